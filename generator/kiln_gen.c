@@ -136,8 +136,7 @@ struct subject {
 };
 
 /* An exit status; 0 when all is well. */
-static int find_subject(const struct options *options, const char *command,
-        struct subject *subject)
+static int find_subject(const struct options *options, const char *command, struct subject *subject)
 {
     const struct family_preset *preset = NULL;
     char error[FAMILY_ERROR_BYTES];
@@ -272,11 +271,11 @@ static int command_explain(const struct options *options)
     const bool legal = config_legal(&subject.config, &subject.problem, &subject.facts, &reason);
     struct scope *scope = calloc(1, sizeof *scope);
     config_format(&subject.config, name);
-    text_add(&text, "%s\n%s%s\nrank %" PRId64 "\n", name, legal ? "legal" : "illegal: ",
-            legal ? "" : reason,
+    text_add(&text, "%s\n%s%s\nrank %" PRId64 "\n", name,
+            legal ? "legal" : "illegal: ", legal ? "" : reason,
             config_rank(&subject.config, &subject.problem, &subject.facts));
-    const bool scoped = scope &&
-            config_scope(&subject.config, &subject.problem, &subject.facts, scope, error);
+    const bool scoped = scope && config_scope(&subject.config, &subject.problem, &subject.facts,
+                                         scope, error);
     for (size_t i = 0; scoped && i < scope->num; i++) {
         const struct scope_entry *entry = &scope->entries[i];
         if (entry->is_text)
@@ -381,15 +380,16 @@ static bool check_one(const char *dir)
     char *committed = files_read(path, error);
     const bool bound = !winners_want_driver(winners.platform) ||
                        winners.driver[strspn(winners.driver, "*")];
-    const bool same = committed && text.bytes && (!strcmp(committed, text.bytes) ||
-                                                 holds_programs(committed, text.bytes));
+    const bool same = committed && text.bytes &&
+                      (!strcmp(committed, text.bytes) || holds_programs(committed, text.bytes));
     if (!committed)
         fail("%s", error);
     else if (!same)
         fail("%s is not what its winners.tsv emits: run kiln-gen emit", path);
     if (!bound)
         fail("%s: the platform's compiler runs in the application's process: winners.tsv needs a "
-                "row driver, of the versions that the bundle was verified on", dir);
+             "row driver, of the versions that the bundle was verified on",
+                dir);
     free(committed);
     text_free(&text);
     return same && bound;
@@ -479,8 +479,12 @@ static int command_report(const struct options *options)
 static int command_replay(const struct options *options)
 {
     const struct replay_options replay = {
-        .strategy = options->strategy, .seeds = options->seeds, .start = options->start,
-        .ahead = options->ahead, .rank = options->rank, .paths = options->words,
+        .strategy = options->strategy,
+        .seeds = options->seeds,
+        .start = options->start,
+        .ahead = options->ahead,
+        .rank = options->rank,
+        .paths = options->words,
         .num_paths = options->num_words,
     };
     struct text text = { 0 };
@@ -530,7 +534,7 @@ static enum option find_option(const char *word)
         return NO_OPTION;
     for (int i = 0; i < NUM_OPTIONS; i++)
         if ((word[1] == option_words[i].letter && !word[2]) ||
-            (word[1] == '-' && !strcmp(word + 2, option_words[i].name)))
+                (word[1] == '-' && !strcmp(word + 2, option_words[i].name)))
             return (enum option) i;
     return OPTION_UNKNOWN;
 }
@@ -559,14 +563,9 @@ static int set_option(struct options *options, enum option option, const char *v
     case OPTION_TRANSPOSE:
         options->pair = pair_find(value);
         return options->pair >= 0 ? 0 : usage("no transposes '%s'", value);
-    case OPTION_FACTS:
-        options->facts = value;
-        return 0;
-    case OPTION_OUTPUT:
-        options->output = value;
-        return 0;
-    case OPTION_STRATEGY:
-        return set_strategy(options, value);
+    case OPTION_FACTS: options->facts = value; return 0;
+    case OPTION_OUTPUT: options->output = value; return 0;
+    case OPTION_STRATEGY: return set_strategy(options, value);
     case OPTION_SEEDS:
         return set_number(&options->seeds, value, 1, MAX_SEEDS, "not a number of seeds: '%s'");
     case OPTION_AHEAD:
@@ -575,25 +574,16 @@ static int set_option(struct options *options, enum option option, const char *v
     case OPTION_BUNDLE_KIB:
         return set_number(&options->bundle_kib, value, 0, SELECT_MOST_KIB,
                 "--bundle-kib: not a number from 0 to 1048576: '%s'");
-    case OPTION_START:
-        options->start = value;
-        return 0;
-    case OPTION_RANK:
-        options->rank = value;
-        return 0;
-    case OPTION_PRESET:
-        options->preset = value;
-        return 0;
-    case OPTION_PROVENANCE:
-        options->provenance = value;
-        return 0;
+    case OPTION_START: options->start = value; return 0;
+    case OPTION_RANK: options->rank = value; return 0;
+    case OPTION_PRESET: options->preset = value; return 0;
+    case OPTION_PROVENANCE: options->provenance = value; return 0;
     case OPTION_STORE:
         options->triangle = !strcmp(value, "triangle");
-        return options->triangle || !strcmp(value, "all") ? 0
-                : usage("--store: neither all nor triangle: '%s'", value);
-    default:
-        options->name = value;
-        return 0;
+        return options->triangle || !strcmp(value, "all")
+                     ? 0
+                     : usage("--store: neither all nor triangle: '%s'", value);
+    default: options->name = value; return 0;
     }
 }
 
@@ -619,7 +609,10 @@ static int parse_options(int argc, char **argv, struct options *options)
 int main(int argc, char **argv)
 {
     struct options options = {
-        .pair = -1, .strategy = "all", .seeds = 100, .bundle_kib = SELECT_DEFAULT_KIB,
+        .pair = -1,
+        .strategy = "all",
+        .seeds = 100,
+        .bundle_kib = SELECT_DEFAULT_KIB,
     };
     for (int i = 1; i < argc; i++)
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))

@@ -96,12 +96,36 @@ static int usage(const char *format, const char *what)
     return EXIT_USAGE;
 }
 
-static int set_device(struct options *o, const char *v) { o->device = v; return 0; }
-static int set_output(struct options *o, const char *v) { o->output = v; return 0; }
-static int set_journal(struct options *o, const char *v) { o->journal = v; return 0; }
-static int set_facts(struct options *o, const char *v) { o->facts = v; return 0; }
-static int set_shapes(struct options *o, const char *v) { o->shapes_file = v; return 0; }
-static int set_stem(struct options *o, const char *v) { o->stem = v; return 0; }
+static int set_device(struct options *o, const char *v)
+{
+    o->device = v;
+    return 0;
+}
+static int set_output(struct options *o, const char *v)
+{
+    o->output = v;
+    return 0;
+}
+static int set_journal(struct options *o, const char *v)
+{
+    o->journal = v;
+    return 0;
+}
+static int set_facts(struct options *o, const char *v)
+{
+    o->facts = v;
+    return 0;
+}
+static int set_shapes(struct options *o, const char *v)
+{
+    o->shapes_file = v;
+    return 0;
+}
+static int set_stem(struct options *o, const char *v)
+{
+    o->stem = v;
+    return 0;
+}
 static int set_json(struct options *o, const char *v)
 {
     (void) v;
@@ -147,16 +171,18 @@ static int set_unless(struct options *o, const char *v)
 static int set_name(struct options *o, const char *v)
 {
     static const char allowed[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
     o->name = v;
     return *v && strlen(v) < 64 && !v[strspn(v, allowed)]
-         ? 0 : usage("--name: '%s' is not made of up to 63 letters, digits, . _ -", v);
+                 ? 0
+                 : usage("--name: '%s' is not made of up to 63 letters, digits, . _ -", v);
 }
 
 static int set_shard(struct options *o, const char *v)
 {
     return shard_parse(v, &o->shard)
-         ? 0 : usage("--shard: '%s' is not I/N, 1/1 to 9999/9999, I not above N", v);
+                 ? 0
+                 : usage("--shard: '%s' is not I/N, 1/1 to 9999/9999, I not above N", v);
 }
 
 static bool is_chosen(const struct options *o, const struct precision *precision)
@@ -180,7 +206,8 @@ static int set_seconds(struct options *o, const char *v)
 static int set_budget(struct options *o, const char *v)
 {
     return parse_seconds(v, &o->preset_seconds)
-         ? 0 : usage("--budget: '%s' is not a positive number", v);
+                 ? 0
+                 : usage("--budget: '%s' is not a positive number", v);
 }
 
 static bool parse_count(const char *v, unsigned long least, unsigned long most, size_t *count)
@@ -194,13 +221,15 @@ static bool parse_count(const char *v, unsigned long least, unsigned long most, 
 static int set_size(struct options *o, const char *v)
 {
     return parse_count(v, 1, 1 << 20, &o->size)
-         ? 0 : usage("--size: '%s' is not a number from 1 to 1048576", v);
+                 ? 0
+                 : usage("--size: '%s' is not a number from 1 to 1048576", v);
 }
 
 static int set_bundle_kib(struct options *o, const char *v)
 {
     return parse_count(v, 0, SELECT_MOST_KIB, &o->bundle_kib)
-         ? 0 : usage("--bundle-kib: '%s' is not a number from 0 to 1048576", v);
+                 ? 0
+                 : usage("--bundle-kib: '%s' is not a number from 0 to 1048576", v);
 }
 
 static int set_seed(struct options *o, const char *v)
@@ -316,8 +345,8 @@ static int repro_main(const struct options *options)
         return usage("%s", error);
     const struct problem problem = problem_of_pair(options->precision, options->pair);
     if (!device_find(options->device, &device, error) || !device_facts(device, &facts, error) ||
-        !repro_write(&config, &problem, options->m, options->n, options->k, &facts, options->stem,
-                error)) {
+            !repro_write(&config, &problem, options->m, options->n, options->k, &facts,
+                    options->stem, error)) {
         fprintf(stderr, "kiln-tune: %s\n", error);
         return EXIT_FAILURE;
     }
@@ -338,8 +367,8 @@ static int run(const char *command, const struct options *options)
 {
     if (!strcmp(command, "merge"))
         return merge_words(options);
-    if (options->num_words && (options->num_words > 1 ||
-                               (strcmp(command, "repro") && strcmp(command, "literature"))))
+    if (options->num_words &&
+            (options->num_words > 1 || (strcmp(command, "repro") && strcmp(command, "literature"))))
         return usage("unexpected '%s'", options->words[options->num_words > 1]);
     if (!strcmp(command, "repro"))
         return repro_main(options);
@@ -359,12 +388,21 @@ static int run(const char *command, const struct options *options)
 int main(int argc, char **argv)
 {
     struct options options = {
-        .program = "/proc/self/exe", .device = "", .output = ".", .stem = "repro",
-        .strategy = search_find("guided"), .seed = 1, .seconds = 180,
-        .preset_seconds = 60, .bundle_kib = SELECT_DEFAULT_KIB,
-        .precision = precision_find("single"), .m = 100, .n = 90, .k = 80,
+        .program = "/proc/self/exe",
+        .device = "",
+        .output = ".",
+        .stem = "repro",
+        .strategy = search_find("guided"),
+        .seed = 1,
+        .seconds = 180,
+        .preset_seconds = 60,
+        .bundle_kib = SELECT_DEFAULT_KIB,
+        .precision = precision_find("single"),
+        .m = 100,
+        .n = 90,
+        .k = 80,
         .precisions = { precision_find("single"), precision_find("double"),
-                        precision_find("half") },
+                precision_find("half") },
         .num_precisions = 3,
     };
     for (int i = 1; i < argc; i++)

@@ -5,13 +5,13 @@
 
 static struct kiln_argument buffer_argument(cl_mem buffer)
 {
-    return (struct kiln_argument){.size = sizeof buffer, .buffer = buffer};
+    return (struct kiln_argument){ .size = sizeof buffer, .buffer = buffer };
 }
 
 static struct kiln_argument long_argument(size_t value)
 {
-    struct kiln_argument argument = {.size = sizeof(cl_long)};
-    cl_long number = (cl_long)value;
+    struct kiln_argument argument = { .size = sizeof(cl_long) };
+    cl_long number = (cl_long) value;
     memcpy(&argument.scalar, &number, sizeof number);
     return argument;
 }
@@ -21,17 +21,17 @@ static struct kiln_argument index_argument(unsigned bits, size_t value)
     if (bits == 64) {
         return long_argument(value);
     }
-    struct kiln_argument argument = {.size = sizeof(cl_int)};
-    cl_int number = (cl_int)value;
+    struct kiln_argument argument = { .size = sizeof(cl_int) };
+    cl_int number = (cl_int) value;
     memcpy(&argument.scalar, &number, sizeof number);
     return argument;
 }
 
 static struct kiln_argument real_argument(size_t bytes, double value)
 {
-    struct kiln_argument argument = {.size = bytes};
+    struct kiln_argument argument = { .size = bytes };
     if (bytes == sizeof(cl_float)) {
-        cl_float narrow = (cl_float)value;
+        cl_float narrow = (cl_float) value;
         memcpy(&argument.scalar, &narrow, sizeof narrow);
     } else {
         memcpy(&argument.scalar, &value, sizeof value);
@@ -84,13 +84,13 @@ void kiln_arguments_fill(const struct launch *launch, const struct kiln_plan *pl
     arguments[KILN_ARG_BETA_IMAG] = real_argument(problem->real_bytes, problem->beta_imag);
     arguments[KILN_ARG_CONJ_A] = index_argument(32, product->conja);
     arguments[KILN_ARG_CONJ_B] = index_argument(32, product->conjb);
-    arguments[KILN_ARG_TRIANGLE] = index_argument(32, (size_t)product->triangle);
+    arguments[KILN_ARG_TRIANGLE] = index_argument(32, (size_t) product->triangle);
     operand_arguments(problem->a, &product->a, member, bits, &arguments[KILN_ARG_A]);
     operand_arguments(problem->b, &product->b, member, bits, &arguments[KILN_ARG_B]);
     operand_arguments(problem->c, &product->c, member, bits, &arguments[KILN_ARG_C]);
     arguments[KILN_ARG_WORKSPACE] = buffer_argument(workspace);
-    arguments[KILN_ARG_WORKSPACE_IMAGE] =
-            buffer_argument(launch->image != NULL ? launch->image->image : NULL);
+    arguments[KILN_ARG_WORKSPACE_IMAGE] = buffer_argument(
+            launch->image != NULL ? launch->image->image : NULL);
     for (unsigned i = 0; i < KILN_MAX_REGIONS; i++) {
         arguments[KILN_ARG_REGION_0 + i] = long_argument(plan->region_start[i]);
     }
@@ -109,7 +109,7 @@ cl_int kiln_arguments_set(const struct kiln_stage *stage, unsigned index,
         if (!is_buffer && set->known[index][i] && set->scalars[index][i] == argument->scalar) {
             continue;
         }
-        const void *value = is_buffer ? (const void *)&argument->buffer : &argument->scalar;
+        const void *value = is_buffer ? (const void *) &argument->buffer : &argument->scalar;
         cl_int error = clSetKernelArg(set->kernels[index], i, argument->size, value);
         if (error != CL_SUCCESS) {
             return error;

@@ -6,8 +6,9 @@
  */
 #include "internal.h"
 
-_Static_assert((int)KILN_PACK_A == (int)KILN_PREPARED_A &&
-               (int)KILN_PACK_B == (int)KILN_PREPARED_B, "an operand has one code");
+_Static_assert(
+        (int) KILN_PACK_A == (int) KILN_PREPARED_A && (int) KILN_PACK_B == (int) KILN_PREPARED_B,
+        "an operand has one code");
 
 /* A pack that a call brings, and what it is brought for. */
 struct brought {
@@ -25,8 +26,10 @@ struct kiln_pack kiln_pack_of(const struct kiln_product *product, unsigned prepa
     bool is_trans = (is_a ? product->transa : product->transb) != 0;
     return (struct kiln_pack){
         .precision = kiln_precision_of_call(product->precision),
-        .operand = (enum kiln_pack_operand)prepared,
-        .trans = is_conj ? KILN_CONJ_TRANS : is_trans ? KILN_TRANS : KILN_NO_TRANS,
+        .operand = (enum kiln_pack_operand) prepared,
+        .trans = is_conj  ? KILN_CONJ_TRANS
+               : is_trans ? KILN_TRANS
+                          : KILN_NO_TRANS,
         .rows = is_a ? product->m : product->k,
         .columns = is_a ? product->k : product->n,
     };
@@ -36,22 +39,23 @@ struct kiln_pack kiln_pack_of(const struct kiln_product *product, unsigned prepa
 static enum kiln_status look_at_pack(struct brought *brought)
 {
     const struct kiln_pack *pack = brought->pack;
-    struct kiln_buffer_facts facts = {0};
+    struct kiln_buffer_facts facts = { 0 };
     enum kiln_status status = kiln_buffer_query(pack->buffer, KILN_INVALID_PACK, &facts);
     brought->owner = facts.owner;
     if (status != KILN_SUCCESS) {
         return status;
     }
     return pack->bundle != NULL && pack->offset % KILN_REGION_ALIGN == 0 &&
-           pack->offset <= facts.bytes && pack->bytes <= facts.bytes - pack->offset
-            ? KILN_SUCCESS : KILN_INVALID_PACK;
+                           pack->offset <= facts.bytes && pack->bytes <= facts.bytes - pack->offset
+                 ? KILN_SUCCESS
+                 : KILN_INVALID_PACK;
 }
 
 static unsigned link_of(const struct kiln_context *context, const struct kiln_pack *pack)
 {
     unsigned i = 0;
     while (i < context->num_links && (context->links[i].bundle != pack->bundle ||
-           pack->recipe >= pack->bundle->num_recipes)) {
+                                             pack->recipe >= pack->bundle->num_recipes)) {
         i++;
     }
     return i;
@@ -71,13 +75,13 @@ static enum kiln_status check_pack(const struct kiln_context *context,
         bool fits;
         enum kiln_status status;
     } checks[] = {
-        {brought->owner == context->context, KILN_PACK_CONTEXT_MISMATCH},
-        {pack->operand == wanted.operand, KILN_PACK_OPERAND_MISMATCH},
-        {pack->precision == wanted.precision, KILN_PACK_PRECISION_MISMATCH},
-        {pack->trans == wanted.trans, KILN_PACK_TRANSPOSE_MISMATCH},
-        {pack->rows == wanted.rows && pack->columns == wanted.columns, KILN_PACK_SHAPE_MISMATCH},
-        {brought->stride == 0, KILN_PACK_BATCH_MISMATCH},
-        {link_of(context, pack) < context->num_links, KILN_PACK_BUNDLE_MISMATCH},
+        { brought->owner == context->context, KILN_PACK_CONTEXT_MISMATCH },
+        { pack->operand == wanted.operand, KILN_PACK_OPERAND_MISMATCH },
+        { pack->precision == wanted.precision, KILN_PACK_PRECISION_MISMATCH },
+        { pack->trans == wanted.trans, KILN_PACK_TRANSPOSE_MISMATCH },
+        { pack->rows == wanted.rows && pack->columns == wanted.columns, KILN_PACK_SHAPE_MISMATCH },
+        { brought->stride == 0, KILN_PACK_BATCH_MISMATCH },
+        { link_of(context, pack) < context->num_links, KILN_PACK_BUNDLE_MISMATCH },
     };
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
         if (!checks[i].fits) {
@@ -105,14 +109,14 @@ static enum kiln_status bind_pack(const struct kiln_context *context, const stru
     struct kiln_pack_layout layout;
     unsigned link = link_of(context, pack);
     if (problem->bound != 0 &&
-        (problem->bound_link != link || problem->bound_recipe != pack->recipe)) {
+            (problem->bound_link != link || problem->bound_recipe != pack->recipe)) {
         return KILN_PACK_RECIPE_MISMATCH;
     }
     problem->bound |= pack->operand;
     problem->bound_link = link;
     problem->bound_recipe = pack->recipe;
     if (!kiln_pack_layout(&pack->bundle->recipes[pack->recipe], &problem->product, pack->operand,
-            pack->offset, &layout)) {
+                pack->offset, &layout)) {
         return KILN_SIZE_OVERFLOW;
     }
     *(is_a ? &problem->a : &problem->b) = pack->buffer;
@@ -137,18 +141,20 @@ static enum kiln_status check_packs(const struct kiln_context *context,
     return status;
 }
 
-enum kiln_status kiln_problem_bind(const struct kiln_context *context,
-        const struct kiln_gemm *gemm, struct kiln_problem *problem)
+enum kiln_status kiln_problem_bind(const struct kiln_context *context, const struct kiln_gemm *gemm,
+        struct kiln_problem *problem)
 {
     if (!kiln_reads_operands(&problem->product)) {
         return KILN_SUCCESS;
     }
     bool swap = gemm->layout == KILN_COL_MAJOR;
     struct brought brought[2] = {
-        {.pack = swap ? gemm->packed_b : gemm->packed_a, .prepared = KILN_PREPARED_A,
-         .stride = problem->product.a.stride},
-        {.pack = swap ? gemm->packed_a : gemm->packed_b, .prepared = KILN_PREPARED_B,
-         .stride = problem->product.b.stride},
+        { .pack = swap ? gemm->packed_b : gemm->packed_a,
+                .prepared = KILN_PREPARED_A,
+                .stride = problem->product.a.stride },
+        { .pack = swap ? gemm->packed_a : gemm->packed_b,
+                .prepared = KILN_PREPARED_B,
+                .stride = problem->product.b.stride },
     };
     enum kiln_status status = check_packs(context, problem, brought);
     for (unsigned i = 0; i < 2 && status == KILN_SUCCESS; i++) {

@@ -9,8 +9,9 @@ static void leave_failed_user(struct kiln_space *space)
 {
     cl_int execution = CL_COMPLETE;
     if (space->last != NULL &&
-        clGetEventInfo(space->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof execution,
-                &execution, NULL) == CL_SUCCESS && execution < 0) {
+            clGetEventInfo(space->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof execution,
+                    &execution, NULL) == CL_SUCCESS &&
+            execution < 0) {
         clReleaseEvent(space->last);
         space->last = NULL;
         kiln_space_empty(space);
@@ -56,8 +57,9 @@ enum kiln_status kiln_claim_workspace(struct launch *launch, const struct kiln_p
     }
     take_turn(launch);
     *workspace = problem->workspace;
-    return plan->workspace_bytes <= problem->workspace_bytes ? KILN_SUCCESS
-                                                             : KILN_WORKSPACE_TOO_SMALL;
+    return plan->workspace_bytes <= problem->workspace_bytes
+                 ? KILN_SUCCESS
+                 : KILN_WORKSPACE_TOO_SMALL;
 }
 
 /* A driver that allocates at first use may find only now that a workspace is too large. It would

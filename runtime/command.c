@@ -25,7 +25,7 @@ cl_int kiln_command_begin(const struct launch *launch, struct kiln_waits *waits)
         return CL_SUCCESS;
     }
     if (num_listed > KILN_OWN_WAITS - 2) {
-        events = waits->allocated = calloc(num_listed + (size_t)2, sizeof *events);
+        events = waits->allocated = calloc(num_listed + (size_t) 2, sizeof *events);
         if (events == NULL) {
             return KILN_OUT_OF_MEMORY;
         }
@@ -94,7 +94,7 @@ static enum kiln_status make_complete_event(cl_context context, cl_event *event)
     cl_int error = CL_SUCCESS;
     cl_event made = clCreateUserEvent(context, &error);
     if (made == NULL) {
-        return (enum kiln_status)error;
+        return (enum kiln_status) error;
     }
     error = clSetUserEventStatus(made, CL_COMPLETE);
     if (error == CL_SUCCESS) {
@@ -102,7 +102,7 @@ static enum kiln_status make_complete_event(cl_context context, cl_event *event)
     } else {
         clReleaseEvent(made);
     }
-    return (enum kiln_status)error;
+    return (enum kiln_status) error;
 }
 
 /* On a queue without order, the one event of a wait list says all that a marker behind it would. */
@@ -115,7 +115,7 @@ static enum kiln_status wait_by_itself(const struct kiln_request *request)
     if (request->event != NULL && error == CL_SUCCESS) {
         *request->event = request->wait[0];
     }
-    return (enum kiln_status)error;
+    return (enum kiln_status) error;
 }
 
 /* Who enqueues after the call on an in-order queue counts on the wait list being over, whether the
@@ -132,6 +132,6 @@ enum kiln_status kiln_command_none(const struct kiln_context *context,
     if (request->num_wait == 1 && request->queue_facts.out_of_order) {
         return wait_by_itself(request);
     }
-    return (enum kiln_status)clEnqueueMarkerWithWaitList(request->queue, request->num_wait,
+    return (enum kiln_status) clEnqueueMarkerWithWaitList(request->queue, request->num_wait,
             request->wait, request->event);
 }

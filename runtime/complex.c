@@ -43,7 +43,7 @@ static bool uses_workspace(const struct kiln_problem *problem)
     const unsigned packed = problem->places.packed;
     return kiln_reads_operands(&problem->product) &&
            ((packed & KILN_PREPARED_B) == 0 || rotates(problem) ||
-            (problem->product.transa && (packed & KILN_PREPARED_A) == 0));
+                   (problem->product.transa && (packed & KILN_PREPARED_A) == 0));
 }
 
 void kiln_complex_trim(const struct kiln_problem *problem, struct kiln_plan *plan)
@@ -53,8 +53,9 @@ void kiln_complex_trim(const struct kiln_problem *problem, struct kiln_plan *pla
         const struct kiln_stage *stage = &recipe->stages[i];
         const unsigned from_end = recipe->num_stages - i;
         const bool is_wanted = stage->prepares != KILN_PREPARED_NONE ||
-                               (from_end == DIAGONAL ? kiln_complex_has_end(problem)
-                                : from_end == SCALE ? scales(problem) : rotates(problem));
+                               (from_end == DIAGONAL       ? kiln_complex_has_end(problem)
+                                       : from_end == SCALE ? scales(problem)
+                                                           : rotates(problem));
         if (!is_wanted) {
             leave_out(plan, i);
         }
@@ -69,12 +70,12 @@ void kiln_complex_trim(const struct kiln_problem *problem, struct kiln_plan *pla
 
 void kiln_complex_leave_scale_out(struct kiln_plan *plan)
 {
-    leave_out(plan, plan->recipe->num_stages - (unsigned)SCALE);
+    leave_out(plan, plan->recipe->num_stages - (unsigned) SCALE);
 }
 
 void kiln_complex_take_begin(struct kiln_plan *plan)
 {
-    leave_out(plan, plan->recipe->num_stages - (unsigned)DIAGONAL);
+    leave_out(plan, plan->recipe->num_stages - (unsigned) DIAGONAL);
 }
 
 void kiln_complex_take_end(struct kiln_plan *plan)
@@ -103,7 +104,7 @@ enum kiln_status kiln_complex_split(const struct kiln_problem *problem, struct k
     const struct kiln_product *product = &problem->product;
     size_t offset = 0;
     if (!kiln_add(problem->places.workspace_offset, plan->workspace_bytes, &offset) ||
-        !kiln_round_up(offset, KILN_REGION_ALIGN, &offset)) {
+            !kiln_round_up(offset, KILN_REGION_ALIGN, &offset)) {
         return KILN_SIZE_OVERFLOW;
     }
     const size_t own = offset - problem->places.workspace_offset;
@@ -117,7 +118,7 @@ enum kiln_status kiln_complex_split(const struct kiln_problem *problem, struct k
         .a = problem->a,
         .b = problem->b,
         .c = problem->c,
-        .places = {.workspace_offset = offset},
+        .places = { .workspace_offset = offset },
     };
     if (kiln_reads_operands(product)) {
         place_operands(problem, plan, &real->product);

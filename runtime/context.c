@@ -29,7 +29,7 @@ static enum kiln_status check_handles(cl_context context, cl_device_id device)
     }
     free(devices);
     if (error != CL_SUCCESS) {
-        return (enum kiln_status)error;
+        return (enum kiln_status) error;
     }
     return found ? KILN_SUCCESS : KILN_INVALID_DEVICE;
 }
@@ -77,8 +77,9 @@ static void leave_out(const struct kiln_context *context, struct kiln_link *link
         struct kiln_text text;
         kiln_text_begin(&text, number, sizeof number);
         kiln_text_add_number(&text, num);
-        kiln_log(context, "bundle ", bundle->name, ": recipes that are not for the device: ",
-                number, "; the first: ", first, ": ", first_why, NULL);
+        kiln_log(context, "bundle ", bundle->name,
+                ": recipes that are not for the device: ", number, "; the first: ", first, ": ",
+                first_why, NULL);
     }
 }
 
@@ -129,8 +130,7 @@ static enum kiln_status make_links(struct kiln_context *context,
         struct kiln_link *link = &context->links[context->num_links];
         link->bundle = chain[context->num_links];
         int64_t distance = kiln_bundle_distance(link->bundle, &context->facts);
-        link->is_relative = link->bundle != params->bundle && distance > 0 &&
-                            distance < INT64_MAX;
+        link->is_relative = link->bundle != params->bundle && distance > 0 && distance < INT64_MAX;
         if (!link_make_states(link)) {
             link_free(link);
             return KILN_OUT_OF_MEMORY;
@@ -155,7 +155,7 @@ static bool link_emulates(const struct kiln_link *link)
 static void find_emulation(struct kiln_context *context)
 {
     while (context->emulation < context->num_links &&
-           !link_emulates(&context->links[context->emulation])) {
+            !link_emulates(&context->links[context->emulation])) {
         context->emulation++;
     }
     context->has_emulation = context->emulation < context->num_links;
@@ -189,8 +189,8 @@ static bool build_recipes(struct kiln_context *context, struct kiln_link *link, 
                          recipe->triangles != KILN_TRIANGLES_ALWAYS &&
                          (recipe->time != NULL || !serves_all);
         if (is_wanted && recipe->precision == precision &&
-            recipe->transa * 2u + recipe->transb == pair &&
-            build_recipe(context, link, r, passing)) {
+                recipe->transa * 2u + recipe->transb == pair &&
+                build_recipe(context, link, r, passing)) {
             serves = true;
             serves_all = serves_all || kiln_recipe_takes_all(recipe);
         }
@@ -216,19 +216,20 @@ static void build_pair(struct kiln_context *context, size_t slot, unsigned pair,
 
 static enum kiln_status build_now(struct kiln_context *context)
 {
-    struct progress progress = {.passing = KILN_SUCCESS};
+    struct progress progress = { .passing = KILN_SUCCESS };
     for (size_t slot = 0; slot < KILN_NUM_PRECISIONS; slot++) {
         const unsigned precision = kiln_precisions[slot].precision;
         bool runs = kiln_precision_runs(precision, &context->facts) &&
                     (precision != KILN_EMULATED || context->arithmetic == KILN_ALLOW_EMULATION);
         /* Where what emulates can not be built now, native recipes serve. */
-        struct progress unneeded = {.passing = KILN_SUCCESS};
+        struct progress unneeded = { .passing = KILN_SUCCESS };
         for (unsigned pair = 0; runs && pair < 4; pair++) {
             build_pair(context, slot, pair, precision == KILN_EMULATED ? &unneeded : &progress);
         }
     }
     return progress.passing != KILN_SUCCESS ? progress.passing
-            : progress.any ? KILN_SUCCESS : KILN_NO_KERNEL;
+         : progress.any                     ? KILN_SUCCESS
+                                            : KILN_NO_KERNEL;
 }
 
 static enum kiln_status retain_handles(struct kiln_context *context, cl_context opencl_context,
@@ -236,12 +237,12 @@ static enum kiln_status retain_handles(struct kiln_context *context, cl_context 
 {
     cl_int error = clRetainContext(opencl_context);
     if (error != CL_SUCCESS) {
-        return (enum kiln_status)error;
+        return (enum kiln_status) error;
     }
     context->context = opencl_context;
     error = clRetainDevice(device);
     if (error != CL_SUCCESS) {
-        return (enum kiln_status)error;
+        return (enum kiln_status) error;
     }
     context->device = device;
     return KILN_SUCCESS;
@@ -286,7 +287,7 @@ static enum kiln_status context_init(struct kiln_context *context, cl_context op
     if (status == KILN_SUCCESS && params->self_test) {
         status = kiln_self_test(context);
     }
-    if (params->log_calls) {           /* the self-test's shapes are none of the application's */
+    if (params->log_calls) { /* the self-test's shapes are none of the application's */
         memset(context->recent, 0, KILN_NUM_RECENT * sizeof *context->recent);
         context->logs_calls = true;
     }

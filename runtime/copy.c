@@ -17,7 +17,7 @@ static cl_int find_place(cl_mem buffer, size_t bytes, struct place *place)
     if (error == CL_SUCCESS && parent != NULL) {
         error = clGetMemObjectInfo(buffer, CL_MEM_OFFSET, sizeof offset, &offset, NULL);
     }
-    *place = (struct place){parent != NULL ? parent : buffer, bytes + offset};
+    *place = (struct place){ parent != NULL ? parent : buffer, bytes + offset };
     return error;
 }
 
@@ -51,9 +51,9 @@ static cl_int copy_rows(struct launch *launch, const struct place *from, const s
         const struct rows *rows)
 {
     const struct kiln_request *request = launch->request;
-    const size_t origin[3] = {from->bytes % rows->from_pitch, from->bytes / rows->from_pitch, 0};
-    const size_t target[3] = {to->bytes, 0, 0};
-    const size_t region[3] = {rows->bytes, rows->num, 1};
+    const size_t origin[3] = { from->bytes % rows->from_pitch, from->bytes / rows->from_pitch, 0 };
+    const size_t target[3] = { to->bytes, 0, 0 };
+    const size_t region[3] = { rows->bytes, rows->num, 1 };
     cl_event event = NULL;
     struct kiln_waits waits;
     cl_int error = kiln_command_begin(launch, &waits);
@@ -71,14 +71,14 @@ static cl_int copy_rows(struct launch *launch, const struct place *from, const s
 static enum kiln_status copy_within(struct launch *launch, const struct place *from,
         const struct place *to, const struct rows *rows)
 {
-    struct place between = {NULL, 0};
+    struct place between = { NULL, 0 };
     size_t bytes = (rows->num - 1) * rows->to_pitch + rows->bytes;
     enum kiln_status status = kiln_claim_own(launch, bytes, &between.buffer);
     if (status == KILN_SUCCESS) {
-        status = (enum kiln_status)copy_rows(launch, from, &between, rows);
+        status = (enum kiln_status) copy_rows(launch, from, &between, rows);
     }
     if (status == KILN_SUCCESS) {
-        status = (enum kiln_status)copy_bytes(launch, &between, to, bytes);
+        status = (enum kiln_status) copy_bytes(launch, &between, to, bytes);
     }
     if (status != KILN_SUCCESS) {
         kiln_claim_give_up(launch, status);
@@ -91,12 +91,12 @@ static enum kiln_status copy_matrix(struct launch *launch, const struct place *f
 {
     bool is_dense = rows->from_pitch == rows->bytes && rows->to_pitch == rows->bytes;
     if (rows->num == 1 || is_dense) {
-        return (enum kiln_status)copy_bytes(launch, from, to, rows->num * rows->bytes);
+        return (enum kiln_status) copy_bytes(launch, from, to, rows->num * rows->bytes);
     }
     if (from->buffer == to->buffer) {
         return copy_within(launch, from, to, rows);
     }
-    return (enum kiln_status)copy_rows(launch, from, to, rows);
+    return (enum kiln_status) copy_rows(launch, from, to, rows);
 }
 
 enum kiln_status kiln_copy_operand(struct launch *launch, const struct kiln_pack_layout *layout)
@@ -117,5 +117,5 @@ enum kiln_status kiln_copy_operand(struct launch *launch, const struct kiln_pack
     if (error == CL_SUCCESS) {
         error = find_place(problem->packs[prepared], layout->start * bytes, &to);
     }
-    return error == CL_SUCCESS ? copy_matrix(launch, &from, &to, &rows) : (enum kiln_status)error;
+    return error == CL_SUCCESS ? copy_matrix(launch, &from, &to, &rows) : (enum kiln_status) error;
 }

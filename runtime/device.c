@@ -25,19 +25,19 @@ static enum kiln_status copy_text(cl_device_id device, cl_platform_id platform, 
     size_t size = 0;
     cl_int error = get_text(device, platform, what, 0, NULL, &size);
     if (error != CL_SUCCESS) {
-        return (enum kiln_status)error;
+        return (enum kiln_status) error;
     }
     *string = calloc(size + 1, 1);
     if (*string == NULL) {
         return KILN_OUT_OF_MEMORY;
     }
-    return (enum kiln_status)get_text(device, platform, what, size, *string, NULL);
+    return (enum kiln_status) get_text(device, platform, what, size, *string, NULL);
 }
 
 static enum kiln_status device_strings(cl_device_id device, struct kiln_device_facts *facts)
 {
     cl_platform_id platform = NULL;
-    enum kiln_status status = (enum kiln_status)device_get(device, CL_DEVICE_PLATFORM, &platform,
+    enum kiln_status status = (enum kiln_status) device_get(device, CL_DEVICE_PLATFORM, &platform,
             sizeof platform);
     if (status == KILN_SUCCESS) {
         status = copy_text(device, platform, CL_PLATFORM_NAME, &facts->platform);
@@ -54,7 +54,7 @@ static enum kiln_status device_strings(cl_device_id device, struct kiln_device_f
 /* A device may have more than three dimensions; only three are ever used. */
 static cl_int device_item_sizes(cl_device_id device, size_t sizes[3])
 {
-    size_t all[16] = {0};
+    size_t all[16] = { 0 };
     cl_int error = device_get(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, all, sizeof all);
     memcpy(sizes, all, 3 * sizeof *sizes);
     return error;
@@ -68,12 +68,12 @@ static cl_int device_limits(cl_device_id device, struct kiln_device_facts *facts
         void *value;
         size_t size;
     } queries[] = {
-        {CL_DEVICE_TYPE, &type, sizeof type},
-        {CL_DEVICE_MAX_COMPUTE_UNITS, &facts->compute_units, sizeof(cl_uint)},
-        {CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, &facts->native_vector_float, sizeof(cl_uint)},
-        {CL_DEVICE_MAX_WORK_GROUP_SIZE, &facts->max_group_items, sizeof(size_t)},
-        {CL_DEVICE_LOCAL_MEM_SIZE, &facts->local_bytes, sizeof(cl_ulong)},
-        {CL_DEVICE_MAX_MEM_ALLOC_SIZE, &facts->max_alloc_bytes, sizeof(cl_ulong)},
+        { CL_DEVICE_TYPE, &type, sizeof type },
+        { CL_DEVICE_MAX_COMPUTE_UNITS, &facts->compute_units, sizeof(cl_uint) },
+        { CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, &facts->native_vector_float, sizeof(cl_uint) },
+        { CL_DEVICE_MAX_WORK_GROUP_SIZE, &facts->max_group_items, sizeof(size_t) },
+        { CL_DEVICE_LOCAL_MEM_SIZE, &facts->local_bytes, sizeof(cl_ulong) },
+        { CL_DEVICE_MAX_MEM_ALLOC_SIZE, &facts->max_alloc_bytes, sizeof(cl_ulong) },
     };
     for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
         cl_int error = device_get(device, queries[i].what, queries[i].value, queries[i].size);
@@ -116,10 +116,9 @@ enum kiln_status kiln_device_compute_capability(cl_device_id device, cl_uint *ca
     char *extensions = NULL;
     *capability = 0;
     enum kiln_status status = copy_text(device, NULL, CL_DEVICE_EXTENSIONS, &extensions);
-    bool has = status == KILN_SUCCESS &&
-               strstr(extensions, "cl_nv_device_attribute_query") != NULL;
+    bool has = status == KILN_SUCCESS && strstr(extensions, "cl_nv_device_attribute_query") != NULL;
     free(extensions);
-    cl_int error = (cl_int)status;
+    cl_int error = (cl_int) status;
     if (has) {
         error = device_get(device, NV_COMPUTE_CAPABILITY_MAJOR, &major, sizeof major);
     }
@@ -141,11 +140,11 @@ cl_ulong kiln_device_local_bytes(cl_uint capability, cl_ulong told)
     static const struct {
         cl_uint first, last;
         cl_ulong kib;
-    } kinds[] = {{80, 80, 163}, {86, 86, 99}, {87, 87, 163}, {89, 89, 99}, {90, 110, 227},
-                 {120, 121, 99}};
+    } kinds[] = { { 80, 80, 163 }, { 86, 86, 99 }, { 87, 87, 163 }, { 89, 89, 99 },
+        { 90, 110, 227 }, { 120, 121, 99 } };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (capability >= kinds[i].first && capability <= kinds[i].last &&
-            told < kinds[i].kib * 1024) {
+                told < kinds[i].kib * 1024) {
             return kinds[i].kib * 1024;
         }
     }
@@ -157,7 +156,7 @@ enum kiln_status kiln_device_facts_query(cl_device_id device, struct kiln_device
     memset(facts, 0, sizeof *facts);
     enum kiln_status status = device_strings(device, facts);
     if (status == KILN_SUCCESS) {
-        status = (enum kiln_status)device_limits(device, facts);
+        status = (enum kiln_status) device_limits(device, facts);
     }
     if (status == KILN_SUCCESS) {
         status = device_has_double(device, &facts->has_double);

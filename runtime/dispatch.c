@@ -19,15 +19,15 @@ enum kiln_fit kiln_fit_of(const struct kiln_context *context, const struct kiln_
     if (!kiln_indices_fit(asked, &problem->product)) {
         return KILN_FIT_INDICES;
     }
-    if (!kiln_plan_make(asked, &problem->product, &problem->places,
-                context->facts.compute_units, plan)) {
+    if (!kiln_plan_make(asked, &problem->product, &problem->places, context->facts.compute_units,
+                plan)) {
         return KILN_FIT_WORKSPACE;
     }
     if (asked->routine == KILN_ROUTINE_TO_REAL) {
         kiln_complex_trim(problem, plan);
     }
     if (plan->workspace_bytes > context->facts.max_alloc_bytes ||
-        plan->pixels > context->facts.max_pixels) {
+            plan->pixels > context->facts.max_pixels) {
         return KILN_FIT_WORKSPACE;
     }
     return KILN_FITS;
@@ -54,7 +54,7 @@ static bool choose(const struct kiln_context *context, const struct kiln_problem
     choice->link = link;
     choice->recipe = recipe;
     if (context->emulates_only && problem->product.precision == KILN_EMULATED &&
-        !emulates(context, link, recipe)) {
+            !emulates(context, link, recipe)) {
         return false;
     }
     return kiln_fit_of(context, problem, link, recipe, &choice->plan) == KILN_FITS;
@@ -77,7 +77,7 @@ static bool bound_recipe(const struct kiln_context *context, const struct kiln_p
 static void take_order(const struct kiln_rank *ranks, struct kiln_walk *walk)
 {
     for (unsigned i = 0; i < walk->num; i++) {
-        walk->order[i] = (uint16_t)ranks[i].recipe;
+        walk->order[i] = (uint16_t) ranks[i].recipe;
     }
     walk->at = 0;
 }
@@ -85,8 +85,8 @@ static void take_order(const struct kiln_rank *ranks, struct kiln_walk *walk)
 /* As a file of the application's own shapes has it. */
 static void log_shape(const struct kiln_context *context, const struct kiln_product *product)
 {
-    static const char *const pairs[] = {" nn", " nt", " tn", " tt"};
-    const size_t extents[] = {product->m, product->n, product->k};
+    static const char *const pairs[] = { " nn", " nt", " tn", " tt" };
+    const size_t extents[] = { product->m, product->n, product->k };
     char shape[96], batch[32];
     struct kiln_text text;
     kiln_text_begin(&text, shape, sizeof shape);
@@ -99,8 +99,7 @@ static void log_shape(const struct kiln_context *context, const struct kiln_prod
         kiln_text_add(&text, " batch=");
         kiln_text_add_number(&text, product->batch_count);
     }
-    kiln_log(context, "shape: ", shape,
-            kiln_precision_find(product->precision)->name,
+    kiln_log(context, "shape: ", shape, kiln_precision_find(product->precision)->name,
             pairs[2 * product->transa + product->transb], batch, NULL);
 }
 
@@ -112,8 +111,8 @@ static bool one_goes_ahead(const struct kiln_context *context, const struct kiln
 }
 
 /* Which link has the turn: but for that one, as they come. */
-static unsigned link_in_turn(const struct kiln_context *context,
-        const struct kiln_product *product, unsigned turn)
+static unsigned link_in_turn(const struct kiln_context *context, const struct kiln_product *product,
+        unsigned turn)
 {
     if (!one_goes_ahead(context, product)) {
         return turn;
@@ -122,13 +121,13 @@ static unsigned link_in_turn(const struct kiln_context *context,
 }
 
 /* Whether none of the bundles before this turn has recipes for the product. */
-static bool is_first_to_rank(const struct kiln_context *context,
-        const struct kiln_product *product, unsigned turn)
+static bool is_first_to_rank(const struct kiln_context *context, const struct kiln_product *product,
+        unsigned turn)
 {
     struct kiln_rank ranks[KILN_RANKED];
     unsigned before = 0;
     while (before < turn &&
-           rank(context, link_in_turn(context, product, before), product, NULL, ranks) == 0) {
+            rank(context, link_in_turn(context, product, before), product, NULL, ranks) == 0) {
         before++;
     }
     return before == turn;
@@ -147,9 +146,9 @@ static void rank_first(const struct kiln_context *context, const struct kiln_pro
         kiln_recent_note(context->recent, &key, ranks, walk->num);
         /* Of a complex product the real one in its place is told. */
         if (context->logs_calls && walk->num > 0 &&
-            !kiln_precision_is_complex(product->precision) &&
-            product->routine == KILN_ROUTINE_MULTIPLY &&
-            is_first_to_rank(context, product, walk->turn)) {
+                !kiln_precision_is_complex(product->precision) &&
+                product->routine == KILN_ROUTINE_MULTIPLY &&
+                is_first_to_rank(context, product, walk->turn)) {
             log_shape(context, product);
         }
     }
@@ -192,14 +191,13 @@ bool kiln_walk_next(const struct kiln_context *context, const struct kiln_proble
     }
     const bool is_ahead = one_goes_ahead(context, &problem->product);
     const unsigned num_turns = context->num_links + is_ahead;
-    for (; walk->turn < num_turns; *walk = (struct kiln_walk){.turn = walk->turn + 1}) {
+    for (; walk->turn < num_turns; *walk = (struct kiln_walk){ .turn = walk->turn + 1 }) {
         uint32_t recipe = 0;
         bool goes_on = true;
         walk->link = link_in_turn(context, &problem->product, walk->turn);
         while (goes_on && next_in_order(context, &problem->product, walk, &recipe)) {
             const bool fits = choose(context, problem, walk->link, recipe, choice);
-            goes_on = !fits || !is_ahead || walk->turn > 0 ||
-                      emulates(context, walk->link, recipe);
+            goes_on = !fits || !is_ahead || walk->turn > 0 || emulates(context, walk->link, recipe);
             if (fits && goes_on) {
                 return true;
             }

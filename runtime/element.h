@@ -14,15 +14,15 @@ static inline uint16_t kiln_half_from_float(float value)
 {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
-    uint16_t sign = (uint16_t)(bits >> 16 & 0x8000);
+    uint16_t sign = (uint16_t) (bits >> 16 & 0x8000);
     uint32_t rest = bits & 0x7fffffff;
     if (rest > 0x7f800000) {
-        return (uint16_t)(sign | 0x7e00 | (rest >> 13 & 0x1ff));
+        return (uint16_t) (sign | 0x7e00 | (rest >> 13 & 0x1ff));
     }
-    if (rest >= 0x477ff000) {          /* 65520, half way to what would be 65536 */
-        return (uint16_t)(sign | 0x7c00);
+    if (rest >= 0x477ff000) { /* 65520, half way to what would be 65536 */
+        return (uint16_t) (sign | 0x7c00);
     }
-    if (rest < 0x33000000) {           /* below half of the least subnormal, 2^-25 */
+    if (rest < 0x33000000) { /* below half of the least subnormal, 2^-25 */
         return sign;
     }
     /* A subnormal half keeps fewer bits: the significand moves further to the right. */
@@ -33,7 +33,7 @@ static inline uint16_t kiln_half_from_float(float value)
     uint32_t cut = from & ((1u << shift) - 1), tie = 1u << (shift - 1);
     uint32_t half = from >> shift;
     half += cut > tie || (cut == tie && (half & 1));
-    return (uint16_t)(sign | half);
+    return (uint16_t) (sign | half);
 }
 
 static inline float kiln_half_to_float(uint16_t half)
@@ -42,7 +42,7 @@ static inline float kiln_half_to_float(uint16_t half)
     float value;
     memcpy(&value, &bits, sizeof value);
     if (rest < 0x400) {
-        value = (float)rest * 0x1p-24f;
+        value = (float) rest * 0x1p-24f;
     } else if (rest >= 0x7c00) {
         value = rest > 0x7c00 ? NAN : INFINITY;
     }
@@ -58,8 +58,7 @@ static inline size_t kiln_element_bytes(unsigned precision)
         return bytes;
 #include "precisions.inc"
 #undef PRECISION
-    default:
-        return 0;
+    default: return 0;
     }
 }
 
@@ -67,10 +66,10 @@ static inline size_t kiln_element_bytes(unsigned precision)
 static inline void kiln_element_store(void *at, size_t bytes, double value)
 {
     if (bytes == 2) {
-        uint16_t half = kiln_half_from_float((float)value);
+        uint16_t half = kiln_half_from_float((float) value);
         memcpy(at, &half, sizeof half);
     } else if (bytes == 4) {
-        float single = (float)value;
+        float single = (float) value;
         memcpy(at, &single, sizeof single);
     } else {
         memcpy(at, &value, sizeof value);

@@ -30,7 +30,8 @@ static const char *arithmetic(const struct kiln_context *context, const struct k
         return "native: no bundle has emulation for the device";
     }
     return choice != NULL && choice->plan.recipe->precision == KILN_EMULATED
-            ? "emulated" : "native, though emulation is allowed";
+                 ? "emulated"
+                 : "native, though emulation is allowed";
 }
 
 static void add_triangle(struct kiln_text *text, bool is_hermitian, const char *key, int triangle)
@@ -99,8 +100,7 @@ static void add_stage(struct kiln_text *text, const struct kiln_plan *plan, unsi
 static void add_stages(struct kiln_text *text, const struct kiln_plan *plan)
 {
     for (unsigned i = 0; i < plan->recipe->num_stages; i++) {
-        if (kiln_stage_is_needed(plan->recipe, i, plan->ready) &&
-            !kiln_stage_is_empty(plan, i)) {
+        if (kiln_stage_is_needed(plan->recipe, i, plan->ready) && !kiln_stage_is_empty(plan, i)) {
             add_stage(text, plan, i);
         }
     }
@@ -142,8 +142,9 @@ static void add_parts(struct kiln_text *text, const struct kiln_context *context
         bytes += parts->own.plan.workspace_bytes;
     }
     if (parts->product != NULL) {
-        kiln_text_add(text, parts->is_complex ? "then: a real product\n"
-                            : parts->mirroring.num > 0 ? "then: a product\n" : "");
+        kiln_text_add(text, parts->is_complex          ? "then: a real product\n"
+                            : parts->mirroring.num > 0 ? "then: a product\n"
+                                                       : "");
         add_stages(text, &parts->choice.plan);
         bytes += parts->choice.plan.workspace_bytes;
     }
@@ -193,9 +194,9 @@ static void add_time(struct kiln_text *text, uint64_t picoseconds)
 {
     const uint64_t hundredths = picoseconds / 10000;
     const uint64_t whole = hundredths / 100;
-    kiln_text_add_number(text, whole < SIZE_MAX ? (size_t)whole : SIZE_MAX);
-    add_number(text, ".", (size_t)(hundredths / 10 % 10));
-    add_number(text, "", (size_t)(hundredths % 10));
+    kiln_text_add_number(text, whole < SIZE_MAX ? (size_t) whole : SIZE_MAX);
+    add_number(text, ".", (size_t) (hundredths / 10 % 10));
+    add_number(text, "", (size_t) (hundredths % 10));
     kiln_text_add(text, " us");
 }
 
@@ -224,7 +225,8 @@ static void add_candidates(struct kiln_text *text, struct kiln_context *context,
         const enum kiln_fit fit = kiln_fit_of(context, problem, choice->link, rank->recipe, &plan);
         kiln_text_add(text, fit_words[fit]);
         kiln_text_add(text, fit == KILN_FITS && kiln_recipe_is_refused(link, rank->recipe)
-                ? " (the driver refused it)" : "");
+                                    ? " (the driver refused it)"
+                                    : "");
         kiln_text_add(text, rank->recipe == choice->recipe ? " (chosen)\n" : "\n");
     }
 }
@@ -258,8 +260,8 @@ enum kiln_status kiln_gemm_workspace_bytes(struct kiln_context *context,
 }
 
 /* What multiplies, in the place of parts->choice: the real product that it leaves, if so. */
-static enum kiln_status find_real(struct kiln_context *context,
-        const struct kiln_problem *problem, struct parts *parts)
+static enum kiln_status find_real(struct kiln_context *context, const struct kiln_problem *problem,
+        struct parts *parts)
 {
     parts->product = problem;
     parts->is_complex = parts->choice.plan.recipe->routine == KILN_ROUTINE_TO_REAL;
@@ -270,13 +272,14 @@ static enum kiln_status find_real(struct kiln_context *context,
     enum kiln_status status = kiln_complex_split(problem, &parts->own.plan, &parts->real);
     parts->product = parts->real.is_nothing ? NULL : &parts->real;
     return status == KILN_SUCCESS && parts->product != NULL
-            ? kiln_search_first(context, parts->product, &parts->choice) : status;
+                 ? kiln_search_first(context, parts->product, &parts->choice)
+                 : status;
 }
 
 static enum kiln_status find_product(struct kiln_context *context,
         const struct kiln_problem *problem, struct parts *parts)
 {
-    struct kiln_search search = {0};
+    struct kiln_search search = { 0 };
     enum kiln_status first = KILN_SUCCESS, status = KILN_SUCCESS;
     while (kiln_search_next(context, problem, &search, &parts->choice, &status)) {
         status = status == KILN_SUCCESS ? find_real(context, problem, parts) : status;
@@ -288,8 +291,8 @@ static enum kiln_status find_product(struct kiln_context *context,
     return first == KILN_SUCCESS ? kiln_search_failure(problem) : first;
 }
 
-static enum kiln_status find_parts(struct kiln_context *context,
-        const struct kiln_problem *problem, struct parts *parts)
+static enum kiln_status find_parts(struct kiln_context *context, const struct kiln_problem *problem,
+        struct parts *parts)
 {
     struct kiln_mirroring *mirroring = &parts->mirroring;
     enum kiln_status status = kiln_mirroring_make(problem, mirroring) ? KILN_SUCCESS
@@ -304,7 +307,7 @@ enum kiln_status kiln_gemm_explain(struct kiln_context *context, const struct ki
         char *text, size_t size)
 {
     struct kiln_problem problem;
-    struct parts parts = {.product = NULL};
+    struct parts parts = { .product = NULL };
     struct kiln_text builder;
     if (text != NULL) {
         kiln_text_begin(&builder, text, size);

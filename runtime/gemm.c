@@ -1,8 +1,8 @@
 /* gemm.c: the calls that multiply. Each one is checked, bound and launched. */
 #include "internal.h"
 
-enum kiln_status kiln_problem_make(const struct kiln_context *context,
-        const struct kiln_gemm *gemm, enum kiln_checks checks, struct kiln_problem *problem)
+enum kiln_status kiln_problem_make(const struct kiln_context *context, const struct kiln_gemm *gemm,
+        enum kiln_checks checks, struct kiln_problem *problem)
 {
     enum kiln_status status = kiln_problem_check(context, gemm, checks, problem);
     if (status == KILN_SUCCESS) {
@@ -57,7 +57,7 @@ enum kiln_status kiln_gemm_enqueue_profiled(struct kiln_context *context,
         *num_events = 0;
     }
     if (stage_events == NULL || num_events == NULL || gemm == NULL || gemm->batch_count > 1 ||
-        gemm->uplo_a != 0 || gemm->uplo_b != 0) {
+            gemm->uplo_a != 0 || gemm->uplo_b != 0) {
         return KILN_INVALID_ARGUMENT;
     }
     return enqueue(context, gemm, KILN_CHECK_ALL, KILN_SUCCESS, &request);
@@ -83,11 +83,24 @@ enum kiln_status kiln_sgemm(struct kiln_context *context, enum kiln_layout layou
         cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event)
 {
     const struct kiln_gemm gemm = {
-        .precision = KILN_SINGLE, .layout = layout, .transa = transa, .transb = transb,
-        .m = m, .n = n, .k = k, .alpha = alpha, .beta = beta,
-        .a = a, .a_offset = a_offset, .lda = lda,
-        .b = b, .b_offset = b_offset, .ldb = ldb,
-        .c = c, .c_offset = c_offset, .ldc = ldc,
+        .precision = KILN_SINGLE,
+        .layout = layout,
+        .transa = transa,
+        .transb = transb,
+        .m = m,
+        .n = n,
+        .k = k,
+        .alpha = alpha,
+        .beta = beta,
+        .a = a,
+        .a_offset = a_offset,
+        .lda = lda,
+        .b = b,
+        .b_offset = b_offset,
+        .ldb = ldb,
+        .c = c,
+        .c_offset = c_offset,
+        .ldc = ldc,
     };
     return enqueue_typed(context, &gemm, queue, num_events_in_wait_list, event_wait_list, event);
 }
@@ -99,11 +112,24 @@ enum kiln_status kiln_dgemm(struct kiln_context *context, enum kiln_layout layou
         cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event)
 {
     const struct kiln_gemm gemm = {
-        .precision = KILN_DOUBLE, .layout = layout, .transa = transa, .transb = transb,
-        .m = m, .n = n, .k = k, .alpha = alpha, .beta = beta,
-        .a = a, .a_offset = a_offset, .lda = lda,
-        .b = b, .b_offset = b_offset, .ldb = ldb,
-        .c = c, .c_offset = c_offset, .ldc = ldc,
+        .precision = KILN_DOUBLE,
+        .layout = layout,
+        .transa = transa,
+        .transb = transb,
+        .m = m,
+        .n = n,
+        .k = k,
+        .alpha = alpha,
+        .beta = beta,
+        .a = a,
+        .a_offset = a_offset,
+        .lda = lda,
+        .b = b,
+        .b_offset = b_offset,
+        .ldb = ldb,
+        .c = c,
+        .c_offset = c_offset,
+        .ldc = ldc,
     };
     return enqueue_typed(context, &gemm, queue, num_events_in_wait_list, event_wait_list, event);
 }
@@ -115,11 +141,24 @@ enum kiln_status kiln_hgemm(struct kiln_context *context, enum kiln_layout layou
         cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event)
 {
     const struct kiln_gemm gemm = {
-        .precision = KILN_HALF, .layout = layout, .transa = transa, .transb = transb,
-        .m = m, .n = n, .k = k, .alpha = alpha, .beta = beta,
-        .a = a, .a_offset = a_offset, .lda = lda,
-        .b = b, .b_offset = b_offset, .ldb = ldb,
-        .c = c, .c_offset = c_offset, .ldc = ldc,
+        .precision = KILN_HALF,
+        .layout = layout,
+        .transa = transa,
+        .transb = transb,
+        .m = m,
+        .n = n,
+        .k = k,
+        .alpha = alpha,
+        .beta = beta,
+        .a = a,
+        .a_offset = a_offset,
+        .lda = lda,
+        .b = b,
+        .b_offset = b_offset,
+        .ldb = ldb,
+        .c = c,
+        .c_offset = c_offset,
+        .ldc = ldc,
     };
     return enqueue_typed(context, &gemm, queue, num_events_in_wait_list, event_wait_list, event);
 }
@@ -131,12 +170,26 @@ enum kiln_status kiln_cgemm(struct kiln_context *context, enum kiln_layout layou
         cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event)
 {
     const struct kiln_gemm gemm = {
-        .precision = KILN_COMPLEX_SINGLE, .layout = layout, .transa = transa, .transb = transb,
-        .m = m, .n = n, .k = k, .alpha = alpha.s[0], .alpha_imag = alpha.s[1],
-        .beta = beta.s[0], .beta_imag = beta.s[1],
-        .a = a, .a_offset = a_offset, .lda = lda,
-        .b = b, .b_offset = b_offset, .ldb = ldb,
-        .c = c, .c_offset = c_offset, .ldc = ldc,
+        .precision = KILN_COMPLEX_SINGLE,
+        .layout = layout,
+        .transa = transa,
+        .transb = transb,
+        .m = m,
+        .n = n,
+        .k = k,
+        .alpha = alpha.s[0],
+        .alpha_imag = alpha.s[1],
+        .beta = beta.s[0],
+        .beta_imag = beta.s[1],
+        .a = a,
+        .a_offset = a_offset,
+        .lda = lda,
+        .b = b,
+        .b_offset = b_offset,
+        .ldb = ldb,
+        .c = c,
+        .c_offset = c_offset,
+        .ldc = ldc,
     };
     return enqueue_typed(context, &gemm, queue, num_events_in_wait_list, event_wait_list, event);
 }
@@ -148,12 +201,26 @@ enum kiln_status kiln_zgemm(struct kiln_context *context, enum kiln_layout layou
         cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event)
 {
     const struct kiln_gemm gemm = {
-        .precision = KILN_COMPLEX_DOUBLE, .layout = layout, .transa = transa, .transb = transb,
-        .m = m, .n = n, .k = k, .alpha = alpha.s[0], .alpha_imag = alpha.s[1],
-        .beta = beta.s[0], .beta_imag = beta.s[1],
-        .a = a, .a_offset = a_offset, .lda = lda,
-        .b = b, .b_offset = b_offset, .ldb = ldb,
-        .c = c, .c_offset = c_offset, .ldc = ldc,
+        .precision = KILN_COMPLEX_DOUBLE,
+        .layout = layout,
+        .transa = transa,
+        .transb = transb,
+        .m = m,
+        .n = n,
+        .k = k,
+        .alpha = alpha.s[0],
+        .alpha_imag = alpha.s[1],
+        .beta = beta.s[0],
+        .beta_imag = beta.s[1],
+        .a = a,
+        .a_offset = a_offset,
+        .lda = lda,
+        .b = b,
+        .b_offset = b_offset,
+        .ldb = ldb,
+        .c = c,
+        .c_offset = c_offset,
+        .ldc = ldc,
     };
     return enqueue_typed(context, &gemm, queue, num_events_in_wait_list, event_wait_list, event);
 }

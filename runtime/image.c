@@ -7,7 +7,7 @@
 enum kiln_status kiln_image_make(struct launch *launch, const struct kiln_plan *plan,
         cl_mem workspace)
 {
-    const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT32};
+    const cl_image_format format = { CL_RGBA, CL_UNSIGNED_INT32 };
     const cl_image_desc shape = {
         .image_type = CL_MEM_OBJECT_IMAGE1D_BUFFER,
         .image_width = plan->pixels,
@@ -43,8 +43,8 @@ void kiln_images_free(struct kiln_image *images)
 
 static void CL_CALLBACK release_image(cl_event event, cl_int status, void *image)
 {
-    (void)event;
-    (void)status;
+    (void) event;
+    (void) status;
     kiln_images_free(image);
 }
 

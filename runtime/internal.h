@@ -50,15 +50,15 @@ enum kiln_status kiln_context_binary(struct kiln_context *context, uint32_t prog
  * about the kernel, object or device in question. */
 static inline bool kiln_is_passing(enum kiln_status status)
 {
-    return status == KILN_OUT_OF_MEMORY || status == (enum kiln_status)CL_OUT_OF_HOST_MEMORY ||
-           status == (enum kiln_status)CL_OUT_OF_RESOURCES ||
-           status == (enum kiln_status)CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    return status == KILN_OUT_OF_MEMORY || status == (enum kiln_status) CL_OUT_OF_HOST_MEMORY ||
+           status == (enum kiln_status) CL_OUT_OF_RESOURCES ||
+           status == (enum kiln_status) CL_MEM_OBJECT_ALLOCATION_FAILURE;
 }
 
 /* What an error of OpenCL means for that which was asked for: `invalid`, unless it is passing. */
 static inline enum kiln_status kiln_conclude(cl_int error, enum kiln_status invalid)
 {
-    enum kiln_status status = (enum kiln_status)error;
+    enum kiln_status status = (enum kiln_status) error;
     return status == KILN_SUCCESS || kiln_is_passing(status) ? status : invalid;
 }
 
@@ -120,7 +120,7 @@ enum { KILN_EMULATED = KILN_ID_EMULATED };
 /* How a call names a precision of precisions.inc. */
 static inline enum kiln_precision kiln_precision_of_call(unsigned precision)
 {
-    return precision == KILN_EMULATED ? KILN_SINGLE : (enum kiln_precision)precision;
+    return precision == KILN_EMULATED ? KILN_SINGLE : (enum kiln_precision) precision;
 }
 /* 0 is the default. */
 static inline bool kiln_arithmetic_is_known(unsigned arithmetic)
@@ -165,7 +165,7 @@ struct kiln_kin {
 const struct kiln_bundle *kiln_kin_next(const struct kiln_bundle *const *linked,
         const struct kiln_device_facts *facts, struct kiln_kin *kin);
 
-enum { KILN_MAX_LINKS = 4 };           /* of the device and its relatives, and the generic one */
+enum { KILN_MAX_LINKS = 4 }; /* of the device and its relatives, and the generic one */
 
 /* Fills the chain of bundles to try, best first: the one that is wanted, or those that are for the
  * device, then, unless only exact matches may serve, those of its relatives, the nearest first; at
@@ -196,8 +196,9 @@ enum kiln_state { KILN_UNTRIED, KILN_READY, KILN_REFUSED };
 /* What becomes of a program or recipe whose preparation ended so. */
 static inline enum kiln_state kiln_state_after(enum kiln_status status)
 {
-    return status == KILN_SUCCESS ? KILN_READY
-            : kiln_is_passing(status) ? KILN_UNTRIED : KILN_REFUSED;
+    return status == KILN_SUCCESS  ? KILN_READY
+         : kiln_is_passing(status) ? KILN_UNTRIED
+                                   : KILN_REFUSED;
 }
 
 struct kiln_program_state {
@@ -388,8 +389,8 @@ void kiln_problem_place(struct kiln_problem *problem, unsigned prepared, cl_mem 
         size_t offset);
 
 /* Puts the packs that a call brings in the place of its operands, if they fit and are read. */
-enum kiln_status kiln_problem_bind(const struct kiln_context *context,
-        const struct kiln_gemm *gemm, struct kiln_problem *problem);
+enum kiln_status kiln_problem_bind(const struct kiln_context *context, const struct kiln_gemm *gemm,
+        struct kiln_problem *problem);
 
 /* ---- dispatch.c: which recipes can serve a call ---- */
 
@@ -433,8 +434,8 @@ struct kiln_recent_key kiln_recent_key(unsigned link, const struct kiln_product 
 /* The first recipes in order, as they were noted; how many, 0 when the shape is not remembered. */
 unsigned kiln_recent_recall(struct kiln_recent recent[KILN_NUM_RECENT],
         const struct kiln_recent_key *key, uint16_t recipes[KILN_RANKED]);
-void kiln_recent_note(struct kiln_recent recent[KILN_NUM_RECENT],
-        const struct kiln_recent_key *key, const struct kiln_rank *ranks, unsigned num);
+void kiln_recent_note(struct kiln_recent recent[KILN_NUM_RECENT], const struct kiln_recent_key *key,
+        const struct kiln_rank *ranks, unsigned num);
 
 /* ---- Kernels ---- */
 
@@ -501,8 +502,8 @@ bool kiln_search_next(struct kiln_context *context, const struct kiln_problem *p
 /* What it means that the search found nothing. */
 enum kiln_status kiln_search_failure(const struct kiln_problem *problem);
 /* The recipe that serves the problem as things stand. */
-enum kiln_status kiln_search_first(struct kiln_context *context,
-        const struct kiln_problem *problem, struct kiln_choice *choice);
+enum kiln_status kiln_search_first(struct kiln_context *context, const struct kiln_problem *problem,
+        struct kiln_choice *choice);
 
 /* ---- workspace.c ---- */
 
@@ -582,8 +583,8 @@ enum kiln_status kiln_gemm_request(struct kiln_context *context, const struct ki
         enum kiln_status found, struct kiln_request *request);
 
 /* The problem of a call: checked, and the packs that it brings in the place of its operands. */
-enum kiln_status kiln_problem_make(const struct kiln_context *context,
-        const struct kiln_gemm *gemm, enum kiln_checks checks, struct kiln_problem *problem);
+enum kiln_status kiln_problem_make(const struct kiln_context *context, const struct kiln_gemm *gemm,
+        enum kiln_checks checks, struct kiln_problem *problem);
 
 /* ---- selftest.c ---- */
 

@@ -46,9 +46,9 @@ bool kiln_bundle_matches(const struct kiln_bundle *bundle, const struct kiln_dev
            matches_or_any(match->device, facts->device) &&
            matches_or_any(match->driver, facts->driver) &&
            (match->native_vector_float == 0 ||
-            match->native_vector_float == facts->native_vector_float) &&
+                   match->native_vector_float == facts->native_vector_float) &&
            (match->compute_capability == 0 ||
-            match->compute_capability == facts->compute_capability);
+                   match->compute_capability == facts->compute_capability);
 }
 
 bool kiln_bundle_is_generic(const struct kiln_bundle *bundle)
@@ -99,19 +99,19 @@ static int64_t log2_fixed(uint64_t value)
     const uint64_t below = x - (UINT64_C(1) << exponent);
     const uint64_t fraction = exponent >= FRACTION_BITS ? below >> (exponent - FRACTION_BITS)
                                                         : below << (FRACTION_BITS - exponent);
-    return ((int64_t)exponent << FRACTION_BITS) + (int64_t)fraction;
+    return ((int64_t) exponent << FRACTION_BITS) + (int64_t) fraction;
 }
 
 /* In 1/65536 of an octave. */
 static int64_t octaves_between(size_t a, size_t b)
 {
-    return llabs((long long)(log2_fixed(a) - log2_fixed(b)));
+    return llabs((long long) (log2_fixed(a) - log2_fixed(b)));
 }
 
 int64_t kiln_bundle_distance(const struct kiln_bundle *bundle,
         const struct kiln_device_facts *facts)
 {
-    enum { BITS_PER_CAPABILITY = 24 };       /* more than the octaves below can come to */
+    enum { BITS_PER_CAPABILITY = 24 }; /* more than the octaves below can come to */
     const struct kiln_device_traits *traits = &bundle->traits;
     if (kiln_bundle_matches(bundle, facts)) {
         return 0;
@@ -119,7 +119,7 @@ int64_t kiln_bundle_distance(const struct kiln_bundle *bundle,
     if (!is_relative(bundle, facts)) {
         return INT64_MAX;
     }
-    int64_t later = (int64_t)facts->compute_capability - traits->compute_capability;
+    int64_t later = (int64_t) facts->compute_capability - traits->compute_capability;
     return 1 + (later << BITS_PER_CAPABILITY) +
            octaves_between(traits->compute_units, facts->compute_units) +
            octaves_between(traits->local_bytes, facts->local_bytes);

@@ -14,7 +14,7 @@ static enum kiln_status launch_pack(struct launch *launch, const struct kiln_cho
     const struct kiln_problem *problem = launch->problem;
     struct kiln_pack_layout layout;
     if (!kiln_pack_layout(choice->plan.recipe, &problem->product, request->prepared,
-            problem->places.packed_offset[request->prepared], &layout)) {
+                problem->places.packed_offset[request->prepared], &layout)) {
         return KILN_SIZE_OVERFLOW;
     }
     if (layout.end > request->pack_end) {
@@ -38,21 +38,19 @@ static enum kiln_status launch_choice(struct launch *launch, const struct kiln_c
  * kernels are the recipe's own, and so are arguments that the driver does not take. */
 static bool is_about_recipe(enum kiln_status status)
 {
-    switch ((int)status) {
+    switch ((int) status) {
     case CL_INVALID_WORK_GROUP_SIZE:
     case CL_INVALID_WORK_ITEM_SIZE:
     case CL_INVALID_GLOBAL_WORK_SIZE:
     case CL_INVALID_BUFFER_SIZE:
     case CL_INVALID_IMAGE_SIZE:
     case CL_IMAGE_FORMAT_NOT_SUPPORTED:
-    case CL_INVALID_KERNEL:            /* one that the driver made, and then does not take */
+    case CL_INVALID_KERNEL: /* one that the driver made, and then does not take */
     case CL_INVALID_ARG_INDEX:
     case CL_INVALID_ARG_VALUE:
     case CL_INVALID_ARG_SIZE:
-    case CL_INVALID_KERNEL_ARGS:
-        return true;
-    default:
-        return kiln_is_passing(status);
+    case CL_INVALID_KERNEL_ARGS: return true;
+    default: return kiln_is_passing(status);
     }
 }
 
@@ -83,8 +81,7 @@ static enum kiln_status prepare_member(struct launch *launch, struct complex *co
         kiln_complex_leave_scale_out(&own.plan);
     }
     launch->problem = complex->whole;
-    launch->goes_on = !complex->real.is_nothing || !is_last ||
-                      kiln_complex_has_end(complex->whole);
+    launch->goes_on = !complex->real.is_nothing || !is_last || kiln_complex_has_end(complex->whole);
     enum kiln_status status = kiln_stages_enqueue(launch, &own, workspace);
     if (status == KILN_SUCCESS) {
         complex->is_prepared = complex->is_scaled = true;
@@ -155,8 +152,8 @@ static enum kiln_status launch_real(struct launch *launch, struct complex *compl
 {
     struct kiln_plan plan = complex->own.plan;
     cl_mem workspace = NULL;
-    if (choice != NULL && !kiln_add(plan.workspace_bytes, choice->plan.workspace_bytes,
-            &plan.workspace_bytes)) {
+    if (choice != NULL &&
+            !kiln_add(plan.workspace_bytes, choice->plan.workspace_bytes, &plan.workspace_bytes)) {
         return KILN_SIZE_OVERFLOW;
     }
     enum kiln_status status = kiln_claim_workspace(launch, &plan, &workspace);
@@ -171,17 +168,15 @@ static enum kiln_status launch_first_that_works(struct launch *launch,
 static enum kiln_status launch_complex(struct launch *launch, const struct kiln_choice *own)
 {
     const bool goes_on = launch->goes_on;
-    struct complex complex = {.whole = launch->problem, .own = *own};
-    enum kiln_status status = kiln_complex_split(launch->problem, &complex.own.plan,
-            &complex.real);
+    struct complex complex = { .whole = launch->problem, .own = *own };
+    enum kiln_status status = kiln_complex_split(launch->problem, &complex.own.plan, &complex.real);
     if (status == KILN_SUCCESS) {
         status = complex.real.is_nothing ? launch_real(launch, &complex, NULL)
                                          : launch_first_that_works(launch, &complex.real, &complex);
     }
     if (status != KILN_SUCCESS) {
         launch->goes_on = goes_on;
-        launch->touched = launch->touched ||
-                          (complex.is_scaled && complex.whole->beta_imag != 0);
+        launch->touched = launch->touched || (complex.is_scaled && complex.whole->beta_imag != 0);
     }
     return status;
 }
@@ -210,7 +205,7 @@ static enum kiln_status launch_one(struct launch *launch, const struct kiln_choi
 static enum kiln_status launch_first_that_works(struct launch *launch,
         const struct kiln_problem *problem, struct complex *complex)
 {
-    struct kiln_search search = {0};
+    struct kiln_search search = { 0 };
     struct kiln_choice choice;
     enum kiln_status first = KILN_SUCCESS, status = KILN_SUCCESS;
     while (kiln_search_next(launch->context, problem, &search, &choice, &status)) {
@@ -230,8 +225,8 @@ static enum kiln_status launch_first_that_works(struct launch *launch,
         if (!go_on || is_spoilt) {
             return first;
         }
-        kiln_log(launch->context, choice.plan.recipe->name, " passed over: ",
-                kiln_status_string(status), NULL);
+        kiln_log(launch->context, choice.plan.recipe->name,
+                " passed over: ", kiln_status_string(status), NULL);
     }
     return first == KILN_SUCCESS ? kiln_search_failure(problem) : first;
 }
@@ -251,7 +246,7 @@ static enum kiln_status launch_problem(struct launch *launch, const struct kiln_
 static enum kiln_status claim_mirrors(struct launch *launch, const struct kiln_problem *problem,
         const struct kiln_mirroring *mirroring, cl_mem *workspace, size_t *bytes)
 {
-    struct kiln_plan plan = {.recipe = NULL};
+    struct kiln_plan plan = { .recipe = NULL };
     enum kiln_status status = kiln_workspace_needed(launch->context, problem,
             &plan.workspace_bytes);
     launch->problem = problem;
@@ -259,7 +254,7 @@ static enum kiln_status claim_mirrors(struct launch *launch, const struct kiln_p
         status = kiln_claim_workspace(launch, &plan, workspace);
     }
     if (status != KILN_SUCCESS && problem->workspace == NULL && is_about_recipe(status) &&
-        plan.workspace_bytes > mirroring->bytes) {
+            plan.workspace_bytes > mirroring->bytes) {
         plan.workspace_bytes = mirroring->bytes;
         status = kiln_claim_workspace(launch, &plan, workspace);
     }
@@ -280,7 +275,7 @@ static enum kiln_status launch_mirrored(struct launch *launch, const struct kiln
     enum kiln_status status = claim_mirrors(launch, problem, &mirroring, &workspace, &bytes);
     /* When a recipe fails the context lets go of its workspace, which the next one reads. */
     if (status == KILN_SUCCESS) {
-        status = (enum kiln_status)clRetainMemObject(workspace);
+        status = (enum kiln_status) clRetainMemObject(workspace);
     }
     if (status != KILN_SUCCESS) {
         return status;
@@ -312,7 +307,7 @@ enum kiln_status kiln_launch(struct kiln_context *context, const struct kiln_pro
     };
     const bool has_triangle = request->prepared == KILN_PREPARED_NONE &&
                               (problem->triangle_a != KILN_TRIANGLE_NONE ||
-                               problem->triangle_b != KILN_TRIANGLE_NONE);
+                                      problem->triangle_b != KILN_TRIANGLE_NONE);
     enum kiln_status status = has_triangle ? launch_mirrored(&launch, problem)
                                            : launch_problem(&launch, problem);
     kiln_claim_leave(&launch);

@@ -14,7 +14,7 @@ void kiln_log(const struct kiln_context *context, ...)
     kiln_text_begin(&text, message, sizeof message);
     va_start(strings, context);
     for (const char *s = va_arg(strings, const char *); s != NULL;
-         s = va_arg(strings, const char *)) {
+            s = va_arg(strings, const char *)) {
         kiln_text_add(&text, s);
     }
     va_end(strings);

@@ -21,7 +21,8 @@ static enum kiln_status workspace_of(struct kiln_context *context,
         status = most_workspace(context, &real, &more);
     }
     return status == KILN_SUCCESS && !kiln_add(choice->plan.workspace_bytes, more, bytes)
-            ? KILN_SIZE_OVERFLOW : status;
+                 ? KILN_SIZE_OVERFLOW
+                 : status;
 }
 
 /* A recipe that can not be built for the moment may serve the call in the end: what is told does
@@ -29,7 +30,7 @@ static enum kiln_status workspace_of(struct kiln_context *context,
 static enum kiln_status most_workspace(struct kiln_context *context,
         const struct kiln_problem *problem, size_t *bytes)
 {
-    struct kiln_search search = {0};
+    struct kiln_search search = { 0 };
     struct kiln_choice choice;
     enum kiln_status first = KILN_SUCCESS, status = KILN_SUCCESS;
     *bytes = 0;
@@ -56,6 +57,7 @@ enum kiln_status kiln_workspace_needed(struct kiln_context *context,
         return KILN_SIZE_OVERFLOW;
     }
     enum kiln_status status = most_workspace(context, &mirroring.rest, &rest);
-    return status == KILN_SUCCESS && !kiln_add(mirroring.bytes, rest, bytes) ? KILN_SIZE_OVERFLOW
-                                                                             : status;
+    return status == KILN_SUCCESS && !kiln_add(mirroring.bytes, rest, bytes)
+                 ? KILN_SIZE_OVERFLOW
+                 : status;
 }

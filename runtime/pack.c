@@ -49,7 +49,8 @@ static enum kiln_status make_problem(const struct kiln_context *context,
     struct kiln_gemm gemm = *call;
     bool is_a = which == KILN_PACK_A, is_b = which == KILN_PACK_B;
     enum kiln_checks checks = target == NULL || (!is_a && !is_b) ? KILN_CHECK_SHAPE
-            : is_a ? KILN_CHECK_A : KILN_CHECK_B;
+                            : is_a                               ? KILN_CHECK_A
+                                                                 : KILN_CHECK_B;
     *prepared = KILN_PREPARED_NONE;
     gemm.alpha = 1;
     gemm.alpha_imag = 0;
@@ -100,13 +101,13 @@ enum kiln_status kiln_pack_bytes(struct kiln_context *context, const struct kiln
     if (status != KILN_SUCCESS || prepared == KILN_PREPARED_NONE) {
         return status;
     }
-    struct kiln_search search = {0};
+    struct kiln_search search = { 0 };
     enum kiln_status first = KILN_SUCCESS;
     size_t most = 0;
     while (kiln_search_next(context, &problem, &search, &choice, &status)) {
         size_t needed = 0;
         if (!kiln_pack_layout(choice.plan.recipe, &problem.product, prepared, 0, &layout) ||
-            !kiln_add(layout.end, layout.slack, &needed)) {
+                !kiln_add(layout.end, layout.slack, &needed)) {
             return KILN_SIZE_OVERFLOW;
         }
         most = needed > most ? needed : most;
@@ -149,9 +150,9 @@ enum kiln_status kiln_pack_enqueue(struct kiln_context *context, const struct ki
         .served = &served,
     };
     struct kiln_problem problem;
-    struct target target = {.buffer = buffer, .offset = offset};
+    struct target target = { .buffer = buffer, .offset = offset };
     if (pack != NULL) {
-        *pack = (struct kiln_pack){0};
+        *pack = (struct kiln_pack){ 0 };
     }
     if (pack == NULL || context == NULL || gemm == NULL) {
         return KILN_INVALID_ARGUMENT;

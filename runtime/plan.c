@@ -103,8 +103,7 @@ bool kiln_extent_is_whole(uint32_t unit, uint32_t rest, size_t extent)
 
 bool kiln_guard_takes_extents(const struct kiln_guard *guard, size_t m, size_t n, size_t k)
 {
-    return kiln_extent_is_at_most(guard->most[0], m) &&
-           kiln_extent_is_at_most(guard->most[1], n) &&
+    return kiln_extent_is_at_most(guard->most[0], m) && kiln_extent_is_at_most(guard->most[1], n) &&
            kiln_extent_is_at_most(guard->most[2], k) &&
            kiln_extent_is_whole(guard->m, guard->rest[0], m) &&
            kiln_extent_is_whole(guard->n, guard->rest[1], n) &&
@@ -121,7 +120,7 @@ bool kiln_guard_takes(const struct kiln_guard *guard, const struct kiln_product 
 bool kiln_recipe_takes_all(const struct kiln_recipe *recipe)
 {
     const struct kiln_guard *guard = &recipe->guard;
-    const uint32_t units[] = {guard->m, guard->n, guard->k, guard->a, guard->b, guard->c};
+    const uint32_t units[] = { guard->m, guard->n, guard->k, guard->a, guard->b, guard->c };
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         if (units[i] > 1) {
             return false;
@@ -138,11 +137,11 @@ static bool padded_product(const struct kiln_recipe *recipe, const struct kiln_p
         struct kiln_product *padded)
 {
     *padded = *product;
-    size_t *extents[3] = {&padded->m, &padded->n, &padded->k};
+    size_t *extents[3] = { &padded->m, &padded->n, &padded->k };
     for (unsigned i = 0; i < 3; i++) {
         size_t beyond = 0;
         if (!kiln_multiply(2, recipe->reach[i], &beyond) ||
-            !kiln_add(*extents[i], beyond, extents[i])) {
+                !kiln_add(*extents[i], beyond, extents[i])) {
             return false;
         }
     }
@@ -163,8 +162,7 @@ static bool region_elements(const struct kiln_product *product, uint32_t units,
 {
     size_t rows = 0, columns = 0;
     return kiln_round_up(kiln_extent(product, units, region->dim[0]), region->round[0], &rows) &&
-           kiln_round_up(kiln_extent(product, units, region->dim[1]), region->round[1],
-                   &columns) &&
+           kiln_round_up(kiln_extent(product, units, region->dim[1]), region->round[1], &columns) &&
            kiln_add(rows, region->more, &rows) && kiln_multiply(rows, columns, elements);
 }
 
@@ -253,8 +251,7 @@ struct kiln_product kiln_product_real(const struct kiln_product *product)
 
 /* ---- Stages ---- */
 
-const struct kiln_region *kiln_prepared_region(const struct kiln_recipe *recipe,
-        unsigned prepared)
+const struct kiln_region *kiln_prepared_region(const struct kiln_recipe *recipe, unsigned prepared)
 {
     for (unsigned i = 0; i < recipe->num_regions; i++) {
         if (recipe->regions[i].holds == prepared) {
@@ -291,7 +288,7 @@ bool kiln_stage_is_needed(const struct kiln_recipe *recipe, unsigned index, unsi
 
 uint64_t kiln_whole_tiles(const struct kiln_recipe *recipe, uint64_t tiles, uint32_t units)
 {
-    const uint64_t turn = (uint64_t)recipe->unit_turns * (units > 0 ? units : 1);
+    const uint64_t turn = (uint64_t) recipe->unit_turns * (units > 0 ? units : 1);
     const uint64_t rest = recipe->shares ? tiles % turn : 0;
     return rest < turn * 3 / 4 ? tiles - rest : tiles;
 }
@@ -302,8 +299,8 @@ uint64_t kiln_stored_tiles(const struct kiln_recipe *recipe, const struct kiln_p
 {
     const uint64_t rows = kiln_parts(product->m, recipe->tile[0]);
     const uint64_t columns = kiln_parts(product->n, recipe->tile[1]);
-    const uint64_t pair = product->triangle < 0 ? (uint64_t)-product->triangle
-                                                : (uint64_t)product->triangle;
+    const uint64_t pair = product->triangle < 0 ? (uint64_t) -product->triangle
+                                                : (uint64_t) product->triangle;
     uint64_t tiles = 0;
     if (product->triangle == KILN_TRIANGLE_NONE || rows > MAX_ROWS_OF_TILES) {
         return __builtin_mul_overflow(rows, columns, &tiles) ? UINT64_MAX : tiles;
@@ -318,7 +315,7 @@ uint64_t kiln_stored_tiles(const struct kiln_recipe *recipe, const struct kiln_p
 
 static size_t parts(size_t extent, size_t size)
 {
-    return (size_t)kiln_parts(extent, size);
+    return (size_t) kiln_parts(extent, size);
 }
 
 /* Is any tile shared? Where there are too many to count, the stage that adds up is launched. */
@@ -340,8 +337,7 @@ static bool count_groups(const struct kiln_product *product, const struct kiln_s
     return true;
 }
 
-static bool plan_groups(const struct kiln_product *product, uint32_t units,
-        struct kiln_plan *plan)
+static bool plan_groups(const struct kiln_product *product, uint32_t units, struct kiln_plan *plan)
 {
     for (unsigned i = 0; i < plan->recipe->num_stages; i++) {
         const struct kiln_stage *stage = &plan->recipe->stages[i];
@@ -401,8 +397,7 @@ static bool place_region(const struct kiln_product *product, uint32_t units,
     size_t unit = 0, elements = 0, bytes = 0;
     return place_unit(region->element_bytes, &unit) && kiln_round_up(*end, unit, start) &&
            region_elements(product, units, region, &elements) &&
-           kiln_multiply(elements, region->element_bytes, &bytes) &&
-           kiln_add(*start, bytes, end);
+           kiln_multiply(elements, region->element_bytes, &bytes) && kiln_add(*start, bytes, end);
 }
 
 /* The leading dimension of an operand in its region, whose second extent is K. */
@@ -426,8 +421,8 @@ static bool plan_regions(const struct kiln_product *product, const struct kiln_p
             continue;
         }
         if (!place_region(product, units, region, is_packed ? &packed_end : &end, &start) ||
-            ((plan->recipe->as_is & region->holds) != 0 &&
-             !place_rows(product, region, &plan->packed_ld[region->holds]))) {
+                ((plan->recipe->as_is & region->holds) != 0 &&
+                        !place_rows(product, region, &plan->packed_ld[region->holds]))) {
             return false;
         }
         plan->region_start[i] = start / region->element_bytes;
@@ -444,7 +439,7 @@ static bool plan_regions(const struct kiln_product *product, const struct kiln_p
 bool kiln_plan_make(const struct kiln_recipe *recipe, const struct kiln_product *product,
         const struct kiln_places *places, uint32_t units, struct kiln_plan *plan)
 {
-    *plan = (struct kiln_plan){.recipe = recipe, .ready = places->packed};
+    *plan = (struct kiln_plan){ .recipe = recipe, .ready = places->packed };
     for (unsigned operand = KILN_PREPARED_A; operand <= KILN_PREPARED_B; operand++) {
         if ((recipe->as_is & operand) != 0 && kiln_is_aligned(product, operand)) {
             plan->ready |= operand;
@@ -485,15 +480,14 @@ bool kiln_pack_layout(const struct kiln_recipe *recipe, const struct kiln_produc
     const struct kiln_guard *guard = &recipe->guard;
     struct content content;
     size_t unit = 0, start = 0, bytes = 0;
-    *layout = (struct kiln_pack_layout){.is_plain = region == NULL};
-    bool countable = region != NULL
-            ? region_content(product, region, &content)
-            : plain_content(product, kiln_operand(product, prepared),
-                    prepared == KILN_PREPARED_A ? guard->a : guard->b, &content, &layout->ld);
-    if (!countable || !place_unit(content.step, &unit) ||
-        !kiln_round_up(offset, unit, &start) ||
-        !kiln_multiply(content.elements, content.element_bytes, &bytes) ||
-        !kiln_add(start, bytes, &layout->end)) {
+    *layout = (struct kiln_pack_layout){ .is_plain = region == NULL };
+    bool countable = region != NULL ? region_content(product, region, &content)
+                                    : plain_content(product, kiln_operand(product, prepared),
+                                              prepared == KILN_PREPARED_A ? guard->a : guard->b,
+                                              &content, &layout->ld);
+    if (!countable || !place_unit(content.step, &unit) || !kiln_round_up(offset, unit, &start) ||
+            !kiln_multiply(content.elements, content.element_bytes, &bytes) ||
+            !kiln_add(start, bytes, &layout->end)) {
         return false;
     }
     layout->start = start / content.element_bytes;

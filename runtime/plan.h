@@ -128,11 +128,11 @@ static inline bool kiln_recipe_is_for(const struct kiln_recipe *recipe,
     return kiln_precision_serves(recipe->precision, product->precision) &&
            recipe->transa == product->transa && recipe->transb == product->transb &&
            (recipe->routine == product->routine ||
-            (recipe->routine == KILN_ROUTINE_TO_REAL &&
-             product->routine == KILN_ROUTINE_MULTIPLY)) &&
+                   (recipe->routine == KILN_ROUTINE_TO_REAL &&
+                           product->routine == KILN_ROUTINE_MULTIPLY)) &&
            (recipe->triangles == KILN_TRIANGLES_ALSO ||
-            (recipe->triangles == KILN_TRIANGLES_ALWAYS) ==
-                    (product->triangle != KILN_TRIANGLE_NONE));
+                   (recipe->triangles == KILN_TRIANGLES_ALWAYS) ==
+                           (product->triangle != KILN_TRIANGLE_NONE));
 }
 
 /* And takes its shape? */
@@ -155,8 +155,7 @@ uint64_t kiln_whole_tiles(const struct kiln_recipe *recipe, uint64_t tiles, uint
 uint64_t kiln_stored_tiles(const struct kiln_recipe *recipe, const struct kiln_product *product);
 
 /* The region of a recipe that holds a prepared operand; NULL: there is none. */
-const struct kiln_region *kiln_prepared_region(const struct kiln_recipe *recipe,
-        unsigned prepared);
+const struct kiln_region *kiln_prepared_region(const struct kiln_recipe *recipe, unsigned prepared);
 
 /* Does a stage take the workspace as an image? */
 bool kiln_recipe_reads_image(const struct kiln_recipe *recipe);

@@ -12,12 +12,15 @@
 static inline bool kiln_compiles_in_process(const char *platform)
 {
     static const char names[][32] = {
-        "Portable Computing Language", "rusticl", "Clover", "Oclgrind",
+        "Portable Computing Language",
+        "rusticl",
+        "Clover",
+        "Oclgrind",
     };
     const size_t length = strcspn(platform, "*");
     for (size_t i = 0; platform[0] != '\0' && i < sizeof names / sizeof names[0]; i++) {
         if (strncmp(names[i], platform, length) == 0 &&
-            (platform[length] != '\0' || names[i][length] == '\0')) {
+                (platform[length] != '\0' || names[i][length] == '\0')) {
             return true;
         }
     }

@@ -43,14 +43,14 @@ unsigned kiln_time_ragged(const struct kiln_product *product)
 static void count_turns(const struct kiln_recipe *recipe, uint64_t tiles, uint64_t steps,
         uint32_t units, uint64_t terms[KILN_NUM_TERMS])
 {
-    const uint64_t turn = (uint64_t)recipe->unit_turns * units;
+    const uint64_t turn = (uint64_t) recipe->unit_turns * units;
     const uint64_t whole = kiln_whole_tiles(recipe, tiles, units), shared = tiles - whole;
     const uint64_t of_whole = times(kiln_parts(whole, turn), steps);
     const uint64_t of_shared = kiln_parts(times(shared, steps), turn);
     terms[KILN_TERM_STEPS] = at_most(of_whole + of_shared);
     terms[KILN_TERM_ROUNDS] = kiln_parts(tiles, turn);
-    terms[KILN_TERM_PAIRED_STEPS] = at_most(times(kiln_parts(whole, units), steps) +
-            kiln_parts(times(shared, steps), units));
+    terms[KILN_TERM_PAIRED_STEPS] = at_most(
+            times(kiln_parts(whole, units), steps) + kiln_parts(times(shared, steps), units));
     terms[KILN_TERM_PAIRED_ROUNDS] = kiln_parts(tiles, units);
     terms[KILN_TERM_SHARED] = times(shared, times(recipe->tile[0], recipe->tile[1]));
 }
@@ -60,7 +60,7 @@ static void count_rounds(uint64_t groups, uint64_t steps, uint32_t units,
         uint64_t terms[KILN_NUM_TERMS])
 {
     const uint64_t single = kiln_parts(groups, units);
-    const uint64_t paired = 2 * kiln_parts(groups, 2 * (uint64_t)units);
+    const uint64_t paired = 2 * kiln_parts(groups, 2 * (uint64_t) units);
     terms[KILN_TERM_STEPS] = times(single, steps);
     terms[KILN_TERM_ROUNDS] = single;
     terms[KILN_TERM_PAIRED_STEPS] = times(paired, steps);
@@ -152,7 +152,7 @@ unsigned kiln_time_crowded(const struct kiln_recipe *recipe, const struct kiln_p
     }
     const bool a = (meeting & KILN_PREPARED_A) != 0 && product->n > recipe->tile[1];
     const bool b = (meeting & KILN_PREPARED_B) != 0 && product->m > recipe->tile[0];
-    return in_place ? (unsigned)a + (unsigned)b : 0;
+    return in_place ? (unsigned) a + (unsigned) b : 0;
 }
 
 void kiln_time_terms(const struct kiln_recipe *recipe, const struct kiln_product *product,
@@ -170,17 +170,17 @@ void kiln_time_terms(const struct kiln_recipe *recipe, const struct kiln_product
 /* The count without the bits below its first EXACT_BITS. */
 static double rounded(uint64_t count)
 {
-    const unsigned bits = count > 0 ? 64 - (unsigned)__builtin_clzll(count) : 0;
+    const unsigned bits = count > 0 ? 64 - (unsigned) __builtin_clzll(count) : 0;
     const unsigned below = bits > EXACT_BITS ? bits - EXACT_BITS : 0;
-    return (double)(count >> below << below);
+    return (double) (count >> below << below);
 }
 
 uint64_t kiln_time_sum(const struct kiln_time *time, const uint64_t terms[KILN_NUM_TERMS])
 {
     uint64_t sum = 0;
     for (unsigned i = 0; i < KILN_NUM_TERMS; i++) {
-        const double term = (double)time->coefficient[i] * rounded(terms[i]);
-        sum = at_most(sum + (term < (double)KILN_TIME_MAX ? (uint64_t)term : KILN_TIME_MAX));
+        const double term = (double) time->coefficient[i] * rounded(terms[i]);
+        sum = at_most(sum + (term < (double) KILN_TIME_MAX ? (uint64_t) term : KILN_TIME_MAX));
     }
     return sum;
 }
@@ -197,7 +197,7 @@ bool kiln_time_is_sound(const struct kiln_time *time)
 {
     for (unsigned i = 0; i < KILN_NUM_TERMS; i++) {
         /* Also false for what is no number. */
-        if (!(time->coefficient[i] >= 0 && time->coefficient[i] < (float)KILN_TIME_MAX)) {
+        if (!(time->coefficient[i] >= 0 && time->coefficient[i] < (float) KILN_TIME_MAX)) {
             return false;
         }
     }

@@ -23,12 +23,11 @@ static bool is_equal_or_any(const char *wanted, const char *text)
 static bool binary_matches(const struct kiln_binary *binary, uint64_t hash,
         const struct kiln_device_facts *facts)
 {
-    return binary->source_hash == hash &&
-           is_equal_or_any(binary->platform, facts->platform) &&
+    return binary->source_hash == hash && is_equal_or_any(binary->platform, facts->platform) &&
            is_equal_or_any(binary->device, facts->device) &&
            is_equal_or_any(binary->driver, facts->driver) &&
            (binary->compute_capability == 0 ||
-            binary->compute_capability == facts->compute_capability);
+                   binary->compute_capability == facts->compute_capability);
 }
 
 static enum kiln_status check_entry(const struct kiln_context *context, cl_program program,
@@ -37,8 +36,8 @@ static enum kiln_status check_entry(const struct kiln_context *context, cl_progr
     cl_int error = CL_SUCCESS;
     cl_kernel kernel = clCreateKernel(program, entry, &error);
     if (kernel == NULL) {
-        kiln_log(context, "no kernel ", entry, ": ",
-                kiln_status_string((enum kiln_status)error), NULL);
+        kiln_log(context, "no kernel ", entry, ": ", kiln_status_string((enum kiln_status) error),
+                NULL);
         return kiln_conclude(error, KILN_NO_KERNEL);
     }
     clReleaseKernel(kernel);
@@ -69,10 +68,10 @@ static enum kiln_status program_from_binary(const struct kiln_context *context,
     }
     cl_int binary_error = CL_SUCCESS, error = CL_SUCCESS;
     *program = clCreateProgramWithBinary(context->context, 1, &context->device, &binary->size,
-            (const unsigned char *[]){binary->data}, &binary_error, &error);
+            (const unsigned char *[]){ binary->data }, &binary_error, &error);
     if (*program == NULL) {
         kiln_log(context, "the driver refuses an embedded binary: ",
-                kiln_status_string((enum kiln_status)error), NULL);
+                kiln_status_string((enum kiln_status) error), NULL);
         return kiln_conclude(error, KILN_NO_KERNEL);
     }
     enum kiln_status status = kiln_program_build(context, *program);
@@ -113,18 +112,19 @@ static enum kiln_status program_from_source(const struct kiln_context *context,
         kiln_log(context, "the text of a program is damaged", NULL);
         return KILN_NO_KERNEL;
     }
-    char *text = malloc((size_t)source->text_bytes + 1);
+    char *text = malloc((size_t) source->text_bytes + 1);
     if (text == NULL) {
         return KILN_OUT_OF_MEMORY;
     }
     kiln_pool_copy(&bundle->pool, source, text);
     cl_int error = CL_SUCCESS;
-    *program = clCreateProgramWithSource(context->context, 1, (const char *[]){text}, NULL,
+    *program = clCreateProgramWithSource(context->context, 1, (const char *[]){ text }, NULL,
             &error);
     free(text);
     if (*program == NULL) {
-        kiln_log(context, "the driver refuses a source: ",
-                kiln_status_string((enum kiln_status)error), NULL);
+        kiln_log(context,
+                "the driver refuses a source: ", kiln_status_string((enum kiln_status) error),
+                NULL);
         return kiln_conclude(error, KILN_NO_KERNEL);
     }
     return source->ptx != 0 ? kiln_ptx_build(context, *program, source->ptx, program)
@@ -192,10 +192,10 @@ static long place_of_device(const struct kiln_context *context, cl_program progr
     long place = -1;
     cl_device_id *devices = calloc(num_devices, sizeof *devices);
     if (devices != NULL && clGetProgramInfo(program, CL_PROGRAM_DEVICES,
-            num_devices * sizeof *devices, devices, NULL) == CL_SUCCESS) {
+                                   num_devices * sizeof *devices, devices, NULL) == CL_SUCCESS) {
         for (cl_uint i = 0; i < num_devices && place < 0; i++) {
             if (devices[i] == context->device) {
-                place = (long)i;
+                place = (long) i;
             }
         }
     }
@@ -207,10 +207,10 @@ static long place_of_device(const struct kiln_context *context, cl_program progr
 static enum kiln_status copy_binary(cl_program program, cl_uint num_devices, long place,
         size_t *sizes, unsigned char **binaries, size_t *size)
 {
-    cl_int error = clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES,
-            num_devices * sizeof *sizes, sizes, NULL);
+    cl_int error = clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, num_devices * sizeof *sizes,
+            sizes, NULL);
     if (error != CL_SUCCESS) {
-        return (enum kiln_status)error;
+        return (enum kiln_status) error;
     }
     if (sizes[place] == 0) {
         return KILN_NO_KERNEL;
@@ -220,7 +220,7 @@ static enum kiln_status copy_binary(cl_program program, cl_uint num_devices, lon
         return KILN_OUT_OF_MEMORY;
     }
     *size = sizes[place];
-    return (enum kiln_status)clGetProgramInfo(program, CL_PROGRAM_BINARIES,
+    return (enum kiln_status) clGetProgramInfo(program, CL_PROGRAM_BINARIES,
             num_devices * sizeof *binaries, binaries, NULL);
 }
 
@@ -231,7 +231,7 @@ static enum kiln_status extract_binary(const struct kiln_context *context, cl_pr
     cl_int error = clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof num_devices,
             &num_devices, NULL);
     if (error != CL_SUCCESS) {
-        return (enum kiln_status)error;
+        return (enum kiln_status) error;
     }
     long place = place_of_device(context, program, num_devices);
     if (place < 0) {
@@ -268,6 +268,6 @@ enum kiln_status kiln_context_binary(struct kiln_context *context, uint32_t prog
     }
     enum kiln_status status = kiln_program_prepare(context, link, program);
     return status == KILN_SUCCESS
-            ? extract_binary(context, link->programs[program].program, data, size)
-            : status;
+                 ? extract_binary(context, link->programs[program].program, data, size)
+                 : status;
 }

@@ -31,7 +31,7 @@ bool kiln_ptx_unmask(char *text, size_t size, uint32_t capability)
     }
     at += strlen(target);
     if (*at != 'a') {
-        memmove(at + 1, at, length - (size_t)(at - text) + 1);
+        memmove(at + 1, at, length - (size_t) (at - text) + 1);
         *at = 'a';
     }
     char *to = text;
@@ -68,8 +68,9 @@ static enum kiln_status copy_first(cl_program program, cl_uint num, size_t *size
     if (*text == NULL) {
         return KILN_OUT_OF_MEMORY;
     }
-    return kiln_conclude(clGetProgramInfo(program, CL_PROGRAM_BINARIES, num * sizeof *binaries,
-            binaries, NULL), KILN_NO_KERNEL);
+    return kiln_conclude(
+            clGetProgramInfo(program, CL_PROGRAM_BINARIES, num * sizeof *binaries, binaries, NULL),
+            KILN_NO_KERNEL);
 }
 
 /* The program's PTX, with room for one byte more; to be freed, on failure too. The context of a
@@ -99,10 +100,11 @@ static enum kiln_status load(const struct kiln_context *context, const char *tex
     cl_int status = CL_SUCCESS, error = CL_SUCCESS;
     size_t size = strlen(text) + 1;
     *program = clCreateProgramWithBinary(context->context, 1, &context->device, &size,
-            (const unsigned char *[]){(const unsigned char *)text}, &status, &error);
+            (const unsigned char *[]){ (const unsigned char *) text }, &status, &error);
     if (*program == NULL) {
-        kiln_log(context, "the driver refuses unmasked PTX: ",
-                kiln_status_string((enum kiln_status)error), NULL);
+        kiln_log(context,
+                "the driver refuses unmasked PTX: ", kiln_status_string((enum kiln_status) error),
+                NULL);
         return kiln_conclude(error, KILN_NO_KERNEL);
     }
     return kiln_program_build(context, *program);

@@ -12,7 +12,7 @@ static uint16_t pinned_recipe(const struct kiln_bundle *bundle, const struct kil
     for (uint32_t i = 0; i < bundle->num_pins; i++) {
         const struct kiln_pin *pin = &bundle->pins[i];
         if (pin->m == product->m && pin->n == product->n && pin->k == product->k &&
-            pin->precision == product->precision) {
+                pin->precision == product->precision) {
             return pin->recipe[product->transa * 2 + product->transb];
         }
     }
@@ -29,8 +29,7 @@ static uint64_t time_of_one(const struct kiln_bundle *bundle, const struct kiln_
         return KILN_RANK_UNTIMED;
     }
     const uint64_t time = kiln_time_predict(recipe, product, units);
-    const uint64_t more = bundle->traits.is_cpu
-            ? time / 8 * kiln_time_crowded(recipe, product) : 0;
+    const uint64_t more = bundle->traits.is_cpu ? time / 8 * kiln_time_crowded(recipe, product) : 0;
     return 1 + (time + more < KILN_TIME_MAX ? time + more : KILN_TIME_MAX);
 }
 
@@ -106,7 +105,8 @@ unsigned kiln_rank(const struct kiln_bundle *bundle, const bool *left_out,
             continue;
         }
         const struct kiln_rank rank = {
-            i == pinned ? KILN_RANK_PINNED : time_of(bundle, left_out, recipe, product, units), i,
+            i == pinned ? KILN_RANK_PINNED : time_of(bundle, left_out, recipe, product, units),
+            i,
         };
         if (after == NULL || comes_before(after, &rank)) {
             num = insert(&rank, ranks, num);

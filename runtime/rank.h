@@ -4,7 +4,7 @@
 
 #include "predict.h"
 
-enum { KILN_RANKED = 6 };              /* recipes that are ordered at a time */
+enum { KILN_RANKED = 6 }; /* recipes that are ordered at a time */
 
 /* A recipe's place in the order. What is pinned to the shape comes first, then the predicted time
  * counts, and among recipes without one, or with the same, the order of the bundle. */

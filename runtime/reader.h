@@ -19,7 +19,7 @@ struct kiln_reader {
 static inline struct kiln_reader kiln_reader_begin(const struct kiln_pool *pool,
         const struct kiln_program *program)
 {
-    struct kiln_reader reader = {.pool = pool};
+    struct kiln_reader reader = { .pool = pool };
     if (program->num_symbols > 0) {
         reader.next = pool->symbols + program->first_symbol;
         reader.end = reader.next + program->num_symbols;
@@ -30,7 +30,7 @@ static inline struct kiln_reader kiln_reader_begin(const struct kiln_pool *pool,
 /* How many spaces a line begins with, as its first byte says; behind that is what follows. */
 static inline size_t kiln_line_indent(const char **line)
 {
-    const unsigned char first = (unsigned char)**line;
+    const unsigned char first = (unsigned char) **line;
     const bool is_count = first > 0 && first < ' ';
     *line += is_count;
     return is_count ? first : 0;
@@ -86,8 +86,8 @@ static inline bool kiln_pool_is_whole(const struct kiln_pool *pool,
 
 /* Writes the text of a program that is whole, and a NUL, to `text`, which has room for
  * text_bytes + 1. */
-static inline void kiln_pool_copy(const struct kiln_pool *pool,
-        const struct kiln_program *program, char *text)
+static inline void kiln_pool_copy(const struct kiln_pool *pool, const struct kiln_program *program,
+        char *text)
 {
     struct kiln_reader reader = kiln_reader_begin(pool, program);
     for (const char *line; (line = kiln_reader_line(&reader)) != NULL;) {

@@ -8,21 +8,29 @@
 #include "internal.h"
 
 /* Where the last part of a key has what is no extent. */
-enum { SHIFT_REAL = 4, SHIFT_TRANSA = 8, SHIFT_TRANSB = 9, SHIFT_RAGGED = 10, SHIFT_ALIGNED = 13,
-       SHIFT_MEETING = 15, SHIFT_TRIANGLE = 17, SHIFT_ROUTINE = 20, SHIFT_LINK = 21 };
+enum {
+    SHIFT_REAL = 4,
+    SHIFT_TRANSA = 8,
+    SHIFT_TRANSB = 9,
+    SHIFT_RAGGED = 10,
+    SHIFT_ALIGNED = 13,
+    SHIFT_MEETING = 15,
+    SHIFT_TRIANGLE = 17,
+    SHIFT_ROUTINE = 20,
+    SHIFT_LINK = 21
+};
 
 struct kiln_recent_key kiln_recent_key(unsigned link, const struct kiln_product *product)
 {
     unsigned aligned = (kiln_is_aligned(product, KILN_PREPARED_A) ? KILN_PREPARED_A : 0u) |
                        (kiln_is_aligned(product, KILN_PREPARED_B) ? KILN_PREPARED_B : 0u);
     size_t kind = product->precision | product->real_precision << SHIFT_REAL |
-                  product->transa << SHIFT_TRANSA |
-                  product->transb << SHIFT_TRANSB |
+                  product->transa << SHIFT_TRANSA | product->transb << SHIFT_TRANSB |
                   kiln_time_ragged(product) << SHIFT_RAGGED | aligned << SHIFT_ALIGNED |
                   kiln_time_meeting(product) << SHIFT_MEETING |
-                  (unsigned)(product->triangle + 2) << SHIFT_TRIANGLE |
+                  (unsigned) (product->triangle + 2) << SHIFT_TRIANGLE |
                   product->routine << SHIFT_ROUTINE | link << SHIFT_LINK;
-    return (struct kiln_recent_key){{product->m, product->n, product->k, kind}};
+    return (struct kiln_recent_key){ { product->m, product->n, product->k, kind } };
 }
 
 static struct kiln_recent *place_of(struct kiln_recent recent[KILN_NUM_RECENT],
@@ -49,27 +57,27 @@ unsigned kiln_recent_recall(struct kiln_recent recent[KILN_NUM_RECENT],
     if (!is_same) {
         return 0;
     }
-    unsigned num = (unsigned)atomic_load_explicit(&place->num, memory_order_acquire);
+    unsigned num = (unsigned) atomic_load_explicit(&place->num, memory_order_acquire);
     for (unsigned i = 0; i < KILN_RANKED; i++) {
-        recipes[i] = (uint16_t)atomic_load_explicit(&place->recipes[i], memory_order_acquire);
+        recipes[i] = (uint16_t) atomic_load_explicit(&place->recipes[i], memory_order_acquire);
     }
     return atomic_load_explicit(&place->version, memory_order_relaxed) == version ? num : 0;
 }
 
-void kiln_recent_note(struct kiln_recent recent[KILN_NUM_RECENT],
-        const struct kiln_recent_key *key, const struct kiln_rank *ranks, unsigned num)
+void kiln_recent_note(struct kiln_recent recent[KILN_NUM_RECENT], const struct kiln_recent_key *key,
+        const struct kiln_rank *ranks, unsigned num)
 {
     struct kiln_recent *place = place_of(recent, key);
     size_t version = atomic_load_explicit(&place->version, memory_order_relaxed);
     if (version % 2 != 0 || !atomic_compare_exchange_strong_explicit(&place->version, &version,
-            version + 1, memory_order_acquire, memory_order_relaxed)) {
+                                    version + 1, memory_order_acquire, memory_order_relaxed)) {
         return;
     }
     for (unsigned i = 0; i < KILN_RECENT_KEYS; i++) {
         atomic_store_explicit(&place->key[i], key->part[i], memory_order_release);
     }
     for (unsigned i = 0; i < num; i++) {
-        atomic_store_explicit(&place->recipes[i], (uint_least16_t)ranks[i].recipe,
+        atomic_store_explicit(&place->recipes[i], (uint_least16_t) ranks[i].recipe,
                 memory_order_release);
     }
     atomic_store_explicit(&place->num, num, memory_order_release);

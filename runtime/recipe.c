@@ -42,8 +42,8 @@ static enum kiln_status kernel_set_make(const struct kiln_recipe *recipe, cl_pro
 static enum kiln_status ask(const struct kiln_context *context, cl_kernel kernel,
         cl_kernel_work_group_info what, void *value, size_t size)
 {
-    return kiln_conclude(clGetKernelWorkGroupInfo(kernel, context->device, what, size, value,
-            NULL), KILN_SUCCESS);
+    return kiln_conclude(clGetKernelWorkGroupInfo(kernel, context->device, what, size, value, NULL),
+            KILN_SUCCESS);
 }
 
 /* Two drivers' answers lie below what a kernel requires and gets: NVIDIA rounds down to a power of
@@ -63,7 +63,7 @@ static bool work_group_fits(const struct kiln_device_facts *facts, const struct 
     }
     for (unsigned d = 0; d < stage->work_dim; d++) {
         if (stage->local[d] > facts->max_items[d] ||
-            !kiln_multiply(items, stage->local[d], &items)) {
+                !kiln_multiply(items, stage->local[d], &items)) {
             return false;
         }
     }
@@ -75,7 +75,8 @@ static const char *stage_misfit(const struct kiln_device_facts *facts,
         const struct kiln_stage *stage, size_t most_items, cl_ulong local_bytes)
 {
     return !work_group_fits(facts, stage, most_items) ? "its work-groups are too large"
-            : local_bytes > facts->local_bytes ? "too little local memory" : NULL;
+         : local_bytes > facts->local_bytes           ? "too little local memory"
+                                                      : NULL;
 }
 
 /* As a set. */
@@ -88,9 +89,10 @@ const char *kiln_recipe_kind_misfit(const struct kiln_recipe *recipe,
         const struct kiln_device_facts *facts)
 {
     return recipe->kinds != 0 && (recipe->kinds & kind_of(facts)) == 0
-            ? "it is for another kind of device"
-            : recipe->vector_floats > facts->native_vector_float
-            ? "the device's vectors are too short" : NULL;
+                 ? "it is for another kind of device"
+         : recipe->vector_floats > facts->native_vector_float
+                 ? "the device's vectors are too short"
+                 : NULL;
 }
 
 const char *kiln_recipe_misfit(const struct kiln_bundle *bundle, const struct kiln_recipe *recipe,
@@ -98,9 +100,10 @@ const char *kiln_recipe_misfit(const struct kiln_bundle *bundle, const struct ki
 {
     const uint32_t ptx = bundle->programs[recipe->program].ptx;
     const char *why = ptx != 0 && ptx != facts->compute_capability
-            ? "it is for another compute capability"
-            : !kiln_precision_runs(recipe->precision, facts) ? "no double precision"
-            : kiln_recipe_kind_misfit(recipe, facts);
+                            ? "it is for another compute capability"
+                    : !kiln_precision_runs(recipe->precision, facts)
+                            ? "no double precision"
+                            : kiln_recipe_kind_misfit(recipe, facts);
     for (unsigned i = 0; i < recipe->num_stages && why == NULL; i++) {
         why = stage_misfit(facts, &recipe->stages[i], SIZE_MAX, recipe->stages[i].local_bytes);
     }
@@ -121,7 +124,7 @@ static cl_int check_kind(cl_kernel kernel, cl_uint index, unsigned code, bool *f
     }
     *fits = error != CL_SUCCESS ||
             ((space != CL_KERNEL_ARG_ADDRESS_PRIVATE) == kiln_arg_is_memory(code) &&
-             (access != CL_KERNEL_ARG_ACCESS_NONE) == (code == KILN_ARG_WORKSPACE_IMAGE));
+                    (access != CL_KERNEL_ARG_ACCESS_NONE) == (code == KILN_ARG_WORKSPACE_IMAGE));
     return error;
 }
 
@@ -194,8 +197,8 @@ static enum kiln_status first_set(struct kiln_context *context, struct kiln_link
         status = checked_set(context, recipe, link->programs[recipe->program].program, set, &why);
     }
     if (status != KILN_SUCCESS) {
-        kiln_log(context, recipe->name, kiln_is_passing(status) ? " not ready yet: " : " refused: ",
-                why, NULL);
+        kiln_log(context, recipe->name,
+                kiln_is_passing(status) ? " not ready yet: " : " refused: ", why, NULL);
     }
     return status;
 }

@@ -17,9 +17,9 @@ static bool binary_is_sound(const struct kiln_binary *binary)
 static bool pool_is_sound(const struct kiln_pool *pool)
 {
     if ((pool->text_bytes > 0 && (pool->text == NULL || pool->text[pool->text_bytes - 1] != 0)) ||
-        (pool->num_lines > 0 && pool->lines == NULL) ||
-        (pool->num_pairs > 0 && pool->pairs == NULL) ||
-        (pool->num_symbols > 0 && pool->symbols == NULL)) {
+            (pool->num_lines > 0 && pool->lines == NULL) ||
+            (pool->num_pairs > 0 && pool->pairs == NULL) ||
+            (pool->num_symbols > 0 && pool->symbols == NULL)) {
         return false;
     }
     for (uint32_t i = 0; i < pool->num_lines; i++) {
@@ -29,7 +29,7 @@ static bool pool_is_sound(const struct kiln_pool *pool)
     }
     for (uint32_t i = 0; i < pool->num_pairs; i++) {
         if (pool->pairs[i].first >= pool->num_lines + i ||
-            pool->pairs[i].second >= pool->num_lines + i) {
+                pool->pairs[i].second >= pool->num_lines + i) {
             return false;
         }
     }
@@ -70,7 +70,8 @@ static bool program_is_sound(const struct kiln_pool *pool, const struct kiln_pro
 static bool extent_is_of(unsigned prepared, unsigned dim)
 {
     return prepared == KILN_PREPARED_A ? dim != KILN_DIM_N
-            : prepared == KILN_PREPARED_B ? dim != KILN_DIM_M : true;
+         : prepared == KILN_PREPARED_B ? dim != KILN_DIM_M
+                                       : true;
 }
 
 static bool code_is_in(unsigned code, unsigned first, unsigned last)
@@ -83,14 +84,17 @@ static bool code_is_in(unsigned code, unsigned first, unsigned last)
 static unsigned source_of(unsigned code)
 {
     return code_is_in(code, KILN_ARG_A, KILN_ARG_LDA) ? KILN_PREPARED_A
-            : code_is_in(code, KILN_ARG_B, KILN_ARG_LDB) ? KILN_PREPARED_B : KILN_PREPARED_NONE;
+         : code_is_in(code, KILN_ARG_B, KILN_ARG_LDB)
+                 ? KILN_PREPARED_B
+                 : KILN_PREPARED_NONE;
 }
 
 static unsigned place_of(unsigned code)
 {
     return code_is_in(code, KILN_ARG_PACKED_A, KILN_ARG_PACKED_LDA) ? KILN_PREPARED_A
-            : code_is_in(code, KILN_ARG_PACKED_B, KILN_ARG_PACKED_LDB) ? KILN_PREPARED_B
-            : KILN_PREPARED_NONE;
+         : code_is_in(code, KILN_ARG_PACKED_B, KILN_ARG_PACKED_LDB)
+                 ? KILN_PREPARED_B
+                 : KILN_PREPARED_NONE;
 }
 
 bool kiln_arg_is_memory(unsigned code)
@@ -102,10 +106,8 @@ bool kiln_arg_is_memory(unsigned code)
     case KILN_ARG_WORKSPACE:
     case KILN_ARG_WORKSPACE_IMAGE:
     case KILN_ARG_PACKED_A:
-    case KILN_ARG_PACKED_B:
-        return true;
-    default:
-        return false;
+    case KILN_ARG_PACKED_B: return true;
+    default: return false;
     }
 }
 
@@ -113,10 +115,8 @@ bool kiln_arg_is_memory(unsigned code)
 static bool preparation_may_take(unsigned prepared, unsigned code)
 {
     return (prepared & (source_of(code) | place_of(code))) != 0 || code == KILN_ARG_K ||
-           ((prepared & KILN_PREPARED_A) != 0 &&
-            (code == KILN_ARG_M || code == KILN_ARG_CONJ_A)) ||
-           ((prepared & KILN_PREPARED_B) != 0 &&
-            (code == KILN_ARG_N || code == KILN_ARG_CONJ_B));
+           ((prepared & KILN_PREPARED_A) != 0 && (code == KILN_ARG_M || code == KILN_ARG_CONJ_A)) ||
+           ((prepared & KILN_PREPARED_B) != 0 && (code == KILN_ARG_N || code == KILN_ARG_CONJ_B));
 }
 
 /* An operand with a region of its own is read by the stages that prepare it alone; its region is
@@ -132,15 +132,14 @@ static bool argument_is_sound(const struct kiln_recipe *recipe, const struct kil
         return false;
     }
     if ((code == KILN_ARG_PACKED_LDA || code == KILN_ARG_PACKED_LDB) &&
-        (recipe->as_is & place) == 0) {
+            (recipe->as_is & place) == 0) {
         return false;
     }
     if (stage->prepares != KILN_PREPARED_NONE) {
         return preparation_may_take(stage->prepares, code);
     }
     if (code_is_in(code, KILN_ARG_REGION_0, KILN_ARG_REGION_3)) {
-        return region < recipe->num_regions &&
-               recipe->regions[region].holds == KILN_PREPARED_NONE;
+        return region < recipe->num_regions && recipe->regions[region].holds == KILN_PREPARED_NONE;
     }
     return (source == KILN_PREPARED_NONE || kiln_prepared_region(recipe, source) == NULL) &&
            (place == KILN_PREPARED_NONE || kiln_prepared_region(recipe, place) != NULL);
@@ -167,20 +166,20 @@ static bool as_is_is_told(const struct kiln_recipe *recipe, const struct kiln_st
 static bool tile_is_sound(const struct kiln_recipe *recipe, unsigned dim, uint32_t tile)
 {
     return tile >= 1 && (dim == KILN_DIM_ONE || dim == KILN_DIM_UNITS ||
-                         tile <= recipe->reach[dim - KILN_DIM_M]);
+                                tile <= recipe->reach[dim - KILN_DIM_M]);
 }
 
 static bool stage_is_sound(const struct kiln_recipe *recipe, const struct kiln_stage *stage)
 {
     if (stage->entry == NULL || stage->work_dim < 1 || stage->work_dim > 3 ||
-        stage->num_args > KILN_MAX_ARGS || stage->prepares > KILN_PREPARED_BOTH ||
-        stage->adds > (stage->prepares == KILN_PREPARED_NONE ? recipe->shares : 0)) {
+            stage->num_args > KILN_MAX_ARGS || stage->prepares > KILN_PREPARED_BOTH ||
+            stage->adds > (stage->prepares == KILN_PREPARED_NONE ? recipe->shares : 0)) {
         return false;
     }
     for (unsigned d = 0; d < stage->work_dim; d++) {
         if (stage->dim[d] >= KILN_NUM_DIMS || stage->local[d] < 1 ||
-            !tile_is_sound(recipe, stage->dim[d], stage->tile[d]) ||
-            !extent_is_of(stage->prepares, stage->dim[d])) {
+                !tile_is_sound(recipe, stage->dim[d], stage->tile[d]) ||
+                !extent_is_of(stage->prepares, stage->dim[d])) {
             return false;
         }
     }
@@ -224,12 +223,13 @@ static bool preparation_is_sound(const struct kiln_recipe *recipe, unsigned prep
 static bool region_is_sound(const struct kiln_recipe *recipe, const struct kiln_region *region)
 {
     const unsigned num_dims = recipe->index_bits == 64 && region->holds == KILN_PREPARED_NONE
-            ? KILN_NUM_DIMS : KILN_DIM_UNITS;
+                                    ? KILN_NUM_DIMS
+                                    : KILN_DIM_UNITS;
     const unsigned long_dim = region->holds == KILN_PREPARED_A ? KILN_DIM_M : KILN_DIM_N;
-    bool is_rows = (recipe->as_is & region->holds) == 0 ||
-                   (region->dim[0] == long_dim && region->dim[1] == KILN_DIM_K &&
-                    region->more == 0 && region->element_bytes ==
-                            kiln_precision_find(recipe->precision)->element_bytes);
+    bool is_rows =
+            (recipe->as_is & region->holds) == 0 ||
+            (region->dim[0] == long_dim && region->dim[1] == KILN_DIM_K && region->more == 0 &&
+                    region->element_bytes == kiln_precision_find(recipe->precision)->element_bytes);
     return region->dim[0] < num_dims && region->dim[1] < num_dims && is_rows &&
            region->round[0] >= 1 && region->round[1] >= 1 && region->element_bytes >= 1 &&
            region->holds < KILN_NUM_PREPARED && extent_is_of(region->holds, region->dim[0]) &&
@@ -252,17 +252,20 @@ static bool complex_is_sound(const struct kiln_recipe *recipe)
     const size_t bytes = kiln_precision_find(recipe->precision)->element_bytes;
     const unsigned first = recipe->transa ? 2 : 1;
     return recipe->routine != KILN_ROUTINE_TO_REAL ||
-           (kiln_precision_is_complex(recipe->precision) &&
-            recipe->as_is == KILN_PREPARED_NONE && recipe->num_regions == 3 &&
-            recipe->num_stages == first + 3 &&
-            recipe->stages[0].prepares == (recipe->transa ? KILN_PREPARED_A : KILN_PREPARED_B) &&
-            recipe->stages[first - 1].prepares == KILN_PREPARED_B &&
-            recipe->stages[first].prepares == KILN_PREPARED_NONE &&
-            recipe->stages[first + 1].prepares == KILN_PREPARED_NONE &&
-            (recipe->transa ? is_form(&recipe->regions[0], KILN_PREPARED_A, KILN_DIM_M,
-                    KILN_DIM_K, bytes) : a == NULL) &&
-            is_form(&recipe->regions[1], KILN_PREPARED_B, KILN_DIM_K, KILN_DIM_N, 2 * bytes) &&
-            is_form(&recipe->regions[2], KILN_PREPARED_NONE, KILN_DIM_K, KILN_DIM_N, 2 * bytes));
+           (kiln_precision_is_complex(recipe->precision) && recipe->as_is == KILN_PREPARED_NONE &&
+                   recipe->num_regions == 3 && recipe->num_stages == first + 3 &&
+                   recipe->stages[0].prepares ==
+                           (recipe->transa ? KILN_PREPARED_A : KILN_PREPARED_B) &&
+                   recipe->stages[first - 1].prepares == KILN_PREPARED_B &&
+                   recipe->stages[first].prepares == KILN_PREPARED_NONE &&
+                   recipe->stages[first + 1].prepares == KILN_PREPARED_NONE &&
+                   (recipe->transa ? is_form(&recipe->regions[0], KILN_PREPARED_A, KILN_DIM_M,
+                                             KILN_DIM_K, bytes)
+                                   : a == NULL) &&
+                   is_form(&recipe->regions[1], KILN_PREPARED_B, KILN_DIM_K, KILN_DIM_N,
+                           2 * bytes) &&
+                   is_form(&recipe->regions[2], KILN_PREPARED_NONE, KILN_DIM_K, KILN_DIM_N,
+                           2 * bytes));
 }
 
 static bool takes(const struct kiln_stage *stage, unsigned code)
@@ -287,7 +290,7 @@ static bool triangles_are_sound(const struct kiln_recipe *recipe)
     return recipe->triangles <= KILN_TRIANGLES_ALSO &&
            (recipe->triangles != KILN_TRIANGLES_NEVER) == any &&
            (!any || recipe->routine != KILN_ROUTINE_MULTIPLY ||
-            !kiln_precision_is_complex(recipe->precision)) &&
+                   !kiln_precision_is_complex(recipe->precision)) &&
            (recipe->triangles != KILN_TRIANGLES_ALWAYS || all) &&
            recipe->routine <= KILN_ROUTINE_TO_REAL &&
            (recipe->routine != KILN_ROUTINE_MIRROR || is_mirror);
@@ -301,10 +304,10 @@ static bool precision_is_known(unsigned precision)
 static bool recipe_is_sound(const struct kiln_recipe *recipe, uint32_t num_programs)
 {
     if (recipe->name == NULL || !precision_is_known(recipe->precision) || recipe->transa > 1 ||
-        recipe->transb > 1 || recipe->program >= num_programs ||
-        (recipe->index_bits != 32 && recipe->index_bits != 64) || recipe->num_stages < 1 ||
-        recipe->num_stages > KILN_MAX_STAGES || recipe->num_regions > KILN_MAX_REGIONS ||
-        recipe->stages == NULL || (recipe->num_regions > 0 && recipe->regions == NULL)) {
+            recipe->transb > 1 || recipe->program >= num_programs ||
+            (recipe->index_bits != 32 && recipe->index_bits != 64) || recipe->num_stages < 1 ||
+            recipe->num_stages > KILN_MAX_STAGES || recipe->num_regions > KILN_MAX_REGIONS ||
+            recipe->stages == NULL || (recipe->num_regions > 0 && recipe->regions == NULL)) {
         return false;
     }
     for (unsigned i = 0; i < 3; i++) {
@@ -313,8 +316,8 @@ static bool recipe_is_sound(const struct kiln_recipe *recipe, uint32_t num_progr
         }
     }
     if (recipe->kinds > KILN_KIND_BOTH || recipe->split < 1 ||
-        recipe->shares > (recipe->unit_turns > 0) || recipe->as_is > KILN_PREPARED_BOTH ||
-        (recipe->time != NULL && !kiln_time_is_sound(recipe->time))) {
+            recipe->shares > (recipe->unit_turns > 0) || recipe->as_is > KILN_PREPARED_BOTH ||
+            (recipe->time != NULL && !kiln_time_is_sound(recipe->time))) {
         return false;
     }
     for (unsigned i = 0; i < recipe->num_regions; i++) {
@@ -328,8 +331,7 @@ static bool recipe_is_sound(const struct kiln_recipe *recipe, uint32_t num_progr
         }
     }
     return has_multiplying_stage(recipe) && complex_is_sound(recipe) &&
-           triangles_are_sound(recipe) &&
-           preparation_is_sound(recipe, KILN_PREPARED_A) &&
+           triangles_are_sound(recipe) && preparation_is_sound(recipe, KILN_PREPARED_A) &&
            preparation_is_sound(recipe, KILN_PREPARED_B);
 }
 
@@ -344,8 +346,7 @@ static bool pin_is_sound(const struct kiln_bundle *bundle, const struct kiln_pin
             return false;
         }
         const struct kiln_recipe *recipe = &bundle->recipes[index];
-        if (recipe->precision != pin->precision ||
-            recipe->transa * 2u + recipe->transb != trans) {
+        if (recipe->precision != pin->precision || recipe->transa * 2u + recipe->transb != trans) {
             return false;
         }
     }
@@ -394,12 +395,12 @@ static bool comes_before(const struct kiln_kin *a, const struct kiln_kin *b)
 const struct kiln_bundle *kiln_kin_next(const struct kiln_bundle *const *linked,
         const struct kiln_device_facts *facts, struct kiln_kin *kin)
 {
-    struct kiln_kin best = {NULL, INT64_MAX, SIZE_MAX};
+    struct kiln_kin best = { NULL, INT64_MAX, SIZE_MAX };
     for (size_t i = 0; linked[i] != NULL; i++) {
         if (linked[i]->format != KILN_BUNDLE_FORMAT) {
             continue;
         }
-        struct kiln_kin here = {linked[i], kiln_bundle_distance(linked[i], facts), i};
+        struct kiln_kin here = { linked[i], kiln_bundle_distance(linked[i], facts), i };
         if ((kin->bundle == NULL || comes_before(kin, &here)) && comes_before(&here, &best)) {
             best = here;
         }
@@ -426,10 +427,10 @@ static unsigned list_kin(const struct kiln_bundle *const *linked, const struct k
         const struct kiln_bundle *chain[KILN_MAX_LINKS])
 {
     const int64_t furthest = exact_only ? 0 : INT64_MAX - 1;
-    struct kiln_kin kin = {0};
+    struct kiln_kin kin = { 0 };
     unsigned num = 0;
     while (num < KILN_MAX_LINKS - 1 && kiln_kin_next(linked, facts, &kin) != NULL &&
-           kin.distance <= furthest) {
+            kin.distance <= furthest) {
         if (kin.bundle != last || !kiln_bundle_is_generic(last)) {
             chain[num++] = kin.bundle;
         }

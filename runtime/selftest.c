@@ -29,12 +29,12 @@ struct number {
 
 static struct number times(struct number x, struct number y)
 {
-    return (struct number){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
+    return (struct number){ x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re };
 }
 
 static struct number plus(struct number x, struct number y)
 {
-    return (struct number){x.re + y.re, x.im + y.im};
+    return (struct number){ x.re + y.re, x.im + y.im };
 }
 
 static size_t columns_of(const struct test *test)
@@ -52,8 +52,8 @@ static struct number value(const struct test *test, unsigned seed, size_t i, siz
 {
     const bool is_complex = kiln_precision_is_complex(test->precision->precision);
     return (struct number){
-        (int)((i * (5 + seed) + j * 3) % 7) - 3,
-        is_complex ? (int)((i * 2 + j * (11 + seed)) % 5) - 2 : 0,
+        (int) ((i * (5 + seed) + j * 3) % 7) - 3,
+        is_complex ? (int) ((i * 2 + j * (11 + seed)) % 5) - 2 : 0,
     };
 }
 
@@ -63,7 +63,7 @@ static struct number value_a(const struct test *test, size_t i, size_t p)
         return value(test, 0, i, p);
     }
     const struct number x = value(test, 0, i > p ? i : p, i > p ? p : i);
-    return (struct number){x.re, i == p ? 0 : i < p ? -x.im : x.im};
+    return (struct number){ x.re, i == p ? 0 : i < p ? -x.im : x.im };
 }
 
 static struct number value_b(const struct test *test, size_t p, size_t j)
@@ -74,7 +74,7 @@ static struct number value_b(const struct test *test, size_t p, size_t j)
 static struct number value_c(const struct test *test, size_t i, size_t j)
 {
     const struct number x = value(test, 2, i, j);
-    return (struct number){x.re, test->is_triangle && i == j ? 0 : x.im};
+    return (struct number){ x.re, test->is_triangle && i == j ? 0 : x.im };
 }
 
 /* What A holds: of a triangle what is not stored is something else. */
@@ -88,13 +88,13 @@ static struct number stored_a(const struct test *test, size_t i, size_t p)
 static struct number factor(const struct test *test, int re)
 {
     const bool is_complex = kiln_precision_is_complex(test->precision->precision);
-    return (struct number){re, is_complex && !test->is_triangle ? 1 : 0};
+    return (struct number){ re, is_complex && !test->is_triangle ? 1 : 0 };
 }
 
 /* alpha A B + beta C, or what C holds. */
 static struct number expected(const struct test *test, size_t i, size_t j)
 {
-    struct number sum = {0, 0};
+    struct number sum = { 0, 0 };
     if (test->is_triangle && j < i) {
         return value_c(test, i, j);
     }
@@ -102,7 +102,7 @@ static struct number expected(const struct test *test, size_t i, size_t j)
         sum = plus(sum, times(value_a(test, i, p), value_b(test, p, j)));
     }
     sum = plus(times(factor(test, 2), sum), times(factor(test, 3), value_c(test, i, j)));
-    return (struct number){sum.re, test->is_triangle && i == j ? 0 : sum.im};
+    return (struct number){ sum.re, test->is_triangle && i == j ? 0 : sum.im };
 }
 
 /* Stores element(i, j) for a matrix of rows x columns, transposed in memory or not. Cold: small
@@ -117,7 +117,7 @@ static void fill(const struct test *test, void *matrix, size_t rows, size_t colu
     const size_t part = is_complex ? bytes / 2 : bytes;
     for (size_t i = 0; i < rows; i++) {
         for (size_t j = 0; j < columns; j++) {
-            unsigned char *at = (unsigned char *)matrix +
+            unsigned char *at = (unsigned char *) matrix +
                                 (transposed ? j * rows + i : i * columns + j) * bytes;
             const struct number x = element(test, i, j);
             kiln_element_store(at, part, x.re);
@@ -145,9 +145,16 @@ static enum kiln_status multiply(const struct test *test, cl_mem a, cl_mem b, cl
         .arithmetic = kiln_arithmetic_of_call(test->precision->precision),
         .transa = test->transa ? KILN_TRANS : KILN_NO_TRANS,
         .transb = test->transb ? KILN_TRANS : KILN_NO_TRANS,
-        .m = TEST_M, .n = columns_of(test), .k = depth_of(test),
-        .alpha = alpha.re, .alpha_imag = alpha.im, .beta = beta.re, .beta_imag = beta.im,
-        .a = a, .b = b, .c = c,
+        .m = TEST_M,
+        .n = columns_of(test),
+        .k = depth_of(test),
+        .alpha = alpha.re,
+        .alpha_imag = alpha.im,
+        .beta = beta.re,
+        .beta_imag = beta.im,
+        .a = a,
+        .b = b,
+        .c = c,
     };
     if (test->is_triangle) {
         gemm.uplo_a = KILN_LOWER;
@@ -164,7 +171,7 @@ static enum kiln_status compare(const struct test *test, cl_mem c)
     fill(test, wanted, TEST_M, columns_of(test), false, expected);
     cl_int error = clEnqueueReadBuffer(test->queue, c, CL_TRUE, 0, bytes, found, 0, NULL, NULL);
     if (error != CL_SUCCESS) {
-        return (enum kiln_status)error;
+        return (enum kiln_status) error;
     }
     return memcmp(wanted, found, bytes) == 0 ? KILN_SUCCESS : KILN_SELF_TEST_FAILED;
 }
@@ -178,14 +185,14 @@ static void release(cl_mem buffer)
 
 static enum kiln_status test_one(const struct test *test)
 {
-    cl_int errors[3] = {CL_SUCCESS, CL_SUCCESS, CL_SUCCESS};
+    cl_int errors[3] = { CL_SUCCESS, CL_SUCCESS, CL_SUCCESS };
     enum kiln_status status = KILN_SUCCESS;
     const size_t n = columns_of(test), k = depth_of(test);
     cl_mem a = matrix_buffer(test, TEST_M, k, test->transa, stored_a, &errors[0]);
     cl_mem b = matrix_buffer(test, k, n, test->transb, value_b, &errors[1]);
     cl_mem c = matrix_buffer(test, TEST_M, n, false, value_c, &errors[2]);
     for (unsigned i = 0; i < 3 && status == KILN_SUCCESS; i++) {
-        status = (enum kiln_status)errors[i];
+        status = (enum kiln_status) errors[i];
     }
     if (status == KILN_SUCCESS) {
         status = multiply(test, a, b, c);
@@ -225,7 +232,7 @@ static enum kiln_status test_all(struct kiln_context *context, cl_command_queue 
         const struct kiln_precision_facts *precision = &kiln_precisions[i];
         context->emulates_only = precision->precision == KILN_EMULATED;
         for (unsigned t = 0; is_served(context, precision->precision) && t <= 4; t++) {
-            const struct test test = {context, queue, precision, t / 2 % 2, t % 2, t == 4};
+            const struct test test = { context, queue, precision, t / 2 % 2, t % 2, t == 4 };
             enum kiln_status status = test_one(&test);
             /* A bundle may have nothing for triangles. */
             if (status != KILN_SUCCESS && !(test.is_triangle && status == KILN_NO_KERNEL)) {
@@ -242,7 +249,7 @@ enum kiln_status kiln_self_test(struct kiln_context *context)
     cl_int error = CL_SUCCESS;
     cl_command_queue queue = clCreateCommandQueue(context->context, context->device, 0, &error);
     if (queue == NULL) {
-        return (enum kiln_status)error;
+        return (enum kiln_status) error;
     }
     enum kiln_status status = test_all(context, queue);
     context->emulates_only = false;

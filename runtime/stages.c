@@ -12,7 +12,7 @@ static cl_int enqueue_stage(struct launch *launch, const struct kiln_plan *plan,
 {
     const struct kiln_request *request = launch->request;
     const struct kiln_stage *stage = &plan->recipe->stages[index];
-    size_t local[3] = {stage->local[0], stage->local[1], stage->local[2]};
+    size_t local[3] = { stage->local[0], stage->local[1], stage->local[2] };
     cl_event event = NULL;
     struct kiln_waits waits;
     cl_int error = kiln_command_begin(launch, &waits);
@@ -33,8 +33,8 @@ static bool stage_is_wanted(const struct launch *launch, const struct kiln_plan 
 {
     unsigned prepares = plan->recipe->stages[index].prepares;
     bool concerns = launch->request->prepared != KILN_PREPARED_NONE
-            ? prepares == launch->request->prepared
-            : kiln_stage_is_needed(plan->recipe, index, plan->ready);
+                          ? prepares == launch->request->prepared
+                          : kiln_stage_is_needed(plan->recipe, index, plan->ready);
     return concerns && !kiln_stage_is_empty(plan, index);
 }
 
@@ -87,7 +87,7 @@ enum kiln_status kiln_stages_enqueue(struct launch *launch, const struct kiln_ch
         return status;
     }
     while (status == KILN_SUCCESS && launch->member < launch->num_members) {
-        status = (enum kiln_status)enqueue_member(launch, &choice->plan, set, workspace);
+        status = (enum kiln_status) enqueue_member(launch, &choice->plan, set, workspace);
         if (status == KILN_SUCCESS) {
             launch->member++;
             launch->touched = false;

@@ -124,8 +124,8 @@ static const char *const kiln_opencl_strings[] = {
 
 const char *kiln_status_string(enum kiln_status status)
 {
-    const int num_opencl = (int)(sizeof kiln_opencl_strings / sizeof *kiln_opencl_strings);
-    int code = (int)status;
+    const int num_opencl = (int) (sizeof kiln_opencl_strings / sizeof *kiln_opencl_strings);
+    int code = (int) status;
     if (code >= 0 && code < KILN_NUM_STATUSES) {
         return kiln_status_strings[code];
     }

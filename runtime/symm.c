@@ -11,7 +11,7 @@
 /* 0 is no triangle in a typed call. */
 static enum kiln_uplo strict(enum kiln_uplo uplo)
 {
-    return uplo != 0 ? uplo : (enum kiln_uplo)-1;
+    return uplo != 0 ? uplo : (enum kiln_uplo) - 1;
 }
 
 /* gemm: but for A and B, which change places where A is on the right. */
@@ -42,7 +42,7 @@ static enum kiln_status syrk(struct kiln_context *context, struct kiln_gemm gemm
     const bool is_known = trans == KILN_NO_TRANS || trans == other ||
                           (!is_complex && trans == KILN_CONJ_TRANS);
     gemm.m = gemm.n;
-    gemm.transa = is_known ? trans : (enum kiln_transpose)-1;
+    gemm.transa = is_known ? trans : (enum kiln_transpose) - 1;
     gemm.transb = trans == KILN_NO_TRANS ? other : KILN_NO_TRANS;
     gemm.b = gemm.a, gemm.b_offset = gemm.a_offset, gemm.ldb = gemm.lda;
     gemm.uplo_c = strict(uplo);

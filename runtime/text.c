@@ -38,7 +38,7 @@ void kiln_text_add_number(struct kiln_text *text, size_t number)
     char *first = digits + sizeof digits - 1;
     *first = '\0';
     do {
-        *--first = (char)('0' + number % 10);
+        *--first = (char) ('0' + number % 10);
         number /= 10;
     } while (number > 0);
     kiln_text_add(text, first);

@@ -14,8 +14,8 @@ static bool row_elements(size_t columns, size_t element_bytes, size_t *ld)
 {
     size_t bytes = 0;
     if (!kiln_multiply(columns, element_bytes, &bytes) ||
-        !kiln_round_up(bytes, ROW_ALIGN, &bytes) ||
-        !kiln_add(bytes, bytes % PAGE == 0 ? ROW_ALIGN : 0, &bytes)) {
+            !kiln_round_up(bytes, ROW_ALIGN, &bytes) ||
+            !kiln_add(bytes, bytes % PAGE == 0 ? ROW_ALIGN : 0, &bytes)) {
         return false;
     }
     *ld = bytes / element_bytes;
@@ -29,12 +29,12 @@ static bool place(const struct kiln_problem *problem, const struct kiln_matrix *
     const size_t element_bytes = problem->product.element_bytes;
     const size_t members = from->stride != 0 ? problem->product.batch_count : 1;
     size_t start = 0, elements = 0, bytes = 0;
-    *whole = (struct kiln_matrix){.rows = from->rows, .row_length = from->row_length};
+    *whole = (struct kiln_matrix){ .rows = from->rows, .row_length = from->row_length };
     if (!row_elements(from->row_length, element_bytes, &whole->ld) ||
-        !kiln_multiply(from->rows, whole->ld, &elements) ||
-        !kiln_multiply(elements, element_bytes, &bytes) ||
-        !kiln_multiply(bytes, members, &bytes) ||
-        !kiln_round_up(*end, KILN_REGION_ALIGN, &start) || !kiln_add(start, bytes, end)) {
+            !kiln_multiply(from->rows, whole->ld, &elements) ||
+            !kiln_multiply(elements, element_bytes, &bytes) ||
+            !kiln_multiply(bytes, members, &bytes) ||
+            !kiln_round_up(*end, KILN_REGION_ALIGN, &start) || !kiln_add(start, bytes, end)) {
         return false;
     }
     whole->offset = start / element_bytes;
@@ -66,7 +66,7 @@ static void add_mirror(const struct kiln_problem *problem, cl_mem buffer, int tr
 
 bool kiln_mirroring_make(const struct kiln_problem *problem, struct kiln_mirroring *mirroring)
 {
-    *mirroring = (struct kiln_mirroring){.rest = *problem};
+    *mirroring = (struct kiln_mirroring){ .rest = *problem };
     struct kiln_problem *rest = &mirroring->rest;
     size_t end = problem->places.workspace_offset;
     struct kiln_matrix whole;

@@ -91,8 +91,8 @@ static bool may_emulate(const struct kiln_context *context, const struct kiln_ge
     return (gemm->arithmetic != 0 ? gemm->arithmetic : context->arithmetic) == KILN_ALLOW_EMULATION;
 }
 
-static enum kiln_status read_modes(const struct kiln_context *context,
-        const struct kiln_gemm *gemm, bool strict, struct kiln_problem *problem)
+static enum kiln_status read_modes(const struct kiln_context *context, const struct kiln_gemm *gemm,
+        bool strict, struct kiln_problem *problem)
 {
     struct kiln_product *product = &problem->product;
     const unsigned asked = gemm->precision == 0 ? KILN_SINGLE : gemm->precision;
@@ -104,9 +104,11 @@ static enum kiln_status read_modes(const struct kiln_context *context,
     problem->wants_emulation = (asked == KILN_SINGLE || asked == KILN_COMPLEX_SINGLE) &&
                                may_emulate(context, gemm);
     product->precision = problem->wants_emulation && context->has_emulation && !is_complex
-            ? KILN_EMULATED : asked;
-    product->real_precision = asked == KILN_COMPLEX_DOUBLE ? KILN_DOUBLE
-            : problem->wants_emulation && context->has_emulation ? KILN_EMULATED : KILN_SINGLE;
+                               ? KILN_EMULATED
+                               : asked;
+    product->real_precision = asked == KILN_COMPLEX_DOUBLE                       ? KILN_DOUBLE
+                            : problem->wants_emulation && context->has_emulation ? KILN_EMULATED
+                                                                                 : KILN_SINGLE;
     product->element_bytes = precision->element_bytes;
     problem->real_bytes = precision->real_bytes;
     if (!layout_is_known(gemm->layout, strict)) {
@@ -156,12 +158,10 @@ static void read_operands(const struct kiln_gemm *gemm, const struct kiln_produc
 {
     size_t m = gemm->m, n = gemm->n, k = gemm->k;
     bool is_batch = product->batch_count > 1;
-    operands[OPERAND_A] = operand_of(gemm->layout, product->transa ? k : m,
-            product->transa ? m : k, gemm->a, gemm->a_offset, gemm->lda,
-            is_batch ? gemm->a_stride : 0);
-    operands[OPERAND_B] = operand_of(gemm->layout, product->transb ? n : k,
-            product->transb ? k : n, gemm->b, gemm->b_offset, gemm->ldb,
-            is_batch ? gemm->b_stride : 0);
+    operands[OPERAND_A] = operand_of(gemm->layout, product->transa ? k : m, product->transa ? m : k,
+            gemm->a, gemm->a_offset, gemm->lda, is_batch ? gemm->a_stride : 0);
+    operands[OPERAND_B] = operand_of(gemm->layout, product->transb ? n : k, product->transb ? k : n,
+            gemm->b, gemm->b_offset, gemm->ldb, is_batch ? gemm->b_stride : 0);
     operands[OPERAND_C] = operand_of(gemm->layout, m, n, gemm->c, gemm->c_offset, gemm->ldc,
             is_batch ? gemm->c_stride : 0);
     hide_packed(gemm->packed_a, &operands[OPERAND_A]);
@@ -176,12 +176,10 @@ static size_t tame(const struct kiln_matrix *matrix)
     return matrix->rows > 1 ? matrix->ld : least + (matrix->ld - least) % LD_PERIOD;
 }
 
-static enum kiln_status read_leading_dimensions(bool strict,
-        struct operand operands[NUM_OPERANDS])
+static enum kiln_status read_leading_dimensions(bool strict, struct operand operands[NUM_OPERANDS])
 {
-    static const enum kiln_status too_short[NUM_OPERANDS] = {
-        KILN_INVALID_LDA, KILN_INVALID_LDB, KILN_INVALID_LDC
-    };
+    static const enum kiln_status too_short[NUM_OPERANDS] = { KILN_INVALID_LDA, KILN_INVALID_LDB,
+        KILN_INVALID_LDC };
     for (unsigned i = 0; i < NUM_OPERANDS; i++) {
         struct kiln_matrix *matrix = &operands[i].matrix;
         size_t least = matrix->row_length > 1 ? matrix->row_length : 1;
@@ -207,12 +205,10 @@ static enum kiln_status check_buffers(cl_context context, cl_context workspace_o
         const struct kiln_product *product, const struct selection *which,
         const struct operand operands[NUM_OPERANDS], size_t elements[NUM_OPERANDS])
 {
-    static const enum kiln_status invalid[NUM_OPERANDS] = {
-        KILN_INVALID_BUFFER_A, KILN_INVALID_BUFFER_B, KILN_INVALID_BUFFER_C
-    };
-    static const enum kiln_status past_end[NUM_OPERANDS] = {
-        KILN_OFFSET_A_PAST_END, KILN_OFFSET_B_PAST_END, KILN_OFFSET_C_PAST_END
-    };
+    static const enum kiln_status invalid[NUM_OPERANDS] = { KILN_INVALID_BUFFER_A,
+        KILN_INVALID_BUFFER_B, KILN_INVALID_BUFFER_C };
+    static const enum kiln_status past_end[NUM_OPERANDS] = { KILN_OFFSET_A_PAST_END,
+        KILN_OFFSET_B_PAST_END, KILN_OFFSET_C_PAST_END };
     bool is_foreign = workspace_owner != context;
     for (unsigned i = 0; i < NUM_OPERANDS; i++) {
         struct kiln_buffer_facts facts;
@@ -243,16 +239,15 @@ static enum kiln_status check_extents(const struct kiln_product *product,
         const struct selection *which, const struct operand operands[NUM_OPERANDS],
         const size_t elements[NUM_OPERANDS])
 {
-    static const enum kiln_status too_small[NUM_OPERANDS] = {
-        KILN_BUFFER_A_TOO_SMALL, KILN_BUFFER_B_TOO_SMALL, KILN_BUFFER_C_TOO_SMALL
-    };
+    static const enum kiln_status too_small[NUM_OPERANDS] = { KILN_BUFFER_A_TOO_SMALL,
+        KILN_BUFFER_B_TOO_SMALL, KILN_BUFFER_C_TOO_SMALL };
     for (unsigned i = 0; i < NUM_OPERANDS; i++) {
         size_t end = 0, bytes = 0;
         if (!which->has[i]) {
             continue;
         }
         if (!kiln_matrix_end(&operands[i].matrix, product->batch_count, &end) ||
-            !kiln_multiply(end, product->element_bytes, &bytes)) {
+                !kiln_multiply(end, product->element_bytes, &bytes)) {
             return KILN_SIZE_OVERFLOW;
         }
         if (end > elements[i]) {
@@ -276,7 +271,7 @@ static enum kiln_status check_batch(size_t batch_count, const struct kiln_matrix
 static enum kiln_status read_workspace(const struct kiln_gemm *gemm, enum kiln_checks checks,
         struct kiln_problem *problem, cl_context *owner)
 {
-    struct kiln_buffer_facts facts = {0};
+    struct kiln_buffer_facts facts = { 0 };
     if (gemm->workspace == NULL && checks != KILN_CHECK_SHAPE) {
         return KILN_SUCCESS;
     }
@@ -289,21 +284,23 @@ static enum kiln_status read_workspace(const struct kiln_gemm *gemm, enum kiln_c
     if (status == KILN_SUCCESS && gemm->workspace != NULL) {
         *owner = facts.owner;
     }
-    problem->workspace_bytes =
-            facts.bytes > gemm->workspace_offset ? facts.bytes - gemm->workspace_offset : 0;
+    problem->workspace_bytes = facts.bytes > gemm->workspace_offset
+                                     ? facts.bytes - gemm->workspace_offset
+                                     : 0;
     return status != KILN_SUCCESS || gemm->workspace_offset % KILN_REGION_ALIGN == 0
-            ? status : KILN_INVALID_WORKSPACE;
+                 ? status
+                 : KILN_INVALID_WORKSPACE;
 }
 
 /* Alpha and beta count as what the kernels get: a double that rounds to 0 in float is 0. */
 static void read_scalars(const struct kiln_gemm *gemm, struct kiln_problem *problem)
 {
     bool is_double = problem->real_bytes == sizeof(cl_double);
-    problem->alpha = is_double ? gemm->alpha : (double)(float)gemm->alpha;
-    problem->beta = is_double ? gemm->beta : (double)(float)gemm->beta;
+    problem->alpha = is_double ? gemm->alpha : (double) (float) gemm->alpha;
+    problem->beta = is_double ? gemm->beta : (double) (float) gemm->beta;
     if (kiln_precision_is_complex(problem->product.precision)) {
-        problem->alpha_imag = is_double ? gemm->alpha_imag : (double)(float)gemm->alpha_imag;
-        problem->beta_imag = is_double ? gemm->beta_imag : (double)(float)gemm->beta_imag;
+        problem->alpha_imag = is_double ? gemm->alpha_imag : (double) (float) gemm->alpha_imag;
+        problem->beta_imag = is_double ? gemm->beta_imag : (double) (float) gemm->beta_imag;
     }
 }
 
@@ -316,7 +313,7 @@ static void drop_a_and_b(struct kiln_problem *problem, struct operand operands[N
     problem->alpha = problem->beta == 0 ? 0.0 : -0.0;
     problem->alpha_imag = 0;
     for (unsigned i = OPERAND_A; i <= OPERAND_B; i++) {
-        operands[i] = (struct operand){.buffer = operands[OPERAND_C].buffer};
+        operands[i] = (struct operand){ .buffer = operands[OPERAND_C].buffer };
     }
 }
 
@@ -351,11 +348,11 @@ static void set_canonical(const struct kiln_gemm *gemm, struct kiln_problem *pro
 static struct selection looked_at(enum kiln_checks checks, const struct selection *present)
 {
     bool all = checks == KILN_CHECK_ALL || checks == KILN_CHECK_ALL_STRICT;
-    return (struct selection){{
-        [OPERAND_A] = present->has[OPERAND_A] && (all || checks == KILN_CHECK_A),
-        [OPERAND_B] = present->has[OPERAND_B] && (all || checks == KILN_CHECK_B),
-        [OPERAND_C] = present->has[OPERAND_C] && all,
-    }};
+    return (struct selection){ {
+            [OPERAND_A] = present->has[OPERAND_A] && (all || checks == KILN_CHECK_A),
+            [OPERAND_B] = present->has[OPERAND_B] && (all || checks == KILN_CHECK_B),
+            [OPERAND_C] = present->has[OPERAND_C] && all,
+    } };
 }
 
 /* The memory of a call that has elements in C. */
@@ -363,17 +360,17 @@ static enum kiln_status check_memory(const struct kiln_context *context,
         const struct kiln_gemm *gemm, enum kiln_checks checks, bool reads_a_and_b,
         const struct operand operands[NUM_OPERANDS], struct kiln_problem *problem)
 {
-    size_t elements[NUM_OPERANDS] = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
-    const struct selection present = {{
-        [OPERAND_A] = reads_a_and_b && gemm->packed_a == NULL,
-        [OPERAND_B] = reads_a_and_b && gemm->packed_b == NULL,
-        [OPERAND_C] = true,
-    }};
+    size_t elements[NUM_OPERANDS] = { SIZE_MAX, SIZE_MAX, SIZE_MAX };
+    const struct selection present = { {
+            [OPERAND_A] = reads_a_and_b && gemm->packed_a == NULL,
+            [OPERAND_B] = reads_a_and_b && gemm->packed_b == NULL,
+            [OPERAND_C] = true,
+    } };
     const struct selection looked = looked_at(checks, &present);
     cl_context workspace_owner = context->context;
     enum kiln_status workspace = read_workspace(gemm, checks, problem, &workspace_owner);
-    enum kiln_status status = check_buffers(context->context, workspace_owner,
-            &problem->product, &looked, operands, elements);
+    enum kiln_status status = check_buffers(context->context, workspace_owner, &problem->product,
+            &looked, operands, elements);
     if (status == KILN_SUCCESS) {
         status = check_extents(&problem->product, &present, operands, elements);
     }
@@ -394,22 +391,25 @@ enum kiln_status kiln_check_forms(const struct kiln_gemm *gemm)
         return KILN_INVALID_ARITHMETIC;
     }
     if (!uplo_is_known(gemm->uplo_a) || !uplo_is_known(gemm->uplo_b) ||
-        !uplo_is_known(gemm->uplo_c)) {
+            !uplo_is_known(gemm->uplo_c)) {
         return KILN_INVALID_UPLO;
     }
     if ((gemm->uplo_a != 0 && gemm->m != gemm->k) || (gemm->uplo_b != 0 && gemm->k != gemm->n) ||
-        (gemm->uplo_c != 0 && gemm->m != gemm->n)) {
+            (gemm->uplo_c != 0 && gemm->m != gemm->n)) {
         return KILN_NOT_SQUARE;
     }
     return (gemm->uplo_a != 0 && gemm->packed_a != NULL) ||
-           (gemm->uplo_b != 0 && gemm->packed_b != NULL) ? KILN_PACK_OF_TRIANGLE : KILN_SUCCESS;
+                           (gemm->uplo_b != 0 && gemm->packed_b != NULL)
+                 ? KILN_PACK_OF_TRIANGLE
+                 : KILN_SUCCESS;
 }
 
 /* By columns, a triangle is by rows the other one. */
 static int triangle_of(enum kiln_uplo uplo, bool by_columns)
 {
-    return uplo == 0 ? KILN_TRIANGLE_NONE
-            : (uplo == KILN_LOWER) != by_columns ? KILN_TRIANGLE_LOWER : KILN_TRIANGLE_UPPER;
+    return uplo == 0                          ? KILN_TRIANGLE_NONE
+         : (uplo == KILN_LOWER) != by_columns ? KILN_TRIANGLE_LOWER
+                                              : KILN_TRIANGLE_UPPER;
 }
 
 /* A triangle of an operand that is not read is none. */
@@ -460,8 +460,8 @@ enum kiln_status kiln_problem_check(const struct kiln_context *context,
     if (!reads_a_and_b) {
         drop_a_and_b(problem, operands);
     }
-    problem->is_nothing = !has_c || (!reads_a_and_b && problem->beta == 1 &&
-                                     problem->beta_imag == 0);
+    problem->is_nothing = !has_c ||
+                          (!reads_a_and_b && problem->beta == 1 && problem->beta_imag == 0);
     set_canonical(gemm, problem, operands);
     read_triangles(gemm, problem);
     return KILN_SUCCESS;

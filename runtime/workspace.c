@@ -45,7 +45,7 @@ static enum kiln_status space_make(cl_command_queue queue, struct kiln_space **o
     cl_int error = clRetainCommandQueue(queue);
     if (error != CL_SUCCESS) {
         free(space);
-        return (enum kiln_status)error;
+        return (enum kiln_status) error;
     }
     space->queue = queue;
     *out = space;
@@ -120,7 +120,7 @@ void kiln_turn_take(struct kiln_context *context, cl_command_queue queue, struct
     while (is_taken(context, queue)) {
         pthread_cond_wait(&context->turns_change, &context->turns_lock);
     }
-    *turn = (struct kiln_turn){context->turns, queue};
+    *turn = (struct kiln_turn){ context->turns, queue };
     context->turns = turn;
     pthread_mutex_unlock(&context->turns_lock);
 }

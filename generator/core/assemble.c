@@ -38,8 +38,7 @@ static bool source_open(struct source *source, const struct config *config,
  * of triangles when they are launched. */
 static bool is_whole(const struct source *source)
 {
-    return !source->problem->triangle &&
-           source->config->family->routine == KILN_ROUTINE_MULTIPLY;
+    return !source->problem->triangle && source->config->family->routine == KILN_ROUTINE_MULTIPLY;
 }
 
 static bool evaluate(struct source *source, const char *text, size_t len, int64_t *value)
@@ -126,7 +125,8 @@ static int dim_code(const char *at, size_t len)
 static bool prepared_code(const char *name, uint8_t *code)
 {
     const int found = !name ? KILN_PREPARED_NONE
-            : code_of(assemble_prepared_names, KILN_PREPARED_BOTH + 1, name, strlen(name));
+                            : code_of(assemble_prepared_names, KILN_PREPARED_BOTH + 1, name,
+                                      strlen(name));
     *code = (uint8_t) found;
     return found >= 0;
 }
@@ -151,7 +151,7 @@ static char *render(struct source *source, const char *template, const char *hea
     if (!files)
         return NULL;
     memcpy(files, template_files, num_template_files * sizeof *files);
-    files[num_template_files] = (struct tmpl_file) { SIGNATURE_FILE, head };
+    files[num_template_files] = (struct tmpl_file){ SIGNATURE_FILE, head };
     char *text = tmpl_render(files, num_template_files + (head != NULL), template, &source->scope,
             &e);
     if (!text)
@@ -174,7 +174,7 @@ static bool bind_all(struct source *source, const char *bind)
             return false;
         snprintf(name, sizeof name, "%.*s", (int) name_len, part);
         if (!evaluate(source, equals + 1, len - (size_t) (equals + 1 - part), &value) ||
-            !scope_set(&source->scope, name, value))
+                !scope_set(&source->scope, name, value))
             return false;
     }
     return true;
@@ -188,7 +188,7 @@ static char *stage_text(struct source *source, const struct family_stage *stage)
     char name[ENTRY_NAME_BYTES], *text = NULL;
     assemble_entry_name(source->config, source->problem, stage, name);
     if (bind_all(source, stage->bind) &&
-        signature_head(name, stage->locals, stage->args, is_whole(source), &head))
+            signature_head(name, stage->locals, stage->args, is_whole(source), &head))
         text = render(source, stage->template, head.bytes);
     source->scope.num = mark;
     text_free(&head);
@@ -262,7 +262,8 @@ static bool add_program(struct assembly *assembly, struct source *source, uint32
         if (ok)
             assembly->programs[assembly->bundle.num_programs++] = program;
         else
-            snprintf(source->error, FAMILY_ERROR_BYTES, "%s: a line of the text has more than %d "
+            snprintf(source->error, FAMILY_ERROR_BYTES,
+                    "%s: a line of the text has more than %d "
                     "bytes, or the bundle more than %d lines, or memory is out",
                     source->config->family->name, POOL_MAX_LINE, POOL_MAX_SYMBOLS);
     }
@@ -289,20 +290,21 @@ static bool fill_stage(struct assembly *assembly, struct source *source,
     size_t len;
     int64_t bytes = 0;
     assemble_entry_name(source->config, source->problem, from, name);
-    *stage = (struct kiln_stage) { .entry = arena_string(&assembly->arena, name),
-            .tile = { 1, 1, 1 }, .local = { 1, 1, 1 } };
+    *stage = (struct kiln_stage){ .entry = arena_string(&assembly->arena, name),
+        .tile = { 1, 1, 1 },
+        .local = { 1, 1, 1 } };
     for (unsigned i = 0; i < 3 && word(from->dims, i, &at, &len); i++) {
         const int dim = dim_code(at, len);
         uint32_t local = 0;
         if (dim < 0 || !evaluate_part(source, from->tiles, i, &stage->tile[i]) ||
-            !evaluate_part(source, from->locals, i, &local) || local > UINT16_MAX)
+                !evaluate_part(source, from->locals, i, &local) || local > UINT16_MAX)
             return false;
         stage->local[i] = (uint16_t) local;
         stage->dim[i] = (uint8_t) dim;
         stage->work_dim = (uint8_t) (i + 1);
     }
     if (from->local_bytes &&
-        !evaluate(source, from->local_bytes, strlen(from->local_bytes), &bytes))
+            !evaluate(source, from->local_bytes, strlen(from->local_bytes), &bytes))
         return false;
     stage->local_bytes = (uint32_t) bytes;
     stage->adds = (uint8_t) from->adds;
@@ -322,14 +324,13 @@ static bool fill_stages(struct assembly *assembly, struct source *source,
         if (!yes)
             continue;
         if (recipe->num_stages == KILN_MAX_STAGES ||
-            !fill_stage(assembly, source, &family->stages[i], &stages[recipe->num_stages]))
+                !fill_stage(assembly, source, &family->stages[i], &stages[recipe->num_stages]))
             return false;
         recipe->num_stages++;
     }
     recipe->stages = arena_copy(&assembly->arena, stages, recipe->num_stages * sizeof stages[0]);
     for (unsigned i = 0; i < recipe->num_stages; i++)
-        if (!recipe->triangles &&
-            memchr(stages[i].args, KILN_ARG_TRIANGLE, stages[i].num_args))
+        if (!recipe->triangles && memchr(stages[i].args, KILN_ARG_TRIANGLE, stages[i].num_args))
             recipe->triangles = KILN_TRIANGLES_ALSO;
     return recipe->stages && recipe->num_stages;
 }
@@ -338,12 +339,12 @@ static bool fill_region(struct source *source, const struct family_region *from,
         struct kiln_region *region)
 {
     int64_t bytes;
-    *region = (struct kiln_region) { .round = { 1, 1 } };
+    *region = (struct kiln_region){ .round = { 1, 1 } };
     for (unsigned i = 0; i < 2; i++) {
         const char *at;
         size_t len;
         if (!word(from->dims, i, &at, &len) || dim_code(at, len) < 0 ||
-            !evaluate_part(source, from->rounds, i, &region->round[i]))
+                !evaluate_part(source, from->rounds, i, &region->round[i]))
             return false;
         region->dim[i] = (uint8_t) dim_code(at, len);
     }
@@ -370,7 +371,7 @@ static bool fill_regions(struct assembly *assembly, struct source *source,
         if (!applies(source, family->regions[i].when, &yes))
             return false;
         any = any || yes;
-        regions[i] = (struct kiln_region) { .round = { 1, 1 }, .element_bytes = 1 };
+        regions[i] = (struct kiln_region){ .round = { 1, 1 }, .element_bytes = 1 };
         if (yes && !fill_region(source, &family->regions[i], &regions[i]))
             return false;
     }
@@ -404,7 +405,7 @@ static bool fill_edges(struct source *source, const char *list, unsigned dim, ui
     for (unsigned i = 0; list && list_part(list, i, &part, &len); i++) {
         long unit;
         if (!evaluate(source, part, len, &unit) || unit < 0 || unit > INT32_MAX ||
-            (unit != tile && !add_edge(edges, dim, (uint32_t) unit)))
+                (unit != tile && !add_edge(edges, dim, (uint32_t) unit)))
             return false;
     }
     return true;
@@ -426,9 +427,9 @@ static bool fill_ways(struct source *source, struct kiln_recipe *recipe)
     const struct family *family = source->config->family;
     uint32_t shares, a, b;
     if (!evaluate_count(source, family->unit_turns, UINT16_MAX, &recipe->unit_turns) ||
-        !evaluate_count(source, family->shares, 1, &shares) ||
-        !evaluate_count(source, family->as_is[0], 1, &a) ||
-        !evaluate_count(source, family->as_is[1], 1, &b))
+            !evaluate_count(source, family->shares, 1, &shares) ||
+            !evaluate_count(source, family->as_is[0], 1, &a) ||
+            !evaluate_count(source, family->as_is[1], 1, &b))
         return false;
     recipe->shares = (uint8_t) shares;
     recipe->as_is = (uint8_t) (a * KILN_PREPARED_A + b * KILN_PREPARED_B);
@@ -440,10 +441,10 @@ static bool fill_tile(struct source *source, struct kiln_recipe *recipe,
         struct assembly_edges *edges)
 {
     const struct family *family = source->config->family;
-    *edges = (struct assembly_edges) { .turns = 0 };
+    *edges = (struct assembly_edges){ .turns = 0 };
     for (unsigned i = 0; i < 3; i++) {
         if (!evaluate_part(source, family->tile[i], 0, &recipe->tile[i]) ||
-            !fill_edges(source, family->edges[i], i, recipe->tile[i], edges))
+                !fill_edges(source, family->edges[i], i, recipe->tile[i], edges))
             return false;
         const uint32_t most = edges->num[i] ? edges->unit[i][edges->num[i] - 1] : 1;
         recipe->reach[i] = most > recipe->tile[i] ? most : recipe->tile[i];
@@ -468,9 +469,10 @@ static bool fill_traits(struct source *source, struct kiln_recipe *recipe,
     const long routine = source->config->family->routine;
     const bool multiplies = routine != KILN_ROUTINE_MIRROR;
     const struct scope_entry *bits = scope_find(&source->scope, "INDEX", 5);
-    *recipe = (struct kiln_recipe) {
+    *recipe = (struct kiln_recipe){
         .precision = (uint8_t) problem->precision->id,
-        .transa = multiplies && problem->transa, .transb = multiplies && problem->transb,
+        .transa = multiplies && problem->transa,
+        .transb = multiplies && problem->transb,
         .routine = (uint8_t) routine,
         .triangles = problem->triangle ? KILN_TRIANGLES_ALWAYS : KILN_TRIANGLES_NEVER,
         .index_bits = (uint8_t) (bits ? bits->value : 64),
@@ -502,9 +504,9 @@ static int find_recipe(const struct assembly *assembly, const char *name,
     for (unsigned i = 0; i < assembly->bundle.num_recipes; i++) {
         const struct kiln_recipe *r = &assembly->recipes[i];
         if (!strcmp(r->name, name) && r->precision == problem->precision->id &&
-            r->transa == problem->transa && r->transb == problem->transb &&
-            (r->triangles == KILN_TRIANGLES_ALWAYS) == problem->triangle && r->kinds == kinds &&
-            r->vector_floats == vector_floats)
+                r->transa == problem->transa && r->transb == problem->transb &&
+                (r->triangles == KILN_TRIANGLES_ALWAYS) == problem->triangle && r->kinds == kinds &&
+                r->vector_floats == vector_floats)
             return (int) i;
     }
     return -1;
@@ -536,12 +538,12 @@ bool assembly_add_for(struct assembly *assembly, const struct config *config,
     struct assembly_edges edges;
     say_malformed(config, error);
     if (!source_open(&source, config, problem, &assembly->facts, error) ||
-        !fill_traits(&source, &recipe, &edges))
+            !fill_traits(&source, &recipe, &edges))
         return false;
     recipe.name = arena_string(&assembly->arena, name);
     if (!recipe.name || !fill_stages(assembly, &source, &recipe) ||
-        !fill_regions(assembly, &source, &recipe) ||
-        !add_program(assembly, &source, &recipe.program))
+            !fill_regions(assembly, &source, &recipe) ||
+            !add_program(assembly, &source, &recipe.program))
         return false;
     recipe.kinds = (uint8_t) kinds;
     recipe.vector_floats = (uint8_t) vector_floats;
@@ -573,14 +575,17 @@ bool assembly_pins(struct assembly *assembly, const struct kiln_pin *pins, unsig
 
 bool assembly_init(struct assembly *assembly, const char *name, const struct device_facts *facts)
 {
-    *assembly = (struct assembly) { .facts = *facts };
+    *assembly = (struct assembly){ .facts = *facts };
     struct arena *arena = &assembly->arena;
     assembly->programs = arena_alloc(arena, ASSEMBLY_MAX_RECIPES * sizeof *assembly->programs);
     assembly->recipes = arena_alloc(arena, ASSEMBLY_MAX_RECIPES * sizeof *assembly->recipes);
     assembly->edges = arena_alloc(arena, ASSEMBLY_MAX_RECIPES * sizeof *assembly->edges);
-    assembly->bundle = (struct kiln_bundle) {
-        .format = KILN_BUNDLE_FORMAT, .name = arena_string(arena, name), .provenance = "",
-        .programs = assembly->programs, .recipes = assembly->recipes,
+    assembly->bundle = (struct kiln_bundle){
+        .format = KILN_BUNDLE_FORMAT,
+        .name = arena_string(arena, name),
+        .provenance = "",
+        .programs = assembly->programs,
+        .recipes = assembly->recipes,
     };
     return assembly->programs && assembly->recipes && assembly->edges && assembly->bundle.name;
 }

@@ -157,8 +157,9 @@ const char *const draw_kind_names[DRAW_NUM_KINDS] = { "thin", "deep", "flat", "e
 enum draw_kind draw_kind_of(size_t m, size_t n, size_t k)
 {
     return is_thin(m, n, k) || is_thin(n, m, k) ? DRAW_THIN
-         : is_deep(m, n, k) ? DRAW_DEEP
-         : is_flat(m, n, k) ? DRAW_FLAT : DRAW_EVEN;
+         : is_deep(m, n, k)                     ? DRAW_DEEP
+         : is_flat(m, n, k)                     ? DRAW_FLAT
+                                                : DRAW_EVEN;
 }
 
 static const struct class {
@@ -196,8 +197,8 @@ static struct scale scale_of(const struct draw_limits *limits)
     uint64_t least = most_of(cube_root(limits->least_ops / 2), 1);
     uint64_t most = least_of(cube_root(limits->most_ops / 2), limits->largest);
     most = most_of(least, most);
-    return (struct scale){ { least, cube_root(least * least * most),
-            cube_root(least * most * most), most } };
+    return (struct scale){ { least, cube_root(least * least * most), cube_root(least * most * most),
+            most } };
 }
 
 void draw_begin(struct draw *draw, const char *purpose, uint64_t seed,
@@ -227,8 +228,8 @@ static bool draw_try(const struct draw_limits *limits, const struct wanted *want
         k = to_unit(k);
     }
     if (m > wanted->m.most || n > wanted->n.most || k > wanted->k.most ||
-        !is_in(&wanted->ops, 2 * m * n * k) || m * k + k * n + m * n > limits->most_elements ||
-        !classes[drawn->class].is_of(m, n, k))
+            !is_in(&wanted->ops, 2 * m * n * k) || m * k + k * n + m * n > limits->most_elements ||
+            !classes[drawn->class].is_of(m, n, k))
         return false;
     drawn->m = (size_t) m;
     drawn->n = (size_t) n;

@@ -24,7 +24,7 @@ static void quote_line(struct text *text, const char *line)
     text_add(text, "    ");
     text_quote(text, line);
     if (!text->failed)
-        text->len--;                   /* the quote */
+        text->len--; /* the quote */
     text_add(text, "\\0\"\n");
 }
 
@@ -81,7 +81,8 @@ static void emit_binaries(const struct kiln_bundle *bundle, struct text *text)
             quote_or_null(text, b->device);
             text_add(text, ",\n      ");
             quote_or_null(text, b->driver);
-            text_add(text, ",\n      %u, UINT64_C(0x%016" PRIx64 "), UINT64_C(0x%016" PRIx64 "),\n"
+            text_add(text,
+                    ",\n      %u, UINT64_C(0x%016" PRIx64 "), UINT64_C(0x%016" PRIx64 "),\n"
                     "      binary_%u_%u, %zu },\n",
                     b->compute_capability, b->source_hash, b->data_hash, p, i, b->size);
         }
@@ -109,13 +110,17 @@ static void emit_stage(const struct kiln_stage *s, struct text *text)
 {
     text_add(text, "    { ");
     text_quote(text, s->entry);
-    text_add(text, ",\n      %u, { KILN_DIM_%s, KILN_DIM_%s, KILN_DIM_%s }, { %u, %u, %u }, "
-            "{ %u, %u, %u }, %u,\n      %u, {", s->work_dim, assemble_dim_names[s->dim[0]],
-            assemble_dim_names[s->dim[1]], assemble_dim_names[s->dim[2]], s->tile[0], s->tile[1],
-            s->tile[2],
-            s->local[0], s->local[1], s->local[2], s->local_bytes, s->num_args);
+    text_add(text,
+            ",\n      %u, { KILN_DIM_%s, KILN_DIM_%s, KILN_DIM_%s }, { %u, %u, %u }, "
+            "{ %u, %u, %u }, %u,\n      %u, {",
+            s->work_dim, assemble_dim_names[s->dim[0]], assemble_dim_names[s->dim[1]],
+            assemble_dim_names[s->dim[2]], s->tile[0], s->tile[1], s->tile[2], s->local[0],
+            s->local[1], s->local[2], s->local_bytes, s->num_args);
     for (unsigned i = 0; i < s->num_args; i++)
-        text_add(text, "%sKILN_ARG_%s", i % 4 ? ", " : i ? ",\n        " : "\n        ",
+        text_add(text, "%sKILN_ARG_%s",
+                i % 4 ? ", "
+                : i   ? ",\n        "
+                      : "\n        ",
                 signature_arg_names[s->args[i]]);
     text_add(text, " },\n      KILN_PREPARED_%s, %u },\n", assemble_prepared_names[s->prepares],
             s->adds);
@@ -212,8 +217,8 @@ static unsigned *places_of_regions(const struct kiln_bundle *bundle, unsigned *n
 static void emit_region(const struct kiln_region *g, struct text *text)
 {
     text_add(text, "    { { KILN_DIM_%s, KILN_DIM_%s }, { %u, %u }, %u, %u, KILN_PREPARED_%s },\n",
-            assemble_dim_names[g->dim[0]], assemble_dim_names[g->dim[1]], g->round[0],
-            g->round[1], g->more, g->element_bytes, assemble_prepared_names[g->holds]);
+            assemble_dim_names[g->dim[0]], assemble_dim_names[g->dim[1]], g->round[0], g->round[1],
+            g->more, g->element_bytes, assemble_prepared_names[g->holds]);
 }
 
 static void emit_regions(const struct kiln_bundle *bundle, const unsigned *places, unsigned num,
@@ -243,13 +248,13 @@ static void emit_recipes(const struct kiln_bundle *bundle, const unsigned *place
         const struct kiln_guard *g = &p->guard;
         text_add(text, "    { ");
         text_quote(text, p->name);
-        text_add(text, ",\n      %u, %u, %u, %u, %u, %u, { %u, %u, %u, %u, %u, %u, { %u, %u, %u }, "
+        text_add(text,
+                ",\n      %u, %u, %u, %u, %u, %u, { %u, %u, %u, %u, %u, %u, { %u, %u, %u }, "
                 "{ %u, %u, %u } },\n      { %u, %u, %u }, { %u, %u, %u }, %u, %u, %u, %u, ",
                 p->precision, p->transa, p->transb, p->routine, p->triangles, p->index_bits, g->m,
                 g->n, g->k, g->a, g->b, g->c, g->most[0], g->most[1], g->most[2], g->rest[0],
                 g->rest[1], g->rest[2], p->tile[0], p->tile[1], p->tile[2], p->reach[0],
-                p->reach[1], p->reach[2],
-                p->split, p->unit_turns, p->shares, p->as_is);
+                p->reach[1], p->reach[2], p->split, p->unit_turns, p->shares, p->as_is);
         if (p->time)
             text_add(text, "&times[%u], ", time_number(times, p->time));
         else
@@ -289,9 +294,11 @@ void emit_symbol(const char *name, struct text *text)
 static void emit_pool(const struct kiln_pool *pool, struct text *text)
 {
     if (pool->num_lines)
-        text_add(text, "    .pool = { sizeof rows, %u, %u, %u,\n"
-                "              rows[0].text, lines, %s, symbols },\n", pool->num_lines,
-                pool->num_pairs, pool->num_symbols, pool->num_pairs ? "pairs" : "NULL");
+        text_add(text,
+                "    .pool = { sizeof rows, %u, %u, %u,\n"
+                "              rows[0].text, lines, %s, symbols },\n",
+                pool->num_lines, pool->num_pairs, pool->num_symbols,
+                pool->num_pairs ? "pairs" : "NULL");
 }
 
 static void emit_definition(const struct kiln_bundle *bundle, const struct kiln_pool *pool,
@@ -319,7 +326,8 @@ static void emit_definition(const struct kiln_bundle *bundle, const struct kiln_
                 bundle->traits.local_bytes, bundle->traits.compute_capability);
     emit_pool(pool, text);
     if (bundle->num_recipes)
-        text_add(text, "    .num_programs = %u, .num_recipes = %u, .num_pins = %u,\n"
+        text_add(text,
+                "    .num_programs = %u, .num_recipes = %u, .num_pins = %u,\n"
                 "    .programs = programs, .recipes = recipes, .pins = %s,\n",
                 bundle->num_programs, bundle->num_recipes, bundle->num_pins,
                 bundle->num_pins ? "pins" : "NULL");
@@ -406,11 +414,11 @@ static bool bytes_of_recipes(const struct kiln_bundle *bundle, size_t *bytes)
     for (uint32_t r = 0; ok && r < bundle->num_recipes; r++) {
         const struct kiln_recipe *p = &bundle->recipes[r];
         *bytes += sizeof *p + bytes_of_pointer(p->name) + bytes_of_pointer(p->stages) +
-                (p->num_regions ? bytes_of_pointer(p->regions) : 0) + bytes_of_pointer(p->time) +
-                add_string(strings, &num_strings, p->name);
+                  (p->num_regions ? bytes_of_pointer(p->regions) : 0) + bytes_of_pointer(p->time) +
+                  add_string(strings, &num_strings, p->name);
         for (unsigned i = 0; i < p->num_stages; i++)
             *bytes += sizeof p->stages[i] + bytes_of_pointer(p->stages[i].entry) +
-                    add_string(strings, &num_strings, p->stages[i].entry);
+                      add_string(strings, &num_strings, p->stages[i].entry);
     }
     free(places);
     free(times.at);
@@ -434,8 +442,9 @@ bool emit_bytes(const struct kiln_bundle *bundle, size_t *bytes)
     *bytes = sizeof *bundle;
     if (ok) {
         *bytes += ((size_t) pool->text_bytes + POOL_ROW_BYTES - 1) / POOL_ROW_BYTES *
-                POOL_ROW_BYTES + pool->num_lines * sizeof *pool->lines +
-                pool->num_pairs * sizeof *pool->pairs + pool->num_symbols * sizeof *pool->symbols;
+                          POOL_ROW_BYTES +
+                  pool->num_lines * sizeof *pool->lines + pool->num_pairs * sizeof *pool->pairs +
+                  pool->num_symbols * sizeof *pool->symbols;
         ok = bytes_of_recipes(bundle, bytes);
     }
     for (uint32_t p = 0; p < bundle->num_programs; p++)

@@ -235,7 +235,7 @@ static int64_t parse_call(struct parser *ps, const char *name, size_t len)
             int64_t value = parse_ternary(ps);
             if (num < MAX_ARGS)
                 arg[num] = value;
-            if (num <= MAX_ARGS)       /* one too many is as wrong as a thousand */
+            if (num <= MAX_ARGS) /* one too many is as wrong as a thousand */
                 num++;
         } while (accept(ps, ','));
         expect(ps, ')');
@@ -251,8 +251,8 @@ static int64_t parse_number(struct parser *ps)
     const char *at = ps->p;
     int64_t value = 0;
     for (; ps->p < ps->end && is_digit(*ps->p); ps->p++) {
-        if (__builtin_mul_overflow(value, INT64_C(10), &value)
-                || __builtin_add_overflow(value, (int64_t) (*ps->p - '0'), &value))
+        if (__builtin_mul_overflow(value, INT64_C(10), &value) ||
+                __builtin_add_overflow(value, (int64_t) (*ps->p - '0'), &value))
             return fail(ps, at, "number too large");
     }
     return value;
@@ -396,7 +396,12 @@ bool expr_eval(const char *text, size_t len, const struct scope *scope, int64_t 
         struct expr_error *err)
 {
     struct parser ps = {
-        .start = text, .p = text, .end = text + len, .scope = scope, .err = err, .live = true,
+        .start = text,
+        .p = text,
+        .end = text + len,
+        .scope = scope,
+        .err = err,
+        .live = true,
     };
     int64_t result = parse_ternary(&ps);
     skip_space(&ps);

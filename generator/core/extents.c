@@ -69,15 +69,18 @@ static const char *read_batch(const char *word, size_t *batch)
     const unsigned long long value = strtoull(word, &end, 10);
     *batch = (size_t) value;
     return word[0] >= '0' && word[0] <= '9' && !*end && !errno && value >= 1 &&
-           value <= EXTENTS_MOST_BATCH ? NULL : "batch is not a number from 1 to 16777216";
+                           value <= EXTENTS_MOST_BATCH
+                 ? NULL
+                 : "batch is not a number from 1 to 16777216";
 }
 
 static const char *read_weight(const char *word, double *weight)
 {
     char *end;
     *weight = strtod(word, &end);
-    return *word && !word[strspn(word, "0123456789.eE+-")] && !*end && *weight > 0 &&
-           *weight <= 1e9 ? NULL : "weight is not a number above 0, up to 1e9";
+    return *word && !word[strspn(word, "0123456789.eE+-")] && !*end && *weight > 0 && *weight <= 1e9
+                 ? NULL
+                 : "weight is not a number above 0, up to 1e9";
 }
 
 /* Returns why a word is refused, or NULL. */
@@ -113,7 +116,7 @@ static const char *read_line(const char *text, struct extents_line *line)
 {
     struct given given = { false };
     char word[32];
-    *line = (struct extents_line) { .pair = -1, .batch = 1, .weight = 1 };
+    *line = (struct extents_line){ .pair = -1, .batch = 1, .weight = 1 };
     if (!read_extents(&text, line->extents) || !(strspn(text, blanks) || !*text))
         return "expected M N K, each from 1 to 16777216";
     for (text += strspn(text, blanks); *text; text += strspn(text, blanks)) {

@@ -42,7 +42,7 @@ const char *const fact_meanings[NUM_FACTS] = {
 
 void facts_minimal(struct device_facts *facts)
 {
-    *facts = (struct device_facts) { .platform = "any", .device = "any", .driver = "any" };
+    *facts = (struct device_facts){ .platform = "any", .device = "any", .driver = "any" };
     facts->value[FACT_MAX_ITEMS] = 64;
     facts->value[FACT_MAX_ITEMS_X] = 64;
     facts->value[FACT_MAX_ITEMS_Y] = 64;
@@ -76,7 +76,7 @@ static bool parse_fact(const char *field, long *value)
     errno = 0;
     *value = strtol(field, &end, 10);
     return (*field == '-' || (*field >= '0' && *field <= '9')) && !errno &&
-           strchr("\t\r\n", *end);      /* or the text's end */
+           strchr("\t\r\n", *end); /* or the text's end */
 }
 
 bool facts_parse(const char *text, struct device_facts *facts, char error[FAMILY_ERROR_BYTES])
@@ -115,8 +115,15 @@ bool facts_read(const char *path, struct device_facts *facts, char error[FAMILY_
 void facts_lessen(struct device_facts *facts, const struct device_facts *least)
 {
     static const enum fact abilities[] = {
-        FACT_MAX_ITEMS, FACT_MAX_ITEMS_X, FACT_MAX_ITEMS_Y, FACT_LOCAL_BYTES, FACT_VECTOR_BYTES,
-        FACT_REGISTER_BYTES, FACT_HAS_DOUBLE, FACT_COMPUTE_CAPABILITY, FACT_IMAGE_PIXELS,
+        FACT_MAX_ITEMS,
+        FACT_MAX_ITEMS_X,
+        FACT_MAX_ITEMS_Y,
+        FACT_LOCAL_BYTES,
+        FACT_VECTOR_BYTES,
+        FACT_REGISTER_BYTES,
+        FACT_HAS_DOUBLE,
+        FACT_COMPUTE_CAPABILITY,
+        FACT_IMAGE_PIXELS,
     };
     for (size_t i = 0; i < sizeof abilities / sizeof abilities[0]; i++)
         if (facts->value[abilities[i]] > least->value[abilities[i]])
@@ -162,7 +169,7 @@ int pair_find(const char *name)
 
 struct problem problem_of_pair(const struct precision *precision, int pair)
 {
-    return (struct problem) { precision, pair / 2, pair % 2 };
+    return (struct problem){ precision, pair / 2, pair % 2 };
 }
 
 int pair_of_problem(const struct problem *problem)
@@ -172,8 +179,8 @@ int pair_of_problem(const struct problem *problem)
 
 struct kiln_product product_dense(const struct problem *problem, size_t m, size_t n, size_t k)
 {
-    return kiln_product_dense(problem->precision->id,
-            (size_t) problem->precision->element_bytes, problem->transa, problem->transb, m, n, k);
+    return kiln_product_dense(problem->precision->id, (size_t) problem->precision->element_bytes,
+            problem->transa, problem->transb, m, n, k);
 }
 
 unsigned param_values(const struct family_param *param, long values[FAMILY_MAX_VALUES])
@@ -201,7 +208,7 @@ static bool param_allows(const struct family_param *param, long value)
 
 void config_default(const struct family *family, struct config *config)
 {
-    *config = (struct config) { .family = family };
+    *config = (struct config){ .family = family };
     for (unsigned i = 0; i < family->num_params; i++)
         config->value[i] = family->params[i].default_value;
 }
@@ -374,8 +381,9 @@ static bool scope_problem(struct scope *scope, const struct problem *problem)
            scope_set(scope, "TA", problem->transa) && scope_set(scope, "TB", problem->transb) &&
            scope_set(scope, "TRIANGLE", problem->triangle) &&
            scope_set_text(scope, "STORED", problem->triangle ? "stored" : "N") &&
-           scope_set_text(scope, "FACTORS", kiln_precision_is_complex(p->id)
-                   ? "conj_a, alpha, alpha_imag, beta, beta_imag" : "alpha, beta");
+           scope_set_text(scope, "FACTORS",
+                   kiln_precision_is_complex(p->id) ? "conj_a, alpha, alpha_imag, beta, beta_imag"
+                                                    : "alpha, beta");
 }
 
 /* RV, the vector type, and I, the index type, follow from the family's VEC and INDEX. A vector of
@@ -472,7 +480,7 @@ bool precision_is_there(const struct precision *precision, const struct device_f
             char error[FAMILY_ERROR_BYTES];
             const char *reason;
             if (config_parse(families[f]->presets[i].config, &config, error) &&
-                config_legal(&config, &problem, facts, &reason))
+                    config_legal(&config, &problem, facts, &reason))
                 return true;
         }
     return false;
@@ -498,7 +506,7 @@ bool family_guard(const struct family *family, const struct scope *scope, struct
     uint32_t *const units[3] = { &guard->m, &guard->n, &guard->k };
     uint32_t *const aligns[3] = { &guard->a, &guard->b, &guard->c };
     bool ok = true;
-    *guard = (struct kiln_guard) { .m = 0 };
+    *guard = (struct kiln_guard){ .m = 0 };
     for (int i = 0; i < 3 && ok; i++) {
         ok = guard_value(family, family->guard[i], scope, units[i], error) &&
              guard_value(family, family->align[i], scope, aligns[i], error) &&
@@ -531,7 +539,7 @@ int64_t config_rank(const struct config *config, const struct problem *problem,
     char error[FAMILY_ERROR_BYTES];
     int64_t value = 0;
     if (rank && config_scope(config, problem, facts, &scope, error) &&
-        !expr_eval(rank, strlen(rank), &scope, &value, &e))
+            !expr_eval(rank, strlen(rank), &scope, &value, &e))
         value = 0;
     return value;
 }

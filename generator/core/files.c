@@ -15,7 +15,7 @@ static char *read_all(FILE *file, size_t *len)
 {
     size_t capacity = 1 << 14;
     char *bytes = malloc(capacity);
-    for (*len = 0; bytes; ) {
+    for (*len = 0; bytes;) {
         *len += fread(bytes + *len, 1, capacity - *len - 1, file);
         if (*len < capacity - 1)
             break;

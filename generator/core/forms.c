@@ -48,7 +48,7 @@ static void take_time(const struct kept *kept, struct winner *winner)
 {
     for (unsigned i = 0; i < kept->num; i++)
         if (kept->winners[i].precision == winner->precision &&
-            config_equal(&kept->winners[i].config, &winner->config)) {
+                config_equal(&kept->winners[i].config, &winner->config)) {
             winner->is_timed = true;
             winner->time = kept->winners[i].time;
         }
@@ -67,7 +67,7 @@ static void add(struct winners *winners, const struct winner *winner)
     const struct problem problem = winner_problem(winner, 0);
     const char *reason;
     if (winners->num_recipes < WINNERS_MAX_RECIPES &&
-        config_legal(&winner->config, &problem, &winners->facts, &reason))
+            config_legal(&winner->config, &problem, &winners->facts, &reason))
         winners->recipes[winners->num_recipes++] = *winner;
 }
 
@@ -130,9 +130,9 @@ static double time_of(const struct winner *winner, const struct kiln_recipe *rec
         return HUGE_VAL;
     struct kiln_recipe timed = *recipe;
     timed.time = &winner->time;
-    return winner->is_timed
-            ? 1 + (double) kiln_time_predict(&timed, product, (uint32_t) facts->value[FACT_UNITS])
-            : 1e18;
+    return winner->is_timed ? 1 + (double) kiln_time_predict(&timed, product,
+                                          (uint32_t) facts->value[FACT_UNITS])
+                            : 1e18;
 }
 
 static bool find_candidates(const struct winners *winners, const struct precision *precision,
@@ -146,16 +146,16 @@ static bool find_candidates(const struct winners *winners, const struct precisio
         const char *reason;
         problem.triangle = true;
         if (winner->precision != precision || form_is(winner) ||
-            (winner->kinds && !(winner->kinds & kind->kind)) ||
-            winner->vector_floats > kind->vector_floats ||
-            !config_legal(&winner->config, &problem, &winners->facts, &reason))
+                (winner->kinds && !(winner->kinds & kind->kind)) ||
+                winner->vector_floats > kind->vector_floats ||
+                !config_legal(&winner->config, &problem, &winners->facts, &reason))
             continue;
         if (!assemble_traits(&winner->config, &problem, &winners->facts, &recipe, error))
             return false;
         for (unsigned s = 0; s < NUM_SHAPES; s++) {
             const struct kiln_product product = shape(&problem, s);
-            candidates->time[candidates->num][s] =
-                    time_of(winner, &recipe, &product, &winners->facts);
+            candidates->time[candidates->num][s] = time_of(winner, &recipe, &product,
+                    &winners->facts);
         }
         candidates->takes_all[candidates->num] = kiln_recipe_takes_all(&recipe) && !winner->kinds;
         candidates->index[candidates->num++] = i;
@@ -173,8 +173,7 @@ static double loss_with(const struct candidates *candidates, unsigned one,
     return loss;
 }
 
-static void add_triangle(struct winners *winners, const struct candidates *candidates,
-        unsigned one)
+static void add_triangle(struct winners *winners, const struct candidates *candidates, unsigned one)
 {
     struct winner winner = winners->recipes[candidates->index[one]];
     winner.triangle = true;
@@ -182,8 +181,8 @@ static void add_triangle(struct winners *winners, const struct candidates *candi
     for (unsigned i = 0; i < winners->num_recipes; i++) {
         const struct winner *other = &winners->recipes[i];
         is_there = is_there || (other->triangle && other->precision == winner.precision &&
-                                other->kinds == winner.kinds &&
-                                config_equal(&other->config, &winner.config));
+                                       other->kinds == winner.kinds &&
+                                       config_equal(&other->config, &winner.config));
     }
     if (!is_there)
         add(winners, &winner);
@@ -223,8 +222,8 @@ static bool add_triangles_of(struct winners *winners, const struct precision *pr
     static struct candidates candidates;
     bool has_kinds = false;
     for (unsigned i = 0; i < winners->num_recipes; i++)
-        has_kinds = has_kinds || (winners->recipes[i].precision == precision &&
-                                  winners->recipes[i].kinds);
+        has_kinds = has_kinds ||
+                    (winners->recipes[i].precision == precision && winners->recipes[i].kinds);
     const struct kind any = { KILN_KIND_BOTH, UINT8_MAX, MOST_TRIANGLES };
     const struct kind *const list = has_kinds ? kinds : &any;
     bool ok = true;
@@ -242,7 +241,7 @@ bool forms_add(struct winners *winners, char error[FAMILY_ERROR_BYTES])
     drop_forms(winners, &kept);
     for (size_t p = 0; p < num_precisions; p++)
         if (!kiln_precision_is_complex(precisions[p].id) &&
-            !add_triangles_of(winners, &precisions[p], error))
+                !add_triangles_of(winners, &precisions[p], error))
             return false;
     return add_presets(winners, &kept, error) && winners_rehash(winners, error);
 }

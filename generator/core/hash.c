@@ -43,7 +43,7 @@ static uint64_t hash_double(uint64_t hash, double value)
 #define COUNT_FIELDS(F) \
     F(num_params) F(num_rules) F(num_values) F(num_stages) F(num_regions) F(num_presets)
 
-#define SIZE(field) + sizeof row->field
+#define SIZE(field) +sizeof row->field
 #define HASH(field) \
     hash = _Generic(row->field, long: hash_long, double: hash_double, default: hash_text) \
             (hash, row->field);

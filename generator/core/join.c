@@ -22,7 +22,7 @@ static struct winner *find_same(struct winners *winners, const struct winner *wi
     for (unsigned i = 0; i < winners->num_recipes; i++) {
         struct winner *other = &winners->recipes[i];
         if (other->precision == winner->precision && other->kinds == winner->kinds &&
-            config_equal(&other->config, &winner->config))
+                config_equal(&other->config, &winner->config))
             return other;
     }
     return NULL;
@@ -36,13 +36,14 @@ static void join_facts(struct winners *to, const struct winners *from)
     to->has_facts = true;
 }
 
-bool join_winners(struct winners *to, const struct winners *from,
-        char error[FAMILY_ERROR_BYTES])
+bool join_winners(struct winners *to, const struct winners *from, char error[FAMILY_ERROR_BYTES])
 {
     if (from->has_facts && from->facts.value[FACT_IS_CPU] &&
-        from->facts.value[FACT_VECTOR_BYTES] <= 4) {
-        snprintf(error, FAMILY_ERROR_BYTES, "%s: tuned on a CPU without vectors, which is of no "
-                "kind", from->name);
+            from->facts.value[FACT_VECTOR_BYTES] <= 4) {
+        snprintf(error, FAMILY_ERROR_BYTES,
+                "%s: tuned on a CPU without vectors, which is of no "
+                "kind",
+                from->name);
         return false;
     }
     for (unsigned i = 0; i < from->num_recipes; i++) {

@@ -15,7 +15,6 @@
  * What both have for one kind of device stays what it was, for the shorter vectors of the two. The
  * facts become such that both sets are legal. Pins and losses are of one device and stay behind.
  * False with a message when there are too many. */
-bool join_winners(struct winners *to, const struct winners *from,
-        char error[FAMILY_ERROR_BYTES]);
+bool join_winners(struct winners *to, const struct winners *from, char error[FAMILY_ERROR_BYTES]);
 
 #endif

@@ -22,9 +22,10 @@ static bool refuse(char error[MERGE_ERROR_BYTES], const char *format, ...)
 /* The value of a head that journal_difference names. */
 static void describe(const struct journal_head *head, const char *what, char value[200])
 {
-    snprintf(value, 200, "'%s'", !strcmp(what, "platform") ? head->facts.platform
-                               : !strcmp(what, "device") ? head->facts.device
-                               : head->facts.driver);
+    snprintf(value, 200, "'%s'",
+            !strcmp(what, "platform") ? head->facts.platform
+            : !strcmp(what, "device") ? head->facts.device
+                                      : head->facts.driver);
     for (int i = 0; i < NUM_FACTS; i++)
         if (!strcmp(what, fact_names[i]))
             snprintf(value, 200, "%ld", head->facts.value[i]);
@@ -56,8 +57,8 @@ static bool check_shards(const struct merge_part *parts, unsigned num,
                 return refuse(error, "%s is shard %u/%u and %s shard %u/%u: their slices overlap",
                         parts[j].path, a->index, a->num, parts[i].path, b->index, b->num);
             if (a->num && a->index == b->index)
-                return refuse(error, "%s and %s are both shard %u/%u", parts[j].path,
-                        parts[i].path, a->index, a->num);
+                return refuse(error, "%s and %s are both shard %u/%u", parts[j].path, parts[i].path,
+                        a->index, a->num);
         }
     return true;
 }
@@ -132,7 +133,7 @@ bool merge_journals(const struct merge_part *parts, unsigned num, struct text *m
     ok = ok && check_shards(parts, num, heads, error);
     if (ok) {
         struct journal_head head = heads[0];
-        head.shard = (struct shard) { .num = 0 };
+        head.shard = (struct shard){ .num = 0 };
         head.merged = num;
         record_format_head(&head, merged);
         note_missing(heads, num, notes);

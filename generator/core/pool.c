@@ -106,7 +106,7 @@ static bool add_line(struct pool *pool, const char *line, size_t len)
     uint32_t *slot = slot_of(pool, line, len);
     if (!*slot) {
         if (pool->data.num_lines + pool->data.num_pairs == POOL_MAX_SYMBOLS ||
-            !append_line(pool, line, len))
+                !append_line(pool, line, len))
             return false;
         *slot = pool->data.num_lines;
     }
@@ -117,7 +117,8 @@ bool pool_add_symbol(struct pool *pool, uint16_t symbol)
 {
     const uint32_t num = pool->data.num_symbols;
     uint16_t *symbols = num == UINT32_MAX ? NULL
-            : reserve(pool->symbols, &pool->symbols_room, (size_t) num + 1, sizeof *symbols);
+                                          : reserve(pool->symbols, &pool->symbols_room,
+                                                    (size_t) num + 1, sizeof *symbols);
     if (!symbols)
         return false;
     pool->symbols = symbols;
@@ -129,8 +130,10 @@ bool pool_add_symbol(struct pool *pool, uint16_t symbol)
 bool pool_add_pair(struct pool *pool, struct kiln_pair pair)
 {
     const uint32_t num = pool->data.num_pairs;
-    struct kiln_pair *pairs = pool->data.num_lines + num == POOL_MAX_SYMBOLS ? NULL
-            : reserve(pool->pairs, &pool->pairs_room, (size_t) num + 1, sizeof *pairs);
+    struct kiln_pair *pairs = pool->data.num_lines + num == POOL_MAX_SYMBOLS
+                                    ? NULL
+                                    : reserve(pool->pairs, &pool->pairs_room, (size_t) num + 1,
+                                              sizeof *pairs);
     if (!pairs)
         return false;
     pool->pairs = pairs;
@@ -146,7 +149,7 @@ bool pool_add(struct pool *pool, const char *text, struct kiln_program *program)
     while (*text) {
         const size_t len = strcspn(text, "\n");
         if (!add_line(pool, text, len)) {
-            show(pool);                /* what grew may have moved */
+            show(pool); /* what grew may have moved */
             return false;
         }
         bytes += len + 1;
@@ -165,7 +168,7 @@ void pool_free(struct pool *pool)
     free(pool->pairs);
     free(pool->symbols);
     free(pool->slots);
-    *pool = (struct pool) { .num_slots = 0 };
+    *pool = (struct pool){ .num_slots = 0 };
 }
 
 char *pool_text(const struct kiln_pool *pool, const struct kiln_program *program)

@@ -46,11 +46,11 @@ static uint64_t hash_sample(uint64_t hash, const struct family *family,
     facts_ample(&facts);
     for (unsigned i = 0; i < family->num_presets; i++) {
         if (!config_parse(family->presets[i].config, &config, error) ||
-            !config_legal(&config, problem, &facts, &reason))
+                !config_legal(&config, problem, &facts, &reason))
             continue;
         if (assembly_init(&assembly, family->name, &facts) &&
-            assembly_add(&assembly, &config, problem, &index, error)) {
-            assembly.bundle.format = 0;    /* which says how times are kept, not what is timed */
+                assembly_add(&assembly, &config, problem, &index, error)) {
+            assembly.bundle.format = 0; /* which says how times are kept, not what is timed */
             hash = hash_bundle(hash, &assembly.bundle);
         }
         assembly_free(&assembly);
@@ -114,9 +114,9 @@ bool record_format(const struct record *r, char line[RECORD_LINE_BYTES])
     char config[CONFIG_TEXT_BYTES];
     config_format(&r->config, config);
     int len = snprintf(line, RECORD_LINE_BYTES,
-            "%s\t%s\t%s\t%zu\t%zu\t%zu\t%s\t%s\t%.9g\t%.3g\t%.6f\t%s\t",
-            record_kind_words[r->kind], r->precision->name, pair_names[r->pair], r->m, r->n, r->k,
-            config, r->outcome, r->seconds, r->spread, r->cost, r->message);
+            "%s\t%s\t%s\t%zu\t%zu\t%zu\t%s\t%s\t%.9g\t%.3g\t%.6f\t%s\t", record_kind_words[r->kind],
+            r->precision->name, pair_names[r->pair], r->m, r->n, r->k, config, r->outcome,
+            r->seconds, r->spread, r->cost, r->message);
     if (len < 0 || len >= RECORD_LINE_BYTES - 10)
         return false;
     snprintf(line + len, (size_t) (RECORD_LINE_BYTES - len), "%08" PRIx32 "\n",
@@ -154,14 +154,14 @@ static const char *parse_row(char *line, struct record *r, char error[FAMILY_ERR
         return "unknown kind, precision or transposes";
     r->kind = (enum record_kind) kind;
     if (!parse_size(field[3], &r->m) || !parse_size(field[4], &r->n) ||
-        !parse_size(field[5], &r->k))
+            !parse_size(field[5], &r->k))
         return "a bad extent";
     if (!config_parse(field[6], &r->config, error))
         return error;
     if (!field_copy(r->outcome, sizeof r->outcome, field[7]) ||
-        !field_real(field[8], &r->seconds) || !field_real(field[9], &r->spread) ||
-        !field_real(field[10], &r->cost) ||
-        !field_copy(r->message, sizeof r->message, field[11]))
+            !field_real(field[8], &r->seconds) || !field_real(field[9], &r->spread) ||
+            !field_real(field[10], &r->cost) ||
+            !field_copy(r->message, sizeof r->message, field[11]))
         return "a bad result";
     return NULL;
 }
@@ -195,12 +195,15 @@ static const char *parse_head(char *line, unsigned number, struct journal_head *
     const unsigned num = line_split(line, field, HEAD_FIELDS);
     if (number == 1)
         return num == 2 && !strcmp(field[0], "kiln-journal") && atoi(field[1]) == FORMAT_VERSION
-             ? NULL : "not a kiln-journal, version 1";
+                     ? NULL
+                     : "not a kiln-journal, version 1";
     if (num == 4 && !strcmp(field[0], "device"))
         return field_copy(head->facts.platform, sizeof head->facts.platform, field[1]) &&
-               field_copy(head->facts.device, sizeof head->facts.device, field[2]) &&
-               field_copy(head->facts.driver, sizeof head->facts.driver, field[3])
-             ? NULL : "a device's name is too long";
+                               field_copy(head->facts.device, sizeof head->facts.device,
+                                       field[2]) &&
+                               field_copy(head->facts.driver, sizeof head->facts.driver, field[3])
+                     ? NULL
+                     : "a device's name is too long";
     if (num == 2 && !strcmp(field[0], "generator"))
         return parse_generator(field[1], &head->generator);
     if (num == 3 && !strcmp(field[0], "fact"))
@@ -229,7 +232,7 @@ bool records_add(struct records *records, const struct record *record)
 void records_free(struct records *records)
 {
     free(records->rows);
-    *records = (struct records) { .num = 0 };
+    *records = (struct records){ .num = 0 };
 }
 
 static bool refuse(unsigned number, const char *what, char error[FAMILY_ERROR_BYTES])
@@ -248,9 +251,9 @@ enum journal_state journal_head_parse(const char *text, struct journal_head *hea
         unsigned *lines, char error[FAMILY_ERROR_BYTES])
 {
     char line[RECORD_LINE_BYTES];
-    *head = (struct journal_head) { .generator = 0 };
+    *head = (struct journal_head){ .generator = 0 };
     *bytes = 0;
-    for (const char *p = text; *p; ) {
+    for (const char *p = text; *p;) {
         if (is_torn(p))
             return JOURNAL_EMPTY;
         const char *what = line_cut(&p, line, sizeof line) ? NULL : "too long";
@@ -274,7 +277,7 @@ static bool parse_rows(const char *text, unsigned number, struct records *record
         char error[FAMILY_ERROR_BYTES])
 {
     char line[RECORD_LINE_BYTES], cause[FAMILY_ERROR_BYTES];
-    for (const char *p = text + records->whole_bytes; *p; ) {
+    for (const char *p = text + records->whole_bytes; *p;) {
         struct record record = { .kind = RECORD_SEARCH };
         if (is_torn(p))
             return true;
@@ -293,9 +296,9 @@ static bool parse_rows(const char *text, unsigned number, struct records *record
 bool records_parse(const char *text, struct records *records, char error[FAMILY_ERROR_BYTES])
 {
     unsigned lines = 0;
-    *records = (struct records) { .num = 0 };
-    const enum journal_state state = journal_head_parse(text, &records->head,
-            &records->whole_bytes, &lines, error);
+    *records = (struct records){ .num = 0 };
+    const enum journal_state state = journal_head_parse(text, &records->head, &records->whole_bytes,
+            &lines, error);
     if (state == JOURNAL_EMPTY)
         return true;
     if (state == JOURNAL_BEGUN && parse_rows(text, lines, records, error))

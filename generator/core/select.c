@@ -130,7 +130,7 @@ static unsigned choose_relatives(struct choice *choice)
     unsigned num = 0;
     for (unsigned c = 0; c < choice->times.num_candidates && num < MAX_CHOSEN; c++)
         if (choice->times.num_tasks < FEW_AGAINST_RELATIVES &&
-            choice->times.candidates[c].has_prior && choice->times.candidates[c].is_fitted) {
+                choice->times.candidates[c].has_prior && choice->times.candidates[c].is_fitted) {
             choice->chosen[c] = choice->inherited[c] = true;
             num++;
         }
@@ -185,7 +185,7 @@ static void compare_generic(const struct records *records, const struct choice *
         struct select_generic *out)
 {
     double sum = 0, weights = 0;
-    *out = (struct select_generic) { .shapes = 0 };
+    *out = (struct select_generic){ .shapes = 0 };
     for (unsigned i = 0; i < choice->times.num_tasks; i++) {
         const struct times_task *task = &choice->times.tasks[i];
         const int c = times_dispatched(&choice->times, task, choice->chosen);
@@ -210,7 +210,7 @@ static int fastest(const struct times *times, const struct times_task *task, con
     int best = -1;
     for (unsigned c = 0; c < times->num_candidates; c++)
         if ((!among || among[c]) && times->candidates[c].is_fitted && task->seconds[c] < HUGE_VAL &&
-            (best < 0 || task->seconds[c] < task->seconds[best]))
+                (best < 0 || task->seconds[c] < task->seconds[best]))
             best = (int) c;
     return best;
 }
@@ -241,14 +241,17 @@ static struct winner_pin *find_pin(struct winners *winners, const struct times *
     for (unsigned i = 0; i < winners->num_pins; i++) {
         struct winner_pin *pin = &winners->pins[i];
         if (pin->precision == times->precision && pin->m == task->m && pin->n == task->n &&
-            pin->k == task->k)
+                pin->k == task->k)
             return pin;
     }
     if (winners->num_pins == WINNERS_MAX_PINS)
         return NULL;
     struct winner_pin *pin = &winners->pins[winners->num_pins++];
-    *pin = (struct winner_pin) { .precision = times->precision, .m = (uint32_t) task->m,
-            .n = (uint32_t) task->n, .k = (uint32_t) task->k, .recipe = { -1, -1, -1, -1 } };
+    *pin = (struct winner_pin){ .precision = times->precision,
+        .m = (uint32_t) task->m,
+        .n = (uint32_t) task->n,
+        .k = (uint32_t) task->k,
+        .recipe = { -1, -1, -1, -1 } };
     return pin;
 }
 
@@ -285,10 +288,11 @@ static void add_loss(const char *class, double *losses, unsigned num, struct win
     for (unsigned i = 0; i < num; i++)
         sum += losses[i];
     struct winner_loss *loss = &winners->losses[winners->num_losses++];
-    *loss = (struct winner_loss) { .precision = precision, .shapes = num,
-            .mean = as_written(exp(sum / num)),
-            .p95 = as_written(exp(losses[(19 * num + 19) / 20 - 1])),
-            .worst = as_written(exp(losses[num - 1])) };
+    *loss = (struct winner_loss){ .precision = precision,
+        .shapes = num,
+        .mean = as_written(exp(sum / num)),
+        .p95 = as_written(exp(losses[(19 * num + 19) / 20 - 1])),
+        .worst = as_written(exp(losses[num - 1])) };
     snprintf(loss->class, sizeof loss->class, "%s", class);
 }
 
@@ -306,8 +310,8 @@ static bool add_losses(const struct records *records, struct choice *choice,
             const struct times_task *task = &choice->times.tasks[i];
             const int c = times_dispatched(&choice->times, task, choice->chosen);
             const bool is_known = c >= 0 && task->seconds[c] < HUGE_VAL;
-            if (is_known && (kind == DRAW_NUM_KINDS ||
-                             draw_kind_of(task->m, task->n, task->k) == kind))
+            if (is_known &&
+                    (kind == DRAW_NUM_KINDS || draw_kind_of(task->m, task->n, task->k) == kind))
                 losses[num++] = task_loss(choice, task);
         }
         add_loss(kind < DRAW_NUM_KINDS ? draw_kind_names[kind] : "all", losses, num, winners,
@@ -326,7 +330,7 @@ static bool list_tasks(const struct records *records, struct choice *choice)
     times_clear(times);
     bool ok = times_add(records, RECORD_MATRIX, times) && times_add(records, RECORD_OWN, times);
     choice->untimed = untimed_loss;
-    if (ok && times->num_tasks < FEW_TASKS) {  /* stopped early: what was seen before must help */
+    if (ok && times->num_tasks < FEW_TASKS) { /* stopped early: what was seen before must help */
         choice->untimed = missing_loss;
         ok = times_add(records, RECORD_FIRST, times) && times_add(records, RECORD_SEARCH, times);
     }
@@ -340,8 +344,9 @@ static bool list_tasks(const struct records *records, struct choice *choice)
 static bool choose(const struct records *records, const struct precision *precision,
         struct choice *choice)
 {
-    *choice = (struct choice) { .worth = records->head.facts.value[FACT_IS_CPU] ? worth_on_cpu
-                                                                               : worth_elsewhere };
+    *choice = (struct choice){
+        .worth = records->head.facts.value[FACT_IS_CPU] ? worth_on_cpu : worth_elsewhere
+    };
     struct times *times = &choice->times;
     const bool ok = times_open(records, precision, false, times) && list_tasks(records, choice);
     if (!ok || !times->num_tasks)
@@ -373,9 +378,11 @@ static bool add_recipes(const struct choice *choice, struct winners *winners,
             continue;
         if (winners->num_recipes == WINNERS_MAX_RECIPES)
             return false;
-        winners->recipes[winners->num_recipes++] = (struct winner) {
-            .precision = choice->times.precision, .config = candidate->config,
-            .is_timed = candidate->is_fitted, .time = candidate->time,
+        winners->recipes[winners->num_recipes++] = (struct winner){
+            .precision = choice->times.precision,
+            .config = candidate->config,
+            .is_timed = candidate->is_fitted,
+            .time = candidate->time,
         };
     }
     return true;
@@ -390,17 +397,16 @@ static bool choose_all(const struct records *records, const struct precision *pr
         return false;
     compare_generic(records, choice, &against);
     choice->ships = choice->times.num_tasks && !against.is_left;
-    return !choice->ships ||
-           (choose_own(records, choice) && list_tasks(records, choice));
+    return !choice->ships || (choose_own(records, choice) && list_tasks(records, choice));
 }
 
 static bool add_choice(const struct records *records, struct choice *choice,
         struct winners *winners)
 {
     int number[TIMES_MAX_CANDIDATES];
-    return !choice->ships || (add_recipes(choice, winners, number) &&
-                              add_pins(records, choice, number, winners) &&
-                              add_losses(records, choice, winners));
+    return !choice->ships ||
+           (add_recipes(choice, winners, number) && add_pins(records, choice, number, winners) &&
+                   add_losses(records, choice, winners));
 }
 
 /* ---- the budget of bytes ---- */
@@ -418,9 +424,9 @@ static bool add_for_size(const struct records *records, struct choice *choice,
         struct winners *winners)
 {
     int number[TIMES_MAX_CANDIDATES];
-    return !choice->ships || (add_recipes(choice, winners, number) &&
-                              add_pins(records, choice, number, winners) &&
-                              list_tasks(records, choice));
+    return !choice->ships ||
+           (add_recipes(choice, winners, number) && add_pins(records, choice, number, winners) &&
+                   list_tasks(records, choice));
 }
 
 static bool assembled_bytes(struct winners *winners, size_t *bytes, char error[FAMILY_ERROR_BYTES])
@@ -485,9 +491,11 @@ static bool drop_least(struct choice *choices, struct select_budget *budget)
     if (!from)
         return false;
     from->chosen[which] = false;
-    budget->dropped[budget->num_dropped++] = (struct select_dropped) {
-        .precision = from->times.precision, .config = from->times.candidates[which].config,
-        .loss = exp(least), .is_pinned = from->pinned[which],
+    budget->dropped[budget->num_dropped++] = (struct select_dropped){
+        .precision = from->times.precision,
+        .config = from->times.candidates[which].config,
+        .loss = exp(least),
+        .is_pinned = from->pinned[which],
     };
     return true;
 }
@@ -512,8 +520,7 @@ static bool fit_budget(const struct records *records, struct choice *choices,
     }
 }
 
-void select_tell_dropped(const struct select_budget *budget, const char *program,
-        struct text *text)
+void select_tell_dropped(const struct select_budget *budget, const char *program, struct text *text)
 {
     char config[CONFIG_TEXT_BYTES];
     for (unsigned i = 0; i < budget->num_dropped; i++) {
@@ -525,8 +532,10 @@ void select_tell_dropped(const struct select_budget *budget, const char *program
                 dropped->is_pinned ? " and what is best at a shape of --shapes" : "", config);
     }
     if (budget->most_bytes && budget->bytes > budget->most_bytes)
-        text_add(text, "%s: warning: the bundle takes %zu KiB, not %zu: one recipe a precision is "
-                "kept\n", program, (budget->bytes + 1023) / 1024, budget->most_bytes / 1024);
+        text_add(text,
+                "%s: warning: the bundle takes %zu KiB, not %zu: one recipe a precision is "
+                "kept\n",
+                program, (budget->bytes + 1023) / 1024, budget->most_bytes / 1024);
 }
 
 /* ---- what a bundle makes of a journal ---- */
@@ -537,9 +546,11 @@ static int pinned(const struct winners *winners, const struct times *times,
 {
     for (unsigned i = 0; i < winners->num_pins; i++) {
         const struct winner_pin *pin = &winners->pins[i];
-        const struct winner *winner = pin->precision == times->precision && pin->m == task->m &&
-                        pin->n == task->n && pin->k == task->k
-                ? winners_recipe(winners, pin->precision, pin->recipe[task->pair]) : NULL;
+        const struct winner *winner =
+                pin->precision == times->precision && pin->m == task->m && pin->n == task->n &&
+                                pin->k == task->k
+                        ? winners_recipe(winners, pin->precision, pin->recipe[task->pair])
+                        : NULL;
         if (winner)
             return times_find(times, &winner->config);
     }
@@ -582,9 +593,13 @@ bool select_list(const struct records *records, const struct winners *winners,
         const int pin = pinned(winners, &choice.times, task);
         const int c = pin >= 0 ? pin : times_dispatched(&choice.times, task, choice.chosen);
         if (c >= 0 && task->seconds[c] < HUGE_VAL)
-            (*list)[(*num)++] = (struct selection) { .m = task->m, .n = task->n, .k = task->k,
-                    .pair = task->pair, .recipe = number[c], .seconds = task->seconds[c],
-                    .best = fmin(task->best, task->seconds[c]) };
+            (*list)[(*num)++] = (struct selection){ .m = task->m,
+                .n = task->n,
+                .k = task->k,
+                .pair = task->pair,
+                .recipe = number[c],
+                .seconds = task->seconds[c],
+                .best = fmin(task->best, task->seconds[c]) };
     }
     times_free(&choice.times);
     return ok;
@@ -650,7 +665,7 @@ bool select_within(const struct records *records, const char *name, struct selec
     struct choice choices[MOST_PRECISIONS] = { { .worth = 0 } };
     budget->bytes = 0;
     budget->num_dropped = 0;
-    *winners = (struct winners) { .num_recipes = 0 };
+    *winners = (struct winners){ .num_recipes = 0 };
     describe(records, name, winners);
     const bool ok = select_choices(records, choices, budget, winners, error);
     for (size_t i = 0; i < num_precisions; i++)

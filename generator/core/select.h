@@ -69,8 +69,8 @@ bool select_generic(const struct records *records, const struct precision *preci
         struct select_generic *out);
 
 /* The same from parsed rows; without a budget, and with one. */
-bool select_from_records(const struct records *records, const char *name,
-        struct winners *winners, char error[FAMILY_ERROR_BYTES]);
+bool select_from_records(const struct records *records, const char *name, struct winners *winners,
+        char error[FAMILY_ERROR_BYTES]);
 bool select_within(const struct records *records, const char *name, struct select_budget *budget,
         struct winners *winners, char error[FAMILY_ERROR_BYTES]);
 

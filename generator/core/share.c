@@ -29,8 +29,8 @@ static struct count *count_of(struct state *s, struct kiln_pair pair)
 {
     const size_t mask = s->num_counts - 1;
     size_t at = (((size_t) pair.first << 16 | pair.second) * 2654435761u >> 7) & mask;
-    while (s->counts[at].times && (s->counts[at].pair.first != pair.first ||
-                                   s->counts[at].pair.second != pair.second))
+    while (s->counts[at].times &&
+            (s->counts[at].pair.first != pair.first || s->counts[at].pair.second != pair.second))
         at = (at + 1) & mask;
     s->counts[at].pair = pair;
     return &s->counts[at];
@@ -103,7 +103,7 @@ static void replace_pairs(struct state *s)
     for (size_t i = 0; i < s->len; i++) {
         const uint16_t symbol = s->sequence[i];
         const bool is_pair = symbol != GAP && i + 1 < s->len && s->after[symbol] != GAP &&
-                s->after[symbol] == s->sequence[i + 1];
+                             s->after[symbol] == s->sequence[i + 1];
         s->sequence[len++] = is_pair ? s->made[symbol] : symbol;
         i += is_pair;
     }
@@ -180,7 +180,7 @@ static bool share_lines(struct shared *shared, uint32_t num_programs)
 
 bool share_text(const struct kiln_bundle *bundle, struct shared *shared)
 {
-    *shared = (struct shared) { .programs = NULL };
+    *shared = (struct shared){ .programs = NULL };
     shared->programs = calloc((size_t) bundle->num_programs + 1, sizeof *shared->programs);
     if (!shared->programs)
         return false;

@@ -41,7 +41,7 @@ static int code_of(const char *name, size_t len)
 bool signature_parse(const char *args, bool is_whole, struct signature *signature)
 {
     static const char as[] = "as ";
-    *signature = (struct signature) { .num = 0 };
+    *signature = (struct signature){ .num = 0 };
     for (const char *at = args + strspn(args, " ;"); *at; at += strspn(at, " ;")) {
         const size_t len = strcspn(at, " ;");
         const int code = code_of(at, len);
@@ -71,7 +71,10 @@ static void declare(const struct signature *signature, struct text *head)
     for (unsigned i = 0; i < signature->num; i++) {
         const char *declaration = signature->args[i].declaration;
         const bool is_memory = !strncmp(declaration, "__", 2);
-        text_add(head, "%s%.*s", i == 0 ? "" : is_memory ? ",\n        " : ", ",
+        text_add(head, "%s%.*s",
+                i == 0      ? ""
+                : is_memory ? ",\n        "
+                            : ", ",
                 (int) signature->args[i].len, declaration);
     }
 }

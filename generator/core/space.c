@@ -9,15 +9,17 @@ bool shard_parse(const char *text, struct shard *shard)
 {
     char rest;
     return strlen(text) < sizeof "9999/9999" && !text[strspn(text, "0123456789/")] &&
-           sscanf(text, "%u/%u%c", &shard->index, &shard->num, &rest) == 2 &&
-           shard->index >= 1 && shard->index <= shard->num && shard->num <= MAX_SHARDS;
+           sscanf(text, "%u/%u%c", &shard->index, &shard->num, &rest) == 2 && shard->index >= 1 &&
+           shard->index <= shard->num && shard->num <= MAX_SHARDS;
 }
 
 void space_init(struct space *space, const struct family *family, const struct problem *problem,
         const struct device_facts *facts)
 {
-    *space = (struct space) { .family = family, .problem = *problem, .facts = *facts,
-            .num_params = family->num_params };
+    *space = (struct space){ .family = family,
+        .problem = *problem,
+        .facts = *facts,
+        .num_params = family->num_params };
     for (unsigned i = 0; i < family->num_params; i++)
         space->num_values[i] = param_values(&family->params[i], space->values[i]);
 }
@@ -48,14 +50,14 @@ uint64_t space_index(const struct space *space, const struct point *point)
 
 void space_config(const struct space *space, const struct point *point, struct config *config)
 {
-    *config = (struct config) { .family = space->family };
+    *config = (struct config){ .family = space->family };
     for (unsigned i = 0; i < space->num_params; i++)
         config->value[i] = space->values[i][point->at[i]];
 }
 
 bool space_locate(const struct space *space, const struct config *config, struct point *point)
 {
-    *point = (struct point) { { 0 } };
+    *point = (struct point){ { 0 } };
     for (unsigned i = 0; i < space->num_params; i++) {
         unsigned v = 0;
         while (v < space->num_values[i] && space->values[i][v] != config->value[i])
@@ -84,8 +86,8 @@ bool space_legal(const struct space *space, const struct point *point, const cha
     space_config(space, point, &config);
     if (!config_legal(&config, &space->problem, &space->facts, reason))
         return false;
-    if (!space->m || config_takes(&config, &space->problem, &space->facts, space->m, space->n,
-                             space->k))
+    if (!space->m ||
+            config_takes(&config, &space->problem, &space->facts, space->m, space->n, space->k))
         return true;
     *reason = "does not take the shape";
     return false;

@@ -26,8 +26,8 @@ void text_add(struct text *text, const char *format, ...)
     const int len = vsnprintf(NULL, 0, format, args);
     text->failed = text->failed || len < 0 || !reserve(text, (size_t) len);
     if (!text->failed)
-        text->len += (size_t) vsnprintf(text->bytes + text->len, text->capacity - text->len,
-                format, again);
+        text->len += (size_t) vsnprintf(text->bytes + text->len, text->capacity - text->len, format,
+                again);
     va_end(again);
     va_end(args);
 }
@@ -66,5 +66,5 @@ void text_quote_json(struct text *text, const char *string)
 void text_free(struct text *text)
 {
     free(text->bytes);
-    *text = (struct text) { 0 };
+    *text = (struct text){ 0 };
 }

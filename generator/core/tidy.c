@@ -70,16 +70,15 @@ static bool is_head(const char *p)
 static unsigned list_functions(const char *text, struct function functions[MAX_FUNCTIONS])
 {
     unsigned num = 0;
-    const char *comment = NULL;        /* where the comment begins that the line at hand follows */
+    const char *comment = NULL; /* where the comment begins that the line at hand follows */
     for (const char *p = text; *p && num < MAX_FUNCTIONS; p = next_line(p)) {
         if (starts_with(p, "//")) {
             comment = comment ? comment : p;
             continue;
         }
-        if (starts_with(p, "static ") && memchr(p, '(', (size_t) (line_end(p) - p)) &&
-            is_head(p)) {
+        if (starts_with(p, "static ") && memchr(p, '(', (size_t) (line_end(p) - p)) && is_head(p)) {
             struct function *function = &functions[num++];
-            *function = (struct function) { .begin = comment ? comment : p };
+            *function = (struct function){ .begin = comment ? comment : p };
             name_function(p, function);
             while (*p && !(p[0] == '}' && (p[1] == '\n' || !p[1])))
                 p = next_line(p);
@@ -98,7 +97,7 @@ static bool has_word(const char *from, const char *to, const struct function *fu
     const size_t len = function->name_len;
     for (const char *p = from; p + len <= to; p++)
         if (*p == *function->name && !memcmp(p, function->name, len) &&
-            (p == from || !is_name_char(p[-1])) && (p + len == to || !is_name_char(p[len])))
+                (p == from || !is_name_char(p[-1])) && (p + len == to || !is_name_char(p[len])))
             return true;
     return false;
 }
@@ -118,7 +117,7 @@ static void mark_called(const char *text, struct function *functions, unsigned n
         for (unsigned i = 0; i < num; i++)
             for (unsigned j = 0; functions[i].is_called && j < num; j++)
                 if (!functions[j].is_called &&
-                    has_word(functions[i].begin, functions[i].end, &functions[j]))
+                        has_word(functions[i].begin, functions[i].end, &functions[j]))
                     is_new = functions[j].is_called = true;
     }
 }
@@ -171,8 +170,8 @@ static bool ends_operand(const char *text, const char *p, bool casts)
         word--;
     if (word == p)
         return p > text && (p[-1] == ']' || (p[-1] == ')' && !casts));
-    return !(p - word == 6 && !memcmp(word, "return", 6)) && !(p - word == 4 &&
-           !memcmp(word, "case", 4));
+    return !(p - word == 6 && !memcmp(word, "return", 6)) &&
+           !(p - word == 4 && !memcmp(word, "case", 4));
 }
 
 /* Does an operation that changes nothing begin at p, " + 0" say, behind an operand? What follows
@@ -184,8 +183,8 @@ static bool is_idle(const char *text, const char *p)
     if ((!adds && !scales) || !ends_operand(text, p, adds))
         return false;
     const char *behind = p + 4, *next = behind + strspn(behind, " \t\n");
-    return !is_name_char(*behind) && *behind != '.' &&
-           (scales || (*next != '*' && *next != '/' && *next != '%'));
+    return !is_name_char(*behind) &&
+         *behind != '.' && (scales || (*next != '*' && *next != '/' && *next != '%'));
 }
 
 /* Is the parenthesis at p part of an expression, and not of a call or a statement? */
@@ -212,7 +211,7 @@ static void drop_idle(char *text)
             while (name > text && is_name_char(name[-1]))
                 name--;
             if (*p == ')' && name < out && name > text && name[-1] == '(' &&
-                is_of_expression(text, name - 1)) {
+                    is_of_expression(text, name - 1)) {
                 memmove(name - 1, name, (size_t) (out - name));
                 out--;
                 p++;
@@ -229,8 +228,8 @@ static void drop_idle(char *text)
 /* Does a part of an expression begin behind the blank at p: with an operator, or a string? */
 static bool begins_part(const char *p)
 {
-    return p[1] == '"' || (p[1] && strchr("+-*/%&|^<>=?:", p[1]) &&
-                           (p[2] == ' ' || (p[2] && p[3] == ' ')));
+    return p[1] == '"' ||
+           (p[1] && strchr("+-*/%&|^<>=?:", p[1]) && (p[2] == ' ' || (p[2] && p[3] == ' ')));
 }
 
 /* The blank where the text [p, end) is broken best, at `limit` if that can be: behind a comma, or
@@ -340,7 +339,7 @@ static char *break_lines(const char *text)
         }
         /* Of blank lines one does. */
         if (*p != '\n' || !out.len || out.bytes[out.len - 1] != '\n' || out.len < 2 ||
-            out.bytes[out.len - 2] != '\n')
+                out.bytes[out.len - 2] != '\n')
             add_code(&out, p, line_end(p));
         p = next_line(p);
     }

@@ -39,7 +39,7 @@ static bool may_ship(const struct records *records, const struct times *times,
         if (!counts(times, r) || !config_equal(&r->config, config))
             continue;
         if (!strcmp(r->outcome, "wrong") || !strcmp(r->outcome, "crash") ||
-            !strcmp(r->outcome, "timeout"))
+                !strcmp(r->outcome, "timeout"))
             return false;
         if (r->kind == RECORD_EDGES)
             ok[r->pair] = !strcmp(r->outcome, "ok");
@@ -51,7 +51,7 @@ static bool add_candidate(struct times *times, const struct config *config)
 {
     struct times_candidate *candidate = &times->candidates[times->num_candidates];
     char error[FAMILY_ERROR_BYTES];
-    *candidate = (struct times_candidate) { .config = *config };
+    *candidate = (struct times_candidate){ .config = *config };
     for (int pair = 0; pair < NUM_PAIRS; pair++) {
         const struct problem problem = problem_of_pair(times->precision, pair);
         if (!assemble_traits(config, &problem, times->facts, &candidate->recipe[pair], error))
@@ -66,7 +66,7 @@ static void find_candidates(const struct records *records, struct times *times)
     for (size_t i = 0; i < records->num && times->num_candidates < TIMES_MAX_CANDIDATES; i++) {
         const struct record *r = &records->rows[i];
         if (r->kind == RECORD_EDGES && counts(times, r) && times_find(times, &r->config) < 0 &&
-            may_ship(records, times, &r->config))
+                may_ship(records, times, &r->config))
             add_candidate(times, &r->config);
     }
 }
@@ -113,7 +113,7 @@ struct timings {
 static bool list_timings(const struct records *records, const struct times *times,
         struct timings *timings)
 {
-    *timings = (struct timings) {
+    *timings = (struct timings){
         .list = calloc(records->num + 1, sizeof *timings->list),
         .samples = calloc(records->num + 1, sizeof *timings->samples),
     };
@@ -121,9 +121,10 @@ static bool list_timings(const struct records *records, const struct times *time
         const struct record *r = &records->rows[i];
         const bool is_held = r->kind == RECORD_HELD || r->kind == RECORD_AGAIN;
         const int candidate = !is_held && counts(times, r) && record_is_timed(r) && r->seconds > 0
-                ? times_find(times, &r->config) : -1;
+                                    ? times_find(times, &r->config)
+                                    : -1;
         if (candidate >= 0)
-            timings->list[timings->num++] = (struct timing) { r, (unsigned) candidate, 1 };
+            timings->list[timings->num++] = (struct timing){ r, (unsigned) candidate, 1 };
     }
     return timings->list && timings->samples;
 }
@@ -163,8 +164,9 @@ static void fit_candidate(const struct records *records, struct times *times, un
                 timings->samples[num].terms);
         timings->samples[num++].seconds = r->seconds / t->slowness;
     }
-    const struct kiln_time *prior = records->prior
-            ? records->prior(times->facts, times->precision, &candidate->config) : NULL;
+    const struct kiln_time *prior = records->prior ? records->prior(times->facts, times->precision,
+                                                             &candidate->config)
+                                                   : NULL;
     candidate->has_prior = prior;
     candidate->is_fitted = (prior || num >= least_samples(times, number, timings)) &&
                            fit_time(timings->samples, num, prior, &candidate->time);
@@ -195,7 +197,8 @@ static void find_slowness(const struct times *times, struct timings *timings)
             if (!same_moment(timings->list[first].row, timings->list[end].row))
                 break;
         const double slowness = end - first >= MOMENT_LEAST
-                ? slowness_of(times, &timings->list[first], end - first) : 1;
+                                      ? slowness_of(times, &timings->list[first], end - first)
+                                      : 1;
         for (size_t i = first; i < end; i++)
             timings->list[i].slowness = slowness;
     }
@@ -221,8 +224,9 @@ static bool fit_all(const struct records *records, struct times *times)
 bool times_open(const struct records *records, const struct precision *precision, bool only_used,
         struct times *times)
 {
-    *times = (struct times) { .precision = precision, .only_used = only_used,
-            .facts = &records->head.facts };
+    *times = (struct times){ .precision = precision,
+        .only_used = only_used,
+        .facts = &records->head.facts };
     times->candidates = calloc(TIMES_MAX_CANDIDATES, sizeof *times->candidates);
     if (!times->candidates)
         return false;
@@ -234,7 +238,7 @@ void times_free(struct times *times)
 {
     free(times->candidates);
     free(times->tasks);
-    *times = (struct times) { .num_tasks = 0 };
+    *times = (struct times){ .num_tasks = 0 };
 }
 
 /* ---- tasks ---- */
@@ -265,12 +269,18 @@ static struct times_task *new_task(struct times *times, const struct record *r)
         times->capacity = capacity;
     }
     struct times_task *t = &times->tasks[times->num_tasks++];
-    *t = (struct times_task) { .m = r->m, .n = r->n, .k = r->k, .pair = r->pair, .best = HUGE_VAL,
-            .generic = HUGE_VAL, .by_generic = -1 };
+    *t = (struct times_task){ .m = r->m,
+        .n = r->n,
+        .k = r->k,
+        .pair = r->pair,
+        .best = HUGE_VAL,
+        .generic = HUGE_VAL,
+        .by_generic = -1 };
     for (unsigned c = 0; c < TIMES_MAX_CANDIDATES; c++) {
         t->seconds[c] = HUGE_VAL;
         t->predicted[c] = c < times->num_candidates
-                ? times_predict(times, (int) c, t->pair, t->m, t->n, t->k) : UINT64_MAX;
+                                ? times_predict(times, (int) c, t->pair, t->m, t->n, t->k)
+                                : UINT64_MAX;
     }
     return t;
 }
@@ -280,7 +290,8 @@ static bool add_rows(const struct records *records, enum record_kind kind, struc
     for (size_t i = 0; i < records->num; i++) {
         const struct record *r = &records->rows[i];
         const int c = r->kind == kind && r->precision == times->precision && record_is_timed(r)
-                ? times_find(times, &r->config) : -1;
+                            ? times_find(times, &r->config)
+                            : -1;
         if (c < 0)
             continue;
         struct times_task *t = find_task(times, r);
@@ -330,7 +341,7 @@ int times_dispatched(const struct times *times, const struct times_task *task,
     int first = -1;
     for (unsigned c = 0; c < times->num_candidates; c++)
         if (chosen[c] && task->predicted[c] < UINT64_MAX &&
-            (first < 0 || task->predicted[c] < task->predicted[first]))
+                (first < 0 || task->predicted[c] < task->predicted[first]))
             first = (int) c;
     return first;
 }

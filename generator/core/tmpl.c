@@ -240,7 +240,7 @@ static enum directive find_directive(struct span word)
 static struct line read_line(const char *p, int number)
 {
     struct line l = { .number = number, .kind = *p ? DIR_TEXT : DIR_EOF };
-    l.all = (struct span) { p, p + strcspn(p, "\n") };
+    l.all = (struct span){ p, p + strcspn(p, "\n") };
     l.next = *l.all.end ? l.all.end + 1 : l.all.end;
     struct span text = trim(l.all);
     if (text.p < text.end && *text.p == '@') {
@@ -299,7 +299,7 @@ static int check_line(struct render *r, const struct line *l, struct open_block 
     if (l->kind == DIR_TAKES)
         fail(r, "'@takes' below the head of the file");
     if ((l->kind == DIR_ELSE || l->kind == DIR_END || l->kind == DIR_BODY) &&
-        l->rest.p < l->rest.end)
+            l->rest.p < l->rest.end)
         fail(r, "text after '@%.*s'", shown(l->word), l->word.p);
     if (l->kind == DIR_ELIF || l->kind == DIR_ELSE)
         check_arm(r, l, num > 0 ? &open[num - 1] : NULL);
@@ -310,7 +310,7 @@ static int check_line(struct render *r, const struct line *l, struct open_block 
     if (r->failed)
         return num;
     if (opens_block(l))
-        open[num] = (struct open_block) { l->number, l->kind == DIR_IF, false, l->word };
+        open[num] = (struct open_block){ l->number, l->kind == DIR_IF, false, l->word };
     return num + opens_block(l) - (l->kind == DIR_END);
 }
 
@@ -354,8 +354,8 @@ static bool parse_range(struct render *r, struct span text, struct range *range)
         fail(r, "expected NAME in A..B, found '%.*s'", shown(text), text.p);
         return false;
     }
-    range->from = eval(r, (struct span) { rest.p, dots });
-    range->to = eval(r, (struct span) { dots + 2, rest.end });
+    range->from = eval(r, (struct span){ rest.p, dots });
+    range->to = eval(r, (struct span){ dots + 2, rest.end });
     return !r->failed;
 }
 
@@ -387,9 +387,9 @@ static bool split_list(struct render *r, struct span s, struct list *list)
         fail(r, "expected $list(NAME in A..B; SEP; TEXT)");
         return false;
     }
-    list->head = (struct span) { s.p, semicolon[0] };
-    list->separator = (struct span) { semicolon[0] + 1, semicolon[1] };
-    list->text = (struct span) { semicolon[1] + 1, p };
+    list->head = (struct span){ s.p, semicolon[0] };
+    list->separator = (struct span){ semicolon[0] + 1, semicolon[1] };
+    list->text = (struct span){ semicolon[1] + 1, p };
     list->next = p + 1;
     return true;
 }
@@ -432,7 +432,7 @@ static const char *render_value(struct render *r, struct span s)
         fail(r, "'${' without its '}'");
         return s.end;
     }
-    struct span expr = trim((struct span) { s.p, close });
+    struct span expr = trim((struct span){ s.p, close });
     const struct scope_entry *entry = scope_find(r->scope, expr.p, span_len(expr));
     if (entry && entry->is_text) {
         put(r, entry->text, strlen(entry->text));
@@ -451,9 +451,9 @@ static void render_text(struct render *r, struct span text)
         put(r, text.p, (size_t) (plain_end - text.p));
         text.p = plain_end;
         if (starts_with(text, "${"))
-            text.p = render_value(r, (struct span) { text.p + 2, text.end });
+            text.p = render_value(r, (struct span){ text.p + 2, text.end });
         else if (starts_with(text, "$list("))
-            text.p = render_list(r, (struct span) { text.p + 6, text.end });
+            text.p = render_list(r, (struct span){ text.p + 6, text.end });
         else if (dollar)
             fail(r, "'$' begins neither '${' nor '$list('");
     }
@@ -521,7 +521,7 @@ static void set_names(struct render *r, struct span text)
     while (!r->failed && text.p < text.end) {
         const char *semicolon = memchr(text.p, ';', span_len(text));
         const char *end = semicolon ? semicolon : text.end;
-        set_name(r, trim((struct span) { text.p, end }));
+        set_name(r, trim((struct span){ text.p, end }));
         text.p = semicolon ? semicolon + 1 : text.end;
     }
 }
@@ -536,7 +536,7 @@ static void render_fragment(struct render *r, const struct line *l, const struct
     name.end = name.p + strcspn(name.p, " \n");
     if (name.end > l->rest.end)
         name.end = l->rest.end;
-    names = trim((struct span) { name.end, l->rest.end });
+    names = trim((struct span){ name.end, l->rest.end });
     const struct tmpl_file *file = find_file(r, name);
     if (name.p == name.end) {
         fail(r, "expected the name of a template after '@%.*s'", shown(l->word), l->word.p);
@@ -565,8 +565,12 @@ static void render_fragment(struct render *r, const struct line *l, const struct
 static struct line render_wrap(struct render *r, struct line l)
 {
     const struct body body = {
-        .first = advance(r, &l), .file = r->file, .outer = r->body, .indent = r->indent,
-        .num = r->scope->num, .floor = r->scope->floor,
+        .first = advance(r, &l),
+        .file = r->file,
+        .outer = r->body,
+        .indent = r->indent,
+        .num = r->scope->num,
+        .floor = r->scope->floor,
     };
     render_fragment(r, &l, &body);
     struct line close = skip_block(r, body.first);
@@ -619,23 +623,13 @@ static struct line render_line(struct render *r, struct line l)
 {
     r->line = l.number;
     switch (l.kind) {
-    case DIR_IF:
-        return render_if(r, l);
-    case DIR_FOR:
-        return render_for(r, l);
-    case DIR_LET:
-        set_name(r, l.rest);
-        break;
-    case DIR_INCLUDE:
-        render_fragment(r, &l, NULL);
-        break;
-    case DIR_WRAP:
-        return render_wrap(r, l);
-    case DIR_BODY:
-        render_body(r);
-        break;
-    case DIR_COMMENT:
-        break;
+    case DIR_IF: return render_if(r, l);
+    case DIR_FOR: return render_for(r, l);
+    case DIR_LET: set_name(r, l.rest); break;
+    case DIR_INCLUDE: render_fragment(r, &l, NULL); break;
+    case DIR_WRAP: return render_wrap(r, l);
+    case DIR_BODY: render_body(r); break;
+    case DIR_COMMENT: break;
     default:
         put_indent(r, &l);
         render_text(r, l.all);
@@ -710,13 +704,17 @@ char *tmpl_render(const struct tmpl_file *files, size_t num_files, const char *n
 {
     const struct tmpl_file unknown = { name, "" };
     struct render r = {
-        .files = files, .num_files = num_files, .file = &unknown, .line = 1,
-        .scope = scope, .err = err,
+        .files = files,
+        .num_files = num_files,
+        .file = &unknown,
+        .line = 1,
+        .scope = scope,
+        .err = err,
     };
     const size_t mark = scope->num, globals = scope->globals;
     scope->globals = mark;
-    const struct tmpl_file *file = find_file(&r, (struct span) { name, name + strlen(name) });
-    put(&r, "", 0);                    /* an empty template gives an empty text, not NULL */
+    const struct tmpl_file *file = find_file(&r, (struct span){ name, name + strlen(name) });
+    put(&r, "", 0); /* an empty template gives an empty text, not NULL */
     if (file)
         render_file(&r, file, mark);
     else

@@ -68,7 +68,8 @@ static const char *parse_time(const struct line *line, struct winners *winners)
     if (!precision)
         return "unknown precision";
     struct winner *winner = parse_count(line->field[2], WINNERS_MAX_RECIPES, &number)
-            ? find_recipe(winners, precision, number) : NULL;
+                                  ? find_recipe(winners, precision, number)
+                                  : NULL;
     if (!winner)
         return "a time is of a recipe above it";
     for (unsigned t = 0; t < KILN_NUM_TERMS; t++) {
@@ -84,15 +85,17 @@ static const char *parse_time(const struct line *line, struct winners *winners)
 static const char *parse_kind(const struct line *line, struct winners *winners)
 {
     static const char what[] = "a kind has a precision, a recipe above it, cpu or other, and the "
-            "least floats of a vector";
+                               "least floats of a vector";
     const struct precision *precision = line->num == 5 ? precision_find(line->field[1]) : NULL;
     long number, floats;
     struct winner *winner = precision && parse_count(line->field[2], WINNERS_MAX_RECIPES, &number)
-            ? find_recipe(winners, precision, number) : NULL;
+                                  ? find_recipe(winners, precision, number)
+                                  : NULL;
     if (!winner || !parse_count(line->field[4], UINT8_MAX, &floats))
         return what;
-    winner->kinds = !strcmp(line->field[3], "cpu") ? KILN_KIND_CPU
-                  : !strcmp(line->field[3], "other") ? KILN_KIND_OTHER : 0;
+    winner->kinds = !strcmp(line->field[3], "cpu")   ? KILN_KIND_CPU
+                  : !strcmp(line->field[3], "other") ? KILN_KIND_OTHER
+                                                     : 0;
     winner->vector_floats = (uint8_t) floats;
     return winner->kinds ? NULL : what;
 }
@@ -117,8 +120,8 @@ static const char *parse_pin(const struct line *line, struct winners *winners)
     for (int i = 0; i < NUM_PAIRS; i++) {
         long number = -1;
         if (strcmp(line->field[5 + i], "-") &&
-            (!parse_count(line->field[5 + i], WINNERS_MAX_RECIPES, &number) ||
-             !find_recipe(winners, pin->precision, number)))
+                (!parse_count(line->field[5 + i], WINNERS_MAX_RECIPES, &number) ||
+                        !find_recipe(winners, pin->precision, number)))
             return "a pin names a recipe above it, or -";
         pin->recipe[i] = (int) number;
     }
@@ -129,16 +132,16 @@ static const char *parse_pin(const struct line *line, struct winners *winners)
 static const char *parse_loss(const struct line *line, struct winners *winners)
 {
     static const char what[] = "a loss has a precision, a class, a number of shapes and three "
-            "factors";
+                               "factors";
     struct winner_loss *loss = &winners->losses[winners->num_losses];
     long shapes;
     if (line->num != 7 || winners->num_losses == WINNERS_MAX_LOSSES)
         return what;
     loss->precision = precision_find(line->field[1]);
     if (!loss->precision || !field_copy(loss->class, sizeof loss->class, line->field[2]) ||
-        !parse_count(line->field[3], 100000, &shapes) ||
-        !parse_real(line->field[4], &loss->mean) || !parse_real(line->field[5], &loss->p95) ||
-        !parse_real(line->field[6], &loss->worst))
+            !parse_count(line->field[3], 100000, &shapes) ||
+            !parse_real(line->field[4], &loss->mean) || !parse_real(line->field[5], &loss->p95) ||
+            !parse_real(line->field[6], &loss->worst))
         return what;
     loss->shapes = (unsigned) shapes;
     winners->num_losses++;
@@ -175,7 +178,8 @@ static const char *parse_text(const struct line *line, struct winners *winners)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (!strcmp(line->field[0], rows[i].word))
             return line->num == 2 && field_copy(rows[i].to, rows[i].bytes, line->field[1])
-                 ? NULL : "expected one text, not too long";
+                         ? NULL
+                         : "expected one text, not too long";
     const bool is_vector = !strcmp(line->field[0], "vector");
     if (!is_vector && strcmp(line->field[0], "capability"))
         return "unknown row";
@@ -207,19 +211,21 @@ bool winners_parse(const char *text, struct winners *winners, char error[FAMILY_
 {
     struct line line;
     unsigned number = 0;
-    *winners = (struct winners) { .num_recipes = 0 };
+    *winners = (struct winners){ .num_recipes = 0 };
     facts_minimal(&winners->facts);
-    for (const char *p = text; *p; ) {
+    for (const char *p = text; *p;) {
         const char first = *p;
         char cause[FAMILY_ERROR_BYTES];
         const char *what = NULL;
         number++;
         if (!line_cut(&p, line.bytes, sizeof line.bytes) ||
-            (line.num = line_split(line.bytes, line.field, MAX_FIELDS)) > MAX_FIELDS)
+                (line.num = line_split(line.bytes, line.field, MAX_FIELDS)) > MAX_FIELDS)
             what = "too long";
         else if (number == 1)
             what = line.num == 2 && !strcmp(line.field[0], "kiln-winners") &&
-                   !strcmp(line.field[1], "3") ? NULL : "not a kiln-winners file, version 3";
+                                   !strcmp(line.field[1], "3")
+                         ? NULL
+                         : "not a kiln-winners file, version 3";
         else if (first != '\n' && first != '#')
             what = parse_line(&line, winners, cause);
         if (what) {
@@ -362,8 +368,7 @@ static bool add_recipes(const struct winners *winners, const struct precision *p
             if (!assembly_add_for(assembly, &winner->config, &problem, winner->kinds,
                         winner->vector_floats, &index[i][pair], error))
                 return false;
-            if (winner->is_timed &&
-                !assembly_time(assembly, index[i][pair], &winner->time)) {
+            if (winner->is_timed && !assembly_time(assembly, index[i][pair], &winner->time)) {
                 snprintf(error, FAMILY_ERROR_BYTES, "out of memory");
                 return false;
             }
@@ -379,11 +384,14 @@ static unsigned add_pins(const struct winners *winners, const struct precision *
         const struct winner_pin *from = &winners->pins[i];
         if (from->precision != precision)
             continue;
-        pins[num] = (struct kiln_pin) { .precision = (uint8_t) precision->id,
-                .m = from->m, .n = from->n, .k = from->k };
+        pins[num] = (struct kiln_pin){ .precision = (uint8_t) precision->id,
+            .m = from->m,
+            .n = from->n,
+            .k = from->k };
         for (int pair = 0; pair < NUM_PAIRS; pair++)
-            pins[num].recipe[pair] = (uint16_t) (from->recipe[pair] < 0 ? KILN_NO_RECIPE
-                    : index[from->recipe[pair]][pair]);
+            pins[num].recipe[pair] = (uint16_t) (from->recipe[pair] < 0
+                                                         ? KILN_NO_RECIPE
+                                                         : index[from->recipe[pair]][pair]);
         num++;
     }
     return num;
@@ -403,7 +411,7 @@ static uint32_t trait_of(const struct device_facts *facts, enum fact fact)
 
 static struct kiln_device_traits traits_of(const struct device_facts *facts)
 {
-    return (struct kiln_device_traits) {
+    return (struct kiln_device_traits){
         .is_cpu = facts->value[FACT_IS_CPU] != 0,
         .compute_units = trait_of(facts, FACT_UNITS),
         .native_vector_float = trait_of(facts, FACT_VECTOR_BYTES) / 4,
@@ -422,7 +430,7 @@ bool winners_assemble(const struct winners *winners, struct assembly *assembly,
         return false;
     }
     assembly->bundle.provenance = arena_string(&assembly->arena, winners->provenance);
-    assembly->bundle.match = (struct kiln_match) {
+    assembly->bundle.match = (struct kiln_match){
         .platform = optional(&assembly->arena, winners->platform),
         .device = optional(&assembly->arena, winners->device),
         .driver = optional(&assembly->arena, winners->driver),
@@ -466,7 +474,8 @@ void winners_comment(const struct winners *winners, struct text *text)
     for (size_t i = 0; i < num_precisions; i++) {
         const struct winner_loss *loss = winners_loss(winners, &precisions[i], "all");
         if (loss)
-            text_add(text, " * %s: %.1f %% slower than the best recipe known, in the geometric "
+            text_add(text,
+                    " * %s: %.1f %% slower than the best recipe known, in the geometric "
                     "mean of %u\n *     measured shapes that were used for nothing else.\n",
                     loss->precision->name, 100 * (loss->mean - 1), loss->shapes);
     }

@@ -50,26 +50,30 @@ static void add_cell(const struct svg_plot *plot, const struct selection *s, uns
 {
     const double regret = s->seconds / s->best - 1;
     const double x = plot->left + s->pair * CELL_WIDTH, y = plot->top + row * ROW_HEIGHT;
-    text_add(plot->text, "<g><title>%zu &#215; %zu &#215; %zu %s: recipe %c, %.4g GFLOP/s, "
+    text_add(plot->text,
+            "<g><title>%zu &#215; %zu &#215; %zu %s: recipe %c, %.4g GFLOP/s, "
             "the best candidate %.4g</title><rect class=\"cell\" x=\"%.0f\" y=\"%.0f\" "
-            "width=\"%d\" height=\"%d\"/>", s->m, s->n, s->k, pair_names[s->pair],
-            letter_of(s->recipe),
+            "width=\"%d\" height=\"%d\"/>",
+            s->m, s->n, s->k, pair_names[s->pair], letter_of(s->recipe),
             report_gflops(s->m, s->n, s->k, s->seconds), report_gflops(s->m, s->n, s->k, s->best),
             x, y, CELL_WIDTH - 2, ROW_HEIGHT - 2);
     if (regret > 0.0005)
-        text_add(plot->text, "<rect class=\"regret\" x=\"%.0f\" y=\"%.0f\" width=\"%d\" "
-                "height=\"%d\" fill-opacity=\"%.2f\"/>", x, y, CELL_WIDTH - 2, ROW_HEIGHT - 2,
-                fmin(0.85, 0.1 + 2.5 * regret));
-    text_add(plot->text, "<text class=\"in-cell\" x=\"%.0f\" y=\"%.0f\"><tspan class=\"letter\">%c"
-            "</tspan> %.1f&#8239;%%</text></g>\n", x + 8, y + 15, letter_of(s->recipe),
-            100 * regret);
+        text_add(plot->text,
+                "<rect class=\"regret\" x=\"%.0f\" y=\"%.0f\" width=\"%d\" "
+                "height=\"%d\" fill-opacity=\"%.2f\"/>",
+                x, y, CELL_WIDTH - 2, ROW_HEIGHT - 2, fmin(0.85, 0.1 + 2.5 * regret));
+    text_add(plot->text,
+            "<text class=\"in-cell\" x=\"%.0f\" y=\"%.0f\"><tspan class=\"letter\">%c"
+            "</tspan> %.1f&#8239;%%</text></g>\n",
+            x + 8, y + 15, letter_of(s->recipe), 100 * regret);
 }
 
 static void add_shape(const struct svg_plot *plot, const struct selection *s, unsigned row)
 {
-    text_add(plot->text, "<text class=\"tick\" x=\"%.0f\" y=\"%.0f\" text-anchor=\"end\">"
-            "%zu &#215; %zu &#215; %zu</text>\n", plot->left - 10,
-            plot->top + row * ROW_HEIGHT + 15, s->m, s->n, s->k);
+    text_add(plot->text,
+            "<text class=\"tick\" x=\"%.0f\" y=\"%.0f\" text-anchor=\"end\">"
+            "%zu &#215; %zu &#215; %zu</text>\n",
+            plot->left - 10, plot->top + row * ROW_HEIGHT + 15, s->m, s->n, s->k);
 }
 
 static void add_map(const struct report *report, const char *title, const struct selection *list,
@@ -77,8 +81,11 @@ static void add_map(const struct report *report, const char *title, const struct
 {
     const unsigned num_rows = number_rows(list, num, rows);
     const struct svg_plot plot = {
-        .text = report->text, .left = NAME_WIDTH, .top = 22,
-        .width = NAME_WIDTH + NUM_PAIRS * CELL_WIDTH, .height = 22 + num_rows * ROW_HEIGHT,
+        .text = report->text,
+        .left = NAME_WIDTH,
+        .top = 22,
+        .width = NAME_WIDTH + NUM_PAIRS * CELL_WIDTH,
+        .height = 22 + num_rows * ROW_HEIGHT,
     };
     text_add(report->text, "<figure><figcaption>");
     html_text(report->text, title);
@@ -115,14 +122,16 @@ bool report_choice(const struct report *report, const struct precision *precisio
 {
     if (!report->winners || !winners_recipe(report->winners, precision, 0))
         return true;
-    text_add(report->text, "<h3>Chosen recipes</h3>\n<p>For each shape and pair of transposes the "
+    text_add(report->text,
+            "<h3>Chosen recipes</h3>\n<p>For each shape and pair of transposes the "
             "recipe that the bundle takes, and how much longer it takes than the best candidate "
             "measured there.</p>\n");
     add_recipes(report, precision);
     text_add(report->text, "<div class=\"maps\">\n");
     const bool ok = add_kind(report, precision, RECORD_OWN, "The application's own shapes") &&
                     add_kind(report, precision, RECORD_MATRIX, "Shapes used for choosing") &&
-                    add_kind(report, precision, RECORD_HELD, "Held-out shapes: what is lost "
+                    add_kind(report, precision, RECORD_HELD,
+                            "Held-out shapes: what is lost "
                             "elsewhere");
     text_add(report->text, "</div>\n");
     return ok;

@@ -76,8 +76,16 @@ static void add_chart(const struct report *report, const struct precision *preci
         bool over_time)
 {
     struct svg_plot plot = {
-        .text = report->text, .width = 480, .height = 260, .left = 48, .right = 12, .top = 10,
-        .bottom = 36, .x_max = 1e-9, .y_min = 1, .y_max = 1,
+        .text = report->text,
+        .width = 480,
+        .height = 260,
+        .left = 48,
+        .right = 12,
+        .top = 10,
+        .bottom = 36,
+        .x_max = 1e-9,
+        .y_min = 1,
+        .y_max = 1,
     };
     find_range(report, precision, over_time, &plot);
     svg_begin(&plot, "chart", over_time ? "Best so far over time" : "Best so far over tries");
@@ -117,13 +125,13 @@ void report_curves(const struct report *report, const struct precision *precisio
     bool any = false, timed = false;
     for (size_t i = 0; i < report->num_searches; i++) {
         any = any || report->searches[i].precision == precision;
-        timed = timed || (report->searches[i].precision == precision &&
-                          report->searches[i].num_timed);
+        timed = timed ||
+                (report->searches[i].precision == precision && report->searches[i].num_timed);
     }
     if (!any)
         return;
     text_add(report->text, "<h3>Convergence</h3>\n<p>Best so far, as a part of the best that the "
-            "search found.</p>\n");
+                           "search found.</p>\n");
     if (timed) {
         text_add(report->text, "<div class=\"pair\">\n");
         add_chart(report, precision, false);

@@ -23,7 +23,7 @@ static unsigned list_causes(const struct report *report, struct cause causes[MAX
         if (c == MAX_CAUSES)
             continue;
         if (c == num)
-            causes[num++] = (struct cause) { row, 0 };
+            causes[num++] = (struct cause){ row, 0 };
         if (!causes[c].first->message[0])
             causes[c].first = row;
         causes[c].num++;
@@ -73,7 +73,7 @@ void report_failures(const struct report *report)
         return;
     }
     text_add(report->text, "<table><thead><tr><th>cause</th><th class=\"num\">rows</th><th></th>"
-            "<th>the first one</th></tr></thead>\n<tbody>\n");
+                           "<th>the first one</th></tr></thead>\n<tbody>\n");
     for (unsigned i = 0; i < num; i++)
         add_row(report, &causes[i], causes[0].num);
     text_add(report->text, "</tbody></table>\n");

@@ -25,7 +25,7 @@ static bool is_shown(const struct record *row, const struct precision *precision
 static void fill_column(const struct report *report, const struct precision *precision,
         const struct family *family, unsigned param, long value, struct column *column)
 {
-    *column = (struct column) { .num = 0 };
+    *column = (struct column){ .num = 0 };
     for (size_t i = 0; i < report->records->num; i++) {
         const struct record *row = &report->records->rows[i];
         if (!is_shown(row, precision, family) || row->config.value[param] != value)
@@ -43,22 +43,27 @@ static void add_column(const struct svg_plot *plot, const struct column *column,
 {
     const double x = svg_x(plot, at), width = svg_x(plot, at + 1) - x - 2;
     text_add(plot->text, "<g><title>%ld: ", value);
-    text_add(plot->text, column->num ? "%zu tried, the best %.0f%%</title>\n"
-                                     : "none timed</title>\n", column->num, 100 * column->best);
+    text_add(plot->text,
+            column->num ? "%zu tried, the best %.0f%%</title>\n" : "none timed</title>\n",
+            column->num, 100 * column->best);
     for (unsigned bin = 0; bin < NUM_BINS; bin++)
         if (column->bins[bin])
-            text_add(plot->text, "<rect class=\"heat\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
-                    "height=\"%.1f\" fill-opacity=\"%.2f\"/>\n", x + 1,
-                    svg_y(plot, (bin + 1.0) / NUM_BINS), width,
+            text_add(plot->text,
+                    "<rect class=\"heat\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
+                    "height=\"%.1f\" fill-opacity=\"%.2f\"/>\n",
+                    x + 1, svg_y(plot, (bin + 1.0) / NUM_BINS), width,
                     svg_y(plot, 0) - svg_y(plot, 1.0 / NUM_BINS),
                     0.12 + 0.78 * sqrt((double) column->bins[bin] / (double) column->num));
     if (column->num)
-        text_add(plot->text, "<line class=\"best\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" "
-                "y2=\"%.1f\"/>\n", x + 1, svg_y(plot, column->best), x + 1 + width,
-                svg_y(plot, column->best));
-    text_add(plot->text, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%ld"
-            "</text></g>\n", column->num ? "tick" : "tick none", x + 1 + width / 2,
-            plot->height - plot->bottom + 13, value);
+        text_add(plot->text,
+                "<line class=\"best\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" "
+                "y2=\"%.1f\"/>\n",
+                x + 1, svg_y(plot, column->best), x + 1 + width, svg_y(plot, column->best));
+    text_add(plot->text,
+            "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%ld"
+            "</text></g>\n",
+            column->num ? "tick" : "tick none", x + 1 + width / 2, plot->height - plot->bottom + 13,
+            value);
 }
 
 static void add_chart(const struct report *report, const struct precision *precision,
@@ -67,8 +72,15 @@ static void add_chart(const struct report *report, const struct precision *preci
     long values[FAMILY_MAX_VALUES];
     const unsigned num = param_values(&family->params[param], values);
     const struct svg_plot plot = {
-        .text = report->text, .width = 300, .height = 150, .left = 38, .right = 4, .top = 8,
-        .bottom = 18, .x_max = num, .y_max = 1,
+        .text = report->text,
+        .width = 300,
+        .height = 150,
+        .left = 38,
+        .right = 4,
+        .top = 8,
+        .bottom = 18,
+        .x_max = num,
+        .y_max = 1,
     };
     struct column column;
     if (num < 2)
@@ -107,11 +119,11 @@ void report_landscape(const struct report *report, const struct precision *preci
 {
     bool any = false;
     for (size_t i = 0; i < report->num_searches; i++)
-        any = any || (report->searches[i].precision == precision &&
-                      report->searches[i].num_timed);
+        any = any || (report->searches[i].precision == precision && report->searches[i].num_timed);
     if (!any)
         return;
-    text_add(report->text, "<h3>Landscape</h3>\n<p>Each value of each parameter: how near to the "
+    text_add(report->text,
+            "<h3>Landscape</h3>\n<p>Each value of each parameter: how near to the "
             "best of its search the configurations with it came. Darker cells hold more of them, "
             "the bar is the best one.</p>\n");
     for (size_t f = 0; f < num_families; f++)

@@ -69,8 +69,12 @@ static size_t list_searches(const struct records *records, struct report_search 
         while (s < num && !report_is_of(&searches[s], row))
             s++;
         if (s == num)
-            searches[num++] = (struct report_search) { .precision = row->precision,
-                    .m = row->m, .n = row->n, .k = row->k, .pair = row->pair, .best = HUGE_VAL };
+            searches[num++] = (struct report_search){ .precision = row->precision,
+                .m = row->m,
+                .n = row->n,
+                .k = row->k,
+                .pair = row->pair,
+                .best = HUGE_VAL };
         searches[s].num++;
         if (!record_is_timed(row))
             continue;
@@ -87,8 +91,8 @@ static void add_head(const struct report *report)
     const struct device_facts *facts = &report->records->head.facts;
     struct text *text = report->text;
     text_add(text, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-            "<title>Kiln: ");
+                   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                   "<title>Kiln: ");
     html_text(text, facts->device[0] ? facts->device : "no device");
     text_add(text, "</title>\n<style>\n%s</style>\n</head>\n<body>\n<h1>", style);
     html_text(text, facts->device[0] ? facts->device : "No device");
@@ -97,8 +101,8 @@ static void add_head(const struct report *report)
     text_add(text, ", driver ");
     html_text(text, facts->driver);
     text_add(text, ". Kernels of generator %016" PRIx64 "%s", report->records->head.generator,
-            report->records->head.generator == record_generator_hash()
-            ? "" : ", which is not this one");
+            report->records->head.generator == record_generator_hash() ? ""
+                                                                       : ", which is not this one");
     if (report->records->head.shard.num)
         text_add(text, ". Shard %u of %u", report->records->head.shard.index,
                 report->records->head.shard.num);
@@ -126,7 +130,8 @@ static void count_rows(const struct report *report, const struct precision *prec
 static void add_summary_row(const struct report *report, const struct precision *precision)
 {
     const struct winner_loss *loss = report->winners
-            ? winners_loss(report->winners, precision, "all") : NULL;
+                                           ? winners_loss(report->winners, precision, "all")
+                                           : NULL;
     size_t num, failed, searches = 0;
     double cost, best = 0;
     int recipes = 0;
@@ -141,10 +146,11 @@ static void add_summary_row(const struct report *report, const struct precision 
     }
     while (report->winners && winners_recipe(report->winners, precision, recipes))
         recipes++;
-    text_add(report->text, "<tr><td>%s</td><td class=\"num\">%zu</td><td class=\"num\">%zu</td>"
+    text_add(report->text,
+            "<tr><td>%s</td><td class=\"num\">%zu</td><td class=\"num\">%zu</td>"
             "<td class=\"num\">%zu</td><td class=\"num\">%.0f</td><td class=\"num\">%.4g</td>"
-            "<td class=\"num\">%d</td><td class=\"num\">", precision->name, searches, num, failed,
-            cost, best, recipes);
+            "<td class=\"num\">%d</td><td class=\"num\">",
+            precision->name, searches, num, failed, cost, best, recipes);
     if (loss)
         text_add(report->text, "%.1f&#8239;%%, worst %.1f&#8239;%%, on %u", 100 * (loss->mean - 1),
                 100 * (loss->worst - 1), loss->shapes);
@@ -153,7 +159,8 @@ static void add_summary_row(const struct report *report, const struct precision 
 
 static void add_summary(const struct report *report)
 {
-    text_add(report->text, "<table><thead><tr><th>precision</th><th class=\"num\">searches</th>"
+    text_add(report->text,
+            "<table><thead><tr><th>precision</th><th class=\"num\">searches</th>"
             "<th class=\"num\">rows</th><th class=\"num\">failed</th><th class=\"num\">seconds</th>"
             "<th class=\"num\">best GFLOP/s</th><th class=\"num\">recipes</th>"
             "<th class=\"num\">lost by choosing, held-out shapes</th></tr></thead>\n<tbody>\n");
@@ -162,7 +169,7 @@ static void add_summary(const struct report *report)
     text_add(report->text, "</tbody></table>\n");
     if (!report->winners)
         text_add(report->text, "<p>No configuration passed every edge class, or none is faster "
-                "than the generic bundle: nothing may ship.</p>\n");
+                               "than the generic bundle: nothing may ship.</p>\n");
 }
 
 static bool add_precision(const struct report *report, const struct precision *precision)

@@ -63,13 +63,14 @@ void svg_end(const struct svg_plot *plot)
 double svg_x(const struct svg_plot *plot, double value)
 {
     return plot->left + (value - plot->x_min) / (plot->x_max - plot->x_min) *
-                        (plot->width - plot->left - plot->right);
+                                (plot->width - plot->left - plot->right);
 }
 
 double svg_y(const struct svg_plot *plot, double value)
 {
-    return plot->height - plot->bottom - (value - plot->y_min) / (plot->y_max - plot->y_min) *
-                                         (plot->height - plot->top - plot->bottom);
+    return plot->height - plot->bottom -
+           (value - plot->y_min) / (plot->y_max - plot->y_min) *
+                   (plot->height - plot->top - plot->bottom);
 }
 
 /* 1, 2 or 5 times a power of ten, so that about five steps are in the range. */
@@ -82,15 +83,17 @@ static double round_step(double range)
 
 static void add_line(const struct svg_plot *plot, double x1, double y1, double x2, double y2)
 {
-    text_add(plot->text, "<line class=\"grid\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" "
-            "y2=\"%.1f\"/>", x1, y1, x2, y2);
+    text_add(plot->text,
+            "<line class=\"grid\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" "
+            "y2=\"%.1f\"/>",
+            x1, y1, x2, y2);
 }
 
 static void begin_text(const struct svg_plot *plot, const char *class, const char *anchor, double x,
         double y)
 {
-    text_add(plot->text, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", class,
-            x, y, anchor);
+    text_add(plot->text, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", class, x,
+            y, anchor);
 }
 
 void svg_axis_x(const struct svg_plot *plot, const char *label)

@@ -8,7 +8,7 @@
 
 #include "../core/text.h"
 
-enum { SVG_NUM_COLOURS = 8 };          /* classes c0 to c7 */
+enum { SVG_NUM_COLOURS = 8 }; /* classes c0 to c7 */
 
 /* Text as HTML: what has a meaning there is escaped, what is no UTF-8 becomes "?". */
 void html_text(struct text *text, const char *string);

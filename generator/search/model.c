@@ -100,7 +100,7 @@ void model_fit(struct model *model, unsigned num_params, const struct observatio
     factorise(model);
     for (unsigned i = 0; i < model->num; i++)
         half[i] = (costs[i] - dot(model->factor[i], half, i)) / model->factor[i][i];
-    for (unsigned i = model->num; i-- > 0; ) {
+    for (unsigned i = model->num; i-- > 0;) {
         double rest = half[i];
         for (unsigned k = i + 1; k < model->num; k++)
             rest -= model->factor[k][i] * model->weight[k];

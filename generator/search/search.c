@@ -29,8 +29,11 @@ const struct search_strategy *search_find(const char *name)
 bool search_init(struct search *search, const struct search_strategy *strategy,
         const struct search_space *space, uint64_t seed)
 {
-    *search = (struct search) {
-        .strategy = strategy, .space = *space, .random = seed, .best_cost = HUGE_VAL,
+    *search = (struct search){
+        .strategy = strategy,
+        .space = *space,
+        .random = seed,
+        .best_cost = HUGE_VAL,
         .seen_capacity = 1024,
     };
     search->seen = calloc(search->seen_capacity, sizeof *search->seen);
@@ -138,7 +141,7 @@ bool search_is_new(const struct search *search, const struct point *point)
 bool search_draw(struct search *search, struct point *point)
 {
     for (int draw = 0; draw < DRAWS; draw++) {
-        *point = (struct point) { { 0 } };
+        *point = (struct point){ { 0 } };
         for (unsigned i = 0; i < search->space.num_params; i++)
             point->at[i] = (unsigned char) (random_next(&search->random) %
                                             search->space.num_values[i]);

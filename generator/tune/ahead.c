@@ -55,8 +55,7 @@ static struct builder *free_builder(struct ahead *ahead, const volatile int *sto
     return NULL;
 }
 
-void ahead_build(struct ahead *ahead, const struct trial_request *request,
-        const volatile int *stop)
+void ahead_build(struct ahead *ahead, const struct trial_request *request, const volatile int *stop)
 {
     struct builder *builder = free_builder(ahead, stop);
     if (!builder)
@@ -72,8 +71,8 @@ struct supervisor *ahead_take(struct ahead *ahead, const struct trial_request *r
     for (unsigned i = 0; i < ahead->num; i++) {
         struct builder *builder = &ahead->builders[i];
         if (builder->busy && builder->problem.precision == request->problem.precision &&
-            pair_of_problem(&builder->problem) == pair &&
-            config_equal(&builder->config, &request->configs[0])) {
+                pair_of_problem(&builder->problem) == pair &&
+                config_equal(&builder->config, &request->configs[0])) {
             builder->busy = false;
             return builder->supervisor;
         }

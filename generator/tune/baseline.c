@@ -14,9 +14,9 @@ static bool is_refused(const struct tuner *tuner, const struct problem *problem,
 {
     for (size_t i = 0; i < tuner->records.num; i++) {
         const struct record *r = &tuner->records.rows[i];
-        if (r->used && r->precision == problem->precision &&
-            r->pair == pair_of_problem(problem) && config_equal(&r->config, config) &&
-            !strcmp(r->outcome, trial_outcome_words[TRIAL_BUILD]))
+        if (r->used && r->precision == problem->precision && r->pair == pair_of_problem(problem) &&
+                config_equal(&r->config, config) &&
+                !strcmp(r->outcome, trial_outcome_words[TRIAL_BUILD]))
             return true;
     }
     return false;
@@ -27,11 +27,11 @@ static size_t list_takers(const struct tuner *tuner, const struct problem *probl
 {
     struct config all[BASELINE_MAX];
     size_t num = 0;
-    const size_t num_all = tuner->generic
-            ? tuner->generic(problem->precision, all, BASELINE_MAX) : 0;
+    const size_t num_all = tuner->generic ? tuner->generic(problem->precision, all, BASELINE_MAX)
+                                          : 0;
     for (size_t i = 0; i < num_all; i++)
         if (config_takes(&all[i], problem, &tuner->facts, shape.m, shape.n, shape.k) &&
-            !is_refused(tuner, problem, &all[i]))
+                !is_refused(tuner, problem, &all[i]))
             takers[num++] = all[i];
     return num;
 }
@@ -89,7 +89,7 @@ static double best_beside(const struct records *records, const struct record *ro
         const struct record *r = &records->rows[i];
         const bool counts = r->used && (r->kind == RECORD_MATRIX || r->kind == RECORD_OWN);
         if (counts && r->precision == row->precision && r->pair == row->pair && r->m == row->m &&
-            r->n == row->n && r->k == row->k && record_is_timed(r))
+                r->n == row->n && r->k == row->k && record_is_timed(r))
             best = fmin(best, r->seconds);
     }
     return best;
@@ -102,9 +102,9 @@ bool baseline_wins(const struct tuner *tuner, const struct precision *precision,
     for (size_t i = 0; i < records->num; i++) {
         const struct record *r = &records->rows[i];
         if (r->used && r->kind == RECORD_GENERIC && r->precision == precision &&
-            record_is_timed(r) && config_equal(&r->config, config) &&
-            best_beside(records, r) < HUGE_VAL &&
-            r->seconds < worth_verifying * best_beside(records, r))
+                record_is_timed(r) && config_equal(&r->config, config) &&
+                best_beside(records, r) < HUGE_VAL &&
+                r->seconds < worth_verifying * best_beside(records, r))
             return true;
     }
     return false;

@@ -46,7 +46,7 @@ static void candidate_free(struct candidate *candidate)
 {
     kiln_context_destroy(&candidate->context);
     assembly_free(&candidate->assembly);
-    *candidate = (struct candidate) { .used = 0 };
+    *candidate = (struct candidate){ .used = 0 };
 }
 
 static void candidate_make(struct candidates *candidates, struct candidate *candidate,
@@ -71,10 +71,11 @@ static void candidate_make(struct candidates *candidates, struct candidate *cand
         return;
     }
     const struct kiln_context_params params = { .bundle = &candidate->assembly.bundle,
-            .log = collect, .log_user = &candidate->log };
+        .log = collect,
+        .log_user = &candidate->log };
     const enum kiln_status status = kiln_context_create(candidates->launcher->context,
             candidates->launcher->device, &params, &candidate->context);
-    candidate->log = (struct candidate_log) { .length = 0 };
+    candidate->log = (struct candidate_log){ .length = 0 };
     if (status != KILN_SUCCESS) {
         spoil(candidate, TRIAL_BUILD, kiln_status_string(status));
         return;
@@ -98,8 +99,9 @@ struct candidate *candidate_get(struct candidates *candidates, const struct conf
     for (int i = 0; i < num_kept(candidates); i++) {
         struct candidate *place = &candidates->places[i];
         if (place->used && config_equal(&place->config, config) &&
-            place->problem.precision == problem->precision &&
-            place->problem.transa == problem->transa && place->problem.transb == problem->transb) {
+                place->problem.precision == problem->precision &&
+                place->problem.transa == problem->transa &&
+                place->problem.transb == problem->transb) {
             place->used = ++candidates->clock;
             return place;
         }
@@ -148,8 +150,8 @@ static bool run_checks(struct candidates *candidates, struct candidate *candidat
 {
     struct verify_case exact, gauge;
     char message[VERIFY_MESSAGE_BYTES];
-    verify_check_cases(&candidate->problem, recipe_of(candidate), candidate->assembly.edges,
-            &exact, &gauge);
+    verify_check_cases(&candidate->problem, recipe_of(candidate), candidate->assembly.edges, &exact,
+            &gauge);
     enum verify_verdict verdict = verify_gauge(candidates->verifier, candidate->context, &gauge,
             message);
     if (verdict == VERIFY_OK)
@@ -183,8 +185,11 @@ bool candidate_verify(struct candidates *candidates, struct candidate *candidate
         size_t n, size_t k, double incumbent, struct trial_result *result)
 {
     char message[VERIFY_MESSAGE_BYTES];
-    const struct verify_case timed = { .problem = candidate->problem, .m = m, .n = n, .k = k,
-            .alpha = 1 };
+    const struct verify_case timed = { .problem = candidate->problem,
+        .m = m,
+        .n = n,
+        .k = k,
+        .alpha = 1 };
     if (!answer(candidate, result))
         return false;
     if (!kiln_guard_takes_extents(&recipe_of(candidate)->guard, m, n, k)) {
@@ -224,8 +229,10 @@ bool candidate_verify_edges(struct candidates *candidates, struct candidate *can
         struct trial_result *result)
 {
     struct edge_case edges[VERIFY_MAX_EDGES];
-    const unsigned num = candidate->outcome != TRIAL_OK ? 0 : verify_edges(&candidate->problem,
-            recipe_of(candidate), candidate->assembly.edges, edges);
+    const unsigned num = candidate->outcome != TRIAL_OK
+                               ? 0
+                               : verify_edges(&candidate->problem, recipe_of(candidate),
+                                         candidate->assembly.edges, edges);
     for (unsigned i = 0; i < num && candidate->outcome == TRIAL_OK; i++)
         verify_edge(candidates, candidate, &edges[i]);
     return answer(candidate, result);
@@ -234,7 +241,7 @@ bool candidate_verify_edges(struct candidates *candidates, struct candidate *can
 void candidates_init(struct candidates *candidates, struct launcher *launcher,
         struct verifier *verifier, const struct device_facts *facts)
 {
-    memset(candidates, 0, sizeof *candidates);   /* too large for a temporary on a stack */
+    memset(candidates, 0, sizeof *candidates); /* too large for a temporary on a stack */
     candidates->launcher = launcher;
     candidates->verifier = verifier;
     candidates->facts = facts;

@@ -23,12 +23,11 @@ enum { POLL_MILLISECONDS = 100 };
 static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
 
 /* In the child, between fork and exec: only what is safe there. */
-static void child_exec(char *const *args, int input, int output, int errors,
-        pid_t parent)
+static void child_exec(char *const *args, int input, int output, int errors, pid_t parent)
 {
     setpgid(0, 0);
 #ifdef __linux__
-    prctl(PR_SET_PDEATHSIG, SIGKILL);  /* a child that hangs must not outlive a killed parent */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* a child that hangs must not outlive a killed parent */
     if (getppid() != parent)
         _exit(127);
 #else
@@ -36,7 +35,7 @@ static void child_exec(char *const *args, int input, int output, int errors,
 #endif
     signal(SIGPIPE, SIG_DFL);
     if (dup2(input, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
-        dup2(errors, STDERR_FILENO) >= 0)
+            dup2(errors, STDERR_FILENO) >= 0)
         execv(args[0], args);
     _exit(127);
 }
@@ -79,9 +78,9 @@ static bool start_alone(struct child *child, char *const *args)
         close_fd(&errors[0]);
         return false;
     }
-    setpgid(pid, pid);                 /* whoever of the two comes first */
+    setpgid(pid, pid); /* whoever of the two comes first */
     fcntl(errors[0], F_SETFL, O_NONBLOCK);
-    *child = (struct child) { .pid = pid, .to = input[1], .from = output[0], .errors = errors[0] };
+    *child = (struct child){ .pid = pid, .to = input[1], .from = output[0], .errors = errors[0] };
     return true;
 }
 
@@ -113,8 +112,7 @@ static void read_errors(struct child *child)
                 child->tail_length = 0;
             child->tail_ended = false;
             if (child->tail_length + 1 < CHILD_TAIL_BYTES)
-                child->tail[child->tail_length++] =
-                        (unsigned char) bytes[i] < ' ' ? ' ' : bytes[i];
+                child->tail[child->tail_length++] = (unsigned char) bytes[i] < ' ' ? ' ' : bytes[i];
             child->tail[child->tail_length] = '\0';
         }
     }
@@ -133,7 +131,7 @@ void child_end(struct child *child, char cause[CHILD_CAUSE_BYTES])
     /* One that is dying by itself gets a moment to do so, for its own cause to be known. */
     pid_t reaped = waitpid(child->pid, &status, WNOHANG);
     for (int i = 0; i < 20 && reaped == 0; i++) {
-        nanosleep(&(struct timespec) { .tv_nsec = 5000000 }, NULL);
+        nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);
         reaped = waitpid(child->pid, &status, WNOHANG);
     }
     kill(-child->pid, SIGKILL);
@@ -143,11 +141,9 @@ void child_end(struct child *child, char cause[CHILD_CAUSE_BYTES])
     close_fd(&child->errors);
     const char *colon = child->tail[0] ? ": " : "";
     if (WIFSIGNALED(status))
-        snprintf(cause, CHILD_CAUSE_BYTES, "signal %d%s%s", WTERMSIG(status), colon,
-                child->tail);
+        snprintf(cause, CHILD_CAUSE_BYTES, "signal %d%s%s", WTERMSIG(status), colon, child->tail);
     else
-        snprintf(cause, CHILD_CAUSE_BYTES, "exit %d%s%s", WEXITSTATUS(status), colon,
-                child->tail);
+        snprintf(cause, CHILD_CAUSE_BYTES, "exit %d%s%s", WEXITSTATUS(status), colon, child->tail);
     child->pid = 0;
     child->filled = 0;
 }
@@ -166,7 +162,7 @@ static enum heard take_some(struct child *child, double deadline, const volatile
         if (left <= 0)
             return HEARD_NOTHING;
         struct pollfd fds[2] = { { .fd = child->from, .events = POLLIN },
-                { .fd = child->errors, .events = POLLIN } };
+            { .fd = child->errors, .events = POLLIN } };
         const int milliseconds = left < 0.1 ? (int) (left * 1000) + 1 : POLL_MILLISECONDS;
         if (poll(fds, 2, milliseconds) <= 0)
             continue;
@@ -214,8 +210,8 @@ enum heard child_hear(struct child *child, double deadline, const volatile int *
     return HEARD_LINE;
 }
 
-enum heard child_read(struct child *child, double deadline, const volatile int *stop,
-        void *bytes, size_t size)
+enum heard child_read(struct child *child, double deadline, const volatile int *stop, void *bytes,
+        size_t size)
 {
     unsigned char *to = bytes;
     size_t got = child->filled < size ? child->filled : size;

@@ -42,8 +42,8 @@ enum heard child_hear(struct child *child, double deadline, const volatile int *
         char line[CHILD_LINE_BYTES]);
 
 /* The same for `size` bytes, what was written behind the last line that was heard. */
-enum heard child_read(struct child *child, double deadline, const volatile int *stop,
-        void *bytes, size_t size);
+enum heard child_read(struct child *child, double deadline, const volatile int *stop, void *bytes,
+        size_t size);
 
 /* Writes text to its standard input; false when it no longer reads. The text must be shorter than
  * what a pipe holds, as a child that hangs does not read. */

@@ -81,8 +81,10 @@ static struct job *next_job(const struct crew *crew)
 static bool work_on(struct member *member, const struct crew_work *work, struct job *job,
         bool *is_done)
 {
-    struct trial_request request = { .kind = work->kind, .problem = job->problem,
-            .num_configs = 1, .deadline = work->deadline };
+    struct trial_request request = { .kind = work->kind,
+        .problem = job->problem,
+        .num_configs = 1,
+        .deadline = work->deadline };
     char error[TRIAL_MESSAGE_BYTES];
     *is_done = false;
     if (!member->supervisor)
@@ -153,8 +155,7 @@ bool crew_await(struct crew *crew, unsigned job)
 {
     const struct job *awaited = &crew->work.jobs[job];
     pthread_mutex_lock(&crew->mutex);
-    while (awaited->state != JOB_DONE &&
-           (crew->num_busy || (crew->num_present && next_job(crew))))
+    while (awaited->state != JOB_DONE && (crew->num_busy || (crew->num_present && next_job(crew))))
         pthread_cond_wait(&crew->changed, &crew->mutex);
     const bool is_done = awaited->state == JOB_DONE;
     pthread_mutex_unlock(&crew->mutex);

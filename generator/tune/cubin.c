@@ -112,14 +112,14 @@ static void driver_close(struct driver *driver)
 {
     if (driver->context)
         driver->release(driver->device);
-    *driver = (struct driver) { .library = NULL };
+    *driver = (struct driver){ .library = NULL };
 }
 
 static bool driver_open(struct driver *driver, const char *name, unsigned capability,
         const char *unit, char error[CUBIN_ERROR_BYTES])
 {
     const char *why = NULL;
-    *driver = (struct driver) { .library = dlopen(name, RTLD_NOW | RTLD_LOCAL) };
+    *driver = (struct driver){ .library = dlopen(name, RTLD_NOW | RTLD_LOCAL) };
     if (!driver->library)
         why = "it can not be loaded";
     else if (!find_functions(driver))
@@ -188,8 +188,8 @@ static unsigned char *link_ptx(struct driver *driver, const char *ptx, size_t *s
         return NULL;
     }
     what = "cuLinkAddData";
-    code = driver->link_add(state, JIT_INPUT_PTX, (void *) (uintptr_t) ptx, strlen(ptx) + 1,
-            "kiln", 0, NULL, NULL);
+    code = driver->link_add(state, JIT_INPUT_PTX, (void *) (uintptr_t) ptx, strlen(ptx) + 1, "kiln",
+            0, NULL, NULL);
     if (code == CUDA_SUCCESS) {
         what = "cuLinkComplete";
         code = driver->link_complete(state, &data, size);
@@ -242,7 +242,7 @@ static bool find_ptxas(const char *given, char path[PATH_BYTES])
         folder += length + (folder[length] == ':');
     }
     if (cuda && snprintf(bin, sizeof bin, "%s/bin", cuda) < (int) sizeof bin &&
-        try_ptxas(bin, (int) strlen(bin), path))
+            try_ptxas(bin, (int) strlen(bin), path))
         return true;
     return try_ptxas("/usr/local/cuda/bin", (int) strlen("/usr/local/cuda/bin"), path);
 }
@@ -276,7 +276,7 @@ static unsigned char *read_bytes(const char *path, size_t *size)
     unsigned char *bytes = NULL;
     long length = -1;
     if (file && !fseek(file, 0, SEEK_END) && (length = ftell(file)) > 0 &&
-        !fseek(file, 0, SEEK_SET))
+            !fseek(file, 0, SEEK_SET))
         bytes = malloc((size_t) length);
     if (bytes && fread(bytes, 1, (size_t) length, file) != (size_t) length) {
         free(bytes);
@@ -343,8 +343,9 @@ static unsigned char *assemble(char *ptxas, const char *ptx, size_t *size,
 {
     const char *parent = getenv("TMPDIR");
     char folder[PATH_BYTES - 32];
-    if (snprintf(folder, sizeof folder, "%s/kiln-cubin-XXXXXX", parent && *parent ? parent : "/tmp")
-                >= (int) sizeof folder || !mkdtemp(folder)) {
+    if (snprintf(folder, sizeof folder, "%s/kiln-cubin-XXXXXX",
+                parent && *parent ? parent : "/tmp") >= (int) sizeof folder ||
+            !mkdtemp(folder)) {
         snprintf(error, CUBIN_ERROR_BYTES, "no temporary folder can be made");
         return NULL;
     }

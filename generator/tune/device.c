@@ -18,7 +18,7 @@ static void add_devices(cl_platform_id platform, cl_device_type type, struct dev
     cl_uint num = 0;
     const cl_uint room = MAX_DEVICES - devices->num;
     if (room &&
-        clGetDeviceIDs(platform, type, room, devices->at + devices->num, &num) == CL_SUCCESS)
+            clGetDeviceIDs(platform, type, room, devices->at + devices->num, &num) == CL_SUCCESS)
         devices->num += num < room ? num : room;
 }
 
@@ -66,8 +66,8 @@ static bool platform_text(cl_device_id device, char *text, size_t size)
 {
     cl_platform_id platform;
     if (clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL) !=
-                CL_SUCCESS ||
-        clGetPlatformInfo(platform, CL_PLATFORM_NAME, size, text, NULL) != CL_SUCCESS)
+                    CL_SUCCESS ||
+            clGetPlatformInfo(platform, CL_PLATFORM_NAME, size, text, NULL) != CL_SUCCESS)
         return false;
     text[size - 1] = '\0';
     one_line(text);
@@ -76,13 +76,13 @@ static bool platform_text(cl_device_id device, char *text, size_t size)
 
 static void name_all(const struct devices *devices, const char *substring, char *error)
 {
-    int at = snprintf(error, FAMILY_ERROR_BYTES, "no device's name contains '%s'; there is:",
-            substring);
+    int at = snprintf(error, FAMILY_ERROR_BYTES,
+            "no device's name contains '%s'; there is:", substring);
     for (cl_uint i = 0; i < devices->num && at < FAMILY_ERROR_BYTES; i++) {
         char name[192];
         if (device_text(devices->at[i], CL_DEVICE_NAME, name, sizeof name))
-            at += snprintf(error + at, (size_t) (FAMILY_ERROR_BYTES - at), "%s '%s'",
-                    i ? "," : "", name);
+            at += snprintf(error + at, (size_t) (FAMILY_ERROR_BYTES - at), "%s '%s'", i ? "," : "",
+                    name);
     }
 }
 
@@ -93,7 +93,7 @@ bool device_find(const char *substring, cl_device_id *device, char error[FAMILY_
     for (cl_uint i = 0; i < devices.num; i++) {
         char name[192];
         if (device_text(devices.at[i], CL_DEVICE_NAME, name, sizeof name) &&
-            strstr(name, substring)) {
+                strstr(name, substring)) {
             *device = devices.at[i];
             return true;
         }
@@ -116,7 +116,8 @@ static bool has_double(cl_device_id device)
 {
     cl_device_fp_config config = 0;
     if (clGetDeviceInfo(device, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof config, &config, NULL) ==
-            CL_SUCCESS && config)
+                    CL_SUCCESS &&
+            config)
         return true;
     return has_extension(device, "cl_khr_fp64");
 }
@@ -126,9 +127,10 @@ static long image_pixels(cl_device_id device)
     cl_bool images = CL_FALSE;
     size_t pixels = 0;
     if (clGetDeviceInfo(device, CL_DEVICE_IMAGE_SUPPORT, sizeof images, &images, NULL) !=
-                CL_SUCCESS || !images ||
-        clGetDeviceInfo(device, CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, sizeof pixels, &pixels, NULL) !=
-                CL_SUCCESS)
+                    CL_SUCCESS ||
+            !images ||
+            clGetDeviceInfo(device, CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, sizeof pixels, &pixels,
+                    NULL) != CL_SUCCESS)
         return 0;
     return (long) pixels;
 }
@@ -187,8 +189,9 @@ static bool ask(cl_device_id device, struct answers *answers)
         if (clGetDeviceInfo(device, questions[i].what, questions[i].size, questions[i].to, NULL) !=
                 CL_SUCCESS)
             return false;
-    if (answers->num_axes > 16 || clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_ITEM_SIZES,
-            answers->num_axes * sizeof items[0], items, NULL) != CL_SUCCESS)
+    if (answers->num_axes > 16 ||
+            clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_ITEM_SIZES,
+                    answers->num_axes * sizeof items[0], items, NULL) != CL_SUCCESS)
         return false;
     memcpy(answers->items, items, sizeof answers->items);
     return true;
@@ -212,12 +215,12 @@ bool device_facts(cl_device_id device, struct device_facts *facts, char error[FA
 {
     struct answers answers;
     cl_uint capability = 0;
-    *facts = (struct device_facts) { .value = { 0 } };
+    *facts = (struct device_facts){ .value = { 0 } };
     if (!ask(device, &answers) ||
-        kiln_device_compute_capability(device, &capability) != KILN_SUCCESS ||
-        !platform_text(device, facts->platform, sizeof facts->platform) ||
-        !device_text(device, CL_DEVICE_NAME, facts->device, sizeof facts->device) ||
-        !device_text(device, CL_DRIVER_VERSION, facts->driver, sizeof facts->driver)) {
+            kiln_device_compute_capability(device, &capability) != KILN_SUCCESS ||
+            !platform_text(device, facts->platform, sizeof facts->platform) ||
+            !device_text(device, CL_DEVICE_NAME, facts->device, sizeof facts->device) ||
+            !device_text(device, CL_DRIVER_VERSION, facts->driver, sizeof facts->driver)) {
         snprintf(error, FAMILY_ERROR_BYTES, "the device does not answer clGetDeviceInfo");
         return false;
     }

@@ -24,10 +24,12 @@ static const double drawn_share = 5e-4, slow_share = 5e-3;
 static const uint64_t least_ops = 20000, slow_most_ops = 10000000, least_most_ops = 160000;
 /* The least where native recipes serve the same calls, and are faster for few operations. */
 static const uint64_t least_emulated_ops = 10000000;
-static const struct draw_limits cpu_most = { .most_ops = UINT64_C(20000000000), .largest = 4096,
-        .most_elements = UINT64_C(1) << 26 };
-static const struct draw_limits gpu_most = { .most_ops = UINT64_C(500000000000), .largest = 8192,
-        .most_elements = UINT64_C(1) << 27 };
+static const struct draw_limits cpu_most = { .most_ops = UINT64_C(20000000000),
+    .largest = 4096,
+    .most_elements = UINT64_C(1) << 26 };
+static const struct draw_limits gpu_most = { .most_ops = UINT64_C(500000000000),
+    .largest = 8192,
+    .most_elements = UINT64_C(1) << 27 };
 
 /* Operations of the largest shapes: these take the best configuration known no longer than their
  * share of the budget. */
@@ -47,8 +49,9 @@ static struct draw_limits limits_of(const struct phases *phases)
     struct draw_limits limits = phases->tuner->facts.value[FACT_IS_CPU] ? cpu_most : gpu_most;
     limits.most_ops = (uint64_t) fmin((double) limits.most_ops, most_ops(phases));
     const bool has_native = phases->precision->id == KILN_ID_EMULATED;
-    limits.least_ops = has_native && limits.most_ops / 64 > least_emulated_ops ? least_emulated_ops
-                                                                               : least_ops;
+    limits.least_ops = has_native && limits.most_ops / 64 > least_emulated_ops
+                             ? least_emulated_ops
+                             : least_ops;
     return limits;
 }
 
@@ -109,11 +112,12 @@ static bool check_generic(struct phases *phases)
 {
     struct config generic[BASELINE_MAX];
     const size_t num = phases->tuner->generic
-            ? phases->tuner->generic(phases->precision, generic, BASELINE_MAX) : 0;
+                             ? phases->tuner->generic(phases->precision, generic, BASELINE_MAX)
+                             : 0;
     for (size_t i = 0; i < num && phases->num_finalists && !phases_must_stop(phases); i++)
         if (finalists_differ(phases->finalists, phases->num_finalists, &generic[i], 1) &&
-            baseline_wins(phases->tuner, phases->precision, &generic[i]) &&
-            verify_one(phases->tuner, phases->precision, &generic[i]))
+                baseline_wins(phases->tuner, phases->precision, &generic[i]) &&
+                verify_one(phases->tuner, phases->precision, &generic[i]))
             finalists_add(phases, &generic[i]);
     return !phases_must_stop(phases);
 }
@@ -187,11 +191,11 @@ static bool time_shape(struct phases *phases, enum record_kind kind, const struc
     if (phases_used(phases) > end)
         return false;
     if (!num ||
-        phases_used(phases) + estimate(phases, shape, num + (is_held ? AGAIN_MOST : 0)) > end)
+            phases_used(phases) + estimate(phases, shape, num + (is_held ? AGAIN_MOST : 0)) > end)
         return true;
     return tuner_evaluate(phases->tuner, kind, &problem, shape, takers, num, 0, results) &&
            (!with_generic || (time_generic(phases, &problem, shape, num, results) &&
-                              check_generic(phases))) &&
+                                     check_generic(phases))) &&
            (!is_held || time_again(phases, fitted, &problem, shape, takers, num, results));
 }
 
@@ -247,8 +251,8 @@ static bool has_row(const struct phases *phases, const struct problem *problem, 
     for (size_t i = 0; i < records->num; i++) {
         const struct record *r = &records->rows[i];
         if (r->kind == RECORD_MATRIX && r->used && r->precision == problem->precision &&
-            r->pair == pair_of_problem(problem) && r->m == shape.m && r->n == shape.n &&
-            r->k == shape.k && (!config || config_equal(&r->config, config)))
+                r->pair == pair_of_problem(problem) && r->m == shape.m && r->n == shape.n &&
+                r->k == shape.k && (!config || config_equal(&r->config, config)))
             return true;
     }
     return false;

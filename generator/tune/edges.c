@@ -70,8 +70,8 @@ static size_t round_to(size_t value, size_t unit)
 static size_t fit(size_t extent, uint32_t unit, uint32_t rest, uint32_t most)
 {
     const size_t rounded = kiln_extent_is_whole(unit, rest, extent) ? extent
-            : !rest ? round_to(extent, unit)
-            : (extent < unit ? 1 : extent / unit) * unit + extent % (rest + 1);
+                         : !rest                                    ? round_to(extent, unit)
+                                 : (extent < unit ? 1 : extent / unit) * unit + extent % (rest + 1);
     return kiln_extent_is_at_most(most, rounded) ? rounded : unit > 1 ? most / unit * unit : most;
 }
 
@@ -117,14 +117,20 @@ static struct verify_case case_of(const struct edge_class *class, const struct p
         const size_t tile[3])
 {
     const unsigned pad = class->pad, offset = class->offset;
-    return (struct verify_case) {
+    return (struct verify_case){
         .problem = *problem,
-        .m = edge_extent(class->m, tile[0]), .n = edge_extent(class->n, tile[1]),
+        .m = edge_extent(class->m, tile[0]),
+        .n = edge_extent(class->n, tile[1]),
         .k = edge_extent(class->k, tile[2]),
-        .pad_a = pad, .pad_b = pad ? pad + 1 : 0, .pad_c = pad ? pad + 2 : 0,
-        .offset_a = offset, .offset_b = offset ? offset + 1 : 0,
+        .pad_a = pad,
+        .pad_b = pad ? pad + 1 : 0,
+        .pad_c = pad ? pad + 2 : 0,
+        .offset_a = offset,
+        .offset_b = offset ? offset + 1 : 0,
         .offset_c = offset ? offset + 2 : 0,
-        .alpha = class->alpha, .beta = class->beta, .poison_inputs = class->poison_inputs,
+        .alpha = class->alpha,
+        .beta = class->beta,
+        .poison_inputs = class->poison_inputs,
     };
 }
 
@@ -162,8 +168,14 @@ static void add(struct collection *all, const struct edge_class *class, const si
  * that no matrix is large. */
 static void add_edges(struct collection *all, const struct assembly_edges *edges, unsigned i)
 {
-    static const struct { const char *name; int extent; double beta; } sides[] = {
-        { "less-one", TILE - 1, 0 }, { "whole", TILE, 0.75 }, { "and-one", TILE + 1, 0 },
+    static const struct {
+        const char *name;
+        int extent;
+        double beta;
+    } sides[] = {
+        { "less-one", TILE - 1, 0 },
+        { "whole", TILE, 0.75 },
+        { "and-one", TILE + 1, 0 },
         { "several", SEVERAL, 1 },
     };
     static const int plain[3] = { PLAIN_M, PLAIN_N, PLAIN_K };
@@ -177,8 +189,10 @@ static void add_edges(struct collection *all, const struct assembly_edges *edges
         for (unsigned d = 0; d < 3; d++)
             extents[d] = unit[d] ? sides[s].extent : plain[d];
         snprintf(name, sizeof name, "edge-%u-%s", i + 1, sides[s].name);
-        add(all, &(struct edge_class) { name, extents[0], extents[1], extents[2], 0, 0, 1,
-                sides[s].beta, false }, unit);
+        add(all,
+                &(struct edge_class){ name, extents[0], extents[1], extents[2], 0, 0, 1,
+                        sides[s].beta, false },
+                unit);
     }
 }
 
@@ -186,11 +200,10 @@ static void add_edges(struct collection *all, const struct assembly_edges *edges
 static void add_deep_tile(struct collection *all, const struct assembly_edges *edges,
         const size_t tile[3])
 {
-    const size_t deep[3] = { tile[0], tile[1], edges->num[2]
-            ? edges->unit[2][edges->num[2] - 1] : 0 };
+    const size_t deep[3] = { tile[0], tile[1],
+        edges->num[2] ? edges->unit[2][edges->num[2] - 1] : 0 };
     if (deep[2] && (double) deep[0] * (double) deep[1] * (double) deep[2] <= DEEP_WORK)
-        add(all, &(struct edge_class) { "deep-tile", TILE, TILE, TILE, 0, 0, 1, 0.75, false },
-                deep);
+        add(all, &(struct edge_class){ "deep-tile", TILE, TILE, TILE, 0, 0, 1, 0.75, false }, deep);
 }
 
 /* So many blocks as are given out, up to three in a column, with all steps of K that work-groups
@@ -201,22 +214,26 @@ static void add_blocks(struct collection *all, const char *name, const uint32_t 
     const uint32_t depth = all->recipe->tile[2];
     const size_t rows = num % 3 == 0 ? 3 : num % 2 == 0 ? 2 : 1;
     const size_t extents[3] = { (rows - 1) * block[0] + odd_rest(block[0]),
-            (num / rows - 1) * block[1] + odd_rest(block[1]),
-            SHARED_STEPS * depth + odd_rest(depth) };
+        (num / rows - 1) * block[1] + odd_rest(block[1]), SHARED_STEPS * depth + odd_rest(depth) };
     if (num)
-        add(all, &(struct edge_class) { name, TILE, TILE, TILE, 0, 0, 1, 0.75, false }, extents);
+        add(all, &(struct edge_class){ name, TILE, TILE, TILE, 0, 0, 1, 0.75, false }, extents);
 }
 
 /* What is taken as it is where it is aligned, and copied elsewhere: each operand alone, both, and
  * both but for where they begin. */
 static void add_aligned(struct collection *all, const size_t tile[3])
 {
-    static const struct { const char *name; size_t over_a, over_b, offset; } rows[] = {
-        { "aligned", 0, 0, 1 }, { "aligned-a", 0, 1, 1 }, { "aligned-b", 1, 0, 1 },
+    static const struct {
+        const char *name;
+        size_t over_a, over_b, offset;
+    } rows[] = {
+        { "aligned", 0, 0, 1 },
+        { "aligned-a", 0, 1, 1 },
+        { "aligned-b", 1, 0, 1 },
         { "aligned-but-offset", 0, 0, 0 },
     };
     static const struct edge_class class = { "", TILE + 1, TILE + 1, TILE + 1, 0, 0, 1, 0.75,
-            false };
+        false };
     const size_t unit = KILN_ALIGNED_BYTES / (size_t) all->problem->precision->element_bytes;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0] && all->num < VERIFY_MAX_EDGES; i++) {
         struct edge_case *next = &all->cases[all->num++];
@@ -233,7 +250,7 @@ static void add_aligned(struct collection *all, const size_t tile[3])
 
 enum { ALIGNED_CASES = 4 };
 _Static_assert(sizeof classes / sizeof classes[0] + 4 * ASSEMBLY_MAX_EDGES + 6 + ALIGNED_CASES <=
-               VERIFY_MAX_EDGES,
+                       VERIFY_MAX_EDGES,
         "a class may be left out");
 
 unsigned verify_edges(const struct problem *problem, const struct kiln_recipe *recipe,
@@ -250,10 +267,9 @@ unsigned verify_edges(const struct problem *problem, const struct kiln_recipe *r
     if (edges->turns) {
         add_blocks(&all, "turn-less-one", edges->block, edges->turns - 1);
         add_blocks(&all, "turn-and-one", edges->block, edges->turns + 1);
-        add_blocks(&all, "turns", edges->block,
-                2 * (size_t) edges->turns + odd_rest(edges->turns));
+        add_blocks(&all, "turns", edges->block, 2 * (size_t) edges->turns + odd_rest(edges->turns));
     }
-    if (edges->turns && recipe->shares) {        /* three quarters of a turn are a turn */
+    if (edges->turns && recipe->shares) { /* three quarters of a turn are a turn */
         const size_t border = (size_t) edges->turns * 3 / 4;
         add_blocks(&all, "turn-shared", edges->block, border > 0 ? border - 1 : 0);
         add_blocks(&all, "turn-nearly-full", edges->block, border);
@@ -301,12 +317,21 @@ void verify_check_cases(const struct problem *problem, const struct kiln_recipe 
 {
     const size_t m = across(recipe->tile[0]), n = across(recipe->tile[1]);
     const size_t k = across(checked_depth(recipe, edges));
-    *exact = (struct verify_case) {
-        .problem = *problem, .m = m, .n = n, .k = k,
-        .pad_a = 3, .pad_b = 5, .pad_c = 7, .offset_a = 2, .offset_b = 1, .offset_c = 3,
-        .alpha = -1.5, .beta = 0.75,
+    *exact = (struct verify_case){
+        .problem = *problem,
+        .m = m,
+        .n = n,
+        .k = k,
+        .pad_a = 3,
+        .pad_b = 5,
+        .pad_c = 7,
+        .offset_a = 2,
+        .offset_b = 1,
+        .offset_c = 3,
+        .alpha = -1.5,
+        .beta = 0.75,
     };
-    *gauge = (struct verify_case) { .problem = *problem, .m = m, .n = n, .k = k, .alpha = 1 };
+    *gauge = (struct verify_case){ .problem = *problem, .m = m, .n = n, .k = k, .alpha = 1 };
     cut_to(gauge, REFERENCE_WORK);
     respect_guard(exact, &recipe->guard);
     respect_guard(gauge, &recipe->guard);

@@ -15,8 +15,9 @@ static bool passes_in_turn(struct tuner *tuner, const struct precision *precisio
     for (int pair = 0; pair < NUM_PAIRS; pair++) {
         const struct problem problem = problem_of_pair(precision, pair);
         struct record result;
-        if (!tuner_evaluate(tuner, RECORD_EDGES, &problem, (struct shape) { 0, 0, 0 }, config, 1, 0,
-                    &result) || strcmp(result.outcome, "ok"))
+        if (!tuner_evaluate(tuner, RECORD_EDGES, &problem, (struct shape){ 0, 0, 0 }, config, 1, 0,
+                    &result) ||
+                strcmp(result.outcome, "ok"))
             return false;
     }
     return true;
@@ -29,8 +30,8 @@ static void evaluate_together(struct tuner *tuner, const struct precision *preci
     struct evaluation evaluations[MOST_TOGETHER * NUM_PAIRS] = { 0 };
     struct record results[MOST_TOGETHER * NUM_PAIRS];
     for (unsigned i = 0; i < num * NUM_PAIRS; i++)
-        evaluations[i] = (struct evaluation) { .config = configs[i / NUM_PAIRS],
-                .problem = problem_of_pair(precision, (int) (i % NUM_PAIRS)) };
+        evaluations[i] = (struct evaluation){ .config = configs[i / NUM_PAIRS],
+            .problem = problem_of_pair(precision, (int) (i % NUM_PAIRS)) };
     tuner_evaluate_each(tuner, RECORD_EDGES, evaluations, num * NUM_PAIRS, results);
     for (unsigned i = 0; i < num; i++)
         passes[i] = true;
@@ -70,12 +71,12 @@ static bool is_generic(const struct tuner *tuner, const struct precision *precis
     return false;
 }
 
-unsigned verify_all(struct tuner *tuner, const struct precision *precision,
-        struct config *configs, unsigned num, double end)
+unsigned verify_all(struct tuner *tuner, const struct precision *precision, struct config *configs,
+        unsigned num, double end)
 {
     const double limit = tuner->limit;
     unsigned kept = 0, size = 1;
-    bool has_own = false;              /* one that is not generic's */
+    bool has_own = false; /* one that is not generic's */
     for (unsigned i = 0; i < num && !tuner->failed && !*tuner->stop;) {
         const double before = tuner->spent;
         bool passes[MOST_TOGETHER];
@@ -95,8 +96,7 @@ unsigned verify_all(struct tuner *tuner, const struct precision *precision,
     return kept;
 }
 
-bool verify_one(struct tuner *tuner, const struct precision *precision,
-        const struct config *config)
+bool verify_one(struct tuner *tuner, const struct precision *precision, const struct config *config)
 {
     bool passes[MOST_TOGETHER];
     evaluate_some(tuner, precision, config, 1, passes);

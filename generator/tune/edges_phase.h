@@ -11,8 +11,8 @@
  *
  * What is decided looks at costs and device facts, not at the crew: a run that resumes or replays
  * with another crew, or none, decides the same. */
-unsigned verify_all(struct tuner *tuner, const struct precision *precision,
-        struct config *configs, unsigned num, double end);
+unsigned verify_all(struct tuner *tuner, const struct precision *precision, struct config *configs,
+        unsigned num, double end);
 
 /* Whether one passes; false also when it could not be evaluated. */
 bool verify_one(struct tuner *tuner, const struct precision *precision,

@@ -103,7 +103,7 @@ static bool add_data(struct embedding *e, uint32_t program, struct embed_made *m
         return false;
     const unsigned num = has_cubin ? 2 : 1;
     if (!fill_data(e, &binaries[num - 1], program, made->data, made->size) ||
-        !fill_match(e, &binaries[num - 1], ptx, ptx))
+            !fill_match(e, &binaries[num - 1], ptx, ptx))
         return false;
     struct kiln_program *to = &e->assembly->programs[program];
     to->binaries = arena_copy(&e->assembly->arena, binaries, num * sizeof *binaries);
@@ -124,7 +124,8 @@ static bool add_binary(struct embedding *e, struct kiln_context *context, uint32
 {
     struct embed_made *made = &e->made[program];
     const enum kiln_status status = made->data ? KILN_SUCCESS
-            : kiln_context_binary(context, program, &made->data, &made->size);
+                                               : kiln_context_binary(context, program, &made->data,
+                                                         &made->size);
     if (status != KILN_SUCCESS) {
         snprintf(error, FAMILY_ERROR_BYTES, "the driver gives no binary of a program: %s",
                 kiln_status_string(status));
@@ -289,9 +290,10 @@ bool embed_binaries(struct assembly *assembly, const char *device, bool keep_sou
     const bool ok = embed_all(&e, device, tools, crew, error);
     clReleaseContext(e.cl);
     if (ok && e.num_missed)
-        fprintf(stderr, "kiln-tune: warning: %u of %u programs are embedded as PTX, not as machine "
-                "code, and take longer to load: %s\n", e.num_missed,
-                assembly->bundle.num_programs, e.missed);
+        fprintf(stderr,
+                "kiln-tune: warning: %u of %u programs are embedded as PTX, not as machine "
+                "code, and take longer to load: %s\n",
+                e.num_missed, assembly->bundle.num_programs, e.missed);
     for (uint32_t i = 0; ok && !keep_source && i < assembly->bundle.num_programs; i++) {
         assembly->programs[i].first_symbol = assembly->programs[i].num_symbols = 0;
         assembly->programs[i].text_bytes = 0;
@@ -307,8 +309,9 @@ static void make(struct embedding *e, struct kiln_context *context,
 {
     char error[CUBIN_ERROR_BYTES];
     if (request->program >= e->assembly->bundle.num_programs ||
-        e->assembly->programs[request->program].hash != request->hash ||
-        kiln_context_binary(context, request->program, &made->data, &made->size) != KILN_SUCCESS)
+            e->assembly->programs[request->program].hash != request->hash ||
+            kiln_context_binary(context, request->program, &made->data, &made->size) !=
+                    KILN_SUCCESS)
         return;
     char *ptx = e->maker ? ptx_of(e, made) : NULL;
     if (ptx)

@@ -15,8 +15,8 @@
 
 enum { MOST_BYTES = 1 << 28, REQUEST_BYTES = 64, REQUEST_NUMBERS = 3, ANSWER_NUMBERS = 4 };
 
-static const double program_seconds = 600;       /* more than ptxas gets */
-static const double farewell_seconds = 2;        /* to remove temporary files */
+static const double program_seconds = 600; /* more than ptxas gets */
+static const double farewell_seconds = 2;  /* to remove temporary files */
 
 struct work {
     const struct embed_crew *crew;
@@ -40,7 +40,7 @@ void embed_made_free(struct embed_made *made)
 {
     free(made->data);
     free(made->cubin);
-    *made = (struct embed_made) { .data = NULL };
+    *made = (struct embed_made){ .data = NULL };
 }
 
 static uint64_t hash_of(const struct embed_made *made)
@@ -77,10 +77,10 @@ bool embed_crew_hear(struct embed_request *request)
         return false;
     line[strcspn(line, "\n")] = '\0';
     if (!read_line(line, "program", numbers, REQUEST_NUMBERS) || numbers[0] > UINT32_MAX ||
-        numbers[2] >= NUM_CUBIN_TOOLS)
+            numbers[2] >= NUM_CUBIN_TOOLS)
         return false;
-    *request = (struct embed_request) { (uint32_t) numbers[0], numbers[1],
-            (enum cubin_tool) numbers[2] };
+    *request = (struct embed_request){ (uint32_t) numbers[0], numbers[1],
+        (enum cubin_tool) numbers[2] };
     return true;
 }
 
@@ -122,7 +122,7 @@ static enum heard take_made(struct child *child, double deadline, uint32_t progr
 {
     uint64_t numbers[ANSWER_NUMBERS];
     if (!read_line(line, "made", numbers, ANSWER_NUMBERS) || numbers[0] != program ||
-        numbers[1] > MOST_BYTES || numbers[2] > MOST_BYTES)
+            numbers[1] > MOST_BYTES || numbers[2] > MOST_BYTES)
         return HEARD_GARBAGE;
     struct embed_made got = { .size = (size_t) numbers[1], .cubin_size = (size_t) numbers[2] };
     enum heard heard = take_bytes(child, deadline, got.size, &got.data);
@@ -182,8 +182,8 @@ static void *serve(void *user)
 {
     struct member *member = user;
     struct work *work = member->work;
-    char *const args[] = { (char *) work->crew->program, "binaries",
-            "--device", (char *) work->device, "--output", (char *) work->crew->output, NULL };
+    char *const args[] = { (char *) work->crew->program, "binaries", "--device",
+        (char *) work->device, "--output", (char *) work->crew->output, NULL };
     char cause[CHILD_CAUSE_BYTES];
     uint32_t program;
     if (!child_start(&member->child, args)) {
@@ -210,15 +210,21 @@ static void report(const struct member *members, unsigned num)
             num_failed++;
         }
     if (num_failed && !interrupt_caught)
-        fprintf(stderr, "kiln-tune: warning: %u of %u processes that make binaries failed, so that "
-                "it takes longer: %s\n", num_failed, num, cause);
+        fprintf(stderr,
+                "kiln-tune: warning: %u of %u processes that make binaries failed, so that "
+                "it takes longer: %s\n",
+                num_failed, num, cause);
 }
 
 void embed_crew_make(const struct embed_crew *crew, const char *device,
         const struct kiln_bundle *bundle, enum cubin_tool tool, struct embed_made *made)
 {
-    struct work work = { .crew = crew, .device = device, .bundle = bundle, .tool = tool,
-            .made = made, .mutex = PTHREAD_MUTEX_INITIALIZER };
+    struct work work = { .crew = crew,
+        .device = device,
+        .bundle = bundle,
+        .tool = tool,
+        .made = made,
+        .mutex = PTHREAD_MUTEX_INITIALIZER };
     const uint32_t most = crew->size < CREW_MOST ? crew->size : CREW_MOST;
     const unsigned size = bundle->num_programs < most ? bundle->num_programs : most;
     struct member *members = calloc((size_t) size + 1, sizeof *members);
@@ -226,7 +232,7 @@ void embed_crew_make(const struct embed_crew *crew, const char *device,
     unsigned num = 0;
     if (!members)
         return;
-    signal(SIGPIPE, SIG_IGN);          /* a child that died is noticed by write's error */
+    signal(SIGPIPE, SIG_IGN); /* a child that died is noticed by write's error */
     interrupt_defer(&deferred);
     while (num < size) {
         members[num].work = &work;

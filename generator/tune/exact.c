@@ -75,16 +75,24 @@ static void fill_core(struct exact_factors *factors)
             for (int r = 0; r < factors->rank; r++)
                 for (int s = 0; s < factors->rank; s++)
                     factors->core[of_a ^ of_b][r][s] += (of_a && of_b ? -1 : 1) *
-                            sign_of(factors, a, r) * sign_of(factors, b, s);
+                                                        sign_of(factors, a, r) *
+                                                        sign_of(factors, b, s);
         }
 }
 
 bool exact_init(struct exact_factors *factors, size_t m, size_t n, size_t k, int rank,
         unsigned parts)
 {
-    *factors = (struct exact_factors) {
-        .m = m, .n = n, .k = k, .rank = rank, .parts = parts, .u = malloc(m + 1),
-        .v_a = malloc(k + 1), .v_b = malloc(k + 1), .x = malloc(n + 1),
+    *factors = (struct exact_factors){
+        .m = m,
+        .n = n,
+        .k = k,
+        .rank = rank,
+        .parts = parts,
+        .u = malloc(m + 1),
+        .v_a = malloc(k + 1),
+        .v_b = malloc(k + 1),
+        .x = malloc(n + 1),
         .kind = malloc(parts * n + 1),
     };
     if (!factors->u || !factors->v_a || !factors->v_b || !factors->x || !factors->kind)
@@ -106,7 +114,7 @@ void exact_free(struct exact_factors *factors)
     free(factors->v_b);
     free(factors->x);
     free(factors->kind);
-    *factors = (struct exact_factors) { .rank = 0 };
+    *factors = (struct exact_factors){ .rank = 0 };
 }
 
 /* ---- Rows ---- */
@@ -176,8 +184,11 @@ static void fill_product(struct matrix *matrix, const struct exact_factors *fact
         unsigned threads)
 {
     uint64_t table[EXACT_PATTERNS][NUM_KINDS];
-    struct filling filling = { .matrix = matrix, .row_kinds = by_row, .col_kinds = by_col,
-            .repeats = factors->parts, .table = table };
+    struct filling filling = { .matrix = matrix,
+        .row_kinds = by_row,
+        .col_kinds = by_col,
+        .repeats = factors->parts,
+        .table = table };
     for (unsigned x = 0; x < EXACT_PATTERNS; x++)
         for (unsigned y = 0; y < EXACT_PATTERNS * factors->parts; y++) {
             const unsigned of_row = part_of(x, is_v_by_row ? part_in(y) : 0);
@@ -207,8 +218,10 @@ void exact_fill_b(struct matrix *b, const struct exact_factors *factors, bool tr
 void exact_fill_c(struct matrix *c, const struct exact_factors *factors, unsigned threads)
 {
     uint64_t table[EXACT_PERIOD][NUM_KINDS];
-    struct filling filling = { .matrix = c, .col_kinds = factors->kind, .repeats = 1,
-            .table = table };
+    struct filling filling = { .matrix = c,
+        .col_kinds = factors->kind,
+        .repeats = 1,
+        .table = table };
     for (size_t place = 0; place < EXACT_PERIOD; place++)
         for (size_t kind = 0; kind < NUM_KINDS; kind++)
             table[place][kind] = matrix_bits_of(c->element_bytes,
@@ -253,7 +266,7 @@ static size_t wrong_in_row(const struct exact_goal *goal, const struct matrix *c
     for (size_t j = 0; j < c->cols; j++) {
         *wanted = wanted_at(goal, row, row_place(i), goal->factors->kind[j]);
         if (matrix_bits(c, i, j) != matrix_bits_of(c->element_bytes, *wanted) &&
-            !(*wanted == 0 && matrix_get(c, i, j) == 0))
+                !(*wanted == 0 && matrix_get(c, i, j) == 0))
             return j;
     }
     return c->cols;

@@ -30,7 +30,7 @@ bool finalists_is_row_of(const struct record *r, enum record_kind kind, const st
     /* Re-evaluations of an earlier run may lie ahead. */
     const bool fits = (r->kind == kind && (kind != RECORD_LOOK || r->used)) ||
                       (kind == RECORD_SEARCH &&
-                       (r->kind == RECORD_FIRST || (r->kind == RECORD_GENERIC && r->used)));
+                              (r->kind == RECORD_FIRST || (r->kind == RECORD_GENERIC && r->used)));
     return fits && r->precision == phases->precision && r->pair == task->pair &&
            r->m == task->shape.m && r->n == task->shape.n && r->k == task->shape.k;
 }
@@ -43,8 +43,8 @@ const struct record *finalists_best(const struct phases *phases, enum record_kin
     for (size_t i = 0; i < records->num; i++) {
         const struct record *r = &records->rows[i];
         if (finalists_is_row_of(r, kind, phases, task) && !strcmp(r->outcome, "ok") &&
-            (!best || r->seconds < best->seconds) &&
-            finalists_differ(taken, num_taken, &r->config, least))
+                (!best || r->seconds < best->seconds) &&
+                finalists_differ(taken, num_taken, &r->config, least))
             best = r;
     }
     return best;
@@ -53,7 +53,7 @@ const struct record *finalists_best(const struct phases *phases, enum record_kin
 void finalists_add(struct phases *phases, const struct config *config)
 {
     if (phases->num_finalists < MAX_FINALISTS &&
-        finalists_differ(phases->finalists, phases->num_finalists, config, 1))
+            finalists_differ(phases->finalists, phases->num_finalists, config, 1))
         phases->finalists[phases->num_finalists++] = *config;
 }
 

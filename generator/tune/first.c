@@ -24,13 +24,13 @@ static void add(const struct tuner *tuner, const struct precision *precision,
     const struct problem problem = problem_of_pair(precision, 0);
     const char *reason;
     if (first->num < FIRST_MOST && !is_listed(first, config) &&
-        config_legal(config, &problem, &tuner->facts, &reason))
+            config_legal(config, &problem, &tuner->facts, &reason))
         first->configs[first->num++] = *config;
 }
 
 /* Those that are meant for the precision, or for any. */
-static void add_presets(const struct tuner *tuner, const struct precision *precision,
-        bool is_meant, struct first *first)
+static void add_presets(const struct tuner *tuner, const struct precision *precision, bool is_meant,
+        struct first *first)
 {
     for (size_t f = 0; f < num_families; f++)
         for (unsigned i = 0; i < families[f]->num_presets && family_is_searched(families[f]); i++) {
@@ -40,7 +40,7 @@ static void add_presets(const struct tuner *tuner, const struct precision *preci
             struct config config;
             char error[FAMILY_ERROR_BYTES];
             if (meant == is_meant && (meant || !preset->figure.precision) &&
-                config_parse(preset->config, &config, error))
+                    config_parse(preset->config, &config, error))
                 add(tuner, precision, &config, first);
         }
 }
@@ -48,7 +48,7 @@ static void add_presets(const struct tuner *tuner, const struct precision *preci
 void first_list(const struct tuner *tuner, const struct precision *precision, struct first *first)
 {
     struct config known[FIRST_MOST];
-    *first = (struct first) { .num = 0 };
+    *first = (struct first){ .num = 0 };
     size_t num_known = tuner->kin ? tuner->kin(&tuner->facts, precision, known, FIRST_MOST) : 0;
     for (size_t i = 0; i < num_known; i++)
         add(tuner, precision, &known[i], first);
@@ -94,10 +94,10 @@ static unsigned place_of(struct table *table, const struct record *r)
 {
     unsigned s = 0;
     while (s < table->num && (table->shapes[s].m != r->m || table->shapes[s].n != r->n ||
-                              table->shapes[s].k != r->k))
+                                     table->shapes[s].k != r->k))
         s++;
     if (s == table->num && s < MAX_SHAPES) {
-        table->shapes[table->num++] = (struct shape) { r->m, r->n, r->k };
+        table->shapes[table->num++] = (struct shape){ r->m, r->n, r->k };
         for (unsigned c = 0; c < FIRST_MOST; c++)
             table->log_seconds[s][c] = HUGE_VAL;
     }
@@ -109,8 +109,7 @@ static void fill(const struct tuner *tuner, const struct precision *precision,
 {
     for (size_t i = 0; i < tuner->records.num; i++) {
         const struct record *r = &tuner->records.rows[i];
-        if (r->kind != RECORD_FIRST || r->precision != precision || !r->used ||
-            !record_is_timed(r))
+        if (r->kind != RECORD_FIRST || r->precision != precision || !r->used || !record_is_timed(r))
             continue;
         const unsigned s = place_of(table, r);
         for (unsigned c = 0; c < first->num && s < MAX_SHAPES; c++)
@@ -211,7 +210,7 @@ static void copy(const struct first *from, unsigned i, struct first *to)
 
 void first_sort(const struct tuner *tuner, const struct precision *precision, struct first *first)
 {
-    static struct table table;         /* too large for a stack by habit; one run at a time */
+    static struct table table; /* too large for a stack by habit; one run at a time */
     struct first sorted = { .num = 0 };
     bool taken[FIRST_MOST] = { false }, takes[FIRST_MOST];
     const struct problem problem = problem_of_pair(precision, 0);

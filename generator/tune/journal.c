@@ -108,10 +108,11 @@ static bool take_rows(struct journal *journal, const char *text, bool set_aside,
     char cause[FAMILY_ERROR_BYTES], advice[FAMILY_ERROR_BYTES];
     if (!records_parse(text, records, cause)) {
         records->head = head;
-        snprintf(advice, sizeof advice, "%.80s: delete this line to go on with the rest, or name "
-                "another journal", cause);
-        return set_aside ? put_aside(journal, &head, cause, error)
-                         : failed(journal, advice, error);
+        snprintf(advice, sizeof advice,
+                "%.80s: delete this line to go on with the rest, or name "
+                "another journal",
+                cause);
+        return set_aside ? put_aside(journal, &head, cause, error) : failed(journal, advice, error);
     }
     return !ftruncate(journal->fd, (off_t) records->whole_bytes) ||
            failed(journal, strerror(errno), error);
@@ -129,7 +130,8 @@ static bool resume(struct journal *journal, const struct journal_head *head, boo
         return false;
     const enum journal_state state = journal_head_parse(text, &found, &bytes, &lines, cause);
     const char *unfit = state == JOURNAL_UNFIT ? cause
-                      : state == JOURNAL_BEGUN ? mismatch(head, &found) : NULL;
+                      : state == JOURNAL_BEGUN ? mismatch(head, &found)
+                                               : NULL;
     const char *other = state == JOURNAL_BEGUN && !unfit ? other_part(head, &found) : NULL;
     bool ok;
     records->head = *head;
@@ -151,10 +153,10 @@ struct journal *journal_open(const char *path, const struct journal_head *head, 
         struct records *records, char error[FAMILY_ERROR_BYTES])
 {
     struct journal *journal = calloc(1, sizeof *journal);
-    *records = (struct records) { .num = 0 };
+    *records = (struct records){ .num = 0 };
     if (!journal || strlen(path) >= sizeof journal->path) {
-        snprintf(error, FAMILY_ERROR_BYTES, journal ? "the journal's path is too long"
-                                                    : "out of memory");
+        snprintf(error, FAMILY_ERROR_BYTES,
+                journal ? "the journal's path is too long" : "out of memory");
         free(journal);
         return NULL;
     }

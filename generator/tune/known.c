@@ -21,8 +21,10 @@ static void matched_make(const struct device_facts *facts, struct matched *match
     memcpy(matched->platform, facts->platform, sizeof matched->platform);
     memcpy(matched->device, facts->device, sizeof matched->device);
     memcpy(matched->driver, facts->driver, sizeof matched->driver);
-    matched->facts = (struct kiln_device_facts) {
-        .platform = matched->platform, .device = matched->device, .driver = matched->driver,
+    matched->facts = (struct kiln_device_facts){
+        .platform = matched->platform,
+        .device = matched->device,
+        .driver = matched->driver,
         .is_cpu = facts->value[FACT_IS_CPU] != 0,
         .compute_units = (cl_uint) facts->value[FACT_UNITS],
         .native_vector_float = (cl_uint) facts->value[FACT_VECTOR_BYTES] / 4,
@@ -37,7 +39,7 @@ bool known_match(const struct device_facts *facts)
     matched_make(facts, &matched);
     for (size_t i = 0; kiln_known_bundles[i]; i++)
         if (!kiln_bundle_is_generic(kiln_known_bundles[i]) &&
-            kiln_bundle_matches(kiln_known_bundles[i], &matched.facts))
+                kiln_bundle_matches(kiln_known_bundles[i], &matched.facts))
             return true;
     return false;
 }
@@ -62,19 +64,19 @@ static bool is_wanted(const struct kiln_recipe *recipe, enum which which,
         const struct kiln_device_facts *facts)
 {
     const bool is_for_any = !recipe->kinds && !recipe->time;
-    return which == ALL || (which == FOR_ANY ? is_for_any
-            : !is_for_any && !kiln_recipe_kind_misfit(recipe, facts));
+    return which == ALL ||
+           (which == FOR_ANY ? is_for_any : !is_for_any && !kiln_recipe_kind_misfit(recipe, facts));
 }
 
 static size_t add_configs(const struct kiln_bundle *bundle, const struct precision *precision,
-        enum which which, const struct kiln_device_facts *facts, struct config *configs,
-        size_t num, size_t max)
+        enum which which, const struct kiln_device_facts *facts, struct config *configs, size_t num,
+        size_t max)
 {
     for (uint32_t r = 0; r < bundle->num_recipes && num < max; r++)
         if (bundle->recipes[r].precision == precision->id &&
-            bundle->recipes[r].routine == KILN_ROUTINE_MULTIPLY &&
-            bundle->recipes[r].triangles != KILN_TRIANGLES_ALWAYS &&
-            is_wanted(&bundle->recipes[r], which, facts))
+                bundle->recipes[r].routine == KILN_ROUTINE_MULTIPLY &&
+                bundle->recipes[r].triangles != KILN_TRIANGLES_ALWAYS &&
+                is_wanted(&bundle->recipes[r], which, facts))
             num = add_config(bundle->recipes[r].name, configs, num);
     return num;
 }
@@ -126,7 +128,7 @@ const struct kiln_time *known_time(const struct device_facts *facts,
         for (uint32_t r = 0; r < kin.bundle->num_recipes; r++) {
             const struct kiln_recipe *recipe = &kin.bundle->recipes[r];
             if (recipe->time && recipe->precision == precision->id &&
-                !kiln_bundle_is_generic(kin.bundle) && !strcmp(recipe->name, name))
+                    !kiln_bundle_is_generic(kin.bundle) && !strcmp(recipe->name, name))
                 return recipe->time;
         }
     return NULL;
@@ -154,11 +156,11 @@ static bool dispatch_bundle(const struct launcher *launcher, const struct kiln_b
     struct kiln_context *context = NULL;
     struct kiln_problem problem;
     struct kiln_choice choice;
-    const bool found =
-            kiln_context_create(launcher->context, launcher->device, &params, &context) ==
-                    KILN_SUCCESS &&
-            kiln_problem_make(context, gemm, KILN_CHECK_SHAPE, &problem) == KILN_SUCCESS &&
-            kiln_search_first(context, &problem, &choice) == KILN_SUCCESS;
+    const bool found = kiln_context_create(launcher->context, launcher->device, &params,
+                               &context) == KILN_SUCCESS &&
+                       kiln_problem_make(context, gemm, KILN_CHECK_SHAPE, &problem) ==
+                               KILN_SUCCESS &&
+                       kiln_search_first(context, &problem, &choice) == KILN_SUCCESS;
     if (found)
         snprintf(name, CONFIG_TEXT_BYTES, "%s", choice.plan.recipe->name);
     kiln_context_destroy(&context);
@@ -170,9 +172,14 @@ bool known_dispatch(const struct launcher *launcher, const struct problem *probl
 {
     const struct kiln_gemm gemm = {
         .precision = kiln_precision_of_call(problem->precision->id),
-        .arithmetic = kiln_arithmetic_of_call(problem->precision->id), .layout = KILN_ROW_MAJOR,
+        .arithmetic = kiln_arithmetic_of_call(problem->precision->id),
+        .layout = KILN_ROW_MAJOR,
         .transa = problem->transa ? KILN_TRANS : KILN_NO_TRANS,
-        .transb = problem->transb ? KILN_TRANS : KILN_NO_TRANS, .m = m, .n = n, .k = k, .alpha = 1,
+        .transb = problem->transb ? KILN_TRANS : KILN_NO_TRANS,
+        .m = m,
+        .n = n,
+        .k = k,
+        .alpha = 1,
     };
     const struct kiln_bundle *chain[KILN_MAX_LINKS];
     struct kiln_device_facts facts;
@@ -181,8 +188,7 @@ bool known_dispatch(const struct launcher *launcher, const struct problem *probl
     bool found = false;
     if (kiln_device_facts_query(launcher->device, &facts) != KILN_SUCCESS)
         return false;
-    if (kiln_select_bundles(NULL, kiln_known_bundles, false, &facts, chain, &num) !=
-                KILN_SUCCESS)
+    if (kiln_select_bundles(NULL, kiln_known_bundles, false, &facts, chain, &num) != KILN_SUCCESS)
         num = 0;
     for (unsigned i = 0; i < num && !found; i++)
         found = dispatch_bundle(launcher, chain[i], &gemm, name) &&

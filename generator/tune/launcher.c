@@ -8,11 +8,11 @@ bool launcher_open(struct launcher *launcher, cl_device_id device,
         char error[LAUNCHER_MESSAGE_BYTES])
 {
     cl_int code = CL_SUCCESS;
-    *launcher = (struct launcher) { .device = device };
+    *launcher = (struct launcher){ .device = device };
     launcher->context = clCreateContext(NULL, 1, &device, NULL, NULL, &code);
     if (launcher->context)
-        launcher->queue = clCreateCommandQueue(launcher->context, device,
-                CL_QUEUE_PROFILING_ENABLE, &code);
+        launcher->queue = clCreateCommandQueue(launcher->context, device, CL_QUEUE_PROFILING_ENABLE,
+                &code);
     if (launcher->queue)
         return true;
     snprintf(error, LAUNCHER_MESSAGE_BYTES, "the device gives no %s: %s",
@@ -29,7 +29,7 @@ void launcher_close(struct launcher *launcher)
         clReleaseCommandQueue(launcher->queue);
     if (launcher->context)
         clReleaseContext(launcher->context);
-    *launcher = (struct launcher) { .device = NULL };
+    *launcher = (struct launcher){ .device = NULL };
 }
 
 enum { CANARY_ITEMS = 256 };
@@ -61,8 +61,8 @@ bool launcher_canary(struct launcher *launcher, char error[LAUNCHER_MESSAGE_BYTE
     cl_mem buffer = clCreateBuffer(launcher->context, CL_MEM_READ_WRITE, sizeof answers, NULL,
             &code);
     cl_program program = clCreateProgramWithSource(launcher->context, 1, &text, NULL, &code);
-    if (program && (code = clBuildProgram(program, 1, &launcher->device, NULL, NULL, NULL)) ==
-            CL_SUCCESS)
+    if (program &&
+            (code = clBuildProgram(program, 1, &launcher->device, NULL, NULL, NULL)) == CL_SUCCESS)
         kernel = clCreateKernel(program, "canary", &code);
     if (kernel && buffer)
         code = canary_run(launcher, kernel, buffer, answers);
@@ -125,15 +125,15 @@ static enum kiln_status pack_one(struct launcher *launcher, struct kiln_context 
         status = (enum kiln_status) error;
     }
     return status != KILN_SUCCESS ? status
-            : kiln_pack_enqueue(context, gemm, operand, packs->buffer[i], 0, launcher->queue, 0,
-                    NULL, NULL, &packs->pack[i]);
+                                  : kiln_pack_enqueue(context, gemm, operand, packs->buffer[i], 0,
+                                            launcher->queue, 0, NULL, NULL, &packs->pack[i]);
 }
 
 enum kiln_status launcher_pack(struct launcher *launcher, struct kiln_context *context,
         struct kiln_gemm *gemm, unsigned which, struct launcher_packs *packs)
 {
     enum kiln_status status = KILN_SUCCESS;
-    *packs = (struct launcher_packs) { .buffer = { NULL, NULL } };
+    *packs = (struct launcher_packs){ .buffer = { NULL, NULL } };
     for (int i = 0; i < 2 && status == KILN_SUCCESS; i++) {
         if (!(which >> i & 1))
             continue;
@@ -154,11 +154,11 @@ void launcher_packs_free(struct launcher_packs *packs)
 static double span_of(const cl_event *events, unsigned num)
 {
     cl_ulong start = 0, end = 0;
-    if (!num || clGetEventProfilingInfo(events[0], CL_PROFILING_COMMAND_START, sizeof start,
-            &start, NULL) != CL_SUCCESS)
+    if (!num || clGetEventProfilingInfo(events[0], CL_PROFILING_COMMAND_START, sizeof start, &start,
+                        NULL) != CL_SUCCESS)
         return 0;
     if (clGetEventProfilingInfo(events[num - 1], CL_PROFILING_COMMAND_END, sizeof end, &end,
-            NULL) != CL_SUCCESS)
+                NULL) != CL_SUCCESS)
         return 0;
     return ((double) end - (double) start) * 1e-9;
 }
@@ -180,8 +180,9 @@ enum kiln_status launcher_run(struct launcher *launcher, struct kiln_context *co
     unsigned num = 0;
     const double before = clock_now();
     enum kiln_status status = launcher->is_plain
-            ? enqueue_plain(launcher, context, gemm, stages, &num)
-            : kiln_gemm_enqueue_profiled(context, gemm, launcher->queue, stages, &num);
+                                    ? enqueue_plain(launcher, context, gemm, stages, &num)
+                                    : kiln_gemm_enqueue_profiled(context, gemm, launcher->queue,
+                                              stages, &num);
     const cl_int finished = clFinish(launcher->queue);
     if (status == KILN_SUCCESS)
         status = (enum kiln_status) finished;

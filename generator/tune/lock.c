@@ -13,7 +13,7 @@
 
 enum { PATH_BYTES = 512 };
 
-static const double patience = 10;     /* seconds between two messages of one that waits */
+static const double patience = 10; /* seconds between two messages of one that waits */
 static const long poll_nanoseconds = 2000000;
 
 struct lock {
@@ -44,7 +44,7 @@ static int open_file(const char *path)
     int fd = open(path, flags);
     if (fd < 0 && errno == ENOENT)
         fd = open(path, flags | O_CREAT | O_EXCL, 0644);
-    if (fd < 0 && errno == EEXIST)     /* another tuner was quicker */
+    if (fd < 0 && errno == EEXIST) /* another tuner was quicker */
         fd = open(path, flags);
     return fd;
 }
@@ -80,8 +80,10 @@ struct lock *lock_open(const char *folder, const struct device_facts *facts)
     lock->last_message = -patience;
     if (is_file(lock->device) && is_file(lock->next))
         return lock;
-    fprintf(stderr, "kiln-tune: %s cannot be locked: if another tuner measures on this device, "
-            "both measure wrong times\n", path);
+    fprintf(stderr,
+            "kiln-tune: %s cannot be locked: if another tuner measures on this device, "
+            "both measure wrong times\n",
+            path);
     close_both(lock);
     return lock;
 }

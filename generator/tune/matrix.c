@@ -43,8 +43,11 @@ bool matrix_plan(struct matrix *matrix, size_t element_bytes, size_t rows, size_
         size_t offset)
 {
     size_t elements, bytes;
-    *matrix = (struct matrix) { .rows = rows, .cols = cols, .ld = (cols ? cols : 1) + pad,
-            .offset = offset, .element_bytes = element_bytes };
+    *matrix = (struct matrix){ .rows = rows,
+        .cols = cols,
+        .ld = (cols ? cols : 1) + pad,
+        .offset = offset,
+        .element_bytes = element_bytes };
     return buffer_elements(matrix, &elements) &&
            !__builtin_mul_overflow(elements, element_bytes, &bytes) &&
            !__builtin_add_overflow(bytes, 2 * MATRIX_ZONE_BYTES, &matrix->bytes);
@@ -68,7 +71,7 @@ void matrix_free(struct matrix *matrix)
     if (matrix->whole)
         clReleaseMemObject(matrix->whole);
     free(matrix->image);
-    *matrix = (struct matrix) { .rows = 0 };
+    *matrix = (struct matrix){ .rows = 0 };
 }
 
 /* Poisons image[from..to). */
@@ -94,8 +97,9 @@ void matrix_poison(struct matrix *matrix)
 static void gap_before(const struct matrix *matrix, size_t row, size_t *from, size_t *to)
 {
     const size_t rows = matrix->cols ? matrix->rows : 0;
-    *from = row == 0 ? 0 : (size_t) (matrix_row(matrix, row - 1) - matrix->image) +
-                           matrix->cols * matrix->element_bytes;
+    *from = row == 0 ? 0
+                     : (size_t) (matrix_row(matrix, row - 1) - matrix->image) +
+                               matrix->cols * matrix->element_bytes;
     *to = row < rows ? (size_t) (matrix_row(matrix, row) - matrix->image) : matrix->bytes;
 }
 
@@ -210,7 +214,8 @@ static size_t first_stray(const struct matrix *matrix, size_t from, size_t to)
 static void say_where(const struct matrix *matrix, size_t at, char message[MATRIX_MESSAGE_BYTES])
 {
     const long long element = ((long long) at - MATRIX_ZONE_BYTES) /
-                              (long long) matrix->element_bytes - (long long) matrix->offset;
+                                      (long long) matrix->element_bytes -
+                              (long long) matrix->offset;
     const long long ld = (long long) matrix->ld;
     if (element < 0)
         snprintf(message, MATRIX_MESSAGE_BYTES, "wrote %lld elements before C", -element);

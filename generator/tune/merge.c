@@ -39,7 +39,7 @@ static int merge(const struct options *options, const struct merge_part *parts)
     char error[MERGE_ERROR_BYTES];
     const bool ok = merge_journals(parts, (unsigned) options->num_words, &merged, &notes, error) &&
                     files_write(options->journal, merged.bytes, merged.len, error);
-    for (const char *p = ok ? notes.bytes : NULL; p && *p; ) {
+    for (const char *p = ok ? notes.bytes : NULL; p && *p;) {
         int len = 0;
         while (p[len] && p[len] != '\n')
             len++;

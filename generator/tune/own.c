@@ -19,7 +19,8 @@ static const char *take(void *user, const struct extents_line *line)
     struct own_shapes *own = user;
     const struct own_shape shape = {
         .shape = { line->extents[0], line->extents[1], line->extents[2] },
-        .precision = line->precision, .pair = line->pair,
+        .precision = line->precision,
+        .pair = line->pair,
         .weight = line->weight * (double) line->batch,
     };
     for (size_t i = 0; i < own->num; i++)
@@ -56,8 +57,7 @@ bool own_read(const char *path, struct own_shapes *own, char error[EXTENTS_ERROR
 
 bool own_is_for(const struct own_shape *own, const struct precision *precision)
 {
-    return own->precision ? own->precision == precision
-                          : !kiln_precision_is_complex(precision->id);
+    return own->precision ? own->precision == precision : !kiln_precision_is_complex(precision->id);
 }
 
 /* ---- what became of them ---- */
@@ -77,20 +77,20 @@ static double least_seconds(const struct records *records, enum record_kind kind
     for (size_t i = 0; i < records->num; i++) {
         const struct record *r = &records->rows[i];
         if (is_at(r, kind, precision, pair, s) && record_is_timed(r) &&
-            (!config || config_equal(config, &r->config)))
+                (!config || config_equal(config, &r->config)))
             least = fmin(least, r->seconds);
     }
     return least;
 }
 
-static const struct winner *pinned(const struct winners *winners,
-        const struct precision *precision, int pair, struct shape s)
+static const struct winner *pinned(const struct winners *winners, const struct precision *precision,
+        int pair, struct shape s)
 {
     for (unsigned i = 0; i < winners->num_pins; i++) {
         const struct winner_pin *pin = &winners->pins[i];
         if (pin->precision == precision && pin->m == s.m && pin->n == s.n && pin->k == s.k)
             return pin->recipe[pair] < 0 ? NULL
-                 : winners_recipe(winners, precision, pin->recipe[pair]);
+                                         : winners_recipe(winners, precision, pin->recipe[pair]);
     }
     return NULL;
 }
@@ -105,8 +105,8 @@ static const char *why_unmeasured(const struct tuner *tuner, const struct winner
     }
     return asked && winners_recipe(winners, precision, 0) ? "no candidate served it"
          : winners_recipe(winners, precision, 0)
-         ? "the budget ended before, or no candidate takes it"
-         : "the generic bundle serves this precision";
+                 ? "the budget ended before, or no candidate takes it"
+                 : "the generic bundle serves this precision";
 }
 
 static void say_pinned(const struct tuner *tuner, const struct winner *winner, int pair,
@@ -135,8 +135,7 @@ static void report_one(const struct tuner *tuner, const struct winners *winners,
     for (int pair = 0; pair < NUM_PAIRS; pair++) {
         const struct winner *winner = pinned(winners, precision, pair, s);
         const bool is_asked = own->pair < 0 || own->pair == pair;
-        why[pair] = is_asked && !winner
-                ? why_unmeasured(tuner, winners, precision, pair, s) : NULL;
+        why[pair] = is_asked && !winner ? why_unmeasured(tuner, winners, precision, pair, s) : NULL;
         if (is_asked && winner && !tuner->quiet)
             say_pinned(tuner, winner, pair, s);
     }
@@ -168,9 +167,10 @@ void own_report(const struct options *options, const struct tuner *tuner,
                     report_one(tuner, winners, own, options->precisions[p]);
             }
         if (!is_tuned)
-            fprintf(stderr, "kiln-tune: warning: %zu x %zu x %zu %s%s%s was not measured: "
-                    "the precision is not tuned\n", own->shape.m, own->shape.n, own->shape.k,
-                    own->precision->name, own->pair < 0 ? "" : " ",
-                    own->pair < 0 ? "" : pair_names[own->pair]);
+            fprintf(stderr,
+                    "kiln-tune: warning: %zu x %zu x %zu %s%s%s was not measured: "
+                    "the precision is not tuned\n",
+                    own->shape.m, own->shape.n, own->shape.k, own->precision->name,
+                    own->pair < 0 ? "" : " ", own->pair < 0 ? "" : pair_names[own->pair]);
     }
 }

@@ -39,8 +39,11 @@ void parallel_rows(size_t rows, unsigned parts,
     size_t first = 0;
     for (unsigned i = 0; i < parts; i++) {
         const size_t end = first + share + (i < more);
-        all[i] = (struct part) { .function = function, .user = user, .number = i, .first = first,
-                .end = end };
+        all[i] = (struct part){ .function = function,
+            .user = user,
+            .number = i,
+            .first = first,
+            .end = end };
         first = end;
     }
     for (unsigned i = 1; i < parts; i++)

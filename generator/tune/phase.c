@@ -27,7 +27,9 @@ bool phases_must_stop(const struct phases *phases)
 void phases_limit(struct phases *phases, double part, bool is_first)
 {
     phases->tuner->limit = is_first && !phases->tuner->is_strict
-            ? HUGE_VAL : fmin(phases->start + part * phases->seconds, phases->tuner->budget);
+                                 ? HUGE_VAL
+                                 : fmin(phases->start + part * phases->seconds,
+                                           phases->tuner->budget);
 }
 
 void phases_limit_beyond(struct phases *phases, double end, bool is_first)

@@ -36,8 +36,8 @@ enum { FIRST_SHAPES = 3 * DRAW_NUM_CLASSES, MATRIX_SHAPES = 400, HELD_SHAPES = 6
  * want many shapes, unless the application has shapes of its own. Shards and what is merged of them
  * keep to the long search. */
 static const double first_end = 0.12, starters_end = 0.18, search_end = 0.50,
-        short_search_end = 0.28, edges_end = 0.70, short_edges_end = 0.55, drawn_end = 0.89,
-        matrix_end = 0.92;
+                    short_search_end = 0.28, edges_end = 0.70, short_edges_end = 0.55,
+                    drawn_end = 0.89, matrix_end = 0.92;
 
 /* From so many configurations of relatives on. */
 enum { MANY_KIN = 6 };
@@ -76,8 +76,11 @@ static struct phases phases_of(struct tuner *tuner, const struct precision *prec
         double seconds)
 {
     const struct journal_head *head = &tuner->records.head;
-    struct phases phases = { .tuner = tuner, .precision = precision, .start = tuner->spent,
-            .seconds = seconds, .search_end = search_end };
+    struct phases phases = { .tuner = tuner,
+        .precision = precision,
+        .start = tuner->spent,
+        .seconds = seconds,
+        .search_end = search_end };
     if (head->shard.num) {
         phases.seconds = seconds / search_end;
         phases.most_ops = shard_ops(&tuner->facts);
@@ -123,14 +126,14 @@ static bool time_first(struct phases *phases)
     progress_phase(phases->tuner, "%s first", phases->precision->name);
     phases_limit_beyond(phases, first_end, true);
     const struct problem problems[2] = { problem_of_pair(phases->precision, 0),
-            problem_of_pair(phases->precision, NUM_PAIRS - 1) };
+        problem_of_pair(phases->precision, NUM_PAIRS - 1) };
     bool takes_turns = false;
     tuner_warm(phases->tuner, &problems[0], first.configs, first.num);
     struct draw draw = drawn_begin(phases, "first");
     for (unsigned i = 0; i < FIRST_SHAPES && phases_used(phases) < first_end; i++) {
         struct drawn drawn;
         if (i == DRAW_NUM_CLASSES && !phases->tuner->facts.value[FACT_IS_CPU] &&
-            phases_used(phases) < first_end / 2) {
+                phases_used(phases) < first_end / 2) {
             takes_turns = true;
             tuner_warm(phases->tuner, &problems[1], first.configs, first.num);
         }
@@ -163,8 +166,9 @@ static bool check_edges(struct phases *phases)
     progress_phase(phases->tuner, "%s edges", phases->precision->name);
     phases_limit(phases, 1, false);
     phases->num_finalists = verify_all(phases->tuner, phases->precision, phases->finalists,
-            phases->num_finalists, phases->start + phases->seconds *
-                    (phases->search_end < search_end ? short_edges_end : edges_end));
+            phases->num_finalists,
+            phases->start + phases->seconds * (phases->search_end < search_end ? short_edges_end
+                                                                               : edges_end));
     return !phases_must_stop(phases);
 }
 

@@ -21,13 +21,16 @@ static void put_json(const struct tuner *tuner, const struct record *r, bool mea
     char config[CONFIG_TEXT_BYTES];
     struct text text = { 0 };
     config_format(&r->config, config);
-    text_add(&text, "{\"kind\": \"%s\", \"precision\": \"%s\", \"transposes\": \"%s\", \"m\": %zu, "
-            "\"n\": %zu, \"k\": %zu, \"config\": ", record_kind_words[r->kind], r->precision->name,
-            pair_names[r->pair], r->m, r->n, r->k);
+    text_add(&text,
+            "{\"kind\": \"%s\", \"precision\": \"%s\", \"transposes\": \"%s\", \"m\": %zu, "
+            "\"n\": %zu, \"k\": %zu, \"config\": ",
+            record_kind_words[r->kind], r->precision->name, pair_names[r->pair], r->m, r->n, r->k);
     text_quote_json(&text, config);
-    text_add(&text, ", \"outcome\": \"%s\", \"seconds\": %.9g, \"gflops\": %.4g, "
-            "\"measured\": %s, \"spent\": %.3f, \"budget\": %.3f, \"message\": ", r->outcome,
-            r->seconds, gflops(r), measured ? "true" : "false", tuner->spent, tuner->budget);
+    text_add(&text,
+            ", \"outcome\": \"%s\", \"seconds\": %.9g, \"gflops\": %.4g, "
+            "\"measured\": %s, \"spent\": %.3f, \"budget\": %.3f, \"message\": ",
+            r->outcome, r->seconds, gflops(r), measured ? "true" : "false", tuner->spent,
+            tuner->budget);
     text_quote_json(&text, r->message);
     printf("%s}\n", text.failed ? "{" : text.bytes);
     fflush(stdout);
@@ -49,7 +52,7 @@ static void put_line(struct tuner *tuner, bool terminal)
 void progress_row(struct tuner *tuner, const struct record *record, bool measured)
 {
     if (record->kind != RECORD_EDGES && gflops(record) > tuner->best_gflops &&
-        !strcmp(record->outcome, "ok"))
+            !strcmp(record->outcome, "ok"))
         tuner->best_gflops = gflops(record);
     if (tuner->json)
         put_json(tuner, record, measured);
@@ -74,8 +77,8 @@ void progress_end(struct tuner *tuner)
 {
     if (tuner->json) {
         printf("{\"kind\": \"end\", \"measured\": %zu, \"recalled\": %zu, \"spent\": %.3f, "
-               "\"budget\": %.3f}\n", tuner->num_measured, tuner->num_recalled, tuner->spent,
-                tuner->budget);
+               "\"budget\": %.3f}\n",
+                tuner->num_measured, tuner->num_recalled, tuner->spent, tuner->budget);
         fflush(stdout);
     }
     if (!tuner->quiet && isatty(STDERR_FILENO))

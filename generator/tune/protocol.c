@@ -96,12 +96,10 @@ static const char *const greeting[PROTOCOL_GREETING_LINES] = {
 /* Where a line's name belongs; NULL when it has none. */
 static char *name_of(struct device_facts *facts, unsigned number, size_t *bytes)
 {
-    char *const names[PROTOCOL_GREETING_LINES] = {
-        NULL, facts->platform, facts->device, facts->driver, facts->unit
-    };
-    const size_t sizes[PROTOCOL_GREETING_LINES] = {
-        0, sizeof facts->platform, sizeof facts->device, sizeof facts->driver, sizeof facts->unit
-    };
+    char *const names[PROTOCOL_GREETING_LINES] = { NULL, facts->platform, facts->device,
+        facts->driver, facts->unit };
+    const size_t sizes[PROTOCOL_GREETING_LINES] = { 0, sizeof facts->platform, sizeof facts->device,
+        sizeof facts->driver, sizeof facts->unit };
     *bytes = sizes[number];
     return names[number];
 }
@@ -115,8 +113,7 @@ void protocol_write_greeting(const struct device_facts *facts, unsigned number,
     int at = snprintf(line, PROTOCOL_LINE_BYTES, "%s%s", greeting[number], name ? name : "");
     if (number + 1 == PROTOCOL_GREETING_LINES)
         for (int i = 0; i < NUM_FACTS && at < PROTOCOL_LINE_BYTES; i++)
-            at += snprintf(line + at, (size_t) (PROTOCOL_LINE_BYTES - at), " %ld",
-                    facts->value[i]);
+            at += snprintf(line + at, (size_t) (PROTOCOL_LINE_BYTES - at), " %ld", facts->value[i]);
 }
 
 bool protocol_read_greeting(const char *line, unsigned number, struct device_facts *facts)
@@ -154,8 +151,7 @@ void protocol_write_result(unsigned config, const struct trial_result *result,
         char line[PROTOCOL_LINE_BYTES])
 {
     snprintf(line, PROTOCOL_LINE_BYTES, "result %u %s %.9g %.4g %s", config,
-            trial_outcome_words[result->outcome], result->seconds, result->spread,
-            result->message);
+            trial_outcome_words[result->outcome], result->seconds, result->spread, result->message);
 }
 
 bool protocol_read_result(const char *line, unsigned num, unsigned *config,
@@ -165,10 +161,10 @@ bool protocol_read_result(const char *line, unsigned num, unsigned *config,
     int outcome;
     double seconds, spread;
     if (!take_text(&line, "result ") || !take_count(&line, UINT64_MAX, &i) || i >= num ||
-        !take_text(&line, " ") ||
-        !take_word(&line, trial_outcome_words, NUM_TRIAL_OUTCOMES, &outcome) ||
-        !take_text(&line, " ") || !take_number(&line, &seconds) || !take_text(&line, " ") ||
-        !take_number(&line, &spread) || (*line && *line != ' ') || !is_plain(line))
+            !take_text(&line, " ") ||
+            !take_word(&line, trial_outcome_words, NUM_TRIAL_OUTCOMES, &outcome) ||
+            !take_text(&line, " ") || !take_number(&line, &seconds) || !take_text(&line, " ") ||
+            !take_number(&line, &spread) || (*line && *line != ' ') || !is_plain(line))
         return false;
     *config = (unsigned) i;
     result->outcome = (enum trial_outcome) outcome;
@@ -209,7 +205,7 @@ static bool take_problem(const char **text, struct problem *problem)
         return false;
     ++*text;
     if (!take_text(text, " ") || !take_count(text, 1, &transa) || !take_text(text, " ") ||
-        !take_count(text, 1, &transb))
+            !take_count(text, 1, &transb))
         return false;
     problem->transa = transa;
     problem->transb = transb;
@@ -233,9 +229,9 @@ bool protocol_read_request(const char *line, struct trial_request *request)
 {
     uint64_t num;
     int kind;
-    *request = (struct trial_request) { .kind = TRIAL_MEASURE };
+    *request = (struct trial_request){ .kind = TRIAL_MEASURE };
     if (!take_word(&line, kind_words, sizeof kind_words / sizeof kind_words[0], &kind) ||
-        !take_text(&line, " ") || !take_problem(&line, &request->problem))
+            !take_text(&line, " ") || !take_problem(&line, &request->problem))
         return false;
     request->kind = (enum trial_kind) kind;
     if (request->kind == TRIAL_MEASURE && !take_shape(&line, request))

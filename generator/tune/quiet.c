@@ -1,5 +1,5 @@
 /* quiet.c: see quiet.h. */
-#define _GNU_SOURCE                    /* for sched_getaffinity */
+#define _GNU_SOURCE /* for sched_getaffinity */
 #include "quiet.h"
 
 #include <sched.h>
@@ -10,6 +10,6 @@ void quieten_pocl(void)
 {
     cpu_set_t may_use;
     if (sched_getaffinity(0, sizeof may_use, &may_use) == 0 &&
-        CPU_COUNT(&may_use) == sysconf(_SC_NPROCESSORS_ONLN))
+            CPU_COUNT(&may_use) == sysconf(_SC_NPROCESSORS_ONLN))
         setenv("POCL_AFFINITY", "1", 0);
 }

@@ -29,7 +29,7 @@ static void add_single(struct sums *sums, double a, const double *restrict b, si
 /* x = upper + lower with 26 bits each, so that products of the parts are exact. */
 static void split(double x, double *upper, double *lower)
 {
-    const double shifted = 134217729.0 * x;      /* 2^27 + 1 */
+    const double shifted = 134217729.0 * x; /* 2^27 + 1 */
     *upper = shifted - (shifted - x);
     *lower = x - *upper;
 }
@@ -88,8 +88,8 @@ static void multiply_block(const struct reference *r, size_t first, size_t width
     for (size_t i = 0; i < r->m; i++) {
         struct sums sums = { { 0 }, { 0 }, { 0 } };
         for (size_t p = 0; p < k; p++)
-            (r->is_double ? add_double : add_single)(&sums, r->a[i * r->k + p],
-                    block + p * BLOCK, width);
+            (r->is_double ? add_double : add_single)(&sums, r->a[i * r->k + p], block + p * BLOCK,
+                    width);
         finish(r, &sums, i * r->n + first, width);
     }
 }

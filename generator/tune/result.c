@@ -59,8 +59,9 @@ static bool write_emitted(const struct options *options, const struct winners *w
 static bool embed(const struct options *options, struct assembly *assembly,
         char error[FAMILY_ERROR_BYTES])
 {
-    const struct embed_crew crew = { .program = options->program, .output = options->output,
-            .size = crew_size(sysconf(_SC_NPROCESSORS_ONLN) + 1) };
+    const struct embed_crew crew = { .program = options->program,
+        .output = options->output,
+        .size = crew_size(sysconf(_SC_NPROCESSORS_ONLN) + 1) };
     return embed_binaries(assembly, options->device, options->embed == EMBED_BOTH, NULL, &crew,
             error);
 }
@@ -104,7 +105,8 @@ int result_write_empty(const struct options *options, const char *why, bool is_w
     else
         fprintf(stderr, "kiln-tune: %s: nothing to tune\n", why);
     return result_write(options, &winners) && result_write_device(options, &winners.facts)
-         ? EXIT_SUCCESS : EXIT_FAILURE;
+                 ? EXIT_SUCCESS
+                 : EXIT_FAILURE;
 }
 
 /* ---- Why something is missing ---- */
@@ -154,7 +156,8 @@ void result_why(const struct tuner *tuner, const struct precision *precision,
         snprintf(why, FAMILY_ERROR_BYTES, "none passed every edge class; the last one, %s: %.150s",
                 edges.bad->outcome, edges.bad->message);
     else
-        snprintf(why, FAMILY_ERROR_BYTES, "the budget ended before more than generic's own recipes "
+        snprintf(why, FAMILY_ERROR_BYTES,
+                "the budget ended before more than generic's own recipes "
                 "was verified on every edge class and timed");
 }
 
@@ -169,18 +172,22 @@ static void warn_precision(const struct options *options, const struct tuner *tu
         fprintf(stderr, "kiln-tune: %s precision: the device does not have it\n", precision->name);
     else if (!winners_recipe(winners, precision, 0)) {
         result_why(tuner, precision, why);
-        fprintf(stderr, "kiln-tune: warning: nothing for %s precision, the generic bundle serves "
-                "it: %s\n", precision->name, why);
+        fprintf(stderr,
+                "kiln-tune: warning: nothing for %s precision, the generic bundle serves "
+                "it: %s\n",
+                precision->name, why);
     } else if (select_generic(&tuner->records, precision, &against)) {
         if (against.unverified)
-            fprintf(stderr, "kiln-tune: warning: %s: the generic bundle was faster at %u of %u "
+            fprintf(stderr,
+                    "kiln-tune: warning: %s: the generic bundle was faster at %u of %u "
                     "shapes, but there was no time to verify its recipe: raise the budget above "
-                    "%.0f s\n", precision->name, against.unverified, against.shapes,
-                    options->seconds);
+                    "%.0f s\n",
+                    precision->name, against.unverified, against.shapes, options->seconds);
         if (against.slower > against.unverified)
-            fprintf(stderr, "kiln-tune: %s: at %u of %u shapes a recipe of the generic bundle was "
-                    "faster than the one that is predicted to be\n", precision->name,
-                    against.slower - against.unverified, against.shapes);
+            fprintf(stderr,
+                    "kiln-tune: %s: at %u of %u shapes a recipe of the generic bundle was "
+                    "faster than the one that is predicted to be\n",
+                    precision->name, against.slower - against.unverified, against.shapes);
     }
 }
 
@@ -189,10 +196,11 @@ static void warn_loss(const struct options *options, const struct winners *winne
     for (unsigned i = 0; i < winners->num_losses; i++) {
         const struct winner_loss *loss = &winners->losses[i];
         if (loss->mean > much_loss && !strcmp(loss->class, "all"))
-            fprintf(stderr, "kiln-tune: warning: %s: at held-out shapes the recipes "
+            fprintf(stderr,
+                    "kiln-tune: warning: %s: at held-out shapes the recipes "
                     "chosen take %.0f %% longer than the best that was timed: raise the budget "
-                    "above %.0f s, or name your shapes (--shapes)\n", loss->precision->name,
-                    100 * (loss->mean - 1), options->seconds);
+                    "above %.0f s, or name your shapes (--shapes)\n",
+                    loss->precision->name, 100 * (loss->mean - 1), options->seconds);
     }
 }
 
@@ -224,9 +232,11 @@ static void report_chosen(const struct winners *winners)
     }
     for (unsigned i = 0; i < winners->num_losses; i++) {
         const struct winner_loss *loss = &winners->losses[i];
-        fprintf(stderr, "kiln-tune: %s, %s: choosing costs %.1f %%, at worst %.0f %%, on %u "
-                "held-out shapes\n", loss->precision->name, loss->class, 100 * (loss->mean - 1),
-                100 * (loss->worst - 1), loss->shapes);
+        fprintf(stderr,
+                "kiln-tune: %s, %s: choosing costs %.1f %%, at worst %.0f %%, on %u "
+                "held-out shapes\n",
+                loss->precision->name, loss->class, 100 * (loss->mean - 1), 100 * (loss->worst - 1),
+                loss->shapes);
     }
 }
 

@@ -32,8 +32,7 @@ static size_t list_own(const struct phases *phases, struct task tasks[MAX_OWN])
     for (size_t i = 0; i < phases->tuner->num_own && num < MAX_OWN; i++) {
         const struct own_shape *own = &phases->tuner->own[i];
         if (own_is_for(own, phases->precision))
-            tasks[num++] = (struct task) { own->shape, own->pair < 0 ? 0 : own->pair,
-                    own->weight };
+            tasks[num++] = (struct task){ own->shape, own->pair < 0 ? 0 : own->pair, own->weight };
     }
     return num;
 }
@@ -49,7 +48,7 @@ static size_t list_searched(const struct phases *phases, struct task tasks[MAX_S
         for (size_t t = 0; t < num && is_new; t++)
             is_new = !finalists_is_row_of(r, RECORD_SEARCH, phases, &tasks[t]);
         if (is_new)
-            tasks[num++] = (struct task) { { r->m, r->n, r->k }, r->pair, 1 };
+            tasks[num++] = (struct task){ { r->m, r->n, r->k }, r->pair, 1 };
     }
     return num;
 }
@@ -63,14 +62,15 @@ static size_t list_tasks(const struct phases *phases, struct task tasks[MAX_SEAR
     const unsigned most = phases->tuner->facts.value[FACT_IS_CPU] ? cpu_shapes : gpu_shapes;
     const double fit = (phases->search_end - phases_used(phases)) * phases->seconds / least_search;
     const unsigned num_drawn = head->shard.num || head->merged || fit >= most ? most
-            : fit > 2 ? (unsigned) fit : 2;
+                             : fit > 2                                        ? (unsigned) fit
+                                                                              : 2;
     struct draw draw = drawn_begin(phases, "search");
     struct drawn drawn;
     size_t num = *own = list_own(phases, tasks);
     for (unsigned i = 0; i < num_drawn; i++)
         if (draw_shape(&draw, &drawn))
-            tasks[num++] = (struct task) { { drawn.m, drawn.n, drawn.k },
-                    2 * drawn.transa + drawn.transb, parts[i % DRAW_NUM_CLASSES] };
+            tasks[num++] = (struct task){ { drawn.m, drawn.n, drawn.k },
+                2 * drawn.transa + drawn.transb, parts[i % DRAW_NUM_CLASSES] };
     return num;
 }
 
@@ -88,8 +88,8 @@ static double search_share(const struct task *tasks, size_t i, size_t own, size_
     const double for_own = own ? 0.7 : 0;
     if (i < own)
         return for_own * sum_parts(tasks, i + 1) / sum_parts(tasks, own);
-    return for_own + (1 - for_own) * sum_parts(tasks + own, i + 1 - own) /
-                             sum_parts(tasks + own, num - own);
+    return for_own +
+           (1 - for_own) * sum_parts(tasks + own, i + 1 - own) / sum_parts(tasks + own, num - own);
 }
 
 /* The verified configurations that are predicted to be best for a task, best first; how many. */
@@ -126,7 +126,8 @@ static void search_one(struct phases *phases, const struct times *fitted, const 
     const struct problem problem = problem_of_pair(phases->precision, task->pair);
     const unsigned num = list_promising(fitted, task, promising);
     const struct initial_configs initial = {
-        .configs = num ? promising : phases->finalists, .num = num ? num : phases->num_finalists,
+        .configs = num ? promising : phases->finalists,
+        .num = num ? num : phases->num_finalists,
         .is_informed = num > 0,
     };
     progress_phase(phases->tuner, "%s search %zux%zux%zu %s", phases->precision->name,
@@ -183,7 +184,7 @@ static unsigned list_best(const struct phases *phases, const struct task *tasks,
 {
     unsigned num = 0;
     for (size_t idle = 0, t = 0; idle < num_tasks && num < most && num < MAX_REEVALUATED;
-         t = (t + 1) % num_tasks) {
+            t = (t + 1) % num_tasks) {
         const struct record *best = finalists_best(phases, RECORD_SEARCH, &tasks[t], configs, num,
                 1);
         idle = best ? 0 : idle + 1;
@@ -217,7 +218,7 @@ static double reevaluated_loss(const struct phases *phases, const struct task *t
     for (size_t i = 0; best && i < records->num; i++) {
         const struct record *r = &records->rows[i];
         if (finalists_is_row_of(r, RECORD_LOOK, phases, task) && record_is_timed(r) &&
-            config_equal(&r->config, config))
+                config_equal(&r->config, config))
             return log(r->seconds / best->seconds);
     }
     return HUGE_VAL;
@@ -276,8 +277,7 @@ bool search_all(struct phases *phases)
     phases_limit_beyond(phases, end, false);
     if (head->merged)
         return reevaluate(phases, tasks, num,
-                again > MERGED_REEVALUATED ? again : MERGED_REEVALUATED,
-                end + reevaluation_share);
+                again > MERGED_REEVALUATED ? again : MERGED_REEVALUATED, end + reevaluation_share);
     return search_each(phases, tasks, num, own, end - (again ? reevaluation_share : 0)) &&
            (!again || head->shard.num || reevaluate(phases, tasks, num, again, end));
 }

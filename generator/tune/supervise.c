@@ -18,7 +18,7 @@
 
 _Static_assert((int) TRIAL_MESSAGE_BYTES >= (int) CHILD_CAUSE_BYTES, "causes are passed on");
 
-static const double greeting_seconds = 60;       /* a driver may take long to come up */
+static const double greeting_seconds = 60; /* a driver may take long to come up */
 static const double canary_seconds = 30;
 
 struct supervisor {
@@ -52,7 +52,7 @@ static bool hear_greeting(struct supervisor *supervisor, struct device_facts *fa
 {
     char line[CHILD_LINE_BYTES] = "";
     const double deadline = clock_now() + greeting_seconds;
-    *facts = (struct device_facts) { .value = { 0 } };
+    *facts = (struct device_facts){ .value = { 0 } };
     for (unsigned number = 0; number < PROTOCOL_GREETING_LINES; number++) {
         const enum heard heard = child_hear(&supervisor->child, deadline, stop, line);
         if (heard == HEARD_LINE && protocol_read_greeting(line, number, facts))
@@ -95,7 +95,7 @@ static bool start(struct supervisor *supervisor, struct device_facts *facts,
         const volatile int *stop, char error[TRIAL_MESSAGE_BYTES])
 {
     char *const args[] = { supervisor->program, "trial", "--device", supervisor->device,
-            lesser_facts ? "--facts" : NULL, (char *) lesser_facts, NULL };
+        lesser_facts ? "--facts" : NULL, (char *) lesser_facts, NULL };
     if (!child_start(&supervisor->child, args)) {
         snprintf(error, TRIAL_MESSAGE_BYTES, "cannot start a trial process: %s", strerror(errno));
         return false;
@@ -215,7 +215,7 @@ static bool take_result(const char *line, struct round *round)
     unsigned i;
     struct trial_result answer;
     if (!protocol_read_result(line, round->num_sent, &i, &answer) ||
-        round->answered[round->sent[i]])
+            round->answered[round->sent[i]])
         return false;
     struct trial_result *result = &round->results[round->sent[i]];
     book_time(round, -1);
@@ -315,8 +315,8 @@ static bool ready(struct supervisor *supervisor, const volatile int *stop,
 {
     struct device_facts facts;
     for (int attempt = 0; attempt < 2 && !(stop && *stop); attempt++)
-        if (supervisor->child.pid || (start(supervisor, &facts, stop, error) &&
-                                      hear_canary(supervisor, stop, error)))
+        if (supervisor->child.pid ||
+                (start(supervisor, &facts, stop, error) && hear_canary(supervisor, stop, error)))
             return true;
     return false;
 }
@@ -361,7 +361,7 @@ bool supervise_run(struct supervisor *supervisor, const struct trial_request *re
 {
     struct round round = { .request = request, .results = results, .current = -1 };
     for (unsigned i = 0; i < request->num_configs; i++)
-        results[i] = (struct trial_result) { .outcome = TRIAL_CRASH };
+        results[i] = (struct trial_result){ .outcome = TRIAL_CRASH };
     if (!supervise_hold(supervisor, stop))
         return give_up(&round, TRIAL_TIMEOUT, "stopped");
     round.until = request->total > 0 ? clock_now() + request->total : HUGE_VAL;
@@ -389,7 +389,7 @@ static struct supervisor *make(const char *program, const char *device,
         supervise_close(&supervisor);
         return NULL;
     }
-    signal(SIGPIPE, SIG_IGN);          /* a child that died is noticed by write's error */
+    signal(SIGPIPE, SIG_IGN); /* a child that died is noticed by write's error */
     return supervisor;
 }
 
@@ -403,8 +403,8 @@ enum supervise_probe supervise_probe(const char *program, const char *device,
     return found ? SUPERVISE_FOUND : absent ? SUPERVISE_ABSENT : SUPERVISE_BROKEN;
 }
 
-struct supervisor *supervise_open(const char *program, const char *device,
-        const volatile int *stop, struct device_facts *facts, char error[TRIAL_MESSAGE_BYTES])
+struct supervisor *supervise_open(const char *program, const char *device, const volatile int *stop,
+        struct device_facts *facts, char error[TRIAL_MESSAGE_BYTES])
 {
     struct supervisor *supervisor = make(program, device, error);
     bool ok = supervisor && start(supervisor, facts, stop, error);
@@ -423,8 +423,8 @@ struct supervisor *supervise_open_member(const char *program, const char *device
 {
     struct device_facts facts;
     struct supervisor *supervisor = make(program, device, error);
-    if (supervisor && (!start(supervisor, &facts, stop, error) ||
-                       !first_canary(supervisor, stop, error)))
+    if (supervisor &&
+            (!start(supervisor, &facts, stop, error) || !first_canary(supervisor, stop, error)))
         supervise_close(&supervisor);
     return supervisor;
 }

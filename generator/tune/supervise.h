@@ -30,8 +30,8 @@ enum supervise_probe supervise_probe(const char *program, const char *device,
 /* program: path of kiln-tune itself; device: substring of a device name, "" for the first.
  * Starts the child and reads the device's facts from it. NULL with a message on failure, and when
  * *stop becomes non-zero (stop may be NULL). */
-struct supervisor *supervise_open(const char *program, const char *device,
-        const volatile int *stop, struct device_facts *facts, char error[TRIAL_MESSAGE_BYTES]);
+struct supervisor *supervise_open(const char *program, const char *device, const volatile int *stop,
+        struct device_facts *facts, char error[TRIAL_MESSAGE_BYTES]);
 void supervise_close(struct supervisor **supervisor);
 
 /* The same for one that takes no turns of its own: it works while another supervisor of this

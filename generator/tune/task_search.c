@@ -66,8 +66,7 @@ static void add_start(struct family_search *one, const struct point *point)
 /* Adds a point that is no near copy of those there. */
 static bool add_diverse(struct family_search *one, const struct point *point)
 {
-    const bool is_new = search_is_diverse(one->start, one->num_start, point,
-            one->space.num_params);
+    const bool is_new = search_is_diverse(one->start, one->num_start, point, one->space.num_params);
     if (is_new)
         add_start(one, point);
     return is_new;
@@ -109,7 +108,7 @@ static void add_presets(struct family_search *one, bool meant)
     char error[FAMILY_ERROR_BYTES];
     for (unsigned i = 0; i < family->num_presets && one->num_start + RANKED < MAX_START; i++)
         if (is_meant(one, &family->presets[i]) == meant &&
-            config_parse(family->presets[i].config, &config, error))
+                config_parse(family->presets[i].config, &config, error))
             add_configs(one, &config, 1);
 }
 
@@ -140,9 +139,8 @@ static size_t draw_ranked(const struct family_search *one, uint64_t seed,
         if (!space_legal(&one->space, &point, &reason))
             continue;
         space_config(&one->space, &point, &config);
-        draws[num++] = (struct draw) {
-            config_rank(&config, &one->space.problem, &one->space.facts), i, point
-        };
+        draws[num++] = (struct draw){ config_rank(&config, &one->space.problem, &one->space.facts),
+            i, point };
     }
     return num;
 }
@@ -207,8 +205,11 @@ static bool open_one(struct task_search *all, size_t family)
     if (!add_ranked(one, tuner->seed))
         return false;
     const struct search_space space = {
-        .num_params = one->space.num_params, .num_values = one->space.num_values,
-        .legal = is_legal, .env = &one->space, .start = one->start,
+        .num_params = one->space.num_params,
+        .num_values = one->space.num_values,
+        .legal = is_legal,
+        .env = &one->space,
+        .start = one->start,
         .num_start = one->num_start,
     };
     one->open = search_init(&one->search, tuner->strategy, &space, tuner->seed);
@@ -230,8 +231,7 @@ static struct family_search *best_one(struct task_search *all, const struct fami
 {
     struct family_search *best = NULL;
     for (struct family_search *one = all->at; one < all->at + num_families; one++)
-        if (one != but && !one->done &&
-            (!best || one->search.best_cost < best->search.best_cost))
+        if (one != but && !one->done && (!best || one->search.best_cost < best->search.best_cost))
             best = one;
     return best;
 }
@@ -252,8 +252,7 @@ static bool worth_opening(const struct task_search *all, const struct family_sea
         size_t step)
 {
     return step < one->num_start &&
-           (step < PATIENCE || step < one->num_meant ||
-            one->search.best_cost < 2 * best_of(all));
+           (step < PATIENCE || step < one->num_meant || one->search.best_cost < 2 * best_of(all));
 }
 
 static struct family_search *next_one(struct task_search *all)
@@ -339,8 +338,8 @@ static bool run(struct task_search *all, double until)
     }
 }
 
-bool task_search(struct tuner *tuner, const struct precision *precision,
-        const struct task *task, const struct initial_configs *initial, double until)
+bool task_search(struct tuner *tuner, const struct precision *precision, const struct task *task,
+        const struct initial_configs *initial, double until)
 {
     struct task_search *all = calloc(1, sizeof *all + num_families * sizeof all->at[0]);
     bool ok = all != NULL;

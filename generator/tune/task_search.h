@@ -22,7 +22,7 @@ struct initial_configs {
 /* Searches every family that is not for the record, the better ones longer, until tuner->spent
  * reaches `until` or nothing is left to try. The results stand in tuner->records. False when the
  * run must stop. */
-bool task_search(struct tuner *tuner, const struct precision *precision,
-        const struct task *task, const struct initial_configs *initial, double until);
+bool task_search(struct tuner *tuner, const struct precision *precision, const struct task *task,
+        const struct initial_configs *initial, double until);
 
 #endif

@@ -11,16 +11,16 @@
 
 enum { MAX_REPEAT = 2048, RANDOM_BYTES = 1 << 20 };
 
-enum { FEW = 4 };                      /* candidates that are timed together */
+enum { FEW = 4 }; /* candidates that are timed together */
 
 /* Seconds of a candidate's samples. A CPU is shared and timed by the wall's clock; what is not, by
  * its own, repeats within a percent. */
 static const double enough_of_few = 0.25, enough_of_many = 0.03, enough_elsewhere = 0.005;
-static const double slow_factor = 1.5;           /* times the incumbent */
-static const double far_factor = 3;              /* times the fastest of the same request */
+static const double slow_factor = 1.5; /* times the incumbent */
+static const double far_factor = 3;    /* times the fastest of the same request */
 static const double long_seconds = 10e-3;
-static const double least_mhz = 1000;            /* no clock is taken to be slower */
-static const double false_clock = 1e-3;          /* of the wall's time: what tells of no clock */
+static const double least_mhz = 1000;   /* no clock is taken to be slower */
+static const double false_clock = 1e-3; /* of the wall's time: what tells of no clock */
 
 double timing_least(const struct device_facts *facts, const struct precision *precision, size_t m,
         size_t n, size_t k)
@@ -104,7 +104,7 @@ static enum kiln_status span_seconds(const struct span *span, double *seconds)
 {
     cl_ulong start = 0, end = 0;
     if (!span->first || !span->last)
-        return KILN_INVALID_ARGUMENT;  /* nothing was enqueued */
+        return KILN_INVALID_ARGUMENT; /* nothing was enqueued */
     cl_int error = clGetEventProfilingInfo(span->first, CL_PROFILING_COMMAND_START, sizeof start,
             &start, NULL);
     if (error == CL_SUCCESS)
@@ -161,7 +161,7 @@ static bool has_false_clock(struct launcher *launcher, struct timing_entry *entr
 static void fill_random(unsigned char *bytes, const struct precision *precision)
 {
     const size_t size = (size_t) precision->element_bytes;
-    uint64_t state = 88172645463325252u;         /* xorshift64 (Marsaglia 2003) */
+    uint64_t state = 88172645463325252u; /* xorshift64 (Marsaglia 2003) */
     for (size_t at = 0; at + size <= RANDOM_BYTES; at += size) {
         state ^= state << 13;
         state ^= state >> 7;
@@ -182,9 +182,9 @@ static cl_int buffer_reserve(struct launcher *launcher, struct timing_buffer *bu
     if (buffer->bytes < bytes) {
         if (buffer->memory)
             clReleaseMemObject(buffer->memory);
-        *buffer = (struct timing_buffer) { .memory = NULL };
+        *buffer = (struct timing_buffer){ .memory = NULL };
         buffer->memory = clCreateBuffer(launcher->context, CL_MEM_READ_WRITE, wanted, NULL, &error);
-        if (!buffer->memory)           /* a device that is nearly full */
+        if (!buffer->memory) /* a device that is nearly full */
             buffer->memory = clCreateBuffer(launcher->context, CL_MEM_READ_WRITE, wanted = bytes,
                     NULL, &error);
         if (!buffer->memory)
@@ -240,7 +240,7 @@ void timing_data_free(struct timing_data *data)
     for (int i = 0; i < 3; i++)
         if (data->buffers[i].memory)
             clReleaseMemObject(data->buffers[i].memory);
-    *data = (struct timing_data) { .precision = NULL };
+    *data = (struct timing_data){ .precision = NULL };
 }
 
 /* ---- Candidates ---- */
@@ -294,7 +294,7 @@ static void warm_up(struct launcher *launcher, struct timing_entry *entry,
     }
     entry->first = seconds;
     if (plausible(entry, seconds, limits) && limits->incumbent > 0 &&
-        seconds > slow_factor * limits->incumbent)
+            seconds > slow_factor * limits->incumbent)
         stop_slow(entry);
 }
 
@@ -308,7 +308,7 @@ static void drop_far_behind(struct timing_entry *entries, unsigned num, bool is_
             fastest = fmin(fastest, entries[i].first);
     for (unsigned i = 0; i < num; i++)
         if (!entries[i].done && entries[i].first > far_factor * fastest &&
-            (is_broad || entries[i].first > long_seconds))
+                (is_broad || entries[i].first > long_seconds))
             stop_slow(&entries[i]);
 }
 
@@ -332,8 +332,8 @@ static void add_sample(struct launcher *launcher, struct timing_entry *entry,
         return;
     entry->done = true;
     entry->result->outcome = TRIAL_OK;
-    timing_summarise(entry->samples, entry->num_samples, limits->sustained,
-            &entry->result->seconds, &entry->result->spread);
+    timing_summarise(entry->samples, entry->num_samples, limits->sustained, &entry->result->seconds,
+            &entry->result->spread);
 }
 
 void timing_run(struct launcher *launcher, struct timing_entry *entries, unsigned num,

@@ -74,8 +74,8 @@ static void build_all(struct trial *trial, const struct trial_request *request)
 {
     for (unsigned i = 0; i < request->num_configs; i++)
         if (request->configs[i].family)
-            candidate_build(candidate_get(&trial->candidates, &request->configs[i],
-                        &request->problem));
+            candidate_build(
+                    candidate_get(&trial->candidates, &request->configs[i], &request->problem));
 }
 
 /* The next line of the parent, without its newline. */
@@ -109,14 +109,18 @@ static void timing_begins(void *user, unsigned entry)
 
 static struct kiln_gemm timed_gemm(const struct trial *trial, const struct trial_request *request)
 {
-    return (struct kiln_gemm) {
+    return (struct kiln_gemm){
         .precision = kiln_precision_of_call(request->problem.precision->id),
         .arithmetic = kiln_arithmetic_of_call(request->problem.precision->id),
         .layout = KILN_ROW_MAJOR,
         .transa = request->problem.transa ? KILN_TRANS : KILN_NO_TRANS,
         .transb = request->problem.transb ? KILN_TRANS : KILN_NO_TRANS,
-        .m = request->m, .n = request->n, .k = request->k, .alpha = 1,
-        .a = trial->data.buffers[0].memory, .b = trial->data.buffers[1].memory,
+        .m = request->m,
+        .n = request->n,
+        .k = request->k,
+        .alpha = 1,
+        .a = trial->data.buffers[0].memory,
+        .b = trial->data.buffers[1].memory,
         .c = trial->data.buffers[2].memory,
     };
 }
@@ -127,8 +131,9 @@ static enum kiln_status add_timed(struct timed *timed, const struct trial_reques
 {
     struct timing_entry *entry = &timed->entries[timed->num];
     timed->config[timed->num] = config;
-    *entry = (struct timing_entry) { .context = candidate->context,
-            .gemm = timed_gemm(timed->trial, request), .result = &timed->results[timed->num] };
+    *entry = (struct timing_entry){ .context = candidate->context,
+        .gemm = timed_gemm(timed->trial, request),
+        .result = &timed->results[timed->num] };
     const enum kiln_status status = launcher_prepare(&timed->trial->launcher, candidate->context,
             &entry->gemm);
     if (status == KILN_SUCCESS)
@@ -140,8 +145,8 @@ static enum kiln_status reserve_data(struct trial *trial, const struct trial_req
 {
     size_t elements[3];
     if (__builtin_mul_overflow(request->m, request->k, &elements[0]) ||
-        __builtin_mul_overflow(request->k, request->n, &elements[1]) ||
-        __builtin_mul_overflow(request->m, request->n, &elements[2]))
+            __builtin_mul_overflow(request->k, request->n, &elements[1]) ||
+            __builtin_mul_overflow(request->m, request->n, &elements[2]))
         return KILN_SIZE_OVERFLOW;
     return timing_data_reserve(&trial->data, &trial->launcher, request->problem.precision,
             elements);
@@ -153,7 +158,7 @@ static void leave_if_lost(struct trial *trial, const struct trial_result *result
 {
     char error[LAUNCHER_MESSAGE_BYTES];
     if ((result->outcome == TRIAL_LAUNCH || result->outcome == TRIAL_WRONG) &&
-        !launcher_canary(&trial->launcher, error))
+            !launcher_canary(&trial->launcher, error))
         _exit(EXIT_FAILURE);
 }
 
@@ -199,15 +204,15 @@ static void share_workspace(struct timed *timed)
 
 static void measure(struct trial *trial, const struct trial_request *request)
 {
-    static struct timed timed;         /* too large for a stack by habit; one request at a time */
+    static struct timed timed; /* too large for a stack by habit; one request at a time */
     memset(&timed, 0, sizeof timed);
     timed.trial = trial;
     for (unsigned i = 0; i < request->num_configs; i++)
         measure_begin(&timed, request, i);
     share_workspace(&timed);
     struct timing_limits limits = { .incumbent = request->incumbent,
-            .least = timing_least(&trial->facts, request->problem.precision, request->m, request->n,
-                    request->k) };
+        .least = timing_least(&trial->facts, request->problem.precision, request->m, request->n,
+                request->k) };
     timing_choose_samples(&trial->facts, timed.num, &limits);
     timing_run(&trial->launcher, timed.entries, timed.num, &limits, timing_begins, &timed);
     for (unsigned i = 0; i < timed.num; i++)
@@ -301,7 +306,7 @@ static bool open_device(struct trial *trial, const char *name, const char *facts
         return false;
     }
     if (device_facts(device, &trial->facts, error) && lessen_facts(trial, facts, error) &&
-        launcher_open(&trial->launcher, device, error))
+            launcher_open(&trial->launcher, device, error))
         return true;
     say(trial, "error %s", error);
     return false;

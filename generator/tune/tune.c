@@ -63,7 +63,7 @@ static void tune_all(const struct options *options, struct tuner *tuner)
         if (!precision_is_there(options->precisions[i], &tuner->facts))
             continue;
         if (left <= 0 || !phases_run(tuner, options->precisions[i],
-                    left / (double) (options->num_precisions - i)))
+                                 left / (double) (options->num_precisions - i)))
             break;
     }
     if (stop_requested && !tuner->failed && !tuner->records.head.shard.num)
@@ -76,11 +76,14 @@ static int conclude_shard(const struct options *options, const struct tuner *tun
     const struct shard *shard = &tuner->records.head.shard;
     if (!tuner->quiet) {
         result_report_counts(tuner);
-        fprintf(stderr, "kiln-tune: shard %u/%u ends; merge the journals of all shards and tune "
-                "over the merged one\n", shard->index, shard->num);
+        fprintf(stderr,
+                "kiln-tune: shard %u/%u ends; merge the journals of all shards and tune "
+                "over the merged one\n",
+                shard->index, shard->num);
     }
-    return result_write_device(options, &tuner->facts) && !tuner->failed ? EXIT_SUCCESS
-                                                                         : EXIT_FAILURE;
+    return result_write_device(options, &tuner->facts) && !tuner->failed
+                 ? EXIT_SUCCESS
+                 : EXIT_FAILURE;
 }
 
 /* Nothing may ship. In a build generic serves. */
@@ -118,14 +121,16 @@ static int conclude(const struct options *options, struct tuner *tuner)
     budget.most_bytes = 1024 * options->bundle_kib;
     if (!select_within(&tuner->records, options->name, &budget, &winners, error))
         return winners.num_recipes ? fail(error)
-             : conclude_empty(options, tuner) == EXIT_SUCCESS && !failed ? EXIT_SUCCESS
-             : EXIT_FAILURE;
+             : conclude_empty(options, tuner) == EXIT_SUCCESS && !failed
+                     ? EXIT_SUCCESS
+                     : EXIT_FAILURE;
     result_report_dropped(&budget);
     result_report(options, tuner, &winners);
     if (!forms_add(&winners, error))
         return fail(error);
-    return result_write(options, &winners) && result_write_device(options, &tuner->facts) &&
-           !failed ? EXIT_SUCCESS : EXIT_FAILURE;
+    return result_write(options, &winners) && result_write_device(options, &tuner->facts) && !failed
+                 ? EXIT_SUCCESS
+                 : EXIT_FAILURE;
 }
 
 static const char *journal_path(const struct options *options, char path[PATH_BYTES])
@@ -232,15 +237,21 @@ int tune_main(const struct options *options)
     struct device_facts least;
     int status;
     struct tuner tuner = {
-        .strategy = options->strategy, .seed = options->seed,
-        .own = own.at, .json = options->json, .quiet = options->quiet,
-        .stop = &stop_requested, .kin = known_kin, .generic = known_generic,
-        .of_kind = known_of_kind, .is_strict = options->or_generic,
+        .strategy = options->strategy,
+        .seed = options->seed,
+        .own = own.at,
+        .json = options->json,
+        .quiet = options->quiet,
+        .stop = &stop_requested,
+        .kin = known_kin,
+        .generic = known_generic,
+        .of_kind = known_of_kind,
+        .is_strict = options->or_generic,
     };
     if (!make_output(options->output))
         return EXIT_FAILURE;
     if (options->shapes_file && options->shapes_file[0] &&
-        !own_read(options->shapes_file, &own, error))
+            !own_read(options->shapes_file, &own, error))
         return fail(error);
     tuner.num_own = own.num;
     if (options->facts && !facts_read(options->facts, &least, error))

@@ -125,11 +125,12 @@ static bool measure(struct tuner *tuner, struct trial_request *request, struct r
     unsigned num = 0;
     request->total = fmax(time_ends(tuner) - clock_now(), least_time);
     struct supervisor *supervisor = tuner->ahead && request->num_configs == 1
-            ? ahead_take(tuner->ahead, request) : NULL;
+                                          ? ahead_take(tuner->ahead, request)
+                                          : NULL;
     if (!supervisor)
         supervisor = tuner->supervisor;
     const bool whole = supervise_run(supervisor, request, trials, tuner->stop);
-    tuner->last_event += supervise_waited(supervisor);         /* no candidate's cost */
+    tuner->last_event += supervise_waited(supervisor); /* no candidate's cost */
     if (!whole && !*tuner->stop) {
         tuner->failed = tuner->is_lost = true;
         snprintf(tuner->error, sizeof tuner->error, "%s", trials[0].message);
@@ -149,9 +150,14 @@ static bool measure(struct tuner *tuner, struct trial_request *request, struct r
 static struct record row_of(enum record_kind kind, const struct problem *problem,
         struct shape shape, const struct config *config)
 {
-    return (struct record) {
-        .kind = kind, .precision = problem->precision, .pair = pair_of_problem(problem),
-        .m = shape.m, .n = shape.n, .k = shape.k, .config = *config,
+    return (struct record){
+        .kind = kind,
+        .precision = problem->precision,
+        .pair = pair_of_problem(problem),
+        .m = shape.m,
+        .n = shape.n,
+        .k = shape.k,
+        .config = *config,
     };
 }
 
@@ -159,8 +165,9 @@ void tuner_expect(struct tuner *tuner, const struct problem *problem, struct sha
         const struct config *config)
 {
     const struct record row = row_of(RECORD_SEARCH, problem, shape, config);
-    struct trial_request request = { .kind = TRIAL_BUILD_ONLY, .problem = *problem,
-            .num_configs = 1 };
+    struct trial_request request = { .kind = TRIAL_BUILD_ONLY,
+        .problem = *problem,
+        .num_configs = 1 };
     if (!tuner->ahead || *tuner->stop || find_result(tuner, &row))
         return;
     request.configs[0] = *config;
@@ -179,8 +186,12 @@ bool tuner_evaluate(struct tuner *tuner, enum record_kind kind, const struct pro
 {
     unsigned missing[TRIAL_MAX_CONFIGS];
     struct trial_request request = {
-        .kind = kind == RECORD_EDGES ? TRIAL_EDGES : TRIAL_MEASURE, .problem = *problem,
-        .m = shape.m, .n = shape.n, .k = shape.k, .incumbent = incumbent,
+        .kind = kind == RECORD_EDGES ? TRIAL_EDGES : TRIAL_MEASURE,
+        .problem = *problem,
+        .m = shape.m,
+        .n = shape.n,
+        .k = shape.k,
+        .incumbent = incumbent,
     };
     if (*tuner->stop || tuner->failed)
         return false;
@@ -205,8 +216,12 @@ static bool begin_work(struct tuner *tuner, enum trial_kind kind, struct job *jo
     if (!supervise_hold(tuner->supervisor, tuner->stop))
         return false;
     tuner->last_event += supervise_waited(tuner->supervisor);
-    const struct crew_work work = { .kind = kind, .jobs = jobs, .num = num,
-            .deadline = patience(0), .until = time_ends(tuner), .stop = tuner->stop };
+    const struct crew_work work = { .kind = kind,
+        .jobs = jobs,
+        .num = num,
+        .deadline = patience(0),
+        .until = time_ends(tuner),
+        .stop = tuner->stop };
     crew_begin(tuner->crew, &work);
     return true;
 }
@@ -219,7 +234,7 @@ static void end_work(struct tuner *tuner)
 
 static void fill_job(struct job *job, const struct evaluation *evaluation)
 {
-    *job = (struct job) { .problem = evaluation->problem, .config = evaluation->config };
+    *job = (struct job){ .problem = evaluation->problem, .config = evaluation->config };
 }
 
 /* Has the crew do what it can. A row is written when those before it are, so that a kill loses
@@ -261,7 +276,7 @@ bool tuner_evaluate_each(struct tuner *tuner, enum record_kind kind,
         const struct evaluation *next = &evaluations[missing[i]];
         struct record *result = &results[missing[i]];
         if (!result->outcome[0] && !tuner_evaluate(tuner, kind, &next->problem, next->shape,
-                    &next->config, 1, 0, result))
+                                           &next->config, 1, 0, result))
             return false;
     }
     return !tuner->failed;
@@ -274,7 +289,7 @@ static bool is_known(const struct tuner *tuner, const struct problem *problem,
     for (size_t i = 0; i < tuner->records.num; i++) {
         const struct record *r = &tuner->records.rows[i];
         if (r->precision == problem->precision && r->pair == pair_of_problem(problem) &&
-            config_equal(&r->config, config))
+                config_equal(&r->config, config))
             return true;
     }
     return false;
@@ -288,7 +303,7 @@ void tuner_warm(struct tuner *tuner, const struct problem *problem, const struct
     for (unsigned i = 0; i < num && jobs; i++)
         if (!is_known(tuner, problem, &configs[i]))
             fill_job(&jobs[num_jobs++],
-                    &(struct evaluation) { .problem = *problem, .config = configs[i] });
+                    &(struct evaluation){ .problem = *problem, .config = configs[i] });
     if (num_jobs && begin_work(tuner, TRIAL_COMPILE, jobs, num_jobs)) {
         for (unsigned i = 0; i < num_jobs; i++)
             crew_await(tuner->crew, i);

@@ -70,10 +70,20 @@ static struct kiln_gemm gemm_of(const struct verify_operands *operands,
         .layout = KILN_ROW_MAJOR,
         .transa = of->problem.transa ? KILN_TRANS : KILN_NO_TRANS,
         .transb = of->problem.transb ? KILN_TRANS : KILN_NO_TRANS,
-        .m = of->m, .n = of->n, .k = of->k, .alpha = of->alpha, .beta = of->beta,
-        .a = operands->a.buffer, .a_offset = of->offset_a, .lda = operands->a.ld / parts,
-        .b = operands->b.buffer, .b_offset = of->offset_b, .ldb = operands->b.ld / parts,
-        .c = operands->c.buffer, .c_offset = of->offset_c, .ldc = operands->c.ld / parts,
+        .m = of->m,
+        .n = of->n,
+        .k = of->k,
+        .alpha = of->alpha,
+        .beta = of->beta,
+        .a = operands->a.buffer,
+        .a_offset = of->offset_a,
+        .lda = operands->a.ld / parts,
+        .b = operands->b.buffer,
+        .b_offset = of->offset_b,
+        .ldb = operands->b.ld / parts,
+        .c = operands->c.buffer,
+        .c_offset = of->offset_c,
+        .ldc = operands->c.ld / parts,
     };
     return of->by_columns ? by_columns(&gemm) : gemm;
 }
@@ -143,8 +153,8 @@ static enum verify_verdict run_once(struct verifier *verifier, struct kiln_conte
 
 /* Does it again over `before`, C as it was unless beta = 0; `after` is room for as much. */
 static enum verify_verdict run_again(struct verifier *verifier, struct kiln_context *context,
-        struct verify_operands *operands, const struct verify_case *of,
-        const unsigned char *before, unsigned char *after, char message[VERIFY_MESSAGE_BYTES])
+        struct verify_operands *operands, const struct verify_case *of, const unsigned char *before,
+        unsigned char *after, char message[VERIFY_MESSAGE_BYTES])
 {
     struct matrix *c = &operands->c;
     memcpy(after, c->image, c->bytes);
@@ -193,7 +203,8 @@ static bool rank_fits(const struct verify_case *of, int rank)
 {
     const double limit = of->problem.precision->real_bytes == sizeof(double) ? 0x1p53 : 0x1p24;
     const double alpha = fabs(of->alpha) > 1 ? fabs(of->alpha) : 1;
-    return 4 * (alpha * rank * rank * (double) (parts_in(of) * of->k) + fabs(of->beta) * 32) < limit;
+    return 4 * (alpha * rank * rank * (double) (parts_in(of) * of->k) + fabs(of->beta) * 32) <
+           limit;
 }
 
 /* Into how many parts a matrix is divided on this machine. */
@@ -212,15 +223,16 @@ static enum verify_verdict judge_exact(const struct verifier *verifier,
         char message[VERIFY_MESSAGE_BYTES])
 {
     const struct matrix *c = &slot->operands.c;
-    const struct exact_goal goal = { .factors = &slot->factors, .alpha = of->alpha,
-            .beta = of->beta };
+    const struct exact_goal goal = { .factors = &slot->factors,
+        .alpha = of->alpha,
+        .beta = of->beta };
     struct exact_wrong wrong;
     char what[128];
     if (exact_judge(&goal, c, parts_of(verifier, c), &wrong))
         return VERIFY_OK;
     snprintf(what, sizeof what, "C[%zu][%zu]%s is %.9g, not %.9g", wrong.row,
-            wrong.col / parts_in(of), part_word(of, wrong.col),
-            matrix_get(c, wrong.row, wrong.col), wrong.wanted);
+            wrong.col / parts_in(of), part_word(of, wrong.col), matrix_get(c, wrong.row, wrong.col),
+            wrong.wanted);
     return say(VERIFY_WRONG, of, what, message);
 }
 
@@ -228,17 +240,16 @@ static void slot_free(struct verify_slot *slot)
 {
     operands_free(&slot->operands);
     exact_free(&slot->factors);
-    *slot = (struct verify_slot) { .used = 0 };
+    *slot = (struct verify_slot){ .used = 0 };
 }
 
 bool verify_same_inputs(const struct verify_case *x, const struct verify_case *y)
 {
-    return x->problem.precision == y->problem.precision &&
-           x->problem.transa == y->problem.transa && x->problem.transb == y->problem.transb &&
-           x->m == y->m && x->n == y->n && x->k == y->k && x->pad_a == y->pad_a &&
-           x->pad_b == y->pad_b && x->pad_c == y->pad_c && x->offset_a == y->offset_a &&
-           x->offset_b == y->offset_b && x->offset_c == y->offset_c && x->alpha == y->alpha &&
-           x->beta == y->beta && x->poison_inputs == y->poison_inputs;
+    return x->problem.precision == y->problem.precision && x->problem.transa == y->problem.transa &&
+           x->problem.transb == y->problem.transb && x->m == y->m && x->n == y->n && x->k == y->k &&
+           x->pad_a == y->pad_a && x->pad_b == y->pad_b && x->pad_c == y->pad_c &&
+           x->offset_a == y->offset_a && x->offset_b == y->offset_b && x->offset_c == y->offset_c &&
+           x->alpha == y->alpha && x->beta == y->beta && x->poison_inputs == y->poison_inputs;
 }
 
 /* Lends a matrix the image that all exact checks share, until end_loan: to get fresh memory takes
@@ -291,7 +302,7 @@ static enum verify_verdict slot_fill(struct verifier *verifier, struct verify_sl
     if (!rank_fits(of, rank))
         return say(VERIFY_IMPOSSIBLE, of, "too deep to be verified exactly", message);
     if (!operands_init(&slot->operands, of, matrix_plan) ||
-        !exact_init(&slot->factors, of->m, of->n, of->k, rank, (unsigned) parts_in(of)))
+            !exact_init(&slot->factors, of->m, of->n, of->k, rank, (unsigned) parts_in(of)))
         return say(VERIFY_IMPOSSIBLE, of, "out of memory", message);
     slot->of = *of;
     const enum verify_verdict verdict = put_input(verifier, slot, false, message);
@@ -366,8 +377,8 @@ static void gauge_free(struct gauge *gauge)
 }
 
 /* Copies op(X) to a dense array, its parts side by side. */
-static void densify(const struct matrix *matrix, bool trans, size_t rows, size_t cols,
-        size_t parts, double *out)
+static void densify(const struct matrix *matrix, bool trans, size_t rows, size_t cols, size_t parts,
+        double *out)
 {
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < cols; j++)
@@ -398,10 +409,13 @@ static bool gauge_init(struct gauge *gauge, const struct verify_operands *operan
         const struct verify_case *of)
 {
     const size_t parts = parts_in(of), m = of->m, n = parts * of->n, k = parts * of->k;
-    *gauge = (struct gauge) {
-        .a = calloc(m * k + 1, sizeof(double)), .b = calloc(k * n + 1, sizeof(double)),
-        .c = calloc(m * n + 1, sizeof(double)), .high = calloc(m * n + 1, sizeof(double)),
-        .low = calloc(m * n + 1, sizeof(double)), .magnitude = calloc(m * n + 1, sizeof(double)),
+    *gauge = (struct gauge){
+        .a = calloc(m * k + 1, sizeof(double)),
+        .b = calloc(k * n + 1, sizeof(double)),
+        .c = calloc(m * n + 1, sizeof(double)),
+        .high = calloc(m * n + 1, sizeof(double)),
+        .low = calloc(m * n + 1, sizeof(double)),
+        .magnitude = calloc(m * n + 1, sizeof(double)),
     };
     if (!gauge->a || !gauge->b || !gauge->c || !gauge->high || !gauge->low || !gauge->magnitude)
         return false;
@@ -412,10 +426,18 @@ static bool gauge_init(struct gauge *gauge, const struct verify_operands *operan
         densify_pairs(&operands->b, of->problem.transb, of->k, of->n, gauge->b);
     densify(&operands->c, false, m, of->n, parts, gauge->c);
     const struct reference reference = {
-        .m = m, .n = n, .k = k, .alpha = of->alpha, .beta = of->beta,
-        .a = gauge->a, .b = gauge->b, .c = gauge->c,
+        .m = m,
+        .n = n,
+        .k = k,
+        .alpha = of->alpha,
+        .beta = of->beta,
+        .a = gauge->a,
+        .b = gauge->b,
+        .c = gauge->c,
         .is_double = of->problem.precision->real_bytes == sizeof(double),
-        .high = gauge->high, .low = gauge->low, .magnitude = gauge->magnitude,
+        .high = gauge->high,
+        .low = gauge->low,
+        .magnitude = gauge->magnitude,
     };
     return reference_gemm(&reference);
 }
@@ -482,8 +504,7 @@ enum verify_verdict verify_gauge(struct verifier *verifier, struct kiln_context 
 
 void verifier_init(struct verifier *verifier, struct launcher *launcher)
 {
-    *verifier = (struct verifier) { .launcher = launcher,
-            .cores = sysconf(_SC_NPROCESSORS_ONLN) };
+    *verifier = (struct verifier){ .launcher = launcher, .cores = sysconf(_SC_NPROCESSORS_ONLN) };
 }
 
 void verifier_free(struct verifier *verifier)

@@ -34,8 +34,8 @@ static bool bench_has_complex(const struct options *options)
     bool found = false;
 
     for (size_t i = 0; i < options->num_precisions; i++) {
-        found = found || options->precisions[i] == KILN_COMPLEX_SINGLE
-                || options->precisions[i] == KILN_COMPLEX_DOUBLE;
+        found = found || options->precisions[i] == KILN_COMPLEX_SINGLE ||
+                options->precisions[i] == KILN_COMPLEX_DOUBLE;
     }
     return found;
 }
@@ -53,15 +53,18 @@ static int bench_compare_peers(const struct options *options, const struct devic
 {
     const struct peer *kiln = bench_judged(peers, num_peers);
     struct comparison comparison = {
-        .peers = peers, .num_peers = num_peers, .data = options->data, .rounds = options->rounds,
+        .peers = peers,
+        .num_peers = num_peers,
+        .data = options->data,
+        .rounds = options->rounds,
         .min_seconds = options->min_seconds,
         .clock = device->has_clock ? CLOCK_DEVICE : CLOCK_WALL,
         .recipes = recipes,
-        .kiln = kiln != NULL ? (size_t)(kiln - peers) : num_peers,
+        .kiln = kiln != NULL ? (size_t) (kiln - peers) : num_peers,
     };
-    const struct json_document document = {
-        .device = device, .options = options, .comparison = &comparison
-    };
+    const struct json_document document = { .device = device,
+        .options = options,
+        .comparison = &comparison };
     int status;
 
     report_peers(peers, num_peers);
@@ -80,10 +83,12 @@ static int bench_compare_peers(const struct options *options, const struct devic
 static int bench_compare(struct options *options, const struct device *device)
 {
     const struct peer_setup setup = {
-        .device = device, .precisions = options->precisions,
-        .num_precisions = options->num_precisions, .min_seconds = options->min_seconds,
+        .device = device,
+        .precisions = options->precisions,
+        .num_precisions = options->num_precisions,
+        .min_seconds = options->min_seconds,
     };
-    struct recipes recipes = {.setup = &setup};
+    struct recipes recipes = { .setup = &setup };
     struct peer peers[PEERS_MAX];
     size_t count;
     int status;
@@ -114,7 +119,9 @@ static int bench_errors(struct options *options, const struct device *device)
 {
     const enum kiln_precision precision = KILN_SINGLE;
     const struct peer_setup setup = {
-        .device = device, .precisions = &precision, .num_precisions = 1,
+        .device = device,
+        .precisions = &precision,
+        .num_precisions = 1,
         .min_seconds = options->min_seconds,
     };
     struct peer peers[PEERS_MAX];
@@ -132,7 +139,7 @@ static int bench_errors(struct options *options, const struct device *device)
 static int bench_host_overhead(const struct options *options, const struct device *device)
 {
     struct overhead overhead;
-    const struct json_document document = {.device = device, .overhead = &overhead};
+    const struct json_document document = { .device = device, .overhead = &overhead };
 
     if (!overhead_measure(device, &overhead)) {
         return EXIT_FAILURE;
@@ -144,7 +151,7 @@ static int bench_host_overhead(const struct options *options, const struct devic
 static int bench_first_result(const struct options *options, const struct device *device)
 {
     struct first_result result;
-    const struct json_document document = {.device = device, .first_result = &result};
+    const struct json_document document = { .device = device, .first_result = &result };
 
     if (!first_result_measure(options, &result)) {
         return EXIT_FAILURE;
@@ -165,22 +172,15 @@ static int bench_on_device(struct options *options)
     }
     report_device(&device);
     switch (options->mode) {
-    case MODE_HOST_OVERHEAD:
-        status = bench_host_overhead(options, &device);
-        break;
-    case MODE_ERRORS:
-        status = bench_errors(options, &device);
-        break;
+    case MODE_HOST_OVERHEAD: status = bench_host_overhead(options, &device); break;
+    case MODE_ERRORS: status = bench_errors(options, &device); break;
     case MODE_TRIANGLES:
         status = options_draw(options, &device) && triangles_report(options, &device)
-                ? EXIT_SUCCESS : EXIT_FAILURE;
+                       ? EXIT_SUCCESS
+                       : EXIT_FAILURE;
         break;
-    case MODE_FIRST_RESULT:
-        status = bench_first_result(options, &device);
-        break;
-    default:
-        status = bench_compare(options, &device);
-        break;
+    case MODE_FIRST_RESULT: status = bench_first_result(options, &device); break;
+    default: status = bench_compare(options, &device); break;
     }
     device_close(&device);
     return status;
@@ -201,20 +201,11 @@ static bool can_write(const char *path)
 static int bench_run(struct options *options)
 {
     switch (options->mode) {
-    case MODE_HELP:
-        options_print_help(stdout);
-        return EXIT_SUCCESS;
-    case MODE_VERSION:
-        printf("kiln-bench %s\n", KILN_VERSION);
-        return EXIT_SUCCESS;
-    case MODE_LIST_PEERS:
-        peers_list(stdout);
-        return EXIT_SUCCESS;
-    case MODE_LIST_SHAPES:
-        shapes_print_lists(stdout);
-        return EXIT_SUCCESS;
-    default:
-        return can_write(options->json) ? bench_on_device(options) : EXIT_FAILURE;
+    case MODE_HELP: options_print_help(stdout); return EXIT_SUCCESS;
+    case MODE_VERSION: printf("kiln-bench %s\n", KILN_VERSION); return EXIT_SUCCESS;
+    case MODE_LIST_PEERS: peers_list(stdout); return EXIT_SUCCESS;
+    case MODE_LIST_SHAPES: shapes_print_lists(stdout); return EXIT_SUCCESS;
+    default: return can_write(options->json) ? bench_on_device(options) : EXIT_FAILURE;
     }
 }
 

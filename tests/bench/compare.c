@@ -21,14 +21,14 @@ static size_t compare_num_entries(const struct comparison *comparison, const str
 static struct entry *compare_entry(const struct comparison *comparison, struct row *row, size_t i)
 {
     return i < comparison->num_peers ? &row->entries[i]
-            : &row->recipes[i - comparison->num_peers].entry;
+                                     : &row->recipes[i - comparison->num_peers].entry;
 }
 
 static struct peer *compare_peer(const struct comparison *comparison, const struct row *row,
         size_t i)
 {
     return i < comparison->num_peers ? &comparison->peers[i]
-            : row->recipes[i - comparison->num_peers].peer;
+                                     : row->recipes[i - comparison->num_peers].peer;
 }
 
 static bool compare_allocate_samples(const struct comparison *comparison, struct entry *entry)
@@ -100,12 +100,9 @@ static void compare_check_results(const struct check *check, struct row *row, si
 static enum outcome compare_outcome(enum peer_answer answer)
 {
     switch (answer) {
-    case PEER_OK:
-        return OUTCOME_TIMED;
-    case PEER_REFUSED:
-        return OUTCOME_REFUSED;
-    default:
-        return OUTCOME_FAILED;
+    case PEER_OK: return OUTCOME_TIMED;
+    case PEER_REFUSED: return OUTCOME_REFUSED;
+    default: return OUTCOME_FAILED;
     }
 }
 
@@ -151,8 +148,8 @@ static bool compare_read_names(char *explain, const char **bundle, const char **
     static const char second[] = "kernel: ";
     char *end = strchr(explain, '\n');
 
-    if (end == NULL || strncmp(explain, first, sizeof(first) - 1) != 0
-            || strncmp(end + 1, second, sizeof(second) - 1) != 0) {
+    if (end == NULL || strncmp(explain, first, sizeof(first) - 1) != 0 ||
+            strncmp(end + 1, second, sizeof(second) - 1) != 0) {
         return false;
     }
     *end = '\0';
@@ -189,8 +186,8 @@ static bool compare_add_recipes(struct comparison *comparison, struct row *row,
     }
     free(list);
     row->dispatched = 0;
-    while (row->dispatched < row->num_recipes
-            && strcmp(row->recipes[row->dispatched].name, kernel) != 0) {
+    while (row->dispatched < row->num_recipes &&
+            strcmp(row->recipes[row->dispatched].name, kernel) != 0) {
         row->dispatched++;
     }
     return good;
@@ -224,7 +221,7 @@ static bool compare_check_recipes(struct comparison *comparison, struct row *row
 static bool compare_check(struct comparison *comparison, struct row *row,
         const struct problem *problem, const struct operands *operands)
 {
-    struct check check = {.problem = problem};
+    struct check check = { .problem = problem };
     bool good = true;
 
     for (size_t i = 0; good && i < comparison->num_peers; i++) {
@@ -235,11 +232,11 @@ static bool compare_check(struct comparison *comparison, struct row *row,
         compare_check_results(&check, row, comparison->num_peers);
         compare_explain(comparison, row);
     }
-    if (good && comparison->recipes != NULL
-            && row->entries[comparison->kiln].outcome == OUTCOME_TIMED) {
-        good = compare_add_recipes(comparison, row, problem)
-                && compare_check_recipes(comparison, row, problem, operands,
-                        check.results[comparison->kiln]);
+    if (good && comparison->recipes != NULL &&
+            row->entries[comparison->kiln].outcome == OUTCOME_TIMED) {
+        good = compare_add_recipes(comparison, row, problem) &&
+               compare_check_recipes(comparison, row, problem, operands,
+                       check.results[comparison->kiln]);
     }
     for (size_t i = 0; i < PEERS_MAX; i++) {
         free(check.results[i]);
@@ -273,16 +270,15 @@ static void compare_drop_slow(const struct comparison *comparison, struct row *r
     for (size_t i = 0; i < row->num_recipes; i++) {
         const struct entry *entry = &row->recipes[i].entry;
 
-        if (entry->outcome == OUTCOME_TIMED
-                && (least == 0 || entry->samples[clock][0] < least)) {
+        if (entry->outcome == OUTCOME_TIMED && (least == 0 || entry->samples[clock][0] < least)) {
             least = entry->samples[clock][0];
         }
     }
     for (size_t i = 0; i < row->num_recipes; i++) {
         struct entry *entry = &row->recipes[i].entry;
 
-        if (i != row->dispatched && entry->outcome == OUTCOME_TIMED
-                && entry->samples[clock][0] > COMPARE_SLOW * least) {
+        if (i != row->dispatched && entry->outcome == OUTCOME_TIMED &&
+                entry->samples[clock][0] > COMPARE_SLOW * least) {
             entry->outcome = OUTCOME_SLOW;
         }
     }
@@ -291,8 +287,8 @@ static void compare_drop_slow(const struct comparison *comparison, struct row *r
 /* Which entry has turn `i` of a round. Who comes after another library has an advantage where that
  * left the processors idle; so with recipes, the other peers come first, and then Kiln and the
  * recipes, each round from the next of them on. */
-static size_t compare_turn(const struct comparison *comparison, const struct row *row,
-        size_t round, size_t i)
+static size_t compare_turn(const struct comparison *comparison, const struct row *row, size_t round,
+        size_t i)
 {
     size_t num_others = comparison->num_peers - 1;
     size_t place;
@@ -315,8 +311,7 @@ static void compare_time(struct comparison *comparison, struct row *row)
             struct entry *entry = compare_entry(comparison, row, turn);
 
             if (entry->outcome == OUTCOME_TIMED) {
-                compare_take_sample(comparison, compare_peer(comparison, row, turn), entry,
-                        round);
+                compare_take_sample(comparison, compare_peer(comparison, row, turn), entry, round);
             }
         }
         if (round == 0) {
@@ -379,18 +374,17 @@ static bool compare_allocate_entries(struct comparison *comparison, struct row *
     return true;
 }
 
-static bool compare_row(struct comparison *comparison, struct row *row,
-        const struct device *device)
+static bool compare_row(struct comparison *comparison, struct row *row, const struct device *device)
 {
     struct problem problem;
     bool good;
 
-    if (!compare_allocate_entries(comparison, row)
-            || !problem_create(&problem, row->precision, row->transa, row->transb, &row->shape)) {
+    if (!compare_allocate_entries(comparison, row) ||
+            !problem_create(&problem, row->precision, row->transa, row->transb, &row->shape)) {
         return false;
     }
-    if (comparison->data != NULL && row->precision == KILN_SINGLE
-            && !data_take(comparison->data, &problem)) {
+    if (comparison->data != NULL && row->precision == KILN_SINGLE &&
+            !data_take(comparison->data, &problem)) {
         problem_destroy(&problem);
         return false;
     }
@@ -404,8 +398,9 @@ static bool compare_row(struct comparison *comparison, struct row *row,
 static bool compare_in_precision(const struct options *options, const struct shape *shape,
         size_t number)
 {
-    return shape->precision == 0 || options->has_precisions ? number < options->num_common
-            : options->precisions[number] == shape->precision;
+    return shape->precision == 0 || options->has_precisions
+                 ? number < options->num_common
+                 : options->precisions[number] == shape->precision;
 }
 
 bool compare_run(struct comparison *comparison, const struct options *options,
@@ -424,8 +419,8 @@ bool compare_run(struct comparison *comparison, const struct options *options,
         const struct shape *shape = &options->shapes.items[i % options->shapes.count];
         bool has_own = shape->has_pair && !options->has_transposes;
 
-        if ((has_own && transpose > 0)
-                || !compare_in_precision(options, shape, i / per_precision)) {
+        if ((has_own && transpose > 0) ||
+                !compare_in_precision(options, shape, i / per_precision)) {
             continue;
         }
         row->precision = options->precisions[i / per_precision];
@@ -490,13 +485,13 @@ bool compare_speedup(const struct row *row, const struct versus *versus, double 
 {
     enum timer_clock clock = versus->clock;
 
-    if (!compare_is_timed(row, versus->peer, clock)
-            || !compare_is_timed(row, versus->other, clock)) {
+    if (!compare_is_timed(row, versus->peer, clock) ||
+            !compare_is_timed(row, versus->other, clock)) {
         return false;
     }
     double theirs = row->entries[versus->other].medians[clock];
-    if (compare_is_timed(row, versus->rival, clock)
-            && row->entries[versus->rival].medians[clock] < theirs) {
+    if (compare_is_timed(row, versus->rival, clock) &&
+            row->entries[versus->rival].medians[clock] < theirs) {
         theirs = row->entries[versus->rival].medians[clock];
     }
     *speedup = theirs / row->entries[versus->peer].medians[clock];
@@ -507,9 +502,8 @@ bool compare_is_selected(const struct row *row, const struct selection *selectio
 {
     const char *group = row->shape.group;
 
-    return row->precision == selection->precision
-            && (selection->group == NULL
-                    || (group != NULL && strcmp(group, selection->group) == 0));
+    return row->precision == selection->precision &&
+           (selection->group == NULL || (group != NULL && strcmp(group, selection->group) == 0));
 }
 
 bool compare_mean_speedup(const struct comparison *comparison, const struct selection *selection,
@@ -524,8 +518,7 @@ bool compare_mean_speedup(const struct comparison *comparison, const struct sele
     for (size_t i = 0; i < comparison->num_rows; i++) {
         const struct row *row = &comparison->rows[i];
 
-        if (compare_is_selected(row, selection)
-                && compare_speedup(row, versus, &speedups[count])) {
+        if (compare_is_selected(row, selection) && compare_speedup(row, versus, &speedups[count])) {
             count++;
         }
     }
@@ -557,15 +550,10 @@ size_t compare_groups(const struct comparison *comparison, const char **groups, 
 char compare_precision_letter(enum kiln_precision precision)
 {
     switch (precision) {
-    case KILN_HALF:
-        return 'H';
-    case KILN_DOUBLE:
-        return 'D';
-    case KILN_COMPLEX_SINGLE:
-        return 'C';
-    case KILN_COMPLEX_DOUBLE:
-        return 'Z';
-    default:
-        return 'S';
+    case KILN_HALF: return 'H';
+    case KILN_DOUBLE: return 'D';
+    case KILN_COMPLEX_SINGLE: return 'C';
+    case KILN_COMPLEX_DOUBLE: return 'Z';
+    default: return 'S';
     }
 }

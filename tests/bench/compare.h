@@ -17,11 +17,11 @@ enum outcome {
     OUTCOME_SLOW                       /* a recipe that is far from the best: timed once */
 };
 
-struct entry {                         /* one peer at one problem */
+struct entry { /* one peer at one problem */
     enum outcome outcome;
-    double *samples[NUM_CLOCKS];       /* seconds a multiplication, in the order they were taken */
-    double medians[NUM_CLOCKS];        /* seconds; 0: not by this clock */
-    double error;                      /* see problem_error_at */
+    double *samples[NUM_CLOCKS]; /* seconds a multiplication, in the order they were taken */
+    double medians[NUM_CLOCKS];  /* seconds; 0: not by this clock */
+    double error;                /* see problem_error_at */
 };
 
 /* A recipe of the bundle that serves a row, alone. */
@@ -31,16 +31,16 @@ struct recipe_entry {
     struct entry entry;
 };
 
-struct row {                           /* one problem */
+struct row { /* one problem */
     enum kiln_precision precision;
     bool transa, transb;
     struct shape shape;
     double flops;
-    char explain[512];                 /* what Kiln says it does, two lines */
-    struct entry entries[PEERS_MAX];   /* one for each peer */
-    struct recipe_entry *recipes;      /* those that may serve; none unless they take part */
+    char explain[512];               /* what Kiln says it does, two lines */
+    struct entry entries[PEERS_MAX]; /* one for each peer */
+    struct recipe_entry *recipes;    /* those that may serve; none unless they take part */
     size_t num_recipes;
-    size_t dispatched;                 /* which of them Kiln chose; num_recipes: not known */
+    size_t dispatched; /* which of them Kiln chose; num_recipes: not known */
 };
 
 struct comparison {

@@ -10,101 +10,98 @@
 /* In [0, 1), by the highest 24 of 32 bits. */
 static double data_unit(uint64_t bits)
 {
-    return (double)(bits >> 8 & 0xffffff) / 16777216.0;
+    return (double) (bits >> 8 & 0xffffff) / 16777216.0;
 }
 
 static float data_uniform(size_t i, size_t lines, size_t p, size_t depth, bool is_b, uint64_t bits)
 {
-    (void)i, (void)lines, (void)p, (void)depth, (void)is_b;
-    return (float)(2 * data_unit(bits) - 1);
+    (void) i, (void) lines, (void) p, (void) depth, (void) is_b;
+    return (float) (2 * data_unit(bits) - 1);
 }
 
-static float data_positive(size_t i, size_t lines, size_t p, size_t depth, bool is_b,
-        uint64_t bits)
+static float data_positive(size_t i, size_t lines, size_t p, size_t depth, bool is_b, uint64_t bits)
 {
-    (void)i, (void)lines, (void)p, (void)depth, (void)is_b;
-    return (float)data_unit(bits);
+    (void) i, (void) lines, (void) p, (void) depth, (void) is_b;
+    return (float) data_unit(bits);
 }
 
 static float data_normal(size_t i, size_t lines, size_t p, size_t depth, bool is_b, uint64_t bits)
 {
-    (void)i, (void)lines, (void)p, (void)depth, (void)is_b;
+    (void) i, (void) lines, (void) p, (void) depth, (void) is_b;
     double radius = sqrt(-2 * log(1 - data_unit(bits)));
 
-    return (float)(radius * cos(6.283185307179586 * data_unit(bits >> 32)));
+    return (float) (radius * cos(6.283185307179586 * data_unit(bits >> 32)));
 }
 
 static float data_wide(size_t i, size_t lines, size_t p, size_t depth, bool is_b, uint64_t bits)
 {
-    (void)i, (void)lines, (void)p, (void)depth, (void)is_b;
-    return (float)((2 * data_unit(bits) - 1) * exp(20 * data_unit(bits >> 32) - 10));
+    (void) i, (void) lines, (void) p, (void) depth, (void) is_b;
+    return (float) ((2 * data_unit(bits) - 1) * exp(20 * data_unit(bits >> 32) - 10));
 }
 
 static float data_powers(size_t i, size_t lines, size_t p, size_t depth, bool is_b, uint64_t bits)
 {
-    (void)i, (void)lines, (void)p, (void)depth, (void)is_b;
-    return (float)ldexp(2 * data_unit(bits) - 1, (int)((bits >> 32) % 40) - 20);
+    (void) i, (void) lines, (void) p, (void) depth, (void) is_b;
+    return (float) ldexp(2 * data_unit(bits) - 1, (int) ((bits >> 32) % 40) - 20);
 }
 
 static float data_graded(size_t i, size_t lines, size_t p, size_t depth, bool is_b, uint64_t bits)
 {
-    (void)p, (void)depth, (void)is_b;
-    return (float)ldexp(2 * data_unit(bits) - 1, -(int)(60 * i / lines));
+    (void) p, (void) depth, (void) is_b;
+    return (float) ldexp(2 * data_unit(bits) - 1, -(int) (60 * i / lines));
 }
 
 static float data_inverse(size_t i, size_t lines, size_t p, size_t depth, bool is_b, uint64_t bits)
 {
-    (void)i, (void)lines;
-    const int grade = (int)(60 * p / depth) - 30;
+    (void) i, (void) lines;
+    const int grade = (int) (60 * p / depth) - 30;
 
-    return (float)ldexp(2 * data_unit(bits) - 1, is_b ? grade : -grade);
+    return (float) ldexp(2 * data_unit(bits) - 1, is_b ? grade : -grade);
 }
 
 /* Less steep than a line is cut. */
-static float data_inclined(size_t i, size_t lines, size_t p, size_t depth, bool is_b,
-        uint64_t bits)
+static float data_inclined(size_t i, size_t lines, size_t p, size_t depth, bool is_b, uint64_t bits)
 {
-    (void)i, (void)lines;
-    const int grade = (int)(30 * p / depth) - 15;
+    (void) i, (void) lines;
+    const int grade = (int) (30 * p / depth) - 15;
 
-    return (float)ldexp(1 + data_unit(bits), is_b ? grade : -grade);
+    return (float) ldexp(1 + data_unit(bits), is_b ? grade : -grade);
 }
 
 /* Two k after each other cancel, and the last of an odd depth is 0. */
 static float data_cancels(size_t i, size_t lines, size_t p, size_t depth, bool is_b, uint64_t bits)
 {
-    (void)lines, (void)bits;
-    uint64_t state = (uint64_t)i << 32 ^ (uint64_t)(p / 2) << 1 ^ is_b;
-    const float x = (float)(2 * data_unit(random_next(&state)) - 1);
+    (void) lines, (void) bits;
+    uint64_t state = (uint64_t) i << 32 ^ (uint64_t) (p / 2) << 1 ^ is_b;
+    const float x = (float) (2 * data_unit(random_next(&state)) - 1);
 
     return depth % 2 == 1 && p == depth - 1 ? 0 : p % 2 == 1 && !is_b ? -x : x;
 }
 
-static float data_integers(size_t i, size_t lines, size_t p, size_t depth, bool is_b,
-        uint64_t bits)
+static float data_integers(size_t i, size_t lines, size_t p, size_t depth, bool is_b, uint64_t bits)
 {
-    (void)i, (void)lines, (void)p, (void)depth, (void)is_b;
-    return (float)((int)(bits % 17) - 8);
+    (void) i, (void) lines, (void) p, (void) depth, (void) is_b;
+    return (float) ((int) (bits % 17) - 8);
 }
 
 /* Elements of A below the least normal number, so that products with B are normal. */
 static float data_subnormal(size_t i, size_t lines, size_t p, size_t depth, bool is_b,
         uint64_t bits)
 {
-    (void)i, (void)lines, (void)p, (void)depth;
-    return (float)ldexp(2 * data_unit(bits) - 1, is_b ? 100 : -126);
+    (void) i, (void) lines, (void) p, (void) depth;
+    return (float) ldexp(2 * data_unit(bits) - 1, is_b ? 100 : -126);
 }
 
 static float data_infinity(size_t i, size_t lines, size_t p, size_t depth, bool is_b, uint64_t bits)
 {
     return i == lines / 2 && p == depth / 3 && !is_b ? INFINITY
-            : data_uniform(i, lines, p, depth, is_b, bits);
+                                                     : data_uniform(i, lines, p, depth, is_b, bits);
 }
 
 static float data_nan(size_t i, size_t lines, size_t p, size_t depth, bool is_b, uint64_t bits)
 {
     return i == lines / 3 && p == depth / 2 && is_b ? NAN
-            : data_uniform(i, lines, p, depth, is_b, bits);
+                                                    : data_uniform(i, lines, p, depth, is_b, bits);
 }
 
 const struct data_kind data_kinds[] = {

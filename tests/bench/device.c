@@ -21,8 +21,8 @@ static bool device_has_extension(cl_device_id id, const char *extension)
     if (list == NULL) {
         return false;
     }
-    has = clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, size, list, NULL) == CL_SUCCESS
-            && strstr(list, extension) != NULL;
+    has = clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, size, list, NULL) == CL_SUCCESS &&
+          strstr(list, extension) != NULL;
     free(list);
     return has;
 }
@@ -38,8 +38,8 @@ static cl_device_id device_find_on(cl_platform_id platform, const char *substrin
         return NULL;
     }
     for (cl_uint i = 0; i < count && i < DEVICE_MAX; i++) {
-        if (clGetDeviceInfo(ids[i], CL_DEVICE_NAME, sizeof(name), name, NULL) == CL_SUCCESS
-                && strstr(name, substring) != NULL) {
+        if (clGetDeviceInfo(ids[i], CL_DEVICE_NAME, sizeof(name), name, NULL) == CL_SUCCESS &&
+                strstr(name, substring) != NULL) {
             return ids[i];
         }
     }
@@ -76,9 +76,9 @@ static int device_host_threads(cl_device_id id)
 
     clGetDeviceInfo(id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(units), &units, NULL);
     if (device_is_cpu(id) && units > 0) {
-        return (int)units;
+        return (int) units;
     }
-    return (int)sysconf(_SC_NPROCESSORS_ONLN);
+    return (int) sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 static uint64_t device_bytes(cl_device_id id, cl_device_info what)
@@ -96,8 +96,7 @@ static void device_describe(struct device *device)
     clGetDeviceInfo(device->id, CL_DEVICE_NAME, sizeof(device->name), device->name, NULL);
     clGetDeviceInfo(device->id, CL_DRIVER_VERSION, sizeof(device->driver), device->driver, NULL);
     clGetDeviceInfo(device->id, CL_DEVICE_PLATFORM, sizeof(platform), &platform, NULL);
-    clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof(device->platform), device->platform,
-            NULL);
+    clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof(device->platform), device->platform, NULL);
     device->has_half = device_has_extension(device->id, "cl_khr_fp16");
     device->has_double = device_has_extension(device->id, "cl_khr_fp64");
     device->is_cpu = device_is_cpu(device->id);
@@ -125,7 +124,7 @@ bool device_open(struct device *device, const char *substring, bool wants_clock,
 {
     cl_int status = CL_SUCCESS;
 
-    *device = (struct device){0};
+    *device = (struct device){ 0 };
     device->id = device_find(substring != NULL ? substring : "");
     if (device->id == NULL) {
         snprintf(error, size, "no OpenCL device%s%s", substring != NULL ? " is called " : "",
@@ -140,7 +139,7 @@ bool device_open(struct device *device, const char *substring, bool wants_clock,
     }
     if (status != CL_SUCCESS) {
         snprintf(error, size, "the device gives no context or queue (OpenCL status %d)",
-                (int)status);
+                (int) status);
         device_close(device);
         return false;
     }
@@ -158,7 +157,7 @@ void device_close(struct device *device)
     if (device->context != NULL) {
         clReleaseContext(device->context);
     }
-    *device = (struct device){0};
+    *device = (struct device){ 0 };
 }
 
 /* ---- Samples ---- */
@@ -173,14 +172,14 @@ static bool device_once(void *user)
 {
     const struct device_work *work = user;
 
-    return work->enqueue(work->user, work->device->queue, NULL)
-            && clFinish(work->device->queue) == CL_SUCCESS;
+    return work->enqueue(work->user, work->device->queue, NULL) &&
+           clFinish(work->device->queue) == CL_SUCCESS;
 }
 
 /* Seconds from the end of one command to the end of another, both complete. */
 static bool device_span(const cl_event events[2], double *seconds)
 {
-    cl_ulong ends[2] = {0, 0};
+    cl_ulong ends[2] = { 0, 0 };
 
     for (int i = 0; i < 2; i++) {
         if (clGetEventProfilingInfo(events[i], CL_PROFILING_COMMAND_END, sizeof(ends[i]), &ends[i],
@@ -188,7 +187,7 @@ static bool device_span(const cl_event events[2], double *seconds)
             return false;
         }
     }
-    *seconds = 1e-9 * ((double)ends[1] - (double)ends[0]);
+    *seconds = 1e-9 * ((double) ends[1] - (double) ends[0]);
     return true;
 }
 
@@ -207,7 +206,7 @@ static bool device_batch(void *user, size_t count, double *device_seconds)
 {
     const struct device_work *work = user;
     cl_command_queue queue = work->device->profiling_queue;
-    cl_event events[2] = {NULL, NULL};
+    cl_event events[2] = { NULL, NULL };
     bool good;
 
     if (device_seconds == NULL) {
@@ -229,7 +228,7 @@ static bool device_batch(void *user, size_t count, double *device_seconds)
 bool device_sample(const struct device *device, device_enqueue *enqueue, void *user,
         double min_seconds, struct sample *sample)
 {
-    struct device_work work = {device, enqueue, user};
+    struct device_work work = { device, enqueue, user };
 
     if (device->has_clock) {
         return timer_sample_batches(device_batch, &work, min_seconds, sample);
@@ -244,7 +243,7 @@ bool operands_create(struct operands *operands, const struct device *device,
 {
     const cl_mem_flags input = CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR;
 
-    *operands = (struct operands){0};
+    *operands = (struct operands){ 0 };
     operands->a = clCreateBuffer(device->context, input, problem->a_bytes, problem->a, NULL);
     operands->b = clCreateBuffer(device->context, input, problem->b_bytes, problem->b, NULL);
     operands->c = clCreateBuffer(device->context, CL_MEM_READ_WRITE, problem->c_bytes, NULL, NULL);
@@ -257,14 +256,14 @@ bool operands_create(struct operands *operands, const struct device *device,
 
 void operands_destroy(struct operands *operands)
 {
-    cl_mem buffers[3] = {operands->a, operands->b, operands->c};
+    cl_mem buffers[3] = { operands->a, operands->b, operands->c };
 
     for (int i = 0; i < 3; i++) {
         if (buffers[i] != NULL) {
             clReleaseMemObject(buffers[i]);
         }
     }
-    *operands = (struct operands){0};
+    *operands = (struct operands){ 0 };
 }
 
 bool operands_poison(const struct operands *operands, const struct device *device,
@@ -272,14 +271,14 @@ bool operands_poison(const struct operands *operands, const struct device *devic
 {
     const unsigned char not_a_number = 0xff;
 
-    return clEnqueueFillBuffer(device->queue, operands->c, &not_a_number, 1, 0, problem->c_bytes,
-                   0, NULL, NULL) == CL_SUCCESS
-            && clFinish(device->queue) == CL_SUCCESS;
+    return clEnqueueFillBuffer(device->queue, operands->c, &not_a_number, 1, 0, problem->c_bytes, 0,
+                   NULL, NULL) == CL_SUCCESS &&
+           clFinish(device->queue) == CL_SUCCESS;
 }
 
 bool operands_read(const struct operands *operands, const struct device *device,
         const struct problem *problem, void *c)
 {
-    return clEnqueueReadBuffer(device->queue, operands->c, CL_TRUE, 0, problem->c_bytes, c, 0,
-                   NULL, NULL) == CL_SUCCESS;
+    return clEnqueueReadBuffer(device->queue, operands->c, CL_TRUE, 0, problem->c_bytes, c, 0, NULL,
+                   NULL) == CL_SUCCESS;
 }

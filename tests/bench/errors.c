@@ -39,24 +39,24 @@ struct errors_bench {
 
 static bool errors_open(struct errors_bench *bench, const struct device *device)
 {
-    cl_int error[2] = {CL_SUCCESS, CL_SUCCESS};
+    cl_int error[2] = { CL_SUCCESS, CL_SUCCESS };
     const char *source = errors_source;
 
-    *bench = (struct errors_bench){.device = device};
+    *bench = (struct errors_bench){ .device = device };
     if (!device->has_double) {
         fprintf(stderr, "kiln-bench: --errors needs a device with double precision\n");
         return false;
     }
     bench->program = clCreateProgramWithSource(device->context, 1, &source, NULL, &error[0]);
-    if (error[0] != CL_SUCCESS
-            || clBuildProgram(bench->program, 1, &device->id, "", NULL, NULL) != CL_SUCCESS) {
+    if (error[0] != CL_SUCCESS ||
+            clBuildProgram(bench->program, 1, &device->id, "", NULL, NULL) != CL_SUCCESS) {
         fprintf(stderr, "kiln-bench: --errors: its kernels do not build\n");
         return false;
     }
     bench->chain = clCreateKernel(bench->program, "chain", &error[0]);
     bench->widen = clCreateKernel(bench->program, "widen", &error[1]);
-    return error[0] == CL_SUCCESS && error[1] == CL_SUCCESS
-            && kiln_context_create(device->context, device->id, NULL, &bench->kiln) == KILN_SUCCESS;
+    return error[0] == CL_SUCCESS && error[1] == CL_SUCCESS &&
+           kiln_context_create(device->context, device->id, NULL, &bench->kiln) == KILN_SUCCESS;
 }
 
 static void errors_close(struct errors_bench *bench)
@@ -109,13 +109,19 @@ static bool errors_multiply(const struct errors_bench *bench, const struct probl
         .precision = KILN_DOUBLE,
         .transa = problem->transa ? KILN_TRANS : KILN_NO_TRANS,
         .transb = problem->transb ? KILN_TRANS : KILN_NO_TRANS,
-        .m = problem->m, .n = problem->n, .k = problem->k, .alpha = 1, .a = a, .b = b, .c = c,
+        .m = problem->m,
+        .n = problem->n,
+        .k = problem->k,
+        .alpha = 1,
+        .a = a,
+        .b = b,
+        .c = c,
     };
-    const bool good = a != NULL && b != NULL && c != NULL
-            && kiln_gemm_enqueue(bench->kiln, &gemm, bench->device->queue, 0, NULL, NULL)
-                    == KILN_SUCCESS
-            && clEnqueueReadBuffer(bench->device->queue, c, CL_TRUE, 0, bytes, result, 0, NULL,
-                    NULL) == CL_SUCCESS;
+    const bool good = a != NULL && b != NULL && c != NULL &&
+                      kiln_gemm_enqueue(bench->kiln, &gemm, bench->device->queue, 0, NULL, NULL) ==
+                              KILN_SUCCESS &&
+                      clEnqueueReadBuffer(bench->device->queue, c, CL_TRUE, 0, bytes, result, 0,
+                              NULL, NULL) == CL_SUCCESS;
 
     for (size_t i = 0; i < 3; i++) {
         const cl_mem buffer = i == 0 ? a : i == 1 ? b : c;
@@ -130,11 +136,15 @@ static bool errors_multiply(const struct errors_bench *bench, const struct probl
 static bool errors_chain(const struct errors_bench *bench, const struct problem *problem,
         const struct operands *operands)
 {
-    const cl_mem buffers[] = {operands->a, operands->b, operands->c};
-    const size_t items[] = {problem->n, problem->m};
+    const cl_mem buffers[] = { operands->a, operands->b, operands->c };
+    const size_t items[] = { problem->n, problem->m };
     const cl_ulong numbers[] = {
-        problem->k, problem->transa ? 1 : problem->lda, problem->transa ? problem->lda : 1,
-        problem->transb ? 1 : problem->ldb, problem->transb ? problem->ldb : 1, problem->n,
+        problem->k,
+        problem->transa ? 1 : problem->lda,
+        problem->transa ? problem->lda : 1,
+        problem->transb ? 1 : problem->ldb,
+        problem->transb ? problem->ldb : 1,
+        problem->n,
     };
 
     for (cl_uint i = 0; i < 3; i++) {
@@ -144,8 +154,8 @@ static bool errors_chain(const struct errors_bench *bench, const struct problem 
         clSetKernelArg(bench->chain, 3 + i, sizeof(numbers[i]), &numbers[i]);
     }
     return clEnqueueNDRangeKernel(bench->device->queue, bench->chain, 2, NULL, items, NULL, 0, NULL,
-                NULL) == CL_SUCCESS
-            && operands_read(operands, bench->device, problem, bench->chained);
+                   NULL) == CL_SUCCESS &&
+           operands_read(operands, bench->device, problem, bench->chained);
 }
 
 /* ---- Errors ---- */
@@ -160,14 +170,15 @@ static struct errors errors_of(const struct errors_bench *bench, const struct pr
         const float *c)
 {
     const size_t count = problem->m * problem->n;
-    struct errors errors = {0};
+    struct errors errors = { 0 };
     size_t finite = 0;
 
     for (size_t i = 0; i < count; i++) {
-        const double unit = ldexp(bench->sums[i], -24), k = (double)problem->k;
-        const double difference = fabs((double)c[i] - bench->exact[i]);
-        const double bound = (192 + k / 16) * unit
-                + ldexp(k * bench->a_most[i / problem->n] * bench->b_most[i % problem->n], -48);
+        const double unit = ldexp(bench->sums[i], -24), k = (double) problem->k;
+        const double difference = fabs((double) c[i] - bench->exact[i]);
+        const double bound =
+                (192 + k / 16) * unit +
+                ldexp(k * bench->a_most[i / problem->n] * bench->b_most[i % problem->n], -48);
 
         if (errors_class(c[i]) != errors_class(bench->chained[i])) {
             errors.wrong++;
@@ -178,7 +189,7 @@ static struct errors errors_of(const struct errors_bench *bench, const struct pr
         }
         finite += errors_class(bench->chained[i]) == 3;
     }
-    errors.mean /= finite > 0 ? (double)finite : 1;
+    errors.mean /= finite > 0 ? (double) finite : 1;
     return errors;
 }
 
@@ -194,9 +205,9 @@ static void errors_print(const char *title, const struct errors *errors)
 static bool errors_of_kind(const struct errors_bench *bench, const struct problem *problem,
         const struct operands *operands, struct peer *peers, size_t num_peers)
 {
-    bool good = errors_multiply(bench, problem, operands, false, bench->exact)
-            && errors_multiply(bench, problem, operands, true, bench->sums)
-            && errors_chain(bench, problem, operands);
+    bool good = errors_multiply(bench, problem, operands, false, bench->exact) &&
+                errors_multiply(bench, problem, operands, true, bench->sums) &&
+                errors_chain(bench, problem, operands);
 
     if (!good) {
         fprintf(stderr, "kiln-bench: --errors: the reference cannot be computed\n");
@@ -206,8 +217,8 @@ static bool errors_of_kind(const struct errors_bench *bench, const struct proble
 
     errors_print("chain", &of_chain);
     for (size_t i = 0; i < num_peers; i++) {
-        if (peers[i].class->prepare(&peers[i], problem, operands) != PEER_OK
-                || peers[i].class->result(&peers[i], bench->c) != PEER_OK) {
+        if (peers[i].class->prepare(&peers[i], problem, operands) != PEER_OK ||
+                peers[i].class->result(&peers[i], bench->c) != PEER_OK) {
             printf("  %-20s refused\n", peers[i].key);
             continue;
         }
@@ -238,8 +249,8 @@ static bool errors_of_shape(struct errors_bench *bench, const struct shape *shap
     bench->b_most = malloc(shape->n * sizeof(double));
     bench->c = malloc(count * sizeof(float));
     bench->chained = malloc(count * sizeof(float));
-    if (!good || bench->exact == NULL || bench->sums == NULL || bench->a_most == NULL
-            || bench->b_most == NULL || bench->c == NULL || bench->chained == NULL) {
+    if (!good || bench->exact == NULL || bench->sums == NULL || bench->a_most == NULL ||
+            bench->b_most == NULL || bench->c == NULL || bench->chained == NULL) {
         fprintf(stderr, "kiln-bench: out of memory\n");
         good = false;
     }

@@ -15,7 +15,7 @@
 #include "stats.h"
 #include "timer.h"
 
-const char *const first_result_keys[FIRST_RESULT_PEERS] = {"kiln", "clblast"};
+const char *const first_result_keys[FIRST_RESULT_PEERS] = { "kiln", "clblast" };
 
 /* ---- The child ---- */
 
@@ -32,7 +32,7 @@ static void first_result_kernels(struct kiln_context *context, const struct kiln
     }
     if (at != NULL) {
         at += strlen(key);
-        snprintf(kernels, 32, "%.*s", (int)strcspn(at, "\n"), at);
+        snprintf(kernels, 32, "%.*s", (int) strcspn(at, "\n"), at);
     }
 }
 
@@ -40,12 +40,18 @@ static bool first_result_by_kiln(const struct device *device, const struct probl
         const struct operands *o, void *c, char kernels[32])
 {
     const struct kiln_gemm gemm = {
-        .m = p->m, .n = p->n, .k = p->k, .alpha = 1, .a = o->a, .b = o->b, .c = o->c,
+        .m = p->m,
+        .n = p->n,
+        .k = p->k,
+        .alpha = 1,
+        .a = o->a,
+        .b = o->b,
+        .c = o->c,
     };
     struct kiln_context *context = NULL;
-    bool good = kiln_context_create(device->context, device->id, NULL, &context) == KILN_SUCCESS
-            && kiln_gemm_enqueue(context, &gemm, device->queue, 0, NULL, NULL) == KILN_SUCCESS
-            && operands_read(o, device, p, c);
+    bool good = kiln_context_create(device->context, device->id, NULL, &context) == KILN_SUCCESS &&
+                kiln_gemm_enqueue(context, &gemm, device->queue, 0, NULL, NULL) == KILN_SUCCESS &&
+                operands_read(o, device, p, c);
 
     if (good) {
         first_result_kernels(context, &gemm, kernels);
@@ -58,10 +64,10 @@ static bool first_result_by_clblast(const struct device *device, const struct pr
         const struct operands *operands, void *c)
 {
 #ifdef HAVE_CLBLAST
-    return peer_clblast_once(device, problem, operands)
-            && operands_read(operands, device, problem, c);
+    return peer_clblast_once(device, problem, operands) &&
+           operands_read(operands, device, problem, c);
 #else
-    (void)device, (void)problem, (void)operands, (void)c;
+    (void) device, (void) problem, (void) operands, (void) c;
     return false;
 #endif
 }
@@ -84,8 +90,8 @@ static bool first_result_compute(const char *key, const char *substring,
     *ready = timer_now();
     if (good) {
         good = strcmp(key, "kiln") == 0
-                ? first_result_by_kiln(&device, problem, &operands, c, kernels)
-                : first_result_by_clblast(&device, problem, &operands, c);
+                     ? first_result_by_kiln(&device, problem, &operands, c, kernels)
+                     : first_result_by_clblast(&device, problem, &operands, c);
         operands_destroy(&operands);
     }
     device_close(&device);
@@ -95,7 +101,7 @@ static bool first_result_compute(const char *key, const char *substring,
 int first_result_child(const char *key, const char *size, const char *device)
 {
     size_t extent = strtoul(size, NULL, 10);
-    const struct shape shape = {extent, extent, extent};
+    const struct shape shape = { extent, extent, extent };
     char kernels[32] = "unknown";
     struct problem problem;
     double *reference;
@@ -155,10 +161,9 @@ static bool first_result_ask(const char *key, const struct options *options, con
         double *seconds, double *ready, char kernels[32])
 {
     char size[16], pocl[512], xdg[512], cuda[512], answer[128];
-    const char *const arguments[] = {
-        FIRST_RESULT_CHILD_OPTION, key, size, options->device != NULL ? options->device : "", NULL
-    };
-    const char *const environment[] = {pocl, xdg, cuda, "CUDA_CACHE_DISABLE=1", NULL};
+    const char *const arguments[] = { FIRST_RESULT_CHILD_OPTION, key, size,
+        options->device != NULL ? options->device : "", NULL };
+    const char *const environment[] = { pocl, xdg, cuda, "CUDA_CACHE_DISABLE=1", NULL };
     struct process process;
     bool good;
 
@@ -169,8 +174,8 @@ static bool first_result_ask(const char *key, const struct options *options, con
     if (!process_start(&process, arguments, environment, false)) {
         return false;
     }
-    good = fgets(answer, sizeof(answer), process.from) != NULL
-            && sscanf(answer, "ok %lf %lf %31[^\n]", seconds, ready, kernels) == 3;
+    good = fgets(answer, sizeof(answer), process.from) != NULL &&
+           sscanf(answer, "ok %lf %lf %31[^\n]", seconds, ready, kernels) == 3;
     return process_stop(&process) && good;
 }
 
@@ -197,7 +202,7 @@ static bool first_result_sample(const char *key, const struct options *options, 
 
 bool first_result_measure(const struct options *options, struct first_result *result)
 {
-    *result = (struct first_result){.size = options->size, .rounds = options->rounds};
+    *result = (struct first_result){ .size = options->size, .rounds = options->rounds };
     if (result->rounds > FIRST_RESULT_MAX_ROUNDS) {
         result->rounds = FIRST_RESULT_MAX_ROUNDS;
     }
@@ -233,7 +238,8 @@ bool first_result_measure(const struct options *options, struct first_result *re
 void first_result_report(const struct first_result *result)
 {
     printf("\nfirst result of a fresh process, SGEMM at %zu, driver caches empty,"
-            " medians of %zu\n\n", result->size, result->rounds);
+           " medians of %zu\n\n",
+            result->size, result->rounds);
     printf("  Kiln, kernels from %-20s %9.1f ms\n", result->kernels, 1e3 * result->median[0]);
     printf("  of these, until there is a context      %9.1f ms\n", 1e3 * result->median_ready);
     if (result->has[1]) {

@@ -14,7 +14,7 @@ static void json_string(FILE *out, const char *text)
 {
     fputc('"', out);
     for (; *text != '\0'; text++) {
-        unsigned char c = (unsigned char)*text;
+        unsigned char c = (unsigned char) *text;
 
         if (c == '"' || c == '\\') {
             fprintf(out, "\\%c", c);
@@ -72,13 +72,16 @@ static void json_peers(FILE *out, const struct comparison *comparison)
     fputs("\n    ],\n", out);
 }
 
-static const char *const json_clocks[NUM_CLOCKS] = {"wall_", "device_"};
+static const char *const json_clocks[NUM_CLOCKS] = { "wall_", "device_" };
 
 static const char *json_outcome(enum outcome outcome)
 {
     static const char *const names[] = {
-        [OUTCOME_TIMED] = "timed", [OUTCOME_REFUSED] = "refused", [OUTCOME_FAILED] = "failed",
-        [OUTCOME_WRONG] = "wrong", [OUTCOME_SLOW] = "slow",
+        [OUTCOME_TIMED] = "timed",
+        [OUTCOME_REFUSED] = "refused",
+        [OUTCOME_FAILED] = "failed",
+        [OUTCOME_WRONG] = "wrong",
+        [OUTCOME_SLOW] = "slow",
     };
 
     return names[outcome];
@@ -142,9 +145,9 @@ static void json_ratios(FILE *out, const struct comparison *comparison, const st
         struct versus versus;
         double speedup = 0;
 
-        if (!report_ratio(comparison, i, &versus)
-                || !(row != NULL ? compare_speedup(row, &versus, &speedup)
-                           : compare_mean_speedup(comparison, selection, &versus, &speedup))) {
+        if (!report_ratio(comparison, i, &versus) ||
+                !(row != NULL ? compare_speedup(row, &versus, &speedup)
+                              : compare_mean_speedup(comparison, selection, &versus, &speedup))) {
             continue;
         }
         fprintf(out, "%s\"kiln/%s\": %.6g", separator, report_ratio_keys[i], speedup);
@@ -157,7 +160,7 @@ static void json_ratios(FILE *out, const struct comparison *comparison, const st
 static void json_means(FILE *out, const struct comparison *comparison,
         enum kiln_precision precision, const char *const *groups, size_t num_groups)
 {
-    struct selection selection = {.precision = precision};
+    struct selection selection = { .precision = precision };
 
     if (groups == NULL) {
         json_ratios(out, comparison, NULL, &selection);
@@ -217,10 +220,12 @@ static void json_random(FILE *out, const struct options_random *random)
 {
     const struct draw_limits *limits = &random->limits;
 
-    fprintf(out, "    \"random\": {\"seed\": %zu, \"count\": %zu, \"least_ops\": %" PRIu64
+    fprintf(out,
+            "    \"random\": {\"seed\": %zu, \"count\": %zu, \"least_ops\": %" PRIu64
             ", \"most_ops\": %" PRIu64 ",\n      \"most_elements\": %" PRIu64
-            ", \"largest\": %zu},\n", random->seed, random->count, limits->least_ops,
-            limits->most_ops, limits->most_elements, limits->largest);
+            ", \"largest\": %zu},\n",
+            random->seed, random->count, limits->least_ops, limits->most_ops, limits->most_elements,
+            limits->largest);
 }
 
 static void json_loss(FILE *out, const struct comparison *comparison,
@@ -231,9 +236,10 @@ static void json_loss(FILE *out, const struct comparison *comparison,
     if (loss_of_rows(comparison, selection, &losses)) {
         fputs(*separator, out);
         json_string(out, name);
-        fprintf(out, ": {\"shapes\": %zu, \"mean\": %.6g, \"percentile_95\": %.6g, "
-                "\"worst\": %.6g}", losses.count, losses.mean - 1, losses.percentile_95 - 1,
-                losses.worst - 1);
+        fprintf(out,
+                ": {\"shapes\": %zu, \"mean\": %.6g, \"percentile_95\": %.6g, "
+                "\"worst\": %.6g}",
+                losses.count, losses.mean - 1, losses.percentile_95 - 1, losses.worst - 1);
         *separator = ", ";
     }
 }
@@ -244,7 +250,7 @@ static void json_losses(FILE *out, const struct comparison *comparison,
 {
     fputs(",\n    \"losses\": {", out);
     for (size_t i = 0; i < options->num_precisions; i++) {
-        struct selection selection = {.precision = options->precisions[i]};
+        struct selection selection = { .precision = options->precisions[i] };
         const char *separator = "";
 
         fprintf(out, "%s\"%c\": {", i > 0 ? ", " : "",
@@ -268,8 +274,7 @@ static void json_comparison(FILE *out, const struct comparison *comparison,
 
     fprintf(out, ",\n  \"comparison\": {\n    \"rounds\": %zu, \"sample_seconds\": %g, ",
             comparison->rounds, comparison->min_seconds);
-    fprintf(out, "\"clock\": \"%s\",\n",
-            comparison->clock == CLOCK_DEVICE ? "device" : "wall");
+    fprintf(out, "\"clock\": \"%s\",\n", comparison->clock == CLOCK_DEVICE ? "device" : "wall");
     if (options->random.wanted) {
         json_random(out, &options->random);
     }
@@ -292,7 +297,7 @@ static void json_comparison(FILE *out, const struct comparison *comparison,
 
 static void json_overhead(FILE *out, const struct overhead *overhead)
 {
-    static const char *const names[OVERHEAD_SERIES] = {"call", "launches", "wide_launches"};
+    static const char *const names[OVERHEAD_SERIES] = { "call", "launches", "wide_launches" };
 
     fprintf(out, ",\n  \"host_overhead\": {\n    \"stages\": %u, \"calls_per_batch\": %zu,\n",
             overhead->stages, overhead->calls);

@@ -9,7 +9,7 @@
 const char *loss_chosen(const struct row *row)
 {
     return row->dispatched < row->num_recipes ? row->recipes[row->dispatched].name
-            : "none of the bundle's recipes";
+                                              : "none of the bundle's recipes";
 }
 
 bool loss_of_row(const struct comparison *comparison, const struct row *row, struct loss *loss)
@@ -21,9 +21,9 @@ bool loss_of_row(const struct comparison *comparison, const struct row *row, str
     for (size_t i = 0; i < row->num_recipes; i++) {
         const struct entry *entry = &row->recipes[i].entry;
 
-        if (entry->outcome == OUTCOME_TIMED && entry->medians[clock] > 0
-                && (best == row->num_recipes
-                        || entry->medians[clock] < row->recipes[best].entry.medians[clock])) {
+        if (entry->outcome == OUTCOME_TIMED && entry->medians[clock] > 0 &&
+                (best == row->num_recipes ||
+                        entry->medians[clock] < row->recipes[best].entry.medians[clock])) {
             best = i;
         }
     }
@@ -31,9 +31,9 @@ bool loss_of_row(const struct comparison *comparison, const struct row *row, str
         return false;
     }
     ours = row->entries[comparison->kiln].medians[clock];
-    *loss = (struct loss){.times = 1, .best = best};
-    if (strcmp(row->recipes[best].name, loss_chosen(row)) != 0
-            && ours > row->recipes[best].entry.medians[clock]) {
+    *loss = (struct loss){ .times = 1, .best = best };
+    if (strcmp(row->recipes[best].name, loss_chosen(row)) != 0 &&
+            ours > row->recipes[best].entry.medians[clock]) {
         loss->times = ours / row->recipes[best].entry.medians[clock];
     }
     return true;
@@ -81,8 +81,9 @@ size_t loss_worst_rows(const struct comparison *comparison, const struct row **r
         if (!loss_of_row(comparison, row, &loss) || loss.times <= 1) {
             continue;
         }
-        for (at = count; at > 0 && loss_of_row(comparison, rows[at - 1], &other)
-                && other.times < loss.times; at--) {
+        for (at = count;
+                at > 0 && loss_of_row(comparison, rows[at - 1], &other) && other.times < loss.times;
+                at--) {
             if (at < max) {
                 rows[at] = rows[at - 1];
             }

@@ -24,11 +24,11 @@ static bool openblas_child_multiply(void *user)
     const struct problem *p = &child->problem;
     enum CBLAS_TRANSPOSE transa = p->transa ? CblasTrans : CblasNoTrans;
     enum CBLAS_TRANSPOSE transb = p->transb ? CblasTrans : CblasNoTrans;
-    blasint m = (blasint)p->m, n = (blasint)p->n, k = (blasint)p->k;
-    blasint lda = (blasint)p->lda, ldb = (blasint)p->ldb, ldc = (blasint)p->ldc;
+    blasint m = (blasint) p->m, n = (blasint) p->n, k = (blasint) p->k;
+    blasint lda = (blasint) p->lda, ldb = (blasint) p->ldb, ldc = (blasint) p->ldc;
 
-    const float one[2] = {1, 0}, zero[2] = {0, 0};
-    const double wide_one[2] = {1, 0}, wide_zero[2] = {0, 0};
+    const float one[2] = { 1, 0 }, zero[2] = { 0, 0 };
+    const double wide_one[2] = { 1, 0 }, wide_zero[2] = { 0, 0 };
 
     switch (p->precision) {
     case KILN_DOUBLE:
@@ -68,7 +68,7 @@ static void openblas_child_problem(struct openblas_child *child, const char *req
         printf("refused\n");
         return;
     }
-    if (!problem_create(&child->problem, (enum kiln_precision)precision, transa, transb, &shape)) {
+    if (!problem_create(&child->problem, (enum kiln_precision) precision, transa, transb, &shape)) {
         printf("failed\n");
         return;
     }
@@ -122,7 +122,7 @@ static void openblas_child_serve(struct openblas_child *child, const char *reque
 
 int openblas_child_run(const char *threads)
 {
-    struct openblas_child child = {.c = NULL};
+    struct openblas_child child = { .c = NULL };
     char request[256];
 
     openblas_set_num_threads(atoi(threads));

@@ -127,12 +127,11 @@ static bool options_read_number(const char *text, unsigned long min, unsigned lo
 
     errno = 0;
     value = strtoul(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0' || value < min || value > max
-            || text[0] == '-') {
+    if (errno != 0 || end == text || *end != '\0' || value < min || value > max || text[0] == '-') {
         fprintf(stderr, "kiln-bench: '%s' is not a number from %lu to %lu\n", text, min, max);
         return false;
     }
-    *number = (size_t)value;
+    *number = (size_t) value;
     return true;
 }
 
@@ -148,7 +147,7 @@ static bool options_read_sample_ms(struct options *options, const char *text)
     if (!options_read_number(text, 1, 10000, &milliseconds)) {
         return false;
     }
-    options->min_seconds = 1e-3 * (double)milliseconds;
+    options->min_seconds = 1e-3 * (double) milliseconds;
     return true;
 }
 
@@ -180,7 +179,7 @@ static bool options_read_ops(const char *text, uint64_t *ops)
     if (end == text || *end != '\0' || !(value >= DRAW_LEAST_OPS && value <= DRAW_MOST_OPS)) {
         return options_bad(text, "a number of operations from 1000 to 1e15");
     }
-    *ops = (uint64_t)value;
+    *ops = (uint64_t) value;
     return true;
 }
 
@@ -198,7 +197,7 @@ static bool options_read_most_ops(struct options *options, const char *text)
 
 static bool options_read_best(struct options *options, const char *text)
 {
-    (void)text;
+    (void) text;
     options->best = true;
     return true;
 }
@@ -222,7 +221,7 @@ static bool options_read_device(struct options *options, const char *text)
 
 static bool options_read_device_clock(struct options *options, const char *text)
 {
-    (void)text;
+    (void) text;
     options->device_clock = true;
     return true;
 }
@@ -241,37 +240,37 @@ static bool options_set_mode(struct options *options, enum mode mode)
 
 static bool options_read_host_overhead(struct options *options, const char *text)
 {
-    (void)text;
+    (void) text;
     return options_set_mode(options, MODE_HOST_OVERHEAD);
 }
 
 static bool options_read_first_result(struct options *options, const char *text)
 {
-    (void)text;
+    (void) text;
     return options_set_mode(options, MODE_FIRST_RESULT);
 }
 
 static bool options_read_list_peers(struct options *options, const char *text)
 {
-    (void)text;
+    (void) text;
     return options_set_mode(options, MODE_LIST_PEERS);
 }
 
 static bool options_read_list_shapes(struct options *options, const char *text)
 {
-    (void)text;
+    (void) text;
     return options_set_mode(options, MODE_LIST_SHAPES);
 }
 
 static bool options_read_help(struct options *options, const char *text)
 {
-    (void)text;
+    (void) text;
     return options_set_mode(options, MODE_HELP);
 }
 
 static bool options_read_version(struct options *options, const char *text)
 {
-    (void)text;
+    (void) text;
     return options_set_mode(options, MODE_VERSION);
 }
 
@@ -294,13 +293,13 @@ static bool options_read_data(struct options *options, const char *text)
 
 static bool options_read_errors(struct options *options, const char *text)
 {
-    (void)text;
+    (void) text;
     return options_set_mode(options, MODE_ERRORS);
 }
 
 static bool options_read_triangles(struct options *options, const char *text)
 {
-    (void)text;
+    (void) text;
     return options_set_mode(options, MODE_TRIANGLES);
 }
 
@@ -359,8 +358,8 @@ enum { NUM_OPTION_ROWS = sizeof(option_rows) / sizeof(option_rows[0]) };
 static const struct option_row *options_find(const char *argument, size_t length)
 {
     for (size_t i = 0; i < NUM_OPTION_ROWS; i++) {
-        if (strlen(option_rows[i].name) == length
-                && strncmp(option_rows[i].name, argument, length) == 0) {
+        if (strlen(option_rows[i].name) == length &&
+                strncmp(option_rows[i].name, argument, length) == 0) {
             return &option_rows[i];
         }
     }
@@ -406,8 +405,10 @@ static void options_add_own_precisions(struct options *options)
 bool options_parse(struct options *options, int argc, char **argv)
 {
     *options = (struct options){
-        .rounds = OPTIONS_ROUNDS, .min_seconds = 1e-3 * OPTIONS_SAMPLE_MS, .size = OPTIONS_SIZE,
-        .random = {.seed = OPTIONS_SEED, .count = OPTIONS_COUNT},
+        .rounds = OPTIONS_ROUNDS,
+        .min_seconds = 1e-3 * OPTIONS_SAMPLE_MS,
+        .size = OPTIONS_SIZE,
+        .random = { .seed = OPTIONS_SEED, .count = OPTIONS_COUNT },
     };
     for (int at = 1; at < argc;) {
         if (!options_read(options, argc, argv, &at)) {
@@ -427,8 +428,8 @@ bool options_parse(struct options *options, int argc, char **argv)
         options_read_transpose(options, "nn");
     }
     options_add_own_precisions(options);
-    return options->shapes.count > 0 || options->random.wanted
-            || options_read_shapes(options, "goals");
+    return options->shapes.count > 0 || options->random.wanted ||
+           options_read_shapes(options, "goals");
 }
 
 /* 1 GiB for A, B and C in double precision, or in complex double where that is asked for; or what
@@ -437,7 +438,7 @@ static uint64_t options_most_elements(const struct options *options, const struc
 {
     size_t widest = sizeof(double);
 
-    uint64_t bytes = (uint64_t)1 << 30;
+    uint64_t bytes = (uint64_t) 1 << 30;
 
     bytes = device->most_buffer_bytes < bytes ? device->most_buffer_bytes : bytes;
     bytes = device->memory_bytes / 4 < bytes ? device->memory_bytes / 4 : bytes;
@@ -458,13 +459,15 @@ bool options_draw(struct options *options, const struct device *device)
         return true;
     }
     limits->least_ops = limits->least_ops != 0 ? limits->least_ops
-            : device->is_cpu ? UINT64_C(30000000) : UINT64_C(1000000);
+                      : device->is_cpu         ? UINT64_C(30000000)
+                                               : UINT64_C(1000000);
     limits->most_ops = limits->most_ops != 0 ? limits->most_ops
-            : device->is_cpu ? UINT64_C(10000000000) : UINT64_C(500000000000);
+                     : device->is_cpu        ? UINT64_C(10000000000)
+                                             : UINT64_C(500000000000);
     limits->largest = limits->largest != 0 ? limits->largest : device->is_cpu ? 4096 : 8192;
     limits->most_elements = options_most_elements(options, device);
     if (!shapes_add_drawn(&options->shapes, limits, options->random.seed, options->random.count,
-            error, sizeof(error))) {
+                error, sizeof(error))) {
         fprintf(stderr, "kiln-bench: %s\n", error);
         return false;
     }
@@ -484,7 +487,7 @@ static void options_print_row(FILE *out, const struct option_row *row)
     snprintf(left, sizeof(left), "%s%s%s", row->name, row->argument != NULL ? " " : "",
             row->argument != NULL ? row->argument : "");
     while (true) {
-        int length = (int)strcspn(text, "\n");
+        int length = (int) strcspn(text, "\n");
 
         fprintf(out, "  %-20s %.*s\n", left, length, text);
         if (text[length] == '\0') {
@@ -497,7 +500,8 @@ static void options_print_row(FILE *out, const struct option_row *row)
 
 void options_print_help(FILE *out)
 {
-    fprintf(out, "usage: kiln-bench [OPTION ...]\n\n"
+    fprintf(out,
+            "usage: kiln-bench [OPTION ...]\n\n"
             "Compares Kiln with OpenBLAS (with its own and with the best core type), CLBlast,\n"
             "cuBLAS and Kiln's generic bundle, in one run: for each shape the peers take\n"
             "turns, round by round; a sample is repeated until it is long enough; the table\n"
@@ -508,5 +512,5 @@ void options_print_help(FILE *out)
         options_print_row(out, &option_rows[i]);
     }
     fprintf(out, "\nExit status: 0 on success, 1 on failure (a peer that fails or multiplies\n"
-            "wrongly is one), 2 on wrong usage.\n");
+                 "wrongly is one), 2 on wrong usage.\n");
 }

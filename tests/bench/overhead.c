@@ -88,7 +88,7 @@ static bool overhead_batch(const struct overhead_bench *bench, cl_kernel kernel,
 /* Sets the wide kernel's arguments; their values do not matter. */
 static bool overhead_set_wide(const struct overhead_bench *bench)
 {
-    const cl_mem buffers[3] = {bench->operands.a, bench->operands.b, bench->operands.c};
+    const cl_mem buffers[3] = { bench->operands.a, bench->operands.b, bench->operands.c };
     const cl_int integer = 0;
     const cl_float real = 0;
     cl_int status = CL_SUCCESS;
@@ -111,15 +111,15 @@ static bool overhead_build(struct overhead_bench *bench)
     const struct device *device = bench->device;
 
     bench->program = clCreateProgramWithSource(device->context, 1, &source, NULL, NULL);
-    if (bench->program == NULL
-            || clBuildProgram(bench->program, 1, &device->id, NULL, NULL, NULL) != CL_SUCCESS) {
+    if (bench->program == NULL ||
+            clBuildProgram(bench->program, 1, &device->id, NULL, NULL, NULL) != CL_SUCCESS) {
         return false;
     }
     bench->trivial = clCreateKernel(bench->program, "trivial", NULL);
     bench->wide = clCreateKernel(bench->program, "wide", NULL);
-    return bench->trivial != NULL && bench->wide != NULL
-            && clSetKernelArg(bench->trivial, 0, sizeof(cl_mem), &bench->operands.c) == CL_SUCCESS
-            && overhead_set_wide(bench);
+    return bench->trivial != NULL && bench->wide != NULL &&
+           clSetKernelArg(bench->trivial, 0, sizeof(cl_mem), &bench->operands.c) == CL_SUCCESS &&
+           overhead_set_wide(bench);
 }
 
 /* Learns how many launches a call makes. */
@@ -127,8 +127,13 @@ static bool overhead_count_stages(struct overhead_bench *bench)
 {
     const size_t n = OVERHEAD_EXTENT;
     const struct kiln_gemm gemm = {
-        .m = n, .n = n, .k = n, .alpha = 1,
-        .a = bench->operands.a, .b = bench->operands.b, .c = bench->operands.c,
+        .m = n,
+        .n = n,
+        .k = n,
+        .alpha = 1,
+        .a = bench->operands.a,
+        .b = bench->operands.b,
+        .c = bench->operands.c,
     };
     cl_event events[KILN_MAX_STAGES];
     cl_command_queue queue;
@@ -139,8 +144,8 @@ static bool overhead_count_stages(struct overhead_bench *bench)
         return false;
     }
     bench->stages = 0;
-    if (kiln_gemm_enqueue_profiled(bench->context, &gemm, queue, events, &bench->stages)
-            == KILN_SUCCESS) {
+    if (kiln_gemm_enqueue_profiled(bench->context, &gemm, queue, events, &bench->stages) ==
+            KILN_SUCCESS) {
         clFinish(queue);
     }
     for (unsigned i = 0; i < bench->stages; i++) {
@@ -152,17 +157,17 @@ static bool overhead_count_stages(struct overhead_bench *bench)
 
 static bool overhead_open(struct overhead_bench *bench)
 {
-    const struct shape shape = {OVERHEAD_EXTENT, OVERHEAD_EXTENT, OVERHEAD_EXTENT};
+    const struct shape shape = { OVERHEAD_EXTENT, OVERHEAD_EXTENT, OVERHEAD_EXTENT };
     struct problem problem;
     bool good;
 
     if (!problem_create(&problem, KILN_SINGLE, false, false, &shape)) {
         return false;
     }
-    good = operands_create(&bench->operands, bench->device, &problem)
-            && kiln_context_create(bench->device->context, bench->device->id, NULL,
-                       &bench->context) == KILN_SUCCESS
-            && overhead_build(bench) && overhead_count_stages(bench);
+    good = operands_create(&bench->operands, bench->device, &problem) &&
+           kiln_context_create(bench->device->context, bench->device->id, NULL, &bench->context) ==
+                   KILN_SUCCESS &&
+           overhead_build(bench) && overhead_count_stages(bench);
     problem_destroy(&problem);
     return good;
 }
@@ -186,10 +191,10 @@ static void overhead_close(struct overhead_bench *bench)
 
 static bool overhead_run(const struct overhead_bench *bench, struct overhead *overhead)
 {
-    const cl_kernel kernels[OVERHEAD_SERIES] = {NULL, bench->trivial, bench->wide};
+    const cl_kernel kernels[OVERHEAD_SERIES] = { NULL, bench->trivial, bench->wide };
     double stages = bench->stages;
 
-    *overhead = (struct overhead){.stages = bench->stages, .calls = OVERHEAD_CALLS};
+    *overhead = (struct overhead){ .stages = bench->stages, .calls = OVERHEAD_CALLS };
     for (int batch = -OVERHEAD_WARM_UP; batch < OVERHEAD_BATCHES; batch++) {
         for (int i = 0; i < OVERHEAD_SERIES; i++) {
             double *sample = &overhead->samples[i][batch < 0 ? 0 : batch];
@@ -209,7 +214,7 @@ static bool overhead_run(const struct overhead_bench *bench, struct overhead *ov
 
 bool overhead_measure(const struct device *device, struct overhead *overhead)
 {
-    struct overhead_bench bench = {.device = device};
+    struct overhead_bench bench = { .device = device };
     bool good = overhead_open(&bench) && overhead_run(&bench, overhead);
 
     if (!good) {
@@ -222,8 +227,7 @@ bool overhead_measure(const struct device *device, struct overhead *overhead)
 void overhead_report(const struct overhead *overhead)
 {
     printf("\nhost time of a warm kiln_sgemm, %dx%dx%d, medians of %d batches of %zu calls\n\n",
-            OVERHEAD_EXTENT, OVERHEAD_EXTENT, OVERHEAD_EXTENT, OVERHEAD_BATCHES,
-            overhead->calls);
+            OVERHEAD_EXTENT, OVERHEAD_EXTENT, OVERHEAD_EXTENT, OVERHEAD_BATCHES, overhead->calls);
     printf("  launches (stages) of a call              %8u\n", overhead->stages);
     printf("  one call                                 %8.2f us\n", overhead->call_us);
     printf("  one clEnqueueNDRangeKernel, 1 argument   %8.2f us\n", overhead->launch_us);

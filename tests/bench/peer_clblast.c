@@ -22,25 +22,25 @@ static CLBlastStatusCode peer_clblast_enqueue(const struct peer_clblast *clblast
     CLBlastTranspose transa = p->transa ? CLBlastTransposeYes : CLBlastTransposeNo;
     CLBlastTranspose transb = p->transb ? CLBlastTransposeYes : CLBlastTransposeNo;
 
-    const cl_float2 one = {{1, 0}}, zero = {{0, 0}};
-    const cl_double2 wide_one = {{1, 0}}, wide_zero = {{0, 0}};
+    const cl_float2 one = { { 1, 0 } }, zero = { { 0, 0 } };
+    const cl_double2 wide_one = { { 1, 0 } }, wide_zero = { { 0, 0 } };
 
     switch (p->precision) {
     case KILN_HALF:
         return CLBlastHgemm(layout, transa, transb, p->m, p->n, p->k, CLBLAST_HALF_ONE, o->a, 0,
                 p->lda, o->b, 0, p->ldb, 0, o->c, 0, p->ldc, &queue, event);
     case KILN_DOUBLE:
-        return CLBlastDgemm(layout, transa, transb, p->m, p->n, p->k, 1, o->a, 0, p->lda, o->b,
-                0, p->ldb, 0, o->c, 0, p->ldc, &queue, event);
+        return CLBlastDgemm(layout, transa, transb, p->m, p->n, p->k, 1, o->a, 0, p->lda, o->b, 0,
+                p->ldb, 0, o->c, 0, p->ldc, &queue, event);
     case KILN_COMPLEX_SINGLE:
-        return CLBlastCgemm(layout, transa, transb, p->m, p->n, p->k, one, o->a, 0, p->lda, o->b,
-                0, p->ldb, zero, o->c, 0, p->ldc, &queue, event);
+        return CLBlastCgemm(layout, transa, transb, p->m, p->n, p->k, one, o->a, 0, p->lda, o->b, 0,
+                p->ldb, zero, o->c, 0, p->ldc, &queue, event);
     case KILN_COMPLEX_DOUBLE:
         return CLBlastZgemm(layout, transa, transb, p->m, p->n, p->k, wide_one, o->a, 0, p->lda,
                 o->b, 0, p->ldb, wide_zero, o->c, 0, p->ldc, &queue, event);
     default:
-        return CLBlastSgemm(layout, transa, transb, p->m, p->n, p->k, 1, o->a, 0, p->lda, o->b,
-                0, p->ldb, 0, o->c, 0, p->ldc, &queue, event);
+        return CLBlastSgemm(layout, transa, transb, p->m, p->n, p->k, 1, o->a, 0, p->lda, o->b, 0,
+                p->ldb, 0, o->c, 0, p->ldc, &queue, event);
     }
 }
 
@@ -67,8 +67,8 @@ static enum peer_answer peer_clblast_prepare(struct peer *peer, const struct pro
 
     clblast->problem = problem;
     clblast->operands = operands;
-    if ((problem->precision == KILN_HALF && !clblast->device->has_half)
-            || (problem_is_wide(problem) && !clblast->device->has_double)) {
+    if ((problem->precision == KILN_HALF && !clblast->device->has_half) ||
+            (problem_is_wide(problem) && !clblast->device->has_double)) {
         return PEER_REFUSED;
     }
     return PEER_OK;
@@ -87,11 +87,12 @@ static enum peer_answer peer_clblast_result(struct peer *peer, void *c)
         return PEER_REFUSED;
     }
     if (status != CLBlastSuccess) {
-        fprintf(stderr, "kiln-bench: %s: status %d\n", peer->key, (int)status);
+        fprintf(stderr, "kiln-bench: %s: status %d\n", peer->key, (int) status);
         return PEER_FAILED;
     }
-    return operands_read(clblast->operands, clblast->device, clblast->problem, c) ? PEER_OK
-            : PEER_FAILED;
+    return operands_read(clblast->operands, clblast->device, clblast->problem, c)
+                 ? PEER_OK
+                 : PEER_FAILED;
 }
 
 static enum peer_answer peer_clblast_sample(struct peer *peer, double min_seconds,
@@ -99,8 +100,9 @@ static enum peer_answer peer_clblast_sample(struct peer *peer, double min_second
 {
     const struct peer_clblast *clblast = peer->state;
 
-    return device_sample(clblast->device, peer_clblast_sample_one, peer->state, min_seconds,
-                   sample) ? PEER_OK : PEER_FAILED;
+    return device_sample(clblast->device, peer_clblast_sample_one, peer->state, min_seconds, sample)
+                 ? PEER_OK
+                 : PEER_FAILED;
 }
 
 static void peer_clblast_close(struct peer *peer)
@@ -136,7 +138,7 @@ bool peer_clblast_open(struct peer *peer, const struct peer_setup *setup)
 bool peer_clblast_once(const struct device *device, const struct problem *problem,
         const struct operands *operands)
 {
-    const struct peer_clblast clblast = {device, problem, operands};
+    const struct peer_clblast clblast = { device, problem, operands };
 
     return peer_clblast_multiply(&clblast) == CLBlastSuccess;
 }

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CL_DEVICE_UUID = 0x106a, UUID_BYTES = 16 };     /* cl_khr_device_uuid */
+enum { CL_DEVICE_UUID = 0x106a, UUID_BYTES = 16 }; /* cl_khr_device_uuid */
 
 struct peer_cublas {
     cublasHandle_t handle;
@@ -52,12 +52,12 @@ static bool cublas_multiply(const struct peer_cublas *cublas)
     const struct problem *p = cublas->problem;
     const cublasOperation_t transa = p->transa ? CUBLAS_OP_T : CUBLAS_OP_N;
     const cublasOperation_t transb = p->transb ? CUBLAS_OP_T : CUBLAS_OP_N;
-    const int m = (int)p->m, n = (int)p->n, k = (int)p->k;
-    const int lda = (int)p->lda, ldb = (int)p->ldb, ldc = (int)p->ldc;
+    const int m = (int) p->m, n = (int) p->n, k = (int) p->k;
+    const int lda = (int) p->lda, ldb = (int) p->ldb, ldc = (int) p->ldc;
     const float one = 1, zero = 0;
     const double wide_one = 1, wide_zero = 0;
-    const cuComplex complex_one = {1, 0}, complex_zero = {0, 0};
-    const cuDoubleComplex complex_wide_one = {1, 0}, complex_wide_zero = {0, 0};
+    const cuComplex complex_one = { 1, 0 }, complex_zero = { 0, 0 };
+    const cuDoubleComplex complex_wide_one = { 1, 0 }, complex_wide_zero = { 0, 0 };
     cublasStatus_t status;
 
     switch (p->precision) {
@@ -95,8 +95,8 @@ static bool cublas_batch(void *user, size_t count, double *device_seconds)
     bool good = true;
 
     if (by_device) {
-        good = cublas_multiply(cublas)
-                && cublas_cuda("an event", cudaEventRecord(cublas->events[0], NULL));
+        good = cublas_multiply(cublas) &&
+               cublas_cuda("an event", cudaEventRecord(cublas->events[0], NULL));
     }
     for (size_t i = 0; good && i < count; i++) {
         good = cublas_multiply(cublas);
@@ -106,9 +106,9 @@ static bool cublas_batch(void *user, size_t count, double *device_seconds)
     }
     good = cublas_cuda("waiting", cudaDeviceSynchronize()) && good;
     if (good && by_device) {
-        good = cublas_cuda("the time", cudaEventElapsedTime(&milliseconds, cublas->events[0],
-                                               cublas->events[1]));
-        *device_seconds = 1e-3 * (double)milliseconds;
+        good = cublas_cuda("the time",
+                cudaEventElapsedTime(&milliseconds, cublas->events[0], cublas->events[1]));
+        *device_seconds = 1e-3 * (double) milliseconds;
     }
     return good;
 }
@@ -125,10 +125,9 @@ static void cublas_free_operands(struct peer_cublas *cublas)
 
 static bool cublas_copy(void **to, const void *from, size_t bytes)
 {
-    return cublas_cuda("memory", cudaMalloc(to, bytes))
-            && (from == NULL
-                    || cublas_cuda("copying", cudaMemcpy(*to, from, bytes,
-                                                      cudaMemcpyHostToDevice)));
+    return cublas_cuda("memory", cudaMalloc(to, bytes)) &&
+           (from == NULL ||
+                   cublas_cuda("copying", cudaMemcpy(*to, from, bytes, cudaMemcpyHostToDevice)));
 }
 
 static enum peer_answer peer_cublas_prepare(struct peer *peer, const struct problem *problem,
@@ -136,15 +135,16 @@ static enum peer_answer peer_cublas_prepare(struct peer *peer, const struct prob
 {
     struct peer_cublas *cublas = peer->state;
 
-    (void)operands;
+    (void) operands;
     cublas_free_operands(cublas);
     cublas->problem = problem;
-    return cublas_copy(&cublas->a, problem->a, problem->a_bytes)
-            && cublas_copy(&cublas->b, problem->b, problem->b_bytes)
-            && cublas_copy(&cublas->c, NULL, problem->c_bytes)
-            && cublas_good("its mode", cublasSetMathMode(cublas->handle,
-                                               cublas_math(problem->precision)))
-            ? PEER_OK : PEER_FAILED;
+    return cublas_copy(&cublas->a, problem->a, problem->a_bytes) &&
+                           cublas_copy(&cublas->b, problem->b, problem->b_bytes) &&
+                           cublas_copy(&cublas->c, NULL, problem->c_bytes) &&
+                           cublas_good("its mode", cublasSetMathMode(cublas->handle,
+                                                           cublas_math(problem->precision)))
+                 ? PEER_OK
+                 : PEER_FAILED;
 }
 
 static enum peer_answer peer_cublas_result(struct peer *peer, void *c)
@@ -152,17 +152,20 @@ static enum peer_answer peer_cublas_result(struct peer *peer, void *c)
     struct peer_cublas *cublas = peer->state;
     size_t bytes = cublas->problem->c_bytes;
 
-    return cublas_cuda("poisoning", cudaMemset(cublas->c, 0xff, bytes))
-            && cublas_multiply(cublas)
-            && cublas_cuda("the result", cudaMemcpy(c, cublas->c, bytes, cudaMemcpyDeviceToHost))
-            ? PEER_OK : PEER_FAILED;
+    return cublas_cuda("poisoning", cudaMemset(cublas->c, 0xff, bytes)) &&
+                           cublas_multiply(cublas) &&
+                           cublas_cuda("the result",
+                                   cudaMemcpy(c, cublas->c, bytes, cudaMemcpyDeviceToHost))
+                 ? PEER_OK
+                 : PEER_FAILED;
 }
 
 static enum peer_answer peer_cublas_sample(struct peer *peer, double min_seconds,
         struct sample *sample)
 {
-    return timer_sample_batches(cublas_batch, peer->state, min_seconds, sample) ? PEER_OK
-            : PEER_FAILED;
+    return timer_sample_batches(cublas_batch, peer->state, min_seconds, sample)
+                 ? PEER_OK
+                 : PEER_FAILED;
 }
 
 static void peer_cublas_close(struct peer *peer)
@@ -239,11 +242,11 @@ bool peer_cublas_open(struct peer *peer, const struct peer_setup *setup)
     }
     peer->class = &peer_cublas_class;
     peer->state = cublas;
-    if (!cublas_find_device(setup->device->id, &number)
-            || !cublas_cuda("choosing the device", cudaSetDevice(number))
-            || !cublas_cuda("an event", cudaEventCreate(&cublas->events[0]))
-            || !cublas_cuda("an event", cudaEventCreate(&cublas->events[1]))
-            || !cublas_good("opening", cublasCreate(&cublas->handle))) {
+    if (!cublas_find_device(setup->device->id, &number) ||
+            !cublas_cuda("choosing the device", cudaSetDevice(number)) ||
+            !cublas_cuda("an event", cudaEventCreate(&cublas->events[0])) ||
+            !cublas_cuda("an event", cudaEventCreate(&cublas->events[1])) ||
+            !cublas_good("opening", cublasCreate(&cublas->handle))) {
         peer_cublas_close(peer);
         return false;
     }

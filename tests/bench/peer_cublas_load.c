@@ -10,7 +10,7 @@ bool peer_cublas_load(struct peer *peer, const struct peer_setup *setup)
     bool (*open)(struct peer *, const struct peer_setup *) = NULL;
 
     if (module != NULL) {
-        *(void **)&open = dlsym(module, "peer_cublas_open");
+        *(void **) &open = dlsym(module, "peer_cublas_open");
     }
     if (open == NULL) {
         fprintf(stderr, "kiln-bench: cublas: %s; --peers chooses others\n", dlerror());

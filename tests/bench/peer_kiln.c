@@ -74,14 +74,14 @@ static enum kiln_status peer_kiln_pack(struct peer_kiln *kiln, size_t i)
     if (status == KILN_SUCCESS && bytes > 0) {
         kiln->rooms[i] = clCreateBuffer(kiln->device->context, CL_MEM_READ_WRITE, bytes, NULL,
                 &error);
-        status = (enum kiln_status)error;
+        status = (enum kiln_status) error;
     }
     if (status == KILN_SUCCESS) {
-        status = kiln_pack_enqueue(kiln->context, &kiln->gemm, operand, kiln->rooms[i], 0, queue,
-                0, NULL, NULL, &kiln->packed[i]);
+        status = kiln_pack_enqueue(kiln->context, &kiln->gemm, operand, kiln->rooms[i], 0, queue, 0,
+                NULL, NULL, &kiln->packed[i]);
     }
     if (status == KILN_SUCCESS) {
-        status = (enum kiln_status)clFinish(queue);
+        status = (enum kiln_status) clFinish(queue);
     }
     return status;
 }
@@ -131,8 +131,8 @@ static enum peer_answer peer_kiln_prepare_alone(struct peer *peer)
     size_t bytes = 0;
     enum kiln_status status = kiln_gemm_explain(kiln->context, &kiln->gemm, text, sizeof(text));
 
-    if (status == KILN_NO_KERNEL
-            || (status == KILN_SUCCESS && strncmp(text, wanted, sizeof(wanted) - 1) != 0)) {
+    if (status == KILN_NO_KERNEL ||
+            (status == KILN_SUCCESS && strncmp(text, wanted, sizeof(wanted) - 1) != 0)) {
         return PEER_REFUSED;
     }
     if (status == KILN_SUCCESS) {
@@ -160,10 +160,16 @@ static enum peer_answer peer_kiln_prepare(struct peer *peer, const struct proble
         .precision = problem->precision,
         .transa = problem->transa ? KILN_TRANS : KILN_NO_TRANS,
         .transb = problem->transb ? KILN_TRANS : KILN_NO_TRANS,
-        .m = problem->m, .n = problem->n, .k = problem->k,
+        .m = problem->m,
+        .n = problem->n,
+        .k = problem->k,
         .alpha = 1,
-        .a = operands->a, .b = operands->b, .c = operands->c,
-        .lda = problem->lda, .ldb = problem->ldb, .ldc = problem->ldc,
+        .a = operands->a,
+        .b = operands->b,
+        .c = operands->c,
+        .lda = problem->lda,
+        .ldb = problem->ldb,
+        .ldc = problem->ldc,
     };
     if (problem_is_wide(problem) && !kiln->device->has_double) {
         return PEER_REFUSED;
@@ -197,7 +203,8 @@ static enum peer_answer peer_kiln_sample(struct peer *peer, double min_seconds,
     const struct peer_kiln *kiln = peer->state;
 
     return device_sample(kiln->device, peer_kiln_enqueue, peer->state, min_seconds, sample)
-            ? PEER_OK : PEER_FAILED;
+                 ? PEER_OK
+                 : PEER_FAILED;
 }
 
 /* The first two lines of the library's own explanation. */
@@ -247,8 +254,7 @@ static bool peer_kiln_open_with(struct peer *peer, const struct peer_setup *setu
         fprintf(stderr, "kiln-bench: out of memory\n");
         return false;
     }
-    status = kiln_context_create(setup->device->context, setup->device->id, params,
-            &kiln->context);
+    status = kiln_context_create(setup->device->context, setup->device->id, params, &kiln->context);
     if (status != KILN_SUCCESS) {
         fprintf(stderr, "kiln-bench: %s: %s\n", peer->key, kiln_status_string(status));
         free(kiln);
@@ -272,7 +278,7 @@ static bool peer_kiln_open_packed_with(struct peer *peer, const struct peer_setu
     if (!peer_kiln_open_with(peer, setup, params)) {
         return false;
     }
-    ((struct peer_kiln *)peer->state)->packs = true;
+    ((struct peer_kiln *) peer->state)->packs = true;
     return true;
 }
 
@@ -282,7 +288,7 @@ bool peer_kiln_packed_open(struct peer *peer, const struct peer_setup *setup)
     return peer_kiln_open_packed_with(peer, setup, NULL);
 }
 
-static const struct kiln_context_params peer_kiln_emulates = {.arithmetic = KILN_ALLOW_EMULATION};
+static const struct kiln_context_params peer_kiln_emulates = { .arithmetic = KILN_ALLOW_EMULATION };
 
 bool peer_kiln_emulated_open(struct peer *peer, const struct peer_setup *setup)
 {
@@ -309,10 +315,14 @@ bool peer_kiln_recipe_open(struct peer *peer, const struct peer_setup *setup,
     alone->recipe.program = 0;
     alone->room = room;
     alone->bundle = (struct kiln_bundle){
-        .format = bundle->format, .name = PEER_KILN_ALONE,
-        .traits = bundle->traits, .pool = bundle->pool,
-        .num_programs = 1, .programs = &bundle->programs[bundle->recipes[recipe].program],
-        .num_recipes = 1, .recipes = &alone->recipe,
+        .format = bundle->format,
+        .name = PEER_KILN_ALONE,
+        .traits = bundle->traits,
+        .pool = bundle->pool,
+        .num_programs = 1,
+        .programs = &bundle->programs[bundle->recipes[recipe].program],
+        .num_recipes = 1,
+        .recipes = &alone->recipe,
     };
     const struct kiln_context_params params = {
         .bundle = &alone->bundle,
@@ -324,14 +334,14 @@ bool peer_kiln_recipe_open(struct peer *peer, const struct peer_setup *setup,
         free(alone);
         return false;
     }
-    ((struct peer_kiln *)peer->state)->alone = alone;
+    ((struct peer_kiln *) peer->state)->alone = alone;
     return true;
 }
 
 #ifdef HAVE_GENERIC
 bool peer_kiln_generic_open(struct peer *peer, const struct peer_setup *setup)
 {
-    const struct kiln_context_params params = {.bundle = &kiln_bundle_generic};
+    const struct kiln_context_params params = { .bundle = &kiln_bundle_generic };
 
     snprintf(peer->detail, sizeof(peer->detail), "bundle generic");
     return peer_kiln_open_with(peer, setup, &params);

@@ -13,7 +13,7 @@
 
 /* Core types beside the own choice; a library built without one falls back, which its reported name
  * shows, and a processor without the instructions kills the child: neither becomes a candidate. */
-static const char *const openblas_core_types[] = {"SkylakeX", "Haswell", "Zen", "SapphireRapids"};
+static const char *const openblas_core_types[] = { "SkylakeX", "Haswell", "Zen", "SapphireRapids" };
 
 enum {
     OPENBLAS_MAX_CANDIDATES = 1 + sizeof(openblas_core_types) / sizeof(openblas_core_types[0]),
@@ -35,8 +35,8 @@ struct peer_openblas {
 static enum peer_answer openblas_ask(struct peer_openblas *openblas, const char *request,
         char *answer, size_t size)
 {
-    if (fputs(request, openblas->process.to) == EOF || fflush(openblas->process.to) == EOF
-            || fgets(answer, (int)size, openblas->process.from) == NULL) {
+    if (fputs(request, openblas->process.to) == EOF || fflush(openblas->process.to) == EOF ||
+            fgets(answer, (int) size, openblas->process.from) == NULL) {
         return PEER_FAILED;
     }
     if (strncmp(answer, "ok", 2) == 0) {
@@ -51,7 +51,7 @@ static enum peer_answer openblas_send_problem(struct peer_openblas *openblas,
     char request[160];
     char answer[64];
 
-    snprintf(request, sizeof(request), "problem %d %d %d %zu %zu %zu\n", (int)problem->precision,
+    snprintf(request, sizeof(request), "problem %d %d %d %zu %zu %zu\n", (int) problem->precision,
             problem->transa, problem->transb, problem->m, problem->n, problem->k);
     return openblas_ask(openblas, request, answer, sizeof(answer));
 }
@@ -77,10 +77,9 @@ static bool openblas_start(struct peer_openblas *openblas, const char *core_type
     char number[16];
     char variable[96];
     char answer[512];
-    const char *const arguments[] = {OPENBLAS_CHILD_OPTION, number, NULL};
-    const char *const environment[] = {
-        variable, "OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS", NULL
-    };
+    const char *const arguments[] = { OPENBLAS_CHILD_OPTION, number, NULL };
+    const char *const environment[] = { variable, "OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS",
+        "OMP_NUM_THREADS", NULL };
 
     openblas->asked = core_type;
     snprintf(number, sizeof(number), "%d", threads);
@@ -89,8 +88,8 @@ static bool openblas_start(struct peer_openblas *openblas, const char *core_type
     if (!process_start(&openblas->process, arguments, environment, true)) {
         return false;
     }
-    if (openblas_ask(openblas, "core\n", answer, sizeof(answer)) != PEER_OK
-            || sscanf(answer, "ok %63s %d %159[^\n]", openblas->core, &openblas->threads,
+    if (openblas_ask(openblas, "core\n", answer, sizeof(answer)) != PEER_OK ||
+            sscanf(answer, "ok %63s %d %159[^\n]", openblas->core, &openblas->threads,
                     openblas->config) != 3) {
         process_stop(&openblas->process);
         return false;
@@ -118,7 +117,7 @@ static size_t openblas_start_candidates(struct peer_openblas *candidates, int th
     for (size_t i = 0; i < OPENBLAS_MAX_CANDIDATES; i++) {
         const char *core_type = i == 0 ? NULL : openblas_core_types[i - 1];
 
-        candidates[count] = (struct peer_openblas){0};
+        candidates[count] = (struct peer_openblas){ 0 };
         if (!openblas_start(&candidates[count], core_type, threads)) {
             continue;
         }
@@ -159,9 +158,8 @@ static void openblas_try_precision(struct peer_openblas *candidates, size_t coun
 static bool openblas_try(struct peer_openblas *candidates, size_t count,
         const struct peer_setup *setup)
 {
-    const struct shape shape = {
-        OPENBLAS_TRIAL_EXTENT, OPENBLAS_TRIAL_EXTENT, OPENBLAS_TRIAL_EXTENT
-    };
+    const struct shape shape = { OPENBLAS_TRIAL_EXTENT, OPENBLAS_TRIAL_EXTENT,
+        OPENBLAS_TRIAL_EXTENT };
     struct problem problem;
 
     for (size_t i = 0; i < setup->num_precisions; i++) {
@@ -208,7 +206,7 @@ static enum peer_answer peer_openblas_prepare(struct peer *peer, const struct pr
 {
     struct peer_openblas *openblas = peer->state;
 
-    (void)operands;
+    (void) operands;
     openblas->problem = problem;
     return openblas_send_problem(openblas, problem);
 }
@@ -224,8 +222,8 @@ static enum peer_answer peer_openblas_result(struct peer *peer, void *c)
     if (result != PEER_OK) {
         return result;
     }
-    if (sscanf(answer, "ok %zu", &promised) != 1 || promised != bytes
-            || fread(c, 1, bytes, openblas->process.from) != bytes) {
+    if (sscanf(answer, "ok %zu", &promised) != 1 || promised != bytes ||
+            fread(c, 1, bytes, openblas->process.from) != bytes) {
         return PEER_FAILED;
     }
     return PEER_OK;
@@ -234,7 +232,7 @@ static enum peer_answer peer_openblas_result(struct peer *peer, void *c)
 static enum peer_answer peer_openblas_sample(struct peer *peer, double min_seconds,
         struct sample *sample)
 {
-    *sample = (struct sample){{0}};
+    *sample = (struct sample){ { 0 } };
     return openblas_sample(peer->state, min_seconds, &sample->seconds[CLOCK_WALL]);
 }
 
@@ -265,7 +263,7 @@ static bool peer_openblas_open_with(struct peer *peer, const struct peer_setup *
         return false;
     }
     open = best ? openblas_find_best(openblas, setup)
-            : openblas_start(openblas, NULL, setup->device->host_threads);
+                : openblas_start(openblas, NULL, setup->device->host_threads);
     if (!open) {
         fprintf(stderr, "kiln-bench: %s: no child of OpenBLAS runs\n", peer->key);
         free(openblas);

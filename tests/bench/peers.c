@@ -89,12 +89,12 @@ static bool peers_check_wanted(const char *wanted)
         bool there = false;
 
         for (size_t i = 0; i < PEERS_MAX; i++) {
-            there |= peer_rows[i].open != NULL && strlen(peer_rows[i].key) == item
-                    && strncmp(peer_rows[i].key, wanted, item) == 0;
+            there |= peer_rows[i].open != NULL && strlen(peer_rows[i].key) == item &&
+                     strncmp(peer_rows[i].key, wanted, item) == 0;
         }
         if (!there) {
             fprintf(stderr, "kiln-bench: no peer '%.*s' is built in (see --list-peers)\n",
-                    (int)item, wanted);
+                    (int) item, wanted);
             return false;
         }
         wanted += item;
@@ -119,11 +119,12 @@ bool peers_open(struct peer *peers, size_t *count, const char *wanted,
         const struct peer_row *row = &peer_rows[i];
         struct peer *peer = &peers[*count];
 
-        if (row->open == NULL || (wanted != NULL ? !peers_list_has(wanted, row->key)
-                : row->on_request || !peers_is_for(row, setup->device))) {
+        if (row->open == NULL ||
+                (wanted != NULL ? !peers_list_has(wanted, row->key)
+                                : row->on_request || !peers_is_for(row, setup->device))) {
             continue;
         }
-        *peer = (struct peer){.key = row->key, .title = row->title};
+        *peer = (struct peer){ .key = row->key, .title = row->title };
         if (!peers_is_for(row, setup->device)) {
             fprintf(stderr, "kiln-bench: peer '%s' is not for device '%s'\n", row->key,
                     setup->device->name);

@@ -87,7 +87,7 @@ bool peer_openblas_open(struct peer *peer, const struct peer_setup *setup);
 bool peer_openblas_best_open(struct peer *peer, const struct peer_setup *setup);
 bool peer_clblast_open(struct peer *peer, const struct peer_setup *setup);
 bool peer_cublas_load(struct peer *peer, const struct peer_setup *setup);
-bool peer_cublas_open(struct peer *peer, const struct peer_setup *setup);  /* in its module */
+bool peer_cublas_open(struct peer *peer, const struct peer_setup *setup); /* in its module */
 
 /* One SGEMM by CLBlast, blocking, for --first-result; false when it fails. */
 bool peer_clblast_once(const struct device *device, const struct problem *problem,

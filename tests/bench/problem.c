@@ -17,29 +17,27 @@ enum { PROBLEM_SAMPLES = 256 };
 static int problem_digits(enum kiln_precision precision)
 {
     switch (precision) {
-    case KILN_HALF:
-        return 11;
+    case KILN_HALF: return 11;
     case KILN_DOUBLE:
-    case KILN_COMPLEX_DOUBLE:
-        return DBL_MANT_DIG;
-    default:
-        return FLT_MANT_DIG;
+    case KILN_COMPLEX_DOUBLE: return DBL_MANT_DIG;
+    default: return FLT_MANT_DIG;
     }
 }
 
 /* A number in [-1, 1) that a significand of `digits` bits holds exactly and fills. */
 static double problem_random(uint64_t *state, int digits)
 {
-    int64_t integer = (int64_t)(random_next(state) >> (63 - digits));
+    int64_t integer = (int64_t) (random_next(state) >> (63 - digits));
 
-    return (double)(integer - ((int64_t)1 << digits)) / (double)((int64_t)1 << digits);
+    return (double) (integer - ((int64_t) 1 << digits)) / (double) ((int64_t) 1 << digits);
 }
 
 /* The real numbers that an element is made of. */
 static size_t problem_parts(const struct problem *problem)
 {
     return problem->precision == KILN_COMPLEX_SINGLE || problem->precision == KILN_COMPLEX_DOUBLE
-            ? 2 : 1;
+                 ? 2
+                 : 1;
 }
 
 bool problem_is_wide(const struct problem *problem)
@@ -53,7 +51,7 @@ static double problem_get(const struct problem *problem, const void *matrix, siz
     size_t parts = problem_parts(problem);
     size_t bytes = kiln_element_bytes(problem->precision) / parts;
 
-    return kiln_element_load((const unsigned char *)matrix + (index * parts + part) * bytes,
+    return kiln_element_load((const unsigned char *) matrix + (index * parts + part) * bytes,
             bytes);
 }
 
@@ -76,10 +74,11 @@ static void problem_fill(const struct problem *problem, void *matrix, size_t cou
     int digits = problem_digits(problem->precision);
     size_t parts = problem_parts(problem);
     size_t bytes = kiln_element_bytes(problem->precision) / parts;
-    uint64_t state = seed ^ ((uint64_t)problem->m << 42 ^ (uint64_t)problem->n << 21 ^ problem->k);
+    uint64_t state = seed ^
+                     ((uint64_t) problem->m << 42 ^ (uint64_t) problem->n << 21 ^ problem->k);
 
     for (size_t i = 0; i < count * parts; i++) {
-        kiln_element_store((unsigned char *)matrix + i * bytes, bytes,
+        kiln_element_store((unsigned char *) matrix + i * bytes, bytes,
                 problem_random(&state, digits));
     }
 }
@@ -124,8 +123,12 @@ bool problem_create(struct problem *problem, enum kiln_precision precision, bool
     size_t element = kiln_element_bytes(precision);
 
     *problem = (struct problem){
-        .precision = precision, .transa = transa, .transb = transb,
-        .m = shape->m, .n = shape->n, .k = shape->k,
+        .precision = precision,
+        .transa = transa,
+        .transb = transb,
+        .m = shape->m,
+        .n = shape->n,
+        .k = shape->k,
         .lda = transa ? shape->m : shape->k,
         .ldb = transb ? shape->k : shape->n,
         .ldc = shape->n,
@@ -137,8 +140,8 @@ bool problem_create(struct problem *problem, enum kiln_precision precision, bool
     problem->b = malloc(problem->b_bytes);
     problem->a_norms = calloc(problem->m, sizeof(double));
     problem->b_norms = calloc(problem->n, sizeof(double));
-    if (problem->a == NULL || problem->b == NULL || problem->a_norms == NULL
-            || problem->b_norms == NULL) {
+    if (problem->a == NULL || problem->b == NULL || problem->a_norms == NULL ||
+            problem->b_norms == NULL) {
         problem_destroy(problem);
         return false;
     }
@@ -154,21 +157,21 @@ void problem_destroy(struct problem *problem)
     free(problem->b);
     free(problem->a_norms);
     free(problem->b_norms);
-    *problem = (struct problem){0};
+    *problem = (struct problem){ 0 };
 }
 
 double problem_flops(const struct problem *problem)
 {
     double multiplications = problem_parts(problem) == 2 ? 4.0 : 1.0;
 
-    return 2.0 * multiplications * (double)problem->m * (double)problem->n * (double)problem->k;
+    return 2.0 * multiplications * (double) problem->m * (double) problem->n * (double) problem->k;
 }
 
 /* The unit in which errors at (i, j) are counted; never 0, so that it can divide. */
 static double problem_unit(const struct problem *problem, size_t i, size_t j)
 {
-    double unit = problem->a_norms[i] * problem->b_norms[j]
-            / (double)((int64_t)1 << (problem_digits(problem->precision) - 1));
+    double unit = problem->a_norms[i] * problem->b_norms[j] /
+                  (double) ((int64_t) 1 << (problem_digits(problem->precision) - 1));
 
     return unit > 0 ? unit : DBL_MIN;
 }
@@ -185,11 +188,10 @@ static long double problem_exact(const struct problem *problem, size_t i, size_t
     long double exact = 0;
 
     for (size_t p = 0; p < problem->k; p++) {
-        exact += (long double)problem_get_a(problem, i, p, 0)
-                * problem_get_b(problem, p, j, part);
+        exact += (long double) problem_get_a(problem, i, p, 0) * problem_get_b(problem, p, j, part);
         if (is_complex) {
-            long double other = (long double)problem_get_a(problem, i, p, 1)
-                    * problem_get_b(problem, p, j, 1 - part);
+            long double other = (long double) problem_get_a(problem, i, p, 1) *
+                                problem_get_b(problem, p, j, 1 - part);
 
             exact += part == 0 ? -other : other;
         }
@@ -204,9 +206,8 @@ double problem_error_at(const struct problem *problem, const void *c, size_t i, 
     for (size_t part = 0; part < problem_parts(problem); part++) {
         double value = problem_get(problem, c, i * problem->ldc + j, part);
 
-        worst = fmax(worst, problem_in_units((double)(value
-                                - problem_exact(problem, i, j, part)),
-                        problem_unit(problem, i, j)));
+        worst = fmax(worst, problem_in_units((double) (value - problem_exact(problem, i, j, part)),
+                                    problem_unit(problem, i, j)));
     }
     return worst;
 }
@@ -215,7 +216,7 @@ void problem_reference(const struct problem *problem, double *reference)
 {
     for (size_t i = 0; i < problem->m; i++) {
         for (size_t j = 0; j < problem->n; j++) {
-            reference[i * problem->ldc + j] = (double)problem_exact(problem, i, j, 0);
+            reference[i * problem->ldc + j] = (double) problem_exact(problem, i, j, 0);
         }
     }
 }
@@ -262,8 +263,8 @@ double problem_difference(const struct problem *problem, const void *c, const vo
     for (size_t row = 0; row < problem->m; row++) {
         for (size_t at = 0; at < problem->n * parts; at++) {
             size_t column = at / parts, index = row * problem->ldc + column;
-            double difference = problem_get(problem, c, index, at % parts)
-                    - problem_get(problem, other, index, at % parts);
+            double difference = problem_get(problem, c, index, at % parts) -
+                                problem_get(problem, other, index, at % parts);
 
             difference = problem_in_units(difference, problem_unit(problem, row, column));
             if (difference > worst) {

@@ -69,7 +69,7 @@ static char **process_environment(const char *const *changes)
     }
     for (size_t i = 0; changes[i] != NULL; i++) {
         if (strchr(changes[i], '=') != NULL) {
-            result[used++] = (char *)changes[i];
+            result[used++] = (char *) changes[i];
         }
     }
     return result;
@@ -94,7 +94,7 @@ static void process_close(const int ends[2])
 static bool process_spawn(pid_t *pid, int input, int output, bool quiet,
         const char *const *arguments, char **environment)
 {
-    char *argv[PROCESS_MAX_ARGUMENTS + 2] = {process_program};
+    char *argv[PROCESS_MAX_ARGUMENTS + 2] = { process_program };
     posix_spawn_file_actions_t actions;
     int failed;
 
@@ -102,16 +102,16 @@ static bool process_spawn(pid_t *pid, int input, int output, bool quiet,
         if (i == PROCESS_MAX_ARGUMENTS) {
             return false;
         }
-        argv[i + 1] = (char *)arguments[i];
+        argv[i + 1] = (char *) arguments[i];
     }
     if (posix_spawn_file_actions_init(&actions) != 0) {
         return false;
     }
-    failed = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
-            || posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-            || (quiet && posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null",
-                    O_WRONLY, 0))
-            || posix_spawn(pid, process_program, &actions, NULL, argv, environment);
+    failed = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) ||
+             posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) ||
+             (quiet && posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null",
+                               O_WRONLY, 0)) ||
+             posix_spawn(pid, process_program, &actions, NULL, argv, environment);
     posix_spawn_file_actions_destroy(&actions);
     return !failed;
 }
@@ -121,8 +121,8 @@ static bool process_connect(struct process *process, int down[2], int up[2], boo
         const char *const *arguments, const char *const *changes)
 {
     char **environment = process_environment(changes);
-    bool started = environment != NULL
-            && process_spawn(&process->pid, down[0], up[1], quiet, arguments, environment);
+    bool started = environment != NULL &&
+                   process_spawn(&process->pid, down[0], up[1], quiet, arguments, environment);
 
     free(environment);
     if (!started) {
@@ -147,7 +147,7 @@ bool process_start(struct process *process, const char *const *arguments,
     int down[2];
     int up[2];
 
-    *process = (struct process){0};
+    *process = (struct process){ 0 };
     if (!process_pipe(down)) {
         return false;
     }
@@ -175,6 +175,6 @@ bool process_stop(struct process *process)
     do {
         done = waitpid(process->pid, &status, 0);
     } while (done < 0 && errno == EINTR);
-    *process = (struct process){0};
+    *process = (struct process){ 0 };
     return done > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }

@@ -113,5 +113,5 @@ void recipes_close(struct recipes *recipes)
     if (recipes->room.buffer != NULL) {
         clReleaseMemObject(recipes->room.buffer);
     }
-    *recipes = (struct recipes){0};
+    *recipes = (struct recipes){ 0 };
 }

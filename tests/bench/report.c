@@ -17,18 +17,19 @@ bool report_ratio(const struct comparison *comparison, size_t index, struct vers
 {
     const struct peer *peers = comparison->peers;
     const struct peer *first = peers_find(peers, comparison->num_peers, "kiln");
-    const struct peer *second = peers_find(peers, comparison->num_peers,
-            report_ratio_keys[index]);
+    const struct peer *second = peers_find(peers, comparison->num_peers, report_ratio_keys[index]);
 
     if (first == NULL || second == NULL) {
         return false;
     }
     /* OpenBLAS is as fast as the faster of its own choice and the best that was tried before. */
     const struct peer *rival = strcmp(second->key, "openblas-best") == 0
-            ? peers_find(peers, comparison->num_peers, "openblas") : NULL;
+                                     ? peers_find(peers, comparison->num_peers, "openblas")
+                                     : NULL;
     *versus = (struct versus){
-        .peer = (size_t)(first - peers), .other = (size_t)(second - peers),
-        .rival = (size_t)((rival != NULL ? rival : second) - peers),
+        .peer = (size_t) (first - peers),
+        .other = (size_t) (second - peers),
+        .rival = (size_t) ((rival != NULL ? rival : second) - peers),
         .clock = comparison->clock,
     };
     return true;
@@ -113,7 +114,7 @@ static bool report_has_losses(const struct comparison *comparison, enum timer_cl
 
 static void report_head(const struct comparison *comparison, enum timer_clock clock)
 {
-    static const char *const names[NUM_CLOCKS] = {"the wall clock", "the device's clock"};
+    static const char *const names[NUM_CLOCKS] = { "the wall clock", "the device's clock" };
     struct versus versus;
 
     printf("\nGFLOP/s by %s, medians of %zu rounds; ratios of medians\n\n%-5s %5s %5s %5s",
@@ -136,17 +137,11 @@ static void report_entry(const struct row *row, size_t peer, enum timer_clock cl
         return;
     }
     switch (row->entries[peer].outcome) {
-    case OUTCOME_TIMED:                /* by the other clock alone */
-    case OUTCOME_SLOW:                 /* recipes alone, which have no column */
-    case OUTCOME_REFUSED:
-        printf(" %9s", "-");
-        break;
-    case OUTCOME_FAILED:
-        printf(" %9s", "failed");
-        break;
-    case OUTCOME_WRONG:
-        printf(" %9s", "WRONG");
-        break;
+    case OUTCOME_TIMED: /* by the other clock alone */
+    case OUTCOME_SLOW:  /* recipes alone, which have no column */
+    case OUTCOME_REFUSED: printf(" %9s", "-"); break;
+    case OUTCOME_FAILED: printf(" %9s", "failed"); break;
+    case OUTCOME_WRONG: printf(" %9s", "WRONG"); break;
     }
 }
 
@@ -162,7 +157,7 @@ static void report_speedup(bool known, double speedup)
 static void report_row_by(const struct comparison *comparison, const struct row *row,
         enum timer_clock clock)
 {
-    size_t index = (size_t)(row - comparison->rows);
+    size_t index = (size_t) (row - comparison->rows);
     struct versus versus;
     struct loss loss;
 
@@ -211,7 +206,7 @@ static void report_mean(const struct comparison *comparison, const struct select
 
     printf("%c mean %-17s", compare_precision_letter(selection->precision),
             selection->group != NULL ? selection->group : "of all");
-    printf("%*s", (int)(10 * comparison->num_peers), "");
+    printf("%*s", (int) (10 * comparison->num_peers), "");
     for (size_t i = 0; i < REPORT_NUM_RATIOS; i++) {
         if (report_ratio(comparison, i, &versus)) {
             double speedup = 0;
@@ -237,7 +232,7 @@ static void report_means(const struct comparison *comparison, const struct optio
     }
     printf("\ngeometric means\n");
     for (size_t i = 0; i < options->num_precisions; i++) {
-        struct selection selection = {.precision = options->precisions[i]};
+        struct selection selection = { .precision = options->precisions[i] };
 
         for (size_t j = 0; num_groups > 1 && j < num_groups; j++) {
             selection.group = groups[j];
@@ -285,9 +280,10 @@ static void report_losses(const struct comparison *comparison, const struct opti
     size_t num_groups = compare_groups(comparison, groups, SHAPES_MAX_GROUPS);
 
     printf("\nlost by choosing: percent of the time of the fastest recipe of the bundle\n"
-            "%24s %6s %8s %8s %8s\n", "", "shapes", "mean", "95 %", "worst");
+           "%24s %6s %8s %8s %8s\n",
+            "", "shapes", "mean", "95 %", "worst");
     for (size_t i = 0; i < options->num_precisions; i++) {
-        struct selection selection = {.precision = options->precisions[i]};
+        struct selection selection = { .precision = options->precisions[i] };
 
         for (size_t j = 0; num_groups > 1 && j < num_groups; j++) {
             selection.group = groups[j];

@@ -80,9 +80,9 @@ static bool shapes_append(struct shapes *shapes, const struct shape *shape, char
     for (size_t i = 0; i < shapes->count; i++) {
         const struct shape *old = &shapes->items[i];
 
-        if (old->m == shape->m && old->n == shape->n && old->k == shape->k
-                && old->precision == shape->precision && old->has_pair == shape->has_pair
-                && old->transa == shape->transa && old->transb == shape->transb) {
+        if (old->m == shape->m && old->n == shape->n && old->k == shape->k &&
+                old->precision == shape->precision && old->has_pair == shape->has_pair &&
+                old->transa == shape->transa && old->transb == shape->transb) {
             return true;
         }
     }
@@ -136,7 +136,7 @@ bool shapes_add_text(struct shapes *shapes, const char *text, char *error, size_
         return false;
     }
     return shapes_append(shapes,
-            &(struct shape){.m = extents[0], .n = extents[1], .k = extents[2]}, error, size);
+            &(struct shape){ .m = extents[0], .n = extents[1], .k = extents[2] }, error, size);
 }
 
 /* Batch and weight are the tuner's. */
@@ -144,10 +144,13 @@ static const char *shapes_take(void *user, const struct extents_line *line)
 {
     char error[64];
     const struct shape shape = {
-        .m = line->extents[0], .n = line->extents[1], .k = line->extents[2],
+        .m = line->extents[0],
+        .n = line->extents[1],
+        .k = line->extents[2],
         .precision = line->precision != NULL ? kiln_precision_of_call(line->precision->id) : 0,
-        .has_pair = line->pair >= 0, .transa = line->pair > 1, .transb = line->pair == 1
-                || line->pair == 3,
+        .has_pair = line->pair >= 0,
+        .transa = line->pair > 1,
+        .transb = line->pair == 1 || line->pair == 3,
     };
 
     return shapes_append(user, &shape, error, sizeof(error)) ? NULL : "out of memory";
@@ -184,8 +187,13 @@ bool shapes_add_drawn(struct shapes *shapes, const struct draw_limits *limits, u
             return false;
         }
         const struct shape shape = {
-            .m = drawn.m, .n = drawn.n, .k = drawn.k, .group = draw_class_name(drawn.class),
-            .has_pair = true, .transa = drawn.transa, .transb = drawn.transb,
+            .m = drawn.m,
+            .n = drawn.n,
+            .k = drawn.k,
+            .group = draw_class_name(drawn.class),
+            .has_pair = true,
+            .transa = drawn.transa,
+            .transb = drawn.transb,
         };
         if (!shapes_push(shapes, &shape, error, size)) {
             return false;
@@ -197,7 +205,7 @@ bool shapes_add_drawn(struct shapes *shapes, const struct draw_limits *limits, u
 void shapes_free(struct shapes *shapes)
 {
     free(shapes->items);
-    *shapes = (struct shapes){0};
+    *shapes = (struct shapes){ 0 };
 }
 
 void shapes_print_lists(FILE *out)
@@ -213,7 +221,7 @@ void shapes_print_lists(FILE *out)
     }
     fprintf(out, "%-8s every list above but hopper\n", "all");
     fprintf(out, "%-8s drawn for --seed, --count and the limits; classes:", "random");
-    for (unsigned class = 0; class < DRAW_NUM_CLASSES; class++) {
+    for (unsigned class = 0; class < DRAW_NUM_CLASSES; class ++) {
         fprintf(out, " %s", draw_class_name(class));
     }
     fprintf(out, "\n");

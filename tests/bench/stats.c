@@ -31,5 +31,5 @@ double stats_geometric_mean(const double *values, size_t count)
     for (size_t i = 0; i < count; i++) {
         sum += log(values[i]);
     }
-    return exp(sum / (double)count);
+    return exp(sum / (double) count);
 }

@@ -11,7 +11,7 @@ static double timer_read(clockid_t clock)
     struct timespec now;
 
     clock_gettime(clock, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    return (double) now.tv_sec + 1e-9 * (double) now.tv_nsec;
 }
 
 double timer_now(void)
@@ -19,14 +19,13 @@ double timer_now(void)
     return timer_read(CLOCK_MONOTONIC);
 }
 
-bool timer_sample(bool (*once)(void *user), void *user, double min_seconds,
-        struct sample *sample)
+bool timer_sample(bool (*once)(void *user), void *user, double min_seconds, struct sample *sample)
 {
     double start = timer_now();
     double elapsed;
     double runs = 0;
 
-    *sample = (struct sample){{0}};
+    *sample = (struct sample){ { 0 } };
     if (!once(user)) {
         return false;
     }
@@ -52,15 +51,14 @@ bool timer_sample(bool (*once)(void *user), void *user, double min_seconds,
  * in steps. */
 static size_t timer_grow(size_t count, double elapsed, double min_seconds)
 {
-    double wanted = 1.1 * (double)count * min_seconds / elapsed;
+    double wanted = 1.1 * (double) count * min_seconds / elapsed;
     size_t most = count * TIMER_MAX_GROWTH;
 
     most = most < TIMER_MAX_BATCH ? most : TIMER_MAX_BATCH;
-    return wanted < (double)most ? (size_t)wanted + 1 : most;
+    return wanted < (double) most ? (size_t) wanted + 1 : most;
 }
 
-bool timer_sample_batches(timer_batch *batch, void *user, double min_seconds,
-        struct sample *sample)
+bool timer_sample_batches(timer_batch *batch, void *user, double min_seconds, struct sample *sample)
 {
     size_t count = 1;
 
@@ -72,7 +70,7 @@ bool timer_sample_batches(timer_batch *batch, void *user, double min_seconds,
             return false;
         }
         elapsed = timer_now() - start;
-        sample->seconds[CLOCK_WALL] = elapsed / (double)count;
+        sample->seconds[CLOCK_WALL] = elapsed / (double) count;
         if (elapsed >= min_seconds || count == TIMER_MAX_BATCH) {
             break;
         }
@@ -81,14 +79,14 @@ bool timer_sample_batches(timer_batch *batch, void *user, double min_seconds,
     if (!batch(user, count, &sample->seconds[CLOCK_DEVICE])) {
         return false;
     }
-    sample->seconds[CLOCK_DEVICE] /= (double)count;
+    sample->seconds[CLOCK_DEVICE] /= (double) count;
     return sample->seconds[CLOCK_DEVICE] > 0;
 }
 
 void timer_wait_until_idle(void)
 {
-    const struct timespec pause = {.tv_nsec = 2000000};
-    const double busy = 2e-4;          /* seconds of processor time within one pause */
+    const struct timespec pause = { .tv_nsec = 2000000 };
+    const double busy = 2e-4; /* seconds of processor time within one pause */
 
     for (int i = 0; i < 200; i++) {
         double before = timer_read(CLOCK_PROCESS_CPUTIME_ID);

@@ -17,8 +17,7 @@ double timer_now(void);
 
 /* Runs `once` until `min_seconds` have passed and gives the mean time of one run. The first run
  * only warms up, unless it fills the sample alone. False as soon as a run fails. */
-bool timer_sample(bool (*once)(void *user), void *user, double min_seconds,
-        struct sample *sample);
+bool timer_sample(bool (*once)(void *user), void *user, double min_seconds, struct sample *sample);
 
 /* Multiplies `count` times back to back and waits for the last. With `device_seconds` it does so
  * behind one more, which only warms up, and writes the time from the end of that one to the end of

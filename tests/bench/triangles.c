@@ -34,9 +34,15 @@ static void triangles_describe(struct triangles *triangles, const struct problem
     struct kiln_gemm *gemm = triangles->gemm;
 
     gemm[TRIANGLES_PRODUCT] = (struct kiln_gemm){
-        .precision = problem->precision, .transb = KILN_TRANS,
-        .m = problem->m, .n = problem->n, .k = problem->k, .alpha = 1,
-        .a = triangles->operands.a, .b = triangles->operands.b, .c = triangles->operands.c,
+        .precision = problem->precision,
+        .transb = KILN_TRANS,
+        .m = problem->m,
+        .n = problem->n,
+        .k = problem->k,
+        .alpha = 1,
+        .a = triangles->operands.a,
+        .b = triangles->operands.b,
+        .c = triangles->operands.c,
     };
     gemm[TRIANGLES_SYRK] = gemm[TRIANGLES_PRODUCT];
     gemm[TRIANGLES_SYRK].b = triangles->operands.a;
@@ -54,8 +60,8 @@ static bool triangles_measure(struct triangles *triangles, const struct options 
 
     for (size_t round = 0; round <= options->rounds; round++) {
         for (unsigned i = 0; i < NUM_TRIANGLES; i++) {
-            struct triangles_call call = {triangles, i};
-            struct sample sample = {{0}};
+            struct triangles_call call = { triangles, i };
+            struct sample sample = { { 0 } };
 
             if (!device_sample(device, triangles_enqueue, &call, options->min_seconds, &sample)) {
                 return false;
@@ -70,8 +76,8 @@ static bool triangles_measure(struct triangles *triangles, const struct options 
 static void triangles_print(struct triangles *triangles, const struct options *options,
         const struct problem *problem)
 {
-    const double n = (double)problem->n, flops = problem_flops(problem);
-    const double of[NUM_TRIANGLES] = {flops, flops * (n + 1) / (2 * n), flops};
+    const double n = (double) problem->n, flops = problem_flops(problem);
+    const double of[NUM_TRIANGLES] = { flops, flops * (n + 1) / (2 * n), flops };
     double rate[NUM_TRIANGLES];
 
     for (unsigned i = 0; i < NUM_TRIANGLES; i++) {
@@ -115,8 +121,8 @@ static bool triangles_run_all(struct triangles *triangles, const struct options 
         for (size_t i = 0; i < options->shapes.count; i++) {
             const struct shape *shape = &options->shapes.items[i];
 
-            if (shape->m == shape->n && shape->n == shape->k
-                    && !triangles_run(triangles, options, device, options->precisions[p], shape)) {
+            if (shape->m == shape->n && shape->n == shape->k &&
+                    !triangles_run(triangles, options, device, options->precisions[p], shape)) {
                 fputs("kiln-bench: a call failed, or memory is short\n", stderr);
                 return false;
             }
@@ -127,15 +133,15 @@ static bool triangles_run_all(struct triangles *triangles, const struct options 
 
 bool triangles_report(const struct options *options, const struct device *device)
 {
-    struct triangles triangles = {.context = NULL};
+    struct triangles triangles = { .context = NULL };
     bool good = true;
 
     for (unsigned i = 0; i < NUM_TRIANGLES; i++) {
         triangles.seconds[i] = calloc(options->rounds, sizeof(double));
         good = good && triangles.seconds[i] != NULL;
     }
-    good = good && kiln_context_create(device->context, device->id, NULL, &triangles.context)
-                           == KILN_SUCCESS;
+    good = good && kiln_context_create(device->context, device->id, NULL, &triangles.context) ==
+                           KILN_SUCCESS;
     good = good && triangles_run_all(&triangles, options, device);
     kiln_context_destroy(&triangles.context);
     for (unsigned i = 0; i < NUM_TRIANGLES; i++) {

@@ -9,7 +9,7 @@
  * randomly chosen rows of a big one, as many as REFERENCE_FLOPS allow.
  */
 #ifndef _POSIX_C_SOURCE
-#define _POSIX_C_SOURCE 200809L        /* clock_gettime() */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime() */
 #endif
 #ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120
@@ -31,7 +31,7 @@ enum {
     MAX_RUNS = 25
 };
 
-static const double REFERENCE_FLOPS = 1e8;     /* a fraction of a second on the host */
+static const double REFERENCE_FLOPS = 1e8; /* a fraction of a second on the host */
 static const double TIMING_SECONDS = 0.5;
 static const double NETLIB_THRESHOLD = 16.0;
 static const double ALPHA = 0.75, BETA = -0.5;
@@ -65,7 +65,7 @@ struct result {
 static void fail(const char *what, int status)
 {
     fprintf(stderr, "kiln-example: %s: %s (%d)\n", what,
-            kiln_status_string((enum kiln_status)status), status);
+            kiln_status_string((enum kiln_status) status), status);
     exit(EXIT_FAILURE);
 }
 
@@ -78,7 +78,7 @@ static double now(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+    return (double) time.tv_sec + 1e-9 * (double) time.tv_nsec;
 }
 
 /* --- Options --- */
@@ -106,7 +106,7 @@ static size_t parse_extent(const char *text)
         fprintf(stderr, "kiln-example: an extent is 1 to 1048576, not \"%s\"\n", text);
         exit(EXIT_FAILURE);
     }
-    return (size_t)value;
+    return (size_t) value;
 }
 
 static struct options parse_options(int argc, char **argv)
@@ -142,8 +142,9 @@ static struct options parse_options(int argc, char **argv)
 
 static size_t element_bytes(enum kiln_precision precision)
 {
-    return precision == KILN_HALF ? sizeof(cl_half)
-         : precision == KILN_DOUBLE ? sizeof(cl_double) : sizeof(cl_float);
+    return precision == KILN_HALF   ? sizeof(cl_half)
+         : precision == KILN_DOUBLE ? sizeof(cl_double)
+                                    : sizeof(cl_float);
 }
 
 static size_t matrix_bytes(const struct matrix *matrix)
@@ -170,12 +171,9 @@ static double element(const struct matrix *matrix, size_t row, size_t column)
 {
     size_t i = row * matrix->columns + column;
     switch (matrix->precision) {
-    case KILN_HALF:
-        return half_value(((const uint16_t *)matrix->data)[i]);
-    case KILN_SINGLE:
-        return (double)((const float *)matrix->data)[i];
-    default:
-        return ((const double *)matrix->data)[i];
+    case KILN_HALF: return half_value(((const uint16_t *) matrix->data)[i]);
+    case KILN_SINGLE: return (double) ((const float *) matrix->data)[i];
+    default: return ((const double *) matrix->data)[i];
     }
 }
 
@@ -197,14 +195,15 @@ static struct matrix random_matrix(enum kiln_precision precision, size_t rows, s
     }
     for (size_t i = 0; i < rows * columns; i++) {
         uint64_t bits = random_bits(state);
-        double value = (double)bits / 4503599627370496.0 - 1.0;
-        if (precision == KILN_HALF) {      /* sign, exponent of 1/16 to 1, fraction */
-            ((uint16_t *)matrix.data)[i] = (uint16_t)((bits >> 37 & 0x8000u)
-                    | (11 + (bits >> 12 & 3u)) << 10 | (bits & 0x3ffu));
+        double value = (double) bits / 4503599627370496.0 - 1.0;
+        if (precision == KILN_HALF) { /* sign, exponent of 1/16 to 1, fraction */
+            ((uint16_t *) matrix.data)[i] = (uint16_t) ((bits >> 37 & 0x8000u) |
+                                                        (11 + (bits >> 12 & 3u)) << 10 |
+                                                        (bits & 0x3ffu));
         } else if (precision == KILN_SINGLE) {
-            ((float *)matrix.data)[i] = (float)value;
+            ((float *) matrix.data)[i] = (float) value;
         } else {
-            ((double *)matrix.data)[i] = value;
+            ((double *) matrix.data)[i] = value;
         }
     }
     return matrix;
@@ -284,12 +283,15 @@ static void close_device(struct opencl *cl)
 /* The whole call as one struct. For one precision, kiln_sgemm() and its siblings say the same. */
 static struct kiln_gemm describe(const struct options *options, const struct opencl *cl)
 {
-    return (struct kiln_gemm){
-        .precision = options->precision,
-        .m = options->m, .n = options->n, .k = options->k,
-        .alpha = ALPHA, .beta = BETA,
-        .a = cl->a, .b = cl->b, .c = cl->c
-    };
+    return (struct kiln_gemm){ .precision = options->precision,
+        .m = options->m,
+        .n = options->n,
+        .k = options->k,
+        .alpha = ALPHA,
+        .beta = BETA,
+        .a = cl->a,
+        .b = cl->b,
+        .c = cl->c };
 }
 
 /* C = alpha A B + beta C, and wait for it. */
@@ -298,7 +300,7 @@ static void multiply(struct kiln_context *kiln, const struct kiln_gemm *gemm,
 {
     enum kiln_status status = kiln_gemm_enqueue(kiln, gemm, queue, 0, NULL, NULL);
     if (status != KILN_SUCCESS) {
-        fail("kiln_gemm_enqueue", (int)status);
+        fail("kiln_gemm_enqueue", (int) status);
     }
     cl_int finished = clFinish(queue);
     if (finished != CL_SUCCESS) {
@@ -311,7 +313,7 @@ static struct kiln_context *create_kiln(const struct opencl *cl)
     struct kiln_context *kiln;
     enum kiln_status status = kiln_context_create(cl->context, cl->device, NULL, &kiln);
     if (status != KILN_SUCCESS) {
-        fail("kiln_context_create", (int)status);
+        fail("kiln_context_create", (int) status);
     }
     return kiln;
 }
@@ -320,7 +322,7 @@ static struct kiln_context *create_kiln(const struct opencl *cl)
 
 static int compare_doubles(const void *x, const void *y)
 {
-    double a = *(const double *)x, b = *(const double *)y;
+    double a = *(const double *) x, b = *(const double *) y;
     return (a > b) - (a < b);
 }
 
@@ -335,7 +337,7 @@ static double time_multiply(struct kiln_context *kiln, const struct kiln_gemm *g
         multiply(kiln, gemm, queue);
         seconds[runs++] = now() - before;
     }
-    qsort(seconds, (size_t)runs, sizeof seconds[0], compare_doubles);
+    qsort(seconds, (size_t) runs, sizeof seconds[0], compare_doubles);
     return seconds[runs / 2];
 }
 
@@ -344,7 +346,7 @@ static double machine_epsilon(enum kiln_precision precision)
     if (precision == KILN_HALF) {
         return 1.0 / 1024.0;
     }
-    return precision == KILN_SINGLE ? (double)FLT_EPSILON : DBL_EPSILON;
+    return precision == KILN_SINGLE ? (double) FLT_EPSILON : DBL_EPSILON;
 }
 
 /* The error of one element of the product, in netlib units; NaN counts as infinite. */
@@ -353,7 +355,7 @@ static double element_error(const struct matrix *a, const struct matrix *b,
 {
     long double sum = 0, magnitude = 0;
     for (size_t k = 0; k < a->columns; k++) {
-        long double product = (long double)element(a, row, k) * element(b, k, column);
+        long double product = (long double) element(a, row, k) * element(b, k, column);
         sum += product;
         magnitude += fabsl(product);
     }
@@ -364,7 +366,7 @@ static double element_error(const struct matrix *a, const struct matrix *b,
     if (error == 0) {
         return 0;
     }
-    double units = (double)(error / (gauge * machine_epsilon(a->precision)));
+    double units = (double) (error / (gauge * machine_epsilon(a->precision)));
     return isnan(units) ? INFINITY : units;
 }
 
@@ -373,8 +375,8 @@ static void check_result(const struct matrix *a, const struct matrix *b,
         const struct matrix *before, const struct matrix *after, struct result *result)
 {
     uint64_t state = 7;
-    double row_flops = 2.0 * (double)b->rows * (double)b->columns;
-    size_t rows = after->rows, affordable = (size_t)(REFERENCE_FLOPS / row_flops) + 1;
+    double row_flops = 2.0 * (double) b->rows * (double) b->columns;
+    size_t rows = after->rows, affordable = (size_t) (REFERENCE_FLOPS / row_flops) + 1;
     if (rows > affordable) {
         rows = affordable;
     }
@@ -383,7 +385,7 @@ static void check_result(const struct matrix *a, const struct matrix *b,
     for (size_t i = 0; i < rows; i++) {
         size_t row = i;
         if (rows < after->rows) {
-            row = i == 0 ? after->rows - 1 : (size_t)(random_bits(&state) % after->rows);
+            row = i == 0 ? after->rows - 1 : (size_t) (random_bits(&state) % after->rows);
         }
         for (size_t column = 0; column < after->columns; column++) {
             double error = element_error(a, b, before, after, row, column);
@@ -408,11 +410,11 @@ static void print_choice(struct kiln_context *kiln, const struct kiln_gemm *gemm
     printf("device: %s\n", name);
     enum kiln_status explained = kiln_gemm_explain(kiln, gemm, text, sizeof text);
     if (explained != KILN_SUCCESS && explained != KILN_TEXT_TOO_SMALL) {
-        fail("kiln_gemm_explain", (int)explained);
+        fail("kiln_gemm_explain", (int) explained);
     }
     const char *line = text;
     for (int i = 0; i < 2; i++) {
-        int length = (int)strcspn(line, "\n");
+        int length = (int) strcspn(line, "\n");
         printf("%.*s\n", length, line);
         line += length + (line[length] == '\n');
     }
@@ -420,9 +422,10 @@ static void print_choice(struct kiln_context *kiln, const struct kiln_gemm *gemm
 
 static void print_result(const struct options *options, const struct result *result)
 {
-    const char *precision = options->precision == KILN_HALF ? "half"
-            : options->precision == KILN_SINGLE ? "single" : "double";
-    double flops = 2.0 * (double)options->m * (double)options->n * (double)options->k;
+    const char *precision = options->precision == KILN_HALF   ? "half"
+                          : options->precision == KILN_SINGLE ? "single"
+                                                              : "double";
+    double flops = 2.0 * (double) options->m * (double) options->n * (double) options->k;
     printf("size: %zu x %zu x %zu, %s\n", options->m, options->n, options->k, precision);
     printf("speed: %.1f GFLOP/s (median, %.3f ms)\n", 1e-9 * flops / result->median_seconds,
             1e3 * result->median_seconds);

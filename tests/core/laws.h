@@ -16,7 +16,7 @@ enum { A, B, C, D };
 
 static inline void begin(struct records *records)
 {
-    *records = (struct records) { .num = 0 };
+    *records = (struct records){ .num = 0 };
     records->head.facts = facts_wide();
     records->head.facts.value[FACT_IS_CPU] = 1;
 }
@@ -24,8 +24,13 @@ static inline void begin(struct records *records)
 static inline void add_text(struct records *records, enum record_kind kind, const char *precision,
         const char *config, int pair, size_t m, size_t n, size_t k, double seconds)
 {
-    struct record row = { .kind = kind, .precision = precision_find(precision), .pair = pair,
-            .m = m, .n = n, .k = k, .seconds = seconds };
+    struct record row = { .kind = kind,
+        .precision = precision_find(precision),
+        .pair = pair,
+        .m = m,
+        .n = n,
+        .k = k,
+        .seconds = seconds };
     char error[FAMILY_ERROR_BYTES];
     if (!config_parse(config, &row.config, error))
         fail_msg("%s", error);

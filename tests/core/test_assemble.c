@@ -74,9 +74,9 @@ static bool next_part(const char **at, char part[32])
 static bool parse_name(const char *name, struct parsed *parsed)
 {
     char part[32];
-    *parsed = (struct parsed) { .precision = NULL };
+    *parsed = (struct parsed){ .precision = NULL };
     if (!next_part(&name, part) || strcmp(part, "kiln") || !next_part(&name, part) ||
-        strlen(part) != 5 || strcmp(part + 1, "gemm"))
+            strlen(part) != 5 || strcmp(part + 1, "gemm"))
         return false;
     part[1] = '\0';
     parsed->precision = precision_find(part);
@@ -112,13 +112,15 @@ static void check_name(const struct assembly *assembly, const struct config *con
             if (strcmp(name, entry))
                 continue;
             const char expected[3] = {
-                strchr(stage->transposes, 'A') ? problem->transa ? 't' : 'n'
-                    : strchr(stage->transposes, 'B') ? problem->transb ? 't' : 'n' : '\0',
+                strchr(stage->transposes, 'A')   ? problem->transa ? 't' : 'n'
+                : strchr(stage->transposes, 'B') ? problem->transb ? 't' : 'n'
+                                                 : '\0',
                 strchr(stage->transposes, 'A') && strchr(stage->transposes, 'B')
-                    ? problem->transb ? 't' : 'n' : '\0',
+                        ? problem->transb ? 't' : 'n'
+                        : '\0',
             };
             has_stage = has_stage || (!strcmp(parsed.stage, stage->name) &&
-                                      !strcmp(parsed.transposes, expected));
+                                             !strcmp(parsed.transposes, expected));
         }
         assert_true(has_stage);
     }
@@ -344,7 +346,10 @@ static void tiles_are_what_is_launched(void **state)
 static void turns_do_not_change_the_tile(void **state)
 {
     (void) state;
-    const struct { const char *in_turn, *each; uint32_t turns; } rows[] = {
+    const struct {
+        const char *in_turn, *each;
+        uint32_t turns;
+    } rows[] = {
         { "tma BM=64 BN=32 WM=32 WN=16 STREAM=1", "tma BM=64 BN=32 WM=32 WN=16", 132 },
         { "tma BM=64 BN=32 WM=32 WN=16 STREAM=2 SHARED=0", "tma BM=64 BN=32 WM=32 WN=16", 264 },
         { "async BM=64 BN=32 WN=16 STREAM=4", "async BM=64 BN=32 WN=16", 528 },
@@ -566,8 +571,13 @@ static void parts_are_what_is_launched(void **state)
 
 static void parts_and_turns_are_told(void **state)
 {
-    const struct { const char *config; uint32_t split, unit_turns, shares, as_is; } rows[] = {
-        { "direct", 1, 0, 0, 0 }, { "tiled", 1, 0, 0, 0 }, { "tiled SPLIT=4", 4, 0, 0, 0 },
+    const struct {
+        const char *config;
+        uint32_t split, unit_turns, shares, as_is;
+    } rows[] = {
+        { "direct", 1, 0, 0, 0 },
+        { "tiled", 1, 0, 0, 0 },
+        { "tiled SPLIT=4", 4, 0, 0, 0 },
         { "tma BM=64 BN=32 WM=32 WN=16", 1, 0, 0, KILN_PREPARED_BOTH },
         { "tma BM=64 BN=32 WM=32 WN=16 STREAM=1", 1, 1, 1, KILN_PREPARED_BOTH },
         { "tma BM=64 BN=32 WM=32 WN=16 STREAM=2 SHARED=0", 1, 2, 0, KILN_PREPARED_BOTH },

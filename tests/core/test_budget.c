@@ -9,7 +9,7 @@
 static const char *const configs[] = {
     "packed TM=12 NV=2 VEC=16", "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4", "tiled TM=8 NV=2 VEC=4",
 };
-enum { LARGE, SMALL, MIDDLE, NUM_CONFIGS };      /* what each is best for */
+enum { LARGE, SMALL, MIDDLE, NUM_CONFIGS }; /* what each is best for */
 
 static struct winners winners;
 static struct select_budget budget;
@@ -17,8 +17,14 @@ static struct select_budget budget;
 static void add(struct records *records, enum record_kind kind, const char *precision, int config,
         int pair, size_t m, size_t n, size_t k, double seconds)
 {
-    struct record row = { .kind = kind, .precision = precision_find(precision), .pair = pair,
-            .m = m, .n = n, .k = k, .outcome = "ok", .seconds = seconds };
+    struct record row = { .kind = kind,
+        .precision = precision_find(precision),
+        .pair = pair,
+        .m = m,
+        .n = n,
+        .k = k,
+        .outcome = "ok",
+        .seconds = seconds };
     char error[FAMILY_ERROR_BYTES];
     if (!config_parse(configs[config], &row.config, error))
         fail_msg("%s", error);
@@ -51,7 +57,7 @@ static struct records three(void)
 static void select_bytes(const struct records *records, size_t bytes)
 {
     char error[FAMILY_ERROR_BYTES] = "";
-    budget = (struct select_budget) { .most_bytes = bytes };
+    budget = (struct select_budget){ .most_bytes = bytes };
     if (!select_within(records, "test", &budget, &winners, error))
         fail_msg("%s", error);
 }

@@ -10,7 +10,9 @@
 #include <cmocka.h>
 
 static const struct draw_limits large_device = { .least_ops = 1000000,
-        .most_ops = 500000000000, .most_elements = 1 << 27, .largest = 8192 };
+    .most_ops = 500000000000,
+    .most_elements = 1 << 27,
+    .largest = 8192 };
 static const struct draw_limits all_limits[] = {
     { .least_ops = 1000000, .most_ops = 500000000000, .most_elements = 1 << 27, .largest = 8192 },
     { .least_ops = 30000000, .most_ops = 10000000000, .most_elements = 1 << 27, .largest = 4096 },

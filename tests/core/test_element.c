@@ -12,16 +12,30 @@ static void test_half_known_values(void **state)
         float value;
         uint16_t half;
     } known[] = {
-        { 0.0f, 0x0000 }, { -0.0f, 0x8000 }, { 1.0f, 0x3c00 }, { -2.0f, 0xc000 },
-        { 65504.0f, 0x7bff }, { 65519.96f, 0x7bff }, { 65520.0f, 0x7c00 }, { 1e30f, 0x7c00 },
-        { -1e30f, 0xfc00 }, { INFINITY, 0x7c00 }, { -INFINITY, 0xfc00 },
-        { 0x1p-14f, 0x0400 },                    /* the least normal */
-        { 0x1.ff8p-15f, 0x03ff },                /* the largest subnormal */
-        { 0x1.ffcp-15f, 0x0400 },                /* half way to the least normal: to even */
-        { 0x1p-24f, 0x0001 }, { 0x1p-25f, 0x0000 }, { 0x1.000002p-25f, 0x0001 },
-        { 0x1.8p-24f, 0x0002 }, { 0x1p-26f, 0x0000 }, { 0x1p-149f, 0x0000 },
-        { 2049.0f, 0x6800 }, { 2051.0f, 0x6802 },/* ties go to the even neighbour */
-        { 2048.998f, 0x6800 }, { 2049.002f, 0x6801 },
+        { 0.0f, 0x0000 },
+        { -0.0f, 0x8000 },
+        { 1.0f, 0x3c00 },
+        { -2.0f, 0xc000 },
+        { 65504.0f, 0x7bff },
+        { 65519.96f, 0x7bff },
+        { 65520.0f, 0x7c00 },
+        { 1e30f, 0x7c00 },
+        { -1e30f, 0xfc00 },
+        { INFINITY, 0x7c00 },
+        { -INFINITY, 0xfc00 },
+        { 0x1p-14f, 0x0400 },     /* the least normal */
+        { 0x1.ff8p-15f, 0x03ff }, /* the largest subnormal */
+        { 0x1.ffcp-15f, 0x0400 }, /* half way to the least normal: to even */
+        { 0x1p-24f, 0x0001 },
+        { 0x1p-25f, 0x0000 },
+        { 0x1.000002p-25f, 0x0001 },
+        { 0x1.8p-24f, 0x0002 },
+        { 0x1p-26f, 0x0000 },
+        { 0x1p-149f, 0x0000 },
+        { 2049.0f, 0x6800 },
+        { 2051.0f, 0x6802 }, /* ties go to the even neighbour */
+        { 2048.998f, 0x6800 },
+        { 2049.002f, 0x6801 },
     };
     (void) state;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)

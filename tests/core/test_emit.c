@@ -146,7 +146,7 @@ static int remove_folder(void **state)
 /* Compiles the text; what is loaded from it stays until the test ends. */
 static const struct kiln_bundle *load(const char *text, const char *symbol)
 {
-    static int number;                 /* the loader knows a library by its name */
+    static int number; /* the loader knows a library by its name */
     char source[64], object[64], command[1024];
     snprintf(source, sizeof source, "%s/bundle_%d.c", folder, number);
     snprintf(object, sizeof object, "%s/bundle_%d.so", folder, number++);
@@ -154,8 +154,10 @@ static const struct kiln_bundle *load(const char *text, const char *symbol)
     assert_non_null(file);
     assert_true(fputs(text, file) >= 0);
     assert_int_equal(fclose(file), 0);
-    snprintf(command, sizeof command, "%s -std=c11 -Wall -Wextra -pedantic -Werror -O0 -fPIC "
-            "-shared -I'%s' -o %s %s", TEST_CC, TEST_RUNTIME, object, source);
+    snprintf(command, sizeof command,
+            "%s -std=c11 -Wall -Wextra -pedantic -Werror -O0 -fPIC "
+            "-shared -I'%s' -o %s %s",
+            TEST_CC, TEST_RUNTIME, object, source);
     assert_int_equal(system(command), 0);
     void *library = dlopen(object, RTLD_NOW | RTLD_LOCAL);
     if (!library)
@@ -209,8 +211,7 @@ static void every_family(void **state)
     const struct device_facts facts = facts_wide();
     const struct kiln_pin pins[] = {
         { KILN_ID_SINGLE, 1024, 1024, 1024, { 0, 1, 2, 3 } },
-        { KILN_ID_DOUBLE, 1, 4294967295u, 7,
-          { KILN_NO_RECIPE, 5, 6, 7 } },
+        { KILN_ID_DOUBLE, 1, 4294967295u, 7, { KILN_NO_RECIPE, 5, 6, 7 } },
     };
     struct assembly assembly;
     assert_true(assembly_init(&assembly, "every-family", &facts));
@@ -224,9 +225,10 @@ static void every_family(void **state)
     assembly.recipes[0].kinds = KILN_KIND_CPU;
     assembly.recipes[0].vector_floats = 16;
     assembly.recipes[1].kinds = KILN_KIND_OTHER;
-    assembly.bundle.match = (struct kiln_match) { .platform = "P*", .native_vector_float = 16,
-            .compute_capability = 90 };
-    assembly.bundle.traits = (struct kiln_device_traits) { 1, 132, 16, UINT32_MAX, 90 };
+    assembly.bundle.match = (struct kiln_match){ .platform = "P*",
+        .native_vector_float = 16,
+        .compute_capability = 90 };
+    assembly.bundle.traits = (struct kiln_device_traits){ 1, 132, 16, UINT32_MAX, 90 };
     check_emitted(&assembly.bundle, " *\n * A comment.\n");
     assembly_free(&assembly);
 }
@@ -273,7 +275,8 @@ static void texts_that_need_escapes(void **state)
     assert_true(assembly_init(&assembly, "a \"name\" with\\every.thing", &facts));
     add_all_pairs(&assembly, "direct", "single");
     assembly.bundle.provenance = "tab\tnewline\nquote\"backslash\\"
-            "trigraph\?\?=\?\?\?/\x01" "1\x7f\xc3\xa9";
+                                 "trigraph\?\?=\?\?\?/\x01"
+                                 "1\x7f\xc3\xa9";
     assembly.bundle.match.device = "Intel(R) Xeon(R) \"\?\?/\" *";
     check_emitted(&assembly.bundle, NULL);
     assembly_free(&assembly);
@@ -292,9 +295,9 @@ static void binaries_beside_and_instead_of_source(void **state)
     assert_int_equal(assembly.bundle.num_programs, 4);
     const struct kiln_binary binaries[] = {
         { "platform", "device \"quoted\"", "1.0", 0, assembly.programs[0].hash,
-          kiln_hash(KILN_HASH_BEGIN, bytes, sizeof bytes), bytes, sizeof bytes },
+                kiln_hash(KILN_HASH_BEGIN, bytes, sizeof bytes), bytes, sizeof bytes },
         { "platform", NULL, NULL, 90, assembly.programs[0].hash,
-          kiln_hash(KILN_HASH_BEGIN, bytes + 7, 1), bytes + 7, 1 },
+                kiln_hash(KILN_HASH_BEGIN, bytes + 7, 1), bytes + 7, 1 },
     };
     assembly.programs[0].binaries = binaries;
     assembly.programs[0].num_binaries = 2;
@@ -314,8 +317,10 @@ static void binaries_beside_and_instead_of_source(void **state)
 static void a_bundle_without_recipes(void **state)
 {
     (void) state;
-    const struct kiln_bundle empty = { .format = KILN_BUNDLE_FORMAT, .name = "empty-1",
-            .provenance = "", .match = { .platform = "" } };
+    const struct kiln_bundle empty = { .format = KILN_BUNDLE_FORMAT,
+        .name = "empty-1",
+        .provenance = "",
+        .match = { .platform = "" } };
     check_emitted(&empty, NULL);
 }
 

@@ -21,9 +21,10 @@ static int fill_names(void **state)
 {
     (void) state;
     names.num = 0;
-    bool ok = scope_set(&names, "M", 96) && scope_set(&names, "N", 0) && scope_set(&names, "VEC", 4)
-            && scope_set(&names, "min", 7) && scope_set(&names, "BIG", INT64_MAX)
-            && scope_set(&names, "SMALL", INT64_MIN) && scope_set_text(&names, "T", "float");
+    bool ok = scope_set(&names, "M", 96) && scope_set(&names, "N", 0) &&
+              scope_set(&names, "VEC", 4) && scope_set(&names, "min", 7) &&
+              scope_set(&names, "BIG", INT64_MAX) && scope_set(&names, "SMALL", INT64_MIN) &&
+              scope_set_text(&names, "T", "float");
     return ok ? 0 : -1;
 }
 
@@ -40,8 +41,7 @@ static void check_good(const struct good *rows, size_t num)
         if (!expr_eval(rows[i].text, strlen(rows[i].text), &names, &value, &err))
             fail_msg("'%s': %s", rows[i].text, err.what);
         if (value != rows[i].value)
-            fail_msg("'%s' is %" PRId64 ", not %" PRId64, rows[i].text, value,
-                    rows[i].value);
+            fail_msg("'%s' is %" PRId64 ", not %" PRId64, rows[i].text, value, rows[i].value);
     }
 }
 
@@ -69,18 +69,45 @@ static void operators(void **state)
 {
     (void) state;
     static const struct good rows[] = {
-        { "1", 1 }, { " \t42\n", 42 }, { "M", 96 }, { "1 + 2 * 3", 7 }, { "(1 + 2) * 3", 9 },
-        { "10 - 3 - 2", 5 }, { "100 / 10 / 2", 5 }, { "17 % 5", 2 }, { "-7 / 2", -3 },
+        { "1", 1 },
+        { " \t42\n", 42 },
+        { "M", 96 },
+        { "1 + 2 * 3", 7 },
+        { "(1 + 2) * 3", 9 },
+        { "10 - 3 - 2", 5 },
+        { "100 / 10 / 2", 5 },
+        { "17 % 5", 2 },
+        { "-7 / 2", -3 },
         { "-7 % 2", -1 },
-        { "2 * 3 % 4", 2 }, { "- - 3", 3 }, { "1--1", 2 }, { "!0", 1 }, { "!5", 0 }, { "!!5", 1 },
-        { "!0 == 1", 1 }, { "-M + 1", -95 },
-        { "1 == 1", 1 }, { "1 != 1", 0 }, { "1 < 2", 1 }, { "2 <= 2", 1 }, { "2 > 2", 0 },
+        { "2 * 3 % 4", 2 },
+        { "- - 3", 3 },
+        { "1--1", 2 },
+        { "!0", 1 },
+        { "!5", 0 },
+        { "!!5", 1 },
+        { "!0 == 1", 1 },
+        { "-M + 1", -95 },
+        { "1 == 1", 1 },
+        { "1 != 1", 0 },
+        { "1 < 2", 1 },
+        { "2 <= 2", 1 },
+        { "2 > 2", 0 },
         { "2 >= 2", 1 },
-        { "3 > 2 > 1", 0 }, { "1 < 2 == 1", 1 }, { "1 + 1 < 3", 1 }, { "0 == 1 < 2", 0 },
-        { "0 || 2", 1 }, { "2 && 3", 1 }, { "1 || 0 && 0", 1 }, { "0 == 0 && 1 != 2", 1 },
-        { "1 ? 2 : 3", 2 }, { "0 ? 2 : 3", 3 }, { "0 ? 1 : 0 ? 2 : 3", 3 },
+        { "3 > 2 > 1", 0 },
+        { "1 < 2 == 1", 1 },
+        { "1 + 1 < 3", 1 },
+        { "0 == 1 < 2", 0 },
+        { "0 || 2", 1 },
+        { "2 && 3", 1 },
+        { "1 || 0 && 0", 1 },
+        { "0 == 0 && 1 != 2", 1 },
+        { "1 ? 2 : 3", 2 },
+        { "0 ? 2 : 3", 3 },
+        { "0 ? 1 : 0 ? 2 : 3", 3 },
         { "1 ? 0 ? 4 : 5 : 6", 5 },
-        { "0 || 1 ? 7 : 8", 7 }, { "M % (VEC * 8) == 0", 1 }, { "M%VEC==0&&!N", 1 },
+        { "0 || 1 ? 7 : 8", 7 },
+        { "M % (VEC * 8) == 0", 1 },
+        { "M%VEC==0&&!N", 1 },
     };
     check_good(rows, sizeof rows / sizeof rows[0]);
 }
@@ -89,14 +116,31 @@ static void functions(void **state)
 {
     (void) state;
     static const struct good rows[] = {
-        { "min(3, 2)", 2 }, { "max(3, 2)", 3 }, { "min", 7 }, { "min (1, 2) + min", 8 },
+        { "min(3, 2)", 2 },
+        { "max(3, 2)", 3 },
+        { "min", 7 },
+        { "min (1, 2) + min", 8 },
         { "max(min(1, 2), (3 > 2) ? 5 : 6)", 5 },
-        { "ceil_div(7, 2)", 4 }, { "ceil_div(8, 2)", 4 }, { "ceil_div(0, 3)", 0 },
-        { "ceil_div(-7, 2)", -3 }, { "ceil_div(7, -2)", -3 }, { "ceil_div(-7, -2)", 4 },
-        { "ceil_div(BIG, 2)", INT64_MAX / 2 + 1 }, { "ceil_div(BIG, BIG)", 1 },
-        { "round_up(7, 4)", 8 }, { "round_up(8, 4)", 8 }, { "round_up(0, 4)", 0 },
-        { "pow2(1)", 1 }, { "pow2(64)", 1 }, { "pow2(0)", 0 }, { "pow2(-4)", 0 }, { "pow2(12)", 0 },
-        { "pow2(SMALL)", 0 }, { "log2(1)", 0 }, { "log2(8)", 3 }, { "log2(9)", 3 },
+        { "ceil_div(7, 2)", 4 },
+        { "ceil_div(8, 2)", 4 },
+        { "ceil_div(0, 3)", 0 },
+        { "ceil_div(-7, 2)", -3 },
+        { "ceil_div(7, -2)", -3 },
+        { "ceil_div(-7, -2)", 4 },
+        { "ceil_div(BIG, 2)", INT64_MAX / 2 + 1 },
+        { "ceil_div(BIG, BIG)", 1 },
+        { "round_up(7, 4)", 8 },
+        { "round_up(8, 4)", 8 },
+        { "round_up(0, 4)", 0 },
+        { "pow2(1)", 1 },
+        { "pow2(64)", 1 },
+        { "pow2(0)", 0 },
+        { "pow2(-4)", 0 },
+        { "pow2(12)", 0 },
+        { "pow2(SMALL)", 0 },
+        { "log2(1)", 0 },
+        { "log2(8)", 3 },
+        { "log2(9)", 3 },
         { "log2(BIG)", sizeof(int64_t) * CHAR_BIT - 2 },
     };
     check_good(rows, sizeof rows / sizeof rows[0]);
@@ -106,11 +150,18 @@ static void untaken_side_is_not_evaluated(void **state)
 {
     (void) state;
     static const struct good rows[] = {
-        { "N && M % N == 0", 0 }, { "!N || M / N", 1 }, { "N ? M / N : 5", 5 },
+        { "N && M % N == 0", 0 },
+        { "!N || M / N", 1 },
+        { "N ? M / N : 5", 5 },
         { "!N ? 5 : M % N", 5 },
-        { "0 && BIG + 1", 0 }, { "0 && ceil_div(1, 0)", 0 }, { "1 || log2(0)", 1 },
-        { "0 && -SMALL", 0 }, { "0 && (1 || 1 / 0)", 0 }, { "0 && 1 / 0 || 1", 1 },
-        { "1 ? 2 : 0 ? 1 / 0 : 1 / 0", 2 }, { "0 ? (1 ? 1 / 0 : 2) : 3", 3 },
+        { "0 && BIG + 1", 0 },
+        { "0 && ceil_div(1, 0)", 0 },
+        { "1 || log2(0)", 1 },
+        { "0 && -SMALL", 0 },
+        { "0 && (1 || 1 / 0)", 0 },
+        { "0 && 1 / 0 || 1", 1 },
+        { "1 ? 2 : 0 ? 1 / 0 : 1 / 0", 2 },
+        { "0 ? (1 ? 1 / 0 : 2) : 3", 3 },
     };
     check_good(rows, sizeof rows / sizeof rows[0]);
     /* A name that is written wrong is found wherever it stands. */
@@ -128,18 +179,30 @@ static void limits_of_arithmetic(void **state)
 {
     (void) state;
     static const struct good good[] = {
-        { "BIG", INT64_MAX }, { "SMALL", INT64_MIN }, { "-BIG - 1", INT64_MIN }, { "BIG + SMALL", -1 },
-        { "SMALL / 1", INT64_MIN }, { "BIG / -1", -INT64_MAX }, { "min(BIG, SMALL)", INT64_MIN },
+        { "BIG", INT64_MAX },
+        { "SMALL", INT64_MIN },
+        { "-BIG - 1", INT64_MIN },
+        { "BIG + SMALL", -1 },
+        { "SMALL / 1", INT64_MIN },
+        { "BIG / -1", -INT64_MAX },
+        { "min(BIG, SMALL)", INT64_MIN },
     };
     check_good(good, sizeof good / sizeof good[0]);
     static const struct bad bad[] = {
-        { "BIG + 1", 4, "overflow" }, { "SMALL - 1", 6, "overflow" }, { "BIG * 2", 4, "overflow" },
-        { "-SMALL", 0, "overflow" }, { "SMALL / -1", 6, "overflow" },
+        { "BIG + 1", 4, "overflow" },
+        { "SMALL - 1", 6, "overflow" },
+        { "BIG * 2", 4, "overflow" },
+        { "-SMALL", 0, "overflow" },
+        { "SMALL / -1", 6, "overflow" },
         { "SMALL % -1", 6, "overflow" },
-        { "ceil_div(SMALL, -1)", 0, "overflow" }, { "round_up(BIG, 2)", 0, "overflow" },
-        { "1 / 0", 2, "division by zero" }, { "1 % N", 2, "division by zero" },
-        { "ceil_div(1, N)", 0, "division by zero" }, { "round_up(1, N)", 0, "division by zero" },
-        { "log2(0)", 0, "log2 of 0" }, { "2 * log2(-3)", 4, "log2 of -3" },
+        { "ceil_div(SMALL, -1)", 0, "overflow" },
+        { "round_up(BIG, 2)", 0, "overflow" },
+        { "1 / 0", 2, "division by zero" },
+        { "1 % N", 2, "division by zero" },
+        { "ceil_div(1, N)", 0, "division by zero" },
+        { "round_up(1, N)", 0, "division by zero" },
+        { "log2(0)", 0, "log2 of 0" },
+        { "2 * log2(-3)", 4, "log2 of -3" },
         { "99999999999999999999999", 0, "number too large" },
     };
     check_bad(bad, sizeof bad / sizeof bad[0]);
@@ -149,22 +212,30 @@ static void malformed_text(void **state)
 {
     (void) state;
     static const struct bad rows[] = {
-        { "", 0, "expected a value at the end" }, { "  ", 2, "expected a value at the end" },
-        { "1 +", 3, "expected a value at the end" }, { "* 2", 0, "expected a value, found '*'" },
-        { "(1", 2, "expected ')' at the end" }, { "(1]", 2, "expected ')', found ']'" },
+        { "", 0, "expected a value at the end" },
+        { "  ", 2, "expected a value at the end" },
+        { "1 +", 3, "expected a value at the end" },
+        { "* 2", 0, "expected a value, found '*'" },
+        { "(1", 2, "expected ')' at the end" },
+        { "(1]", 2, "expected ')', found ']'" },
         { "1)", 1, "expected an operator, found ')'" },
         { "1 2", 2, "expected an operator, found '2'" },
         { "2x", 1, "expected an operator, found 'x'" },
         { "M = 4", 2, "expected an operator, found '='" },
         { "M | 4", 2, "expected an operator, found '|'" },
         { "1 << 2", 3, "expected a value, found '<'" },
-        { "1 ? 2", 5, "expected ':' at the end" }, { "1 ? 2, 3", 5, "expected ':', found ','" },
+        { "1 ? 2", 5, "expected ':' at the end" },
+        { "1 ? 2, 3", 5, "expected ':', found ','" },
         { "1.5", 1, "expected an operator, found '.'" },
         { "\x80", 0, "expected a value, found byte 0x80" },
-        { "TILE * 2", 0, "undefined name 'TILE'" }, { "2 * TILE", 4, "undefined name 'TILE'" },
-        { "T", 0, "'T' is a text, not a number" }, { "T == 1", 0, "'T' is a text, not a number" },
-        { "sqrt(2)", 0, "unknown function 'sqrt'" }, { "M(2)", 0, "unknown function 'M'" },
-        { "min()", 0, "min takes 2 arguments" }, { "min(1)", 0, "min takes 2 arguments" },
+        { "TILE * 2", 0, "undefined name 'TILE'" },
+        { "2 * TILE", 4, "undefined name 'TILE'" },
+        { "T", 0, "'T' is a text, not a number" },
+        { "T == 1", 0, "'T' is a text, not a number" },
+        { "sqrt(2)", 0, "unknown function 'sqrt'" },
+        { "M(2)", 0, "unknown function 'M'" },
+        { "min()", 0, "min takes 2 arguments" },
+        { "min(1)", 0, "min takes 2 arguments" },
         { "1 + pow2(1, 2)", 4, "pow2 takes 1 argument" },
         { "max(1, 2, 3, 4, 5)", 0, "max takes 2 arguments" },
         { "min(1, )", 7, "expected a value, found ')'" },

@@ -12,10 +12,10 @@
 static void one_shape(void **state)
 {
     static const char *const good[] = { "64 32 16", "64x32x16", " 64\t32  16 ", "64 x 32 x16\r",
-            "64 32x16", "64X32X16" };
+        "64 32x16", "64X32X16" };
     static const char *const bad[] = { "", " ", "64", "64 32", "64 32 16 8", "64x32x", "x64x32x16",
-            "64xx32x16", "64,32,16", "0 1 1", "1 1 16777217", "-1 1 1", "+1 1 1", "1 1 1.5",
-            "99999999999999999999 1 1", "1 1 1\n" };
+        "64xx32x16", "64,32,16", "0 1 1", "1 1 16777217", "-1 1 1", "+1 1 1", "1 1 1.5",
+        "99999999999999999999 1 1", "1 1 1\n" };
     size_t extents[3];
     (void) state;
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
@@ -94,24 +94,36 @@ static void words(void **state)
 
 static void bad_words(void **state)
 {
-    static const char unknown[] = "expected M N K, and behind it a precision (half, single, "
+    static const char unknown[] =
+            "expected M N K, and behind it a precision (half, single, "
             "double, emulated, h, s, d, x), a pair (nn, nt, tn, tt), batch=N, weight=X";
     static const char batch[] = "batch is not a number from 1 to 16777216",
-            weight[] = "weight is not a number above 0, up to 1e9";
+                      weight[] = "weight is not a number above 0, up to 1e9";
     static const struct {
         const char *text, *why;
     } cases[] = {
         { "1 2 3nn", "expected M N K, each from 1 to 16777216" },
         { "1 2 3x nn", "expected M N K, each from 1 to 16777216" },
         { "s 1 2 3", "expected M N K, each from 1 to 16777216" },
-        { "1 2 3 4", unknown }, { "1 2 3 NN", unknown }, { "1 2 3 quad", unknown },
-        { "1 2 3 batch", unknown }, { "1 2 3 batch = 2", unknown }, { "1 2 3 sd", unknown },
+        { "1 2 3 4", unknown },
+        { "1 2 3 NN", unknown },
+        { "1 2 3 quad", unknown },
+        { "1 2 3 batch", unknown },
+        { "1 2 3 batch = 2", unknown },
+        { "1 2 3 sd", unknown },
         { "1 2 3 nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn", unknown },
-        { "1 2 3 batch=", batch }, { "1 2 3 batch=0", batch }, { "1 2 3 batch=-1", batch },
-        { "1 2 3 batch=1.5", batch }, { "1 2 3 batch=16777217", batch },
-        { "1 2 3 weight=", weight }, { "1 2 3 weight=0", weight }, { "1 2 3 weight=-1", weight },
-        { "1 2 3 weight=inf", weight }, { "1 2 3 weight=nan", weight },
-        { "1 2 3 weight=2e9", weight }, { "1 2 3 weight=1x", weight },
+        { "1 2 3 batch=", batch },
+        { "1 2 3 batch=0", batch },
+        { "1 2 3 batch=-1", batch },
+        { "1 2 3 batch=1.5", batch },
+        { "1 2 3 batch=16777217", batch },
+        { "1 2 3 weight=", weight },
+        { "1 2 3 weight=0", weight },
+        { "1 2 3 weight=-1", weight },
+        { "1 2 3 weight=inf", weight },
+        { "1 2 3 weight=nan", weight },
+        { "1 2 3 weight=2e9", weight },
+        { "1 2 3 weight=1x", weight },
         { "1 2 3 s single", "more than one precision" },
         { "1 2 3 nn nt", "more than one pair of transposes" },
         { "1 2 3 batch=1 batch=1", "batch is given twice" },

@@ -75,7 +75,7 @@ static void check_scope(const struct family *family)
     assert_true(config_scope(&config, &problem, &facts, &scope, error));
     for (size_t i = 0; i < scope.num; i++)
         if (scope_find(&scope, scope.entries[i].name, strlen(scope.entries[i].name)) !=
-            &scope.entries[i])
+                &scope.entries[i])
             fail_msg("%s: '%s' means two things", family->name, scope.entries[i].name);
 }
 
@@ -105,7 +105,7 @@ static void rules_always_have_a_value(void **state)
     for (size_t f = 0; f < num_families; f++)
         for (uint64_t draw = 0, random = 1; draw < 3000; draw++) {
             const struct problem problem = { &precisions[draw % num_precisions], draw % 2,
-                    draw % 4 / 2 };
+                draw % 4 / 2 };
             struct space space;
             struct config config;
             char error[FAMILY_ERROR_BYTES];
@@ -165,7 +165,7 @@ static void tiles_are_stated(void **state)
             assert_true(config_scope(&config, &problem, &facts, &scope, error));
             for (int i = 0; i < 3; i++)
                 if (!family->tile[i] || !parts_have_values(family->tile[i], &scope, 1) ||
-                    !parts_have_values(family->edges[i], &scope, 0))
+                        !parts_have_values(family->edges[i], &scope, 0))
                     fail_msg("%s: the tile or the edges of %c", family->name, "MNK"[i]);
             assert_true(parts_have_values(family->shares, &scope, 0));
             assert_true(parts_have_values(family->as_is[0], &scope, 0));
@@ -228,7 +228,7 @@ static void figures_are_whole(void **state)
             if (!config_legal(&config, &problem, &facts, &reason))
                 fail_msg("%s: %s", preset->name, reason);
             if (figure->gflops > 0 && (!figure->device || !figure->precision ||
-                        figure->extent < 0 || !preset->origin))
+                                              figure->extent < 0 || !preset->origin))
                 fail_msg("%s: a figure of nothing", preset->name);
         }
 }
@@ -335,7 +335,9 @@ static void absent_parameters_take_defaults(void **state)
 static void wrong_texts_are_refused(void **state)
 {
     (void) state;
-    const struct { const char *text, *error; } rows[] = {
+    const struct {
+        const char *text, *error;
+    } rows[] = {
         { "", "no family ''" },
         { "packd TM=8", "no family 'packd'" },
         { "packed TM", "'TM' is not NAME=VALUE" },
@@ -344,7 +346,7 @@ static void wrong_texts_are_refused(void **state)
         { "packed TM=5", "'TM=5': TM is one of: 1 2 3 4 6 8 10 12 14 16 20 24" },
         { "packed TM=8x", "'TM=8x': TM is one of: 1 2 3 4 6 8 10 12 14 16 20 24" },
         { "packed PACKA=99999999999999999999",
-          "'PACKA=99999999999999999999': PACKA is one of: 0 1" },
+                "'PACKA=99999999999999999999': PACKA is one of: 0 1" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct config config;
@@ -378,9 +380,15 @@ static void rejection_has_a_reason(void **state)
 
 static void each_extent_has_its_most_and_its_rest(void **state)
 {
-    const struct { const char *text; size_t m, n; bool takes; } rows[] = {
-        { "thin SIDE=0 SHORT=2", 4, 1000, true }, { "thin SIDE=0 SHORT=2", 5, 1000, false },
-        { "thin SIDE=1 SHORT=2", 1000, 4, true }, { "thin SIDE=1 SHORT=2", 1000, 5, false },
+    const struct {
+        const char *text;
+        size_t m, n;
+        bool takes;
+    } rows[] = {
+        { "thin SIDE=0 SHORT=2", 4, 1000, true },
+        { "thin SIDE=0 SHORT=2", 5, 1000, false },
+        { "thin SIDE=1 SHORT=2", 1000, 4, true },
+        { "thin SIDE=1 SHORT=2", 1000, 5, false },
         { "tma BM=128 BN=64 EDGES=1", 1025, 1028, true },
         { "tma BM=128 BN=64 EDGES=1", 1029, 1028, false },
         { "tma BM=128 BN=64 EDGES=1", 1025, 1029, false },
@@ -403,7 +411,9 @@ static void each_extent_has_its_most_and_its_rest(void **state)
 static void facts_are_read(void **state)
 {
     (void) state;
-    static const struct { const char *text, *error; } wrong[] = {
+    static const struct {
+        const char *text, *error;
+    } wrong[] = {
         { "", "no facts of a device in it" },
         { "name\tvalue\nUNIT\t3\nUNITS\n", "no facts of a device in it" },
         { "name\tvalue\nUNITS\tmany\n", "line 2: UNITS is not a whole number" },

@@ -24,8 +24,11 @@ static size_t draw(double most)
 
 static struct kiln_recipe tiles(void)
 {
-    return (struct kiln_recipe) {
-        .precision = KILN_ID_SINGLE, .tile = { 128, 64, 32 }, .reach = { 128, 64, 32 }, .split = 1,
+    return (struct kiln_recipe){
+        .precision = KILN_ID_SINGLE,
+        .tile = { 128, 64, 32 },
+        .reach = { 128, 64, 32 },
+        .split = 1,
     };
 }
 
@@ -106,7 +109,7 @@ static void noise_is_averaged(void **state)
     struct kiln_time time;
     (void) state;
     random_state = 2;
-    make_samples(&truth, 0.1, samples, MOST);    /* 5 % in the mean */
+    make_samples(&truth, 0.1, samples, MOST); /* 5 % in the mean */
     assert_true(fit_time(samples, MOST, NULL, &time));
     make_samples(&truth, 0, samples, MOST);
     assert_true(mean_error(&time, samples, MOST) < 0.05);
@@ -133,7 +136,7 @@ static void no_coefficient_is_negative(void **state)
     memset(falling, 0, sizeof falling);
     for (size_t i = 0; i < 10; i++) {
         falling[i].terms[KILN_TERM_CALL] = 1;
-        falling[i].terms[KILN_TERM_A] = 100 * (i + 1);       /* the more, the shorter */
+        falling[i].terms[KILN_TERM_A] = 100 * (i + 1); /* the more, the shorter */
         falling[i].seconds = 1e-6 * (double) (20 - i);
     }
     assert_true(fit_time(falling, 10, NULL, &time));
@@ -201,7 +204,7 @@ static void a_prior_is_scaled(void **state)
         assert_true(fit_time(samples, num, &prior, &time));
         check_multiple(&time, &prior, 2);
     }
-    samples[0].seconds *= 100;         /* the median does not care */
+    samples[0].seconds *= 100; /* the median does not care */
     samples[1].seconds /= 100;
     assert_true(fit_time(samples, 9, &prior, &time));
     check_multiple(&time, &prior, 2);

@@ -45,9 +45,8 @@ static unsigned count(const char *precision, const char *family, bool triangle)
 
 static void each_precision_has_its_forms(void **state)
 {
-    static const char *const precisions_there[] = {
-        "single", "double", "complex_single", "complex_double"
-    };
+    static const char *const precisions_there[] = { "single", "double", "complex_single",
+        "complex_double" };
     (void) state;
     make();
     for (unsigned i = 0; i < 4; i++) {
@@ -111,7 +110,7 @@ static void their_kernels_are_told(void **state)
     }
     assert_int_equal(always % NUM_PAIRS, 0);
     assert_true(always >= 2 * NUM_PAIRS);
-    assert_int_equal(mirrors, 4);      /* one a precision, whatever the transposes */
+    assert_int_equal(mirrors, 4); /* one a precision, whatever the transposes */
     assembly_free(&assembly);
 }
 

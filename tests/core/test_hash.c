@@ -117,11 +117,10 @@ static void clay_make(struct clay *clay)
     clay->recipe = clay->assembly.recipes[0];
     clay->program = clay->assembly.programs[0];
     for (unsigned i = 0; i <= KILN_MAX_STAGES; i++)
-        clay->stages[i] = clay->recipe.stages[0];     /* for there to be one more */
+        clay->stages[i] = clay->recipe.stages[0]; /* for there to be one more */
     memset(clay->regions, 0, sizeof clay->regions);
     memcpy(clay->stages, clay->recipe.stages, clay->recipe.num_stages * sizeof clay->stages[0]);
-    memcpy(clay->regions, clay->recipe.regions,
-            clay->recipe.num_regions * sizeof clay->regions[0]);
+    memcpy(clay->regions, clay->recipe.regions, clay->recipe.num_regions * sizeof clay->regions[0]);
     /* The last code has no neighbour by its lowest bit. */
     for (unsigned i = 0; i <= KILN_MAX_STAGES; i++)
         for (unsigned d = 0; d < 3; d++)
@@ -237,7 +236,10 @@ static void each_coefficient_of_a_time_counts(void **state)
 static void each_field_of_a_pin_counts(void **state)
 {
     static const struct place places[] = {
-        PLACE(kiln_pin, precision), PLACE(kiln_pin, m), PLACE(kiln_pin, n), PLACE(kiln_pin, k),
+        PLACE(kiln_pin, precision),
+        PLACE(kiln_pin, m),
+        PLACE(kiln_pin, n),
+        PLACE(kiln_pin, k),
         PLACE(kiln_pin, recipe),
     };
     struct kiln_pin pin = { KILN_ID_SINGLE, 1, 2, 3, { 0, 1, 2, KILN_NO_RECIPE } };

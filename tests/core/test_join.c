@@ -36,7 +36,7 @@ static void must_add(const char *text)
 static int begin(void **state)
 {
     (void) state;
-    all = (struct winners) { .name = "all" };
+    all = (struct winners){ .name = "all" };
     facts_minimal(&all.facts);
     return 0;
 }
@@ -112,8 +112,12 @@ static void kinds_come_back(void **state)
 static void what_can_not_be_is_refused(void **state)
 {
     static const char *const rows[] = {
-        "kind\tsingle\t0\tcpu\n", "kind\tsingle\t1\tcpu\t8\n", "kind\tquad\t0\tcpu\t8\n",
-        "kind\tsingle\t0\tgpu\t8\n", "kind\tsingle\t0\tcpu\t256\n", "kind\tsingle\t0\tcpu\t-1\n",
+        "kind\tsingle\t0\tcpu\n",
+        "kind\tsingle\t1\tcpu\t8\n",
+        "kind\tquad\t0\tcpu\t8\n",
+        "kind\tsingle\t0\tgpu\t8\n",
+        "kind\tsingle\t0\tcpu\t256\n",
+        "kind\tsingle\t0\tcpu\t-1\n",
     };
     char error[FAMILY_ERROR_BYTES], text[512];
     (void) state;
@@ -121,7 +125,7 @@ static void what_can_not_be_is_refused(void **state)
         snprintf(text, sizeof text, "%s%s", HEAD RECIPE("direct"), rows[i]);
         assert_false(winners_parse(text, &part, error));
         assert_string_equal(error, "line 6: a kind has a precision, a recipe above it, cpu or "
-                "other, and the least floats of a vector");
+                                   "other, and the least floats of a vector");
     }
     assert_false(add(HEAD FACTS("1", "4", "32768") RECIPE("direct"), error));
     assert_string_equal(error, "part: tuned on a CPU without vectors, which is of no kind");

@@ -14,8 +14,9 @@ static char error[MERGE_ERROR_BYTES];
 
 static struct journal_head make_head(unsigned index, unsigned num)
 {
-    struct journal_head head = { .facts = facts_wide(), .generator = record_generator_hash(),
-            .shard = { index, num } };
+    struct journal_head head = { .facts = facts_wide(),
+        .generator = record_generator_hash(),
+        .shard = { index, num } };
     strcpy(head.facts.platform, "Platform");
     strcpy(head.facts.device, "Device");
     strcpy(head.facts.driver, "1.0");
@@ -24,8 +25,14 @@ static struct journal_head make_head(unsigned index, unsigned num)
 
 static void add_row(struct text *text, enum record_kind kind, size_t size, const char *outcome)
 {
-    struct record row = { .kind = kind, .precision = precision_find("single"), .pair = 1,
-            .m = size, .n = size, .k = size, .seconds = 1.0 / 3, .cost = 0.5 };
+    struct record row = { .kind = kind,
+        .precision = precision_find("single"),
+        .pair = 1,
+        .m = size,
+        .n = size,
+        .k = size,
+        .seconds = 1.0 / 3,
+        .cost = 0.5 };
     char line[RECORD_LINE_BYTES];
     strcpy(row.outcome, outcome);
     config_default(families[0], &row.config);
@@ -36,7 +43,7 @@ static void add_row(struct text *text, enum record_kind kind, size_t size, const
 static struct merge_part part_of(struct text *text, const char *path)
 {
     assert_false(text->failed);
-    return (struct merge_part) { path, text->bytes };
+    return (struct merge_part){ path, text->bytes };
 }
 
 /* A journal with one row of each kind. */
@@ -70,9 +77,8 @@ static int clean(void **state)
 static void refuses(const struct journal_head *head, const char *what)
 {
     const struct journal_head first = make_head(1, 2);
-    const struct merge_part parts[] = {
-        make_part(0, "a.tsv", &first), make_part(1, "b.tsv", head)
-    };
+    const struct merge_part parts[] = { make_part(0, "a.tsv", &first),
+        make_part(1, "b.tsv", head) };
     assert_false(merge(parts, 2));
     if (!strstr(error, what) || !strstr(error, "b.tsv"))
         fail_msg("'%s' does not say '%s'", error, what);
@@ -188,7 +194,7 @@ static void missing_slices_are_named(void **state)
     (void) state;
     assert_true(merge(parts, 2));
     assert_string_equal(notes.bytes, "missing of the shards: 1, 3 of 4; what they would have "
-            "searched was not\n");
+                                     "searched was not\n");
 }
 
 static void damage_is_refused(void **state)

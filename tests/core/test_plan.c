@@ -24,9 +24,15 @@ static const struct kiln_stage multiply = {
 
 static struct kiln_recipe one_stage(void)
 {
-    return (struct kiln_recipe) {
-        .name = "one", .precision = KILN_ID_SINGLE, .index_bits = 32, .tile = { 8, 16, 4 },
-        .reach = { 8, 16, 4 }, .split = 1, .num_stages = 1, .stages = &multiply,
+    return (struct kiln_recipe){
+        .name = "one",
+        .precision = KILN_ID_SINGLE,
+        .index_bits = 32,
+        .tile = { 8, 16, 4 },
+        .reach = { 8, 16, 4 },
+        .split = 1,
+        .num_stages = 1,
+        .stages = &multiply,
     };
 }
 
@@ -57,8 +63,11 @@ static void dense_products_have_no_gaps(void **state)
 
 static void ends_count_offset_gaps_and_batch(void **state)
 {
-    struct kiln_matrix matrix = { .offset = 5, .ld = 10, .stride = 100, .rows = 3,
-            .row_length = 7 };
+    struct kiln_matrix matrix = { .offset = 5,
+        .ld = 10,
+        .stride = 100,
+        .rows = 3,
+        .row_length = 7 };
     size_t end = 0;
     (void) state;
     assert_true(kiln_matrix_span(&matrix, &end) && end == 2 * 10 + 7);
@@ -78,17 +87,28 @@ static void ends_count_offset_gaps_and_batch(void **state)
 static void guards_look_at_each_extent(void **state)
 {
     const struct kiln_guard open = { .m = 1 };
-    const struct kiln_guard guard = { .m = 16, .n = 8, .k = 4, .most = { 64, 0, 100 },
-            .rest = { 0, 3, 0 } };
+    const struct kiln_guard guard = { .m = 16,
+        .n = 8,
+        .k = 4,
+        .most = { 64, 0, 100 },
+        .rest = { 0, 3, 0 } };
     static const struct {
         size_t m, n, k;
         bool takes;
     } cases[] = {
-        { 64, 80, 100, true }, { 0, 0, 0, true }, { 16, 8, 4, true },
-        { 80, 80, 100, false }, { 64, 80, 104, false },              /* beyond the most */
-        { 8, 80, 100, false }, { 63, 80, 100, false }, { 64, 80, 98, false },
-        { 64, 83, 100, true }, { 64, 84, 100, false }, { 64, 3, 100, true },    /* with a rest */
-        { 64, SIZE_MAX - 7, 100, true }, { 64, SIZE_MAX - 3, 100, false },
+        { 64, 80, 100, true },
+        { 0, 0, 0, true },
+        { 16, 8, 4, true },
+        { 80, 80, 100, false },
+        { 64, 80, 104, false }, /* beyond the most */
+        { 8, 80, 100, false },
+        { 63, 80, 100, false },
+        { 64, 80, 98, false },
+        { 64, 83, 100, true },
+        { 64, 84, 100, false },
+        { 64, 3, 100, true }, /* with a rest */
+        { 64, SIZE_MAX - 7, 100, true },
+        { 64, SIZE_MAX - 3, 100, false },
     };
     (void) state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -148,7 +168,7 @@ static void only_open_recipes_take_all(void **state)
     struct kiln_recipe recipe = one_stage();
     struct kiln_guard *const guard = &recipe.guard;
     uint32_t *const units[] = { &guard->m, &guard->n, &guard->k, &guard->a, &guard->b, &guard->c,
-            &guard->most[0], &guard->most[1], &guard->most[2] };
+        &guard->most[0], &guard->most[1], &guard->most[2] };
     (void) state;
     assert_false(kiln_recipe_takes_all(&recipe));
     recipe.index_bits = 64;
@@ -183,8 +203,7 @@ static void indices_fit_up_to_the_last(void **state)
     struct kiln_product p = dense(100, 200, 50);
     (void) state;
     /* A: (100 + 2 * 8 - 1) rows of ld, and 50 + 2 * 4 elements. */
-    assert_int_equal(largest_fit(&recipe, &p, &p.a.ld, 50),
-            ((size_t) INT32_MAX + 1 - 58) / 115);
+    assert_int_equal(largest_fit(&recipe, &p, &p.a.ld, 50), ((size_t) INT32_MAX + 1 - 58) / 115);
     p = dense(100, 200, 50);
     /* B: 50 + 2 * 4 - 1 rows of 200, and 200 + 2 * 16 elements. */
     assert_int_equal(largest_fit(&recipe, &p, &p.b.offset, 0),
@@ -204,8 +223,7 @@ static void transposed_matrices_have_other_rows(void **state)
     const struct kiln_recipe recipe = one_stage();
     struct kiln_product p = kiln_product_dense(KILN_ID_SINGLE, FLOATS, 1, 1, 100, 200, 50);
     (void) state;
-    assert_int_equal(largest_fit(&recipe, &p, &p.a.ld, 100),
-            ((size_t) INT32_MAX + 1 - 116) / 57);
+    assert_int_equal(largest_fit(&recipe, &p, &p.a.ld, 100), ((size_t) INT32_MAX + 1 - 116) / 57);
     p = kiln_product_dense(KILN_ID_SINGLE, FLOATS, 1, 1, 100, 200, 50);
     assert_int_equal(largest_fit(&recipe, &p, &p.b.ld, 50), ((size_t) INT32_MAX + 1 - 58) / 231);
 }
@@ -213,7 +231,8 @@ static void transposed_matrices_have_other_rows(void **state)
 static void indices_of_regions_count(void **state)
 {
     const struct kiln_region region = { .dim = { KILN_DIM_M, KILN_DIM_ONE },
-            .round = { 1, 1 << 20 }, .element_bytes = 1 };
+        .round = { 1, 1 << 20 },
+        .element_bytes = 1 };
     struct kiln_recipe recipe = one_stage();
     struct kiln_product p = dense(1, 1, 1);
     (void) state;
@@ -266,9 +285,15 @@ static const struct kiln_region regions[] = {
 
 static struct kiln_recipe packing(void)
 {
-    return (struct kiln_recipe) {
-        .name = "packing", .precision = KILN_ID_SINGLE, .index_bits = 64, .tile = { 8, 16, 4 },
-        .reach = { 8, 16, 10 }, .num_stages = NUM_STAGES, .stages = stages, .num_regions = 3,
+    return (struct kiln_recipe){
+        .name = "packing",
+        .precision = KILN_ID_SINGLE,
+        .index_bits = 64,
+        .tile = { 8, 16, 4 },
+        .reach = { 8, 16, 10 },
+        .num_stages = NUM_STAGES,
+        .stages = stages,
+        .num_regions = 3,
         .regions = regions,
     };
 }
@@ -283,7 +308,7 @@ static void grids_cover_the_extents(void **state)
     (void) state;
     assert_true(kiln_plan_make(&recipe, &p, &at_start, 1, &plan));
     static const size_t groups[NUM_STAGES][3] = { { 6, 7, 21 }, { 6, 3, 0 }, { 2, 0, 0 },
-            { 2, 3, 3 } };
+        { 2, 3, 3 } };
     assert_ptr_equal(plan.recipe, &recipe);
     for (unsigned i = 0; i < NUM_STAGES; i++) {
         assert_false(kiln_stage_is_empty(&plan, i));
@@ -297,10 +322,15 @@ static void grids_cover_the_extents(void **state)
 /* As many work-groups for each compute unit, whatever the shape. */
 static void units_have_groups(void **state)
 {
-    static const struct kiln_stage stage = { .entry = "mul", .work_dim = 2,
-        .dim = { KILN_DIM_UNITS, KILN_DIM_M }, .tile = { 3, 8 }, .local = { 2, 1 } };
-    static const struct { uint32_t units; size_t groups; } rows[] = { { 0, 3 }, { 1, 3 },
-            { 4, 12 }, { UINT32_MAX, 3 * (size_t) UINT32_MAX } };
+    static const struct kiln_stage stage = { .entry = "mul",
+        .work_dim = 2,
+        .dim = { KILN_DIM_UNITS, KILN_DIM_M },
+        .tile = { 3, 8 },
+        .local = { 2, 1 } };
+    static const struct {
+        uint32_t units;
+        size_t groups;
+    } rows[] = { { 0, 3 }, { 1, 3 }, { 4, 12 }, { UINT32_MAX, 3 * (size_t) UINT32_MAX } };
     const struct kiln_recipe recipe = { .name = "units", .num_stages = 1, .stages = &stage };
     const struct kiln_product p = dense(17, 32, 21);
     struct kiln_plan plan;
@@ -321,12 +351,20 @@ static void units_have_groups(void **state)
 /* Regions may have a part for each compute unit. */
 static void units_have_parts_of_regions(void **state)
 {
-    static const struct kiln_stage stage = { .entry = "mul", .work_dim = 1,
-        .dim = { KILN_DIM_UNITS }, .tile = { 1 }, .local = { 1 } };
+    static const struct kiln_stage stage = { .entry = "mul",
+        .work_dim = 1,
+        .dim = { KILN_DIM_UNITS },
+        .tile = { 1 },
+        .local = { 1 } };
     static const struct kiln_region region = { .dim = { KILN_DIM_UNITS, KILN_DIM_ONE },
-        .round = { 1, 100 }, .element_bytes = 4 };
-    const struct kiln_recipe recipe = { .name = "units", .index_bits = 64, .num_stages = 1,
-        .stages = &stage, .num_regions = 1, .regions = &region };
+        .round = { 1, 100 },
+        .element_bytes = 4 };
+    const struct kiln_recipe recipe = { .name = "units",
+        .index_bits = 64,
+        .num_stages = 1,
+        .stages = &stage,
+        .num_regions = 1,
+        .regions = &region };
     const struct kiln_product p = dense(17, 32, 21);
     struct kiln_plan plan;
     (void) state;
@@ -338,9 +376,21 @@ static void units_have_parts_of_regions(void **state)
 
 static void whole_turns_are_not_shared(void **state)
 {
-    static const struct { unsigned shares; uint64_t tiles, whole; uint32_t units; } rows[] = {
-        { 1, 0, 0, 4 }, { 1, 5, 0, 4 }, { 1, 6, 6, 4 }, { 1, 7, 7, 4 }, { 1, 8, 8, 4 },
-        { 1, 9, 8, 4 }, { 1, 13, 8, 4 }, { 1, 14, 14, 4 }, { 0, 9, 9, 4 }, { 1, 1, 1, 0 },
+    static const struct {
+        unsigned shares;
+        uint64_t tiles, whole;
+        uint32_t units;
+    } rows[] = {
+        { 1, 0, 0, 4 },
+        { 1, 5, 0, 4 },
+        { 1, 6, 6, 4 },
+        { 1, 7, 7, 4 },
+        { 1, 8, 8, 4 },
+        { 1, 9, 8, 4 },
+        { 1, 13, 8, 4 },
+        { 1, 14, 14, 4 },
+        { 0, 9, 9, 4 },
+        { 1, 1, 1, 0 },
         { 1, 2, 2, 0 },
     };
     struct kiln_recipe recipe = { .unit_turns = 2 };
@@ -369,9 +419,8 @@ static void stored_tiles_have_an_element_of_the_triangle(void **state)
             for (size_t col = 0; col < n; col += recipe.tile[1]) {
                 const size_t last_row = row + recipe.tile[0] - 1, last = m - 1;
                 const size_t end = col + recipe.tile[1] < n ? col + recipe.tile[1] : n;
-                stored += triangle > 0
-                        ? col / (size_t) pair <= (last_row < last ? last_row : last)
-                        : (end - 1) / (size_t) pair >= row;
+                stored += triangle > 0 ? col / (size_t) pair <= (last_row < last ? last_row : last)
+                                       : (end - 1) / (size_t) pair >= row;
             }
         product.triangle = triangle;
         assert_int_equal(kiln_stored_tiles(&recipe, &product), stored);
@@ -389,9 +438,9 @@ static void without_k_the_last_stage_alone_runs(void **state)
     (void) state;
     assert_true(kiln_plan_make(&recipe, &p, &at_start, 1, &plan));
     assert_true(kiln_stage_is_empty(&plan, BOTH));
-    assert_int_equal(plan.groups[BOTH][1], 7);         /* along ONE, whatever the shape */
+    assert_int_equal(plan.groups[BOTH][1], 7); /* along ONE, whatever the shape */
     assert_true(kiln_stage_is_empty(&plan, ONLY_A));
-    assert_false(kiln_stage_is_empty(&plan, ONLY_B));  /* its grid does not depend on k */
+    assert_false(kiln_stage_is_empty(&plan, ONLY_B)); /* its grid does not depend on k */
     assert_false(kiln_stage_is_empty(&plan, SUM));
     assert_int_equal(plan.groups[SUM][2], 1);
 }
@@ -402,7 +451,7 @@ static void grids_that_overflow_are_none(void **state)
     struct kiln_product p = dense(1, 1, 1);
     struct kiln_plan plan;
     (void) state;
-    p.n = SIZE_MAX;                    /* a quarter as many work-items */
+    p.n = SIZE_MAX; /* a quarter as many work-items */
     assert_true(kiln_plan_make(&recipe, &p, &at_start, 1, &plan));
     assert_int_equal(plan.groups[0][0], SIZE_MAX / 16 + 1);
     struct kiln_stage wide = multiply;
@@ -435,8 +484,8 @@ static void packs_take_the_place_of_stages(void **state)
         recipe.stages += first;
         recipe.num_stages = (uint8_t) (NUM_STAGES - first);
         for (unsigned s = first; s < NUM_STAGES; s++)
-            assert_true(kiln_stage_is_needed(&recipe, s - first, rows[i].packed) ==
-                        rows[i].needed[s]);
+            assert_true(
+                    kiln_stage_is_needed(&recipe, s - first, rows[i].packed) == rows[i].needed[s]);
     }
 }
 
@@ -465,7 +514,7 @@ static void packed_operands_need_no_workspace(void **state)
     const struct kiln_recipe recipe = packing();
     const struct kiln_product p = dense(17, 33, 21);
     const struct kiln_places places = { .packed = KILN_PREPARED_BOTH,
-            .packed_offset = { [KILN_PREPARED_A] = 256, [KILN_PREPARED_B] = 256 } };
+        .packed_offset = { [KILN_PREPARED_A] = 256, [KILN_PREPARED_B] = 256 } };
     struct kiln_pack_layout layout;
     struct kiln_plan plan;
     (void) state;
@@ -505,36 +554,39 @@ static void plain_packs_suit_the_guard(void **state)
 
 static void regions_that_overflow_have_no_plan(void **state)
 {
-    struct kiln_region region = { .dim = { KILN_DIM_M, KILN_DIM_K }, .round = { 1, 1 },
-            .element_bytes = 8 };
+    struct kiln_region region = { .dim = { KILN_DIM_M, KILN_DIM_K },
+        .round = { 1, 1 },
+        .element_bytes = 8 };
     struct kiln_recipe recipe = one_stage();
     struct kiln_product p = dense(1, 1, 1);
     struct kiln_places places = { .workspace_offset = 0 };
     struct kiln_plan plan;
-    const size_t half = (size_t) 1 << (sizeof(size_t) * 4);    /* its square is one too many */
+    const size_t half = (size_t) 1 << (sizeof(size_t) * 4); /* its square is one too many */
     (void) state;
     recipe.num_regions = 1;
     recipe.regions = &region;
     p.m = p.k = half;
-    assert_false(kiln_plan_make(&recipe, &p, &places, 1, &plan));     /* elements */
+    assert_false(kiln_plan_make(&recipe, &p, &places, 1, &plan)); /* elements */
     p.m = half - 1;
-    assert_false(kiln_plan_make(&recipe, &p, &places, 1, &plan));     /* bytes */
+    assert_false(kiln_plan_make(&recipe, &p, &places, 1, &plan)); /* bytes */
     region.element_bytes = 1;
     assert_true(kiln_plan_make(&recipe, &p, &places, 1, &plan));
     assert_int_equal(plan.workspace_bytes, (half - 1) * half);
     places.workspace_offset = half;
-    assert_false(kiln_plan_make(&recipe, &p, &places, 1, &plan));     /* with the offset */
+    assert_false(kiln_plan_make(&recipe, &p, &places, 1, &plan)); /* with the offset */
     p.m = SIZE_MAX;
     p.k = 1;
     region.round[0] = 2;
-    assert_false(kiln_plan_make(&recipe, &p, &at_start, 1, &plan));   /* rounded up */
+    assert_false(kiln_plan_make(&recipe, &p, &at_start, 1, &plan)); /* rounded up */
 }
 
 /* Beside the rounded extent, which they are no part of. */
 static void regions_may_have_more_rows(void **state)
 {
-    struct kiln_region region = { .dim = { KILN_DIM_K, KILN_DIM_M }, .round = { 8, 4 }, .more = 3,
-            .element_bytes = 4 };
+    struct kiln_region region = { .dim = { KILN_DIM_K, KILN_DIM_M },
+        .round = { 8, 4 },
+        .more = 3,
+        .element_bytes = 4 };
     struct kiln_recipe recipe = one_stage();
     struct kiln_product p = dense(10, 1, 9);
     struct kiln_plan plan;
@@ -550,8 +602,9 @@ static void regions_may_have_more_rows(void **state)
 
 static void images_begin_with_the_buffer(void **state)
 {
-    const struct kiln_region region = { .dim = { KILN_DIM_K, KILN_DIM_ONE }, .round = { 1, 1 },
-            .element_bytes = 16 };
+    const struct kiln_region region = { .dim = { KILN_DIM_K, KILN_DIM_ONE },
+        .round = { 1, 1 },
+        .element_bytes = 16 };
     struct kiln_stage reads = multiply;
     struct kiln_recipe recipe = one_stage();
     const struct kiln_places places = { .workspace_offset = 256 };

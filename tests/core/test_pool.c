@@ -121,7 +121,7 @@ static void lines_may_be_too_many(void **state)
     check_text(&pool.data, &program, line);
     assert_true(pool_add(&pool, "0\n", &program));
     assert_false(pool_add(&pool, "another\n", &program));
-    assert_false(pool_add_pair(&pool, (struct kiln_pair) { 0, 0 }));
+    assert_false(pool_add_pair(&pool, (struct kiln_pair){ 0, 0 }));
     pool_free(&pool);
 }
 
@@ -201,13 +201,14 @@ static void what_programs_share_is_found(void **state)
         struct pool pool = { .num_slots = 0 };
         const unsigned num = 1 + draw(MOST_PROGRAMS);
         for (unsigned i = 0; i < num; i++) {
-            programs[i] = (struct kiln_program) { .hash = i };
+            programs[i] = (struct kiln_program){ .hash = i };
             write_text(texts[i], i);
-            if (draw(10))              /* or else it is a program of binaries */
+            if (draw(10)) /* or else it is a program of binaries */
                 assert_true(pool_add(&pool, texts[i], &programs[i]));
         }
-        const struct kiln_bundle bundle = { .num_programs = num, .programs = programs,
-                .pool = pool.data };
+        const struct kiln_bundle bundle = { .num_programs = num,
+            .programs = programs,
+            .pool = pool.data };
         check_shared(&bundle, texts);
         pool_free(&pool);
     }
@@ -228,8 +229,9 @@ static void small_differences_take_little(void **state)
             at += (size_t) sprintf(texts[i] + at, "line %u of %u\n", line, line == own ? i : 99);
         assert_true(pool_add(&pool, texts[i], &programs[i]));
     }
-    const struct kiln_bundle bundle = { .num_programs = MOST_PROGRAMS, .programs = programs,
-            .pool = pool.data };
+    const struct kiln_bundle bundle = { .num_programs = MOST_PROGRAMS,
+        .programs = programs,
+        .pool = pool.data };
     check_shared(&bundle, texts);
     assert_true(share_text(&bundle, &shared));
     assert_in_range(shared.pool.data.num_lines, 301, 300 + MOST_PROGRAMS);
@@ -246,8 +248,8 @@ static void each_part_of_a_bundle_counts(void **state)
     static const unsigned char data[1000];
     const struct device_facts facts = facts_wide();
     const struct kiln_binary binary = { .data = data, .size = sizeof data };
-    const struct kiln_pin pin = { KILN_ID_SINGLE, 1, 1, 1, { 0, 1, KILN_NO_RECIPE,
-            KILN_NO_RECIPE } };
+    const struct kiln_pin pin = { KILN_ID_SINGLE, 1, 1, 1,
+        { 0, 1, KILN_NO_RECIPE, KILN_NO_RECIPE } };
     const struct kiln_time time = { { 1 } };
     struct assembly assembly;
     struct config config;
@@ -265,7 +267,7 @@ static void each_part_of_a_bundle_counts(void **state)
         assert_true(assembly_add(&assembly, &config, &problem, &index, error));
         assert_true(emit_bytes(&assembly.bundle, &bytes));
         assert_true(bytes > before + sizeof(struct kiln_recipe) + sizeof(struct kiln_stage) +
-                            sizeof(struct kiln_program));
+                                    sizeof(struct kiln_program));
     }
     /* What the second says again is not there again. */
     assert_true(bytes - before < before);
@@ -277,7 +279,7 @@ static void each_part_of_a_bundle_counts(void **state)
     assert_true(assembly_time(&assembly, 0, &time));
     assert_true(emit_bytes(&assembly.bundle, &bytes));
     assert_true(bytes >= before + sizeof time);
-    const size_t shared = bytes - before - sizeof time;    /* the pointer's */
+    const size_t shared = bytes - before - sizeof time; /* the pointer's */
     assert_true(assembly_time(&assembly, 1, &time));
     before = bytes;
     assert_true(emit_bytes(&assembly.bundle, &bytes));

@@ -18,9 +18,13 @@ enum { FLOATS = 4 };
 /* Tiles of 32 x 64, 16 steps deep. */
 static struct kiln_recipe tiles(void)
 {
-    return (struct kiln_recipe) {
-        .name = "tiles", .precision = KILN_ID_SINGLE, .index_bits = 32, .tile = { 32, 64, 16 },
-        .reach = { 32, 64, 16 }, .split = 1,
+    return (struct kiln_recipe){
+        .name = "tiles",
+        .precision = KILN_ID_SINGLE,
+        .index_bits = 32,
+        .tile = { 32, 64, 16 },
+        .reach = { 32, 64, 16 },
+        .split = 1,
     };
 }
 
@@ -34,11 +38,14 @@ static struct kiln_product dense(size_t m, size_t n, size_t k)
 /* Each work-group has a tile; a unit takes the next when one is done. */
 static void rounds_are_whole(void **state)
 {
-    static const struct { size_t m, n; uint64_t rounds, paired; } rows[] = {
-        { 32, 64, 1, 2 },              /* one tile: alone, or one of two at a time */
-        { 128, 64, 1, 2 },             /* 4, one for each unit */
-        { 129, 64, 2, 2 },             /* a fifth */
-        { 128, 129, 3, 4 },            /* 12: 3 rounds of 4; 2 of 8, as long as 4 */
+    static const struct {
+        size_t m, n;
+        uint64_t rounds, paired;
+    } rows[] = {
+        { 32, 64, 1, 2 },   /* one tile: alone, or one of two at a time */
+        { 128, 64, 1, 2 },  /* 4, one for each unit */
+        { 129, 64, 2, 2 },  /* a fifth */
+        { 128, 129, 3, 4 }, /* 12: 3 rounds of 4; 2 of 8, as long as 4 */
         { 128, 256, 4, 4 },
         { 128, 257, 5, 6 },
     };
@@ -51,7 +58,7 @@ static void rounds_are_whole(void **state)
         CHECK(terms, CALL, 1);
         CHECK(terms, ROUNDS, rows[i].rounds);
         CHECK(terms, PAIRED_ROUNDS, rows[i].paired);
-        CHECK(terms, STEPS, rows[i].rounds * 7);             /* 7 steps of 16 */
+        CHECK(terms, STEPS, rows[i].rounds * 7); /* 7 steps of 16 */
         CHECK(terms, PAIRED_STEPS, rows[i].paired * 7);
         CHECK(terms, DEPTH, 7);
     }
@@ -66,8 +73,8 @@ static void parts_of_k_are_groups(void **state)
     (void) state;
     recipe.split = 4;
     kiln_time_terms(&recipe, &product, 3, terms);
-    CHECK(terms, DEPTH, 2);            /* 7 steps in 4 parts */
-    CHECK(terms, ROUNDS, 3);           /* 2 tiles in 4 parts, on 3 units */
+    CHECK(terms, DEPTH, 2);  /* 7 steps in 4 parts */
+    CHECK(terms, ROUNDS, 3); /* 2 tiles in 4 parts, on 3 units */
     CHECK(terms, STEPS, 3 * 2);
     CHECK(terms, PAIRED_ROUNDS, 4);
     CHECK(terms, PAIRED_STEPS, 4 * 2);
@@ -80,23 +87,23 @@ static void turns_share_the_steps(void **state)
     struct kiln_recipe recipe = tiles();
     uint64_t terms[KILN_NUM_TERMS];
     (void) state;
-    recipe.unit_turns = 2;             /* of each unit */
+    recipe.unit_turns = 2; /* of each unit */
     recipe.shares = 1;
     const struct kiln_product product = dense(96, 128, 100);
     kiln_time_terms(&recipe, &product, 2, terms);
-    CHECK(terms, STEPS, 7 + 4);        /* 6 tiles of 7 steps: 4 in turn, 14 steps among 4 */
+    CHECK(terms, STEPS, 7 + 4); /* 6 tiles of 7 steps: 4 in turn, 14 steps among 4 */
     CHECK(terms, ROUNDS, 2);
     CHECK(terms, SHARED, 2 * 32 * 64);
-    CHECK(terms, PAIRED_STEPS, 2 * 7 + 7);                   /* of a unit: 4 tiles, and 14 steps */
+    CHECK(terms, PAIRED_STEPS, 2 * 7 + 7); /* of a unit: 4 tiles, and 14 steps */
     CHECK(terms, PAIRED_ROUNDS, 3);
     CHECK(terms, DEPTH, 7);
     CHECK(terms, EVEN, 6 * 7 * 256 / 2);
     kiln_time_terms(&recipe, &product, 200, terms);
-    CHECK(terms, STEPS, 1);            /* 42 steps among 400 */
+    CHECK(terms, STEPS, 1); /* 42 steps among 400 */
     CHECK(terms, ROUNDS, 1);
     CHECK(terms, SHARED, 6 * 32 * 64);
     kiln_time_terms(&recipe, &product, 4, terms);
-    CHECK(terms, STEPS, 7);            /* 6 of 8 are a turn */
+    CHECK(terms, STEPS, 7); /* 6 of 8 are a turn */
     CHECK(terms, SHARED, 0);
     recipe.shares = 0;
     kiln_time_terms(&recipe, &product, 2, terms);
@@ -109,8 +116,13 @@ static void turns_share_the_steps(void **state)
 /* What is prepared where its rows are not aligned costs a launch, and its elements. */
 static void copies_are_counted(void **state)
 {
-    static const struct { size_t lda, b_offset; bool a, b; } rows[] = {
-        { 104, 0, false, false }, { 101, 0, true, false }, { 104, 6, false, true },
+    static const struct {
+        size_t lda, b_offset;
+        bool a, b;
+    } rows[] = {
+        { 104, 0, false, false },
+        { 101, 0, true, false },
+        { 104, 6, false, true },
         { 102, 1, true, true },
     };
     struct kiln_recipe recipe = tiles();
@@ -142,8 +154,8 @@ static void even_counts_in_parts(void **state)
     kiln_time_terms(&recipe, &product, 16, terms);
     CHECK(terms, EVEN, 16);
     kiln_time_terms(&recipe, &product, 132, terms);
-    CHECK(terms, EVEN, 1);             /* 256 / 132 */
-    kiln_time_terms(&recipe, &product, 0, terms);            /* as if there were one unit */
+    CHECK(terms, EVEN, 1);                        /* 256 / 132 */
+    kiln_time_terms(&recipe, &product, 0, terms); /* as if there were one unit */
     CHECK(terms, EVEN, 256);
     CHECK(terms, ROUNDS, 1);
 }
@@ -156,8 +168,7 @@ static void operands_are_fetched_by_tiles(void **state)
     for (unsigned pair = 0; pair < 4; pair++) {
         const unsigned transa = pair / 2, transb = pair % 2;
         const struct kiln_product product = kiln_product_dense(KILN_ID_SINGLE, FLOATS, transa,
-                transb, 70,
-                200, 30);
+                transb, 70, 200, 30);
         uint64_t terms[KILN_NUM_TERMS];
         kiln_time_terms(&recipe, &product, 4, terms);
         CHECK(terms, A, 2100);
@@ -185,7 +196,7 @@ static void ragged_rows_are_seen(void **state)
         struct kiln_matrix *const matrices[] = { &product.a, &product.b, &product.c };
         for (unsigned of = 0; of < 3; of++) {
             size_t *const fields[] = { &matrices[of]->ld, &matrices[of]->offset,
-                    &matrices[of]->stride };
+                &matrices[of]->stride };
             for (unsigned f = 0; f < 3; f++)
                 for (size_t more = 0; more <= unit; more++) {
                     const bool is_ragged = more % unit;
@@ -212,7 +223,7 @@ static void without_k_the_call_counts(void **state)
     (void) state;
     kiln_time_terms(&recipe, &product, 4, terms);
     CHECK(terms, CALL, 1);
-    CHECK(terms, ROUNDS, 2);           /* 4 x 2 tiles of C are written all the same */
+    CHECK(terms, ROUNDS, 2); /* 4 x 2 tiles of C are written all the same */
     CHECK(terms, C, 10000);
     CHECK(terms, STEPS, 0);
     CHECK(terms, DEPTH, 0);
@@ -223,7 +234,7 @@ static void without_k_the_call_counts(void **state)
 /* ---- At the limits ---- */
 
 static const size_t huge[] = { 0, 1, 15, 16, 17, 4095, (size_t) 1 << 31, SIZE_MAX / 3,
-        SIZE_MAX / 2 + 1, SIZE_MAX - 1, SIZE_MAX };
+    SIZE_MAX / 2 + 1, SIZE_MAX - 1, SIZE_MAX };
 enum { NUM_HUGE = sizeof huge / sizeof huge[0] };
 
 /* A count as it would be without a limit, in floating point. */
@@ -368,11 +379,11 @@ static void sums_worked_out_by_hand(void **state)
     assert_true(kiln_time_sum(&time, terms) == 0);
     time.coefficient[0] = 5e6f;
     time.coefficient[1] = 0.75f;
-    time.coefficient[2] = 0.3f;        /* 0.9: fractions of a term are dropped */
+    time.coefficient[2] = 0.3f; /* 0.9: fractions of a term are dropped */
     assert_true(kiln_time_sum(&time, terms) == 5000750);
     terms[1] = (UINT64_C(1) << 29) - 1;
     assert_true(kiln_time_sum(&time, terms) == 5000000 + 402653183);
-    terms[1] = (UINT64_C(1) << 40) + (1 << 11) + 1;          /* of which 29 bits count */
+    terms[1] = (UINT64_C(1) << 40) + (1 << 11) + 1; /* of which 29 bits count */
     assert_true(kiln_time_sum(&time, terms) == 5000000 + (UINT64_C(3) << 38));
 }
 
@@ -390,7 +401,7 @@ static void times_stop_at_the_most(void **state)
     time.coefficient[KILN_TERM_A] = 1;
     time.coefficient[KILN_TERM_CALL] = 1;
     terms[KILN_TERM_CALL] = 1;
-    assert_true(kiln_time_sum(&time, terms) == KILN_TIME_MAX);    /* not one beyond it */
+    assert_true(kiln_time_sum(&time, terms) == KILN_TIME_MAX); /* not one beyond it */
     terms[KILN_TERM_A] = KILN_TIME_MAX / 2;
     assert_true(kiln_time_sum(&time, terms) == KILN_TIME_MAX / 2 + 1);
     struct kiln_recipe recipe = tiles();
@@ -421,7 +432,7 @@ static void only_numbers_are_sound(void **state)
 {
     static const float good[] = { 0, -0.0f, FLT_MIN, 0x1p-149f, 1, 1e18f, 0x1.fffffep61f };
     static const float bad[] = { NAN, -NAN, INFINITY, -INFINITY, -1, -FLT_MIN, -0x1p-149f, 0x1p62f,
-            FLT_MAX };
+        FLT_MAX };
     struct kiln_time time;
     (void) state;
     memset(&time, 0, sizeof time);

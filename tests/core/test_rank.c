@@ -25,14 +25,20 @@ static void clay_make(struct clay *clay, unsigned num)
 {
     memset(clay, 0, sizeof *clay);
     for (unsigned i = 0; i < num; i++)
-        clay->recipes[i] = (struct kiln_recipe) {
-            .name = "clay", .precision = KILN_ID_SINGLE, .index_bits = 32, .tile = { 8, 8, 8 },
-            .reach = { 8, 8, 8 }, .split = 1, .time = &clay->times[i],
+        clay->recipes[i] = (struct kiln_recipe){
+            .name = "clay",
+            .precision = KILN_ID_SINGLE,
+            .index_bits = 32,
+            .tile = { 8, 8, 8 },
+            .reach = { 8, 8, 8 },
+            .split = 1,
+            .time = &clay->times[i],
         };
     for (unsigned i = 0; i < 4; i++)
         memset(clay->pins[i].recipe, 0xff, sizeof clay->pins[i].recipe);
-    clay->bundle = (struct kiln_bundle) { .num_recipes = num, .recipes = clay->recipes,
-            .pins = clay->pins };
+    clay->bundle = (struct kiln_bundle){ .num_recipes = num,
+        .recipes = clay->recipes,
+        .pins = clay->pins };
 }
 
 static struct kiln_product cube(void)
@@ -86,7 +92,7 @@ static void the_least_time_comes_first(void **state)
     clay.times[1].coefficient[0] = 20;
     clay.times[2].coefficient[0] = 40;
     clay.times[3].coefficient[0] = 10;
-    check_order(&clay, &product, (const uint32_t[]) { 3, 1, 0, 2 }, 4);
+    check_order(&clay, &product, (const uint32_t[]){ 3, 1, 0, 2 }, 4);
     assert_int_equal(kiln_rank(&clay.bundle, NULL, &product, UNITS, NULL, ranks), 4);
     assert_true(ranks[0].time == 11 && ranks[3].time == 41);
 }
@@ -102,8 +108,8 @@ static void without_a_time_the_bundle_decides(void **state)
     clay.times[2].coefficient[0] = 7;
     clay.times[3].coefficient[0] = 0x1.fffffep61f;
     for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
-        clay.times[5].coefficient[t] = 0x1.fffffep61f;       /* the longest time that there is */
-    check_order(&clay, &product, (const uint32_t[]) { 2, 3, 5, 0, 1, 4 }, 6);
+        clay.times[5].coefficient[t] = 0x1.fffffep61f; /* the longest time that there is */
+    check_order(&clay, &product, (const uint32_t[]){ 2, 3, 5, 0, 1, 4 }, 6);
     assert_int_equal(kiln_rank(&clay.bundle, NULL, &product, UNITS, NULL, ranks), 6);
     assert_true(ranks[2].time == KILN_TIME_MAX + 1 && ranks[3].time == KILN_RANK_UNTIMED);
 }
@@ -146,23 +152,22 @@ static void a_pin_comes_first(void **state)
     struct kiln_product product = cube();
     (void) state;
     clay_make(&clay, 3);
-    clay.times[0].coefficient[0] = 0;  /* even before what takes no time */
+    clay.times[0].coefficient[0] = 0; /* even before what takes no time */
     clay.times[1].coefficient[0] = 5;
     clay.recipes[2].time = NULL;
     clay.bundle.num_pins = 4;
-    clay.pins[0] = (struct kiln_pin) { KILN_ID_DOUBLE, 64, 64, 64, { 1, 1, 1, 1 } };
-    clay.pins[1] = (struct kiln_pin) { KILN_ID_SINGLE, 64, 64, 63, { 1, 1, 1, 1 } };
-    clay.pins[2] = (struct kiln_pin) { KILN_ID_SINGLE, 64, 64, 64, { 2, 0, 1, KILN_NO_RECIPE } };
-    clay.pins[3] = (struct kiln_pin) { KILN_ID_SINGLE, 64, 64, 64, { 1, 1, 1,
-            1 } };       /* too late */
-    check_order(&clay, &product, (const uint32_t[]) { 2, 0, 1 }, 3);
+    clay.pins[0] = (struct kiln_pin){ KILN_ID_DOUBLE, 64, 64, 64, { 1, 1, 1, 1 } };
+    clay.pins[1] = (struct kiln_pin){ KILN_ID_SINGLE, 64, 64, 63, { 1, 1, 1, 1 } };
+    clay.pins[2] = (struct kiln_pin){ KILN_ID_SINGLE, 64, 64, 64, { 2, 0, 1, KILN_NO_RECIPE } };
+    clay.pins[3] = (struct kiln_pin){ KILN_ID_SINGLE, 64, 64, 64, { 1, 1, 1, 1 } }; /* too late */
+    check_order(&clay, &product, (const uint32_t[]){ 2, 0, 1 }, 3);
     product.k = 63;
-    check_order(&clay, &product, (const uint32_t[]) { 1, 0, 2 }, 3);
+    check_order(&clay, &product, (const uint32_t[]){ 1, 0, 2 }, 3);
     product.k = 65;
-    check_order(&clay, &product, (const uint32_t[]) { 0, 1, 2 }, 3);
+    check_order(&clay, &product, (const uint32_t[]){ 0, 1, 2 }, 3);
     product = cube();
     clay.pins[2].recipe[0] = KILN_NO_RECIPE;
-    check_order(&clay, &product, (const uint32_t[]) { 0, 1, 2 }, 3);
+    check_order(&clay, &product, (const uint32_t[]){ 0, 1, 2 }, 3);
 }
 
 /* Each pair of transposes has a pin of its own. */
@@ -176,12 +181,11 @@ static void pins_are_for_one_pair(void **state)
         clay.recipes[i].transb = i / 2 % 2;
     }
     clay.bundle.num_pins = 1;
-    clay.pins[0] = (struct kiln_pin) { KILN_ID_SINGLE, 64, 64, 64, { 1, 3, 5, 7 } };
+    clay.pins[0] = (struct kiln_pin){ KILN_ID_SINGLE, 64, 64, 64, { 1, 3, 5, 7 } };
     for (unsigned pair = 0; pair < 4; pair++) {
         const struct kiln_product product = kiln_product_dense(KILN_ID_SINGLE, FLOATS, pair / 2,
-                pair % 2, 64,
-                64, 64);
-        check_order(&clay, &product, (const uint32_t[]) { 2 * pair + 1, 2 * pair }, 2);
+                pair % 2, 64, 64, 64);
+        check_order(&clay, &product, (const uint32_t[]){ 2 * pair + 1, 2 * pair }, 2);
     }
 }
 
@@ -198,14 +202,13 @@ static void only_what_takes_the_extents_is_ranked(void **state)
     clay.recipes[3].transb = 1;
     clay.recipes[4].guard.most[1] = 63;
     clay.recipes[5].guard.k = 60;
-    clay.recipes[5].guard.rest[2] = 4;     /* which 64 leaves */
-    clay.recipes[6].guard.a = 1000;        /* of leading dimensions, which are not looked at */
+    clay.recipes[5].guard.rest[2] = 4; /* which 64 leaves */
+    clay.recipes[6].guard.a = 1000;    /* of leading dimensions, which are not looked at */
     clay.recipes[7].guard.n = 65;
     clay.bundle.num_pins = 1;
-    clay.pins[0] = (struct kiln_pin) { KILN_ID_SINGLE, 64, 64, 64, { 0, KILN_NO_RECIPE,
-            KILN_NO_RECIPE,
-            KILN_NO_RECIPE } };
-    check_order(&clay, &product, (const uint32_t[]) { 5, 6, 8 }, 3);
+    clay.pins[0] = (struct kiln_pin){ KILN_ID_SINGLE, 64, 64, 64,
+        { 0, KILN_NO_RECIPE, KILN_NO_RECIPE, KILN_NO_RECIPE } };
+    check_order(&clay, &product, (const uint32_t[]){ 5, 6, 8 }, 3);
     product.precision = KILN_ID_HALF;
     check_order(&clay, &product, NULL, 0);
 }
@@ -218,7 +221,7 @@ static void the_prediction_decides(void **state)
     struct kiln_rank ranks[KILN_RANKED];
     (void) state;
     clay_make(&clay, 2);
-    clay.times[0].coefficient[KILN_TERM_ROUNDS] = 10;        /* 64 tiles */
+    clay.times[0].coefficient[KILN_TERM_ROUNDS] = 10; /* 64 tiles */
     clay.times[1].coefficient[KILN_TERM_CALL] = 100;
     kiln_rank(&clay.bundle, NULL, &product, 4, NULL, ranks);
     assert_true(ranks[0].recipe == 1 && ranks[1].time == 161);
@@ -275,7 +278,7 @@ static void rows_that_meet_count_on_cpus(void **state)
             assert_int_equal(order[0], is_cpu && meets);
             assert_int_equal(kiln_time_meeting(&product), meets);
         }
-    product.m = product.a.rows = 8;        // one row of tiles reads B once
+    product.m = product.a.rows = 8; // one row of tiles reads B once
     assert_int_equal(order_of(&clay, &product, order), 2);
     assert_int_equal(order[0], 0);
 }
@@ -294,8 +297,8 @@ static void batches_list_each_once(void **state)
         const uint32_t pinned = (uint32_t) (random_next(&random) % (MOST + 10));
         if (pinned < clay.bundle.num_recipes) {
             clay.bundle.num_pins = 1;
-            clay.pins[0] = (struct kiln_pin) { KILN_ID_SINGLE, 64, 64, 64, { (uint16_t) pinned,
-                    KILN_NO_RECIPE, KILN_NO_RECIPE, KILN_NO_RECIPE } };
+            clay.pins[0] = (struct kiln_pin){ KILN_ID_SINGLE, 64, 64, 64,
+                { (uint16_t) pinned, KILN_NO_RECIPE, KILN_NO_RECIPE, KILN_NO_RECIPE } };
         }
         for (uint32_t r = 0; r < clay.bundle.num_recipes; r++) {
             clay.times[r].coefficient[0] = (float) (random_next(&random) % (i % 2 ? 5 : 1000));
@@ -304,8 +307,8 @@ static void batches_list_each_once(void **state)
             if (random_next(&random) % 5 == 0)
                 clay.recipes[r].guard.k = 48;
             else
-                entries[num++] = (struct entry) { r == pinned, clay.recipes[r].time != NULL,
-                        (uint64_t) clay.times[r].coefficient[0], r };
+                entries[num++] = (struct entry){ r == pinned, clay.recipes[r].time != NULL,
+                    (uint64_t) clay.times[r].coefficient[0], r };
         }
         if (num)
             qsort(entries, num, sizeof entries[0], compare);

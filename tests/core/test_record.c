@@ -10,8 +10,15 @@ static struct record make_row(enum record_kind kind, const char *precision, int 
         const char *config, const char *outcome)
 {
     struct record row = {
-        .kind = kind, .precision = precision_find(precision), .pair = pair, .m = 1024, .n = 16,
-        .k = 512, .seconds = 1.25e-5, .spread = 0.015, .cost = 0.5,
+        .kind = kind,
+        .precision = precision_find(precision),
+        .pair = pair,
+        .m = 1024,
+        .n = 16,
+        .k = 512,
+        .seconds = 1.25e-5,
+        .spread = 0.015,
+        .cost = 0.5,
     };
     char error[FAMILY_ERROR_BYTES];
     assert_true(config_parse(config, &row.config, error));
@@ -204,24 +211,26 @@ static void make_line(const char *fields, char *line, size_t size)
 static void wrong_rows(void **state)
 {
     (void) state;
-    const struct { const char *fields, *error; } rows[] = {
+    const struct {
+        const char *fields, *error;
+    } rows[] = {
         { "search\tsingle\tnn\t1\t1\t1\tpacked\tok\t1\t0\t0\t", "line 3: wrong number of fields" },
         { "search\tsingle\tnn\t1\t1\t1\tpacked\tok\t1\t0\t0\t\t\t",
-          "line 3: wrong number of fields" },
+                "line 3: wrong number of fields" },
         { "serch\tsingle\tnn\t1\t1\t1\tpacked\tok\t1\t0\t0\t\t",
-          "line 3: unknown kind, precision or transposes" },
+                "line 3: unknown kind, precision or transposes" },
         { "search\tquad\tnn\t1\t1\t1\tpacked\tok\t1\t0\t0\t\t",
-          "line 3: unknown kind, precision or transposes" },
+                "line 3: unknown kind, precision or transposes" },
         { "search\tsingle\tno\t1\t1\t1\tpacked\tok\t1\t0\t0\t\t",
-          "line 3: unknown kind, precision or transposes" },
+                "line 3: unknown kind, precision or transposes" },
         { "search\tsingle\tnn\t-1\t1\t1\tpacked\tok\t1\t0\t0\t\t", "line 3: a bad extent" },
         { "search\tsingle\tnn\t1\tx\t1\tpacked\tok\t1\t0\t0\t\t", "line 3: a bad extent" },
         { "search\tsingle\tnn\t1\t1\t99999999999999999999\tpacked\tok\t1\t0\t0\t\t",
-          "line 3: a bad extent" },
+                "line 3: a bad extent" },
         { "search\tsingle\tnn\t1\t1\t1\tpickled\tok\t1\t0\t0\t\t", "line 3: no family 'pickled'" },
         { "search\tsingle\tnn\t1\t1\t1\tpacked\tok\tfast\t0\t0\t\t", "line 3: a bad result" },
         { "search\tsingle\tnn\t1\t1\t1\tpacked\tan outcome too long\t1\t0\t0\t\t",
-          "line 3: a bad result" },
+                "line 3: a bad result" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char line[512];

@@ -82,17 +82,10 @@ static void check_page(const char *page)
     assert_int_equal(strncmp(page, doctype, sizeof doctype - 1), 0);
     while (*reader.at)
         switch (*reader.at++) {
-        case '<':
-            read_tag(&reader);
-            break;
-        case '&':
-            read_entity(&reader);
-            break;
-        case '>':
-            fail_msg("a stray '>' before: %.40s", reader.at);
-            break;
-        default:
-            break;
+        case '<': read_tag(&reader); break;
+        case '&': read_entity(&reader); break;
+        case '>': fail_msg("a stray '>' before: %.40s", reader.at); break;
+        default: break;
         }
     assert_int_equal(reader.depth, 0);
     assert_null(strstr(page, "nan"));
@@ -118,8 +111,14 @@ static void begin_journal(const char *device)
 static void add_row(enum record_kind kind, int pair, size_t size, const char *config,
         const char *outcome, double seconds, const char *message)
 {
-    struct record row = { .kind = kind, .precision = precision_find("single"), .pair = pair,
-            .m = size, .n = size, .k = size, .seconds = seconds, .cost = 0.25 };
+    struct record row = { .kind = kind,
+        .precision = precision_find("single"),
+        .pair = pair,
+        .m = size,
+        .n = size,
+        .k = size,
+        .seconds = seconds,
+        .cost = 0.25 };
     char line[RECORD_LINE_BYTES], error[FAMILY_ERROR_BYTES];
     assert_true(config_parse(config, &row.config, error));
     strcpy(row.outcome, outcome);
@@ -264,7 +263,7 @@ static void names_are_escaped(void **state)
     begin_journal("<b>&'\"\xff\xc3\xa9\xe2\x82\xac\xc0\xaf\xed\xa0\x80\xf0\x9f\x94\xa5\x01</b>");
     make_page();
     holds("<h1>&lt;b&gt;&amp;&#39;&quot;?\xc3\xa9\xe2\x82\xac?????"
-            "\xf0\x9f\x94\xa5?&lt;/b&gt;</h1>");
+          "\xf0\x9f\x94\xa5?&lt;/b&gt;</h1>");
     lacks("<b>&");
     lacks("\xff");
 }

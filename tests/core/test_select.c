@@ -58,11 +58,11 @@ static void what_failed_an_edge_does_not_ship(void **state)
     check_nothing_ships(&records);
     begin(&records);
     edges(&records, A, 0);
-    check_nothing_ships(&records);     /* what was never timed */
+    check_nothing_ships(&records); /* what was never timed */
     for (unsigned failed = 1; failed < 16; failed += 7) {
         begin(&records);
         edges(&records, A, failed);
-        add_squares(&records, A, (struct law) { 1, 1 });
+        add_squares(&records, A, (struct law){ 1, 1 });
         check_nothing_ships(&records);
     }
 }
@@ -75,9 +75,9 @@ static void the_fastest_that_passed_is_chosen(void **state)
     edges(&records, A, 4);
     edges(&records, B, 0);
     edges(&records, C, 0);
-    add_squares(&records, A, (struct law) { 1, 1 });
-    add_squares(&records, B, (struct law) { 3, 3 });
-    add_squares(&records, C, (struct law) { 2, 2 });
+    add_squares(&records, A, (struct law){ 1, 1 });
+    add_squares(&records, B, (struct law){ 3, 3 });
+    add_squares(&records, C, (struct law){ 2, 2 });
     select_all(&records);
     check_chosen(1 << C);
     assert_true(winners.recipes[0].is_timed);
@@ -113,13 +113,13 @@ static void what_is_not_dispatched_is_worth_nothing(void **state)
     edges(&records, A, 0);
     edges(&records, C, 0);
     for (int i = 0; i < 6; i++) {
-        add_squares(&records, A, (struct law) { 10, 10 });
-        add_squares(&records, C, (struct law) { 20, 20 });
+        add_squares(&records, A, (struct law){ 10, 10 });
+        add_squares(&records, C, (struct law){ 20, 20 });
     }
-    add(&records, RECORD_MATRIX, "single", A, 0, 700, 700, 700, law_seconds((struct law) { 10, 10 },
-            700, 700));
-    add(&records, RECORD_MATRIX, "single", C, 0, 700, 700, 700, 0.8 * law_seconds((struct law) {
-            10, 10 }, 700, 700));
+    add(&records, RECORD_MATRIX, "single", A, 0, 700, 700, 700,
+            law_seconds((struct law){ 10, 10 }, 700, 700));
+    add(&records, RECORD_MATRIX, "single", C, 0, 700, 700, 700,
+            0.8 * law_seconds((struct law){ 10, 10 }, 700, 700));
     select_all(&records);
     check_chosen(1 << A);
 }
@@ -177,12 +177,12 @@ static void the_first_choice_may_be_exchanged(void **state)
         edges(&records, config, 0);
     for (size_t i = 0; i < 8; i++) {
         const size_t small = 16 + 16 * i, large = 2048 + 256 * i;
-        add_law(&records, RECORD_MATRIX, A, small, small, small, (struct law) { 11, 11 });
-        add_law(&records, RECORD_MATRIX, B, small, small, small, (struct law) { 10, 200 });
-        add_law(&records, RECORD_MATRIX, C, small, small, small, (struct law) { 200, 10.9 });
-        add_law(&records, RECORD_MATRIX, A, large, large, large, (struct law) { 11, 11 });
-        add_law(&records, RECORD_MATRIX, B, large, large, large, (struct law) { 10, 200 });
-        add_law(&records, RECORD_MATRIX, C, large, large, large, (struct law) { 0, 10 });
+        add_law(&records, RECORD_MATRIX, A, small, small, small, (struct law){ 11, 11 });
+        add_law(&records, RECORD_MATRIX, B, small, small, small, (struct law){ 10, 200 });
+        add_law(&records, RECORD_MATRIX, C, small, small, small, (struct law){ 200, 10.9 });
+        add_law(&records, RECORD_MATRIX, A, large, large, large, (struct law){ 11, 11 });
+        add_law(&records, RECORD_MATRIX, B, large, large, large, (struct law){ 10, 200 });
+        add_law(&records, RECORD_MATRIX, C, large, large, large, (struct law){ 0, 10 });
     }
     select_all(&records);
     check_chosen(1 << B | 1 << C);
@@ -199,10 +199,10 @@ static void large_problems_count_more(void **state)
     edges(&records, B, 0);
     for (size_t i = 0; i < 8; i++) {
         const size_t small = 32 + 4 * i, large = 2048 + 128 * i;
-        add_law(&records, RECORD_MATRIX, A, small, small, small, (struct law) { 10, 10 });
-        add_law(&records, RECORD_MATRIX, B, small, small, small, (struct law) { 10.03, 10 });
-        add_law(&records, RECORD_MATRIX, A, large, large, large, (struct law) { 10, 10 });
-        add_law(&records, RECORD_MATRIX, B, large, large, large, (struct law) { 10.03, 9.98 });
+        add_law(&records, RECORD_MATRIX, A, small, small, small, (struct law){ 10, 10 });
+        add_law(&records, RECORD_MATRIX, B, small, small, small, (struct law){ 10.03, 10 });
+        add_law(&records, RECORD_MATRIX, A, large, large, large, (struct law){ 10, 10 });
+        add_law(&records, RECORD_MATRIX, B, large, large, large, (struct law){ 10.03, 9.98 });
     }
     select_all(&records);
     check_chosen(1 << B);
@@ -216,11 +216,11 @@ static void missing_times_count_against(void **state)
     begin(&records);
     edges(&records, B, 0);
     edges(&records, A, 0);
-    add_squares(&records, A, (struct law) { 10, 10 });
+    add_squares(&records, A, (struct law){ 10, 10 });
     for (size_t size = 16; size <= 128; size *= 2)
-        add_law(&records, RECORD_MATRIX, B, size, size, size, (struct law) { 9, 9 });
+        add_law(&records, RECORD_MATRIX, B, size, size, size, (struct law){ 9, 9 });
     select_all(&records);
-    check_chosen(1 << A);              /* B would be taken everywhere */
+    check_chosen(1 << A); /* B would be taken everywhere */
 }
 
 /* Who was left out at one shape, because it seemed slow there, may serve the others. */
@@ -232,10 +232,10 @@ static void one_missing_time_does_not_spoil_the_rest(void **state)
     begin(&records);
     edges(&records, A, 0);
     edges(&records, B, 0);
-    add_squares(&records, A, (struct law) { 10, 10 });
+    add_squares(&records, A, (struct law){ 10, 10 });
     for (size_t size = 16; size <= 2048; size *= 2)
         if (size != 256)
-            add_law(&records, RECORD_MATRIX, B, size, size, size, (struct law) { 8, 8 });
+            add_law(&records, RECORD_MATRIX, B, size, size, size, (struct law){ 8, 8 });
     select_all(&records);
     assert_true(is_chosen(B, &number));
 }
@@ -247,8 +247,8 @@ static void failed_measurements_are_no_times(void **state)
     begin(&records);
     edges(&records, A, 0);
     edges(&records, B, 0);
-    add_squares(&records, A, (struct law) { 10, 10 });
-    add_squares(&records, B, (struct law) { 5, 5 });
+    add_squares(&records, A, (struct law){ 10, 10 });
+    add_squares(&records, B, (struct law){ 5, 5 });
     for (size_t i = records.num - 8; i < records.num; i++)
         strcpy(records.rows[i].outcome, "build");
     select_all(&records);
@@ -301,7 +301,7 @@ static void precisions_are_apart(void **state)
             "packed");
     assert_int_equal(winners.num_pins, 1);
     assert_ptr_equal(winners.pins[0].precision, precision_find("half"));
-    assert_int_equal(winners.pins[0].recipe[0], 0);          /* counted within the precision */
+    assert_int_equal(winners.pins[0].recipe[0], 0); /* counted within the precision */
 }
 
 /* ---- The application's own shapes ---- */
@@ -325,13 +325,13 @@ static void own_shapes_are_pinned(void **state)
     edges(&records, A, 0);
     edges(&records, C, 0);
     edges(&records, D, 4);
-    add_squares(&records, A, (struct law) { 10, 10 });
-    add_squares(&records, C, (struct law) { 20, 20 });
-    add_squares(&records, D, (struct law) { 20, 20 });
+    add_squares(&records, A, (struct law){ 10, 10 });
+    add_squares(&records, C, (struct law){ 20, 20 });
+    add_squares(&records, D, (struct law){ 20, 20 });
     for (int pair = 0; pair < 2; pair++) {
         add(&records, RECORD_OWN, "single", A, pair, 700, 600, 500, 2e-6);
         add(&records, RECORD_OWN, "single", C, pair, 700, 600, 500, pair == 1 ? 1e-6 : 3e-6);
-        add(&records, RECORD_OWN, "single", D, pair, 700, 600, 500, 1e-7);    /* failed an edge */
+        add(&records, RECORD_OWN, "single", D, pair, 700, 600, 500, 1e-7); /* failed an edge */
     }
     add(&records, RECORD_OWN, "single", C, 3, 33, 34, 35, 1e-6);
     select_all(&records);
@@ -360,8 +360,8 @@ static void a_list_shows_what_is_taken(void **state)
     edges(&records, A, 0);
     edges(&records, C, 0);
     for (int i = 0; i < 6; i++) {
-        add_squares(&records, A, (struct law) { 10, 10 });
-        add_squares(&records, C, (struct law) { 20, 20 });
+        add_squares(&records, A, (struct law){ 10, 10 });
+        add_squares(&records, C, (struct law){ 20, 20 });
     }
     add(&records, RECORD_OWN, "single", A, 0, 700, 700, 700, 5e-6);
     add(&records, RECORD_OWN, "single", C, 0, 700, 700, 700, 4e-6);
@@ -369,19 +369,17 @@ static void a_list_shows_what_is_taken(void **state)
     add(&records, RECORD_HELD, "single", C, 0, 701, 701, 701, 4e-6);
     assert_true(select_from_records(&records, "test", &winners, error));
     assert_true(is_chosen(A, &a) && is_chosen(C, &c));
-    assert_true(select_list(&records, &winners, precision_find("single"), RECORD_OWN, &list,
-            &num));
+    assert_true(select_list(&records, &winners, precision_find("single"), RECORD_OWN, &list, &num));
     assert_int_equal(num, 1);
     assert_true(list[0].m == 700 && list[0].recipe == c && list[0].seconds == 4e-6);
     assert_true(list[0].best == 4e-6);
     free(list);
-    assert_true(select_list(&records, &winners, precision_find("single"), RECORD_HELD, &list,
-            &num));
+    assert_true(
+            select_list(&records, &winners, precision_find("single"), RECORD_HELD, &list, &num));
     assert_int_equal(num, 1);
     assert_true(list[0].recipe == a && list[0].seconds == 5e-6 && list[0].best == 4e-6);
     free(list);
-    assert_true(select_list(&records, &winners, precision_find("double"), RECORD_OWN, &list,
-            &num));
+    assert_true(select_list(&records, &winners, precision_find("double"), RECORD_OWN, &list, &num));
     assert_int_equal(num, 0);
     assert_null(list);
     records_free(&records);
@@ -397,18 +395,25 @@ static const struct winner_loss *loss_of(const char *class)
 /* At what was held out, of each kind of shape: of what the predictions take, over the fastest. */
 static void losses_are_those_of_the_dispatch(void **state)
 {
-    static const struct { size_t m, n, k; const char *class; double loss; } rows[] = {
-        { 1000, 8, 1000, "thin", 2 }, { 8, 1000, 1000, "thin", 1 },
+    static const struct {
+        size_t m, n, k;
+        const char *class;
+        double loss;
+    } rows[] = {
+        { 1000, 8, 1000, "thin", 2 },
+        { 8, 1000, 1000, "thin", 1 },
         { 100, 100, 4000, "deep", 1.5 },
-        { 900, 900, 900, "even", 1 }, { 901, 901, 901, "even", 1 }, { 902, 902, 902, "even", 4 },
+        { 900, 900, 900, "even", 1 },
+        { 901, 901, 901, "even", 1 },
+        { 902, 902, 902, "even", 4 },
     };
     (void) state;
     struct records records;
     begin(&records);
     edges(&records, A, 0);
     edges(&records, B, 0);
-    add_squares(&records, A, (struct law) { 10, 10 });
-    add_squares(&records, B, (struct law) { 20, 20 });
+    add_squares(&records, A, (struct law){ 10, 10 });
+    add_squares(&records, B, (struct law){ 20, 20 });
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         add(&records, RECORD_HELD, "single", A, 0, rows[i].m, rows[i].n, rows[i].k,
                 1e-6 * rows[i].loss);
@@ -439,8 +444,8 @@ static void the_95th_percentile_is_near_the_end(void **state)
     begin(&records);
     edges(&records, A, 0);
     edges(&records, B, 0);
-    add_squares(&records, A, (struct law) { 10, 10 });
-    add_squares(&records, B, (struct law) { 20, 20 });
+    add_squares(&records, A, (struct law){ 10, 10 });
+    add_squares(&records, B, (struct law){ 20, 20 });
     for (size_t i = 0; i < 100; i++) {
         add(&records, RECORD_HELD, "single", A, 0, 500 + i, 500, 500, 1e-6 * (double) (100 + i));
         add(&records, RECORD_HELD, "single", B, 0, 500 + i, 500, 500, 1e-4);
@@ -461,10 +466,10 @@ static void what_beats_generic_ships(void **state)
     struct select_generic against;
     begin(&records);
     edges(&records, A, 0);
-    add_squares(&records, A, (struct law) { 10, 10 });
+    add_squares(&records, A, (struct law){ 10, 10 });
     add(&records, RECORD_GENERIC, "single", B, 0, 1024, 1024, 1024, 1);
     add(&records, RECORD_GENERIC, "single", B, 0, 64, 64, 64, 6e-6);
-    add(&records, RECORD_GENERIC, "single", B, 0, 7, 7, 7, 1e-7);    /* compared with nothing */
+    add(&records, RECORD_GENERIC, "single", B, 0, 7, 7, 7, 1e-7); /* compared with nothing */
     assert_true(select_generic(&records, precision_find("single"), &against));
     assert_int_equal(against.shapes, 2);
     assert_int_equal(against.slower, 1);
@@ -498,10 +503,10 @@ static void a_lead_of_generic_may_be_mispredicted(void **state)
     begin(&records);
     edges(&records, A, 0);
     edges(&records, B, 0);
-    add_squares(&records, A, (struct law) { 10, 10 });
+    add_squares(&records, A, (struct law){ 10, 10 });
     for (size_t size = 290; size <= 310; size++) {
-        const struct law of_b = size == 300 ? (struct law) { 8, 8 } : (struct law) { 20, 20 };
-        add_law(&records, RECORD_MATRIX, A, size, size, size, (struct law) { 10, 10 });
+        const struct law of_b = size == 300 ? (struct law){ 8, 8 } : (struct law){ 20, 20 };
+        add_law(&records, RECORD_MATRIX, A, size, size, size, (struct law){ 10, 10 });
         add_law(&records, RECORD_GENERIC, B, size, size, size, of_b);
     }
     assert_true(select_generic(&records, precision_find("single"), &against));
@@ -520,13 +525,13 @@ static void a_lead_of_generic_is_kept(void **state)
         edges(&records, A, 0);
         edges(&records, B, 0);
         for (size_t size = 1000; size < 1400; size++)
-            add_law(&records, RECORD_MATRIX, A, size, size, size, (struct law) { 10, 10 });
-        add_squares(&records, A, (struct law) { 10, 10 });
+            add_law(&records, RECORD_MATRIX, A, size, size, size, (struct law){ 10, 10 });
+        add_squares(&records, A, (struct law){ 10, 10 });
         for (size_t size = 16; size <= 128; size *= 2)
-            add_law(&records, RECORD_GENERIC, B, size, size, size, (struct law) {
-                    is_clear ? 9.3 : 9.7, 10 });
+            add_law(&records, RECORD_GENERIC, B, size, size, size,
+                    (struct law){ is_clear ? 9.3 : 9.7, 10 });
         for (size_t size = 1024; size <= 2048; size *= 2)
-            add_law(&records, RECORD_GENERIC, B, size, size, size, (struct law) { 10, 100 });
+            add_law(&records, RECORD_GENERIC, B, size, size, size, (struct law){ 10, 100 });
         select_all(&records);
         check_chosen(1 << A | (is_clear ? 1 << B : 0));
     }
@@ -541,9 +546,9 @@ static void what_loses_to_generic_does_not_ship(void **state)
     char error[FAMILY_ERROR_BYTES];
     begin(&records);
     edges(&records, A, 0);
-    add_squares(&records, A, (struct law) { 40, 40 });
+    add_squares(&records, A, (struct law){ 40, 40 });
     for (size_t size = 16; size <= 2048; size *= 2)
-        add_law(&records, RECORD_GENERIC, B, size, size, size, (struct law) { 10, 10 });
+        add_law(&records, RECORD_GENERIC, B, size, size, size, (struct law){ 10, 10 });
     assert_true(select_generic(&records, precision_find("single"), &against));
     assert_true(against.is_left && fabs(against.factor - 4) < 1e-9);
     assert_int_equal(against.shapes, 8);
@@ -580,7 +585,7 @@ static void generic_alone_does_not_ship(void **state)
 static void a_driver_in_the_process_is_named(void **state)
 {
     static const char *const in_process[] = { "Portable Computing Language", "rusticl", "Oclgrind",
-            "Portable*" };
+        "Portable*" };
     (void) state;
     for (size_t i = 0; i < sizeof in_process / sizeof in_process[0]; i++)
         assert_true(winners_want_driver(in_process[i]));

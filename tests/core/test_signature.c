@@ -19,8 +19,10 @@ static void check(const char *args, unsigned num, const uint8_t *codes, const ch
         assert_int_equal(signature.args[i].code, codes[i]);
     assert_true(signature_head("f", "WGN; 2 * WGM", args, false, &text));
     char expected[512];
-    snprintf(expected, sizeof expected, "__kernel __attribute__((reqd_work_group_size(${WGN}, "
-            "${2 * WGM}, 1)))\nvoid f(%s)\n", declared);
+    snprintf(expected, sizeof expected,
+            "__kernel __attribute__((reqd_work_group_size(${WGN}, "
+            "${2 * WGM}, 1)))\nvoid f(%s)\n",
+            declared);
     assert_string_equal(text.bytes, expected);
     text_free(&text);
 }
@@ -29,7 +31,7 @@ static void codes_have_declarations(void **state)
 {
     (void) state;
     check("M  K ALPHA A A_OFFSET LDA C ", 7,
-            (const uint8_t[]) { KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_A,
+            (const uint8_t[]){ KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_A,
                     KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C },
             "${I} M, ${I} K, ${R} alpha,\n        __global const ${T} *restrict A, "
             "${I} a_offset, ${I} lda,\n        __global ${T} *restrict C");
@@ -40,9 +42,9 @@ static void a_list_may_declare(void **state)
 {
     (void) state;
     check("M WORKSPACE as __global uchar *work; REGION_0 as long maps_at; BETA", 4,
-            (const uint8_t[]) { KILN_ARG_M, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_BETA },
+            (const uint8_t[]){ KILN_ARG_M, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_BETA },
             "${I} M,\n        __global uchar *work, long maps_at, ${R} beta");
-    check("; N as int cols;K as int depth", 2, (const uint8_t[]) { KILN_ARG_N, KILN_ARG_K },
+    check("; N as int cols;K as int depth", 2, (const uint8_t[]){ KILN_ARG_N, KILN_ARG_K },
             "int cols, int depth");
 }
 
@@ -56,8 +58,15 @@ static void what_has_no_name_is_refused(void **state)
     for (unsigned i = 0; i <= KILN_MAX_ARGS; i++)
         strcat(many, "M; ");
     const char *const malformed[] = {
-        "M WORKSPACE", "REGION_3", "PACKED_LDA", "M O", "m", "as long M", "WORKSPACE as ; M",
-        "WORKSPACE as", many,
+        "M WORKSPACE",
+        "REGION_3",
+        "PACKED_LDA",
+        "M O",
+        "m",
+        "as long M",
+        "WORKSPACE as ; M",
+        "WORKSPACE as",
+        many,
     };
     for (size_t i = 0; i < sizeof malformed / sizeof malformed[0]; i++)
         assert_false(signature_parse(malformed[i], false, &signature) ||

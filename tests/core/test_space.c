@@ -41,16 +41,16 @@ static void shards_part_the_space(void **state)
     for (size_t f = 0; f < num_families; f++) {
         struct space space = make_space(f, 1);
         const uint64_t size = space_size(&space);
-        if (size < NUM * NUM)          // too few to be parted
+        if (size < NUM * NUM) // too few to be parted
             continue;
         unsigned held[NUM] = { 0 }, legal = 0;
         for (uint64_t i = 0, step = size / 20000 + 1; i < size; i += step) {
             const struct point point = space_point(&space, i);
             unsigned owners = 0;
-            space.shard = (struct shard) { .num = 0 };
+            space.shard = (struct shard){ .num = 0 };
             const bool is_legal = space_legal(&space, &point, &reason);
             for (unsigned s = 1; s <= NUM; s++) {
-                space.shard = (struct shard) { s, NUM };
+                space.shard = (struct shard){ s, NUM };
                 const bool is_its = space_legal(&space, &point, &reason);
                 owners += is_its;
                 held[s - 1] += is_its;
@@ -94,10 +94,8 @@ static void a_shape_limits_the_points(void **state)
 
 static void shards_are_written_as_parts(void **state)
 {
-    static const char *const bad[] = {
-        "", "1", "/", "1/", "/2", "0/2", "3/2", "1/0", "1/2/3", "-1/2", "1/-2", "1/10000", " 1/2",
-        "1/2 ", "1.0/2", "00000000000000001/2"
-    };
+    static const char *const bad[] = { "", "1", "/", "1/", "/2", "0/2", "3/2", "1/0", "1/2/3",
+        "-1/2", "1/-2", "1/10000", " 1/2", "1/2 ", "1.0/2", "00000000000000001/2" };
     struct shard shard;
     (void) state;
     assert_true(shard_parse("1/1", &shard) && shard.index == 1 && shard.num == 1);
@@ -246,9 +244,8 @@ static unsigned render_pairs(const struct space spaces[NUM_PRECISIONS])
     for (unsigned i = 0; i < space->num_params; i++)
         for (unsigned j = 0; j < i; j++)
             for (unsigned corner = 0; corner < 4; corner++)
-                rendered += render_for_some(spaces,
-                        i, corner % 2 ? space->num_values[i] - 1 : 0,
-                        j, corner / 2 ? space->num_values[j] - 1 : 0);
+                rendered += render_for_some(spaces, i, corner % 2 ? space->num_values[i] - 1 : 0, j,
+                        corner / 2 ? space->num_values[j] - 1 : 0);
     return rendered;
 }
 

@@ -55,11 +55,11 @@ static void candidates_passed_all_edges(void **state)
                 add(&records, RECORD_EDGES, "single", A, pair, 0, 0, 0, 0);
         assert_int_equal(num_candidates(&records), 0);
     }
-    begin(&records);                   /* of another precision they do not count */
+    begin(&records); /* of another precision they do not count */
     for (int pair = 0; pair < NUM_PAIRS; pair++)
         add(&records, RECORD_EDGES, pair == 2 ? "half" : "single", A, pair, 0, 0, 0, 0);
     assert_int_equal(num_candidates(&records), 0);
-    begin(&records);                   /* what was not measured may ship; each is there once */
+    begin(&records); /* what was not measured may ship; each is there once */
     edges(&records, A, 0);
     edges(&records, B, 0);
     edges(&records, A, 0);
@@ -69,9 +69,16 @@ static void candidates_passed_all_edges(void **state)
 /* Wherever it was, and whatever else it passed. */
 static void what_failed_anywhere_is_no_candidate(void **state)
 {
-    static const struct { const char *outcome; bool may_ship; } rows[] = {
-        { "wrong", false }, { "crash", false }, { "timeout", false }, { "build", true },
-        { "late", true }, { "slow", true },
+    static const struct {
+        const char *outcome;
+        bool may_ship;
+    } rows[] = {
+        { "wrong", false },
+        { "crash", false },
+        { "timeout", false },
+        { "build", true },
+        { "late", true },
+        { "slow", true },
     };
     (void) state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
@@ -94,7 +101,7 @@ static void illegal_configurations_are_no_candidates(void **state)
     begin(&records);
     edges(&records, A, 0);
     edges(&records, B, 0);
-    records.head.facts.value[FACT_VECTOR_BYTES] = 16;        /* A's vectors are of 64 */
+    records.head.facts.value[FACT_VECTOR_BYTES] = 16; /* A's vectors are of 64 */
     assert_int_equal(num_candidates(&records), 1);
 }
 
@@ -165,7 +172,7 @@ static void held_times_change_nothing(void **state)
     (void) state;
     begin(&records);
     edges(&records, A, 0);
-    add_squares(&records, A, (struct law) { 5, 20 });
+    add_squares(&records, A, (struct law){ 5, 20 });
     open_times(&records, &times);
     without = times.candidates[0].time;
     times_free(&times);
@@ -204,7 +211,7 @@ static void other_rows_are_not_fitted(void **state)
     assert_null(candidate_of(&times, C));
     times_free(&times);
     add(&records, RECORD_MATRIX, "single", A, 0, 1000, 64, 64, 1e-6);
-    strcpy(records.rows[records.num - 1].outcome, "slow");   /* a time all the same */
+    strcpy(records.rows[records.num - 1].outcome, "slow"); /* a time all the same */
     open_times(&records, &times);
     assert_true(candidate_of(&times, A)->is_fitted);
     times_free(&times);
@@ -215,8 +222,8 @@ static void other_rows_are_not_fitted(void **state)
  * was timed at no other moments. */
 static void slow_moments_are_left_out(void **state)
 {
-    static const struct law laws[] = { [A] = { 10, 10 }, [B] = { 7, 7 }, [C] = { 30, 12 },
-            [D] = { 12, 30 } };
+    static const struct law
+            laws[] = { [A] = { 10, 10 }, [B] = { 7, 7 }, [C] = { 30, 12 }, [D] = { 12, 30 } };
     bool chosen[TIMES_MAX_CANDIDATES] = { true, true, true, true };
     struct records records;
     struct times times;
@@ -257,7 +264,7 @@ static void problems_are_merged(void **state)
     add(&records, RECORD_OWN, "single", A, 1, 64, 65, 66, 1);
     add(&records, RECORD_OWN, "single", A, 0, 65, 64, 66, 1);
     add(&records, RECORD_HELD, "single", A, 0, 64, 65, 66, 0.5);
-    add(&records, RECORD_MATRIX, "single", C, 0, 64, 65, 66, 0.1);     /* may not ship */
+    add(&records, RECORD_MATRIX, "single", C, 0, 64, 65, 66, 0.1); /* may not ship */
     open_times(&records, &times);
     assert_true(times_add(&records, RECORD_MATRIX, &times));
     assert_int_equal(times.num_tasks, 1);
@@ -306,9 +313,9 @@ static void generic_joins_what_was_measured(void **state)
     add(&records, RECORD_MATRIX, "single", A, 0, 64, 64, 64, 4);
     add(&records, RECORD_MATRIX, "single", A, 0, 65, 64, 64, 4);
     add(&records, RECORD_MATRIX, "single", A, 0, 66, 64, 64, 4);
-    add(&records, RECORD_GENERIC, "single", B, 0, 64, 64, 64, 3);      /* a candidate as well */
-    add(&records, RECORD_GENERIC, "single", C, 0, 65, 64, 64, 2);      /* not one */
-    add(&records, RECORD_GENERIC, "single", B, 0, 67, 64, 64, 1);      /* no such problem */
+    add(&records, RECORD_GENERIC, "single", B, 0, 64, 64, 64, 3); /* a candidate as well */
+    add(&records, RECORD_GENERIC, "single", C, 0, 65, 64, 64, 2); /* not one */
+    add(&records, RECORD_GENERIC, "single", B, 0, 67, 64, 64, 1); /* no such problem */
     add(&records, RECORD_GENERIC, "single", B, 1, 64, 64, 64, 1);
     open_times(&records, &times);
     assert_true(times_add(&records, RECORD_MATRIX, &times));
@@ -335,8 +342,8 @@ static void the_least_prediction_is_dispatched(void **state)
     begin(&records);
     edges(&records, A, 0);
     edges(&records, B, 0);
-    add_squares(&records, A, (struct law) { 20, 1 });
-    add_squares(&records, B, (struct law) { 1, 100 });
+    add_squares(&records, A, (struct law){ 20, 1 });
+    add_squares(&records, B, (struct law){ 1, 100 });
     add(&records, RECORD_HELD, "single", A, 0, 100, 100, 100, 1e-9);
     add(&records, RECORD_HELD, "single", B, 0, 1500, 1500, 1500, 1e-9);
     open_times(&records, &times);
@@ -368,10 +375,10 @@ static void guards_count_in_dispatch(void **state)
     edges(&records, A, 0);
     for (int pair = 0; pair < NUM_PAIRS; pair++)
         add_text(&records, RECORD_EDGES, "single", whole, pair, 0, 0, 0, 0);
-    add_squares(&records, A, (struct law) { 20, 10 });
+    add_squares(&records, A, (struct law){ 20, 10 });
     for (size_t size = 256; size <= 4096; size *= 2)
         add_text(&records, RECORD_MATRIX, "single", whole, 0, size, size, size,
-                law_seconds((struct law) { 10, 5 }, size, size));
+                law_seconds((struct law){ 10, 5 }, size, size));
     add(&records, RECORD_HELD, "single", A, 0, 1024, 1024, 1024, 1);
     add(&records, RECORD_HELD, "single", A, 0, 1023, 1024, 1024, 1);
     add(&records, RECORD_HELD, "single", A, 0, 1024, 1023, 1024, 1);
@@ -397,7 +404,7 @@ static void what_has_no_time_is_dispatched_at_last(void **state)
     begin(&records);
     for (int config = A; config <= C; config++)
         edges(&records, config, 0);
-    add_squares(&records, C, (struct law) { 1000, 1000 });
+    add_squares(&records, C, (struct law){ 1000, 1000 });
     add(&records, RECORD_HELD, "single", A, 0, 64, 64, 64, 1e-9);
     open_times(&records, &times);
     assert_true(times_add(&records, RECORD_HELD, &times));

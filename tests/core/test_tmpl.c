@@ -18,8 +18,9 @@ static int fill_names(void **state)
 {
     (void) state;
     names.num = 0;
-    bool ok = scope_set(&names, "M", 3) && scope_set(&names, "N", 0) && scope_set(&names, "VEC", 4)
-            && scope_set_text(&names, "T", "float") && scope_set_text(&names, "RAW", "${M} @end");
+    bool ok = scope_set(&names, "M", 3) && scope_set(&names, "N", 0) &&
+              scope_set(&names, "VEC", 4) && scope_set_text(&names, "T", "float") &&
+              scope_set_text(&names, "RAW", "${M} @end");
     return ok ? 0 : -1;
 }
 
@@ -87,9 +88,14 @@ static void values(void **state)
 {
     (void) state;
     static const struct good rows[] = {
-        { "", "" }, { "\n", "\n" }, { "plain", "plain\n" }, { "a\n\n  b\n", "a\n\n  b\n" },
-        { "x${M}y${ M * 2 }z\n", "x3y6z\n" }, { "${T} a; ${ T }4\n", "float a; float4\n" },
-        { "${-M}\n", "-3\n" }, { "${RAW}\n", "${M} @end\n" },
+        { "", "" },
+        { "\n", "\n" },
+        { "plain", "plain\n" },
+        { "a\n\n  b\n", "a\n\n  b\n" },
+        { "x${M}y${ M * 2 }z\n", "x3y6z\n" },
+        { "${T} a; ${ T }4\n", "float a; float4\n" },
+        { "${-M}\n", "-3\n" },
+        { "${RAW}\n", "${M} @end\n" },
         { "{}()@ } mail@if\n", "{}()@ } mail@if\n" },
     };
     check_good(rows, sizeof rows / sizeof rows[0]);
@@ -99,7 +105,8 @@ static void conditions(void **state)
 {
     (void) state;
     static const struct good rows[] = {
-        { "@if M\nyes\n@end\n", "yes\n" }, { "@if N\nyes\n@end\n", "" },
+        { "@if M\nyes\n@end\n", "yes\n" },
+        { "@if N\nyes\n@end\n", "" },
         { "@if N\na\n@else\nb\n@end\nc", "b\nc\n" },
         { "@if N\na\n@elif M == 3\nb\n@elif M\nc\n@else\nd\n@end\n", "b\n" },
         { "@if N\na\n@elif N\nb\n@else\nc\n@end\n", "c\n" },
@@ -119,7 +126,8 @@ static void loops(void **state)
     (void) state;
     static const struct good rows[] = {
         { "@for i in 0..M\n  c${i};\n@end\n", "  c0;\n  c1;\n  c2;\n" },
-        { "@for i in 0..0\nx\n@end\ny\n", "y\n" }, { "@for i in 5..2\nx\n@end\n", "" },
+        { "@for i in 0..0\nx\n@end\ny\n", "y\n" },
+        { "@for i in 5..2\nx\n@end\n", "" },
         { "@for i in -1..1\n${i}\n@end\n", "-1\n0\n" },
         { "@for i in (M - 1) * 2..max(M, (VEC + 1))\n${i}\n@end\n", "4\n" },
         { "@for i in M - 1 .. M + 1\n${i}\n@end\n", "2\n3\n" },
@@ -138,7 +146,8 @@ static void lists(void **state)
     (void) state;
     static const struct good rows[] = {
         { "$list(i in 0..M;, ;a${i});\n", "a0, a1, a2;\n" },
-        { "[$list(i in 0..0;, ;a)]\n", "[]\n" }, { "[$list(i in 0..1;, ;a)]\n", "[a]\n" },
+        { "[$list(i in 0..0;, ;a)]\n", "[]\n" },
+        { "[$list(i in 0..1;, ;a)]\n", "[a]\n" },
         { "$list(i in 0..2; + ; ${i})\n", " 0 +  1\n" },
         { "$list(v in 0..2; ;c${v} = fma((T) a, b${v}, (c${v}));)\n",
                 "c0 = fma((T) a, b0, (c0)); c1 = fma((T) a, b1, (c1));\n" },
@@ -156,7 +165,8 @@ static void lets(void **state)
 {
     (void) state;
     static const struct good rows[] = {
-        { "@let X = M * 2\n${X}\n", "6\n" }, { "@let X=M\n@let X = X + 1\n${X}\n", "4\n" },
+        { "@let X = M * 2\n${X}\n", "6\n" },
+        { "@let X=M\n@let X = X + 1\n${X}\n", "4\n" },
         { "@let X = 7\n@if 1\n@let X = 8\n${X}\n@end\n${X}\n", "8\n7\n" },
         { "@let X = 1 == 1\n${X}\n", "1\n" },
     };
@@ -239,8 +249,7 @@ static void wraps(void **state)
         { "@wrap twice.cl.in\n", "main:1: '@wrap' without '@end'" },
         { "@wrap around.cl.in X = 2\n${Y}\n@end\n", "main:2: undefined name 'Y'" },
         { "@wrap\n@end\n", "main:1: expected the name of a template after '@wrap'" },
-        { "@wrap twice.cl.in\n@body\n@end\n",
-                "main:2: '@body' in a file that no '@wrap' names" },
+        { "@wrap twice.cl.in\n@body\n@end\n", "main:2: '@body' in a file that no '@wrap' names" },
     };
     check_bad(bad, sizeof bad / sizeof bad[0]);
 }
@@ -262,7 +271,8 @@ static void block_errors(void **state)
         { "x\n@if 1\n@for i in 0..1\n@end\n", "main:2: '@if' without '@end'" },
         { "@for i in 0..1\n@if 1\n@end\n", "main:1: '@for' without '@end'" },
         { "a\n  @while 1\n", "main:2: unknown directive '@while'" },
-        { "@\n", "main:1: unknown directive '@'" }, { "@ if 1\n", "main:1: unknown directive '@'" },
+        { "@\n", "main:1: unknown directive '@'" },
+        { "@ if 1\n", "main:1: unknown directive '@'" },
         { "@iff 1\n@end\n", "main:1: unknown directive '@iff'" },
         { "@if 0\n@wihle\n@end\n", "main:2: unknown directive '@wihle'" },
         { "@if 1\n@else if 2\n@end\n", "main:2: text after '@else'" },

@@ -14,7 +14,7 @@ static inline struct device_facts facts_wide(void)
 {
     struct device_facts facts;
     facts_ample(&facts);
-    facts.value[FACT_COMPUTE_CAPABILITY] = 0;    /* a family that wants one has it set for it */
+    facts.value[FACT_COMPUTE_CAPABILITY] = 0; /* a family that wants one has it set for it */
     return facts;
 }
 

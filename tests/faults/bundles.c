@@ -181,7 +181,10 @@ static struct kiln_program split_programs[] = {
     { .first_symbol = PLAIN_TEXT, .num_symbols = 1 },
 };
 
-#define PLAIN { SINGLE, .name = "plain", .program = 1, .num_stages = 1, .stages = plain_stages }
+#define PLAIN \
+    { \
+        SINGLE, .name = "plain", .program = 1, .num_stages = 1, .stages = plain_stages \
+    }
 
 static const struct kiln_recipe staged_recipes[] = {
     { SINGLE, .name = "staged", .num_stages = 3, .stages = staged_stages, .num_regions = 2,
@@ -216,8 +219,13 @@ static const struct kiln_bundle *with_hashes(const struct kiln_bundle *bundle,
 const struct kiln_bundle *staged_bundle(void)
 {
     static const struct kiln_bundle bundle = {
-        .format = KILN_BUNDLE_FORMAT, .name = "staged", .num_programs = 2, .num_recipes = 2,
-        .programs = staged_programs, .recipes = staged_recipes, POOL,
+        .format = KILN_BUNDLE_FORMAT,
+        .name = "staged",
+        .num_programs = 2,
+        .num_recipes = 2,
+        .programs = staged_programs,
+        .recipes = staged_recipes,
+        POOL,
     };
     return with_hashes(&bundle, staged_programs);
 }
@@ -225,8 +233,13 @@ const struct kiln_bundle *staged_bundle(void)
 const struct kiln_bundle *imaged_bundle(void)
 {
     static const struct kiln_bundle bundle = {
-        .format = KILN_BUNDLE_FORMAT, .name = "imaged", .num_programs = 2, .num_recipes = 2,
-        .programs = imaged_programs, .recipes = imaged_recipes, POOL,
+        .format = KILN_BUNDLE_FORMAT,
+        .name = "imaged",
+        .num_programs = 2,
+        .num_recipes = 2,
+        .programs = imaged_programs,
+        .recipes = imaged_recipes,
+        POOL,
     };
     return with_hashes(&bundle, imaged_programs);
 }
@@ -234,8 +247,13 @@ const struct kiln_bundle *imaged_bundle(void)
 const struct kiln_bundle *split_bundle(void)
 {
     static const struct kiln_bundle bundle = {
-        .format = KILN_BUNDLE_FORMAT, .name = "split", .num_programs = 2, .num_recipes = 2,
-        .programs = split_programs, .recipes = split_recipes, POOL,
+        .format = KILN_BUNDLE_FORMAT,
+        .name = "split",
+        .num_programs = 2,
+        .num_recipes = 2,
+        .programs = split_programs,
+        .recipes = split_recipes,
+        POOL,
     };
     return with_hashes(&bundle, split_programs);
 }

@@ -12,8 +12,8 @@
 #define BINARY(bytes, num) \
     .data = (bytes), .size = (num), .data_hash = kiln_hash(KILN_HASH_BEGIN, bytes, num)
 
-const struct kiln_bundle *staged_bundle(void);     /* prepares A and B, each by a stage */
-const struct kiln_bundle *imaged_bundle(void);     /* reads A from the workspace, as an image */
-const struct kiln_bundle *split_bundle(void);      /* writes C in two stages, half in each */
+const struct kiln_bundle *staged_bundle(void); /* prepares A and B, each by a stage */
+const struct kiln_bundle *imaged_bundle(void); /* reads A from the workspace, as an image */
+const struct kiln_bundle *split_bundle(void);  /* writes C in two stages, half in each */
 
 #endif

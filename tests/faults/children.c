@@ -1,5 +1,5 @@
 /* children.c: see setup.h. Drivers end a process that they do not like, by a signal or by exit. */
-#define _DEFAULT_SOURCE                /* MAP_ANONYMOUS */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "setup.h"
 
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* fence.c: see fence.h. */
-#define _DEFAULT_SOURCE                /* MAP_ANONYMOUS */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "fence.h"
 
 #include <sys/mman.h>
@@ -14,10 +14,11 @@ void fence_make(struct fence *fence, size_t bytes, long place)
 {
     const size_t page = page_bytes(), start = place == FENCE_AT_END ? 0 : (size_t) place;
     const size_t inside = (start + (bytes > 0 ? bytes : 1) + page - 1) / page * page;
-    *fence = (struct fence) { .map_bytes = inside + 2 * page, .bytes = bytes };
+    *fence = (struct fence){ .map_bytes = inside + 2 * page, .bytes = bytes };
     fence->map = mmap(NULL, fence->map_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    need(fence->map != MAP_FAILED && mprotect(fence->map + page, inside, PROT_READ | PROT_WRITE)
-            == 0, "memory between fences");
+    need(fence->map != MAP_FAILED &&
+                    mprotect(fence->map + page, inside, PROT_READ | PROT_WRITE) == 0,
+            "memory between fences");
     fence->at = fence->map + page + (place == FENCE_AT_END ? inside - bytes : start);
 }
 

@@ -7,7 +7,7 @@
 #include "setup.h"
 
 /* Where the memory lies between the two fences. */
-enum { FENCE_AT_END = -1 };            /* else so many bytes behind the first fence */
+enum { FENCE_AT_END = -1 }; /* else so many bytes behind the first fence */
 
 struct fence {
     unsigned char *map, *at;

@@ -23,8 +23,12 @@ static void explain_all(struct kiln_context *kiln, const struct scene_setting *s
     wrap_begin_quietly();
     for (unsigned i = 0; i < SCENE_QUESTIONS; i++) {
         const struct kiln_gemm gemm = {
-            .precision = precisions[i], .m = setting->m, .n = setting->n, .k = setting->k,
-            .alpha = 1, .beta = 2,
+            .precision = precisions[i],
+            .m = setting->m,
+            .n = setting->n,
+            .k = setting->k,
+            .alpha = 1,
+            .beta = 2,
         };
         const enum kiln_status status = kiln_gemm_explain(kiln, &gemm, plans->text[i], SCENE_TEXT);
         if (status != KILN_SUCCESS) {
@@ -39,11 +43,16 @@ void scene_plans_make(const struct setup *setup, const struct scene_setting *set
 {
     struct kiln_context *kiln = setup_kiln(setup, setting->bundle);
     const struct kiln_gemm gemm = {
-        .m = setting->m, .n = setting->n, .k = setting->k, .alpha = 1, .beta = 2,
+        .m = setting->m,
+        .n = setting->n,
+        .k = setting->k,
+        .alpha = 1,
+        .beta = 2,
     };
     explain_all(kiln, setting, plans);
     need(kiln_gemm_workspace_bytes(kiln, &gemm, &plans->workspace_bytes) == KILN_SUCCESS &&
-         kiln_pack_bytes(kiln, &gemm, KILN_PACK_B, &plans->pack_bytes) == KILN_SUCCESS, "bytes");
+                    kiln_pack_bytes(kiln, &gemm, KILN_PACK_B, &plans->pack_bytes) == KILN_SUCCESS,
+            "bytes");
     kiln_context_destroy(&kiln);
 }
 
@@ -83,15 +92,18 @@ static void fill_wanted(struct scene *scene)
     }
 }
 
-void scene_open(struct scene *scene, const struct setup *setup,
-        const struct scene_setting *setting, const struct scene_plans *plans,
-        const struct scene_kind *kind)
+void scene_open(struct scene *scene, const struct setup *setup, const struct scene_setting *setting,
+        const struct scene_plans *plans, const struct scene_kind *kind)
 {
     const size_t num = SCENE_MEMBERS * c_elements(setting);
-    *scene = (struct scene) {
-        .setup = setup, .setting = setting, .plans = plans, .num_elements = num,
+    *scene = (struct scene){
+        .setup = setup,
+        .setting = setting,
+        .plans = plans,
+        .num_elements = num,
         .queue = setting->loose ? setup->loose : setup->queue,
-        .before = malloc(num * sizeof(float)), .wanted = malloc(num * sizeof(float)),
+        .before = malloc(num * sizeof(float)),
+        .wanted = malloc(num * sizeof(float)),
         .gemm = { .m = setting->m, .n = setting->n, .k = setting->k, .alpha = 1, .beta = 2 },
     };
     need(scene->before != NULL && scene->wanted != NULL, "memory");
@@ -104,8 +116,9 @@ void scene_open(struct scene *scene, const struct setup *setup,
         scene->kiln = setup_kiln(setup, setting->bundle);
     }
     if (setting->warm) {
-        need(kiln_gemm_enqueue(scene->kiln, &scene->gemm, scene->queue, 0, NULL, NULL)
-                == KILN_SUCCESS, "a first call");
+        need(kiln_gemm_enqueue(scene->kiln, &scene->gemm, scene->queue, 0, NULL, NULL) ==
+                        KILN_SUCCESS,
+                "a first call");
         clFinish(scene->queue);
     }
     wrap_end();
@@ -118,7 +131,7 @@ void scene_open(struct scene *scene, const struct setup *setup,
 void scene_rewind(struct scene *scene)
 {
     need(clEnqueueWriteBuffer(scene->setup->queue, scene->gemm.c, CL_TRUE, 0,
-            scene->num_elements * sizeof(float), scene->before, 0, NULL, NULL) == CL_SUCCESS,
+                 scene->num_elements * sizeof(float), scene->before, 0, NULL, NULL) == CL_SUCCESS,
             "a write");
     if (scene->setting->listed) {
         scene->gate = clCreateUserEvent(scene->setup->cl, NULL);
@@ -192,17 +205,18 @@ static unsigned check_members(struct scene *scene, unsigned least, unsigned most
     need(found != NULL, "memory");
     setup_read(scene->setup, scene->gemm.c, SCENE_MEMBERS * bytes, found);
     while (done < SCENE_MEMBERS &&
-           memcmp(found + done * num, scene->wanted + done * num, bytes) == 0) {
+            memcmp(found + done * num, scene->wanted + done * num, bytes) == 0) {
         done++;
     }
     const bool rest_is_old = memcmp(found + done * num, scene->before + done * num,
-            (SCENE_MEMBERS - done) * bytes) == 0;
+                                     (SCENE_MEMBERS - done) * bytes) == 0;
     free(found);
     if (!rest_is_old) {
         return fail("C is neither what it was nor the product");
     }
     return done < least ? fail("C is not the product")
-            : done > most ? fail("C has changed, though the call failed") : 0;
+         : done > most  ? fail("C has changed, though the call failed")
+                        : 0;
 }
 
 /* Of a batch, members that were enqueued before a failure are done. */
@@ -214,7 +228,10 @@ static unsigned check_product(struct scene *scene, enum kiln_status status)
     const unsigned num = scene->gemm.batch_count > 1 ? SCENE_MEMBERS : 1;
     const bool works = status == KILN_SUCCESS;
     return check_event(scene, status) +
-           check_members(scene, works ? num : 0, works ? num : num > 1 ? num - 1 : 0);
+           check_members(scene, works ? num : 0,
+                   works     ? num
+                   : num > 1 ? num - 1
+                             : 0);
 }
 
 static unsigned check_nothing(struct scene *scene, enum kiln_status status)
@@ -229,7 +246,8 @@ static unsigned check_number(const struct scene *scene, enum kiln_status status,
         return scene->bytes == 0 ? 0 : fail("bytes are not 0, though the call failed");
     }
     return scene->bytes == wanted || (scene->was_faulty && scene->bytes > wanted)
-            ? 0 : fail("the bytes of another kernel");
+                 ? 0
+                 : fail("the bytes of another kernel");
 }
 
 static unsigned check_bytes(struct scene *scene, enum kiln_status status)
@@ -259,7 +277,8 @@ static unsigned check_pack(struct scene *scene, enum kiln_status status)
     const unsigned failures = check_event(scene, status);
     if (status != KILN_SUCCESS) {
         const bool is_zero = scene->pack.buffer == NULL && scene->pack.bundle == NULL &&
-                scene->pack.bytes == 0 && memcmp(&scene->pack, &none, sizeof none) == 0;
+                             scene->pack.bytes == 0 &&
+                             memcmp(&scene->pack, &none, sizeof none) == 0;
         return failures + (is_zero ? 0 : fail("a pack, though the call failed")) +
                check_members(scene, 0, 0);
     }
@@ -285,8 +304,8 @@ static unsigned check_context(struct scene *scene, enum kiln_status status)
     explain_all(scene->kiln, scene->setting, &plans);
     for (unsigned i = 0; i < SCENE_QUESTIONS; i++) {
         if (strcmp(plans.text[i], scene->plans->text[i]) != 0) {
-            printf("    precision %d: '%.*s' instead of '%.*s'\n", precisions[i], 90,
-                    plans.text[i], 90, scene->plans->text[i]);
+            printf("    precision %d: '%.*s' instead of '%.*s'\n", precisions[i], 90, plans.text[i],
+                    90, scene->plans->text[i]);
             return fail("the context serves calls by other kernels");
         }
     }
@@ -313,7 +332,9 @@ static cl_event *event(struct scene *scene)
 static enum kiln_status create(struct scene *scene, enum kiln_build build, int self_test)
 {
     const struct kiln_context_params params = {
-        .bundle = scene->setting->bundle, .build = build, .self_test = self_test,
+        .bundle = scene->setting->bundle,
+        .build = build,
+        .self_test = self_test,
     };
     return kiln_context_create(scene->setup->cl, scene->setup->device, &params, &scene->kiln);
 }
@@ -376,8 +397,9 @@ static void prepare_packed(struct scene *scene)
 {
     struct kiln_context *other = setup_kiln(scene->setup, scene->setting->bundle);
     prepare_room(scene);
-    need(kiln_pack_enqueue(other, &scene->gemm, KILN_PACK_B, scene->room, 256,
-            scene->setup->queue, 0, NULL, NULL, &scene->brought) == KILN_SUCCESS, "a pack");
+    need(kiln_pack_enqueue(other, &scene->gemm, KILN_PACK_B, scene->room, 256, scene->setup->queue,
+                 0, NULL, NULL, &scene->brought) == KILN_SUCCESS,
+            "a pack");
     clFinish(scene->setup->queue);
     kiln_context_destroy(&other);
     scene->gemm.packed_b = &scene->brought;

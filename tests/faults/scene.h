@@ -55,7 +55,7 @@ struct scene_kind {
     unsigned (*check)(struct scene *scene, enum kiln_status status);
 };
 
-enum { SCENE_PLAIN_CALL = 4 };         /* kiln_gemm_enqueue */
+enum { SCENE_PLAIN_CALL = 4 }; /* kiln_gemm_enqueue */
 extern const struct scene_kind scene_kinds[];
 extern const size_t num_scene_kinds;
 
@@ -63,9 +63,8 @@ void scene_plans_make(const struct setup *setup, const struct scene_setting *set
         struct scene_plans *plans);
 
 /* What is there before the call, and after it: C as it was. */
-void scene_open(struct scene *scene, const struct setup *setup,
-        const struct scene_setting *setting, const struct scene_plans *plans,
-        const struct scene_kind *kind);
+void scene_open(struct scene *scene, const struct setup *setup, const struct scene_setting *setting,
+        const struct scene_plans *plans, const struct scene_kind *kind);
 void scene_rewind(struct scene *scene);
 void scene_close(struct scene *scene);
 

@@ -55,8 +55,8 @@ static cl_device_id find_device(const char *part)
         num = 0;
     }
     for (cl_uint i = 0; i < num && i < MAX_PLATFORMS; i++) {
-        if (clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, MAX_DEVICES, devices, &num_devices)
-                != CL_SUCCESS) {
+        if (clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, MAX_DEVICES, devices, &num_devices) !=
+                CL_SUCCESS) {
             continue;
         }
         for (cl_uint j = 0; j < num_devices && j < MAX_DEVICES; j++) {
@@ -96,16 +96,18 @@ cl_mem setup_buffer(const struct setup *setup, size_t bytes, const void *values)
     cl_mem buffer = clCreateBuffer(setup->cl, CL_MEM_READ_WRITE, bytes > 0 ? bytes : 1, NULL, NULL);
     need(buffer != NULL, "a buffer");
     if (values != NULL) {
-        need(clEnqueueWriteBuffer(setup->queue, buffer, CL_TRUE, 0, bytes, values, 0, NULL, NULL)
-                == CL_SUCCESS, "a write");
+        need(clEnqueueWriteBuffer(setup->queue, buffer, CL_TRUE, 0, bytes, values, 0, NULL, NULL) ==
+                        CL_SUCCESS,
+                "a write");
     }
     return buffer;
 }
 
 void setup_read(const struct setup *setup, cl_mem buffer, size_t bytes, void *values)
 {
-    need(clEnqueueReadBuffer(setup->queue, buffer, CL_TRUE, 0, bytes, values, 0, NULL, NULL)
-            == CL_SUCCESS, "a read");
+    need(clEnqueueReadBuffer(setup->queue, buffer, CL_TRUE, 0, bytes, values, 0, NULL, NULL) ==
+                    CL_SUCCESS,
+            "a read");
 }
 
 struct kiln_context *setup_kiln(const struct setup *setup, const struct kiln_bundle *bundle)
@@ -157,19 +159,21 @@ static size_t fit(size_t extent, uint32_t unit, uint32_t most)
     return most > 0 && whole > most ? most : whole;
 }
 
-struct kiln_gemm recipe_call(const struct kiln_recipe *recipe, const size_t extents[3],
-        size_t pad)
+struct kiln_gemm recipe_call(const struct kiln_recipe *recipe, const size_t extents[3], size_t pad)
 {
     const struct kiln_guard *guard = &recipe->guard;
     const size_t m = fit(extents[0], guard->m, guard->most[0]);
     const size_t n = fit(extents[1], guard->n, guard->most[1]);
     const size_t k = fit(extents[2], guard->k, guard->most[2]);
-    return (struct kiln_gemm) {
+    return (struct kiln_gemm){
         .precision = kiln_precision_of_call(recipe->precision),
         .arithmetic = kiln_arithmetic_of_call(recipe->precision),
         .transa = recipe->transa ? KILN_TRANS : KILN_NO_TRANS,
         .transb = recipe->transb ? KILN_TRANS : KILN_NO_TRANS,
-        .m = m, .n = n, .k = k, .alpha = 1,
+        .m = m,
+        .n = n,
+        .k = k,
+        .alpha = 1,
         .lda = fit((recipe->transa ? m : k) + pad, guard->a, 0),
         .ldb = fit((recipe->transb ? k : n) + pad, guard->b, 0),
         .ldc = fit(n + pad, guard->c, 0),

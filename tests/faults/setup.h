@@ -48,8 +48,7 @@ unsigned long num_linked_recipes(void);
 
 /* A call with alpha of 1 that the recipe takes, as near to the extents as its guard lets it;
  * leading dimensions have at least `pad` elements beyond a row. */
-struct kiln_gemm recipe_call(const struct kiln_recipe *recipe, const size_t extents[3],
-        size_t pad);
+struct kiln_gemm recipe_call(const struct kiln_recipe *recipe, const size_t extents[3], size_t pad);
 /* Whether it is the recipe that serves the call. */
 bool recipe_serves(const struct kiln_recipe *recipe, struct kiln_context *kiln,
         const struct kiln_gemm *gemm);

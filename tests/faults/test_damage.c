@@ -94,7 +94,8 @@ static unsigned multiply(struct kiln_context *kiln)
     gemm.b = b;
     gemm.c = c;
     need(clEnqueueFillBuffer(setup.queue, c, &ruin, sizeof ruin, 0, M * N * sizeof ruin, 0, NULL,
-            NULL) == CL_SUCCESS, "a fill");
+                 NULL) == CL_SUCCESS,
+            "a fill");
     const enum kiln_status status = kiln_gemm_enqueue(kiln, &gemm, setup.queue, 0, NULL, NULL);
     clFinish(setup.queue);
     if (status != KILN_SUCCESS) {
@@ -136,8 +137,7 @@ static void copy_make(struct copy *copy, unsigned source)
     memset(copy, 0, sizeof *copy);
     copy->bundle = *of;
     memcpy(copy->recipes, of->recipes, sizeof copy->recipes);
-    memcpy(copy->stages, of->recipes[0].stages,
-            of->recipes[0].num_stages * sizeof *copy->stages);
+    memcpy(copy->stages, of->recipes[0].stages, of->recipes[0].num_stages * sizeof *copy->stages);
     memcpy(copy->regions, of->recipes[0].regions,
             of->recipes[0].num_regions * sizeof *copy->regions);
     copy->recipes[0].stages = copy->stages;
@@ -146,9 +146,8 @@ static void copy_make(struct copy *copy, unsigned source)
         copy->time.coefficient[i] = 1;
     }
     copy->recipes[0].time = &copy->time;
-    copy->pin = (struct kiln_pin) {
-        KILN_SINGLE, M, N, K, { 0, KILN_NO_RECIPE, KILN_NO_RECIPE, KILN_NO_RECIPE }
-    };
+    copy->pin = (struct kiln_pin){ KILN_SINGLE, M, N, K,
+        { 0, KILN_NO_RECIPE, KILN_NO_RECIPE, KILN_NO_RECIPE } };
     copy->bundle.recipes = copy->recipes;
     copy->bundle.pins = &copy->pin;
     copy->bundle.num_pins = 1;
@@ -219,19 +218,15 @@ static int kind_of(unsigned code)
     case KILN_ARG_C:
     case KILN_ARG_WORKSPACE:
     case KILN_ARG_PACKED_A:
-    case KILN_ARG_PACKED_B:
-        return MEMORY;
-    case KILN_ARG_WORKSPACE_IMAGE:
-        return IMAGE;
+    case KILN_ARG_PACKED_B: return MEMORY;
+    case KILN_ARG_WORKSPACE_IMAGE: return IMAGE;
     case KILN_ARG_PACKED_A_AT:
     case KILN_ARG_PACKED_B_AT:
     case KILN_ARG_REGION_0:
     case KILN_ARG_REGION_1:
     case KILN_ARG_REGION_2:
-    case KILN_ARG_REGION_3:
-        return sizeof(cl_long);
-    default:
-        return code < KILN_NUM_ARG_CODES ? (int) sizeof(cl_int) : 0;
+    case KILN_ARG_REGION_3: return sizeof(cl_long);
+    default: return code < KILN_NUM_ARG_CODES ? (int) sizeof(cl_int) : 0;
     }
 }
 
@@ -304,8 +299,9 @@ static bool embedded_make(struct embedded *embedded, bool with_source)
     embedded->bundle = *staged_bundle();
     embedded->programs[0] = embedded->bundle.programs[0];
     embedded->programs[1] = embedded->bundle.programs[1];
-    embedded->binary = (struct kiln_binary) {
-        BINARY(embedded->data, size), .source_hash = embedded->programs[0].hash,
+    embedded->binary = (struct kiln_binary){
+        BINARY(embedded->data, size),
+        .source_hash = embedded->programs[0].hash,
     };
     embedded->programs[0].binaries = &embedded->binary;
     embedded->programs[0].num_binaries = 1;
@@ -346,7 +342,7 @@ static unsigned do_binary(unsigned long number)
     uint64_t state = number;
     unsigned failures = 0;
     if (!embedded_make(&embedded, number % 2 != 0)) {
-        return 0;                      /* a driver that gives out no binaries */
+        return 0; /* a driver that gives out no binaries */
     }
     damage(&embedded, number, &state);
     const enum kiln_status status = create(&embedded.bundle, &kiln);

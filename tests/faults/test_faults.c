@@ -49,7 +49,7 @@ static const struct kiln_bundle *linked_bundle(void)
     for (unsigned long i = 0; linked_recipe(i, &bundle, &index); i++) {
         const struct kiln_recipe *recipe = &bundle->recipes[index];
         if (recipe->precision == KILN_SINGLE && recipe->num_regions > 0 && !recipe->transa &&
-            !recipe->transb) {
+                !recipe->transb) {
             solo_make(&solo, bundle, index);
             return &solo.bundle;
         }
@@ -61,7 +61,12 @@ static struct scene_setting setting_of(unsigned bundle, unsigned mode, bool warm
 {
     const struct kiln_bundle *const small[] = { staged_bundle(), imaged_bundle(), split_bundle() };
     struct scene_setting setting = {
-        .m = 96, .n = 96, .k = 96, .loose = mode / 2, .listed = mode % 2, .warm = warm,
+        .m = 96,
+        .n = 96,
+        .k = 96,
+        .loose = mode / 2,
+        .listed = mode % 2,
+        .warm = warm,
         .bundle_name = "linked",
     };
     if (bundle == BUNDLE_LINKED) {
@@ -104,10 +109,8 @@ static bool is_refusal(enum kiln_status status, cl_int code)
     case KILN_INVALID_PACK:
     case KILN_NO_KERNEL:
     case KILN_NO_DOUBLE:
-    case KILN_PACK_UNSUITABLE:
-        return true;
-    default:
-        return (int) status == code || ((int) status < 0 && code != 0);
+    case KILN_PACK_UNSUITABLE: return true;
+    default: return (int) status == code || ((int) status < 0 && code != 0);
     }
 }
 
@@ -128,7 +131,7 @@ static bool is_allowed(const struct fault *fault, const struct wrap_report *repo
 static void wait_for_callbacks(void)
 {
     for (unsigned i = 0; i < CALLBACK_STEPS && wrap_held() > 0; i++) {
-        nanosleep(&(struct timespec) { .tv_nsec = 1000000 }, NULL);
+        nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
     }
 }
 
@@ -261,7 +264,7 @@ static bool is_wanted(const struct options *options, const struct place *place)
     const size_t kind = (size_t) (place->kind - scene_kinds);
     const bool has_queue = place->kind->check != scene_kinds[0].check && !place->kind->tells;
     if ((place->kind->creates && (place->warm || place->bundle != 0)) ||
-        (!has_queue && place->mode != 0)) {
+            (!has_queue && place->mode != 0)) {
         return false;
     }
     if (options->whole) {
@@ -298,7 +301,7 @@ static unsigned run_ways(const struct options *options, const struct place *plac
     for (unsigned way = 0; way < NUM_WAYS; way++) {
         const struct fault fault = { place->call, way >= NUM_FAULT_KINDS, way % NUM_FAULT_KINDS };
         const unsigned long turn = place->call + (unsigned long) (place->kind - scene_kinds) +
-                5 * place->mode + 11 * place->bundle + 7 * place->warm;
+                                   5 * place->mode + 11 * place->bundle + 7 * place->warm;
         struct wrap_report report = { .calls = 0 };
         if (!options->whole && turn % (2 * NUM_WAYS) != way) {
             continue;

@@ -172,8 +172,8 @@ static unsigned multiply_packed(void)
     const enum kiln_status second = pack(OPERAND_PACK_B, KILN_PACK_B, &b);
     test.gemm.packed_b = &b;
     status = status == KILN_SUCCESS ? second : status;
-    const unsigned failures =
-            status == KILN_SUCCESS ? multiply() : fail(kiln_status_string(status));
+    const unsigned failures = status == KILN_SUCCESS ? multiply()
+                                                     : fail(kiln_status_string(status));
     clFinish(test.setup.queue);
     test.gemm.packed_a = test.gemm.packed_b = NULL;
     fence_free(&test.fences[OPERAND_PACK_A]);
@@ -238,9 +238,9 @@ static unsigned do_recipe(const struct options *options, unsigned long number)
     }
     need(linked_recipe(number, &bundle, &index), "a recipe");
     if (kiln_precision_is_complex(bundle->recipes[index].precision) ||
-        bundle->recipes[index].routine != KILN_ROUTINE_MULTIPLY ||
-        bundle->recipes[index].triangles == KILN_TRIANGLES_ALWAYS) {
-        return 0;                      /* they serve no call of a whole product: runtime-forms */
+            bundle->recipes[index].routine != KILN_ROUTINE_MULTIPLY ||
+            bundle->recipes[index].triangles == KILN_TRIANGLES_ALWAYS) {
+        return 0; /* they serve no call of a whole product: runtime-forms */
     }
     solo_make(&solo, bundle, index);
     test.recipe = &solo.recipe;

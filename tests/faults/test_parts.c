@@ -23,13 +23,13 @@ static const double alpha = 2, beta = 3;
 
 static cl_float2 number(size_t i)
 {
-    return (cl_float2){{(float)(i * 7 % 5) - 2, (float)(i * 11 % 7) - 3}};
+    return (cl_float2){ { (float) (i * 7 % 5) - 2, (float) (i * 11 % 7) - 3 } };
 }
 
 static cl_float2 sum_of(cl_float2 x, cl_float2 y, cl_float2 z)
 {
-    return (cl_float2){{z.s[0] + x.s[0] * y.s[0] - x.s[1] * y.s[1],
-            z.s[1] + x.s[0] * y.s[1] + x.s[1] * y.s[0]}};
+    return (cl_float2){ { z.s[0] + x.s[0] * y.s[0] - x.s[1] * y.s[1],
+            z.s[1] + x.s[0] * y.s[1] + x.s[1] * y.s[0] } };
 }
 
 static size_t rows_of(enum form form)
@@ -42,16 +42,16 @@ static cl_float2 element_of_a(const struct matrices *x, enum form form, size_t r
 {
     if (form == HERMITIAN && p <= row) {
         const cl_float2 a = x->a[row * K + p];
-        return (cl_float2){{a.s[0], p < row ? a.s[1] : 0}};
+        return (cl_float2){ { a.s[0], p < row ? a.s[1] : 0 } };
     }
     const cl_float2 a = x->a[p * rows_of(form) + row];
-    return (cl_float2){{a.s[0], -a.s[1]}};
+    return (cl_float2){ { a.s[0], -a.s[1] } };
 }
 
 /* C = alpha A^H B + beta C, of both members, which share A and B. */
 static void fill(enum form form, struct matrices *x)
 {
-    const cl_float2 none = {{0, 0}}, factor = {{(float)beta, form == TURNED ? 1 : 0}};
+    const cl_float2 none = { { 0, 0 } }, factor = { { (float) beta, form == TURNED ? 1 : 0 } };
     const size_t rows = rows_of(form);
     for (size_t i = 0; i < K * K; i++) {
         x->a[i] = number(i);
@@ -67,7 +67,7 @@ static void fill(enum form form, struct matrices *x)
         }
         x->c[i] = number(i + 5);
         x->right[i] = sum_of(factor, x->c[i],
-                (cl_float2){{(float)alpha * sum.s[0], (float)alpha * sum.s[1]}});
+                (cl_float2){ { (float) alpha * sum.s[0], (float) alpha * sum.s[1] } });
     }
 }
 
@@ -83,12 +83,21 @@ static bool run(const struct setup *setup, const struct fault *fault, enum form 
     struct kiln_context *kiln = setup_kiln(setup, NULL);
     wrap_end();
     struct kiln_gemm gemm = {
-        .precision = KILN_COMPLEX_SINGLE, .m = rows, .n = N, .k = K,
+        .precision = KILN_COMPLEX_SINGLE,
+        .m = rows,
+        .n = N,
+        .k = K,
         .transa = form == HERMITIAN ? KILN_NO_TRANS : KILN_CONJ_TRANS,
-        .uplo_a = form == HERMITIAN ? KILN_LOWER : (enum kiln_uplo)0, .hermitian = 1,
-        .alpha = alpha, .beta = beta, .beta_imag = form == TURNED ? 1 : 0,
-        .a = setup_buffer(setup, sizeof x.a, x.a), .b = setup_buffer(setup, sizeof x.b, x.b),
-        .c = setup_buffer(setup, sizeof x.c, x.c), .batch_count = BATCH, .c_stride = rows * N,
+        .uplo_a = form == HERMITIAN ? KILN_LOWER : (enum kiln_uplo) 0,
+        .hermitian = 1,
+        .alpha = alpha,
+        .beta = beta,
+        .beta_imag = form == TURNED ? 1 : 0,
+        .a = setup_buffer(setup, sizeof x.a, x.a),
+        .b = setup_buffer(setup, sizeof x.b, x.b),
+        .c = setup_buffer(setup, sizeof x.c, x.c),
+        .batch_count = BATCH,
+        .c_stride = rows * N,
     };
     wrap_begin(fault);
     const enum kiln_status status = kiln_gemm_enqueue(kiln, &gemm, setup->queue, 0, NULL, NULL);
@@ -100,9 +109,9 @@ static bool run(const struct setup *setup, const struct fault *fault, enum form 
                           memcmp(result + rows * N, x.c + rows * N, bytes) == 0;
     const bool is_old = memcmp(result, x.c, BATCH * bytes) == 0;
     if (status == KILN_SUCCESS ? !is_right : form != TURNED && !is_old && !is_first) {
-        printf("FAILED: form %d, call %lu (%s): %s, and C is %s\n", (int)form,
-                fault->at, report.failed != NULL ? report.failed : "none",
-                kiln_status_string(status), is_old ? "as it was" : "wrong");
+        printf("FAILED: form %d, call %lu (%s): %s, and C is %s\n", (int) form, fault->at,
+                report.failed != NULL ? report.failed : "none", kiln_status_string(status),
+                is_old ? "as it was" : "wrong");
         ++*failures;
     }
     clReleaseMemObject(gemm.a);
@@ -116,7 +125,7 @@ static bool run(const struct setup *setup, const struct fault *fault, enum form 
 
 int main(int argc, char **argv)
 {
-    static const char *const only[] = {"clEnqueueNDRangeKernel", "clCreateBuffer", NULL};
+    static const char *const only[] = { "clEnqueueNDRangeKernel", "clCreateBuffer", NULL };
     const struct options options = options_of(argc, argv);
     struct setup setup;
     unsigned failures = 0, num = 0;

@@ -53,7 +53,7 @@ static cl_mem integers(const struct worker *worker, unsigned modulus)
 
 static void worker_open(struct worker *worker, unsigned number)
 {
-    *worker = (struct worker) { .number = number };
+    *worker = (struct worker){ .number = number };
     worker->a = integers(worker, 7);
     worker->b = integers(worker, 5);
     for (unsigned i = 0; i < NUM_CALLS; i++) {
@@ -62,7 +62,7 @@ static void worker_open(struct worker *worker, unsigned number)
     for (size_t i = 0; i < SIZE * SIZE; i++) {
         for (size_t p = 0; p < SIZE; p++) {
             worker->wanted[i] += value(worker, i / SIZE * SIZE + p, 7) *
-                    value(worker, p * SIZE + i % SIZE, 5);
+                                 value(worker, p * SIZE + i % SIZE, 5);
         }
     }
 }
@@ -83,9 +83,15 @@ static unsigned worker_close(struct worker *worker)
 
 static struct kiln_gemm call_of(const struct worker *worker, unsigned number)
 {
-    return (struct kiln_gemm) {
-        .m = SIZE, .n = SIZE, .k = SIZE, .alpha = 1, .a = worker->a, .b = worker->b,
-        .c = worker->c[number], .workspace = pool.workspace,
+    return (struct kiln_gemm){
+        .m = SIZE,
+        .n = SIZE,
+        .k = SIZE,
+        .alpha = 1,
+        .a = worker->a,
+        .b = worker->b,
+        .c = worker->c[number],
+        .workspace = pool.workspace,
     };
 }
 
@@ -96,8 +102,8 @@ static void *work(void *argument)
     for (unsigned i = 0; i < NUM_CALLS; i++) {
         const struct kiln_gemm gemm = call_of(worker, i);
         worker->failures += kiln_gemm_enqueue(pool.kiln, &gemm,
-                pool.queues[(worker->number + i) % pool.num_queues], 0, NULL, NULL)
-                != KILN_SUCCESS;
+                                    pool.queues[(worker->number + i) % pool.num_queues], 0, NULL,
+                                    NULL) != KILN_SUCCESS;
     }
     return NULL;
 }
@@ -207,8 +213,8 @@ static unsigned queues_in_turn(void)
     for (unsigned i = 0; i < MANY_QUEUES && failures == 0; i++) {
         const struct kiln_gemm gemm = call_of(&pool.workers[0], i % NUM_CALLS);
         open_queues(1, i % 3 == 0);
-        failures += kiln_gemm_enqueue(pool.kiln, &gemm, pool.queues[0], 0, NULL, NULL)
-                != KILN_SUCCESS;
+        failures += kiln_gemm_enqueue(pool.kiln, &gemm, pool.queues[0], 0, NULL, NULL) !=
+                    KILN_SUCCESS;
         clFinish(pool.queues[0]);
         close_queues();
     }
@@ -231,8 +237,8 @@ static unsigned fork_in_between(void)
         worker_open(&pool.workers[0], i);
         for (unsigned n = 0; n < NUM_CALLS; n++) {
             const struct kiln_gemm gemm = call_of(&pool.workers[0], n);
-            failures += kiln_gemm_enqueue(pool.kiln, &gemm, pool.queues[n % 2], 0, NULL, NULL)
-                    != KILN_SUCCESS;
+            failures += kiln_gemm_enqueue(pool.kiln, &gemm, pool.queues[n % 2], 0, NULL, NULL) !=
+                        KILN_SUCCESS;
             if (n == NUM_CALLS / 2) {
                 const pid_t child = fork();
                 need(child >= 0, "fork");

@@ -62,18 +62,12 @@ static double value_a(size_t i, size_t p)
 {
     const size_t m = test.gemm.m, k = test.gemm.k;
     switch (test.content) {
-    case CANCELLING:
-        return p == 0 ? 4 : p == k - 1 ? -3 : 0;
-    case A_IS_INFINITE:
-        return is_place(i, m, p, k) ? INFINITY : 1 + (double) ((i + p) % 2);
-    case A_IS_NAN:
-        return is_place(i, m, p, k) ? NAN : 1 + (double) ((i + p) % 2);
-    case B_IS_INFINITE:
-        return 1 + (double) ((i + p) % 2);
-    case ALL_ARE_NAN:
-        return NAN;
-    default:
-        return (double) ((i * 7 + p * 3) % 5) - 2;
+    case CANCELLING: return p == 0 ? 4 : p == k - 1 ? -3 : 0;
+    case A_IS_INFINITE: return is_place(i, m, p, k) ? INFINITY : 1 + (double) ((i + p) % 2);
+    case A_IS_NAN: return is_place(i, m, p, k) ? NAN : 1 + (double) ((i + p) % 2);
+    case B_IS_INFINITE: return 1 + (double) ((i + p) % 2);
+    case ALL_ARE_NAN: return NAN;
+    default: return (double) ((i * 7 + p * 3) % 5) - 2;
     }
 }
 
@@ -81,18 +75,12 @@ static double value_b(size_t p, size_t j)
 {
     const size_t k = test.gemm.k, n = test.gemm.n;
     switch (test.content) {
-    case CANCELLING:
-        return 1;
-    case A_IS_INFINITE:
-        return 1 + (double) ((p + j) % 2);
-    case B_IS_INFINITE:
-        return is_place(p, k, j, n) ? INFINITY : 1 + (double) ((p + j) % 2);
-    case B_IS_NAN:
-        return is_place(p, k, j, n) ? NAN : 1 + (double) ((p + j) % 2);
-    case ALL_ARE_NAN:
-        return NAN;
-    default:
-        return (double) ((p * 5 + j * 2) % 7) - 3;
+    case CANCELLING: return 1;
+    case A_IS_INFINITE: return 1 + (double) ((p + j) % 2);
+    case B_IS_INFINITE: return is_place(p, k, j, n) ? INFINITY : 1 + (double) ((p + j) % 2);
+    case B_IS_NAN: return is_place(p, k, j, n) ? NAN : 1 + (double) ((p + j) % 2);
+    case ALL_ARE_NAN: return NAN;
+    default: return (double) ((p * 5 + j * 2) % 7) - 3;
     }
 }
 
@@ -100,16 +88,11 @@ static double value_c(size_t i, size_t j)
 {
     const bool is_here = is_place(i, test.gemm.m, j, test.gemm.n);
     switch (test.content) {
-    case C_IS_INFINITE:
-        return is_here ? INFINITY : 1;
-    case C_IS_NAN:
-        return is_here ? NAN : 1;
-    case C_IS_MINUS_ZERO:
-        return -0.0;
-    case C_IS_ZERO:
-        return 0;
-    default:
-        return (double) ((i * 3 + j) % 9) - 4;
+    case C_IS_INFINITE: return is_here ? INFINITY : 1;
+    case C_IS_NAN: return is_here ? NAN : 1;
+    case C_IS_MINUS_ZERO: return -0.0;
+    case C_IS_ZERO: return 0;
+    default: return (double) ((i * 3 + j) % 9) - 4;
     }
 }
 
@@ -281,7 +264,8 @@ static unsigned multiply(double alpha, double beta)
     children_note("%s, %d bits, %zu x %zu x %zu, %s at %u, alpha %g, beta %g", test.recipe->name,
             g->precision, g->m, g->n, g->k, content_names[test.content], test.place, alpha, beta);
     need(clEnqueueWriteBuffer(test.setup.queue, g->c, CL_TRUE, 0, image_bytes(g->m, g->ldc),
-            test.image, 0, NULL, NULL) == CL_SUCCESS, "a write");
+                 test.image, 0, NULL, NULL) == CL_SUCCESS,
+            "a write");
     const enum kiln_status status = kiln_gemm_enqueue(test.kiln, g, test.setup.queue, 0, NULL,
             NULL);
     if (status != KILN_SUCCESS) {
@@ -313,7 +297,7 @@ static unsigned multiply_all(const double *alphas, size_t num_alphas, const doub
 
 static void set_call(size_t m, size_t n, size_t k, enum content content, unsigned place)
 {
-    test.gemm = recipe_call(test.recipe, (const size_t[3]) { m, n, k }, PAD);
+    test.gemm = recipe_call(test.recipe, (const size_t[3]){ m, n, k }, PAD);
     test.content = content;
     test.place = place;
 }
@@ -322,9 +306,7 @@ static unsigned do_factors(void)
 {
     const bool is_double = test.recipe->precision == KILN_DOUBLE;
     const double tiny = is_double ? 3e-320 : 1e-40, huge = is_double ? 1.5e308 : 3e38;
-    const double factors[] = {
-        0.0, -0.0, 1, -1, INFINITY, -INFINITY, NAN, tiny, huge, 1.5
-    };
+    const double factors[] = { 0.0, -0.0, 1, -1, INFINITY, -INFINITY, NAN, tiny, huge, 1.5 };
     const size_t num = sizeof factors / sizeof *factors;
     unsigned failures = 0;
     set_call(13, 11, 19, ORDINARY, 0);
@@ -387,9 +369,9 @@ static unsigned do_recipe(const struct options *options, unsigned long number)
     }
     need(linked_recipe(number, &bundle, &index), "a recipe");
     if (kiln_precision_is_complex(bundle->recipes[index].precision) ||
-        bundle->recipes[index].routine != KILN_ROUTINE_MULTIPLY ||
-        bundle->recipes[index].triangles == KILN_TRIANGLES_ALWAYS) {
-        return 0;                      /* they serve no call of a whole product: runtime-forms */
+            bundle->recipes[index].routine != KILN_ROUTINE_MULTIPLY ||
+            bundle->recipes[index].triangles == KILN_TRIANGLES_ALWAYS) {
+        return 0; /* they serve no call of a whole product: runtime-forms */
     }
     solo_make(&solo, bundle, index);
     test.recipe = &solo.recipe;

@@ -23,9 +23,9 @@ static _Thread_local struct fault fault;
 static _Thread_local struct wrap_report report;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct reference references[MAX_OBJECTS];    /* guarded by lock */
+static struct reference references[MAX_OBJECTS]; /* guarded by lock */
 static size_t num_references;
-static long allocations;               /* not freed yet; guarded by lock */
+static long allocations; /* not freed yet; guarded by lock */
 
 static const cl_int codes[] = {
     [FAULT_HOST_MEMORY] = CL_OUT_OF_HOST_MEMORY,
@@ -41,13 +41,13 @@ void wrap_enter_thread(void)
 void wrap_begin(const struct fault *wanted)
 {
     fault = *wanted;
-    report = (struct wrap_report) { .calls = 0 };
+    report = (struct wrap_report){ .calls = 0 };
     caller = CALLER_LIBRARY;
 }
 
 void wrap_begin_quietly(void)
 {
-    wrap_begin(&(struct fault) { .at = 0 });
+    wrap_begin(&(struct fault){ .at = 0 });
 }
 
 struct wrap_report wrap_end(void)
@@ -89,7 +89,7 @@ static void count(const void *object, const char *type, long by)
         i++;
     }
     if (i == num_references && num_references < MAX_OBJECTS) {
-        references[num_references++] = (struct reference) { object, type, 0 };
+        references[num_references++] = (struct reference){ object, type, 0 };
     }
     if (i < num_references) {
         references[i].count += by;
@@ -230,8 +230,8 @@ void wrap_print(void)
 /* Allocations fail when it is memory on the host that is lacking. */
 static bool allocation_fails(void)
 {
-    return call_fails("an allocation", fault.kind == FAULT_HOST_MEMORY ? CL_OUT_OF_HOST_MEMORY
-                                                                       : CL_SUCCESS);
+    return call_fails("an allocation",
+            fault.kind == FAULT_HOST_MEMORY ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS);
 }
 
 static void *count_allocation(void *memory)

@@ -34,7 +34,7 @@ static uint64_t random_state;
 
 /* ---- Failures ---- */
 
-static struct input current;           /* what the target is being given */
+static struct input current; /* what the target is being given */
 static const char *program;
 static char saved_path[256];
 
@@ -108,7 +108,7 @@ static void add_seed(const void *data, size_t size, const char *name)
     if (!copy)
         die("out of memory", name);
     memcpy(copy, data, size);
-    seeds[num_seeds++] = (struct input) { copy, size };
+    seeds[num_seeds++] = (struct input){ copy, size };
 }
 
 static void add_file(const char *path)
@@ -192,8 +192,15 @@ static void insert_piece(struct input *in)
 static void insert_number(struct input *in)
 {
     static const char *const numbers[] = {
-        "0", "-1", "2147483648", "4294967296", "9223372036854775807", "9223372036854775808",
-        "18446744073709551616", "1e99", "nan",
+        "0",
+        "-1",
+        "2147483648",
+        "4294967296",
+        "9223372036854775807",
+        "9223372036854775808",
+        "18446744073709551616",
+        "1e99",
+        "nan",
     };
     const char *number = numbers[random_below(sizeof numbers / sizeof numbers[0])];
     insert(in, (const uint8_t *) number, strlen(number));
@@ -251,28 +258,16 @@ static void mutate(struct input *in)
         if (in->size)
             in->data[random_below(in->size)] = (uint8_t) random_below(256);
         break;
-    case 2:
-        remove_range(in);
-        break;
-    case 3:
-        insert_number(in);
-        break;
-    case 4:
-        in->size = random_below(8) ? in->size : random_below(in->size + 1);
-        break;
-    case 5:
-        insert_word(in);
-        break;
+    case 2: remove_range(in); break;
+    case 3: insert_number(in); break;
+    case 4: in->size = random_below(8) ? in->size : random_below(in->size + 1); break;
+    case 5: insert_word(in); break;
     case 6:
         if (!random_below(4))
             splice(in);
         break;
-    case 7:
-        repeat_line(in);
-        break;
-    default:
-        insert_piece(in);
-        break;
+    case 7: repeat_line(in); break;
+    default: insert_piece(in); break;
     }
 }
 

@@ -23,10 +23,10 @@ static const struct scope *names(void)
     static struct scope scope;
     if (scope.num > 0)
         return &scope;
-    if (!scope_set(&scope, "M", 96) || !scope_set(&scope, "N", 0) || !scope_set(&scope, "VEC", 4)
-            || !scope_set(&scope, "TILE_M", 64) || !scope_set(&scope, "WG_M", 8)
-            || !scope_set(&scope, "BIG", INT64_MAX) || !scope_set(&scope, "SMALL", INT64_MIN)
-            || !scope_set_text(&scope, "T", "float"))
+    if (!scope_set(&scope, "M", 96) || !scope_set(&scope, "N", 0) || !scope_set(&scope, "VEC", 4) ||
+            !scope_set(&scope, "TILE_M", 64) || !scope_set(&scope, "WG_M", 8) ||
+            !scope_set(&scope, "BIG", INT64_MAX) || !scope_set(&scope, "SMALL", INT64_MIN) ||
+            !scope_set_text(&scope, "T", "float"))
         abort();
     return &scope;
 }
@@ -37,8 +37,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memset(&err, 0xff, sizeof err);
     int64_t value = 4711, again = 4711;
     bool ok = expr_eval((const char *) data, size, names(), &value, &err);
-    if (!ok && (value != 4711 || err.at > size || !memchr(err.what, '\0', sizeof err.what)
-            || err.what[0] == '\0'))
+    if (!ok && (value != 4711 || err.at > size || !memchr(err.what, '\0', sizeof err.what) ||
+                       err.what[0] == '\0'))
         abort();
     if (expr_eval((const char *) data, size, names(), &again, &err) != ok || again != value)
         abort();

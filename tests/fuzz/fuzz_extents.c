@@ -75,8 +75,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (taken.num)
             check_again(&taken);
     } else
-        abort_unless(fuzz_is_message(error, sizeof error) &&
-                     !strncmp(error, "shapes.txt: line ", 17));
+        abort_unless(
+                fuzz_is_message(error, sizeof error) && !strncmp(error, "shapes.txt: line ", 17));
     check_option(text);
     text_free(&taken.text);
     free(text);

@@ -38,8 +38,8 @@ static void remove_folder(void)
 static void make_folder(void)
 {
     static char buffer[4096];
-    snprintf(folder, sizeof folder, "%s/kiln-fuzz-XXXXXX", access("/dev/shm", W_OK) ? "/tmp"
-                                                                                : "/dev/shm");
+    snprintf(folder, sizeof folder, "%s/kiln-fuzz-XXXXXX",
+            access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
     abort_unless(mkdtemp(folder) != NULL);
     snprintf(path, sizeof path, "%s/journal", folder);
     snprintf(old_path, sizeof old_path, "%s.old1", path);
@@ -77,8 +77,8 @@ static struct journal_head tuner_head(const char *text, bool same)
     unsigned lines = 0;
     if (same && journal_head_parse(text, &head, &bytes, &lines, error) == JOURNAL_BEGUN)
         return head;
-    head = (struct journal_head) { .facts = { .platform = "P", .device = "D", .driver = "1" },
-            .generator = 0x0123456789abcdef };
+    head = (struct journal_head){ .facts = { .platform = "P", .device = "D", .driver = "1" },
+        .generator = 0x0123456789abcdef };
     head.facts.value[FACT_UNITS] = 8;
     return head;
 }
@@ -95,8 +95,13 @@ static struct journal *open_quietly(const struct journal_head *head, bool set_as
 static void check_opened(struct journal *journal, const struct journal_head *head,
         struct records *records)
 {
-    struct record row = { .kind = RECORD_HELD, .precision = &precisions[0], .m = 1, .n = 2, .k = 3,
-            .outcome = "ok", .seconds = 0.5 };
+    struct record row = { .kind = RECORD_HELD,
+        .precision = &precisions[0],
+        .m = 1,
+        .n = 2,
+        .k = 3,
+        .outcome = "ok",
+        .seconds = 0.5 };
     struct records again;
     char error[FAMILY_ERROR_BYTES];
     config_default(families[0], &row.config);

@@ -66,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *text = fuzz_text(data, size), *next = text;
     unsigned num = 0;
     for (; next && num < MAX_PARTS; num++) {
-        parts[num] = (struct merge_part) { "part", next };
+        parts[num] = (struct merge_part){ "part", next };
         next = strchr(next, '\f');
         if (next)
             *next++ = '\0';

@@ -59,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort_unless(records.whole_bytes <= strlen(text));
         for (size_t i = 0; i < records.num; i++)
             check_row(&records.rows[i]);
-        if (size % 4 == 0)            /* seldom, as it takes long */
+        if (size % 4 == 0) /* seldom, as it takes long */
             check_report(text);
     } else
         abort_unless(fuzz_is_message(error, sizeof error) && !records.rows);

@@ -35,12 +35,29 @@ const char *const fuzz_words[] = {
 /* Those of the hand-written seeds, then those of the kernels in the corpus. */
 static struct scope *names(void)
 {
-    static const struct { const char *name; int value; } numbers[] = {
-        { "M", 4 }, { "N", 0 }, { "VEC", 3 }, { "TM", 2 }, { "NV", 2 }, { "KU", 2 }, { "KT", 8 },
-        { "TA", 0 }, { "TB", 1 }, { "WHOLE", 0 }, { "GUARD", 1 },
+    static const struct {
+        const char *name;
+        int value;
+    } numbers[] = {
+        { "M", 4 },
+        { "N", 0 },
+        { "VEC", 3 },
+        { "TM", 2 },
+        { "NV", 2 },
+        { "KU", 2 },
+        { "KT", 8 },
+        { "TA", 0 },
+        { "TB", 1 },
+        { "WHOLE", 0 },
+        { "GUARD", 1 },
     };
-    static const struct { const char *name, *value; } texts[] = {
-        { "T", "float" }, { "R", "float" }, { "RV", "float4" }, { "I", "int" },
+    static const struct {
+        const char *name, *value;
+    } texts[] = {
+        { "T", "float" },
+        { "R", "float" },
+        { "RV", "float4" },
+        { "I", "int" },
     };
     static struct scope scope;
     if (scope.num > 0)
@@ -58,7 +75,7 @@ static void split(char *text, struct tmpl_file *files)
     static const char *const file_names[NUM_FILES] = { "a", "b", "c", "d" };
     char *end = text + strlen(text);
     for (int i = 0; i < NUM_FILES; i++) {
-        files[i] = (struct tmpl_file) { file_names[i], text };
+        files[i] = (struct tmpl_file){ file_names[i], text };
         text += strcspn(text, "\f");
         if (text < end)
             *text++ = '\0';
@@ -73,8 +90,8 @@ static char *render(const struct tmpl_file *files)
     char *out = tmpl_render(files, NUM_FILES, "a", names(), &err);
     if (names()->num != mark || names()->floor || names()->globals)
         abort();
-    if (!out && (err.line < 1 || !memchr(err.file, '\0', sizeof err.file)
-            || !memchr(err.what, '\0', sizeof err.what) || err.what[0] == '\0'))
+    if (!out && (err.line < 1 || !memchr(err.file, '\0', sizeof err.file) ||
+                        !memchr(err.what, '\0', sizeof err.what) || err.what[0] == '\0'))
         abort();
     return out;
 }

@@ -22,7 +22,7 @@ static inline void journal_text_put_checksum(char *line, size_t len)
 
 static inline void journal_text_repair(char *text)
 {
-    for (char *p = text; *p; ) {
+    for (char *p = text; *p;) {
         const size_t len = strcspn(p, "\n");
         journal_text_put_checksum(p, len);
         p += len + (p[len] == '\n');

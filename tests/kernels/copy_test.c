@@ -51,9 +51,8 @@ static const struct family_stage *find_stage(void)
 /* The text of the kernel for elements of so many bytes. */
 static char *render(size_t element_bytes)
 {
-    static const char *const files[] = {
-        "nv/address.cl.in", "copies/prelude.cl.in", "copies/both.cl.in"
-    };
+    static const char *const files[] = { "nv/address.cl.in", "copies/prelude.cl.in",
+        "copies/both.cl.in" };
     struct text all = { NULL };
     struct scope scope = { .num = 0 };
     struct tmpl_error error;
@@ -63,11 +62,12 @@ static char *render(size_t element_bytes)
     need(with_head && signature_head("copy", stage->locals, stage->args, true, &head),
             "out of memory");
     memcpy(with_head, template_files, num_template_files * sizeof *with_head);
-    with_head[num_template_files] = (struct tmpl_file) { SIGNATURE_FILE, head.bytes };
+    with_head[num_template_files] = (struct tmpl_file){ SIGNATURE_FILE, head.bytes };
     need(scope_set(&scope, "ELEM_BYTES", (long) element_bytes) &&
-            scope_set(&scope, "WHOLE", 16 / (long) element_bytes) &&
-            scope_set(&scope, "COPYA", 1) && scope_set(&scope, "COPYB", 1) &&
-            scope_set(&scope, "PARTS", 0), "the names are too many");
+                    scope_set(&scope, "WHOLE", 16 / (long) element_bytes) &&
+                    scope_set(&scope, "COPYA", 1) && scope_set(&scope, "COPYB", 1) &&
+                    scope_set(&scope, "PARTS", 0),
+            "the names are too many");
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         char *text = tmpl_render(with_head, num_template_files + 1, files[i], &scope, &error);
         need(text != NULL, text ? "" : error.what);
@@ -100,10 +100,11 @@ static cl_kernel build(struct launcher *launcher, size_t element_bytes, cl_progr
 static struct matrix make(struct launcher *launcher, size_t element_bytes, unsigned draw)
 {
     enum { NUM = sizeof extents / sizeof extents[0] };
-    struct matrix m = {
-        .rows = (cl_long) extents[draw % NUM], .cols = (cl_long) extents[draw / NUM % NUM],
-        .offset = draw % 16, .at = draw % 3 * 16, .element_bytes = element_bytes
-    };
+    struct matrix m = { .rows = (cl_long) extents[draw % NUM],
+        .cols = (cl_long) extents[draw / NUM % NUM],
+        .offset = draw % 16,
+        .at = draw % 3 * 16,
+        .element_bytes = element_bytes };
     m.ld = m.cols + draw % 4;
     const size_t num = (size_t) (m.offset + (m.rows - 1) * m.ld + m.cols);
     m.bytes = malloc(num * element_bytes);
@@ -121,12 +122,13 @@ static void set(cl_kernel kernel, cl_uint *index, const struct matrix *m, const 
 {
     const size_t word = sizeof(cl_long);
     need(!clSetKernelArg(kernel, (*index)++, word, &m->rows) &&
-            !clSetKernelArg(kernel, (*index)++, word, &m->cols) &&
-            !clSetKernelArg(kernel, (*index)++, sizeof m->buffer, &m->buffer) &&
-            !clSetKernelArg(kernel, (*index)++, word, &m->offset) &&
-            !clSetKernelArg(kernel, (*index)++, word, &m->ld) &&
-            !clSetKernelArg(kernel, (*index)++, sizeof *work, work) &&
-            !clSetKernelArg(kernel, (*index)++, word, &m->at), "clSetKernelArg");
+                    !clSetKernelArg(kernel, (*index)++, word, &m->cols) &&
+                    !clSetKernelArg(kernel, (*index)++, sizeof m->buffer, &m->buffer) &&
+                    !clSetKernelArg(kernel, (*index)++, word, &m->offset) &&
+                    !clSetKernelArg(kernel, (*index)++, word, &m->ld) &&
+                    !clSetKernelArg(kernel, (*index)++, sizeof *work, work) &&
+                    !clSetKernelArg(kernel, (*index)++, word, &m->at),
+            "clSetKernelArg");
 }
 
 static bool is_copied(struct launcher *launcher, const struct matrix *m, cl_mem work)
@@ -137,7 +139,7 @@ static bool is_copied(struct launcher *launcher, const struct matrix *m, cl_mem 
     for (size_t i = 0; i < (size_t) m->rows; i++) {
         const size_t from = ((size_t) m->offset + i * (size_t) m->ld) * m->element_bytes;
         need(!clEnqueueReadBuffer(launcher->queue, work, CL_TRUE,
-                (size_t) m->at * m->element_bytes + i * each, row, copied, 0, NULL, NULL),
+                     (size_t) m->at * m->element_bytes + i * each, row, copied, 0, NULL, NULL),
                 "clEnqueueReadBuffer");
         if (memcmp(copied, m->bytes + from, row)) {
             printf("FAILED: %zu-byte elements, %ld x %ld, ld %ld, offset %ld: row %zu\n",
@@ -152,9 +154,8 @@ static bool is_copied(struct launcher *launcher, const struct matrix *m, cl_mem 
 static bool run_case(struct launcher *launcher, cl_kernel kernel, size_t element_bytes,
         unsigned draw)
 {
-    struct matrix matrices[2] = {
-        make(launcher, element_bytes, draw), make(launcher, element_bytes, draw * 7 + 3)
-    };
+    struct matrix matrices[2] = { make(launcher, element_bytes, draw),
+        make(launcher, element_bytes, draw * 7 + 3) };
     const size_t items = ITEMS, all = ITEMS * GROUPS;
     cl_mem work[2];
     cl_uint index = 0;

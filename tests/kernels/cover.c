@@ -70,7 +70,7 @@ static void take_presets(struct maker *maker)
         if (meant && meant != letter)
             continue;
         if (config_parse(family->presets[i].config, &config, error) &&
-            space_locate(&maker->space, &config, &point) && may_take(maker, &point))
+                space_locate(&maker->space, &config, &point) && may_take(maker, &point))
             take(maker, &point);
     }
     maker->cover->num_presets = maker->cover->num;
@@ -81,7 +81,7 @@ static void take_value(struct maker *maker, unsigned param, unsigned value)
 {
     /* Each precision gets configurations of its own. */
     uint64_t random = (uint64_t) maker->space.problem.precision->id * SLOTS +
-            param * FAMILY_MAX_VALUES + value;
+                      param * FAMILY_MAX_VALUES + value;
     struct point best = { { 0 } };
     unsigned best_gain = 0, choices = 0;
     for (int draw = 0; draw < DRAWS && choices < CHOICES; draw++) {

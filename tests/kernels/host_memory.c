@@ -55,7 +55,7 @@ static void fill(struct host_check *check)
 
 static bool host_check_init(struct host_check *check, const struct verify_case *of)
 {
-    *check = (struct host_check) { .wanted = calloc(of->m * of->n + 1, sizeof(double)) };
+    *check = (struct host_check){ .wanted = calloc(of->m * of->n + 1, sizeof(double)) };
     if (!plain_init(&check->plain, of) || !check->wanted)
         return false;
     check->c_before = malloc(plain_bytes(&check->plain.c));
@@ -107,7 +107,7 @@ static void judge(const struct host_check *check, char message[VERIFY_MESSAGE_BY
         const size_t row = i / of->n, col = i % of->n;
         const double wanted = matrix_get(c, row, col);
         if (matrix_bits_of(c->element_bytes, check->wanted[i] + 0.0) !=
-            matrix_bits_of(c->element_bytes, wanted + 0.0))
+                matrix_bits_of(c->element_bytes, wanted + 0.0))
             snprintf(message, VERIFY_MESSAGE_BYTES, "C[%zu][%zu] is %g, not %g", row, col, wanted,
                     check->wanted[i]);
     }
@@ -141,8 +141,8 @@ static enum verify_verdict run_at(struct host_check *check, struct verifier *ver
 {
     const struct plain *plain = &check->plain;
     const size_t element = plain->c.element_bytes, num = LINE / element;
-    const size_t skews[] = { i * element, (3 * i + 1) % num * element,
-            (5 * i + 2) % num * element, i * CHUNK % LINE };
+    const size_t skews[] = { i * element, (3 * i + 1) % num * element, (5 * i + 2) % num * element,
+        i * CHUNK % LINE };
     struct hosted hosted[3] = {
         hosted_init(verifier, plain_begin(&plain->a), plain_bytes(&plain->a), skews[0]),
         hosted_init(verifier, plain_begin(&plain->b), plain_bytes(&plain->b), skews[1]),

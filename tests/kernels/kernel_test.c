@@ -117,8 +117,8 @@ static bool fit_within(const struct options *options, const struct kiln_recipe *
     shorten(&of->m, options->most);
     shorten(&of->n, options->most);
     shorten(&of->k, options->most);
-    return kiln_guard_takes_extents(guard, of->m, of->n, of->k) &&
-           guard->a <= 1 && guard->b <= 1 && guard->c <= 1;
+    return kiln_guard_takes_extents(guard, of->m, of->n, of->k) && guard->a <= 1 && guard->b <= 1 &&
+           guard->c <= 1;
 }
 
 /* How to see this failure again, alone. */
@@ -131,7 +131,8 @@ static void report(struct run *run, const struct candidate *candidate, const cha
     config_format(&candidate->config, config);
     run->counts.failures++;
     printf("\nFAILED %s: %s\n    again: kernel_test --device '%s' --config '%s' --precision %s "
-            "--transpose %s", edge, message, options->device, config, problem->precision->name,
+           "--transpose %s",
+            edge, message, options->device, config, problem->precision->name,
             pair_names[pair_of_problem(problem)]);
     for (unsigned i = 0; i < options->num_facts; i++)
         printf(" --fact %s", options->facts[i]);
@@ -184,7 +185,8 @@ static cl_mem tight_buffer(struct launcher *launcher, const struct verify_case *
     const size_t bytes = elements * (size_t) of->problem.precision->element_bytes;
     void *zeros = calloc(1, bytes);
     cl_mem buffer = zeros ? clCreateBuffer(launcher->context,
-            CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, zeros, NULL) : NULL;
+                                    CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes, zeros, NULL)
+                          : NULL;
     free(zeros);
     return buffer;
 }
@@ -204,15 +206,24 @@ static enum verify_verdict run_tight(struct verifier *verifier, struct kiln_cont
     const size_t a_cols = ta ? of->m : of->k, b_cols = tb ? of->k : of->n;
     struct kiln_gemm gemm = {
         .precision = kiln_precision_of_call(of->problem.precision->id),
-        .arithmetic = kiln_arithmetic_of_call(of->problem.precision->id), .layout = KILN_ROW_MAJOR,
-        .transa = ta ? KILN_TRANS : KILN_NO_TRANS, .transb = tb ? KILN_TRANS : KILN_NO_TRANS,
-        .m = of->m, .n = of->n, .k = of->k, .alpha = of->alpha, .beta = of->beta,
+        .arithmetic = kiln_arithmetic_of_call(of->problem.precision->id),
+        .layout = KILN_ROW_MAJOR,
+        .transa = ta ? KILN_TRANS : KILN_NO_TRANS,
+        .transb = tb ? KILN_TRANS : KILN_NO_TRANS,
+        .m = of->m,
+        .n = of->n,
+        .k = of->k,
+        .alpha = of->alpha,
+        .beta = of->beta,
         .a = tight_buffer(launcher, of, ta ? of->k : of->m, a_cols, of->pad_a, of->offset_a),
         .b = tight_buffer(launcher, of, tb ? of->n : of->k, b_cols, of->pad_b, of->offset_b),
         .c = tight_buffer(launcher, of, of->m, of->n, of->pad_c, of->offset_c),
-        .lda = at_least_one(a_cols) + of->pad_a, .ldb = at_least_one(b_cols) + of->pad_b,
+        .lda = at_least_one(a_cols) + of->pad_a,
+        .ldb = at_least_one(b_cols) + of->pad_b,
         .ldc = at_least_one(of->n) + of->pad_c,
-        .a_offset = of->offset_a, .b_offset = of->offset_b, .c_offset = of->offset_c,
+        .a_offset = of->offset_a,
+        .b_offset = of->offset_b,
+        .c_offset = of->offset_c,
     };
     double seconds;
     enum kiln_status status = KILN_OUT_OF_MEMORY;
@@ -248,16 +259,18 @@ static void run_class(struct run *run, struct candidate *candidate, unsigned num
     struct verify_case of = edge->of;
     const unsigned failures = run->counts.failures;
     if (!is_wanted(run->options, edge->name) ||
-        !fit_within(run->options, recipe_of(candidate), &of) ||
-        (run->options->brief && !brief_takes(&run->brief, &candidate->config, &candidate->problem,
-                edge->name)))
+            !fit_within(run->options, recipe_of(candidate), &of) ||
+            (run->options->brief &&
+                    !brief_takes(&run->brief, &candidate->config, &candidate->problem, edge->name)))
         return;
     if (!run->options->tight || of.m * of.n * of.k <= SMALL_CASE)
         run_case(run, candidate, edge->name, &of, verify_exact);
     with_packs(number, &of);
     if (!run->options->presets)
-        run_case(run, candidate, edge->name, &of, run->options->tight ? run_tight
-                : verify_has_reference(&of) ? verify_gauge : verify_exact);
+        run_case(run, candidate, edge->name, &of,
+                run->options->tight         ? run_tight
+                : verify_has_reference(&of) ? verify_gauge
+                                            : verify_exact);
     run->counts.classes++;
     run->counts.failed += run->counts.failures > failures;
 }
@@ -325,11 +338,10 @@ static void run_config(struct run *run, const struct config *config, const struc
         report(run, candidate, "build", candidate->message);
     if (candidate->outcome == TRIAL_OK && !run->options->tight && !run->options->presets)
         run_checks(run, candidate);
-    print_counts(&(struct counts) {
-        .classes = run->counts.classes - before.classes,
-        .failed = run->counts.failed - before.failed,
-        .cases = run->counts.cases - before.cases,
-        .failures = run->counts.failures - before.failures });
+    print_counts(&(struct counts){ .classes = run->counts.classes - before.classes,
+            .failed = run->counts.failed - before.failed,
+            .cases = run->counts.cases - before.cases,
+            .failures = run->counts.failures - before.failures });
     fflush(stdout);
 }
 
@@ -342,8 +354,8 @@ static bool is_small(const struct kiln_recipe *recipe, size_t most)
     bool ok = recipe->reach[0] <= most && recipe->reach[1] <= most;
     for (unsigned i = 0; i < recipe->num_regions; i++)
         for (unsigned d = 0; d < 2; d++)
-            ok = ok && (recipe->regions[i].dim[d] == KILN_DIM_ONE ||
-                        recipe->regions[i].round[d] <= most);
+            ok = ok &&
+                 (recipe->regions[i].dim[d] == KILN_DIM_ONE || recipe->regions[i].round[d] <= most);
     return ok;
 }
 
@@ -360,8 +372,9 @@ static size_t count_items(const struct kiln_recipe *recipe, size_t extent)
         const struct kiln_stage *stage = &recipe->stages[i];
         size_t items = 1;
         for (unsigned d = 0; d < stage->work_dim; d++)
-            items *= stage->local[d] * (is_of_extent(stage->dim[d])
-                    ? (extent + stage->tile[d] - 1) / stage->tile[d] : stage->tile[d]);
+            items *= stage->local[d] *
+                     (is_of_extent(stage->dim[d]) ? (extent + stage->tile[d] - 1) / stage->tile[d]
+                                                  : stage->tile[d]);
         sum += items;
     }
     return sum;
@@ -377,7 +390,7 @@ static bool accepts(void *env, const struct config *config, const struct problem
     if (!run->options->most)
         return true;
     if (assembly_init(&assembly, "size", &run->facts) &&
-        assembly_add(&assembly, config, problem, &index, error))
+            assembly_add(&assembly, config, problem, &index, error))
         ok = is_small(&assembly.recipes[index], run->options->most) &&
              (!run->options->brief || count_items(&assembly.recipes[index], 32) <= FEW_ITEMS);
     assembly_free(&assembly);
@@ -389,8 +402,9 @@ static void run_pairs(struct run *run, const struct config *config,
 {
     for (unsigned pair = 0; pair < NUM_PAIRS; pair++) {
         const struct problem problem = { precision, pair / 2, pair % 2 };
-        if (run->options->pair >= 0 ? (int) pair == run->options->pair
-                    : run->options->all || number == 0 || number % NUM_PAIRS == pair)
+        if (run->options->pair >= 0
+                        ? (int) pair == run->options->pair
+                        : run->options->all || number == 0 || number % NUM_PAIRS == pair)
             run_config(run, config, &problem);
     }
 }
@@ -398,7 +412,7 @@ static void run_pairs(struct run *run, const struct config *config,
 static void run_family(struct run *run, const struct family *family)
 {
     static struct cover cover;
-    run->brief = (struct brief) { .num_classes = 0 };
+    run->brief = (struct brief){ .num_classes = 0 };
     for (size_t p = 0; p < num_precisions; p++) {
         const struct problem problem = { &precisions[p], false, false };
         if (!counts(run->options, &precisions[p]))
@@ -441,10 +455,9 @@ static bool read_bundle(const char *folder, struct winners *winners)
 static bool is_asked_for(const struct options *options, const struct winner *winner, int pair,
         unsigned *number)
 {
-    return !form_is(winner) &&         // see runtime-forms
+    return !form_is(winner) && // see runtime-forms
            (!options->family || options->family == winner->config.family) &&
-           counts(options, winner->precision) &&
-           (options->pair < 0 || options->pair == pair) &&
+           counts(options, winner->precision) && (options->pair < 0 || options->pair == pair) &&
            (!options->shard.num || (*number)++ % options->shard.num + 1 == options->shard.index);
 }
 
@@ -483,8 +496,9 @@ static int run_all(struct run *run)
         return status;
     if (run->options->family && !run->counts.programs && !run->options->list)
         return EXIT_SKIPPED;
-    return run->counts.failures || (!run->counts.cases && !run->options->list) ? EXIT_FAILURE
-                                                                          : EXIT_SUCCESS;
+    return run->counts.failures || (!run->counts.cases && !run->options->list)
+                 ? EXIT_FAILURE
+                 : EXIT_SUCCESS;
 }
 
 static int pretend(const struct options *options, struct device_facts *facts)
@@ -492,7 +506,8 @@ static int pretend(const struct options *options, struct device_facts *facts)
     for (unsigned i = 0; i < options->num_facts; i++) {
         const char *equals = strchr(options->facts[i], '=');
         const int fact = equals ? word_find(fact_names, NUM_FACTS, options->facts[i],
-                (size_t) (equals - options->facts[i])) : -1;
+                                          (size_t) (equals - options->facts[i]))
+                                : -1;
         if (fact < 0)
             return usage("--fact:", options->facts[i]);
         facts->value[fact] = strtol(equals + 1, NULL, 10);
@@ -510,8 +525,7 @@ static int run_on_device(const struct options *options)
         fprintf(stderr, "kernel_test: %s\n", error);
         return EXIT_SKIPPED;
     }
-    if (!device_facts(device, &run.facts, error) ||
-        !launcher_open(&run.launcher, device, error)) {
+    if (!device_facts(device, &run.facts, error) || !launcher_open(&run.launcher, device, error)) {
         fprintf(stderr, "kernel_test: %s\n", error);
         return EXIT_FAILURE;
     }

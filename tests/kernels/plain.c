@@ -13,10 +13,16 @@ struct verify_case plain_case(const struct problem *problem, const struct kiln_r
 {
     const struct kiln_guard *guard = &recipe->guard;
     verify_fit(guard, &m, &n, &k);
-    return (struct verify_case) {
-        .problem = *problem, .m = m, .n = n, .k = k, .alpha = 1, .beta = 1,
+    return (struct verify_case){
+        .problem = *problem,
+        .m = m,
+        .n = n,
+        .k = k,
+        .alpha = 1,
+        .beta = 1,
         .pad_a = padding(problem->transa ? m : k, guard->a),
-        .pad_b = padding(problem->transb ? k : n, guard->b), .pad_c = padding(n, guard->c),
+        .pad_b = padding(problem->transb ? k : n, guard->b),
+        .pad_c = padding(n, guard->c),
     };
 }
 
@@ -65,15 +71,26 @@ unsigned char *plain_begin(const struct matrix *matrix)
 struct kiln_gemm plain_gemm(const struct plain *plain, const cl_mem buffers[3])
 {
     const struct verify_case *of = plain->of;
-    return (struct kiln_gemm) {
+    return (struct kiln_gemm){
         .precision = kiln_precision_of_call(of->problem.precision->id),
-        .arithmetic = kiln_arithmetic_of_call(of->problem.precision->id), .layout = KILN_ROW_MAJOR,
+        .arithmetic = kiln_arithmetic_of_call(of->problem.precision->id),
+        .layout = KILN_ROW_MAJOR,
         .transa = of->problem.transa ? KILN_TRANS : KILN_NO_TRANS,
         .transb = of->problem.transb ? KILN_TRANS : KILN_NO_TRANS,
-        .m = of->m, .n = of->n, .k = of->k, .alpha = of->alpha, .beta = of->beta,
-        .a = buffers[0], .a_offset = of->offset_a, .lda = plain->a.ld,
-        .b = buffers[1], .b_offset = of->offset_b, .ldb = plain->b.ld,
-        .c = buffers[2], .c_offset = of->offset_c, .ldc = plain->c.ld,
+        .m = of->m,
+        .n = of->n,
+        .k = of->k,
+        .alpha = of->alpha,
+        .beta = of->beta,
+        .a = buffers[0],
+        .a_offset = of->offset_a,
+        .lda = plain->a.ld,
+        .b = buffers[1],
+        .b_offset = of->offset_b,
+        .ldb = plain->b.ld,
+        .c = buffers[2],
+        .c_offset = of->offset_c,
+        .ldc = plain->c.ld,
     };
 }
 

@@ -83,7 +83,7 @@ static bool good(CUresult result, const char *what)
 static const char *meaning_of(int number)
 {
     static const char *const names[] = { "0", "0", "0", "0", "0", "0", "%nctaid.x", "%nctaid.y",
-            "%nctaid.z" };
+        "%nctaid.z" };
     return number < (int) (sizeof names / sizeof names[0]) ? names[number] : "?";
 }
 
@@ -151,8 +151,8 @@ static bool make_matrix(struct work *work, int which, size_t rows, size_t cols, 
         struct kiln_matrix *operand)
 {
     struct matrix *matrix = &work->matrices[which];
-    if (!matrix_init(matrix, work->product.element_bytes, rows, cols,
-                round_up(cols, align) - cols, 0))
+    if (!matrix_init(matrix, work->product.element_bytes, rows, cols, round_up(cols, align) - cols,
+                0))
         return good(CUDA_ERROR_OUT_OF_MEMORY, "a matrix");
     operand->ld = matrix->ld;
     return good(cuMemAlloc(&work->memory[which], matrix->bytes - 2 * MATRIX_ZONE_BYTES),
@@ -163,7 +163,8 @@ static bool upload(struct work *work, int which)
 {
     const struct matrix *matrix = &work->matrices[which];
     return good(cuMemcpyHtoD(work->memory[which], matrix->image + MATRIX_ZONE_BYTES,
-                        matrix->bytes - 2 * MATRIX_ZONE_BYTES), "cuMemcpyHtoD");
+                        matrix->bytes - 2 * MATRIX_ZONE_BYTES),
+            "cuMemcpyHtoD");
 }
 
 static bool make_operands(struct work *work)
@@ -171,8 +172,9 @@ static bool make_operands(struct work *work)
     struct kiln_product *p = &work->product;
     const struct kiln_guard *guard = &work->plan.recipe->guard;
     if (!make_matrix(work, 0, p->transa ? p->k : p->m, p->transa ? p->m : p->k, guard->a, &p->a) ||
-        !make_matrix(work, 1, p->transb ? p->n : p->k, p->transb ? p->k : p->n, guard->b, &p->b) ||
-        !make_matrix(work, 2, p->m, p->n, guard->c, &p->c))
+            !make_matrix(work, 1, p->transb ? p->n : p->k, p->transb ? p->k : p->n, guard->b,
+                    &p->b) ||
+            !make_matrix(work, 2, p->m, p->n, guard->c, &p->c))
         return false;
     fill(&work->matrices[0], p->transa, a_value);
     fill(&work->matrices[1], p->transb, b_value);
@@ -205,15 +207,15 @@ union argument {
 static union argument index_argument(const struct work *work, size_t value)
 {
     if (work->plan.recipe->index_bits == 32)
-        return (union argument) { .index32 = (int32_t) value };
-    return (union argument) { .index64 = (int64_t) value };
+        return (union argument){ .index32 = (int32_t) value };
+    return (union argument){ .index64 = (int64_t) value };
 }
 
 static union argument real_argument(const struct work *work, double value)
 {
     if (work->product.precision == KILN_DOUBLE)
-        return (union argument) { .real64 = value };
-    return (union argument) { .real32 = (float) value };
+        return (union argument){ .real64 = value };
+    return (union argument){ .real32 = (float) value };
 }
 
 /* Which of buffer, place and leading dimension of a prepared operand; its own where it is as is. */
@@ -222,9 +224,9 @@ static union argument packed_argument(const struct work *work, unsigned prepared
     const struct kiln_matrix *matrix = kiln_operand(&work->product, prepared);
     const bool is_as_is = work->plan.ready & prepared;
     if (which == 0)
-        return (union argument) { .memory = work->memory[is_as_is ? prepared - 1 : 3] };
+        return (union argument){ .memory = work->memory[is_as_is ? prepared - 1 : 3] };
     if (which == 1)
-        return (union argument) {
+        return (union argument){
             .index64 = is_as_is ? 0 : (int64_t) work->plan.packed_start[prepared]
         };
     return index_argument(work, is_as_is ? matrix->ld : work->plan.packed_ld[prepared]);
@@ -239,23 +241,29 @@ static union argument argument_of(const struct work *work, enum kiln_arg code)
     case KILN_ARG_K: return index_argument(work, p->k);
     case KILN_ARG_ALPHA: return real_argument(work, 1);
     case KILN_ARG_BETA: return real_argument(work, 0);
-    case KILN_ARG_A: return (union argument) { .memory = work->memory[0] };
-    case KILN_ARG_B: return (union argument) { .memory = work->memory[1] };
-    case KILN_ARG_C: return (union argument) { .memory = work->memory[2] };
+    case KILN_ARG_A: return (union argument){ .memory = work->memory[0] };
+    case KILN_ARG_B: return (union argument){ .memory = work->memory[1] };
+    case KILN_ARG_C: return (union argument){ .memory = work->memory[2] };
     case KILN_ARG_LDA: return index_argument(work, p->a.ld);
     case KILN_ARG_LDB: return index_argument(work, p->b.ld);
     case KILN_ARG_LDC: return index_argument(work, p->c.ld);
-    case KILN_ARG_WORKSPACE:
-        return (union argument) { .memory = work->memory[3] };
-    case KILN_ARG_PACKED_A: case KILN_ARG_PACKED_A_AT: case KILN_ARG_PACKED_LDA:
+    case KILN_ARG_WORKSPACE: return (union argument){ .memory = work->memory[3] };
+    case KILN_ARG_PACKED_A:
+    case KILN_ARG_PACKED_A_AT:
+    case KILN_ARG_PACKED_LDA:
         return packed_argument(work, KILN_PREPARED_A, code - KILN_ARG_PACKED_A);
-    case KILN_ARG_PACKED_B: case KILN_ARG_PACKED_B_AT: case KILN_ARG_PACKED_LDB:
+    case KILN_ARG_PACKED_B:
+    case KILN_ARG_PACKED_B_AT:
+    case KILN_ARG_PACKED_LDB:
         return packed_argument(work, KILN_PREPARED_B, code - KILN_ARG_PACKED_B);
-    case KILN_ARG_REGION_0: case KILN_ARG_REGION_1: case KILN_ARG_REGION_2: case KILN_ARG_REGION_3:
-        return (union argument) {
+    case KILN_ARG_REGION_0:
+    case KILN_ARG_REGION_1:
+    case KILN_ARG_REGION_2:
+    case KILN_ARG_REGION_3:
+        return (union argument){
             .index64 = (int64_t) work->plan.region_start[code - KILN_ARG_REGION_0]
         };
-    default: return index_argument(work, 0);     /* the offsets */
+    default: return index_argument(work, 0); /* the offsets */
     }
 }
 
@@ -278,7 +286,8 @@ static bool launch(const struct work *work, CUmodule module, unsigned index)
     }
     return good(cuModuleGetFunction(&function, module, stage->entry), stage->entry) &&
            good(cuLaunchKernel(function, groups[0], groups[1], groups[2], local[0], local[1],
-                        local[2], 0, NULL, addresses, NULL), stage->entry) &&
+                        local[2], 0, NULL, addresses, NULL),
+                   stage->entry) &&
            good(cuCtxSynchronize(), stage->entry);
 }
 
@@ -287,7 +296,8 @@ static bool judge(struct work *work)
     struct matrix *c = &work->matrices[2];
     char where[MATRIX_MESSAGE_BYTES];
     if (!good(cuMemcpyDtoH(c->image + MATRIX_ZONE_BYTES, work->memory[2],
-                     c->bytes - 2 * MATRIX_ZONE_BYTES), "cuMemcpyDtoH"))
+                      c->bytes - 2 * MATRIX_ZONE_BYTES),
+                "cuMemcpyDtoH"))
         return false;
     if (!matrix_is_intact(c, where)) {
         fprintf(stderr, "ptx_check: %s\n", where);
@@ -299,8 +309,8 @@ static bool judge(struct work *work)
             for (size_t p = 0; p < work->product.k; p++)
                 sum += a_value(i, p) * b_value(p, j);
             if (matrix_get(c, i, j) != sum) {
-                fprintf(stderr, "ptx_check: C[%zu][%zu] is %g, not %g\n", i, j,
-                        matrix_get(c, i, j), sum);
+                fprintf(stderr, "ptx_check: C[%zu][%zu] is %g, not %g\n", i, j, matrix_get(c, i, j),
+                        sum);
                 return false;
             }
         }
@@ -338,7 +348,7 @@ static char *binary_of(cl_program program, size_t *size)
         return NULL;
     char *text = calloc(bytes + 2, 1);
     if (text && clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof text, &text, NULL) !=
-            CL_SUCCESS) {
+                        CL_SUCCESS) {
         free(text);
         return NULL;
     }
@@ -359,7 +369,7 @@ static char *compile(cl_context context, cl_device_id device, const struct kiln_
         clReleaseProgram(program);
     free(kernels);
     if (text && (!strstr(text, ".target sm_") ||
-                 (source->ptx && !kiln_ptx_unmask(text, size, source->ptx)))) {
+                        (source->ptx && !kiln_ptx_unmask(text, size, source->ptx)))) {
         free(text);
         return NULL;
     }
@@ -424,13 +434,14 @@ static void check_recipe(struct check *check, const struct kiln_bundle *bundle,
     const struct kiln_places places = { .packed = KILN_PREPARED_NONE };
     struct work work = { .product = product_for(check, recipe) };
     char *text = strstr(recipe->name, check->options->recipe)
-            ? find_text(check, &bundle->programs[recipe->program]) : NULL;
+                       ? find_text(check, &bundle->programs[recipe->program])
+                       : NULL;
     if (!text)
         return;
     printf("%s: %u bit %c%c %s, %zu x %zu x %zu: ", bundle->name, recipe->precision,
             recipe->transa ? 't' : 'n', recipe->transb ? 't' : 'n', recipe->name, work.product.m,
             work.product.n, work.product.k);
-    fflush(stdout);                    /* it might crash */
+    fflush(stdout); /* it might crash */
     const bool ok = kiln_plan_make(recipe, &work.product, &places, 1, &work.plan) &&
                     run(&work, text);
     printf("%s\n", ok ? "right" : "FAILED");

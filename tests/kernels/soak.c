@@ -70,7 +70,7 @@ const struct precision *soak_random_precision(uint64_t *state, const struct devi
     do
         precision = &precisions[soak_below(state, num_precisions)];
     while (kiln_precision_is_complex(precision->id) ||
-           (precision->real_bytes == sizeof(double) && !facts->value[FACT_HAS_DOUBLE]));
+            (precision->real_bytes == sizeof(double) && !facts->value[FACT_HAS_DOUBLE]));
     return precision;
 }
 
@@ -85,8 +85,7 @@ void soak_explain(struct kiln_context *context, const struct kiln_gemm *gemm,
         end[strcspn(end + 1, "\n") + 2] = '\0';
 }
 
-void soak_note_kernel(struct soak *soak, struct kiln_context *context,
-        const struct kiln_gemm *gemm)
+void soak_note_kernel(struct soak *soak, struct kiln_context *context, const struct kiln_gemm *gemm)
 {
     char text[SOAK_EXPLAIN_BYTES];
     soak_explain(context, gemm, text);
@@ -94,7 +93,7 @@ void soak_note_kernel(struct soak *soak, struct kiln_context *context,
         if (!strcmp(soak->kernels[i], text))
             return;
     if (text[0] && soak->num_kernels < SOAK_MAX_KERNELS &&
-        (soak->kernels[soak->num_kernels] = malloc(strlen(text) + 1)))
+            (soak->kernels[soak->num_kernels] = malloc(strlen(text) + 1)))
         strcpy(soak->kernels[soak->num_kernels++], text);
 }
 
@@ -103,11 +102,12 @@ void soak_report(struct soak *soak, const char *message, const char *kernel)
     const struct soak_options *options = soak->options;
     soak->num_failures++;
     printf("FAILED step %lu: %s\n%s    again: soak --device '%s' --seed %lu --most %lu "
-            "--work %lu --step %lu%s%s\n", soak->step, message, kernel, options->device,
-            options->seed, options->most, options->work, soak->step,
-            options->huge ? " --huge" : "",
+           "--work %lu --step %lu%s%s\n",
+            soak->step, message, kernel, options->device, options->seed, options->most,
+            options->work, soak->step, options->huge ? " --huge" : "",
             options->singles && options->sessions ? ""
-            : options->singles ? " --kind single" : " --kind session");
+            : options->singles                    ? " --kind single"
+                                                  : " --kind session");
     fflush(stdout);
 }
 
@@ -165,11 +165,12 @@ static bool memory_is_flat(const struct growth *growth, const struct soak *soak)
 static bool nothing_is_left(void)
 {
     for (unsigned i = 0; i < CALLBACK_STEPS && wrap_held() > 0; i++)
-        nanosleep(&(struct timespec) { .tv_nsec = 1000000 }, NULL);
+        nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
     if (!wrap_held() && !wrap_given_too_often() && !wrap_allocated())
         return true;
     printf("FAILED: %ld references are left, %ld were given back too often, %ld allocations are "
-            "left\n", wrap_held(), wrap_given_too_often(), wrap_allocated());
+           "left\n",
+            wrap_held(), wrap_given_too_often(), wrap_allocated());
     wrap_print();
     return false;
 }
@@ -211,8 +212,8 @@ static int run_all(struct soak *soak)
             break;
         if (clock_now() - reported >= report_seconds) {
             reported = clock_now();
-            printf("%lu calls, %u failures, %.0f s, %zu MiB\n", soak->num_calls,
-                    soak->num_failures, reported - start, resident_bytes() >> 20);
+            printf("%lu calls, %u failures, %.0f s, %zu MiB\n", soak->num_calls, soak->num_failures,
+                    reported - start, resident_bytes() >> 20);
             fflush(stdout);
         }
     }
@@ -233,7 +234,7 @@ static bool open_soak(struct soak *soak, cl_device_id device)
     char error[FAMILY_ERROR_BYTES];
     cl_uint bits = 0;
     if (!device_facts(device, &soak->facts, error) ||
-        !launcher_open(&soak->launcher, device, error)) {
+            !launcher_open(&soak->launcher, device, error)) {
         fprintf(stderr, "soak: %s\n", error);
         return false;
     }
@@ -284,7 +285,8 @@ static int set_kind(struct soak_options *options, const char *kind)
     options->singles = strcmp(kind, "session") != 0;
     options->sessions = strcmp(kind, "single") != 0;
     return !options->singles || !options->sessions || !strcmp(kind, "both")
-            ? 0 : usage("unknown kind", kind);
+                 ? 0
+                 : usage("unknown kind", kind);
 }
 
 static int set_option(struct soak_options *options, const char *name, const char *value)
@@ -293,8 +295,12 @@ static int set_option(struct soak_options *options, const char *name, const char
         const char *name;
         unsigned long *number;
     } numbers[] = {
-        { "--calls", &options->calls }, { "--seed", &options->seed }, { "--most", &options->most },
-        { "--work", &options->work }, { "--step", &options->only }, { "--first", &options->first },
+        { "--calls", &options->calls },
+        { "--seed", &options->seed },
+        { "--most", &options->most },
+        { "--work", &options->work },
+        { "--step", &options->only },
+        { "--first", &options->first },
         { "--seconds", &options->seconds },
     };
     if (!strcmp(name, "--device")) {
@@ -309,7 +315,8 @@ static int set_option(struct soak_options *options, const char *name, const char
             errno = 0;
             *numbers[i].number = strtoul(value, &end, 10);
             return *value == '-' || *end || errno || !*numbers[i].number
-                    ? usage("no positive number for", name) : 0;
+                         ? usage("no positive number for", name)
+                         : 0;
         }
     return usage("unknown option", name);
 }
@@ -317,8 +324,14 @@ static int set_option(struct soak_options *options, const char *name, const char
 int main(int argc, char **argv)
 {
     struct soak_options options = {
-        .device = "", .calls = 2000, .seed = 1, .most = 1024, .work = 64, .first = 1,
-        .singles = true, .sessions = true,
+        .device = "",
+        .calls = 2000,
+        .seed = 1,
+        .most = 1024,
+        .work = 64,
+        .first = 1,
+        .singles = true,
+        .sessions = true,
     };
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--help"))

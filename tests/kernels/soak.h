@@ -52,7 +52,7 @@ void soak_explain(struct kiln_context *context, const struct kiln_gemm *gemm,
 
 /* ---- soak_single.c: one call at a time, judged by verify.h, of any size ---- */
 
-enum { SOAK_NUM_HUGE = 9 };            /* huge calls: of each precision, and each operand in it */
+enum { SOAK_NUM_HUGE = 9 }; /* huge calls: of each precision, and each operand in it */
 
 void soak_single(struct soak *soak);
 void soak_huge(struct soak *soak);

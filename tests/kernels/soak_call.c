@@ -13,10 +13,12 @@ enum { MOST_EXTENT = 130, MOST_WORK = 300000, MOST_MEMBERS = 4 };
 
 bool soak_arena_open(struct soak_arena *arena, cl_context context, size_t base_bytes)
 {
-    *arena = (struct soak_arena) {
+    *arena = (struct soak_arena){
         .base_bytes = base_bytes,
         .whole = clCreateBuffer(context, CL_MEM_READ_WRITE, ARENA_BYTES, NULL, NULL),
-        .begin = malloc(ARENA_BYTES), .wanted = malloc(ARENA_BYTES), .found = malloc(ARENA_BYTES),
+        .begin = malloc(ARENA_BYTES),
+        .wanted = malloc(ARENA_BYTES),
+        .found = malloc(ARENA_BYTES),
     };
     return arena->whole && arena->begin && arena->wanted && arena->found;
 }
@@ -35,7 +37,7 @@ void soak_arena_close(struct soak_arena *arena)
     free(arena->begin);
     free(arena->wanted);
     free(arena->found);
-    *arena = (struct soak_arena) { .whole = NULL };
+    *arena = (struct soak_arena){ .whole = NULL };
 }
 
 void soak_arena_clear(struct soak_arena *arena, bool by_parts)
@@ -80,7 +82,7 @@ bool soak_arena_place_pack(struct soak_arena *arena, size_t bytes, cl_mem *buffe
 {
     size_t at = 0;
     if (arena->num_ignored == ARENA_MAX_IGNORED ||
-        !soak_arena_take(arena, bytes, 256, 0, &at, buffer, offset))
+            !soak_arena_take(arena, bytes, 256, 0, &at, buffer, offset))
         return false;
     arena->ignored[arena->num_ignored].at = at;
     arena->ignored[arena->num_ignored++].bytes = bytes;
@@ -127,7 +129,7 @@ static size_t element_at(const struct soak_call *call, unsigned which, size_t me
 static size_t op_at(const struct soak_call *call, unsigned which, size_t member, size_t i, size_t j)
 {
     const bool trans = which == CALL_A ? call->gemm.transa == KILN_TRANS
-                     : which == CALL_B && call->gemm.transb == KILN_TRANS;
+                                       : which == CALL_B && call->gemm.transb == KILN_TRANS;
     const bool by_columns = call->gemm.layout == KILN_COL_MAJOR;
     return trans != by_columns ? element_at(call, which, member, j, i)
                                : element_at(call, which, member, i, j);
@@ -138,16 +140,12 @@ static size_t op_at(const struct soak_call *call, unsigned which, size_t member,
 static size_t random_extent(uint64_t *state)
 {
     switch (soak_below(state, 16)) {
-    case 0:
-        return soak_below(state, 8) ? 1 : 0;
+    case 0: return soak_below(state, 8) ? 1 : 0;
     case 1:
-    case 2:
-        return 1;
+    case 2: return 1;
     case 3:
-    case 4:
-        return 32 * (1 + soak_below(state, 4));
-    default:
-        return soak_log_random(state, MOST_EXTENT);
+    case 4: return 32 * (1 + soak_below(state, 4));
+    default: return soak_log_random(state, MOST_EXTENT);
     }
 }
 
@@ -158,12 +156,9 @@ static size_t random_ld(uint64_t *state, size_t rows, size_t length)
     if (rows <= 1 && !soak_below(state, 3))
         return ((size_t) 1 << (20 + soak_below(state, 43))) + soak_below(state, 2) * 17;
     switch (soak_below(state, 3)) {
-    case 0:
-        return least + soak_below(state, 40);
-    case 1:
-        return round_up(least, 16);
-    default:
-        return least;
+    case 0: return least + soak_below(state, 40);
+    case 1: return round_up(least, 16);
+    default: return least;
     }
 }
 
@@ -172,9 +167,9 @@ static bool place_matrix(const struct soak_call *call, struct soak_arena *arena,
 {
     const size_t bytes = element_bytes(call), members = call->gemm.batch_count;
     const bool is_empty = !rows || !length;
-    *place = (struct matrix_place) {
-        .rows = rows, .length = length, .ld = random_ld(state, rows, length)
-    };
+    *place = (struct matrix_place){ .rows = rows,
+        .length = length,
+        .ld = random_ld(state, rows, length) };
     const size_t span = is_empty ? 1 : (rows - 1) * place->ld + length;
     if (members > 1 && !(may_share && soak_below(state, 2)))
         place->stride = span + soak_below(state, 20);
@@ -182,7 +177,7 @@ static bool place_matrix(const struct soak_call *call, struct soak_arena *arena,
     place->bytes = all * bytes;
     arena->used += soak_below(state, 20) * bytes;
     if (!soak_arena_take(arena, place->bytes, bytes, soak_below(state, 9) * bytes, &place->base,
-            &place->buffer, &place->offset))
+                &place->buffer, &place->offset))
         return false;
     place->offset /= bytes;
     return true;
@@ -196,8 +191,8 @@ static bool place_all(struct soak_call *call, struct soak_arena *arena, uint64_t
     struct matrix_place *a = &call->places[CALL_A], *b = &call->places[CALL_B];
     struct matrix_place *c = &call->places[CALL_C];
     if (!place_matrix(call, arena, state, ta ? g->k : g->m, ta ? g->m : g->k, true, a) ||
-        !place_matrix(call, arena, state, tb ? g->n : g->k, tb ? g->k : g->n, true, b) ||
-        !place_matrix(call, arena, state, swap ? g->n : g->m, swap ? g->m : g->n, false, c))
+            !place_matrix(call, arena, state, tb ? g->n : g->k, tb ? g->k : g->n, true, b) ||
+            !place_matrix(call, arena, state, swap ? g->n : g->m, swap ? g->m : g->n, false, c))
         return false;
     g->a = a->buffer, g->a_offset = a->offset, g->lda = a->ld, g->a_stride = a->stride;
     g->b = b->buffer, g->b_offset = b->offset, g->ldb = b->ld, g->b_stride = b->stride;
@@ -226,7 +221,7 @@ static void choose(const struct soak *soak, uint64_t *state, struct soak_call *c
     static const double alphas[] = { 1, 1, 1, -1, 2, 0.5, 0 }, betas[] = { 0, 0, 1, -1, 0.5 };
     static const enum kiln_transpose modes[] = { KILN_NO_TRANS, KILN_TRANS };
     struct kiln_gemm *g = &call->gemm;
-    *call = (struct soak_call) { .times = soak_below(state, 5) ? 1 : 2 };
+    *call = (struct soak_call){ .times = soak_below(state, 5) ? 1 : 2 };
     const unsigned precision = soak_random_precision(state, &soak->facts)->id;
     g->precision = kiln_precision_of_call(precision);
     g->arithmetic = kiln_arithmetic_of_call(precision);
@@ -304,7 +299,8 @@ bool soak_call_judge(const struct soak_call *call, struct soak_arena *arena)
                 unsigned char *found = arena->found + at;
                 const unsigned char *wanted = arena->wanted + at;
                 is_right = is_right && (!memcmp(found, wanted, bytes) ||
-                        (element_get(call, found) == 0 && element_get(call, wanted) == 0));
+                                               (element_get(call, found) == 0 &&
+                                                       element_get(call, wanted) == 0));
                 memcpy(found, wanted, bytes);
             }
     return is_right;
@@ -313,9 +309,10 @@ bool soak_call_judge(const struct soak_call *call, struct soak_arena *arena)
 void soak_call_print(const struct soak_call *call, char text[VERIFY_MESSAGE_BYTES])
 {
     const struct kiln_gemm *g = &call->gemm;
-    snprintf(text, VERIFY_MESSAGE_BYTES, "%d bits, %s, %c%c, %zu x %zu x %zu, alpha %g, beta %g, "
-            "ld %zu %zu %zu, batch of %zu, packed %u%s%s, %u times", g->precision,
-            g->layout == KILN_COL_MAJOR ? "by columns" : "by rows",
+    snprintf(text, VERIFY_MESSAGE_BYTES,
+            "%d bits, %s, %c%c, %zu x %zu x %zu, alpha %g, beta %g, "
+            "ld %zu %zu %zu, batch of %zu, packed %u%s%s, %u times",
+            g->precision, g->layout == KILN_COL_MAJOR ? "by columns" : "by rows",
             g->transa == KILN_TRANS ? 't' : 'n', g->transb == KILN_TRANS ? 't' : 'n', g->m, g->n,
             g->k, g->alpha, g->beta, g->lda, g->ldb, g->ldc, g->batch_count, call->packed,
             call->is_typed ? ", typed" : "", call->is_late ? ", A late" : "", call->times);

@@ -49,7 +49,7 @@ struct session {
 /* What outlives a session. */
 static struct soak_arena arena;
 static struct kiln_context *epoch_kiln;
-static unsigned long epoch_of;         /* 0: none */
+static unsigned long epoch_of; /* 0: none */
 static struct kiln_bundle solo_bundle;
 static struct kiln_recipe solo_recipe;
 
@@ -98,7 +98,7 @@ static bool open_epoch(struct soak *soak)
     };
     epoch_of = epoch;
     return kiln_context_create(soak->launcher.context, soak->launcher.device, &params,
-            &epoch_kiln) == KILN_SUCCESS;
+                   &epoch_kiln) == KILN_SUCCESS;
 }
 
 void soak_session_end(void)
@@ -138,7 +138,7 @@ static bool make_rooms(struct session *session, uint64_t *state, struct job *job
         if (kiln_pack_bytes(session->kiln, &job->call.gemm, i ? KILN_PACK_B : KILN_PACK_A, &bytes))
             return false;
         if (!arena.by_parts && soak_below(state, 2) &&
-            soak_arena_place_pack(&arena, bytes + 1, &job->rooms[i], &job->room_offsets[i]))
+                soak_arena_place_pack(&arena, bytes + 1, &job->rooms[i], &job->room_offsets[i]))
             continue;
         job->room_offsets[i] = PACK_OFFSET;
         job->rooms[i] = make_buffer(session, PACK_OFFSET + bytes);
@@ -152,7 +152,7 @@ static bool make_rooms(struct session *session, uint64_t *state, struct job *job
 static bool make_workspace(struct session *session, uint64_t *state, struct job *job)
 {
     const enum workspace whose = job->call.is_typed ? WORKSPACE_OF_CONTEXT
-            : (enum workspace) soak_below(state, 3);
+                                                    : (enum workspace) soak_below(state, 3);
     size_t bytes = 0;
     if (whose == WORKSPACE_OF_CONTEXT)
         return true;
@@ -181,8 +181,7 @@ static bool share_workspaces(struct session *session)
         if (!job->has_room)
             continue;
         if (!*shared)
-            *shared = make_buffer(session,
-                    WORKSPACE_OFFSET + session->workspace_bytes[job->queue]);
+            *shared = make_buffer(session, WORKSPACE_OFFSET + session->workspace_bytes[job->queue]);
         if (!*shared)
             return false;
         job->workspace = *shared;
@@ -214,8 +213,8 @@ static bool upload(struct session *session)
     return session->staging &&
            !clEnqueueWriteBuffer(session->copies, session->staging, CL_TRUE, 0, ARENA_BYTES,
                    arena.wanted, 0, NULL, NULL) &&
-           !clEnqueueWriteBuffer(session->copies, arena.whole, CL_TRUE, 0, ARENA_BYTES,
-                   arena.begin, 0, NULL, NULL);
+           !clEnqueueWriteBuffer(session->copies, arena.whole, CL_TRUE, 0, ARENA_BYTES, arena.begin,
+                   0, NULL, NULL);
 }
 
 /* ---- Enqueuing ---- */
@@ -310,12 +309,14 @@ static enum kiln_status enqueue(struct session *session, struct job *job)
         const bool is_last = i + 1 == job->call.times;
         cl_event event = NULL;
         status = multiply(session, &gemm, job->call.is_typed, session->queues[job->queue], &waits,
-                is_last ? (job->wants_event ? &event : NULL) : is_loose ? &event : NULL);
+                is_last    ? (job->wants_event ? &event : NULL)
+                : is_loose ? &event
+                           : NULL);
         if (is_last)
             job->done = event;
         else if (event) {
             drop(&waits);
-            waits = (struct waits) { .num = 1, .events = { event } };
+            waits = (struct waits){ .num = 1, .events = { event } };
         }
     }
     drop(&waits);
@@ -346,7 +347,7 @@ static bool enqueue_all(struct session *session)
     struct worker workers[MAX_THREADS];
     unsigned num = 0;
     for (; num < session->num_threads; num++) {
-        workers[num] = (struct worker) { .session = session, .number = num };
+        workers[num] = (struct worker){ .session = session, .number = num };
         if (pthread_create(&workers[num].thread, NULL, work, &workers[num]))
             break;
     }
@@ -369,9 +370,8 @@ static void report(struct session *session, const struct job *job, const char *w
 {
     char call[VERIFY_MESSAGE_BYTES], text[2 * VERIFY_MESSAGE_BYTES], kernel[SOAK_EXPLAIN_BYTES];
     soak_call_print(&job->call, call);
-    snprintf(text, sizeof text, "call %td, queue %u%s, thread %u: %s; %s",
-            job - session->jobs + 1, job->queue, session->is_loose[job->queue] ? " (loose)" : "",
-            job->thread, what, call);
+    snprintf(text, sizeof text, "call %td, queue %u%s, thread %u: %s; %s", job - session->jobs + 1,
+            job->queue, session->is_loose[job->queue] ? " (loose)" : "", job->thread, what, call);
     soak_explain(session->kiln, &job->call.gemm, kernel);
     soak_report(session->soak, text, kernel);
 }
@@ -382,7 +382,8 @@ static bool event_is_right(const struct job *job)
     if ((job->done != NULL) != job->wants_event)
         return false;
     return !job->done || (!clGetEventInfo(job->done, CL_EVENT_COMMAND_EXECUTION_STATUS,
-            sizeof state, &state, NULL) && state == CL_COMPLETE);
+                                  sizeof state, &state, NULL) &&
+                                 state == CL_COMPLETE);
 }
 
 static void judge(struct session *session)
@@ -390,7 +391,7 @@ static void judge(struct session *session)
     size_t at = 0;
     bool is_right = true;
     if (clEnqueueReadBuffer(session->copies, arena.whole, CL_TRUE, 0, ARENA_BYTES, arena.found, 0,
-            NULL, NULL)) {
+                NULL, NULL)) {
         soak_report(session->soak, "the arena can not be read", "");
         return;
     }
@@ -448,9 +449,9 @@ void soak_session(struct soak *soak)
 {
     static struct session session;
     uint64_t state = soak_seed(soak, soak->step << 20);
-    session = (struct session) { .soak = soak, .cl = soak->launcher.context };
+    session = (struct session){ .soak = soak, .cl = soak->launcher.context };
     if ((!arena.whole && !soak_arena_open(&arena, session.cl, soak->base_bytes)) ||
-        !open_epoch(soak)) {
+            !open_epoch(soak)) {
         soak_report(soak, "no arena or no context", "");
         return;
     }
@@ -459,7 +460,7 @@ void soak_session(struct soak *soak)
     session.gate = clCreateUserEvent(session.cl, NULL);
     soak_arena_clear(&arena, soak_below(&state, 2));
     if (session.gate && open_queues(&session, &state) && make_jobs(&session, &state) &&
-        upload(&session) && enqueue_all(&session)) {
+            upload(&session) && enqueue_all(&session)) {
         finish(&session);
         judge(&session);
     } else

@@ -32,9 +32,9 @@ static size_t random_extent(uint64_t *state, size_t most)
         return 0;
     if (kind < 3)
         return 1;
-    if (kind < 12)                     /* whole tiles */
+    if (kind < 12) /* whole tiles */
         return extent < tile ? tile : extent - extent % tile;
-    if (kind < 14)                     /* and one beside them */
+    if (kind < 14) /* and one beside them */
         return extent < tile ? tile + 1 : extent - extent % tile - 1;
     while (kind < 22 && extent > 2 && !is_prime(extent))
         extent--;
@@ -56,24 +56,18 @@ static void random_extents(uint64_t *state, const struct soak_options *options,
 static size_t random_pad(uint64_t *state, size_t row)
 {
     switch (soak_below(state, 4)) {
-    case 0:
-        return 1 + soak_below(state, 40);
-    case 1:
-        return (64 - row % 64) % 64;   /* aligned */
-    default:
-        return 0;
+    case 0: return 1 + soak_below(state, 40);
+    case 1: return (64 - row % 64) % 64; /* aligned */
+    default: return 0;
     }
 }
 
 static size_t random_offset(uint64_t *state)
 {
     switch (soak_below(state, 4)) {
-    case 0:
-        return 1 + soak_below(state, 100);
-    case 1:
-        return 64 * soak_below(state, 8);   /* aligned */
-    default:
-        return 0;
+    case 0: return 1 + soak_below(state, 100);
+    case 1: return 64 * soak_below(state, 8); /* aligned */
+    default: return 0;
     }
 }
 
@@ -86,11 +80,17 @@ static void make_up_huge(unsigned long number, struct verify_case *of)
     static const char letters[] = "hsdx";
     const char letter[2] = { letters[(number - 1) / NUM_OPERANDS % strlen(letters)], '\0' };
     const struct precision *precision = precision_find(letter);
-    *of = (struct verify_case) {
-        .problem = { .precision = precision }, .m = operand == 1 ? 65 : 3, .n = 70,
-        .k = operand == 1 ? 3 : 67, .pad_a = operand == 0 ? far_apart : 0,
-        .pad_b = operand == 1 ? far_apart : 0, .pad_c = operand == 2 ? far_apart : 0,
-        .alpha = 2, .beta = 0.75, .by_columns = number % 2,
+    *of = (struct verify_case){
+        .problem = { .precision = precision },
+        .m = operand == 1 ? 65 : 3,
+        .n = 70,
+        .k = operand == 1 ? 3 : 67,
+        .pad_a = operand == 0 ? far_apart : 0,
+        .pad_b = operand == 1 ? far_apart : 0,
+        .pad_c = operand == 2 ? far_apart : 0,
+        .alpha = 2,
+        .beta = 0.75,
+        .by_columns = number % 2,
     };
 }
 
@@ -102,9 +102,8 @@ static void make_up(const struct soak *soak, unsigned long number, struct verify
     static const double betas[] = { 0, 0, 0, 1, 1, -1, 0.75, -2.5 };
     uint64_t state = soak_seed(soak, number);
     const bool ta = soak_below(&state, 2), tb = soak_below(&state, 2);
-    *of = (struct verify_case) {
-        .problem = { soak_random_precision(&state, &soak->facts), ta, tb }, .repeats = 1
-    };
+    *of = (struct verify_case){ .problem = { soak_random_precision(&state, &soak->facts), ta, tb },
+        .repeats = 1 };
     random_extents(&state, soak->options, of);
     of->pad_a = random_pad(&state, ta ? of->m : of->k);
     of->pad_b = random_pad(&state, tb ? of->k : of->n);
@@ -139,10 +138,10 @@ static bool has_room(const struct soak *soak, unsigned long number, const struct
 static void judge(struct soak *soak, const struct verify_case *of, bool by_gauge)
 {
     char message[VERIFY_MESSAGE_BYTES], kernel[SOAK_EXPLAIN_BYTES];
-    soak->verifier.gemm = (struct kiln_gemm) { .m = 0 };
-    const enum verify_verdict verdict = by_gauge
-            ? verify_gauge(&soak->verifier, soak->context, of, message)
-            : verify_exact(&soak->verifier, soak->context, of, message);
+    soak->verifier.gemm = (struct kiln_gemm){ .m = 0 };
+    const enum verify_verdict verdict =
+            by_gauge ? verify_gauge(&soak->verifier, soak->context, of, message)
+                     : verify_exact(&soak->verifier, soak->context, of, message);
     soak->num_calls++;
     if (verdict == VERIFY_OK) {
         soak_note_kernel(soak, soak->context, &soak->verifier.gemm);

@@ -12,9 +12,8 @@ static double scalar(const struct precision *precision, int i)
 {
     const double tiny = precision->real_bytes == 8 ? 1e-300 : 1e-30;
     const double huge_one = precision->real_bytes == 8 ? 1e308 : 2e38;
-    const double scalars[NUM_SCALARS] = {
-        0, -0.0, 1, -1, INFINITY, -INFINITY, NAN, tiny, huge_one
-    };
+    const double scalars[NUM_SCALARS] = { 0, -0.0, 1, -1, INFINITY, -INFINITY, NAN, tiny,
+        huge_one };
     return scalars[i];
 }
 
@@ -75,7 +74,8 @@ static bool is_one_of(const struct matrix *c, size_t i, size_t j, const double w
     bool found = false;
     for (int w = 0; w < 3; w++)
         found = found || (isnan(wanted[w]) ? isnan(matrix_get(c, i, j)) != 0
-                : matrix_bits(c, i, j) == matrix_bits_of(c->element_bytes, wanted[w]));
+                                           : matrix_bits(c, i, j) ==
+                                                     matrix_bits_of(c->element_bytes, wanted[w]));
     return found;
 }
 

@@ -102,7 +102,11 @@ static void add_record(struct text *text, const char *config, size_t m, enum rec
         const char *outcome, double seconds)
 {
     struct record row = {
-        .kind = kind, .precision = precision_find("single"), .m = m, .n = m, .k = m,
+        .kind = kind,
+        .precision = precision_find("single"),
+        .m = m,
+        .n = m,
+        .k = m,
         .seconds = seconds,
     };
     char line[RECORD_LINE_BYTES], error[FAMILY_ERROR_BYTES];
@@ -145,8 +149,8 @@ static void rows_are_translated_by_name(void **state)
     const struct recording_row *row = recording_translate(&recording, &other, &other.rows[1]);
     assert_non_null(row);
     assert_true(other.rows[1].cost == 1 && row->cost == 4);
-    assert_null(recording_translate(&recording, &other, &other.rows[0]));    /* no row */
-    assert_null(recording_translate(&recording, &other, &other.rows[2]));    /* no such value */
+    assert_null(recording_translate(&recording, &other, &other.rows[0])); /* no row */
+    assert_null(recording_translate(&recording, &other, &other.rows[2])); /* no such value */
     recording_free(&other);
     parse("B\tC\tmin_ms\n20\t1\t1\n", &other);
     assert_null(recording_translate(&recording, &other, &other.rows[0]));
@@ -158,7 +162,7 @@ static void generated_recordings_are_whole(void **state)
 {
     (void) state;
     struct text text = { 0 };
-    recordings_add(&text, &(struct taste) { 7, 4, 2 });
+    recordings_add(&text, &(struct taste){ 7, 4, 2 });
     parse(text.bytes, &recording);
     text_free(&text);
     assert_int_equal(recording.num_params, 6);

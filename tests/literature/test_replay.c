@@ -16,7 +16,7 @@
 
 enum { NUM_MARKS = 5 };
 
-static char here[64], there[64];     /* paths in the working directory */
+static char here[64], there[64]; /* paths in the working directory */
 static struct recording recording;
 
 static void write_recording(const char *name, const struct taste *taste, char path[64])
@@ -81,9 +81,10 @@ static void every_strategy_has_a_row(void **state)
 {
     (void) state;
     char *paths[] = { here };
-    const struct replay_options options = {
-        .strategy = "all", .seeds = 5, .paths = paths, .num_paths = 1
-    };
+    const struct replay_options options = { .strategy = "all",
+        .seeds = 5,
+        .paths = paths,
+        .num_paths = 1 };
     struct text text = { 0 }, again = { 0 };
     report(&options, &text);
     report(&options, &again);
@@ -104,9 +105,11 @@ static void guided_is_best_with_a_start_and_without(void **state)
 {
     (void) state;
     char *paths[] = { here }, with_start[96];
-    const struct replay_options options = {
-        .strategy = "all", .seeds = 20, .start = there, .paths = paths, .num_paths = 1
-    };
+    const struct replay_options options = { .strategy = "all",
+        .seeds = 20,
+        .start = there,
+        .paths = paths,
+        .num_paths = 1 };
     struct text text = { 0 };
     double guided[NUM_MARKS], started[NUM_MARKS], by_chance[NUM_MARKS];
     report(&options, &text);
@@ -124,9 +127,11 @@ static void the_rank_can_be_given(void **state)
 {
     (void) state;
     char *paths[] = { here };
-    struct replay_options options = {
-        .strategy = "guided", .seeds = 3, .rank = "MWG + NWG + VWM", .paths = paths, .num_paths = 1
-    };
+    struct replay_options options = { .strategy = "guided",
+        .seeds = 3,
+        .rank = "MWG + NWG + VWM",
+        .paths = paths,
+        .num_paths = 1 };
     struct text text = { 0 };
     char error[FILES_ERROR_BYTES];
     report(&options, &text);
@@ -140,9 +145,10 @@ static void bad_files_are_named(void **state)
 {
     (void) state;
     char missing[] = "no/such.tsv", *paths[] = { missing };
-    struct replay_options options = {
-        .strategy = "all", .seeds = 1, .paths = paths, .num_paths = 1
-    };
+    struct replay_options options = { .strategy = "all",
+        .seeds = 1,
+        .paths = paths,
+        .num_paths = 1 };
     struct text text = { 0 };
     char error[FILES_ERROR_BYTES];
     assert_false(replay_report(&options, &text, error));
@@ -166,8 +172,10 @@ static size_t run_to_the_end(const char *name, uint64_t seed, struct search *sea
 {
     bool *seen = calloc(recording.num_rows, sizeof *seen);
     const struct search_space space = {
-        .num_params = recording.num_params, .num_values = recording.num_values,
-        .legal = is_legal, .env = &recording,
+        .num_params = recording.num_params,
+        .num_values = recording.num_values,
+        .legal = is_legal,
+        .env = &recording,
     };
     struct point point;
     size_t num = 0;

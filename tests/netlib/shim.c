@@ -14,8 +14,7 @@
 enum { EXIT_NO_DEVICE = 77, MAX_PLATFORMS = 16 };
 
 /* The tester's; it takes the number of the bad argument. */
-void cblas_xerbla(int argument, const char *routine, const char *format, ...)
-        __attribute__((weak));
+void cblas_xerbla(int argument, const char *routine, const char *format, ...) __attribute__((weak));
 
 /* The library's part of an agreement with the C tester: while this is set, the numbers reported
  * are those of the column-major call that a row-major one amounts to. */
@@ -59,7 +58,7 @@ void shim_check(const char *what, int status)
         return;
     }
     fprintf(stderr, "netlib shim: %s: %s (%d)\n", what,
-            kiln_status_string((enum kiln_status)status), status);
+            kiln_status_string((enum kiln_status) status), status);
     exit(EXIT_FAILURE);
 }
 
@@ -110,7 +109,7 @@ void shim_open(void)
     shim_device.queue = clCreateCommandQueue(shim_device.context, id, 0, &status);
     shim_check("clCreateCommandQueue", status);
     shim_check("kiln_context_create",
-            (int)kiln_context_create(shim_device.context, id, NULL, &shim_device.kiln));
+            (int) kiln_context_create(shim_device.context, id, NULL, &shim_device.kiln));
     if (atexit(close_device) != 0) {
         shim_check("atexit", KILN_OUT_OF_MEMORY);
     }
@@ -119,14 +118,10 @@ void shim_open(void)
 static size_t element_bytes(const struct call *call)
 {
     switch (call->precision) {
-    case KILN_DOUBLE:
-        return sizeof(cl_double);
-    case KILN_COMPLEX_SINGLE:
-        return sizeof(cl_float2);
-    case KILN_COMPLEX_DOUBLE:
-        return sizeof(cl_double2);
-    default:
-        return sizeof(cl_float);
+    case KILN_DOUBLE: return sizeof(cl_double);
+    case KILN_COMPLEX_SINGLE: return sizeof(cl_float2);
+    case KILN_COMPLEX_DOUBLE: return sizeof(cl_double2);
+    default: return sizeof(cl_float);
     }
 }
 
@@ -136,8 +131,8 @@ static void measure(const struct call *call, struct operand *operand, int lines,
 {
     operand->bytes = 0;
     if (lines > 0 && length > 0 && operand->ld >= length) {
-        operand->bytes = ((size_t)(lines - 1) * (size_t)operand->ld + (size_t)length)
-                * element_bytes(call);
+        operand->bytes = ((size_t) (lines - 1) * (size_t) operand->ld + (size_t) length) *
+                         element_bytes(call);
     }
 }
 
@@ -167,36 +162,37 @@ void shim_upload(struct operand *operand, struct store *store, size_t offset)
     }
     operand->buffer = store->buffer;
     if (operand->bytes > 0) {
-        shim_check("clEnqueueWriteBuffer", clEnqueueWriteBuffer(shim_device.queue, store->buffer,
-                CL_FALSE, offset, operand->bytes, operand->data, 0, NULL, NULL));
+        shim_check("clEnqueueWriteBuffer",
+                clEnqueueWriteBuffer(shim_device.queue, store->buffer, CL_FALSE, offset,
+                        operand->bytes, operand->data, 0, NULL, NULL));
     }
 }
 
 static enum kiln_status enqueue(const struct call *call)
 {
-    enum kiln_layout layout = (enum kiln_layout)call->layout;
-    enum kiln_transpose transa = (enum kiln_transpose)call->transa;
-    enum kiln_transpose transb = (enum kiln_transpose)call->transb;
-    size_t m = (size_t)call->m, n = (size_t)call->n, k = (size_t)call->k;
-    size_t lda = (size_t)call->a.ld, ldb = (size_t)call->b.ld, ldc = (size_t)call->c.ld;
+    enum kiln_layout layout = (enum kiln_layout) call->layout;
+    enum kiln_transpose transa = (enum kiln_transpose) call->transa;
+    enum kiln_transpose transb = (enum kiln_transpose) call->transb;
+    size_t m = (size_t) call->m, n = (size_t) call->n, k = (size_t) call->k;
+    size_t lda = (size_t) call->a.ld, ldb = (size_t) call->b.ld, ldc = (size_t) call->c.ld;
     if (call->precision == KILN_SINGLE) {
-        return kiln_sgemm(shim_device.kiln, layout, transa, transb, m, n, k, (float)call->alpha,
-                call->a.buffer, OFFSET_A, lda, call->b.buffer, OFFSET_B, ldb, (float)call->beta,
+        return kiln_sgemm(shim_device.kiln, layout, transa, transb, m, n, k, (float) call->alpha,
+                call->a.buffer, OFFSET_A, lda, call->b.buffer, OFFSET_B, ldb, (float) call->beta,
                 call->c.buffer, OFFSET_C, ldc, shim_device.queue, 0, NULL, NULL);
     }
     if (call->precision == KILN_COMPLEX_SINGLE) {
-        const cl_float2 alpha = {{(float)call->alpha, (float)call->alpha_imag}};
-        const cl_float2 beta = {{(float)call->beta, (float)call->beta_imag}};
-        return kiln_cgemm(shim_device.kiln, layout, transa, transb, m, n, k, alpha,
-                call->a.buffer, OFFSET_A, lda, call->b.buffer, OFFSET_B, ldb, beta,
-                call->c.buffer, OFFSET_C, ldc, shim_device.queue, 0, NULL, NULL);
+        const cl_float2 alpha = { { (float) call->alpha, (float) call->alpha_imag } };
+        const cl_float2 beta = { { (float) call->beta, (float) call->beta_imag } };
+        return kiln_cgemm(shim_device.kiln, layout, transa, transb, m, n, k, alpha, call->a.buffer,
+                OFFSET_A, lda, call->b.buffer, OFFSET_B, ldb, beta, call->c.buffer, OFFSET_C, ldc,
+                shim_device.queue, 0, NULL, NULL);
     }
     if (call->precision == KILN_COMPLEX_DOUBLE) {
-        const cl_double2 alpha = {{call->alpha, call->alpha_imag}};
-        const cl_double2 beta = {{call->beta, call->beta_imag}};
-        return kiln_zgemm(shim_device.kiln, layout, transa, transb, m, n, k, alpha,
-                call->a.buffer, OFFSET_A, lda, call->b.buffer, OFFSET_B, ldb, beta,
-                call->c.buffer, OFFSET_C, ldc, shim_device.queue, 0, NULL, NULL);
+        const cl_double2 alpha = { { call->alpha, call->alpha_imag } };
+        const cl_double2 beta = { { call->beta, call->beta_imag } };
+        return kiln_zgemm(shim_device.kiln, layout, transa, transb, m, n, k, alpha, call->a.buffer,
+                OFFSET_A, lda, call->b.buffer, OFFSET_B, ldb, beta, call->c.buffer, OFFSET_C, ldc,
+                shim_device.queue, 0, NULL, NULL);
     }
     return kiln_dgemm(shim_device.kiln, layout, transa, transb, m, n, k, call->alpha,
             call->a.buffer, OFFSET_A, lda, call->b.buffer, OFFSET_B, ldb, call->beta,
@@ -207,30 +203,21 @@ static enum kiln_status enqueue(const struct call *call)
 static int argument_number(enum kiln_status status)
 {
     switch (status) {
-    case KILN_SUCCESS:
-        return 0;
-    case KILN_INVALID_LAYOUT:
-        return 1;
-    case KILN_INVALID_TRANSPOSE_A:
-        return 2;
-    case KILN_INVALID_TRANSPOSE_B:
-        return 3;
-    case KILN_INVALID_LDA:
-        return 9;
-    case KILN_INVALID_LDB:
-        return 11;
-    case KILN_INVALID_LDC:
-        return 14;
-    default:
-        shim_check("gemm", (int)status);
-        return 0;
+    case KILN_SUCCESS: return 0;
+    case KILN_INVALID_LAYOUT: return 1;
+    case KILN_INVALID_TRANSPOSE_A: return 2;
+    case KILN_INVALID_TRANSPOSE_B: return 3;
+    case KILN_INVALID_LDA: return 9;
+    case KILN_INVALID_LDB: return 11;
+    case KILN_INVALID_LDC: return 14;
+    default: shim_check("gemm", (int) status); return 0;
     }
 }
 
 /* Does the call. Returns 0, or the number of the bad argument in the order of cblas. */
 static int multiply(struct call *call, void *result)
 {
-    if (call->m < 0) {                   /* Kiln's extents have no sign to be wrong */
+    if (call->m < 0) { /* Kiln's extents have no sign to be wrong */
         return 4;
     }
     if (call->n < 0) {
@@ -247,8 +234,9 @@ static int multiply(struct call *call, void *result)
     int argument = argument_number(enqueue(call));
     shim_device.calls++;
     if (argument == 0 && call->c.bytes > 0) {
-        shim_check("clEnqueueReadBuffer", clEnqueueReadBuffer(shim_device.queue, call->c.buffer,
-                CL_TRUE, OFFSET_C * element_bytes(call), call->c.bytes, result, 0, NULL, NULL));
+        shim_check("clEnqueueReadBuffer",
+                clEnqueueReadBuffer(shim_device.queue, call->c.buffer, CL_TRUE,
+                        OFFSET_C * element_bytes(call), call->c.bytes, result, 0, NULL, NULL));
     }
     shim_check("clFinish", clFinish(shim_device.queue));
     return argument;
@@ -259,16 +247,11 @@ static int multiply(struct call *call, void *result)
 static int swap_sides(int argument)
 {
     switch (argument) {
-    case 4:
-        return 5;
-    case 5:
-        return 4;
-    case 9:
-        return 11;
-    case 11:
-        return 9;
-    default:
-        return argument;
+    case 4: return 5;
+    case 5: return 4;
+    case 9: return 11;
+    case 11: return 9;
+    default: return argument;
     }
 }
 
@@ -285,8 +268,8 @@ static void cblas_call(struct call *call, void *result, const char *routine)
 void cblas_sgemm(int layout, int transa, int transb, int m, int n, int k, float alpha,
         const float *a, int lda, const float *b, int ldb, float beta, float *c, int ldc)
 {
-    struct call call = { KILN_SINGLE, layout, transa, transb, m, n, k, (double)alpha, (double)beta,
-        { a, lda, 0, NULL }, { b, ldb, 0, NULL }, { c, ldc, 0, NULL }, 0, 0 };
+    struct call call = { KILN_SINGLE, layout, transa, transb, m, n, k, (double) alpha,
+        (double) beta, { a, lda, 0, NULL }, { b, ldb, 0, NULL }, { c, ldc, 0, NULL }, 0, 0 };
     cblas_call(&call, c, "cblas_sgemm");
 }
 
@@ -302,9 +285,9 @@ void cblas_cgemm(int layout, int transa, int transb, int m, int n, int k, const 
         const void *a, int lda, const void *b, int ldb, const void *beta, void *c, int ldc)
 {
     const float *x = alpha, *y = beta;
-    struct call call = { KILN_COMPLEX_SINGLE, layout, transa, transb, m, n, k, (double)x[0],
-        (double)y[0], { a, lda, 0, NULL }, { b, ldb, 0, NULL }, { c, ldc, 0, NULL },
-        (double)x[1], (double)y[1] };
+    struct call call = { KILN_COMPLEX_SINGLE, layout, transa, transb, m, n, k, (double) x[0],
+        (double) y[0], { a, lda, 0, NULL }, { b, ldb, 0, NULL }, { c, ldc, 0, NULL }, (double) x[1],
+        (double) y[1] };
     cblas_call(&call, c, "cblas_cgemm");
 }
 
@@ -323,14 +306,13 @@ void cblas_zgemm(int layout, int transa, int transb, int m, int n, int k, const 
 static int transpose_of(char letter)
 {
     switch (letter) {
-    case 'N': case 'n':
-        return KILN_NO_TRANS;
-    case 'T': case 't':
-        return KILN_TRANS;
-    case 'C': case 'c':
-        return KILN_CONJ_TRANS;
-    default:
-        return 0;
+    case 'N':
+    case 'n': return KILN_NO_TRANS;
+    case 'T':
+    case 't': return KILN_TRANS;
+    case 'C':
+    case 'c': return KILN_CONJ_TRANS;
+    default: return 0;
     }
 }
 
@@ -348,8 +330,8 @@ void sgemm_(const char *transa, const char *transb, const int *m, const int *n, 
         const float *beta, float *c, const int *ldc)
 {
     struct call call = { KILN_SINGLE, KILN_COL_MAJOR, transpose_of(*transa), transpose_of(*transb),
-        *m, *n, *k, (double)*alpha, (double)*beta,
-        { a, *lda, 0, NULL }, { b, *ldb, 0, NULL }, { c, *ldc, 0, NULL }, 0, 0 };
+        *m, *n, *k, (double) *alpha, (double) *beta, { a, *lda, 0, NULL }, { b, *ldb, 0, NULL },
+        { c, *ldc, 0, NULL }, 0, 0 };
     fortran_call(&call, c, "SGEMM ");
 }
 
@@ -358,8 +340,8 @@ void dgemm_(const char *transa, const char *transb, const int *m, const int *n, 
         const double *beta, double *c, const int *ldc)
 {
     struct call call = { KILN_DOUBLE, KILN_COL_MAJOR, transpose_of(*transa), transpose_of(*transb),
-        *m, *n, *k, *alpha, *beta,
-        { a, *lda, 0, NULL }, { b, *ldb, 0, NULL }, { c, *ldc, 0, NULL }, 0, 0 };
+        *m, *n, *k, *alpha, *beta, { a, *lda, 0, NULL }, { b, *ldb, 0, NULL }, { c, *ldc, 0, NULL },
+        0, 0 };
     fortran_call(&call, c, "DGEMM ");
 }
 
@@ -368,9 +350,9 @@ void cgemm_(const char *transa, const char *transb, const int *m, const int *n, 
         const float *beta, void *c, const int *ldc)
 {
     struct call call = { KILN_COMPLEX_SINGLE, KILN_COL_MAJOR, transpose_of(*transa),
-        transpose_of(*transb), *m, *n, *k, (double)alpha[0], (double)beta[0],
-        { a, *lda, 0, NULL }, { b, *ldb, 0, NULL }, { c, *ldc, 0, NULL },
-        (double)alpha[1], (double)beta[1] };
+        transpose_of(*transb), *m, *n, *k, (double) alpha[0], (double) beta[0],
+        { a, *lda, 0, NULL }, { b, *ldb, 0, NULL }, { c, *ldc, 0, NULL }, (double) alpha[1],
+        (double) beta[1] };
     fortran_call(&call, c, "CGEMM ");
 }
 
@@ -379,7 +361,7 @@ void zgemm_(const char *transa, const char *transb, const int *m, const int *n, 
         const double *beta, void *c, const int *ldc)
 {
     struct call call = { KILN_COMPLEX_DOUBLE, KILN_COL_MAJOR, transpose_of(*transa),
-        transpose_of(*transb), *m, *n, *k, alpha[0], beta[0],
-        { a, *lda, 0, NULL }, { b, *ldb, 0, NULL }, { c, *ldc, 0, NULL }, alpha[1], beta[1] };
+        transpose_of(*transb), *m, *n, *k, alpha[0], beta[0], { a, *lda, 0, NULL },
+        { b, *ldb, 0, NULL }, { c, *ldc, 0, NULL }, alpha[1], beta[1] };
     fortran_call(&call, c, "ZGEMM ");
 }

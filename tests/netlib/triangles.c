@@ -16,8 +16,10 @@ static int uplo_of(char letter)
 
 static int trans_of(char letter)
 {
-    return toupper(letter) == 'N' ? KILN_NO_TRANS : toupper(letter) == 'T' ? KILN_TRANS
-            : toupper(letter) == 'C' ? KILN_CONJ_TRANS : -1;
+    return toupper(letter) == 'N' ? KILN_NO_TRANS
+         : toupper(letter) == 'T' ? KILN_TRANS
+         : toupper(letter) == 'C' ? KILN_CONJ_TRANS
+                                  : -1;
 }
 
 /* By columns: `lines` columns of `length` elements. One whose leading dimension is too short is not
@@ -26,7 +28,7 @@ static struct operand operand_of(const void *data, int ld, int length, int lines
 {
     struct operand operand = { data, ld, 0, NULL };
     if (lines > 0 && length > 0 && ld >= length)
-        operand.bytes = ((size_t)(lines - 1) * (size_t)ld + (size_t)length) * bytes;
+        operand.bytes = ((size_t) (lines - 1) * (size_t) ld + (size_t) length) * bytes;
     return operand;
 }
 
@@ -38,23 +40,14 @@ struct numbers {
 static int number_of(enum kiln_status status, const struct numbers *numbers)
 {
     switch (status) {
-    case KILN_SUCCESS:
-        return 0;
-    case KILN_INVALID_SIDE:
-        return numbers->side;
-    case KILN_INVALID_UPLO:
-        return numbers->uplo;
-    case KILN_INVALID_TRANSPOSE_A:
-        return numbers->trans;
-    case KILN_INVALID_LDA:
-        return numbers->lda;
-    case KILN_INVALID_LDB:
-        return numbers->ldb;
-    case KILN_INVALID_LDC:
-        return numbers->ldc;
-    default:
-        shim_check("a call of triangles", (int)status);
-        return 0;
+    case KILN_SUCCESS: return 0;
+    case KILN_INVALID_SIDE: return numbers->side;
+    case KILN_INVALID_UPLO: return numbers->uplo;
+    case KILN_INVALID_TRANSPOSE_A: return numbers->trans;
+    case KILN_INVALID_LDA: return numbers->lda;
+    case KILN_INVALID_LDB: return numbers->ldb;
+    case KILN_INVALID_LDC: return numbers->ldc;
+    default: shim_check("a call of triangles", (int) status); return 0;
     }
 }
 
@@ -69,15 +62,28 @@ static void finish(struct operand *c, void *result, size_t bytes, int number, co
 {
     shim_device.calls++;
     if (number == 0 && c->bytes > 0)
-        shim_check("clEnqueueReadBuffer", clEnqueueReadBuffer(shim_device.queue, c->buffer, CL_TRUE,
-                OFFSET_C * bytes, c->bytes, result, 0, NULL, NULL));
+        shim_check("clEnqueueReadBuffer",
+                clEnqueueReadBuffer(shim_device.queue, c->buffer, CL_TRUE, OFFSET_C * bytes,
+                        c->bytes, result, 0, NULL, NULL));
     shim_check("clFinish", clFinish(shim_device.queue));
     report(number, routine);
 }
 
 #define SAME(x) *(x)
-#define PAIR_OF_SINGLES(x) (cl_float2) {{(x)[0], (x)[1]}}
-#define PAIR_OF_DOUBLES(x) (cl_double2) {{(x)[0], (x)[1]}}
+#define PAIR_OF_SINGLES(x) \
+    (cl_float2) \
+    { \
+        { \
+            (x)[0], (x)[1] \
+        } \
+    }
+#define PAIR_OF_DOUBLES(x) \
+    (cl_double2) \
+    { \
+        { \
+            (x)[0], (x)[1] \
+        } \
+    }
 
 #define SYMM(name, call, real, elements, SCALAR, NAME) \
     void name(const char *side, const char *uplo, const int *m, const int *n, const real *alpha, \

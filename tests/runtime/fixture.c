@@ -13,13 +13,13 @@ int fixture_setup(void **state)
     struct stub_facts facts = stub_default_facts();
     f->device = stub_make_device(&facts);
     f->other_device = stub_make_device(&facts);
-    f->cl = stub_make_context(2, (cl_device_id[]){f->device, f->other_device});
+    f->cl = stub_make_context(2, (cl_device_id[]){ f->device, f->other_device });
     f->other_cl = stub_make_context(1, &f->device);
     f->queue = stub_make_queue(f->cl, f->device, false);
     f->loose = stub_make_queue(f->cl, f->device, true);
-    f->a = stub_make_buffer(f->cl, (size_t)1 << (sizeof(size_t) > 4 ? 44 : 31));
-    f->b = stub_make_buffer(f->cl, (size_t)1 << (sizeof(size_t) > 4 ? 44 : 31));
-    f->c = stub_make_buffer(f->cl, (size_t)1 << (sizeof(size_t) > 4 ? 44 : 31));
+    f->a = stub_make_buffer(f->cl, (size_t) 1 << (sizeof(size_t) > 4 ? 44 : 31));
+    f->b = stub_make_buffer(f->cl, (size_t) 1 << (sizeof(size_t) > 4 ? 44 : 31));
+    f->c = stub_make_buffer(f->cl, (size_t) 1 << (sizeof(size_t) > 4 ? 44 : 31));
     f->kiln = NULL;
     fixture_new_context(f, NULL);
     *state = f;
@@ -28,8 +28,8 @@ int fixture_setup(void **state)
 
 static void check_references(const struct fixture *f)
 {
-    const void *const objects[] = {f->device, f->other_device, f->cl, f->other_cl, f->queue,
-                                   f->loose, f->a, f->b, f->c};
+    const void *const objects[] = { f->device, f->other_device, f->cl, f->other_cl, f->queue,
+        f->loose, f->a, f->b, f->c };
     for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) {
         assert_int_equal(stub_refs(objects[i]), 1);
     }
@@ -69,7 +69,7 @@ struct stub_facts fixture_nvidia_facts(cl_uint major, cl_uint minor)
 struct fixture_nvidia fixture_nvidia_open(const struct stub_facts *facts,
         const struct kiln_context_params *params)
 {
-    struct fixture_nvidia nvidia = {.device = stub_make_device(facts)};
+    struct fixture_nvidia nvidia = { .device = stub_make_device(facts) };
     nvidia.cl = stub_make_context(1, &nvidia.device);
     assert_int_equal(kiln_context_create(nvidia.cl, nvidia.device, params, &nvidia.kiln),
             KILN_SUCCESS);
@@ -84,8 +84,13 @@ void fixture_nvidia_close(struct fixture_nvidia *nvidia)
 
 struct kiln_gemm fixture_gemm(const struct fixture *f, size_t m, size_t n, size_t k)
 {
-    return (struct kiln_gemm){.m = m, .n = n, .k = k, .alpha = 1.0, .a = f->a, .b = f->b,
-                              .c = f->c};
+    return (struct kiln_gemm){ .m = m,
+        .n = n,
+        .k = k,
+        .alpha = 1.0,
+        .a = f->a,
+        .b = f->b,
+        .c = f->c };
 }
 
 void fixture_run(struct fixture *f, const struct kiln_gemm *gemm)
@@ -131,7 +136,7 @@ void fixture_expect_recipe_on(struct kiln_context *kiln, const struct kiln_gemm 
     char expected[512];
     assert_int_equal(kiln_gemm_explain(kiln, gemm, text, sizeof text), KILN_SUCCESS);
     int length = snprintf(expected, sizeof expected, "bundle: %s\nkernel: %s\n", bundle, recipe);
-    assert_true(length > 0 && strlen(text) >= (size_t)length - 1);
+    assert_true(length > 0 && strlen(text) >= (size_t) length - 1);
     text[length] = '\0';
     assert_string_equal(text, expected);
 }

@@ -36,11 +36,10 @@ static inline size_t bytes_for(struct fixture *f, const struct kiln_gemm *gemm,
 static inline struct packed pack(struct fixture *f, const struct kiln_gemm *gemm,
         enum kiln_pack_operand operand)
 {
-    struct packed packed = {
-        .buffer = stub_make_buffer(f->cl, bytes_for(f, gemm, operand))
-    };
+    struct packed packed = { .buffer = stub_make_buffer(f->cl, bytes_for(f, gemm, operand)) };
     assert_int_equal(kiln_pack_enqueue(f->kiln, gemm, operand, packed.buffer, 0, f->queue, 0, NULL,
-            NULL, &packed.pack), KILN_SUCCESS);
+                             NULL, &packed.pack),
+            KILN_SUCCESS);
     stub_clear_records();
     return packed;
 }

@@ -13,7 +13,7 @@ void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 
 static unsigned long num_allocations;
-static unsigned long failing;              /* the allocation that fails; 0: none */
+static unsigned long failing; /* the allocation that fails; 0: none */
 
 static int fails(void)
 {
@@ -38,31 +38,29 @@ void *__wrap_realloc(void *old, size_t size)
 /* Packs B in the form of a recipe and as a copy, and multiplies with it. */
 static void run_packed(struct fixture *f)
 {
-    static const size_t shapes[][3] = {{16, 16, 4096}, {64, 64, 64}};
+    static const size_t shapes[][3] = { { 16, 16, 4096 }, { 64, 64, 64 } };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         struct kiln_gemm gemm = fixture_gemm(f, shapes[i][0], shapes[i][1], shapes[i][2]);
         struct kiln_pack b;
         size_t bytes = 0;
         assert_int_equal(kiln_pack_bytes(f->kiln, &gemm, KILN_PACK_B, &bytes), KILN_SUCCESS);
         assert_int_equal(kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_B, f->c, 0, f->queue, 0, NULL,
-                NULL, &b), KILN_SUCCESS);
-        gemm.packed_b = &b;
-        assert_int_equal(kiln_gemm_enqueue(f->kiln, &gemm, f->loose, 0, NULL, NULL),
+                                 NULL, &b),
                 KILN_SUCCESS);
+        gemm.packed_b = &b;
+        assert_int_equal(kiln_gemm_enqueue(f->kiln, &gemm, f->loose, 0, NULL, NULL), KILN_SUCCESS);
     }
 }
 
 static void run_all(struct fixture *f)
 {
-    static const size_t shapes[][3] = {{64, 64, 64}, {1024, 1024, 1024}, {16, 16, 4096},
-                                       {0, 1, 1}, {64, 64, 0}};
+    static const size_t shapes[][3] = { { 64, 64, 64 }, { 1024, 1024, 1024 }, { 16, 16, 4096 },
+        { 0, 1, 1 }, { 64, 64, 0 } };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         struct kiln_gemm gemm = fixture_gemm(f, shapes[i][0], shapes[i][1], shapes[i][2]);
         cl_event done = NULL;
-        assert_int_equal(kiln_gemm_enqueue(f->kiln, &gemm, f->queue, 0, NULL, NULL),
-                KILN_SUCCESS);
-        assert_int_equal(kiln_gemm_enqueue(f->kiln, &gemm, f->loose, 0, NULL, &done),
-                KILN_SUCCESS);
+        assert_int_equal(kiln_gemm_enqueue(f->kiln, &gemm, f->queue, 0, NULL, NULL), KILN_SUCCESS);
+        assert_int_equal(kiln_gemm_enqueue(f->kiln, &gemm, f->loose, 0, NULL, &done), KILN_SUCCESS);
         clReleaseEvent(done);
     }
     run_packed(f);

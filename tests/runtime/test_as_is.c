@@ -76,19 +76,34 @@ static struct {
 /* A call of two turns of tiles and `rest` tiles more. */
 static struct kiln_gemm begin(struct fixture *f, unsigned rest)
 {
-    struct kiln_context_params params = {.bundle = &copying.bundle};
+    struct kiln_context_params params = { .bundle = &copying.bundle };
     memset(&copying, 0, sizeof copying);
-    copying.program = (struct kiln_program){.num_symbols = 1};
-    copying.recipe = (struct kiln_recipe){
-        .name = "copying", .precision = KILN_SINGLE, .index_bits = 32, .tile = {M, UNIT, UNIT},
-        .reach = {M, UNIT, UNIT}, .split = 1, .unit_turns = 1, .shares = 1,
-        .as_is = KILN_PREPARED_BOTH, .num_stages = NUM_STAGES, .num_regions = 2,
-        .stages = stages, .regions = regions};
-    copying.bundle = (struct kiln_bundle){
-        .format = KILN_BUNDLE_FORMAT, .name = "copying", .num_programs = 1, .num_recipes = 1,
-        .programs = &copying.program, .recipes = &copying.recipe,
-        .pool = {.text_bytes = sizeof text, .num_lines = 1, .num_symbols = 1, .text = text,
-                 .lines = &copying.line, .symbols = &copying.symbol}};
+    copying.program = (struct kiln_program){ .num_symbols = 1 };
+    copying.recipe = (struct kiln_recipe){ .name = "copying",
+        .precision = KILN_SINGLE,
+        .index_bits = 32,
+        .tile = { M, UNIT, UNIT },
+        .reach = { M, UNIT, UNIT },
+        .split = 1,
+        .unit_turns = 1,
+        .shares = 1,
+        .as_is = KILN_PREPARED_BOTH,
+        .num_stages = NUM_STAGES,
+        .num_regions = 2,
+        .stages = stages,
+        .regions = regions };
+    copying.bundle = (struct kiln_bundle){ .format = KILN_BUNDLE_FORMAT,
+        .name = "copying",
+        .num_programs = 1,
+        .num_recipes = 1,
+        .programs = &copying.program,
+        .recipes = &copying.recipe,
+        .pool = { .text_bytes = sizeof text,
+                .num_lines = 1,
+                .num_symbols = 1,
+                .text = text,
+                .lines = &copying.line,
+                .symbols = &copying.symbol } };
     test_bundle_finish(&copying.bundle.pool, &copying.program);
     fixture_new_context(f, &params);
     assert_int_equal(f->kiln->facts.compute_units, TURN);
@@ -168,8 +183,9 @@ static void packs_are_prepared(void **state)
     assert_int_equal(kiln_pack_bytes(f->kiln, &gemm, KILN_PACK_A, &bytes), KILN_SUCCESS);
     cl_mem room = stub_make_buffer(f->cl, bytes);
     stub_clear_records();
-    assert_int_equal(kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_A, room, 0, f->queue, 0, NULL,
-            NULL, &pack), KILN_SUCCESS);
+    assert_int_equal(
+            kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_A, room, 0, f->queue, 0, NULL, NULL, &pack),
+            KILN_SUCCESS);
     fixture_expect("only_a", NULL);
     gemm.packed_a = &pack;
     fixture_run(f, &gemm);
@@ -190,7 +206,7 @@ static void what_is_shared_is_added_up(void **state)
     gemm.n -= UNIT;
     fixture_run(f, &gemm);
     fixture_expect("mul", NULL);
-    gemm.n += 3 * UNIT;                /* three quarters of a turn are a turn */
+    gemm.n += 3 * UNIT; /* three quarters of a turn are a turn */
     fixture_run(f, &gemm);
     fixture_expect("mul", NULL);
     gemm.n -= UNIT;

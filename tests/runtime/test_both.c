@@ -34,33 +34,41 @@ static void make_bundle(void)
     memcpy(both.text, pack_both, sizeof pack_both);
     assert_true(sizeof pack_both + rest->text_bytes < sizeof both.text);
     kiln_pool_copy(&tuned_bundle.pool, rest, both.text + strlen(pack_both));
-    both.program = (struct kiln_program){.num_symbols = 1};
-    both.stages[0] = (struct kiln_stage){
-        .entry = "pack_both", .work_dim = 3, .dim = {KILN_DIM_K, KILN_DIM_M, KILN_DIM_N},
-        .tile = {4, 8, 8}, .local = {4, 8, 8}, .num_args = 13,
-        .args = {KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-                 KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_N, KILN_ARG_B,
-                 KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT},
-        .prepares = KILN_PREPARED_BOTH};
+    both.program = (struct kiln_program){ .num_symbols = 1 };
+    both.stages[0] = (struct kiln_stage){ .entry = "pack_both",
+        .work_dim = 3,
+        .dim = { KILN_DIM_K, KILN_DIM_M, KILN_DIM_N },
+        .tile = { 4, 8, 8 },
+        .local = { 4, 8, 8 },
+        .num_args = 13,
+        .args = { KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+                KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
+                KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+        .prepares = KILN_PREPARED_BOTH };
     memcpy(both.stages + 1, packed->stages, 3 * sizeof both.stages[0]);
     both.recipe = *packed;
     both.recipe.num_stages = NUM_STAGES;
     both.recipe.stages = both.stages;
     both.recipe.program = 0;
-    both.bundle = (struct kiln_bundle){.format = KILN_BUNDLE_FORMAT, .name = "both",
-                                       .num_programs = 1, .num_recipes = 1,
-                                       .programs = &both.program, .recipes = &both.recipe,
-                                       .pool = {.text_bytes = sizeof both.text, .num_lines = 1,
-                                                .num_symbols = 1, .text = both.text,
-                                                .lines = &both.line,
-                                                .symbols = &both.symbol}};
+    both.bundle = (struct kiln_bundle){ .format = KILN_BUNDLE_FORMAT,
+        .name = "both",
+        .num_programs = 1,
+        .num_recipes = 1,
+        .programs = &both.program,
+        .recipes = &both.recipe,
+        .pool = { .text_bytes = sizeof both.text,
+                .num_lines = 1,
+                .num_symbols = 1,
+                .text = both.text,
+                .lines = &both.line,
+                .symbols = &both.symbol } };
     test_bundle_finish(&both.bundle.pool, &both.program);
 }
 
 /* A context on that bundle, and the call that the tests make. */
 static struct kiln_gemm begin(struct fixture *f)
 {
-    struct kiln_context_params params = {.bundle = &both.bundle};
+    struct kiln_context_params params = { .bundle = &both.bundle };
     make_bundle();
     fixture_new_context(f, &params);
     return fixture_gemm(f, M, N, K);
@@ -74,8 +82,9 @@ static struct kiln_pack pack(struct fixture *f, const struct kiln_gemm *gemm,
     assert_int_equal(kiln_pack_bytes(f->kiln, gemm, operand, &bytes), KILN_SUCCESS);
     *room = stub_make_buffer(f->cl, bytes);
     stub_clear_records();
-    assert_int_equal(kiln_pack_enqueue(f->kiln, gemm, operand, *room, 0, f->queue, 0, NULL, NULL,
-            &packed), KILN_SUCCESS);
+    assert_int_equal(
+            kiln_pack_enqueue(f->kiln, gemm, operand, *room, 0, f->queue, 0, NULL, NULL, &packed),
+            KILN_SUCCESS);
     fixture_expect(entry, NULL);
     return packed;
 }

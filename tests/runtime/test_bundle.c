@@ -20,7 +20,7 @@ enum { TEXT_BYTES = 512 };
     {.entry = name, .work_dim = 2, .dim = {KILN_DIM_N, KILN_DIM_M}, .tile = {16, 16},             \
      .local = {16, 16}, .num_args = NUM_PLAIN_ARGS, .args = {PLAIN_ARGS}}
 
-#define PLAIN_TILE .tile = {16, 16, 1}, .reach = {16, 16, 1}, .split = 1
+#define PLAIN_TILE .tile = { 16, 16, 1 }, .reach = { 16, 16, 1 }, .split = 1
 
 /* Of one kernel each. Their last newline is the one that ends a line. */
 static const char texts[][TEXT_BYTES] = {
@@ -76,7 +76,7 @@ static const char texts[][TEXT_BYTES] = {
     {PLAIN_KERNEL("generic_h_tt_64", "long", "float", "half")},
 };
 
-#define LINES(i) TEXT_BYTES * (i), TEXT_BYTES * ((i) + 1), TEXT_BYTES * ((i) + 2)
+#define LINES(i) TEXT_BYTES *(i), TEXT_BYTES *((i) + 1), TEXT_BYTES *((i) + 2)
 static const uint32_t text_lines[] = {
     LINES(0), LINES(3), LINES(6), LINES(9), LINES(12), LINES(15), LINES(18), LINES(21),
     LINES(24), LINES(27), LINES(30),
@@ -151,9 +151,9 @@ static const struct kiln_region packed_64_regions[] = {
     {.dim = {KILN_DIM_K, KILN_DIM_N}, .round = {1, 16}, .element_bytes = 4},
 };
 
-static const struct kiln_stage small_stages[] = {PLAIN_STAGE("small_mul")};
-static const struct kiln_stage tn_stages[] = {PLAIN_STAGE("tn_mul")};
-static const struct kiln_stage double_stages[] = {PLAIN_STAGE("double_mul")};
+static const struct kiln_stage small_stages[] = { PLAIN_STAGE("small_mul") };
+static const struct kiln_stage tn_stages[] = { PLAIN_STAGE("tn_mul") };
+static const struct kiln_stage double_stages[] = { PLAIN_STAGE("double_mul") };
 
 /* Of a call, of each k, and of each element of C. */
 #define TIME(call, depth, c)                                                                      \
@@ -306,14 +306,14 @@ const struct kiln_bundle generic_bundle = {
     .programs = generic_programs, .recipes = generic_recipes,
 };
 
-const struct kiln_bundle *const kiln_linked_bundles[] = {&tuned_bundle, &generic_bundle, NULL};
+const struct kiln_bundle *const kiln_linked_bundles[] = { &tuned_bundle, &generic_bundle, NULL };
 
 void test_bundle_finish(const struct kiln_pool *pool, struct kiln_program *program)
 {
     size_t bytes = 0;
     program->text_bytes = UINT32_MAX;
     program->hash = kiln_pool_hash(pool, program, &bytes);
-    program->text_bytes = (uint32_t)bytes;
+    program->text_bytes = (uint32_t) bytes;
 }
 
 static size_t round_up(size_t value, size_t unit)

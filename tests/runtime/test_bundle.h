@@ -25,8 +25,14 @@ enum {
     NUM_TUNED
 };
 
-enum { PROGRAM_ALIGNED, PROGRAM_PACKED, PROGRAM_PACKED_64, PROGRAM_SMALL, PROGRAM_DOUBLE,
-       NUM_TUNED_PROGRAMS };
+enum {
+    PROGRAM_ALIGNED,
+    PROGRAM_PACKED,
+    PROGRAM_PACKED_64,
+    PROGRAM_SMALL,
+    PROGRAM_DOUBLE,
+    NUM_TUNED_PROGRAMS
+};
 
 /* Words that name one program each, for plans of build failures. */
 #define MARK_ALIGNED "aligned_mul("
@@ -42,10 +48,35 @@ enum plain_arg {
 
 enum { PACK_A_M, PACK_A_K, PACK_A_SOURCE, PACK_A_OFFSET, PACK_A_LD, PACK_A_WORK, PACK_A_REGION };
 enum { PACK_B_K, PACK_B_N, PACK_B_SOURCE, PACK_B_OFFSET, PACK_B_LD, PACK_B_WORK, PACK_B_REGION };
-enum { MUL_WORK, MUL_REGION_A, MUL_WORK_B, MUL_REGION_B, MUL_M, MUL_N, MUL_K, MUL_ALPHA, MUL_BETA,
-       MUL_C, MUL_C_OFFSET, MUL_LDC };
-enum { MUL_64_M, MUL_64_N, MUL_64_K, MUL_64_ALPHA, MUL_64_A, MUL_64_A_OFFSET, MUL_64_LDA,
-       MUL_64_WORK, MUL_64_REGION, MUL_64_BETA, MUL_64_C, MUL_64_C_OFFSET, MUL_64_LDC };
+enum {
+    MUL_WORK,
+    MUL_REGION_A,
+    MUL_WORK_B,
+    MUL_REGION_B,
+    MUL_M,
+    MUL_N,
+    MUL_K,
+    MUL_ALPHA,
+    MUL_BETA,
+    MUL_C,
+    MUL_C_OFFSET,
+    MUL_LDC
+};
+enum {
+    MUL_64_M,
+    MUL_64_N,
+    MUL_64_K,
+    MUL_64_ALPHA,
+    MUL_64_A,
+    MUL_64_A_OFFSET,
+    MUL_64_LDA,
+    MUL_64_WORK,
+    MUL_64_REGION,
+    MUL_64_BETA,
+    MUL_64_C,
+    MUL_64_C_OFFSET,
+    MUL_64_LDC
+};
 
 extern const struct kiln_recipe tuned_recipes[NUM_TUNED];
 extern const struct kiln_bundle tuned_bundle;

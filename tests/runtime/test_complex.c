@@ -38,12 +38,15 @@ static struct {
 /* Microseconds of a call of each. */
 static void begin(struct fixture *f, float real, float own, float native)
 {
-    const struct kiln_context_params params = {.bundle = &two.bundle};
-    const float times[] = {real, own, native};
+    const struct kiln_context_params params = { .bundle = &two.bundle };
+    const float times[] = { real, own, native };
     for (unsigned i = 0; i < NUM_RECIPES; i++) {
-        two.recipes[i] = tuned_recipes[i == REAL ? TUNED_SMALL
-                                       : i == FORM ? TUNED_PACKED : TUNED_ALIGNED];
-        two.times[i] = (struct kiln_time){{[KILN_TERM_CALL] = times[i] > 0 ? 1e6f * times[i] : 0}};
+        two.recipes[i] = tuned_recipes[i == REAL   ? TUNED_SMALL
+                                       : i == FORM ? TUNED_PACKED
+                                                   : TUNED_ALIGNED];
+        two.times[i] = (struct kiln_time){
+            { [KILN_TERM_CALL] = times[i] > 0 ? 1e6f * times[i] : 0 }
+        };
         two.recipes[i].time = &two.times[i];
         two.recipes[i].precision = i == REAL ? KILN_SINGLE : KILN_COMPLEX_SINGLE;
     }
@@ -61,7 +64,7 @@ static void begin(struct fixture *f, float real, float own, float native)
     form->regions = regions;
     form->num_regions = 3;
     mul->name = "native";
-    mul->guard = (struct kiln_guard){0};
+    mul->guard = (struct kiln_guard){ 0 };
     two.bundle = tuned_bundle;
     two.bundle.recipes = two.recipes;
     two.bundle.num_recipes = NUM_RECIPES;
@@ -90,9 +93,15 @@ static enum kiln_status call(struct fixture *f, const struct kiln_gemm *gemm, cl
  * of its own it comes last. */
 static void the_times_decide(void **state)
 {
-    static const struct { float real, own, native; bool leaves_real; } rows[] = {
-        {10, 5, 20, true}, {10, 5, 14, false}, {10, 15, 20, false}, {30, 0, 20, false},
-        {10, -1, 20, false},
+    static const struct {
+        float real, own, native;
+        bool leaves_real;
+    } rows[] = {
+        { 10, 5, 20, true },
+        { 10, 5, 14, false },
+        { 10, 15, 20, false },
+        { 30, 0, 20, false },
+        { 10, -1, 20, false },
     };
     struct fixture *f = *state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -123,8 +132,7 @@ static void what_is_told_does(void **state)
         for (unsigned less = 0; less < 2 && bytes > 0; less++) {
             gemm.workspace = clCreateBuffer(f->cl, CL_MEM_READ_WRITE, bytes - less, NULL, &error);
             assert_int_equal(error, CL_SUCCESS);
-            assert_int_equal(call(f, &gemm, NULL),
-                    less ? KILN_WORKSPACE_TOO_SMALL : KILN_SUCCESS);
+            assert_int_equal(call(f, &gemm, NULL), less ? KILN_WORKSPACE_TOO_SMALL : KILN_SUCCESS);
             clReleaseMemObject(gemm.workspace);
         }
         end(f);
@@ -183,7 +191,7 @@ static void a_complex_beta_counts_once(void **state)
     fixture_expect("pack_b", "packed_mul", NULL);
     stub_clear_plans();
     stub_clear_records();
-    gemm.beta_imag = 0;                        /* C is not read: it may be done again */
+    gemm.beta_imag = 0; /* C is not read: it may be done again */
     stub_fail("clEnqueueNDRangeKernel", 2, CL_OUT_OF_RESOURCES);
     assert_int_equal(call(f, &gemm, NULL), KILN_SUCCESS);
     end(f);
@@ -214,8 +222,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_times_decide, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(what_is_told_does, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(another_kind_serves, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(what_can_not_be_built_leaves_the_other_kind,
-                fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(what_can_not_be_built_leaves_the_other_kind, fixture_setup,
+                fixture_teardown),
         cmocka_unit_test_setup_teardown(a_complex_beta_counts_once, fixture_setup,
                 fixture_teardown),
         cmocka_unit_test_setup_teardown(malformed_ones_are_refused, fixture_setup,

@@ -69,8 +69,8 @@ static void compute_capability_is_asked_for(void **state)
 {
     static const struct {
         cl_uint major, minor, capability;
-    } cases[] = {{9, 0, 90}, {8, 6, 86}, {10, 0, 100}, {7, 10, 0}};
-    (void)state;
+    } cases[] = { { 9, 0, 90 }, { 8, 6, 86 }, { 10, 0, 100 }, { 7, 10, 0 } };
+    (void) state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct stub_facts from = fixture_nvidia_facts(cases[i].major, cases[i].minor);
         struct kiln_device_facts facts = facts_of(&from);
@@ -83,7 +83,7 @@ static void compute_capability_is_asked_for(void **state)
 static void only_the_extension_is_asked(void **state)
 {
     struct stub_facts from = fixture_nvidia_facts(9, 0);
-    (void)state;
+    (void) state;
     from.extensions = stub_default_facts().extensions;
     struct kiln_device_facts facts = facts_of(&from);
     assert_int_equal(facts.compute_capability, 0);
@@ -97,7 +97,7 @@ static void an_unanswered_attribute_is_none(void **state)
     struct stub_facts from = fixture_nvidia_facts(9, 0);
     cl_device_id device = stub_make_device(&from);
     unsigned num_without = 0;
-    (void)state;
+    (void) state;
     for (unsigned nth = 1; nth <= 20; nth++) {
         struct kiln_device_facts facts;
         stub_fail("clGetDeviceInfo", nth, CL_INVALID_VALUE);
@@ -107,7 +107,7 @@ static void an_unanswered_attribute_is_none(void **state)
         kiln_device_facts_free(&facts);
         stub_clear_plans();
     }
-    assert_int_equal(num_without, 4);        /* the extensions' length and text, major, minor */
+    assert_int_equal(num_without, 4); /* the extensions' length and text, major, minor */
 }
 
 /* Work-groups of 8.0 and later are taken to have more local memory than the driver says. */
@@ -116,9 +116,10 @@ static void local_memory_is_raised(void **state)
     static const struct {
         cl_uint major, minor;
         cl_ulong told, counted;
-    } cases[] = {{9, 0, 49152, 227 * 1024}, {9, 0, 1 << 20, 1 << 20}, {8, 0, 49152, 163 * 1024},
-                 {8, 6, 49152, 99 * 1024}, {12, 0, 49152, 99 * 1024}, {7, 5, 49152, 49152}};
-    (void)state;
+    } cases[] = { { 9, 0, 49152, 227 * 1024 }, { 9, 0, 1 << 20, 1 << 20 },
+        { 8, 0, 49152, 163 * 1024 }, { 8, 6, 49152, 99 * 1024 }, { 12, 0, 49152, 99 * 1024 },
+        { 7, 5, 49152, 49152 } };
+    (void) state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct stub_facts from = fixture_nvidia_facts(cases[i].major, cases[i].minor);
         from.local_bytes = cases[i].told;

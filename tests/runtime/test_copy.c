@@ -25,8 +25,9 @@ static void a_recipe_that_prepares_nothing_gets_a_copy(void **state)
     gemm.lda = 45;
     gemm.a_offset = 100;
     assert_int_equal(bytes_for(f, &gemm, KILN_PACK_A), 60 * 40 * 4);
-    assert_int_equal(kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_A, room, 512, f->queue, 0, NULL,
-            NULL, &a), KILN_SUCCESS);
+    assert_int_equal(
+            kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_A, room, 512, f->queue, 0, NULL, NULL, &a),
+            KILN_SUCCESS);
     assert_int_equal(stub_num_records(), 1);
     check_copy(stub_record_at(0), f->a, 100 * 4, 45 * 4, 512, 40 * 4);
     assert_int_equal(stub_record_at(0)->num_rows, 60);
@@ -52,8 +53,9 @@ static void rows_are_copied_between_parents(void **state)
     cl_mem part = stub_make_part(room, 4096, 60 * 40 * 4);
     gemm.a = stub_make_part(f->a, 1024, 1 << 20);
     gemm.lda = 45;
-    assert_int_equal(kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_A, part, 0, f->queue, 0, NULL,
-            NULL, &a), KILN_SUCCESS);
+    assert_int_equal(
+            kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_A, part, 0, f->queue, 0, NULL, NULL, &a),
+            KILN_SUCCESS);
     check_copy(stub_record_at(0), f->a, 1024, 45 * 4, 4096, 40 * 4);
     assert_ptr_equal(stub_record_at(0)->to.buffer, room);
     assert_ptr_equal(a.buffer, part);
@@ -74,13 +76,14 @@ static void a_copy_meets_the_guard(void **state)
     memcpy(recipes, tuned_recipes, sizeof recipes);
     recipes[TUNED_SMALL].guard.a = 3;
     bundle.recipes = recipes;
-    fixture_new_context(f, &(struct kiln_context_params){.bundle = &bundle});
+    fixture_new_context(f, &(struct kiln_context_params){ .bundle = &bundle });
     gemm.lda = 60;
     size_t bytes = bytes_for(f, &gemm, KILN_PACK_A);
     assert_int_equal(bytes, 60 * 42 * 4 + 2 * 256);
     a.buffer = stub_make_buffer(f->cl, 256 + bytes);
     assert_int_equal(kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_A, a.buffer, 256, f->queue, 0,
-            NULL, NULL, &a.pack), KILN_SUCCESS);
+                             NULL, NULL, &a.pack),
+            KILN_SUCCESS);
     check_copy(stub_record_at(0), f->a, 0, 60 * 4, 768, 42 * 4);
     gemm.packed_a = &a.pack;
     gemm.lda = 0;
@@ -100,15 +103,17 @@ static void what_has_no_gaps_is_copied_in_one_piece(void **state)
     struct kiln_pack made;
     cl_mem from = stub_make_buffer(f->cl, 1 << 16), room = stub_make_buffer(f->cl, 1 << 16);
     gemm.a = from;
-    assert_int_equal(kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_A, room, 0, f->queue, 0, NULL,
-            NULL, &made), KILN_SUCCESS);
+    assert_int_equal(
+            kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_A, room, 0, f->queue, 0, NULL, NULL, &made),
+            KILN_SUCCESS);
     check_copy(stub_record_at(0), from, 0, 60 * 40 * 4, 0, 60 * 40 * 4);
     gemm.m = 1;
     for (int shift = 12; shift < 64; shift++) {
         stub_clear_records();
-        gemm.lda = (size_t)1 << shift;
+        gemm.lda = (size_t) 1 << shift;
         assert_int_equal(kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_A, room, 0, f->queue, 0, NULL,
-                NULL, &made), KILN_SUCCESS);
+                                 NULL, &made),
+                KILN_SUCCESS);
         assert_int_equal(stub_num_records(), 1);
         check_copy(stub_record_at(0), from, 0, 40 * 4, 0, 40 * 4);
         gemm.packed_a = NULL;
@@ -131,7 +136,8 @@ static void check_within(struct fixture *f, cl_command_queue queue, cl_mem whole
     gemm.lda = 45;
     stub_clear_records();
     assert_int_equal(kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_A, to, to == whole ? to_start : 0,
-            queue, 0, NULL, &done, &made), KILN_SUCCESS);
+                             queue, 0, NULL, &done, &made),
+            KILN_SUCCESS);
     assert_int_equal(stub_num_records(), 2);
     const struct stub_record *away = stub_record_at(0), *back = stub_record_at(1);
     check_copy(away, whole, from_start + 100 * 4, 45 * 4, 0, 40 * 4);
@@ -164,7 +170,7 @@ static void rows_may_move_within_a_buffer(void **state)
 /* A way that ends in the middle is a failure like any other. */
 static void a_way_that_ends_leaves_nothing(void **state)
 {
-    static const char *const steps[] = {"clEnqueueCopyBufferRect", "clEnqueueCopyBuffer"};
+    static const char *const steps[] = { "clEnqueueCopyBufferRect", "clEnqueueCopyBuffer" };
     struct fixture *f = *state;
     cl_mem arena = stub_make_buffer(f->cl, 1 << 20);
     for (size_t i = 0; i < 2; i++) {
@@ -174,8 +180,9 @@ static void a_way_that_ends_leaves_nothing(void **state)
         gemm.lda = 45;
         memset(&made, 1, sizeof made);
         stub_fail(steps[i], 0, CL_INVALID_OPERATION);
-        assert_int_equal(kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_A, arena, 1 << 18, f->loose,
-                0, NULL, NULL, &made), CL_INVALID_OPERATION);
+        assert_int_equal(kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_A, arena, 1 << 18, f->loose, 0,
+                                 NULL, NULL, &made),
+                CL_INVALID_OPERATION);
         assert_null(made.buffer);
         stub_clear_plans();
         check_within(f, f->loose, arena, arena, 0, arena, 1 << 18);

@@ -46,7 +46,7 @@ static const uint32_t line = 0;
 static const uint16_t symbol = 0;
 
 /* The newline that ends the text is not in it. */
-static struct kiln_program program = {.num_symbols = 1, .text_bytes = sizeof text};
+static struct kiln_program program = { .num_symbols = 1, .text_bytes = sizeof text };
 
 static const struct kiln_region region = {
     .dim = {KILN_DIM_M, KILN_DIM_K}, .round = {1, 1}, .element_bytes = sizeof(cl_float),
@@ -96,8 +96,8 @@ static cl_device_id find_device(const char *wanted)
     }
     for (cl_uint i = 0; i < num && i < MAX_PLATFORMS; i++) {
         if (clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 1, &device, NULL) == CL_SUCCESS &&
-            clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof name, name, NULL) == CL_SUCCESS &&
-            strstr(name, wanted) != NULL) {
+                clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof name, name, NULL) == CL_SUCCESS &&
+                strstr(name, wanted) != NULL) {
             return device;
         }
     }
@@ -110,7 +110,7 @@ static cl_mem matrix(const struct device *device, unsigned modulus)
 {
     cl_float values[SIZE * SIZE];
     for (unsigned i = 0; i < SIZE * SIZE; i++) {
-        values[i] = (cl_float)(i % modulus) - 1;
+        values[i] = (cl_float) (i % modulus) - 1;
     }
     return clCreateBuffer(device->cl, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof values,
             values, NULL);
@@ -128,10 +128,9 @@ static void open_device(struct device *device, const char *wanted)
     check(device->cl != NULL && device->a != NULL && device->b != NULL, "buffers");
 }
 
-static struct kiln_context *open_kiln(const struct device *device,
-        const struct kiln_bundle *wanted)
+static struct kiln_context *open_kiln(const struct device *device, const struct kiln_bundle *wanted)
 {
-    const struct kiln_context_params params = {.bundle = wanted};
+    const struct kiln_context_params params = { .bundle = wanted };
     struct kiln_context *kiln = NULL;
     check(kiln_context_create(device->cl, device->id, &params, &kiln) == KILN_SUCCESS, "context");
     return kiln;
@@ -141,9 +140,14 @@ static struct kiln_context *open_kiln(const struct device *device,
 static struct call enqueue(const struct device *device, struct kiln_context *kiln,
         cl_command_queue queue, double scale)
 {
-    struct call call = {.c = matrix(device, 3)};
+    struct call call = { .c = matrix(device, 3) };
     const struct kiln_gemm gemm = {
-        .m = SIZE, .n = SIZE, .k = SIZE, .alpha = scale, .a = device->a, .b = device->b,
+        .m = SIZE,
+        .n = SIZE,
+        .k = SIZE,
+        .alpha = scale,
+        .a = device->a,
+        .b = device->b,
         .c = call.c,
     };
     check(kiln_gemm_enqueue(kiln, &gemm, queue, 0, NULL, &call.done) == KILN_SUCCESS, "call");
@@ -154,14 +158,15 @@ static void check_product(cl_command_queue queue, const struct call *call, int s
 {
     cl_float found[SIZE * SIZE];
     check(clEnqueueReadBuffer(queue, call->c, CL_TRUE, 0, sizeof found, found, 1, &call->done,
-            NULL) == CL_SUCCESS, "read");
+                  NULL) == CL_SUCCESS,
+            "read");
     for (int i = 0; i < SIZE; i++) {
         for (int j = 0; j < SIZE; j++) {
             int sum = 0;
             for (int p = 0; p < SIZE; p++) {
                 sum += ((i * SIZE + p) % 7 - 1) * ((p * SIZE + j) % 5 - 1);
             }
-            check(found[i * SIZE + j] == (cl_float)(scale * sum), "a product is wrong");
+            check(found[i * SIZE + j] == (cl_float) (scale * sum), "a product is wrong");
         }
     }
 }
@@ -202,10 +207,12 @@ static struct kiln_pack pack_once(const struct device *device, struct kiln_conte
     size_t bytes = 0;
     check(kiln_pack_bytes(kiln, gemm, operand, &bytes) == KILN_SUCCESS, "bytes of a pack");
     cl_mem room = clCreateBuffer(device->cl, CL_MEM_READ_WRITE, 256 + bytes, NULL, NULL);
-    check(kiln_pack_enqueue(kiln, gemm, operand, room, 256, queue, 0, NULL, &packed, &pack)
-            == KILN_SUCCESS, "packing");
+    check(kiln_pack_enqueue(kiln, gemm, operand, room, 256, queue, 0, NULL, &packed, &pack) ==
+                    KILN_SUCCESS,
+            "packing");
     check(clEnqueueFillBuffer(queue, matrix, &ruin, sizeof ruin, 0, SIZE * SIZE * sizeof ruin, 1,
-            &packed, NULL) == CL_SUCCESS, "fill");
+                  &packed, NULL) == CL_SUCCESS,
+            "fill");
     clFinish(queue);
     clReleaseEvent(packed);
     return pack;
@@ -218,7 +225,11 @@ static void one_pack_serves_many_calls(const struct device *device,
     struct kiln_context *kiln = open_kiln(device, wanted);
     cl_command_queue queue = clCreateCommandQueue(device->cl, device->id, order, NULL);
     struct kiln_gemm gemm = {
-        .m = SIZE, .n = SIZE, .k = SIZE, .a = matrix(device, 7), .b = matrix(device, 5),
+        .m = SIZE,
+        .n = SIZE,
+        .k = SIZE,
+        .a = matrix(device, 7),
+        .b = matrix(device, 5),
     };
     const struct kiln_pack a = pack_once(device, kiln, queue, &gemm, KILN_PACK_A);
     gemm.packed_a = &a;
@@ -247,16 +258,17 @@ static void one_pack_serves_many_calls(const struct device *device,
 /* With k of 0 and beta of 0, C becomes +0 whatever alpha is. */
 static void alpha_without_a_product_does_not_count(const struct device *device)
 {
-    static const double alphas[] = {-1, INFINITY, NAN};
+    static const double alphas[] = { -1, INFINITY, NAN };
     struct kiln_context *kiln = open_kiln(device, NULL);
     cl_command_queue queue = clCreateCommandQueue(device->cl, device->id, 0, NULL);
     for (size_t i = 0; i < sizeof alphas / sizeof *alphas; i++) {
         cl_float found[SIZE * SIZE];
         cl_mem c = matrix(device, 3);
-        const struct kiln_gemm gemm = {.m = SIZE, .n = SIZE, .alpha = alphas[i], .c = c};
+        const struct kiln_gemm gemm = { .m = SIZE, .n = SIZE, .alpha = alphas[i], .c = c };
         check(kiln_gemm_enqueue(kiln, &gemm, queue, 0, NULL, NULL) == KILN_SUCCESS, "scaling");
-        check(clEnqueueReadBuffer(queue, c, CL_TRUE, 0, sizeof found, found, 0, NULL, NULL)
-                == CL_SUCCESS, "read");
+        check(clEnqueueReadBuffer(queue, c, CL_TRUE, 0, sizeof found, found, 0, NULL, NULL) ==
+                        CL_SUCCESS,
+                "read");
         for (int j = 0; j < SIZE * SIZE; j++) {
             check(found[j] == 0 && !signbit(found[j]), "an empty product is not +0");
         }
@@ -285,7 +297,13 @@ static void a_failed_wait_list_leaves_c(const struct device *device,
     cl_event gate = clCreateUserEvent(device->cl, NULL), done = NULL;
     cl_mem c = matrix(device, 3);
     const struct kiln_gemm gemm = {
-        .m = SIZE, .n = SIZE, .k = SIZE, .alpha = 1, .a = device->b, .b = device->a, .c = c,
+        .m = SIZE,
+        .n = SIZE,
+        .k = SIZE,
+        .alpha = 1,
+        .a = device->b,
+        .b = device->a,
+        .c = c,
     };
     cl_float before[SIZE * SIZE], after[SIZE * SIZE];
     clEnqueueReadBuffer(queue, c, CL_TRUE, 0, sizeof before, before, 0, NULL, NULL);
@@ -296,10 +314,11 @@ static void a_failed_wait_list_leaves_c(const struct device *device,
     check(status_of(done) < 0, "the event of a call whose wait list failed tells of success");
     cl_command_queue reader = clCreateCommandQueue(device->cl, device->id, 0, NULL);
     check(clEnqueueReadBuffer(reader, c, CL_TRUE, 0, sizeof after, after, 0, NULL, NULL) ==
-                  CL_SUCCESS, "read");
+                    CL_SUCCESS,
+            "read");
     check(memcmp(before, after, sizeof before) == 0, "a call whose wait list failed writes C");
     struct call next = enqueue(device, kiln, queue, 2);
-    check_product(queue, &next, 2);          /* what failed is over */
+    check_product(queue, &next, 2); /* what failed is over */
     clReleaseEvent(next.done);
     clReleaseMemObject(next.c);
     clReleaseEvent(first.done);
@@ -319,21 +338,31 @@ static void an_operand_is_packed_within_its_buffer(const struct device *device, 
     struct kiln_context *kiln = open_kiln(device, NULL);
     cl_command_queue queue = clCreateCommandQueue(device->cl, device->id, 0, NULL);
     cl_mem whole = clCreateBuffer(device->cl, CL_MEM_READ_WRITE, BYTES, NULL, NULL);
-    const cl_buffer_region parts[] = {{0, START}, {START, START}};
+    const cl_buffer_region parts[] = { { 0, START }, { START, START } };
     cl_mem from = in_parts ? clCreateSubBuffer(whole, CL_MEM_READ_WRITE,
-            CL_BUFFER_CREATE_TYPE_REGION, &parts[0], NULL) : whole;
-    cl_mem to = in_parts ? clCreateSubBuffer(whole, CL_MEM_READ_WRITE,
-            CL_BUFFER_CREATE_TYPE_REGION, &parts[1], NULL) : whole;
-    struct call call = {.c = matrix(device, 3)};
-    struct kiln_gemm gemm = {.m = SIZE, .n = SIZE, .k = SIZE, .alpha = 1, .a = from, .lda = LD,
-                             .b = device->b, .c = call.c};
+                                     CL_BUFFER_CREATE_TYPE_REGION, &parts[0], NULL)
+                           : whole;
+    cl_mem to = in_parts ? clCreateSubBuffer(whole, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
+                                   &parts[1], NULL)
+                         : whole;
+    struct call call = { .c = matrix(device, 3) };
+    struct kiln_gemm gemm = { .m = SIZE,
+        .n = SIZE,
+        .k = SIZE,
+        .alpha = 1,
+        .a = from,
+        .lda = LD,
+        .b = device->b,
+        .c = call.c };
     struct kiln_pack pack;
-    check(clEnqueueCopyBufferRect(queue, device->a, whole, (size_t[]){0, 0, 0},
-            (size_t[]){0, 0, 0}, (size_t[]){SIZE * sizeof(cl_float), SIZE, 1},
-            SIZE * sizeof(cl_float), 0, LD * sizeof(cl_float), 0, 0, NULL, NULL) == CL_SUCCESS,
+    check(clEnqueueCopyBufferRect(queue, device->a, whole, (size_t[]){ 0, 0, 0 },
+                  (size_t[]){ 0, 0, 0 }, (size_t[]){ SIZE * sizeof(cl_float), SIZE, 1 },
+                  SIZE * sizeof(cl_float), 0, LD * sizeof(cl_float), 0, 0, NULL,
+                  NULL) == CL_SUCCESS,
             "rows");
     check(kiln_pack_enqueue(kiln, &gemm, KILN_PACK_A, to, in_parts ? 0 : START, queue, 0, NULL,
-            NULL, &pack) == KILN_SUCCESS, "packing within a buffer");
+                  NULL, &pack) == KILN_SUCCESS,
+            "packing within a buffer");
     gemm.packed_a = &pack;
     gemm.a = NULL;
     check(kiln_gemm_enqueue(kiln, &gemm, queue, 0, NULL, &call.done) == KILN_SUCCESS, "call");
@@ -357,12 +386,13 @@ static void a_call_without_work_is_complete(const struct device *device)
     cl_event gate = clCreateUserEvent(device->cl, NULL), done = NULL;
     const cl_float zero = 0;
     cl_mem other = matrix(device, 3);
-    const struct kiln_gemm gemm = {.m = 0, .n = SIZE, .k = SIZE, .alpha = 1};
+    const struct kiln_gemm gemm = { .m = 0, .n = SIZE, .k = SIZE, .alpha = 1 };
     check(clEnqueueFillBuffer(queue, other, &zero, sizeof zero, 0, sizeof zero, 1, &gate, NULL) ==
-                  CL_SUCCESS, "fill");
+                    CL_SUCCESS,
+            "fill");
     check(kiln_gemm_enqueue(kiln, &gemm, queue, 0, NULL, &done) == KILN_SUCCESS, "empty call");
     if (device->order != 0) {
-        clWaitForEvents(1, &done);           /* or this never ends */
+        clWaitForEvents(1, &done); /* or this never ends */
     }
     clSetUserEventStatus(gate, CL_COMPLETE);
     clFinish(queue);

@@ -14,15 +14,16 @@ static void the_least_time_serves(void **state)
         size_t m, n, k;
         const char *recipe;
     } cases[] = {
-        {64, 64, 64, "tuned_small"}, {1, 1, 1, "tuned_small"},
-        {240, 240, 240, "tuned_small"},      /* 9.16 us against 10.06 */
-        {272, 272, 272, "tuned_aligned"},    /* 11.12 us against 10.28 */
-        {271, 272, 272, "tuned_small"},      /* not for tuned_aligned */
-        {1024, 1024, 1024, "tuned_aligned"},
-        {8192, 8192, 8192, "tuned_aligned"},
-        {16, 16, 4096, "tuned_packed"},
-        {8, 32, 2000, "tuned_packed"},
-        {8, 32, 200, "tuned_small"},
+        { 64, 64, 64, "tuned_small" },
+        { 1, 1, 1, "tuned_small" },
+        { 240, 240, 240, "tuned_small" },   /* 9.16 us against 10.06 */
+        { 272, 272, 272, "tuned_aligned" }, /* 11.12 us against 10.28 */
+        { 271, 272, 272, "tuned_small" },   /* not for tuned_aligned */
+        { 1024, 1024, 1024, "tuned_aligned" },
+        { 8192, 8192, 8192, "tuned_aligned" },
+        { 16, 16, 4096, "tuned_packed" },
+        { 8, 32, 2000, "tuned_packed" },
+        { 8, 32, 200, "tuned_small" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct kiln_gemm gemm = fixture_gemm(f, cases[i].m, cases[i].n, cases[i].k);
@@ -59,8 +60,8 @@ static void each_guard_refuses(void **state)
     fixture_expect_recipe(f, &good, "tuned", "tuned_aligned");
     for (int i = 0; i < 9; i++) {
         struct kiln_gemm gemm = good;
-        size_t *const fields[] = {&gemm.m, &gemm.n, &gemm.k, &gemm.a_offset, &gemm.b_offset,
-                                  &gemm.c_offset, &gemm.lda, &gemm.ldb, &gemm.ldc};
+        size_t *const fields[] = { &gemm.m, &gemm.n, &gemm.k, &gemm.a_offset, &gemm.b_offset,
+            &gemm.c_offset, &gemm.lda, &gemm.ldb, &gemm.ldc };
         *fields[i] += 2;
         fixture_expect_recipe(f, &gemm, "tuned", "tuned_packed");
     }
@@ -81,12 +82,12 @@ static void make_variant(struct variant *v, unsigned recipe)
     v->recipes[recipe].stages = &v->stage;
     v->bundle = tuned_bundle;
     v->bundle.recipes = v->recipes;
-    v->params = (struct kiln_context_params){.bundle = &v->bundle};
+    v->params = (struct kiln_context_params){ .bundle = &v->bundle };
 }
 
 static void equal_times_serve_in_the_order_of_the_bundle(void **state)
 {
-    static const struct kiln_time same = {{[KILN_TERM_CALL] = 7}};
+    static const struct kiln_time same = { { [KILN_TERM_CALL] = 7 } };
     struct fixture *f = *state;
     struct variant v;
     make_variant(&v, TUNED_SMALL);
@@ -103,7 +104,7 @@ static void equal_times_serve_in_the_order_of_the_bundle(void **state)
 
 static void what_has_no_time_serves_at_last(void **state)
 {
-    static const struct kiln_time longest = {{[KILN_TERM_A] = 0x1p61f}};
+    static const struct kiln_time longest = { { [KILN_TERM_A] = 0x1p61f } };
     struct fixture *f = *state;
     struct variant v;
     make_variant(&v, TUNED_SMALL);
@@ -124,19 +125,19 @@ static void a_pin_comes_before_every_time(void **state)
 {
     enum { NONE = KILN_NO_RECIPE };
     static const struct kiln_pin pins[] = {
-        {KILN_SINGLE, 1024, 1024, 1024, {TUNED_SMALL, NONE, NONE, NONE}},
-        {KILN_DOUBLE, 64, 64, 64, {TUNED_DOUBLE, NONE, NONE, NONE}},
-        {KILN_SINGLE, 63, 64, 64, {TUNED_ALIGNED, NONE, TUNED_TN, NONE}},
-        {KILN_SINGLE, 64, 64, 64, {TUNED_PACKED, NONE, NONE, NONE}},
+        { KILN_SINGLE, 1024, 1024, 1024, { TUNED_SMALL, NONE, NONE, NONE } },
+        { KILN_DOUBLE, 64, 64, 64, { TUNED_DOUBLE, NONE, NONE, NONE } },
+        { KILN_SINGLE, 63, 64, 64, { TUNED_ALIGNED, NONE, TUNED_TN, NONE } },
+        { KILN_SINGLE, 64, 64, 64, { TUNED_PACKED, NONE, NONE, NONE } },
     };
     static const struct {
         size_t m, n, k;
         const char *recipe;
     } cases[] = {
-        {1024, 1024, 1024, "tuned_small"}, {1024, 1024, 1023, "tuned_packed"},
-        {1024, 1016, 1024, "tuned_aligned"}, {1016, 1024, 1024, "tuned_aligned"},
-        {64, 64, 64, "tuned_packed"}, {64, 64, 60, "tuned_small"},
-        {63, 64, 64, "tuned_small"},           /* its pin does not take it */
+        { 1024, 1024, 1024, "tuned_small" }, { 1024, 1024, 1023, "tuned_packed" },
+        { 1024, 1016, 1024, "tuned_aligned" }, { 1016, 1024, 1024, "tuned_aligned" },
+        { 64, 64, 64, "tuned_packed" }, { 64, 64, 60, "tuned_small" },
+        { 63, 64, 64, "tuned_small" }, /* its pin does not take it */
     };
     struct fixture *f = *state;
     struct variant v;
@@ -156,7 +157,7 @@ static void a_pin_comes_before_every_time(void **state)
 /* A leading dimension, an offset and a stride of C each decide whether its rows are whole. */
 static void ragged_rows_of_c_count(void **state)
 {
-    static const struct kiln_time time = {{[KILN_TERM_RAGGED_C] = 9e6f / (64 * 64)}};
+    static const struct kiln_time time = { { [KILN_TERM_RAGGED_C] = 9e6f / (64 * 64) } };
     struct fixture *f = *state;
     struct variant v;
     make_variant(&v, TUNED_SMALL);
@@ -168,12 +169,11 @@ static void ragged_rows_of_c_count(void **state)
     whole.a_stride = whole.b_stride = whole.c_stride = 8192;
     for (int i = 0; i < 9; i++) {
         struct kiln_gemm gemm = whole;
-        size_t *const fields[] = {&gemm.ldc, &gemm.c_offset, &gemm.c_stride, &gemm.lda,
-                                  &gemm.ldb, &gemm.a_offset, &gemm.b_offset, &gemm.a_stride,
-                                  &gemm.b_stride};
-        *fields[i] += i == 0 || i == 3 || i == 4 ? 65 : 1;    /* ld is 0 for dense */
+        size_t *const fields[] = { &gemm.ldc, &gemm.c_offset, &gemm.c_stride, &gemm.lda, &gemm.ldb,
+            &gemm.a_offset, &gemm.b_offset, &gemm.a_stride, &gemm.b_stride };
+        *fields[i] += i == 0 || i == 3 || i == 4 ? 65 : 1; /* ld is 0 for dense */
         fixture_expect_recipe(f, &gemm, "tuned", i < 3 ? "tuned_small" : "tuned_packed");
-        *fields[i] += 15;              /* 64 bytes */
+        *fields[i] += 15; /* 64 bytes */
         fixture_expect_recipe(f, &gemm, "tuned", "tuned_packed");
     }
     kiln_context_destroy(&f->kiln);
@@ -197,10 +197,10 @@ static void more_recipes_than_are_ranked_at_a_time(void **state)
         recipes[i].stages = &stages[i];
         snprintf(names[i], sizeof names[i], "number %u", i * 7 % NUM);
         recipes[i].name = names[i];
-        times[i] = (struct kiln_time){{(float)(i * 7 % NUM / 2)}};    /* every two are equal */
+        times[i] = (struct kiln_time){ { (float) (i * 7 % NUM / 2) } }; /* every two are equal */
         recipes[i].time = i * 7 % NUM < NUM - 4 ? &times[i] : NULL;
     }
-    const struct kiln_context_params params = {.bundle = &bundle};
+    const struct kiln_context_params params = { .bundle = &bundle };
     struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
     uint64_t served = 0;
     for (unsigned i = 0; i < NUM; i++) {
@@ -213,7 +213,7 @@ static void more_recipes_than_are_ranked_at_a_time(void **state)
         assert_int_equal(sscanf(name, "kernel: number %u", &at), 1);
         assert_true(at / 2 == i / 2 || (at >= NUM - 4 && i >= NUM - 4));
         assert_int_equal(served >> at & 1, 0);
-        served |= (uint64_t)1 << at;
+        served |= (uint64_t) 1 << at;
         for (unsigned j = 0; j < NUM; j++) {
             stages[j].local_bytes = j * 7 % NUM == at ? UINT32_MAX : stages[j].local_bytes;
         }
@@ -240,8 +240,9 @@ static void a_shape_is_recalled_as_it_was_ranked(void **state)
             if (turn == 0) {
                 fixture_new_context(f, NULL);
             }
-            assert_int_equal(kiln_gemm_explain(f->kiln, &gemm, turn == 0 ? texts[i] : text,
-                    sizeof text), KILN_SUCCESS);
+            assert_int_equal(
+                    kiln_gemm_explain(f->kiln, &gemm, turn == 0 ? texts[i] : text, sizeof text),
+                    KILN_SUCCESS);
             if (turn > 0) {
                 assert_string_equal(text, texts[i]);
             }
@@ -260,7 +261,7 @@ static void an_extent_beyond_the_most_refuses(void **state)
     fixture_new_context(f, &v.params);
     for (int i = 0; i < 3; i++) {
         struct kiln_gemm gemm = fixture_gemm(f, 1024, 1024, 1024);
-        size_t *const extents[] = {&gemm.m, &gemm.n, &gemm.k};
+        size_t *const extents[] = { &gemm.m, &gemm.n, &gemm.k };
         *extents[i] = 1024 + 64 * i;
         fixture_expect_recipe(f, &gemm, "tuned", "tuned_aligned");
         *extents[i] += 8;
@@ -279,7 +280,7 @@ static void an_extent_may_leave_a_rest(void **state)
     fixture_new_context(f, &v.params);
     for (size_t i = 0; i < 3; i++) {
         struct kiln_gemm gemm = fixture_gemm(f, 1024, 1024, 1024);
-        size_t *const extents[] = {&gemm.m, &gemm.n, &gemm.k};
+        size_t *const extents[] = { &gemm.m, &gemm.n, &gemm.k };
         gemm.lda = gemm.ldb = gemm.ldc = 1028;
         *extents[i] = 1024 + i;
         fixture_expect_recipe(f, &gemm, "tuned", "tuned_aligned");
@@ -293,7 +294,7 @@ static void an_extent_may_leave_a_rest(void **state)
  * compute units has as many for each of these. */
 static void an_axis_without_extent_has_tile_work_groups(void **state)
 {
-    static const size_t shapes[][2] = {{60, 1}, {60, 500}, {1, 60}};
+    static const size_t shapes[][2] = { { 60, 1 }, { 60, 500 }, { 1, 60 } };
     struct fixture *f = *state;
     for (int of_units = 0; of_units < 2; of_units++) {
         struct variant v;
@@ -331,17 +332,17 @@ static void strides_count_as_offsets(void **state)
 static void large_indices_need_64_bits(void **state)
 {
     if (sizeof(size_t) < 8)
-        skip();                        /* no buffer of the host is that large */
+        skip(); /* no buffer of the host is that large */
     struct fixture *f = *state;
-    const size_t beyond = (size_t)1 << 31;
+    const size_t beyond = (size_t) 1 << 31;
     struct kiln_gemm good = fixture_gemm(f, 1024, 1024, 1024);
     for (int i = 0; i < 6; i++) {
         struct kiln_gemm gemm = good;
-        size_t *const fields[] = {&gemm.a_offset, &gemm.b_offset, &gemm.c_offset, &gemm.lda,
-                                  &gemm.ldb, &gemm.ldc};
+        size_t *const fields[] = { &gemm.a_offset, &gemm.b_offset, &gemm.c_offset, &gemm.lda,
+            &gemm.ldb, &gemm.ldc };
         *fields[i] = beyond;
         fixture_expect_recipe(f, &gemm, "tuned", "tuned_packed_64");
-        *fields[i] = beyond >> 11;           /* 2^20: 1023 such rows stay below 2^31 */
+        *fields[i] = beyond >> 11; /* 2^20: 1023 such rows stay below 2^31 */
         fixture_expect_recipe(f, &gemm, "tuned", "tuned_aligned");
         gemm.lda = gemm.ldb = gemm.ldc = beyond >> 9;
         fixture_expect_recipe(f, &gemm, "tuned", "tuned_packed_64");
@@ -352,7 +353,7 @@ static void large_indices_need_64_bits(void **state)
 static void large_shapes_need_64_bits(void **state)
 {
     if (sizeof(size_t) < 8)
-        skip();                        /* no buffer of the host is that large */
+        skip(); /* no buffer of the host is that large */
     struct fixture *f = *state;
     struct kiln_gemm gemm = fixture_gemm(f, 65536, 65536, 64);
     fixture_expect_recipe(f, &gemm, "tuned", "tuned_packed_64");
@@ -360,7 +361,7 @@ static void large_shapes_need_64_bits(void **state)
     fixture_expect_recipe(f, &gemm, "generic", "generic_d_nn_64");
     gemm = fixture_gemm(f, 64, 64, 64);
     gemm.batch_count = 3;
-    gemm.c_stride = (size_t)1 << 30;
+    gemm.c_stride = (size_t) 1 << 30;
     fixture_expect_recipe(f, &gemm, "tuned", "tuned_packed_64");
     gemm.batch_count = 2;
     fixture_expect_recipe(f, &gemm, "tuned", "tuned_small");
@@ -385,7 +386,7 @@ static void indices_reach_beyond_the_extents(void **state)
     for (unsigned dim = 0; dim < 3; dim++) {
         for (unsigned reach = 16; reach <= 1024; reach *= 8) {
             struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
-            size_t padded[] = {64 + 32, 64 + 32, 64 + 2};
+            size_t padded[] = { 64 + 32, 64 + 32, 64 + 2 };
             v.recipes[TUNED_SMALL].reach[dim] = reach;
             padded[dim] = 64 + 2 * reach;
             /* C begins where the last row, in the last column, has the largest index. */
@@ -407,10 +408,10 @@ static void indices_reach_beyond_regions(void **state)
     struct fixture *f = *state;
     struct variant v;
     make_variant_alone(&v, TUNED_PACKED);
-    struct kiln_region regions[2] = {tuned_recipes[TUNED_PACKED].regions[0],
-                                     tuned_recipes[TUNED_PACKED].regions[1]};
+    struct kiln_region regions[2] = { tuned_recipes[TUNED_PACKED].regions[0],
+        tuned_recipes[TUNED_PACKED].regions[1] };
     struct kiln_gemm gemm = fixture_gemm(f, 16, 16, 4096);
-    regions[0].round[0] = 500000;      /* rows of 4104 elements: 4096, and twice 4 */
+    regions[0].round[0] = 500000; /* rows of 4104 elements: 4096, and twice 4 */
     v.recipes[TUNED_PACKED].regions = regions;
     fixture_new_context(f, &v.params);
     fixture_expect_recipe(f, &gemm, "tuned", "tuned_packed");
@@ -432,7 +433,7 @@ static void check_launch(const struct stub_record *r, unsigned work_dim, const s
 
 static void check_pack_a(const struct fixture *f, const struct stub_record *r)
 {
-    check_launch(r, 2, (size_t[]){1004, 24}, (size_t[]){4, 8});      /* k 1001 of 4, m 21 of 8 */
+    check_launch(r, 2, (size_t[]){ 1004, 24 }, (size_t[]){ 4, 8 }); /* k 1001 of 4, m 21 of 8 */
     assert_int_equal(stub_record_int(r, PACK_A_M), 21);
     assert_int_equal(stub_record_int(r, PACK_A_K), 1001);
     assert_ptr_equal(stub_record_mem(r, PACK_A_SOURCE), f->a);
@@ -443,7 +444,7 @@ static void check_pack_a(const struct fixture *f, const struct stub_record *r)
 
 static void check_pack_b(const struct fixture *f, const struct stub_record *r, size_t region)
 {
-    check_launch(r, 1, (size_t[]){32}, (size_t[]){16});              /* n 19 of 16 */
+    check_launch(r, 1, (size_t[]){ 32 }, (size_t[]){ 16 }); /* n 19 of 16 */
     assert_int_equal(stub_record_int(r, PACK_B_K), 1001);
     assert_int_equal(stub_record_int(r, PACK_B_N), 19);
     assert_ptr_equal(stub_record_mem(r, PACK_B_SOURCE), f->b);
@@ -454,7 +455,7 @@ static void check_pack_b(const struct fixture *f, const struct stub_record *r, s
 
 static void check_packed_mul(const struct fixture *f, const struct stub_record *r, size_t region)
 {
-    check_launch(r, 3, (size_t[]){16, 8, 1}, (size_t[]){16, 8, 1});
+    check_launch(r, 3, (size_t[]){ 16, 8, 1 }, (size_t[]){ 16, 8, 1 });
     assert_int_equal(stub_record_int(r, MUL_REGION_A), 0);
     assert_int_equal(stub_record_int(r, MUL_REGION_B), region);
     assert_int_equal(stub_record_int(r, MUL_M), 21);
@@ -500,16 +501,16 @@ static void three_stages_with_regions(void **state)
 static void wide_indices_are_passed_whole(void **state)
 {
     if (sizeof(size_t) < 8)
-        skip();                        /* no buffer of the host is that large */
+        skip(); /* no buffer of the host is that large */
     struct fixture *f = *state;
-    const size_t far = ((size_t)1 << 35) + 3;
+    const size_t far = ((size_t) 1 << 35) + 3;
     struct kiln_gemm gemm = fixture_gemm(f, 50, 60, 70);
     gemm.a_offset = far;
     gemm.ldc = far + 1;
     fixture_run(f, &gemm);
     fixture_expect("pack_b_64", "mul_64", NULL);
     const struct stub_record *r = stub_record_at(1);
-    check_launch(r, 2, (size_t[]){16, 16}, (size_t[]){16, 8});
+    check_launch(r, 2, (size_t[]){ 16, 16 }, (size_t[]){ 16, 8 });
     assert_int_equal(r->args[MUL_64_M].size, sizeof(cl_long));
     assert_int_equal(stub_record_int(r, MUL_64_M), 50);
     assert_int_equal(stub_record_int(r, MUL_64_A_OFFSET), far);
@@ -534,7 +535,7 @@ static void columns_swap_the_operands(void **state)
     gemm.beta = 3.0;
     fixture_run(f, &gemm);
     const struct stub_record *r = fixture_only("tn_mul");
-    check_launch(r, 2, (size_t[]){48, 48}, (size_t[]){16, 16});
+    check_launch(r, 2, (size_t[]){ 48, 48 }, (size_t[]){ 16, 16 });
     assert_int_equal(stub_record_int(r, PLAIN_M), 47);
     assert_int_equal(stub_record_int(r, PLAIN_N), 33);
     assert_int_equal(stub_record_int(r, PLAIN_K), 20);
@@ -557,12 +558,12 @@ static void dense_leading_dimensions(void **state)
     static const struct {
         enum kiln_layout layout;
         enum kiln_transpose transa, transb;
-        long long lda, ldb, ldc;             /* of the canonical form */
+        long long lda, ldb, ldc; /* of the canonical form */
     } cases[] = {
-        {KILN_ROW_MAJOR, KILN_NO_TRANS, KILN_NO_TRANS, 7, 6, 6},
-        {KILN_ROW_MAJOR, KILN_TRANS, KILN_TRANS, 5, 7, 6},
-        {KILN_COL_MAJOR, KILN_NO_TRANS, KILN_NO_TRANS, 7, 5, 5},
-        {KILN_COL_MAJOR, KILN_TRANS, KILN_TRANS, 6, 7, 5},
+        { KILN_ROW_MAJOR, KILN_NO_TRANS, KILN_NO_TRANS, 7, 6, 6 },
+        { KILN_ROW_MAJOR, KILN_TRANS, KILN_TRANS, 5, 7, 6 },
+        { KILN_COL_MAJOR, KILN_NO_TRANS, KILN_NO_TRANS, 7, 5, 5 },
+        { KILN_COL_MAJOR, KILN_TRANS, KILN_TRANS, 6, 7, 5 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct kiln_gemm gemm = fixture_gemm(f, 5, 6, 7);
@@ -583,11 +584,11 @@ static void reals_follow_the_precision(void **state)
     struct kiln_gemm gemm = fixture_gemm(f, 9, 9, 9);
     gemm.alpha = 0.1;
     fixture_run(f, &gemm);
-    assert_true(stub_record_real(stub_record_at(0), PLAIN_ALPHA) == (double)0.1f);
+    assert_true(stub_record_real(stub_record_at(0), PLAIN_ALPHA) == (double) 0.1f);
     gemm.precision = KILN_HALF;
     fixture_run(f, &gemm);
     assert_int_equal(fixture_only("generic_h_nn")->args[PLAIN_BETA].size, sizeof(cl_float));
-    assert_true(stub_record_real(stub_record_at(0), PLAIN_ALPHA) == (double)0.1f);
+    assert_true(stub_record_real(stub_record_at(0), PLAIN_ALPHA) == (double) 0.1f);
     gemm.precision = KILN_DOUBLE;
     fixture_run(f, &gemm);
     assert_true(stub_record_real(fixture_only("double_mul"), PLAIN_ALPHA) == 0.1);
@@ -596,13 +597,19 @@ static void reals_follow_the_precision(void **state)
 static void typed_calls_are_the_call(void **state)
 {
     struct fixture *f = *state;
-    assert_int_equal(kiln_dgemm(f->kiln, KILN_ROW_MAJOR, KILN_NO_TRANS, KILN_NO_TRANS, 5, 6, 7,
-            0.1, f->a, 1, 11, f->b, 2, 12, 0.2, f->c, 3, 13, f->queue, 0, NULL, NULL),
+    assert_int_equal(kiln_dgemm(f->kiln, KILN_ROW_MAJOR, KILN_NO_TRANS, KILN_NO_TRANS, 5, 6, 7, 0.1,
+                             f->a, 1, 11, f->b, 2, 12, 0.2, f->c, 3, 13, f->queue, 0, NULL, NULL),
             KILN_SUCCESS);
     const struct stub_record *r = fixture_only("double_mul");
-    static const long long ints[NUM_PLAIN_ARGS] = {
-        [PLAIN_M] = 5, [PLAIN_N] = 6, [PLAIN_K] = 7, [PLAIN_A_OFFSET] = 1, [PLAIN_LDA] = 11,
-        [PLAIN_B_OFFSET] = 2, [PLAIN_LDB] = 12, [PLAIN_C_OFFSET] = 3, [PLAIN_LDC] = 13};
+    static const long long ints[NUM_PLAIN_ARGS] = { [PLAIN_M] = 5,
+        [PLAIN_N] = 6,
+        [PLAIN_K] = 7,
+        [PLAIN_A_OFFSET] = 1,
+        [PLAIN_LDA] = 11,
+        [PLAIN_B_OFFSET] = 2,
+        [PLAIN_LDB] = 12,
+        [PLAIN_C_OFFSET] = 3,
+        [PLAIN_LDC] = 13 };
     for (unsigned i = 0; i < NUM_PLAIN_ARGS; i++) {
         if (ints[i] != 0) {
             assert_int_equal(stub_record_int(r, i), ints[i]);
@@ -611,8 +618,8 @@ static void typed_calls_are_the_call(void **state)
     assert_true(stub_record_real(r, PLAIN_ALPHA) == 0.1);
     assert_true(stub_record_real(r, PLAIN_BETA) == 0.2);
     stub_clear_records();
-    assert_int_equal(kiln_hgemm(f->kiln, KILN_ROW_MAJOR, KILN_TRANS, KILN_TRANS, 5, 6, 7,
-            1.0f, f->a, 0, 5, f->b, 0, 7, 0.0f, f->c, 0, 6, f->queue, 0, NULL, NULL),
+    assert_int_equal(kiln_hgemm(f->kiln, KILN_ROW_MAJOR, KILN_TRANS, KILN_TRANS, 5, 6, 7, 1.0f,
+                             f->a, 0, 5, f->b, 0, 7, 0.0f, f->c, 0, 6, f->queue, 0, NULL, NULL),
             KILN_SUCCESS);
     fixture_only("generic_h_tt");
 }
@@ -658,8 +665,8 @@ static void on_9_0_a_work_group_may_declare_more(void **state)
         cl_uint major;
         uint32_t bytes;
         const char *recipe;
-    } cases[] = {{9, 227 * 1024, "tuned_aligned"}, {9, 227 * 1024 + 1, "tuned_small"},
-                 {8, 227 * 1024, "tuned_small"}};
+    } cases[] = { { 9, 227 * 1024, "tuned_aligned" }, { 9, 227 * 1024 + 1, "tuned_small" },
+        { 8, 227 * 1024, "tuned_small" } };
     struct fixture *f = *state;
     struct kiln_gemm gemm = fixture_gemm(f, 1024, 1024, 1024);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -691,9 +698,9 @@ static void local_memory_refuses(void **state)
     cl_device_id device = stub_make_device(&facts);
     cl_context cl = stub_make_context(1, &device);
     struct kiln_context *kiln = NULL;
-    struct kiln_gemm gemm = {.m = 1024, .n = 1024, .k = 1024, .alpha = 1.0};
+    struct kiln_gemm gemm = { .m = 1024, .n = 1024, .k = 1024, .alpha = 1.0 };
     char text[4096];
-    (void)state;
+    (void) state;
     assert_int_equal(kiln_context_create(cl, device, NULL, &kiln), KILN_SUCCESS);
     assert_int_equal(kiln_gemm_explain(kiln, &gemm, text, sizeof text), KILN_SUCCESS);
     assert_non_null(strstr(text, "kernel: tuned_packed\n"));
@@ -717,9 +724,9 @@ static void each_axis_has_its_limit(void **state)
     cl_device_id device = stub_make_device(&facts);
     cl_context cl = stub_make_context(1, &device);
     struct kiln_context *kiln = NULL;
-    struct kiln_gemm gemm = {.m = 64, .n = 64, .k = 64, .alpha = 1.0};
+    struct kiln_gemm gemm = { .m = 64, .n = 64, .k = 64, .alpha = 1.0 };
     char text[1024];
-    (void)state;
+    (void) state;
     assert_int_equal(kiln_context_create(cl, device, NULL, &kiln), KILN_SUCCESS);
     assert_int_equal(kiln_gemm_explain(kiln, &gemm, text, sizeof text), KILN_SUCCESS);
     assert_non_null(strstr(text, "kernel: tuned_aligned\n"));
@@ -735,9 +742,9 @@ static void a_stranger_gets_the_generic_bundle(void **state)
     cl_device_id device = stub_make_device(&facts);
     cl_context cl = stub_make_context(1, &device);
     struct kiln_context *kiln = NULL;
-    struct kiln_gemm gemm = {.m = 64, .n = 64, .k = 64, .alpha = 1.0};
+    struct kiln_gemm gemm = { .m = 64, .n = 64, .k = 64, .alpha = 1.0 };
     char text[4096];
-    (void)state;
+    (void) state;
     assert_int_equal(kiln_context_create(cl, device, NULL, &kiln), KILN_SUCCESS);
     assert_int_equal(kiln_gemm_explain(kiln, &gemm, text, sizeof text), KILN_SUCCESS);
     assert_memory_equal(text, "bundle: generic\nkernel: generic_s_nn\n", 37);
@@ -750,7 +757,7 @@ static void a_bundle_of_the_caller_comes_first(void **state)
     struct kiln_bundle own = tuned_bundle;
     own.name = "own";
     own.match.device = "no such device";
-    fixture_new_context(f, &(struct kiln_context_params){.bundle = &own});
+    fixture_new_context(f, &(struct kiln_context_params){ .bundle = &own });
     struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
     fixture_expect_recipe(f, &gemm, "own", "tuned_small");
     gemm.transb = KILN_TRANS;

@@ -20,7 +20,8 @@ static struct {
 static void begin(struct fixture *f, enum kiln_arithmetic arithmetic)
 {
     const struct kiln_context_params params = {
-        .bundle = &emulating.bundle, .arithmetic = arithmetic,
+        .bundle = &emulating.bundle,
+        .arithmetic = arithmetic,
     };
     memcpy(emulating.recipes, tuned_recipes, sizeof tuned_recipes);
     for (unsigned i = 0; i < 2; i++) {
@@ -31,7 +32,7 @@ static void begin(struct fixture *f, enum kiln_arithmetic arithmetic)
         recipe->time = &emulating.times[i];
         recipe->precision = KILN_EMULATED;
     }
-    emulating.times[0] = (struct kiln_time){{[KILN_TERM_CALL] = 1}};
+    emulating.times[0] = (struct kiln_time){ { [KILN_TERM_CALL] = 1 } };
     emulating.stage = tuned_recipes[TUNED_SMALL].stages[0];
     emulating.stage.tile[0] *= 2;
     emulating.recipes[EMULATED_SMALL].name = "emulated_small";
@@ -45,8 +46,7 @@ static void begin(struct fixture *f, enum kiln_arithmetic arithmetic)
     fixture_new_context(f, &params);
 }
 
-static void expect(struct fixture *f, enum kiln_arithmetic arithmetic, size_t m,
-        const char *recipe)
+static void expect(struct fixture *f, enum kiln_arithmetic arithmetic, size_t m, const char *recipe)
 {
     struct kiln_gemm gemm = fixture_gemm(f, m, 64, 64);
     gemm.arithmetic = arithmetic;
@@ -70,7 +70,8 @@ static size_t items_of_typed_call(struct fixture *f)
 {
     stub_clear_records();
     assert_int_equal(kiln_sgemm(f->kiln, KILN_ROW_MAJOR, KILN_NO_TRANS, KILN_NO_TRANS, 64, 64, 64,
-            1, f->a, 0, 64, f->b, 0, 64, 0, f->c, 0, 64, f->queue, 0, NULL, NULL), KILN_SUCCESS);
+                             1, f->a, 0, 64, f->b, 0, 64, 0, f->c, 0, 64, f->queue, 0, NULL, NULL),
+            KILN_SUCCESS);
     return fixture_only("small_mul")->global[0];
 }
 
@@ -89,7 +90,7 @@ static void native_recipes_serve_what_is_faster_so(void **state)
     struct fixture *f = *state;
     begin(f, 0);
     expect(f, KILN_ALLOW_EMULATION, 1000, "emulated_small");
-    expect(f, KILN_ALLOW_EMULATION, 1001, "tuned_small");      /* its guard; the other is slower */
+    expect(f, KILN_ALLOW_EMULATION, 1001, "tuned_small"); /* its guard; the other is slower */
     kiln_context_destroy(&f->kiln);
 }
 
@@ -101,7 +102,7 @@ static void other_precisions_have_one_arithmetic(void **state)
     gemm.arithmetic = KILN_ALLOW_EMULATION;
     gemm.precision = KILN_DOUBLE;
     fixture_expect_recipe(f, &gemm, "tuned", "tuned_double");
-    gemm.precision = (enum kiln_precision)KILN_EMULATED;       /* no precision of a call */
+    gemm.precision = (enum kiln_precision) KILN_EMULATED; /* no precision of a call */
     assert_int_equal(call(f, &gemm), KILN_INVALID_PRECISION);
     kiln_context_destroy(&f->kiln);
 }
@@ -109,11 +110,11 @@ static void other_precisions_have_one_arithmetic(void **state)
 static void an_unknown_arithmetic_is_refused_last(void **state)
 {
     struct fixture *f = *state;
-    const struct kiln_context_params params = {.arithmetic = (enum kiln_arithmetic)3};
+    const struct kiln_context_params params = { .arithmetic = (enum kiln_arithmetic) 3 };
     struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
     struct kiln_context *kiln = NULL;
     size_t bytes = 0;
-    gemm.arithmetic = (enum kiln_arithmetic)3;
+    gemm.arithmetic = (enum kiln_arithmetic) 3;
     assert_int_equal(call(f, &gemm), KILN_INVALID_ARITHMETIC);
     assert_int_equal(kiln_gemm_workspace_bytes(f->kiln, &gemm, &bytes), KILN_INVALID_ARITHMETIC);
     assert_int_equal(kiln_pack_bytes(f->kiln, &gemm, KILN_PACK_A, &bytes), KILN_INVALID_ARITHMETIC);
@@ -164,7 +165,7 @@ static void a_link_that_has_it_comes_first(void **state)
     fixture_expect_recipe(f, &gemm, "tuned", "emulated_small");
     gemm.transa = gemm.transb = KILN_TRANS;
     fixture_expect_recipe(f, &gemm, "generic", "generic_s_tt");
-    gemm = fixture_gemm(f, 1001, 64, 64);          /* natively it is faster: by the first link */
+    gemm = fixture_gemm(f, 1001, 64, 64); /* natively it is faster: by the first link */
     gemm.arithmetic = KILN_ALLOW_EMULATION;
     fixture_expect_recipe(f, &gemm, "generic", "generic_s_nn");
     kiln_context_destroy(&f->kiln);
@@ -174,7 +175,7 @@ static void the_self_test_emulates(void **state)
 {
     struct fixture *f = *state;
     begin(f, 0);
-    emulating.times[0] = (struct kiln_time){{[KILN_TERM_CALL] = 0x1p60f}};
+    emulating.times[0] = (struct kiln_time){ { [KILN_TERM_CALL] = 0x1p60f } };
     struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
     gemm.arithmetic = KILN_ALLOW_EMULATION;
     fixture_expect_recipe(f, &gemm, "tuned", "tuned_small");
@@ -190,7 +191,7 @@ static void packs_keep_to_what_they_were_made_for(void **state)
 {
     struct fixture *f = *state;
     begin(f, 0);
-    emulating.times[1] = (struct kiln_time){{0}};
+    emulating.times[1] = (struct kiln_time){ { 0 } };
     struct kiln_gemm gemm = packed_gemm(f);
     gemm.arithmetic = KILN_ALLOW_EMULATION;
     struct packed b = pack(f, &gemm, KILN_PACK_B);
@@ -207,7 +208,7 @@ static void packs_keep_to_what_they_were_made_for(void **state)
     b = pack(f, &gemm, KILN_PACK_B);
     assert_int_equal(b.pack.recipe, TUNED_PACKED);
     gemm.packed_b = &b.pack;
-    gemm.arithmetic = KILN_ALLOW_EMULATION;        /* that its recipe is native does no harm */
+    gemm.arithmetic = KILN_ALLOW_EMULATION; /* that its recipe is native does no harm */
     assert_int_equal(call(f, &gemm), KILN_SUCCESS);
     let_go(&b);
     kiln_context_destroy(&f->kiln);

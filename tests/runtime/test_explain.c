@@ -43,8 +43,8 @@ static void the_chosen_one_need_not_be_first(void **state)
 /* What the extents rule out is no candidate. */
 static void without_times_and_with_pins(void **state)
 {
-    static const struct kiln_pin pin = {KILN_SINGLE, 63, 64, 64, {TUNED_PACKED_64, KILN_NO_RECIPE,
-                                                         KILN_NO_RECIPE, KILN_NO_RECIPE}};
+    static const struct kiln_pin pin = { KILN_SINGLE, 63, 64, 64,
+        { TUNED_PACKED_64, KILN_NO_RECIPE, KILN_NO_RECIPE, KILN_NO_RECIPE } };
     struct fixture *f = *state;
     struct kiln_bundle bundle = tuned_bundle;
     struct kiln_gemm gemm = fixture_gemm(f, 63, 64, 64);
@@ -53,7 +53,7 @@ static void without_times_and_with_pins(void **state)
     gemm.transa = KILN_NO_TRANS;
     bundle.pins = &pin;
     bundle.num_pins = 1;
-    fixture_new_context(f, &(struct kiln_context_params){.bundle = &bundle});
+    fixture_new_context(f, &(struct kiln_context_params){ .bundle = &bundle });
     check_candidates(f->kiln, &gemm,
             "candidate: pinned, tuned_packed_64 (chosen)\n"
             "candidate: 2.04 us, tuned_small\n"
@@ -64,10 +64,10 @@ static void without_times_and_with_pins(void **state)
 static void indices_that_are_too_short(void **state)
 {
     if (sizeof(size_t) < 8)
-        skip();                        /* no buffer of the host is that large */
+        skip(); /* no buffer of the host is that large */
     struct fixture *f = *state;
     struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
-    gemm.c_offset = (size_t)1 << 32;
+    gemm.c_offset = (size_t) 1 << 32;
     check_candidates(f->kiln, &gemm,
             "candidate: 2.04 us, tuned_small (its 32-bit indices are too short)\n"
             "candidate: 9.16 us, tuned_aligned (its 32-bit indices are too short)\n"
@@ -77,10 +77,10 @@ static void indices_that_are_too_short(void **state)
 
 static void what_the_device_lacks(void **state)
 {
-    const struct kiln_gemm gemm = {.m = 1024, .n = 1024, .k = 1024, .alpha = 1.0};
+    const struct kiln_gemm gemm = { .m = 1024, .n = 1024, .k = 1024, .alpha = 1.0 };
     struct stub_facts facts = stub_default_facts();
     struct kiln_context *kiln = NULL;
-    (void)state;
+    (void) state;
     facts.local_bytes = 8191;
     facts.max_alloc_bytes = (1024 + 8) * 1024 * 4;
     cl_device_id device = stub_make_device(&facts);
@@ -136,7 +136,7 @@ static void at_most_as_many_as_are_ranked(void **state)
     struct kiln_bundle bundle = tuned_bundle;
     for (unsigned i = 0; i < NUM; i++) {
         memset(&times[i], 0, sizeof times[i]);
-        times[i].coefficient[KILN_TERM_CALL] = (float)(1u << i) * 9999;
+        times[i].coefficient[KILN_TERM_CALL] = (float) (1u << i) * 9999;
         recipes[i] = tuned_recipes[TUNED_SMALL];
         recipes[i].time = &times[i];
     }
@@ -144,7 +144,7 @@ static void at_most_as_many_as_are_ranked(void **state)
     times[1].coefficient[KILN_TERM_CALL] = 0;
     bundle.recipes = recipes;
     bundle.num_recipes = NUM - 1;
-    fixture_new_context(f, &(struct kiln_context_params){.bundle = &bundle});
+    fixture_new_context(f, &(struct kiln_context_params){ .bundle = &bundle });
     const struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
     check_candidates(f->kiln, &gemm,
             "candidate: 0.00 us, tuned_small (chosen)\n"
@@ -154,7 +154,7 @@ static void at_most_as_many_as_are_ranked(void **state)
             "candidate: 0.31 us, tuned_small\n"
             "candidate: 0.63 us, tuned_small\n");
     bundle.num_recipes = 2;
-    fixture_new_context(f, &(struct kiln_context_params){.bundle = &bundle});
+    fixture_new_context(f, &(struct kiln_context_params){ .bundle = &bundle });
     check_candidates(f->kiln, &gemm,
             "candidate: 0.00 us, tuned_small (chosen)\n"
             "candidate: 4611685743549.48 us, tuned_small\n");

@@ -50,18 +50,18 @@ static uint64_t state = 1;
 static unsigned draw(unsigned below)
 {
     state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (unsigned)(state >> 33) % below;
+    return (unsigned) (state >> 33) % below;
 }
 
 static double real_number(void)
 {
-    return (double)draw(2001) / 1000 - 1;
+    return (double) draw(2001) / 1000 - 1;
 }
 
 static void fail(const char *what, int status)
 {
     fprintf(stderr, "test_forms: %s: %s (%d)\n", what,
-            kiln_status_string((enum kiln_status)status), status);
+            kiln_status_string((enum kiln_status) status), status);
     exit(EXIT_FAILURE);
 }
 
@@ -92,18 +92,18 @@ static size_t element_bytes(const struct call *call)
  * narrowed side by side. */
 static double narrow(const struct call *call, double value)
 {
-    volatile float narrowed = (float)value;
-    return is_double(call) ? value : (double)narrowed;
+    volatile float narrowed = (float) value;
+    return is_double(call) ? value : (double) narrowed;
 }
 
 static void *to_elements(const struct call *call, const struct matrix *matrix)
 {
     unsigned char *elements = malloc(matrix->elements * element_bytes(call));
     for (size_t i = 0; elements != NULL && i < matrix->elements; i++) {
-        const double parts[2] = {matrix->host[i].re, matrix->host[i].im};
-        const float singles[2] = {(float)parts[0], (float)parts[1]};
+        const double parts[2] = { matrix->host[i].re, matrix->host[i].im };
+        const float singles[2] = { (float) parts[0], (float) parts[1] };
         memcpy(elements + i * element_bytes(call),
-                is_double(call) ? (const void *)parts : (const void *)singles,
+                is_double(call) ? (const void *) parts : (const void *) singles,
                 element_bytes(call));
     }
     return elements;
@@ -123,8 +123,8 @@ static void matrix_make(const struct device *device, const struct call *call, si
         fail("calloc", KILN_OUT_OF_MEMORY);
     }
     for (size_t i = 0; i < matrix->elements; i++) {
-        matrix->host[i] = (struct number){narrow(call, real_number()),
-                is_complex(call) ? narrow(call, real_number()) : 0};
+        matrix->host[i] = (struct number){ narrow(call, real_number()),
+            is_complex(call) ? narrow(call, real_number()) : 0 };
     }
     void *elements = to_elements(call, matrix);
     matrix->buffer = clCreateBuffer(device->cl, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
@@ -171,7 +171,7 @@ static struct number element(const struct call *call, const struct matrix *matri
 
 static struct number times(struct number x, struct number y)
 {
-    return (struct number){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
+    return (struct number){ x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re };
 }
 
 /* What the call makes of element (i, j) of C; *size becomes a bound of the sum of all sizes. */
@@ -179,7 +179,7 @@ static struct number expected(const struct call *call, size_t member, size_t i, 
         double *size)
 {
     const struct kiln_gemm *gemm = &call->gemm;
-    struct number sum = {0, 0};
+    struct number sum = { 0, 0 };
     *size = 0;
     for (size_t p = 0; p < gemm->k; p++) {
         struct number product = times(
@@ -190,12 +190,12 @@ static struct number expected(const struct call *call, size_t member, size_t i, 
         *size += 4;
     }
     const struct number c = element(call, &call->c, 0, KILN_NO_TRANS, member, i, j);
-    const struct number one = times((struct number){gemm->alpha, gemm->alpha_imag}, sum);
-    const struct number two = times((struct number){gemm->beta, gemm->beta_imag}, c);
+    const struct number one = times((struct number){ gemm->alpha, gemm->alpha_imag }, sum);
+    const struct number two = times((struct number){ gemm->beta, gemm->beta_imag }, c);
     *size = (*size * (fabs(gemm->alpha) + fabs(gemm->alpha_imag)) +
              4 * (fabs(gemm->beta) + fabs(gemm->beta_imag)));
     const bool is_real = gemm->uplo_c != 0 && gemm->hermitian && i == j && is_complex(call);
-    return (struct number){one.re + two.re, is_real ? 0 : one.im + two.im};
+    return (struct number){ one.re + two.re, is_real ? 0 : one.im + two.im };
 }
 
 /* The element that a place of C has. */
@@ -213,25 +213,27 @@ static bool leaves_c(const struct kiln_gemm *gemm)
 
 static struct number found(const struct call *call, const void *elements, size_t at)
 {
-    double parts[2] = {0, 0};
-    float singles[2] = {0, 0};
+    double parts[2] = { 0, 0 };
+    float singles[2] = { 0, 0 };
     const size_t bytes = element_bytes(call);
     if (is_double(call)) {
-        memcpy(parts, (const unsigned char *)elements + at * bytes, bytes);
-        return (struct number){parts[0], parts[1]};
+        memcpy(parts, (const unsigned char *) elements + at * bytes, bytes);
+        return (struct number){ parts[0], parts[1] };
     }
-    memcpy(singles, (const unsigned char *)elements + at * bytes, bytes);
-    return (struct number){(double)singles[0], (double)singles[1]};
+    memcpy(singles, (const unsigned char *) elements + at * bytes, bytes);
+    return (struct number){ (double) singles[0], (double) singles[1] };
 }
 
 /* What is multiplied, for a reader of a failure. */
 static void describe(const struct kiln_gemm *gemm)
 {
-    fprintf(stderr, "precision %d, layout %d, ops %d %d, %zu x %zu x %zu, alpha (%g, %g), beta "
-            "(%g, %g), triangles %d %d %d, hermitian %d, batch %zu\n", (int)gemm->precision,
-            (int)gemm->layout, (int)gemm->transa, (int)gemm->transb, gemm->m, gemm->n, gemm->k,
-            gemm->alpha, gemm->alpha_imag, gemm->beta, gemm->beta_imag, (int)gemm->uplo_a,
-            (int)gemm->uplo_b, (int)gemm->uplo_c, gemm->hermitian, gemm->batch_count);
+    fprintf(stderr,
+            "precision %d, layout %d, ops %d %d, %zu x %zu x %zu, alpha (%g, %g), beta "
+            "(%g, %g), triangles %d %d %d, hermitian %d, batch %zu\n",
+            (int) gemm->precision, (int) gemm->layout, (int) gemm->transa, (int) gemm->transb,
+            gemm->m, gemm->n, gemm->k, gemm->alpha, gemm->alpha_imag, gemm->beta, gemm->beta_imag,
+            (int) gemm->uplo_a, (int) gemm->uplo_b, (int) gemm->uplo_c, gemm->hermitian,
+            gemm->batch_count);
 }
 
 /* All elements, those between the rows included, which stay as they were. */
@@ -245,8 +247,9 @@ static void compare(const struct device *device, const struct call *call, const 
         fail("malloc", KILN_OUT_OF_MEMORY);
     }
     check("clFinish", clFinish(device->queue));
-    check("clEnqueueReadBuffer", clEnqueueReadBuffer(device->queue, c->buffer, CL_TRUE, 0,
-            c->elements * element_bytes(call), elements, 0, NULL, NULL));
+    check("clEnqueueReadBuffer",
+            clEnqueueReadBuffer(device->queue, c->buffer, CL_TRUE, 0,
+                    c->elements * element_bytes(call), elements, 0, NULL, NULL));
     for (size_t member = 0; member < call->batch; member++) {
         for (size_t line = 0; line < c->lines; line++) {
             for (size_t place = 0; place < c->length; place++) {
@@ -260,7 +263,7 @@ static void compare(const struct device *device, const struct call *call, const 
                 const struct number got = found(call, elements, at);
                 meant[at] = 1;
                 if (!(fabs(got.re - right.re) <= 2 * eps * size) ||
-                    !(fabs(got.im - right.im) <= 2 * eps * size)) {
+                        !(fabs(got.im - right.im) <= 2 * eps * size)) {
                     describe(&call->gemm);
                     fprintf(stderr, "%s: member %zu, line %zu, place %zu: (%g, %g), not (%g, %g)\n",
                             how, member, line, place, got.re, got.im, right.re, right.im);
@@ -286,8 +289,9 @@ static void compare(const struct device *device, const struct call *call, const 
 static void restore(const struct device *device, const struct call *call)
 {
     void *elements = to_elements(call, &call->c);
-    check("clEnqueueWriteBuffer", clEnqueueWriteBuffer(device->queue, call->c.buffer, CL_TRUE, 0,
-            call->c.elements * element_bytes(call), elements, 0, NULL, NULL));
+    check("clEnqueueWriteBuffer",
+            clEnqueueWriteBuffer(device->queue, call->c.buffer, CL_TRUE, 0,
+                    call->c.elements * element_bytes(call), elements, 0, NULL, NULL));
     check("clFinish", clFinish(device->queue));
     free(elements);
 }
@@ -304,7 +308,7 @@ static void run_without_room(const struct device *device, const struct call *cal
     check("clCreateBuffer", error);
     restore(device, call);
     if (kiln_gemm_enqueue(device->kiln, &small, device->queue, 0, NULL, NULL) !=
-        KILN_WORKSPACE_TOO_SMALL) {
+            KILN_WORKSPACE_TOO_SMALL) {
         fail("a workspace that is too small is taken", KILN_SUCCESS);
     }
     nothing.gemm.alpha = nothing.gemm.alpha_imag = nothing.gemm.beta_imag = 0;
@@ -322,8 +326,8 @@ static void run_with_workspace(const struct device *device, struct call *call)
     struct kiln_gemm gemm = call->gemm;
     gemm.workspace_offset = 256 * draw(3);
     check("kiln_gemm_workspace_bytes",
-            (int)kiln_gemm_workspace_bytes(device->kiln, &gemm, &bytes));
-    check("kiln_gemm_explain", (int)kiln_gemm_explain(device->kiln, &gemm, text, sizeof text));
+            (int) kiln_gemm_workspace_bytes(device->kiln, &gemm, &bytes));
+    check("kiln_gemm_explain", (int) kiln_gemm_explain(device->kiln, &gemm, text, sizeof text));
     if (is_complex(call) != (strstr(text, "precision: complex_") != NULL)) {
         fail("explain tells no precision", KILN_SUCCESS);
     }
@@ -334,8 +338,8 @@ static void run_with_workspace(const struct device *device, struct call *call)
             NULL, &error);
     check("clCreateBuffer", error);
     restore(device, call);
-    check("kiln_gemm_enqueue", (int)kiln_gemm_enqueue(device->kiln, &gemm, device->queue, 0, NULL,
-            NULL));
+    check("kiln_gemm_enqueue",
+            (int) kiln_gemm_enqueue(device->kiln, &gemm, device->queue, 0, NULL, NULL));
     compare(device, call, "with a workspace");
     clReleaseMemObject(gemm.workspace);
     run_without_room(device, call, &gemm, bytes);
@@ -346,14 +350,14 @@ static cl_mem pack(const struct device *device, const struct kiln_gemm *gemm,
 {
     size_t bytes = 0;
     cl_int error = CL_SUCCESS;
-    check("kiln_pack_bytes", (int)kiln_pack_bytes(device->kiln, gemm, which, &bytes));
+    check("kiln_pack_bytes", (int) kiln_pack_bytes(device->kiln, gemm, which, &bytes));
     if (bytes == 0) {
         return NULL;
     }
     cl_mem room = clCreateBuffer(device->cl, CL_MEM_READ_WRITE, 256 + bytes, NULL, &error);
     check("clCreateBuffer", error);
-    check("kiln_pack_enqueue", (int)kiln_pack_enqueue(device->kiln, gemm, which, room, 256,
-            device->queue, 0, NULL, NULL, packed));
+    check("kiln_pack_enqueue", (int) kiln_pack_enqueue(device->kiln, gemm, which, room, 256,
+                                       device->queue, 0, NULL, NULL, packed));
     check("clFinish", clFinish(device->queue));
     return room;
 }
@@ -362,7 +366,7 @@ static cl_mem pack(const struct device *device, const struct kiln_gemm *gemm,
 static void run_with_packs(const struct device *device, struct call *call)
 {
     struct kiln_pack packs[2];
-    cl_mem rooms[2] = {NULL, NULL};
+    cl_mem rooms[2] = { NULL, NULL };
     const unsigned which = 1 + draw(3);
     struct kiln_gemm gemm = call->gemm;
     if ((which & 1) != 0 && call->a.stride == 0 && gemm.uplo_a == 0) {
@@ -374,8 +378,8 @@ static void run_with_packs(const struct device *device, struct call *call)
         gemm.packed_b = rooms[1] != NULL ? &packs[1] : NULL;
     }
     restore(device, call);
-    check("kiln_gemm_enqueue with packs", (int)kiln_gemm_enqueue(device->kiln, &gemm,
-            device->queue, 0, NULL, NULL));
+    check("kiln_gemm_enqueue with packs",
+            (int) kiln_gemm_enqueue(device->kiln, &gemm, device->queue, 0, NULL, NULL));
     compare(device, call, "with packs");
     for (unsigned i = 0; i < 2; i++) {
         if (rooms[i] != NULL) {
@@ -386,7 +390,7 @@ static void run_with_packs(const struct device *device, struct call *call)
 
 static double factor(const struct call *call)
 {
-    static const double common[] = {0, 1, -1};
+    static const double common[] = { 0, 1, -1 };
     const unsigned which = draw(6);
     return which < 3 ? common[which] : narrow(call, real_number());
 }
@@ -394,7 +398,7 @@ static double factor(const struct call *call)
 /* Some calls are of triangles: then the matrices are square. */
 static void draw_triangles(struct kiln_gemm *gemm)
 {
-    static const enum kiln_uplo triangles[] = {KILN_UPPER, KILN_LOWER};
+    static const enum kiln_uplo triangles[] = { KILN_UPPER, KILN_LOWER };
     const unsigned which = draw(8);
     if ((which & 1) != 0) {
         gemm->uplo_a = triangles[draw(2)];
@@ -412,21 +416,20 @@ static void draw_triangles(struct kiln_gemm *gemm)
         gemm->m = gemm->n;
         gemm->k = gemm->uplo_a != 0 ? gemm->m : gemm->k;
     }
-    gemm->hermitian = (int)draw(2);
+    gemm->hermitian = (int) draw(2);
 }
 
 static enum kiln_precision draw_precision(const struct device *device)
 {
-    static const enum kiln_precision precisions[] = {
-        KILN_SINGLE, KILN_COMPLEX_SINGLE, KILN_DOUBLE, KILN_COMPLEX_DOUBLE
-    };
+    static const enum kiln_precision precisions[] = { KILN_SINGLE, KILN_COMPLEX_SINGLE, KILN_DOUBLE,
+        KILN_COMPLEX_DOUBLE };
     return precisions[draw(device->has_double ? 4 : 2)];
 }
 
 static void run_case(const struct device *device)
 {
-    static const enum kiln_transpose ops[] = {KILN_NO_TRANS, KILN_TRANS, KILN_CONJ_TRANS};
-    struct call call = {.batch = draw(4) == 0 ? 1 + draw(MAX_BATCH) : 1};
+    static const enum kiln_transpose ops[] = { KILN_NO_TRANS, KILN_TRANS, KILN_CONJ_TRANS };
+    struct call call = { .batch = draw(4) == 0 ? 1 + draw(MAX_BATCH) : 1 };
     struct kiln_gemm *gemm = &call.gemm;
     const bool is_shared = draw(2) == 0 || call.batch == 1;
     gemm->precision = draw_precision(device);
@@ -466,7 +469,7 @@ static void run_case(const struct device *device)
     if (status != KILN_SUCCESS) {
         describe(gemm);
     }
-    check("kiln_gemm_enqueue", (int)status);
+    check("kiln_gemm_enqueue", (int) status);
     check("clWaitForEvents", clWaitForEvents(1, &event));
     clReleaseEvent(event);
     compare(device, &call, "by itself");
@@ -482,27 +485,34 @@ static void run_special(const struct device *device)
 {
     struct kiln_pack packed;
     size_t bytes = 0;
-    const float ones[4] = {1, 0, 0, 1};
-    float c[2] = {NAN, NAN};
+    const float ones[4] = { 1, 0, 0, 1 };
+    float c[2] = { NAN, NAN };
     cl_int error = CL_SUCCESS;
     cl_mem a = clCreateBuffer(device->cl, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof ones,
-            (void *)ones, &error);
+            (void *) ones, &error);
     cl_mem result = clCreateBuffer(device->cl, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof c,
             c, &error);
     check("clCreateBuffer", error);
-    const cl_float2 i = {{0, 1}}, zero = {{0, 0}};
-    check("kiln_cgemm", (int)kiln_cgemm(device->kiln, KILN_ROW_MAJOR, KILN_NO_TRANS,
-            KILN_CONJ_TRANS, 1, 1, 1, i, a, 0, 1, a, 1, 1, zero, result, 0, 1, device->queue, 0,
-            NULL, NULL));
+    const cl_float2 i = { { 0, 1 } }, zero = { { 0, 0 } };
+    check("kiln_cgemm",
+            (int) kiln_cgemm(device->kiln, KILN_ROW_MAJOR, KILN_NO_TRANS, KILN_CONJ_TRANS, 1, 1, 1,
+                    i, a, 0, 1, a, 1, 1, zero, result, 0, 1, device->queue, 0, NULL, NULL));
     check("clFinish", clFinish(device->queue));
-    check("clEnqueueReadBuffer", clEnqueueReadBuffer(device->queue, result, CL_TRUE, 0, sizeof c, c,
-            0, NULL, NULL));
-    if (c[0] != 1 || c[1] != 0) {      /* i * 1 * conj(i) */
+    check("clEnqueueReadBuffer",
+            clEnqueueReadBuffer(device->queue, result, CL_TRUE, 0, sizeof c, c, 0, NULL, NULL));
+    if (c[0] != 1 || c[1] != 0) { /* i * 1 * conj(i) */
         fail("i times the conjugate of i is not 1", KILN_SUCCESS);
     }
     struct kiln_gemm gemm = {
-        .precision = KILN_COMPLEX_SINGLE, .transb = KILN_CONJ_TRANS, .m = 1, .n = 1, .k = 1,
-        .alpha = 1, .a = a, .b = a, .c = result,
+        .precision = KILN_COMPLEX_SINGLE,
+        .transb = KILN_CONJ_TRANS,
+        .m = 1,
+        .n = 1,
+        .k = 1,
+        .alpha = 1,
+        .a = a,
+        .b = a,
+        .c = result,
     };
     cl_mem room = pack(device, &gemm, KILN_PACK_B, &packed);
     gemm.packed_b = &packed;
@@ -521,7 +531,7 @@ static cl_device_id find_device(cl_platform_id platform, const char *wanted)
     cl_device_id id = NULL;
     char name[256];
     if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &id, NULL) != CL_SUCCESS ||
-        clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof name, name, NULL) != CL_SUCCESS) {
+            clGetDeviceInfo(id, CL_DEVICE_NAME, sizeof name, name, NULL) != CL_SUCCESS) {
         return NULL;
     }
     return wanted == NULL || strstr(name, wanted) != NULL ? id : NULL;
@@ -560,13 +570,13 @@ static void open_device(const char *wanted, struct device *device)
     clGetDeviceInfo(device->id, CL_DEVICE_EXTENSIONS, size, extensions, NULL);
     device->has_double = strstr(extensions, "cl_khr_fp64") != NULL;
     free(extensions);
-    check("kiln_context_create", (int)kiln_context_create(device->cl, device->id, NULL,
-            &device->kiln));
+    check("kiln_context_create",
+            (int) kiln_context_create(device->cl, device->id, NULL, &device->kiln));
 }
 
 int main(int argc, char **argv)
 {
-    struct device device = {.id = NULL};
+    struct device device = { .id = NULL };
     const unsigned num = argc > 1 ? FEW_CASES : NUM_CASES;
     open_device(argc > 1 ? argv[1] : NULL, &device);
     for (unsigned order = 0; order < 2; order++) {

@@ -24,8 +24,9 @@ static void name_regions(struct kiln_stage *stage)
     for (unsigned i = 0; i < stage->num_args; i++) {
         uint8_t *code = &stage->args[i];
         *code = *code == KILN_ARG_PACKED_A || *code == KILN_ARG_PACKED_B ? KILN_ARG_WORKSPACE
-                : *code == KILN_ARG_PACKED_A_AT ? KILN_ARG_REGION_0
-                : *code == KILN_ARG_PACKED_B_AT ? KILN_ARG_REGION_1 : *code;
+              : *code == KILN_ARG_PACKED_A_AT                            ? KILN_ARG_REGION_0
+              : *code == KILN_ARG_PACKED_B_AT                            ? KILN_ARG_REGION_1
+                                                                         : *code;
     }
 }
 
@@ -54,7 +55,7 @@ static int setup(void **state)
     world.bundle = tuned_bundle;
     world.bundle.num_recipes = 1;
     world.bundle.recipes = &world.recipe;
-    const struct kiln_context_params params = {.bundle = &world.bundle};
+    const struct kiln_context_params params = { .bundle = &world.bundle };
     fixture_new_context(world.f, &params);
     *state = &world;
     return error;
@@ -62,7 +63,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    void *fixture = ((struct world *)*state)->f;
+    void *fixture = ((struct world *) *state)->f;
     return fixture_teardown(&fixture);
 }
 
@@ -80,7 +81,7 @@ static size_t pixels_over(cl_mem workspace)
 /* Both packing kernels get it as the same argument. */
 static cl_mem workspace_of(size_t record)
 {
-    _Static_assert((int)PACK_A_WORK == (int)PACK_B_WORK, "the place of the workspace");
+    _Static_assert((int) PACK_A_WORK == (int) PACK_B_WORK, "the place of the workspace");
     return stub_record_mem(stub_record_at(record), PACK_A_WORK);
 }
 
@@ -152,11 +153,12 @@ static void packing_makes_no_image(void **state)
     recipe.stages = stages;
     recipe.regions = regions;
     bundle.recipes = &recipe;
-    fixture_new_context(world->f, &(struct kiln_context_params){.bundle = &bundle});
+    fixture_new_context(world->f, &(struct kiln_context_params){ .bundle = &bundle });
     struct kiln_gemm gemm = fixture_gemm(world->f, 16, 16, 64);
     cl_mem room = stub_make_buffer(world->f->cl, 1 << 20);
-    assert_int_equal(kiln_pack_enqueue(world->f->kiln, &gemm, KILN_PACK_A, room, 0,
-            world->f->queue, 0, NULL, NULL, &made), KILN_SUCCESS);
+    assert_int_equal(kiln_pack_enqueue(world->f->kiln, &gemm, KILN_PACK_A, room, 0, world->f->queue,
+                             0, NULL, NULL, &made),
+            KILN_SUCCESS);
     fixture_expect("pack_a", NULL);
     assert_int_equal(stub_calls("clCreateImage"), 0);
     gemm.packed_a = &made;
@@ -202,8 +204,8 @@ static void what_is_too_large_for_an_image_goes_elsewhere(void **state)
 
 static void an_image_that_cannot_be_made_is_no_failure(void **state)
 {
-    static const cl_int codes[] = {CL_IMAGE_FORMAT_NOT_SUPPORTED, CL_INVALID_IMAGE_SIZE,
-                                   CL_MEM_OBJECT_ALLOCATION_FAILURE};
+    static const cl_int codes[] = { CL_IMAGE_FORMAT_NOT_SUPPORTED, CL_INVALID_IMAGE_SIZE,
+        CL_MEM_OBJECT_ALLOCATION_FAILURE };
     const struct world *world = *state;
     struct kiln_gemm gemm = fixture_gemm(world->f, 16, 16, 64);
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {

@@ -57,10 +57,10 @@ static const char *chain_of(const struct kiln_bundle *const *linked, bool exact_
 
 static void the_nearest_come_first(void **state)
 {
-    const struct kiln_bundle *const linked[] = {&older, &far_off, &near_by, &later, &no_traits,
-                                                &everywhere, NULL};
+    const struct kiln_bundle *const linked[] = { &older, &far_off, &near_by, &later, &no_traits,
+        &everywhere, NULL };
     struct kiln_device_facts facts = hopper;
-    (void)state;
+    (void) state;
     assert_string_equal(chain_of(linked, false, &facts), "near far older everywhere ");
     assert_string_equal(chain_of(linked, true, &facts), "everywhere ");
     facts.compute_units = 17;
@@ -85,17 +85,17 @@ static void local_memory_and_the_order_of_linking_count(void **state)
     static const struct kiln_bundle little = NVIDIA("little", 132, 99, 90);
     static const struct kiln_bundle much = NVIDIA("much", 132, 227, 90);
     static const struct kiln_bundle same = NVIDIA("same", 132, 227, 90);
-    const struct kiln_bundle *const linked[] = {&little, &much, &same, &everywhere, NULL};
-    (void)state;
+    const struct kiln_bundle *const linked[] = { &little, &much, &same, &everywhere, NULL };
+    (void) state;
     assert_string_equal(chain_of(linked, false, &hopper), "much same little everywhere ");
 }
 
 /* The last bundle serves whatever it is for, and comes once. */
 static void the_last_one_need_not_be_generic(void **state)
 {
-    const struct kiln_bundle *const relative[] = {&far_off, &near_by, NULL};
-    const struct kiln_bundle *const stranger[] = {&far_off, &later, NULL};
-    (void)state;
+    const struct kiln_bundle *const relative[] = { &far_off, &near_by, NULL };
+    const struct kiln_bundle *const stranger[] = { &far_off, &later, NULL };
+    (void) state;
     assert_string_equal(chain_of(relative, false, &hopper), "near far ");
     assert_string_equal(chain_of(stranger, false, &hopper), "far later ");
 }
@@ -107,11 +107,14 @@ static void kind_and_width_count_elsewhere(void **state)
     static const struct kiln_bundle wide = OTHER("wide", "Any*", NULL, 1, 8, 8);
     static const struct kiln_bundle foreign = OTHER("foreign", "Other", NULL, 1, 8, 8);
     static const struct kiln_bundle vague = OTHER("vague", NULL, NULL, 1, 8, 8);
-    const struct kiln_bundle *const linked[] = {&gpu, &cpu, &wide, &foreign, &vague, &everywhere,
-                                                NULL};
-    struct kiln_device_facts facts = {.platform = "Any platform", .device = "new", .driver = "1",
-                                      .compute_units = 8, .local_bytes = 65536};
-    (void)state;
+    const struct kiln_bundle *const linked[] = { &gpu, &cpu, &wide, &foreign, &vague, &everywhere,
+        NULL };
+    struct kiln_device_facts facts = { .platform = "Any platform",
+        .device = "new",
+        .driver = "1",
+        .compute_units = 8,
+        .local_bytes = 65536 };
+    (void) state;
     assert_string_equal(chain_of(linked, false, &facts), "gpu everywhere ");
     facts.is_cpu = true;
     assert_string_equal(chain_of(linked, false, &facts), "cpu everywhere ");
@@ -124,17 +127,21 @@ static void kind_and_width_count_elsewhere(void **state)
 /* A compiler that may end the process is given the kernels that its version was tried with. */
 static void in_process_only_the_verified_driver_serves(void **state)
 {
-    static char *const platforms[] = {"Portable Computing Language", "rusticl", "Clover",
-                                      "Oclgrind", "Another"};
-    (void)state;
+    static char *const platforms[] = { "Portable Computing Language", "rusticl", "Clover",
+        "Oclgrind", "Another" };
+    (void) state;
     for (size_t i = 0; i < sizeof platforms / sizeof *platforms; i++) {
         const bool inside = i < 4;
         const struct kiln_bundle named = OTHER("named", platforms[i], "3.1*", 1, 8, 8);
         const struct kiln_bundle unnamed = OTHER("unnamed", platforms[i], NULL, 1, 8, 8);
-        const struct kiln_bundle *const linked[] = {&named, &unnamed, &everywhere, NULL};
-        struct kiln_device_facts facts = {
-            .platform = platforms[i], .device = "new", .driver = "3.1+debian", .is_cpu = true,
-            .compute_units = 8, .native_vector_float = 8, .local_bytes = 65536};
+        const struct kiln_bundle *const linked[] = { &named, &unnamed, &everywhere, NULL };
+        struct kiln_device_facts facts = { .platform = platforms[i],
+            .device = "new",
+            .driver = "3.1+debian",
+            .is_cpu = true,
+            .compute_units = 8,
+            .native_vector_float = 8,
+            .local_bytes = 65536 };
         assert_string_equal(chain_of(linked, false, &facts),
                 inside ? "named everywhere " : "named unnamed everywhere ");
         facts.driver = "3.0";
@@ -148,11 +155,11 @@ static void strangers_come_last_and_other_formats_not_at_all(void **state)
 {
     struct kiln_bundle old = near_by;
     old.format = KILN_BUNDLE_FORMAT - 1;
-    const struct kiln_bundle *const linked[] = {&later, &old, &far_off, &no_traits, &everywhere,
-                                                NULL};
-    const struct kiln_bundle *const expected[] = {&everywhere, &far_off, &later, &no_traits};
-    struct kiln_kin kin = {0};
-    (void)state;
+    const struct kiln_bundle *const linked[] = { &later, &old, &far_off, &no_traits, &everywhere,
+        NULL };
+    const struct kiln_bundle *const expected[] = { &everywhere, &far_off, &later, &no_traits };
+    struct kiln_kin kin = { 0 };
+    (void) state;
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         assert_ptr_equal(kiln_kin_next(linked, &hopper, &kin), expected[i]);
         assert_ptr_equal(kin.bundle, expected[i]);
@@ -195,8 +202,8 @@ static size_t num_left_out(const struct kiln_bundle *bundle, const struct kiln_d
 
 static void the_h100_is_served_as_the_h200_is(void **state)
 {
-    static const char *const names[] = {"NVIDIA H100 80GB HBM3", "NVIDIA H200"};
-    (void)state;
+    static const char *const names[] = { "NVIDIA H100 80GB HBM3", "NVIDIA H200" };
+    (void) state;
     for (size_t i = 0; i < 2; i++) {
         struct stub_facts from = nvidia_gpu(names[i], 9);
         struct kiln_device_facts facts = ask(&from);
@@ -216,7 +223,7 @@ static void a_later_capability_gets_what_is_not_masked(void **state)
     struct kiln_device_facts facts = ask(&from);
     const struct kiln_bundle *bundle = &kiln_bundle_nvidia_h200;
     size_t num_masked = 0;
-    (void)state;
+    (void) state;
     for (uint32_t i = 0; i < bundle->num_recipes; i++) {
         num_masked += bundle->programs[bundle->recipes[i].program].ptx != 0;
     }
@@ -234,24 +241,24 @@ static void a_later_capability_gets_what_is_not_masked(void **state)
 static void nvidia_has_a_bundle_for_each_capability(void **state)
 {
     static const struct kiln_bundle *const linked[2][5] = {
-        {&kiln_bundle_nvidia, &kiln_bundle_nvidia_h100, &kiln_bundle_nvidia_h200,
-         &kiln_bundle_generic, NULL},
-        {&kiln_bundle_nvidia_h200, &kiln_bundle_nvidia_h100, &kiln_bundle_nvidia,
-         &kiln_bundle_generic, NULL},
+        { &kiln_bundle_nvidia, &kiln_bundle_nvidia_h100, &kiln_bundle_nvidia_h200,
+                &kiln_bundle_generic, NULL },
+        { &kiln_bundle_nvidia_h200, &kiln_bundle_nvidia_h100, &kiln_bundle_nvidia,
+                &kiln_bundle_generic, NULL },
     };
     static const struct {
         const char *name;
         cl_uint major, minor;
         const char *chain;
     } rows[] = {
-        {"NVIDIA H100 80GB HBM3", 9, 0, "nvidia-h100 nvidia-h200 nvidia generic "},
-        {"NVIDIA H200", 9, 0, "nvidia-h200 nvidia-h100 nvidia generic "},
-        {"NVIDIA A100-SXM4-80GB", 8, 0, "nvidia generic "},
-        {"NVIDIA GeForce RTX 3090", 8, 6, "nvidia generic "},
-        {"NVIDIA L4", 8, 9, "nvidia generic "},
-        {"NVIDIA T4", 7, 5, "generic "},
+        { "NVIDIA H100 80GB HBM3", 9, 0, "nvidia-h100 nvidia-h200 nvidia generic " },
+        { "NVIDIA H200", 9, 0, "nvidia-h200 nvidia-h100 nvidia generic " },
+        { "NVIDIA A100-SXM4-80GB", 8, 0, "nvidia generic " },
+        { "NVIDIA GeForce RTX 3090", 8, 6, "nvidia generic " },
+        { "NVIDIA L4", 8, 9, "nvidia generic " },
+        { "NVIDIA T4", 7, 5, "generic " },
     };
-    (void)state;
+    (void) state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct stub_facts from = nvidia_gpu(rows[i].name, rows[i].major);
         from.nv_minor = rows[i].minor;
@@ -268,7 +275,7 @@ static void nvidia_has_a_bundle_for_each_capability(void **state)
 static void pocl_is_bound_to_its_version(void **state)
 {
     struct stub_facts from = stub_default_facts();
-    (void)state;
+    (void) state;
     from.platform_name = "Portable Computing Language";
     from.name = "pthread-another";
     from.type = CL_DEVICE_TYPE_CPU;
@@ -292,17 +299,25 @@ static void recipes_of_generic_are_for_some_kinds(void **state)
         uint8_t kinds, vector_floats;
         bool fits;
     } cases[] = {
-        {true, 16, 0, 0, true}, {true, 16, CPU, 16, true}, {true, 8, CPU, 16, false},
-        {true, 8, CPU, 8, true}, {true, 8, OTHER, 0, false}, {true, 8, CPU | OTHER, 0, true},
-        {false, 1, CPU, 0, false}, {false, 1, OTHER, 0, true}, {false, 4, OTHER, 8, false},
-        {true, 1, CPU, 0, false}, {true, 1, OTHER, 0, false}, {true, 0, 0, 0, true},
+        { true, 16, 0, 0, true },
+        { true, 16, CPU, 16, true },
+        { true, 8, CPU, 16, false },
+        { true, 8, CPU, 8, true },
+        { true, 8, OTHER, 0, false },
+        { true, 8, CPU | OTHER, 0, true },
+        { false, 1, CPU, 0, false },
+        { false, 1, OTHER, 0, true },
+        { false, 4, OTHER, 8, false },
+        { true, 1, CPU, 0, false },
+        { true, 1, OTHER, 0, false },
+        { true, 0, 0, 0, true },
     };
-    (void)state;
+    (void) state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct kiln_recipe recipe = {
-            .kinds = cases[i].kinds, .vector_floats = cases[i].vector_floats};
-        const struct kiln_device_facts facts = {
-            .is_cpu = cases[i].is_cpu, .native_vector_float = cases[i].floats};
+        const struct kiln_recipe recipe = { .kinds = cases[i].kinds,
+            .vector_floats = cases[i].vector_floats };
+        const struct kiln_device_facts facts = { .is_cpu = cases[i].is_cpu,
+            .native_vector_float = cases[i].floats };
         assert_true((kiln_recipe_kind_misfit(&recipe, &facts) == NULL) == cases[i].fits);
     }
 }
@@ -321,12 +336,12 @@ static void add_message(void *user, const char *message)
 }
 
 /* What the library says of a call on a device with these facts, and what it logs. */
-static void look(const struct stub_facts *facts, bool exact_only, char text[4096],
-        struct log *log)
+static void look(const struct stub_facts *facts, bool exact_only, char text[4096], struct log *log)
 {
-    const struct kiln_gemm gemm = {.m = 1024, .n = 1024, .k = 1024, .alpha = 1.0};
-    const struct kiln_context_params params = {.log = add_message, .log_user = log,
-                                               .exact_only = exact_only};
+    const struct kiln_gemm gemm = { .m = 1024, .n = 1024, .k = 1024, .alpha = 1.0 };
+    const struct kiln_context_params params = { .log = add_message,
+        .log_user = log,
+        .exact_only = exact_only };
     cl_device_id device = stub_make_device(facts);
     cl_context cl = stub_make_context(1, &device);
     struct kiln_context *kiln = NULL;
@@ -346,7 +361,7 @@ static void a_context_says_that_a_relative_serves(void **state)
     struct stub_facts facts = stub_default_facts();
     char text[4096];
     struct log log;
-    (void)state;
+    (void) state;
     look(&facts, false, text, &log);
     assert_memory_equal(text, tuned_lines, sizeof tuned_lines - 1);
     assert_null(strstr(text, "relative"));
@@ -367,13 +382,13 @@ static void recipes_are_left_out_one_by_one(void **state)
     struct stub_facts facts = stub_default_facts();
     char text[4096];
     struct log log;
-    (void)state;
+    (void) state;
     facts.name = "Another Device";
     facts.local_bytes = 8191;
     look(&facts, false, text, &log);
     assert_memory_equal(text, "bundle: tuned\nkernel: tuned_packed\n", 35);
     assert_non_null(strstr(log.text, "\nbundle tuned: recipes that are not for the device: 1; the "
-            "first: tuned_aligned: too little local memory\n"));
+                                     "first: tuned_aligned: too little local memory\n"));
     assert_int_equal(stub_calls("clBuildProgram"), 1);
     facts.local_bytes = 8192;
     look(&facts, false, text, &log);
@@ -386,11 +401,11 @@ static void recipes_in_double_want_double(void **state)
     struct stub_facts facts = stub_default_facts();
     char text[4096];
     struct log log;
-    (void)state;
+    (void) state;
     facts.double_config = 0;
     look(&facts, false, text, &log);
     assert_non_null(strstr(log.text, "bundle tuned: recipes that are not for the device: 1; the "
-            "first: tuned_double: no double precision\n"));
+                                     "first: tuned_double: no double precision\n"));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)

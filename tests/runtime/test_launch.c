@@ -54,7 +54,7 @@ static void check_events(struct fixture *f, cl_command_queue queue, const struct
 /* Long lists too, which do not fit into a stage's own. */
 static void events_bound_the_call(void **state)
 {
-    static const cl_uint lengths[] = {1, 2, 15, 16, MAX_WAITS};
+    static const cl_uint lengths[] = { 1, 2, 15, 16, MAX_WAITS };
     struct fixture *f = *state;
     struct kiln_gemm packed = packed_gemm(f);
     struct kiln_gemm small = small_gemm(f);
@@ -111,8 +111,8 @@ static void calls_share_a_workspace_in_turn(void **state)
     run_on(f, &packed, f->loose);
     run_on(f, &small, f->loose);
     run_on(f, &packed, f->loose);
-    fixture_expect("pack_a", "pack_b", "packed_mul", "small_mul", "pack_a", "pack_b",
-            "packed_mul", NULL);
+    fixture_expect("pack_a", "pack_b", "packed_mul", "small_mul", "pack_a", "pack_b", "packed_mul",
+            NULL);
     assert_true(stub_record_depends(4, 2));
     assert_true(stub_record_depends(5, 2));
     assert_false(stub_record_depends(3, 2));
@@ -141,7 +141,7 @@ static void batches_are_enqueued_member_by_member(void **state)
     fixture_expect("small_mul", "small_mul", "small_mul", "small_mul", NULL);
     size_t last = stub_record_of(done);
     for (size_t i = 0; i < 4; i++) {
-        check_member(stub_record_at(i), (long long)i);
+        check_member(stub_record_at(i), (long long) i);
         assert_true(stub_record_awaits(i, wait));
         assert_true(i == last || stub_record_depends(last, i));
     }
@@ -176,7 +176,7 @@ static void strides_of_a_single_call_mean_nothing(void **state)
 /* The one event of a list may stand for itself. */
 static void expect_marker(struct fixture *f, const struct kiln_gemm *gemm)
 {
-    cl_event waits[] = {stub_make_event(f->cl), stub_make_event(f->cl)};
+    cl_event waits[] = { stub_make_event(f->cl), stub_make_event(f->cl) };
     cl_event done = NULL;
     stub_clear_records();
     assert_int_equal(kiln_gemm_enqueue(f->kiln, gemm, f->loose, 2, waits, &done), KILN_SUCCESS);
@@ -310,13 +310,12 @@ static void calls_without_a_product_scale(void **state)
 static void empty_stages_are_left_out(void **state)
 {
     struct fixture *f = *state;
-    const struct kiln_pin pin = {KILN_SINGLE, 64, 64, 0, {TUNED_PACKED, KILN_NO_RECIPE,
-            KILN_NO_RECIPE,
-                                                 KILN_NO_RECIPE}};
+    const struct kiln_pin pin = { KILN_SINGLE, 64, 64, 0,
+        { TUNED_PACKED, KILN_NO_RECIPE, KILN_NO_RECIPE, KILN_NO_RECIPE } };
     struct kiln_bundle bundle = tuned_bundle;
     bundle.pins = &pin;
     bundle.num_pins = 1;
-    fixture_new_context(f, &(struct kiln_context_params){.bundle = &bundle});
+    fixture_new_context(f, &(struct kiln_context_params){ .bundle = &bundle });
     struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 0);
     gemm.beta = 0.5;
     fixture_run(f, &gemm);
@@ -404,12 +403,12 @@ static void other_lacks_try_the_next_recipe(void **state)
         const char *function;
         cl_int code;
     } faults[] = {
-        {"clEnqueueNDRangeKernel", CL_INVALID_GLOBAL_WORK_SIZE},
-        {"clEnqueueNDRangeKernel", CL_INVALID_KERNEL},
-        {"clEnqueueNDRangeKernel", CL_OUT_OF_HOST_MEMORY},
-        {"clSetKernelArg", CL_OUT_OF_HOST_MEMORY},
-        {"clCreateBuffer", CL_OUT_OF_HOST_MEMORY},
-        {"clRetainCommandQueue", CL_OUT_OF_HOST_MEMORY},
+        { "clEnqueueNDRangeKernel", CL_INVALID_GLOBAL_WORK_SIZE },
+        { "clEnqueueNDRangeKernel", CL_INVALID_KERNEL },
+        { "clEnqueueNDRangeKernel", CL_OUT_OF_HOST_MEMORY },
+        { "clSetKernelArg", CL_OUT_OF_HOST_MEMORY },
+        { "clCreateBuffer", CL_OUT_OF_HOST_MEMORY },
+        { "clRetainCommandQueue", CL_OUT_OF_HOST_MEMORY },
     };
     struct kiln_gemm gemm = packed_gemm(f);
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
@@ -469,7 +468,7 @@ static void failing_events_and_markers_leave_nothing(void **state)
     assert_null(done);
     run_on(f, &packed, f->loose);
     enum kiln_status status = kiln_gemm_enqueue(f->kiln, &packed, f->loose, 1, &wait, NULL);
-    assert_true(status == KILN_SUCCESS || (int)status == CL_INVALID_OPERATION);
+    assert_true(status == KILN_SUCCESS || (int) status == CL_INVALID_OPERATION);
     clReleaseEvent(wait);
 }
 
@@ -477,12 +476,13 @@ static void profiled_calls_give_each_stage_an_event(void **state)
 {
     struct fixture *f = *state;
     struct kiln_gemm gemm = packed_gemm(f);
-    cl_event events[KILN_MAX_STAGES] = {NULL};
+    cl_event events[KILN_MAX_STAGES] = { NULL };
     unsigned num = 0;
     for (int i = 0; i < 4; i++) {
         stub_clear_records();
         assert_int_equal(kiln_gemm_enqueue_profiled(f->kiln, &gemm,
-                i % 2 == 0 ? f->queue : f->loose, events, &num), KILN_SUCCESS);
+                                 i % 2 == 0 ? f->queue : f->loose, events, &num),
+                KILN_SUCCESS);
         assert_int_equal(num, 3);
         for (unsigned j = 0; j < num; j++) {
             assert_int_equal(stub_record_of(events[j]), j);
@@ -540,12 +540,12 @@ static void a_c_that_is_half_written_is_not_read(void **state)
     struct kiln_bundle bundle = tuned_bundle;
     struct kiln_gemm gemm = small_gemm(f);
     memcpy(recipes, tuned_recipes, sizeof recipes);
-    const struct kiln_stage stages[] = {recipes[TUNED_SMALL].stages[0],
-                                        recipes[TUNED_SMALL].stages[0]};
+    const struct kiln_stage stages[] = { recipes[TUNED_SMALL].stages[0],
+        recipes[TUNED_SMALL].stages[0] };
     recipes[TUNED_SMALL].stages = stages;
     recipes[TUNED_SMALL].num_stages = 2;
     bundle.recipes = recipes;
-    fixture_new_context(f, &(struct kiln_context_params){.bundle = &bundle});
+    fixture_new_context(f, &(struct kiln_context_params){ .bundle = &bundle });
     for (int i = 0; i < 2; i++) {
         stub_clear_records();
         stub_fail("clEnqueueNDRangeKernel", 2, CL_OUT_OF_RESOURCES);
@@ -556,7 +556,7 @@ static void a_c_that_is_half_written_is_not_read(void **state)
         assert_string_equal(stub_record_at(0)->entry, "small_mul");
         stub_clear_plans();
     }
-    gemm.batch_count = 2;                    /* the first member is done when the second begins */
+    gemm.batch_count = 2; /* the first member is done when the second begins */
     gemm.c_stride = 64 * 64;
     for (unsigned nth = 3; nth <= 4; nth++) {
         stub_clear_records();

@@ -18,10 +18,12 @@ static void packing_runs_the_stages_that_prepare(void **state)
     gemm.ldb = N + 3;
     assert_int_equal(bytes_for(f, &gemm, KILN_PACK_A), A_BYTES);
     assert_int_equal(bytes_for(f, &gemm, KILN_PACK_B), B_BYTES);
-    assert_int_equal(kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_A, room, 1024, f->queue, 0, NULL,
-            NULL, &a), KILN_SUCCESS);
+    assert_int_equal(
+            kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_A, room, 1024, f->queue, 0, NULL, NULL, &a),
+            KILN_SUCCESS);
     assert_int_equal(kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_B, room, 1024 + A_BYTES, f->queue,
-            0, NULL, NULL, &b), KILN_SUCCESS);
+                             0, NULL, NULL, &b),
+            KILN_SUCCESS);
     fixture_expect("pack_a", "pack_b", NULL);
     const struct stub_record *pack_a = stub_record_at(0), *pack_b = stub_record_at(1);
     assert_ptr_equal(stub_record_mem(pack_a, PACK_A_SOURCE), f->a);
@@ -66,10 +68,12 @@ static void packing_looks_at_its_operand_only(void **state)
     gemm.alpha = 0;
     a = pack(f, &gemm, KILN_PACK_A);
     assert_int_equal(kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_B, a.buffer, 0, f->queue, 0, NULL,
-            NULL, &a.pack), KILN_INVALID_BUFFER_B);
+                             NULL, &a.pack),
+            KILN_INVALID_BUFFER_B);
     gemm.a = stub_make_buffer(f->cl, M * K * 4 - 1);
     assert_int_equal(kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_A, a.buffer, 0, f->queue, 0, NULL,
-            NULL, &a.pack), KILN_BUFFER_A_TOO_SMALL);
+                             NULL, &a.pack),
+            KILN_BUFFER_A_TOO_SMALL);
     assert_int_equal(stub_num_records(), 0);
     clReleaseMemObject(gemm.a);
     let_go(&a);
@@ -80,7 +84,8 @@ static void check_events(struct fixture *f, const struct kiln_gemm *gemm, cl_com
     cl_event wait = stub_make_event(f->cl), done = NULL;
     struct packed b = pack(f, gemm, KILN_PACK_B);
     assert_int_equal(kiln_pack_enqueue(f->kiln, gemm, KILN_PACK_B, b.buffer, 0, queue, 1, &wait,
-            &done, &b.pack), KILN_SUCCESS);
+                             &done, &b.pack),
+            KILN_SUCCESS);
     assert_int_equal(stub_num_records(), 1);
     assert_int_equal(stub_record_of(done), 0);
     assert_true(stub_record_awaits(0, wait));
@@ -116,7 +121,8 @@ static void nothing_to_pack_is_no_pack(void **state)
         assert_int_equal(kiln_pack_bytes(f->kiln, &gemm, KILN_PACK_A, &bytes), KILN_SUCCESS);
         assert_int_equal(bytes, 0);
         assert_int_equal(kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_A, NULL, 0, f->queue, 0, NULL,
-                &done, &made), KILN_SUCCESS);
+                                 &done, &made),
+                KILN_SUCCESS);
         assert_int_equal(stub_record_at(stub_record_of(done))->command, STUB_MARKER);
         clReleaseEvent(done);
         assert_null(made.bundle);
@@ -344,17 +350,19 @@ static void a_buffer_must_do_for_the_recipe_that_is_left(void **state)
     regions[0].element_bytes = 2;
     recipes[TUNED_PACKED].regions = regions;
     bundle.recipes = recipes;
-    fixture_new_context(f, &(struct kiln_context_params){.bundle = &bundle});
+    fixture_new_context(f, &(struct kiln_context_params){ .bundle = &bundle });
     cl_mem room = stub_make_buffer(f->cl, bytes_for(f, &gemm, KILN_PACK_A));
     stub_fail("clEnqueueNDRangeKernel", 1, CL_OUT_OF_RESOURCES);
     memset(&made, 1, sizeof made);
-    assert_int_equal(kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_A, room, 0, f->queue, 0, NULL,
-            NULL, &made), CL_OUT_OF_RESOURCES);
+    assert_int_equal(
+            kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_A, room, 0, f->queue, 0, NULL, NULL, &made),
+            CL_OUT_OF_RESOURCES);
     assert_int_equal(stub_num_records(), 0);
     assert_null(made.buffer);
     stub_clear_plans();
-    assert_int_equal(kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_A, room, 0, f->queue, 0, NULL,
-            NULL, &made), KILN_SUCCESS);
+    assert_int_equal(
+            kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_A, room, 0, f->queue, 0, NULL, NULL, &made),
+            KILN_SUCCESS);
     clReleaseMemObject(room);
     kiln_context_destroy(&f->kiln);
 }
@@ -369,7 +377,7 @@ static void contexts_with_one_bundle_share_packs(void **state)
     fixture_new_context(f, NULL);
     fixture_run(f, &gemm);
     fixture_expect("pack_b", "packed_mul", NULL);
-    fixture_new_context(f, &(struct kiln_context_params){.bundle = &generic_bundle});
+    fixture_new_context(f, &(struct kiln_context_params){ .bundle = &generic_bundle });
     assert_int_equal(call(f, &gemm), KILN_PACK_BUNDLE_MISMATCH);
     let_go(&a);
 }
@@ -378,7 +386,7 @@ static void a_call_that_reads_nothing_ignores_packs(void **state)
 {
     struct fixture *f = *state;
     struct kiln_gemm gemm = packed_gemm(f);
-    const struct kiln_pack none = {0};
+    const struct kiln_pack none = { 0 };
     gemm.packed_a = gemm.packed_b = &none;
     gemm.alpha = 0;
     assert_int_equal(call(f, &gemm), KILN_SUCCESS);

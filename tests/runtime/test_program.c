@@ -37,10 +37,13 @@ static void make_variant(struct variant *v)
     struct kiln_program *small = &v->programs[PROGRAM_SMALL];
     size_t size = make_binary(small, v->data);
     for (int i = 0; i < 2; i++) {
-        v->binaries[i] = (struct kiln_binary){
-            .platform = "Stub Platform", .device = "Stub Device", .driver = "1.0",
-            .source_hash = small->hash, .data_hash = kiln_hash(KILN_HASH_BEGIN, v->data, size),
-            .data = (const unsigned char *)v->data, .size = size};
+        v->binaries[i] = (struct kiln_binary){ .platform = "Stub Platform",
+            .device = "Stub Device",
+            .driver = "1.0",
+            .source_hash = small->hash,
+            .data_hash = kiln_hash(KILN_HASH_BEGIN, v->data, size),
+            .data = (const unsigned char *) v->data,
+            .size = size };
     }
     small->binaries = v->binaries;
     small->num_binaries = 1;
@@ -48,7 +51,7 @@ static void make_variant(struct variant *v)
 
 static void use_variant(struct fixture *f, const struct variant *v)
 {
-    fixture_new_context(f, &(struct kiln_context_params){.bundle = &v->bundle});
+    fixture_new_context(f, &(struct kiln_context_params){ .bundle = &v->bundle });
 }
 
 static void expect_builds(unsigned long from_binary, unsigned long from_source,
@@ -61,8 +64,8 @@ static void expect_builds(unsigned long from_binary, unsigned long from_source,
 
 static void the_test_bundle_has_its_hashes(void **state)
 {
-    (void)state;
-    const struct kiln_bundle *bundles[] = {&tuned_bundle, &generic_bundle};
+    (void) state;
+    const struct kiln_bundle *bundles[] = { &tuned_bundle, &generic_bundle };
     for (int b = 0; b < 2; b++) {
         for (uint32_t i = 0; i < bundles[b]->num_programs; i++) {
             struct kiln_program program = bundles[b]->programs[i];
@@ -81,7 +84,7 @@ static void a_program_is_built_once_at_first_use(void **state)
     for (int i = 0; i < 5; i++) {
         fixture_run(f, &gemm);
     }
-    gemm.transa = KILN_TRANS;                /* another kernel of the same program */
+    gemm.transa = KILN_TRANS; /* another kernel of the same program */
     fixture_run(f, &gemm);
     fixture_only("tn_mul");
     expect_builds(0, 1, 1);
@@ -90,10 +93,10 @@ static void a_program_is_built_once_at_first_use(void **state)
 static void a_program_can_be_built_at_creation(void **state)
 {
     struct fixture *f = *state;
-    fixture_new_context(f, &(struct kiln_context_params){.build = KILN_BUILD_NOW});
+    fixture_new_context(f, &(struct kiln_context_params){ .build = KILN_BUILD_NOW });
     unsigned long builds = stub_calls("clBuildProgram");
     assert_true(builds >= 4);
-    static const size_t shapes[][3] = {{64, 64, 64}, {1024, 1024, 1024}, {16, 16, 4096}};
+    static const size_t shapes[][3] = { { 64, 64, 64 }, { 1024, 1024, 1024 }, { 16, 16, 4096 } };
     for (int i = 0; i < 3; i++) {
         struct kiln_gemm gemm = fixture_gemm(f, shapes[i][0], shapes[i][1], shapes[i][2]);
         fixture_run(f, &gemm);
@@ -106,12 +109,12 @@ static void a_program_can_be_built_at_creation(void **state)
  * built for them too: here everything but the tuned pairs. */
 static void no_call_builds_what_creation_has_built(void **state)
 {
-    const struct kiln_bundle *const bundles[] = {NULL, &generic_bundle};
+    const struct kiln_bundle *const bundles[] = { NULL, &generic_bundle };
     struct fixture *f = *state;
     for (size_t b = 0; b < 2; b++) {
         kiln_context_destroy(&f->kiln);
-        fixture_new_context(f, &(struct kiln_context_params){.bundle = bundles[b],
-                                                             .build = KILN_BUILD_NOW});
+        fixture_new_context(f,
+                &(struct kiln_context_params){ .bundle = bundles[b], .build = KILN_BUILD_NOW });
         unsigned long builds = stub_calls("clBuildProgram");
         for (unsigned i = 0; i < 3 * 4; i++) {
             struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
@@ -128,7 +131,7 @@ static void no_call_builds_what_creation_has_built(void **state)
 static void creation_fails_while_memory_is_lacking(void **state)
 {
     struct fixture *f = *state;
-    struct kiln_context_params params = {.build = KILN_BUILD_NOW};
+    struct kiln_context_params params = { .build = KILN_BUILD_NOW };
     struct kiln_context *kiln = NULL;
     stub_fail("clBuildProgram", 0, CL_OUT_OF_HOST_MEMORY);
     assert_int_equal(kiln_context_create(f->cl, f->device, &params, &kiln), CL_OUT_OF_HOST_MEMORY);
@@ -155,7 +158,7 @@ static void what_lacks_memory_for_ever_costs_little(void **state)
         assert_string_equal(stub_record_at(0)->entry, "pack_a");
     }
     assert_true(stub_calls("clBuildProgram") < 40);
-    for (int i = 0; i < 3; i++) {            /* what nothing else serves is tried by every call */
+    for (int i = 0; i < 3; i++) { /* what nothing else serves is tried by every call */
         unsigned long builds = stub_calls("clBuildProgram");
         stub_fail("clBuildProgram", 0, CL_OUT_OF_RESOURCES);
         stub_fail("clEnqueueNDRangeKernel", 0, CL_OUT_OF_RESOURCES);
@@ -208,8 +211,9 @@ static void sizes_do_for_what_comes_back(void **state)
     fixture_run(f, &gemm);
     fixture_expect("pack_a", "pack_b", "packed_mul", NULL);
     cl_mem room = stub_make_buffer(f->cl, packed[1]);
-    assert_int_equal(kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_B, room, 0, f->queue, 0, NULL,
-            NULL, &made), KILN_SUCCESS);
+    assert_int_equal(
+            kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_B, room, 0, f->queue, 0, NULL, NULL, &made),
+            KILN_SUCCESS);
     clReleaseMemObject(room);
     clReleaseMemObject(gemm.workspace);
 }
@@ -218,8 +222,8 @@ static void sizes_do_for_what_comes_back(void **state)
 static void a_bundle_without_tables_can_be_built_at_creation(void **state)
 {
     struct fixture *f = *state;
-    fixture_new_context(f, &(struct kiln_context_params){.bundle = &generic_bundle,
-                                                         .build = KILN_BUILD_NOW});
+    fixture_new_context(f,
+            &(struct kiln_context_params){ .bundle = &generic_bundle, .build = KILN_BUILD_NOW });
     struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
     fixture_run(f, &gemm);
     fixture_only("generic_s_nn");
@@ -231,7 +235,7 @@ static void a_refused_bundle_does_not_fail_the_creation(void **state)
     struct fixture *f = *state;
     stub_fail_build("_mul(", CL_BUILD_PROGRAM_FAILURE);
     stub_fail_build("mul_64(", CL_BUILD_PROGRAM_FAILURE);
-    fixture_new_context(f, &(struct kiln_context_params){.build = KILN_BUILD_NOW});
+    fixture_new_context(f, &(struct kiln_context_params){ .build = KILN_BUILD_NOW });
     struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
     fixture_run(f, &gemm);
     fixture_only("generic_s_nn");
@@ -295,7 +299,7 @@ static void a_binary_may_be_for_a_compute_capability(void **state)
     static const struct {
         cl_uint major, minor;
         const char *recipe;
-    } cases[] = {{9, 0, "tuned_small"}, {9, 1, "tuned_aligned"}, {8, 0, "tuned_aligned"}};
+    } cases[] = { { 9, 0, "tuned_small" }, { 9, 1, "tuned_aligned" }, { 8, 0, "tuned_aligned" } };
     struct fixture *f = *state;
     struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -306,7 +310,7 @@ static void a_binary_may_be_for_a_compute_capability(void **state)
         v.binaries[0].platform = v.binaries[0].device = v.binaries[0].driver = NULL;
         v.binaries[0].compute_capability = 90;
         struct fixture_nvidia nvidia = fixture_nvidia_open(&facts,
-                &(struct kiln_context_params){.bundle = &v.bundle});
+                &(struct kiln_context_params){ .bundle = &v.bundle });
         fixture_expect_recipe_on(nvidia.kiln, &gemm, "tuned", cases[i].recipe);
         fixture_nvidia_close(&nvidia);
     }
@@ -444,7 +448,7 @@ static void a_refused_source_falls_to_the_next_recipe(void **state)
         fixture_expect("pack_b_64", "mul_64", NULL);
     }
     expect_builds(0, 3, 3);
-    stub_clear_plans();                      /* what was refused stays refused */
+    stub_clear_plans(); /* what was refused stays refused */
     fixture_run(f, &gemm);
     fixture_expect("pack_b_64", "mul_64", NULL);
 }
@@ -464,7 +468,7 @@ static void while_memory_is_lacking_the_code_says_so(void **state)
     struct fixture *f = *state;
     struct kiln_gemm gemm = fixture_gemm(f, 1024, 1024, 1024);
     for (size_t i = 0; i < NUM_PREPARING * 3; i++) {
-        const enum kiln_status expected = (enum kiln_status)passing[i / NUM_PREPARING];
+        const enum kiln_status expected = (enum kiln_status) passing[i / NUM_PREPARING];
         char text[1024];
         size_t bytes = 1;
         kiln_context_destroy(&f->kiln);
@@ -502,9 +506,8 @@ static void a_moment_without_memory_disables_nothing(void **state)
 /* A binary that can not be loaded for the moment is no reason to compile for good. */
 static void a_moment_without_memory_does_not_cost_the_binary(void **state)
 {
-    static const char *const loading[] = {
-        "clCreateProgramWithBinary", "clBuildProgram", "clCreateKernel"
-    };
+    static const char *const loading[] = { "clCreateProgramWithBinary", "clBuildProgram",
+        "clCreateKernel" };
     struct fixture *f = *state;
     struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
     for (size_t i = 0; i < 3; i++) {
@@ -513,7 +516,7 @@ static void a_moment_without_memory_does_not_cost_the_binary(void **state)
         kiln_context_destroy(&f->kiln);
         use_variant(f, &v);
         stub_fail(loading[i], 0, CL_OUT_OF_HOST_MEMORY);
-        (void)kiln_gemm_enqueue(f->kiln, &gemm, f->queue, 0, NULL, NULL);
+        (void) kiln_gemm_enqueue(f->kiln, &gemm, f->queue, 0, NULL, NULL);
         stub_clear_plans();
         unsigned long sources = stub_calls("clCreateProgramWithSource");
         fixture_run(f, &gemm);
@@ -540,7 +543,7 @@ static void a_recipe_with_other_arguments_is_passed_over(void **state)
         recipes[TUNED_SMALL].index_bits = fault == 3 ? 64 : 32;
         recipes[TUNED_SMALL].stages = &stage;
         bundle.recipes = recipes;
-        fixture_new_context(f, &(struct kiln_context_params){.bundle = &bundle});
+        fixture_new_context(f, &(struct kiln_context_params){ .bundle = &bundle });
         for (int i = 0; i < 2; i++) {
             fixture_run(f, &gemm);
             assert_string_not_equal(stub_record_at(0)->entry, "small_mul");
@@ -579,14 +582,13 @@ static void when_nothing_builds_there_is_no_kernel(void **state)
     size_t bytes;
     char text[1024];
     stub_fail("clBuildProgram", 0, CL_BUILD_PROGRAM_FAILURE);
-    assert_int_equal(kiln_gemm_enqueue(f->kiln, &gemm, f->queue, 0, NULL, &done),
-            KILN_NO_KERNEL);
+    assert_int_equal(kiln_gemm_enqueue(f->kiln, &gemm, f->queue, 0, NULL, &done), KILN_NO_KERNEL);
     assert_null(done);
     assert_int_equal(stub_num_records(), 0);
     assert_int_equal(kiln_gemm_workspace_bytes(f->kiln, &gemm, &bytes), KILN_NO_KERNEL);
     assert_int_equal(kiln_gemm_explain(f->kiln, &gemm, text, sizeof text), KILN_NO_KERNEL);
     struct kiln_context *kiln = NULL;
-    struct kiln_context_params params = {.build = KILN_BUILD_NOW};
+    struct kiln_context_params params = { .build = KILN_BUILD_NOW };
     assert_int_equal(kiln_context_create(f->cl, f->device, &params, &kiln), KILN_NO_KERNEL);
     assert_null(kiln);
 }
@@ -607,7 +609,7 @@ static void refusals_are_logged(void **state)
     struct fixture *f = *state;
     char all[MAX_TEXT] = "";
     struct kiln_gemm gemm = fixture_gemm(f, 1024, 1024, 1024);
-    fixture_new_context(f, &(struct kiln_context_params){.log = note_message, .log_user = all});
+    fixture_new_context(f, &(struct kiln_context_params){ .log = note_message, .log_user = all });
     stub_fail_build(MARK_ALIGNED, CL_BUILD_PROGRAM_FAILURE);
     stub_limit_kernel("packed_mul", 8);
     fixture_run(f, &gemm);
@@ -649,8 +651,7 @@ static void binaries_that_are_not_there_say_so(void **state)
     stub_fail_build(MARK_SMALL, CL_BUILD_PROGRAM_FAILURE);
     assert_int_equal(kiln_context_binary(f->kiln, PROGRAM_SMALL, &data, &size), KILN_NO_KERNEL);
     stub_fail("clGetProgramInfo", 3, CL_OUT_OF_HOST_MEMORY);
-    assert_int_not_equal(kiln_context_binary(f->kiln, PROGRAM_PACKED, &data, &size),
-            KILN_SUCCESS);
+    assert_int_not_equal(kiln_context_binary(f->kiln, PROGRAM_PACKED, &data, &size), KILN_SUCCESS);
     assert_null(data);
     assert_int_equal(size, 0);
 }

@@ -8,19 +8,22 @@
 static void masks_are_taken(void **state)
 {
     char text[160] = "// by a compiler\n.version 8.8\n.target sm_90, texmode_independent\n"
-            "//@wgmma.fence.sync.aligned;\nadd.f32 a, b, c; //@x\n// @kept\n";
+                     "//@wgmma.fence.sync.aligned;\nadd.f32 a, b, c; //@x\n// @kept\n";
     (void) state;
     assert_true(kiln_ptx_unmask(text, sizeof text, 90));
     assert_string_equal(text, "// by a compiler\n.version 8.8\n"
-            ".target sm_90a, texmode_independent\n"
-            "wgmma.fence.sync.aligned;\nadd.f32 a, b, c; x\n// @kept\n");
+                              ".target sm_90a, texmode_independent\n"
+                              "wgmma.fence.sync.aligned;\nadd.f32 a, b, c; x\n// @kept\n");
     assert_true(kiln_ptx_unmask(text, sizeof text, 90));
     assert_null(strstr(text, "sm_90aa"));
 }
 
 static void what_is_no_ptx_is_refused(void **state)
 {
-    char other[] = ".target sm_80\n\0", none[] = "\x7f" "ELF\0", full[] = ".target sm_90\n";
+    char other[] = ".target sm_80\n\0",
+         none[] = "\x7f"
+                  "ELF\0",
+         full[] = ".target sm_90\n";
     (void) state;
     assert_false(kiln_ptx_unmask(other, sizeof other, 90));
     assert_false(kiln_ptx_unmask(none, sizeof none, 90));

@@ -23,9 +23,9 @@ static void world_make(struct world *world)
     memset(world, 0, sizeof *world);
     for (unsigned i = 0; i < NUM_RECIPES; i++) {
         float *coefficient = world->times[i].coefficient;
-        coefficient[KILN_TERM_CALL] = (float)(i * 5 % 7) * 100000;
-        coefficient[KILN_TERM_DEPTH] = (float)(i * 3 % 11) * 1000;
-        coefficient[KILN_TERM_RAGGED_C] = (float)(i * 7 % 5) * 1000;
+        coefficient[KILN_TERM_CALL] = (float) (i * 5 % 7) * 100000;
+        coefficient[KILN_TERM_DEPTH] = (float) (i * 3 % 11) * 1000;
+        coefficient[KILN_TERM_RAGGED_C] = (float) (i * 7 % 5) * 1000;
         world->recipes[i] = tuned_recipes[TUNED_SMALL];
         world->recipes[i].time = i < NUM_RECIPES - 1 ? &world->times[i] : NULL;
         world->recipes[i].guard.m = i % 5;
@@ -49,7 +49,7 @@ static struct kiln_product shape_of(unsigned number)
 static void note(struct world *world, const struct kiln_recent_key *key, unsigned first,
         unsigned num)
 {
-    struct kiln_rank ranks[KILN_RANKED] = {{0}};
+    struct kiln_rank ranks[KILN_RANKED] = { { 0 } };
     for (unsigned i = 0; i < num; i++) {
         ranks[i].recipe = first + i;
     }
@@ -69,7 +69,7 @@ static void check_recalled(struct world *world, const struct kiln_recent_key *ke
 static void what_was_noted_is_recalled(void **state)
 {
     struct world world;
-    (void)state;
+    (void) state;
     world_make(&world);
     const struct kiln_product product = shape_of(5);
     const struct kiln_recent_key key = kiln_recent_key(1, &product);
@@ -79,7 +79,7 @@ static void what_was_noted_is_recalled(void **state)
         check_recalled(&world, &key, 65534 - num, num);
         check_recalled(&world, &key, 65534 - num, num);
     }
-    note(&world, &key, 3, 1);            /* of what was there, the rest does not come back */
+    note(&world, &key, 3, 1); /* of what was there, the rest does not come back */
     check_recalled(&world, &key, 3, 1);
     free(world.recent);
 }
@@ -91,7 +91,7 @@ static void another_problem_is_not_recalled(void **state)
     const struct kiln_product product = kiln_product_dense(KILN_SINGLE, 4, 0, 0, 64, 65, 66);
     struct kiln_product others[16];
     unsigned num = 0;
-    (void)state;
+    (void) state;
     world_make(&world);
     for (unsigned i = 0; i < 16; i++) {
         others[i] = product;
@@ -101,14 +101,14 @@ static void another_problem_is_not_recalled(void **state)
     others[num++].k++;
     others[num].m = product.n;
     others[num++].n = product.m;
-    others[num++].m += (size_t)1 << 31 << (sizeof(size_t) > 4 ? 10 : 0);
+    others[num++].m += (size_t) 1 << 31 << (sizeof(size_t) > 4 ? 10 : 0);
     others[num++].transa = 1;
     others[num++].transb = 1;
     others[num++].precision = KILN_HALF;
     others[num++].precision = KILN_DOUBLE;
-    others[num++].a.ld = 68;           /* aligned, as 65 and 66 floats are not */
+    others[num++].a.ld = 68; /* aligned, as 65 and 66 floats are not */
     others[num++].b.ld = 68;
-    others[num++].a.ld = 80;           /* not ragged either */
+    others[num++].a.ld = 80; /* not ragged either */
     others[num++].b.ld = 80;
     others[num++].c.ld = 80;
     const struct kiln_recent_key key = kiln_recent_key(0, &product);
@@ -136,12 +136,14 @@ static void another_problem_is_not_recalled(void **state)
 static void no_two_kinds_have_one_key(void **state)
 {
     static const unsigned precisions[][2] = {
-        {KILN_HALF}, {KILN_DOUBLE}, {KILN_COMPLEX_SINGLE, KILN_SINGLE},
-        {KILN_COMPLEX_SINGLE, KILN_EMULATED},
+        { KILN_HALF },
+        { KILN_DOUBLE },
+        { KILN_COMPLEX_SINGLE, KILN_SINGLE },
+        { KILN_COMPLEX_SINGLE, KILN_EMULATED },
     };
     enum { NUM = 4 * 32 * KILN_MAX_LINKS * 6 };
     size_t seen[NUM];
-    (void)state;
+    (void) state;
     for (unsigned i = 0; i < NUM; i++) {
         struct kiln_product product = kiln_product_dense(precisions[i % 4][0], 4, i / 4 & 1,
                 i / 8 & 1, 64, 64, 64);
@@ -149,7 +151,7 @@ static void no_two_kinds_have_one_key(void **state)
         product.a.offset = i / 16 & 1;
         product.b.offset = i / 32 & 1;
         product.c.offset = i / 64 & 1;
-        product.triangle = (int)(i / 128 / KILN_MAX_LINKS % 3) - 1;
+        product.triangle = (int) (i / 128 / KILN_MAX_LINKS % 3) - 1;
         product.routine = i / 128 / KILN_MAX_LINKS / 3;
         seen[i] = kiln_recent_key(i / 128 % KILN_MAX_LINKS, &product).part[KILN_RECENT_KEYS - 1];
         for (unsigned j = 0; j < i; j++) {
@@ -173,7 +175,7 @@ static struct kiln_recent *place_noted(struct world *world)
 static void a_place_being_written_is_left_alone(void **state)
 {
     struct world world;
-    (void)state;
+    (void) state;
     world_make(&world);
     const struct kiln_product product = shape_of(7);
     const struct kiln_recent_key key = kiln_recent_key(0, &product);
@@ -197,7 +199,7 @@ static void a_place_being_written_is_left_alone(void **state)
 static void a_place_holds_one_shape(void **state)
 {
     struct world world;
-    (void)state;
+    (void) state;
     world_make(&world);
     const struct kiln_product product = shape_of(0);
     const struct kiln_recent_key key = kiln_recent_key(0, &product);
@@ -218,7 +220,7 @@ static void a_place_holds_one_shape(void **state)
         }
         check_recalled(&world, &key, 1, 2);
     }
-    assert_in_range(others, 1, 10 * 20);      /* spread about evenly: 20 are to be expected */
+    assert_in_range(others, 1, 10 * 20); /* spread about evenly: 20 are to be expected */
     free(world.recent);
 }
 
@@ -281,7 +283,7 @@ static void orders_make(struct world *world, struct orders *orders)
         orders->num[at] = kiln_rank(&world->bundle, NULL, &product, 4, NULL, orders->ranks[at]);
         assert_true(orders->num[at] > 0);
     }
-    free(world->recent);               /* forgets what was noted to find them */
+    free(world->recent); /* forgets what was noted to find them */
     world->recent = calloc(KILN_NUM_RECENT, sizeof *world->recent);
     assert_non_null(world->recent);
 }
@@ -292,11 +294,11 @@ static void what_threads_recall_is_the_order(void **state)
     struct world world;
     struct worker workers[NUM_THREADS];
     unsigned recalled = 0, wrong = 0;
-    (void)state;
+    (void) state;
     world_make(&world);
     orders_make(&world, &orders);
     for (unsigned i = 0; i < NUM_THREADS; i++) {
-        workers[i] = (struct worker){.recent = world.recent, .orders = &orders, .number = i};
+        workers[i] = (struct worker){ .recent = world.recent, .orders = &orders, .number = i };
         assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
     }
     for (unsigned i = 0; i < NUM_THREADS; i++) {

@@ -30,13 +30,13 @@ static void store(const struct matrix *matrix, size_t index, double value)
 
 static size_t extent(const struct stub_record *record, unsigned arg)
 {
-    return (size_t)stub_record_int(record, arg);
+    return (size_t) stub_record_int(record, arg);
 }
 
 static struct matrix matrix_of(const struct stub_record *record, unsigned arg, size_t bytes)
 {
-    return (struct matrix){stub_buffer_data(stub_record_mem(record, arg)),
-                           extent(record, arg + 1), extent(record, arg + 2), bytes};
+    return (struct matrix){ stub_buffer_data(stub_record_mem(record, arg)), extent(record, arg + 1),
+        extent(record, arg + 2), bytes };
 }
 
 /* The transposes are in the name: generic_s_nt, tn_mul; the others are NN. */
@@ -59,11 +59,12 @@ static void multiply(const struct stub_record *r, double error)
         for (size_t j = 0; j < extent(r, PLAIN_N); j++) {
             double sum = error;
             for (size_t p = 0; p < extent(r, PLAIN_K); p++) {
-                sum += load(&a, transa ? p * a.ld + i : i * a.ld + p)
-                        * load(&b, transb ? j * b.ld + p : p * b.ld + j);
+                sum += load(&a, transa ? p * a.ld + i : i * a.ld + p) *
+                       load(&b, transb ? j * b.ld + p : p * b.ld + j);
             }
-            store(&c, i * c.ld + j, stub_record_real(r, PLAIN_ALPHA) * sum
-                    + stub_record_real(r, PLAIN_BETA) * load(&c, i * c.ld + j));
+            store(&c, i * c.ld + j,
+                    stub_record_real(r, PLAIN_ALPHA) * sum +
+                            stub_record_real(r, PLAIN_BETA) * load(&c, i * c.ld + j));
         }
     }
 }
@@ -78,30 +79,30 @@ static void emulate(void *user, const struct stub_record *record)
 
 static enum kiln_status create_tested(struct fixture *f, struct machine *machine)
 {
-    struct kiln_context_params params = {.self_test = 1};
+    struct kiln_context_params params = { .self_test = 1 };
     struct kiln_context *kiln = NULL;
     stub_emulate(emulate, machine);
     enum kiln_status status = kiln_context_create(f->cl, f->device, &params, &kiln);
     assert_true((status == KILN_SUCCESS) == (kiln != NULL));
-    assert_int_equal(stub_live(STUB_QUEUE), 2);        /* the test's own is gone */
+    assert_int_equal(stub_live(STUB_QUEUE), 2); /* the test's own is gone */
     kiln_context_destroy(&kiln);
     return status;
 }
 
 static void a_sound_device_passes(void **state)
 {
-    struct machine machine = {NULL, 0};
+    struct machine machine = { NULL, 0 };
     assert_int_equal(create_tested(*state, &machine), KILN_SUCCESS);
-    assert_true(machine.launches >= 12);     /* three precisions, four pairs of transposes */
+    assert_true(machine.launches >= 12); /* three precisions, four pairs of transposes */
     assert_int_equal(stub_live(STUB_QUEUE), 2);
 }
 
 static void a_wrong_kernel_is_found(void **state)
 {
-    static const char *const kernels[] = {"small_mul", "tn_mul", "double_mul", "generic_s_tt",
-                                          "generic_d_nt", "generic_h_nn", "generic_h_tt"};
+    static const char *const kernels[] = { "small_mul", "tn_mul", "double_mul", "generic_s_tt",
+        "generic_d_nt", "generic_h_nn", "generic_h_tt" };
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
-        struct machine machine = {kernels[i], 0};
+        struct machine machine = { kernels[i], 0 };
         assert_int_equal(create_tested(*state, &machine), KILN_SELF_TEST_FAILED);
         assert_int_equal(stub_live(STUB_QUEUE), 2);
     }
@@ -109,10 +110,10 @@ static void a_wrong_kernel_is_found(void **state)
 
 static void a_failing_driver_is_reported(void **state)
 {
-    static const char *const functions[] = {"clCreateCommandQueue", "clCreateBuffer",
-                                            "clEnqueueNDRangeKernel", "clEnqueueReadBuffer"};
+    static const char *const functions[] = { "clCreateCommandQueue", "clCreateBuffer",
+        "clEnqueueNDRangeKernel", "clEnqueueReadBuffer" };
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        struct machine machine = {NULL, 0};
+        struct machine machine = { NULL, 0 };
         stub_fail(functions[i], 1, CL_INVALID_OPERATION);
         assert_int_equal(create_tested(*state, &machine), CL_INVALID_OPERATION);
         stub_clear_plans();

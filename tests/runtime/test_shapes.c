@@ -24,8 +24,8 @@ static void take(void *user, const char *message)
 
 static struct kiln_context_params params_of(struct told *told)
 {
-    *told = (struct told){.num = 0};
-    return (struct kiln_context_params){.log = take, .log_user = told, .log_calls = 1};
+    *told = (struct told){ .num = 0 };
+    return (struct kiln_context_params){ .log = take, .log_user = told, .log_calls = 1 };
 }
 
 static void run(struct fixture *f, struct kiln_gemm gemm)
@@ -87,7 +87,7 @@ static void it_is_told_as_the_file_wants_it(void **state)
     run(f, gemm);
     run(f, gemm);
     assert_string_equal(told.text, "\n10 20 30 single nt\n20 10 30 single tn\n10 20 30 double tt"
-            "\n4 5 6 half nn batch=2");
+                                   "\n4 5 6 half nn batch=2");
 }
 
 /* A call that multiplies nothing has no shape. */
@@ -125,8 +125,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-        TEST(nothing_is_told_unless_asked_for), TEST(a_shape_is_told_once),
-        TEST(it_is_told_as_the_file_wants_it), TEST(an_empty_call_is_not_told), TEST(many_shapes),
+        TEST(nothing_is_told_unless_asked_for),
+        TEST(a_shape_is_told_once),
+        TEST(it_is_told_as_the_file_wants_it),
+        TEST(an_empty_call_is_not_told),
+        TEST(many_shapes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

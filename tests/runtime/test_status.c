@@ -5,24 +5,24 @@
 
 static void every_status_has_its_own_text(void **state)
 {
-    (void)state;
+    (void) state;
     for (int i = 0; i < KILN_NUM_STATUSES; i++) {
-        const char *text = kiln_status_string((enum kiln_status)i);
+        const char *text = kiln_status_string((enum kiln_status) i);
         assert_non_null(text);
         assert_true(strlen(text) > 3);
         for (int j = 0; j < i; j++) {
-            assert_string_not_equal(text, kiln_status_string((enum kiln_status)j));
+            assert_string_not_equal(text, kiln_status_string((enum kiln_status) j));
         }
     }
 }
 
 static void opencl_codes_have_texts(void **state)
 {
-    (void)state;
-    static const cl_int codes[] = {CL_OUT_OF_RESOURCES, CL_OUT_OF_HOST_MEMORY,
-                                   CL_INVALID_KERNEL_ARGS, CL_BUILD_PROGRAM_FAILURE};
+    (void) state;
+    static const cl_int codes[] = { CL_OUT_OF_RESOURCES, CL_OUT_OF_HOST_MEMORY,
+        CL_INVALID_KERNEL_ARGS, CL_BUILD_PROGRAM_FAILURE };
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
-        const char *text = kiln_status_string((enum kiln_status)codes[i]);
+        const char *text = kiln_status_string((enum kiln_status) codes[i]);
         assert_non_null(text);
         assert_true(strlen(text) > 3);
         assert_string_not_equal(text, kiln_status_string(KILN_SUCCESS));
@@ -31,10 +31,10 @@ static void opencl_codes_have_texts(void **state)
 
 static void unknown_codes_have_a_text(void **state)
 {
-    (void)state;
-    assert_non_null(kiln_status_string((enum kiln_status)KILN_NUM_STATUSES));
-    assert_non_null(kiln_status_string((enum kiln_status)12345));
-    assert_non_null(kiln_status_string((enum kiln_status)-12345));
+    (void) state;
+    assert_non_null(kiln_status_string((enum kiln_status) KILN_NUM_STATUSES));
+    assert_non_null(kiln_status_string((enum kiln_status) 12345));
+    assert_non_null(kiln_status_string((enum kiln_status) - 12345));
 }
 
 int main(void)

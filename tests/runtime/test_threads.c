@@ -27,8 +27,8 @@ struct worker {
 /* The i-th call of a thread. Every argument names the call, to be found again in the record. */
 static struct kiln_gemm call_of(const struct fixture *f, unsigned worker, unsigned i)
 {
-    static const size_t shapes[][3] = {{16, 16, 4096}, {64, 64, 64}, {16, 20, 4000},
-                                       {1024, 1024, 1024}, {17, 15, 5000}};
+    static const size_t shapes[][3] = { { 16, 16, 4096 }, { 64, 64, 64 }, { 16, 20, 4000 },
+        { 1024, 1024, 1024 }, { 17, 15, 5000 } };
     const size_t *shape = shapes[(worker + i) % 5];
     struct kiln_gemm gemm = fixture_gemm(f, shape[0], shape[1], shape[2]);
     gemm.alpha = worker * NUM_CALLS + i + 1;
@@ -63,8 +63,8 @@ static bool is_entry(const struct stub_record *record, const char *entry)
 
 static bool uses_workspace(const struct stub_record *record)
 {
-    return is_entry(record, "pack_a") || is_entry(record, "pack_b")
-            || is_entry(record, "packed_mul");
+    return is_entry(record, "pack_a") || is_entry(record, "pack_b") ||
+           is_entry(record, "packed_mul");
 }
 
 /* The three stages agree with each other and with a call that was made. */
@@ -78,11 +78,10 @@ static void check_group(const struct stub_record *const stages[3])
     long long offset = stub_record_int(stages[2], MUL_C_OFFSET);
     assert_int_equal(stub_record_int(stages[0], PACK_A_OFFSET), offset);
     assert_int_equal(stub_record_int(stages[1], PACK_B_OFFSET), offset);
-    assert_true(stub_record_real(stages[2], MUL_ALPHA) == (double)(offset / 4 + 1));
+    assert_true(stub_record_real(stages[2], MUL_ALPHA) == (double) (offset / 4 + 1));
     assert_int_equal(stub_record_int(stages[0], PACK_A_K), stub_record_int(stages[2], MUL_K));
     assert_int_equal(stub_record_int(stages[1], PACK_B_N), stub_record_int(stages[2], MUL_N));
-    assert_ptr_equal(stub_record_mem(stages[0], PACK_A_WORK),
-            stub_record_mem(stages[2], MUL_WORK));
+    assert_ptr_equal(stub_record_mem(stages[0], PACK_A_WORK), stub_record_mem(stages[2], MUL_WORK));
 }
 
 static bool waits_for(const struct stub_record *record, cl_event event)
@@ -98,7 +97,7 @@ static bool waits_for(const struct stub_record *record, cl_event event)
 /* Walks the workspace's users on one queue: whole groups, and a chain where there is no order. */
 static size_t check_queue(cl_command_queue queue, bool out_of_order)
 {
-    const struct stub_record *group[3] = {NULL};
+    const struct stub_record *group[3] = { NULL };
     const struct stub_record *before = NULL;
     size_t num = 0;
     for (size_t i = 0; i < stub_num_records(); i++) {
@@ -126,7 +125,7 @@ static void check_plain(void)
             long long offset = stub_record_int(r, PLAIN_C_OFFSET);
             assert_int_equal(stub_record_int(r, PLAIN_A_OFFSET), offset);
             assert_int_equal(stub_record_int(r, PLAIN_B_OFFSET), offset);
-            assert_true(stub_record_real(r, PLAIN_ALPHA) == (double)(offset / 4 + 1));
+            assert_true(stub_record_real(r, PLAIN_ALPHA) == (double) (offset / 4 + 1));
         }
     }
 }
@@ -146,8 +145,10 @@ static void run_workers(struct fixture *f, struct worker workers[NUM_THREADS],
         cl_command_queue third, cl_mem workspace)
 {
     for (unsigned i = 0; i < NUM_THREADS; i++) {
-        workers[i] = (struct worker){.fixture = f, .queues = {f->queue, f->loose, third},
-                                     .number = i, .workspace = workspace};
+        workers[i] = (struct worker){ .fixture = f,
+            .queues = { f->queue, f->loose, third },
+            .number = i,
+            .workspace = workspace };
         assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
     }
     for (unsigned i = 0; i < NUM_THREADS; i++) {
@@ -193,7 +194,7 @@ static void *build_first(void *argument)
     struct worker *worker = argument;
     struct kiln_gemm gemm = fixture_gemm(worker->fixture, 1024, 1024, 1024);
     worker->failures = kiln_gemm_enqueue(worker->fixture->kiln, &gemm, worker->queues[0], 0, NULL,
-            NULL) != KILN_SUCCESS;
+                               NULL) != KILN_SUCCESS;
     return NULL;
 }
 
@@ -214,8 +215,8 @@ static void *use_new_queues(void *argument)
         cl_command_queue queue = clCreateCommandQueue(f->cl, f->device, order, NULL);
         for (unsigned j = 0; j < 3; j++) {
             cl_command_queue used = j == 1 ? f->queue : queue;
-            worker->failures += kiln_gemm_enqueue(f->kiln, &gemm, used, 0, NULL, NULL)
-                    != KILN_SUCCESS;
+            worker->failures += kiln_gemm_enqueue(f->kiln, &gemm, used, 0, NULL, NULL) !=
+                                KILN_SUCCESS;
         }
         clReleaseCommandQueue(queue);
     }
@@ -232,7 +233,7 @@ static void threads_take_each_others_places(void **state)
     struct kiln_gemm gemm = fixture_gemm(f, 16, 16, 4096);
     stub_set_yield(3);
     for (unsigned i = 0; i < NUM_THREADS; i++) {
-        workers[i] = (struct worker){.fixture = f};
+        workers[i] = (struct worker){ .fixture = f };
         assert_int_equal(pthread_create(&workers[i].thread, NULL, use_new_queues, &workers[i]), 0);
     }
     for (unsigned i = 0; i < NUM_THREADS; i++) {
@@ -255,7 +256,7 @@ static void threads_build_once(void **state)
     stub_set_yield(1);
     stub_fail_build(MARK_ALIGNED, CL_BUILD_PROGRAM_FAILURE);
     for (unsigned i = 0; i < NUM_THREADS; i++) {
-        workers[i] = (struct worker){.fixture = f, .queues = {f->queue}};
+        workers[i] = (struct worker){ .fixture = f, .queues = { f->queue } };
         assert_int_equal(pthread_create(&workers[i].thread, NULL, build_first, &workers[i]), 0);
     }
     for (unsigned i = 0; i < NUM_THREADS; i++) {
@@ -282,10 +283,10 @@ static void *use_packs(void *argument)
         gemm.packed_a = worker->shared;
         gemm.packed_b = NULL;
         worker->failures += kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_B, room, 0, queue, 0, NULL,
-                &packed, &b) != KILN_SUCCESS;
+                                    &packed, &b) != KILN_SUCCESS;
         gemm.packed_b = i % 2 == 0 ? &b : NULL;
-        worker->failures += kiln_gemm_enqueue(f->kiln, &gemm, queue, 1, &packed, NULL)
-                != KILN_SUCCESS;
+        worker->failures += kiln_gemm_enqueue(f->kiln, &gemm, queue, 1, &packed, NULL) !=
+                            KILN_SUCCESS;
         clReleaseEvent(packed);
     }
     clReleaseMemObject(room);
@@ -316,13 +317,16 @@ static void threads_share_packs(void **state)
     struct kiln_pack a;
     cl_command_queue third = stub_make_queue(f->cl, f->device, false);
     cl_mem room = stub_make_buffer(f->cl, 1 << 20);
-    assert_int_equal(kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_A, room, 0, f->queue, 0, NULL,
-            NULL, &a), KILN_SUCCESS);
+    assert_int_equal(
+            kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_A, room, 0, f->queue, 0, NULL, NULL, &a),
+            KILN_SUCCESS);
     stub_clear_records();
     stub_set_yield(5);
     for (unsigned i = 0; i < NUM_THREADS; i++) {
-        workers[i] = (struct worker){.fixture = f, .queues = {f->queue, f->loose, third},
-                                     .number = i, .shared = &a};
+        workers[i] = (struct worker){ .fixture = f,
+            .queues = { f->queue, f->loose, third },
+            .number = i,
+            .shared = &a };
         assert_int_equal(pthread_create(&workers[i].thread, NULL, use_packs, &workers[i]), 0);
     }
     for (unsigned i = 0; i < NUM_THREADS; i++) {

@@ -18,7 +18,7 @@ static struct {
 
 static void begin(struct fixture *f)
 {
-    const struct kiln_context_params params = {.bundle = &symmetric.bundle};
+    const struct kiln_context_params params = { .bundle = &symmetric.bundle };
     const struct kiln_stage *small = tuned_recipes[TUNED_SMALL].stages;
     memcpy(symmetric.recipes, tuned_recipes, sizeof tuned_recipes);
     symmetric.mirror = symmetric.triangle = *small;
@@ -50,12 +50,12 @@ static void bad_triangles_are_refused_last(void **state)
     struct fixture *f = *state;
     size_t bytes = 0;
     struct kiln_gemm gemm = fixture_gemm(f, 64, 32, 64), good = gemm;
-    gemm.uplo_a = (enum kiln_uplo)1;
+    gemm.uplo_a = (enum kiln_uplo) 1;
     assert_int_equal(call(f, &gemm), KILN_INVALID_UPLO);
-    gemm.arithmetic = (enum kiln_arithmetic)9;
+    gemm.arithmetic = (enum kiln_arithmetic) 9;
     assert_int_equal(call(f, &gemm), KILN_INVALID_ARITHMETIC);
     gemm = good;
-    gemm.uplo_b = KILN_LOWER;                  /* 64 x 32 */
+    gemm.uplo_b = KILN_LOWER; /* 64 x 32 */
     assert_int_equal(call(f, &gemm), KILN_NOT_SQUARE);
     gemm.uplo_b = 0;
     gemm.uplo_c = KILN_UPPER;
@@ -116,7 +116,7 @@ static void an_operand_is_mirrored_first(void **state)
     gemm.uplo_a = KILN_UPPER;
     gemm.workspace_offset = 256;
     assert_int_equal(kiln_gemm_workspace_bytes(f->kiln, &gemm, &bytes), KILN_SUCCESS);
-    assert_int_equal(bytes, 60 * 64 * sizeof(cl_float));   /* rows of whole 64 bytes */
+    assert_int_equal(bytes, 60 * 64 * sizeof(cl_float)); /* rows of whole 64 bytes */
     assert_int_equal(kiln_gemm_explain(f->kiln, &gemm, text, sizeof text), KILN_SUCCESS);
     assert_non_null(strstr(text, " a=symmetric,upper\n"));
     assert_non_null(strstr(text, "first: mirror, bundle: tuned\n"));
@@ -140,14 +140,14 @@ static void an_operand_is_mirrored_first(void **state)
 
 static enum kiln_status symm(struct fixture *f, int side, int uplo, size_t lda)
 {
-    return kiln_ssymm(f->kiln, KILN_ROW_MAJOR, (enum kiln_side)side, (enum kiln_uplo)uplo, 8, 4, 1,
-            f->a, 0, lda, f->b, 0, 4, 0, f->c, 0, 4, f->queue, 0, NULL, NULL);
+    return kiln_ssymm(f->kiln, KILN_ROW_MAJOR, (enum kiln_side) side, (enum kiln_uplo) uplo, 8, 4,
+            1, f->a, 0, lda, f->b, 0, 4, 0, f->c, 0, 4, f->queue, 0, NULL, NULL);
 }
 
 static enum kiln_status herk(struct fixture *f, int uplo, int trans)
 {
-    return kiln_cherk(f->kiln, KILN_ROW_MAJOR, (enum kiln_uplo)uplo, (enum kiln_transpose)trans, 8,
-            4, 1, f->a, 0, 8, 0, f->c, 0, 8, f->queue, 0, NULL, NULL);
+    return kiln_cherk(f->kiln, KILN_ROW_MAJOR, (enum kiln_uplo) uplo, (enum kiln_transpose) trans,
+            8, 4, 1, f->a, 0, 8, 0, f->c, 0, 8, f->queue, 0, NULL, NULL);
 }
 
 static void typed_calls_take_no_default(void **state)

@@ -24,25 +24,25 @@ struct bad_call {
 
 static void spoil_context(struct fixture *f, struct call *call)
 {
-    (void)f;
+    (void) f;
     call->context = NULL;
 }
 
 static void spoil_gemm(struct fixture *f, struct call *call)
 {
-    (void)f;
+    (void) f;
     call->gemm_pointer = NULL;
 }
 
 static void spoil_queue_null(struct fixture *f, struct call *call)
 {
-    (void)f;
+    (void) f;
     call->queue = NULL;
 }
 
 static void spoil_queue_kind(struct fixture *f, struct call *call)
 {
-    call->queue = (cl_command_queue)(void *)f->a;
+    call->queue = (cl_command_queue) (void *) f->a;
 }
 
 static void spoil_queue_context(struct fixture *f, struct call *call)
@@ -57,14 +57,14 @@ static void spoil_queue_device(struct fixture *f, struct call *call)
 
 static void spoil_wait_count(struct fixture *f, struct call *call)
 {
-    (void)f;
+    (void) f;
     call->num_waits = 1;
 }
 
 static void spoil_wait_list(struct fixture *f, struct call *call)
 {
     static const cl_event none = NULL;
-    (void)f;
+    (void) f;
     call->waits = &none;
 }
 
@@ -76,95 +76,95 @@ static void spoil_wait_null(struct fixture *f, struct call *call)
 
 static void spoil_precision(struct fixture *f, struct call *call)
 {
-    (void)f;
-    call->gemm.precision = (enum kiln_precision)33;
+    (void) f;
+    call->gemm.precision = (enum kiln_precision) 33;
 }
 
 static void spoil_layout(struct fixture *f, struct call *call)
 {
-    (void)f;
-    call->gemm.layout = (enum kiln_layout)100;
+    (void) f;
+    call->gemm.layout = (enum kiln_layout) 100;
 }
 
 static void spoil_transa(struct fixture *f, struct call *call)
 {
-    (void)f;
-    call->gemm.transa = (enum kiln_transpose)110;
+    (void) f;
+    call->gemm.transa = (enum kiln_transpose) 110;
 }
 
 static void spoil_transb(struct fixture *f, struct call *call)
 {
-    (void)f;
-    call->gemm.transb = (enum kiln_transpose)114;
+    (void) f;
+    call->gemm.transb = (enum kiln_transpose) 114;
 }
 
 static void spoil_lda(struct fixture *f, struct call *call)
 {
-    (void)f;
+    (void) f;
     call->gemm.lda = K - 1;
 }
 
 static void spoil_lda_transposed(struct fixture *f, struct call *call)
 {
-    (void)f;
+    (void) f;
     call->gemm.transa = KILN_TRANS;
     call->gemm.lda = M - 1;
 }
 
 static void spoil_lda_column(struct fixture *f, struct call *call)
 {
-    (void)f;
+    (void) f;
     call->gemm.layout = KILN_COL_MAJOR;
     call->gemm.lda = M - 1;
 }
 
 static void spoil_ldb(struct fixture *f, struct call *call)
 {
-    (void)f;
+    (void) f;
     call->gemm.ldb = N - 1;
 }
 
 static void spoil_ldb_column(struct fixture *f, struct call *call)
 {
-    (void)f;
+    (void) f;
     call->gemm.layout = KILN_COL_MAJOR;
     call->gemm.ldb = K - 1;
 }
 
 static void spoil_ldc(struct fixture *f, struct call *call)
 {
-    (void)f;
+    (void) f;
     call->gemm.ldc = N - 1;
 }
 
 static void spoil_ldc_column(struct fixture *f, struct call *call)
 {
-    (void)f;
+    (void) f;
     call->gemm.layout = KILN_COL_MAJOR;
     call->gemm.ldc = M - 1;
 }
 
 static void spoil_a_null(struct fixture *f, struct call *call)
 {
-    (void)f;
+    (void) f;
     call->gemm.a = NULL;
 }
 
 static void spoil_b_null(struct fixture *f, struct call *call)
 {
-    (void)f;
+    (void) f;
     call->gemm.b = NULL;
 }
 
 static void spoil_c_null(struct fixture *f, struct call *call)
 {
-    (void)f;
+    (void) f;
     call->gemm.c = NULL;
 }
 
 static void spoil_a_kind(struct fixture *f, struct call *call)
 {
-    call->gemm.a = (cl_mem)(void *)f->queue;
+    call->gemm.a = (cl_mem) (void *) f->queue;
 }
 
 static void spoil_b_kind(struct fixture *f, struct call *call)
@@ -231,25 +231,25 @@ static void spoil_c_size_of_batch(struct fixture *f, struct call *call)
 
 static void spoil_size(struct fixture *f, struct call *call)
 {
-    (void)f;
-    call->gemm.m = call->gemm.n = (size_t)1 << sizeof(size_t) * 4;
+    (void) f;
+    call->gemm.m = call->gemm.n = (size_t) 1 << sizeof(size_t) * 4;
 }
 
 static void spoil_ld_size(struct fixture *f, struct call *call)
 {
-    (void)f;
+    (void) f;
     call->gemm.lda = SIZE_MAX / 4;
 }
 
 static void spoil_batch(struct fixture *f, struct call *call)
 {
-    (void)f;
+    (void) f;
     call->gemm.batch_count = 2;
 }
 
 static void spoil_batch_overlap(struct fixture *f, struct call *call)
 {
-    (void)f;
+    (void) f;
     call->gemm.batch_count = 2;
     call->gemm.c_stride = N - 1;
 }
@@ -276,7 +276,7 @@ static void spoil_workspace_context_and_alignment(struct fixture *f, struct call
 {
     spoil_workspace_context(f, call);
     call->gemm.workspace_offset = 1;
-    call->gemm.c_offset = (size_t)1 << 60;
+    call->gemm.c_offset = (size_t) 1 << 60;
 }
 
 static void spoil_workspace_alignment(struct fixture *f, struct call *call)
@@ -365,7 +365,7 @@ static void release_made(const struct call *call)
 
 static void check_bad_call(struct fixture *f, const struct bad_call *bad)
 {
-    struct call call = {.context = f->kiln, .gemm = fixture_gemm(f, M, N, K), .queue = f->queue};
+    struct call call = { .context = f->kiln, .gemm = fixture_gemm(f, M, N, K), .queue = f->queue };
     cl_event event = NULL;
     call.gemm_pointer = &call.gemm;
     bad->spoil(f, &call);
@@ -389,16 +389,15 @@ static void bad_calls_have_their_status(void **state)
 /* A sub-buffer of any operand may begin at every 16th byte of its parent, and nowhere else. */
 static void parts_begin_at_multiples_of_16(void **state)
 {
-    static const enum kiln_status invalid[] = {
-        KILN_INVALID_BUFFER_A, KILN_INVALID_BUFFER_B, KILN_INVALID_BUFFER_C
-    };
+    static const enum kiln_status invalid[] = { KILN_INVALID_BUFFER_A, KILN_INVALID_BUFFER_B,
+        KILN_INVALID_BUFFER_C };
     struct fixture *f = *state;
-    const size_t bytes = (size_t)64 * 64 * sizeof(float);
+    const size_t bytes = (size_t) 64 * 64 * sizeof(float);
     cl_mem whole = stub_make_buffer(f->cl, bytes + 64);
     for (size_t origin = 0; origin <= 32; origin += 4) {
         for (int i = 0; i < 3; i++) {
             struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
-            cl_mem *const fields[] = {&gemm.a, &gemm.b, &gemm.c};
+            cl_mem *const fields[] = { &gemm.a, &gemm.b, &gemm.c };
             cl_mem part = stub_make_part(whole, origin, bytes);
             *fields[i] = part;
             assert_int_equal(kiln_gemm_enqueue(f->kiln, &gemm, f->queue, 0, NULL, NULL),
@@ -436,8 +435,8 @@ static void conjugate_transpose_is_transpose(void **state)
 
 static enum kiln_status typed_call(struct fixture *f, size_t lda, size_t ldb, size_t ldc)
 {
-    return kiln_sgemm(f->kiln, KILN_ROW_MAJOR, KILN_NO_TRANS, KILN_NO_TRANS, M, N, K, 1.0f, f->a,
-            0, lda, f->b, 0, ldb, 0.0f, f->c, 0, ldc, f->queue, 0, NULL, NULL);
+    return kiln_sgemm(f->kiln, KILN_ROW_MAJOR, KILN_NO_TRANS, KILN_NO_TRANS, M, N, K, 1.0f, f->a, 0,
+            lda, f->b, 0, ldb, 0.0f, f->c, 0, ldc, f->queue, 0, NULL, NULL);
 }
 
 static void typed_calls_take_no_defaults(void **state)
@@ -446,8 +445,9 @@ static void typed_calls_take_no_defaults(void **state)
     assert_int_equal(typed_call(f, 0, N, N), KILN_INVALID_LDA);
     assert_int_equal(typed_call(f, K, 0, N), KILN_INVALID_LDB);
     assert_int_equal(typed_call(f, K, N, 0), KILN_INVALID_LDC);
-    assert_int_equal(kiln_sgemm(f->kiln, (enum kiln_layout)0, KILN_NO_TRANS, KILN_NO_TRANS, M, N,
-            K, 1.0f, f->a, 0, K, f->b, 0, N, 0.0f, f->c, 0, N, f->queue, 0, NULL, NULL),
+    assert_int_equal(
+            kiln_sgemm(f->kiln, (enum kiln_layout) 0, KILN_NO_TRANS, KILN_NO_TRANS, M, N, K, 1.0f,
+                    f->a, 0, K, f->b, 0, N, 0.0f, f->c, 0, N, f->queue, 0, NULL, NULL),
             KILN_INVALID_LAYOUT);
     assert_int_equal(stub_num_records(), 0);
     assert_int_equal(typed_call(f, K, N, N), KILN_SUCCESS);
@@ -469,7 +469,7 @@ static void bad_contexts_have_their_status(void **state)
     struct fixture *f = *state;
     struct kiln_bundle wrong = tuned_bundle;
     wrong.format = KILN_BUNDLE_FORMAT + 1;
-    struct kiln_context_params params = {.bundle = &wrong};
+    struct kiln_context_params params = { .bundle = &wrong };
     assert_int_equal(kiln_context_create(f->cl, f->device, NULL, NULL), KILN_INVALID_ARGUMENT);
     assert_int_equal(create(NULL, f->device, NULL), KILN_INVALID_CONTEXT);
     assert_int_equal(create(f->cl, NULL, NULL), KILN_INVALID_DEVICE);
@@ -483,7 +483,7 @@ static void unsound_bundles_are_refused(void **state)
     struct fixture *f = *state;
     struct kiln_recipe recipes[NUM_TUNED];
     struct kiln_bundle wrong = tuned_bundle;
-    struct kiln_context_params params = {.bundle = &wrong};
+    struct kiln_context_params params = { .bundle = &wrong };
     wrong.recipes = recipes;
     for (int i = 0; i < 4; i++) {
         for (int j = 0; j < NUM_TUNED; j++) {
@@ -535,7 +535,7 @@ static void questions_check_their_arguments(void **state)
     assert_int_equal(kiln_gemm_explain(f->kiln, NULL, text, sizeof text), KILN_INVALID_ARGUMENT);
     assert_int_equal(kiln_gemm_explain(f->kiln, &gemm, NULL, 100), KILN_INVALID_ARGUMENT);
     assert_int_equal(kiln_gemm_explain(f->kiln, &gemm, text, sizeof text), KILN_TEXT_TOO_SMALL);
-    gemm.transa = (enum kiln_transpose)1;
+    gemm.transa = (enum kiln_transpose) 1;
     assert_int_equal(kiln_gemm_workspace_bytes(f->kiln, &gemm, &bytes), KILN_INVALID_TRANSPOSE_A);
 }
 
@@ -548,12 +548,12 @@ static void questions_count_from_the_offset(void **state)
     struct kiln_bundle bundle = tuned_bundle;
     size_t bytes = 0;
     memcpy(recipes, tuned_recipes, sizeof recipes);
-    struct kiln_region regions[2] = {recipes[TUNED_PACKED].regions[0],
-                                     recipes[TUNED_PACKED].regions[1]};
-    regions[0].element_bytes = 12;           /* starts at multiples of 768 */
+    struct kiln_region regions[2] = { recipes[TUNED_PACKED].regions[0],
+        recipes[TUNED_PACKED].regions[1] };
+    regions[0].element_bytes = 12; /* starts at multiples of 768 */
     recipes[TUNED_PACKED].regions = regions;
     bundle.recipes = recipes;
-    fixture_new_context(f, &(struct kiln_context_params){.bundle = &bundle});
+    fixture_new_context(f, &(struct kiln_context_params){ .bundle = &bundle });
     gemm.workspace_offset = 256;
     assert_int_equal(kiln_gemm_workspace_bytes(f->kiln, &gemm, &bytes), KILN_SUCCESS);
     gemm.workspace = stub_make_buffer(f->cl, gemm.workspace_offset + bytes);
@@ -570,7 +570,7 @@ static void questions_count_from_the_offset(void **state)
 /* An object that the driver can not look at for want of memory is not an invalid one. */
 static void a_lack_of_memory_is_told_as_such(void **state)
 {
-    static const char *const asking[] = {"clGetCommandQueueInfo", "clGetMemObjectInfo"};
+    static const char *const asking[] = { "clGetCommandQueueInfo", "clGetMemObjectInfo" };
     struct fixture *f = *state;
     for (size_t i = 0; i < 2; i++) {
         for (unsigned nth = 1; nth <= 13; nth++) {

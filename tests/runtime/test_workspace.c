@@ -82,7 +82,7 @@ static void the_step_stops_at_what_the_device_allows(void **state)
 /* A driver that allocates at first use refuses the kernel, not the buffer. */
 static void a_workspace_that_fails_late_is_made_anew(void **state)
 {
-    static const cl_int codes[] = {CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES};
+    static const cl_int codes[] = { CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES };
     struct fixture *f = *state;
     struct kiln_gemm gemm = packed_gemm(f);
     for (size_t i = 0; i < 4; i++) {
@@ -195,8 +195,7 @@ static void workspaces_in_use_stay(void **state)
     struct kiln_space *held[NUM_QUEUES], *evicted = NULL;
     for (size_t i = 0; i < NUM_QUEUES; i++) {
         queues[i] = stub_make_queue(f->cl, f->device, false);
-        assert_int_equal(kiln_space_acquire(f->kiln, queues[i], &held[i],
-                &evicted), KILN_SUCCESS);
+        assert_int_equal(kiln_space_acquire(f->kiln, queues[i], &held[i], &evicted), KILN_SUCCESS);
         assert_int_equal(kiln_space_reserve(f->kiln, held[i], 1000), KILN_SUCCESS);
     }
     run_on(f, &gemm, f->queue);

@@ -188,7 +188,7 @@ static void costs_may_come_late(void **state)
             for (; told < num; told++)
                 search_observe(&search, &points[told], bowl(&points[told], bottom));
             check_legal_and_new(space, points, num);
-            if (search_strategies[s] != search_find("genetic"))          /* which may end */
+            if (search_strategies[s] != search_find("genetic")) /* which may end */
                 assert_int_equal(num, small ? count_legal(space) : MOST);
             search_free(&search);
         }
@@ -230,7 +230,9 @@ static void exhaustive_goes_in_order(void **state)
 {
     (void) state;
     const struct point expected[] = {
-        { { 0 } }, { { 0, 0, 0, 0, 0, 1 } }, { { 0, 0, 0, 0, 0, 2 } },
+        { { 0 } },
+        { { 0, 0, 0, 0, 0, 1 } },
+        { { 0, 0, 0, 0, 0, 2 } },
     };
     assert_int_equal(propose_all(search_find("exhaustive"), &large_space, 1, false, 3, points), 3);
     assert_memory_equal(points, expected, sizeof expected);
@@ -241,7 +243,10 @@ static void guided_tries_its_start_first(void **state)
 {
     (void) state;
     const struct point start[] = {
-        { { 1, 1, 0, 0 } }, { { 0, 0, 0, 0 } }, { { 3, 4, 0, 0 } }, { { 1, 1, 0, 0 } },
+        { { 1, 1, 0, 0 } },
+        { { 0, 0, 0, 0 } },
+        { { 3, 4, 0, 0 } },
+        { { 1, 1, 0, 0 } },
         { { 2, 2, 0, 1 } },
     };
     struct search_space space = small_space;

@@ -88,16 +88,16 @@ typedef void stub_emulator(void *user, const struct stub_record *record);
 void stub_reset(void);
 
 struct stub_facts stub_default_facts(void);
-cl_device_id stub_make_device(const struct stub_facts *facts);       /* on a platform of its own */
+cl_device_id stub_make_device(const struct stub_facts *facts); /* on a platform of its own */
 cl_context stub_make_context(cl_uint num_devices, const cl_device_id *devices);
 cl_command_queue stub_make_queue(cl_context context, cl_device_id device, bool out_of_order);
-cl_mem stub_make_buffer(cl_context context, size_t bytes);       /* memory comes at first use */
-cl_mem stub_make_part(cl_mem parent, size_t offset, size_t bytes);      /* its sub-buffer */
-cl_mem stub_make_image(cl_context context, size_t bytes);        /* a cl_mem, but no buffer */
-cl_event stub_make_event(cl_context context);                        /* complete, of no queue */
+cl_mem stub_make_buffer(cl_context context, size_t bytes);         /* memory comes at first use */
+cl_mem stub_make_part(cl_mem parent, size_t offset, size_t bytes); /* its sub-buffer */
+cl_mem stub_make_image(cl_context context, size_t bytes);          /* a cl_mem, but no buffer */
+cl_event stub_make_event(cl_context context);                      /* complete, of no queue */
 /* The extent of an image over a buffer and that buffer, both also after the image is released. */
 size_t stub_image_pixels(cl_mem image, cl_mem *buffer);
-void *stub_buffer_data(cl_mem buffer);                               /* its memory, zeroed */
+void *stub_buffer_data(cl_mem buffer); /* its memory, zeroed */
 
 /* The nth call of the function from now on (1: the next one) fails with the code; nth 0: every call
  * does. Any number of plans up to 16; stub_clear_plans() drops them, builds and limits included. */
@@ -111,15 +111,15 @@ void stub_emulate(stub_emulator *emulator, void *user);
 /* A non-zero value makes threads yield now and then inside the driver, to provoke interleaving. */
 void stub_set_yield(unsigned every);
 
-unsigned long stub_calls(const char *function);      /* since stub_reset() */
-unsigned long stub_misuses(void);                    /* dead handles, shared kernels, ... so far */
-const char *stub_last_misuse(void);                  /* "" where there was none */
-unsigned stub_live(enum stub_kind kind);             /* objects that still have references */
-int stub_refs(const void *handle);                   /* of any OpenCL object */
+unsigned long stub_calls(const char *function); /* since stub_reset() */
+unsigned long stub_misuses(void);               /* dead handles, shared kernels, ... so far */
+const char *stub_last_misuse(void);             /* "" where there was none */
+unsigned stub_live(enum stub_kind kind);        /* objects that still have references */
+int stub_refs(const void *handle);              /* of any OpenCL object */
 
 size_t stub_num_records(void);
 const struct stub_record *stub_record_at(size_t index);
-void stub_clear_records(void);                       /* events made stay valid */
+void stub_clear_records(void); /* events made stay valid */
 /* Whether a driver may start command `later` only after command `earlier` has ended, by the order
  * of an in-order queue, wait lists, markers and barriers, directly or through other commands. */
 bool stub_record_depends(size_t later, size_t earlier);
@@ -127,8 +127,8 @@ bool stub_record_depends(size_t later, size_t earlier);
 bool stub_record_awaits(size_t later, cl_event event);
 /* The index of the command that the event stands for, or (size_t)-1. */
 size_t stub_record_of(cl_event event);
-long long stub_record_int(const struct stub_record *record, unsigned arg);     /* 4 or 8 bytes */
-double stub_record_real(const struct stub_record *record, unsigned arg);       /* 4 or 8 bytes */
+long long stub_record_int(const struct stub_record *record, unsigned arg); /* 4 or 8 bytes */
+double stub_record_real(const struct stub_record *record, unsigned arg);   /* 4 or 8 bytes */
 cl_mem stub_record_mem(const struct stub_record *record, unsigned arg);
 
 #endif

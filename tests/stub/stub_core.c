@@ -88,7 +88,7 @@ void *stub_alloc(size_t bytes)
         chunk->next = chunks;
         chunks = chunk;
     }
-    void *memory = (char *)chunks + chunks->used;
+    void *memory = (char *) chunks + chunks->used;
     chunks->used += bytes;
     return memory;
 }
@@ -191,7 +191,7 @@ static enum stub_function find_function(const char *name)
 {
     for (unsigned i = 0; i < STUB_NUM_FUNCTIONS; i++) {
         if (strcmp(function_names[i], name) == 0) {
-            return (enum stub_function)i;
+            return (enum stub_function) i;
         }
     }
     die(name);
@@ -200,8 +200,7 @@ static enum stub_function find_function(const char *name)
 
 cl_int stub_enter(enum stub_function function)
 {
-    unsigned long count = 1 + atomic_fetch_add_explicit(&counts[function], 1,
-            memory_order_relaxed);
+    unsigned long count = 1 + atomic_fetch_add_explicit(&counts[function], 1, memory_order_relaxed);
     for (unsigned i = 0; i < num_fail_plans; i++) {
         const struct fail_plan *plan = &fail_plans[i];
         if (plan->function == function && (plan->at == 0 || plan->at == count)) {
@@ -235,13 +234,13 @@ void stub_fail(const char *function, unsigned nth, cl_int code)
 void stub_fail_build(const char *part, cl_int code)
 {
     check_room(num_build_plans);
-    build_plans[num_build_plans++] = (struct build_plan){part, code};
+    build_plans[num_build_plans++] = (struct build_plan){ part, code };
 }
 
 void stub_limit_kernel(const char *entry, size_t max_work_group)
 {
     check_room(num_limit_plans);
-    limit_plans[num_limit_plans++] = (struct limit_plan){entry, max_work_group};
+    limit_plans[num_limit_plans++] = (struct limit_plan){ entry, max_work_group };
 }
 
 void stub_clear_plans(void)
@@ -361,7 +360,7 @@ static void unmap_buffers(void)
 {
     for (struct stub_object *object = objects; object != NULL; object = object->next) {
         if (object->kind == STUB_MEM) {
-            cl_mem buffer = (cl_mem)object;
+            cl_mem buffer = (cl_mem) object;
             if (buffer->data != NULL) {
                 munmap(buffer->data, buffer->size);
             }

@@ -7,18 +7,31 @@
 struct stub_facts stub_default_facts(void)
 {
     return (struct stub_facts){
-        .platform_name = "Stub Platform", .platform_version = "OpenCL 1.2 Stub",
-        .name = "Stub Device", .vendor = "Stub", .driver = "1.0", .version = "OpenCL 1.2 Stub",
-        .c_version = "OpenCL C 1.2 Stub", .profile = "FULL_PROFILE",
+        .platform_name = "Stub Platform",
+        .platform_version = "OpenCL 1.2 Stub",
+        .name = "Stub Device",
+        .vendor = "Stub",
+        .driver = "1.0",
+        .version = "OpenCL 1.2 Stub",
+        .c_version = "OpenCL C 1.2 Stub",
+        .profile = "FULL_PROFILE",
         .extensions = "cl_khr_fp64 cl_khr_byte_addressable_store",
-        .type = CL_DEVICE_TYPE_GPU, .compute_units = 4, .address_bits = 64,
-        .base_align_bits = 1024, .vector_half = 0, .vector_float = 8, .vector_double = 4,
-        .max_work_group = 256, .max_work_items = {256, 256, 64},
-        .local_bytes = 32768, .global_bytes = (cl_ulong)1 << 40,
-        .max_alloc_bytes = (cl_ulong)1 << 40,
+        .type = CL_DEVICE_TYPE_GPU,
+        .compute_units = 4,
+        .address_bits = 64,
+        .base_align_bits = 1024,
+        .vector_half = 0,
+        .vector_float = 8,
+        .vector_double = 4,
+        .max_work_group = 256,
+        .max_work_items = { 256, 256, 64 },
+        .local_bytes = 32768,
+        .global_bytes = (cl_ulong) 1 << 40,
+        .max_alloc_bytes = (cl_ulong) 1 << 40,
         .max_pixels = 1 << 27,
         .double_config = CL_FP_FMA | CL_FP_ROUND_TO_NEAREST | CL_FP_INF_NAN | CL_FP_DENORM,
-        .available = CL_TRUE, .compiler_available = CL_TRUE,
+        .available = CL_TRUE,
+        .compiler_available = CL_TRUE,
     };
 }
 
@@ -42,8 +55,8 @@ static cl_uint list_objects(enum stub_kind kind, cl_platform_id platform, cl_uin
     for (int pass = 0; pass < 2; pass++) {
         index = total;
         for (struct stub_object *o = stub_objects(); o != NULL; o = o->next) {
-            if (o->kind != kind
-                    || (kind == STUB_DEVICE && ((cl_device_id)(void *)o)->platform != platform)) {
+            if (o->kind != kind ||
+                    (kind == STUB_DEVICE && ((cl_device_id) (void *) o)->platform != platform)) {
                 continue;
             }
             if (pass == 0) {
@@ -64,22 +77,22 @@ cl_int CL_API_CALL clGetPlatformIDs(cl_uint num_entries, cl_platform_id *platfor
     if (error != CL_SUCCESS) {
         return error;
     }
-    cl_uint total = list_objects(STUB_PLATFORM, NULL, num_entries, (void **)platforms);
+    cl_uint total = list_objects(STUB_PLATFORM, NULL, num_entries, (void **) platforms);
     if (num_platforms != NULL) {
         *num_platforms = total;
     }
     return CL_SUCCESS;
 }
 
-cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_device_type type,
-        cl_uint num_entries, cl_device_id *devices, cl_uint *num_devices)
+cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint num_entries,
+        cl_device_id *devices, cl_uint *num_devices)
 {
-    (void)type;
+    (void) type;
     cl_int error = stub_enter(STUB_clGetDeviceIDs);
     if (error != CL_SUCCESS) {
         return error;
     }
-    cl_uint total = list_objects(STUB_DEVICE, platform, num_entries, (void **)devices);
+    cl_uint total = list_objects(STUB_DEVICE, platform, num_entries, (void **) devices);
     if (num_devices != NULL) {
         *num_devices = total;
     }
@@ -101,14 +114,11 @@ cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform, cl_platform_info n
         return stub_put_text(platform->facts.platform_name, capacity, out, bytes);
     case CL_PLATFORM_VERSION:
         return stub_put_text(platform->facts.platform_version, capacity, out, bytes);
-    case CL_PLATFORM_VENDOR:
-        return stub_put_text(platform->facts.vendor, capacity, out, bytes);
-    case CL_PLATFORM_PROFILE:
-        return stub_put_text(platform->facts.profile, capacity, out, bytes);
+    case CL_PLATFORM_VENDOR: return stub_put_text(platform->facts.vendor, capacity, out, bytes);
+    case CL_PLATFORM_PROFILE: return stub_put_text(platform->facts.profile, capacity, out, bytes);
     case CL_PLATFORM_EXTENSIONS:
         return stub_put_text(platform->facts.extensions, capacity, out, bytes);
-    default:
-        return CL_INVALID_VALUE;
+    default: return CL_INVALID_VALUE;
     }
 }
 
@@ -116,72 +126,37 @@ cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform, cl_platform_info n
 static const char *device_text(const struct stub_facts *facts, cl_device_info name)
 {
     switch (name) {
-    case CL_DEVICE_NAME:
-        return facts->name;
-    case CL_DEVICE_VENDOR:
-        return facts->vendor;
-    case CL_DRIVER_VERSION:
-        return facts->driver;
-    case CL_DEVICE_VERSION:
-        return facts->version;
-    case CL_DEVICE_OPENCL_C_VERSION:
-        return facts->c_version;
-    case CL_DEVICE_PROFILE:
-        return facts->profile;
-    case CL_DEVICE_EXTENSIONS:
-        return facts->extensions;
-    default:
-        return NULL;
+    case CL_DEVICE_NAME: return facts->name;
+    case CL_DEVICE_VENDOR: return facts->vendor;
+    case CL_DRIVER_VERSION: return facts->driver;
+    case CL_DEVICE_VERSION: return facts->version;
+    case CL_DEVICE_OPENCL_C_VERSION: return facts->c_version;
+    case CL_DEVICE_PROFILE: return facts->profile;
+    case CL_DEVICE_EXTENSIONS: return facts->extensions;
+    default: return NULL;
     }
 }
 
 static bool device_uint(const struct stub_facts *facts, cl_device_info name, cl_uint *value)
 {
     switch (name) {
-    case CL_DEVICE_MAX_COMPUTE_UNITS:
-        *value = facts->compute_units;
-        return true;
-    case CL_DEVICE_ADDRESS_BITS:
-        *value = facts->address_bits;
-        return true;
-    case CL_DEVICE_MEM_BASE_ADDR_ALIGN:
-        *value = facts->base_align_bits;
-        return true;
-    case CL_DEVICE_MAX_CLOCK_FREQUENCY:
-        *value = 1000;
-        return true;
-    case CL_DEVICE_LOCAL_MEM_TYPE:
-        *value = CL_LOCAL;
-        return true;
-    case CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS:
-        *value = 3;
-        return true;
+    case CL_DEVICE_MAX_COMPUTE_UNITS: *value = facts->compute_units; return true;
+    case CL_DEVICE_ADDRESS_BITS: *value = facts->address_bits; return true;
+    case CL_DEVICE_MEM_BASE_ADDR_ALIGN: *value = facts->base_align_bits; return true;
+    case CL_DEVICE_MAX_CLOCK_FREQUENCY: *value = 1000; return true;
+    case CL_DEVICE_LOCAL_MEM_TYPE: *value = CL_LOCAL; return true;
+    case CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS: *value = 3; return true;
     case CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF:
-    case CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF:
-        *value = facts->vector_half;
-        return true;
+    case CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF: *value = facts->vector_half; return true;
     case CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT:
-    case CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT:
-        *value = facts->vector_float;
-        return true;
+    case CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT: *value = facts->vector_float; return true;
     case CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE:
-    case CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE:
-        *value = facts->vector_double;
-        return true;
-    case CL_DEVICE_AVAILABLE:
-        *value = facts->available;
-        return true;
-    case CL_DEVICE_COMPILER_AVAILABLE:
-        *value = facts->compiler_available;
-        return true;
-    case CL_DEVICE_IMAGE_SUPPORT:
-        *value = facts->max_pixels > 0;
-        return true;
-    case CL_DEVICE_ENDIAN_LITTLE:
-        *value = CL_TRUE;
-        return true;
-    default:
-        return false;
+    case CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE: *value = facts->vector_double; return true;
+    case CL_DEVICE_AVAILABLE: *value = facts->available; return true;
+    case CL_DEVICE_COMPILER_AVAILABLE: *value = facts->compiler_available; return true;
+    case CL_DEVICE_IMAGE_SUPPORT: *value = facts->max_pixels > 0; return true;
+    case CL_DEVICE_ENDIAN_LITTLE: *value = CL_TRUE; return true;
+    default: return false;
     }
 }
 
@@ -189,30 +164,19 @@ static bool device_uint(const struct stub_facts *facts, cl_device_info name, cl_
 static bool nv_attribute(const struct stub_facts *facts, cl_device_info name, cl_uint *value)
 {
     *value = name == 0x4000 ? facts->nv_major : facts->nv_minor;
-    return (name == 0x4000 || name == 0x4001)
-            && strstr(facts->extensions, "cl_nv_device_attribute_query") != NULL;
+    return (name == 0x4000 || name == 0x4001) &&
+           strstr(facts->extensions, "cl_nv_device_attribute_query") != NULL;
 }
 
 static bool device_ulong(const struct stub_facts *facts, cl_device_info name, cl_ulong *value)
 {
     switch (name) {
-    case CL_DEVICE_LOCAL_MEM_SIZE:
-        *value = facts->local_bytes;
-        return true;
-    case CL_DEVICE_GLOBAL_MEM_SIZE:
-        *value = facts->global_bytes;
-        return true;
-    case CL_DEVICE_MAX_MEM_ALLOC_SIZE:
-        *value = facts->max_alloc_bytes;
-        return true;
-    case CL_DEVICE_DOUBLE_FP_CONFIG:
-        *value = facts->double_config;
-        return true;
-    case CL_DEVICE_TYPE:
-        *value = facts->type;
-        return true;
-    default:
-        return false;
+    case CL_DEVICE_LOCAL_MEM_SIZE: *value = facts->local_bytes; return true;
+    case CL_DEVICE_GLOBAL_MEM_SIZE: *value = facts->global_bytes; return true;
+    case CL_DEVICE_MAX_MEM_ALLOC_SIZE: *value = facts->max_alloc_bytes; return true;
+    case CL_DEVICE_DOUBLE_FP_CONFIG: *value = facts->double_config; return true;
+    case CL_DEVICE_TYPE: *value = facts->type; return true;
+    default: return false;
     }
 }
 
@@ -245,13 +209,10 @@ cl_int CL_API_CALL clGetDeviceInfo(cl_device_id device, cl_device_info name, siz
     case CL_DEVICE_IMAGE_MAX_BUFFER_SIZE:
         return stub_put(&facts->max_pixels, sizeof facts->max_pixels, capacity, out, bytes);
     case CL_DEVICE_MAX_WORK_GROUP_SIZE:
-        return stub_put(&facts->max_work_group, sizeof facts->max_work_group, capacity, out,
-                bytes);
+        return stub_put(&facts->max_work_group, sizeof facts->max_work_group, capacity, out, bytes);
     case CL_DEVICE_MAX_WORK_ITEM_SIZES:
-        return stub_put(facts->max_work_items, sizeof facts->max_work_items, capacity, out,
-                bytes);
-    default:
-        return CL_INVALID_VALUE;
+        return stub_put(facts->max_work_items, sizeof facts->max_work_items, capacity, out, bytes);
+    default: return CL_INVALID_VALUE;
     }
 }
 
@@ -276,14 +237,14 @@ cl_context stub_make_context(cl_uint num_devices, const cl_device_id *devices)
     return context;
 }
 
-cl_context CL_API_CALL clCreateContext(const cl_context_properties *properties,
-        cl_uint num_devices, const cl_device_id *devices,
+cl_context CL_API_CALL clCreateContext(const cl_context_properties *properties, cl_uint num_devices,
+        const cl_device_id *devices,
         void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *user,
         cl_int *error_ret)
 {
-    (void)properties;
-    (void)notify;
-    (void)user;
+    (void) properties;
+    (void) notify;
+    (void) user;
     cl_int error = stub_enter(STUB_clCreateContext);
     if (error == CL_SUCCESS && (num_devices == 0 || devices == NULL)) {
         error = CL_INVALID_VALUE;
@@ -312,16 +273,14 @@ cl_int CL_API_CALL clGetContextInfo(cl_context context, cl_context_info name, si
     if (!stub_valid(context, STUB_CONTEXT)) {
         return CL_INVALID_CONTEXT;
     }
-    cl_uint refs = (cl_uint)stub_refs(context);
+    cl_uint refs = (cl_uint) stub_refs(context);
     switch (name) {
-    case CL_CONTEXT_REFERENCE_COUNT:
-        return stub_put(&refs, sizeof refs, capacity, out, bytes);
+    case CL_CONTEXT_REFERENCE_COUNT: return stub_put(&refs, sizeof refs, capacity, out, bytes);
     case CL_CONTEXT_NUM_DEVICES:
         return stub_put(&context->num_devices, sizeof context->num_devices, capacity, out, bytes);
     case CL_CONTEXT_DEVICES:
-        return stub_put(context->devices, context->num_devices * sizeof *context->devices,
-                capacity, out, bytes);
-    default:
-        return CL_INVALID_VALUE;
+        return stub_put(context->devices, context->num_devices * sizeof *context->devices, capacity,
+                out, bytes);
+    default: return CL_INVALID_VALUE;
     }
 }

@@ -98,8 +98,8 @@ extern pthread_mutex_t stub_mutex;
 /* Counts a call and says how it must fail: CL_SUCCESS, or the code of a plan. */
 cl_int stub_enter(enum stub_function function);
 void stub_misuse(const char *what);
-void *stub_alloc(size_t bytes);                         /* zeroed; locked by the caller */
-char *stub_copy_text(const char *text, size_t length);  /* locked by the caller */
+void *stub_alloc(size_t bytes);                        /* zeroed; locked by the caller */
+char *stub_copy_text(const char *text, size_t length); /* locked by the caller */
 /* A new object of one reference; takes the lock. */
 void *stub_new(enum stub_kind kind, size_t bytes);
 void *stub_new_locked(enum stub_kind kind, size_t bytes);
@@ -110,10 +110,10 @@ cl_int stub_release(enum stub_function function, void *handle, enum stub_kind ki
 /* The tail of every clGetXInfo. */
 cl_int stub_put(const void *value, size_t bytes, size_t capacity, void *out, size_t *bytes_ret);
 cl_int stub_put_text(const char *text, size_t capacity, void *out, size_t *bytes_ret);
-struct stub_object *stub_objects(void);                 /* newest first; locked by the caller */
+struct stub_object *stub_objects(void); /* newest first; locked by the caller */
 unsigned long stub_thread_number(void);
 void stub_maybe_yield(void);
-void stub_keep_record(struct stub_record *record);      /* locked by the caller */
+void stub_keep_record(struct stub_record *record); /* locked by the caller */
 void stub_forget_records(void);
 bool stub_build_fails(const char *text, cl_int *code);
 size_t stub_kernel_limit(cl_kernel kernel, cl_device_id device);

@@ -79,8 +79,9 @@ cl_program CL_API_CALL clCreateProgramWithBinary(cl_context context, cl_uint num
     cl_int error = stub_enter(STUB_clCreateProgramWithBinary);
     if (error == CL_SUCCESS && !stub_valid(context, STUB_CONTEXT)) {
         error = CL_INVALID_CONTEXT;
-    } else if (error == CL_SUCCESS && (num_devices != 1 || devices == NULL || lengths == NULL
-            || binaries == NULL || binaries[0] == NULL || lengths[0] == 0)) {
+    } else if (error == CL_SUCCESS &&
+               (num_devices != 1 || devices == NULL || lengths == NULL || binaries == NULL ||
+                       binaries[0] == NULL || lengths[0] == 0)) {
         error = CL_INVALID_VALUE;
     } else if (error == CL_SUCCESS && magic_of(devices[0], binaries[0], lengths[0]) == 0) {
         error = CL_INVALID_BINARY;
@@ -116,12 +117,12 @@ cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint num_devices,
         const cl_device_id *devices, const char *options,
         void(CL_CALLBACK *notify)(cl_program, void *), void *user)
 {
-    (void)options;
+    (void) options;
     cl_int error = stub_enter(STUB_clBuildProgram);
     if (error == CL_SUCCESS && !stub_valid(program, STUB_PROGRAM)) {
         error = CL_INVALID_PROGRAM;
-    } else if (error == CL_SUCCESS
-            && (num_devices > 1 || (num_devices == 0) != (devices == NULL))) {
+    } else if (error == CL_SUCCESS &&
+               (num_devices > 1 || (num_devices == 0) != (devices == NULL))) {
         error = CL_INVALID_VALUE;
     }
     if (error != CL_SUCCESS) {
@@ -146,7 +147,7 @@ static size_t binary_size(cl_program program, cl_uint device)
 
 static cl_int put_binary_sizes(cl_program program, size_t capacity, void *out, size_t *bytes)
 {
-    size_t sizes[16] = {0};
+    size_t sizes[16] = { 0 };
     for (cl_uint i = 0; i < program->num_devices && i < 16; i++) {
         sizes[i] = binary_size(program, i);
     }
@@ -191,16 +192,13 @@ cl_int CL_API_CALL clGetProgramInfo(cl_program program, cl_program_info name, si
     case CL_PROGRAM_NUM_DEVICES:
         return stub_put(&program->num_devices, sizeof program->num_devices, capacity, out, bytes);
     case CL_PROGRAM_DEVICES:
-        return stub_put(program->devices, program->num_devices * sizeof *program->devices,
-                capacity, out, bytes);
+        return stub_put(program->devices, program->num_devices * sizeof *program->devices, capacity,
+                out, bytes);
     case CL_PROGRAM_SOURCE:
         return stub_put_text(program->binary ? "" : program->text, capacity, out, bytes);
-    case CL_PROGRAM_BINARY_SIZES:
-        return put_binary_sizes(program, capacity, out, bytes);
-    case CL_PROGRAM_BINARIES:
-        return put_binaries(program, capacity, out, bytes);
-    default:
-        return CL_INVALID_VALUE;
+    case CL_PROGRAM_BINARY_SIZES: return put_binary_sizes(program, capacity, out, bytes);
+    case CL_PROGRAM_BINARIES: return put_binaries(program, capacity, out, bytes);
+    default: return CL_INVALID_VALUE;
     }
 }
 
@@ -221,10 +219,8 @@ cl_int CL_API_CALL clGetProgramBuildInfo(cl_program program, cl_device_id device
         return stub_put_text(
                 program->status == CL_BUILD_ERROR ? "stub: refused as planned\n\n" : "", capacity,
                 out, bytes);
-    case CL_PROGRAM_BUILD_OPTIONS:
-        return stub_put_text("", capacity, out, bytes);
-    default:
-        return CL_INVALID_VALUE;
+    case CL_PROGRAM_BUILD_OPTIONS: return stub_put_text("", capacity, out, bytes);
+    default: return CL_INVALID_VALUE;
     }
 }
 
@@ -233,7 +229,7 @@ static const char *find_parameters(const char *text, const char *entry)
 {
     size_t length = strlen(entry);
     for (const char *at = strstr(text, entry); at != NULL; at = strstr(at + 1, entry)) {
-        bool starts = at > text && !isalnum((unsigned char)at[-1]) && at[-1] != '_';
+        bool starts = at > text && !isalnum((unsigned char) at[-1]) && at[-1] != '_';
         if (starts && at[length] == '(') {
             return at + length + 1;
         }
@@ -327,8 +323,7 @@ static void note_setter(cl_kernel kernel)
     }
 }
 
-cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size,
-        const void *value)
+cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void *value)
 {
     cl_int error = stub_enter(STUB_clSetKernelArg);
     if (error != CL_SUCCESS) {
@@ -366,16 +361,13 @@ cl_int CL_API_CALL clGetKernelInfo(cl_kernel kernel, cl_kernel_info name, size_t
     }
     cl_uint num_args = kernel->num_args;
     switch (name) {
-    case CL_KERNEL_FUNCTION_NAME:
-        return stub_put_text(kernel->entry, capacity, out, bytes);
-    case CL_KERNEL_NUM_ARGS:
-        return stub_put(&num_args, sizeof num_args, capacity, out, bytes);
+    case CL_KERNEL_FUNCTION_NAME: return stub_put_text(kernel->entry, capacity, out, bytes);
+    case CL_KERNEL_NUM_ARGS: return stub_put(&num_args, sizeof num_args, capacity, out, bytes);
     case CL_KERNEL_PROGRAM:
         return stub_put(&kernel->program, sizeof kernel->program, capacity, out, bytes);
     case CL_KERNEL_CONTEXT:
         return stub_put(&kernel->program->context, sizeof(cl_context), capacity, out, bytes);
-    default:
-        return CL_INVALID_VALUE;
+    default: return CL_INVALID_VALUE;
     }
 }
 
@@ -398,13 +390,14 @@ cl_int CL_API_CALL clGetKernelArgInfo(cl_kernel kernel, cl_uint index, cl_kernel
     if (kernel->arg_size[index] == 0) {
         return CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
     }
-    if (name == CL_KERNEL_ARG_ACCESS_QUALIFIER) {        /* images are declared as buffers here */
+    if (name == CL_KERNEL_ARG_ACCESS_QUALIFIER) { /* images are declared as buffers here */
         cl_kernel_arg_access_qualifier access = CL_KERNEL_ARG_ACCESS_NONE;
         return kernel->arg_is_mem[index] ? CL_KERNEL_ARG_INFO_NOT_AVAILABLE
                                          : stub_put(&access, sizeof access, capacity, out, bytes);
     }
     cl_kernel_arg_address_qualifier space = kernel->arg_is_mem[index]
-            ? CL_KERNEL_ARG_ADDRESS_GLOBAL : CL_KERNEL_ARG_ADDRESS_PRIVATE;
+                                                  ? CL_KERNEL_ARG_ADDRESS_GLOBAL
+                                                  : CL_KERNEL_ARG_ADDRESS_PRIVATE;
     return stub_put(&space, sizeof space, capacity, out, bytes);
 }
 
@@ -422,12 +415,11 @@ cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id devic
         return CL_INVALID_DEVICE;
     }
     size_t limit = stub_kernel_limit(kernel, device);
-    size_t compiled[3] = {0, 0, 0};
+    size_t compiled[3] = { 0, 0, 0 };
     size_t multiple = 1;
     cl_ulong bytes_used = 0;
     switch (name) {
-    case CL_KERNEL_WORK_GROUP_SIZE:
-        return stub_put(&limit, sizeof limit, capacity, out, bytes);
+    case CL_KERNEL_WORK_GROUP_SIZE: return stub_put(&limit, sizeof limit, capacity, out, bytes);
     case CL_KERNEL_COMPILE_WORK_GROUP_SIZE:
         return stub_put(compiled, sizeof compiled, capacity, out, bytes);
     case CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE:
@@ -435,7 +427,6 @@ cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id devic
     case CL_KERNEL_LOCAL_MEM_SIZE:
     case CL_KERNEL_PRIVATE_MEM_SIZE:
         return stub_put(&bytes_used, sizeof bytes_used, capacity, out, bytes);
-    default:
-        return CL_INVALID_VALUE;
+    default: return CL_INVALID_VALUE;
     }
 }

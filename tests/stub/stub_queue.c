@@ -11,8 +11,8 @@ cl_command_queue stub_make_queue(cl_context context, cl_device_id device, bool o
     cl_command_queue queue = stub_new(STUB_QUEUE, sizeof *queue);
     queue->context = context;
     queue->device = device;
-    queue->properties = CL_QUEUE_PROFILING_ENABLE
-            | (out_of_order ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0);
+    queue->properties = CL_QUEUE_PROFILING_ENABLE |
+                        (out_of_order ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0);
     return queue;
 }
 
@@ -54,18 +54,16 @@ cl_int CL_API_CALL clGetCommandQueueInfo(cl_command_queue queue, cl_command_queu
     if (!stub_valid(queue, STUB_QUEUE)) {
         return CL_INVALID_COMMAND_QUEUE;
     }
-    cl_uint refs = (cl_uint)stub_refs(queue);
+    cl_uint refs = (cl_uint) stub_refs(queue);
     switch (name) {
     case CL_QUEUE_CONTEXT:
         return stub_put(&queue->context, sizeof queue->context, capacity, out, bytes);
     case CL_QUEUE_DEVICE:
         return stub_put(&queue->device, sizeof queue->device, capacity, out, bytes);
-    case CL_QUEUE_REFERENCE_COUNT:
-        return stub_put(&refs, sizeof refs, capacity, out, bytes);
+    case CL_QUEUE_REFERENCE_COUNT: return stub_put(&refs, sizeof refs, capacity, out, bytes);
     case CL_QUEUE_PROPERTIES:
         return stub_put(&queue->properties, sizeof queue->properties, capacity, out, bytes);
-    default:
-        return CL_INVALID_VALUE;
+    default: return CL_INVALID_VALUE;
     }
 }
 
@@ -100,8 +98,8 @@ cl_mem CL_API_CALL clCreateBuffer(cl_context context, cl_mem_flags flags, size_t
     cl_int error = stub_enter(STUB_clCreateBuffer);
     if (error == CL_SUCCESS && !stub_valid(context, STUB_CONTEXT)) {
         error = CL_INVALID_CONTEXT;
-    } else if (error == CL_SUCCESS
-            && (size == 0 || size > context->devices[0]->facts.max_alloc_bytes)) {
+    } else if (error == CL_SUCCESS &&
+               (size == 0 || size > context->devices[0]->facts.max_alloc_bytes)) {
         error = CL_INVALID_BUFFER_SIZE;
     }
     stub_set_error(error_ret, error);
@@ -135,11 +133,11 @@ static cl_int check_image(cl_context context, const cl_image_format *format,
         return CL_INVALID_OPERATION;
     }
     if (format->image_channel_order != CL_RGBA ||
-        format->image_channel_data_type != CL_UNSIGNED_INT32) {
+            format->image_channel_data_type != CL_UNSIGNED_INT32) {
         return CL_IMAGE_FORMAT_NOT_SUPPORTED;
     }
-    if (shape->image_type != CL_MEM_OBJECT_IMAGE1D_BUFFER ||
-        !stub_valid(shape->buffer, STUB_MEM) || shape->buffer->context != context) {
+    if (shape->image_type != CL_MEM_OBJECT_IMAGE1D_BUFFER || !stub_valid(shape->buffer, STUB_MEM) ||
+            shape->buffer->context != context) {
         return CL_INVALID_IMAGE_DESCRIPTOR;
     }
     size_t room = shape->buffer->size / PIXEL_BYTES, width = shape->image_width;
@@ -189,22 +187,17 @@ cl_int CL_API_CALL clGetMemObjectInfo(cl_mem buffer, cl_mem_info name, size_t ca
         return CL_INVALID_MEM_OBJECT;
     }
     switch (name) {
-    case CL_MEM_TYPE:
-        return stub_put(&buffer->type, sizeof buffer->type, capacity, out, bytes);
-    case CL_MEM_FLAGS:
-        return stub_put(&buffer->flags, sizeof buffer->flags, capacity, out, bytes);
-    case CL_MEM_SIZE:
-        return stub_put(&buffer->size, sizeof buffer->size, capacity, out, bytes);
+    case CL_MEM_TYPE: return stub_put(&buffer->type, sizeof buffer->type, capacity, out, bytes);
+    case CL_MEM_FLAGS: return stub_put(&buffer->flags, sizeof buffer->flags, capacity, out, bytes);
+    case CL_MEM_SIZE: return stub_put(&buffer->size, sizeof buffer->size, capacity, out, bytes);
     case CL_MEM_CONTEXT:
         return stub_put(&buffer->context, sizeof buffer->context, capacity, out, bytes);
-    case CL_MEM_HOST_PTR:
-        return stub_put(&buffer->host, sizeof buffer->host, capacity, out, bytes);
+    case CL_MEM_HOST_PTR: return stub_put(&buffer->host, sizeof buffer->host, capacity, out, bytes);
     case CL_MEM_OFFSET:
         return stub_put(&buffer->offset, sizeof buffer->offset, capacity, out, bytes);
     case CL_MEM_ASSOCIATED_MEMOBJECT:
         return stub_put(&buffer->parent, sizeof buffer->parent, capacity, out, bytes);
-    default:
-        return CL_INVALID_VALUE;
+    default: return CL_INVALID_VALUE;
     }
 }
 
@@ -238,7 +231,7 @@ cl_event CL_API_CALL clCreateUserEvent(cl_context context, cl_int *error_ret)
 
 cl_int CL_API_CALL clSetUserEventStatus(cl_event event, cl_int status)
 {
-    (void)status;
+    (void) status;
     cl_int error = stub_enter(STUB_clSetUserEventStatus);
     if (error != CL_SUCCESS) {
         return error;
@@ -248,7 +241,7 @@ cl_int CL_API_CALL clSetUserEventStatus(cl_event event, cl_int status)
 
 /* Commands complete at once, and so is the callback called at once. */
 cl_int CL_API_CALL clSetEventCallback(cl_event event, cl_int type,
-        void (CL_CALLBACK *notify)(cl_event, cl_int, void *), void *user)
+        void(CL_CALLBACK *notify)(cl_event, cl_int, void *), void *user)
 {
     cl_int error = stub_enter(STUB_clSetEventCallback);
     if (error != CL_SUCCESS) {
@@ -294,13 +287,12 @@ cl_int CL_API_CALL clGetEventInfo(cl_event event, cl_event_info name, size_t cap
         return stub_put(&event->context, sizeof event->context, capacity, out, bytes);
     case CL_EVENT_COMMAND_TYPE:
         return stub_put(&event->type, sizeof event->type, capacity, out, bytes);
-    default:
-        return CL_INVALID_VALUE;
+    default: return CL_INVALID_VALUE;
     }
 }
 
-cl_int CL_API_CALL clGetEventProfilingInfo(cl_event event, cl_profiling_info name,
-        size_t capacity, void *out, size_t *bytes)
+cl_int CL_API_CALL clGetEventProfilingInfo(cl_event event, cl_profiling_info name, size_t capacity,
+        void *out, size_t *bytes)
 {
     cl_int error = stub_enter(STUB_clGetEventProfilingInfo);
     if (error != CL_SUCCESS) {
@@ -417,8 +409,9 @@ static cl_int check_sizes(cl_command_queue queue, cl_kernel kernel, cl_uint work
         }
         group *= local != NULL ? local[i] : 1;
     }
-    return group <= stub_kernel_limit(kernel, queue->device) ? CL_SUCCESS
-            : CL_INVALID_WORK_GROUP_SIZE;
+    return group <= stub_kernel_limit(kernel, queue->device)
+                 ? CL_SUCCESS
+                 : CL_INVALID_WORK_GROUP_SIZE;
 }
 
 /* Pointers among the arguments must be living buffers of the queue's context, or NULL. */
@@ -432,8 +425,8 @@ static cl_int check_args(cl_command_queue queue, cl_kernel kernel)
     for (unsigned i = 0; i < kernel->num_args; i++) {
         cl_mem buffer;
         memcpy(&buffer, kernel->args[i].bytes, sizeof buffer);
-        if (kernel->arg_is_mem[i] && buffer != NULL
-                && (!stub_valid(buffer, STUB_MEM) || buffer->context != queue->context)) {
+        if (kernel->arg_is_mem[i] && buffer != NULL &&
+                (!stub_valid(buffer, STUB_MEM) || buffer->context != queue->context)) {
             return CL_INVALID_MEM_OBJECT;
         }
     }
@@ -453,7 +446,7 @@ cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kern
         cl_uint work_dim, const size_t *offset, const size_t *global, const size_t *local,
         cl_uint num_waits, const cl_event *waits, cl_event *event)
 {
-    (void)offset;
+    (void) offset;
     cl_int error = check_queue(STUB_clEnqueueNDRangeKernel, queue);
     if (error == CL_SUCCESS && !stub_valid(kernel, STUB_KERNEL)) {
         error = CL_INVALID_KERNEL;
@@ -469,8 +462,13 @@ cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kern
         return error;
     }
     struct stub_record record = {
-        .command = STUB_NDRANGE, .queue = queue, .kernel = kernel, .entry = kernel->entry,
-        .text = kernel->program->text, .work_dim = work_dim, .global = {1, 1, 1},
+        .command = STUB_NDRANGE,
+        .queue = queue,
+        .kernel = kernel,
+        .entry = kernel->entry,
+        .text = kernel->program->text,
+        .work_dim = work_dim,
+        .global = { 1, 1, 1 },
         .num_args = kernel->num_args,
     };
     for (cl_uint i = 0; i < 3; i++) {
@@ -485,18 +483,18 @@ cl_int CL_API_CALL clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint n
         const cl_event *waits, cl_event *event)
 {
     cl_int error = check_queue(STUB_clEnqueueMarkerWithWaitList, queue);
-    struct stub_record record = {.command = STUB_MARKER, .queue = queue};
+    struct stub_record record = { .command = STUB_MARKER, .queue = queue };
     return error != CL_SUCCESS ? error
-            : enqueue(&record, CL_COMMAND_MARKER, num_waits, waits, event);
+                               : enqueue(&record, CL_COMMAND_MARKER, num_waits, waits, event);
 }
 
 cl_int CL_API_CALL clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint num_waits,
         const cl_event *waits, cl_event *event)
 {
     cl_int error = check_queue(STUB_clEnqueueBarrierWithWaitList, queue);
-    struct stub_record record = {.command = STUB_BARRIER, .queue = queue};
+    struct stub_record record = { .command = STUB_BARRIER, .queue = queue };
     return error != CL_SUCCESS ? error
-            : enqueue(&record, CL_COMMAND_BARRIER, num_waits, waits, event);
+                               : enqueue(&record, CL_COMMAND_BARRIER, num_waits, waits, event);
 }
 
 static cl_int check_range(cl_mem buffer, size_t offset, size_t size)
@@ -512,7 +510,7 @@ cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl
         size_t offset, size_t size, void *out, cl_uint num_waits, const cl_event *waits,
         cl_event *event)
 {
-    (void)blocking;
+    (void) blocking;
     cl_int error = check_queue(STUB_clEnqueueReadBuffer, queue);
     if (error == CL_SUCCESS) {
         error = check_range(buffer, offset, size);
@@ -520,8 +518,8 @@ cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl
     if (error != CL_SUCCESS) {
         return error;
     }
-    memcpy(out, (const char *)stub_buffer_data(buffer) + offset, size);
-    struct stub_record record = {.command = STUB_READ, .queue = queue};
+    memcpy(out, (const char *) stub_buffer_data(buffer) + offset, size);
+    struct stub_record record = { .command = STUB_READ, .queue = queue };
     return enqueue(&record, CL_COMMAND_READ_BUFFER, num_waits, waits, event);
 }
 
@@ -529,7 +527,7 @@ cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, c
         size_t offset, size_t size, const void *from, cl_uint num_waits, const cl_event *waits,
         cl_event *event)
 {
-    (void)blocking;
+    (void) blocking;
     cl_int error = check_queue(STUB_clEnqueueWriteBuffer, queue);
     if (error == CL_SUCCESS) {
         error = check_range(buffer, offset, size);
@@ -537,8 +535,8 @@ cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, c
     if (error != CL_SUCCESS) {
         return error;
     }
-    memcpy((char *)stub_buffer_data(buffer) + offset, from, size);
-    struct stub_record record = {.command = STUB_WRITE, .queue = queue};
+    memcpy((char *) stub_buffer_data(buffer) + offset, from, size);
+    struct stub_record record = { .command = STUB_WRITE, .queue = queue };
     return enqueue(&record, CL_COMMAND_WRITE_BUFFER, num_waits, waits, event);
 }
 
@@ -554,17 +552,21 @@ cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue, cl_mem source, cl
         error = check_range(target, target_offset, size);
     }
     if (error == CL_SUCCESS && source == target && source_offset < target_offset + size &&
-        target_offset < source_offset + size) {
+            target_offset < source_offset + size) {
         error = CL_MEM_COPY_OVERLAP;
     }
     if (error != CL_SUCCESS) {
         return error;
     }
-    memmove((char *)stub_buffer_data(target) + target_offset,
-            (const char *)stub_buffer_data(source) + source_offset, size);
+    memmove((char *) stub_buffer_data(target) + target_offset,
+            (const char *) stub_buffer_data(source) + source_offset, size);
     struct stub_record record = {
-        .command = STUB_COPY, .queue = queue, .from = {source, source_offset, size},
-        .to = {target, target_offset, size}, .num_rows = 1, .row_bytes = size,
+        .command = STUB_COPY,
+        .queue = queue,
+        .from = { source, source_offset, size },
+        .to = { target, target_offset, size },
+        .num_rows = 1,
+        .row_bytes = size,
     };
     return enqueue(&record, CL_COMMAND_COPY_BUFFER, num_waits, waits, event);
 }
@@ -575,11 +577,11 @@ static cl_int check_rows(cl_mem buffer, const size_t origin[3], const size_t reg
 {
     size_t pitch = row_pitch != 0 ? row_pitch : region[0];
     size_t slice = slice_pitch != 0 ? slice_pitch : region[1] * pitch;
-    if (region[0] == 0 || region[1] == 0 || region[2] != 1 || pitch < region[0]
-            || slice < region[1] * pitch || slice % pitch != 0) {
+    if (region[0] == 0 || region[1] == 0 || region[2] != 1 || pitch < region[0] ||
+            slice < region[1] * pitch || slice % pitch != 0) {
         return CL_INVALID_VALUE;
     }
-    *rows = (struct stub_rows){buffer, origin[2] * slice + origin[1] * pitch + origin[0], pitch};
+    *rows = (struct stub_rows){ buffer, origin[2] * slice + origin[1] * pitch + origin[0], pitch };
     return check_range(buffer, rows->start, (region[1] - 1) * pitch + region[0]);
 }
 
@@ -589,7 +591,7 @@ cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue queue, cl_mem source
         size_t source_row_pitch, size_t source_slice_pitch, size_t target_row_pitch,
         size_t target_slice_pitch, cl_uint num_waits, const cl_event *waits, cl_event *event)
 {
-    struct stub_record record = {.command = STUB_COPY, .queue = queue};
+    struct stub_record record = { .command = STUB_COPY, .queue = queue };
     cl_int error = check_queue(STUB_clEnqueueCopyBufferRect, queue);
     if (error == CL_SUCCESS) {
         error = check_rows(source, source_origin, region, source_row_pitch, source_slice_pitch,
@@ -624,10 +626,10 @@ cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue, cl_mem buffer, co
     if (error != CL_SUCCESS) {
         return error;
     }
-    char *data = (char *)stub_buffer_data(buffer) + offset;
+    char *data = (char *) stub_buffer_data(buffer) + offset;
     for (size_t at = 0; at < size; at += pattern_size) {
         memcpy(data + at, pattern, pattern_size);
     }
-    struct stub_record record = {.command = STUB_FILL, .queue = queue};
+    struct stub_record record = { .command = STUB_FILL, .queue = queue };
     return enqueue(&record, CL_COMMAND_FILL_BUFFER, num_waits, waits, event);
 }

@@ -74,16 +74,16 @@ static bool follows_directly(const struct stub_record *later, const struct stub_
         return false;
     }
     bool ordered = (later->queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0;
-    bool waits_for_all = later->num_waits == 0
-            && (later->command == STUB_MARKER || later->command == STUB_BARRIER);
+    bool waits_for_all = later->num_waits == 0 &&
+                         (later->command == STUB_MARKER || later->command == STUB_BARRIER);
     return ordered || waits_for_all || earlier->command == STUB_BARRIER;
 }
 
 bool stub_record_depends(size_t later, size_t earlier)
 {
     for (size_t i = earlier; i < later; i++) {
-        if (follows_directly(records[later], records[i])
-                && (i == earlier || stub_record_depends(i, earlier))) {
+        if (follows_directly(records[later], records[i]) &&
+                (i == earlier || stub_record_depends(i, earlier))) {
             return true;
         }
     }

@@ -58,17 +58,28 @@ static inline void add_recipe(struct world *w, unsigned number)
     assert_true(pool_add(&assembly->pool, text, program));
     program->hash = kiln_hash(KILN_HASH_BEGIN, text, strlen(text));
     program->ptx = number == 1 ? 90 : 0;
-    w->stages[number] = (struct kiln_stage) {
-        .entry = world_programs[number].entry, .work_dim = 2, .dim = { KILN_DIM_N, KILN_DIM_M },
-        .tile = { 1, 1 }, .local = { 1, 1 }, .num_args = 14,
-        .args = { KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_A,
-                KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
-                KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+    w->stages[number] = (struct kiln_stage){
+        .entry = world_programs[number].entry,
+        .work_dim = 2,
+        .dim = { KILN_DIM_N, KILN_DIM_M },
+        .tile = { 1, 1 },
+        .local = { 1, 1 },
+        .num_args = 14,
+        .args = { KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_A, KILN_ARG_A_OFFSET,
+                KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_BETA,
+                KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
     };
-    assembly->recipes[number] = (struct kiln_recipe) {
-        .name = w->stages[number].entry, .precision = KILN_SINGLE, .index_bits = 32,
-        .guard.n = number ? 1 : 64, .tile = { 1, 1, 1 }, .reach = { 1, 1, 1 }, .split = 1,
-        .program = number, .num_stages = 1, .stages = &w->stages[number],
+    assembly->recipes[number] = (struct kiln_recipe){
+        .name = w->stages[number].entry,
+        .precision = KILN_SINGLE,
+        .index_bits = 32,
+        .guard.n = number ? 1 : 64,
+        .tile = { 1, 1, 1 },
+        .reach = { 1, 1, 1 },
+        .split = 1,
+        .program = number,
+        .num_stages = 1,
+        .stages = &w->stages[number],
     };
     assembly->bundle.num_programs = assembly->bundle.num_recipes = number + 1;
     assembly->bundle.pool = assembly->pool.data;

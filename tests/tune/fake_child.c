@@ -76,9 +76,7 @@ static void behave(int tm)
         fprintf(stderr, "one line\nassertion failed in a driver\n");
         raise(SIGSEGV);
         break;
-    case 4:
-        hang();
-        break;
+    case 4: hang(); break;
     case 6:
         say("I am not part of any protocol");
         hang();
@@ -87,13 +85,9 @@ static void behave(int tm)
         printf("result 0 ok 0.0");
         fflush(stdout);
         exit(0);
-    case 12:
-        flood();
-        break;
-    case 14:
-        exit(3);
-    default:
-        break;
+    case 12: flood(); break;
+    case 14: exit(3);
+    default: break;
     }
 }
 

@@ -36,8 +36,8 @@ int cuDevicePrimaryCtxRelease_v2(int device);
 int cuCtxPushCurrent_v2(void *context);
 int cuCtxPopCurrent_v2(void **context);
 int cuLinkCreate_v2(unsigned num, int *options, void **values, void **state);
-int cuLinkAddData_v2(void *state, int type, void *data, size_t size, const char *name,
-        unsigned num, int *options, void **values);
+int cuLinkAddData_v2(void *state, int type, void *data, size_t size, const char *name, unsigned num,
+        int *options, void **values);
 int cuLinkComplete(void *state, void **cubin, size_t *size);
 int cuLinkDestroy(void *state);
 
@@ -66,9 +66,12 @@ int cuDeviceGet(int *device, int ordinal)
 
 int cuDeviceGetAttribute(int *value, int attribute, int device)
 {
-    *value = attribute == 75 ? devices[device].major : attribute == 76 ? devices[device].minor
-           : attribute == 33 ? devices[device].bus : attribute == 34 ? devices[device].slot
-           : attribute == 50 ? devices[device].domain : -1;
+    *value = attribute == 75 ? devices[device].major
+           : attribute == 76 ? devices[device].minor
+           : attribute == 33 ? devices[device].bus
+           : attribute == 34 ? devices[device].slot
+           : attribute == 50 ? devices[device].domain
+                             : -1;
     return *value >= 0 ? SUCCESS : INVALID_VALUE;
 }
 
@@ -129,8 +132,8 @@ static void trip(void)
 }
 
 /* As the driver, it reads PTX up to its NUL, which must be there. */
-int cuLinkAddData_v2(void *state, int type, void *data, size_t size, const char *name,
-        unsigned num, int *options, void **values)
+int cuLinkAddData_v2(void *state, int type, void *data, size_t size, const char *name, unsigned num,
+        int *options, void **values)
 {
     struct link *link = state;
     const char *ptx = data;

@@ -26,7 +26,7 @@ static void leap(int number)
 /* What is done when a child sends its signal, each time. */
 static void on_signal(void (*action)(int number))
 {
-    sigaction(SIGUSR1, &(struct sigaction) { .sa_handler = action }, NULL);
+    sigaction(SIGUSR1, &(struct sigaction){ .sa_handler = action }, NULL);
 }
 
 #endif

@@ -27,15 +27,15 @@ enum { MAX_KNOWN = 8 };
 
 static struct config known[MAX_KNOWN];
 static size_t num_known;
-static const char *outcome;            /* of every evaluation but the first */
-static const char *failing_family;     /* NULL, or its configurations are wrong */
-static bool is_flat;                   /* all configurations take the same time */
-static const char *slow_family;        /* NULL, or its configurations take ten times as long */
-static double rate;                    /* 0, or operations per second of all configurations */
-static bool is_uneven;                 /* family direct begins at once, is slow at large shapes */
-static bool is_replay;                 /* only what there are rows of is known */
+static const char *outcome;        /* of every evaluation but the first */
+static const char *failing_family; /* NULL, or its configurations are wrong */
+static bool is_flat;               /* all configurations take the same time */
+static const char *slow_family;    /* NULL, or its configurations take ten times as long */
+static double rate;                /* 0, or operations per second of all configurations */
+static bool is_uneven;             /* family direct begins at once, is slow at large shapes */
+static bool is_replay;             /* only what there are rows of is known */
 static size_t num_missed;
-static size_t stop_after;              /* Ctrl-C after so many rows; 0: never */
+static size_t stop_after; /* Ctrl-C after so many rows; 0: never */
 static volatile int stop;
 
 size_t known_configs(const struct device_facts *facts, const struct precision *precision,
@@ -96,8 +96,7 @@ static inline double generic_time(const struct tuner *tuner, const struct record
 {
     for (size_t i = 0; i < tuner->records.num; i++) {
         const struct record *r = &tuner->records.rows[i];
-        if (r->kind == RECORD_MATRIX && r->m == row->m && r->n == row->n &&
-            r->k == row->k)
+        if (r->kind == RECORD_MATRIX && r->m == row->m && r->n == row->n && r->k == row->k)
             return 1e-6;
     }
     return 1;
@@ -116,7 +115,8 @@ static inline void measure(struct tuner *tuner, struct record *result)
     const struct shape shape = { result->m, result->n, result->k };
     result->seconds = result->kind == RECORD_EDGES ? 0
                     : result->kind == RECORD_GENERIC && is_late_winner
-                    ? generic_time(tuner, result) : time_of(&result->config, shape);
+                            ? generic_time(tuner, result)
+                            : time_of(&result->config, shape);
     result->cost = 0.01;
     result->used = true;
     const bool fails = failing_family && !strcmp(result->config.family->name, failing_family);
@@ -144,9 +144,14 @@ bool tuner_evaluate(struct tuner *tuner, enum record_kind kind, const struct pro
     if (kind == RECORD_SEARCH)
         take_expected(&configs[0]);
     for (unsigned i = 0; i < num; i++) {
-        results[i] = (struct record) {
-            .kind = kind, .precision = problem->precision, .pair = pair_of_problem(problem),
-            .m = shape.m, .n = shape.n, .k = shape.k, .config = configs[i],
+        results[i] = (struct record){
+            .kind = kind,
+            .precision = problem->precision,
+            .pair = pair_of_problem(problem),
+            .m = shape.m,
+            .n = shape.n,
+            .k = shape.k,
+            .config = configs[i],
         };
         struct record *row = find_row(tuner, &results[i]);
         if (row) {
@@ -177,7 +182,7 @@ bool tuner_evaluate_each(struct tuner *tuner, enum record_kind kind,
         const struct evaluation *evaluations, unsigned num, struct record *results)
 {
     for (unsigned i = 0; i < num; i++) {
-        results[i] = (struct record) { .kind = kind };
+        results[i] = (struct record){ .kind = kind };
         if (!tuner_evaluate(tuner, kind, &evaluations[i].problem, evaluations[i].shape,
                     &evaluations[i].config, 1, 0, &results[i]))
             return false;
@@ -196,8 +201,11 @@ static inline void make_tuner(const struct search_strategy *strategy, double sec
 {
     records_free(&tuner.records);
     num_expected = most_expected = 0;
-    tuner = (struct tuner) { .strategy = strategy, .seed = 1, .budget = seconds, .quiet = true,
-            .stop = &stop };
+    tuner = (struct tuner){ .strategy = strategy,
+        .seed = 1,
+        .budget = seconds,
+        .quiet = true,
+        .stop = &stop };
     facts_minimal(&tuner.facts);
     tuner.facts.value[FACT_LOCAL_BYTES] = 163 * 1024;
     tuner.facts.value[FACT_IS_CPU] = is_cpu;
@@ -214,8 +222,7 @@ static inline void run_phases(const struct search_strategy *strategy, double sec
 }
 
 /* The search for one task alone; a GPU has many. */
-static inline void run_search(const struct search_strategy *strategy, size_t extent,
-        double seconds)
+static inline void run_search(const struct search_strategy *strategy, size_t extent, double seconds)
 {
     const struct task task = { { extent, extent, extent }, 0, 1 };
     const struct initial_configs none = { .num = 0 };

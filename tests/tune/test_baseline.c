@@ -18,8 +18,8 @@ static const char *const texts[] = { "direct WGM=8 WGN=8 TM=4", "direct WGM=8 WG
     "direct WGM=1 WGN=1 TM=4" };
 enum { NUM_GENERIC = sizeof texts / sizeof texts[0] };
 
-static double rate;                    /* operations per second */
-static unsigned num_refused;           /* so many of the recipes are not built */
+static double rate;          /* operations per second */
+static unsigned num_refused; /* so many of the recipes are not built */
 static struct tuner tuner;
 
 static struct config generic_at(size_t i)
@@ -56,10 +56,15 @@ bool tuner_evaluate(struct tuner *of, enum record_kind kind, const struct proble
         const struct config config = generic_at(i);
         refused = refused || config_equal(&config, &configs[0]);
     }
-    results[0] = (struct record) { .kind = kind, .precision = problem->precision,
-            .pair = pair_of_problem(problem), .m = shape.m, .n = shape.n, .k = shape.k,
-            .config = configs[0], .seconds = refused ? 0 : operations(shape) / rate,
-            .used = true };
+    results[0] = (struct record){ .kind = kind,
+        .precision = problem->precision,
+        .pair = pair_of_problem(problem),
+        .m = shape.m,
+        .n = shape.n,
+        .k = shape.k,
+        .config = configs[0],
+        .seconds = refused ? 0 : operations(shape) / rate,
+        .used = true };
     strcpy(results[0].outcome, refused ? "build" : "ok");
     assert_true(records_add(&of->records, &results[0]));
     return true;
@@ -68,7 +73,7 @@ bool tuner_evaluate(struct tuner *of, enum record_kind kind, const struct proble
 static int begin(void **state)
 {
     (void) state;
-    tuner = (struct tuner) { .generic = generic };
+    tuner = (struct tuner){ .generic = generic };
     facts_minimal(&tuner.facts);
     tuner.facts.value[FACT_MAX_ITEMS] = tuner.facts.value[FACT_MAX_ITEMS_X] =
             tuner.facts.value[FACT_MAX_ITEMS_Y] = 256;
@@ -98,9 +103,9 @@ static void the_speed_is_found_in_time(void **state)
     assert_true(fabs(find_rate(1, 1e6) / rate - 1) < 1e-9);
     assert_int_equal(tuner.records.num, 1);
     assert_int_equal(tuner.records.rows[0].kind, RECORD_GENERIC);
-    find_rate(1, 1e12);                /* 256 cubed takes 34 ms, 1024 cubed more than a second */
+    find_rate(1, 1e12); /* 256 cubed takes 34 ms, 1024 cubed more than a second */
     assert_int_equal(tuner.records.num, 1 + 2);
-    rate = 1e5;                        /* 64 cubed takes 5 s */
+    rate = 1e5; /* 64 cubed takes 5 s */
     assert_true(fabs(find_rate(1, 1e12) / rate - 1) < 1e-9);
     assert_int_equal(tuner.records.num, 1 + 2 + 1);
 }
@@ -120,10 +125,10 @@ static void the_first_that_is_built_is_generic(void **state)
     const struct config last = generic_at(NUM_GENERIC - 1);
     (void) state;
     num_refused = 2;
-    assert_true(baseline_evaluate(&tuner, &problem, (struct shape) { 64, 64, 64 }, 0));
+    assert_true(baseline_evaluate(&tuner, &problem, (struct shape){ 64, 64, 64 }, 0));
     assert_int_equal(tuner.records.num, 3);
     assert_true(config_equal(&tuner.records.rows[2].config, &last));
-    assert_true(baseline_evaluate(&tuner, &problem, (struct shape) { 9, 9, 9 }, 0));
+    assert_true(baseline_evaluate(&tuner, &problem, (struct shape){ 9, 9, 9 }, 0));
     assert_int_equal(tuner.records.num, 4);
     assert_true(config_equal(&tuner.records.rows[3].config, &last));
 }
@@ -136,16 +141,16 @@ static void who_wins(void **state)
     const struct config first = generic_at(0), other = generic_at(1);
     struct record row;
     (void) state;
-    assert_true(baseline_evaluate(&tuner, &problem, (struct shape) { 64, 64, 64 }, 0));
-    assert_false(baseline_wins(&tuner, precision, &first));    /* nothing to compare with */
+    assert_true(baseline_evaluate(&tuner, &problem, (struct shape){ 64, 64, 64 }, 0));
+    assert_false(baseline_wins(&tuner, precision, &first)); /* nothing to compare with */
     rate = 2e9;
-    tuner_evaluate(&tuner, RECORD_MATRIX, &problem, (struct shape) { 64, 64, 64 }, &other, 1, 0,
+    tuner_evaluate(&tuner, RECORD_MATRIX, &problem, (struct shape){ 64, 64, 64 }, &other, 1, 0,
             &row);
     assert_false(baseline_wins(&tuner, precision, &first));
     rate = 1e9;
-    assert_true(baseline_evaluate(&tuner, &problem, (struct shape) { 9, 9, 9 }, 0));
+    assert_true(baseline_evaluate(&tuner, &problem, (struct shape){ 9, 9, 9 }, 0));
     rate = 0.5e9;
-    tuner_evaluate(&tuner, RECORD_MATRIX, &problem, (struct shape) { 9, 9, 9 }, &other, 1, 0, &row);
+    tuner_evaluate(&tuner, RECORD_MATRIX, &problem, (struct shape){ 9, 9, 9 }, &other, 1, 0, &row);
     assert_true(baseline_wins(&tuner, precision, &first));
     assert_false(baseline_wins(&tuner, precision, &other));
     assert_false(baseline_wins(&tuner, precision_find("double"), &first));

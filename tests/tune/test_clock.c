@@ -19,7 +19,7 @@
 extern const struct kiln_bundle *const kiln_linked_bundles[];
 const struct kiln_bundle *const kiln_linked_bundles[] = { NULL };
 
-static cl_ulong nanoseconds;           /* that every event says it took */
+static cl_ulong nanoseconds; /* that every event says it took */
 
 cl_int clGetEventProfilingInfo(cl_event event, cl_profiling_info what, size_t size, void *value,
         size_t *needed)
@@ -60,14 +60,22 @@ static void run(struct trial_result *result)
     assert_true(candidate_verify(&candidates, candidate, SIZE, SIZE, SIZE, 0, result));
     assert_int_equal(timing_data_reserve(&data, &launcher, problem.precision, elements),
             KILN_SUCCESS);
-    struct timing_entry entry = { .context = candidate->context, .result = result,
-        .gemm = { .precision = KILN_SINGLE, .layout = KILN_ROW_MAJOR, .transa = KILN_NO_TRANS,
-            .transb = KILN_NO_TRANS, .m = SIZE, .n = SIZE, .k = SIZE, .alpha = 1,
-            .a = data.buffers[0].memory, .b = data.buffers[1].memory,
-            .c = data.buffers[2].memory } };
+    struct timing_entry entry = { .context = candidate->context,
+        .result = result,
+        .gemm = { .precision = KILN_SINGLE,
+                .layout = KILN_ROW_MAJOR,
+                .transa = KILN_NO_TRANS,
+                .transb = KILN_NO_TRANS,
+                .m = SIZE,
+                .n = SIZE,
+                .k = SIZE,
+                .alpha = 1,
+                .a = data.buffers[0].memory,
+                .b = data.buffers[1].memory,
+                .c = data.buffers[2].memory } };
     assert_int_equal(launcher_prepare(&launcher, candidate->context, &entry.gemm), KILN_SUCCESS);
     const struct timing_limits limits = { .sample = 1e-3,
-            .least = 2.0 * SIZE * SIZE * SIZE / 1e15 };
+        .least = 2.0 * SIZE * SIZE * SIZE / 1e15 };
     timing_run(&launcher, &entry, 1, &limits, begin, NULL);
     timing_data_free(&data);
     candidates_free(&candidates);

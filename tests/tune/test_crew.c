@@ -36,7 +36,7 @@ static void stop_now(int number)
 static const char *program;
 static char folder[] = "/tmp/kiln-crew-XXXXXX";
 static char path[64], mark[64];
-static char alone[72], breaks[72], meet[72];   /* devices' names */
+static char alone[72], breaks[72], meet[72]; /* devices' names */
 
 static struct tuner tuner;
 
@@ -65,7 +65,7 @@ static void begin(const char *device, double seconds, unsigned size)
     struct journal_head head = { .generator = 77 };
     stop = 0;
     on_signal(leap);
-    tuner = (struct tuner) { .budget = seconds, .quiet = true, .stop = &stop };
+    tuner = (struct tuner){ .budget = seconds, .quiet = true, .stop = &stop };
     tuner.supervisor = supervise_open(program, device, NULL, &tuner.facts, tuner.error);
     if (!tuner.supervisor)
         fail_msg("%s", tuner.error);
@@ -85,7 +85,7 @@ static int end(void **state)
     journal_close(tuner.journal);
     records_free(&tuner.records);
     tuner.journal = NULL;
-    return waitpid(-1, NULL, WNOHANG) == -1 ? 0 : -1;    /* no child is left */
+    return waitpid(-1, NULL, WNOHANG) == -1 ? 0 : -1; /* no child is left */
 }
 
 /* So that the next run knows nothing. */
@@ -111,8 +111,8 @@ static bool evaluate(const int *tm, unsigned num, struct record *results)
 {
     struct evaluation evaluations[TRIAL_MAX_CONFIGS] = { 0 };
     for (unsigned i = 0; i < num; i++)
-        evaluations[i] = (struct evaluation) { .config = config_of(tm[i], 1 << i / NUM_PAIRS),
-                .problem = problem_of_pair(precision_find("single"), (int) i % NUM_PAIRS) };
+        evaluations[i] = (struct evaluation){ .config = config_of(tm[i], 1 << i / NUM_PAIRS),
+            .problem = problem_of_pair(precision_find("single"), (int) i % NUM_PAIRS) };
     return tuner_evaluate_each(&tuner, RECORD_EDGES, evaluations, num, results);
 }
 
@@ -147,7 +147,7 @@ static void rows_come_in_the_order_of_the_evaluations(void **state)
     for (int i = 0; i < 3; i++)
         assert_string_equal(results[i].outcome, "ok");
     end(NULL);
-    begin("good", 1e6, 0);             /* what the journal has is not done again */
+    begin("good", 1e6, 0); /* what the journal has is not done again */
     assert_true(evaluate(tm, 3, results));
     assert_int_equal(tuner.num_measured, 0);
     assert_int_equal(tuner.num_recalled, 3);
@@ -188,7 +188,7 @@ static void the_time_holds(void **state)
     assert_string_equal(results[3].outcome, "");
     assert_false(tuner.failed);
     const size_t num = tuner.records.num;
-    assert_in_range(num, 1, 2);        /* the clock may leap before both processes have begun */
+    assert_in_range(num, 1, 2); /* the clock may leap before both processes have begun */
     for (size_t i = 0; i < num; i++)
         assert_string_equal(tuner.records.rows[i].outcome, "late");
     assert_false(evaluate(other, 4, results));
@@ -221,7 +221,7 @@ static void stop_ends_all(void **state)
     assert_false(evaluate(one, 3, results));
     expect_rows(one, outcomes, 1);
     stop = 0;
-    assert_true(evaluate((const int[]) { GOOD, GOOD, GOOD }, 3, results));    /* it goes on */
+    assert_true(evaluate((const int[]){ GOOD, GOOD, GOOD }, 3, results)); /* it goes on */
 }
 
 /* While another tuner has the device nothing is evaluated. */
@@ -262,8 +262,8 @@ static void a_lost_device_is_told(void **state)
     struct record results[3];
     (void) state;
     begin(breaks, 1e6, 2);
-    assert_true(evaluate((const int[]) { CRASH }, 1, results));
-    assert_false(evaluate((const int[]) { CRASH, GOOD, GOOD }, 3, results));
+    assert_true(evaluate((const int[]){ CRASH }, 1, results));
+    assert_false(evaluate((const int[]){ CRASH, GOOD, GOOD }, 3, results));
     assert_true(tuner.failed && tuner.is_lost);
     assert_non_null(strstr(tuner.error, "canary"));
     assert_int_equal(tuner.records.num, 1);
@@ -327,14 +327,14 @@ static void building_leaves_no_rows(void **state)
 {
     (void) state;
     begin(meet, 1e6, 2);
-    warm((const int[]) { WAIT, MEET, GOOD }, 3);
+    warm((const int[]){ WAIT, MEET, GOOD }, 3);
     assert_int_equal(tuner.records.num, 0);
     assert_int_equal(access(mark, F_OK), 0);
     assert_true(tuner.spent == 0);
     end(NULL);
     unlink(mark);
     begin(meet, 1e6, 0);
-    warm((const int[]) { MEET }, 1);   /* nobody does it */
+    warm((const int[]){ MEET }, 1); /* nobody does it */
     assert_int_equal(access(mark, F_OK), -1);
 }
 
@@ -345,15 +345,15 @@ static void building_costs_its_time(void **state)
     (void) state;
     begin("good", 1e6, 2);
     int leaps = num_leaps;
-    warm((const int[]) { HANG, CRASH, GOOD }, 3);
+    warm((const int[]){ HANG, CRASH, GOOD }, 3);
     assert_true(num_leaps > leaps);
-    assert_true(evaluate((const int[]) { GOOD }, 1, results));
+    assert_true(evaluate((const int[]){ GOOD }, 1, results));
     assert_true(results[0].cost >= LEAP_SECONDS / 2);
-    assert_true(evaluate((const int[]) { HANG }, 1, results));
+    assert_true(evaluate((const int[]){ HANG }, 1, results));
     leaps = num_leaps;
-    warm((const int[]) { HANG }, 1);
+    warm((const int[]){ HANG }, 1);
     assert_int_equal(num_leaps, leaps);
-    assert_true(evaluate((const int[]) { EXIT }, 1, results));
+    assert_true(evaluate((const int[]){ EXIT }, 1, results));
     assert_true(results[0].cost < LEAP_SECONDS / 2);
 }
 
@@ -372,7 +372,7 @@ static unsigned count_rows(const struct config *config)
 static void what_passes_is_kept_in_order(void **state)
 {
     const struct config all[] = { config_of(CRASH, 1), config_of(GOOD, 1), config_of(EXIT, 1),
-            config_of(GOOD, 2), config_of(GOOD, 4) };
+        config_of(GOOD, 2), config_of(GOOD, 4) };
     (void) state;
     for (int is_cpu = 0; is_cpu < 2; is_cpu++)
         for (unsigned size = 0; size <= 3; size += 3) {
@@ -408,7 +408,7 @@ static size_t first_is_generic(const struct precision *precision, struct config 
 static void one_is_verified_however_late(void **state)
 {
     const struct config all[] = { config_of(GOOD, 1), config_of(CRASH, 1), config_of(GOOD, 2),
-            config_of(GOOD, 4) };
+        config_of(GOOD, 4) };
     struct config configs[4];
     (void) state;
     memcpy(configs, all, sizeof all);
@@ -422,7 +422,7 @@ static void one_is_verified_however_late(void **state)
     assert_int_equal(count_rows(&all[3]), 0);
     end(NULL);
     memcpy(configs, all, sizeof all);
-    begin("good", 1e6, 0);             /* the journal alone gives the same */
+    begin("good", 1e6, 0); /* the journal alone gives the same */
     tuner.facts.value[FACT_IS_CPU] = 0;
     tuner.generic = first_is_generic;
     tuner.limit = 1e-9;
@@ -430,7 +430,7 @@ static void one_is_verified_however_late(void **state)
     assert_int_equal(verify_all(&tuner, precision_find("single"), configs, 4, 0), 2);
     end_all(NULL);
     memcpy(configs, all, sizeof all);
-    begin("good", 1e6, 3);             /* a budget that is strict holds */
+    begin("good", 1e6, 3); /* a budget that is strict holds */
     tuner.facts.value[FACT_IS_CPU] = 0;
     tuner.limit = 1e-9;
     tuner.is_strict = true;

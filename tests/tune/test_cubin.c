@@ -51,7 +51,7 @@ static void the_driver_of_the_device_links(void **state)
         const char *unit;
         int device;
     } cases[] = { { "", 1 }, { "2:0", 1 }, { "1a:0", 2 }, { "0:1a:0.0", 2 }, { "0:7:0.0", 1 },
-            { "1:0", 1 } };
+        { "1:0", 1 } };
     char error[CUBIN_ERROR_BYTES];
     (void) state;
     void *library = dlopen(fake_cuda, RTLD_NOW);

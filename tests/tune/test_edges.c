@@ -43,7 +43,7 @@ static bool has(const struct edge_case *cases, unsigned num, const struct kiln_g
     for (unsigned i = 0; i < num; i++) {
         const struct verify_case *of = &cases[i].of;
         if ((!wanted[0] || of->m == want[0]) && (!wanted[1] || of->n == want[1]) &&
-            (!wanted[2] || of->k == want[2]) && of->m && of->n && of->k && of->alpha != 0)
+                (!wanted[2] || of->k == want[2]) && of->m && of->n && of->k && of->alpha != 0)
             return true;
     }
     return false;
@@ -52,7 +52,7 @@ static bool has(const struct edge_case *cases, unsigned num, const struct kiln_g
 static void check_has(const struct edge_case *cases, unsigned num, const struct kiln_recipe *recipe,
         size_t m, size_t n, size_t k, const char *what)
 {
-    if (!has(cases, num, &recipe->guard, (const size_t[ALL]) { m, n, k }))
+    if (!has(cases, num, &recipe->guard, (const size_t[ALL]){ m, n, k }))
         fail_msg("%s: no case of %zu x %zu x %zu (0: any), %s", recipe->name, m, n, k, what);
 }
 
@@ -82,11 +82,11 @@ static void check_several(const struct edge_case *cases, unsigned num,
     for (unsigned i = 0; i < num; i++) {
         const struct verify_case *of = &cases[i].of;
         rows = rows || ((guard->most[0] || of->m > 2 * recipe->tile[0]) &&
-                        (guard->most[1] || of->n > 2 * recipe->tile[1]) &&
-                        (guard->m > 1 || guard->most[0] || of->m % recipe->tile[0] ||
-                         recipe->tile[0] == 1));
+                               (guard->most[1] || of->n > 2 * recipe->tile[1]) &&
+                               (guard->m > 1 || guard->most[0] || of->m % recipe->tile[0] ||
+                                       recipe->tile[0] == 1));
         steps = steps || (of->k > 2 * recipe->tile[2] &&
-                          (of->k % recipe->tile[2] || recipe->tile[2] == 1 || guard->k > 1));
+                                 (of->k % recipe->tile[2] || recipe->tile[2] == 1 || guard->k > 1));
     }
     assert_true(rows && steps);
 }
@@ -169,8 +169,8 @@ static void check_costs(const struct edge_case *cases, unsigned num)
         for (unsigned j = 0; j < i; j++)
             assert_string_not_equal(cases[i].name, cases[j].name);
         if ((double) of->m * (double) of->n * (double) of->k > most_work(&cases[i]) ||
-            of->m * of->n > MOST_ELEMENTS || of->m * of->k > MOST_ELEMENTS ||
-            of->n * of->k > MOST_ELEMENTS)
+                of->m * of->n > MOST_ELEMENTS || of->m * of->k > MOST_ELEMENTS ||
+                of->n * of->k > MOST_ELEMENTS)
             fail_msg("%s is %zu x %zu x %zu", cases[i].name, of->m, of->n, of->k);
     }
 }
@@ -227,7 +227,7 @@ static void classes_of_committed_bundles_are_not_hollow(void **state)
     DIR *folder = opendir(tuned);
     (void) state;
     assert_non_null(folder);
-    for (struct dirent *entry; (entry = readdir(folder)); ) {
+    for (struct dirent *entry; (entry = readdir(folder));) {
         char path[4096];
         snprintf(path, sizeof path, "%s/%s/winners.tsv", tuned, entry->d_name);
         FILE *file = entry->d_name[0] == '.' ? NULL : fopen(path, "r");
@@ -272,14 +272,14 @@ static const struct assembly_edges no_edges;
 
 static struct problem problem_nn(void)
 {
-    return (struct problem) { .precision = precision_find("single") };
+    return (struct problem){ .precision = precision_find("single") };
 }
 
 static void edges_respect_guards(void **state)
 {
     const struct problem problem = { precision_find("single"), true, false };
     const struct kiln_recipe recipe = { .tile = { 4, 16, 1 },
-            .guard = { .m = 12, .n = 16, .k = 8, .a = 4, .b = 2, .c = 16 } };
+        .guard = { .m = 12, .n = 16, .k = 8, .a = 4, .b = 2, .c = 16 } };
     struct edge_case cases[VERIFY_MAX_EDGES];
     const unsigned num = verify_edges(&problem, &recipe, &no_edges, cases);
     (void) state;
@@ -297,7 +297,7 @@ static void edges_respect_the_most(void **state)
 {
     const struct problem problem = problem_nn();
     const struct kiln_recipe recipe = { .tile = { 4, 16, 1 },
-            .guard = { .m = 1, .n = 4, .k = 1, .most = { 3, 30, 0 } } };
+        .guard = { .m = 1, .n = 4, .k = 1, .most = { 3, 30, 0 } } };
     struct edge_case cases[VERIFY_MAX_EDGES];
     const unsigned num = verify_edges(&problem, &recipe, &no_edges, cases);
     (void) state;
@@ -315,9 +315,18 @@ static void edges_respect_the_most(void **state)
 /* Extents become what a recipe takes; where it takes rests, they leave each of them. */
 static void extents_fit_the_guard(void **state)
 {
-    const struct { uint32_t unit, rest; size_t extent, fitted; } rows[] = {
-        { 1, 0, 131, 131 }, { 64, 0, 131, 192 }, { 64, 4, 131, 131 }, { 64, 4, 128, 128 },
-        { 64, 4, 133, 131 }, { 64, 4, 134, 132 }, { 64, 4, 7, 66 }, { 64, 4, 3, 3 },
+    const struct {
+        uint32_t unit, rest;
+        size_t extent, fitted;
+    } rows[] = {
+        { 1, 0, 131, 131 },
+        { 64, 0, 131, 192 },
+        { 64, 4, 131, 131 },
+        { 64, 4, 128, 128 },
+        { 64, 4, 133, 131 },
+        { 64, 4, 134, 132 },
+        { 64, 4, 7, 66 },
+        { 64, 4, 3, 3 },
     };
     (void) state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -338,13 +347,25 @@ static void names_say_what_is_meant(void **state)
     const struct problem problem = problem_nn();
     const struct kiln_recipe recipe = { .tile = { 64, 256, 32 } };
     const struct assembly_edges edges = { .num = { 1, 2, 2 },
-            .unit = { { 16 }, { 4, 32 }, { 8, 96 } }, .turns = 5, .block = { 64, 256 } };
-    const struct { const char *name; size_t m, n, k; } rows[] = {
-        { "tile", 64, 256, 32 }, { "tile-less-one", 63, 255, 31 }, { "tile-and-one", 65, 257, 33 },
-        { "whole-more-less", 64, 257, 31 }, { "tiles", 161, 641, 33 }, { "steps", 65, 255, 81 },
-        { "edge-1-less-one", 15, 3, 95 }, { "edge-1-whole", 16, 4, 96 },
-        { "edge-1-several", 41, 11, 241 }, { "edge-2-and-one", 11, 33, 9 },
-        { "turn-less-one", 97, 385, 177 }, { "turn-and-one", 161, 385, 177 },
+        .unit = { { 16 }, { 4, 32 }, { 8, 96 } },
+        .turns = 5,
+        .block = { 64, 256 } };
+    const struct {
+        const char *name;
+        size_t m, n, k;
+    } rows[] = {
+        { "tile", 64, 256, 32 },
+        { "tile-less-one", 63, 255, 31 },
+        { "tile-and-one", 65, 257, 33 },
+        { "whole-more-less", 64, 257, 31 },
+        { "tiles", 161, 641, 33 },
+        { "steps", 65, 255, 81 },
+        { "edge-1-less-one", 15, 3, 95 },
+        { "edge-1-whole", 16, 4, 96 },
+        { "edge-1-several", 41, 11, 241 },
+        { "edge-2-and-one", 11, 33, 9 },
+        { "turn-less-one", 97, 385, 177 },
+        { "turn-and-one", 161, 385, 177 },
         { "turns", 33, 3201, 177 },
     };
     struct edge_case cases[VERIFY_MAX_EDGES];
@@ -363,8 +384,8 @@ static void names_say_what_is_meant(void **state)
 static void checks_cross_tiles(void **state)
 {
     const struct problem problem = problem_nn();
-    const struct assembly_edges edges = { .num = { 0, 0, 2 }, .unit = { { 0 }, { 0 },
-            { 512, 65536 } } };
+    const struct assembly_edges edges = { .num = { 0, 0, 2 },
+        .unit = { { 0 }, { 0 }, { 512, 65536 } } };
     struct kiln_recipe recipe = { .tile = { 1, 1, 4 } };
     (void) state;
     for (uint32_t tile = 2; tile <= 1024; tile += tile < 40 ? 1 : 37) {

@@ -31,7 +31,7 @@ static void answer_nothing(void)
 {
     struct embed_request request;
     while (embed_crew_hear(&request))
-        embed_crew_answer(stdout, request.program, &(struct embed_made) { .data = NULL });
+        embed_crew_answer(stdout, request.program, &(struct embed_made){ .data = NULL });
 }
 
 static void answer_without_end(void)
@@ -60,7 +60,7 @@ static int serve(const char *behaviour)
     if (!strcmp(behaviour, "ptxas hang"))
         setenv("FAKE_PTXAS_TRIP", parent, 1);
     if (!strncmp(behaviour, "ptxas", 5))
-        tools = (struct cubin_tools) { "/nowhere", getenv(ptxas_name) };
+        tools = (struct cubin_tools){ "/nowhere", getenv(ptxas_name) };
     const bool ok = embed_serve(&w.assembly, "", &tools, w.error);
     close_world(&w);
     return ok ? EXIT_SUCCESS : EXIT_FAILURE;
@@ -96,7 +96,7 @@ static unsigned long embed(const char *behaviour, unsigned size, bool keep_sourc
     emit_bundle(&w.assembly.bundle, NULL, text);
     assert_false(text->failed);
     close_world(&w);
-    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);        /* no process is left */
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no process is left */
     return built;
 }
 
@@ -163,7 +163,7 @@ static void programs_of_other_source_are_not_made(void **state)
 
 /* ---- The tuner is ended ---- */
 
-static int hung;                       /* the tuner writes to it when a process hangs */
+static int hung; /* the tuner writes to it when a process hangs */
 
 static void tell_hung(int number)
 {
@@ -243,7 +243,7 @@ int main(int argc, char **argv)
         return 2;
     setenv(cuda_name, argv[1], 1);
     setenv(ptxas_name, argv[2], 1);
-    driver = (struct cubin_tools) { argv[1], "/nowhere" };
-    ptxas = (struct cubin_tools) { "/nowhere", argv[2] };
+    driver = (struct cubin_tools){ argv[1], "/nowhere" };
+    ptxas = (struct cubin_tools){ "/nowhere", argv[2] };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

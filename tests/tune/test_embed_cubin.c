@@ -32,8 +32,12 @@ static enum kiln_status call(struct world *w, unsigned program)
 {
     struct kiln_context *kiln;
     const struct kiln_context_params params = { .bundle = &w->assembly.bundle };
-    struct kiln_gemm gemm = { .m = 3, .n = program ? 5 : 64, .k = 2, .alpha = 1,
-        .a = stub_make_buffer(w->cl, 4096), .b = stub_make_buffer(w->cl, 4096),
+    struct kiln_gemm gemm = { .m = 3,
+        .n = program ? 5 : 64,
+        .k = 2,
+        .alpha = 1,
+        .a = stub_make_buffer(w->cl, 4096),
+        .b = stub_make_buffer(w->cl, 4096),
         .c = stub_make_buffer(w->cl, 4096) };
     count();
     assert_int_equal(kiln_context_create(w->cl, w->device, &params, &kiln), KILN_SUCCESS);
@@ -149,7 +153,7 @@ static void without_cubins_ptx_is_embedded(void **state)
     for (unsigned i = 0; i < 6; i++) {
         struct world w;
         open_world(&w, NUM_PROGRAMS);
-        if (i / 2 == 1) {              /* the first is the masked program's PTX */
+        if (i / 2 == 1) { /* the first is the masked program's PTX */
             stub_fail("clCreateProgramWithBinary", 2, CL_INVALID_BINARY);
             stub_fail("clCreateProgramWithBinary", 3, CL_INVALID_BINARY);
         }
@@ -210,7 +214,7 @@ int main(int argc, char **argv)
     };
     if (argc != 3)
         return 2;
-    driver = (struct cubin_tools) { argv[1], "/nowhere" };
-    ptxas = (struct cubin_tools) { "/nowhere", argv[2] };
+    driver = (struct cubin_tools){ argv[1], "/nowhere" };
+    ptxas = (struct cubin_tools){ "/nowhere", argv[2] };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ static void embed(unsigned size, struct text *text)
     struct assembly assembly;
     crew.size = size;
     if (!winners_assemble(&winners, &assembly, error) ||
-        !embed_binaries(&assembly, "", false, NULL, &crew, error))
+            !embed_binaries(&assembly, "", false, NULL, &crew, error))
         fail_msg("%s", error);
     emit_bundle(&assembly.bundle, NULL, text);
     assert_false(text->failed);
@@ -104,7 +104,7 @@ int main(int argc, char **argv)
     snprintf(path, sizeof path, "%s/winners.tsv", folder);
     if (!files_write(path, rows, sizeof rows - 1, error))
         return 1;
-    crew = (struct embed_crew) { .program = argv[1], .output = folder };
+    crew = (struct embed_crew){ .program = argv[1], .output = folder };
     const int status = cmocka_run_group_tests(tests, NULL, NULL);
     unlink(path);
     rmdir(folder);

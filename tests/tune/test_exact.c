@@ -40,8 +40,7 @@ static double element(const struct work *work, const struct matrix *matrix, bool
 }
 
 /* A part of an element of the product. */
-static double product(const struct work *work, bool ta, bool tb, size_t i, size_t j,
-        unsigned part)
+static double product(const struct work *work, bool ta, bool tb, size_t i, size_t j, unsigned part)
 {
     double sum = 0;
     for (size_t p = 0; p < K; p++)
@@ -63,8 +62,8 @@ static void multiply(struct work *work, bool ta, bool tb)
         }
 }
 
-static void work_init_parts(struct work *work, size_t bytes, bool ta, bool tb, int rank,
-        unsigned s, unsigned parts)
+static void work_init_parts(struct work *work, size_t bytes, bool ta, bool tb, int rank, unsigned s,
+        unsigned parts)
 {
     memset(work, 0, sizeof *work);
     assert_true(exact_init(&work->factors, M, N, K, rank, parts));
@@ -74,8 +73,9 @@ static void work_init_parts(struct work *work, size_t bytes, bool ta, bool tb, i
     exact_fill_a(&work->a, &work->factors, ta, 2);
     exact_fill_b(&work->b, &work->factors, tb, 3);
     exact_fill_c(&work->c, &work->factors, 4);
-    work->goal = (struct exact_goal) { .factors = &work->factors, .alpha = scalars[s].alpha,
-            .beta = scalars[s].beta };
+    work->goal = (struct exact_goal){ .factors = &work->factors,
+        .alpha = scalars[s].alpha,
+        .beta = scalars[s].beta };
     multiply(work, ta, tb);
     work->right = malloc(work->c.bytes);
     assert_non_null(work->right);

@@ -52,8 +52,10 @@ static void expect(const char *const *texts, unsigned num)
 static void siblings_are_one_legal_step_away(void **state)
 {
     static const char *const all[] = {
-        "async BM=64 BN=32 WM=32 WN=16 ST=4", "async BM=64 BN=32 WM=32 WN=16 ST=4 STREAM=1",
-        "async BM=64 BN=32 WM=32 WN=16 ST=4 BYTES=4", "async BM=64 BN=32 WM=32 WN=16 ST=4 COPY=1",
+        "async BM=64 BN=32 WM=32 WN=16 ST=4",
+        "async BM=64 BN=32 WM=32 WN=16 ST=4 STREAM=1",
+        "async BM=64 BN=32 WM=32 WN=16 ST=4 BYTES=4",
+        "async BM=64 BN=32 WM=32 WN=16 ST=4 COPY=1",
     };
     (void) state;
     begin("half");
@@ -65,7 +67,9 @@ static void siblings_are_one_legal_step_away(void **state)
 static void both_sides_of_what_is_thin_are_siblings(void **state)
 {
     static const char *const all[] = {
-        "thin VEC=4 ROWS=4", "thin SIDE=1 VEC=4 ROWS=4", "thin SHORT=2 VEC=4 ROWS=4",
+        "thin VEC=4 ROWS=4",
+        "thin SIDE=1 VEC=4 ROWS=4",
+        "thin SHORT=2 VEC=4 ROWS=4",
     };
     (void) state;
     begin("single");
@@ -78,7 +82,10 @@ static void both_sides_of_what_is_thin_are_siblings(void **state)
 static void siblings_of_siblings_wait(void **state)
 {
     static const char *const all[] = {
-        "tma STREAM=1", "tma STREAM=0", "tma STREAM=2", "tma STREAM=4",
+        "tma STREAM=1",
+        "tma STREAM=0",
+        "tma STREAM=2",
+        "tma STREAM=4",
     };
     (void) state;
     begin("half");
@@ -97,8 +104,8 @@ static void there_is_room_for_so_many(void **state)
     (void) state;
     begin("half");
     for (unsigned i = 0; i < MAX_FINALISTS - 1; i++) {
-        snprintf(text, sizeof text, "tma ST=%u GROUP=%u EARLY=%u BN=%u", 2 + i % 3,
-                1u << i / 3 % 5, i / 15 % 3, i < 45 ? 128 : 64);
+        snprintf(text, sizeof text, "tma ST=%u GROUP=%u EARLY=%u BN=%u", 2 + i % 3, 1u << i / 3 % 5,
+                i / 15 % 3, i < 45 ? 128 : 64);
         have(text);
     }
     assert_int_equal(phases.num_finalists, MAX_FINALISTS - 1);

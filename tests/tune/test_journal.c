@@ -55,8 +55,14 @@ static struct journal_head make_head(void)
 
 static struct record make_row(size_t size)
 {
-    struct record row = { .kind = RECORD_SEARCH, .precision = precision_find("single"), .m = size,
-            .n = size, .k = size, .seconds = 0.5, .cost = 0.25, .outcome = "ok" };
+    struct record row = { .kind = RECORD_SEARCH,
+        .precision = precision_find("single"),
+        .m = size,
+        .n = size,
+        .k = size,
+        .seconds = 0.5,
+        .cost = 0.25,
+        .outcome = "ok" };
     config_default(families[0], &row.config);
     return row;
 }
@@ -203,7 +209,7 @@ static void or_set_aside_when_asked(void **state)
     check_file(old_path, text, strlen(text));
     append(journal, 9);
     journal_close(journal);
-    journal = open_as(&head, true);    /* its own is not set aside */
+    journal = open_as(&head, true); /* its own is not set aside */
     assert_non_null(journal);
     assert_int_equal(records.num, 1);
     check_file(old_path, text, strlen(text));
@@ -288,7 +294,7 @@ static void a_full_disk_leaves_whole_rows(void **state)
         journal_close(journal);
     }
     struct journal *journal = open_good();
-    append(journal, 3);                /* there is room again */
+    append(journal, 3); /* there is room again */
     journal_close(journal);
     journal_close(open_good());
     assert_int_equal(records.num, 3);

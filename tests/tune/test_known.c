@@ -89,20 +89,20 @@ static void expect_unrolls(const char *device, size_t max, size_t num, const lon
 static void the_nearest_bundles_come_first(void **state)
 {
     (void) state;
-    expect_unrolls("new", 4, 3, (const long[]) { 4, 2, 1 });
-    expect_unrolls("D", 4, 3, (const long[]) { 2, 4, 1 });
-    expect_unrolls("S", 4, 3, (const long[]) { 1, 4, 2 });
-    expect_unrolls("new", 2, 2, (const long[]) { 4, 2 });
+    expect_unrolls("new", 4, 3, (const long[]){ 4, 2, 1 });
+    expect_unrolls("D", 4, 3, (const long[]){ 2, 4, 1 });
+    expect_unrolls("S", 4, 3, (const long[]){ 1, 4, 2 });
+    expect_unrolls("new", 2, 2, (const long[]){ 4, 2 });
 }
 
 /* A bundle for devices of another kind is none of a relative. */
 static void only_relatives_are_kin(void **state)
 {
     (void) state;
-    expect_listed(known_kin, "new", 4, 2, (const long[]) { 4, 2 });
-    expect_listed(known_kin, "D", 4, 2, (const long[]) { 2, 4 });
-    expect_listed(known_kin, "S", 4, 3, (const long[]) { 1, 4, 2 });
-    expect_listed(known_kin, "new", 1, 1, (const long[]) { 4 });
+    expect_listed(known_kin, "new", 4, 2, (const long[]){ 4, 2 });
+    expect_listed(known_kin, "D", 4, 2, (const long[]){ 2, 4 });
+    expect_listed(known_kin, "S", 4, 3, (const long[]){ 1, 4, 2 });
+    expect_listed(known_kin, "new", 1, 1, (const long[]){ 4 });
 }
 
 static void a_relative_is_no_match(void **state)

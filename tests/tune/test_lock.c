@@ -200,7 +200,8 @@ static void two_take_turns(void **state)
         lock_release(lock);
         assert_true(lock_take(lock, NULL, &waited));
         assert_true(read(pipes[0], letters, sizeof letters) > 0);
-        while (read(pipes[0], letters, sizeof letters) > 0) { }
+        while (read(pipes[0], letters, sizeof letters) > 0) {
+        }
     }
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);

@@ -56,7 +56,8 @@ static void the_same_problem_is_one(void **state)
     char error[EXTENTS_ERROR_BYTES] = "";
     (void) state;
     assert_true(read_text("8 1 1 s nn\n8x1x1 nn single weight=4 # again\n8 1 1 d nn\n8 1 1 s nt\n"
-            "8 1 1\n", error));
+                          "8 1 1\n",
+            error));
     assert_int_equal(own.num, 4);
     check(0, 8, "single", 0, 5);
     check(1, 8, "double", 0, 1);
@@ -70,7 +71,7 @@ static void only_so_many(void **state)
     (void) state;
     for (int i = 0, at = 0; i < OWN_MAX; i++)
         at += sprintf(text + at, "%d 1 1\n", i + 1);
-    strcat(text, "1 1 1\n");           /* is there already */
+    strcat(text, "1 1 1\n"); /* is there already */
     assert_true(read_text(text, error));
     assert_int_equal(own.num, OWN_MAX);
     strcat(text, "1 2 1\n");

@@ -26,7 +26,7 @@ static size_t list_evaluated(const char *family, size_t extent, const struct rec
     for (size_t i = 0; i < tuner.records.num && num < most; i++) {
         const struct record *r = &tuner.records.rows[i];
         if (r->kind == RECORD_SEARCH && r->m == extent && r->n == extent && r->k == extent &&
-            !strcmp(r->config.family->name, family))
+                !strcmp(r->config.family->name, family))
             evaluated[num++] = r;
     }
     return num;
@@ -53,7 +53,7 @@ static bool is_preset(const struct config *config)
     char error[FAMILY_ERROR_BYTES];
     for (unsigned i = 0; i < config->family->num_presets; i++)
         if (config_parse(config->family->presets[i].config, &preset, error) &&
-            config_equal(config, &preset))
+                config_equal(config, &preset))
             return true;
     return false;
 }
@@ -64,7 +64,7 @@ static void what_ranks_best_is_diverse(void **state)
     const struct record *evaluated[MOST];
     size_t first = 0;
     (void) state;
-    is_flat = true;                    /* so that every family's start is gone through */
+    is_flat = true; /* so that every family's start is gone through */
     run_search(search_find("guided"), 1024, 10);
     assert_int_equal(list_evaluated("packed", 1024, evaluated, MOST), MOST);
     while (first < MOST - RANKED && is_preset(&evaluated[first]->config))
@@ -247,7 +247,7 @@ static void others_evaluate_nothing_again(void **state)
 static void relatives_recipes_come_before_any_search(void **state)
 {
     (void) state;
-    is_uneven = true;                  /* each of the two is best somewhere */
+    is_uneven = true; /* each of the two is best somewhere */
     make_kin(60);
     assert_true(run_made(60));
     const size_t search = first_row(RECORD_SEARCH);
@@ -325,7 +325,8 @@ static bool is_own(const struct record *r)
 static void own_shapes_are_timed_for_all_pairs_and_pinned(void **state)
 {
     static const struct own_shape own[] = {
-        { { 321, 123, 77 }, NULL, -1, 2 }, { { 99, 1000, 45 }, NULL, -1, 1 },
+        { { 321, 123, 77 }, NULL, -1, 2 },
+        { { 99, 1000, 45 }, NULL, -1, 1 },
     };
     static struct winners winners;
     char error[FAMILY_ERROR_BYTES];

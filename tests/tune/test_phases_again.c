@@ -11,7 +11,7 @@ static void budgets_hold(void **state)
     for (int strict = 0; strict < 2; strict++)
         for (double seconds = 4; seconds < 20; seconds *= 4) {
             make_kin(seconds);
-            tuner.is_strict = strict;  /* then every evaluation's limit counts */
+            tuner.is_strict = strict; /* then every evaluation's limit counts */
             run_made(seconds);
             assert_true(tuner.spent < seconds + 1);
             assert_true(is_verified(&tuner.records.rows[first_row(RECORD_EDGES)].config,
@@ -97,7 +97,7 @@ static void a_finalist_far_behind_is_left_out(void **state)
         timed += shapes <= FITTED_FROM && r->kind == RECORD_MATRIX &&
                  config_equal(&r->config, &kin[1]);
     }
-    assert_int_equal(timed, FITTED_FROM);        /* as long as nothing is known */
+    assert_int_equal(timed, FITTED_FROM); /* as long as nothing is known */
     assert_in_range(count_pruned(&kin[1]), 1, count_tasks(RECORD_MATRIX) - FITTED_FROM);
     /* At held-out shapes it must be far behind indeed. */
     const unsigned held = count_rows(RECORD_HELD, &kin[1]), all = count_tasks(RECORD_HELD);
@@ -114,26 +114,29 @@ static unsigned count_filled(bool is_slow)
     is_cpu = false;
     slow_family = is_slow ? "direct" : NULL;
     make_kin(1000);
-    struct phases phases = { .tuner = &tuner, .precision = precision_find("single"),
-            .seconds = 1000, .rate = 1e9, .finalists = { kin[0], kin[1] }, .num_finalists = 2 };
+    struct phases phases = { .tuner = &tuner,
+        .precision = precision_find("single"),
+        .seconds = 1000,
+        .rate = 1e9,
+        .finalists = { kin[0], kin[1] },
+        .num_finalists = 2 };
     struct draw draw = drawn_begin(&phases, "tune");
     struct record results[2];
     for (int pair = 0; pair < NUM_PAIRS; pair++) {
         const struct problem problem = problem_of_pair(phases.precision, pair);
-        assert_true(tuner_evaluate(&tuner, RECORD_EDGES, &problem, (struct shape) { 0, 0, 0 },
-                    kin, 2, 0, results));
+        assert_true(tuner_evaluate(&tuner, RECORD_EDGES, &problem, (struct shape){ 0, 0, 0 }, kin,
+                2, 0, results));
     }
     for (unsigned i = 0; i < SHAPES; i++) {
         struct drawn drawn;
         assert_true(draw_shape(&draw, &drawn));
         const struct problem problem = { phases.precision, drawn.transa, drawn.transb };
         assert_true(tuner_evaluate(&tuner, RECORD_MATRIX, &problem,
-                    (struct shape) { drawn.m, drawn.n, drawn.k }, kin, i < TIMED ? 2 : 1, 0,
-                    results));
+                (struct shape){ drawn.m, drawn.n, drawn.k }, kin, i < TIMED ? 2 : 1, 0, results));
     }
     assert_int_equal(count_rows(RECORD_MATRIX, &kin[1]), TIMED);
     assert_true(drawn_fill(&phases, "tune", 2 * SHAPES, 1));
-    assert_int_equal(count_tasks(RECORD_MATRIX), SHAPES);     /* none that was not there */
+    assert_int_equal(count_tasks(RECORD_MATRIX), SHAPES); /* none that was not there */
     return count_rows(RECORD_MATRIX, &kin[1]) - TIMED;
 }
 
@@ -207,7 +210,7 @@ static void a_replay_evaluates_nothing(void **state)
 /* From wherever it was stopped, what is evaluated is what would have been. */
 static void a_resumed_run_evaluates_the_same(void **state)
 {
-    static const unsigned parts[] = { 1, 6, 9 };         /* of 10 */
+    static const unsigned parts[] = { 1, 6, 9 }; /* of 10 */
     (void) state;
     is_uneven = true;
     make_kin(30);
@@ -231,7 +234,7 @@ static void a_resumed_run_evaluates_the_same(void **state)
 static struct record *run_shard(unsigned index, double seconds, size_t *num)
 {
     make_kin(seconds);
-    tuner.records.head.shard = (struct shard) { .index = index, .num = 2 };
+    tuner.records.head.shard = (struct shard){ .index = index, .num = 2 };
     assert_true(run_made(seconds));
     *num = tuner.records.num;
     return copy_rows(*num);
@@ -251,7 +254,7 @@ static void a_shard_only_searches(void **state)
                 is_there = is_there || same_task(&rows[s][i], &rows[1 - s][j]);
                 assert_false(record_same_evaluation(&rows[s][i], &rows[1 - s][j]));
             }
-            assert_true(is_there);     /* all are searched by both */
+            assert_true(is_there); /* all are searched by both */
         }
     free(rows[0]);
     free(rows[1]);
@@ -268,7 +271,7 @@ static void shards_search_at_large_shapes(void **state)
     free(rows);
     make_tuner(search_find("guided"), 10);
     tuner.facts.value[FACT_UNITS] = 100;
-    tuner.records.head.shard = (struct shard) { .index = 1, .num = 2 };
+    tuner.records.head.shard = (struct shard){ .index = 1, .num = 2 };
     assert_true(run_made(10));
     assert_true(most_operations() > 10 * most_of_one);
 }

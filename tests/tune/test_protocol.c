@@ -37,8 +37,17 @@ static void test_begin(void **state)
     assert_string_equal(line, "begin 31");
     assert_true(protocol_read_begin(line, 32, &config) && config == 31);
     static const char *const wrong[] = {
-        "begin 31", "begin 4294967296", "begin 18446744073709551616", "begin -0", "begin +0",
-        "begin  0", "begin 00", "begin 0 ", "begin ", "begin", "",
+        "begin 31",
+        "begin 4294967296",
+        "begin 18446744073709551616",
+        "begin -0",
+        "begin +0",
+        "begin  0",
+        "begin 00",
+        "begin 0 ",
+        "begin ",
+        "begin",
+        "",
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
         assert_false(protocol_read_begin(wrong[i], 31, &config));
@@ -47,8 +56,10 @@ static void test_begin(void **state)
 static void test_result(void **state)
 {
     (void) state;
-    const struct trial_result wrote = { .outcome = TRIAL_WRONG, .seconds = 0.25, .spread = 0.5,
-            .message = "C[0][0] is nan" };
+    const struct trial_result wrote = { .outcome = TRIAL_WRONG,
+        .seconds = 0.25,
+        .spread = 0.5,
+        .message = "C[0][0] is nan" };
     struct trial_result read = { .cost = 1 };
     unsigned config;
     protocol_write_result(3, &wrote, line);
@@ -60,8 +71,14 @@ static void test_result(void **state)
     assert_true(protocol_read_result("result 0 ok 0.001 0.01", 1, &config, &read));
     assert_string_equal(read.message, "");
     static const char *const wrong[] = {
-        "result 4 ok 1 1 ", "result 4294967296 ok 1 1 ", "result 0 good 1 1 ", "result 0 ok 1",
-        "result 0 ok fast 1 ", "result 0 ok 1 1x", "result 0 wrong 0 0 a tab\tin it", "result",
+        "result 4 ok 1 1 ",
+        "result 4294967296 ok 1 1 ",
+        "result 0 good 1 1 ",
+        "result 0 ok 1",
+        "result 0 ok fast 1 ",
+        "result 0 ok 1 1x",
+        "result 0 wrong 0 0 a tab\tin it",
+        "result",
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
         assert_false(protocol_read_result(wrong[i], 4, &config, &read));
@@ -72,8 +89,11 @@ static void test_requests(void **state)
     (void) state;
     static struct trial_request read;
     struct trial_request wrote = { .kind = TRIAL_MEASURE,
-            .problem = { precision_find("single"), true, false }, .m = 1, .n = 2, .k = 3,
-            .incumbent = 0.5 };
+        .problem = { precision_find("single"), true, false },
+        .m = 1,
+        .n = 2,
+        .k = 3,
+        .incumbent = 0.5 };
     protocol_write_request(&wrote, 7, line);
     assert_string_equal(line, "measure s 1 0 1 2 3 0.5 7");
     assert_true(protocol_read_request(line, &read) && read.kind == TRIAL_MEASURE);
@@ -92,9 +112,16 @@ static void test_requests(void **state)
     assert_string_equal(line, "compile s 1 0 1");
     assert_true(protocol_read_request(line, &read) && read.kind == TRIAL_COMPILE);
     static const char *const wrong[] = {
-        "edges s 0 0 0", "edges s 0 0 65", "edges s 2 0 1", "edges q 0 0 1", "edges s 0 0 1 1",
-        "measure s 0 0 1 1 1 nan 1", "measure s 0 0 -1 1 1 0 1", "measure s 0 0 1 1 1 -1 1",
-        "edges", "",
+        "edges s 0 0 0",
+        "edges s 0 0 65",
+        "edges s 2 0 1",
+        "edges q 0 0 1",
+        "edges s 0 0 1 1",
+        "measure s 0 0 1 1 1 nan 1",
+        "measure s 0 0 -1 1 1 0 1",
+        "measure s 0 0 1 1 1 -1 1",
+        "edges",
+        "",
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
         assert_false(protocol_read_request(wrong[i], &read));
@@ -115,8 +142,10 @@ static void test_configs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_greeting), cmocka_unit_test(test_begin),
-        cmocka_unit_test(test_result), cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_greeting),
+        cmocka_unit_test(test_begin),
+        cmocka_unit_test(test_result),
+        cmocka_unit_test(test_requests),
         cmocka_unit_test(test_configs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

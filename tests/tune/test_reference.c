@@ -23,8 +23,16 @@ static struct reference prepare(struct buffers *x, size_t m, size_t n, size_t k)
     x->low = calloc(m * n + 1, sizeof(double));
     x->magnitude = calloc(m * n + 1, sizeof(double));
     assert_true(x->a && x->b && x->c && x->high && x->low && x->magnitude);
-    return (struct reference) { .m = m, .n = n, .k = k, .alpha = 1, .a = x->a, .b = x->b, .c = x->c,
-            .high = x->high, .low = x->low, .magnitude = x->magnitude };
+    return (struct reference){ .m = m,
+        .n = n,
+        .k = k,
+        .alpha = 1,
+        .a = x->a,
+        .b = x->b,
+        .c = x->c,
+        .high = x->high,
+        .low = x->low,
+        .magnitude = x->magnitude };
 }
 
 static void release(struct buffers *x)
@@ -76,13 +84,13 @@ static void test_double_keeps_what_double_loses(void **state)
     (void) state;
     struct reference r = prepare(&x, 1, 1, 3);
     r.is_double = true;
-    memcpy(x.a, (double[]) { 0x1p60, 1, -0x1p60 }, 3 * sizeof(double));
-    memcpy(x.b, (double[]) { 1, 1, 1 }, 3 * sizeof(double));
+    memcpy(x.a, (double[]){ 0x1p60, 1, -0x1p60 }, 3 * sizeof(double));
+    memcpy(x.b, (double[]){ 1, 1, 1 }, 3 * sizeof(double));
     assert_true(reference_gemm(&r));
     assert_true(x.high[0] == 1 && x.low[0] == 0);
-    const double near_one = 1 + 0x1p-52;         /* its square is 1 + 2^-51 + 2^-104 */
-    memcpy(x.a, (double[]) { near_one, -1, -0x1p-51 }, 3 * sizeof(double));
-    memcpy(x.b, (double[]) { near_one, 1, 1 }, 3 * sizeof(double));
+    const double near_one = 1 + 0x1p-52; /* its square is 1 + 2^-51 + 2^-104 */
+    memcpy(x.a, (double[]){ near_one, -1, -0x1p-51 }, 3 * sizeof(double));
+    memcpy(x.b, (double[]){ near_one, 1, 1 }, 3 * sizeof(double));
     assert_true(reference_gemm(&r));
     assert_true(x.high[0] + x.low[0] == 0x1p-104);
     release(&x);

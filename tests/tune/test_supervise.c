@@ -120,8 +120,10 @@ static void test_probe_tells_absent_from_broken(void **state)
         const char *device;
         enum supervise_probe found;
     } expected[] = {
-        { "good", SUPERVISE_FOUND }, { "bad-canary", SUPERVISE_FOUND },
-        { "no-device", SUPERVISE_ABSENT }, { "no-context", SUPERVISE_BROKEN },
+        { "good", SUPERVISE_FOUND },
+        { "bad-canary", SUPERVISE_FOUND },
+        { "no-device", SUPERVISE_ABSENT },
+        { "no-context", SUPERVISE_BROKEN },
         { "crash-greeting", SUPERVISE_BROKEN },
     };
     (void) state;
@@ -150,7 +152,7 @@ static void test_what_the_time_does_not_do_for_is_late(void **state)
     assert_int_equal(results[0].outcome, TRIAL_OK);
     assert_int_equal(results[1].outcome, TRIAL_LATE);
     assert_int_equal(results[2].outcome, TRIAL_LATE);
-    make_request(&request, tm, 1);     /* the next one finds a child that works */
+    make_request(&request, tm, 1); /* the next one finds a child that works */
     assert_true(supervise_run(supervisor, &request, results, NULL));
     assert_int_equal(results[0].outcome, TRIAL_OK);
     supervise_close(&supervisor);
@@ -209,7 +211,7 @@ static void test_each_misbehaviour_costs_one_config(void **state)
         for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
             struct trial_request request;
             struct trial_result results[3];
-            make_request(&request, (int[]) { GOOD, expected[i].tm, GOOD }, 3);
+            make_request(&request, (int[]){ GOOD, expected[i].tm, GOOD }, 3);
             assert_true(supervise_run(supervisor, &request, results, NULL));
             assert_int_equal(results[0].outcome, TRIAL_OK);
             assert_int_equal(results[2].outcome, TRIAL_OK);
@@ -221,7 +223,7 @@ static void test_each_misbehaviour_costs_one_config(void **state)
         supervise_close(&supervisor);
     }
     assert_int_equal(open_files(), files);
-    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);    /* no child is left */
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
 }
 
 static void test_all_at_once(void **state)
@@ -234,8 +236,9 @@ static void test_all_at_once(void **state)
     struct supervisor *supervisor = open_good("interleaved");
     assert_true(supervise_run(supervisor, &request, results, NULL));
     for (int i = 0; i < 9; i++)
-        assert_int_equal(results[i].outcome,
-                tm[i] == GOOD ? TRIAL_OK : tm[i] == HANG ? TRIAL_TIMEOUT : TRIAL_CRASH);
+        assert_int_equal(results[i].outcome, tm[i] == GOOD   ? TRIAL_OK
+                                             : tm[i] == HANG ? TRIAL_TIMEOUT
+                                                             : TRIAL_CRASH);
     assert_true(results[2].cost >= LEAP_SECONDS / 2);
     supervise_close(&supervisor);
 }
@@ -294,10 +297,10 @@ static void test_device_that_breaks(void **state)
     unlink(path);
     snprintf(device, sizeof device, "break:%s", path);
     struct supervisor *supervisor = open_good(device);
-    make_request(&request, (int[]) { CRASH }, 1);
+    make_request(&request, (int[]){ CRASH }, 1);
     assert_true(supervise_run(supervisor, &request, results, NULL));
     assert_int_equal(results[0].outcome, TRIAL_CRASH);
-    make_request(&request, (int[]) { GOOD, GOOD }, 2);
+    make_request(&request, (int[]){ GOOD, GOOD }, 2);
     assert_false(supervise_run(supervisor, &request, results, NULL));
     assert_int_equal(results[0].outcome, TRIAL_DEVICE);
     assert_int_equal(results[1].outcome, TRIAL_DEVICE);
@@ -322,7 +325,7 @@ static void test_stop(void **state)
     struct trial_request request;
     struct trial_result results[3];
     (void) state;
-    make_request(&request, (int[]) { GOOD, HANG, GOOD }, 3);
+    make_request(&request, (int[]){ GOOD, HANG, GOOD }, 3);
     struct supervisor *supervisor = open_good("good");
     on_signal(stop_now);
     stop = 0;
@@ -335,7 +338,7 @@ static void test_stop(void **state)
     }
     assert_false(supervise_run(supervisor, &request, results, &stop));
     stop = 0;
-    make_request(&request, (int[]) { GOOD }, 1);
+    make_request(&request, (int[]){ GOOD }, 1);
     assert_true(supervise_run(supervisor, &request, results, &stop));
     assert_int_equal(results[0].outcome, TRIAL_OK);
     supervise_close(&supervisor);
@@ -354,7 +357,7 @@ static void test_waits_for_its_turn(void **state)
     assert_non_null(supervisor);
     struct lock *lock = lock_open(LOCK_FOLDER, &facts);
     assert_true(lock_take(lock, NULL, &waited));
-    make_request(&request, (int[]) { GOOD }, 1);
+    make_request(&request, (int[]){ GOOD }, 1);
     stop = 0;
     signal(SIGALRM, stop_now);
     alarm(1);
@@ -400,7 +403,7 @@ static void test_building_ahead(void **state)
         assert_int_equal(outcome_of(supervisor, GOOD), TRIAL_OK);
     }
     build(supervisor, CRASH);
-    nanosleep(&(struct timespec) { .tv_nsec = 100000000 }, NULL);
+    nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
     assert_int_equal(outcome_of(supervisor, GOOD), TRIAL_OK);
     supervise_close(&supervisor);
 }
@@ -427,7 +430,7 @@ static void test_each_builds_its_own(void **state)
     assert_null(take(ahead, 1));
     build_ahead(ahead, 1);
     build_ahead(ahead, 2);
-    build_ahead(ahead, 12);             /* three cores are for two builders */
+    build_ahead(ahead, 12); /* three cores are for two builders */
     struct supervisor *one = take(ahead, 1), *two = take(ahead, 2);
     assert_true(one && two && one != two);
     assert_null(take(ahead, 1));

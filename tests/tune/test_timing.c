@@ -54,13 +54,13 @@ static void test_least_time(void **state)
     const double flops = 2.0 * 1000 * 1000 * 1000;
     const double single = timing_least(&facts, precision_find("single"), 1000, 1000, 1000);
     const double twice = timing_least(&facts, precision_find("double"), 1000, 1000, 1000);
-    const double peak = 2 * 2.6e9 * 16 * 4;      /* two fused multiply-adds a cycle */
+    const double peak = 2 * 2.6e9 * 16 * 4; /* two fused multiply-adds a cycle */
     assert_true(flops / single >= 2 * peak && flops / single <= 10 * peak);
     assert_true(fabs(twice / single - 2) < 1e-9);
-    facts.value[FACT_CLOCK_MHZ] = 1;             /* a simulator's: taken for a usual one */
+    facts.value[FACT_CLOCK_MHZ] = 1; /* a simulator's: taken for a usual one */
     const double simulated = timing_least(&facts, precision_find("single"), 1000, 1000, 1000);
     assert_true(simulated > single && simulated < 3 * single);
-    facts.value[FACT_CLOCK_MHZ] = 0;             /* unknown: no bound */
+    facts.value[FACT_CLOCK_MHZ] = 0; /* unknown: no bound */
     assert_true(timing_least(&facts, precision_find("single"), 1000, 1000, 1000) == 0);
 }
 
@@ -76,7 +76,7 @@ static void test_samples(void **state)
     timing_choose_samples(&facts, 30, &many);
     assert_true(!few.is_broad && many.is_broad && few.sustained && many.sustained);
     assert_true(few.sample > many.sample && few.enough > many.enough);
-    assert_true(few.incumbent == 1 && many.incumbent == 1);    /* left alone */
+    assert_true(few.incumbent == 1 && many.incumbent == 1); /* left alone */
     facts.value[FACT_IS_CPU] = 1;
     timing_choose_samples(&facts, 1, &few);
     timing_choose_samples(&facts, 30, &many);

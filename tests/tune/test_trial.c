@@ -25,7 +25,7 @@ static void begin_request(enum trial_kind kind, const char *precision, size_t ex
     request.kind = kind;
     request.problem.precision = precision_find(precision);
     request.m = request.n = request.k = extent;
-    request.deadline = 3600;           /* none, however slow the machine */
+    request.deadline = 3600; /* none, however slow the machine */
 }
 
 static void add_config(const char *text)
@@ -107,7 +107,7 @@ static void test_illegal(void **state)
 {
     (void) state;
     begin_request(TRIAL_MEASURE, "single", 100);
-    add_config("tiled GUARD=0");       /* 100 is no multiple of its tiles */
+    add_config("tiled GUARD=0"); /* 100 is no multiple of its tiles */
     add_config("tiled WGM=32 WGN=32 TM=8 NV=8 VEC=16");
     assert_true(supervise_run(supervisor, &request, results, NULL));
     expect(0, TRIAL_ILLEGAL);

@@ -47,7 +47,7 @@ static int remove_folder(void **state)
 static void begin(const char *device, double seconds)
 {
     struct journal_head head = { .generator = 77 };
-    tuner = (struct tuner) { .budget = seconds, .quiet = true, .stop = &never };
+    tuner = (struct tuner){ .budget = seconds, .quiet = true, .stop = &never };
     tuner.supervisor = supervise_open(program, device, NULL, &tuner.facts, tuner.error);
     if (!tuner.supervisor)
         fail_msg("%s", tuner.error);
@@ -82,8 +82,8 @@ static bool evaluate(int tm, struct record *result)
     char text[64], error[FAMILY_ERROR_BYTES];
     snprintf(text, sizeof text, "direct TM=%d", tm);
     assert_true(config_parse(text, &config, error));
-    return tuner_evaluate(&tuner, RECORD_SEARCH, &problem, (struct shape) { 64, 64, 64 }, &config,
-            1, 0, result);
+    return tuner_evaluate(&tuner, RECORD_SEARCH, &problem, (struct shape){ 64, 64, 64 }, &config, 1,
+            0, result);
 }
 
 /* What hangs costs the time that there was, is written down, and then nothing is evaluated. */
@@ -132,7 +132,7 @@ static void more_time_evaluates_again(void **state)
     begin("good", 3);
     assert_true(evaluate(HANG, &result));
     assert_int_equal(tuner.num_measured, 1);
-    assert_true(result.seconds > 2);   /* what there was time for */
+    assert_true(result.seconds > 2); /* what there was time for */
 }
 
 /* A device that goes away ends the run, and it is told from a journal that cannot be written. */

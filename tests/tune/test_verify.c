@@ -90,7 +90,8 @@ static struct kiln_stage stage = {
 /* However wrong, it stays within the zones around the matrices, or else it might crash the test. */
 static void write_kernel(const struct fault *fault, char *text, size_t size)
 {
-    snprintf(text, size, KERNEL_HEAD
+    snprintf(text, size,
+            KERNEL_HEAD
             "    const int i = get_global_id(1), j = get_global_id(0);\n"
             "    float s = 0;\n"
             "    if (%s)\n"
@@ -100,7 +101,8 @@ static void write_kernel(const struct fault *fault, char *text, size_t size)
             "             B[b_offset + p * ldb + min(j, N - 1)];\n"
             "    %s\n"
             "    %s\n"
-            "}\n", fault->outside, fault->terms, fault->sum, fault->store);
+            "}\n",
+            fault->outside, fault->terms, fault->sum, fault->store);
 }
 
 /* A fault's kernel as the only recipe of a bundle, opened. */
@@ -118,7 +120,7 @@ struct fixture {
 
 static struct problem problem_nn(void)
 {
-    return (struct problem) { .precision = precision_find("single") };
+    return (struct problem){ .precision = precision_find("single") };
 }
 
 /* With the text that is in the fixture, for the problem. */
@@ -126,23 +128,38 @@ static void fixture_open_problem(struct fixture *fixture, const char *name,
         const struct kiln_stage *multiply, const struct problem *problem)
 {
     const uint32_t len = (uint32_t) strlen(fixture->text);
-    fixture->program = (struct kiln_program) { .num_symbols = 1, .text_bytes = len,
-            .hash = kiln_hash(KILN_HASH_BEGIN, fixture->text, len) };
-    fixture->text[len - 1] = '\0';     /* for the newline */
-    fixture->recipe = (struct kiln_recipe) { .name = name,
-            .precision = (uint8_t) problem->precision->id, .transa = problem->transa,
-            .transb = problem->transb, .index_bits = 32,
-            .num_stages = 1, .stages = multiply, .tile = { 4, 16, 1 }, .reach = { 4, 16, 1 },
-            .split = 1 };
-    fixture->bundle = (struct kiln_bundle) { .format = KILN_BUNDLE_FORMAT, .name = "test",
-            .provenance = "", .num_programs = 1, .num_recipes = 1, .programs = &fixture->program,
-            .recipes = &fixture->recipe, .pool = { .text_bytes = len, .num_lines = 1,
-            .num_symbols = 1, .text = fixture->text, .lines = &fixture->line,
-            .symbols = &fixture->symbol } };
+    fixture->program = (struct kiln_program){ .num_symbols = 1,
+        .text_bytes = len,
+        .hash = kiln_hash(KILN_HASH_BEGIN, fixture->text, len) };
+    fixture->text[len - 1] = '\0'; /* for the newline */
+    fixture->recipe = (struct kiln_recipe){ .name = name,
+        .precision = (uint8_t) problem->precision->id,
+        .transa = problem->transa,
+        .transb = problem->transb,
+        .index_bits = 32,
+        .num_stages = 1,
+        .stages = multiply,
+        .tile = { 4, 16, 1 },
+        .reach = { 4, 16, 1 },
+        .split = 1 };
+    fixture->bundle = (struct kiln_bundle){ .format = KILN_BUNDLE_FORMAT,
+        .name = "test",
+        .provenance = "",
+        .num_programs = 1,
+        .num_recipes = 1,
+        .programs = &fixture->program,
+        .recipes = &fixture->recipe,
+        .pool = { .text_bytes = len,
+                .num_lines = 1,
+                .num_symbols = 1,
+                .text = fixture->text,
+                .lines = &fixture->line,
+                .symbols = &fixture->symbol } };
     fixture->problem = *problem;
     const struct kiln_context_params params = { .bundle = &fixture->bundle };
-    assert_int_equal(kiln_context_create(launcher.context, launcher.device, &params,
-            &fixture->context), KILN_SUCCESS);
+    assert_int_equal(
+            kiln_context_create(launcher.context, launcher.device, &params, &fixture->context),
+            KILN_SUCCESS);
     verifier_init(&fixture->verifier, &launcher);
 }
 
@@ -181,12 +198,13 @@ static void fixture_open_complex(struct fixture *fixture, const char *sum, int p
             "        s += %s;\n"
             "    }\n"
             "    " RIGHT_STORE "\n"
-            "}\n", problem.transa ? "p * lda + i" : "i * lda + p",
+            "}\n",
+            problem.transa ? "p * lda + i" : "i * lda + p",
             problem.transb ? "j * ldb + p" : "p * ldb + j", sum);
     fixture_open_problem(fixture, "complex", &stage, &problem);
 }
 
-enum { TURNS = 512 };                  /* more than there are tiles in classes without turns */
+enum { TURNS = 512 }; /* more than there are tiles in classes without turns */
 
 /* Work-groups take tiles of 4 x 16 in turn, up to one of that number. */
 static void fixture_open_turns(struct fixture *fixture, const char *end)
@@ -198,7 +216,8 @@ static void fixture_open_turns(struct fixture *fixture, const char *end)
     in_turn.tile[0] = TURNS;
     in_turn.local[0] = 1;
     memset(fixture, 0, sizeof *fixture);
-    snprintf(fixture->text, sizeof fixture->text, KERNEL_HEAD
+    snprintf(fixture->text, sizeof fixture->text,
+            KERNEL_HEAD
             "    const int across = (N + 15) / 16, tiles = (M + 3) / 4 * across;\n"
             "    for (int e = get_group_id(0) * 64; e < (%s) * 64;\n"
             "            e += e %% 64 == 63 ? %d * 64 - 63 : 1) {\n"
@@ -210,7 +229,8 @@ static void fixture_open_turns(struct fixture *fixture, const char *end)
             "        if (i < M && j < N)\n"
             "            %s\n"
             "    }\n"
-            "}\n", end, TURNS, RIGHT_STORE);
+            "}\n",
+            end, TURNS, RIGHT_STORE);
     fixture_open_text(fixture, "in-turn", &in_turn);
 }
 
@@ -266,10 +286,10 @@ static void test_complex_kernels(void **state)
 {
     static const char *const sums[] = {
         "(float2) (a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x)",
-        "(float2) (a.x * b.x + a.y * b.y, a.y * b.x - a.x * b.y)",    /* b conjugated */
+        "(float2) (a.x * b.x + a.y * b.y, a.y * b.x - a.x * b.y)", /* b conjugated */
         "(float2) (a.x * b.x - a.y * b.y, a.y * b.x - a.x * b.y)",
         "(float2) (a.x * b.x, a.x * b.y + a.y * b.x)",
-        "(float2) (a.x * b.y + a.y * b.x, a.x * b.x - a.y * b.y)",    /* parts change places */
+        "(float2) (a.x * b.y + a.y * b.x, a.x * b.x - a.y * b.y)", /* parts change places */
         "(float2) (a.x * b.x - a.y * b.y, 0)",
         "a * b",
     };
@@ -330,8 +350,11 @@ static void test_only_gauge_sees_precision(void **state)
 {
     struct fixture fixture;
     char message[VERIFY_MESSAGE_BYTES];
-    const struct verify_case of = { .problem = problem_nn(), .m = 20, .n = 30, .k = 40,
-            .alpha = 1 };
+    const struct verify_case of = { .problem = problem_nn(),
+        .m = 20,
+        .n = 30,
+        .k = 40,
+        .alpha = 1 };
     (void) state;
     fixture_open(&fixture, &faults[sizeof faults / sizeof faults[0] - 1]);
     assert_int_equal(verify_exact(&fixture.verifier, fixture.context, &of, message), VERIFY_OK);
@@ -355,8 +378,12 @@ static void test_messages_name_the_place(void **state)
         for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
             struct fixture fixture;
             char message[VERIFY_MESSAGE_BYTES];
-            const struct verify_case of = { .problem = problem_nn(), .m = 20, .n = 30, .k = 40,
-                    .alpha = 1, .pad_c = 2 };
+            const struct verify_case of = { .problem = problem_nn(),
+                .m = 20,
+                .n = 30,
+                .k = 40,
+                .alpha = 1,
+                .pad_c = 2 };
             if (strcmp(faults[i].name, expected[e].fault))
                 continue;
             fixture_open(&fixture, &faults[i]);
@@ -381,19 +408,24 @@ static void test_threads_say_the_same(void **state)
         { "if (i >= 137 && j >= 800) s += 1;", "C[137][800] is " },
         { "if (i == 9 && j == 9) C[c_offset - 2] = 0;", "wrote 2 elements before C" },
         { "if (i == 9 && j == 9) C[c_offset + (M - 1) * ldc + N] = 0;",
-          "wrote 1 elements after C's end" },
+                "wrote 1 elements after C's end" },
         { "if (i == 9 && j == 9) C[c_offset + 400 * ldc + N + 1] = 0;",
-          "wrote between rows, at row 400 column 1001" },
+                "wrote between rows, at row 400 column 1001" },
     };
     (void) state;
     for (size_t w = 0; w < sizeof wrong / sizeof wrong[0]; w++) {
         const struct fault fault = { "large", RIGHT_OUTSIDE, RIGHT_TERMS, wrong[w].extra,
-                RIGHT_STORE };
+            RIGHT_STORE };
         char message[4][VERIFY_MESSAGE_BYTES];
         for (unsigned i = 0; i < 4; i++) {
             struct fixture fixture;
-            const struct verify_case of = { .problem = problem_nn(), .m = 1100, .n = 1000, .k = 5,
-                    .pad_c = 2, .alpha = 1, .beta = i & 2 ? 0.75 : 0 };
+            const struct verify_case of = { .problem = problem_nn(),
+                .m = 1100,
+                .n = 1000,
+                .k = 5,
+                .pad_c = 2,
+                .alpha = 1,
+                .beta = i & 2 ? 0.75 : 0 };
             fixture_open(&fixture, &fault);
             fixture.verifier.cores = i & 1 ? 8 : 1;
             verify_exact(&fixture.verifier, fixture.context, &of, message[i]);
@@ -409,8 +441,11 @@ static void test_threads_say_the_same(void **state)
 /* What one candidate left in C is not what the next one starts from. */
 static void test_nothing_is_left_of_the_last_one(void **state)
 {
-    const struct verify_case of = { .problem = problem_nn(), .m = 20, .n = 30, .k = 40,
-            .alpha = 1 };
+    const struct verify_case of = { .problem = problem_nn(),
+        .m = 20,
+        .n = 30,
+        .k = 40,
+        .alpha = 1 };
     const struct fault idle = { "idle", "true", RIGHT_TERMS, RIGHT_SUM, RIGHT_STORE };
     struct fixture first, second;
     char message[VERIFY_MESSAGE_BYTES];
@@ -430,8 +465,17 @@ static void test_other_ways_to_call(void **state)
 {
     struct fixture fixture;
     char message[VERIFY_MESSAGE_BYTES];
-    struct verify_case of = { .problem = problem_nn(), .m = 20, .n = 30, .k = 40, .alpha = 2,
-            .beta = 0.75, .pad_a = 1, .pad_b = 2, .pad_c = 3, .by_columns = true, .repeats = 2 };
+    struct verify_case of = { .problem = problem_nn(),
+        .m = 20,
+        .n = 30,
+        .k = 40,
+        .alpha = 2,
+        .beta = 0.75,
+        .pad_a = 1,
+        .pad_b = 2,
+        .pad_c = 3,
+        .by_columns = true,
+        .repeats = 2 };
     (void) state;
     fixture_open(&fixture, &right);
     launcher.is_plain = true;
@@ -448,8 +492,8 @@ static void test_repeats_must_agree(void **state)
 {
     struct fixture fixture;
     char message[VERIFY_MESSAGE_BYTES];
-    const struct fault fickle = { "fickle", RIGHT_OUTSIDE, RIGHT_TERMS, RIGHT_SUM, RIGHT_STORE
-            " if (i == 0 && j == 0) ((__global float *) A)[a_offset] *= 1.000001f;" };
+    const struct fault fickle = { "fickle", RIGHT_OUTSIDE, RIGHT_TERMS, RIGHT_SUM,
+        RIGHT_STORE " if (i == 0 && j == 0) ((__global float *) A)[a_offset] *= 1.000001f;" };
     struct verify_case of = { .problem = problem_nn(), .m = 1, .n = 1, .k = 40, .alpha = 1 };
     (void) state;
     fixture_open(&fixture, &fickle);
@@ -472,7 +516,7 @@ static void test_refused(void **state)
             VERIFY_REFUSED);
     fixture_close(&fixture);
     fixture_open(&fixture, &right);
-    fixture.recipe.guard.m = 16;       /* does not divide 20 */
+    fixture.recipe.guard.m = 16; /* does not divide 20 */
     assert_false(kiln_guard_takes_extents(&fixture.recipe.guard, 20, 30, 40));
     assert_int_equal(verify_gauge(&fixture.verifier, fixture.context, &of, message),
             VERIFY_REFUSED);
@@ -484,8 +528,11 @@ static void test_too_deep(void **state)
 {
     struct fixture fixture;
     char message[VERIFY_MESSAGE_BYTES];
-    struct verify_case of = { .problem = problem_nn(), .m = 1, .n = 1, .k = (size_t) 1 << 20,
-            .alpha = 1 };
+    struct verify_case of = { .problem = problem_nn(),
+        .m = 1,
+        .n = 1,
+        .k = (size_t) 1 << 20,
+        .alpha = 1 };
     (void) state;
     fixture_open(&fixture, &right);
     assert_int_equal(verify_exact(&fixture.verifier, fixture.context, &of, message), VERIFY_OK);

@@ -198,7 +198,7 @@ enum kiln_status {
     KILN_PACK_OF_TRIANGLE = 52         /* an operand is packed, or to be packed, and uplo_a or
                                           uplo_b says that one triangle of it is stored */
 };
-enum { KILN_NUM_STATUSES = 53 };      /* Kiln's own, KILN_SUCCESS included */
+enum { KILN_NUM_STATUSES = 53 }; /* Kiln's own, KILN_SUCCESS included */
 
 /* A status in words, for people: a few words for Kiln's own, the name ("CL_OUT_OF_RESOURCES") for
  * those of OpenCL 1.2, a general text for any other value. Never NULL; static, not to be freed. */
@@ -252,13 +252,13 @@ struct kiln_context_params {
     /* Not 0: the log is also told each shape that a call has, or a question about one, when it
      * was not seen lately, as the file for option shapes wants it behind the first word:
      * "shape: M N K single nt", and " batch=N" for a batch; the precision is "emulated" where
-     * emulation is allowed and there. Of a complex product the real one in its place is
-     * told, which has twice the n and k, where that is computed. It is in row-major layout: a column-major call shows up
-     * with m and n swapped. A shape may be told again, when others came between (128 are
-     * remembered at most) or its leading dimensions are of another kind, but not because the
-     * batch is another one. With packs, what is told is the call that an operand was packed
-     * for; of complex products the call that multiplies. A shape that is remembered costs no
-     * more than without. */
+     * emulation is allowed and there. Of a complex product that is computed as a real one,
+     * that one is told, which has twice the n and k. It is in row-major layout: a column-major
+     * call shows up with m and n swapped. A shape may be told again, when others came between
+     * (128 are remembered at most) or its leading dimensions are of another kind, but not
+     * because the batch is another one. With packs, what is told is the call that an operand
+     * was packed for; of complex products the call that multiplies. A shape that is remembered
+     * costs no more than without. */
     int log_calls;
     /* That of calls that name none, the typed ones among them. 0: KILN_NATIVE. */
     enum kiln_arithmetic arithmetic;
@@ -628,9 +628,9 @@ KILN_API enum kiln_status kiln_pack_bytes(struct kiln_context *context,
  * OpenCL's own. When the driver refuses a kernel, the next one that can serve the call is tried, as
  * long as the buffer does for it. */
 KILN_API enum kiln_status kiln_pack_enqueue(struct kiln_context *context,
-        const struct kiln_gemm *gemm, enum kiln_pack_operand operand, cl_mem buffer,
-        size_t offset, cl_command_queue queue, cl_uint num_events_in_wait_list,
-        const cl_event *event_wait_list, cl_event *event, struct kiln_pack *pack);
+        const struct kiln_gemm *gemm, enum kiln_pack_operand operand, cl_mem buffer, size_t offset,
+        cl_command_queue queue, cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
+        cl_event *event, struct kiln_pack *pack);
 
 #ifdef __cplusplus
 }
