@@ -129,6 +129,8 @@ static const struct family_preset presets[] = {
     { "ampere-half-small", "async BM=64 BN=32 WM=32 WN=16 ST=4", NULL, FOR_PRECISION('h') },
     { "ampere-half-anywhere", "async BM=64 BN=32 WM=32 WN=16 ST=2 BYTES=2", NULL,
       FOR_PRECISION('h') },
+    { "ampere-half-anywhere-slices", "async BM=32 BN=32 WM=16 WN=16 ST=3 BYTES=2 SLICES=2", NULL,
+      FOR_PRECISION('h') },
     { "ampere-half-anywhere-deep", "async BM=64 BN=64 WM=32 WN=32 ST=2 BYTES=2 STREAM=2", NULL,
       FOR_PRECISION('h') },
     { "ampere-half-flat", "async BM=128 BN=64 WM=64 WN=32 DEPTH=64 ST=4 BYTES=2", NULL,
