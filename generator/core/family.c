@@ -378,6 +378,7 @@ static bool scope_problem(struct scope *scope, const struct problem *problem)
     return scope_precision(scope, p) && scope_set(scope, "ELEM_BYTES", p->element_bytes) &&
            scope_set(scope, "REAL_BYTES", p->real_bytes) &&
            scope_set_text(scope, "T", p->element) && scope_set_text(scope, "R", p->real) &&
+           scope_set_text(scope, "TC", kiln_precision_is_complex(p->id) ? p->element : p->real) &&
            scope_set(scope, "TA", problem->transa) && scope_set(scope, "TB", problem->transb) &&
            scope_set(scope, "TRIANGLE", problem->triangle) &&
            scope_set_text(scope, "STORED", problem->triangle ? "stored" : "N") &&

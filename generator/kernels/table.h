@@ -20,8 +20,8 @@
 #define RULE_DOUBLE { "REAL_BYTES < 8 || HAS_DOUBLE", "the device has no double precision" }
 /* PoCL keeps what work-items have across a barrier on the stack of a thread, 8 MB as a rule; what
  * they have beside their blocks of C may be several times as much. */
-#define RULE_STACK \
-    { "!IS_CPU || LM * LN * TM * TN * REAL_BYTES <= 1024 * 1024", \
+#define RULE_STACK(numbers) \
+    { "!IS_CPU || " numbers " * REAL_BYTES <= 1024 * 1024", \
       "the work-items' blocks of C exceed the stack of a CPU's thread" }
 
 #endif

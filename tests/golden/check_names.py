@@ -11,7 +11,7 @@ import sys
 
 FUNCTIONS = {"min", "max", "ceil_div", "in"}
 HEAD = "kernel"                        # a kernel's head, made from the table
-BUILTIN = {"T", "R", "RV", "I", "TA", "TB", "TRIANGLE", "STORED", "FACTORS",
+BUILTIN = {"T", "R", "TC", "RV", "I", "TA", "TB", "TRIANGLE", "STORED", "FACTORS",
            "COMPLEX", "ELEM_BYTES", "REAL_BYTES"}
 
 

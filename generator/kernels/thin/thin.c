@@ -26,6 +26,7 @@ static const struct family_param params[] = {
 };
 
 static const struct family_value values[] = {
+    { "REALS", "1 + COMPLEX" },                  // numbers of an element
     { "DOTS", "SIDE ? !TA : TB" },               // rows of X run along K
     { "YDOTS", "SIDE ? TB : !TA" },              // and those of Y
     // With Y in local memory KITEMS are side by side in the rows of X, along K or along L.
@@ -37,7 +38,7 @@ static const struct family_value values[] = {
     { "TL", "DOTS ? ROWS : NV * VEC" },
     { "BLKL", "ITEMSL * TL" },
     { "STEP", "ITEMSK * (DOTS ? VEC : ROWS)" },
-    { "PARTBYTES", "KITEMS == 1 ? 0 : ITEMS * (DOTS ? ROWS : VEC) * REAL_BYTES" },
+    { "PARTBYTES", "KITEMS == 1 ? 0 : ITEMS * (DOTS ? ROWS : VEC) * REALS * REAL_BYTES" },
     { "YPITCH", "DOTS ? YDEPTH + VEC : SHORT" }, // between rows of Y in local memory
     { "SUMBYTES", "16384" },                     // of sums that are added up at once, unless one
     { "ATONCE", "max(1, min(SHORT, SUMBYTES / (ITEMS * TL * REAL_BYTES)))" },
@@ -49,13 +50,16 @@ static const struct family_value values[] = {
 
 static const struct family_rule rules[] = {
     RULE_DOUBLE,
+    { "!COMPLEX || (NV == 1 && !YDEPTH && REALS * VEC <= 16)",
+      "of complex elements there are vectors of 16 numbers, and Y is read where it lies" },
     { "ITEMS <= MAX_ITEMS", "work-group larger than the device's" },
     { "max(LITEMS, KITEMS) <= min(MAX_ITEMS_X, MAX_ITEMS_Y)",
       "work-group longer than the device's" },
     { "VEC == 1 || VEC * ELEM_BYTES <= max(VECTOR_BYTES, 16)", "vectors wider than the device's" },
     { "(YDEPTH ? SHORT * max(ROWS, VEC) + ROWS * VEC : (SHORT + 1) * ROWS * VEC)"
-      " * REAL_BYTES <= REGISTER_BYTES", "the sums exceed the registers" },
-    { "KITEMS == 1 || ITEMS * max(ROWS, VEC) * REAL_BYTES <= LOCAL_BYTES",
+      " * REALS * REAL_BYTES <= REGISTER_BYTES", "the sums exceed the registers" },
+    RULE_STACK("(KITEMS > 1) * ITEMS * SHORT * ROWS * VEC * REALS"),
+    { "KITEMS == 1 || ITEMS * max(ROWS, VEC) * REALS * REAL_BYTES <= LOCAL_BYTES",
       "the sums exceed local memory" },
     { "!YDEPTH || (KITEMS > 1 && NV == 1)", "a lone work-item has nobody to share Y with" },
     { "!YDEPTH || VEC <= 8", "with Y in local memory vectors are of 8 at most" },
@@ -65,7 +69,7 @@ static const struct family_rule rules[] = {
       "Y and the sums exceed local memory" },
     { "NV == 1 || (ITEMS == 1 && SHORT * NV * VEC * REAL_BYTES <= 16384)",
       "a long piece of a row is for one work-item and the nearest cache" },
-    { "!ALIGN || (VEC > 1 && NV == 1)", "single elements and long pieces have one loop" },
+    { "!ALIGN || ((VEC > 1 || COMPLEX) && NV == 1)", "single elements and long pieces have one loop" },
 };
 
 /* What stages see is X, L x K, and Y: the long side of C is L, the short one S. */
@@ -74,26 +78,36 @@ static const struct family_rule rules[] = {
     #X " as __global const ${T} *restrict " name "; " #X "_OFFSET as ${I} " lower "_offset; " \
     "LD" #X " as ${I} ld" lower "; "
 #define PARTS(qualifier) \
-    "WORKSPACE as __global " qualifier "${R} *restrict parts; REGION_0 as long parts_at; "
-#define STAGES(side, extents, names, matrices) \
-    { "multiply", "KSPLIT == 1 && " side, "thin/thin.cl.in", NULL, "A B", \
+    "WORKSPACE as __global " qualifier "${TC} *restrict parts; REGION_0 as long parts_at; "
+#define STAGES(when, extents, names, factors, conj, matrices) \
+    { "multiply", "KSPLIT == 1 && " when, "thin/thin.cl.in", NULL, "A B", \
       extents " ONE", "BLKL; SHORT; 1", "LANES; LINES; 1", "LOCAL", \
-      names "K ALPHA BETA " matrices "C C_OFFSET LDC" }, \
-    { "multiply", "KSPLIT > 1 && " side, "thin/thin.cl.in", NULL, "A B", \
+      names "K " factors conj matrices "C C_OFFSET LDC" }, \
+    { "multiply", "KSPLIT > 1 && " when, "thin/thin.cl.in", NULL, "A B", \
       extents " ONE", "BLKL; SHORT; KSPLIT", "LANES; LINES; 1", "LOCAL", \
-      names "K " matrices PARTS("") }, \
-    { "add", "KSPLIT > 1 && " side, "thin/add.cl.in", NULL, "", \
+      names "K " conj matrices PARTS("") }, \
+    { "add", "KSPLIT > 1 && " when, "thin/add.cl.in", NULL, "", \
       extents, "ADDERS; 1", "ADDERS; 1", NULL, \
-      names "ALPHA BETA " PARTS("const ") "C C_OFFSET LDC" }
+      names factors conj PARTS("const ") "C C_OFFSET LDC" }
+#define ROW_STAGES(when, ...) \
+    STAGES(when " && !SIDE", "N M", LONG_AND_SHORT("N", "M"), __VA_ARGS__, \
+           OPERAND(B, "X", "x") OPERAND(A, "Y", "y"))
+#define COLUMN_STAGES(when, ...) \
+    STAGES(when " && SIDE", "M N", LONG_AND_SHORT("M", "N"), __VA_ARGS__, \
+           OPERAND(A, "X", "x") OPERAND(B, "Y", "y"))
+#define COMPLEX_SCALARS "ALPHA ALPHA_IMAG BETA BETA_IMAG "
 
+/* Texts take X for the first factor: conj_a is its. */
 static const struct family_stage stages[] = {
-    STAGES("!SIDE", "N M", LONG_AND_SHORT("N", "M"), OPERAND(B, "X", "x") OPERAND(A, "Y", "y")),
-    STAGES("SIDE", "M N", LONG_AND_SHORT("M", "N"), OPERAND(A, "X", "x") OPERAND(B, "Y", "y")),
+    ROW_STAGES("!COMPLEX", "ALPHA BETA ", ""),
+    COLUMN_STAGES("!COMPLEX", "ALPHA BETA ", ""),
+    ROW_STAGES("COMPLEX", COMPLEX_SCALARS, "CONJ_A as int conj_b; CONJ_B as int conj_a; "),
+    COLUMN_STAGES("COMPLEX", COMPLEX_SCALARS, "CONJ_A CONJ_B "),
 };
 
 /* Of each element of C, what the work-groups that share K have of it. */
 static const struct family_region regions[] = {
-    { "KSPLIT > 1", "M N", "1; 1", "KSPLIT * REAL_BYTES" },
+    { "KSPLIT > 1", "M N", "1; 1", "KSPLIT * REALS * REAL_BYTES" },
 };
 
 static const struct family_preset presets[] = {
@@ -173,6 +187,29 @@ static const struct family_preset presets[] = {
       "thin SIDE=1 VEC=2 ROWS=4 LITEMS=4 KITEMS=128 ALIGN=1 INDEX=32", NULL, FOR_PRECISION('d') },
     { "column-gpu-wide-half", "thin SIDE=1 VEC=4 ROWS=8 LITEMS=4 KITEMS=128 ALIGN=1 INDEX=32", NULL,
       FOR_PRECISION('h') },
+    { "row-gpu-complex", "thin SIDE=0 VEC=2 ROWS=4 LITEMS=8 KITEMS=32 ALIGN=1 INDEX=32", NULL,
+      FOR_PRECISION('c') },
+    { "row-gpu-complex-double", "thin SIDE=0 VEC=1 ROWS=4 LITEMS=8 KITEMS=32 ALIGN=1 INDEX=32",
+      NULL, FOR_PRECISION('z') },
+    { "row-gpu-complex-few", "thin SIDE=0 SHORT=4 VEC=2 ROWS=2 LITEMS=8 KITEMS=32 ALIGN=1 INDEX=32",
+      NULL, FOR_PRECISION('c') },
+    { "row-gpu-complex-few-double",
+      "thin SIDE=0 SHORT=4 VEC=1 ROWS=4 LITEMS=8 KITEMS=32 ALIGN=1 INDEX=32", NULL,
+      FOR_PRECISION('z') },
+    { "column-gpu-complex", "thin SIDE=1 VEC=2 ROWS=4 LITEMS=4 KITEMS=32 ALIGN=1 INDEX=32", NULL,
+      FOR_PRECISION('c') },
+    { "column-gpu-complex-double", "thin SIDE=1 VEC=1 ROWS=4 LITEMS=4 KITEMS=32 ALIGN=1 INDEX=32",
+      NULL, FOR_PRECISION('z') },
+    { "column-gpu-complex-few",
+      "thin SIDE=1 SHORT=4 VEC=2 ROWS=2 LITEMS=4 KITEMS=32 ALIGN=1 INDEX=32", NULL,
+      FOR_PRECISION('c') },
+    { "column-gpu-complex-few-double",
+      "thin SIDE=1 SHORT=4 VEC=1 ROWS=4 LITEMS=4 KITEMS=32 ALIGN=1 INDEX=32", NULL,
+      FOR_PRECISION('z') },
+    { "row-cpu-complex", "thin SIDE=0 VEC=8 ROWS=8", NULL, FOR_PRECISION('c') },
+    { "row-cpu-complex-double", "thin SIDE=0 VEC=4 ROWS=8", NULL, FOR_PRECISION('z') },
+    { "column-cpu-complex", "thin SIDE=1 VEC=8 ROWS=8", NULL, FOR_PRECISION('c') },
+    { "column-cpu-complex-double", "thin SIDE=1 VEC=4 ROWS=8", NULL, FOR_PRECISION('z') },
     { "column-gpu-odd", "thin SIDE=1 VEC=1 ROWS=4 LITEMS=4 KITEMS=64 INDEX=32", NULL, NO_FIGURE },
 };
 
@@ -183,6 +220,7 @@ static const struct family_preset presets[] = {
 extern const struct family family_thin;
 const struct family family_thin = {
     .name = "thin",
+    .serves = "HALF || SINGLE || DOUBLE || COMPLEX",
     .meaning = "C of few rows or columns: one matrix read once, at the speed of memory",
     TABLE(params),
     TABLE(rules),
@@ -190,7 +228,7 @@ const struct family family_thin = {
     TABLE(stages),
     TABLE(regions),
     TABLE(presets),
-    .prelude = "common/element.cl.in",
+    .prelude = "common/elements.cl.in",
     .guard = { "1", "1", "1" },
     .most = { "SIDE ? 0 : 2 * SHORT", "SIDE ? 2 * SHORT : 0", "0" },
     .tile = { "SIDE ? BLKL : SHORT", "SIDE ? SHORT : BLKL", "STEP" },

@@ -54,7 +54,7 @@ static const struct family_value values[] = {
 
 static const struct family_rule rules[] = {
     RULE_DOUBLE,
-    RULE_STACK,
+    RULE_STACK("LM * LN * TM * TN"),
     { "LM * LN <= MAX_ITEMS", "work-group larger than the device's" },
     { "(X ? LM : LN) <= MAX_ITEMS_X && (X ? LN : LM) <= MAX_ITEMS_Y",
       "work-group longer than the device's" },

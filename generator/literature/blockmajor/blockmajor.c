@@ -39,7 +39,7 @@ static const struct family_value values[] = {
 
 static const struct family_rule rules[] = {
     RULE_DOUBLE,
-    RULE_STACK,
+    RULE_STACK("LM * LN * TM * TN"),
     { "BLKM % TM == 0 && BLKN % TN == 0", "a work-item's block exceeds the work-group's" },
     { "LM * LN <= MAX_ITEMS && LM * LN <= MAX_ITEMS_X", "work-group larger than the device's" },
     { "!(LAYOUT || FLIP || PAD || IMAGEA || IMAGEB) || "

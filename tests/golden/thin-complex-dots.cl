@@ -1,0 +1,113 @@
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+
+static double2 load(__global const double2 *p)
+{
+    return vload2(0, (__global const double *) p);
+}
+
+static void store(double2 x, __global double2 *p)
+{
+    vstore2(x, 0, (__global double *) p);
+}
+
+// x times (re, im). A factor that is real multiplies each part alone, as real products do.
+static double2 scaled(double2 x, double re, double im)
+{
+    return im == 0 ? re * x : (double2) (re * x.x - im * x.y, re * x.y + im * x.x);
+}
+
+// C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.
+static void put(double2 x, int is_conjugated, double alpha, double alpha_imag, double beta,
+        double beta_imag,
+        __global double2 *p)
+{
+    x.y *= is_conjugated ? -1 : 1;
+    x = scaled(x, alpha, alpha_imag);
+    if (beta != 0 || beta_imag != 0)
+        x += scaled(load(p), beta, beta_imag);
+    store(x, p);
+}
+
+static double2 products(double2 x, double2 y, double sign)
+{
+    const double im = sign * y.y;
+    return (double2) (x.x * y.x - x.y * im, x.y * y.x + x.x * im);
+}
+
+static double2 load_row(__global const double2 *p)
+{
+    return load(p);
+}
+
+// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.
+// X is stored L x K: each of its rows is multiplied by Y to a sum.
+// Y is stored K x S.
+// A work-group of 2 work-items along L and 4 along K has 4 x 1 of C.
+// 2 work-groups share K; what each has goes to the workspace.
+__kernel __attribute__((reqd_work_group_size(4, 2, 1)))
+void kiln_zgemm_thin_multiply_nn(long L, long S, long K, int conj_a, int conj_b,
+        __global const double2 *restrict X, long x_offset, long ldx,
+        __global const double2 *restrict Y, long y_offset, long ldy,
+        __global double2 *restrict parts, long parts_at)
+{
+    __local double2 part[2][8];
+    const int along_k = get_local_id(0), along_l = get_local_id(1);
+    const long l = (long) get_group_id(0) * 4 + along_l * 2;
+    const long s = (long) get_group_id(1);
+    const long share = (K / 8 + 1) * 4;
+    const long from = min((long) get_group_id(2) * share, K), to = min(from + share, K);
+    X += x_offset;
+    // conj(x) y is the conjugate of x conj(y): until C is stored, only Y is conjugated.
+    const double sign = conj_a == conj_b ? 1 : -1;
+    __global const double2 *y0 = Y + y_offset + min(s, S - 1);
+    const long y_step = ldy;
+    parts += parts_at * 2 + (long) get_group_id(2) * S * L;
+
+    // Rows past the end repeat the last one; what is computed from them is not stored.
+    __global const double2 *x0 = X + min(l, L - 1) * ldx;
+    __global const double2 *x1 = X + min(l + 1, L - 1) * ldx;
+    double2 c0_0 = 0, c0_1 = 0;
+    long k = from + along_k;
+    for (; k + 1 <= to; k += 4) {
+        const double2 a0 = load_row(x0 + k);
+        const double2 a1 = load_row(x1 + k);
+        const double2 b0 = load(y0 + k * y_step);
+        c0_0 += products(a0, b0, sign); c0_1 += products(a1, b0, sign);
+    }
+
+    const long begin = l, first = l;
+    const int item = along_l * 4 + along_k;
+    part[0][item] = c0_0;
+    part[1][item] = c0_1;
+    for (int half_way = 2; half_way > 0; half_way /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (along_k < half_way) {
+            part[0][item] += part[0][item + half_way];
+            part[1][item] += part[1][item + half_way];
+        }
+    }
+    if (along_k == 0 && s < S) {
+        const double2 sums[] = { part[0][item], part[1][item] };
+        for (int i = 0; i < 2; i++)
+            if (first + i >= begin && first + i < L)
+                parts[s * L + first + i] = sums[i];
+    }
+}
+// C = alpha sum + beta C: adds up what 2 work-groups have of each element, in their order.
+__kernel __attribute__((reqd_work_group_size(64, 1, 1)))
+void kiln_zgemm_thin_add(long L, long S, double alpha, double alpha_imag, double beta,
+        double beta_imag, int conj_a, int conj_b,
+        __global const double2 *restrict parts, long parts_at,
+        __global double2 *restrict C, long c_offset, long ldc)
+{
+    const long l = get_global_id(0), s = get_group_id(1);
+    if (l >= L)
+        return;
+    parts += parts_at * 2 + (long) s * L + l;
+    C += c_offset;
+    const double2 p0 = parts[0 * (long) S * L];
+    const double2 p1 = parts[1 * (long) S * L];
+    const double2 sum = p0 + p1;
+    __global double2 *c = C + l * ldc + s;
+    put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, c);
+}
