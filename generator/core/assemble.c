@@ -92,16 +92,6 @@ static bool word(const char *list, unsigned i, const char **at, size_t *len)
     return *len > 0;
 }
 
-static bool has_word(const char *list, const char *name)
-{
-    const char *at;
-    size_t len;
-    for (unsigned i = 0; word(list, i, &at, &len); i++)
-        if (strlen(name) == len && !memcmp(at, name, len))
-            return true;
-    return false;
-}
-
 static int code_of(const char *const *names, unsigned num, const char *at, size_t len)
 {
     for (unsigned i = 0; i < num; i++)
@@ -134,13 +124,8 @@ static bool prepared_code(const char *name, uint8_t *code)
 void assemble_entry_name(const struct config *config, const struct problem *problem,
         const struct family_stage *stage, char name[ENTRY_NAME_BYTES])
 {
-    const int at = snprintf(name, ENTRY_NAME_BYTES, "kiln_%cgemm%s_%s_%s",
-            problem->precision->letter, problem->triangle ? "t" : "", config->family->name,
-            stage->name);
-    const bool a = has_word(stage->transposes, "A"), b = has_word(stage->transposes, "B");
-    if (a || b)
-        snprintf(name + at, (size_t) (ENTRY_NAME_BYTES - at), "_%s%s",
-                a ? problem->transa ? "t" : "n" : "", b ? problem->transb ? "t" : "n" : "");
+    snprintf(name, ENTRY_NAME_BYTES, "kiln_%cgemm%s_%s_%s", problem->precision->letter,
+            problem->triangle ? "t" : "", config->family->name, stage->name);
 }
 
 /* With a kernel's head, templates may include it. */

@@ -106,33 +106,64 @@ static void emit_programs(const struct shared *shared, uint32_t num, struct text
     text_add(text, "};\n\n");
 }
 
-static void emit_stage(const struct kiln_stage *s, struct text *text)
+/* ---- What recipes share ---- */
+
+static bool same_stage(const struct kiln_stage *a, const struct kiln_stage *b)
 {
-    text_add(text, "    { ");
-    text_quote(text, s->entry);
-    text_add(text,
-            ",\n      %u, { KILN_DIM_%s, KILN_DIM_%s, KILN_DIM_%s }, { %u, %u, %u }, "
-            "{ %u, %u, %u }, %u,\n      %u, {",
-            s->work_dim, assemble_dim_names[s->dim[0]], assemble_dim_names[s->dim[1]],
-            assemble_dim_names[s->dim[2]], s->tile[0], s->tile[1], s->tile[2], s->local[0],
-            s->local[1], s->local[2], s->local_bytes, s->num_args);
-    for (unsigned i = 0; i < s->num_args; i++)
-        text_add(text, "%sKILN_ARG_%s",
-                i % 4 ? ", "
-                : i   ? ",\n        "
-                      : "\n        ",
-                signature_arg_names[s->args[i]]);
-    text_add(text, " },\n      KILN_PREPARED_%s, %u },\n", assemble_prepared_names[s->prepares],
-            s->adds);
+    return !strcmp(a->entry, b->entry) && a->work_dim == b->work_dim &&
+           !memcmp(a->dim, b->dim, sizeof a->dim) && !memcmp(a->tile, b->tile, sizeof a->tile) &&
+           !memcmp(a->local, b->local, sizeof a->local) && a->local_bytes == b->local_bytes &&
+           a->num_args == b->num_args && !memcmp(a->args, b->args, a->num_args) &&
+           a->prepares == b->prepares && a->adds == b->adds;
 }
 
-static void emit_stages(const struct kiln_bundle *bundle, struct text *text)
+static bool same_stages(const struct kiln_recipe *a, const struct kiln_recipe *b)
 {
-    text_add(text, "static const struct kiln_stage stages[] = {\n");
-    for (uint32_t r = 0; r < bundle->num_recipes; r++)
-        for (unsigned i = 0; i < bundle->recipes[r].num_stages; i++)
-            emit_stage(&bundle->recipes[r].stages[i], text);
-    text_add(text, "};\n\n");
+    bool same = a->num_stages == b->num_stages;
+    for (unsigned i = 0; same && i < a->num_stages; i++)
+        same = same_stage(&a->stages[i], &b->stages[i]);
+    return same;
+}
+
+static bool same_region(const struct kiln_region *a, const struct kiln_region *b)
+{
+    return a->dim[0] == b->dim[0] && a->dim[1] == b->dim[1] && a->round[0] == b->round[0] &&
+           a->round[1] == b->round[1] && a->more == b->more &&
+           a->element_bytes == b->element_bytes && a->holds == b->holds;
+}
+
+static bool same_regions(const struct kiln_recipe *a, const struct kiln_recipe *b)
+{
+    bool same = a->num_regions == b->num_regions;
+    for (unsigned i = 0; same && i < a->num_regions; i++)
+        same = same_region(&a->regions[i], &b->regions[i]);
+    return same;
+}
+
+/* Where each recipe's stages (regions) stand among the `num` that are emitted: where those of the
+ * first recipe do that has the same, or else in the next place. */
+struct places {
+    unsigned *of;
+    unsigned num;
+};
+
+/* places->of is freed by the caller. False when out of memory. */
+static bool find_places(const struct kiln_bundle *bundle,
+        bool same(const struct kiln_recipe *, const struct kiln_recipe *), bool of_stages,
+        struct places *places)
+{
+    places->num = 0;
+    places->of = calloc((size_t) bundle->num_recipes + 1, sizeof *places->of);
+    for (uint32_t r = 0; places->of && r < bundle->num_recipes; r++) {
+        const struct kiln_recipe *recipe = &bundle->recipes[r];
+        uint32_t first = 0;
+        while (first < r && !same(recipe, &bundle->recipes[first]))
+            first++;
+        places->of[r] = first < r ? places->of[first] : places->num;
+        if (first == r)
+            places->num += of_stages ? recipe->num_stages : recipe->num_regions;
+    }
+    return places->of != NULL;
 }
 
 /* The times of a bundle, each once: recipes share them. */
@@ -161,6 +192,60 @@ static bool collect_times(const struct kiln_bundle *bundle, struct emitted_times
     return times->at != NULL;
 }
 
+/* What is emitted once for several recipes. */
+struct common {
+    struct places stages, regions;
+    struct emitted_times times;
+};
+
+static bool find_common(const struct kiln_bundle *bundle, struct common *common)
+{
+    const bool stages = find_places(bundle, same_stages, true, &common->stages);
+    const bool regions = find_places(bundle, same_regions, false, &common->regions);
+    return collect_times(bundle, &common->times) && stages && regions;
+}
+
+static void free_common(struct common *common)
+{
+    free(common->stages.of);
+    free(common->regions.of);
+    free(common->times.at);
+}
+
+/* ---- The bundle ---- */
+
+static void emit_stage(const struct kiln_stage *s, struct text *text)
+{
+    text_add(text, "    { ");
+    text_quote(text, s->entry);
+    text_add(text,
+            ",\n      %u, { KILN_DIM_%s, KILN_DIM_%s, KILN_DIM_%s }, { %u, %u, %u }, "
+            "{ %u, %u, %u }, %u,\n      %u, {",
+            s->work_dim, assemble_dim_names[s->dim[0]], assemble_dim_names[s->dim[1]],
+            assemble_dim_names[s->dim[2]], s->tile[0], s->tile[1], s->tile[2], s->local[0],
+            s->local[1], s->local[2], s->local_bytes, s->num_args);
+    for (unsigned i = 0; i < s->num_args; i++)
+        text_add(text, "%sKILN_ARG_%s",
+                i % 4 ? ", "
+                : i   ? ",\n        "
+                      : "\n        ",
+                signature_arg_names[s->args[i]]);
+    text_add(text, " },\n      KILN_PREPARED_%s, %u },\n", assemble_prepared_names[s->prepares],
+            s->adds);
+}
+
+static void emit_stages(const struct kiln_bundle *bundle, const struct places *places,
+        struct text *text)
+{
+    unsigned at = 0;
+    text_add(text, "static const struct kiln_stage stages[] = {\n");
+    for (uint32_t r = 0; r < bundle->num_recipes; r++)
+        for (unsigned i = 0; places->of[r] + i == at && i < bundle->recipes[r].num_stages;
+                i++, at++)
+            emit_stage(&bundle->recipes[r].stages[i], text);
+    text_add(text, "};\n\n");
+}
+
 static void emit_times(const struct emitted_times *times, struct text *text)
 {
     if (times->num)
@@ -176,44 +261,6 @@ static void emit_times(const struct emitted_times *times, struct text *text)
         text_add(text, "};\n\n");
 }
 
-static bool same_region(const struct kiln_region *a, const struct kiln_region *b)
-{
-    return a->dim[0] == b->dim[0] && a->dim[1] == b->dim[1] && a->round[0] == b->round[0] &&
-           a->round[1] == b->round[1] && a->more == b->more &&
-           a->element_bytes == b->element_bytes && a->holds == b->holds;
-}
-
-static bool same_regions(const struct kiln_recipe *a, const struct kiln_recipe *b)
-{
-    bool same = a->num_regions == b->num_regions;
-    for (unsigned i = 0; same && i < a->num_regions; i++)
-        same = same_region(&a->regions[i], &b->regions[i]);
-    return same;
-}
-
-/* Where a recipe's regions stand among all that are emitted: the first recipe's that has the same,
- * or else the next place. */
-static unsigned place_regions(const struct kiln_bundle *bundle, uint32_t recipe, unsigned *places,
-        unsigned *num)
-{
-    const struct kiln_recipe *r = &bundle->recipes[recipe];
-    for (uint32_t i = 0; i < recipe; i++)
-        if (same_regions(r, &bundle->recipes[i]))
-            return places[i];
-    *num += r->num_regions;
-    return *num - r->num_regions;
-}
-
-/* For each recipe; freed by the caller. NULL when out of memory. */
-static unsigned *places_of_regions(const struct kiln_bundle *bundle, unsigned *num)
-{
-    unsigned *places = calloc((size_t) bundle->num_recipes + 1, sizeof *places);
-    *num = 0;
-    for (uint32_t r = 0; places && r < bundle->num_recipes; r++)
-        places[r] = place_regions(bundle, r, places, num);
-    return places;
-}
-
 static void emit_region(const struct kiln_region *g, struct text *text)
 {
     text_add(text, "    { { KILN_DIM_%s, KILN_DIM_%s }, { %u, %u }, %u, %u, KILN_PREPARED_%s },\n",
@@ -221,16 +268,17 @@ static void emit_region(const struct kiln_region *g, struct text *text)
             g->more, g->element_bytes, assemble_prepared_names[g->holds]);
 }
 
-static void emit_regions(const struct kiln_bundle *bundle, const unsigned *places, unsigned num,
+static void emit_regions(const struct kiln_bundle *bundle, const struct places *places,
         struct text *text)
 {
     unsigned at = 0;
-    if (num)
+    if (places->num)
         text_add(text, "static const struct kiln_region regions[] = {\n");
     for (uint32_t r = 0; r < bundle->num_recipes; r++)
-        for (unsigned i = 0; places[r] + i == at && i < bundle->recipes[r].num_regions; i++, at++)
+        for (unsigned i = 0; places->of[r] + i == at && i < bundle->recipes[r].num_regions;
+                i++, at++)
             emit_region(&bundle->recipes[r].regions[i], text);
-    if (num)
+    if (places->num)
         text_add(text, "};\n\n");
 }
 
@@ -238,10 +286,9 @@ static const char *const emit_kinds[] = {
     "0", "KILN_KIND_CPU", "KILN_KIND_OTHER", "KILN_KIND_BOTH"
 };
 
-static void emit_recipes(const struct kiln_bundle *bundle, const unsigned *places,
-        const struct emitted_times *times, struct text *text)
+static void emit_recipes(const struct kiln_bundle *bundle, const struct common *common,
+        struct text *text)
 {
-    unsigned stage = 0;
     text_add(text, "static const struct kiln_recipe recipes[] = {\n");
     for (uint32_t r = 0; r < bundle->num_recipes; r++) {
         const struct kiln_recipe *p = &bundle->recipes[r];
@@ -256,17 +303,16 @@ static void emit_recipes(const struct kiln_bundle *bundle, const unsigned *place
                 g->rest[1], g->rest[2], p->tile[0], p->tile[1], p->tile[2], p->reach[0],
                 p->reach[1], p->reach[2], p->split, p->unit_turns, p->shares, p->as_is);
         if (p->time)
-            text_add(text, "&times[%u], ", time_number(times, p->time));
+            text_add(text, "&times[%u], ", time_number(&common->times, p->time));
         else
             text_add(text, "NULL, ");
         text_add(text, "%u, %u, %u, stages + %u, ", p->program, p->num_stages, p->num_regions,
-                stage);
+                common->stages.of[r]);
         if (p->num_regions)
-            text_add(text, "regions + %u", places[r]);
+            text_add(text, "regions + %u", common->regions.of[r]);
         else
             text_add(text, "NULL");
         text_add(text, ", %s, %u },\n", emit_kinds[p->kinds], p->vector_floats);
-        stage += p->num_stages;
     }
     text_add(text, "};\n\n");
 }
@@ -337,10 +383,8 @@ static void emit_definition(const struct kiln_bundle *bundle, const struct kiln_
 static void emit_all(const struct kiln_bundle *bundle, const char *comment,
         const struct shared *shared, struct text *text)
 {
-    unsigned num_regions;
-    unsigned *places = places_of_regions(bundle, &num_regions);
-    struct emitted_times times;
-    const bool ok = collect_times(bundle, &times) && places;
+    struct common common;
+    const bool ok = find_common(bundle, &common);
     text_add(text, "/* Generated by kiln-gen. Do not edit.\n");
     if (comment)
         text_add(text, "%s", comment);
@@ -352,16 +396,15 @@ static void emit_all(const struct kiln_bundle *bundle, const char *comment,
     if (bundle->num_recipes && ok) {
         emit_binaries(bundle, text);
         emit_programs(shared, bundle->num_programs, text);
-        emit_stages(bundle, text);
-        emit_regions(bundle, places, num_regions, text);
-        emit_times(&times, text);
-        emit_recipes(bundle, places, &times, text);
+        emit_stages(bundle, &common.stages, text);
+        emit_regions(bundle, &common.regions, text);
+        emit_times(&common.times, text);
+        emit_recipes(bundle, &common, text);
         emit_pins(bundle, text);
     }
     emit_definition(bundle, &shared->pool.data, text);
     text->failed = text->failed || !ok;
-    free(places);
-    free(times.at);
+    free_common(&common);
 }
 
 void emit_bundle(const struct kiln_bundle *bundle, const char *comment, struct text *text)
@@ -403,25 +446,26 @@ static size_t add_string(const char **strings, size_t *num, const char *string)
 static bool bytes_of_recipes(const struct kiln_bundle *bundle, size_t *bytes)
 {
     size_t num_strings = 0, room = 1;
-    unsigned num_regions;
-    unsigned *places = places_of_regions(bundle, &num_regions);
     for (uint32_t r = 0; r < bundle->num_recipes; r++)
         room += 1u + bundle->recipes[r].num_stages;
     const char **strings = calloc(room, sizeof *strings);
-    struct emitted_times times;
-    const bool ok = collect_times(bundle, &times) && places && strings;
-    *bytes += ok ? num_regions * sizeof(struct kiln_region) + times.num * sizeof *times.at[0] : 0;
+    struct common common;
+    const bool ok = find_common(bundle, &common) && strings;
+    if (ok)
+        *bytes += common.stages.num * sizeof(struct kiln_stage) +
+                  common.regions.num * sizeof(struct kiln_region) +
+                  common.times.num * sizeof(struct kiln_time);
+    unsigned stage = 0;
     for (uint32_t r = 0; ok && r < bundle->num_recipes; r++) {
         const struct kiln_recipe *p = &bundle->recipes[r];
         *bytes += sizeof *p + bytes_of_pointer(p->name) + bytes_of_pointer(p->stages) +
                   (p->num_regions ? bytes_of_pointer(p->regions) : 0) + bytes_of_pointer(p->time) +
                   add_string(strings, &num_strings, p->name);
-        for (unsigned i = 0; i < p->num_stages; i++)
-            *bytes += sizeof p->stages[i] + bytes_of_pointer(p->stages[i].entry) +
+        for (unsigned i = 0; common.stages.of[r] + i == stage && i < p->num_stages; i++, stage++)
+            *bytes += bytes_of_pointer(p->stages[i].entry) +
                       add_string(strings, &num_strings, p->stages[i].entry);
     }
-    free(places);
-    free(times.at);
+    free_common(&common);
     free(strings);
     return ok;
 }

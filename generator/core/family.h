@@ -46,7 +46,6 @@ struct family_stage {
     const char *when;                  /* expression; NULL: always */
     const char *template;              /* file: "fused/fused.cl.in" */
     const char *bind;                  /* "NAME = EXPR; ..." for this stage's text; or NULL */
-    const char *transposes;            /* operands whose transposition changes its text: "A B" */
     const char *dims;                  /* extents along axis 0, 1, 2: "N M" */
     const char *tiles, *locals;        /* expressions, as many as dims: "BLKN; BLKM" */
     const char *local_bytes;           /* expression; NULL: 0 */

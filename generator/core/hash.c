@@ -27,7 +27,7 @@ static uint64_t hash_double(uint64_t hash, double value)
 #define RULE_FIELDS(F) F(expr) F(reason)
 #define VALUE_FIELDS(F) F(name) F(expr)
 #define STAGE_FIELDS(F) \
-    F(name) F(when) F(template) F(bind) F(transposes) F(dims) F(tiles) F(locals) \
+    F(name) F(when) F(template) F(bind) F(dims) F(tiles) F(locals) \
     F(local_bytes) F(args) F(prepares) F(adds)
 #define REGION_FIELDS(F) F(when) F(dims) F(rounds) F(element_bytes) F(holds) F(more)
 #define PRESET_FIELDS(F) \

@@ -56,7 +56,7 @@ static void for_each_recipe(each_recipe *each)
 struct parsed {
     const struct precision *precision;
     const struct family *family;
-    char stage[32], transposes[3];
+    char stage[32];
 };
 
 /* The next part of a name up to an underscore or its end. */
@@ -70,7 +70,7 @@ static bool next_part(const char **at, char part[32])
     return true;
 }
 
-/* kiln_Pgemm_FAMILY_STAGE[_TRANSPOSES] */
+/* kiln_Pgemm_FAMILY_STAGE */
 static bool parse_name(const char *name, struct parsed *parsed)
 {
     char part[32];
@@ -85,10 +85,6 @@ static bool parse_name(const char *name, struct parsed *parsed)
     parsed->family = family_find(part);
     if (!parsed->family || !next_part(&name, parsed->stage))
         return false;
-    if (strcspn(name, "_") <= 2 && strspn(name, "nt") == strcspn(name, "_") && *name) {
-        next_part(&name, part);
-        strcpy(parsed->transposes, part);
-    }
     return !*name;
 }
 
@@ -109,18 +105,7 @@ static void check_name(const struct assembly *assembly, const struct config *con
             const struct family_stage *stage = &config->family->stages[i];
             char name[ENTRY_NAME_BYTES];
             assemble_entry_name(config, problem, stage, name);
-            if (strcmp(name, entry))
-                continue;
-            const char expected[3] = {
-                strchr(stage->transposes, 'A')   ? problem->transa ? 't' : 'n'
-                : strchr(stage->transposes, 'B') ? problem->transb ? 't' : 'n'
-                                                 : '\0',
-                strchr(stage->transposes, 'A') && strchr(stage->transposes, 'B')
-                        ? problem->transb ? 't' : 'n'
-                        : '\0',
-            };
-            has_stage = has_stage || (!strcmp(parsed.stage, stage->name) &&
-                                             !strcmp(parsed.transposes, expected));
+            has_stage = has_stage || (!strcmp(name, entry) && !strcmp(parsed.stage, stage->name));
         }
         assert_true(has_stage);
     }

@@ -131,7 +131,7 @@ static uint c_place(uint row, uint col)
 // A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 16
 // deep, are copied into local memory asynchronously, 3 ahead of those that are multiplied.
 __kernel __attribute__((reqd_work_group_size(128, 1, 1)))
-void kiln_dgemm_async_multiply_tn(long M, long N, long K,
+void kiln_dgemm_async_multiply(long M, long N, long K,
         __global const double *restrict A, long a_offset, long lda,
         __global const double *restrict B, long b_offset, long ldb, double alpha, double beta,
         __global double *restrict C, long c_offset, long ldc)

@@ -146,7 +146,7 @@ static void put_pair(float x, float y, __global half *out, long col, long N, flo
 // A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 64
 // deep, are copied into local memory asynchronously, 3 ahead of those that are multiplied.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_hgemm_async_multiply_nn(long M, long N, long K,
+void kiln_hgemm_async_multiply(long M, long N, long K,
         __global const half *restrict A, long a_offset, long lda,
         __global const half *restrict B, long b_offset, long ldb, float alpha, float beta,
         __global half *restrict C, long c_offset, long ldc)

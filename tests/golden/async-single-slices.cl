@@ -134,7 +134,7 @@ static void put_four(float4 x, __global float *out, float alpha, float beta)
 // turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of
 // such a tile is kept, to be added up later.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_sgemm_async_stream_tt(long M, long N, long K,
+void kiln_sgemm_async_stream(long M, long N, long K,
         __global const float *restrict A, long a_offset, long lda,
         __global const float *restrict B, long b_offset, long ldb,
         __global float *work, long parts_at, float alpha, float beta,
@@ -334,7 +334,7 @@ void kiln_sgemm_async_stream_tt(long M, long N, long K,
 // Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a
 // time each of eight warps adds up every eighth part; what they have is then added in their order.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_sgemm_async_add_tt(long M, long N, long K,
+void kiln_sgemm_async_add(long M, long N, long K,
         __global const float *restrict work, long parts_at, float alpha, float beta,
         __global float *restrict C, long c_offset, long ldc)
 {

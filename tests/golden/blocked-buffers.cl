@@ -51,7 +51,7 @@ static void update(double x, double beta, __global double *C, int left)
 }
 
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
-void kiln_dgemm_blocked_multiply_nn(int M, int N, int K, double alpha, double beta,
+void kiln_dgemm_blocked_multiply(int M, int N, int K, double alpha, double beta,
         __global const double *restrict A, int a_offset, int lda,
         __global const double *restrict B, int b_offset, int ldb,
         __global double *restrict C, int c_offset, int ldc)

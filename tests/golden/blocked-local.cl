@@ -50,7 +50,7 @@ static void update(float x, float beta, __global float *C, int left)
 }
 
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
-void kiln_sgemm_blocked_multiply_nt(int M, int N, int K, float alpha, float beta,
+void kiln_sgemm_blocked_multiply(int M, int N, int K, float alpha, float beta,
         __global const float *restrict A, int a_offset, int lda,
         __global const float *restrict B, int b_offset, int ldb,
         __global float *restrict C, int c_offset, int ldc)

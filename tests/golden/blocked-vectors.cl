@@ -49,7 +49,7 @@ static void update(float4 x, float beta, __global half *C, int left)
 }
 
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
-void kiln_hgemm_blocked_multiply_tn(int M, int N, int K, float alpha, float beta,
+void kiln_hgemm_blocked_multiply(int M, int N, int K, float alpha, float beta,
         __global const half *restrict A, int a_offset, int lda,
         __global const half *restrict B, int b_offset, int ldb,
         __global half *restrict C, int c_offset, int ldc)

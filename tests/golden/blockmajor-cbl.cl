@@ -15,7 +15,7 @@ static void store(float x, __global half *p)
 // X is stored K x lines;
 // the copy is column block after column block, each K x 8.
 __kernel __attribute__((reqd_work_group_size(16, 4, 1)))
-void kiln_hgemm_blockmajor_copya_t(int lines, int K,
+void kiln_hgemm_blockmajor_copya(int lines, int K,
         __global const half *restrict X, int x_offset, int ldx,
         __global float *restrict work, long at)
 {
@@ -36,7 +36,7 @@ void kiln_hgemm_blockmajor_copya_t(int lines, int K,
 // X is stored K x lines;
 // the copy is column block after column block, each K x 8.
 __kernel __attribute__((reqd_work_group_size(16, 4, 1)))
-void kiln_hgemm_blockmajor_copyb_n(int lines, int K,
+void kiln_hgemm_blockmajor_copyb(int lines, int K,
         __global const half *restrict X, int x_offset, int ldx,
         __global float *restrict work, long at)
 {
@@ -87,7 +87,7 @@ static void update(float2 x, float beta, __global half *C, int left)
 }
 
 __kernel __attribute__((reqd_work_group_size(16, 1, 1)))
-void kiln_hgemm_blockmajor_multiply_tn(int M, int N, int K, float alpha, float beta,
+void kiln_hgemm_blockmajor_multiply(int M, int N, int K, float alpha, float beta,
         __global const float *restrict A, long a_at,
         __global const float *restrict B, long b_at,
         __global half *restrict C, int c_offset, int ldc)

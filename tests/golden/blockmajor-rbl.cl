@@ -26,7 +26,7 @@ static void store_vector(double2 x, __global double *p)
 // X is stored K x lines;
 // the copy is, for every 4 of K, block after block, each 4 x 8.
 __kernel __attribute__((reqd_work_group_size(16, 4, 1)))
-void kiln_dgemm_blockmajor_copya_t(long lines, long K,
+void kiln_dgemm_blockmajor_copya(long lines, long K,
         __global const double *restrict X, long x_offset, long ldx,
         __global double *restrict work, long at)
 {
@@ -47,7 +47,7 @@ void kiln_dgemm_blockmajor_copya_t(long lines, long K,
 // X is stored lines x K;
 // the copy is, for every 4 of K, block after block, each 4 x 8.
 __kernel __attribute__((reqd_work_group_size(16, 4, 1)))
-void kiln_dgemm_blockmajor_copyb_t(long lines, long K,
+void kiln_dgemm_blockmajor_copyb(long lines, long K,
         __global const double *restrict X, long x_offset, long ldx,
         __global double *restrict work, long at)
 {
@@ -108,7 +108,7 @@ static void update(double2 x, double beta, __global double *C, long left)
 }
 
 __kernel __attribute__((reqd_work_group_size(16, 1, 1)))
-void kiln_dgemm_blockmajor_multiply_tt(long M, long N, long K, double alpha, double beta,
+void kiln_dgemm_blockmajor_multiply(long M, long N, long K, double alpha, double beta,
         __global const double *restrict A, long a_at,
         __global const double *restrict B, long b_at,
         __global double *restrict C, long c_offset, long ldc)

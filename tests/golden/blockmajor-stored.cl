@@ -41,7 +41,7 @@ static void update(float2 x, float beta, __global float *C)
 }
 
 __kernel __attribute__((reqd_work_group_size(16, 1, 1)))
-void kiln_sgemm_blockmajor_multiply_nt(int M, int N, int K, float alpha, float beta,
+void kiln_sgemm_blockmajor_multiply(int M, int N, int K, float alpha, float beta,
         __global const float *restrict A, int a_offset, int lda,
         __global const float *restrict B, int b_offset, int ldb,
         __global float *restrict C, int c_offset, int ldc)

@@ -25,7 +25,7 @@ static float2 product(float2 x, float2 y)
 // B is stored K x N.
 // op(B), each element as two rows of two real columns; rows are whole pairs of elements.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_cgemm_complex_expand_n(long N, long K,
+void kiln_cgemm_complex_expand(long N, long K,
         __global const float *restrict B, long b_offset, long ldb, int conj_b,
         __global float *restrict packed_b, long b_at)
 {

@@ -28,7 +28,7 @@ static double2 product(double2 x, double2 y)
 // op(A) by rows. A's columns are its rows, conjugated if asked for; the rows of what is written are
 // whole pairs of elements.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_zgemm_complex_turn_t(long M, long K,
+void kiln_zgemm_complex_turn(long M, long K,
         __global const double *restrict A, long a_offset, long lda, int conj_a,
         __global double *restrict packed_a, long a_at)
 {
@@ -50,7 +50,7 @@ void kiln_zgemm_complex_turn_t(long M, long K,
 // B is stored N x K.
 // op(B), each element as two rows of two real columns; rows are whole pairs of elements.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_zgemm_complex_expand_t(long N, long K,
+void kiln_zgemm_complex_expand(long N, long K,
         __global const double *restrict B, long b_offset, long ldb, int conj_b,
         __global double *restrict packed_b, long b_at)
 {

@@ -61,7 +61,7 @@ static void put_vector(float4 x, int is_conjugated, float alpha, float alpha_ima
 // A work-group is one work-item. It packs a slice of a panel of B into local memory, and multiplies
 // it with blocks of 2 rows of A, as they lie; a block of C is held in registers.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_cgemm_fused_multiply_nn(long M, long N, long K, float alpha, float alpha_imag, float beta,
+void kiln_cgemm_fused_multiply(long M, long N, long K, float alpha, float alpha_imag, float beta,
         float beta_imag, int conj_a, int conj_b,
         __global const float2 *restrict A, long a_offset, long lda,
         __global const float2 *restrict B, long b_offset, long ldb,

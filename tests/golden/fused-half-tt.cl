@@ -41,7 +41,7 @@ static void put_vector(float4 x, float alpha, float beta, __global half *p)
 // A work-group is one work-item. It packs a slice of a panel of B into local memory, and multiplies
 // it with blocks of 2 rows of A, as they lie; a block of C is held in registers.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_hgemm_fused_multiply_tt(long M, long N, long K, float alpha, float beta,
+void kiln_hgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
         __global const half *restrict A, long a_offset, long lda,
         __global const half *restrict B, long b_offset, long ldb,
         __global half *restrict C, long c_offset, long ldc)

@@ -396,7 +396,7 @@ static void cut_across(long first, int e, __global const float *X, long ldx, lon
 
 // Cuts op(A) and op(B) into halves.
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
-void kiln_xgemm_halves_cut_nn(long a_lines, long a_depth,
+void kiln_xgemm_halves_cut(long a_lines, long a_depth,
         __global const float *restrict A, long a_offset, long lda,
         __global uchar *restrict a_work, long a_at, long b_lines, long b_depth,
         __global const float *restrict B, long b_offset, long ldb,
@@ -435,7 +435,7 @@ void kiln_xgemm_halves_cut_nn(long a_lines, long a_depth,
 }
 // Cuts op(X), whose lines are rows of op(A) or columns of op(B), into halves.
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
-void kiln_xgemm_halves_cuta_n(long lines, long depth,
+void kiln_xgemm_halves_cuta(long lines, long depth,
         __global const float *restrict X, long x_offset, long ldx,
         __global uchar *restrict work, long at)
 {
@@ -454,7 +454,7 @@ void kiln_xgemm_halves_cuta_n(long lines, long depth,
 }
 // Cuts op(X), whose lines are rows of op(A) or columns of op(B), into halves.
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
-void kiln_xgemm_halves_cutb_n(long lines, long depth,
+void kiln_xgemm_halves_cutb(long lines, long depth,
         __global const float *restrict X, long x_offset, long ldx,
         __global uchar *restrict work, long at)
 {
@@ -482,7 +482,7 @@ void kiln_xgemm_halves_cutb_n(long lines, long depth,
 // work-item fetches; 2 warp groups multiply, 64 rows of C each, and say by the `empty` barrier when
 // they have read a tile.
 __kernel __attribute__((reqd_work_group_size(288, 1, 1)))
-void kiln_xgemm_halves_multiply_nn(long M, long N, long K,
+void kiln_xgemm_halves_multiply(long M, long N, long K,
         __global const uchar *restrict packed_a, long packed_a_at,
         __global const uchar *restrict packed_b, long packed_b_at, float alpha, float beta,
         __global float *restrict C, long c_offset, long ldc)

@@ -408,7 +408,7 @@ static void cut_across(long first, int e, __global const float *X, long ldx, lon
 
 // Looks at op(A) and op(B).
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
-void kiln_xgemm_halves_look_tt(long a_lines, long a_depth,
+void kiln_xgemm_halves_look(long a_lines, long a_depth,
         __global const float *restrict A, long a_offset, long lda,
         __global uchar *restrict a_work, long a_at, long b_lines, long b_depth,
         __global const float *restrict B, long b_offset, long ldb,
@@ -455,7 +455,7 @@ void kiln_xgemm_halves_look_tt(long a_lines, long a_depth,
 }
 // Looks at op(X), whose lines are rows of op(A) or columns of op(B).
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
-void kiln_xgemm_halves_looka_t(long lines, long depth,
+void kiln_xgemm_halves_looka(long lines, long depth,
         __global const float *restrict X, long x_offset, long ldx,
         __global uchar *restrict work, long at)
 {
@@ -480,7 +480,7 @@ void kiln_xgemm_halves_looka_t(long lines, long depth,
 }
 // Looks at op(X), whose lines are rows of op(A) or columns of op(B).
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
-void kiln_xgemm_halves_lookb_t(long lines, long depth,
+void kiln_xgemm_halves_lookb(long lines, long depth,
         __global const float *restrict X, long x_offset, long ldx,
         __global uchar *restrict work, long at)
 {
@@ -504,7 +504,7 @@ void kiln_xgemm_halves_lookb_t(long lines, long depth,
 }
 // Cuts op(A) and op(B) into halves.
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
-void kiln_xgemm_halves_cut_tt(long a_lines, long a_depth,
+void kiln_xgemm_halves_cut(long a_lines, long a_depth,
         __global const float *restrict A, long a_offset, long lda,
         __global uchar *restrict a_work, long a_at, long b_lines, long b_depth,
         __global const float *restrict B, long b_offset, long ldb,
@@ -560,7 +560,7 @@ void kiln_xgemm_halves_cut_tt(long a_lines, long a_depth,
 }
 // Cuts op(X), whose lines are rows of op(A) or columns of op(B), into halves.
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
-void kiln_xgemm_halves_cuta_t(long lines, long depth,
+void kiln_xgemm_halves_cuta(long lines, long depth,
         __global const float *restrict X, long x_offset, long ldx,
         __global uchar *restrict work, long at)
 {
@@ -589,7 +589,7 @@ void kiln_xgemm_halves_cuta_t(long lines, long depth,
 }
 // Cuts op(X), whose lines are rows of op(A) or columns of op(B), into halves.
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
-void kiln_xgemm_halves_cutb_t(long lines, long depth,
+void kiln_xgemm_halves_cutb(long lines, long depth,
         __global const float *restrict X, long x_offset, long ldx,
         __global uchar *restrict work, long at)
 {
@@ -629,7 +629,7 @@ void kiln_xgemm_halves_cutb_t(long lines, long depth,
 // turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of
 // such a tile is kept, to be added up later.
 __kernel __attribute__((reqd_work_group_size(160, 1, 1)))
-void kiln_xgemm_halves_stream_tt(long M, long N, long K,
+void kiln_xgemm_halves_stream(long M, long N, long K,
         __global const uchar *restrict packed_a, long packed_a_at,
         __global const uchar *restrict packed_b, long packed_b_at,
         __global uchar *work, long parts_at, float alpha, float beta,
@@ -885,7 +885,7 @@ void kiln_xgemm_halves_stream_tt(long M, long N, long K,
 // Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a
 // time each of eight warps adds up every eighth part; what they have is then added in their order.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_xgemm_halves_add_tt(long M, long N, long K,
+void kiln_xgemm_halves_add(long M, long N, long K,
         __global const float *restrict work, long parts_at, float alpha, float beta,
         __global float *restrict C, long c_offset, long ldc)
 {

@@ -122,7 +122,7 @@ static uint2 place_of(uint item, uint e)
 // A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 16
 // deep, are copied into local memory asynchronously, 2 ahead of those that are multiplied.
 __kernel __attribute__((reqd_work_group_size(128, 1, 1)))
-void kiln_cgemm_interleaved_multiply_nt(long M, long N, long K,
+void kiln_cgemm_interleaved_multiply(long M, long N, long K,
         __global const float2 *restrict A, long a_offset, long lda,
         __global const float2 *restrict B, long b_offset, long ldb, int conj_b, float alpha,
                 float alpha_imag, float beta, float beta_imag, int conj_a,

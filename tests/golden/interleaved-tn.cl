@@ -130,7 +130,7 @@ static uint2 place_of(uint item, uint e)
 // turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of
 // such a tile is kept, to be added up later.
 __kernel __attribute__((reqd_work_group_size(128, 1, 1)))
-void kiln_zgemm_interleaved_stream_tn(long M, long N, long K,
+void kiln_zgemm_interleaved_stream(long M, long N, long K,
         __global double *work, long parts_at,
         __global const double2 *restrict A, long a_offset, long lda,
         __global const double2 *restrict B, long b_offset, long ldb, int conj_b, double alpha,
@@ -252,7 +252,7 @@ void kiln_zgemm_interleaved_stream_tn(long M, long N, long K,
 // Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a
 // time each of eight warps adds up every eighth part; what they have is then added in their order.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_zgemm_interleaved_add_tn(long M, long N, long K,
+void kiln_zgemm_interleaved_add(long M, long N, long K,
         __global const double *restrict work, long parts_at, double alpha, double alpha_imag,
                 double beta, double beta_imag, int conj_a,
         __global double2 *restrict C, long c_offset, long ldc)

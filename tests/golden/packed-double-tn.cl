@@ -40,7 +40,7 @@ static void put_vector(double2 x, double alpha, double beta, __global double *p)
 // computed from them is not stored. One work-item packs 256 values of k of one panel.
 // The source holds the lines of one k side by side: K x lines.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_dgemm_packed_packa_t(long lines, long K,
+void kiln_dgemm_packed_packa(long lines, long K,
         __global const double *restrict X, long x_offset, long ldx,
         __global double *restrict packed, long at)
 {
@@ -63,7 +63,7 @@ void kiln_dgemm_packed_packa_t(long lines, long K,
 // computed from them is not stored. One work-item packs 256 values of k of one panel.
 // The source holds the lines of one k side by side: K x lines.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_dgemm_packed_packb_n(long lines, long K,
+void kiln_dgemm_packed_packb(long lines, long K,
         __global const double *restrict X, long x_offset, long ldx,
         __global double *restrict packed, long at)
 {

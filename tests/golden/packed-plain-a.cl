@@ -39,7 +39,7 @@ static void put_vector(float4 x, float alpha, float beta, __global float *p)
 // computed from them is not stored. One work-item packs 256 values of k of one panel.
 // The source holds the lines of one k side by side: K x lines.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_sgemm_packed_packb_n(long lines, long K,
+void kiln_sgemm_packed_packb(long lines, long K,
         __global const float *restrict X, long x_offset, long ldx,
         __global float *restrict packed, long at)
 {
@@ -62,7 +62,7 @@ void kiln_sgemm_packed_packb_n(long lines, long K,
 // Packed B is panel after panel, each K x 4. A work-group is one work-item; it computes up to
 // 2 x 2 blocks of 2 x 4, each block held in registers.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_sgemm_packed_multiply_t(long M, long N, long K, float alpha, float beta,
+void kiln_sgemm_packed_multiply(long M, long N, long K, float alpha, float beta,
         __global const float *restrict A, long a_offset, long lda,
         __global const float *restrict packed_b, long b_at,
         __global float *restrict C, long c_offset, long ldc)

@@ -39,7 +39,7 @@ static void put_vector(float4 x, float alpha, float beta, __global float *p)
 // computed from them is not stored. One work-item packs 256 values of k of one panel.
 // The source holds one line after the other: lines x K.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_sgemm_packed_packa_n(long lines, long K,
+void kiln_sgemm_packed_packa(long lines, long K,
         __global const float *restrict X, long x_offset, long ldx,
         __global float *restrict packed, long at)
 {
@@ -59,7 +59,7 @@ void kiln_sgemm_packed_packa_n(long lines, long K,
 // computed from them is not stored. One work-item packs 256 values of k of one panel.
 // The source holds one line after the other: lines x K.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_sgemm_packed_packb_t(long lines, long K,
+void kiln_sgemm_packed_packb(long lines, long K,
         __global const float *restrict X, long x_offset, long ldx,
         __global float *restrict packed, long at)
 {

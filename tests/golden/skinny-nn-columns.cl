@@ -468,7 +468,7 @@ static void cut_x(const float2 x[4], const int e[2], uint high[4], uint low[4])
 }
 // Looks at op(X), whose lines are rows of op(A) or columns of op(B).
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
-void kiln_xgemm_skinny_lookb_n(long lines, long depth,
+void kiln_xgemm_skinny_lookb(long lines, long depth,
         __global const float *restrict X, long x_offset, long ldx,
         __global uchar *restrict work, long at)
 {
@@ -493,7 +493,7 @@ void kiln_xgemm_skinny_lookb_n(long lines, long depth,
 }
 // Cuts op(X), whose lines are rows of op(A) or columns of op(B), into halves.
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
-void kiln_xgemm_skinny_cutb_n(long lines, long depth,
+void kiln_xgemm_skinny_cutb(long lines, long depth,
         __global const float *restrict X, long x_offset, long ldx,
         __global uchar *restrict work, long at)
 {
@@ -533,7 +533,7 @@ void kiln_xgemm_skinny_cutb_n(long lines, long depth,
 // shared out evenly (stream-K, Osama et al. 2023); what a work-group has of such a tile is kept, to
 // be added up later.
 __kernel __attribute__((reqd_work_group_size(128, 1, 1)))
-void kiln_xgemm_skinny_stream_nn(long M, long N, long K,
+void kiln_xgemm_skinny_stream(long M, long N, long K,
         __global const float *restrict X, long x_offset, long ldx,
         __global const uchar *restrict packed_y, long packed_y_at,
         __global uchar *work, long parts_at, float alpha, float beta,
@@ -768,7 +768,7 @@ void kiln_xgemm_skinny_stream_nn(long M, long N, long K,
 // Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a
 // time each of eight warps adds up every eighth part; what they have is then added in their order.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_xgemm_skinny_add_nn(long M, long N, long K,
+void kiln_xgemm_skinny_add(long M, long N, long K,
         __global const float *restrict work, long parts_at, float alpha, float beta,
         __global float *restrict C, long c_offset, long ldc)
 {

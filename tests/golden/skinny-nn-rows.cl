@@ -471,7 +471,7 @@ static void cut_x(const float2 x[4], const int e[2], uint high[4], uint low[4])
 }
 // Cuts op(X), whose lines are rows of op(A) or columns of op(B), into halves.
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
-void kiln_xgemm_skinny_cuta_n(long lines, long depth,
+void kiln_xgemm_skinny_cuta(long lines, long depth,
         __global const float *restrict X, long x_offset, long ldx,
         __global uchar *restrict work, long at)
 {
@@ -498,7 +498,7 @@ void kiln_xgemm_skinny_cuta_n(long lines, long depth,
 // and cut them themselves. Up to 3 tiles are under way: of X, each warp copies what it cuts; of Y,
 // one work-item fetches the tile, and a `full` barrier says that it is there.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_xgemm_skinny_multiply_nn(long M, long N, long K,
+void kiln_xgemm_skinny_multiply(long M, long N, long K,
         __global const float *restrict X, long x_offset, long ldx,
         __global const uchar *restrict packed_y, long packed_y_at, float alpha, float beta,
         __global float *restrict C, long c_offset, long ldc)

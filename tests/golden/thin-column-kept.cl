@@ -23,7 +23,7 @@ static void put(float x, float alpha, float beta, __global half *p)
 // It brings the part of Y for 64 values of k into local memory, and goes through them.
 // 2 work-groups share K; what each has goes to the workspace.
 __kernel __attribute__((reqd_work_group_size(4, 2, 1)))
-void kiln_hgemm_thin_multiply_tn(int L, int S, int K,
+void kiln_hgemm_thin_multiply(int L, int S, int K,
         __global const half *restrict X, int x_offset, int ldx,
         __global const half *restrict Y, int y_offset, int ldy,
         __global float *restrict parts, long parts_at)

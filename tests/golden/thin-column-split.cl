@@ -33,7 +33,7 @@ static double2 load_row(__global const double *p)
 // A work-group of 1 work-items along L and 1 along K has 2 x 1 of C.
 // 4 work-groups share K; what each has goes to the workspace.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_dgemm_thin_multiply_tn(long L, long S, long K,
+void kiln_dgemm_thin_multiply(long L, long S, long K,
         __global const double *restrict X, long x_offset, long ldx,
         __global const double *restrict Y, long y_offset, long ldy,
         __global double *restrict parts, long parts_at)

@@ -45,7 +45,7 @@ static float4 load_aligned(__global const half *p)
 // Y is stored K x S.
 // A work-group of 2 work-items along L and 4 along K has 4 x 1 of C.
 __kernel __attribute__((reqd_work_group_size(4, 2, 1)))
-void kiln_hgemm_thin_multiply_nn(int L, int S, int K, float alpha, float beta,
+void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,
         __global const half *restrict X, int x_offset, int ldx,
         __global const half *restrict Y, int y_offset, int ldy,
         __global half *restrict C, int c_offset, int ldc)

@@ -45,7 +45,7 @@ static double2 load_row(__global const double2 *p)
 // A work-group of 2 work-items along L and 4 along K has 4 x 1 of C.
 // 2 work-groups share K; what each has goes to the workspace.
 __kernel __attribute__((reqd_work_group_size(4, 2, 1)))
-void kiln_zgemm_thin_multiply_nn(long L, long S, long K, int conj_a, int conj_b,
+void kiln_zgemm_thin_multiply(long L, long S, long K, int conj_a, int conj_b,
         __global const double2 *restrict X, long x_offset, long ldx,
         __global const double2 *restrict Y, long y_offset, long ldy,
         __global double2 *restrict parts, long parts_at)

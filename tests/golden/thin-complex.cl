@@ -60,7 +60,7 @@ static float4 load_aligned(__global const float2 *p)
 // Y is stored S x K.
 // A work-group of 2 work-items along L and 4 along K has 4 x 1 of C.
 __kernel __attribute__((reqd_work_group_size(2, 4, 1)))
-void kiln_cgemm_thin_multiply_nn(long L, long S, long K, float alpha, float alpha_imag, float beta,
+void kiln_cgemm_thin_multiply(long L, long S, long K, float alpha, float alpha_imag, float beta,
         float beta_imag, int conj_b, int conj_a,
         __global const float2 *restrict X, long x_offset, long ldx,
         __global const float2 *restrict Y, long y_offset, long ldy,

@@ -38,7 +38,7 @@ static float2 load_row(__global const float *p)
 // Y is stored S x K.
 // A work-group of 2 work-items along L and 4 along K has 4 x 2 of C.
 __kernel __attribute__((reqd_work_group_size(4, 2, 1)))
-void kiln_sgemm_thin_multiply_nt(long L, long S, long K, float alpha, float beta,
+void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
         __global const float *restrict X, long x_offset, long ldx,
         __global const float *restrict Y, long y_offset, long ldy,
         __global float *restrict C, long c_offset, long ldc)

@@ -28,7 +28,7 @@ static float2 load_aligned(__global const float *p)
 // A work-group of 2 work-items along L and 4 along K has 4 x 2 of C.
 // It brings the part of Y for 64 values of k into local memory, and goes through them.
 __kernel __attribute__((reqd_work_group_size(4, 2, 1)))
-void kiln_sgemm_thin_multiply_nt(long L, long S, long K, float alpha, float beta,
+void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
         __global const float *restrict X, long x_offset, long ldx,
         __global const float *restrict Y, long y_offset, long ldy,
         __global float *restrict C, long c_offset, long ldc)

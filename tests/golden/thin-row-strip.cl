@@ -31,7 +31,7 @@ static float4 load_row(__global const float *p)
 // Y is stored S x K.
 // A work-group of 1 work-items along L and 1 along K has 16 x 1 of C.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_sgemm_thin_multiply_nn(long L, long S, long K, float alpha, float beta,
+void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
         __global const float *restrict X, long x_offset, long ldx,
         __global const float *restrict Y, long y_offset, long ldy,
         __global float *restrict C, long c_offset, long ldc)

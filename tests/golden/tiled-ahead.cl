@@ -24,7 +24,7 @@ static void put(float x, float alpha, float beta, __global half *p)
 // A work-item's rows lie 4 apart.
 // A work-item's columns lie 4 apart.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
-void kiln_hgemm_tiled_multiply_tt(int M, int N, int K, float alpha, float beta,
+void kiln_hgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
         __global const half *restrict A, int a_offset, int lda,
         __global const half *restrict B, int b_offset, int ldb,
         __global half *restrict C, int c_offset, int ldc)

@@ -42,7 +42,7 @@ static void put_vector(float2 x, float alpha, float beta, __global float *p)
 // 2 x 4 of it. K advances by 4.
 // A work-item's vectors of 2 columns lie 8 apart.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
-void kiln_sgemm_tiled_multiply_nn(int M, int N, int K, float alpha, float beta,
+void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
         __global const float *restrict A, int a_offset, int lda,
         __global const float *restrict B, int b_offset, int ldb,
         __global float *restrict C, int c_offset, int ldc)

@@ -42,7 +42,7 @@ static void put_vector(double2 x, double alpha, double beta, __global double *p)
 // A work-group of 4 x 4 work-items computes 8 x 8 of C, each work-item
 // 2 x 2 of it. K advances by 4.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
-void kiln_dgemm_tiled_multiply_nt(int M, int N, int K, double alpha, double beta,
+void kiln_dgemm_tiled_multiply(int M, int N, int K, double alpha, double beta,
         __global const double *restrict A, int a_offset, int lda,
         __global const double *restrict B, int b_offset, int ldb,
         __global double *restrict C, int c_offset, int ldc)

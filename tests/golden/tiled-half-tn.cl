@@ -41,7 +41,7 @@ static void put_vector(float2 x, float alpha, float beta, __global half *p)
 // A work-group of 4 x 4 work-items computes 8 x 8 of C, each work-item
 // 2 x 2 of it. K advances by 4.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
-void kiln_hgemm_tiled_multiply_tn(int M, int N, int K, float alpha, float beta,
+void kiln_hgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,
         __global const half *restrict A, int a_offset, int lda,
         __global const half *restrict B, int b_offset, int ldb,
         __global half *restrict C, int c_offset, int ldc)

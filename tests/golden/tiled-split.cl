@@ -43,7 +43,7 @@ static void put_vector(double2 x, double alpha, double beta, __global double *p)
 // 2 x 2 of it. K advances by 4.
 // K is cut into 4 parts, each for work-groups of its own; another kernel adds them up.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
-void kiln_dgemm_tiled_multiply_tn(int M, int N, int K,
+void kiln_dgemm_tiled_multiply(int M, int N, int K,
         __global const double *restrict A, int a_offset, int lda,
         __global const double *restrict B, int b_offset, int ldb,
         __global double *restrict work, long parts_at)

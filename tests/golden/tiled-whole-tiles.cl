@@ -41,7 +41,7 @@ static void put_vector(float2 x, float alpha, float beta, __global float *p)
 // A work-group of 4 x 4 work-items computes 8 x 8 of C, each work-item
 // 2 x 2 of it. K advances by 4.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
-void kiln_sgemm_tiled_multiply_nn(long M, long N, long K, float alpha, float beta,
+void kiln_sgemm_tiled_multiply(long M, long N, long K, float alpha, float beta,
         __global const float *restrict A, long a_offset, long lda,
         __global const float *restrict B, long b_offset, long ldb,
         __global float *restrict C, long c_offset, long ldc)

@@ -207,7 +207,7 @@ static void put_pair(double x, double y, __global double *out, long col, long N,
     *(__global double2 *) (out + col) = z;
 }
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_dgemm_tma_copy_nt(long a_rows, long a_cols,
+void kiln_dgemm_tma_copy(long a_rows, long a_cols,
         __global const element_bits *restrict A, long a_offset, long lda,
         __global uchar *restrict a_work, long a_at, long b_rows, long b_cols,
         __global const element_bits *restrict B, long b_offset, long ldb,
@@ -217,14 +217,14 @@ void kiln_dgemm_tma_copy_nt(long a_rows, long a_cols,
     copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);
 }
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_dgemm_tma_copya_n(long rows, long cols,
+void kiln_dgemm_tma_copya(long rows, long cols,
         __global const element_bits *restrict X, long x_offset, long ldx,
         __global uchar *restrict work, long at)
 {
     copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);
 }
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_dgemm_tma_copyb_t(long rows, long cols,
+void kiln_dgemm_tma_copyb(long rows, long cols,
         __global const element_bits *restrict X, long x_offset, long ldx,
         __global uchar *restrict work, long at)
 {
@@ -240,7 +240,7 @@ void kiln_dgemm_tma_copyb_t(long rows, long cols,
 // One work-item fetches; a warp computes 32 x 32 of C, and says by the `empty` barrier
 // when it has read a tile.
 __kernel __attribute__((reqd_work_group_size(320, 1, 1)))
-void kiln_dgemm_tma_multiply_nt(long M, long N, long K,
+void kiln_dgemm_tma_multiply(long M, long N, long K,
         __global const double *restrict A, long a_offset, long lda,
         __global const double *restrict B, long b_offset, long ldb,
         __global uchar *work, long maps_at, long parts_at, double alpha, double beta,

@@ -261,7 +261,7 @@ static void put_pair(float x, float y, __global half *out, long col, long N, flo
     *(__global uint *) (out + col) = pack_halves(z.x, z.y);
 }
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_hgemm_tma_copy_tt(long a_rows, long a_cols,
+void kiln_hgemm_tma_copy(long a_rows, long a_cols,
         __global const element_bits *restrict A, long a_offset, long lda,
         __global uchar *restrict a_work, long a_at, long b_rows, long b_cols,
         __global const element_bits *restrict B, long b_offset, long ldb,
@@ -271,14 +271,14 @@ void kiln_hgemm_tma_copy_tt(long a_rows, long a_cols,
     copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);
 }
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_hgemm_tma_copya_t(long rows, long cols,
+void kiln_hgemm_tma_copya(long rows, long cols,
         __global const element_bits *restrict X, long x_offset, long ldx,
         __global uchar *restrict work, long at)
 {
     copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);
 }
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_hgemm_tma_copyb_t(long rows, long cols,
+void kiln_hgemm_tma_copyb(long rows, long cols,
         __global const element_bits *restrict X, long x_offset, long ldx,
         __global uchar *restrict work, long at)
 {
@@ -297,7 +297,7 @@ void kiln_hgemm_tma_copyb_t(long rows, long cols,
 // turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of
 // such a tile is kept, to be added up later.
 __kernel __attribute__((reqd_work_group_size(192, 1, 1)))
-void kiln_hgemm_tma_stream_tt(long M, long N, long K,
+void kiln_hgemm_tma_stream(long M, long N, long K,
         __global const half *restrict A, long a_offset, long lda,
         __global const half *restrict B, long b_offset, long ldb,
         __global uchar *work, long maps_at, long parts_at, float alpha, float beta,
@@ -554,7 +554,7 @@ void kiln_hgemm_tma_stream_tt(long M, long N, long K,
 // Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a
 // time each of eight warps adds up every eighth part; what they have is then added in their order.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_hgemm_tma_add_tt(long M, long N, long K,
+void kiln_hgemm_tma_add(long M, long N, long K,
         __global const float *restrict work, long parts_at, float alpha, float beta,
         __global half *restrict C, long c_offset, long ldc)
 {

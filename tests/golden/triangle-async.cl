@@ -159,7 +159,7 @@ static uint c_place(uint row, uint col)
 // turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of
 // such a tile is kept, to be added up later.
 __kernel __attribute__((reqd_work_group_size(128, 1, 1)))
-void kiln_dgemmt_async_stream_nt(long M, long N, long K,
+void kiln_dgemmt_async_stream(long M, long N, long K,
         __global const double *restrict A, long a_offset, long lda,
         __global const double *restrict B, long b_offset, long ldb,
         __global double *work, long parts_at, double alpha, double beta,
@@ -338,7 +338,7 @@ void kiln_dgemmt_async_stream_nt(long M, long N, long K,
 // Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a
 // time each of eight warps adds up every eighth part; what they have is then added in their order.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_dgemmt_async_add_nt(long M, long N, long K,
+void kiln_dgemmt_async_add(long M, long N, long K,
         __global const double *restrict work, long parts_at, double alpha, double beta,
         __global double *restrict C, long c_offset, long ldc, int triangle)
 {

@@ -385,7 +385,7 @@ static void cut_along(long first, int e, __global const float *X, long ldx, long
 
 // Cuts op(A) and op(B) into halves.
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
-void kiln_xgemmt_halves_cut_nt(long a_lines, long a_depth,
+void kiln_xgemmt_halves_cut(long a_lines, long a_depth,
         __global const float *restrict A, long a_offset, long lda,
         __global uchar *restrict a_work, long a_at, long b_lines, long b_depth,
         __global const float *restrict B, long b_offset, long ldb,
@@ -424,7 +424,7 @@ void kiln_xgemmt_halves_cut_nt(long a_lines, long a_depth,
 }
 // Cuts op(X), whose lines are rows of op(A) or columns of op(B), into halves.
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
-void kiln_xgemmt_halves_cuta_n(long lines, long depth,
+void kiln_xgemmt_halves_cuta(long lines, long depth,
         __global const float *restrict X, long x_offset, long ldx,
         __global uchar *restrict work, long at)
 {
@@ -443,7 +443,7 @@ void kiln_xgemmt_halves_cuta_n(long lines, long depth,
 }
 // Cuts op(X), whose lines are rows of op(A) or columns of op(B), into halves.
 __kernel __attribute__((reqd_work_group_size(512, 1, 1)))
-void kiln_xgemmt_halves_cutb_t(long lines, long depth,
+void kiln_xgemmt_halves_cutb(long lines, long depth,
         __global const float *restrict X, long x_offset, long ldx,
         __global uchar *restrict work, long at)
 {
@@ -470,7 +470,7 @@ void kiln_xgemmt_halves_cutb_t(long lines, long depth,
 // work-item fetches; 1 warp groups multiply, 64 rows of C each, and say by the `empty` barrier when
 // they have read a tile.
 __kernel __attribute__((reqd_work_group_size(160, 1, 1)))
-void kiln_xgemmt_halves_multiply_nt(long M, long N, long K,
+void kiln_xgemmt_halves_multiply(long M, long N, long K,
         __global const uchar *restrict packed_a, long packed_a_at,
         __global const uchar *restrict packed_b, long packed_b_at, float alpha, float beta,
         __global float *restrict C, long c_offset, long ldc, int triangle)

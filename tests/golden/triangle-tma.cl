@@ -268,7 +268,7 @@ static void put_four(float4 x, __global float *out, float alpha, float beta)
     *(__global float4 *) out = x;
 }
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_sgemmt_tma_copy_nt(long a_rows, long a_cols,
+void kiln_sgemmt_tma_copy(long a_rows, long a_cols,
         __global const element_bits *restrict A, long a_offset, long lda,
         __global uchar *restrict a_work, long a_at, long b_rows, long b_cols,
         __global const element_bits *restrict B, long b_offset, long ldb,
@@ -278,14 +278,14 @@ void kiln_sgemmt_tma_copy_nt(long a_rows, long a_cols,
     copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);
 }
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_sgemmt_tma_copya_n(long rows, long cols,
+void kiln_sgemmt_tma_copya(long rows, long cols,
         __global const element_bits *restrict X, long x_offset, long ldx,
         __global uchar *restrict work, long at)
 {
     copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);
 }
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_sgemmt_tma_copyb_t(long rows, long cols,
+void kiln_sgemmt_tma_copyb(long rows, long cols,
         __global const element_bits *restrict X, long x_offset, long ldx,
         __global uchar *restrict work, long at)
 {
@@ -303,7 +303,7 @@ void kiln_sgemmt_tma_copyb_t(long rows, long cols,
 // Tiles whose k lie side by side are transposed by four warps of their own; the `transposed`
 // barrier says that they were.
 __kernel __attribute__((reqd_work_group_size(384, 1, 1)))
-void kiln_sgemmt_tma_multiply_nt(long M, long N, long K,
+void kiln_sgemmt_tma_multiply(long M, long N, long K,
         __global const float *restrict A, long a_offset, long lda,
         __global const float *restrict B, long b_offset, long ldb,
         __global uchar *work, long maps_at, long parts_at, float alpha, float beta,

@@ -109,7 +109,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 64\0"
     "// deep, are copied into local memory asynchronously, 3 ahead of those that are multiplied.\0"
     "__kernel __attribute__((reqd_work_group_size(128, 1, 1)))\0"
-    "void kiln_hgemm_async_multiply_nn(long M, long N, long K,\0"
+    "void kiln_hgemm_async_multiply(long M, long N, long K,\0"
     "\010__global const half *restrict A, long a_offset, long lda,\0"
     "\010__global const half *restrict B, long b_offset, long ldb, float alpha, float beta,\0"
     "\010__global half *restrict C, long c_offset, long ldc)\0"
@@ -222,18 +222,15 @@ static const struct { char text[4096]; } rows[] = { {
     "// Begins to copy 32 lines of 64 elements, of which this work-item copies 8\0"
     "\004for (uint line = first; line < first + 32; line += 16, from += 16 * ld) {\0"
     "// B is stored N x K.\0"
-    "void kiln_hgemm_async_multiply_nt(long M, long N, long K,\0"
     "\020copy_b(b_at + stage * 4096, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
     "\030const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
     "\037 x = s * 2 + lane / 8 % 2;\0"
     "\030load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
     "// A is stored K x M.\0"
-    "void kiln_hgemm_async_multiply_tn(long M, long N, long K,\0"
     "\020copy_a(a_at + stage * 8192, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
     "\030const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
     "\037 x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
     "\030load_transposed_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
-    "void kiln_hgemm_async_multiply_tt(long M, long N, long K,\0"
     "// Divisions of 64 bits take long.\0"
     "static ulong divide(ulong x, ulong y)\0"
     "\004return (x | y) >> 32 ? x / y : (uint) x / (uint) y;\0"
@@ -242,7 +239,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// As many work-groups as run at once take tiles in turn. Of the tiles that do not make a whole\0"
     "// turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of\0"
     "// such a tile is kept, to be added up later.\0"
-    "void kiln_hgemm_async_stream_nn(long M, long N, long K,\0"
+    "void kiln_hgemm_async_stream(long M, long N, long K,\0"
     "\010__global const half *restrict B, long b_offset, long ldb,\0"
     "\010__global float *work, long parts_at, float alpha, float beta,\0"
     "\004__local uchar both_tiles[65536] __attribute__((aligned(1024)));\0"
@@ -259,10 +256,10 @@ static const struct { char text[4096]; } rows[] = { {
     "\004const ulong begin = min(get_group_id(0) * share, all), end = min(begin + share, all);\0"
     "\004for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\0"
     "\010const bool is_whole = turn < whole;\0"
-}, {
     "\010const uint done = is_whole ? 0 : divide(at, steps);\0"
     "\010const uint tile = is_whole ? turn : whole + done;\0"
     "\010const int first = is_whole ? 0 : at - (ulong) done * steps;\0"
+}, {
     "\010const int num = is_whole ? steps : min((ulong) (steps - first), end - at);\0"
     "\010turn += groups;\0"
     "\010at += is_whole ? 0 : num;\0"
@@ -293,7 +290,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\0"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\0"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\0"
-    "void kiln_hgemm_async_add_nn(long M, long N, long K,\0"
+    "void kiln_hgemm_async_add(long M, long N, long K,\0"
     "\010__global const float *restrict work, long parts_at, float alpha, float beta,\0"
     "\004__local float sums[8][128] __attribute__((aligned(16)));\0"
     "\004__local uint told[6];\0"
@@ -344,11 +341,11 @@ static const struct { char text[4096]; } rows[] = { {
     "\020const uint q = p + u * 8, piece = q == 0 ? 1 : 2 * q;\0"
     "\020part[u] = 0;\0"
     "\020if (q < num)\0"
-}, {
     "\024part[u] = *(__global const float4 *) (parts + piece * 4096\0"
     "\034+ at * 128 + adder % 32 * 4);\0"
     "\014for (int u = 0; u < 18; u++)\0"
     "\020sum += part[u];\0"
+}, {
     "\010*(__local float4 *) &sums[adder / 32][adder % 32 * 4] = sum;\0"
     "\010if (adder < 128) {\0"
     "\014float all = 0;\0"
@@ -367,18 +364,12 @@ static const struct { char text[4096]; } rows[] = { {
     "\014const long col = first_n + warp_n + in_n + lane_k * 2 + e % 2;\0"
     "\014if (row < M)\0"
     "\020put_column(all, C + row * ldc, col, N, alpha, beta);\0"
-    "void kiln_hgemm_async_stream_nt(long M, long N, long K,\0"
     "\020copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
-    "void kiln_hgemm_async_add_nt(long M, long N, long K,\0"
-    "void kiln_hgemm_async_stream_tn(long M, long N, long K,\0"
-    "void kiln_hgemm_async_add_tn(long M, long N, long K,\0"
-    "void kiln_hgemm_async_stream_tt(long M, long N, long K,\0"
-    "void kiln_hgemm_async_add_tt(long M, long N, long K,\0"
     "// Through local memory.\0"
     "// A work-group of 16 x 16 work-items computes 64 x 64 of C, each work-item\0"
     "// 4 x 4 of it. K advances by 16.\0"
     "__kernel __attribute__((reqd_work_group_size(16, 16, 1)))\0"
-    "void kiln_hgemm_tiled_multiply_nn(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,\0"
     "\010__global const half *restrict A, int a_offset, int lda,\0"
     "\010__global const half *restrict B, int b_offset, int ldb,\0"
     "\010__global half *restrict C, int c_offset, int ldc)\0"
@@ -430,7 +421,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\020const float b2 = b_tile[k + 1][local_n * 4 + 2];\0"
     "\020const float b3 = b_tile[k + 1][local_n * 4 + 3];\0"
     "\020const float a0 = a_tile[k + 1][local_m * 4];\0"
-}, {
     "\020const float a1 = a_tile[k + 1][local_m * 4 + 1];\0"
     "\020const float a2 = a_tile[k + 1][local_m * 4 + 2];\0"
     "\020const float a3 = a_tile[k + 1][local_m * 4 + 3];\0"
@@ -441,6 +431,7 @@ static const struct { char text[4096]; } rows[] = { {
     "\020const float a0 = a_tile[k + 2][local_m * 4];\0"
     "\020const float a1 = a_tile[k + 2][local_m * 4 + 1];\0"
     "\020const float a2 = a_tile[k + 2][local_m * 4 + 2];\0"
+}, {
     "\020const float a3 = a_tile[k + 2][local_m * 4 + 3];\0"
     "\020const float b0 = b_tile[k + 3][local_n * 4];\0"
     "\020const float b1 = b_tile[k + 3][local_n * 4 + 1];\0"
@@ -480,19 +471,16 @@ static const struct { char text[4096]; } rows[] = { {
     "\014put(c3_1, alpha, beta, out + 1);\0"
     "\014put(c3_2, alpha, beta, out + 2);\0"
     "\014put(c3_3, alpha, beta, out + 3);\0"
-    "void kiln_hgemm_tiled_multiply_nt(int M, int N, int K, float alpha, float beta,\0"
     "\014const int e = item, k = e % 16, n = e / 16;\0"
     "\024? load(B + (first_n + n) * ldb + k0 + k) : 0;\0"
     "\014const int e = item + 256, k = e % 16, n = e / 16;\0"
     "\014const int e = item + 512, k = e % 16, n = e / 16;\0"
     "\014const int e = item + 768, k = e % 16, n = e / 16;\0"
-    "void kiln_hgemm_tiled_multiply_tn(int M, int N, int K, float alpha, float beta,\0"
     "\014const int e = item, m = e % 64, k = e / 64;\0"
     "\024? load(A + (k0 + k) * lda + first_m + m) : 0;\0"
     "\014const int e = item + 256, m = e % 64, k = e / 64;\0"
     "\014const int e = item + 512, m = e % 64, k = e / 64;\0"
     "\014const int e = item + 768, m = e % 64, k = e / 64;\0"
-    "void kiln_hgemm_tiled_multiply_tt(int M, int N, int K, float alpha, float beta,\0"
     "// An element, and 16 bytes of them, as they are copied.\0"
     "typedef ushort element_bits;\0"
     "typedef ushort8 chunk;\0"
@@ -521,7 +509,6 @@ static const struct { char text[4096]; } rows[] = { {
     "// Of 64 lines of 64 elements that begin anywhere, this work-item's pieces of\0"
     "// 8: from the matrix, of which `lines` and `cols` are left, into registers, and from there into\0"
     "// local memory. What lies beyond the matrix is 0.\0"
-}, {
     "static void fetch_a(uint4 pieces[4], __global const half *from, long ld, int lines, int cols,\0"
     "\010uint item)\0"
     "\004for (int p = 0; p < 4; p++) {\0"
@@ -535,6 +522,7 @@ static const struct { char text[4096]; } rows[] = { {
     "static void fetch_b(uint4 pieces[2], __global const half *from, long ld, int lines, int cols,\0"
     "\004for (int p = 0; p < 2; p++) {\0"
     "\010const int line = (item + p * 128) / 4, x = item % 4 * 8;\0"
+}, {
     "static void put_b(__local uchar *tile, const uint4 pieces[2], uint item)\0"
     "\010const uint line = (item + p * 128) / 4, x = item % 4;\0"
     "\010*(__local uint4 *) (tile + swizzled(line, x, 4)) = pieces[p];\0"
@@ -599,7 +587,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\014x = load_anywhere(from);\0"
     "\010else\0"
     "\014x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)], from[min(2L, last)],\0"
-}, {
     "\024from[min(3L, last)], from[min(4L, last)], from[min(5L, last)], from[min(6L,\0"
     "\024last)], from[min(7L, last)]));\0"
     "\010((__global uint4 *) out)[i] = x;\0"
@@ -611,18 +598,19 @@ static const struct { char text[4096]; } rows[] = { {
     "// Begins to copy 32 lines of 128 elements, of which this work-item copies 8\0"
     "\004const uint first = item / 16, col = item % 16 * 8;\0"
     "\004return row * 128 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
-    "void kiln_hgemm_async_copy_nn(long a_rows, long a_cols,\0"
+    "void kiln_hgemm_async_copy(long a_rows, long a_cols,\0"
     "\010__global const element_bits *restrict A, long a_offset, long lda,\0"
+}, {
     "\010__global uchar *restrict a_work, long a_at, long b_rows, long b_cols,\0"
     "\010__global const element_bits *restrict B, long b_offset, long ldb,\0"
     "\010__global uchar *restrict b_work, long b_at)\0"
     "\004copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);\0"
     "\004copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);\0"
-    "void kiln_hgemm_async_copya_n(long rows, long cols,\0"
+    "void kiln_hgemm_async_copya(long rows, long cols,\0"
     "\010__global const element_bits *restrict X, long x_offset, long ldx,\0"
     "\010__global uchar *restrict work, long at)\0"
     "\004copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);\0"
-    "void kiln_hgemm_async_copyb_n(long rows, long cols,\0"
+    "void kiln_hgemm_async_copyb(long rows, long cols,\0"
     "// A work-group computes 128 x 128 of C, a warp 64 x 32 of it. Tiles of A and B, 32\0"
     "\004const int first = 0, num = (K + 31) / 32;\0"
     "\004const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;\0"
@@ -642,12 +630,7 @@ static const struct { char text[4096]; } rows[] = { {
     "\014for (uint m = warp; m < 128 && first_m + m < M; m += 8) {\0"
     "\020for (int n = 2 * (int) lane - odd; n < 128; n += 64) {\0"
     "\024else if (n == 127)\0"
-    "void kiln_hgemm_async_copy_nt(long a_rows, long a_cols,\0"
-    "void kiln_hgemm_async_copyb_t(long rows, long cols,\0"
     "\030load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
-    "void kiln_hgemm_async_copy_tn(long a_rows, long a_cols,\0"
-    "void kiln_hgemm_async_copya_t(long rows, long cols,\0"
-    "void kiln_hgemm_async_copy_tt(long a_rows, long a_cols,\0"
     "static float4 load_vector(__global const half *p)\0"
     "\004return vload_half4(0, p);\0"
     "static float4 load_row(__global const half *p)\0"
@@ -661,7 +644,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// Y is stored S x K.\0"
     "// A work-group of 8 work-items along L and 128 along K has 32 x 1 of C.\0"
     "__kernel __attribute__((reqd_work_group_size(8, 128, 1)))\0"
-    "void kiln_hgemm_thin_multiply_nn(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,\0"
     "\010__global const half *restrict X, int x_offset, int ldx,\0"
     "\010__global const half *restrict Y, int y_offset, int ldy,\0"
     "\004__local float4 part[1024];\0"
@@ -679,7 +662,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\004if (L < 4)\0"
     "\010for (; k < to; k += 128) {\0"
     "\014// A row is less than a vector.\0"
-}, {
     "\014__global const half *x = X + k * ldx;\0"
     "\014const float4 a = (float4) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)),\0"
     "\024load(x + min((int) 2, L - 1)), load(x + min((int) 3, L - 1)));\0"
@@ -705,6 +687,7 @@ static const struct { char text[4096]; } rows[] = { {
     "\014const float4 a = load_row(X + k * ldx + first);\0"
     "\004const int item = along_k * 8 + along_l;\0"
     "\004part[item] = c0;\0"
+}, {
     "\004for (int half_way = 64; half_way > 0; half_way /= 2) {\0"
     "\010if (along_k < half_way)\0"
     "\014part[item] += part[item + half_way * 8];\0"
@@ -719,7 +702,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\004return e[0] + e[1] + e[2] + e[3];\0"
     "// X is stored L x K: each of its rows is multiplied by Y to a sum.\0"
     "__kernel __attribute__((reqd_work_group_size(128, 8, 1)))\0"
-    "void kiln_hgemm_thin_multiply_nt(int L, int S, int K, float alpha, float beta,\0"
     "\004__local float part[4][1024];\0"
     "\004const int along_k = get_local_id(0), along_l = get_local_id(1);\0"
     "\004// Rows past the end repeat the last one; what is computed from them is not stored.\0"
@@ -767,15 +749,12 @@ static const struct { char text[4096]; } rows[] = { {
     "\014part[3][item] += part[3][item + half_way];\0"
     "\010const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
     "// Y is stored K x S.\0"
-    "void kiln_hgemm_thin_multiply_tn(int L, int S, int K, float alpha, float beta,\0"
     "\004__global const half *y0 = Y + y_offset + min(s, S - 1);\0"
     "\004const int y_step = ldy;\0"
-    "void kiln_hgemm_thin_multiply_tt(int L, int S, int K, float alpha, float beta,\0"
     "\004// A single column of Y lies side by side like a row.\0"
     "\004const bool fast = is_aligned && ldy == 1;\0"
     "\014const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
     "\024load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step));\0"
-}, {
     "static void fetch_b(uint4 pieces[4], __global const half *from, long ld, int lines, int cols,\0"
     "static void put_b(__local uchar *tile, const uint4 pieces[4], uint item)\0"
     "\004__local uchar both_tiles[32768] __attribute__((aligned(1024)));\0"
@@ -801,6 +780,7 @@ static const struct { char text[4096]; } rows[] = { {
     "\014&& (size_t) (X + base) % 8 == 0;\0"
     "\004float c[8][4];\0"
     "\004#pragma unroll\0"
+}, {
     "\004for (int j = 0; j < 8; j++)\0"
     "\010for (int v = 0; v < 4; v++)\0"
     "\014c[j][v] = 0;\0"
@@ -879,7 +859,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\030a[v][r] = load(x[r] + k + v * 32);\0"
     "\024for (int j = 0; j < 8; j++) {\0"
     "\030const float b = kept[j * 260 + (k - chunk) + v * 32];\0"
-}, {
     "\030for (int r = 0; r < 4; r++)\0"
     "\034c[j][r] += a[v][r] * b;\0"
     "\010} else {\0"
@@ -906,6 +885,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// deep, are copied into local memory asynchronously, 2 ahead of those that are multiplied.\0"
     "\004__local uchar both_tiles[61440] __attribute__((aligned(1024)));\0"
     "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 49152;\0"
+}, {
     "\004// Work-groups that run together share rows and columns: 16 rows of tiles at a time.\0"
     "\004const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 63) / 64;\0"
     "\004const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\0"
@@ -952,7 +932,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\010float c[4][2][4];\0"
     "\010uint as0[4][4], bs0[1][4];\0"
     "\010for (int t = 0; t < num + 5; t++) {\0"
-}, {
     "\014// All have put the tiles of step t - 5, and have multiplied those of the step before,\0"
     "\014if (t >= 5)\0"
     "\014uint4 a_pieces[1], b_pieces[1];\0"
@@ -982,16 +961,17 @@ static const struct { char text[4096]; } rows[] = { {
     "\010const uint2 stored = stored_tiles(m, tiles_n, triangle);\0"
     "\010count += stored.y - stored.x;\0"
     "\004return count;\0"
+}, {
     "static void put_column(float x, __global half *out, long col, long2 stored, float alpha, float beta)\0"
     "\004if (col >= stored.x && col < stored.y)\0"
     "static void put_pair(float x, float y, __global half *out, long col, long2 stored, float alpha,\0"
     "\010float beta, bool whole)\0"
     "\004put_column(x, out, col, stored, alpha, beta);\0"
     "\004put_column(y, out, col + 1, stored, alpha, beta);\0"
-    "void kiln_hgemmt_async_copy_nn(long a_rows, long a_cols,\0"
-    "void kiln_hgemmt_async_copya_n(long rows, long cols,\0"
-    "void kiln_hgemmt_async_copyb_n(long rows, long cols,\0"
-    "void kiln_hgemmt_async_multiply_nn(long M, long N, long K,\0"
+    "void kiln_hgemmt_async_copy(long a_rows, long a_cols,\0"
+    "void kiln_hgemmt_async_copya(long rows, long cols,\0"
+    "void kiln_hgemmt_async_copyb(long rows, long cols,\0"
+    "void kiln_hgemmt_async_multiply(long M, long N, long K,\0"
     "\010__global half *restrict C, long c_offset, long ldc, int triangle)\0"
     "\010const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 31) / 32,\0"
     "\020triangle);\0"
@@ -1012,14 +992,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\037 stored, alpha, beta, true);\0"
     "\020const long2 stored = stored_columns(row, N, triangle);\0"
     "\024put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, stored, alpha, beta,\0"
-    "void kiln_hgemmt_async_copy_nt(long a_rows, long a_cols,\0"
-    "void kiln_hgemmt_async_copyb_t(long rows, long cols,\0"
-    "void kiln_hgemmt_async_multiply_nt(long M, long N, long K,\0"
-    "void kiln_hgemmt_async_copy_tn(long a_rows, long a_cols,\0"
-    "void kiln_hgemmt_async_copya_t(long rows, long cols,\0"
-    "void kiln_hgemmt_async_multiply_tn(long M, long N, long K,\0"
-    "void kiln_hgemmt_async_copy_tt(long a_rows, long a_cols,\0"
-    "void kiln_hgemmt_async_multiply_tt(long M, long N, long K,\0"
     "\004return (uint2) (triangle < 0 ? tile_m * 128 * -triangle / 128 : 0,\0"
     "\014triangle > 0 ? min(((tile_m + 1) * 128 * triangle + 127) / 128, tiles_n)\0"
     "\010const uint tiles = count_tiles(((uint) M + 127) / 128, ((uint) N + 127) / 128,\0"
@@ -1032,7 +1004,6 @@ static const struct { char text[4096]; } rows[] = { {
     "// the upper one where triangle < 0. C becomes the whole matrix.\0"
     "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\0"
     "void kiln_hgemm_mirror_mirror(long M,\0"
-}, {
     "\010__global const half *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
     "\004__local float tile[16][17];\0"
     "\004const long first_row = get_group_id(1) * 16, first_col = get_group_id(0) * 16;\0"
@@ -1063,6 +1034,7 @@ static const struct { char text[4096]; } rows[] = { {
     "static void copy_a(uint to, __global const float *from, long ld, uint lines, int cols, uint item)\0"
     "\004const uint first = item / 8, col = item % 8 * 4;\0"
     "\010for (uint x = col; x < col + 4; x += 1) {\0"
+}, {
     "\014const uint bytes = line < lines ? clamp(cols - (int) x, 0, 1) * 4 : 0;\0"
     "\014const uint where = line / 64 * 8192 + x * 256\0"
     "\024+ (line % 64 / 4 ^ x / 4) * 16 + line % 4 * 4;\0"
@@ -1096,7 +1068,7 @@ static const struct { char text[4096]; } rows[] = { {
     "\010x += beta * *(__global float4 *) out;\0"
     "\004*(__global float4 *) out = x;\0"
     "// A work-group computes 64 x 128 of C, a warp 64 x 32 of it. Tiles of A and B, 32\0"
-    "void kiln_sgemm_async_multiply_nn(long M, long N, long K,\0"
+    "void kiln_sgemm_async_multiply(long M, long N, long K,\0"
     "\010__global const float *restrict A, long a_offset, long lda,\0"
     "\010__global const float *restrict B, long b_offset, long ldb, float alpha, float beta,\0"
     "\010__global float *restrict C, long c_offset, long ldc)\0"
@@ -1104,7 +1076,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\004const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 15;\0"
     "\004const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;\0"
     "\004const int first_m = tile_m * 64, first_n = tile_n * 128;\0"
-}, {
     "\010const uint lane_m = lane / 4, lane_n = lane % 4;\0"
     "\010const uint warp_m = warp % 1 * 64, warp_n = warp * 32;\0"
     "\010// Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32\0"
@@ -1147,6 +1118,7 @@ static const struct { char text[4096]; } rows[] = { {
     "\020for (int n = 0; n < 8; n += 4)\0"
     "\024*(__local float4 *) (c_tile + c_place(warp_m + m / 4 * 32 + lane_m * 4 + m % 4,\0"
     "\034warp_n + n * 4 + lane_n * 4)) =\0"
+}, {
     "\034(float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]);\0"
     "\020__global float *out = C + (first_m + m) * ldc;\0"
     "\020for (uint n = lane; n < 128; n += 32)\0"
@@ -1170,16 +1142,13 @@ static const struct { char text[4096]; } rows[] = { {
     "\030put_column(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);\0"
     "// Begins to copy 128 lines of 32 values of k, of which this work-item copies four side by side in\0"
     "\004for (uint line = first; line < first + 128; line += 16, from += 16 * ld) {\0"
-    "void kiln_sgemm_async_multiply_nt(long M, long N, long K,\0"
     "\020copy_b(b_at + stage * 16384, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
     "\024const uint b_from = b_chunk ^ q * 16;\0"
     "// Begins to copy 32 lines of 64 elements, of which this work-item copies 1\0"
     "// at a time in every 2th line. There are `lines` and `cols` of the matrix left; what lies\0"
     "\004const uint first = item / 64, col = item % 64;\0"
     "\004for (uint line = first; line < first + 32; line += 2, from += 2 * ld) {\0"
-    "void kiln_sgemm_async_multiply_tn(long M, long N, long K,\0"
     "\024const uint a_from = a_chunk;\0"
-    "void kiln_sgemm_async_multiply_tt(long M, long N, long K,\0"
     "// Begins to copy 32 lines of 32 values of k, of which this work-item copies four side by side in\0"
     "\014const uint where = line / 32 * 4096 + x * 128\0"
     "\024+ (line % 32 / 4 ^ x / 4) * 16 + line % 4 * 4;\0"
@@ -1188,7 +1157,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 12288;\0"
     "\004const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 63) / 64;\0"
     "\004const int first_m = tile_m * 32, first_n = tile_n * 64;\0"
-}, {
     "\010const uint warp_m = warp % 1 * 32, warp_n = warp * 16;\0"
     "\010// Where a work-item's first rows (columns) are in the parts of a tile, of 32 (64) by 32\0"
     "\010const uint a_chunk = warp_m / 32 * 4096 + (warp_m % 32 / 4 + lane_m) * 16;\0"
@@ -1216,7 +1184,7 @@ static const struct { char text[4096]; } rows[] = { {
     "\014const uint where = x / 32 * 4096 + line * 128 + x % 32 * 4;\0"
     "\020copy_a(a_at + stage * 4096, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
     "// A work-group computes 64 x 64 of C, a warp 64 x 16 of it. Tiles of A and B, 32\0"
-    "void kiln_sgemm_async_stream_nn(long M, long N, long K,\0"
+    "void kiln_sgemm_async_stream(long M, long N, long K,\0"
     "\010__global const float *restrict B, long b_offset, long ldb,\0"
     "\004const uint steps = ((uint) K + 31) / 32;\0"
     "\010const uint warp_m = warp % 1 * 64, warp_n = warp * 16;\0"
@@ -1224,21 +1192,16 @@ static const struct { char text[4096]; } rows[] = { {
     "\030float as[8], bs[4];\0"
     "\020for (int n = 0; n < 4; n++)\0"
     "\024part[(m * 4 + n) * 128] = c[m][n];\0"
-    "void kiln_sgemm_async_add_nn(long M, long N, long K,\0"
+    "void kiln_sgemm_async_add(long M, long N, long K,\0"
     "\010const uint steps = ((uint) K + 31) / 32;\0"
     "\014const uint lane_m = lane / 4, lane_n = lane % 4;\0"
     "\014const uint warp_m = warp % 1 * 64, warp_n = warp * 16;\0"
     "\014const uint m = e / 4, n = e % 4;\0"
     "\014const long col = first_n + warp_n + n / 4 * 16 + lane_n * 4 + n % 4;\0"
-    "void kiln_sgemm_async_stream_nt(long M, long N, long K,\0"
-    "void kiln_sgemm_async_add_nt(long M, long N, long K,\0"
-    "void kiln_sgemm_async_stream_tn(long M, long N, long K,\0"
-    "void kiln_sgemm_async_add_tn(long M, long N, long K,\0"
-    "void kiln_sgemm_async_stream_tt(long M, long N, long K,\0"
-    "void kiln_sgemm_async_add_tt(long M, long N, long K,\0"
     "typedef uint element_bits;\0"
     "typedef uint4 chunk;\0"
     "\004const ulong each = (cols + 3) / 4;\0"
+}, {
     "\010const long row = divide(i, each), col = (i - row * each) * 4, last = cols - 1 - col;\0"
     "\010if (last >= 7 || (row + 1 < rows && cols >= 8))\0"
     "\024from[min(3L, last)]));\0"
@@ -1248,9 +1211,9 @@ static const struct { char text[4096]; } rows[] = { {
     "\004const uint first = item / 16, col = item % 16 * 4;\0"
     "\004for (uint line = first; line < first + 32; line += 8, from += 8 * ld) {\0"
     "\014const uint bytes = line < lines ? clamp(cols - (int) x, 0, 4) * 4 : 0;\0"
-    "void kiln_sgemm_async_copyb_n(long rows, long cols,\0"
-    "void kiln_sgemm_async_copy_tn(long a_rows, long a_cols,\0"
-    "void kiln_sgemm_async_copya_t(long rows, long cols,\0"
+    "void kiln_sgemm_async_copyb(long rows, long cols,\0"
+    "void kiln_sgemm_async_copy(long a_rows, long a_cols,\0"
+    "void kiln_sgemm_async_copya(long rows, long cols,\0"
     "// Begins to copy 32 lines of 128 elements, of which this work-item copies 4\0"
     "\004const uint first = item / 32, col = item % 32 * 4;\0"
     "// every 32th line. There are `lines` and `cols` of the matrix left; what lies beyond is 0. Four\0"
@@ -1266,7 +1229,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\014const int first_m = tile_m * 128, first_n = tile_n * 128;\0"
     "\004__global const float *parts = work + parts_at + 2 * (ulong) told[1] * 16384;\0"
     "\004for (uint at = told[2]; at < 128; at += told[3]) {\0"
-}, {
     "\024part[u] = *(__global const float4 *) (parts + piece * 16384\0"
     "\014// 256th.\0"
     "\014const uint item = element % 256, e = element / 256;\0"
@@ -1291,7 +1253,7 @@ static const struct { char text[4096]; } rows[] = { {
     "\004return *(__global const float4 *) p;\0"
     "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\0"
     "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\0"
-    "void kiln_sgemm_thin_multiply_nn(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,\0"
     "\010__global const float *restrict X, long x_offset, long ldx,\0"
     "\010__global const float *restrict Y, long y_offset, long ldy,\0"
     "\004__local float4 part[64];\0"
@@ -1311,6 +1273,7 @@ static const struct { char text[4096]; } rows[] = { {
     "\014__global const float *x = X + k * ldx + first;\0"
     "\014const float4 a1 = load_aligned(x + 16 * ldx);\0"
     "\014const float4 a2 = load_aligned(x + 32 * ldx);\0"
+}, {
     "\014const float4 a3 = load_aligned(x + 48 * ldx);\0"
     "\014c0 += a1 * load(y0 + (k + 16) * y_step);\0"
     "\014c0 += a2 * load(y0 + (k + 32) * y_step);\0"
@@ -1321,7 +1284,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\004const int item = along_k * 4 + along_l;\0"
     "\004for (int half_way = 8; half_way > 0; half_way /= 2) {\0"
     "\014part[item] += part[item + half_way * 4];\0"
-    "void kiln_sgemm_thin_multiply_nt(long L, long S, long K, float alpha, float beta,\0"
     "\004__local float part[4][64];\0"
     "\004__global const float *x0 = X + min(l, L - 1) * ldx;\0"
     "\004__global const float *x1 = X + min(l + 1, L - 1) * ldx;\0"
@@ -1332,30 +1294,24 @@ static const struct { char text[4096]; } rows[] = { {
     "\010for (; k + 4 <= to; k += 64) {\0"
     "\004const long begin = l, first = l;\0"
     "\004const int item = along_l * 16 + along_k;\0"
-    "void kiln_sgemm_thin_multiply_tn(long L, long S, long K, float alpha, float beta,\0"
     "\004__global const float *y0 = Y + y_offset + min(s, S - 1);\0"
     "\004const long y_step = ldy;\0"
-    "void kiln_sgemm_thin_multiply_tt(long L, long S, long K, float alpha, float beta,\0"
     "\004return (uint2) (triangle < 0 ? tile_m * 32 * -triangle / 64 : 0,\0"
     "\014triangle > 0 ? min(((tile_m + 1) * 32 * triangle + 63) / 64, tiles_n)\0"
     "static void put_column(float x, __global float *out, long col, long2 stored, float alpha,\0"
     "\010float beta)\0"
-    "void kiln_sgemmt_async_multiply_nn(long M, long N, long K,\0"
+    "void kiln_sgemmt_async_multiply(long M, long N, long K,\0"
     "\010__global float *restrict C, long c_offset, long ldc, int triangle)\0"
     "\010const uint tiles = count_tiles(((uint) M + 31) / 32, ((uint) N + 63) / 64,\0"
     "\004const uint tiles_n = ((uint) N + 63) / 64;\0"
-}, {
     "\024put_column(c_tile[c_place(m, n)], out, first_n + n, stored, alpha, beta);\0"
     "\014const long2 stored = stored_columns(row, N, triangle);\0"
     "\030put_column(as_float(x[i]), out, block + i * 4 + lane_n, stored, alpha,\0"
     "\037 beta);\0"
-    "void kiln_sgemmt_async_multiply_nt(long M, long N, long K,\0"
-    "void kiln_sgemmt_async_multiply_tn(long M, long N, long K,\0"
-    "void kiln_sgemmt_async_multiply_tt(long M, long N, long K,\0"
-    "void kiln_sgemmt_async_stream_nn(long M, long N, long K,\0"
+    "void kiln_sgemmt_async_stream(long M, long N, long K,\0"
     "\004const uint tiles = count_tiles(((uint) M + 127) / 128, ((uint) N + 127) / 128,\0"
     "\014triangle);\0"
-    "void kiln_sgemmt_async_add_nn(long M, long N, long K,\0"
+    "void kiln_sgemmt_async_add(long M, long N, long K,\0"
     "\014// Tiles of which something is stored, row by row.\0"
     "\014const uint tiles_n = ((uint) N + 127) / 128;\0"
     "\014uint tile_m = 0, of_row = tile;\0"
@@ -1365,12 +1321,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\020stored = stored_tiles(++tile_m, tiles_n, triangle);\0"
     "\014const uint tile_n = stored.x + of_row;\0"
     "\020put_column(all, C + row * ldc, col, stored, alpha, beta);\0"
-    "void kiln_sgemmt_async_stream_nt(long M, long N, long K,\0"
-    "void kiln_sgemmt_async_add_nt(long M, long N, long K,\0"
-    "void kiln_sgemmt_async_stream_tn(long M, long N, long K,\0"
-    "void kiln_sgemmt_async_add_tn(long M, long N, long K,\0"
-    "void kiln_sgemmt_async_stream_tt(long M, long N, long K,\0"
-    "void kiln_sgemmt_async_add_tt(long M, long N, long K,\0"
     "static float load(__global const float *X, long at)\0"
     "\004return X[at];\0"
     "static void store(float x, __global float *X, long at)\0"
@@ -1399,6 +1349,7 @@ static const struct { char text[4096]; } rows[] = { {
     "static void copy_b(uint to, __global const double *from, long ld, uint lines, int cols, uint item)\0"
     "\004for (uint line = first; line < first + 16; line += 4, from += 4 * ld) {\0"
     "// c += a b for blocks of 16 x 8, 16 x 8 and 8 x 8, spread over a warp as the PTX ISA says.\0"
+}, {
     "static void multiply_blocks(double c[4], const double a[4], const double b[2])\0"
     "\004for (int i = 0; i < 4; i++)\0"
     "\010asm volatile(\"mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 \"\0"
@@ -1413,10 +1364,9 @@ static const struct { char text[4096]; } rows[] = { {
     "\004return row * 32 + (col / 2 ^ (row + row / 4) % 8) * 2\0"
     "\014+ col % 2;\0"
     "// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 16\0"
-    "void kiln_dgemm_async_multiply_nn(long M, long N, long K,\0"
+    "void kiln_dgemm_async_multiply(long M, long N, long K,\0"
     "\010__global const double *restrict A, long a_offset, long lda,\0"
     "\010__global const double *restrict B, long b_offset, long ldb, double alpha, double beta,\0"
-}, {
     "\010__global double *restrict C, long c_offset, long ldc)\0"
     "\004// Whether every row of C starts where 2 columns may be stored at once.\0"
     "\004const ulong misaligned = ((ulong) C | (ulong) (ldc * 8)) & 15;\0"
@@ -1460,7 +1410,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\020for (uint n = lane; n < 32; n += 32)\0"
     "\020__global double *out = C + row * ldc;\0"
     "// Begins to copy 32 lines of 16 elements, of which this work-item copies 1\0"
-    "void kiln_dgemm_async_multiply_nt(long M, long N, long K,\0"
     "\010const uint b_first = (warp_n + lane_r) * 128;\0"
     "\024bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\0"
     "\024bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));\0"
@@ -1468,15 +1417,14 @@ static const struct { char text[4096]; } rows[] = { {
     "\024const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;\0"
     "// Begins to copy 16 lines of 64 elements, of which this work-item copies 1\0"
     "\004for (uint line = first; line < first + 16; line += 2, from += 2 * ld) {\0"
-    "void kiln_dgemm_async_multiply_tn(long M, long N, long K,\0"
     "\010const uint a_first = warp_m * 128;\0"
     "\024const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\0"
     "\024const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048 + s\0"
     "\024const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048 + s\0"
+}, {
     "\024as0[i][0] = p.x, as0[i][1] = p.y, as0[i][2] = q.x, as0[i][3] = q.y;\0"
     "\024const uint row = warp_m + i * 16 + h + lane_m * 2;\0"
     "\020const long row = first_m + warp_m + i * 16 + h + lane_m * 2;\0"
-    "void kiln_dgemm_async_multiply_tt(long M, long N, long K,\0"
     "\010// Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\0"
     "\010const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\0"
     "\010// where it is used. The tensor core's k and k + 4 are 2 k and 2 k + 1.\0"
@@ -1489,7 +1437,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\030c_tile[c_place(row, col + 4)] = c[i][j][2 * h + 1];\0"
     "\024const long col = first_n + warp_n + j * 8 + lane_k;\0"
     "\024put_column(c[i][j][2 * h], out, col, N, alpha, beta);\0"
-}, {
     "\024put_column(c[i][j][2 * h + 1], out, col + 4, N, alpha, beta);\0"
     "static double2 load_vector(__global const double *p)\0"
     "\004return vload2(0, p);\0"
@@ -1504,7 +1451,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// A work-group of 8 x 4 work-items computes 32 x 16 of C, each work-item\0"
     "// K is cut into 32 parts, each for work-groups of its own; another kernel adds them up.\0"
     "__kernel __attribute__((reqd_work_group_size(4, 8, 1)))\0"
-    "void kiln_dgemm_tiled_multiply_nn(int M, int N, int K,\0"
+    "void kiln_dgemm_tiled_multiply(int M, int N, int K,\0"
     "\010__global const double *restrict A, int a_offset, int lda,\0"
     "\010__global const double *restrict B, int b_offset, int ldb,\0"
     "\010__global double *restrict work, long parts_at)\0"
@@ -1562,6 +1509,7 @@ static const struct { char text[4096]; } rows[] = { {
     "\014const int e = item + 480, k = e % 16, m = e / 16;\0"
     "\014a_next15 = first_m + m < M && k1 + k < K\0"
     "\010// Fetch B: 16 x 16.\0"
+}, {
     "\014const int e = item, n = e % 16, k = e / 16;\0"
     "\014b_next0 = first_n + n < N && k1 + k < K\0"
     "\024? load(B + (k1 + k) * ldb + first_n + n) : 0;\0"
@@ -1579,7 +1527,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\014b_next6 = first_n + n < N && k1 + k < K\0"
     "\014const int e = item + 224, n = e % 16, k = e / 16;\0"
     "\014b_next7 = first_n + n < N && k1 + k < K\0"
-}, {
     "\010// What was fetched of A becomes a tile.\0"
     "\014a_tile[k][m] = a_next0;\0"
     "\014a_tile[k][m] = a_next1;\0"
@@ -1665,6 +1612,7 @@ static const struct { char text[4096]; } rows[] = { {
     "\020const double a0 = a_tile[k][local_m * 4];\0"
     "\020c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
     "\020const double a1 = a_tile[k][local_m * 4 + 1];\0"
+}, {
     "\020c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
     "\020const double a2 = a_tile[k][local_m * 4 + 2];\0"
     "\020c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
@@ -1681,7 +1629,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\020const double a0 = a_tile[k + 2][local_m * 4];\0"
     "\020const double a1 = a_tile[k + 2][local_m * 4 + 1];\0"
     "\020const double a2 = a_tile[k + 2][local_m * 4 + 2];\0"
-}, {
     "\020const double a3 = a_tile[k + 2][local_m * 4 + 3];\0"
     "\020const double2 b0 = vload2(0, &b_tile[k + 3][local_n * 4]);\0"
     "\020const double2 b1 = vload2(1, &b_tile[k + 3][local_n * 4]);\0"
@@ -1735,7 +1682,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\014vstore2(c0_0, 0, x);\0"
     "\014for (int n = 0; n < 2 && col + n < N; n++)\0"
     "\020put(x[n], alpha, beta, out + n);\0"
-    "void kiln_dgemm_tiled_multiply_nt(int M, int N, int K,\0"
     "\004B += from;\0"
     "\024? load(B + (first_n + n) * ldb + k1 + k) : 0;\0"
     "\014const int e = item + 32, k = e % 16, n = e / 16;\0"
@@ -1754,7 +1700,7 @@ static const struct { char text[4096]; } rows[] = { {
     "\020const int e = item + 160, k = e % 16, n = e / 16;\0"
     "\020const int e = item + 192, k = e % 16, n = e / 16;\0"
     "\020const int e = item + 224, k = e % 16, n = e / 16;\0"
-    "void kiln_dgemm_tiled_multiply_tn(int M, int N, int K,\0"
+}, {
     "\004A += from * lda;\0"
     "\014const int e = item, m = e % 32, k = e / 32;\0"
     "\024? load(A + (k1 + k) * lda + first_m + m) : 0;\0"
@@ -1769,7 +1715,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\014const int e = item + 288, m = e % 32, k = e / 32;\0"
     "\014const int e = item + 320, m = e % 32, k = e / 32;\0"
     "\014const int e = item + 352, m = e % 32, k = e / 32;\0"
-}, {
     "\014const int e = item + 384, m = e % 32, k = e / 32;\0"
     "\014const int e = item + 416, m = e % 32, k = e / 32;\0"
     "\014const int e = item + 448, m = e % 32, k = e / 32;\0"
@@ -1791,11 +1736,10 @@ static const struct { char text[4096]; } rows[] = { {
     "\020const int e = item + 416, m = e % 32, k = e / 32;\0"
     "\020const int e = item + 448, m = e % 32, k = e / 32;\0"
     "\020const int e = item + 480, m = e % 32, k = e / 32;\0"
-    "void kiln_dgemm_tiled_multiply_tt(int M, int N, int K,\0"
     "static double2 load_aligned(__global const double *p)\0"
     "\004return *(__global const double2 *) p;\0"
     "// A work-group of 32 work-items along L and 8 along K has 64 x 4 of C.\0"
-    "void kiln_dgemm_thin_multiply_nn(int L, int S, int K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply(int L, int S, int K, double alpha, double beta,\0"
     "\010__global const double *restrict X, int x_offset, int ldx,\0"
     "\010__global const double *restrict Y, int y_offset, int ldy,\0"
     "\004__local double kept[2112] __attribute__((aligned(16)));\0"
@@ -1824,7 +1768,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\010__local const double *sums = kept + (j * 2 + v) * 264 + of;\0"
     "\010double sum = sums[0];\0"
     "// A work-group of 8 work-items along L and 32 along K has 32 x 4 of C.\0"
-    "void kiln_dgemm_thin_multiply_nt(int L, int S, int K, double alpha, double beta,\0"
     "\004__local double kept[2304] __attribute__((aligned(16)));\0"
     "\004__global const double *x[4];\0"
     "\004double c[4][4];\0"
@@ -1844,11 +1787,10 @@ static const struct { char text[4096]; } rows[] = { {
     "\010__local const double *sums = kept + (j * 4 + v) * 288 + of;\0"
     "\024c[j + 2][v];\0"
     "\010const int short_at = s + 2 + j;\0"
-    "void kiln_dgemm_thin_multiply_tn(int L, int S, int K, double alpha, double beta,\0"
     "\010for (int i = item; i < (end - chunk) * 4; i += 256) {\0"
     "\014const int at = i / 4, j = i % 4;\0"
     "\014kept[at * 4 + j] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
-    "void kiln_dgemm_thin_multiply_tt(int L, int S, int K, double alpha, double beta,\0"
+}, {
     "\014kept[j * 258 + at] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
     "\004return row * 64 + (col / 2 ^ (row + row / 4) % 8) * 2\0"
     "// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 16\0"
@@ -1856,14 +1798,13 @@ static const struct { char text[4096]; } rows[] = { {
     "\010double as0[2][4], bs0[4][2];\0"
     "\024for (int j = 0; j < 4; j++)\0"
     "static void copy_16(uint to, __global const double *from, uint bytes)\0"
-}, {
     "// Begins to copy 64 lines of 16 elements, of which this work-item copies 2\0"
     "\004const uint first = item / 8, col = item % 8 * 2;\0"
     "\014const uint bytes = line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0;\0"
     "// Begins to copy 16 lines of 32 elements, of which this work-item copies 2\0"
     "\004const uint first = item / 16, col = item % 16 * 2;\0"
     "\004for (uint line = first; line < first + 16; line += 8, from += 8 * ld) {\0"
-    "void kiln_dgemm_async_stream_nn(long M, long N, long K,\0"
+    "void kiln_dgemm_async_stream(long M, long N, long K,\0"
     "\010__global const double *restrict B, long b_offset, long ldb,\0"
     "\010__global double *work, long parts_at, double alpha, double beta,\0"
     "\004__global double *parts = work + parts_at + item;\0"
@@ -1873,7 +1814,7 @@ static const struct { char text[4096]; } rows[] = { {
     "\020for (int j = 0; j < 2; j++)\0"
     "\030part[((i * 2 + j) * 4 + e) * 128] = c[i][j][e];\0"
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\0"
-    "void kiln_dgemm_async_add_nn(long M, long N, long K,\0"
+    "void kiln_dgemm_async_add(long M, long N, long K,\0"
     "\004__local double sums[8][64] __attribute__((aligned(16)));\0"
     "\010const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 31) / 32);\0"
     "\010const uint steps = ((uint) K + 15) / 16;\0"
@@ -1893,16 +1834,10 @@ static const struct { char text[4096]; } rows[] = { {
     "\014const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;\0"
     "\014const uint in_m = e / 4 / 2 * 16, in_n = e / 4 % 2 * 8;\0"
     "// Begins to copy 32 lines of 16 elements, of which this work-item copies 2\0"
-    "void kiln_dgemm_async_stream_nt(long M, long N, long K,\0"
-    "void kiln_dgemm_async_add_nt(long M, long N, long K,\0"
     "\014const long col = first_n + warp_n + in_n + lane_k % 2 * 4 + lane_k / 2 * 2 + e % 2;\0"
     "// Begins to copy 16 lines of 64 elements, of which this work-item copies 2\0"
     "\004const uint first = item / 32, col = item % 32 * 2;\0"
-    "void kiln_dgemm_async_stream_tn(long M, long N, long K,\0"
-    "void kiln_dgemm_async_add_tn(long M, long N, long K,\0"
     "\014const long row = first_m + warp_m + in_m + e / 2 % 2 + lane_m * 2;\0"
-    "void kiln_dgemm_async_stream_tt(long M, long N, long K,\0"
-    "void kiln_dgemm_async_add_tt(long M, long N, long K,\0"
     "\014// Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\0"
     "\014const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\0"
     "\014const long col = first_n + warp_n + in_n + lane_k + e % 2 * 4;\0"
@@ -1912,9 +1847,9 @@ static const struct { char text[4096]; } rows[] = { {
     "\010const long row = divide(i, each), col = (i - row * each) * 2, last = cols - 1 - col;\0"
     "\010if (last >= 3 || (row + 1 < rows && cols >= 4))\0"
     "\014x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)]));\0"
-    "void kiln_dgemm_async_copy_nn(long a_rows, long a_cols,\0"
-    "void kiln_dgemm_async_copya_n(long rows, long cols,\0"
-    "void kiln_dgemm_async_copyb_n(long rows, long cols,\0"
+    "void kiln_dgemm_async_copy(long a_rows, long a_cols,\0"
+    "void kiln_dgemm_async_copya(long rows, long cols,\0"
+    "void kiln_dgemm_async_copyb(long rows, long cols,\0"
     "// A work-group computes 64 x 64 of C, a warp 64 x 16 of it. Tiles of A and B, 16\0"
     "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 24576;\0"
     "\004// Work-groups that run together share rows and columns: 1 rows of tiles at a time.\0"
@@ -1924,21 +1859,16 @@ static const struct { char text[4096]; } rows[] = { {
     "\010double as0[4][4], bs0[2][2];\0"
     "\020for (int i = 0; i < 4; i++) {\0"
     "\020for (int i = 0; i < 4; i++)\0"
-    "void kiln_dgemm_async_copy_nt(long a_rows, long a_cols,\0"
-    "void kiln_dgemm_async_copyb_t(long rows, long cols,\0"
-    "void kiln_dgemm_async_copy_tn(long a_rows, long a_cols,\0"
-    "void kiln_dgemm_async_copya_t(long rows, long cols,\0"
-    "void kiln_dgemm_async_copy_tt(long a_rows, long a_cols,\0"
     "static double total(double2 x)\0"
     "\004double e[2];\0"
     "\004vstore2(x, 0, e);\0"
     "\004return e[0] + e[1];\0"
-}, {
     "static double2 load_row(__global const double *p)\0"
     "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\0"
     "\004__local double part[4][1024];\0"
     "\004__global const double *y0 = Y + y_offset + min(s, S - 1);\0"
     "\004__global const double *x0 = X + min(l, L - 1) * ldx;\0"
+}, {
     "\004__global const double *x1 = X + min(l + 1, L - 1) * ldx;\0"
     "\004__global const double *x2 = X + min(l + 2, L - 1) * ldx;\0"
     "\004__global const double *x3 = X + min(l + 3, L - 1) * ldx;\0"
@@ -1993,7 +1923,7 @@ static const struct { char text[4096]; } rows[] = { {
     "\010const int short_at = s + 6 + j;\0"
     "\014put(sum, alpha, beta, C + at * ldc + short_at);\0"
     "// 8 work-groups share K; what each has goes to the workspace.\0"
-    "void kiln_dgemm_thin_multiply_nn(int L, int S, int K,\0"
+    "void kiln_dgemm_thin_multiply(int L, int S, int K,\0"
     "\010__global double *restrict parts, long parts_at)\0"
     "\004const int share = (K / 512 + 1) * 64;\0"
     "\004const int from = min((int) get_group_id(2) * share, K), to = min(from + share, K);\0"
@@ -2017,33 +1947,21 @@ static const struct { char text[4096]; } rows[] = { {
     "\004const double sum = p0 + p1 + p2 + p3 + p4 + p5 + p6 + p7;\0"
     "\004__global double *c = C + l * ldc + s;\0"
     "\004put(sum, alpha, beta, c);\0"
-    "void kiln_dgemm_thin_multiply_nt(int L, int S, int K,\0"
-    "void kiln_dgemm_thin_multiply_tn(int L, int S, int K,\0"
     "\004const int share = (K / 256 + 1) * 32;\0"
-    "void kiln_dgemm_thin_multiply_tt(int L, int S, int K,\0"
     "\004__global double *c = C + s * ldc + l;\0"
-}, {
     "static void put_column(double x, __global double *out, long col, long2 stored, double alpha,\0"
     "\010double beta)\0"
     "static void put_pair(double x, double y, __global double *out, long col, long2 stored, double alpha,\0"
     "\010double beta, bool whole)\0"
-    "void kiln_dgemmt_async_multiply_nn(long M, long N, long K,\0"
+    "void kiln_dgemmt_async_multiply(long M, long N, long K,\0"
     "\010__global double *restrict C, long c_offset, long ldc, int triangle)\0"
-    "void kiln_dgemmt_async_multiply_nt(long M, long N, long K,\0"
-    "void kiln_dgemmt_async_multiply_tn(long M, long N, long K,\0"
-    "void kiln_dgemmt_async_multiply_tt(long M, long N, long K,\0"
     "\024put_column(c[i][j][2 * h], out, col, stored, alpha, beta);\0"
+}, {
     "\024put_column(c[i][j][2 * h + 1], out, col + 4, stored, alpha, beta);\0"
-    "void kiln_dgemmt_async_stream_nn(long M, long N, long K,\0"
+    "void kiln_dgemmt_async_stream(long M, long N, long K,\0"
     "\004const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 31) / 32,\0"
-    "void kiln_dgemmt_async_add_nn(long M, long N, long K,\0"
+    "void kiln_dgemmt_async_add(long M, long N, long K,\0"
     "\014const uint tiles_n = ((uint) N + 31) / 32;\0"
-    "void kiln_dgemmt_async_stream_nt(long M, long N, long K,\0"
-    "void kiln_dgemmt_async_add_nt(long M, long N, long K,\0"
-    "void kiln_dgemmt_async_stream_tn(long M, long N, long K,\0"
-    "void kiln_dgemmt_async_add_tn(long M, long N, long K,\0"
-    "void kiln_dgemmt_async_stream_tt(long M, long N, long K,\0"
-    "void kiln_dgemmt_async_add_tt(long M, long N, long K,\0"
     "static double load(__global const double *X, long at)\0"
     "static void store(double x, __global double *X, long at)\0"
     "void kiln_dgemm_mirror_mirror(long M,\0"
@@ -2085,14 +2003,13 @@ static const struct { char text[4096]; } rows[] = { {
     "// For NVIDIA's compute capability 8.0 and later; real part and imaginary part lie side by side.\0"
     "// A work-group computes 32 x 32 of C, a warp 32 x 8 of it. Tiles of A and B, 16\0"
     "// deep, are copied into local memory asynchronously, 4 ahead of those that are multiplied.\0"
-    "void kiln_cgemm_interleaved_multiply_nn(long M, long N, long K,\0"
+    "void kiln_cgemm_interleaved_multiply(long M, long N, long K,\0"
     "\010__global const float2 *restrict A, long a_offset, long lda,\0"
     "\010__global const float2 *restrict B, long b_offset, long ldb, int conj_b, float alpha,\0"
     "\020float alpha_imag, float beta, float beta_imag, int conj_a,\0"
     "\010__global float2 *restrict C, long c_offset, long ldc)\0"
     "\004__local uchar both_tiles[40960] __attribute__((aligned(1024)));\0"
     "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 20480;\0"
-}, {
     "\004const uint lane_m = lane / 4, lane_n = lane % 4;\0"
     "\004// conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.\0"
     "\004const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 31) / 32;\0"
@@ -2116,6 +2033,7 @@ static const struct { char text[4096]; } rows[] = { {
     "\034const uint k = 2 * q + h;\0"
     "\034const float4 x = *(__local const float4 *) (b_tile + k * 128 + n / 4\0"
     "\037     * 2048\0"
+}, {
     "\037     + (warp_n / 16 * 2048 + (warp_n / 2 % 8 + lane_n) * 16 ^ k % 8\0"
     "\037             * 16\0"
     "\037             ^ n / 2 % 2 * 64));\0"
@@ -2130,18 +2048,45 @@ static const struct { char text[4096]; } rows[] = { {
     "\014if (row < M && col < N)\0"
     "\020put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);\0"
     "\004const uint col = n * 4 + lane % 4;\0"
-    "void kiln_cgemm_interleaved_multiply_nt(long M, long N, long K,\0"
     "\024for (int n = 0; n < 2; n++) {\0"
     "\030const float4 x = *(__local const float4 *) (b_tile + n * 512\0"
     "\037 + ((warp_n + lane_n) * 128 + lane_n * 16 ^ q * 16 ^ n % 2 * 64));\0"
     "\030bs[0][n] = x.s01, bs[1][n] = x.s23;\0"
     "\004const uint row = m / 2 * 16 + lane / 4 * 2 + m % 2;\0"
-    "void kiln_cgemm_interleaved_multiply_tn(long M, long N, long K,\0"
     "\030for (int m = 0; m < 4; m += 2) {\0"
     "\034const float4 x = *(__local const float4 *) (a_tile + k * 128 + m / 2\0"
     "\037     + (warp_m / 16 * 2048 + lane_m * 16 ^ k % 8 * 16));\0"
     "\034as[h][m] = x.s01, as[h][m + 1] = x.s23;\0"
-    "void kiln_cgemm_interleaved_multiply_tt(long M, long N, long K,\0"
+    "\004const uint warp_m = warp % 2 * 16, warp_n = warp / 2 * 16;\0"
+    "\004const uint m = e / 4, n = e % 4;\0"
+    "// A work-group computes 32 x 32 of C, a warp 16 x 16 of it. Tiles of A and B, 16\0"
+    "void kiln_cgemm_interleaved_stream(long M, long N, long K,\0"
+    "\010__global float *work, long parts_at,\0"
+    "\004__global float2 *parts = (__global float2 *) (work + parts_at) + item;\0"
+    "\004const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 31) / 32);\0"
+    "\010float2 c[2][4];\0"
+    "\014c[e / 4][e % 4] = 0;\0"
+    "\024float2 as[2][2], bs[2][4];\0"
+    "\024for (int m = 0; m < 2; m++) {\0"
+    "\030for (int n = 0; n < 4; n += 2) {\0"
+    "\034for (int m = 0; m < 2; m++)\0"
+    "\014const float2 sum = c[e / 4][e % 4];\0"
+    "\014if (num < steps) {\0"
+    "\020parts[(2 * get_group_id(0) + (first == 0)) * 1024 + e * 128] = sum;\0"
+    "void kiln_cgemm_interleaved_add(long M, long N, long K,\0"
+    "\010__global const float *restrict work, long parts_at, float alpha, float alpha_imag,\0"
+    "\020float beta, float beta_imag, int conj_a,\0"
+    "\010const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 31) / 32);\0"
+    "\014// Work-groups that run together share rows and columns: 4 rows of tiles at a time.\0"
+    "\014const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 31) / 32;\0"
+    "\014const uint band = tile / (4 * tiles_n) * 4, in_band = tile - band * tiles_n;\0"
+    "\014const uint band_rows = min(tiles_m - band, (uint) 4);\0"
+    "\014const int first_m = tile_m * 32, first_n = tile_n * 32;\0"
+    "\014float2 all = 0;\0"
+    "\020all += (float2) (sums[u][2 * adder], sums[u][2 * adder + 1]);\0"
+    "\020put(all, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);\0"
+    "\024for (int n = 0; n < 4; n++) {\0"
+    "\030for (int m = 0; m < 2; m += 2) {\0"
     "\004return vload2(0, (__global const float *) p);\0"
     "\004vstore2(x, 0, (__global float *) p);\0"
     "// The elements of x times i.\0"
@@ -2163,7 +2108,7 @@ static const struct { char text[4096]; } rows[] = { {
     "static float4 load_aligned(__global const float2 *p)\0"
     "// A work-group of 4 work-items along L and 32 along K has 8 x 4 of C.\0"
     "__kernel __attribute__((reqd_work_group_size(32, 4, 1)))\0"
-    "void kiln_cgemm_thin_multiply_nn(int L, int S, int K, float alpha, float alpha_imag, float beta,\0"
+    "void kiln_cgemm_thin_multiply(int L, int S, int K, float alpha, float alpha_imag, float beta,\0"
     "\010float beta_imag, int conj_a, int conj_b,\0"
     "\010__global const float2 *restrict X, int x_offset, int ldx,\0"
     "\010__global const float2 *restrict Y, int y_offset, int ldy,\0"
@@ -2172,6 +2117,7 @@ static const struct { char text[4096]; } rows[] = { {
     "\004const int l = (int) get_group_id(0) * 8 + along_l * 2;\0"
     "\004// conj(x) y is the conjugate of x conj(y): until C is stored, only Y is conjugated.\0"
     "\004const float sign = conj_a == conj_b ? 1 : -1;\0"
+}, {
     "\004__global const float2 *y0 = Y + y_offset + min(s, S - 1);\0"
     "\004__global const float2 *y1 = Y + y_offset + min(s + 1, S - 1);\0"
     "\004__global const float2 *y2 = Y + y_offset + min(s + 2, S - 1);\0"
@@ -2180,7 +2126,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\004__global const float2 *x1 = X + min(l + 1, L - 1) * ldx;\0"
     "\004float4 c0_0 = 0, c0_1 = 0;\0"
     "\004float4 c1_0 = 0, c1_1 = 0;\0"
-}, {
     "\004float4 c2_0 = 0, c2_1 = 0;\0"
     "\004float4 c3_0 = 0, c3_1 = 0;\0"
     "\010for (; k + 2 <= to; k += 64) {\0"
@@ -2222,7 +2167,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\004part[1][item] = total(c3_1);\0"
     "\004if (along_k == 0 && s + 3 < S) {\0"
     "\030C + (first + i) * ldc + s + 3);\0"
-    "void kiln_cgemm_thin_multiply_nt(int L, int S, int K, float alpha, float alpha_imag, float beta,\0"
     "\004__global const float2 *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
     "\004__global const float2 *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
     "\004__global const float2 *y2 = Y + y_offset + min(s + 2, S - 1) * ldy;\0"
@@ -2231,7 +2175,6 @@ static const struct { char text[4096]; } rows[] = { {
     "static float4 products(float4 x, float2 y, float sign)\0"
     "\004return x * y.x + turned(x) * (sign * y.y);\0"
     "__kernel __attribute__((reqd_work_group_size(4, 32, 1)))\0"
-    "void kiln_cgemm_thin_multiply_tn(int L, int S, int K, float alpha, float alpha_imag, float beta,\0"
     "\004__local float4 part[128];\0"
     "\004float4 c1 = 0;\0"
     "\004float4 c2 = 0;\0"
@@ -2258,56 +2201,39 @@ static const struct { char text[4096]; } rows[] = { {
     "\004part[item] = c1;\0"
     "\004part[item] = c2;\0"
     "\004part[item] = c3;\0"
-    "void kiln_cgemm_thin_multiply_tt(int L, int S, int K, float alpha, float alpha_imag, float beta,\0"
     "\004const uint warp_m = warp % 1 * 32, warp_n = warp * 16;\0"
-    "\004const uint m = e / 4, n = e % 4;\0"
-    "// A work-group computes 32 x 64 of C, a warp 32 x 16 of it. Tiles of A and B, 16\0"
 }, {
-    "void kiln_cgemm_interleaved_stream_nn(long M, long N, long K,\0"
-    "\010__global float *work, long parts_at,\0"
-    "\004__global float2 *parts = (__global float2 *) (work + parts_at) + item;\0"
+    "// A work-group computes 32 x 64 of C, a warp 32 x 16 of it. Tiles of A and B, 16\0"
     "\010float2 c[4][4];\0"
     "\010for (int e = 0; e < 16; e++)\0"
-    "\014c[e / 4][e % 4] = 0;\0"
     "\024float2 as[2][4], bs[2][4];\0"
-    "\030for (int n = 0; n < 4; n += 2) {\0"
     "\010for (int e = 0; e < 16; e++) {\0"
-    "\014const float2 sum = c[e / 4][e % 4];\0"
-    "\014if (num < steps) {\0"
+    "static void copy_16(uint to, __global const float2 *from, uint bytes)\0"
     "\020parts[(2 * get_group_id(0) + (first == 0)) * 2048 + e * 128] = sum;\0"
-    "void kiln_cgemm_interleaved_add_nn(long M, long N, long K,\0"
-    "\010__global const float *restrict work, long parts_at, float alpha, float alpha_imag,\0"
-    "\020float beta, float beta_imag, int conj_a,\0"
     "\014// Work-groups that run together share rows and columns: 1 rows of tiles at a time.\0"
     "\014const uint band = tile / (1 * tiles_n), in_band = tile - band * tiles_n;\0"
     "\014const uint band_rows = min(tiles_m - band, (uint) 1);\0"
-    "\014float2 all = 0;\0"
-    "\020all += (float2) (sums[u][2 * adder], sums[u][2 * adder + 1]);\0"
-    "\020put(all, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);\0"
-    "void kiln_cgemm_interleaved_stream_nt(long M, long N, long K,\0"
-    "\024for (int n = 0; n < 4; n++) {\0"
-    "void kiln_cgemm_interleaved_add_nt(long M, long N, long K,\0"
-    "void kiln_cgemm_interleaved_stream_tn(long M, long N, long K,\0"
-    "void kiln_cgemm_interleaved_add_tn(long M, long N, long K,\0"
-    "void kiln_cgemm_interleaved_stream_tt(long M, long N, long K,\0"
-    "void kiln_cgemm_interleaved_add_tt(long M, long N, long K,\0"
-    "static void copy_16(uint to, __global const float2 *from, uint bytes)\0"
+    "\004const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;\0"
+    "\004const uint m = e / 8, n = e % 8;\0"
+    "\010float2 c[4][8];\0"
+    "\010for (int e = 0; e < 32; e++)\0"
+    "\014c[e / 8][e % 8] = 0;\0"
+    "\020#pragma unroll 2\0"
+    "\024float2 as[2][4], bs[2][8];\0"
+    "\030for (int n = 0; n < 8; n += 2) {\0"
+    "\010for (int e = 0; e < 32; e++) {\0"
+    "\014const float2 sum = c[e / 8][e % 8];\0"
+    "\024for (int n = 0; n < 8; n++) {\0"
     "// Begins to copy 128 lines of 16 elements, of which this work-item copies 2\0"
     "\004const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 32;\0"
-    "\004const uint m = e / 8, n = e % 8;\0"
     "// A work-group computes 128 x 64 of C, a warp 64 x 32 of it. Tiles of A and B, 16\0"
     "\004const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 63) / 64;\0"
     "\004const int first_m = tile_m * 128, first_n = tile_n * 64;\0"
     "\010float2 c[8][8];\0"
     "\010for (int e = 0; e < 64; e++)\0"
-    "\014c[e / 8][e % 8] = 0;\0"
-    "\020#pragma unroll 2\0"
     "\024float2 as[2][8], bs[2][8];\0"
     "\024for (int m = 0; m < 8; m++) {\0"
-    "\030for (int n = 0; n < 8; n += 2) {\0"
     "\010for (int e = 0; e < 64; e++) {\0"
-    "\014const float2 sum = c[e / 8][e % 8];\0"
-    "\024for (int n = 0; n < 8; n++) {\0"
     "// Begins to copy 16 lines of 128 elements, of which this work-item copies 2\0"
     "\004const uint first = item / 64, col = item % 64 * 2;\0"
     "\030for (int m = 0; m < 8; m += 2) {\0"
@@ -2316,7 +2242,31 @@ static const struct { char text[4096]; } rows[] = { {
     "\030C + (s + 1) * ldc + first + i);\0"
     "\030C + (s + 2) * ldc + first + i);\0"
     "\030C + (s + 3) * ldc + first + i);\0"
+    "// A work-group of 4 work-items along L and 32 along K has 8 x 2 of C.\0"
+    "\004const int s = (int) get_group_id(1) * 2;\0"
+    "\010c0_0.s01 += product(a0, b0, sign); c1_0.s01 += product(a0, b1, sign);\0"
+    "\010c0_1.s01 += product(a1, b0, sign); c1_1.s01 += product(a1, b1, sign);\0"
+    "\024sign);\0"
+    "\024load(y1 + k * y_step), sign);\0"
+    "\024load(y1 + (k + 32) * y_step), sign);\0"
     "// Begins to copy 16 lines of 16 elements, of which this work-item copies 1\0"
+    "// A work-group computes 32 x 16 of C, a warp 16 x 16 of it. Tiles of A and B, 16\0"
+    "\004const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 15) / 16);\0"
+    "\004const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 15) / 16;\0"
+    "\004const int first_m = tile_m * 32, first_n = tile_n * 16;\0"
+    "\020copy_b(b_at + stage * 2048, B + k * ldb + first_n, ldb, K - k, N - first_n, item);\0"
+    "\014__local const uchar *b_tile = b_tiles + stage * 2048;\0"
+    "\020parts[(2 * get_group_id(0) + (first == 0)) * 512 + e * 64] = sum;\0"
+    "\010const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 15) / 16);\0"
+    "\010const uint each = min(adders / max(tiles - whole, 1U), 8U);\0"
+    "\014const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 15) / 16;\0"
+    "\014const int first_m = tile_m * 32, first_n = tile_n * 16;\0"
+    "\004__global const float *parts = work + parts_at + 2 * (ulong) told[1] * 1024;\0"
+    "\004for (uint at = told[2]; at < 8; at += told[3]) {\0"
+    "\024part[u] = *(__global const float4 *) (parts + piece * 1024\0"
+    "\014// 64th.\0"
+    "\014const uint item = element % 64, e = element / 64;\0"
+    "\020copy_b(b_at + stage * 2048, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
     "\004const uint warp_m = warp % 1 * 16, warp_n = warp * 16;\0"
     "// A work-group computes 16 x 32 of C, a warp 16 x 16 of it. Tiles of A and B, 16\0"
     "\004__local uchar both_tiles[12288] __attribute__((aligned(1024)));\0"
@@ -2324,28 +2274,13 @@ static const struct { char text[4096]; } rows[] = { {
     "\004const uint tiles = ((uint) M + 15) / 16 * (((uint) N + 31) / 32);\0"
     "\004const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 31) / 32;\0"
     "\004const int first_m = tile_m * 16, first_n = tile_n * 32;\0"
-    "\010float2 c[2][4];\0"
     "\020copy_a(a_at + stage * 2048, A + first_m * lda + k, lda, M - first_m, K - k, item);\0"
     "\014__local const uchar *a_tile = a_tiles + stage * 2048;\0"
-    "\024float2 as[2][2], bs[2][4];\0"
-    "\024for (int m = 0; m < 2; m++) {\0"
-    "\034for (int m = 0; m < 2; m++)\0"
-    "\020parts[(2 * get_group_id(0) + (first == 0)) * 512 + e * 64] = sum;\0"
     "\010const uint tiles = ((uint) M + 15) / 16 * (((uint) N + 31) / 32);\0"
-    "\010const uint each = min(adders / max(tiles - whole, 1U), 8U);\0"
-    "\014// Work-groups that run together share rows and columns: 4 rows of tiles at a time.\0"
     "\014const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 31) / 32;\0"
-    "\014const uint band = tile / (4 * tiles_n) * 4, in_band = tile - band * tiles_n;\0"
-    "\014const uint band_rows = min(tiles_m - band, (uint) 4);\0"
     "\014const int first_m = tile_m * 16, first_n = tile_n * 32;\0"
-    "\004__global const float *parts = work + parts_at + 2 * (ulong) told[1] * 1024;\0"
-    "\004for (uint at = told[2]; at < 8; at += told[3]) {\0"
-    "\024part[u] = *(__global const float4 *) (parts + piece * 1024\0"
-    "\014// 64th.\0"
 }, {
-    "\014const uint item = element % 64, e = element / 64;\0"
     "\020copy_a(a_at + stage * 2048, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
-    "\030for (int m = 0; m < 2; m += 2) {\0"
     "// Is nothing stored of a block of C?\0"
     "static bool is_left_out(long row, long col, int rows, int columns, int triangle)\0"
     "\004return triangle > 0 ? col >= (row + rows) * triangle\0"
@@ -2358,7 +2293,7 @@ static const struct { char text[4096]; } rows[] = { {
     "static float2 product(float2 x, float2 y)\0"
     "\004return (float2) (x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);\0"
     "// op(B), each element as two rows of two real columns; rows are whole pairs of elements.\0"
-    "void kiln_cgemm_complex_expand_n(long N, long K,\0"
+    "void kiln_cgemm_complex_expand(long N, long K,\0"
     "\010__global const float *restrict B, long b_offset, long ldb, int conj_b,\0"
     "\010__global float *restrict packed_b, long b_at)\0"
     "\004const long first_n = get_group_id(0) * 16, ld = (N + 1) / 2 * 2;\0"
@@ -2394,14 +2329,13 @@ static const struct { char text[4096]; } rows[] = { {
     "\004const long m = get_global_id(0);\0"
     "\004if (m < M)\0"
     "\010C[2 * (c_offset + m * ldc + m) + 1] = 0;\0"
-    "void kiln_cgemm_complex_expand_t(long N, long K,\0"
     "\004__local float2 tile[16][17];\0"
     "\014if (first_k + x < K && first_n + y < N)\0"
     "\020tile[x][y] = load(B, b_offset + (first_n + y) * ldb + first_k + x);\0"
     "\020const float2 b = tile[y][x];\0"
     "// op(A) by rows. A's columns are its rows, conjugated if asked for; the rows of what is written are\0"
     "// whole pairs of elements.\0"
-    "void kiln_cgemm_complex_turn_t(long M, long K,\0"
+    "void kiln_cgemm_complex_turn(long M, long K,\0"
     "\010__global const float *restrict A, long a_offset, long lda, int conj_a,\0"
     "\010__global float *restrict packed_a, long a_at)\0"
     "\004const long first_k = get_group_id(0) * 16, ld = (K + 1) / 2 * 2;\0"
@@ -2421,9 +2355,9 @@ static const struct { char text[4096]; } rows[] = { {
     "\024c_offset + row * ldc + col);\0"
     "static void copy_16(uint to, __global const double2 *from, uint bytes)\0"
     "// bytes; boxes side by side have 8 lines.\0"
-}, {
     "\004return (x / part * part * 8 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\0"
     "// Begins to copy 32 lines of 8 elements, of which this work-item copies 1\0"
+}, {
     "static void copy_a(uint to, __global const double2 *from, long ld, uint lines, int cols, uint item)\0"
     "\004const uint first = item / 8, col = item % 8;\0"
     "\014const uint bytes = line < lines ? clamp(cols - (int) x, 0, 1) * 16 : 0;\0"
@@ -2438,12 +2372,11 @@ static const struct { char text[4096]; } rows[] = { {
     "static void put(double2 x, int is_conjugated, double alpha, double alpha_imag, double beta,\0"
     "\010double beta_imag,\0"
     "\010__global double2 *p)\0"
-    "\004const uint warp_m = warp % 2 * 16, warp_n = warp / 2 * 16;\0"
     "\004const uint block = e / 4;\0"
     "\004return (uint2) (warp_m + block / 2 * 16 + e / 2 % 2 * 8 + lane / 4,\0"
     "\014warp_n + block % 2 * 8 + lane % 4 * 2 + e % 2);\0"
     "// A work-group computes 32 x 32 of C, a warp 16 x 16 of it. Tiles of A and B, 8\0"
-    "void kiln_zgemm_interleaved_multiply_nn(long M, long N, long K,\0"
+    "void kiln_zgemm_interleaved_multiply(long M, long N, long K,\0"
     "\010__global const double2 *restrict A, long a_offset, long lda,\0"
     "\010__global const double2 *restrict B, long b_offset, long ldb, int conj_b, double alpha,\0"
     "\020double alpha_imag, double beta, double beta_imag, int conj_a,\0"
@@ -2476,32 +2409,20 @@ static const struct { char text[4096]; } rows[] = { {
     "\024multiply_blocks(im[i][j], a_im[i], b_re);\0"
     "\014const double2 sum = (double2) (re[e / 8][e / 4 % 2][e % 4],\0"
     "\024im[e / 8][e / 4 % 2][e % 4]);\0"
-    "void kiln_zgemm_interleaved_multiply_nt(long M, long N, long K,\0"
     "\014const uint b_first = (warp_n + lane_m) * 128 + (lane_m ^ 2 * lane_n) * 16;\0"
     "\034* 16));\0"
-    "void kiln_zgemm_interleaved_multiply_tn(long M, long N, long K,\0"
     "\014const uint a_first = warp_m * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;\0"
     "\034+ (a_first ^ e / 2 * 144));\0"
-    "void kiln_zgemm_interleaved_multiply_tt(long M, long N, long K,\0"
     "// Begins to copy 8 lines of 16 elements, of which this work-item copies 1\0"
     "// A work-group computes 32 x 16 of C, a warp 16 x 16 of it. Tiles of A and B, 8\0"
-    "void kiln_zgemm_interleaved_stream_nn(long M, long N, long K,\0"
+    "void kiln_zgemm_interleaved_stream(long M, long N, long K,\0"
     "\010__global double *work, long parts_at,\0"
     "\004__global double2 *parts = (__global double2 *) (work + parts_at) + item;\0"
-    "\004const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 15) / 16);\0"
     "\004const uint steps = ((uint) K + 7) / 8;\0"
-    "\004const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 15) / 16;\0"
-    "\004const int first_m = tile_m * 32, first_n = tile_n * 16;\0"
-    "\020copy_b(b_at + stage * 2048, B + k * ldb + first_n, ldb, K - k, N - first_n, item);\0"
-    "\014__local const uchar *b_tile = b_tiles + stage * 2048;\0"
-    "void kiln_zgemm_interleaved_add_nn(long M, long N, long K,\0"
-}, {
+    "void kiln_zgemm_interleaved_add(long M, long N, long K,\0"
     "\010__global const double *restrict work, long parts_at, double alpha, double alpha_imag,\0"
     "\020double beta, double beta_imag, int conj_a,\0"
-    "\010const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 15) / 16);\0"
     "\010const uint steps = ((uint) K + 7) / 8;\0"
-    "\014const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 15) / 16;\0"
-    "\014const int first_m = tile_m * 32, first_n = tile_n * 16;\0"
     "\004__global const double *parts = work + parts_at + 2 * (ulong) told[1] * 1024;\0"
     "\024part[u] = *(__global const double2 *) (parts + piece * 1024\0"
     "\010if (adder < 32) {\0"
@@ -2509,27 +2430,120 @@ static const struct { char text[4096]; } rows[] = { {
     "\020all += (double2) (sums[u][2 * adder], sums[u][2 * adder + 1]);\0"
     "\014const uint element = at * 32 + adder;\0"
     "// Begins to copy 16 lines of 8 elements, of which this work-item copies 1\0"
-    "void kiln_zgemm_interleaved_stream_nt(long M, long N, long K,\0"
-    "\020copy_b(b_at + stage * 2048, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
-    "void kiln_zgemm_interleaved_add_nt(long M, long N, long K,\0"
     "\004for (uint line = first; line < first + 8; line += 2, from += 2 * ld) {\0"
-    "void kiln_zgemm_interleaved_stream_tn(long M, long N, long K,\0"
-    "void kiln_zgemm_interleaved_add_tn(long M, long N, long K,\0"
-    "void kiln_zgemm_interleaved_stream_tt(long M, long N, long K,\0"
-    "void kiln_zgemm_interleaved_add_tt(long M, long N, long K,\0"
+    "\004const uint warp_m = warp % 2 * 16, warp_n = warp / 2 * 32;\0"
+    "\004return (uint2) (warp_m + block / 4 * 16 + e / 2 % 2 * 8 + lane / 4,\0"
+    "\014warp_n + block % 4 * 8 + lane % 4 * 2 + e % 2);\0"
+}, {
+    "// A work-group computes 32 x 32 of C, a warp 16 x 32 of it. Tiles of A and B, 8\0"
+    "\010double re[1][4][4], im[1][4][4];\0"
+    "\014re[e / 16][e / 4 % 4][e % 4] = im[e / 16][e / 4 % 4][e % 4] = 0;\0"
+    "\014for (int j = 0; j < 4; j++) {\0"
+    "\014const double2 sum = (double2) (re[e / 16][e / 4 % 4][e % 4],\0"
+    "\024im[e / 16][e / 4 % 4][e % 4]);\0"
+    "\020parts[(2 * get_group_id(0) + (first == 0)) * 1024 + e * 64] = sum;\0"
+    "\014// Work-groups that run together share rows and columns: 16 rows of tiles at a time.\0"
+    "\014const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\0"
+    "\014const uint band_rows = min(tiles_m - band, (uint) 16);\0"
     "// A work-group computes 16 x 32 of C, a warp 16 x 16 of it. Tiles of A and B, 8\0"
     "\004__local uchar both_tiles[18432] __attribute__((aligned(1024)));\0"
     "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 6144;\0"
-    "\004const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 31) / 32);\0"
-    "\020parts[(2 * get_group_id(0) + (first == 0)) * 1024 + e * 128] = sum;\0"
-    "\010const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 31) / 32);\0"
-    "\014const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 31) / 32;\0"
-    "\014const int first_m = tile_m * 32, first_n = tile_n * 32;\0"
+    "\004return vload2(0, (__global const double *) p);\0"
+    "\004vstore2(x, 0, (__global double *) p);\0"
+    "static double2 products(double2 x, double2 y, double sign)\0"
+    "\004const double im = sign * y.y;\0"
+    "\004return (double2) (x.x * y.x - x.y * im, x.y * y.x + x.x * im);\0"
+    "static double2 load_row(__global const double2 *p)\0"
+    "\004return load(p);\0"
+    "static double2 load_aligned(__global const double2 *p)\0"
+    "// A work-group of 4 work-items along L and 32 along K has 4 x 4 of C.\0"
+    "void kiln_zgemm_thin_multiply(int L, int S, int K, double alpha, double alpha_imag, double beta,\0"
+    "\010double beta_imag, int conj_b, int conj_a,\0"
+    "\010__global const double2 *restrict X, int x_offset, int ldx,\0"
+    "\010__global const double2 *restrict Y, int y_offset, int ldy,\0"
+    "\010__global double2 *restrict C, int c_offset, int ldc)\0"
+    "\004__local double2 part[128];\0"
+    "\004const int l = (int) get_group_id(0) * 4 + along_l;\0"
+    "\004const double sign = conj_a == conj_b ? 1 : -1;\0"
+    "\004__global const double2 *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
+    "\004__global const double2 *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
+    "\004__global const double2 *y2 = Y + y_offset + min(s + 2, S - 1) * ldy;\0"
+    "\004__global const double2 *y3 = Y + y_offset + min(s + 3, S - 1) * ldy;\0"
+    "\004// Vectors past the end repeat the last one.\0"
+    "\004const int begin = l, first = min(l, L - 1);\0"
+    "\004double2 c1 = 0;\0"
+    "\004double2 c2 = 0;\0"
+    "\004double2 c3 = 0;\0"
+    "\004if (ldx % 1 == 0 && (size_t) (X + first) % 16 == 0) {\0"
+    "\010for (; k + 96 < to; k += 128) {\0"
+    "\014__global const double2 *x = X + k * ldx + first;\0"
+    "\014const double2 a1 = load_aligned(x + 32 * ldx);\0"
+    "\014const double2 a2 = load_aligned(x + 64 * ldx);\0"
+    "\014const double2 a3 = load_aligned(x + 96 * ldx);\0"
+    "\014c0 += products(a2, load(y0 + (k + 64) * y_step), sign); c1 += products(a2,\0"
+    "\024load(y1 + (k + 64) * y_step), sign); c2 += products(a2,\0"
+    "\024load(y2 + (k + 64) * y_step), sign); c3 += products(a2,\0"
+    "\024load(y3 + (k + 64) * y_step), sign);\0"
+    "\014c0 += products(a3, load(y0 + (k + 96) * y_step), sign); c1 += products(a3,\0"
+    "\024load(y1 + (k + 96) * y_step), sign); c2 += products(a3,\0"
+    "\024load(y2 + (k + 96) * y_step), sign); c3 += products(a3,\0"
+    "\024load(y3 + (k + 96) * y_step), sign);\0"
+    "\014const double2 a1 = load_row(x + 32 * ldx);\0"
+    "\014const double2 a2 = load_row(x + 64 * ldx);\0"
+    "\014const double2 a3 = load_row(x + 96 * ldx);\0"
+    "\010const double2 sums[] = { part[item] };\0"
+    "\010for (int i = 0; i < 1; i++)\0"
+    "// A work-group of 4 work-items along L and 32 along K has 16 x 4 of C.\0"
+    "\004__local double2 part[4][128];\0"
+    "\004const int l = (int) get_group_id(0) * 16 + along_l * 4;\0"
+    "\004__global const double2 *x0 = X + min(l, L - 1) * ldx;\0"
+    "\004__global const double2 *x1 = X + min(l + 1, L - 1) * ldx;\0"
+    "\004__global const double2 *x2 = X + min(l + 2, L - 1) * ldx;\0"
+    "\004__global const double2 *x3 = X + min(l + 3, L - 1) * ldx;\0"
+    "\004double2 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
+    "\004double2 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
+    "\004double2 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
+    "\004const bool is_aligned = ldx % 1 == 0 && (size_t) X % 16 == 0;\0"
+    "\010for (; k + 1 <= to; k += 32) {\0"
+    "\014const double2 b0 = load(y0 + k * y_step);\0"
+    "\014c0_0 += products(a0, b0, sign); c0_1 += products(a1, b0, sign); c0_2 += products(a2, b0,\0"
+    "\024sign); c0_3 += products(a3, b0, sign);\0"
+    "\014const double2 b1 = load(y1 + k * y_step);\0"
+    "\014c1_0 += products(a0, b1, sign); c1_1 += products(a1, b1, sign); c1_2 += products(a2, b1,\0"
+    "\024sign); c1_3 += products(a3, b1, sign);\0"
+    "\014const double2 b2 = load(y2 + k * y_step);\0"
+}, {
+    "\014c2_0 += products(a0, b2, sign); c2_1 += products(a1, b2, sign); c2_2 += products(a2, b2,\0"
+    "\024sign); c2_3 += products(a3, b2, sign);\0"
+    "\014const double2 b3 = load(y3 + k * y_step);\0"
+    "\014c3_0 += products(a0, b3, sign); c3_1 += products(a1, b3, sign); c3_2 += products(a2, b3,\0"
+    "\024sign); c3_3 += products(a3, b3, sign);\0"
+    "\004part[0][item] = c0_0;\0"
+    "\004part[1][item] = c0_1;\0"
+    "\004part[2][item] = c0_2;\0"
+    "\004part[3][item] = c0_3;\0"
+    "\010const double2 sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
+    "\004part[0][item] = c1_0;\0"
+    "\004part[1][item] = c1_1;\0"
+    "\004part[2][item] = c1_2;\0"
+    "\004part[3][item] = c1_3;\0"
+    "\004part[0][item] = c2_0;\0"
+    "\004part[1][item] = c2_1;\0"
+    "\004part[2][item] = c2_2;\0"
+    "\004part[3][item] = c2_3;\0"
+    "\004part[0][item] = c3_0;\0"
+    "\004part[1][item] = c3_1;\0"
+    "\004part[2][item] = c3_2;\0"
+    "\004part[3][item] = c3_3;\0"
+    "\004__global const double2 *y0 = Y + y_offset + min(s, S - 1);\0"
+    "\004__global const double2 *y1 = Y + y_offset + min(s + 1, S - 1);\0"
+    "\004__global const double2 *y2 = Y + y_offset + min(s + 2, S - 1);\0"
+    "\004__global const double2 *y3 = Y + y_offset + min(s + 3, S - 1);\0"
     "static double2 load(__global const double *X, long at)\0"
     "static void store(double2 x, __global double *X, long at)\0"
     "static double2 product(double2 x, double2 y)\0"
     "\004return (double2) (x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);\0"
-    "void kiln_zgemm_complex_expand_n(long N, long K,\0"
+    "void kiln_zgemm_complex_expand(long N, long K,\0"
     "\010__global const double *restrict B, long b_offset, long ldb, int conj_b,\0"
     "\010__global double *restrict packed_b, long b_at)\0"
     "\020const double2 b = load(B, b_offset + (first_k + y) * ldb + first_n + x);\0"
@@ -2543,10 +2557,9 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_zgemm_complex_scale(long M, long N, double beta, double beta_imag,\0"
     "\014store(product((double2) (beta, beta_imag), load(C, at)), C, at);\0"
     "void kiln_zgemm_complex_diagonal(long M,\0"
-    "void kiln_zgemm_complex_expand_t(long N, long K,\0"
     "\004__local double2 tile[16][17];\0"
     "\020const double2 b = tile[y][x];\0"
-    "void kiln_zgemm_complex_turn_t(long M, long K,\0"
+    "void kiln_zgemm_complex_turn(long M, long K,\0"
     "\010__global const double *restrict A, long a_offset, long lda, int conj_a,\0"
     "\010__global double *restrict packed_a, long a_at)\0"
     "\020const double2 element = tile[y][x];\0"
@@ -2566,1421 +2579,1535 @@ static const uint32_t lines[] = {
     3313, 3380, 3449, 3499, 3567, 3630, 3725, 3739, 3818, 3865, 3877, 3950,
     3964, 4096, 4186, 4199, 4212, 4243, 4285, 4331, 4340, 4377, 4395, 4446,
     4497, 4554, 4651, 4726, 4766, 4821, 4833, 4891, 4913, 4935, 4985, 5067,
-    5159, 5217, 5275, 5334, 5418, 5471, 5536, 5605, 5679, 5751, 5767, 5840,
-    5904, 5946, 5962, 5978, 6052, 6095, 6180, 6256, 6334, 6389, 6468, 6525,
-    6528, 6578, 6607, 6667, 6686, 6702, 6731, 6760, 6789, 6806, 6834, 6850,
-    6887, 6976, 7028, 7043, 7063, 7094, 7097, 7113, 7146, 7230, 7314, 7332,
-    7351, 7363, 7375, 7386, 7428, 7480, 7552, 7569, 7585, 7616, 7692, 7768,
-    7825, 7841, 7872, 7943, 7996, 7999, 8033, 8104, 8192, 8221, 8250, 8309,
+    5159, 5217, 5272, 5331, 5415, 5468, 5533, 5602, 5676, 5748, 5764, 5837,
+    5901, 5943, 5959, 5975, 6049, 6092, 6177, 6253, 6331, 6386, 6465, 6522,
+    6525, 6575, 6604, 6664, 6683, 6699, 6728, 6757, 6786, 6803, 6831, 6847,
+    6884, 6973, 7025, 7040, 7060, 7091, 7094, 7110, 7143, 7227, 7311, 7329,
+    7348, 7360, 7372, 7383, 7425, 7477, 7549, 7566, 7582, 7613, 7689, 7765,
+    7822, 7838, 7869, 7940, 7993, 7996, 8030, 8101, 8192, 8221, 8250, 8309,
     8312, 8318, 8357, 8443, 8476, 8496, 8551, 8590, 8621, 8650, 8681, 8733,
     8764, 8811, 8863, 8912, 8970, 9017, 9071, 9121, 9176, 9188, 9254, 9273,
     9343, 9349, 9427, 9452, 9461, 9535, 9566, 9628, 9643, 9651, 9688, 9719,
-    9776, 9848, 9862, 9938, 10013, 10035, 10093, 10177, 10239, 10267, 10324, 10346,
-    10404, 10488, 10542, 10583, 10647, 10705, 10740, 10778, 10831, 10886, 10968, 11064,
-    11161, 11207, 11263, 11322, 11385, 11450, 11499, 11591, 11678, 11718, 11785, 11833,
-    11907, 11949, 12001, 12051, 12138, 12216, 12288, 12341, 12392, 12453, 12529, 12546,
-    12573, 12649, 12706, 12766, 12785, 12814, 12842, 12894, 12925, 13009, 13081, 13115,
-    13183, 13212, 13232, 13290, 13367, 13396, 13425, 13474, 13485, 13516, 13571, 13590,
-    13621, 13721, 13821, 13879, 13932, 14010, 14068, 14091, 14128, 14220, 14239, 14331,
-    14418, 14458, 14525, 14573, 14647, 14689, 14741, 14791, 14840, 14905, 14967, 15009,
-    15023, 15044, 15129, 15205, 15283, 15338, 15417, 15474, 15560, 15624, 15677, 15734,
-    15806, 15823, 15849, 15866, 15886, 15906, 15937, 15964, 15979, 16028, 16105, 16156,
-    16173, 16221, 16239, 16271, 16326, 16340, 16384, 16444, 16475, 16505, 16522, 16584,
-    16604, 16620, 16649, 16673, 16758, 16769, 16809, 16862, 16910, 16960, 16989, 17049,
-    17106, 17174, 17238, 17252, 17306, 17362, 17446, 17499, 17555, 17608, 17664, 17717,
-    17742, 17818, 17852, 17910, 17990, 18047, 18104, 18155, 18186, 18217, 18282, 18324,
-    18373, 18422, 18491, 18587, 18634, 18681, 18728, 18775, 18813, 18858, 18903, 18949,
-    18996, 19047, 19098, 19149, 19194, 19239, 19285, 19332, 19383, 19434, 19485, 19527,
-    19539, 19573, 19576, 19618, 19664, 19710, 19756, 19798, 19867, 19913, 19982, 20028,
-    20097, 20143, 20212, 20258, 20308, 20358, 20408, 20480, 20530, 20580, 20630, 20676,
-    20726, 20776, 20826, 20872, 20922, 20972, 21022, 21068, 21118, 21168, 21218, 21264,
-    21314, 21364, 21414, 21440, 21500, 21516, 21559, 21573, 21603, 21621, 21655, 21673,
-    21707, 21725, 21759, 21779, 21828, 21858, 21892, 21926, 21960, 21980, 22029, 22059,
-    22093, 22127, 22161, 22181, 22230, 22260, 22294, 22328, 22362, 22442, 22487, 22534,
-    22585, 22636, 22687, 22767, 22812, 22859, 22910, 22961, 23012, 23092, 23149, 23178,
-    23201, 23294, 23356, 23392, 23470, 23539, 23592, 23634, 23677, 23713, 23772, 23783,
-    23883, 23984, 23994, 24077, 24119, 24148, 24177, 24206, 24220, 24263, 24305, 24383,
-    24480, 24576, 24670, 24682, 24713, 24771, 24849, 24898, 24971, 25026, 25089, 25167,
-    25261, 25292, 25350, 25423, 25478, 25541, 25633, 25698, 25767, 25804, 25892, 25925,
-    25938, 25971, 26019, 26093, 26167, 26186, 26231, 26246, 26288, 26340, 26412, 26429,
-    26445, 26476, 26552, 26628, 26685, 26701, 26732, 26803, 26856, 26859, 26893, 26964,
-    27032, 27061, 27090, 27150, 27156, 27195, 27243, 27291, 27369, 27443, 27505, 27537,
-    27594, 27668, 27722, 27767, 27831, 27931, 27967, 28055, 28084, 28120, 28198, 28284,
-    28342, 28352, 28433, 28484, 28510, 28516, 28672, 28749, 28781, 28815, 28859, 28947,
-    29024, 29116, 29192, 29269, 29321, 29377, 29433, 29500, 29571, 29638, 29683, 29773,
-    29863, 29915, 29982, 30023, 30105, 30157, 30241, 30284, 30364, 30423, 30483, 30502,
-    30531, 30559, 30592, 30644, 30661, 30692, 30723, 30776, 30805, 30834, 30893, 30949,
-    30969, 31025, 31077, 31134, 31190, 31242, 31298, 31348, 31375, 31422, 31446, 31509,
-    31560, 31609, 31655, 31745, 31818, 31840, 31913, 31971, 32050, 32107, 32164, 32192,
-    32257, 32314, 32352, 32381, 32397, 32460, 32483, 32560, 32619, 32635, 32660, 32672,
-    32700, 32768, 32807, 32897, 32961, 32995, 33064, 33118, 33152, 33199, 33245, 33293,
-    33341, 33389, 33424, 33467, 33510, 33553, 33606, 33616, 33658, 33702, 33746, 33790,
-    33839, 33880, 33898, 33954, 33979, 34021, 34051, 34067, 34098, 34140, 34193, 34222,
-    34235, 34254, 34289, 34357, 34415, 34494, 34524, 34589, 34674, 34726, 34782, 34838,
-    34894, 34942, 34971, 35033, 35064, 35077, 35110, 35151, 35192, 35233, 35274, 35314,
-    35383, 35420, 35457, 35494, 35531, 35597, 35620, 35661, 35693, 35714, 35746, 35767,
-    35799, 35820, 35852, 35873, 35906, 35949, 35979, 36009, 36039, 36069, 36096, 36140,
-    36184, 36228, 36272, 36358, 36380, 36459, 36516, 36541, 36620, 36675, 36718, 36799,
-    36864, 36958, 37031, 37096, 37129, 37201, 37235, 37303, 37332, 37380, 37453, 37542,
-    37599, 37637, 37693, 37751, 37793, 37809, 37867, 37963, 38058, 38105, 38157, 38191,
-    38207, 38223, 38252, 38281, 38295, 38311, 38340, 38406, 38458, 38519, 38558, 38606,
-    38669, 38729, 38763, 38789, 38822, 38838, 38850, 38881, 38936, 38955, 38974, 38993,
-    39012, 39041, 39070, 39116, 39145, 39176, 39228, 39253, 39280, 39296, 39327, 39356,
-    39385, 39463, 39492, 39544, 39554, 39595, 39648, 39707, 39767, 39789, 39818, 39840,
-    39869, 39898, 39947, 39961, 39994, 40066, 40122, 40150, 40179, 40216, 40245, 40259,
-    40295, 40350, 40369, 40403, 40417, 40449, 40525, 40556, 40584, 40612, 40640, 40668,
-    40734, 40758, 40774, 40803, 40832, 40868, 40899, 40960, 40989, 41014, 41024, 41058,
-    41074, 41103, 41131, 41182, 41223, 41273, 41330, 41390, 41420, 41441, 41496, 41530,
-    41600, 41672, 41743, 41797, 41874, 41950, 42033, 42125, 42190, 42259, 42345, 42423,
-    42503, 42559, 42617, 42677, 42696, 42725, 42753, 42790, 42879, 42894, 42979, 42998,
-    43010, 43062, 43135, 43169, 43198, 43275, 43366, 43418, 43491, 43576, 43655, 43749,
-    43780, 43838, 43911, 43966, 44045, 44139, 44199, 44272, 44329, 44413, 44505, 44563,
-    44628, 44713, 44791, 44846, 44906, 44925, 44953, 45056, 45144, 45157, 45190, 45238,
-    45257, 45272, 45324, 45341, 45372, 45403, 45456, 45485, 45545, 45602, 45676, 45736,
-    45789, 45840, 45937, 46004, 46070, 46141, 46154, 46220, 46237, 46275, 46333, 46364,
-    46379, 46480, 46520, 46616, 46641, 46688, 46739, 46796, 46849, 46902, 46961, 47028,
-    47104, 47116, 47185, 47220, 47252, 47304, 47348, 47381, 47433, 47474, 47506, 47559,
-    47599, 47663, 47734, 47809, 47839, 47895, 47972, 48029, 48082, 48141, 48198, 48251,
-    48310, 48367, 48426, 48494, 48568, 48648, 48694, 48745, 48772, 48826, 48850, 48949,
-    49014, 49071, 49152, 49237, 49266, 49346, 49379, 49429, 49483, 49554, 49614, 49662,
-    49685, 49739, 49808, 49859, 49960, 50003, 50015, 50061, 50070, 50139, 50222, 50290,
-    50354, 50425, 50479, 50577, 50674, 50763, 50861, 50911, 50954, 51026, 51073, 51121,
-    51159, 51236, 51327, 51425, 51475, 51548, 51609, 51705, 51749, 51762, 51827, 51866,
-    51881, 51941, 51990, 52024, 52085, 52118, 52159, 52190, 52251, 52284, 52325, 52411,
-    52488, 52501, 52517, 52556, 52587, 52670, 52728, 52788, 52873, 52927, 53000, 53064,
-    53142, 53248, 53298, 53354, 53444, 53461, 53537, 53613, 53629, 53658, 53687, 53701,
-    53790, 53875, 53887, 53939, 53994, 54050, 54069, 54152, 54162, 54180, 54211, 54250,
-    54280, 54323, 54344, 54378, 54449, 54485, 54554, 54588, 54650, 54696, 54765, 54794,
-    54823, 54851, 54861, 54899, 54928, 54960, 55041, 55074, 55134, 55182, 55221, 55291,
-    55322, 55392, 55430, 55464, 55510, 55547, 55561, 55630, 55672, 55683, 55767, 55780,
-    55857, 55882, 55908, 55922, 55996, 56095, 56171, 56229, 56314, 56353, 56429, 56520,
-    56568, 56641, 56699, 56729, 56787, 56885, 56932, 56980, 57062, 57127, 57196, 57272,
-    57344, 57400, 57490, 57566, 57582, 57611, 57640, 57724, 57779, 57834, 57852, 57873,
-    57907, 57978, 58012, 58041, 58070, 58099, 58131, 58189, 58227, 58258, 58292, 58368,
-    58416, 58477, 58561, 58643, 58699, 58759, 58801, 58857, 58873, 58894, 58923, 58959,
-    59012, 59054, 59104, 59160, 59194, 59264, 59320, 59373, 59429, 59482, 59538, 59591,
-    59618, 59639, 59675, 59761, 59810, 59834, 59903, 59979, 60070, 60122, 60195, 60267,
-    60319, 60375, 60427, 60504, 60556, 60653, 60729, 60800, 60856, 60934, 60963, 60999,
-    61070, 61133, 61213, 61272, 61350, 61440, 61501, 61512, 61565, 61625, 61659, 61726,
-    61803, 61870, 61932, 62008, 62065, 62142, 62193, 62253, 62309, 62385, 62436, 62458,
-    62506, 62570, 62622, 62660, 62732, 62789, 62871, 62931, 62991, 63017, 63076, 63116,
-    63146, 63210, 63234, 63295, 63321, 63348, 63388, 63471, 63546, 63601, 63633, 63681,
-    63728, 63775, 63822, 63864, 63906, 63948, 63991, 64034, 64077, 64118, 64173, 64215,
-    64297, 64325, 64378, 64435, 64492, 64549, 64579, 64642, 64674, 64708, 64750, 64832,
-    64890, 64916, 64998, 65064, 65135, 65225, 65238, 65297, 65365, 65441, 65536, 65611,
-    65667, 65739, 65748, 65807, 65866, 65925, 65982, 66062, 66074, 66128, 66180, 66226,
-    66259, 66311, 66352, 66384, 66437, 66477, 66536, 66593, 66647, 66704, 66758, 66815,
-    66869, 66921, 66936, 66991, 67003, 67041, 67127, 67173, 67271, 67336, 67381, 67429,
-    67502, 67585, 67654, 67718, 67762, 67850, 67926, 68025, 68073, 68146, 68218, 68276,
-    68314, 68390, 68489, 68562, 68654, 68733, 68762, 68827, 68864, 68937, 69037, 69132,
-    69146, 69185, 69233, 69273, 69328, 69340, 69422, 69480, 69541, 69632, 69687, 69760,
-    69824, 69867, 69920, 69995, 70015, 70108, 70200, 70293, 70382, 70459, 70502, 70549,
-    70602, 70632, 70665, 70720, 70751, 70827, 70862, 70893, 70961, 71036, 71118, 71199,
-    71280, 71288, 71359, 71435, 71450, 71526, 71549, 71578, 71607, 71650, 71707, 71760,
-    71810, 71859, 71897, 71936, 72012, 72070, 72117, 72192, 72273, 72341, 72419, 72495,
-    72568, 72626, 72662, 72712, 72791, 72870, 72939, 72991, 73053, 73111, 73152, 73202,
-    73275, 73305, 73356, 73438, 73473, 73516, 73561, 73614, 73667, 73728, 73791, 73844,
-    73866, 73922, 73941, 73975, 74056, 74072, 74101, 74107, 74160, 74234, 74323, 74379,
-    74434, 74493, 74552, 74600, 74632, 74664, 74705, 74754, 74803, 74877, 74929, 75009,
-    75048, 75060, 75078, 75107, 75136, 75165, 75194, 75282, 75362, 75448, 75528, 75541,
-    75555, 75577, 75618, 75665, 75715, 75756, 75806, 75847, 75897, 75938, 75989, 76030,
-    76081, 76122, 76173, 76214, 76265, 76306, 76347, 76398, 76439, 76490, 76532, 76583,
-    76625, 76676, 76718, 76769, 76811, 76862, 76904, 76955, 76997, 77019, 77064, 77105,
-    77152, 77202, 77243, 77293, 77334, 77384, 77425, 77476, 77517, 77568, 77609, 77660,
-    77701, 77752, 77824, 77866, 77891, 77916, 77941, 77966, 77991, 78016, 78041, 78066,
-    78091, 78116, 78142, 78168, 78194, 78220, 78246, 78272, 78314, 78339, 78364, 78389,
-    78414, 78439, 78464, 78489, 78514, 78525, 78540, 78562, 78607, 78648, 78695, 78745,
-    78786, 78836, 78877, 78927, 78968, 79019, 79060, 79111, 79152, 79203, 79244, 79295,
-    79336, 79387, 79428, 79479, 79520, 79571, 79613, 79664, 79706, 79757, 79799, 79850,
-    79892, 79943, 79985, 80036, 80078, 80100, 80145, 80186, 80233, 80283, 80324, 80374,
-    80415, 80465, 80506, 80557, 80598, 80649, 80690, 80741, 80782, 80833, 80874, 80930,
-    80986, 81029, 81064, 81111, 81146, 81193, 81228, 81275, 81310, 81370, 81430, 81477,
-    81528, 81579, 81630, 81690, 81750, 81797, 81848, 81920, 81971, 82031, 82091, 82138,
-    82189, 82240, 82291, 82359, 82405, 82451, 82508, 82555, 82579, 82603, 82656, 82680,
-    82704, 82757, 82781, 82805, 82858, 82882, 82906, 83001, 83083, 83129, 83169, 83250,
-    83303, 83372, 83408, 83461, 83531, 83550, 83603, 83651, 83699, 83747, 83795, 83843,
-    83891, 83939, 83987, 84077, 84085, 84145, 84190, 84211, 84248, 84262, 84284, 84328,
-    84362, 84417, 84429, 84476, 84526, 84576, 84626, 84677, 84728, 84779, 84830, 84875,
-    84922, 84972, 85022, 85072, 85123, 85174, 85225, 85276, 85331, 85349, 85394, 85441,
-    85491, 85541, 85591, 85642, 85693, 85744, 85795, 85846, 85897, 85948, 86016, 86067,
-    86118, 86169, 86220, 86265, 86312, 86362, 86412, 86462, 86513, 86564, 86615, 86666,
-    86717, 86768, 86819, 86870, 86921, 86972, 87023, 87074, 87129, 87183, 87222, 87294,
-    87375, 87434, 87493, 87550, 87607, 87649, 87695, 87746, 87781, 87798, 87827, 87843,
-    87872, 87920, 87985, 88019, 88060, 88077, 88133, 88162, 88215, 88232, 88284, 88325,
-    88377, 88436, 88497, 88520, 88592, 88673, 88730, 88760, 88777, 88840, 88876, 88931,
-    88964, 88979, 89057, 89074, 89130, 89163, 89180, 89209, 89238, 89278, 89339, 89353,
-    89386, 89467, 89522, 89556, 89626, 89707, 89779, 89834, 89916, 89936, 89966, 89995,
-    90112, 90188, 90238, 90310, 90386, 90438, 90511, 90567, 90628, 90694, 90744, 90811,
-    90853, 90931, 90960, 91009, 91108, 91161, 91219, 91286, 91328, 91404, 91461, 91539,
-    91557, 91576, 91637, 91667, 91730, 91749, 91766, 91805, 91858, 91933, 91993, 92050,
-    92126, 92182, 92235, 92320, 92396, 92448, 92504, 92557, 92625, 92681, 92734, 92775,
-    92825, 92889, 92917, 92939, 92975, 93061, 93110, 93177, 93233, 93285, 93337, 93419,
-    93488, 93573, 93647, 93702, 93722, 93752, 93783, 93812, 93868, 93920, 93976, 94028,
-    94084, 94115, 94129, 94148, 94208, 94258, 94340, 94371, 94430, 94484, 94542, 94600,
-    94658, 94707, 94736, 94769, 94811, 94853, 94895, 94937, 94978, 95016, 95054, 95092,
-    95130, 95214, 95256, 95289, 95322, 95355, 95388, 95475, 95530, 95595, 95668, 95697,
-    95754, 95813, 95830, 95842, 95925, 95936, 95991, 96040, 96087, 96136, 96185, 96234,
-    96288, 96331, 96376, 96421, 96466, 96516, 96533, 96564, 96636, 96653, 96706, 96723,
-    96737, 96770, 96819, 96882, 96936, 96985, 97024, 97108, 97165, 97198, 97290, 97347,
-    97413, 97468, 97522, 97535, 97578, 97622, 97666, 97710, 97754, 97798, 97842, 97886,
-    97930, 97989, 98028, 98055, 98109, 98163, 98202, 98256, 98304, 98397, 98411, 98512,
-    98538, 98597, 98666, 98725, 98784, 98843, 98903, 98971, 99028, 99104, 99158, 99202,
-    99259, 99313, 99370, 99424, 99481, 99535, 99589, 99646, 99684, 99771, 99801, 99862,
-    99931, 100002, 100056, 100155, 100254, 100299, 100347, 100439, 100490, 100570, 100658, 100746,
-    100764, 100785, 100817, 100852, 100886, 100926, 100940, 100971, 101028, 101105, 101172, 101249,
-    101323, 101364, 101412, 101467, 101501, 101537, 101589, 101635, 101732, 101813, 101905, 101969,
-    102030, 102116, 102176, 102231, 102296, 102400, 102450, 102536, 102612, 102669, 102686, 102715,
-    102737, 102774, 102863, 102878, 102897, 102909, 102934, 102962, 102993, 103056, 103111, 103148,
-    103177, 103211, 103238, 103308, 103321, 103390, 103409, 103443, 103484, 103513, 103568, 103633,
-    103664, 103701, 103741, 103803, 103828, 103904, 103940, 104004, 104035, 104097, 104165, 104202,
-    104255, 104319, 104353, 104423, 104481, 104522, 104586, 104633, 104671, 104701, 104732, 104779,
-    104804, 104856, 104903, 104957, 104987, 105050, 105088, 105143, 105185, 105227, 105257, 105302,
-    105351, 105404, 105475, 105532, 105629, 105671, 105730, 105789, 105842, 105872, 105928, 106014,
-    106061, 106120, 106183, 106246, 106309, 106363, 106421, 106449, 106496, 106524, 106552, 106584,
-    106649, 106689, 106754, 106794, 106859, 106899, 106964, 107046, 107128, 107210, 107292, 107334,
-    107376, 107418, 107460, 107493, 107557, 107635, 107668, 107732, 107810, 107852, 107908, 107965,
-    108051, 108081, 108111, 108145, 108203, 108236, 108266, 108296, 108330, 108363, 108393, 108423,
-    108457, 108490, 108587, 108652, 108721, 108790, 108859, 108889, 108944, 108988, 109045, 109142,
-    109169, 109185, 109201, 109217, 109244, 109285, 109366, 109456, 109530, 109561, 109593, 109642,
-    109689, 109758, 109831, 109888, 109964, 110021, 110078, 110116, 110159, 110176, 110217, 110235,
-    110253, 110271, 110368, 110424, 110458, 110592, 110654, 110692, 110764, 110781, 110811, 110833,
-    110861, 110895, 110927, 110964, 110984, 111053, 111112, 111196, 111238, 111323, 111397, 111452,
-    111469, 111532, 111608, 111670, 111701, 111760, 111822, 111881, 111943, 112002, 112072, 112149,
-    112209, 112243, 112326, 112404, 112462, 112479, 112509, 112531, 112549, 112577, 112608, 112642,
-    112674, 112711, 112742, 112819, 112871, 112905, 112947, 113031, 113064, 113097, 113130, 113206,
-    113262, 113344, 113409, 113477, 113544, 113620, 113677, 113694, 113778, 113833, 113861, 113892,
-    113921, 113988, 114055, 114116, 114201, 114277, 114355, 114410, 114467, 114544, 114594, 114654,
-    114688, 114739, 114823, 114857, 114895, 114976, 115030, 115083, 115175, 115228, 115251, 115307,
-    115327, 115369, 115434, 115524, 115573, 115645, 115692, 115758, 115789, 115843, 115891, 115934,
-    116007, 116048, 116114, 116158, 116208, 116243, 116321, 116374, 116420, 116498, 116572, 116639,
-    116651, 116736, 116770, 116811, 116886, 116942, 117016, 117075, 117127, 117168, 117233, 117305,
-    117346, 117380, 117392, 117434, 117483, 117513, 117554, 117623, 117653, 117754, 117782, 117829,
-    117901, 117948, 118014, 118068, 118109, 118178, 118221, 118257, 118329, 118372, 118410, 118465,
-    118492, 118508, 118544, 118609, 118639, 118710, 118784, 118871, 118946, 119046, 119092, 119165,
-    119220, 119295, 119395, 119467, 119514, 119564, 119619, 119700, 119792, 119811, 119833, 119893,
-    119920, 119989, 120038, 120119, 120183, 120245, 120333, 120396, 120452, 120505, 120546, 120580,
-    120644, 120676, 120752, 120832, 120864, 120893, 120924, 121004, 121032, 121069, 121100, 121138,
-    121169, 121249, 121259, 121275, 121319, 121343, 121374, 121417, 121460, 121506, 121549, 121610,
-    121641, 121705, 121781, 121790, 121854, 121934, 121963, 122027, 122102, 122183, 122245, 122284,
-    122358, 122425, 122465, 122541, 122598, 122682, 122737, 122880, 122967, 123011, 123078, 123118,
-    123194, 123251, 123329, 123390, 123409, 123427, 123491, 123530, 123605, 123667, 123751, 123810,
-    123882, 123944, 124003, 124065, 124124, 124205, 124270, 124338, 124405, 124474, 124541, 124617,
-    124674, 124729, 124787, 124832, 124898, 124947, 125020, 125068, 125142, 125184, 125229, 125280,
-    125360, 125414, 125461, 125547, 125624, 125690, 125731, 125780, 125811, 125842, 125889, 125962,
-    126010, 126047, 126120, 126158, 126214, 126251,
+    9776, 9848, 9862, 9938, 10013, 10035, 10119, 10181, 10209, 10266, 10288, 10372,
+    10426, 10467, 10531, 10566, 10604, 10657, 10712, 10794, 10890, 10987, 11033, 11086,
+    11145, 11208, 11273, 11322, 11414, 11501, 11541, 11608, 11656, 11730, 11772, 11824,
+    11874, 11961, 12039, 12076, 12129, 12180, 12288, 12364, 12381, 12408, 12484, 12541,
+    12601, 12620, 12649, 12677, 12729, 12760, 12844, 12916, 12950, 13018, 13047, 13067,
+    13125, 13202, 13231, 13260, 13309, 13320, 13351, 13406, 13425, 13456, 13556, 13656,
+    13714, 13764, 13842, 13900, 13923, 13960, 14052, 14071, 14163, 14250, 14290, 14357,
+    14405, 14479, 14521, 14573, 14623, 14672, 14737, 14799, 14841, 14855, 14876, 14961,
+    15037, 15115, 15170, 15249, 15306, 15392, 15456, 15509, 15566, 15638, 15655, 15681,
+    15698, 15718, 15738, 15769, 15796, 15811, 15860, 15937, 15988, 16005, 16053, 16071,
+    16103, 16158, 16172, 16186, 16246, 16277, 16307, 16384, 16446, 16466, 16482, 16511,
+    16535, 16620, 16631, 16671, 16724, 16772, 16822, 16851, 16911, 16968, 17036, 17100,
+    17114, 17168, 17252, 17277, 17353, 17387, 17445, 17522, 17579, 17636, 17687, 17718,
+    17749, 17814, 17856, 17905, 17954, 18023, 18119, 18166, 18213, 18260, 18307, 18345,
+    18390, 18435, 18481, 18528, 18579, 18630, 18681, 18726, 18771, 18817, 18864, 18915,
+    18966, 19017, 19059, 19071, 19105, 19108, 19150, 19196, 19242, 19288, 19330, 19399,
+    19445, 19514, 19560, 19629, 19675, 19744, 19790, 19840, 19890, 19940, 19986, 20036,
+    20086, 20136, 20182, 20232, 20282, 20332, 20378, 20428, 20480, 20530, 20576, 20626,
+    20676, 20726, 20772, 20822, 20872, 20922, 20948, 21008, 21024, 21067, 21081, 21111,
+    21129, 21163, 21181, 21215, 21233, 21267, 21287, 21336, 21366, 21400, 21434, 21468,
+    21488, 21537, 21567, 21601, 21635, 21669, 21689, 21738, 21768, 21802, 21836, 21870,
+    21915, 21962, 22013, 22064, 22115, 22160, 22207, 22258, 22309, 22360, 22417, 22446,
+    22469, 22562, 22624, 22660, 22738, 22807, 22860, 22902, 22945, 22981, 23040, 23051,
+    23151, 23252, 23262, 23345, 23387, 23416, 23445, 23474, 23488, 23531, 23573, 23651,
+    23748, 23799, 23893, 23905, 23936, 23994, 24072, 24121, 24194, 24249, 24312, 24390,
+    24484, 24515, 24576, 24649, 24704, 24767, 24859, 24924, 24993, 25030, 25118, 25151,
+    25164, 25197, 25245, 25319, 25393, 25412, 25457, 25472, 25514, 25566, 25638, 25655,
+    25671, 25702, 25778, 25854, 25911, 25927, 25958, 26029, 26082, 26085, 26119, 26190,
+    26258, 26287, 26316, 26376, 26382, 26421, 26469, 26517, 26595, 26669, 26731, 26763,
+    26820, 26894, 26948, 26993, 27057, 27157, 27193, 27281, 27310, 27346, 27424, 27510,
+    27568, 27578, 27659, 27710, 27736, 27742, 27828, 27905, 27937, 27971, 28015, 28103,
+    28180, 28272, 28348, 28425, 28477, 28533, 28586, 28672, 28743, 28810, 28855, 28945,
+    29035, 29085, 29152, 29193, 29275, 29325, 29409, 29452, 29532, 29591, 29651, 29670,
+    29699, 29727, 29760, 29812, 29829, 29860, 29891, 29944, 29973, 30002, 30061, 30117,
+    30137, 30194, 30244, 30271, 30318, 30342, 30405, 30456, 30505, 30551, 30641, 30714,
+    30736, 30809, 30867, 30943, 31000, 31057, 31085, 31150, 31207, 31245, 31274, 31290,
+    31353, 31376, 31453, 31512, 31528, 31553, 31565, 31593, 31626, 31665, 31755, 31819,
+    31853, 31922, 31976, 32010, 32057, 32103, 32151, 32199, 32247, 32282, 32325, 32368,
+    32411, 32464, 32474, 32516, 32560, 32604, 32648, 32697, 32738, 32768, 32824, 32849,
+    32891, 32921, 32937, 32968, 33010, 33063, 33092, 33105, 33124, 33159, 33227, 33285,
+    33315, 33380, 33465, 33517, 33573, 33629, 33685, 33733, 33762, 33824, 33855, 33868,
+    33901, 33942, 33983, 34024, 34065, 34105, 34174, 34211, 34248, 34285, 34322, 34388,
+    34411, 34452, 34484, 34505, 34537, 34558, 34590, 34611, 34643, 34664, 34697, 34740,
+    34770, 34800, 34830, 34860, 34887, 34931, 34975, 35019, 35063, 35149, 35171, 35228,
+    35253, 35308, 35351, 35432, 35492, 35586, 35659, 35724, 35757, 35829, 35863, 35931,
+    35960, 36008, 36081, 36170, 36227, 36265, 36321, 36379, 36421, 36437, 36495, 36591,
+    36686, 36733, 36785, 36819, 36835, 36864, 36893, 36922, 36936, 36952, 36981, 37047,
+    37099, 37160, 37199, 37247, 37310, 37370, 37404, 37430, 37463, 37479, 37491, 37522,
+    37577, 37596, 37615, 37634, 37653, 37682, 37711, 37757, 37786, 37817, 37869, 37894,
+    37921, 37937, 37968, 37997, 38026, 38104, 38133, 38185, 38195, 38236, 38289, 38348,
+    38408, 38430, 38459, 38481, 38510, 38539, 38588, 38602, 38635, 38707, 38763, 38791,
+    38820, 38857, 38886, 38900, 38936, 38991, 39010, 39044, 39058, 39090, 39166, 39197,
+    39225, 39253, 39281, 39309, 39375, 39399, 39415, 39444, 39473, 39509, 39540, 39595,
+    39624, 39649, 39659, 39693, 39709, 39738, 39766, 39817, 39858, 39908, 39965, 40025,
+    40055, 40076, 40131, 40165, 40235, 40307, 40378, 40432, 40509, 40585, 40668, 40760,
+    40825, 40960, 41046, 41124, 41204, 41260, 41318, 41378, 41397, 41426, 41454, 41491,
+    41580, 41595, 41680, 41699, 41711, 41763, 41836, 41870, 41899, 41976, 42067, 42119,
+    42192, 42277, 42356, 42450, 42481, 42539, 42612, 42667, 42746, 42840, 42900, 42973,
+    43030, 43114, 43206, 43264, 43329, 43414, 43492, 43547, 43607, 43626, 43654, 43691,
+    43779, 43792, 43825, 43873, 43892, 43907, 43959, 43976, 44007, 44038, 44091, 44120,
+    44180, 44237, 44311, 44371, 44424, 44475, 44572, 44639, 44705, 44776, 44789, 44855,
+    44872, 44910, 44968, 44999, 45056, 45157, 45197, 45293, 45318, 45365, 45416, 45470,
+    45521, 45572, 45628, 45695, 45771, 45783, 45852, 45887, 45919, 45971, 46015, 46048,
+    46100, 46141, 46173, 46226, 46266, 46330, 46401, 46476, 46506, 46562, 46639, 46707,
+    46781, 46861, 46907, 46958, 46985, 47039, 47063, 47162, 47227, 47284, 47322, 47407,
+    47436, 47516, 47549, 47599, 47653, 47724, 47784, 47832, 47855, 47909, 47978, 48029,
+    48130, 48173, 48185, 48231, 48240, 48309, 48392, 48460, 48524, 48595, 48649, 48747,
+    48844, 48933, 49031, 49081, 49152, 49224, 49271, 49319, 49357, 49434, 49525, 49623,
+    49673, 49746, 49807, 49903, 49947, 49960, 50025, 50064, 50079, 50139, 50188, 50222,
+    50283, 50316, 50357, 50388, 50449, 50482, 50523, 50609, 50686, 50699, 50715, 50754,
+    50785, 50868, 50923, 50983, 51068, 51122, 51195, 51259, 51337, 51395, 51445, 51501,
+    51591, 51608, 51684, 51760, 51776, 51805, 51834, 51848, 51937, 52022, 52034, 52086,
+    52141, 52197, 52216, 52299, 52309, 52327, 52358, 52397, 52427, 52470, 52491, 52525,
+    52596, 52632, 52701, 52735, 52797, 52843, 52912, 52941, 52970, 52998, 53008, 53046,
+    53075, 53107, 53188, 53248, 53308, 53356, 53395, 53465, 53496, 53566, 53604, 53638,
+    53684, 53721, 53735, 53804, 53846, 53857, 53941, 53954, 54031, 54056, 54082, 54096,
+    54170, 54269, 54345, 54430, 54469, 54545, 54636, 54684, 54757, 54787, 54885, 54932,
+    54980, 55062, 55127, 55196, 55272, 55329, 55385, 55475, 55551, 55567, 55596, 55625,
+    55709, 55764, 55819, 55837, 55858, 55892, 55963, 55997, 56026, 56055, 56084, 56116,
+    56174, 56212, 56243, 56277, 56353, 56401, 56462, 56546, 56628, 56681, 56741, 56783,
+    56839, 56855, 56876, 56905, 56941, 56991, 57033, 57083, 57139, 57173, 57243, 57270,
+    57291, 57344, 57430, 57479, 57503, 57572, 57648, 57739, 57791, 57864, 57936, 57986,
+    58039, 58089, 58166, 58218, 58315, 58391, 58462, 58518, 58596, 58625, 58661, 58732,
+    58795, 58875, 58934, 59012, 59064, 59125, 59136, 59189, 59249, 59283, 59350, 59427,
+    59494, 59556, 59632, 59689, 59766, 59817, 59877, 59933, 60009, 60060, 60082, 60130,
+    60194, 60246, 60284, 60356, 60413, 60492, 60552, 60612, 60638, 60697, 60737, 60767,
+    60831, 60855, 60916, 60942, 60969, 61009, 61092, 61167, 61222, 61254, 61302, 61349,
+    61440, 61487, 61529, 61571, 61613, 61656, 61699, 61742, 61783, 61838, 61880, 61908,
+    61961, 62018, 62075, 62132, 62162, 62225, 62257, 62291, 62333, 62391, 62417, 62483,
+    62554, 62644, 62657, 62713, 62781, 62857, 62901, 62976, 63032, 63104, 63113, 63167,
+    63247, 63259, 63310, 63362, 63408, 63441, 63493, 63534, 63566, 63619, 63659, 63718,
+    63770, 63785, 63840, 63852, 63890, 63976, 64022, 64120, 64185, 64230, 64278, 64351,
+    64434, 64503, 64567, 64611, 64699, 64775, 64874, 64922, 64995, 65067, 65125, 65163,
+    65239, 65338, 65411, 65536, 65615, 65644, 65709, 65746, 65819, 65919, 66014, 66028,
+    66067, 66115, 66155, 66210, 66222, 66304, 66359, 66420, 66508, 66563, 66636, 66700,
+    66743, 66796, 66871, 66891, 66984, 67076, 67169, 67258, 67335, 67378, 67425, 67478,
+    67508, 67541, 67596, 67627, 67703, 67738, 67769, 67837, 67912, 67994, 68075, 68156,
+    68164, 68235, 68311, 68326, 68402, 68425, 68454, 68483, 68526, 68583, 68636, 68686,
+    68735, 68773, 68812, 68888, 68935, 69010, 69091, 69159, 69237, 69313, 69386, 69422,
+    69472, 69551, 69632, 69701, 69753, 69815, 69856, 69906, 69979, 70009, 70060, 70142,
+    70177, 70220, 70265, 70318, 70371, 70426, 70489, 70542, 70564, 70620, 70639, 70673,
+    70754, 70770, 70799, 70805, 70858, 70932, 71021, 71077, 71129, 71188, 71247, 71295,
+    71327, 71359, 71400, 71449, 71498, 71572, 71624, 71704, 71743, 71755, 71773, 71802,
+    71831, 71860, 71889, 71977, 72057, 72143, 72223, 72236, 72250, 72272, 72313, 72360,
+    72410, 72451, 72501, 72542, 72592, 72633, 72684, 72725, 72776, 72817, 72868, 72909,
+    72960, 73001, 73042, 73093, 73134, 73185, 73227, 73278, 73320, 73371, 73413, 73464,
+    73506, 73557, 73599, 73650, 73692, 73728, 73773, 73814, 73861, 73911, 73952, 74002,
+    74043, 74093, 74134, 74185, 74226, 74277, 74318, 74369, 74410, 74461, 74502, 74544,
+    74569, 74594, 74619, 74644, 74669, 74694, 74719, 74744, 74769, 74794, 74820, 74846,
+    74872, 74898, 74924, 74950, 74992, 75017, 75042, 75067, 75092, 75117, 75142, 75167,
+    75192, 75203, 75218, 75240, 75285, 75326, 75373, 75423, 75464, 75514, 75555, 75605,
+    75646, 75697, 75738, 75789, 75830, 75881, 75922, 75973, 76014, 76065, 76106, 76157,
+    76198, 76249, 76291, 76342, 76384, 76435, 76477, 76528, 76570, 76621, 76663, 76714,
+    76756, 76778, 76823, 76864, 76911, 76961, 77002, 77052, 77093, 77143, 77184, 77235,
+    77276, 77327, 77368, 77419, 77460, 77511, 77552, 77608, 77664, 77707, 77742, 77824,
+    77859, 77906, 77941, 77988, 78023, 78083, 78143, 78190, 78241, 78292, 78343, 78403,
+    78463, 78510, 78561, 78612, 78663, 78723, 78783, 78830, 78881, 78932, 78983, 79051,
+    79097, 79143, 79200, 79247, 79271, 79295, 79348, 79372, 79396, 79449, 79473, 79497,
+    79550, 79574, 79598, 79693, 79775, 79821, 79861, 79942, 79995, 80064, 80100, 80153,
+    80223, 80242, 80295, 80343, 80391, 80439, 80487, 80535, 80583, 80631, 80679, 80769,
+    80777, 80837, 80882, 80903, 80940, 80954, 80976, 81020, 81054, 81066, 81113, 81163,
+    81213, 81263, 81314, 81365, 81416, 81467, 81512, 81559, 81609, 81659, 81709, 81760,
+    81811, 81862, 81920, 81938, 81983, 82030, 82080, 82130, 82180, 82231, 82282, 82333,
+    82384, 82435, 82486, 82537, 82588, 82639, 82690, 82741, 82792, 82837, 82884, 82934,
+    82984, 83034, 83085, 83136, 83187, 83238, 83289, 83340, 83391, 83442, 83493, 83544,
+    83595, 83646, 83700, 83739, 83811, 83889, 83948, 84007, 84064, 84121, 84163, 84209,
+    84260, 84295, 84312, 84341, 84357, 84386, 84434, 84499, 84533, 84574, 84591, 84647,
+    84676, 84729, 84746, 84798, 84839, 84891, 84950, 85011, 85034, 85106, 85163, 85193,
+    85210, 85273, 85309, 85364, 85397, 85412, 85490, 85507, 85563, 85596, 85613, 85642,
+    85671, 85711, 85772, 85786, 85819, 85874, 85908, 86016, 86088, 86143, 86225, 86245,
+    86275, 86304, 86374, 86450, 86500, 86572, 86648, 86700, 86773, 86826, 86887, 86953,
+    87003, 87070, 87112, 87190, 87219, 87268, 87367, 87417, 87475, 87542, 87584, 87660,
+    87717, 87795, 87813, 87832, 87893, 87923, 87986, 88005, 88022, 88061, 88114, 88189,
+    88249, 88306, 88382, 88467, 88543, 88595, 88663, 88704, 88754, 88818, 88846, 88868,
+    88904, 88990, 89039, 89106, 89159, 89209, 89259, 89341, 89410, 89495, 89569, 89624,
+    89644, 89674, 89705, 89734, 89765, 89779, 89798, 89819, 89869, 89951, 89982, 90041,
+    90112, 90170, 90228, 90286, 90335, 90364, 90397, 90439, 90481, 90523, 90565, 90606,
+    90644, 90682, 90720, 90758, 90842, 90884, 90917, 90950, 90983, 91016, 91103, 91158,
+    91223, 91296, 91325, 91382, 91441, 91458, 91470, 91553, 91564, 91619, 91668, 91715,
+    91764, 91813, 91862, 91916, 91959, 92004, 92049, 92094, 92144, 92161, 92192, 92264,
+    92281, 92334, 92351, 92365, 92398, 92447, 92510, 92561, 92610, 92649, 92733, 92790,
+    92823, 92915, 92972, 93038, 93093, 93147, 93160, 93203, 93247, 93291, 93335, 93379,
+    93423, 93467, 93511, 93555, 93614, 93653, 93680, 93719, 93758, 93851, 93865, 93966,
+    93992, 94048, 94117, 94208, 94276, 94330, 94406, 94457, 94501, 94555, 94612, 94650,
+    94737, 94767, 94828, 94897, 94968, 95022, 95121, 95220, 95265, 95313, 95405, 95456,
+    95536, 95624, 95712, 95730, 95751, 95783, 95818, 95852, 95892, 95906, 95937, 95994,
+    96071, 96138, 96215, 96289, 96330, 96378, 96433, 96467, 96503, 96555, 96601, 96698,
+    96779, 96871, 96932, 96993, 97079, 97139, 97194, 97259, 97328, 97378, 97464, 97540,
+    97597, 97614, 97643, 97665, 97702, 97791, 97806, 97825, 97837, 97862, 97890, 97921,
+    97984, 98039, 98076, 98105, 98139, 98166, 98236, 98304, 98373, 98392, 98426, 98467,
+    98496, 98551, 98616, 98647, 98684, 98724, 98786, 98811, 98887, 98923, 98954, 99016,
+    99084, 99121, 99174, 99208, 99278, 99336, 99377, 99437, 99471, 99553, 99612, 99650,
+    99722, 99789, 99806, 99828, 99856, 99887, 99921, 99950, 99987, 100007, 100076, 100132,
+    100216, 100258, 100325, 100410, 100486, 100564, 100619, 100676, 100693, 100756, 100832, 100863,
+    100897, 100944, 100982, 101012, 101043, 101090, 101115, 101167, 101214, 101268, 101298, 101361,
+    101399, 101454, 101496, 101538, 101568, 101613, 101662, 101715, 101786, 101843, 101937, 101979,
+    102038, 102097, 102150, 102180, 102236, 102322, 102400, 102459, 102522, 102585, 102648, 102702,
+    102760, 102788, 102816, 102844, 102872, 102904, 102969, 103009, 103074, 103114, 103179, 103219,
+    103284, 103366, 103448, 103530, 103612, 103654, 103696, 103738, 103780, 103813, 103877, 103955,
+    103988, 104052, 104130, 104172, 104228, 104285, 104371, 104401, 104431, 104465, 104523, 104556,
+    104586, 104616, 104650, 104683, 104713, 104743, 104777, 104810, 104875, 104944, 105013, 105082,
+    105112, 105167, 105211, 105268, 105295, 105311, 105327, 105343, 105370, 105411, 105492, 105582,
+    105656, 105687, 105719, 105768, 105815, 105884, 105957, 106014, 106090, 106147, 106204, 106242,
+    106285, 106302, 106343, 106361, 106379, 106397, 106496, 106578, 106595, 106625, 106653, 106685,
+    106755, 106824, 106909, 106983, 107038, 107098, 107132, 107149, 107179, 107201, 107219, 107247,
+    107281, 107313, 107350, 107381, 107458, 107518, 107601, 107679, 107737, 107754, 107784, 107812,
+    107843, 107875, 107952, 108004, 108038, 108080, 108164, 108197, 108230, 108263, 108334, 108376,
+    108447, 108518, 108526, 108557, 108595, 108671, 108753, 108820, 108896, 108953, 109037, 109092,
+    109159, 109226, 109287, 109363, 109420, 109497, 109547, 109607, 109617, 109668, 109752, 109808,
+    109890, 109955, 110023, 110090, 110166, 110223, 110307, 110362, 110429, 110505, 110592, 110676,
+    110714, 110795, 110849, 110902, 110994, 111047, 111070, 111126, 111146, 111188, 111253, 111343,
+    111390, 111462, 111509, 111575, 111606, 111660, 111708, 111751, 111824, 111865, 111931, 111975,
+    112025, 112060, 112138, 112191, 112237, 112315, 112389, 112456, 112468, 112553, 112587, 112628,
+    112703, 112759, 112833, 112892, 112944, 112985, 113050, 113122, 113163, 113197, 113209, 113251,
+    113281, 113322, 113391, 113421, 113522, 113550, 113595, 113667, 113714, 113780, 113834, 113875,
+    113944, 113987, 114023, 114095, 114138, 114176, 114231, 114258, 114274, 114310, 114375, 114405,
+    114476, 114519, 114606, 114688, 114788, 114834, 114907, 114962, 115037, 115137, 115209, 115256,
+    115306, 115361, 115442, 115534, 115553, 115575, 115602, 115671, 115720, 115801, 115862, 115924,
+    116012, 116075, 116131, 116184, 116225, 116259, 116323, 116355, 116431, 116511, 116543, 116572,
+    116603, 116683, 116711, 116748, 116779, 116817, 116848, 116928, 116938, 116954, 116998, 117022,
+    117053, 117096, 117139, 117185, 117228, 117289, 117320, 117396, 117405, 117485, 117514, 117589,
+    117670, 117729, 117768, 117842, 117882, 117938, 118025, 118069, 118109, 118187, 118248, 118267,
+    118285, 118349, 118388, 118463, 118535, 118595, 118664, 118784, 118865, 118899, 118965, 118996,
+    119058, 119090, 119158, 119244, 119324, 119380, 119461, 119526, 119594, 119642, 119681, 119740,
+    119771, 119835, 119886, 119903, 119958, 120029, 120126, 120169, 120229, 120289, 120343, 120371,
+    120423, 120471, 120537, 120607, 120677, 120747, 120793, 120838, 120855, 120872, 120889, 120944,
+    120977, 121027, 121075, 121123, 121171, 121247, 121304, 121361, 121399, 121475, 121532, 121589,
+    121627, 121671, 121715, 121759, 121799, 121828, 121900, 121931, 121988, 122043, 122102, 122161,
+    122220, 122269, 122318, 122367, 122430, 122462, 122505, 122595, 122635, 122678, 122768, 122808,
+    122880, 122970, 123010, 123053, 123143, 123183, 123206, 123229, 123252, 123275, 123363, 123386,
+    123409, 123432, 123455, 123478, 123501, 123524, 123547, 123570, 123593, 123616, 123639, 123699,
+    123763, 123827, 123891, 123946, 124004, 124049, 124115, 124162, 124235, 124283, 124357, 124399,
+    124444, 124495, 124575, 124629, 124676, 124762, 124839, 124905, 124946, 124977, 125008, 125053,
+    125126, 125174, 125211, 125284, 125322, 125378, 125415,
 };
 
 static const struct kiln_pair pairs[] = {
-    { 5, 6 }, { 42, 43 }, { 34, 35 }, { 2515, 2514 }, { 43, 5 }, { 37, 38 },
-    { 167, 137 }, { 548, 539 }, { 3, 11 }, { 109, 110 }, { 12, 13 }, { 103, 104 },
-    { 19, 20 }, { 135, 136 }, { 42, 37 }, { 5, 90 }, { 2514, 9 }, { 41, 2517 },
-    { 3, 14 }, { 137, 138 }, { 160, 156 }, { 85, 86 }, { 170, 171 }, { 174, 175 },
-    { 124, 125 }, { 2525, 105 }, { 2522, 2514 }, { 3, 35 }, { 2524, 2532 }, { 137, 142 },
-    { 2527, 2533 }, { 42, 2536 }, { 160, 167 }, { 2535, 87 }, { 2537, 124 }, { 66, 67 },
-    { 108, 2523 }, { 6, 111 }, { 115, 116 }, { 1027, 2530 }, { 2529, 214 }, { 17, 18 },
-    { 221, 222 }, { 172, 173 }, { 119, 120 }, { 127, 128 }, { 199, 200 }, { 2542, 2514 },
-    { 3, 21 }, { 2538, 124 }, { 137, 397 }, { 42, 259 }, { 2552, 117 }, { 2529, 91 },
-    { 2545, 2557 }, { 5, 278 }, { 175, 183 }, { 539, 1104 }, { 1098, 1099 }, { 1108, 1109 },
-    { 1111, 1112 }, { 1113, 2521 }, { 3, 1025 }, { 2514, 2526 }, { 2540, 2561 }, { 2568, 2548 },
-    { 42, 196 }, { 124, 2559 }, { 2573, 2521 }, { 2574, 2575 }, { 30, 31 }, { 205, 2520 },
-    { 146, 147 }, { 167, 539 }, { 23, 3 }, { 2562, 2514 }, { 176, 124 }, { 2555, 2577 },
-    { 2576, 2514 }, { 2547, 3 }, { 2591, 2589 }, { 43, 2514 }, { 27, 3 }, { 2515, 317 },
-    { 2546, 2570 }, { 2514, 2593 }, { 3, 2549 }, { 197, 198 }, { 2578, 2556 }, { 22, 2588 },
-    { 92, 93 }, { 130, 131 }, { 132, 133 }, { 134, 2544 }, { 143, 144 }, { 153, 154 },
-    { 155, 156 }, { 166, 167 }, { 548, 544 }, { 1350, 1351 }, { 1352, 1353 }, { 1365, 1366 },
-    { 1367, 2517 }, { 2075, 539 }, { 2519, 39 }, { 2592, 1354 }, { 6, 244 }, { 35, 326 },
-    { 79, 320 }, { 226, 227 }, { 234, 235 }, { 238, 239 }, { 241, 242 }, { 245, 246 },
-    { 247, 248 }, { 249, 250 }, { 258, 259 }, { 277, 278 }, { 282, 283 }, { 284, 285 },
-    { 286, 287 }, { 290, 291 }, { 293, 294 }, { 295, 296 }, { 298, 299 }, { 307, 308 },
-    { 309, 310 }, { 311, 312 }, { 313, 314 }, { 315, 316 }, { 318, 319 }, { 327, 328 },
-    { 332, 333 }, { 2565, 2518 }, { 43, 317 }, { 177, 178 }, { 1219, 31 }, { 2550, 2551 },
-    { 1126, 137 }, { 2514, 25 }, { 3, 2553 }, { 2601, 2560 }, { 2519, 2615 }, { 2543, 2608 },
-    { 2603, 24 }, { 2605, 2606 }, { 2609, 2610 }, { 2613, 2614 }, { 35, 337 }, { 243, 2620 },
-    { 2597, 2644 }, { 2621, 2645 }, { 2623, 228 }, { 2624, 236 }, { 2627, 2628 }, { 2629, 251 },
-    { 2632, 2633 }, { 2634, 288 }, { 2636, 2637 }, { 2638, 300 }, { 2639, 2640 }, { 2641, 2642 },
-    { 2646, 42 }, { 2649, 124 }, { 208, 93 }, { 0, 1 }, { 539, 1115 }, { 2530, 10 },
-    { 2580, 2563 }, { 18, 2577 }, { 2516, 36 }, { 2514, 64 }, { 3, 223 }, { 2656, 2616 },
-    { 2657, 145 }, { 2658, 2653 }, { 2659, 2607 }, { 2661, 2619 }, { 35, 2676 }, { 2626, 2663 },
-    { 2643, 2664 }, { 2665, 329 }, { 2668, 2669 }, { 2670, 2671 }, { 2674, 2675 }, { 2679, 2 },
-    { 2683, 2589 }, { 76, 77 }, { 78, 79 }, { 204, 2585 }, { 124, 202 }, { 126, 2581 },
-    { 601, 602 }, { 2654, 1355 }, { 905, 31 }, { 1043, 2517 }, { 137, 2515 }, { 160, 2520 },
-    { 539, 1106 }, { 1107, 2582 }, { 1359, 2596 }, { 1371, 1372 }, { 1373, 1374 }, { 1375, 1376 },
-    { 2089, 2090 }, { 2680, 1116 }, { 8, 2681 }, { 58, 59 }, { 60, 61 }, { 62, 63 },
-    { 2558, 121 }, { 130, 894 }, { 133, 896 }, { 144, 899 }, { 877, 2588 }, { 2543, 898 },
-    { 6, 480 }, { 40, 2531 }, { 482, 483 }, { 484, 485 }, { 780, 782 }, { 2590, 2677 },
-    { 2682, 2655 }, { 2600, 2514 }, { 3, 2594 }, { 2602, 2686 }, { 137, 2692 }, { 2693, 2696 },
-    { 2694, 2622 }, { 2701, 2702 }, { 2691, 2707 }, { 2541, 2716 }, { 2712, 2713 }, { 2714, 1360 },
-    { 2718, 2091 }, { 203, 2703 }, { 124, 611 }, { 539, 854 }, { 2722, 2723 }, { 895, 2726 },
-    { 2728, 878 }, { 2729, 2727 }, { 2618, 2731 }, { 2730, 481 }, { 2732, 2733 }, { 1, 1024 },
-    { 2544, 613 }, { 2592, 1026 }, { 54, 2514 }, { 2698, 2742 }, { 3, 4 }, { 2743, 43 },
-    { 2715, 2745 }, { 2750, 124 }, { 2751, 539 }, { 2725, 2753 }, { 1023, 2759 }, { 102, 2539 },
-    { 180, 181 }, { 184, 185 }, { 192, 193 }, { 1103, 2571 }, { 1177, 2583 }, { 2563, 2705 },
-    { 2738, 2689 }, { 42, 265 }, { 338, 339 }, { 2666, 96 }, { 486, 487 }, { 35, 1062 },
-    { 119, 1081 }, { 167, 1137 }, { 1052, 1053 }, { 1054, 1055 }, { 1056, 1057 }, { 1058, 1059 },
-    { 1060, 1061 }, { 1063, 1064 }, { 1065, 2595 }, { 1066, 1067 }, { 1068, 1069 }, { 1070, 1071 },
-    { 1097, 2572 }, { 1121, 1122 }, { 1131, 1132 }, { 1133, 1134 }, { 1135, 1136 }, { 1138, 1139 },
-    { 1140, 1141 }, { 2546, 1117 }, { 105, 6 }, { 151, 1782 }, { 164, 156 }, { 868, 869 },
-    { 871, 872 }, { 1366, 2531 }, { 2029, 2030 }, { 2031, 2032 }, { 2516, 1221 }, { 2519, 1826 },
-    { 2660, 157 }, { 2734, 866 }, { 276, 2631 }, { 281, 2697 }, { 297, 2673 }, { 303, 304 },
-    { 323, 324 }, { 325, 2695 }, { 331, 2740 }, { 334, 259 }, { 1173, 1101 }, { 2741, 113 },
-    { 1039, 1040 }, { 1105, 2746 }, { 1114, 2719 }, { 2648, 780 }, { 2652, 195 }, { 2654, 1028 },
-    { 50, 51 }, { 55, 56 }, { 65, 2737 }, { 69, 70 }, { 72, 73 }, { 74, 75 },
-    { 80, 81 }, { 82, 83 }, { 98, 99 }, { 106, 107 }, { 146, 1095 }, { 172, 1425 },
-    { 317, 1808 }, { 477, 478 }, { 479, 2757 }, { 488, 489 }, { 855, 856 }, { 859, 860 },
-    { 1396, 1397 }, { 1398, 1399 }, { 1407, 1408 }, { 1424, 137 }, { 1809, 1790 }, { 2752, 2685 },
-    { 2739, 2514 }, { 7, 3 }, { 2699, 2764 }, { 2766, 2717 }, { 2762, 2721 }, { 539, 1179 },
-    { 2770, 2761 }, { 2772, 182 }, { 2773, 186 }, { 2776, 1178 }, { 2662, 2780 }, { 2779, 266 },
-    { 2758, 2782 }, { 42, 124 }, { 43, 2783 }, { 2541, 2789 }, { 2572, 1118 }, { 2785, 2801 },
-    { 2786, 2787 }, { 2791, 2792 }, { 2794, 2795 }, { 2797, 1123 }, { 2798, 2799 }, { 2802, 1142 },
-    { 2534, 2806 }, { 2810, 2811 }, { 2813, 2809 }, { 105, 322 }, { 2516, 207 }, { 2518, 2816 },
-    { 2672, 2818 }, { 2819, 305 }, { 2820, 2821 }, { 2822, 2823 }, { 35, 2826 }, { 1110, 2583 },
-    { 1148, 2571 }, { 151, 2852 }, { 1807, 2815 }, { 2545, 2843 }, { 2765, 2838 }, { 2807, 2854 },
-    { 2832, 52 }, { 2834, 68 }, { 2835, 71 }, { 2836, 2837 }, { 2845, 2846 }, { 2847, 490 },
-    { 2849, 160 }, { 2850, 2851 }, { 342, 343 }, { 350, 351 }, { 125, 692 }, { 130, 524 },
-    { 224, 89 }, { 532, 144 }, { 1029, 1030 }, { 64, 1050 }, { 619, 1143 }, { 1077, 1078 },
-    { 1128, 1129 }, { 2737, 1051 }, { 2514, 2857 }, { 1076, 3 }, { 1119, 124 }, { 2788, 2871 },
-    { 2790, 2870 }, { 2800, 2873 }, { 2803, 2872 }, { 2875, 2793 }, { 2876, 2599 }, { 539, 2617 },
-    { 2881, 2033 }, { 2827, 2891 }, { 2862, 2831 }, { 43, 84 }, { 57, 2860 }, { 2844, 2897 },
-    { 2855, 2899 }, { 2868, 2903 }, { 2893, 1409 }, { 2895, 2548 }, { 2896, 2839 }, { 2866, 340 },
-    { 2907, 2647 }, { 2749, 2518 }, { 2539, 2915 }, { 2913, 2917 }, { 2914, 2710 }, { 15, 16 },
-    { 26, 2596 }, { 42, 35 }, { 95, 96 }, { 105, 2058 }, { 167, 151 }, { 168, 169 },
-    { 188, 189 }, { 191, 2774 }, { 194, 2520 }, { 211, 212 }, { 217, 218 }, { 219, 2534 },
-    { 264, 2611 }, { 503, 504 }, { 506, 2541 }, { 509, 510 }, { 541, 542 }, { 543, 544 },
-    { 554, 160 }, { 650, 651 }, { 1150, 31 }, { 1187, 2516 }, { 1358, 2700 }, { 1423, 2853 },
-    { 1430, 2704 }, { 2039, 2040 }, { 2092, 2515 }, { 2169, 259 }, { 2386, 2387 }, { 2525, 2057 },
-    { 2554, 2604 }, { 2579, 2735 }, { 2587, 202 }, { 2863, 2598 }, { 233, 2667 }, { 335, 336 },
-    { 592, 89 }, { 1041, 1042 }, { 2586, 900 }, { 2769, 2760 }, { 568, 569 }, { 570, 571 },
-    { 575, 576 }, { 579, 580 }, { 584, 2595 }, { 1175, 1176 }, { 1502, 2528 }, { 1581, 2564 },
-    { 2582, 2865 }, { 2651, 606 }, { 2861, 1116 }, { 2858, 2918 }, { 3, 603 }, { 2747, 2514 },
-    { 1124, 124 }, { 2878, 2923 }, { 2921, 2922 }, { 2929, 2828 }, { 539, 2904 }, { 2933, 2808 },
-    { 2938, 2931 }, { 2519, 2974 }, { 2520, 2947 }, { 2523, 2949 }, { 2554, 2678 }, { 2567, 2604 },
-    { 2748, 2972 }, { 2946, 28 }, { 2953, 2954 }, { 2956, 2957 }, { 2961, 2595 }, { 2962, 2963 },
-    { 2755, 2984 }, { 2889, 2981 }, { 2890, 2983 }, { 1726, 2528 }, { 1743, 2564 }, { 2986, 2987 },
-    { 2988, 577 }, { 2991, 2994 }, { 2706, 2998 }, { 100, 3 }, { 1027, 2514 }, { 2997, 2720 },
-    { 2879, 124 }, { 3002, 2925 }, { 2936, 539 }, { 3006, 2599 }, { 3007, 2531 }, { 3020, 2709 },
-    { 1803, 3004 }, { 3025, 2996 }, { 2567, 2678 }, { 29, 2584 }, { 33, 2684 }, { 43, 959 },
-    { 101, 2771 }, { 114, 2566 }, { 780, 1773 }, { 945, 946 }, { 947, 948 }, { 949, 950 },
-    { 955, 956 }, { 957, 958 }, { 961, 67 }, { 974, 975 }, { 978, 979 }, { 980, 981 },
-    { 1390, 1391 }, { 2519, 1222 }, { 2587, 1422 }, { 2598, 1428 }, { 2685, 1377 }, { 2688, 2586 },
-    { 2690, 1405 }, { 2744, 2540 }, { 2945, 2778 }, { 3, 3028 }, { 2514, 3031 }, { 3001, 3030 },
-    { 2916, 124 }, { 539, 2969 }, { 43, 983 }, { 2688, 2842 }, { 2859, 3058 }, { 3032, 1410 },
-    { 3040, 2756 }, { 3041, 2685 }, { 3043, 118 }, { 3048, 3049 }, { 3051, 2523 }, { 3052, 3053 },
-    { 1031, 2700 }, { 1400, 1401 }, { 1426, 1427 }, { 2550, 2980 }, { 2877, 175 }, { 2886, 301 },
-    { 594, 595 }, { 596, 597 }, { 598, 599 }, { 828, 829 }, { 1035, 1036 }, { 1083, 1084 },
-    { 1085, 1086 }, { 1100, 1101 }, { 2579, 2920 }, { 2738, 2754 }, { 2829, 2894 }, { 2869, 1127 },
-    { 2989, 581 }, { 3026, 2569 }, { 35, 2062 }, { 53, 2762 }, { 122, 1395 }, { 160, 2927 },
-    { 165, 2611 }, { 167, 168 }, { 201, 2704 }, { 256, 2581 }, { 317, 780 }, { 324, 1848 },
-    { 513, 2595 }, { 544, 553 }, { 619, 156 }, { 772, 773 }, { 787, 788 }, { 789, 259 },
-    { 797, 151 }, { 800, 801 }, { 857, 3036 }, { 1049, 2531 }, { 1151, 2516 }, { 1260, 1760 },
-    { 1383, 1384 }, { 1387, 1388 }, { 1764, 1765 }, { 1839, 2631 }, { 1841, 2697 }, { 1850, 2740 },
-    { 1885, 1886 }, { 2022, 2023 }, { 2025, 2026 }, { 2027, 2028 }, { 2521, 2617 }, { 2544, 1405 },
-    { 2580, 2767 }, { 2612, 549 }, { 2653, 2999 }, { 2660, 617 }, { 2768, 2848 }, { 2777, 2905 },
-    { 2840, 3027 }, { 2856, 2902 }, { 2906, 344 }, { 2908, 2175 }, { 2979, 2864 }, { 3008, 2087 },
-    { 3017, 545 }, { 3, 1038 }, { 2874, 3064 }, { 2928, 2514 }, { 3065, 2944 }, { 539, 3037 },
-    { 982, 3068 }, { 3057, 124 }, { 3075, 3073 }, { 2796, 3091 }, { 3084, 3085 }, { 3086, 2569 },
-    { 3089, 3090 }, { 806, 151 }, { 810, 167 }, { 816, 3106 }, { 828, 1964 }, { 1363, 2516 },
-    { 1406, 3071 }, { 1847, 3107 }, { 1851, 259 }, { 2518, 3123 }, { 2534, 3110 }, { 2599, 3120 },
-    { 2612, 552 }, { 2880, 3102 }, { 3055, 3117 }, { 3056, 3067 }, { 3099, 2833 }, { 3100, 3137 },
-    { 3109, 2964 }, { 3112, 3113 }, { 3126, 117 }, { 3128, 3129 }, { 3136, 2768 }, { 252, 2566 },
-    { 321, 2883 }, { 882, 96 }, { 2652, 271 }, { 2888, 330 }, { 2939, 341 }, { 43, 6 },
-    { 133, 534 }, { 195, 2736 }, { 741, 742 }, { 825, 826 }, { 1032, 2588 }, { 1074, 1075 },
-    { 1102, 2775 }, { 1154, 2892 }, { 1169, 1090 }, { 2543, 2911 }, { 2909, 1091 }, { 2926, 2910 },
-    { 2995, 113 }, { 3000, 1183 }, { 3095, 3066 }, { 15, 1217 }, { 72, 1378 }, { 1069, 1381 },
-    { 1379, 75 }, { 2765, 1380 }, { 3070, 2737 }, { 1389, 3 }, { 2514, 2901 }, { 1174, 3149 },
-    { 3077, 3150 }, { 124, 1088 }, { 3069, 3162 }, { 3103, 151 }, { 3125, 3164 }, { 3163, 2695 },
-    { 1037, 3145 }, { 2763, 3180 }, { 3019, 3184 }, { 3179, 253 }, { 1154, 2775 }, { 1350, 6 },
-    { 2812, 3170 }, { 3188, 743 }, { 3190, 1033 }, { 3195, 1093 }, { 3196, 3186 }, { 3080, 3151 },
-    { 3202, 3204 }, { 3203, 1382 }, { 3, 3146 }, { 2900, 3208 }, { 2935, 2514 }, { 3211, 124 },
-    { 3217, 3183 }, { 3205, 3229 }, { 3206, 3228 }, { 3230, 3 }, { 3013, 2514 }, { 124, 269 },
-    { 3, 3147 }, { 2943, 3237 }, { 953, 2514 }, { 124, 275 }, { 42, 678 }, { 43, 105 },
-    { 88, 89 }, { 95, 2781 }, { 113, 3074 }, { 122, 123 }, { 137, 3012 }, { 146, 1171 },
-    { 150, 151 }, { 152, 2814 }, { 158, 159 }, { 162, 263 }, { 266, 2235 }, { 508, 3016 },
-    { 512, 3108 }, { 539, 1806 }, { 572, 573 }, { 574, 3024 }, { 578, 3096 }, { 582, 583 },
-    { 780, 781 }, { 817, 3044 }, { 972, 973 }, { 1356, 1357 }, { 1781, 3115 }, { 1802, 3178 },
-    { 2245, 2647 }, { 2525, 119 }, { 2556, 2686 }, { 2625, 1835 }, { 2635, 1843 }, { 2651, 1392 },
-    { 2689, 2999 }, { 2690, 139 }, { 2777, 129 }, { 2805, 3157 }, { 2955, 213 }, { 2977, 179 },
-    { 2990, 3062 }, { 3039, 32 }, { 3059, 148 }, { 3061, 3119 }, { 3076, 2551 }, { 3121, 3207 },
-    { 3132, 2655 }, { 3232, 3023 }, { 3, 2932 }, { 2514, 638 }, { 3242, 954 }, { 124, 2590 },
-    { 3177, 3240 }, { 146, 3250 }, { 151, 808 }, { 195, 3245 }, { 201, 3243 }, { 2561, 3272 },
-    { 2724, 3249 }, { 2748, 3270 }, { 2805, 3158 }, { 2951, 2814 }, { 2968, 3276 }, { 3054, 3275 },
-    { 3238, 3283 }, { 3252, 3253 }, { 3254, 2534 }, { 3259, 539 }, { 3260, 3261 }, { 3262, 3263 },
-    { 3268, 3213 }, { 237, 2625 }, { 289, 2635 }, { 302, 2887 }, { 306, 3234 }, { 521, 96 },
-    { 1046, 3145 }, { 1074, 1192 }, { 1087, 3233 }, { 1089, 1090 }, { 1096, 3153 }, { 1128, 1204 },
-    { 1160, 1161 }, { 2711, 2867 }, { 2825, 3219 }, { 2926, 2982 }, { 3000, 1125 }, { 3003, 2924 },
-    { 3092, 1120 }, { 47, 2516 }, { 49, 2531 }, { 177, 1446 }, { 197, 1447 }, { 317, 1786 },
-    { 687, 1294 }, { 964, 965 }, { 989, 2585 }, { 1185, 3148 }, { 1370, 2687 }, { 1393, 1394 },
-    { 1411, 1412 }, { 1413, 1414 }, { 1415, 1416 }, { 1417, 1418 }, { 1419, 1420 }, { 1421, 1445 },
-    { 1442, 1443 }, { 1787, 1788 }, { 1789, 1790 }, { 2804, 703 }, { 2930, 2856 }, { 2942, 3198 },
-    { 3079, 1402 }, { 3191, 2919 }, { 3241, 3197 }, { 3265, 1785 }, { 3, 2934 }, { 3050, 2514 },
-    { 3172, 3290 }, { 620, 124 }, { 3266, 3297 }, { 3300, 3278 }, { 3310, 3311 }, { 2817, 3314 },
-    { 3081, 3313 }, { 3083, 3315 }, { 3156, 3320 }, { 3316, 3218 }, { 3319, 231 }, { 1419, 1444 },
-    { 2558, 3341 }, { 2618, 3332 }, { 3334, 2560 }, { 3335, 3349 }, { 3336, 43 }, { 3342, 3343 },
-    { 3345, 3346 }, { 3350, 3189 }, { 3, 3231 }, { 2024, 2514 }, { 3362, 3286 }, { 3364, 3282 },
-    { 1180, 124 }, { 3367, 3369 }, { 3368, 3321 }, { 3348, 3371 }, { 3359, 72 }, { 3360, 3358 },
-    { 3375, 3379 }, { 3377, 3344 }, { 3378, 1421 }, { 1362, 3 }, { 2859, 2514 }, { 3381, 3294 },
-    { 3333, 124 }, { 3358, 3380 }, { 3387, 3347 }, { 1369, 3 }, { 633, 2514 }, { 3389, 3380 },
-    { 2898, 3 }, { 3299, 2514 }, { 2912, 3 }, { 3402, 3401 }, { 2754, 2514 }, { 3, 2041 },
-    { 3404, 3078 }, { 15, 1823 }, { 35, 498 }, { 92, 2047 }, { 119, 2410 }, { 151, 2416 },
-    { 167, 1117 }, { 179, 180 }, { 203, 3338 }, { 232, 2771 }, { 262, 3255 }, { 349, 2940 },
-    { 491, 492 }, { 493, 494 }, { 495, 496 }, { 499, 500 }, { 501, 2653 }, { 502, 2959 },
-    { 507, 3257 }, { 555, 556 }, { 561, 562 }, { 565, 566 }, { 585, 2596 }, { 586, 2514 },
-    { 665, 1796 }, { 702, 648 }, { 766, 767 }, { 923, 884 }, { 951, 952 }, { 976, 977 },
-    { 1034, 3088 }, { 1102, 2892 }, { 1318, 137 }, { 1439, 2687 }, { 1846, 2883 }, { 1849, 3214 },
-    { 1953, 3302 }, { 2020, 2592 }, { 2021, 3063 }, { 2022, 2393 }, { 2025, 2395 }, { 2034, 2035 },
-    { 2051, 2052 }, { 2053, 2054 }, { 2072, 2073 }, { 2077, 2078 }, { 2079, 2080 }, { 2081, 2082 },
-    { 2083, 3130 }, { 2096, 2097 }, { 2098, 3101 }, { 2103, 2104 }, { 2216, 2217 }, { 2396, 2397 },
-    { 2399, 2400 }, { 2404, 2405 }, { 2406, 2407 }, { 2417, 2418 }, { 2420, 2950 }, { 2421, 2422 },
-    { 2423, 2424 }, { 2426, 2427 }, { 2429, 2430 }, { 2431, 2432 }, { 2433, 3143 }, { 2434, 2435 },
-    { 2519, 1040 }, { 2533, 557 }, { 2539, 2841 }, { 2563, 3105 }, { 2684, 3035 }, { 2744, 2578 },
-    { 2749, 43 }, { 2880, 2958 }, { 2884, 2756 }, { 2965, 3111 }, { 2973, 3223 }, { 2978, 3392 },
-    { 3009, 2408 }, { 3029, 3139 }, { 3034, 3394 }, { 3046, 2530 }, { 3098, 2411 }, { 3104, 2941 },
-    { 3122, 1679 }, { 3168, 3174 }, { 3210, 118 }, { 3240, 2971 }, { 3269, 3116 }, { 3361, 2677 },
-    { 3, 3033 }, { 3408, 3406 }, { 15, 2380 }, { 151, 3465 }, { 208, 2047 }, { 497, 3410 },
-    { 507, 3258 }, { 2036, 2514 }, { 2077, 2102 }, { 2079, 3459 }, { 2085, 3414 }, { 2381, 2596 },
-    { 2391, 2592 }, { 2392, 3063 }, { 2415, 3413 }, { 2428, 2950 }, { 2763, 3442 }, { 2960, 3426 },
-    { 2971, 3407 }, { 2973, 3376 }, { 3029, 2578 }, { 3166, 2958 }, { 3215, 3443 }, { 3232, 3420 },
-    { 3296, 3444 }, { 3395, 3449 }, { 3412, 3490 }, { 3423, 3424 }, { 3429, 567 }, { 3430, 3431 },
-    { 3436, 3292 }, { 3437, 3494 }, { 3445, 3446 }, { 3448, 3461 }, { 3450, 3451 }, { 3452, 2074 },
-    { 3453, 3454 }, { 3455, 3456 }, { 3457, 3458 }, { 3462, 2401 }, { 3463, 3464 }, { 3466, 3467 },
-    { 3470, 3471 }, { 3472, 3473 }, { 3484, 2515 }, { 46, 3 }, { 151, 3468 }, { 2038, 2514 },
-    { 2541, 3504 }, { 3063, 3045 }, { 3397, 3498 }, { 3422, 3503 }, { 3469, 3513 }, { 3488, 3510 },
-    { 3495, 3407 }, { 3505, 2037 }, { 3506, 3507 }, { 3509, 2382 }, { 3511, 3447 }, { 3512, 3501 },
-    { 3514, 3520 }, { 3521, 3421 }, { 3530, 3127 }, { 3534, 3535 }, { 3540, 3541 }, { 3, 3152 },
-    { 2394, 2514 }, { 3405, 3498 }, { 3531, 3552 }, { 3539, 3544 }, { 3545, 3516 }, { 3549, 3525 },
-    { 3550, 3562 }, { 3551, 3556 }, { 124, 1168 }, { 280, 2919 }, { 758, 523 }, { 1084, 1166 },
-    { 1086, 1167 }, { 1130, 3148 }, { 1163, 2784 }, { 1164, 1165 }, { 1171, 1172 }, { 1181, 3082 },
-    { 2579, 3384 }, { 2796, 2824 }, { 2869, 1184 }, { 2930, 2578 }, { 3209, 2924 }, { 3241, 3327 },
-    { 3323, 2940 }, { 271, 2736 }, { 348, 3419 }, { 1094, 1095 }, { 1196, 2746 }, { 1361, 2650 },
-    { 1363, 2812 }, { 1364, 2687 }, { 1368, 2708 }, { 1370, 2882 }, { 1438, 2966 }, { 1535, 2528 },
-    { 1615, 2564 }, { 1824, 2584 }, { 1825, 2684 }, { 1864, 2516 }, { 2590, 3396 }, { 2682, 3374 },
-    { 2865, 2719 }, { 2877, 2570 }, { 2937, 2735 }, { 2967, 3340 }, { 3060, 140 }, { 3118, 3441 },
-    { 3225, 2586 }, { 3226, 2760 }, { 3291, 639 }, { 3416, 2518 }, { 3047, 3 }, { 2514, 1901 },
-    { 3528, 3563 }, { 3564, 3566 }, { 124, 2920 }, { 3018, 3580 }, { 3200, 3577 }, { 3370, 2919 },
-    { 3575, 3576 }, { 3578, 3579 }, { 3581, 1182 }, { 1431, 2650 }, { 1706, 2528 }, { 1715, 2564 },
-    { 1863, 2708 }, { 2937, 3604 }, { 3060, 216 }, { 3161, 3595 }, { 3291, 698 }, { 3592, 3606 },
-    { 3594, 2687 }, { 3602, 2882 }, { 3603, 3597 }, { 3612, 3591 }, { 3, 3155 }, { 3555, 2514 },
-    { 3616, 3618 }, { 124, 3194 }, { 3582, 3626 }, { 3621, 3583 }, { 3624, 3572 }, { 3154, 3640 },
-    { 3, 768 }, { 3625, 3646 }, { 3224, 2514 }, { 3, 1761 }, { 3649, 3643 }, { 8, 2514 },
-    { 31, 3543 }, { 42, 811 }, { 43, 119 }, { 53, 2860 }, { 94, 2948 }, { 98, 230 },
-    { 101, 102 }, { 105, 1253 }, { 112, 3248 }, { 137, 861 }, { 141, 3212 }, { 149, 3307 },
-    { 151, 616 }, { 158, 618 }, { 161, 162 }, { 163, 3169 }, { 187, 2952 }, { 188, 985 },
-    { 190, 3014 }, { 195, 3288 }, { 231, 3027 }, { 240, 3326 }, { 254, 255 }, { 257, 2630 },
-    { 267, 3293 }, { 268, 3239 }, { 270, 271 }, { 272, 3142 }, { 292, 3385 }, { 339, 2303 },
-    { 345, 346 }, { 347, 3590 }, { 409, 2564 }, { 505, 3515 }, { 511, 3546 }, { 522, 523 },
-    { 525, 526 }, { 527, 136 }, { 529, 138 }, { 533, 534 }, { 535, 536 }, { 538, 539 },
-    { 540, 3144 }, { 546, 547 }, { 605, 882 }, { 607, 2566 }, { 608, 2724 }, { 609, 3386 },
-    { 771, 3483 }, { 774, 775 }, { 780, 804 }, { 786, 3175 }, { 794, 795 }, { 827, 3087 },
-    { 828, 1957 }, { 835, 836 }, { 837, 838 }, { 846, 847 }, { 851, 852 }, { 962, 963 },
-    { 971, 3382 }, { 984, 2864 }, { 986, 2774 }, { 987, 2520 }, { 1013, 2323 }, { 1049, 2709 },
-    { 1144, 1228 }, { 1183, 2830 }, { 1200, 2672 }, { 1226, 2650 }, { 1227, 3222 }, { 1229, 3035 },
-    { 1231, 3322 }, { 1249, 2673 }, { 1356, 2015 }, { 1385, 3247 }, { 1387, 1831 }, { 1403, 1404 },
-    { 1818, 1384 }, { 1833, 2667 }, { 1845, 3558 }, { 1852, 1853 }, { 1854, 3140 }, { 1857, 1858 },
-    { 2069, 2824 }, { 2170, 3141 }, { 2202, 2203 }, { 2241, 2242 }, { 2292, 3295 }, { 2304, 3301 },
-    { 2398, 3486 }, { 2446, 3538 }, { 2455, 2456 }, { 2463, 2464 }, { 2515, 3159 }, { 2518, 90 },
-    { 2546, 175 }, { 2579, 3497 }, { 2625, 1193 }, { 2635, 2458 }, { 2662, 2465 }, { 2666, 1966 },
-    { 2741, 1884 }, { 2744, 2856 }, { 2767, 2705 }, { 2769, 3131 }, { 2833, 3290 }, { 2840, 970 },
-    { 2867, 1836 }, { 2951, 3135 }, { 2955, 626 }, { 3012, 5 }, { 3046, 2681 }, { 3082, 621 },
-    { 3114, 798 }, { 3133, 550 }, { 3160, 3094 }, { 3173, 3354 }, { 3187, 3491 }, { 3221, 3403 },
-    { 3227, 1429 }, { 3235, 3167 }, { 3238, 3425 }, { 3251, 1406 }, { 3292, 3563 }, { 3298, 3480 },
-    { 3337, 2599 }, { 3363, 3277 }, { 3383, 3306 }, { 3400, 1260 }, { 3417, 2841 }, { 3428, 563 },
-    { 3485, 3171 }, { 3492, 3648 }, { 3570, 3256 }, { 1046, 3 }, { 3285, 3651 }, { 137, 42 },
-    { 161, 3280 }, { 210, 3212 }, { 273, 2952 }, { 274, 3014 }, { 280, 3027 }, { 608, 2784 },
-    { 615, 3666 }, { 780, 3709 }, { 1385, 2948 }, { 1433, 1404 }, { 1639, 2564 }, { 1837, 3239 },
-    { 1838, 271 }, { 2398, 3537 }, { 2447, 2667 }, { 2516, 3725 }, { 2565, 3706 }, { 2584, 3543 },
-    { 2599, 3732 }, { 2625, 2449 }, { 2630, 2985 }, { 2635, 3722 }, { 2651, 3662 }, { 2710, 3159 },
-    { 2711, 3712 }, { 2724, 3676 }, { 2752, 2514 }, { 2863, 3750 }, { 2867, 3678 }, { 2909, 3690 },
-    { 2911, 3693 }, { 2939, 3736 }, { 2975, 3744 }, { 2977, 3681 }, { 2997, 3653 }, { 3018, 3726 },
-    { 3114, 813 }, { 3140, 3684 }, { 3142, 3670 }, { 3271, 3714 }, { 3284, 3665 }, { 3330, 3767 },
-    { 3365, 3682 }, { 3366, 3675 }, { 3372, 3771 }, { 3388, 3713 }, { 3402, 3657 }, { 3427, 3144 },
-    { 3460, 3141 }, { 3474, 3719 }, { 3477, 3677 }, { 3508, 2824 }, { 3569, 3776 }, { 3589, 3779 },
-    { 3654, 3331 }, { 3659, 3674 }, { 3667, 2534 }, { 3668, 3669 }, { 3672, 3772 }, { 3679, 3680 },
-    { 3687, 3688 }, { 3695, 3696 }, { 3704, 844 }, { 3711, 848 }, { 3716, 3717 }, { 3720, 1036 },
-    { 3730, 1832 }, { 3734, 3735 }, { 3740, 2204 }, { 3741, 305 }, { 3746, 2407 }, { 3747, 3754 },
-    { 3762, 3293 }, { 3773, 3500 }, { 521, 2781 }, { 1159, 3181 }, { 1162, 2566 }, { 1197, 1198 },
-    { 1203, 3588 }, { 2830, 3622 }, { 2906, 1201 }, { 3066, 3339 }, { 3199, 3182 }, { 3216, 2884 },
-    { 3236, 3 }, { 137, 865 }, { 780, 3710 }, { 3281, 3830 }, { 3524, 2630 }, { 3619, 3805 },
-    { 3792, 3169 }, { 3794, 3795 }, { 3796, 3834 }, { 3797, 3701 }, { 3798, 3135 }, { 3803, 3804 },
-    { 3817, 3842 }, { 3820, 3851 }, { 3821, 3691 }, { 3822, 3694 }, { 3826, 3045 }, { 3829, 3685 },
-    { 3844, 3852 }, { 3845, 2885 }, { 3859, 3823 }, { 2711, 3644 }, { 3328, 3871 }, { 3584, 3873 },
-    { 3652, 2985 }, { 3869, 271 }, { 3, 3072 }, { 137, 3891 }, { 780, 3855 }, { 3825, 3883 },
-    { 3835, 3888 }, { 3864, 3887 }, { 3876, 3775 }, { 3879, 3850 }, { 3884, 3893 }, { 3003, 2711 },
-    { 3209, 3897 }, { 3898, 5 }, { 42, 665 }, { 490, 2514 }, { 611, 692 }, { 647, 1767 },
-    { 724, 725 }, { 737, 738 }, { 783, 1774 }, { 804, 3279 }, { 819, 3005 }, { 841, 1799 },
-    { 873, 874 }, { 1149, 2966 }, { 1152, 3841 }, { 1218, 2650 }, { 1220, 3222 }, { 1769, 1770 },
-    { 1775, 3705 }, { 1777, 792 }, { 1779, 1780 }, { 1784, 3828 }, { 1793, 3433 }, { 1794, 3799 },
-    { 1800, 3854 }, { 1804, 1805 }, { 2515, 6 }, { 2565, 1798 }, { 2804, 654 }, { 2848, 3309 },
-    { 3087, 2518 }, { 3187, 988 }, { 3201, 3093 }, { 3264, 3878 }, { 3303, 3015 }, { 3304, 3593 },
-    { 3312, 814 }, { 3318, 3478 }, { 3393, 3611 }, { 3408, 3650 }, { 3432, 3175 }, { 3748, 3357 },
-    { 3815, 2894 }, { 3, 3289 }, { 3782, 3902 }, { 3889, 3905 }, { 780, 808 }, { 819, 3390 },
-    { 1766, 3917 }, { 1779, 3933 }, { 1801, 3904 }, { 1810, 3005 }, { 2313, 2514 }, { 2515, 3918 },
-    { 3118, 3926 }, { 3279, 815 }, { 3303, 3308 }, { 3304, 3598 }, { 3309, 3941 }, { 3312, 3921 },
-    { 3393, 3633 }, { 3438, 3949 }, { 3663, 3937 }, { 3703, 3929 }, { 3808, 3932 }, { 3915, 3023 },
-    { 3923, 3936 }, { 3954, 3922 }, { 3267, 3 }, { 3487, 3955 }, { 3957, 3895 }, { 780, 3930 },
-    { 2315, 2514 }, { 3655, 3961 }, { 3768, 3971 }, { 3939, 3978 }, { 3947, 3972 }, { 3948, 3967 },
-    { 3953, 3959 }, { 3962, 3816 }, { 3963, 1811 }, { 3969, 3950 }, { 3974, 3970 }, { 3975, 1771 },
-    { 3, 2967 }, { 3920, 3983 }, { 3944, 2514 }, { 3976, 3986 }, { 3980, 3988 }, { 3985, 3989 },
-    { 1411, 1434 }, { 1449, 1450 }, { 1451, 1452 }, { 1453, 1454 }, { 1456, 1457 }, { 2515, 5 },
-    { 3079, 1441 }, { 3227, 3721 }, { 3235, 3810 }, { 3, 2385 }, { 3980, 3993 }, { 3999, 807 },
-    { 2558, 4003 }, { 3876, 4010 }, { 4002, 1435 }, { 4004, 1441 }, { 4005, 1455 }, { 4006, 1458 },
-    { 5, 2350 }, { 6, 394 }, { 33, 3482 }, { 42, 659 }, { 43, 3165 }, { 44, 45 },
-    { 48, 3373 }, { 79, 1971 }, { 94, 3317 }, { 95, 278 }, { 101, 1883 }, { 105, 1240 },
-    { 112, 3529 }, { 124, 1429 }, { 130, 2064 }, { 133, 2066 }, { 137, 259 }, { 140, 260 },
-    { 144, 2068 }, { 146, 2288 }, { 151, 805 }, { 160, 539 }, { 179, 1436 }, { 187, 3671 },
-    { 190, 3856 }, { 206, 3809 }, { 216, 353 }, { 225, 3247 }, { 252, 3176 }, { 261, 3307 },
-    { 262, 3280 }, { 271, 3833 }, { 272, 3819 }, { 339, 340 }, { 341, 1243 }, { 342, 3301 },
-    { 343, 1201 }, { 350, 1337 }, { 373, 2523 }, { 382, 383 }, { 389, 390 }, { 395, 396 },
-    { 397, 398 }, { 399, 400 }, { 401, 402 }, { 403, 404 }, { 405, 406 }, { 407, 408 },
-    { 515, 2960 }, { 518, 2541 }, { 520, 2595 }, { 528, 3692 }, { 537, 3853 }, { 544, 763 },
-    { 551, 3493 }, { 587, 588 }, { 606, 976 }, { 609, 610 }, { 612, 2690 }, { 619, 1320 },
-    { 622, 2952 }, { 623, 3014 }, { 634, 635 }, { 636, 637 }, { 644, 645 }, { 649, 2965 },
-    { 651, 3111 }, { 673, 674 }, { 675, 676 }, { 693, 2518 }, { 695, 696 }, { 714, 715 },
-    { 720, 721 }, { 766, 1958 }, { 790, 3931 }, { 830, 3005 }, { 882, 2781 }, { 903, 2611 },
-    { 925, 926 }, { 942, 3174 }, { 984, 1428 }, { 998, 999 }, { 1001, 3210 }, { 1051, 3237 },
-    { 1101, 2264 }, { 1114, 2680 }, { 1128, 1319 }, { 1172, 3032 }, { 1178, 2861 }, { 1194, 1887 },
-    { 1232, 3620 }, { 1233, 1234 }, { 1236, 2673 }, { 1238, 2763 }, { 1241, 3019 }, { 1244, 1245 },
-    { 1312, 1313 }, { 1321, 2710 }, { 1331, 1332 }, { 1333, 1334 }, { 1463, 2514 }, { 1630, 1631 },
-    { 1632, 1633 }, { 1634, 1635 }, { 1636, 1637 }, { 1678, 3207 }, { 1834, 3273 }, { 1842, 3274 },
-    { 1844, 2887 }, { 1852, 2243 }, { 1882, 3181 }, { 1888, 3759 }, { 1890, 3067 }, { 1952, 3264 },
-    { 1954, 3945 }, { 1960, 3648 }, { 1965, 1966 }, { 1967, 1968 }, { 1969, 1970 }, { 1972, 1973 },
-    { 1974, 1975 }, { 1976, 1977 }, { 1978, 1979 }, { 1988, 1989 }, { 2016, 2588 }, { 2045, 2046 },
-    { 2055, 2056 }, { 2071, 3533 }, { 2086, 3008 }, { 2101, 3554 }, { 2108, 2109 }, { 2110, 2111 },
-    { 2129, 2130 }, { 2133, 1768 }, { 2134, 2135 }, { 2205, 2206 }, { 2208, 2209 }, { 2210, 2211 },
-    { 2212, 2213 }, { 2226, 3532 }, { 2227, 2667 }, { 2230, 2630 }, { 2232, 3561 }, { 2234, 3256 },
-    { 2238, 2239 }, { 2247, 3536 }, { 2307, 2308 }, { 2309, 2310 }, { 2318, 1008 }, { 2322, 3718 },
-    { 2324, 2325 }, { 2336, 2337 }, { 2338, 2339 }, { 2344, 2345 }, { 2346, 2347 }, { 2352, 2353 },
-    { 2383, 2584 }, { 2388, 2708 }, { 2414, 3557 }, { 2419, 3567 }, { 2461, 3661 }, { 2462, 3214 },
-    { 2466, 3743 }, { 2516, 1829 }, { 2539, 3305 }, { 2543, 2067 }, { 2544, 2412 }, { 2550, 3733 },
-    { 2551, 1392 }, { 2554, 3411 }, { 2565, 3185 }, { 2567, 3502 }, { 2612, 761 }, { 2653, 3641 },
-    { 2662, 2244 }, { 2672, 3727 }, { 2691, 3547 }, { 2736, 2970 }, { 2755, 2842 }, { 2767, 3105 },
-    { 2778, 2999 }, { 2817, 1248 }, { 2825, 3074 }, { 2829, 3357 }, { 2841, 3814 }, { 2866, 1242 },
-    { 2886, 2240 }, { 2942, 3081 }, { 2975, 2279 }, { 2979, 3715 }, { 2982, 2569 }, { 3003, 3325 },
-    { 3017, 940 }, { 3026, 2976 }, { 3029, 2540 }, { 3039, 3543 }, { 3042, 3054 }, { 3044, 3997 },
-    { 3059, 614 }, { 3061, 1462 }, { 3062, 3306 }, { 3093, 3134 }, { 3104, 3615 }, { 3116, 3877 },
-    { 3133, 3785 }, { 3139, 3955 }, { 3226, 3131 }, { 3363, 3890 }, { 3383, 3527 }, { 3390, 831 },
-    { 3391, 2978 }, { 3393, 3637 }, { 3394, 3642 }, { 3399, 3609 }, { 3403, 3728 }, { 3415, 3774 },
-    { 3418, 3481 }, { 3475, 558 }, { 3476, 2995 }, { 3479, 3409 }, { 3489, 1028 }, { 3496, 3979 },
-    { 3518, 2902 }, { 3519, 3751 }, { 3522, 3990 }, { 3617, 639 }, { 3660, 3831 }, { 3698, 2666 },
-    { 3699, 3885 }, { 3749, 214 }, { 3758, 2905 }, { 3760, 3548 }, { 3780, 3246 }, { 3783, 2124 },
-    { 3784, 3906 }, { 3788, 3742 }, { 3791, 434 }, { 3811, 3756 }, { 3824, 3806 }, { 3863, 3683 },
-    { 3958, 3991 }, { 3973, 3356 }, { 3996, 2390 }, { 3, 3124 }, { 42, 2199 }, { 105, 4139 },
-    { 137, 1336 }, { 179, 4019 }, { 216, 260 }, { 259, 2325 }, { 261, 3886 }, { 262, 3764 },
-    { 382, 472 }, { 389, 466 }, { 397, 4121 }, { 539, 2291 }, { 589, 3373 }, { 591, 3482 },
-    { 605, 4029 }, { 830, 4229 }, { 1129, 124 }, { 1239, 4031 }, { 1319, 4057 }, { 1884, 4048 },
-    { 1955, 3005 }, { 1962, 4086 }, { 1963, 6 }, { 1982, 5 }, { 2059, 3176 }, { 2065, 4035 },
-    { 2084, 2861 }, { 2086, 3143 }, { 2093, 2046 }, { 2106, 2514 }, { 2263, 4104 }, { 2299, 2763 },
-    { 2332, 1008 }, { 2384, 4011 }, { 2437, 3557 }, { 2441, 3567 }, { 2518, 4136 }, { 2541, 911 },
-    { 2554, 3502 }, { 2567, 3411 }, { 2587, 4132 }, { 2598, 4100 }, { 2612, 4099 }, { 2690, 2412 },
-    { 2778, 3641 }, { 2862, 3547 }, { 2864, 4080 }, { 2888, 4114 }, { 2889, 4129 }, { 2927, 4149 },
-    { 2959, 4068 }, { 2965, 4154 }, { 2970, 1459 }, { 2978, 4018 }, { 3009, 4160 }, { 3026, 3010 },
-    { 3042, 3305 }, { 3065, 4079 }, { 3083, 4128 }, { 3122, 4135 }, { 3166, 4097 }, { 3168, 4073 },
-    { 3185, 735 }, { 3207, 4216 }, { 3215, 4181 }, { 3224, 3134 }, { 3273, 2741 }, { 3281, 4209 },
-    { 3284, 4049 }, { 3287, 4030 }, { 3359, 4103 }, { 3382, 4076 }, { 3393, 3638 }, { 3395, 4150 },
-    { 3399, 3636 }, { 3475, 764 }, { 3489, 1355 }, { 3496, 3994 }, { 3519, 3763 }, { 3522, 4001 },
-    { 3596, 4233 }, { 3601, 4231 }, { 3616, 4101 }, { 3617, 698 }, { 3642, 960 }, { 3700, 4077 },
-    { 3752, 2825 }, { 3753, 4195 }, { 3766, 4225 }, { 3769, 4074 }, { 3778, 4116 }, { 3813, 4112 },
-    { 3838, 3548 }, { 3846, 4026 }, { 3847, 4254 }, { 3903, 4072 }, { 3916, 4089 }, { 3935, 4134 },
-    { 3943, 4222 }, { 3987, 4260 }, { 3995, 4133 }, { 4020, 1966 }, { 4021, 4061 }, { 4033, 3440 },
-    { 4038, 3777 }, { 4039, 1406 }, { 4043, 4044 }, { 4045, 4022 }, { 4050, 3481 }, { 4052, 621 },
-    { 4054, 4056 }, { 4062, 4063 }, { 4064, 4065 }, { 4066, 4067 }, { 4069, 516 }, { 4078, 613 },
-    { 4081, 3673 }, { 4084, 366 }, { 4087, 4088 }, { 4093, 767 }, { 4095, 831 }, { 4098, 117 },
-    { 4107, 1889 }, { 4109, 4250 }, { 4110, 4111 }, { 4118, 4119 }, { 4122, 4123 }, { 4124, 1638 },
-    { 4126, 4202 }, { 4137, 1679 }, { 4138, 4027 }, { 4140, 4141 }, { 4142, 1980 }, { 4144, 2017 },
-    { 4152, 2131 }, { 4156, 4157 }, { 4158, 2214 }, { 4164, 2054 }, { 4169, 4170 }, { 4171, 4172 },
-    { 4173, 4174 }, { 4175, 2354 }, { 4204, 3781 }, { 4215, 3072 }, { 4220, 3902 }, { 4223, 4241 },
-    { 4224, 3493 }, { 4227, 4071 }, { 4230, 4016 }, { 4232, 4143 }, { 4247, 278 }, { 4255, 3165 },
-    { 4259, 4182 }, { 3, 3523 }, { 3862, 4263 }, { 42, 4365 }, { 137, 4190 }, { 260, 3645 },
-    { 539, 4147 }, { 686, 259 }, { 1178, 4275 }, { 1335, 4266 }, { 2107, 2514 }, { 2342, 1008 },
-    { 2389, 4011 }, { 2960, 911 }, { 3009, 4188 }, { 3026, 3011 }, { 3042, 4406 }, { 3124, 4127 },
-    { 3160, 4300 }, { 3287, 4320 }, { 3398, 4317 }, { 3627, 4338 }, { 3630, 4336 }, { 3818, 4348 },
-    { 3858, 4327 }, { 4013, 4343 }, { 4025, 4357 }, { 4034, 4289 }, { 4106, 4280 }, { 4113, 4281 },
-    { 4153, 4315 }, { 4180, 4328 }, { 4184, 4283 }, { 4185, 4368 }, { 4187, 4392 }, { 4198, 4386 },
-    { 4199, 4379 }, { 4203, 4279 }, { 4205, 4374 }, { 4211, 4388 }, { 4218, 4270 }, { 4243, 4373 },
-    { 4265, 4395 }, { 4274, 4390 }, { 4282, 2647 }, { 4284, 1956 }, { 4285, 4286 }, { 4288, 2060 },
-    { 4293, 2021 }, { 4304, 2937 }, { 4305, 4367 }, { 4310, 4380 }, { 4312, 4194 }, { 4314, 516 },
-    { 4321, 4117 }, { 4322, 3896 }, { 4325, 2964 }, { 4331, 4370 }, { 4341, 4409 }, { 4358, 3277 },
-    { 4361, 3952 }, { 4364, 4217 }, { 4375, 4376 }, { 4382, 4023 }, { 4399, 4400 }, { 4404, 2348 },
-    { 4405, 5 }, { 3, 3553 }, { 3560, 4417 }, { 2113, 2514 }, { 3138, 4432 }, { 4125, 4433 },
-    { 4237, 137 }, { 4311, 4454 }, { 4333, 4448 }, { 4349, 4452 }, { 4363, 4474 }, { 4389, 4425 },
-    { 4394, 4458 }, { 4426, 3127 }, { 4434, 4393 }, { 4435, 3248 }, { 4440, 4450 }, { 4441, 4244 },
-    { 4447, 4416 }, { 4455, 4051 }, { 4459, 4391 }, { 4473, 4362 }, { 4478, 4377 }, { 4480, 4264 },
-    { 3, 3559 }, { 4484, 4483 }, { 2514, 2112 }, { 4339, 137 }, { 4445, 4489 }, { 4487, 4471 },
-    { 4490, 253 }, { 4494, 4396 }, { 3, 3568 }, { 2514, 2123 }, { 4151, 4508 }, { 4242, 4506 },
-    { 4510, 4115 }, { 1315, 3 }, { 4507, 4514 }, { 2514, 2311 }, { 2018, 3 }, { 4167, 4521 },
-    { 3571, 3 }, { 1037, 3 }, { 4524, 3881 }, { 18, 2514 }, { 101, 523 }, { 140, 353 },
-    { 267, 3620 }, { 1072, 3317 }, { 1079, 2566 }, { 1080, 2784 }, { 1082, 3386 }, { 1156, 3088 },
-    { 1157, 1158 }, { 1172, 3153 }, { 1181, 3607 }, { 1190, 3866 }, { 1193, 3326 }, { 1194, 3156 },
-    { 1195, 3233 }, { 1200, 3385 }, { 1202, 3870 }, { 1437, 2703 }, { 1460, 1461 }, { 2630, 3613 },
-    { 2830, 3899 }, { 2942, 3366 }, { 3070, 2600 }, { 3200, 3339 }, { 3324, 3353 }, { 3404, 1031 },
-    { 3573, 3365 }, { 3614, 640 }, { 3623, 3574 }, { 3634, 747 }, { 3635, 2924 }, { 3639, 3322 },
-    { 3868, 3900 }, { 3875, 2890 }, { 3901, 3092 }, { 3911, 3330 }, { 3912, 3199 }, { 2019, 3 },
-    { 353, 3645 }, { 2555, 2514 }, { 2784, 4541 }, { 3194, 4547 }, { 3325, 4530 }, { 3353, 4532 },
-    { 3355, 4528 }, { 3607, 3913 }, { 3614, 747 }, { 3634, 640 }, { 3639, 4537 }, { 3872, 4544 },
-    { 3874, 4551 }, { 4533, 4534 }, { 4535, 4561 }, { 4536, 2709 }, { 4546, 2520 }, { 4548, 5 },
-    { 4549, 4540 }, { 4552, 4560 }, { 4553, 4527 }, { 4554, 4543 }, { 4562, 4538 }, { 3, 1262 },
-    { 3355, 4585 }, { 3635, 4570 }, { 4542, 4569 }, { 4556, 4584 }, { 4563, 4573 }, { 4564, 4583 },
-    { 4571, 4579 }, { 4578, 2885 }, { 4580, 4581 }, { 4587, 4577 }, { 31, 32 }, { 37, 381 },
-    { 141, 3832 }, { 272, 3036 }, { 477, 1211 }, { 573, 1214 }, { 600, 3097 }, { 657, 1934 },
-    { 664, 3244 }, { 718, 719 }, { 739, 740 }, { 744, 745 }, { 832, 3434 }, { 857, 858 },
-    { 1092, 3827 }, { 1212, 2757 }, { 1215, 3096 }, { 1216, 2990 }, { 1292, 685 }, { 1855, 1856 },
-    { 1909, 3432 }, { 1990, 1991 }, { 2147, 2148 }, { 2149, 2150 }, { 2151, 2152 }, { 2515, 689 },
-    { 2554, 92 }, { 2558, 3173 }, { 2567, 208 }, { 2630, 3610 }, { 2868, 3977 }, { 2882, 3908 },
-    { 2970, 2941 }, { 3026, 3038 }, { 3080, 4466 }, { 3094, 3992 }, { 3167, 3010 }, { 3171, 3907 },
-    { 3216, 3478 }, { 3318, 3807 }, { 3391, 3786 }, { 3402, 3360 }, { 3565, 2910 }, { 3608, 4042 },
-    { 3631, 4267 }, { 3632, 3664 }, { 3647, 628 }, { 3702, 2804 }, { 3723, 3789 }, { 3737, 1867 },
-    { 3787, 3934 }, { 3793, 4412 }, { 3836, 3731 }, { 3839, 3526 }, { 3914, 1937 }, { 3940, 1932 },
-    { 3966, 3356 }, { 4017, 3801 }, { 4036, 4249 }, { 4059, 2528 }, { 4316, 4582 }, { 4492, 827 },
-    { 4525, 3724 }, { 3, 2968 }, { 4253, 4589 }, { 4568, 4592 }, { 4572, 4596 }, { 4588, 4597 },
-    { 37, 465 }, { 210, 3832 }, { 664, 3938 }, { 718, 4622 }, { 1147, 3827 }, { 1213, 4605 },
-    { 2554, 208 }, { 2567, 92 }, { 3024, 4616 }, { 3173, 4657 }, { 3216, 3807 }, { 3223, 4611 },
-    { 3337, 3167 }, { 3352, 4604 }, { 3388, 4621 }, { 3398, 3786 }, { 3438, 4638 }, { 3565, 3246 },
-    { 3632, 3793 }, { 3647, 4606 }, { 3664, 4640 }, { 3702, 3351 }, { 3723, 4662 }, { 3787, 3960 },
-    { 3789, 3928 }, { 3836, 3801 }, { 3839, 3697 }, { 3857, 4639 }, { 3919, 4610 }, { 4008, 3731 },
-    { 4060, 2528 }, { 4499, 827 }, { 4613, 3004 }, { 4619, 3737 }, { 4623, 4624 }, { 4646, 3097 },
-    { 4648, 3724 }, { 3, 3837 }, { 4234, 4663 }, { 4591, 4667 }, { 4593, 4665 }, { 4666, 3613 },
-    { 3789, 4656 }, { 3857, 4678 }, { 3927, 4692 }, { 4014, 4677 }, { 4272, 2528 }, { 4627, 4697 },
-    { 4645, 4683 }, { 4671, 4702 }, { 4673, 4676 }, { 4679, 4625 }, { 4681, 4615 }, { 4686, 4436 },
-    { 3, 3894 }, { 4439, 4705 }, { 3925, 4710 }, { 4273, 2528 }, { 4717, 2153 }, { 4718, 4617 },
-    { 3, 3956 }, { 4506, 4722 }, { 1993, 3 }, { 3981, 4728 }, { 3745, 3 }, { 3761, 3 },
-    { 3892, 3 }, { 3, 3964 }, { 4734, 4352 }, { 711, 712 }, { 752, 753 }, { 1006, 1007 },
-    { 1012, 1013 }, { 1014, 1015 }, { 1018, 1019 }, { 1020, 1021 }, { 2516, 1145 }, { 3192, 3329 },
-    { 3352, 3499 }, { 3924, 875 }, { 4545, 2518 }, { 4586, 3998 }, { 3, 3984 }, { 1014, 4743 },
-    { 2312, 4735 }, { 3193, 3329 }, { 3585, 3499 }, { 4738, 712 }, { 4739, 1008 }, { 4740, 4741 },
-    { 4742, 2597 }, { 4745, 3192 }, { 3, 3400 }, { 2314, 4750 }, { 2484, 4735 }, { 3220, 3329 },
-    { 4567, 3499 }, { 4753, 3193 }, { 4757, 1016 }, { 4758, 4751 }, { 6, 374 }, { 15, 2253 },
-    { 35, 2229 }, { 37, 1533 }, { 42, 387 }, { 43, 446 }, { 92, 4296 }, { 95, 3755 },
-    { 97, 3138 }, { 102, 3271 }, { 105, 1684 }, { 113, 2059 }, { 117, 889 }, { 119, 1662 },
-    { 124, 808 }, { 130, 930 }, { 136, 933 }, { 137, 935 }, { 141, 4449 }, { 144, 533 },
-    { 146, 1231 }, { 151, 275 }, { 179, 3819 }, { 195, 3584 }, { 225, 3866 }, { 254, 1820 },
-    { 271, 3095 }, { 280, 4519 }, { 301, 1237 }, { 305, 4295 }, { 317, 820 }, { 359, 360 },
-    { 361, 362 }, { 364, 365 }, { 367, 368 }, { 369, 370 }, { 371, 372 }, { 375, 376 },
-    { 377, 378 }, { 379, 380 }, { 403, 415 }, { 405, 416 }, { 407, 417 }, { 409, 4256 },
-    { 410, 411 }, { 412, 413 }, { 418, 419 }, { 420, 421 }, { 425, 3686 }, { 426, 427 },
-    { 428, 429 }, { 435, 436 }, { 437, 438 }, { 439, 440 }, { 441, 442 }, { 443, 444 },
-    { 452, 453 }, { 458, 459 }, { 463, 2518 }, { 477, 1873 }, { 514, 4469 }, { 517, 3016 },
-    { 519, 4070 }, { 526, 932 }, { 530, 531 }, { 535, 937 }, { 539, 864 }, { 546, 941 },
-    { 550, 762 }, { 560, 4359 }, { 573, 1876 }, { 590, 2584 }, { 607, 4385 }, { 622, 3671 },
-    { 623, 3856 }, { 631, 2514 }, { 641, 699 }, { 647, 4446 }, { 653, 3351 }, { 656, 2196 },
-    { 659, 660 }, { 664, 3914 }, { 665, 710 }, { 667, 668 }, { 669, 2207 }, { 673, 1286 },
-    { 677, 3860 }, { 679, 2215 }, { 683, 4670 }, { 684, 685 }, { 687, 688 }, { 689, 690 },
-    { 691, 4360 }, { 703, 4476 }, { 716, 717 }, { 719, 3965 }, { 722, 723 }, { 726, 727 },
-    { 728, 729 }, { 730, 731 }, { 732, 733 }, { 734, 4326 }, { 736, 4696 }, { 756, 3515 },
-    { 757, 3546 }, { 759, 3692 }, { 760, 938 }, { 771, 1961 }, { 799, 3115 }, { 802, 803 },
-    { 809, 4040 }, { 817, 2734 }, { 821, 822 }, { 823, 824 }, { 831, 3942 }, { 832, 4383 },
-    { 853, 3178 }, { 861, 1700 }, { 867, 2807 }, { 881, 3181 }, { 883, 884 }, { 885, 886 },
-    { 887, 888 }, { 890, 891 }, { 892, 2581 }, { 893, 2985 }, { 901, 3886 }, { 902, 3255 },
-    { 907, 3474 }, { 909, 2959 }, { 910, 4429 }, { 913, 4301 }, { 919, 3108 }, { 920, 921 },
-    { 924, 2284 }, { 927, 928 }, { 934, 138 }, { 939, 4212 }, { 943, 4467 }, { 944, 4306 },
-    { 960, 4705 }, { 967, 3097 }, { 971, 972 }, { 976, 4102 }, { 984, 3199 }, { 988, 2970 },
-    { 1000, 4335 }, { 1037, 3996 }, { 1092, 4559 }, { 1130, 4470 }, { 1159, 4096 }, { 1162, 3176 },
-    { 1170, 4421 }, { 1172, 2069 }, { 1186, 2708 }, { 1188, 2531 }, { 1189, 4566 }, { 1230, 4350 },
-    { 1235, 4355 }, { 1246, 3273 }, { 1250, 2887 }, { 1251, 2763 }, { 1252, 3661 }, { 1254, 3218 },
-    { 1255, 3870 }, { 1261, 4589 }, { 1266, 1267 }, { 1269, 1270 }, { 1271, 651 }, { 1281, 1282 },
-    { 1287, 1288 }, { 1293, 259 }, { 1310, 1311 }, { 1317, 3210 }, { 1326, 1327 }, { 1329, 1330 },
-    { 1392, 3529 }, { 1403, 4131 }, { 1430, 3243 }, { 1466, 1467 }, { 1468, 1469 }, { 1470, 1471 },
-    { 1473, 1474 }, { 1476, 1477 }, { 1479, 1480 }, { 1481, 1482 }, { 1483, 4058 }, { 1484, 1485 },
-    { 1486, 1487 }, { 1490, 1491 }, { 1492, 1493 }, { 1494, 1495 }, { 1496, 1497 }, { 1498, 1499 },
-    { 1551, 2528 }, { 1575, 2565 }, { 1576, 1577 }, { 1578, 397 }, { 1633, 1643 }, { 1635, 1644 },
-    { 1637, 1645 }, { 1639, 4420 }, { 1640, 1641 }, { 1646, 1647 }, { 1651, 3802 }, { 1652, 1653 },
-    { 1658, 1659 }, { 1660, 1661 }, { 1663, 1664 }, { 1665, 1666 }, { 1667, 3656 }, { 1668, 1669 },
-    { 1671, 1672 }, { 1674, 1675 }, { 1677, 1678 }, { 1680, 1681 }, { 1682, 1683 }, { 1685, 1686 },
-    { 1687, 1688 }, { 1689, 1690 }, { 1691, 1692 }, { 1693, 1694 }, { 1695, 3185 }, { 1697, 1698 },
-    { 1701, 1702 }, { 1703, 4007 }, { 1768, 3483 }, { 1783, 3302 }, { 1819, 2948 }, { 1822, 2853 },
-    { 1825, 2884 }, { 1827, 2650 }, { 1828, 4183 }, { 1854, 3743 }, { 1874, 2757 }, { 1877, 2989 },
-    { 1878, 2990 }, { 1884, 4463 }, { 1951, 3434 }, { 1981, 4287 }, { 1985, 4462 }, { 1993, 4263 },
-    { 2002, 4493 }, { 2042, 2043 }, { 2044, 4145 }, { 2048, 2049 }, { 2060, 3524 }, { 2061, 3098 },
-    { 2063, 4443 }, { 2070, 4313 }, { 2076, 3561 }, { 2088, 3765 }, { 2095, 3536 }, { 2099, 4292 },
-    { 2115, 2116 }, { 2117, 2118 }, { 2119, 2120 }, { 2122, 4515 }, { 2125, 2126 }, { 2128, 4398 },
-    { 2132, 702 }, { 2136, 2137 }, { 2138, 2139 }, { 2140, 2141 }, { 2142, 2143 }, { 2144, 2145 },
-    { 2146, 4091 }, { 2158, 2159 }, { 2160, 2161 }, { 2162, 2163 }, { 2164, 2165 }, { 2166, 2167 },
-    { 2168, 3919 }, { 2170, 2908 }, { 2171, 2648 }, { 2172, 2173 }, { 2174, 3739 }, { 2177, 2178 },
-    { 2179, 3840 }, { 2181, 2182 }, { 2186, 2187 }, { 2188, 2189 }, { 2190, 2191 }, { 2197, 2198 },
-    { 2200, 2201 }, { 2218, 3517 }, { 2222, 2223 }, { 2231, 4422 }, { 2233, 4163 }, { 2236, 3295 },
-    { 2240, 2296 }, { 2255, 2256 }, { 2257, 3317 }, { 2258, 2566 }, { 2261, 2262 }, { 2265, 3533 },
-    { 2267, 2268 }, { 2272, 3554 }, { 2279, 3537 }, { 2280, 521 }, { 2281, 2282 }, { 2283, 4257 },
-    { 2285, 3880 }, { 2289, 2927 }, { 2293, 3274 }, { 2294, 2673 }, { 2297, 2298 }, { 2301, 2888 },
-    { 2302, 4468 }, { 2320, 2321 }, { 2325, 2367 }, { 2328, 2329 }, { 2330, 2331 }, { 2333, 2334 },
-    { 2340, 2341 }, { 2349, 4419 }, { 2351, 2919 }, { 2357, 2358 }, { 2360, 2361 }, { 2365, 3718 },
-    { 2368, 4269 }, { 2372, 4658 }, { 2384, 4262 }, { 2388, 2966 }, { 2413, 4178 }, { 2425, 4415 },
-    { 2440, 4298 }, { 2448, 3811 }, { 2457, 4351 }, { 2466, 4055 }, { 2476, 882 }, { 2477, 2478 },
-    { 2481, 3753 }, { 2482, 3861 }, { 2483, 3558 }, { 2489, 2490 }, { 2493, 2494 }, { 2495, 2496 },
-    { 2499, 4730 }, { 2501, 3207 }, { 2521, 4165 }, { 2539, 3076 }, { 2540, 1257 }, { 2551, 2409 },
-    { 2561, 3500 }, { 2578, 2902 }, { 2653, 3527 }, { 2688, 3251 }, { 2738, 3650 }, { 2754, 3134 },
-    { 2755, 4369 }, { 2758, 3977 }, { 2769, 4186 }, { 2825, 2450 }, { 2830, 3605 }, { 2856, 4408 },
-    { 2945, 3093 }, { 3015, 3418 }, { 3029, 2522 }, { 3034, 4176 }, { 3087, 3094 }, { 3101, 4162 },
-    { 3119, 3651 }, { 3132, 3374 }, { 3133, 3428 }, { 3151, 1429 }, { 3160, 4453 }, { 3161, 2390 },
-    { 3182, 3622 }, { 3192, 3586 }, { 3198, 3699 }, { 3209, 3325 }, { 3221, 4166 }, { 3244, 4155 },
-    { 3257, 4378 }, { 3269, 4603 }, { 3287, 3417 }, { 3288, 201 }, { 3298, 2941 }, { 3323, 4460 },
-    { 3324, 2975 }, { 3328, 3440 }, { 3331, 4276 }, { 3352, 3951 }, { 3353, 4248 }, { 3355, 3435 },
-    { 3361, 3396 }, { 3372, 4387 }, { 3384, 3901 }, { 3399, 3637 }, { 3409, 4200 }, { 3415, 4009 },
-    { 3433, 4085 }, { 3476, 3814 }, { 3477, 2905 }, { 3479, 4000 }, { 3480, 3165 }, { 3485, 4465 },
-    { 3486, 3806 }, { 3487, 4729 }, { 3508, 4294 }, { 3542, 2183 }, { 3573, 2817 }, { 3574, 3824 },
-    { 3596, 4522 }, { 3608, 4235 }, { 3638, 4015 }, { 3644, 3874 }, { 3647, 994 }, { 3652, 3812 },
-    { 3689, 3831 }, { 3698, 278 }, { 3707, 2829 }, { 3728, 4663 }, { 3733, 2000 }, { 3742, 2885 },
-    { 3749, 91 }, { 3752, 2741 }, { 3758, 929 }, { 3764, 4324 }, { 3770, 3992 }, { 3780, 4210 },
-    { 3785, 4472 }, { 3788, 2480 }, { 3790, 4245 }, { 3791, 4366 }, { 3809, 4277 }, { 3813, 3727 },
-    { 3818, 4346 }, { 3833, 3913 }, { 3848, 4271 }, { 3849, 3909 }, { 3863, 4053 }, { 3865, 4308 },
-    { 3875, 3055 }, { 3906, 3890 }, { 3924, 1817 }, { 3925, 4525 }, { 3938, 4618 }, { 4012, 4344 },
-    { 4032, 3781 }, { 4075, 3846 }, { 4090, 697 }, { 4094, 793 }, { 4105, 4148 }, { 4108, 3843 },
-    { 4120, 1464 }, { 4146, 4258 }, { 4161, 3759 }, { 4177, 2389 }, { 4179, 2438 }, { 4208, 4318 },
-    { 4214, 630 }, { 4221, 4345 }, { 4236, 3982 }, { 4252, 2569 }, { 4261, 3010 }, { 4290, 4291 },
-    { 4323, 3934 }, { 4329, 2278 }, { 4332, 3308 }, { 4334, 3197 }, { 4347, 640 }, { 4353, 4488 },
-    { 4381, 3648 }, { 4397, 4193 }, { 4402, 2326 }, { 4403, 2498 }, { 4407, 4642 }, { 4411, 564 },
-    { 4423, 4719 }, { 4427, 2343 }, { 4437, 4413 }, { 4444, 1185 }, { 4457, 3715 }, { 4461, 4496 },
-    { 4477, 4747 }, { 4481, 2500 }, { 4485, 2114 }, { 4486, 140 }, { 4509, 3751 }, { 4511, 4701 },
-    { 4513, 1987 }, { 4517, 4722 }, { 4518, 3588 }, { 4523, 4752 }, { 4524, 3619 }, { 4550, 4636 },
-    { 4607, 2199 }, { 4643, 3774 }, { 4650, 4689 }, { 4691, 4647 }, { 4695, 3587 }, { 4709, 216 },
-    { 4712, 3356 }, { 4733, 232 }, { 4734, 3766 }, { 4736, 4728 }, { 3, 4083 }, { 2485, 4750 },
-    { 4763, 3220 }, { 6, 4807 }, { 35, 5062 }, { 37, 1725 }, { 42, 1276 }, { 43, 4824 },
-    { 105, 5075 }, { 113, 3219 }, { 119, 2228 }, { 124, 5156 }, { 137, 1612 }, { 208, 4296 },
-    { 209, 3138 }, { 210, 4449 }, { 301, 2459 }, { 317, 4886 }, { 359, 1472 }, { 361, 4950 },
-    { 369, 4953 }, { 374, 4805 }, { 379, 1550 }, { 403, 423 }, { 405, 424 }, { 407, 433 },
-    { 409, 4420 }, { 414, 4808 }, { 436, 4991 }, { 438, 448 }, { 440, 449 }, { 442, 450 },
-    { 444, 451 }, { 445, 4773 }, { 539, 2290 }, { 559, 4469 }, { 590, 5194 }, { 632, 4760 },
-    { 660, 5052 }, { 667, 1938 }, { 677, 4608 }, { 683, 3860 }, { 689, 3460 }, { 746, 4360 },
-    { 750, 3351 }, { 760, 3853 }, { 762, 4306 }, { 771, 5008 }, { 817, 2815 }, { 824, 2808 },
-    { 902, 5187 }, { 912, 3016 }, { 914, 4070 }, { 915, 2959 }, { 916, 4429 }, { 918, 4301 },
-    { 924, 4840 }, { 931, 4831 }, { 936, 4833 }, { 972, 4355 }, { 984, 5149 }, { 988, 3298 },
-    { 1172, 3071 }, { 1188, 2709 }, { 1189, 4421 }, { 1246, 4350 }, { 1250, 3861 }, { 1251, 3234 },
-    { 1256, 2584 }, { 1258, 2514 }, { 1316, 4335 }, { 1327, 4330 }, { 1329, 5010 }, { 1433, 4131 },
-    { 1474, 4982 }, { 1552, 2528 }, { 1633, 1649 }, { 1635, 1650 }, { 1637, 1657 }, { 1639, 4256 },
-    { 1642, 4966 }, { 1670, 3656 }, { 1673, 2518 }, { 1678, 5009 }, { 1699, 4885 }, { 1854, 4055 },
-    { 1875, 4838 }, { 1951, 4383 }, { 2042, 4430 }, { 2044, 4292 }, { 2049, 2781 }, { 2070, 4422 },
-    { 2099, 4145 }, { 2125, 2193 }, { 2146, 4092 }, { 2174, 3840 }, { 2176, 2648 }, { 2179, 3739 },
-    { 2192, 4515 }, { 2195, 4845 }, { 2219, 3517 }, { 2222, 4318 }, { 2224, 4096 }, { 2231, 4313 },
-    { 2266, 3561 }, { 2269, 3536 }, { 2273, 4398 }, { 2279, 2223 }, { 2284, 3176 }, { 2286, 3098 },
-    { 2293, 4351 }, { 2295, 2296 }, { 2306, 3554 }, { 2329, 5104 }, { 2366, 5078 }, { 2383, 2650 },
-    { 2402, 2948 }, { 2413, 4298 }, { 2440, 4178 }, { 2443, 2708 }, { 2444, 4775 }, { 2451, 3880 },
-    { 2460, 2763 }, { 2479, 4257 }, { 2516, 907 }, { 2561, 4769 }, { 2565, 4366 }, { 2566, 5014 },
-    { 2587, 275 }, { 2672, 5073 }, { 2688, 3777 }, { 2724, 4891 }, { 2738, 4329 }, { 2755, 3251 },
-    { 2767, 4892 }, { 2817, 1000 }, { 2830, 4197 }, { 2884, 4526 }, { 2887, 5252 }, { 2888, 4931 },
-    { 2927, 5065 }, { 2930, 5110 }, { 2975, 2255 }, { 2980, 4942 }, { 3015, 4271 }, { 3018, 4894 },
-    { 3024, 5003 }, { 3029, 5123 }, { 3034, 5217 }, { 3042, 3076 }, { 3093, 4193 }, { 3121, 4730 },
-    { 3130, 4162 }, { 3161, 3340 }, { 3182, 3605 }, { 3191, 4519 }, { 3193, 3586 }, { 3201, 5116 },
-    { 3221, 5112 }, { 3225, 4369 }, { 3274, 2886 }, { 3295, 3165 }, { 3296, 4878 }, { 3324, 3271 },
-    { 3328, 5136 }, { 3329, 3439 }, { 3399, 4998 }, { 3415, 4634 }, { 3425, 4871 }, { 3427, 4212 },
-    { 3435, 4207 }, { 3440, 4791 }, { 3476, 5203 }, { 3518, 4408 }, { 3542, 5044 }, { 3569, 3527 },
-    { 3570, 3765 }, { 3573, 4201 }, { 3585, 3951 }, { 3601, 5157 }, { 3616, 4940 }, { 3627, 4522 },
-    { 3631, 4235 }, { 3647, 4909 }, { 3683, 5001 }, { 3686, 4812 }, { 3689, 4258 }, { 3700, 4903 },
-    { 3707, 4635 }, { 3708, 3094 }, { 3756, 4919 }, { 3757, 4827 }, { 3770, 4384 }, { 3778, 4908 },
-    { 3783, 4933 }, { 3784, 5138 }, { 3802, 4970 }, { 3812, 897 }, { 3847, 3574 }, { 3848, 3418 },
-    { 3868, 5177 }, { 3872, 4932 }, { 3882, 3909 }, { 3899, 2885 }, { 3911, 5197 }, { 3912, 4912 },
-    { 3927, 4525 }, { 3965, 5035 }, { 3996, 2471 }, { 4040, 3157 }, { 4041, 4165 }, { 4058, 2804 },
-    { 4075, 4600 }, { 4090, 5025 }, { 4091, 4862 }, { 4094, 1797 }, { 4102, 4491 }, { 4105, 5168 },
-    { 4108, 4148 }, { 4155, 4852 }, { 4161, 4226 }, { 4163, 5183 }, { 4176, 4297 }, { 4177, 5090 },
-    { 4192, 4836 }, { 4206, 5101 }, { 4208, 5166 }, { 4214, 4082 }, { 4221, 4438 }, { 4228, 4839 },
-    { 4238, 4889 }, { 4239, 4200 }, { 4240, 2578 }, { 4246, 4944 }, { 4269, 2326 }, { 4290, 3843 },
-    { 4295, 4500 }, { 4299, 2438 }, { 4307, 1170 }, { 4323, 3960 }, { 4326, 5040 }, { 4334, 3327 },
-    { 4340, 2856 }, { 4346, 4354 }, { 4347, 747 }, { 4372, 3982 }, { 4378, 4830 }, { 4385, 2285 },
-    { 4397, 3134 }, { 4402, 5085 }, { 4403, 5082 }, { 4410, 4488 }, { 4418, 5096 }, { 4419, 5107 },
-    { 4423, 4858 }, { 4424, 4291 }, { 4427, 5106 }, { 4443, 4186 }, { 4444, 4917 }, { 4457, 4467 },
-    { 4462, 4861 }, { 4468, 4053 }, { 4470, 5 }, { 4477, 5211 }, { 4481, 5083 }, { 4485, 5050 },
-    { 4486, 216 }, { 4493, 4518 }, { 4502, 4969 }, { 4505, 4854 }, { 4512, 5155 }, { 4513, 5007 },
-    { 4520, 5011 }, { 4523, 4762 }, { 4609, 3244 }, { 4644, 5133 }, { 4655, 4847 }, { 4661, 5188 },
-    { 4699, 5134 }, { 4704, 3587 }, { 4706, 5117 }, { 4732, 5099 }, { 4733, 5178 }, { 4761, 2316 },
-    { 4768, 4957 }, { 4770, 5216 }, { 4777, 4914 }, { 4778, 4985 }, { 4781, 4976 }, { 4782, 2941 },
-    { 4784, 4904 }, { 4785, 4787 }, { 4788, 4921 }, { 4789, 4995 }, { 4790, 4906 }, { 4793, 5162 },
-    { 4797, 2300 }, { 4798, 4880 }, { 4799, 4800 }, { 4801, 366 }, { 4802, 4803 }, { 4809, 4810 },
-    { 4811, 4504 }, { 4814, 4815 }, { 4816, 4817 }, { 4818, 430 }, { 4819, 4820 }, { 4821, 4822 },
-    { 4828, 4829 }, { 4841, 4842 }, { 4853, 4938 }, { 4859, 4860 }, { 4865, 4866 }, { 4867, 4868 },
-    { 4869, 4870 }, { 4876, 4877 }, { 4879, 818 }, { 4881, 3189 }, { 4884, 4700 }, { 4890, 4780 },
-    { 4895, 4324 }, { 4901, 922 }, { 4911, 3885 }, { 4915, 4896 }, { 4920, 5137 }, { 4925, 4248 },
-    { 4926, 4796 }, { 4928, 4929 }, { 4934, 2919 }, { 4935, 4936 }, { 4941, 3900 }, { 4948, 4949 },
-    { 4951, 1478 }, { 4954, 4955 }, { 4959, 4960 }, { 4961, 1500 }, { 4964, 4965 }, { 4967, 4968 },
-    { 4971, 1648 }, { 4972, 4973 }, { 4974, 4975 }, { 4977, 4978 }, { 4981, 1676 }, { 4983, 4984 },
-    { 4986, 4987 }, { 4988, 4989 }, { 4990, 1696 }, { 4992, 4993 }, { 5000, 4631 }, { 5004, 3409 },
-    { 5012, 4303 }, { 5013, 96 }, { 5015, 5016 }, { 5021, 4302 }, { 5028, 4446 }, { 5029, 5030 },
-    { 5031, 5032 }, { 5033, 4620 }, { 5034, 4726 }, { 5036, 5037 }, { 5038, 5039 }, { 5047, 5169 },
-    { 5048, 5049 }, { 5051, 5256 }, { 5056, 5057 }, { 5061, 2259 }, { 5067, 3755 }, { 5068, 5219 },
-    { 5070, 5120 }, { 5079, 5080 }, { 5081, 2335 }, { 5084, 4482 }, { 5086, 1008 }, { 5088, 2369 },
-    { 5092, 4179 }, { 5095, 5121 }, { 5102, 5200 }, { 5105, 2497 }, { 5111, 4779 }, { 5113, 4729 },
-    { 5115, 2453 }, { 5124, 5114 }, { 5127, 4428 }, { 5132, 4907 }, { 5139, 1247 }, { 5141, 4855 },
-    { 5142, 3258 }, { 5144, 3305 }, { 5152, 2985 }, { 5172, 3609 }, { 5176, 3097 }, { 5186, 4783 },
-    { 5202, 4923 }, { 5205, 3966 }, { 5209, 4276 }, { 5212, 5064 }, { 5225, 5019 }, { 5226, 4875 },
-    { 5235, 2341 }, { 5250, 4287 }, { 5254, 5066 }, { 5258, 4476 }, { 3, 4337 }, { 6, 5600 },
-    { 42, 1532 }, { 43, 4825 }, { 113, 5631 }, { 119, 2260 }, { 215, 3138 }, { 301, 5593 },
-    { 403, 431 }, { 405, 432 }, { 407, 5570 }, { 422, 5289 }, { 438, 454 }, { 440, 455 },
-    { 442, 456 }, { 444, 457 }, { 447, 5295 }, { 539, 4905 }, { 689, 5041 }, { 870, 5315 },
-    { 917, 3016 }, { 1163, 5276 }, { 1172, 3738 }, { 1465, 2514 }, { 1553, 2528 }, { 1633, 1655 },
-    { 1635, 1656 }, { 1637, 5605 }, { 1859, 2584 }, { 1900, 4760 }, { 1927, 2518 }, { 1936, 3860 },
-    { 2180, 2648 }, { 2183, 3840 }, { 2220, 3517 }, { 2283, 4330 }, { 2289, 5300 }, { 2402, 5356 },
-    { 2467, 2650 }, { 2492, 5379 }, { 2515, 5288 }, { 2561, 5181 }, { 2566, 5387 }, { 2708, 4522 },
-    { 2738, 5233 }, { 2817, 5072 }, { 2887, 5388 }, { 2975, 5354 }, { 3069, 5328 }, { 3182, 4197 },
-    { 3220, 3586 }, { 3225, 5558 }, { 3244, 5360 }, { 3274, 4206 }, { 3324, 4207 }, { 3370, 4519 },
-    { 3399, 5174 }, { 3435, 4238 }, { 3439, 5431 }, { 3518, 5647 }, { 3542, 5363 }, { 3623, 5436 },
-    { 3656, 5607 }, { 3660, 5408 }, { 3673, 5327 }, { 3686, 5569 }, { 3689, 5161 }, { 3757, 5158 },
-    { 3769, 5312 }, { 3770, 5243 }, { 3802, 5604 }, { 3812, 908 }, { 3858, 4730 }, { 3861, 5502 },
-    { 3865, 5416 }, { 3880, 5523 }, { 3903, 5311 }, { 4082, 5266 }, { 4092, 4864 }, { 4192, 5190 },
-    { 4228, 5478 }, { 4240, 2856 }, { 4246, 5208 }, { 4262, 4526 }, { 4307, 1189 }, { 4332, 3015 },
-    { 4340, 2578 }, { 4418, 5100 }, { 4424, 3843 }, { 4501, 5326 }, { 4502, 5462 }, { 4504, 5451 },
-    { 4505, 5307 }, { 4509, 3982 }, { 4520, 5054 }, { 4654, 5485 }, { 4706, 5227 }, { 4732, 5215 },
-    { 4794, 5524 }, { 4795, 5401 }, { 4804, 5477 }, { 4806, 5269 }, { 4813, 5293 }, { 4823, 5299 },
-    { 4857, 5520 }, { 4888, 5496 }, { 4902, 5513 }, { 4910, 5426 }, { 4922, 5589 }, { 4924, 5422 },
-    { 4927, 5456 }, { 4930, 5405 }, { 4943, 5533 }, { 4952, 5286 }, { 4979, 5347 }, { 4980, 5348 },
-    { 5043, 5440 }, { 5053, 5361 }, { 5069, 5374 }, { 5071, 5378 }, { 5074, 5562 }, { 5076, 5450 },
-    { 5087, 5380 }, { 5094, 5503 }, { 5098, 3755 }, { 5109, 5409 }, { 5145, 5555 }, { 5148, 5367 },
-    { 5153, 5654 }, { 5167, 5434 }, { 5170, 5592 }, { 5171, 5644 }, { 5175, 5469 }, { 5182, 5337 },
-    { 5185, 5588 }, { 5191, 5427 }, { 5196, 5459 }, { 5241, 5528 }, { 5242, 5575 }, { 5245, 5519 },
-    { 5248, 5560 }, { 5253, 5549 }, { 5263, 5552 }, { 5264, 5645 }, { 5267, 2486 }, { 5270, 4226 },
-    { 5278, 397 }, { 5284, 5285 }, { 5291, 5568 }, { 5292, 5572 }, { 5294, 5350 }, { 5296, 5297 },
-    { 5298, 5273 }, { 5301, 5652 }, { 5308, 2908 }, { 5322, 5453 }, { 5323, 5556 }, { 5324, 4874 },
-    { 5331, 5466 }, { 5332, 5333 }, { 5334, 5658 }, { 5336, 5596 }, { 5338, 3896 }, { 5340, 1679 },
-    { 5342, 5343 }, { 5344, 5345 }, { 5346, 5603 }, { 5352, 5412 }, { 5355, 4191 }, { 5358, 4189 },
-    { 5366, 5046 }, { 5375, 5486 }, { 5376, 5058 }, { 5383, 5218 }, { 5384, 4299 }, { 5389, 4463 },
-    { 5391, 5398 }, { 5395, 5377 }, { 5397, 5400 }, { 5417, 5499 }, { 5421, 5429 }, { 5424, 4308 },
-    { 5428, 3158 }, { 5430, 2885 }, { 5438, 4873 }, { 5443, 5195 }, { 5446, 4354 }, { 5447, 3636 },
-    { 5452, 5641 }, { 5457, 5002 }, { 5461, 4491 }, { 5471, 5437 }, { 5472, 3928 }, { 5473, 5625 },
-    { 5480, 5540 }, { 5484, 5630 }, { 5488, 2884 }, { 5490, 4472 }, { 5491, 5642 }, { 5495, 32 },
-    { 5505, 5313 }, { 5515, 5500 }, { 5518, 5282 }, { 5521, 5487 }, { 5525, 5146 }, { 5527, 5351 },
-    { 5530, 5637 }, { 5534, 5606 }, { 5535, 5651 }, { 5536, 3354 }, { 5542, 5629 }, { 5543, 5458 },
-    { 5544, 4496 }, { 5547, 5492 }, { 5548, 4032 }, { 5550, 4958 }, { 5553, 5610 }, { 5563, 5583 },
-    { 5574, 5512 }, { 5576, 5272 }, { 5578, 5579 }, { 5580, 5238 }, { 5581, 3213 }, { 5590, 3192 },
-    { 5599, 4956 }, { 5611, 5612 }, { 5618, 3131 }, { 5622, 5623 }, { 5626, 5506 }, { 5627, 3739 },
-    { 5648, 5403 }, { 5650, 5277 }, { 5653, 5275 }, { 5661, 3765 }, { 5663, 5526 }, { 3, 4464 },
-    { 4495, 5668 }, { 6, 5602 }, { 42, 1567 }, { 119, 5839 }, { 220, 3138 }, { 438, 460 },
-    { 440, 461 }, { 442, 462 }, { 444, 4826 }, { 539, 4997 }, { 1554, 2528 }, { 1654, 5693 },
-    { 2184, 2518 }, { 2274, 2648 }, { 2514, 2121 }, { 3399, 5614 }, { 3435, 5793 }, { 3517, 5822 },
-    { 3542, 5686 }, { 3623, 5722 }, { 3630, 5724 }, { 3865, 5712 }, { 4146, 5715 }, { 4201, 5721 },
-    { 4418, 5840 }, { 4430, 5672 }, { 4501, 5851 }, { 4519, 5874 }, { 4520, 5059 }, { 4732, 5856 },
-    { 4733, 5750 }, { 5045, 5728 }, { 5193, 5758 }, { 5274, 5789 }, { 5283, 5687 }, { 5287, 5769 },
-    { 5290, 5678 }, { 5303, 5745 }, { 5304, 5699 }, { 5325, 5780 }, { 5330, 5718 }, { 5349, 5775 },
-    { 5392, 5759 }, { 5399, 5690 }, { 5414, 5751 }, { 5415, 5801 }, { 5425, 3738 }, { 5464, 5852 },
-    { 5493, 5266 }, { 5522, 5807 }, { 5539, 5812 }, { 5554, 5730 }, { 5557, 5825 }, { 5566, 5768 },
-    { 5567, 5733 }, { 5571, 5676 }, { 5573, 5771 }, { 5585, 5846 }, { 5608, 5831 }, { 5609, 5884 },
-    { 5624, 5720 }, { 5633, 5703 }, { 5657, 5824 }, { 5669, 5601 }, { 5673, 5813 }, { 5675, 5779 },
-    { 5677, 5816 }, { 5680, 5681 }, { 5682, 5683 }, { 5684, 5819 }, { 5689, 5551 }, { 5691, 4947 },
-    { 5694, 5833 }, { 5696, 5432 }, { 5697, 5130 }, { 5702, 5701 }, { 5704, 3533 }, { 5709, 5514 },
-    { 5711, 5419 }, { 5713, 5845 }, { 5714, 4500 }, { 5719, 4294 }, { 5725, 5823 }, { 5729, 5591 },
-    { 5732, 3615 }, { 5738, 5832 }, { 5755, 5866 }, { 5757, 5766 }, { 5760, 5206 }, { 5763, 5876 },
-    { 5765, 5843 }, { 5772, 43 }, { 5776, 5329 }, { 5777, 3193 }, { 5781, 5892 }, { 5782, 5783 },
-    { 5786, 5634 }, { 5790, 5639 }, { 5795, 5778 }, { 5797, 4872 }, { 5798, 5404 }, { 5799, 5393 },
-    { 5808, 3491 }, { 5810, 5482 }, { 5818, 5613 }, { 5827, 5873 }, { 5835, 5615 }, { 5848, 5829 },
-    { 5859, 5805 }, { 5861, 5896 }, { 5863, 2885 }, { 5879, 5737 }, { 5899, 5800 }, { 3, 4516 },
-    { 2020, 5903 }, { 119, 5894 }, { 539, 5063 }, { 1555, 2528 }, { 1566, 5906 }, { 2275, 2648 },
-    { 2277, 2518 }, { 2514, 5023 }, { 3056, 5913 }, { 4520, 5373 }, { 4963, 5905 }, { 4999, 5919 },
-    { 5024, 5918 }, { 5239, 5931 }, { 5671, 5909 }, { 5679, 5940 }, { 5695, 5915 }, { 5723, 5920 },
-    { 5731, 5929 }, { 5740, 5949 }, { 5764, 5982 }, { 5767, 5943 }, { 5770, 5958 }, { 5773, 5961 },
-    { 5774, 5907 }, { 5788, 5937 }, { 5806, 5988 }, { 5817, 5960 }, { 5820, 5971 }, { 5834, 5989 },
-    { 5853, 5969 }, { 5870, 5984 }, { 5875, 5955 }, { 5878, 5942 }, { 5881, 6000 }, { 5883, 5967 },
-    { 5893, 6008 }, { 5910, 5911 }, { 5923, 5826 }, { 5926, 5005 }, { 5927, 6009 }, { 5928, 5741 },
-    { 5933, 5710 }, { 5944, 3220 }, { 5945, 5830 }, { 5953, 4482 }, { 5956, 5685 }, { 5957, 5939 },
-    { 5959, 5970 }, { 5986, 5966 }, { 5990, 5097 }, { 5991, 2885 }, { 5992, 5921 }, { 5994, 5743 },
-    { 5999, 5962 }, { 6002, 5974 }, { 6013, 5922 }, { 3, 4664 }, { 5904, 6017 }, { 1556, 2528 },
-    { 2276, 2648 }, { 3708, 2518 }, { 4834, 539 }, { 5022, 6025 }, { 5210, 2514 }, { 5936, 6047 },
-    { 5946, 6040 }, { 5963, 6054 }, { 5965, 6042 }, { 5972, 6032 }, { 5973, 6046 }, { 5976, 6050 },
-    { 5983, 6043 }, { 5993, 6070 }, { 6033, 6066 }, { 6035, 5802 }, { 6036, 5968 }, { 6037, 3529 },
-    { 6039, 5147 }, { 6041, 4893 }, { 6048, 5467 }, { 6055, 5912 }, { 6057, 6019 }, { 3, 4723 },
-    { 1557, 2528 }, { 4660, 2518 }, { 5364, 6075 }, { 6034, 6089 }, { 6045, 6088 }, { 6051, 6091 },
-    { 6084, 6092 }, { 6087, 6099 }, { 3, 6076 }, { 1558, 2528 }, { 4641, 6101 }, { 5479, 6075 },
-    { 6083, 6105 }, { 6106, 6109 }, { 3532, 3 }, { 6018, 6110 }, { 1559, 2528 }, { 6108, 6115 },
-    { 6114, 6072 }, { 4159, 3 }, { 1560, 2528 }, { 6116, 6094 }, { 4196, 3 }, { 1561, 2528 },
-    { 6116, 6100 }, { 6121, 6073 }, { 4219, 3 }, { 1562, 2528 }, { 6121, 6086 }, { 6124, 5508 },
-    { 4309, 3 }, { 1563, 2528 }, { 6124, 5754 }, { 6128, 4120 }, { 4401, 3 }, { 1564, 2528 },
-    { 6128, 5214 }, { 6132, 5498 }, { 6117, 3 }, { 1565, 2528 }, { 6132, 5749 }, { 6136, 6058 },
-    { 3201, 3 }, { 1568, 2528 }, { 6136, 6090 }, { 6140, 5246 }, { 3, 4630 }, { 6144, 4764 },
-    { 1569, 2528 }, { 6140, 5531 }, { 279, 3910 }, { 348, 1862 }, { 593, 4687 }, { 604, 4213 },
-    { 625, 4319 }, { 627, 4703 }, { 1022, 4007 }, { 1144, 3088 }, { 1147, 4559 }, { 1170, 4566 },
-    { 1870, 1871 }, { 2514, 4756 }, { 2630, 4716 }, { 2976, 3729 }, { 3011, 3800 }, { 3015, 3849 },
-    { 3035, 3587 }, { 3151, 3721 }, { 3308, 3882 }, { 3318, 4744 }, { 3439, 3586 }, { 3479, 4012 },
-    { 3610, 4651 }, { 3790, 4555 }, { 3998, 4690 }, { 4000, 4344 }, { 4251, 2910 }, { 4261, 3038 },
-    { 4356, 3246 }, { 4550, 3810 }, { 4614, 4759 }, { 4629, 4688 }, { 4649, 1872 }, { 4672, 4765 },
-    { 4709, 140 }, { 4713, 4721 }, { 4749, 4711 }, { 3, 4680 }, { 4720, 6148 }, { 1570, 2528 },
-    { 354, 3910 }, { 604, 4431 }, { 624, 4687 }, { 625, 4633 }, { 629, 4703 }, { 2630, 4721 },
-    { 2976, 3800 }, { 3011, 3729 }, { 3015, 3882 }, { 3308, 3849 }, { 3610, 4688 }, { 3790, 4557 },
-    { 4251, 3246 }, { 4356, 2910 }, { 4602, 6167 }, { 4614, 5268 }, { 4629, 4651 }, { 4652, 6183 },
-    { 4669, 6170 }, { 4672, 5726 }, { 4693, 6174 }, { 4715, 4716 }, { 4767, 6158 }, { 6149, 4690 },
-    { 6157, 6155 }, { 6159, 6171 }, { 6161, 6172 }, { 6162, 6184 }, { 6164, 3907 }, { 6187, 3171 },
-    { 3, 4682 }, { 1571, 2528 }, { 356, 3910 }, { 2976, 3867 }, { 3038, 3729 }, { 3790, 4574 },
-    { 4602, 6201 }, { 4652, 6202 }, { 4669, 6200 }, { 4693, 6208 }, { 4713, 6197 }, { 4715, 6220 },
-    { 4724, 3011 }, { 6154, 6193 }, { 6194, 6195 }, { 6196, 6156 }, { 6206, 3946 }, { 6209, 3907 },
-    { 6210, 3968 }, { 6212, 3171 }, { 6217, 6168 }, { 6218, 3439 }, { 3, 4727 }, { 6222, 6189 },
-    { 1572, 2528 }, { 358, 3910 }, { 3038, 3800 }, { 3790, 4575 }, { 6228, 3968 }, { 6230, 3946 },
-    { 6231, 4637 }, { 6190, 6244 }, { 3, 2317 }, { 1573, 2528 }, { 4413, 6245 }, { 6232, 4637 },
-    { 3, 2356 }, { 1574, 2528 }, { 5809, 6254 }, { 3, 2487 }, { 3, 2503 }, { 5954, 6261 },
-    { 3, 3006 }, { 3, 4252 }, { 3, 4277 }, { 3, 4843 }, { 5867, 6266 }, { 3, 5119 },
-    { 5220, 6267 }, { 3, 5135 }, { 5857, 6269 }, { 3, 5150 }, { 3, 5189 }, { 5748, 6273 },
-    { 3, 5223 }, { 5804, 6274 }, { 3, 5229 }, { 3, 5234 }, { 5854, 6278 }, { 3, 5335 },
-    { 3, 5365 }, { 5407, 6281 }, { 3, 5441 }, { 3, 5460 }, { 4517, 6284 }, { 3, 5507 },
-    { 1259, 6285 }, { 3, 5516 }, { 5509, 6287 }, { 3, 5537 }, { 5636, 6289 }, { 3, 5597 },
-    { 3, 5620 }, { 5975, 6293 }, { 3, 5664 }, { 3, 5665 }, { 5643, 6296 }, { 3, 5998 },
-    { 3, 6005 }, { 5598, 6299 }, { 3, 6010 }, { 3538, 6300 }, { 3, 6030 }, { 6272, 6302 },
-    { 3, 6065 }, { 6081, 6304 }, { 3, 6082 }, { 5565, 6306 }, { 3, 6085 }, { 694, 6308 },
-    { 3, 6104 }, { 6120, 6310 }, { 3, 6113 }, { 6151, 6312 }, { 3, 6260 }, { 6307, 6314 },
-    { 3, 6263 }, { 4166, 6316 }, { 3, 6268 }, { 5140, 6318 }, { 3, 6275 }, { 3, 6277 },
-    { 3, 6295 }, { 3, 6317 }, { 6138, 6324 }, { 3492, 3 }, { 6147, 6325 }, { 4381, 3 },
+    { 5, 6 }, { 42, 43 }, { 34, 35 }, { 2528, 2527 }, { 37, 38 }, { 43, 5 },
+    { 536, 527 }, { 167, 137 }, { 109, 110 }, { 3, 14 }, { 12, 13 }, { 103, 104 },
+    { 19, 20 }, { 135, 136 }, { 5, 90 }, { 41, 2530 }, { 42, 37 }, { 137, 138 },
+    { 2536, 2527 }, { 3, 21 }, { 1994, 527 }, { 160, 156 }, { 85, 86 }, { 170, 171 },
+    { 174, 175 }, { 124, 125 }, { 17, 18 }, { 2008, 2009 }, { 218, 219 }, { 2537, 2545 },
+    { 3, 997 }, { 137, 142 }, { 999, 2527 }, { 2539, 2546 }, { 2540, 2544 }, { 42, 256 },
+    { 160, 167 }, { 2549, 87 }, { 2550, 172 }, { 2551, 124 }, { 2554, 2010 }, { 527, 2547 },
+    { 2541, 213 }, { 6, 111 }, { 115, 116 }, { 2538, 105 }, { 66, 67 }, { 108, 2535 },
+    { 3, 2559 }, { 2527, 2560 }, { 42, 2565 }, { 2552, 124 }, { 137, 388 }, { 2556, 2555 },
+    { 2541, 91 }, { 2571, 117 }, { 1147, 527 }, { 30, 31 }, { 2528, 314 }, { 23, 3 },
+    { 2557, 2527 }, { 2553, 2576 }, { 2575, 9 }, { 3, 11 }, { 2527, 25 }, { 1316, 1317 },
+    { 1318, 2530 }, { 6, 241 }, { 35, 323 }, { 79, 317 }, { 223, 224 }, { 231, 232 },
+    { 235, 236 }, { 238, 239 }, { 242, 243 }, { 244, 245 }, { 246, 247 }, { 255, 256 },
+    { 274, 275 }, { 279, 280 }, { 281, 282 }, { 283, 284 }, { 287, 288 }, { 290, 291 },
+    { 292, 293 }, { 295, 296 }, { 304, 305 }, { 306, 307 }, { 308, 309 }, { 310, 311 },
+    { 312, 313 }, { 315, 316 }, { 324, 325 }, { 329, 330 }, { 2534, 42 }, { 2562, 2532 },
+    { 173, 2566 }, { 3, 35 }, { 2590, 2527 }, { 2531, 2592 }, { 240, 2594 }, { 2585, 2618 },
+    { 2595, 2619 }, { 2597, 225 }, { 2598, 233 }, { 2601, 2602 }, { 2603, 248 }, { 2604, 130 },
+    { 2606, 2607 }, { 2608, 285 }, { 2610, 2611 }, { 2612, 297 }, { 2613, 2614 }, { 2615, 2616 },
+    { 2620, 42 }, { 2577, 2623 }, { 119, 120 }, { 124, 127 }, { 199, 200 }, { 1182, 31 },
+    { 1948, 1949 }, { 1950, 1951 }, { 27, 3 }, { 43, 2527 }, { 2626, 2593 }, { 35, 334 },
+    { 2600, 2627 }, { 2617, 2628 }, { 2629, 326 }, { 2632, 2633 }, { 2635, 2636 }, { 2639, 2640 },
+    { 42, 196 }, { 176, 124 }, { 2644, 128 }, { 2647, 2648 }, { 5, 275 }, { 175, 183 },
+    { 527, 1076 }, { 1070, 1071 }, { 1080, 1081 }, { 1083, 1084 }, { 1085, 2533 }, { 2561, 1356 },
+    { 2591, 1310 }, { 885, 31 }, { 2527, 2564 }, { 3, 220 }, { 35, 2641 }, { 2653, 2656 },
+    { 2654, 2596 }, { 2662, 1952 }, { 2667, 2533 }, { 2668, 2669 }, { 2649, 1311 }, { 43, 314 },
+    { 205, 2534 }, { 146, 147 }, { 22, 2586 }, { 131, 132 }, { 133, 134 }, { 143, 144 },
+    { 167, 527 }, { 1317, 2542 }, { 2531, 1768 }, { 2535, 105 }, { 18, 2576 }, { 874, 875 },
+    { 1142, 1073 }, { 2558, 878 }, { 1958, 1959 }, { 2011, 2528 }, { 2538, 1976 }, { 2563, 2664 },
+    { 2575, 1941 }, { 160, 2568 }, { 197, 198 }, { 2625, 2580 }, { 92, 93 }, { 153, 154 },
+    { 155, 156 }, { 536, 532 }, { 1301, 1302 }, { 1303, 1304 }, { 2529, 36 }, { 2587, 1305 },
+    { 177, 178 }, { 2574, 2570 }, { 1098, 137 }, { 2673, 3 }, { 2674, 2527 }, { 137, 2675 },
+    { 2658, 2677 }, { 2671, 2681 }, { 2558, 2688 }, { 2685, 24 }, { 2686, 2687 }, { 2691, 2690 },
+    { 133, 876 }, { 144, 879 }, { 857, 2586 }, { 2567, 2698 }, { 2621, 35 }, { 2692, 1977 },
+    { 2533, 2547 }, { 2703, 2645 }, { 166, 167 }, { 2531, 39 }, { 2706, 2707 }, { 2709, 2710 },
+    { 2713, 124 }, { 208, 93 }, { 3, 2588 }, { 2527, 64 }, { 2721, 145 }, { 2694, 2725 },
+    { 2696, 2726 }, { 2727, 858 }, { 2704, 2717 }, { 2736, 2712 }, { 0, 1 }, { 9, 10 },
+    { 1322, 1323 }, { 1324, 1325 }, { 1326, 1327 }, { 2659, 2578 }, { 336, 337 }, { 2625, 2556 },
+    { 2630, 96 }, { 76, 77 }, { 78, 79 }, { 204, 2683 }, { 124, 202 }, { 126, 2661 },
+    { 589, 590 }, { 1944, 1945 }, { 1946, 1947 }, { 2115, 256 }, { 2589, 1306 }, { 273, 2605 },
+    { 278, 2657 }, { 320, 321 }, { 322, 2655 }, { 328, 2718 }, { 1015, 2530 }, { 1086, 527 },
+    { 2583, 1148 }, { 137, 2528 }, { 2529, 207 }, { 2561, 601 }, { 2739, 2527 }, { 3, 2573 },
+    { 2624, 2750 }, { 2747, 2 }, { 2756, 2757 }, { 2746, 2765 }, { 2762, 2763 }, { 331, 256 },
+    { 2532, 2766 }, { 2768, 2769 }, { 2778, 2527 }, { 3, 2678 }, { 2749, 2779 }, { 2781, 43 },
+    { 2770, 2784 }, { 146, 1140 }, { 527, 1078 }, { 1079, 2679 }, { 1087, 1088 }, { 1314, 2529 },
+    { 105, 319 }, { 294, 2638 }, { 203, 2758 }, { 58, 59 }, { 60, 61 }, { 62, 63 },
+    { 124, 599 }, { 167, 151 }, { 2321, 2322 }, { 2643, 121 }, { 6, 468 }, { 40, 2542 },
+    { 470, 471 }, { 472, 473 }, { 760, 762 }, { 2660, 2737 }, { 2752, 2732 }, { 2777, 2744 },
+    { 1, 996 }, { 2587, 998 }, { 2788, 2527 }, { 3, 1960 }, { 2789, 2751 }, { 2793, 2794 },
+    { 2637, 2798 }, { 527, 834 }, { 1156, 2529 }, { 2531, 2805 }, { 2801, 2802 }, { 2803, 124 },
+    { 2734, 2808 }, { 2807, 469 }, { 2809, 2810 }, { 995, 2815 }, { 35, 1981 }, { 102, 2572 },
+    { 105, 6 }, { 137, 2728 }, { 167, 1089 }, { 180, 181 }, { 184, 185 }, { 192, 193 },
+    { 263, 2036 }, { 1075, 2665 }, { 1146, 2680 }, { 1309, 2693 }, { 1939, 2587 }, { 1940, 2701 },
+    { 1953, 1954 }, { 1970, 1971 }, { 1972, 1973 }, { 1991, 1992 }, { 1996, 1997 }, { 1998, 1999 },
+    { 2000, 2001 }, { 2002, 2731 }, { 2005, 2729 }, { 2014, 2015 }, { 2016, 2702 }, { 2020, 2021 },
+    { 2049, 2622 }, { 2578, 2760 }, { 2580, 2717 }, { 2777, 2722 }, { 300, 301 }, { 2652, 335 },
+    { 2676, 113 }, { 125, 675 }, { 474, 475 }, { 2720, 2527 }, { 2697, 2818 }, { 3, 4 },
+    { 2783, 2817 }, { 2822, 527 }, { 2824, 2542 }, { 2830, 2816 }, { 146, 2834 }, { 1996, 2019 },
+    { 1998, 2856 }, { 2004, 2835 }, { 2567, 2857 }, { 2836, 182 }, { 2837, 186 }, { 2843, 2844 },
+    { 2846, 2847 }, { 2848, 1993 }, { 2849, 2850 }, { 2851, 2852 }, { 2854, 2855 }, { 262, 263 },
+    { 2861, 302 }, { 2829, 2865 }, { 35, 1034 }, { 42, 124 }, { 119, 1053 }, { 167, 1109 },
+    { 1024, 1025 }, { 1026, 1027 }, { 1028, 1029 }, { 1030, 1031 }, { 1032, 1033 }, { 1035, 1036 },
+    { 1037, 2650 }, { 1038, 1039 }, { 1040, 1041 }, { 1042, 1043 }, { 1069, 2666 }, { 1093, 1094 },
+    { 1103, 1104 }, { 1105, 1106 }, { 1107, 1108 }, { 1110, 1111 }, { 1112, 1113 }, { 2563, 1089 },
+    { 130, 2723 }, { 151, 1727 }, { 164, 156 }, { 633, 634 }, { 848, 849 }, { 851, 852 },
+    { 1121, 31 }, { 1821, 1822 }, { 2735, 157 }, { 2811, 846 }, { 54, 2527 }, { 3, 8 },
+    { 2780, 2868 }, { 2869, 2845 }, { 2874, 2875 }, { 2880, 1942 }, { 2883, 2884 }, { 43, 2889 },
+    { 124, 607 }, { 2624, 2896 }, { 2666, 1090 }, { 2892, 2908 }, { 2893, 2894 }, { 2898, 2899 },
+    { 2901, 2902 }, { 2904, 1095 }, { 2905, 2906 }, { 2909, 1114 }, { 146, 1067 }, { 2548, 2913 },
+    { 2918, 117 }, { 35, 1011 }, { 1077, 2820 }, { 1082, 2680 }, { 1119, 2665 }, { 2682, 760 },
+    { 2715, 195 }, { 2772, 2795 }, { 2589, 1000 }, { 50, 51 }, { 55, 56 }, { 65, 2787 },
+    { 69, 70 }, { 72, 73 }, { 74, 75 }, { 80, 81 }, { 82, 83 }, { 98, 99 },
+    { 106, 107 }, { 151, 1358 }, { 314, 1752 }, { 465, 466 }, { 467, 2828 }, { 476, 477 },
+    { 527, 839 }, { 835, 836 }, { 840, 160 }, { 1347, 1348 }, { 1349, 1350 }, { 1359, 1360 },
+    { 1375, 137 }, { 1376, 2566 }, { 1735, 2916 }, { 1751, 2920 }, { 2599, 1777 }, { 2609, 1785 },
+    { 2634, 2742 }, { 2825, 2740 }, { 2860, 2591 }, { 2915, 1753 }, { 7, 2922 }, { 2527, 2748 },
+    { 3, 101 }, { 2921, 2800 }, { 1091, 124 }, { 2895, 2930 }, { 2897, 2928 }, { 2907, 2932 },
+    { 2910, 2931 }, { 2934, 2900 }, { 2935, 2716 }, { 2938, 2929 }, { 2942, 1012 }, { 2943, 2944 },
+    { 2872, 2949 }, { 43, 84 }, { 2577, 2972 }, { 2790, 2956 }, { 2888, 2964 }, { 2950, 52 },
+    { 2952, 68 }, { 2953, 71 }, { 2954, 2955 }, { 2960, 2970 }, { 2961, 2980 }, { 2962, 2963 },
+    { 2965, 2967 }, { 2968, 2969 }, { 130, 2742 }, { 339, 340 }, { 347, 348 }, { 2862, 2753 },
+    { 92, 1966 }, { 160, 2534 }, { 221, 89 }, { 520, 144 }, { 723, 724 }, { 1001, 1002 },
+    { 1301, 6 }, { 2799, 2532 }, { 64, 1022 }, { 1049, 1050 }, { 1100, 1101 }, { 1115, 2774 },
+    { 2787, 1023 }, { 15, 16 }, { 26, 2649 }, { 95, 96 }, { 168, 169 }, { 188, 189 },
+    { 191, 2838 }, { 210, 211 }, { 215, 216 }, { 217, 2548 }, { 261, 2733 }, { 321, 1790 },
+    { 491, 492 }, { 494, 2624 }, { 497, 498 }, { 527, 1374 }, { 529, 530 }, { 531, 532 },
+    { 1381, 2759 }, { 1781, 2605 }, { 1783, 2657 }, { 1792, 2718 }, { 1793, 256 }, { 1979, 119 },
+    { 2181, 1073 }, { 2569, 2705 }, { 2583, 2034 }, { 2634, 2723 }, { 2642, 2812 }, { 2689, 202 },
+    { 2792, 1357 }, { 2878, 2700 }, { 230, 2631 }, { 332, 333 }, { 1013, 1014 }, { 2684, 880 },
+    { 556, 557 }, { 558, 559 }, { 563, 564 }, { 567, 568 }, { 572, 2650 }, { 670, 1257 },
+    { 1144, 1145 }, { 1450, 2543 }, { 1529, 2579 }, { 2529, 1184 }, { 2679, 2841 }, { 2714, 594 },
+    { 2773, 1088 }, { 2527, 2981 }, { 3, 591 }, { 1096, 124 }, { 2937, 2988 }, { 2986, 2987 },
+    { 2994, 2948 }, { 57, 2984 }, { 2957, 2996 }, { 2978, 3001 }, { 2999, 478 }, { 3004, 527 },
+    { 3005, 2973 }, { 3011, 2622 }, { 208, 1966 }, { 3017, 725 }, { 2572, 3022 }, { 2992, 3024 },
+    { 3021, 3025 }, { 194, 2534 }, { 542, 160 }, { 1789, 3036 }, { 2532, 3044 }, { 2569, 2738 },
+    { 2581, 2705 }, { 3027, 28 }, { 3033, 3034 }, { 3039, 2650 }, { 3040, 2971 }, { 3041, 3042 },
+    { 3046, 3047 }, { 580, 89 }, { 862, 96 }, { 2743, 3060 }, { 2791, 3058 }, { 2993, 3059 },
+    { 1672, 2543 }, { 1689, 2579 }, { 1747, 3007 }, { 3061, 3062 }, { 3063, 565 }, { 3066, 43 },
+    { 3067, 3071 }, { 2923, 3074 }, { 3, 1943 }, { 2761, 3075 }, { 1955, 2527 }, { 3078, 2990 },
+    { 1379, 124 }, { 2998, 3081 }, { 3077, 3090 }, { 3031, 3092 }, { 3094, 2655 }, { 3108, 2771 },
+    { 527, 3115 }, { 3117, 2527 }, { 3, 2767 }, { 3116, 2982 }, { 3119, 1956 }, { 3023, 124 },
+    { 3122, 2716 }, { 1143, 3127 }, { 2581, 2738 }, { 29, 2584 }, { 33, 2711 }, { 42, 661 },
+    { 43, 939 }, { 114, 2582 }, { 760, 1718 }, { 925, 926 }, { 927, 928 }, { 929, 930 },
+    { 935, 936 }, { 937, 938 }, { 941, 67 }, { 954, 955 }, { 958, 959 }, { 960, 961 },
+    { 1321, 2651 }, { 1341, 1342 }, { 1944, 2330 }, { 1988, 2695 }, { 2022, 2730 }, { 2033, 2927 },
+    { 2050, 2885 }, { 2331, 2332 }, { 2531, 1185 }, { 2689, 1373 }, { 2700, 3121 }, { 2722, 2866 },
+    { 2740, 1328 }, { 2741, 2684 }, { 2764, 3088 }, { 2782, 2625 }, { 2859, 15 }, { 2864, 2121 },
+    { 2983, 2832 }, { 3026, 2979 }, { 3084, 1361 }, { 3, 2796 }, { 1957, 2527 }, { 2926, 3128 },
+    { 3134, 3073 }, { 43, 963 }, { 2699, 3155 }, { 2741, 2939 }, { 2764, 3114 }, { 2819, 3163 },
+    { 2867, 2022 }, { 2876, 2695 }, { 3137, 2827 }, { 3139, 2740 }, { 3140, 118 }, { 3145, 3146 },
+    { 3148, 2535 }, { 3149, 3150 }, { 3153, 3158 }, { 249, 2582 }, { 318, 2797 }, { 1003, 2693 },
+    { 1129, 1130 }, { 1351, 1352 }, { 1377, 1378 }, { 2574, 3057 }, { 2786, 327 }, { 2821, 298 },
+    { 2936, 175 }, { 124, 1060 }, { 582, 583 }, { 584, 585 }, { 586, 587 }, { 808, 809 },
+    { 1007, 1008 }, { 1055, 1056 }, { 1057, 1058 }, { 1072, 1073 }, { 1122, 2529 }, { 2642, 2985 },
+    { 2890, 1099 }, { 2946, 2974 }, { 3064, 569 }, { 3118, 2663 }, { 3, 2823 }, { 2842, 2527 },
+    { 3174, 2924 }, { 3173, 2867 }, { 962, 3176 }, { 3186, 3184 }, { 3189, 2817 }, { 2719, 3191 },
+    { 3008, 3194 }, { 3190, 250 }, { 2903, 3208 }, { 3200, 124 }, { 3201, 3202 }, { 3203, 2663 },
+    { 3206, 3207 }, { 42, 2886 }, { 43, 6 }, { 53, 2921 }, { 95, 2755 }, { 97, 2958 },
+    { 122, 1346 }, { 151, 2350 }, { 165, 2733 }, { 167, 168 }, { 201, 2759 }, { 253, 2661 },
+    { 314, 760 }, { 339, 2877 }, { 501, 2650 }, { 527, 1990 }, { 532, 541 }, { 607, 156 },
+    { 752, 753 }, { 767, 768 }, { 769, 256 }, { 780, 781 }, { 808, 1895 }, { 837, 3111 },
+    { 1021, 2542 }, { 1223, 1705 }, { 1307, 1934 }, { 1334, 1335 }, { 1338, 1339 }, { 1343, 113 },
+    { 1357, 3171 }, { 1709, 1710 }, { 1788, 2797 }, { 1791, 3103 }, { 1794, 2047 }, { 1973, 3129 },
+    { 2018, 2925 }, { 2025, 2026 }, { 2027, 2631 }, { 2035, 2839 }, { 2038, 2039 }, { 2174, 2175 },
+    { 2316, 2649 }, { 2326, 2587 }, { 2327, 2701 }, { 2338, 2339 }, { 2340, 2341 }, { 2351, 2352 },
+    { 2354, 2804 }, { 2357, 2358 }, { 2360, 2361 }, { 2363, 2364 }, { 2365, 2366 }, { 2367, 2729 },
+    { 2561, 2346 }, { 2652, 2048 }, { 2659, 2826 }, { 2676, 1820 }, { 2708, 537 }, { 2728, 5 },
+    { 2735, 605 }, { 2745, 3006 }, { 2853, 2006 }, { 2870, 2966 }, { 2871, 2819 }, { 2873, 2785 },
+    { 3010, 341 }, { 3056, 2879 }, { 3102, 533 }, { 3160, 3101 }, { 3, 3131 }, { 2527, 3120 },
+    { 3188, 3219 }, { 3216, 3162 }, { 3222, 3197 }, { 124, 266 }, { 151, 3276 }, { 790, 167 },
+    { 796, 3241 }, { 2040, 3264 }, { 2349, 3236 }, { 2362, 2804 }, { 2548, 3246 }, { 2568, 3265 },
+    { 2708, 540 }, { 2716, 3256 }, { 2719, 3261 }, { 2791, 3263 }, { 2940, 3237 }, { 3125, 3262 },
+    { 3159, 3253 }, { 3178, 3259 }, { 3232, 2951 }, { 3234, 100 }, { 3235, 2858 }, { 3244, 2882 },
+    { 3245, 3093 }, { 3248, 3249 }, { 3266, 2881 }, { 3270, 302 }, { 3271, 2317 }, { 3272, 3273 },
+    { 3274, 3275 }, { 3280, 3281 }, { 3292, 2870 }, { 3294, 3269 }, { 2715, 268 }, { 3012, 338 },
+    { 133, 522 }, { 160, 527 }, { 195, 2813 }, { 512, 1063 }, { 805, 806 }, { 1004, 2586 },
+    { 1046, 1047 }, { 1074, 2840 }, { 1124, 2945 }, { 1138, 1062 }, { 1964, 1965 }, { 2558, 3016 },
+    { 2833, 685 }, { 2991, 3015 }, { 3072, 113 }, { 3076, 1152 }, { 3211, 3132 }, { 3217, 3299 },
+    { 3, 1010 }, { 2933, 3300 }, { 2527, 3003 }, { 124, 272 }, { 151, 3278 }, { 3279, 3310 },
+    { 3309, 3305 }, { 3315, 3318 }, { 3316, 3284 }, { 3330, 2328 }, { 3332, 3282 }, { 3334, 3308 },
+    { 3107, 3336 }, { 1124, 2840 }, { 2012, 1965 }, { 3070, 3319 }, { 3340, 3337 }, { 3342, 1005 },
+    { 3348, 1065 }, { 3354, 3 }, { 3002, 3357 }, { 3083, 2527 }, { 124, 2660 }, { 777, 151 },
+    { 2356, 3359 }, { 3360, 3365 }, { 1009, 3355 }, { 3, 3356 }, { 2527, 621 }, { 3374, 3218 },
+    { 786, 151 }, { 15, 1180 }, { 72, 1329 }, { 1041, 1332 }, { 1330, 75 }, { 2790, 1331 },
+    { 3180, 2787 }, { 3195, 3161 }, { 3382, 3 }, { 3098, 2527 }, { 3238, 151 }, { 3387, 3389 },
+    { 3388, 1333 }, { 3, 1767 }, { 3091, 3393 }, { 933, 2527 }, { 3390, 3397 }, { 3391, 3396 },
+    { 43, 105 }, { 88, 89 }, { 122, 123 }, { 150, 151 }, { 152, 2919 }, { 158, 159 },
+    { 162, 260 }, { 201, 3358 }, { 336, 2227 }, { 496, 3100 }, { 500, 3243 }, { 527, 1750 },
+    { 560, 561 }, { 562, 3113 }, { 566, 3213 }, { 570, 571 }, { 608, 124 }, { 760, 761 },
+    { 797, 3141 }, { 862, 2755 }, { 952, 953 }, { 1184, 2651 }, { 1212, 2638 }, { 1307, 1308 },
+    { 1319, 2672 }, { 1321, 2724 }, { 1337, 3257 }, { 1382, 2646 }, { 1726, 3250 }, { 1746, 3333 },
+    { 1766, 2584 }, { 1804, 2529 }, { 1969, 2881 }, { 1978, 2941 }, { 2006, 2368 }, { 2160, 2161 },
+    { 2228, 2877 }, { 2333, 2334 }, { 2342, 2378 }, { 2344, 2831 }, { 2355, 3379 }, { 2376, 2377 },
+    { 2380, 2381 }, { 2382, 2341 }, { 2386, 2387 }, { 2538, 119 }, { 2561, 139 }, { 2599, 2379 },
+    { 2609, 2383 }, { 2630, 1897 }, { 2652, 2388 }, { 2670, 140 }, { 2730, 2570 }, { 2814, 2866 },
+    { 2858, 129 }, { 2873, 3095 }, { 2912, 3306 }, { 3019, 3167 }, { 3032, 212 }, { 3053, 179 },
+    { 3065, 3170 }, { 3136, 32 }, { 3152, 2714 }, { 3164, 148 }, { 3165, 2528 }, { 3166, 3254 },
+    { 3215, 3151 }, { 3285, 2732 }, { 3376, 3112 }, { 160, 2621 }, { 299, 2887 }, { 303, 3303 },
+    { 509, 96 }, { 738, 511 }, { 1018, 3355 }, { 1046, 1161 }, { 1059, 3226 }, { 1061, 1062 },
+    { 1068, 3225 }, { 1100, 1173 }, { 2863, 3224 }, { 2991, 3104 }, { 3009, 2776 }, { 3076, 1097 },
+    { 3079, 2989 }, { 3129, 286 }, { 3196, 234 }, { 3210, 1092 }, { 49, 2542 }, { 177, 1395 },
+    { 197, 1396 }, { 314, 1731 }, { 599, 675 }, { 648, 1740 }, { 944, 945 }, { 969, 2683 },
+    { 1045, 3343 }, { 1154, 3123 }, { 1344, 1345 }, { 1362, 1363 }, { 1364, 1365 }, { 1366, 1367 },
+    { 1368, 1369 }, { 1370, 1371 }, { 1372, 1394 }, { 1391, 1392 }, { 1732, 1733 }, { 1734, 1735 },
+    { 2995, 2745 }, { 3089, 3351 }, { 3223, 1353 }, { 3, 3080 }, { 2329, 2527 }, { 3400, 934 },
+    { 105, 1216 }, { 151, 788 }, { 195, 3403 }, { 1389, 2651 }, { 1803, 2672 }, { 2637, 3425 },
+    { 2670, 214 }, { 2711, 2724 }, { 2806, 3405 }, { 2912, 3385 }, { 3029, 2919 }, { 3172, 3424 },
+    { 3187, 2570 }, { 3277, 3443 }, { 3380, 3437 }, { 3394, 3464 }, { 3406, 3407 }, { 3408, 2548 },
+    { 3414, 527 }, { 3415, 3416 }, { 3417, 3418 }, { 3429, 1340 }, { 3431, 3395 }, { 3434, 3428 },
+    { 3436, 3048 }, { 3440, 2335 }, { 3441, 2631 }, { 3442, 2345 }, { 3444, 3331 }, { 3445, 3446 },
+    { 3447, 3453 }, { 3460, 2315 }, { 1149, 124 }, { 2599, 1162 }, { 2609, 1169 }, { 3198, 3473 },
+    { 3229, 3479 }, { 3472, 2886 }, { 3474, 3367 }, { 3478, 228 }, { 47, 2529 }, { 1370, 1393 },
+    { 2643, 3501 }, { 2734, 3491 }, { 3399, 3350 }, { 3421, 1730 }, { 3493, 2645 }, { 3494, 3509 },
+    { 3499, 1048 }, { 3502, 3503 }, { 3505, 3506 }, { 3510, 3341 }, { 3, 3082 }, { 3515, 3221 },
+    { 3192, 2527 }, { 3321, 3514 }, { 3398, 3524 }, { 3423, 3519 }, { 3458, 3546 }, { 3525, 3457 },
+    { 3531, 2369 }, { 3536, 3537 }, { 3552, 3555 }, { 3553, 3480 }, { 2529, 1771 }, { 3492, 124 },
+    { 3508, 3558 }, { 3564, 3568 }, { 3566, 3504 }, { 3567, 1372 }, { 3, 3375 }, { 3147, 2527 },
+    { 3574, 3529 }, { 3578, 3463 }, { 3572, 3569 }, { 3583, 3507 }, { 3000, 3 }, { 616, 2527 },
+    { 3569, 3587 }, { 3588, 72 }, { 3018, 3 }, { 2527, 3364 }, { 3591, 3587 }, { 2569, 3013 },
+    { 2581, 3087 }, { 3571, 2744 }, { 3, 3045 }, { 3293, 3598 }, { 3329, 2527 }, { 3593, 3599 },
+    { 2569, 3087 }, { 2581, 3013 }, { 3597, 3602 }, { 15, 1765 }, { 35, 486 }, { 42, 2143 },
+    { 179, 180 }, { 203, 3498 }, { 229, 2832 }, { 259, 3409 }, { 346, 3086 }, { 479, 480 },
+    { 481, 482 }, { 483, 484 }, { 487, 488 }, { 489, 2591 }, { 490, 3037 }, { 495, 3412 },
+    { 510, 511 }, { 527, 1148 }, { 543, 544 }, { 549, 550 }, { 553, 554 }, { 573, 2649 },
+    { 684, 631 }, { 746, 747 }, { 903, 864 }, { 931, 932 }, { 956, 957 }, { 1006, 3205 },
+    { 1074, 2945 }, { 1278, 137 }, { 1312, 2646 }, { 1315, 2651 }, { 1343, 1820 }, { 1388, 2917 },
+    { 1706, 3383 }, { 1708, 3260 }, { 1713, 2914 }, { 1796, 3242 }, { 1884, 3459 }, { 1988, 3049 },
+    { 2029, 2831 }, { 2031, 2568 }, { 2032, 2882 }, { 2051, 2925 }, { 2146, 2147 }, { 2528, 6 },
+    { 2531, 1012 }, { 2544, 545 }, { 2572, 2959 }, { 2575, 3142 }, { 2578, 3240 }, { 2670, 1139 },
+    { 2711, 3126 }, { 2775, 2827 }, { 2782, 2754 }, { 2799, 43 }, { 2821, 2173 }, { 2859, 3255 },
+    { 2940, 3035 }, { 3051, 3291 }, { 3054, 3586 }, { 3130, 3290 }, { 3181, 3542 }, { 3209, 3520 },
+    { 3239, 3020 }, { 3301, 118 }, { 3313, 3325 }, { 3363, 2753 }, { 3419, 2737 }, { 3432, 3252 },
+    { 3577, 2839 }, { 3594, 1223 }, { 3, 3133 }, { 2527, 1832 }, { 3575, 3603 }, { 35, 2168 },
+    { 485, 3611 }, { 495, 3413 }, { 527, 3651 }, { 2003, 3626 }, { 2556, 15 }, { 2591, 3605 },
+    { 2670, 1158 }, { 2876, 3049 }, { 3038, 3624 }, { 3130, 2754 }, { 3172, 3640 }, { 3311, 3035 },
+    { 3376, 3618 }, { 3518, 3647 }, { 3570, 3671 }, { 3621, 3622 }, { 3629, 555 }, { 3630, 574 },
+    { 3634, 3516 }, { 3635, 3674 }, { 3644, 1627 }, { 3649, 2030 }, { 3650, 3652 }, { 3653, 2148 },
+    { 3668, 3268 }, { 3676, 3646 }, { 46, 3 }, { 2527, 3144 }, { 2031, 3687 }, { 2624, 3686 },
+    { 3595, 3681 }, { 3620, 3685 }, { 3697, 3619 }, { 3, 3143 }, { 3609, 2527 }, { 3606, 3681 },
+    { 3716, 3700 }, { 124, 1137 }, { 277, 1048 }, { 1056, 1135 }, { 1058, 1136 }, { 1102, 3123 },
+    { 1131, 2582 }, { 1132, 2891 }, { 1133, 1134 }, { 1140, 1141 }, { 1150, 3199 }, { 1160, 3556 },
+    { 2642, 3549 }, { 2785, 1168 }, { 2890, 1153 }, { 2903, 2695 }, { 2995, 2754 }, { 3175, 2989 },
+    { 3399, 3484 }, { 3482, 3086 }, { 268, 2813 }, { 345, 3617 }, { 726, 727 }, { 1066, 1067 },
+    { 1165, 2820 }, { 1483, 2543 }, { 1563, 2579 }, { 1769, 2646 }, { 1770, 3581 }, { 1801, 2584 },
+    { 2023, 1963 }, { 2116, 3168 }, { 2533, 3157 }, { 2583, 2795 }, { 2660, 3582 }, { 2702, 3156 },
+    { 2752, 3563 }, { 2775, 2724 }, { 2936, 2664 }, { 2997, 2812 }, { 3371, 2776 }, { 3373, 2684 },
+    { 3614, 2532 }, { 3, 3220 }, { 2527, 9 }, { 3658, 3718 }, { 124, 2985 }, { 3106, 3730 },
+    { 3353, 3726 }, { 3724, 3725 }, { 3728, 3729 }, { 3731, 1151 }, { 3732, 1048 }, { 3734, 3723 },
+    { 1653, 2543 }, { 1662, 2579 }, { 2023, 2017 }, { 2731, 3156 }, { 2841, 3754 }, { 2997, 3755 },
+    { 3338, 3157 }, { 3398, 3758 }, { 3438, 3168 }, { 3743, 2528 }, { 3749, 2724 }, { 3762, 3744 },
+    { 3, 3302 }, { 2527, 1941 }, { 3703, 3764 }, { 3766, 3765 }, { 124, 3346 }, { 3733, 3772 },
+    { 3768, 3736 }, { 3770, 3722 }, { 3745, 3779 }, { 3, 3193 }, { 3426, 3787 }, { 3702, 2527 },
+    { 3771, 3794 }, { 3, 3228 }, { 3799, 3791 }, { 3372, 2527 }, { 622, 623 }, { 681, 729 },
+    { 3227, 3800 }, { 3, 748 }, { 622, 729 }, { 681, 623 }, { 3, 2320 }, { 31, 3711 },
+    { 42, 648 }, { 43, 119 }, { 53, 2984 }, { 94, 3028 }, { 98, 227 }, { 100, 3488 },
+    { 102, 3448 }, { 112, 113 }, { 133, 1985 }, { 137, 841 }, { 141, 3320 }, { 144, 1987 },
+    { 149, 3533 }, { 151, 604 }, { 158, 606 }, { 161, 162 }, { 163, 3317 }, { 187, 3030 },
+    { 188, 965 }, { 190, 3124 }, { 195, 3470 }, { 237, 3483 }, { 251, 252 }, { 257, 2743 },
+    { 264, 3377 }, { 265, 3304 }, { 267, 268 }, { 269, 3296 }, { 276, 277 }, { 289, 3579 },
+    { 342, 343 }, { 344, 3742 }, { 400, 2579 }, { 493, 3693 }, { 499, 3714 }, { 510, 1130 },
+    { 512, 513 }, { 514, 515 }, { 517, 138 }, { 521, 522 }, { 523, 524 }, { 526, 527 },
+    { 528, 3297 }, { 534, 535 }, { 581, 3805 }, { 588, 3214 }, { 592, 3118 }, { 593, 862 },
+    { 595, 2582 }, { 596, 2806 }, { 597, 3580 }, { 706, 707 }, { 719, 720 }, { 751, 2914 },
+    { 754, 755 }, { 760, 784 }, { 766, 3326 }, { 774, 775 }, { 807, 3204 }, { 808, 1888 },
+    { 815, 816 }, { 817, 818 }, { 826, 827 }, { 831, 832 }, { 905, 906 }, { 942, 943 },
+    { 949, 2958 }, { 951, 3589 }, { 964, 2879 }, { 966, 2838 }, { 967, 2534 }, { 985, 2259 },
+    { 1021, 2771 }, { 1116, 1191 }, { 1141, 3154 }, { 1152, 2947 }, { 1189, 2646 }, { 1190, 3370 },
+    { 1192, 3126 }, { 1194, 3481 }, { 1215, 3517 }, { 1336, 3233 }, { 1338, 1773 }, { 1354, 1355 },
+    { 1706, 3682 }, { 1760, 1335 }, { 1775, 2631 }, { 1787, 3362 }, { 1794, 1795 }, { 1796, 3295 },
+    { 1799, 1800 }, { 1935, 2586 }, { 1942, 3128 }, { 1974, 1975 }, { 1983, 1984 }, { 2028, 3450 },
+    { 2041, 3451 }, { 2043, 3328 }, { 2052, 2527 }, { 2053, 3788 }, { 2054, 2055 }, { 2056, 2057 },
+    { 2075, 2076 }, { 2080, 2081 }, { 2149, 2150 }, { 2152, 2153 }, { 2154, 2155 }, { 2156, 2157 },
+    { 2167, 3684 }, { 2169, 3312 }, { 2171, 3456 }, { 2318, 2584 }, { 2323, 2672 }, { 2348, 3361 },
+    { 2389, 3439 }, { 2528, 3307 }, { 2532, 90 }, { 2558, 1986 }, { 2563, 175 }, { 2642, 3677 },
+    { 2699, 2165 }, { 2730, 3267 }, { 2773, 2853 }, { 2782, 2745 }, { 2786, 1217 }, { 2814, 3690 },
+    { 2825, 3712 }, { 2826, 2760 }, { 2833, 637 }, { 2911, 3449 }, { 2951, 3514 }, { 2975, 2676 },
+    { 2977, 2776 }, { 2983, 1819 }, { 3029, 3289 }, { 3032, 612 }, { 3142, 3718 }, { 3173, 3181 },
+    { 3177, 3543 }, { 3185, 3576 }, { 3199, 609 }, { 3215, 2325 }, { 3230, 1778 }, { 3251, 3212 },
+    { 3286, 3541 }, { 3287, 538 }, { 3323, 3513 }, { 3339, 3673 }, { 3378, 778 }, { 3392, 1380 },
+    { 3394, 3623 }, { 3401, 3314 }, { 3410, 3664 }, { 3422, 3327 }, { 3452, 3545 }, { 3455, 3258 },
+    { 3489, 2599 }, { 3497, 2716 }, { 3516, 3764 }, { 3547, 3411 }, { 3590, 3532 }, { 3615, 2959 },
+    { 3628, 551 }, { 3632, 3705 }, { 3659, 254 }, { 3669, 3298 }, { 3680, 2070 }, { 3604, 3 },
+    { 42, 791 }, { 119, 3919 }, { 137, 845 }, { 161, 3461 }, { 209, 3320 }, { 226, 3815 },
+    { 228, 100 }, { 270, 3030 }, { 271, 3124 }, { 349, 2743 }, { 596, 2891 }, { 603, 3824 },
+    { 760, 3871 }, { 1336, 3028 }, { 1383, 1355 }, { 1587, 2579 }, { 1779, 3304 }, { 1780, 268 },
+    { 2046, 3362 }, { 2059, 2527 }, { 2169, 3324 }, { 2319, 3809 }, { 2370, 3361 }, { 2528, 3862 },
+    { 2529, 3889 }, { 2562, 3868 }, { 2584, 3711 }, { 2609, 3840 }, { 2663, 3855 }, { 2714, 3818 },
+    { 2716, 3896 }, { 2719, 3891 }, { 2773, 3182 }, { 2774, 3307 }, { 2785, 3839 }, { 2792, 3885 },
+    { 2806, 3833 }, { 2869, 3911 }, { 2878, 3929 }, { 2939, 1141 }, { 2975, 2863 }, { 2977, 3283 },
+    { 3012, 3900 }, { 3014, 3874 }, { 3016, 3850 }, { 3053, 3838 }, { 3055, 3154 }, { 3106, 3890 },
+    { 3177, 3267 }, { 3230, 3835 }, { 3295, 3841 }, { 3296, 3828 }, { 3374, 3948 }, { 3378, 793 },
+    { 3384, 2165 }, { 3465, 3258 }, { 3466, 3823 }, { 3490, 3951 }, { 3548, 3936 }, { 3559, 3957 },
+    { 3593, 3813 }, { 3596, 3876 }, { 3627, 3297 }, { 3655, 3883 }, { 3683, 3907 }, { 3721, 3961 },
+    { 3741, 3963 }, { 3796, 3931 }, { 3810, 3557 }, { 3825, 2548 }, { 3826, 3827 }, { 3830, 3958 },
+    { 3836, 3837 }, { 3844, 3845 }, { 3847, 3848 }, { 3852, 3853 }, { 3856, 3857 }, { 3864, 3247 },
+    { 3866, 824 }, { 3873, 828 }, { 3875, 117 }, { 3877, 950 }, { 3880, 3881 }, { 3884, 1008 },
+    { 3893, 1774 }, { 3898, 3899 }, { 3902, 1936 }, { 3905, 3819 }, { 3909, 1940 }, { 3910, 3903 },
+    { 3913, 2077 }, { 3916, 3917 }, { 3918, 2158 }, { 3928, 3822 }, { 3933, 2170 }, { 3947, 2982 },
+    { 3953, 3377 }, { 3967, 3832 }, { 3970, 3925 }, { 3974, 3806 }, { 1018, 3 }, { 3978, 3699 },
+    { 137, 42 }, { 760, 3872 }, { 1132, 3980 }, { 2324, 3809 }, { 2527, 2058 }, { 2743, 3055 },
+    { 3462, 4030 }, { 3816, 4006 }, { 3982, 3317 }, { 3984, 3985 }, { 3986, 3987 }, { 3989, 3861 },
+    { 3990, 3289 }, { 3995, 3996 }, { 4007, 4055 }, { 4008, 3950 }, { 4010, 3935 }, { 4015, 3975 },
+    { 4023, 3851 }, { 4028, 4051 }, { 4029, 3842 }, { 4044, 4052 }, { 4045, 4013 }, { 4053, 136 },
+    { 4064, 4021 }, { 4068, 4016 }, { 4070, 4071 }, { 509, 2755 }, { 1128, 3105 }, { 1166, 1167 },
+    { 1172, 3740 }, { 2947, 3769 }, { 3010, 1170 }, { 3014, 3792 }, { 3132, 3500 }, { 3347, 3600 },
+    { 3352, 3335 }, { 3369, 3601 }, { 3381, 2775 }, { 3727, 3801 }, { 3402, 3 }, { 137, 4099 },
+    { 760, 4058 }, { 2527, 2069 }, { 3912, 4085 }, { 4024, 4091 }, { 4075, 4094 }, { 4076, 4098 },
+    { 4083, 2030 }, { 4087, 4050 }, { 4088, 4101 }, { 3079, 3014 }, { 3175, 4114 }, { 3347, 3608 },
+    { 3369, 3607 }, { 3486, 4112 }, { 3735, 4115 }, { 4110, 268 }, { 3, 3183 }, { 2527, 4074 },
+    { 4057, 760 }, { 4100, 4126 }, { 4103, 4131 }, { 4121, 3962 }, { 4136, 5 }, { 630, 1712 },
+    { 678, 679 }, { 696, 697 }, { 702, 703 }, { 763, 1719 }, { 784, 3526 }, { 799, 3085 },
+    { 821, 1743 }, { 853, 854 }, { 1120, 2917 }, { 1123, 4042 }, { 1181, 2646 }, { 1183, 3370 },
+    { 1255, 668 }, { 1313, 3695 }, { 1714, 1715 }, { 1720, 3867 }, { 1722, 772 }, { 1724, 1725 },
+    { 1729, 4032 }, { 1737, 3631 }, { 1738, 3991 }, { 1745, 4123 }, { 1748, 1749 }, { 2353, 3530 },
+    { 2562, 1742 }, { 2966, 3535 }, { 3204, 2532 }, { 3231, 717 }, { 3339, 968 }, { 3386, 2814 },
+    { 3420, 4082 }, { 3477, 3661 }, { 3496, 3326 }, { 3527, 3099 }, { 3539, 794 }, { 3571, 3802 },
+    { 3797, 3639 }, { 3926, 3562 }, { 4012, 2974 }, { 3, 3471 }, { 3116, 4140 }, { 3971, 4139 },
+    { 4142, 4143 }, { 478, 2527 }, { 760, 4162 }, { 799, 3584 }, { 1711, 4146 }, { 1724, 4165 },
+    { 1744, 4141 }, { 1754, 3085 }, { 2373, 3530 }, { 3209, 4156 }, { 3526, 795 }, { 3527, 3534 },
+    { 3535, 4172 }, { 3539, 4151 }, { 3597, 4182 }, { 3636, 4178 }, { 3642, 1313 }, { 3654, 4159 },
+    { 3820, 4169 }, { 3865, 4161 }, { 4004, 4164 }, { 4168, 4022 }, { 4171, 4153 }, { 4183, 4160 },
+    { 4185, 4152 }, { 3, 3540 }, { 3670, 4186 }, { 2249, 2527 }, { 3797, 4205 }, { 3959, 4202 },
+    { 3979, 4194 }, { 4150, 4191 }, { 4181, 4199 }, { 4184, 4192 }, { 4190, 3112 }, { 4196, 1755 },
+    { 4207, 4201 }, { 4208, 1716 }, { 4211, 4195 }, { 3468, 3 }, { 2251, 2527 }, { 4209, 4218 },
+    { 4219, 4221 }, { 3, 3476 }, { 4228, 3643 }, { 4176, 2527 }, { 4230, 787 }, { 3, 1225 },
+    { 700, 2093 }, { 1362, 1384 }, { 1397, 1398 }, { 1399, 1400 }, { 1401, 1402 }, { 1404, 1405 },
+    { 2094, 2095 }, { 2528, 5 }, { 3223, 1390 }, { 3392, 3886 }, { 3401, 4009 }, { 6, 365 },
+    { 33, 3662 }, { 42, 642 }, { 43, 3095 }, { 44, 45 }, { 48, 3560 }, { 79, 1902 },
+    { 94, 3475 }, { 95, 275 }, { 96, 3435 }, { 105, 1203 }, { 112, 3704 }, { 119, 3544 },
+    { 130, 4066 }, { 137, 256 }, { 146, 2238 }, { 151, 785 }, { 179, 1386 }, { 187, 3829 },
+    { 190, 4061 }, { 206, 4005 }, { 222, 3233 }, { 249, 2941 }, { 257, 3793 }, { 258, 3533 },
+    { 259, 3461 }, { 268, 4036 }, { 269, 4017 }, { 298, 2222 }, { 336, 1205 }, { 338, 1206 },
+    { 340, 1170 }, { 347, 1294 }, { 373, 374 }, { 380, 381 }, { 385, 386 }, { 387, 388 },
+    { 389, 390 }, { 391, 392 }, { 393, 394 }, { 395, 396 }, { 397, 398 }, { 503, 3038 },
+    { 506, 2624 }, { 508, 2650 }, { 516, 3849 }, { 525, 4054 }, { 532, 743 }, { 539, 3675 },
+    { 575, 576 }, { 594, 956 }, { 597, 598 }, { 600, 2911 }, { 610, 3030 }, { 611, 3124 },
+    { 617, 618 }, { 619, 620 }, { 626, 627 }, { 628, 357 }, { 632, 2914 }, { 634, 3247 },
+    { 640, 1865 }, { 656, 657 }, { 658, 659 }, { 676, 2532 }, { 746, 1889 }, { 747, 1890 },
+    { 770, 4163 }, { 788, 4210 }, { 810, 3085 }, { 862, 3965 }, { 867, 868 }, { 883, 2733 },
+    { 922, 3325 }, { 946, 3805 }, { 947, 3214 }, { 948, 3118 }, { 964, 3121 }, { 970, 971 },
+    { 973, 3301 }, { 1023, 3393 }, { 1100, 1279 }, { 1101, 124 }, { 1163, 1823 }, { 1195, 3767 },
+    { 1196, 1197 }, { 1199, 2638 }, { 1201, 2719 }, { 1204, 3107 }, { 1207, 1208 }, { 1209, 2975 },
+    { 1211, 2976 }, { 1213, 3328 }, { 1214, 3303 }, { 1272, 1273 }, { 1280, 1281 }, { 1288, 1289 },
+    { 1290, 1291 }, { 1313, 3573 }, { 1320, 3469 }, { 1340, 3169 }, { 1380, 3638 }, { 1411, 2527 },
+    { 1578, 1579 }, { 1580, 1581 }, { 1582, 1583 }, { 1584, 1585 }, { 1772, 4063 }, { 1776, 4019 },
+    { 1782, 1626 }, { 1786, 2887 }, { 1796, 3439 }, { 1818, 3105 }, { 1824, 3009 }, { 1826, 3101 },
+    { 1840, 3496 }, { 1883, 3420 }, { 1885, 4177 }, { 1891, 3806 }, { 1896, 1897 }, { 1898, 1899 },
+    { 1900, 1901 }, { 1903, 1904 }, { 1905, 1906 }, { 1907, 1908 }, { 1909, 1910 }, { 1916, 1917 },
+    { 1937, 3528 }, { 1961, 1962 }, { 1967, 1968 }, { 1980, 2831 }, { 1989, 3312 }, { 1995, 2927 },
+    { 2007, 3288 }, { 2013, 2885 }, { 2037, 3366 }, { 2044, 2045 }, { 2046, 4097 }, { 2073, 2074 },
+    { 2079, 3645 }, { 2117, 2682 }, { 2162, 3179 }, { 2166, 3964 }, { 2171, 2777 }, { 2212, 2672 },
+    { 2215, 2582 }, { 2219, 3683 }, { 2225, 2786 }, { 2226, 3363 }, { 2243, 2244 }, { 2245, 2246 },
+    { 2254, 980 }, { 2258, 3882 }, { 2260, 2261 }, { 2272, 2273 }, { 2274, 2275 }, { 2280, 2281 },
+    { 2282, 2283 }, { 2288, 2289 }, { 2318, 2646 }, { 2323, 2917 }, { 2359, 3679 }, { 2384, 3517 },
+    { 2385, 3103 }, { 2389, 3242 }, { 2451, 2452 }, { 2481, 3495 }, { 2556, 3255 }, { 2562, 3231 },
+    { 2572, 3465 }, { 2574, 3897 }, { 2637, 2221 }, { 2699, 2230 }, { 2708, 741 }, { 2730, 3543 },
+    { 2741, 2792 }, { 2744, 2866 }, { 2746, 3790 }, { 2772, 1087 }, { 2813, 3043 }, { 2819, 3712 },
+    { 2826, 3240 }, { 2946, 3562 }, { 2959, 4096 }, { 2979, 3605 }, { 2983, 3817 }, { 3051, 3182 },
+    { 3052, 3449 }, { 3056, 3879 }, { 3077, 2992 }, { 3079, 3554 }, { 3084, 1825 }, { 3089, 3196 },
+    { 3102, 920 }, { 3130, 2625 }, { 3136, 3711 }, { 3141, 4220 }, { 3164, 602 }, { 3165, 3784 },
+    { 3166, 1410 }, { 3167, 3921 }, { 3170, 3532 }, { 3172, 3151 }, { 3185, 2643 }, { 3215, 2391 },
+    { 3239, 3763 }, { 3252, 3981 }, { 3268, 2172 }, { 3286, 1131 }, { 3287, 3973 }, { 3290, 4186 },
+    { 3371, 2670 }, { 3451, 3522 }, { 3452, 3327 }, { 3455, 3641 }, { 3538, 3944 }, { 3547, 2753 },
+    { 3550, 2863 }, { 3570, 2867 }, { 3584, 811 }, { 3585, 3054 }, { 3590, 3798 }, { 3603, 1784 },
+    { 3610, 2860 }, { 3613, 3960 }, { 3616, 3667 }, { 3656, 546 }, { 3657, 3072 }, { 3665, 3908 },
+    { 3666, 3787 }, { 3678, 4213 }, { 3688, 3291 }, { 3694, 3006 }, { 3696, 3930 }, { 3698, 4222 },
+    { 3707, 3753 }, { 3713, 3756 }, { 3761, 214 }, { 3774, 3129 }, { 3789, 940 }, { 3811, 1868 },
+    { 3814, 3322 }, { 3858, 2630 }, { 3859, 4092 }, { 3906, 3955 }, { 3927, 213 }, { 3939, 1863 },
+    { 3941, 3715 }, { 3942, 904 }, { 3968, 3404 }, { 3972, 4128 }, { 4027, 2028 }, { 4046, 3932 },
+    { 4072, 4025 }, { 4081, 425 }, { 4107, 3612 }, { 4129, 2977 }, { 4204, 3561 }, { 4228, 3895 },
+    { 3, 3216 }, { 3977, 4236 }, { 3008, 4240 }, { 4121, 4247 }, { 4237, 4243 }, { 4238, 1385 },
+    { 4241, 1403 }, { 4242, 1406 }, { 5, 2286 }, { 6, 4283 }, { 105, 4370 }, { 119, 3706 },
+    { 130, 4104 }, { 137, 1293 }, { 256, 2261 }, { 258, 4093 }, { 259, 3946 }, { 373, 461 },
+    { 380, 456 }, { 577, 3560 }, { 579, 3662 }, { 593, 4256 }, { 810, 4467 }, { 1202, 4258 },
+    { 1279, 4280 }, { 1313, 4214 }, { 1320, 3528 }, { 1340, 4470 }, { 1886, 3085 }, { 1893, 4308 },
+    { 1937, 3469 }, { 1961, 4462 }, { 1982, 4261 }, { 1989, 3324 }, { 2037, 4043 }, { 2041, 2976 },
+    { 2183, 2927 }, { 2185, 3288 }, { 2186, 2885 }, { 2201, 2682 }, { 2204, 2532 }, { 2219, 3366 },
+    { 2223, 2719 }, { 2268, 980 }, { 2371, 3679 }, { 2527, 2247 }, { 2624, 891 }, { 2637, 4334 },
+    { 2663, 4322 }, { 2689, 4362 }, { 2700, 4325 }, { 2708, 4321 }, { 2772, 1148 }, { 2786, 4336 },
+    { 2862, 4277 }, { 2864, 4388 }, { 2872, 3790 }, { 2879, 4301 }, { 2911, 3454 }, { 2941, 4504 },
+    { 3037, 4290 }, { 3043, 1407 }, { 3048, 3544 }, { 3051, 3692 }, { 3105, 3435 }, { 3125, 4411 },
+    { 3152, 4418 }, { 3169, 4034 }, { 3179, 672 }, { 3185, 4038 }, { 3198, 4358 }, { 3260, 4366 },
+    { 3311, 4320 }, { 3313, 4295 }, { 3372, 2866 }, { 3384, 4376 }, { 3411, 4359 }, { 3427, 4347 },
+    { 3430, 4375 }, { 3433, 4346 }, { 3462, 4436 }, { 3466, 4272 }, { 3495, 4312 }, { 3541, 4378 },
+    { 3588, 4328 }, { 3589, 4298 }, { 3592, 3054 }, { 3610, 3456 }, { 3641, 4270 }, { 3656, 744 },
+    { 3665, 4340 }, { 3678, 4225 }, { 3688, 3182 }, { 3689, 4391 }, { 3696, 3945 }, { 3698, 4231 },
+    { 3707, 3778 }, { 3709, 4383 }, { 3713, 3781 }, { 3789, 4374 }, { 3860, 4299 }, { 3878, 4259 },
+    { 3892, 4355 }, { 3904, 2699 }, { 3956, 4296 }, { 3969, 4342 }, { 3978, 4466 }, { 3992, 3538 },
+    { 3997, 4464 }, { 4018, 4439 }, { 4039, 3715 }, { 4047, 4253 }, { 4073, 4455 }, { 4122, 4294 },
+    { 4167, 4365 }, { 4175, 4453 }, { 4187, 4458 }, { 4226, 4364 }, { 4227, 4316 }, { 4263, 1357 },
+    { 4266, 4267 }, { 4268, 4249 }, { 4269, 4090 }, { 4273, 3667 }, { 4275, 609 }, { 4276, 2887 },
+    { 4278, 4279 }, { 4285, 4286 }, { 4287, 4288 }, { 4289, 399 }, { 4291, 504 }, { 4300, 2776 },
+    { 4302, 3831 }, { 4304, 3383 }, { 4305, 4306 }, { 4310, 4311 }, { 4313, 4314 }, { 4317, 811 },
+    { 4319, 117 }, { 4323, 4324 }, { 4329, 4330 }, { 4331, 3938 }, { 4332, 4333 }, { 4338, 4456 },
+    { 4341, 3710 }, { 4343, 2774 }, { 4344, 4345 }, { 4351, 4352 }, { 4353, 4354 }, { 4360, 4463 },
+    { 4367, 4368 }, { 4369, 4254 }, { 4371, 4372 }, { 4373, 1911 }, { 4377, 4257 }, { 4384, 302 },
+    { 4386, 4069 }, { 4387, 3914 }, { 4389, 2120 }, { 4390, 4500 }, { 4393, 2216 }, { 4395, 4396 },
+    { 4400, 4401 }, { 4402, 4403 }, { 4404, 4405 }, { 4406, 2290 }, { 4413, 675 }, { 4419, 2638 },
+    { 4423, 2218 }, { 4425, 1306 }, { 4431, 3940 }, { 4443, 3183 }, { 4449, 4139 }, { 4454, 4478 },
+    { 4457, 3675 }, { 4479, 4381 }, { 4490, 275 }, { 4498, 4435 }, { 4502, 388 }, { 3, 3625 },
+    { 4509, 1390 }, { 42, 4515 }, { 105, 4668 }, { 137, 4416 }, { 179, 4514 }, { 669, 256 },
+    { 1292, 4520 }, { 1894, 6 }, { 1913, 5 }, { 2202, 2682 }, { 2241, 2719 }, { 2278, 980 },
+    { 2532, 4657 }, { 2911, 3523 }, { 2976, 4577 }, { 3038, 891 }, { 3169, 4677 }, { 3366, 4339 },
+    { 3427, 4537 }, { 3430, 4533 }, { 3521, 4532 }, { 3551, 4554 }, { 3666, 4507 }, { 3709, 4548 },
+    { 4065, 2866 }, { 4206, 4575 }, { 4235, 4602 }, { 4252, 4618 }, { 4335, 4530 }, { 4348, 4573 },
+    { 4357, 4534 }, { 4385, 3710 }, { 4398, 4552 }, { 4410, 4572 }, { 4417, 4595 }, { 4429, 4638 },
+    { 4430, 4529 }, { 4437, 4652 }, { 4438, 4649 }, { 4445, 4522 }, { 4468, 4512 }, { 4481, 4631 },
+    { 4508, 3682 }, { 4516, 4284 }, { 4517, 4659 }, { 4519, 4293 }, { 4531, 2622 }, { 4535, 1887 },
+    { 4538, 4590 }, { 4542, 3522 }, { 4555, 4646 }, { 4556, 2997 }, { 4557, 4349 }, { 4560, 4561 },
+    { 4563, 1000 }, { 4564, 4639 }, { 4567, 504 }, { 4580, 3093 }, { 4587, 4627 }, { 4593, 4513 },
+    { 4597, 4651 }, { 4598, 4680 }, { 4608, 3576 }, { 4614, 4574 }, { 4615, 4412 }, { 4621, 4179 },
+    { 4624, 4444 }, { 4632, 4549 }, { 4633, 4337 }, { 4634, 4635 }, { 4642, 4250 }, { 4643, 4578 },
+    { 4650, 4566 }, { 4654, 4655 }, { 4671, 2284 }, { 3, 3633 }, { 2203, 2682 }, { 2224, 4689 },
+    { 2976, 4674 }, { 3251, 4699 }, { 4415, 4507 }, { 4471, 2866 }, { 4474, 137 }, { 4489, 4703 },
+    { 4536, 4694 }, { 4604, 4736 }, { 4607, 4722 }, { 4609, 4716 }, { 4610, 4735 }, { 4619, 4704 },
+    { 4625, 4748 }, { 4653, 4693 }, { 4656, 4721 }, { 4658, 4731 }, { 4666, 4759 }, { 4672, 5 },
+    { 4688, 1897 }, { 4701, 4105 }, { 4713, 4482 }, { 4715, 4740 }, { 4720, 4077 }, { 4725, 4274 },
+    { 4745, 4622 }, { 4756, 4636 }, { 4760, 1586 }, { 3, 3672 }, { 4596, 137 }, { 4717, 4784 },
+    { 4764, 4583 }, { 4766, 1627 }, { 4774, 4356 }, { 4775, 4539 }, { 4776, 4747 }, { 4779, 250 },
+    { 4780, 4660 }, { 4786, 4755 }, { 3, 3717 }, { 4217, 4792 }, { 4803, 3 }, { 3, 3785 },
+    { 4805, 4102 }, { 18, 2527 }, { 264, 3767 }, { 349, 3793 }, { 511, 3512 }, { 693, 694 },
+    { 732, 733 }, { 1044, 3475 }, { 1051, 2582 }, { 1052, 2891 }, { 1054, 3580 }, { 1125, 3205 },
+    { 1126, 1127 }, { 1141, 3225 }, { 1150, 3759 }, { 1159, 4108 }, { 1163, 3229 }, { 1164, 3226 },
+    { 1171, 4111 }, { 1387, 2758 }, { 1408, 1409 }, { 2947, 4137 }, { 3089, 3489 }, { 3180, 2778 },
+    { 3346, 2634 }, { 3353, 3500 }, { 3488, 3551 }, { 3550, 3483 }, { 3565, 2983 }, { 3579, 4113 },
+    { 3597, 1003 }, { 3751, 4118 }, { 3773, 4232 }, { 3777, 4116 }, { 3786, 3481 }, { 3795, 2989 },
+    { 4119, 2993 }, { 4120, 3485 }, { 4132, 3490 }, { 4133, 3352 }, { 4138, 3210 }, { 1009, 3 },
+    { 2553, 2527 }, { 2891, 4823 }, { 3512, 4844 }, { 3554, 4809 }, { 3565, 3796 }, { 3751, 4134 },
+    { 3759, 4145 }, { 3774, 4833 }, { 3777, 4135 }, { 3786, 4820 }, { 4117, 4832 }, { 4811, 4815 },
+    { 4813, 694 }, { 4814, 4835 }, { 4816, 4817 }, { 4818, 4843 }, { 4819, 2771 }, { 4822, 4839 },
+    { 4824, 4831 }, { 4827, 2534 }, { 4828, 5 }, { 4829, 4834 }, { 4836, 4825 }, { 4837, 4808 },
+    { 4847, 4821 }, { 3, 3846 }, { 3795, 4852 }, { 4109, 4853 }, { 4845, 4855 }, { 4846, 4869 },
+    { 4850, 4867 }, { 4856, 4871 }, { 4860, 4863 }, { 4864, 4865 }, { 4866, 4870 }, { 4873, 4859 },
+    { 31, 32 }, { 37, 372 }, { 140, 257 }, { 141, 4035 }, { 209, 4086 }, { 269, 3111 },
+    { 465, 1174 }, { 561, 1177 }, { 636, 3349 }, { 639, 2140 }, { 643, 2144 }, { 647, 3138 },
+    { 652, 2151 }, { 662, 2159 }, { 672, 2116 }, { 700, 701 }, { 721, 722 }, { 837, 838 },
+    { 1064, 4026 }, { 1175, 2828 }, { 1178, 3213 }, { 1179, 3065 }, { 1797, 1798 }, { 1918, 1919 },
+    { 1937, 3782 }, { 1938, 3573 }, { 2061, 2062 }, { 2063, 2064 }, { 2065, 2066 }, { 2068, 4124 },
+    { 2078, 684 }, { 2082, 2083 }, { 2086, 2087 }, { 2088, 2089 }, { 2092, 4148 }, { 2096, 2097 },
+    { 2098, 2099 }, { 2104, 2105 }, { 2114, 3863 }, { 2118, 2119 }, { 2120, 3752 }, { 2131, 2132 },
+    { 2135, 2136 }, { 2139, 630 }, { 2145, 1867 }, { 2146, 2209 }, { 2163, 3179 }, { 2319, 3952 },
+    { 2347, 3924 }, { 2372, 4001 }, { 2527, 2067 }, { 2569, 92 }, { 2581, 208 }, { 2775, 2871 },
+    { 2888, 4223 }, { 3043, 3020 }, { 3052, 3454 }, { 3088, 3784 }, { 3195, 4739 }, { 3212, 4224 },
+    { 3283, 1139 }, { 3298, 4127 }, { 3314, 3096 }, { 3323, 4245 }, { 3381, 3661 }, { 3477, 4003 },
+    { 3585, 3976 }, { 3593, 3572 }, { 3708, 4712 }, { 3720, 3015 }, { 3760, 4265 }, { 3780, 4691 },
+    { 3821, 3592 }, { 3834, 4014 }, { 3887, 4079 }, { 3901, 1805 }, { 3920, 3753 }, { 3922, 4000 },
+    { 3923, 2324 }, { 3983, 4727 }, { 3998, 2060 }, { 3999, 3756 }, { 4041, 3701 }, { 4056, 2833 },
+    { 4078, 4166 }, { 4198, 3561 }, { 4262, 4493 }, { 4281, 2543 }, { 4309, 2143 }, { 4414, 2121 },
+    { 4488, 3915 }, { 4568, 4868 }, { 4665, 3783 }, { 4687, 3993 }, { 4777, 807 }, { 4848, 3888 },
+    { 3, 3937 }, { 4862, 4881 }, { 4875, 4884 }, { 4876, 4851 }, { 4883, 4879 }, { 37, 455 },
+    { 141, 4086 }, { 209, 4035 }, { 731, 3349 }, { 1118, 4026 }, { 1176, 4892 }, { 1937, 4806 },
+    { 1938, 4214 }, { 2092, 4149 }, { 2137, 4124 }, { 2164, 3179 }, { 2347, 4001 }, { 2372, 3924 },
+    { 2527, 4912 }, { 2569, 208 }, { 2581, 92 }, { 2775, 4080 }, { 3052, 3523 }, { 3113, 4905 },
+    { 3138, 3915 }, { 3283, 1158 }, { 3323, 4978 }, { 3381, 4003 }, { 3433, 4910 }, { 3467, 4899 },
+    { 3497, 3314 }, { 3511, 4891 }, { 3596, 4908 }, { 3636, 4949 }, { 3720, 3404 }, { 3750, 4909 },
+    { 3821, 4951 }, { 3863, 4901 }, { 3887, 4980 }, { 3920, 3778 }, { 3922, 4084 }, { 3923, 4932 },
+    { 3983, 4746 }, { 3988, 4014 }, { 3998, 4927 }, { 3999, 3781 }, { 4002, 4922 }, { 4041, 3854 },
+    { 4062, 4950 }, { 4078, 4193 }, { 4079, 4158 }, { 4147, 4914 }, { 4174, 4923 }, { 4282, 2543 },
+    { 4494, 4894 }, { 4511, 4920 }, { 4673, 2121 }, { 4785, 807 }, { 4895, 4929 }, { 4902, 3007 },
+    { 4907, 3901 }, { 4913, 4935 }, { 4917, 4918 }, { 4931, 2125 }, { 4942, 672 }, { 4948, 3894 },
+    { 4957, 3976 }, { 4959, 3888 }, { 4962, 4938 }, { 4963, 3952 }, { 4975, 4897 }, { 3, 4040 },
+    { 4982, 130 }, { 4983, 4880 }, { 3138, 4994 }, { 3467, 4925 }, { 3521, 4993 }, { 3748, 4992 },
+    { 4056, 3349 }, { 4062, 5008 }, { 4079, 4970 }, { 4157, 5031 }, { 4239, 5007 }, { 4524, 2543 },
+    { 4911, 4999 }, { 4952, 4981 }, { 4973, 5039 }, { 4991, 5004 }, { 4996, 2129 }, { 5005, 4898 },
+    { 5012, 4904 }, { 5021, 5002 }, { 5022, 2871 }, { 5033, 5010 }, { 5036, 4921 }, { 5050, 4080 },
+    { 3, 4067 }, { 4487, 5052 }, { 4155, 5061 }, { 4525, 2543 }, { 4924, 5056 }, { 5068, 4906 },
+    { 3, 4106 }, { 1939, 5077 }, { 3, 4125 }, { 5084, 5083 }, { 3, 4188 }, { 5086, 5085 },
+    { 5088, 3 }, { 4215, 5087 }, { 3, 4216 }, { 5089, 4965 }, { 140, 349 }, { 978, 979 },
+    { 984, 985 }, { 986, 987 }, { 990, 991 }, { 992, 993 }, { 2529, 1117 }, { 3344, 3487 },
+    { 3511, 3719 }, { 3804, 812 }, { 4154, 855 }, { 4826, 2532 }, { 4872, 4234 }, { 4933, 4170 },
+    { 4934, 4197 }, { 3, 4229 }, { 5089, 5025 }, { 986, 5098 }, { 2248, 5091 }, { 3345, 3487 },
+    { 3737, 3719 }, { 3808, 812 }, { 4997, 4170 }, { 4998, 4197 }, { 5094, 980 }, { 5095, 5096 },
+    { 5097, 2585 }, { 5100, 3344 }, { 1048, 3 }, { 2250, 5108 }, { 2498, 5091 }, { 3368, 3487 },
+    { 4849, 3719 }, { 5112, 3345 }, { 5118, 988 }, { 5119, 5110 }, { 3, 3594 }, { 2499, 5108 },
+    { 5111, 5122 }, { 5124, 3368 }, { 6, 370 }, { 35, 2179 }, { 37, 1481 }, { 42, 378 },
+    { 43, 437 }, { 92, 4550 }, { 95, 3965 }, { 102, 2699 }, { 105, 1632 }, { 113, 1978 },
+    { 119, 1610 }, { 124, 788 }, { 130, 910 }, { 136, 913 }, { 137, 915 }, { 141, 2741 },
+    { 144, 521 }, { 146, 1194 }, { 151, 272 }, { 179, 4017 }, { 195, 3735 }, { 209, 4501 },
+    { 214, 257 }, { 222, 4108 }, { 229, 3817 }, { 251, 1762 }, { 268, 3211 }, { 275, 3565 },
+    { 277, 1275 }, { 298, 1200 }, { 302, 4751 }, { 314, 800 }, { 350, 351 }, { 352, 353 },
+    { 354, 355 }, { 356, 357 }, { 358, 359 }, { 360, 361 }, { 362, 363 }, { 364, 2535 },
+    { 366, 367 }, { 368, 369 }, { 394, 406 }, { 396, 407 }, { 398, 408 }, { 400, 4685 },
+    { 401, 402 }, { 403, 404 }, { 409, 410 }, { 411, 412 }, { 416, 3843 }, { 417, 418 },
+    { 419, 420 }, { 426, 427 }, { 428, 429 }, { 430, 431 }, { 432, 433 }, { 434, 435 },
+    { 443, 444 }, { 449, 450 }, { 454, 2532 }, { 465, 1809 }, { 502, 4743 }, { 505, 3100 },
+    { 507, 4292 }, { 509, 4461 }, { 514, 912 }, { 518, 519 }, { 523, 917 }, { 527, 844 },
+    { 534, 921 }, { 538, 742 }, { 548, 4620 }, { 561, 1812 }, { 578, 2584 }, { 595, 4059 },
+    { 610, 3829 }, { 611, 4061 }, { 614, 2527 }, { 624, 682 }, { 640, 648 }, { 642, 643 },
+    { 647, 3654 }, { 650, 651 }, { 656, 1249 }, { 660, 3708 }, { 666, 4953 }, { 667, 668 },
+    { 670, 671 }, { 672, 673 }, { 674, 4589 }, { 685, 4752 }, { 698, 699 }, { 701, 4002 },
+    { 704, 705 }, { 708, 709 }, { 710, 711 }, { 712, 713 }, { 714, 715 }, { 716, 4174 },
+    { 718, 5018 }, { 736, 3693 }, { 737, 3714 }, { 739, 3849 }, { 740, 918 }, { 751, 1892 },
+    { 779, 3250 }, { 782, 783 }, { 789, 4264 }, { 797, 2811 }, { 801, 802 }, { 803, 804 },
+    { 811, 4173 }, { 833, 3333 }, { 841, 1648 }, { 847, 2915 }, { 861, 3105 }, { 863, 864 },
+    { 865, 866 }, { 869, 2806 }, { 870, 871 }, { 872, 2661 }, { 873, 3485 }, { 881, 4093 },
+    { 882, 3409 }, { 887, 2651 }, { 889, 3037 }, { 890, 4702 }, { 893, 4553 }, { 899, 3243 },
+    { 900, 901 }, { 902, 3322 }, { 907, 908 }, { 914, 138 }, { 919, 4441 }, { 923, 4742 },
+    { 924, 4558 }, { 940, 5052 }, { 951, 952 }, { 956, 4327 }, { 964, 3352 }, { 968, 3043 },
+    { 972, 4592 }, { 1009, 3215 }, { 1064, 4841 }, { 1102, 4724 }, { 1128, 3422 }, { 1139, 4271 },
+    { 1141, 3171 }, { 1155, 2672 }, { 1157, 2542 }, { 1158, 4810 }, { 1186, 3118 }, { 1193, 4465 },
+    { 1198, 4708 }, { 1211, 3551 }, { 1213, 2887 }, { 1214, 4097 }, { 1218, 4111 }, { 1223, 2415 },
+    { 1224, 4236 }, { 1228, 1229 }, { 1230, 5121 }, { 1232, 1233 }, { 1234, 634 }, { 1244, 1245 },
+    { 1250, 1251 }, { 1256, 256 }, { 1270, 1271 }, { 1274, 3343 }, { 1277, 3301 }, { 1282, 3556 },
+    { 1283, 1284 }, { 1286, 1287 }, { 1319, 2917 }, { 1320, 3573 }, { 1343, 3704 }, { 1354, 4361 },
+    { 1381, 3358 }, { 1414, 1415 }, { 1416, 1417 }, { 1418, 1419 }, { 1421, 1422 }, { 1423, 1424 },
+    { 1425, 1426 }, { 1427, 1428 }, { 1429, 1430 }, { 1432, 1433 }, { 1434, 1435 }, { 1438, 1439 },
+    { 1440, 1441 }, { 1442, 1443 }, { 1444, 1445 }, { 1446, 1447 }, { 1499, 2543 }, { 1523, 2562 },
+    { 1524, 1525 }, { 1526, 388 }, { 1581, 1591 }, { 1583, 1592 }, { 1585, 1593 }, { 1587, 4690 },
+    { 1588, 1589 }, { 1594, 1595 }, { 1599, 3994 }, { 1600, 1601 }, { 1606, 1607 }, { 1608, 1609 },
+    { 1611, 1612 }, { 1613, 1614 }, { 1615, 3812 }, { 1616, 1617 }, { 1619, 1620 }, { 1622, 1623 },
+    { 1625, 1626 }, { 1628, 1629 }, { 1630, 1631 }, { 1633, 1634 }, { 1635, 1636 }, { 1637, 1638 },
+    { 1639, 1640 }, { 1641, 1642 }, { 1643, 3231 }, { 1645, 1646 }, { 1649, 1650 }, { 1651, 4244 },
+    { 1728, 3459 }, { 1761, 3028 }, { 1764, 2971 }, { 1810, 2828 }, { 1813, 3064 }, { 1814, 3065 },
+    { 1815, 3805 }, { 1816, 3214 }, { 1842, 1843 }, { 1844, 1845 }, { 1847, 1848 }, { 1849, 1850 },
+    { 1882, 4758 }, { 1912, 4695 }, { 1914, 4771 }, { 1920, 3257 }, { 1921, 3169 }, { 1924, 4063 },
+    { 1927, 4778 }, { 1937, 4450 }, { 1938, 3469 }, { 1963, 4118 }, { 1968, 2755 }, { 2017, 4116 },
+    { 2024, 3233 }, { 2035, 3288 }, { 2042, 2043 }, { 2071, 2072 }, { 2073, 2200 }, { 2079, 2206 },
+    { 2080, 2424 }, { 2084, 2085 }, { 2090, 2091 }, { 2106, 2107 }, { 2108, 2109 }, { 2110, 2111 },
+    { 2112, 2113 }, { 2122, 2682 }, { 2123, 2124 }, { 2125, 3752 }, { 2127, 2128 }, { 2133, 2134 },
+    { 2138, 4663 }, { 2141, 2142 }, { 2152, 2210 }, { 2155, 2211 }, { 2166, 4571 }, { 2170, 2399 },
+    { 2173, 2240 }, { 2176, 2177 }, { 2180, 3009 }, { 2182, 3312 }, { 2184, 4544 }, { 2188, 3966 },
+    { 2189, 3475 }, { 2190, 2582 }, { 2194, 2568 }, { 2195, 2882 }, { 2199, 2925 }, { 2214, 3450 },
+    { 2217, 4675 }, { 2220, 4460 }, { 2230, 3542 }, { 2232, 2233 }, { 2234, 4496 }, { 2235, 2941 },
+    { 2236, 4260 }, { 2239, 4765 }, { 2255, 2256 }, { 2261, 2302 }, { 2264, 2265 }, { 2266, 2267 },
+    { 2269, 2270 }, { 2276, 2277 }, { 2285, 4783 }, { 2292, 2293 }, { 2295, 2296 }, { 2300, 3882 },
+    { 2303, 4521 }, { 2307, 4971 }, { 2315, 4432 }, { 2319, 4452 }, { 2333, 2393 }, { 2337, 3331 },
+    { 2342, 2570 }, { 2390, 2646 }, { 2392, 4422 }, { 2395, 4318 }, { 2396, 3684 }, { 2397, 4020 },
+    { 2398, 3379 }, { 2400, 2839 }, { 2401, 4043 }, { 2403, 2404 }, { 2406, 2407 }, { 2409, 3788 },
+    { 2411, 2412 }, { 2417, 2418 }, { 2419, 2420 }, { 2435, 2436 }, { 2440, 2441 }, { 2442, 2443 },
+    { 2444, 2445 }, { 2446, 2447 }, { 2465, 2466 }, { 2467, 2468 }, { 2469, 2470 }, { 2471, 2472 },
+    { 2473, 2474 }, { 2475, 2476 }, { 2502, 2503 }, { 2507, 2508 }, { 2509, 2510 }, { 2515, 1340 },
+    { 2533, 4382 }, { 2572, 3187 }, { 2591, 3798 }, { 2625, 1220 }, { 2634, 4066 }, { 2692, 4248 },
+    { 2702, 4380 }, { 2731, 4543 }, { 2743, 4626 }, { 2745, 4679 }, { 2754, 3006 }, { 2777, 3802 },
+    { 2785, 1285 }, { 2821, 2402 }, { 2829, 4223 }, { 2853, 2196 }, { 2863, 4667 }, { 2864, 4546 },
+    { 2871, 4407 }, { 2914, 3914 }, { 2947, 3757 }, { 2975, 3955 }, { 3019, 2326 }, { 3026, 2814 },
+    { 3048, 3706 }, { 3052, 3660 }, { 3070, 4613 }, { 3095, 4794 }, { 3099, 3616 }, { 3104, 4095 },
+    { 3130, 2590 }, { 3161, 1380 }, { 3172, 2325 }, { 3175, 3554 }, { 3204, 3212 }, { 3251, 4723 },
+    { 3285, 3563 }, { 3287, 3628 }, { 3327, 4232 }, { 3328, 4697 }, { 3335, 3769 }, { 3338, 4545 },
+    { 3344, 3738 }, { 3351, 3859 }, { 3367, 4113 }, { 3410, 3020 }, { 3412, 4637 }, { 3419, 3582 },
+    { 3432, 4890 }, { 3435, 2983 }, { 3438, 4562 }, { 3448, 1276 }, { 3467, 2129 }, { 3470, 201 },
+    { 3482, 4733 }, { 3486, 3638 }, { 3487, 3637 }, { 3511, 4203 }, { 3512, 4491 }, { 3545, 4874 },
+    { 3549, 4138 }, { 3550, 2676 }, { 3557, 4526 }, { 3559, 4648 }, { 3570, 2410 }, { 3613, 4246 },
+    { 3615, 4034 }, { 3631, 4307 }, { 3632, 4641 }, { 3645, 3247 }, { 3657, 4096 }, { 3663, 4212 },
+    { 3669, 4738 }, { 3670, 4807 }, { 3689, 3921 }, { 3695, 4033 }, { 3727, 4129 }, { 3760, 4472 },
+    { 3773, 3796 }, { 3792, 4117 }, { 3814, 4060 }, { 3834, 4616 }, { 3869, 2946 }, { 3897, 1925 },
+    { 3904, 3949 }, { 3908, 4718 }, { 3927, 91 }, { 3934, 4768 }, { 3938, 909 }, { 3943, 877 },
+    { 3946, 4579 }, { 3954, 4224 }, { 3973, 4744 }, { 3997, 4077 }, { 4005, 4527 }, { 4018, 3648 },
+    { 4036, 4145 }, { 4048, 4523 }, { 4049, 4130 }, { 4065, 3690 }, { 4072, 3055 }, { 4081, 4730 },
+    { 4119, 3159 }, { 4137, 4486 }, { 4144, 3050 }, { 4147, 680 }, { 4154, 1759 }, { 4155, 4848 },
+    { 4214, 4510 }, { 4251, 1926 }, { 4297, 4047 }, { 4315, 773 }, { 4326, 3969 }, { 4350, 1412 },
+    { 4363, 4812 }, { 4408, 2324 }, { 4409, 4394 }, { 4420, 3932 }, { 4424, 4585 }, { 4426, 3692 },
+    { 4433, 3878 }, { 4440, 1209 }, { 4442, 613 }, { 4448, 5016 }, { 4451, 5046 }, { 4473, 4189 },
+    { 4475, 904 }, { 4480, 4805 }, { 4492, 3544 }, { 4497, 4737 }, { 4505, 3096 }, { 4508, 3383 },
+    { 4541, 4476 }, { 4569, 2911 }, { 4576, 3894 }, { 4581, 4392 }, { 4584, 4428 }, { 4588, 3534 },
+    { 4591, 3350 }, { 4594, 4586 }, { 4599, 4379 }, { 4600, 4711 }, { 4611, 4769 }, { 4623, 5087 },
+    { 4647, 1154 }, { 4664, 4916 }, { 4669, 2262 }, { 4670, 2512 }, { 4678, 4954 }, { 4686, 4027 },
+    { 4692, 5045 }, { 4696, 5044 }, { 4698, 2279 }, { 4719, 5123 }, { 4728, 3879 }, { 4732, 552 },
+    { 4734, 4796 }, { 4749, 3940 }, { 4753, 5103 }, { 4754, 4787 }, { 4761, 2514 }, { 4763, 5069 },
+    { 4770, 140 }, { 4781, 3691 }, { 4793, 3930 }, { 4800, 2643 }, { 4801, 1915 }, { 4802, 3740 },
+    { 4804, 4706 }, { 4830, 4947 }, { 4900, 3138 }, { 4919, 5075 }, { 4955, 3960 }, { 4969, 5059 },
+    { 4985, 4485 }, { 5009, 3384 }, { 5029, 3739 }, { 5030, 4968 }, { 5041, 345 }, { 5051, 4503 },
+    { 5062, 3561 }, { 5107, 4551 }, { 3, 4469 }, { 6, 5324 }, { 35, 2193 }, { 37, 1671 },
+    { 42, 1239 }, { 43, 5191 }, { 95, 4461 }, { 119, 2178 }, { 124, 5533 }, { 130, 4459 },
+    { 137, 1560 }, { 141, 4501 }, { 208, 4550 }, { 209, 2741 }, { 214, 349 }, { 298, 5289 },
+    { 314, 5248 }, { 350, 1420 }, { 352, 5315 }, { 360, 5319 }, { 364, 5478 }, { 370, 1498 },
+    { 394, 414 }, { 396, 415 }, { 398, 424 }, { 400, 4690 }, { 405, 5175 }, { 427, 5356 },
+    { 429, 439 }, { 431, 440 }, { 433, 441 }, { 435, 442 }, { 436, 5137 }, { 527, 5267 },
+    { 547, 4743 }, { 578, 5567 }, { 615, 5129 }, { 647, 3811 }, { 648, 692 }, { 650, 1869 },
+    { 660, 4896 }, { 728, 4589 }, { 740, 4054 }, { 742, 4558 }, { 751, 5373 }, { 797, 2920 },
+    { 804, 2916 }, { 865, 1978 }, { 882, 5563 }, { 887, 3655 }, { 892, 3100 }, { 894, 4292 },
+    { 895, 3037 }, { 896, 4702 }, { 898, 4553 }, { 911, 5199 }, { 916, 5201 }, { 952, 4708 },
+    { 964, 5528 }, { 968, 3410 }, { 1141, 3648 }, { 1157, 2771 }, { 1158, 4271 }, { 1219, 2584 },
+    { 1221, 2527 }, { 1275, 3796 }, { 1284, 3942 }, { 1286, 5377 }, { 1320, 3782 }, { 1382, 2672 },
+    { 1383, 4361 }, { 1422, 5347 }, { 1431, 5172 }, { 1500, 2543 }, { 1581, 1597 }, { 1583, 1598 },
+    { 1585, 1605 }, { 1587, 4685 }, { 1590, 5331 }, { 1618, 3812 }, { 1621, 2532 }, { 1626, 1921 },
+    { 1647, 5247 }, { 1761, 4571 }, { 1811, 5206 }, { 1817, 3118 }, { 1882, 5650 }, { 1938, 3528 },
+    { 1963, 4134 }, { 2017, 4135 }, { 2024, 3964 }, { 2042, 2240 }, { 2043, 5452 }, { 2126, 2682 },
+    { 2173, 5558 }, { 2176, 3966 }, { 2182, 3324 }, { 2188, 2177 }, { 2214, 4019 }, { 2220, 4765 },
+    { 2229, 4675 }, { 2231, 5198 }, { 2234, 3450 }, { 2235, 4059 }, { 2236, 4518 }, { 2239, 4460 },
+    { 2265, 5470 }, { 2287, 5121 }, { 2301, 5428 }, { 2336, 3028 }, { 2343, 5142 }, { 2375, 5139 },
+    { 2392, 5441 }, { 2405, 4318 }, { 2533, 4545 }, { 2562, 4730 }, { 2582, 5606 }, { 2634, 4104 },
+    { 2663, 5365 }, { 2689, 272 }, { 2699, 5445 }, { 2702, 4543 }, { 2731, 4380 }, { 2777, 5572 },
+    { 2826, 5254 }, { 2853, 5411 }, { 2871, 5588 }, { 2887, 5640 }, { 2947, 4427 }, { 2976, 2821 },
+    { 2995, 5476 }, { 3019, 3689 }, { 3052, 3691 }, { 3057, 5305 }, { 3099, 4523 }, { 3104, 4737 },
+    { 3106, 5256 }, { 3113, 5363 }, { 3129, 972 }, { 3130, 5482 }, { 3172, 5258 }, { 3177, 5443 },
+    { 3178, 5281 }, { 3187, 5556 }, { 3215, 3520 }, { 3277, 5449 }, { 3286, 5424 }, { 3322, 4686 },
+    { 3335, 3757 }, { 3338, 4382 }, { 3345, 3738 }, { 3373, 4626 }, { 3380, 5406 }, { 3384, 2230 },
+    { 3386, 5484 }, { 3422, 5532 }, { 3427, 5379 }, { 3433, 5308 }, { 3448, 4749 }, { 3467, 5398 },
+    { 3486, 5513 }, { 3518, 5241 }, { 3548, 4432 }, { 3577, 3288 }, { 3603, 5271 }, { 3613, 4943 },
+    { 3623, 5234 }, { 3627, 4441 }, { 3637, 5529 }, { 3638, 5153 }, { 3645, 5389 }, { 3657, 4128 },
+    { 3663, 4768 }, { 3664, 5500 }, { 3680, 5293 }, { 3694, 4679 }, { 3706, 2977 }, { 3708, 5652 },
+    { 3721, 3798 }, { 3737, 4203 }, { 3773, 4762 }, { 3780, 4472 }, { 3801, 3485 }, { 3843, 5179 },
+    { 3858, 5160 }, { 3860, 5265 }, { 3869, 4944 }, { 3870, 3212 }, { 3892, 5376 }, { 3906, 2676 },
+    { 3934, 5194 }, { 3943, 888 }, { 3949, 5418 }, { 3954, 4644 }, { 3972, 5516 }, { 3988, 4616 },
+    { 3992, 5374 }, { 3994, 5335 }, { 4000, 3070 }, { 4048, 3616 }, { 4073, 5384 }, { 4084, 5499 },
+    { 4089, 4130 }, { 4090, 4232 }, { 4107, 5459 }, { 4109, 5302 }, { 4132, 5569 }, { 4133, 5273 },
+    { 4144, 3097 }, { 4148, 5225 }, { 4149, 5227 }, { 4157, 4848 }, { 4166, 5238 }, { 4187, 5483 },
+    { 4248, 5322 }, { 4251, 4794 }, { 4255, 4060 }, { 4264, 3385 }, { 4297, 4885 }, { 4315, 1741 },
+    { 4326, 4612 }, { 4327, 4773 }, { 4363, 4861 }, { 4399, 5427 }, { 4408, 5440 }, { 4420, 4422 },
+    { 4421, 5204 }, { 4424, 4705 }, { 4426, 5488 }, { 4433, 5630 }, { 4440, 5286 }, { 4442, 4303 },
+    { 4448, 5058 }, { 4450, 4031 }, { 4451, 5063 }, { 4452, 4613 }, { 4465, 4120 }, { 4475, 5251 },
+    { 4476, 5566 }, { 4480, 4807 }, { 4486, 5287 }, { 4492, 5447 }, { 4499, 4496 }, { 4503, 5219 },
+    { 4521, 2262 }, { 4540, 5479 }, { 4541, 5486 }, { 4559, 3692 }, { 4562, 5081 }, { 4569, 4020 },
+    { 4576, 3993 }, { 4591, 3484 }, { 4592, 5303 }, { 4594, 4707 }, { 4600, 4581 }, { 4630, 4189 },
+    { 4637, 5197 }, { 4645, 5252 }, { 4647, 5278 }, { 4662, 4697 }, { 4664, 4926 }, { 4669, 5434 },
+    { 4670, 5432 }, { 4676, 2745 }, { 4681, 4769 }, { 4683, 5304 }, { 4692, 5221 }, { 4698, 2513 },
+    { 4709, 5608 }, { 4710, 5426 }, { 4719, 5131 }, { 4724, 5 }, { 4728, 4742 }, { 4741, 2754 },
+    { 4753, 5584 }, { 4754, 4795 }, { 4761, 5433 }, { 4767, 4711 }, { 4771, 5224 }, { 4772, 5385 },
+    { 4778, 4802 }, { 4781, 3660 }, { 4783, 5472 }, { 4791, 5334 }, { 4792, 4033 }, { 4800, 5536 },
+    { 4801, 5372 }, { 4956, 5504 }, { 4979, 5564 }, { 5027, 5392 }, { 5035, 5402 }, { 5038, 5508 },
+    { 5043, 5391 }, { 5048, 3739 }, { 5053, 4485 }, { 5115, 4551 }, { 5130, 2500 }, { 5133, 371 },
+    { 5134, 5409 }, { 5140, 5412 }, { 5141, 5350 }, { 5143, 5341 }, { 5144, 3020 }, { 5146, 5266 },
+    { 5147, 5149 }, { 5151, 5359 }, { 5152, 5268 }, { 5157, 5275 }, { 5158, 3659 }, { 5164, 5243 },
+    { 5165, 5166 }, { 5167, 5168 }, { 5169, 5170 }, { 5173, 5174 }, { 5176, 5177 }, { 5178, 4790 },
+    { 5181, 5182 }, { 5183, 5184 }, { 5185, 421 }, { 5186, 5187 }, { 5188, 5189 }, { 5195, 5196 },
+    { 5207, 32 }, { 5209, 5210 }, { 5215, 5220 }, { 5217, 5299 }, { 5218, 5070 }, { 5222, 5223 },
+    { 5228, 5229 }, { 5230, 5231 }, { 5232, 5233 }, { 5239, 5240 }, { 5242, 798 }, { 5244, 3341 },
+    { 5246, 5040 }, { 5257, 4579 }, { 5263, 5264 }, { 5272, 4092 }, { 5279, 5551 }, { 5280, 5515 },
+    { 5282, 5276 }, { 5288, 3522 }, { 5290, 5517 }, { 5294, 5295 }, { 5296, 5297 }, { 5313, 5314 },
+    { 5316, 5317 }, { 5320, 5321 }, { 5325, 5326 }, { 5329, 5330 }, { 5332, 5333 }, { 5336, 1596 },
+    { 5337, 5338 }, { 5339, 5340 }, { 5342, 5343 }, { 5346, 1624 }, { 5348, 5349 }, { 5351, 5352 },
+    { 5353, 5354 }, { 5355, 1644 }, { 5357, 5358 }, { 5360, 3538 }, { 5367, 5368 }, { 5369, 5370 },
+    { 5371, 4193 }, { 5381, 3545 }, { 5383, 5511 }, { 5387, 4069 }, { 5388, 5492 }, { 5393, 5394 },
+    { 5395, 5074 }, { 5399, 5525 }, { 5403, 5404 }, { 5405, 4046 }, { 5407, 5512 }, { 5413, 5522 },
+    { 5414, 2191 }, { 5415, 5417 }, { 5420, 5632 }, { 5422, 5590 }, { 5429, 5430 }, { 5431, 2271 },
+    { 5435, 980 }, { 5437, 2304 }, { 5446, 4874 }, { 5450, 5451 }, { 5454, 2328 }, { 5456, 5457 },
+    { 5460, 5461 }, { 5462, 3612 }, { 5463, 5464 }, { 5465, 5466 }, { 5467, 5468 }, { 5469, 2504 },
+    { 5471, 2511 }, { 5485, 5161 }, { 5489, 4260 }, { 5496, 5475 }, { 5506, 1210 }, { 5510, 5269 },
+    { 5519, 3413 }, { 5523, 4977 }, { 5539, 3224 }, { 5541, 3806 }, { 5549, 3009 }, { 5552, 5576 },
+    { 5557, 5601 }, { 5561, 5145 }, { 5575, 5283 }, { 5580, 4198 }, { 5583, 4526 }, { 5585, 5270 },
+    { 5593, 5309 }, { 5599, 5208 }, { 5605, 4751 }, { 5618, 5390 }, { 5620, 2277 }, { 5639, 4695 },
+    { 5644, 5055 }, { 5646, 4752 }, { 3, 4606 }, { 6, 6004 }, { 42, 1480 }, { 43, 5192 },
+    { 119, 2192 }, { 394, 422 }, { 396, 423 }, { 398, 5972 }, { 413, 5677 }, { 429, 445 },
+    { 431, 446 }, { 433, 447 }, { 435, 448 }, { 438, 5683 }, { 527, 5361 }, { 850, 5701 },
+    { 897, 3100 }, { 1275, 4762 }, { 1320, 4806 }, { 1413, 2527 }, { 1501, 2543 }, { 1581, 1603 },
+    { 1583, 1604 }, { 1585, 6007 }, { 1831, 5129 }, { 1858, 2532 }, { 1921, 6067 }, { 1938, 3782 },
+    { 1978, 4059 }, { 2180, 5664 }, { 2213, 5661 }, { 2336, 5810 }, { 2374, 2672 }, { 2506, 5761 },
+    { 2528, 5676 }, { 2529, 887 }, { 2634, 4459 }, { 2699, 5750 }, { 3019, 4397 }, { 3224, 5662 },
+    { 3335, 4427 }, { 3368, 3738 }, { 3373, 5150 }, { 3430, 5742 }, { 3548, 5778 }, { 3694, 6052 },
+    { 3750, 5723 }, { 3812, 6009 }, { 3831, 5714 }, { 3843, 5971 }, { 3949, 5844 }, { 3954, 5629 },
+    { 3956, 5698 }, { 3966, 6059 }, { 3968, 5790 }, { 3994, 6006 }, { 4122, 5697 }, { 4144, 3135 },
+    { 4215, 5655 }, { 4232, 5796 }, { 4255, 5802 }, { 4399, 6048 }, { 4407, 5853 }, { 4421, 5565 },
+    { 4499, 5494 }, { 4528, 3322 }, { 4540, 5804 }, { 4559, 5780 }, { 4588, 3099 }, { 4645, 5904 },
+    { 4662, 4718 }, { 4667, 4518 }, { 4676, 2754 }, { 4683, 5835 }, { 4686, 5813 }, { 4710, 5754 },
+    { 4741, 2745 }, { 4758, 5867 }, { 4770, 214 }, { 4772, 5749 }, { 4788, 5713 }, { 4790, 5838 },
+    { 4791, 5852 }, { 4793, 4189 }, { 4798, 3660 }, { 5057, 3384 }, { 5067, 5832 }, { 5156, 5858 },
+    { 5159, 5913 }, { 5162, 5782 }, { 5171, 5675 }, { 5180, 5681 }, { 5190, 5687 }, { 5237, 5688 },
+    { 5250, 5892 }, { 5253, 5779 }, { 5284, 5805 }, { 5301, 4612 }, { 5306, 5935 }, { 5318, 5674 },
+    { 5323, 5656 }, { 5344, 5734 }, { 5345, 5735 }, { 5366, 5740 }, { 5375, 5798 }, { 5397, 5814 },
+    { 5423, 5758 }, { 5425, 4020 }, { 5436, 5763 }, { 5453, 5880 }, { 5474, 5788 }, { 5491, 5856 },
+    { 5524, 5907 }, { 5526, 5957 }, { 5531, 3485 }, { 5534, 5992 }, { 5546, 5821 }, { 5553, 5884 },
+    { 5582, 5736 }, { 5594, 5891 }, { 5600, 5833 }, { 5617, 5926 }, { 5622, 5753 }, { 5626, 5951 },
+    { 5627, 5978 }, { 5633, 5937 }, { 5637, 5961 }, { 5663, 6060 }, { 5665, 388 }, { 5670, 5997 },
+    { 5672, 5673 }, { 5679, 5970 }, { 5680, 5974 }, { 5682, 5737 }, { 5684, 5685 }, { 5686, 5660 },
+    { 5689, 6055 }, { 5691, 4303 }, { 5704, 5716 }, { 5710, 5958 }, { 5718, 6063 }, { 5721, 3704 },
+    { 5722, 4105 }, { 5726, 1627 }, { 5727, 6002 }, { 5729, 5730 }, { 5731, 5732 }, { 5733, 6005 },
+    { 5738, 3944 }, { 5739, 5792 }, { 5745, 4874 }, { 5746, 5914 }, { 5747, 5163 }, { 5757, 5801 },
+    { 5760, 6029 }, { 5762, 4782 }, { 5764, 5442 }, { 5765, 5771 }, { 5767, 2394 }, { 5772, 5236 },
+    { 5775, 5896 }, { 5781, 5890 }, { 5786, 5439 }, { 5793, 5712 }, { 5806, 3154 }, { 5807, 6040 },
+    { 5815, 5895 }, { 5816, 3306 }, { 5819, 5784 }, { 5829, 3383 }, { 5840, 6062 }, { 5845, 5362 },
+    { 5847, 6051 }, { 5849, 4773 }, { 5859, 6043 }, { 5860, 5720 }, { 5862, 5824 }, { 5864, 5643 },
+    { 5866, 4158 }, { 5868, 4807 }, { 5878, 2257 }, { 5881, 4744 }, { 5883, 4544 }, { 5885, 4491 },
+    { 5915, 5400 }, { 5916, 5899 }, { 5923, 5378 }, { 5925, 2252 }, { 5927, 5518 }, { 5938, 6008 },
+    { 5940, 3513 }, { 5943, 5848 }, { 5944, 6024 }, { 5946, 4796 }, { 5954, 6031 }, { 5955, 6012 },
+    { 5959, 5711 }, { 5962, 5876 }, { 5964, 5988 }, { 5965, 5966 }, { 5968, 5952 }, { 5976, 5911 },
+    { 5979, 5921 }, { 5980, 5659 }, { 5981, 5898 }, { 5983, 5984 }, { 5985, 5623 }, { 5986, 3395 },
+    { 5994, 3344 }, { 6003, 1448 }, { 6013, 6014 }, { 6019, 5699 }, { 6021, 5897 }, { 6026, 3752 },
+    { 6027, 3612 }, { 6042, 2421 }, { 6045, 6046 }, { 6061, 5477 }, { 3, 4640 }, { 42, 1515 },
+    { 429, 451 }, { 431, 452 }, { 433, 453 }, { 435, 5193 }, { 527, 5416 }, { 1320, 5581 },
+    { 1502, 2543 }, { 1602, 6096 }, { 1938, 4806 }, { 2122, 2532 }, { 2336, 6020 }, { 2408, 2527 },
+    { 3160, 6089 }, { 3748, 6093 }, { 3750, 6102 }, { 4428, 6075 }, { 4528, 4060 }, { 4623, 5655 },
+    { 4686, 6247 }, { 4762, 6068 }, { 4788, 6241 }, { 4798, 3691 }, { 5249, 3322 }, { 5328, 6076 },
+    { 5574, 6157 }, { 5625, 1275 }, { 5657, 6104 }, { 5671, 6090 }, { 5678, 6082 }, { 5702, 6144 },
+    { 5717, 6116 }, { 5759, 6111 }, { 5770, 6156 }, { 5773, 6178 }, { 5826, 6234 }, { 5843, 6179 },
+    { 5851, 6101 }, { 5869, 6175 }, { 5871, 6149 }, { 5901, 6227 }, { 5912, 6170 }, { 5920, 6092 },
+    { 5922, 1921 }, { 5924, 6226 }, { 5931, 6230 }, { 5934, 6145 }, { 5945, 6161 }, { 5956, 6122 },
+    { 5967, 6165 }, { 5969, 6124 }, { 5973, 6080 }, { 5975, 6167 }, { 5993, 6194 }, { 5995, 6213 },
+    { 5996, 6204 }, { 6010, 6218 }, { 6011, 6270 }, { 6028, 6128 }, { 6030, 6269 }, { 6034, 6181 },
+    { 6039, 6235 }, { 6050, 6238 }, { 6053, 6202 }, { 6081, 6206 }, { 6084, 6085 }, { 6086, 6087 },
+    { 6088, 6209 }, { 6094, 5312 }, { 6097, 6221 }, { 6099, 3254 }, { 6103, 5497 }, { 6105, 6197 },
+    { 6106, 6125 }, { 6112, 6114 }, { 6117, 5715 }, { 6123, 3763 }, { 6130, 6220 }, { 6134, 6232 },
+    { 6135, 5543 }, { 6139, 5831 }, { 6148, 6258 }, { 6150, 5930 }, { 6152, 5933 }, { 6155, 6163 },
+    { 6171, 3345 }, { 6173, 5527 }, { 6174, 6219 }, { 6176, 6177 }, { 6183, 6038 }, { 6184, 6228 },
+    { 6185, 6190 }, { 6187, 5837 }, { 6191, 5235 }, { 6193, 6243 }, { 6201, 3673 }, { 6205, 6001 },
+    { 6208, 6015 }, { 6224, 5364 }, { 6229, 4787 }, { 6240, 5893 }, { 6245, 6214 }, { 6249, 6044 },
+    { 6251, 6196 }, { 6266, 6126 }, { 6267, 6025 }, { 6271, 6168 }, { 6277, 43 }, { 6291, 6047 },
+    { 3, 4684 }, { 1503, 2543 }, { 1514, 6294 }, { 1938, 5548 }, { 2130, 2532 }, { 2194, 6299 },
+    { 2414, 2527 }, { 3521, 6300 }, { 3748, 6303 }, { 4762, 6189 }, { 5202, 527 }, { 5609, 6075 },
+    { 5766, 6313 }, { 5886, 6293 }, { 5991, 6314 }, { 6078, 6295 }, { 6079, 6321 }, { 6083, 6323 },
+    { 6098, 6302 }, { 6162, 6329 }, { 6166, 6344 }, { 6169, 6335 }, { 6199, 6370 }, { 6207, 6346 },
+    { 6210, 6359 }, { 6222, 6371 }, { 6223, 6368 }, { 6225, 6374 }, { 6231, 6372 }, { 6250, 6386 },
+    { 6264, 6342 }, { 6285, 6391 }, { 6287, 6365 }, { 6296, 6297 }, { 6306, 2327 }, { 6315, 6164 },
+    { 6325, 3368 }, { 6330, 6216 }, { 6332, 6284 }, { 6336, 6385 }, { 6338, 4795 }, { 6341, 6279 },
+    { 6343, 6275 }, { 6345, 6358 }, { 6347, 3943 }, { 6349, 5291 }, { 6354, 6326 }, { 6355, 5448 },
+    { 6356, 6380 }, { 6366, 6146 }, { 6367, 6324 }, { 6382, 6350 }, { 6384, 6182 }, { 6388, 6217 },
+    { 3, 4729 }, { 4629, 6403 }, { 1504, 2543 }, { 1938, 5888 }, { 2527, 2413 }, { 3639, 6406 },
+    { 3870, 2532 }, { 5839, 6412 }, { 6212, 6293 }, { 6319, 6428 }, { 6327, 6423 }, { 6351, 6434 },
+    { 6353, 6419 }, { 6357, 6448 }, { 6360, 6418 }, { 6361, 6427 }, { 6363, 6433 }, { 6378, 6451 },
+    { 6409, 5292 }, { 6415, 3052 }, { 6417, 6395 }, { 6420, 6446 }, { 6424, 5255 }, { 6429, 5953 },
+    { 6436, 6298 }, { 3, 5078 }, { 1505, 2543 }, { 1938, 5939 }, { 4392, 6460 }, { 4976, 2532 },
+    { 4995, 6457 }, { 5455, 6461 }, { 5578, 2527 }, { 6421, 6473 }, { 6426, 6472 }, { 6467, 6478 },
+    { 6471, 6481 }, { 3144, 3 }, { 1506, 2543 }, { 3642, 6484 }, { 4981, 6482 }, { 5032, 6457 },
+    { 6466, 6490 }, { 6491, 6493 }, { 4447, 3 }, { 1507, 2543 }, { 5066, 6482 }, { 6492, 6500 },
+    { 6494, 5875 }, { 6499, 6454 }, { 4661, 3 }, { 1508, 2543 }, { 6494, 6172 }, { 6501, 4350 },
+    { 3386, 3 }, { 1509, 2543 }, { 6501, 5586 }, { 6507, 6159 }, { 3, 4915 }, { 6511, 5125 },
+    { 1510, 2543 }, { 6507, 6316 }, { 994, 4244 }, { 1116, 3205 }, { 1118, 4841 }, { 1139, 4810 },
+    { 1806, 1807 }, { 2093, 2101 }, { 2527, 5117 }, { 3099, 4049 }, { 3126, 3739 }, { 3161, 3886 },
+    { 3477, 5099 }, { 3534, 4089 }, { 3637, 3738 }, { 3663, 4804 }, { 3761, 140 }, { 4011, 4961 },
+    { 4212, 4706 }, { 4233, 3803 }, { 4234, 5019 }, { 4495, 3015 }, { 4505, 3135 }, { 4565, 4964 },
+    { 4617, 3404 }, { 4700, 5023 }, { 4830, 4009 }, { 4903, 5120 }, { 4941, 5017 }, { 4958, 4966 },
+    { 4960, 1808 }, { 4990, 5126 }, { 5003, 5047 }, { 5024, 5026 }, { 5049, 5072 }, { 5073, 5076 },
+    { 5079, 3050 }, { 5105, 5060 }, { 5651, 1802 }, { 3, 4928 }, { 1511, 2543 }, { 4663, 6515 },
+    { 2100, 6524 }, { 3099, 4089 }, { 3534, 4049 }, { 4011, 4966 }, { 4233, 3807 }, { 4495, 3404 },
+    { 4565, 5017 }, { 4617, 3015 }, { 4700, 5047 }, { 4888, 6526 }, { 4903, 5132 }, { 4941, 4964 },
+    { 4958, 5020 }, { 4961, 6534 }, { 4985, 3761 }, { 4988, 6530 }, { 4990, 5823 }, { 5003, 5023 },
+    { 5049, 5076 }, { 5053, 6533 }, { 5072, 3607 }, { 5079, 3097 }, { 5128, 6519 }, { 6516, 5019 },
+    { 6520, 6529 }, { 6522, 6531 }, { 6523, 6547 }, { 6540, 3298 }, { 6545, 4127 }, { 6551, 3601 },
+    { 6552, 3600 }, { 3, 4939 }, { 1512, 2543 }, { 5401, 6556 }, { 4011, 5020 }, { 4888, 6561 },
+    { 4988, 6560 }, { 5024, 6572 }, { 5073, 6579 }, { 6542, 3298 }, { 6546, 6562 }, { 6549, 4127 },
+    { 6559, 2095 }, { 6568, 4180 }, { 6570, 4946 }, { 6574, 4200 }, { 6577, 3608 }, { 6583, 6527 },
+    { 6584, 3637 }, { 3, 5011 }, { 5071, 6590 }, { 1513, 2543 }, { 4011, 5026 }, { 6571, 6593 },
+    { 6576, 4946 }, { 6594, 4200 }, { 6595, 4180 }, { 3, 5013 }, { 1516, 2543 }, { 6550, 6611 },
+    { 3, 5042 }, { 6616, 6608 }, { 1517, 2543 }, { 3, 5065 }, { 1518, 2543 }, { 6414, 6620 },
+    { 3, 5082 }, { 5092, 6622 }, { 1519, 2543 }, { 5109, 3 }, { 6609, 6625 }, { 6626, 6619 },
+    { 1520, 2543 }, { 6630, 3 }, { 1521, 2543 }, { 6628, 6487 }, { 3, 2516 }, { 1522, 2543 },
+    { 6632, 6498 }, { 3, 2253 }, { 3, 2291 }, { 6262, 6638 }, { 3, 2501 }, { 3, 3122 },
+    { 6198, 6641 }, { 3, 3643 }, { 3, 3895 }, { 6475, 6644 }, { 3, 4497 }, { 6364, 6645 },
+    { 3, 4527 }, { 3, 4782 }, { 5977, 6649 }, { 3, 5211 }, { 6200, 6650 }, { 3, 5487 },
+    { 5595, 6652 }, { 3, 5535 }, { 6246, 6654 }, { 3, 5537 }, { 5873, 6656 }, { 3, 5602 },
+    { 6041, 6658 }, { 3, 5604 }, { 3, 5611 }, { 3, 5619 }, { 6509, 6663 }, { 3, 5719 },
+    { 3, 5906 }, { 5785, 6666 }, { 3, 5917 }, { 6505, 6667 }, { 3, 5941 }, { 6036, 6669 },
+    { 3, 6000 }, { 3, 6057 }, { 6362, 6673 }, { 3, 6066 }, { 6016, 6674 }, { 3, 6071 },
+    { 3, 6072 }, { 6049, 6678 }, { 3, 6129 }, { 3, 6244 }, { 6676, 6681 }, { 3, 6248 },
+    { 1222, 6682 }, { 3, 6272 }, { 6140, 6684 }, { 3, 6292 }, { 6311, 6686 }, { 3, 6339 },
+    { 6305, 6688 }, { 3, 6381 }, { 6320, 6690 }, { 3, 6392 }, { 6390, 6692 }, { 3, 6437 },
+    { 6657, 6694 }, { 3, 6445 }, { 5495, 6696 }, { 3, 6449 }, { 6274, 6698 }, { 3, 6455 },
+    { 5756, 6700 }, { 3, 6468 }, { 5768, 6702 }, { 3, 6479 }, { 6506, 6704 }, { 3, 6488 },
+    { 6317, 6706 }, { 3, 6489 }, { 6661, 6708 }, { 3, 6640 }, { 677, 6710 }, { 3, 6643 },
+    { 4397, 6712 }, { 3, 6646 }, { 6113, 6714 }, { 3, 6653 }, { 6711, 6716 }, { 3, 6675 },
+    { 6337, 6718 }, { 3, 6719 }, { 6513, 6720 }, { 3705, 3 }, { 6699, 6722 }, { 4641, 3 },
+    { 6290, 3 },
 };
 
 static const uint16_t symbols[] = {
-    5439, 4442, 4685, 3011, 3658, 97, 5247, 6250, 5199, 5439, 4371, 6180, 3038, 3658,
-    209, 5247, 6240, 5468, 5439, 4442, 6204, 2976, 3658, 215, 5532, 6238, 5199, 5439,
-    4371, 4685, 3010, 3658, 220, 5532, 6251, 5468, 5413, 5236, 3011, 4047, 229, 4475,
-    4037, 5228, 4236, 3968, 5222, 6152, 5413, 4407, 6205, 3038, 4047, 352, 4475, 4529,
-    5228, 4372, 3968, 5511, 6192, 5413, 4407, 6178, 2976, 4047, 355, 4475, 4268, 5753,
-    4236, 3946, 5222, 6224, 5413, 5236, 3010, 4047, 357, 4475, 4046, 5753, 4372, 3946,
-    5511, 6247, 5126, 4675, 5564, 363, 6309, 4601, 4659, 384, 4659, 385, 4659, 386,
-    4059, 4772, 37, 388, 4698, 391, 4698, 392, 4698, 393, 4060, 6119, 5126, 4628,
-    5564, 464, 6309, 4601, 4659, 384, 4659, 385, 4659, 386, 4059, 4772, 4668, 4725,
-    467, 4725, 468, 4725, 469, 4273, 6119, 5126, 4626, 5564, 470, 6309, 37, 471,
-    4714, 473, 4714, 474, 4714, 475, 4272, 4772, 37, 388, 4698, 391, 4698, 392,
-    4698, 393, 4060, 6119, 5126, 4674, 5564, 476, 6309, 37, 471, 4714, 473, 4714,
-    474, 4714, 475, 4272, 4772, 4668, 4725, 467, 4725, 468, 4725, 469, 4273, 6119,
-    5251, 5886, 4685, 3011, 4028, 4776, 5734, 4411, 4832, 4359, 3697, 4353, 4694, 5231,
-    3909, 5251, 5821, 6180, 3038, 4028, 5280, 5734, 4411, 530, 4837, 3697, 4410, 4694,
-    5517, 3909, 5251, 5886, 6204, 2976, 4028, 5674, 5734, 5237, 531, 4359, 3526, 4353,
-    4653, 5231, 3909, 5251, 5821, 4685, 3010, 4028, 5908, 5734, 5237, 4837, 3526, 4410,
-    4653, 5517, 3909, 3981, 6322, 5302, 3565, 4210, 6235, 4278, 4776, 5858, 4037, 4456,
-    5465, 4342, 5465, 5872, 3981, 6322, 5660, 4356, 4210, 6236, 4278, 5280, 5858, 4529,
-    4456, 5198, 4342, 5198, 5872, 3981, 6320, 5302, 4251, 4210, 6216, 4278, 5674, 5858,
-    4268, 4456, 5125, 4342, 5125, 5872, 3981, 6320, 5660, 3565, 4210, 6237, 4278, 5908,
-    5858, 4046, 4456, 5410, 4342, 5410, 5872, 6270, 5941, 4555, 641, 642, 643, 6329,
-    646, 647, 648, 4085, 652, 653, 3940, 655, 656, 657, 658, 4848, 661, 662,
-    663, 4849, 666, 4851, 669, 670, 671, 672, 4479, 5306, 4851, 679, 680, 681,
-    682, 4479, 4856, 5995, 5577, 6270, 6311, 5941, 4575, 4844, 700, 6329, 701, 5160,
-    652, 4846, 704, 705, 706, 707, 708, 709, 4850, 4737, 713, 5862, 713, 5746,
-    4609, 3965, 5888, 5889, 5309, 6270, 5941, 4574, 641, 642, 748, 6329, 646, 647,
-    648, 4085, 749, 750, 3940, 655, 656, 657, 658, 4848, 661, 662, 663, 4849,
-    666, 4851, 669, 670, 671, 672, 4479, 5306, 4851, 679, 680, 681, 682, 4479,
-    4856, 5995, 5577, 6270, 6311, 5941, 4557, 4844, 751, 6329, 701, 5160, 749, 5310,
-    704, 705, 706, 707, 708, 709, 4850, 4755, 713, 5862, 713, 5746, 754, 755,
-    4863, 5888, 5889, 5309, 6003, 4642, 3011, 4792, 229, 5951, 4832, 5744, 3697, 5865,
-    4694, 5865, 5761, 6152, 6003, 6205, 3038, 4792, 352, 5951, 530, 560, 5744, 3697,
-    5747, 4694, 5747, 5761, 6192, 6003, 6178, 2976, 4792, 355, 5951, 564, 531, 5744,
-    3526, 5865, 4653, 5865, 5761, 6224, 6003, 4642, 3010, 4792, 357, 5951, 564, 560,
-    5744, 3526, 5747, 4653, 5747, 5761, 6247, 4731, 4442, 4685, 2569, 6235, 3658, 97,
-    5247, 6250, 5199, 4731, 4371, 6180, 2569, 6236, 3658, 209, 5247, 6240, 5468, 4731,
-    4442, 6204, 2569, 6216, 3658, 215, 5532, 6238, 5199, 4731, 4371, 4685, 2569, 6237,
-    3658, 220, 5532, 6251, 5468, 4731, 5236, 2569, 6235, 4047, 229, 4475, 4037, 5228,
-    4236, 3968, 5222, 6152, 4731, 4407, 6205, 2569, 6236, 4047, 352, 4475, 4529, 5228,
-    4372, 3968, 5511, 6192, 4731, 4407, 6178, 2569, 6216, 4047, 355, 4475, 4268, 5753,
-    4236, 3946, 5222, 6224, 4731, 5236, 2569, 6237, 4047, 357, 4475, 4046, 5753, 4372,
-    3946, 5511, 6247, 5952, 4555, 765, 3434, 643, 5232, 769, 647, 770, 4647, 3703,
-    776, 777, 778, 779, 3264, 2734, 783, 784, 780, 785, 3705, 790, 791, 792,
-    793, 3808, 661, 796, 3768, 5890, 804, 5475, 807, 5850, 3655, 661, 812, 3828,
-    5890, 814, 5475, 815, 5850, 3748, 5582, 819, 5885, 5180, 5582, 830, 5885, 4882,
-    5952, 4575, 4612, 700, 5232, 833, 3433, 4689, 834, 3799, 779, 3945, 4850, 3175,
-    790, 791, 792, 839, 2565, 840, 841, 842, 843, 3854, 3958, 845, 3904, 849,
-    850, 3816, 5584, 3663, 862, 863, 6080, 2848, 6080, 4700, 3877, 5584, 3815, 5314,
-    819, 5938, 5180, 5314, 830, 5938, 4882, 5952, 4574, 765, 3434, 748, 5232, 769,
-    647, 770, 4647, 3703, 776, 777, 778, 779, 3264, 2734, 783, 784, 780, 785,
-    3705, 4747, 3808, 661, 796, 3768, 5890, 804, 5475, 807, 5850, 3655, 661, 812,
-    3828, 5890, 814, 5475, 815, 5850, 3748, 5582, 819, 5885, 5180, 5582, 830, 5885,
-    4882, 5952, 4557, 4612, 751, 5232, 833, 3433, 4689, 834, 3799, 779, 3945, 4850,
-    3175, 3924, 876, 2565, 840, 841, 842, 843, 3854, 3958, 845, 3904, 849, 850,
-    3816, 5584, 3663, 862, 863, 6080, 2848, 6080, 4700, 3877, 5584, 3815, 5314, 819,
-    5938, 5180, 5314, 830, 5938, 4882, 5727, 879, 45, 4600, 3, 3331, 880, 3373,
-    4371, 3405, 6264, 3011, 4887, 4776, 6097, 897, 141, 5411, 3848, 5586, 3763, 3848,
-    5586, 5794, 5727, 879, 45, 4600, 3, 3331, 880, 3373, 4442, 3838, 3397, 6264,
-    3038, 4887, 5280, 6097, 897, 210, 5411, 3848, 5316, 3763, 3848, 5316, 5794, 5727,
-    904, 2708, 32, 3, 906, 5390, 2756, 4371, 3760, 3397, 6264, 2976, 4887, 5674,
-    6097, 908, 141, 5411, 3015, 5586, 3763, 3015, 5586, 5794, 5727, 904, 2708, 32,
-    3, 906, 5390, 2756, 4442, 3405, 6264, 3010, 4887, 5908, 6097, 908, 210, 5411,
-    3015, 5316, 3763, 3015, 5316, 5794, 6286, 4897, 4898, 5317, 4899, 5318, 5319, 5320,
-    5688, 5321, 4900, 3565, 2982, 3011, 5587, 4776, 6067, 4832, 6064, 4835, 5736, 5435,
-    4835, 5736, 6006, 6286, 4897, 4898, 5317, 4899, 5318, 4897, 5320, 5317, 5321, 5318,
-    4356, 2982, 3038, 5587, 5280, 6067, 530, 560, 6064, 4835, 5649, 5435, 4835, 5649,
-    6006, 6286, 5319, 4898, 5688, 4899, 4900, 5319, 5320, 5688, 5321, 4900, 4251, 2982,
-    2976, 5587, 5674, 6067, 564, 531, 6064, 3526, 5736, 5435, 3526, 5736, 6006, 6286,
-    5319, 4898, 5688, 4899, 4900, 4897, 5320, 5317, 5321, 5318, 3565, 2982, 3010, 5587,
-    5908, 6067, 564, 560, 6064, 3526, 5649, 5435, 3526, 5649, 6006, 5265, 4442, 6112,
-    6276, 966, 5449, 968, 4431, 3658, 969, 5934, 140, 6250, 3849, 4503, 5265, 4371,
-    3838, 6101, 6276, 990, 5449, 991, 4633, 3658, 992, 5934, 140, 6240, 3882, 4503,
-    5265, 4442, 3760, 6101, 6276, 993, 5656, 968, 4213, 3658, 995, 5934, 216, 6238,
-    3849, 4503, 5265, 4371, 6112, 6276, 996, 5656, 991, 4319, 3658, 997, 5934, 216,
-    6251, 3882, 4503, 4736, 6322, 5302, 4641, 6323, 966, 5449, 968, 4431, 4278, 969,
-    6007, 4037, 4456, 5465, 4342, 5465, 6044, 4736, 6322, 5660, 3838, 6323, 990, 5449,
-    991, 4633, 4278, 992, 6007, 4529, 4456, 5198, 4342, 5198, 6044, 4736, 6320, 5302,
-    3760, 6323, 993, 5656, 968, 4213, 4278, 995, 6007, 4268, 4456, 5125, 4342, 5125,
-    6044, 4736, 6320, 5660, 4641, 6323, 996, 5656, 991, 4319, 4278, 997, 6007, 4046,
-    4456, 5410, 4342, 5410, 6044, 5811, 5886, 6112, 6265, 3011, 4028, 969, 5882, 4411,
-    4832, 4359, 3697, 4353, 4694, 5231, 4503, 5811, 5821, 3838, 6101, 6265, 3038, 4028,
-    992, 5882, 4411, 530, 4837, 3697, 4410, 4694, 5517, 4503, 5811, 5886, 3760, 6101,
-    6265, 2976, 4028, 995, 5882, 5237, 531, 4359, 3526, 4353, 4653, 5231, 4503, 5811,
-    5821, 6112, 6265, 3010, 4028, 997, 5882, 5237, 4837, 3526, 4410, 4653, 5517, 4503,
-    1002, 3, 1003, 2514, 1004, 3, 1005, 6163, 1009, 1010, 3027, 1011, 4766, 1017,
-    6214, 5444, 4684, 1044, 1045, 31, 3789, 1047, 2516, 1048, 3841, 3587, 3011, 4531,
-    1073, 6186, 4916, 4759, 4594, 5444, 4684, 6242, 3038, 4531, 1146, 6186, 6160, 5726,
-    4594, 5444, 5659, 1044, 1045, 31, 3789, 1047, 2516, 1048, 3841, 3587, 2976, 4531,
-    1153, 5261, 4916, 5268, 4594, 5444, 5659, 6242, 3010, 4531, 1155, 5261, 6160, 4765,
-    4594, 4754, 4598, 6234, 3867, 1073, 4590, 5891, 4595, 4754, 4598, 6179, 3867, 1146,
-    4590, 6243, 4595, 4754, 5996, 4724, 6225, 1153, 4590, 6061, 4595, 4754, 5996, 5224,
-    3867, 1155, 4590, 5997, 4595, 5151, 4684, 6234, 4539, 1191, 4708, 4037, 4576, 3192,
-    4558, 3192, 4707, 1199, 4599, 5151, 4684, 6179, 4539, 1205, 4708, 4529, 4576, 3439,
-    4558, 3439, 4707, 1206, 4599, 5151, 5659, 4724, 2976, 4539, 1207, 4708, 4268, 4576,
-    3220, 4558, 3220, 4707, 1208, 4599, 5151, 5659, 5224, 4539, 1209, 4708, 4046, 4576,
-    3193, 4558, 3193, 4707, 1210, 4599, 6253, 4586, 5423, 4684, 5262, 2569, 1223, 4431,
-    4539, 1191, 4708, 4037, 4576, 3192, 4558, 3192, 4707, 1199, 4599, 6253, 5423, 5860,
-    5262, 2569, 1224, 3647, 1225, 3097, 1223, 4213, 4539, 1207, 4708, 4268, 4576, 3220,
-    4558, 3220, 4707, 1208, 4599, 6253, 6144, 4567, 3951, 5860, 4261, 2569, 1225, 4319,
-    4539, 1209, 4708, 4046, 4576, 3193, 4558, 3193, 4707, 1210, 4599, 3585, 4586, 5423,
-    4684, 1226, 2708, 3789, 1227, 5390, 3170, 3587, 3011, 4531, 1073, 6186, 4916, 4759,
-    4594, 3585, 5423, 5860, 1226, 2708, 3789, 1227, 5390, 3170, 3587, 2976, 4531, 1153,
-    5261, 4916, 5268, 4594, 3585, 6144, 4567, 3951, 5860, 6242, 3010, 4531, 1155, 5261,
-    6160, 4765, 4594, 3352, 6188, 5545, 3011, 4414, 1191, 5987, 5463, 6182, 5930, 1199,
-    6004, 4746, 4711, 5260, 3038, 4414, 1205, 5987, 5463, 6211, 5930, 1206, 6004, 3352,
-    6176, 5545, 2976, 4414, 1207, 5987, 5739, 6207, 5930, 1208, 6004, 3352, 6215, 5260,
-    3010, 4414, 1209, 5987, 5739, 6185, 5930, 1210, 6004, 6253, 6188, 5545, 2569, 1223,
-    4431, 5179, 1073, 5796, 897, 6182, 5470, 4754, 4711, 5260, 3038, 5179, 1146, 5796,
-    897, 6211, 5470, 6253, 6176, 5545, 2569, 1224, 3647, 1225, 3097, 1223, 4213, 5179,
-    1153, 5796, 908, 6207, 5470, 6253, 6215, 5260, 2569, 1225, 4319, 5179, 1155, 5796,
-    908, 6185, 5470, 4746, 4598, 6234, 4918, 1191, 6056, 5891, 6016, 1199, 6098, 4746,
-    4598, 6179, 4918, 1205, 6056, 6243, 6016, 1206, 6098, 4746, 5996, 4724, 2976, 4918,
-    1207, 6056, 6061, 6016, 1208, 6098, 4746, 5996, 5224, 4918, 1209, 6056, 5997, 6016,
-    1210, 6098, 3585, 4749, 4598, 5262, 3011, 3867, 1073, 4590, 5891, 4595, 3585, 3998,
-    5828, 5262, 6225, 1153, 4590, 6061, 4595, 3585, 6149, 5828, 5224, 3867, 1155, 4590,
-    5997, 4595, 6283, 6288, 4555, 1263, 1264, 1265, 5594, 1268, 647, 5595, 1272, 1273,
-    3940, 1274, 656, 1275, 658, 1276, 660, 1277, 1278, 1279, 4849, 1280, 4937, 669,
-    1283, 1284, 1285, 5887, 5306, 4937, 679, 1289, 1290, 1291, 5887, 4856, 4618, 4939,
-    3376, 5577, 6283, 6311, 6288, 4575, 1263, 1008, 1295, 5594, 1296, 702, 5595, 1272,
-    1273, 3351, 1297, 1298, 1299, 1300, 708, 1301, 665, 1302, 4737, 1303, 5862, 1303,
-    5746, 4609, 3965, 5888, 734, 3185, 1304, 1305, 4696, 4939, 4719, 5309, 6283, 6288,
-    4574, 1263, 1264, 1306, 5594, 1268, 647, 5595, 1307, 1308, 3940, 1274, 656, 1275,
-    658, 1276, 660, 1277, 1278, 1279, 4849, 1280, 4937, 669, 1283, 1284, 1285, 5887,
-    5306, 4937, 679, 1289, 1290, 1291, 5887, 4856, 4618, 4939, 3376, 5577, 6283, 6311,
-    6288, 4557, 1263, 1008, 1309, 5594, 1296, 702, 5595, 1307, 1308, 3351, 1297, 1298,
-    1299, 1300, 708, 1301, 665, 1302, 4755, 1303, 5862, 1303, 5746, 754, 755, 4863,
-    5888, 734, 3185, 1304, 1305, 4696, 4939, 4719, 5309, 6139, 4749, 4598, 4712, 6280,
-    3011, 3867, 1314, 6011, 5891, 6012, 6139, 3499, 4598, 3973, 6280, 3038, 3867, 1322,
-    6011, 6243, 6012, 6139, 3998, 5828, 4712, 6280, 6225, 1323, 6011, 6061, 6012, 6139,
-    6149, 5828, 3973, 6280, 3010, 3867, 1324, 6011, 5997, 6012, 6142, 6188, 4704, 6290,
-    3011, 4414, 1325, 6093, 5463, 6182, 6069, 1328, 6096, 6142, 3499, 4711, 4695, 6290,
-    3038, 4414, 1338, 6093, 5463, 6211, 6069, 1339, 6096, 6142, 6176, 4704, 6290, 2976,
-    4414, 1340, 6093, 5739, 6207, 6069, 1341, 6096, 6142, 6215, 4695, 6290, 3010, 4414,
-    1342, 6093, 5739, 6185, 6069, 1343, 6096, 1344, 3, 1345, 2514, 1346, 3, 1347,
-    6163, 1348, 1349, 2919, 1011, 4766, 1017, 6214, 5163, 4344, 3908, 6166, 1386, 4497,
-    6229, 5173, 5402, 2941, 5163, 4437, 3908, 6248, 1432, 4497, 6241, 5257, 5402, 4748,
-    3479, 5207, 3908, 6198, 1440, 4497, 6213, 5448, 5122, 4632, 6173, 4437, 5255, 3800,
-    1448, 4497, 6221, 5541, 5122, 6103, 6326, 4675, 5815, 1475, 6301, 1488, 1489, 6053,
-    4601, 1501, 2992, 1503, 1504, 2992, 1505, 1506, 2992, 1507, 1508, 2992, 1509, 1510,
-    2992, 1511, 1512, 2992, 1513, 1514, 2992, 1515, 1516, 2992, 384, 1517, 2992, 1518,
-    1519, 2992, 1520, 1521, 2992, 1522, 1523, 2992, 1524, 1525, 2992, 1526, 1527, 2992,
-    1528, 1529, 2992, 1530, 1531, 1502, 5670, 4771, 1534, 3599, 1536, 1537, 3599, 1538,
-    1539, 3599, 1540, 1541, 3599, 1542, 1543, 3599, 1544, 1545, 3599, 1546, 1547, 3599,
-    1548, 1549, 1535, 5708, 4601, 4962, 1503, 5341, 1505, 5692, 1507, 5914, 1509, 6021,
-    1511, 6077, 1513, 6102, 1515, 6111, 384, 6118, 1518, 6122, 1520, 6125, 1522, 6129,
-    1524, 6133, 1526, 6137, 1528, 6141, 1530, 6022, 4771, 6145, 1536, 6150, 1538, 6191,
-    1540, 6223, 1542, 6246, 1544, 6255, 1546, 6259, 1548, 6028, 1579, 1580, 2993, 1582,
-    1583, 2993, 1584, 1585, 2993, 1586, 1587, 2993, 1588, 1589, 2993, 1590, 1591, 2993,
-    1592, 1593, 2993, 1594, 1595, 2993, 1596, 1597, 2993, 1598, 1599, 2993, 1600, 1601,
-    2993, 1602, 1603, 2993, 1604, 1605, 2993, 1606, 1607, 2993, 1608, 1609, 2993, 1610,
-    1611, 1581, 5814, 1613, 1614, 3600, 1616, 1617, 3600, 1618, 1619, 3600, 1620, 1621,
-    3600, 1622, 1623, 3600, 1624, 1625, 3600, 1626, 1627, 3600, 1628, 1629, 1615, 6313,
-    6326, 4628, 5815, 1704, 6301, 1488, 1705, 6053, 4601, 1501, 2992, 1503, 1504, 2992,
-    1505, 1506, 2992, 1507, 1508, 2992, 1509, 1510, 2992, 1511, 1512, 2992, 1513, 1514,
-    2992, 1515, 1516, 2992, 384, 1517, 2992, 1518, 1519, 2992, 1520, 1521, 2992, 1522,
-    1523, 2992, 1524, 1525, 2992, 1526, 1527, 2992, 1528, 1529, 2992, 1530, 1531, 1502,
-    5670, 4668, 1534, 3628, 1707, 1537, 3628, 1708, 1539, 3628, 1709, 1541, 3628, 1710,
-    1543, 3628, 1711, 1545, 3628, 1712, 1547, 3628, 1713, 1549, 1706, 5708, 4601, 4962,
-    1503, 5341, 1505, 5692, 1507, 5914, 1509, 6021, 1511, 6077, 1513, 6102, 1515, 6111,
-    384, 6118, 1518, 6122, 1520, 6125, 1522, 6129, 1524, 6133, 1526, 6137, 1528, 6141,
-    1530, 6022, 4668, 6145, 1707, 6150, 1708, 6191, 1709, 6223, 1710, 6246, 1711, 6255,
-    1712, 6259, 1713, 6028, 1579, 1580, 2993, 1582, 1583, 2993, 1584, 1585, 2993, 1586,
-    1587, 2993, 1588, 1589, 2993, 1590, 1591, 2993, 1592, 1593, 2993, 1594, 1595, 2993,
-    1596, 1597, 2993, 1598, 1599, 2993, 1600, 1601, 2993, 1602, 1603, 2993, 1604, 1605,
-    2993, 1606, 1607, 2993, 1608, 1609, 2993, 1610, 1611, 1581, 5814, 1714, 1614, 3629,
-    1716, 1617, 3629, 1717, 1619, 3629, 1718, 1621, 3629, 1719, 1623, 3629, 1720, 1625,
-    3629, 1721, 1627, 3629, 1722, 1629, 1715, 6313, 6326, 4626, 5815, 1723, 6301, 1724,
-    1489, 6053, 5271, 1501, 3021, 1727, 1504, 3021, 1728, 1506, 3021, 1729, 1508, 3021,
-    1730, 1510, 3021, 1731, 1512, 3021, 1732, 1514, 3021, 1733, 1516, 3021, 1734, 1517,
-    3021, 1735, 1519, 3021, 1736, 1521, 3021, 1737, 1523, 3021, 1738, 1525, 3021, 1739,
-    1527, 3021, 1740, 1529, 3021, 1741, 1531, 1726, 5670, 4771, 1534, 3599, 1536, 1537,
-    3599, 1538, 1539, 3599, 1540, 1541, 3599, 1542, 1543, 3599, 1544, 1545, 3599, 1546,
-    1547, 3599, 1548, 1549, 1535, 5708, 5271, 4962, 1727, 5341, 1728, 5692, 1729, 5914,
-    1730, 6021, 1731, 6077, 1732, 6102, 1733, 6111, 1734, 6118, 1735, 6122, 1736, 6125,
-    1737, 6129, 1738, 6133, 1739, 6137, 1740, 6141, 1741, 6022, 4771, 6145, 1536, 6150,
-    1538, 6191, 1540, 6223, 1542, 6246, 1544, 6255, 1546, 6259, 1548, 6028, 1742, 1580,
-    3022, 1744, 1583, 3022, 1745, 1585, 3022, 1746, 1587, 3022, 1747, 1589, 3022, 1748,
-    1591, 3022, 1749, 1593, 3022, 1750, 1595, 3022, 1751, 1597, 3022, 1752, 1599, 3022,
-    1753, 1601, 3022, 1754, 1603, 3022, 1755, 1605, 3022, 1756, 1607, 3022, 1757, 1609,
-    3022, 1758, 1611, 1743, 5814, 1613, 1614, 3600, 1616, 1617, 3600, 1618, 1619, 3600,
-    1620, 1621, 3600, 1622, 1623, 3600, 1624, 1625, 3600, 1626, 1627, 3600, 1628, 1629,
-    1615, 6313, 6326, 4674, 5815, 1759, 6301, 1724, 1705, 6053, 5271, 1501, 3021, 1727,
-    1504, 3021, 1728, 1506, 3021, 1729, 1508, 3021, 1730, 1510, 3021, 1731, 1512, 3021,
-    1732, 1514, 3021, 1733, 1516, 3021, 1734, 1517, 3021, 1735, 1519, 3021, 1736, 1521,
-    3021, 1737, 1523, 3021, 1738, 1525, 3021, 1739, 1527, 3021, 1740, 1529, 3021, 1741,
-    1531, 1726, 5670, 4668, 1534, 3628, 1707, 1537, 3628, 1708, 1539, 3628, 1709, 1541,
-    3628, 1710, 1543, 3628, 1711, 1545, 3628, 1712, 1547, 3628, 1713, 1549, 1706, 5708,
-    5271, 4962, 1727, 5341, 1728, 5692, 1729, 5914, 1730, 6021, 1731, 6077, 1732, 6102,
-    1733, 6111, 1734, 6118, 1735, 6122, 1736, 6125, 1737, 6129, 1738, 6133, 1739, 6137,
-    1740, 6141, 1741, 6022, 4668, 6145, 1707, 6150, 1708, 6191, 1709, 6223, 1710, 6246,
-    1711, 6255, 1712, 6259, 1713, 6028, 1742, 1580, 3022, 1744, 1583, 3022, 1745, 1585,
-    3022, 1746, 1587, 3022, 1747, 1589, 3022, 1748, 1591, 3022, 1749, 1593, 3022, 1750,
-    1595, 3022, 1751, 1597, 3022, 1752, 1599, 3022, 1753, 1601, 3022, 1754, 1603, 3022,
-    1755, 1605, 3022, 1756, 1607, 3022, 1757, 1609, 3022, 1758, 1611, 1743, 5814, 1714,
-    1614, 3629, 1716, 1617, 3629, 1717, 1619, 3629, 1718, 1621, 3629, 1719, 1623, 3629,
-    1720, 1625, 3629, 1721, 1627, 3629, 1722, 1629, 1715, 6313, 6175, 1762, 3434, 1763,
-    4691, 4994, 2804, 3995, 1772, 780, 3265, 3997, 1776, 3931, 1778, 4013, 5559, 4001,
-    5559, 3990, 3707, 2518, 6249, 1791, 3434, 1792, 4650, 4994, 3351, 3935, 1795, 780,
-    817, 3878, 3952, 1776, 3931, 1797, 3987, 780, 275, 3991, 5143, 3994, 4603, 3877,
-    5143, 3979, 5454, 3942, 6227, 1762, 3434, 1812, 4691, 4994, 2804, 3995, 1772, 780,
-    3265, 3997, 1813, 1814, 1815, 4013, 5559, 4001, 5559, 3990, 3707, 2518, 6203, 1791,
-    3434, 1816, 4650, 4994, 3351, 3935, 1795, 780, 817, 3878, 3952, 1813, 1814, 1817,
-    3987, 780, 275, 3991, 5143, 3994, 4603, 3877, 5143, 3979, 5454, 3942, 5163, 3598,
-    3399, 3611, 4015, 3011, 4996, 1386, 5900, 3372, 5561, 3354, 1403, 1821, 3610, 260,
-    5716, 3391, 5394, 3392, 6026, 3608, 272, 180, 4009, 2736, 4946, 2941, 5163, 3593,
-    3399, 3633, 4015, 3038, 4996, 1432, 5900, 3372, 5561, 3354, 1433, 1821, 3610, 353,
-    5716, 3391, 5394, 4016, 6026, 3608, 272, 1436, 4009, 2736, 4946, 4748, 6173, 3598,
-    3399, 3611, 4015, 2976, 4996, 1440, 5900, 2558, 5561, 4008, 1403, 1821, 3632, 260,
-    5716, 3398, 5394, 3392, 6026, 3631, 272, 180, 4009, 3605, 4946, 2941, 6173, 3593,
-    3399, 3633, 6181, 3010, 4996, 1448, 5900, 4014, 5561, 4017, 1433, 1821, 3632, 353,
-    5716, 3398, 5394, 4018, 6026, 3631, 272, 4019, 6169, 3605, 4946, 1459, 4582, 2518,
-    5735, 4345, 6029, 6199, 1830, 4498, 6239, 5173, 5717, 5164, 1840, 5249, 3590, 5735,
-    4345, 5977, 4631, 6226, 1860, 4498, 6252, 5257, 5717, 4545, 4024, 1861, 5249, 6153,
-    2940, 5735, 4438, 6029, 6165, 1865, 4498, 6233, 5448, 5420, 2970, 5164, 1866, 4511,
-    4649, 3419, 5735, 4438, 5977, 2882, 5255, 3729, 1868, 4498, 6257, 5541, 5420, 4660,
-    4024, 1869, 4511, 6219, 2940, 6305, 5221, 5924, 2569, 1879, 3647, 1880, 3097, 1881,
-    4431, 4130, 1386, 5877, 4945, 4037, 4451, 3391, 5165, 3497, 5159, 3288, 4632, 6305,
-    5221, 5445, 4015, 2569, 1891, 3647, 1880, 3097, 1892, 4633, 4130, 1432, 5877, 5339,
-    4529, 4451, 4412, 4465, 3497, 4042, 4009, 3288, 2970, 4748, 6305, 5494, 5924, 2569,
-    1893, 3647, 1894, 3097, 1881, 4213, 4130, 1440, 4512, 2558, 4387, 4008, 4945, 4268,
-    4451, 3398, 5165, 5154, 5159, 5131, 4632, 6305, 5494, 5445, 6181, 2569, 1895, 3647,
-    1894, 3097, 1892, 4319, 4130, 1448, 4512, 4014, 4387, 4017, 5339, 4046, 4451, 4436,
-    4465, 5154, 4267, 6169, 5131, 6103, 5497, 4345, 6029, 6166, 1386, 4497, 6229, 5173,
-    5402, 2941, 5497, 4345, 5977, 4631, 6248, 1432, 4497, 6241, 5257, 5402, 4748, 5497,
-    4438, 6029, 6198, 1440, 4497, 6213, 5448, 5122, 4632, 5497, 4438, 5977, 2882, 5255,
-    3800, 1448, 4497, 6221, 5541, 5122, 6103, 6135, 1896, 3, 1897, 1898, 1899, 2514,
-    5978, 5510, 4844, 1763, 6327, 1902, 5160, 1903, 5310, 1904, 1905, 1906, 1907, 1908,
-    4620, 4755, 1910, 1911, 1912, 1913, 1914, 1915, 719, 3244, 1910, 1916, 1917, 1918,
-    1919, 1920, 4863, 1921, 1922, 728, 1923, 730, 1924, 732, 1925, 5889, 1926, 3916,
-    5698, 6135, 1896, 3, 1897, 1898, 1899, 2514, 5978, 5230, 4844, 1792, 6327, 1902,
-    5160, 1928, 4846, 1904, 1905, 1906, 1907, 1908, 4620, 4737, 1910, 1911, 1912, 1913,
-    1914, 1915, 719, 3244, 1910, 1916, 1917, 1918, 1919, 1915, 4863, 1921, 1922, 728,
-    1923, 730, 1924, 732, 1925, 5889, 1926, 3916, 5698, 6135, 5978, 4245, 747, 1929,
-    642, 1812, 6327, 1930, 647, 1931, 4085, 1903, 750, 4655, 1933, 4607, 4848, 1779,
-    1935, 1936, 664, 4654, 5305, 1939, 1940, 1941, 1942, 4479, 1943, 4608, 5305, 1944,
-    1945, 1946, 1947, 4479, 1948, 4670, 5995, 689, 1949, 1950, 2908, 5698, 6135, 5978,
-    4245, 640, 1929, 642, 1816, 6327, 1930, 647, 1931, 4085, 1928, 653, 4655, 1933,
-    4607, 4848, 1779, 1935, 1936, 664, 4654, 5305, 1939, 1940, 1941, 1942, 4479, 1943,
-    4608, 5305, 1944, 1945, 1946, 1947, 4479, 1948, 4670, 5995, 689, 1949, 1950, 2908,
-    5698, 6175, 5006, 1763, 5259, 5529, 4499, 3707, 4453, 3942, 6249, 4612, 1792, 5667,
-    5481, 4492, 5454, 5128, 4384, 5128, 4461, 3942, 6227, 5006, 1812, 5259, 5244, 4499,
-    3707, 4453, 3942, 6203, 4612, 1816, 5667, 5204, 4492, 5454, 5128, 4384, 5128, 4461,
-    3942, 3790, 5510, 4612, 1763, 5667, 5204, 4661, 3708, 4635, 5455, 4384, 5455, 4461,
-    6079, 3790, 5230, 4612, 1792, 5667, 5481, 4661, 3708, 4635, 5455, 4384, 5455, 4461,
-    6079, 5192, 747, 5006, 1812, 5259, 5244, 4699, 3708, 4453, 6079, 5192, 640, 5006,
-    1816, 5259, 5529, 4699, 3708, 4453, 6079, 3757, 6177, 3908, 6199, 1830, 4498, 6239,
-    5173, 5717, 5164, 1840, 5249, 3590, 3757, 4000, 4437, 3908, 6226, 1860, 4498, 6252,
-    5257, 5717, 4545, 4024, 1861, 5249, 6153, 2940, 3757, 5207, 3908, 6165, 1865, 4498,
-    6233, 5448, 5420, 2970, 5164, 1866, 4511, 4649, 3419, 3757, 4012, 4437, 5255, 3729,
-    1868, 4498, 6257, 5541, 5420, 4660, 4024, 1869, 4511, 6219, 2940, 3790, 5510, 4883,
-    1959, 5902, 5204, 6015, 6291, 3790, 5230, 4883, 1983, 5902, 5481, 6015, 6291, 5192,
-    747, 5353, 1984, 5868, 5244, 5880, 6291, 5192, 640, 5353, 1986, 5868, 5529, 5880,
-    6291, 6175, 5353, 1959, 5868, 5529, 5880, 6297, 6249, 4883, 1983, 5902, 5481, 6015,
-    6297, 6227, 5353, 1984, 5868, 5244, 5880, 6297, 6203, 4883, 1986, 5902, 5204, 6015,
-    6297, 4239, 5221, 5924, 3011, 4130, 1386, 5877, 4945, 4037, 4451, 3391, 5165, 3497,
-    5159, 3288, 4632, 4239, 5221, 5445, 4015, 3038, 4130, 1432, 5877, 5339, 4529, 4451,
-    4412, 4465, 3497, 4042, 4009, 3288, 2970, 4748, 4239, 5494, 5924, 2976, 4130, 1440,
-    4512, 2558, 4387, 4008, 4945, 4268, 4451, 3398, 5165, 5154, 5159, 5131, 4632, 4239,
-    5494, 5445, 6181, 3010, 4130, 1448, 4512, 4014, 4387, 4017, 5339, 4046, 4451, 4436,
-    4465, 5154, 4267, 6169, 5131, 6103, 6134, 6177, 6256, 6166, 1992, 5847, 6229, 3608,
-    5433, 3943, 2970, 3615, 6134, 4000, 5240, 6245, 6248, 1994, 5847, 6241, 4643, 4634,
-    3943, 2970, 1437, 3338, 2518, 6134, 5207, 6256, 6198, 1995, 5847, 6213, 3631, 5433,
-    195, 3605, 4913, 3615, 6134, 4012, 5240, 3, 3050, 4636, 3800, 1996, 5847, 6221,
-    4644, 4466, 195, 3605, 988, 4316, 1997, 1998, 2520, 2518, 6131, 6177, 6256, 6199,
-    1999, 6095, 6239, 3608, 5433, 3589, 4913, 3416, 4024, 2001, 6062, 4701, 348, 349,
-    4460, 6131, 4000, 5240, 6245, 6226, 2003, 6095, 6252, 4643, 4634, 3589, 4913, 1437,
-    3338, 4024, 2004, 6062, 4701, 6153, 4460, 6131, 5207, 6256, 6165, 2005, 6095, 6233,
-    3631, 5433, 271, 3605, 4913, 3416, 4024, 2006, 6062, 4649, 349, 4460, 6131, 4012,
-    5240, 3, 3050, 4636, 3729, 2007, 6095, 6257, 4644, 4466, 271, 3605, 988, 4316,
-    1997, 1998, 2520, 4024, 2008, 6062, 6219, 4460, 3221, 2009, 3, 1345, 2514, 2010,
-    3, 1347, 6163, 2011, 2012, 3207, 2013, 4766, 2014, 6214, 5981, 5855, 3596, 4565,
-    3609, 5538, 5616, 5617, 2050, 6126, 1170, 4786, 3738, 5357, 3101, 5018, 5501, 5357,
-    3101, 5018, 5662, 5981, 5855, 3627, 4565, 3636, 5538, 5836, 5617, 2094, 6126, 1170,
-    5281, 3738, 5357, 4041, 5020, 5501, 5357, 4041, 5020, 5662, 5981, 5655, 3596, 4565,
-    3609, 5538, 5837, 5617, 2100, 6126, 1189, 4786, 3738, 5017, 3130, 5018, 5501, 5017,
-    3130, 5018, 5662, 5981, 5655, 3627, 4565, 3636, 5538, 5619, 5617, 2105, 6126, 1189,
-    5281, 3738, 5017, 2521, 5020, 5501, 5017, 2521, 5020, 5662, 6328, 5510, 5026, 2127,
-    5027, 6294, 5621, 5310, 5895, 4755, 5964, 2154, 2147, 2155, 2149, 2156, 2151, 2157,
-    2153, 6074, 5042, 5784, 5362, 5935, 5700, 5897, 5916, 6328, 5230, 5026, 2185, 5027,
-    6294, 5628, 4846, 5895, 4737, 5964, 4726, 6074, 5042, 5784, 5362, 5935, 5700, 5897,
-    5916, 6315, 4245, 747, 5359, 2194, 5027, 6282, 5621, 750, 6107, 5042, 5785, 5362,
-    5838, 5700, 5979, 5916, 6315, 4245, 640, 5359, 2221, 5027, 6282, 5628, 653, 6107,
-    5042, 5785, 5362, 5838, 5700, 5979, 5916, 5546, 5855, 3598, 4565, 3611, 5762, 5616,
-    5368, 2225, 6127, 1170, 260, 5947, 5055, 5129, 5213, 5055, 5129, 6014, 2237, 6143,
-    5546, 5855, 3593, 4565, 3633, 5762, 5836, 5368, 2246, 6127, 1170, 353, 5947, 5055,
-    5476, 5213, 5055, 5476, 6014, 2248, 6143, 5546, 5655, 3598, 4565, 3611, 5762, 5837,
-    5368, 2249, 6127, 1189, 260, 5947, 5369, 5418, 5213, 5369, 5418, 6014, 2250, 6143,
-    5546, 5655, 3593, 4565, 3633, 5762, 5619, 5368, 2251, 6127, 1189, 353, 5947, 5369,
-    5108, 5213, 5369, 5108, 6014, 2252, 6143, 5844, 2254, 2584, 4522, 1825, 4744, 2882,
-    3630, 4565, 3638, 5932, 5616, 5060, 2050, 6123, 897, 260, 5985, 6020, 3101, 5370,
-    5483, 6020, 3101, 5370, 5901, 5844, 2254, 2584, 4522, 1825, 4744, 2882, 3601, 4565,
-    3637, 5932, 5836, 5060, 2094, 6123, 897, 353, 5985, 6020, 4041, 5371, 5483, 6020,
-    4041, 5371, 5901, 5844, 2270, 2966, 4522, 2271, 2516, 1439, 2882, 3630, 4565, 3638,
-    5932, 5837, 5060, 2100, 6123, 908, 260, 5985, 5406, 3130, 5370, 5483, 5406, 3130,
-    5370, 5901, 5844, 2270, 2966, 4522, 2271, 2516, 1439, 2882, 3601, 4565, 3637, 5932,
-    5619, 5060, 2105, 6123, 908, 353, 5985, 5406, 2521, 5371, 5483, 5406, 2521, 5371,
-    5901, 6315, 4555, 5359, 2127, 5372, 6282, 5628, 653, 6107, 5917, 5785, 6023, 5838,
-    6078, 5979, 6024, 6328, 4575, 5026, 2185, 5372, 6294, 5628, 4846, 5895, 4737, 5964,
-    4726, 6074, 5917, 5784, 6023, 5935, 6078, 5897, 6024, 6315, 4574, 5359, 2194, 5372,
-    6282, 5621, 750, 6107, 5917, 5785, 6023, 5838, 6078, 5979, 6024, 6328, 4557, 5026,
-    2221, 5372, 6294, 5621, 5310, 5895, 4755, 5964, 2154, 2147, 2155, 2149, 2156, 2151,
-    2157, 2153, 6074, 5917, 5784, 6023, 5935, 6078, 5897, 6024, 6038, 1368, 2966, 2019,
-    3996, 3441, 6027, 5616, 5632, 2225, 6130, 2287, 141, 5950, 5980, 5129, 5756, 5980,
-    5129, 5871, 2237, 6146, 6038, 1431, 2708, 4565, 3161, 907, 2687, 6027, 5836, 5632,
-    2246, 6130, 2287, 210, 5950, 5980, 5476, 5756, 5980, 5476, 5871, 2248, 6146, 6038,
-    1368, 2966, 2019, 3996, 3441, 6027, 5837, 5632, 2249, 6130, 2305, 141, 5950, 5787,
-    5418, 5756, 5787, 5418, 5871, 2250, 6146, 6038, 1431, 2708, 4565, 3161, 907, 2687,
-    6027, 5619, 5632, 2251, 6130, 2305, 210, 5950, 5787, 5108, 5756, 5787, 5108, 5871,
-    2252, 6146, 6319, 4675, 4168, 2319, 5077, 6279, 2327, 5635, 137, 5184, 4774, 6292,
-    4675, 6031, 6319, 4628, 4168, 2355, 5077, 6258, 5869, 2359, 5635, 4036, 5184, 5279,
-    6292, 4628, 6031, 6319, 4626, 5638, 2362, 2363, 2364, 6258, 6001, 2370, 2371, 5089,
-    92, 4168, 2319, 5077, 6279, 2327, 5635, 137, 4249, 4774, 6292, 4626, 6031, 6319,
-    4674, 5638, 2362, 2363, 2364, 6258, 6001, 2370, 2371, 5089, 208, 4168, 2355, 5077,
-    6258, 5869, 2359, 5635, 4658, 5279, 6292, 4674, 6031, 2311, 4752, 4761, 4756, 2373,
-    1349, 2919, 2356, 4766, 2374, 2375, 2376, 4767, 2377, 2378, 2379, 4007, 5849, 5864,
-    5948, 4303, 5382, 2403, 6303, 5504, 141, 5396, 5640, 2425, 5442, 5849, 5864, 5898,
-    4191, 5382, 2436, 6303, 5504, 210, 5396, 5841, 5442, 5849, 5489, 5948, 4189, 5382,
-    2439, 6303, 5752, 141, 5396, 5842, 2425, 5442, 5849, 5489, 5898, 4302, 5382, 2442,
-    6303, 5752, 210, 5396, 5791, 5442, 5201, 5381, 4297, 2812, 3034, 5385, 2389, 6271,
-    4526, 4303, 5386, 2445, 6060, 5504, 2452, 5646, 5640, 5093, 2454, 6049, 5201, 5381,
-    4297, 2812, 3034, 5706, 4428, 4183, 4526, 4191, 5386, 2468, 6060, 5504, 2469, 5646,
-    5841, 4415, 2470, 6049, 5201, 5091, 2384, 5474, 3034, 5385, 2389, 6271, 4526, 4189,
-    5386, 2472, 6060, 5752, 2452, 5646, 5842, 5093, 2473, 6049, 5201, 5091, 2384, 5474,
-    3034, 5706, 4428, 4183, 4526, 4302, 5386, 2474, 6060, 5752, 2469, 5646, 5791, 4415,
-    2475, 6049, 5742, 5706, 4297, 4183, 3034, 5091, 2389, 5474, 5666, 4303, 5792, 2445,
-    6052, 2287, 141, 5118, 5640, 5093, 2454, 6059, 5742, 5706, 4297, 4183, 3034, 5381,
-    4428, 2812, 5666, 4191, 5792, 2468, 6052, 2287, 210, 5118, 5841, 4415, 2470, 6059,
-    5742, 5385, 2384, 6271, 3034, 5091, 2389, 5474, 5666, 4189, 5792, 2472, 6052, 2305,
-    141, 5118, 5842, 5093, 2473, 6059, 5742, 5385, 2384, 6271, 3034, 5381, 4428, 2812,
-    5666, 4302, 5792, 2474, 6052, 2305, 210, 5118, 5791, 4415, 2475, 6059, 5925, 5864,
-    5948, 4303, 5705, 2445, 6071, 1170, 4786, 5640, 2425, 5803, 2454, 6068, 5925, 5864,
-    5898, 4191, 5705, 2468, 6071, 1170, 5281, 5841, 5803, 2470, 6068, 5925, 5489, 5948,
-    4189, 5705, 2472, 6071, 1189, 4786, 5842, 2425, 5803, 2473, 6068, 5925, 5489, 5898,
-    4302, 5705, 2474, 6071, 1189, 5281, 5791, 5803, 2475, 6068, 6321, 4675, 4168, 2488,
-    5103, 6279, 2491, 5707, 137, 5184, 4774, 6298, 4675, 6063, 6321, 4628, 4168, 2502,
-    5103, 6262, 5869, 2504, 5707, 4036, 5184, 5279, 6298, 4628, 6063, 6321, 4626, 5638,
-    2505, 2506, 2507, 6262, 6001, 2508, 2509, 5089, 92, 4168, 2488, 5103, 6279, 2491,
-    5707, 137, 4249, 4774, 6298, 4626, 6063, 6321, 4674, 5638, 2505, 2506, 2507, 6262,
-    6001, 2508, 2509, 5089, 208, 4168, 2502, 5103, 6262, 5869, 2504, 5707, 4658, 5279,
-    6298, 4674, 6063, 3221, 2311, 4762, 5267, 4756, 2510, 2012, 3207, 2503, 4766, 2511,
-    2375, 2376, 4767, 2512, 2513, 2379, 4007,
+    5830, 4714, 5015, 3097, 5635, 6614, 5571, 5830, 4628, 6541, 3135, 5635, 6604, 5857,
+    5830, 4714, 6564, 3050, 6153, 6602, 5571, 5830, 4628, 5015, 3096, 6153, 6615, 5857,
+    5794, 5621, 3097, 6458, 4887, 5610, 4473, 4200, 5598, 5794, 4678, 6566, 3135, 6458,
+    5093, 5610, 4630, 4200, 5910, 5794, 4678, 6538, 3050, 6458, 5155, 6143, 4473, 4180,
+    5598, 5794, 5621, 3096, 6458, 5669, 6143, 4630, 4180, 5910, 5503, 5001, 6701, 4886,
+    4972, 375, 4972, 376, 4972, 377, 4281, 5136, 37, 379, 5034, 382, 5034, 383,
+    5034, 384, 4282, 6504, 5503, 4937, 6701, 4886, 4972, 375, 4972, 376, 4972, 377,
+    4281, 5136, 4986, 5080, 457, 5080, 458, 5080, 459, 4525, 6504, 5503, 4936, 6701,
+    37, 460, 5064, 462, 5064, 463, 5064, 464, 4524, 5136, 37, 379, 5034, 382,
+    5034, 383, 5034, 384, 4282, 6504, 5503, 5000, 6701, 37, 460, 5064, 462, 5064,
+    463, 5064, 464, 4524, 5136, 4986, 5080, 457, 5080, 458, 5080, 459, 4525, 6504,
+    5894, 6276, 5015, 3097, 6373, 4732, 5200, 4620, 3854, 4611, 5028, 5615, 4130, 5894,
+    6211, 6541, 3135, 6373, 4732, 518, 5205, 3854, 4681, 5028, 5919, 4130, 5894, 6276,
+    6564, 3050, 6373, 5628, 519, 4620, 3701, 4611, 4967, 5615, 4130, 5894, 6211, 5015,
+    3096, 6373, 5628, 5205, 3701, 4681, 4967, 5919, 4130, 6133, 6659, 5690, 3720, 5502,
+    3097, 6687, 4887, 4726, 5854, 4601, 5854, 6263, 6133, 6659, 6065, 4617, 5502, 3135,
+    6687, 5093, 4726, 5570, 4601, 5570, 6263, 6133, 6651, 5690, 4495, 5502, 3050, 6687,
+    5155, 4726, 5501, 4601, 5501, 6263, 6133, 6651, 6065, 3720, 5502, 3096, 6687, 5669,
+    4726, 5789, 4601, 5789, 6263, 6655, 6465, 3803, 624, 625, 6726, 629, 630, 631,
+    4307, 635, 636, 3939, 638, 639, 640, 641, 5214, 644, 645, 646, 5692, 649,
+    5216, 652, 653, 654, 655, 4757, 5695, 5216, 662, 663, 664, 665, 4757, 666,
+    6401, 5982, 6655, 6713, 6465, 3808, 5212, 6726, 683, 5540, 635, 4893, 686, 687,
+    688, 689, 690, 691, 5693, 4812, 695, 6252, 695, 5865, 4900, 4002, 6280, 6281,
+    5696, 6655, 6465, 3807, 624, 625, 6726, 629, 630, 631, 4307, 730, 731, 3939,
+    638, 639, 640, 641, 5214, 644, 645, 646, 5692, 649, 5216, 652, 653, 654,
+    655, 4757, 5695, 5216, 662, 663, 664, 665, 4757, 666, 6401, 5982, 6655, 6713,
+    6465, 3804, 5212, 6726, 683, 5540, 730, 4989, 686, 687, 688, 689, 690, 691,
+    5693, 4861, 695, 6252, 695, 5865, 734, 735, 5226, 6280, 6281, 5696, 6387, 4954,
+    3097, 6422, 5200, 6131, 3854, 6256, 5028, 6256, 6158, 6387, 6566, 3135, 6422, 518,
+    548, 6131, 3854, 6138, 5028, 6138, 6158, 6387, 6538, 3050, 6422, 552, 519, 6131,
+    3701, 6256, 4967, 6256, 6158, 6387, 4954, 3096, 6422, 552, 548, 6131, 3701, 6138,
+    4967, 6138, 6158, 5090, 4714, 5015, 4095, 3097, 5635, 6614, 5571, 5090, 4628, 6541,
+    4095, 3135, 5635, 6604, 5857, 5090, 4714, 6564, 4095, 3050, 6153, 6602, 5571, 5090,
+    4628, 5015, 4095, 3096, 6153, 6615, 5857, 5090, 5621, 4095, 3097, 6458, 4887, 5610,
+    4473, 4200, 5598, 5090, 4678, 6566, 4095, 3135, 6458, 5093, 5610, 4630, 4200, 5910,
+    5090, 4678, 6538, 4095, 3050, 6458, 5155, 6143, 4473, 4180, 5598, 5090, 5621, 4095,
+    3096, 6458, 5669, 6143, 4630, 4180, 5910, 6416, 3803, 745, 6058, 749, 630, 750,
+    4968, 3865, 756, 757, 758, 759, 3420, 2811, 763, 764, 760, 765, 3867, 770,
+    771, 772, 773, 4004, 644, 776, 3959, 6282, 784, 5872, 787, 6242, 3979, 644,
+    792, 4032, 6282, 794, 5872, 795, 6242, 3926, 5987, 799, 6273, 5555, 5987, 810,
+    6273, 5245, 6416, 5114, 6058, 813, 3631, 5059, 814, 3991, 759, 4177, 5693, 3326,
+    770, 771, 772, 819, 2562, 820, 821, 822, 823, 4141, 788, 825, 4123, 829,
+    830, 4022, 5989, 3820, 842, 843, 6413, 2966, 6413, 5040, 3981, 5989, 4012, 5700,
+    799, 6322, 5555, 5700, 810, 6322, 5245, 6416, 3807, 745, 6058, 749, 630, 750,
+    4968, 3865, 756, 757, 758, 759, 3420, 2811, 763, 764, 760, 765, 3867, 5103,
+    4004, 644, 776, 3959, 6282, 784, 5872, 787, 6242, 3979, 644, 792, 4032, 6282,
+    794, 5872, 795, 6242, 3926, 5987, 799, 6273, 5555, 5987, 810, 6273, 5245, 6416,
+    5102, 6058, 813, 3631, 5059, 814, 3991, 759, 4177, 5693, 3326, 4154, 856, 2562,
+    820, 821, 822, 823, 4141, 788, 825, 4123, 829, 830, 4022, 5989, 3820, 842,
+    843, 6413, 2966, 6413, 5040, 3981, 5989, 4012, 5700, 799, 6322, 5555, 5700, 810,
+    6322, 5245, 6120, 859, 45, 4885, 3, 3557, 860, 3560, 4628, 3606, 6642, 3097,
+    6709, 877, 141, 5791, 4048, 5990, 3945, 4048, 5990, 6188, 6120, 859, 45, 4885,
+    3, 3557, 860, 3560, 4714, 4039, 3595, 6642, 3135, 6709, 877, 209, 5791, 4048,
+    5703, 3945, 4048, 5703, 6188, 6120, 884, 2672, 32, 3, 886, 6110, 2827, 4628,
+    3941, 3595, 6642, 3050, 6709, 888, 141, 5791, 3099, 5990, 3945, 3099, 5990, 6188,
+    6120, 884, 2672, 32, 3, 886, 6110, 2827, 4714, 3606, 6642, 3096, 6709, 888,
+    209, 5791, 3099, 5703, 3945, 3099, 5703, 6188, 6195, 5259, 5260, 5705, 5261, 5706,
+    5707, 5708, 6091, 5709, 5262, 3720, 3104, 3097, 6477, 5200, 6400, 5203, 6127, 5822,
+    5203, 6127, 6389, 6195, 5259, 5260, 5705, 5261, 5706, 5259, 5708, 5705, 5709, 5706,
+    4617, 3104, 3135, 6477, 518, 548, 6400, 5203, 6054, 5822, 5203, 6054, 6389, 6195,
+    5707, 5260, 6091, 5261, 5262, 5707, 5708, 6091, 5709, 5262, 4495, 3104, 3050, 6477,
+    552, 519, 6400, 3701, 6127, 5822, 3701, 6127, 6389, 6195, 5707, 5260, 6091, 5261,
+    5262, 5259, 5708, 5705, 5709, 5706, 3720, 3104, 3096, 6477, 552, 548, 6400, 3701,
+    6054, 5822, 3701, 6054, 6389, 5616, 4714, 6503, 6660, 3097, 6192, 140, 6614, 4049,
+    4789, 5616, 4628, 4039, 6497, 6660, 3135, 6192, 140, 6604, 4089, 4789, 5616, 4714,
+    3941, 6497, 6660, 3050, 6192, 214, 6602, 4049, 4789, 5616, 4628, 6503, 6660, 3096,
+    6192, 214, 6615, 4089, 4789, 6312, 6659, 5690, 5066, 6683, 3097, 6689, 4887, 4726,
+    5854, 4601, 5854, 6425, 6312, 6659, 6065, 4039, 4981, 6683, 3135, 6689, 5093, 4726,
+    5570, 4601, 5570, 6425, 6312, 6651, 5690, 3941, 4981, 6683, 3050, 6689, 5155, 4726,
+    5501, 4601, 5501, 6425, 6312, 6651, 6065, 5066, 6683, 3096, 6689, 5669, 4726, 5789,
+    4601, 5789, 6425, 6254, 6276, 6503, 6647, 3097, 6333, 4732, 5200, 4620, 3854, 4611,
+    5028, 5615, 4789, 6254, 6211, 4039, 6497, 6647, 3135, 6333, 4732, 518, 5205, 3854,
+    4681, 5028, 5919, 4789, 6254, 6276, 3941, 6497, 6647, 3050, 6333, 5628, 519, 4620,
+    3701, 4611, 4967, 5615, 4789, 6254, 6211, 6503, 6647, 3096, 6333, 5628, 5205, 3701,
+    4681, 4967, 5919, 4789, 974, 3, 975, 2527, 976, 3, 977, 6525, 981, 982,
+    100, 3, 983, 5127, 989, 6581, 5834, 5014, 1016, 1017, 31, 4079, 1019, 2529,
+    1020, 4042, 3739, 3097, 6578, 5277, 5120, 4877, 5834, 5014, 6606, 3135, 6578, 6521,
+    5823, 4877, 5834, 6064, 1016, 1017, 31, 4079, 1019, 2529, 1020, 4042, 3739, 3050,
+    5949, 5277, 5132, 4877, 5834, 6064, 6606, 3096, 5949, 6521, 5126, 4877, 5113, 4882,
+    6580, 4984, 6283, 4878, 5113, 4882, 6539, 4984, 6607, 4878, 5113, 6348, 6553, 4984,
+    6439, 4878, 5113, 6348, 5603, 4984, 6379, 4878, 5530, 5014, 6580, 6573, 4887, 4858,
+    3344, 4842, 3344, 5054, 5530, 5014, 6539, 6573, 5093, 4858, 3637, 4842, 3637, 5054,
+    5530, 6064, 6553, 5647, 257, 4858, 3368, 4842, 3368, 5054, 5530, 6064, 5603, 5647,
+    349, 4858, 3345, 4842, 3345, 5054, 6629, 4872, 5809, 5014, 5653, 2663, 5285, 3097,
+    6573, 4887, 4858, 3344, 4842, 3344, 5054, 6629, 5809, 6253, 5653, 2663, 1187, 3805,
+    1188, 3214, 5285, 3050, 5647, 257, 4858, 3368, 4842, 3368, 5054, 6629, 6511, 4849,
+    4203, 6253, 4505, 2663, 1188, 3118, 3096, 5647, 349, 4858, 3345, 4842, 3345, 5054,
+    3737, 4872, 5809, 5014, 1189, 2672, 4079, 1190, 6110, 3319, 3739, 3097, 6578, 5277,
+    5120, 4877, 3737, 5809, 6253, 1189, 2672, 4079, 1190, 6110, 3319, 3739, 3050, 5949,
+    5277, 5132, 4877, 3737, 6511, 4849, 4203, 6253, 6606, 3096, 5949, 6521, 5126, 4877,
+    3511, 6554, 5948, 3097, 6375, 5562, 6544, 6438, 5101, 5060, 5649, 3135, 6375, 5562,
+    6575, 6438, 3511, 6537, 5948, 3050, 6375, 5846, 6569, 6438, 3511, 6582, 5649, 3096,
+    6375, 5846, 6548, 6438, 6629, 6554, 5948, 2663, 5285, 3097, 6464, 877, 6544, 5861,
+    5113, 5060, 5649, 3135, 6464, 877, 6575, 5861, 6629, 6537, 5948, 2663, 1187, 3805,
+    1188, 3214, 5285, 3050, 6464, 888, 6569, 5861, 6629, 6582, 5649, 2663, 1188, 3118,
+    3096, 6464, 888, 6548, 5861, 5101, 4882, 6580, 6447, 6283, 6470, 5101, 4882, 6539,
+    6447, 6607, 6470, 5101, 6348, 6553, 6447, 6439, 6470, 5101, 6348, 5603, 6447, 6379,
+    6470, 3737, 5105, 4882, 5653, 3097, 4984, 6283, 4878, 3737, 4234, 6215, 5653, 3050,
+    4984, 6439, 4878, 3737, 6516, 6215, 5603, 4984, 6379, 4878, 6668, 6685, 3803, 1226,
+    1227, 5998, 1231, 630, 5999, 1235, 1236, 3939, 1237, 639, 1238, 641, 1239, 643,
+    1240, 1241, 1242, 5692, 1243, 5298, 652, 1246, 1247, 1248, 6278, 5695, 5298, 662,
+    1252, 1253, 1254, 6278, 666, 647, 4206, 5300, 3114, 5982, 6668, 6713, 6685, 3808,
+    1226, 980, 5998, 1258, 684, 5999, 1235, 1236, 3349, 1259, 1260, 1261, 1262, 690,
+    1263, 648, 1264, 4812, 1265, 6252, 1265, 5865, 4900, 4002, 6280, 716, 3231, 1266,
+    1267, 5018, 5300, 5045, 5696, 6668, 6685, 3807, 1226, 1227, 5998, 1231, 630, 5999,
+    1268, 1269, 3939, 1237, 639, 1238, 641, 1239, 643, 1240, 1241, 1242, 5692, 1243,
+    5298, 652, 1246, 1247, 1248, 6278, 5695, 5298, 662, 1252, 1253, 1254, 6278, 666,
+    647, 4206, 5300, 3114, 5982, 6668, 6713, 6685, 3804, 1226, 980, 5998, 1258, 684,
+    5999, 1268, 1269, 3349, 1259, 1260, 1261, 1262, 690, 1263, 648, 1264, 4861, 1265,
+    6252, 1265, 5865, 734, 735, 5226, 6280, 716, 3231, 1266, 1267, 5018, 5300, 5045,
+    5696, 5928, 5105, 4882, 5062, 6665, 3097, 6432, 6283, 6397, 5928, 3719, 4882, 4204,
+    6665, 3135, 6432, 6607, 6397, 5928, 4234, 6215, 5062, 6665, 3050, 6432, 6439, 6397,
+    5928, 6516, 6215, 4204, 6665, 3096, 6432, 6379, 6397, 6151, 6554, 5048, 6670, 3097,
+    6442, 5562, 6544, 6474, 6151, 3719, 5060, 5029, 6670, 3135, 6442, 5562, 6575, 6474,
+    6151, 6537, 5048, 6670, 3050, 6442, 5846, 6569, 6474, 6151, 6582, 5029, 6670, 3096,
+    6442, 5846, 6548, 6474, 1295, 3, 1296, 2527, 1297, 3, 1298, 6525, 1299, 1300,
+    5121, 983, 5127, 989, 6581, 5544, 4584, 5863, 4750, 5607, 6565, 5550, 5783, 3020,
+    5544, 4706, 6132, 4750, 5905, 6586, 5645, 5783, 5104, 6532, 4584, 5577, 4750, 5597,
+    6567, 5836, 5493, 4940, 3663, 5641, 5642, 4750, 5889, 6598, 5942, 5493, 6486, 6723,
+    5001, 6695, 1436, 1437, 6441, 4886, 1449, 3068, 1451, 1452, 3068, 1453, 1454, 3068,
+    1455, 1456, 3068, 1457, 1458, 3068, 1459, 1460, 3068, 1461, 1462, 3068, 1463, 1464,
+    3068, 375, 1465, 3068, 1466, 1467, 3068, 1468, 1469, 3068, 1470, 1471, 3068, 1472,
+    1473, 3068, 1474, 1475, 3068, 1476, 1477, 3068, 1478, 1479, 1450, 6077, 5135, 1482,
+    3746, 1484, 1485, 3746, 1486, 1487, 3746, 1488, 1489, 3746, 1490, 1491, 3746, 1492,
+    1493, 3746, 1494, 1495, 3746, 1496, 1497, 1483, 6109, 4886, 5327, 1451, 5728, 1453,
+    6095, 1455, 6301, 1457, 6404, 1459, 6459, 1461, 6483, 1463, 6495, 375, 6502, 1466,
+    6508, 1468, 6512, 1470, 6517, 1472, 6557, 1474, 6591, 1476, 6610, 1478, 6405, 5135,
+    6617, 1484, 6621, 1486, 6623, 1488, 6627, 1490, 6631, 1492, 6633, 1494, 6636, 1496,
+    6318, 1527, 1528, 3069, 1530, 1531, 3069, 1532, 1533, 3069, 1534, 1535, 3069, 1536,
+    1537, 3069, 1538, 1539, 3069, 1540, 1541, 3069, 1542, 1543, 3069, 1544, 1545, 3069,
+    1546, 1547, 3069, 1548, 1549, 3069, 1550, 1551, 3069, 1552, 1553, 3069, 1554, 1555,
+    3069, 1556, 1557, 3069, 1558, 1559, 1529, 6203, 1561, 1562, 3747, 1564, 1565, 3747,
+    1566, 1567, 3747, 1568, 1569, 3747, 1570, 1571, 3747, 1572, 1573, 3747, 1574, 1575,
+    3747, 1576, 1577, 1563, 6707, 6723, 4937, 6695, 1436, 1652, 6441, 4886, 1449, 3068,
+    1451, 1452, 3068, 1453, 1454, 3068, 1455, 1456, 3068, 1457, 1458, 3068, 1459, 1460,
+    3068, 1461, 1462, 3068, 1463, 1464, 3068, 375, 1465, 3068, 1466, 1467, 3068, 1468,
+    1469, 3068, 1470, 1471, 3068, 1472, 1473, 3068, 1474, 1475, 3068, 1476, 1477, 3068,
+    1478, 1479, 1450, 6077, 4986, 1482, 3775, 1654, 1485, 3775, 1655, 1487, 3775, 1656,
+    1489, 3775, 1657, 1491, 3775, 1658, 1493, 3775, 1659, 1495, 3775, 1660, 1497, 1653,
+    6109, 4886, 5327, 1451, 5728, 1453, 6095, 1455, 6301, 1457, 6404, 1459, 6459, 1461,
+    6483, 1463, 6495, 375, 6502, 1466, 6508, 1468, 6512, 1470, 6517, 1472, 6557, 1474,
+    6591, 1476, 6610, 1478, 6405, 4986, 6617, 1654, 6621, 1655, 6623, 1656, 6627, 1657,
+    6631, 1658, 6633, 1659, 6636, 1660, 6318, 1527, 1528, 3069, 1530, 1531, 3069, 1532,
+    1533, 3069, 1534, 1535, 3069, 1536, 1537, 3069, 1538, 1539, 3069, 1540, 1541, 3069,
+    1542, 1543, 3069, 1544, 1545, 3069, 1546, 1547, 3069, 1548, 1549, 3069, 1550, 1551,
+    3069, 1552, 1553, 3069, 1554, 1555, 3069, 1556, 1557, 3069, 1558, 1559, 1529, 6203,
+    1661, 1562, 3776, 1663, 1565, 3776, 1664, 1567, 3776, 1665, 1569, 3776, 1666, 1571,
+    3776, 1667, 1573, 3776, 1668, 1575, 3776, 1669, 1577, 1662, 6707, 6723, 4936, 6695,
+    1670, 1437, 6441, 5658, 1449, 3109, 1673, 1452, 3109, 1674, 1454, 3109, 1675, 1456,
+    3109, 1676, 1458, 3109, 1677, 1460, 3109, 1678, 1462, 3109, 1679, 1464, 3109, 1680,
+    1465, 3109, 1681, 1467, 3109, 1682, 1469, 3109, 1683, 1471, 3109, 1684, 1473, 3109,
+    1685, 1475, 3109, 1686, 1477, 3109, 1687, 1479, 1672, 6077, 5135, 1482, 3746, 1484,
+    1485, 3746, 1486, 1487, 3746, 1488, 1489, 3746, 1490, 1491, 3746, 1492, 1493, 3746,
+    1494, 1495, 3746, 1496, 1497, 1483, 6109, 5658, 5327, 1673, 5728, 1674, 6095, 1675,
+    6301, 1676, 6404, 1677, 6459, 1678, 6483, 1679, 6495, 1680, 6502, 1681, 6508, 1682,
+    6512, 1683, 6517, 1684, 6557, 1685, 6591, 1686, 6610, 1687, 6405, 5135, 6617, 1484,
+    6621, 1486, 6623, 1488, 6627, 1490, 6631, 1492, 6633, 1494, 6636, 1496, 6318, 1688,
+    1528, 3110, 1690, 1531, 3110, 1691, 1533, 3110, 1692, 1535, 3110, 1693, 1537, 3110,
+    1694, 1539, 3110, 1695, 1541, 3110, 1696, 1543, 3110, 1697, 1545, 3110, 1698, 1547,
+    3110, 1699, 1549, 3110, 1700, 1551, 3110, 1701, 1553, 3110, 1702, 1555, 3110, 1703,
+    1557, 3110, 1704, 1559, 1689, 6203, 1561, 1562, 3747, 1564, 1565, 3747, 1566, 1567,
+    3747, 1568, 1569, 3747, 1570, 1571, 3747, 1572, 1573, 3747, 1574, 1575, 3747, 1576,
+    1577, 1563, 6707, 6723, 5000, 6695, 1670, 1652, 6441, 5658, 1449, 3109, 1673, 1452,
+    3109, 1674, 1454, 3109, 1675, 1456, 3109, 1676, 1458, 3109, 1677, 1460, 3109, 1678,
+    1462, 3109, 1679, 1464, 3109, 1680, 1465, 3109, 1681, 1467, 3109, 1682, 1469, 3109,
+    1683, 1471, 3109, 1684, 1473, 3109, 1685, 1475, 3109, 1686, 1477, 3109, 1687, 1479,
+    1672, 6077, 4986, 1482, 3775, 1654, 1485, 3775, 1655, 1487, 3775, 1656, 1489, 3775,
+    1657, 1491, 3775, 1658, 1493, 3775, 1659, 1495, 3775, 1660, 1497, 1653, 6109, 5658,
+    5327, 1673, 5728, 1674, 6095, 1675, 6301, 1676, 6404, 1677, 6459, 1678, 6483, 1679,
+    6495, 1680, 6502, 1681, 6508, 1682, 6512, 1683, 6517, 1684, 6557, 1685, 6591, 1686,
+    6610, 1687, 6405, 4986, 6617, 1654, 6621, 1655, 6623, 1656, 6627, 1657, 6631, 1658,
+    6633, 1659, 6636, 1660, 6318, 1688, 1528, 3110, 1690, 1531, 3110, 1691, 1533, 3110,
+    1692, 1535, 3110, 1693, 1537, 3110, 1694, 1539, 3110, 1695, 1541, 3110, 1696, 1543,
+    3110, 1697, 1545, 3110, 1698, 1547, 3110, 1699, 1549, 3110, 1700, 1551, 3110, 1701,
+    1553, 3110, 1702, 1555, 3110, 1703, 1557, 3110, 1704, 1559, 1689, 6203, 1661, 1562,
+    3776, 1663, 1565, 3776, 1664, 1567, 3776, 1665, 1569, 3776, 1666, 1571, 3776, 1667,
+    1573, 3776, 1668, 1575, 3776, 1669, 1577, 1662, 6707, 6536, 1707, 5030, 5542, 2833,
+    4226, 1717, 760, 3421, 4220, 1721, 4163, 1723, 4235, 5960, 4231, 5960, 4222, 3869,
+    2532, 4233, 3808, 1736, 4969, 5542, 3349, 4167, 1739, 760, 797, 4082, 4179, 1721,
+    4163, 1741, 4227, 272, 4210, 5521, 4225, 4890, 3981, 5521, 4213, 5841, 4173, 6563,
+    1707, 5030, 5542, 2833, 4226, 1717, 760, 3421, 4220, 1756, 1757, 1758, 4235, 5960,
+    4231, 5960, 4222, 3869, 2532, 4233, 3804, 1736, 4969, 5542, 3349, 4167, 1739, 760,
+    797, 4082, 4179, 1756, 1757, 1759, 4227, 272, 4210, 5521, 4225, 4890, 3981, 5521,
+    4213, 5841, 4173, 5544, 3642, 1320, 4792, 4510, 3097, 6677, 3559, 5963, 3513, 1354,
+    1763, 4565, 257, 5797, 3585, 5774, 3586, 6307, 3760, 269, 180, 4246, 2813, 5311,
+    3020, 5544, 3639, 1320, 3695, 4510, 3135, 6677, 3559, 5963, 3513, 1383, 1763, 4565,
+    349, 5797, 3585, 5774, 4512, 6307, 3760, 269, 1386, 4246, 2813, 5311, 5104, 6532,
+    3642, 1320, 4792, 4510, 3050, 6677, 2643, 5963, 4245, 1354, 1763, 4700, 257, 5797,
+    3592, 5774, 3586, 6307, 3780, 269, 180, 4246, 3757, 5311, 3020, 6532, 3639, 1320,
+    3695, 6543, 3096, 6677, 2643, 4239, 5963, 4687, 1383, 1763, 4700, 349, 5797, 3592,
+    5774, 4513, 6307, 3780, 269, 4514, 6528, 3757, 5311, 1407, 4868, 2532, 5560, 4586,
+    6308, 5863, 4797, 5607, 6587, 5550, 6115, 5828, 5041, 3742, 5560, 4586, 6121, 6132,
+    4797, 5905, 6603, 5645, 6115, 4826, 5870, 6555, 3086, 5560, 4707, 6308, 5577, 4797,
+    5597, 6600, 5836, 5803, 3043, 5828, 4960, 3617, 5560, 4707, 6121, 5642, 4797, 5889,
+    6613, 5942, 5803, 4976, 5870, 6585, 3086, 6697, 5612, 6410, 6328, 3097, 6265, 5310,
+    3454, 5554, 3585, 5545, 3677, 5538, 3470, 4940, 6697, 5612, 5812, 4510, 6328, 3135,
+    6265, 5725, 3454, 5850, 4727, 4738, 3677, 4265, 4246, 3470, 3043, 5104, 6697, 5908,
+    6410, 6328, 3050, 5638, 4648, 4245, 5310, 3523, 5554, 3592, 5545, 5520, 5538, 5509,
+    4940, 6697, 5908, 5812, 6543, 6328, 3096, 5638, 4239, 4648, 4687, 5725, 3523, 5850,
+    4746, 4738, 5520, 4691, 6528, 5509, 6486, 5827, 4586, 6308, 5863, 4750, 5607, 6565,
+    5550, 5783, 3020, 5827, 4586, 6121, 6132, 4750, 5905, 6586, 5645, 5783, 5104, 5827,
+    4707, 6308, 5577, 4750, 5597, 6567, 5836, 5493, 4940, 5827, 4707, 6121, 5642, 4750,
+    5889, 6598, 5942, 5493, 6486, 6510, 1827, 3, 1828, 1829, 1830, 2527, 6648, 3804,
+    5212, 6724, 1833, 5540, 1834, 4989, 1835, 1836, 1837, 1838, 1839, 5877, 1841, 6017,
+    1846, 701, 3138, 1841, 6018, 1851, 5226, 1852, 1853, 710, 1854, 712, 1855, 714,
+    1856, 6281, 1857, 3495, 6100, 6510, 1827, 3, 1828, 1829, 1830, 2527, 6648, 3808,
+    5212, 6724, 1833, 5540, 1859, 4893, 1835, 1836, 1837, 1838, 1839, 5587, 1841, 6017,
+    1846, 701, 3138, 1841, 6018, 1846, 5226, 1852, 1853, 710, 1854, 712, 1855, 714,
+    1856, 6281, 1857, 3495, 6100, 6510, 6648, 3807, 1860, 625, 6724, 1861, 630, 1862,
+    4307, 1834, 731, 4494, 1864, 4309, 5214, 1724, 1866, 1867, 647, 4488, 5694, 1870,
+    1871, 1872, 1873, 4757, 1874, 4896, 5694, 1875, 1876, 1877, 1878, 4757, 1879, 6401,
+    672, 1880, 1881, 2864, 6100, 6510, 6648, 3803, 1860, 625, 6724, 1861, 630, 1862,
+    4307, 1859, 636, 4494, 1864, 4309, 5214, 1724, 1866, 1867, 647, 4488, 5694, 1870,
+    1871, 1872, 1873, 4757, 1874, 4896, 5694, 1875, 1876, 1877, 1878, 4757, 1879, 6401,
+    672, 1880, 1881, 2864, 6100, 6536, 5741, 5929, 4785, 3869, 4723, 4173, 4233, 5114,
+    6074, 5874, 4777, 5841, 5507, 4644, 5507, 4734, 4173, 6563, 5741, 5631, 4785, 3869,
+    4723, 4173, 4233, 5102, 6074, 5579, 4777, 5841, 5507, 4644, 5507, 4734, 4173, 4506,
+    5102, 6074, 5579, 4979, 3870, 4944, 5842, 4644, 5842, 4734, 6463, 4506, 5114, 6074,
+    5874, 4979, 3870, 4944, 5842, 4644, 5842, 4734, 6463, 4506, 3807, 5741, 5631, 5038,
+    3870, 4723, 6463, 4506, 3803, 5741, 5929, 5038, 3870, 4723, 6463, 3934, 4212, 4584,
+    5863, 4797, 5607, 6587, 5550, 6115, 5828, 5041, 3742, 3934, 6535, 6132, 4797, 5905,
+    6603, 5645, 6115, 4826, 5870, 6555, 3086, 3934, 4804, 4584, 5577, 4797, 5597, 6600,
+    5836, 5803, 3043, 5828, 4960, 3617, 3934, 5641, 5642, 4797, 5889, 6613, 5942, 5803,
+    4976, 5870, 6585, 3086, 4506, 5102, 6377, 5579, 6398, 6671, 4506, 5114, 6377, 5874,
+    6398, 6671, 4506, 3807, 6286, 5631, 6268, 6671, 4506, 3803, 6286, 5929, 6268, 6671,
+    6536, 6286, 5929, 6268, 6679, 4233, 5114, 6377, 5874, 6398, 6679, 6563, 6286, 5631,
+    6268, 6679, 4233, 5102, 6377, 5579, 6398, 6679, 3663, 5612, 6410, 3097, 6265, 5310,
+    3454, 5554, 3585, 5545, 3677, 5538, 3470, 4940, 3663, 5612, 5812, 4510, 3135, 6265,
+    5725, 3454, 5850, 4727, 4738, 3677, 4265, 4246, 3470, 3043, 5104, 3663, 5908, 6410,
+    3050, 5638, 4648, 4245, 5310, 3523, 5554, 3592, 5545, 5520, 5538, 5509, 4940, 3663,
+    5908, 5812, 6543, 3096, 5638, 4239, 4648, 4687, 5725, 3523, 5850, 4746, 4738, 5520,
+    4691, 6528, 5509, 6486, 6147, 4212, 6624, 3097, 6331, 4038, 3894, 6565, 3760, 5820,
+    4175, 3043, 3763, 6147, 6535, 6310, 6620, 3135, 6331, 4038, 3993, 6586, 4955, 4943,
+    4175, 3043, 1387, 3498, 2532, 6147, 4804, 6624, 3050, 6331, 2643, 5046, 6567, 3780,
+    5820, 195, 3757, 5274, 3763, 6147, 5641, 6310, 3, 3147, 4947, 6331, 2643, 5063,
+    6598, 4956, 4739, 195, 3757, 968, 4568, 1922, 1923, 2534, 2532, 5918, 4212, 6624,
+    3097, 6440, 4038, 3894, 6587, 3760, 5820, 3741, 5274, 3614, 6456, 5651, 346, 4733,
+    5918, 6535, 6310, 6620, 3135, 6440, 4038, 3993, 6603, 4955, 4943, 3741, 5274, 1387,
+    3498, 6456, 6555, 4733, 5918, 4804, 6624, 3050, 6440, 2643, 5046, 6600, 3780, 5820,
+    268, 3757, 5274, 3614, 6456, 4960, 346, 4733, 5918, 5641, 6310, 3, 3147, 4947,
+    6440, 2643, 5063, 6613, 4956, 4739, 268, 3757, 968, 4568, 1922, 1923, 2534, 6456,
+    6585, 4733, 3019, 1928, 3, 1296, 2527, 1929, 3, 1298, 6525, 1930, 1931, 1340,
+    3, 1932, 5127, 1933, 6581, 5932, 4585, 5811, 4582, 5743, 6514, 5666, 5900, 4599,
+    5900, 4682, 5932, 4585, 6118, 4582, 5380, 6514, 5154, 6141, 4599, 6141, 4682, 5932,
+    4705, 5811, 4582, 5382, 6518, 5666, 4379, 5777, 5613, 5777, 4682, 5932, 4705, 6118,
+    4582, 5744, 6518, 5154, 4379, 5473, 5613, 5473, 4682, 4477, 4585, 5811, 4031, 4854,
+    6435, 5498, 5148, 4025, 4484, 4434, 4484, 6340, 4477, 4585, 6118, 4031, 4838, 6435,
+    5498, 5668, 4025, 4605, 4434, 4605, 6340, 4477, 4705, 5811, 4031, 4840, 6435, 5787,
+    5148, 4025, 4603, 4434, 4603, 6340, 4477, 4705, 6118, 4031, 4857, 6435, 5787, 5668,
+    4025, 4483, 4434, 4483, 6340, 6637, 3804, 5386, 6558, 6070, 4989, 5947, 5877, 6073,
+    6601, 2102, 2097, 2103, 2099, 6399, 5903, 5396, 6180, 5748, 6288, 6407, 6637, 3808,
+    5386, 6558, 6259, 4893, 5947, 5587, 6073, 5075, 6399, 5903, 5396, 6180, 5748, 6288,
+    6407, 6634, 3807, 2071, 6592, 6070, 731, 6444, 6056, 5396, 5044, 3783, 5748, 5069,
+    3783, 6407, 6634, 3803, 2071, 6592, 6259, 636, 6444, 6056, 5396, 5044, 3783, 5748,
+    5069, 3783, 6407, 4767, 5591, 6496, 4854, 6352, 3660, 6599, 5855, 4767, 5591, 6462,
+    4838, 6352, 3660, 6618, 5855, 4767, 5882, 6496, 4840, 6352, 3691, 6612, 5855, 4767,
+    5882, 6462, 4857, 6352, 3691, 6596, 5855, 5614, 5016, 6411, 4582, 5743, 6514, 5666,
+    5900, 4599, 5900, 4682, 5614, 5016, 6309, 4582, 5380, 6514, 5154, 6141, 4599, 6141,
+    4682, 5614, 5058, 6411, 4582, 5382, 6518, 5666, 4379, 5777, 5613, 5777, 4682, 5614,
+    5058, 6309, 4582, 5744, 6518, 5154, 4379, 5473, 5613, 5473, 4682, 4709, 5591, 6496,
+    4854, 5936, 6599, 4799, 4709, 5591, 6462, 4838, 5936, 6618, 4799, 4709, 5882, 6496,
+    4840, 5636, 6612, 4799, 4709, 5882, 6462, 4857, 5636, 6596, 4799, 5547, 3433, 1937,
+    3573, 6160, 5408, 5743, 6480, 3454, 3834, 5568, 5751, 5776, 5902, 5751, 5776, 6142,
+    5547, 3433, 1937, 3573, 5648, 5408, 5380, 6480, 3454, 3988, 5568, 5751, 5514, 5902,
+    5751, 5514, 6142, 5547, 3521, 1937, 4214, 6160, 5408, 5382, 6480, 3523, 3834, 5568,
+    5410, 5480, 5902, 5410, 5480, 6142, 5547, 3521, 1937, 4214, 5648, 5408, 5744, 6480,
+    3523, 3988, 5568, 5410, 5769, 5902, 5410, 5769, 6142, 5909, 2187, 2584, 1937, 3398,
+    5099, 2724, 6160, 5752, 5743, 6469, 877, 257, 6369, 6408, 5776, 5592, 6408, 5776,
+    6257, 5909, 2187, 2584, 1937, 3398, 5099, 2724, 5648, 5752, 5380, 6469, 877, 349,
+    6369, 6408, 5514, 5592, 6408, 5514, 6257, 5909, 2197, 2917, 1937, 3, 2198, 2529,
+    1389, 2724, 6160, 5752, 5382, 6469, 888, 257, 6369, 6032, 5480, 5592, 6032, 5480,
+    6257, 5909, 2197, 2917, 1937, 3, 2198, 2529, 1389, 2724, 5648, 5752, 5744, 6469,
+    888, 349, 6369, 6032, 5769, 5592, 6032, 5769, 6257, 6628, 4995, 6662, 3803, 2071,
+    2138, 6022, 6556, 6259, 636, 6444, 3438, 5490, 4977, 5624, 3783, 5634, 3783, 4547,
+    6632, 5032, 6662, 3808, 5386, 6022, 6515, 6259, 4893, 5947, 5587, 6073, 5075, 6399,
+    5490, 5081, 4696, 6180, 4763, 6288, 4547, 6628, 4995, 6662, 3807, 2071, 2138, 6022,
+    6556, 6070, 731, 6444, 3438, 5490, 4977, 5624, 3783, 5634, 3783, 4547, 6632, 5032,
+    6662, 3804, 5386, 6022, 6515, 6070, 4989, 5947, 5877, 6073, 6601, 2102, 2097, 2103,
+    2099, 6399, 5490, 5081, 4696, 6180, 4763, 6288, 4547, 6637, 3804, 2205, 2072, 6558,
+    6023, 4916, 4989, 5043, 5877, 4919, 4511, 5055, 6601, 5027, 2108, 2207, 2111, 2208,
+    5074, 5903, 6304, 6637, 3808, 2205, 2072, 6558, 6023, 4926, 4893, 5043, 5587, 4919,
+    4511, 5055, 4511, 5027, 2108, 2207, 2111, 2208, 5074, 5903, 6304, 6634, 3807, 2205,
+    6592, 6023, 4916, 731, 5035, 5067, 4930, 5051, 6289, 660, 4930, 5070, 6289, 666,
+    4930, 4712, 6056, 6304, 6634, 3803, 2205, 6592, 6023, 4926, 636, 5035, 5067, 4930,
+    5051, 6289, 660, 4930, 5070, 6289, 666, 4930, 4712, 6056, 6304, 5596, 5057, 4033,
+    4854, 5936, 6599, 4799, 5596, 5009, 4033, 4838, 5936, 6618, 4799, 5887, 5057, 4033,
+    4840, 5636, 6612, 4799, 5887, 5009, 4033, 4857, 5636, 6596, 4799, 4477, 5724, 1937,
+    5795, 6485, 4854, 6452, 5498, 5419, 3648, 4484, 4570, 4484, 6376, 4477, 5724, 1937,
+    5795, 6485, 4838, 6452, 5498, 5755, 3648, 4605, 4570, 4605, 6376, 4477, 5307, 1937,
+    5799, 6485, 4840, 6452, 5787, 5419, 3648, 4603, 4570, 4603, 6376, 4477, 5307, 1937,
+    5799, 6485, 4857, 6452, 5787, 5755, 3648, 4483, 4570, 4483, 6376, 6261, 5307, 1938,
+    5799, 5808, 4854, 6703, 2237, 141, 6239, 4484, 4434, 4484, 6443, 6261, 5724, 1938,
+    5795, 5808, 4838, 6703, 2237, 209, 6239, 4605, 4434, 4605, 6443, 6261, 5307, 1938,
+    5799, 5808, 4840, 6703, 2242, 141, 6239, 4603, 4434, 4603, 6443, 6261, 5724, 1938,
+    5795, 5808, 4857, 6703, 2242, 209, 6239, 4483, 4434, 4483, 6443, 5596, 6411, 4031,
+    4854, 6430, 3660, 4987, 3648, 4484, 4570, 4484, 6154, 5596, 6309, 4031, 4838, 6430,
+    3660, 4889, 3648, 4605, 4570, 4605, 6154, 5887, 6411, 4031, 4840, 6430, 3691, 4987,
+    3648, 4603, 4570, 4603, 6154, 5887, 6309, 4031, 4857, 6430, 3691, 4889, 3648, 4483,
+    4570, 4483, 6154, 6715, 5001, 6255, 6664, 2263, 6035, 137, 5559, 5138, 6672, 5001,
+    6693, 6715, 4937, 6255, 6639, 6260, 2294, 6035, 4262, 5559, 5667, 6672, 4937, 6693,
+    6715, 4936, 6037, 2297, 2298, 2299, 6639, 6383, 2305, 2306, 5438, 92, 6255, 6664,
+    2263, 6035, 137, 4493, 5138, 6672, 4936, 6693, 6715, 5000, 6037, 2297, 2298, 2299,
+    6639, 6383, 2305, 2306, 5438, 208, 6255, 6639, 6260, 2294, 6035, 4971, 5667, 6672,
+    5000, 6693, 2247, 5131, 5117, 2308, 1300, 5121, 2291, 5127, 2309, 2310, 2311, 5128,
+    2312, 2313, 2314, 4244, 6237, 6605, 6431, 4945, 5148, 3055, 5106, 2359, 5818, 6237,
+    6588, 6431, 4945, 5668, 3055, 5115, 2371, 5818, 6237, 6589, 6431, 5006, 5148, 3055,
+    5116, 2359, 5818, 6237, 6597, 6431, 5006, 5668, 3055, 5107, 2371, 5818, 5817, 6137,
+    2871, 6107, 2324, 5505, 4080, 3608, 6476, 4945, 5419, 5106, 5589, 6033, 5817, 6137,
+    2871, 5444, 4084, 3581, 4080, 3601, 6476, 4945, 5755, 5950, 4394, 6033, 5817, 5879,
+    2871, 6107, 2324, 5505, 4080, 3600, 6476, 5006, 5419, 5116, 5589, 6033, 5817, 5879,
+    2871, 5444, 4084, 3581, 4080, 3607, 6476, 5006, 5755, 5654, 4394, 6033, 4037, 6137,
+    6236, 6233, 3608, 6450, 1139, 4987, 4933, 2353, 5800, 2359, 6394, 4037, 6137, 6186,
+    6233, 3601, 6450, 1139, 4889, 4997, 2353, 5800, 2371, 6394, 4037, 5879, 6236, 6233,
+    3600, 6450, 1158, 4987, 4998, 2373, 5800, 2359, 6394, 4037, 5879, 6186, 6233, 3607,
+    6450, 1158, 4889, 4934, 2373, 5800, 2371, 6394, 4037, 6605, 6453, 1139, 4987, 5106,
+    4409, 6334, 4037, 6588, 6453, 1139, 4889, 5950, 6334, 4037, 6589, 6453, 1158, 4987,
+    5116, 4409, 6334, 4037, 6597, 6453, 1158, 4889, 5654, 6334, 4037, 5444, 4000, 3581,
+    6236, 5421, 3608, 6705, 2237, 141, 5481, 5106, 5589, 6393, 4037, 5444, 4000, 3581,
+    6186, 5421, 3601, 6705, 2237, 209, 5481, 5950, 4394, 6393, 4037, 6107, 2319, 5505,
+    6236, 5421, 3600, 6705, 2242, 141, 5481, 5116, 5589, 6393, 4037, 6107, 2319, 5505,
+    6186, 5421, 3607, 6705, 2242, 209, 5481, 5654, 4394, 6393, 6725, 3803, 2416, 2138,
+    6727, 2422, 630, 2423, 5825, 2425, 2426, 2427, 2428, 636, 2833, 2429, 2430, 1864,
+    2431, 2432, 2433, 5213, 2434, 5458, 1870, 2437, 2438, 2439, 6396, 1874, 3708, 3138,
+    5458, 1875, 2448, 2449, 2450, 6396, 1879, 4953, 4673, 4546, 4665, 5037, 5624, 5037,
+    5634, 5037, 4547, 6725, 3808, 2453, 2072, 6727, 2454, 684, 2455, 5825, 2425, 2426,
+    2427, 2428, 4893, 2456, 2457, 2458, 2459, 1839, 2460, 2461, 2462, 5213, 2463, 4812,
+    2464, 6017, 6402, 3138, 2464, 6018, 6402, 3654, 717, 2114, 2477, 2478, 2479, 2480,
+    4446, 672, 4414, 4546, 2482, 2483, 2484, 2485, 4446, 2120, 4974, 4696, 2486, 2487,
+    2488, 2489, 4446, 2125, 4974, 4763, 2490, 2491, 2492, 2493, 4446, 2129, 4974, 4547,
+    6725, 3807, 2416, 2138, 6727, 2422, 630, 2423, 5825, 2494, 2495, 2496, 2497, 731,
+    2833, 2429, 2430, 1864, 2431, 2432, 2433, 5213, 2434, 5458, 1870, 2437, 2438, 2439,
+    6396, 1874, 3708, 3138, 5458, 1875, 2448, 2449, 2450, 6396, 1879, 4953, 4673, 4546,
+    4665, 5037, 5624, 5037, 5634, 5037, 4547, 6725, 3804, 2453, 2072, 6727, 2454, 684,
+    2455, 5825, 2494, 2495, 2496, 2497, 4989, 2456, 2457, 2458, 2459, 1839, 2460, 2461,
+    2462, 5213, 2463, 4861, 2464, 6017, 6402, 3138, 2464, 6018, 6402, 3654, 717, 2114,
+    2477, 2478, 2479, 2480, 4446, 672, 4414, 4546, 2482, 2483, 2484, 2485, 4446, 2120,
+    4974, 4696, 2486, 2487, 2488, 2489, 4446, 2125, 4974, 4763, 2490, 2491, 2492, 2493,
+    4446, 2129, 4974, 4547, 6119, 6605, 6691, 4945, 141, 5573, 5106, 4409, 6069, 6119,
+    6588, 6691, 4945, 209, 5573, 5950, 6069, 6119, 6589, 6691, 5006, 141, 5573, 5116,
+    4409, 6069, 6119, 6597, 6691, 5006, 209, 5573, 5654, 6069, 6717, 5001, 6136, 6664,
+    2505, 6108, 137, 5559, 5138, 6680, 5001, 6721, 6717, 4937, 6136, 6635, 6260, 2517,
+    6108, 4262, 5559, 5667, 6680, 4937, 6721, 6717, 4936, 6037, 2518, 2519, 2520, 6635,
+    6383, 2521, 2522, 5438, 92, 6136, 6664, 2505, 6108, 137, 4493, 5138, 6680, 4936,
+    6721, 6717, 5000, 6037, 2518, 2519, 2520, 6635, 6383, 2521, 2522, 5438, 208, 6136,
+    6635, 6260, 2517, 6108, 4971, 5667, 6680, 5000, 6721, 3019, 2247, 5123, 5130, 5117,
+    2523, 1931, 1340, 6635, 5127, 2524, 2310, 2311, 5128, 2525, 2526, 2314, 4244,
 };
 
 static const struct kiln_program programs[] = {
-    { UINT64_C(0x697c475fd0a76f29), 0, 0, 9, 13525, 0, NULL },
-    { UINT64_C(0x382e80d894c72e5f), 0, 9, 9, 13305, 0, NULL },
-    { UINT64_C(0x026737ac01ed2e00), 0, 18, 9, 13316, 0, NULL },
-    { UINT64_C(0x183945b5d6f7f1fa), 0, 27, 9, 13731, 0, NULL },
-    { UINT64_C(0x4fccd0a7ad33f8b8), 0, 36, 12, 20188, 0, NULL },
-    { UINT64_C(0xc0c4dd326d6853c9), 0, 48, 13, 19968, 0, NULL },
-    { UINT64_C(0xa22ab542d20ce3e5), 0, 61, 13, 19979, 0, NULL },
-    { UINT64_C(0xc46ac1a261ace400), 0, 74, 12, 20394, 0, NULL },
-    { UINT64_C(0x30b2cabe19bc89de), 0, 86, 24, 9614, 0, NULL },
-    { UINT64_C(0x11abdce30b3a9a9c), 0, 110, 23, 9614, 0, NULL },
-    { UINT64_C(0xf81c175258288898), 0, 133, 25, 9614, 0, NULL },
-    { UINT64_C(0x281e6da9f0582cea), 0, 158, 24, 9614, 0, NULL },
-    { UINT64_C(0xc427dedb1270713d), 0, 182, 15, 14855, 0, NULL },
-    { UINT64_C(0x513663566439b3e6), 0, 197, 15, 14643, 0, NULL },
-    { UINT64_C(0x5d332f468feb8f82), 0, 212, 15, 14654, 0, NULL },
-    { UINT64_C(0xfe7a4c029ceba3f1), 0, 227, 14, 15077, 0, NULL },
-    { UINT64_C(0x2f06b678d134db76), 0, 241, 15, 16671, 0, NULL },
-    { UINT64_C(0x633f19ff959bf834), 0, 256, 15, 16450, 0, NULL },
-    { UINT64_C(0xf8cc5577dfbe5ac8), 0, 271, 15, 16463, 0, NULL },
-    { UINT64_C(0x792d8479a2ad6300), 0, 286, 15, 16877, 0, NULL },
-    { UINT64_C(0x348e1807e56e9904), 0, 301, 40, 4472, 0, NULL },
-    { UINT64_C(0xe896066394fadca1), 0, 341, 28, 4617, 0, NULL },
-    { UINT64_C(0xb74e444fbaf76d1d), 0, 369, 40, 4468, 0, NULL },
-    { UINT64_C(0x5114941cff3fe25b), 0, 409, 29, 4803, 0, NULL },
-    { UINT64_C(0x2edef746fbd80cec), 0, 438, 14, 21518, 0, NULL },
-    { UINT64_C(0xedc5e5ce472654df), 0, 452, 15, 21306, 0, NULL },
-    { UINT64_C(0xdc2f09831696b6f7), 0, 467, 15, 21317, 0, NULL },
-    { UINT64_C(0xb8cefde630497e90), 0, 482, 15, 21740, 0, NULL },
-    { UINT64_C(0x80ffa46573c90c2e), 0, 497, 10, 16654, 0, NULL },
-    { UINT64_C(0xed0af8c7a6dc9118), 0, 507, 10, 16434, 0, NULL },
-    { UINT64_C(0x0911bc8b8c3495a5), 0, 517, 10, 16445, 0, NULL },
-    { UINT64_C(0x98fb7bce99855ab1), 0, 527, 10, 16860, 0, NULL },
-    { UINT64_C(0xabc894ac5f2da6b8), 0, 537, 13, 23183, 0, NULL },
-    { UINT64_C(0xeb11bc54f8f67e1d), 0, 550, 14, 22963, 0, NULL },
-    { UINT64_C(0x4902876d95ebdfa9), 0, 564, 14, 22974, 0, NULL },
-    { UINT64_C(0x8522cbadb29b9ddc), 0, 578, 13, 23389, 0, NULL },
-    { UINT64_C(0xe50efd3f324a73e3), 0, 591, 53, 6683, 0, NULL },
-    { UINT64_C(0xfd8534ec08601435), 0, 644, 49, 7331, 0, NULL },
-    { UINT64_C(0x870c2271c36644ee), 0, 693, 50, 6622, 0, NULL },
-    { UINT64_C(0x1969459fa1c40fde), 0, 743, 47, 7270, 0, NULL },
-    { UINT64_C(0xd0f6351c7941dc30), 0, 790, 24, 11510, 0, NULL },
-    { UINT64_C(0x1e906bc455d9cf32), 0, 814, 25, 11290, 0, NULL },
-    { UINT64_C(0xed77c656e582735e), 0, 839, 25, 11299, 0, NULL },
-    { UINT64_C(0x9a76d44a6a40aeda), 0, 864, 24, 11714, 0, NULL },
-    { UINT64_C(0xa4e8da473d084e76), 0, 888, 25, 14874, 0, NULL },
-    { UINT64_C(0x4cc0c25a598a7805), 0, 913, 26, 14658, 0, NULL },
-    { UINT64_C(0x803d82ab5db5b293), 0, 939, 26, 14677, 0, NULL },
-    { UINT64_C(0x12fb269df81b8dbe), 0, 965, 26, 15096, 0, NULL },
-    { UINT64_C(0x3ee4b97713b8fe1b), 0, 991, 15, 17375, 0, NULL },
-    { UINT64_C(0xb06e451d8f05fd39), 0, 1006, 16, 17155, 0, NULL },
-    { UINT64_C(0x9263f698f9a6ddc2), 0, 1022, 16, 17166, 0, NULL },
-    { UINT64_C(0x99904ff916d0adb4), 0, 1038, 15, 17581, 0, NULL },
-    { UINT64_C(0xd61cfab2323b1055), 0, 1053, 18, 17399, 0, NULL },
-    { UINT64_C(0x14ed5153957f8339), 0, 1071, 18, 17178, 0, NULL },
-    { UINT64_C(0x720e0b6d80dca947), 0, 1089, 18, 17191, 0, NULL },
-    { UINT64_C(0x2c0c556b2ab9148b), 0, 1107, 18, 17605, 0, NULL },
-    { UINT64_C(0x3e3f38f253337940), 0, 1125, 16, 15573, 0, NULL },
-    { UINT64_C(0xce6e06444c4fe6ad), 0, 1141, 17, 15361, 0, NULL },
-    { UINT64_C(0x109e37012c64daa7), 0, 1158, 17, 15372, 0, NULL },
-    { UINT64_C(0x4663f15e4c9599d4), 0, 1175, 15, 15795, 0, NULL },
-    { UINT64_C(0x33c01ef8b31dd5ef), 0, 1190, 15, 1412, 0, NULL },
-    { UINT64_C(0xd854a4de3db63bf8), 0, 1205, 18, 13100, 0, NULL },
-    { UINT64_C(0x2c4b5296c83ada0c), 0, 1223, 10, 13298, 0, NULL },
-    { UINT64_C(0x14e33365538e3be0), 0, 1233, 18, 12901, 0, NULL },
-    { UINT64_C(0xaac8b8d115b12120), 0, 1251, 10, 13099, 0, NULL },
-    { UINT64_C(0x0ca3ebedb7c30528), 0, 1261, 8, 13089, 0, NULL },
-    { UINT64_C(0x98ca723ed8945096), 0, 1269, 8, 13288, 0, NULL },
-    { UINT64_C(0x60d3635135ec0d77), 0, 1277, 8, 12890, 0, NULL },
-    { UINT64_C(0x487443feaa278ad3), 0, 1285, 8, 13089, 0, NULL },
-    { UINT64_C(0x2c1367c8bc1df5a0), 0, 1293, 14, 19606, 0, NULL },
-    { UINT64_C(0x15b42e2832e9a528), 0, 1307, 14, 19805, 0, NULL },
-    { UINT64_C(0x9994e5e9c198192c), 0, 1321, 15, 19407, 0, NULL },
-    { UINT64_C(0xbf6144c19c032b04), 0, 1336, 14, 19606, 0, NULL },
-    { UINT64_C(0x44baf304e1a6e0ba), 0, 1350, 19, 21782, 0, NULL },
-    { UINT64_C(0x06f640a76d7f5c0d), 0, 1369, 22, 22204, 0, NULL },
-    { UINT64_C(0x8b73776e76cad9eb), 0, 1391, 20, 21782, 0, NULL },
-    { UINT64_C(0x6e679fe4d9ab7027), 0, 1411, 18, 13393, 0, NULL },
-    { UINT64_C(0x6bd02635776113e6), 0, 1429, 17, 12912, 0, NULL },
-    { UINT64_C(0x62332aa9596f208a), 0, 1446, 13, 13394, 0, NULL },
-    { UINT64_C(0xb5d0c6afecd20d81), 0, 1459, 12, 19946, 0, NULL },
-    { UINT64_C(0x358f391a561a5d3e), 0, 1471, 12, 19851, 0, NULL },
-    { UINT64_C(0xfe2823c190834c55), 0, 1483, 12, 19464, 0, NULL },
-    { UINT64_C(0xce7cc0189cc10d6f), 0, 1495, 12, 19946, 0, NULL },
-    { UINT64_C(0x0c0cf2b42dcd9384), 0, 1507, 12, 15421, 0, NULL },
-    { UINT64_C(0x12d1d6457ddb2506), 0, 1519, 10, 13311, 0, NULL },
-    { UINT64_C(0x2e42538be9cf098a), 0, 1529, 16, 15842, 0, NULL },
-    { UINT64_C(0x0a11781819d54dc3), 0, 1545, 12, 15421, 0, NULL },
-    { UINT64_C(0x5f62b2e0fa7fe298), 0, 1557, 10, 19606, 0, NULL },
-    { UINT64_C(0x1a04a7835c7d960a), 0, 1567, 10, 19805, 0, NULL },
-    { UINT64_C(0x390fe4b8e9878af1), 0, 1577, 11, 19407, 0, NULL },
-    { UINT64_C(0x0795cc0de42424c5), 0, 1588, 10, 19606, 0, NULL },
-    { UINT64_C(0x20b29e7700126816), 0, 1598, 10, 13384, 0, NULL },
-    { UINT64_C(0x81a13bfd08e34bf3), 0, 1608, 9, 12904, 0, NULL },
-    { UINT64_C(0x318e1c6effba58ae), 0, 1617, 9, 13385, 0, NULL },
-    { UINT64_C(0xa11b88ff60b9b3d3), 0, 1626, 42, 4393, 0, NULL },
-    { UINT64_C(0xf4cd227bf30f522a), 0, 1668, 38, 4550, 0, NULL },
-    { UINT64_C(0xfc9a281cb15349a2), 0, 1706, 42, 4389, 0, NULL },
-    { UINT64_C(0x9c5e58ac42110cee), 0, 1748, 39, 4736, 0, NULL },
-    { UINT64_C(0xc980dabab6b78023), 0, 1787, 11, 14587, 0, NULL },
-    { UINT64_C(0xb05a482dc33056f7), 0, 1798, 11, 14491, 0, NULL },
-    { UINT64_C(0xb26aea4ac20d10ba), 0, 1809, 10, 14107, 0, NULL },
-    { UINT64_C(0xba80564e3b6ce9e1), 0, 1819, 11, 14588, 0, NULL },
-    { UINT64_C(0xc42ae64a4392cff2), 0, 1830, 13, 21116, 0, NULL },
-    { UINT64_C(0x96e6273a00625475), 0, 1843, 14, 21021, 0, NULL },
-    { UINT64_C(0x1906a224f463ebf2), 0, 1857, 13, 20634, 0, NULL },
-    { UINT64_C(0x75e95cf073889aa8), 0, 1870, 13, 21116, 0, NULL },
-    { UINT64_C(0x9e25a8ec41147c4c), 0, 1883, 15, 1392, 0, NULL },
-    { UINT64_C(0x0c6ce95b4716f46a), 0, 1898, 10, 11991, 0, NULL },
-    { UINT64_C(0xecade85b0193417a), 0, 1908, 10, 11936, 0, NULL },
-    { UINT64_C(0x4dcc76e219990b1c), 0, 1918, 10, 11766, 0, NULL },
-    { UINT64_C(0xbea91f51481ce41e), 0, 1928, 10, 11154, 0, NULL },
-    { UINT64_C(0x6e4f97b8c290b7f0), 0, 1938, 204, 22014, 0, NULL },
-    { UINT64_C(0x3562b417a70b2c9e), 0, 2142, 204, 22008, 0, NULL },
-    { UINT64_C(0xf929af388f9cec53), 0, 2346, 204, 22020, 0, NULL },
-    { UINT64_C(0xfb42427ad901de21), 0, 2550, 204, 22014, 0, NULL },
-    { UINT64_C(0x500eb5f2e27273e3), 0, 2754, 22, 5781, 0, NULL },
-    { UINT64_C(0x898e532be10fb509), 0, 2776, 28, 7230, 0, NULL },
-    { UINT64_C(0xda3f5f8fd6f89e74), 0, 2804, 22, 5718, 0, NULL },
-    { UINT64_C(0x5885c0e18e6c1e74), 0, 2826, 28, 7167, 0, NULL },
-    { UINT64_C(0x1a9c4c67c2ffa88f), 0, 2854, 28, 11991, 0, NULL },
-    { UINT64_C(0x85c568ac8a57eb1a), 0, 2882, 28, 11936, 0, NULL },
-    { UINT64_C(0x58141f379b036139), 0, 2910, 28, 11766, 0, NULL },
-    { UINT64_C(0x4d9e84e423f7a89a), 0, 2938, 30, 11154, 0, NULL },
-    { UINT64_C(0x2577ddc3f61cd726), 0, 2968, 13, 18788, 0, NULL },
-    { UINT64_C(0x9a56d002bc05e702), 0, 2981, 16, 18755, 0, NULL },
-    { UINT64_C(0xeea12c829ac60862), 0, 2997, 15, 18412, 0, NULL },
-    { UINT64_C(0xd196ba7a6d67c122), 0, 3012, 17, 17914, 0, NULL },
-    { UINT64_C(0xa8acac9902a00c17), 0, 3029, 22, 14764, 0, NULL },
-    { UINT64_C(0x5d6681927ac30a6b), 0, 3051, 25, 14710, 0, NULL },
-    { UINT64_C(0x5314cc96eb9d27d8), 0, 3076, 25, 14538, 0, NULL },
-    { UINT64_C(0xe50694fb22b0af0e), 0, 3101, 27, 13927, 0, NULL },
-    { UINT64_C(0x733896204e7f724e), 0, 3128, 10, 12005, 0, NULL },
-    { UINT64_C(0x7ea0c9dd84a02e4d), 0, 3138, 11, 11951, 0, NULL },
-    { UINT64_C(0x3de471f500d8c485), 0, 3149, 10, 11779, 0, NULL },
-    { UINT64_C(0x081448af3c2d0d00), 0, 3159, 12, 11168, 0, NULL },
-    { UINT64_C(0x61f865def9179983), 0, 3171, 50, 4724, 0, NULL },
-    { UINT64_C(0xf34824d153643bd1), 0, 3221, 50, 4615, 0, NULL },
-    { UINT64_C(0x0ed90af4d2aff80b), 0, 3271, 45, 4410, 0, NULL },
-    { UINT64_C(0x7f0dabcef25db898), 0, 3316, 45, 4414, 0, NULL },
-    { UINT64_C(0x1d9db8668e38bc7c), 0, 3361, 9, 6529, 0, NULL },
-    { UINT64_C(0xca6e406468c92005), 0, 3370, 12, 8714, 0, NULL },
-    { UINT64_C(0x5c319d5443177f0b), 0, 3382, 9, 6466, 0, NULL },
-    { UINT64_C(0xeb58f0058a6c0fc4), 0, 3391, 12, 8651, 0, NULL },
-    { UINT64_C(0x012a7c2fc3b3a5f0), 0, 3403, 14, 8643, 0, NULL },
-    { UINT64_C(0x463407dc8b52665d), 0, 3417, 14, 8706, 0, NULL },
-    { UINT64_C(0xe5e6690ca259ac03), 0, 3431, 10, 6458, 0, NULL },
-    { UINT64_C(0xc30707e8a5b56ec0), 0, 3441, 10, 6521, 0, NULL },
-    { UINT64_C(0x8f7ff3a6885ecfb6), 0, 3451, 13, 18774, 0, NULL },
-    { UINT64_C(0x821930af57326677), 0, 3464, 16, 18740, 0, NULL },
-    { UINT64_C(0xdb9dc0c7237811e7), 0, 3480, 15, 18399, 0, NULL },
-    { UINT64_C(0x58306dc942a751e0), 0, 3495, 16, 17900, 0, NULL },
-    { UINT64_C(0x7eed1d4fafb67611), 0, 3511, 8, 9754, 0, NULL },
-    { UINT64_C(0xbcee44127112c918), 0, 3519, 8, 9817, 0, NULL },
-    { UINT64_C(0xdc563a1d9f803f76), 0, 3527, 8, 7601, 0, NULL },
-    { UINT64_C(0xf0a3df9b4694a76d), 0, 3535, 8, 7664, 0, NULL },
-    { UINT64_C(0x3a240c6ba4ed0dcd), 0, 3543, 7, 7672, 0, NULL },
-    { UINT64_C(0x41ebc545bd6ca770), 0, 3550, 7, 9825, 0, NULL },
-    { UINT64_C(0x12705edbc92ceff6), 0, 3557, 7, 7609, 0, NULL },
-    { UINT64_C(0x49e85c4479bc2b81), 0, 3564, 7, 9762, 0, NULL },
-    { UINT64_C(0x8ea588c4a69c62b0), 0, 3571, 16, 11997, 0, NULL },
-    { UINT64_C(0x215d3d3031050798), 0, 3587, 19, 11943, 0, NULL },
-    { UINT64_C(0x93bae9ae003abe33), 0, 3606, 19, 11771, 0, NULL },
-    { UINT64_C(0xfa9f45da4f03b2eb), 0, 3625, 21, 11160, 0, NULL },
-    { UINT64_C(0x3ee3ac1716634001), 0, 3646, 12, 12951, 0, NULL },
-    { UINT64_C(0xfa33bbb3e73e1ad3), 0, 3658, 15, 12896, 0, NULL },
-    { UINT64_C(0xc54a7f07ca82928b), 0, 3673, 13, 12726, 0, NULL },
-    { UINT64_C(0x76a14453c870be7d), 0, 3686, 20, 12334, 0, NULL },
-    { UINT64_C(0x96dcbe5036651dda), 0, 3706, 19, 19700, 0, NULL },
-    { UINT64_C(0x91f6ca18ba24b9af), 0, 3725, 20, 19666, 0, NULL },
-    { UINT64_C(0xbb57ea6d8ce6af67), 0, 3745, 19, 19325, 0, NULL },
-    { UINT64_C(0xda550f51675e1676), 0, 3764, 24, 19046, 0, NULL },
-    { UINT64_C(0xc0a689eee7893e73), 0, 3788, 16, 1447, 0, NULL },
-    { UINT64_C(0xe85b52c5af497f68), 0, 3804, 21, 10361, 0, NULL },
-    { UINT64_C(0x2a80f362ca3741fd), 0, 3825, 21, 9703, 0, NULL },
-    { UINT64_C(0xeccd650955762045), 0, 3846, 21, 10796, 0, NULL },
-    { UINT64_C(0x2503abfa355342d4), 0, 3867, 21, 10138, 0, NULL },
-    { UINT64_C(0xeb4bd55dc6b03575), 0, 3888, 27, 8710, 0, NULL },
-    { UINT64_C(0x9539dc7a439d36d0), 0, 3915, 20, 8494, 0, NULL },
-    { UINT64_C(0x48b1923749013489), 0, 3935, 17, 8239, 0, NULL },
-    { UINT64_C(0xb3a4db5815229bd7), 0, 3952, 17, 8261, 0, NULL },
-    { UINT64_C(0x4951e34fb100644c), 0, 3969, 21, 16594, 0, NULL },
-    { UINT64_C(0x0c01795ffaf4808a), 0, 3990, 21, 15936, 0, NULL },
-    { UINT64_C(0xaa8056fd756f5dd1), 0, 4011, 21, 17029, 0, NULL },
-    { UINT64_C(0xb95b902106e8e489), 0, 4032, 21, 16371, 0, NULL },
-    { UINT64_C(0x32b8f04f3744093c), 0, 4053, 26, 10400, 0, NULL },
-    { UINT64_C(0x2ef1042856ecbdcd), 0, 4079, 26, 9743, 0, NULL },
-    { UINT64_C(0x05d261f534f39680), 0, 4105, 27, 10833, 0, NULL },
-    { UINT64_C(0x2bb594f8d9228e8f), 0, 4132, 27, 10176, 0, NULL },
-    { UINT64_C(0xe24f977e8f1e64a6), 0, 4159, 16, 8267, 0, NULL },
-    { UINT64_C(0xf4c19a1249514239), 0, 4175, 20, 8500, 0, NULL },
-    { UINT64_C(0x4aa9906ccd9cfee0), 0, 4195, 16, 8245, 0, NULL },
-    { UINT64_C(0x6cfdaeba40776850), 0, 4211, 27, 8716, 0, NULL },
-    { UINT64_C(0x7874d9bc8b9421bd), 0, 4238, 22, 16591, 0, NULL },
-    { UINT64_C(0xf6788532dee13282), 0, 4260, 23, 15933, 0, NULL },
-    { UINT64_C(0x03ac409a8d7b6212), 0, 4283, 22, 17026, 0, NULL },
-    { UINT64_C(0x36403d1f424e0121), 0, 4305, 23, 16368, 0, NULL },
-    { UINT64_C(0x720ea238c678bca4), 0, 4328, 14, 3602, 0, NULL },
-    { UINT64_C(0x3ab3d130cf915aeb), 0, 4342, 15, 3859, 0, NULL },
-    { UINT64_C(0x7171744316394d85), 0, 4357, 24, 4907, 0, NULL },
-    { UINT64_C(0x8783831160ebcaf8), 0, 4381, 24, 5164, 0, NULL },
-    { UINT64_C(0xeecc099b73090826), 0, 4405, 17, 1677, 0, NULL },
-    { UINT64_C(0xded267bb4bf5aecb), 0, 4422, 13, 9118, 0, NULL },
-    { UINT64_C(0xe9667ee829bba7e6), 0, 4435, 12, 9115, 0, NULL },
-    { UINT64_C(0x48d3e606b229f300), 0, 4447, 13, 9121, 0, NULL },
-    { UINT64_C(0x26c2c5d80fec913d), 0, 4460, 12, 9118, 0, NULL },
-    { UINT64_C(0xdf43e487cba074fb), 0, 4472, 20, 15353, 0, NULL },
-    { UINT64_C(0x95b775e13fd63593), 0, 4492, 20, 15347, 0, NULL },
-    { UINT64_C(0x4699891946953237), 0, 4512, 20, 15359, 0, NULL },
-    { UINT64_C(0x6aa969b03af6aaf9), 0, 4532, 20, 15353, 0, NULL },
-    { UINT64_C(0xea0ba0ac5ac0a794), 0, 4552, 20, 15336, 0, NULL },
-    { UINT64_C(0x09ac4330e207ed0a), 0, 4572, 20, 15330, 0, NULL },
-    { UINT64_C(0x8f15226675b2fbc2), 0, 4592, 20, 15342, 0, NULL },
-    { UINT64_C(0x1a85586697b8d66a), 0, 4612, 20, 15336, 0, NULL },
-    { UINT64_C(0xf5ce22e1ea08f143), 0, 4632, 14, 15354, 0, NULL },
-    { UINT64_C(0x712640b9fb274ad2), 0, 4646, 13, 15351, 0, NULL },
-    { UINT64_C(0x7893403a2766c814), 0, 4659, 14, 15357, 0, NULL },
-    { UINT64_C(0x1c229a46f6113d85), 0, 4673, 13, 15354, 0, NULL },
-    { UINT64_C(0x29430553fe7e87b0), 0, 4686, 14, 3673, 0, NULL },
-    { UINT64_C(0x8a912a54dcb2847a), 0, 4700, 15, 3931, 0, NULL },
-    { UINT64_C(0xabf59f332f0ecfbf), 0, 4715, 24, 4983, 0, NULL },
-    { UINT64_C(0x0a098b26d42a22c5), 0, 4739, 24, 5241, 0, NULL },
-    { UINT64_C(0x63d97aef87b3312f), 0, 4763, 18, 1734, 0, NULL },
+    { UINT64_C(0xb33c23d59d49d644), 0, 0, 7, 13522, 0, NULL },
+    { UINT64_C(0x457d8cb4b931e8b4), 0, 7, 7, 13302, 0, NULL },
+    { UINT64_C(0x2646e5e48d08959d), 0, 14, 7, 13313, 0, NULL },
+    { UINT64_C(0x6803f7b9d2836329), 0, 21, 7, 13728, 0, NULL },
+    { UINT64_C(0x8c38bea79c8419c8), 0, 28, 9, 20182, 0, NULL },
+    { UINT64_C(0xc68f2aee2ad46a2d), 0, 37, 10, 19962, 0, NULL },
+    { UINT64_C(0x00defed586777ef9), 0, 47, 10, 19973, 0, NULL },
+    { UINT64_C(0x42c31b686ac85d0c), 0, 57, 9, 20388, 0, NULL },
+    { UINT64_C(0x9952a8af66c478b5), 0, 66, 22, 9611, 0, NULL },
+    { UINT64_C(0x49737a8b58121f65), 0, 88, 21, 9611, 0, NULL },
+    { UINT64_C(0x1b57af97c6553325), 0, 109, 23, 9611, 0, NULL },
+    { UINT64_C(0x0ce1248b2e7a0e55), 0, 132, 22, 9611, 0, NULL },
+    { UINT64_C(0xd02306e5c6ef391e), 0, 154, 13, 14852, 0, NULL },
+    { UINT64_C(0x05c1c369091b2515), 0, 167, 13, 14640, 0, NULL },
+    { UINT64_C(0xec82535d6937c025), 0, 180, 13, 14651, 0, NULL },
+    { UINT64_C(0x9f27558df6aa5eee), 0, 193, 12, 15074, 0, NULL },
+    { UINT64_C(0x59561e6305812284), 0, 205, 13, 16661, 0, NULL },
+    { UINT64_C(0x7c0e2aaaf3b46f18), 0, 218, 13, 16440, 0, NULL },
+    { UINT64_C(0xedf672ab00ff7b20), 0, 231, 13, 16453, 0, NULL },
+    { UINT64_C(0x6f1fa771a58a74da), 0, 244, 13, 16867, 0, NULL },
+    { UINT64_C(0xc9143bba860fdfe3), 0, 257, 39, 4469, 0, NULL },
+    { UINT64_C(0x9381647975395ce4), 0, 296, 27, 4614, 0, NULL },
+    { UINT64_C(0x1bf9b05fb4983868), 0, 323, 39, 4465, 0, NULL },
+    { UINT64_C(0x0ad37a828c718dd8), 0, 362, 28, 4800, 0, NULL },
+    { UINT64_C(0xee2d3319123f851a), 0, 390, 11, 21512, 0, NULL },
+    { UINT64_C(0x2fbc1d572fb76ead), 0, 401, 12, 21300, 0, NULL },
+    { UINT64_C(0x2ecb448c77142845), 0, 413, 12, 21311, 0, NULL },
+    { UINT64_C(0xde3976a2ecffc73a), 0, 425, 12, 21734, 0, NULL },
+    { UINT64_C(0x01f69ef3ed52f5f2), 0, 437, 8, 16644, 0, NULL },
+    { UINT64_C(0x9369bb718ecda37e), 0, 445, 8, 16424, 0, NULL },
+    { UINT64_C(0x1cb4ac40adb9fea3), 0, 453, 8, 16435, 0, NULL },
+    { UINT64_C(0x1ae7be1007e92b8d), 0, 461, 8, 16850, 0, NULL },
+    { UINT64_C(0xb3219b32ce7d628b), 0, 469, 10, 23170, 0, NULL },
+    { UINT64_C(0x5444e1eb693682dc), 0, 479, 11, 22950, 0, NULL },
+    { UINT64_C(0xdd614e01549bdd1c), 0, 490, 11, 22961, 0, NULL },
+    { UINT64_C(0xc3a142a9363e95b3), 0, 501, 10, 23376, 0, NULL },
+    { UINT64_C(0xf44ab6c605ea0f86), 0, 511, 51, 6680, 0, NULL },
+    { UINT64_C(0xc90e0f5b3a84e168), 0, 562, 47, 7328, 0, NULL },
+    { UINT64_C(0xd45ddcb4a6495bcb), 0, 609, 48, 6619, 0, NULL },
+    { UINT64_C(0x6975d7daf706e49b), 0, 657, 45, 7267, 0, NULL },
+    { UINT64_C(0x116045e2c8c4a02b), 0, 702, 22, 11507, 0, NULL },
+    { UINT64_C(0x541808c99051ac73), 0, 724, 23, 11287, 0, NULL },
+    { UINT64_C(0x04f8f7ee2d691fcb), 0, 747, 23, 11296, 0, NULL },
+    { UINT64_C(0xf127a9c60b94d975), 0, 770, 22, 11711, 0, NULL },
+    { UINT64_C(0x5a7695f7c29982a7), 0, 792, 23, 14871, 0, NULL },
+    { UINT64_C(0x29967cf86977438c), 0, 815, 24, 14655, 0, NULL },
+    { UINT64_C(0x0491c2af737b4b06), 0, 839, 24, 14674, 0, NULL },
+    { UINT64_C(0xadf3ac76670a8817), 0, 863, 24, 15093, 0, NULL },
+    { UINT64_C(0xd788fd9e5035f2bf), 0, 887, 10, 17365, 0, NULL },
+    { UINT64_C(0x4eb6c5311445621f), 0, 897, 11, 17145, 0, NULL },
+    { UINT64_C(0x100de5b2a167cd30), 0, 908, 11, 17156, 0, NULL },
+    { UINT64_C(0x6aa04fccf990274c), 0, 919, 10, 17571, 0, NULL },
+    { UINT64_C(0x411e1fce6bfc12fb), 0, 929, 13, 17389, 0, NULL },
+    { UINT64_C(0xfca646844fc562c5), 0, 942, 14, 17168, 0, NULL },
+    { UINT64_C(0xcb69209da58c161f), 0, 956, 14, 17181, 0, NULL },
+    { UINT64_C(0x9281f6c05a7ab301), 0, 970, 13, 17595, 0, NULL },
+    { UINT64_C(0xf15741ccf4a4b965), 0, 983, 14, 15570, 0, NULL },
+    { UINT64_C(0xdc5eff8cd9985e58), 0, 997, 15, 15358, 0, NULL },
+    { UINT64_C(0x5727cf513423000e), 0, 1012, 15, 15369, 0, NULL },
+    { UINT64_C(0xc9166c7d6f593ae1), 0, 1027, 13, 15792, 0, NULL },
+    { UINT64_C(0x33c01ef8b31dd5ef), 0, 1040, 16, 1412, 0, NULL },
+    { UINT64_C(0xccdfe2c20dadf07f), 0, 1056, 16, 13097, 0, NULL },
+    { UINT64_C(0x0b023ee72cd319a9), 0, 1072, 8, 13295, 0, NULL },
+    { UINT64_C(0xb900090ea9980981), 0, 1080, 16, 12898, 0, NULL },
+    { UINT64_C(0x48467e7bad55cabb), 0, 1096, 8, 13096, 0, NULL },
+    { UINT64_C(0x5baac7913a0965b3), 0, 1104, 6, 13086, 0, NULL },
+    { UINT64_C(0xbc9b817a20720da7), 0, 1110, 6, 13285, 0, NULL },
+    { UINT64_C(0x4aa0a8feae63cb44), 0, 1116, 6, 12887, 0, NULL },
+    { UINT64_C(0xb5abd07a2055cc76), 0, 1122, 6, 13086, 0, NULL },
+    { UINT64_C(0xb9005c2d2d2e2eb0), 0, 1128, 10, 19600, 0, NULL },
+    { UINT64_C(0xfcde2ec0b0cc0924), 0, 1138, 10, 19799, 0, NULL },
+    { UINT64_C(0x0355355d2001d618), 0, 1148, 10, 19401, 0, NULL },
+    { UINT64_C(0x91a322344fa4e6fc), 0, 1158, 10, 19600, 0, NULL },
+    { UINT64_C(0x8dafbb2027a6cf33), 0, 1168, 15, 21774, 0, NULL },
+    { UINT64_C(0x5664337239a47b12), 0, 1183, 18, 22191, 0, NULL },
+    { UINT64_C(0x8a041f4c0c39f62c), 0, 1201, 17, 21774, 0, NULL },
+    { UINT64_C(0x659d773ade99eae6), 0, 1218, 16, 13390, 0, NULL },
+    { UINT64_C(0x0f9bce88b02d9303), 0, 1234, 15, 12909, 0, NULL },
+    { UINT64_C(0xa88a8dbc05f9fdc5), 0, 1249, 11, 13391, 0, NULL },
+    { UINT64_C(0x3ffd4df9f764470b), 0, 1260, 8, 19940, 0, NULL },
+    { UINT64_C(0x49100858a9733bd0), 0, 1268, 8, 19845, 0, NULL },
+    { UINT64_C(0x5b5e1fcf22998367), 0, 1276, 8, 19458, 0, NULL },
+    { UINT64_C(0x2e2c788996221509), 0, 1284, 8, 19940, 0, NULL },
+    { UINT64_C(0x99c8bb9acae789ae), 0, 1292, 10, 15416, 0, NULL },
+    { UINT64_C(0xa9f88a284a41a823), 0, 1302, 8, 13308, 0, NULL },
+    { UINT64_C(0x743d3c135b6ee32a), 0, 1310, 14, 15832, 0, NULL },
+    { UINT64_C(0xad92e7c8af7e41b5), 0, 1324, 11, 15416, 0, NULL },
+    { UINT64_C(0xf74da7d1c37d43e4), 0, 1335, 6, 19600, 0, NULL },
+    { UINT64_C(0x7de7b33bf2ce629a), 0, 1341, 6, 19799, 0, NULL },
+    { UINT64_C(0x75851f818dd880d1), 0, 1347, 6, 19401, 0, NULL },
+    { UINT64_C(0x946ae538c57ee2a5), 0, 1353, 6, 19600, 0, NULL },
+    { UINT64_C(0x0042f137d84ad621), 0, 1359, 8, 13381, 0, NULL },
+    { UINT64_C(0x6e113fa351f398a0), 0, 1367, 8, 12901, 0, NULL },
+    { UINT64_C(0x429a598d9b6c1f55), 0, 1375, 7, 13382, 0, NULL },
+    { UINT64_C(0x4fa990201e0b96f4), 0, 1382, 42, 4390, 0, NULL },
+    { UINT64_C(0x3eee90d2b4e97763), 0, 1424, 37, 4547, 0, NULL },
+    { UINT64_C(0xe3f493ce84a89223), 0, 1461, 42, 4386, 0, NULL },
+    { UINT64_C(0xdb935309db92fbe9), 0, 1503, 38, 4733, 0, NULL },
+    { UINT64_C(0x3b7539bbbf30ddb2), 0, 1541, 9, 14584, 0, NULL },
+    { UINT64_C(0xc086bb59b80980a8), 0, 1550, 9, 14488, 0, NULL },
+    { UINT64_C(0x17fea14a7988efbb), 0, 1559, 9, 14104, 0, NULL },
+    { UINT64_C(0x29590119349ed600), 0, 1568, 9, 14585, 0, NULL },
+    { UINT64_C(0xc0ca1587b41a59ba), 0, 1577, 9, 21110, 0, NULL },
+    { UINT64_C(0xd344db2e43eaf321), 0, 1586, 10, 21015, 0, NULL },
+    { UINT64_C(0x64ad6b18f555834a), 0, 1596, 9, 20628, 0, NULL },
+    { UINT64_C(0x4b8d3350b2b47ed0), 0, 1605, 9, 21110, 0, NULL },
+    { UINT64_C(0x9e25a8ec41147c4c), 0, 1614, 15, 1392, 0, NULL },
+    { UINT64_C(0xf8014f6f38cb296d), 0, 1629, 9, 11988, 0, NULL },
+    { UINT64_C(0xe5569859e594a759), 0, 1638, 9, 11933, 0, NULL },
+    { UINT64_C(0x95a76af3afa7884d), 0, 1647, 9, 11763, 0, NULL },
+    { UINT64_C(0xc665da29e8e6f071), 0, 1656, 9, 11151, 0, NULL },
+    { UINT64_C(0x252f72fea44a28f5), 0, 1665, 202, 22011, 0, NULL },
+    { UINT64_C(0x2aa98ed27d3701cd), 0, 1867, 202, 22005, 0, NULL },
+    { UINT64_C(0x09b098561e2fa1d8), 0, 2069, 202, 22017, 0, NULL },
+    { UINT64_C(0xd7c763d257b20c00), 0, 2271, 202, 22011, 0, NULL },
+    { UINT64_C(0x081a467fadea0858), 0, 2473, 20, 5778, 0, NULL },
+    { UINT64_C(0x7d555a885c5a0f18), 0, 2493, 26, 7227, 0, NULL },
+    { UINT64_C(0xc79985b0c98be023), 0, 2519, 20, 5715, 0, NULL },
+    { UINT64_C(0x98c46471863e02a9), 0, 2539, 26, 7164, 0, NULL },
+    { UINT64_C(0xac27527c9d14e812), 0, 2565, 26, 11988, 0, NULL },
+    { UINT64_C(0x6baa4a926a12f7ed), 0, 2591, 26, 11933, 0, NULL },
+    { UINT64_C(0xdb903bfc82de0e9a), 0, 2617, 26, 11763, 0, NULL },
+    { UINT64_C(0xfa0cc1868305e71d), 0, 2643, 29, 11151, 0, NULL },
+    { UINT64_C(0xd68547bd955763b8), 0, 2672, 12, 18782, 0, NULL },
+    { UINT64_C(0x69b0cd072fa7127a), 0, 2684, 13, 18749, 0, NULL },
+    { UINT64_C(0x64229cac8d7660f4), 0, 2697, 13, 18406, 0, NULL },
+    { UINT64_C(0xdce1e0f985300cb8), 0, 2710, 13, 17908, 0, NULL },
+    { UINT64_C(0x81d3d254056416b7), 0, 2723, 15, 14754, 0, NULL },
+    { UINT64_C(0x2e1cb757cfa0bf71), 0, 2738, 18, 14700, 0, NULL },
+    { UINT64_C(0xe2acab053b327bd2), 0, 2756, 17, 14528, 0, NULL },
+    { UINT64_C(0xc01f1690d6dd3fd2), 0, 2773, 20, 13917, 0, NULL },
+    { UINT64_C(0xd263fda40d597f21), 0, 2793, 10, 12002, 0, NULL },
+    { UINT64_C(0x658c3c74d66ea870), 0, 2803, 10, 11948, 0, NULL },
+    { UINT64_C(0xa229a96c9235b92a), 0, 2813, 10, 11776, 0, NULL },
+    { UINT64_C(0xb23960767ede6cf3), 0, 2823, 10, 11165, 0, NULL },
+    { UINT64_C(0x6816b8b0595bd480), 0, 2833, 42, 4721, 0, NULL },
+    { UINT64_C(0x5975f937bd9f1d76), 0, 2875, 42, 4612, 0, NULL },
+    { UINT64_C(0x638cedb1c4e4b266), 0, 2917, 42, 4407, 0, NULL },
+    { UINT64_C(0x2efad1a112191733), 0, 2959, 42, 4411, 0, NULL },
+    { UINT64_C(0x67fb0f5ca7684317), 0, 3001, 7, 6526, 0, NULL },
+    { UINT64_C(0x8fa5f2100cab7728), 0, 3008, 11, 8711, 0, NULL },
+    { UINT64_C(0x437d0980c4e0d85c), 0, 3019, 7, 6463, 0, NULL },
+    { UINT64_C(0x77d632019a7a0025), 0, 3026, 11, 8648, 0, NULL },
+    { UINT64_C(0xef558cd25f633c7d), 0, 3037, 12, 8640, 0, NULL },
+    { UINT64_C(0x02a1365d4a7c5448), 0, 3049, 12, 8703, 0, NULL },
+    { UINT64_C(0xff8017b99e3e75a4), 0, 3061, 8, 6455, 0, NULL },
+    { UINT64_C(0x7977aaf1e4b36dbf), 0, 3069, 8, 6518, 0, NULL },
+    { UINT64_C(0x097922c31a1606c8), 0, 3077, 12, 18768, 0, NULL },
+    { UINT64_C(0x519a10e10f41cc6b), 0, 3089, 12, 18734, 0, NULL },
+    { UINT64_C(0x33efec880fe9a795), 0, 3101, 13, 18393, 0, NULL },
+    { UINT64_C(0xb055f722851d0576), 0, 3114, 12, 17894, 0, NULL },
+    { UINT64_C(0x3905f322de4f58fe), 0, 3126, 6, 9751, 0, NULL },
+    { UINT64_C(0xbb15992b6c26311f), 0, 3132, 6, 9814, 0, NULL },
+    { UINT64_C(0x09a20f0e1e16d417), 0, 3138, 6, 7598, 0, NULL },
+    { UINT64_C(0xa96888a378b26b80), 0, 3144, 6, 7661, 0, NULL },
+    { UINT64_C(0x38ebc9eacf94af88), 0, 3150, 5, 7669, 0, NULL },
+    { UINT64_C(0x04f50da30073c55f), 0, 3155, 6, 9822, 0, NULL },
+    { UINT64_C(0xc5a1e0308b8d8e07), 0, 3161, 5, 7606, 0, NULL },
+    { UINT64_C(0xebefb9816e769c8e), 0, 3166, 6, 9759, 0, NULL },
+    { UINT64_C(0x848d08a902c836e9), 0, 3172, 14, 11994, 0, NULL },
+    { UINT64_C(0x5721a4b8fd81c011), 0, 3186, 17, 11940, 0, NULL },
+    { UINT64_C(0x52e96695a3618716), 0, 3203, 16, 11768, 0, NULL },
+    { UINT64_C(0x2b03504a4abd0558), 0, 3219, 19, 11157, 0, NULL },
+    { UINT64_C(0xceb474e0e7e9f9f0), 0, 3238, 13, 12948, 0, NULL },
+    { UINT64_C(0xd6e0a38d57721f52), 0, 3251, 16, 12893, 0, NULL },
+    { UINT64_C(0x5a6eb99e0f73fe34), 0, 3267, 14, 12723, 0, NULL },
+    { UINT64_C(0xba51af6cecf0fda4), 0, 3281, 20, 12331, 0, NULL },
+    { UINT64_C(0xc5b5727a22695156), 0, 3301, 17, 19694, 0, NULL },
+    { UINT64_C(0x0e5f0d5d5cbd6cc1), 0, 3318, 18, 19660, 0, NULL },
+    { UINT64_C(0x24cb1aae6e1f3c57), 0, 3336, 18, 19319, 0, NULL },
+    { UINT64_C(0xa448ab50af4f831e), 0, 3354, 22, 19040, 0, NULL },
+    { UINT64_C(0xc0a689eee7893e73), 0, 3376, 17, 1447, 0, NULL },
+    { UINT64_C(0x8406955f46fe389f), 0, 3393, 11, 10358, 0, NULL },
+    { UINT64_C(0xbd39d34acec41d72), 0, 3404, 11, 9700, 0, NULL },
+    { UINT64_C(0x46e036b074b96876), 0, 3415, 12, 10793, 0, NULL },
+    { UINT64_C(0x219724156145987f), 0, 3427, 12, 10135, 0, NULL },
+    { UINT64_C(0x83a25f73540bcf6b), 0, 3439, 13, 16602, 0, NULL },
+    { UINT64_C(0x2139a249f1f99d98), 0, 3452, 13, 15944, 0, NULL },
+    { UINT64_C(0xa0a7328ccd889430), 0, 3465, 13, 17037, 0, NULL },
+    { UINT64_C(0xc396dd6d1c61d323), 0, 3478, 13, 16379, 0, NULL },
+    { UINT64_C(0x7afc1612c6f9408c), 0, 3491, 21, 8707, 0, NULL },
+    { UINT64_C(0xf90993047a682da7), 0, 3512, 17, 8491, 0, NULL },
+    { UINT64_C(0xcc790bff41e46120), 0, 3529, 15, 8236, 0, NULL },
+    { UINT64_C(0x983f7292881fee7c), 0, 3544, 15, 8258, 0, NULL },
+    { UINT64_C(0x10e1b7e569e33dd7), 0, 3559, 8, 10367, 0, NULL },
+    { UINT64_C(0x6b2f248612101a89), 0, 3567, 8, 9709, 0, NULL },
+    { UINT64_C(0x177f39e0fd252a3e), 0, 3575, 8, 10802, 0, NULL },
+    { UINT64_C(0xc4e233e0489e4f92), 0, 3583, 8, 10144, 0, NULL },
+    { UINT64_C(0x04fa5656eec23b0f), 0, 3591, 11, 10372, 0, NULL },
+    { UINT64_C(0xf3d731ac68b62c13), 0, 3602, 11, 9715, 0, NULL },
+    { UINT64_C(0xdbb5446ff9cab347), 0, 3613, 12, 10806, 0, NULL },
+    { UINT64_C(0xa8109912b8f95ddf), 0, 3625, 12, 10149, 0, NULL },
+    { UINT64_C(0xcdbea6167cc67b30), 0, 3637, 7, 16588, 0, NULL },
+    { UINT64_C(0xdada26564f649722), 0, 3644, 7, 15930, 0, NULL },
+    { UINT64_C(0xbba7f995b62235a1), 0, 3651, 7, 17023, 0, NULL },
+    { UINT64_C(0x4e87c662551f5eb9), 0, 3658, 7, 16365, 0, NULL },
+    { UINT64_C(0x4d0049e0ff859d7c), 0, 3665, 17, 10389, 0, NULL },
+    { UINT64_C(0xab837a2a68398975), 0, 3682, 17, 9732, 0, NULL },
+    { UINT64_C(0xffcd8b32177c00e1), 0, 3699, 17, 10823, 0, NULL },
+    { UINT64_C(0x5a0cac3cdd2538b0), 0, 3716, 17, 10166, 0, NULL },
+    { UINT64_C(0xef7fe10b87c1f6dd), 0, 3733, 20, 10397, 0, NULL },
+    { UINT64_C(0xb4d7c957fddb7644), 0, 3753, 20, 9740, 0, NULL },
+    { UINT64_C(0xb4da733dded4b9af), 0, 3773, 22, 10830, 0, NULL },
+    { UINT64_C(0x4feb4b931714d37c), 0, 3795, 22, 10173, 0, NULL },
+    { UINT64_C(0xe92d859ccfe7d475), 0, 3817, 19, 8264, 0, NULL },
+    { UINT64_C(0x902f046b7de88396), 0, 3836, 21, 8497, 0, NULL },
+    { UINT64_C(0xe7a81aa4791c12f9), 0, 3857, 19, 8242, 0, NULL },
+    { UINT64_C(0x236fc724d7ebc0dd), 0, 3876, 25, 8713, 0, NULL },
+    { UINT64_C(0x234220660b4487e7), 0, 3901, 22, 6287, 0, NULL },
+    { UINT64_C(0x7fd46a1c586de95f), 0, 3923, 22, 6143, 0, NULL },
+    { UINT64_C(0x6ce1bce0786ce4f6), 0, 3945, 21, 6026, 0, NULL },
+    { UINT64_C(0x9fa2c0112caa1fc6), 0, 3966, 21, 6036, 0, NULL },
+    { UINT64_C(0xaaa2473e16145efe), 0, 3987, 7, 16602, 0, NULL },
+    { UINT64_C(0xadd08498bcb58653), 0, 3994, 7, 15945, 0, NULL },
+    { UINT64_C(0xb494f53c581f5b0c), 0, 4001, 7, 17036, 0, NULL },
+    { UINT64_C(0x815580688f7b2747), 0, 4008, 7, 16379, 0, NULL },
+    { UINT64_C(0x59558a6599e9c6b9), 0, 4015, 14, 16594, 0, NULL },
+    { UINT64_C(0xe6ca95392f95fa44), 0, 4029, 14, 15936, 0, NULL },
+    { UINT64_C(0xfcac6acbd6684924), 0, 4043, 14, 17029, 0, NULL },
+    { UINT64_C(0x44ed33276277eb7d), 0, 4057, 14, 16371, 0, NULL },
+    { UINT64_C(0xe9cedce948724c93), 0, 4071, 14, 16585, 0, NULL },
+    { UINT64_C(0xaf2a44b53e872854), 0, 4085, 14, 15927, 0, NULL },
+    { UINT64_C(0x09300705bb21a774), 0, 4099, 14, 17020, 0, NULL },
+    { UINT64_C(0xd30fcbaf99e3a13b), 0, 4113, 14, 16362, 0, NULL },
+    { UINT64_C(0x90ffb7186ea1b8a6), 0, 4127, 12, 16608, 0, NULL },
+    { UINT64_C(0xa56aa46c5d710b0a), 0, 4139, 12, 15951, 0, NULL },
+    { UINT64_C(0xe5a9f1d7f387a3ce), 0, 4151, 12, 17042, 0, NULL },
+    { UINT64_C(0xf3b12064f5881a4a), 0, 4163, 12, 16385, 0, NULL },
+    { UINT64_C(0xeb9e3a35af8560f5), 0, 4175, 12, 3600, 0, NULL },
+    { UINT64_C(0x188fac364f58ec2a), 0, 4187, 13, 3857, 0, NULL },
+    { UINT64_C(0xb2d81e0804658143), 0, 4200, 22, 4903, 0, NULL },
+    { UINT64_C(0xedd09eaf5c6e8430), 0, 4222, 22, 5160, 0, NULL },
+    { UINT64_C(0xeecc099b73090826), 0, 4244, 16, 1677, 0, NULL },
+    { UINT64_C(0x1afaef310365d9d2), 0, 4260, 9, 9115, 0, NULL },
+    { UINT64_C(0x5c7435a3cdccccd3), 0, 4269, 9, 9112, 0, NULL },
+    { UINT64_C(0x8bd547c05112e831), 0, 4278, 9, 9118, 0, NULL },
+    { UINT64_C(0x7af0e33ebecaad10), 0, 4287, 9, 9115, 0, NULL },
+    { UINT64_C(0xb68594f2810b2bdb), 0, 4296, 14, 15347, 0, NULL },
+    { UINT64_C(0x3c269545285d565b), 0, 4310, 14, 15341, 0, NULL },
+    { UINT64_C(0x7de41d4c79ff65ab), 0, 4324, 14, 15353, 0, NULL },
+    { UINT64_C(0xb77cff191ebdabf5), 0, 4338, 14, 15347, 0, NULL },
+    { UINT64_C(0x77f5a19e7221e3b7), 0, 4352, 13, 15346, 0, NULL },
+    { UINT64_C(0xf0c899a937160f73), 0, 4365, 13, 15340, 0, NULL },
+    { UINT64_C(0x221a331013404b9b), 0, 4378, 13, 15352, 0, NULL },
+    { UINT64_C(0xac1e169f6f22c095), 0, 4391, 13, 15346, 0, NULL },
+    { UINT64_C(0x42f6b708f89ce299), 0, 4404, 8, 15364, 0, NULL },
+    { UINT64_C(0x796f3219f0dd55ae), 0, 4412, 7, 15361, 0, NULL },
+    { UINT64_C(0xef4fa7adca7f5d4c), 0, 4419, 8, 15367, 0, NULL },
+    { UINT64_C(0xcedada47a8f6a183), 0, 4427, 7, 15364, 0, NULL },
+    { UINT64_C(0x7578c88e87f21178), 0, 4434, 14, 15330, 0, NULL },
+    { UINT64_C(0xc48baa1ce2ec9aea), 0, 4448, 14, 15324, 0, NULL },
+    { UINT64_C(0x8c3741aa444256f2), 0, 4462, 14, 15336, 0, NULL },
+    { UINT64_C(0xe4faa2dce47859be), 0, 4476, 14, 15330, 0, NULL },
+    { UINT64_C(0xd7e6a9c1eca054ce), 0, 4490, 49, 8872, 0, NULL },
+    { UINT64_C(0x7503fbf15176ad39), 0, 4539, 67, 9142, 0, NULL },
+    { UINT64_C(0xaf5220a3a5735876), 0, 4606, 49, 8850, 0, NULL },
+    { UINT64_C(0x7048dc8862b1071c), 0, 4655, 67, 9190, 0, NULL },
+    { UINT64_C(0x0caf76cfa6713199), 0, 4722, 9, 15348, 0, NULL },
+    { UINT64_C(0xf981214fede8d29c), 0, 4731, 8, 15345, 0, NULL },
+    { UINT64_C(0x608637a2b902d04e), 0, 4739, 9, 15351, 0, NULL },
+    { UINT64_C(0x62b75b277d7ef62b), 0, 4748, 8, 15348, 0, NULL },
+    { UINT64_C(0x8805408a7f0daa41), 0, 4756, 12, 3671, 0, NULL },
+    { UINT64_C(0x4b1311c886551419), 0, 4768, 13, 3929, 0, NULL },
+    { UINT64_C(0xb183d11bec06da13), 0, 4781, 22, 4979, 0, NULL },
+    { UINT64_C(0xd9b03a6e38189f7f), 0, 4803, 22, 5237, 0, NULL },
+    { UINT64_C(0x63d97aef87b3312f), 0, 4825, 18, 1734, 0, NULL },
 };
 
 static const struct kiln_stage stages[] = {
-    { "kiln_hgemm_async_multiply_nn",
+    { "kiln_hgemm_async_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3988,31 +4115,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_nt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tn",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_stream_nn",
+    { "kiln_hgemm_async_stream",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4020,59 +4123,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_nn",
+    { "kiln_hgemm_async_add",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_stream_nt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
-      16, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_nt",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
-      10, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_stream_tn",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
-      16, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_tn",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
-      10, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_stream_tt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
-      16, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_tt",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
-      10, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_tiled_multiply_nn",
+    { "kiln_hgemm_tiled_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 16, 16, 1 }, 8320,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4080,63 +4138,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_tiled_multiply_nt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 16, 16, 1 }, 8320,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_tiled_multiply_tn",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 16, 16, 1 }, 8320,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_tiled_multiply_tt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 16, 16, 1 }, 8320,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_nn",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_nt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tn",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_copy_nn",
+    { "kiln_hgemm_async_copy",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -4144,19 +4146,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_async_copya_n",
+    { "kiln_hgemm_async_copya",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_async_copyb_n",
+    { "kiln_hgemm_async_copyb",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_async_multiply_nn",
+    { "kiln_hgemm_async_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4164,7 +4166,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_copy_nt",
+    { "kiln_hgemm_async_copy",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -4172,19 +4174,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_async_copya_n",
+    { "kiln_hgemm_async_copya",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_async_copyb_t",
+    { "kiln_hgemm_async_copyb",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_async_multiply_nt",
+    { "kiln_hgemm_async_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4192,7 +4194,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_copy_tn",
+    { "kiln_hgemm_async_copy",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -4200,19 +4202,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_async_copya_t",
+    { "kiln_hgemm_async_copya",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_async_copyb_n",
+    { "kiln_hgemm_async_copyb",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_async_multiply_tn",
+    { "kiln_hgemm_async_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4220,7 +4222,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_copy_tt",
+    { "kiln_hgemm_async_copy",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -4228,19 +4230,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_async_copya_t",
+    { "kiln_hgemm_async_copya",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_async_copyb_t",
+    { "kiln_hgemm_async_copyb",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_async_multiply_tt",
+    { "kiln_hgemm_async_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4248,7 +4250,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_nn",
+    { "kiln_hgemm_thin_multiply",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 1, 1 }, { 8, 128, 1 }, 16384,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4256,7 +4258,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_nt",
+    { "kiln_hgemm_thin_multiply",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 1, 1 }, { 128, 8, 1 }, 16384,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4264,23 +4266,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_tn",
-      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 1, 1 }, { 8, 128, 1 }, 16384,
-      14, {
-        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
-        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_tt",
-      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 1, 1 }, { 128, 8, 1 }, 16384,
-      14, {
-        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
-        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_stream_nn",
+    { "kiln_hgemm_async_stream",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4288,59 +4274,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_nn",
+    { "kiln_hgemm_async_add",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_stream_nt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 128, 1, 1 }, 0,
-      16, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_nt",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
-      10, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_stream_tn",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 128, 1, 1 }, 0,
-      16, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_tn",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
-      10, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_stream_tt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 128, 1, 1 }, 0,
-      16, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_tt",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
-      10, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_copy_nn",
+    { "kiln_hgemm_async_copy",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -4348,19 +4289,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_async_copya_n",
+    { "kiln_hgemm_async_copya",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_async_copyb_n",
+    { "kiln_hgemm_async_copyb",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_async_multiply_nn",
+    { "kiln_hgemm_async_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4368,7 +4309,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_copy_nt",
+    { "kiln_hgemm_async_copy",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -4376,19 +4317,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_async_copya_n",
+    { "kiln_hgemm_async_copya",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_async_copyb_t",
+    { "kiln_hgemm_async_copyb",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_async_multiply_nt",
+    { "kiln_hgemm_async_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4396,7 +4337,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_copy_tn",
+    { "kiln_hgemm_async_copy",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -4404,19 +4345,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_async_copya_t",
+    { "kiln_hgemm_async_copya",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_async_copyb_n",
+    { "kiln_hgemm_async_copyb",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_async_multiply_tn",
+    { "kiln_hgemm_async_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4424,7 +4365,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_copy_tt",
+    { "kiln_hgemm_async_copy",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -4432,19 +4373,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_async_copya_t",
+    { "kiln_hgemm_async_copya",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_async_copyb_t",
+    { "kiln_hgemm_async_copyb",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_async_multiply_tt",
+    { "kiln_hgemm_async_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4452,7 +4393,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_copy_nn",
+    { "kiln_hgemm_async_copy",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -4460,19 +4401,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_async_copya_n",
+    { "kiln_hgemm_async_copya",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_async_copyb_n",
+    { "kiln_hgemm_async_copyb",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_async_stream_nn",
+    { "kiln_hgemm_async_stream",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4480,14 +4421,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_nn",
+    { "kiln_hgemm_async_add",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_copy_nt",
+    { "kiln_hgemm_async_copy",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -4495,19 +4436,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_async_copya_n",
+    { "kiln_hgemm_async_copya",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_async_copyb_t",
+    { "kiln_hgemm_async_copyb",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_async_stream_nt",
+    { "kiln_hgemm_async_stream",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4515,14 +4456,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_nt",
+    { "kiln_hgemm_async_add",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_copy_tn",
+    { "kiln_hgemm_async_copy",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -4530,19 +4471,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_async_copya_t",
+    { "kiln_hgemm_async_copya",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_async_copyb_n",
+    { "kiln_hgemm_async_copyb",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_async_stream_tn",
+    { "kiln_hgemm_async_stream",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4550,14 +4491,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_tn",
+    { "kiln_hgemm_async_add",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_copy_tt",
+    { "kiln_hgemm_async_copy",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -4565,19 +4506,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_async_copya_t",
+    { "kiln_hgemm_async_copya",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_async_copyb_t",
+    { "kiln_hgemm_async_copyb",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_async_stream_tt",
+    { "kiln_hgemm_async_stream",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4585,14 +4526,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_tt",
+    { "kiln_hgemm_async_add",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_thin_multiply_nn",
+    { "kiln_hgemm_thin_multiply",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 8, 1 }, { 32, 8, 1 }, 16896,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4600,7 +4541,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_nt",
+    { "kiln_hgemm_thin_multiply",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 8, 1 }, { 32, 8, 1 }, 18432,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4608,23 +4549,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_tn",
-      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 8, 1 }, { 32, 8, 1 }, 16896,
-      14, {
-        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
-        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_tt",
-      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 8, 1 }, { 32, 8, 1 }, 18432,
-      14, {
-        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
-        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_nn",
+    { "kiln_hgemm_async_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 256, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4632,31 +4557,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_nt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 256, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tn",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 256, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 256, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_nn",
+    { "kiln_hgemm_async_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 512, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4664,31 +4565,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_nt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 512, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tn",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 512, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 512, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_async_copy_nn",
+    { "kiln_hgemmt_async_copy",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -4696,19 +4573,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemmt_async_copya_n",
+    { "kiln_hgemmt_async_copya",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemmt_async_copyb_n",
+    { "kiln_hgemmt_async_copyb",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemmt_async_multiply_nn",
+    { "kiln_hgemmt_async_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4716,7 +4593,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_async_copy_nt",
+    { "kiln_hgemmt_async_copy",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -4724,19 +4601,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemmt_async_copya_n",
+    { "kiln_hgemmt_async_copya",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemmt_async_copyb_t",
+    { "kiln_hgemmt_async_copyb",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemmt_async_multiply_nt",
+    { "kiln_hgemmt_async_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4744,7 +4621,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_async_copy_tn",
+    { "kiln_hgemmt_async_copy",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -4752,19 +4629,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemmt_async_copya_t",
+    { "kiln_hgemmt_async_copya",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemmt_async_copyb_n",
+    { "kiln_hgemmt_async_copyb",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemmt_async_multiply_tn",
+    { "kiln_hgemmt_async_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4772,7 +4649,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_async_copy_tt",
+    { "kiln_hgemmt_async_copy",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -4780,19 +4657,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemmt_async_copya_t",
+    { "kiln_hgemmt_async_copya",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemmt_async_copyb_t",
+    { "kiln_hgemmt_async_copyb",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemmt_async_multiply_tt",
+    { "kiln_hgemmt_async_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4800,7 +4677,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_async_copy_nn",
+    { "kiln_hgemmt_async_copy",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -4808,19 +4685,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemmt_async_copya_n",
+    { "kiln_hgemmt_async_copya",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemmt_async_copyb_n",
+    { "kiln_hgemmt_async_copyb",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemmt_async_multiply_nn",
+    { "kiln_hgemmt_async_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4828,7 +4705,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_async_copy_nt",
+    { "kiln_hgemmt_async_copy",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -4836,19 +4713,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemmt_async_copya_n",
+    { "kiln_hgemmt_async_copya",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemmt_async_copyb_t",
+    { "kiln_hgemmt_async_copyb",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemmt_async_multiply_nt",
+    { "kiln_hgemmt_async_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4856,7 +4733,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_async_copy_tn",
+    { "kiln_hgemmt_async_copy",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -4864,19 +4741,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemmt_async_copya_t",
+    { "kiln_hgemmt_async_copya",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemmt_async_copyb_n",
+    { "kiln_hgemmt_async_copyb",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemmt_async_multiply_tn",
+    { "kiln_hgemmt_async_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4884,7 +4761,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_async_copy_tt",
+    { "kiln_hgemmt_async_copy",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -4892,19 +4769,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemmt_async_copya_t",
+    { "kiln_hgemmt_async_copya",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemmt_async_copyb_t",
+    { "kiln_hgemmt_async_copyb",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemmt_async_multiply_tt",
+    { "kiln_hgemmt_async_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4912,31 +4789,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_async_multiply_nn",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
-      15, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_async_multiply_nt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
-      15, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_async_multiply_tn",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
-      15, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_async_multiply_tt",
+    { "kiln_hgemmt_async_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4951,7 +4804,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_CONJ_A, KILN_ARG_TRIANGLE, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_nn",
+    { "kiln_sgemm_async_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4959,31 +4812,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_nt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tn",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_nn",
+    { "kiln_sgemm_async_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4991,31 +4820,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_nt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tn",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_stream_nn",
+    { "kiln_sgemm_async_stream",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5023,65 +4828,20 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nn",
+    { "kiln_sgemm_async_add",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_nt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
-      16, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nt",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
-      10, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_tn",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
-      16, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tn",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
-      10, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_tt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
-      16, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tt",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
-      10, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_copyb_n",
+    { "kiln_sgemm_async_copyb",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_async_stream_nn",
+    { "kiln_sgemm_async_stream",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5089,29 +4849,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nn",
+    { "kiln_sgemm_async_add",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_nt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
-      16, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nt",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
-      10, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_copy_tn",
+    { "kiln_sgemm_async_copy",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5119,19 +4864,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_async_copya_t",
+    { "kiln_sgemm_async_copya",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_async_copyb_n",
+    { "kiln_sgemm_async_copyb",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_async_stream_tn",
+    { "kiln_sgemm_async_stream",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5139,20 +4884,20 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tn",
+    { "kiln_sgemm_async_add",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_copya_t",
+    { "kiln_sgemm_async_copya",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_async_stream_tt",
+    { "kiln_sgemm_async_stream",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5160,46 +4905,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tt",
+    { "kiln_sgemm_async_add",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_multiply_nn",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_nt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tn",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_stream_nn",
+    { "kiln_sgemm_async_stream",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 256, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5207,65 +4920,20 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nn",
+    { "kiln_sgemm_async_add",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_nt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 256, 1, 1 }, 0,
-      16, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nt",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
-      10, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_tn",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 256, 1, 1 }, 0,
-      16, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tn",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
-      10, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_tt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 256, 1, 1 }, 0,
-      16, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tt",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
-      10, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_copyb_n",
+    { "kiln_sgemm_async_copyb",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_async_multiply_nn",
+    { "kiln_sgemm_async_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5273,7 +4941,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_nt",
+    { "kiln_sgemm_async_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5281,7 +4949,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_copy_tn",
+    { "kiln_sgemm_async_copy",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5289,19 +4957,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_async_copya_t",
+    { "kiln_sgemm_async_copya",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_async_copyb_n",
+    { "kiln_sgemm_async_copyb",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_async_multiply_tn",
+    { "kiln_sgemm_async_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5309,13 +4977,13 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_copya_t",
+    { "kiln_sgemm_async_copya",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_async_multiply_tt",
+    { "kiln_sgemm_async_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5323,7 +4991,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_stream_nn",
+    { "kiln_sgemm_async_stream",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5331,91 +4999,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nn",
+    { "kiln_sgemm_async_add",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_nt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 128, 1, 1 }, 0,
-      16, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nt",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
-      10, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_tn",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 128, 1, 1 }, 0,
-      16, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tn",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
-      10, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_tt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 128, 1, 1 }, 0,
-      16, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tt",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
-      10, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_multiply_nn",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_nt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tn",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply_nn",
+    { "kiln_sgemm_thin_multiply",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 1, 1 }, { 4, 16, 1 }, 1024,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5423,7 +5014,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply_nt",
+    { "kiln_sgemm_thin_multiply",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 1024,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5431,23 +5022,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply_tn",
-      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 1, 1 }, { 4, 16, 1 }, 1024,
-      14, {
-        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
-        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply_tt",
-      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 1024,
-      14, {
-        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
-        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_async_multiply_nn",
+    { "kiln_sgemmt_async_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5455,31 +5030,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_async_multiply_nt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
-      15, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_async_multiply_tn",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
-      15, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_async_multiply_tt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
-      15, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_async_stream_nn",
+    { "kiln_sgemmt_async_stream",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 256, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5488,55 +5039,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
         KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_async_add_nn",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
-      11, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemmt_async_stream_nt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 256, 1, 1 }, 0,
-      17, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
-        KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_async_add_nt",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
-      11, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemmt_async_stream_tn",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 256, 1, 1 }, 0,
-      17, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
-        KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_async_add_tn",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
-      11, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemmt_async_stream_tt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 256, 1, 1 }, 0,
-      17, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
-        KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_async_add_tt",
+    { "kiln_sgemmt_async_add",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
@@ -5550,7 +5053,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_CONJ_A, KILN_ARG_TRIANGLE, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nn",
+    { "kiln_dgemm_async_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5558,31 +5061,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tn",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_multiply_nn",
+    { "kiln_dgemm_tiled_multiply",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 32, 32 }, { 4, 8, 1 }, 6144,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5596,49 +5075,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_multiply_nt",
-      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 32, 32 }, { 4, 8, 1 }, 6144,
-      11, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_add",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 4, 8, 1 }, 0,
-      9, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
-        KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_multiply_tn",
-      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 32, 32 }, { 4, 8, 1 }, 6144,
-      11, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_add",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 4, 8, 1 }, 0,
-      9, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
-        KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_multiply_tt",
-      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 32, 32 }, { 4, 8, 1 }, 6144,
-      11, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_add",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 4, 8, 1 }, 0,
-      9, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
-        KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_nn",
+    { "kiln_dgemm_thin_multiply",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 4, 1 }, { 32, 8, 1 }, 16896,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5646,7 +5083,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_nt",
+    { "kiln_dgemm_thin_multiply",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 4, 1 }, { 32, 8, 1 }, 18432,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5654,23 +5091,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tn",
-      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 4, 1 }, { 32, 8, 1 }, 16896,
-      14, {
-        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
-        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tt",
-      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 4, 1 }, { 32, 8, 1 }, 18432,
-      14, {
-        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
-        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nn",
+    { "kiln_dgemm_async_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5678,31 +5099,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tn",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_stream_nn",
+    { "kiln_dgemm_async_stream",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5710,59 +5107,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_nn",
+    { "kiln_dgemm_async_add",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_async_stream_nt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
-      16, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_nt",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
-      10, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_async_stream_tn",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
-      16, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_tn",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
-      10, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_async_stream_tt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
-      16, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_tt",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
-      10, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_async_copy_nn",
+    { "kiln_dgemm_async_copy",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5770,19 +5122,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_async_copya_n",
+    { "kiln_dgemm_async_copya",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_async_copyb_n",
+    { "kiln_dgemm_async_copyb",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_async_multiply_nn",
+    { "kiln_dgemm_async_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5790,7 +5142,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_copy_nt",
+    { "kiln_dgemm_async_copy",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5798,19 +5150,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_async_copya_n",
+    { "kiln_dgemm_async_copya",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_async_copyb_t",
+    { "kiln_dgemm_async_copyb",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_async_multiply_nt",
+    { "kiln_dgemm_async_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5818,7 +5170,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_copy_tn",
+    { "kiln_dgemm_async_copy",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5826,19 +5178,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_async_copya_t",
+    { "kiln_dgemm_async_copya",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_async_copyb_n",
+    { "kiln_dgemm_async_copyb",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_async_multiply_tn",
+    { "kiln_dgemm_async_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5846,7 +5198,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_copy_tt",
+    { "kiln_dgemm_async_copy",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5854,19 +5206,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_async_copya_t",
+    { "kiln_dgemm_async_copya",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_async_copyb_t",
+    { "kiln_dgemm_async_copyb",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_async_multiply_tt",
+    { "kiln_dgemm_async_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5874,39 +5226,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nn",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tn",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_nn",
+    { "kiln_dgemm_thin_multiply",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 32, 1, 1 }, { 128, 8, 1 }, 32768,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5914,15 +5234,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_nt",
-      3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 32, 1, 1 }, { 128, 8, 1 }, 32768,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tn",
+    { "kiln_dgemm_thin_multiply",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 16, 1, 1 }, { 8, 128, 1 }, 16384,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5930,15 +5242,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tt",
-      3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 16, 1, 1 }, { 8, 128, 1 }, 16384,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_nn",
+    { "kiln_dgemm_thin_multiply",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 8, 1 }, { 32, 8, 1 }, 16896,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5946,7 +5250,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_nt",
+    { "kiln_dgemm_thin_multiply",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 8, 1 }, { 32, 8, 1 }, 18432,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5954,23 +5258,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tn",
-      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 8, 1 }, { 32, 8, 1 }, 16896,
-      14, {
-        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
-        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tt",
-      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 8, 1 }, { 32, 8, 1 }, 18432,
-      14, {
-        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
-        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_nn",
+    { "kiln_dgemm_thin_multiply",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 32, 8, 1 }, { 32, 8, 1 }, 18432,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5978,15 +5266,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_nt",
-      3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 32, 8, 1 }, { 32, 8, 1 }, 18432,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tn",
+    { "kiln_dgemm_thin_multiply",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 64, 8, 1 }, { 32, 8, 1 }, 16896,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5994,75 +5274,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tt",
-      3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 64, 8, 1 }, { 32, 8, 1 }, 16896,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_stream_nn",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
-      16, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_nn",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
-      10, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_async_stream_nt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
-      16, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_nt",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
-      10, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_async_stream_tn",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
-      16, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_tn",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
-      10, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_async_stream_tt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
-      16, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_tt",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
-      10, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_thin_multiply_nn",
+    { "kiln_dgemm_thin_multiply",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 32, 8, 8 }, { 32, 8, 1 }, 18432,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6076,21 +5288,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_nt",
-      3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 32, 8, 8 }, { 32, 8, 1 }, 18432,
-      11, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_add",
-      2, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 64, 1, 1 }, { 64, 1, 1 }, 0,
-      9, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_ALPHA, KILN_ARG_BETA,
-        KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tn",
+    { "kiln_dgemm_thin_multiply",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 64, 8, 8 }, { 32, 8, 1 }, 16896,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6104,21 +5302,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tt",
-      3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 64, 8, 8 }, { 32, 8, 1 }, 16896,
-      11, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_add",
-      2, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 64, 1, 1 }, { 64, 1, 1 }, 0,
-      9, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_ALPHA, KILN_ARG_BETA,
-        KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_nn",
+    { "kiln_dgemm_thin_multiply",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 8, 8 }, { 32, 8, 1 }, 16896,
       11, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_B,
@@ -6132,7 +5316,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_nt",
+    { "kiln_dgemm_thin_multiply",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 8, 8 }, { 32, 8, 1 }, 18432,
       11, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_B,
@@ -6146,67 +5330,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tn",
-      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 8, 8 }, { 32, 8, 1 }, 16896,
-      11, {
-        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_B,
-        KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_add",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 1, 1 }, { 64, 1, 1 }, 0,
-      9, {
-        KILN_ARG_N, KILN_ARG_M, KILN_ARG_ALPHA, KILN_ARG_BETA,
-        KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tt",
-      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 8, 8 }, { 32, 8, 1 }, 18432,
-      11, {
-        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_B,
-        KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_add",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 1, 1 }, { 64, 1, 1 }, 0,
-      9, {
-        KILN_ARG_N, KILN_ARG_M, KILN_ARG_ALPHA, KILN_ARG_BETA,
-        KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nn",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tn",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_async_multiply_nn",
+    { "kiln_dgemmt_async_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6214,31 +5338,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_async_multiply_nt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
-      15, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_async_multiply_tn",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
-      15, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_async_multiply_tt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
-      15, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_async_stream_nn",
+    { "kiln_dgemmt_async_stream",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6247,55 +5347,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
         KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_async_add_nn",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
-      11, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemmt_async_stream_nt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
-      17, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
-        KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_async_add_nt",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
-      11, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemmt_async_stream_tn",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
-      17, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
-        KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_async_add_tn",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
-      11, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemmt_async_stream_tt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
-      17, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
-        KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_async_add_tt",
+    { "kiln_dgemmt_async_add",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
@@ -6309,7 +5361,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_CONJ_A, KILN_ARG_TRIANGLE, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_interleaved_multiply_nn",
+    { "kiln_cgemm_interleaved_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 128, 1, 1 }, 0,
       18, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6318,34 +5370,24 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_interleaved_multiply_nt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 128, 1, 1 }, 0,
-      18, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
-        KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+    { "kiln_cgemm_interleaved_stream",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
+      20, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
+        KILN_ARG_REGION_0, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_CONJ_B,
+        KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
+        KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_interleaved_multiply_tn",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 128, 1, 1 }, 0,
-      18, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
-        KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_interleaved_multiply_tt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 128, 1, 1 }, 0,
-      18, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
-        KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_thin_multiply_nn",
+    { "kiln_cgemm_interleaved_add",
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
+      13, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
+        KILN_ARG_REGION_0, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA,
+        KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET,
+        KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 1 },
+    { "kiln_cgemm_thin_multiply",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 8, 4, 1 }, { 32, 4, 1 }, 2048,
       18, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6354,16 +5396,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_thin_multiply_nt",
-      3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 8, 4, 1 }, { 32, 4, 1 }, 2048,
-      18, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
-        KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_thin_multiply_tn",
+    { "kiln_cgemm_thin_multiply",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 8, 4, 1 }, { 4, 32, 1 }, 2048,
       18, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6372,8 +5405,53 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_thin_multiply_tt",
-      3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 8, 4, 1 }, { 4, 32, 1 }, 2048,
+    { "kiln_cgemm_interleaved_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
+      18, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
+        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
+        KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_cgemm_interleaved_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
+      18, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
+        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
+        KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_cgemm_interleaved_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 128, 1 }, { 128, 1, 1 }, 0,
+      18, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
+        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
+        KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_cgemm_thin_multiply",
+      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 4, 1 }, { 4, 32, 1 }, 2048,
+      18, {
+        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
+        KILN_ARG_CONJ_B, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_cgemm_thin_multiply",
+      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 4, 1 }, { 32, 4, 1 }, 2048,
+      18, {
+        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
+        KILN_ARG_CONJ_B, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_cgemm_thin_multiply",
+      3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 8, 2, 1 }, { 32, 4, 1 }, 2048,
       18, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
@@ -6381,147 +5459,16 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_interleaved_stream_nn",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
-      20, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_0, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_CONJ_B,
-        KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
-        KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_interleaved_add_nn",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_0, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA,
-        KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_cgemm_interleaved_stream_nt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
-      20, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_0, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_CONJ_B,
-        KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
-        KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_interleaved_add_nt",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_0, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA,
-        KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_cgemm_interleaved_stream_tn",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
-      20, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_0, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_CONJ_B,
-        KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
-        KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_interleaved_add_tn",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_0, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA,
-        KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_cgemm_interleaved_stream_tt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
-      20, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_0, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_CONJ_B,
-        KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
-        KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_interleaved_add_tt",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_0, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA,
-        KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_cgemm_interleaved_multiply_nn",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 128, 1 }, { 128, 1, 1 }, 0,
+    { "kiln_cgemm_thin_multiply",
+      3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 8, 2, 1 }, { 4, 32, 1 }, 2048,
       18, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
-        KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_interleaved_multiply_nt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 128, 1 }, { 128, 1, 1 }, 0,
-      18, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
-        KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_interleaved_multiply_tn",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 128, 1 }, { 128, 1, 1 }, 0,
-      18, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
-        KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_interleaved_multiply_tt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 128, 1 }, { 128, 1, 1 }, 0,
-      18, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
-        KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_thin_multiply_nn",
-      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 4, 1 }, { 4, 32, 1 }, 2048,
-      18, {
-        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
-        KILN_ARG_CONJ_B, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
-        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
+        KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_thin_multiply_nt",
-      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 4, 1 }, { 32, 4, 1 }, 2048,
-      18, {
-        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
-        KILN_ARG_CONJ_B, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
-        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_thin_multiply_tn",
-      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 4, 1 }, { 4, 32, 1 }, 2048,
-      18, {
-        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
-        KILN_ARG_CONJ_B, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
-        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_thin_multiply_tt",
-      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 4, 1 }, { 32, 4, 1 }, 2048,
-      18, {
-        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
-        KILN_ARG_CONJ_B, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
-        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_interleaved_stream_nn",
+    { "kiln_cgemm_interleaved_stream",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 64, 1, 1 }, 0,
       20, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
@@ -6530,7 +5477,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
         KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_interleaved_add_nn",
+    { "kiln_cgemm_interleaved_add",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
@@ -6538,8 +5485,8 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_cgemm_interleaved_stream_nt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 64, 1, 1 }, 0,
+    { "kiln_cgemm_interleaved_stream",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 128, 1, 1 }, 0,
       20, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_0, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
@@ -6547,49 +5494,15 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
         KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_interleaved_add_nt",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
+    { "kiln_cgemm_interleaved_add",
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_0, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA,
         KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_cgemm_interleaved_stream_tn",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 64, 1, 1 }, 0,
-      20, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_0, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_CONJ_B,
-        KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
-        KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_interleaved_add_tn",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_0, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA,
-        KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_cgemm_interleaved_stream_tt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 64, 1, 1 }, 0,
-      20, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_0, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_CONJ_B,
-        KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
-        KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_interleaved_add_tt",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_0, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA,
-        KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_cgemm_complex_expand_n",
+    { "kiln_cgemm_complex_expand",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
@@ -6612,7 +5525,7 @@ static const struct kiln_stage stages[] = {
       4, {
         KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_expand_t",
+    { "kiln_cgemm_complex_expand",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 2176,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
@@ -6635,13 +5548,13 @@ static const struct kiln_stage stages[] = {
       4, {
         KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_turn_t",
+    { "kiln_cgemm_complex_turn",
       2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 2176,
       8, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_CONJ_A, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_cgemm_complex_expand_n",
+    { "kiln_cgemm_complex_expand",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
@@ -6664,13 +5577,13 @@ static const struct kiln_stage stages[] = {
       4, {
         KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_turn_t",
+    { "kiln_cgemm_complex_turn",
       2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 2176,
       8, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_CONJ_A, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_cgemm_complex_expand_t",
+    { "kiln_cgemm_complex_expand",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 2176,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
@@ -6700,7 +5613,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_CONJ_A, KILN_ARG_TRIANGLE, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_interleaved_multiply_nn",
+    { "kiln_zgemm_interleaved_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 128, 1, 1 }, 0,
       18, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6709,170 +5622,76 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_interleaved_multiply_nt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 128, 1, 1 }, 0,
+    { "kiln_zgemm_interleaved_stream",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 64, 1, 1 }, 0,
+      20, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
+        KILN_ARG_REGION_0, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_CONJ_B,
+        KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
+        KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_zgemm_interleaved_add",
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
+      13, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
+        KILN_ARG_REGION_0, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA,
+        KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET,
+        KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 1 },
+    { "kiln_zgemm_interleaved_stream",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 128, 1, 1 }, 0,
+      20, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
+        KILN_ARG_REGION_0, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_CONJ_B,
+        KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
+        KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_zgemm_interleaved_add",
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
+      13, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
+        KILN_ARG_REGION_0, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA,
+        KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET,
+        KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 1 },
+    { "kiln_zgemm_interleaved_stream",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 64, 1, 1 }, 0,
+      20, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
+        KILN_ARG_REGION_0, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_CONJ_B,
+        KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
+        KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_zgemm_interleaved_add",
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
+      13, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
+        KILN_ARG_REGION_0, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA,
+        KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET,
+        KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 1 },
+    { "kiln_zgemm_thin_multiply",
+      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 4, 32, 1 }, 2048,
       18, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
-        KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C,
+        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
+        KILN_ARG_CONJ_B, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_interleaved_multiply_tn",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 128, 1, 1 }, 0,
+    { "kiln_zgemm_thin_multiply",
+      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 4, 1 }, { 32, 4, 1 }, 8192,
       18, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
-        KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C,
+        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
+        KILN_ARG_CONJ_B, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
+        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_interleaved_multiply_tt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 128, 1, 1 }, 0,
-      18, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
-        KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_interleaved_stream_nn",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 64, 1, 1 }, 0,
-      20, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_0, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_CONJ_B,
-        KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
-        KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_interleaved_add_nn",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_0, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA,
-        KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_zgemm_interleaved_stream_nt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 64, 1, 1 }, 0,
-      20, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_0, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_CONJ_B,
-        KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
-        KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_interleaved_add_nt",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_0, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA,
-        KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_zgemm_interleaved_stream_tn",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 64, 1, 1 }, 0,
-      20, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_0, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_CONJ_B,
-        KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
-        KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_interleaved_add_tn",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_0, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA,
-        KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_zgemm_interleaved_stream_tt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 64, 1, 1 }, 0,
-      20, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_0, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_CONJ_B,
-        KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
-        KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_interleaved_add_tt",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_0, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA,
-        KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_zgemm_interleaved_stream_nn",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 64, 1, 1 }, 0,
-      20, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_0, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_CONJ_B,
-        KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
-        KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_interleaved_add_nn",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_0, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA,
-        KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_zgemm_interleaved_stream_nt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 64, 1, 1 }, 0,
-      20, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_0, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_CONJ_B,
-        KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
-        KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_interleaved_add_nt",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_0, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA,
-        KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_zgemm_interleaved_stream_tn",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 64, 1, 1 }, 0,
-      20, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_0, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_CONJ_B,
-        KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
-        KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_interleaved_add_tn",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_0, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA,
-        KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_zgemm_interleaved_stream_tt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 64, 1, 1 }, 0,
-      20, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_0, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_CONJ_B,
-        KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
-        KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_interleaved_add_tt",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_0, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA,
-        KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_zgemm_interleaved_stream_nn",
+    { "kiln_zgemm_interleaved_stream",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       20, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
@@ -6881,7 +5700,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
         KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_interleaved_add_nn",
+    { "kiln_zgemm_interleaved_add",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
@@ -6889,58 +5708,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_zgemm_interleaved_stream_nt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
-      20, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_0, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_CONJ_B,
-        KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
-        KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_interleaved_add_nt",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_0, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA,
-        KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_zgemm_interleaved_stream_tn",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
-      20, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_0, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_CONJ_B,
-        KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
-        KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_interleaved_add_tn",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_0, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA,
-        KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_zgemm_interleaved_stream_tt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
-      20, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_0, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_CONJ_B,
-        KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
-        KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_interleaved_add_tt",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
-        KILN_ARG_REGION_0, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA,
-        KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 1 },
-    { "kiln_zgemm_complex_expand_n",
+    { "kiln_zgemm_complex_expand",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
@@ -6963,7 +5731,7 @@ static const struct kiln_stage stages[] = {
       4, {
         KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_expand_t",
+    { "kiln_zgemm_complex_expand",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 4352,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
@@ -6986,13 +5754,13 @@ static const struct kiln_stage stages[] = {
       4, {
         KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_turn_t",
+    { "kiln_zgemm_complex_turn",
       2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 4352,
       8, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_CONJ_A, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_zgemm_complex_expand_n",
+    { "kiln_zgemm_complex_expand",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
@@ -7015,13 +5783,13 @@ static const struct kiln_stage stages[] = {
       4, {
         KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_turn_t",
+    { "kiln_zgemm_complex_turn",
       2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 4352,
       8, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_CONJ_A, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_zgemm_complex_expand_t",
+    { "kiln_zgemm_complex_expand",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 4352,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
@@ -7122,8 +5890,9 @@ static const struct kiln_region regions[] = {
     { { KILN_DIM_N, KILN_DIM_K }, { 1, 2 }, 0, 8, KILN_PREPARED_B },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 0, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_M, KILN_DIM_N }, { 1, 1 }, 0, 64, KILN_PREPARED_NONE },
-    { { KILN_DIM_UNITS, KILN_DIM_ONE }, { 1, 16384 }, 0, 4, KILN_PREPARED_NONE },
     { { KILN_DIM_UNITS, KILN_DIM_ONE }, { 1, 8192 }, 0, 4, KILN_PREPARED_NONE },
+    { { KILN_DIM_UNITS, KILN_DIM_ONE }, { 1, 16384 }, 0, 4, KILN_PREPARED_NONE },
+    { { KILN_DIM_UNITS, KILN_DIM_ONE }, { 1, 4096 }, 0, 4, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 0, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_K, KILN_DIM_N }, { 1, 2 }, 0, 16, KILN_PREPARED_B },
     { { KILN_DIM_K, KILN_DIM_N }, { 1, 2 }, 0, 16, KILN_PREPARED_NONE },
@@ -7131,6 +5900,7 @@ static const struct kiln_region regions[] = {
     { { KILN_DIM_K, KILN_DIM_N }, { 1, 2 }, 0, 16, KILN_PREPARED_B },
     { { KILN_DIM_K, KILN_DIM_N }, { 1, 2 }, 0, 16, KILN_PREPARED_NONE },
     { { KILN_DIM_UNITS, KILN_DIM_ONE }, { 1, 8192 }, 0, 8, KILN_PREPARED_NONE },
+    { { KILN_DIM_UNITS, KILN_DIM_ONE }, { 1, 16384 }, 0, 8, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 0, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_K, KILN_DIM_N }, { 1, 2 }, 0, 32, KILN_PREPARED_B },
     { { KILN_DIM_K, KILN_DIM_N }, { 1, 2 }, 0, 32, KILN_PREPARED_NONE },
@@ -7357,40 +6127,88 @@ static const struct kiln_time times[] = {
         3.53960e-01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        4.37760e+06f, 2.92520e+05f, 0.00000e+00f, 4.30360e+04f, 0.00000e+00f, 0.00000e+00f,
-        4.42290e+04f, 2.29070e+00f, 0.00000e+00f, 1.62500e+00f, 0.00000e+00f, 1.58490e+00f,
-        1.03440e+01f, 6.95450e-01f, 0.00000e+00f, 0.00000e+00f, 8.59030e-01f, 0.00000e+00f,
-        2.87010e-01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
-        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 5.88380e+03f, 0.00000e+00f, 0.00000e+00f,
-        3.31230e+05f, 0.00000e+00f, 0.00000e+00f, 7.12490e+02f, 0.00000e+00f, 0.00000e+00f,
-        1.91240e+02f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 8.14090e+00f, 0.00000e+00f,
+        4.41690e+06f, 3.13720e+05f, 0.00000e+00f, 7.15990e+03f, 0.00000e+00f, 0.00000e+00f,
+        1.04230e+05f, 0.00000e+00f, 4.45470e-01f, 1.84860e+00f, 0.00000e+00f, 2.90450e+00f,
+        8.25450e+00f, 1.04440e+00f, 0.00000e+00f, 0.00000e+00f, 8.41070e-01f, 3.07320e-01f,
         0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        8.36620e+06f, 1.30860e+06f, 1.22790e+06f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        5.19660e+02f, 1.58570e+00f, 1.05610e+00f, 0.00000e+00f, 1.46760e+00f, 5.79130e-01f,
-        0.00000e+00f, 1.91730e+00f, 0.00000e+00f, 0.00000e+00f, 1.56020e-01f, 0.00000e+00f,
-        1.07450e-01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 1.22120e+01f
+        1.00600e+07f, 4.14080e+05f, 7.44710e+05f, 0.00000e+00f, 0.00000e+00f, 3.44960e+02f,
+        7.09580e+02f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 4.69970e-01f, 1.79200e-01f,
+        5.92340e-01f, 1.85130e+00f, 2.04210e-01f, 8.02510e-01f, 8.90980e-01f, 4.22340e-01f,
+        2.06640e-01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 1.61360e+01f
     } },
     { {
-        3.63640e+06f, 2.40510e+06f, 0.00000e+00f, 1.08560e+05f, 7.81140e+05f, 0.00000e+00f,
-        0.00000e+00f, 1.90140e+01f, 9.61090e+00f, 2.01260e+00f, 3.00310e+00f, 1.14460e+01f,
-        7.17320e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 1.04590e+00f,
+        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 6.34340e+03f, 0.00000e+00f, 0.00000e+00f,
+        3.32780e+05f, 0.00000e+00f, 0.00000e+00f, 7.09230e+02f, 0.00000e+00f, 0.00000e+00f,
+        1.88470e+02f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 8.11910e+00f, 0.00000e+00f,
         0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        4.04110e+06f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        1.80810e+05f, 1.14150e+03f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 2.84860e+02f,
-        1.47330e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 7.78480e-01f,
-        2.51150e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+        4.10440e+06f, 6.78070e+05f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        8.87200e+04f, 0.00000e+00f, 1.13910e+00f, 1.99050e+00f, 7.45810e-01f, 7.50230e+00f,
+        1.23810e+01f, 6.79880e-01f, 0.00000e+00f, 3.62980e-01f, 0.00000e+00f, 3.19520e-01f,
+        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        9.93010e+06f, 0.00000e+00f, 1.13400e+06f, 1.09160e+05f, 0.00000e+00f, 3.21320e+01f,
-        1.45900e+03f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 1.13910e-01f, 6.01010e-01f,
-        0.00000e+00f, 2.61840e+00f, 7.52150e-01f, 2.83050e-01f, 0.00000e+00f, 3.17270e-01f,
-        1.19570e-01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 1.22920e+01f
+        4.39510e+06f, 3.23690e+05f, 0.00000e+00f, 4.97540e+04f, 0.00000e+00f, 0.00000e+00f,
+        2.62470e+03f, 1.10770e+00f, 3.93070e-01f, 1.82870e+00f, 0.00000e+00f, 7.49490e+00f,
+        1.06100e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 2.69580e-01f, 2.46720e-01f,
+        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+    } },
+    { {
+        8.87830e+06f, 1.26510e+06f, 1.25960e+06f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        6.57320e+02f, 2.51660e-01f, 5.21390e-01f, 0.00000e+00f, 7.54460e-01f, 8.58720e-01f,
+        1.26320e-02f, 2.22320e+00f, 0.00000e+00f, 2.46640e-01f, 7.48240e-02f, 3.15810e-01f,
+        1.61180e-01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 1.93240e+01f
+    } },
+    { {
+        3.74460e+06f, 0.00000e+00f, 0.00000e+00f, 5.65630e+05f, 0.00000e+00f, 0.00000e+00f,
+        4.17760e+05f, 8.72100e+00f, 0.00000e+00f, 1.79780e+00f, 2.87950e+00f, 2.02700e+00f,
+        2.18260e+01f, 6.63300e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        4.39600e-01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+    } },
+    { {
+        4.03280e+06f, 1.93790e+06f, 0.00000e+00f, 4.80890e+05f, 0.00000e+00f, 0.00000e+00f,
+        0.00000e+00f, 8.14770e+00f, 2.60850e+01f, 2.88520e+00f, 2.82640e+00f, 2.06380e+01f,
+        4.70590e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 1.53370e+00f,
+        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+    } },
+    { {
+        4.07660e+06f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        1.79840e+05f, 1.14180e+03f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 2.89900e+02f,
+        1.49880e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 7.44530e-01f,
+        2.50020e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+    } },
+    { {
+        5.70950e+05f, 2.95060e+04f, 4.96130e+05f, 5.27140e+04f, 2.15390e+05f, 0.00000e+00f,
+        1.23440e+05f, 0.00000e+00f, 3.05450e+01f, 0.00000e+00f, 0.00000e+00f, 8.13160e-01f,
+        6.07410e+02f, 0.00000e+00f, 0.00000e+00f, 1.06700e-01f, 1.58990e+00f, 0.00000e+00f,
+        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+    } },
+    { {
+        8.46830e+06f, 1.32160e+06f, 1.60010e+06f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        1.65090e+03f, 1.30180e+00f, 0.00000e+00f, 0.00000e+00f, 1.19160e+00f, 0.00000e+00f,
+        0.00000e+00f, 1.34480e+00f, 7.62780e-02f, 3.83070e-01f, 4.59040e-02f, 8.15820e-01f,
+        1.67350e-01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 2.50030e+01f
+    } },
+    { {
+        9.67820e+06f, 6.58280e+05f, 8.16880e+05f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        2.42140e+03f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        0.00000e+00f, 1.00700e+00f, 1.25420e+00f, 3.59450e-01f, 4.48130e-02f, 3.37470e-01f,
+        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 8.51160e+00f
+    } },
+    { {
+        9.93150e+06f, 0.00000e+00f, 1.17630e+06f, 1.11880e+05f, 0.00000e+00f, 0.00000e+00f,
+        1.35430e+03f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 6.13760e-02f, 5.90870e-01f,
+        0.00000e+00f, 2.72210e+00f, 7.68390e-01f, 3.30770e-01f, 0.00000e+00f, 4.25990e-01f,
+        9.35790e-02f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 1.38660e+01f
+    } },
+    { {
+        9.47660e+06f, 1.48910e+05f, 3.89830e+05f, 1.48910e+05f, 3.89830e+05f, 0.00000e+00f,
+        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 7.48300e-01f, 1.72350e+00f,
+        0.00000e+00f, 2.52360e+00f, 2.72810e+00f, 1.71710e+00f, 0.00000e+00f, 1.01070e+00f,
+        1.86130e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
         1.20000e+07f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
@@ -7399,28 +6217,52 @@ static const struct kiln_time times[] = {
         0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        4.47840e+06f, 9.74530e+04f, 0.00000e+00f, 3.14050e+04f, 0.00000e+00f, 0.00000e+00f,
-        7.39870e+04f, 0.00000e+00f, 3.74470e-01f, 6.46370e+00f, 9.78180e-01f, 1.04780e+00f,
-        5.84530e+00f, 5.49680e-01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 1.10900e-01f,
-        3.65100e-01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+        4.78670e+06f, 6.46020e+04f, 0.00000e+00f, 4.33010e+04f, 0.00000e+00f, 0.00000e+00f,
+        8.87000e+04f, 0.00000e+00f, 0.00000e+00f, 6.14610e+00f, 7.03200e-01f, 0.00000e+00f,
+        1.19140e+00f, 7.93900e-01f, 5.11970e-01f, 0.00000e+00f, 0.00000e+00f, 1.47520e-01f,
+        3.56260e-01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        8.80650e+06f, 0.00000e+00f, 1.75540e+06f, 0.00000e+00f, 0.00000e+00f, 1.76580e+02f,
-        3.20290e+01f, 0.00000e+00f, 1.64070e+00f, 0.00000e+00f, 0.00000e+00f, 2.89070e-01f,
-        0.00000e+00f, 1.33130e+00f, 3.00480e-01f, 9.60610e-02f, 0.00000e+00f, 4.39810e-01f,
-        5.51000e-01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 2.34670e+01f
+        9.13680e+06f, 4.71760e+04f, 1.72310e+06f, 0.00000e+00f, 0.00000e+00f, 1.60520e+02f,
+        2.64770e+02f, 6.08100e-01f, 6.42450e-01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        3.31430e-01f, 1.04440e+00f, 0.00000e+00f, 2.66260e-02f, 0.00000e+00f, 5.26360e-01f,
+        7.61970e-01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 3.64250e+01f
     } },
     { {
-        8.87640e+06f, 0.00000e+00f, 1.63600e+06f, 0.00000e+00f, 0.00000e+00f, 1.82460e+02f,
-        6.12980e+01f, 0.00000e+00f, 2.09810e-01f, 0.00000e+00f, 1.18460e-01f, 9.56270e-01f,
-        0.00000e+00f, 1.51650e+00f, 7.02980e-01f, 1.61630e-02f, 0.00000e+00f, 8.76200e-02f,
-        8.96270e-01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 2.40260e+01f
+        7.79790e+06f, 1.60840e+05f, 2.99100e+06f, 0.00000e+00f, 0.00000e+00f, 1.02470e+02f,
+        1.00070e+03f, 3.73140e-01f, 0.00000e+00f, 0.00000e+00f, 1.00530e+00f, 8.01750e-02f,
+        9.91360e-01f, 2.13180e+00f, 1.00700e+00f, 3.39960e-02f, 0.00000e+00f, 2.94920e-02f,
+        4.29000e-01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 5.15840e+01f
     } },
     { {
-        8.48600e+06f, 0.00000e+00f, 1.92350e+06f, 0.00000e+00f, 0.00000e+00f, 3.99390e+02f,
-        1.32010e+02f, 2.33970e-01f, 2.99570e-01f, 0.00000e+00f, 9.02430e-03f, 3.51000e-01f,
-        5.65020e-01f, 1.71160e+00f, 7.97650e-01f, 1.19720e-01f, 1.20860e-01f, 1.31370e-01f,
-        4.31520e-01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 3.57030e+01f
+        7.35440e+06f, 0.00000e+00f, 3.00930e+06f, 0.00000e+00f, 0.00000e+00f, 3.10010e+02f,
+        8.33120e+02f, 5.95410e-01f, 4.63460e-01f, 0.00000e+00f, 1.64650e+00f, 2.80900e-01f,
+        2.98780e-01f, 1.72790e+00f, 1.01120e+00f, 5.15000e-02f, 1.65470e-01f, 3.27730e-02f,
+        3.57620e-01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 5.31740e+01f
+    } },
+    { {
+        8.98910e+06f, 0.00000e+00f, 1.63280e+06f, 0.00000e+00f, 0.00000e+00f, 1.78620e+02f,
+        1.09360e+02f, 0.00000e+00f, 9.61650e-02f, 0.00000e+00f, 3.31590e-02f, 8.89470e-01f,
+        0.00000e+00f, 1.66220e+00f, 6.44530e-01f, 6.76070e-03f, 0.00000e+00f, 8.44640e-02f,
+        9.25910e-01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 2.54960e+01f
+    } },
+    { {
+        8.31020e+06f, 2.03580e+05f, 1.77700e+06f, 0.00000e+00f, 0.00000e+00f, 2.07850e+02f,
+        3.58320e+02f, 3.97480e-02f, 0.00000e+00f, 0.00000e+00f, 4.23310e-01f, 6.93540e-01f,
+        4.46130e-02f, 1.75960e+00f, 9.91830e-01f, 1.23000e-01f, 2.19650e-01f, 3.90910e-01f,
+        7.07200e-01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 3.97930e+01f
+    } },
+    { {
+        3.14070e+06f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 4.15200e+02f,
+        1.71640e+05f, 3.42460e+03f, 2.70850e+00f, 0.00000e+00f, 0.00000e+00f, 3.31130e+03f,
+        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+    } },
+    { {
+        8.60000e+06f, 0.00000e+00f, 1.91430e+06f, 0.00000e+00f, 0.00000e+00f, 3.86720e+02f,
+        1.75710e+02f, 2.91830e-01f, 2.34950e-01f, 0.00000e+00f, 0.00000e+00f, 2.92230e-01f,
+        5.71690e-01f, 1.80990e+00f, 7.59550e-01f, 1.11670e-01f, 1.19550e-01f, 1.41330e-01f,
+        4.68680e-01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 3.77040e+01f
     } },
     { {
         1.20000e+07f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
@@ -7436,676 +6278,820 @@ static const struct kiln_recipe recipes[] = {
       { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 0, &times[0], 0, 1, 0, stages + 0, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       1, 0, 1, 0, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 0, &times[0], 1, 1, 0, stages + 1, NULL, 0, 0 },
+      { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 0, &times[0], 1, 1, 0, stages + 0, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       1, 1, 0, 0, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 0, &times[0], 2, 1, 0, stages + 2, NULL, 0, 0 },
+      { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 0, &times[0], 2, 1, 0, stages + 0, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       1, 1, 1, 0, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 0, &times[0], 3, 1, 0, stages + 3, NULL, 0, 0 },
+      { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 0, &times[0], 3, 1, 0, stages + 0, NULL, 0, 0 },
     { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
       1, 0, 0, 0, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 64 }, { 64, 64, 256 }, 1, 2, 1, 0, &times[1], 4, 2, 3, stages + 4, regions + 0, 0, 0 },
+      { 64, 64, 64 }, { 64, 64, 256 }, 1, 2, 1, 0, &times[1], 4, 2, 3, stages + 1, regions + 0, 0, 0 },
     { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
       1, 0, 1, 0, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 64 }, { 64, 64, 256 }, 1, 2, 1, 0, &times[1], 5, 2, 3, stages + 6, regions + 0, 0, 0 },
+      { 64, 64, 64 }, { 64, 64, 256 }, 1, 2, 1, 0, &times[1], 5, 2, 3, stages + 1, regions + 0, 0, 0 },
     { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
       1, 1, 0, 0, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 64 }, { 64, 64, 256 }, 1, 2, 1, 0, &times[1], 6, 2, 3, stages + 8, regions + 0, 0, 0 },
+      { 64, 64, 64 }, { 64, 64, 256 }, 1, 2, 1, 0, &times[1], 6, 2, 3, stages + 1, regions + 0, 0, 0 },
     { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
       1, 1, 1, 0, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 64 }, { 64, 64, 256 }, 1, 2, 1, 0, &times[1], 7, 2, 3, stages + 10, regions + 0, 0, 0 },
+      { 64, 64, 64 }, { 64, 64, 256 }, 1, 2, 1, 0, &times[1], 7, 2, 3, stages + 1, regions + 0, 0, 0 },
     { "tiled WGM=16 WGN=16 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       1, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, 0, &times[2], 8, 1, 0, stages + 12, NULL, 0, 0 },
+      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, 0, &times[2], 8, 1, 0, stages + 3, NULL, 0, 0 },
     { "tiled WGM=16 WGN=16 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       1, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, 0, &times[2], 9, 1, 0, stages + 13, NULL, 0, 0 },
+      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, 0, &times[2], 9, 1, 0, stages + 3, NULL, 0, 0 },
     { "tiled WGM=16 WGN=16 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       1, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, 0, &times[2], 10, 1, 0, stages + 14, NULL, 0, 0 },
+      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, 0, &times[2], 10, 1, 0, stages + 3, NULL, 0, 0 },
     { "tiled WGM=16 WGN=16 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       1, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, 0, &times[2], 11, 1, 0, stages + 15, NULL, 0, 0 },
+      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, 0, &times[2], 11, 1, 0, stages + 3, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=0 BYTES=2 COPY=0 SLICES=1",
       1, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 64 }, { 64, 32, 128 }, 1, 0, 0, 0, &times[3], 12, 1, 0, stages + 16, NULL, 0, 0 },
+      { 64, 32, 64 }, { 64, 32, 128 }, 1, 0, 0, 0, &times[3], 12, 1, 0, stages + 0, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=0 BYTES=2 COPY=0 SLICES=1",
       1, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 64 }, { 64, 32, 128 }, 1, 0, 0, 0, &times[3], 13, 1, 0, stages + 17, NULL, 0, 0 },
+      { 64, 32, 64 }, { 64, 32, 128 }, 1, 0, 0, 0, &times[3], 13, 1, 0, stages + 0, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=0 BYTES=2 COPY=0 SLICES=1",
       1, 1, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 64 }, { 64, 32, 128 }, 1, 0, 0, 0, &times[3], 14, 1, 0, stages + 18, NULL, 0, 0 },
+      { 64, 32, 64 }, { 64, 32, 128 }, 1, 0, 0, 0, &times[3], 14, 1, 0, stages + 0, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=0 BYTES=2 COPY=0 SLICES=1",
       1, 1, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 64 }, { 64, 32, 128 }, 1, 0, 0, 0, &times[3], 15, 1, 0, stages + 19, NULL, 0, 0 },
+      { 64, 32, 64 }, { 64, 32, 128 }, 1, 0, 0, 0, &times[3], 15, 1, 0, stages + 0, NULL, 0, 0 },
     { "async BM=128 BN=128 WM=64 WN=32 DEPTH=64 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       1, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 128, 128, 32 }, { 128, 128, 128 }, 1, 0, 0, 3, &times[4], 16, 4, 3, stages + 20, regions + 3, 0, 0 },
+      { 128, 128, 32 }, { 128, 128, 128 }, 1, 0, 0, 3, &times[4], 16, 4, 3, stages + 4, regions + 3, 0, 0 },
     { "async BM=128 BN=128 WM=64 WN=32 DEPTH=64 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       1, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 128, 128, 32 }, { 128, 128, 128 }, 1, 0, 0, 3, &times[4], 17, 4, 3, stages + 24, regions + 6, 0, 0 },
+      { 128, 128, 32 }, { 128, 128, 128 }, 1, 0, 0, 3, &times[4], 17, 4, 3, stages + 8, regions + 6, 0, 0 },
     { "async BM=128 BN=128 WM=64 WN=32 DEPTH=64 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       1, 1, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 128, 128, 32 }, { 128, 128, 128 }, 1, 0, 0, 3, &times[4], 18, 4, 3, stages + 28, regions + 9, 0, 0 },
+      { 128, 128, 32 }, { 128, 128, 128 }, 1, 0, 0, 3, &times[4], 18, 4, 3, stages + 12, regions + 9, 0, 0 },
     { "async BM=128 BN=128 WM=64 WN=32 DEPTH=64 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       1, 1, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 128, 128, 32 }, { 128, 128, 128 }, 1, 0, 0, 3, &times[4], 19, 4, 3, stages + 32, regions + 12, 0, 0 },
+      { 128, 128, 32 }, { 128, 128, 128 }, 1, 0, 0, 3, &times[4], 19, 4, 3, stages + 16, regions + 12, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=128 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       1, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 32, 512 }, { 1, 32, 512 }, 1, 0, 0, 0, &times[5], 20, 1, 0, stages + 36, NULL, 0, 0 },
+      { 1, 32, 512 }, { 1, 32, 512 }, 1, 0, 0, 0, &times[5], 20, 1, 0, stages + 20, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=128 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       1, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 32, 512 }, { 1, 32, 512 }, 1, 0, 0, 0, &times[5], 21, 1, 0, stages + 37, NULL, 0, 0 },
+      { 1, 32, 512 }, { 1, 32, 512 }, 1, 0, 0, 0, &times[5], 21, 1, 0, stages + 21, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=128 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       1, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 32, 512 }, { 1, 32, 512 }, 1, 0, 0, 0, &times[5], 22, 1, 0, stages + 38, NULL, 0, 0 },
+      { 1, 32, 512 }, { 1, 32, 512 }, 1, 0, 0, 0, &times[5], 22, 1, 0, stages + 20, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=128 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       1, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 32, 512 }, { 1, 32, 512 }, 1, 0, 0, 0, &times[5], 23, 1, 0, stages + 39, NULL, 0, 0 },
+      { 1, 32, 512 }, { 1, 32, 512 }, 1, 0, 0, 0, &times[5], 23, 1, 0, stages + 21, NULL, 0, 0 },
     { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=4 BYTES=2 COPY=0 SLICES=1",
       1, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 64 }, { 64, 64, 128 }, 1, 4, 1, 0, &times[6], 24, 2, 3, stages + 40, regions + 15, 0, 0 },
+      { 64, 64, 64 }, { 64, 64, 128 }, 1, 4, 1, 0, &times[6], 24, 2, 3, stages + 22, regions + 15, 0, 0 },
     { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=4 BYTES=2 COPY=0 SLICES=1",
       1, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 64 }, { 64, 64, 128 }, 1, 4, 1, 0, &times[6], 25, 2, 3, stages + 42, regions + 15, 0, 0 },
+      { 64, 64, 64 }, { 64, 64, 128 }, 1, 4, 1, 0, &times[6], 25, 2, 3, stages + 22, regions + 15, 0, 0 },
     { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=4 BYTES=2 COPY=0 SLICES=1",
       1, 1, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 64 }, { 64, 64, 128 }, 1, 4, 1, 0, &times[6], 26, 2, 3, stages + 44, regions + 15, 0, 0 },
+      { 64, 64, 64 }, { 64, 64, 128 }, 1, 4, 1, 0, &times[6], 26, 2, 3, stages + 22, regions + 15, 0, 0 },
     { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=4 BYTES=2 COPY=0 SLICES=1",
       1, 1, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 64 }, { 64, 64, 128 }, 1, 4, 1, 0, &times[6], 27, 2, 3, stages + 46, regions + 15, 0, 0 },
+      { 64, 64, 64 }, { 64, 64, 128 }, 1, 4, 1, 0, &times[6], 27, 2, 3, stages + 22, regions + 15, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       1, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 3, &times[7], 28, 4, 3, stages + 48, regions + 3, 0, 0 },
+      { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 3, &times[7], 28, 4, 3, stages + 24, regions + 3, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       1, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 3, &times[7], 29, 4, 3, stages + 52, regions + 6, 0, 0 },
+      { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 3, &times[7], 29, 4, 3, stages + 28, regions + 6, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       1, 1, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 3, &times[7], 30, 4, 3, stages + 56, regions + 9, 0, 0 },
+      { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 3, &times[7], 30, 4, 3, stages + 32, regions + 9, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       1, 1, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 3, &times[7], 31, 4, 3, stages + 60, regions + 12, 0, 0 },
+      { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 3, &times[7], 31, 4, 3, stages + 36, regions + 12, 0, 0 },
     { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=1 SLICES=1",
       1, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 64 }, { 64, 64, 256 }, 1, 2, 1, 3, &times[8], 32, 5, 3, stages + 64, regions + 18, 0, 0 },
+      { 64, 64, 64 }, { 64, 64, 256 }, 1, 2, 1, 3, &times[8], 32, 5, 3, stages + 40, regions + 18, 0, 0 },
     { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=1 SLICES=1",
       1, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 64 }, { 64, 64, 256 }, 1, 2, 1, 3, &times[8], 33, 5, 3, stages + 69, regions + 21, 0, 0 },
+      { 64, 64, 64 }, { 64, 64, 256 }, 1, 2, 1, 3, &times[8], 33, 5, 3, stages + 45, regions + 21, 0, 0 },
     { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=1 SLICES=1",
       1, 1, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 64 }, { 64, 64, 256 }, 1, 2, 1, 3, &times[8], 34, 5, 3, stages + 74, regions + 24, 0, 0 },
+      { 64, 64, 64 }, { 64, 64, 256 }, 1, 2, 1, 3, &times[8], 34, 5, 3, stages + 50, regions + 24, 0, 0 },
     { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=1 SLICES=1",
       1, 1, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 64 }, { 64, 64, 256 }, 1, 2, 1, 3, &times[8], 35, 5, 3, stages + 79, regions + 27, 0, 0 },
+      { 64, 64, 64 }, { 64, 64, 256 }, 1, 2, 1, 3, &times[8], 35, 5, 3, stages + 55, regions + 27, 0, 0 },
     { "thin SIDE=0 SHORT=8 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       1, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 16, 0, 0 }, { 0, 0, 0 } },
-      { 8, 128, 32 }, { 8, 128, 512 }, 1, 0, 0, 0, &times[9], 36, 1, 0, stages + 84, NULL, 0, 0 },
+      { 8, 128, 32 }, { 8, 128, 512 }, 1, 0, 0, 0, &times[9], 36, 1, 0, stages + 60, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=8 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       1, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 16, 0, 0 }, { 0, 0, 0 } },
-      { 8, 32, 128 }, { 8, 32, 512 }, 1, 0, 0, 0, &times[9], 37, 1, 0, stages + 85, NULL, 0, 0 },
+      { 8, 32, 128 }, { 8, 32, 512 }, 1, 0, 0, 0, &times[9], 37, 1, 0, stages + 61, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=8 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       1, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 16, 0, 0 }, { 0, 0, 0 } },
-      { 8, 128, 32 }, { 8, 128, 512 }, 1, 0, 0, 0, &times[9], 38, 1, 0, stages + 86, NULL, 0, 0 },
+      { 8, 128, 32 }, { 8, 128, 512 }, 1, 0, 0, 0, &times[9], 38, 1, 0, stages + 60, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=8 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       1, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 16, 0, 0 }, { 0, 0, 0 } },
-      { 8, 32, 128 }, { 8, 32, 512 }, 1, 0, 0, 0, &times[9], 39, 1, 0, stages + 87, NULL, 0, 0 },
+      { 8, 32, 128 }, { 8, 32, 512 }, 1, 0, 0, 0, &times[9], 39, 1, 0, stages + 61, NULL, 0, 0 },
     { "async BM=256 BN=64 WM=64 WN=64 DEPTH=64 ST=3 KU=2 GROUP=16 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       1, 0, 0, 0, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 256, 64, 32 }, { 256, 64, 96 }, 1, 0, 0, 0, &times[10], 40, 1, 0, stages + 88, NULL, 0, 0 },
+      { 256, 64, 32 }, { 256, 64, 96 }, 1, 0, 0, 0, &times[10], 40, 1, 0, stages + 62, NULL, 0, 0 },
     { "async BM=256 BN=64 WM=64 WN=64 DEPTH=64 ST=3 KU=2 GROUP=16 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       1, 0, 1, 0, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 256, 64, 32 }, { 256, 64, 96 }, 1, 0, 0, 0, &times[10], 41, 1, 0, stages + 89, NULL, 0, 0 },
+      { 256, 64, 32 }, { 256, 64, 96 }, 1, 0, 0, 0, &times[10], 41, 1, 0, stages + 62, NULL, 0, 0 },
     { "async BM=256 BN=64 WM=64 WN=64 DEPTH=64 ST=3 KU=2 GROUP=16 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       1, 1, 0, 0, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 256, 64, 32 }, { 256, 64, 96 }, 1, 0, 0, 0, &times[10], 42, 1, 0, stages + 90, NULL, 0, 0 },
+      { 256, 64, 32 }, { 256, 64, 96 }, 1, 0, 0, 0, &times[10], 42, 1, 0, stages + 62, NULL, 0, 0 },
     { "async BM=256 BN=64 WM=64 WN=64 DEPTH=64 ST=3 KU=2 GROUP=16 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       1, 1, 1, 0, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 256, 64, 32 }, { 256, 64, 96 }, 1, 0, 0, 0, &times[10], 43, 1, 0, stages + 91, NULL, 0, 0 },
+      { 256, 64, 32 }, { 256, 64, 96 }, 1, 0, 0, 0, &times[10], 43, 1, 0, stages + 62, NULL, 0, 0 },
     { "async BM=128 BN=128 WM=64 WN=16 DEPTH=64 ST=6 KU=2 GROUP=4 STREAM=0 BYTES=2 COPY=0 SLICES=1",
       1, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 128, 128, 32 }, { 128, 128, 192 }, 1, 0, 0, 0, &times[11], 44, 1, 0, stages + 92, NULL, 0, 0 },
+      { 128, 128, 32 }, { 128, 128, 192 }, 1, 0, 0, 0, &times[11], 44, 1, 0, stages + 63, NULL, 0, 0 },
     { "async BM=128 BN=128 WM=64 WN=16 DEPTH=64 ST=6 KU=2 GROUP=4 STREAM=0 BYTES=2 COPY=0 SLICES=1",
       1, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 128, 128, 32 }, { 128, 128, 192 }, 1, 0, 0, 0, &times[11], 45, 1, 0, stages + 93, NULL, 0, 0 },
+      { 128, 128, 32 }, { 128, 128, 192 }, 1, 0, 0, 0, &times[11], 45, 1, 0, stages + 63, NULL, 0, 0 },
     { "async BM=128 BN=128 WM=64 WN=16 DEPTH=64 ST=6 KU=2 GROUP=4 STREAM=0 BYTES=2 COPY=0 SLICES=1",
       1, 1, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 128, 128, 32 }, { 128, 128, 192 }, 1, 0, 0, 0, &times[11], 46, 1, 0, stages + 94, NULL, 0, 0 },
+      { 128, 128, 32 }, { 128, 128, 192 }, 1, 0, 0, 0, &times[11], 46, 1, 0, stages + 63, NULL, 0, 0 },
     { "async BM=128 BN=128 WM=64 WN=16 DEPTH=64 ST=6 KU=2 GROUP=4 STREAM=0 BYTES=2 COPY=0 SLICES=1",
       1, 1, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 128, 128, 32 }, { 128, 128, 192 }, 1, 0, 0, 0, &times[11], 47, 1, 0, stages + 95, NULL, 0, 0 },
+      { 128, 128, 32 }, { 128, 128, 192 }, 1, 0, 0, 0, &times[11], 47, 1, 0, stages + 63, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       1, 0, 0, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 3, &times[7], 48, 4, 3, stages + 96, regions + 3, 0, 0 },
+      { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 3, &times[7], 48, 4, 3, stages + 64, regions + 3, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       1, 0, 1, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 3, &times[7], 49, 4, 3, stages + 100, regions + 6, 0, 0 },
+      { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 3, &times[7], 49, 4, 3, stages + 68, regions + 6, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       1, 1, 0, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 3, &times[7], 50, 4, 3, stages + 104, regions + 9, 0, 0 },
+      { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 3, &times[7], 50, 4, 3, stages + 72, regions + 9, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       1, 1, 1, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 3, &times[7], 51, 4, 3, stages + 108, regions + 12, 0, 0 },
+      { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 3, &times[7], 51, 4, 3, stages + 76, regions + 12, 0, 0 },
     { "async BM=128 BN=128 WM=64 WN=32 DEPTH=64 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       1, 0, 0, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 128, 128, 32 }, { 128, 128, 128 }, 1, 0, 0, 3, &times[4], 52, 4, 3, stages + 112, regions + 3, 0, 0 },
+      { 128, 128, 32 }, { 128, 128, 128 }, 1, 0, 0, 3, &times[4], 52, 4, 3, stages + 80, regions + 3, 0, 0 },
     { "async BM=128 BN=128 WM=64 WN=32 DEPTH=64 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       1, 0, 1, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 128, 128, 32 }, { 128, 128, 128 }, 1, 0, 0, 3, &times[4], 53, 4, 3, stages + 116, regions + 6, 0, 0 },
+      { 128, 128, 32 }, { 128, 128, 128 }, 1, 0, 0, 3, &times[4], 53, 4, 3, stages + 84, regions + 6, 0, 0 },
     { "async BM=128 BN=128 WM=64 WN=32 DEPTH=64 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       1, 1, 0, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 128, 128, 32 }, { 128, 128, 128 }, 1, 0, 0, 3, &times[4], 54, 4, 3, stages + 120, regions + 9, 0, 0 },
+      { 128, 128, 32 }, { 128, 128, 128 }, 1, 0, 0, 3, &times[4], 54, 4, 3, stages + 88, regions + 9, 0, 0 },
     { "async BM=128 BN=128 WM=64 WN=32 DEPTH=64 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       1, 1, 1, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 128, 128, 32 }, { 128, 128, 128 }, 1, 0, 0, 3, &times[4], 55, 4, 3, stages + 124, regions + 12, 0, 0 },
+      { 128, 128, 32 }, { 128, 128, 128 }, 1, 0, 0, 3, &times[4], 55, 4, 3, stages + 92, regions + 12, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=0 BYTES=2 COPY=0 SLICES=1",
       1, 0, 0, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 64 }, { 64, 32, 128 }, 1, 0, 0, 0, &times[3], 56, 1, 0, stages + 128, NULL, 0, 0 },
+      { 64, 32, 64 }, { 64, 32, 128 }, 1, 0, 0, 0, &times[3], 56, 1, 0, stages + 96, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=0 BYTES=2 COPY=0 SLICES=1",
       1, 0, 1, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 64 }, { 64, 32, 128 }, 1, 0, 0, 0, &times[3], 57, 1, 0, stages + 129, NULL, 0, 0 },
+      { 64, 32, 64 }, { 64, 32, 128 }, 1, 0, 0, 0, &times[3], 57, 1, 0, stages + 96, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=0 BYTES=2 COPY=0 SLICES=1",
       1, 1, 0, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 64 }, { 64, 32, 128 }, 1, 0, 0, 0, &times[3], 58, 1, 0, stages + 130, NULL, 0, 0 },
+      { 64, 32, 64 }, { 64, 32, 128 }, 1, 0, 0, 0, &times[3], 58, 1, 0, stages + 96, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=0 BYTES=2 COPY=0 SLICES=1",
       1, 1, 1, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 64 }, { 64, 32, 128 }, 1, 0, 0, 0, &times[3], 59, 1, 0, stages + 131, NULL, 0, 0 },
+      { 64, 32, 64 }, { 64, 32, 128 }, 1, 0, 0, 0, &times[3], 59, 1, 0, stages + 96, NULL, 0, 0 },
     { "mirror TILE=16 ROWS=4 ALONE=0",
       1, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 16, 16, 1 }, { 16, 16, 1 }, 1, 0, 0, 0, NULL, 60, 1, 0, stages + 132, NULL, 0, 0 },
+      { 16, 16, 1 }, { 16, 16, 1 }, 1, 0, 0, 0, NULL, 60, 1, 0, stages + 97, NULL, 0, 0 },
     { "async BM=64 BN=128 WM=64 WN=32 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[12], 61, 1, 0, stages + 133, NULL, 0, 0 },
+      { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[12], 61, 1, 0, stages + 98, NULL, 0, 0 },
     { "async BM=64 BN=128 WM=64 WN=32 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[12], 62, 1, 0, stages + 134, NULL, 0, 0 },
+      { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[12], 62, 1, 0, stages + 98, NULL, 0, 0 },
     { "async BM=64 BN=128 WM=64 WN=32 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[12], 63, 1, 0, stages + 135, NULL, 0, 0 },
+      { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[12], 63, 1, 0, stages + 98, NULL, 0, 0 },
     { "async BM=64 BN=128 WM=64 WN=32 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[12], 64, 1, 0, stages + 136, NULL, 0, 0 },
+      { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[12], 64, 1, 0, stages + 98, NULL, 0, 0 },
     { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[13], 65, 1, 0, stages + 137, NULL, 0, 0 },
+      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[13], 65, 1, 0, stages + 99, NULL, 0, 0 },
     { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[13], 66, 1, 0, stages + 138, NULL, 0, 0 },
+      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[13], 66, 1, 0, stages + 99, NULL, 0, 0 },
     { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[13], 67, 1, 0, stages + 139, NULL, 0, 0 },
+      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[13], 67, 1, 0, stages + 99, NULL, 0, 0 },
     { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[13], 68, 1, 0, stages + 140, NULL, 0, 0 },
+      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[13], 68, 1, 0, stages + 99, NULL, 0, 0 },
     { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=4 COPY=0 SLICES=1",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 0, &times[14], 69, 2, 3, stages + 141, regions + 0, 0, 0 },
+      { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 0, &times[14], 69, 2, 3, stages + 100, regions + 0, 0, 0 },
     { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=4 COPY=0 SLICES=1",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 0, &times[14], 70, 2, 3, stages + 143, regions + 0, 0, 0 },
+      { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 0, &times[14], 70, 2, 3, stages + 100, regions + 0, 0, 0 },
     { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=4 COPY=0 SLICES=1",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 0, &times[14], 71, 2, 3, stages + 145, regions + 0, 0, 0 },
+      { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 0, &times[14], 71, 2, 3, stages + 100, regions + 0, 0, 0 },
     { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=4 COPY=0 SLICES=1",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 0, &times[14], 72, 2, 3, stages + 147, regions + 0, 0, 0 },
+      { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 0, &times[14], 72, 2, 3, stages + 100, regions + 0, 0, 0 },
     { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=16 COPY=1 SLICES=1",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 2, &times[15], 73, 3, 3, stages + 149, regions + 30, 0, 0 },
+      { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 2, &times[15], 73, 3, 3, stages + 102, regions + 30, 0, 0 },
     { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=16 COPY=1 SLICES=1",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 0, &times[15], 70, 2, 3, stages + 152, regions + 0, 0, 0 },
+      { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 0, &times[15], 70, 2, 3, stages + 100, regions + 0, 0, 0 },
     { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=16 COPY=1 SLICES=1",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 3, &times[15], 74, 5, 3, stages + 154, regions + 33, 0, 0 },
+      { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 3, &times[15], 74, 5, 3, stages + 105, regions + 33, 0, 0 },
     { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=16 COPY=1 SLICES=1",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 1, &times[15], 75, 3, 3, stages + 159, regions + 36, 0, 0 },
+      { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 1, &times[15], 75, 3, 3, stages + 110, regions + 36, 0, 0 },
     { "async BM=64 BN=128 WM=64 WN=32 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[16], 76, 1, 0, stages + 162, NULL, 0, 0 },
+      { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[16], 76, 1, 0, stages + 98, NULL, 0, 0 },
     { "async BM=64 BN=128 WM=64 WN=32 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[16], 62, 1, 0, stages + 163, NULL, 0, 0 },
+      { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[16], 62, 1, 0, stages + 98, NULL, 0, 0 },
     { "async BM=64 BN=128 WM=64 WN=32 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[16], 77, 1, 0, stages + 164, NULL, 0, 0 },
+      { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[16], 77, 1, 0, stages + 98, NULL, 0, 0 },
     { "async BM=64 BN=128 WM=64 WN=32 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 4, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[16], 78, 1, 0, stages + 165, NULL, 0, 0 },
+      { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[16], 78, 1, 0, stages + 98, NULL, 0, 0 },
     { "async BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 128, 128, 32 }, { 128, 128, 96 }, 1, 1, 1, 0, &times[17], 79, 2, 3, stages + 166, regions + 15, 0, 0 },
+      { 128, 128, 32 }, { 128, 128, 96 }, 1, 1, 1, 0, &times[17], 79, 2, 3, stages + 113, regions + 15, 0, 0 },
     { "async BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 128, 128, 32 }, { 128, 128, 96 }, 1, 1, 1, 0, &times[17], 80, 2, 3, stages + 168, regions + 15, 0, 0 },
+      { 128, 128, 32 }, { 128, 128, 96 }, 1, 1, 1, 0, &times[17], 80, 2, 3, stages + 113, regions + 15, 0, 0 },
     { "async BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 128, 128, 32 }, { 128, 128, 96 }, 1, 1, 1, 0, &times[17], 81, 2, 3, stages + 170, regions + 15, 0, 0 },
+      { 128, 128, 32 }, { 128, 128, 96 }, 1, 1, 1, 0, &times[17], 81, 2, 3, stages + 113, regions + 15, 0, 0 },
     { "async BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 4, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 128, 128, 32 }, { 128, 128, 96 }, 1, 1, 1, 0, &times[17], 82, 2, 3, stages + 172, regions + 15, 0, 0 },
+      { 128, 128, 32 }, { 128, 128, 96 }, 1, 1, 1, 0, &times[17], 82, 2, 3, stages + 113, regions + 15, 0, 0 },
     { "async BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 128, 128, 32 }, { 128, 128, 96 }, 1, 0, 0, 2, &times[18], 83, 2, 3, stages + 174, regions + 39, 0, 0 },
+      { 128, 128, 32 }, { 128, 128, 96 }, 1, 0, 0, 2, &times[18], 83, 2, 3, stages + 115, regions + 39, 0, 0 },
     { "async BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 128, 128, 32 }, { 128, 128, 96 }, 1, 0, 0, 0, &times[18], 84, 1, 0, stages + 176, NULL, 0, 0 },
+      { 128, 128, 32 }, { 128, 128, 96 }, 1, 0, 0, 0, &times[18], 84, 1, 0, stages + 117, NULL, 0, 0 },
     { "async BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 128, 128, 32 }, { 128, 128, 96 }, 1, 0, 0, 3, &times[18], 85, 4, 3, stages + 177, regions + 42, 0, 0 },
+      { 128, 128, 32 }, { 128, 128, 96 }, 1, 0, 0, 3, &times[18], 85, 4, 3, stages + 118, regions + 42, 0, 0 },
     { "async BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 128, 128, 32 }, { 128, 128, 96 }, 1, 0, 0, 1, &times[18], 86, 2, 3, stages + 181, regions + 45, 0, 0 },
+      { 128, 128, 32 }, { 128, 128, 96 }, 1, 0, 0, 1, &times[18], 86, 2, 3, stages + 122, regions + 45, 0, 0 },
     { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=1 BYTES=4 COPY=0 SLICES=1",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 32, 64, 32 }, { 32, 64, 96 }, 1, 1, 1, 0, &times[19], 87, 2, 3, stages + 183, regions + 48, 0, 0 },
+      { 32, 64, 32 }, { 32, 64, 96 }, 1, 1, 1, 0, &times[19], 87, 2, 3, stages + 124, regions + 48, 0, 0 },
     { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=1 BYTES=4 COPY=0 SLICES=1",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 32, 64, 32 }, { 32, 64, 96 }, 1, 1, 1, 0, &times[19], 88, 2, 3, stages + 185, regions + 48, 0, 0 },
+      { 32, 64, 32 }, { 32, 64, 96 }, 1, 1, 1, 0, &times[19], 88, 2, 3, stages + 124, regions + 48, 0, 0 },
     { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=1 BYTES=4 COPY=0 SLICES=1",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 32, 64, 32 }, { 32, 64, 96 }, 1, 1, 1, 0, &times[19], 89, 2, 3, stages + 187, regions + 48, 0, 0 },
+      { 32, 64, 32 }, { 32, 64, 96 }, 1, 1, 1, 0, &times[19], 89, 2, 3, stages + 124, regions + 48, 0, 0 },
     { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=1 BYTES=4 COPY=0 SLICES=1",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 32, 64, 32 }, { 32, 64, 96 }, 1, 1, 1, 0, &times[19], 90, 2, 3, stages + 189, regions + 48, 0, 0 },
+      { 32, 64, 32 }, { 32, 64, 96 }, 1, 1, 1, 0, &times[19], 90, 2, 3, stages + 124, regions + 48, 0, 0 },
     { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[20], 91, 1, 0, stages + 191, NULL, 0, 0 },
+      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[20], 91, 1, 0, stages + 99, NULL, 0, 0 },
     { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[20], 66, 1, 0, stages + 192, NULL, 0, 0 },
+      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[20], 66, 1, 0, stages + 99, NULL, 0, 0 },
     { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[20], 92, 1, 0, stages + 193, NULL, 0, 0 },
+      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[20], 92, 1, 0, stages + 99, NULL, 0, 0 },
     { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 4, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[20], 93, 1, 0, stages + 194, NULL, 0, 0 },
+      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[20], 93, 1, 0, stages + 99, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, 0, &times[21], 94, 1, 0, stages + 195, NULL, 0, 0 },
+      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, 0, &times[21], 94, 1, 0, stages + 126, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, 0, &times[21], 95, 1, 0, stages + 196, NULL, 0, 0 },
+      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, 0, &times[21], 95, 1, 0, stages + 127, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, 0, &times[21], 96, 1, 0, stages + 197, NULL, 0, 0 },
+      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, 0, &times[21], 96, 1, 0, stages + 126, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, 0, &times[21], 97, 1, 0, stages + 198, NULL, 0, 0 },
+      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, 0, &times[21], 97, 1, 0, stages + 127, NULL, 0, 0 },
     { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       2, 0, 0, 0, 1, 64, { 1, 1, 1, 1, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[20], 98, 1, 0, stages + 199, NULL, 0, 0 },
+      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[20], 98, 1, 0, stages + 128, NULL, 0, 0 },
     { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       2, 0, 1, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[20], 99, 1, 0, stages + 200, NULL, 0, 0 },
+      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[20], 99, 1, 0, stages + 128, NULL, 0, 0 },
     { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       2, 1, 0, 0, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[20], 100, 1, 0, stages + 201, NULL, 0, 0 },
+      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[20], 100, 1, 0, stages + 128, NULL, 0, 0 },
     { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       2, 1, 1, 0, 1, 64, { 1, 1, 1, 4, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[20], 101, 1, 0, stages + 202, NULL, 0, 0 },
+      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[20], 101, 1, 0, stages + 128, NULL, 0, 0 },
     { "async BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
       2, 0, 0, 0, 1, 64, { 1, 1, 1, 1, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 128, 128, 32 }, { 128, 128, 96 }, 1, 1, 1, 0, &times[17], 102, 2, 3, stages + 203, regions + 15, 0, 0 },
+      { 128, 128, 32 }, { 128, 128, 96 }, 1, 1, 1, 0, &times[17], 102, 2, 3, stages + 129, regions + 15, 0, 0 },
     { "async BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
       2, 0, 1, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 128, 128, 32 }, { 128, 128, 96 }, 1, 1, 1, 0, &times[17], 103, 2, 3, stages + 205, regions + 15, 0, 0 },
+      { 128, 128, 32 }, { 128, 128, 96 }, 1, 1, 1, 0, &times[17], 103, 2, 3, stages + 129, regions + 15, 0, 0 },
     { "async BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
       2, 1, 0, 0, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 128, 128, 32 }, { 128, 128, 96 }, 1, 1, 1, 0, &times[17], 104, 2, 3, stages + 207, regions + 15, 0, 0 },
+      { 128, 128, 32 }, { 128, 128, 96 }, 1, 1, 1, 0, &times[17], 104, 2, 3, stages + 129, regions + 15, 0, 0 },
     { "async BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
       2, 1, 1, 0, 1, 64, { 1, 1, 1, 4, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 128, 128, 32 }, { 128, 128, 96 }, 1, 1, 1, 0, &times[17], 105, 2, 3, stages + 209, regions + 15, 0, 0 },
+      { 128, 128, 32 }, { 128, 128, 96 }, 1, 1, 1, 0, &times[17], 105, 2, 3, stages + 129, regions + 15, 0, 0 },
     { "mirror TILE=16 ROWS=4 ALONE=0",
       2, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 16, 16, 1 }, { 16, 16, 1 }, 1, 0, 0, 0, NULL, 106, 1, 0, stages + 211, NULL, 0, 0 },
+      { 16, 16, 1 }, { 16, 16, 1 }, 1, 0, 0, 0, NULL, 106, 1, 0, stages + 131, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[22], 107, 1, 0, stages + 212, NULL, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[22], 107, 1, 0, stages + 132, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[22], 108, 1, 0, stages + 213, NULL, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[22], 108, 1, 0, stages + 132, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[22], 109, 1, 0, stages + 214, NULL, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[22], 109, 1, 0, stages + 132, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[22], 110, 1, 0, stages + 215, NULL, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[22], 110, 1, 0, stages + 132, NULL, 0, 0 },
     { "tiled WGM=8 WGN=4 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       3, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 16, 16 }, { 32, 16, 512 }, 32, 0, 0, 0, &times[23], 111, 2, 1, stages + 216, regions + 51, 0, 0 },
+      { 32, 16, 16 }, { 32, 16, 512 }, 32, 0, 0, 0, &times[23], 111, 2, 1, stages + 133, regions + 51, 0, 0 },
     { "tiled WGM=8 WGN=4 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       3, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 16, 16 }, { 32, 16, 512 }, 32, 0, 0, 0, &times[23], 112, 2, 1, stages + 218, regions + 51, 0, 0 },
+      { 32, 16, 16 }, { 32, 16, 512 }, 32, 0, 0, 0, &times[23], 112, 2, 1, stages + 133, regions + 51, 0, 0 },
     { "tiled WGM=8 WGN=4 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       3, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 16, 16 }, { 32, 16, 512 }, 32, 0, 0, 0, &times[23], 113, 2, 1, stages + 220, regions + 51, 0, 0 },
+      { 32, 16, 16 }, { 32, 16, 512 }, 32, 0, 0, 0, &times[23], 113, 2, 1, stages + 133, regions + 51, 0, 0 },
     { "tiled WGM=8 WGN=4 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       3, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 16, 16 }, { 32, 16, 512 }, 32, 0, 0, 0, &times[23], 114, 2, 1, stages + 222, regions + 51, 0, 0 },
+      { 32, 16, 16 }, { 32, 16, 512 }, 32, 0, 0, 0, &times[23], 114, 2, 1, stages + 133, regions + 51, 0, 0 },
     { "thin SIDE=0 SHORT=4 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 8, 0, 0 }, { 0, 0, 0 } },
-      { 4, 64, 32 }, { 4, 64, 512 }, 1, 0, 0, 0, &times[24], 115, 1, 0, stages + 224, NULL, 0, 0 },
+      { 4, 64, 32 }, { 4, 64, 512 }, 1, 0, 0, 0, &times[24], 115, 1, 0, stages + 135, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=4 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 8, 0, 0 }, { 0, 0, 0 } },
-      { 4, 32, 64 }, { 4, 32, 512 }, 1, 0, 0, 0, &times[24], 116, 1, 0, stages + 225, NULL, 0, 0 },
+      { 4, 32, 64 }, { 4, 32, 512 }, 1, 0, 0, 0, &times[24], 116, 1, 0, stages + 136, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=4 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 8, 0, 0 }, { 0, 0, 0 } },
-      { 4, 64, 32 }, { 4, 64, 512 }, 1, 0, 0, 0, &times[24], 117, 1, 0, stages + 226, NULL, 0, 0 },
+      { 4, 64, 32 }, { 4, 64, 512 }, 1, 0, 0, 0, &times[24], 117, 1, 0, stages + 135, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=4 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 8, 0, 0 }, { 0, 0, 0 } },
-      { 4, 32, 64 }, { 4, 32, 512 }, 1, 0, 0, 0, &times[24], 118, 1, 0, stages + 227, NULL, 0, 0 },
+      { 4, 32, 64 }, { 4, 32, 512 }, 1, 0, 0, 0, &times[24], 118, 1, 0, stages + 136, NULL, 0, 0 },
     { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 64 }, 1, 0, 0, 0, &times[25], 119, 1, 0, stages + 228, NULL, 0, 0 },
+      { 64, 64, 16 }, { 64, 64, 64 }, 1, 0, 0, 0, &times[25], 119, 1, 0, stages + 137, NULL, 0, 0 },
     { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 64 }, 1, 0, 0, 0, &times[25], 120, 1, 0, stages + 229, NULL, 0, 0 },
+      { 64, 64, 16 }, { 64, 64, 64 }, 1, 0, 0, 0, &times[25], 120, 1, 0, stages + 137, NULL, 0, 0 },
     { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 64 }, 1, 0, 0, 0, &times[25], 121, 1, 0, stages + 230, NULL, 0, 0 },
+      { 64, 64, 16 }, { 64, 64, 64 }, 1, 0, 0, 0, &times[25], 121, 1, 0, stages + 137, NULL, 0, 0 },
     { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 64 }, 1, 0, 0, 0, &times[25], 122, 1, 0, stages + 231, NULL, 0, 0 },
+      { 64, 64, 16 }, { 64, 64, 64 }, 1, 0, 0, 0, &times[25], 122, 1, 0, stages + 137, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[26], 123, 2, 3, stages + 232, regions + 52, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[26], 123, 2, 3, stages + 138, regions + 52, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[26], 124, 2, 3, stages + 234, regions + 52, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[26], 124, 2, 3, stages + 138, regions + 52, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[26], 125, 2, 3, stages + 236, regions + 52, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[26], 125, 2, 3, stages + 138, regions + 52, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[26], 126, 2, 3, stages + 238, regions + 52, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[26], 126, 2, 3, stages + 138, regions + 52, 0, 0 },
     { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 3, &times[27], 127, 4, 3, stages + 240, regions + 55, 0, 0 },
+      { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 3, &times[27], 127, 4, 3, stages + 140, regions + 55, 0, 0 },
     { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 3, &times[27], 128, 4, 3, stages + 244, regions + 58, 0, 0 },
+      { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 3, &times[27], 128, 4, 3, stages + 144, regions + 58, 0, 0 },
     { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 3, &times[27], 129, 4, 3, stages + 248, regions + 61, 0, 0 },
+      { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 3, &times[27], 129, 4, 3, stages + 148, regions + 61, 0, 0 },
     { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 3, &times[27], 130, 4, 3, stages + 252, regions + 64, 0, 0 },
+      { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 3, &times[27], 130, 4, 3, stages + 152, regions + 64, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[28], 131, 1, 0, stages + 256, NULL, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[28], 131, 1, 0, stages + 132, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[28], 132, 1, 0, stages + 257, NULL, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[28], 132, 1, 0, stages + 132, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[28], 133, 1, 0, stages + 258, NULL, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[28], 133, 1, 0, stages + 132, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[28], 134, 1, 0, stages + 259, NULL, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[28], 134, 1, 0, stages + 132, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=128 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       3, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 32, 1, 256 }, { 32, 1, 256 }, 1, 0, 0, 0, &times[29], 135, 1, 0, stages + 260, NULL, 0, 0 },
+      { 32, 1, 256 }, { 32, 1, 256 }, 1, 0, 0, 0, &times[29], 135, 1, 0, stages + 156, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=128 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       3, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 32, 1, 256 }, { 32, 1, 256 }, 1, 0, 0, 0, &times[29], 136, 1, 0, stages + 261, NULL, 0, 0 },
+      { 32, 1, 256 }, { 32, 1, 256 }, 1, 0, 0, 0, &times[29], 136, 1, 0, stages + 156, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=128 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       3, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 16, 1, 512 }, { 16, 1, 512 }, 1, 0, 0, 0, &times[29], 137, 1, 0, stages + 262, NULL, 0, 0 },
+      { 16, 1, 512 }, { 16, 1, 512 }, 1, 0, 0, 0, &times[29], 137, 1, 0, stages + 157, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=128 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       3, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 16, 1, 512 }, { 16, 1, 512 }, 1, 0, 0, 0, &times[29], 138, 1, 0, stages + 263, NULL, 0, 0 },
+      { 16, 1, 512 }, { 16, 1, 512 }, 1, 0, 0, 0, &times[29], 138, 1, 0, stages + 157, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 16, 0, 0 }, { 0, 0, 0 } },
-      { 8, 64, 32 }, { 8, 64, 512 }, 1, 0, 0, 0, &times[30], 139, 1, 0, stages + 264, NULL, 0, 0 },
+      { 8, 64, 32 }, { 8, 64, 512 }, 1, 0, 0, 0, &times[30], 139, 1, 0, stages + 158, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 16, 0, 0 }, { 0, 0, 0 } },
-      { 8, 32, 64 }, { 8, 32, 512 }, 1, 0, 0, 0, &times[30], 140, 1, 0, stages + 265, NULL, 0, 0 },
+      { 8, 32, 64 }, { 8, 32, 512 }, 1, 0, 0, 0, &times[30], 140, 1, 0, stages + 159, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 16, 0, 0 }, { 0, 0, 0 } },
-      { 8, 64, 32 }, { 8, 64, 512 }, 1, 0, 0, 0, &times[30], 141, 1, 0, stages + 266, NULL, 0, 0 },
+      { 8, 64, 32 }, { 8, 64, 512 }, 1, 0, 0, 0, &times[30], 141, 1, 0, stages + 158, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 16, 0, 0 }, { 0, 0, 0 } },
-      { 8, 32, 64 }, { 8, 32, 512 }, 1, 0, 0, 0, &times[30], 142, 1, 0, stages + 267, NULL, 0, 0 },
+      { 8, 32, 64 }, { 8, 32, 512 }, 1, 0, 0, 0, &times[30], 142, 1, 0, stages + 159, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 16, 0 }, { 0, 0, 0 } },
-      { 32, 8, 64 }, { 32, 8, 512 }, 1, 0, 0, 0, &times[31], 143, 1, 0, stages + 268, NULL, 0, 0 },
+      { 32, 8, 64 }, { 32, 8, 512 }, 1, 0, 0, 0, &times[31], 143, 1, 0, stages + 160, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 16, 0 }, { 0, 0, 0 } },
-      { 32, 8, 64 }, { 32, 8, 512 }, 1, 0, 0, 0, &times[31], 144, 1, 0, stages + 269, NULL, 0, 0 },
+      { 32, 8, 64 }, { 32, 8, 512 }, 1, 0, 0, 0, &times[31], 144, 1, 0, stages + 160, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 16, 0 }, { 0, 0, 0 } },
-      { 64, 8, 32 }, { 64, 8, 512 }, 1, 0, 0, 0, &times[31], 145, 1, 0, stages + 270, NULL, 0, 0 },
+      { 64, 8, 32 }, { 64, 8, 512 }, 1, 0, 0, 0, &times[31], 145, 1, 0, stages + 161, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 16, 0 }, { 0, 0, 0 } },
-      { 64, 8, 32 }, { 64, 8, 512 }, 1, 0, 0, 0, &times[31], 146, 1, 0, stages + 271, NULL, 0, 0 },
+      { 64, 8, 32 }, { 64, 8, 512 }, 1, 0, 0, 0, &times[31], 146, 1, 0, stages + 161, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=8 COPY=0 SLICES=1",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[32], 147, 2, 3, stages + 272, regions + 52, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[32], 147, 2, 3, stages + 138, regions + 52, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=8 COPY=0 SLICES=1",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[32], 148, 2, 3, stages + 274, regions + 52, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[32], 148, 2, 3, stages + 138, regions + 52, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=8 COPY=0 SLICES=1",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[32], 149, 2, 3, stages + 276, regions + 52, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[32], 149, 2, 3, stages + 138, regions + 52, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=8 COPY=0 SLICES=1",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[32], 150, 2, 3, stages + 278, regions + 52, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[32], 150, 2, 3, stages + 138, regions + 52, 0, 0 },
     { "thin SIDE=1 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=8 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 16, 0 }, { 0, 0, 0 } },
-      { 32, 8, 64 }, { 64, 8, 4096 }, 8, 0, 0, 0, &times[33], 151, 2, 1, stages + 280, regions + 67, 0, 0 },
+      { 32, 8, 64 }, { 64, 8, 4096 }, 8, 0, 0, 0, &times[33], 151, 2, 1, stages + 162, regions + 67, 0, 0 },
     { "thin SIDE=1 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=8 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 16, 0 }, { 0, 0, 0 } },
-      { 32, 8, 64 }, { 64, 8, 4096 }, 8, 0, 0, 0, &times[33], 152, 2, 1, stages + 282, regions + 67, 0, 0 },
+      { 32, 8, 64 }, { 64, 8, 4096 }, 8, 0, 0, 0, &times[33], 152, 2, 1, stages + 162, regions + 67, 0, 0 },
     { "thin SIDE=1 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=8 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 16, 0 }, { 0, 0, 0 } },
-      { 64, 8, 32 }, { 64, 8, 4096 }, 8, 0, 0, 0, &times[33], 153, 2, 1, stages + 284, regions + 67, 0, 0 },
+      { 64, 8, 32 }, { 64, 8, 4096 }, 8, 0, 0, 0, &times[33], 153, 2, 1, stages + 164, regions + 67, 0, 0 },
     { "thin SIDE=1 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=8 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 16, 0 }, { 0, 0, 0 } },
-      { 64, 8, 32 }, { 64, 8, 4096 }, 8, 0, 0, 0, &times[33], 154, 2, 1, stages + 286, regions + 67, 0, 0 },
+      { 64, 8, 32 }, { 64, 8, 4096 }, 8, 0, 0, 0, &times[33], 154, 2, 1, stages + 164, regions + 67, 0, 0 },
     { "thin SIDE=0 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=8 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 16, 0, 0 }, { 0, 0, 0 } },
-      { 8, 64, 32 }, { 8, 64, 4096 }, 8, 0, 0, 0, &times[34], 155, 2, 1, stages + 288, regions + 67, 0, 0 },
+      { 8, 64, 32 }, { 8, 64, 4096 }, 8, 0, 0, 0, &times[34], 155, 2, 1, stages + 166, regions + 67, 0, 0 },
     { "thin SIDE=0 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=8 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 16, 0, 0 }, { 0, 0, 0 } },
-      { 8, 32, 64 }, { 8, 64, 4096 }, 8, 0, 0, 0, &times[34], 156, 2, 1, stages + 290, regions + 67, 0, 0 },
+      { 8, 32, 64 }, { 8, 64, 4096 }, 8, 0, 0, 0, &times[34], 156, 2, 1, stages + 168, regions + 67, 0, 0 },
     { "thin SIDE=0 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=8 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 16, 0, 0 }, { 0, 0, 0 } },
-      { 8, 64, 32 }, { 8, 64, 4096 }, 8, 0, 0, 0, &times[34], 157, 2, 1, stages + 292, regions + 67, 0, 0 },
+      { 8, 64, 32 }, { 8, 64, 4096 }, 8, 0, 0, 0, &times[34], 157, 2, 1, stages + 166, regions + 67, 0, 0 },
     { "thin SIDE=0 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=8 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 16, 0, 0 }, { 0, 0, 0 } },
-      { 8, 32, 64 }, { 8, 64, 4096 }, 8, 0, 0, 0, &times[34], 158, 2, 1, stages + 294, regions + 67, 0, 0 },
+      { 8, 32, 64 }, { 8, 64, 4096 }, 8, 0, 0, 0, &times[34], 158, 2, 1, stages + 168, regions + 67, 0, 0 },
     { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 0, &times[35], 159, 1, 0, stages + 296, NULL, 0, 0 },
+      { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 0, &times[35], 159, 1, 0, stages + 137, NULL, 0, 0 },
     { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 0, &times[35], 160, 1, 0, stages + 297, NULL, 0, 0 },
+      { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 0, &times[35], 160, 1, 0, stages + 137, NULL, 0, 0 },
     { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 0, &times[35], 161, 1, 0, stages + 298, NULL, 0, 0 },
+      { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 0, &times[35], 161, 1, 0, stages + 137, NULL, 0, 0 },
     { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 0, &times[35], 162, 1, 0, stages + 299, NULL, 0, 0 },
+      { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 0, &times[35], 162, 1, 0, stages + 137, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 0, 0, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[22], 163, 1, 0, stages + 300, NULL, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[22], 163, 1, 0, stages + 170, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 0, 1, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[22], 164, 1, 0, stages + 301, NULL, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[22], 164, 1, 0, stages + 170, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 1, 0, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[22], 165, 1, 0, stages + 302, NULL, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[22], 165, 1, 0, stages + 170, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 1, 1, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[22], 166, 1, 0, stages + 303, NULL, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[22], 166, 1, 0, stages + 170, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=8 COPY=0 SLICES=1",
       3, 0, 0, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[32], 167, 2, 3, stages + 304, regions + 52, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[32], 167, 2, 3, stages + 171, regions + 52, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=8 COPY=0 SLICES=1",
       3, 0, 1, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[32], 168, 2, 3, stages + 306, regions + 52, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[32], 168, 2, 3, stages + 171, regions + 52, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=8 COPY=0 SLICES=1",
       3, 1, 0, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[32], 169, 2, 3, stages + 308, regions + 52, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[32], 169, 2, 3, stages + 171, regions + 52, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=8 COPY=0 SLICES=1",
       3, 1, 1, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[32], 170, 2, 3, stages + 310, regions + 52, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[32], 170, 2, 3, stages + 171, regions + 52, 0, 0 },
     { "mirror TILE=16 ROWS=4 ALONE=0",
       3, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 16, 16, 1 }, { 16, 16, 1 }, 1, 0, 0, 0, NULL, 171, 1, 0, stages + 312, NULL, 0, 0 },
+      { 16, 16, 1 }, { 16, 16, 1 }, 1, 0, 0, 0, NULL, 171, 1, 0, stages + 173, NULL, 0, 0 },
     { "interleaved BM=32 BN=32 WM=32 WN=8 ST=5 KU=8 GROUP=1 STREAM=0 BYTES=8",
       5, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
-      { 32, 32, 16 }, { 32, 32, 80 }, 1, 0, 0, 0, &times[36], 172, 1, 0, stages + 313, NULL, 0, 0 },
+      { 32, 32, 16 }, { 32, 32, 80 }, 1, 0, 0, 0, &times[36], 172, 1, 0, stages + 174, NULL, 0, 0 },
     { "interleaved BM=32 BN=32 WM=32 WN=8 ST=5 KU=8 GROUP=1 STREAM=0 BYTES=8",
       5, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
-      { 32, 32, 16 }, { 32, 32, 80 }, 1, 0, 0, 0, &times[36], 173, 1, 0, stages + 314, NULL, 0, 0 },
+      { 32, 32, 16 }, { 32, 32, 80 }, 1, 0, 0, 0, &times[36], 173, 1, 0, stages + 174, NULL, 0, 0 },
     { "interleaved BM=32 BN=32 WM=32 WN=8 ST=5 KU=8 GROUP=1 STREAM=0 BYTES=8",
       5, 1, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
-      { 32, 32, 16 }, { 32, 32, 80 }, 1, 0, 0, 0, &times[36], 174, 1, 0, stages + 315, NULL, 0, 0 },
+      { 32, 32, 16 }, { 32, 32, 80 }, 1, 0, 0, 0, &times[36], 174, 1, 0, stages + 174, NULL, 0, 0 },
     { "interleaved BM=32 BN=32 WM=32 WN=8 ST=5 KU=8 GROUP=1 STREAM=0 BYTES=8",
       5, 1, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
-      { 32, 32, 16 }, { 32, 32, 80 }, 1, 0, 0, 0, &times[36], 175, 1, 0, stages + 316, NULL, 0, 0 },
+      { 32, 32, 16 }, { 32, 32, 80 }, 1, 0, 0, 0, &times[36], 175, 1, 0, stages + 174, NULL, 0, 0 },
+    { "interleaved BM=32 BN=32 WM=16 WN=16 ST=4 KU=8 GROUP=4 STREAM=2 BYTES=8",
+      5, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 32, 32, 16 }, { 32, 32, 64 }, 1, 2, 1, 0, &times[37], 176, 2, 1, stages + 175, regions + 68, 0, 0 },
+    { "interleaved BM=32 BN=32 WM=16 WN=16 ST=4 KU=8 GROUP=4 STREAM=2 BYTES=8",
+      5, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 32, 32, 16 }, { 32, 32, 64 }, 1, 2, 1, 0, &times[37], 177, 2, 1, stages + 175, regions + 68, 0, 0 },
+    { "interleaved BM=32 BN=32 WM=16 WN=16 ST=4 KU=8 GROUP=4 STREAM=2 BYTES=8",
+      5, 1, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 32, 32, 16 }, { 32, 32, 64 }, 1, 2, 1, 0, &times[37], 178, 2, 1, stages + 175, regions + 68, 0, 0 },
+    { "interleaved BM=32 BN=32 WM=16 WN=16 ST=4 KU=8 GROUP=4 STREAM=2 BYTES=8",
+      5, 1, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 32, 32, 16 }, { 32, 32, 64 }, 1, 2, 1, 0, &times[37], 179, 2, 1, stages + 175, regions + 68, 0, 0 },
     { "thin SIDE=1 SHORT=4 VEC=2 ROWS=2 NV=1 LITEMS=4 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       5, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 8, 0 }, { 0, 0, 0 } },
-      { 8, 4, 64 }, { 8, 4, 64 }, 1, 0, 0, 0, &times[37], 176, 1, 0, stages + 317, NULL, 0, 0 },
+      { 8, 4, 64 }, { 8, 4, 64 }, 1, 0, 0, 0, &times[38], 180, 1, 0, stages + 177, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=4 VEC=2 ROWS=2 NV=1 LITEMS=4 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       5, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 8, 0 }, { 0, 0, 0 } },
-      { 8, 4, 64 }, { 8, 4, 64 }, 1, 0, 0, 0, &times[37], 177, 1, 0, stages + 318, NULL, 0, 0 },
+      { 8, 4, 64 }, { 8, 4, 64 }, 1, 0, 0, 0, &times[38], 181, 1, 0, stages + 177, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=4 VEC=2 ROWS=2 NV=1 LITEMS=4 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       5, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 8, 0 }, { 0, 0, 0 } },
-      { 8, 4, 64 }, { 8, 4, 64 }, 1, 0, 0, 0, &times[37], 178, 1, 0, stages + 319, NULL, 0, 0 },
+      { 8, 4, 64 }, { 8, 4, 64 }, 1, 0, 0, 0, &times[38], 182, 1, 0, stages + 178, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=4 VEC=2 ROWS=2 NV=1 LITEMS=4 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       5, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 8, 0 }, { 0, 0, 0 } },
-      { 8, 4, 64 }, { 8, 4, 64 }, 1, 0, 0, 0, &times[37], 179, 1, 0, stages + 320, NULL, 0, 0 },
+      { 8, 4, 64 }, { 8, 4, 64 }, 1, 0, 0, 0, &times[38], 183, 1, 0, stages + 178, NULL, 0, 0 },
+    { "interleaved BM=32 BN=64 WM=32 WN=16 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=8",
+      5, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 32, 64, 16 }, { 32, 64, 48 }, 1, 0, 0, 0, &times[39], 184, 1, 0, stages + 179, NULL, 0, 0 },
+    { "interleaved BM=32 BN=64 WM=32 WN=16 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=8",
+      5, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 32, 64, 16 }, { 32, 64, 48 }, 1, 0, 0, 0, &times[39], 185, 1, 0, stages + 179, NULL, 0, 0 },
+    { "interleaved BM=32 BN=64 WM=32 WN=16 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=8",
+      5, 1, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 32, 64, 16 }, { 32, 64, 48 }, 1, 0, 0, 0, &times[39], 186, 1, 0, stages + 179, NULL, 0, 0 },
+    { "interleaved BM=32 BN=64 WM=32 WN=16 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=8",
+      5, 1, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 32, 64, 16 }, { 32, 64, 48 }, 1, 0, 0, 0, &times[39], 187, 1, 0, stages + 179, NULL, 0, 0 },
+    { "interleaved BM=32 BN=32 WM=32 WN=8 ST=5 KU=8 GROUP=1 STREAM=0 BYTES=16",
+      5, 0, 0, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 32, 32, 16 }, { 32, 32, 80 }, 1, 0, 0, 0, &times[40], 188, 1, 0, stages + 174, NULL, 0, 0 },
+    { "interleaved BM=32 BN=32 WM=32 WN=8 ST=5 KU=8 GROUP=1 STREAM=0 BYTES=16",
+      5, 0, 1, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 32, 32, 16 }, { 32, 32, 80 }, 1, 0, 0, 0, &times[40], 189, 1, 0, stages + 174, NULL, 0, 0 },
+    { "interleaved BM=32 BN=32 WM=32 WN=8 ST=5 KU=8 GROUP=1 STREAM=0 BYTES=16",
+      5, 1, 0, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 32, 32, 16 }, { 32, 32, 80 }, 1, 0, 0, 0, &times[40], 190, 1, 0, stages + 174, NULL, 0, 0 },
+    { "interleaved BM=32 BN=32 WM=32 WN=8 ST=5 KU=8 GROUP=1 STREAM=0 BYTES=16",
+      5, 1, 1, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 32, 32, 16 }, { 32, 32, 80 }, 1, 0, 0, 0, &times[40], 191, 1, 0, stages + 174, NULL, 0, 0 },
     { "interleaved BM=32 BN=64 WM=32 WN=16 ST=3 KU=8 GROUP=1 STREAM=2 BYTES=8",
       5, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
-      { 32, 64, 16 }, { 32, 64, 48 }, 1, 2, 1, 0, &times[38], 180, 2, 1, stages + 321, regions + 68, 0, 0 },
+      { 32, 64, 16 }, { 32, 64, 48 }, 1, 2, 1, 0, &times[41], 192, 2, 1, stages + 175, regions + 69, 0, 0 },
     { "interleaved BM=32 BN=64 WM=32 WN=16 ST=3 KU=8 GROUP=1 STREAM=2 BYTES=8",
       5, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
-      { 32, 64, 16 }, { 32, 64, 48 }, 1, 2, 1, 0, &times[38], 181, 2, 1, stages + 323, regions + 68, 0, 0 },
+      { 32, 64, 16 }, { 32, 64, 48 }, 1, 2, 1, 0, &times[41], 193, 2, 1, stages + 175, regions + 69, 0, 0 },
     { "interleaved BM=32 BN=64 WM=32 WN=16 ST=3 KU=8 GROUP=1 STREAM=2 BYTES=8",
       5, 1, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
-      { 32, 64, 16 }, { 32, 64, 48 }, 1, 2, 1, 0, &times[38], 182, 2, 1, stages + 325, regions + 68, 0, 0 },
+      { 32, 64, 16 }, { 32, 64, 48 }, 1, 2, 1, 0, &times[41], 194, 2, 1, stages + 175, regions + 69, 0, 0 },
     { "interleaved BM=32 BN=64 WM=32 WN=16 ST=3 KU=8 GROUP=1 STREAM=2 BYTES=8",
       5, 1, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
-      { 32, 64, 16 }, { 32, 64, 48 }, 1, 2, 1, 0, &times[38], 183, 2, 1, stages + 327, regions + 68, 0, 0 },
+      { 32, 64, 16 }, { 32, 64, 48 }, 1, 2, 1, 0, &times[41], 195, 2, 1, stages + 175, regions + 69, 0, 0 },
+    { "interleaved BM=64 BN=64 WM=32 WN=32 ST=3 KU=2 GROUP=8 STREAM=0 BYTES=16",
+      5, 0, 0, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 0, &times[42], 196, 1, 0, stages + 180, NULL, 0, 0 },
+    { "interleaved BM=64 BN=64 WM=32 WN=32 ST=3 KU=2 GROUP=8 STREAM=0 BYTES=16",
+      5, 0, 1, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 0, &times[42], 197, 1, 0, stages + 180, NULL, 0, 0 },
+    { "interleaved BM=64 BN=64 WM=32 WN=32 ST=3 KU=2 GROUP=8 STREAM=0 BYTES=16",
+      5, 1, 0, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 0, &times[42], 198, 1, 0, stages + 180, NULL, 0, 0 },
+    { "interleaved BM=64 BN=64 WM=32 WN=32 ST=3 KU=2 GROUP=8 STREAM=0 BYTES=16",
+      5, 1, 1, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 0, &times[42], 199, 1, 0, stages + 180, NULL, 0, 0 },
     { "interleaved BM=128 BN=64 WM=64 WN=32 ST=2 KU=2 GROUP=8 STREAM=0 BYTES=16",
       5, 0, 0, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
-      { 128, 64, 16 }, { 128, 64, 32 }, 1, 0, 0, 0, &times[39], 184, 1, 0, stages + 329, NULL, 0, 0 },
+      { 128, 64, 16 }, { 128, 64, 32 }, 1, 0, 0, 0, &times[43], 200, 1, 0, stages + 181, NULL, 0, 0 },
     { "interleaved BM=128 BN=64 WM=64 WN=32 ST=2 KU=2 GROUP=8 STREAM=0 BYTES=16",
       5, 0, 1, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
-      { 128, 64, 16 }, { 128, 64, 32 }, 1, 0, 0, 0, &times[39], 185, 1, 0, stages + 330, NULL, 0, 0 },
+      { 128, 64, 16 }, { 128, 64, 32 }, 1, 0, 0, 0, &times[43], 201, 1, 0, stages + 181, NULL, 0, 0 },
     { "interleaved BM=128 BN=64 WM=64 WN=32 ST=2 KU=2 GROUP=8 STREAM=0 BYTES=16",
       5, 1, 0, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
-      { 128, 64, 16 }, { 128, 64, 32 }, 1, 0, 0, 0, &times[39], 186, 1, 0, stages + 331, NULL, 0, 0 },
+      { 128, 64, 16 }, { 128, 64, 32 }, 1, 0, 0, 0, &times[43], 202, 1, 0, stages + 181, NULL, 0, 0 },
     { "interleaved BM=128 BN=64 WM=64 WN=32 ST=2 KU=2 GROUP=8 STREAM=0 BYTES=16",
       5, 1, 1, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
-      { 128, 64, 16 }, { 128, 64, 32 }, 1, 0, 0, 0, &times[39], 187, 1, 0, stages + 332, NULL, 0, 0 },
+      { 128, 64, 16 }, { 128, 64, 32 }, 1, 0, 0, 0, &times[43], 203, 1, 0, stages + 181, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=4 VEC=2 ROWS=2 NV=1 LITEMS=4 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       5, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 8, 0, 0 }, { 0, 0, 0 } },
-      { 4, 8, 64 }, { 4, 8, 64 }, 1, 0, 0, 0, &times[40], 188, 1, 0, stages + 333, NULL, 0, 0 },
+      { 4, 8, 64 }, { 4, 8, 64 }, 1, 0, 0, 0, &times[44], 204, 1, 0, stages + 182, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=4 VEC=2 ROWS=2 NV=1 LITEMS=4 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       5, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 8, 0, 0 }, { 0, 0, 0 } },
-      { 4, 8, 64 }, { 4, 8, 64 }, 1, 0, 0, 0, &times[40], 189, 1, 0, stages + 334, NULL, 0, 0 },
+      { 4, 8, 64 }, { 4, 8, 64 }, 1, 0, 0, 0, &times[44], 205, 1, 0, stages + 183, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=4 VEC=2 ROWS=2 NV=1 LITEMS=4 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       5, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 8, 0, 0 }, { 0, 0, 0 } },
-      { 4, 8, 64 }, { 4, 8, 64 }, 1, 0, 0, 0, &times[40], 190, 1, 0, stages + 335, NULL, 0, 0 },
+      { 4, 8, 64 }, { 4, 8, 64 }, 1, 0, 0, 0, &times[44], 206, 1, 0, stages + 182, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=4 VEC=2 ROWS=2 NV=1 LITEMS=4 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       5, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 8, 0, 0 }, { 0, 0, 0 } },
-      { 4, 8, 64 }, { 4, 8, 64 }, 1, 0, 0, 0, &times[40], 191, 1, 0, stages + 336, NULL, 0, 0 },
+      { 4, 8, 64 }, { 4, 8, 64 }, 1, 0, 0, 0, &times[44], 207, 1, 0, stages + 183, NULL, 0, 0 },
+    { "thin SIDE=1 SHORT=2 VEC=2 ROWS=2 NV=1 LITEMS=4 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
+      5, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 4, 0 }, { 0, 0, 0 } },
+      { 8, 2, 64 }, { 8, 2, 64 }, 1, 0, 0, 0, &times[45], 208, 1, 0, stages + 184, NULL, 0, 0 },
+    { "thin SIDE=1 SHORT=2 VEC=2 ROWS=2 NV=1 LITEMS=4 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
+      5, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 4, 0 }, { 0, 0, 0 } },
+      { 8, 2, 64 }, { 8, 2, 64 }, 1, 0, 0, 0, &times[45], 209, 1, 0, stages + 184, NULL, 0, 0 },
+    { "thin SIDE=1 SHORT=2 VEC=2 ROWS=2 NV=1 LITEMS=4 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
+      5, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 4, 0 }, { 0, 0, 0 } },
+      { 8, 2, 64 }, { 8, 2, 64 }, 1, 0, 0, 0, &times[45], 210, 1, 0, stages + 185, NULL, 0, 0 },
+    { "thin SIDE=1 SHORT=2 VEC=2 ROWS=2 NV=1 LITEMS=4 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
+      5, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 4, 0 }, { 0, 0, 0 } },
+      { 8, 2, 64 }, { 8, 2, 64 }, 1, 0, 0, 0, &times[45], 211, 1, 0, stages + 185, NULL, 0, 0 },
+    { "interleaved BM=32 BN=64 WM=32 WN=16 ST=3 KU=8 GROUP=1 STREAM=2 BYTES=16",
+      5, 0, 0, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 32, 64, 16 }, { 32, 64, 48 }, 1, 2, 1, 0, &times[46], 212, 2, 1, stages + 175, regions + 69, 0, 0 },
+    { "interleaved BM=32 BN=64 WM=32 WN=16 ST=3 KU=8 GROUP=1 STREAM=2 BYTES=16",
+      5, 0, 1, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 32, 64, 16 }, { 32, 64, 48 }, 1, 2, 1, 0, &times[46], 213, 2, 1, stages + 175, regions + 69, 0, 0 },
+    { "interleaved BM=32 BN=64 WM=32 WN=16 ST=3 KU=8 GROUP=1 STREAM=2 BYTES=16",
+      5, 1, 0, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 32, 64, 16 }, { 32, 64, 48 }, 1, 2, 1, 0, &times[46], 214, 2, 1, stages + 175, regions + 69, 0, 0 },
+    { "interleaved BM=32 BN=64 WM=32 WN=16 ST=3 KU=8 GROUP=1 STREAM=2 BYTES=16",
+      5, 1, 1, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 32, 64, 16 }, { 32, 64, 48 }, 1, 2, 1, 0, &times[46], 215, 2, 1, stages + 175, regions + 69, 0, 0 },
+    { "interleaved BM=32 BN=16 WM=16 WN=16 ST=4 KU=2 GROUP=8 STREAM=4 BYTES=8",
+      5, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 32, 16, 16 }, { 32, 16, 64 }, 1, 4, 1, 0, &times[47], 216, 2, 1, stages + 186, regions + 68, 0, 0 },
+    { "interleaved BM=32 BN=16 WM=16 WN=16 ST=4 KU=2 GROUP=8 STREAM=4 BYTES=8",
+      5, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 32, 16, 16 }, { 32, 16, 64 }, 1, 4, 1, 0, &times[47], 217, 2, 1, stages + 186, regions + 68, 0, 0 },
+    { "interleaved BM=32 BN=16 WM=16 WN=16 ST=4 KU=2 GROUP=8 STREAM=4 BYTES=8",
+      5, 1, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 32, 16, 16 }, { 32, 16, 64 }, 1, 4, 1, 0, &times[47], 218, 2, 1, stages + 186, regions + 68, 0, 0 },
+    { "interleaved BM=32 BN=16 WM=16 WN=16 ST=4 KU=2 GROUP=8 STREAM=4 BYTES=8",
+      5, 1, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 32, 16, 16 }, { 32, 16, 64 }, 1, 4, 1, 0, &times[47], 219, 2, 1, stages + 186, regions + 68, 0, 0 },
     { "interleaved BM=16 BN=32 WM=16 WN=16 ST=2 KU=8 GROUP=4 STREAM=4 BYTES=8",
       5, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
-      { 16, 32, 16 }, { 16, 32, 32 }, 1, 4, 1, 0, &times[41], 192, 2, 1, stages + 337, regions + 69, 0, 0 },
+      { 16, 32, 16 }, { 16, 32, 32 }, 1, 4, 1, 0, &times[48], 220, 2, 1, stages + 186, regions + 68, 0, 0 },
     { "interleaved BM=16 BN=32 WM=16 WN=16 ST=2 KU=8 GROUP=4 STREAM=4 BYTES=8",
       5, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
-      { 16, 32, 16 }, { 16, 32, 32 }, 1, 4, 1, 0, &times[41], 193, 2, 1, stages + 339, regions + 69, 0, 0 },
+      { 16, 32, 16 }, { 16, 32, 32 }, 1, 4, 1, 0, &times[48], 221, 2, 1, stages + 186, regions + 68, 0, 0 },
     { "interleaved BM=16 BN=32 WM=16 WN=16 ST=2 KU=8 GROUP=4 STREAM=4 BYTES=8",
       5, 1, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
-      { 16, 32, 16 }, { 16, 32, 32 }, 1, 4, 1, 0, &times[41], 194, 2, 1, stages + 341, regions + 69, 0, 0 },
+      { 16, 32, 16 }, { 16, 32, 32 }, 1, 4, 1, 0, &times[48], 222, 2, 1, stages + 186, regions + 68, 0, 0 },
     { "interleaved BM=16 BN=32 WM=16 WN=16 ST=2 KU=8 GROUP=4 STREAM=4 BYTES=8",
       5, 1, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
-      { 16, 32, 16 }, { 16, 32, 32 }, 1, 4, 1, 0, &times[41], 195, 2, 1, stages + 343, regions + 69, 0, 0 },
+      { 16, 32, 16 }, { 16, 32, 32 }, 1, 4, 1, 0, &times[48], 223, 2, 1, stages + 186, regions + 68, 0, 0 },
+    { "interleaved BM=32 BN=32 WM=16 WN=16 ST=3 KU=2 GROUP=1 STREAM=1 BYTES=16",
+      5, 0, 0, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 32, 32, 16 }, { 32, 32, 48 }, 1, 1, 1, 0, &times[49], 224, 2, 1, stages + 188, regions + 70, 0, 0 },
+    { "interleaved BM=32 BN=32 WM=16 WN=16 ST=3 KU=2 GROUP=1 STREAM=1 BYTES=16",
+      5, 0, 1, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 32, 32, 16 }, { 32, 32, 48 }, 1, 1, 1, 0, &times[49], 225, 2, 1, stages + 188, regions + 70, 0, 0 },
+    { "interleaved BM=32 BN=32 WM=16 WN=16 ST=3 KU=2 GROUP=1 STREAM=1 BYTES=16",
+      5, 1, 0, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 32, 32, 16 }, { 32, 32, 48 }, 1, 1, 1, 0, &times[49], 226, 2, 1, stages + 188, regions + 70, 0, 0 },
+    { "interleaved BM=32 BN=32 WM=16 WN=16 ST=3 KU=2 GROUP=1 STREAM=1 BYTES=16",
+      5, 1, 1, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 32, 32, 16 }, { 32, 32, 48 }, 1, 1, 1, 0, &times[49], 227, 2, 1, stages + 188, regions + 70, 0, 0 },
     { "complex TILE=16 ROWS=4 ALONE=0",
       5, 0, 0, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, &times[42], 196, 4, 3, stages + 345, regions + 70, 0, 0 },
+      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, &times[50], 228, 4, 3, stages + 190, regions + 71, 0, 0 },
     { "complex TILE=16 ROWS=4 ALONE=0",
       5, 0, 1, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, &times[42], 197, 4, 3, stages + 349, regions + 70, 0, 0 },
+      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, &times[50], 229, 4, 3, stages + 194, regions + 71, 0, 0 },
     { "complex TILE=16 ROWS=4 ALONE=0",
       5, 1, 0, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, &times[42], 198, 5, 3, stages + 353, regions + 73, 0, 0 },
+      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, &times[50], 230, 5, 3, stages + 198, regions + 74, 0, 0 },
     { "complex TILE=16 ROWS=4 ALONE=0",
       5, 1, 1, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, &times[42], 199, 5, 3, stages + 358, regions + 73, 0, 0 },
+      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, &times[50], 231, 5, 3, stages + 203, regions + 74, 0, 0 },
     { "mirror TILE=16 ROWS=4 ALONE=0",
       5, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 16, 16, 1 }, { 16, 16, 1 }, 1, 0, 0, 0, NULL, 200, 1, 0, stages + 363, NULL, 0, 0 },
+      { 16, 16, 1 }, { 16, 16, 1 }, 1, 0, 0, 0, NULL, 232, 1, 0, stages + 208, NULL, 0, 0 },
     { "interleaved BM=32 BN=32 WM=16 WN=16 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16",
       6, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
-      { 32, 32, 8 }, { 32, 32, 32 }, 1, 0, 0, 0, &times[43], 201, 1, 0, stages + 364, NULL, 0, 0 },
+      { 32, 32, 8 }, { 32, 32, 32 }, 1, 0, 0, 0, &times[51], 233, 1, 0, stages + 209, NULL, 0, 0 },
     { "interleaved BM=32 BN=32 WM=16 WN=16 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16",
       6, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
-      { 32, 32, 8 }, { 32, 32, 32 }, 1, 0, 0, 0, &times[43], 202, 1, 0, stages + 365, NULL, 0, 0 },
+      { 32, 32, 8 }, { 32, 32, 32 }, 1, 0, 0, 0, &times[51], 234, 1, 0, stages + 209, NULL, 0, 0 },
     { "interleaved BM=32 BN=32 WM=16 WN=16 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16",
       6, 1, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
-      { 32, 32, 8 }, { 32, 32, 32 }, 1, 0, 0, 0, &times[43], 203, 1, 0, stages + 366, NULL, 0, 0 },
+      { 32, 32, 8 }, { 32, 32, 32 }, 1, 0, 0, 0, &times[51], 235, 1, 0, stages + 209, NULL, 0, 0 },
     { "interleaved BM=32 BN=32 WM=16 WN=16 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16",
       6, 1, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
-      { 32, 32, 8 }, { 32, 32, 32 }, 1, 0, 0, 0, &times[43], 204, 1, 0, stages + 367, NULL, 0, 0 },
+      { 32, 32, 8 }, { 32, 32, 32 }, 1, 0, 0, 0, &times[51], 236, 1, 0, stages + 209, NULL, 0, 0 },
     { "interleaved BM=32 BN=16 WM=16 WN=16 ST=4 KU=2 GROUP=8 STREAM=4 BYTES=16",
       6, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
-      { 32, 16, 8 }, { 32, 16, 32 }, 1, 4, 1, 0, &times[44], 205, 2, 1, stages + 368, regions + 76, 0, 0 },
+      { 32, 16, 8 }, { 32, 16, 32 }, 1, 4, 1, 0, &times[52], 237, 2, 1, stages + 210, regions + 77, 0, 0 },
     { "interleaved BM=32 BN=16 WM=16 WN=16 ST=4 KU=2 GROUP=8 STREAM=4 BYTES=16",
       6, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
-      { 32, 16, 8 }, { 32, 16, 32 }, 1, 4, 1, 0, &times[44], 206, 2, 1, stages + 370, regions + 76, 0, 0 },
+      { 32, 16, 8 }, { 32, 16, 32 }, 1, 4, 1, 0, &times[52], 238, 2, 1, stages + 210, regions + 77, 0, 0 },
     { "interleaved BM=32 BN=16 WM=16 WN=16 ST=4 KU=2 GROUP=8 STREAM=4 BYTES=16",
       6, 1, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
-      { 32, 16, 8 }, { 32, 16, 32 }, 1, 4, 1, 0, &times[44], 207, 2, 1, stages + 372, regions + 76, 0, 0 },
+      { 32, 16, 8 }, { 32, 16, 32 }, 1, 4, 1, 0, &times[52], 239, 2, 1, stages + 210, regions + 77, 0, 0 },
     { "interleaved BM=32 BN=16 WM=16 WN=16 ST=4 KU=2 GROUP=8 STREAM=4 BYTES=16",
       6, 1, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
-      { 32, 16, 8 }, { 32, 16, 32 }, 1, 4, 1, 0, &times[44], 208, 2, 1, stages + 374, regions + 76, 0, 0 },
+      { 32, 16, 8 }, { 32, 16, 32 }, 1, 4, 1, 0, &times[52], 240, 2, 1, stages + 210, regions + 77, 0, 0 },
+    { "interleaved BM=32 BN=32 WM=16 WN=32 ST=3 KU=2 GROUP=1 STREAM=4 BYTES=16",
+      6, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 32, 32, 8 }, { 32, 32, 24 }, 1, 4, 1, 0, &times[53], 241, 2, 1, stages + 210, regions + 78, 0, 0 },
+    { "interleaved BM=32 BN=32 WM=16 WN=32 ST=3 KU=2 GROUP=1 STREAM=4 BYTES=16",
+      6, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 32, 32, 8 }, { 32, 32, 24 }, 1, 4, 1, 0, &times[53], 242, 2, 1, stages + 210, regions + 78, 0, 0 },
+    { "interleaved BM=32 BN=32 WM=16 WN=32 ST=3 KU=2 GROUP=1 STREAM=4 BYTES=16",
+      6, 1, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 32, 32, 8 }, { 32, 32, 24 }, 1, 4, 1, 0, &times[53], 243, 2, 1, stages + 210, regions + 78, 0, 0 },
+    { "interleaved BM=32 BN=32 WM=16 WN=32 ST=3 KU=2 GROUP=1 STREAM=4 BYTES=16",
+      6, 1, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 32, 32, 8 }, { 32, 32, 24 }, 1, 4, 1, 0, &times[53], 244, 2, 1, stages + 210, regions + 78, 0, 0 },
+    { "interleaved BM=32 BN=32 WM=16 WN=16 ST=3 KU=2 GROUP=16 STREAM=4 BYTES=16",
+      6, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 32, 32, 8 }, { 32, 32, 24 }, 1, 4, 1, 0, &times[54], 245, 2, 1, stages + 212, regions + 78, 0, 0 },
+    { "interleaved BM=32 BN=32 WM=16 WN=16 ST=3 KU=2 GROUP=16 STREAM=4 BYTES=16",
+      6, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 32, 32, 8 }, { 32, 32, 24 }, 1, 4, 1, 0, &times[54], 246, 2, 1, stages + 212, regions + 78, 0, 0 },
+    { "interleaved BM=32 BN=32 WM=16 WN=16 ST=3 KU=2 GROUP=16 STREAM=4 BYTES=16",
+      6, 1, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 32, 32, 8 }, { 32, 32, 24 }, 1, 4, 1, 0, &times[54], 247, 2, 1, stages + 212, regions + 78, 0, 0 },
+    { "interleaved BM=32 BN=32 WM=16 WN=16 ST=3 KU=2 GROUP=16 STREAM=4 BYTES=16",
+      6, 1, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 32, 32, 8 }, { 32, 32, 24 }, 1, 4, 1, 0, &times[54], 248, 2, 1, stages + 212, regions + 78, 0, 0 },
     { "interleaved BM=16 BN=32 WM=16 WN=16 ST=3 KU=2 GROUP=1 STREAM=4 BYTES=16",
       6, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
-      { 16, 32, 8 }, { 16, 32, 24 }, 1, 4, 1, 0, &times[45], 209, 2, 1, stages + 376, regions + 76, 0, 0 },
+      { 16, 32, 8 }, { 16, 32, 24 }, 1, 4, 1, 0, &times[55], 249, 2, 1, stages + 210, regions + 77, 0, 0 },
     { "interleaved BM=16 BN=32 WM=16 WN=16 ST=3 KU=2 GROUP=1 STREAM=4 BYTES=16",
       6, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
-      { 16, 32, 8 }, { 16, 32, 24 }, 1, 4, 1, 0, &times[45], 210, 2, 1, stages + 378, regions + 76, 0, 0 },
+      { 16, 32, 8 }, { 16, 32, 24 }, 1, 4, 1, 0, &times[55], 250, 2, 1, stages + 210, regions + 77, 0, 0 },
     { "interleaved BM=16 BN=32 WM=16 WN=16 ST=3 KU=2 GROUP=1 STREAM=4 BYTES=16",
       6, 1, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
-      { 16, 32, 8 }, { 16, 32, 24 }, 1, 4, 1, 0, &times[45], 211, 2, 1, stages + 380, regions + 76, 0, 0 },
+      { 16, 32, 8 }, { 16, 32, 24 }, 1, 4, 1, 0, &times[55], 251, 2, 1, stages + 210, regions + 77, 0, 0 },
     { "interleaved BM=16 BN=32 WM=16 WN=16 ST=3 KU=2 GROUP=1 STREAM=4 BYTES=16",
       6, 1, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
-      { 16, 32, 8 }, { 16, 32, 24 }, 1, 4, 1, 0, &times[45], 212, 2, 1, stages + 382, regions + 76, 0, 0 },
+      { 16, 32, 8 }, { 16, 32, 24 }, 1, 4, 1, 0, &times[55], 252, 2, 1, stages + 210, regions + 77, 0, 0 },
+    { "interleaved BM=32 BN=32 WM=16 WN=32 ST=3 KU=2 GROUP=1 STREAM=2 BYTES=16",
+      6, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 32, 32, 8 }, { 32, 32, 24 }, 1, 2, 1, 0, &times[56], 241, 2, 1, stages + 214, regions + 77, 0, 0 },
+    { "interleaved BM=32 BN=32 WM=16 WN=32 ST=3 KU=2 GROUP=1 STREAM=2 BYTES=16",
+      6, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 32, 32, 8 }, { 32, 32, 24 }, 1, 2, 1, 0, &times[56], 242, 2, 1, stages + 214, regions + 77, 0, 0 },
+    { "interleaved BM=32 BN=32 WM=16 WN=32 ST=3 KU=2 GROUP=1 STREAM=2 BYTES=16",
+      6, 1, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 32, 32, 8 }, { 32, 32, 24 }, 1, 2, 1, 0, &times[56], 243, 2, 1, stages + 214, regions + 77, 0, 0 },
+    { "interleaved BM=32 BN=32 WM=16 WN=32 ST=3 KU=2 GROUP=1 STREAM=2 BYTES=16",
+      6, 1, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
+      { 32, 32, 8 }, { 32, 32, 24 }, 1, 2, 1, 0, &times[56], 244, 2, 1, stages + 214, regions + 77, 0, 0 },
+    { "thin SIDE=0 SHORT=4 VEC=1 ROWS=4 NV=1 LITEMS=4 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
+      6, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 8, 0, 0 }, { 0, 0, 0 } },
+      { 4, 4, 128 }, { 4, 4, 128 }, 1, 0, 0, 0, &times[57], 253, 1, 0, stages + 216, NULL, 0, 0 },
+    { "thin SIDE=0 SHORT=4 VEC=1 ROWS=4 NV=1 LITEMS=4 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
+      6, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 8, 0, 0 }, { 0, 0, 0 } },
+      { 4, 16, 32 }, { 4, 16, 32 }, 1, 0, 0, 0, &times[57], 254, 1, 0, stages + 217, NULL, 0, 0 },
+    { "thin SIDE=0 SHORT=4 VEC=1 ROWS=4 NV=1 LITEMS=4 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
+      6, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 8, 0, 0 }, { 0, 0, 0 } },
+      { 4, 4, 128 }, { 4, 4, 128 }, 1, 0, 0, 0, &times[57], 255, 1, 0, stages + 216, NULL, 0, 0 },
+    { "thin SIDE=0 SHORT=4 VEC=1 ROWS=4 NV=1 LITEMS=4 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
+      6, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 8, 0, 0 }, { 0, 0, 0 } },
+      { 4, 16, 32 }, { 4, 16, 32 }, 1, 0, 0, 0, &times[57], 256, 1, 0, stages + 217, NULL, 0, 0 },
     { "interleaved BM=32 BN=32 WM=16 WN=16 ST=5 KU=2 GROUP=1 STREAM=2 BYTES=16",
       6, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
-      { 32, 32, 8 }, { 32, 32, 40 }, 1, 2, 1, 0, &times[46], 213, 2, 1, stages + 384, regions + 76, 0, 0 },
+      { 32, 32, 8 }, { 32, 32, 40 }, 1, 2, 1, 0, &times[58], 257, 2, 1, stages + 218, regions + 77, 0, 0 },
     { "interleaved BM=32 BN=32 WM=16 WN=16 ST=5 KU=2 GROUP=1 STREAM=2 BYTES=16",
       6, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
-      { 32, 32, 8 }, { 32, 32, 40 }, 1, 2, 1, 0, &times[46], 214, 2, 1, stages + 386, regions + 76, 0, 0 },
+      { 32, 32, 8 }, { 32, 32, 40 }, 1, 2, 1, 0, &times[58], 258, 2, 1, stages + 218, regions + 77, 0, 0 },
     { "interleaved BM=32 BN=32 WM=16 WN=16 ST=5 KU=2 GROUP=1 STREAM=2 BYTES=16",
       6, 1, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
-      { 32, 32, 8 }, { 32, 32, 40 }, 1, 2, 1, 0, &times[46], 215, 2, 1, stages + 388, regions + 76, 0, 0 },
+      { 32, 32, 8 }, { 32, 32, 40 }, 1, 2, 1, 0, &times[58], 259, 2, 1, stages + 218, regions + 77, 0, 0 },
     { "interleaved BM=32 BN=32 WM=16 WN=16 ST=5 KU=2 GROUP=1 STREAM=2 BYTES=16",
       6, 1, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 1073741568, 1073741568, 1073741568 }, { 0, 0, 0 } },
-      { 32, 32, 8 }, { 32, 32, 40 }, 1, 2, 1, 0, &times[46], 216, 2, 1, stages + 390, regions + 76, 0, 0 },
+      { 32, 32, 8 }, { 32, 32, 40 }, 1, 2, 1, 0, &times[58], 260, 2, 1, stages + 218, regions + 77, 0, 0 },
     { "complex TILE=16 ROWS=4 ALONE=0",
       6, 0, 0, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, &times[47], 217, 4, 3, stages + 392, regions + 77, 0, 0 },
+      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, &times[59], 261, 4, 3, stages + 220, regions + 79, 0, 0 },
     { "complex TILE=16 ROWS=4 ALONE=0",
       6, 0, 1, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, &times[47], 218, 4, 3, stages + 396, regions + 77, 0, 0 },
+      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, &times[59], 262, 4, 3, stages + 224, regions + 79, 0, 0 },
     { "complex TILE=16 ROWS=4 ALONE=0",
       6, 1, 0, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, &times[47], 219, 5, 3, stages + 400, regions + 80, 0, 0 },
+      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, &times[59], 263, 5, 3, stages + 228, regions + 82, 0, 0 },
     { "complex TILE=16 ROWS=4 ALONE=0",
       6, 1, 1, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, &times[47], 220, 5, 3, stages + 405, regions + 80, 0, 0 },
+      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, &times[59], 264, 5, 3, stages + 233, regions + 82, 0, 0 },
     { "mirror TILE=16 ROWS=4 ALONE=0",
       6, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 16, 16, 1 }, { 16, 16, 1 }, 1, 0, 0, 0, NULL, 221, 1, 0, stages + 410, NULL, 0, 0 },
+      { 16, 16, 1 }, { 16, 16, 1 }, 1, 0, 0, 0, NULL, 265, 1, 0, stages + 238, NULL, 0, 0 },
 };
 
 extern const struct kiln_bundle kiln_bundle_nvidia;
@@ -8115,8 +7101,8 @@ const struct kiln_bundle kiln_bundle_nvidia = {
     .provenance = "tuned on NVIDIA H200, NVIDIA CUDA, driver 580.159.04",
     .match = { "NVIDIA CUDA", "NVIDIA of compute capability 8.0", NULL, 0, 0 },
     .traits = { 0, 132, 1, 101376, 80 },
-    .pool = { sizeof rows, 2514, 3816, 4781,
+    .pool = { sizeof rows, 2527, 4201, 4843,
               rows[0].text, lines, pairs, symbols },
-    .num_programs = 222, .num_recipes = 225, .num_pins = 0,
+    .num_programs = 266, .num_recipes = 273, .num_pins = 0,
     .programs = programs, .recipes = recipes, .pins = NULL,
 };

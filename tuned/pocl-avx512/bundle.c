@@ -42,7 +42,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// computed from them is not stored. One work-item packs 256 values of k of one panel.\0"
     "// The source holds one line after the other: lines x K.\0"
     "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\0"
-    "void kiln_hgemm_packed_packa_n(long lines, long K,\0"
+    "void kiln_hgemm_packed_packa(long lines, long K,\0"
     "\010__global const half *restrict X, long x_offset, long ldx,\0"
     "\010__global float *restrict packed, long at)\0"
     "\004const long line = get_group_id(0) * 6;\0"
@@ -66,7 +66,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// Packs a matrix into panels of 32: panel p holds, for every k, the lines p * 32 to\0"
     "// p * 32 + 31 side by side. Lines past the end repeat the last one; what is\0"
     "// The source holds the lines of one k side by side: K x lines.\0"
-    "void kiln_hgemm_packed_packb_n(long lines, long K,\0"
+    "void kiln_hgemm_packed_packb(long lines, long K,\0"
     "\004const long line = get_group_id(0) * 32;\0"
     "\004__global float *restrict out = packed + at + line * K + k0 * 32;\0"
     "\004__global const half *restrict in = X + x_offset + k0 * ldx + line;\0"
@@ -189,7 +189,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\030vstore16(c5_0, 0, x);\0"
     "\030vstore16(c5_1, 0, x + 16);\0"
     "\014sum += 192;\0"
-    "void kiln_hgemm_packed_packb_t(long lines, long K,\0"
     "\004const long l6 = min(line + 6, lines - 1) * ldx;\0"
     "\004const long l7 = min(line + 7, lines - 1) * ldx;\0"
     "\004const long l8 = min(line + 8, lines - 1) * ldx;\0"
@@ -214,8 +213,8 @@ static const struct { char text[4096]; } rows[] = { {
     "\004const long l27 = min(line + 27, lines - 1) * ldx;\0"
     "\004const long l28 = min(line + 28, lines - 1) * ldx;\0"
     "\004const long l29 = min(line + 29, lines - 1) * ldx;\0"
-}, {
     "\004const long l30 = min(line + 30, lines - 1) * ldx;\0"
+}, {
     "\004const long l31 = min(line + 31, lines - 1) * ldx;\0"
     "\004for (long k = k0; k < k1; k++, in++, out += 32) {\0"
     "\010out[6] = load(in + l6);\0"
@@ -244,7 +243,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\010out[29] = load(in + l29);\0"
     "\010out[30] = load(in + l30);\0"
     "\010out[31] = load(in + l31);\0"
-    "void kiln_hgemm_packed_packa_t(long lines, long K,\0"
     "\004if (line + 6 <= lines) {\0"
     "\010for (long k = k0; k < k1; k++, in += ldx, out += 6) {\0"
     "\014out[0] = load(in);\0"
@@ -261,7 +259,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// X is stored K x L: its rows are added up, each times an element of Y.\0"
     "// Y is stored S x K.\0"
     "// A work-group of 1 work-items along L and 1 along K has 512 x 1 of C.\0"
-    "void kiln_hgemm_thin_multiply_nn(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply(long L, long S, long K, float alpha, float beta,\0"
     "\010__global const half *restrict Y, long y_offset, long ldy,\0"
     "\004const int along_k = get_local_id(1), along_l = get_local_id(0);\0"
     "\004const long l = (long) get_group_id(0) * 512 + along_l * 512;\0"
@@ -316,16 +314,15 @@ static const struct { char text[4096]; } rows[] = { {
     "\010vstore16(c0[v], 0, sums);\0"
     "\010for (int i = 0; i < 16; i++)\0"
     "\014if (first + i >= begin && first + i < L)\0"
-}, {
     "\020put(sums[i], alpha, beta, C + s * ldc + first + i);\0"
     "static float total(float16 x)\0"
     "\004float e[16];\0"
     "\004vstore16(x, 0, e);\0"
+}, {
     "\004return e[0] + e[1] + e[2] + e[3] + e[4] + e[5] + e[6] + e[7] + e[8] + e[9] + e[10] + e[11]\0"
     "\014+ e[12] + e[13] + e[14] + e[15];\0"
     "// X is stored L x K: each of its rows is multiplied by Y to a sum.\0"
     "// A work-group of 1 work-items along L and 1 along K has 8 x 1 of C.\0"
-    "void kiln_hgemm_thin_multiply_nt(long L, long S, long K, float alpha, float beta,\0"
     "\004const int along_k = get_local_id(0), along_l = get_local_id(1);\0"
     "\004const long l = (long) get_group_id(0) * 8 + along_l * 8;\0"
     "\004// Rows past the end repeat the last one; what is computed from them is not stored.\0"
@@ -375,10 +372,8 @@ static const struct { char text[4096]; } rows[] = { {
     "\020total(c0_5), total(c0_6), total(c0_7) };\0"
     "\010for (int i = 0; i < 8; i++)\0"
     "// Y is stored K x S.\0"
-    "void kiln_hgemm_thin_multiply_tn(long L, long S, long K, float alpha, float beta,\0"
     "\004__global const half *y0 = Y + y_offset + min(s, S - 1);\0"
     "\004const long y_step = ldy;\0"
-    "void kiln_hgemm_thin_multiply_tt(long L, long S, long K, float alpha, float beta,\0"
     "\004// A single column of Y lies side by side like a row.\0"
     "\004const bool fast = ldy == 1;\0"
     "\004if (fast) {\0"
@@ -406,13 +401,13 @@ static const struct { char text[4096]; } rows[] = { {
     "\004return vload_half8(0, p);\0"
     "static void store_vector(float8 x, __global half *p)\0"
     "\004vstore_half8(x, 0, p);\0"
-}, {
     "static void put_vector(float8 x, float alpha, float beta, __global half *p)\0"
     "// Packs a matrix into panels of 8: panel p holds, for every k, the lines p * 8 to\0"
     "// p * 8 + 7 side by side. Lines past the end repeat the last one; what is\0"
     "\004const long line = get_group_id(0) * 8;\0"
     "\004__global float *restrict out = packed + at + line * K + k0 * 8;\0"
     "\004for (long k = k0; k < k1; k++, in++, out += 8) {\0"
+}, {
     "\004if (line + 8 <= lines) {\0"
     "\010for (long k = k0; k < k1; k++, in += ldx, out += 8) {\0"
     "\014vstore8(load_vector(in), 0, out);\0"
@@ -514,7 +509,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\010float16 c3_0 = 0, c3_1 = 0;\0"
     "\010float16 c4_0 = 0, c4_1 = 0;\0"
     "\010float16 c5_0 = 0, c5_1 = 0;\0"
-}, {
     "\010float16 c6_0 = 0, c6_1 = 0;\0"
     "\010float16 c7_0 = 0, c7_1 = 0;\0"
     "\010float16 c8_0 = 0, c8_1 = 0;\0"
@@ -527,6 +521,7 @@ static const struct { char text[4096]; } rows[] = { {
     "\020c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
     "\020c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
     "\020c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
+}, {
     "\020c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
     "\020c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
     "\020c6_0 += a6 * b0; c6_1 += a6 * b1;\0"
@@ -636,7 +631,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\020b += 16;\0"
     "\010// C = alpha c + beta C for the 12 x 16 block at (row, col).\0"
     "\014if (col + 16 <= N) {\0"
-}, {
     "\020float x[16];\0"
     "\020for (int n = 0; n < 16 && col + n < N; n++)\0"
     "\004for (long k = k0; k < k1; k++, in++, out += 16) {\0"
@@ -645,7 +639,8 @@ static const struct { char text[4096]; } rows[] = { {
     "// B is stored K x N.\0"
     "// A work-group is one work-item. It packs a slice of a panel of B into local memory, and multiplies\0"
     "// it with blocks of 6 rows of A, as they lie; a block of C is held in registers.\0"
-    "void kiln_hgemm_fused_multiply_nn(long M, long N, long K, float alpha, float beta,\0"
+}, {
+    "void kiln_hgemm_fused_multiply(long M, long N, long K, float alpha, float beta,\0"
     "\010__global const half *restrict A, long a_offset, long lda,\0"
     "\010__global const half *restrict B, long b_offset, long ldb,\0"
     "\004// A slice of a panel: for every k, the panel's columns of B side by side, 64 apart.\0"
@@ -741,7 +736,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\024// Adds the slice's share of a block of 6 rows and 2 vectors to `sum`, where\0"
     "\024float16 c0_0 = 0, c0_1 = 0;\0"
     "\024float16 c1_0 = 0, c1_1 = 0;\0"
-}, {
     "\024float16 c2_0 = 0, c2_1 = 0;\0"
     "\024float16 c3_0 = 0, c3_1 = 0;\0"
     "\024float16 c4_0 = 0, c4_1 = 0;\0"
@@ -751,6 +745,7 @@ static const struct { char text[4096]; } rows[] = { {
     "\030c2_0 = vload16(8, sum); c2_1 = vload16(9, sum);\0"
     "\030c3_0 = vload16(12, sum); c3_1 = vload16(13, sum);\0"
     "\030c4_0 = vload16(16, sum); c4_1 = vload16(17, sum);\0"
+}, {
     "\030c5_0 = vload16(20, sum); c5_1 = vload16(21, sum);\0"
     "\034const float16 b1 = vload16(1, b);\0"
     "\034c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
@@ -821,7 +816,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\034c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2; c5_3 += a5 * b3;\0"
     "\024vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum); vstore16(c0_2, 2,\0"
     "\034sum); vstore16(c0_3, 3, sum);\0"
-}, {
     "\024vstore16(c1_0, 4, sum); vstore16(c1_1, 5, sum); vstore16(c1_2, 6,\0"
     "\034sum); vstore16(c1_3, 7, sum);\0"
     "\024vstore16(c2_0, 8, sum); vstore16(c2_1, 9, sum); vstore16(c2_2, 10,\0"
@@ -829,6 +823,7 @@ static const struct { char text[4096]; } rows[] = { {
     "\024vstore16(c3_0, 12, sum); vstore16(c3_1, 13, sum); vstore16(c3_2, 14,\0"
     "\034sum); vstore16(c3_3, 15, sum);\0"
     "\024vstore16(c4_0, 16, sum); vstore16(c4_1, 17, sum); vstore16(c4_2, 18,\0"
+}, {
     "\034sum); vstore16(c4_3, 19, sum);\0"
     "\024vstore16(c5_0, 20, sum); vstore16(c5_1, 21, sum); vstore16(c5_2, 22,\0"
     "\034sum); vstore16(c5_3, 23, sum);\0"
@@ -844,7 +839,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\014k0 += depth;\0"
     "\010} while (k0 < K);\0"
     "// B is stored N x K.\0"
-    "void kiln_hgemm_fused_multiply_nt(long M, long N, long K, float alpha, float beta,\0"
     "\014for (long v = 0; v < width; v++) {\0"
     "\020__local float *out = panel + v * 16;\0"
     "\020__global const half *in = B + k0;\0"
@@ -905,7 +899,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\024const float16 x2_1 = (float16)(x1_2.even, x1_3.even);\0"
     "\024const float16 x2_9 = (float16)(x1_2.odd, x1_3.odd);\0"
     "\024const float16 x2_2 = (float16)(x1_4.even, x1_5.even);\0"
-}, {
     "\024const float16 x2_10 = (float16)(x1_4.odd, x1_5.odd);\0"
     "\024const float16 x2_3 = (float16)(x1_6.even, x1_7.even);\0"
     "\024const float16 x2_11 = (float16)(x1_6.odd, x1_7.odd);\0"
@@ -914,6 +907,7 @@ static const struct { char text[4096]; } rows[] = { {
     "\024const float16 x2_5 = (float16)(x1_10.even, x1_11.even);\0"
     "\024const float16 x2_13 = (float16)(x1_10.odd, x1_11.odd);\0"
     "\024const float16 x2_6 = (float16)(x1_12.even, x1_13.even);\0"
+}, {
     "\024const float16 x2_14 = (float16)(x1_12.odd, x1_13.odd);\0"
     "\024const float16 x2_7 = (float16)(x1_14.even, x1_15.even);\0"
     "\024const float16 x2_15 = (float16)(x1_14.odd, x1_15.odd);\0"
@@ -983,7 +977,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\024out[14] = load(in + l14);\0"
     "\024out[15] = load(in + l15);\0"
     "// A is stored K x M.\0"
-    "void kiln_hgemm_fused_multiply_tn(long M, long N, long K, float alpha, float beta,\0"
     "\020__global const half *restrict a = A + k0 * lda;\0"
     "\020const long r0 = min(row, M - 1);\0"
     "\020const long r1 = min(row + 1, M - 1);\0"
@@ -992,13 +985,11 @@ static const struct { char text[4096]; } rows[] = { {
     "\020const long r4 = min(row + 4, M - 1);\0"
     "\020const long r5 = min(row + 5, M - 1);\0"
     "\034a += lda;\0"
-    "void kiln_hgemm_fused_multiply_tt(long M, long N, long K, float alpha, float beta,\0"
     "// Packs a matrix into panels of 48: panel p holds, for every k, the lines p * 48 to\0"
     "// p * 48 + 47 side by side. Lines past the end repeat the last one; what is\0"
     "\004const long line = get_group_id(0) * 48;\0"
     "\004__global float *restrict out = packed + at + line * K + k0 * 48;\0"
     "\004if (line + 48 <= lines) {\0"
-}, {
     "\010for (long k = k0; k < k1; k++, in += ldx, out += 48) {\0"
     "\014vstore16(load_vector(in + 32), 2, out);\0"
     "\010for (long k = k0; k < k1; k++, in += ldx, out += 48)\0"
@@ -1010,6 +1001,7 @@ static const struct { char text[4096]; } rows[] = { {
     "\010for (long col = first_col; col < end_col; col += 48)\0"
     "\014__global const float *restrict b = packed_b + b_at + col * K + k0 * 48;\0"
     "\014float16 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
+}, {
     "\014float16 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
     "\014float16 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
     "\014float16 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
@@ -1088,7 +1080,6 @@ static const struct { char text[4096]; } rows[] = { {
     "// 16 x 2 blocks of 6 x 32, each block held in registers.\0"
     "\004const long first_col = get_group_id(0) * 64, end_col = min(first_col + 64, N);\0"
     "\004__local float sums[6144];\0"
-}, {
     "\004// K advances by 512, so that a slice of a panel of B stays in the nearest cache.\0"
     "\004for (long k0 = 0; k0 == 0 || k0 < K; k0 += 512) {\0"
     "\010const long depth = min(K - k0, (long) 512);\0"
@@ -1101,6 +1092,7 @@ static const struct { char text[4096]; } rows[] = { {
     "\004__global const half *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
     "\004float16 c1[32];\0"
     "\010c0[v] = 0; c1[v] = 0;\0"
+}, {
     "\014c0[0] += a * load(y0 + k * y_step); c1[0] += a * load(y1 + k * y_step);\0"
     "\010const float b1_0 = load(y1 + k * y_step), b1_1 = load(y1 + (k + 1) * y_step),\0"
     "\020b1_2 = load(y1 + (k + 2) * y_step), b1_3 = load(y1 + (k + 3) * y_step),\0"
@@ -1150,8 +1142,8 @@ static const struct { char text[4096]; } rows[] = { {
     "static bool is_left_out(long row, long col, int rows, int columns, int triangle)\0"
     "\004return triangle > 0 ? col >= (row + rows) * triangle\0"
     "\014: triangle < 0 && col + columns <= row * -triangle;\0"
-    "void kiln_hgemmt_packed_packa_n(long lines, long K,\0"
-    "void kiln_hgemmt_packed_packb_n(long lines, long K,\0"
+    "void kiln_hgemmt_packed_packa(long lines, long K,\0"
+    "void kiln_hgemmt_packed_packb(long lines, long K,\0"
     "void kiln_hgemmt_packed_multiply(long M, long N, long K, float alpha, float beta,\0"
     "\010__global half *restrict C, long c_offset, long ldc, int triangle)\0"
     "\014if (is_left_out(row, col, 6, 48, triangle))\0"
@@ -1168,7 +1160,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\030if (col + n >= stored.x && col + n < stored.y)\0"
     "\034put(x[i], alpha, beta, out + n);\0"
     "\024const long2 stored = stored_columns(row + 1, N, triangle);\0"
-}, {
     "\024vstore16(c1_0, 0, x);\0"
     "\024vstore16(c1_1, 0, x + 16);\0"
     "\024vstore16(c1_2, 0, x + 32);\0"
@@ -1186,10 +1177,9 @@ static const struct { char text[4096]; } rows[] = { {
     "\024vstore16(c4_2, 0, x + 32);\0"
     "\024const long2 stored = stored_columns(row + 5, N, triangle);\0"
     "\024vstore16(c5_0, 0, x);\0"
+}, {
     "\024vstore16(c5_1, 0, x + 16);\0"
     "\024vstore16(c5_2, 0, x + 32);\0"
-    "void kiln_hgemmt_packed_packb_t(long lines, long K,\0"
-    "void kiln_hgemmt_packed_packa_t(long lines, long K,\0"
     "static float load(__global const half *X, long at)\0"
     "\004return vload_half(at, X);\0"
     "static void store(float x, __global half *X, long at)\0"
@@ -1219,7 +1209,7 @@ static const struct { char text[4096]; } rows[] = { {
     "static void store_vector(float16 x, __global float *p)\0"
     "\004vstore16(x, 0, p);\0"
     "static void put_vector(float16 x, float alpha, float beta, __global float *p)\0"
-    "void kiln_sgemm_fused_multiply_nn(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_fused_multiply(long M, long N, long K, float alpha, float beta,\0"
     "\010__global const float *restrict A, long a_offset, long lda,\0"
     "\010__global const float *restrict B, long b_offset, long ldb,\0"
     "\010__global float *restrict C, long c_offset, long ldc)\0"
@@ -1256,7 +1246,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\024vstore16(c4_0, 12, sum); vstore16(c4_1, 13, sum);\0"
     "\024vstore16(c5_0, 15, sum); vstore16(c5_1, 16, sum);\0"
     "\030c1_0 = vload16(3, sum); c1_1 = vload16(4, sum); c1_2 = vload16(5, sum);\0"
-}, {
     "\030c2_0 = vload16(6, sum); c2_1 = vload16(7, sum); c2_2 = vload16(8, sum);\0"
     "\030c3_0 = vload16(9, sum); c3_1 = vload16(10, sum); c3_2 = vload16(11, sum);\0"
     "\030c4_0 = vload16(12, sum); c4_1 = vload16(13, sum); c4_2 = vload16(14, sum);\0"
@@ -1267,8 +1256,8 @@ static const struct { char text[4096]; } rows[] = { {
     "\024vstore16(c4_0, 12, sum); vstore16(c4_1, 13, sum); vstore16(c4_2, 14, sum);\0"
     "\024vstore16(c5_0, 15, sum); vstore16(c5_1, 16, sum); vstore16(c5_2, 17, sum);\0"
     "\030__global float *out = C + (row + m) * ldc + col;\0"
+}, {
     "\030__local const float *x = sum + m * 48;\0"
-    "void kiln_sgemm_fused_multiply_nt(long M, long N, long K, float alpha, float beta,\0"
     "\020__global const float *in = B + k0;\0"
     "\020for (; k + 16 <= depth; k += 16, in += 16, out += 768) {\0"
     "\024vstore16(x4_1, 0, out + 48);\0"
@@ -1287,14 +1276,12 @@ static const struct { char text[4096]; } rows[] = { {
     "\024vstore16(x4_14, 0, out + 672);\0"
     "\024vstore16(x4_15, 0, out + 720);\0"
     "\020for (; k < depth; k++, in++, out += 48) {\0"
-    "void kiln_sgemm_fused_multiply_tn(long M, long N, long K, float alpha, float beta,\0"
     "\020__global const float *restrict a = A + k0 * lda;\0"
-    "void kiln_sgemm_fused_multiply_tt(long M, long N, long K, float alpha, float beta,\0"
     "// Straight from global memory, for any shape.\0"
     "// A work-group of 8 x 1 work-items; each computes 12 x 32 of C in registers.\0"
     "// Rows and columns past the end repeat the last one; what is computed from them is not stored.\0"
     "__kernel __attribute__((reqd_work_group_size(1, 8, 1)))\0"
-    "void kiln_sgemm_direct_multiply_nn(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_direct_multiply(long M, long N, long K, float alpha, float beta,\0"
     "\004const long row = (long) get_global_id(1) * 12;\0"
     "\004const long col = (long) get_global_id(0) * 32;\0"
     "\004if (row >= M || col >= N)\0"
@@ -1342,7 +1329,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\004const long s28 = min(col + 28, N - 1) - col;\0"
     "\004const long s29 = min(col + 29, N - 1) - col;\0"
     "\004const long s30 = min(col + 30, N - 1) - col;\0"
-}, {
     "\004const long s31 = min(col + 31, N - 1) - col;\0"
     "\004float16 c0_0 = 0, c0_1 = 0;\0"
     "\004float16 c1_0 = 0, c1_1 = 0;\0"
@@ -1372,6 +1358,7 @@ static const struct { char text[4096]; } rows[] = { {
     "\020const float a5 = load(a + r5);\0"
     "\020const float a6 = load(a + r6);\0"
     "\020const float a7 = load(a + r7);\0"
+}, {
     "\020const float a8 = load(a + r8);\0"
     "\020const float a9 = load(a + r9);\0"
     "\020const float a10 = load(a + r10);\0"
@@ -1458,12 +1445,10 @@ static const struct { char text[4096]; } rows[] = { {
     "\014vstore16(c10_1, 0, x + 16);\0"
     "\004if (row + 11 < M) {\0"
     "\010__global float *out = C + (row + 11) * ldc + col;\0"
-}, {
     "\014put_vector(c11_0, alpha, beta, out);\0"
     "\014put_vector(c11_1, alpha, beta, out + 16);\0"
     "\014vstore16(c11_0, 0, x);\0"
     "\014vstore16(c11_1, 0, x + 16);\0"
-    "void kiln_sgemm_direct_multiply_nt(long M, long N, long K, float alpha, float beta,\0"
     "\004const long s0 = min(col, N - 1) * ldb;\0"
     "\004const long s1 = min(col + 1, N - 1) * ldb;\0"
     "\004const long s2 = min(col + 2, N - 1) * ldb;\0"
@@ -1482,6 +1467,7 @@ static const struct { char text[4096]; } rows[] = { {
     "\004const long s15 = min(col + 15, N - 1) * ldb;\0"
     "\004const long s16 = min(col + 16, N - 1) * ldb;\0"
     "\004const long s17 = min(col + 17, N - 1) * ldb;\0"
+}, {
     "\004const long s18 = min(col + 18, N - 1) * ldb;\0"
     "\004const long s19 = min(col + 19, N - 1) * ldb;\0"
     "\004const long s20 = min(col + 20, N - 1) * ldb;\0"
@@ -1532,7 +1518,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\014c10_0 += a10 * b0; c10_1 += a10 * b1;\0"
     "\014const float a11 = load(a + r11);\0"
     "\014c11_0 += a11 * b0; c11_1 += a11 * b1;\0"
-    "void kiln_sgemm_direct_multiply_tn(long M, long N, long K, float alpha, float beta,\0"
     "\004const long r0 = min(row, M - 1);\0"
     "\004const long r1 = min(row + 1, M - 1);\0"
     "\004const long r2 = min(row + 2, M - 1);\0"
@@ -1546,12 +1531,10 @@ static const struct { char text[4096]; } rows[] = { {
     "\004const long r10 = min(row + 10, M - 1);\0"
     "\004const long r11 = min(row + 11, M - 1);\0"
     "\020__global const float *a = A + k * lda;\0"
-    "void kiln_sgemm_direct_multiply_tt(long M, long N, long K, float alpha, float beta,\0"
     "\014__global const float *a = A + k * lda;\0"
     "// it with blocks of 12 rows of A, as they lie; a block of C is held in registers.\0"
     "\004// A slice of a panel: for every k, the panel's columns of B side by side, 32 apart.\0"
     "\004__local float panel[12288];\0"
-}, {
     "\004// Panels are up to 2 vectors of columns wide, slices up to 384 of K deep. All are\0"
     "\004const long blocks = (M + 11) / 12;\0"
     "\004const long vectors = (N + 15) / 16, panels = (vectors + 1) / 2;\0"
@@ -1585,6 +1568,7 @@ static const struct { char text[4096]; } rows[] = { {
     "\030c9_0 = vload16(18, sum);\0"
     "\030c10_0 = vload16(20, sum);\0"
     "\030c11_0 = vload16(22, sum);\0"
+}, {
     "\034const float a6 = load(a + r6);\0"
     "\034c6_0 += a6 * b0;\0"
     "\034const float a7 = load(a + r7);\0"
@@ -1662,7 +1646,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\024vstore16(x4_13, 0, out + 416);\0"
     "\024vstore16(x4_14, 0, out + 448);\0"
     "\024vstore16(x4_15, 0, out + 480);\0"
-}, {
     "\020for (; k < depth; k++, in++, out += 32) {\0"
     "\020const long r6 = min(row + 6, M - 1);\0"
     "\020const long r7 = min(row + 7, M - 1);\0"
@@ -1672,7 +1655,7 @@ static const struct { char text[4096]; } rows[] = { {
     "\020const long r11 = min(row + 11, M - 1);\0"
     "// Packs a matrix into panels of 64: panel p holds, for every k, the lines p * 64 to\0"
     "// p * 64 + 63 side by side. Lines past the end repeat the last one; what is\0"
-    "void kiln_sgemm_packed_packb_n(long lines, long K,\0"
+    "void kiln_sgemm_packed_packb(long lines, long K,\0"
     "\010__global const float *restrict X, long x_offset, long ldx,\0"
     "\004const long line = get_group_id(0) * 64;\0"
     "\004__global float *restrict out = packed + at + line * K + k0 * 64;\0"
@@ -1685,7 +1668,8 @@ static const struct { char text[4096]; } rows[] = { {
     "// C = alpha A B + beta C from A as it is and packed B; C is M x N, row-major.\0"
     "// Packed B is panel after panel, each K x 64. A work-group is one work-item; it computes up to\0"
     "// 4 x 4 blocks of 6 x 64, each block held in registers.\0"
-    "void kiln_sgemm_packed_multiply_n(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_packed_multiply(long M, long N, long K, float alpha, float beta,\0"
+}, {
     "\004// K advances by 128, so that a slice of a panel of B stays in the nearest cache.\0"
     "\004for (long k0 = 0; k0 == 0 || k0 < K; k0 += 128) {\0"
     "\010const long depth = min(K - k0, (long) 128);\0"
@@ -1745,7 +1729,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\020vstore16(c5_0, 20, sum); vstore16(c5_1, 21, sum); vstore16(c5_2, 22,\0"
     "\030sum); vstore16(c5_3, 23, sum);\0"
     "\020// C = alpha c + beta C for the 6 x 64 block at (row, col).\0"
-}, {
     "\024__global float *out = C + row * ldc + col;\0"
     "\024if (col + 64 <= N) {\0"
     "\030put_vector(c0_3, alpha, beta, out + 48);\0"
@@ -1768,7 +1751,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\030put_vector(c5_3, alpha, beta, out + 48);\0"
     "\030vstore16(c5_3, 0, x + 48);\0"
     "\014sum += 384;\0"
-    "void kiln_sgemm_packed_packb_t(long lines, long K,\0"
     "\004__global const float *restrict in = X + x_offset + k0;\0"
     "\004const long l48 = min(line + 48, lines - 1) * ldx;\0"
     "\004const long l49 = min(line + 49, lines - 1) * ldx;\0"
@@ -1777,6 +1759,7 @@ static const struct { char text[4096]; } rows[] = { {
     "\004const long l52 = min(line + 52, lines - 1) * ldx;\0"
     "\004const long l53 = min(line + 53, lines - 1) * ldx;\0"
     "\004const long l54 = min(line + 54, lines - 1) * ldx;\0"
+}, {
     "\004const long l55 = min(line + 55, lines - 1) * ldx;\0"
     "\004const long l56 = min(line + 56, lines - 1) * ldx;\0"
     "\004const long l57 = min(line + 57, lines - 1) * ldx;\0"
@@ -1803,7 +1786,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\010out[61] = load(in + l61);\0"
     "\010out[62] = load(in + l62);\0"
     "\010out[63] = load(in + l63);\0"
-    "void kiln_sgemm_packed_multiply_t(long M, long N, long K, float alpha, float beta,\0"
     "\014__global const float *restrict a = A + k0 * lda;\0"
     "\014const long r0 = min(row, M - 1);\0"
     "\014const long r1 = min(row + 1, M - 1);\0"
@@ -1840,17 +1822,15 @@ static const struct { char text[4096]; } rows[] = { {
     "\034c6_0 += a6 * b0; c6_1 += a6 * b1; c6_2 += a6 * b2;\0"
     "\034c7_0 += a7 * b0; c7_1 += a7 * b1; c7_2 += a7 * b2;\0"
     "\024vstore16(c6_0, 18, sum); vstore16(c6_1, 19, sum); vstore16(c6_2, 20, sum);\0"
-}, {
     "\024vstore16(c7_0, 21, sum); vstore16(c7_1, 22, sum); vstore16(c7_2, 23, sum);\0"
     "\024for (long m = 0; m < 8 && row + m < M; m++) {\0"
     "static float16 load_row(__global const float *p)\0"
-    "void kiln_sgemm_thin_multiply_nn(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,\0"
     "\010__global const float *restrict Y, long y_offset, long ldy,\0"
     "\004__global const float *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
     "\004__global const float *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
     "\014__global const float *x = X + k * ldx;\0"
     "\014__global const float *x = X + k * ldx + min(l + v * 16, last);\0"
-    "void kiln_sgemm_thin_multiply_nt(long L, long S, long K, float alpha, float beta,\0"
     "\004__global const float *x0 = X + min(l, L - 1) * ldx;\0"
     "\004__global const float *x1 = X + min(l + 1, L - 1) * ldx;\0"
     "\004__global const float *x2 = X + min(l + 2, L - 1) * ldx;\0"
@@ -1859,10 +1839,8 @@ static const struct { char text[4096]; } rows[] = { {
     "\004__global const float *x5 = X + min(l + 5, L - 1) * ldx;\0"
     "\004__global const float *x6 = X + min(l + 6, L - 1) * ldx;\0"
     "\004__global const float *x7 = X + min(l + 7, L - 1) * ldx;\0"
-    "void kiln_sgemm_thin_multiply_tn(long L, long S, long K, float alpha, float beta,\0"
     "\004__global const float *y0 = Y + y_offset + min(s, S - 1);\0"
     "\004__global const float *y1 = Y + y_offset + min(s + 1, S - 1);\0"
-    "void kiln_sgemm_thin_multiply_tt(long L, long S, long K, float alpha, float beta,\0"
     "static float8 load_vector(__global const float *p)\0"
     "\004return vload8(0, p);\0"
     "static float total(float8 x)\0"
@@ -1870,6 +1848,7 @@ static const struct { char text[4096]; } rows[] = { {
     "\004vstore8(x, 0, e);\0"
     "\004return e[0] + e[1] + e[2] + e[3] + e[4] + e[5] + e[6] + e[7];\0"
     "static float8 load_row(__global const float *p)\0"
+}, {
     "\004float8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0, c0_4 = 0, c0_5 = 0, c0_6 = 0, c0_7 = 0;\0"
     "\004long k = from + along_k * 8;\0"
     "\010for (; k + 8 <= to; k += 8) {\0"
@@ -1912,8 +1891,8 @@ static const struct { char text[4096]; } rows[] = { {
     "\010const long begin = l + v * 8, first = min(begin, last);\0"
     "\010float sums[8];\0"
     "\010vstore8(c0[v], 0, sums);\0"
-    "void kiln_sgemmt_packed_packb_n(long lines, long K,\0"
-    "void kiln_sgemmt_packed_multiply_n(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemmt_packed_packb(long lines, long K,\0"
+    "void kiln_sgemmt_packed_multiply(long M, long N, long K, float alpha, float beta,\0"
     "\010__global float *restrict C, long c_offset, long ldc, int triangle)\0"
     "\014if (is_left_out(row, col, 6, 64, triangle))\0"
     "\020// Of C = alpha c + beta C for 6 x 64 of C from (row, col) on, what is in the\0"
@@ -1925,9 +1904,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\024vstore16(c3_3, 0, x + 48);\0"
     "\024vstore16(c4_3, 0, x + 48);\0"
     "\024vstore16(c5_3, 0, x + 48);\0"
-    "void kiln_sgemmt_packed_packb_t(long lines, long K,\0"
-    "void kiln_sgemmt_packed_multiply_t(long M, long N, long K, float alpha, float beta,\0"
-}, {
     "static float load(__global const float *X, long at)\0"
     "\004return X[at];\0"
     "static void store(float x, __global float *X, long at)\0"
@@ -1944,12 +1920,12 @@ static const struct { char text[4096]; } rows[] = { {
     "static void store_vector(double8 x, __global double *p)\0"
     "\004vstore8(x, 0, p);\0"
     "static void put_vector(double8 x, double alpha, double beta, __global double *p)\0"
-    "void kiln_dgemm_packed_packa_n(long lines, long K,\0"
+    "void kiln_dgemm_packed_packa(long lines, long K,\0"
     "\010__global const double *restrict X, long x_offset, long ldx,\0"
     "\010__global double *restrict packed, long at)\0"
     "\004__global double *restrict out = packed + at + line * K + k0 * 6;\0"
     "\004__global const double *restrict in = X + x_offset + k0;\0"
-    "void kiln_dgemm_packed_packb_n(long lines, long K,\0"
+    "void kiln_dgemm_packed_packb(long lines, long K,\0"
     "\004__global double *restrict out = packed + at + line * K + k0 * 32;\0"
     "\004__global const double *restrict in = X + x_offset + k0 * ldx + line;\0"
     "\014vstore8(load_vector(in + 8), 1, out);\0"
@@ -1961,6 +1937,7 @@ static const struct { char text[4096]; } rows[] = { {
     "\010__global const double *restrict packed_b, long b_at,\0"
     "\010__global double *restrict C, long c_offset, long ldc)\0"
     "\004__local double sums[24576];\0"
+}, {
     "\004// K advances by 384, so that a slice of a panel of B stays in the nearest cache.\0"
     "\004for (long k0 = 0; k0 == 0 || k0 < K; k0 += 384) {\0"
     "\010const long depth = min(K - k0, (long) 384);\0"
@@ -2014,7 +1991,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\030put_vector(c0_2, alpha, beta, out + 16);\0"
     "\030put_vector(c0_3, alpha, beta, out + 24);\0"
     "\030double x[32];\0"
-}, {
     "\030vstore8(c0_0, 0, x);\0"
     "\030vstore8(c0_1, 0, x + 8);\0"
     "\030vstore8(c0_2, 0, x + 16);\0"
@@ -2059,12 +2035,11 @@ static const struct { char text[4096]; } rows[] = { {
     "\030vstore8(c5_1, 0, x + 8);\0"
     "\030vstore8(c5_2, 0, x + 16);\0"
     "\030vstore8(c5_3, 0, x + 24);\0"
-    "void kiln_dgemm_packed_packb_t(long lines, long K,\0"
-    "void kiln_dgemm_packed_packa_t(long lines, long K,\0"
     "// A work-group of 8 x 2 work-items; each computes 6 x 32 of C in registers.\0"
     "__kernel __attribute__((reqd_work_group_size(2, 8, 1)))\0"
-    "void kiln_dgemm_direct_multiply_nn(int M, int N, int K, double alpha, double beta,\0"
+    "void kiln_dgemm_direct_multiply(int M, int N, int K, double alpha, double beta,\0"
     "\010__global const double *restrict A, int a_offset, int lda,\0"
+}, {
     "\010__global const double *restrict B, int b_offset, int ldb,\0"
     "\010__global double *restrict C, int c_offset, int ldc)\0"
     "\004const int row = (int) get_global_id(1) * 6;\0"
@@ -2115,7 +2090,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\004double8 c5_0 = 0, c5_1 = 0, c5_2 = 0, c5_3 = 0;\0"
     "\004int k = 0;\0"
     "\010for (; k + 2 <= K; k += 2) {\0"
-}, {
     "\020__global const double *b = B + k * ldb + col;\0"
     "\020const double8 b0 = load_vector(b);\0"
     "\020const double8 b1 = load_vector(b + 8);\0"
@@ -2153,6 +2127,7 @@ static const struct { char text[4096]; } rows[] = { {
     "\014vstore8(c0_0, 0, x);\0"
     "\014vstore8(c0_1, 0, x + 8);\0"
     "\014vstore8(c0_2, 0, x + 16);\0"
+}, {
     "\014vstore8(c0_3, 0, x + 24);\0"
     "\010__global double *out = C + (row + 1) * ldc + col;\0"
     "\014put_vector(c1_1, alpha, beta, out + 8);\0"
@@ -2194,7 +2169,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\014vstore8(c5_1, 0, x + 8);\0"
     "\014vstore8(c5_2, 0, x + 16);\0"
     "\014vstore8(c5_3, 0, x + 24);\0"
-    "void kiln_dgemm_direct_multiply_nt(int M, int N, int K, double alpha, double beta,\0"
     "\004const int s0 = min(col, N - 1) * ldb;\0"
     "\004const int s1 = min(col + 1, N - 1) * ldb;\0"
     "\004const int s2 = min(col + 2, N - 1) * ldb;\0"
@@ -2211,7 +2185,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\004const int s13 = min(col + 13, N - 1) * ldb;\0"
     "\004const int s14 = min(col + 14, N - 1) * ldb;\0"
     "\004const int s15 = min(col + 15, N - 1) * ldb;\0"
-}, {
     "\004const int s16 = min(col + 16, N - 1) * ldb;\0"
     "\004const int s17 = min(col + 17, N - 1) * ldb;\0"
     "\004const int s18 = min(col + 18, N - 1) * ldb;\0"
@@ -2250,10 +2223,10 @@ static const struct { char text[4096]; } rows[] = { {
     "\014const double a4 = load(a + r4);\0"
     "\014c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2; c4_3 += a4 * b3;\0"
     "\014const double a5 = load(a + r5);\0"
+}, {
     "\014c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2; c5_3 += a5 * b3;\0"
     "\014__global const double *b = B + (k + 1);\0"
     "\014__global const double *a = A + (k + 1);\0"
-    "void kiln_dgemm_direct_multiply_tn(int M, int N, int K, double alpha, double beta,\0"
     "\004const int r0 = min(row, M - 1);\0"
     "\004const int r1 = min(row + 1, M - 1);\0"
     "\004const int r2 = min(row + 2, M - 1);\0"
@@ -2262,10 +2235,9 @@ static const struct { char text[4096]; } rows[] = { {
     "\004const int r5 = min(row + 5, M - 1);\0"
     "\020__global const double *a = A + k * lda;\0"
     "\020__global const double *a = A + (k + 1) * lda;\0"
-    "void kiln_dgemm_direct_multiply_tt(int M, int N, int K, double alpha, double beta,\0"
     "\014__global const double *a = A + k * lda;\0"
     "\014__global const double *a = A + (k + 1) * lda;\0"
-    "void kiln_dgemm_fused_multiply_nn(long M, long N, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_fused_multiply(long M, long N, long K, double alpha, double beta,\0"
     "\010__global const double *restrict A, long a_offset, long lda,\0"
     "\010__global const double *restrict B, long b_offset, long ldb,\0"
     "\004// A slice of a panel: for every k, the panel's columns of B side by side, 24 apart.\0"
@@ -2302,7 +2274,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\034const double a0 = load(a + r0);\0"
     "\034const double a1 = load(a + r1);\0"
     "\034const double a2 = load(a + r2);\0"
-}, {
     "\034const double a3 = load(a + r3);\0"
     "\034const double a4 = load(a + r4);\0"
     "\034const double a5 = load(a + r5);\0"
@@ -2356,6 +2327,7 @@ static const struct { char text[4096]; } rows[] = { {
     "\030c3_0 = vload8(9, sum); c3_1 = vload8(10, sum); c3_2 = vload8(11, sum);\0"
     "\030c4_0 = vload8(12, sum); c4_1 = vload8(13, sum); c4_2 = vload8(14, sum);\0"
     "\030c5_0 = vload8(15, sum); c5_1 = vload8(16, sum); c5_2 = vload8(17, sum);\0"
+}, {
     "\030c6_0 = vload8(18, sum); c6_1 = vload8(19, sum); c6_2 = vload8(20, sum);\0"
     "\030c7_0 = vload8(21, sum); c7_1 = vload8(22, sum); c7_2 = vload8(23, sum);\0"
     "\034const double8 b2 = vload8(2, b);\0"
@@ -2372,7 +2344,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\030for (; n + 8 <= min(width * 8, N - col); n += 8)\0"
     "\034put_vector(vload8(0, x + n), alpha, beta, out + n);\0"
     "\030for (; n < min(width * 8, N - col); n++)\0"
-    "void kiln_dgemm_fused_multiply_nt(long M, long N, long K, double alpha, double beta,\0"
     "\020__local double *out = panel + v * 8;\0"
     "\020__global const double *in = B + k0;\0"
     "\020const long l0 = min(col + v * 8, N - 1) * ldb;\0"
@@ -2391,7 +2362,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\024const double8 x0_4 = load_vector(in + l4);\0"
     "\024const double8 x0_5 = load_vector(in + l5);\0"
     "\024const double8 x0_6 = load_vector(in + l6);\0"
-}, {
     "\024const double8 x0_7 = load_vector(in + l7);\0"
     "\024const double8 x1_0 = (double8)(x0_0.even, x0_1.even);\0"
     "\024const double8 x1_4 = (double8)(x0_0.odd, x0_1.odd);\0"
@@ -2426,9 +2396,7 @@ static const struct { char text[4096]; } rows[] = { {
     "\024vstore8(x3_6, 0, out + 144);\0"
     "\024vstore8(x3_7, 0, out + 168);\0"
     "\020for (; k < depth; k++, in++, out += 24) {\0"
-    "void kiln_dgemm_fused_multiply_tn(long M, long N, long K, double alpha, double beta,\0"
     "\020__global const double *restrict a = A + k0 * lda;\0"
-    "void kiln_dgemm_fused_multiply_tt(long M, long N, long K, double alpha, double beta,\0"
     "\004__local double panel[12288];\0"
     "\004__local double sums[4608];\0"
     "\020__local double *sum = sums + (slices > 1 ? block * 144 : 0);\0"
@@ -2447,6 +2415,7 @@ static const struct { char text[4096]; } rows[] = { {
     "\024vstore8(c5_0, 20, sum);\0"
     "\030c1_0 = vload8(4, sum); c1_1 = vload8(5, sum);\0"
     "\030c2_0 = vload8(8, sum); c2_1 = vload8(9, sum);\0"
+}, {
     "\030c3_0 = vload8(12, sum); c3_1 = vload8(13, sum);\0"
     "\030c4_0 = vload8(16, sum); c4_1 = vload8(17, sum);\0"
     "\030c5_0 = vload8(20, sum); c5_1 = vload8(21, sum);\0"
@@ -2476,7 +2445,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\030c1_0 = vload8(4, sum); c1_1 = vload8(5, sum); c1_2 = vload8(6,\0"
     "\037 sum); c1_3 = vload8(7, sum);\0"
     "\030c2_0 = vload8(8, sum); c2_1 = vload8(9, sum); c2_2 = vload8(10,\0"
-}, {
     "\037 sum); c2_3 = vload8(11, sum);\0"
     "\030c3_0 = vload8(12, sum); c3_1 = vload8(13, sum); c3_2 = vload8(14,\0"
     "\037 sum); c3_3 = vload8(15, sum);\0"
@@ -2509,7 +2477,7 @@ static const struct { char text[4096]; } rows[] = { {
     "static double total(double8 x)\0"
     "\004double e[8];\0"
     "static double8 load_row(__global const double *p)\0"
-    "void kiln_dgemm_thin_multiply_nn(long L, long S, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply(long L, long S, long K, double alpha, double beta,\0"
     "\010__global const double *restrict Y, long y_offset, long ldy,\0"
     "\004__global const double *y0 = Y + y_offset + min(s, S - 1);\0"
     "\004__global const double *x0 = X + min(l, L - 1) * ldx;\0"
@@ -2530,6 +2498,7 @@ static const struct { char text[4096]; } rows[] = { {
     "\014const double8 a6 = load_row(x6 + k);\0"
     "\014const double8 a7 = load_row(x7 + k);\0"
     "\014const double8 b0 = load_vector(y0 + k);\0"
+}, {
     "\014const double8 b0 = (double8) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
     "\010const double b0 = load(y0 + k * y_step);\0"
     "\010const double a0 = load(x0 + k);\0"
@@ -2541,7 +2510,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\010const double a6 = load(x6 + k);\0"
     "\010const double a7 = load(x7 + k);\0"
     "\010const double sums[] = { total(c0_0), total(c0_1), total(c0_2), total(c0_3), total(c0_4),\0"
-    "void kiln_dgemm_thin_multiply_nt(long L, long S, long K, double alpha, double beta,\0"
     "\004__global const double *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
     "\010const double8 a0 = load_row(x0 + k);\0"
     "\010const double8 a1 = load_row(x1 + k);\0"
@@ -2552,7 +2520,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\010const double8 a6 = load_row(x6 + k);\0"
     "\010const double8 a7 = load_row(x7 + k);\0"
     "\010const double8 b0 = load_vector(y0 + k);\0"
-    "void kiln_dgemm_thin_multiply_tn(long L, long S, long K, double alpha, double beta,\0"
     "\004double8 c0[64];\0"
     "\014__global const double *x = X + k * ldx;\0"
     "\014const double8 a = (double8) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,\0"
@@ -2565,11 +2532,9 @@ static const struct { char text[4096]; } rows[] = { {
     "\014const double8 a4 = load_row(x + 4 * ldx);\0"
     "\014const double8 a5 = load_row(x + 5 * ldx);\0"
     "\014const double8 a6 = load_row(x + 6 * ldx);\0"
-}, {
     "\014const double8 a7 = load_row(x + 7 * ldx);\0"
     "\010const double b0_0 = load(y0 + k * y_step);\0"
     "\010double sums[8];\0"
-    "void kiln_dgemm_thin_multiply_tt(long L, long S, long K, double alpha, double beta,\0"
     "\004__global const double *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
     "\004double8 c1[64];\0"
     "\010const double b1_0 = load(y1 + k * y_step), b1_1 = load(y1 + (k + 1) * y_step),\0"
@@ -2583,8 +2548,8 @@ static const struct { char text[4096]; } rows[] = { {
     "\014const double8 b1 = load_vector(y1 + k);\0"
     "\014const double8 b1 = (double8) (load(y1 + k * y_step), load(y1 + (k + 1) * y_step),\0"
     "\024load(y1 + (k + 6) * y_step), load(y1 + (k + 7) * y_step));\0"
-    "void kiln_dgemmt_packed_packa_n(long lines, long K,\0"
-    "void kiln_dgemmt_packed_packb_n(long lines, long K,\0"
+    "void kiln_dgemmt_packed_packa(long lines, long K,\0"
+    "void kiln_dgemmt_packed_packb(long lines, long K,\0"
     "void kiln_dgemmt_packed_multiply(long M, long N, long K, double alpha, double beta,\0"
     "\010__global double *restrict C, long c_offset, long ldc, int triangle)\0"
     "\014if (is_left_out(row, col, 6, 32, triangle))\0"
@@ -2615,12 +2580,10 @@ static const struct { char text[4096]; } rows[] = { {
     "\024vstore8(c5_1, 0, x + 8);\0"
     "\024vstore8(c5_2, 0, x + 16);\0"
     "\024vstore8(c5_3, 0, x + 24);\0"
-    "void kiln_dgemmt_packed_packb_t(long lines, long K,\0"
-    "void kiln_dgemmt_packed_packa_t(long lines, long K,\0"
     "static int2 stored_columns(int row, int N, int triangle)\0"
     "\004return (int2) (triangle < 0 ? row * -triangle : 0,\0"
     "static bool is_left_out(int row, int col, int rows, int columns, int triangle)\0"
-    "void kiln_dgemmt_direct_multiply_nn(int M, int N, int K, double alpha, double beta,\0"
+    "void kiln_dgemmt_direct_multiply(int M, int N, int K, double alpha, double beta,\0"
     "\010__global double *restrict C, int c_offset, int ldc, int triangle)\0"
     "\004if (row >= M || col >= N || is_left_out(row, col, 6, 32, triangle))\0"
     "\004// Of C = alpha c + beta C for 6 x 32 of C from (row, col) on, what is in the triangle.\0"
@@ -2632,6 +2595,7 @@ static const struct { char text[4096]; } rows[] = { {
     "\010vstore8(c0_3, 0, x + 24);\0"
     "\010for (int i = 0; i < 32; i++) {\0"
     "\014const int n = i;\0"
+}, {
     "\014if (col + n >= stored.x && col + n < stored.y)\0"
     "\020put(x[i], alpha, beta, out + n);\0"
     "\010const int2 stored = stored_columns(row + 1, N, triangle);\0"
@@ -2659,13 +2623,9 @@ static const struct { char text[4096]; } rows[] = { {
     "\010vstore8(c5_1, 0, x + 8);\0"
     "\010vstore8(c5_2, 0, x + 16);\0"
     "\010vstore8(c5_3, 0, x + 24);\0"
-    "void kiln_dgemmt_direct_multiply_nt(int M, int N, int K, double alpha, double beta,\0"
-    "void kiln_dgemmt_direct_multiply_tn(int M, int N, int K, double alpha, double beta,\0"
-    "void kiln_dgemmt_direct_multiply_tt(int M, int N, int K, double alpha, double beta,\0"
     "static double load(__global const double *X, long at)\0"
     "static void store(double x, __global double *X, long at)\0"
     "void kiln_dgemm_mirror_mirror(long M,\0"
-}, {
     "\010__global const double *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
     "\014const double element = load(A, a_offset + row * lda + col);\0"
     "static float2 load(__global const float2 *p)\0"
@@ -2700,8 +2660,8 @@ static const struct { char text[4096]; } rows[] = { {
     "\010x += scaled_vector(load_vector(p), beta, beta_imag);\0"
     "\004vstore16(x, 0, (__global float *) p);\0"
     "// A work-group of 1 x 1 work-items; each computes 6 x 24 of C in registers.\0"
-    "void kiln_cgemm_direct_multiply_nn(long M, long N, long K, float alpha, float alpha_imag,\0"
-    "\010float beta, float beta_imag, int conj_a, int conj_b,\0"
+    "void kiln_cgemm_direct_multiply(long M, long N, long K, float alpha, float alpha_imag, float beta,\0"
+    "\010float beta_imag, int conj_a, int conj_b,\0"
     "\010__global const float2 *restrict A, long a_offset, long lda,\0"
     "\010__global const float2 *restrict B, long b_offset, long ldb,\0"
     "\010__global float2 *restrict C, long c_offset, long ldc)\0"
@@ -2726,6 +2686,7 @@ static const struct { char text[4096]; } rows[] = { {
     "\020const float16 p2 = b2 * signs, q2 = turned(p2);\0"
     "\020__global const float2 *a = A + k;\0"
     "\020const float2 a0 = load(a + r0);\0"
+}, {
     "\020c0_0 += a0.x * p0; c0_1 += a0.x * p1; c0_2 += a0.x * p2;\0"
     "\020c0_0 += a0.y * q0; c0_1 += a0.y * q1; c0_2 += a0.y * q2;\0"
     "\020const float2 a1 = load(a + r1);\0"
@@ -2746,7 +2707,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\020const float2 e0 = load(b + s0), e1 = load(b + s1), e2 = load(b + s2),\0"
     "\030e3 = load(b + s3), e4 = load(b + s4), e5 = load(b + s5), e6 = load(b + s6),\0"
     "\030e7 = load(b + s7);\0"
-}, {
     "\020const float16 b0 = (float16) (e0.x, e0.y, e1.x, e1.y, e2.x, e2.y, e3.x, e3.y, e4.x,\0"
     "\030e4.y, e5.x, e5.y, e6.x, e6.y, e7.x, e7.y);\0"
     "\020const float2 e8 = load(b + s8), e9 = load(b + s9), e10 = load(b + s10),\0"
@@ -2802,11 +2762,11 @@ static const struct { char text[4096]; } rows[] = { {
     "\010__global float2 *out = C + (row + 5) * ldc + col;\0"
     "\014put_vector(c5_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
     "\014put_vector(c5_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
+}, {
     "\014put_vector(c5_2, conj_a, alpha, alpha_imag, beta, beta_imag, out + 16);\0"
     "\014vstore16(c5_0, 0, (float *) (x));\0"
     "\014vstore16(c5_1, 0, (float *) (x + 8));\0"
     "\014vstore16(c5_2, 0, (float *) (x + 16));\0"
-    "void kiln_cgemm_direct_multiply_nt(long M, long N, long K, float alpha, float alpha_imag,\0"
     "\014__global const float2 *b = B + k;\0"
     "\014const float2 e0 = load(b + s0), e1 = load(b + s1), e2 = load(b + s2), e3 = load(b + s3),\0"
     "\024e4 = load(b + s4), e5 = load(b + s5), e6 = load(b + s6), e7 = load(b + s7);\0"
@@ -2818,7 +2778,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\014const float16 b1 = (float16) (e8.x, e8.y, e9.x, e9.y, e10.x, e10.y, e11.x, e11.y, e12.x,\0"
     "\024e12.y, e13.x, e13.y, e14.x, e14.y, e15.x, e15.y);\0"
     "\014const float2 e16 = load(b + s16), e17 = load(b + s17), e18 = load(b + s18),\0"
-}, {
     "\024e19 = load(b + s19), e20 = load(b + s20), e21 = load(b + s21),\0"
     "\024e22 = load(b + s22), e23 = load(b + s23);\0"
     "\014const float16 b2 = (float16) (e16.x, e16.y, e17.x, e17.y, e18.x, e18.y, e19.x, e19.y,\0"
@@ -2845,12 +2804,9 @@ static const struct { char text[4096]; } rows[] = { {
     "\014const float2 a5 = load(a + r5);\0"
     "\014c5_0 += a5.x * p0; c5_1 += a5.x * p1; c5_2 += a5.x * p2;\0"
     "\014c5_0 += a5.y * q0; c5_1 += a5.y * q1; c5_2 += a5.y * q2;\0"
-    "void kiln_cgemm_direct_multiply_tn(long M, long N, long K, float alpha, float alpha_imag,\0"
     "\020__global const float2 *a = A + k * lda;\0"
-    "void kiln_cgemm_direct_multiply_tt(long M, long N, long K, float alpha, float alpha_imag,\0"
     "\014__global const float2 *a = A + k * lda;\0"
-    "void kiln_cgemm_fused_multiply_nn(long M, long N, long K, float alpha, float alpha_imag, float beta,\0"
-    "\010float beta_imag, int conj_a, int conj_b,\0"
+    "void kiln_cgemm_fused_multiply(long M, long N, long K, float alpha, float alpha_imag, float beta,\0"
     "\004__local float panel[8192];\0"
     "\004// Panels are up to 2 vectors of columns wide, slices up to 256 of K deep. All are\0"
     "\004const long vectors = (N + 7) / 8, panels = (vectors + 1) / 2;\0"
@@ -2894,19 +2850,16 @@ static const struct { char text[4096]; } rows[] = { {
     "\034c4_0 += a4.y * q0; c4_1 += a4.y * q1;\0"
     "\034c5_0 += a5.x * b0; c5_1 += a5.x * b1;\0"
     "\034c5_0 += a5.y * q0; c5_1 += a5.y * q1;\0"
+}, {
     "\030__global float2 *out = C + (row + m) * ldc + col;\0"
     "\034put_vector(vload16(0, x + 2 * n), conj_a, alpha, alpha_imag, beta,\0"
     "\037     beta_imag, out + n);\0"
     "\034put(vload2(n, x), conj_a, alpha, alpha_imag, beta, beta_imag, out + n);\0"
-    "void kiln_cgemm_fused_multiply_nt(long M, long N, long K, float alpha, float alpha_imag, float beta,\0"
     "\014for (long i = 0; i < width * 8; i++) {\0"
     "\020__global const float2 *in = B + min(col + i, N - 1) * ldb + k0;\0"
     "\020for (long k = 0; k < depth; k++)\0"
     "\024vstore2(load(in + k) * (float2) (1, sign), k * 16 + i, panel);\0"
-    "void kiln_cgemm_fused_multiply_tn(long M, long N, long K, float alpha, float alpha_imag, float beta,\0"
     "\020__global const float2 *restrict a = A + k0 * lda;\0"
-}, {
-    "void kiln_cgemm_fused_multiply_tt(long M, long N, long K, float alpha, float alpha_imag, float beta,\0"
     "// Elements lie at multiples of their parts: the application's own memory may begin at any.\0"
     "static float2 load(__global const float *X, long at)\0"
     "\004return vload2(at, X);\0"
@@ -2915,7 +2868,7 @@ static const struct { char text[4096]; } rows[] = { {
     "static float2 product(float2 x, float2 y)\0"
     "\004return (float2) (x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);\0"
     "// op(B), each element as two rows of two real columns; rows are whole pairs of elements.\0"
-    "void kiln_cgemm_complex_expand_n(long N, long K,\0"
+    "void kiln_cgemm_complex_expand(long N, long K,\0"
     "\010__global const float *restrict B, long b_offset, long ldb, int conj_b,\0"
     "\010__global float *restrict packed_b, long b_at)\0"
     "\004const long first_n = get_group_id(0) * 32, end_n = min(first_n + 32, N);\0"
@@ -2961,7 +2914,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\004const long m = get_global_id(0);\0"
     "\004if (m < M)\0"
     "\010C[2 * (c_offset + m * ldc + m) + 1] = 0;\0"
-    "void kiln_cgemm_complex_expand_t(long N, long K,\0"
     "\004// Blocks whose lines find room in the first cache, even where rows meet there.\0"
     "\004for (long k0 = first_k; k0 < end_k; k0 += 8)\0"
     "\010for (long n0 = first_n; n0 < end_n; n0 += 8)\0"
@@ -2973,11 +2925,12 @@ static const struct { char text[4096]; } rows[] = { {
     "\024store((float2) (-b.y, b.x), packed_b, at + ld);\0"
     "// op(A) by rows. A's columns are its rows, conjugated if asked for; the rows of what is written are\0"
     "// whole pairs of elements.\0"
-    "void kiln_cgemm_complex_turn_t(long M, long K,\0"
+    "void kiln_cgemm_complex_turn(long M, long K,\0"
     "\010__global const float *restrict A, long a_offset, long lda, int conj_a,\0"
     "\010__global float *restrict packed_a, long a_at)\0"
     "\004const long first_k = get_group_id(0) * 32, end_k = min(first_k + 32, K);\0"
     "\004const long first_m = get_group_id(1) * 256, end_m = min(first_m + 256, M);\0"
+}, {
     "\004const long ld = (K + 1) / 2 * 2;\0"
     "\004const float sign = conj_a ? -1 : 1;\0"
     "\004for (long m0 = first_m; m0 < end_m; m0 += 8)\0"
@@ -2985,7 +2938,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\014for (long m = m0; m < min(m0 + 8, end_m); m++)\0"
     "\020for (long k = k0; k < min(k0 + 8, end_k); k++) {\0"
     "\024const float2 element = load(A, a_offset + k * lda + m);\0"
-}, {
     "\024store((float2) (element.x, sign * element.y), packed_a, a_at + m * ld + k);\0"
     "void kiln_cgemm_mirror_mirror(long M,\0"
     "\014float2 element = load(A, a_offset + row * lda + col);\0"
@@ -3013,8 +2965,8 @@ static const struct { char text[4096]; } rows[] = { {
     "\004const double sign = is_conjugated ? -1 : 1;\0"
     "\004x *= (double8) (1, sign, 1, sign, 1, sign, 1, sign);\0"
     "\004vstore8(x, 0, (__global double *) p);\0"
-    "void kiln_zgemm_fused_multiply_nn(long M, long N, long K, double alpha, double alpha_imag,\0"
-    "\010double beta, double beta_imag, int conj_a, int conj_b,\0"
+    "void kiln_zgemm_fused_multiply(long M, long N, long K, double alpha, double alpha_imag, double beta,\0"
+    "\010double beta_imag, int conj_a, int conj_b,\0"
     "\010__global const double2 *restrict A, long a_offset, long lda,\0"
     "\010__global const double2 *restrict B, long b_offset, long ldb,\0"
     "\010__global double2 *restrict C, long c_offset, long ldc)\0"
@@ -3062,22 +3014,20 @@ static const struct { char text[4096]; } rows[] = { {
     "\034c5_0 += a5.y * q0; c5_1 += a5.y * q1; c5_2 += a5.y * q2;\0"
     "\034c6_0 += a6.x * b0; c6_1 += a6.x * b1; c6_2 += a6.x * b2;\0"
     "\034c6_0 += a6.y * q0; c6_1 += a6.y * q1; c6_2 += a6.y * q2;\0"
+}, {
     "\034c7_0 += a7.x * b0; c7_1 += a7.x * b1; c7_2 += a7.x * b2;\0"
     "\034c7_0 += a7.y * q0; c7_1 += a7.y * q1; c7_2 += a7.y * q2;\0"
     "\030__global double2 *out = C + (row + m) * ldc + col;\0"
     "\030for (; n + 4 <= min(width * 4, N - col); n += 4)\0"
     "\034put_vector(vload8(0, x + 2 * n), conj_a, alpha, alpha_imag, beta,\0"
     "\030for (; n < min(width * 4, N - col); n++)\0"
-}, {
-    "void kiln_zgemm_fused_multiply_nt(long M, long N, long K, double alpha, double alpha_imag,\0"
     "\014for (long i = 0; i < width * 4; i++) {\0"
     "\020__global const double2 *in = B + min(col + i, N - 1) * ldb + k0;\0"
     "\024vstore2(load(in + k) * (double2) (1, sign), k * 12 + i, panel);\0"
-    "void kiln_zgemm_fused_multiply_tn(long M, long N, long K, double alpha, double alpha_imag,\0"
     "\020__global const double2 *restrict a = A + k0 * lda;\0"
-    "void kiln_zgemm_fused_multiply_tt(long M, long N, long K, double alpha, double alpha_imag,\0"
     "// A work-group of 1 x 1 work-items; each computes 8 x 4 of C in registers.\0"
-    "void kiln_zgemm_direct_multiply_nn(long M, long N, long K, double alpha, double alpha_imag,\0"
+    "void kiln_zgemm_direct_multiply(long M, long N, long K, double alpha, double alpha_imag,\0"
+    "\010double beta, double beta_imag, int conj_a, int conj_b,\0"
     "\004const long row = (long) get_global_id(1) * 8;\0"
     "\004const long col = (long) get_global_id(0) * 4;\0"
     "\004const double8 signs = (double8) (1, sign, 1, sign, 1, sign, 1, sign);\0"
@@ -3142,7 +3092,6 @@ static const struct { char text[4096]; } rows[] = { {
     "\010__global double2 *out = C + (row + 7) * ldc + col;\0"
     "\014put_vector(c7_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
     "\014vstore8(c7_0, 0, (double *) (x));\0"
-    "void kiln_zgemm_direct_multiply_nt(long M, long N, long K, double alpha, double alpha_imag,\0"
     "\014__global const double2 *b = B + k;\0"
     "\014const double2 e0 = load(b + s0), e1 = load(b + s1), e2 = load(b + s2),\0"
     "\024e3 = load(b + s3);\0"
@@ -3173,16 +3122,14 @@ static const struct { char text[4096]; } rows[] = { {
     "\014const double2 a7 = load(a + r7);\0"
     "\014c7_0 += a7.x * p0;\0"
     "\014c7_0 += a7.y * q0;\0"
-    "void kiln_zgemm_direct_multiply_tn(long M, long N, long K, double alpha, double alpha_imag,\0"
     "\020__global const double2 *a = A + k * lda;\0"
-    "void kiln_zgemm_direct_multiply_tt(long M, long N, long K, double alpha, double alpha_imag,\0"
-}, {
     "\014__global const double2 *a = A + k * lda;\0"
     "static double2 load(__global const double *X, long at)\0"
     "static void store(double2 x, __global double *X, long at)\0"
+}, {
     "static double2 product(double2 x, double2 y)\0"
     "\004return (double2) (x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);\0"
-    "void kiln_zgemm_complex_expand_n(long N, long K,\0"
+    "void kiln_zgemm_complex_expand(long N, long K,\0"
     "\010__global const double *restrict B, long b_offset, long ldb, int conj_b,\0"
     "\010__global double *restrict packed_b, long b_at)\0"
     "\004const double sign = conj_b ? -1 : 1;\0"
@@ -3199,10 +3146,9 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_zgemm_complex_scale(long M, long N, double beta, double beta_imag,\0"
     "\014store(product((double2) (beta, beta_imag), load(C, at)), C, at);\0"
     "void kiln_zgemm_complex_diagonal(long M,\0"
-    "void kiln_zgemm_complex_expand_t(long N, long K,\0"
     "\024const double2 b = load(B, b_offset + n * ldb + k) * (double2) (1, sign);\0"
     "\024store((double2) (-b.y, b.x), packed_b, at + ld);\0"
-    "void kiln_zgemm_complex_turn_t(long M, long K,\0"
+    "void kiln_zgemm_complex_turn(long M, long K,\0"
     "\010__global const double *restrict A, long a_offset, long lda, int conj_a,\0"
     "\010__global double *restrict packed_a, long a_at)\0"
     "\004const double sign = conj_a ? -1 : 1;\0"
@@ -3216,1283 +3162,1272 @@ static const struct { char text[4096]; } rows[] = { {
 static const uint32_t lines[] = {
     0, 100, 160, 202, 204, 230, 232, 233, 278, 301, 369, 437,
     500, 551, 579, 633, 658, 692, 769, 785, 814, 820, 873, 956,
-    1031, 1118, 1175, 1231, 1282, 1341, 1384, 1424, 1487, 1552, 1607, 1652,
-    1701, 1750, 1799, 1848, 1897, 1947, 1972, 1997, 2022, 2047, 2072, 2097,
-    2100, 2185, 2262, 2326, 2377, 2418, 2484, 2552, 2579, 2635, 2671, 2712,
-    2715, 2725, 2779, 2809, 2863, 2940, 2943, 3035, 3131, 3189, 3270, 3323,
-    3376, 3429, 3509, 3589, 3651, 3678, 3694, 3778, 3830, 3876, 3904, 3958,
-    4013, 4096, 4168, 4197, 4226, 4255, 4284, 4313, 4342, 4357, 4406, 4455,
+    1031, 1118, 1175, 1231, 1280, 1339, 1382, 1422, 1485, 1550, 1605, 1650,
+    1699, 1748, 1797, 1846, 1895, 1945, 1970, 1995, 2020, 2045, 2070, 2095,
+    2098, 2183, 2260, 2324, 2373, 2414, 2480, 2548, 2575, 2631, 2667, 2708,
+    2711, 2721, 2775, 2805, 2859, 2936, 2939, 3031, 3127, 3185, 3266, 3319,
+    3372, 3425, 3505, 3585, 3647, 3674, 3690, 3774, 3826, 3872, 3900, 3954,
+    4009, 4096, 4168, 4197, 4226, 4255, 4284, 4313, 4342, 4357, 4406, 4455,
     4504, 4553, 4602, 4653, 4656, 4669, 4695, 4698, 4733, 4768, 4792, 4827,
     4851, 4886, 4910, 4945, 4969, 5004, 5028, 5063, 5087, 5122, 5132, 5141,
     5144, 5194, 5216, 5265, 5314, 5363, 5412, 5461, 5512, 5522, 5583, 5599,
     5642, 5664, 5701, 5743, 5753, 5767, 5790, 5818, 5863, 5897, 5900, 5920,
     5969, 6006, 6048, 6071, 6099, 6119, 6168, 6205, 6247, 6270, 6298, 6318,
     6367, 6404, 6446, 6469, 6497, 6517, 6566, 6603, 6645, 6668, 6696, 6716,
-    6765, 6802, 6844, 6867, 6895, 6908, 6959, 7008, 7057, 7106, 7155, 7206,
+    6765, 6802, 6844, 6867, 6895, 6908, 6957, 7006, 7055, 7104, 7155, 7206,
     7257, 7308, 7359, 7410, 7461, 7512, 7563, 7614, 7665, 7716, 7767, 7818,
-    7869, 7920, 7971, 8022, 8073, 8124, 8192, 8243, 8294, 8345, 8370, 8395,
-    8420, 8445, 8472, 8499, 8526, 8553, 8580, 8607, 8634, 8661, 8688, 8715,
-    8742, 8769, 8796, 8823, 8850, 8877, 8904, 8931, 8958, 8985, 9012, 9039,
-    9090, 9116, 9171, 9191, 9215, 9239, 9263, 9287, 9311, 9364, 9393, 9441,
-    9465, 9555, 9628, 9650, 9722, 9804, 9863, 9928, 9990, 10030, 10060, 10076,
-    10139, 10163, 10208, 10250, 10306, 10323, 10360, 10372, 10388, 10401, 10424, 10457,
-    10496, 10581, 10655, 10720, 10785, 10850, 10917, 10984, 11052, 11089, 11119, 11198,
-    11271, 11344, 11417, 11454, 11517, 11560, 11603, 11646, 11689, 11732, 11775, 11818,
-    11861, 11946, 11967, 11990, 12033, 12054, 12100, 12158, 12175, 12202, 12232, 12288,
-    12341, 12371, 12385, 12405, 12497, 12531, 12599, 12669, 12751, 12816, 12874, 12959,
-    13011, 13067, 13123, 13179, 13235, 13291, 13347, 13403, 13492, 13523, 13556, 13594,
-    13632, 13670, 13708, 13746, 13784, 13822, 13860, 13901, 13992, 14039, 14105, 14146,
-    14178, 14199, 14231, 14252, 14284, 14305, 14337, 14358, 14390, 14411, 14443, 14464,
-    14496, 14517, 14549, 14570, 14604, 14634, 14723, 14765, 14794, 14816, 14898, 14955,
-    14981, 15063, 15118, 15147, 15160, 15193, 15231, 15269, 15307, 15345, 15383, 15421,
-    15459, 15497, 15538, 15618, 15676, 15759, 15818, 15877, 15936, 15995, 16056, 16117,
-    16179, 16229, 16256, 16309, 16384, 16460, 16543, 16618, 16658, 16723, 16773, 16799,
-    16854, 16889, 16942, 16971, 17063, 17158, 17214, 17294, 17372, 17403, 17456, 17511,
-    17583, 17655, 17673, 17691, 17709, 17727, 17745, 17763, 17781, 17799, 17812, 17838,
-    17841, 17874, 17898, 17916, 17940, 17958, 17982, 18000, 18024, 18042, 18066, 18084,
-    18108, 18126, 18150, 18168, 18192, 18210, 18219, 18228, 18288, 18304, 18347, 18368,
-    18405, 18418, 18440, 18484, 18518, 18538, 18587, 18624, 18646, 18666, 18715, 18752,
-    18774, 18794, 18843, 18880, 18902, 18922, 18971, 19008, 19030, 19050, 19099, 19136,
-    19158, 19178, 19227, 19264, 19286, 19306, 19355, 19392, 19414, 19499, 19576, 19617,
-    19683, 19734, 19828, 19887, 19967, 20049, 20103, 20159, 20232, 20305, 20334, 20363,
-    20392, 20421, 20450, 20480, 20509, 20538, 20567, 20596, 20627, 20658, 20693, 20728,
-    20763, 20798, 20833, 20868, 20903, 20938, 20973, 21008, 21032, 21067, 21091, 21126,
-    21152, 21191, 21217, 21256, 21266, 21276, 21338, 21360, 21402, 21416, 21439, 21467,
-    21512, 21554, 21577, 21605, 21647, 21670, 21698, 21740, 21763, 21791, 21833, 21856,
-    21884, 21926, 21949, 21977, 22019, 22042, 22070, 22112, 22135, 22163, 22183, 22232,
-    22269, 22311, 22334, 22362, 22382, 22431, 22468, 22510, 22533, 22561, 22582, 22632,
-    22670, 22713, 22737, 22766, 22787, 22837, 22875, 22918, 22942, 22971, 22998, 23054,
-    23078, 23102, 23126, 23150, 23176, 23202, 23256, 23286, 23371, 23448, 23489, 23555,
-    23582, 23638, 23692, 23722, 23818, 23877, 23957, 24039, 24093, 24166, 24185, 24204,
-    24223, 24242, 24261, 24280, 24299, 24318, 24337, 24356, 24376, 24396, 24414, 24432,
-    24452, 24472, 24482, 24544, 24576, 24590, 24635, 24686, 24744, 24766, 24788, 24889,
-    24971, 25054, 25113, 25172, 25258, 25287, 25315, 25399, 25456, 25490, 25555, 25643,
-    25736, 25785, 25850, 25929, 25974, 26021, 26037, 26053, 26073, 26118, 26171, 26247,
-    26324, 26376, 26461, 26482, 26496, 26502, 26542, 26632, 26703, 26751, 26780, 26827,
-    26885, 26919, 26964, 27012, 27054, 27105, 27144, 27205, 27238, 27281, 27321, 27365,
-    27409, 27453, 27497, 27541, 27560, 27638, 27674, 27693, 27712, 27731, 27750, 27769,
-    27788, 27803, 27828, 27853, 27878, 27904, 27930, 27956, 27969, 27995, 27998, 28033,
-    28065, 28083, 28115, 28133, 28165, 28183, 28215, 28233, 28265, 28283, 28315, 28333,
-    28343, 28349, 28352, 28377, 28402, 28427, 28453, 28479, 28505, 28524, 28602, 28631,
-    28672, 28701, 28730, 28759, 28788, 28837, 28886, 28935, 28986, 29037, 29088, 29123,
-    29158, 29193, 29228, 29263, 29298, 29333, 29382, 29431, 29480, 29531, 29582, 29633,
-    29652, 29730, 29769, 29808, 29847, 29886, 29925, 29964, 30037, 30110, 30184, 30260,
-    30336, 30412, 30447, 30499, 30551, 30603, 30655, 30707, 30759, 30832, 30905, 30979,
-    31055, 31131, 31207, 31226, 31304, 31353, 31402, 31451, 31500, 31549, 31598, 31665,
-    31697, 31764, 31796, 31864, 31897, 31967, 32000, 32070, 32103, 32173, 32206, 32241,
-    32310, 32379, 32448, 32517, 32586, 32655, 32722, 32768, 32835, 32866, 32934, 32966,
-    33036, 33068, 33138, 33170, 33240, 33272, 33296, 33369, 33416, 33465, 33505, 33518,
-    33571, 33625, 33668, 33682, 33701, 33723, 33806, 33842, 33880, 33915, 33964, 34017,
-    34070, 34123, 34176, 34229, 34282, 34335, 34388, 34441, 34496, 34551, 34606, 34661,
-    34716, 34771, 34784, 34864, 34905, 34964, 35008, 35052, 35096, 35140, 35184, 35228,
-    35272, 35316, 35360, 35404, 35450, 35496, 35542, 35588, 35634, 35680, 35735, 35788,
-    35843, 35896, 35951, 36005, 36060, 36114, 36169, 36223, 36280, 36336, 36393, 36449,
-    36506, 36562, 36617, 36670, 36725, 36778, 36864, 36918, 36973, 37027, 37082, 37136,
-    37193, 37249, 37306, 37362, 37419, 37475, 37530, 37583, 37638, 37691, 37746, 37800,
-    37855, 37909, 37964, 38018, 38075, 38131, 38188, 38244, 38301, 38357, 38412, 38465,
-    38520, 38573, 38628, 38682, 38737, 38791, 38846, 38900, 38957, 39013, 39070, 39126,
-    39183, 39239, 39264, 39294, 39325, 39356, 39387, 39418, 39449, 39480, 39511, 39542,
-    39574, 39606, 39638, 39670, 39702, 39734, 39777, 39802, 39827, 39852, 39877, 39902,
-    39927, 39952, 39977, 40002, 40027, 40054, 40081, 40108, 40135, 40162, 40189, 40211,
-    40294, 40343, 40377, 40415, 40453, 40491, 40529, 40567, 40578, 40661, 40746, 40823,
-    40864, 40930, 40960, 41016, 41057, 41111, 41141, 41237, 41295, 41375, 41402, 41456,
-    41529, 41568, 41607, 41646, 41685, 41724, 41763, 41836, 41909, 41982, 42057, 42133,
-    42209, 42244, 42296, 42348, 42400, 42452, 42504, 42556, 42566, 42639, 42712, 42785,
-    42860, 42936, 43012, 43073, 43095, 43137, 43151, 43179, 43224, 43266, 43294, 43336,
-    43364, 43406, 43434, 43476, 43504, 43546, 43574, 43587, 43638, 43689, 43740, 43791,
-    43842, 43893, 43944, 43995, 44046, 44097, 44148, 44199, 44250, 44301, 44352, 44403,
-    44454, 44481, 44508, 44535, 44562, 44589, 44616, 44643, 44670, 44697, 44724, 44751,
-    44778, 44805, 44832, 44859, 44886, 44944, 45024, 45056, 45139, 45190, 45235, 45269,
-    45290, 45372, 45427, 45499, 45543, 45610, 45627, 45650, 45723, 45802, 45875, 45948,
-    46021, 46106, 46127, 46170, 46191, 46241, 46268, 46327, 46397, 46486, 46527, 46618,
-    46665, 46706, 46747, 46788, 46829, 46870, 46911, 46952, 46993, 47034, 47068, 47157,
-    47199, 47260, 47301, 47381, 47439, 47522, 47581, 47640, 47699, 47758, 47819, 47880,
-    47942, 48016, 48076, 48129, 48180, 48218, 48299, 48353, 48406, 48458, 48510, 48592,
-    48659, 48704, 48715, 48794, 48808, 48864, 48878, 48901, 48929, 48957, 48989, 49007,
-    49055, 49089, 49152, 49175, 49203, 49231, 49291, 49314, 49342, 49370, 49430, 49453,
-    49481, 49509, 49569, 49592, 49620, 49648, 49708, 49731, 49759, 49787, 49839, 49891,
-    49942, 49969, 50023, 50047, 50146, 50211, 50249, 50334, 50414, 50494, 50546, 50616,
-    50683, 50749, 50792, 50852, 50900, 50948, 51049, 51092, 51104, 51150, 51159, 51228,
-    51280, 51303, 51358, 51378, 51456, 51539, 51599, 51659, 51713, 51799, 51828, 51856,
-    51940, 52005, 52093, 52141, 52199, 52260, 52304, 52340, 52365, 52390, 52415, 52441,
-    52467, 52477, 52502, 52527, 52552, 52578, 52604, 52653, 52702, 52752, 52803, 52854,
-    52903, 52952, 53002, 53053, 53104, 53248, 53321, 53396, 53472, 53548, 53621, 53694,
-    53769, 53845, 53921, 53971, 54011, 54094, 54130, 54188, 54218, 54248, 54279, 54310,
-    54341, 54372, 54403, 54434, 54465, 54497, 54529, 54561, 54593, 54625, 54657, 54700,
-    54783, 54833, 54916, 54963, 55041, 55137, 55193, 55277, 55325, 55373, 55400, 55409,
-    55449, 55493, 55537, 55581, 55625, 55669, 55713, 55757, 55801, 55845, 55891, 55937,
-    55977, 56021, 56065, 56109, 56153, 56197, 56241, 56285, 56329, 56373, 56419, 56465,
-    56511, 56557, 56603, 56649, 56695, 56741, 56787, 56833, 56879, 56925, 56971, 57017,
-    57063, 57109, 57155, 57201, 57247, 57293, 57344, 57390, 57419, 57448, 57477, 57506,
-    57535, 57564, 57593, 57622, 57651, 57680, 57711, 57742, 57755, 57838, 57860, 57882,
-    57928, 57964, 58005, 58039, 58071, 58103, 58135, 58167, 58199, 58231, 58263, 58295,
-    58327, 58359, 58393, 58427, 58500, 58571, 58645, 58692, 58768, 58844, 58920, 58967,
-    59029, 59045, 59089, 59111, 59148, 59190, 59200, 59214, 59237, 59265, 59310, 59344,
-    59364, 59414, 59451, 59493, 59516, 59544, 59564, 59614, 59651, 59693, 59716, 59744,
-    59764, 59814, 59851, 59893, 59916, 59944, 59964, 60014, 60051, 60093, 60116, 60144,
-    60164, 60214, 60251, 60293, 60316, 60344, 60364, 60414, 60451, 60493, 60516, 60544,
-    60564, 60614, 60651, 60693, 60716, 60744, 60764, 60814, 60851, 60893, 60916, 60944,
-    60964, 61014, 61051, 61093, 61116, 61144, 61165, 61216, 61254, 61297, 61321, 61350,
-    61371, 61440, 61478, 61521, 61545, 61574, 61658, 61698, 61742, 61786, 61830, 61874,
-    61918, 61962, 62006, 62050, 62094, 62140, 62186, 62232, 62278, 62324, 62370, 62416,
-    62462, 62508, 62554, 62600, 62646, 62692, 62738, 62784, 62830, 62876, 62922, 62968,
-    63014, 63060, 63106, 63128, 63131, 63165, 63252, 63323, 63398, 63430, 63506, 63582,
-    63658, 63705, 63739, 63771, 63806, 63838, 63873, 63905, 63940, 63972, 64007, 64039,
-    64074, 64106, 64141, 64173, 64208, 64240, 64275, 64307, 64342, 64374, 64409, 64443,
-    64482, 64516, 64555, 64639, 64673, 64711, 64749, 64787, 64825, 64863, 64901, 64939,
-    64977, 65015, 65055, 65095, 65135, 65219, 65259, 65342, 65428, 65536, 65620, 65656,
-    65721, 65814, 65859, 65912, 65970, 66010, 66054, 66098, 66142, 66186, 66232, 66278,
-    66357, 66393, 66412, 66431, 66450, 66469, 66489, 66509, 66534, 66559, 66584, 66609,
-    66635, 66661, 66687, 66713, 66739, 66766, 66793, 66825, 66843, 66875, 66893, 66925,
-    66943, 66975, 66993, 67027, 67047, 67081, 67101, 67111, 67136, 67161, 67186, 67211,
-    67237, 67263, 67289, 67315, 67341, 67368, 67395, 67474, 67503, 67532, 67561, 67590,
-    67621, 67652, 67701, 67750, 67799, 67848, 67899, 67950, 68001, 68052, 68103, 68156,
-    68209, 68244, 68279, 68314, 68349, 68388, 68427, 68476, 68525, 68574, 68623, 68674,
-    68725, 68776, 68827, 68878, 68931, 68984, 69032, 69072, 69130, 69160, 69190, 69220,
-    69251, 69282, 69313, 69344, 69375, 69406, 69438, 69470, 69502, 69534, 69566, 69632,
-    69675, 69713, 69751, 69789, 69827, 69867, 69907, 69992, 70069, 70120, 70180, 70221,
-    70287, 70356, 70383, 70439, 70480, 70534, 70564, 70643, 70739, 70796, 70879, 70962,
-    71013, 71058, 71112, 71185, 71229, 71269, 71313, 71357, 71401, 71445, 71489, 71538,
-    71587, 71636, 71685, 71734, 71783, 71850, 71881, 71948, 71979, 72047, 72079, 72149,
-    72181, 72251, 72283, 72353, 72385, 72420, 72452, 72521, 72553, 72622, 72654, 72723,
-    72755, 72824, 72856, 72925, 72957, 73026, 73036, 73042, 73063, 73130, 73161, 73228,
-    73259, 73327, 73359, 73429, 73461, 73531, 73563, 73633, 73665, 73728, 73772, 73794,
-    73836, 73850, 73878, 73923, 73973, 74015, 74043, 74093, 74135, 74163, 74213, 74255,
-    74283, 74333, 74375, 74403, 74453, 74495, 74523, 74536, 74587, 74643, 74694, 74745,
-    74796, 74847, 74898, 74949, 75000, 75051, 75102, 75153, 75204, 75255, 75306, 75357,
-    75408, 75459, 75510, 75537, 75564, 75591, 75618, 75645, 75672, 75699, 75726, 75753,
-    75780, 75807, 75834, 75861, 75888, 75915, 75942, 76025, 76075, 76109, 76147, 76185,
-    76223, 76261, 76299, 76310, 76392, 76421, 76449, 76533, 76567, 76660, 76705, 76758,
-    76797, 76875, 76901, 76927, 76961, 76987, 77013, 77091, 77142, 77193, 77244, 77295,
-    77373, 77412, 77451, 77527, 77603, 77655, 77707, 77824, 77900, 77947, 77996, 78078,
-    78138, 78202, 78270, 78310, 78374, 78456, 78509, 78566, 78623, 78680, 78737, 78794,
-    78851, 78908, 78990, 79048, 79110, 79192, 79243, 79265, 79294, 79307, 79326, 79389,
-    79437, 79525, 79555, 79586, 79623, 79660, 79697, 79734, 79771, 79808, 79845, 79882,
-    79922, 80003, 80063, 80094, 80131, 80168, 80205, 80242, 80279, 80316, 80353, 80390,
-    80430, 80471, 80525, 80541, 80553, 80636, 80702, 80765, 80807, 80849, 80891, 80933,
-    80975, 81017, 81059, 81101, 81158, 81174, 81200, 81252, 81336, 81404, 81449, 81528,
-    81542, 81570, 81602, 81630, 81658, 81686, 81714, 81742, 81794, 81920, 81972, 81987,
-    82042, 82054, 82092, 82178, 82224, 82322, 82387, 82432, 82480, 82553, 82606, 82662,
-    82681, 82762, 82813, 82874, 82918, 82984, 83041, 83092, 83159, 83229, 83268, 83308,
-    83348, 83406, 83489, 83543, 83597, 83652, 83681, 83764, 83815, 83860, 83889, 83963,
-    84036, 84085, 84134, 84183, 84232, 84281, 84330, 84394, 84424, 84488, 84518, 84583,
-    84614, 84681, 84712, 84779, 84810, 84877, 84908, 84942, 84976, 85010, 85044, 85078,
-    85103, 85128, 85153, 85178, 85203, 85228, 85249, 85333, 85343, 85427, 85437, 85522,
-    85533, 85600, 85631, 85698, 85729, 85796, 85827, 85872, 85913, 85955, 85997, 86016,
-    86038, 86064, 86091, 86118, 86169, 86210, 86252, 86294, 86316, 86342, 86369, 86396,
-    86447, 86488, 86530, 86572, 86594, 86620, 86647, 86674, 86725, 86766, 86808, 86850,
-    86872, 86898, 86925, 86952, 87003, 87044, 87086, 87128, 87150, 87176, 87203, 87230,
-    87281, 87322, 87364, 87406, 87428, 87454, 87481, 87508, 87559, 87610, 87687, 87743,
-    87826, 87885, 87944, 87997, 88042, 88088, 88127, 88170, 88213, 88256, 88299, 88342,
-    88381, 88424, 88467, 88510, 88553, 88596, 88639, 88682, 88725, 88768, 88813, 88858,
-    88903, 88948, 88993, 89038, 89083, 89128, 89173, 89218, 89263, 89308, 89353, 89398,
-    89443, 89488, 89533, 89578, 89623, 89668, 89713, 89758, 89807, 89856, 89905, 89954,
-    90003, 90052, 90064, 90112, 90159, 90195, 90235, 90276, 90317, 90352, 90385, 90454,
-    90487, 90556, 90589, 90658, 90691, 90760, 90793, 90862, 90895, 90964, 91017, 91058,
-    91131, 91203, 91277, 91354, 91430, 91507, 91583, 91660, 91721, 91766, 91807, 91849,
-    91891, 91906, 91928, 91954, 91981, 92008, 92059, 92100, 92142, 92184, 92206, 92232,
-    92259, 92286, 92337, 92378, 92420, 92462, 92484, 92510, 92537, 92564, 92615, 92656,
-    92698, 92740, 92762, 92788, 92815, 92842, 92893, 92934, 92976, 93018, 93040, 93066,
-    93093, 93120, 93171, 93212, 93254, 93296, 93318, 93344, 93371, 93398, 93481, 93520,
-    93563, 93606, 93649, 93692, 93735, 93778, 93821, 93864, 93907, 93952, 93997, 94042,
-    94087, 94132, 94208, 94253, 94298, 94343, 94388, 94433, 94478, 94523, 94568, 94613,
-    94658, 94703, 94748, 94793, 94838, 94883, 94928, 94958, 94993, 95080, 95138, 95227,
-    95289, 95365, 95442, 95518, 95595, 95630, 95663, 95732, 95765, 95834, 95867, 95936,
-    95969, 96038, 96071, 96140, 96173, 96242, 96283, 96324, 96407, 96440, 96477, 96514,
-    96551, 96588, 96625, 96666, 96713, 96796, 96837, 96884, 96969, 97030, 97091, 97177,
-    97206, 97235, 97298, 97382, 97429, 97459, 97508, 97566, 97609, 97655, 97717, 97751,
-    97796, 97815, 97834, 97853, 97872, 97891, 97910, 97929, 97948, 97972, 97996, 98020,
-    98044, 98069, 98094, 98119, 98144, 98178, 98211, 98244, 98304, 98337, 98370, 98403,
-    98436, 98469, 98479, 98503, 98527, 98551, 98575, 98600, 98625, 98650, 98675, 98704,
-    98733, 98762, 98791, 98820, 98849, 98878, 98907, 98954, 99001, 99048, 99096, 99145,
-    99194, 99243, 99292, 99326, 99373, 99420, 99467, 99515, 99564, 99613, 99662, 99711,
-    99750, 99789, 99828, 99867, 99906, 99945, 99984, 100023, 100093, 100163, 100233, 100305,
-    100378, 100451, 100524, 100597, 100631, 100701, 100771, 100841, 100913, 100986, 101059, 101132,
-    101205, 101256, 101297, 101347, 101400, 101442, 101527, 101565, 101602, 101650, 101702, 101754,
-    101806, 101858, 101910, 101962, 102014, 102069, 102113, 102157, 102201, 102245, 102289, 102333,
-    102400, 102444, 102499, 102552, 102607, 102660, 102715, 102768, 102823, 102876, 102931, 102984,
-    103039, 103092, 103147, 103200, 103255, 103308, 103363, 103416, 103471, 103524, 103579, 103632,
-    103687, 103740, 103764, 103793, 103822, 103851, 103880, 103910, 103940, 103970, 104013, 104098,
-    104149, 104234, 104264, 104292, 104354, 104384, 104412, 104475, 104499, 104523, 104548, 104573,
-    104598, 104622, 104646, 104671, 104696, 104721, 104768, 104815, 104864, 104913, 104962, 105009,
-    105056, 105105, 105154, 105203, 105273, 105344, 105417, 105490, 105563, 105633, 105704, 105777,
-    105850, 105923, 105972, 106021, 106070, 106119, 106168, 106217, 106281, 106312, 106376, 106407,
-    106496, 106528, 106595, 106627, 106694, 106726, 106793, 106825, 106859, 106923, 106953, 107017,
-    107047, 107112, 107143, 107210, 107241, 107308, 107339, 107406, 107437, 107478, 107533, 107562,
-    107591, 107620, 107650, 107680, 107710, 107740, 107771, 107785, 107835, 107919, 107980, 108039,
-    108093, 108151, 108209, 108267, 108325, 108383, 108441, 108499, 108588, 108626, 108664, 108702,
-    108740, 108778, 108816, 108854, 108892, 108933, 109016, 109058, 109091, 109124, 109157, 109190,
-    109223, 109256, 109289, 109322, 109412, 109496, 109561, 109599, 109637, 109675, 109713, 109751,
-    109789, 109827, 109865, 109906, 109990, 110007, 110048, 110133, 110213, 110277, 110320, 110363,
-    110406, 110449, 110492, 110535, 110592, 110635, 110679, 110696, 110780, 110849, 110866, 110946,
-    110990, 111016, 111105, 111146, 111188, 111278, 111341, 111382, 111465, 111525, 111577, 111629,
-    111713, 111782, 111827, 111906, 111921, 111943, 111969, 111996, 112023, 112055, 112077, 112103,
-    112130, 112157, 112179, 112205, 112232, 112259, 112281, 112307, 112334, 112361, 112383, 112409,
-    112436, 112463, 112485, 112511, 112538, 112565, 112617, 112669, 112726, 112778, 112857, 112941,
-    113008, 113077, 113166, 113221, 113236, 113258, 113284, 113311, 113338, 113370, 113388, 113436,
-    113470, 113529, 113551, 113577, 113604, 113631, 113690, 113712, 113738, 113765, 113792, 113851,
-    113873, 113899, 113926, 113953, 114012, 114034, 114060, 114087, 114114, 114173, 114195, 114221,
-    114248, 114275, 114359, 114443, 114527, 114581, 114638, 114688, 114775, 114836, 114881, 114928,
-    114976, 115014, 115106, 115157, 115237, 115325, 115413, 115431, 115452, 115484, 115519, 115553,
-    115593, 115607, 115637, 115670, 115761, 115798, 115858, 115910, 115963, 116011, 116107, 116145,
-    116189, 116279, 116321, 116375, 116414, 116491, 116581, 116635, 116696, 116757, 116812, 116859,
-    116907, 116993, 117040, 117137, 117148, 117187, 117226, 117265, 117304, 117343, 117382, 117404,
-    117451, 117491, 117532, 117581, 117630, 117679, 117714, 117747, 117805, 117863, 117896, 117954,
-    118012, 118045, 118103, 118161, 118194, 118252, 118310, 118343, 118401, 118459, 118492, 118550,
-    118608, 118679, 118756, 118784, 118869, 118913, 118986, 119050, 119093, 119176, 119234, 119311,
-    119375, 119418, 119498, 119563, 119624, 119669, 119691, 119759, 119831, 119904, 119919, 119954,
-    119993, 120033, 120078, 120143, 120194, 120262, 120334, 120407, 120442, 120481, 120521, 120572,
-    120640, 120712, 120785, 120820, 120859, 120899, 120950, 121018, 121090, 121163, 121198, 121237,
-    121277, 121328, 121396, 121468, 121541, 121576, 121615, 121655, 121706, 121774, 121846, 121919,
-    121954, 121993, 122033, 122123, 122158, 122248, 122325, 122410, 122454, 122527, 122591, 122634,
-    122724, 122775, 122880, 122944, 122987, 123074, 123132, 123181, 123230, 123279, 123314, 123347,
-    123405, 123463, 123496, 123554, 123612, 123645, 123703, 123761, 123794, 123852, 123910, 123943,
-    124001, 124059, 124092, 124150, 124208, 124298, 124339, 124429, 124470, 124571, 124613, 124641,
-    124725, 124788, 124876, 124958, 124984, 125033, 125085, 125156, 125217, 125262, 125294, 125327,
-    125347, 125367, 125400, 125420, 125440, 125473, 125493, 125513, 125546, 125566, 125586, 125619,
-    125639, 125659, 125692, 125712, 125732, 125781, 125820, 125859, 125898, 125937, 125976, 126015,
-    126054, 126093, 126132, 126171, 126210, 126249, 126300, 126368, 126395, 126468, 126569, 126609,
-    126674, 126708, 126772, 126873, 126976, 127077, 127169, 127222, 127245, 127301, 127321, 127363,
-    127428, 127518, 127567, 127639, 127686, 127760, 127836, 127870, 127907, 127949, 127968, 128002,
-    128089, 128138, 128155, 128178, 128200, 128232, 128278, 128304, 128376, 128420, 128445, 128494,
-    128529, 128586, 128664, 128710, 128788, 128862, 128929, 128941, 129026, 129060, 129101, 129176,
-    129232, 129306, 129365, 129417, 129458, 129523, 129595, 129653, 129694, 129728, 129740, 129782,
-    129831, 129912, 129958, 130004, 130052, 130102, 130174, 130218, 130243, 130292, 130393, 130421,
-    130468, 130540, 130587, 130661, 130737, 130771, 130808, 130854, 130900, 130948, 130998, 131072,
-    131149, 131187, 131242, 131269, 131285, 131350, 131380, 131427, 131475, 131525, 131564, 131619,
-    131700, 131792, 131811, 131833, 131866, 131929, 131958, 132020, 132074, 132122, 132221, 132261,
-    132306, 132360, 132399, 132490, 132546, 132608, 132670, 132726, 132789, 132837, 132921, 132992,
-    133039, 133089, 133140, 133186, 133258, 133304, 133338, 133370, 133404, 133438, 133472, 133506,
-    133540, 133574, 133608, 133628, 133648, 133682, 133702, 133722, 133771, 133810, 133849, 133888,
-    133927, 133993, 134051, 134109, 134167, 134225, 134283, 134341, 134399, 134457, 134515, 134573,
-    134631, 134689, 134747, 134805, 134863, 134921, 134973, 135023, 135090, 135168, 135259, 135299,
-    135365, 135430, 135521, 135573, 135664, 135740, 135832, 135879, 135926, 135997, 136016, 136035,
-    136054, 136073, 136092, 136111, 136130, 136149, 136170, 136218, 136267, 136303, 136337, 136357,
-    136377, 136411, 136431, 136451, 136485, 136505, 136525, 136559, 136579, 136599, 136633, 136653,
-    136673, 136707, 136727, 136747, 136781, 136801, 136821, 136855, 136875, 136895, 136967, 136987,
-    137067, 137127, 137173, 137194, 137209, 137244, 137288, 137340, 137375, 137427, 137462, 137514,
-    137549, 137601, 137636, 137688, 137723, 137775, 137843, 137878, 137930, 137998, 138033, 138125,
-    138161, 138233, 138253, 138333, 138382, 138418, 138452, 138472, 138492, 138526, 138546, 138566,
-    138600, 138620, 138640, 138674, 138694, 138714, 138748, 138768, 138788, 138822, 138842, 138862,
-    138896, 138916, 138936, 138970, 138990, 139010, 139102, 139144, 139264, 139306, 139361, 139419,
-    139464, 139530, 139579, 139652, 139700, 139738, 139772, 139820, 139837, 139868, 139913, 139987,
-    140037, 140117, 140164, 140250, 140327, 140393, 140434, 140483, 140557, 140607, 140654, 140727,
-    140775, 140813, 140871, 140949, 140987, 141043,
+    7869, 7920, 7971, 8022, 8073, 8124, 8192, 8243, 8294, 8319, 8344, 8369,
+    8394, 8421, 8448, 8475, 8502, 8529, 8556, 8583, 8610, 8637, 8664, 8691,
+    8718, 8745, 8772, 8799, 8826, 8853, 8880, 8907, 8934, 8961, 8988, 9014,
+    9069, 9089, 9113, 9137, 9161, 9185, 9209, 9262, 9291, 9339, 9363, 9453,
+    9526, 9548, 9620, 9699, 9758, 9823, 9885, 9925, 9955, 9971, 10034, 10058,
+    10103, 10145, 10201, 10218, 10255, 10267, 10283, 10296, 10319, 10352, 10391, 10476,
+    10550, 10615, 10680, 10745, 10812, 10879, 10947, 10984, 11014, 11093, 11166, 11239,
+    11312, 11349, 11412, 11455, 11498, 11541, 11584, 11627, 11670, 11713, 11756, 11841,
+    11862, 11885, 11928, 11949, 11995, 12053, 12070, 12097, 12127, 12169, 12222, 12252,
+    12266, 12288, 12380, 12414, 12482, 12552, 12617, 12675, 12760, 12812, 12868, 12924,
+    12980, 13036, 13092, 13148, 13204, 13293, 13324, 13357, 13395, 13433, 13471, 13509,
+    13547, 13585, 13623, 13661, 13702, 13793, 13840, 13906, 13947, 13979, 14000, 14032,
+    14053, 14085, 14106, 14138, 14159, 14191, 14212, 14244, 14265, 14297, 14318, 14350,
+    14371, 14405, 14435, 14524, 14566, 14595, 14617, 14674, 14700, 14755, 14784, 14797,
+    14830, 14868, 14906, 14944, 14982, 15020, 15058, 15096, 15134, 15175, 15255, 15313,
+    15396, 15455, 15514, 15573, 15632, 15693, 15754, 15816, 15866, 15893, 15946, 15970,
+    16046, 16129, 16204, 16244, 16309, 16384, 16410, 16465, 16500, 16553, 16582, 16674,
+    16769, 16825, 16905, 16983, 17014, 17067, 17122, 17194, 17266, 17284, 17302, 17320,
+    17338, 17356, 17374, 17392, 17410, 17423, 17449, 17452, 17485, 17509, 17527, 17551,
+    17569, 17593, 17611, 17635, 17653, 17677, 17695, 17719, 17737, 17761, 17779, 17803,
+    17821, 17830, 17839, 17899, 17915, 17958, 17979, 18016, 18029, 18051, 18095, 18129,
+    18149, 18198, 18235, 18257, 18277, 18326, 18363, 18385, 18405, 18454, 18491, 18513,
+    18533, 18582, 18619, 18641, 18661, 18710, 18747, 18769, 18789, 18838, 18875, 18897,
+    18917, 18966, 19003, 19025, 19110, 19187, 19228, 19294, 19345, 19439, 19498, 19578,
+    19660, 19714, 19770, 19843, 19916, 19945, 19974, 20003, 20032, 20061, 20090, 20119,
+    20148, 20177, 20206, 20237, 20268, 20303, 20338, 20373, 20408, 20443, 20480, 20515,
+    20550, 20585, 20620, 20644, 20679, 20703, 20738, 20764, 20803, 20829, 20868, 20878,
+    20888, 20950, 20972, 21014, 21028, 21051, 21079, 21124, 21166, 21189, 21217, 21259,
+    21282, 21310, 21352, 21375, 21403, 21445, 21468, 21496, 21538, 21561, 21589, 21631,
+    21654, 21682, 21724, 21747, 21775, 21795, 21844, 21881, 21923, 21946, 21974, 21994,
+    22043, 22080, 22122, 22145, 22173, 22194, 22244, 22282, 22325, 22349, 22378, 22399,
+    22449, 22487, 22530, 22554, 22583, 22610, 22666, 22690, 22714, 22738, 22762, 22788,
+    22814, 22868, 22898, 22983, 23060, 23101, 23167, 23194, 23250, 23304, 23334, 23430,
+    23489, 23569, 23651, 23705, 23778, 23797, 23816, 23835, 23854, 23873, 23892, 23911,
+    23930, 23949, 23968, 23988, 24008, 24026, 24044, 24064, 24084, 24094, 24156, 24178,
+    24192, 24237, 24288, 24346, 24368, 24390, 24491, 24576, 24656, 24715, 24774, 24860,
+    24889, 24917, 25001, 25058, 25092, 25157, 25245, 25338, 25387, 25452, 25531, 25576,
+    25623, 25639, 25655, 25675, 25720, 25773, 25849, 25926, 25978, 26063, 26084, 26098,
+    26104, 26144, 26234, 26305, 26353, 26382, 26429, 26487, 26521, 26566, 26614, 26656,
+    26707, 26746, 26807, 26840, 26883, 26923, 26967, 27011, 27055, 27099, 27143, 27162,
+    27240, 27276, 27295, 27314, 27333, 27352, 27371, 27390, 27405, 27430, 27455, 27480,
+    27506, 27532, 27558, 27571, 27597, 27600, 27635, 27667, 27685, 27717, 27735, 27767,
+    27785, 27817, 27835, 27867, 27885, 27917, 27935, 27945, 27951, 27954, 27979, 28004,
+    28029, 28055, 28081, 28107, 28126, 28204, 28233, 28262, 28291, 28320, 28349, 28378,
+    28427, 28476, 28525, 28576, 28672, 28723, 28758, 28793, 28828, 28863, 28898, 28933,
+    28968, 29017, 29066, 29115, 29166, 29217, 29268, 29287, 29365, 29404, 29443, 29482,
+    29521, 29560, 29599, 29672, 29745, 29819, 29895, 29971, 30047, 30082, 30134, 30186,
+    30238, 30290, 30342, 30394, 30467, 30540, 30614, 30690, 30766, 30842, 30861, 30939,
+    30988, 31037, 31086, 31135, 31184, 31233, 31300, 31332, 31399, 31431, 31499, 31532,
+    31602, 31635, 31705, 31738, 31808, 31841, 31876, 31945, 32014, 32083, 32152, 32221,
+    32290, 32357, 32388, 32455, 32486, 32554, 32586, 32656, 32688, 32768, 32800, 32870,
+    32902, 32926, 32999, 33046, 33095, 33135, 33148, 33201, 33255, 33298, 33312, 33331,
+    33353, 33389, 33427, 33462, 33511, 33564, 33617, 33670, 33723, 33776, 33829, 33882,
+    33935, 33988, 34043, 34098, 34153, 34208, 34263, 34318, 34331, 34411, 34452, 34511,
+    34555, 34599, 34643, 34687, 34731, 34775, 34819, 34863, 34907, 34951, 34997, 35043,
+    35089, 35135, 35181, 35227, 35282, 35335, 35390, 35443, 35498, 35552, 35607, 35661,
+    35716, 35770, 35827, 35883, 35940, 35996, 36053, 36109, 36164, 36217, 36272, 36325,
+    36380, 36434, 36489, 36543, 36598, 36652, 36709, 36765, 36864, 36920, 36977, 37033,
+    37088, 37141, 37196, 37249, 37304, 37358, 37413, 37467, 37522, 37576, 37633, 37689,
+    37746, 37802, 37859, 37915, 37970, 38023, 38078, 38131, 38186, 38240, 38295, 38349,
+    38404, 38458, 38515, 38571, 38628, 38684, 38741, 38797, 38822, 38852, 38883, 38914,
+    38945, 38976, 39007, 39038, 39069, 39100, 39132, 39164, 39196, 39228, 39260, 39292,
+    39335, 39360, 39385, 39410, 39435, 39460, 39485, 39510, 39535, 39560, 39585, 39612,
+    39639, 39666, 39693, 39720, 39747, 39769, 39818, 39852, 39890, 39928, 39966, 40004,
+    40042, 40053, 40138, 40215, 40256, 40322, 40349, 40405, 40446, 40500, 40530, 40626,
+    40684, 40764, 40791, 40845, 40918, 40960, 40999, 41038, 41077, 41116, 41155, 41228,
+    41301, 41374, 41449, 41525, 41601, 41636, 41688, 41740, 41792, 41844, 41896, 41948,
+    41958, 42031, 42104, 42177, 42252, 42328, 42404, 42465, 42487, 42529, 42543, 42571,
+    42616, 42658, 42686, 42728, 42756, 42798, 42826, 42868, 42896, 42938, 42966, 42979,
+    43030, 43081, 43132, 43183, 43234, 43285, 43336, 43387, 43438, 43489, 43540, 43591,
+    43642, 43693, 43744, 43795, 43846, 43873, 43900, 43927, 43954, 43981, 44008, 44035,
+    44062, 44089, 44116, 44143, 44170, 44197, 44224, 44251, 44278, 44336, 44416, 44443,
+    44526, 44577, 44622, 44656, 44677, 44759, 44814, 44886, 44930, 44997, 45014, 45056,
+    45129, 45208, 45281, 45354, 45427, 45512, 45533, 45576, 45597, 45647, 45674, 45733,
+    45803, 45892, 45933, 46024, 46071, 46112, 46153, 46194, 46235, 46276, 46317, 46358,
+    46399, 46440, 46474, 46563, 46605, 46666, 46707, 46787, 46845, 46928, 46987, 47046,
+    47105, 47164, 47225, 47286, 47348, 47422, 47482, 47535, 47586, 47624, 47705, 47759,
+    47812, 47862, 47912, 47994, 48061, 48106, 48117, 48196, 48210, 48266, 48280, 48303,
+    48331, 48359, 48391, 48409, 48457, 48491, 48551, 48574, 48602, 48630, 48690, 48713,
+    48741, 48769, 48829, 48852, 48880, 48908, 48968, 48991, 49019, 49047, 49107, 49152,
+    49180, 49208, 49259, 49286, 49340, 49364, 49463, 49528, 49566, 49651, 49731, 49811,
+    49863, 49933, 50000, 50066, 50109, 50169, 50217, 50265, 50366, 50409, 50421, 50467,
+    50476, 50545, 50597, 50620, 50675, 50695, 50773, 50853, 50913, 50973, 51027, 51113,
+    51142, 51170, 51254, 51319, 51407, 51455, 51513, 51574, 51618, 51654, 51679, 51704,
+    51729, 51755, 51781, 51791, 51816, 51841, 51866, 51892, 51918, 51967, 52016, 52066,
+    52117, 52168, 52217, 52266, 52316, 52367, 52418, 52491, 52564, 52639, 52715, 52791,
+    52864, 52937, 53012, 53088, 53164, 53248, 53288, 53324, 53382, 53412, 53442, 53473,
+    53504, 53535, 53566, 53597, 53628, 53659, 53691, 53723, 53755, 53787, 53819, 53851,
+    53894, 53944, 53991, 54069, 54165, 54221, 54302, 54350, 54398, 54425, 54434, 54474,
+    54518, 54562, 54606, 54650, 54694, 54738, 54782, 54826, 54870, 54916, 54962, 55002,
+    55046, 55090, 55134, 55178, 55222, 55266, 55310, 55354, 55398, 55444, 55490, 55536,
+    55582, 55628, 55674, 55720, 55766, 55812, 55858, 55904, 55950, 55996, 56042, 56088,
+    56134, 56180, 56226, 56272, 56318, 56364, 56410, 56439, 56468, 56497, 56526, 56555,
+    56584, 56613, 56642, 56671, 56700, 56731, 56762, 56775, 56858, 56880, 56902, 56948,
+    56984, 57025, 57059, 57091, 57123, 57155, 57187, 57219, 57251, 57283, 57344, 57376,
+    57408, 57442, 57476, 57549, 57620, 57694, 57741, 57817, 57893, 57969, 58016, 58078,
+    58094, 58138, 58160, 58197, 58239, 58249, 58263, 58286, 58314, 58359, 58393, 58413,
+    58463, 58500, 58542, 58565, 58593, 58613, 58663, 58700, 58742, 58765, 58793, 58813,
+    58863, 58900, 58942, 58965, 58993, 59013, 59063, 59100, 59142, 59165, 59193, 59213,
+    59263, 59300, 59342, 59365, 59393, 59413, 59463, 59500, 59542, 59565, 59593, 59613,
+    59663, 59700, 59742, 59765, 59793, 59813, 59863, 59900, 59942, 59965, 59993, 60013,
+    60063, 60100, 60142, 60165, 60193, 60214, 60265, 60303, 60346, 60370, 60399, 60420,
+    60471, 60509, 60552, 60576, 60605, 60645, 60689, 60733, 60777, 60821, 60865, 60909,
+    60953, 60997, 61041, 61087, 61133, 61179, 61225, 61271, 61317, 61363, 61440, 61486,
+    61532, 61578, 61624, 61670, 61716, 61762, 61808, 61854, 61900, 61946, 61992, 62038,
+    62084, 62106, 62109, 62143, 62230, 62301, 62376, 62408, 62484, 62560, 62636, 62683,
+    62717, 62749, 62784, 62816, 62851, 62883, 62918, 62950, 62985, 63017, 63052, 63084,
+    63119, 63151, 63186, 63218, 63253, 63285, 63320, 63352, 63387, 63421, 63460, 63494,
+    63533, 63567, 63605, 63643, 63681, 63719, 63757, 63795, 63833, 63871, 63909, 63949,
+    63989, 64029, 64069, 64152, 64238, 64267, 64351, 64387, 64452, 64545, 64590, 64643,
+    64701, 64741, 64785, 64829, 64873, 64917, 64963, 65009, 65088, 65124, 65143, 65162,
+    65181, 65200, 65220, 65240, 65265, 65290, 65315, 65340, 65366, 65392, 65418, 65444,
+    65470, 65497, 65536, 65568, 65586, 65618, 65636, 65668, 65686, 65718, 65736, 65770,
+    65790, 65824, 65844, 65854, 65879, 65904, 65929, 65954, 65980, 66006, 66032, 66058,
+    66084, 66111, 66138, 66217, 66246, 66275, 66304, 66333, 66364, 66395, 66444, 66493,
+    66542, 66591, 66642, 66693, 66744, 66795, 66846, 66899, 66952, 66987, 67022, 67057,
+    67092, 67131, 67170, 67219, 67268, 67317, 67366, 67417, 67468, 67519, 67570, 67621,
+    67674, 67727, 67775, 67815, 67873, 67903, 67933, 67963, 67994, 68025, 68056, 68087,
+    68118, 68149, 68181, 68213, 68245, 68277, 68309, 68341, 68384, 68422, 68460, 68498,
+    68536, 68576, 68616, 68701, 68778, 68827, 68887, 68928, 68994, 69063, 69090, 69146,
+    69187, 69241, 69271, 69350, 69446, 69503, 69632, 69715, 69766, 69811, 69865, 69938,
+    69982, 70022, 70066, 70110, 70154, 70198, 70242, 70291, 70340, 70389, 70438, 70487,
+    70536, 70603, 70634, 70701, 70732, 70800, 70832, 70902, 70934, 71004, 71036, 71106,
+    71138, 71173, 71205, 71274, 71306, 71375, 71407, 71476, 71508, 71577, 71609, 71678,
+    71710, 71779, 71789, 71795, 71816, 71883, 71914, 71981, 72012, 72080, 72112, 72182,
+    72214, 72284, 72316, 72386, 72418, 72479, 72523, 72545, 72587, 72601, 72629, 72674,
+    72724, 72766, 72794, 72844, 72886, 72914, 72964, 73006, 73034, 73084, 73126, 73154,
+    73204, 73246, 73274, 73287, 73343, 73394, 73445, 73496, 73547, 73598, 73649, 73728,
+    73779, 73830, 73881, 73932, 73983, 74034, 74085, 74136, 74187, 74238, 74265, 74292,
+    74319, 74346, 74373, 74400, 74427, 74454, 74481, 74508, 74535, 74562, 74589, 74616,
+    74643, 74670, 74720, 74754, 74792, 74830, 74868, 74906, 74944, 74955, 75037, 75066,
+    75094, 75178, 75212, 75305, 75350, 75403, 75442, 75520, 75546, 75572, 75606, 75632,
+    75658, 75736, 75787, 75838, 75889, 75940, 76018, 76057, 76096, 76172, 76248, 76300,
+    76352, 76428, 76504, 76551, 76600, 76679, 76739, 76803, 76871, 76911, 76975, 77028,
+    77085, 77142, 77199, 77256, 77313, 77370, 77427, 77485, 77547, 77598, 77620, 77649,
+    77662, 77681, 77744, 77824, 77912, 77942, 77973, 78010, 78047, 78084, 78121, 78158,
+    78195, 78232, 78269, 78309, 78390, 78450, 78481, 78518, 78555, 78592, 78629, 78666,
+    78703, 78740, 78777, 78817, 78858, 78912, 78928, 78940, 79023, 79089, 79152, 79194,
+    79236, 79278, 79320, 79362, 79404, 79446, 79488, 79545, 79561, 79587, 79637, 79719,
+    79787, 79832, 79911, 79925, 79953, 79985, 80013, 80041, 80069, 80097, 80125, 80177,
+    80192, 80247, 80259, 80297, 80383, 80429, 80527, 80592, 80637, 80685, 80758, 80811,
+    80867, 80886, 80967, 81016, 81077, 81121, 81187, 81244, 81293, 81360, 81430, 81469,
+    81509, 81549, 81607, 81690, 81744, 81798, 81853, 81920, 82003, 82054, 82099, 82128,
+    82202, 82275, 82324, 82373, 82422, 82471, 82520, 82569, 82633, 82663, 82727, 82757,
+    82822, 82853, 82920, 82951, 83018, 83049, 83116, 83147, 83181, 83215, 83249, 83283,
+    83317, 83342, 83367, 83392, 83417, 83442, 83467, 83488, 83572, 83582, 83666, 83676,
+    83761, 83772, 83839, 83870, 83937, 83968, 84035, 84066, 84111, 84152, 84194, 84236,
+    84251, 84273, 84299, 84326, 84353, 84404, 84445, 84487, 84529, 84551, 84577, 84604,
+    84631, 84682, 84723, 84765, 84807, 84829, 84855, 84882, 84909, 84960, 85001, 85043,
+    85085, 85107, 85133, 85160, 85187, 85238, 85279, 85321, 85363, 85385, 85411, 85438,
+    85465, 85516, 85557, 85599, 85641, 85663, 85689, 85716, 85743, 85820, 85876, 85956,
+    86016, 86075, 86128, 86173, 86219, 86258, 86301, 86344, 86387, 86430, 86473, 86512,
+    86555, 86598, 86641, 86684, 86727, 86770, 86813, 86856, 86899, 86944, 86989, 87034,
+    87079, 87124, 87169, 87214, 87259, 87304, 87349, 87394, 87439, 87484, 87529, 87574,
+    87619, 87664, 87709, 87754, 87799, 87844, 87889, 87938, 87987, 88036, 88085, 88134,
+    88183, 88195, 88225, 88272, 88308, 88348, 88389, 88430, 88465, 88498, 88567, 88600,
+    88669, 88702, 88771, 88804, 88873, 88906, 88975, 89008, 89077, 89130, 89171, 89244,
+    89316, 89390, 89467, 89543, 89620, 89696, 89773, 89834, 89879, 89920, 89962, 90004,
+    90019, 90041, 90067, 90112, 90139, 90190, 90231, 90273, 90315, 90337, 90363, 90390,
+    90417, 90468, 90509, 90551, 90593, 90615, 90641, 90668, 90695, 90746, 90787, 90829,
+    90871, 90893, 90919, 90946, 90973, 91024, 91065, 91107, 91149, 91171, 91197, 91224,
+    91251, 91302, 91343, 91385, 91427, 91449, 91475, 91502, 91529, 91568, 91611, 91654,
+    91697, 91740, 91783, 91826, 91869, 91912, 91955, 92000, 92045, 92090, 92135, 92180,
+    92225, 92270, 92315, 92360, 92405, 92450, 92495, 92540, 92585, 92630, 92675, 92720,
+    92765, 92810, 92855, 92900, 92945, 92975, 93010, 93097, 93155, 93244, 93306, 93382,
+    93459, 93535, 93612, 93647, 93680, 93749, 93782, 93851, 93884, 93953, 93986, 94055,
+    94088, 94157, 94208, 94277, 94318, 94359, 94392, 94429, 94466, 94503, 94540, 94577,
+    94618, 94665, 94706, 94753, 94835, 94896, 94957, 95043, 95072, 95101, 95164, 95248,
+    95295, 95325, 95374, 95432, 95475, 95521, 95583, 95617, 95662, 95681, 95700, 95719,
+    95738, 95757, 95776, 95795, 95814, 95838, 95862, 95886, 95910, 95935, 95960, 95985,
+    96010, 96044, 96077, 96110, 96143, 96176, 96209, 96242, 96275, 96308, 96318, 96342,
+    96366, 96390, 96414, 96439, 96464, 96489, 96514, 96543, 96572, 96601, 96630, 96659,
+    96688, 96717, 96746, 96793, 96840, 96887, 96935, 96984, 97033, 97082, 97131, 97165,
+    97212, 97259, 97306, 97354, 97403, 97452, 97501, 97550, 97589, 97628, 97667, 97706,
+    97745, 97784, 97823, 97862, 97932, 98002, 98072, 98144, 98217, 98304, 98377, 98450,
+    98484, 98554, 98624, 98694, 98766, 98839, 98912, 98985, 99058, 99109, 99150, 99200,
+    99253, 99295, 99333, 99370, 99418, 99470, 99522, 99574, 99626, 99678, 99730, 99782,
+    99837, 99881, 99925, 99969, 100013, 100057, 100101, 100145, 100189, 100244, 100297, 100352,
+    100405, 100460, 100513, 100568, 100621, 100676, 100729, 100784, 100837, 100892, 100945, 101000,
+    101053, 101108, 101161, 101216, 101269, 101324, 101377, 101432, 101485, 101509, 101538, 101567,
+    101596, 101625, 101655, 101685, 101715, 101758, 101809, 101839, 101867, 101929, 101959, 101987,
+    102050, 102074, 102098, 102123, 102148, 102173, 102197, 102221, 102246, 102271, 102296, 102343,
+    102400, 102449, 102498, 102547, 102594, 102641, 102690, 102739, 102788, 102858, 102929, 103002,
+    103075, 103148, 103218, 103289, 103362, 103435, 103508, 103557, 103606, 103655, 103704, 103753,
+    103802, 103866, 103897, 103961, 103992, 104057, 104089, 104156, 104188, 104255, 104287, 104354,
+    104386, 104420, 104484, 104514, 104578, 104608, 104673, 104704, 104771, 104802, 104869, 104900,
+    104967, 104998, 105039, 105094, 105123, 105152, 105181, 105211, 105241, 105271, 105301, 105332,
+    105346, 105396, 105477, 105538, 105597, 105651, 105709, 105767, 105825, 105883, 105941, 105999,
+    106057, 106146, 106184, 106222, 106260, 106298, 106336, 106374, 106412, 106450, 106496, 106579,
+    106621, 106654, 106687, 106720, 106753, 106786, 106819, 106852, 106885, 106975, 107040, 107078,
+    107116, 107154, 107192, 107230, 107268, 107306, 107344, 107385, 107402, 107443, 107528, 107608,
+    107672, 107715, 107758, 107801, 107844, 107887, 107930, 107973, 108016, 108060, 108077, 108146,
+    108163, 108243, 108287, 108313, 108402, 108443, 108485, 108575, 108638, 108679, 108762, 108822,
+    108872, 108922, 109006, 109075, 109120, 109199, 109214, 109236, 109262, 109289, 109316, 109348,
+    109370, 109396, 109423, 109450, 109472, 109498, 109525, 109552, 109574, 109600, 109627, 109654,
+    109676, 109702, 109729, 109756, 109778, 109804, 109831, 109858, 109915, 109967, 110046, 110127,
+    110194, 110263, 110352, 110407, 110422, 110444, 110470, 110497, 110524, 110556, 110592, 110640,
+    110674, 110733, 110755, 110781, 110808, 110835, 110894, 110916, 110942, 110969, 110996, 111055,
+    111077, 111103, 111130, 111157, 111216, 111238, 111264, 111291, 111318, 111377, 111399, 111425,
+    111452, 111479, 111533, 111590, 111628, 111715, 111776, 111821, 111868, 111916, 111954, 112046,
+    112097, 112177, 112265, 112353, 112371, 112392, 112424, 112459, 112493, 112533, 112547, 112577,
+    112610, 112701, 112738, 112798, 112850, 112903, 112951, 113047, 113085, 113129, 113219, 113261,
+    113315, 113354, 113431, 113530, 113572, 113633, 113694, 113749, 113796, 113844, 113930, 113977,
+    114074, 114085, 114124, 114163, 114202, 114241, 114280, 114319, 114341, 114388, 114428, 114469,
+    114518, 114567, 114616, 114651, 114688, 114746, 114804, 114837, 114895, 114953, 114986, 115044,
+    115102, 115135, 115193, 115251, 115284, 115342, 115400, 115433, 115491, 115549, 115620, 115697,
+    115717, 115802, 115846, 115919, 115983, 116026, 116109, 116167, 116244, 116308, 116351, 116431,
+    116496, 116557, 116602, 116624, 116692, 116764, 116837, 116852, 116887, 116926, 116966, 117011,
+    117076, 117127, 117195, 117267, 117340, 117375, 117414, 117454, 117505, 117573, 117645, 117718,
+    117753, 117792, 117832, 117883, 117951, 118023, 118096, 118131, 118170, 118210, 118261, 118329,
+    118401, 118474, 118509, 118548, 118588, 118639, 118707, 118784, 118857, 118892, 118931, 118971,
+    119006, 119096, 119173, 119258, 119302, 119375, 119439, 119482, 119572, 119623, 119700, 119764,
+    119807, 119894, 119952, 120001, 120050, 120099, 120134, 120167, 120225, 120283, 120316, 120374,
+    120432, 120465, 120523, 120581, 120614, 120672, 120730, 120763, 120821, 120879, 120912, 120970,
+    121028, 121069, 121110, 121208, 121236, 121320, 121383, 121471, 121553, 121579, 121628, 121680,
+    121751, 121812, 121857, 121889, 121922, 121942, 121962, 121995, 122015, 122035, 122068, 122088,
+    122108, 122141, 122161, 122181, 122214, 122234, 122254, 122287, 122307, 122327, 122376, 122415,
+    122454, 122493, 122532, 122571, 122610, 122649, 122688, 122727, 122766, 122805, 122880, 122931,
+    122999, 123026, 123099, 123139, 123204, 123238, 123302, 123353, 123445, 123498, 123521, 123577,
+    123597, 123639, 123704, 123794, 123841, 123913, 123960, 124034, 124110, 124144, 124181, 124223,
+    124242, 124276, 124363, 124412, 124429, 124452, 124474, 124506, 124552, 124578, 124650, 124694,
+    124719, 124768, 124803, 124860, 124938, 124984, 125062, 125136, 125203, 125215, 125300, 125334,
+    125375, 125450, 125506, 125580, 125639, 125691, 125732, 125797, 125869, 125927, 125968, 126002,
+    126014, 126056, 126137, 126183, 126229, 126277, 126327, 126399, 126443, 126468, 126517, 126618,
+    126646, 126691, 126763, 126810, 126884, 126976, 127010, 127047, 127093, 127139, 127187, 127237,
+    127294, 127371, 127409, 127464, 127491, 127507, 127572, 127602, 127649, 127697, 127747, 127786,
+    127841, 127922, 128014, 128033, 128055, 128088, 128151, 128180, 128242, 128296, 128344, 128443,
+    128483, 128528, 128582, 128621, 128722, 128765, 128827, 128889, 128945, 129008, 129056, 129140,
+    129211, 129258, 129308, 129359, 129405, 129477, 129523, 129557, 129589, 129623, 129657, 129691,
+    129725, 129759, 129793, 129827, 129847, 129867, 129901, 129921, 129941, 129990, 130029, 130068,
+    130107, 130146, 130212, 130270, 130328, 130386, 130444, 130502, 130560, 130618, 130676, 130734,
+    130792, 130850, 130908, 130966, 131072, 131130, 131188, 131240, 131290, 131357, 131399, 131439,
+    131505, 131570, 131622, 131698, 131787, 131843, 131890, 131937, 132008, 132027, 132046, 132065,
+    132084, 132103, 132122, 132141, 132160, 132181, 132229, 132278, 132314, 132348, 132368, 132388,
+    132422, 132442, 132462, 132496, 132516, 132536, 132570, 132590, 132610, 132644, 132664, 132684,
+    132718, 132738, 132758, 132792, 132812, 132832, 132866, 132886, 132906, 132978, 132998, 133078,
+    133138, 133184, 133205, 133220, 133255, 133299, 133351, 133386, 133438, 133473, 133525, 133560,
+    133612, 133647, 133699, 133734, 133786, 133854, 133889, 133941, 134009, 134044, 134080, 134152,
+    134172, 134252, 134301, 134337, 134371, 134391, 134411, 134445, 134465, 134485, 134519, 134539,
+    134559, 134593, 134613, 134633, 134667, 134687, 134707, 134741, 134761, 134781, 134815, 134835,
+    134855, 134889, 134909, 134929, 134971, 135013, 135068, 135168, 135213, 135279, 135326, 135399,
+    135447, 135485, 135519, 135567, 135584, 135615, 135660, 135734, 135784, 135864, 135911, 135997,
+    136074, 136140, 136181, 136255, 136305, 136350, 136423, 136471, 136509, 136567, 136645, 136683,
+    136739,
 };
 
 static const struct kiln_pair pairs[] = {
-    { 5, 6 }, { 59, 47 }, { 141, 119 }, { 693, 2260 }, { 709, 141 }, { 140, 3164 },
-    { 99, 59 }, { 47, 5 }, { 3, 11 }, { 3162, 9 }, { 3165, 2294 }, { 693, 694 },
-    { 447, 3168 }, { 3170, 3162 }, { 141, 691 }, { 5, 619 }, { 708, 3166 }, { 119, 99 },
-    { 139, 3167 }, { 1138, 1139 }, { 1140, 3164 }, { 1365, 1366 }, { 3, 18 }, { 19, 20 },
-    { 2269, 967 }, { 77, 6 }, { 3162, 16 }, { 3181, 3182 }, { 3183, 3163 }, { 3, 1183 },
-    { 3184, 3185 }, { 3176, 692 }, { 28, 29 }, { 117, 118 }, { 641, 642 }, { 1185, 3171 },
-    { 3172, 2319 }, { 3173, 730 }, { 128, 524 }, { 135, 136 }, { 1361, 1362 }, { 59, 60 },
-    { 0, 1 }, { 10, 3175 }, { 527, 3174 }, { 967, 3166 }, { 3177, 958 }, { 3191, 3162 },
-    { 3192, 21 }, { 3163, 5 }, { 3, 3197 }, { 3196, 77 }, { 128, 616 }, { 617, 3174 },
-    { 3171, 3205 }, { 3204, 2 }, { 24, 25 }, { 34, 35 }, { 36, 37 }, { 38, 39 },
-    { 41, 42 }, { 43, 44 }, { 45, 46 }, { 50, 26 }, { 63, 3169 }, { 102, 1951 },
-    { 1686, 1956 }, { 1688, 1957 }, { 1690, 1958 }, { 1692, 1959 }, { 1694, 1960 }, { 1696, 3195 },
-    { 1952, 1953 }, { 1954, 1955 }, { 3177, 620 }, { 64, 65 }, { 99, 818 }, { 119, 716 },
-    { 636, 637 }, { 638, 639 }, { 646, 647 }, { 650, 651 }, { 652, 653 }, { 654, 655 },
-    { 708, 709 }, { 809, 810 }, { 1899, 1900 }, { 1901, 1902 }, { 1904, 3175 }, { 2269, 3178 },
-    { 3176, 1791 }, { 3186, 3166 }, { 3194, 3 }, { 2726, 3163 }, { 4, 3162 }, { 8, 3216 },
-    { 24, 3225 }, { 3218, 26 }, { 3219, 3220 }, { 3222, 3223 }, { 3227, 3234 }, { 3228, 3229 },
-    { 3230, 3231 }, { 3232, 3233 }, { 65, 622 }, { 119, 3247 }, { 640, 3213 }, { 819, 3169 },
-    { 3209, 1903 }, { 3240, 3241 }, { 3242, 648 }, { 3243, 3244 }, { 3248, 3249 }, { 1, 1182 },
-    { 99, 100 }, { 102, 103 }, { 128, 444 }, { 1186, 3175 }, { 1361, 3075 }, { 3179, 120 },
-    { 3210, 5 }, { 3250, 1905 }, { 2269, 3246 }, { 3186, 709 }, { 70, 71 }, { 174, 175 },
-    { 201, 202 }, { 249, 250 }, { 355, 298 }, { 446, 3174 }, { 696, 2262 }, { 698, 2263 },
-    { 700, 2264 }, { 702, 2265 }, { 704, 2266 }, { 1184, 3212 }, { 2261, 731 }, { 3167, 3238 },
-    { 3193, 3199 }, { 3, 3256 }, { 3235, 3263 }, { 3260, 3221 }, { 3261, 3224 }, { 3264, 3265 },
-    { 13, 3162 }, { 3257, 12 }, { 3271, 3268 }, { 3273, 3245 }, { 3274, 3270 }, { 3163, 6 },
-    { 1181, 3275 }, { 3179, 664 }, { 3277, 104 }, { 119, 743 }, { 732, 2263 }, { 733, 2264 },
-    { 734, 2265 }, { 735, 2266 }, { 758, 2262 }, { 2261, 3292 }, { 3077, 3255 }, { 3172, 3298 },
-    { 3209, 3297 }, { 3212, 3283 }, { 3293, 3294 }, { 3295, 3296 }, { 3299, 3269 }, { 3279, 1187 },
-    { 15, 3188 }, { 22, 23 }, { 26, 69 }, { 30, 31 }, { 135, 1013 }, { 176, 177 },
-    { 178, 179 }, { 203, 204 }, { 205, 206 }, { 695, 696 }, { 697, 698 }, { 699, 700 },
-    { 701, 702 }, { 703, 704 }, { 705, 706 }, { 1015, 3167 }, { 1122, 1123 }, { 1137, 3189 },
-    { 1361, 2112 }, { 2085, 2086 }, { 2087, 2088 }, { 2089, 2090 }, { 2091, 2092 }, { 2093, 2094 },
-    { 2095, 2096 }, { 2588, 2589 }, { 2590, 2591 }, { 2819, 2820 }, { 2822, 2823 }, { 2825, 2826 },
-    { 2828, 2829 }, { 2831, 2832 }, { 2834, 2835 }, { 2837, 2838 }, { 2839, 2840 }, { 2841, 2842 },
-    { 2843, 2844 }, { 2845, 2846 }, { 2847, 2848 }, { 3237, 66 }, { 3286, 72 }, { 7, 3 },
-    { 3217, 3301 }, { 3262, 3302 }, { 1830, 3162 }, { 33, 3303 }, { 759, 2263 }, { 760, 2264 },
-    { 761, 2265 }, { 762, 2266 }, { 2261, 3320 }, { 2262, 3316 }, { 3165, 3321 }, { 3304, 3288 },
-    { 3308, 643 }, { 3310, 3325 }, { 3312, 3324 }, { 3317, 3318 }, { 3319, 736 }, { 3326, 3327 },
-    { 101, 3314 }, { 135, 1716 }, { 695, 731 }, { 697, 732 }, { 699, 733 }, { 701, 734 },
-    { 703, 735 }, { 1361, 2721 }, { 1718, 3167 }, { 1885, 3189 }, { 3173, 3339 }, { 3287, 3335 },
-    { 3305, 119 }, { 3306, 14 }, { 3330, 17 }, { 3332, 3370 }, { 3337, 3338 }, { 3340, 3341 },
-    { 3342, 3343 }, { 3349, 3350 }, { 3351, 3352 }, { 3353, 3354 }, { 3355, 3356 }, { 3372, 3371 },
-    { 3, 3374 }, { 239, 3162 }, { 3198, 3380 }, { 3323, 3381 }, { 3376, 3377 }, { 3378, 3379 },
-    { 3382, 3389 }, { 3387, 3388 }, { 135, 1978 }, { 705, 736 }, { 2552, 3189 }, { 3373, 3402 },
-    { 3383, 3406 }, { 3386, 3329 }, { 3392, 3393 }, { 3394, 3395 }, { 3400, 3407 }, { 3401, 3336 },
-    { 3408, 3344 }, { 3409, 3410 }, { 3307, 3 }, { 3385, 3414 }, { 3416, 3418 }, { 3417, 3421 },
-    { 3419, 763 }, { 3420, 706 }, { 1188, 3162 }, { 3396, 3423 }, { 3428, 3429 }, { 3430, 3432 },
-    { 3433, 3411 }, { 3208, 621 }, { 6, 635 }, { 48, 49 }, { 52, 31 }, { 180, 181 },
-    { 182, 183 }, { 207, 208 }, { 209, 210 }, { 623, 26 }, { 631, 632 }, { 644, 645 },
-    { 675, 676 }, { 678, 679 }, { 680, 681 }, { 682, 683 }, { 684, 685 }, { 695, 758 },
-    { 697, 759 }, { 699, 760 }, { 701, 761 }, { 703, 762 }, { 718, 719 }, { 720, 721 },
-    { 722, 723 }, { 1120, 1121 }, { 1190, 3188 }, { 1270, 3213 }, { 1330, 419 }, { 2725, 3255 },
-    { 2982, 2983 }, { 2984, 3003 }, { 2985, 3005 }, { 2986, 3007 }, { 2987, 3009 }, { 2988, 3011 },
-    { 2989, 2990 }, { 2991, 2992 }, { 2993, 2994 }, { 2996, 2997 }, { 2998, 2999 }, { 3001, 3002 },
-    { 3013, 3014 }, { 3015, 3016 }, { 3172, 2995 }, { 3198, 3000 }, { 3239, 717 }, { 3267, 811 },
-    { 3276, 3390 }, { 3404, 3282 }, { 3412, 3163 }, { 3236, 820 }, { 184, 185 }, { 186, 187 },
-    { 188, 189 }, { 190, 191 }, { 192, 193 }, { 194, 195 }, { 196, 197 }, { 198, 199 },
-    { 211, 212 }, { 213, 214 }, { 215, 216 }, { 217, 218 }, { 219, 220 }, { 221, 222 },
-    { 223, 224 }, { 225, 226 }, { 669, 670 }, { 671, 672 }, { 673, 674 }, { 961, 962 },
-    { 963, 964 }, { 965, 966 }, { 1212, 3178 }, { 3251, 692 }, { 3313, 665 }, { 3413, 3434 },
-    { 1195, 3 }, { 3436, 3438 }, { 3442, 3441 }, { 3208, 820 }, { 684, 724 }, { 705, 763 },
-    { 757, 3461 }, { 1907, 3188 }, { 2983, 3363 }, { 2984, 3358 }, { 2985, 3359 }, { 2986, 3360 },
-    { 2987, 3361 }, { 2988, 3362 }, { 2989, 3483 }, { 2992, 3484 }, { 3004, 3476 }, { 3006, 3477 },
-    { 3008, 3478 }, { 3010, 3479 }, { 3165, 3474 }, { 3266, 3453 }, { 3426, 3451 }, { 3431, 3449 },
-    { 3435, 1906 }, { 3440, 1189 }, { 3455, 3272 }, { 3457, 3458 }, { 3462, 3463 }, { 3464, 3465 },
-    { 3466, 3467 }, { 3470, 1191 }, { 3480, 3481 }, { 3485, 3475 }, { 3236, 621 }, { 1212, 3207 },
-    { 3253, 692 }, { 3309, 419 }, { 3450, 3496 }, { 3452, 3504 }, { 3497, 3498 }, { 3499, 3500 },
-    { 3501, 3502 }, { 3505, 3506 }, { 3507, 3508 }, { 3509, 3510 }, { 3512, 3513 }, { 3515, 3516 },
-    { 1924, 3 }, { 3521, 3403 }, { 2983, 3555 }, { 2984, 3364 }, { 2985, 3365 }, { 2986, 3366 },
-    { 2987, 3367 }, { 2988, 3368 }, { 2989, 3486 }, { 2992, 3487 }, { 3357, 3531 }, { 3488, 3530 },
-    { 3528, 3550 }, { 3529, 1908 }, { 3532, 3533 }, { 3534, 3535 }, { 3536, 3537 }, { 3538, 3539 },
-    { 3540, 3541 }, { 3549, 3459 }, { 3551, 3527 }, { 3552, 3468 }, { 3554, 3482 }, { 3544, 3561 },
-    { 3545, 3560 }, { 3562, 3563 }, { 3564, 3503 }, { 3565, 3566 }, { 3567, 3511 }, { 3568, 3514 },
-    { 3569, 3517 }, { 75, 1062 }, { 82, 83 }, { 99, 172 }, { 105, 106 }, { 107, 108 },
-    { 109, 110 }, { 111, 112 }, { 113, 114 }, { 115, 116 }, { 130, 131 }, { 133, 134 },
-    { 137, 138 }, { 142, 143 }, { 144, 145 }, { 146, 147 }, { 148, 149 }, { 150, 151 },
-    { 152, 153 }, { 154, 155 }, { 156, 157 }, { 158, 159 }, { 160, 161 }, { 162, 163 },
-    { 164, 165 }, { 166, 167 }, { 168, 169 }, { 170, 171 }, { 230, 231 }, { 232, 233 },
-    { 234, 235 }, { 248, 3289 }, { 684, 2252 }, { 814, 815 }, { 816, 817 }, { 1119, 3162 },
-    { 1193, 1194 }, { 1269, 3471 }, { 1554, 1555 }, { 1556, 1557 }, { 1566, 3178 }, { 1910, 1911 },
-    { 2244, 2245 }, { 2246, 2247 }, { 2248, 2249 }, { 2278, 2279 }, { 2280, 2281 }, { 2282, 2283 },
-    { 2303, 2304 }, { 2305, 2306 }, { 2307, 2308 }, { 2636, 2637 }, { 2638, 2639 }, { 3254, 3333 },
-    { 3315, 744 }, { 3369, 67 }, { 3373, 3305 }, { 3415, 240 }, { 3492, 996 }, { 3553, 3210 },
-    { 3, 3346 }, { 3012, 3578 }, { 3489, 3572 }, { 3542, 3580 }, { 3573, 3574 }, { 3575, 3576 },
-    { 3577, 3586 }, { 3582, 3590 }, { 3584, 3585 }, { 3587, 3588 }, { 3593, 3597 }, { 3594, 3595 },
-    { 684, 2286 }, { 814, 2330 }, { 1554, 1596 }, { 1556, 1597 }, { 1566, 3207 }, { 2638, 2654 },
-    { 2640, 3162 }, { 3443, 3638 }, { 3583, 3210 }, { 3603, 3211 }, { 3604, 3605 }, { 3606, 3607 },
-    { 3608, 3609 }, { 3628, 3629 }, { 3633, 3634 }, { 3636, 3522 }, { 3642, 3643 }, { 3645, 3646 },
-    { 3648, 3649 }, { 3651, 3652 }, { 3653, 32 }, { 6, 351 }, { 47, 259 }, { 57, 58 },
-    { 59, 273 }, { 246, 247 }, { 252, 3187 }, { 261, 262 }, { 265, 266 }, { 275, 276 },
-    { 288, 289 }, { 308, 309 }, { 333, 290 }, { 354, 3290 }, { 374, 375 }, { 841, 842 },
-    { 942, 943 }, { 944, 945 }, { 946, 947 }, { 948, 949 }, { 3309, 822 }, { 3311, 293 },
-    { 28, 245 }, { 40, 3304 }, { 51, 3254 }, { 78, 79 }, { 80, 81 }, { 128, 129 },
-    { 228, 229 }, { 236, 237 }, { 278, 279 }, { 294, 295 }, { 297, 298 }, { 417, 418 },
-    { 440, 441 }, { 447, 99 }, { 448, 449 }, { 452, 453 }, { 456, 457 }, { 460, 461 },
-    { 464, 465 }, { 468, 469 }, { 472, 473 }, { 631, 1783 }, { 666, 667 }, { 675, 1788 },
-    { 745, 746 }, { 747, 748 }, { 749, 750 }, { 1069, 3169 }, { 1071, 3289 }, { 1116, 1117 },
-    { 1118, 3635 }, { 1201, 3446 }, { 1555, 2268 }, { 1779, 26 }, { 1784, 3384 }, { 1785, 1786 },
-    { 1794, 1206 }, { 2080, 2081 }, { 2082, 2083 }, { 2099, 2100 }, { 2101, 2102 }, { 2103, 2104 },
-    { 2105, 2106 }, { 2192, 2193 }, { 2194, 2195 }, { 2196, 2197 }, { 2198, 2199 }, { 2201, 2202 },
-    { 2203, 2204 }, { 2205, 2206 }, { 2207, 2208 }, { 2209, 2210 }, { 2211, 2212 }, { 2228, 2229 },
-    { 2241, 2242 }, { 2253, 2254 }, { 2255, 2256 }, { 2267, 1804 }, { 2270, 2271 }, { 2272, 2273 },
-    { 2274, 2275 }, { 2287, 2288 }, { 2289, 2290 }, { 2295, 2296 }, { 2297, 2298 }, { 2299, 2300 },
-    { 2311, 2312 }, { 2313, 2314 }, { 2315, 2316 }, { 2320, 2321 }, { 2322, 2323 }, { 2324, 2325 },
-    { 2331, 2332 }, { 3176, 2981 }, { 3199, 3524 }, { 3258, 227 }, { 3259, 27 }, { 3267, 1808 },
-    { 3281, 121 }, { 3315, 1799 }, { 3415, 1068 }, { 3444, 3168 }, { 3448, 53 }, { 3493, 3331 },
-    { 3521, 3306 }, { 3589, 3460 }, { 3591, 3526 }, { 3630, 3203 }, { 3405, 3 }, { 3469, 3660 },
-    { 3581, 3664 }, { 3661, 3579 }, { 3662, 3669 }, { 3663, 3668 }, { 3665, 3666 }, { 3670, 3598 },
-    { 3671, 3596 }, { 2646, 3162 }, { 2653, 3677 }, { 3674, 3675 }, { 3678, 2641 }, { 3679, 3639 },
-    { 3682, 3683 }, { 3684, 3195 }, { 3686, 3328 }, { 3688, 3644 }, { 3689, 3647 }, { 3690, 3650 },
-    { 47, 3693 }, { 359, 3187 }, { 1899, 6 }, { 3163, 290 }, { 3701, 277 }, { 3707, 843 },
-    { 3708, 3709 }, { 3710, 3711 }, { 173, 3254 }, { 684, 751 }, { 1086, 3169 }, { 1554, 1804 },
-    { 1556, 1805 }, { 1596, 2268 }, { 2267, 3746 }, { 3180, 3681 }, { 3199, 3667 }, { 3239, 3750 },
-    { 3258, 3716 }, { 3266, 3747 }, { 3300, 3524 }, { 3384, 3548 }, { 3444, 99 }, { 3523, 3771 },
-    { 3632, 3769 }, { 3672, 3775 }, { 3673, 3786 }, { 3685, 3801 }, { 3714, 72 }, { 3717, 3718 },
-    { 3721, 3226 }, { 3722, 280 }, { 3725, 419 }, { 3727, 3211 }, { 3737, 1206 }, { 3738, 3739 },
-    { 3748, 3749 }, { 3751, 3752 }, { 3753, 3754 }, { 3755, 3756 }, { 3757, 3758 }, { 3759, 3760 },
-    { 3761, 3762 }, { 3763, 3764 }, { 3765, 3766 }, { 3767, 3570 }, { 3770, 2257 }, { 3772, 3773 },
-    { 3776, 2291 }, { 3777, 3778 }, { 3780, 3781 }, { 3783, 3784 }, { 3427, 3 }, { 3804, 3808 },
-    { 3806, 3805 }, { 3807, 3592 }, { 3162, 2629 }, { 3691, 3814 }, { 3816, 3817 }, { 3822, 352 },
-    { 3828, 3829 }, { 6, 1199 }, { 299, 47 }, { 684, 3872 }, { 1206, 3821 }, { 2267, 3835 },
-    { 2268, 1805 }, { 3187, 404 }, { 3259, 3830 }, { 3439, 3836 }, { 3715, 3169 }, { 3720, 3849 },
-    { 3744, 3803 }, { 3788, 3813 }, { 3802, 73 }, { 3833, 3834 }, { 3846, 3868 }, { 3847, 3870 },
-    { 3848, 3328 }, { 3857, 3740 }, { 3858, 3272 }, { 3860, 3861 }, { 3862, 3863 }, { 3864, 3865 },
-    { 3869, 3774 }, { 3871, 3779 }, { 3873, 3785 }, { 3571, 3 }, { 3874, 3547 }, { 3162, 2632 },
-    { 6, 1327 }, { 3187, 3851 }, { 3437, 3887 }, { 3838, 3897 }, { 3845, 3888 }, { 3885, 3782 },
-    { 3891, 1557 }, { 3893, 3852 }, { 3905, 3866 }, { 3546, 3 }, { 6, 3902 }, { 1185, 3162 },
-    { 3909, 3797 }, { 3914, 1597 }, { 55, 56 }, { 61, 62 }, { 200, 3809 }, { 274, 3826 },
-    { 353, 3705 }, { 1466, 1467 }, { 3313, 1787 }, { 3375, 3810 }, { 3599, 3456 }, { 3704, 334 },
-    { 3825, 291 }, { 3910, 3 }, { 3921, 3680 }, { 634, 3922 }, { 2863, 3162 }, { 3203, 3927 },
-    { 3600, 3456 }, { 3696, 3929 }, { 3881, 3930 }, { 3928, 3169 }, { 3, 3657 }, { 3937, 3659 },
-    { 2865, 3162 }, { 3941, 3226 }, { 5, 2909 }, { 6, 630 }, { 31, 392 }, { 54, 3919 },
-    { 65, 1651 }, { 73, 594 }, { 75, 981 }, { 77, 641 }, { 81, 1657 }, { 84, 85 },
-    { 86, 87 }, { 88, 89 }, { 90, 91 }, { 92, 93 }, { 94, 95 }, { 96, 97 },
-    { 99, 1026 }, { 101, 3656 }, { 105, 997 }, { 107, 998 }, { 109, 999 }, { 111, 1000 },
-    { 113, 1001 }, { 115, 1002 }, { 118, 3792 }, { 119, 770 }, { 122, 123 }, { 124, 125 },
-    { 126, 127 }, { 130, 1713 }, { 132, 3611 }, { 142, 1719 }, { 148, 1722 }, { 154, 1725 },
-    { 160, 1728 }, { 166, 1731 }, { 243, 26 }, { 253, 254 }, { 255, 256 }, { 257, 258 },
-    { 260, 3699 }, { 264, 3700 }, { 267, 268 }, { 269, 270 }, { 278, 2516 }, { 281, 282 },
-    { 283, 284 }, { 285, 286 }, { 287, 3702 }, { 292, 3713 }, { 296, 3724 }, { 301, 302 },
-    { 303, 304 }, { 364, 365 }, { 366, 367 }, { 368, 369 }, { 370, 371 }, { 389, 390 },
-    { 419, 2079 }, { 421, 422 }, { 423, 424 }, { 425, 426 }, { 427, 428 }, { 429, 430 },
-    { 431, 432 }, { 433, 434 }, { 435, 436 }, { 476, 477 }, { 520, 3168 }, { 549, 550 },
-    { 555, 556 }, { 561, 562 }, { 567, 568 }, { 643, 3548 }, { 649, 3559 }, { 656, 657 },
-    { 660, 661 }, { 662, 663 }, { 707, 3178 }, { 710, 1213 }, { 737, 1223 }, { 764, 1233 },
-    { 771, 677 }, { 825, 826 }, { 827, 828 }, { 829, 830 }, { 831, 832 }, { 833, 834 },
-    { 835, 836 }, { 837, 838 }, { 839, 840 }, { 845, 846 }, { 847, 848 }, { 849, 850 },
+    { 5, 6 }, { 59, 47 }, { 141, 119 }, { 688, 2232 }, { 704, 141 }, { 140, 3111 },
+    { 99, 59 }, { 47, 5 }, { 3, 11 }, { 3109, 9 }, { 3112, 2266 }, { 688, 689 },
+    { 442, 3115 }, { 3117, 3109 }, { 141, 686 }, { 5, 614 }, { 703, 3113 }, { 119, 99 },
+    { 139, 3114 }, { 1130, 1131 }, { 1132, 3111 }, { 1352, 1353 }, { 3, 18 }, { 19, 20 },
+    { 2241, 960 }, { 77, 6 }, { 3109, 16 }, { 3128, 3129 }, { 3130, 3110 }, { 3, 1173 },
+    { 3131, 3132 }, { 3123, 687 }, { 28, 29 }, { 117, 118 }, { 636, 637 }, { 1175, 3118 },
+    { 3119, 2291 }, { 3120, 725 }, { 128, 519 }, { 135, 136 }, { 1348, 1349 }, { 59, 60 },
+    { 0, 1 }, { 10, 3122 }, { 522, 3121 }, { 960, 3113 }, { 3124, 952 }, { 3138, 3109 },
+    { 3139, 21 }, { 3110, 5 }, { 3, 3144 }, { 3143, 77 }, { 128, 611 }, { 612, 3121 },
+    { 3118, 3152 }, { 3151, 2 }, { 24, 25 }, { 34, 35 }, { 36, 37 }, { 38, 39 },
+    { 41, 42 }, { 43, 44 }, { 45, 46 }, { 50, 26 }, { 63, 3116 }, { 102, 1928 },
+    { 1670, 1933 }, { 1672, 1934 }, { 1674, 1935 }, { 1676, 1936 }, { 1678, 1937 }, { 1680, 3142 },
+    { 1929, 1930 }, { 1931, 1932 }, { 3124, 615 }, { 64, 65 }, { 99, 813 }, { 119, 711 },
+    { 631, 632 }, { 633, 634 }, { 641, 642 }, { 645, 646 }, { 647, 648 }, { 649, 650 },
+    { 703, 704 }, { 804, 805 }, { 1876, 1877 }, { 1878, 1879 }, { 1881, 3122 }, { 2241, 3125 },
+    { 3123, 1773 }, { 3133, 3113 }, { 3141, 3 }, { 2687, 3110 }, { 4, 3109 }, { 8, 3163 },
+    { 24, 3172 }, { 3165, 26 }, { 3166, 3167 }, { 3169, 3170 }, { 3174, 3181 }, { 3175, 3176 },
+    { 3177, 3178 }, { 3179, 3180 }, { 65, 617 }, { 119, 3194 }, { 635, 3160 }, { 814, 3116 },
+    { 3156, 1880 }, { 3187, 3188 }, { 3189, 643 }, { 3190, 3191 }, { 3195, 3196 }, { 1, 1172 },
+    { 99, 100 }, { 102, 103 }, { 128, 439 }, { 1176, 3122 }, { 1348, 3026 }, { 3126, 120 },
+    { 3157, 5 }, { 3197, 1882 }, { 2241, 3193 }, { 3133, 704 }, { 70, 71 }, { 173, 174 },
+    { 200, 201 }, { 247, 248 }, { 352, 296 }, { 441, 3121 }, { 691, 2234 }, { 693, 2235 },
+    { 695, 2236 }, { 697, 2237 }, { 699, 2238 }, { 1174, 3159 }, { 2233, 726 }, { 3114, 3185 },
+    { 3140, 3146 }, { 3, 3203 }, { 3182, 3210 }, { 3207, 3168 }, { 3208, 3171 }, { 3211, 3212 },
+    { 13, 3109 }, { 3204, 12 }, { 3218, 3215 }, { 3220, 3192 }, { 3221, 3217 }, { 3110, 6 },
+    { 1171, 3222 }, { 3126, 659 }, { 3224, 104 }, { 119, 738 }, { 727, 2235 }, { 728, 2236 },
+    { 729, 2237 }, { 730, 2238 }, { 753, 2234 }, { 2233, 3239 }, { 3028, 3202 }, { 3119, 3245 },
+    { 3156, 3244 }, { 3159, 3230 }, { 3240, 3241 }, { 3242, 3243 }, { 3246, 3216 }, { 3226, 1177 },
+    { 15, 3135 }, { 22, 23 }, { 26, 69 }, { 27, 3201 }, { 30, 31 }, { 135, 1005 },
+    { 175, 176 }, { 177, 178 }, { 202, 203 }, { 204, 205 }, { 690, 691 }, { 692, 693 },
+    { 694, 695 }, { 696, 697 }, { 698, 699 }, { 700, 701 }, { 1007, 3114 }, { 1114, 1115 },
+    { 1129, 3136 }, { 1348, 2087 }, { 2060, 2061 }, { 2062, 2063 }, { 2064, 2065 }, { 2066, 2067 },
+    { 2068, 2069 }, { 2070, 2071 }, { 2552, 2553 }, { 2554, 2555 }, { 2776, 2777 }, { 2779, 2780 },
+    { 2782, 2783 }, { 2785, 2786 }, { 2788, 2789 }, { 2791, 2792 }, { 2794, 2795 }, { 2796, 2797 },
+    { 2798, 2799 }, { 2800, 2801 }, { 2802, 2803 }, { 2804, 2805 }, { 3184, 66 }, { 3233, 72 },
+    { 7, 3 }, { 3164, 3248 }, { 3209, 3249 }, { 1809, 3109 }, { 33, 3250 }, { 754, 2235 },
+    { 755, 2236 }, { 756, 2237 }, { 757, 2238 }, { 2233, 3267 }, { 2234, 3263 }, { 3112, 3268 },
+    { 3251, 3235 }, { 3255, 638 }, { 3257, 3272 }, { 3259, 3271 }, { 3264, 3265 }, { 3266, 731 },
+    { 3273, 3274 }, { 51, 3201 }, { 101, 3261 }, { 135, 1700 }, { 690, 726 }, { 692, 727 },
+    { 694, 728 }, { 696, 729 }, { 698, 730 }, { 1348, 2682 }, { 1702, 3114 }, { 1864, 3136 },
+    { 3120, 3287 }, { 3234, 3283 }, { 3252, 119 }, { 3253, 14 }, { 3277, 17 }, { 3279, 3318 },
+    { 3285, 3286 }, { 3288, 3289 }, { 3290, 3291 }, { 3297, 3298 }, { 3299, 3300 }, { 3301, 3302 },
+    { 3303, 3304 }, { 3320, 3319 }, { 3, 3322 }, { 237, 3109 }, { 3145, 3328 }, { 3270, 3329 },
+    { 3324, 3325 }, { 3326, 3327 }, { 3330, 3337 }, { 3335, 3336 }, { 135, 1955 }, { 700, 731 },
+    { 2518, 3136 }, { 3321, 3351 }, { 3331, 3355 }, { 3334, 3276 }, { 3341, 3342 }, { 3343, 3344 },
+    { 3349, 3356 }, { 3350, 3284 }, { 3357, 3292 }, { 3358, 3359 }, { 3254, 3 }, { 3333, 3363 },
+    { 3365, 3367 }, { 3366, 3370 }, { 3368, 758 }, { 3369, 701 }, { 1178, 3109 }, { 3345, 3372 },
+    { 3377, 3378 }, { 3379, 3381 }, { 3382, 3360 }, { 3155, 616 }, { 6, 630 }, { 48, 49 },
+    { 52, 31 }, { 179, 180 }, { 181, 182 }, { 206, 207 }, { 208, 209 }, { 618, 26 },
+    { 626, 627 }, { 639, 640 }, { 670, 671 }, { 673, 674 }, { 675, 676 }, { 677, 678 },
+    { 679, 680 }, { 690, 753 }, { 692, 754 }, { 694, 755 }, { 696, 756 }, { 698, 757 },
+    { 713, 714 }, { 715, 716 }, { 717, 718 }, { 1112, 1113 }, { 1180, 3135 }, { 1257, 3160 },
+    { 1317, 414 }, { 2686, 3202 }, { 2935, 2936 }, { 2937, 2956 }, { 2938, 2958 }, { 2939, 2960 },
+    { 2940, 2962 }, { 2941, 2964 }, { 2942, 2943 }, { 2944, 2945 }, { 2946, 2947 }, { 2949, 2950 },
+    { 2951, 2952 }, { 2954, 2955 }, { 2966, 2967 }, { 2968, 2969 }, { 3119, 2948 }, { 3145, 2953 },
+    { 3186, 712 }, { 3214, 806 }, { 3223, 3339 }, { 3353, 3229 }, { 3361, 3110 }, { 3183, 815 },
+    { 183, 184 }, { 185, 186 }, { 187, 188 }, { 189, 190 }, { 191, 192 }, { 193, 194 },
+    { 195, 196 }, { 197, 198 }, { 210, 211 }, { 212, 213 }, { 214, 215 }, { 216, 217 },
+    { 218, 219 }, { 220, 221 }, { 222, 223 }, { 224, 225 }, { 664, 665 }, { 666, 667 },
+    { 668, 669 }, { 954, 955 }, { 956, 957 }, { 958, 959 }, { 1202, 3125 }, { 3198, 687 },
+    { 3260, 660 }, { 3362, 3383 }, { 1185, 3 }, { 3385, 3387 }, { 3391, 3390 }, { 3155, 815 },
+    { 679, 719 }, { 700, 758 }, { 752, 3410 }, { 1884, 3135 }, { 2936, 3311 }, { 2937, 3306 },
+    { 2938, 3307 }, { 2939, 3308 }, { 2940, 3309 }, { 2941, 3310 }, { 2942, 3432 }, { 2945, 3433 },
+    { 2957, 3425 }, { 2959, 3426 }, { 2961, 3427 }, { 2963, 3428 }, { 3112, 3423 }, { 3213, 3402 },
+    { 3375, 3400 }, { 3380, 3398 }, { 3384, 1883 }, { 3389, 1179 }, { 3404, 3219 }, { 3406, 3407 },
+    { 3411, 3412 }, { 3413, 3414 }, { 3415, 3416 }, { 3419, 1181 }, { 3429, 3430 }, { 3434, 3424 },
+    { 3183, 616 }, { 1202, 3154 }, { 3200, 687 }, { 3256, 414 }, { 3399, 3445 }, { 3401, 3453 },
+    { 3446, 3447 }, { 3448, 3449 }, { 3450, 3451 }, { 3454, 3455 }, { 3456, 3457 }, { 3458, 3459 },
+    { 3461, 3462 }, { 3464, 3465 }, { 1901, 3 }, { 3470, 3352 }, { 2936, 3504 }, { 2937, 3312 },
+    { 2938, 3313 }, { 2939, 3314 }, { 2940, 3315 }, { 2941, 3316 }, { 2942, 3435 }, { 2945, 3436 },
+    { 3305, 3480 }, { 3437, 3479 }, { 3477, 3499 }, { 3478, 1885 }, { 3481, 3482 }, { 3483, 3484 },
+    { 3485, 3486 }, { 3487, 3488 }, { 3489, 3490 }, { 3498, 3408 }, { 3500, 3476 }, { 3501, 3417 },
+    { 3503, 3431 }, { 3493, 3510 }, { 3494, 3509 }, { 3511, 3512 }, { 3513, 3452 }, { 3514, 3515 },
+    { 3516, 3460 }, { 3517, 3463 }, { 3518, 3466 }, { 75, 1054 }, { 82, 83 }, { 99, 172 },
+    { 105, 106 }, { 107, 108 }, { 109, 110 }, { 111, 112 }, { 113, 114 }, { 115, 116 },
+    { 130, 131 }, { 133, 134 }, { 137, 138 }, { 142, 143 }, { 144, 145 }, { 146, 147 },
+    { 148, 149 }, { 150, 151 }, { 152, 153 }, { 154, 155 }, { 156, 157 }, { 158, 159 },
+    { 160, 161 }, { 162, 163 }, { 164, 165 }, { 166, 167 }, { 168, 169 }, { 170, 171 },
+    { 228, 229 }, { 230, 231 }, { 232, 233 }, { 246, 3236 }, { 679, 2224 }, { 809, 810 },
+    { 811, 812 }, { 1111, 3109 }, { 1183, 1184 }, { 1256, 3420 }, { 1538, 1539 }, { 1540, 1541 },
+    { 1550, 3125 }, { 1887, 1888 }, { 2216, 2217 }, { 2218, 2219 }, { 2220, 2221 }, { 2250, 2251 },
+    { 2252, 2253 }, { 2254, 2255 }, { 2275, 2276 }, { 2277, 2278 }, { 2279, 2280 }, { 2597, 2598 },
+    { 2599, 2600 }, { 3262, 739 }, { 3281, 32 }, { 3317, 67 }, { 3321, 3252 }, { 3364, 238 },
+    { 3441, 988 }, { 3502, 3157 }, { 3, 3294 }, { 2965, 3527 }, { 3438, 3521 }, { 3491, 3529 },
+    { 3522, 3523 }, { 3524, 3525 }, { 3526, 3535 }, { 3531, 3539 }, { 3533, 3534 }, { 3536, 3537 },
+    { 3542, 3546 }, { 3543, 3544 }, { 679, 2258 }, { 809, 2302 }, { 1538, 1580 }, { 1540, 1581 },
+    { 1550, 3154 }, { 2599, 2615 }, { 2601, 3109 }, { 3392, 3587 }, { 3532, 3157 }, { 3552, 3158 },
+    { 3553, 3554 }, { 3555, 3556 }, { 3557, 3558 }, { 3577, 3578 }, { 3582, 3583 }, { 3585, 3471 },
+    { 3591, 3592 }, { 3594, 3595 }, { 3597, 3598 }, { 3600, 3601 }, { 6, 348 }, { 47, 257 },
+    { 57, 58 }, { 59, 271 }, { 244, 245 }, { 250, 3134 }, { 259, 260 }, { 263, 264 },
+    { 273, 274 }, { 286, 287 }, { 305, 306 }, { 330, 288 }, { 351, 3237 }, { 369, 370 },
+    { 835, 836 }, { 936, 937 }, { 938, 939 }, { 940, 941 }, { 942, 943 }, { 3256, 816 },
+    { 3258, 291 }, { 26, 242 }, { 28, 243 }, { 40, 3251 }, { 78, 79 }, { 80, 81 },
+    { 128, 129 }, { 226, 227 }, { 234, 235 }, { 276, 277 }, { 292, 293 }, { 295, 296 },
+    { 412, 413 }, { 435, 436 }, { 442, 99 }, { 443, 444 }, { 447, 448 }, { 451, 452 },
+    { 455, 456 }, { 459, 460 }, { 463, 464 }, { 467, 468 }, { 626, 1765 }, { 661, 662 },
+    { 670, 1770 }, { 740, 741 }, { 742, 743 }, { 744, 745 }, { 1061, 3116 }, { 1063, 3236 },
+    { 1108, 1109 }, { 1110, 3584 }, { 1191, 3395 }, { 1539, 2240 }, { 1766, 3332 }, { 1767, 1768 },
+    { 1776, 1196 }, { 2055, 2056 }, { 2057, 2058 }, { 2074, 2075 }, { 2076, 2077 }, { 2078, 2079 },
+    { 2080, 2081 }, { 2166, 2167 }, { 2168, 2169 }, { 2170, 2171 }, { 2172, 2173 }, { 2175, 2176 },
+    { 2177, 2178 }, { 2179, 2180 }, { 2181, 2182 }, { 2183, 2184 }, { 2185, 2186 }, { 2199, 2200 },
+    { 2201, 3519 }, { 2213, 2214 }, { 2225, 2226 }, { 2227, 2228 }, { 2239, 1786 }, { 2242, 2243 },
+    { 2244, 2245 }, { 2246, 2247 }, { 2259, 2260 }, { 2261, 2262 }, { 2267, 2268 }, { 2269, 2270 },
+    { 2271, 2272 }, { 2283, 2284 }, { 2285, 2286 }, { 2287, 2288 }, { 2292, 2293 }, { 2294, 2295 },
+    { 2296, 2297 }, { 2303, 2304 }, { 3123, 2934 }, { 3146, 3473 }, { 3205, 3280 }, { 3206, 3338 },
+    { 3213, 1761 }, { 3214, 1790 }, { 3228, 121 }, { 3262, 1781 }, { 3364, 1060 }, { 3393, 3115 },
+    { 3397, 53 }, { 3442, 3278 }, { 3470, 3253 }, { 3538, 3409 }, { 3540, 3475 }, { 3579, 3150 },
+    { 3354, 3 }, { 3418, 3609 }, { 3530, 3613 }, { 3610, 3528 }, { 3611, 3618 }, { 3612, 3617 },
+    { 3614, 3615 }, { 3619, 3547 }, { 3620, 3545 }, { 2607, 3109 }, { 2614, 3626 }, { 3623, 3624 },
+    { 3627, 2602 }, { 3628, 3588 }, { 3631, 3632 }, { 3633, 3142 }, { 3635, 3275 }, { 3637, 3593 },
+    { 3638, 3596 }, { 3639, 3599 }, { 47, 3641 }, { 355, 3134 }, { 1876, 6 }, { 3110, 288 },
+    { 3649, 275 }, { 3655, 837 }, { 3656, 3657 }, { 3658, 3659 }, { 679, 746 }, { 1078, 3116 },
+    { 1182, 3636 }, { 1538, 1786 }, { 1540, 1787 }, { 1580, 2240 }, { 2239, 3694 }, { 3127, 3630 },
+    { 3146, 3616 }, { 3186, 3697 }, { 3205, 3338 }, { 3206, 3280 }, { 3247, 3473 }, { 3332, 3497 },
+    { 3393, 99 }, { 3472, 3719 }, { 3581, 3717 }, { 3621, 3723 }, { 3622, 3734 }, { 3634, 3750 },
+    { 3662, 3663 }, { 3665, 3666 }, { 3669, 3173 }, { 3670, 278 }, { 3673, 414 }, { 3675, 3158 },
+    { 3685, 1196 }, { 3686, 3687 }, { 3695, 3696 }, { 3698, 3699 }, { 3700, 3701 }, { 3702, 3703 },
+    { 3704, 3705 }, { 3706, 3707 }, { 3708, 3709 }, { 3710, 3711 }, { 3712, 3713 }, { 3714, 3715 },
+    { 3718, 2229 }, { 3720, 3721 }, { 3724, 2263 }, { 3725, 3726 }, { 3728, 3729 }, { 3731, 3732 },
+    { 3739, 26 }, { 3376, 3 }, { 3753, 3757 }, { 3755, 3754 }, { 3756, 3541 }, { 3109, 2590 },
+    { 3640, 3763 }, { 3765, 3766 }, { 3771, 349 }, { 3777, 3778 }, { 6, 1189 }, { 297, 47 },
+    { 679, 3821 }, { 1196, 3770 }, { 2239, 3784 }, { 2240, 1787 }, { 3134, 399 }, { 3388, 3785 },
+    { 3664, 3116 }, { 3668, 3798 }, { 3692, 3752 }, { 3736, 3762 }, { 3751, 73 }, { 3782, 3783 },
+    { 3795, 3817 }, { 3796, 3819 }, { 3797, 3275 }, { 3799, 72 }, { 3806, 3688 }, { 3807, 3219 },
+    { 3809, 3810 }, { 3811, 3812 }, { 3813, 3814 }, { 3818, 3722 }, { 3820, 3727 }, { 3822, 3733 },
+    { 3520, 3 }, { 3824, 3496 }, { 3109, 2593 }, { 6, 1314 }, { 3134, 3800 }, { 3386, 3837 },
+    { 3787, 3846 }, { 3794, 3838 }, { 3835, 3730 }, { 3840, 1541 }, { 3842, 3801 }, { 3855, 3815 },
+    { 3495, 3 }, { 6, 3852 }, { 1175, 3109 }, { 3859, 3746 }, { 3864, 1581 }, { 55, 56 },
+    { 61, 62 }, { 199, 3758 }, { 272, 3775 }, { 350, 3653 }, { 1452, 1453 }, { 3260, 1769 },
+    { 3323, 3759 }, { 3548, 3405 }, { 3652, 331 }, { 3774, 289 }, { 3860, 3 }, { 3871, 3629 },
+    { 629, 3872 }, { 2817, 3109 }, { 3150, 3877 }, { 3549, 3405 }, { 3644, 3879 }, { 3831, 3880 },
+    { 3878, 3116 }, { 3, 3606 }, { 3887, 3608 }, { 2819, 3109 }, { 3891, 3173 }, { 5, 2863 },
+    { 6, 625 }, { 26, 1792 }, { 31, 387 }, { 54, 3869 }, { 65, 1635 }, { 73, 589 },
+    { 75, 973 }, { 77, 636 }, { 81, 1641 }, { 84, 85 }, { 86, 87 }, { 88, 89 },
+    { 90, 91 }, { 92, 93 }, { 94, 95 }, { 96, 97 }, { 99, 1018 }, { 101, 3605 },
+    { 105, 989 }, { 107, 990 }, { 109, 991 }, { 111, 992 }, { 113, 993 }, { 115, 994 },
+    { 118, 3741 }, { 119, 765 }, { 122, 123 }, { 124, 125 }, { 126, 127 }, { 130, 1697 },
+    { 132, 3560 }, { 142, 1703 }, { 148, 1706 }, { 154, 1709 }, { 160, 1712 }, { 166, 1715 },
+    { 251, 252 }, { 253, 254 }, { 255, 256 }, { 258, 3647 }, { 262, 3648 }, { 265, 266 },
+    { 267, 268 }, { 276, 2483 }, { 279, 280 }, { 281, 282 }, { 283, 284 }, { 285, 3650 },
+    { 290, 3661 }, { 294, 3672 }, { 299, 300 }, { 301, 302 }, { 359, 360 }, { 361, 362 },
+    { 363, 364 }, { 365, 366 }, { 384, 385 }, { 414, 2054 }, { 416, 417 }, { 418, 419 },
+    { 420, 421 }, { 422, 423 }, { 424, 425 }, { 426, 427 }, { 428, 429 }, { 430, 431 },
+    { 471, 472 }, { 515, 3115 }, { 544, 545 }, { 550, 551 }, { 556, 557 }, { 562, 563 },
+    { 638, 3497 }, { 644, 3508 }, { 651, 652 }, { 655, 656 }, { 657, 658 }, { 702, 3125 },
+    { 705, 1203 }, { 732, 1213 }, { 759, 1223 }, { 766, 672 }, { 819, 820 }, { 821, 822 },
+    { 823, 824 }, { 825, 826 }, { 827, 828 }, { 829, 830 }, { 831, 832 }, { 833, 834 },
+    { 839, 840 }, { 841, 842 }, { 843, 844 }, { 845, 846 }, { 847, 848 }, { 849, 850 },
     { 851, 852 }, { 853, 854 }, { 855, 856 }, { 857, 858 }, { 859, 860 }, { 861, 862 },
     { 863, 864 }, { 865, 866 }, { 867, 868 }, { 869, 870 }, { 871, 872 }, { 873, 874 },
     { 875, 876 }, { 877, 878 }, { 879, 880 }, { 881, 882 }, { 883, 884 }, { 885, 886 },
     { 887, 888 }, { 889, 890 }, { 891, 892 }, { 893, 894 }, { 895, 896 }, { 897, 898 },
     { 899, 900 }, { 901, 902 }, { 903, 904 }, { 905, 906 }, { 907, 908 }, { 909, 910 },
-    { 911, 912 }, { 913, 914 }, { 915, 916 }, { 917, 918 }, { 919, 920 }, { 921, 922 },
-    { 923, 924 }, { 950, 951 }, { 952, 953 }, { 954, 955 }, { 956, 957 }, { 969, 970 },
-    { 978, 979 }, { 982, 83 }, { 984, 985 }, { 986, 987 }, { 988, 989 }, { 990, 991 },
-    { 992, 993 }, { 994, 995 }, { 1004, 1005 }, { 1006, 1007 }, { 1008, 1009 }, { 1027, 1028 },
-    { 1029, 1030 }, { 1031, 1032 }, { 1033, 1034 }, { 1035, 1036 }, { 1037, 1038 }, { 1039, 1040 },
-    { 1041, 1042 }, { 1044, 1045 }, { 1046, 1047 }, { 1048, 1049 }, { 1050, 1051 }, { 1052, 1053 },
-    { 1054, 1055 }, { 1056, 1057 }, { 1058, 1059 }, { 1134, 1135 }, { 1142, 1143 }, { 1146, 1147 },
-    { 1150, 1151 }, { 1154, 1155 }, { 1158, 1159 }, { 1193, 71 }, { 1206, 3901 }, { 1207, 1208 },
-    { 1209, 1210 }, { 1214, 1215 }, { 1216, 1217 }, { 1218, 1219 }, { 1220, 1221 }, { 1224, 1225 },
-    { 1226, 1227 }, { 1228, 1229 }, { 1230, 1231 }, { 1234, 1235 }, { 1236, 1237 }, { 1238, 1239 },
-    { 1262, 2025 }, { 1264, 2026 }, { 1356, 2108 }, { 1358, 1359 }, { 1367, 2117 }, { 1373, 2125 },
-    { 1379, 2133 }, { 1385, 2141 }, { 1391, 2149 }, { 1529, 1530 }, { 1537, 1538 }, { 1543, 1544 },
-    { 1545, 1546 }, { 1567, 1568 }, { 1569, 1570 }, { 1579, 1580 }, { 1585, 1586 }, { 1587, 1588 },
-    { 1602, 1603 }, { 1604, 1605 }, { 1632, 1633 }, { 1638, 1639 }, { 1641, 29 }, { 1654, 1655 },
-    { 1666, 1667 }, { 1668, 1669 }, { 1670, 1671 }, { 1672, 1673 }, { 1674, 1675 }, { 1676, 1677 },
-    { 1678, 1679 }, { 1680, 1681 }, { 1682, 1683 }, { 1684, 1685 }, { 1686, 1687 }, { 1688, 1689 },
-    { 1690, 1691 }, { 1692, 1693 }, { 1694, 1695 }, { 1696, 1697 }, { 1699, 1700 }, { 1701, 1702 },
-    { 1703, 1704 }, { 1705, 1706 }, { 1707, 1708 }, { 1709, 1710 }, { 1711, 128 }, { 1734, 3211 },
-    { 1811, 3522 }, { 1910, 2469 }, { 1913, 3303 }, { 1922, 1923 }, { 1925, 3187 }, { 1926, 1927 },
-    { 1928, 1929 }, { 1930, 1931 }, { 1932, 1933 }, { 1934, 1935 }, { 1936, 1937 }, { 1938, 1939 },
-    { 1940, 1941 }, { 1942, 1943 }, { 1944, 1945 }, { 1946, 1947 }, { 1948, 1949 }, { 1950, 3425 },
-    { 1961, 1962 }, { 1963, 1964 }, { 1965, 1966 }, { 1967, 1968 }, { 1969, 1970 }, { 1971, 1972 },
-    { 2028, 2029 }, { 2031, 2032 }, { 2071, 2072 }, { 2073, 2074 }, { 2075, 2076 }, { 2191, 3904 },
-    { 2230, 2231 }, { 2232, 3883 }, { 2250, 2251 }, { 2258, 2259 }, { 2276, 2277 }, { 2284, 2285 },
-    { 2292, 2293 }, { 2301, 2302 }, { 2309, 2310 }, { 2317, 2318 }, { 2326, 2327 }, { 2328, 2329 },
-    { 2628, 3878 }, { 2631, 3911 }, { 2633, 2634 }, { 2643, 2644 }, { 2648, 3188 }, { 2649, 2650 },
-    { 2651, 2652 }, { 2659, 2660 }, { 2664, 2665 }, { 2852, 3164 }, { 2872, 2873 }, { 2891, 2892 },
-    { 2895, 2896 }, { 2897, 2898 }, { 2903, 2904 }, { 2905, 2906 }, { 2912, 2913 }, { 2952, 2953 },
-    { 2956, 2957 }, { 2961, 2962 }, { 2963, 2964 }, { 2967, 2968 }, { 2969, 2970 }, { 3180, 3613 },
-    { 3193, 3443 }, { 3201, 3612 }, { 3237, 481 }, { 3238, 3269 }, { 3254, 478 }, { 3290, 3832 },
-    { 3300, 3667 }, { 3314, 3880 }, { 3333, 1912 }, { 3375, 3892 }, { 3448, 1915 }, { 3614, 1016 },
-    { 3615, 1017 }, { 3617, 1018 }, { 3618, 1019 }, { 3620, 1020 }, { 3621, 1021 }, { 3623, 1022 },
-    { 3624, 1023 }, { 3626, 1024 }, { 3627, 1025 }, { 3655, 1920 }, { 3687, 1196 }, { 3695, 975 },
-    { 3697, 3631 }, { 3712, 823 }, { 3719, 3610 }, { 3745, 3843 }, { 3793, 3886 }, { 3795, 3472 },
-    { 3811, 2647 }, { 3812, 2655 }, { 3824, 2946 }, { 3839, 3820 }, { 3854, 501 }, { 3856, 3819 },
-    { 3879, 2642 }, { 3894, 3171 }, { 3909, 3493 }, { 3923, 3743 }, { 3939, 2234 }, { 3641, 3 },
-    { 6, 1782 }, { 31, 479 }, { 59, 3950 }, { 75, 1781 }, { 85, 4088 }, { 92, 4091 },
-    { 99, 4181 }, { 130, 1974 }, { 132, 3614 }, { 142, 1983 }, { 148, 1991 }, { 154, 1999 },
-    { 160, 2007 }, { 166, 2015 }, { 238, 3946 }, { 306, 26 }, { 391, 3952 }, { 419, 2097 },
-    { 483, 594 }, { 649, 4273 }, { 707, 3207 }, { 710, 4147 }, { 737, 4152 }, { 980, 3956 },
-    { 1003, 3974 }, { 1358, 1369 }, { 1641, 4182 }, { 1650, 3954 }, { 1656, 3958 }, { 2078, 4008 },
-    { 2626, 3162 }, { 2664, 2972 }, { 2726, 3211 }, { 2901, 2892 }, { 2914, 5 }, { 2949, 3878 },
-    { 2951, 3911 }, { 2960, 3188 }, { 3179, 3967 }, { 3180, 3616 }, { 3201, 3615 }, { 3276, 4199 },
-    { 3281, 4174 }, { 3369, 4086 }, { 3425, 3425 }, { 3490, 677 }, { 3589, 4144 }, { 3591, 4149 },
-    { 3599, 4143 }, { 3600, 4154 }, { 3601, 3957 }, { 3602, 3959 }, { 3611, 1012 }, { 3612, 1014 },
-    { 3627, 3837 }, { 3658, 3968 }, { 3692, 3953 }, { 3694, 3990 }, { 3703, 3631 }, { 3723, 4000 },
-    { 3809, 4105 }, { 3811, 2959 }, { 3812, 2965 }, { 3831, 4129 }, { 3879, 2955 }, { 3882, 4081 },
-    { 3898, 4215 }, { 3899, 4218 }, { 3906, 4216 }, { 3907, 4219 }, { 3908, 4222 }, { 3913, 4087 },
-    { 3917, 4221 }, { 3951, 3454 }, { 3960, 3961 }, { 3962, 3963 }, { 3964, 3965 }, { 3969, 3970 },
-    { 3971, 3972 }, { 3975, 4032 }, { 3976, 3977 }, { 3978, 4274 }, { 3980, 4249 }, { 3987, 3988 },
-    { 3991, 3992 }, { 3993, 271 }, { 3994, 2517 }, { 3995, 3996 }, { 3997, 3998 }, { 4001, 4002 },
-    { 4003, 4004 }, { 4005, 4006 }, { 4009, 4010 }, { 4011, 4012 }, { 4013, 4014 }, { 4015, 4016 },
-    { 4024, 4025 }, { 4026, 4027 }, { 4029, 4123 }, { 4030, 4127 }, { 4031, 4131 }, { 4033, 4034 },
-    { 4035, 4036 }, { 4037, 4038 }, { 4039, 4040 }, { 4041, 4042 }, { 4043, 4044 }, { 4045, 4046 },
-    { 4047, 4048 }, { 4049, 4050 }, { 4051, 4052 }, { 4053, 4054 }, { 4055, 4056 }, { 4057, 4058 },
-    { 4059, 4060 }, { 4061, 4062 }, { 4063, 4064 }, { 4065, 4066 }, { 4067, 4068 }, { 4069, 4070 },
-    { 4071, 4072 }, { 4073, 4074 }, { 4075, 4076 }, { 4077, 4078 }, { 4079, 4080 }, { 4082, 4083 },
-    { 4089, 4090 }, { 4092, 4093 }, { 4094, 4095 }, { 4096, 128 }, { 4097, 4098 }, { 4099, 4100 },
-    { 4101, 4102 }, { 4103, 4104 }, { 4106, 4107 }, { 4108, 4109 }, { 4110, 4111 }, { 4113, 1136 },
-    { 4114, 1144 }, { 4115, 1148 }, { 4116, 1152 }, { 4117, 1156 }, { 4118, 1160 }, { 4121, 4122 },
-    { 4125, 4126 }, { 4130, 1232 }, { 4133, 3818 }, { 4134, 4135 }, { 4145, 4146 }, { 4148, 1571 },
-    { 4150, 4151 }, { 4153, 1606 }, { 4158, 4159 }, { 4161, 4162 }, { 4163, 4164 }, { 4165, 4166 },
-    { 4167, 4168 }, { 4169, 4170 }, { 4171, 4172 }, { 4175, 4176 }, { 4177, 4178 }, { 4179, 4180 },
-    { 4183, 3570 }, { 4186, 4187 }, { 4189, 4190 }, { 4191, 4192 }, { 4193, 4194 }, { 4195, 4196 },
-    { 4197, 4198 }, { 4200, 4201 }, { 4202, 4203 }, { 4204, 4205 }, { 4208, 4209 }, { 4213, 3735 },
-    { 4223, 3900 }, { 4224, 2630 }, { 4225, 4226 }, { 4228, 4229 }, { 4230, 4279 }, { 4231, 2661 },
-    { 4233, 4251 }, { 4234, 2874 }, { 4236, 4237 }, { 4238, 4239 }, { 4241, 2954 }, { 4245, 4246 },
-    { 4276, 4220 }, { 4277, 2079 }, { 4281, 4217 }, { 4283, 4214 }, { 4286, 4017 }, { 3, 3794 },
-    { 6, 2077 }, { 31, 972 }, { 75, 4453 }, { 92, 4443 }, { 132, 3617 }, { 983, 4294 },
-    { 1264, 26 }, { 1358, 1375 }, { 2947, 3162 }, { 3180, 3619 }, { 3190, 5 }, { 3201, 3618 },
-    { 3281, 4459 }, { 3490, 1206 }, { 3654, 677 }, { 3656, 4328 }, { 3658, 4446 }, { 3692, 4257 },
-    { 3844, 4307 }, { 3966, 3211 }, { 3973, 4314 }, { 4157, 4318 }, { 4188, 3602 }, { 4240, 4324 },
-    { 4244, 4352 }, { 4247, 4298 }, { 4252, 4291 }, { 4289, 4256 }, { 4292, 2910 }, { 4295, 4417 },
-    { 4308, 4340 }, { 4311, 4439 }, { 4312, 4441 }, { 4313, 4361 }, { 4317, 1652 }, { 4320, 2627 },
-    { 4325, 2950 }, { 4326, 4474 }, { 4327, 4243 }, { 4330, 4329 }, { 4331, 4334 }, { 4332, 4449 },
-    { 4341, 4364 }, { 4345, 4367 }, { 4350, 4424 }, { 4353, 4435 }, { 4355, 4415 }, { 4358, 4478 },
-    { 4359, 4476 }, { 4360, 3791 }, { 4365, 4366 }, { 4370, 4371 }, { 4374, 4375 }, { 4377, 4378 },
-    { 4380, 4381 }, { 4382, 4383 }, { 4384, 4385 }, { 4388, 4124 }, { 4389, 4128 }, { 4390, 4132 },
-    { 4391, 4392 }, { 4393, 4394 }, { 4395, 4396 }, { 4397, 4398 }, { 4399, 4400 }, { 4401, 4402 },
-    { 4403, 4404 }, { 4405, 4406 }, { 4407, 4408 }, { 4409, 4410 }, { 4411, 4412 }, { 4413, 4414 },
-    { 4418, 4419 }, { 4420, 4421 }, { 4422, 4423 }, { 4425, 4426 }, { 4433, 1211 }, { 4434, 1222 },
-    { 4438, 1547 }, { 4440, 1589 }, { 4442, 4160 }, { 4444, 4445 }, { 4447, 4448 }, { 4450, 4451 },
-    { 4454, 4455 }, { 4456, 4457 }, { 4460, 4461 }, { 4462, 4210 }, { 4466, 2635 }, { 4473, 2907 },
-    { 4479, 4356 }, { 241, 242 }, { 305, 356 }, { 331, 332 }, { 361, 362 }, { 377, 378 },
-    { 3698, 310 }, { 54, 3926 }, { 60, 3472 }, { 99, 3311 }, { 253, 1860 }, { 257, 1074 },
-    { 272, 3943 }, { 292, 1083 }, { 311, 312 }, { 313, 314 }, { 315, 316 }, { 317, 318 },
-    { 335, 336 }, { 337, 338 }, { 339, 340 }, { 341, 342 }, { 343, 344 }, { 345, 346 },
-    { 347, 348 }, { 349, 350 }, { 660, 2239 }, { 967, 709 }, { 1077, 1078 }, { 1080, 1081 },
-    { 1103, 4253 }, { 1106, 1107 }, { 1212, 3246 }, { 1271, 1272 }, { 1273, 1274 }, { 1275, 1276 },
-    { 1283, 1284 }, { 1285, 1286 }, { 1328, 1329 }, { 1434, 1435 }, { 1436, 1437 }, { 1503, 1504 },
-    { 1505, 1506 }, { 1507, 1508 }, { 1833, 1834 }, { 1863, 3699 }, { 1875, 2526 }, { 1877, 3290 },
-    { 2235, 2236 }, { 2240, 663 }, { 2334, 2335 }, { 2336, 2337 }, { 2338, 2339 }, { 2340, 2341 },
-    { 2342, 2343 }, { 2345, 2346 }, { 2347, 2348 }, { 2349, 2350 }, { 2351, 2352 }, { 2353, 2354 },
-    { 2355, 2356 }, { 2357, 2358 }, { 2359, 2360 }, { 2361, 2362 }, { 2363, 2364 }, { 2365, 2366 },
-    { 2367, 2368 }, { 2369, 2370 }, { 2371, 2372 }, { 2373, 2374 }, { 2375, 2376 }, { 2666, 2667 },
-    { 3284, 3875 }, { 3285, 3876 }, { 3331, 3258 }, { 3447, 3840 }, { 3518, 692 }, { 3695, 3949 },
-    { 3697, 3742 }, { 3700, 1865 }, { 3789, 4346 }, { 3796, 3933 }, { 3798, 300 }, { 3884, 1084 },
-    { 3912, 3931 }, { 3924, 3790 }, { 3932, 3768 }, { 4309, 1241 }, { 4347, 263 }, { 4386, 1202 },
-    { 3850, 3 }, { 6, 4503 }, { 31, 1643 }, { 75, 4463 }, { 92, 4567 }, { 132, 3620 },
-    { 971, 4483 }, { 1358, 1381 }, { 2868, 26 }, { 3162, 2645 }, { 3180, 3622 }, { 3201, 3621 },
-    { 3955, 4484 }, { 4289, 4258 }, { 4368, 4502 }, { 4372, 4507 }, { 4416, 4511 }, { 4458, 4522 },
-    { 4485, 4563 }, { 4486, 4493 }, { 4490, 2948 }, { 4494, 4568 }, { 4498, 4564 }, { 4523, 4565 },
-    { 4524, 4532 }, { 4526, 4557 }, { 4528, 4084 }, { 4529, 4357 }, { 4530, 4362 }, { 4536, 372 },
-    { 4537, 4538 }, { 4542, 4543 }, { 4544, 4545 }, { 4546, 4547 }, { 4548, 4549 }, { 4550, 4551 },
-    { 4552, 4553 }, { 4555, 4556 }, { 4569, 4482 }, { 241, 356 }, { 305, 242 }, { 3823, 310 },
-    { 4576, 363 }, { 1212, 4599 }, { 3168, 4580 }, { 3284, 3876 }, { 3285, 3875 }, { 3331, 3259 },
-    { 3447, 3890 }, { 3557, 692 }, { 3559, 4620 }, { 3694, 4617 }, { 3703, 3742 }, { 3712, 4622 },
-    { 3796, 4579 }, { 3853, 4535 }, { 3884, 1101 }, { 3924, 4652 }, { 3935, 4590 }, { 4582, 1861 },
-    { 4585, 3713 }, { 4586, 4587 }, { 4588, 4589 }, { 4591, 4592 }, { 4593, 4594 }, { 4595, 4596 },
-    { 4597, 3944 }, { 4598, 4621 }, { 4600, 1079 }, { 4605, 4606 }, { 4608, 4609 }, { 4611, 4612 },
-    { 4613, 4614 }, { 4623, 4624 }, { 4625, 4626 }, { 4627, 4628 }, { 4629, 4630 }, { 4631, 4632 },
-    { 4633, 4634 }, { 4635, 4636 }, { 4637, 4638 }, { 4639, 4640 }, { 4641, 4642 }, { 4653, 3945 },
-    { 4657, 4499 }, { 4660, 4534 }, { 3, 3940 }, { 132, 3623 }, { 1358, 1387 }, { 1642, 4664 },
-    { 3162, 2861 }, { 3180, 3625 }, { 3201, 3624 }, { 4212, 4665 }, { 4227, 4671 }, { 4269, 26 },
-    { 4487, 4678 }, { 4491, 4667 }, { 4497, 4683 }, { 4512, 4663 }, { 4521, 4681 }, { 4525, 4676 },
-    { 4533, 4677 }, { 4562, 4680 }, { 4566, 4666 }, { 4673, 4672 }, { 4674, 4504 }, { 4684, 4173 },
-    { 4686, 98 }, { 4687, 4112 }, { 4693, 3827 }, { 4694, 4695 }, { 4696, 4697 }, { 4698, 925 },
-    { 3284, 3877 }, { 4647, 4716 }, { 4710, 4745 }, { 4712, 2237 }, { 4715, 4735 }, { 4720, 4725 },
-    { 4723, 4724 }, { 4726, 4727 }, { 4731, 4607 }, { 4734, 4615 }, { 4737, 4738 }, { 4739, 4740 },
-    { 4741, 4742 }, { 4743, 4744 }, { 1167, 1168 }, { 1171, 1172 }, { 1173, 1174 }, { 1175, 1176 },
-    { 1180, 3211 }, { 3445, 3543 }, { 3, 3948 }, { 132, 3626 }, { 1358, 1393 }, { 3162, 2958 },
-    { 3201, 4344 }, { 3803, 4752 }, { 4516, 26 }, { 4679, 4760 }, { 4749, 4754 }, { 4758, 4763 },
-    { 4759, 4767 }, { 4761, 83 }, { 4764, 4762 }, { 4765, 4769 }, { 4773, 4774 }, { 3285, 3877 },
-    { 4659, 4772 }, { 4736, 3827 }, { 4777, 4649 }, { 4781, 4783 }, { 4782, 319 }, { 4786, 4787 },
-    { 4788, 4789 }, { 2862, 4748 }, { 3495, 3543 }, { 4791, 4792 }, { 4793, 1177 }, { 3, 4207 },
-    { 4242, 4799 }, { 4379, 3162 }, { 4753, 4797 }, { 4766, 4803 }, { 4805, 4554 }, { 4806, 4804 },
-    { 4810, 4775 }, { 1070, 26 }, { 4780, 4813 }, { 4815, 4728 }, { 4817, 4818 }, { 2864, 4796 },
-    { 3129, 4748 }, { 3525, 3543 }, { 4821, 4822 }, { 6, 1521 }, { 31, 586 }, { 54, 394 },
-    { 59, 1467 }, { 60, 4319 }, { 67, 482 }, { 68, 3896 }, { 71, 2894 }, { 73, 4515 },
-    { 74, 75 }, { 76, 3913 }, { 81, 4770 }, { 99, 664 }, { 119, 1258 }, { 128, 2546 },
-    { 132, 133 }, { 144, 1984 }, { 150, 1992 }, { 156, 2000 }, { 162, 2008 }, { 168, 2016 },
-    { 238, 4481 }, { 278, 1815 }, { 299, 3169 }, { 320, 321 }, { 322, 323 }, { 324, 325 },
-    { 326, 327 }, { 328, 329 }, { 330, 4575 }, { 335, 1093 }, { 337, 1094 }, { 339, 1095 },
-    { 341, 1096 }, { 343, 1097 }, { 345, 1098 }, { 347, 1099 }, { 349, 1100 }, { 373, 3706 },
-    { 376, 4577 }, { 379, 380 }, { 381, 382 }, { 387, 3188 }, { 388, 3282 }, { 393, 3383 },
-    { 395, 396 }, { 397, 398 }, { 399, 400 }, { 401, 3802 }, { 402, 403 }, { 405, 406 },
-    { 407, 408 }, { 409, 410 }, { 411, 412 }, { 413, 414 }, { 415, 416 }, { 420, 4692 },
-    { 421, 503 }, { 423, 504 }, { 425, 505 }, { 427, 506 }, { 429, 507 }, { 431, 508 },
-    { 433, 509 }, { 435, 510 }, { 437, 438 }, { 439, 3726 }, { 442, 443 }, { 445, 3291 },
-    { 446, 3855 }, { 450, 528 }, { 454, 531 }, { 458, 534 }, { 462, 537 }, { 466, 540 },
-    { 470, 543 }, { 474, 546 }, { 480, 3426 }, { 483, 484 }, { 485, 486 }, { 487, 488 },
-    { 489, 490 }, { 491, 492 }, { 493, 494 }, { 495, 496 }, { 497, 498 }, { 499, 500 },
-    { 511, 512 }, { 513, 514 }, { 515, 516 }, { 517, 518 }, { 519, 4018 }, { 522, 551 },
-    { 523, 3200 }, { 525, 526 }, { 529, 530 }, { 532, 533 }, { 535, 536 }, { 538, 539 },
-    { 541, 542 }, { 544, 545 }, { 547, 548 }, { 553, 554 }, { 557, 558 }, { 559, 560 },
-    { 563, 564 }, { 565, 566 }, { 569, 570 }, { 571, 572 }, { 573, 574 }, { 575, 576 },
-    { 577, 578 }, { 579, 580 }, { 581, 582 }, { 583, 584 }, { 591, 592 }, { 593, 594 },
-    { 597, 598 }, { 599, 600 }, { 601, 602 }, { 603, 604 }, { 605, 606 }, { 607, 608 },
-    { 612, 613 }, { 625, 626 }, { 627, 628 }, { 629, 4363 }, { 631, 1522 }, { 633, 634 },
-    { 675, 1535 }, { 677, 3799 }, { 684, 778 }, { 686, 687 }, { 688, 689 }, { 690, 4248 },
-    { 695, 791 }, { 697, 792 }, { 699, 793 }, { 701, 794 }, { 703, 795 }, { 705, 796 },
-    { 710, 711 }, { 712, 713 }, { 714, 715 }, { 725, 726 }, { 727, 728 }, { 729, 3842 },
-    { 737, 738 }, { 739, 740 }, { 741, 742 }, { 752, 753 }, { 754, 755 }, { 756, 4254 },
-    { 757, 790 }, { 764, 765 }, { 766, 767 }, { 768, 769 }, { 772, 773 }, { 774, 775 },
-    { 776, 777 }, { 779, 780 }, { 781, 782 }, { 783, 784 }, { 785, 786 }, { 787, 788 },
-    { 789, 3300 }, { 797, 798 }, { 799, 800 }, { 801, 802 }, { 803, 804 }, { 805, 806 },
-    { 807, 808 }, { 812, 813 }, { 814, 3018 }, { 973, 974 }, { 976, 977 }, { 1010, 3610 },
-    { 1011, 4259 }, { 1043, 4771 }, { 1061, 3601 }, { 1063, 1064 }, { 1066, 4255 }, { 1067, 4808 },
-    { 1073, 4583 }, { 1075, 3943 }, { 1076, 4730 }, { 1085, 3724 }, { 1102, 4602 }, { 1116, 2575 },
-    { 1120, 2577 }, { 1126, 3286 }, { 1128, 1129 }, { 1130, 1131 }, { 1132, 1133 }, { 1141, 1883 },
-    { 1145, 2547 }, { 1198, 3883 }, { 1200, 3939 }, { 1203, 4387 }, { 1204, 667 }, { 1205, 4338 },
-    { 1206, 3819 }, { 1238, 1614 }, { 1243, 1244 }, { 1245, 1246 }, { 1247, 1248 }, { 1249, 1250 },
-    { 1251, 1252 }, { 1253, 1254 }, { 1255, 1256 }, { 1260, 4339 }, { 1262, 1263 }, { 1264, 1265 },
-    { 1267, 1268 }, { 1277, 1278 }, { 1287, 1288 }, { 1289, 1290 }, { 1291, 1292 }, { 1293, 1294 },
-    { 1295, 1296 }, { 1297, 1298 }, { 1299, 1300 }, { 1301, 1302 }, { 1303, 1304 }, { 1305, 1306 },
-    { 1315, 1316 }, { 1317, 1318 }, { 1319, 1320 }, { 1321, 1322 }, { 1323, 1324 }, { 1325, 1326 },
-    { 1355, 1356 }, { 1357, 4137 }, { 1358, 1399 }, { 1360, 3202 }, { 1363, 1364 }, { 1367, 1368 },
-    { 1371, 1372 }, { 1373, 1374 }, { 1377, 1378 }, { 1379, 1380 }, { 1383, 1384 }, { 1385, 1386 },
-    { 1389, 1390 }, { 1391, 1392 }, { 1395, 1396 }, { 1397, 1398 }, { 1401, 1402 }, { 1403, 1404 },
-    { 1405, 1406 }, { 1407, 1408 }, { 1409, 1410 }, { 1411, 1412 }, { 1413, 1414 }, { 1415, 1416 },
-    { 1417, 1418 }, { 1419, 1420 }, { 1421, 1422 }, { 1423, 1424 }, { 1425, 1426 }, { 1427, 1428 },
-    { 1429, 1430 }, { 1431, 1432 }, { 1438, 1439 }, { 1440, 1441 }, { 1442, 1443 }, { 1444, 1445 },
-    { 1446, 1447 }, { 1448, 1449 }, { 1450, 1451 }, { 1452, 1453 }, { 1454, 1455 }, { 1456, 1457 },
-    { 1509, 1510 }, { 1519, 1520 }, { 1523, 1201 }, { 1524, 3384 }, { 1525, 1526 }, { 1528, 3736 },
-    { 1536, 3800 }, { 1539, 1540 }, { 1541, 1542 }, { 1548, 1549 }, { 1550, 1551 }, { 1552, 1553 },
-    { 1558, 1559 }, { 1560, 1561 }, { 1562, 1563 }, { 1564, 1565 }, { 1572, 1573 }, { 1574, 1575 },
-    { 1576, 1577 }, { 1581, 1582 }, { 1583, 1584 }, { 1590, 1591 }, { 1592, 1593 }, { 1594, 1595 },
-    { 1607, 1608 }, { 1609, 1610 }, { 1611, 1612 }, { 1644, 1645 }, { 1646, 4271 }, { 1647, 3203 },
-    { 1648, 1649 }, { 1658, 1659 }, { 1660, 1661 }, { 1662, 1663 }, { 1664, 1665 }, { 1698, 4685 },
-    { 1712, 3979 }, { 1714, 4261 }, { 1715, 3391 }, { 1717, 3398 }, { 1736, 3303 }, { 1737, 1738 },
-    { 1739, 1740 }, { 1741, 1742 }, { 1743, 1744 }, { 1745, 1746 }, { 1747, 1748 }, { 1749, 1750 },
-    { 1751, 1752 }, { 1754, 1755 }, { 1756, 1757 }, { 1758, 1759 }, { 1760, 1761 }, { 1762, 1763 },
-    { 1764, 1765 }, { 1766, 1767 }, { 1768, 1769 }, { 1771, 1772 }, { 1773, 1774 }, { 1775, 1776 },
-    { 1777, 4809 }, { 1780, 4293 }, { 1789, 1790 }, { 1792, 1793 }, { 1795, 1796 }, { 1797, 1798 },
-    { 1800, 1801 }, { 1802, 1803 }, { 1806, 1807 }, { 1809, 3946 }, { 1817, 1818 }, { 1819, 1820 },
-    { 1821, 1822 }, { 1823, 1824 }, { 1829, 3414 }, { 1838, 2480 }, { 1866, 1867 }, { 1884, 3399 },
-    { 1916, 3919 }, { 1917, 1918 }, { 1919, 3949 }, { 1921, 4185 }, { 1923, 3145 }, { 1973, 3719 },
-    { 1975, 1976 }, { 1977, 3422 }, { 1979, 1980 }, { 1981, 1982 }, { 1985, 1986 }, { 1987, 1988 },
-    { 1989, 1990 }, { 1993, 1994 }, { 1995, 1996 }, { 1997, 1998 }, { 2001, 2002 }, { 2003, 2004 },
-    { 2005, 2006 }, { 2009, 2010 }, { 2011, 2012 }, { 2013, 2014 }, { 2017, 2018 }, { 2019, 2020 },
-    { 2021, 2022 }, { 2033, 2034 }, { 2035, 2036 }, { 2037, 2038 }, { 2039, 2040 }, { 2041, 2042 },
-    { 2043, 2044 }, { 2045, 2046 }, { 2047, 2048 }, { 2049, 2050 }, { 2051, 2052 }, { 2053, 2054 },
-    { 2055, 2056 }, { 2057, 2058 }, { 2059, 2060 }, { 2061, 2062 }, { 2063, 2064 }, { 2065, 2066 },
-    { 2067, 2068 }, { 2069, 2070 }, { 2084, 4500 }, { 2098, 4477 }, { 2107, 4136 }, { 2109, 2110 },
-    { 2111, 3348 }, { 2113, 2114 }, { 2115, 2116 }, { 2118, 2119 }, { 2121, 2122 }, { 2123, 2124 },
-    { 2126, 2127 }, { 2129, 2130 }, { 2131, 2132 }, { 2134, 2135 }, { 2137, 2138 }, { 2139, 2140 },
-    { 2142, 2143 }, { 2145, 2146 }, { 2147, 2148 }, { 2150, 2151 }, { 2153, 2154 }, { 2155, 2156 },
-    { 2158, 2159 }, { 2160, 2161 }, { 2162, 2163 }, { 2164, 2165 }, { 2166, 2167 }, { 2168, 2169 },
-    { 2170, 2171 }, { 2172, 2173 }, { 2174, 2175 }, { 2176, 2177 }, { 2178, 2179 }, { 2180, 2181 },
-    { 2182, 2183 }, { 2184, 2185 }, { 2186, 2187 }, { 2188, 2189 }, { 2200, 3920 }, { 2213, 3904 },
-    { 2216, 2217 }, { 2218, 2219 }, { 2220, 2221 }, { 2230, 2389 }, { 2233, 4275 }, { 2238, 4729 },
-    { 2243, 3934 }, { 2270, 2400 }, { 2295, 2410 }, { 2311, 2415 }, { 2320, 2420 }, { 2328, 2456 },
-    { 2332, 4470 }, { 2377, 2378 }, { 2379, 2380 }, { 2381, 2382 }, { 2383, 2384 }, { 2385, 3882 },
-    { 2387, 3942 }, { 2390, 4290 }, { 2391, 2242 }, { 2394, 4288 }, { 2395, 2396 }, { 2397, 2398 },
-    { 2399, 3193 }, { 2401, 2402 }, { 2403, 2404 }, { 2405, 2406 }, { 2407, 2408 }, { 2411, 2412 },
-    { 2413, 2414 }, { 2416, 2417 }, { 2418, 2419 }, { 2421, 2422 }, { 2423, 2424 }, { 2425, 2426 },
-    { 2427, 2428 }, { 2429, 2430 }, { 2431, 2432 }, { 2433, 2434 }, { 2435, 2436 }, { 2437, 2438 },
-    { 2439, 2440 }, { 2441, 2442 }, { 2443, 2261 }, { 2444, 2445 }, { 2446, 2447 }, { 2448, 2449 },
-    { 2450, 2451 }, { 2452, 2453 }, { 2454, 2455 }, { 2466, 4616 }, { 2471, 2472 }, { 2473, 2474 },
-    { 2475, 2476 }, { 2477, 2478 }, { 2481, 2482 }, { 2483, 2484 }, { 2485, 2486 }, { 2499, 3705 },
-    { 2513, 2514 }, { 2515, 3826 }, { 2518, 2519 }, { 2520, 2521 }, { 2522, 2523 }, { 2524, 3702 },
-    { 2548, 2549 }, { 2550, 2551 }, { 2553, 2554 }, { 2555, 2556 }, { 2557, 2558 }, { 2559, 2560 },
-    { 2561, 2562 }, { 2563, 2564 }, { 2565, 2566 }, { 2567, 2568 }, { 2569, 2570 }, { 2571, 2572 },
-    { 2576, 3635 }, { 2580, 3471 }, { 2582, 2583 }, { 2584, 2585 }, { 2586, 2587 }, { 2593, 2594 },
-    { 2595, 2596 }, { 2598, 2599 }, { 2600, 2601 }, { 2603, 2604 }, { 2605, 2606 }, { 2608, 2609 },
-    { 2610, 2611 }, { 2613, 2614 }, { 2615, 2616 }, { 2656, 4488 }, { 2658, 4469 }, { 2662, 2663 },
-    { 2668, 2669 }, { 2670, 2671 }, { 2672, 2673 }, { 2678, 2679 }, { 2682, 2683 }, { 2684, 2685 },
-    { 2686, 2687 }, { 2688, 2689 }, { 2690, 2691 }, { 2692, 2693 }, { 2694, 2695 }, { 2696, 2697 },
-    { 2698, 2699 }, { 2716, 2717 }, { 2718, 2719 }, { 2720, 3397 }, { 2722, 2723 }, { 2724, 3473 },
-    { 2725, 4322 }, { 2728, 2729 }, { 2731, 2732 }, { 2735, 2736 }, { 2738, 2739 }, { 2742, 2743 },
-    { 2745, 2746 }, { 2749, 2750 }, { 2752, 2753 }, { 2756, 2757 }, { 2759, 2760 }, { 2807, 3454 },
-    { 2808, 2809 }, { 2817, 2818 }, { 2821, 3358 }, { 2824, 3359 }, { 2827, 3360 }, { 2830, 3361 },
-    { 2833, 3362 }, { 2850, 2851 }, { 2870, 2871 }, { 2876, 2877 }, { 2882, 2883 }, { 2888, 2889 },
-    { 2899, 2900 }, { 2902, 1880 }, { 2908, 4510 }, { 2911, 3522 }, { 2916, 2917 }, { 2918, 2919 },
-    { 2922, 2923 }, { 2925, 2926 }, { 2930, 2931 }, { 2934, 2935 }, { 2936, 2937 }, { 2971, 3745 },
-    { 3017, 2329 }, { 3030, 3031 }, { 3033, 3034 }, { 3035, 3036 }, { 3037, 3038 }, { 3039, 3040 },
-    { 3045, 3046 }, { 3047, 3048 }, { 3049, 3050 }, { 3051, 3052 }, { 3053, 3054 }, { 3055, 3056 },
-    { 3057, 3058 }, { 3059, 3060 }, { 3061, 3062 }, { 3063, 3064 }, { 3065, 3066 }, { 3067, 3068 },
-    { 3073, 3074 }, { 3076, 3322 }, { 3089, 3280 }, { 3093, 3077 }, { 3134, 3135 }, { 3147, 2544 },
-    { 3149, 3570 }, { 3163, 3931 }, { 3179, 3390 }, { 3180, 4299 }, { 3190, 4138 }, { 3206, 3728 },
-    { 3209, 1184 }, { 3215, 3729 }, { 3226, 4333 }, { 3239, 1578 }, { 3251, 4531 }, { 3252, 3437 },
-    { 3253, 4689 }, { 3254, 4306 }, { 3257, 384 }, { 3266, 1518 }, { 3267, 1613 }, { 3278, 451 },
-    { 3308, 4232 }, { 3311, 2581 }, { 3334, 4260 }, { 3345, 3613 }, { 3347, 3616 }, { 3375, 3287 },
-    { 3386, 3279 }, { 3404, 3210 }, { 3412, 3211 }, { 3413, 8 }, { 3424, 3681 }, { 3435, 2465 },
-    { 3446, 3843 }, { 3447, 3258 }, { 3460, 4558 }, { 3491, 2849 }, { 3492, 3880 }, { 3494, 4139 },
-    { 3518, 4539 }, { 3520, 3768 }, { 3526, 4559 }, { 3557, 4540 }, { 3619, 1149 }, { 3622, 1153 },
-    { 3625, 1157 }, { 3637, 4321 }, { 3640, 4513 }, { 3654, 3886 }, { 3655, 1060 }, { 3660, 3171 },
-    { 3676, 4514 }, { 3685, 3630 }, { 3698, 4373 }, { 3704, 2490 }, { 3730, 615 }, { 3787, 3875 },
-    { 3789, 4508 }, { 3791, 4436 }, { 3793, 4120 }, { 3798, 4304 }, { 3810, 3945 }, { 3820, 3672 },
-    { 3824, 4801 }, { 3825, 2525 }, { 3839, 4337 }, { 3853, 3999 }, { 3856, 4336 }, { 3859, 2222 },
-    { 3867, 4755 }, { 3874, 3440 }, { 3889, 595 }, { 3894, 3216 }, { 3901, 3831 }, { 3906, 4495 },
-    { 3912, 1328 }, { 3921, 3583 }, { 3933, 4699 }, { 3935, 1092 }, { 3936, 1082 }, { 3937, 3553 },
-    { 3938, 3556 }, { 3944, 4718 }, { 3989, 4713 }, { 4023, 2234 }, { 4140, 2602 }, { 4141, 2607 },
-    { 4142, 2612 }, { 4155, 3259 }, { 4184, 3892 }, { 4206, 2030 }, { 4211, 2225 }, { 4235, 2893 },
-    { 4262, 1724 }, { 4263, 1726 }, { 4264, 1727 }, { 4265, 1729 }, { 4266, 1730 }, { 4267, 1732 },
-    { 4268, 1733 }, { 4270, 1197 }, { 4282, 502 }, { 4315, 1370 }, { 4349, 4655 }, { 4428, 1886 },
-    { 4429, 1887 }, { 4430, 1888 }, { 4431, 1889 }, { 4432, 1890 }, { 4471, 2875 }, { 4472, 3146 },
-    { 4480, 3790 }, { 4489, 1376 }, { 4496, 3821 }, { 4571, 3148 }, { 4573, 3986 }, { 4574, 4305 },
-    { 4584, 4717 }, { 4618, 4619 }, { 4662, 4272 }, { 4669, 1382 }, { 4700, 2190 }, { 4704, 4691 },
-    { 4721, 2512 }, { 4750, 1388 }, { 4757, 2543 }, { 4768, 2545 }, { 4798, 1394 }, { 4807, 1881 },
-    { 4812, 1242 }, { 3, 4278 }, { 4826, 4800 }, { 1087, 26 }, { 3130, 4796 }, { 4819, 4835 },
-    { 6, 5115 }, { 54, 4948 }, { 59, 2886 }, { 75, 2393 }, { 119, 1631 }, { 132, 4855 },
-    { 278, 5188 }, { 320, 5567 }, { 383, 3706 }, { 385, 3162 }, { 396, 5191 }, { 442, 450 },
-    { 443, 3214 }, { 454, 3278 }, { 455, 3291 }, { 475, 4908 }, { 486, 596 }, { 488, 4956 },
-    { 503, 1336 }, { 504, 1337 }, { 505, 1338 }, { 506, 1339 }, { 507, 1340 }, { 508, 1341 },
-    { 509, 1342 }, { 510, 1343 }, { 511, 609 }, { 512, 1344 }, { 513, 610 }, { 514, 1345 },
-    { 515, 611 }, { 516, 1346 }, { 517, 4962 }, { 521, 3726 }, { 522, 4909 }, { 525, 3215 },
-    { 527, 3855 }, { 529, 5455 }, { 552, 3200 }, { 571, 617 }, { 585, 4840 }, { 615, 462 },
-    { 677, 3819 }, { 684, 5283 }, { 791, 2262 }, { 792, 2263 }, { 793, 2264 }, { 794, 2265 },
-    { 795, 2266 }, { 1011, 4261 }, { 1065, 4850 }, { 1129, 4827 }, { 1131, 3979 }, { 1132, 1883 },
-    { 1133, 4428 }, { 1141, 2547 }, { 1200, 4275 }, { 1206, 3799 }, { 1257, 4852 }, { 1262, 3028 },
-    { 1356, 5383 }, { 1358, 5088 }, { 1367, 2727 }, { 1373, 2734 }, { 1379, 2741 }, { 1385, 2748 },
-    { 1391, 2755 }, { 1397, 3088 }, { 1400, 3202 }, { 1403, 3091 }, { 1519, 2392 }, { 1536, 4336 },
-    { 1558, 1598 }, { 1560, 1599 }, { 1562, 1600 }, { 1564, 1601 }, { 1614, 3673 }, { 1658, 5169 },
-    { 1714, 4259 }, { 1720, 3391 }, { 1721, 3398 }, { 1753, 4771 }, { 1778, 4685 }, { 1835, 4481 },
-    { 1916, 3926 }, { 1973, 4853 }, { 2120, 3348 }, { 2223, 4477 }, { 2233, 4288 }, { 2344, 4834 },
-    { 2409, 3193 }, { 2467, 3946 }, { 2579, 4823 }, { 2583, 5357 }, { 2717, 5389 }, { 2718, 3280 },
-    { 2730, 3397 }, { 2733, 3473 }, { 2761, 5388 }, { 2805, 4469 }, { 2806, 4293 }, { 2815, 667 },
-    { 2818, 3363 }, { 2821, 3364 }, { 2824, 3365 }, { 2827, 3366 }, { 2830, 3367 }, { 2833, 3368 },
-    { 2851, 3020 }, { 2916, 5421 }, { 3074, 2728 }, { 3079, 3322 }, { 3144, 5194 }, { 3168, 4905 },
-    { 3169, 4333 }, { 3173, 5401 }, { 3180, 4300 }, { 3187, 5019 }, { 3190, 4139 }, { 3198, 5318 },
-    { 3203, 4691 }, { 3206, 3729 }, { 3226, 4802 }, { 3237, 4886 }, { 3251, 4689 }, { 3252, 3439 },
-    { 3253, 4531 }, { 3254, 4668 }, { 3276, 5020 }, { 3281, 5021 }, { 3283, 3414 }, { 3300, 2836 },
-    { 3308, 4321 }, { 3311, 5236 }, { 3312, 5454 }, { 3313, 5117 }, { 3334, 4262 }, { 3345, 3616 },
-    { 3347, 3613 }, { 3357, 5402 }, { 3375, 3431 }, { 3399, 3982 }, { 3413, 5462 }, { 3422, 5201 },
-    { 3424, 4299 }, { 3446, 5466 }, { 3447, 3259 }, { 3460, 4560 }, { 3490, 5118 }, { 3491, 4436 },
-    { 3494, 4138 }, { 3518, 4540 }, { 3520, 3736 }, { 3522, 4807 }, { 3526, 4561 }, { 3557, 4539 },
-    { 3570, 4768 }, { 3601, 4839 }, { 3610, 5032 }, { 3632, 5296 }, { 3637, 4232 }, { 3640, 4514 },
-    { 3654, 4120 }, { 3655, 4845 }, { 3676, 4513 }, { 3687, 5052 }, { 3696, 5335 }, { 3723, 5025 },
-    { 3735, 5036 }, { 3787, 3876 }, { 3792, 4808 }, { 3795, 4843 }, { 3800, 4559 }, { 3802, 4917 },
-    { 3810, 4699 }, { 3815, 5124 }, { 3820, 3899 }, { 3823, 4373 }, { 3842, 3813 }, { 3854, 4895 },
-    { 3867, 5277 }, { 3881, 5333 }, { 3889, 4889 }, { 3896, 4515 }, { 3903, 2222 }, { 3907, 5493 },
-    { 3909, 5473 }, { 3920, 5449 }, { 3923, 5027 }, { 3936, 5511 }, { 3947, 3556 }, { 3981, 5033 },
-    { 3983, 1149 }, { 3984, 1153 }, { 3985, 1157 }, { 3989, 4747 }, { 4018, 614 }, { 4019, 4931 },
-    { 4023, 2973 }, { 4119, 1880 }, { 4136, 5354 }, { 4137, 5237 }, { 4140, 4669 }, { 4141, 4750 },
-    { 4142, 4798 }, { 4155, 3258 }, { 4184, 5506 }, { 4185, 2544 }, { 4211, 5272 }, { 4250, 4844 },
-    { 4255, 5450 }, { 4270, 5173 }, { 4282, 4692 }, { 4297, 4854 }, { 4315, 5241 }, { 4323, 5413 },
-    { 4335, 5507 }, { 4337, 5131 }, { 4338, 4572 }, { 4342, 5150 }, { 4343, 5151 }, { 4363, 5295 },
-    { 4369, 4996 }, { 4376, 5336 }, { 4427, 5189 }, { 4471, 3136 }, { 4472, 5412 }, { 4480, 5502 },
-    { 4489, 5244 }, { 4496, 5518 }, { 4509, 5190 }, { 4510, 5448 }, { 4527, 4254 }, { 4541, 5180 },
-    { 4558, 4248 }, { 4571, 5414 }, { 4601, 5524 }, { 4610, 4319 }, { 4661, 5037 }, { 4662, 4348 },
-    { 4701, 3986 }, { 4702, 4305 }, { 4722, 5548 }, { 4732, 5054 }, { 4733, 5102 }, { 4751, 5139 },
-    { 4755, 5423 }, { 4757, 5193 }, { 4770, 5482 }, { 4779, 5279 }, { 4784, 5053 }, { 4785, 5112 },
-    { 4809, 5147 }, { 4825, 4304 }, { 4828, 5015 }, { 4830, 5042 }, { 4833, 3741 }, { 4841, 4884 },
-    { 4842, 5273 }, { 4847, 5030 }, { 4848, 4849 }, { 4856, 5203 }, { 4857, 5206 }, { 4858, 5209 },
-    { 4859, 5212 }, { 4861, 280 }, { 4863, 4864 }, { 4865, 4866 }, { 4867, 4868 }, { 4869, 4870 },
-    { 4871, 4872 }, { 4873, 4874 }, { 4875, 4876 }, { 4878, 4879 }, { 4881, 4882 }, { 4887, 4888 },
-    { 4890, 4891 }, { 4892, 4893 }, { 4896, 4897 }, { 4898, 4899 }, { 4900, 4901 }, { 4902, 4903 },
-    { 4907, 3728 }, { 4918, 4919 }, { 4920, 4921 }, { 4922, 4923 }, { 4924, 4925 }, { 4926, 4927 },
-    { 4928, 4929 }, { 4932, 4933 }, { 4949, 4950 }, { 4955, 5516 }, { 4957, 4958 }, { 4959, 4960 },
-    { 4963, 72 }, { 4965, 4967 }, { 4966, 5114 }, { 4969, 4971 }, { 4970, 4999 }, { 4972, 4973 },
-    { 4974, 4975 }, { 4976, 4977 }, { 4978, 4979 }, { 4980, 4981 }, { 4983, 4984 }, { 4986, 4987 },
-    { 4989, 4990 }, { 4993, 4994 }, { 4997, 4998 }, { 5000, 5001 }, { 5002, 5003 }, { 5004, 4992 },
-    { 5005, 5006 }, { 5007, 5008 }, { 5009, 5010 }, { 5011, 3818 }, { 5012, 3019 }, { 5013, 4271 },
-    { 5014, 5456 }, { 5016, 5468 }, { 5023, 5024 }, { 5028, 5495 }, { 5029, 1127 }, { 5034, 5344 },
-    { 5035, 3454 }, { 5040, 3898 }, { 5043, 5044 }, { 5045, 5046 }, { 5047, 5048 }, { 5050, 5051 },
-    { 5055, 5056 }, { 5057, 5058 }, { 5059, 5060 }, { 5061, 5062 }, { 5064, 5065 }, { 5066, 5067 },
-    { 5068, 5069 }, { 5070, 5071 }, { 5073, 5074 }, { 5075, 5547 }, { 5077, 5557 }, { 5079, 5565 },
-    { 5081, 5569 }, { 5083, 5572 }, { 5085, 5072 }, { 5101, 4492 }, { 5103, 5104 }, { 5105, 5106 },
-    { 5107, 5108 }, { 5109, 5110 }, { 5116, 3272 }, { 5119, 5120 }, { 5121, 5122 }, { 5125, 5126 },
-    { 5128, 5129 }, { 5130, 5457 }, { 5133, 5134 }, { 5136, 5137 }, { 5138, 5464 }, { 5140, 5141 },
-    { 5143, 5144 }, { 5145, 5146 }, { 5149, 1723 }, { 5153, 5154 }, { 5155, 5156 }, { 5157, 5158 },
-    { 5159, 5160 }, { 5161, 5162 }, { 5163, 5164 }, { 5165, 5166 }, { 5167, 5168 }, { 5170, 5171 },
-    { 5175, 5510 }, { 5177, 5504 }, { 5182, 5183 }, { 5184, 5185 }, { 5187, 5330 }, { 5196, 5197 },
-    { 5198, 5199 }, { 5204, 5205 }, { 5207, 5208 }, { 5210, 5211 }, { 5213, 5214 }, { 5215, 5216 },
-    { 5218, 5219 }, { 5220, 5221 }, { 5222, 5223 }, { 5224, 5225 }, { 5226, 5227 }, { 5228, 5229 },
-    { 5230, 5231 }, { 5232, 5233 }, { 5238, 5239 }, { 5240, 5452 }, { 5242, 5243 }, { 5245, 5246 },
-    { 5247, 2136 }, { 5248, 5249 }, { 5250, 2144 }, { 5251, 5252 }, { 5253, 2152 }, { 5254, 5255 },
-    { 5256, 5257 }, { 5258, 5259 }, { 5260, 5261 }, { 5262, 5263 }, { 5264, 5265 }, { 5266, 5267 },
-    { 5268, 5269 }, { 5270, 5271 }, { 5274, 5275 }, { 5278, 2234 }, { 5281, 5299 }, { 5282, 5303 },
-    { 5284, 5307 }, { 5285, 3900 }, { 5287, 5288 }, { 5289, 5290 }, { 5297, 5298 }, { 5301, 5302 },
-    { 5304, 5558 }, { 5305, 5306 }, { 5309, 5310 }, { 5312, 5313 }, { 5314, 5315 }, { 5316, 5317 },
-    { 5319, 5320 }, { 5321, 5322 }, { 5323, 5324 }, { 5326, 5327 }, { 5328, 5329 }, { 5331, 5332 },
-    { 5334, 4651 }, { 5337, 5338 }, { 5340, 5341 }, { 5342, 5343 }, { 5346, 5347 }, { 5348, 5349 },
-    { 5350, 5351 }, { 5355, 5356 }, { 5358, 5483 }, { 5359, 5360 }, { 5361, 5362 }, { 5363, 5364 },
-    { 5365, 5366 }, { 5370, 5371 }, { 5373, 2680 }, { 5374, 5375 }, { 5376, 5377 }, { 5378, 5379 },
-    { 5380, 5381 }, { 5384, 5385 }, { 5386, 5387 }, { 5391, 2737 }, { 5392, 2740 }, { 5393, 2744 },
-    { 5394, 2747 }, { 5395, 2751 }, { 5396, 2754 }, { 5397, 2758 }, { 5399, 5400 }, { 5403, 5404 },
-    { 5405, 5406 }, { 5407, 5286 }, { 5415, 4505 }, { 5416, 5417 }, { 5420, 2932 }, { 5425, 5491 },
-    { 5426, 5427 }, { 5428, 5429 }, { 5430, 5431 }, { 5432, 5433 }, { 5434, 5435 }, { 5436, 5437 },
-    { 5438, 5439 }, { 5440, 5441 }, { 5444, 3090 }, { 5445, 4322 }, { 5470, 1145 }, { 5471, 4883 },
-    { 5472, 5186 }, { 5480, 5174 }, { 5486, 5176 }, { 5500, 458 }, { 5508, 4836 }, { 5521, 3282 },
-    { 5522, 5017 }, { 5527, 5026 }, { 5537, 4846 }, { 5555, 2900 }, { 5556, 4508 }, { 5566, 1467 },
-    { 3, 4284 }, { 4756, 5575 }, { 4829, 5576 }, { 4790, 26 }, { 6, 6040 }, { 54, 5897 },
-    { 75, 5293 }, { 119, 3525 }, { 132, 5841 }, { 442, 458 }, { 443, 5869 }, { 450, 3214 },
-    { 459, 3291 }, { 462, 3278 }, { 522, 4910 }, { 532, 3215 }, { 615, 454 }, { 684, 6003 },
-    { 1011, 4263 }, { 1131, 4297 }, { 1132, 2547 }, { 1133, 4429 }, { 1141, 5634 }, { 1145, 1883 },
-    { 1262, 5367 }, { 1335, 5598 }, { 1356, 5442 }, { 1358, 5091 }, { 1367, 3078 }, { 1373, 3080 },
-    { 1379, 3082 }, { 1385, 3084 }, { 1391, 3086 }, { 1519, 5680 }, { 1536, 3799 }, { 1714, 5539 },
-    { 1882, 5632 }, { 2128, 3348 }, { 2467, 4481 }, { 2583, 6021 }, { 2592, 5673 }, { 2715, 5640 },
-    { 2717, 6033 }, { 2735, 3280 }, { 3074, 2742 }, { 3081, 3322 }, { 3162, 3743 }, { 3169, 4802 },
-    { 3180, 4301 }, { 3190, 5087 }, { 3193, 3523 }, { 3200, 4934 }, { 3202, 5076 }, { 3203, 4885 },
-    { 3206, 3730 }, { 3251, 4690 }, { 3252, 3815 }, { 3334, 4264 }, { 3345, 3619 }, { 3347, 4501 },
-    { 3391, 5538 }, { 3397, 5398 }, { 3398, 3983 }, { 3399, 4296 }, { 3422, 5959 }, { 3424, 4300 },
-    { 3454, 5668 }, { 3473, 5644 }, { 3491, 4464 }, { 3494, 5530 }, { 3520, 5038 }, { 3687, 5113 },
-    { 3731, 5621 }, { 3787, 3877 }, { 3800, 5884 }, { 3802, 5871 }, { 3867, 5650 }, { 3880, 5709 },
-    { 3889, 5863 }, { 3896, 5018 }, { 3932, 3736 }, { 3981, 5658 }, { 3982, 5942 }, { 4119, 5733 },
-    { 4206, 5672 }, { 4235, 5692 }, { 4250, 4954 }, { 4260, 5660 }, { 4290, 5748 }, { 4302, 1153 },
-    { 4303, 1157 }, { 4323, 5447 }, { 4339, 4572 }, { 4343, 5469 }, { 4369, 6002 }, { 4427, 5718 },
-    { 4495, 5752 }, { 4509, 5534 }, { 4527, 5179 }, { 4541, 5729 }, { 4561, 5711 }, { 4675, 5664 },
-    { 4700, 5817 }, { 4751, 5152 }, { 4801, 5579 }, { 4823, 3637 }, { 4827, 5195 }, { 4828, 5031 },
-    { 4832, 5669 }, { 4880, 5588 }, { 4894, 5759 }, { 4904, 5693 }, { 4930, 5613 }, { 4947, 5616 },
-    { 4952, 3226 }, { 4961, 5792 }, { 4968, 5651 }, { 4982, 4335 }, { 4988, 5809 }, { 4995, 5802 },
-    { 5041, 3818 }, { 5132, 5734 }, { 5135, 5758 }, { 5142, 5702 }, { 5172, 5662 }, { 5200, 5723 },
-    { 5202, 5696 }, { 5300, 5796 }, { 5352, 5901 }, { 5369, 5740 }, { 5390, 5677 }, { 5424, 5896 },
-    { 5451, 5585 }, { 5453, 5614 }, { 5467, 5780 }, { 5481, 5656 }, { 5497, 5870 }, { 5512, 6061 },
-    { 5514, 5991 }, { 5519, 5756 }, { 5523, 5849 }, { 5525, 3282 }, { 5536, 3920 }, { 5546, 5858 },
-    { 5549, 5721 }, { 5559, 5811 }, { 5562, 5769 }, { 5570, 5787 }, { 5571, 5631 }, { 5573, 1129 },
-    { 5574, 5835 }, { 5578, 3131 }, { 5580, 5930 }, { 5583, 5801 }, { 5587, 4877 }, { 5589, 386 },
-    { 5590, 5192 }, { 5591, 5465 }, { 5592, 5615 }, { 5593, 5594 }, { 5596, 5597 }, { 5599, 5600 },
-    { 5601, 5602 }, { 5603, 5604 }, { 5605, 5607 }, { 5606, 5608 }, { 5609, 5611 }, { 5610, 5612 },
-    { 5618, 4941 }, { 5619, 3855 }, { 5622, 5739 }, { 5623, 6001 }, { 5624, 5625 }, { 5626, 5627 },
-    { 5628, 796 }, { 5629, 5716 }, { 5630, 5708 }, { 5633, 5804 }, { 5635, 6015 }, { 5637, 5814 },
-    { 5638, 4688 }, { 5639, 4488 }, { 5642, 5674 }, { 5648, 5086 }, { 5652, 5653 }, { 5654, 5655 },
-    { 5657, 5951 }, { 5661, 5947 }, { 5666, 5974 }, { 5670, 3437 }, { 5675, 5443 }, { 5682, 5683 },
-    { 5684, 5685 }, { 5686, 5687 }, { 5688, 4470 }, { 5689, 5422 }, { 5695, 5719 }, { 5698, 5808 },
-    { 5700, 5853 }, { 5703, 5855 }, { 5712, 5778 }, { 5713, 5781 }, { 5720, 4916 }, { 5725, 5529 },
-    { 5727, 5932 }, { 5737, 5876 }, { 5742, 5812 }, { 5743, 5840 }, { 5747, 3832 }, { 5754, 5943 },
-    { 5755, 5933 }, { 5762, 5856 }, { 5763, 5834 }, { 5765, 3917 }, { 5776, 3726 }, { 5782, 5976 },
-    { 5783, 5978 }, { 5784, 5980 }, { 5789, 5753 }, { 5793, 5957 }, { 5799, 5800 }, { 5803, 6013 },
-    { 5807, 5581 }, { 5813, 5503 }, { 5815, 6044 }, { 5823, 5910 }, { 5824, 5926 }, { 5825, 5939 },
-    { 5827, 5736 }, { 5828, 5750 }, { 5846, 5847 }, { 5850, 5851 }, { 5852, 6067 }, { 5854, 4007 },
-    { 5859, 5860 }, { 5861, 5867 }, { 5864, 5865 }, { 5872, 5873 }, { 5875, 5478 }, { 5877, 5879 },
-    { 5878, 5889 }, { 5880, 5881 }, { 5886, 4991 }, { 5890, 5891 }, { 5892, 5893 }, { 5899, 5717 },
-    { 5903, 5345 }, { 5904, 5636 }, { 5905, 5705 }, { 5906, 5907 }, { 5911, 5912 }, { 5913, 5063 },
-    { 5914, 5915 }, { 5917, 5918 }, { 5927, 5928 }, { 5929, 5111 }, { 5934, 5935 }, { 5937, 5938 },
-    { 5940, 5941 }, { 5944, 5945 }, { 5948, 5949 }, { 5952, 6062 }, { 5953, 5178 }, { 5954, 5955 },
-    { 5956, 6011 }, { 5962, 3837 }, { 5963, 5217 }, { 5964, 5965 }, { 5966, 5967 }, { 5968, 5969 },
-    { 5970, 5971 }, { 5972, 5973 }, { 5981, 4492 }, { 5982, 5983 }, { 5984, 5985 }, { 5986, 5987 },
-    { 5988, 5989 }, { 5990, 5276 }, { 5993, 6000 }, { 5994, 5308 }, { 5996, 5997 }, { 5998, 3439 },
-    { 6004, 6005 }, { 6006, 6007 }, { 6009, 6010 }, { 6014, 5724 }, { 6018, 5476 }, { 6019, 5730 },
-    { 6020, 2597 }, { 6024, 5474 }, { 6025, 5372 }, { 6027, 6028 }, { 6029, 6030 }, { 6031, 6032 },
-    { 6041, 6042 }, { 6045, 2920 }, { 6047, 3032 }, { 6048, 6049 }, { 6050, 6051 }, { 6052, 6053 },
-    { 6054, 6055 }, { 6066, 5694 }, { 3, 4285 }, { 4570, 6072 }, { 26, 5902 }, { 75, 6310 },
-    { 119, 5291 }, { 132, 5842 }, { 442, 466 }, { 463, 3291 }, { 470, 3214 }, { 474, 3278 },
-    { 522, 4911 }, { 535, 3215 }, { 615, 551 }, { 1011, 4265 }, { 1133, 4430 }, { 1149, 2547 },
-    { 1358, 5094 }, { 1536, 5797 }, { 1714, 5541 }, { 1883, 5551 }, { 2583, 6022 }, { 2717, 6035 },
-    { 2749, 3280 }, { 3072, 6098 }, { 3074, 2756 }, { 3083, 3322 }, { 3180, 4302 }, { 3190, 5090 },
-    { 3193, 5699 }, { 3200, 4935 }, { 3202, 5078 }, { 3203, 5898 }, { 3206, 3731 }, { 3252, 3523 },
-    { 3253, 4690 }, { 3334, 4266 }, { 3345, 3622 }, { 3347, 5488 }, { 3348, 5977 }, { 3391, 5540 },
-    { 3397, 6034 }, { 3398, 3984 }, { 3399, 5772 }, { 3422, 5960 }, { 3424, 4301 }, { 3473, 5645 },
-    { 3491, 5895 }, { 3494, 5531 }, { 3520, 5294 }, { 3730, 6081 }, { 3908, 6140 }, { 4432, 6131 },
-    { 4675, 5786 }, { 5311, 6089 }, { 5325, 3162 }, { 5475, 6118 }, { 5494, 6151 }, { 5535, 6177 },
-    { 5553, 6135 }, { 5617, 6088 }, { 5643, 6114 }, { 5659, 6159 }, { 5665, 6091 }, { 5676, 6202 },
-    { 5691, 6101 }, { 5697, 6248 }, { 5701, 6086 }, { 5728, 6172 }, { 5738, 6167 }, { 5745, 3637 },
-    { 5760, 6078 }, { 5771, 6216 }, { 5775, 6218 }, { 5777, 6240 }, { 5790, 6149 }, { 5791, 6160 },
-    { 5794, 6260 }, { 5822, 6280 }, { 5826, 6272 }, { 5837, 6125 }, { 5839, 6179 }, { 5857, 6182 },
-    { 5862, 6229 }, { 5866, 6215 }, { 5868, 6184 }, { 5883, 6189 }, { 5885, 6190 }, { 5887, 6191 },
-    { 5888, 6312 }, { 5908, 6252 }, { 5919, 6124 }, { 5924, 6255 }, { 5931, 6276 }, { 5936, 6194 },
-    { 5946, 6259 }, { 5950, 6119 }, { 5958, 6204 }, { 5992, 6199 }, { 5999, 6261 }, { 6039, 6133 },
-    { 6058, 6093 }, { 6059, 3169 }, { 6064, 6223 }, { 6070, 6274 }, { 6076, 6275 }, { 6080, 6136 },
-    { 6082, 6205 }, { 6087, 6063 }, { 6090, 6129 }, { 6092, 6357 }, { 6095, 5550 }, { 6097, 6233 },
-    { 6100, 5690 }, { 6102, 6116 }, { 6106, 4560 }, { 6108, 6249 }, { 6109, 5975 }, { 6111, 6141 },
-    { 6112, 6360 }, { 6113, 6365 }, { 6115, 6117 }, { 6121, 5641 }, { 6132, 6134 }, { 6137, 6318 },
-    { 6143, 6277 }, { 6146, 4985 }, { 6147, 6232 }, { 6148, 6225 }, { 6150, 6308 }, { 6156, 5353 },
-    { 6165, 6317 }, { 6168, 3842 }, { 6173, 6228 }, { 6175, 6281 }, { 6176, 2866 }, { 6178, 6291 },
-    { 6180, 6352 }, { 6183, 4906 }, { 6187, 6237 }, { 6197, 6198 }, { 6201, 4643 }, { 6203, 6266 },
-    { 6206, 6359 }, { 6207, 6043 }, { 6208, 4951 }, { 6209, 6128 }, { 6211, 5459 }, { 6212, 6303 },
-    { 6217, 4505 }, { 6222, 6321 }, { 6230, 3728 }, { 6234, 6235 }, { 6236, 6238 }, { 6239, 6286 },
-    { 6242, 6353 }, { 6243, 6122 }, { 6244, 6245 }, { 6247, 6130 }, { 6256, 6257 }, { 6258, 6196 },
-    { 6263, 6264 }, { 6268, 6366 }, { 6270, 6181 }, { 6271, 6283 }, { 6273, 6343 }, { 6279, 6301 },
-    { 6282, 5127 }, { 6292, 6153 }, { 6293, 5339 }, { 6297, 6322 }, { 6298, 6326 }, { 6299, 6195 },
-    { 6302, 5848 }, { 6306, 6307 }, { 6313, 5882 }, { 6316, 5894 }, { 6324, 5916 }, { 6329, 6192 },
-    { 6330, 5832 }, { 6334, 6170 }, { 6336, 2487 }, { 6339, 6340 }, { 6341, 6342 }, { 6345, 6346 },
-    { 6347, 6348 }, { 6351, 6166 }, { 6355, 6008 }, { 6356, 2479 }, { 6363, 6364 }, { 6370, 6371 },
-    { 3, 4287 }, { 75, 6319 }, { 119, 6448 }, { 132, 5843 }, { 442, 470 }, { 466, 3214 },
-    { 467, 3291 }, { 522, 4912 }, { 538, 3215 }, { 615, 474 }, { 1011, 4267 }, { 1133, 4431 },
-    { 1358, 5097 }, { 1714, 5543 }, { 1883, 5552 }, { 2547, 6017 }, { 2583, 6023 }, { 2717, 6037 },
-    { 3074, 3092 }, { 3085, 3322 }, { 3180, 4303 }, { 3190, 5093 }, { 3193, 6535 }, { 3200, 4936 },
-    { 3202, 5080 }, { 3203, 6186 }, { 3206, 3732 }, { 3252, 3895 }, { 3278, 471 }, { 3280, 3087 },
-    { 3334, 4268 }, { 3345, 3625 }, { 3347, 5489 }, { 3348, 5979 }, { 3391, 5542 }, { 3397, 6036 },
-    { 3398, 3985 }, { 3399, 5773 }, { 3422, 5961 }, { 3424, 6161 }, { 3473, 5646 }, { 3491, 5995 },
-    { 3494, 5532 }, { 4019, 6386 }, { 4964, 6377 }, { 5089, 6401 }, { 5419, 26 }, { 5920, 6404 },
-    { 6077, 6405 }, { 6083, 6433 }, { 6084, 3731 }, { 6085, 6381 }, { 6094, 6474 }, { 6104, 6398 },
-    { 6105, 6478 }, { 6107, 6413 }, { 6120, 6379 }, { 6123, 6440 }, { 6126, 6384 }, { 6139, 6395 },
-    { 6154, 6496 }, { 6158, 6500 }, { 6188, 6466 }, { 6193, 6467 }, { 6220, 6436 }, { 6231, 6423 },
-    { 6250, 6497 }, { 6254, 6437 }, { 6262, 6486 }, { 6269, 6490 }, { 6285, 6407 }, { 6287, 6412 },
-    { 6290, 6502 }, { 6294, 6518 }, { 6300, 6509 }, { 6309, 6512 }, { 6315, 6548 }, { 6328, 6391 },
-    { 6331, 6468 }, { 6332, 6469 }, { 6350, 6529 }, { 6354, 6402 }, { 6382, 544 }, { 6383, 5595 },
-    { 6385, 6144 }, { 6387, 6409 }, { 6389, 6016 }, { 6394, 6421 }, { 6399, 6103 }, { 6411, 6388 },
-    { 6415, 6392 }, { 6416, 6393 }, { 6417, 6400 }, { 6430, 6439 }, { 6434, 6414 }, { 6441, 6534 },
-    { 6444, 6138 }, { 6445, 6484 }, { 6446, 4349 }, { 6453, 3226 }, { 6454, 6442 }, { 6455, 6511 },
-    { 6457, 6547 }, { 6459, 6499 }, { 6460, 6314 }, { 6461, 6462 }, { 6465, 6495 }, { 6470, 6513 },
-    { 6471, 6472 }, { 6473, 5678 }, { 6477, 3169 }, { 6482, 6410 }, { 6485, 6525 }, { 6492, 6491 },
-    { 6494, 6487 }, { 6498, 6224 }, { 6504, 6531 }, { 6510, 6378 }, { 6521, 6304 }, { 6523, 6463 },
-    { 6526, 518 }, { 6530, 6246 }, { 6538, 6450 }, { 6539, 6074 }, { 6541, 6435 }, { 6543, 6323 },
-    { 6544, 6327 }, { 6549, 6420 }, { 6555, 6556 }, { 6557, 6558 }, { 6559, 6427 }, { 6562, 5382 },
-    { 6563, 6372 }, { 3, 4351 }, { 6564, 6374 }, { 132, 5844 }, { 442, 6615 }, { 522, 4913 },
-    { 541, 3215 }, { 557, 3214 }, { 615, 563 }, { 1011, 4342 }, { 1133, 6425 }, { 1358, 5100 },
-    { 1714, 6688 }, { 1883, 6432 }, { 2547, 6358 }, { 2583, 6361 }, { 2717, 6673 }, { 3074, 6056 },
-    { 3190, 5096 }, { 3193, 6540 }, { 3200, 4937 }, { 3202, 5082 }, { 3206, 3733 }, { 3252, 3915 },
-    { 3278, 6456 }, { 3280, 6057 }, { 3291, 3729 }, { 3322, 5647 }, { 3334, 6680 }, { 3345, 4501 },
-    { 3347, 5490 }, { 3348, 6344 }, { 3391, 5544 }, { 3397, 6038 }, { 3398, 4296 }, { 3399, 5774 },
-    { 3422, 6337 }, { 3424, 6162 }, { 3732, 6380 }, { 3734, 6573 }, { 5092, 6585 }, { 5463, 26 },
-    { 5545, 6565 }, { 5649, 6582 }, { 5921, 6588 }, { 6288, 6597 }, { 6333, 6591 }, { 6396, 6583 },
-    { 6397, 6632 }, { 6403, 6622 }, { 6406, 6571 }, { 6418, 6650 }, { 6419, 6581 }, { 6479, 6620 },
-    { 6480, 6621 }, { 6483, 6630 }, { 6488, 6586 }, { 6489, 6661 }, { 6493, 6631 }, { 6507, 6642 },
-    { 6516, 6677 }, { 6537, 6665 }, { 6560, 6605 }, { 6566, 6074 }, { 6567, 6602 }, { 6568, 6592 },
-    { 6574, 6594 }, { 6580, 6606 }, { 6596, 6575 }, { 6598, 6600 }, { 6601, 6578 }, { 6603, 6579 },
-    { 6609, 6099 }, { 6616, 6653 }, { 6617, 6593 }, { 6619, 6654 }, { 6623, 6599 }, { 6625, 6639 },
-    { 6626, 5123 }, { 6627, 6532 }, { 6636, 6666 }, { 6637, 6589 }, { 6638, 6671 }, { 6645, 6685 },
-    { 6649, 6595 }, { 6659, 6265 }, { 6669, 6640 }, { 6676, 6684 }, { 6686, 6633 }, { 6692, 6174 },
-    { 6693, 6071 }, { 3, 4354 }, { 4824, 6697 }, { 442, 6629 }, { 522, 4914 }, { 547, 3215 },
-    { 569, 3214 }, { 615, 6524 }, { 3074, 6678 }, { 3190, 5099 }, { 3200, 4938 }, { 3202, 5084 },
-    { 3206, 3734 }, { 3252, 3916 }, { 3278, 6570 }, { 3280, 6438 }, { 3310, 6698 }, { 3322, 6739 },
-    { 3733, 6761 }, { 4021, 6704 }, { 5095, 6714 }, { 5148, 6708 }, { 5922, 6717 }, { 6284, 6705 },
-    { 6289, 6727 }, { 6553, 6719 }, { 6569, 6702 }, { 6572, 3732 }, { 6577, 6728 }, { 6584, 6699 },
-    { 6587, 6746 }, { 6590, 6701 }, { 6604, 6712 }, { 6614, 6700 }, { 6624, 6771 }, { 6628, 6751 },
-    { 6641, 6775 }, { 6651, 6763 }, { 6655, 6766 }, { 6656, 6760 }, { 6657, 6759 }, { 6658, 6772 },
-    { 6664, 6769 }, { 6675, 6780 }, { 6694, 6779 }, { 6703, 559 }, { 6720, 6722 }, { 6723, 6713 },
-    { 6726, 6706 }, { 6731, 6709 }, { 6733, 6710 }, { 6736, 6390 }, { 6743, 6770 }, { 6747, 6767 },
-    { 6748, 6729 }, { 6750, 6745 }, { 6755, 6643 }, { 6762, 6725 }, { 6773, 6527 }, { 6774, 6715 },
-    { 6776, 6458 }, { 6778, 6749 }, { 3, 4465 }, { 4519, 6787 }, { 442, 6647 }, { 522, 4915 },
-    { 553, 3215 }, { 615, 6613 }, { 3074, 6838 }, { 3190, 5923 }, { 3200, 4939 }, { 3202, 5098 },
-    { 3206, 4020 }, { 3214, 565 }, { 3252, 3918 }, { 3278, 6819 }, { 3280, 6652 }, { 3291, 3734 },
-    { 5714, 6698 }, { 6716, 6817 }, { 6718, 6790 }, { 6724, 6829 }, { 6734, 6800 }, { 6744, 6801 },
-    { 6753, 6824 }, { 6754, 6827 }, { 6756, 6823 }, { 6757, 6832 }, { 6764, 6834 }, { 6765, 6814 },
-    { 6791, 6607 }, { 6792, 6241 }, { 6795, 6707 }, { 6803, 6721 }, { 6806, 6576 }, { 6807, 6820 },
-    { 6812, 3733 }, { 6815, 6732 }, { 6821, 6839 }, { 6840, 6818 }, { 6841, 6816 }, { 6844, 6793 },
-    { 6847, 6825 }, { 3, 4467 }, { 4517, 6848 }, { 522, 4942 }, { 615, 6646 }, { 3190, 6464 },
-    { 3200, 4940 }, { 3202, 5925 }, { 3206, 4021 }, { 3214, 6481 }, { 3215, 4022 }, { 3252, 3925 },
-    { 6447, 6858 }, { 6789, 6861 }, { 6794, 6862 }, { 6796, 6866 }, { 6798, 6851 }, { 6804, 6863 },
-    { 6805, 6859 }, { 6808, 6855 }, { 6809, 6867 }, { 6828, 6874 }, { 6833, 6879 }, { 6852, 4020 },
-    { 6857, 6878 }, { 6870, 6835 }, { 6871, 6885 }, { 6872, 6711 }, { 6875, 6730 }, { 6884, 6836 },
-    { 6886, 6865 }, { 6887, 6853 }, { 6888, 6883 }, { 3, 4468 }, { 6073, 6889 }, { 522, 4944 },
-    { 615, 6831 }, { 3190, 6611 }, { 3200, 4943 }, { 3202, 6768 }, { 3206, 4022 }, { 3214, 6648 },
-    { 3215, 6735 }, { 6325, 6893 }, { 6854, 6910 }, { 6856, 6904 }, { 6868, 6905 }, { 6869, 6902 },
-    { 6873, 6901 }, { 6880, 6912 }, { 6881, 6916 }, { 6882, 6892 }, { 6900, 6891 }, { 6906, 6898 },
-    { 6907, 6797 }, { 6908, 6843 }, { 6918, 6903 }, { 6919, 6897 }, { 3, 4506 }, { 6922, 6921 },
-    { 522, 4946 }, { 615, 6877 }, { 3190, 6635 }, { 3200, 4945 }, { 3202, 6837 }, { 3206, 6940 },
-    { 3214, 6813 }, { 3215, 6941 }, { 6670, 6927 }, { 6896, 6923 }, { 6911, 6924 }, { 6931, 6925 },
-    { 6933, 6894 }, { 6934, 6850 }, { 6935, 6932 }, { 6937, 6895 }, { 6939, 6930 }, { 6945, 6929 },
-    { 3, 4518 }, { 4520, 6946 }, { 522, 6944 }, { 615, 6964 }, { 3190, 6740 }, { 3200, 6185 },
-    { 3202, 6963 }, { 3214, 6876 }, { 6784, 6950 }, { 6926, 6957 }, { 6928, 6948 }, { 6936, 6961 },
-    { 6955, 6949 }, { 6956, 6952 }, { 6960, 6953 }, { 6965, 6954 }, { 3, 4682 }, { 3190, 6741 },
-    { 3214, 6958 }, { 6846, 6968 }, { 6951, 6976 }, { 6959, 6970 }, { 6969, 6973 }, { 6979, 6972 },
-    { 6980, 6975 }, { 3, 6375 }, { 4280, 6982 }, { 3190, 6810 }, { 6974, 6983 }, { 6981, 6988 },
-    { 6984, 6978 }, { 6985, 6990 }, { 6986, 6971 }, { 3, 6788 }, { 6890, 6991 }, { 6992, 6966 },
-    { 3190, 6942 }, { 6994, 6993 }, { 6995, 6996 }, { 6997, 6998 }, { 3, 6849 }, { 3190, 6989 },
-    { 6987, 7002 }, { 3, 6947 }, { 7001, 7006 }, { 7008, 7007 }, { 3, 6967 }, { 7000, 7009 },
-    { 7010, 6999 }, { 3, 7013 }, { 7014, 7012 }, { 2625, 7015 }, { 4156, 3 }, { 4475, 3 },
-    { 7018, 6545 }, { 4654, 3 }, { 7018, 6842 }, { 7019, 6368 }, { 1090, 1091 }, { 1109, 1110 },
-    { 1179, 4794 }, { 1837, 1850 }, { 1849, 3706 }, { 3162, 6075 }, { 3445, 3841 }, { 3947, 3495 },
-    { 4573, 4831 }, { 4574, 5577 }, { 4578, 4816 }, { 4603, 3163 }, { 3, 2867 }, { 7019, 6452 },
-    { 7021, 5833 }, { 1837, 4704 }, { 3525, 3841 }, { 4577, 7028 }, { 4701, 4831 }, { 4702, 5577 },
-    { 4703, 4816 }, { 7024, 47 }, { 3, 3132 }, { 6508, 7036 }, { 3, 5517 }, { 6476, 7046 },
-    { 3, 5554 }, { 6429, 7048 }, { 3, 5768 }, { 5408, 7050 }, { 3, 5805 }, { 3310, 7052 },
-    { 3, 5806 }, { 5446, 7054 }, { 3, 6046 }, { 6068, 7056 }, { 3, 6069 }, { 3, 6200 },
-    { 6157, 7060 }, { 3, 6221 }, { 7055, 7061 }, { 3, 6227 }, { 5779, 7063 }, { 3, 6296 },
-    { 5722, 7065 }, { 3, 6305 }, { 5795, 7067 }, { 3, 6428 }, { 7068, 7069 }, { 3, 6514 },
-    { 5477, 7071 }, { 3, 6522 }, { 5368, 7073 }, { 3, 6608 }, { 6163, 7075 }, { 3, 6618 },
-    { 5874, 7077 }, { 3, 6909 }, { 5679, 7079 }, { 3, 6917 }, { 6376, 7081 }, { 6219, 7083 },
+    { 911, 912 }, { 913, 914 }, { 915, 916 }, { 917, 918 }, { 944, 945 }, { 946, 947 },
+    { 948, 949 }, { 950, 951 }, { 961, 962 }, { 970, 971 }, { 974, 83 }, { 976, 977 },
+    { 978, 979 }, { 980, 981 }, { 982, 983 }, { 984, 985 }, { 986, 987 }, { 996, 997 },
+    { 998, 999 }, { 1000, 1001 }, { 1019, 1020 }, { 1021, 1022 }, { 1023, 1024 }, { 1025, 1026 },
+    { 1027, 1028 }, { 1029, 1030 }, { 1031, 1032 }, { 1033, 1034 }, { 1036, 1037 }, { 1038, 1039 },
+    { 1040, 1041 }, { 1042, 1043 }, { 1044, 1045 }, { 1046, 1047 }, { 1048, 1049 }, { 1050, 1051 },
+    { 1126, 1127 }, { 1134, 1135 }, { 1138, 1139 }, { 1142, 1143 }, { 1146, 1147 }, { 1150, 1151 },
+    { 1183, 71 }, { 1196, 3851 }, { 1197, 1198 }, { 1199, 1200 }, { 1204, 1205 }, { 1206, 1207 },
+    { 1208, 1209 }, { 1210, 1211 }, { 1214, 1215 }, { 1216, 1217 }, { 1218, 1219 }, { 1220, 1221 },
+    { 1224, 1225 }, { 1226, 1227 }, { 1228, 1229 }, { 1249, 2000 }, { 1251, 2001 }, { 1343, 2083 },
+    { 1345, 1346 }, { 1354, 2092 }, { 1360, 2100 }, { 1366, 2108 }, { 1372, 2116 }, { 1378, 2124 },
+    { 1513, 1514 }, { 1521, 1522 }, { 1527, 1528 }, { 1529, 1530 }, { 1551, 1552 }, { 1553, 1554 },
+    { 1563, 1564 }, { 1569, 1570 }, { 1571, 1572 }, { 1586, 1587 }, { 1588, 1589 }, { 1616, 1617 },
+    { 1622, 1623 }, { 1625, 29 }, { 1638, 1639 }, { 1650, 1651 }, { 1652, 1653 }, { 1654, 1655 },
+    { 1656, 1657 }, { 1658, 1659 }, { 1660, 1661 }, { 1662, 1663 }, { 1664, 1665 }, { 1666, 1667 },
+    { 1668, 1669 }, { 1670, 1671 }, { 1672, 1673 }, { 1674, 1675 }, { 1676, 1677 }, { 1678, 1679 },
+    { 1680, 1681 }, { 1683, 1684 }, { 1685, 1686 }, { 1687, 1688 }, { 1689, 1690 }, { 1691, 1692 },
+    { 1693, 1694 }, { 1695, 128 }, { 1718, 3158 }, { 1793, 3471 }, { 1887, 2438 }, { 1890, 3250 },
+    { 1899, 1900 }, { 1902, 3134 }, { 1903, 1904 }, { 1905, 1906 }, { 1907, 1908 }, { 1909, 1910 },
+    { 1911, 1912 }, { 1913, 1914 }, { 1915, 1916 }, { 1917, 1918 }, { 1919, 1920 }, { 1921, 1922 },
+    { 1923, 1924 }, { 1925, 1926 }, { 1927, 3374 }, { 1938, 1939 }, { 1940, 1941 }, { 1942, 1943 },
+    { 1944, 1945 }, { 1946, 1947 }, { 1948, 1949 }, { 2003, 2004 }, { 2006, 2007 }, { 2046, 2047 },
+    { 2048, 2049 }, { 2050, 2051 }, { 2165, 3854 }, { 2202, 2203 }, { 2204, 3833 }, { 2222, 2223 },
+    { 2230, 2231 }, { 2248, 2249 }, { 2256, 2257 }, { 2264, 2265 }, { 2273, 2274 }, { 2281, 2282 },
+    { 2289, 2290 }, { 2298, 2299 }, { 2300, 2301 }, { 2589, 3828 }, { 2592, 3861 }, { 2594, 2595 },
+    { 2604, 2605 }, { 2609, 3135 }, { 2610, 2611 }, { 2612, 2613 }, { 2619, 2620 }, { 2621, 2622 },
+    { 2625, 2626 }, { 2809, 3111 }, { 2826, 2827 }, { 2845, 2846 }, { 2849, 2850 }, { 2851, 2852 },
+    { 2857, 2858 }, { 2859, 2860 }, { 2866, 2867 }, { 2905, 2906 }, { 2909, 2910 }, { 2914, 2915 },
+    { 2916, 2917 }, { 2921, 2922 }, { 3127, 3562 }, { 3140, 3392 }, { 3148, 3561 }, { 3184, 476 },
+    { 3185, 3216 }, { 3237, 3780 }, { 3247, 3616 }, { 3261, 3830 }, { 3281, 1889 }, { 3323, 3841 },
+    { 3397, 1892 }, { 3492, 3816 }, { 3563, 1008 }, { 3564, 1009 }, { 3566, 1010 }, { 3567, 1011 },
+    { 3569, 1012 }, { 3570, 1013 }, { 3572, 1014 }, { 3573, 1015 }, { 3575, 1016 }, { 3576, 1017 },
+    { 3604, 1897 }, { 3643, 967 }, { 3645, 3580 }, { 3660, 817 }, { 3667, 3559 }, { 3693, 3792 },
+    { 3742, 3836 }, { 3744, 3421 }, { 3760, 2608 }, { 3761, 2616 }, { 3773, 2899 }, { 3781, 1186 },
+    { 3788, 3769 }, { 3803, 496 }, { 3805, 3768 }, { 3829, 2603 }, { 3843, 3118 }, { 3859, 3442 },
+    { 3873, 3691 }, { 3889, 2206 }, { 3590, 3 }, { 6, 1764 }, { 26, 2437 }, { 31, 474 },
+    { 59, 3900 }, { 75, 1763 }, { 85, 4038 }, { 92, 4041 }, { 99, 4131 }, { 130, 1951 },
+    { 132, 3563 }, { 142, 1960 }, { 148, 1968 }, { 154, 1976 }, { 160, 1984 }, { 166, 1992 },
+    { 236, 3896 }, { 386, 3903 }, { 414, 2072 }, { 478, 589 }, { 644, 4222 }, { 702, 3154 },
+    { 705, 4097 }, { 732, 4102 }, { 972, 3907 }, { 995, 3925 }, { 1345, 1356 }, { 1625, 4132 },
+    { 1634, 3905 }, { 1640, 3909 }, { 2053, 3958 }, { 2587, 3109 }, { 2625, 2925 }, { 2687, 3158 },
+    { 2855, 2846 }, { 2868, 5 }, { 2902, 3828 }, { 2904, 3861 }, { 2913, 3135 }, { 3126, 3918 },
+    { 3127, 3565 }, { 3148, 3564 }, { 3223, 4149 }, { 3228, 4124 }, { 3317, 4036 }, { 3374, 3374 },
+    { 3439, 672 }, { 3538, 4094 }, { 3540, 4099 }, { 3548, 4093 }, { 3549, 4104 }, { 3550, 3908 },
+    { 3551, 3910 }, { 3560, 1004 }, { 3561, 1006 }, { 3576, 3786 }, { 3603, 3904 }, { 3607, 3919 },
+    { 3642, 3940 }, { 3651, 3580 }, { 3671, 3950 }, { 3758, 4055 }, { 3760, 2912 }, { 3761, 2918 },
+    { 3779, 4079 }, { 3829, 2908 }, { 3832, 4031 }, { 3847, 4165 }, { 3848, 4168 }, { 3856, 4166 },
+    { 3857, 4169 }, { 3858, 4172 }, { 3863, 4037 }, { 3867, 4171 }, { 3901, 3403 }, { 3911, 3912 },
+    { 3913, 3914 }, { 3915, 3916 }, { 3920, 3921 }, { 3922, 3923 }, { 3926, 3982 }, { 3927, 3928 },
+    { 3929, 4223 }, { 3931, 4199 }, { 3937, 3938 }, { 3941, 3942 }, { 3943, 269 }, { 3944, 2484 },
+    { 3945, 3946 }, { 3947, 3948 }, { 3951, 3952 }, { 3953, 3954 }, { 3955, 3956 }, { 3959, 3960 },
+    { 3961, 3962 }, { 3963, 3964 }, { 3965, 3966 }, { 3974, 3975 }, { 3976, 3977 }, { 3979, 4073 },
+    { 3980, 4077 }, { 3981, 4081 }, { 3983, 3984 }, { 3985, 3986 }, { 3987, 3988 }, { 3989, 3990 },
+    { 3991, 3992 }, { 3993, 3994 }, { 3995, 3996 }, { 3997, 3998 }, { 3999, 4000 }, { 4001, 4002 },
+    { 4003, 4004 }, { 4005, 4006 }, { 4007, 4008 }, { 4009, 4010 }, { 4011, 4012 }, { 4013, 4014 },
+    { 4015, 4016 }, { 4017, 4018 }, { 4019, 4020 }, { 4021, 4022 }, { 4023, 4024 }, { 4025, 4026 },
+    { 4027, 4028 }, { 4029, 4030 }, { 4032, 4033 }, { 4039, 4040 }, { 4042, 4043 }, { 4044, 4045 },
+    { 4046, 128 }, { 4047, 4048 }, { 4049, 4050 }, { 4051, 4052 }, { 4053, 4054 }, { 4056, 4057 },
+    { 4058, 4059 }, { 4060, 4061 }, { 4063, 1128 }, { 4064, 1136 }, { 4065, 1140 }, { 4066, 1144 },
+    { 4067, 1148 }, { 4068, 1152 }, { 4071, 4072 }, { 4075, 4076 }, { 4080, 1222 }, { 4083, 3767 },
+    { 4084, 4085 }, { 4095, 4096 }, { 4098, 1555 }, { 4100, 4101 }, { 4103, 1590 }, { 4108, 4109 },
+    { 4111, 4112 }, { 4113, 4114 }, { 4115, 4116 }, { 4117, 4118 }, { 4119, 4120 }, { 4121, 4122 },
+    { 4125, 4126 }, { 4127, 4128 }, { 4129, 4130 }, { 4133, 3519 }, { 4136, 4137 }, { 4139, 4140 },
+    { 4141, 4142 }, { 4143, 4144 }, { 4145, 4146 }, { 4147, 4148 }, { 4150, 4151 }, { 4152, 4153 },
+    { 4154, 4155 }, { 4158, 4159 }, { 4163, 3683 }, { 4173, 3849 }, { 4174, 2591 }, { 4175, 4176 },
+    { 4178, 4179 }, { 4180, 4228 }, { 4181, 4182 }, { 4184, 4201 }, { 4185, 2828 }, { 4187, 4188 },
+    { 4189, 4190 }, { 4192, 2907 }, { 4196, 2923 }, { 4225, 4170 }, { 4226, 2054 }, { 4231, 4167 },
+    { 4233, 4164 }, { 4236, 3967 }, { 3, 3743 }, { 6, 2052 }, { 31, 964 }, { 75, 4403 },
+    { 92, 4393 }, { 132, 3566 }, { 473, 4242 }, { 975, 4245 }, { 1251, 26 }, { 1345, 1362 },
+    { 2900, 3109 }, { 3127, 3568 }, { 3137, 5 }, { 3148, 3567 }, { 3228, 4409 }, { 3439, 1196 },
+    { 3602, 672 }, { 3603, 4206 }, { 3605, 4278 }, { 3607, 4396 }, { 3793, 4257 }, { 3902, 4266 },
+    { 3917, 3158 }, { 3924, 4264 }, { 4107, 4268 }, { 4138, 3551 }, { 4191, 4274 }, { 4195, 4302 },
+    { 4197, 4249 }, { 4239, 4205 }, { 4241, 4402 }, { 4243, 2864 }, { 4246, 4367 }, { 4258, 4290 },
+    { 4261, 4389 }, { 4262, 4391 }, { 4263, 4311 }, { 4267, 1636 }, { 4270, 2588 }, { 4275, 2903 },
+    { 4276, 4424 }, { 4277, 4194 }, { 4280, 4279 }, { 4281, 4284 }, { 4282, 4399 }, { 4291, 4314 },
+    { 4296, 4317 }, { 4300, 4374 }, { 4303, 4385 }, { 4305, 4365 }, { 4308, 4428 }, { 4309, 4426 },
+    { 4310, 3740 }, { 4315, 4316 }, { 4320, 4321 }, { 4324, 4325 }, { 4327, 4328 }, { 4330, 4331 },
+    { 4332, 4333 }, { 4334, 4335 }, { 4338, 4074 }, { 4339, 4078 }, { 4340, 4082 }, { 4341, 4342 },
+    { 4343, 4344 }, { 4345, 4346 }, { 4347, 4348 }, { 4349, 4350 }, { 4351, 4352 }, { 4353, 4354 },
+    { 4355, 4356 }, { 4357, 4358 }, { 4359, 4360 }, { 4361, 4362 }, { 4363, 4364 }, { 4368, 4369 },
+    { 4370, 4371 }, { 4372, 4373 }, { 4375, 4376 }, { 4383, 1201 }, { 4384, 1212 }, { 4388, 1531 },
+    { 4390, 1573 }, { 4392, 4110 }, { 4394, 4395 }, { 4397, 4398 }, { 4400, 4401 }, { 4404, 4405 },
+    { 4406, 4407 }, { 4410, 4411 }, { 4412, 4160 }, { 4416, 2596 }, { 4423, 2861 }, { 4429, 4306 },
+    { 239, 240 }, { 303, 353 }, { 328, 329 }, { 356, 357 }, { 372, 373 }, { 3646, 307 },
+    { 54, 3876 }, { 60, 3421 }, { 99, 3258 }, { 251, 1839 }, { 255, 1066 }, { 270, 3893 },
+    { 290, 1075 }, { 308, 309 }, { 310, 311 }, { 312, 313 }, { 314, 315 }, { 332, 333 },
+    { 334, 335 }, { 336, 337 }, { 338, 339 }, { 340, 341 }, { 342, 343 }, { 344, 345 },
+    { 346, 347 }, { 655, 2211 }, { 960, 704 }, { 1069, 1070 }, { 1072, 1073 }, { 1095, 4202 },
+    { 1098, 1099 }, { 1202, 3193 }, { 1258, 1259 }, { 1260, 1261 }, { 1262, 1263 }, { 1270, 1271 },
+    { 1272, 1273 }, { 1315, 1316 }, { 1420, 1421 }, { 1422, 1423 }, { 1488, 1489 }, { 1490, 1491 },
+    { 1492, 1493 }, { 1812, 1813 }, { 1842, 3647 }, { 1854, 2493 }, { 1856, 3237 }, { 2207, 2208 },
+    { 2212, 658 }, { 2305, 2306 }, { 2307, 2308 }, { 2309, 2310 }, { 2311, 2312 }, { 2313, 2314 },
+    { 2316, 2317 }, { 2318, 2319 }, { 2320, 2321 }, { 2322, 2323 }, { 2324, 2325 }, { 2326, 2327 },
+    { 2328, 2329 }, { 2330, 2331 }, { 2332, 2333 }, { 2334, 2335 }, { 2336, 2337 }, { 2338, 2339 },
+    { 2340, 2341 }, { 2342, 2343 }, { 2344, 2345 }, { 2346, 2347 }, { 2627, 2628 }, { 3231, 3825 },
+    { 3232, 3826 }, { 3278, 3205 }, { 3396, 3738 }, { 3467, 687 }, { 3643, 3899 }, { 3645, 3690 },
+    { 3648, 1844 }, { 3737, 4295 }, { 3745, 3883 }, { 3747, 298 }, { 3834, 1076 }, { 3862, 3881 },
+    { 3874, 3790 }, { 3882, 3716 }, { 4259, 1230 }, { 4297, 261 }, { 4336, 1192 }, { 3850, 3 },
+    { 6, 4455 }, { 31, 1627 }, { 75, 4413 }, { 92, 4519 }, { 132, 3569 }, { 963, 4433 },
+    { 1345, 1368 }, { 2822, 26 }, { 3109, 2606 }, { 3127, 3571 }, { 3148, 3570 }, { 3906, 4434 },
+    { 4239, 4207 }, { 4318, 4454 }, { 4322, 4459 }, { 4366, 4463 }, { 4408, 4474 }, { 4435, 4515 },
+    { 4436, 4444 }, { 4441, 2901 }, { 4445, 4520 }, { 4450, 4516 }, { 4475, 4517 }, { 4476, 4484 },
+    { 4478, 4509 }, { 4480, 4034 }, { 4481, 4307 }, { 4482, 4312 }, { 4488, 367 }, { 4489, 4490 },
+    { 4494, 4495 }, { 4496, 4497 }, { 4498, 4499 }, { 4500, 4501 }, { 4502, 4503 }, { 4504, 4505 },
+    { 4507, 4508 }, { 4521, 4432 }, { 239, 353 }, { 303, 240 }, { 3772, 307 }, { 4528, 358 },
+    { 1202, 4551 }, { 3115, 4532 }, { 3231, 3826 }, { 3232, 3825 }, { 3278, 3206 }, { 3396, 3789 },
+    { 3506, 687 }, { 3508, 4572 }, { 3642, 4569 }, { 3651, 3690 }, { 3660, 4574 }, { 3745, 4531 },
+    { 3802, 4487 }, { 3834, 1093 }, { 3874, 4604 }, { 3885, 4542 }, { 4534, 1840 }, { 4537, 3661 },
+    { 4538, 4539 }, { 4540, 4541 }, { 4543, 4544 }, { 4545, 4546 }, { 4547, 4548 }, { 4549, 3894 },
+    { 4550, 4573 }, { 4552, 1071 }, { 4557, 4558 }, { 4560, 4561 }, { 4563, 4564 }, { 4565, 4566 },
+    { 4575, 4576 }, { 4577, 4578 }, { 4579, 4580 }, { 4581, 4582 }, { 4583, 4584 }, { 4585, 4586 },
+    { 4587, 4588 }, { 4589, 4590 }, { 4591, 4592 }, { 4593, 4594 }, { 4599, 4605 }, { 4609, 4448 },
+    { 4612, 4486 }, { 3, 3890 }, { 132, 3572 }, { 1345, 1374 }, { 1626, 4616 }, { 3109, 2815 },
+    { 3127, 3574 }, { 3148, 3573 }, { 4162, 4617 }, { 4177, 4623 }, { 4219, 26 }, { 4438, 4630 },
+    { 4442, 4619 }, { 4449, 4635 }, { 4464, 4615 }, { 4473, 4633 }, { 4477, 4628 }, { 4485, 4629 },
+    { 4514, 4632 }, { 4518, 4618 }, { 4625, 4624 }, { 4626, 4456 }, { 4636, 4123 }, { 4638, 98 },
+    { 4639, 4062 }, { 4645, 3776 }, { 4646, 4647 }, { 4648, 4649 }, { 4650, 919 }, { 3231, 3827 },
+    { 4662, 4668 }, { 4664, 2209 }, { 4667, 4687 }, { 4672, 4677 }, { 4675, 4676 }, { 4678, 4679 },
+    { 4683, 4559 }, { 4686, 4567 }, { 4689, 4690 }, { 4691, 4692 }, { 4693, 4694 }, { 4695, 4696 },
+    { 4697, 3895 }, { 1157, 1158 }, { 1161, 1162 }, { 1163, 1164 }, { 1165, 1166 }, { 1170, 3158 },
+    { 3, 3898 }, { 132, 3575 }, { 1345, 1380 }, { 3109, 2911 }, { 3148, 4294 }, { 3752, 4704 },
+    { 4468, 26 }, { 4631, 4712 }, { 4701, 4706 }, { 4710, 4715 }, { 4711, 4719 }, { 4713, 83 },
+    { 4716, 4714 }, { 4717, 4721 }, { 4725, 4726 }, { 3232, 3827 }, { 4611, 4724 }, { 4688, 3776 },
+    { 4729, 4601 }, { 4732, 4734 }, { 4733, 316 }, { 4737, 4738 }, { 4739, 4740 }, { 2816, 4700 },
+    { 4743, 4744 }, { 4745, 1167 }, { 3, 4157 }, { 4193, 4750 }, { 4329, 3109 }, { 4705, 4748 },
+    { 4718, 4754 }, { 4756, 4506 }, { 4757, 4755 }, { 4761, 4727 }, { 4731, 4764 }, { 4766, 4680 },
+    { 4768, 4769 }, { 2818, 4747 }, { 3077, 4700 }, { 4742, 26 }, { 4771, 4772 }, { 6, 1505 },
+    { 31, 581 }, { 54, 389 }, { 59, 1453 }, { 60, 4269 }, { 67, 477 }, { 68, 3845 },
+    { 71, 2848 }, { 73, 4467 }, { 74, 75 }, { 76, 3863 }, { 81, 4722 }, { 99, 659 },
+    { 119, 1247 }, { 128, 2512 }, { 132, 133 }, { 144, 1961 }, { 150, 1969 }, { 156, 1977 },
+    { 162, 1985 }, { 168, 1993 }, { 236, 4431 }, { 241, 4614 }, { 276, 1797 }, { 297, 3116 },
+    { 317, 318 }, { 319, 320 }, { 321, 322 }, { 323, 324 }, { 325, 326 }, { 327, 4527 },
+    { 332, 1085 }, { 334, 1086 }, { 336, 1087 }, { 338, 1088 }, { 340, 1089 }, { 342, 1090 },
+    { 344, 1091 }, { 346, 1092 }, { 368, 3654 }, { 371, 4529 }, { 374, 375 }, { 376, 377 },
+    { 382, 3135 }, { 383, 3229 }, { 388, 3331 }, { 390, 391 }, { 392, 393 }, { 394, 395 },
+    { 396, 3751 }, { 397, 398 }, { 400, 401 }, { 402, 403 }, { 404, 405 }, { 406, 407 },
+    { 408, 409 }, { 410, 411 }, { 415, 4644 }, { 416, 498 }, { 418, 499 }, { 420, 500 },
+    { 422, 501 }, { 424, 502 }, { 426, 503 }, { 428, 504 }, { 430, 505 }, { 432, 433 },
+    { 434, 3674 }, { 437, 438 }, { 440, 3238 }, { 441, 3804 }, { 445, 523 }, { 449, 526 },
+    { 453, 529 }, { 457, 532 }, { 461, 535 }, { 465, 538 }, { 469, 541 }, { 475, 3375 },
+    { 478, 479 }, { 480, 481 }, { 482, 483 }, { 484, 485 }, { 486, 487 }, { 488, 489 },
+    { 490, 491 }, { 492, 493 }, { 494, 495 }, { 506, 507 }, { 508, 509 }, { 510, 511 },
+    { 512, 513 }, { 514, 3968 }, { 517, 546 }, { 518, 3147 }, { 520, 521 }, { 524, 525 },
+    { 527, 528 }, { 530, 531 }, { 533, 534 }, { 536, 537 }, { 539, 540 }, { 542, 543 },
+    { 548, 549 }, { 552, 553 }, { 554, 555 }, { 558, 559 }, { 560, 561 }, { 564, 565 },
+    { 566, 567 }, { 568, 569 }, { 570, 571 }, { 572, 573 }, { 574, 575 }, { 576, 577 },
+    { 578, 579 }, { 586, 587 }, { 588, 589 }, { 592, 593 }, { 594, 595 }, { 596, 597 },
+    { 598, 599 }, { 600, 601 }, { 602, 603 }, { 607, 608 }, { 619, 620 }, { 621, 72 },
+    { 622, 623 }, { 624, 4313 }, { 626, 1506 }, { 628, 629 }, { 670, 1519 }, { 672, 3748 },
+    { 679, 773 }, { 681, 682 }, { 683, 684 }, { 685, 4198 }, { 690, 786 }, { 692, 787 },
+    { 694, 788 }, { 696, 789 }, { 698, 790 }, { 700, 791 }, { 705, 706 }, { 707, 708 },
+    { 709, 710 }, { 720, 721 }, { 722, 723 }, { 724, 3791 }, { 732, 733 }, { 734, 735 },
+    { 736, 737 }, { 747, 748 }, { 749, 750 }, { 751, 4203 }, { 752, 785 }, { 759, 760 },
+    { 761, 762 }, { 763, 764 }, { 767, 768 }, { 769, 770 }, { 771, 772 }, { 774, 775 },
+    { 776, 777 }, { 778, 779 }, { 780, 781 }, { 782, 783 }, { 784, 3247 }, { 792, 793 },
+    { 794, 795 }, { 796, 797 }, { 798, 799 }, { 800, 801 }, { 802, 803 }, { 807, 808 },
+    { 809, 2971 }, { 965, 966 }, { 968, 969 }, { 1002, 3559 }, { 1003, 4209 }, { 1035, 4723 },
+    { 1053, 3550 }, { 1055, 1056 }, { 1058, 4204 }, { 1059, 4759 }, { 1065, 4535 }, { 1067, 3893 },
+    { 1068, 4682 }, { 1077, 3672 }, { 1094, 4554 }, { 1108, 2539 }, { 1112, 2541 }, { 1116, 3201 },
+    { 1118, 3233 }, { 1120, 1121 }, { 1122, 1123 }, { 1124, 1125 }, { 1133, 1862 }, { 1137, 2513 },
+    { 1188, 3833 }, { 1190, 3889 }, { 1193, 4337 }, { 1194, 662 }, { 1195, 4288 }, { 1196, 3768 },
+    { 1228, 1598 }, { 1232, 1233 }, { 1234, 1235 }, { 1236, 1237 }, { 1238, 1239 }, { 1240, 1241 },
+    { 1242, 1243 }, { 1244, 1245 }, { 1248, 4289 }, { 1249, 1250 }, { 1251, 1252 }, { 1253, 3636 },
+    { 1254, 1255 }, { 1264, 1265 }, { 1274, 1275 }, { 1276, 1277 }, { 1278, 1279 }, { 1280, 1281 },
+    { 1282, 1283 }, { 1284, 1285 }, { 1286, 1287 }, { 1288, 1289 }, { 1290, 1291 }, { 1292, 1293 },
+    { 1302, 1303 }, { 1304, 1305 }, { 1306, 1307 }, { 1308, 1309 }, { 1310, 1311 }, { 1312, 1313 },
+    { 1342, 1343 }, { 1344, 4087 }, { 1345, 1386 }, { 1347, 3149 }, { 1350, 1351 }, { 1354, 1355 },
+    { 1358, 1359 }, { 1360, 1361 }, { 1364, 1365 }, { 1366, 1367 }, { 1370, 1371 }, { 1372, 1373 },
+    { 1376, 1377 }, { 1378, 1379 }, { 1382, 1383 }, { 1384, 1385 }, { 1388, 1389 }, { 1390, 1391 },
+    { 1392, 1393 }, { 1394, 1395 }, { 1396, 1397 }, { 1398, 1399 }, { 1400, 1401 }, { 1402, 1403 },
+    { 1404, 1405 }, { 1406, 1407 }, { 1408, 1409 }, { 1410, 1411 }, { 1412, 1413 }, { 1414, 1415 },
+    { 1416, 1417 }, { 1418, 1419 }, { 1424, 1425 }, { 1426, 1427 }, { 1428, 1429 }, { 1430, 1431 },
+    { 1432, 1433 }, { 1434, 1435 }, { 1436, 1437 }, { 1438, 1439 }, { 1440, 1441 }, { 1442, 1443 },
+    { 1494, 1495 }, { 1503, 1504 }, { 1507, 1191 }, { 1508, 3332 }, { 1509, 1510 }, { 1512, 3684 },
+    { 1520, 3749 }, { 1523, 1524 }, { 1525, 1526 }, { 1532, 1533 }, { 1534, 1535 }, { 1536, 1537 },
+    { 1542, 1543 }, { 1544, 1545 }, { 1546, 1547 }, { 1548, 1549 }, { 1556, 1557 }, { 1558, 1559 },
+    { 1560, 1561 }, { 1565, 1566 }, { 1567, 1568 }, { 1574, 1575 }, { 1576, 1577 }, { 1578, 1579 },
+    { 1591, 1592 }, { 1593, 1594 }, { 1595, 1596 }, { 1624, 4106 }, { 1628, 1629 }, { 1630, 4220 },
+    { 1631, 3150 }, { 1632, 1633 }, { 1637, 4069 }, { 1642, 1643 }, { 1644, 1645 }, { 1646, 1647 },
+    { 1648, 1649 }, { 1682, 4637 }, { 1696, 3930 }, { 1698, 4211 }, { 1699, 3340 }, { 1701, 3347 },
+    { 1719, 3250 }, { 1720, 1721 }, { 1722, 1723 }, { 1724, 1725 }, { 1726, 1727 }, { 1728, 1729 },
+    { 1730, 1731 }, { 1732, 1733 }, { 1734, 1735 }, { 1737, 1738 }, { 1739, 1740 }, { 1741, 1742 },
+    { 1743, 1744 }, { 1745, 1746 }, { 1747, 1748 }, { 1749, 1750 }, { 1751, 1752 }, { 1753, 1754 },
+    { 1755, 1756 }, { 1757, 1758 }, { 1759, 4760 }, { 1762, 4244 }, { 1771, 1772 }, { 1774, 1775 },
+    { 1777, 1778 }, { 1779, 1780 }, { 1782, 1783 }, { 1784, 1785 }, { 1788, 1789 }, { 1791, 3896 },
+    { 1798, 1799 }, { 1800, 1801 }, { 1802, 1803 }, { 1804, 1805 }, { 1808, 3363 }, { 1817, 2449 },
+    { 1845, 1846 }, { 1863, 3348 }, { 1886, 4460 }, { 1891, 4627 }, { 1893, 3869 }, { 1894, 1895 },
+    { 1896, 3899 }, { 1898, 4135 }, { 1900, 3093 }, { 1950, 3667 }, { 1952, 1953 }, { 1954, 3371 },
+    { 1956, 1957 }, { 1958, 1959 }, { 1962, 1963 }, { 1964, 1965 }, { 1966, 1967 }, { 1970, 1971 },
+    { 1972, 1973 }, { 1974, 1975 }, { 1978, 1979 }, { 1980, 1981 }, { 1982, 1983 }, { 1986, 1987 },
+    { 1988, 1989 }, { 1990, 1991 }, { 1994, 1995 }, { 1996, 1997 }, { 1998, 1999 }, { 2002, 4156 },
+    { 2008, 2009 }, { 2010, 2011 }, { 2012, 2013 }, { 2014, 2015 }, { 2016, 2017 }, { 2018, 2019 },
+    { 2020, 2021 }, { 2022, 2023 }, { 2024, 2025 }, { 2026, 2027 }, { 2028, 2029 }, { 2030, 2031 },
+    { 2032, 2033 }, { 2034, 2035 }, { 2036, 2037 }, { 2038, 2039 }, { 2040, 2041 }, { 2042, 2043 },
+    { 2044, 2045 }, { 2059, 4451 }, { 2073, 4427 }, { 2082, 4086 }, { 2084, 2085 }, { 2086, 3296 },
+    { 2088, 2089 }, { 2090, 2091 }, { 2093, 2094 }, { 2096, 2097 }, { 2098, 2099 }, { 2101, 2102 },
+    { 2104, 2105 }, { 2106, 2107 }, { 2109, 2110 }, { 2112, 2113 }, { 2114, 2115 }, { 2117, 2118 },
+    { 2120, 2121 }, { 2122, 2123 }, { 2125, 2126 }, { 2128, 2129 }, { 2130, 2131 }, { 2132, 2133 },
+    { 2134, 2135 }, { 2136, 2137 }, { 2138, 2139 }, { 2140, 2141 }, { 2142, 2143 }, { 2144, 2145 },
+    { 2146, 2147 }, { 2148, 2149 }, { 2150, 2151 }, { 2152, 2153 }, { 2154, 2155 }, { 2156, 2157 },
+    { 2158, 2159 }, { 2160, 2161 }, { 2162, 2163 }, { 2174, 3870 }, { 2187, 3854 }, { 2189, 2190 },
+    { 2191, 2192 }, { 2193, 2194 }, { 2202, 2358 }, { 2205, 4224 }, { 2210, 4681 }, { 2215, 3884 },
+    { 2242, 2369 }, { 2267, 2379 }, { 2283, 2384 }, { 2292, 2389 }, { 2300, 2425 }, { 2304, 4420 },
+    { 2348, 2349 }, { 2350, 2351 }, { 2352, 2353 }, { 2354, 2355 }, { 2356, 3832 }, { 2357, 3892 },
+    { 2359, 4240 }, { 2360, 2214 }, { 2363, 4238 }, { 2364, 2365 }, { 2366, 2367 }, { 2368, 3140 },
+    { 2370, 2371 }, { 2372, 2373 }, { 2374, 2375 }, { 2376, 2377 }, { 2380, 2381 }, { 2382, 2383 },
+    { 2385, 2386 }, { 2387, 2388 }, { 2390, 2391 }, { 2392, 2393 }, { 2394, 2395 }, { 2396, 2397 },
+    { 2398, 2399 }, { 2400, 2401 }, { 2402, 2403 }, { 2404, 2405 }, { 2406, 2407 }, { 2408, 2409 },
+    { 2410, 2411 }, { 2412, 2233 }, { 2413, 2414 }, { 2415, 2416 }, { 2417, 2418 }, { 2419, 2420 },
+    { 2421, 2422 }, { 2423, 2424 }, { 2435, 4568 }, { 2440, 2441 }, { 2442, 2443 }, { 2444, 2445 },
+    { 2446, 2447 }, { 2450, 2451 }, { 2452, 2453 }, { 2454, 2455 }, { 2468, 3653 }, { 2480, 2481 },
+    { 2482, 3775 }, { 2485, 2486 }, { 2487, 2488 }, { 2489, 2490 }, { 2491, 3650 }, { 2514, 2515 },
+    { 2516, 2517 }, { 2519, 2520 }, { 2521, 2522 }, { 2523, 2524 }, { 2525, 2526 }, { 2527, 2528 },
+    { 2529, 2530 }, { 2531, 2532 }, { 2533, 2534 }, { 2535, 2536 }, { 2537, 2538 }, { 2540, 3584 },
+    { 2544, 3420 }, { 2546, 2547 }, { 2548, 2549 }, { 2550, 2551 }, { 2557, 2558 }, { 2559, 2560 },
+    { 2562, 2563 }, { 2564, 2565 }, { 2567, 2568 }, { 2569, 2570 }, { 2572, 2573 }, { 2574, 2575 },
+    { 2577, 2578 }, { 2579, 2580 }, { 2617, 4439 }, { 2618, 4419 }, { 2623, 2624 }, { 2629, 2630 },
+    { 2631, 2632 }, { 2633, 2634 }, { 2639, 2640 }, { 2643, 2644 }, { 2645, 2646 }, { 2647, 2648 },
+    { 2649, 2650 }, { 2651, 2652 }, { 2653, 2654 }, { 2655, 2656 }, { 2657, 2658 }, { 2659, 2660 },
+    { 2677, 2678 }, { 2679, 2680 }, { 2681, 3346 }, { 2683, 2684 }, { 2685, 3422 }, { 2686, 4272 },
+    { 2689, 2690 }, { 2692, 2693 }, { 2696, 2697 }, { 2699, 2700 }, { 2703, 2704 }, { 2706, 2707 },
+    { 2710, 2711 }, { 2713, 2714 }, { 2717, 2718 }, { 2720, 2721 }, { 2764, 3403 }, { 2765, 2766 },
+    { 2774, 2775 }, { 2778, 3306 }, { 2781, 3307 }, { 2784, 3308 }, { 2787, 3309 }, { 2790, 3310 },
+    { 2807, 2808 }, { 2823, 2824 }, { 2830, 2831 }, { 2836, 2837 }, { 2842, 2843 }, { 2853, 2854 },
+    { 2856, 1859 }, { 2862, 4462 }, { 2865, 3471 }, { 2869, 2870 }, { 2871, 2872 }, { 2875, 2876 },
+    { 2878, 2879 }, { 2883, 2884 }, { 2887, 2888 }, { 2889, 2890 }, { 2919, 2920 }, { 2924, 3693 },
+    { 2970, 2301 }, { 2979, 2980 }, { 2981, 2982 }, { 2984, 2985 }, { 2986, 2987 }, { 2988, 2989 },
+    { 2990, 2991 }, { 2996, 2997 }, { 2998, 2999 }, { 3000, 3001 }, { 3002, 3003 }, { 3004, 3005 },
+    { 3006, 3007 }, { 3008, 3009 }, { 3010, 3011 }, { 3012, 3013 }, { 3014, 3015 }, { 3016, 3017 },
+    { 3018, 3019 }, { 3024, 3025 }, { 3027, 3269 }, { 3040, 3227 }, { 3044, 3028 }, { 3081, 3082 },
+    { 3095, 2510 }, { 3097, 3519 }, { 3110, 3881 }, { 3126, 3339 }, { 3127, 4250 }, { 3137, 4088 },
+    { 3153, 3676 }, { 3156, 1174 }, { 3162, 3677 }, { 3173, 4283 }, { 3186, 1562 }, { 3198, 4483 },
+    { 3199, 3386 }, { 3200, 4641 }, { 3204, 379 }, { 3213, 1502 }, { 3214, 1597 }, { 3225, 446 },
+    { 3255, 4183 }, { 3258, 2545 }, { 3282, 4210 }, { 3293, 3562 }, { 3295, 3565 }, { 3323, 3234 },
+    { 3334, 3226 }, { 3353, 3157 }, { 3361, 3158 }, { 3362, 8 }, { 3373, 3630 }, { 3384, 2434 },
+    { 3395, 3792 }, { 3396, 3205 }, { 3409, 4510 }, { 3440, 2806 }, { 3441, 3830 }, { 3443, 4089 },
+    { 3467, 4491 }, { 3469, 3716 }, { 3475, 4511 }, { 3492, 2762 }, { 3506, 4492 }, { 3568, 1141 },
+    { 3571, 1145 }, { 3574, 1149 }, { 3586, 4271 }, { 3589, 4465 }, { 3602, 3836 }, { 3604, 1052 },
+    { 3609, 3118 }, { 3625, 4466 }, { 3634, 3579 }, { 3646, 4323 }, { 3652, 2459 }, { 3678, 610 },
+    { 3735, 3825 }, { 3737, 4437 }, { 3740, 4386 }, { 3742, 4070 }, { 3747, 4255 }, { 3759, 3895 },
+    { 3769, 3621 }, { 3773, 4752 }, { 3774, 2492 }, { 3788, 4287 }, { 3802, 3949 }, { 3805, 4286 },
+    { 3808, 2195 }, { 3816, 4707 }, { 3823, 4230 }, { 3824, 3389 }, { 3839, 590 }, { 3843, 3163 },
+    { 3851, 3779 }, { 3856, 4446 }, { 3862, 1315 }, { 3871, 3532 }, { 3883, 4651 }, { 3885, 1084 },
+    { 3886, 1074 }, { 3887, 3502 }, { 3888, 3394 }, { 3894, 4670 }, { 3897, 3444 }, { 3939, 4665 },
+    { 3973, 2206 }, { 4090, 2566 }, { 4091, 2571 }, { 4092, 2576 }, { 4105, 3206 }, { 4134, 3841 },
+    { 4161, 2197 }, { 4186, 2847 }, { 4212, 1708 }, { 4213, 1710 }, { 4214, 1711 }, { 4215, 1713 },
+    { 4216, 1714 }, { 4217, 1716 }, { 4218, 1717 }, { 4232, 497 }, { 4265, 1357 }, { 4299, 4607 },
+    { 4378, 1865 }, { 4379, 1866 }, { 4380, 1867 }, { 4381, 1868 }, { 4382, 1869 }, { 4387, 2542 },
+    { 4421, 2829 }, { 4422, 3094 }, { 4430, 3790 }, { 4440, 1363 }, { 4447, 3770 }, { 4523, 3096 },
+    { 4526, 304 }, { 4536, 4669 }, { 4570, 4571 }, { 4621, 1369 }, { 4652, 2164 }, { 4656, 4643 },
+    { 4673, 2479 }, { 4702, 1375 }, { 4709, 2509 }, { 4720, 2511 }, { 4749, 1381 }, { 4753, 1858 },
+    { 4758, 1860 }, { 4763, 1231 }, { 3, 4227 }, { 4776, 4751 }, { 3078, 4747 }, { 4770, 4784 },
+    { 6, 5068 }, { 26, 3781 }, { 54, 4898 }, { 59, 2840 }, { 75, 2362 }, { 119, 1615 },
+    { 132, 4804 }, { 276, 5143 }, { 317, 5526 }, { 378, 3654 }, { 380, 3109 }, { 391, 5148 },
+    { 437, 445 }, { 438, 3161 }, { 449, 3225 }, { 450, 3238 }, { 470, 4858 }, { 481, 591 },
+    { 483, 4906 }, { 498, 1323 }, { 499, 1324 }, { 500, 1325 }, { 501, 1326 }, { 502, 1327 },
+    { 503, 1328 }, { 504, 1329 }, { 505, 1330 }, { 506, 604 }, { 507, 1331 }, { 508, 605 },
+    { 509, 1332 }, { 510, 606 }, { 511, 1333 }, { 512, 4912 }, { 516, 3674 }, { 517, 4859 },
+    { 520, 3162 }, { 522, 3804 }, { 524, 5415 }, { 547, 3147 }, { 566, 612 }, { 580, 4789 },
+    { 610, 457 }, { 672, 3768 }, { 679, 5241 }, { 786, 2234 }, { 787, 2235 }, { 788, 2236 },
+    { 789, 2237 }, { 790, 2238 }, { 1003, 4211 }, { 1057, 4799 }, { 1117, 3201 }, { 1121, 4777 },
+    { 1123, 3930 }, { 1124, 1862 }, { 1125, 4378 }, { 1133, 2513 }, { 1190, 4224 }, { 1196, 3748 },
+    { 1246, 4801 }, { 1249, 2978 }, { 1343, 5341 }, { 1345, 5041 }, { 1354, 2688 }, { 1360, 2695 },
+    { 1366, 2702 }, { 1372, 2709 }, { 1378, 2716 }, { 1384, 3039 }, { 1387, 3149 }, { 1390, 3042 },
+    { 1503, 2361 }, { 1520, 4286 }, { 1542, 1582 }, { 1544, 1583 }, { 1546, 1584 }, { 1548, 1585 },
+    { 1598, 3622 }, { 1642, 5124 }, { 1698, 4209 }, { 1704, 3340 }, { 1705, 3347 }, { 1736, 4723 },
+    { 1760, 4637 }, { 1814, 4431 }, { 1857, 4106 }, { 1893, 3876 }, { 1950, 4802 }, { 2005, 4773 },
+    { 2095, 3296 }, { 2196, 4427 }, { 2205, 4238 }, { 2315, 4783 }, { 2378, 3140 }, { 2436, 3896 },
+    { 2507, 4460 }, { 2508, 4627 }, { 2547, 5315 }, { 2678, 5347 }, { 2679, 3227 }, { 2691, 3346 },
+    { 2694, 3422 }, { 2722, 5346 }, { 2763, 4244 }, { 2772, 662 }, { 2775, 3311 }, { 2778, 3312 },
+    { 2781, 3313 }, { 2784, 3314 }, { 2787, 3315 }, { 2790, 3316 }, { 2808, 2973 }, { 2869, 5379 },
+    { 3025, 2689 }, { 3030, 3269 }, { 3092, 5151 }, { 3115, 4855 }, { 3116, 4283 }, { 3120, 5359 },
+    { 3127, 4251 }, { 3134, 4970 }, { 3137, 4089 }, { 3145, 5276 }, { 3150, 4643 }, { 3153, 3677 },
+    { 3184, 4836 }, { 3198, 4641 }, { 3199, 3388 }, { 3200, 4483 }, { 3223, 4971 }, { 3228, 4972 },
+    { 3230, 3363 }, { 3247, 2793 }, { 3255, 4271 }, { 3258, 5194 }, { 3259, 5414 }, { 3260, 5070 },
+    { 3282, 4212 }, { 3293, 3565 }, { 3295, 3562 }, { 3305, 5360 }, { 3323, 3380 }, { 3348, 3933 },
+    { 3362, 5421 }, { 3371, 5158 }, { 3373, 4250 }, { 3395, 5425 }, { 3396, 3206 }, { 3409, 4512 },
+    { 3439, 5071 }, { 3440, 4386 }, { 3443, 4088 }, { 3467, 4492 }, { 3469, 3684 }, { 3471, 4758 },
+    { 3475, 4513 }, { 3492, 4230 }, { 3506, 4491 }, { 3519, 4720 }, { 3550, 4788 }, { 3559, 4984 },
+    { 3581, 5254 }, { 3586, 4183 }, { 3589, 4466 }, { 3602, 4070 }, { 3604, 4794 }, { 3625, 4465 },
+    { 3644, 5293 }, { 3671, 4976 }, { 3683, 4988 }, { 3735, 3826 }, { 3741, 4759 }, { 3744, 4792 },
+    { 3749, 4511 }, { 3751, 4867 }, { 3759, 4651 }, { 3764, 5077 }, { 3769, 3848 }, { 3772, 4323 },
+    { 3791, 3762 }, { 3803, 4845 }, { 3823, 5381 }, { 3831, 5291 }, { 3839, 4839 }, { 3845, 4467 },
+    { 3853, 2195 }, { 3857, 5453 }, { 3859, 5432 }, { 3870, 5409 }, { 3873, 4978 }, { 3886, 5471 },
+    { 3888, 3444 }, { 3897, 3394 }, { 3932, 4985 }, { 3934, 1141 }, { 3935, 1145 }, { 3936, 1149 },
+    { 3939, 4699 }, { 3968, 609 }, { 3969, 4881 }, { 3973, 2926 }, { 4069, 1859 }, { 4086, 5312 },
+    { 4087, 5195 }, { 4090, 4621 }, { 4091, 4702 }, { 4092, 4749 }, { 4105, 3205 }, { 4134, 5466 },
+    { 4135, 2510 }, { 4156, 2543 }, { 4161, 5230 }, { 4200, 4793 }, { 4204, 5410 }, { 4208, 5235 },
+    { 4232, 4644 }, { 4248, 4803 }, { 4256, 4790 }, { 4265, 5199 }, { 4273, 5371 }, { 4285, 5467 },
+    { 4287, 5084 }, { 4288, 4524 }, { 4292, 5105 }, { 4293, 5106 }, { 4313, 5253 }, { 4319, 4947 },
+    { 4326, 5294 }, { 4377, 5144 }, { 4387, 5172 }, { 4421, 3084 }, { 4422, 5370 }, { 4430, 5462 },
+    { 4439, 5384 }, { 4440, 5202 }, { 4447, 5479 }, { 4462, 5408 }, { 4479, 4203 }, { 4493, 5135 },
+    { 4510, 4198 }, { 4523, 5372 }, { 4553, 5485 }, { 4562, 4269 }, { 4613, 4989 }, { 4614, 4298 },
+    { 4620, 5483 }, { 4622, 5366 }, { 4654, 304 }, { 4674, 5508 }, { 4684, 5007 }, { 4685, 5055 },
+    { 4703, 5093 }, { 4707, 5382 }, { 4709, 5150 }, { 4722, 5441 }, { 4730, 5237 }, { 4735, 5006 },
+    { 4736, 5065 }, { 4753, 5097 }, { 4760, 5102 }, { 4775, 4255 }, { 4778, 4966 }, { 4780, 4994 },
+    { 4782, 3689 }, { 4791, 5231 }, { 4796, 4982 }, { 4797, 4798 }, { 4805, 5160 }, { 4806, 5163 },
+    { 4807, 5166 }, { 4808, 5169 }, { 4810, 4221 }, { 4811, 278 }, { 4813, 4814 }, { 4815, 4816 },
+    { 4817, 4818 }, { 4819, 4820 }, { 4821, 4822 }, { 4823, 4824 }, { 4825, 4826 }, { 4828, 4829 },
+    { 4831, 4832 }, { 4835, 3173 }, { 4837, 4838 }, { 4840, 4841 }, { 4842, 4843 }, { 4846, 4847 },
+    { 4848, 4849 }, { 4850, 4851 }, { 4852, 4853 }, { 4857, 3676 }, { 4868, 4869 }, { 4870, 4871 },
+    { 4872, 4873 }, { 4874, 4875 }, { 4876, 4877 }, { 4878, 4879 }, { 4882, 4883 }, { 4899, 4900 },
+    { 4905, 5477 }, { 4907, 4908 }, { 4909, 4910 }, { 4913, 4914 }, { 4916, 4918 }, { 4917, 5067 },
+    { 4920, 4922 }, { 4921, 4950 }, { 4923, 4924 }, { 4925, 4926 }, { 4927, 4928 }, { 4929, 4930 },
+    { 4931, 4932 }, { 4934, 4935 }, { 4937, 4938 }, { 4940, 4941 }, { 4944, 4945 }, { 4948, 4949 },
+    { 4951, 4952 }, { 4953, 4954 }, { 4955, 4943 }, { 4956, 4957 }, { 4958, 4959 }, { 4960, 4961 },
+    { 4962, 3767 }, { 4963, 2972 }, { 4964, 4220 }, { 4965, 5416 }, { 4967, 5427 }, { 4974, 4975 },
+    { 4979, 5455 }, { 4981, 1119 }, { 4986, 5302 }, { 4987, 3403 }, { 4992, 3847 }, { 4995, 4996 },
+    { 4997, 4998 }, { 4999, 5000 }, { 5002, 5003 }, { 5004, 5005 }, { 5008, 5009 }, { 5010, 5011 },
+    { 5012, 5013 }, { 5014, 5015 }, { 5017, 5018 }, { 5019, 5020 }, { 5021, 5022 }, { 5023, 5024 },
+    { 5026, 5027 }, { 5028, 5507 }, { 5030, 5518 }, { 5032, 5524 }, { 5034, 5528 }, { 5036, 5531 },
+    { 5038, 5025 }, { 5054, 4443 }, { 5056, 5057 }, { 5058, 5059 }, { 5060, 5061 }, { 5062, 5063 },
+    { 5069, 3219 }, { 5072, 5073 }, { 5074, 5075 }, { 5078, 5079 }, { 5081, 5082 }, { 5083, 5417 },
+    { 5086, 5087 }, { 5089, 5090 }, { 5091, 5423 }, { 5094, 5095 }, { 5098, 5099 }, { 5100, 5101 },
+    { 5104, 1707 }, { 5108, 5109 }, { 5110, 5111 }, { 5112, 5113 }, { 5114, 5115 }, { 5116, 5117 },
+    { 5118, 5119 }, { 5120, 5121 }, { 5122, 5123 }, { 5125, 5126 }, { 5128, 4240 }, { 5130, 5470 },
+    { 5132, 5464 }, { 5137, 5138 }, { 5139, 5140 }, { 5142, 5288 }, { 5153, 5154 }, { 5155, 5156 },
+    { 5161, 5162 }, { 5164, 5165 }, { 5167, 5168 }, { 5170, 5171 }, { 5173, 5174 }, { 5176, 5177 },
+    { 5178, 5179 }, { 5180, 5181 }, { 5182, 5183 }, { 5184, 5185 }, { 5186, 5187 }, { 5188, 5189 },
+    { 5190, 5191 }, { 5196, 5197 }, { 5198, 5412 }, { 5200, 5201 }, { 5203, 5204 }, { 5205, 2111 },
+    { 5206, 5207 }, { 5208, 2119 }, { 5209, 5210 }, { 5211, 2127 }, { 5212, 5213 }, { 5214, 5215 },
+    { 5216, 5217 }, { 5218, 5219 }, { 5220, 5221 }, { 5222, 5223 }, { 5224, 5225 }, { 5226, 5227 },
+    { 5228, 5229 }, { 5232, 5233 }, { 5236, 2206 }, { 5239, 5257 }, { 5240, 5261 }, { 5242, 5265 },
+    { 5243, 3849 }, { 5245, 5246 }, { 5247, 5248 }, { 5255, 5256 }, { 5259, 5260 }, { 5262, 5519 },
+    { 5263, 5264 }, { 5267, 5268 }, { 5270, 5271 }, { 5272, 5273 }, { 5274, 5275 }, { 5277, 5278 },
+    { 5279, 5280 }, { 5281, 5282 }, { 5284, 5285 }, { 5286, 5287 }, { 5289, 5290 }, { 5292, 4603 },
+    { 5295, 5296 }, { 5298, 5299 }, { 5300, 5301 }, { 5304, 5305 }, { 5306, 5307 }, { 5308, 5309 },
+    { 5313, 5314 }, { 5316, 5442 }, { 5317, 5318 }, { 5319, 5320 }, { 5321, 5322 }, { 5323, 5324 },
+    { 5325, 5326 }, { 5328, 5329 }, { 5331, 2641 }, { 5332, 5333 }, { 5334, 5335 }, { 5336, 5337 },
+    { 5338, 5339 }, { 5342, 5343 }, { 5344, 5345 }, { 5349, 2698 }, { 5350, 2701 }, { 5351, 2705 },
+    { 5352, 2708 }, { 5353, 2712 }, { 5354, 2715 }, { 5355, 2719 }, { 5357, 5358 }, { 5361, 5362 },
+    { 5363, 5364 }, { 5365, 5244 }, { 5373, 4457 }, { 5374, 5375 }, { 5378, 2885 }, { 5385, 5451 },
+    { 5386, 5387 }, { 5388, 5389 }, { 5390, 5391 }, { 5392, 5393 }, { 5394, 5395 }, { 5396, 5397 },
+    { 5398, 5399 }, { 5400, 5401 }, { 5404, 3041 }, { 5405, 4272 }, { 5406, 3083 }, { 5429, 1137 },
+    { 5430, 4833 }, { 5431, 5141 }, { 5439, 5129 }, { 5445, 5131 }, { 5446, 4419 }, { 5460, 453 },
+    { 5468, 4785 }, { 5482, 3229 }, { 5488, 4977 }, { 5498, 4795 }, { 5516, 2854 }, { 5517, 4437 },
+    { 5525, 1453 }, { 3, 4234 }, { 4708, 5535 }, { 4779, 5536 }, { 6, 6011 }, { 26, 5870 },
+    { 54, 5865 }, { 75, 5251 }, { 119, 3474 }, { 132, 5807 }, { 437, 453 }, { 438, 5837 },
+    { 445, 3161 }, { 454, 3238 }, { 457, 3225 }, { 517, 4860 }, { 527, 3162 }, { 610, 449 },
+    { 679, 5973 }, { 1003, 4213 }, { 1123, 4248 }, { 1124, 2513 }, { 1125, 4379 }, { 1133, 5595 },
+    { 1137, 1862 }, { 1249, 5995 }, { 1322, 5558 }, { 1343, 5402 }, { 1345, 5044 }, { 1354, 3029 },
+    { 1360, 3031 }, { 1366, 3033 }, { 1372, 3035 }, { 1378, 3037 }, { 1503, 5643 }, { 1520, 3748 },
+    { 1698, 5500 }, { 1861, 5593 }, { 2103, 3296 }, { 2436, 4431 }, { 2547, 5991 }, { 2556, 5637 },
+    { 2676, 5601 }, { 2678, 6004 }, { 2696, 3227 }, { 3025, 2703 }, { 3032, 3269 }, { 3109, 3691 },
+    { 3127, 4252 }, { 3137, 5040 }, { 3140, 3472 }, { 3147, 4884 }, { 3149, 5029 }, { 3150, 4902 },
+    { 3153, 3678 }, { 3198, 4642 }, { 3199, 3764 }, { 3282, 4214 }, { 3293, 3568 }, { 3295, 4453 },
+    { 3340, 5499 }, { 3346, 5356 }, { 3347, 3934 }, { 3348, 4247 }, { 3371, 5929 }, { 3373, 4251 },
+    { 3403, 5631 }, { 3422, 5605 }, { 3440, 4414 }, { 3443, 5492 }, { 3469, 4990 }, { 3492, 5842 },
+    { 3679, 5581 }, { 3735, 3827 }, { 3749, 5852 }, { 3751, 5839 }, { 3823, 5474 }, { 3830, 5670 },
+    { 3839, 5831 }, { 3845, 4969 }, { 3882, 3684 }, { 3888, 3505 }, { 3932, 5619 }, { 3933, 5911 },
+    { 4186, 5655 }, { 4200, 4904 }, { 4208, 5611 }, { 4210, 5621 }, { 4253, 1145 }, { 4254, 1149 },
+    { 4256, 6031 }, { 4273, 5407 }, { 4289, 4524 }, { 4293, 5428 }, { 4319, 5972 }, { 4377, 5679 },
+    { 4446, 5713 }, { 4479, 5134 }, { 4493, 5690 }, { 4513, 5672 }, { 4622, 6029 }, { 4652, 5782 },
+    { 4703, 5107 }, { 4752, 5538 }, { 4773, 5311 }, { 4777, 5152 }, { 4778, 4983 }, { 4781, 5632 },
+    { 4830, 5548 }, { 4844, 5720 }, { 4854, 5656 }, { 4866, 3116 }, { 4880, 5573 }, { 4897, 5576 },
+    { 4911, 5755 }, { 4919, 5612 }, { 4933, 4285 }, { 4939, 5775 }, { 4946, 5766 }, { 4968, 5657 },
+    { 4993, 3767 }, { 5066, 5699 }, { 5085, 5695 }, { 5088, 5719 }, { 5096, 3173 }, { 5127, 5623 },
+    { 5157, 5684 }, { 5159, 5659 }, { 5258, 5760 }, { 5310, 5869 }, { 5327, 5702 }, { 5348, 5641 },
+    { 5383, 5864 }, { 5411, 5545 }, { 5413, 5574 }, { 5422, 5540 }, { 5426, 5742 }, { 5440, 5617 },
+    { 5457, 5838 }, { 5472, 6033 }, { 5475, 5921 }, { 5480, 5717 }, { 5484, 5816 }, { 5486, 3229 },
+    { 5497, 3870 }, { 5506, 5826 }, { 5509, 5682 }, { 5514, 5750 }, { 5520, 5776 }, { 5522, 5730 },
+    { 5529, 5749 }, { 5530, 5592 }, { 5532, 5741 }, { 5533, 1121 }, { 5534, 5802 }, { 5537, 3079 },
+    { 5539, 5899 }, { 5543, 5765 }, { 5547, 4827 }, { 5549, 381 }, { 5550, 5149 }, { 5551, 5424 },
+    { 5552, 5575 }, { 5553, 5554 }, { 5556, 5557 }, { 5559, 5560 }, { 5561, 5562 }, { 5563, 5564 },
+    { 5565, 5567 }, { 5566, 5568 }, { 5569, 5571 }, { 5570, 5572 }, { 5578, 4891 }, { 5579, 3804 },
+    { 5582, 5701 }, { 5583, 5971 }, { 5584, 5585 }, { 5586, 5587 }, { 5588, 791 }, { 5589, 5677 },
+    { 5590, 5669 }, { 5594, 5768 }, { 5596, 5985 }, { 5598, 5779 }, { 5599, 4640 }, { 5600, 5773 },
+    { 5603, 5638 }, { 5609, 5039 }, { 5613, 5614 }, { 5615, 5616 }, { 5618, 5920 }, { 5622, 5916 },
+    { 5628, 3586 }, { 5629, 5944 }, { 5633, 3386 }, { 5639, 5403 }, { 5645, 5646 }, { 5647, 5648 },
+    { 5649, 5650 }, { 5651, 4420 }, { 5652, 5380 }, { 5658, 5680 }, { 5661, 5774 }, { 5663, 5820 },
+    { 5665, 5823 }, { 5673, 5740 }, { 5674, 5743 }, { 5686, 5491 }, { 5688, 5901 }, { 5696, 1187 },
+    { 5704, 5777 }, { 5705, 5806 }, { 5708, 3780 }, { 5715, 5912 }, { 5716, 5902 }, { 5721, 4425 },
+    { 5723, 5824 }, { 5724, 5801 }, { 5726, 3867 }, { 5738, 3674 }, { 5744, 5946 }, { 5745, 5948 },
+    { 5746, 5950 }, { 5752, 5714 }, { 5756, 5927 }, { 5757, 4834 }, { 5763, 5764 }, { 5767, 5983 },
+    { 5772, 5541 }, { 5778, 5463 }, { 5780, 6015 }, { 5786, 2825 }, { 5789, 5879 }, { 5790, 5895 },
+    { 5791, 5908 }, { 5793, 5698 }, { 5794, 5711 }, { 5798, 5694 }, { 5813, 5814 }, { 5817, 5818 },
+    { 5819, 6039 }, { 5821, 3957 }, { 5827, 5828 }, { 5829, 5835 }, { 5832, 5833 }, { 5840, 5841 },
+    { 5843, 5437 }, { 5845, 5847 }, { 5846, 5857 }, { 5848, 5849 }, { 5854, 4942 }, { 5858, 5859 },
+    { 5860, 5861 }, { 5867, 5678 }, { 5871, 5303 }, { 5872, 5597 }, { 5873, 5667 }, { 5874, 5875 },
+    { 5877, 5878 }, { 5880, 5881 }, { 5882, 5016 }, { 5883, 5884 }, { 5886, 5887 }, { 5896, 5897 },
+    { 5898, 5064 }, { 5903, 5904 }, { 5906, 5907 }, { 5909, 5910 }, { 5913, 5914 }, { 5917, 5918 },
+    { 5922, 6034 }, { 5923, 5133 }, { 5924, 5925 }, { 5926, 5981 }, { 5932, 3786 }, { 5933, 5175 },
+    { 5934, 5935 }, { 5936, 5937 }, { 5938, 5939 }, { 5940, 5941 }, { 5942, 5943 }, { 5951, 4443 },
+    { 5952, 5953 }, { 5954, 5955 }, { 5956, 5957 }, { 5958, 5959 }, { 5960, 5234 }, { 5963, 5970 },
+    { 5964, 5266 }, { 5966, 5967 }, { 5968, 3388 }, { 5974, 5975 }, { 5976, 5977 }, { 5979, 5980 },
+    { 5984, 5685 }, { 5988, 5435 }, { 5989, 5691 }, { 5990, 2561 }, { 5994, 5433 }, { 5996, 5330 },
+    { 5998, 5999 }, { 6000, 6001 }, { 6002, 6003 }, { 6012, 6013 }, { 6016, 2873 }, { 6018, 2983 },
+    { 6019, 6020 }, { 6021, 6022 }, { 6023, 6024 }, { 6025, 6026 }, { 6042, 5681 }, { 3, 4235 },
+    { 4522, 6044 }, { 75, 6289 }, { 119, 5249 }, { 132, 5808 }, { 437, 461 }, { 458, 3238 },
+    { 465, 3161 }, { 469, 3225 }, { 517, 4861 }, { 530, 3162 }, { 610, 546 }, { 1003, 4215 },
+    { 1125, 4380 }, { 1141, 2513 }, { 1345, 5047 }, { 1520, 5761 }, { 1698, 5502 }, { 1862, 5511 },
+    { 2547, 5992 }, { 2678, 6006 }, { 2710, 3227 }, { 3023, 6070 }, { 3025, 2717 }, { 3034, 3269 },
+    { 3127, 4253 }, { 3137, 5043 }, { 3140, 5662 }, { 3147, 4885 }, { 3149, 5031 }, { 3150, 5822 },
+    { 3153, 3679 }, { 3199, 3472 }, { 3200, 4642 }, { 3282, 4216 }, { 3293, 3571 }, { 3295, 5448 },
+    { 3296, 5947 }, { 3340, 5501 }, { 3346, 6005 }, { 3347, 3935 }, { 3348, 5734 }, { 3371, 5930 },
+    { 3373, 4252 }, { 3422, 5606 }, { 3440, 5863 }, { 3443, 5493 }, { 3469, 5252 }, { 3678, 6053 },
+    { 3858, 6111 }, { 3888, 3474 }, { 3897, 3505 }, { 4382, 6102 }, { 4620, 6049 }, { 4901, 6096 },
+    { 5269, 6061 }, { 5283, 3109 }, { 5377, 26 }, { 5434, 6090 }, { 5454, 6122 }, { 5513, 6106 },
+    { 5577, 6060 }, { 5604, 6086 }, { 5620, 6130 }, { 5626, 6203 }, { 5627, 6063 }, { 5640, 6174 },
+    { 5654, 6073 }, { 5660, 6223 }, { 5664, 6058 }, { 5689, 6142 }, { 5700, 6138 }, { 5733, 6189 },
+    { 5737, 6192 }, { 5739, 6215 }, { 5753, 6120 }, { 5754, 6050 }, { 5758, 6236 }, { 5769, 6235 },
+    { 5785, 6162 }, { 5788, 6255 }, { 5792, 6248 }, { 5805, 6149 }, { 5825, 6152 }, { 5830, 6204 },
+    { 5834, 6188 }, { 5836, 6155 }, { 5844, 6199 }, { 5851, 6159 }, { 5853, 6160 }, { 5855, 6161 },
+    { 5856, 6291 }, { 5876, 6227 }, { 5888, 6095 }, { 5893, 6230 }, { 5900, 6251 }, { 5905, 6166 },
+    { 5915, 6234 }, { 5919, 3116 }, { 5928, 6176 }, { 5962, 6171 }, { 5969, 6237 }, { 6010, 6104 },
+    { 6030, 6065 }, { 6037, 6198 }, { 6047, 6250 }, { 6052, 6107 }, { 6054, 6177 }, { 6059, 6036 },
+    { 6062, 6100 }, { 6064, 6337 }, { 6067, 5510 }, { 6069, 6208 }, { 6072, 5653 }, { 6074, 6088 },
+    { 6078, 4512 }, { 6080, 6224 }, { 6081, 5945 }, { 6083, 6112 }, { 6084, 6340 }, { 6085, 6345 },
+    { 6087, 6089 }, { 6092, 5602 }, { 6103, 6105 }, { 6108, 6297 }, { 6117, 4936 }, { 6118, 6207 },
+    { 6119, 5961 }, { 6121, 6287 }, { 6129, 6200 }, { 6136, 6296 }, { 6139, 3791 }, { 6145, 6256 },
+    { 6146, 2820 }, { 6148, 6267 }, { 6150, 6332 }, { 6153, 4856 }, { 6157, 6212 }, { 6169, 6170 },
+    { 6173, 4595 }, { 6175, 6242 }, { 6178, 6164 }, { 6179, 6339 }, { 6180, 6014 }, { 6182, 6099 },
+    { 6183, 5709 }, { 6184, 5419 }, { 6185, 6282 }, { 6190, 6147 }, { 6191, 4457 }, { 6197, 6300 },
+    { 6205, 3676 }, { 6209, 6210 }, { 6211, 6213 }, { 6214, 6262 }, { 6217, 6333 }, { 6218, 6093 },
+    { 6219, 6220 }, { 6222, 6101 }, { 6228, 4425 }, { 6231, 6232 }, { 6233, 6168 }, { 6239, 6240 },
+    { 6244, 6346 }, { 6246, 6151 }, { 6247, 6259 }, { 6249, 6323 }, { 6254, 6279 }, { 6257, 5080 },
+    { 6269, 6125 }, { 6270, 5297 }, { 6271, 6181 }, { 6275, 6302 }, { 6276, 6306 }, { 6277, 6167 },
+    { 6281, 5815 }, { 6285, 6286 }, { 6292, 5850 }, { 6295, 5862 }, { 6301, 3586 }, { 6304, 5885 },
+    { 6309, 6163 }, { 6310, 5799 }, { 6314, 6140 }, { 6316, 2456 }, { 6319, 6320 }, { 6321, 6322 },
+    { 6325, 6326 }, { 6327, 6328 }, { 6331, 6137 }, { 6335, 5978 }, { 6336, 2448 }, { 6343, 6344 },
+    { 6350, 6351 }, { 6353, 6154 }, { 3, 4237 }, { 75, 6298 }, { 119, 6429 }, { 132, 5809 },
+    { 437, 465 }, { 461, 3161 }, { 462, 3238 }, { 517, 4862 }, { 533, 3162 }, { 610, 469 },
+    { 1003, 4217 }, { 1125, 4381 }, { 1345, 5050 }, { 1698, 5504 }, { 1862, 5512 }, { 2513, 5987 },
+    { 2547, 5993 }, { 2678, 6008 }, { 3025, 3043 }, { 3036, 3269 }, { 3127, 4254 }, { 3137, 5046 },
+    { 3140, 6517 }, { 3147, 4886 }, { 3149, 5033 }, { 3150, 5866 }, { 3153, 3680 }, { 3199, 3844 },
+    { 3225, 466 }, { 3227, 3038 }, { 3282, 4218 }, { 3293, 3574 }, { 3295, 5449 }, { 3296, 5949 },
+    { 3340, 5503 }, { 3346, 6007 }, { 3347, 3936 }, { 3348, 5735 }, { 3371, 5931 }, { 3373, 6131 },
+    { 3422, 5607 }, { 3440, 5965 }, { 3443, 5494 }, { 3897, 3474 }, { 3969, 6365 }, { 4915, 6356 },
+    { 5042, 6380 }, { 5889, 6383 }, { 6055, 6415 }, { 6056, 3679 }, { 6057, 6360 }, { 6066, 6457 },
+    { 6076, 6377 }, { 6077, 6459 }, { 6079, 6392 }, { 6091, 6358 }, { 6094, 6423 }, { 6097, 6363 },
+    { 6110, 6374 }, { 6126, 6477 }, { 6128, 6480 }, { 6133, 3116 }, { 6158, 6449 }, { 6165, 6450 },
+    { 6194, 6419 }, { 6206, 6402 }, { 6225, 6478 }, { 6229, 6420 }, { 6238, 6467 }, { 6245, 6471 },
+    { 6261, 6386 }, { 6263, 6391 }, { 6266, 6482 }, { 6268, 6384 }, { 6278, 6488 }, { 6288, 6491 },
+    { 6294, 6531 }, { 6308, 6370 }, { 6311, 6451 }, { 6312, 6452 }, { 6330, 6510 }, { 6334, 6381 },
+    { 6361, 539 }, { 6362, 5555 }, { 6364, 6115 }, { 6366, 6388 }, { 6368, 5986 }, { 6373, 6400 },
+    { 6378, 6075 }, { 6390, 6367 }, { 6394, 6371 }, { 6395, 6372 }, { 6396, 6379 }, { 6408, 3173 },
+    { 6413, 6422 }, { 6416, 6393 }, { 6424, 6516 }, { 6426, 6465 }, { 6427, 4299 }, { 6430, 6109 },
+    { 6436, 6425 }, { 6437, 6490 }, { 6439, 6530 }, { 6442, 6479 }, { 6443, 6293 }, { 6444, 6445 },
+    { 6448, 6476 }, { 6453, 6492 }, { 6454, 6455 }, { 6456, 5642 }, { 6463, 6389 }, { 6466, 6506 },
+    { 6473, 6472 }, { 6475, 6468 }, { 6484, 6512 }, { 6489, 6357 }, { 6495, 6441 }, { 6501, 6283 },
+    { 6504, 6446 }, { 6507, 513 }, { 6511, 6221 }, { 6520, 6431 }, { 6521, 6046 }, { 6523, 6417 },
+    { 6526, 6303 }, { 6527, 6307 }, { 6532, 6399 }, { 6539, 6540 }, { 6541, 6542 }, { 6543, 6409 },
+    { 6546, 5340 }, { 6547, 6352 }, { 3, 4301 }, { 6549, 6354 }, { 132, 5810 }, { 437, 6599 },
+    { 517, 4863 }, { 536, 3162 }, { 552, 3161 }, { 610, 558 }, { 1003, 4292 }, { 1125, 6406 },
+    { 1345, 5053 }, { 1698, 6672 }, { 1862, 6414 }, { 2513, 6338 }, { 2547, 6341 }, { 2678, 6658 },
+    { 3025, 6027 }, { 3137, 5049 }, { 3140, 6522 }, { 3147, 4887 }, { 3149, 5035 }, { 3153, 3681 },
+    { 3199, 3865 }, { 3225, 6438 }, { 3227, 6028 }, { 3238, 3677 }, { 3269, 5608 }, { 3282, 6663 },
+    { 3293, 4453 }, { 3295, 5450 }, { 3296, 6324 }, { 3340, 5505 }, { 3346, 6009 }, { 3347, 4247 },
+    { 3348, 5736 }, { 3371, 6317 }, { 3373, 6132 }, { 3680, 6359 }, { 3682, 6558 }, { 5045, 6570 },
+    { 5610, 6567 }, { 5890, 6573 }, { 6252, 6550 }, { 6264, 6582 }, { 6313, 6576 }, { 6375, 6568 },
+    { 6376, 6617 }, { 6382, 6606 }, { 6385, 6556 }, { 6397, 6635 }, { 6398, 6566 }, { 6407, 6574 },
+    { 6460, 6604 }, { 6461, 6605 }, { 6464, 6615 }, { 6469, 6571 }, { 6470, 6646 }, { 6474, 6616 },
+    { 6486, 6627 }, { 6496, 6661 }, { 6519, 6650 }, { 6525, 6642 }, { 6544, 6590 }, { 6551, 6046 },
+    { 6552, 6587 }, { 6553, 6577 }, { 6559, 6579 }, { 6565, 6591 }, { 6581, 6560 }, { 6583, 6585 },
+    { 6586, 6563 }, { 6588, 6564 }, { 6595, 6071 }, { 6600, 6638 }, { 6601, 6578 }, { 6603, 6639 },
+    { 6607, 6584 }, { 6609, 6624 }, { 6611, 5076 }, { 6612, 6514 }, { 6621, 6651 }, { 6623, 6656 },
+    { 6630, 6669 }, { 6634, 6580 }, { 6645, 6241 }, { 6654, 6625 }, { 6660, 6668 }, { 6670, 6618 },
+    { 6676, 6144 }, { 6677, 6043 }, { 3, 4304 }, { 4774, 6681 }, { 437, 6614 }, { 517, 4864 },
+    { 542, 3162 }, { 564, 3161 }, { 610, 6505 }, { 3025, 6662 }, { 3137, 5052 }, { 3147, 4888 },
+    { 3149, 5037 }, { 3153, 3682 }, { 3199, 3866 }, { 3225, 6555 }, { 3227, 6421 }, { 3257, 6682 },
+    { 3269, 6721 }, { 3681, 6746 }, { 3971, 6688 }, { 5048, 6698 }, { 5103, 6692 }, { 5891, 6701 },
+    { 6260, 6689 }, { 6265, 6711 }, { 6537, 6703 }, { 6554, 6686 }, { 6557, 3680 }, { 6562, 6712 },
+    { 6569, 6683 }, { 6572, 6729 }, { 6575, 6685 }, { 6589, 6696 }, { 6598, 6684 }, { 6608, 6756 },
+    { 6613, 6735 }, { 6626, 6760 }, { 6636, 6748 }, { 6640, 6751 }, { 6641, 6745 }, { 6643, 6744 },
+    { 6644, 6757 }, { 6649, 6754 }, { 6659, 6764 }, { 6678, 6763 }, { 6687, 554 }, { 6704, 6706 },
+    { 6707, 6697 }, { 6710, 6690 }, { 6715, 6693 }, { 6717, 6694 }, { 6720, 6369 }, { 6726, 6755 },
+    { 6730, 6752 }, { 6731, 6713 }, { 6734, 6728 }, { 6739, 6628 }, { 6747, 6709 }, { 6758, 6508 },
+    { 6759, 6699 }, { 6761, 6440 }, { 6762, 6733 }, { 3, 4415 }, { 4471, 6771 }, { 437, 6632 },
+    { 517, 4865 }, { 548, 3162 }, { 610, 6597 }, { 3025, 6822 }, { 3137, 5892 }, { 3147, 4889 },
+    { 3149, 5051 }, { 3153, 3970 }, { 3161, 560 }, { 3199, 3868 }, { 3225, 6803 }, { 3227, 6637 },
+    { 3238, 3682 }, { 5675, 6682 }, { 6700, 6801 }, { 6702, 6774 }, { 6708, 6813 }, { 6718, 6784 },
+    { 6727, 6785 }, { 6737, 6808 }, { 6738, 6811 }, { 6740, 6807 }, { 6741, 6816 }, { 6749, 6818 },
+    { 6750, 6798 }, { 6775, 6593 }, { 6776, 6216 }, { 6779, 6691 }, { 6787, 6705 }, { 6790, 6561 },
+    { 6791, 6804 }, { 6796, 3681 }, { 6799, 6716 }, { 6805, 6823 }, { 6824, 6802 }, { 6825, 6800 },
+    { 6828, 6777 }, { 6831, 6809 }, { 3, 4417 }, { 4469, 6832 }, { 517, 4892 }, { 610, 6631 },
+    { 3137, 6447 }, { 3147, 4890 }, { 3149, 5894 }, { 3153, 3971 }, { 3161, 6462 }, { 3162, 3972 },
+    { 3199, 3875 }, { 6428, 6842 }, { 6773, 6845 }, { 6778, 6846 }, { 6780, 6850 }, { 6782, 6835 },
+    { 6788, 6847 }, { 6789, 6843 }, { 6792, 6839 }, { 6793, 6851 }, { 6812, 6858 }, { 6817, 6863 },
+    { 6836, 3970 }, { 6841, 6862 }, { 6854, 6819 }, { 6855, 6869 }, { 6856, 6695 }, { 6859, 6714 },
+    { 6868, 6820 }, { 6870, 6849 }, { 6871, 6837 }, { 6872, 6867 }, { 3, 4418 }, { 6045, 6873 },
+    { 517, 4894 }, { 610, 6815 }, { 3137, 6596 }, { 3147, 4893 }, { 3149, 6753 }, { 3153, 3972 },
+    { 3161, 6633 }, { 3162, 6719 }, { 6305, 6877 }, { 6838, 6894 }, { 6840, 6888 }, { 6852, 6889 },
+    { 6853, 6886 }, { 6857, 6885 }, { 6864, 6896 }, { 6865, 6900 }, { 6866, 6876 }, { 6884, 6875 },
+    { 6890, 6882 }, { 6891, 6781 }, { 6892, 6827 }, { 6902, 6887 }, { 6903, 6881 }, { 3, 4458 },
+    { 6906, 6905 }, { 517, 4896 }, { 610, 6861 }, { 3137, 6620 }, { 3147, 4895 }, { 3149, 6821 },
+    { 3153, 6924 }, { 3161, 6797 }, { 3162, 6925 }, { 6655, 6911 }, { 6880, 6907 }, { 6895, 6908 },
+    { 6915, 6909 }, { 6917, 6878 }, { 6918, 6834 }, { 6919, 6916 }, { 6921, 6879 }, { 6923, 6914 },
+    { 6929, 6913 }, { 3, 4470 }, { 4472, 6930 }, { 517, 6928 }, { 610, 6948 }, { 3137, 6722 },
+    { 3147, 6156 }, { 3149, 6947 }, { 3161, 6860 }, { 6768, 6934 }, { 6910, 6941 }, { 6912, 6932 },
+    { 6920, 6945 }, { 6939, 6933 }, { 6940, 6936 }, { 6944, 6937 }, { 6949, 6938 }, { 3, 4634 },
+    { 3137, 6724 }, { 3161, 6942 }, { 6830, 6952 }, { 6935, 6960 }, { 6943, 6954 }, { 6953, 6957 },
+    { 6963, 6956 }, { 6964, 6959 }, { 3, 6355 }, { 4229, 6966 }, { 3137, 6794 }, { 6958, 6967 },
+    { 6965, 6972 }, { 6968, 6962 }, { 6969, 6974 }, { 6970, 6955 }, { 3, 6772 }, { 6874, 6975 },
+    { 6976, 6950 }, { 3137, 6926 }, { 6978, 6977 }, { 6979, 6980 }, { 6981, 6982 }, { 3, 6833 },
+    { 3137, 6973 }, { 6971, 6986 }, { 3, 6931 }, { 6985, 6990 }, { 6992, 6991 }, { 3, 6951 },
+    { 6984, 6993 }, { 6994, 6983 }, { 3, 6997 }, { 6998, 6996 }, { 2586, 6999 }, { 4606, 3 },
+    { 3, 2821 }, { 7002, 5800 }, { 1082, 1083 }, { 1101, 1102 }, { 1169, 4746 }, { 1816, 1829 },
+    { 1828, 3654 }, { 3109, 4786 }, { 4525, 1062 }, { 4526, 1079 }, { 4530, 4767 }, { 4555, 3110 },
+    { 3, 3080 }, { 6487, 7003 }, { 1816, 4656 }, { 4529, 7009 }, { 4653, 1062 }, { 4654, 1079 },
+    { 4655, 4767 }, { 7005, 47 }, { 3, 5478 }, { 6458, 7015 }, { 3, 5515 }, { 6412, 7023 },
+    { 3, 5729 }, { 6274, 7025 }, { 3, 5770 }, { 3257, 7027 }, { 3, 5771 }, { 6143, 7029 },
+    { 3, 6017 }, { 6040, 7031 }, { 3, 6041 }, { 3, 6172 }, { 6127, 7035 }, { 3, 6196 },
+    { 7030, 7036 }, { 3, 6202 }, { 6195, 7038 }, { 3, 6273 }, { 5683, 7040 }, { 3, 6284 },
+    { 5759, 7042 }, { 3, 6348 }, { 7043, 7044 }, { 3, 6410 }, { 6513, 7046 }, { 3, 6435 },
+    { 5436, 7048 }, { 3, 6493 }, { 6258, 7050 }, { 3, 6503 }, { 6068, 7052 }, { 3, 6528 },
+    { 6134, 7054 }, { 3, 6594 }, { 3, 6602 }, { 6114, 7058 }, { 3, 6826 }, { 6035, 7059 },
+    { 3, 6893 }, { 3, 6901 }, { 6048, 7063 }, { 6193, 7064 },
 };
 
 static const uint16_t symbols[] = {
-    4746, 4814, 6687, 4746, 4778, 6687, 4719, 4814, 6687, 4719, 4778, 6687, 5505, 5560,
-    244, 5564, 251, 5498, 6662, 4862, 7038, 5821, 307, 5819, 251, 7034, 6546, 47,
-    4833, 4862, 5505, 5820, 357, 5564, 358, 5757, 6662, 4862, 7038, 5561, 360, 5819,
-    358, 7044, 6226, 6536, 3163, 4833, 4862, 7072, 3790, 5461, 6475, 4007, 3840, 4306,
-    6663, 6977, 7072, 3790, 5461, 6475, 4007, 3890, 4306, 6475, 6977, 7072, 3789, 5461,
-    6663, 4007, 3840, 4306, 6663, 6977, 7072, 3789, 5461, 6663, 4007, 3890, 4306, 6475,
-    6977, 6674, 4814, 7005, 6674, 4778, 7005, 6777, 4814, 7005, 6777, 4778, 7005, 6674,
-    4953, 3840, 5620, 54, 587, 588, 57, 3203, 589, 590, 3226, 7004, 6674, 4953,
-    3890, 5620, 3375, 3545, 3450, 618, 3544, 3452, 3169, 7004, 6777, 4953, 3840, 5620,
-    54, 587, 588, 57, 3203, 589, 590, 3226, 7004, 6777, 4953, 3890, 5620, 3375,
-    3545, 3450, 618, 3544, 3452, 3169, 7004, 5766, 3556, 3543, 624, 7080, 4386, 658,
-    659, 4387, 5732, 668, 3934, 6311, 4028, 6667, 4028, 6668, 4028, 6782, 4028, 6691,
-    5766, 4820, 821, 7080, 4309, 824, 4772, 844, 4830, 926, 927, 928, 929, 930,
-    931, 932, 933, 934, 935, 936, 937, 938, 939, 940, 119, 941, 4688, 5732,
-    668, 3934, 6311, 4028, 6667, 4028, 6668, 4028, 6782, 4028, 6691, 5766, 4795, 959,
-    7080, 4386, 658, 659, 4387, 5732, 960, 3942, 6311, 4310, 6667, 4310, 6668, 4310,
-    6782, 4310, 6691, 5766, 4837, 968, 7080, 4309, 824, 4772, 844, 4830, 926, 927,
-    928, 929, 930, 931, 932, 933, 934, 935, 936, 937, 938, 939, 940, 119,
-    941, 4688, 5732, 960, 3942, 6311, 4310, 6667, 4310, 6668, 4310, 6782, 4310, 6691,
-    4746, 4085, 3840, 4668, 6612, 6943, 4746, 4085, 3890, 4668, 6373, 6943, 4719, 4085,
-    3840, 4668, 6612, 6943, 4719, 4085, 3890, 4668, 6373, 6943, 4746, 4814, 6826, 4746,
-    4778, 6826, 4719, 4814, 6826, 4719, 4778, 6826, 7021, 4825, 4860, 5561, 244, 5819,
-    358, 7044, 6226, 6536, 3163, 5836, 7021, 4825, 4860, 5821, 307, 5819, 251, 7034,
-    6546, 47, 5836, 3798, 4860, 5820, 357, 5564, 358, 5757, 6662, 3741, 3798, 4860,
-    5560, 360, 5564, 251, 5498, 6662, 3741, 5505, 7032, 244, 4662, 4650, 251, 1072,
-    5498, 5022, 4747, 5900, 4717, 5816, 3853, 6451, 7038, 7043, 307, 4662, 4714, 251,
-    1072, 7034, 1088, 6546, 1089, 7045, 6682, 5505, 7042, 357, 4662, 4650, 358, 1104,
-    5757, 5022, 4747, 5900, 4717, 5816, 3853, 6451, 7038, 7033, 360, 4662, 4714, 358,
-    1104, 7044, 1088, 6226, 1105, 4603, 6536, 1108, 7025, 1111, 1112, 1113, 1114, 1115,
-    7035, 6682, 7051, 12, 3, 3306, 4709, 1124, 4499, 4085, 3258, 1125, 5707, 6612,
-    7084, 7051, 4709, 1124, 4499, 4085, 3259, 1161, 5707, 6373, 7084, 7051, 12, 3,
-    3306, 4646, 1162, 4346, 4085, 3258, 1125, 5707, 6612, 7084, 7051, 4646, 1162, 4346,
-    4085, 3259, 1161, 5707, 6373, 7084, 1163, 3, 1164, 3162, 1165, 3, 1166, 7029,
-    1169, 1170, 72, 3, 4838, 1178, 7026, 5770, 3543, 1192, 6738, 5818, 6142, 1205,
-    3934, 6251, 5484, 6505, 5731, 6278, 3518, 6171, 3947, 4820, 1240, 6738, 6683, 6142,
-    1205, 3934, 6251, 5484, 6505, 5731, 6278, 3518, 6171, 3947, 4795, 1259, 6738, 5818,
-    6142, 1260, 3942, 6251, 5735, 6505, 5487, 6278, 3557, 6171, 3947, 4837, 1261, 6738,
-    6683, 6142, 1260, 3942, 6251, 5735, 6505, 5487, 6278, 3557, 6171, 5770, 5909, 1266,
-    6443, 5830, 1279, 1280, 1281, 1282, 6689, 1307, 1308, 1309, 1310, 1311, 1312, 1313,
-    1314, 6550, 3912, 4610, 3472, 1331, 1332, 1333, 1334, 6783, 4706, 1331, 1347, 1348,
-    1349, 1350, 1351, 1352, 1353, 1354, 1334, 6783, 4581, 7011, 7031, 5909, 1433, 6443,
-    5830, 1279, 1280, 1281, 1282, 6690, 1458, 1459, 1460, 1461, 1462, 1463, 1464, 1465,
-    6550, 4656, 1468, 1469, 1470, 1471, 1472, 1473, 1474, 1475, 1476, 1477, 1478, 1479,
-    1480, 1481, 1482, 1483, 1484, 1485, 1486, 1487, 1488, 1489, 1490, 1491, 1492, 1493,
-    1494, 1495, 1496, 1497, 1498, 1499, 1500, 1501, 3311, 7011, 3947, 3445, 5909, 1502,
-    6443, 5831, 1511, 1512, 1513, 1514, 6689, 1307, 1308, 1309, 1310, 1311, 1312, 1313,
-    1314, 6550, 3912, 4610, 3472, 1331, 1332, 1333, 1515, 6783, 4706, 1331, 1347, 1348,
-    1349, 1350, 1351, 1352, 1353, 1354, 1515, 6783, 4581, 7011, 3947, 3525, 5909, 1516,
-    6443, 5831, 1511, 1512, 1513, 1514, 6690, 1458, 1459, 1460, 1461, 1462, 1463, 1464,
-    1465, 6550, 4656, 1468, 1469, 1470, 1471, 1472, 1473, 1474, 1475, 1476, 1517, 1478,
-    1479, 1480, 1481, 1482, 1483, 1484, 1485, 1486, 1487, 1488, 1489, 1490, 1491, 1492,
-    1493, 1494, 1495, 1496, 1497, 1498, 1499, 1500, 1501, 3311, 7011, 5770, 6737, 1192,
-    6679, 4661, 1527, 4387, 5715, 5039, 1531, 1532, 1533, 1534, 6845, 5492, 6822, 5741,
-    6551, 7031, 6737, 1240, 6679, 4812, 1615, 4830, 1616, 1617, 1618, 1619, 1620, 1621,
-    1622, 1623, 1624, 1625, 1626, 1627, 1628, 1629, 1630, 5584, 4688, 5715, 5039, 1531,
-    1532, 1533, 1534, 6845, 5492, 6822, 5741, 6551, 3947, 3445, 6737, 1259, 6679, 4661,
-    1527, 4387, 5715, 5049, 1634, 1635, 1636, 1637, 6845, 5744, 6822, 5496, 6551, 3947,
-    3525, 6737, 1261, 6679, 4812, 1615, 4830, 1616, 1617, 1618, 1619, 1620, 1621, 1622,
-    1623, 1624, 1625, 1626, 1627, 1628, 1629, 1630, 5584, 4688, 5715, 5049, 1634, 1635,
-    1636, 1637, 6845, 5744, 6822, 5496, 6551, 6213, 5785, 1640, 7020, 1653, 6155, 6552,
-    6938, 6213, 5533, 1735, 7022, 1653, 6155, 6552, 6938, 6213, 5785, 1640, 7020, 1770,
-    6155, 6533, 6938, 6213, 5533, 1735, 7022, 1770, 6155, 6533, 6938, 5770, 3841, 1192,
-    6449, 5818, 6152, 5039, 6519, 4604, 3815, 4648, 3815, 5484, 6742, 4604, 3895, 4648,
-    3895, 5731, 6811, 4604, 3915, 4648, 3915, 3518, 6295, 7031, 3841, 1240, 6449, 6683,
-    6152, 5039, 6519, 4604, 3815, 4648, 3815, 5484, 6742, 4604, 3895, 4648, 3895, 5731,
-    6811, 4604, 3915, 4648, 3915, 3518, 6295, 3947, 7030, 1259, 6449, 5818, 6152, 5049,
-    6519, 4705, 3815, 4711, 3815, 5735, 6742, 4705, 3895, 4711, 3895, 5487, 6811, 4705,
-    3915, 4711, 3915, 3557, 6295, 3947, 7040, 1261, 6449, 6683, 6152, 5049, 6519, 4705,
-    3815, 4711, 3815, 5735, 6742, 4705, 3895, 4711, 3895, 5487, 6811, 4705, 3915, 4711,
-    3915, 3557, 6295, 5515, 5181, 7032, 1810, 4316, 4650, 1812, 1813, 5498, 5022, 4347,
-    1814, 4534, 5900, 5845, 4535, 5816, 5845, 6451, 5515, 300, 3, 4825, 5181, 7043,
-    1816, 4316, 4714, 1812, 1813, 4578, 6335, 319, 1088, 6546, 1089, 7045, 6682, 5515,
-    5181, 7042, 1825, 4316, 4650, 1826, 1827, 5757, 5022, 4347, 1814, 4534, 5900, 5845,
-    4535, 5816, 5845, 6451, 5515, 300, 3, 4825, 5181, 7033, 1828, 4316, 4714, 1826,
-    1827, 4703, 6335, 319, 1088, 6226, 1105, 4603, 6536, 1108, 7025, 1111, 1112, 1113,
-    1114, 1115, 7035, 6682, 6060, 1831, 3, 1832, 4616, 3162, 5663, 5561, 1810, 4316,
-    4348, 1826, 4703, 6335, 1836, 7039, 1838, 1839, 1840, 1841, 1842, 1843, 1844, 1845,
-    1846, 1847, 3706, 3203, 1838, 1839, 1840, 1841, 1842, 1843, 1844, 1845, 1846, 1848,
-    7041, 3163, 5836, 6060, 1831, 3, 1832, 4616, 3162, 5663, 5821, 1816, 4316, 4348,
-    1812, 4578, 6335, 1836, 7027, 1851, 1852, 1853, 1854, 1855, 1856, 1857, 1858, 1859,
-    4575, 47, 5836, 6060, 5663, 5820, 1825, 4316, 4272, 1826, 3823, 4721, 1862, 5528,
-    1814, 1864, 4651, 4584, 5586, 1868, 1869, 1870, 1871, 1872, 1873, 1874, 3702, 3936,
-    5586, 3999, 1875, 1876, 4619, 3741, 6060, 5663, 5560, 1828, 4316, 4272, 1812, 3698,
-    4721, 1862, 5528, 1814, 1864, 4651, 4584, 5586, 1868, 1869, 1870, 1871, 1872, 1873,
-    1874, 3702, 3936, 5586, 3999, 1875, 1876, 4619, 3741, 6864, 3329, 3, 3440, 5785,
-    1878, 7020, 1879, 7066, 6552, 6913, 6864, 3279, 5533, 1891, 7022, 1879, 7066, 6552,
-    6913, 6864, 3329, 3, 3440, 5785, 1878, 7020, 1892, 7066, 6533, 6913, 6864, 3279,
-    5533, 1891, 7022, 1892, 7066, 6533, 6913, 1893, 3, 1894, 3162, 1895, 3, 1896,
-    7029, 1897, 1898, 3522, 4838, 1178, 7026, 6065, 4709, 1909, 6169, 5479, 1914, 6506,
-    6920, 6065, 4709, 1909, 6169, 5726, 2023, 6426, 6920, 6065, 4646, 2024, 5810, 5479,
-    1914, 6506, 6920, 6065, 4646, 2024, 5810, 5726, 2023, 6426, 6920, 5526, 4437, 2027,
-    6431, 6338, 6785, 3859, 5234, 3859, 5235, 3859, 2084, 5751, 3903, 5234, 3903, 5235,
-    3903, 2084, 3844, 7003, 3938, 3495, 4437, 2157, 6431, 6338, 6786, 5788, 5838, 2214,
-    5767, 5788, 7003, 3938, 3445, 4437, 2215, 6431, 6349, 6785, 5513, 4500, 3859, 5667,
-    5513, 5751, 5764, 4500, 3903, 5667, 5764, 3844, 7003, 3938, 3525, 4437, 2224, 6431,
-    6349, 6786, 6214, 5838, 2226, 5767, 6214, 7003, 5526, 3841, 2227, 6210, 5829, 4658,
-    2243, 5798, 6860, 3284, 3918, 3519, 3918, 5704, 6899, 3284, 3925, 3519, 3925, 6127,
-    6799, 3284, 3916, 3519, 3916, 5458, 4464, 3938, 3495, 3841, 2333, 6210, 6681, 4658,
-    2243, 5798, 6860, 3284, 3918, 3519, 3918, 5704, 6899, 3284, 3925, 3519, 3925, 6127,
-    6799, 3284, 3916, 3519, 3916, 5458, 4464, 3938, 7030, 2386, 6210, 5829, 4658, 2387,
-    6164, 6860, 3285, 3918, 3558, 3918, 5460, 6899, 3285, 3925, 3558, 3925, 6408, 6799,
-    3285, 3916, 3558, 3916, 5706, 4464, 3938, 7040, 2388, 6210, 6681, 4658, 2387, 6164,
-    6860, 3285, 3918, 3558, 3918, 5460, 6899, 3285, 3925, 3558, 3925, 6408, 6799, 3285,
-    3916, 3558, 3916, 5706, 4464, 5526, 3543, 2227, 6660, 5829, 6422, 5280, 6320, 3284,
-    3439, 3519, 3439, 3251, 6520, 3284, 3437, 3519, 3437, 3251, 6634, 3284, 3523, 3519,
-    3523, 3251, 6424, 3938, 4820, 2333, 6660, 6681, 6422, 5280, 6320, 3284, 3439, 3519,
-    3439, 3251, 6520, 3284, 3437, 3519, 3437, 3251, 6634, 3284, 3523, 3519, 3523, 3251,
-    6424, 3938, 4795, 2386, 6660, 5829, 6422, 5292, 6320, 3285, 3439, 3558, 3439, 3253,
-    6520, 3285, 3437, 3558, 3437, 3253, 6634, 3285, 3523, 3558, 3523, 3253, 6424, 3938,
-    4837, 2388, 6660, 6681, 6422, 5292, 6320, 3285, 3439, 3558, 3439, 3253, 6520, 3285,
-    3437, 3558, 3437, 3253, 6634, 3285, 3523, 3558, 3523, 3253, 6424, 5526, 3543, 2227,
-    6501, 4779, 1527, 4729, 5485, 5280, 6528, 3640, 6672, 3640, 6644, 3640, 6830, 3640,
-    6758, 3938, 4820, 2333, 6501, 4832, 2457, 4834, 2377, 2458, 2459, 2460, 2461, 2462,
-    2463, 2464, 5584, 3882, 5485, 5280, 6528, 3640, 6672, 3640, 6644, 3640, 6830, 3640,
-    6758, 3938, 4795, 2386, 6501, 4779, 1527, 4729, 5485, 5292, 6528, 3676, 6672, 3676,
-    6644, 3676, 6830, 3676, 6758, 3938, 4837, 2388, 6501, 4832, 2457, 4834, 2377, 2458,
-    2459, 2460, 2461, 2462, 2463, 2464, 5584, 3882, 5485, 5292, 6528, 3676, 6672, 3676,
-    6644, 3676, 6830, 3676, 6758, 7074, 6110, 5561, 2468, 4452, 4348, 2470, 4703, 6561,
-    7039, 6554, 2488, 3706, 3203, 6554, 2489, 7041, 3163, 5499, 2491, 336, 2492, 338,
-    2493, 340, 2494, 342, 2495, 344, 2496, 346, 2497, 348, 2498, 350, 5761, 3741,
-    7074, 6110, 5821, 2500, 4452, 4348, 2501, 4578, 6561, 7027, 2502, 2503, 2504, 2505,
-    2506, 2507, 2508, 2509, 2510, 4575, 47, 5499, 2491, 336, 2492, 338, 2493, 340,
-    2494, 342, 2495, 344, 2496, 346, 2497, 348, 2498, 350, 5761, 3741, 3435, 6110,
-    5820, 2511, 4452, 4272, 2470, 3823, 5568, 5528, 6012, 272, 5746, 6542, 5509, 4376,
-    3999, 5563, 3741, 3435, 6110, 5560, 2527, 4452, 4272, 2501, 3698, 5568, 5528, 6012,
-    272, 5746, 6542, 5509, 4376, 3999, 5563, 3741, 3435, 5671, 7032, 2468, 4452, 4650,
-    2501, 2528, 3698, 5568, 2529, 4583, 4713, 6012, 1075, 5746, 2530, 4730, 6542, 4601,
-    5509, 2531, 4376, 4722, 5563, 4655, 4618, 2532, 4253, 7074, 5671, 7043, 2500, 4452,
-    4714, 2501, 2528, 4578, 6561, 2533, 7027, 2502, 2503, 2504, 2505, 2506, 2507, 2508,
-    2509, 2510, 4575, 2534, 7045, 5499, 2535, 2491, 1093, 2492, 1094, 2493, 1095, 2494,
-    1096, 2495, 1097, 2496, 1098, 2497, 1099, 2498, 1100, 5761, 4718, 2536, 4602, 3435,
-    5671, 7042, 2511, 4452, 4650, 2470, 2537, 3823, 5568, 2529, 4583, 4713, 6012, 1075,
-    5746, 2530, 4730, 6542, 4601, 5509, 2531, 4376, 4722, 5563, 4655, 4618, 2532, 4253,
-    7074, 5671, 7033, 2527, 4452, 4714, 2470, 2537, 4703, 6561, 2533, 7039, 6554, 2488,
-    3706, 2538, 4603, 3203, 6554, 2489, 7041, 2539, 7025, 2540, 7035, 5499, 2535, 2491,
-    1093, 2492, 1094, 2493, 1095, 2494, 1096, 2495, 1097, 2496, 1098, 2497, 1099, 2498,
-    1100, 5761, 4718, 2536, 4602, 6802, 5710, 4709, 2541, 6169, 5479, 2542, 6506, 7085,
-    6802, 3250, 4709, 2541, 6169, 5726, 2573, 6426, 7085, 6802, 5710, 4646, 2574, 5810,
-    5479, 2542, 6506, 7085, 6802, 3250, 4646, 2574, 5810, 5726, 2573, 6426, 7085, 7064,
-    5710, 619, 620, 621, 4437, 2578, 6503, 6338, 6785, 3859, 5234, 3859, 5235, 3859,
-    2084, 5751, 3903, 5234, 3903, 5235, 3903, 2084, 3844, 6915, 7064, 3250, 619, 620,
-    820, 4437, 2617, 6503, 6338, 6786, 5788, 5838, 2214, 5767, 5788, 6915, 7064, 5710,
-    619, 958, 621, 4437, 2618, 6503, 6349, 6785, 5513, 4500, 3859, 5667, 5513, 5751,
-    5764, 4500, 3903, 5667, 5764, 3844, 6915, 7064, 3250, 619, 958, 820, 4437, 2619,
-    6503, 6349, 6786, 6214, 5838, 2226, 5767, 6214, 6915, 3824, 2620, 3, 1894, 3162,
-    2621, 3, 1896, 7029, 2622, 2623, 3570, 4838, 2624, 7026, 7017, 3556, 6096, 2657,
-    7076, 4784, 6689, 6362, 5520, 2674, 3472, 2675, 1332, 2676, 2677, 6026, 2681, 6695,
-    4706, 2675, 2700, 2701, 2702, 2703, 2704, 2705, 2706, 2707, 2708, 2709, 2710, 2711,
-    2712, 2713, 2714, 6026, 2681, 6695, 4581, 6914, 7017, 3495, 6096, 2762, 7076, 4784,
-    6690, 6362, 4656, 2763, 2764, 2765, 2766, 2767, 2768, 2769, 2770, 2771, 2772, 2773,
-    2774, 2775, 2776, 2777, 2778, 2779, 2780, 2781, 2782, 2783, 2784, 2785, 2786, 2787,
-    2788, 2789, 2790, 2791, 2792, 2793, 2794, 2795, 2796, 2797, 2798, 2799, 3311, 6914,
-    7017, 3445, 6096, 2800, 7076, 4785, 6689, 6362, 5520, 2674, 3472, 2675, 1332, 2676,
-    2677, 6026, 2801, 6695, 4706, 2675, 2700, 2701, 2702, 2703, 2704, 2705, 2706, 2707,
-    2708, 2709, 2710, 2711, 2712, 2713, 2714, 6026, 2801, 6695, 4581, 6914, 7017, 3525,
-    6096, 2802, 7076, 4785, 6690, 6362, 4656, 2763, 2764, 2765, 2766, 2767, 2768, 2769,
-    2770, 2771, 2772, 2773, 2774, 2775, 2776, 2777, 2778, 2779, 2780, 2803, 2782, 2783,
-    2784, 2785, 2786, 2787, 2788, 2789, 2790, 2791, 2792, 2793, 2794, 2795, 2796, 2797,
-    2798, 2799, 3311, 6914, 7017, 3556, 3543, 2804, 7082, 3559, 2810, 2811, 2235, 657,
-    2812, 1527, 660, 2813, 2240, 2814, 3520, 5681, 2816, 3934, 6752, 5492, 6781, 5741,
-    6517, 7017, 4820, 2853, 7082, 3309, 2854, 2855, 2856, 2857, 4851, 665, 5681, 2816,
-    3934, 6752, 5492, 6781, 5741, 6517, 7017, 4795, 2858, 7082, 3559, 2810, 2811, 2235,
-    657, 2812, 1527, 660, 2813, 2240, 2814, 3520, 5681, 2859, 3942, 6752, 5744, 6781,
-    5496, 6517, 7017, 4837, 2860, 7082, 3309, 2854, 2855, 2856, 2857, 4851, 665, 5681,
-    2859, 3942, 6752, 5744, 6781, 5496, 6517, 7047, 3556, 4670, 2869, 7053, 4643, 5409,
-    2878, 2879, 2880, 2881, 5410, 2884, 2885, 5582, 2887, 5411, 2890, 3163, 3556, 7059,
-    3556, 7070, 7047, 3495, 4670, 2915, 7053, 6367, 2921, 5418, 2924, 119, 3495, 7059,
-    3495, 7070, 7047, 3445, 6610, 2927, 2928, 2929, 7058, 2933, 6267, 2938, 2939, 119,
-    3445, 4670, 2869, 7053, 4643, 5409, 2878, 2879, 2880, 2881, 5410, 2884, 2885, 5582,
-    2887, 5411, 2890, 3163, 3445, 7059, 3445, 7070, 7047, 3525, 6610, 2927, 2928, 2929,
-    7058, 2933, 6267, 2938, 2939, 6079, 4670, 2915, 7053, 6367, 2921, 5418, 2924, 6079,
-    7059, 3525, 7070, 2861, 5579, 6075, 2940, 1898, 3522, 4838, 2941, 2942, 2943, 2944,
-    2945, 4794, 7016, 3556, 3841, 2966, 7037, 3559, 2974, 2975, 2236, 2976, 2238, 660,
-    2977, 2978, 2979, 4658, 2980, 5798, 6145, 4776, 4776, 4776, 3519, 3877, 5704, 5501,
-    4644, 4644, 4644, 3519, 3875, 6127, 5749, 4707, 4707, 4707, 3519, 3876, 5458, 6515,
-    7016, 3495, 3841, 3021, 7037, 3309, 3022, 3023, 2856, 3024, 4851, 1787, 3768, 2980,
-    5798, 6145, 4776, 4776, 4776, 3519, 3877, 5704, 5501, 4644, 4644, 4644, 3519, 3875,
-    6127, 5749, 4707, 4707, 4707, 3519, 3876, 5458, 6515, 7016, 7030, 3025, 7037, 3559,
-    2974, 2975, 2236, 2976, 2238, 660, 2977, 2978, 2979, 4658, 3026, 6164, 6145, 4811,
-    4811, 4811, 3558, 3877, 5460, 5501, 4708, 4708, 4708, 3558, 3875, 6408, 5749, 4645,
-    4645, 4645, 3558, 3876, 5706, 6515, 7016, 7040, 3027, 7037, 3309, 3022, 3023, 2856,
-    3024, 4851, 1787, 3768, 3026, 6164, 6145, 4811, 4811, 4811, 3558, 3877, 5460, 5501,
-    4708, 4708, 4708, 3558, 3875, 6408, 5749, 4645, 4645, 4645, 3558, 3876, 5706, 6515,
-    7016, 3556, 6253, 3029, 7023, 5830, 4732, 6369, 5520, 3041, 3472, 3042, 2080, 3043,
-    3044, 6696, 4706, 3042, 3069, 3070, 3071, 3043, 3044, 6696, 4581, 6962, 7016, 3495,
-    6253, 3094, 7023, 5830, 4733, 6369, 4656, 3095, 3096, 3097, 3098, 3099, 3100, 3101,
-    3102, 3103, 3104, 3105, 3106, 3107, 3108, 3109, 3110, 3111, 3112, 3113, 3114, 3115,
-    3116, 3117, 3118, 3119, 3120, 3121, 3122, 3123, 3124, 3311, 6962, 7016, 3445, 6253,
-    3125, 7023, 5831, 4732, 6369, 5520, 3041, 3472, 3042, 2080, 3043, 3126, 6696, 4706,
-    3042, 3069, 3070, 3071, 3043, 3126, 6696, 4581, 6962, 7016, 3525, 6253, 3127, 7023,
-    5831, 4733, 6369, 4656, 3095, 3096, 3097, 3098, 3099, 3128, 3101, 3102, 3103, 3104,
-    3105, 3106, 3107, 3108, 3109, 3110, 3111, 3112, 3113, 3114, 3115, 3116, 3117, 3118,
-    3119, 3120, 3121, 3122, 3123, 3124, 3311, 6962, 7049, 3556, 4670, 3133, 7057, 3032,
-    5409, 3137, 2879, 3138, 3139, 5410, 3140, 3141, 5582, 3142, 5411, 3143, 3163, 3556,
-    7062, 3556, 7078, 7049, 3495, 4670, 3150, 7057, 6367, 3151, 5418, 3152, 119, 3495,
-    7062, 3495, 7078, 7049, 3445, 6610, 3153, 3154, 3155, 7058, 3156, 6267, 3157, 3158,
-    119, 3445, 4670, 3133, 7057, 3032, 5409, 3137, 2879, 3138, 3139, 5410, 3140, 3141,
-    5582, 3142, 5411, 3143, 3163, 3445, 7062, 3445, 7078, 7049, 3525, 6610, 3153, 3154,
-    3155, 7058, 3156, 6267, 3157, 3158, 6079, 4670, 3150, 7057, 6367, 3151, 5418, 3152,
-    6079, 7062, 3525, 7078, 3824, 2861, 4836, 5578, 6075, 3159, 2623, 3570, 4838, 3160,
-    2942, 2943, 3161, 2945, 4794,
+    4698, 4765, 6671, 4698, 4741, 6671, 4671, 4765, 6671, 4671, 4741, 6671, 5465, 4525,
+    5811, 249, 5458, 6647, 4812, 7004, 5787, 5784, 249, 7013, 6529, 47, 4782, 4812,
+    5465, 4653, 5811, 354, 5718, 6647, 4812, 7004, 5521, 5784, 354, 7021, 6201, 6518,
+    3110, 4782, 4812, 7047, 3790, 6610, 3957, 3789, 6622, 6961, 7047, 3790, 6610, 3957,
+    3738, 6610, 6961, 7047, 3737, 6622, 3957, 3789, 6622, 6961, 7047, 3737, 6622, 3957,
+    3738, 6610, 6961, 6548, 4765, 6989, 6548, 4741, 6989, 6742, 4765, 6989, 6742, 4741,
+    6989, 6548, 4903, 3789, 5580, 54, 582, 583, 57, 3150, 584, 585, 3173, 6988,
+    6548, 4903, 3738, 5580, 3323, 3494, 3399, 613, 3493, 3401, 3116, 6988, 6742, 4903,
+    3789, 5580, 54, 582, 583, 57, 3150, 584, 585, 3173, 6988, 6742, 4903, 3738,
+    5580, 3323, 3494, 3399, 613, 3493, 3401, 3116, 6988, 5727, 3505, 7060, 4336, 653,
+    654, 4337, 5693, 663, 3884, 6290, 3978, 6652, 3978, 6653, 3978, 6766, 3978, 6675,
+    5727, 3444, 7060, 4259, 818, 4724, 838, 4780, 920, 921, 922, 923, 924, 925,
+    926, 927, 928, 929, 930, 931, 932, 933, 934, 119, 935, 4640, 5693, 663,
+    3884, 6290, 3978, 6652, 3978, 6653, 3978, 6766, 3978, 6675, 5727, 3394, 7060, 4336,
+    653, 654, 4337, 5693, 953, 3892, 6290, 4260, 6652, 4260, 6653, 4260, 6766, 4260,
+    6675, 5727, 3474, 7060, 4259, 818, 4724, 838, 4780, 920, 921, 922, 923, 924,
+    925, 926, 927, 928, 929, 930, 931, 932, 933, 934, 119, 935, 4640, 5693,
+    953, 3892, 6290, 4260, 6652, 4260, 6653, 4260, 6766, 4260, 6675, 4698, 4035, 3789,
+    6732, 6927, 4698, 4035, 3738, 6433, 6927, 4671, 4035, 3789, 6732, 6927, 4671, 4035,
+    3738, 6433, 6927, 4698, 4765, 6810, 4698, 4741, 6810, 4671, 4765, 6810, 4671, 4741,
+    6810, 7002, 4775, 4809, 5521, 5784, 354, 7021, 6201, 6518, 3110, 5803, 7002, 4775,
+    4809, 5787, 5784, 249, 7013, 6529, 47, 5803, 3747, 4809, 4653, 5811, 354, 5718,
+    6647, 3689, 3747, 4809, 4525, 5811, 249, 5458, 6647, 3689, 5465, 7011, 4614, 4602,
+    249, 1064, 5458, 4973, 4699, 5868, 4669, 5781, 3802, 6434, 7004, 7020, 4614, 4666,
+    249, 1064, 7013, 1080, 6529, 1081, 7022, 6666, 5465, 7019, 4614, 4602, 354, 1096,
+    5718, 4973, 4699, 5868, 4669, 5781, 3802, 6434, 7004, 7012, 4614, 4666, 354, 1096,
+    7021, 1080, 6201, 1097, 4555, 6518, 1100, 7006, 1103, 1104, 1105, 1106, 1107, 7014,
+    6666, 7026, 12, 3, 3253, 4661, 4980, 4448, 4035, 3205, 5591, 6732, 7065, 7026,
+    4661, 4980, 4448, 4035, 3206, 5591, 6433, 7065, 7026, 12, 3, 3253, 4598, 4980,
+    4295, 4035, 3205, 5591, 6732, 7065, 7026, 4598, 4980, 4295, 4035, 3206, 5591, 6433,
+    7065, 1153, 3, 1154, 3109, 1155, 3, 1156, 7010, 1159, 1160, 72, 3, 4787,
+    1168, 7007, 6405, 6723, 5783, 6113, 1195, 3884, 6226, 5443, 6485, 5692, 6253, 3467,
+    6141, 5489, 6723, 6667, 6113, 1195, 3884, 6226, 5443, 6485, 5692, 6253, 3467, 6141,
+    5732, 6723, 5783, 6113, 1248, 3892, 6226, 5697, 6485, 5447, 6253, 3506, 6141, 6592,
+    6723, 6667, 6113, 1248, 3892, 6226, 5697, 6485, 5447, 6253, 3506, 6141, 6405, 6533,
+    5796, 1266, 1267, 1268, 1269, 6673, 1294, 1295, 1296, 1297, 1298, 1299, 1300, 1301,
+    6534, 3862, 4562, 3421, 1318, 1319, 1320, 1321, 6767, 4658, 1318, 1334, 1335, 1336,
+    1337, 1338, 1339, 1340, 1341, 1321, 6767, 4533, 6995, 5489, 6533, 5796, 1266, 1267,
+    1268, 1269, 6674, 1444, 1445, 1446, 1447, 1448, 1449, 1450, 1451, 6534, 4608, 1454,
+    1455, 1456, 1457, 1458, 1459, 1460, 1461, 1462, 1463, 1464, 1465, 1466, 1467, 1468,
+    1469, 1470, 1471, 1472, 1473, 1474, 1475, 1476, 1477, 1478, 1479, 1480, 1481, 1482,
+    1483, 1484, 1485, 1486, 1487, 3258, 6995, 5732, 6533, 5797, 1496, 1497, 1498, 1499,
+    6673, 1294, 1295, 1296, 1297, 1298, 1299, 1300, 1301, 6534, 3862, 4562, 3421, 1318,
+    1319, 1320, 1500, 6767, 4658, 1318, 1334, 1335, 1336, 1337, 1338, 1339, 1340, 1341,
+    1500, 6767, 4533, 6995, 6592, 6533, 5797, 1496, 1497, 1498, 1499, 6674, 1444, 1445,
+    1446, 1447, 1448, 1449, 1450, 1451, 6534, 4608, 1454, 1455, 1456, 1457, 1458, 1459,
+    1460, 1461, 1462, 1501, 1464, 1465, 1466, 1467, 1468, 1469, 1470, 1471, 1472, 1473,
+    1474, 1475, 1476, 1477, 1478, 1479, 1480, 1481, 1482, 1483, 1484, 1485, 1486, 1487,
+    3258, 6995, 6405, 6665, 4613, 1511, 4337, 5676, 4991, 1515, 1516, 1517, 1518, 6829,
+    5452, 6806, 5703, 6535, 5489, 6665, 4763, 1599, 4780, 1600, 1601, 1602, 1603, 1604,
+    1605, 1606, 1607, 1608, 1609, 1610, 1611, 1612, 1613, 1614, 5544, 4640, 5676, 4991,
+    1515, 1516, 1517, 1518, 6829, 5452, 6806, 5703, 6535, 5732, 6665, 4613, 1511, 4337,
+    5676, 5001, 1618, 1619, 1620, 1621, 6829, 5706, 6806, 5456, 6535, 6592, 6665, 4763,
+    1599, 4780, 1600, 1601, 1602, 1603, 1604, 1605, 1606, 1607, 1608, 1609, 1610, 1611,
+    1612, 1613, 1614, 5544, 4640, 5676, 5001, 1618, 1619, 1620, 1621, 6829, 5706, 6806,
+    5456, 6535, 6186, 5747, 5092, 7056, 6280, 6536, 6922, 6186, 5495, 5092, 7061, 6280,
+    6536, 6922, 6186, 5747, 5092, 7056, 6280, 6515, 6922, 6186, 5495, 5092, 7061, 6280,
+    6515, 6922, 6405, 6499, 5783, 6123, 4991, 6498, 4556, 3764, 4600, 3764, 5443, 6725,
+    4556, 3844, 4600, 3844, 5692, 6795, 4556, 3865, 4600, 3865, 3467, 6272, 5489, 6499,
+    6667, 6123, 4991, 6498, 4556, 3764, 4600, 3764, 5443, 6725, 4556, 3844, 4600, 3844,
+    5692, 6795, 4556, 3865, 4600, 3865, 3467, 6272, 5732, 6499, 5783, 6123, 5001, 6498,
+    4657, 3764, 4663, 3764, 5697, 6725, 4657, 3844, 4663, 3844, 5447, 6795, 4657, 3865,
+    4663, 3865, 3506, 6272, 6592, 6499, 6667, 6123, 5001, 6498, 4657, 3764, 4663, 3764,
+    5697, 6725, 4657, 3844, 4663, 3844, 5447, 6795, 4657, 3865, 4663, 3865, 3506, 6272,
+    5476, 5136, 7011, 4452, 4602, 1794, 1795, 5458, 4973, 4297, 1796, 4486, 5868, 5812,
+    4487, 5781, 5812, 6434, 5476, 298, 3, 4775, 5136, 7020, 4452, 4666, 1794, 1795,
+    4530, 6315, 316, 1080, 6529, 1081, 7022, 6666, 5476, 5136, 7019, 4452, 4602, 1806,
+    1807, 5718, 4973, 4297, 1796, 4486, 5868, 5812, 4487, 5781, 5812, 6434, 5476, 298,
+    3, 4775, 5136, 7012, 4452, 4666, 1806, 1807, 4655, 6315, 316, 1080, 6201, 1097,
+    4555, 6518, 1100, 7006, 1103, 1104, 1105, 1106, 1107, 7014, 6666, 6032, 1810, 3,
+    1811, 4568, 3109, 5624, 5521, 4452, 4298, 1806, 4655, 6315, 1815, 7017, 1817, 1818,
+    1819, 1820, 1821, 1822, 1823, 1824, 1825, 1826, 3654, 3150, 1817, 1818, 1819, 1820,
+    1821, 1822, 1823, 1824, 1825, 1827, 7018, 3110, 5803, 6032, 1810, 3, 1811, 4568,
+    3109, 5624, 5787, 4452, 4298, 1794, 4530, 6315, 1815, 7008, 1830, 1831, 1832, 1833,
+    1834, 1835, 1836, 1837, 1838, 4527, 47, 5803, 6032, 5624, 4653, 241, 4452, 4221,
+    1806, 3772, 4673, 1841, 5490, 1796, 1843, 4603, 4536, 5546, 1847, 1848, 1849, 1850,
+    1851, 1852, 1853, 3650, 3886, 5546, 3949, 1854, 1855, 4571, 3689, 6032, 5624, 4525,
+    241, 4452, 4221, 1794, 3646, 4673, 1841, 5490, 1796, 1843, 4603, 4536, 5546, 1847,
+    1848, 1849, 1850, 1851, 1852, 1853, 3650, 3886, 5546, 3949, 1854, 1855, 4571, 3689,
+    6848, 3276, 3, 3389, 5747, 5625, 7056, 7041, 6536, 6897, 6848, 3226, 5495, 5625,
+    7061, 7041, 6536, 6897, 6848, 3276, 3, 3389, 5747, 5625, 7056, 7041, 6515, 6897,
+    6848, 3226, 5495, 5625, 7061, 7041, 6515, 6897, 1870, 3, 1871, 3109, 1872, 3,
+    1873, 7010, 1874, 1875, 3471, 4787, 1168, 7007, 6038, 4661, 5145, 5496, 5438, 5146,
+    6418, 6904, 6038, 4661, 5145, 5496, 5687, 5146, 5748, 6904, 6038, 4598, 5145, 5147,
+    5438, 5146, 6418, 6904, 6038, 4598, 5145, 5147, 5687, 5146, 5748, 6904, 6124, 6432,
+    6318, 6769, 3808, 5192, 3808, 5193, 3808, 2059, 5712, 3853, 5192, 3853, 5193, 3853,
+    2059, 3793, 6987, 5731, 6432, 6318, 6770, 5751, 5804, 2188, 5728, 5751, 6987, 5487,
+    6432, 6329, 6769, 5473, 4451, 3808, 5630, 5473, 5712, 5725, 4451, 3853, 5630, 5725,
+    3793, 6987, 6404, 6432, 6329, 6770, 6187, 5804, 2198, 5728, 6187, 6987, 6124, 6481,
+    5795, 4610, 2215, 5762, 6844, 3231, 3868, 3468, 3868, 5666, 6883, 3231, 3875, 3468,
+    3875, 6098, 6783, 3231, 3866, 3468, 3866, 5418, 4414, 5731, 6481, 6664, 4610, 2215,
+    5762, 6844, 3231, 3868, 3468, 3868, 5666, 6883, 3231, 3875, 3468, 3875, 6098, 6783,
+    3231, 3866, 3468, 3866, 5418, 4414, 5487, 6481, 5795, 4610, 2357, 6135, 6844, 3232,
+    3868, 3507, 3868, 5420, 6883, 3232, 3875, 3507, 3875, 6387, 6783, 3232, 3866, 3507,
+    3866, 5668, 4414, 6404, 6481, 6664, 4610, 2357, 6135, 6844, 3232, 3868, 3507, 3868,
+    5420, 6883, 3232, 3875, 3507, 3875, 6387, 6783, 3232, 3866, 3507, 3866, 5668, 4414,
+    6124, 6648, 5795, 6401, 5238, 6299, 3231, 3388, 3468, 3388, 3198, 6500, 3231, 3386,
+    3468, 3386, 3198, 6619, 3231, 3472, 3468, 3472, 3198, 6403, 5731, 6648, 6664, 6401,
+    5238, 6299, 3231, 3388, 3468, 3388, 3198, 6500, 3231, 3386, 3468, 3386, 3198, 6619,
+    3231, 3472, 3468, 3472, 3198, 6403, 5487, 6648, 5795, 6401, 5250, 6299, 3232, 3388,
+    3507, 3388, 3200, 6500, 3232, 3386, 3507, 3386, 3200, 6619, 3232, 3472, 3507, 3472,
+    3200, 6403, 6404, 6648, 6664, 6401, 5250, 6299, 3232, 3388, 3507, 3388, 3200, 6500,
+    3232, 3386, 3507, 3386, 3200, 6619, 3232, 3472, 3507, 3472, 3200, 6403, 6124, 6483,
+    4730, 1511, 4681, 5444, 5238, 6509, 3589, 6657, 3589, 6629, 3589, 6814, 3589, 6743,
+    5731, 6483, 4781, 2426, 4783, 2348, 2427, 2428, 2429, 2430, 2431, 2432, 2433, 5544,
+    3832, 5444, 5238, 6509, 3589, 6657, 3589, 6629, 3589, 6814, 3589, 6743, 5487, 6483,
+    4730, 1511, 4681, 5444, 5250, 6509, 3625, 6657, 3625, 6629, 3625, 6814, 3625, 6743,
+    6404, 6483, 4781, 2426, 4783, 2348, 2427, 2428, 2429, 2430, 2431, 2432, 2433, 5544,
+    3832, 5444, 5250, 6509, 3625, 6657, 3625, 6629, 3625, 6814, 3625, 6743, 7051, 6082,
+    5521, 4461, 4298, 2439, 4655, 6545, 7017, 6538, 2457, 3654, 3150, 6538, 2458, 7018,
+    3110, 5459, 2460, 333, 2461, 335, 2462, 337, 2463, 339, 2464, 341, 2465, 343,
+    2466, 345, 2467, 347, 5722, 3689, 7051, 6082, 5787, 4461, 4298, 2469, 4530, 6545,
+    7008, 2470, 2471, 2472, 2473, 2474, 2475, 2476, 2477, 2478, 4527, 47, 5459, 2460,
+    333, 2461, 335, 2462, 337, 2463, 339, 2464, 341, 2465, 343, 2466, 345, 2467,
+    347, 5722, 3689, 3384, 6082, 4653, 241, 4461, 4221, 2439, 3772, 5527, 5490, 5982,
+    270, 5707, 6524, 5469, 4326, 3949, 5523, 3689, 3384, 6082, 4525, 241, 4461, 4221,
+    2469, 3646, 5527, 5490, 5982, 270, 5707, 6524, 5469, 4326, 3949, 5523, 3689, 3384,
+    5634, 7011, 4461, 4602, 2469, 2494, 3646, 5527, 2495, 4535, 4665, 5982, 1067, 5707,
+    2496, 4682, 6524, 4553, 5469, 2497, 4326, 4674, 5523, 4607, 4570, 2498, 4202, 7051,
+    5634, 7020, 4461, 4666, 2469, 2494, 4530, 6545, 2499, 7008, 2470, 2471, 2472, 2473,
+    2474, 2475, 2476, 2477, 2478, 4527, 2500, 7022, 5459, 2501, 2460, 1085, 2461, 1086,
+    2462, 1087, 2463, 1088, 2464, 1089, 2465, 1090, 2466, 1091, 2467, 1092, 5722, 4670,
+    2502, 4554, 3384, 5634, 7019, 4461, 4602, 2439, 2503, 3772, 5527, 2495, 4535, 4665,
+    5982, 1067, 5707, 2496, 4682, 6524, 4553, 5469, 2497, 4326, 4674, 5523, 4607, 4570,
+    2498, 4202, 7051, 5634, 7012, 4461, 4666, 2439, 2503, 4655, 6545, 2499, 7017, 6538,
+    2457, 3654, 2504, 4555, 3150, 6538, 2458, 7018, 2505, 7006, 2506, 7014, 5459, 2501,
+    2460, 1085, 2461, 1086, 2462, 1087, 2463, 1088, 2464, 1089, 2465, 1090, 2466, 1091,
+    2467, 1092, 5722, 4670, 2502, 4554, 6786, 5671, 4661, 5635, 5496, 5438, 5636, 6418,
+    7066, 6786, 3197, 4661, 5635, 5496, 5687, 5636, 5748, 7066, 6786, 5671, 4598, 5635,
+    5147, 5438, 5636, 6418, 7066, 6786, 3197, 4598, 5635, 5147, 5687, 5636, 5748, 7066,
+    7039, 5671, 614, 615, 616, 6502, 6318, 6769, 3808, 5192, 3808, 5193, 3808, 2059,
+    5712, 3853, 5192, 3853, 5193, 3853, 2059, 3793, 6899, 7039, 3197, 614, 615, 815,
+    6502, 6318, 6770, 5751, 5804, 2188, 5728, 5751, 6899, 7039, 5671, 614, 952, 616,
+    6502, 6329, 6769, 5473, 4451, 3808, 5630, 5473, 5712, 5725, 4451, 3853, 5630, 5725,
+    3793, 6899, 7039, 3197, 614, 952, 815, 6502, 6329, 6770, 6187, 5804, 2198, 5728,
+    6187, 6899, 3773, 2581, 3, 1871, 3109, 2582, 3, 1873, 7010, 2583, 2584, 3519,
+    4787, 2585, 7007, 7001, 3505, 7055, 4735, 6673, 6342, 5481, 2635, 3421, 2636, 1319,
+    2637, 2638, 5997, 2642, 6679, 4658, 2636, 2661, 2662, 2663, 2664, 2665, 2666, 2667,
+    2668, 2669, 2670, 2671, 2672, 2673, 2674, 2675, 5997, 2642, 6679, 4533, 6898, 7001,
+    3444, 7055, 4735, 6674, 6342, 4608, 2723, 2724, 2725, 2726, 2727, 2728, 2729, 2730,
+    2731, 2732, 2733, 2734, 2735, 2736, 2737, 2738, 2739, 2740, 2741, 2742, 2743, 2744,
+    2745, 2746, 2747, 2748, 2749, 2750, 2751, 2752, 2753, 2754, 2755, 2756, 2757, 2758,
+    2759, 3258, 6898, 7001, 3394, 7055, 4736, 6673, 6342, 5481, 2635, 3421, 2636, 1319,
+    2637, 2638, 5997, 2760, 6679, 4658, 2636, 2661, 2662, 2663, 2664, 2665, 2666, 2667,
+    2668, 2669, 2670, 2671, 2672, 2673, 2674, 2675, 5997, 2760, 6679, 4533, 6898, 7001,
+    3474, 7055, 4736, 6674, 6342, 4608, 2723, 2724, 2725, 2726, 2727, 2728, 2729, 2730,
+    2731, 2732, 2733, 2734, 2735, 2736, 2737, 2738, 2739, 2740, 2761, 2742, 2743, 2744,
+    2745, 2746, 2747, 2748, 2749, 2750, 2751, 2752, 2753, 2754, 2755, 2756, 2757, 2758,
+    2759, 3258, 6898, 7001, 3505, 7062, 3508, 2767, 2768, 2207, 652, 2769, 1511, 655,
+    2770, 2212, 2771, 3469, 5644, 2773, 3884, 6736, 5452, 6765, 5703, 6497, 7001, 3444,
+    7062, 3256, 2810, 2811, 2812, 2813, 4800, 660, 5644, 2773, 3884, 6736, 5452, 6765,
+    5703, 6497, 7001, 3394, 7062, 3508, 2767, 2768, 2207, 652, 2769, 1511, 655, 2770,
+    2212, 2771, 3469, 5644, 2814, 3892, 6736, 5706, 6765, 5456, 6497, 7001, 3474, 7062,
+    3256, 2810, 2811, 2812, 2813, 4800, 660, 5644, 2814, 3892, 6736, 5706, 6765, 5456,
+    6497, 7016, 3505, 7028, 4595, 5367, 2832, 2833, 2834, 2835, 5368, 2838, 2839, 5542,
+    2841, 5369, 2844, 3110, 3505, 7034, 3505, 7045, 7016, 3444, 7028, 6347, 2874, 5376,
+    2877, 119, 3444, 7034, 3444, 7045, 7016, 3394, 6411, 2880, 2881, 2882, 7033, 2886,
+    6243, 2891, 2892, 119, 3394, 7028, 4595, 5367, 2832, 2833, 2834, 2835, 5368, 2838,
+    2839, 5542, 2841, 5369, 2844, 3110, 3394, 7034, 3394, 7045, 7016, 3474, 6411, 2880,
+    2881, 2882, 7033, 2886, 6243, 2891, 2892, 6051, 7028, 6347, 2874, 5376, 2877, 6051,
+    7034, 3474, 7045, 2815, 5538, 4786, 2893, 1875, 3471, 4787, 2894, 2895, 2896, 2897,
+    2898, 4746, 7000, 3505, 7053, 3508, 2927, 2928, 2208, 2929, 2210, 655, 2930, 2931,
+    2932, 4610, 2933, 5762, 6116, 4728, 4728, 4728, 3468, 3827, 5666, 5461, 4596, 4596,
+    4596, 3468, 3825, 6098, 5710, 4659, 4659, 4659, 3468, 3826, 5418, 6494, 7000, 3444,
+    7053, 3256, 2974, 2975, 2812, 2976, 4800, 1769, 3716, 2933, 5762, 6116, 4728, 4728,
+    4728, 3468, 3827, 5666, 5461, 4596, 4596, 4596, 3468, 3825, 6098, 5710, 4659, 4659,
+    4659, 3468, 3826, 5418, 6494, 7000, 3394, 7053, 3508, 2927, 2928, 2208, 2929, 2210,
+    655, 2930, 2931, 2932, 4610, 2977, 6135, 6116, 4762, 4762, 4762, 3507, 3827, 5420,
+    5461, 4660, 4660, 4660, 3507, 3825, 6387, 5710, 4597, 4597, 4597, 3507, 3826, 5668,
+    6494, 7000, 3474, 7053, 3256, 2974, 2975, 2812, 2976, 4800, 1769, 3716, 2977, 6135,
+    6116, 4762, 4762, 4762, 3507, 3827, 5420, 5461, 4660, 4660, 4660, 3507, 3825, 6387,
+    5710, 4597, 4597, 4597, 3507, 3826, 5668, 6494, 7000, 3505, 7049, 5796, 4684, 6349,
+    5481, 2992, 3421, 2993, 2055, 2994, 2995, 6680, 4658, 2993, 3020, 3021, 3022, 2994,
+    2995, 6680, 4533, 6946, 7000, 3444, 7049, 5796, 4685, 6349, 4608, 3045, 3046, 3047,
+    3048, 3049, 3050, 3051, 3052, 3053, 3054, 3055, 3056, 3057, 3058, 3059, 3060, 3061,
+    3062, 3063, 3064, 3065, 3066, 3067, 3068, 3069, 3070, 3071, 3072, 3073, 3074, 3258,
+    6946, 7000, 3394, 7049, 5797, 4684, 6349, 5481, 2992, 3421, 2993, 2055, 2994, 3075,
+    6680, 4658, 2993, 3020, 3021, 3022, 2994, 3075, 6680, 4533, 6946, 7000, 3474, 7049,
+    5797, 4685, 6349, 4608, 3045, 3046, 3047, 3048, 3049, 3076, 3051, 3052, 3053, 3054,
+    3055, 3056, 3057, 3058, 3059, 3060, 3061, 3062, 3063, 3064, 3065, 3066, 3067, 3068,
+    3069, 3070, 3071, 3072, 3073, 3074, 3258, 6946, 7024, 3505, 7032, 2983, 5367, 3085,
+    2833, 3086, 3087, 5368, 3088, 3089, 5542, 3090, 5369, 3091, 3110, 3505, 7037, 3505,
+    7057, 7024, 3444, 7032, 6347, 3098, 5376, 3099, 119, 3444, 7037, 3444, 7057, 7024,
+    3394, 6411, 3100, 3101, 3102, 7033, 3103, 6243, 3104, 3105, 119, 3394, 7032, 2983,
+    5367, 3085, 2833, 3086, 3087, 5368, 3088, 3089, 5542, 3090, 5369, 3091, 3110, 3394,
+    7037, 3394, 7057, 7024, 3474, 6411, 3100, 3101, 3102, 7033, 3103, 6243, 3104, 3105,
+    6051, 7032, 6347, 3098, 5376, 3099, 6051, 7037, 3474, 7057, 3773, 2815, 4785, 5537,
+    4786, 3106, 2584, 3519, 4787, 3107, 2895, 2896, 3108, 2898, 4746,
 };
 
 static const struct kiln_program programs[] = {
-    { UINT64_C(0x0352d7ac547a5d92), 0, 0, 3, 10636, 0, NULL },
-    { UINT64_C(0x36acc8e0b113d2a4), 0, 3, 3, 13056, 0, NULL },
-    { UINT64_C(0xedde3447f1a325f5), 0, 6, 3, 10592, 0, NULL },
-    { UINT64_C(0xd5f905c104ce1b37), 0, 9, 3, 13012, 0, NULL },
-    { UINT64_C(0x3d86ec99e45680ad), 0, 12, 8, 4490, 0, NULL },
-    { UINT64_C(0x7ad30f5117690722), 0, 20, 10, 4186, 0, NULL },
-    { UINT64_C(0x85bb9b372db1a814), 0, 30, 8, 4486, 0, NULL },
-    { UINT64_C(0x48378b83fc658228), 0, 38, 11, 5616, 0, NULL },
-    { UINT64_C(0xdf904bfe6cca936c), 0, 49, 9, 8841, 0, NULL },
-    { UINT64_C(0xf03bc28e5f22e8fb), 0, 58, 9, 9213, 0, NULL },
-    { UINT64_C(0x39835a3b8c1a04ef), 0, 67, 9, 8469, 0, NULL },
-    { UINT64_C(0x10936dd686dc7f6c), 0, 76, 9, 8841, 0, NULL },
-    { UINT64_C(0x50a1cb48bcfd6823), 0, 85, 3, 12902, 0, NULL },
-    { UINT64_C(0xdd887aeb29c1116d), 0, 88, 3, 15322, 0, NULL },
-    { UINT64_C(0xa469bbda3b043f55), 0, 91, 3, 12563, 0, NULL },
-    { UINT64_C(0x23c5718f006b3953), 0, 94, 3, 14983, 0, NULL },
-    { UINT64_C(0x90e9b92328c8e61b), 0, 97, 13, 11266, 0, NULL },
-    { UINT64_C(0x6fc065d4053b66fc), 0, 110, 12, 12330, 0, NULL },
-    { UINT64_C(0x14e16351797bd06d), 0, 122, 13, 10927, 0, NULL },
-    { UINT64_C(0xe8c4de41173edaca), 0, 135, 12, 11991, 0, NULL },
-    { UINT64_C(0xc25f7eb1e885c66d), 0, 147, 21, 16557, 0, NULL },
-    { UINT64_C(0xd30342912aa8fbd6), 0, 168, 39, 24902, 0, NULL },
-    { UINT64_C(0xaf2d9b32401155fe), 0, 207, 20, 16547, 0, NULL },
-    { UINT64_C(0xe034f475a7dff4d1), 0, 227, 39, 24892, 0, NULL },
-    { UINT64_C(0x92479e4bcc31cb7c), 0, 266, 6, 11900, 0, NULL },
-    { UINT64_C(0x5eb440505b95fce5), 0, 272, 6, 15676, 0, NULL },
-    { UINT64_C(0xa60dcde460d7694f), 0, 278, 6, 11856, 0, NULL },
-    { UINT64_C(0xa8eaa6280e4adc2a), 0, 284, 6, 15632, 0, NULL },
-    { UINT64_C(0xdef4a5da70dd2f33), 0, 290, 3, 12257, 0, NULL },
-    { UINT64_C(0x945dc51430f1c525), 0, 293, 3, 14677, 0, NULL },
-    { UINT64_C(0x1c77b36c32950d3a), 0, 296, 3, 12213, 0, NULL },
-    { UINT64_C(0xb315769388910c74), 0, 299, 3, 14633, 0, NULL },
-    { UINT64_C(0x3e6e286ce117ad8d), 0, 302, 12, 5610, 0, NULL },
-    { UINT64_C(0x823b48615298ac23), 0, 314, 11, 4180, 0, NULL },
-    { UINT64_C(0x08df082230a52db1), 0, 325, 9, 4480, 0, NULL },
-    { UINT64_C(0x8c7215192aa0b328), 0, 334, 9, 4484, 0, NULL },
-    { UINT64_C(0x00d8f5162efabe1a), 0, 343, 15, 5545, 0, NULL },
-    { UINT64_C(0xd15c1998ae5ec45a), 0, 358, 13, 5127, 0, NULL },
-    { UINT64_C(0x4cb1f32d0569cc3c), 0, 371, 15, 5535, 0, NULL },
-    { UINT64_C(0x39bc6909e71d5461), 0, 386, 22, 7378, 0, NULL },
-    { UINT64_C(0x095257799133594c), 0, 408, 13, 11606, 0, NULL },
-    { UINT64_C(0x2cc4c75ec17f637d), 0, 421, 10, 15295, 0, NULL },
-    { UINT64_C(0x59784fa1b4596cc5), 0, 431, 13, 11562, 0, NULL },
-    { UINT64_C(0xfc6d1e51047ea7b4), 0, 444, 10, 15251, 0, NULL },
-    { UINT64_C(0xf780174bb194b2dc), 0, 454, 15, 1286, 0, NULL },
-    { UINT64_C(0x78e4bf13e8150f2c), 0, 469, 15, 12653, 0, NULL },
-    { UINT64_C(0x55c5d5a01f917839), 0, 484, 15, 20996, 0, NULL },
-    { UINT64_C(0x72c4e14a4d29ddac), 0, 499, 15, 12638, 0, NULL },
-    { UINT64_C(0x7531bf95945f90bf), 0, 514, 15, 20981, 0, NULL },
-    { UINT64_C(0x647fb8e85f8ecdab), 0, 529, 41, 13352, 0, NULL },
-    { UINT64_C(0x445b6561c0d1c5af), 0, 570, 56, 11598, 0, NULL },
-    { UINT64_C(0x09f6d0726849c1dd), 0, 626, 42, 13292, 0, NULL },
-    { UINT64_C(0xc18e94096d51d66c), 0, 668, 57, 11532, 0, NULL },
-    { UINT64_C(0xf6493b927c750c5a), 0, 725, 18, 13354, 0, NULL },
-    { UINT64_C(0x432a2a671267c9f3), 0, 743, 35, 21696, 0, NULL },
-    { UINT64_C(0x7bd786010b04a4bf), 0, 778, 19, 13298, 0, NULL },
-    { UINT64_C(0xfb0b7924e6e0f20a), 0, 797, 36, 21640, 0, NULL },
-    { UINT64_C(0x256a99cf331a8b53), 0, 833, 8, 12385, 0, NULL },
-    { UINT64_C(0xbb4240ec49b526da), 0, 841, 8, 17517, 0, NULL },
-    { UINT64_C(0x87c506bc388fee79), 0, 849, 8, 12360, 0, NULL },
-    { UINT64_C(0xf2d8e0abd9a6dff2), 0, 857, 8, 17492, 0, NULL },
-    { UINT64_C(0x7c7f9e33b08c1cde), 0, 865, 26, 22158, 0, NULL },
-    { UINT64_C(0xd7e8510f812dba7d), 0, 891, 26, 30501, 0, NULL },
-    { UINT64_C(0x9c975d076c59f540), 0, 917, 26, 22161, 0, NULL },
-    { UINT64_C(0x1697c8480b88d3b1), 0, 943, 26, 30504, 0, NULL },
-    { UINT64_C(0x2c88f6dc2e269e83), 0, 969, 19, 5526, 0, NULL },
-    { UINT64_C(0xb109928362de8164), 0, 988, 19, 5113, 0, NULL },
-    { UINT64_C(0xa1e8901884ef991b), 0, 1007, 19, 5516, 0, NULL },
-    { UINT64_C(0x8bac6d0716dc6475), 0, 1026, 28, 7364, 0, NULL },
-    { UINT64_C(0x33ab7a2d265971c3), 0, 1054, 41, 5172, 0, NULL },
-    { UINT64_C(0xe8399ef93f899049), 0, 1095, 28, 4072, 0, NULL },
-    { UINT64_C(0xbbc5067710eb25b2), 0, 1123, 31, 4093, 0, NULL },
-    { UINT64_C(0x59df4f66ad384f19), 0, 1154, 31, 4097, 0, NULL },
-    { UINT64_C(0xbc56274a27528c8c), 0, 1185, 11, 11679, 0, NULL },
-    { UINT64_C(0xfe0bf213a11290c2), 0, 1196, 9, 16728, 0, NULL },
-    { UINT64_C(0xe31210b45bfb550a), 0, 1205, 11, 11654, 0, NULL },
-    { UINT64_C(0x52764632f94f42d8), 0, 1216, 9, 16703, 0, NULL },
-    { UINT64_C(0x14318256e0974bd1), 0, 1225, 14, 1266, 0, NULL },
-    { UINT64_C(0x48935b3410f6fbcd), 0, 1239, 8, 17879, 0, NULL },
-    { UINT64_C(0x8f522d9b14cac6f4), 0, 1247, 8, 20200, 0, NULL },
-    { UINT64_C(0x677426ddaab7d4d8), 0, 1255, 8, 17835, 0, NULL },
-    { UINT64_C(0x64007b8b89c6872b), 0, 1263, 8, 20156, 0, NULL },
-    { UINT64_C(0x6b91fe7602cc8973), 0, 1271, 21, 16574, 0, NULL },
-    { UINT64_C(0x0cb69fbbe9060679), 0, 1292, 13, 12556, 0, NULL },
-    { UINT64_C(0x62f1c5d0e17f2c67), 0, 1305, 20, 16574, 0, NULL },
-    { UINT64_C(0x9e62cdb0769f2fb0), 0, 1325, 13, 12538, 0, NULL },
-    { UINT64_C(0x31b9618a55f1d4cf), 0, 1338, 27, 22175, 0, NULL },
-    { UINT64_C(0x0d73901d5be93d06), 0, 1365, 28, 25667, 0, NULL },
-    { UINT64_C(0xf91492f266a3806d), 0, 1393, 27, 22178, 0, NULL },
-    { UINT64_C(0x0e404f601a75d91e), 0, 1420, 27, 25670, 0, NULL },
-    { UINT64_C(0x2885a2103d89c72d), 0, 1447, 26, 18733, 0, NULL },
-    { UINT64_C(0xf52958ac2a462a58), 0, 1473, 26, 22225, 0, NULL },
-    { UINT64_C(0x1c8f17163fc815ef), 0, 1499, 26, 18748, 0, NULL },
-    { UINT64_C(0xe57a644af4db3088), 0, 1525, 26, 22240, 0, NULL },
-    { UINT64_C(0x048ca4574b29a61f), 0, 1551, 18, 16485, 0, NULL },
-    { UINT64_C(0xf0fa7de4ded9803a), 0, 1569, 28, 19978, 0, NULL },
-    { UINT64_C(0xa8a09ea6f3865f98), 0, 1597, 18, 16475, 0, NULL },
-    { UINT64_C(0xd203c9c5ddf77941), 0, 1615, 28, 19968, 0, NULL },
-    { UINT64_C(0x89bd8ce626c56771), 0, 1643, 37, 5279, 0, NULL },
-    { UINT64_C(0x90ad63d210cf0983), 0, 1680, 40, 4169, 0, NULL },
-    { UINT64_C(0x88c9e130a8ca43db), 0, 1720, 19, 4177, 0, NULL },
-    { UINT64_C(0x44f11e9e5d73d090), 0, 1739, 19, 4181, 0, NULL },
-    { UINT64_C(0x5fa09b2d22c22706), 0, 1758, 29, 5243, 0, NULL },
-    { UINT64_C(0xa17405f59e475ea0), 0, 1787, 46, 5120, 0, NULL },
-    { UINT64_C(0x148a6d6b7587a7fc), 0, 1833, 29, 5233, 0, NULL },
-    { UINT64_C(0x5e2c78ff0175a257), 0, 1862, 47, 6733, 0, NULL },
-    { UINT64_C(0x9c171d10d74cb240), 0, 1909, 9, 17177, 0, NULL },
-    { UINT64_C(0xe11f9a0d8eebc90e), 0, 1918, 9, 19415, 0, NULL },
-    { UINT64_C(0xf08570e1bdd8a37b), 0, 1927, 9, 17133, 0, NULL },
-    { UINT64_C(0x77b95954ec2b8d0f), 0, 1936, 9, 19371, 0, NULL },
-    { UINT64_C(0x4f4a296308ae9bf2), 0, 1945, 25, 16015, 0, NULL },
-    { UINT64_C(0xc293844ba2ee6869), 0, 1970, 16, 11914, 0, NULL },
-    { UINT64_C(0x00cac7af52cde8ca), 0, 1986, 23, 16015, 0, NULL },
-    { UINT64_C(0x3943243e3b63b234), 0, 2009, 16, 11896, 0, NULL },
-    { UINT64_C(0xc9b674b6061b0cd9), 0, 2025, 15, 1320, 0, NULL },
-    { UINT64_C(0x2dd2dd7c196003ff), 0, 2040, 40, 13512, 0, NULL },
-    { UINT64_C(0x3be1603126f06d2d), 0, 2080, 48, 11485, 0, NULL },
-    { UINT64_C(0x74ef48d70b247dfb), 0, 2128, 40, 13488, 0, NULL },
-    { UINT64_C(0x23b1a09e4730b042), 0, 2168, 48, 11455, 0, NULL },
-    { UINT64_C(0xca33e163c0979155), 0, 2216, 25, 11879, 0, NULL },
-    { UINT64_C(0x11df193e428a76d7), 0, 2241, 19, 11434, 0, NULL },
-    { UINT64_C(0xb292167a625f72cc), 0, 2260, 24, 11859, 0, NULL },
-    { UINT64_C(0x07d7265bdc834912), 0, 2284, 19, 11414, 0, NULL },
-    { UINT64_C(0x3513351b23536840), 0, 2303, 23, 4037, 0, NULL },
-    { UINT64_C(0x933da652f31e9b64), 0, 2326, 14, 3751, 0, NULL },
-    { UINT64_C(0x87a79287093e392b), 0, 2340, 34, 5241, 0, NULL },
-    { UINT64_C(0xa5348a77590938eb), 0, 2374, 23, 4955, 0, NULL },
-    { UINT64_C(0x4b624a5e5379b8f2), 0, 2397, 13, 1506, 0, NULL },
-    { UINT64_C(0xd4f678966d160212), 0, 2410, 40, 40413, 0, NULL },
-    { UINT64_C(0x64f9ae5776cee3cb), 0, 2450, 37, 40028, 0, NULL },
-    { UINT64_C(0x0b7161f6ca576b32), 0, 2487, 39, 40446, 0, NULL },
-    { UINT64_C(0xd067601543aaefa1), 0, 2526, 36, 40061, 0, NULL },
-    { UINT64_C(0xce2018e620208ef7), 0, 2562, 26, 9957, 0, NULL },
-    { UINT64_C(0xb66357f159161957), 0, 2588, 41, 8432, 0, NULL },
-    { UINT64_C(0xf44d7c3d8584e2f3), 0, 2629, 26, 9921, 0, NULL },
-    { UINT64_C(0xf89f261726dc96c8), 0, 2655, 41, 8390, 0, NULL },
-    { UINT64_C(0x137f75ac8ef30487), 0, 2696, 23, 4057, 0, NULL },
-    { UINT64_C(0xab9e4da958027bb2), 0, 2719, 14, 3822, 0, NULL },
-    { UINT64_C(0xd1f6bc893a948982), 0, 2733, 34, 5266, 0, NULL },
-    { UINT64_C(0xd6c2816fbff5728d), 0, 2767, 23, 5031, 0, NULL },
-    { UINT64_C(0x257c15f944b8882f), 0, 2790, 15, 1561, 0, NULL },
+    { UINT64_C(0x8224343fd1b6a206), 0, 0, 3, 10632, 0, NULL },
+    { UINT64_C(0xdc90b9900ab14a68), 0, 3, 3, 13052, 0, NULL },
+    { UINT64_C(0x37a4fdeac802897d), 0, 6, 3, 10588, 0, NULL },
+    { UINT64_C(0x026f61c037f8b137), 0, 9, 3, 13008, 0, NULL },
+    { UINT64_C(0xfb80dc8504e80792), 0, 12, 7, 4487, 0, NULL },
+    { UINT64_C(0x609989589d878519), 0, 19, 9, 4183, 0, NULL },
+    { UINT64_C(0x778187b97f026fa5), 0, 28, 7, 4483, 0, NULL },
+    { UINT64_C(0xc0e901f9f54c48b1), 0, 35, 10, 5613, 0, NULL },
+    { UINT64_C(0x6bf97b6e9cbc1000), 0, 45, 7, 8837, 0, NULL },
+    { UINT64_C(0xd989cbf5e5ce6997), 0, 52, 7, 9209, 0, NULL },
+    { UINT64_C(0x2b6572639aa1d0ff), 0, 59, 7, 8465, 0, NULL },
+    { UINT64_C(0xc0c6324b45506ee4), 0, 66, 7, 8837, 0, NULL },
+    { UINT64_C(0x3160504ebd9d920d), 0, 73, 3, 12898, 0, NULL },
+    { UINT64_C(0x4a4d84ce54c63467), 0, 76, 3, 15318, 0, NULL },
+    { UINT64_C(0xbac91ab20e1516a9), 0, 79, 3, 12559, 0, NULL },
+    { UINT64_C(0x627323d93f0bd27b), 0, 82, 3, 14979, 0, NULL },
+    { UINT64_C(0x80724b7f71bfef29), 0, 85, 13, 11262, 0, NULL },
+    { UINT64_C(0xb138338f9eaec752), 0, 98, 12, 12326, 0, NULL },
+    { UINT64_C(0xa194ec472150676d), 0, 110, 13, 10923, 0, NULL },
+    { UINT64_C(0x3f3af95c50b0ba66), 0, 123, 12, 11987, 0, NULL },
+    { UINT64_C(0xdb131cba81125594), 0, 135, 19, 16554, 0, NULL },
+    { UINT64_C(0xa64f2eab209e830b), 0, 154, 38, 24899, 0, NULL },
+    { UINT64_C(0xe5e2721824341991), 0, 192, 19, 16544, 0, NULL },
+    { UINT64_C(0xc6a1188815e7f7fa), 0, 211, 38, 24889, 0, NULL },
+    { UINT64_C(0x712178a73c7c0fdc), 0, 249, 5, 11896, 0, NULL },
+    { UINT64_C(0x9d8f84f32a8ed199), 0, 254, 5, 15672, 0, NULL },
+    { UINT64_C(0xf0649517e1c2d93b), 0, 259, 5, 11852, 0, NULL },
+    { UINT64_C(0x531d5ee742527e9a), 0, 264, 5, 15628, 0, NULL },
+    { UINT64_C(0xa997454a115314f7), 0, 269, 3, 12253, 0, NULL },
+    { UINT64_C(0xdd6d1bb2455342c9), 0, 272, 3, 14673, 0, NULL },
+    { UINT64_C(0xd0255fb7043a5142), 0, 275, 3, 12209, 0, NULL },
+    { UINT64_C(0x7a64228a53878e74), 0, 278, 3, 14629, 0, NULL },
+    { UINT64_C(0x9e375888d16351c8), 0, 281, 11, 5607, 0, NULL },
+    { UINT64_C(0x0154d7261c871ac0), 0, 292, 10, 4177, 0, NULL },
+    { UINT64_C(0xb3ffca77d3d59c98), 0, 302, 8, 4477, 0, NULL },
+    { UINT64_C(0x971938135d0db2df), 0, 310, 8, 4481, 0, NULL },
+    { UINT64_C(0xe77b472548b81c65), 0, 318, 14, 5542, 0, NULL },
+    { UINT64_C(0xc19d099a13cbdefd), 0, 332, 12, 5124, 0, NULL },
+    { UINT64_C(0x207b5e1bba7f0edd), 0, 344, 14, 5532, 0, NULL },
+    { UINT64_C(0xa2ffc659bea694a2), 0, 358, 21, 7375, 0, NULL },
+    { UINT64_C(0x586aad702b54589e), 0, 379, 12, 11602, 0, NULL },
+    { UINT64_C(0x76857348ec7f1c87), 0, 391, 9, 15291, 0, NULL },
+    { UINT64_C(0x5a12df5131c2a893), 0, 400, 12, 11558, 0, NULL },
+    { UINT64_C(0xee2568d4188eb3a6), 0, 412, 9, 15247, 0, NULL },
+    { UINT64_C(0xf780174bb194b2dc), 0, 421, 15, 1286, 0, NULL },
+    { UINT64_C(0x8467e2ed9dd0d60f), 0, 436, 13, 12650, 0, NULL },
+    { UINT64_C(0xbb0fbeb2bf966376), 0, 449, 13, 20993, 0, NULL },
+    { UINT64_C(0x850f256eebcb5ed7), 0, 462, 13, 12635, 0, NULL },
+    { UINT64_C(0x4f9ee1991da0b7f4), 0, 475, 13, 20978, 0, NULL },
+    { UINT64_C(0xb7c8fcdb3c9477c6), 0, 488, 39, 13349, 0, NULL },
+    { UINT64_C(0xea1ce5e089626144), 0, 527, 54, 11595, 0, NULL },
+    { UINT64_C(0xbc41d4f5dc6cabee), 0, 581, 39, 13289, 0, NULL },
+    { UINT64_C(0xa15774a8908b55e1), 0, 620, 54, 11529, 0, NULL },
+    { UINT64_C(0x8b99b849f28ec1a3), 0, 674, 16, 13351, 0, NULL },
+    { UINT64_C(0xa5ff7a83cbbe84bc), 0, 690, 33, 21693, 0, NULL },
+    { UINT64_C(0x2958d6cb154453f8), 0, 723, 16, 13295, 0, NULL },
+    { UINT64_C(0xa0148ee0d38b0ca7), 0, 739, 33, 21637, 0, NULL },
+    { UINT64_C(0xf220908691cf2ced), 0, 772, 7, 12381, 0, NULL },
+    { UINT64_C(0x27877827ae1d77b4), 0, 779, 7, 17513, 0, NULL },
+    { UINT64_C(0x993a5434a8eb3f95), 0, 786, 7, 12356, 0, NULL },
+    { UINT64_C(0x6d297d5b650e291a), 0, 793, 7, 17488, 0, NULL },
+    { UINT64_C(0xc3c106ae27b0854f), 0, 800, 24, 22155, 0, NULL },
+    { UINT64_C(0xc51e6279890204fc), 0, 824, 24, 30498, 0, NULL },
+    { UINT64_C(0xa6ef496bffb14d75), 0, 848, 24, 22158, 0, NULL },
+    { UINT64_C(0x54775041dd7155c4), 0, 872, 24, 30501, 0, NULL },
+    { UINT64_C(0xc30035acc4f63aea), 0, 896, 18, 5523, 0, NULL },
+    { UINT64_C(0xc17afdfce6914f2f), 0, 914, 18, 5110, 0, NULL },
+    { UINT64_C(0x6c8021c063050270), 0, 932, 18, 5513, 0, NULL },
+    { UINT64_C(0x7d49864df220bd02), 0, 950, 27, 7361, 0, NULL },
+    { UINT64_C(0x7d50a8e258bb0832), 0, 977, 40, 5169, 0, NULL },
+    { UINT64_C(0x8a2645b529d367be), 0, 1017, 27, 4069, 0, NULL },
+    { UINT64_C(0xef15e8796c394751), 0, 1044, 31, 4090, 0, NULL },
+    { UINT64_C(0xe3a2f4cb3631d5bc), 0, 1075, 31, 4094, 0, NULL },
+    { UINT64_C(0x7650d64b5adb4574), 0, 1106, 10, 11675, 0, NULL },
+    { UINT64_C(0x1b4feeed980af5b2), 0, 1116, 8, 16724, 0, NULL },
+    { UINT64_C(0x6a28900fdbf693dc), 0, 1124, 10, 11650, 0, NULL },
+    { UINT64_C(0x1e87eb8562d0aa3e), 0, 1134, 8, 16699, 0, NULL },
+    { UINT64_C(0x14318256e0974bd1), 0, 1142, 14, 1266, 0, NULL },
+    { UINT64_C(0xe95d42c997c58859), 0, 1156, 8, 17875, 0, NULL },
+    { UINT64_C(0x4a73553250bc9934), 0, 1164, 8, 20196, 0, NULL },
+    { UINT64_C(0xdb4beaaec2d19b88), 0, 1172, 8, 17831, 0, NULL },
+    { UINT64_C(0xb312aef9f3ace8c7), 0, 1180, 8, 20152, 0, NULL },
+    { UINT64_C(0x44956659c53c1650), 0, 1188, 19, 16571, 0, NULL },
+    { UINT64_C(0xdc88b8145a236290), 0, 1207, 10, 12553, 0, NULL },
+    { UINT64_C(0x8def7eb0c8334c0a), 0, 1217, 17, 16571, 0, NULL },
+    { UINT64_C(0xcc11e0904966a183), 0, 1234, 10, 12535, 0, NULL },
+    { UINT64_C(0xbc06476584bc6bce), 0, 1244, 25, 22172, 0, NULL },
+    { UINT64_C(0xd28ebad576c290a9), 0, 1269, 25, 25664, 0, NULL },
+    { UINT64_C(0xfe4ed9992b1a4c20), 0, 1294, 25, 22175, 0, NULL },
+    { UINT64_C(0x7b27e01ce99c27cd), 0, 1319, 25, 25667, 0, NULL },
+    { UINT64_C(0x18ed5c41cd4eed44), 0, 1344, 24, 18730, 0, NULL },
+    { UINT64_C(0xe08f96df5bbeb08b), 0, 1368, 24, 22222, 0, NULL },
+    { UINT64_C(0xf3854e372241ef1e), 0, 1392, 24, 18745, 0, NULL },
+    { UINT64_C(0x200dab8e2c48a153), 0, 1416, 24, 22237, 0, NULL },
+    { UINT64_C(0xa4a67f8f06a0ddaa), 0, 1440, 16, 16482, 0, NULL },
+    { UINT64_C(0x14bfc26a1a1c06eb), 0, 1456, 26, 19975, 0, NULL },
+    { UINT64_C(0xd01b922ca08d7bd7), 0, 1482, 16, 16472, 0, NULL },
+    { UINT64_C(0x79d617613477eea6), 0, 1498, 26, 19965, 0, NULL },
+    { UINT64_C(0xbeca389ef9fc1a9c), 0, 1524, 36, 5276, 0, NULL },
+    { UINT64_C(0xafb9c003d772bcf4), 0, 1560, 39, 4166, 0, NULL },
+    { UINT64_C(0x0a481771ec7d8b3e), 0, 1599, 19, 4174, 0, NULL },
+    { UINT64_C(0x3fffd8c1e21c9e0f), 0, 1618, 19, 4178, 0, NULL },
+    { UINT64_C(0x599ff196fcf757b7), 0, 1637, 28, 5240, 0, NULL },
+    { UINT64_C(0x5c12831cbd72725b), 0, 1665, 45, 5117, 0, NULL },
+    { UINT64_C(0x30379684f5359f53), 0, 1710, 28, 5230, 0, NULL },
+    { UINT64_C(0x5acb3302afa6a47c), 0, 1738, 46, 6730, 0, NULL },
+    { UINT64_C(0xbf30b7997df3b7fa), 0, 1784, 9, 17173, 0, NULL },
+    { UINT64_C(0x49d01da11ace1d1c), 0, 1793, 9, 19411, 0, NULL },
+    { UINT64_C(0x86628b7ab3e9aea1), 0, 1802, 9, 17129, 0, NULL },
+    { UINT64_C(0x50b66922361666e1), 0, 1811, 9, 19367, 0, NULL },
+    { UINT64_C(0x3a78097b980f0691), 0, 1820, 23, 16012, 0, NULL },
+    { UINT64_C(0xf99be065d7bff88a), 0, 1843, 14, 11911, 0, NULL },
+    { UINT64_C(0x964f4603a7be379f), 0, 1857, 21, 16012, 0, NULL },
+    { UINT64_C(0x9e34afa11763daad), 0, 1878, 14, 11893, 0, NULL },
+    { UINT64_C(0xc9b674b6061b0cd9), 0, 1892, 15, 1320, 0, NULL },
+    { UINT64_C(0x2853f287cef9bc06), 0, 1907, 38, 13509, 0, NULL },
+    { UINT64_C(0x20f677295e47b8c0), 0, 1945, 46, 11482, 0, NULL },
+    { UINT64_C(0x6ea6772fbd3ef648), 0, 1991, 38, 13485, 0, NULL },
+    { UINT64_C(0x45e1c5832e1c1d35), 0, 2029, 46, 11452, 0, NULL },
+    { UINT64_C(0xee88692c59b4f250), 0, 2075, 23, 11876, 0, NULL },
+    { UINT64_C(0x69b678e7d46bb88a), 0, 2098, 18, 11431, 0, NULL },
+    { UINT64_C(0x9bfadc1190b748a7), 0, 2116, 23, 11856, 0, NULL },
+    { UINT64_C(0x6090d2637394628d), 0, 2139, 18, 11411, 0, NULL },
+    { UINT64_C(0x90b6b6b8a95fe539), 0, 2157, 21, 4035, 0, NULL },
+    { UINT64_C(0x172b62c8d6dae2cf), 0, 2178, 12, 3749, 0, NULL },
+    { UINT64_C(0x5360e008a3b81a5f), 0, 2190, 32, 5237, 0, NULL },
+    { UINT64_C(0x53aa85bdb3427e91), 0, 2222, 21, 4951, 0, NULL },
+    { UINT64_C(0x4b624a5e5379b8f2), 0, 2243, 13, 1506, 0, NULL },
+    { UINT64_C(0x828ea64b46e20a4f), 0, 2256, 38, 40410, 0, NULL },
+    { UINT64_C(0x3cbcfaff0e760f2e), 0, 2294, 35, 40025, 0, NULL },
+    { UINT64_C(0x79759e2d5437234f), 0, 2329, 38, 40443, 0, NULL },
+    { UINT64_C(0xcff889f8c51ef7e4), 0, 2367, 35, 40058, 0, NULL },
+    { UINT64_C(0xd0186e48dbc1f03a), 0, 2402, 24, 9954, 0, NULL },
+    { UINT64_C(0x245e773b1f09d476), 0, 2426, 39, 8429, 0, NULL },
+    { UINT64_C(0x75253c13eec4cc34), 0, 2465, 24, 9918, 0, NULL },
+    { UINT64_C(0x6604c6cd76c8ff5f), 0, 2489, 39, 8387, 0, NULL },
+    { UINT64_C(0x4f9e49abda878798), 0, 2528, 21, 4055, 0, NULL },
+    { UINT64_C(0x888a5d4b89e1c351), 0, 2549, 12, 3820, 0, NULL },
+    { UINT64_C(0x498182bd9f9f5554), 0, 2561, 32, 5262, 0, NULL },
+    { UINT64_C(0xabe5b07501efc315), 0, 2593, 21, 5027, 0, NULL },
+    { UINT64_C(0x257c15f944b8882f), 0, 2614, 15, 1561, 0, NULL },
 };
 
 static const struct kiln_stage stages[] = {
-    { "kiln_hgemm_packed_packa_n",
+    { "kiln_hgemm_packed_packa",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_n",
+    { "kiln_hgemm_packed_packb",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
@@ -4505,64 +4440,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_n",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_t",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 96, 1 }, { 1, 1, 1 }, 12288,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_t",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_n",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 96, 1 }, { 1, 1, 1 }, 12288,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_t",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_t",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 96, 1 }, { 1, 1, 1 }, 12288,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_nn",
+    { "kiln_hgemm_thin_multiply",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 1, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4570,7 +4448,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_nt",
+    { "kiln_hgemm_thin_multiply",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 1, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4578,29 +4456,13 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_tn",
-      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 1, 1 }, { 1, 1, 1 }, 0,
-      14, {
-        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
-        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_tt",
-      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 1, 1 }, { 1, 1, 1 }, 0,
-      14, {
-        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
-        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_n",
+    { "kiln_hgemm_packed_packa",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_n",
+    { "kiln_hgemm_packed_packb",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
@@ -4613,70 +4475,13 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_n",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_t",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 64, 1 }, { 1, 1, 1 }, 0,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_t",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_n",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 64, 1 }, { 1, 1, 1 }, 0,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_t",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_t",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 64, 1 }, { 1, 1, 1 }, 0,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_n",
+    { "kiln_hgemm_packed_packa",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_n",
+    { "kiln_hgemm_packed_packb",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
@@ -4689,70 +4494,13 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_n",
+    { "kiln_hgemm_packed_packa",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_t",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 24, 1 }, { 1, 1, 1 }, 0,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_t",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_n",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 24, 1 }, { 1, 1, 1 }, 0,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_t",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_t",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 24, 1 }, { 1, 1, 1 }, 0,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_n",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_n",
+    { "kiln_hgemm_packed_packb",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
@@ -4765,64 +4513,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_n",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_t",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 12, 1 }, { 1, 1, 1 }, 0,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_t",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_n",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 12, 1 }, { 1, 1, 1 }, 0,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_t",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_t",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 12, 1 }, { 1, 1, 1 }, 0,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_fused_multiply_nn",
+    { "kiln_hgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 229376,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4830,37 +4521,13 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_fused_multiply_nt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 229376,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_fused_multiply_tn",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 229376,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_fused_multiply_tt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 229376,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_n",
+    { "kiln_hgemm_packed_packa",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_n",
+    { "kiln_hgemm_packed_packb",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 48, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
@@ -4873,70 +4540,13 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_n",
+    { "kiln_hgemm_packed_packa",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_t",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 48, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 96, 1 }, { 1, 1, 1 }, 36864,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_t",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_n",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 48, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 96, 1 }, { 1, 1, 1 }, 36864,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_t",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_t",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 48, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 96, 1 }, { 1, 1, 1 }, 36864,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_n",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_n",
+    { "kiln_hgemm_packed_packb",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
@@ -4949,64 +4559,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_n",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_t",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 96, 1 }, { 1, 1, 1 }, 24576,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_t",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_n",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 96, 1 }, { 1, 1, 1 }, 24576,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_t",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_t",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 96, 1 }, { 1, 1, 1 }, 24576,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_nn",
+    { "kiln_hgemm_thin_multiply",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 8, 1, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5014,15 +4567,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_nt",
-      3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 8, 1, 1 }, { 1, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_tn",
+    { "kiln_hgemm_thin_multiply",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 512, 1, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5030,15 +4575,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_tt",
-      3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 512, 1, 1 }, { 1, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_nn",
+    { "kiln_hgemm_thin_multiply",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 2, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5046,7 +4583,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_nt",
+    { "kiln_hgemm_thin_multiply",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 2, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5054,89 +4591,13 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_tn",
-      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 2, 1 }, { 1, 1, 1 }, 0,
-      14, {
-        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
-        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_tt",
-      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 2, 1 }, { 1, 1, 1 }, 0,
-      14, {
-        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
-        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_packed_packa_n",
+    { "kiln_hgemmt_packed_packa",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemmt_packed_packb_n",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 48, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_hgemmt_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 96, 1 }, { 1, 1, 1 }, 36864,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
-        KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_packed_packa_n",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
-    { "kiln_hgemmt_packed_packb_t",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 48, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_hgemmt_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 96, 1 }, { 1, 1, 1 }, 36864,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
-        KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_packed_packa_t",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
-    { "kiln_hgemmt_packed_packb_n",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 48, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_hgemmt_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 96, 1 }, { 1, 1, 1 }, 36864,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
-        KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_packed_packa_t",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
-    { "kiln_hgemmt_packed_packb_t",
+    { "kiln_hgemmt_packed_packb",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 48, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
@@ -5157,7 +4618,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_CONJ_A, KILN_ARG_TRIANGLE, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply_nn",
+    { "kiln_sgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 147456,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5165,31 +4626,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply_nt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 147456,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply_tn",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 147456,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply_tt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 147456,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_direct_multiply_nn",
+    { "kiln_sgemm_direct_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 96, 1 }, { 1, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5197,31 +4634,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_direct_multiply_nt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 96, 1 }, { 1, 8, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_direct_multiply_tn",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 96, 1 }, { 1, 8, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_direct_multiply_tt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 96, 1 }, { 1, 8, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply_nn",
+    { "kiln_sgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 73728,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5229,37 +4642,13 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply_nt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 73728,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply_tn",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 73728,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply_tt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 73728,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_packed_packb_n",
+    { "kiln_sgemm_packed_packb",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 64, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_packed_multiply_n",
+    { "kiln_sgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 24, 1 }, { 1, 1, 1 }, 24576,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5267,49 +4656,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_packed_packb_t",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 64, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_packed_multiply_n",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 24, 1 }, { 1, 1, 1 }, 24576,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_packed_packb_n",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 64, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_packed_multiply_t",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 24, 1 }, { 1, 1, 1 }, 24576,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_packed_packb_t",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 64, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_packed_multiply_t",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 24, 1 }, { 1, 1, 1 }, 24576,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply_nn",
+    { "kiln_sgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 147456,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5317,31 +4664,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply_nt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 147456,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply_tn",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 147456,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply_tt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 147456,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply_nn",
+    { "kiln_sgemm_thin_multiply",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 2, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5349,7 +4672,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply_nt",
+    { "kiln_sgemm_thin_multiply",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 2, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5357,23 +4680,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply_tn",
-      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 2, 1 }, { 1, 1, 1 }, 0,
-      14, {
-        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
-        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply_tt",
-      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 2, 1 }, { 1, 1, 1 }, 0,
-      14, {
-        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
-        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply_nn",
+    { "kiln_sgemm_thin_multiply",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 8, 1, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5381,15 +4688,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply_nt",
-      3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 8, 1, 1 }, { 1, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply_tn",
+    { "kiln_sgemm_thin_multiply",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 512, 1, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5397,63 +4696,13 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply_tt",
-      3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 512, 1, 1 }, { 1, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_packed_packb_n",
+    { "kiln_sgemmt_packed_packb",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 64, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemmt_packed_multiply_n",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 24, 1 }, { 1, 1, 1 }, 24576,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_packed_packb_t",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 64, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_sgemmt_packed_multiply_n",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 24, 1 }, { 1, 1, 1 }, 24576,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_packed_packb_n",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 64, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_sgemmt_packed_multiply_t",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 24, 1 }, { 1, 1, 1 }, 24576,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_packed_packb_t",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 64, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_sgemmt_packed_multiply_t",
+    { "kiln_sgemmt_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 24, 1 }, { 1, 1, 1 }, 24576,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5468,13 +4717,13 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_CONJ_A, KILN_ARG_TRIANGLE, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_packed_packa_n",
+    { "kiln_dgemm_packed_packa",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_packed_packb_n",
+    { "kiln_dgemm_packed_packb",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
@@ -5487,64 +4736,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_packed_packa_n",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_packed_packb_t",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 96, 1 }, { 1, 1, 1 }, 196608,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_packed_packa_t",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_packed_packb_n",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 96, 1 }, { 1, 1, 1 }, 196608,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_packed_packa_t",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_packed_packb_t",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 96, 1 }, { 1, 1, 1 }, 196608,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_direct_multiply_nn",
+    { "kiln_dgemm_direct_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 48, 1 }, { 2, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5552,31 +4744,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_direct_multiply_nt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 48, 1 }, { 2, 8, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_direct_multiply_tn",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 48, 1 }, { 2, 8, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_direct_multiply_tt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 48, 1 }, { 2, 8, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply_nn",
+    { "kiln_dgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 172032,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5584,31 +4752,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply_nt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 172032,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply_tn",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 172032,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply_tt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 172032,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply_nn",
+    { "kiln_dgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 135168,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5616,31 +4760,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply_nt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 135168,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply_tn",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 135168,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply_tt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 135168,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply_nn",
+    { "kiln_dgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 180224,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5648,31 +4768,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply_nt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 180224,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply_tn",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 180224,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply_tt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 180224,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_nn",
+    { "kiln_dgemm_thin_multiply",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 8, 1, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5680,15 +4776,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_nt",
-      3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 8, 1, 1 }, { 1, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tn",
+    { "kiln_dgemm_thin_multiply",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 512, 1, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5696,15 +4784,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tt",
-      3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 512, 1, 1 }, { 1, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_nn",
+    { "kiln_dgemm_thin_multiply",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 2, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5712,7 +4792,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_nt",
+    { "kiln_dgemm_thin_multiply",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 2, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5720,29 +4800,13 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tn",
-      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 2, 1 }, { 1, 1, 1 }, 0,
-      14, {
-        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
-        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tt",
-      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 2, 1 }, { 1, 1, 1 }, 0,
-      14, {
-        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
-        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_packed_packa_n",
+    { "kiln_dgemmt_packed_packa",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemmt_packed_packb_n",
+    { "kiln_dgemmt_packed_packb",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
@@ -5756,91 +4820,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
         KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_packed_packa_n",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
-    { "kiln_dgemmt_packed_packb_t",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_dgemmt_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 96, 1 }, { 1, 1, 1 }, 196608,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
-        KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_packed_packa_t",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
-    { "kiln_dgemmt_packed_packb_n",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_dgemmt_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 96, 1 }, { 1, 1, 1 }, 196608,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
-        KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_packed_packa_t",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
-    { "kiln_dgemmt_packed_packb_t",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_dgemmt_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 96, 1 }, { 1, 1, 1 }, 196608,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
-        KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_direct_multiply_nn",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 48, 1 }, { 2, 8, 1 }, 0,
-      15, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_direct_multiply_nt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 48, 1 }, { 2, 8, 1 }, 0,
-      15, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_direct_multiply_tn",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 48, 1 }, { 2, 8, 1 }, 0,
-      15, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_direct_multiply_tt",
+    { "kiln_dgemmt_direct_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 48, 1 }, { 2, 8, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5855,7 +4835,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_CONJ_A, KILN_ARG_TRIANGLE, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_direct_multiply_nn",
+    { "kiln_cgemm_direct_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 24, 6, 1 }, { 1, 1, 1 }, 0,
       18, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5864,34 +4844,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_direct_multiply_nt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 24, 6, 1 }, { 1, 1, 1 }, 0,
-      18, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
-        KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_direct_multiply_tn",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 24, 6, 1 }, { 1, 1, 1 }, 0,
-      18, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
-        KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_direct_multiply_tt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 24, 6, 1 }, { 1, 1, 1 }, 0,
-      18, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
-        KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_fused_multiply_nn",
+    { "kiln_cgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 81920,
       18, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5900,34 +4853,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_fused_multiply_nt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 81920,
-      18, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
-        KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_fused_multiply_tn",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 81920,
-      18, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
-        KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_fused_multiply_tt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 81920,
-      18, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
-        KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_expand_n",
+    { "kiln_cgemm_complex_expand",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
@@ -5950,65 +4876,13 @@ static const struct kiln_stage stages[] = {
       4, {
         KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_expand_t",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
-      8, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_cgemm_complex_rotate",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 32, 4, 1 }, 0,
-      8, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
-        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2 },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_scale",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 256, 1 }, { 32, 4, 1 }, 0,
-      8, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
-        KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_diagonal",
-      1, { KILN_DIM_M, KILN_DIM_ONE, KILN_DIM_ONE }, { 128, 1, 1 }, { 128, 1, 1 }, 0,
-      4, {
-        KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_turn_t",
+    { "kiln_cgemm_complex_turn",
       2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       8, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_CONJ_A, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_cgemm_complex_expand_n",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
-      8, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_cgemm_complex_rotate",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 32, 4, 1 }, 0,
-      8, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
-        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2 },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_scale",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 256, 1 }, { 32, 4, 1 }, 0,
-      8, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
-        KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_diagonal",
-      1, { KILN_DIM_M, KILN_DIM_ONE, KILN_DIM_ONE }, { 128, 1, 1 }, { 128, 1, 1 }, 0,
-      4, {
-        KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_turn_t",
-      2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
-      8, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_CONJ_A, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
-    { "kiln_cgemm_complex_expand_t",
+    { "kiln_cgemm_complex_expand",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
@@ -6038,7 +4912,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_CONJ_A, KILN_ARG_TRIANGLE, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_fused_multiply_nn",
+    { "kiln_zgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 172032,
       18, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6047,34 +4921,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_fused_multiply_nt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 172032,
-      18, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
-        KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_fused_multiply_tn",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 172032,
-      18, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
-        KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_fused_multiply_tt",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 172032,
-      18, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
-        KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_direct_multiply_nn",
+    { "kiln_zgemm_direct_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 8, 1 }, { 1, 1, 1 }, 0,
       18, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6083,34 +4930,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_direct_multiply_nt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 8, 1 }, { 1, 1, 1 }, 0,
-      18, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
-        KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_direct_multiply_tn",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 8, 1 }, { 1, 1, 1 }, 0,
-      18, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
-        KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_direct_multiply_tt",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 8, 1 }, { 1, 1, 1 }, 0,
-      18, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
-        KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_expand_n",
+    { "kiln_zgemm_complex_expand",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
@@ -6133,65 +4953,13 @@ static const struct kiln_stage stages[] = {
       4, {
         KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_expand_t",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
-      8, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_zgemm_complex_rotate",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 32, 4, 1 }, 0,
-      8, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
-        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2 },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_scale",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 256, 1 }, { 32, 4, 1 }, 0,
-      8, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
-        KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_diagonal",
-      1, { KILN_DIM_M, KILN_DIM_ONE, KILN_DIM_ONE }, { 128, 1, 1 }, { 128, 1, 1 }, 0,
-      4, {
-        KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_turn_t",
+    { "kiln_zgemm_complex_turn",
       2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       8, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_CONJ_A, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_zgemm_complex_expand_n",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
-      8, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_zgemm_complex_rotate",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 32, 4, 1 }, 0,
-      8, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
-        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2 },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_scale",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 256, 1 }, { 32, 4, 1 }, 0,
-      8, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
-        KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_diagonal",
-      1, { KILN_DIM_M, KILN_DIM_ONE, KILN_DIM_ONE }, { 128, 1, 1 }, { 128, 1, 1 }, 0,
-      4, {
-        KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_turn_t",
-      2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
-      8, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_CONJ_A, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
-    { "kiln_zgemm_complex_expand_t",
+    { "kiln_zgemm_complex_expand",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
@@ -6441,424 +5209,424 @@ static const struct kiln_recipe recipes[] = {
       { 96, 32, 1 }, { 96, 32, 1024 }, 1, 0, 0, 0, &times[0], 0, 3, 2, stages + 0, regions + 0, 0, 0 },
     { "packed TM=6 NV=2 VEC=16 MP=16 NP=1 KC=1024 KU=1 PACKA=1",
       1, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 32, 1 }, { 96, 32, 1024 }, 1, 0, 0, 0, &times[0], 1, 3, 2, stages + 3, regions + 0, 0, 0 },
+      { 96, 32, 1 }, { 96, 32, 1024 }, 1, 0, 0, 0, &times[0], 1, 3, 2, stages + 0, regions + 0, 0, 0 },
     { "packed TM=6 NV=2 VEC=16 MP=16 NP=1 KC=1024 KU=1 PACKA=1",
       1, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 32, 1 }, { 96, 32, 1024 }, 1, 0, 0, 0, &times[0], 2, 3, 2, stages + 6, regions + 0, 0, 0 },
+      { 96, 32, 1 }, { 96, 32, 1024 }, 1, 0, 0, 0, &times[0], 2, 3, 2, stages + 0, regions + 0, 0, 0 },
     { "packed TM=6 NV=2 VEC=16 MP=16 NP=1 KC=1024 KU=1 PACKA=1",
       1, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 32, 1 }, { 96, 32, 1024 }, 1, 0, 0, 0, &times[0], 3, 3, 2, stages + 9, regions + 0, 0, 0 },
+      { 96, 32, 1 }, { 96, 32, 1024 }, 1, 0, 0, 0, &times[0], 3, 3, 2, stages + 0, regions + 0, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=16 ROWS=8 NV=32 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       1, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 512, 8 }, { 1, 512, 8 }, 1, 0, 0, 0, &times[1], 4, 1, 0, stages + 12, NULL, 0, 0 },
+      { 1, 512, 8 }, { 1, 512, 8 }, 1, 0, 0, 0, &times[1], 4, 1, 0, stages + 3, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=16 ROWS=8 NV=32 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       1, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 8, 16 }, { 1, 8, 16 }, 1, 0, 0, 0, &times[1], 5, 1, 0, stages + 13, NULL, 0, 0 },
+      { 1, 8, 16 }, { 1, 8, 16 }, 1, 0, 0, 0, &times[1], 5, 1, 0, stages + 4, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=16 ROWS=8 NV=32 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       1, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 512, 8 }, { 1, 512, 8 }, 1, 0, 0, 0, &times[1], 6, 1, 0, stages + 14, NULL, 0, 0 },
+      { 1, 512, 8 }, { 1, 512, 8 }, 1, 0, 0, 0, &times[1], 6, 1, 0, stages + 3, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=16 ROWS=8 NV=32 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       1, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 8, 16 }, { 1, 8, 16 }, 1, 0, 0, 0, &times[1], 7, 1, 0, stages + 15, NULL, 0, 0 },
+      { 1, 8, 16 }, { 1, 8, 16 }, 1, 0, 0, 0, &times[1], 7, 1, 0, stages + 4, NULL, 0, 0 },
     { "packed TM=8 NV=1 VEC=8 MP=8 NP=1 KC=0 KU=1 PACKA=1",
       1, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 8, 1 }, { 64, 8, 256 }, 1, 0, 0, 0, &times[2], 8, 3, 2, stages + 16, regions + 2, 0, 0 },
+      { 64, 8, 1 }, { 64, 8, 256 }, 1, 0, 0, 0, &times[2], 8, 3, 2, stages + 5, regions + 2, 0, 0 },
     { "packed TM=8 NV=1 VEC=8 MP=8 NP=1 KC=0 KU=1 PACKA=1",
       1, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 8, 1 }, { 64, 8, 256 }, 1, 0, 0, 0, &times[2], 9, 3, 2, stages + 19, regions + 2, 0, 0 },
+      { 64, 8, 1 }, { 64, 8, 256 }, 1, 0, 0, 0, &times[2], 9, 3, 2, stages + 5, regions + 2, 0, 0 },
     { "packed TM=8 NV=1 VEC=8 MP=8 NP=1 KC=0 KU=1 PACKA=1",
       1, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 8, 1 }, { 64, 8, 256 }, 1, 0, 0, 0, &times[2], 10, 3, 2, stages + 22, regions + 2, 0, 0 },
+      { 64, 8, 1 }, { 64, 8, 256 }, 1, 0, 0, 0, &times[2], 10, 3, 2, stages + 5, regions + 2, 0, 0 },
     { "packed TM=8 NV=1 VEC=8 MP=8 NP=1 KC=0 KU=1 PACKA=1",
       1, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 8, 1 }, { 64, 8, 256 }, 1, 0, 0, 0, &times[2], 11, 3, 2, stages + 25, regions + 2, 0, 0 },
+      { 64, 8, 1 }, { 64, 8, 256 }, 1, 0, 0, 0, &times[2], 11, 3, 2, stages + 5, regions + 2, 0, 0 },
     { "packed TM=12 NV=2 VEC=16 MP=2 NP=16 KC=0 KU=1 PACKA=1",
       1, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 512, 1 }, { 24, 512, 256 }, 1, 0, 0, 0, &times[3], 12, 3, 2, stages + 28, regions + 4, 0, 0 },
+      { 24, 512, 1 }, { 24, 512, 256 }, 1, 0, 0, 0, &times[3], 12, 3, 2, stages + 8, regions + 4, 0, 0 },
     { "packed TM=12 NV=2 VEC=16 MP=2 NP=16 KC=0 KU=1 PACKA=1",
       1, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 512, 1 }, { 24, 512, 256 }, 1, 0, 0, 0, &times[3], 13, 3, 2, stages + 31, regions + 4, 0, 0 },
+      { 24, 512, 1 }, { 24, 512, 256 }, 1, 0, 0, 0, &times[3], 13, 3, 2, stages + 8, regions + 4, 0, 0 },
     { "packed TM=12 NV=2 VEC=16 MP=2 NP=16 KC=0 KU=1 PACKA=1",
       1, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 512, 1 }, { 24, 512, 256 }, 1, 0, 0, 0, &times[3], 14, 3, 2, stages + 34, regions + 4, 0, 0 },
+      { 24, 512, 1 }, { 24, 512, 256 }, 1, 0, 0, 0, &times[3], 14, 3, 2, stages + 8, regions + 4, 0, 0 },
     { "packed TM=12 NV=2 VEC=16 MP=2 NP=16 KC=0 KU=1 PACKA=1",
       1, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 512, 1 }, { 24, 512, 256 }, 1, 0, 0, 0, &times[3], 15, 3, 2, stages + 37, regions + 4, 0, 0 },
+      { 24, 512, 1 }, { 24, 512, 256 }, 1, 0, 0, 0, &times[3], 15, 3, 2, stages + 8, regions + 4, 0, 0 },
     { "packed TM=12 NV=1 VEC=16 MP=1 NP=16 KC=0 KU=1 PACKA=1",
       1, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 12, 256, 1 }, { 12, 256, 256 }, 1, 0, 0, 0, &times[4], 16, 3, 2, stages + 40, regions + 6, 0, 0 },
+      { 12, 256, 1 }, { 12, 256, 256 }, 1, 0, 0, 0, &times[4], 16, 3, 2, stages + 11, regions + 6, 0, 0 },
     { "packed TM=12 NV=1 VEC=16 MP=1 NP=16 KC=0 KU=1 PACKA=1",
       1, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 12, 256, 1 }, { 12, 256, 256 }, 1, 0, 0, 0, &times[4], 17, 3, 2, stages + 43, regions + 6, 0, 0 },
+      { 12, 256, 1 }, { 12, 256, 256 }, 1, 0, 0, 0, &times[4], 17, 3, 2, stages + 11, regions + 6, 0, 0 },
     { "packed TM=12 NV=1 VEC=16 MP=1 NP=16 KC=0 KU=1 PACKA=1",
       1, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 12, 256, 1 }, { 12, 256, 256 }, 1, 0, 0, 0, &times[4], 18, 3, 2, stages + 46, regions + 6, 0, 0 },
+      { 12, 256, 1 }, { 12, 256, 256 }, 1, 0, 0, 0, &times[4], 18, 3, 2, stages + 11, regions + 6, 0, 0 },
     { "packed TM=12 NV=1 VEC=16 MP=1 NP=16 KC=0 KU=1 PACKA=1",
       1, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 12, 256, 1 }, { 12, 256, 256 }, 1, 0, 0, 0, &times[4], 19, 3, 2, stages + 49, regions + 6, 0, 0 },
+      { 12, 256, 1 }, { 12, 256, 256 }, 1, 0, 0, 0, &times[4], 19, 3, 2, stages + 11, regions + 6, 0, 0 },
     { "fused TM=6 NV=4 VEC=16 MB=64 KC=512 KU=1 TURNS=1",
       1, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 16, 1 }, { 384, 64, 512 }, 1, 1, 0, 0, &times[5], 20, 1, 0, stages + 52, NULL, 0, 0 },
+      { 6, 16, 1 }, { 384, 64, 512 }, 1, 1, 0, 0, &times[5], 20, 1, 0, stages + 14, NULL, 0, 0 },
     { "fused TM=6 NV=4 VEC=16 MB=64 KC=512 KU=1 TURNS=1",
       1, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 16, 1 }, { 384, 64, 512 }, 1, 1, 0, 0, &times[5], 21, 1, 0, stages + 53, NULL, 0, 0 },
+      { 6, 16, 1 }, { 384, 64, 512 }, 1, 1, 0, 0, &times[5], 21, 1, 0, stages + 14, NULL, 0, 0 },
     { "fused TM=6 NV=4 VEC=16 MB=64 KC=512 KU=1 TURNS=1",
       1, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 16, 1 }, { 384, 64, 512 }, 1, 1, 0, 0, &times[5], 22, 1, 0, stages + 54, NULL, 0, 0 },
+      { 6, 16, 1 }, { 384, 64, 512 }, 1, 1, 0, 0, &times[5], 22, 1, 0, stages + 14, NULL, 0, 0 },
     { "fused TM=6 NV=4 VEC=16 MB=64 KC=512 KU=1 TURNS=1",
       1, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 16, 1 }, { 384, 64, 512 }, 1, 1, 0, 0, &times[5], 23, 1, 0, stages + 55, NULL, 0, 0 },
+      { 6, 16, 1 }, { 384, 64, 512 }, 1, 1, 0, 0, &times[5], 23, 1, 0, stages + 14, NULL, 0, 0 },
     { "packed TM=6 NV=3 VEC=16 MP=16 NP=2 KC=1024 KU=1 PACKA=1",
       1, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 96, 1 }, { 96, 96, 1024 }, 1, 0, 0, 0, &times[6], 24, 3, 2, stages + 56, regions + 8, 0, 0 },
+      { 96, 96, 1 }, { 96, 96, 1024 }, 1, 0, 0, 0, &times[6], 24, 3, 2, stages + 15, regions + 8, 0, 0 },
     { "packed TM=6 NV=3 VEC=16 MP=16 NP=2 KC=1024 KU=1 PACKA=1",
       1, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 96, 1 }, { 96, 96, 1024 }, 1, 0, 0, 0, &times[6], 25, 3, 2, stages + 59, regions + 8, 0, 0 },
+      { 96, 96, 1 }, { 96, 96, 1024 }, 1, 0, 0, 0, &times[6], 25, 3, 2, stages + 15, regions + 8, 0, 0 },
     { "packed TM=6 NV=3 VEC=16 MP=16 NP=2 KC=1024 KU=1 PACKA=1",
       1, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 96, 1 }, { 96, 96, 1024 }, 1, 0, 0, 0, &times[6], 26, 3, 2, stages + 62, regions + 8, 0, 0 },
+      { 96, 96, 1 }, { 96, 96, 1024 }, 1, 0, 0, 0, &times[6], 26, 3, 2, stages + 15, regions + 8, 0, 0 },
     { "packed TM=6 NV=3 VEC=16 MP=16 NP=2 KC=1024 KU=1 PACKA=1",
       1, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 96, 1 }, { 96, 96, 1024 }, 1, 0, 0, 0, &times[6], 27, 3, 2, stages + 65, regions + 8, 0, 0 },
+      { 96, 96, 1 }, { 96, 96, 1024 }, 1, 0, 0, 0, &times[6], 27, 3, 2, stages + 15, regions + 8, 0, 0 },
     { "packed TM=6 NV=2 VEC=16 MP=16 NP=2 KC=512 KU=2 PACKA=1",
       1, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 64, 2 }, { 96, 64, 512 }, 1, 0, 0, 0, &times[7], 28, 3, 2, stages + 68, regions + 0, 0, 0 },
+      { 96, 64, 2 }, { 96, 64, 512 }, 1, 0, 0, 0, &times[7], 28, 3, 2, stages + 18, regions + 0, 0, 0 },
     { "packed TM=6 NV=2 VEC=16 MP=16 NP=2 KC=512 KU=2 PACKA=1",
       1, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 64, 2 }, { 96, 64, 512 }, 1, 0, 0, 0, &times[7], 29, 3, 2, stages + 71, regions + 0, 0, 0 },
+      { 96, 64, 2 }, { 96, 64, 512 }, 1, 0, 0, 0, &times[7], 29, 3, 2, stages + 18, regions + 0, 0, 0 },
     { "packed TM=6 NV=2 VEC=16 MP=16 NP=2 KC=512 KU=2 PACKA=1",
       1, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 64, 2 }, { 96, 64, 512 }, 1, 0, 0, 0, &times[7], 30, 3, 2, stages + 74, regions + 0, 0, 0 },
+      { 96, 64, 2 }, { 96, 64, 512 }, 1, 0, 0, 0, &times[7], 30, 3, 2, stages + 18, regions + 0, 0, 0 },
     { "packed TM=6 NV=2 VEC=16 MP=16 NP=2 KC=512 KU=2 PACKA=1",
       1, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 64, 2 }, { 96, 64, 512 }, 1, 0, 0, 0, &times[7], 31, 3, 2, stages + 77, regions + 0, 0, 0 },
+      { 96, 64, 2 }, { 96, 64, 512 }, 1, 0, 0, 0, &times[7], 31, 3, 2, stages + 18, regions + 0, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=16 ROWS=8 NV=32 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       1, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 8, 1, 16 }, { 8, 1, 16 }, 1, 0, 0, 0, &times[8], 32, 1, 0, stages + 80, NULL, 0, 0 },
+      { 8, 1, 16 }, { 8, 1, 16 }, 1, 0, 0, 0, &times[8], 32, 1, 0, stages + 21, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=16 ROWS=8 NV=32 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       1, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 8, 1, 16 }, { 8, 1, 16 }, 1, 0, 0, 0, &times[8], 33, 1, 0, stages + 81, NULL, 0, 0 },
+      { 8, 1, 16 }, { 8, 1, 16 }, 1, 0, 0, 0, &times[8], 33, 1, 0, stages + 21, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=16 ROWS=8 NV=32 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       1, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 512, 1, 8 }, { 512, 1, 8 }, 1, 0, 0, 0, &times[8], 34, 1, 0, stages + 82, NULL, 0, 0 },
+      { 512, 1, 8 }, { 512, 1, 8 }, 1, 0, 0, 0, &times[8], 34, 1, 0, stages + 22, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=16 ROWS=8 NV=32 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       1, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 512, 1, 8 }, { 512, 1, 8 }, 1, 0, 0, 0, &times[8], 35, 1, 0, stages + 83, NULL, 0, 0 },
+      { 512, 1, 8 }, { 512, 1, 8 }, 1, 0, 0, 0, &times[8], 35, 1, 0, stages + 22, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=2 VEC=16 ROWS=8 NV=32 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       1, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 4, 0, 0 }, { 0, 0, 0 } },
-      { 2, 512, 8 }, { 2, 512, 8 }, 1, 0, 0, 0, &times[9], 36, 1, 0, stages + 84, NULL, 0, 0 },
+      { 2, 512, 8 }, { 2, 512, 8 }, 1, 0, 0, 0, &times[9], 36, 1, 0, stages + 23, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=2 VEC=16 ROWS=8 NV=32 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       1, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 4, 0, 0 }, { 0, 0, 0 } },
-      { 2, 8, 16 }, { 2, 8, 16 }, 1, 0, 0, 0, &times[9], 37, 1, 0, stages + 85, NULL, 0, 0 },
+      { 2, 8, 16 }, { 2, 8, 16 }, 1, 0, 0, 0, &times[9], 37, 1, 0, stages + 24, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=2 VEC=16 ROWS=8 NV=32 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       1, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 4, 0, 0 }, { 0, 0, 0 } },
-      { 2, 512, 8 }, { 2, 512, 8 }, 1, 0, 0, 0, &times[9], 38, 1, 0, stages + 86, NULL, 0, 0 },
+      { 2, 512, 8 }, { 2, 512, 8 }, 1, 0, 0, 0, &times[9], 38, 1, 0, stages + 23, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=2 VEC=16 ROWS=8 NV=32 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       1, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 4, 0, 0 }, { 0, 0, 0 } },
-      { 2, 8, 16 }, { 2, 8, 16 }, 1, 0, 0, 0, &times[9], 39, 1, 0, stages + 87, NULL, 0, 0 },
+      { 2, 8, 16 }, { 2, 8, 16 }, 1, 0, 0, 0, &times[9], 39, 1, 0, stages + 24, NULL, 0, 0 },
     { "packed TM=6 NV=3 VEC=16 MP=16 NP=2 KC=1024 KU=1 PACKA=1",
       1, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 96, 1 }, { 96, 96, 1024 }, 1, 0, 0, 0, &times[6], 40, 3, 2, stages + 88, regions + 8, 0, 0 },
+      { 96, 96, 1 }, { 96, 96, 1024 }, 1, 0, 0, 0, &times[6], 40, 3, 2, stages + 25, regions + 8, 0, 0 },
     { "packed TM=6 NV=3 VEC=16 MP=16 NP=2 KC=1024 KU=1 PACKA=1",
       1, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 96, 1 }, { 96, 96, 1024 }, 1, 0, 0, 0, &times[6], 41, 3, 2, stages + 91, regions + 8, 0, 0 },
+      { 96, 96, 1 }, { 96, 96, 1024 }, 1, 0, 0, 0, &times[6], 41, 3, 2, stages + 25, regions + 8, 0, 0 },
     { "packed TM=6 NV=3 VEC=16 MP=16 NP=2 KC=1024 KU=1 PACKA=1",
       1, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 96, 1 }, { 96, 96, 1024 }, 1, 0, 0, 0, &times[6], 42, 3, 2, stages + 94, regions + 8, 0, 0 },
+      { 96, 96, 1 }, { 96, 96, 1024 }, 1, 0, 0, 0, &times[6], 42, 3, 2, stages + 25, regions + 8, 0, 0 },
     { "packed TM=6 NV=3 VEC=16 MP=16 NP=2 KC=1024 KU=1 PACKA=1",
       1, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 96, 1 }, { 96, 96, 1024 }, 1, 0, 0, 0, &times[6], 43, 3, 2, stages + 97, regions + 8, 0, 0 },
+      { 96, 96, 1 }, { 96, 96, 1024 }, 1, 0, 0, 0, &times[6], 43, 3, 2, stages + 25, regions + 8, 0, 0 },
     { "mirror TILE=32 ROWS=4 ALONE=1",
       1, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 44, 1, 0, stages + 100, NULL, 0, 0 },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 44, 1, 0, stages + 28, NULL, 0, 0 },
     { "fused TM=6 NV=3 VEC=16 MB=64 KC=384 KU=1 TURNS=1",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 16, 1 }, { 384, 48, 384 }, 1, 1, 0, 0, &times[10], 45, 1, 0, stages + 101, NULL, 0, 0 },
+      { 6, 16, 1 }, { 384, 48, 384 }, 1, 1, 0, 0, &times[10], 45, 1, 0, stages + 29, NULL, 0, 0 },
     { "fused TM=6 NV=3 VEC=16 MB=64 KC=384 KU=1 TURNS=1",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 16, 1 }, { 384, 48, 384 }, 1, 1, 0, 0, &times[10], 46, 1, 0, stages + 102, NULL, 0, 0 },
+      { 6, 16, 1 }, { 384, 48, 384 }, 1, 1, 0, 0, &times[10], 46, 1, 0, stages + 29, NULL, 0, 0 },
     { "fused TM=6 NV=3 VEC=16 MB=64 KC=384 KU=1 TURNS=1",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 16, 1 }, { 384, 48, 384 }, 1, 1, 0, 0, &times[10], 47, 1, 0, stages + 103, NULL, 0, 0 },
+      { 6, 16, 1 }, { 384, 48, 384 }, 1, 1, 0, 0, &times[10], 47, 1, 0, stages + 29, NULL, 0, 0 },
     { "fused TM=6 NV=3 VEC=16 MB=64 KC=384 KU=1 TURNS=1",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 16, 1 }, { 384, 48, 384 }, 1, 1, 0, 0, &times[10], 48, 1, 0, stages + 104, NULL, 0, 0 },
+      { 6, 16, 1 }, { 384, 48, 384 }, 1, 1, 0, 0, &times[10], 48, 1, 0, stages + 29, NULL, 0, 0 },
     { "direct WGM=8 WGN=1 TM=12 NV=2 VEC=16 KU=1 INDEX=64",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 32, 1 }, { 96, 32, 1 }, 1, 0, 0, 0, &times[11], 49, 1, 0, stages + 105, NULL, 0, 0 },
+      { 96, 32, 1 }, { 96, 32, 1 }, 1, 0, 0, 0, &times[11], 49, 1, 0, stages + 30, NULL, 0, 0 },
     { "direct WGM=8 WGN=1 TM=12 NV=2 VEC=16 KU=1 INDEX=64",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 32, 1 }, { 96, 32, 1 }, 1, 0, 0, 0, &times[11], 50, 1, 0, stages + 106, NULL, 0, 0 },
+      { 96, 32, 1 }, { 96, 32, 1 }, 1, 0, 0, 0, &times[11], 50, 1, 0, stages + 30, NULL, 0, 0 },
     { "direct WGM=8 WGN=1 TM=12 NV=2 VEC=16 KU=1 INDEX=64",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 32, 1 }, { 96, 32, 1 }, 1, 0, 0, 0, &times[11], 51, 1, 0, stages + 107, NULL, 0, 0 },
+      { 96, 32, 1 }, { 96, 32, 1 }, 1, 0, 0, 0, &times[11], 51, 1, 0, stages + 30, NULL, 0, 0 },
     { "direct WGM=8 WGN=1 TM=12 NV=2 VEC=16 KU=1 INDEX=64",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 32, 1 }, { 96, 32, 1 }, 1, 0, 0, 0, &times[11], 52, 1, 0, stages + 108, NULL, 0, 0 },
+      { 96, 32, 1 }, { 96, 32, 1 }, 1, 0, 0, 0, &times[11], 52, 1, 0, stages + 30, NULL, 0, 0 },
     { "fused TM=12 NV=2 VEC=16 MB=16 KC=384 KU=1 TURNS=1",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 12, 16, 1 }, { 192, 32, 384 }, 1, 1, 0, 0, &times[12], 53, 1, 0, stages + 109, NULL, 0, 0 },
+      { 12, 16, 1 }, { 192, 32, 384 }, 1, 1, 0, 0, &times[12], 53, 1, 0, stages + 31, NULL, 0, 0 },
     { "fused TM=12 NV=2 VEC=16 MB=16 KC=384 KU=1 TURNS=1",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 12, 16, 1 }, { 192, 32, 384 }, 1, 1, 0, 0, &times[12], 54, 1, 0, stages + 110, NULL, 0, 0 },
+      { 12, 16, 1 }, { 192, 32, 384 }, 1, 1, 0, 0, &times[12], 54, 1, 0, stages + 31, NULL, 0, 0 },
     { "fused TM=12 NV=2 VEC=16 MB=16 KC=384 KU=1 TURNS=1",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 12, 16, 1 }, { 192, 32, 384 }, 1, 1, 0, 0, &times[12], 55, 1, 0, stages + 111, NULL, 0, 0 },
+      { 12, 16, 1 }, { 192, 32, 384 }, 1, 1, 0, 0, &times[12], 55, 1, 0, stages + 31, NULL, 0, 0 },
     { "fused TM=12 NV=2 VEC=16 MB=16 KC=384 KU=1 TURNS=1",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 12, 16, 1 }, { 192, 32, 384 }, 1, 1, 0, 0, &times[12], 56, 1, 0, stages + 112, NULL, 0, 0 },
+      { 12, 16, 1 }, { 192, 32, 384 }, 1, 1, 0, 0, &times[12], 56, 1, 0, stages + 31, NULL, 0, 0 },
     { "packed TM=6 NV=4 VEC=16 MP=4 NP=4 KC=128 KU=1 PACKA=0",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0, &times[13], 57, 2, 2, stages + 113, regions + 10, 0, 0 },
+      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0, &times[13], 57, 2, 2, stages + 32, regions + 10, 0, 0 },
     { "packed TM=6 NV=4 VEC=16 MP=4 NP=4 KC=128 KU=1 PACKA=0",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0, &times[13], 58, 2, 2, stages + 115, regions + 10, 0, 0 },
+      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0, &times[13], 58, 2, 2, stages + 32, regions + 10, 0, 0 },
     { "packed TM=6 NV=4 VEC=16 MP=4 NP=4 KC=128 KU=1 PACKA=0",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0, &times[13], 59, 2, 2, stages + 117, regions + 10, 0, 0 },
+      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0, &times[13], 59, 2, 2, stages + 32, regions + 10, 0, 0 },
     { "packed TM=6 NV=4 VEC=16 MP=4 NP=4 KC=128 KU=1 PACKA=0",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0, &times[13], 60, 2, 2, stages + 119, regions + 10, 0, 0 },
+      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0, &times[13], 60, 2, 2, stages + 32, regions + 10, 0, 0 },
     { "fused TM=8 NV=3 VEC=16 MB=32 KC=512 KU=2 TURNS=2",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 16, 2 }, { 256, 48, 512 }, 1, 2, 0, 0, &times[14], 61, 1, 0, stages + 121, NULL, 0, 0 },
+      { 8, 16, 2 }, { 256, 48, 512 }, 1, 2, 0, 0, &times[14], 61, 1, 0, stages + 34, NULL, 0, 0 },
     { "fused TM=8 NV=3 VEC=16 MB=32 KC=512 KU=2 TURNS=2",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 16, 2 }, { 256, 48, 512 }, 1, 2, 0, 0, &times[14], 62, 1, 0, stages + 122, NULL, 0, 0 },
+      { 8, 16, 2 }, { 256, 48, 512 }, 1, 2, 0, 0, &times[14], 62, 1, 0, stages + 34, NULL, 0, 0 },
     { "fused TM=8 NV=3 VEC=16 MB=32 KC=512 KU=2 TURNS=2",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 16, 2 }, { 256, 48, 512 }, 1, 2, 0, 0, &times[14], 63, 1, 0, stages + 123, NULL, 0, 0 },
+      { 8, 16, 2 }, { 256, 48, 512 }, 1, 2, 0, 0, &times[14], 63, 1, 0, stages + 34, NULL, 0, 0 },
     { "fused TM=8 NV=3 VEC=16 MB=32 KC=512 KU=2 TURNS=2",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 16, 2 }, { 256, 48, 512 }, 1, 2, 0, 0, &times[14], 64, 1, 0, stages + 124, NULL, 0, 0 },
+      { 8, 16, 2 }, { 256, 48, 512 }, 1, 2, 0, 0, &times[14], 64, 1, 0, stages + 34, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=2 VEC=16 ROWS=8 NV=32 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 4, 0, 0 }, { 0, 0, 0 } },
-      { 2, 512, 8 }, { 2, 512, 8 }, 1, 0, 0, 0, &times[15], 65, 1, 0, stages + 125, NULL, 0, 0 },
+      { 2, 512, 8 }, { 2, 512, 8 }, 1, 0, 0, 0, &times[15], 65, 1, 0, stages + 35, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=2 VEC=16 ROWS=8 NV=32 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 4, 0, 0 }, { 0, 0, 0 } },
-      { 2, 8, 16 }, { 2, 8, 16 }, 1, 0, 0, 0, &times[15], 66, 1, 0, stages + 126, NULL, 0, 0 },
+      { 2, 8, 16 }, { 2, 8, 16 }, 1, 0, 0, 0, &times[15], 66, 1, 0, stages + 36, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=2 VEC=16 ROWS=8 NV=32 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 4, 0, 0 }, { 0, 0, 0 } },
-      { 2, 512, 8 }, { 2, 512, 8 }, 1, 0, 0, 0, &times[15], 67, 1, 0, stages + 127, NULL, 0, 0 },
+      { 2, 512, 8 }, { 2, 512, 8 }, 1, 0, 0, 0, &times[15], 67, 1, 0, stages + 35, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=2 VEC=16 ROWS=8 NV=32 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 4, 0, 0 }, { 0, 0, 0 } },
-      { 2, 8, 16 }, { 2, 8, 16 }, 1, 0, 0, 0, &times[15], 68, 1, 0, stages + 128, NULL, 0, 0 },
+      { 2, 8, 16 }, { 2, 8, 16 }, 1, 0, 0, 0, &times[15], 68, 1, 0, stages + 36, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=8 ROWS=8 NV=64 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 8, 1, 8 }, { 8, 1, 8 }, 1, 0, 0, 0, &times[16], 69, 1, 0, stages + 129, NULL, 0, 0 },
+      { 8, 1, 8 }, { 8, 1, 8 }, 1, 0, 0, 0, &times[16], 69, 1, 0, stages + 37, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=8 ROWS=8 NV=64 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 8, 1, 8 }, { 8, 1, 8 }, 1, 0, 0, 0, &times[16], 70, 1, 0, stages + 130, NULL, 0, 0 },
+      { 8, 1, 8 }, { 8, 1, 8 }, 1, 0, 0, 0, &times[16], 70, 1, 0, stages + 37, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=8 ROWS=8 NV=64 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 512, 1, 8 }, { 512, 1, 8 }, 1, 0, 0, 0, &times[16], 71, 1, 0, stages + 131, NULL, 0, 0 },
+      { 512, 1, 8 }, { 512, 1, 8 }, 1, 0, 0, 0, &times[16], 71, 1, 0, stages + 38, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=8 ROWS=8 NV=64 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 512, 1, 8 }, { 512, 1, 8 }, 1, 0, 0, 0, &times[16], 72, 1, 0, stages + 132, NULL, 0, 0 },
+      { 512, 1, 8 }, { 512, 1, 8 }, 1, 0, 0, 0, &times[16], 72, 1, 0, stages + 38, NULL, 0, 0 },
     { "packed TM=6 NV=4 VEC=16 MP=4 NP=4 KC=128 KU=1 PACKA=0",
       2, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0, &times[13], 73, 2, 2, stages + 133, regions + 10, 0, 0 },
+      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0, &times[13], 73, 2, 2, stages + 39, regions + 10, 0, 0 },
     { "packed TM=6 NV=4 VEC=16 MP=4 NP=4 KC=128 KU=1 PACKA=0",
       2, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0, &times[13], 74, 2, 2, stages + 135, regions + 10, 0, 0 },
+      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0, &times[13], 74, 2, 2, stages + 39, regions + 10, 0, 0 },
     { "packed TM=6 NV=4 VEC=16 MP=4 NP=4 KC=128 KU=1 PACKA=0",
       2, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0, &times[13], 75, 2, 2, stages + 137, regions + 10, 0, 0 },
+      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0, &times[13], 75, 2, 2, stages + 39, regions + 10, 0, 0 },
     { "packed TM=6 NV=4 VEC=16 MP=4 NP=4 KC=128 KU=1 PACKA=0",
       2, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0, &times[13], 76, 2, 2, stages + 139, regions + 10, 0, 0 },
+      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0, &times[13], 76, 2, 2, stages + 39, regions + 10, 0, 0 },
     { "mirror TILE=32 ROWS=4 ALONE=1",
       2, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 77, 1, 0, stages + 141, NULL, 0, 0 },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 77, 1, 0, stages + 41, NULL, 0, 0 },
     { "packed TM=6 NV=4 VEC=8 MP=16 NP=8 KC=384 KU=4 PACKA=1",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 256, 4 }, { 96, 256, 384 }, 1, 0, 0, 0, &times[17], 78, 3, 2, stages + 142, regions + 12, 0, 0 },
+      { 96, 256, 4 }, { 96, 256, 384 }, 1, 0, 0, 0, &times[17], 78, 3, 2, stages + 42, regions + 12, 0, 0 },
     { "packed TM=6 NV=4 VEC=8 MP=16 NP=8 KC=384 KU=4 PACKA=1",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 256, 4 }, { 96, 256, 384 }, 1, 0, 0, 0, &times[17], 79, 3, 2, stages + 145, regions + 12, 0, 0 },
+      { 96, 256, 4 }, { 96, 256, 384 }, 1, 0, 0, 0, &times[17], 79, 3, 2, stages + 42, regions + 12, 0, 0 },
     { "packed TM=6 NV=4 VEC=8 MP=16 NP=8 KC=384 KU=4 PACKA=1",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 256, 4 }, { 96, 256, 384 }, 1, 0, 0, 0, &times[17], 80, 3, 2, stages + 148, regions + 12, 0, 0 },
+      { 96, 256, 4 }, { 96, 256, 384 }, 1, 0, 0, 0, &times[17], 80, 3, 2, stages + 42, regions + 12, 0, 0 },
     { "packed TM=6 NV=4 VEC=8 MP=16 NP=8 KC=384 KU=4 PACKA=1",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 256, 4 }, { 96, 256, 384 }, 1, 0, 0, 0, &times[17], 81, 3, 2, stages + 151, regions + 12, 0, 0 },
+      { 96, 256, 4 }, { 96, 256, 384 }, 1, 0, 0, 0, &times[17], 81, 3, 2, stages + 42, regions + 12, 0, 0 },
     { "direct WGM=8 WGN=2 TM=6 NV=4 VEC=8 KU=2 INDEX=32",
       3, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 48, 64, 2 }, { 48, 64, 2 }, 1, 0, 0, 0, &times[18], 82, 1, 0, stages + 154, NULL, 0, 0 },
+      { 48, 64, 2 }, { 48, 64, 2 }, 1, 0, 0, 0, &times[18], 82, 1, 0, stages + 45, NULL, 0, 0 },
     { "direct WGM=8 WGN=2 TM=6 NV=4 VEC=8 KU=2 INDEX=32",
       3, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 48, 64, 2 }, { 48, 64, 2 }, 1, 0, 0, 0, &times[18], 83, 1, 0, stages + 155, NULL, 0, 0 },
+      { 48, 64, 2 }, { 48, 64, 2 }, 1, 0, 0, 0, &times[18], 83, 1, 0, stages + 45, NULL, 0, 0 },
     { "direct WGM=8 WGN=2 TM=6 NV=4 VEC=8 KU=2 INDEX=32",
       3, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 48, 64, 2 }, { 48, 64, 2 }, 1, 0, 0, 0, &times[18], 84, 1, 0, stages + 156, NULL, 0, 0 },
+      { 48, 64, 2 }, { 48, 64, 2 }, 1, 0, 0, 0, &times[18], 84, 1, 0, stages + 45, NULL, 0, 0 },
     { "direct WGM=8 WGN=2 TM=6 NV=4 VEC=8 KU=2 INDEX=32",
       3, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 48, 64, 2 }, { 48, 64, 2 }, 1, 0, 0, 0, &times[18], 85, 1, 0, stages + 157, NULL, 0, 0 },
+      { 48, 64, 2 }, { 48, 64, 2 }, 1, 0, 0, 0, &times[18], 85, 1, 0, stages + 45, NULL, 0, 0 },
     { "fused TM=8 NV=3 VEC=8 MB=64 KC=384 KU=2 TURNS=2",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 2 }, { 512, 24, 384 }, 1, 2, 0, 0, &times[19], 86, 1, 0, stages + 158, NULL, 0, 0 },
+      { 8, 8, 2 }, { 512, 24, 384 }, 1, 2, 0, 0, &times[19], 86, 1, 0, stages + 46, NULL, 0, 0 },
     { "fused TM=8 NV=3 VEC=8 MB=64 KC=384 KU=2 TURNS=2",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 2 }, { 512, 24, 384 }, 1, 2, 0, 0, &times[19], 87, 1, 0, stages + 159, NULL, 0, 0 },
+      { 8, 8, 2 }, { 512, 24, 384 }, 1, 2, 0, 0, &times[19], 87, 1, 0, stages + 46, NULL, 0, 0 },
     { "fused TM=8 NV=3 VEC=8 MB=64 KC=384 KU=2 TURNS=2",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 2 }, { 512, 24, 384 }, 1, 2, 0, 0, &times[19], 88, 1, 0, stages + 160, NULL, 0, 0 },
+      { 8, 8, 2 }, { 512, 24, 384 }, 1, 2, 0, 0, &times[19], 88, 1, 0, stages + 46, NULL, 0, 0 },
     { "fused TM=8 NV=3 VEC=8 MB=64 KC=384 KU=2 TURNS=2",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 2 }, { 512, 24, 384 }, 1, 2, 0, 0, &times[19], 89, 1, 0, stages + 161, NULL, 0, 0 },
+      { 8, 8, 2 }, { 512, 24, 384 }, 1, 2, 0, 0, &times[19], 89, 1, 0, stages + 46, NULL, 0, 0 },
     { "fused TM=6 NV=3 VEC=8 MB=32 KC=512 KU=2 TURNS=1",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 2 }, { 192, 24, 512 }, 1, 1, 0, 0, &times[20], 90, 1, 0, stages + 162, NULL, 0, 0 },
+      { 6, 8, 2 }, { 192, 24, 512 }, 1, 1, 0, 0, &times[20], 90, 1, 0, stages + 47, NULL, 0, 0 },
     { "fused TM=6 NV=3 VEC=8 MB=32 KC=512 KU=2 TURNS=1",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 2 }, { 192, 24, 512 }, 1, 1, 0, 0, &times[20], 91, 1, 0, stages + 163, NULL, 0, 0 },
+      { 6, 8, 2 }, { 192, 24, 512 }, 1, 1, 0, 0, &times[20], 91, 1, 0, stages + 47, NULL, 0, 0 },
     { "fused TM=6 NV=3 VEC=8 MB=32 KC=512 KU=2 TURNS=1",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 2 }, { 192, 24, 512 }, 1, 1, 0, 0, &times[20], 92, 1, 0, stages + 164, NULL, 0, 0 },
+      { 6, 8, 2 }, { 192, 24, 512 }, 1, 1, 0, 0, &times[20], 92, 1, 0, stages + 47, NULL, 0, 0 },
     { "fused TM=6 NV=3 VEC=8 MB=32 KC=512 KU=2 TURNS=1",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 2 }, { 192, 24, 512 }, 1, 1, 0, 0, &times[20], 93, 1, 0, stages + 165, NULL, 0, 0 },
+      { 6, 8, 2 }, { 192, 24, 512 }, 1, 1, 0, 0, &times[20], 93, 1, 0, stages + 47, NULL, 0, 0 },
     { "fused TM=6 NV=4 VEC=8 MB=32 KC=512 KU=1 TURNS=4",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 1 }, { 192, 32, 512 }, 1, 4, 0, 0, &times[21], 94, 1, 0, stages + 166, NULL, 0, 0 },
+      { 6, 8, 1 }, { 192, 32, 512 }, 1, 4, 0, 0, &times[21], 94, 1, 0, stages + 48, NULL, 0, 0 },
     { "fused TM=6 NV=4 VEC=8 MB=32 KC=512 KU=1 TURNS=4",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 1 }, { 192, 32, 512 }, 1, 4, 0, 0, &times[21], 95, 1, 0, stages + 167, NULL, 0, 0 },
+      { 6, 8, 1 }, { 192, 32, 512 }, 1, 4, 0, 0, &times[21], 95, 1, 0, stages + 48, NULL, 0, 0 },
     { "fused TM=6 NV=4 VEC=8 MB=32 KC=512 KU=1 TURNS=4",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 1 }, { 192, 32, 512 }, 1, 4, 0, 0, &times[21], 96, 1, 0, stages + 168, NULL, 0, 0 },
+      { 6, 8, 1 }, { 192, 32, 512 }, 1, 4, 0, 0, &times[21], 96, 1, 0, stages + 48, NULL, 0, 0 },
     { "fused TM=6 NV=4 VEC=8 MB=32 KC=512 KU=1 TURNS=4",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 1 }, { 192, 32, 512 }, 1, 4, 0, 0, &times[21], 97, 1, 0, stages + 169, NULL, 0, 0 },
+      { 6, 8, 1 }, { 192, 32, 512 }, 1, 4, 0, 0, &times[21], 97, 1, 0, stages + 48, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=8 ROWS=8 NV=64 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 8, 1, 8 }, { 8, 1, 8 }, 1, 0, 0, 0, &times[22], 98, 1, 0, stages + 170, NULL, 0, 0 },
+      { 8, 1, 8 }, { 8, 1, 8 }, 1, 0, 0, 0, &times[22], 98, 1, 0, stages + 49, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=8 ROWS=8 NV=64 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 8, 1, 8 }, { 8, 1, 8 }, 1, 0, 0, 0, &times[22], 99, 1, 0, stages + 171, NULL, 0, 0 },
+      { 8, 1, 8 }, { 8, 1, 8 }, 1, 0, 0, 0, &times[22], 99, 1, 0, stages + 49, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=8 ROWS=8 NV=64 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 512, 1, 8 }, { 512, 1, 8 }, 1, 0, 0, 0, &times[22], 100, 1, 0, stages + 172, NULL, 0, 0 },
+      { 512, 1, 8 }, { 512, 1, 8 }, 1, 0, 0, 0, &times[22], 100, 1, 0, stages + 50, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=8 ROWS=8 NV=64 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 512, 1, 8 }, { 512, 1, 8 }, 1, 0, 0, 0, &times[22], 101, 1, 0, stages + 173, NULL, 0, 0 },
+      { 512, 1, 8 }, { 512, 1, 8 }, 1, 0, 0, 0, &times[22], 101, 1, 0, stages + 50, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=2 VEC=8 ROWS=8 NV=64 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 4, 0, 0 }, { 0, 0, 0 } },
-      { 2, 512, 8 }, { 2, 512, 8 }, 1, 0, 0, 0, &times[23], 102, 1, 0, stages + 174, NULL, 0, 0 },
+      { 2, 512, 8 }, { 2, 512, 8 }, 1, 0, 0, 0, &times[23], 102, 1, 0, stages + 51, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=2 VEC=8 ROWS=8 NV=64 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 4, 0, 0 }, { 0, 0, 0 } },
-      { 2, 8, 8 }, { 2, 8, 8 }, 1, 0, 0, 0, &times[23], 103, 1, 0, stages + 175, NULL, 0, 0 },
+      { 2, 8, 8 }, { 2, 8, 8 }, 1, 0, 0, 0, &times[23], 103, 1, 0, stages + 52, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=2 VEC=8 ROWS=8 NV=64 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 4, 0, 0 }, { 0, 0, 0 } },
-      { 2, 512, 8 }, { 2, 512, 8 }, 1, 0, 0, 0, &times[23], 104, 1, 0, stages + 176, NULL, 0, 0 },
+      { 2, 512, 8 }, { 2, 512, 8 }, 1, 0, 0, 0, &times[23], 104, 1, 0, stages + 51, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=2 VEC=8 ROWS=8 NV=64 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 4, 0, 0 }, { 0, 0, 0 } },
-      { 2, 8, 8 }, { 2, 8, 8 }, 1, 0, 0, 0, &times[23], 105, 1, 0, stages + 177, NULL, 0, 0 },
+      { 2, 8, 8 }, { 2, 8, 8 }, 1, 0, 0, 0, &times[23], 105, 1, 0, stages + 52, NULL, 0, 0 },
     { "packed TM=6 NV=4 VEC=8 MP=16 NP=8 KC=384 KU=4 PACKA=1",
       3, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 256, 4 }, { 96, 256, 384 }, 1, 0, 0, 0, &times[17], 106, 3, 2, stages + 178, regions + 12, 0, 0 },
+      { 96, 256, 4 }, { 96, 256, 384 }, 1, 0, 0, 0, &times[17], 106, 3, 2, stages + 53, regions + 12, 0, 0 },
     { "packed TM=6 NV=4 VEC=8 MP=16 NP=8 KC=384 KU=4 PACKA=1",
       3, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 256, 4 }, { 96, 256, 384 }, 1, 0, 0, 0, &times[17], 107, 3, 2, stages + 181, regions + 12, 0, 0 },
+      { 96, 256, 4 }, { 96, 256, 384 }, 1, 0, 0, 0, &times[17], 107, 3, 2, stages + 53, regions + 12, 0, 0 },
     { "packed TM=6 NV=4 VEC=8 MP=16 NP=8 KC=384 KU=4 PACKA=1",
       3, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 256, 4 }, { 96, 256, 384 }, 1, 0, 0, 0, &times[17], 108, 3, 2, stages + 184, regions + 12, 0, 0 },
+      { 96, 256, 4 }, { 96, 256, 384 }, 1, 0, 0, 0, &times[17], 108, 3, 2, stages + 53, regions + 12, 0, 0 },
     { "packed TM=6 NV=4 VEC=8 MP=16 NP=8 KC=384 KU=4 PACKA=1",
       3, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 256, 4 }, { 96, 256, 384 }, 1, 0, 0, 0, &times[17], 109, 3, 2, stages + 187, regions + 12, 0, 0 },
+      { 96, 256, 4 }, { 96, 256, 384 }, 1, 0, 0, 0, &times[17], 109, 3, 2, stages + 53, regions + 12, 0, 0 },
     { "direct WGM=8 WGN=2 TM=6 NV=4 VEC=8 KU=2 INDEX=32",
       3, 0, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 48, 64, 2 }, { 48, 64, 2 }, 1, 0, 0, 0, &times[18], 110, 1, 0, stages + 190, NULL, 0, 0 },
+      { 48, 64, 2 }, { 48, 64, 2 }, 1, 0, 0, 0, &times[18], 110, 1, 0, stages + 56, NULL, 0, 0 },
     { "direct WGM=8 WGN=2 TM=6 NV=4 VEC=8 KU=2 INDEX=32",
       3, 0, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 48, 64, 2 }, { 48, 64, 2 }, 1, 0, 0, 0, &times[18], 111, 1, 0, stages + 191, NULL, 0, 0 },
+      { 48, 64, 2 }, { 48, 64, 2 }, 1, 0, 0, 0, &times[18], 111, 1, 0, stages + 56, NULL, 0, 0 },
     { "direct WGM=8 WGN=2 TM=6 NV=4 VEC=8 KU=2 INDEX=32",
       3, 1, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 48, 64, 2 }, { 48, 64, 2 }, 1, 0, 0, 0, &times[18], 112, 1, 0, stages + 192, NULL, 0, 0 },
+      { 48, 64, 2 }, { 48, 64, 2 }, 1, 0, 0, 0, &times[18], 112, 1, 0, stages + 56, NULL, 0, 0 },
     { "direct WGM=8 WGN=2 TM=6 NV=4 VEC=8 KU=2 INDEX=32",
       3, 1, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 48, 64, 2 }, { 48, 64, 2 }, 1, 0, 0, 0, &times[18], 113, 1, 0, stages + 193, NULL, 0, 0 },
+      { 48, 64, 2 }, { 48, 64, 2 }, 1, 0, 0, 0, &times[18], 113, 1, 0, stages + 56, NULL, 0, 0 },
     { "mirror TILE=32 ROWS=4 ALONE=1",
       3, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 114, 1, 0, stages + 194, NULL, 0, 0 },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 114, 1, 0, stages + 57, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=6 NV=3 VEC=8 KU=1 INDEX=64",
       5, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 24, 1 }, { 6, 24, 1 }, 1, 0, 0, 0, &times[24], 115, 1, 0, stages + 195, NULL, 0, 0 },
+      { 6, 24, 1 }, { 6, 24, 1 }, 1, 0, 0, 0, &times[24], 115, 1, 0, stages + 58, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=6 NV=3 VEC=8 KU=1 INDEX=64",
       5, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 24, 1 }, { 6, 24, 1 }, 1, 0, 0, 0, &times[24], 116, 1, 0, stages + 196, NULL, 0, 0 },
+      { 6, 24, 1 }, { 6, 24, 1 }, 1, 0, 0, 0, &times[24], 116, 1, 0, stages + 58, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=6 NV=3 VEC=8 KU=1 INDEX=64",
       5, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 24, 1 }, { 6, 24, 1 }, 1, 0, 0, 0, &times[24], 117, 1, 0, stages + 197, NULL, 0, 0 },
+      { 6, 24, 1 }, { 6, 24, 1 }, 1, 0, 0, 0, &times[24], 117, 1, 0, stages + 58, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=6 NV=3 VEC=8 KU=1 INDEX=64",
       5, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 24, 1 }, { 6, 24, 1 }, 1, 0, 0, 0, &times[24], 118, 1, 0, stages + 198, NULL, 0, 0 },
+      { 6, 24, 1 }, { 6, 24, 1 }, 1, 0, 0, 0, &times[24], 118, 1, 0, stages + 58, NULL, 0, 0 },
     { "fused TM=6 NV=2 VEC=8 MB=64 KC=256 KU=1 TURNS=2",
       5, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 1 }, { 384, 16, 256 }, 1, 2, 0, 0, &times[25], 119, 1, 0, stages + 199, NULL, 0, 0 },
+      { 6, 8, 1 }, { 384, 16, 256 }, 1, 2, 0, 0, &times[25], 119, 1, 0, stages + 59, NULL, 0, 0 },
     { "fused TM=6 NV=2 VEC=8 MB=64 KC=256 KU=1 TURNS=2",
       5, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 1 }, { 384, 16, 256 }, 1, 2, 0, 0, &times[25], 120, 1, 0, stages + 200, NULL, 0, 0 },
+      { 6, 8, 1 }, { 384, 16, 256 }, 1, 2, 0, 0, &times[25], 120, 1, 0, stages + 59, NULL, 0, 0 },
     { "fused TM=6 NV=2 VEC=8 MB=64 KC=256 KU=1 TURNS=2",
       5, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 1 }, { 384, 16, 256 }, 1, 2, 0, 0, &times[25], 121, 1, 0, stages + 201, NULL, 0, 0 },
+      { 6, 8, 1 }, { 384, 16, 256 }, 1, 2, 0, 0, &times[25], 121, 1, 0, stages + 59, NULL, 0, 0 },
     { "fused TM=6 NV=2 VEC=8 MB=64 KC=256 KU=1 TURNS=2",
       5, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 1 }, { 384, 16, 256 }, 1, 2, 0, 0, &times[25], 122, 1, 0, stages + 202, NULL, 0, 0 },
+      { 6, 8, 1 }, { 384, 16, 256 }, 1, 2, 0, 0, &times[25], 122, 1, 0, stages + 59, NULL, 0, 0 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       5, 0, 0, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, &times[26], 123, 4, 3, stages + 203, regions + 14, 0, 0 },
+      { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, &times[26], 123, 4, 3, stages + 60, regions + 14, 0, 0 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       5, 0, 1, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, &times[26], 124, 4, 3, stages + 207, regions + 14, 0, 0 },
+      { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, &times[26], 124, 4, 3, stages + 60, regions + 14, 0, 0 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       5, 1, 0, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, &times[26], 125, 5, 3, stages + 211, regions + 17, 0, 0 },
+      { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, &times[26], 125, 5, 3, stages + 64, regions + 17, 0, 0 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       5, 1, 1, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, &times[26], 126, 5, 3, stages + 216, regions + 17, 0, 0 },
+      { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, &times[26], 126, 5, 3, stages + 64, regions + 17, 0, 0 },
     { "mirror TILE=32 ROWS=4 ALONE=1",
       5, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 127, 1, 0, stages + 221, NULL, 0, 0 },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 127, 1, 0, stages + 69, NULL, 0, 0 },
     { "fused TM=8 NV=3 VEC=4 MB=64 KC=384 KU=4 TURNS=4",
       6, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 4, 4 }, { 512, 12, 384 }, 1, 4, 0, 0, &times[27], 128, 1, 0, stages + 222, NULL, 0, 0 },
+      { 8, 4, 4 }, { 512, 12, 384 }, 1, 4, 0, 0, &times[27], 128, 1, 0, stages + 70, NULL, 0, 0 },
     { "fused TM=8 NV=3 VEC=4 MB=64 KC=384 KU=4 TURNS=4",
       6, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 4, 4 }, { 512, 12, 384 }, 1, 4, 0, 0, &times[27], 129, 1, 0, stages + 223, NULL, 0, 0 },
+      { 8, 4, 4 }, { 512, 12, 384 }, 1, 4, 0, 0, &times[27], 129, 1, 0, stages + 70, NULL, 0, 0 },
     { "fused TM=8 NV=3 VEC=4 MB=64 KC=384 KU=4 TURNS=4",
       6, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 4, 4 }, { 512, 12, 384 }, 1, 4, 0, 0, &times[27], 130, 1, 0, stages + 224, NULL, 0, 0 },
+      { 8, 4, 4 }, { 512, 12, 384 }, 1, 4, 0, 0, &times[27], 130, 1, 0, stages + 70, NULL, 0, 0 },
     { "fused TM=8 NV=3 VEC=4 MB=64 KC=384 KU=4 TURNS=4",
       6, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 4, 4 }, { 512, 12, 384 }, 1, 4, 0, 0, &times[27], 131, 1, 0, stages + 225, NULL, 0, 0 },
+      { 8, 4, 4 }, { 512, 12, 384 }, 1, 4, 0, 0, &times[27], 131, 1, 0, stages + 70, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=8 NV=1 VEC=4 KU=1 INDEX=64",
       6, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 4, 1 }, { 8, 4, 1 }, 1, 0, 0, 0, &times[28], 132, 1, 0, stages + 226, NULL, 0, 0 },
+      { 8, 4, 1 }, { 8, 4, 1 }, 1, 0, 0, 0, &times[28], 132, 1, 0, stages + 71, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=8 NV=1 VEC=4 KU=1 INDEX=64",
       6, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 4, 1 }, { 8, 4, 1 }, 1, 0, 0, 0, &times[28], 133, 1, 0, stages + 227, NULL, 0, 0 },
+      { 8, 4, 1 }, { 8, 4, 1 }, 1, 0, 0, 0, &times[28], 133, 1, 0, stages + 71, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=8 NV=1 VEC=4 KU=1 INDEX=64",
       6, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 4, 1 }, { 8, 4, 1 }, 1, 0, 0, 0, &times[28], 134, 1, 0, stages + 228, NULL, 0, 0 },
+      { 8, 4, 1 }, { 8, 4, 1 }, 1, 0, 0, 0, &times[28], 134, 1, 0, stages + 71, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=8 NV=1 VEC=4 KU=1 INDEX=64",
       6, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 4, 1 }, { 8, 4, 1 }, 1, 0, 0, 0, &times[28], 135, 1, 0, stages + 229, NULL, 0, 0 },
+      { 8, 4, 1 }, { 8, 4, 1 }, 1, 0, 0, 0, &times[28], 135, 1, 0, stages + 71, NULL, 0, 0 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       6, 0, 0, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, &times[29], 136, 4, 3, stages + 230, regions + 20, 0, 0 },
+      { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, &times[29], 136, 4, 3, stages + 72, regions + 20, 0, 0 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       6, 0, 1, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, &times[29], 137, 4, 3, stages + 234, regions + 20, 0, 0 },
+      { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, &times[29], 137, 4, 3, stages + 72, regions + 20, 0, 0 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       6, 1, 0, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, &times[29], 138, 5, 3, stages + 238, regions + 23, 0, 0 },
+      { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, &times[29], 138, 5, 3, stages + 76, regions + 23, 0, 0 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       6, 1, 1, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, &times[29], 139, 5, 3, stages + 243, regions + 23, 0, 0 },
+      { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, &times[29], 139, 5, 3, stages + 76, regions + 23, 0, 0 },
     { "mirror TILE=32 ROWS=4 ALONE=1",
       6, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 140, 1, 0, stages + 248, NULL, 0, 0 },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 140, 1, 0, stages + 81, NULL, 0, 0 },
 };
 
 extern const struct kiln_bundle kiln_bundle_pocl_avx512;
@@ -6868,7 +5636,7 @@ const struct kiln_bundle kiln_bundle_pocl_avx512 = {
     .provenance = "tuned on pthread-skylake-avx512-AMD EPYC, Portable Computing Language, driver 3.1+debian",
     .match = { "Portable Computing Language", NULL, "3.1+debian", 16, 0 },
     .traits = { 1, 2, 16, 1048576, 0 },
-    .pool = { sizeof rows, 3162, 3924, 2805,
+    .pool = { sizeof rows, 3109, 3958, 2629,
               rows[0].text, lines, pairs, symbols },
     .num_programs = 141, .num_recipes = 141, .num_pins = 0,
     .programs = programs, .recipes = recipes, .pins = NULL,

@@ -30,7 +30,7 @@ static const struct family_rule rules[] = {
 };
 
 #define MULTIPLY(when, factors) \
-    { "multiply", when, "direct/direct.cl.in", NULL, "A B", \
+    { "multiply", when, "direct/direct.cl.in", NULL, \
       "N M", "WGN * TN; WGM * TM", "WGN; WGM", NULL, \
       "M N K " factors "A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC TRIANGLE" }
 

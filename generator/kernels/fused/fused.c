@@ -35,7 +35,7 @@ static const struct family_rule rules[] = {
 
 /* The text is the same for any number of work-groups. */
 #define MULTIPLY(when, factors) \
-    { "multiply", when, "fused/fused.cl.in", NULL, "A B", \
+    { "multiply", when, "fused/fused.cl.in", NULL, \
       "UNITS", "TURNS", "1", "SHARED_BYTES", \
       "M N K " factors "A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC" }
 

@@ -44,7 +44,7 @@ static const struct family_rule rules[] = {
 };
 
 #define CUT_BOTH(name, when, bind) \
-    { name, when, "halves/both.cl.in", bind, "A B", "UNITS", \
+    { name, when, "halves/both.cl.in", bind, "UNITS", \
       "2048 / CUTTERS", "CUTTERS", NULL, \
       CUT_ARGS(A, "M", "A", "a_offset", "lda", "a_") \
       CUT_ARGS(B, "N", "B", "b_offset", "ldb", "b_"), "BOTH", 0 }

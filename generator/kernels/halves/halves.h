@@ -38,7 +38,7 @@
     "PACKED_" #X "_AT as long " prefix "at; "
 /* A launch that looks at the lines of one operand, or cuts them, as `bind` says. */
 #define CUT_ONE(name, when, bind, X, rows, letter) \
-    { name, when, "halves/cut.cl.in", bind, letter, "UNITS", \
+    { name, when, "halves/cut.cl.in", bind, "UNITS", \
       "2048 / CUTTERS", "CUTTERS", NULL, CUT_ARGS(X, rows, "X", "x_offset", "ldx", ""), letter, 0 }
 
 /* An operand that has been cut. */

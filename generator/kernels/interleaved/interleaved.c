@@ -52,14 +52,14 @@ static const struct family_rule rules[] = {
 };
 
 #define ARGS AS_IT_IS(A) AS_IT_IS(B) "CONJ_B " COMPLEX_FACTORS "C C_OFFSET LDC"
-#define MULTIPLY "interleaved/interleaved.cl.in", NULL, "A B"
+#define MULTIPLY "interleaved/interleaved.cl.in", NULL
 
 static const struct family_stage stages[] = {
     { "multiply", "!STREAM", MULTIPLY, "N M", "BN; BM", "WORKERS; 1", NULL, "M N K " ARGS, NULL,
       0 },
     { "stream", "STREAM", MULTIPLY, "UNITS", "STREAM", "WORKERS", NULL,
       "M N K WORKSPACE as __global ${R} *work; REGION_0 as long parts_at; " ARGS, NULL, 0 },
-    { "add", "STREAM", "nv/add.cl.in", "SWAPPED = 0", "A B", "UNITS ONE", "STREAM; 8 / STREAM",
+    { "add", "STREAM", "nv/add.cl.in", "SWAPPED = 0", "UNITS ONE", "STREAM; 8 / STREAM",
       "256; 1", NULL, "M N K WORKSPACE as __global const ${R} *restrict work; "
       "REGION_0 as long parts_at; " COMPLEX_FACTORS "C C_OFFSET LDC", NULL, 1 },
 };

@@ -22,7 +22,7 @@ static const struct family_rule rules[] = {
 };
 
 #define MIRROR(when, type) \
-    { "mirror", when, "mirror/mirror.cl.in", NULL, "", "M M", "TILE; TILE", \
+    { "mirror", when, "mirror/mirror.cl.in", NULL, "M M", "TILE; TILE", \
       "ALONE ? 1 : TILE; ALONE ? 1 : ROWS", "TILE_BYTES", \
       "M A as __global const " type " *restrict A; A_OFFSET LDA CONJ_A TRIANGLE " \
       "C as __global " type " *restrict C; C_OFFSET LDC" }

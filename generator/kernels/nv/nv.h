@@ -43,16 +43,16 @@
  * work-group for each tile, and `each` are its arguments beside the operands; with STREAM there are
  * so many for each compute unit, and `turns` are their arguments. */
 #define NV_MULTIPLY(template, items, each, turns, copies, operands) \
-    { "multiply", "!STREAM && " copies, template, NULL, "A B", "N M", "BN; BM", \
+    { "multiply", "!STREAM && " copies, template, NULL, "N M", "BN; BM", \
       items "; 1", NULL, "M N K " operands each "ALPHA BETA C C_OFFSET LDC TRIANGLE", NULL, 0 }, \
-    { "stream", "STREAM && " copies, template, NULL, "A B", "UNITS", "STREAM", \
+    { "stream", "STREAM && " copies, template, NULL, "UNITS", "STREAM", \
       items, NULL, "M N K " operands turns "ALPHA BETA C C_OFFSET LDC TRIANGLE", NULL, 0 }
 
 /* The stage that adds up what work-groups have of a tile, and where they leave it: two tiles for
  * each work-group. Along axis 0 there are as many work-groups as multiply. `bind` says whether rows
  * of such a tile are columns of C (SWAPPED). */
 #define NV_ADD(when, bind, region) \
-    { "add", when, "nv/add.cl.in", bind, "A B", "UNITS ONE", "STREAM; 8 / STREAM", "256; 1", \
+    { "add", when, "nv/add.cl.in", bind, "UNITS ONE", "STREAM; 8 / STREAM", "256; 1", \
       NULL, "M N K WORKSPACE as __global const ${R} *restrict work; " region " as long parts_at; " \
       "ALPHA BETA C C_OFFSET LDC TRIANGLE", NULL, 1 }
 #define NV_PARTS(when) \

@@ -34,14 +34,14 @@ static const struct family_rule rules[] = {
     "PACKED_" #X " as __global ${R} *restrict packed; PACKED_" #X "_AT as long at"
 
 static const struct family_stage stages[] = {
-    { "packa", "PACKA", "packed/pack.cl.in", "WIDTH = TM; CONTIGUOUS = TA", "A",
+    { "packa", "PACKA", "packed/pack.cl.in", "WIDTH = TM; CONTIGUOUS = TA",
       "M K", "TM; DEPTH", "1; 1", NULL, PACK_ARGS("M", A), "A" },
-    { "packb", NULL, "packed/pack.cl.in", "WIDTH = TN; CONTIGUOUS = !TB", "B",
+    { "packb", NULL, "packed/pack.cl.in", "WIDTH = TN; CONTIGUOUS = !TB",
       "N K", "TN; DEPTH", "1; 1", NULL, PACK_ARGS("N", B), "B" },
-    { "multiply", "PACKA", "packed/packed.cl.in", NULL, "",
+    { "multiply", "PACKA", "packed/packed.cl.in", NULL,
       "N M", "NP * TN; MP * TM", "1; 1", "SUMBYTES",
       "M N K ALPHA BETA PACKED_A PACKED_A_AT PACKED_B PACKED_B_AT C C_OFFSET LDC TRIANGLE" },
-    { "multiply", "!PACKA", "packed/packed.cl.in", NULL, "A",
+    { "multiply", "!PACKA", "packed/packed.cl.in", NULL,
       "N M", "NP * TN; MP * TM", "1; 1", "SUMBYTES",
       "M N K ALPHA BETA A A_OFFSET LDA PACKED_B PACKED_B_AT C C_OFFSET LDC TRIANGLE" },
 };

@@ -80,13 +80,13 @@ static const struct family_rule rules[] = {
 #define PARTS(qualifier) \
     "WORKSPACE as __global " qualifier "${TC} *restrict parts; REGION_0 as long parts_at; "
 #define STAGES(when, extents, names, factors, conj, matrices) \
-    { "multiply", "KSPLIT == 1 && " when, "thin/thin.cl.in", NULL, "A B", \
+    { "multiply", "KSPLIT == 1 && " when, "thin/thin.cl.in", NULL, \
       extents " ONE", "BLKL; SHORT; 1", "LANES; LINES; 1", "LOCAL", \
       names "K " factors conj matrices "C C_OFFSET LDC" }, \
-    { "multiply", "KSPLIT > 1 && " when, "thin/thin.cl.in", NULL, "A B", \
+    { "multiply", "KSPLIT > 1 && " when, "thin/thin.cl.in", NULL, \
       extents " ONE", "BLKL; SHORT; KSPLIT", "LANES; LINES; 1", "LOCAL", \
       names "K " conj matrices PARTS("") }, \
-    { "add", "KSPLIT > 1 && " when, "thin/add.cl.in", NULL, "", \
+    { "add", "KSPLIT > 1 && " when, "thin/add.cl.in", NULL, \
       extents, "ADDERS; 1", "ADDERS; 1", NULL, \
       names factors conj PARTS("const ") "C C_OFFSET LDC" }
 #define ROW_STAGES(when, ...) \

@@ -65,15 +65,14 @@ static const struct family_rule rules[] = {
 };
 
 static const struct family_stage stages[] = {
-    { "multiply", "SPLIT == 1", "tiled/tiled.cl.in", NULL, "A B",
+    { "multiply", "SPLIT == 1", "tiled/tiled.cl.in", NULL,
       "N M", "BLKN; BLKM", "WGN; WGM", "TILEBYTES",
       "M N K ALPHA BETA A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC TRIANGLE" },
-    { "multiply", "SPLIT > 1", "tiled/tiled.cl.in", NULL, "A B",
+    { "multiply", "SPLIT > 1", "tiled/tiled.cl.in", NULL,
       "N M ONE", "BLKN; BLKM; SPLIT", "WGN; WGM; 1", "TILEBYTES",
       "M N K A A_OFFSET LDA B B_OFFSET LDB WORKSPACE as __global ${R} *restrict work; "
       "REGION_0 as long parts_at; TRIANGLE" },
     { "add", "SPLIT > 1", "tiled/add.cl.in", "TM = 1; NV = 1; TN = VEC; MSTEP = 1; NSTEP = VEC",
-      "",
       "N M", "WGN * VEC; WGM", "WGN; WGM", NULL,
       "M N WORKSPACE as __global const ${R} *restrict work; REGION_0 as long parts_at; "
       "ALPHA BETA C C_OFFSET LDC TRIANGLE" },

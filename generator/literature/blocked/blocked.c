@@ -82,23 +82,23 @@ static const struct family_rule rules[] = {
     "REGION_0 as long at"
 
 static const struct family_stage stages[] = {
-    { "transpose", "PREA && !TA", "blocked/transpose.cl.in", NULL, "A",
+    { "transpose", "PREA && !TA", "blocked/transpose.cl.in", NULL,
       "K M", "16; 16", "16; 16", "16 * 17 * REAL_BYTES",
       TRANSPOSE_ARGS("M", "K") },
-    { "transpose", "PREA && TA", "blocked/transpose.cl.in", NULL, "A",
+    { "transpose", "PREA && TA", "blocked/transpose.cl.in", NULL,
       "M K", "16; 16", "16; 16", "16 * 17 * REAL_BYTES",
       TRANSPOSE_ARGS("K", "M") },
-    { "multiply", "!PREA && !X", "blocked/blocked.cl.in", NULL, "A B",
+    { "multiply", "!PREA && !X", "blocked/blocked.cl.in", NULL,
       "N M", "BLKN; BLKM", "LN; LM", "TILEBYTES",
       "M N K ALPHA BETA A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC" },
-    { "multiply", "!PREA && X", "blocked/blocked.cl.in", NULL, "A B",
+    { "multiply", "!PREA && X", "blocked/blocked.cl.in", NULL,
       "M N", "BLKM; BLKN", "LM; LN", "TILEBYTES",
       "M N K ALPHA BETA A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC" },
-    { "multiply", "PREA && !X", "blocked/blocked.cl.in", NULL, "A B",
+    { "multiply", "PREA && !X", "blocked/blocked.cl.in", NULL,
       "N M", "BLKN; BLKM", "LN; LM", "TILEBYTES",
       "M N K ALPHA BETA WORKSPACE as __global const ${T} *restrict work; REGION_0 as long a_at; "
       "B B_OFFSET LDB C C_OFFSET LDC" },
-    { "multiply", "PREA && X", "blocked/blocked.cl.in", NULL, "A B",
+    { "multiply", "PREA && X", "blocked/blocked.cl.in", NULL,
       "M N", "BLKM; BLKN", "LM; LN", "TILEBYTES",
       "M N K ALPHA BETA WORKSPACE as __global const ${T} *restrict work; REGION_0 as long a_at; "
       "B B_OFFSET LDB C C_OFFSET LDC" },

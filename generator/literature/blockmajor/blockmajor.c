@@ -70,15 +70,15 @@ static const struct family_rule rules[] = {
     "WORKSPACE as __global ${R} *restrict work; REGION_" #region " as long at"
 #define MULTIPLY(operand_a, operand_b) MULTIPLY_OF(operand_a, operand_b)
 #define MULTIPLY_OF(when_a, a, when_b, b) \
-    { "multiply", when_a " && " when_b, "blockmajor/blockmajor.cl.in", NULL, "A B", "N M", \
+    { "multiply", when_a " && " when_b, "blockmajor/blockmajor.cl.in", NULL, "N M", \
       "BLKN; BLKM", "LM * LN; 1", "TILEBYTES", "M N K ALPHA BETA " a b "C C_OFFSET LDC" }
 
 static const struct family_stage stages[] = {
     { "copya", "COPYA", "blockmajor/copy.cl.in", "LINES = BLKM; KM = AKM; STOREDKM = TA",
-      "A", "M K", "BLKM; KT", "16; 4",
+      "M K", "BLKM; KT", "16; 4",
       "AKM == TA ? 0 : 16 * 17 * REAL_BYTES", COPY_ARGS("M", A, 0) },
     { "copyb", "COPYB", "blockmajor/copy.cl.in", "LINES = BLKN; KM = BKM; STOREDKM = !TB",
-      "B", "N K", "BLKN; KT", "16; 4",
+      "N K", "BLKN; KT", "16; 4",
       "BKM != TB ? 0 : 16 * 17 * REAL_BYTES", COPY_ARGS("N", B, 1) },
     MULTIPLY(STORED(A), STORED(B)), MULTIPLY(STORED(A), COPIED(B, b, 1)),
     MULTIPLY(STORED(A), IMAGE(B, b, 1)), MULTIPLY(COPIED(A, a, 0), STORED(B)),
