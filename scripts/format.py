@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 TREE = pathlib.Path(__file__).resolve().parent.parent
-FOLDERS = ['runtime', 'generator', 'tests']
+FOLDERS = ['runtime', 'generator', 'clients', 'tests']
 BY_HAND = ['generator/kernels/', 'generator/literature/', 'tests/golden/', 'tests/core/test_tidy.c']
 
 

@@ -1,0 +1,83 @@
+/* fallback.c: the BLAS library behind this one.
+ *
+ * Its functions are looked up by its own handle, so that they are not this library's, whatever
+ * order the program was linked in. Where it lacks one, what the program would have called without
+ * this library is taken.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* dladdr, RTLD_NEXT */
+#endif
+#include "blas.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+static const char *const symbols[KILN_BLAS_NUM_NAMES] = {
+#define GEMM(name, precision, scalar, hermitian) \
+    [KILN_BLAS_##name] = #name "_", [KILN_BLAS_cblas_##name] = "cblas_" #name,
+#define SYMM GEMM
+#define SYRK GEMM
+#include "routines.inc"
+};
+
+static kiln_blas_function functions[KILN_BLAS_NUM_NAMES];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+const char *kiln_blas_symbol(enum kiln_blas_name name)
+{
+    return symbols[name];
+}
+
+/* NULL: the library can not be had. */
+static void *open_library(const char *file)
+{
+    void *handle = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
+    if (handle == NULL) {
+        kiln_blas_say("the fallback %s is ignored: %s", file, dlerror());
+    }
+    return handle;
+}
+
+/* NULL: the library has no such function, or it is this library itself. */
+static void *find(void *handle, const char *symbol)
+{
+    Dl_info own, found;
+    void *address = dlsym(handle, symbol);
+    if (address != NULL && dladdr(symbols, &own) != 0 && dladdr(address, &found) != 0 &&
+            own.dli_fbase == found.dli_fbase) {
+        return NULL;
+    }
+    return address;
+}
+
+static void find_all(void)
+{
+    const char *files[] = { kiln_blas_settings()->fallback, KILN_BLAS_FALLBACK_FILE };
+    void *handles[3];
+    int num = 0;
+    for (int i = 0; i < 2; i++) {
+        void *handle = files[i] != NULL ? open_library(files[i]) : NULL;
+        if (handle != NULL) {
+            handles[num++] = handle;
+        }
+    }
+    handles[num++] = RTLD_NEXT;
+    for (int name = 0; name < KILN_BLAS_NUM_NAMES; name++) {
+        void *address = NULL;
+        for (int i = 0; i < num && address == NULL; i++) {
+            address = find(handles[i], symbols[name]);
+        }
+        *(void **) &functions[name] = address; /* as POSIX has it */
+    }
+}
+
+kiln_blas_function kiln_blas_fallback(enum kiln_blas_name name)
+{
+    pthread_once(&once, find_all);
+    if (functions[name] == NULL) {
+        kiln_blas_say("no BLAS library behind this one has %s: the program ends", symbols[name]);
+        abort();
+    }
+    return functions[name];
+}

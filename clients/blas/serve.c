@@ -1,0 +1,152 @@
+/* serve.c: who computes a call, and the call itself on the device.
+ *
+ * Whatever goes wrong before C is written leaves the call to the fallback.
+ */
+#include "blas.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* A call is the device's from least_ops + ops_per_byte * bytes operations on, where bytes are those
+ * of its operands. README.md says how these were measured. */
+struct limit {
+    double least_ops, ops_per_byte;
+};
+
+static const struct limit limit_of_zero_copy = { 4e6, 2 };
+static const struct limit limit_of_copies = { 1e8, 40 };
+
+/* Held while the device works for a call: it is given one at a time. */
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+/* The process that has used OpenCL, or 0. One that is forked from it must not. */
+static atomic_long owner;
+
+/* Multiplications and additions of real numbers. */
+static double operations(const struct kiln_blas_call *call)
+{
+    const struct kiln_gemm *gemm = &call->gemm;
+    const bool is_complex = gemm->precision == KILN_COMPLEX_SINGLE ||
+                            gemm->precision == KILN_COMPLEX_DOUBLE;
+    const double all = 2.0 * (double) gemm->m * (double) gemm->n * (double) gemm->k;
+    return all * (is_complex ? 4 : 1) / (gemm->uplo_c != 0 ? 2 : 1);
+}
+
+static double bytes_of(const struct kiln_blas_call *call)
+{
+    double elements = 0;
+    for (int i = 0; i < KILN_BLAS_NUM_OPERANDS; i++) {
+        elements += (double) call->operands[i].lines * (double) call->operands[i].length;
+    }
+    return elements * (double) call->element_bytes;
+}
+
+/* Is the call large enough? */
+static bool is_worth(const struct kiln_blas_call *call, const struct limit *limit)
+{
+    const double least = kiln_blas_settings()->least_ops;
+    return operations(call) >=
+           (least >= 0 ? least : limit->least_ops + limit->ops_per_byte * bytes_of(call));
+}
+
+static bool is_owner(void)
+{
+    const long self = (long) getpid();
+    long found = 0;
+    return atomic_compare_exchange_strong(&owner, &found, self) || found == self;
+}
+
+static const char *conclude(cl_int error)
+{
+    return error == CL_SUCCESS ? NULL : kiln_status_string((enum kiln_status) error);
+}
+
+/* Waits for the device. NULL: the call went well. */
+static const char *wait_for(cl_command_queue queue, cl_event event)
+{
+    cl_int state = CL_COMPLETE;
+    cl_int error = clFinish(queue);
+    if (event != NULL && error == CL_SUCCESS) {
+        error = clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state,
+                NULL);
+    }
+    if (event != NULL) {
+        clReleaseEvent(event);
+    }
+    return conclude(error != CL_SUCCESS ? error : state);
+}
+
+/* NULL: done. Otherwise why not; *touched says whether C may have been written. */
+static const char *compute(struct kiln_blas_device *device, struct kiln_blas_call *call,
+        bool *touched)
+{
+    struct kiln_gemm *gemm = &call->gemm;
+    const struct kiln_blas_operand *a = &call->operands[KILN_BLAS_A];
+    const struct kiln_blas_operand *b = &call->operands[KILN_BLAS_B];
+    const struct kiln_blas_operand *c = &call->operands[KILN_BLAS_C];
+    cl_event event = NULL;
+    const char *problem = kiln_blas_bring(device, call);
+    if (problem == NULL) {
+        gemm->a = a->buffer, gemm->a_offset = a->device_offset, gemm->lda = a->device_ld;
+        gemm->b = b->buffer, gemm->b_offset = b->device_offset, gemm->ldb = b->device_ld;
+        gemm->c = c->buffer, gemm->c_offset = c->device_offset, gemm->ldc = c->device_ld;
+        const enum kiln_status status = kiln_gemm_enqueue(device->kiln, gemm, device->queue, 0,
+                NULL, &event);
+        problem = status == KILN_SUCCESS ? NULL : kiln_status_string(status);
+        *touched = problem == NULL && device->zero_copy;
+    }
+    const char *later = wait_for(device->queue, event);
+    problem = problem != NULL ? problem : later;
+    if (problem == NULL) {
+        problem = kiln_blas_fetch(device, call, touched);
+    }
+    kiln_blas_release(device, call);
+    return problem;
+}
+
+/* NULL: done. */
+static const char *try_device(struct kiln_blas_call *call)
+{
+    struct kiln_blas_device *device = kiln_blas_open();
+    if (device == NULL) {
+        return "there is no device";
+    }
+    if (!device->has_double &&
+            (call->gemm.precision == KILN_DOUBLE || call->gemm.precision == KILN_COMPLEX_DOUBLE)) {
+        return "the device has no double precision";
+    }
+    if (!is_worth(call, device->zero_copy ? &limit_of_zero_copy : &limit_of_copies)) {
+        return "it is small";
+    }
+    bool touched = false;
+    const char *problem = compute(device, call, &touched);
+    if (problem != NULL && touched && (call->gemm.beta != 0 || call->gemm.beta_imag != 0)) {
+        kiln_blas_say("%s: %s, when C was being written: the program ends",
+                kiln_blas_symbol(call->name), problem);
+        abort();
+    }
+    return problem;
+}
+
+bool kiln_blas_serve(struct kiln_blas_call *call)
+{
+    const char *reason = call->refusal;
+    if (reason == NULL && !is_worth(call, &limit_of_zero_copy)) {
+        reason = "it is small";
+    }
+    if (reason == NULL && !is_owner()) {
+        reason = "the process was forked from one that used OpenCL";
+    }
+    if (reason == NULL) {
+        pthread_mutex_lock(&turn);
+        reason = try_device(call);
+        pthread_mutex_unlock(&turn);
+    }
+    if (kiln_blas_settings()->verbose) {
+        kiln_blas_say("%s %zu %zu %zu: %s%s", kiln_blas_symbol(call->name), call->gemm.m,
+                call->gemm.n, call->gemm.k, reason == NULL ? "Kiln" : "fallback, because ",
+                reason == NULL ? "" : reason);
+    }
+    return reason == NULL;
+}
