@@ -113,9 +113,10 @@ struct kiln_blas_device *kiln_blas_open(void);
 
 /* Makes the operands reachable for the device. NULL: done; otherwise what went wrong. */
 const char *kiln_blas_bring(struct kiln_blas_device *device, struct kiln_blas_call *call);
-/* Brings C back, when the device has done with it. *touched is set before C is written. */
+/* Waits for the event of the call and brings C back. NULL: done; otherwise what went wrong, and
+ * *touched says whether C may have been written. */
 const char *kiln_blas_fetch(struct kiln_blas_device *device, struct kiln_blas_call *call,
-        bool *touched);
+        cl_event done, bool *touched);
 /* Releases what was made for the call. */
 void kiln_blas_release(struct kiln_blas_device *device, struct kiln_blas_call *call);
 

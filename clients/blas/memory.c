@@ -103,16 +103,23 @@ static const char *share(struct kiln_blas_device *device, struct kiln_blas_call 
 }
 
 /* The host may look at what the device wrote when it has mapped it. */
-static const char *map_once(struct kiln_blas_device *device, const struct kiln_blas_call *call)
+static const char *map_once(struct kiln_blas_device *device, const struct kiln_blas_call *call,
+        cl_event done)
 {
     const struct kiln_blas_operand *c = &call->operands[KILN_BLAS_C];
-    cl_int error;
+    cl_int error, state = CL_COMPLETE;
     void *mapped = clEnqueueMapBuffer(device->queue, c->buffer, CL_TRUE, CL_MAP_READ,
-            c->device_offset * call->element_bytes, span_of(call, c), 0, NULL, NULL, &error);
+            c->device_offset * call->element_bytes, span_of(call, c), 1, &done, NULL, &error);
     if (error == CL_SUCCESS) {
         error = clEnqueueUnmapMemObject(device->queue, c->buffer, mapped, 0, NULL, NULL);
     }
-    return conclude(error != CL_SUCCESS ? error : clFinish(device->queue));
+    if (error == CL_SUCCESS) {
+        error = clFinish(device->queue);
+    }
+    if (error == CL_SUCCESS) {
+        error = clGetEventInfo(done, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+    }
+    return conclude(error != CL_SUCCESS ? error : state);
 }
 
 static void unshare(struct kiln_blas_call *call)
@@ -224,10 +231,14 @@ static const char *download_triangle(struct kiln_blas_device *device,
 }
 
 static const char *download(struct kiln_blas_device *device, const struct kiln_blas_call *call,
-        bool *touched)
+        cl_event done, bool *touched)
 {
     const struct kiln_blas_operand *c = &call->operands[KILN_BLAS_C];
     const struct rectangle r = rectangle_of(call, c);
+    const cl_int error = clWaitForEvents(1, &done);
+    if (error != CL_SUCCESS) {
+        return conclude(error);
+    }
     if (call->gemm.uplo_c != 0) {
         return download_triangle(device, call);
     }
@@ -260,9 +271,10 @@ const char *kiln_blas_bring(struct kiln_blas_device *device, struct kiln_blas_ca
 }
 
 const char *kiln_blas_fetch(struct kiln_blas_device *device, struct kiln_blas_call *call,
-        bool *touched)
+        cl_event done, bool *touched)
 {
-    return device->zero_copy ? map_once(device, call) : download(device, call, touched);
+    *touched = device->zero_copy;
+    return device->zero_copy ? map_once(device, call, done) : download(device, call, done, touched);
 }
 
 void kiln_blas_release(struct kiln_blas_device *device, struct kiln_blas_call *call)

@@ -57,26 +57,6 @@ static bool is_owner(void)
     return atomic_compare_exchange_strong(&owner, &found, self) || found == self;
 }
 
-static const char *conclude(cl_int error)
-{
-    return error == CL_SUCCESS ? NULL : kiln_status_string((enum kiln_status) error);
-}
-
-/* Waits for the device. NULL: the call went well. */
-static const char *wait_for(cl_command_queue queue, cl_event event)
-{
-    cl_int state = CL_COMPLETE;
-    cl_int error = clFinish(queue);
-    if (event != NULL && error == CL_SUCCESS) {
-        error = clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state,
-                NULL);
-    }
-    if (event != NULL) {
-        clReleaseEvent(event);
-    }
-    return conclude(error != CL_SUCCESS ? error : state);
-}
-
 /* NULL: done. Otherwise why not; *touched says whether C may have been written. */
 static const char *compute(struct kiln_blas_device *device, struct kiln_blas_call *call,
         bool *touched)
@@ -93,13 +73,14 @@ static const char *compute(struct kiln_blas_device *device, struct kiln_blas_cal
         gemm->c = c->buffer, gemm->c_offset = c->device_offset, gemm->ldc = c->device_ld;
         const enum kiln_status status = kiln_gemm_enqueue(device->kiln, gemm, device->queue, 0,
                 NULL, &event);
-        problem = status == KILN_SUCCESS ? NULL : kiln_status_string(status);
-        *touched = problem == NULL && device->zero_copy;
+        problem = status == KILN_SUCCESS ? kiln_blas_fetch(device, call, event, touched)
+                                         : kiln_status_string(status);
     }
-    const char *later = wait_for(device->queue, event);
-    problem = problem != NULL ? problem : later;
-    if (problem == NULL) {
-        problem = kiln_blas_fetch(device, call, touched);
+    if (event != NULL) {
+        clReleaseEvent(event);
+    }
+    if (problem != NULL) {
+        clFinish(device->queue); /* what was enqueued may still read A and B */
     }
     kiln_blas_release(device, call);
     return problem;
