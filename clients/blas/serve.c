@@ -7,16 +7,17 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
-/* A call is the device's from least_ops + ops_per_byte * bytes operations on, where bytes are those
- * of its operands. README.md says how these were measured. */
+/* A call is the device's from so many operations on: some for the call, some for each byte of A and
+ * B, some for each byte of C. README.md says how they were measured. */
 struct limit {
-    double least_ops, ops_per_byte;
+    double least_ops, ops_per_input_byte, ops_per_result_byte;
 };
 
-static const struct limit limit_of_zero_copy = { 4e6, 2 };
-static const struct limit limit_of_copies = { 1e8, 40 };
+static const struct limit limit_of_zero_copy = { 3e7, 0, 20 };
+static const struct limit limit_of_copies = { 1e8, 40, 80 };
 
 /* Held while the device works for a call: it is given one at a time. */
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
@@ -33,21 +34,22 @@ static double operations(const struct kiln_blas_call *call)
     return all * (is_complex ? 4 : 1) / (gemm->uplo_c != 0 ? 2 : 1);
 }
 
-static double bytes_of(const struct kiln_blas_call *call)
+static double bytes_of(const struct kiln_blas_call *call, int which)
 {
-    double elements = 0;
-    for (int i = 0; i < KILN_BLAS_NUM_OPERANDS; i++) {
-        elements += (double) call->operands[i].lines * (double) call->operands[i].length;
-    }
-    return elements * (double) call->element_bytes;
+    const struct kiln_blas_operand *operand = &call->operands[which];
+    return (double) operand->lines * (double) operand->length * (double) call->element_bytes;
 }
 
 /* Is the call large enough? */
 static bool is_worth(const struct kiln_blas_call *call, const struct limit *limit)
 {
-    const double least = kiln_blas_settings()->least_ops;
-    return operations(call) >=
-           (least >= 0 ? least : limit->least_ops + limit->ops_per_byte * bytes_of(call));
+    double least = kiln_blas_settings()->least_ops;
+    if (least < 0) {
+        const double inputs = bytes_of(call, KILN_BLAS_A) + bytes_of(call, KILN_BLAS_B);
+        least = limit->least_ops + limit->ops_per_input_byte * inputs +
+                limit->ops_per_result_byte * bytes_of(call, KILN_BLAS_C);
+    }
+    return operations(call) >= least;
 }
 
 static bool is_owner(void)
@@ -110,8 +112,17 @@ static const char *try_device(struct kiln_blas_call *call)
     return problem;
 }
 
+static double seconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double) time.tv_sec + 1e-9 * (double) time.tv_nsec;
+}
+
 bool kiln_blas_serve(struct kiln_blas_call *call)
 {
+    const bool is_verbose = kiln_blas_settings()->verbose;
+    const double begin = is_verbose ? seconds() : 0;
     const char *reason = call->refusal;
     if (reason == NULL && !is_worth(call, &limit_of_zero_copy)) {
         reason = "it is small";
@@ -124,10 +135,12 @@ bool kiln_blas_serve(struct kiln_blas_call *call)
         reason = try_device(call);
         pthread_mutex_unlock(&turn);
     }
-    if (kiln_blas_settings()->verbose) {
-        kiln_blas_say("%s %zu %zu %zu: %s%s", kiln_blas_symbol(call->name), call->gemm.m,
-                call->gemm.n, call->gemm.k, reason == NULL ? "Kiln" : "fallback, because ",
-                reason == NULL ? "" : reason);
+    if (is_verbose && reason == NULL) {
+        kiln_blas_say("%s %zu %zu %zu: Kiln, %.6f s", kiln_blas_symbol(call->name), call->gemm.m,
+                call->gemm.n, call->gemm.k, seconds() - begin);
+    } else if (is_verbose) {
+        kiln_blas_say("%s %zu %zu %zu: fallback, %s", kiln_blas_symbol(call->name), call->gemm.m,
+                call->gemm.n, call->gemm.k, reason);
     }
     return reason == NULL;
 }
