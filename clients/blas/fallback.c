@@ -29,44 +29,39 @@ const char *kiln_blas_symbol(enum kiln_blas_name name)
     return symbols[name];
 }
 
-/* NULL: the library can not be had. */
-static void *open_library(const char *file)
-{
-    void *handle = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
-    if (handle == NULL) {
-        kiln_blas_say("the fallback %s is ignored: %s", file, dlerror());
-    }
-    return handle;
-}
-
-/* NULL: the library has no such function, or it is this library itself. */
+/* NULL: there is no such function, or it is this library's own. */
 static void *find(void *handle, const char *symbol)
 {
     Dl_info own, found;
     void *address = dlsym(handle, symbol);
-    if (address != NULL && dladdr(symbols, &own) != 0 && dladdr(address, &found) != 0 &&
-            own.dli_fbase == found.dli_fbase) {
-        return NULL;
+    const bool is_own = address != NULL && dladdr(symbols, &own) != 0 &&
+                        dladdr(address, &found) != 0 && own.dli_fbase == found.dli_fbase;
+    return is_own ? NULL : address;
+}
+
+/* NULL: the library can not stand behind this one. */
+static void *open_library(const char *file)
+{
+    void *handle = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
+    if (handle == NULL) {
+        kiln_blas_say("the fallback is ignored: %s", dlerror());
+    } else if (find(handle, symbols[KILN_BLAS_dgemm]) == NULL) {
+        kiln_blas_say("the fallback is ignored: %s has no dgemm_ of its own", file);
+        handle = NULL;
     }
-    return address;
+    return handle;
 }
 
 static void find_all(void)
 {
-    const char *files[] = { kiln_blas_settings()->fallback, KILN_BLAS_FALLBACK_FILE };
-    void *handles[3];
-    int num = 0;
-    for (int i = 0; i < 2; i++) {
-        void *handle = files[i] != NULL ? open_library(files[i]) : NULL;
-        if (handle != NULL) {
-            handles[num++] = handle;
-        }
-    }
-    handles[num++] = RTLD_NEXT;
+    const char *wanted = kiln_blas_settings()->fallback;
+    void *handles[] = { wanted != NULL ? open_library(wanted) : NULL,
+        open_library(KILN_BLAS_FALLBACK_FILE), RTLD_NEXT };
     for (int name = 0; name < KILN_BLAS_NUM_NAMES; name++) {
         void *address = NULL;
-        for (int i = 0; i < num && address == NULL; i++) {
-            address = find(handles[i], symbols[name]);
+        for (int i = 0; i < 3 && address == NULL; i++) {
+            /* NULL as a handle would mean the program. */
+            address = handles[i] != NULL ? find(handles[i], symbols[name]) : NULL;
         }
         *(void **) &functions[name] = address; /* as POSIX has it */
     }
