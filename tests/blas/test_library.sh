@@ -58,16 +58,16 @@ run KILN_BLAS_DEVICE=
 grep -Eq 'dgemm_ 2 2 2: (Kiln|fallback, there is no device)' said || die "it was not asked"
 echo "ok: libblas.so.3"
 
-# refused VARIABLE VALUE: one line says so, and the call is served as ever.
+# refused VARIABLE=VALUE...: one line says that the last is ignored, and the call is served as ever.
 refused()
 {
-    run "$1=$2"
-    [ "$(grep -c "is ignored" said)" -eq 1 ] || { cat said >&2; die "$1=$2 is not refused once"; }
-    echo "ok: $1=$2: $(grep 'is ignored' said)"
+    run "$@"
+    [ "$(grep -c "is ignored" said)" -eq 1 ] || { cat said >&2; die "$* is not refused once"; }
+    echo "ok: $(grep 'is ignored' said)"
 }
-refused KILN_BLAS_LEAST_OPS many
-refused KILN_BLAS_LEAST_OPS -1
-refused KILN_BLAS_ZERO_COPY 2
-refused KILN_BLAS_FALLBACK /nowhere/libblas.so.3
-refused KILN_BLAS_FALLBACK "$library"
-grep -q 'no device' said || refused KILN_BLAS_DEVICE 'no such device'
+refused KILN_BLAS_LEAST_OPS=many
+refused KILN_BLAS_LEAST_OPS=-1
+refused KILN_BLAS_ZERO_COPY=2
+refused KILN_BLAS_LEAST_OPS=1e9 KILN_BLAS_FALLBACK=/nowhere/libblas.so.3
+refused KILN_BLAS_LEAST_OPS=1e9 KILN_BLAS_FALLBACK="$library"
+grep -q 'no device' said || refused KILN_BLAS_DEVICE='no such device'
