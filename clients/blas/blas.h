@@ -100,7 +100,7 @@ struct kiln_blas_device {
     cl_device_id id;
     cl_command_queue queue;            /* in-order */
     struct kiln_context *kiln;
-    char name[128];
+    char name[256];
     bool has_double;
     bool zero_copy;
     size_t pool_bytes;                 /* what the pool may keep between calls */

@@ -5,6 +5,7 @@
  */
 #include "blas.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,8 @@ enum { MAX_PLATFORMS = 16, MAX_DEVICES = 64, NUM_RANKS = 3 };
 enum { POOL_DIVISOR = 4 };
 
 static struct kiln_blas_device opened;
-static enum { UNTRIED, OPEN, ABSENT } state;
+enum state { UNTRIED, OPEN, ABSENT };
+static atomic_int state; /* set to ABSENT by the thread that ends the program, too */
 
 /* GPUs are taken before other devices, CPUs come last. */
 static int rank_of(cl_device_type type)
