@@ -18,7 +18,7 @@ when none failed.
 Arguments after -- go to "meson test", for instance:
 
     scripts/test.sh
-    scripts/test.sh build-test -- --suite netlib
+    scripts/test.sh build-test -- --suite blas
 END
 }
 
