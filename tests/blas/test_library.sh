@@ -51,8 +51,10 @@ ln -s "$library" libblas.so.3
 # run VARIABLE=VALUE...
 run()
 {
-    env LD_LIBRARY_PATH="$PWD" KILN_BLAS_VERBOSE=1 KILN_BLAS_LEAST_OPS=0 "$@" ./program >output 2>said
-    grep -q '^10 14 14 20 5$' output || { cat output said >&2; die "$*: it computes something else"; }
+    env LD_LIBRARY_PATH="$PWD" KILN_BLAS_VERBOSE=1 KILN_BLAS_LEAST_OPS=0 "$@" ./program \
+        >output 2>said
+    grep -q '^10 14 14 20 5$' output ||
+        { cat output said >&2; die "$*: it computes something else"; }
 }
 run KILN_BLAS_DEVICE=
 grep -Eq 'dgemm_ 2 2 2: (Kiln|fallback, there is no device)' said || die "it was not asked"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# test_netlib.sh LIBRARY TESTER INPUT ROUTINES [FALLBACK]: runs one of Debian's BLAS testers with the
-# library preloaded. Each of ROUTINES, by their names in the library, must have been served by Kiln.
+# test_netlib.sh LIBRARY TESTER INPUT ROUTINES [FALLBACK]: runs one of Debian's BLAS testers with
+# the library preloaded. Each of ROUTINES, by their names in the library, must have been served by Kiln.
 # FALLBACK is the BLAS behind the library and the tester's own.
 set -eu
 

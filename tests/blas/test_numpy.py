@@ -13,7 +13,8 @@ for kind in "fdFD":
     a = (numpy.arange(300 * 200) % 7).reshape(300, 200).astype(kind)
     b = (numpy.arange(200 * 250) % 5 - 2).reshape(200, 250).astype(kind)
     wide = (numpy.arange(500 * 600) % 3).reshape(500, 600).astype(kind)
-    for c in (a @ b, b.T @ a.T, a @ a.T, wide[:200, 1:301].T @ wide[200:400, 300:], a[:, ::2] @ b[:100]):
+    part = wide[:200, 1:301].T @ wide[200:400, 300:]
+    for c in (a @ b, b.T @ a.T, a @ a.T, part, a[:, ::2] @ b[:100]):
         print(kind, c.shape, c.sum(), (c * (numpy.arange(c.size) % 11).reshape(c.shape)).sum())
 '''
 
