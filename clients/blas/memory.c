@@ -84,19 +84,20 @@ static const char *share(struct kiln_blas_device *device, struct kiln_blas_call 
         if (buffer == NULL) {
             return conclude(error);
         }
-        bool is_whole = true;
+        bool is_aligned = true;
         for (int i = 0; i < KILN_BLAS_NUM_OPERANDS; i++) {
             struct kiln_blas_operand *operand = &call->operands[i];
             if ((stretch.operands & 1u << i) != 0) {
                 const size_t offset = (uintptr_t) operand->host - stretch.begin;
-                is_whole &= offset % call->element_bytes == 0;
+                is_aligned &= (uintptr_t) operand->host % call->element_bytes == 0;
                 operand->buffer = buffer;
                 operand->device_offset = offset / call->element_bytes;
                 operand->device_ld = operand->ld;
             }
         }
-        if (!is_whole) {
-            return "operands are a part of an element apart";
+        /* Kernels take elements where they may be, at multiples of their size. */
+        if (!is_aligned) {
+            return "an operand begins at a part of an element";
         }
     }
     return NULL;

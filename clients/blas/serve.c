@@ -131,9 +131,12 @@ bool kiln_blas_serve(struct kiln_blas_call *call)
         reason = "the process was forked from one that used OpenCL";
     }
     if (reason == NULL) {
+        int before; /* a thread that is cancelled in its turn would keep it */
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
         pthread_mutex_lock(&turn);
         reason = try_device(call);
         pthread_mutex_unlock(&turn);
+        pthread_setcancelstate(before, &before);
     }
     if (is_verbose && reason == NULL) {
         kiln_blas_say("%s %zu %zu %zu: Kiln, %.6f s", kiln_blas_symbol(call->name), call->gemm.m,

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static struct kiln_blas_settings settings;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -29,7 +30,14 @@ static const char *text_of(const char *variable)
     return text != NULL && *text != '\0' ? text : NULL;
 }
 
-/* `otherwise` where it is unset, or no number from 0 to `most`. */
+/* A copy, which stays when the environment changes. */
+static const char *copy_of(const char *variable)
+{
+    const char *text = text_of(variable);
+    return text != NULL ? strdup(text) : NULL;
+}
+
+/* `otherwise` where it is unset, or no number from 0 to `most`, of which 1 is a switch: 0 or 1. */
 static double number_of(const char *variable, double most, double otherwise)
 {
     const char *text = text_of(variable);
@@ -38,7 +46,7 @@ static double number_of(const char *variable, double most, double otherwise)
     }
     char *end;
     const double number = strtod(text, &end);
-    if (*end == '\0' && number >= 0 && number <= most) {
+    if (*end == '\0' && number >= 0 && number <= most && (most > 1 || number == 0 || number == 1)) {
         return number;
     }
     kiln_blas_say("%s=%s is ignored: it is no number from 0 to %g", variable, text, most);
@@ -47,8 +55,8 @@ static double number_of(const char *variable, double most, double otherwise)
 
 static void read_environment(void)
 {
-    settings.device = text_of("KILN_BLAS_DEVICE");
-    settings.fallback = text_of("KILN_BLAS_FALLBACK");
+    settings.device = copy_of("KILN_BLAS_DEVICE");
+    settings.fallback = copy_of("KILN_BLAS_FALLBACK");
     settings.least_ops = number_of("KILN_BLAS_LEAST_OPS", 1e18, -1);
     settings.zero_copy = (int) number_of("KILN_BLAS_ZERO_COPY", 1, -1);
     settings.verbose = number_of("KILN_BLAS_VERBOSE", 1, 0) > 0;

@@ -4,6 +4,7 @@
 
 #include "../core/space.h"
 #include "../search/search.h"
+#include "internal.h"
 
 enum embed { EMBED_SOURCE, EMBED_BINARY, EMBED_BOTH };
 
@@ -17,7 +18,7 @@ struct options {
     char **words;                      /* arguments that are no options */
     int num_words;
     const struct search_strategy *strategy;
-    const struct precision *precisions[4];
+    const struct precision *precisions[KILN_NUM_PRECISIONS];
     size_t num_precisions;
     const struct precision *precision; /* of repro */
     int pair;

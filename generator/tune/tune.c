@@ -22,7 +22,7 @@ static const double usable = 0.95;
 
 _Static_assert((int) EXTENTS_ERROR_BYTES >= (int) FAMILY_ERROR_BYTES, "room for either");
 
-enum { PATH_BYTES = 4096, NUM_REASONS = 4 };
+enum { PATH_BYTES = 4096 };
 
 /* The first Ctrl-C ends the measuring, the second one the verifying of the best so far. */
 static volatile int stop_requested, abort_requested;
@@ -89,7 +89,7 @@ static int conclude_shard(const struct options *options, const struct tuner *tun
 /* Nothing may ship. In a build generic serves. */
 static int conclude_empty(const struct options *options, const struct tuner *tuner)
 {
-    char why[NUM_REASONS * FAMILY_ERROR_BYTES] = "", one[FAMILY_ERROR_BYTES];
+    char why[KILN_NUM_PRECISIONS * FAMILY_ERROR_BYTES] = "", one[FAMILY_ERROR_BYTES];
     for (size_t i = 0, at = 0; i < options->num_precisions && at < sizeof why; i++) {
         result_why(tuner, options->precisions[i], one);
         at += (size_t) snprintf(why + at, sizeof why - at, "%s%s: %s", i ? "; " : "",

@@ -70,6 +70,7 @@ refused()
 refused KILN_BLAS_LEAST_OPS=many
 refused KILN_BLAS_LEAST_OPS=-1
 refused KILN_BLAS_ZERO_COPY=2
+refused KILN_BLAS_ZERO_COPY=0.5
 refused KILN_BLAS_LEAST_OPS=1e9 KILN_BLAS_FALLBACK=/nowhere/libblas.so.3
 refused KILN_BLAS_LEAST_OPS=1e9 KILN_BLAS_FALLBACK="$library"
 grep -q 'no device' said || refused KILN_BLAS_DEVICE='no such device'

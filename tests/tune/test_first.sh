@@ -80,4 +80,8 @@ tune 1 "no device's name contains 'typo'; there is: '" --or-generic --unless-mat
 tune 0 "warning: nothing is tuned, the generic bundle serves: single: the budget ended before" \
     --or-generic --seconds 0.01 --precisions single
 for_no_device
+all=half,single,double,emulated,complex_single,complex_double
+tune 0 "generic bundle serves: half: .*; complex_double: " --or-generic --seconds 0.01 \
+    --precisions $all
+for_no_device
 echo "no device, no such device, a driver that dies, no time: a bundle or a word"
