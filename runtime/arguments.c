@@ -5,7 +5,8 @@
 
 static struct kiln_argument buffer_argument(cl_mem buffer)
 {
-    return (struct kiln_argument){ .size = sizeof buffer, .buffer = buffer };
+    const struct kiln_argument argument = { .size = sizeof buffer, .buffer = buffer };
+    return argument;
 }
 
 static struct kiln_argument long_argument(size_t value)

@@ -6,9 +6,10 @@
  */
 #include "internal.h"
 
-_Static_assert(
-        (int) KILN_PACK_A == (int) KILN_PREPARED_A && (int) KILN_PACK_B == (int) KILN_PREPARED_B,
-        "an operand has one code");
+#include <assert.h>
+
+static_assert((int) KILN_PACK_A == (int) KILN_PREPARED_A, "an operand has one code");
+static_assert((int) KILN_PACK_B == (int) KILN_PREPARED_B, "an operand has one code");
 
 /* A pack that a call brings, and what it is brought for. */
 struct brought {
@@ -24,7 +25,7 @@ struct kiln_pack kiln_pack_of(const struct kiln_product *product, unsigned prepa
     bool is_a = prepared == KILN_PREPARED_A;
     bool is_conj = (is_a ? product->conja : product->conjb) != 0;
     bool is_trans = (is_a ? product->transa : product->transb) != 0;
-    return (struct kiln_pack){
+    const struct kiln_pack pack = {
         .precision = kiln_precision_of_call(product->precision),
         .operand = (enum kiln_pack_operand) prepared,
         .trans = is_conj  ? KILN_CONJ_TRANS
@@ -33,6 +34,7 @@ struct kiln_pack kiln_pack_of(const struct kiln_product *product, unsigned prepa
         .rows = is_a ? product->m : product->k,
         .columns = is_a ? product->k : product->n,
     };
+    return pack;
 }
 
 /* A pack that was never made, or whose buffer is none that could hold it, is invalid. */

@@ -14,7 +14,7 @@ static void log_build(const struct kiln_context *context, cl_program program)
             size <= 1) {
         return;
     }
-    char *text = calloc(size + 1, 1);
+    char *text = (char *) calloc(size + 1, 1);
     if (text != NULL && clGetProgramBuildInfo(program, context->device, CL_PROGRAM_BUILD_LOG, size,
                                 text, NULL) == CL_SUCCESS) {
         for (size_t end = strlen(text); end > 0 && text[end - 1] == '\n'; end--) {

@@ -25,7 +25,7 @@ cl_int kiln_command_begin(const struct launch *launch, struct kiln_waits *waits)
         return CL_SUCCESS;
     }
     if (num_listed > KILN_OWN_WAITS - 2) {
-        events = waits->allocated = calloc(num_listed + (size_t) 2, sizeof *events);
+        events = waits->allocated = (cl_event *) calloc(num_listed + (size_t) 2, sizeof *events);
         if (events == NULL) {
             return KILN_OUT_OF_MEMORY;
         }

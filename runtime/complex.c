@@ -109,7 +109,7 @@ enum kiln_status kiln_complex_split(const struct kiln_problem *problem, struct k
     }
     const size_t own = offset - problem->places.workspace_offset;
     plan->workspace_bytes = own;
-    *real = (struct kiln_problem){
+    const struct kiln_problem half = {
         .product = kiln_product_real(product),
         .real_bytes = problem->real_bytes,
         .wants_emulation = problem->wants_emulation,
@@ -120,6 +120,7 @@ enum kiln_status kiln_complex_split(const struct kiln_problem *problem, struct k
         .c = problem->c,
         .places = { .workspace_offset = offset },
     };
+    *real = half;
     if (kiln_reads_operands(product)) {
         place_operands(problem, plan, &real->product);
     }

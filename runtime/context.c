@@ -18,7 +18,7 @@ static enum kiln_status check_handles(cl_context context, cl_device_id device)
     if (status != KILN_SUCCESS) {
         return status;
     }
-    cl_device_id *devices = malloc(bytes > 0 ? bytes : 1);
+    cl_device_id *devices = (cl_device_id *) malloc(bytes > 0 ? bytes : 1);
     if (devices == NULL) {
         return KILN_OUT_OF_MEMORY;
     }
@@ -37,9 +37,11 @@ static enum kiln_status check_handles(cl_context context, cl_device_id device)
 static bool link_make_states(struct kiln_link *link)
 {
     const struct kiln_bundle *bundle = link->bundle;
-    link->programs = calloc(bundle->num_programs + 1u, sizeof *link->programs);
-    link->recipes = calloc(bundle->num_recipes + 1u, sizeof *link->recipes);
-    link->left_out = calloc(bundle->num_recipes + 1u, sizeof *link->left_out);
+    link->programs = (struct kiln_program_state *) calloc(bundle->num_programs + 1u,
+            sizeof *link->programs);
+    link->recipes = (struct kiln_recipe_state *) calloc(bundle->num_recipes + 1u,
+            sizeof *link->recipes);
+    link->left_out = (bool *) calloc(bundle->num_recipes + 1u, sizeof *link->left_out);
     if (link->programs == NULL || link->recipes == NULL || link->left_out == NULL) {
         return false;
     }
@@ -57,7 +59,7 @@ static bool link_make_states(struct kiln_link *link)
 }
 
 /* Recipes that the device can not run are refused before anything is built for them. */
-static void leave_out(const struct kiln_context *context, struct kiln_link *link)
+static void leave_recipes_out(const struct kiln_context *context, struct kiln_link *link)
 {
     const struct kiln_bundle *bundle = link->bundle;
     const char *first = NULL, *first_why = NULL;
@@ -136,7 +138,7 @@ static enum kiln_status make_links(struct kiln_context *context,
             return KILN_OUT_OF_MEMORY;
         }
         log_link(context, link);
-        leave_out(context, link);
+        leave_recipes_out(context, link);
     }
     return KILN_SUCCESS;
 }
@@ -255,7 +257,7 @@ static enum kiln_status context_init(struct kiln_context *context, cl_context op
     context->arithmetic = params->arithmetic == 0 ? KILN_NATIVE : params->arithmetic;
     context->log = params->log;
     context->log_user = params->log_user;
-    context->recent = calloc(KILN_NUM_RECENT, sizeof *context->recent);
+    context->recent = (struct kiln_recent *) calloc(KILN_NUM_RECENT, sizeof *context->recent);
     if (context->recent == NULL) {
         return KILN_OUT_OF_MEMORY;
     }
@@ -297,7 +299,7 @@ static enum kiln_status context_init(struct kiln_context *context, cl_context op
 enum kiln_status kiln_context_create(cl_context context, cl_device_id device,
         const struct kiln_context_params *params, struct kiln_context **out)
 {
-    static const struct kiln_context_params defaults;
+    static const struct kiln_context_params defaults = { .log = NULL };
     if (out == NULL) {
         return KILN_INVALID_ARGUMENT;
     }
@@ -306,7 +308,7 @@ enum kiln_status kiln_context_create(cl_context context, cl_device_id device,
     if (status != KILN_SUCCESS) {
         return status;
     }
-    struct kiln_context *made = calloc(1, sizeof *made);
+    struct kiln_context *made = (struct kiln_context *) calloc(1, sizeof *made);
     if (made == NULL) {
         return KILN_OUT_OF_MEMORY;
     }

@@ -17,7 +17,8 @@ static cl_int find_place(cl_mem buffer, size_t bytes, struct place *place)
     if (error == CL_SUCCESS && parent != NULL) {
         error = clGetMemObjectInfo(buffer, CL_MEM_OFFSET, sizeof offset, &offset, NULL);
     }
-    *place = (struct place){ parent != NULL ? parent : buffer, bytes + offset };
+    place->buffer = parent != NULL ? parent : buffer;
+    place->bytes = bytes + offset;
     return error;
 }
 

@@ -27,7 +27,7 @@ static enum kiln_status copy_text(cl_device_id device, cl_platform_id platform, 
     if (error != CL_SUCCESS) {
         return (enum kiln_status) error;
     }
-    *string = calloc(size + 1, 1);
+    *string = (char *) calloc(size + 1, 1);
     if (*string == NULL) {
         return KILN_OUT_OF_MEMORY;
     }

@@ -183,6 +183,13 @@ static bool next_in_order(const struct kiln_context *context, const struct kiln_
     return true;
 }
 
+/* The beginning of a turn. */
+static struct kiln_walk walk_at(unsigned turn)
+{
+    const struct kiln_walk walk = { .turn = turn };
+    return walk;
+}
+
 bool kiln_walk_next(const struct kiln_context *context, const struct kiln_problem *problem,
         struct kiln_walk *walk, struct kiln_choice *choice)
 {
@@ -191,7 +198,7 @@ bool kiln_walk_next(const struct kiln_context *context, const struct kiln_proble
     }
     const bool is_ahead = one_goes_ahead(context, &problem->product);
     const unsigned num_turns = context->num_links + is_ahead;
-    for (; walk->turn < num_turns; *walk = (struct kiln_walk){ .turn = walk->turn + 1 }) {
+    for (; walk->turn < num_turns; *walk = walk_at(walk->turn + 1)) {
         uint32_t recipe = 0;
         bool goes_on = true;
         walk->link = link_in_turn(context, &problem->product, walk->turn);

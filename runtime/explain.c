@@ -181,12 +181,13 @@ static void add_choice(struct kiln_text *text, const struct kiln_context *contex
     }
 }
 
+/* By enum kiln_fit. */
 static const char *const fit_words[] = {
-    [KILN_FITS] = "",
-    [KILN_FIT_NOT_FOR_DEVICE] = " (not for the device)",
-    [KILN_FIT_GUARD] = " (not for such leading dimensions and offsets)",
-    [KILN_FIT_INDICES] = " (its 32-bit indices are too short)",
-    [KILN_FIT_WORKSPACE] = " (its workspace is too large)",
+    "",
+    " (not for the device)",
+    " (not for such leading dimensions and offsets)",
+    " (its 32-bit indices are too short)",
+    " (its workspace is too large)",
 };
 
 /* Microseconds with two digits behind the point. */
@@ -279,7 +280,7 @@ static enum kiln_status find_real(struct kiln_context *context, const struct kil
 static enum kiln_status find_product(struct kiln_context *context,
         const struct kiln_problem *problem, struct parts *parts)
 {
-    struct kiln_search search = { 0 };
+    struct kiln_search search = { .insists = false };
     enum kiln_status first = KILN_SUCCESS, status = KILN_SUCCESS;
     while (kiln_search_next(context, problem, &search, &parts->choice, &status)) {
         status = status == KILN_SUCCESS ? find_real(context, problem, parts) : status;

@@ -11,7 +11,7 @@
 /* Goes on with a hash, begun with KILN_HASH_BEGIN, over `size` bytes more. */
 static inline uint64_t kiln_hash(uint64_t hash, const void *data, size_t size)
 {
-    const unsigned char *bytes = data;
+    const unsigned char *bytes = (const unsigned char *) data;
     for (size_t i = 0; i < size; i++) {
         hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
     }

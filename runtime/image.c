@@ -17,7 +17,7 @@ enum kiln_status kiln_image_make(struct launch *launch, const struct kiln_plan *
     if (shape.image_width == 0) {
         return KILN_SUCCESS;
     }
-    launch->image = calloc(1, sizeof *launch->image);
+    launch->image = (struct kiln_image *) calloc(1, sizeof *launch->image);
     if (launch->image == NULL) {
         return KILN_OUT_OF_MEMORY;
     }
@@ -45,7 +45,7 @@ static void CL_CALLBACK release_image(cl_event event, cl_int status, void *image
 {
     (void) event;
     (void) status;
-    kiln_images_free(image);
+    kiln_images_free((struct kiln_image *) image);
 }
 
 /* PoCL 3.1 crashes when an image is released before the kernels that read it are done, although
@@ -59,7 +59,7 @@ void kiln_image_drop(struct launch *launch)
         return;
     }
     if (launch->last == NULL) {
-        kiln_images_free(image);
+        kiln_images_free((struct kiln_image *) image);
     } else if (clSetEventCallback(launch->last, CL_COMPLETE, release_image, image) != CL_SUCCESS) {
         pthread_mutex_lock(&context->spaces_lock);
         image->next = context->images;

@@ -25,7 +25,6 @@
 #include "rank.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 
 /* ---- For the tuner and the benchmark, which link the static library ---- */
@@ -265,10 +264,10 @@ struct kiln_image {
 enum { KILN_RECENT_KEYS = 4, KILN_NUM_RECENT = 128 };
 
 struct kiln_recent {
-    atomic_size_t version;
-    atomic_size_t key[KILN_RECENT_KEYS];
-    atomic_uint num;
-    atomic_uint_least16_t recipes[KILN_RANKED];
+    size_t version;
+    size_t key[KILN_RECENT_KEYS];
+    unsigned num;
+    uint16_t recipes[KILN_RANKED];
 };
 
 struct kiln_context {

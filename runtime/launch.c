@@ -205,7 +205,7 @@ static enum kiln_status launch_one(struct launch *launch, const struct kiln_choi
 static enum kiln_status launch_first_that_works(struct launch *launch,
         const struct kiln_problem *problem, struct complex *complex)
 {
-    struct kiln_search search = { 0 };
+    struct kiln_search search = { .insists = false };
     struct kiln_choice choice;
     enum kiln_status first = KILN_SUCCESS, status = KILN_SUCCESS;
     while (kiln_search_next(launch->context, problem, &search, &choice, &status)) {

@@ -30,7 +30,7 @@ static enum kiln_status workspace_of(struct kiln_context *context,
 static enum kiln_status most_workspace(struct kiln_context *context,
         const struct kiln_problem *problem, size_t *bytes)
 {
-    struct kiln_search search = { 0 };
+    struct kiln_search search = { .insists = false };
     struct kiln_choice choice;
     enum kiln_status first = KILN_SUCCESS, status = KILN_SUCCESS;
     *bytes = 0;

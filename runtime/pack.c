@@ -6,6 +6,8 @@
  */
 #include "internal.h"
 
+#include <string.h>
+
 /* Where an operand is to be packed. */
 struct target {
     cl_mem buffer;
@@ -101,7 +103,7 @@ enum kiln_status kiln_pack_bytes(struct kiln_context *context, const struct kiln
     if (status != KILN_SUCCESS || prepared == KILN_PREPARED_NONE) {
         return status;
     }
-    struct kiln_search search = { 0 };
+    struct kiln_search search = { .insists = false };
     enum kiln_status first = KILN_SUCCESS;
     size_t most = 0;
     while (kiln_search_next(context, &problem, &search, &choice, &status)) {
@@ -152,7 +154,7 @@ enum kiln_status kiln_pack_enqueue(struct kiln_context *context, const struct ki
     struct kiln_problem problem;
     struct target target = { .buffer = buffer, .offset = offset };
     if (pack != NULL) {
-        *pack = (struct kiln_pack){ 0 };
+        memset(pack, 0, sizeof *pack);
     }
     if (pack == NULL || context == NULL || gemm == NULL) {
         return KILN_INVALID_ARGUMENT;

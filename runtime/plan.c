@@ -43,11 +43,7 @@ struct kiln_product kiln_product_dense(unsigned precision, size_t element_bytes,
 size_t kiln_extent(const struct kiln_product *product, uint32_t units, unsigned dim)
 {
     const size_t extents[KILN_NUM_DIMS] = {
-        [KILN_DIM_ONE] = 1,
-        [KILN_DIM_M] = product->m,
-        [KILN_DIM_N] = product->n,
-        [KILN_DIM_K] = product->k,
-        [KILN_DIM_UNITS] = units > 0 ? units : 1,
+        1, product->m, product->n, product->k, units > 0 ? units : 1, /* by enum kiln_dim */
     };
     return extents[dim];
 }
@@ -211,23 +207,25 @@ bool kiln_recipe_takes(const struct kiln_recipe *recipe, const struct kiln_produ
 /* A matrix of complex elements as one of their parts. */
 static struct kiln_matrix parts_of(const struct kiln_matrix *matrix)
 {
-    return (struct kiln_matrix){
+    const struct kiln_matrix parts = {
         .offset = 2 * matrix->offset,
         .ld = 2 * matrix->ld,
         .stride = 2 * matrix->stride,
         .rows = matrix->rows,
         .row_length = 2 * matrix->row_length,
     };
+    return parts;
 }
 
 /* What a stage wrote: rows of `columns` elements, which are whole pairs of them in memory. */
 static struct kiln_matrix written(size_t rows, size_t columns)
 {
-    return (struct kiln_matrix){
+    const struct kiln_matrix matrix = {
         .ld = 2 * (columns + columns % 2),
         .rows = rows,
         .row_length = 2 * columns,
     };
+    return matrix;
 }
 
 struct kiln_product kiln_product_real(const struct kiln_product *product)
@@ -439,7 +437,9 @@ static bool plan_regions(const struct kiln_product *product, const struct kiln_p
 bool kiln_plan_make(const struct kiln_recipe *recipe, const struct kiln_product *product,
         const struct kiln_places *places, uint32_t units, struct kiln_plan *plan)
 {
-    *plan = (struct kiln_plan){ .recipe = recipe, .ready = places->packed };
+    memset(plan, 0, sizeof *plan);
+    plan->recipe = recipe;
+    plan->ready = places->packed;
     for (unsigned operand = KILN_PREPARED_A; operand <= KILN_PREPARED_B; operand++) {
         if ((recipe->as_is & operand) != 0 && kiln_is_aligned(product, operand)) {
             plan->ready |= operand;
@@ -480,7 +480,8 @@ bool kiln_pack_layout(const struct kiln_recipe *recipe, const struct kiln_produc
     const struct kiln_guard *guard = &recipe->guard;
     struct content content;
     size_t unit = 0, start = 0, bytes = 0;
-    *layout = (struct kiln_pack_layout){ .is_plain = region == NULL };
+    memset(layout, 0, sizeof *layout);
+    layout->is_plain = region == NULL;
     bool countable = region != NULL ? region_content(product, region, &content)
                                     : plain_content(product, kiln_operand(product, prepared),
                                               prepared == KILN_PREPARED_A ? guard->a : guard->b,

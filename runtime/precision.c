@@ -1,6 +1,8 @@
 /* precision.c: the precisions, one row each; everything that depends on one walks this table. */
 #include "internal.h"
 
+#include <assert.h>
+
 const struct kiln_precision_facts kiln_precisions[KILN_NUM_PRECISIONS] = {
 #define PRECISION(constant, value, word, letter, element, bytes, real, real_size, significand) \
     {.precision = KILN_##constant, .name = #word, .element_bytes = bytes, .real_bytes = real_size},
@@ -9,7 +11,7 @@ const struct kiln_precision_facts kiln_precisions[KILN_NUM_PRECISIONS] = {
 };
 
 #define PRECISION(constant, value, ...) \
-    _Static_assert(KILN_##constant == value, #constant " of kiln.h");
+    static_assert(KILN_##constant == value, #constant " of kiln.h");
 #include "precisions.inc"
 #undef PRECISION
 

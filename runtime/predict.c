@@ -33,9 +33,9 @@ static bool is_ragged(const struct kiln_matrix *matrix, size_t element_bytes)
 unsigned kiln_time_ragged(const struct kiln_product *product)
 {
     const size_t bytes = product->element_bytes;
-    return (is_ragged(&product->a, bytes) ? KILN_RAGGED_A : 0u) |
-           (is_ragged(&product->b, bytes) ? KILN_RAGGED_B : 0u) |
-           (is_ragged(&product->c, bytes) ? KILN_RAGGED_C : 0u);
+    return (is_ragged(&product->a, bytes) ? (unsigned) KILN_RAGGED_A : 0u) |
+           (is_ragged(&product->b, bytes) ? (unsigned) KILN_RAGGED_B : 0u) |
+           (is_ragged(&product->c, bytes) ? (unsigned) KILN_RAGGED_C : 0u);
 }
 
 /* Work-groups that take tiles in turn: whole ones first, then the steps of those that they share.
@@ -139,8 +139,8 @@ static bool rows_meet(const struct kiln_matrix *matrix, size_t element_bytes)
 unsigned kiln_time_meeting(const struct kiln_product *product)
 {
     const size_t bytes = product->element_bytes;
-    return (rows_meet(&product->a, bytes) ? KILN_PREPARED_A : 0u) |
-           (rows_meet(&product->b, bytes) ? KILN_PREPARED_B : 0u);
+    return (rows_meet(&product->a, bytes) ? (unsigned) KILN_PREPARED_A : 0u) |
+           (rows_meet(&product->b, bytes) ? (unsigned) KILN_PREPARED_B : 0u);
 }
 
 unsigned kiln_time_crowded(const struct kiln_recipe *recipe, const struct kiln_product *product)

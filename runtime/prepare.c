@@ -40,7 +40,8 @@ bool kiln_search_next(struct kiln_context *context, const struct kiln_problem *p
     if (search->insists || !search->has_put_off) {
         return false;
     }
-    *search = (struct kiln_search){ .insists = true };
+    const struct kiln_search insisting = { .insists = true };
+    *search = insisting;
     return search_once(context, problem, search, choice, status);
 }
 
@@ -52,7 +53,7 @@ enum kiln_status kiln_search_failure(const struct kiln_problem *problem)
 enum kiln_status kiln_search_first(struct kiln_context *context, const struct kiln_problem *problem,
         struct kiln_choice *choice)
 {
-    struct kiln_search search = { 0 };
+    struct kiln_search search = { .insists = false };
     enum kiln_status first = KILN_SUCCESS, status = KILN_SUCCESS;
     while (kiln_search_next(context, problem, &search, choice, &status)) {
         if (status == KILN_SUCCESS) {

@@ -66,9 +66,10 @@ static enum kiln_status program_from_binary(const struct kiln_context *context,
         kiln_log(context, "an embedded binary is damaged", NULL);
         return KILN_NO_KERNEL;
     }
+    const unsigned char *data = binary->data;
     cl_int binary_error = CL_SUCCESS, error = CL_SUCCESS;
     *program = clCreateProgramWithBinary(context->context, 1, &context->device, &binary->size,
-            (const unsigned char *[]){ binary->data }, &binary_error, &error);
+            &data, &binary_error, &error);
     if (*program == NULL) {
         kiln_log(context, "the driver refuses an embedded binary: ",
                 kiln_status_string((enum kiln_status) error), NULL);
@@ -112,14 +113,14 @@ static enum kiln_status program_from_source(const struct kiln_context *context,
         kiln_log(context, "the text of a program is damaged", NULL);
         return KILN_NO_KERNEL;
     }
-    char *text = malloc((size_t) source->text_bytes + 1);
+    char *text = (char *) malloc((size_t) source->text_bytes + 1);
     if (text == NULL) {
         return KILN_OUT_OF_MEMORY;
     }
     kiln_pool_copy(&bundle->pool, source, text);
     cl_int error = CL_SUCCESS;
-    *program = clCreateProgramWithSource(context->context, 1, (const char *[]){ text }, NULL,
-            &error);
+    const char *strings = text;
+    *program = clCreateProgramWithSource(context->context, 1, &strings, NULL, &error);
     free(text);
     if (*program == NULL) {
         kiln_log(context,
@@ -190,7 +191,7 @@ static long place_of_device(const struct kiln_context *context, cl_program progr
         cl_uint num_devices)
 {
     long place = -1;
-    cl_device_id *devices = calloc(num_devices, sizeof *devices);
+    cl_device_id *devices = (cl_device_id *) calloc(num_devices, sizeof *devices);
     if (devices != NULL && clGetProgramInfo(program, CL_PROGRAM_DEVICES,
                                    num_devices * sizeof *devices, devices, NULL) == CL_SUCCESS) {
         for (cl_uint i = 0; i < num_devices && place < 0; i++) {
@@ -215,7 +216,7 @@ static enum kiln_status copy_binary(cl_program program, cl_uint num_devices, lon
     if (sizes[place] == 0) {
         return KILN_NO_KERNEL;
     }
-    binaries[place] = malloc(sizes[place]);
+    binaries[place] = (unsigned char *) malloc(sizes[place]);
     if (binaries[place] == NULL) {
         return KILN_OUT_OF_MEMORY;
     }
@@ -238,8 +239,8 @@ static enum kiln_status extract_binary(const struct kiln_context *context, cl_pr
         return KILN_NO_KERNEL;
     }
     enum kiln_status status = KILN_OUT_OF_MEMORY;
-    size_t *sizes = calloc(num_devices, sizeof *sizes);
-    unsigned char **binaries = calloc(num_devices, sizeof *binaries);
+    size_t *sizes = (size_t *) calloc(num_devices, sizeof *sizes);
+    unsigned char **binaries = (unsigned char **) calloc(num_devices, sizeof *binaries);
     if (sizes != NULL && binaries != NULL) {
         status = copy_binary(program, num_devices, place, sizes, binaries, size);
         *data = binaries[place];

@@ -64,7 +64,7 @@ static enum kiln_status copy_first(cl_program program, cl_uint num, size_t *size
         return KILN_NO_KERNEL;
     }
     *size = sizes[place] + 2;
-    *text = binaries[place] = calloc(*size, 1);
+    *text = binaries[place] = (char *) calloc(*size, 1);
     if (*text == NULL) {
         return KILN_OUT_OF_MEMORY;
     }
@@ -83,8 +83,8 @@ static enum kiln_status ptx_of(cl_program program, char **text, size_t *size)
     if (error != CL_SUCCESS) {
         return kiln_conclude(error, KILN_NO_KERNEL);
     }
-    size_t *sizes = calloc(num, sizeof *sizes);
-    char **binaries = calloc(num, sizeof *binaries);
+    size_t *sizes = (size_t *) calloc(num, sizeof *sizes);
+    char **binaries = (char **) calloc(num, sizeof *binaries);
     enum kiln_status status = KILN_OUT_OF_MEMORY;
     if (sizes != NULL && binaries != NULL) {
         status = copy_first(program, num, sizes, binaries, text, size);
@@ -98,9 +98,10 @@ static enum kiln_status load(const struct kiln_context *context, const char *tex
         cl_program *program)
 {
     cl_int status = CL_SUCCESS, error = CL_SUCCESS;
+    const unsigned char *binary = (const unsigned char *) text;
     size_t size = strlen(text) + 1;
-    *program = clCreateProgramWithBinary(context->context, 1, &context->device, &size,
-            (const unsigned char *[]){ (const unsigned char *) text }, &status, &error);
+    *program = clCreateProgramWithBinary(context->context, 1, &context->device, &size, &binary,
+            &status, &error);
     if (*program == NULL) {
         kiln_log(context,
                 "the driver refuses unmasked PTX: ", kiln_status_string((enum kiln_status) error),

@@ -70,18 +70,19 @@ struct kiln_rank kiln_rank_of(const struct kiln_bundle *bundle, const bool *left
         uint32_t recipe, const struct kiln_product *product, uint32_t units)
 {
     const bool is_pinned = pinned_recipe(bundle, product) == recipe;
-    return (struct kiln_rank){
+    const struct kiln_rank rank = {
         is_pinned ? KILN_RANK_PINNED
                   : time_of(bundle, left_out, &bundle->recipes[recipe], product, units),
         recipe,
     };
+    return rank;
 }
 
 /* Puts one in its place among the best so far. */
 static unsigned insert(const struct kiln_rank *rank, struct kiln_rank ranks[KILN_RANKED],
         unsigned num)
 {
-    unsigned at = num < KILN_RANKED ? num : KILN_RANKED;
+    unsigned at = num < KILN_RANKED ? num : (unsigned) KILN_RANKED;
     for (; at > 0 && comes_before(rank, &ranks[at - 1]); at--) {
         if (at < KILN_RANKED) {
             ranks[at] = ranks[at - 1];

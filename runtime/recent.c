@@ -22,18 +22,20 @@ enum {
 
 struct kiln_recent_key kiln_recent_key(unsigned link, const struct kiln_product *product)
 {
-    unsigned aligned = (kiln_is_aligned(product, KILN_PREPARED_A) ? KILN_PREPARED_A : 0u) |
-                       (kiln_is_aligned(product, KILN_PREPARED_B) ? KILN_PREPARED_B : 0u);
+    unsigned aligned =
+            (kiln_is_aligned(product, KILN_PREPARED_A) ? (unsigned) KILN_PREPARED_A : 0u) |
+            (kiln_is_aligned(product, KILN_PREPARED_B) ? (unsigned) KILN_PREPARED_B : 0u);
     size_t kind = product->precision | product->real_precision << SHIFT_REAL |
                   product->transa << SHIFT_TRANSA | product->transb << SHIFT_TRANSB |
                   kiln_time_ragged(product) << SHIFT_RAGGED | aligned << SHIFT_ALIGNED |
                   kiln_time_meeting(product) << SHIFT_MEETING |
                   (unsigned) (product->triangle + 2) << SHIFT_TRIANGLE |
                   product->routine << SHIFT_ROUTINE | link << SHIFT_LINK;
-    return (struct kiln_recent_key){ { product->m, product->n, product->k, kind } };
+    const struct kiln_recent_key key = { { product->m, product->n, product->k, kind } };
+    return key;
 }
 
-static struct kiln_recent *place_of(struct kiln_recent recent[KILN_NUM_RECENT],
+static struct kiln_recent *recent_place(struct kiln_recent recent[KILN_NUM_RECENT],
         const struct kiln_recent_key *key)
 {
     uint64_t hash = KILN_HASH_BEGIN;
@@ -47,39 +49,37 @@ static struct kiln_recent *place_of(struct kiln_recent recent[KILN_NUM_RECENT],
 unsigned kiln_recent_recall(struct kiln_recent recent[KILN_NUM_RECENT],
         const struct kiln_recent_key *key, uint16_t recipes[KILN_RANKED])
 {
-    struct kiln_recent *place = place_of(recent, key);
-    const size_t version = atomic_load_explicit(&place->version, memory_order_acquire);
+    struct kiln_recent *place = recent_place(recent, key);
+    const size_t version = __atomic_load_n(&place->version, __ATOMIC_ACQUIRE);
     bool is_same = version % 2 == 0;
     for (unsigned i = 0; i < KILN_RECENT_KEYS; i++) {
-        is_same = is_same &&
-                  atomic_load_explicit(&place->key[i], memory_order_acquire) == key->part[i];
+        is_same = is_same && __atomic_load_n(&place->key[i], __ATOMIC_ACQUIRE) == key->part[i];
     }
     if (!is_same) {
         return 0;
     }
-    unsigned num = (unsigned) atomic_load_explicit(&place->num, memory_order_acquire);
+    unsigned num = __atomic_load_n(&place->num, __ATOMIC_ACQUIRE);
     for (unsigned i = 0; i < KILN_RANKED; i++) {
-        recipes[i] = (uint16_t) atomic_load_explicit(&place->recipes[i], memory_order_acquire);
+        recipes[i] = __atomic_load_n(&place->recipes[i], __ATOMIC_ACQUIRE);
     }
-    return atomic_load_explicit(&place->version, memory_order_relaxed) == version ? num : 0;
+    return __atomic_load_n(&place->version, __ATOMIC_RELAXED) == version ? num : 0;
 }
 
 void kiln_recent_note(struct kiln_recent recent[KILN_NUM_RECENT], const struct kiln_recent_key *key,
         const struct kiln_rank *ranks, unsigned num)
 {
-    struct kiln_recent *place = place_of(recent, key);
-    size_t version = atomic_load_explicit(&place->version, memory_order_relaxed);
-    if (version % 2 != 0 || !atomic_compare_exchange_strong_explicit(&place->version, &version,
-                                    version + 1, memory_order_acquire, memory_order_relaxed)) {
+    struct kiln_recent *place = recent_place(recent, key);
+    size_t version = __atomic_load_n(&place->version, __ATOMIC_RELAXED);
+    if (version % 2 != 0 || !__atomic_compare_exchange_n(&place->version, &version, version + 1,
+                                    false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
         return;
     }
     for (unsigned i = 0; i < KILN_RECENT_KEYS; i++) {
-        atomic_store_explicit(&place->key[i], key->part[i], memory_order_release);
+        __atomic_store_n(&place->key[i], key->part[i], __ATOMIC_RELEASE);
     }
     for (unsigned i = 0; i < num; i++) {
-        atomic_store_explicit(&place->recipes[i], (uint_least16_t) ranks[i].recipe,
-                memory_order_release);
+        __atomic_store_n(&place->recipes[i], (uint16_t) ranks[i].recipe, __ATOMIC_RELEASE);
     }
-    atomic_store_explicit(&place->num, num, memory_order_release);
-    atomic_store_explicit(&place->version, version + 2, memory_order_release);
+    __atomic_store_n(&place->num, num, __ATOMIC_RELEASE);
+    __atomic_store_n(&place->version, version + 2, __ATOMIC_RELEASE);
 }

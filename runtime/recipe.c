@@ -22,7 +22,7 @@ void kiln_kernel_set_free(struct kiln_kernel_set *set)
 static enum kiln_status kernel_set_make(const struct kiln_recipe *recipe, cl_program program,
         struct kiln_kernel_set **out)
 {
-    struct kiln_kernel_set *set = calloc(1, sizeof *set);
+    struct kiln_kernel_set *set = (struct kiln_kernel_set *) calloc(1, sizeof *set);
     if (set == NULL) {
         return KILN_OUT_OF_MEMORY;
     }

@@ -386,7 +386,7 @@ bool kiln_bundle_is_sound(const struct kiln_bundle *bundle)
 }
 
 /* Is it the turn of `a` before that of `b`? */
-static bool comes_before(const struct kiln_kin *a, const struct kiln_kin *b)
+static bool kin_comes_before(const struct kiln_kin *a, const struct kiln_kin *b)
 {
     return a->distance != b->distance ? a->distance < b->distance : a->place < b->place;
 }
@@ -401,7 +401,8 @@ const struct kiln_bundle *kiln_kin_next(const struct kiln_bundle *const *linked,
             continue;
         }
         struct kiln_kin here = { linked[i], kiln_bundle_distance(linked[i], facts), i };
-        if ((kin->bundle == NULL || comes_before(kin, &here)) && comes_before(&here, &best)) {
+        if ((kin->bundle == NULL || kin_comes_before(kin, &here)) &&
+                kin_comes_before(&here, &best)) {
             best = here;
         }
     }

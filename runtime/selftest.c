@@ -27,14 +27,20 @@ struct number {
     int re, im;
 };
 
-static struct number times(struct number x, struct number y)
+static struct number number_of(int re, int im)
 {
-    return (struct number){ x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re };
+    const struct number made = { re, im };
+    return made;
 }
 
-static struct number plus(struct number x, struct number y)
+static struct number number_times(struct number x, struct number y)
 {
-    return (struct number){ x.re + y.re, x.im + y.im };
+    return number_of(x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re);
+}
+
+static struct number number_plus(struct number x, struct number y)
+{
+    return number_of(x.re + y.re, x.im + y.im);
 }
 
 static size_t columns_of(const struct test *test)
@@ -51,10 +57,8 @@ static size_t depth_of(const struct test *test)
 static struct number value(const struct test *test, unsigned seed, size_t i, size_t j)
 {
     const bool is_complex = kiln_precision_is_complex(test->precision->precision);
-    return (struct number){
-        (int) ((i * (5 + seed) + j * 3) % 7) - 3,
-        is_complex ? (int) ((i * 2 + j * (11 + seed)) % 5) - 2 : 0,
-    };
+    return number_of((int) ((i * (5 + seed) + j * 3) % 7) - 3,
+            is_complex ? (int) ((i * 2 + j * (11 + seed)) % 5) - 2 : 0);
 }
 
 static struct number value_a(const struct test *test, size_t i, size_t p)
@@ -63,7 +67,7 @@ static struct number value_a(const struct test *test, size_t i, size_t p)
         return value(test, 0, i, p);
     }
     const struct number x = value(test, 0, i > p ? i : p, i > p ? p : i);
-    return (struct number){ x.re, i == p ? 0 : i < p ? -x.im : x.im };
+    return number_of(x.re, i == p ? 0 : i < p ? -x.im : x.im);
 }
 
 static struct number value_b(const struct test *test, size_t p, size_t j)
@@ -74,7 +78,7 @@ static struct number value_b(const struct test *test, size_t p, size_t j)
 static struct number value_c(const struct test *test, size_t i, size_t j)
 {
     const struct number x = value(test, 2, i, j);
-    return (struct number){ x.re, test->is_triangle && i == j ? 0 : x.im };
+    return number_of(x.re, test->is_triangle && i == j ? 0 : x.im);
 }
 
 /* What A holds: of a triangle what is not stored is something else. */
@@ -88,7 +92,7 @@ static struct number stored_a(const struct test *test, size_t i, size_t p)
 static struct number factor(const struct test *test, int re)
 {
     const bool is_complex = kiln_precision_is_complex(test->precision->precision);
-    return (struct number){ re, is_complex && !test->is_triangle ? 1 : 0 };
+    return number_of(re, is_complex && !test->is_triangle ? 1 : 0);
 }
 
 /* alpha A B + beta C, or what C holds. */
@@ -99,10 +103,11 @@ static struct number expected(const struct test *test, size_t i, size_t j)
         return value_c(test, i, j);
     }
     for (size_t p = 0; p < depth_of(test); p++) {
-        sum = plus(sum, times(value_a(test, i, p), value_b(test, p, j)));
+        sum = number_plus(sum, number_times(value_a(test, i, p), value_b(test, p, j)));
     }
-    sum = plus(times(factor(test, 2), sum), times(factor(test, 3), value_c(test, i, j)));
-    return (struct number){ sum.re, test->is_triangle && i == j ? 0 : sum.im };
+    sum = number_plus(number_times(factor(test, 2), sum),
+            number_times(factor(test, 3), value_c(test, i, j)));
+    return number_of(sum.re, test->is_triangle && i == j ? 0 : sum.im);
 }
 
 /* Stores element(i, j) for a matrix of rows x columns, transposed in memory or not. Cold: small
@@ -142,19 +147,19 @@ static enum kiln_status multiply(const struct test *test, cl_mem a, cl_mem b, cl
     const struct number alpha = factor(test, 2), beta = factor(test, 3);
     struct kiln_gemm gemm = {
         .precision = kiln_precision_of_call(test->precision->precision),
-        .arithmetic = kiln_arithmetic_of_call(test->precision->precision),
         .transa = test->transa ? KILN_TRANS : KILN_NO_TRANS,
         .transb = test->transb ? KILN_TRANS : KILN_NO_TRANS,
         .m = TEST_M,
         .n = columns_of(test),
         .k = depth_of(test),
-        .alpha = alpha.re,
-        .alpha_imag = alpha.im,
-        .beta = beta.re,
-        .beta_imag = beta.im,
+        .alpha = (double) alpha.re,
+        .beta = (double) beta.re,
+        .alpha_imag = (double) alpha.im,
+        .beta_imag = (double) beta.im,
         .a = a,
         .b = b,
         .c = c,
+        .arithmetic = kiln_arithmetic_of_call(test->precision->precision),
     };
     if (test->is_triangle) {
         gemm.uplo_a = KILN_LOWER;

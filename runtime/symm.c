@@ -50,10 +50,10 @@ static enum kiln_status syrk(struct kiln_context *context, struct kiln_gemm gemm
 }
 
 /* Scalars as the fields that they fill. */
-#define REAL(x) .x = x
-#define COMPLEX(x) .x = x.s[0], .x##_imag = x.s[1]
+#define REAL(a, b) .alpha = a, .beta = b
+#define COMPLEX(a, b) .alpha = a.s[0], .beta = b.s[0], .alpha_imag = a.s[1], .beta_imag = b.s[1]
 
-#define DEFINE_SYMM(name, type, scalar, SCALAR, is_hermitian) \
+#define DEFINE_SYMM(name, type, scalar, SCALARS, is_hermitian) \
     __attribute__((cold)) \
     enum kiln_status name(struct kiln_context *context, enum kiln_layout layout, \
             enum kiln_side side, enum kiln_uplo uplo, size_t m, size_t n, scalar alpha, cl_mem a, \
@@ -63,9 +63,9 @@ static enum kiln_status syrk(struct kiln_context *context, struct kiln_gemm gemm
     { \
         struct kiln_request request = REQUEST; \
         const struct kiln_gemm gemm = { \
-            .precision = type, .layout = layout, .m = m, .n = n, SCALAR(alpha), SCALAR(beta), \
-            .a = a, .a_offset = a_offset, .lda = lda, .b = b, .b_offset = b_offset, .ldb = ldb, \
-            .c = c, .c_offset = c_offset, .ldc = ldc, .hermitian = is_hermitian, \
+            .precision = type, .layout = layout, .m = m, .n = n, SCALARS(alpha, beta), \
+            .a = a, .b = b, .c = c, .a_offset = a_offset, .b_offset = b_offset, \
+            .c_offset = c_offset, .lda = lda, .ldb = ldb, .ldc = ldc, .hermitian = is_hermitian, \
         }; \
         return symm(context, gemm, side, uplo, &request); \
     }
@@ -76,7 +76,7 @@ DEFINE_SYMM(kiln_zsymm, KILN_COMPLEX_DOUBLE, cl_double2, COMPLEX, 0)
 DEFINE_SYMM(kiln_chemm, KILN_COMPLEX_SINGLE, cl_float2, COMPLEX, 1)
 DEFINE_SYMM(kiln_zhemm, KILN_COMPLEX_DOUBLE, cl_double2, COMPLEX, 1)
 
-#define DEFINE_SYRK(name, type, scalar, SCALAR, is_hermitian) \
+#define DEFINE_SYRK(name, type, scalar, SCALARS, is_hermitian) \
     __attribute__((cold)) \
     enum kiln_status name(struct kiln_context *context, enum kiln_layout layout, \
             enum kiln_uplo uplo, enum kiln_transpose trans, size_t n, size_t k, scalar alpha, \
@@ -86,8 +86,8 @@ DEFINE_SYMM(kiln_zhemm, KILN_COMPLEX_DOUBLE, cl_double2, COMPLEX, 1)
     { \
         struct kiln_request request = REQUEST; \
         const struct kiln_gemm gemm = { \
-            .precision = type, .layout = layout, .n = n, .k = k, SCALAR(alpha), SCALAR(beta), \
-            .a = a, .a_offset = a_offset, .lda = lda, .c = c, .c_offset = c_offset, .ldc = ldc, \
+            .precision = type, .layout = layout, .n = n, .k = k, SCALARS(alpha, beta), \
+            .a = a, .c = c, .a_offset = a_offset, .c_offset = c_offset, .lda = lda, .ldc = ldc, \
             .hermitian = is_hermitian, \
         }; \
         return syrk(context, gemm, uplo, trans, &request); \

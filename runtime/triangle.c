@@ -6,6 +6,8 @@
  */
 #include "internal.h"
 
+#include <string.h>
+
 /* Rows of a whole matrix begin at multiples of so many bytes, and not at multiples of a page, where
  * they would meet in a few lines of a cache. */
 enum { ROW_ALIGN = 64, PAGE = 4096 };
@@ -29,7 +31,9 @@ static bool place(const struct kiln_problem *problem, const struct kiln_matrix *
     const size_t element_bytes = problem->product.element_bytes;
     const size_t members = from->stride != 0 ? problem->product.batch_count : 1;
     size_t start = 0, elements = 0, bytes = 0;
-    *whole = (struct kiln_matrix){ .rows = from->rows, .row_length = from->row_length };
+    memset(whole, 0, sizeof *whole);
+    whole->rows = from->rows;
+    whole->row_length = from->row_length;
     if (!row_elements(from->row_length, element_bytes, &whole->ld) ||
             !kiln_multiply(from->rows, whole->ld, &elements) ||
             !kiln_multiply(elements, element_bytes, &bytes) ||
@@ -47,7 +51,7 @@ static void add_mirror(const struct kiln_problem *problem, cl_mem buffer, int tr
         struct kiln_mirroring *mirroring)
 {
     const size_t extent = from->rows;
-    mirroring->mirror[mirroring->num++] = (struct kiln_problem){
+    const struct kiln_problem mirror = {
         .product = {
             .precision = (unsigned)kiln_precision_of_call(problem->product.precision),
             .element_bytes = problem->product.element_bytes,
@@ -62,11 +66,13 @@ static void add_mirror(const struct kiln_problem *problem, cl_mem buffer, int tr
         .alpha = 1,
         .a = buffer, .b = buffer,
     };
+    mirroring->mirror[mirroring->num++] = mirror;
 }
 
 bool kiln_mirroring_make(const struct kiln_problem *problem, struct kiln_mirroring *mirroring)
 {
-    *mirroring = (struct kiln_mirroring){ .rest = *problem };
+    memset(mirroring, 0, sizeof *mirroring);
+    mirroring->rest = *problem;
     struct kiln_problem *rest = &mirroring->rest;
     size_t end = problem->places.workspace_offset;
     struct kiln_matrix whole;

@@ -95,7 +95,8 @@ static enum kiln_status read_modes(const struct kiln_context *context, const str
         bool strict, struct kiln_problem *problem)
 {
     struct kiln_product *product = &problem->product;
-    const unsigned asked = gemm->precision == 0 ? KILN_SINGLE : gemm->precision;
+    const unsigned asked = gemm->precision == 0 ? (unsigned) KILN_SINGLE
+                                                : (unsigned) gemm->precision;
     const struct kiln_precision_facts *precision = kiln_precision_find(asked);
     if (precision == NULL || asked == KILN_EMULATED) {
         return KILN_INVALID_PRECISION;
@@ -103,12 +104,10 @@ static enum kiln_status read_modes(const struct kiln_context *context, const str
     const bool is_complex = kiln_precision_is_complex(asked);
     problem->wants_emulation = (asked == KILN_SINGLE || asked == KILN_COMPLEX_SINGLE) &&
                                may_emulate(context, gemm);
-    product->precision = problem->wants_emulation && context->has_emulation && !is_complex
-                               ? KILN_EMULATED
-                               : asked;
-    product->real_precision = asked == KILN_COMPLEX_DOUBLE                       ? KILN_DOUBLE
-                            : problem->wants_emulation && context->has_emulation ? KILN_EMULATED
-                                                                                 : KILN_SINGLE;
+    const bool emulates = problem->wants_emulation && context->has_emulation;
+    const unsigned single = emulates ? (unsigned) KILN_EMULATED : (unsigned) KILN_SINGLE;
+    product->precision = is_complex || !emulates ? asked : single;
+    product->real_precision = asked == KILN_COMPLEX_DOUBLE ? (unsigned) KILN_DOUBLE : single;
     product->element_bytes = precision->element_bytes;
     problem->real_bytes = precision->real_bytes;
     if (!layout_is_known(gemm->layout, strict)) {
@@ -131,7 +130,7 @@ static struct operand operand_of(enum kiln_layout layout, size_t rows, size_t co
         cl_mem buffer, size_t offset, size_t ld, size_t stride)
 {
     bool by_columns = layout == KILN_COL_MAJOR;
-    return (struct operand){
+    const struct operand operand = {
         .buffer = buffer,
         .matrix = {
             .offset = offset,
@@ -141,6 +140,7 @@ static struct operand operand_of(enum kiln_layout layout, size_t rows, size_t co
             .row_length = by_columns ? rows : columns,
         },
     };
+    return operand;
 }
 
 /* Of a packed operand only the stride is looked at, later. */
@@ -312,9 +312,8 @@ static void drop_a_and_b(struct kiln_problem *problem, struct operand operands[N
     problem->product.k = 0;
     problem->alpha = problem->beta == 0 ? 0.0 : -0.0;
     problem->alpha_imag = 0;
-    for (unsigned i = OPERAND_A; i <= OPERAND_B; i++) {
-        operands[i] = (struct operand){ .buffer = operands[OPERAND_C].buffer };
-    }
+    const struct operand none = { .buffer = operands[OPERAND_C].buffer };
+    operands[OPERAND_A] = operands[OPERAND_B] = none;
 }
 
 /* By columns, C = op(A) op(B) is by rows C' = op(B)' op(A)': the same memory, the names swapped. */
@@ -348,11 +347,12 @@ static void set_canonical(const struct kiln_gemm *gemm, struct kiln_problem *pro
 static struct selection looked_at(enum kiln_checks checks, const struct selection *present)
 {
     bool all = checks == KILN_CHECK_ALL || checks == KILN_CHECK_ALL_STRICT;
-    return (struct selection){ {
-            [OPERAND_A] = present->has[OPERAND_A] && (all || checks == KILN_CHECK_A),
-            [OPERAND_B] = present->has[OPERAND_B] && (all || checks == KILN_CHECK_B),
-            [OPERAND_C] = present->has[OPERAND_C] && all,
+    const struct selection looked = { {
+            present->has[OPERAND_A] && (all || checks == KILN_CHECK_A),
+            present->has[OPERAND_B] && (all || checks == KILN_CHECK_B),
+            present->has[OPERAND_C] && all,
     } };
+    return looked;
 }
 
 /* The memory of a call that has elements in C. */
@@ -362,9 +362,9 @@ static enum kiln_status check_memory(const struct kiln_context *context,
 {
     size_t elements[NUM_OPERANDS] = { SIZE_MAX, SIZE_MAX, SIZE_MAX };
     const struct selection present = { {
-            [OPERAND_A] = reads_a_and_b && gemm->packed_a == NULL,
-            [OPERAND_B] = reads_a_and_b && gemm->packed_b == NULL,
-            [OPERAND_C] = true,
+            reads_a_and_b && gemm->packed_a == NULL,
+            reads_a_and_b && gemm->packed_b == NULL,
+            true,
     } };
     const struct selection looked = looked_at(checks, &present);
     cl_context workspace_owner = context->context;

@@ -38,7 +38,7 @@ void kiln_spaces_free(struct kiln_space *space)
 
 static enum kiln_status space_make(cl_command_queue queue, struct kiln_space **out)
 {
-    struct kiln_space *space = calloc(1, sizeof *space);
+    struct kiln_space *space = (struct kiln_space *) calloc(1, sizeof *space);
     if (space == NULL) {
         return KILN_OUT_OF_MEMORY;
     }
@@ -120,7 +120,8 @@ void kiln_turn_take(struct kiln_context *context, cl_command_queue queue, struct
     while (is_taken(context, queue)) {
         pthread_cond_wait(&context->turns_change, &context->turns_lock);
     }
-    *turn = (struct kiln_turn){ context->turns, queue };
+    turn->next = context->turns;
+    turn->queue = queue;
     context->turns = turn;
     pthread_mutex_unlock(&context->turns_lock);
 }

@@ -163,7 +163,7 @@ static void no_two_kinds_have_one_key(void **state)
 static struct kiln_recent *place_noted(struct world *world)
 {
     for (unsigned i = 0; i < KILN_NUM_RECENT; i++) {
-        if (atomic_load(&world->recent[i].num) != 0) {
+        if (__atomic_load_n(&world->recent[i].num, __ATOMIC_SEQ_CST) != 0) {
             return &world->recent[i];
         }
     }
@@ -181,14 +181,14 @@ static void a_place_being_written_is_left_alone(void **state)
     const struct kiln_recent_key key = kiln_recent_key(0, &product);
     note(&world, &key, 2, 3);
     struct kiln_recent *place = place_noted(&world);
-    const size_t version = atomic_load(&place->version);
+    const size_t version = __atomic_load_n(&place->version, __ATOMIC_SEQ_CST);
     assert_int_equal(version % 2, 0);
-    atomic_store(&place->version, version + 1);
+    __atomic_store_n(&place->version, version + 1, __ATOMIC_SEQ_CST);
     check_recalled(&world, &key, 0, 0);
     note(&world, &key, 4, 2);
-    assert_int_equal(atomic_load(&place->version), version + 1);
+    assert_int_equal(__atomic_load_n(&place->version, __ATOMIC_SEQ_CST), version + 1);
     check_recalled(&world, &key, 0, 0);
-    atomic_store(&place->version, version + 2);
+    __atomic_store_n(&place->version, version + 2, __ATOMIC_SEQ_CST);
     check_recalled(&world, &key, 2, 3);
     note(&world, &key, 4, 2);
     check_recalled(&world, &key, 4, 2);
@@ -209,10 +209,10 @@ static void a_place_holds_one_shape(void **state)
     for (unsigned i = 1; i < 20 * KILN_NUM_RECENT; i++) {
         const struct kiln_product other = kiln_product_dense(KILN_SINGLE, 4, 0, 0, i, 2 * i, 3);
         const struct kiln_recent_key other_key = kiln_recent_key(0, &other);
-        const size_t version = atomic_load(&place->version);
+        const size_t version = __atomic_load_n(&place->version, __ATOMIC_SEQ_CST);
         note(&world, &other_key, 3, 1);
         check_recalled(&world, &other_key, 3, 1);
-        if (atomic_load(&place->version) != version) {
+        if (__atomic_load_n(&place->version, __ATOMIC_SEQ_CST) != version) {
             others++;
             check_recalled(&world, &key, 0, 0);
             note(&world, &key, 1, 2);
@@ -271,10 +271,11 @@ static void orders_make(struct world *world, struct orders *orders)
     for (unsigned i = 0; crowded < NUM_CROWDED || others < NUM_SHAPES; i++) {
         const struct kiln_product product = shape_of(i);
         const struct kiln_recent_key key = kiln_recent_key(0, &product);
-        const size_t version = place != NULL ? atomic_load(&place->version) : 0;
+        const size_t version = place != NULL ? __atomic_load_n(&place->version, __ATOMIC_SEQ_CST)
+                                             : 0;
         note(world, &key, 0, 1);
         place = place != NULL ? place : place_noted(world);
-        const bool is_there = atomic_load(&place->version) != version;
+        const bool is_there = __atomic_load_n(&place->version, __ATOMIC_SEQ_CST) != version;
         if (is_there ? crowded == NUM_CROWDED : others == NUM_SHAPES) {
             continue;
         }
@@ -309,7 +310,7 @@ static void what_threads_recall_is_the_order(void **state)
     assert_int_equal(wrong, 0);
     assert_true(recalled > 0);
     for (unsigned i = 0; i < KILN_NUM_RECENT; i++) {
-        assert_int_equal(atomic_load(&world.recent[i].version) % 2, 0);
+        assert_int_equal(__atomic_load_n(&world.recent[i].version, __ATOMIC_SEQ_CST) % 2, 0);
     }
     free(world.recent);
 }
