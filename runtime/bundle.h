@@ -15,6 +15,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Before what several sources share, and no application. In one file of all sources
+ * (scripts/onefile.py) nothing is global but the functions of kiln.h. */
+#ifdef KILN_ONE_FILE
+#define KILN_INTERNAL static
+#else
+#define KILN_INTERNAL
+#endif
+
 enum { KILN_BUNDLE_FORMAT = 16 };
 
 enum {
@@ -280,7 +288,9 @@ struct kiln_bundle {
 };
 
 /* The linked bundles in order of preference, generic last, ended by NULL. Made by
-   tuned/meson.build. */
+ * tuned/meson.build; scripts/onefile.py makes a static one. */
+#ifndef KILN_ONE_FILE
 extern const struct kiln_bundle *const kiln_linked_bundles[];
+#endif
 
 #endif

@@ -202,31 +202,31 @@ static bool build_recipes(struct kiln_context *context, struct kiln_link *link, 
 
 /* What calls of one precision and transpose pair are served by first: the first bundle that has
  * something for them. */
-static void build_pair(struct kiln_context *context, size_t slot, unsigned pair,
+static void build_pair(struct kiln_context *context, unsigned precision, unsigned pair,
         struct progress *progress)
 {
     bool serves = false;
     enum kiln_status passing = KILN_SUCCESS;
     for (unsigned i = 0; i < context->num_links && !serves; i++) {
         struct kiln_link *link = &context->links[i];
-        serves = build_recipes(context, link, kiln_precisions[slot].precision, pair, &passing);
+        serves = build_recipes(context, link, precision, pair, &passing);
     }
-    progress->any = progress->any ||
-                    (serves && !kiln_precision_is_complex(kiln_precisions[slot].precision));
+    progress->any = progress->any || (serves && !kiln_precision_is_complex(precision));
     progress->passing = serves || passing == KILN_SUCCESS ? progress->passing : passing;
 }
 
 static enum kiln_status build_now(struct kiln_context *context)
 {
     struct progress progress = { .passing = KILN_SUCCESS };
-    for (size_t slot = 0; slot < KILN_NUM_PRECISIONS; slot++) {
-        const unsigned precision = kiln_precisions[slot].precision;
+    for (size_t i = 0; i < KILN_NUM_PRECISIONS; i++) {
+        const unsigned precision = kiln_precision_at(i)->precision;
         bool runs = kiln_precision_runs(precision, &context->facts) &&
                     (precision != KILN_EMULATED || context->arithmetic == KILN_ALLOW_EMULATION);
         /* Where what emulates can not be built now, native recipes serve. */
         struct progress unneeded = { .passing = KILN_SUCCESS };
         for (unsigned pair = 0; runs && pair < 4; pair++) {
-            build_pair(context, slot, pair, precision == KILN_EMULATED ? &unneeded : &progress);
+            build_pair(context, precision, pair,
+                    precision == KILN_EMULATED ? &unneeded : &progress);
         }
     }
     return progress.passing != KILN_SUCCESS ? progress.passing

@@ -33,14 +33,14 @@
  * enqueued, in order; the caller releases them. The queue should have profiling enabled. On failure
  * *num_events is 0. KILN_INVALID_ARGUMENT: a batch of more than one, a complex product that a real
  * one serves, or an operand of which one triangle is stored. */
-enum kiln_status kiln_gemm_enqueue_profiled(struct kiln_context *context,
+KILN_INTERNAL enum kiln_status kiln_gemm_enqueue_profiled(struct kiln_context *context,
         const struct kiln_gemm *gemm, cl_command_queue queue,
         cl_event stage_events[KILN_MAX_STAGES], unsigned *num_events);
 
 /* The device binary of a program (an index into the first bundle of the context), built first if it
  * was not yet. The caller frees *data. KILN_INVALID_ARGUMENT: no such program. KILN_NO_KERNEL: it
  * does not build, or the driver gives out no binary. */
-enum kiln_status kiln_context_binary(struct kiln_context *context, uint32_t program,
+KILN_INTERNAL enum kiln_status kiln_context_binary(struct kiln_context *context, uint32_t program,
         unsigned char **data, size_t *size);
 
 /* ---- Failures ---- */
@@ -75,9 +75,9 @@ struct kiln_text {
     bool truncated;
 };
 
-void kiln_text_begin(struct kiln_text *text, char *data, size_t size);
-void kiln_text_add(struct kiln_text *text, const char *string);
-void kiln_text_add_number(struct kiln_text *text, size_t number);
+KILN_INTERNAL void kiln_text_begin(struct kiln_text *text, char *data, size_t size);
+KILN_INTERNAL void kiln_text_add(struct kiln_text *text, const char *string);
+KILN_INTERNAL void kiln_text_add_number(struct kiln_text *text, size_t number);
 
 /* ---- device.c: what the runtime must know about a device ---- */
 
@@ -94,14 +94,16 @@ struct kiln_device_facts {
     bool has_double;
 };
 
-enum kiln_status kiln_device_facts_query(cl_device_id device, struct kiln_device_facts *facts);
-void kiln_device_facts_free(struct kiln_device_facts *facts);
+KILN_INTERNAL enum kiln_status kiln_device_facts_query(cl_device_id device,
+        struct kiln_device_facts *facts);
+KILN_INTERNAL void kiln_device_facts_free(struct kiln_device_facts *facts);
 
 /* NVIDIA's, 90 for 9.0. 0: the device has none, or one too large to be told in this way. Errors are
  * passing ones alone. */
-enum kiln_status kiln_device_compute_capability(cl_device_id device, cl_uint *capability);
+KILN_INTERNAL enum kiln_status kiln_device_compute_capability(cl_device_id device,
+        cl_uint *capability);
 /* What arrays of a kernel may take, where the driver has told what its arguments may take. */
-cl_ulong kiln_device_local_bytes(cl_uint capability, cl_ulong told);
+KILN_INTERNAL cl_ulong kiln_device_local_bytes(cl_uint capability, cl_ulong told);
 
 /* ---- precision.c ---- */
 
@@ -138,19 +140,19 @@ struct kiln_precision_facts {
     size_t real_bytes;                 /* of alpha, beta and the sums: cl_float or cl_double */
 };
 
-extern const struct kiln_precision_facts kiln_precisions[KILN_NUM_PRECISIONS];
-
+/* The row at a place, below KILN_NUM_PRECISIONS. */
+KILN_INTERNAL const struct kiln_precision_facts *kiln_precision_at(size_t place);
 /* The row of a precision; NULL: there is no such precision. */
-const struct kiln_precision_facts *kiln_precision_find(unsigned precision);
+KILN_INTERNAL const struct kiln_precision_facts *kiln_precision_find(unsigned precision);
 
 /* Does the device have what the precision's kernels compute with? */
-bool kiln_precision_runs(unsigned precision, const struct kiln_device_facts *facts);
+KILN_INTERNAL bool kiln_precision_runs(unsigned precision, const struct kiln_device_facts *facts);
 
 /* ---- select.c: which bundles serve a device ---- */
 
-bool kiln_bundle_is_sound(const struct kiln_bundle *bundle);
+KILN_INTERNAL bool kiln_bundle_is_sound(const struct kiln_bundle *bundle);
 /* Is the argument a cl_mem? */
-bool kiln_arg_is_memory(unsigned code);
+KILN_INTERNAL bool kiln_arg_is_memory(unsigned code);
 
 /* A bundle in the order of distance, and of linking where that is the same. */
 struct kiln_kin {
@@ -161,7 +163,7 @@ struct kiln_kin {
 
 /* The bundle that comes after `kin`, which is all zero at the beginning and goes on to it. NULL:
  * there is none. Bundles of another format are left out. */
-const struct kiln_bundle *kiln_kin_next(const struct kiln_bundle *const *linked,
+KILN_INTERNAL const struct kiln_bundle *kiln_kin_next(const struct kiln_bundle *const *linked,
         const struct kiln_device_facts *facts, struct kiln_kin *kin);
 
 enum { KILN_MAX_LINKS = 4 }; /* of the device and its relatives, and the generic one */
@@ -169,23 +171,24 @@ enum { KILN_MAX_LINKS = 4 }; /* of the device and its relatives, and the generic
 /* Fills the chain of bundles to try, best first: the one that is wanted, or those that are for the
  * device, then, unless only exact matches may serve, those of its relatives, the nearest first; at
  * the end the last one that is linked. */
-enum kiln_status kiln_select_bundles(const struct kiln_bundle *wanted,
+KILN_INTERNAL enum kiln_status kiln_select_bundles(const struct kiln_bundle *wanted,
         const struct kiln_bundle *const *linked, bool exact_only,
         const struct kiln_device_facts *facts, const struct kiln_bundle *chain[KILN_MAX_LINKS],
         unsigned *num);
 
 /* ---- kinship.c: which devices a bundle is for, and how near it is to others ---- */
 
-bool kiln_glob_match(const char *pattern, const char *text);
+KILN_INTERNAL bool kiln_glob_match(const char *pattern, const char *text);
 /* Do the globs name the device? */
-bool kiln_bundle_matches(const struct kiln_bundle *bundle, const struct kiln_device_facts *facts);
+KILN_INTERNAL bool kiln_bundle_matches(const struct kiln_bundle *bundle,
+        const struct kiln_device_facts *facts);
 
 /* Is the bundle for every device? */
-bool kiln_bundle_is_generic(const struct kiln_bundle *bundle);
+KILN_INTERNAL bool kiln_bundle_is_generic(const struct kiln_bundle *bundle);
 
 /* 0: the bundle is for the device. INT64_MAX: it is not even for a relative. Between them, the less
  * the nearer. */
-int64_t kiln_bundle_distance(const struct kiln_bundle *bundle,
+KILN_INTERNAL int64_t kiln_bundle_distance(const struct kiln_bundle *bundle,
         const struct kiln_device_facts *facts);
 
 /* ---- context.c ---- */
@@ -298,7 +301,7 @@ struct kiln_context {
 /* ---- log.c ---- */
 
 /* Hands the strings, up to a NULL, to the log callback as one message of at most 511 bytes. */
-void kiln_log(const struct kiln_context *context, ...) __attribute__((sentinel));
+KILN_INTERNAL void kiln_log(const struct kiln_context *context, ...) __attribute__((sentinel));
 
 /* ---- buffer.c ---- */
 
@@ -314,7 +317,7 @@ enum { KILN_ORIGIN_ALIGN = 16 };
 
 /* `invalid` for NULL, for what the driver knows as something else, and for a sub-buffer that begins
  * elsewhere. */
-enum kiln_status kiln_buffer_query(cl_mem buffer, enum kiln_status invalid,
+KILN_INTERNAL enum kiln_status kiln_buffer_query(cl_mem buffer, enum kiln_status invalid,
         struct kiln_buffer_facts *facts);
 
 /* ---- validate.c: calls in canonical form ---- */
@@ -361,7 +364,7 @@ struct kiln_request {
 };
 
 /* Checks queue and wait list; sets queue_facts. */
-enum kiln_status kiln_check_request(const struct kiln_context *context,
+KILN_INTERNAL enum kiln_status kiln_check_request(const struct kiln_context *context,
         struct kiln_request *request);
 
 enum kiln_checks {
@@ -372,24 +375,24 @@ enum kiln_checks {
 };
 
 /* The problem of a call, but for the packs that it brings. */
-enum kiln_status kiln_problem_check(const struct kiln_context *context,
+KILN_INTERNAL enum kiln_status kiln_problem_check(const struct kiln_context *context,
         const struct kiln_gemm *gemm, enum kiln_checks checks, struct kiln_problem *problem);
 
 /* What is looked at last: the arithmetic, and triangles. */
-enum kiln_status kiln_check_forms(const struct kiln_gemm *gemm);
+KILN_INTERNAL enum kiln_status kiln_check_forms(const struct kiln_gemm *gemm);
 
 /* ---- bind.c: calls with packs ---- */
 
 /* The operand of a product as a pack of it tells, without where it lies. */
-struct kiln_pack kiln_pack_of(const struct kiln_product *product, unsigned prepared);
+KILN_INTERNAL struct kiln_pack kiln_pack_of(const struct kiln_product *product, unsigned prepared);
 
 /* Where the operand lies that is packed, or to be packed. */
-void kiln_problem_place(struct kiln_problem *problem, unsigned prepared, cl_mem buffer,
-        size_t offset);
+KILN_INTERNAL void kiln_problem_place(struct kiln_problem *problem, unsigned prepared,
+        cl_mem buffer, size_t offset);
 
 /* Puts the packs that a call brings in the place of its operands, if they fit and are read. */
-enum kiln_status kiln_problem_bind(const struct kiln_context *context, const struct kiln_gemm *gemm,
-        struct kiln_problem *problem);
+KILN_INTERNAL enum kiln_status kiln_problem_bind(const struct kiln_context *context,
+        const struct kiln_gemm *gemm, struct kiln_problem *problem);
 
 /* ---- dispatch.c: which recipes can serve a call ---- */
 
@@ -414,13 +417,13 @@ enum kiln_fit {
     KILN_FITS,
     KILN_FIT_NOT_FOR_DEVICE, KILN_FIT_GUARD, KILN_FIT_INDICES, KILN_FIT_WORKSPACE
 };
-enum kiln_fit kiln_fit_of(const struct kiln_context *context, const struct kiln_problem *problem,
-        unsigned link, uint32_t recipe, struct kiln_plan *plan);
+KILN_INTERNAL enum kiln_fit kiln_fit_of(const struct kiln_context *context,
+        const struct kiln_problem *problem, unsigned link, uint32_t recipe, struct kiln_plan *plan);
 
 /* The next recipe that takes the problem, best first; false when there is none. A problem that is
  * bound has one at most. */
-bool kiln_walk_next(const struct kiln_context *context, const struct kiln_problem *problem,
-        struct kiln_walk *walk, struct kiln_choice *choice);
+KILN_INTERNAL bool kiln_walk_next(const struct kiln_context *context,
+        const struct kiln_problem *problem, struct kiln_walk *walk, struct kiln_choice *choice);
 
 /* ---- recent.c: shapes that were seen lately ---- */
 
@@ -428,13 +431,14 @@ bool kiln_walk_next(const struct kiln_context *context, const struct kiln_proble
 struct kiln_recent_key {
     size_t part[KILN_RECENT_KEYS];
 };
-struct kiln_recent_key kiln_recent_key(unsigned link, const struct kiln_product *product);
+KILN_INTERNAL struct kiln_recent_key kiln_recent_key(unsigned link,
+        const struct kiln_product *product);
 
 /* The first recipes in order, as they were noted; how many, 0 when the shape is not remembered. */
-unsigned kiln_recent_recall(struct kiln_recent recent[KILN_NUM_RECENT],
+KILN_INTERNAL unsigned kiln_recent_recall(struct kiln_recent recent[KILN_NUM_RECENT],
         const struct kiln_recent_key *key, uint16_t recipes[KILN_RANKED]);
-void kiln_recent_note(struct kiln_recent recent[KILN_NUM_RECENT], const struct kiln_recent_key *key,
-        const struct kiln_rank *ranks, unsigned num);
+KILN_INTERNAL void kiln_recent_note(struct kiln_recent recent[KILN_NUM_RECENT],
+        const struct kiln_recent_key *key, const struct kiln_rank *ranks, unsigned num);
 
 /* ---- Kernels ---- */
 
@@ -444,46 +448,48 @@ void kiln_recent_note(struct kiln_recent recent[KILN_NUM_RECENT], const struct k
 /* ---- build.c ---- */
 
 /* Builds the program, or frees it and says why in the log. */
-enum kiln_status kiln_program_build(const struct kiln_context *context, cl_program program);
+KILN_INTERNAL enum kiln_status kiln_program_build(const struct kiln_context *context,
+        cl_program program);
 
 /* ---- ptx.c: kernels that NVIDIA's OpenCL compiler does not build in one step ---- */
 
 /* Builds a masked text for the context's device; takes `source` over. Failures are logged. */
-enum kiln_status kiln_ptx_build(const struct kiln_context *context, cl_program source,
+KILN_INTERNAL enum kiln_status kiln_ptx_build(const struct kiln_context *context, cl_program source,
         uint32_t capability, cl_program *program);
 
 /* Takes the masks from `text`, in place, and targets sm_NNa for a capability of NN. `size` has room
  * for one byte more than the text and its NUL. False: it is not PTX for that capability. */
-bool kiln_ptx_unmask(char *text, size_t size, uint32_t capability);
+KILN_INTERNAL bool kiln_ptx_unmask(char *text, size_t size, uint32_t capability);
 
 /* ---- program.c: the programs of a bundle ---- */
 
 /* What fails in passing again and again may be the driver's last word: then not every call tries to
  * compile it, but one in a while, and one that nothing else serves. */
-bool kiln_program_is_doubtful(struct kiln_link *link, uint32_t program);
-bool kiln_program_is_put_off(struct kiln_link *link, uint32_t program);
+KILN_INTERNAL bool kiln_program_is_doubtful(struct kiln_link *link, uint32_t program);
+KILN_INTERNAL bool kiln_program_is_put_off(struct kiln_link *link, uint32_t program);
 
 /* Builds what is not built yet; may block for as long as the driver's compiler takes. */
-enum kiln_status kiln_program_prepare(struct kiln_context *context, struct kiln_link *link,
-        uint32_t program);
+KILN_INTERNAL enum kiln_status kiln_program_prepare(struct kiln_context *context,
+        struct kiln_link *link, uint32_t program);
 
 /* ---- recipe.c: sets of kernels ---- */
 
 /* Why a recipe is not meant for the device's kind; NULL: it is. */
-const char *kiln_recipe_kind_misfit(const struct kiln_recipe *recipe,
+KILN_INTERNAL const char *kiln_recipe_kind_misfit(const struct kiln_recipe *recipe,
         const struct kiln_device_facts *facts);
 
 /* Why the device can not run a recipe, as far as its data tells; NULL: it may. */
-const char *kiln_recipe_misfit(const struct kiln_bundle *bundle, const struct kiln_recipe *recipe,
-        const struct kiln_device_facts *facts);
+KILN_INTERNAL const char *kiln_recipe_misfit(const struct kiln_bundle *bundle,
+        const struct kiln_recipe *recipe, const struct kiln_device_facts *facts);
 
-enum kiln_status kiln_recipe_prepare(struct kiln_context *context, struct kiln_link *link,
-        uint32_t recipe);
-bool kiln_recipe_is_refused(struct kiln_link *link, uint32_t recipe);
-enum kiln_status kiln_recipe_take(struct kiln_link *link, uint32_t recipe,
+KILN_INTERNAL enum kiln_status kiln_recipe_prepare(struct kiln_context *context,
+        struct kiln_link *link, uint32_t recipe);
+KILN_INTERNAL bool kiln_recipe_is_refused(struct kiln_link *link, uint32_t recipe);
+KILN_INTERNAL enum kiln_status kiln_recipe_take(struct kiln_link *link, uint32_t recipe,
         struct kiln_kernel_set **set);
-void kiln_recipe_give(struct kiln_link *link, uint32_t recipe, struct kiln_kernel_set *set);
-void kiln_kernel_set_free(struct kiln_kernel_set *set);
+KILN_INTERNAL void kiln_recipe_give(struct kiln_link *link, uint32_t recipe,
+        struct kiln_kernel_set *set);
+KILN_INTERNAL void kiln_kernel_set_free(struct kiln_kernel_set *set);
 
 /* ---- prepare.c: which recipe serves a call ---- */
 
@@ -496,57 +502,59 @@ struct kiln_search {
 
 /* The next recipe that can serve the problem; false when there is none. The kernels are built,
  * unless *status is a passing failure: then the search may go on. */
-bool kiln_search_next(struct kiln_context *context, const struct kiln_problem *problem,
-        struct kiln_search *search, struct kiln_choice *choice, enum kiln_status *status);
+KILN_INTERNAL bool kiln_search_next(struct kiln_context *context,
+        const struct kiln_problem *problem, struct kiln_search *search, struct kiln_choice *choice,
+        enum kiln_status *status);
 /* What it means that the search found nothing. */
-enum kiln_status kiln_search_failure(const struct kiln_problem *problem);
+KILN_INTERNAL enum kiln_status kiln_search_failure(const struct kiln_problem *problem);
 /* The recipe that serves the problem as things stand. */
-enum kiln_status kiln_search_first(struct kiln_context *context, const struct kiln_problem *problem,
-        struct kiln_choice *choice);
+KILN_INTERNAL enum kiln_status kiln_search_first(struct kiln_context *context,
+        const struct kiln_problem *problem, struct kiln_choice *choice);
 
 /* ---- workspace.c ---- */
 
 /* Waits until no other call has the queue's turn, and takes it. Calls with a workspace, whoever
  * owns it, need it while they enqueue, lest their stages mix with another call's. */
-void kiln_turn_take(struct kiln_context *context, cl_command_queue queue, struct kiln_turn *turn);
-void kiln_turn_give(struct kiln_context *context, struct kiln_turn *turn);
+KILN_INTERNAL void kiln_turn_take(struct kiln_context *context, cl_command_queue queue,
+        struct kiln_turn *turn);
+KILN_INTERNAL void kiln_turn_give(struct kiln_context *context, struct kiln_turn *turn);
 
 /* The workspace of a queue, kept until kiln_space_release; the caller has the queue's turn. Others
  * that give way to it are added to `evicted`, to be freed when the turn is over: a driver may wait
  * when a queue goes. */
-enum kiln_status kiln_space_acquire(struct kiln_context *context, cl_command_queue queue,
-        struct kiln_space **space, struct kiln_space **evicted);
-enum kiln_status kiln_space_reserve(const struct kiln_context *context, struct kiln_space *space,
-        size_t bytes);
+KILN_INTERNAL enum kiln_status kiln_space_acquire(struct kiln_context *context,
+        cl_command_queue queue, struct kiln_space **space, struct kiln_space **evicted);
+KILN_INTERNAL enum kiln_status kiln_space_reserve(const struct kiln_context *context,
+        struct kiln_space *space, size_t bytes);
 /* Lets go of the memory: what is enqueued keeps it, the next call gets new. */
-void kiln_space_empty(struct kiln_space *space);
-void kiln_space_release(struct kiln_context *context, struct kiln_space *space);
+KILN_INTERNAL void kiln_space_empty(struct kiln_space *space);
+KILN_INTERNAL void kiln_space_release(struct kiln_context *context, struct kiln_space *space);
 /* Frees a list of them. What is enqueued keeps their buffers, as OpenCL has it. */
-void kiln_spaces_free(struct kiln_space *spaces);
+KILN_INTERNAL void kiln_spaces_free(struct kiln_space *spaces);
 
 /* ---- image.c ---- */
 
-void kiln_images_free(struct kiln_image *images);
+KILN_INTERNAL void kiln_images_free(struct kiln_image *images);
 
 /* ---- complex.c: complex products as real ones ---- */
 
 /* Takes the stages and the room that the problem does not need from the plan of its recipe. */
-void kiln_complex_trim(const struct kiln_problem *problem, struct kiln_plan *plan);
-void kiln_complex_leave_scale_out(struct kiln_plan *plan);
+KILN_INTERNAL void kiln_complex_trim(const struct kiln_problem *problem, struct kiln_plan *plan);
+KILN_INTERNAL void kiln_complex_leave_scale_out(struct kiln_plan *plan);
 
 /* The product of real matrices that is left when the stages of a recipe for a complex problem are
  * done. The plan's workspace is rounded up to where that of the real one begins. What of its
  * operands lies in the workspace is told by kiln_complex_place, once there is one. */
-enum kiln_status kiln_complex_split(const struct kiln_problem *problem, struct kiln_plan *plan,
-        struct kiln_problem *real);
-void kiln_complex_place(const struct kiln_problem *problem, cl_mem workspace,
+KILN_INTERNAL enum kiln_status kiln_complex_split(const struct kiln_problem *problem,
+        struct kiln_plan *plan, struct kiln_problem *real);
+KILN_INTERNAL void kiln_complex_place(const struct kiln_problem *problem, cl_mem workspace,
         struct kiln_problem *real);
 
 /* Does a stage come behind the real product? A plan has them all: the next two leave out what comes
  * behind it, or all else. */
-bool kiln_complex_has_end(const struct kiln_problem *problem);
-void kiln_complex_take_begin(struct kiln_plan *plan);
-void kiln_complex_take_end(struct kiln_plan *plan);
+KILN_INTERNAL bool kiln_complex_has_end(const struct kiln_problem *problem);
+KILN_INTERNAL void kiln_complex_take_begin(struct kiln_plan *plan);
+KILN_INTERNAL void kiln_complex_take_end(struct kiln_plan *plan);
 
 /* ---- triangle.c: operands of which one triangle is stored ---- */
 
@@ -560,33 +568,35 @@ struct kiln_mirroring {
 
 /* False on overflow. What lies in the workspace is told by kiln_mirroring_place, once there is
  * one. */
-bool kiln_mirroring_make(const struct kiln_problem *problem, struct kiln_mirroring *mirroring);
-void kiln_mirroring_place(struct kiln_mirroring *mirroring, cl_mem workspace, size_t bytes);
+KILN_INTERNAL bool kiln_mirroring_make(const struct kiln_problem *problem,
+        struct kiln_mirroring *mirroring);
+KILN_INTERNAL void kiln_mirroring_place(struct kiln_mirroring *mirroring, cl_mem workspace,
+        size_t bytes);
 
 /* ---- need.c: what a call takes before it is launched ---- */
 
 /* The workspace that a problem asks for from its offset on, whichever recipe serves it in the
  * end. */
-enum kiln_status kiln_workspace_needed(struct kiln_context *context,
+KILN_INTERNAL enum kiln_status kiln_workspace_needed(struct kiln_context *context,
         const struct kiln_problem *problem, size_t *bytes);
 
 /* ---- launch.c: enqueues a call, or a packing ---- */
 
-enum kiln_status kiln_launch(struct kiln_context *context, const struct kiln_problem *problem,
-        const struct kiln_request *request);
+KILN_INTERNAL enum kiln_status kiln_launch(struct kiln_context *context,
+        const struct kiln_problem *problem, const struct kiln_request *request);
 
 /* ---- gemm.c ---- */
 
 /* A typed call, as it is checked. found: what else is wrong with it, KILN_SUCCESS if nothing. */
-enum kiln_status kiln_gemm_request(struct kiln_context *context, const struct kiln_gemm *gemm,
-        enum kiln_status found, struct kiln_request *request);
+KILN_INTERNAL enum kiln_status kiln_gemm_request(struct kiln_context *context,
+        const struct kiln_gemm *gemm, enum kiln_status found, struct kiln_request *request);
 
 /* The problem of a call: checked, and the packs that it brings in the place of its operands. */
-enum kiln_status kiln_problem_make(const struct kiln_context *context, const struct kiln_gemm *gemm,
-        enum kiln_checks checks, struct kiln_problem *problem);
+KILN_INTERNAL enum kiln_status kiln_problem_make(const struct kiln_context *context,
+        const struct kiln_gemm *gemm, enum kiln_checks checks, struct kiln_problem *problem);
 
 /* ---- selftest.c ---- */
 
-enum kiln_status kiln_self_test(struct kiln_context *context);
+KILN_INTERNAL enum kiln_status kiln_self_test(struct kiln_context *context);
 
 #endif

@@ -45,28 +45,29 @@ struct kiln_waits {
 };
 
 /* Before a command: what it waits for. */
-cl_int kiln_command_begin(const struct launch *launch, struct kiln_waits *waits);
-bool kiln_command_wants_event(const struct kiln_request *request, bool is_final);
+KILN_INTERNAL cl_int kiln_command_begin(const struct launch *launch, struct kiln_waits *waits);
+KILN_INTERNAL bool kiln_command_wants_event(const struct kiln_request *request, bool is_final);
 /* After it, whether it was enqueued or not; takes the event over. */
-cl_int kiln_command_end(struct launch *launch, const struct kiln_waits *waits, cl_int error,
-        cl_event event);
+KILN_INTERNAL cl_int kiln_command_end(struct launch *launch, const struct kiln_waits *waits,
+        cl_int error, cl_event event);
 /* Releases the events of stages that the caller is not to get. */
-void kiln_command_drop_events(struct launch *launch);
+KILN_INTERNAL void kiln_command_drop_events(struct launch *launch);
 /* In the place of the commands of a call that has none. */
-enum kiln_status kiln_command_none(const struct kiln_context *context,
+KILN_INTERNAL enum kiln_status kiln_command_none(const struct kiln_context *context,
         const struct kiln_request *request);
 
 /* ---- claim.c: the queue's turn and the workspace that a call holds ---- */
 
 /* The workspace that the context holds for the queue. */
-enum kiln_status kiln_claim_own(struct launch *launch, size_t bytes, cl_mem *workspace);
-/* The workspace for a plan, the caller's or the context's. */
-enum kiln_status kiln_claim_workspace(struct launch *launch, const struct kiln_plan *plan,
+KILN_INTERNAL enum kiln_status kiln_claim_own(struct launch *launch, size_t bytes,
         cl_mem *workspace);
+/* The workspace for a plan, the caller's or the context's. */
+KILN_INTERNAL enum kiln_status kiln_claim_workspace(struct launch *launch,
+        const struct kiln_plan *plan, cl_mem *workspace);
 /* After a failure to enqueue. */
-void kiln_claim_give_up(struct launch *launch, enum kiln_status status);
+KILN_INTERNAL void kiln_claim_give_up(struct launch *launch, enum kiln_status status);
 /* At the end of the call. */
-void kiln_claim_leave(struct launch *launch);
+KILN_INTERNAL void kiln_claim_leave(struct launch *launch);
 
 /* ---- arguments.c ---- */
 
@@ -78,28 +79,29 @@ struct kiln_argument {
 };
 
 /* All arguments that a kernel of the plan may take for one member of the batch. */
-void kiln_arguments_fill(const struct launch *launch, const struct kiln_plan *plan,
+KILN_INTERNAL void kiln_arguments_fill(const struct launch *launch, const struct kiln_plan *plan,
         cl_mem workspace, struct kiln_argument arguments[KILN_NUM_ARG_CODES]);
 /* Sets those of a stage. */
-cl_int kiln_arguments_set(const struct kiln_stage *stage, unsigned index,
+KILN_INTERNAL cl_int kiln_arguments_set(const struct kiln_stage *stage, unsigned index,
         struct kiln_kernel_set *set, const struct kiln_argument arguments[KILN_NUM_ARG_CODES]);
 
 /* ---- image.c ---- */
 
 /* Lays an image over the workspace, if the plan reads one. */
-enum kiln_status kiln_image_make(struct launch *launch, const struct kiln_plan *plan,
+KILN_INTERNAL enum kiln_status kiln_image_make(struct launch *launch, const struct kiln_plan *plan,
         cl_mem workspace);
-void kiln_image_drop(struct launch *launch);
+KILN_INTERNAL void kiln_image_drop(struct launch *launch);
 
 /* ---- stages.c ---- */
 
 /* The kernels of each member of the batch that is not enqueued yet. */
-enum kiln_status kiln_stages_enqueue(struct launch *launch, const struct kiln_choice *choice,
-        cl_mem workspace);
+KILN_INTERNAL enum kiln_status kiln_stages_enqueue(struct launch *launch,
+        const struct kiln_choice *choice, cl_mem workspace);
 
 /* ---- copy.c ---- */
 
 /* Packs an operand that the recipe takes as it is. */
-enum kiln_status kiln_copy_operand(struct launch *launch, const struct kiln_pack_layout *layout);
+KILN_INTERNAL enum kiln_status kiln_copy_operand(struct launch *launch,
+        const struct kiln_pack_layout *layout);
 
 #endif

@@ -81,12 +81,12 @@ struct kiln_product {
 };
 
 /* One product of matrices without gaps between their rows, at the start of their buffers. */
-struct kiln_product kiln_product_dense(unsigned precision, size_t element_bytes, unsigned transa,
-        unsigned transb, size_t m, size_t n, size_t k);
+KILN_INTERNAL struct kiln_product kiln_product_dense(unsigned precision, size_t element_bytes,
+        unsigned transa, unsigned transb, size_t m, size_t n, size_t k);
 
 /* The real product that a recipe leaves of a complex one (KILN_ROUTINE_TO_REAL): twice the columns
  * and twice as deep. What the recipe wrote of the operands begins at 0. */
-struct kiln_product kiln_product_real(const struct kiln_product *product);
+KILN_INTERNAL struct kiln_product kiln_product_real(const struct kiln_product *product);
 
 /* Is anything of A and B read? */
 static inline bool kiln_reads_operands(const struct kiln_product *product)
@@ -95,31 +95,36 @@ static inline bool kiln_reads_operands(const struct kiln_product *product)
 }
 
 /* By enum kiln_dim, on a device with so many compute units (0 is taken as 1). */
-size_t kiln_extent(const struct kiln_product *product, uint32_t units, unsigned dim);
+KILN_INTERNAL size_t kiln_extent(const struct kiln_product *product, uint32_t units, unsigned dim);
 
 /* The operand of one code of enum kiln_prepared. */
-const struct kiln_matrix *kiln_operand(const struct kiln_product *product, unsigned prepared);
+KILN_INTERNAL const struct kiln_matrix *kiln_operand(const struct kiln_product *product,
+        unsigned prepared);
 
 /* From the first element of a matrix to behind its last; it has at least one. False on overflow. */
-bool kiln_matrix_span(const struct kiln_matrix *matrix, size_t *span);
+KILN_INTERNAL bool kiln_matrix_span(const struct kiln_matrix *matrix, size_t *span);
 
 /* The place behind a matrix's last element in the last batch member, counted from the start of the
  * buffer; it has at least one element. False on overflow. */
-bool kiln_matrix_end(const struct kiln_matrix *matrix, size_t batch_count, size_t *end);
+KILN_INTERNAL bool kiln_matrix_end(const struct kiln_matrix *matrix, size_t batch_count,
+        size_t *end);
 
 /* ---- Which recipe takes it ---- */
 
 /* What a guard asks of one extent: no more than the most (0: any), and a multiple of the unit but
  * for a small rest. */
-bool kiln_extent_is_at_most(uint32_t most, size_t extent);
-bool kiln_extent_is_whole(uint32_t unit, uint32_t rest, size_t extent);
+KILN_INTERNAL bool kiln_extent_is_at_most(uint32_t most, size_t extent);
+KILN_INTERNAL bool kiln_extent_is_whole(uint32_t unit, uint32_t rest, size_t extent);
 
 /* Does the guard let the extents pass, whatever the leading dimensions and offsets? */
-bool kiln_guard_takes_extents(const struct kiln_guard *guard, size_t m, size_t n, size_t k);
-bool kiln_guard_takes(const struct kiln_guard *guard, const struct kiln_product *product);
+KILN_INTERNAL bool kiln_guard_takes_extents(const struct kiln_guard *guard, size_t m, size_t n,
+        size_t k);
+KILN_INTERNAL bool kiln_guard_takes(const struct kiln_guard *guard,
+        const struct kiln_product *product);
 
 /* Do the indices that the recipe's kernels compute fit their type? */
-bool kiln_indices_fit(const struct kiln_recipe *recipe, const struct kiln_product *product);
+KILN_INTERNAL bool kiln_indices_fit(const struct kiln_recipe *recipe,
+        const struct kiln_product *product);
 
 /* Is the recipe for such products, whatever their shape? */
 static inline bool kiln_recipe_is_for(const struct kiln_recipe *recipe,
@@ -136,34 +141,39 @@ static inline bool kiln_recipe_is_for(const struct kiln_recipe *recipe,
 }
 
 /* And takes its shape? */
-bool kiln_recipe_takes(const struct kiln_recipe *recipe, const struct kiln_product *product);
+KILN_INTERNAL bool kiln_recipe_takes(const struct kiln_recipe *recipe,
+        const struct kiln_product *product);
 
 /* Does the recipe serve every shape of its precision and transposes? */
-bool kiln_recipe_takes_all(const struct kiln_recipe *recipe);
+KILN_INTERNAL bool kiln_recipe_takes_all(const struct kiln_recipe *recipe);
 
 /* Do all rows of an operand, of each batch member, begin at multiples of KILN_ALIGNED_BYTES? */
-bool kiln_is_aligned(const struct kiln_product *product, unsigned prepared);
+KILN_INTERNAL bool kiln_is_aligned(const struct kiln_product *product, unsigned prepared);
 
 /* ---- Which stages are launched ---- */
 
 /* Of so many tiles those that no work-groups share: all, or where they share what makes no whole
  * turn (stream-K, Osama et al. 2023), those of whole turns. A last turn that is three quarters full
  * is a turn. Kernels that share count in the same way. */
-uint64_t kiln_whole_tiles(const struct kiln_recipe *recipe, uint64_t tiles, uint32_t units);
+KILN_INTERNAL uint64_t kiln_whole_tiles(const struct kiln_recipe *recipe, uint64_t tiles,
+        uint32_t units);
 
 /* The tiles of C of which something is stored, UINT64_MAX at most. */
-uint64_t kiln_stored_tiles(const struct kiln_recipe *recipe, const struct kiln_product *product);
+KILN_INTERNAL uint64_t kiln_stored_tiles(const struct kiln_recipe *recipe,
+        const struct kiln_product *product);
 
 /* The region of a recipe that holds a prepared operand; NULL: there is none. */
-const struct kiln_region *kiln_prepared_region(const struct kiln_recipe *recipe, unsigned prepared);
+KILN_INTERNAL const struct kiln_region *kiln_prepared_region(const struct kiln_recipe *recipe,
+        unsigned prepared);
 
 /* Does a stage take the workspace as an image? */
-bool kiln_recipe_reads_image(const struct kiln_recipe *recipe);
+KILN_INTERNAL bool kiln_recipe_reads_image(const struct kiln_recipe *recipe);
 
 /* Whether a multiplication enqueues the stage, as far as that depends on the set of operands that
  * are ready for it (enum kiln_prepared), by packs or as they are: none of them takes the stage's
  * place, nor does a stage that prepares both operands. */
-bool kiln_stage_is_needed(const struct kiln_recipe *recipe, unsigned index, unsigned ready);
+KILN_INTERNAL bool kiln_stage_is_needed(const struct kiln_recipe *recipe, unsigned index,
+        unsigned ready);
 
 /* ---- How it is done ---- */
 
@@ -195,12 +205,13 @@ struct kiln_plan {
  * 1), whether it takes the product or not; false on overflow. A stage that adds up what is shared
  * has no work-groups where nothing is; any other last stage writes C even when k is 0 and its
  * work-groups divide k among themselves. */
-bool kiln_plan_make(const struct kiln_recipe *recipe, const struct kiln_product *product,
-        const struct kiln_places *places, uint32_t units, struct kiln_plan *plan);
+KILN_INTERNAL bool kiln_plan_make(const struct kiln_recipe *recipe,
+        const struct kiln_product *product, const struct kiln_places *places, uint32_t units,
+        struct kiln_plan *plan);
 
 /* A stage without work-groups (k is 0, and it packs A or B; or nothing is shared, and it adds up)
  * must not be enqueued. */
-bool kiln_stage_is_empty(const struct kiln_plan *plan, unsigned index);
+KILN_INTERNAL bool kiln_stage_is_empty(const struct kiln_plan *plan, unsigned index);
 
 /* Where an operand lies in a pack: in the recipe's own form, or as a plain copy of the matrix. */
 struct kiln_pack_layout {
@@ -211,7 +222,8 @@ struct kiln_pack_layout {
 };
 
 /* The layout of an operand in a pack that starts at `offset` bytes. False on overflow. */
-bool kiln_pack_layout(const struct kiln_recipe *recipe, const struct kiln_product *product,
-        unsigned prepared, size_t offset, struct kiln_pack_layout *layout);
+KILN_INTERNAL bool kiln_pack_layout(const struct kiln_recipe *recipe,
+        const struct kiln_product *product, unsigned prepared, size_t offset,
+        struct kiln_pack_layout *layout);
 
 #endif

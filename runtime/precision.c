@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-const struct kiln_precision_facts kiln_precisions[KILN_NUM_PRECISIONS] = {
+static const struct kiln_precision_facts precision_rows[KILN_NUM_PRECISIONS] = {
 #define PRECISION(constant, value, word, letter, element, bytes, real, real_size, significand) \
     {.precision = KILN_##constant, .name = #word, .element_bytes = bytes, .real_bytes = real_size},
 #include "precisions.inc"
@@ -15,11 +15,16 @@ const struct kiln_precision_facts kiln_precisions[KILN_NUM_PRECISIONS] = {
 #include "precisions.inc"
 #undef PRECISION
 
+const struct kiln_precision_facts *kiln_precision_at(size_t place)
+{
+    return &precision_rows[place];
+}
+
 const struct kiln_precision_facts *kiln_precision_find(unsigned precision)
 {
     for (size_t i = 0; i < KILN_NUM_PRECISIONS; i++) {
-        if (kiln_precisions[i].precision == precision) {
-            return &kiln_precisions[i];
+        if (precision_rows[i].precision == precision) {
+            return &precision_rows[i];
         }
     }
     return NULL;

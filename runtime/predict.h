@@ -16,27 +16,29 @@
 
 /* The matrices whose rows do not all begin with a line of memory, as a set of bits. */
 enum kiln_ragged { KILN_RAGGED_A = 1, KILN_RAGGED_B = 2, KILN_RAGGED_C = 4 };
-unsigned kiln_time_ragged(const struct kiln_product *product);
+KILN_INTERNAL unsigned kiln_time_ragged(const struct kiln_product *product);
 
 /* The operands whose rows meet in the same lines of a CPU's first cache (enum kiln_prepared), and
  * how many of these a recipe reads in place, anew for each tile. */
-unsigned kiln_time_meeting(const struct kiln_product *product);
-unsigned kiln_time_crowded(const struct kiln_recipe *recipe, const struct kiln_product *product);
+KILN_INTERNAL unsigned kiln_time_meeting(const struct kiln_product *product);
+KILN_INTERNAL unsigned kiln_time_crowded(const struct kiln_recipe *recipe,
+        const struct kiln_product *product);
 
 /* The counts of a product's terms, by enum kiln_term, on a device with so many compute units (0 is
  * taken as 1). They stop at 2^62. */
-void kiln_time_terms(const struct kiln_recipe *recipe, const struct kiln_product *product,
-        uint32_t units, uint64_t terms[KILN_NUM_TERMS]);
+KILN_INTERNAL void kiln_time_terms(const struct kiln_recipe *recipe,
+        const struct kiln_product *product, uint32_t units, uint64_t terms[KILN_NUM_TERMS]);
 
 /* The counts times the coefficients: picoseconds, at most KILN_TIME_MAX. */
-uint64_t kiln_time_sum(const struct kiln_time *time, const uint64_t terms[KILN_NUM_TERMS]);
+KILN_INTERNAL uint64_t kiln_time_sum(const struct kiln_time *time,
+        const uint64_t terms[KILN_NUM_TERMS]);
 
 /* The predicted time of one product of a batch: picoseconds, at most KILN_TIME_MAX. The recipe has
  * a time. */
-uint64_t kiln_time_predict(const struct kiln_recipe *recipe, const struct kiln_product *product,
-        uint32_t units);
+KILN_INTERNAL uint64_t kiln_time_predict(const struct kiln_recipe *recipe,
+        const struct kiln_product *product, uint32_t units);
 
 /* Is every coefficient a number, and none negative? */
-bool kiln_time_is_sound(const struct kiln_time *time);
+KILN_INTERNAL bool kiln_time_is_sound(const struct kiln_time *time);
 
 #endif

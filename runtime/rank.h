@@ -19,13 +19,13 @@ struct kiln_rank {
  * for its leading dimensions and offsets they may be or not. left_out: those that do not count, by
  * their indices; NULL: all count. after: the last one found before, NULL at first. units: the
  * device's compute units. Returns how many; fewer than KILN_RANKED: there are no more. */
-unsigned kiln_rank(const struct kiln_bundle *bundle, const bool *left_out,
+KILN_INTERNAL unsigned kiln_rank(const struct kiln_bundle *bundle, const bool *left_out,
         const struct kiln_product *product, uint32_t units, const struct kiln_rank *after,
         struct kiln_rank ranks[KILN_RANKED]);
 
 /* The place of one recipe. One that leaves a real product takes its own time, if it is known, and
  * that of the bundle's recipe that is fastest for this. */
-struct kiln_rank kiln_rank_of(const struct kiln_bundle *bundle, const bool *left_out,
+KILN_INTERNAL struct kiln_rank kiln_rank_of(const struct kiln_bundle *bundle, const bool *left_out,
         uint32_t recipe, const struct kiln_product *product, uint32_t units);
 
 #endif

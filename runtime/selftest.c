@@ -234,7 +234,7 @@ static bool is_served(const struct kiln_context *context, unsigned precision)
 static enum kiln_status test_all(struct kiln_context *context, cl_command_queue queue)
 {
     for (size_t i = 0; i < KILN_NUM_PRECISIONS; i++) {
-        const struct kiln_precision_facts *precision = &kiln_precisions[i];
+        const struct kiln_precision_facts *precision = kiln_precision_at(i);
         context->emulates_only = precision->precision == KILN_EMULATED;
         for (unsigned t = 0; is_served(context, precision->precision) && t <= 4; t++) {
             const struct test test = { context, queue, precision, t / 2 % 2, t % 2, t == 4 };
