@@ -1,4 +1,5 @@
-/* emit.c: struct by struct, in the order that C needs. */
+/* emit.c: struct by struct, in the order that C needs. Names begin with that of the bundle (id), so
+ * that one source can hold several. */
 #include "emit.h"
 #include "assemble.h"
 #include "share.h"
@@ -28,51 +29,52 @@ static void quote_line(struct text *text, const char *line)
     text_add(text, "\\0\"\n");
 }
 
-static void emit_lines(const struct kiln_pool *pool, struct text *text)
+static void emit_lines(const struct kiln_pool *pool, const char *id, struct text *text)
 {
-    text_add(text, "static const struct { char text[%d]; } rows[] = { {\n", POOL_ROW_BYTES);
+    text_add(text, "static const struct { char text[%d]; } %s_rows[] = { {\n", POOL_ROW_BYTES, id);
     for (uint32_t i = 0; i < pool->num_lines; i++) {
         const uint32_t row = pool->lines[i] / POOL_ROW_BYTES;
         if (i && row != pool->lines[i - 1] / POOL_ROW_BYTES)
             text_add(text, "}, {\n");
         quote_line(text, pool->text + pool->lines[i]);
     }
-    text_add(text, "} };\n\nstatic const uint32_t lines[] = {");
+    text_add(text, "} };\n\nstatic const uint32_t %s_lines[] = {", id);
     for (uint32_t i = 0; i < pool->num_lines; i++)
         text_add(text, "%s%u,", i % 12 ? " " : "\n    ", pool->lines[i]);
     text_add(text, "\n};\n\n");
 }
 
-static void emit_symbols(const struct kiln_pool *pool, struct text *text)
+static void emit_symbols(const struct kiln_pool *pool, const char *id, struct text *text)
 {
     if (pool->num_pairs)
-        text_add(text, "static const struct kiln_pair pairs[] = {");
+        text_add(text, "static const struct kiln_pair %s_pairs[] = {", id);
     for (uint32_t i = 0; i < pool->num_pairs; i++)
         text_add(text, "%s{ %u, %u },", i % 6 ? " " : "\n    ", pool->pairs[i].first,
                 pool->pairs[i].second);
-    text_add(text, "%sstatic const uint16_t symbols[] = {", pool->num_pairs ? "\n};\n\n" : "");
+    text_add(text, "%sstatic const uint16_t %s_symbols[] = {", pool->num_pairs ? "\n};\n\n" : "",
+            id);
     for (uint32_t i = 0; i < pool->num_symbols; i++)
         text_add(text, "%s%u,", i % 14 ? " " : "\n    ", pool->symbols[i]);
     text_add(text, "\n};\n\n");
 }
 
 static void emit_binary(const struct kiln_binary *binary, unsigned program, unsigned number,
-        struct text *text)
+        const char *id, struct text *text)
 {
-    text_add(text, "static const unsigned char binary_%u_%u[] = {", program, number);
+    text_add(text, "static const unsigned char %s_binary_%u_%u[] = {", id, program, number);
     for (size_t i = 0; i < binary->size; i++)
         text_add(text, "%s%u,", i % 24 ? "" : "\n    ", binary->data[i]);
     text_add(text, "\n};\n\n");
 }
 
-static void emit_binaries(const struct kiln_bundle *bundle, struct text *text)
+static void emit_binaries(const struct kiln_bundle *bundle, const char *id, struct text *text)
 {
     for (uint32_t p = 0; p < bundle->num_programs; p++) {
         const struct kiln_program *program = &bundle->programs[p];
         for (uint32_t i = 0; i < program->num_binaries; i++)
-            emit_binary(&program->binaries[i], p, i, text);
+            emit_binary(&program->binaries[i], p, i, id, text);
         if (program->num_binaries)
-            text_add(text, "static const struct kiln_binary binaries_%u[] = {\n", p);
+            text_add(text, "static const struct kiln_binary %s_binaries_%u[] = {\n", id, p);
         for (uint32_t i = 0; i < program->num_binaries; i++) {
             const struct kiln_binary *b = &program->binaries[i];
             text_add(text, "    { ");
@@ -83,23 +85,24 @@ static void emit_binaries(const struct kiln_bundle *bundle, struct text *text)
             quote_or_null(text, b->driver);
             text_add(text,
                     ",\n      %u, UINT64_C(0x%016" PRIx64 "), UINT64_C(0x%016" PRIx64 "),\n"
-                    "      binary_%u_%u, %zu },\n",
-                    b->compute_capability, b->source_hash, b->data_hash, p, i, b->size);
+                    "      %s_binary_%u_%u, %zu },\n",
+                    b->compute_capability, b->source_hash, b->data_hash, id, p, i, b->size);
         }
         if (program->num_binaries)
             text_add(text, "};\n\n");
     }
 }
 
-static void emit_programs(const struct shared *shared, uint32_t num, struct text *text)
+static void emit_programs(const struct shared *shared, uint32_t num, const char *id,
+        struct text *text)
 {
-    text_add(text, "static const struct kiln_program programs[] = {\n");
+    text_add(text, "static const struct kiln_program %s_programs[] = {\n", id);
     for (uint32_t p = 0; p < num; p++) {
         const struct kiln_program *program = &shared->programs[p];
         text_add(text, "    { UINT64_C(0x%016" PRIx64 "), %u, %u, %u, %u, ", program->hash,
                 program->ptx, program->first_symbol, program->num_symbols, program->text_bytes);
         if (program->num_binaries)
-            text_add(text, "%u, binaries_%u },\n", program->num_binaries, p);
+            text_add(text, "%u, %s_binaries_%u },\n", program->num_binaries, id, p);
         else
             text_add(text, "0, NULL },\n");
     }
@@ -235,10 +238,10 @@ static void emit_stage(const struct kiln_stage *s, struct text *text)
 }
 
 static void emit_stages(const struct kiln_bundle *bundle, const struct places *places,
-        struct text *text)
+        const char *id, struct text *text)
 {
     unsigned at = 0;
-    text_add(text, "static const struct kiln_stage stages[] = {\n");
+    text_add(text, "static const struct kiln_stage %s_stages[] = {\n", id);
     for (uint32_t r = 0; r < bundle->num_recipes; r++)
         for (unsigned i = 0; places->of[r] + i == at && i < bundle->recipes[r].num_stages;
                 i++, at++)
@@ -246,10 +249,10 @@ static void emit_stages(const struct kiln_bundle *bundle, const struct places *p
     text_add(text, "};\n\n");
 }
 
-static void emit_times(const struct emitted_times *times, struct text *text)
+static void emit_times(const struct emitted_times *times, const char *id, struct text *text)
 {
     if (times->num)
-        text_add(text, "static const struct kiln_time times[] = {\n");
+        text_add(text, "static const struct kiln_time %s_times[] = {\n", id);
     for (unsigned i = 0; i < times->num; i++) {
         text_add(text, "    { {");
         for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
@@ -269,11 +272,11 @@ static void emit_region(const struct kiln_region *g, struct text *text)
 }
 
 static void emit_regions(const struct kiln_bundle *bundle, const struct places *places,
-        struct text *text)
+        const char *id, struct text *text)
 {
     unsigned at = 0;
     if (places->num)
-        text_add(text, "static const struct kiln_region regions[] = {\n");
+        text_add(text, "static const struct kiln_region %s_regions[] = {\n", id);
     for (uint32_t r = 0; r < bundle->num_recipes; r++)
         for (unsigned i = 0; places->of[r] + i == at && i < bundle->recipes[r].num_regions;
                 i++, at++)
@@ -287,9 +290,9 @@ static const char *const emit_kinds[] = {
 };
 
 static void emit_recipes(const struct kiln_bundle *bundle, const struct common *common,
-        struct text *text)
+        const char *id, struct text *text)
 {
-    text_add(text, "static const struct kiln_recipe recipes[] = {\n");
+    text_add(text, "static const struct kiln_recipe %s_recipes[] = {\n", id);
     for (uint32_t r = 0; r < bundle->num_recipes; r++) {
         const struct kiln_recipe *p = &bundle->recipes[r];
         const struct kiln_guard *g = &p->guard;
@@ -297,19 +300,19 @@ static void emit_recipes(const struct kiln_bundle *bundle, const struct common *
         text_quote(text, p->name);
         text_add(text,
                 ",\n      %u, %u, %u, %u, %u, %u, { %u, %u, %u, %u, %u, %u, { %u, %u, %u }, "
-                "{ %u, %u, %u } },\n      { %u, %u, %u }, { %u, %u, %u }, %u, %u, %u, %u, ",
+                "{ %u, %u, %u } },\n      { %u, %u, %u }, { %u, %u, %u }, %u, %u, %u, %u,\n      ",
                 p->precision, p->transa, p->transb, p->routine, p->triangles, p->index_bits, g->m,
                 g->n, g->k, g->a, g->b, g->c, g->most[0], g->most[1], g->most[2], g->rest[0],
                 g->rest[1], g->rest[2], p->tile[0], p->tile[1], p->tile[2], p->reach[0],
                 p->reach[1], p->reach[2], p->split, p->unit_turns, p->shares, p->as_is);
         if (p->time)
-            text_add(text, "&times[%u], ", time_number(&common->times, p->time));
+            text_add(text, "&%s_times[%u], ", id, time_number(&common->times, p->time));
         else
             text_add(text, "NULL, ");
-        text_add(text, "%u, %u, %u, stages + %u, ", p->program, p->num_stages, p->num_regions,
-                common->stages.of[r]);
+        text_add(text, "%u, %u, %u, %s_stages + %u, ", p->program, p->num_stages, p->num_regions,
+                id, common->stages.of[r]);
         if (p->num_regions)
-            text_add(text, "regions + %u", common->regions.of[r]);
+            text_add(text, "%s_regions + %u", id, common->regions.of[r]);
         else
             text_add(text, "NULL");
         text_add(text, ", %s, %u },\n", emit_kinds[p->kinds], p->vector_floats);
@@ -317,10 +320,10 @@ static void emit_recipes(const struct kiln_bundle *bundle, const struct common *
     text_add(text, "};\n\n");
 }
 
-static void emit_pins(const struct kiln_bundle *bundle, struct text *text)
+static void emit_pins(const struct kiln_bundle *bundle, const char *id, struct text *text)
 {
     if (bundle->num_pins)
-        text_add(text, "static const struct kiln_pin pins[] = {\n");
+        text_add(text, "static const struct kiln_pin %s_pins[] = {\n", id);
     for (uint32_t i = 0; i < bundle->num_pins; i++) {
         const struct kiln_pin *p = &bundle->pins[i];
         text_add(text, "    { %u, %u, %u, %u, { %u, %u, %u, %u } },\n", p->precision, p->m, p->n,
@@ -330,29 +333,33 @@ static void emit_pins(const struct kiln_bundle *bundle, struct text *text)
         text_add(text, "};\n\n");
 }
 
-void emit_symbol(const char *name, struct text *text)
+static void emit_id(const char *name, struct text *text)
 {
-    text_add(text, "kiln_bundle_");
     for (; *name; name++)
         text_add(text, "%c", isalnum((unsigned char) *name) ? *name : '_');
 }
 
-static void emit_pool(const struct kiln_pool *pool, struct text *text)
+void emit_symbol(const char *name, struct text *text)
+{
+    text_add(text, "kiln_bundle_");
+    emit_id(name, text);
+}
+
+static void emit_pool(const struct kiln_pool *pool, const char *id, struct text *text)
 {
     if (pool->num_lines)
         text_add(text,
-                "    .pool = { sizeof rows, %u, %u, %u,\n"
-                "              rows[0].text, lines, %s, symbols },\n",
-                pool->num_lines, pool->num_pairs, pool->num_symbols,
-                pool->num_pairs ? "pairs" : "NULL");
+                "    .pool = { sizeof %s_rows, %u, %u, %u,\n"
+                "              %s_rows[0].text, %s_lines,\n"
+                "              %s%s, %s_symbols },\n",
+                id, pool->num_lines, pool->num_pairs, pool->num_symbols, id, id,
+                pool->num_pairs ? id : "NULL", pool->num_pairs ? "_pairs" : "", id);
 }
 
 static void emit_definition(const struct kiln_bundle *bundle, const struct kiln_pool *pool,
-        struct text *text)
+        const char *id, struct text *text)
 {
-    text_add(text, "extern const struct kiln_bundle ");
-    emit_symbol(bundle->name, text);
-    text_add(text, ";\nconst struct kiln_bundle ");
+    text_add(text, "KILN_INTERNAL const struct kiln_bundle ");
     emit_symbol(bundle->name, text);
     text_add(text, " = {\n    .format = %u,\n    .name = ", bundle->format);
     text_quote(text, bundle->name);
@@ -370,18 +377,19 @@ static void emit_definition(const struct kiln_bundle *bundle, const struct kiln_
         text_add(text, "    .traits = { %u, %u, %u, %u, %u },\n", bundle->traits.is_cpu,
                 bundle->traits.compute_units, bundle->traits.native_vector_float,
                 bundle->traits.local_bytes, bundle->traits.compute_capability);
-    emit_pool(pool, text);
+    emit_pool(pool, id, text);
     if (bundle->num_recipes)
         text_add(text,
                 "    .num_programs = %u, .num_recipes = %u, .num_pins = %u,\n"
-                "    .programs = programs, .recipes = recipes, .pins = %s,\n",
-                bundle->num_programs, bundle->num_recipes, bundle->num_pins,
-                bundle->num_pins ? "pins" : "NULL");
+                "    .programs = %s_programs, .recipes = %s_recipes,\n"
+                "    .pins = %s%s,\n",
+                bundle->num_programs, bundle->num_recipes, bundle->num_pins, id, id,
+                bundle->num_pins ? id : "NULL", bundle->num_pins ? "_pins" : "");
     text_add(text, "};\n");
 }
 
 static void emit_all(const struct kiln_bundle *bundle, const char *comment,
-        const struct shared *shared, struct text *text)
+        const struct shared *shared, const char *id, struct text *text)
 {
     struct common common;
     const bool ok = find_common(bundle, &common);
@@ -390,19 +398,19 @@ static void emit_all(const struct kiln_bundle *bundle, const char *comment,
         text_add(text, "%s", comment);
     text_add(text, " */\n#include \"bundle.h\"\n\n");
     if (shared->pool.data.num_lines) {
-        emit_lines(&shared->pool.data, text);
-        emit_symbols(&shared->pool.data, text);
+        emit_lines(&shared->pool.data, id, text);
+        emit_symbols(&shared->pool.data, id, text);
     }
     if (bundle->num_recipes && ok) {
-        emit_binaries(bundle, text);
-        emit_programs(shared, bundle->num_programs, text);
-        emit_stages(bundle, &common.stages, text);
-        emit_regions(bundle, &common.regions, text);
-        emit_times(&common.times, text);
-        emit_recipes(bundle, &common, text);
-        emit_pins(bundle, text);
+        emit_binaries(bundle, id, text);
+        emit_programs(shared, bundle->num_programs, id, text);
+        emit_stages(bundle, &common.stages, id, text);
+        emit_regions(bundle, &common.regions, id, text);
+        emit_times(&common.times, id, text);
+        emit_recipes(bundle, &common, id, text);
+        emit_pins(bundle, id, text);
     }
-    emit_definition(bundle, &shared->pool.data, text);
+    emit_definition(bundle, &shared->pool.data, id, text);
     text->failed = text->failed || !ok;
     free_common(&common);
 }
@@ -410,11 +418,15 @@ static void emit_all(const struct kiln_bundle *bundle, const char *comment,
 void emit_bundle(const struct kiln_bundle *bundle, const char *comment, struct text *text)
 {
     struct shared shared;
-    if (share_text(bundle, &shared))
-        emit_all(bundle, comment, &shared, text);
+    struct text id = { 0 };
+    text_add(&id, "bundle_");
+    emit_id(bundle->name, &id);
+    if (share_text(bundle, &shared) && !id.failed)
+        emit_all(bundle, comment, &shared, id.bytes, text);
     else
         text->failed = true;
     share_free(&shared);
+    text_free(&id);
 }
 
 /* ---- How much it is ---- */
