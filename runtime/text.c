@@ -20,16 +20,18 @@ void kiln_text_begin(struct kiln_text *text, char *data, size_t size)
 void kiln_text_add(struct kiln_text *text, const char *string)
 {
     size_t length = strlen(string);
-    size_t room = text->size > text->length ? text->size - text->length - 1 : 0;
+    if (text->length >= text->size) { /* its size is 0 */
+        text->truncated = text->truncated || length > 0;
+        return;
+    }
+    size_t room = text->size - text->length - 1;
     if (length > room) {
         length = room;
         text->truncated = true;
     }
-    if (text->size > 0) {
-        memcpy(text->data + text->length, string, length);
-        text->length += length;
-        text->data[text->length] = '\0';
-    }
+    memcpy(text->data + text->length, string, length);
+    text->length += length;
+    text->data[text->length] = '\0';
 }
 
 void kiln_text_add_number(struct kiln_text *text, size_t number)
