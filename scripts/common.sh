@@ -8,7 +8,7 @@ pocl-opencl-icd'
 # What the tests take beyond that.
 test_packages='oclgrind libcmocka-dev libopenblas-dev libopenblas0-pthread libclblast-dev valgrind
 libblas-test clang-format-14 cmake make g++ gcc-aarch64-linux-gnu libc6-dev-arm64-cross binutils
-python3 python3-numpy parallel'
+python3 python3-numpy parallel musl-tools'
 
 # is_installed PACKAGE: whether dpkg holds it, fully installed.
 is_installed()
