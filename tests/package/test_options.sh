@@ -31,6 +31,8 @@ refused()
 refused "generic serves every device.*name it last" -Dbundles=generic,pocl-avx512
 refused "generic is named twice" -Dbundles=generic,generic
 refused "there is no .*tuned/no-such/bundle.c" -Dbundles=no-such,generic
+refused "option python: .*it loads the shared library" -Dpython=enabled
+refused "option wheel: .*it is switched off" -Dwheel=true -Dpython=disabled
 
 setup -Dbundles=pocl-avx512,generic || { cat "$scratch/log" >&2; exit 1; }
 meson introspect --targets "$scratch/build" >"$scratch/targets"
