@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-enum { MAX_SHAPES = 24 };
+enum { MAX_SHAPES = 48 };
 
 /* What counts for a shape that nothing serves yet, in units of a time's logarithm; the gain below
  * which one more is no better than another; and the factor by which one may be slower than the best

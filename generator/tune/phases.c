@@ -28,7 +28,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { FIRST_SHAPES = 3 * DRAW_NUM_CLASSES, MATRIX_SHAPES = 400, HELD_SHAPES = 60 };
+enum { FIRST_SHAPES = 6 * DRAW_NUM_CLASSES, MATRIX_SHAPES = 400, HELD_SHAPES = 60 };
 
 /* The ends of the phases, as parts of a precision's budget; the re-evaluation takes the last of the
  * search's. Where relatives have searched already, more is left for what comes after it; and on
