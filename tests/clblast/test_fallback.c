@@ -1,0 +1,145 @@
+/* test_fallback.c: what libkiln-clblast makes of Kiln's answers. The functions of Kiln are here,
+ * and answer as a test wants; CLBlast is fake_clblast.c. */
+#include "kiln_clblast.h"
+
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static enum kiln_status creation, enqueueing;
+static int num_calls;
+
+enum kiln_status kiln_context_create(cl_context context, cl_device_id device,
+        const struct kiln_context_params *params, struct kiln_context **out)
+{
+    (void) context, (void) device, (void) params;
+    *out = NULL;
+    return creation;
+}
+
+void kiln_context_destroy(struct kiln_context **context)
+{
+    *context = NULL;
+}
+
+enum kiln_status kiln_gemm_enqueue(struct kiln_context *context, const struct kiln_gemm *gemm,
+        cl_command_queue queue, cl_uint num_events, const cl_event *events, cl_event *event)
+{
+    (void) context, (void) gemm, (void) queue, (void) num_events, (void) events, (void) event;
+    num_calls++;
+    return enqueueing;
+}
+
+enum kiln_status kiln_gemm_workspace_bytes(struct kiln_context *context,
+        const struct kiln_gemm *gemm, size_t *bytes)
+{
+    (void) context, (void) gemm;
+    *bytes = 0;
+    return enqueueing;
+}
+
+const char *kiln_status_string(enum kiln_status status)
+{
+    (void) status;
+    return "as the test wants";
+}
+
+static cl_context context;
+static cl_command_queue queue;
+
+static int sgemm(void)
+{
+    return CLBlastSgemm(101, 111, 111, 2, 3, 4, 1, NULL, 0, 4, NULL, 0, 3, 0, NULL, 0, 3, &queue,
+            NULL);
+}
+
+static int *fake_calls(void)
+{
+    void *handle = dlopen(getenv("KILN_CLBLAST_FALLBACK"), RTLD_LAZY | RTLD_LOCAL);
+    assert_non_null(handle);
+    return dlsym(handle, "fake_calls");
+}
+
+static void passes_on_what_kiln_has_no_kernel_for(void **state)
+{
+    (void) state;
+    int *calls = fake_calls(), before = *calls;
+    creation = KILN_SUCCESS;
+    enqueueing = KILN_NO_KERNEL;
+    assert_int_equal(sgemm(), 1020304);
+    assert_int_equal(*calls, before + 1);
+    assert_int_equal(num_calls, 1);
+    /* Of doubles it has none; where CLBlast is installed, that one's are taken, to which a NULL is
+     * no matrix. */
+    const int other = dlopen("libclblast.so.1", RTLD_LAZY) != NULL ? -1022
+                                                                   : KILN_CLBLAST_NOT_IMPLEMENTED;
+    assert_int_equal(CLBlastDgemm(101, 111, 111, 2, 3, 4, 1, NULL, 0, 4, NULL, 0, 3, 0, NULL, 0, 3,
+                             &queue, NULL),
+            other);
+    assert_int_equal(CLBlastClearCache(), 7);
+    creation = KILN_NO_KERNEL;
+    assert_int_equal(sgemm(), 1020304);
+}
+
+static void keeps_what_kiln_has_done_or_refused(void **state)
+{
+    static const struct {
+        enum kiln_status kilns;
+        int clblasts;
+    } rows[] = {
+        { KILN_SUCCESS, 0 },
+        { KILN_INVALID_QUEUE, -36 },
+        { KILN_INVALID_BUFFER_A, -1022 },
+        { KILN_INVALID_BUFFER_C, -1020 },
+        { KILN_INVALID_LDB, -1015 },
+        { KILN_BUFFER_A_TOO_SMALL, -1011 },
+        { KILN_OFFSET_B_PAST_END, -1010 },
+        { KILN_BUFFER_C_TOO_SMALL, -1009 },
+        { KILN_WORKSPACE_TOO_SMALL, -2050 },
+        { KILN_NO_DOUBLE, -2044 },
+        { KILN_OUT_OF_MEMORY, -6 },
+        { KILN_INVALID_LAYOUT, -30 },
+        { (enum kiln_status) CL_OUT_OF_RESOURCES, -5 },
+    };
+    (void) state;
+    int *calls = fake_calls(), before = *calls;
+    creation = KILN_SUCCESS;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        enqueueing = rows[i].kilns;
+        assert_int_equal(sgemm(), rows[i].clblasts);
+    }
+    assert_int_equal(*calls, before);
+    /* What stands on the right is Kiln's B. */
+    enqueueing = KILN_BUFFER_B_TOO_SMALL;
+    assert_int_equal(CLBlastSsymm(101, 142, 121, 2, 3, 1, NULL, 0, 3, NULL, 0, 3, 0, NULL, 0, 3,
+                             &queue, NULL),
+            -1011);
+    enqueueing = KILN_INVALID_LDA;
+    assert_int_equal(CLBlastSsymm(101, 142, 121, 2, 3, 1, NULL, 0, 3, NULL, 0, 3, 0, NULL, 0, 3,
+                             &queue, NULL),
+            -1015);
+    assert_int_equal(CLBlastSsymm(101, 141, 121, 2, 3, 1, NULL, 0, 2, NULL, 0, 3, 0, NULL, 0, 3,
+                             &queue, NULL),
+            -1016);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(passes_on_what_kiln_has_no_kernel_for),
+        cmocka_unit_test(keeps_what_kiln_has_done_or_refused),
+    };
+    cl_platform_id platform;
+    cl_device_id device;
+    if (clGetPlatformIDs(1, &platform, NULL) != CL_SUCCESS ||
+            clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL) != CL_SUCCESS) {
+        return 77;
+    }
+    context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
+    queue = clCreateCommandQueue(context, device, 0, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

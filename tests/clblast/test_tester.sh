@@ -1,0 +1,41 @@
+#!/bin/sh
+# test_tester.sh LIBRARY TESTER [oclgrind]: runs one of CLBlast's testers (Debian: clblast-tests)
+# with the library preloaded, in each precision, on the first device, or in Oclgrind. No test may
+# fail, and Kiln must have served what passed.
+set -eu
+
+[ $# -ge 2 ] || { echo "usage: $0 LIBRARY TESTER [oclgrind]" >&2; exit 2; }
+library=$(realpath "$1")
+tester=$2
+command -v "$tester" >/dev/null ||
+    { echo "$tester is missing (Debian: clblast-tests)" >&2; exit 77; }
+
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/kiln-clblast.XXXXXX")
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
+
+status=0
+if [ "${3-}" = oclgrind ]; then
+    command -v oclgrind >/dev/null || { echo "oclgrind is missing" >&2; exit 77; }
+    LD_PRELOAD=$library KILN_CLBLAST_VERBOSE=1 oclgrind "$tester" -platform 0 -device 0 \
+        -precision 32 >output 2>errors || status=$?
+else
+    LD_PRELOAD=$library KILN_CLBLAST_VERBOSE=1 "$tester" -platform 0 -device 0 >output 2>errors ||
+        status=$?
+fi
+! grep -qE 'CL_DEVICE_NOT_FOUND|no platforms|-1001' output errors ||
+    { echo "no OpenCL device" >&2; exit 77; }
+
+# The testers colour their lines.
+sed -i 's/\x1b\[[0-9;]*m//g' output
+grep -E 'routine|passed|failed$' output | grep -v 'Pass rate' || true
+[ "$status" -eq 0 ] || { echo "FAILED: the tester ended with status $status" >&2; exit 1; }
+if grep -qE '^ *[1-9][0-9]* test\(s\) failed' output; then
+    echo "FAILED: the tester complains" >&2
+    exit 1
+fi
+passed=$(awk '/test\(s\) passed/ { sum += $1 } END { print sum + 0 }' output)
+served=$(grep -c '^kiln-clblast: .*: success$' errors || true)
+echo "$passed passed, Kiln served $served calls"
+[ "$passed" -ge 100 ] || { echo "FAILED: few were tested" >&2; exit 1; }
+[ "$served" -ge "$passed" ] || { echo "FAILED: not all came to Kiln" >&2; exit 1; }
