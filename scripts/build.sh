@@ -20,6 +20,7 @@ build=
 while [ $# -gt 0 ]; do
     case $1 in
         -h | --help) usage; exit 0 ;;
+        --version) . "$(dirname "$0")/common.sh"; print_version; exit 0 ;;
         --) shift; break ;;
         -*) echo "build.sh: unknown option $1; Meson's go after --" >&2; usage >&2; exit 2 ;;
         *)

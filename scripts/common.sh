@@ -1,4 +1,4 @@
-# common.sh: packages and configuration. Sourced by build.sh and test.sh, never run.
+# common.sh: version, packages and configuration. Sourced by the other scripts, never run.
 # shellcheck shell=sh disable=SC2034
 
 # What building takes. PoCL is the OpenCL device of a machine that has no other.
@@ -9,7 +9,18 @@ pocl-opencl-icd'
 test_packages='oclgrind libcmocka-dev libopenblas-dev libopenblas0-pthread libclblast-dev valgrind
 libblas-test clblast-tests clang-format-14 cmake make g++ gcc-aarch64-linux-gnu
 libc6-dev-arm64-cross binutils python3 python3-numpy python3-pyopencl python3-pip python3-mesonpy
-parallel musl-tools'
+parallel musl-tools mandoc man-db bsdextrautils'
+
+# version: Kiln's, of which meson.build tells, for a script in this folder.
+version()
+{
+    sed -n "s/^  version: '\(.*\)',\$/\1/p" "$(dirname "$0")/../meson.build"
+}
+
+print_version()
+{
+    echo "${0##*/} $(version)"
+}
 
 # is_installed PACKAGE: whether dpkg holds it, fully installed.
 is_installed()

@@ -49,6 +49,7 @@ device=
 while [ $# -gt 0 ]; do
     case $1 in
         -h | --help) usage; exit 0 ;;
+        --version) . "$(dirname "$0")/common.sh"; print_version; exit 0 ;;
         --short | --factor | --rounds | --least | --precisions | --shapes | --device)
             [ $# -ge 2 ] || wrong_usage "$1 needs a value"
             case $1 in

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Writes template files as C string data: embed.py OUT IN...
+"""Writes template files as C string data.
+
+usage: embed.py OUT IN...
 
 Emits `template_files`, one struct tmpl_file per input (generator/core/tmpl.h). A file is called by
 its folder and its own name: fused/panel.cl.in.
@@ -32,5 +34,8 @@ def main(out, inputs):
 
 if __name__ == "__main__":
     if len(sys.argv) < 3:
-        sys.exit(__doc__)
+        import common
+        common.answer(__doc__)
+        print(__doc__.strip(), file=sys.stderr)
+        sys.exit(2)
     main(sys.argv[1], sys.argv[2:])

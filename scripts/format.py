@@ -14,6 +14,8 @@ import pathlib
 import subprocess
 import sys
 
+import common
+
 TREE = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ['runtime', 'generator', 'clients', 'tests']
 BY_HAND = ['generator/kernels/', 'generator/literature/', 'tests/golden/', 'tests/core/test_tidy.c']
@@ -67,9 +69,7 @@ def formatted(path, text):
 
 
 def main(arguments):
-    if '--help' in arguments or '-h' in arguments:
-        print(__doc__.strip())
-        return 0
+    common.answer(__doc__)
     is_check = '--check' in arguments
     named = [pathlib.Path(name).resolve() for name in arguments if name != '--check']
     status = 0

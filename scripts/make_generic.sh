@@ -59,6 +59,7 @@ joins=false
 while [ $# -gt 0 ]; do
     case $1 in
         -h | --help) usage; exit 0 ;;
+        --version) . "$(dirname "$0")/common.sh"; print_version; exit 0 ;;
         --device | --output | --seconds | --bundle-kib | --build | --into)
             [ $# -ge 2 ] || wrong "$1 needs a value"
             case $1 in

@@ -61,6 +61,7 @@ bundle=
 while [ $# -gt 0 ]; do
     case $1 in
         -h | --help) usage; exit 0 ;;
+        --version) . "$(dirname "$0")/common.sh"; print_version; exit 0 ;;
         --) shift; break ;;
         --dir | --device | --seconds | --tune-seconds | --precisions | --bundle)
             [ $# -ge 2 ] || wrong "$1 needs a value"

@@ -194,9 +194,9 @@ def escaped(path):
 
 
 def main():
-    if '--help' in sys.argv[1:] or '-h' in sys.argv[1:]:
-        print(__doc__.strip())
-        return 0
+    if any(word in sys.argv[1:] for word in ('--help', '-h', '--version')):
+        import common
+        common.answer(__doc__)
     parser = argparse.ArgumentParser(prog='onefile.py', add_help=False, allow_abbrev=False,
                                      usage='onefile.py --bundles NAME,...,generic -o DIR')
     parser.add_argument('--bundles', required=True)

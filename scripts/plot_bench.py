@@ -10,6 +10,8 @@ import math
 import sys
 from xml.sax.saxutils import escape
 
+import common
+
 # Colour and name of each peer; the colours are distinct in hue and in lightness.
 PEERS = {
     "kiln": ("#c2410c", "Kiln"),
@@ -166,9 +168,11 @@ def draw(document):
 
 
 def main():
+    common.answer(__doc__)
     words = [word for word in sys.argv[1:] if word != "-o"]
     if len(words) != 2 or sys.argv[-1] == "-o":
-        sys.exit(__doc__.strip().splitlines()[-1])
+        print(__doc__.strip().splitlines()[-1], file=sys.stderr)
+        sys.exit(2)
     source, target = words
     try:
         with open(source, encoding="utf-8") as file:

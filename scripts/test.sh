@@ -28,6 +28,7 @@ long=false
 while [ $# -gt 0 ]; do
     case $1 in
         -h | --help) usage; exit 0 ;;
+        --version) . "$(dirname "$0")/common.sh"; print_version; exit 0 ;;
         --werror) werror=true; shift ;;
         --long) long=true; shift ;;
         --) shift; break ;;

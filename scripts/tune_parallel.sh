@@ -39,6 +39,7 @@ hosts=
 while [ $# -gt 0 ]; do
     case $1 in
         -h | --help) usage; exit 0 ;;
+        --version) . "$(dirname "$0")/common.sh"; print_version; exit 0 ;;
         --gpus | --hosts)
             [ $# -ge 2 ] || wrong_usage "$1 needs a value"
             if [ "$1" = --gpus ]; then gpus=$2; else hosts=$2; fi

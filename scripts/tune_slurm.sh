@@ -59,6 +59,7 @@ wait=
 while [ $# -gt 0 ]; do
     case $1 in
         -h | --help) usage; exit 0 ;;
+        --version) . "$(dirname "$0")/common.sh"; print_version; exit 0 ;;
         --wait) wait=--wait; shift ;;
         -*) wrong_usage "unknown option $1; kiln-tune's go at the end" ;;
         *) break ;;

@@ -1,0 +1,29 @@
+#!/bin/sh
+# test_scripts.sh SCRIPTS VERSION: what every script answers alike: its help, and the version, which
+# meson.build alone tells.
+set -eu
+
+[ $# -eq 2 ] || { echo "usage: $0 SCRIPTS VERSION" >&2; exit 2; }
+failures=0
+
+# expect PATTERN SCRIPT ARGUMENT
+expect()
+{
+    status=0
+    output=$(cd / && "$2" "$3" 2>&1) || status=$?
+    if [ "$status" -ne 0 ] || ! echo "$output" | grep -q "$1"; then
+        echo "FAILED: $2 $3: status $status, and not '$1': $output" >&2
+        failures=$((failures + 1))
+    fi
+}
+
+num=0
+for script in "$1"/*.sh "$1"/*.py "$1"/packaging/*.sh; do
+    [ -x "$script" ] || continue       # it is read by others
+    expect "^usage: .*${script##*/}" "$script" --help
+    expect "^${script##*/} $2\$" "$script" --version
+    num=$((num + 1))
+done
+[ "$num" -ge 11 ] || { echo "FAILED: only $num scripts were found" >&2; exit 1; }
+echo "$num scripts"
+exit "$((failures > 0))"
