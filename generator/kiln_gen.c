@@ -40,6 +40,8 @@ static int fail(const char *format, const char *what)
 static const char help[] =
     "usage: kiln-gen COMMAND [OPTION]... [ARGUMENT]...\n"
     "\n"
+    "Makes the kernels and bundles of Kiln. It needs no device.\n"
+    "\n"
     "  families              list the kernel families\n"
     "  presets               list the configurations with a name, and what was published of them\n"
     "  space FAMILY          its parameters, values, rules and presets, and the number of points\n"

@@ -502,12 +502,12 @@ void options_print_help(FILE *out)
 {
     fprintf(out,
             "usage: kiln-bench [OPTION ...]\n\n"
-            "Compares Kiln with OpenBLAS (with its own and with the best core type), CLBlast,\n"
-            "cuBLAS and Kiln's generic bundle, in one run: for each shape the peers take\n"
-            "turns, round by round; a sample is repeated until it is long enough; the table\n"
-            "shows medians over the rounds and ratios of medians. Every result is checked\n"
-            "before anything is timed. What is not a CPU is timed by its own clock; a second\n"
-            "table has the wall clock.\n\n");
+            "Compares the speed of Kiln with that of other libraries. The peers are OpenBLAS\n"
+            "(with its own and with the best core type), CLBlast, cuBLAS and Kiln's generic\n"
+            "bundle, in one run: for each shape they take turns, round by round; a sample is\n"
+            "repeated until it is long enough; the table shows medians over the rounds and\n"
+            "ratios of medians. Every result is checked before anything is timed. What is not\n"
+            "a CPU is timed by its own clock; a second table has the wall clock.\n\n");
     for (size_t i = 0; i < NUM_OPTION_ROWS; i++) {
         options_print_row(out, &option_rows[i]);
     }

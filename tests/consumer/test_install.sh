@@ -80,8 +80,21 @@ check_tree()
     [ -f "$libdir/cmake/kiln/kilnConfig.cmake" ] || die "kilnConfig.cmake is not installed"
     [ -f "$libdir/cmake/kiln/kilnConfigVersion.cmake" ] || die "no CMake version file"
     [ "$(find "$root/include" -type f | wc -l)" -eq 1 ] || die "kiln.h is not the only header"
+    [ -f "$root/share/doc/kiln/LICENSE" ] || die "the licence is not installed"
+    [ "$(build_option install_tools)" = False ] || check_tools
     ! has_library static || [ -f "$libdir/libkiln.a" ] || die "libkiln.a is not installed"
     ! has_library shared || check_shared
+}
+
+# The programs run where they are installed, and have a manual page each.
+check_tools()
+{
+    for program in "$root"/bin/*; do
+        name=${program##*/}
+        [ "$("$program" --version)" = "$name $version" ] || die "$name does not tell its version"
+        [ -s "$root/share/man/man1/$name.1" ] || die "$name has no manual page"
+    done
+    [ -x "$root/bin/kiln-gen" ] || die "kiln-gen is not installed"
 }
 
 # The shared library: a link for the linker, and a soname that is a link to the versioned file.
