@@ -18,7 +18,7 @@ expect()
 }
 
 num=0
-for script in "$1"/*.sh "$1"/*.py "$1"/packaging/*.sh; do
+for script in "$1"/*.sh "$1"/*.py; do
     [ -x "$script" ] || continue       # it is read by others
     expect "^usage: .*${script##*/}" "$script" --help
     expect "^${script##*/} $2\$" "$script" --version
