@@ -1,11 +1,13 @@
 #!/bin/sh
 # test_netlib.sh LIBRARY TESTER INPUT ROUTINES [FALLBACK]: runs one of Debian's BLAS testers with
-# the library preloaded. Each of ROUTINES, by their names in the library, must have been served by Kiln.
+# the library preloaded; "-" is the one that the system has as libblas.so.3. Each of ROUTINES, by
+# their names in the library, must have been served by Kiln.
 # FALLBACK is the BLAS behind the library and the tester's own.
 set -eu
 
 [ $# -ge 4 ] || { echo "usage: $0 LIBRARY TESTER INPUT ROUTINES [FALLBACK]" >&2; exit 2; }
-library=$(realpath "$1")
+library=
+[ "$1" = - ] || library=$(realpath "$1")
 tester=$2
 input=$3
 routines=$4
