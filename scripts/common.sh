@@ -11,6 +11,9 @@ libblas-test clblast-tests clang-format-14 cmake make g++ gcc-aarch64-linux-gnu
 libc6-dev-arm64-cross binutils python3 python3-numpy python3-pyopencl python3-pip python3-mesonpy
 parallel musl-tools mandoc man-db bsdextrautils'
 
+# What the long suite takes beyond that.
+long_packages='debhelper dpkg-dev lintian mmdebstrap'
+
 # version: Kiln's, of which meson.build tells, for a script in this folder.
 version()
 {

@@ -61,6 +61,7 @@ sys.exit(1 if failed or not passed else 0)
 END
 }
 
+! "$long" || test_packages="$test_packages $long_packages"
 # shellcheck disable=SC2086
 require_packages $build_packages $test_packages
 configure "$build" -Dtune=off -Dtests=true -Dwerror=$werror -Ddefault_library=both

@@ -1,6 +1,6 @@
 #!/bin/sh
 # test_scripts.sh SCRIPTS VERSION: what every script answers alike: its help, and the version, which
-# meson.build alone tells.
+# meson.build alone tells. The newest entry of Debian's changelog is for that version.
 set -eu
 
 [ $# -eq 2 ] || { echo "usage: $0 SCRIPTS VERSION" >&2; exit 2; }
@@ -24,6 +24,8 @@ for script in "$1"/*.sh "$1"/*.py; do
     expect "^${script##*/} $2\$" "$script" --version
     num=$((num + 1))
 done
-[ "$num" -ge 11 ] || { echo "FAILED: only $num scripts were found" >&2; exit 1; }
+[ "$num" -ge 12 ] || { echo "FAILED: only $num scripts were found" >&2; exit 1; }
+head -1 "$1/packaging/debian/changelog" | grep -q "^kiln ($2-" ||
+    { echo "FAILED: Debian's changelog has no entry for $2" >&2; failures=$((failures + 1)); }
 echo "$num scripts"
 exit "$((failures > 0))"
