@@ -24,7 +24,7 @@ for script in "$1"/*.sh "$1"/*.py; do
     expect "^${script##*/} $2\$" "$script" --version
     num=$((num + 1))
 done
-[ "$num" -ge 12 ] || { echo "FAILED: only $num scripts were found" >&2; exit 1; }
+[ "$num" -ge 14 ] || { echo "FAILED: only $num scripts were found" >&2; exit 1; }
 head -1 "$1/packaging/debian/changelog" | grep -q "^kiln ($2-" ||
     { echo "FAILED: Debian's changelog has no entry for $2" >&2; failures=$((failures + 1)); }
 echo "$num scripts"
