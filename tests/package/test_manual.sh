@@ -10,6 +10,7 @@ version=$2
 shift 2
 command -v mandoc >/dev/null || { echo "mandoc is not installed" >&2; exit 77; }
 man --version >/dev/null 2>&1 || { echo "man is not installed" >&2; exit 77; }
+command -v col >/dev/null || { echo "col is not installed" >&2; exit 77; }
 
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/kiln-manual.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
