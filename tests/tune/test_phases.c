@@ -299,7 +299,7 @@ static void every_class_is_served_before_the_search(void **state)
     make_kin(60);
     assert_true(run_made(60));
     const size_t search = first_row(RECORD_SEARCH);
-    assert_in_range(count_tasks(RECORD_FIRST), DRAW_NUM_CLASSES, 3 * DRAW_NUM_CLASSES);
+    assert_in_range(count_tasks(RECORD_FIRST), DRAW_NUM_CLASSES, 6 * DRAW_NUM_CLASSES);
     for (size_t i = 0; i < search; i++) {
         const struct record *rows = tuner.records.rows;
         bool is_served = rows[i].kind != RECORD_FIRST;
