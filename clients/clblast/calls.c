@@ -187,6 +187,26 @@ static int status_of(const struct kiln_clblast_call *call, enum kiln_status stat
     return became;
 }
 
+/* The members one after the other, where rows of one C lie between those of another: Kiln has
+ * checked all but that. */
+static enum kiln_status enqueue_apart(struct kiln_context *context, struct kiln_gemm gemm,
+        cl_command_queue queue, cl_event *event)
+{
+    const size_t count = gemm.batch_count;
+    enum kiln_status status = KILN_SUCCESS;
+    gemm.batch_count = 1;
+    for (size_t i = 0; i < count && status == KILN_SUCCESS; i++) {
+        status = kiln_gemm_enqueue(context, &gemm, queue, 0, NULL, NULL);
+        gemm.a_offset += gemm.a_stride;
+        gemm.b_offset += gemm.b_stride;
+        gemm.c_offset += gemm.c_stride;
+    }
+    if (status == KILN_SUCCESS && event != NULL) {
+        status = (enum kiln_status) clEnqueueMarkerWithWaitList(queue, 0, NULL, event);
+    }
+    return status;
+}
+
 int kiln_clblast_enqueue(const struct kiln_clblast_call *call, const cl_command_queue *queue,
         cl_event *event)
 {
@@ -200,6 +220,9 @@ int kiln_clblast_enqueue(const struct kiln_clblast_call *call, const cl_command_
     enum kiln_status status = kiln_clblast_enter(*queue, &context);
     if (status == KILN_SUCCESS) {
         status = kiln_gemm_enqueue(context, &call->gemm, *queue, 0, NULL, event);
+        if (status == KILN_INVALID_BATCH_STRIDE) {
+            status = enqueue_apart(context, call->gemm, *queue, event);
+        }
         kiln_clblast_leave();
     }
     kiln_clblast_say(call->name, &call->gemm, kiln_status_string(status));

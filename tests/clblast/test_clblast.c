@@ -113,6 +113,30 @@ static void multiplies_members_that_lie_anywhere(void **state)
     }
 }
 
+/* Two products side by side in one matrix. */
+static void multiplies_strided_members_side_by_side(void **state)
+{
+    static float a[M * K], b[2 * K * N], c[M * 2 * N], result[M * 2 * N], product[M * N];
+    (void) state;
+    cl_mem x = floats(M * K, a), y = floats(2 * K * N, b), z = floats(M * 2 * N, c);
+    cl_event event;
+    assert_int_equal(CLBlastSgemmStridedBatched(ROW, NO, NO, M, N, K, 1, x, 0, K, 0, y, 0, N, K * N,
+                             0, z, 0, 2 * N, N, 2, &unordered, &event),
+            0);
+    assert_int_equal(
+            clEnqueueReadBuffer(unordered, z, CL_TRUE, 0, sizeof result, result, 1, &event, NULL),
+            0);
+    for (size_t i = 0; i < 2; i++) {
+        expect(product, a, b + i * K * N, M, N, K, 1, 0);
+        for (size_t row = 0; row < M; row++) {
+            assert_memory_equal(result + row * 2 * N + i * N, product + row * N,
+                    N * sizeof *product);
+        }
+    }
+    clReleaseEvent(event);
+    clReleaseMemObject(x), clReleaseMemObject(y), clReleaseMemObject(z);
+}
+
 static void checks_all_members_before_any(void **state)
 {
     size_t a_at[] = { 0, 400 }, b_at[] = { 0, 400 }, c_at[] = { 0, 400 };
@@ -249,6 +273,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(multiplies_halves),
         cmocka_unit_test(multiplies_members_that_lie_anywhere),
+        cmocka_unit_test(multiplies_strided_members_side_by_side),
         cmocka_unit_test(checks_all_members_before_any),
         cmocka_unit_test(takes_temporary_buffers),
         cmocka_unit_test(tells_what_is_wrong),
