@@ -97,8 +97,7 @@ struct kiln_clblast_call kiln_clblast_syrk(const char *name, enum kiln_precision
 {
     const enum kiln_transpose other = hermitian ? KILN_CONJ_TRANS : KILN_TRANS;
     const bool is_plain = a_transpose == KILN_NO_TRANS;
-    const bool is_other = a_transpose == (int) other ||
-                          (a_transpose == KILN_CONJ_TRANS && !is_complex(precision));
+    const bool is_other = a_transpose == KILN_TRANS || a_transpose == KILN_CONJ_TRANS;
     struct kiln_clblast_call call = call_of(name, precision, layout, n, n, k);
     call.gemm.transa = is_plain ? KILN_NO_TRANS : other;
     call.gemm.transb = is_plain ? other : KILN_NO_TRANS;
@@ -138,6 +137,9 @@ static double part_of(enum kiln_precision precision, const void *scalar, int par
 void kiln_clblast_scalars(struct kiln_clblast_call *call, const void *alpha, const void *beta)
 {
     struct kiln_gemm *gemm = &call->gemm;
+    if (call->status != 0) {
+        return;
+    }
     const bool is_real = !is_complex(gemm->precision) || (gemm->hermitian && gemm->uplo_c != 0);
     gemm->alpha = part_of(gemm->precision, alpha, 0);
     gemm->beta = part_of(gemm->precision, beta, 0);
@@ -235,10 +237,11 @@ static enum kiln_status most_workspace(struct kiln_context *context, struct kiln
 {
     enum kiln_status status = KILN_SUCCESS;
     *bytes = 0;
-    gemm.alpha = gemm.beta = 1;
-    for (int imag = 0; imag < 2 && status == KILN_SUCCESS; imag++) {
+    gemm.beta = 1;
+    for (int i = 0; i < 3 && status == KILN_SUCCESS; i++) {
         size_t here;
-        gemm.alpha_imag = gemm.beta_imag = imag;
+        gemm.alpha = i > 0;
+        gemm.alpha_imag = gemm.beta_imag = i > 1;
         status = kiln_gemm_workspace_bytes(context, &gemm, &here);
         *bytes = here > *bytes ? here : *bytes;
     }

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-enum { ROW = 101, COLUMN = 102, NO = 111, YES = 112 };
+enum { ROW = 101, COLUMN = 102, NO = 111 };
 
 static cl_context context;
 static cl_command_queue queue, unordered;
@@ -173,18 +173,18 @@ static void takes_temporary_buffers(void **state)
     size_t bytes = SIZE_MAX;
     (void) state;
     cl_mem x = floats(SIZE * SIZE, a), y = floats(SIZE * SIZE, b), z = floats(SIZE * SIZE, c);
-    assert_int_equal(CLBlastSGemmTempBufferSize(ROW, YES, YES, SIZE, SIZE, SIZE, 0, SIZE, 0, SIZE,
+    assert_int_equal(CLBlastSGemmTempBufferSize(COLUMN, NO, NO, SIZE, SIZE, SIZE, 0, SIZE, 0, SIZE,
                              0, SIZE, &queue, &bytes),
             0);
     assert_true(bytes < SIZE_MAX);
     cl_mem enough = buffer_of(bytes + 1, NULL), little = buffer_of(1, NULL);
     if (bytes > 1) {
-        assert_int_equal(CLBlastSgemmWithTempBuffer(ROW, YES, YES, SIZE, SIZE, SIZE, 1, x, 0, SIZE,
+        assert_int_equal(CLBlastSgemmWithTempBuffer(COLUMN, NO, NO, SIZE, SIZE, SIZE, 1, x, 0, SIZE,
                                  y, 0, SIZE, 0, z, 0, SIZE, &queue, NULL, little),
                 -2050);
     }
     assert_int_equal(CLBlastSgemmWithTempBuffer(COLUMN, NO, NO, SIZE, SIZE, SIZE, 1, y, 0, SIZE, x,
-                             0, SIZE, 0, z, 0, SIZE, &queue, NULL, NULL),
+                             0, SIZE, 0, z, 0, SIZE, &queue, NULL, enough),
             0);
     assert_int_equal(
             clEnqueueReadBuffer(queue, z, CL_TRUE, 0, sizeof result, result, 0, NULL, NULL), 0);
