@@ -389,6 +389,12 @@ int kiln_clblast_enqueue_members(const struct kiln_clblast_call *call, size_t co
             c_offsets == NULL) {
         return KILN_CLBLAST_INVALID_VALUE;
     }
+    const cl_mem buffers[] = { call->gemm.a, call->gemm.b, call->gemm.c };
+    for (int i = 0; i < 3; i++) {
+        if (buffers[i] == NULL) {
+            return -1022 + i;
+        }
+    }
     int status = check(&members);
     if (status != 0) {
         return status;

@@ -9,7 +9,9 @@
     do { \
         int became = status; \
         const kiln_clblast_function other = \
-                became == KILN_CLBLAST_NOT_IMPLEMENTED ? kiln_clblast_fallback(#name) : NULL; \
+                became == KILN_CLBLAST_NOT_IMPLEMENTED && !kiln_clblast_is_passed_on \
+                        ? kiln_clblast_fallback(#name) \
+                        : NULL; \
         if (other != NULL) { \
             kiln_clblast_is_passed_on = 1; \
             became = ((__typeof__(&name)) other) arguments; \
