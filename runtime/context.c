@@ -118,6 +118,25 @@ static void link_free(struct kiln_link *link)
     free(link->programs);
 }
 
+/* Where source is of no use: is a recipe left, of those that multiply? */
+static enum kiln_status check_links(const struct kiln_context *context)
+{
+    const bool compiles = !context->facts.lacks_compiler && !context->facts.lacks_long;
+    for (unsigned i = 0; i < context->num_links && !compiles; i++) {
+        const struct kiln_link *link = &context->links[i];
+        for (uint32_t r = 0; r < link->num_recipes; r++) {
+            if (!link->left_out[r] && link->bundle->recipes[r].routine != KILN_ROUTINE_MIRROR) {
+                return KILN_SUCCESS;
+            }
+        }
+    }
+    if (compiles) {
+        return KILN_SUCCESS;
+    }
+    kiln_log(context, "no bundle has a binary for the device", NULL);
+    return kiln_nothing_serves(context);
+}
+
 static enum kiln_status make_links(struct kiln_context *context,
         const struct kiln_context_params *params)
 {
@@ -140,7 +159,7 @@ static enum kiln_status make_links(struct kiln_context *context,
         log_link(context, link);
         leave_recipes_out(context, link);
     }
-    return KILN_SUCCESS;
+    return check_links(context);
 }
 
 /* Has the link recipes of emulated single precision that are for the device? */
@@ -231,7 +250,7 @@ static enum kiln_status build_now(struct kiln_context *context)
     }
     return progress.passing != KILN_SUCCESS ? progress.passing
          : progress.any                     ? KILN_SUCCESS
-                                            : KILN_NO_KERNEL;
+                                            : kiln_nothing_serves(context);
 }
 
 static enum kiln_status retain_handles(struct kiln_context *context, cl_context opencl_context,
@@ -274,11 +293,14 @@ static enum kiln_status context_init(struct kiln_context *context, cl_context op
     if (status == KILN_SUCCESS) {
         status = kiln_device_facts_query(device, &context->facts);
     }
+    if (status == KILN_SUCCESS && context->facts.lacks_compiler) {
+        kiln_log(context, "the device has no compiler: embedded binaries alone serve", NULL);
+    }
     if (status == KILN_SUCCESS) {
         status = make_links(context, params);
     }
-    if (status == KILN_SUCCESS && !kiln_arithmetic_is_known(params->arithmetic)) {
-        status = KILN_INVALID_ARITHMETIC;
+    if (!kiln_arithmetic_is_known(params->arithmetic)) {
+        status = kiln_lower(status, KILN_INVALID_ARITHMETIC);
     }
     if (status == KILN_SUCCESS) {
         find_emulation(context);

@@ -107,18 +107,44 @@ static enum kiln_status device_max_pixels(cl_device_id device, size_t *pixels)
     return kiln_conclude(error, KILN_SUCCESS);
 }
 
+static enum kiln_status device_has_word(cl_device_id device, cl_device_info what, const char *word,
+        bool *has)
+{
+    char *text = NULL;
+    enum kiln_status status = copy_text(device, NULL, what, &text);
+    *has = status == KILN_SUCCESS && strstr(text, word) != NULL;
+    free(text);
+    return kiln_conclude((cl_int) status, KILN_SUCCESS);
+}
+
+/* What the embedded profile may lack; the full one has both. An error means that it is there. */
+static enum kiln_status device_lacks(cl_device_id device, struct kiln_device_facts *facts)
+{
+    cl_bool compiles = CL_TRUE;
+    bool is_embedded = false, has_long = true;
+    cl_int error = device_get(device, CL_DEVICE_COMPILER_AVAILABLE, &compiles, sizeof compiles);
+    facts->lacks_compiler = error == CL_SUCCESS && !compiles;
+    enum kiln_status status = kiln_conclude(error, KILN_SUCCESS);
+    if (status == KILN_SUCCESS) {
+        status = device_has_word(device, CL_DEVICE_PROFILE, "EMBEDDED", &is_embedded);
+    }
+    if (status == KILN_SUCCESS && is_embedded) {
+        status = device_has_word(device, CL_DEVICE_EXTENSIONS, "cles_khr_int64", &has_long);
+    }
+    facts->lacks_long = !has_long;
+    return status;
+}
+
 /* cl_nv_device_attribute_query; the values are pinned by the extension. */
 enum { NV_COMPUTE_CAPABILITY_MAJOR = 0x4000, NV_COMPUTE_CAPABILITY_MINOR = 0x4001 };
 
 enum kiln_status kiln_device_compute_capability(cl_device_id device, cl_uint *capability)
 {
     cl_uint major = 0, minor = 0;
-    char *extensions = NULL;
+    bool has = false;
     *capability = 0;
-    enum kiln_status status = copy_text(device, NULL, CL_DEVICE_EXTENSIONS, &extensions);
-    bool has = status == KILN_SUCCESS && strstr(extensions, "cl_nv_device_attribute_query") != NULL;
-    free(extensions);
-    cl_int error = (cl_int) status;
+    cl_int error = (cl_int) device_has_word(device, CL_DEVICE_EXTENSIONS,
+            "cl_nv_device_attribute_query", &has);
     if (has) {
         error = device_get(device, NV_COMPUTE_CAPABILITY_MAJOR, &major, sizeof major);
     }
@@ -163,6 +189,9 @@ enum kiln_status kiln_device_facts_query(cl_device_id device, struct kiln_device
     }
     if (status == KILN_SUCCESS) {
         status = device_max_pixels(device, &facts->max_pixels);
+    }
+    if (status == KILN_SUCCESS) {
+        status = device_lacks(device, facts);
     }
     if (status == KILN_SUCCESS) {
         status = kiln_device_compute_capability(device, &facts->compute_capability);

@@ -289,7 +289,7 @@ static enum kiln_status find_product(struct kiln_context *context,
         }
         first = first == KILN_SUCCESS ? status : first;
     }
-    return first == KILN_SUCCESS ? kiln_search_failure(problem) : first;
+    return first == KILN_SUCCESS ? kiln_search_failure(context, problem) : first;
 }
 
 static enum kiln_status find_parts(struct kiln_context *context, const struct kiln_problem *problem,

@@ -92,6 +92,8 @@ struct kiln_device_facts {
     cl_ulong local_bytes, max_alloc_bytes;
     size_t max_pixels;                 /* of an image over a buffer; 0: no images */
     bool has_double;
+    bool lacks_compiler;               /* source is of no use, binaries are */
+    bool lacks_long;                   /* kernels need it: only a binary shows that they do */
 };
 
 KILN_INTERNAL enum kiln_status kiln_device_facts_query(cl_device_id device,
@@ -298,6 +300,12 @@ struct kiln_context {
     size_t num_spaces;
 };
 
+/* What to say when no recipe is left. */
+static inline enum kiln_status kiln_nothing_serves(const struct kiln_context *context)
+{
+    return context->facts.lacks_compiler ? KILN_NO_COMPILER : KILN_NO_KERNEL;
+}
+
 /* ---- log.c ---- */
 
 /* Hands the strings, up to a NULL, to the log callback as one message of at most 511 bytes. */
@@ -312,7 +320,8 @@ struct kiln_buffer_facts {
 };
 
 /* Sub-buffers begin at a multiple of these bytes in their parents; kernels count on it. OpenCL asks
- * for no less of any device (CL_DEVICE_MEM_BASE_ADDR_ALIGN is at least the bits of a long16). */
+ * for no less of any device (CL_DEVICE_MEM_BASE_ADDR_ALIGN is at least the bits of a long16, or of
+ * an int16 in the embedded profile). */
 enum { KILN_ORIGIN_ALIGN = 16 };
 
 /* `invalid` for NULL, for what the driver knows as something else, and for a sub-buffer that begins
@@ -463,6 +472,10 @@ KILN_INTERNAL bool kiln_ptx_unmask(char *text, size_t size, uint32_t capability)
 
 /* ---- program.c: the programs of a bundle ---- */
 
+/* Why the device can not have the program, as far as its facts tell; NULL: it may. */
+KILN_INTERNAL const char *kiln_program_misfit(const struct kiln_program *program,
+        const struct kiln_device_facts *facts);
+
 /* What fails in passing again and again may be the driver's last word: then not every call tries to
  * compile it, but one in a while, and one that nothing else serves. */
 KILN_INTERNAL bool kiln_program_is_doubtful(struct kiln_link *link, uint32_t program);
@@ -506,7 +519,8 @@ KILN_INTERNAL bool kiln_search_next(struct kiln_context *context,
         const struct kiln_problem *problem, struct kiln_search *search, struct kiln_choice *choice,
         enum kiln_status *status);
 /* What it means that the search found nothing. */
-KILN_INTERNAL enum kiln_status kiln_search_failure(const struct kiln_problem *problem);
+KILN_INTERNAL enum kiln_status kiln_search_failure(const struct kiln_context *context,
+        const struct kiln_problem *problem);
 /* The recipe that serves the problem as things stand. */
 KILN_INTERNAL enum kiln_status kiln_search_first(struct kiln_context *context,
         const struct kiln_problem *problem, struct kiln_choice *choice);

@@ -217,7 +217,7 @@ static enum kiln_status launch_first_that_works(struct launch *launch,
         }
         bool is_too_small = status == KILN_WORKSPACE_TOO_SMALL ||
                             status == KILN_PACK_BUFFER_TOO_SMALL;
-        bool leaves_nobody = status == KILN_NO_KERNEL && problem->bound == 0;
+        bool leaves_nobody = status == kiln_nothing_serves(launch->context) && problem->bound == 0;
         bool go_on = is_about_recipe(status) || leaves_nobody ||
                      (is_too_small && (first != KILN_SUCCESS || launch->shares_room));
         bool is_spoilt = launch->touched && (problem->beta != 0 || problem->beta_imag != 0);
@@ -228,7 +228,7 @@ static enum kiln_status launch_first_that_works(struct launch *launch,
         kiln_log(launch->context, choice.plan.recipe->name,
                 " passed over: ", kiln_status_string(status), NULL);
     }
-    return first == KILN_SUCCESS ? kiln_search_failure(problem) : first;
+    return first == KILN_SUCCESS ? kiln_search_failure(launch->context, problem) : first;
 }
 
 static enum kiln_status launch_problem(struct launch *launch, const struct kiln_problem *problem)

@@ -45,7 +45,7 @@ static enum kiln_status most_workspace(struct kiln_context *context,
         }
         first = first == KILN_SUCCESS ? status : first;
     }
-    return first == KILN_SUCCESS ? kiln_search_failure(problem) : first;
+    return first == KILN_SUCCESS ? kiln_search_failure(context, problem) : first;
 }
 
 enum kiln_status kiln_workspace_needed(struct kiln_context *context,

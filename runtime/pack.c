@@ -119,7 +119,7 @@ enum kiln_status kiln_pack_bytes(struct kiln_context *context, const struct kiln
         }
         first = first == KILN_SUCCESS ? status : first;
     }
-    return first == KILN_SUCCESS ? kiln_search_failure(&problem) : first;
+    return first == KILN_SUCCESS ? kiln_search_failure(context, &problem) : first;
 }
 
 /* What a pack is, once it is enqueued: the operand of the problem, in the form of the choice. */

@@ -45,9 +45,10 @@ bool kiln_search_next(struct kiln_context *context, const struct kiln_problem *p
     return search_once(context, problem, search, choice, status);
 }
 
-enum kiln_status kiln_search_failure(const struct kiln_problem *problem)
+enum kiln_status kiln_search_failure(const struct kiln_context *context,
+        const struct kiln_problem *problem)
 {
-    return problem->bound != 0 ? KILN_PACK_UNSUITABLE : KILN_NO_KERNEL;
+    return problem->bound != 0 ? KILN_PACK_UNSUITABLE : kiln_nothing_serves(context);
 }
 
 enum kiln_status kiln_search_first(struct kiln_context *context, const struct kiln_problem *problem,
@@ -61,5 +62,5 @@ enum kiln_status kiln_search_first(struct kiln_context *context, const struct ki
         }
         first = first == KILN_SUCCESS ? status : first;
     }
-    return first == KILN_SUCCESS ? kiln_search_failure(problem) : first;
+    return first == KILN_SUCCESS ? kiln_search_failure(context, problem) : first;
 }

@@ -2,7 +2,8 @@
  *
  * An embedded binary made for this device and this very source comes first. Binaries are accepted
  * by drivers that can not run them after all, so one counts only when every kernel that the bundle
- * wants can be created from it; otherwise the source is compiled. A damaged binary may take a
+ * wants can be created from it; otherwise the source is compiled, where the device has a compiler:
+ * where it says that it has none, no source reaches the driver. A damaged binary may take a
  * driver down, so none reaches it whose data does not have the hash that the bundle tells; nor does
  * a text without its hash reach the compiler. Hashes are made of what is used alone.
  *
@@ -28,6 +29,24 @@ static bool binary_matches(const struct kiln_binary *binary, uint64_t hash,
            is_equal_or_any(binary->driver, facts->driver) &&
            (binary->compute_capability == 0 ||
                    binary->compute_capability == facts->compute_capability);
+}
+
+/* Why no source is compiled for the device; NULL: it is. */
+static const char *sourceless(const struct kiln_device_facts *facts)
+{
+    return facts->lacks_compiler ? "no embedded binary fits, and the device has no compiler"
+         : facts->lacks_long     ? "no embedded binary fits, and the device has no 64-bit integers"
+                                 : NULL;
+}
+
+const char *kiln_program_misfit(const struct kiln_program *program,
+        const struct kiln_device_facts *facts)
+{
+    const char *why = sourceless(facts);
+    for (uint32_t i = 0; i < program->num_binaries && why != NULL; i++) {
+        why = binary_matches(&program->binaries[i], program->hash, facts) ? NULL : why;
+    }
+    return why;
 }
 
 static enum kiln_status check_entry(const struct kiln_context *context, cl_program program,
@@ -70,10 +89,15 @@ static enum kiln_status program_from_binary(const struct kiln_context *context,
     cl_int binary_error = CL_SUCCESS, error = CL_SUCCESS;
     *program = clCreateProgramWithBinary(context->context, 1, &context->device, &binary->size,
             &data, &binary_error, &error);
-    if (*program == NULL) {
+    error = error != CL_SUCCESS ? error : binary_error;
+    if (*program == NULL || error != CL_SUCCESS) {
         kiln_log(context, "the driver refuses an embedded binary: ",
                 kiln_status_string((enum kiln_status) error), NULL);
-        return kiln_conclude(error, KILN_NO_KERNEL);
+        if (*program != NULL) {
+            clReleaseProgram(*program);
+        }
+        return kiln_is_passing((enum kiln_status) error) ? (enum kiln_status) error
+                                                         : KILN_NO_KERNEL;
     }
     enum kiln_status status = kiln_program_build(context, *program);
     if (status != KILN_SUCCESS) {
@@ -105,8 +129,10 @@ static enum kiln_status program_from_source(const struct kiln_context *context,
         const struct kiln_bundle *bundle, uint32_t index, cl_program *program)
 {
     const struct kiln_program *source = &bundle->programs[index];
-    if (source->num_symbols == 0) {
-        kiln_log(context, "no embedded binary fits, and there is no source", NULL);
+    const char *why = source->num_symbols == 0 ? "no embedded binary fits, and there is no source"
+                                               : sourceless(&context->facts);
+    if (why != NULL) {
+        kiln_log(context, why, NULL);
         return KILN_NO_KERNEL;
     }
     if (!kiln_pool_is_whole(&bundle->pool, source)) {

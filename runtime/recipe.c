@@ -104,6 +104,7 @@ const char *kiln_recipe_misfit(const struct kiln_bundle *bundle, const struct ki
                     : !kiln_precision_runs(recipe->precision, facts)
                             ? "no double precision"
                             : kiln_recipe_kind_misfit(recipe, facts);
+    why = why != NULL ? why : kiln_program_misfit(&bundle->programs[recipe->program], facts);
     for (unsigned i = 0; i < recipe->num_stages && why == NULL; i++) {
         why = stage_misfit(facts, &recipe->stages[i], SIZE_MAX, recipe->stages[i].local_bytes);
     }

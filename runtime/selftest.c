@@ -211,7 +211,7 @@ static enum kiln_status test_one(const struct test *test)
     return status;
 }
 
-/* A bundle may leave a precision out altogether. */
+/* A bundle may leave a precision out altogether, and so may a device. */
 static bool is_served(const struct kiln_context *context, unsigned precision)
 {
     if (precision == KILN_EMULATED) {
@@ -221,9 +221,9 @@ static bool is_served(const struct kiln_context *context, unsigned precision)
         return false;
     }
     for (unsigned i = 0; i < context->num_links; i++) {
-        const struct kiln_bundle *bundle = context->links[i].bundle;
-        for (uint32_t r = 0; r < bundle->num_recipes; r++) {
-            if (bundle->recipes[r].precision == precision) {
+        const struct kiln_link *link = &context->links[i];
+        for (uint32_t r = 0; r < link->num_recipes; r++) {
+            if (link->bundle->recipes[r].precision == precision && !link->left_out[r]) {
                 return true;
             }
         }
@@ -240,7 +240,8 @@ static enum kiln_status test_all(struct kiln_context *context, cl_command_queue 
             const struct test test = { context, queue, precision, t / 2 % 2, t % 2, t == 4 };
             enum kiln_status status = test_one(&test);
             /* A bundle may have nothing for triangles. */
-            if (status != KILN_SUCCESS && !(test.is_triangle && status == KILN_NO_KERNEL)) {
+            if (status != KILN_SUCCESS &&
+                    !(test.is_triangle && status == kiln_nothing_serves(context))) {
                 kiln_log(context, "self-test: ", kiln_status_string(status), NULL);
                 return status;
             }

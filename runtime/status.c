@@ -58,6 +58,7 @@ static const struct {
     { KILN_INVALID_UPLO, "a triangle is neither KILN_UPPER nor KILN_LOWER" },
     { KILN_NOT_SQUARE, "a matrix of which one triangle is stored must be square" },
     { KILN_PACK_OF_TRIANGLE, "an operand of which one triangle is stored can not be packed" },
+    { KILN_NO_COMPILER, "the device has no compiler, and no embedded binary serves" },
     /* The codes of OpenCL 1.2 */
     { -1, "CL_DEVICE_NOT_FOUND" },
     { -2, "CL_DEVICE_NOT_AVAILABLE" },

@@ -33,6 +33,7 @@ int kiln_clblast_status(enum kiln_status status)
     case KILN_WORKSPACE_TOO_SMALL: return -2050;
     case KILN_NO_DOUBLE: return -2044;
     case KILN_NO_KERNEL:
+    case KILN_NO_COMPILER:
     case KILN_INVALID_BUNDLE: return KILN_CLBLAST_NOT_IMPLEMENTED;
     case KILN_OUT_OF_MEMORY: return CL_OUT_OF_HOST_MEMORY;
     default: return (int) status <= 0 ? (int) status : KILN_CLBLAST_INVALID_VALUE;

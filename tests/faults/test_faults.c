@@ -108,6 +108,7 @@ static bool is_refusal(enum kiln_status status, cl_int code)
     case KILN_INVALID_PACK_BUFFER:
     case KILN_INVALID_PACK:
     case KILN_NO_KERNEL:
+    case KILN_NO_COMPILER:
     case KILN_NO_DOUBLE:
     case KILN_PACK_UNSUITABLE: return true;
     default: return (int) status == code || ((int) status < 0 && code != 0);

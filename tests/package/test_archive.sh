@@ -10,7 +10,7 @@ shift
 extra_symbols=$*
 
 max_archive_bytes=$((688 * 1024))
-max_runtime_bytes=$((94 * 1024))
+max_runtime_bytes=$((95 * 1024))
 
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/kiln-archive.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT

@@ -36,7 +36,7 @@ struct stub_facts {
     cl_ulong local_bytes, global_bytes, max_alloc_bytes;
     size_t max_pixels;                                    /* of an image over a buffer; 0: none */
     cl_device_fp_config double_config;                    /* 0: no double precision */
-    cl_bool available, compiler_available;
+    cl_bool available, compiler_available, linker_available;
     /* cl_nv_device_attribute_query, answered where the extensions name it. */
     cl_uint nv_major, nv_minor;
 };

@@ -32,6 +32,7 @@ struct stub_facts stub_default_facts(void)
         .double_config = CL_FP_FMA | CL_FP_ROUND_TO_NEAREST | CL_FP_INF_NAN | CL_FP_DENORM,
         .available = CL_TRUE,
         .compiler_available = CL_TRUE,
+        .linker_available = CL_TRUE,
     };
 }
 
@@ -154,6 +155,7 @@ static bool device_uint(const struct stub_facts *facts, cl_device_info name, cl_
     case CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE: *value = facts->vector_double; return true;
     case CL_DEVICE_AVAILABLE: *value = facts->available; return true;
     case CL_DEVICE_COMPILER_AVAILABLE: *value = facts->compiler_available; return true;
+    case CL_DEVICE_LINKER_AVAILABLE: *value = facts->linker_available; return true;
     case CL_DEVICE_IMAGE_SUPPORT: *value = facts->max_pixels > 0; return true;
     case CL_DEVICE_ENDIAN_LITTLE: *value = CL_TRUE; return true;
     default: return false;

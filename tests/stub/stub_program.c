@@ -1,9 +1,11 @@
 /* stub_program.c: the fake driver's programs and kernels.
  *
- * A program is its text; its "binary" is the text behind a magic word. What is said to be NVIDIA's
- * device also takes a "cubin", the text behind the header of an ELF file. A kernel exists where the
- * text has `NAME(`, and the parameters after it say how many arguments it has and how large they
- * are, so that a wrong index or size is refused as a real driver would.
+ * A program is its text; its "binary" is the text behind a magic word. Behind another word it is
+ * taken, with a program, and yet said to be invalid. What is said to be NVIDIA's device also takes a
+ * "cubin", the text behind the header of an ELF file. A device without a compiler builds binaries
+ * alone. A kernel exists where the text has `NAME(`, and the parameters after it say how many
+ * arguments it has and how large they are, so that a wrong index or size is refused as a real driver
+ * would.
  */
 #include "stub_internal.h"
 
@@ -11,6 +13,7 @@
 #include <string.h>
 
 static const char binary_magic[] = "STUBBIN:";
+static const char doubtful_magic[] = "STUBODD:";
 enum { MAGIC_BYTES = sizeof binary_magic - 1 };
 
 enum { ELF_HEADER_BYTES = 64 };
@@ -18,7 +21,8 @@ enum { ELF_HEADER_BYTES = 64 };
 /* The bytes before the text of a binary that the device takes; 0: it takes none such. */
 static size_t magic_of(cl_device_id device, const unsigned char *binary, size_t length)
 {
-    if (length >= MAGIC_BYTES && memcmp(binary, binary_magic, MAGIC_BYTES) == 0) {
+    if (length >= MAGIC_BYTES && (memcmp(binary, binary_magic, MAGIC_BYTES) == 0 ||
+                                         memcmp(binary, doubtful_magic, MAGIC_BYTES) == 0)) {
         return MAGIC_BYTES;
     }
     bool is_elf = length >= ELF_HEADER_BYTES && memcmp(binary, "\177ELF", 4) == 0;
@@ -91,6 +95,9 @@ cl_program CL_API_CALL clCreateProgramWithBinary(cl_context context, cl_uint num
     if (error != CL_SUCCESS) {
         return NULL;
     }
+    if (memcmp(binaries[0], doubtful_magic, MAGIC_BYTES) == 0) {
+        stub_set_error(statuses, CL_INVALID_BINARY);
+    }
     pthread_mutex_lock(&stub_mutex);
     const size_t magic = magic_of(devices[0], binaries[0], lengths[0]);
     cl_program program = new_program(context, lengths[0] - magic, true);
@@ -124,6 +131,9 @@ cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint num_devices,
     } else if (error == CL_SUCCESS &&
                (num_devices > 1 || (num_devices == 0) != (devices == NULL))) {
         error = CL_INVALID_VALUE;
+    } else if (error == CL_SUCCESS && !program->binary &&
+               !(num_devices == 1 ? devices : program->devices)[0]->facts.compiler_available) {
+        error = CL_COMPILER_NOT_AVAILABLE;
     }
     if (error != CL_SUCCESS) {
         return error;

@@ -195,10 +195,13 @@ enum kiln_status {
     KILN_INVALID_SIDE = 49,            /* of a typed call */
     KILN_INVALID_UPLO = 50,            /* of A, B or C */
     KILN_NOT_SQUARE = 51,              /* a matrix of which one triangle counts */
-    KILN_PACK_OF_TRIANGLE = 52         /* an operand is packed, or to be packed, and uplo_a or
+    KILN_PACK_OF_TRIANGLE = 52,        /* an operand is packed, or to be packed, and uplo_a or
                                           uplo_b says that one triangle of it is stored */
+    KILN_NO_COMPILER = 53              /* the device has no compiler (CL_DEVICE_COMPILER_AVAILABLE),
+                                          and no bundle has a binary for the call that its driver
+                                          takes */
 };
-enum { KILN_NUM_STATUSES = 53 }; /* Kiln's own, KILN_SUCCESS included */
+enum { KILN_NUM_STATUSES = 54 }; /* Kiln's own, KILN_SUCCESS included */
 
 /* A status in words, for people: a few words for Kiln's own, the name ("CL_OUT_OF_RESOURCES") for
  * those of OpenCL 1.2, a general text for any other value. Never NULL; static, not to be freed. */
@@ -272,8 +275,10 @@ struct kiln_context_params {
  *
  * Errors: KILN_INVALID_ARGUMENT (out is NULL), KILN_INVALID_CONTEXT, KILN_INVALID_DEVICE,
  * KILN_INVALID_ARITHMETIC, KILN_INVALID_BUNDLE, KILN_OUT_OF_MEMORY, KILN_NO_KERNEL (no bundle at
- * all, or KILN_BUILD_NOW found nothing that the device takes), KILN_SELF_TEST_FAILED, OpenCL's own,
- * such as that of memory when KILN_BUILD_NOW has nothing for some calls because of it.
+ * all, or KILN_BUILD_NOW found nothing that the device takes), KILN_NO_COMPILER (the device has no
+ * compiler and no bundle a binary for it, or KILN_BUILD_NOW found none that the driver takes),
+ * KILN_SELF_TEST_FAILED, OpenCL's own, such as that of memory when KILN_BUILD_NOW has nothing for
+ * some calls because of it.
  * Blocks: only with KILN_BUILD_NOW or self_test. */
 KILN_API enum kiln_status kiln_context_create(cl_context context, cl_device_id device,
         const struct kiln_context_params *params, struct kiln_context **out);
@@ -316,10 +321,10 @@ KILN_API void kiln_context_destroy(struct kiln_context **context);
  *     event that is complete.
  *
  * Errors: KILN_INVALID_ARGUMENT, every status from KILN_INVALID_QUEUE to KILN_SIZE_OVERFLOW,
- * KILN_NO_DOUBLE, KILN_NO_KERNEL, KILN_OUT_OF_MEMORY, OpenCL's own. On any of them C is unchanged,
- * with one exception: some kernels write C in two launches, and so do a complex beta that is no
- * real number and a Hermitian C. If the driver takes the first of these and then refuses the
- * second, for want of memory say, C is undefined.
+ * KILN_NO_DOUBLE, KILN_NO_KERNEL, KILN_NO_COMPILER, KILN_OUT_OF_MEMORY, OpenCL's own. On any of
+ * them C is unchanged, with one exception: some kernels write C in two launches, and so do a
+ * complex beta that is no real number and a Hermitian C. If the driver takes the first of these and
+ * then refuses the second, for want of memory say, C is undefined.
  * KILN_SIZE_OVERFLOW takes the turn of the operand whose size overflows. What can be known only
  * with the kernels comes last: KILN_WORKSPACE_TOO_SMALL, and KILN_PACK_BUFFER_TOO_SMALL in
  * kiln_pack_enqueue.
