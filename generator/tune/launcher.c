@@ -8,7 +8,16 @@ bool launcher_open(struct launcher *launcher, cl_device_id device,
         char error[LAUNCHER_MESSAGE_BYTES])
 {
     cl_int code = CL_SUCCESS;
+    cl_bool compiles = CL_TRUE;
     *launcher = (struct launcher){ .device = device };
+    if (clGetDeviceInfo(device, CL_DEVICE_COMPILER_AVAILABLE, sizeof compiles, &compiles, NULL) ==
+                    CL_SUCCESS &&
+            !compiles) {
+        snprintf(error, LAUNCHER_MESSAGE_BYTES,
+                "the device has no compiler (CL_DEVICE_COMPILER_AVAILABLE): tune with a driver that "
+                "has one");
+        return false;
+    }
     launcher->context = clCreateContext(NULL, 1, &device, NULL, NULL, &code);
     if (launcher->context)
         launcher->queue = clCreateCommandQueue(launcher->context, device, CL_QUEUE_PROFILING_ENABLE,

@@ -1,10 +1,11 @@
 #!/bin/sh
 # A bundle of device binaries alone multiplies without the driver's compiler; with both, a binary that
 # does not match falls back to source.
-# usage: test_embed.sh KILN_TUNE SOURCE_ROOT CC...
+# NO_COMPILER, preloaded, takes the driver's compiler away: then the binaries alone serve.
+# usage: test_embed.sh KILN_TUNE SOURCE_ROOT NO_COMPILER CC...
 set -eu
-tune=$1 root=$2
-shift 2
+tune=$1 root=$2 no_compiler=$3
+shift 3
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 "$tune" probe > "$dir/device.tsv" 2> "$dir/error" || {
@@ -27,9 +28,10 @@ build_and_run()
     shift
     "$@" -std=c11 -O1 -D_POSIX_C_SOURCE=200809L -DCL_TARGET_OPENCL_VERSION=120 \
         -I"$root/runtime" -I"$root/runtime/include" "$root"/runtime/*.c "$bundle" "$dir/list.c" \
-        "$root/tests/tune/embed_probe.c" -lOpenCL -lpthread -o "$dir/probe"
-    "$dir/probe"
+        "$root/tests/tune/$program.c" -lOpenCL -lpthread -o "$dir/$program"
+    LD_PRELOAD=$preload "$dir/$program"
 }
+program=embed_probe preload=
 
 for kind in binary both; do
     "$tune" tune --quiet --seconds 4 --precisions single --name embedded --embed $kind \
@@ -54,3 +56,21 @@ grep -q 'program: source' "$dir/out"
 grep -q 'right' "$dir/out"
 build_and_run "$dir/binary/other.c" "$@" | tee "$dir/out"
 grep -q 'no kernel runs' "$dir/out"
+
+# Without a compiler: everything that the bundle has, and what is said of the rest.
+said="the device has no compiler, and no embedded binary serves"
+preload=$no_compiler
+program=embed_check
+build_and_run "$dir/binary/bundle.c" "$@" | tee "$dir/out"
+grep -q '^right$' "$dir/out"
+grep -q "^half: $said\$" "$dir/out"
+build_and_run "$dir/both/bundle.c" "$@" | tee "$dir/out"
+grep -q '^right$' "$dir/out"
+for kind in binary both; do
+    ! build_and_run "$dir/$kind/other.c" "$@" > "$dir/out" 2>&1 || exit 1
+    cat "$dir/out"
+    grep -q "^$said\$" "$dir/out"
+done
+! LD_PRELOAD=$preload "$tune" tune --quiet --seconds 4 --precisions single --output "$dir/none" \
+    2> "$dir/error" || exit 1
+grep -q 'the device has no compiler' "$dir/error" || { cat "$dir/error" >&2; exit 1; }
