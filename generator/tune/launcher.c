@@ -14,8 +14,8 @@ bool launcher_open(struct launcher *launcher, cl_device_id device,
                     CL_SUCCESS &&
             !compiles) {
         snprintf(error, LAUNCHER_MESSAGE_BYTES,
-                "the device has no compiler (CL_DEVICE_COMPILER_AVAILABLE): tune with a driver that "
-                "has one");
+                "the device has no compiler (CL_DEVICE_COMPILER_AVAILABLE): tune with a driver "
+                "that has one");
         return false;
     }
     launcher->context = clCreateContext(NULL, 1, &device, NULL, NULL, &code);

@@ -123,8 +123,8 @@ make_board
 mkdir "$scratch/kiln"
 tar -C "$source_root" --exclude='./build*' --exclude=./.git -cf - . | tar -C "$scratch/kiln" -xf -
 cd "$scratch/kiln"
-sed "s#^\[binaries\]#[built-in options]\nc_args = ['--sysroot=$SYSROOT']\nc_link_args = c_args\n\n&#" \
-    "$cross_file" >board.ini
+options="[built-in options]\nc_args = ['--sysroot=$SYSROOT']\nc_link_args = c_args\n\n"
+sed "s#^\[binaries\]#$options&#" "$cross_file" >board.ini
 grep -q sysroot= board.ini || die "the cross file has no [binaries]"
 cp tests/tune/embed_check.c program.c
 quietly aarch64-linux-gnu-gcc --sysroot="$SYSROOT" -shared -fPIC -DCL_TARGET_OPENCL_VERSION=120 \

@@ -1,11 +1,11 @@
 /* stub_program.c: the fake driver's programs and kernels.
  *
  * A program is its text; its "binary" is the text behind a magic word. Behind another word it is
- * taken, with a program, and yet said to be invalid. What is said to be NVIDIA's device also takes a
- * "cubin", the text behind the header of an ELF file. A device without a compiler builds binaries
+ * taken, with a program, and yet said to be invalid. What is said to be NVIDIA's device also takes
+ * a "cubin", the text behind the header of an ELF file. A device without a compiler builds binaries
  * alone. A kernel exists where the text has `NAME(`, and the parameters after it say how many
- * arguments it has and how large they are, so that a wrong index or size is refused as a real driver
- * would.
+ * arguments it has and how large they are, so that a wrong index or size is refused as a real
+ * driver would.
  */
 #include "stub_internal.h"
 
