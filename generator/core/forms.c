@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Recipes for triangles: so many of a precision. */
-enum { MOST_TRIANGLES = 4, NUM_SHAPES = 2 * 8 * 4, MOST_KEPT = 4 };
+enum { MOST_TRIANGLES = 8, NUM_SHAPES = 2 * 8 * 4, MOST_KEPT = 4 };
 
 /* Of a bundle for several kinds of devices, so many for each of these kinds. */
 static const struct kind {
@@ -188,7 +188,7 @@ static void add_triangle(struct winners *winners, const struct candidates *candi
         add(winners, &winner);
 }
 
-/* Greedily, each time the one that leaves least to be lost, while it gains three hundredths. If
+/* Greedily, each time the one that leaves least to be lost, while it gains a two-hundredth. If
  * none of these takes every shape on every device, those that do. */
 static void add_triangles(struct winners *winners, const struct candidates *candidates, int most)
 {
@@ -202,7 +202,7 @@ static void add_triangles(struct winners *winners, const struct candidates *cand
             if (loss_with(candidates, c, best) < loss_with(candidates, least, best))
                 least = c;
         const double loss = loss_with(candidates, least, best);
-        if (last - loss < NUM_SHAPES * 0.03)
+        if (last - loss < NUM_SHAPES * 0.005)
             break;
         last = loss;
         takes_all = takes_all || candidates->takes_all[least];
