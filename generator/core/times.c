@@ -149,6 +149,20 @@ static size_t least_samples(const struct times *times, unsigned number,
     return taken / 4 < SEVERAL_SAMPLES ? taken / 4 : SEVERAL_SAMPLES;
 }
 
+/* Of an operand that is prepared in any case, what multiplies reads the same form whatever the
+ * operand's own is: how often it is fetched does not tell of that. */
+static void drop_forms_of_prepared(const struct kiln_recipe *recipe, uint64_t terms[KILN_NUM_TERMS])
+{
+    unsigned prepared = 0;
+    for (unsigned i = 0; i < recipe->num_stages; i++)
+        prepared |= recipe->stages[i].prepares;
+    prepared &= ~(unsigned) recipe->as_is;
+    if (prepared & KILN_PREPARED_A)
+        terms[KILN_TERM_FETCHED_TRANSPOSED_A] = terms[KILN_TERM_FETCHED_RAGGED_A] = 0;
+    if (prepared & KILN_PREPARED_B)
+        terms[KILN_TERM_FETCHED_TRANSPOSED_B] = terms[KILN_TERM_FETCHED_RAGGED_B] = 0;
+}
+
 static void fit_candidate(const struct records *records, struct times *times, unsigned number,
         struct timings *timings)
 {
@@ -162,6 +176,7 @@ static void fit_candidate(const struct records *records, struct times *times, un
         const struct kiln_product product = product_of(times->precision, r->pair, r->m, r->n, r->k);
         kiln_time_terms(&candidate->recipe[r->pair], &product, units_of(times),
                 timings->samples[num].terms);
+        drop_forms_of_prepared(&candidate->recipe[r->pair], timings->samples[num].terms);
         timings->samples[num++].seconds = r->seconds / t->slowness;
     }
     const struct kiln_time *prior = records->prior ? records->prior(times->facts, times->precision,
