@@ -227,7 +227,6 @@ int kiln_clblast_enqueue(const struct kiln_clblast_call *call, const cl_command_
         }
         kiln_clblast_leave();
     }
-    kiln_clblast_say(call->name, &call->gemm, kiln_status_string(status));
     return status_of(call, status);
 }
 
@@ -322,7 +321,8 @@ static bool fits(cl_mem buffer, const size_t *offsets, size_t count, size_t span
            (last <= size / bytes && span <= size / bytes - last);
 }
 
-/* All is checked before anything is enqueued, so that no error leaves members done. */
+/* Where each member lies is checked before any is enqueued. What else the arguments may have wrong
+ * is the same for all of them, and found at the first. */
 static int check(const struct members *members)
 {
     const struct kiln_gemm *gemm = &members->call->gemm;

@@ -59,8 +59,6 @@ extern "C" {
 int CLBlastClearCache(void);
 int CLBlastFillCache(cl_device_id device);
 
-/* ---- status.c ---- */
-
 enum {
     KILN_CLBLAST_INVALID_VALUE = -30,
     KILN_CLBLAST_INVALID_COMMAND_QUEUE = -36,
@@ -71,14 +69,6 @@ enum {
     KILN_CLBLAST_INVALID_BATCH_COUNT = -2049,
 };
 
-/* Kiln's status as CLBlast would say it. */
-int kiln_clblast_status(enum kiln_status status);
-
-/* One line on standard error, where KILN_CLBLAST_VERBOSE is 1. */
-void kiln_clblast_say(const char *name, const struct kiln_gemm *gemm, const char *who);
-
-/* ---- calls.c ---- */
-
 /* The product that a call describes. */
 struct kiln_clblast_call {
     const char *name;                  /* by which it was called */
@@ -86,6 +76,16 @@ struct kiln_clblast_call {
     int status;                        /* not 0: what is wrong with it */
     int is_swapped;                    /* Kiln's A is what the caller named B, and the reverse */
 };
+
+/* ---- status.c ---- */
+
+/* Kiln's status as CLBlast would say it. */
+int kiln_clblast_status(enum kiln_status status);
+
+/* A line on standard error of what became of the call, where KILN_CLBLAST_VERBOSE is 1. */
+void kiln_clblast_say(const struct kiln_clblast_call *call, int status, int is_by_clblast);
+
+/* ---- calls.c ---- */
 
 struct kiln_clblast_call kiln_clblast_gemm(const char *name, enum kiln_precision precision,
         int layout, int a_transpose, int b_transpose, size_t m, size_t n, size_t k, size_t a_ld,

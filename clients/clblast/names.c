@@ -3,7 +3,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* What a function returns: what became of the call, or what CLBlast makes of the same arguments
+/* How a function ends: with what became of the call, or what CLBlast makes of the same arguments
  * where Kiln has no kernel. */
 #define FINISH(name, status, arguments) \
     do { \
@@ -17,6 +17,7 @@
             became = ((__typeof__(&name)) other) arguments; \
             kiln_clblast_is_passed_on = 0; \
         } \
+        kiln_clblast_say(&call, became, other != NULL); \
         return became; \
     } while (0)
 

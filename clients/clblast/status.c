@@ -49,11 +49,17 @@ static void read_environment(void)
     is_verbose = text != NULL && strcmp(text, "1") == 0;
 }
 
-void kiln_clblast_say(const char *name, const struct kiln_gemm *gemm, const char *what)
+void kiln_clblast_say(const struct kiln_clblast_call *call, int status, int is_by_clblast)
 {
+    char code[32];
     pthread_once(&once, read_environment);
     if (is_verbose) {
-        fprintf(stderr, "kiln-clblast: %s %zu %zu %zu: %s\n", name, gemm->m, gemm->n, gemm->k,
-                what);
+        snprintf(code, sizeof code, "status %d", status);
+        fprintf(stderr, "kiln-clblast: %s %zu %zu %zu: %s%s\n", call->name, call->gemm.m,
+                call->gemm.n, call->gemm.k,
+                is_by_clblast                            ? "no kernel; CLBlast: "
+                : status == KILN_CLBLAST_NOT_IMPLEMENTED ? "no kernel: "
+                                                         : "",
+                status == 0 ? "success" : code);
     }
 }
