@@ -1,7 +1,7 @@
 #!/bin/sh
 # test_tester.sh LIBRARY TESTER [oclgrind]: runs one of CLBlast's testers (Debian: clblast-tests)
 # with the library preloaded, in each precision, on the first device, or in Oclgrind. No test may
-# fail, and Kiln must have served what passed.
+# fail, and Kiln must have served what passed: nothing goes to CLBlast.
 set -eu
 
 [ $# -ge 2 ] || { echo "usage: $0 LIBRARY TESTER [oclgrind]" >&2; exit 2; }
@@ -38,4 +38,6 @@ passed=$(awk '/test\(s\) passed/ { sum += $1 } END { print sum + 0 }' output)
 served=$(grep -c '^kiln-clblast: .*: success$' errors || true)
 echo "$passed passed, Kiln served $served calls"
 [ "$passed" -ge 100 ] || { echo "FAILED: few were tested" >&2; exit 1; }
+! grep '^kiln-clblast: .*: no kernel' errors ||
+    { echo "FAILED: Kiln has no kernel for the calls above" >&2; exit 1; }
 [ "$served" -ge "$passed" ] || { echo "FAILED: not all came to Kiln" >&2; exit 1; }
