@@ -209,15 +209,19 @@ static enum kiln_status enqueue_apart(struct kiln_context *context, struct kiln_
     return status;
 }
 
+/* What is known to be wrong before Kiln is asked. CLBlast asks the queue first. */
+static int refusal(const struct kiln_clblast_call *call, const cl_command_queue *queue)
+{
+    return queue == NULL || *queue == NULL ? KILN_CLBLAST_INVALID_COMMAND_QUEUE : call->status;
+}
+
 int kiln_clblast_enqueue(const struct kiln_clblast_call *call, const cl_command_queue *queue,
         cl_event *event)
 {
     struct kiln_context *context;
-    if (call->status != 0) {
-        return call->status;
-    }
-    if (queue == NULL) {
-        return KILN_CLBLAST_INVALID_COMMAND_QUEUE;
+    const int refused = refusal(call, queue);
+    if (refused != 0) {
+        return refused;
     }
     enum kiln_status status = kiln_clblast_enter(*queue, &context);
     if (status == KILN_SUCCESS) {
@@ -251,18 +255,22 @@ int kiln_clblast_workspace(const struct kiln_clblast_call *call, const cl_comman
         size_t *bytes)
 {
     struct kiln_context *context;
-    if (call->status != 0) {
-        return call->status;
+    const int refused = refusal(call, queue);
+    if (refused == KILN_CLBLAST_INVALID_COMMAND_QUEUE || bytes == NULL) {
+        return bytes == NULL ? KILN_CLBLAST_INVALID_VALUE : refused;
     }
-    if (queue == NULL || bytes == NULL) {
-        return queue == NULL ? KILN_CLBLAST_INVALID_COMMAND_QUEUE : KILN_CLBLAST_INVALID_VALUE;
+    *bytes = 0;
+    if (refused != 0) {
+        return 0; /* the product will be refused: as with CLBlast it is that which says why */
     }
     enum kiln_status status = kiln_clblast_enter(*queue, &context);
     if (status == KILN_SUCCESS) {
         status = most_workspace(context, call->gemm, bytes);
         kiln_clblast_leave();
     }
-    return status_of(call, status);
+    return status >= KILN_INVALID_LAYOUT && status <= KILN_INVALID_LDC
+                 ? 0
+                 : status_of(call, status);
 }
 
 /* ---- members that lie anywhere ---- */
@@ -380,10 +388,11 @@ int kiln_clblast_enqueue_members(const struct kiln_clblast_call *call, size_t co
         .b_offsets = b_offsets,
         .c_offsets = c_offsets,
     };
-    if (call->status != 0 || queue == NULL || *queue == NULL || count == 0) {
-        return call->status != 0 ? call->status
-             : count == 0        ? KILN_CLBLAST_INVALID_BATCH_COUNT
-                                 : KILN_CLBLAST_INVALID_COMMAND_QUEUE;
+    const int refused = refusal(call, queue);
+    if (refused != 0 || count == 0) {
+        return refused == KILN_CLBLAST_INVALID_COMMAND_QUEUE || count > 0
+                     ? refused
+                     : KILN_CLBLAST_INVALID_BATCH_COUNT;
     }
     if (alphas == NULL || betas == NULL || a_offsets == NULL || b_offsets == NULL ||
             c_offsets == NULL) {

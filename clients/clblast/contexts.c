@@ -82,7 +82,7 @@ void kiln_clblast_leave(void)
 
 EXPORT int CLBlastClearCache(void)
 {
-    const kiln_clblast_function other = kiln_clblast_fallback("CLBlastClearCache");
+    const kiln_clblast_function other = kiln_clblast_fallback("CLBlastClearCache", 0);
     int status = 0;
     pthread_rwlock_wrlock(&lock);
     while (entries != NULL) {
@@ -107,5 +107,5 @@ EXPORT int CLBlastFillCache(cl_device_id device)
     cl_device_type type;
     return clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL) == CL_SUCCESS
                  ? 0
-                 : KILN_CLBLAST_INVALID_VALUE;
+                 : CL_INVALID_DEVICE;
 }

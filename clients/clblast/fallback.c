@@ -17,19 +17,37 @@
 
 _Thread_local int kiln_clblast_is_passed_on;
 
-static void *handles[2]; /* NULL: there is no such library */
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+struct places {
+    void *wanted, *usual; /* NULL: there is no such library */
+};
 
-static void open_all(void)
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void *open_once(void *handle, const char *file, int mode)
 {
+    return handle == NULL && file != NULL ? dlopen(file, RTLD_LAZY | RTLD_LOCAL | mode) : handle;
+}
+
+/* The libraries that are loaded; where it may load, all that can be, which is tried once. */
+static struct places open_places(int may_load)
+{
+    static struct places places;
+    static bool is_tried;
     const char *wanted = secure_getenv("KILN_CLBLAST_FALLBACK");
-    if (wanted != NULL && *wanted != '\0') {
-        handles[0] = dlopen(wanted, RTLD_LAZY | RTLD_LOCAL);
-        if (handles[0] == NULL) {
+    wanted = wanted != NULL && *wanted != '\0' ? wanted : NULL;
+    pthread_mutex_lock(&lock);
+    if (!is_tried) {
+        const int mode = may_load ? 0 : RTLD_NOLOAD;
+        places.wanted = open_once(places.wanted, wanted, mode);
+        if (may_load && wanted != NULL && places.wanted == NULL) {
             fprintf(stderr, "kiln-clblast: KILN_CLBLAST_FALLBACK is ignored: %s\n", dlerror());
         }
+        places.usual = open_once(places.usual, "libclblast.so.1", mode);
+        is_tried = may_load;
     }
-    handles[1] = dlopen("libclblast.so.1", RTLD_LAZY | RTLD_LOCAL);
+    const struct places found = places;
+    pthread_mutex_unlock(&lock);
+    return found;
 }
 
 /* NULL: there is no such function, or it is this library's own. */
@@ -37,19 +55,19 @@ static void *find(void *handle, const char *name)
 {
     Dl_info own, found;
     void *address = dlsym(handle, name);
-    const bool is_own = address != NULL && dladdr((void *) &once, &own) != 0 &&
+    const bool is_own = address != NULL && dladdr((void *) &lock, &own) != 0 &&
                         dladdr(address, &found) != 0 && own.dli_fbase == found.dli_fbase;
     return is_own ? NULL : address;
 }
 
-kiln_clblast_function kiln_clblast_fallback(const char *name)
+kiln_clblast_function kiln_clblast_fallback(const char *name, int may_load)
 {
     kiln_clblast_function function = NULL;
-    pthread_once(&once, open_all);
-    void *const places[] = { handles[0], RTLD_NEXT, handles[1] };
+    const struct places places = open_places(may_load);
+    void *const handles[] = { places.wanted, RTLD_NEXT, places.usual };
     for (int i = 0; i < 3 && function == NULL; i++) {
         /* NULL as a handle would mean the program. */
-        *(void **) &function = places[i] != NULL ? find(places[i], name) : NULL; /* as in POSIX */
+        *(void **) &function = handles[i] != NULL ? find(handles[i], name) : NULL; /* as in POSIX */
     }
     return function;
 }

@@ -125,8 +125,9 @@ void kiln_clblast_leave(void);
 
 typedef void (*kiln_clblast_function)(void);
 
-/* CLBlast's function of this name, as linkers see it; NULL: there is no CLBlast, or it has none. */
-kiln_clblast_function kiln_clblast_fallback(const char *name);
+/* CLBlast's function of this name, as linkers see it; NULL: there is no CLBlast, or it has none.
+ * CLBlast is loaded for it, if it is not and may be. */
+kiln_clblast_function kiln_clblast_fallback(const char *name, int may_load);
 
 /* Whether this thread is in a function of CLBlast's that this library has called. CLBlast's
  * functions in C call those in C++ by their names, which are this library's where it was loaded

@@ -10,7 +10,7 @@
         int became = status; \
         const kiln_clblast_function other = \
                 became == KILN_CLBLAST_NOT_IMPLEMENTED && !kiln_clblast_is_passed_on \
-                        ? kiln_clblast_fallback(#name) \
+                        ? kiln_clblast_fallback(#name, 1) \
                         : NULL; \
         if (other != NULL) { \
             kiln_clblast_is_passed_on = 1; \

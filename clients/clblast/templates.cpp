@@ -70,7 +70,7 @@ template <typename Function> static Function *others(Function *own)
     Dl_info info;
     dladdr(reinterpret_cast<void *>(own), &info);
     kiln_clblast_is_passed_on = 0;
-    return reinterpret_cast<Function *>(kiln_clblast_fallback(info.dli_sname));
+    return reinterpret_cast<Function *>(kiln_clblast_fallback(info.dli_sname, 1));
 }
 
 #define EXPORT __attribute__((visibility("default")))

@@ -221,7 +221,24 @@ static void tells_what_is_wrong(void **state)
     assert_int_equal(CLBlastSsyrk(ROW, 0, NO, 8, 8, 1, x, 0, 8, 0, x, 0, 8, &queue, NULL), -30);
     assert_int_equal(CLBlastSsymm(ROW, 0, 121, 8, 8, 1, x, 0, 8, x, 0, 8, 0, x, 0, 8, &queue, NULL),
             -30);
-    assert_int_equal(CLBlastFillCache(NULL), -30);
+    assert_int_equal(CLBlastFillCache(NULL), CL_INVALID_DEVICE);
+    assert_int_equal(SGEMM(0, 8, 8, x, 8, x, 8, x, 0, 8, &none), -36);
+    /* In a batch the number of members counts before their sizes. */
+    const float one = 1;
+    const size_t at = 0;
+    size_t bytes = 1;
+    assert_int_equal(CLBlastSgemmBatched(ROW, NO, NO, 0, 8, 8, &one, x, &at, 8, x, &at, 8, &one, x,
+                             &at, 8, 0, &queue, NULL),
+            -2049);
+    assert_int_equal(CLBlastSgemmBatched(ROW, NO, NO, 0, 8, 8, &one, x, &at, 8, x, &at, 8, &one, x,
+                             &at, 8, 1, &queue, NULL),
+            -1017);
+    /* Of a product that will be refused no temporary buffer is wanted. */
+    assert_int_equal(
+            CLBlastSGemmTempBufferSize(ROW, NO, NO, 0, 8, 8, 0, 8, 0, 8, 0, 8, &queue, &bytes), 0);
+    assert_int_equal(bytes, 0);
+    assert_int_equal(
+            CLBlastSGemmTempBufferSize(ROW, NO, NO, 8, 8, 8, 0, 3, 0, 8, 0, 8, &queue, &bytes), 0);
     clReleaseMemObject(x);
 }
 

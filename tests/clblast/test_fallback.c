@@ -58,6 +58,17 @@ static int *fake_calls(void)
     return dlsym(handle, "fake_calls");
 }
 
+/* Of CLBlast and of the fake, as long as neither is loaded. */
+static void loads_nothing_to_clear_it(void **state)
+{
+    const char *files[] = { getenv("KILN_CLBLAST_FALLBACK"), "libclblast.so.1" };
+    (void) state;
+    assert_int_equal(CLBlastClearCache(), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_null(dlopen(files[i], RTLD_LAZY | RTLD_NOLOAD));
+    }
+}
+
 static void passes_on_what_kiln_has_no_kernel_for(void **state)
 {
     (void) state;
@@ -124,6 +135,7 @@ static void keeps_what_kiln_has_done_or_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(loads_nothing_to_clear_it),
         cmocka_unit_test(passes_on_what_kiln_has_no_kernel_for),
         cmocka_unit_test(keeps_what_kiln_has_done_or_refused),
     };
