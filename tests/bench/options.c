@@ -14,7 +14,9 @@ enum {
     OPTIONS_SAMPLE_MS = 20,
     OPTIONS_SIZE = 256,
     OPTIONS_SEED = 1,
-    OPTIONS_COUNT = 40
+    OPTIONS_COUNT = 40,
+    OPTIONS_K = 1024,
+    OPTIONS_MOST_K = 16777216
 };
 
 struct option_row {
@@ -41,6 +43,10 @@ static bool options_read_shapes(struct options *options, const char *text)
 {
     if (strcmp(text, "random") == 0) {
         options->random.wanted = true;
+        return true;
+    }
+    if (strcmp(text, "grid") == 0) {
+        options->grid.wanted = true;
         return true;
     }
     return options_shapes(shapes_add_named, options, text);
@@ -165,9 +171,14 @@ static bool options_read_count(struct options *options, const char *text)
 
 static bool options_read_largest(struct options *options, const char *text)
 {
-    options->random.needing = "--largest";
     return options_read_number(text, DRAW_LARGEST_LEAST, DRAW_LARGEST_MOST,
             &options->random.limits.largest);
+}
+
+static bool options_read_k(struct options *options, const char *text)
+{
+    options->grid.needing = "--k";
+    return options_read_number(text, 1, OPTIONS_MOST_K, &options->grid.k);
 }
 
 /* As people write it: 30000000, 3e7. */
@@ -306,7 +317,7 @@ static bool options_read_triangles(struct options *options, const char *text)
 static const struct option_row option_rows[] = {
     {"--shapes", "NAME", options_read_shapes,
         "add a named list: goals, squares, skinny, deep, small, odd, all, hopper,\n"
-        "or random (default: goals, when no shape is given)"},
+        "random, or grid (default: goals, when no shape is given)"},
     {"--shape", "MxNxK", options_read_shape, "add one shape"},
     {"--shapes-file", "FILE", options_read_shapes_file,
         "add the shapes of a file, one \"M N K\" or \"MxNxK\" a line, with a precision and\n"
@@ -318,8 +329,10 @@ static const struct option_row option_rows[] = {
     {"--most-ops", "N", options_read_most_ops,
         "most operations of a random shape (default: 1e10 on a CPU, else 5e11)"},
     {"--largest", "N", options_read_largest,
-        "largest extent of a random shape, an eighth of the deepest K\n"
+        "largest extent of a random shape, an eighth of the deepest K, or of a grid\n"
         "(default: 4096 on a CPU, else 8192)"},
+    {"--k", "N", options_read_k,
+        "K of the grid, of which M and N are all powers of two from 16 (default: 1024)"},
     {"--precision", "LIST", options_read_precision,
         "of s, d, h, c, z (default: s,d; of a shape in a file, its own if it names one)"},
     {"--transpose", "LIST", options_read_transpose, "of nn, nt, tn, tt\n"
@@ -402,6 +415,24 @@ static void options_add_own_precisions(struct options *options)
     }
 }
 
+/* Whether there are the shapes that other options are for. */
+static bool options_fit(const struct options *options)
+{
+    if (!options->random.wanted && options->random.needing != NULL) {
+        fprintf(stderr, "kiln-bench: %s is for --shapes random\n", options->random.needing);
+        return false;
+    }
+    if (!options->grid.wanted && options->grid.needing != NULL) {
+        fprintf(stderr, "kiln-bench: %s is for --shapes grid\n", options->grid.needing);
+        return false;
+    }
+    if (!options->random.wanted && !options->grid.wanted && options->random.limits.largest != 0) {
+        fprintf(stderr, "kiln-bench: --largest is for --shapes random or grid\n");
+        return false;
+    }
+    return true;
+}
+
 bool options_parse(struct options *options, int argc, char **argv)
 {
     *options = (struct options){
@@ -409,14 +440,14 @@ bool options_parse(struct options *options, int argc, char **argv)
         .min_seconds = 1e-3 * OPTIONS_SAMPLE_MS,
         .size = OPTIONS_SIZE,
         .random = { .seed = OPTIONS_SEED, .count = OPTIONS_COUNT },
+        .grid = { .k = OPTIONS_K },
     };
     for (int at = 1; at < argc;) {
         if (!options_read(options, argc, argv, &at)) {
             return false;
         }
     }
-    if (!options->random.wanted && options->random.needing != NULL) {
-        fprintf(stderr, "kiln-bench: %s is for --shapes random\n", options->random.needing);
+    if (!options_fit(options)) {
         return false;
     }
     options->has_precisions = options->num_precisions > 0;
@@ -428,7 +459,7 @@ bool options_parse(struct options *options, int argc, char **argv)
         options_read_transpose(options, "nn");
     }
     options_add_own_precisions(options);
-    return options->shapes.count > 0 || options->random.wanted ||
+    return options->shapes.count > 0 || options->random.wanted || options->grid.wanted ||
            options_read_shapes(options, "goals");
 }
 
@@ -455,9 +486,6 @@ bool options_draw(struct options *options, const struct device *device)
     struct draw_limits *limits = &options->random.limits;
     char error[OPTIONS_ERROR_SIZE];
 
-    if (!options->random.wanted) {
-        return true;
-    }
     limits->least_ops = limits->least_ops != 0 ? limits->least_ops
                       : device->is_cpu         ? UINT64_C(30000000)
                                                : UINT64_C(1000000);
@@ -466,12 +494,16 @@ bool options_draw(struct options *options, const struct device *device)
                                              : UINT64_C(500000000000);
     limits->largest = limits->largest != 0 ? limits->largest : device->is_cpu ? 4096 : 8192;
     limits->most_elements = options_most_elements(options, device);
-    if (!shapes_add_drawn(&options->shapes, limits, options->random.seed, options->random.count,
-                error, sizeof(error))) {
+    bool good = !options->random.wanted ||
+                shapes_add_drawn(&options->shapes, limits, options->random.seed,
+                        options->random.count, error, sizeof(error));
+
+    good = good && (!options->grid.wanted || shapes_add_grid(&options->shapes, limits,
+                                                     options->grid.k, error, sizeof(error)));
+    if (!good) {
         fprintf(stderr, "kiln-bench: %s\n", error);
-        return false;
     }
-    return true;
+    return good;
 }
 
 void options_free(struct options *options)

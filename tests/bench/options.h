@@ -34,10 +34,18 @@ struct options_random {
     struct draw_limits limits;
 };
 
+/* A grid of M and N for one K. It goes to the largest extent of random shapes. */
+struct options_grid {
+    bool wanted;
+    const char *needing;               /* as above */
+    size_t k;
+};
+
 struct options {
     enum mode mode;
     struct shapes shapes;
     struct options_random random;
+    struct options_grid grid;
     enum kiln_precision precisions[OPTIONS_MAX_PRECISIONS];
     size_t num_precisions;
     size_t num_common;                 /* of them: for shapes without a precision of their own */
@@ -60,8 +68,8 @@ struct options {
 /* False with a message on stderr. Free with options_free in any case. */
 bool options_parse(struct options *options, int argc, char **argv);
 
-/* Adds the random shapes, if they are wanted, within the limits given and what suits the device;
- * the limits are filled in. False with a message on stderr. */
+/* Adds the random shapes and the grid, if they are wanted, within the limits given and what suits
+ * the device; the limits are filled in. False with a message on stderr. */
 bool options_draw(struct options *options, const struct device *device);
 void options_free(struct options *options);
 void options_print_help(FILE *out);

@@ -59,6 +59,7 @@ static const struct shape_list {
     {SHAPE_LIST(goals)}, {SHAPE_LIST(squares)}, {SHAPE_LIST(skinny)}, {SHAPE_LIST(deep)},
     {SHAPE_LIST(small)}, {SHAPE_LIST(odd)}, {SHAPE_LIST(hopper), .is_apart = true},
 };
+enum { SHAPES_GRID_LEAST = 16 };
 enum { NUM_SHAPE_LISTS = sizeof(shape_lists) / sizeof(shape_lists[0]) };
 
 static bool shapes_push(struct shapes *shapes, const struct shape *shape, char *error, size_t size)
@@ -202,6 +203,28 @@ bool shapes_add_drawn(struct shapes *shapes, const struct draw_limits *limits, u
     return true;
 }
 
+bool shapes_add_grid(struct shapes *shapes, const struct draw_limits *limits, size_t k, char *error,
+        size_t size)
+{
+    const size_t before = shapes->count;
+
+    for (size_t m = SHAPES_GRID_LEAST; m <= limits->largest; m *= 2) {
+        for (size_t n = SHAPES_GRID_LEAST; n <= limits->largest; n *= 2) {
+            const struct shape shape = { .m = m, .n = n, .k = k, .group = "grid" };
+
+            if ((uint64_t) m * n + (uint64_t) (m + n) * k <= limits->most_elements &&
+                    !shapes_push(shapes, &shape, error, size)) {
+                return false;
+            }
+        }
+    }
+    if (shapes->count == before) {
+        snprintf(error, size, "no shape of the grid fits into the device's memory");
+        return false;
+    }
+    return true;
+}
+
 void shapes_free(struct shapes *shapes)
 {
     free(shapes->items);
@@ -220,6 +243,7 @@ void shapes_print_lists(FILE *out)
         fprintf(out, "\n");
     }
     fprintf(out, "%-8s every list above but hopper\n", "all");
+    fprintf(out, "%-8s --k, and M and N of 16, 32, ... --largest\n", "grid");
     fprintf(out, "%-8s drawn for --seed, --count and the limits; classes:", "random");
     for (unsigned class = 0; class < DRAW_NUM_CLASSES; class ++) {
         fprintf(out, " %s", draw_class_name(class));

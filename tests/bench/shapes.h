@@ -39,6 +39,12 @@ bool shapes_add_file(struct shapes *shapes, const char *path, char *error, size_
  * class has no shape within them. */
 bool shapes_add_drawn(struct shapes *shapes, const struct draw_limits *limits, uint64_t seed,
         size_t count, char *error, size_t size);
+
+/* Adds the grid of that K: M and N are all powers of two from 16 to the largest extent of the
+ * limits. What has more elements than these allow is left out. False with a message when nothing is
+ * left. */
+bool shapes_add_grid(struct shapes *shapes, const struct draw_limits *limits, size_t k, char *error,
+        size_t size);
 void shapes_free(struct shapes *shapes);
 
 /* Prints every named list with its shapes. */
