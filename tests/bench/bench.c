@@ -64,6 +64,8 @@ static int bench_compare_peers(const struct options *options, const struct devic
     };
     const struct json_document document = { .device = device,
         .options = options,
+        .peers = peers,
+        .num_peers = num_peers,
         .comparison = &comparison };
     int status;
 
@@ -130,16 +132,42 @@ static int bench_errors(struct options *options, const struct device *device)
     if (!options_draw(options, device) || !peers_open(peers, &count, options->peers, &setup)) {
         return EXIT_FAILURE;
     }
-    const bool good = errors_report(options, device, peers, count);
+    report_peers(peers, count);
+    struct errors_table table = { 0 };
+    const bool good = errors_report(options, device, peers, count, &table);
+    const struct json_document document = { .device = device,
+        .options = options,
+        .peers = peers,
+        .num_peers = count,
+        .errors = &table };
+    const int status = bench_write(options, &document, good ? EXIT_SUCCESS : EXIT_FAILURE);
 
+    free(table.rows);
     peers_close(peers, count);
-    return good ? EXIT_SUCCESS : EXIT_FAILURE;
+    return status;
+}
+
+static int bench_triangles(struct options *options, const struct device *device)
+{
+    struct triangles triangles = { 0 };
+    const struct json_document document = { .device = device,
+        .options = options,
+        .triangles = &triangles };
+    int status = EXIT_FAILURE;
+
+    if (options_draw(options, device) && triangles_measure(options, device, &triangles)) {
+        status = bench_write(options, &document, EXIT_SUCCESS);
+    }
+    free(triangles.rows);
+    return status;
 }
 
 static int bench_host_overhead(const struct options *options, const struct device *device)
 {
     struct overhead overhead;
-    const struct json_document document = { .device = device, .overhead = &overhead };
+    const struct json_document document = { .device = device,
+        .options = options,
+        .overhead = &overhead };
 
     if (!overhead_measure(device, &overhead)) {
         return EXIT_FAILURE;
@@ -151,7 +179,9 @@ static int bench_host_overhead(const struct options *options, const struct devic
 static int bench_first_result(const struct options *options, const struct device *device)
 {
     struct first_result result;
-    const struct json_document document = { .device = device, .first_result = &result };
+    const struct json_document document = { .device = device,
+        .options = options,
+        .first_result = &result };
 
     if (!first_result_measure(options, &result)) {
         return EXIT_FAILURE;
@@ -174,11 +204,7 @@ static int bench_on_device(struct options *options)
     switch (options->mode) {
     case MODE_HOST_OVERHEAD: status = bench_host_overhead(options, &device); break;
     case MODE_ERRORS: status = bench_errors(options, &device); break;
-    case MODE_TRIANGLES:
-        status = options_draw(options, &device) && triangles_report(options, &device)
-                       ? EXIT_SUCCESS
-                       : EXIT_FAILURE;
-        break;
+    case MODE_TRIANGLES: status = bench_triangles(options, &device); break;
     case MODE_FIRST_RESULT: status = bench_first_result(options, &device); break;
     default: status = bench_compare(options, &device); break;
     }

@@ -146,6 +146,13 @@ bool device_open(struct device *device, const char *substring, bool wants_clock,
     return true;
 }
 
+const char *device_affinity(const struct device *device)
+{
+    bool is_pocl = strcmp(device->platform, "Portable Computing Language") == 0;
+
+    return is_pocl ? getenv("POCL_AFFINITY") : NULL;
+}
+
 void device_close(struct device *device)
 {
     if (device->profiling_queue != NULL) {

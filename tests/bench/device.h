@@ -30,6 +30,9 @@ bool device_open(struct device *device, const char *substring, bool wants_clock,
         size_t size);
 void device_close(struct device *device);
 
+/* What POCL_AFFINITY says where the device is PoCL's and it says anything; else NULL. */
+const char *device_affinity(const struct device *device);
+
 struct operands {
     cl_mem a, b, c;
 };

@@ -20,13 +20,6 @@ static const char *const errors_source =
     "__kernel void widen(__global const float *x, __global double *y, int is_absolute)\n"
     "{ const size_t i = get_global_id(0); y[i] = is_absolute ? fabs(x[i]) : x[i]; }\n";
 
-/* What one result's errors are. */
-struct errors {
-    double most, mean;
-    size_t wrong;                      /* elements of another class: NaN, infinite, finite */
-    size_t beyond;                     /* elements beyond the bound of kiln.h */
-};
-
 struct errors_bench {
     const struct device *device;
     struct kiln_context *kiln;
@@ -203,7 +196,8 @@ static void errors_print(const char *title, const struct errors *errors)
 }
 
 static bool errors_of_kind(const struct errors_bench *bench, const struct problem *problem,
-        const struct operands *operands, struct peer *peers, size_t num_peers)
+        const struct operands *operands, struct peer *peers, size_t num_peers,
+        struct errors_row *row)
 {
     bool good = errors_multiply(bench, problem, operands, false, bench->exact) &&
                 errors_multiply(bench, problem, operands, true, bench->sums) &&
@@ -213,22 +207,23 @@ static bool errors_of_kind(const struct errors_bench *bench, const struct proble
         fprintf(stderr, "kiln-bench: --errors: the reference cannot be computed\n");
         return false;
     }
-    const struct errors of_chain = errors_of(bench, problem, bench->chained);
-
-    errors_print("chain", &of_chain);
+    row->chain = errors_of(bench, problem, bench->chained);
+    errors_print("chain", &row->chain);
     for (size_t i = 0; i < num_peers; i++) {
         if (peers[i].class->prepare(&peers[i], problem, operands) != PEER_OK ||
                 peers[i].class->result(&peers[i], bench->c) != PEER_OK) {
             printf("  %-20s refused\n", peers[i].key);
             continue;
         }
-        const struct errors of_peer = errors_of(bench, problem, bench->c);
-        const bool is_beyond = of_peer.beyond > 0 && of_peer.most > of_chain.most;
+        const struct errors of = errors_of(bench, problem, bench->c);
+        const bool is_beyond = of.beyond > 0 && of.most > row->chain.most;
 
-        errors_print(peers[i].key, &of_peer);
-        if (strncmp(peers[i].key, "kiln", 4) == 0 && (of_peer.wrong > 0 || is_beyond)) {
+        row->has[i] = true;
+        row->peers[i] = of;
+        errors_print(peers[i].key, &of);
+        if (strncmp(peers[i].key, "kiln", 4) == 0 && (of.wrong > 0 || is_beyond)) {
             fprintf(stderr, "kiln-bench: %s: %zu elements beyond the bound, %zu of another class\n",
-                    peers[i].key, of_peer.beyond, of_peer.wrong);
+                    peers[i].key, of.beyond, of.wrong);
             good = false;
         }
     }
@@ -237,7 +232,7 @@ static bool errors_of_kind(const struct errors_bench *bench, const struct proble
 }
 
 static bool errors_of_shape(struct errors_bench *bench, const struct shape *shape, bool transa,
-        bool transb, struct peer *peers, size_t num_peers)
+        bool transb, struct peer *peers, size_t num_peers, struct errors_table *table)
 {
     const size_t count = shape->m * shape->n;
     struct problem problem;
@@ -265,7 +260,10 @@ static bool errors_of_shape(struct errors_bench *bench, const struct shape *shap
             good = false;
             break;
         }
-        good &= errors_of_kind(bench, &problem, &operands, peers, num_peers);
+        struct errors_row *row = &table->rows[table->num_rows++];
+
+        *row = (struct errors_row){ *shape, transa, transb, &data_kinds[i] };
+        good &= errors_of_kind(bench, &problem, &operands, peers, num_peers, row);
         operands_destroy(&operands);
     }
     free(bench->exact);
@@ -279,11 +277,17 @@ static bool errors_of_shape(struct errors_bench *bench, const struct shape *shap
 }
 
 bool errors_report(const struct options *options, const struct device *device, struct peer *peers,
-        size_t num_peers)
+        size_t num_peers, struct errors_table *table)
 {
     struct errors_bench bench;
     bool good = errors_open(&bench, device);
 
+    table->rows = calloc(options->shapes.count * options->num_transposes * data_num_kinds,
+            sizeof(*table->rows));
+    if (table->rows == NULL) {
+        fprintf(stderr, "kiln-bench: out of memory\n");
+        good = false;
+    }
     if (good) {
         printf("errors of all elements, in units of 2^-24 sum |a||b|\n\n  %-20s %9s %9s\n", "",
                 "largest", "mean");
@@ -291,7 +295,7 @@ bool errors_report(const struct options *options, const struct device *device, s
     for (size_t s = 0; good && s < options->shapes.count; s++) {
         for (size_t t = 0; t < options->num_transposes; t++) {
             good &= errors_of_shape(&bench, &options->shapes.items[s], options->transposes[t].a,
-                    options->transposes[t].b, peers, num_peers);
+                    options->transposes[t].b, peers, num_peers, table);
         }
     }
     errors_close(&bench);

@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "loss.h"
 #include "report.h"
@@ -45,22 +47,52 @@ static void json_numbers(FILE *out, const double *values, size_t count)
     fputc(']', out);
 }
 
+/* When it was measured, by what version, and how it was asked for. */
+static void json_run(FILE *out, const struct options *options)
+{
+    const time_t now = time(NULL);
+    char date[32] = "";
+    struct tm utc;
+
+    if (gmtime_r(&now, &utc) != NULL) {
+        strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ", &utc);
+    }
+    fputs("  ", out);
+    json_member(out, "version", KILN_VERSION);
+    json_member(out, "date", date);
+    fputs("\n  \"arguments\": [", out);
+    for (size_t i = 0; i < options->num_arguments; i++) {
+        fputs(i > 0 ? ", " : "", out);
+        json_string(out, options->arguments[i]);
+    }
+    fputs("],\n", out);
+}
+
 static void json_device(FILE *out, const struct device *device)
 {
+    const char *affinity = device_affinity(device);
+    char bundle[128];
+
+    peer_kiln_bundle(device, bundle, sizeof(bundle));
     fputs("  \"device\": {", out);
     json_member(out, "name", device->name);
     json_member(out, "platform", device->platform);
     json_member(out, "driver", device->driver);
-    fprintf(out, "\"host_threads\": %d}", device->host_threads);
+    if (affinity != NULL) {
+        json_member(out, "pocl_affinity", affinity);
+    }
+    json_member(out, "bundle", bundle);
+    fprintf(out, "\"host_threads\": %d, \"is_cpu\": %s}", device->host_threads,
+            device->is_cpu ? "true" : "false");
 }
 
 /* ---- The comparison ---- */
 
-static void json_peers(FILE *out, const struct comparison *comparison)
+static void json_peers(FILE *out, const struct peer *peers, size_t num_peers)
 {
     fputs("    \"peers\": [", out);
-    for (size_t i = 0; i < comparison->num_peers; i++) {
-        const struct peer *peer = &comparison->peers[i];
+    for (size_t i = 0; i < num_peers; i++) {
+        const struct peer *peer = &peers[i];
 
         fputs(i > 0 ? ",\n      {" : "\n      {", out);
         json_member(out, "key", peer->key);
@@ -175,13 +207,19 @@ static void json_means(FILE *out, const struct comparison *comparison,
     fputc('}', out);
 }
 
+/* The members that say what is multiplied. */
+static void json_problem(FILE *out, enum kiln_precision precision, bool transa, bool transb,
+        const struct shape *shape)
+{
+    fprintf(out, "\"precision\": \"%c\", \"transpose\": \"%c%c\", ",
+            compare_precision_letter(precision), transa ? 't' : 'n', transb ? 't' : 'n');
+    fprintf(out, "\"m\": %zu, \"n\": %zu, \"k\": %zu,\n       ", shape->m, shape->n, shape->k);
+}
+
 static void json_row(FILE *out, const struct comparison *comparison, const struct row *row)
 {
-    fprintf(out, "      {\"precision\": \"%c\", \"transpose\": \"%c%c\", ",
-            compare_precision_letter(row->precision), row->transa ? 't' : 'n',
-            row->transb ? 't' : 'n');
-    fprintf(out, "\"m\": %zu, \"n\": %zu, \"k\": %zu,\n       ", row->shape.m, row->shape.n,
-            row->shape.k);
+    fputs("      {", out);
+    json_problem(out, row->precision, row->transa, row->transb, &row->shape);
     if (row->shape.group != NULL) {
         json_member(out, "group", row->shape.group);
     }
@@ -275,10 +313,15 @@ static void json_comparison(FILE *out, const struct comparison *comparison,
     fprintf(out, ",\n  \"comparison\": {\n    \"rounds\": %zu, \"sample_seconds\": %g, ",
             comparison->rounds, comparison->min_seconds);
     fprintf(out, "\"clock\": \"%s\",\n", comparison->clock == CLOCK_DEVICE ? "device" : "wall");
+    if (options->data != NULL) {
+        fputs("    ", out);
+        json_member(out, "data", options->data->name);
+        fputc('\n', out);
+    }
     if (options->random.wanted) {
         json_random(out, &options->random);
     }
-    json_peers(out, comparison);
+    json_peers(out, comparison->peers, comparison->num_peers);
     fputs("    \"rows\": [\n", out);
     for (size_t i = 0; i < comparison->num_rows; i++) {
         fputs(i > 0 ? ",\n" : "", out);
@@ -331,6 +374,73 @@ static void json_first_result(FILE *out, const struct first_result *result)
     fputs("\n  }", out);
 }
 
+static void json_errors_of(FILE *out, const char *separator, const char *name,
+        const struct errors *errors)
+{
+    fputs(separator, out);
+    json_string(out, name);
+    fputs(": {", out);
+    if (isfinite(errors->most)) { /* JSON knows no infinity */
+        fprintf(out, "\"most\": %.4g, \"mean\": %.4g, ", errors->most, errors->mean);
+    }
+    fprintf(out, "\"wrong\": %zu, \"beyond\": %zu}", errors->wrong, errors->beyond);
+}
+
+/* Errors are in units of 2^-24 sum |a||b|. */
+static void json_errors(FILE *out, const struct json_document *document)
+{
+    fputs(",\n  \"errors\": {\n", out);
+    json_peers(out, document->peers, document->num_peers);
+    fputs("    \"rows\": [", out);
+    for (size_t i = 0; i < document->errors->num_rows; i++) {
+        const struct errors_row *row = &document->errors->rows[i];
+
+        fputs(i > 0 ? ",\n      {" : "\n      {", out);
+        json_problem(out, KILN_SINGLE, row->transa, row->transb, &row->shape);
+        json_member(out, "data", row->kind->name);
+        json_member(out, "about", row->kind->about);
+        fputs("\"results\": {", out);
+        json_errors_of(out, "", "chain", &row->chain);
+        for (size_t j = 0; j < document->num_peers; j++) {
+            if (row->has[j]) {
+                json_errors_of(out, ", ", document->peers[j].key, &row->peers[j]);
+            }
+        }
+        fputs("}}", out);
+    }
+    fputs("\n    ]\n  }", out);
+}
+
+static void json_triangles(FILE *out, const struct json_document *document)
+{
+    static const char *const names[NUM_TRIANGLES] = {
+        [TRIANGLES_PRODUCT] = "product",
+        [TRIANGLES_SYRK] = "syrk",
+        [TRIANGLES_SYMM] = "symm",
+    };
+
+    fprintf(out, ",\n  \"triangles\": {\n    \"rounds\": %zu, \"clock\": \"%s\",\n",
+            document->options->rounds, document->device->has_clock ? "device" : "wall");
+    fputs("    \"rows\": [", out);
+    for (size_t i = 0; i < document->triangles->num_rows; i++) {
+        const struct triangles_row *row = &document->triangles->rows[i];
+
+        fprintf(out, "%s\n      {\"precision\": \"%c\", \"n\": %zu, \"results\": {",
+                i > 0 ? "," : "", compare_precision_letter(row->precision), row->n);
+        for (size_t j = 0; j < NUM_TRIANGLES; j++) {
+            const double seconds[] = { row->least[j], row->most[j] };
+
+            fprintf(out, "%s\n        \"%s\": {\"gflops\": %.6g, \"median_seconds\": %.9g, ",
+                    j > 0 ? "," : "", names[j], row->gflops[j], row->seconds[j]);
+            fputs("\"range_seconds\": ", out);
+            json_numbers(out, seconds, 2);
+            fputc('}', out);
+        }
+        fputs("}}", out);
+    }
+    fputs("\n    ]\n  }", out);
+}
+
 bool json_write(const char *path, const struct json_document *document)
 {
     FILE *out = fopen(path, "w");
@@ -340,7 +450,8 @@ bool json_write(const char *path, const struct json_document *document)
         fprintf(stderr, "kiln-bench: %s: %s\n", path, strerror(errno));
         return false;
     }
-    fputs("{\n  \"format\": \"kiln-bench 1\",\n", out);
+    fputs("{\n  \"format\": \"kiln-bench 2\",\n", out);
+    json_run(out, document->options);
     json_device(out, document->device);
     if (document->comparison != NULL) {
         json_comparison(out, document->comparison, document->options);
@@ -350,6 +461,12 @@ bool json_write(const char *path, const struct json_document *document)
     }
     if (document->first_result != NULL) {
         json_first_result(out, document->first_result);
+    }
+    if (document->errors != NULL) {
+        json_errors(out, document);
+    }
+    if (document->triangles != NULL) {
+        json_triangles(out, document);
     }
     fputs("\n}\n", out);
     good = !ferror(out);

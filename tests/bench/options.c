@@ -441,6 +441,8 @@ bool options_parse(struct options *options, int argc, char **argv)
         .size = OPTIONS_SIZE,
         .random = { .seed = OPTIONS_SEED, .count = OPTIONS_COUNT },
         .grid = { .k = OPTIONS_K },
+        .arguments = (const char *const *) argv + 1,
+        .num_arguments = argc > 0 ? (size_t) argc - 1 : 0,
     };
     for (int at = 1; at < argc;) {
         if (!options_read(options, argc, argv, &at)) {

@@ -62,6 +62,8 @@ struct options {
     bool device_clock;                 /* time a CPU device by its own clock too, as all others */
     const struct data_kind *data;      /* what A and B hold; NULL: random numbers */
     const char *json;                  /* path; NULL: none */
+    const char *const *arguments;      /* of the command line, as they came */
+    size_t num_arguments;
     bool failed;                       /* the command line is right, but a file cannot be read */
 };
 

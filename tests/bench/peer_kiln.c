@@ -347,3 +347,23 @@ bool peer_kiln_generic_open(struct peer *peer, const struct peer_setup *setup)
     return peer_kiln_open_with(peer, setup, &params);
 }
 #endif
+
+/* ---- The bundle ---- */
+
+void peer_kiln_bundle(const struct device *device, char *name, size_t size)
+{
+    static const char key[] = "bundle: ";
+    const struct kiln_gemm gemm = { .precision = KILN_SINGLE, .m = 64, .n = 64, .k = 64 };
+    struct kiln_context *context = NULL;
+    char text[PEER_KILN_EXPLAIN_BYTES] = "";
+
+    name[0] = '\0';
+    if (kiln_context_create(device->context, device->id, NULL, &context) == KILN_SUCCESS &&
+            kiln_gemm_explain(context, &gemm, text, sizeof(text)) == KILN_SUCCESS &&
+            strncmp(text, key, sizeof(key) - 1) == 0) {
+        const char *from = text + sizeof(key) - 1;
+
+        snprintf(name, size, "%.*s", (int) strcspn(from, "\n"), from);
+    }
+    kiln_context_destroy(&context);
+}

@@ -89,6 +89,9 @@ bool peer_clblast_open(struct peer *peer, const struct peer_setup *setup);
 bool peer_cublas_load(struct peer *peer, const struct peer_setup *setup);
 bool peer_cublas_open(struct peer *peer, const struct peer_setup *setup); /* in its module */
 
+/* The name of the bundle that serves single precision on the device; "" when it cannot be told. */
+void peer_kiln_bundle(const struct device *device, char *name, size_t size);
+
 /* One SGEMM by CLBlast, blocking, for --first-result; false when it fails. */
 bool peer_clblast_once(const struct device *device, const struct problem *problem,
         const struct operands *operands);

@@ -38,11 +38,10 @@ bool report_ratio(const struct comparison *comparison, size_t index, struct vers
 void report_device(const struct device *device)
 {
     printf("device: %s\n", device->name);
-    const char *affinity = getenv("POCL_AFFINITY");
-    bool is_pocl = strcmp(device->platform, "Portable Computing Language") == 0;
+    const char *affinity = device_affinity(device);
 
     printf("driver: %s, %s\n", device->platform, device->driver);
-    if (is_pocl && affinity != NULL) {
+    if (affinity != NULL) {
         printf("environment: POCL_AFFINITY=%s\n", affinity);
     }
 }

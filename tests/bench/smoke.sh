@@ -36,7 +36,8 @@ grep -q "none/bench.json" "$folder/error"
 grep -q "packed" "$folder/packed"
 
 # Errors on data of every kind, also where emulation is allowed; data by name.
-"$bench" --errors --shape 33x40x50 --transpose nn,tt --peers kiln,kiln-emulated > "$folder/errors"
+"$bench" --errors --shape 33x40x50 --transpose nn,tt --peers kiln,kiln-emulated \
+    --json "$folder/errors.json" > "$folder/errors"
 grep -q "nan: one NaN in B" "$folder/errors"
 grep -q "kiln-emulated" "$folder/errors"
 "$bench" --shape 65x33x17 --data powers --peers kiln,kiln-emulated,kiln-emulated-packed \
@@ -49,9 +50,46 @@ fi
 grep -q "no data 'none': uniform" "$folder/error"
 
 # Triangles, of square matrices alone.
-"$bench" --triangles --shape 40x40x40 --shape 8x9x10 --precision s,c --rounds 1 --sample-ms 1 \
-    > "$folder/triangles"
+"$bench" --triangles --shape 40x40x40 --shape 8x9x10 --precision s,c --rounds 2 --sample-ms 1 \
+    --json "$folder/triangles.json" > "$folder/triangles"
 [ "$(grep -c "^[SC]  *40 " "$folder/triangles")" -eq 2 ]
+
+# What every mode's JSON says of its run; what is in that of these two modes.
+"$bench" --host-overhead --json "$folder/host.json" > "$folder/report"
+"$python" - "$folder" "$("$bench" --version)" <<'END'
+import datetime, json, sys
+
+def load(name):
+    document = json.load(open(f"{sys.argv[1]}/{name}.json", encoding="utf-8"))
+    assert document["format"] == "kiln-bench 2", document["format"]
+    assert "kiln-bench " + document["version"] == sys.argv[2], document["version"]
+    date = datetime.datetime.strptime(document["date"], "%Y-%m-%dT%H:%M:%SZ")
+    assert abs(datetime.datetime.utcnow() - date) < datetime.timedelta(days=1), date
+    assert f"{sys.argv[1]}/{name}.json" in document["arguments"], document["arguments"]
+    device = document["device"]
+    assert device["bundle"] and device["name"] and device["driver"], device
+    return document
+
+load("host")
+errors = load("errors")["errors"]
+assert [peer["key"] for peer in errors["peers"]] == ["kiln", "kiln-emulated"], errors["peers"]
+assert {row["transpose"] for row in errors["rows"]} == {"nn", "tt"}
+assert {(row["m"], row["n"], row["k"]) for row in errors["rows"]} == {(33, 40, 50)}
+for row in errors["rows"]:
+    assert set(row["results"]) == {"chain", "kiln", "kiln-emulated"}, row
+    assert row["results"]["kiln"]["most"] >= row["results"]["kiln"]["mean"] >= 0, row
+assert any(row["results"]["kiln"]["most"] > 0 for row in errors["rows"])
+triangles = load("triangles")["triangles"]
+assert [(row["precision"], row["n"]) for row in triangles["rows"]] == [("S", 40), ("C", 40)]
+for row in triangles["rows"]:
+    ops = (8 if row["precision"] == "C" else 2) * 40 ** 3
+    for name, part in (("product", 1), ("syrk", 41 / 80), ("symm", 1)):
+        result = row["results"][name]
+        least, most = result["range_seconds"]
+        assert 0 < least <= result["median_seconds"] <= most, result
+        rate = 1e-9 * ops * part / result["median_seconds"]
+        assert abs(result["gflops"] - rate) < 1e-4 * rate, result
+END
 
 # Shapes of a group and of none; both clocks.
 printf '7 5 3\n' > "$folder/own"
@@ -95,11 +133,23 @@ if "$bench" --shapes-file "$folder/own" > "$folder/report" 2> "$folder/error"; t
 fi
 grep -q "own: line 1: more than one precision" "$folder/error"
 
+# A grid of M and N for one K.
+"$bench" --shapes grid --k 24 --largest 40 --peers kiln --rounds 1 --sample-ms 1 --precision s \
+    --json "$folder/grid.json" > "$folder/report"
+"$python" - "$folder/grid.json" <<'END'
+import json, sys
+
+rows = json.load(open(sys.argv[1], encoding="utf-8"))["comparison"]["rows"]
+assert [(row["m"], row["n"], row["k"]) for row in rows] == [
+    (m, n, 24) for m in (16, 32) for n in (16, 32)], rows
+END
+
 # Random shapes: the same for a seed, each with a pair of its own unless one is given; what is lost
 # by choosing among the recipes of the bundle.
 random="--shapes random --least-ops 1e4 --most-ops 1e6 --largest 128 --precision s --sample-ms 1"
 for wrong in "--seed 2" "--shapes random --least-ops 1e3x" "--shapes random --most-ops 2e6 \
-    --least-ops 1e6" "--shapes random --count 0" "--shape 8x8x8 --best --peers kiln-packed"; do
+    --least-ops 1e6" "--shapes random --count 0" "--shapes goals --largest 64" "--shape 8x8x8 --k 9" \
+    "--shapes grid --seed 2" "--shape 8x8x8 --best --peers kiln-packed"; do
     # shellcheck disable=SC2086
     if "$bench" $wrong > "$folder/report" 2> "$folder/error"; then
         echo "accepted: $wrong" >&2

@@ -7,31 +7,29 @@
 #include "compare.h"
 #include "stats.h"
 
-enum { TRIANGLES_PRODUCT, TRIANGLES_SYRK, TRIANGLES_SYMM, NUM_TRIANGLES };
-
-struct triangles {
+struct triangles_bench {
     struct kiln_context *context;
     struct operands operands;
     struct kiln_gemm gemm[NUM_TRIANGLES];
     double *seconds[NUM_TRIANGLES];    /* of each round */
 };
 
-struct triangles_call {
-    const struct triangles *triangles;
+struct triangles_turn {
+    const struct triangles_bench *bench;
     unsigned which;
 };
 
 static bool triangles_enqueue(void *user, cl_command_queue queue, cl_event *event)
 {
-    const struct triangles_call *call = user;
+    const struct triangles_turn *turn = user;
 
-    return kiln_gemm_enqueue(call->triangles->context, &call->triangles->gemm[call->which], queue,
-                   0, NULL, event) == KILN_SUCCESS;
+    return kiln_gemm_enqueue(turn->bench->context, &turn->bench->gemm[turn->which], queue, 0, NULL,
+                   event) == KILN_SUCCESS;
 }
 
-static void triangles_describe(struct triangles *triangles, const struct problem *problem)
+static void triangles_describe(struct triangles_bench *bench, const struct problem *problem)
 {
-    struct kiln_gemm *gemm = triangles->gemm;
+    struct kiln_gemm *gemm = bench->gemm;
 
     gemm[TRIANGLES_PRODUCT] = (struct kiln_gemm){
         .precision = problem->precision,
@@ -40,12 +38,12 @@ static void triangles_describe(struct triangles *triangles, const struct problem
         .n = problem->n,
         .k = problem->k,
         .alpha = 1,
-        .a = triangles->operands.a,
-        .b = triangles->operands.b,
-        .c = triangles->operands.c,
+        .a = bench->operands.a,
+        .b = bench->operands.b,
+        .c = bench->operands.c,
     };
     gemm[TRIANGLES_SYRK] = gemm[TRIANGLES_PRODUCT];
-    gemm[TRIANGLES_SYRK].b = triangles->operands.a;
+    gemm[TRIANGLES_SYRK].b = bench->operands.a;
     gemm[TRIANGLES_SYRK].uplo_c = KILN_LOWER;
     gemm[TRIANGLES_SYMM] = gemm[TRIANGLES_PRODUCT];
     gemm[TRIANGLES_SYMM].transb = KILN_NO_TRANS;
@@ -53,66 +51,78 @@ static void triangles_describe(struct triangles *triangles, const struct problem
 }
 
 /* The first round warms up. */
-static bool triangles_measure(struct triangles *triangles, const struct options *options,
+static bool triangles_time(struct triangles_bench *bench, const struct options *options,
         const struct device *device)
 {
     const unsigned clock = device->has_clock ? CLOCK_DEVICE : CLOCK_WALL;
 
     for (size_t round = 0; round <= options->rounds; round++) {
         for (unsigned i = 0; i < NUM_TRIANGLES; i++) {
-            struct triangles_call call = { triangles, i };
+            struct triangles_turn turn = { bench, i };
             struct sample sample = { { 0 } };
 
-            if (!device_sample(device, triangles_enqueue, &call, options->min_seconds, &sample)) {
+            if (!device_sample(device, triangles_enqueue, &turn, options->min_seconds, &sample)) {
                 return false;
             }
-            triangles->seconds[i][round == 0 ? 0 : round - 1] = sample.seconds[clock];
+            bench->seconds[i][round == 0 ? 0 : round - 1] = sample.seconds[clock];
         }
     }
     return true;
 }
 
 /* A triangle takes n (n + 1) k multiplications and additions. */
-static void triangles_print(struct triangles *triangles, const struct options *options,
-        const struct problem *problem)
+static void triangles_summarise(struct triangles_bench *bench, const struct options *options,
+        const struct problem *problem, struct triangles_row *row)
 {
     const double n = (double) problem->n, flops = problem_flops(problem);
     const double of[NUM_TRIANGLES] = { flops, flops * (n + 1) / (2 * n), flops };
-    double rate[NUM_TRIANGLES];
 
+    *row = (struct triangles_row){ .precision = problem->precision, .n = problem->n };
     for (unsigned i = 0; i < NUM_TRIANGLES; i++) {
-        rate[i] = of[i] / stats_median(triangles->seconds[i], options->rounds) / 1e9;
+        row->seconds[i] = stats_median(bench->seconds[i], options->rounds);
+        row->least[i] = bench->seconds[i][0];
+        row->most[i] = bench->seconds[i][options->rounds - 1];
+        row->gflops[i] = of[i] / row->seconds[i] / 1e9;
     }
-    printf("%c %6zu %10.2f %10.2f %10.2f %7.2f %7.2f\n",
-            compare_precision_letter(problem->precision), problem->n, rate[0], rate[1], rate[2],
-            rate[1] / rate[0], rate[2] / rate[0]);
+}
+
+static void triangles_print(const struct triangles_row *row)
+{
+    const double *rate = row->gflops;
+
+    printf("%c %6zu %10.2f %10.2f %10.2f %7.2f %7.2f\n", compare_precision_letter(row->precision),
+            row->n, rate[TRIANGLES_PRODUCT], rate[TRIANGLES_SYRK], rate[TRIANGLES_SYMM],
+            rate[TRIANGLES_SYRK] / rate[TRIANGLES_PRODUCT],
+            rate[TRIANGLES_SYMM] / rate[TRIANGLES_PRODUCT]);
     fflush(stdout);
 }
 
-static bool triangles_run(struct triangles *triangles, const struct options *options,
-        const struct device *device, enum kiln_precision precision, const struct shape *shape)
+static bool triangles_run(struct triangles_bench *bench, const struct options *options,
+        const struct device *device, enum kiln_precision precision, const struct shape *shape,
+        struct triangles_row *row)
 {
     struct problem problem;
 
     if (!problem_create(&problem, precision, false, true, shape)) {
         return false;
     }
-    bool good = operands_create(&triangles->operands, device, &problem);
+    bool good = operands_create(&bench->operands, device, &problem);
 
     if (good) {
-        triangles_describe(triangles, &problem);
-        good = triangles_measure(triangles, options, device);
+        triangles_describe(bench, &problem);
+        good = triangles_time(bench, options, device);
         if (good) {
-            triangles_print(triangles, options, &problem);
+            triangles_summarise(bench, options, &problem, row);
+            triangles_print(row);
         }
-        operands_destroy(&triangles->operands);
+        operands_destroy(&bench->operands);
     }
     problem_destroy(&problem);
     return good;
 }
 
-static bool triangles_run_all(struct triangles *triangles, const struct options *options,
-        const struct device *device)
+static bool triangles_run_all(struct triangles_bench *bench, const struct options *options,
+        const struct device *device, struct triangles *triangles)
 {
     puts("GFLOP/s, medians; of the products, A A' of which a triangle is stored, A B with a\n"
          "symmetric A; then the latter two over the first\n\n"
@@ -121,31 +131,39 @@ static bool triangles_run_all(struct triangles *triangles, const struct options 
         for (size_t i = 0; i < options->shapes.count; i++) {
             const struct shape *shape = &options->shapes.items[i];
 
-            if (shape->m == shape->n && shape->n == shape->k &&
-                    !triangles_run(triangles, options, device, options->precisions[p], shape)) {
+            if (shape->m != shape->n || shape->n != shape->k) {
+                continue;
+            }
+            if (!triangles_run(bench, options, device, options->precisions[p], shape,
+                        &triangles->rows[triangles->num_rows])) {
                 fputs("kiln-bench: a call failed, or memory is short\n", stderr);
                 return false;
             }
+            triangles->num_rows++;
         }
     }
     return true;
 }
 
-bool triangles_report(const struct options *options, const struct device *device)
+bool triangles_measure(const struct options *options, const struct device *device,
+        struct triangles *triangles)
 {
-    struct triangles triangles = { .context = NULL };
-    bool good = true;
+    struct triangles_bench bench = { .context = NULL };
+    bool good;
 
+    triangles->rows = calloc(options->num_precisions * options->shapes.count,
+            sizeof(*triangles->rows));
+    good = triangles->rows != NULL;
     for (unsigned i = 0; i < NUM_TRIANGLES; i++) {
-        triangles.seconds[i] = calloc(options->rounds, sizeof(double));
-        good = good && triangles.seconds[i] != NULL;
+        bench.seconds[i] = calloc(options->rounds, sizeof(double));
+        good = good && bench.seconds[i] != NULL;
     }
-    good = good && kiln_context_create(device->context, device->id, NULL, &triangles.context) ==
-                           KILN_SUCCESS;
-    good = good && triangles_run_all(&triangles, options, device);
-    kiln_context_destroy(&triangles.context);
+    good = good &&
+           kiln_context_create(device->context, device->id, NULL, &bench.context) == KILN_SUCCESS;
+    good = good && triangles_run_all(&bench, options, device, triangles);
+    kiln_context_destroy(&bench.context);
     for (unsigned i = 0; i < NUM_TRIANGLES; i++) {
-        free(triangles.seconds[i]);
+        free(bench.seconds[i]);
     }
     return good;
 }
