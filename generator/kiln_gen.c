@@ -22,7 +22,7 @@ struct options {
     const struct precision *precision; /* NULL: single, or the preset's */
     int pair;                          /* 2 * transa + transb; -1: nn, or the preset's */
     const char *facts, *output, *name, *preset;
-    const char *strategy, *start, *rank, *provenance;
+    const char *strategy, *start, *rank, *provenance, *bench;
     unsigned seeds, ahead, bundle_kib;
     bool triangle;
     char **words;
@@ -56,8 +56,8 @@ static const char help[] =
     "                        likewise\n"
     "  replay RECORDING...   run searches on recorded times, a table or a journal; print how near\n"
     "                        they come to the best after 25 to 400 points\n"
-    "  report JOURNAL        print a journal as an HTML page: convergence, landscape, failures,\n"
-    "                        choice\n"
+    "  report JOURNAL        print a journal as an HTML page: what was chosen, what that loses and\n"
+    "                        gains, how it was searched for, all details\n"
     "\n"
     "      --preset NAME     render, explain: a preset in place of CONFIG\n"
     "  -p, --precision P     half, single, double, emulated, complex_single or\n"
@@ -79,6 +79,7 @@ static const char help[] =
     "      --rank EXPR       replay: merit by the columns' names, for guided to begin with; 0 is by\n"
     "                        chance (default: the family's, or what fits of\n"
     "                        literature/replay/ranks.inc)\n"
+    "      --bench FILE      report: also what kiln-bench wrote with --json: Kiln over its peers\n"
     "  -o, --output FILE     write there, and only if it changes; default: standard output\n"
     "  -h, --help            print this\n"
     "      --version         print the version\n"
@@ -460,22 +461,41 @@ static int command_join(const struct options *options)
     return finish(options, &text);
 }
 
+/* An exit status; 0 when the file was read. */
+static int read_bench(const char *path, struct bench *bench)
+{
+    char error[FILES_ERROR_BYTES], cause[FAMILY_ERROR_BYTES];
+    char *json = files_read(path, error);
+    if (!json)
+        return fail("%s", error);
+    const bool ok = bench_parse(json, bench, cause);
+    free(json);
+    if (!ok)
+        fprintf(stderr, "kiln-gen: %s: %s\n", path, cause);
+    return ok ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 static int command_report(const struct options *options)
 {
     struct text text = { 0 };
+    struct bench bench = { .num_rows = 0 };
     char error[FILES_ERROR_BYTES], cause[FAMILY_ERROR_BYTES];
     if (options->num_words != 1)
         return usage("%s", "report needs one journal");
     char *journal = files_read(options->words[0], error);
     if (!journal)
         return fail("%s", error);
-    const bool ok = report_html(journal, &text, cause);
+    int status = options->bench ? read_bench(options->bench, &bench) : EXIT_SUCCESS;
+    if (!status && !report_html(journal, options->bench ? &bench : NULL, &text, cause)) {
+        fprintf(stderr, "kiln-gen: %s: %s\n", options->words[0], cause);
+        status = EXIT_FAILURE;
+    }
     free(journal);
-    if (ok)
+    bench_free(&bench);
+    if (!status)
         return finish(options, &text);
-    fprintf(stderr, "kiln-gen: %s: %s\n", options->words[0], cause);
     text_free(&text);
-    return EXIT_FAILURE;
+    return status;
 }
 
 static int command_replay(const struct options *options)
@@ -514,7 +534,7 @@ static const struct command {
 enum option {
     OPTION_PRECISION, OPTION_TRANSPOSE, OPTION_FACTS, OPTION_OUTPUT, OPTION_NAME, OPTION_STRATEGY,
     OPTION_SEEDS, OPTION_START, OPTION_RANK, OPTION_AHEAD, OPTION_PRESET, OPTION_BUNDLE_KIB,
-    OPTION_PROVENANCE, OPTION_STORE, NUM_OPTIONS, OPTION_UNKNOWN, NO_OPTION
+    OPTION_PROVENANCE, OPTION_STORE, OPTION_BENCH, NUM_OPTIONS, OPTION_UNKNOWN, NO_OPTION
 };
 
 static const struct {
@@ -528,6 +548,7 @@ static const struct {
     [OPTION_AHEAD] = { "ahead", 0 },
     [OPTION_PRESET] = { "preset", 0 }, [OPTION_BUNDLE_KIB] = { "bundle-kib", 0 },
     [OPTION_PROVENANCE] = { "provenance", 0 }, [OPTION_STORE] = { "store", 0 },
+    [OPTION_BENCH] = { "bench", 0 },
 };
 
 static enum option find_option(const char *word)
@@ -579,6 +600,7 @@ static int set_option(struct options *options, enum option option, const char *v
     case OPTION_START: options->start = value; return 0;
     case OPTION_RANK: options->rank = value; return 0;
     case OPTION_PRESET: options->preset = value; return 0;
+    case OPTION_BENCH: options->bench = value; return 0;
     case OPTION_PROVENANCE: options->provenance = value; return 0;
     case OPTION_STORE:
         options->triangle = !strcmp(value, "triangle");

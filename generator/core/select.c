@@ -583,6 +583,8 @@ bool select_list(const struct records *records, const struct winners *winners,
     *list = NULL;
     bool ok = times_open(records, precision, false, &choice.times) &&
               times_add(records, kind, &choice.times);
+    if (ok && kind != RECORD_HELD) /* where nothing else is to count */
+        times_add_generic(records, &choice.times);
     mark_winners(winners, &choice, number);
     if (ok && choice.times.num_tasks) {
         *list = calloc(choice.times.num_tasks, sizeof **list);
@@ -599,7 +601,8 @@ bool select_list(const struct records *records, const struct winners *winners,
                 .pair = task->pair,
                 .recipe = number[c],
                 .seconds = task->seconds[c],
-                .best = fmin(task->best, task->seconds[c]) };
+                .best = fmin(task->best, task->seconds[c]),
+                .generic = task->generic };
     }
     times_free(&choice.times);
     return ok;

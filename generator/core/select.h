@@ -48,6 +48,7 @@ struct selection {
     int pair;
     int recipe;                        /* its number in winners, among those of the precision */
     double seconds, best;
+    double generic;                    /* of the generic bundle, HUGE_VAL: not measured */
 };
 
 /* Lists the tasks of one kind of row in the order of the journal; freed by the caller. False

@@ -77,20 +77,21 @@ static void add_chart(const struct report *report, const struct precision *preci
 {
     struct svg_plot plot = {
         .text = report->text,
-        .width = 480,
-        .height = 260,
-        .left = 48,
-        .right = 12,
-        .top = 10,
-        .bottom = 36,
+        .width = 380,
+        .height = 230,
+        .left = 46,
+        .right = 10,
+        .top = 24,
+        .bottom = 38,
         .x_max = 1e-9,
         .y_min = 1,
         .y_max = 1,
     };
+    const char *title = over_time ? "Best so far over time" : "Best so far over tries";
     find_range(report, precision, over_time, &plot);
-    svg_begin(&plot, "chart", over_time ? "Best so far over time" : "Best so far over tries");
-    svg_axis_y(&plot, plot.y_min < 0.5 ? 0.2 : 0.1);
-    svg_axis_x(&plot, over_time ? "seconds" : "configurations tried");
+    svg_begin(&plot, "chart", title, "A line for each search; its end is the best it found.");
+    svg_axis_y(&plot, plot.y_min < 0.5 ? 0.2 : 0.1, "speed, of the best found");
+    svg_axis_x(&plot, over_time ? "seconds of the search" : "configurations tried");
     unsigned colour = 0;
     for (size_t i = 0; i < report->num_searches; i++)
         if (report->searches[i].precision == precision && report->searches[i].num_timed)
@@ -108,35 +109,47 @@ static void add_legend(const struct report *report, const struct precision *prec
             continue;
         text_add(report->text, "<li>");
         if (s->num_timed)
-            text_add(report->text, "<span class=\"c%u\"></span>", colour++ % SVG_NUM_COLOURS);
-        text_add(report->text, "%zu &#215; %zu &#215; %zu %s: ", s->m, s->n, s->k,
-                pair_names[s->pair]);
+            text_add(report->text, "<span class=\"swatch c%u\"></span>",
+                    colour++ % SVG_NUM_COLOURS);
+        report_shape(report->text, s->m, s->n, s->k, s->pair);
         if (s->num_timed)
-            text_add(report->text, "%.4g GFLOP/s, %zu tried</li>\n",
-                    report_gflops(s->m, s->n, s->k, s->best), s->num);
+            text_add(report->text, ": %.4g GFLOP/s, %zu tried</li>\n",
+                    report_gflops(precision, s->m, s->n, s->k, s->best), s->num);
         else
-            text_add(report->text, "none of %zu could be timed</li>\n", s->num);
+            text_add(report->text, ": none of %zu could be timed</li>\n", s->num);
     }
     text_add(report->text, "</ul>\n");
 }
 
-void report_curves(const struct report *report, const struct precision *precision)
+static void add_precision(const struct report *report, const struct precision *precision)
 {
     bool any = false, timed = false;
     for (size_t i = 0; i < report->num_searches; i++) {
-        any = any || report->searches[i].precision == precision;
-        timed = timed ||
-                (report->searches[i].precision == precision && report->searches[i].num_timed);
+        const struct report_search *search = &report->searches[i];
+        any = any || search->precision == precision;
+        timed = timed || (search->precision == precision && search->num_timed);
     }
     if (!any)
         return;
-    text_add(report->text, "<h3>Convergence</h3>\n<p>Best so far, as a part of the best that the "
-                           "search found.</p>\n");
+    text_add(report->text, "<h4>");
+    report_precision(report->text, precision);
+    text_add(report->text, "</h4>\n");
     if (timed) {
-        text_add(report->text, "<div class=\"pair\">\n");
+        text_add(report->text, "<div class=\"panels wide\">\n");
         add_chart(report, precision, false);
         add_chart(report, precision, true);
         text_add(report->text, "</div>\n");
     }
     add_legend(report, precision);
+}
+
+void report_curves(const struct report *report)
+{
+    if (!report->num_searches)
+        return;
+    text_add(report->text,
+            "<h3>How fast the searches converged</h3>\n<p>The best so far, as a part "
+            "of the best that the search found.</p>\n");
+    for (size_t i = 0; i < num_precisions; i++)
+        add_precision(report, &precisions[i]);
 }

@@ -43,21 +43,17 @@ static void sort_causes(struct cause *causes, unsigned num)
     }
 }
 
-static void add_row(const struct report *report, const struct cause *cause, size_t most)
+static void add_row(const struct report *report, const struct cause *cause)
 {
     char config[CONFIG_TEXT_BYTES];
-    const struct svg_plot bar = { .text = report->text, .width = 160, .height = 14 };
     config_format(&cause->first->config, config);
-    text_add(report->text, "<tr><td>");
+    text_add(report->text, "<tr><th scope=\"row\">");
     html_text(report->text, cause->first->outcome);
-    text_add(report->text, "</td><td class=\"num\">%zu</td><td>", cause->num);
-    svg_begin(&bar, "bar", cause->first->outcome);
-    text_add(report->text, "<rect class=\"heat\" width=\"%.1f\" height=\"14\" rx=\"2\"/>\n",
-            2 + (bar.width - 2) * (double) cause->num / (double) most);
-    svg_end(&bar);
-    text_add(report->text, "</td><td>");
+    text_add(report->text, "</th><td class=\"num\">%zu</td><td>", cause->num);
     html_text(report->text, cause->first->message);
-    text_add(report->text, "<br><code>%s ", cause->first->precision->name);
+    text_add(report->text, "<br><code>");
+    report_precision(report->text, cause->first->precision);
+    text_add(report->text, " ");
     html_text(report->text, config);
     text_add(report->text, "</code></td></tr>\n");
 }
@@ -66,15 +62,18 @@ void report_failures(const struct report *report)
 {
     struct cause causes[MAX_CAUSES];
     const unsigned num = list_causes(report, causes);
+    size_t rows = 0;
     sort_causes(causes, num);
-    text_add(report->text, "<h2>Failures by cause</h2>\n");
-    if (!num) {
-        text_add(report->text, "<p>None.</p>\n");
-        return;
-    }
-    text_add(report->text, "<table><thead><tr><th>cause</th><th class=\"num\">rows</th><th></th>"
-                           "<th>the first one</th></tr></thead>\n<tbody>\n");
     for (unsigned i = 0; i < num; i++)
-        add_row(report, &causes[i], causes[0].num);
-    text_add(report->text, "</tbody></table>\n");
+        rows += causes[i].num;
+    text_add(report->text, "<details><summary>Failures: %zu of %zu rows</summary>\n", rows,
+            report->records->num);
+    if (num) {
+        report_table(report->text, NULL, "cause|#rows|the first one");
+        for (unsigned i = 0; i < num; i++)
+            add_row(report, &causes[i]);
+        report_table_end(report->text);
+    } else
+        text_add(report->text, "<p>None.</p>\n");
+    text_add(report->text, "</details>\n");
 }

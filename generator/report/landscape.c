@@ -6,6 +6,7 @@
 #include "section.h"
 
 #include <math.h>
+#include <stdio.h>
 
 enum { NUM_BINS = 20 };
 
@@ -38,8 +39,19 @@ static void fill_column(const struct report *report, const struct precision *pre
     }
 }
 
+/* Every how many values one is named, so that names do not touch. */
+static unsigned name_each(const struct svg_plot *plot, const long *values, unsigned num)
+{
+    int longest = 1;
+    for (unsigned i = 0; i < num; i++) {
+        const int length = snprintf(NULL, 0, "%ld", values[i]);
+        longest = length > longest ? length : longest;
+    }
+    return (unsigned) ceil((longest * 7.0 + 5) / (svg_x(plot, 1) - svg_x(plot, 0)));
+}
+
 static void add_column(const struct svg_plot *plot, const struct column *column, unsigned at,
-        long value)
+        long value, bool is_named)
 {
     const double x = svg_x(plot, at), width = svg_x(plot, at + 1) - x - 2;
     text_add(plot->text, "<g><title>%ld: ", value);
@@ -55,15 +67,12 @@ static void add_column(const struct svg_plot *plot, const struct column *column,
                     svg_y(plot, 0) - svg_y(plot, 1.0 / NUM_BINS),
                     0.12 + 0.78 * sqrt((double) column->bins[bin] / (double) column->num));
     if (column->num)
-        text_add(plot->text,
-                "<line class=\"best\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" "
-                "y2=\"%.1f\"/>\n",
-                x + 1, svg_y(plot, column->best), x + 1 + width, svg_y(plot, column->best));
-    text_add(plot->text,
-            "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%ld"
-            "</text></g>\n",
-            column->num ? "tick" : "tick none", x + 1 + width / 2, plot->height - plot->bottom + 13,
-            value);
+        svg_line(plot, "best", x + 1, svg_y(plot, column->best), x + 1 + width,
+                svg_y(plot, column->best));
+    if (is_named)
+        svg_text(plot, column->num ? "tick" : "tick none", "middle", x + 1 + width / 2,
+                plot->height - plot->bottom + 13, "%ld", value);
+    text_add(plot->text, "</g>\n");
 }
 
 static void add_chart(const struct report *report, const struct precision *precision,
@@ -75,7 +84,7 @@ static void add_chart(const struct report *report, const struct precision *preci
         .text = report->text,
         .width = 300,
         .height = 150,
-        .left = 38,
+        .left = 46,
         .right = 4,
         .top = 8,
         .bottom = 18,
@@ -90,11 +99,12 @@ static void add_chart(const struct report *report, const struct precision *preci
     text_add(report->text, "</b> ");
     html_text(report->text, family->params[param].meaning);
     text_add(report->text, "</figcaption>\n");
-    svg_begin(&plot, "chart", family->params[param].name);
-    svg_axis_y(&plot, 0.5);
+    svg_begin(&plot, "chart", family->params[param].name, family->params[param].meaning);
+    svg_axis_y(&plot, 0.5, NULL);
+    const unsigned each = name_each(&plot, values, num);
     for (unsigned i = 0; i < num; i++) {
         fill_column(report, precision, family, param, values[i], &column);
-        add_column(&plot, &column, i, values[i]);
+        add_column(&plot, &column, i, values[i], i % each == 0);
     }
     svg_end(&plot);
     text_add(report->text, "</figure>\n");
@@ -108,24 +118,32 @@ static void add_family(const struct report *report, const struct precision *prec
         num += is_shown(&report->records->rows[i], precision, family);
     if (!num)
         return;
-    text_add(report->text, "<h4>%s <small>%zu timed</small></h4>\n<div class=\"grid-of\">\n",
+    text_add(report->text, "<h4>%s <small>%zu timed</small></h4>\n<div class=\"panels small\">\n",
             family->name, num);
     for (unsigned p = 0; p < family->num_params; p++)
         add_chart(report, precision, family, p);
     text_add(report->text, "</div>\n");
 }
 
-void report_landscape(const struct report *report, const struct precision *precision)
+static void add_precision(const struct report *report, const struct precision *precision)
 {
     bool any = false;
     for (size_t i = 0; i < report->num_searches; i++)
         any = any || (report->searches[i].precision == precision && report->searches[i].num_timed);
     if (!any)
         return;
-    text_add(report->text,
-            "<h3>Landscape</h3>\n<p>Each value of each parameter: how near to the "
-            "best of its search the configurations with it came. Darker cells hold more of them, "
-            "the bar is the best one.</p>\n");
+    text_add(report->text, "<details><summary>What each parameter is worth, ");
+    report_precision(report->text, precision);
+    text_add(report->text, "</summary>\n<p>For each value of a parameter: how near to the speed of "
+                           "the best of its search the configurations with it came. Darker cells "
+                           "hold more of them, the bar is the best one.</p>\n");
     for (size_t f = 0; f < num_families; f++)
         add_family(report, precision, families[f]);
+    text_add(report->text, "</details>\n");
+}
+
+void report_landscape(const struct report *report)
+{
+    for (size_t i = 0; i < num_precisions; i++)
+        add_precision(report, &precisions[i]);
 }

@@ -1,59 +1,11 @@
-/* report.c: the page: head, style, what was measured, and the sections in their order. */
+/* report.c: what a journal holds and what comes out of it, then the sections in their order. */
 #include "report.h"
 #include "section.h"
-#include "../core/select.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Colours of curves: Okabe and Ito's, which people who see few colours tell apart; the yellow one
- * is too pale on white, the black one unseen on black. */
-static const char style[] =
-    ":root { color-scheme: light dark; --paper: #fff; --ink: #1c1e21; --dim: #6b7075;\n"
-    "  --line: #dfe2e5; --panel: #f6f7f8; --heat: #2068b0; --regret: #e8743b; --best: #c2410c;\n"
-    "  --c0: #0072b2; --c1: #d55e00; --c2: #009e73; --c3: #b5548f; --c4: #3a9fd8; --c5: #b8860b;\n"
-    "  --c6: #6a51a3; --c7: #7f7f7f; }\n"
-    "@media (prefers-color-scheme: dark) {\n"
-    "  :root { --paper: #16181b; --ink: #e6e8ea; --dim: #989ea4; --line: #33373c;\n"
-    "    --panel: #1f2226; --heat: #6cb2f2; --regret: #b8541c; --best: #ff9d66;\n"
-    "    --c0: #56a8e8; --c1: #ff8c42; --c2: #2ec99a; --c3: #e08fc0; --c4: #8fd0f5;\n"
-    "    --c5: #e0b040; --c6: #a893e0; --c7: #a6a6a6; } }\n"
-    "* { box-sizing: border-box; }\n"
-    "body { margin: 0 auto; max-width: 1080px; padding: 24px; background: var(--paper);\n"
-    "  color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }\n"
-    "h1 { font-size: 26px; margin: 0 0 4px; } h2 { font-size: 21px; margin: 44px 0 8px;\n"
-    "  padding-top: 16px; border-top: 1px solid var(--line); }\n"
-    "h3 { font-size: 17px; margin: 28px 0 4px; } h4 { margin: 20px 0 6px; }\n"
-    "p { margin: 4px 0 12px; color: var(--dim); max-width: 72ch; } small { color: var(--dim);\n"
-    "  font-weight: normal; }\n"
-    "code { font: 13px ui-monospace, monospace; overflow-wrap: anywhere; }\n"
-    "table { border-collapse: collapse; width: 100%; } td, th { padding: 5px 12px 5px 0;\n"
-    "  text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); }\n"
-    "th { color: var(--dim); font-weight: normal; } .num { text-align: right;\n"
-    "  font-variant-numeric: tabular-nums; }\n"
-    "figure { margin: 0; } figcaption { color: var(--dim); font-size: 13px; }\n"
-    "figcaption b { color: var(--ink); }\n"
-    ".pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(320px, 1fr));\n"
-    "  gap: 20px; } .grid-of { display: grid; gap: 14px 20px;\n"
-    "  grid-template-columns: repeat(auto-fill, minmax(240px, 1fr)); }\n"
-    ".maps { display: flex; flex-wrap: wrap; gap: 24px; }\n"
-    ".legend, .recipes { list-style: none; padding: 0; margin: 8px 0; font-size: 13px; }\n"
-    ".legend { display: flex; flex-wrap: wrap; gap: 2px 20px; }\n"
-    ".legend span { display: inline-block; width: 18px; height: 3px; margin-right: 6px;\n"
-    "  vertical-align: middle; background: currentColor; }\n"
-    "svg { display: block; font: 11px system-ui, sans-serif; } .chart { width: 100%; }\n"
-    ".map { width: 454px; max-width: 100%; } .bar { width: 160px; }\n"
-    ".grid { stroke: var(--line); } .tick { fill: var(--dim); } .tick.none { opacity: 0.45; }\n"
-    ".label { fill: var(--dim); } .curve { fill: none; stroke: currentColor; stroke-width: 2;\n"
-    "  stroke-linejoin: round; } .heat { fill: var(--heat); } .regret { fill: var(--regret); }\n"
-    ".cell { fill: var(--panel); } .in-cell { fill: var(--ink); } .letter { font-weight: 700; }\n"
-    ".best { stroke: var(--best); stroke-width: 2.5; }\n"
-    ".c0 { color: var(--c0); } .c1 { color: var(--c1); } .c2 { color: var(--c2); }\n"
-    ".c3 { color: var(--c3); } .c4 { color: var(--c4); } .c5 { color: var(--c5); }\n"
-    ".c6 { color: var(--c6); } .c7 { color: var(--c7); }\n";
 
 /* ---- What the journal holds ---- */
 
@@ -84,124 +36,88 @@ static size_t list_searches(const struct records *records, struct report_search 
     return num;
 }
 
+/* Rows, seconds, and how large the drawn shapes are. */
+static void count_rows(const struct records *records, struct report_part *part)
+{
+    for (size_t i = 0; i < records->num; i++) {
+        const struct record *row = &records->rows[i];
+        if (row->precision != part->precision)
+            continue;
+        part->num_rows++;
+        part->seconds += report_cost(row);
+        if (row->kind == RECORD_MATRIX || row->kind == RECORD_HELD)
+            report_scale_add(&part->scale, row->m, row->n, row->k);
+    }
+}
+
+/* What was chosen, and for which shapes. False when out of memory. */
+static bool list_choices(const struct report *report, struct report_part *part)
+{
+    static const enum record_kind kinds[REPORT_NUM_LISTS] = { [REPORT_OWN] = RECORD_OWN,
+        [REPORT_MATRIX] = RECORD_MATRIX,
+        [REPORT_HELD] = RECORD_HELD };
+    bool ok = true;
+    while (report->winners && winners_recipe(report->winners, part->precision, part->num_recipes))
+        part->num_recipes++;
+    for (int list = 0; list < REPORT_NUM_LISTS && part->num_recipes && ok; list++)
+        ok = select_list(report->records, report->winners, part->precision, kinds[list],
+                &part->lists[list], &part->num[list]);
+    return ok;
+}
+
 /* ---- The page ---- */
 
-static void add_head(const struct report *report)
+static void add_page(const struct report *report)
 {
-    const struct device_facts *facts = &report->records->head.facts;
     struct text *text = report->text;
+    const char *device = report->records->head.facts.device;
     text_add(text, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                    "<title>Kiln: ");
-    html_text(text, facts->device[0] ? facts->device : "no device");
-    text_add(text, "</title>\n<style>\n%s</style>\n</head>\n<body>\n<h1>", style);
-    html_text(text, facts->device[0] ? facts->device : "No device");
-    text_add(text, "</h1>\n<p>");
-    html_text(text, facts->platform);
-    text_add(text, ", driver ");
-    html_text(text, facts->driver);
-    text_add(text, ". Kernels of generator %016" PRIx64 "%s", report->records->head.generator,
-            report->records->head.generator == record_generator_hash() ? ""
-                                                                       : ", which is not this one");
-    if (report->records->head.shard.num)
-        text_add(text, ". Shard %u of %u", report->records->head.shard.index,
-                report->records->head.shard.num);
-    if (report->records->head.merged)
-        text_add(text, ". Merged from %u journals", report->records->head.merged);
-    text_add(text, ".</p>\n");
-}
-
-/* Rows and failures of one kind, or of all kinds. */
-static void count_rows(const struct report *report, const struct precision *precision, size_t *num,
-        size_t *failed, double *cost)
-{
-    *num = *failed = 0;
-    *cost = 0;
-    for (size_t i = 0; i < report->records->num; i++) {
-        const struct record *row = &report->records->rows[i];
-        if (row->precision != precision)
-            continue;
-        ++*num;
-        *failed += record_is_failure(row);
-        *cost += report_cost(row);
+    html_text(text, device[0] ? device : "no device");
+    text_add(text, "</title>\n<style>\n%s</style>\n</head>\n<body>\n", report_style);
+    report_answer(report);
+    report_losses(report);
+    report_generic(report);
+    report_peers(report);
+    report_recipes(report);
+    if (report->records->num) {
+        text_add(text, "<h2>The search</h2>\n");
+        report_budget(report);
+        report_families(report);
+        report_curves(report);
+        text_add(text, "<h2>Details</h2>\n");
+        report_failures(report);
+        report_finalists(report);
+        report_shapes(report);
+        report_landscape(report);
     }
+    text_add(text, "</body>\n</html>\n");
 }
 
-static void add_summary_row(const struct report *report, const struct precision *precision)
-{
-    const struct winner_loss *loss = report->winners
-                                           ? winners_loss(report->winners, precision, "all")
-                                           : NULL;
-    size_t num, failed, searches = 0;
-    double cost, best = 0;
-    int recipes = 0;
-    count_rows(report, precision, &num, &failed, &cost);
-    if (!num)
-        return;
-    for (size_t i = 0; i < report->num_searches; i++) {
-        const struct report_search *s = &report->searches[i];
-        searches += s->precision == precision;
-        if (s->precision == precision && s->num_timed)
-            best = fmax(best, report_gflops(s->m, s->n, s->k, s->best));
-    }
-    while (report->winners && winners_recipe(report->winners, precision, recipes))
-        recipes++;
-    text_add(report->text,
-            "<tr><td>%s</td><td class=\"num\">%zu</td><td class=\"num\">%zu</td>"
-            "<td class=\"num\">%zu</td><td class=\"num\">%.0f</td><td class=\"num\">%.4g</td>"
-            "<td class=\"num\">%d</td><td class=\"num\">",
-            precision->name, searches, num, failed, cost, best, recipes);
-    if (loss)
-        text_add(report->text, "%.1f&#8239;%%, worst %.1f&#8239;%%, on %u", 100 * (loss->mean - 1),
-                100 * (loss->worst - 1), loss->shapes);
-    text_add(report->text, "</td></tr>\n");
-}
-
-static void add_summary(const struct report *report)
-{
-    text_add(report->text,
-            "<table><thead><tr><th>precision</th><th class=\"num\">searches</th>"
-            "<th class=\"num\">rows</th><th class=\"num\">failed</th><th class=\"num\">seconds</th>"
-            "<th class=\"num\">best GFLOP/s</th><th class=\"num\">recipes</th>"
-            "<th class=\"num\">lost by choosing, held-out shapes</th></tr></thead>\n<tbody>\n");
-    for (size_t i = 0; i < num_precisions; i++)
-        add_summary_row(report, &precisions[i]);
-    text_add(report->text, "</tbody></table>\n");
-    if (!report->winners)
-        text_add(report->text, "<p>No configuration passed every edge class, or none is faster "
-                               "than the generic bundle: nothing may ship.</p>\n");
-}
-
-static bool add_precision(const struct report *report, const struct precision *precision)
-{
-    size_t num, failed;
-    double cost;
-    count_rows(report, precision, &num, &failed, &cost);
-    if (!num)
-        return true;
-    text_add(report->text, "<h2>%c%s precision</h2>\n", precision->name[0] - 'a' + 'A',
-            precision->name + 1);
-    report_curves(report, precision);
-    report_landscape(report, precision);
-    return report_choice(report, precision);
-}
-
-static bool add_page(const struct report *report)
+/* Everything of `report` but what the sections share; freed by close_parts. */
+static bool open_parts(struct report *report, struct report_part *parts)
 {
     bool ok = true;
-    add_head(report);
-    if (report->records->num) {
-        add_summary(report);
-        for (size_t i = 0; ok && i < num_precisions; i++)
-            ok = add_precision(report, &precisions[i]);
-        report_failures(report);
-    } else
-        text_add(report->text, "<p>The journal holds no rows.</p>\n");
-    text_add(report->text, "</body>\n</html>\n");
-    return ok && !report->text->failed;
+    for (size_t i = 0; i < num_precisions && ok; i++) {
+        parts[i].precision = &precisions[i];
+        count_rows(report->records, &parts[i]);
+        ok = list_choices(report, &parts[i]);
+    }
+    report->parts = parts;
+    return ok;
 }
 
-bool report_html(const char *journal, struct text *text, char error[FAMILY_ERROR_BYTES])
+static void close_parts(struct report_part *parts)
+{
+    for (size_t i = 0; parts && i < num_precisions; i++)
+        for (int list = 0; list < REPORT_NUM_LISTS; list++)
+            free(parts[i].lists[list]);
+    free(parts);
+}
+
+bool report_html(const char *journal, const struct bench *bench, struct text *text,
+        char error[FAMILY_ERROR_BYTES])
 {
     struct records records;
     struct select_budget budget = { .most_bytes = 1024 * SELECT_DEFAULT_KIB };
@@ -210,15 +126,25 @@ bool report_html(const char *journal, struct text *text, char error[FAMILY_ERROR
         return false;
     struct winners *winners = calloc(1, sizeof *winners);
     struct report_search *searches = calloc(records.num + 1, sizeof *searches);
-    struct report report = { .records = &records, .searches = searches, .text = text };
-    bool ok = winners && searches;
+    struct report_part *parts = calloc(num_precisions, sizeof *parts);
+    struct report report = { .records = &records,
+        .searches = searches,
+        .bench = bench,
+        .why_none = none,
+        .is_torn = records.whole_bytes < strlen(journal),
+        .text = text };
+    bool ok = winners && searches && parts;
     if (ok && select_within(&records, NULL, &budget, winners, none))
         report.winners = winners;
     if (ok)
         report.num_searches = list_searches(&records, searches);
-    ok = ok && add_page(&report);
+    ok = ok && open_parts(&report, parts);
+    if (ok)
+        add_page(&report);
+    ok = ok && !text->failed;
     if (!ok)
         snprintf(error, FAMILY_ERROR_BYTES, "out of memory");
+    close_parts(parts);
     free(searches);
     free(winners);
     records_free(&records);

@@ -7,8 +7,11 @@
 #define KILN_REPORT_REPORT_H
 
 #include "../core/record.h"
+#include "bench.h"
 
-/* False with a message when the text is no journal or memory runs out. */
-bool report_html(const char *journal, struct text *text, char error[FAMILY_ERROR_BYTES]);
+/* bench: what kiln-bench measured, or NULL. False with a message when the text is no journal or
+ * memory runs out. */
+bool report_html(const char *journal, const struct bench *bench, struct text *text,
+        char error[FAMILY_ERROR_BYTES]);
 
 #endif

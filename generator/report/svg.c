@@ -2,6 +2,8 @@
 #include "svg.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 
 /* How many bytes at p are one character of UTF-8; 0 when they are none. */
 static unsigned utf8_length(const unsigned char *p)
@@ -47,12 +49,17 @@ void html_text(struct text *text, const char *string)
     }
 }
 
-void svg_begin(const struct svg_plot *plot, const char *class, const char *title)
+void svg_begin(const struct svg_plot *plot, const char *class, const char *title, const char *more)
 {
     text_add(plot->text, "<svg class=\"%s\" viewBox=\"0 0 %g %g\" role=\"img\">\n<title>", class,
             plot->width, plot->height);
     html_text(plot->text, title);
     text_add(plot->text, "</title>\n");
+    if (more) {
+        text_add(plot->text, "<desc>");
+        html_text(plot->text, more);
+        text_add(plot->text, "</desc>\n");
+    }
 }
 
 void svg_end(const struct svg_plot *plot)
@@ -73,50 +80,51 @@ double svg_y(const struct svg_plot *plot, double value)
                    (plot->height - plot->top - plot->bottom);
 }
 
-/* 1, 2 or 5 times a power of ten, so that about five steps are in the range. */
-static double round_step(double range)
+double svg_round_step(double range)
 {
     const double raw = range / 5, power = pow(10, floor(log10(raw)));
     const double parts = raw / power;
     return power * (parts <= 1 ? 1 : parts <= 2 ? 2 : parts <= 5 ? 5 : 10);
 }
 
-static void add_line(const struct svg_plot *plot, double x1, double y1, double x2, double y2)
+void svg_line(const struct svg_plot *plot, const char *class, double x1, double y1, double x2,
+        double y2)
 {
-    text_add(plot->text,
-            "<line class=\"grid\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" "
-            "y2=\"%.1f\"/>",
-            x1, y1, x2, y2);
+    text_add(plot->text, "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n",
+            class, x1, y1, x2, y2);
 }
 
-static void begin_text(const struct svg_plot *plot, const char *class, const char *anchor, double x,
-        double y)
+void svg_text(const struct svg_plot *plot, const char *class, const char *anchor, double x,
+        double y, const char *format, ...)
 {
-    text_add(plot->text, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", class, x,
-            y, anchor);
+    char content[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(content, sizeof content, format, arguments);
+    va_end(arguments);
+    text_add(plot->text, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%s</text>\n",
+            class, x, y, anchor, content);
 }
 
 void svg_axis_x(const struct svg_plot *plot, const char *label)
 {
-    const double step = round_step(plot->x_max - plot->x_min);
+    const double step = svg_round_step(plot->x_max - plot->x_min);
     const double bottom = plot->height - plot->bottom;
     for (int i = (int) ceil(plot->x_min / step); i * step <= plot->x_max * (1 + 1e-9); i++) {
         const double x = svg_x(plot, i * step);
-        add_line(plot, x, plot->top, x, bottom);
-        begin_text(plot, "tick", "middle", x, bottom + 15);
-        text_add(plot->text, "%g</text>\n", i * step);
+        svg_line(plot, "grid", x, plot->top, x, bottom);
+        svg_text(plot, "tick", "middle", x, bottom + 15, "%g", i * step);
     }
-    begin_text(plot, "label", "end", plot->width - plot->right, plot->height - 4);
-    html_text(plot->text, label);
-    text_add(plot->text, "</text>\n");
+    svg_text(plot, "label", "end", plot->width - plot->right, plot->height - 4, "%s", label);
 }
 
-void svg_axis_y(const struct svg_plot *plot, double step)
+void svg_axis_y(const struct svg_plot *plot, double step, const char *label)
 {
     for (int i = (int) ceil(plot->y_min / step - 1e-9); i * step <= plot->y_max + 1e-9; i++) {
         const double y = svg_y(plot, i * step);
-        add_line(plot, plot->left, y, plot->width - plot->right, y);
-        begin_text(plot, "tick", "end", plot->left - 5, y + 4);
-        text_add(plot->text, "%.0f&#8239;%%</text>\n", 100 * i * step);
+        svg_line(plot, "grid", plot->left, y, plot->width - plot->right, y);
+        svg_text(plot, "tick", "end", plot->left - 5, y + 4, "%.0f&#8239;%%", 100 * i * step);
     }
+    if (label)
+        svg_text(plot, "label", "start", 0, 11, "%s", label);
 }

@@ -76,7 +76,7 @@ LAYOUT = r"""
 
   // Text against the boxes around it: one that hides cuts it, one that scrolls ends the search.
   const cut = ({ element, text, rect }) => {
-    let block = null;
+    let block = element.ownerSVGElement; // labels have a check of their own
     for (const e of parents(element)) {
       if (e.namespaceURI.endsWith("svg"))
         continue;

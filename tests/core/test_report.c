@@ -1,5 +1,6 @@
 /* test_report.c: journals as HTML pages, generator/report. */
 #include "wide.h"
+#include "report/bench.h"
 #include "report/report.h"
 #include "report/svg.h"
 
@@ -156,7 +157,7 @@ static void make_page(void)
 {
     char error[FAMILY_ERROR_BYTES];
     assert_false(journal.failed);
-    if (!report_html(journal.bytes ? journal.bytes : "", &page, error))
+    if (!report_html(journal.bytes ? journal.bytes : "", NULL, &page, error))
         fail_msg("%s", error);
     check_page(page.bytes);
 }
@@ -189,21 +190,20 @@ static void a_page_shows_all(void **state)
     make_journal();
     make_page();
     holds("<h1>Device</h1>");
-    holds("<h2>Single precision</h2>");
-    lacks("<h2>Double precision</h2>");
+    holds("<b>2 recipes were</b> chosen out of 35 evaluations");
+    holds("a call takes <b>50&#8239;%</b> longer");
+    holds("<tr><th scope=\"row\">single</th><td>2&#160;packed</td>");
+    lacks("<th scope=\"row\">double</th>");
+    holds("<h2>What choosing loses</h2>");
+    holds("<title>900 &#215; 900 &#215; 900 nn: 50&#8239;%</title>");
+    lacks("<h2>Against the generic bundle</h2>");
+    holds("<td>small&#160;(4); 4 of 9<br><code>packed TM=6 ");
+    holds("<td>large&#160;(5); 5 of 9<br><code>packed TM=12 NV=1 ");
     holds("1024 &#215; 1024 &#215; 1024 nn: 1074 GFLOP/s, 6 tried");
     holds("64 &#215; 64 &#215; 64 nn: 52.43 GFLOP/s, 3 tried");
-    holds("<b>TM</b> rows of C in registers");
-    holds("<title>6: 2 tried, the best 100%</title>");
-    holds("<title>8: none timed</title>");
-    holds("<b>A</b> <code>packed TM=6 ");
-    holds("<b>B</b> <code>packed TM=12 NV=1 ");
-    holds("1000 &#215; 1000 &#215; 1000 tt: recipe B");
-    holds("16 &#215; 16 &#215; 16 nt: recipe A");
-    holds("900 &#215; 900 &#215; 900 nn: recipe B");
-    holds("</tspan> 50.0&#8239;%");
-    holds("50.0&#8239;%, worst 50.0&#8239;%, on 1</td>");
-    holds("<td>build</td><td class=\"num\">2</td>");
+    holds("<title>matrix: 4.0 s</title>");
+    holds("<summary>Failures: 3 of 35 rows</summary>");
+    holds("<th scope=\"row\">build</th><td class=\"num\">2</td>");
     holds("a &lt; b &amp;&amp; &quot;c&quot;");
 }
 
@@ -214,7 +214,7 @@ static void the_same_journal_gives_the_same_bytes(void **state)
     (void) state;
     make_journal();
     make_page();
-    assert_true(report_html(journal.bytes, &again, error));
+    assert_true(report_html(journal.bytes, NULL, &again, error));
     assert_string_equal(page.bytes, again.bytes);
     text_free(&again);
 }
@@ -224,12 +224,12 @@ static void an_empty_journal_says_so(void **state)
     (void) state;
     make_page();
     holds("<h1>No device</h1>");
-    holds("The journal holds no rows.");
+    holds("The journal holds no rows: nothing was tuned");
     text_free(&page);
     begin_journal("Device");
     make_page();
     holds("<h1>Device</h1>");
-    holds("The journal holds no rows.");
+    holds("The journal holds no rows: nothing was tuned");
 }
 
 static void failures_alone_have_no_chart(void **state)
@@ -240,11 +240,10 @@ static void failures_alone_have_no_chart(void **state)
     add_row(RECORD_SEARCH, 0, 64, "direct TM=2", "timeout", 0, "");
     make_page();
     holds("64 &#215; 64 &#215; 64 nn: none of 2 could be timed");
-    holds("nothing may ship");
-    holds("<td>crash</td><td class=\"num\">1</td>");
+    holds("nothing in the journal may ship");
+    holds("<th scope=\"row\">crash</th><td class=\"num\">1</td>");
     lacks("class=\"chart\"");
-    lacks("<h3>Landscape</h3>");
-    lacks("<h3>Chosen recipes</h3>");
+    lacks("<h2>What was chosen</h2>");
 }
 
 static void one_time_is_a_chart(void **state)
@@ -272,13 +271,40 @@ static void what_is_no_journal_is_refused(void **state)
 {
     char error[FAMILY_ERROR_BYTES];
     (void) state;
-    assert_false(report_html("no journal\n", &page, error));
+    assert_false(report_html("no journal\n", NULL, &page, error));
     assert_string_equal(error, "line 1: not a kiln-journal, version 1");
     make_journal();
     strstr(journal.bytes, "\nsearch")[1] = 'S';
-    assert_false(report_html(journal.bytes, &page, error));
+    assert_false(report_html(journal.bytes, NULL, &page, error));
     assert_non_null(strstr(error, "wrong checksum"));
     assert_null(page.bytes);
+}
+
+static void a_benchmark_is_shown_or_refused(void **state)
+{
+    static const char json[] =
+            "{\"format\": \"kiln-bench 1\", \"device\": {\"name\": \"a device\"}, \"comparison\": {"
+            "\"peers\": [{\"key\": \"kiln\", \"title\": \"Kiln\"},"
+            " {\"key\": \"blas\", \"title\": \"BLAS\"}],"
+            " \"rows\": [{\"precision\": \"S\", \"transpose\": \"nn\", \"m\": 1000, \"n\": 1000,"
+            " \"k\": 1000, \"ratios\": {\"kiln/blas\": 1.25}}]}}";
+    char cut[sizeof json], error[FAMILY_ERROR_BYTES];
+    struct bench bench = { .num_rows = 0 };
+    (void) state;
+    if (!bench_parse(json, &bench, error))
+        fail_msg("%s", error);
+    make_journal();
+    assert_true(report_html(journal.bytes, &bench, &page, error));
+    check_page(page.bytes);
+    holds("<h2>Against its peers</h2>");
+    holds("1000 &#215; 1000 &#215; 1000 nn: 1.25");
+    bench_free(&bench);
+    for (size_t end = 0; end < sizeof json - 1; end++) {
+        memcpy(cut, json, end);
+        cut[end] = 0;
+        assert_false(bench_parse(cut, &bench, error));
+        bench_free(&bench);
+    }
 }
 
 #define TEST(function) cmocka_unit_test_teardown(function, clean)
@@ -293,6 +319,7 @@ int main(void)
         TEST(one_time_is_a_chart),
         TEST(names_are_escaped),
         TEST(what_is_no_journal_is_refused),
+        TEST(a_benchmark_is_shown_or_refused),
     };
     return cmocka_run_group_tests_name("report", tests, NULL, NULL);
 }

@@ -45,7 +45,7 @@ static void check_report(const char *journal)
 {
     struct text page = { 0 };
     char error[FAMILY_ERROR_BYTES];
-    abort_unless(report_html(journal, &page, error));
+    abort_unless(report_html(journal, NULL, &page, error));
     text_free(&page);
 }
 

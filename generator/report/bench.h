@@ -1,0 +1,32 @@
+/* bench.h: what kiln-bench measured (its --json), as far as the report shows it. Pure. */
+#ifndef KILN_REPORT_BENCH_H
+#define KILN_REPORT_BENCH_H
+
+#include "../core/family.h"
+
+enum { BENCH_MAX_PEERS = 8, BENCH_NAME_BYTES = 64, BENCH_DEVICE_BYTES = 192 };
+
+struct bench_peer {
+    char key[BENCH_NAME_BYTES], title[BENCH_NAME_BYTES];
+};
+
+struct bench_row {
+    const struct precision *precision;
+    int pair;                          /* 2 * transa + transb */
+    size_t m, n, k;
+    double ratio[BENCH_MAX_PEERS];     /* Kiln's speed over the peer's; 0: not measured */
+};
+
+struct bench {
+    char device[BENCH_DEVICE_BYTES];
+    unsigned num_peers;                /* those that Kiln was compared with */
+    struct bench_peer peers[BENCH_MAX_PEERS];
+    size_t num_rows, capacity;
+    struct bench_row *rows;            /* freed by bench_free */
+};
+
+/* False with a message. Free it in any case. */
+bool bench_parse(const char *json, struct bench *bench, char error[FAMILY_ERROR_BYTES]);
+void bench_free(struct bench *bench);
+
+#endif
