@@ -1,157 +1,40 @@
 /* fit.c: see fit.h. */
 #include "fit.h"
+#include "nnls.h"
 #include "sort.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-/* Each step adds a term, and takes some away; rounding could make it go round. */
-enum { MAX_STEPS = 10 * KILN_NUM_TERMS };
-
-/* The weight of the ridge against that of the samples' mean. */
-static const double ridge = 1e-5;
-
-/* A slope or a value below this, in parts of the times, is none. */
-static const double still = 1e-9;
+#include <string.h>
 
 static const double picoseconds = 1e12;
 
-/* Minimise x'Gx / 2 - h'x over x >= 0, in units in which the largest value of a term is 1. */
-struct problem_of_fit {
-    double gram[KILN_NUM_TERMS][KILN_NUM_TERMS];
-    double right[KILN_NUM_TERMS];
-    double scale[KILN_NUM_TERMS];      /* 0: the term does not occur */
+/* A family and the factors of its recipes are fitted in turn, so often. */
+enum { FAMILY_PASSES = 3 };
+
+/* Of the terms that go with the work of a tile, by what of it. */
+static const struct by_tile {
+    enum fit_by_tile by;
+    unsigned term;
+} by_tile[] = {
+    { FIT_BY_PRODUCTS, KILN_TERM_STEPS },
+    { FIT_BY_PRODUCTS, KILN_TERM_PAIRED_STEPS },
+    { FIT_BY_PRODUCTS, KILN_TERM_EVEN },
+    { FIT_BY_PRODUCTS, KILN_TERM_DEPTH },
+    { FIT_BY_FETCHED, KILN_TERM_STEPS },
+    { FIT_BY_FETCHED, KILN_TERM_PAIRED_STEPS },
+    { FIT_BY_FETCHED, KILN_TERM_EVEN },
+    { FIT_BY_FETCHED, KILN_TERM_DEPTH },
+    { FIT_BY_STORED, KILN_TERM_ROUNDS },
+    { FIT_BY_STORED, KILN_TERM_PAIRED_ROUNDS },
 };
 
-/* What part of the measured time one picosecond a unit of the term would be. */
-static double relative(const struct fit_sample *sample, unsigned term)
-{
-    return (double) sample->terms[term] / (sample->seconds * picoseconds);
-}
+enum { NUM_BY_TILE = sizeof by_tile / sizeof by_tile[0] };
 
-static void find_scales(const struct fit_sample *samples, size_t num, struct problem_of_fit *fit)
-{
-    for (unsigned t = 0; t < KILN_NUM_TERMS; t++) {
-        fit->scale[t] = 0;
-        for (size_t i = 0; i < num; i++)
-            fit->scale[t] = fmax(fit->scale[t], relative(&samples[i], t));
-    }
-}
+_Static_assert(KILN_NUM_TERMS + NUM_BY_TILE <= NNLS_MOST_TERMS, "a family has too many terms");
 
-static void add_sample(const struct fit_sample *sample, double weight, struct problem_of_fit *fit)
-{
-    double row[KILN_NUM_TERMS];
-    for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
-        row[t] = fit->scale[t] > 0 ? relative(sample, t) / fit->scale[t] : 0;
-    for (unsigned t = 0; t < KILN_NUM_TERMS; t++) {
-        fit->right[t] += weight * row[t];
-        for (unsigned u = 0; u < KILN_NUM_TERMS; u++)
-            fit->gram[t][u] += weight * row[t] * row[u];
-    }
-}
-
-static void add_ridge(struct problem_of_fit *fit)
-{
-    for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
-        fit->gram[t][t] += ridge;
-}
-
-/* Which terms may be above 0 (Lawson and Hanson's set P). */
-struct passive {
-    unsigned term[KILN_NUM_TERMS];
-    unsigned num;
-};
-
-/* The least squares of the passive terms alone, others 0, by Cholesky's factors: the ridge makes
- * the matrix positive definite. */
-static void solve_passive(const struct problem_of_fit *fit, const struct passive *passive,
-        double x[KILN_NUM_TERMS])
-{
-    double l[KILN_NUM_TERMS][KILN_NUM_TERMS], y[KILN_NUM_TERMS];
-    for (unsigned i = 0; i < passive->num; i++) {
-        y[i] = fit->right[passive->term[i]];
-        for (unsigned j = 0; j <= i; j++) {
-            double sum = fit->gram[passive->term[i]][passive->term[j]];
-            for (unsigned k = 0; k < j; k++)
-                sum -= l[i][k] * l[j][k];
-            l[i][j] = i == j ? sqrt(fmax(sum, ridge * ridge)) : sum / l[j][j];
-        }
-        for (unsigned k = 0; k < i; k++)
-            y[i] -= l[i][k] * y[k];
-        y[i] /= l[i][i];
-    }
-    for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
-        x[t] = 0;
-    for (unsigned i = passive->num; i-- > 0;) {
-        double sum = y[i];
-        for (unsigned k = i + 1; k < passive->num; k++)
-            sum -= l[k][i] * x[passive->term[k]];
-        x[passive->term[i]] = sum / l[i][i];
-    }
-}
-
-/* Goes from x, which is above 0 in all passive terms but the last, towards y as far as none gets
- * below 0. Terms that end at 0 are passive no more. False when y is reached. */
-static bool step_towards(const double y[KILN_NUM_TERMS], struct passive *passive,
-        double x[KILN_NUM_TERMS])
-{
-    double part = 1;
-    unsigned kept = 0;
-    for (unsigned i = 0; i < passive->num; i++) {
-        const unsigned t = passive->term[i];
-        if (y[t] <= 0)
-            part = fmin(part, x[t] > 0 ? x[t] / (x[t] - y[t]) : 0);
-    }
-    for (unsigned i = 0; i < passive->num; i++) {
-        const unsigned t = passive->term[i];
-        const double at_end = x[t] + part * (y[t] - x[t]);
-        const bool is_left = y[t] <= 0 && at_end <= still;
-        x[t] = is_left ? 0 : at_end;
-        if (!is_left)
-            passive->term[kept++] = t;
-    }
-    passive->num = kept;
-    return part < 1;
-}
-
-/* The term that is 0 and would lower the sum of squares fastest; KILN_NUM_TERMS: none would. */
-static unsigned steepest(const struct problem_of_fit *fit, const struct passive *passive,
-        const double x[KILN_NUM_TERMS])
-{
-    unsigned best = KILN_NUM_TERMS;
-    double most = still;
-    for (unsigned t = 0; t < KILN_NUM_TERMS; t++) {
-        double slope = fit->right[t];
-        bool is_passive = false;
-        for (unsigned i = 0; i < passive->num; i++)
-            is_passive |= passive->term[i] == t;
-        for (unsigned u = 0; u < KILN_NUM_TERMS; u++)
-            slope -= fit->gram[t][u] * x[u];
-        if (!is_passive && fit->scale[t] > 0 && slope > most) {
-            most = slope;
-            best = t;
-        }
-    }
-    return best;
-}
-
-static void minimise(const struct problem_of_fit *fit, double x[KILN_NUM_TERMS])
-{
-    struct passive passive = { .num = 0 };
-    double y[KILN_NUM_TERMS];
-    for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
-        x[t] = 0;
-    for (int step = 0; step < MAX_STEPS; step++) {
-        const unsigned term = steepest(fit, &passive, x);
-        if (term == KILN_NUM_TERMS)
-            return;
-        passive.term[passive.num++] = term;
-        do
-            solve_passive(fit, &passive, y);
-        while (step_towards(y, &passive, x) && passive.num > 0);
-    }
-}
+/* ---- one recipe ---- */
 
 /* As winners.tsv holds it, so that what is emitted there and then is the same. */
 static float as_written(double value)
@@ -161,17 +44,27 @@ static float as_written(double value)
     return strtof(digits, NULL);
 }
 
-static void solve(const struct fit_sample *samples, size_t num, struct kiln_time *time)
+static void add_samples(const struct fit_sample *samples, size_t num, double weight,
+        struct nnls *nnls)
 {
-    struct problem_of_fit fit = { .scale = { 0 } };
-    double x[KILN_NUM_TERMS];
-    find_scales(samples, num, &fit);
-    for (size_t i = 0; i < num; i++)
-        add_sample(&samples[i], 1 / (double) num, &fit);
-    add_ridge(&fit);
-    minimise(&fit, x);
+    for (size_t i = 0; i < num; i++) {
+        double terms[KILN_NUM_TERMS];
+        for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
+            terms[t] = (double) samples[i].terms[t];
+        nnls_add(nnls, terms, samples[i].seconds * picoseconds, weight);
+    }
+}
+
+static void solve(const struct fit_sample *samples, size_t num, const struct fit_sample *guesses,
+        size_t num_guesses, struct kiln_time *time)
+{
+    struct nnls nnls = { .num_terms = KILN_NUM_TERMS };
+    double x[NNLS_MOST_TERMS];
+    add_samples(samples, num, 1, &nnls);
+    add_samples(guesses, num_guesses, (double) FIT_GUESSES_COUNT / (double) num_guesses, &nnls);
+    nnls_solve(&nnls, x);
     for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
-        time->coefficient[t] = fit.scale[t] > 0 ? as_written(x[t] / fit.scale[t]) : 0;
+        time->coefficient[t] = as_written(x[t]);
 }
 
 /* The median of measured over predicted times; at most FIT_ENOUGH samples. */
@@ -189,8 +82,8 @@ static double factor_over(const struct kiln_time *prior, const struct fit_sample
     return known ? factors[known / 2] : 1;
 }
 
-bool fit_time(const struct fit_sample *samples, size_t num, const struct kiln_time *prior,
-        struct kiln_time *time)
+bool fit_time(const struct fit_sample *samples, size_t num, const struct fit_sample *guesses,
+        size_t num_guesses, const struct kiln_time *prior, struct kiln_time *time)
 {
     if (prior && num < FIT_ENOUGH) {
         const double factor = factor_over(prior, samples, num);
@@ -198,8 +91,89 @@ bool fit_time(const struct fit_sample *samples, size_t num, const struct kiln_ti
             time->coefficient[t] = as_written(factor * (double) prior->coefficient[t]);
         return true;
     }
-    if (num < FIT_LEAST)
+    if (num < FIT_LEAST && !num_guesses)
         return false;
-    solve(samples, num, time);
+    solve(samples, num, guesses, num_guesses, time);
     return true;
+}
+
+/* ---- families ---- */
+
+static double size_by(enum fit_by_tile by, const uint32_t tile[3])
+{
+    const double m = tile[0], n = tile[1], k = tile[2];
+    return by == FIT_BY_PRODUCTS ? m * n * k
+         : by == FIT_BY_FETCHED  ? (m + n) * k
+         : by == FIT_BY_STORED   ? m * n
+                                 : 1;
+}
+
+static void add_timing(const struct fit_timing *timing, double factor, struct nnls *nnls)
+{
+    const uint64_t *terms = timing->sample.terms;
+    double row[NNLS_MOST_TERMS];
+    for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
+        row[t] = (double) terms[t];
+    for (unsigned i = 0; i < NUM_BY_TILE; i++)
+        row[KILN_NUM_TERMS + i] = (double) terms[by_tile[i].term] *
+                                  size_by(by_tile[i].by, timing->tile);
+    nnls_add(nnls, row, timing->sample.seconds * picoseconds / factor, 1);
+}
+
+static void solve_family(const struct fit_timing *const *timings, size_t num,
+        const struct fit_factor *factors, struct fit_family *family)
+{
+    struct nnls nnls = { .num_terms = KILN_NUM_TERMS + NUM_BY_TILE };
+    double x[NNLS_MOST_TERMS];
+    for (size_t i = 0; i < num; i++)
+        add_timing(timings[i], factors[timings[i]->candidate].times, &nnls);
+    nnls_solve(&nnls, x);
+    memset(family->coefficient, 0, sizeof family->coefficient);
+    memcpy(family->coefficient[FIT_BY_NONE], x, sizeof family->coefficient[FIT_BY_NONE]);
+    for (unsigned i = 0; i < NUM_BY_TILE; i++)
+        family->coefficient[by_tile[i].by][by_tile[i].term] = x[KILN_NUM_TERMS + i];
+}
+
+double fit_guess(const struct fit_family *family, const uint32_t tile[3],
+        const uint64_t terms[KILN_NUM_TERMS])
+{
+    double sum = 0;
+    for (unsigned by = 0; by < FIT_NUM_BY; by++) {
+        double of_tile = 0;
+        for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
+            of_tile += family->coefficient[by][t] * (double) terms[t];
+        sum += of_tile * size_by((enum fit_by_tile) by, tile);
+    }
+    return sum / picoseconds;
+}
+
+/* Of each recipe the mean of the logarithms, as if one more time had been just what the family
+ * tells. */
+static void find_factors(const struct fit_family *family, const struct fit_timing *const *timings,
+        size_t num, unsigned num_candidates, struct fit_factor *factors)
+{
+    for (unsigned c = 0; c < num_candidates; c++)
+        factors[c] = (struct fit_factor){ .times = 1 };
+    for (size_t i = 0; i < num; i++) {
+        struct fit_factor *factor = &factors[timings[i]->candidate];
+        const double guess = fit_guess(family, timings[i]->tile, timings[i]->sample.terms);
+        if (guess > 0) {
+            factor->sum += log(timings[i]->sample.seconds / guess);
+            factor->num++;
+        }
+    }
+    for (unsigned c = 0; c < num_candidates; c++)
+        factors[c].times = exp(factors[c].sum / (factors[c].num + 1));
+}
+
+void fit_family(const struct fit_timing *const *timings, size_t num, unsigned num_candidates,
+        struct fit_factor *factors, struct fit_family *family)
+{
+    *family = (struct fit_family){ .is_known = num >= FIT_FAMILY_LEAST };
+    for (unsigned c = 0; c < num_candidates; c++)
+        factors[c] = (struct fit_factor){ .times = 1 };
+    for (int pass = 0; family->is_known && pass < FAMILY_PASSES; pass++) {
+        solve_family(timings, num, factors, family);
+        find_factors(family, timings, num, num_candidates, factors);
+    }
 }

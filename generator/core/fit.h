@@ -1,9 +1,11 @@
 /* fit.h: coefficients of a recipe's time (runtime/predict.h) from measured times. Pure.
  *
- * Non-negative least squares on relative errors (Lawson and Hanson 1974, chapter 23), with a
- * small ridge: some tens of shapes are enough. Where the same configuration was fitted on a
- * relative of the device, to more shapes than there are here, its coefficients say more of how
- * the time depends on the shape: then what was measured here only scales them.
+ * Non-negative least squares on relative errors (nnls.h). Some tens of shapes are enough. Of fewer,
+ * and of shapes unlike them, what the family's other recipes take tells more, by the recipe's tile
+ * (struct fit_family): its times are samples too, which together count as much as a few measured
+ * ones. Where the same configuration was fitted on a relative of the device, to more shapes than
+ * there are here, its coefficients say more of how the time depends on the shape: then what was
+ * measured here only scales them.
  */
 #ifndef KILN_CORE_FIT_H
 #define KILN_CORE_FIT_H
@@ -11,6 +13,7 @@
 #include "predict.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* One measured time: of the configuration's recipe for one pair of transposes. */
 struct fit_sample {
@@ -18,15 +21,63 @@ struct fit_sample {
     double seconds;                    /* above 0 */
 };
 
-/* The fewest samples that say anything. */
+/* The fewest samples that say anything by themselves. */
 enum { FIT_LEAST = 4 };
 
 /* From so many samples on a prior counts no more. */
 enum { FIT_ENOUGH = 150 };
 
-/* Fits a configuration's coefficients. prior: those of the same configuration on a relative, or
- * NULL. False when there are fewer than FIT_LEAST samples and no prior. */
-bool fit_time(const struct fit_sample *samples, size_t num, const struct kiln_time *prior,
-        struct kiln_time *time);
+/* As much as so many samples counts what the family tells. */
+enum { FIT_GUESSES_COUNT = 8 };
+
+/* The fewest samples of all its recipes that say anything of a family. */
+enum { FIT_FAMILY_LEAST = 10 };
+
+/* Fits a configuration's coefficients. guesses: samples of what its family tells, at any number of
+ * shapes. prior: those of the same configuration on a relative, or NULL. False when there are no
+ * guesses, fewer than FIT_LEAST samples and no prior. */
+bool fit_time(const struct fit_sample *samples, size_t num, const struct fit_sample *guesses,
+        size_t num_guesses, const struct kiln_time *prior, struct kiln_time *time);
+
+/* ---- families ---- */
+
+/* By what of the tile a term's coefficient is larger. */
+enum fit_by_tile {
+    FIT_BY_NONE,                       /* one size for all */
+    FIT_BY_PRODUCTS,                   /* m n k */
+    FIT_BY_FETCHED,                    /* (m + n) k */
+    FIT_BY_STORED,                     /* m n */
+    FIT_NUM_BY
+};
+
+/* What the recipes of a family have in common: how long a unit of each term takes, and for each
+ * product, element fetched and element stored of a tile. */
+struct fit_family {
+    bool is_known;
+    double coefficient[FIT_NUM_BY][KILN_NUM_TERMS];
+};
+
+/* A measured time of one of its recipes. */
+struct fit_timing {
+    struct fit_sample sample;
+    const uint32_t *tile;              /* m, n, k */
+    unsigned candidate;                /* which of the recipes, below num_candidates */
+};
+
+/* By what a recipe takes longer than its family tells. */
+struct fit_factor {
+    double times;                      /* 1 where there is no time of it */
+    double sum;                        /* of logarithms, of so many times */
+    unsigned num;
+};
+
+/* Fits a family to times of its recipes, and the factors of all recipes to the family. It is not
+ * known from fewer than FIT_FAMILY_LEAST times. */
+void fit_family(const struct fit_timing *const *timings, size_t num, unsigned num_candidates,
+        struct fit_factor *factors, struct fit_family *family);
+
+/* The time that a family tells of a recipe with such a tile, in seconds. */
+double fit_guess(const struct fit_family *family, const uint32_t tile[3],
+        const uint64_t terms[KILN_NUM_TERMS]);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Of fewer that were timed in turn nobody can tell whether the machine or one of them was slow. */
-enum { MOMENT_LEAST = 3, FIT_PASSES = 4 };
+enum { MOMENT_LEAST = 3, FIT_PASSES = 3 };
 
 /* Of what takes four times as many of the shapes that were timed, fewer samples than these say too
  * little. */
@@ -100,53 +100,23 @@ uint64_t times_predict(const struct times *times, int number, int pair, size_t m
 /* A row by whose time a candidate is fitted. */
 struct timing {
     const struct record *row;
-    unsigned candidate;
-    double slowness;                   /* of the device at that moment, beside how it is mostly */
+    struct fit_timing fit;             /* its seconds without the slowness of the moment */
 };
 
 struct timings {
     struct timing *list;
     size_t num;
-    struct fit_sample *samples;        /* room for all */
+    const struct record **shapes;      /* one row of each shape at which some were timed in turn */
+    size_t num_shapes;
+    const struct fit_timing **of_family;         /* room for all, as the next two */
+    struct fit_sample *samples, *guesses;
 };
-
-static bool list_timings(const struct records *records, const struct times *times,
-        struct timings *timings)
-{
-    *timings = (struct timings){
-        .list = calloc(records->num + 1, sizeof *timings->list),
-        .samples = calloc(records->num + 1, sizeof *timings->samples),
-    };
-    for (size_t i = 0; timings->list && i < records->num; i++) {
-        const struct record *r = &records->rows[i];
-        const bool is_held = r->kind == RECORD_HELD || r->kind == RECORD_AGAIN;
-        const int candidate = !is_held && counts(times, r) && record_is_timed(r) && r->seconds > 0
-                                    ? times_find(times, &r->config)
-                                    : -1;
-        if (candidate >= 0)
-            timings->list[timings->num++] = (struct timing){ r, (unsigned) candidate, 1 };
-    }
-    return timings->list && timings->samples;
-}
 
 /* Were both timed in turn with each other? A search asks one by one, and generic is timed alone. */
 static bool same_moment(const struct record *a, const struct record *b)
 {
     return a->kind == b->kind && a->kind != RECORD_SEARCH && a->kind != RECORD_GENERIC &&
            a->pair == b->pair && a->m == b->m && a->n == b->n && a->k == b->k;
-}
-
-/* The fewest samples that do for a candidate, beside the shapes of the list that it takes. */
-static size_t least_samples(const struct times *times, unsigned number,
-        const struct timings *timings)
-{
-    size_t taken = 0;
-    for (size_t i = 0; i < timings->num; i++) {
-        const struct record *r = timings->list[i].row;
-        taken += (i == 0 || !same_moment(timings->list[i - 1].row, r)) &&
-                 times_predict(times, (int) number, r->pair, r->m, r->n, r->k) < UINT64_MAX;
-    }
-    return taken / 4 < SEVERAL_SAMPLES ? taken / 4 : SEVERAL_SAMPLES;
 }
 
 /* Of an operand that is prepared in any case, what multiplies reads the same form whatever the
@@ -163,28 +133,117 @@ static void drop_forms_of_prepared(const struct kiln_recipe *recipe, uint64_t te
         terms[KILN_TERM_FETCHED_TRANSPOSED_B] = terms[KILN_TERM_FETCHED_RAGGED_B] = 0;
 }
 
-static void fit_candidate(const struct records *records, struct times *times, unsigned number,
+static void find_terms(const struct times *times, unsigned number, const struct record *r,
+        uint64_t terms[KILN_NUM_TERMS])
+{
+    const struct kiln_recipe *recipe = &times->candidates[number].recipe[r->pair];
+    const struct kiln_product product = product_of(times->precision, r->pair, r->m, r->n, r->k);
+    kiln_time_terms(recipe, &product, units_of(times), terms);
+    drop_forms_of_prepared(recipe, terms);
+}
+
+static void add_timing(const struct times *times, const struct record *r, unsigned number,
         struct timings *timings)
+{
+    const struct record *last = timings->num ? timings->list[timings->num - 1].row : NULL;
+    struct timing *timing = &timings->list[timings->num++];
+    *timing = (struct timing){
+        .row = r,
+        .fit = { .sample = { .seconds = r->seconds },
+                .tile = times->candidates[number].recipe[r->pair].tile,
+                .candidate = number },
+    };
+    find_terms(times, number, r, timing->fit.sample.terms);
+    if (r->kind != RECORD_SEARCH && r->kind != RECORD_GENERIC && (!last || !same_moment(last, r)))
+        timings->shapes[timings->num_shapes++] = r;
+}
+
+static bool list_timings(const struct records *records, const struct times *times,
+        struct timings *timings)
+{
+    const size_t most = records->num + 1;
+    *timings = (struct timings){
+        .list = calloc(most, sizeof *timings->list),
+        .shapes = calloc(most, sizeof *timings->shapes),
+        .of_family = calloc(most, sizeof *timings->of_family),
+        .samples = calloc(most, sizeof *timings->samples),
+        .guesses = calloc(most, sizeof *timings->guesses),
+    };
+    if (!timings->list || !timings->shapes || !timings->of_family || !timings->samples ||
+            !timings->guesses)
+        return false;
+    for (size_t i = 0; i < records->num; i++) {
+        const struct record *r = &records->rows[i];
+        const bool is_held = r->kind == RECORD_HELD || r->kind == RECORD_AGAIN;
+        const int candidate = !is_held && counts(times, r) && record_is_timed(r) && r->seconds > 0
+                                    ? times_find(times, &r->config)
+                                    : -1;
+        if (candidate >= 0)
+            add_timing(times, r, (unsigned) candidate, timings);
+    }
+    return true;
+}
+
+static void free_timings(struct timings *timings)
+{
+    free(timings->list);
+    free(timings->shapes);
+    free(timings->of_family);
+    free(timings->samples);
+    free(timings->guesses);
+}
+
+/* The fewest samples that do for a candidate without its family, beside the shapes of the list that
+ * it takes. */
+static size_t least_samples(const struct times *times, unsigned number,
+        const struct timings *timings)
+{
+    size_t taken = 0;
+    for (size_t i = 0; i < timings->num; i++) {
+        const struct record *r = timings->list[i].row;
+        taken += (i == 0 || !same_moment(timings->list[i - 1].row, r)) &&
+                 times_predict(times, (int) number, r->pair, r->m, r->n, r->k) < UINT64_MAX;
+    }
+    return taken / 4 < SEVERAL_SAMPLES ? taken / 4 : SEVERAL_SAMPLES;
+}
+
+/* What a family tells of a candidate at the shapes that it takes; none without a factor of its own.
+ */
+static size_t list_guesses(const struct times *times, unsigned number,
+        const struct fit_family *family, const struct fit_factor *factor, struct timings *timings)
+{
+    size_t num = 0;
+    for (size_t i = 0; i < timings->num_shapes && family->is_known && factor->num > 0; i++) {
+        const struct record *r = timings->shapes[i];
+        struct fit_sample *guess = &timings->guesses[num];
+        if (times_predict(times, (int) number, r->pair, r->m, r->n, r->k) == UINT64_MAX)
+            continue;
+        find_terms(times, number, r, guess->terms);
+        guess->seconds = factor->times *
+                         fit_guess(family, times->candidates[number].recipe[r->pair].tile,
+                                 guess->terms);
+        num += guess->seconds > 0;
+    }
+    return num;
+}
+
+/* family: NULL is none. */
+static void fit_candidate(const struct records *records, struct times *times, unsigned number,
+        const struct fit_family *family, const struct fit_factor *factor, struct timings *timings)
 {
     struct times_candidate *candidate = &times->candidates[number];
     size_t num = 0;
-    for (size_t i = 0; i < timings->num; i++) {
-        const struct timing *t = &timings->list[i];
-        const struct record *r = t->row;
-        if (t->candidate != number)
-            continue;
-        const struct kiln_product product = product_of(times->precision, r->pair, r->m, r->n, r->k);
-        kiln_time_terms(&candidate->recipe[r->pair], &product, units_of(times),
-                timings->samples[num].terms);
-        drop_forms_of_prepared(&candidate->recipe[r->pair], timings->samples[num].terms);
-        timings->samples[num++].seconds = r->seconds / t->slowness;
-    }
+    for (size_t i = 0; i < timings->num; i++)
+        if (timings->list[i].fit.candidate == number)
+            timings->samples[num++] = timings->list[i].fit.sample;
+    const size_t guesses = family ? list_guesses(times, number, family, factor, timings) : 0;
     const struct kiln_time *prior = records->prior ? records->prior(times->facts, times->precision,
                                                              &candidate->config)
                                                    : NULL;
     candidate->has_prior = prior;
-    candidate->is_fitted = (prior || num >= least_samples(times, number, timings)) &&
-                           fit_time(timings->samples, num, prior, &candidate->time);
+    candidate->is_fitted = (prior || guesses || num >= least_samples(times, number, timings)) &&
+                           fit_time(timings->samples, num, timings->guesses, guesses, prior,
+                                   &candidate->time);
 }
 
 /* By how much more than predicted those that were timed together took: the mean of the logarithms,
@@ -195,7 +254,7 @@ static double slowness_of(const struct times *times, const struct timing *list, 
     size_t known = 0;
     for (size_t i = 0; i < num; i++) {
         const struct record *r = list[i].row;
-        const uint64_t predicted = times_predict(times, (int) list[i].candidate, r->pair, r->m,
+        const uint64_t predicted = times_predict(times, (int) list[i].fit.candidate, r->pair, r->m,
                 r->n, r->k);
         if (predicted == 0 || predicted >= TIMES_UNTIMED)
             continue;
@@ -214,25 +273,55 @@ static void find_slowness(const struct times *times, struct timings *timings)
         const double slowness = end - first >= MOMENT_LEAST
                                       ? slowness_of(times, &timings->list[first], end - first)
                                       : 1;
-        for (size_t i = first; i < end; i++)
-            timings->list[i].slowness = slowness;
+        for (size_t i = first; i < end; i++) {
+            struct timing *timing = &timings->list[i];
+            timing->fit.sample.seconds = timing->row->seconds / slowness;
+        }
     }
 }
 
+/* Candidates of a family, with what it tells of them. */
+static void fit_with_family(const struct records *records, struct times *times,
+        const struct family *of, struct timings *timings)
+{
+    struct fit_factor factors[TIMES_MAX_CANDIDATES];
+    struct fit_family family;
+    size_t num = 0;
+    for (size_t i = 0; i < timings->num; i++) {
+        const struct fit_timing *timing = &timings->list[i].fit;
+        if (times->candidates[timing->candidate].config.family == of)
+            timings->of_family[num++] = timing;
+    }
+    fit_family(timings->of_family, num, times->num_candidates, factors, &family);
+    for (unsigned c = 0; c < times->num_candidates; c++)
+        if (times->candidates[c].config.family == of)
+            fit_candidate(records, times, c, &family, &factors[c], timings);
+}
+
+static bool is_first_of_family(const struct times *times, unsigned number)
+{
+    for (unsigned c = 0; c < number; c++)
+        if (times->candidates[c].config.family == times->candidates[number].config.family)
+            return false;
+    return true;
+}
+
 /* A shared machine is faster at one moment than at another, for all that are timed in turn. So the
- * fits are of what is left when that is taken out, as far as the fits before told it. */
+ * fits are of what is left when that is taken out, as far as fits of each candidate alone told it.
+ */
 static bool fit_all(const struct records *records, struct times *times)
 {
     struct timings timings;
     const bool ok = list_timings(records, times, &timings);
     for (int pass = 0; ok && pass < FIT_PASSES; pass++) {
-        if (pass > 0)
-            find_slowness(times, &timings);
         for (unsigned i = 0; i < times->num_candidates; i++)
-            fit_candidate(records, times, i, &timings);
+            fit_candidate(records, times, i, NULL, NULL, &timings);
+        find_slowness(times, &timings);
     }
-    free(timings.list);
-    free(timings.samples);
+    for (unsigned i = 0; ok && i < times->num_candidates; i++)
+        if (is_first_of_family(times, i))
+            fit_with_family(records, times, times->candidates[i].config.family, &timings);
+    free_timings(&timings);
     return ok;
 }
 

@@ -92,7 +92,7 @@ static void known_coefficients_are_found(void **state)
     (void) state;
     random_state = 1;
     make_samples(&truth, 0, samples, MOST);
-    assert_true(fit_time(samples, MOST, NULL, &time));
+    assert_true(fit_time(samples, MOST, NULL, 0, NULL, &time));
     assert_true(kiln_time_is_sound(&time));
     assert_true(fabsf(time.coefficient[KILN_TERM_CALL] / 5e6f - 1) < 0.02f);
     assert_true(fabsf(time.coefficient[KILN_TERM_RAGGED_C] / 3 - 1) < 0.3f);
@@ -110,7 +110,7 @@ static void noise_is_averaged(void **state)
     (void) state;
     random_state = 2;
     make_samples(&truth, 0.1, samples, MOST); /* 5 % in the mean */
-    assert_true(fit_time(samples, MOST, NULL, &time));
+    assert_true(fit_time(samples, MOST, NULL, 0, NULL, &time));
     make_samples(&truth, 0, samples, MOST);
     assert_true(mean_error(&time, samples, MOST) < 0.05);
 }
@@ -128,7 +128,7 @@ static void no_coefficient_is_negative(void **state)
                 samples[i].terms[t] = draw(1e12) - 1;
             samples[i].seconds = (double) draw(1e9) * 1e-9;
         }
-        assert_true(fit_time(samples, 20, NULL, &time));
+        assert_true(fit_time(samples, 20, NULL, 0, NULL, &time));
         assert_true(kiln_time_is_sound(&time));
     }
     struct fit_sample falling[10];
@@ -139,7 +139,7 @@ static void no_coefficient_is_negative(void **state)
         falling[i].terms[KILN_TERM_A] = 100 * (i + 1); /* the more, the shorter */
         falling[i].seconds = 1e-6 * (double) (20 - i);
     }
-    assert_true(fit_time(falling, 10, NULL, &time));
+    assert_true(fit_time(falling, 10, NULL, 0, NULL, &time));
     assert_true(time.coefficient[KILN_TERM_A] == 0);
     assert_true(time.coefficient[KILN_TERM_CALL] > 10e6f);
     assert_true(time.coefficient[KILN_TERM_CALL] < 20e6f);
@@ -157,12 +157,12 @@ static void relative_errors_count(void **state)
         samples[i].terms[KILN_TERM_CALL] = 1;
         samples[i].seconds = i < 2 ? 1e-6 : 1e-3;
     }
-    assert_true(fit_time(samples, 4, NULL, &time));
+    assert_true(fit_time(samples, 4, NULL, 0, NULL, &time));
     /* Minimal sum of (x / s - 1)^2: x = sum(1/s) / sum(1/s^2), hardly more than the short time. */
     assert_true(fabsf(time.coefficient[KILN_TERM_CALL] / 1.001e6f - 1) < 1e-3f);
     for (size_t i = 0; i < 4; i++)
         samples[i].terms[KILN_TERM_A] = i < 2 ? 1 : 1000000;
-    assert_true(fit_time(samples, 4, NULL, &time));
+    assert_true(fit_time(samples, 4, NULL, 0, NULL, &time));
     assert_true(worst_error(&time, samples, 4) < 0.01);
 }
 
@@ -175,8 +175,8 @@ static void few_samples_say_nothing(void **state)
     random_state = 3;
     make_samples(&truth, 0, samples, FIT_LEAST);
     for (size_t num = 0; num < FIT_LEAST; num++)
-        assert_false(fit_time(samples, num, NULL, &time));
-    assert_true(fit_time(samples, FIT_LEAST, NULL, &time));
+        assert_false(fit_time(samples, num, NULL, 0, NULL, &time));
+    assert_true(fit_time(samples, FIT_LEAST, NULL, 0, NULL, &time));
     assert_true(kiln_time_is_sound(&time));
 }
 
@@ -194,22 +194,22 @@ static void a_prior_is_scaled(void **state)
     static struct fit_sample samples[FIT_ENOUGH];
     struct kiln_time prior = known(), twice = known(), time, alone;
     (void) state;
-    assert_true(fit_time(NULL, 0, &prior, &time));
+    assert_true(fit_time(NULL, 0, NULL, 0, &prior, &time));
     assert_memory_equal(&time, &prior, sizeof time);
     for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
         twice.coefficient[t] *= 2;
     random_state = 4;
     make_samples(&twice, 0, samples, FIT_ENOUGH);
     for (size_t num = 1; num < FIT_ENOUGH; num += 37) {
-        assert_true(fit_time(samples, num, &prior, &time));
+        assert_true(fit_time(samples, num, NULL, 0, &prior, &time));
         check_multiple(&time, &prior, 2);
     }
     samples[0].seconds *= 100; /* the median does not care */
     samples[1].seconds /= 100;
-    assert_true(fit_time(samples, 9, &prior, &time));
+    assert_true(fit_time(samples, 9, NULL, 0, &prior, &time));
     check_multiple(&time, &prior, 2);
-    assert_true(fit_time(samples, FIT_ENOUGH, &prior, &time));
-    assert_true(fit_time(samples, FIT_ENOUGH, NULL, &alone));
+    assert_true(fit_time(samples, FIT_ENOUGH, NULL, 0, &prior, &time));
+    assert_true(fit_time(samples, FIT_ENOUGH, NULL, 0, NULL, &alone));
     assert_memory_equal(&time, &alone, sizeof time);
 }
 
@@ -223,20 +223,20 @@ static void one_sample_does_not_break(void **state)
     random_state = 5;
     make_samples(&truth, 0, samples, MOST);
     samples[7].seconds *= 10;
-    assert_true(fit_time(samples, MOST, NULL, &time));
+    assert_true(fit_time(samples, MOST, NULL, 0, NULL, &time));
     make_samples(&truth, 0, samples, MOST);
     assert_true(mean_error(&time, samples, MOST) < 0.05);
     /* Times without a spread, of one shape, and extremes. */
     for (size_t i = 1; i < MOST; i++)
         samples[i] = samples[0];
-    assert_true(fit_time(samples, MOST, NULL, &time));
+    assert_true(fit_time(samples, MOST, NULL, 0, NULL, &time));
     assert_true(worst_error(&time, samples, MOST) < 0.01);
     for (size_t i = 0; i < MOST; i++) {
         for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
             samples[i].terms[t] = i % 2 ? KILN_TIME_MAX : 0;
         samples[i].seconds = i % 3 ? 1e-9 : 1e4;
     }
-    assert_true(fit_time(samples, MOST, NULL, &time));
+    assert_true(fit_time(samples, MOST, NULL, 0, NULL, &time));
     assert_true(kiln_time_is_sound(&time));
 }
 
@@ -249,7 +249,7 @@ static void five_digits_are_kept(void **state)
     (void) state;
     random_state = 6;
     make_samples(&truth, 0.05, samples, MOST);
-    assert_true(fit_time(samples, MOST, NULL, &time));
+    assert_true(fit_time(samples, MOST, NULL, 0, NULL, &time));
     for (unsigned t = 0; t < KILN_NUM_TERMS; t++) {
         char digits[32];
         snprintf(digits, sizeof digits, "%.5g", (double) time.coefficient[t]);
@@ -280,7 +280,7 @@ static void no_change_is_for_the_better(void **state)
             if (random_next(&random_state) % 3 == 0)
                 law.coefficient[t] = (float) draw(5000);
         make_samples(&law, 0.5, samples, MOST);
-        assert_true(fit_time(samples, MOST, NULL, &time));
+        assert_true(fit_time(samples, MOST, NULL, 0, NULL, &time));
         const double least = squares(&time, samples, MOST);
         for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
             for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
@@ -291,6 +291,120 @@ static void no_change_is_for_the_better(void **state)
                 assert_true(squares(&other, samples, MOST) > least * (1 - 1e-4));
             }
     }
+}
+
+/* ---- families ---- */
+
+/* Recipes that differ in their tiles, and somewhat in speed. */
+static const struct member {
+    uint32_t tile[3];
+    double factor;
+} members[] = {
+    { { 128, 64, 32 }, 1 },
+    { { 64, 64, 32 }, 1.3 },
+    { { 256, 128, 16 }, 0.8 },
+    { { 32, 32, 32 }, 1.1 },
+    { { 64, 128, 64 }, 0.9 },          /* timed once, and not at all */
+    { { 128, 32, 16 }, 1 },
+};
+
+enum { NUM_MEMBERS = sizeof members / sizeof members[0], TIMED_OFTEN = 4, EACH = 40 };
+
+/* The times of a member are those of its tile's products, fetched and stored elements. */
+static struct fit_sample sample_of(const struct member *member)
+{
+    struct kiln_recipe recipe = tiles();
+    struct kiln_time law = { { 0 } };
+    struct fit_sample sample;
+    const double m = member->tile[0], n = member->tile[1], k = member->tile[2];
+    const struct kiln_product product = kiln_product_dense(KILN_ID_SINGLE, 4, 0, 0, draw(8000),
+            draw(8000), draw(8000));
+    memcpy(recipe.tile, member->tile, sizeof recipe.tile);
+    law.coefficient[KILN_TERM_CALL] = 5e6f;
+    law.coefficient[KILN_TERM_STEPS] = (float) (3 * m * n * k + 20 * (m + n) * k);
+    law.coefficient[KILN_TERM_ROUNDS] = (float) (50 * m * n);
+    kiln_time_terms(&recipe, &product, UNITS, sample.terms);
+    sample.seconds = member->factor * seconds_of(&law, sample.terms);
+    return sample;
+}
+
+/* Times of those that were timed often, and one of the next. */
+static size_t make_timings(struct fit_timing timings[NUM_MEMBERS * EACH],
+        const struct fit_timing *list[NUM_MEMBERS * EACH])
+{
+    size_t num = 0;
+    random_state = 11;
+    for (unsigned i = 0; i <= TIMED_OFTEN; i++)
+        for (unsigned j = 0; j < (i < TIMED_OFTEN ? EACH : 1); j++, num++) {
+            timings[num] = (struct fit_timing){ sample_of(&members[i]), members[i].tile, i };
+            list[num] = &timings[num];
+        }
+    return num;
+}
+
+/* What is told of recipes that were timed often, once, and never: the last without its factor. */
+static void a_family_tells_of_its_recipes(void **state)
+{
+    static const double most[NUM_MEMBERS] = { 0.05, 0.05, 0.05, 0.05, 0.1, 0.15 };
+    struct fit_timing timings[NUM_MEMBERS * EACH];
+    const struct fit_timing *list[NUM_MEMBERS * EACH];
+    struct fit_factor factors[NUM_MEMBERS];
+    struct fit_family family;
+    (void) state;
+    fit_family(list, make_timings(timings, list), NUM_MEMBERS, factors, &family);
+    assert_true(family.is_known);
+    assert_int_equal(factors[0].num, EACH);
+    assert_int_equal(factors[TIMED_OFTEN].num, 1);
+    assert_true(factors[NUM_MEMBERS - 1].times == 1);
+    for (unsigned i = 0; i < NUM_MEMBERS; i++) {
+        double sum = 0;
+        for (unsigned j = 0; j < EACH; j++) {
+            const struct fit_sample sample = sample_of(&members[i]);
+            const double guess = fit_guess(&family, members[i].tile, sample.terms);
+            sum += fabs(factors[i].times * guess / sample.seconds - 1);
+        }
+        assert_true(sum / EACH < most[i]);
+    }
+}
+
+/* Ten times that were measured are the least. */
+static void few_times_tell_nothing_of_a_family(void **state)
+{
+    struct fit_timing timings[NUM_MEMBERS * EACH];
+    const struct fit_timing *list[NUM_MEMBERS * EACH];
+    struct fit_factor factors[NUM_MEMBERS];
+    struct fit_family family;
+    (void) state;
+    make_timings(timings, list);
+    fit_family(list, FIT_FAMILY_LEAST - 1, NUM_MEMBERS, factors, &family);
+    assert_false(family.is_known);
+    assert_true(factors[0].times == 1);
+    fit_family(list, FIT_FAMILY_LEAST, NUM_MEMBERS, factors, &family);
+    assert_true(family.is_known);
+    fit_family(list, 0, NUM_MEMBERS, factors, &family);
+    assert_false(family.is_known);
+}
+
+/* Where little was measured, guesses tell the times; where much was, even bad ones hardly count. */
+static void guesses_count_as_a_few_samples(void **state)
+{
+    static struct fit_sample samples[10 * MOST], guesses[MOST];
+    const struct kiln_time truth = known();
+    struct kiln_time time;
+    (void) state;
+    random_state = 12;
+    make_samples(&truth, 0, guesses, MOST);
+    assert_true(fit_time(NULL, 0, guesses, MOST, NULL, &time));
+    assert_true(mean_error(&time, guesses, MOST) < 0.01);
+    make_samples(&truth, 0, samples, 10 * MOST);
+    assert_true(fit_time(samples, 2, guesses, MOST, NULL, &time));
+    assert_true(mean_error(&time, samples, MOST) < 0.05);
+    for (size_t i = 0; i < MOST; i++)
+        guesses[i].seconds *= 1.5;
+    assert_true(fit_time(samples, 10 * MOST, guesses, MOST, NULL, &time));
+    assert_true(mean_error(&time, samples, 10 * MOST) < 0.03);
+    assert_true(fit_time(samples, 2, guesses, MOST, NULL, &time));
+    assert_true(mean_error(&time, samples, MOST) > 0.2);
 }
 
 int main(void)
@@ -305,6 +419,9 @@ int main(void)
         cmocka_unit_test(a_prior_is_scaled),
         cmocka_unit_test(one_sample_does_not_break),
         cmocka_unit_test(five_digits_are_kept),
+        cmocka_unit_test(a_family_tells_of_its_recipes),
+        cmocka_unit_test(few_times_tell_nothing_of_a_family),
+        cmocka_unit_test(guesses_count_as_a_few_samples),
     };
     return cmocka_run_group_tests_name("fit", tests, NULL, NULL);
 }

@@ -218,6 +218,34 @@ static void other_rows_are_not_fitted(void **state)
     records_free(&records);
 }
 
+/* D was timed once. What its family takes elsewhere tells the rest: that D is slower than A by a
+ * factor, not by a constant. */
+static void a_family_tells_of_what_was_timed_once(void **state)
+{
+    const struct law law = { 5, 20 };
+    struct records records;
+    struct times times;
+    (void) state;
+    begin(&records);
+    edges(&records, A, 0);
+    edges(&records, D, 0);
+    for (size_t size = 64; size <= 4096; size = size * 5 / 4)
+        add_law(&records, RECORD_MATRIX, A, size, size, size, law);
+    add(&records, RECORD_MATRIX, "single", D, 0, 2048, 2048, 2048,
+            2 * law_seconds(law, 2048, 2048));
+    open_times(&records, &times);
+    const int a = times_find(&times, &candidate_of(&times, A)->config);
+    const int d = times_find(&times, &candidate_of(&times, D)->config);
+    assert_true(times.candidates[d].is_fitted);
+    for (size_t size = 1500; size <= 4000; size += 500) {
+        const double ratio = (double) times_predict(&times, d, 0, size, size, size) /
+                             (double) times_predict(&times, a, 0, size, size, size);
+        assert_true(ratio > 1.2 && ratio < 2.5);
+    }
+    times_free(&times);
+    records_free(&records);
+}
+
 /* What was timed while the machine was slow is not taken to be slow itself: B is the fastest, but
  * was timed at no other moments. */
 static void slow_moments_are_left_out(void **state)
@@ -428,6 +456,7 @@ int main(void)
         cmocka_unit_test(second_times_count),
         cmocka_unit_test(held_times_change_nothing),
         cmocka_unit_test(other_rows_are_not_fitted),
+        cmocka_unit_test(a_family_tells_of_what_was_timed_once),
         cmocka_unit_test(slow_moments_are_left_out),
         cmocka_unit_test(problems_are_merged),
         cmocka_unit_test(many_problems_are_kept),
