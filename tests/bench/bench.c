@@ -15,6 +15,7 @@
 #include "process.h"
 #include "report.h"
 #include "triangles.h"
+#include "tune/interrupt.h"
 #include "tune/quiet.h"
 
 enum { EXIT_USAGE = 2 };
@@ -67,18 +68,22 @@ static int bench_compare_peers(const struct options *options, const struct devic
         .peers = peers,
         .num_peers = num_peers,
         .comparison = &comparison };
+    struct interrupt interrupt;
     int status;
 
     report_peers(peers, num_peers);
+    interrupt_defer(&interrupt);
     if (!compare_run(&comparison, options, device, report_row)) {
         fprintf(stderr, "kiln-bench: out of memory\n");
-        compare_free(&comparison);
-        return EXIT_FAILURE;
+        status = EXIT_FAILURE;
+    } else {
+        report_end(&comparison, options);
+        status = compare_is_clean(&comparison) ? EXIT_SUCCESS : EXIT_FAILURE;
+        status = bench_write(options, &document, status);
     }
-    report_end(&comparison, options);
-    status = compare_is_clean(&comparison) ? EXIT_SUCCESS : EXIT_FAILURE;
-    status = bench_write(options, &document, status);
     compare_free(&comparison);
+    fflush(stdout);
+    interrupt_end(&interrupt);
     return status;
 }
 

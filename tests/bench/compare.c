@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "stats.h"
+#include "tune/interrupt.h"
 
 /* A recipe that takes this many times as long as the fastest in the first round is not the best. */
 #define COMPARE_SLOW 3.0
@@ -403,6 +404,14 @@ static bool compare_in_precision(const struct options *options, const struct sha
                  : options->precisions[number] == shape->precision;
 }
 
+static void compare_free_row(const struct comparison *comparison, struct row *row)
+{
+    for (size_t i = 0; i < compare_num_entries(comparison, row); i++) {
+        compare_free_samples(compare_entry(comparison, row, i));
+    }
+    free(row->recipes);
+}
+
 bool compare_run(struct comparison *comparison, const struct options *options,
         const struct device *device, void (*report)(const struct comparison *, const struct row *))
 {
@@ -413,7 +422,7 @@ bool compare_run(struct comparison *comparison, const struct options *options,
     if (comparison->rows == NULL) {
         return false;
     }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && !interrupt_caught; i++) {
         struct row *row = &comparison->rows[comparison->num_rows];
         size_t transpose = i % per_precision / options->shapes.count;
         const struct shape *shape = &options->shapes.items[i % options->shapes.count];
@@ -431,20 +440,21 @@ bool compare_run(struct comparison *comparison, const struct options *options,
         if (!compare_row(comparison, row, device)) {
             return false;
         }
-        report(comparison, row);
+        if (interrupt_caught) { /* perhaps its peers' processes too */
+            comparison->num_rows--;
+            compare_free_row(comparison, row);
+        } else {
+            report(comparison, row);
+        }
     }
+    comparison->is_interrupted = interrupt_caught != 0;
     return true;
 }
 
 void compare_free(struct comparison *comparison)
 {
     for (size_t i = 0; i < comparison->num_rows; i++) {
-        struct row *row = &comparison->rows[i];
-
-        for (size_t j = 0; j < compare_num_entries(comparison, row); j++) {
-            compare_free_samples(compare_entry(comparison, row, j));
-        }
-        free(row->recipes);
+        compare_free_row(comparison, &comparison->rows[i]);
     }
     free(comparison->rows);
     comparison->rows = NULL;

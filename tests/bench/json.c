@@ -313,6 +313,9 @@ static void json_comparison(FILE *out, const struct comparison *comparison,
     fprintf(out, ",\n  \"comparison\": {\n    \"rounds\": %zu, \"sample_seconds\": %g, ",
             comparison->rounds, comparison->min_seconds);
     fprintf(out, "\"clock\": \"%s\",\n", comparison->clock == CLOCK_DEVICE ? "device" : "wall");
+    if (comparison->is_interrupted) {
+        fputs("    \"interrupted\": true,\n", out);
+    }
     if (options->data != NULL) {
         fputs("    ", out);
         json_member(out, "data", options->data->name);

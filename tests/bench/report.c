@@ -326,6 +326,9 @@ static void report_errors(const struct comparison *comparison)
 
 void report_end(const struct comparison *comparison, const struct options *options)
 {
+    if (comparison->is_interrupted) {
+        printf("\ninterrupted: %zu problems were compared\n", comparison->num_rows);
+    }
     report_means(comparison, options, comparison->clock);
     if (comparison->recipes != NULL) {
         report_losses(comparison, options);

@@ -35,6 +35,24 @@ grep -q "none/bench.json" "$folder/error"
     --precision s,h --transpose nn,tt > "$folder/packed"
 grep -q "packed" "$folder/packed"
 
+# What is interrupted keeps what it has measured, and ends by the signal.
+"$bench" --shape 48x48x48 --shape 64x64x64 --peers kiln --precision s --rounds 1000 \
+    --sample-ms 10 --json "$folder/interrupted.json" > "$folder/interrupted" &
+pid=$!
+while ! grep -q "^S nn  *48 " "$folder/interrupted"; do
+    kill -0 "$pid"
+    sleep 0.2
+done
+kill -TERM "$pid"
+status=0
+wait "$pid" || status=$?
+[ "$status" -eq 143 ]
+grep -q "^interrupted: 1 problems" "$folder/interrupted"
+"$python" -c '
+import json, sys
+comparison = json.load(open(sys.argv[1]))["comparison"]
+assert comparison["interrupted"] and len(comparison["rows"]) == 1' "$folder/interrupted.json"
+
 # Errors on data of every kind, also where emulation is allowed; data by name.
 "$bench" --errors --shape 33x40x50 --transpose nn,tt --peers kiln,kiln-emulated \
     --json "$folder/errors.json" > "$folder/errors"

@@ -30,9 +30,22 @@ refused()
 
 refused "generic serves every device.*name it last" -Dbundles=generic,pocl-avx512
 refused "generic is named twice" -Dbundles=generic,generic
+cp -r "$source_root/tuned/generic" "$scratch/copy"
+refused "generic is named twice" "-Dbundles=$scratch/copy,generic"
+mkdir "$scratch/empty"
+echo "int nothing;" >"$scratch/empty/bundle.c"
+refused "no bundle of Kiln: $scratch/empty/bundle.c" "-Dbundles=$scratch/empty,generic"
 refused "there is no .*tuned/no-such/bundle.c" -Dbundles=no-such,generic
 refused "option python: .*it loads the shared library" -Dpython=enabled
 refused "option wheel: .*it is switched off" -Dwheel=true -Dpython=disabled
+
+mv "$scratch/copy" "$scratch/of-any-name"
+setup "-Dbundles=$scratch/of-any-name" || { cat "$scratch/log" >&2; exit 1; }
+ninja -C "$scratch/build" tuned/libkiln.a >"$scratch/log" ||
+    { cat "$scratch/log" >&2; exit 1; }
+nm "$scratch/build/tuned/libkiln.a" | grep -q " [rRdD] kiln_bundle_generic$" ||
+    { echo "FAILED: the bundle of another folder's name is not in the library" >&2; exit 1; }
+echo "ok: a bundle's folder may have any name"
 
 setup -Dbundles=pocl-avx512,generic || { cat "$scratch/log" >&2; exit 1; }
 meson introspect --targets "$scratch/build" >"$scratch/targets"
