@@ -12,6 +12,10 @@
 
 enum { MAX_CHOSEN = 40, FEW_AGAINST_RELATIVES = 150, FEW_TASKS = 8, MOST_PRECISIONS = 6 };
 
+/* Where few tasks were measured, the choice is by predicted times too, at so many tasks; together
+ * they count as much as so many measured ones. */
+enum { MOST_GUESSES = 400, GUESSES_COUNT = 100 };
+
 /* What a recipe must lower the mean loss by, to be worth its size: on a CPU, and elsewhere, where
  * times repeat better and what is fast for one kind of shape is far behind for others. */
 static const double worth_on_cpu = 0.002, worth_elsewhere = 0.0005;
@@ -50,16 +54,17 @@ static double task_loss(const struct choice *choice, const struct times_task *ta
 
 /* Time is spent in large tasks: a loss counts by the logarithm of the work, in units of a small
  * task, 64 cubed; 2 gives those that are smaller still a say. */
-static double task_weight(const struct times_task *task)
+static double task_weight(const struct times *times, const struct times_task *task)
 {
-    return log(2 + (double) task->m * (double) task->n * (double) task->k * 0x1p-18);
+    const double count = task->is_guess ? (double) GUESSES_COUNT / times->num_guesses : 1;
+    return count * log(2 + (double) task->m * (double) task->n * (double) task->k * 0x1p-18);
 }
 
 static double mean_loss(const struct choice *choice)
 {
     double sum = 0, weights = 0;
     for (unsigned i = 0; i < choice->times.num_tasks; i++) {
-        const double weight = task_weight(&choice->times.tasks[i]);
+        const double weight = task_weight(&choice->times, &choice->times.tasks[i]);
         sum += weight * task_loss(choice, &choice->times.tasks[i]);
         weights += weight;
     }
@@ -127,10 +132,11 @@ static bool exchange(struct choice *choice, double *loss)
 /* What a relative's tuning has chosen, from more shapes than these, is chosen here too. */
 static unsigned choose_relatives(struct choice *choice)
 {
+    const unsigned num_measured = choice->times.num_tasks - choice->times.num_guesses;
     unsigned num = 0;
     for (unsigned c = 0; c < choice->times.num_candidates && num < MAX_CHOSEN; c++)
-        if (choice->times.num_tasks < FEW_AGAINST_RELATIVES &&
-                choice->times.candidates[c].has_prior && choice->times.candidates[c].is_fitted) {
+        if (num_measured < FEW_AGAINST_RELATIVES && choice->times.candidates[c].has_prior &&
+                choice->times.candidates[c].is_fitted) {
             choice->chosen[c] = choice->inherited[c] = true;
             num++;
         }
@@ -191,7 +197,7 @@ static void compare_generic(const struct records *records, const struct choice *
         const int c = times_dispatched(&choice->times, task, choice->chosen);
         if (c < 0 || !(task->generic < HUGE_VAL) || !(task->seconds[c] < HUGE_VAL))
             continue;
-        const double weight = task_weight(task);
+        const double weight = task_weight(&choice->times, task);
         out->shapes++;
         out->slower += loses_to_generic(choice, task);
         out->unverified += loses_to_generic(choice, task) && task->by_generic < 0;
@@ -336,7 +342,7 @@ static bool list_tasks(const struct records *records, struct choice *choice)
     }
     if (ok)
         times_add_generic(records, times);
-    return ok;
+    return ok && times_add_guesses(records, MOST_GUESSES, times);
 }
 
 /* Lists the times and chooses. False when out of memory; without times nothing is chosen. The

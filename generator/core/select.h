@@ -5,7 +5,7 @@
  * worth is the time of what the library would dispatch, by these coefficients, against the best
  * candidate. A greedy choice takes, one by one, the recipe that lowers the mean loss most, and
  * exchanges earlier ones for better ones, until another one gains little; large tasks count
- * more. What is fastest at a shape of the application's own is chosen as well, and pinned to it.
+ * more. Where few tasks were measured, predicted times at others have a say. What is fastest at a shape of the application's own is chosen as well, and pinned to it.
  * What loses to the generic bundle on the whole does not ship. Where the bundle has a budget of
  * bytes, what is worth least is dropped until it fits. The losses that are told are those at
  * held-out shapes.

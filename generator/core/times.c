@@ -349,7 +349,7 @@ void times_free(struct times *times)
 
 void times_clear(struct times *times)
 {
-    times->num_tasks = 0;
+    times->num_tasks = times->num_guesses = 0;
 }
 
 static struct times_task *find_task(struct times *times, const struct record *r)
@@ -437,6 +437,62 @@ void times_add_generic(const struct records *records, struct times *times)
             task->best = fmin(task->best, r->seconds);
         }
     }
+}
+
+/* A task that was not measured. Candidates have their predicted times there: all of them, or those
+ * that were timed at the measured task number `like`. False when out of memory. */
+static bool add_guess(const struct record *shape, int like, struct times *times)
+{
+    if (find_task(times, shape))
+        return true;
+    struct times_task *guess = new_task(times, shape);
+    if (!guess)
+        return false;
+    guess->is_guess = true;
+    for (unsigned c = 0; c < times->num_candidates; c++)
+        if ((like < 0 || times->tasks[like].seconds[c] < HUGE_VAL) &&
+                guess->predicted[c] < TIMES_UNTIMED) {
+            guess->seconds[c] = (double) guess->predicted[c] * 1e-12;
+            guess->best = fmin(guess->best, guess->seconds[c]);
+        }
+    if (guess->best < HUGE_VAL)
+        times->num_guesses++;
+    else
+        times->num_tasks--;
+    return true;
+}
+
+static bool add_guesses(const struct record *shape, int like, struct times *times)
+{
+    for (int pair = 0; pair < NUM_PAIRS; pair++) {
+        const struct record other = { .pair = pair, .m = shape->m, .n = shape->n, .k = shape->k };
+        if (!add_guess(&other, like, times))
+            return false;
+    }
+    return true;
+}
+
+bool times_add_guesses(const struct records *records, unsigned most, struct times *times)
+{
+    const unsigned num = times->num_tasks;
+    const struct record *last = NULL;
+    for (unsigned i = 0; i < num && times->num_guesses < most; i++) {
+        const struct times_task *task = &times->tasks[i];
+        const struct record shape = { .m = task->m, .n = task->n, .k = task->k };
+        if (!add_guesses(&shape, (int) i, times))
+            return false;
+    }
+    for (size_t i = 0; i < records->num && times->num_guesses < most; i++) {
+        const struct record *r = &records->rows[i];
+        if (r->precision != times->precision ||
+                (r->kind != RECORD_FIRST && r->kind != RECORD_SEARCH) ||
+                (last && last->m == r->m && last->n == r->n && last->k == r->k))
+            continue;
+        last = r;
+        if (!add_guesses(r, -1, times))
+            return false;
+    }
+    return true;
 }
 
 int times_dispatched(const struct times *times, const struct times_task *task,

@@ -21,6 +21,7 @@ struct times_task {
                                                     not take the shape */
     double best;                       /* of all candidates; of those timed again if some were */
     bool is_again;                     /* some were */
+    bool is_guess;                     /* no time was measured: all are predicted */
     double generic;                    /* of the generic bundle's recipe; HUGE_VAL: not measured */
     int by_generic;                    /* which candidate that is; -1: none */
 };
@@ -40,7 +41,7 @@ struct times {
     struct times_candidate *candidates;
     unsigned num_candidates;
     struct times_task *tasks;
-    unsigned num_tasks, capacity;
+    unsigned num_tasks, num_guesses, capacity;
 };
 
 /* Lists the candidates of a precision: those that passed the edge classes for all four pairs, and
@@ -58,6 +59,9 @@ bool times_add(const struct records *records, enum record_kind kind, struct time
 /* Adds what the generic bundle takes for the tasks there are. A recipe of its that is a candidate
  * as well counts there as one. */
 void times_add_generic(const struct records *records, struct times *times);
+/* Adds up to about `most` tasks whose times are guesses: shapes of the tasks there are, and others
+ * of which some were timed, with other transposes. False when out of memory. */
+bool times_add_guesses(const struct records *records, unsigned most, struct times *times);
 /* Forgets the tasks, not the candidates. */
 void times_clear(struct times *times);
 

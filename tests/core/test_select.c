@@ -166,6 +166,13 @@ static void a_gpu_is_given_more(void **state)
     assert_true(num[0] > num[1]);
 }
 
+static void add_all_pairs(struct records *records, int config, size_t m, size_t n, size_t k,
+        struct law law)
+{
+    for (int pair = 0; pair < NUM_PAIRS; pair++)
+        add(records, RECORD_MATRIX, "single", config, pair, m, n, k, law_seconds(law, m, n));
+}
+
 /* A is best alone and chosen first; beside B, which takes the small ones, C does better than A, but
  * not by so much that all three were worth it. */
 static void the_first_choice_may_be_exchanged(void **state)
@@ -177,12 +184,12 @@ static void the_first_choice_may_be_exchanged(void **state)
         edges(&records, config, 0);
     for (size_t i = 0; i < 8; i++) {
         const size_t small = 16 + 16 * i, large = 2048 + 256 * i;
-        add_law(&records, RECORD_MATRIX, A, small, small, small, (struct law){ 11, 11 });
-        add_law(&records, RECORD_MATRIX, B, small, small, small, (struct law){ 10, 200 });
-        add_law(&records, RECORD_MATRIX, C, small, small, small, (struct law){ 200, 10.9 });
-        add_law(&records, RECORD_MATRIX, A, large, large, large, (struct law){ 11, 11 });
-        add_law(&records, RECORD_MATRIX, B, large, large, large, (struct law){ 10, 200 });
-        add_law(&records, RECORD_MATRIX, C, large, large, large, (struct law){ 0, 10 });
+        add_all_pairs(&records, A, small, small, small, (struct law){ 11, 11 });
+        add_all_pairs(&records, B, small, small, small, (struct law){ 10, 200 });
+        add_all_pairs(&records, C, small, small, small, (struct law){ 200, 10.9 });
+        add_all_pairs(&records, A, large, large, large, (struct law){ 11, 11 });
+        add_all_pairs(&records, B, large, large, large, (struct law){ 10, 200 });
+        add_all_pairs(&records, C, large, large, large, (struct law){ 0, 10 });
     }
     select_all(&records);
     check_chosen(1 << B | 1 << C);
@@ -221,6 +228,34 @@ static void missing_times_count_against(void **state)
         add_law(&records, RECORD_MATRIX, B, size, size, size, (struct law){ 9, 9 });
     select_all(&records);
     check_chosen(1 << A); /* B would be taken everywhere */
+}
+
+/* Small squares were measured, at which A is faster. At large ones of the search B is predicted
+ * to be four times as fast. */
+static void predicted_times_have_a_say(void **state)
+{
+    const struct law a = { 10, 100 }, b = { 20, 20 };
+    int number;
+    (void) state;
+    for (int searched = 0; searched < 2; searched++) {
+        struct records records;
+        begin(&records);
+        edges(&records, A, 0);
+        edges(&records, B, 0);
+        for (size_t size = 16; size <= 128; size *= 2)
+            for (int pair = 0; pair < NUM_PAIRS; pair++) {
+                add(&records, RECORD_MATRIX, "single", A, pair, size, size, size,
+                        law_seconds(a, size, size));
+                add(&records, RECORD_MATRIX, "single", B, pair, size, size, size,
+                        law_seconds(b, size, size));
+            }
+        for (size_t size = 1024; searched && size <= 4096; size += 512) {
+            add_law(&records, RECORD_SEARCH, A, size, size, size, a);
+            add_law(&records, RECORD_SEARCH, B, size, size, size, b);
+        }
+        select_all(&records);
+        assert_int_equal(is_chosen(B, &number), searched);
+    }
 }
 
 /* Who was left out at one shape, because it seemed slow there, may serve the others. */
@@ -643,6 +678,7 @@ int main(void)
         cmocka_unit_test(the_first_choice_may_be_exchanged),
         cmocka_unit_test(large_problems_count_more),
         cmocka_unit_test(missing_times_count_against),
+        cmocka_unit_test(predicted_times_have_a_say),
         cmocka_unit_test(one_missing_time_does_not_spoil_the_rest),
         cmocka_unit_test(failed_measurements_are_no_times),
         cmocka_unit_test(a_search_alone_will_do),
