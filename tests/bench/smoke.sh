@@ -1,11 +1,12 @@
 #!/bin/sh
-# smoke.sh KILN-BENCH PYTHON PLOT: one tiny comparison with every peer there is; its JSON must parse
-# and plot. Measures nothing that matters.
+# smoke.sh KILN-BENCH PYTHON PLOT KILN-GEN: one tiny comparison with every peer there is; its JSON
+# must parse and plot, and the tuner's report take it. Measures nothing that matters.
 set -eu
 
 bench=$1
 python=$2
 plot=$3
+kiln_gen=$4
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
@@ -199,6 +200,7 @@ END
 
 "$bench" --shape 64x64x64 --rounds 1 --sample-ms 1 --json "$folder/bench.json"
 "$python" -m json.tool "$folder/bench.json" > /dev/null
+"$kiln_gen" report /dev/null --bench "$folder/bench.json" -o "$folder/report.html"
 "$python" "$plot" "$folder/bench.json" -o "$folder/bench.svg"
 "$python" "$plot" "$folder/bench.json" "$folder/again.svg"
 cmp "$folder/bench.svg" "$folder/again.svg"
