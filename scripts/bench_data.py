@@ -170,15 +170,20 @@ class Document:
     @property
     def what(self):
         """Which shapes, in few words."""
-        num = max(sum(row.precision == letter for row in self.rows) for letter in self.precisions)
+        num = len({(row.m, row.n, row.k, row.transpose) for row in self.rows})
         data = f" of data '{self.part['data']}'" if "data" in self.part else ""
         lists = [b for a, b in zip(self.arguments, self.arguments[1:]) if a == "--shapes"]
         if self.is_random:
             return f"{num} random shapes{data}"
         if self.grid_k:
             return f"a grid of M and N, K = {self.grid_k}{data}"
-        named = f" of {', '.join(lists)}" if lists else ""
-        return f"{num} {'product' if num == 1 else 'products'}{named}{data}"
+        if lists:
+            return f"{num} shapes of {', '.join(lists)}{data}"
+        shapes = list(dict.fromkeys(row.shape for row in self.rows))
+        told = ", ".join(shapes) if len(shapes) <= 3 else f"{len(shapes)} named shapes"
+        pairs = sorted({row.transpose for row in self.rows})
+        told += f", {', '.join(pairs)}" if pairs != ["NN"] and len(shapes) <= 3 else ""
+        return f"{told}{data}"
 
     @property
     def command(self):
