@@ -32,6 +32,13 @@ def tip_of(row, value):
     return f"{row.m} × {row.n} × {row.k} {row.transpose}: {value}"
 
 
+def tick_text(value):
+    """Short, and without powers of ten."""
+    if value < 0.2:
+        return f"1/{1 / value:.0f}"
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+
+
 # ---- Ratios by class of shape ----
 
 def ratio_axis(ratios):
@@ -46,8 +53,7 @@ def ratio_ticks(plot, axis, bottom):
     for tick in ticks:
         x = plot.x(tick)
         plot.line("one" if tick == 1 else "grid", x, plot.top, x, bottom)
-        shown = f"1/{1 / tick:.0f}" if tick < 0.2 else f"{tick:.3g}"
-        plot.text("tick", "middle", x, bottom + 14, shown)
+        plot.text("tick", "middle", x, bottom + 14, tick_text(tick))
 
 
 def strip(rows, ours, peer, axis):
@@ -132,11 +138,11 @@ def roofline(rows, peak, bandwidth):
     y = Axis(max(min(rates), 1e-5 * roof.peak) / 1.3, max(roof.peak, *rates) * 1.7, True)
     plot = Plot(f"Roofline, {name_of(letter)}",
                 f"Rates of {len(points)} products over operations for each byte. "
-                f"The roof: {roof.told()}.", 250, (16, 8, 38, 44), x, y)
+                f"The roof: {roof.told()}.", 256, (22, 16, 38, 44), x, y)
     unit = unit_for(roof.peak)
     for tick in x.ticks(7):
         plot.line("grid", plot.x(tick), plot.top, plot.x(tick), plot.height - plot.bottom)
-        plot.text("tick", "middle", plot.x(tick), plot.height - plot.bottom + 14, f"{tick:.3g}")
+        plot.text("tick", "middle", plot.x(tick), plot.height - plot.bottom + 14, tick_text(tick))
     for tick in decades(y):
         plot.line("grid", plot.left, plot.y(tick), WIDTH - plot.right, plot.y(tick))
         shown = tick / (1000 if unit == "TFLOP/s" else 1)
@@ -276,12 +282,12 @@ def lines(rows, keys):
     best = {key: max(row.rates.get(key, 0) for row in rows) for key in keys}
     told = ", ".join(f"{TITLES.get(key, key)} {rate_text(best[key], unit)}" for key in keys)
     plot = Plot(f"Rates of squares, {name_of(letter)}, {rows[0].transpose}",
-                f"At most, in {unit}: {told}.", 220, (18, 12, 38, 40),
+                f"At most, in {unit}: {told}.", 224, (22, 16, 38, 40),
                 Axis(sizes[0] / 1.08, sizes[-1] * 1.08, True), Axis(0, 1.05 * most / by, False))
     bottom = plot.height - plot.bottom
     for tick in plot.axis_x.ticks(8):
         plot.line("grid", plot.x(tick), plot.top, plot.x(tick), bottom)
-        plot.text("tick", "middle", plot.x(tick), bottom + 14, f"{tick:g}")
+        plot.text("tick", "middle", plot.x(tick), bottom + 14, tick_text(tick))
     for tick in plot.axis_y.ticks(5):
         plot.line("grid", plot.left, plot.y(tick), WIDTH - plot.right, plot.y(tick))
         plot.text("tick", "end", plot.left - 5, plot.y(tick) + 4, f"{tick:g}")

@@ -18,6 +18,7 @@ drawn.
 Both are of one device, so files of several do not take them.
 """
 import argparse
+import copy
 import math
 import pathlib
 import sys
@@ -35,7 +36,8 @@ MORE_STYLE = """
 .point { fill: currentColor; fill-opacity: 0.6; }
 .roof { fill: none; stroke: var(--ink); stroke-width: 1.5; stroke-dasharray: 5 3; }
 .cell { fill: var(--ink); font-size: 10px; }
-.faster { font-weight: 700; } #answer small { display: block; }
+.faster { font-weight: 700; } .means small { display: block; }
+tbody th::first-letter, th.num::first-letter { text-transform: none; }
 h2, h3, h4, summary { overflow-wrap: anywhere; }
 .rows td, .rows th { padding: 3px 12px 3px 0; font-size: 13px; }
 @media (max-width: 520px) { .rows td, .rows th { padding-right: 8px; font-size: 12px; } }
@@ -119,29 +121,34 @@ def sentence(device):
             f"{about(document)}, on {escape(device.name)}.")
 
 
-def answer_rows(devices):
-    for device in devices:
-        for document in device.comparisons:
-            for ours, peer in document.pairs:
-                means = [geometric_mean(document.ratios(ours, peer, precision=letter))
-                         for letter in PRECISIONS]
-                yield device, document, ours, peer, means
-
-
-def answer_table(devices):
-    found = list(answer_rows(devices))
+def means_table(devices, wanted):
+    """A row for each run that is wanted, and each peer in it."""
+    found = [(device, document, ours, peer,
+              [geometric_mean(document.ratios(ours, peer, precision=letter))
+               for letter in PRECISIONS])
+             for device in devices for document in device.comparisons if wanted(device, document)
+             for ours, peer in document.pairs]
     letters = [(i, letter) for i, letter in enumerate(PRECISIONS)
                if any(means[i] for *_, means in found)]
-    several = len(devices) > 1
     rows = []
     for device, document, ours, peer, means in found:
         name = bench_tables.versus(ours, peer) if ours != "kiln" else TITLES.get(peer, peer)
-        place = f"{escape(device.name)}; " if several else ""
+        place = f"{escape(device.name)}; " if len(devices) > 1 else ""
         cells = [f'<span class="faster">{ratio_text(means[i])}</span>' if (means[i] or 0) >= 1
                  else ratio_text(means[i]) or "&#8211;" for i, _ in letters]
         rows.append([f"{escape(name)} <small>{place}{about(document)}</small>", *cells])
     head = ["Kiln over", *(PRECISIONS[letter][0] for _, letter in letters)]
-    return html_table(head, rows) if rows else ""
+    return html_table(head, rows, ' class="means"') if rows else ""
+
+
+def answers(device, document):
+    """Whether a run belongs to the answer itself."""
+    return document.is_random or document is device.chosen
+
+
+def other_runs(devices):
+    table = means_table(devices, lambda device, document: not answers(device, document))
+    return f"<details><summary>Other runs</summary>\n{table}</details>\n" if table else ""
 
 
 def answer(devices, title):
@@ -157,9 +164,9 @@ def answer(devices, title):
                  *(f"bundle {bundle}" for bundle in bundles), when]
         lines.append(f'<p class="where">{escape("; ".join(facts))}</p>')
     lines += [f'<p class="lead">{sentence(device)}</p>' for device in devices]
-    lines += [answer_table(devices),
+    lines += [means_table(devices, answers),
               "<p>Geometric means of ratios of speed: above 1 Kiln is faster. The peers of a run "
-              "took turns.</p>", "</section>\n"]
+              "took turns.</p>", "</section>", other_runs(devices)]
     return "\n".join(lines)
 
 
@@ -225,18 +232,31 @@ def heat_section(device):
     return section("Over M and N", "M down, N across, K the same everywhere.", "".join(body))
 
 
+def squares_of(device, letter):
+    """Rows of squares and the peers they have: of the run with most sizes, and of others what
+    peers that one does not have."""
+    runs = [(document, pair) for document in device.comparisons if not document.is_random
+            for pair in sorted({row.transpose for row in rows_of(document, letter)})]
+    runs.sort(key=lambda run: -sum(row.is_square for row in rows_of(run[0], letter, run[1])))
+    rows, keys = [], []
+    for document, pair in runs:
+        if pair != runs[0][1] or "data" in document.part:
+            continue
+        new = [key for key in document.peers if key not in keys]
+        for row in rows_of(document, letter, pair):
+            row = copy.copy(row)
+            row.rates = {key: rate for key, rate in row.rates.items() if key in new}
+            rows.append(row)
+        keys += new
+    return rows, keys
+
+
 def lines_section(device):
-    """One line for a peer may come of several runs; then the one of most sizes is taken."""
     figures, keys = [], {}
     for letter in PRECISIONS:
-        able = [(sum(row.is_square for row in rows_of(document, letter, pair)), document, pair)
-                for document in device.comparisons if not document.is_random
-                for pair in sorted({row.transpose for row in rows_of(document, letter)})]
-        if able:
-            _, document, pair = max(able, key=lambda item: item[0])
-            drawn, shown = charts.lines(rows_of(document, letter, pair), list(document.peers))
-            figures.append(drawn)
-            keys |= dict.fromkeys(shown)
+        drawn, shown = charts.lines(*squares_of(device, letter))
+        figures.append(drawn)
+        keys |= dict.fromkeys(shown)
     body = charts.legend(keys) + panels(figures) if any(figures) else ""
     return section("Over size", "Rates of squares.", body)
 
