@@ -13,6 +13,7 @@ from bench_tables import rate_text, ratio_text, versus
 
 COLOURS = {"kiln": "c0", "kiln-packed": "c4", "kiln-emulated": "c6", "kiln-emulated-packed": "c3",
            "kiln-generic": "c5", "cublas": "c1", "openblas": "c1", "clblast": "c2"}
+EVEN = 16
 LEAST_SIZES = 3                        # from which a line is drawn
 
 
@@ -269,7 +270,8 @@ def draw_scale(plot, y):
 # ---- Lines over size ----
 
 def lines(rows, keys):
-    """Rates of squares over their size, a line for each peer."""
+    """Rates of squares over their size, a line for each peer. Sizes that are no multiples of EVEN
+    are dots beside the line: a line would zigzag from 2048 to 2049."""
     rows = sorted((row for row in rows if row.is_square), key=lambda row: row.m)
     sizes = sorted({row.m for row in rows})
     keys = [key for key in keys if sum(key in row.rates for row in rows) >= LEAST_SIZES]
@@ -295,7 +297,9 @@ def lines(rows, keys):
     plot.text("label", "end", WIDTH - plot.right, plot.height - 5, "M = N = K")
     for key in sorted(keys, key=is_ours):
         timed = [(row, row.rates[key] / by) for row in rows if key in row.rates]
-        plot.path(f"curve {colour(key)}", [(plot.x(row.m), plot.y(rate)) for row, rate in timed])
+        even = [pair for pair in timed if pair[0].m % EVEN == 0]
+        even = even if len(even) >= LEAST_SIZES else timed
+        plot.path(f"curve {colour(key)}", [(plot.x(row.m), plot.y(rate)) for row, rate in even])
         for row, rate in timed:
             plot.dot(f"point {colour(key)}", plot.x(row.m), plot.y(rate), 2.6,
                      f"{row.m} cubed: {TITLES.get(key, key)} {rate_text(rate * by, unit)} {unit}")

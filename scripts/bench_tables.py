@@ -75,6 +75,7 @@ def classes(documents, options):
     document = one(documents, "comparison")
     pairs = pairs_of(document, options)
     under = float(options.get("under", "0.65"))
+    groups = document.groups if len(document.groups) > 1 else []
     rows = []
     for ours, peer in pairs:
         for letter in document.precisions:
@@ -82,12 +83,12 @@ def classes(documents, options):
             if not every:
                 continue
             means = [geometric_mean(document.ratios(ours, peer, precision=letter, group=group))
-                     for group in document.groups]
+                     for group in groups]
             name = letter if len(pairs) == 1 else f"{letter}, {versus(ours, peer)}"
             rows.append([name, *map(ratio_text, means), ratio_text(geometric_mean(every)),
                          ratio_text(min(every)), str(sum(ratio < under for ratio in every))])
     what = versus(*pairs[0]) if len(pairs) == 1 else "Kiln over its peers"
-    return Table(["", *document.groups, "all", "least", f"under {under:g}"], rows,
+    return Table(["", *groups, "all", "least", f"under {under:g}"], rows,
                  f"Geometric means of {what}, the least ratio, and how many are under {under:g}.")
 
 

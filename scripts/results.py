@@ -100,10 +100,20 @@ class Results:
                 facts.append(document.clock)
             lines += textwrap.wrap("; ".join(filter(None, facts)) + ":", WIDTH,
                                    break_on_hyphens=False)
-            command = textwrap.wrap(document.command, WIDTH - 10, break_long_words=False,
-                                    break_on_hyphens=False)
-            lines += ["", "    " + " \\\n        ".join(command), ""]
+            lines += ["", *command_lines(document.command), ""]
         return lines[:-1]
+
+
+def command_lines(command):
+    """A command as it can be typed, each option on one line with its value."""
+    parts = re.findall(r"\S+(?: (?!-)\S+)*", command)
+    lines = []
+    for part in parts:
+        if lines and len(lines[-1]) + len(part) + 3 <= WIDTH:
+            lines[-1] += f" {part}"
+        else:
+            lines.append(f"    {'    ' if lines else ''}{part}")
+    return [line + (" \\" if i + 1 < len(lines) else "") for i, line in enumerate(lines)]
 
 
 def read_mark(text):
