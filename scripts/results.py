@@ -11,11 +11,11 @@ the first says its kind, the files it is made of, and options:
     <!-- results: classes h200-random under=0.65 -->
     <!-- end -->
 
-The kinds are those of scripts/bench_tables.py, and `run`, which says how a file was measured. The
+Before the table stands what its figures are, unless the options have about=no. The kinds are those of scripts/bench_tables.py, and `run`, which says how a file was measured. The
 files are tests/bench/results/NAME.json.
 
 The second form puts what `kiln-bench --json` wrote there as NAME, without what no table needs, and
-notes of what state the bundle was: that of this tree. Then name it in a document, and run the
+notes in what state the bundle was: that of this tree. Then name it in a document, and run the
 first.
 
   --root DIR    of the sources (default: those of this script)
@@ -151,7 +151,8 @@ def rewrite(results, path):
             if match:
                 raise BenchError(f"{path}:{held}: no '{END}' follows")
             if line == END:
-                made += ["", *make_at(results, path, held, mark), "", line]
+                lines = make_at(results, path, held, mark)
+                made += [*lines, line] if lines[0].startswith("|") else ["", *lines, "", line]
                 held = None
             continue
         if match:
