@@ -11,8 +11,9 @@ the first says its kind, the files it is made of, and options:
     <!-- results: classes h200-random under=0.65 -->
     <!-- end -->
 
-Before the table stands what its figures are, unless the options have about=no. The kinds are those of scripts/bench_tables.py, and `run`, which says how a file was measured. The
-files are tests/bench/results/NAME.json.
+Before the table stands what its figures are, unless the options have about=no. The kinds are those
+of scripts/bench_tables.py, and `run`, which says how a file was measured. The files are
+tests/bench/results/NAME.json.
 
 The second form puts what `kiln-bench --json` wrote there as NAME, without what no table needs, and
 notes in what state the bundle was: that of this tree. Then name it in a document, and run the
@@ -244,7 +245,7 @@ def trim(document):
         for key, held in value.items():
             if key == "rows":
                 rows = [{member: trim_results(of) if member == "results" else of
-                         for member, of in row.items() if member not in ("recipes", "ratios")}
+                         for member, of in row.items() if member != "recipes"}
                         for row in held]
                 for row in rows:
                     row.update({"kernel": row["kernel"].split("kernel: ")[-1]}
