@@ -41,7 +41,8 @@ tbody th::first-letter, th.num::first-letter { text-transform: none; }
 h2, h3, h4, summary { overflow-wrap: anywhere; }
 .rows td, .rows th { padding: 3px 12px 3px 0; font-size: 13px; }
 @media (max-width: 520px) { .rows td, .rows th { padding-right: 8px; font-size: 12px; } }
-@media print { .rows td, .rows th { padding: 1.5pt 5pt 1.5pt 0; font-size: 8pt; } }
+@media print { .rows td, .rows th { padding: 1.5pt 5pt 1.5pt 0; font-size: 8pt; }
+  h3 + p, h4 + p, .legend { break-after: avoid; } }
 """
 
 
