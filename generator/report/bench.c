@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char format[] = "kiln-bench 1", over[] = "kiln/";
+static const char format[] = "kiln-bench 2", over[] = "kiln/";
 
 /* The peer's number; one that is new is added. -1: there are too many. */
 static int peer_of(struct bench *bench, const char *key)

@@ -1,11 +1,12 @@
 #!/bin/sh
-# smoke.sh KILN-BENCH PYTHON PLOT: one tiny comparison with every peer there is; its JSON must parse
-# and plot. Measures nothing that matters.
+# smoke.sh KILN-BENCH PYTHON PAGE KILN-GEN: one tiny comparison with every peer there is; its JSON
+# must parse, and the page of scripts/bench_page.py and the tuner's report take it. Measures nothing that matters.
 set -eu
 
 bench=$1
 python=$2
-plot=$3
+page=$3
+kiln_gen=$4
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
@@ -217,7 +218,24 @@ END
 
 "$bench" --shape 64x64x64 --rounds 1 --sample-ms 1 --json "$folder/bench.json"
 "$python" -m json.tool "$folder/bench.json" > /dev/null
-"$python" "$plot" "$folder/bench.json" -o "$folder/bench.svg"
-"$python" "$plot" "$folder/bench.json" "$folder/again.svg"
-cmp "$folder/bench.svg" "$folder/again.svg"
-"$python" -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$folder/bench.svg"
+"$kiln_gen" report /dev/null --bench "$folder/bench.json" -o "$folder/report.html"
+"$python" "$page" -o "$folder/bench.html" "$folder/bench.json" "$folder/one.json" \
+    "$folder/grid.json" "$folder/errors.json" "$folder/triangles.json" "$folder/host.json"
+grep -q "Over M and N" "$folder/bench.html"
+grep -q "Beside speed" "$folder/bench.html"
+
+# The page and the JSON have the same ratios: one of them is computed anew.
+"$python" - "$(dirname "$page")" "$folder/bench.json" <<'END'
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import bench_data
+
+rows = json.load(open(sys.argv[2], encoding="utf-8"))["comparison"]["rows"]
+read = bench_data.load(sys.argv[2]).rows
+assert len(rows) == len(read)
+for told, row in zip(rows, read):
+    for name, ratio in told["ratios"].items():
+        ours, peer = name.split("/")
+        mine = row.ratio(ours, peer.replace("openblas-best", "openblas"))
+        assert abs(mine / ratio - 1) < 1e-4, (name, ratio, mine)
+END

@@ -12,7 +12,7 @@ trap 'rm -rf "$dir"' EXIT
 "$kiln_tune" tune --output "$dir/tuned" --name local --quiet --precisions single --seconds 15 \
     >"$dir/log" 2>&1 || { tail -5 "$dir/log" >&2; exit 1; }
 cat >"$dir/bench.json" <<'JSON'
-{"format": "kiln-bench 1",
+{"format": "kiln-bench 2",
  "device": {"name": "a device", "platform": "a platform", "driver": "1", "host_threads": 2},
  "comparison": {"rounds": 1, "sample_seconds": 0.002, "clock": "wall",
   "peers": [{"key": "kiln", "title": "Kiln", "detail": ""},

@@ -283,7 +283,7 @@ static void what_is_no_journal_is_refused(void **state)
 static void a_benchmark_is_shown_or_refused(void **state)
 {
     static const char json[] =
-            "{\"format\": \"kiln-bench 1\", \"device\": {\"name\": \"a device\"}, \"comparison\": {"
+            "{\"format\": \"kiln-bench 2\", \"device\": {\"name\": \"a device\"}, \"comparison\": {"
             "\"peers\": [{\"key\": \"kiln\", \"title\": \"Kiln\"},"
             " {\"key\": \"blas\", \"title\": \"BLAS\"}],"
             " \"rows\": [{\"precision\": \"S\", \"transpose\": \"nn\", \"m\": 1000, \"n\": 1000,"
