@@ -108,6 +108,7 @@ class Document:
         self.arguments = need("the file", document, "arguments", list)
         self.bundle = self.device.get("bundle", "")
         self.bundle_hash = document.get("bundle_hash", "")
+        self.note = document.get("note", "")
         self.mode = next((mode for mode in MODES if mode in document), None)
         if not self.mode:
             raise BenchError("holds nothing that kiln-bench measures")
@@ -172,6 +173,7 @@ class Document:
         """Which shapes, in few words."""
         num = len({(row.m, row.n, row.k, row.transpose) for row in self.rows})
         data = f" of data '{self.part['data']}'" if "data" in self.part else ""
+        data += f"; {self.note}" if self.note else ""
         lists = [b for a, b in zip(self.arguments, self.arguments[1:]) if a == "--shapes"]
         if self.is_random:
             return f"{num} random shapes{data}"
@@ -180,6 +182,9 @@ class Document:
         if lists:
             return f"{num} shapes of {', '.join(lists)}{data}"
         shapes = list(dict.fromkeys(row.shape for row in self.rows))
+        if len(shapes) > 3 and all(row.is_square for row in self.rows):
+            sizes = [row.m for row in self.rows]
+            return f"{len(shapes)} cubes of {min(sizes)} to {max(sizes)}{data}"
         told = ", ".join(shapes) if len(shapes) <= 3 else f"{len(shapes)} named shapes"
         pairs = sorted({row.transpose for row in self.rows})
         told += f", {', '.join(pairs)}" if pairs != ["NN"] and len(shapes) <= 3 else ""

@@ -66,7 +66,7 @@ def html_table(head, rows, kind=""):
 
 def about(document):
     """Which shapes, as HTML."""
-    return escape(document.what).replace(" x ", "&#8239;&#215;&#8239;")
+    return plain(document.what).replace(" x ", "&#8239;&#215;&#8239;")
 
 
 def and_join(words):
@@ -76,7 +76,8 @@ def and_join(words):
 def worth(document):
     """How much a run says of the device: random shapes of Kiln as it is most, a grid least."""
     native = any(ours == "kiln" for ours, _ in document.pairs)
-    return document.is_random, not document.grid_k, native, len(document.rows)
+    own = not document.note            # of the bundle that is committed
+    return own, document.is_random, not document.grid_k, native, len(document.rows)
 
 
 class Device:
@@ -144,7 +145,7 @@ def means_table(devices, wanted):
 
 def answers(device, document):
     """Whether a run belongs to the answer itself."""
-    return document.is_random or document is device.chosen
+    return document.is_random and not document.note or document is device.chosen
 
 
 def other_runs(devices):
@@ -158,7 +159,8 @@ def answer(devices, title):
         first = device.documents[0]
         dates = sorted({document.date for document in device.documents})
         when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
-        bundles = sorted({document.bundle for document in device.documents if document.bundle})
+        bundles = sorted({document.bundle for document in device.documents
+                          if document.bundle and not document.note})
         versions = dict.fromkeys(told for document in device.documents
                                  for told in document.versions)
         facts = [device.name, f"driver {first.driver}", *versions,

@@ -7,7 +7,7 @@ import dataclasses
 import math
 import re
 
-from bench_data import CALLS, TITLES, BenchError, geometric_mean
+from bench_data import CALLS, PRECISIONS, TITLES, BenchError, geometric_mean
 
 TERA = 2000                            # GFLOP/s of the fastest from which rates are in TFLOP/s
 
@@ -72,24 +72,33 @@ def versus(ours, peer):
 
 def classes(documents, options):
     """Geometric means of ratios by class of shape, the least, how many are under a threshold."""
-    document = one(documents, "comparison")
-    pairs = pairs_of(document, options)
+    for document in documents:
+        of_mode(document, "comparison")
+    pairs = list(dict.fromkeys(pair for document in documents
+                               for pair in pairs_of(document, options)))
     under = float(options.get("under", "0.65"))
-    groups = document.groups if len(document.groups) > 1 else []
+    groups = list(dict.fromkeys(group for document in documents for group in document.groups))
+    groups = groups if len(groups) > 1 else []
     rows = []
-    for ours, peer in pairs:
-        for letter in document.precisions:
-            every = document.ratios(ours, peer, precision=letter)
+    for pair in pairs:
+        for letter, document in by_precision(documents):
+            every = document.ratios(*pair, precision=letter)
             if not every:
                 continue
-            means = [geometric_mean(document.ratios(ours, peer, precision=letter, group=group))
-                     for group in groups]
-            name = letter if len(pairs) == 1 else f"{letter}, {versus(ours, peer)}"
-            rows.append([name, *map(ratio_text, means), ratio_text(geometric_mean(every)),
+            means_of = [geometric_mean(document.ratios(*pair, precision=letter, group=group))
+                        for group in groups]
+            name = letter if len(pairs) == 1 else f"{letter}, {versus(*pair)}"
+            rows.append([name, *map(ratio_text, means_of), ratio_text(geometric_mean(every)),
                          ratio_text(min(every)), str(sum(ratio < under for ratio in every))])
     what = versus(*pairs[0]) if len(pairs) == 1 else "Kiln over its peers"
     return Table(["", *groups, "all", "least", f"under {under:g}"], rows,
                  f"Geometric means of {what}, the least ratio, and how many are under {under:g}.")
+
+
+def by_precision(documents):
+    """Each precision of each document, in the order of all precisions."""
+    found = [(letter, document) for document in documents for letter in document.precisions]
+    return sorted(found, key=lambda item: list(PRECISIONS).index(item[0]))
 
 
 def shapes(documents, options):
@@ -154,21 +163,31 @@ def sizes(documents, options):
 
 
 def means(documents, options):
-    """A row for each file and peer: geometric means of all its ratios, by precision."""
-    letters = [letter for letter in "SDHCZ"
+    """Geometric means of all ratios, by precision: a row for each device, peer and kind of shapes.
+    Runs that have these in common and share no precision make one row."""
+    letters = [letter for letter in PRECISIONS
                if any(letter in document.precisions for document in documents)]
-    rows = []
+    rows = []                          # of name, and ratio of each precision
     for document in documents:
         of_mode(document, "comparison")
         for ours, peer in pairs_of(document, options):
-            values = [geometric_mean(document.ratios(ours, peer, precision=letter))
-                      for letter in letters]
+            if ours.endswith("packed"):
+                continue               # not the whole of a call
             called = "" if ours == "kiln" else TITLES[ours].split(", ", 1)[-1] + "; "
             version = next((told for told in document.versions
                             if told.startswith(TITLES.get(peer, peer))), TITLES.get(peer, peer))
-            rows.append([f"{device_text(document)}; {called}{version}; {document.what}",
-                         *map(ratio_text, values)])
-    return Table(["device; peer; shapes", *letters], rows, "Geometric means of ratios.")
+            name = f"{device_text(document)}; {called}{version}; {document.what}"
+            ratios = {letter: geometric_mean(document.ratios(ours, peer, precision=letter))
+                      for letter in document.precisions}
+            before = next((held for told, held in rows
+                           if told == name and not held.keys() & ratios.keys()), None)
+            if before is None:
+                rows.append((name, ratios))
+            else:
+                before.update(ratios)
+    return Table(["device; peer; shapes", *letters],
+                 [[name, *(ratio_text(held.get(letter)) for letter in letters)]
+                  for name, held in rows], "Geometric means of ratios.")
 
 
 def device_text(document):

@@ -2,7 +2,7 @@
 """Writes what kiln-bench measured into the documents, so that no figure there is typed by hand.
 
 usage: results.py [--check] [--root DIR]
-       results.py --take BENCH.json NAME [--root DIR]
+       results.py --take BENCH.json NAME [--note TEXT] [--root DIR]
 
 The first form makes all tables anew; with --check it changes nothing, and fails where a document
 differs from what the measurements say. A table stands between two lines of a document, of which
@@ -16,8 +16,8 @@ of scripts/bench_tables.py, and `run`, which says how a file was measured. The f
 tests/bench/results/NAME.json.
 
 The second form puts what `kiln-bench --json` wrote there as NAME, without what no table needs, and
-notes in what state the bundle was: that of this tree. Then name it in a document, and run the
-first.
+notes in what state the bundle was: that of this tree. A bundle that is not of this tree is told by
+--note. Then name it in a document, and run the first form.
 
   --root DIR    of the sources (default: those of this script)
 """
@@ -80,8 +80,8 @@ class Results:
         return self.files[name]
 
     def bundle(self, document):
-        if not document.bundle:
-            return ""
+        if document.note or not document.bundle:
+            return document.note
         now = state_of(self.root, document.bundle)
         known = document.bundle_hash and now
         old = known and document.bundle_hash != now
@@ -260,13 +260,15 @@ def trim(document):
     return listed("{", members, "}")
 
 
-def take(root, source, name):
+def take(root, source, name, note):
     document = bench_data.parse(source)
     read = bench_data.load(source)     # refuses what no table could be made of
     if not re.fullmatch(r"[a-z0-9-]+", name):
         raise BenchError(f"'{name}' is no name: small letters, digits and '-'")
     state = state_of(root, read.bundle)
-    if state:
+    if note:
+        document["note"] = note
+    elif state:
         document["bundle_hash"] = state
     words = document["arguments"]      # where the file lay says nothing
     document["arguments"] = [word for i, word in enumerate(words) if word != "--json"
@@ -284,14 +286,17 @@ def main():
     parser = argparse.ArgumentParser(add_help=False, usage=__doc__.split("usage: ")[1])
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--take", nargs=2, metavar=("BENCH.json", "NAME"))
+    parser.add_argument("--note", default="")
     parser.add_argument("--root", type=pathlib.Path,
                         default=pathlib.Path(__file__).resolve().parent.parent)
     options = parser.parse_args()
     if options.check and options.take:
         parser.error("--check takes nothing")
+    if options.note and not options.take:
+        parser.error("--note is of what is taken")
     try:
         if options.take:
-            return take(options.root, *options.take)
+            return take(options.root, *options.take, options.note)
         return update(options.root, options.check)
     except BenchError as error:
         print(f"results.py: {error}", file=sys.stderr)
