@@ -261,7 +261,8 @@ def lines_section(device):
         figures.append(drawn)
         keys |= dict.fromkeys(shown)
     body = charts.legend(keys) + panels(figures) if any(figures) else ""
-    return section("Over size", "Rates of squares. Dots beside a line are sizes that are no multiples of 16.", body)
+    return section("Over size", "Rates of squares. Dots beside a line are sizes that are no "
+                   "multiples of 16.", body)
 
 
 def other_section(device):
