@@ -10,10 +10,11 @@ static bool multiplies(cl_context context, cl_command_queue queue)
 {
     const std::vector<T> a = {1, 2, 3, 4}, b = {5, 6, 7, 8}, product = {19, 22, 43, 50};
     std::vector<T> c(4, T(1));
+    const T *const contents[] = {a.data(), b.data(), c.data()};
     cl_mem buffers[3];
     for (int i = 0; i < 3; i++)
         buffers[i] = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
-                4 * sizeof(T), const_cast<T *>(i == 0 ? a.data() : i == 1 ? b.data() : c.data()), nullptr);
+                4 * sizeof(T), const_cast<T *>(contents[i]), nullptr);
     cl_event event = nullptr;
     const auto status = clblast::Gemm<T>(clblast::Layout::kRowMajor, clblast::Transpose::kNo,
             clblast::Transpose::kNo, 2, 2, 2, T(1), buffers[0], 0, 2, buffers[1], 0, 2, T(0),
