@@ -61,7 +61,8 @@ static void solve(const struct fit_sample *samples, size_t num, const struct fit
     struct nnls nnls = { .num_terms = KILN_NUM_TERMS };
     double x[NNLS_MOST_TERMS];
     add_samples(samples, num, 1, &nnls);
-    add_samples(guesses, num_guesses, (double) FIT_GUESSES_COUNT / (double) num_guesses, &nnls);
+    if (num_guesses)
+        add_samples(guesses, num_guesses, FIT_GUESSES_COUNT / (double) num_guesses, &nnls);
     nnls_solve(&nnls, x);
     for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
         time->coefficient[t] = as_written(x[t]);
