@@ -1,6 +1,7 @@
 #!/bin/sh
 # build.sh: from a fresh Debian to a tuned libkiln.a, and one multiplication done with it.
 set -eu
+. "$(dirname "$0")/common.sh"
 
 usage()
 {
@@ -20,11 +21,11 @@ build=
 while [ $# -gt 0 ]; do
     case $1 in
         -h | --help) usage; exit 0 ;;
-        --version) . "$(dirname "$0")/common.sh"; print_version; exit 0 ;;
+        --version) print_version; exit 0 ;;
         --) shift; break ;;
-        -*) echo "build.sh: unknown option $1; Meson's go after --" >&2; usage >&2; exit 2 ;;
+        -*) wrong "unknown option $1; Meson's go after --" ;;
         *)
-            [ -z "$build" ] || { echo "build.sh: one build directory, please" >&2; exit 2; }
+            [ -z "$build" ] || wrong "one build directory, please"
             build=$1
             shift ;;
     esac
@@ -33,7 +34,6 @@ case $build in "" | /*) ;; *) build=$PWD/$build ;; esac
 
 cd "$(dirname "$0")/.."
 build=${build:-$PWD/build}
-. scripts/common.sh
 
 # shellcheck disable=SC2086
 require_packages $build_packages

@@ -1,6 +1,7 @@
 #!/bin/sh
 # bundle_archive.sh: what a vendor ships for a device: the library with its bundle, and a proof.
 set -eu
+. "$(dirname "$0")/common.sh"
 
 usage()
 {
@@ -25,25 +26,13 @@ Exit status: 0 on success, 1 on failure, 2 on wrong usage.
 END_OF_USAGE
 }
 
-wrong()
-{
-    echo "bundle_archive.sh: $*; see --help" >&2
-    exit 2
-}
-
-fail()
-{
-    echo "bundle_archive.sh: $*" >&2
-    exit 1
-}
-
 cross=
 names=
 output=
 while [ $# -gt 0 ]; do
     case $1 in
         -h | --help) usage; exit 0 ;;
-        --version) . "$(dirname "$0")/common.sh"; print_version; exit 0 ;;
+        --version) print_version; exit 0 ;;
         --cross-file)
             [ $# -ge 2 ] || wrong "--cross-file needs a value"
             [ -f "$2" ] || fail "$2: no such file"
@@ -64,7 +53,6 @@ done
 [ -n "$names" ] && [ -n "$output" ] || wrong "name bundles and a folder"
 
 tree=$(dirname "$(dirname "$(realpath "$0")")")
-. "$tree/scripts/common.sh"
 version=$(version)
 
 # The folders of the bundles; generic is put last by this script.
@@ -88,12 +76,6 @@ whole=kiln-$version-$label-$machine
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/kiln-archive.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' HUP INT TERM
-
-# quietly COMMAND...: runs it; what it says is shown only when it fails.
-quietly()
-{
-    "$@" >"$scratch/log" 2>&1 || { tail -n 30 "$scratch/log" >&2; fail "$1 failed"; }
-}
 
 quietly meson setup "$scratch/build" "$tree" ${cross:+--cross-file "$cross"} \
     --prefix=/ --libdir=lib -Dtune=off -Dtests=false -Dbench=false \

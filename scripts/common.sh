@@ -1,4 +1,4 @@
-# common.sh: version, packages and configuration. Sourced by the other scripts, never run.
+# common.sh: version, errors, packages and configuration. Sourced by the other scripts, never run.
 # shellcheck shell=sh disable=SC2034
 
 # What building takes. PoCL is the OpenCL device of a machine that has no other.
@@ -23,6 +23,34 @@ version()
 print_version()
 {
     echo "${0##*/} $(version)"
+}
+
+# wrong TEXT: ends the script, which was not called as --help says.
+wrong()
+{
+    echo "${0##*/}: $*; see --help" >&2
+    exit 2
+}
+
+# fail TEXT: ends the script, which could not do what it was asked for.
+fail()
+{
+    echo "${0##*/}: $*" >&2
+    exit 1
+}
+
+# need_number OPTION VALUE: the value is a number from 1, or the script ends.
+need_number()
+{
+    case $2 in "" | *[!0-9]* | 0*) wrong "$1 needs a positive number, not '$2'" ;; esac
+}
+
+# quietly COMMAND...: runs it. What it prints is seen only if it fails, which ends the script. It is
+# kept in the folder $scratch meanwhile.
+quietly()
+{
+    # shellcheck disable=SC2154
+    "$@" >"$scratch/log" 2>&1 || { tail -n 30 "$scratch/log" >&2; fail "$1 failed"; }
 }
 
 # is_installed PACKAGE: whether dpkg holds it, fully installed.

@@ -1,6 +1,7 @@
 #!/bin/sh
 # compare_budgets.sh: how much of what a long search finds a short one finds.
 set -eu
+. "$(dirname "$0")/common.sh"
 
 usage()
 {
@@ -27,12 +28,6 @@ The machine must be quiet. With the defaults it takes up to 45 minutes.
 END
 }
 
-wrong_usage()
-{
-    echo "compare_budgets.sh: $*; see --help" >&2
-    exit 2
-}
-
 # is_number TEXT: whether it is one above 0.
 is_number()
 {
@@ -49,15 +44,15 @@ device=
 while [ $# -gt 0 ]; do
     case $1 in
         -h | --help) usage; exit 0 ;;
-        --version) . "$(dirname "$0")/common.sh"; print_version; exit 0 ;;
+        --version) print_version; exit 0 ;;
         --short | --factor | --rounds | --least | --precisions | --shapes | --device)
-            [ $# -ge 2 ] || wrong_usage "$1 needs a value"
+            [ $# -ge 2 ] || wrong "$1 needs a value"
             case $1 in
                 --precisions) precisions=$2 ;;
                 --shapes) shapes=$2 ;;
                 --device) device=$2 ;;
                 *)
-                    is_number "$2" || wrong_usage "$1: '$2' is not a number above 0"
+                    is_number "$2" || wrong "$1: '$2' is not a number above 0"
                     case $1 in
                         --short) short=$2 ;;
                         --factor) factor=$2 ;;
@@ -66,12 +61,12 @@ while [ $# -gt 0 ]; do
                     esac ;;
             esac
             shift 2 ;;
-        -*) wrong_usage "unknown option $1" ;;
+        -*) wrong "unknown option $1" ;;
         *) break ;;
     esac
 done
-[ $# -eq 2 ] || wrong_usage "KILN_TUNE and DIR are needed"
-[ -x "$1" ] || { echo "compare_budgets.sh: $1 cannot be run" >&2; exit 1; }
+[ $# -eq 2 ] || wrong "KILN_TUNE and DIR are needed"
+[ -x "$1" ] || fail "$1 cannot be run"
 kiln_tune=$1
 dir=$2
 mkdir -p "$dir"
@@ -122,7 +117,7 @@ compare()
 {
     requests "$1" >"$dir/$1.requests"
     if [ ! -s "$dir/$1.requests" ]; then
-        echo "compare_budgets.sh: $1: no shape was measured in both tunings" >&2
+        echo "${0##*/}: $1: no shape was measured in both tunings" >&2
         return 1
     fi
     "$kiln_tune" trial --device "$device" <"$dir/$1.requests" >"$dir/$1.answers" || return 1

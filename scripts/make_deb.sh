@@ -1,6 +1,7 @@
 #!/bin/sh
 # make_deb.sh: Debian's packages, source and binary.
 set -eu
+. "$(dirname "$0")/common.sh"
 
 usage()
 {
@@ -20,24 +21,12 @@ Exit status: 0 on success, 1 on failure, 2 on wrong usage.
 END_OF_USAGE
 }
 
-wrong()
-{
-    echo "make_deb.sh: $*; see --help" >&2
-    exit 2
-}
-
-fail()
-{
-    echo "make_deb.sh: $*" >&2
-    exit 1
-}
-
 tarball=
 output=
 while [ $# -gt 0 ]; do
     case $1 in
         -h | --help) usage; exit 0 ;;
-        --version) . "$(dirname "$0")/common.sh"; print_version; exit 0 ;;
+        --version) print_version; exit 0 ;;
         --tarball)
             [ $# -ge 2 ] || wrong "--tarball needs a value"
             [ -f "$2" ] || fail "$2: no such file"
@@ -53,7 +42,6 @@ while [ $# -gt 0 ]; do
 done
 [ -n "$output" ] || wrong "DIR is needed"
 command -v dpkg-buildpackage >/dev/null || fail "dpkg-buildpackage is missing (Debian: dpkg-dev)"
-. "$(dirname "$0")/common.sh"
 version=$(version)
 scripts=$(cd "$(dirname "$0")" && pwd)
 debian=$scripts/packaging/debian

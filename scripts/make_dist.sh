@@ -1,6 +1,7 @@
 #!/bin/sh
 # make_dist.sh: the tarball of a version, and the wrap by which Meson projects take it.
 set -eu
+. "$(dirname "$0")/common.sh"
 
 usage()
 {
@@ -20,18 +21,12 @@ Exit status: 0 on success, 1 on failure, 2 on wrong usage.
 END_OF_USAGE
 }
 
-wrong()
-{
-    echo "make_dist.sh: $*; see --help" >&2
-    exit 2
-}
-
 url=
 output=
 while [ $# -gt 0 ]; do
     case $1 in
         -h | --help) usage; exit 0 ;;
-        --version) . "$(dirname "$0")/common.sh"; print_version; exit 0 ;;
+        --version) print_version; exit 0 ;;
         --url)
             [ $# -ge 2 ] || wrong "--url needs a value"
             case $2 in *://*) ;; *) wrong "--url: '$2' is no URL" ;; esac
@@ -45,23 +40,15 @@ while [ $# -gt 0 ]; do
     esac
 done
 [ -n "$output" ] || wrong "DIR is needed"
-. "$(dirname "$0")/common.sh"
 version=$(version)
 root=$(cd "$(dirname "$0")/.." && pwd)
 if [ ! -e "$root/.git" ] || ! git -C "$root" rev-parse -q --verify HEAD >/dev/null; then
-    echo "make_dist.sh: $root is no git repository with a commit" >&2
-    exit 1
+    fail "$root is no git repository with a commit"
 fi
 
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/kiln-dist.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' HUP INT TERM
-
-# quietly COMMAND...: what it says is shown only when it fails.
-quietly()
-{
-    "$@" >"$scratch/log" 2>&1 || { tail -n 20 "$scratch/log" >&2; exit 1; }
-}
 
 # Meson leaves the tarball in a build folder. That of a clone is nobody else's.
 quietly git clone -q "$root" "$scratch/clone"

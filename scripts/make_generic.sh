@@ -1,6 +1,7 @@
 #!/bin/sh
 # make_generic.sh: makes tuned/generic, the bundle for every device, from tunings on a few kinds.
 set -eu
+. "$(dirname "$0")/common.sh"
 
 usage()
 {
@@ -28,24 +29,6 @@ the tunings is of a GPU, tuned/generic/others.tsv stands in, which was not tuned
 END
 }
 
-fail()
-{
-    echo "make_generic.sh: $*" >&2
-    exit 1
-}
-
-wrong()
-{
-    echo "make_generic.sh: $*; see --help" >&2
-    exit 2
-}
-
-# need_number OPTION VALUE
-need_number()
-{
-    case $2 in "" | *[!0-9]* | 0*) wrong "$1 needs a positive number, not '$2'" ;; esac
-}
-
 root=$(cd "$(dirname "$0")/.." && pwd)
 generic=$root/tuned/generic
 device=
@@ -59,7 +42,7 @@ joins=false
 while [ $# -gt 0 ]; do
     case $1 in
         -h | --help) usage; exit 0 ;;
-        --version) . "$(dirname "$0")/common.sh"; print_version; exit 0 ;;
+        --version) print_version; exit 0 ;;
         --device | --output | --seconds | --bundle-kib | --build | --into)
             [ $# -ge 2 ] || wrong "$1 needs a value"
             case $1 in

@@ -1,6 +1,7 @@
 #!/bin/sh
 # measure.sh: the runs of kiln-bench whose figures the documents tell.
 set -eu
+. "$(dirname "$0")/common.sh"
 
 usage()
 {
@@ -21,32 +22,26 @@ Nothing else should run on the machine.
 END
 }
 
-wrong_usage()
-{
-    echo "measure.sh: $*; see --help" >&2
-    exit 2
-}
-
 bench=$(dirname "$0")/../build/tests/bench/kiln-bench
 device=
 while [ $# -gt 0 ]; do
     case $1 in
     --help | -h) usage; exit 0 ;;
-    --version) . "$(dirname "$0")/common.sh"; print_version; exit 0 ;;
+    --version) print_version; exit 0 ;;
     --bench | --device)
-        [ $# -ge 2 ] || wrong_usage "$1 wants a value"
+        [ $# -ge 2 ] || wrong "$1 wants a value"
         if [ "$1" = --bench ]; then bench=$2; else device=$2; fi
         shift 2
         ;;
-    -*) wrong_usage "unknown option '$1'" ;;
+    -*) wrong "unknown option '$1'" ;;
     *) break ;;
     esac
 done
-[ $# -ge 2 ] || wrong_usage "it wants cpu or gpu, and a folder"
+[ $# -ge 2 ] || wrong "it wants cpu or gpu, and a folder"
 set=$1 dir=$2
 shift 2
 names=$*
-[ -x "$bench" ] || { echo "measure.sh: $bench: there is no such program" >&2; exit 1; }
+[ -x "$bench" ] || fail "$bench: there is no such program"
 mkdir -p "$dir"
 num=0
 
@@ -64,8 +59,7 @@ run()
     echo "== $name: kiln-bench $*"
     "$bench" ${device:+--device "$device"} "$@" --json "$file.new" || {
         rm -f "$file.new"
-        echo "measure.sh: $name failed" >&2
-        exit 1
+        fail "$name failed"
     }
     mv "$file.new" "$file"
 }
@@ -107,9 +101,9 @@ gpu)
         --shape 4096x4096x4096 --shape 8192x8192x8192 --precision s,d,c,z --rounds 3
     ;;
 *)
-    wrong_usage "no set is called '$set'"
+    wrong "no set is called '$set'"
     ;;
 esac
 run first --first-result
 run host --host-overhead
-[ "$num" -gt 0 ] || wrong_usage "'$set' has none of: $names"
+[ "$num" -gt 0 ] || wrong "'$set' has none of: $names"

@@ -2,6 +2,7 @@
 # offline_steps.sh: build, tune, test and bench on a machine without network, where no command may
 # run for long. Each step ends in time and goes on from where the one before it stopped.
 set -eu
+. "$(dirname "$0")/common.sh"
 
 usage()
 {
@@ -32,25 +33,6 @@ the programs or the options have changed, or DIR/STEP.passed is removed.
 END
 }
 
-fail()
-{
-    echo "offline_steps.sh: $*" >&2
-    exit 1
-}
-
-wrong()
-{
-    echo "offline_steps.sh: $*" >&2
-    usage >&2
-    exit 2
-}
-
-# need_number OPTION VALUE
-need_number()
-{
-    case $2 in "" | *[!0-9]* | 0*) wrong "$1 needs a positive number, not '$2'" ;; esac
-}
-
 step=
 dir=
 device=
@@ -61,7 +43,7 @@ bundle=
 while [ $# -gt 0 ]; do
     case $1 in
         -h | --help) usage; exit 0 ;;
-        --version) . "$(dirname "$0")/common.sh"; print_version; exit 0 ;;
+        --version) print_version; exit 0 ;;
         --) shift; break ;;
         --dir | --device | --seconds | --tune-seconds | --precisions | --bundle)
             [ $# -ge 2 ] || wrong "$1 needs a value"
@@ -96,7 +78,6 @@ dir=$(cd "$dir" && pwd)
 build=$dir/build
 bundle=$(cd "${bundle:-$dir/local}" 2>/dev/null && pwd) || bundle=
 cd "$(dirname "$0")/.."
-. scripts/common.sh
 
 left()
 {

@@ -1,6 +1,7 @@
 #!/bin/sh
 # test.sh: builds with the committed bundles, runs every test and counts the results.
 set -eu
+. "$(dirname "$0")/common.sh"
 
 usage()
 {
@@ -28,13 +29,13 @@ long=false
 while [ $# -gt 0 ]; do
     case $1 in
         -h | --help) usage; exit 0 ;;
-        --version) . "$(dirname "$0")/common.sh"; print_version; exit 0 ;;
+        --version) print_version; exit 0 ;;
         --werror) werror=true; shift ;;
         --long) long=true; shift ;;
         --) shift; break ;;
-        -*) echo "test.sh: unknown option $1; Meson's go after --" >&2; usage >&2; exit 2 ;;
+        -*) wrong "unknown option $1; Meson's go after --" ;;
         *)
-            [ -z "$build" ] || { echo "test.sh: one build directory, please" >&2; exit 2; }
+            [ -z "$build" ] || wrong "one build directory, please"
             build=$1
             shift ;;
     esac
@@ -43,7 +44,6 @@ case $build in "" | /*) ;; *) build=$PWD/$build ;; esac
 
 cd "$(dirname "$0")/.."
 build=${build:-$PWD/build-test}
-. scripts/common.sh
 
 # Prints the closing line from Meson's log, which holds one JSON object a line.
 count_results()
@@ -73,6 +73,6 @@ rm -f "$build"/meson-logs/testlog*.json
 status=0
 meson test -C "$build" --no-rebuild --print-errorlogs "$@" || status=$?
 log=$(ls "$build"/meson-logs/testlog*.json 2>/dev/null) ||
-    { echo "test.sh: meson test ran no test" >&2; exit 1; }
+    fail "meson test ran no test"
 count_results "$log" || status=1
 exit "$status"

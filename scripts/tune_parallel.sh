@@ -1,6 +1,7 @@
 #!/bin/sh
 # tune_parallel.sh: one tuning, its search spread over several processes by GNU parallel.
 set -eu
+. "$(dirname "$0")/common.sh"
 
 usage()
 {
@@ -22,36 +23,24 @@ Without either, all shards share this machine's first device and take turns to m
 END
 }
 
-wrong_usage()
-{
-    echo "tune_parallel.sh: $*; see --help" >&2
-    exit 2
-}
-
-fail()
-{
-    echo "tune_parallel.sh: $*" >&2
-    exit 1
-}
-
 gpus=
 hosts=
 while [ $# -gt 0 ]; do
     case $1 in
         -h | --help) usage; exit 0 ;;
-        --version) . "$(dirname "$0")/common.sh"; print_version; exit 0 ;;
+        --version) print_version; exit 0 ;;
         --gpus | --hosts)
-            [ $# -ge 2 ] || wrong_usage "$1 needs a value"
+            [ $# -ge 2 ] || wrong "$1 needs a value"
             if [ "$1" = --gpus ]; then gpus=$2; else hosts=$2; fi
             shift 2 ;;
-        -*) wrong_usage "unknown option $1; kiln-tune's go at the end" ;;
+        -*) wrong "unknown option $1; kiln-tune's go at the end" ;;
         *) break ;;
     esac
 done
-[ $# -ge 3 ] || wrong_usage "KILN_TUNE, DIR and SHARDS are needed"
-[ -z "$gpus" ] || [ -z "$hosts" ] || wrong_usage "--gpus or --hosts, not both"
+[ $# -ge 3 ] || wrong "KILN_TUNE, DIR and SHARDS are needed"
+[ -z "$gpus" ] || [ -z "$hosts" ] || wrong "--gpus or --hosts, not both"
 for number in "$3" ${gpus:+"$gpus"}; do
-    case $number in "" | *[!0-9]* | 0*) wrong_usage "'$number' is not a number from 1" ;; esac
+    case $number in "" | *[!0-9]* | 0*) wrong "'$number' is not a number from 1" ;; esac
 done
 command -v parallel >/dev/null || fail "GNU parallel is missing (Debian: apt-get install parallel)"
 [ -x "$1" ] || fail "$1 cannot be run"

@@ -25,12 +25,6 @@ sbatch reads what else it should know from the environment, for instance:
 END
 }
 
-wrong_usage()
-{
-    echo "tune_slurm.sh: $*; see --help" >&2
-    exit 2
-}
-
 # What the jobs run. Slurm copies this script, so it takes nothing from its own path.
 case ${1:-} in
     --shard-job)
@@ -55,23 +49,22 @@ case ${1:-} in
         exec "$kiln_tune" tune --output "$dir" --journal "$dir/merged.tsv" "$@" ;;
 esac
 
+. "$(dirname "$0")/common.sh"
+
 wait=
 while [ $# -gt 0 ]; do
     case $1 in
         -h | --help) usage; exit 0 ;;
-        --version) . "$(dirname "$0")/common.sh"; print_version; exit 0 ;;
+        --version) print_version; exit 0 ;;
         --wait) wait=--wait; shift ;;
-        -*) wrong_usage "unknown option $1; kiln-tune's go at the end" ;;
+        -*) wrong "unknown option $1; kiln-tune's go at the end" ;;
         *) break ;;
     esac
 done
-[ $# -ge 3 ] || wrong_usage "KILN_TUNE, DIR and SHARDS are needed"
-case $3 in "" | *[!0-9]* | 0*) wrong_usage "'$3' is not a number from 1" ;; esac
-command -v sbatch >/dev/null || {
-    echo "tune_slurm.sh: sbatch is missing (Debian: apt-get install slurm-client)" >&2
-    exit 1
-}
-[ -x "$1" ] || { echo "tune_slurm.sh: $1 cannot be run" >&2; exit 1; }
+[ $# -ge 3 ] || wrong "KILN_TUNE, DIR and SHARDS are needed"
+case $3 in "" | *[!0-9]* | 0*) wrong "'$3' is not a number from 1" ;; esac
+command -v sbatch >/dev/null || fail "sbatch is missing (Debian: apt-get install slurm-client)"
+[ -x "$1" ] || fail "$1 cannot be run"
 kiln_tune=$(realpath "$1")
 mkdir -p "$2"
 dir=$(realpath "$2")
@@ -85,10 +78,8 @@ echo "job array $array: $shards shards"
 # A shard that fails leaves the last job unable to run: it is then cancelled, not left to wait.
 # shellcheck disable=SC2086
 last=$(sbatch --parsable $wait --dependency="afterok:$array" --kill-on-invalid-dep=yes \
-    --output="$dir/slurm-last.out" "$0" --last-job "$kiln_tune" "$dir" "$shards" "$@") || {
-    echo "tune_slurm.sh: the last job failed; see $dir/slurm-last.out" >&2
-    exit 1
-}
+    --output="$dir/slurm-last.out" "$0" --last-job "$kiln_tune" "$dir" "$shards" "$@") ||
+    fail "the last job failed; see $dir/slurm-last.out"
 last=${last%%;*}
 echo "job $last: the best again, then the bundle in $dir"
 [ -n "$wait" ] || exit 0
@@ -96,7 +87,5 @@ echo "job $last: the best again, then the bundle in $dir"
 # sbatch --wait takes a job that never ran for one that went well.
 case $(scontrol --oneliner show job "$last") in
     *" JobState=COMPLETED "*) ;;
-    *)
-        echo "tune_slurm.sh: a shard failed; see $dir/slurm-shard*.out; run again to go on" >&2
-        exit 1 ;;
+    *) fail "a shard failed; see $dir/slurm-shard*.out; run again to go on" ;;
 esac

@@ -64,13 +64,26 @@ template <typename T> static const typename Of<T>::scalar *scalars(const T *valu
     return reinterpret_cast<const typename Of<T>::scalar *>(values);
 }
 
-/* CLBlast's function of the same name. It is there: CLBlast has just called this one. */
-template <typename Function> static Function *others(Function *own)
+/* Stands for a function that CLBlast does not have. */
+template <typename... Arguments> static StatusCode lacking(Arguments...)
 {
-    Dl_info info;
-    dladdr(reinterpret_cast<void *>(own), &info);
+    return StatusCode(KILN_CLBLAST_NOT_IMPLEMENTED);
+}
+
+template <typename... Arguments> using Function = StatusCode(Arguments...);
+
+/* CLBlast's function of the same name, which its function in C has just called; or lacking. */
+template <typename... Arguments>
+static Function<Arguments...> *others(Function<Arguments...> *own)
+{
+    Dl_info info = {};
     kiln_clblast_is_passed_on = 0;
-    return reinterpret_cast<Function *>(kiln_clblast_fallback(info.dli_sname, 1));
+    const bool is_named = dladdr(reinterpret_cast<void *>(own), &info) != 0 &&
+                          info.dli_sname != nullptr;
+    const kiln_clblast_function other =
+            is_named ? kiln_clblast_fallback(info.dli_sname, 1) : nullptr;
+    return other != nullptr ? reinterpret_cast<Function<Arguments...> *>(other)
+                            : lacking<Arguments...>;
 }
 
 #define EXPORT __attribute__((visibility("default")))
