@@ -40,18 +40,26 @@ static uint4 load_anywhere(__global const element_bits *from)
     return x;
 }
 
-// The first `num` of eight elements that lie anywhere, and zeros. The aligned chunks that they lie
-// in may be read where what is behind them is in the matrix too: in their row, or as there is a row
-// below.
-static uint4 load_piece(__global const element_bits *from, int num, bool is_above)
+// The first `num` of eight elements that lie anywhere, and zeros; the matrix ends at `end`. Of the
+// aligned chunks that they lie in all is read that is in the matrix, then what is beyond `num` is
+// cleared.
+static uint4 load_piece(__global const element_bits *from, int num,
+        __global const element_bits *end)
 {
-    if (num >= 16 || (num >= 8 && is_above))
-        return load_anywhere(from);
+    if (num <= 0)
+        return (uint4) 0;
     uint x[4] = { 0, 0, 0, 0 };
+    if (end - from >= 16) {
+        vstore4(load_anywhere(from), 0, x);
+        if (num < 8)
 #pragma unroll
-    for (int i = 0; i < 8; i++)
-        if (i < num)
-            x[i / 2] |= (uint) from[i] << i % 2 * 16;
+            for (int i = 0; i < 4; i++)
+                x[i] &= num > 2 * i + 1 ? 0xffffffff : num > 2 * i ? 0xffff : 0;
+    } else
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+            if (i < num)
+                x[i / 2] |= (uint) from[i] << i % 2 * 16;
     return (uint4) (x[0], x[1], x[2], x[3]);
 }
 
@@ -64,15 +72,15 @@ static uint swizzled(uint line, uint x, uint part)
 
 // Of 64 lines of 64 elements that begin anywhere, this work-item's pieces of
 // 8: from the matrix, of which `lines` and `cols` are left, into registers, and from there into
-// local memory. What lies beyond the matrix is 0.
+// local memory. What lies beyond the matrix, which ends at `end`, is 0.
 static void fetch_a(uint4 pieces[4], __global const half *from, long ld, int lines, int cols,
-        uint item)
+        __global const half *end, uint item)
 {
 #pragma unroll
     for (int p = 0; p < 4; p++) {
         const int line = (item + p * 128) / 8, x = item % 8 * 8;
         pieces[p] = load_piece((__global const element_bits *) from + line * ld + x,
-                line < lines ? cols - x : 0, line + 1 < lines);
+                line < lines ? cols - x : 0, (__global const element_bits *) end);
     }
 }
 
@@ -87,15 +95,15 @@ static void put_a(__local uchar *tile, const uint4 pieces[4], uint item)
 
 // Of 64 lines of 64 elements that begin anywhere, this work-item's pieces of
 // 8: from the matrix, of which `lines` and `cols` are left, into registers, and from there into
-// local memory. What lies beyond the matrix is 0.
+// local memory. What lies beyond the matrix, which ends at `end`, is 0.
 static void fetch_b(uint4 pieces[4], __global const half *from, long ld, int lines, int cols,
-        uint item)
+        __global const half *end, uint item)
 {
 #pragma unroll
     for (int p = 0; p < 4; p++) {
         const int line = (item + p * 128) / 8, x = item % 8 * 8;
         pieces[p] = load_piece((__global const element_bits *) from + line * ld + x,
-                line < lines ? cols - x : 0, line + 1 < lines);
+                line < lines ? cols - x : 0, (__global const element_bits *) end);
     }
 }
 
@@ -139,30 +147,27 @@ static uint pack_halves(float low, float high)
     return both;
 }
 
-// put for two columns side by side; `whole` says that they are at a multiple of their size.
-static void put_pair(float x, float y, __global half *out, long col, long N, float alpha,
-        float beta,
-        bool whole)
-{
-    if (!whole || col + 1 >= N) {
-        put_column(x, out, col, N, alpha, beta);
-        put_column(y, out, col + 1, N, alpha, beta);
-        return;
-    }
-    float2 z = alpha * (float2) (x, y);
-    if (beta != 0) {
-        const uint both = *(__global uint *) (out + col);
-        z += beta * vload_half2(0, (const half *) &both);
-    }
-    *(__global uint *) (out + col) = pack_halves(z.x, z.y);
-}
-
 // Where an element of a tile of C is in local memory: the pieces of 16 bytes of a row are in an
 // order of its own, so that work-items side by side meet different banks.
 static uint c_place(uint row, uint col)
 {
     return row * 64 + (col / 4 ^ (row + row / 4) % 8) * 4
             + col % 4;
+}
+
+// put for eight columns side by side, at an address that is a multiple of their size.
+static void put_eight(float8 x, __global half *out, float alpha, float beta)
+{
+    x *= alpha;
+    if (beta != 0) {
+        const uint4 eight = *(__global uint4 *) out;
+        const uint pairs[4] = { eight.x, eight.y, eight.z, eight.w };
+        x += beta * (float8) (vload_half2(0, (const half *) &pairs[0]), vload_half2(0,
+                (const half *) &pairs[1]), vload_half2(0, (const half *) &pairs[2]), vload_half2(0,
+                (const half *) &pairs[3]));
+    }
+    *(__global uint4 *) out = (uint4) (pack_halves(x.s0, x.s1), pack_halves(x.s2, x.s3),
+            pack_halves(x.s4, x.s5), pack_halves(x.s6, x.s7));
 }
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
@@ -181,9 +186,6 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
     const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
     const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
     C += c_offset;
-    // Whether every row of C starts where 8 columns may be stored at once.
-    const ulong misaligned = ((ulong) C | (ulong) (ldc * 2)) & 15;
-    const bool is_aligned = misaligned == 0;
     A += a_offset;
     B += b_offset;
 
@@ -209,6 +211,9 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
                     c[i][j][e] = 0;
         uint as0[2][4], bs0[2][4];
         int stage = 0;
+        // Behind the last elements of A and B.
+        __global const half *a_end = A + (M - 1) * lda + K;
+        __global const half *b_end = B + (N - 1) * ldb + K;
         for (int t = 0; t < num + 3; t++) {
             // All have put the tiles of step t - 3, and have multiplied those of the step before,
             // whose place is the next one.
@@ -217,8 +222,8 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
             uint4 a_pieces[4], b_pieces[4];
             const int place = stage, k = (first + t) * 64;
             if (t < num) {
-                fetch_a(a_pieces, A + first_m * lda + k, lda, M - first_m, K - k, item);
-                fetch_b(b_pieces, B + first_n * ldb + k, ldb, N - first_n, K - k, item);
+                fetch_a(a_pieces, A + first_m * lda + k, lda, M - first_m, K - k, a_end, item);
+                fetch_b(b_pieces, B + first_n * ldb + k, ldb, N - first_n, K - k, b_end, item);
             }
             if (++stage == 4)
                 stage = 0;
@@ -278,56 +283,50 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
                 put_b(b_tiles + place * 8192, b_pieces, item);
             }
         }
-        // Where rows of C begin anywhere, the tile is put into local memory, so that a warp
-        // stores columns side by side.
-        if (!is_aligned) {
-            __local float *c_tile = (__local float *) both_tiles;
-            // All have multiplied the last step.
-            barrier(CLK_LOCAL_MEM_FENCE);
-        #pragma unroll
-            for (int i = 0; i < 2; i++)
-        #pragma unroll
-                for (int h = 0; h < 2; h++) {
-                    const uint row = warp_m + i * 16 + h * 8 + lane_r;
-        #pragma unroll
-                    for (int j = 0; j < 4; j++) {
-                        const uint col = warp_n + j * 8 + lane_k * 2;
-                        *(__local float2 *) (c_tile + c_place(row, col)) =
-                                (float2) (c[i][j][2 * h], c[i][j][2 * h + 1]);
-                    }
-                }
-            barrier(CLK_LOCAL_MEM_FENCE);
-            for (uint m = warp; m < 64 && first_m + m < M; m += 4) {
-                __global half *out = C + (first_m + m) * ldc;
-                // Two columns that share a word are stored at once.
-                const int odd = (ulong) (out + first_n) / 2 % 2;
-                for (int n = 2 * (int) lane - odd; n < 64; n += 64) {
-                    if (n < 0)
-                        put_column(c_tile[c_place(m, 0)], out, first_n, N, alpha, beta);
-                    else if (n == 63)
-                        put_column(c_tile[c_place(m, n)], out, first_n + n, N, alpha, beta);
-                    else
-                        put_pair(c_tile[c_place(m, n)], c_tile[c_place(m, n + 1)], out, first_n + n,
-                                N, alpha, beta, true);
-                }
-            }
-            return;
-        }
-        // Rows and columns of a block are in the order in which they were read.
+        // A row lies in local memory rotated: by as many columns as it begins in C behind a
+        // multiple of 16 bytes. So what is stored at once lies at such a multiple in both.
+        __local float *c_tile = (__local float *) both_tiles;
+        const uint behind = (ulong) (C + first_m * ldc + first_n) / 2;
+        // All have multiplied the last step.
+        barrier(CLK_LOCAL_MEM_FENCE);
         #pragma unroll
         for (int i = 0; i < 2; i++)
         #pragma unroll
             for (int h = 0; h < 2; h++) {
-                const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;
-                if (row >= M)
-                    break;
-                __global half *out = C + row * ldc;
+                const uint row = warp_m + i * 16 + h * 8 + lane_r,
+                        rotation = (behind + row * (uint) ldc) % 8;
         #pragma unroll
-                for (int j = 0; j < 4; j++) {
-                    const long col = first_n + warp_n + j * 8 + lane_k * 2;
-                    put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,
-                            is_aligned);
-                }
+                for (int j = 0; j < 4; j++)
+        #pragma unroll
+                    for (int e = 0; e < 2; e++) {
+                        const uint col = warp_n + j * 8 + lane_k * 2 + e;
+                        c_tile[c_place(row, (col + rotation) % 64)] = c[i][j][2 * h + e];
+                    }
             }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint p = item; p < 512; p += 128) {
+            const uint m = p / 8, x = p % 8 * 8, rotation = (behind + m * (uint) ldc) % 8;
+            // A row's first piece holds both its ends, which are not side by side in C.
+            if (first_m + m >= M || x < rotation)
+                continue;
+            __global half *out = C + (first_m + m) * ldc;
+            const int col = first_n + (int) (x - rotation);
+            if (col + 8 <= N)
+                put_eight((float8) (*(__local const float4 *) (c_tile + c_place(m, x)),
+                        *(__local const float4 *) (c_tile + c_place(m, x + 4))), out + col, alpha,
+                                beta);
+            else
+        #pragma unroll 1
+                for (int e = 0; e < 8; e++)
+                    put_column(c_tile[c_place(m, x + e)], out, col + e, N, alpha, beta);
+        }
+        for (uint p = item; p < 512; p += 128) {
+            const uint m = p / 8, x = p % 8, rotation = (behind + m * (uint) ldc) % 8;
+            if (first_m + m >= M || rotation == 0)
+                continue;
+            put_column(c_tile[c_place(m, x)], C + (first_m + m) * ldc,
+                    first_n + (x - rotation) % 64,
+                    N, alpha, beta);
+        }
     }
 }

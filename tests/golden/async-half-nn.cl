@@ -128,30 +128,27 @@ static uint pack_halves(float low, float high)
     return both;
 }
 
-// put for two columns side by side; `whole` says that they are at a multiple of their size.
-static void put_pair(float x, float y, __global half *out, long col, long N, float alpha,
-        float beta,
-        bool whole)
-{
-    if (!whole || col + 1 >= N) {
-        put_column(x, out, col, N, alpha, beta);
-        put_column(y, out, col + 1, N, alpha, beta);
-        return;
-    }
-    float2 z = alpha * (float2) (x, y);
-    if (beta != 0) {
-        const uint both = *(__global uint *) (out + col);
-        z += beta * vload_half2(0, (const half *) &both);
-    }
-    *(__global uint *) (out + col) = pack_halves(z.x, z.y);
-}
-
 // Where an element of a tile of C is in local memory: the pieces of 16 bytes of a row are in an
 // order of its own, so that work-items side by side meet different banks.
 static uint c_place(uint row, uint col)
 {
     return row * 64 + (col / 4 ^ (row + row / 4) % 8) * 4
             + col % 4;
+}
+
+// put for eight columns side by side, at an address that is a multiple of their size.
+static void put_eight(float8 x, __global half *out, float alpha, float beta)
+{
+    x *= alpha;
+    if (beta != 0) {
+        const uint4 eight = *(__global uint4 *) out;
+        const uint pairs[4] = { eight.x, eight.y, eight.z, eight.w };
+        x += beta * (float8) (vload_half2(0, (const half *) &pairs[0]), vload_half2(0,
+                (const half *) &pairs[1]), vload_half2(0, (const half *) &pairs[2]), vload_half2(0,
+                (const half *) &pairs[3]));
+    }
+    *(__global uint4 *) out = (uint4) (pack_halves(x.s0, x.s1), pack_halves(x.s2, x.s3),
+            pack_halves(x.s4, x.s5), pack_halves(x.s6, x.s7));
 }
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
@@ -174,9 +171,6 @@ void kiln_hgemm_async_stream(long M, long N, long K,
     const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
     const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
     C += c_offset;
-    // Whether every row of C starts where 8 columns may be stored at once.
-    const ulong misaligned = ((ulong) C | (ulong) (ldc * 2)) & 15;
-    const bool is_aligned = misaligned == 0;
     A += a_offset;
     B += b_offset;
     __global float *parts = work + parts_at + item;
@@ -297,57 +291,51 @@ void kiln_hgemm_async_stream(long M, long N, long K,
                         part[((i * 4 + j) * 4 + e) * 128] = c[i][j][e];
             continue;
         }
-        // Where rows of C begin anywhere, the tile is put into local memory, so that a warp
-        // stores columns side by side.
-        if (!is_aligned) {
-            __local float *c_tile = (__local float *) both_tiles;
-            // All have multiplied the last step.
-            barrier(CLK_LOCAL_MEM_FENCE);
-        #pragma unroll
-            for (int i = 0; i < 2; i++)
-        #pragma unroll
-                for (int h = 0; h < 2; h++) {
-                    const uint row = warp_m + i * 16 + h * 8 + lane_r;
-        #pragma unroll
-                    for (int j = 0; j < 4; j++) {
-                        const uint col = warp_n + j * 8 + lane_k * 2;
-                        *(__local float2 *) (c_tile + c_place(row, col)) =
-                                (float2) (c[i][j][2 * h], c[i][j][2 * h + 1]);
-                    }
-                }
-            barrier(CLK_LOCAL_MEM_FENCE);
-            for (uint m = warp; m < 64 && first_m + m < M; m += 4) {
-                __global half *out = C + (first_m + m) * ldc;
-                // Two columns that share a word are stored at once.
-                const int odd = (ulong) (out + first_n) / 2 % 2;
-                for (int n = 2 * (int) lane - odd; n < 64; n += 64) {
-                    if (n < 0)
-                        put_column(c_tile[c_place(m, 0)], out, first_n, N, alpha, beta);
-                    else if (n == 63)
-                        put_column(c_tile[c_place(m, n)], out, first_n + n, N, alpha, beta);
-                    else
-                        put_pair(c_tile[c_place(m, n)], c_tile[c_place(m, n + 1)], out, first_n + n,
-                                N, alpha, beta, true);
-                }
-            }
-            continue;
-        }
-        // Rows and columns of a block are in the order in which they were read.
+        // A row lies in local memory rotated: by as many columns as it begins in C behind a
+        // multiple of 16 bytes. So what is stored at once lies at such a multiple in both.
+        __local float *c_tile = (__local float *) both_tiles;
+        const uint behind = (ulong) (C + first_m * ldc + first_n) / 2;
+        // All have multiplied the last step.
+        barrier(CLK_LOCAL_MEM_FENCE);
         #pragma unroll
         for (int i = 0; i < 2; i++)
         #pragma unroll
             for (int h = 0; h < 2; h++) {
-                const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;
-                if (row >= M)
-                    break;
-                __global half *out = C + row * ldc;
+                const uint row = warp_m + i * 16 + h * 8 + lane_r,
+                        rotation = (behind + row * (uint) ldc) % 8;
         #pragma unroll
-                for (int j = 0; j < 4; j++) {
-                    const long col = first_n + warp_n + j * 8 + lane_k * 2;
-                    put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,
-                            is_aligned);
-                }
+                for (int j = 0; j < 4; j++)
+        #pragma unroll
+                    for (int e = 0; e < 2; e++) {
+                        const uint col = warp_n + j * 8 + lane_k * 2 + e;
+                        c_tile[c_place(row, (col + rotation) % 64)] = c[i][j][2 * h + e];
+                    }
             }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint p = item; p < 512; p += 128) {
+            const uint m = p / 8, x = p % 8 * 8, rotation = (behind + m * (uint) ldc) % 8;
+            // A row's first piece holds both its ends, which are not side by side in C.
+            if (first_m + m >= M || x < rotation)
+                continue;
+            __global half *out = C + (first_m + m) * ldc;
+            const int col = first_n + (int) (x - rotation);
+            if (col + 8 <= N)
+                put_eight((float8) (*(__local const float4 *) (c_tile + c_place(m, x)),
+                        *(__local const float4 *) (c_tile + c_place(m, x + 4))), out + col, alpha,
+                                beta);
+            else
+        #pragma unroll 1
+                for (int e = 0; e < 8; e++)
+                    put_column(c_tile[c_place(m, x + e)], out, col + e, N, alpha, beta);
+        }
+        for (uint p = item; p < 512; p += 128) {
+            const uint m = p / 8, x = p % 8, rotation = (behind + m * (uint) ldc) % 8;
+            if (first_m + m >= M || rotation == 0)
+                continue;
+            put_column(c_tile[c_place(m, x)], C + (first_m + m) * ldc,
+                    first_n + (x - rotation) % 64,
+                    N, alpha, beta);
+        }
     }
     }
 }

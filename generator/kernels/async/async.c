@@ -38,8 +38,12 @@ static const struct family_value values[] = {
     { "MMA", "!SINGLE" },
     // Whether the pieces of a line are in an order of its own.
     { "SWIZZLED", "MMA" },
-    // Whether a tile of C is put into local memory where rows of C begin anywhere.
-    { "THROUGH", "SLICES == 1 && BN % 32 == 0 && BM * BN * REAL_BYTES <= ST * (BM + BN) * DEPTH" },
+    { "TILES", "ST * (BM + BN) * DEPTH" },
+    // Whether a tile of C is put into local memory: of halves always, else where rows of C begin
+    // anywhere, in the place of the tiles of A and B.
+    { "THROUGH", "SLICES == 1 && BN % 32 == 0 && BM * BN * REAL_BYTES <= "
+        "(HALF ? LOCAL_BYTES : TILES)" },
+    { "BOTHBYTES", "THROUGH ? max(TILES, BM * BN * REAL_BYTES) : TILES" },
     { "OWNERS", "WARPM * WARPN * 32" },
     { "WORKERS", "OWNERS * SLICES" },
     { "PIECEA", "ANYWHERE ? 16 : TRANSPOSEA ? 4 : BYTES" },
@@ -52,7 +56,7 @@ static const struct family_value values[] = {
 
 static const struct family_rule rules[] = {
     { "COMPUTE_CAPABILITY >= 80", "not a device of NVIDIA's compute capability 8.0 or later" },
-    { "ST * (BM + BN) * DEPTH <= LOCAL_BYTES", "tiles exceed local memory" },
+    { "TILES <= LOCAL_BYTES", "tiles exceed local memory" },
     { "HALF || DEPTH == 128", "DEPTH is for half precision" },
     { "SINGLE || KU == 2", "KU is for single precision" },
     { "!SINGLE || WM >= 32", "rows come by four" },
@@ -62,7 +66,7 @@ static const struct family_rule rules[] = {
     { "REGISTERS <= min(255, 65536 / max(WORKERS, 32))", "a work-group exceeds the registers" },
     { "SLICES == 1 || (DOUBLE ? SLICES <= 2 : SINGLE || SLICES <= BK / 16)",
       "slices take whole parts of a tile" },
-    { "(SLICES - 1) * BM * BN * REAL_BYTES <= ST * (BM + BN) * DEPTH",
+    { "(SLICES - 1) * BM * BN * REAL_BYTES <= TILES",
       "slices exceed the room to add them up" },
     { "BYTES >= ELEM_BYTES", "elements are copied whole" },
     { "BYTES != 8 || DOUBLE", "pieces of 8 bytes are for double precision" },
@@ -167,7 +171,7 @@ const struct family family_async = {
     .as_is = { "COPYA", "COPYB" },
     .most = { "2147483136", "2147483136", "2147483136" },
     .tile = NV_TILE,
-    .edges = NV_EDGES("WM", "WN; THROUGH ? 32 : 1",
+    .edges = NV_EDGES("WM", "WN; THROUGH ? HALF ? 8 : 32 : 1",
         "PIECEA / ELEM_BYTES; PIECEB / ELEM_BYTES; BK / SLICES"),
     .unit_turns = "STREAM",
     .shares = "STREAM > 0",
