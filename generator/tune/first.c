@@ -1,9 +1,9 @@
 /* first.c: see first.h. */
 #include "first.h"
+#include "../core/assemble.h"
+#include "predict.h"
 
 #include <math.h>
-
-enum { MAX_SHAPES = 48 };
 
 /* What counts for a shape that nothing serves yet, in units of a time's logarithm; the gain below
  * which one more is no better than another; and the factor by which one may be slower than the best
@@ -85,19 +85,20 @@ double first_time(struct tuner *tuner, const struct problem *problem, struct sha
 
 /* The logarithms of the times, by shape and configuration. */
 struct table {
-    struct shape shapes[MAX_SHAPES];
+    struct shape shapes[FIRST_MOST_SHAPES];
     unsigned num;
-    double log_seconds[MAX_SHAPES][FIRST_MOST];  /* HUGE_VAL: not timed */
+    double log_seconds[FIRST_MOST_SHAPES][FIRST_MOST];     /* HUGE_VAL: neither timed nor
+                                                              predicted */
 };
 
-static unsigned place_of(struct table *table, const struct record *r)
+static unsigned place_of(struct table *table, struct shape shape)
 {
     unsigned s = 0;
-    while (s < table->num && (table->shapes[s].m != r->m || table->shapes[s].n != r->n ||
-                                     table->shapes[s].k != r->k))
+    while (s < table->num && (table->shapes[s].m != shape.m || table->shapes[s].n != shape.n ||
+                                     table->shapes[s].k != shape.k))
         s++;
-    if (s == table->num && s < MAX_SHAPES) {
-        table->shapes[table->num++] = (struct shape){ r->m, r->n, r->k };
+    if (s == table->num && s < FIRST_MOST_SHAPES) {
+        table->shapes[table->num++] = shape;
         for (unsigned c = 0; c < FIRST_MOST; c++)
             table->log_seconds[s][c] = HUGE_VAL;
     }
@@ -111,10 +112,41 @@ static void fill(const struct tuner *tuner, const struct precision *precision,
         const struct record *r = &tuner->records.rows[i];
         if (r->kind != RECORD_FIRST || r->precision != precision || !r->used || !record_is_timed(r))
             continue;
-        const unsigned s = place_of(table, r);
-        for (unsigned c = 0; c < first->num && s < MAX_SHAPES; c++)
+        const unsigned s = place_of(table, (struct shape){ r->m, r->n, r->k });
+        for (unsigned c = 0; c < first->num && s < FIRST_MOST_SHAPES; c++)
             if (config_equal(&first->configs[c], &r->config))
                 table->log_seconds[s][c] = log(r->seconds);
+    }
+}
+
+/* The time that a relative's bundle predicts for a shape, picoseconds; 0: none. */
+static uint64_t predicted(const struct tuner *tuner, const struct problem *problem,
+        const struct config *config, struct shape shape)
+{
+    const struct kiln_product product = product_dense(problem, shape.m, shape.n, shape.k);
+    struct kiln_recipe recipe;
+    char error[FAMILY_ERROR_BYTES];
+    if (!tuner->records.prior || !assemble_traits(config, problem, &tuner->facts, &recipe, error) ||
+            !kiln_guard_takes(&recipe.guard, &product))
+        return 0;
+    recipe.time = tuner->records.prior(&tuner->facts, problem->precision, config);
+    return recipe.time ? kiln_time_predict(&recipe, &product,
+                                 (uint32_t) tuner->facts.value[FACT_UNITS])
+                       : 0;
+}
+
+/* The shapes that were not timed. */
+static void fill_predicted(const struct tuner *tuner, const struct precision *precision,
+        const struct first *first, struct table *table)
+{
+    const struct problem problem = problem_of_pair(precision, 0);
+    for (unsigned i = 0; i < first->num_untimed && first->num_kin > 0; i++) {
+        const unsigned s = place_of(table, first->untimed[i]);
+        for (unsigned c = 0; c < first->num_kin && s < FIRST_MOST_SHAPES; c++) {
+            const uint64_t time = predicted(tuner, &problem, &first->configs[c], first->untimed[i]);
+            if (time > 0)
+                table->log_seconds[s][c] = log((double) time * 1e-12);
+        }
     }
 }
 
@@ -214,9 +246,10 @@ void first_sort(const struct tuner *tuner, const struct precision *precision, st
     struct first sorted = { .num = 0 };
     bool taken[FIRST_MOST] = { false }, takes[FIRST_MOST];
     const struct problem problem = problem_of_pair(precision, 0);
-    double best[MAX_SHAPES], gain;
+    double best[FIRST_MOST_SHAPES], gain;
     table.num = 0;
     fill(tuner, precision, first, &table);
+    fill_predicted(tuner, precision, first, &table);
     for (unsigned s = 0; s < table.num; s++)
         best[s] = HUGE_VAL;
     for (unsigned c = 0; c < first->num; c++)

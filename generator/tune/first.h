@@ -6,7 +6,7 @@
 
 #include "phase.h"
 
-enum { FIRST_MOST = 80 };
+enum { FIRST_MOST = 80, FIRST_MOST_SHAPES = 48 };
 
 struct first {
     struct config configs[FIRST_MOST];
@@ -14,6 +14,8 @@ struct first {
     unsigned num, num_kin;             /* how many; how many of them are kin */
     unsigned num_good;                 /* after sorting: those that are fast somewhere, which come
                                           first, and those of relatives */
+    struct shape untimed[FIRST_MOST_SHAPES];     /* for which there was no time */
+    unsigned num_untimed;
 };
 
 void first_list(const struct tuner *tuner, const struct precision *precision, struct first *first);
@@ -23,8 +25,9 @@ double first_time(struct tuner *tuner, const struct problem *problem, struct sha
         const struct first *first);
 
 /* Brings them into an order in which each is the one that, beside those before it, gains most at
- * the shapes that were timed; then come relatives' recipes that take none of these shapes, then
- * those that are near the best somewhere, then the rest of relatives'. */
+ * the shapes; then come relatives' recipes that take none of these shapes, then those that are near
+ * the best somewhere, then the rest of relatives'. At shapes that were not timed relatives' recipes
+ * have the times that their bundles predict, and others none. */
 void first_sort(const struct tuner *tuner, const struct precision *precision, struct first *first);
 
 #endif

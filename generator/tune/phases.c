@@ -130,15 +130,19 @@ static bool time_first(struct phases *phases)
     bool takes_turns = false;
     tuner_warm(phases->tuner, &problems[0], first.configs, first.num);
     struct draw draw = drawn_begin(phases, "first");
-    for (unsigned i = 0; i < FIRST_SHAPES && phases_used(phases) < first_end; i++) {
-        struct drawn drawn;
+    for (unsigned i = 0; i < FIRST_SHAPES; i++) {
+        struct drawn drawn = { .m = 0 };
+        const bool is_drawn = draw_shape(&draw, &drawn);
+        const struct shape shape = { drawn.m, drawn.n, drawn.k };
+        if (is_drawn && phases_used(phases) >= first_end) {
+            first.untimed[first.num_untimed++] = shape;
+            continue;
+        }
         if (i == DRAW_NUM_CLASSES && !phases->tuner->facts.value[FACT_IS_CPU] &&
                 phases_used(phases) < first_end / 2) {
             takes_turns = true;
             tuner_warm(phases->tuner, &problems[1], first.configs, first.num);
         }
-        const bool is_drawn = draw_shape(&draw, &drawn);
-        const struct shape shape = { drawn.m, drawn.n, drawn.k };
         const struct problem *problem = &problems[takes_turns && i / DRAW_NUM_CLASSES % 2];
         const double seconds = is_drawn ? first_time(phases->tuner, problem, shape, &first) : 0;
         if (phases_must_stop(phases))
