@@ -19,6 +19,7 @@ static const struct family_param params[] = {
 
 static const struct family_value values[] = {
     HALVES_VALUES,
+    HALVES_WGMMA,
     // Warp groups, each with 64 rows of the tile.
     { "CONSUMERS", "BM / 64" },
     { "WORKERS", "CONSUMERS * 128" },
@@ -43,30 +44,16 @@ static const struct family_rule rules[] = {
     { "SHARED || STREAM", "SHARED is for work-groups that take tiles in turn" },
 };
 
-#define CUT_BOTH(name, when, bind) \
-    { name, when, "halves/both.cl.in", bind, "UNITS", \
-      "2048 / CUTTERS", "CUTTERS", NULL, \
-      CUT_ARGS(A, "M", "A", "a_offset", "lda", "a_") \
-      CUT_ARGS(B, "N", "B", "b_offset", "ldb", "b_"), "BOTH", 0 }
-/* A launch, of both operands or of one; `bind` says whether it looks at lines, or cuts them. */
-#define CUT_STAGES(name, when, bind) \
-    CUT_BOTH(name, when, bind), \
-    CUT_ONE(name "a", when, bind "; LONG = BM; ACROSS = TA", A, "M", "A"), \
-    CUT_ONE(name "b", when, bind "; LONG = BN; ACROSS = !TB", B, "N", "B")
-
 #define WORK "WORKSPACE as __global uchar *work; REGION_2 as long parts_at; "
 
 static const struct family_stage stages[] = {
-    CUT_STAGES("look", "SHARES > 1", "LOOKS = 1; CUTS = 0"),
-    CUT_STAGES("cut", NULL, "LOOKS = SHARES == 1; CUTS = 1"),
+    CUT_STAGES,
     NV_MULTIPLY("halves/halves.cl.in", "ITEMS", "", WORK, "1", PIECES(A, a) PIECES(B, b)),
     NV_ADD("PARTS", "SWAPPED = 0", "REGION_2"),
 };
 
-/* A line of exponents, then blocks of BK of k; of each, eight rows (columns) after the other. */
 static const struct family_region regions[] = {
-    { NULL, "K M", "BK; BM", "4", "A", "HEADS" },
-    { NULL, "K N", "BK; BN", "4", "B", "HEADS" },
+    CUT_REGIONS,
     NV_PARTS("PARTS"),
 };
 
@@ -96,10 +83,9 @@ const struct family family_halves = {
     TABLE(presets),
     .prelude = "halves/prelude.cl.in",
     .guard = { "1", "1", "1" },
-    // The exponents of a line are added up in 32 bits.
-    .most = { "2147483136", "2147483136", "16777216" },
+    .most = CUT_MOST,
     .tile = { "BM", "BN", "BK" },
-    .edges = { "8; 64", "2; 8", "8; 16; CUTTERS; 2 * CUTTERS; ST * BK; SHARES * BK" },
+    .edges = { "8; 64", "2; 8", CUT_EDGES },
     .unit_turns = "STREAM",
     .shares = "PARTS",
     .capability = 90,

@@ -1,4 +1,4 @@
-/* halves.h: what the families that multiply halves have in common: how an operand is cut. */
+/* halves.h: what the families that multiply halves have in common: how operands are cut. */
 #ifndef KILN_KERNELS_HALVES_H
 #define KILN_KERNELS_HALVES_H
 
@@ -11,10 +11,6 @@
     { "COPYA", "0" }, \
     { "COPYB", "0" }, \
     { "EDGES", "0" }, \
-    { "MMA", "0" }, \
-    { "WGMMA", "1" }, \
-    { "ASYNC", "0" }, \
-    { "THROUGH", "0" }, \
     { "PARTS", "STREAM && SHARED" }, \
     /* The bytes of eight lines of a tile: both pieces of BK elements each. */ \
     { "LINES", "BK * 32" }, \
@@ -22,6 +18,12 @@
     { "HEADS", "SHARES > 1 ? 1 + 3 * SHARES : 1" }, \
     /* The exponent of a line that is not cut. */ \
     { "PLAIN", "1000" }
+/* What the fragments of nv/ ask of those that multiply by wgmma. */
+#define HALVES_WGMMA \
+    { "MMA", "0" }, \
+    { "WGMMA", "1" }, \
+    { "ASYNC", "0" }, \
+    { "THROUGH", "0" }
 
 /* The parameters of what cuts. */
 #define HALVES_CUTTING \
@@ -40,6 +42,29 @@
 #define CUT_ONE(name, when, bind, X, rows, letter) \
     { name, when, "halves/cut.cl.in", bind, "UNITS", \
       "2048 / CUTTERS", "CUTTERS", NULL, CUT_ARGS(X, rows, "X", "x_offset", "ldx", ""), letter, 0 }
+
+/* A launch that does so with both. */
+#define CUT_BOTH(name, when, bind) \
+    { name, when, "halves/both.cl.in", bind, "UNITS", \
+      "2048 / CUTTERS", "CUTTERS", NULL, \
+      CUT_ARGS(A, "M", "A", "a_offset", "lda", "a_") \
+      CUT_ARGS(B, "N", "B", "b_offset", "ldb", "b_"), "BOTH", 0 }
+/* Both at once, and each alone. */
+#define CUT_EACH(name, when, bind) \
+    CUT_BOTH(name, when, bind), \
+    CUT_ONE(name "a", when, bind "; LONG = BM; ACROSS = TA", A, "M", "A"), \
+    CUT_ONE(name "b", when, bind "; LONG = BN; ACROSS = !TB", B, "N", "B")
+#define CUT_STAGES \
+    CUT_EACH("look", "SHARES > 1", "LOOKS = 1; CUTS = 0"), \
+    CUT_EACH("cut", NULL, "LOOKS = SHARES == 1; CUTS = 1")
+/* A line of exponents, then blocks of BK of k; of each, eight rows (columns) after the other. */
+#define CUT_REGIONS \
+    { NULL, "K M", "BK; BM", "4", "A", "HEADS" }, \
+    { NULL, "K N", "BK; BN", "4", "B", "HEADS" }
+/* What K is gone through by, beside tiles. */
+#define CUT_EDGES "8; 16; CUTTERS; 2 * CUTTERS; ST * BK; SHARES * BK"
+/* The largest extents: the exponents of a line are added up in 32 bits. */
+#define CUT_MOST { "2147483136", "2147483136", "16777216" }
 
 /* An operand that has been cut. */
 #define PIECES(X, x) \

@@ -22,6 +22,7 @@ static const struct family_param params[] = {
 
 static const struct family_value values[] = {
     HALVES_VALUES,
+    HALVES_WGMMA,
     { "BM", "SIDE ? BX : BY" },
     { "BN", "SIDE ? BY : BX" },
     // Whether rows of X, as stored, run along K.
@@ -105,11 +106,9 @@ const struct family family_skinny = {
     TABLE(presets),
     .prelude = "skinny/prelude.cl.in",
     .guard = { "1", "1", "1" },
-    // The exponents of a line are added up in 32 bits.
-    .most = { "2147483136", "2147483136", "16777216" },
+    .most = CUT_MOST,
     .tile = { "BM", "BN", "BK" },
-    .edges = { "SIDE ? 16 : 8", "SIDE ? 8 : 16",
-               "8; 16; CUTTERS; 2 * CUTTERS; ST * BK; SHARES * BK" },
+    .edges = { "SIDE ? 16 : 8", "SIDE ? 8 : 16", CUT_EDGES },
     .unit_turns = "STREAM",
     .shares = "PARTS",
     .capability = 90,
