@@ -242,6 +242,8 @@ static void precisions_are_there_by_the_device(void **state)
         facts.value[FACT_HAS_DOUBLE] = 1;
         assert_true(precision_is_there(&precisions[p], &facts));
         facts.value[FACT_COMPUTE_CAPABILITY] = 80;
+        assert_true(precision_is_there(&precisions[p], &facts));
+        facts.value[FACT_COMPUTE_CAPABILITY] = 75;
         assert_int_equal(precision_is_there(&precisions[p], &facts),
                 precisions[p].id != KILN_ID_EMULATED);
         facts.value[FACT_HAS_DOUBLE] = 0;
