@@ -129,8 +129,7 @@ static void read_a(uint to[2][4], uint from)
 }
 
 // c += a b for what a warp has read.
-static void multiply(float c[2][4][4], const uint a[2][4],
-        const uint b[2][4])
+static void multiply(float c[2][4][4], uint a[2][4], uint b[2][4])
 {
 #pragma unroll
     for (int i = 0; i < 2; i++)
@@ -152,8 +151,7 @@ static void clear(float c[2][4][4])
 }
 
 // c += factor x, for all sums of a work-item.
-static void add(float c[2][4][4], const float x[2][4][4],
-        float factor)
+static void add(float c[2][4][4], float x[2][4][4], float factor)
 {
 #pragma unroll
     for (int i = 0; i < 2; i++)
@@ -619,10 +617,10 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
         } else {
             // Blocks of 8 x 8 are read four at once: work-item l says where line l % 8 of block l /
             // 8 is.
-            const uint a_line = a_at + (warp_m / 8 + lane / 8 % 2) * 1024 + lane / 16 * 128 + lane
-                    % 8 * 16;
-            const uint b_line = b_at + (warp_n / 8 + lane / 16) * 1024 + lane / 8 % 2 * 128 + lane
-                    % 8 * 16;
+            const uint a_line = a_at + (warp_m / 8 + lane / 8 % 2) * 1024
+                    + lane / 16 * 128 + lane % 8 * 16;
+            const uint b_line = b_at + (warp_n / 8 + lane / 16) * 1024
+                    + lane / 8 % 2 * 128 + lane % 8 * 16;
             // Products with a low piece are small, so that little is lost when the tensor units add
             // up many.
             float l[2][4][4];
@@ -653,6 +651,7 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
                     stage = 0;
                 if (t < 2)
                     continue;
+                // The low pieces lie 512 bytes behind the high ones.
                 const uint a_tile = a_line + stage * 8192, b_tile = b_line + stage * 8192;
                 float h[2][4][4];
                 uint a[2][4], b[2][4], b_low[2][4];
@@ -671,6 +670,7 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
                     add(c, l, 0x1p-11f);
                     clear(l);
                 }
+                // The tensor units round sums towards 0: few are added there.
                 add(c, h, 1);
             }
             add(c, l, 0x1p-11f);
@@ -680,11 +680,10 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
                 for (int j = 0; j < 4; j++)
         #pragma unroll
                     for (int e = 0; e < 4; e++) {
-                        const int of_row = a_exponents[first_m + warp_m + i * 16 + e / 2 * 8
-                                + lane_r];
-                        const int of_col = b_exponents[first_n + warp_n + j * 8 + lane_k * 2 + e
-                                % 2];
-                        c[i][j][e] = scaled(c[i][j][e], clamp(-of_row - of_col, -252, 252));
+                        const uint row = warp_m + i * 16 + e / 2 * 8 + lane_r;
+                        const uint col = warp_n + j * 8 + lane_k * 2 + e % 2;
+                        const int both = a_exponents[first_m + row] + b_exponents[first_n + col];
+                        c[i][j][e] = scaled(c[i][j][e], clamp(-both, -252, 252));
                     }
         }
         // Where rows of C begin anywhere, the tile is put into local memory, so that a warp

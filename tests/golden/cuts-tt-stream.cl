@@ -135,8 +135,7 @@ static void read_a(uint to[2][4], uint from)
 }
 
 // c += a b for what a warp has read.
-static void multiply(float c[2][2][4], const uint a[2][4],
-        const uint b[1][4])
+static void multiply(float c[2][2][4], uint a[2][4], uint b[1][4])
 {
 #pragma unroll
     for (int i = 0; i < 2; i++)
@@ -158,8 +157,7 @@ static void clear(float c[2][2][4])
 }
 
 // c += factor x, for all sums of a work-item.
-static void add(float c[2][2][4], const float x[2][2][4],
-        float factor)
+static void add(float c[2][2][4], float x[2][2][4], float factor)
 {
 #pragma unroll
     for (int i = 0; i < 2; i++)
@@ -781,10 +779,10 @@ void kiln_xgemm_cuts_stream(long M, long N, long K,
         } else {
             // Blocks of 8 x 8 are read four at once: work-item l says where line l % 8 of block l /
             // 8 is.
-            const uint a_line = a_at + (warp_m / 8 + lane / 8 % 2) * 2048 + lane / 16 * 128 + lane
-                    % 8 * 16;
-            const uint b_line = b_at + (warp_n / 8 + lane / 16) * 2048 + lane / 8 % 2 * 128 + lane
-                    % 8 * 16;
+            const uint a_line = a_at + (warp_m / 8 + lane / 8 % 2) * 2048
+                    + lane / 16 * 128 + lane % 8 * 16;
+            const uint b_line = b_at + (warp_n / 8 + lane / 16) * 2048
+                    + lane / 8 % 2 * 128 + lane % 8 * 16;
             for (int t = 0; t < num + 1; t++) {
                 // The tiles of step t - 1 are there for all, and all have multiplied those of the
                 // step before, whose place is the next one to copy to.
@@ -811,6 +809,7 @@ void kiln_xgemm_cuts_stream(long M, long N, long K,
                     stage = 0;
                 if (t < 1)
                     continue;
+                // The low pieces lie 1024 bytes behind the high ones.
                 const uint a_tile = a_line + stage * 16384, b_tile = b_line + stage * 8192;
                 float h[2][2][4];
                 uint a[2][4], b[1][4], b_low[1][4];
@@ -833,6 +832,7 @@ void kiln_xgemm_cuts_stream(long M, long N, long K,
                     read_b(b, b_tile + s * 256);
                     multiply(h, a, b);
                 }
+                // The tensor units round sums towards 0: few are added there.
                 add(c, h, 1);
             }
         #pragma unroll
@@ -841,11 +841,10 @@ void kiln_xgemm_cuts_stream(long M, long N, long K,
                 for (int j = 0; j < 2; j++)
         #pragma unroll
                     for (int e = 0; e < 4; e++) {
-                        const int of_row = a_exponents[first_m + warp_m + i * 16 + e / 2 * 8
-                                + lane_r];
-                        const int of_col = b_exponents[first_n + warp_n + j * 8 + lane_k * 2 + e
-                                % 2];
-                        c[i][j][e] = scaled(c[i][j][e], clamp(-of_row - of_col, -252, 252));
+                        const uint row = warp_m + i * 16 + e / 2 * 8 + lane_r;
+                        const uint col = warp_n + j * 8 + lane_k * 2 + e % 2;
+                        const int both = a_exponents[first_m + row] + b_exponents[first_n + col];
+                        c[i][j][e] = scaled(c[i][j][e], clamp(-both, -252, 252));
                     }
         }
         if (num < steps) {
