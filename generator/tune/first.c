@@ -130,9 +130,9 @@ static uint64_t predicted(const struct tuner *tuner, const struct problem *probl
             !kiln_guard_takes(&recipe.guard, &product))
         return 0;
     recipe.time = tuner->records.prior(&tuner->facts, problem->precision, config);
-    return recipe.time ? kiln_time_predict(&recipe, &product,
-                                 (uint32_t) tuner->facts.value[FACT_UNITS])
-                       : 0;
+    return recipe.time
+                 ? kiln_time_predict(&recipe, &product, (uint32_t) tuner->facts.value[FACT_UNITS])
+                 : 0;
 }
 
 /* The shapes that were not timed. */
