@@ -13,37 +13,56 @@
 static enum kiln_status creation, enqueueing;
 static int num_calls;
 
-enum kiln_status kiln_context_create(cl_context context, cl_device_id device,
+/* While gates are wanted, each call that Kiln takes has a user event as its own, and is over when
+ * the test says so. Batches whose members lie side by side are refused then. */
+enum { MAX_GATES = 4 };
+static int wants_gates, num_gates;
+static cl_event gates[MAX_GATES];
+static cl_context context;
+static cl_command_queue queue, unordered;
+
+enum kiln_status kiln_context_create(cl_context cl, cl_device_id device,
         const struct kiln_context_params *params, struct kiln_context **out)
 {
-    (void) context, (void) device, (void) params;
+    (void) cl, (void) device, (void) params;
     *out = NULL;
     return creation;
 }
 
-void kiln_context_destroy(struct kiln_context **context)
+void kiln_context_destroy(struct kiln_context **kiln)
 {
-    *context = NULL;
+    *kiln = NULL;
 }
 
-enum kiln_status kiln_gemm_enqueue(struct kiln_context *context, const struct kiln_gemm *gemm,
-        cl_command_queue queue, cl_uint num_events, const cl_event *events, cl_event *event)
+enum kiln_status kiln_gemm_enqueue(struct kiln_context *kiln, const struct kiln_gemm *gemm,
+        cl_command_queue to, cl_uint num_events, const cl_event *events, cl_event *event)
 {
-    (void) context, (void) gemm, (void) queue, (void) num_events, (void) events, (void) event;
+    (void) kiln, (void) num_events, (void) events;
     num_calls++;
-    return enqueueing;
+    if (enqueueing != KILN_SUCCESS || !wants_gates) {
+        return enqueueing;
+    }
+    if (gemm->batch_count > 1 && gemm->c_stride < gemm->n) {
+        return KILN_INVALID_BATCH_STRIDE;
+    }
+    cl_int error;
+    assert_true(num_gates < MAX_GATES);
+    cl_event gate = gates[num_gates++] = clCreateUserEvent(context, &error);
+    assert_int_equal(error, CL_SUCCESS);
+    if (event != NULL) {
+        *event = gate;
+        clRetainEvent(gate);
+    }
+    return (enum kiln_status) clEnqueueMarkerWithWaitList(to, 1, &gate, NULL);
 }
 
-enum kiln_status kiln_gemm_workspace_bytes(struct kiln_context *context,
-        const struct kiln_gemm *gemm, size_t *bytes)
+enum kiln_status kiln_gemm_workspace_bytes(struct kiln_context *kiln, const struct kiln_gemm *gemm,
+        size_t *bytes)
 {
-    (void) context, (void) gemm;
+    (void) kiln, (void) gemm;
     *bytes = 0;
     return enqueueing;
 }
-
-static cl_context context;
-static cl_command_queue queue;
 
 static int sgemm(void)
 {
@@ -152,6 +171,68 @@ static void keeps_what_kiln_has_done_or_refused(void **state)
             -1016);
 }
 
+static cl_int state_of(cl_event event)
+{
+    cl_int state = CL_QUEUED;
+    assert_int_equal(
+            clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL),
+            CL_SUCCESS);
+    return state;
+}
+
+/* The event is over with the last call that Kiln took, whichever that is, and not before. Until then
+ * nothing may be called that blocks behind the gates. */
+static void ends_with_all(cl_event event, int expected, int last)
+{
+    assert_int_equal(num_gates, expected);
+    for (int i = 0; i < expected; i++) {
+        assert_true(state_of(event) > CL_COMPLETE);
+        clSetUserEventStatus(gates[(last + 1 + i) % expected], CL_COMPLETE);
+    }
+    assert_int_equal(clWaitForEvents(1, &event), CL_SUCCESS);
+    assert_int_equal(state_of(event), CL_COMPLETE);
+    clReleaseEvent(event);
+    while (num_gates > 0) {
+        clReleaseEvent(gates[--num_gates]);
+    }
+}
+
+/* Members of 2 2 2, each in a place and with an alpha of its own, or the same for all. */
+static void waits_for_all_members(void **state)
+{
+    static const size_t at[MAX_GATES] = { 0, 4, 8, 12 };
+    static const float ones[MAX_GATES] = { 1, 1, 1, 1 };
+    static const struct {
+        float alphas[MAX_GATES];
+        int runs;
+    } rows[] = { { { 1, 2, 3, 4 }, 4 }, { { 1, 1, 2, 2 }, 2 }, { { 1, 1, 1, 2 }, 2 },
+        { { 1, 1, 1, 1 }, 1 } };
+    cl_command_queue *const queues[] = { &queue, &unordered };
+    (void) state;
+    cl_mem x = clCreateBuffer(context, CL_MEM_READ_WRITE, 64, NULL, NULL);
+    creation = enqueueing = KILN_SUCCESS;
+    wants_gates = 1;
+    for (int q = 0; q < 2; q++) {
+        cl_event event;
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+            for (int last = 0; last < rows[i].runs; last++) {
+                assert_int_equal(CLBlastSgemmBatched(101, 111, 111, 2, 2, 2, rows[i].alphas, x, at,
+                                         2, x, at, 2, ones, x, at, 2, MAX_GATES, queues[q], &event),
+                        0);
+                ends_with_all(event, rows[i].runs, last);
+            }
+        }
+        for (int last = 0; last < 4; last++) {
+            assert_int_equal(CLBlastSgemmStridedBatched(101, 111, 111, 2, 1, 2, 1, x, 0, 2, 0, x, 0,
+                                     1, 0, 0, x, 0, 4, 0, 4, queues[q], &event),
+                    0);
+            ends_with_all(event, 4, last);
+        }
+    }
+    wants_gates = 0;
+    clReleaseMemObject(x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -159,6 +240,7 @@ int main(void)
         cmocka_unit_test(passes_on_what_kiln_has_no_kernel_for),
         cmocka_unit_test(hands_back_what_clblast_calls_by_name),
         cmocka_unit_test(keeps_what_kiln_has_done_or_refused),
+        cmocka_unit_test(waits_for_all_members),
     };
     cl_platform_id platform;
     cl_device_id device;
@@ -168,5 +250,7 @@ int main(void)
     }
     context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
     queue = clCreateCommandQueue(context, device, 0, NULL);
+    unordered = clCreateCommandQueue(context, device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, NULL);
+    unordered = unordered != NULL ? unordered : queue;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
