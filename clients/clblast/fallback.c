@@ -50,14 +50,14 @@ static struct places open_places(int may_load)
     return found;
 }
 
-/* NULL: there is no such function, or it is this library's own. */
+/* NULL: there is no such function, or it is this library's own, or nobody knows whose. */
 static void *find(void *handle, const char *name)
 {
     Dl_info own, found;
     void *address = dlsym(handle, name);
-    const bool is_own = address != NULL && dladdr((void *) &lock, &own) != 0 &&
-                        dladdr(address, &found) != 0 && own.dli_fbase == found.dli_fbase;
-    return is_own ? NULL : address;
+    const bool is_others = address != NULL && dladdr((void *) &lock, &own) != 0 &&
+                           dladdr(address, &found) != 0 && own.dli_fbase != found.dli_fbase;
+    return is_others ? address : NULL;
 }
 
 kiln_clblast_function kiln_clblast_fallback(const char *name, int may_load)

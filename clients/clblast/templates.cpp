@@ -72,14 +72,16 @@ template <typename... Arguments> static StatusCode lacking(Arguments...)
 
 template <typename... Arguments> using Function = StatusCode(Arguments...);
 
-/* CLBlast's function of the same name, which its function in C has just called; or lacking. */
+/* CLBlast's function of the same name, which its function in C has just called; or lacking. What
+ * has no name of its own (dladdr then tells that of the symbol before it) has no counterpart. */
 template <typename... Arguments>
 static Function<Arguments...> *others(Function<Arguments...> *own)
 {
     Dl_info info = {};
     kiln_clblast_is_passed_on = 0;
     const bool is_named = dladdr(reinterpret_cast<void *>(own), &info) != 0 &&
-                          info.dli_sname != nullptr;
+                          info.dli_sname != nullptr &&
+                          info.dli_saddr == reinterpret_cast<void *>(own);
     const kiln_clblast_function other =
             is_named ? kiln_clblast_fallback(info.dli_sname, 1) : nullptr;
     return other != nullptr ? reinterpret_cast<Function<Arguments...> *>(other)

@@ -1,5 +1,6 @@
 /* test_fallback.c: what libkiln-clblast makes of Kiln's answers. The functions of Kiln are here,
  * and answer as a test wants; CLBlast is the fake one, in any place where it is looked for. */
+#define _GNU_SOURCE /* dladdr, RTLD_NEXT */
 #include "kiln_clblast.h"
 
 #include <dlfcn.h>
@@ -171,6 +172,41 @@ static void keeps_what_kiln_has_done_or_refused(void **state)
             -1016);
 }
 
+/* What stands in the way of dladdr: it fails, or tells no name, or that of another place. */
+static enum { NOTHING, FAILS, NAMES_NOTHING, NAMES_ANOTHER } dladdr_trouble;
+
+int dladdr(const void *address, Dl_info *info)
+{
+    int (*real)(const void *, Dl_info *);
+    *(void **) &real = dlsym(RTLD_NEXT, "dladdr");
+    const int result = dladdr_trouble == FAILS ? 0 : real(address, info);
+    if (dladdr_trouble == NAMES_NOTHING) {
+        info->dli_sname = NULL;
+        info->dli_saddr = NULL;
+    } else if (dladdr_trouble == NAMES_ANOTHER) {
+        info->dli_saddr = (char *) info->dli_saddr - 16;
+    }
+    return result;
+}
+
+/* Where a function's name or library is not known, none is called in its place. */
+static void calls_nothing_that_it_does_not_know(void **state)
+{
+    (void) state;
+    int *calls = fake_calls(), before = *calls;
+    creation = KILN_SUCCESS;
+    enqueueing = KILN_NO_KERNEL;
+    for (dladdr_trouble = FAILS; dladdr_trouble <= NAMES_ANOTHER; dladdr_trouble++) {
+        assert_int_equal(
+                CLBlastSsyrk(101, 121, 111, 2, 3, 1, NULL, 0, 3, 0, NULL, 0, 2, &queue, NULL),
+                KILN_CLBLAST_NOT_IMPLEMENTED);
+    }
+    dladdr_trouble = NOTHING;
+    assert_int_equal(*calls, before);
+    assert_int_equal(CLBlastSsyrk(101, 121, 111, 2, 3, 1, NULL, 0, 3, 0, NULL, 0, 2, &queue, NULL),
+            2000203);
+}
+
 static cl_int state_of(cl_event event)
 {
     cl_int state = CL_QUEUED;
@@ -239,6 +275,7 @@ int main(void)
         cmocka_unit_test(loads_nothing_to_clear_it),
         cmocka_unit_test(passes_on_what_kiln_has_no_kernel_for),
         cmocka_unit_test(hands_back_what_clblast_calls_by_name),
+        cmocka_unit_test(calls_nothing_that_it_does_not_know),
         cmocka_unit_test(keeps_what_kiln_has_done_or_refused),
         cmocka_unit_test(waits_for_all_members),
     };
