@@ -12,7 +12,7 @@ libc6-dev-arm64-cross binutils python3 python3-numpy python3-pyopencl python3-pi
 parallel musl-tools mandoc man-db bsdextrautils'
 
 # What the long suite takes beyond that.
-long_packages='chromium cython3 debhelper dpkg-dev lintian mmdebstrap octave python3-dev
+long_packages='chromium cython3 debhelper dpkg-dev hpcc lintian mmdebstrap octave python3-dev
 python3-hypothesis python3-pytest python3-venv qemu-user-static'
 
 # version: Kiln's, of which meson.build tells, for a script in this folder.
