@@ -7,7 +7,7 @@ pocl-opencl-icd'
 
 # What the tests take beyond that.
 test_packages='oclgrind libcmocka-dev libopenblas-dev libopenblas0-pthread libclblast-dev valgrind
-libblas-test clblast-tests clang-format-14 cmake make g++ gcc-aarch64-linux-gnu
+libblas-test clblast-tests clang clang-format-14 cmake make g++ gcc-aarch64-linux-gnu
 libc6-dev-arm64-cross binutils python3 python3-numpy python3-pyopencl python3-pip python3-mesonpy
 parallel musl-tools mandoc man-db bsdextrautils'
 

@@ -1,12 +1,13 @@
-/* test_forms.c: complex matrices, and those of which one triangle counts, on a real device, with
+/* test_forms.c: complex matrices, and those of which one triangle counts, on a device, with
  * the library as it is shipped: both layouts, all operations, alpha and beta real or not, batches,
  * packs, and a workspace of the caller's that has not a byte too many. Each is compared with a sum
  * in double precision.
  *
  *     test_forms [DEVICE]
  *
- * DEVICE is a part of a device's name; then there are few calls, for Oclgrind.
+ * DEVICE is a part of a device's name; then there are few calls, for Oclgrind, and small ones.
  */
+#include "element.h"
 #include "kiln/kiln.h"
 
 #include <math.h>
@@ -17,7 +18,8 @@
 
 enum {
     EXIT_NO_DEVICE = 77, MAX_PLATFORMS = 16, MAX_BATCH = 3, PAD = 3, OFFSET = 5,
-    NUM_CASES = 400, FEW_CASES = 20, TEXT_BYTES = 8192
+    NUM_CASES = 400, FEW_CASES = 20, TEXT_BYTES = 8192,
+    SMALL = 40, LARGE = 100, EACH_LARGE = 8    /* extents, and which calls have the larger ones */
 };
 
 struct device {
@@ -72,11 +74,6 @@ static void check(const char *what, int status)
     }
 }
 
-static bool is_double(const struct call *call)
-{
-    return call->gemm.precision == KILN_COMPLEX_DOUBLE || call->gemm.precision == KILN_DOUBLE;
-}
-
 static bool is_complex(const struct call *call)
 {
     return call->gemm.precision == KILN_COMPLEX_DOUBLE ||
@@ -85,26 +82,33 @@ static bool is_complex(const struct call *call)
 
 static size_t element_bytes(const struct call *call)
 {
-    return (is_double(call) ? sizeof(cl_double) : sizeof(cl_float)) * (is_complex(call) ? 2 : 1);
+    return kiln_element_bytes(call->gemm.precision);
 }
 
-/* What the element type makes of a number. GCC 12 leaves out the conversions of two that are
- * narrowed side by side. */
+/* Of one part of a complex number, or of a real one. */
+static size_t part_bytes(const struct call *call)
+{
+    return element_bytes(call) / (is_complex(call) ? 2 : 1);
+}
+
+/* What the element type makes of a number. */
 static double narrow(const struct call *call, double value)
 {
-    volatile float narrowed = (float) value;
-    return is_double(call) ? value : (double) narrowed;
+    double part = 0;
+    kiln_element_store(&part, part_bytes(call), value);
+    return kiln_element_load(&part, part_bytes(call));
 }
 
 static void *to_elements(const struct call *call, const struct matrix *matrix)
 {
+    const size_t bytes = part_bytes(call);
     unsigned char *elements = malloc(matrix->elements * element_bytes(call));
     for (size_t i = 0; elements != NULL && i < matrix->elements; i++) {
-        const double parts[2] = { matrix->host[i].re, matrix->host[i].im };
-        const float singles[2] = { (float) parts[0], (float) parts[1] };
-        memcpy(elements + i * element_bytes(call),
-                is_double(call) ? (const void *) parts : (const void *) singles,
-                element_bytes(call));
+        unsigned char *at = elements + i * element_bytes(call);
+        kiln_element_store(at, bytes, matrix->host[i].re);
+        if (is_complex(call)) {
+            kiln_element_store(at + bytes, bytes, matrix->host[i].im);
+        }
     }
     return elements;
 }
@@ -213,15 +217,10 @@ static bool leaves_c(const struct kiln_gemm *gemm)
 
 static struct number found(const struct call *call, const void *elements, size_t at)
 {
-    double parts[2] = { 0, 0 };
-    float singles[2] = { 0, 0 };
-    const size_t bytes = element_bytes(call);
-    if (is_double(call)) {
-        memcpy(parts, (const unsigned char *) elements + at * bytes, bytes);
-        return (struct number){ parts[0], parts[1] };
-    }
-    memcpy(singles, (const unsigned char *) elements + at * bytes, bytes);
-    return (struct number){ (double) singles[0], (double) singles[1] };
+    const size_t bytes = part_bytes(call);
+    const unsigned char *from = (const unsigned char *) elements + at * element_bytes(call);
+    return (struct number){ kiln_element_load(from, bytes),
+        is_complex(call) ? kiln_element_load(from + bytes, bytes) : 0 };
 }
 
 /* What is multiplied, for a reader of a failure. */
@@ -240,7 +239,10 @@ static void describe(const struct kiln_gemm *gemm)
 static void compare(const struct device *device, const struct call *call, const char *how)
 {
     const struct matrix *c = &call->c;
-    const double eps = is_double(call) ? 0x1p-52 : 0x1p-23;
+    const size_t bytes = part_bytes(call);
+    const double eps = bytes == sizeof(cl_double) ? 0x1p-52
+                     : bytes == sizeof(cl_float)  ? 0x1p-23
+                                                  : 0x1p-10;
     void *elements = malloc(c->elements * element_bytes(call));
     unsigned char *meant = calloc(c->elements, 1);
     if (elements == NULL || meant == NULL) {
@@ -303,6 +305,9 @@ static void run_without_room(const struct device *device, const struct call *cal
     cl_int error = CL_SUCCESS;
     struct kiln_gemm small = *gemm;
     struct call nothing = *call;
+    if (gemm->workspace_offset + bytes == 1) {
+        return; /* no buffer is smaller */
+    }
     small.workspace = clCreateBuffer(device->cl, CL_MEM_READ_WRITE,
             gemm->workspace_offset + bytes - 1, NULL, &error);
     check("clCreateBuffer", error);
@@ -421,12 +426,12 @@ static void draw_triangles(struct kiln_gemm *gemm)
 
 static enum kiln_precision draw_precision(const struct device *device)
 {
-    static const enum kiln_precision precisions[] = { KILN_SINGLE, KILN_COMPLEX_SINGLE, KILN_DOUBLE,
-        KILN_COMPLEX_DOUBLE };
-    return precisions[draw(device->has_double ? 4 : 2)];
+    static const enum kiln_precision precisions[] = { KILN_HALF, KILN_SINGLE, KILN_COMPLEX_SINGLE,
+        KILN_DOUBLE, KILN_COMPLEX_DOUBLE };
+    return precisions[draw(device->has_double ? 5 : 3)];
 }
 
-static void run_case(const struct device *device)
+static void run_case(const struct device *device, unsigned most)
 {
     static const enum kiln_transpose ops[] = { KILN_NO_TRANS, KILN_TRANS, KILN_CONJ_TRANS };
     struct call call = { .batch = draw(4) == 0 ? 1 + draw(MAX_BATCH) : 1 };
@@ -436,9 +441,9 @@ static void run_case(const struct device *device)
     gemm->layout = draw(2) ? KILN_COL_MAJOR : KILN_ROW_MAJOR;
     gemm->transa = ops[draw(3)];
     gemm->transb = ops[draw(3)];
-    gemm->m = 1 + draw(40);
-    gemm->n = 1 + draw(40);
-    gemm->k = draw(40);
+    gemm->m = 1 + draw(most);
+    gemm->n = 1 + draw(most);
+    gemm->k = draw(SMALL);
     draw_triangles(gemm);
     gemm->alpha = factor(&call);
     gemm->alpha_imag = !is_complex(&call) || draw(2) ? 0 : factor(&call);
@@ -583,7 +588,7 @@ int main(int argc, char **argv)
         open_queue(&device, order ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0);
         run_special(&device);
         for (unsigned i = 0; i < num / 2; i++) {
-            run_case(&device);
+            run_case(&device, num == NUM_CASES && i % EACH_LARGE == 0 ? LARGE : SMALL);
         }
         check("clFinish", clFinish(device.queue));
         clReleaseCommandQueue(device.queue);

@@ -341,6 +341,9 @@ int stub_refs(const void *handle)
 
 static void *buffer_data(cl_mem buffer)
 {
+    if (buffer->parent != NULL) {
+        return (char *) buffer_data(buffer->parent) + buffer->offset;
+    }
     if (buffer->host != NULL) {
         return buffer->host;
     }

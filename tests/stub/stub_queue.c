@@ -116,6 +116,29 @@ cl_mem CL_API_CALL clCreateBuffer(cl_context context, cl_mem_flags flags, size_t
     return buffer;
 }
 
+cl_mem CL_API_CALL clCreateSubBuffer(cl_mem buffer, cl_mem_flags flags, cl_buffer_create_type type,
+        const void *info, cl_int *error_ret)
+{
+    const cl_buffer_region *region = info;
+    cl_int error = stub_enter(STUB_clCreateSubBuffer);
+    if (error == CL_SUCCESS && (!stub_valid(buffer, STUB_MEM) || buffer->parent != NULL)) {
+        error = CL_INVALID_MEM_OBJECT;
+    } else if (error == CL_SUCCESS && (type != CL_BUFFER_CREATE_TYPE_REGION || region == NULL ||
+                                              region->origin > buffer->size ||
+                                              region->size > buffer->size - region->origin)) {
+        error = CL_INVALID_VALUE;
+    } else if (error == CL_SUCCESS && region->size == 0) {
+        error = CL_INVALID_BUFFER_SIZE;
+    }
+    stub_set_error(error_ret, error);
+    if (error != CL_SUCCESS) {
+        return NULL;
+    }
+    cl_mem part = stub_make_part(buffer, region->origin, region->size);
+    part->flags = flags;
+    return part;
+}
+
 enum { PIXEL_BYTES = 16 };
 
 size_t stub_image_pixels(cl_mem image, cl_mem *buffer)
@@ -585,7 +608,22 @@ static cl_int check_rows(cl_mem buffer, const size_t origin[3], const size_t reg
     return check_range(buffer, rows->start, (region[1] - 1) * pitch + region[0]);
 }
 
-/* Recorded, but not done: rows may be spread over more memory than the machine has. */
+static bool copies_rows;
+
+void stub_copy_rows(bool is_done)
+{
+    copies_rows = is_done;
+}
+
+static void copy_rows(const struct stub_record *record)
+{
+    const char *from = (const char *) stub_buffer_data(record->from.buffer) + record->from.start;
+    char *to = (char *) stub_buffer_data(record->to.buffer) + record->to.start;
+    for (size_t row = 0; row < record->num_rows; row++) {
+        memmove(to + row * record->to.pitch, from + row * record->from.pitch, record->row_bytes);
+    }
+}
+
 cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue queue, cl_mem source, cl_mem target,
         const size_t *source_origin, const size_t *target_origin, const size_t *region,
         size_t source_row_pitch, size_t source_slice_pitch, size_t target_row_pitch,
@@ -609,6 +647,9 @@ cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue queue, cl_mem source
     }
     record.row_bytes = region[0];
     record.num_rows = region[1];
+    if (copies_rows) {
+        copy_rows(&record);
+    }
     return enqueue(&record, CL_COMMAND_COPY_BUFFER_RECT, num_waits, waits, event);
 }
 

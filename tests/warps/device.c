@@ -1,0 +1,108 @@
+/* device.c: a device of compute capability 8.0 for the fake driver (../stub), on which each launch is
+ * run. It is there before main. */
+#include "fibers.h"
+#include "program.h"
+#include "stub_internal.h"
+#include "warp.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { UNITS = 3, LOCAL_BYTES = 99 * 1024, ALIGNMENT = 256 };
+
+/* A launch under way. */
+struct launch {
+    struct program_kernel kernel;
+    const void *arguments[STUB_MAX_ARGS];
+    void *memory[STUB_MAX_ARGS];
+    cl_mem shadowed[STUB_MAX_ARGS];    /* the buffer that the memory is a copy of, or NULL */
+};
+
+static void run_item(const void *user)
+{
+    const struct launch *launch = user;
+    launch->kernel.call(launch->arguments);
+}
+
+/* Memory of the application may begin anywhere; the device's own copy of it does not. Of several
+ * arguments the first one of a buffer has its copy. */
+static void *memory_of(struct launch *launch, unsigned argument, cl_mem buffer)
+{
+    void *data = buffer ? stub_buffer_data(buffer) : NULL;
+    launch->shadowed[argument] = NULL;
+    if (!buffer || !buffer->host || (uintptr_t) data % ALIGNMENT == 0)
+        return data;
+    for (unsigned i = 0; i < argument; i++)
+        if (launch->shadowed[i] == buffer)
+            return launch->memory[i];
+    void *copy = aligned_alloc(ALIGNMENT, (buffer->size / ALIGNMENT + 1) * ALIGNMENT);
+    if (!copy) {
+        fprintf(stderr, "warps: out of memory\n");
+        exit(1);
+    }
+    launch->shadowed[argument] = buffer;
+    return memcpy(copy, data, buffer->size);
+}
+
+static void put_back(struct launch *launch)
+{
+    for (unsigned i = 0; i < launch->kernel.num_arguments; i++)
+        if (launch->shadowed[i]) {
+            memcpy(launch->shadowed[i]->host, launch->memory[i], launch->shadowed[i]->size);
+            free(launch->memory[i]);
+        }
+}
+
+static void prepare(const struct stub_record *record, struct launch *launch)
+{
+    launch->kernel = program_find(record->text, record->entry);
+    if (record->num_args != launch->kernel.num_arguments) {
+        fprintf(stderr, "warps: %s: %u arguments\n", record->entry, record->num_args);
+        exit(1);
+    }
+    for (unsigned i = 0; i < record->num_args; i++) {
+        const bool is_memory = launch->kernel.is_memory[i];
+        launch->memory[i] = memory_of(launch, i, is_memory ? stub_record_mem(record, i) : NULL);
+        launch->arguments[i] = is_memory ? (const void *) &launch->memory[i]
+                                         : record->args[i].bytes;
+    }
+}
+
+static void run(void *user, const struct stub_record *record)
+{
+    struct launch launch;
+    (void) user;
+    prepare(record, &launch);
+    const struct warp_grid grid = {
+        .groups = { (unsigned) (record->global[0] / record->local[0]),
+                (unsigned) (record->global[1] / record->local[1]) },
+        .items = { (unsigned) record->local[0], (unsigned) record->local[1] },
+    };
+    for (unsigned y = 0; y < grid.groups[1]; y++)
+        for (unsigned x = 0; x < grid.groups[0]; x++) {
+            const unsigned group[2] = { x, y };
+            warp_begin(&grid, group, (uintptr_t) launch.kernel.call);
+            fibers_run(grid.items[0] * grid.items[1], run_item, &launch);
+        }
+    put_back(&launch);
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    struct stub_facts facts = stub_default_facts();
+    facts.platform_name = "NVIDIA CUDA";
+    facts.name = "NVIDIA, of fibers";
+    facts.type = CL_DEVICE_TYPE_GPU;
+    facts.extensions = "cl_khr_fp64 cl_nv_device_attribute_query";
+    facts.compute_units = UNITS;
+    facts.local_bytes = LOCAL_BYTES;
+    facts.max_work_group = facts.max_work_items[0] = facts.max_work_items[1] = FIBERS_MOST;
+    facts.nv_major = 8;
+    facts.nv_minor = 0;
+    stub_reset();
+    stub_make_device(&facts);
+    stub_copy_rows(true);
+    stub_emulate(run, NULL);
+}

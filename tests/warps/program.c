@@ -1,0 +1,207 @@
+/* program.c: see program.h. The text is written to a file with these changes, and compiled by Clang as
+ * OpenCL C for this machine:
+ *   - a function that holds inline PTX is left out; what calls it calls warp_NAME of warp.c
+ *   - behind the kernels stand functions call_NAME, which take the addresses of arguments
+ */
+#define _GNU_SOURCE
+#include "program.h"
+#include "core/text.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MOST_PROGRAMS = 4096, MOST_NAME = 128, PATH_BYTES = 64 };
+
+/* Texts that were compiled, and what became of them. */
+static struct {
+    char *text;
+    void *object;
+} programs[MOST_PROGRAMS];
+static unsigned num_programs;
+
+static void fail(const char *what, const char *of)
+{
+    fprintf(stderr, "warps: %s: %s\n", what, of);
+    exit(1);
+}
+
+/* ---- Functions of the text ---- */
+
+/* The word that ends right before a place. */
+static void word_before(const char *begin, const char *end, char word[MOST_NAME])
+{
+    while (end > begin && isspace((unsigned char) end[-1]))
+        end--;
+    const char *from = end;
+    while (from > begin && (isalnum((unsigned char) from[-1]) || from[-1] == '_'))
+        from--;
+    snprintf(word, MOST_NAME, "%.*s", (int) (end - from), from);
+}
+
+/* A function that is there in warp.c: its declaration, under a name of its own. */
+static void add_declaration(struct text *out, const char *head, const char *body, const char *end)
+{
+    char name[MOST_NAME];
+    word_before(head, strchr(head, '('), name);
+    const char *wait = strstr(body, "wait_group ");
+    const char *doubles = strstr(head, "double c");
+    const bool of_doubles = doubles && doubles < body;
+    if (wait && wait < end) {
+        text_add(out, "void warp_%s(uint);\n#define %s() warp_%s(%d)\n", name, name, name,
+                atoi(wait + strlen("wait_group ")));
+        return;
+    }
+    text_add(out, "#define %s warp_%s%s\n%.*s;\n", name, name, of_doubles ? "_of_doubles" : "",
+            (int) (body - head), head);
+}
+
+/* Copies the text up to the first kernel or its end; functions with inline PTX are declared. */
+static void add_changed(struct text *out, const char *text)
+{
+    static const char begin[] = "\nstatic ", asm_word[] = "asm";
+    const char *at = text;
+    for (const char *next; (next = strstr(at, begin));) {
+        const char *body = strstr(next + 1, "\n{"), *end = strstr(next + 1, "\n}\n");
+        const char *ptx = body ? strstr(body, asm_word) : NULL;
+        if (!body || !end)
+            break;
+        text_add(out, "%.*s\n", (int) (next - at), at);
+        const char *head = next + strlen(begin);
+        if (ptx && ptx < end)
+            add_declaration(out, head, body, end);
+        else
+            text_add(out, "static %.*s\n}\n", (int) (end - head), head);
+        at = end + 2;
+    }
+    text_add(out, "%s\n", at);
+}
+
+/* ---- Kernels of the text ---- */
+
+/* The head of a kernel: behind its name's bracket. NULL: there is none of this name. */
+static const char *find_head(const char *text, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = text; (at = strstr(at, "__kernel")); at++) {
+        const char *bracket = strstr(at, "\nvoid ");
+        if (bracket && !strncmp(bracket + 6, name, length) && bracket[6 + length] == '(')
+            return bracket + 6 + length + 1;
+    }
+    return NULL;
+}
+
+/* The type of the argument at a place, without its name; returns what is behind it. */
+static const char *read_argument(const char *at, char type[MOST_NAME], bool *is_memory)
+{
+    char name[MOST_NAME], *restricted;
+    const size_t length = strcspn(at, ",)");
+    *is_memory = memchr(at, '*', length);
+    word_before(at, at + length, name);
+    snprintf(type, MOST_NAME, "%.*s", (int) (length - strlen(name)), at);
+    if ((restricted = strstr(type, "restrict")))
+        memset(restricted, ' ', strlen("restrict"));
+    return at + length;
+}
+
+static struct program_kernel read_kernel(const char *head, struct text *call)
+{
+    struct program_kernel kernel = { .num_arguments = 0 };
+    char type[MOST_NAME];
+    for (const char *at = head; *at && kernel.num_arguments < PROGRAM_MOST_ARGUMENTS; at++) {
+        const unsigned i = kernel.num_arguments++;
+        at = read_argument(at, type, &kernel.is_memory[i]);
+        if (call)
+            text_add(call, "%s*(%s__private *) arguments[%u]", i ? ", " : "", type, i);
+        if (*at != ',')
+            break;
+    }
+    return kernel;
+}
+
+static void add_calls(struct text *out, const char *text)
+{
+    text_add(out, "#undef __local\n");
+    for (const char *at = text; (at = strstr(at, "__kernel")); at++) {
+        const char *name = strstr(at, "\nvoid ");
+        if (!name)
+            return;
+        name += 6;
+        const int length = (int) strcspn(name, "(");
+        text_add(out, "void call_%.*s(void *const *arguments)\n{\n    %.*s(", length, name, length,
+                name);
+        read_kernel(name + length + 1, out);
+        text_add(out, ");\n}\n");
+    }
+}
+
+/* ---- Compiling ---- */
+
+static void compile(const char *source, const char *object)
+{
+    const char *const arguments[] = { WARPS_CLANG, "-x", "cl", "-cl-std=CL1.2", "-Xclang",
+        "-finclude-default-header", "-include", WARPS_HEADER, "-O1", "-w", "-fPIC", "-shared",
+        "-nostdlib", "-ffp-contract=on", source, "-o", object, NULL };
+    int status = 1;
+    const pid_t child = fork();
+    if (child == 0) {
+        execv(WARPS_CLANG, (char *const *) arguments);
+        _exit(127);
+    }
+    if (child < 0 || waitpid(child, &status, 0) < 0 || status != 0)
+        fail("Clang does not compile", source);
+}
+
+static void *load(const char *text)
+{
+    char folder[PATH_BYTES] = "/tmp/warps-XXXXXX", source[PATH_BYTES + 8], object[PATH_BYTES + 8];
+    struct text out = { .bytes = NULL };
+    if (!mkdtemp(folder))
+        fail("no folder can be made", folder);
+    snprintf(source, sizeof source, "%s/k.cl", folder);
+    snprintf(object, sizeof object, "%s/k.so", folder);
+    add_changed(&out, text);
+    add_calls(&out, text);
+    FILE *file = out.bytes ? fopen(source, "w") : NULL;
+    if (!file || fputs(out.bytes, file) < 0 || fclose(file))
+        fail("cannot be written", source);
+    compile(source, object);
+    void *loaded = dlopen(object, RTLD_NOW | RTLD_LOCAL);
+    if (!loaded)
+        fail("not loaded", dlerror());
+    remove(source);
+    remove(object);
+    rmdir(folder);
+    text_free(&out);
+    return loaded;
+}
+
+static void *object_of(const char *text)
+{
+    for (unsigned i = 0; i < num_programs; i++)
+        if (!strcmp(programs[i].text, text))
+            return programs[i].object;
+    if (num_programs == MOST_PROGRAMS)
+        fail("too many programs", "");
+    programs[num_programs].text = strdup(text);
+    programs[num_programs].object = load(text);
+    return programs[num_programs++].object;
+}
+
+struct program_kernel program_find(const char *text, const char *name)
+{
+    char symbol[MOST_NAME + 8];
+    const char *head = find_head(text, name);
+    if (!head)
+        fail("no such kernel", name);
+    struct program_kernel kernel = read_kernel(head, NULL);
+    snprintf(symbol, sizeof symbol, "call_%s", name);
+    *(void **) &kernel.call = dlsym(object_of(text), symbol);
+    if (!kernel.call)
+        fail("no such function", symbol);
+    return kernel;
+}
