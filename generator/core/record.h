@@ -70,10 +70,11 @@ struct records {
     struct record *rows;               /* freed by records_free */
     size_t whole_bytes;                /* of the text, without a torn last row */
     const struct kiln_time *(*prior)(const struct device_facts *facts,
-            const struct precision *precision, const struct config *config);
+            const struct precision *precision, const struct config *config, unsigned *bundle);
                                        /* coefficients of a configuration that are known of the
-                                          device or a relative, or NULL; not in the text. NULL:
-                                          nothing is known */
+                                          device or a relative, or NULL; not in the text. *bundle
+                                          (NULL: not asked for) is a number of whose they are:
+                                          only those of one bundle compare. NULL: nothing is known */
 };
 
 /* In what two heads differ so that the rows of one say nothing about the other: "platform",

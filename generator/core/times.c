@@ -238,7 +238,7 @@ static void fit_candidate(const struct records *records, struct times *times, un
             timings->samples[num++] = timings->list[i].fit.sample;
     const size_t guesses = family ? list_guesses(times, number, family, factor, timings) : 0;
     const struct kiln_time *prior = records->prior ? records->prior(times->facts, times->precision,
-                                                             &candidate->config)
+                                                             &candidate->config, NULL)
                                                    : NULL;
     candidate->has_prior = prior;
     candidate->is_fitted = (prior || guesses || num >= least_samples(times, number, timings)) &&

@@ -4,6 +4,7 @@
 #include "predict.h"
 
 #include <math.h>
+#include <string.h>
 
 /* What counts for a shape that nothing serves yet, in units of a time's logarithm; the gain below
  * which one more is no better than another; and the factor by which one may be slower than the best
@@ -83,7 +84,8 @@ double first_time(struct tuner *tuner, const struct problem *problem, struct sha
     return best;
 }
 
-/* The logarithms of the times, by shape and configuration. */
+/* The logarithms of the times, by shape and configuration; of predicted ones, of their ratio to the
+ * best of the same bundle. */
 struct table {
     struct shape shapes[FIRST_MOST_SHAPES];
     unsigned num;
@@ -119,35 +121,60 @@ static void fill(const struct tuner *tuner, const struct precision *precision,
     }
 }
 
-/* The time that a relative's bundle predicts for a shape, picoseconds; 0: none. */
-static uint64_t predicted(const struct tuner *tuner, const struct problem *problem,
-        const struct config *config, struct shape shape)
+/* What a relative's bundle predicts for a recipe at the shapes from a row on; returns which. */
+static unsigned predict(const struct tuner *tuner, const struct problem *problem,
+        const struct first *first, unsigned number, unsigned from, struct table *table)
 {
-    const struct kiln_product product = product_dense(problem, shape.m, shape.n, shape.k);
     struct kiln_recipe recipe;
     char error[FAMILY_ERROR_BYTES];
-    if (!tuner->records.prior || !assemble_traits(config, problem, &tuner->facts, &recipe, error) ||
-            !kiln_guard_takes(&recipe.guard, &product))
-        return 0;
-    recipe.time = tuner->records.prior(&tuner->facts, problem->precision, config);
-    return recipe.time
-                 ? kiln_time_predict(&recipe, &product, (uint32_t) tuner->facts.value[FACT_UNITS])
-                 : 0;
+    unsigned bundle = 0;
+    if (!assemble_traits(&first->configs[number], problem, &tuner->facts, &recipe, error))
+        return bundle;
+    recipe.time = tuner->records.prior(&tuner->facts, problem->precision, &first->configs[number],
+            &bundle);
+    for (unsigned s = from; s < table->num && recipe.time; s++) {
+        const struct shape shape = table->shapes[s];
+        const struct kiln_product product = product_dense(problem, shape.m, shape.n, shape.k);
+        const uint64_t time = kiln_guard_takes(&recipe.guard, &product)
+                                    ? kiln_time_predict(&recipe, &product,
+                                              (uint32_t) tuner->facts.value[FACT_UNITS])
+                                    : 0;
+        if (time > 0)
+            table->log_seconds[s][number] = log((double) time * 1e-12);
+    }
+    return bundle;
 }
 
-/* The shapes that were not timed. */
+/* Times that bundles predict do not compare with those of others. Each counts by how far it is behind
+ * the best of its own. */
+static void relate(double *row, const unsigned *bundles, unsigned num)
+{
+    double related[FIRST_MOST];
+    for (unsigned c = 0; c < num; c++) {
+        double best = HUGE_VAL;
+        for (unsigned other = 0; other < num; other++)
+            if (bundles[other] == bundles[c])
+                best = fmin(best, row[other]);
+        related[c] = row[c] < HUGE_VAL ? row[c] - best : HUGE_VAL;
+    }
+    memcpy(row, related, num * sizeof *row);
+}
+
+/* The shapes that were not timed: of relatives' recipes, what their bundles predict. */
 static void fill_predicted(const struct tuner *tuner, const struct precision *precision,
         const struct first *first, struct table *table)
 {
     const struct problem problem = problem_of_pair(precision, 0);
-    for (unsigned i = 0; i < first->num_untimed && first->num_kin > 0; i++) {
-        const unsigned s = place_of(table, first->untimed[i]);
-        for (unsigned c = 0; c < first->num_kin && s < FIRST_MOST_SHAPES; c++) {
-            const uint64_t time = predicted(tuner, &problem, &first->configs[c], first->untimed[i]);
-            if (time > 0)
-                table->log_seconds[s][c] = log((double) time * 1e-12);
-        }
-    }
+    const unsigned timed = table->num;
+    unsigned bundles[FIRST_MOST];
+    if (!tuner->records.prior || !first->num_kin)
+        return;
+    for (unsigned i = 0; i < first->num_untimed; i++)
+        place_of(table, first->untimed[i]);
+    for (unsigned c = 0; c < first->num_kin; c++)
+        bundles[c] = predict(tuner, &problem, first, c, timed, table);
+    for (unsigned s = timed; s < table->num; s++)
+        relate(table->log_seconds[s], bundles, first->num_kin);
 }
 
 /* What one more gains at the shapes, beside the best so far at each. */

@@ -117,19 +117,24 @@ static size_t list_generic(const struct precision *precision, enum which which,
 }
 
 const struct kiln_time *known_time(const struct device_facts *facts,
-        const struct precision *precision, const struct config *config)
+        const struct precision *precision, const struct config *config, unsigned *bundle)
 {
     struct matched matched;
     struct kiln_kin kin = { .bundle = NULL };
     char name[CONFIG_TEXT_BYTES];
     config_format(config, name);
     matched_make(facts, &matched);
-    while (kiln_kin_next(kiln_known_bundles, &matched.facts, &kin) && kin.distance < INT64_MAX)
+    for (unsigned nth = 0;
+            kiln_kin_next(kiln_known_bundles, &matched.facts, &kin) && kin.distance < INT64_MAX;
+            nth++)
         for (uint32_t r = 0; r < kin.bundle->num_recipes; r++) {
             const struct kiln_recipe *recipe = &kin.bundle->recipes[r];
             if (recipe->time && recipe->precision == precision->id &&
-                    !kiln_bundle_is_generic(kin.bundle) && !strcmp(recipe->name, name))
+                    !kiln_bundle_is_generic(kin.bundle) && !strcmp(recipe->name, name)) {
+                if (bundle)
+                    *bundle = nth;
                 return recipe->time;
+            }
         }
     return NULL;
 }

@@ -19,9 +19,9 @@ size_t known_kin(const struct device_facts *facts, const struct precision *preci
         struct config *configs, size_t max);
 
 /* The coefficients of a configuration's time in the bundles of the device and its relatives,
- * nearest first, or NULL. */
+ * nearest first, or NULL. *bundle (NULL: not asked for): in which of these, from 0. */
 const struct kiln_time *known_time(const struct device_facts *facts,
-        const struct precision *precision, const struct config *config);
+        const struct precision *precision, const struct config *config, unsigned *bundle);
 
 /* What generic holds for any device, in the order in which the library tries them; and all that it
  * holds for devices of this kind, those for any last. */

@@ -29,6 +29,7 @@
 #include <stdio.h>
 
 enum { FIRST_SHAPES = 6 * DRAW_NUM_CLASSES, MATRIX_SHAPES = 400, HELD_SHAPES = 60 };
+_Static_assert((int) FIRST_SHAPES <= (int) FIRST_MOST_SHAPES, "first.h has room for these");
 
 /* The ends of the phases, as parts of a precision's budget; the re-evaluation takes the last of the
  * search's. Where relatives have searched already, more is left for what comes after it; and on
@@ -149,6 +150,8 @@ static bool time_first(struct phases *phases)
             return false;
         if (seconds > 0)
             phases->rate = fmax(phases->rate, shape_operations(shape) / seconds);
+        else if (is_drawn && phases_used(phases) >= first_end)
+            first.untimed[first.num_untimed++] = shape;
     }
     first_sort(phases->tuner, phases->precision, &first);
     progress_phase(phases->tuner, "%s edges", phases->precision->name);

@@ -278,34 +278,59 @@ static void relatives_recipes_for_other_shapes_are_verified(void **state)
     assert_true(is_verified(&kin[num_kin - 1], first_row(RECORD_SEARCH)));
 }
 
+/* How many of the relatives' recipes are the nearest one's; the others are of one whose clock runs ten
+ * times as fast. */
+static size_t num_nearest;
+
 /* What a relative's bundle predicts: the later of its recipes, the faster. */
 static const struct kiln_time *predict_later_faster(const struct device_facts *facts,
-        const struct precision *precision, const struct config *config)
+        const struct precision *precision, const struct config *config, unsigned *bundle)
 {
     static struct kiln_time times[MAX_KNOWN];
     (void) facts;
     (void) precision;
     for (size_t i = 0; i < num_kin; i++)
         if (config_equal(config, &kin[i])) {
-            times[i].coefficient[KILN_TERM_CALL] = 1e9f / (float) (1 + i);
+            const bool is_other = i >= num_nearest;
+            times[i].coefficient[KILN_TERM_CALL] = 1e9f / (float) (1 + i) / (is_other ? 10 : 1);
+            if (bundle)
+                *bundle = is_other;
             return &times[i];
         }
     return NULL;
 }
 
-/* Time for one shape; at the others the order is by what the relative's bundle predicts. */
+/* Time for a shape or two; at the others the order is by what the relative's bundle predicts. */
 static void relatives_recipes_are_ordered_by_predicted_times_where_none_are(void **state)
 {
     size_t edges;
     (void) state;
     is_flat = true;
     make_kin(2);
+    num_nearest = num_kin;
     tuner.records.prior = predict_later_faster;
     assert_true(run_made(2));
     assert_in_range(count_tasks(RECORD_FIRST), 1, 2);
     edges = first_row(RECORD_EDGES);
     assert_in_range(edges, 1, tuner.records.num - 1);
     assert_true(config_equal(&tuner.records.rows[edges].config, &kin[num_kin - 1]));
+}
+
+/* Where all of the other's recipes are faster by their clock, the nearest one's best is as good. */
+static void predicted_times_of_relatives_are_not_compared(void **state)
+{
+    char error[FAMILY_ERROR_BYTES];
+    (void) state;
+    is_flat = true;
+    make_kin(2);
+    num_nearest = num_kin;
+    assert_true(
+            config_parse("direct WGM=1 WGN=1 TM=2 NV=1 VEC=4 INDEX=64", &kin[num_kin++], error));
+    tuner.records.prior = predict_later_faster;
+    assert_true(run_made(2));
+    const size_t edges = first_row(RECORD_EDGES);
+    assert_in_range(edges, 1, tuner.records.num - 1);
+    assert_true(config_equal(&tuner.records.rows[edges].config, &kin[num_nearest - 1]));
 }
 
 /* One that fails wherever it is tried comes behind what is fast. */
@@ -424,6 +449,7 @@ int main(void)
         TEST(relatives_recipes_come_before_any_search),
         TEST(relatives_recipes_for_other_shapes_are_verified),
         TEST(relatives_recipes_are_ordered_by_predicted_times_where_none_are),
+        TEST(predicted_times_of_relatives_are_not_compared),
         TEST(relatives_recipes_that_fail_come_last),
         TEST(every_class_is_served_before_the_search),
         TEST(own_shapes_are_timed_for_all_pairs_and_pinned),

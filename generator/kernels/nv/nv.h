@@ -1,5 +1,5 @@
-/* nv.h: derived values of tma, async and interleaved, the families for NVIDIA's devices that share
- * the fragments of this folder. They say how tiles lie in local memory and how warps share them. Such a
+/* nv.h: derived values of the families for NVIDIA's devices, which share the fragments of this
+ * folder: tma, async and interleaved; halves, skinny and cuts have some of their own (halves.h). They say how tiles lie in local memory and how warps share them. Such a
  * family has the parameters BM, BN, WM, WN and DEPTH. */
 #ifndef KILN_KERNELS_NV_H
 #define KILN_KERNELS_NV_H
