@@ -267,6 +267,25 @@ static void copy(const struct first *from, unsigned i, struct first *to)
     to->configs[to->num++] = from->configs[i];
 }
 
+/* What serves triangles of C too is verified in any case, be there time for two: else a bundle may have
+ * nothing for them. */
+static void put_triangles_early(struct first *sorted)
+{
+    unsigned i = 0;
+    while (i < sorted->num && !sorted->configs[i].family->triangles)
+        i++;
+    if (i == sorted->num)
+        return;
+    for (; i > 1; i--) {
+        const struct config config = sorted->configs[i];
+        const bool is_kin = sorted->is_kin[i];
+        sorted->configs[i] = sorted->configs[i - 1];
+        sorted->is_kin[i] = sorted->is_kin[i - 1];
+        sorted->configs[i - 1] = config;
+        sorted->is_kin[i - 1] = is_kin;
+    }
+}
+
 void first_sort(const struct tuner *tuner, const struct precision *precision, struct first *first)
 {
     static struct table table; /* too large for a stack by habit; one run at a time */
@@ -296,6 +315,7 @@ void first_sort(const struct tuner *tuner, const struct precision *precision, st
         for (unsigned s = 0; s < table.num; s++)
             best[s] = fmin(best[s], table.log_seconds[s][c]);
     }
+    put_triangles_early(&sorted);
     sorted.num_good = sorted.num;
     for (unsigned c = 0; c < first->num; c++)
         if (!taken[c])

@@ -27,7 +27,8 @@ double first_time(struct tuner *tuner, const struct problem *problem, struct sha
 /* Brings them into an order in which each is the one that, beside those before it, gains most at
  * the shapes; then come relatives' recipes that take none of these shapes, then those that are near
  * the best somewhere, then the rest of relatives'. At shapes that were not timed relatives' recipes
- * have the times that their bundles predict, and others none. */
+ * have the times that their bundles predict, and others none. The first one that can store triangles of
+ * C is the second of all at the latest. */
 void first_sort(const struct tuner *tuner, const struct precision *precision, struct first *first);
 
 #endif

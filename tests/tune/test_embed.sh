@@ -34,7 +34,7 @@ build_and_run()
 program=embed_probe preload=
 
 for kind in binary both; do
-    "$tune" tune --quiet --seconds 4 --precisions single --name embedded --embed $kind \
+    "$tune" tune --quiet --seconds 10 --precisions single --name embedded --embed $kind \
         --journal "$dir/journal.tsv" --output "$dir/$kind"
 done
 

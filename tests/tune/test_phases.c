@@ -316,6 +316,34 @@ static void relatives_recipes_are_ordered_by_predicted_times_where_none_are(void
     assert_true(config_equal(&tuner.records.rows[edges].config, &kin[num_kin - 1]));
 }
 
+/* Be there time for few: one of them can store a triangle of C. */
+static void what_stores_triangles_is_verified_early(void **state)
+{
+    char error[FAMILY_ERROR_BYTES];
+    (void) state;
+    is_flat = true;
+    slow_family = "direct";
+    make_kin(4);
+    num_kin = 0;
+    assert_true(
+            config_parse("direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 INDEX=64", &kin[num_kin++], error));
+    for (long rows = 4; rows <= 8; rows += 2) {
+        char text[CONFIG_TEXT_BYTES];
+        snprintf(text, sizeof text, "fused TM=%ld NV=2 VEC=16", rows);
+        assert_true(config_parse(text, &kin[num_kin++], error));
+    }
+    num_nearest = num_kin;
+    tuner.records.prior = predict_later_faster;
+    assert_true(run_made(4));
+    const struct record *edges = &tuner.records.rows[first_row(RECORD_EDGES)];
+    assert_string_equal(edges[0].config.family->name, "fused");
+    const struct record *next = edges;
+    while (config_equal(&next->config, &edges->config))
+        next++;
+    assert_int_equal(next->kind, RECORD_EDGES);
+    assert_true(next->config.family->triangles);
+}
+
 /* Where all of the other's recipes are faster by their clock, the nearest one's best is as good. */
 static void predicted_times_of_relatives_are_not_compared(void **state)
 {
@@ -449,6 +477,7 @@ int main(void)
         TEST(relatives_recipes_come_before_any_search),
         TEST(relatives_recipes_for_other_shapes_are_verified),
         TEST(relatives_recipes_are_ordered_by_predicted_times_where_none_are),
+        TEST(what_stores_triangles_is_verified_early),
         TEST(predicted_times_of_relatives_are_not_compared),
         TEST(relatives_recipes_that_fail_come_last),
         TEST(every_class_is_served_before_the_search),
