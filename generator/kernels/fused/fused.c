@@ -12,6 +12,7 @@ static const struct family_param params[] = {
     { "KC", "64 128 192 256 384 512", 128, "depth of a slice of K", "Goto 2008 k_c" },
     { "KU", "1 2 4", 1, "steps of k in the loop's body", "Matsumoto 2012 k_wi" },
     { "TURNS", "1 2 4 8", 2, "work-groups for each compute unit", NULL },
+    { "PANELS", "1 2 4 8 16", 1, "panels of B packed together, unless B is transposed", NULL },
 };
 
 static const struct family_value values[] = {
@@ -21,7 +22,13 @@ static const struct family_value values[] = {
     { "ROW", "NV * LANES" },
     { "INDEX", "64" },
     { "STEPS", "VEC == 2 ? 1 : VEC == 4 ? 2 : VEC == 8 ? 3 : 4" },
-    { "SHARED_BYTES", "(KC + MB * TM) * ROW * REAL_BYTES" },
+    // The rows of a transposed B lie along K: slices are deeper in place of panels together.
+    { "WIDE", "TB ? 1 : PANELS" },
+    { "DEPTH", "TB ? min(KC * PANELS, max(KC, 256)) : KC" },
+    // Elements in a line of a CPU's cache, and how many rows of A ahead are asked for.
+    { "LINE", "64 / ELEM_BYTES" },
+    { "AHEAD", "PANELS > 1 ? 16 : 0" },
+    { "SHARED_BYTES", "WIDE * (DEPTH + MB * TM) * ROW * REAL_BYTES" },
 };
 
 static const struct family_rule rules[] = {
@@ -48,11 +55,15 @@ static const struct family_preset presets[] = {
     { "fused-avx512", "fused TM=8 NV=3 VEC=16 MB=64 KC=384", NULL, NO_FIGURE },
     { "fused-avx512-double", "fused TM=8 NV=3 VEC=8 MB=64 KC=256", NULL,
       FOR_PRECISION('d') },
-    { "fused-avx512-flat", "fused TM=6 NV=4 VEC=16 MB=64 KC=384", NULL, NO_FIGURE },
-    { "fused-avx2", "fused TM=6 NV=2 VEC=8 MB=64 KC=256", "BLIS haswell: 6 x 16", NO_FIGURE },
-    { "fused-avx2-double", "fused TM=6 NV=2 VEC=4 MB=64 KC=256", "BLIS haswell: 6 x 8",
+    { "fused-avx512-rows", "fused TM=8 NV=3 VEC=16 MB=16 KC=64 PANELS=4", NULL, NO_FIGURE },
+    { "fused-avx512-rows-double", "fused TM=8 NV=3 VEC=8 MB=16 KC=64 PANELS=4", NULL,
       FOR_PRECISION('d') },
-    { "fused-neon", "fused TM=8 NV=3 VEC=4 MB=64 KC=256", "BLIS armv8a: 8 x 12", NO_FIGURE },
+    { "fused-avx512-flat", "fused TM=6 NV=4 VEC=16 MB=64 KC=384", NULL, NO_FIGURE },
+    { "fused-avx2", "fused TM=6 NV=2 VEC=8 MB=32 KC=64 PANELS=8", "BLIS haswell: 6 x 16",
+      NO_FIGURE },
+    { "fused-avx2-double", "fused TM=6 NV=2 VEC=4 MB=32 KC=64 PANELS=8", "BLIS haswell: 6 x 8",
+      FOR_PRECISION('d') },
+    { "fused-neon", "fused TM=8 NV=3 VEC=4 MB=32 KC=64 PANELS=4", "BLIS armv8a: 8 x 12", NO_FIGURE },
     { "fused-avx512-complex", "fused TM=8 NV=3 VEC=8 MB=64 KC=192", NULL, FOR_PRECISION('c') },
     { "fused-avx512-complex-double", "fused TM=8 NV=3 VEC=4 MB=64 KC=128", NULL,
       FOR_PRECISION('z') },
@@ -62,8 +73,9 @@ static const struct family_preset presets[] = {
     // For 32 KiB of local memory.
     { "fused-32k-avx512", "fused TM=8 NV=3 VEC=16 MB=4 KC=128", NULL, NO_FIGURE },
     { "fused-32k-avx512-double", "fused TM=8 NV=3 VEC=8 MB=4 KC=128", NULL, FOR_PRECISION('d') },
-    { "fused-32k-avx2", "fused TM=6 NV=2 VEC=8 MB=16 KC=256", NULL, NO_FIGURE },
-    { "fused-32k-avx2-double", "fused TM=6 NV=2 VEC=4 MB=16 KC=256", NULL, FOR_PRECISION('d') },
+    { "fused-32k-avx2", "fused TM=6 NV=2 VEC=8 MB=8 KC=64 PANELS=4", NULL, NO_FIGURE },
+    { "fused-32k-avx2-double", "fused TM=6 NV=2 VEC=4 MB=8 KC=64 PANELS=4", NULL,
+      FOR_PRECISION('d') },
     { "fused-32k-neon", "fused TM=8 NV=2 VEC=4 MB=16 KC=512", NULL, NO_FIGURE },
 };
 
@@ -81,10 +93,11 @@ const struct family family_fused = {
     .prelude = "common/elements.cl.in",
     .guard = { "1", "1", "1" },
     .tile = { "TM", "VEC", "KU" },
-    .edges = { "MB * TM", "TN", "VEC; KC" },
+    .edges = { "MB * TM", "TN; PANELS * TN", "VEC; KC; DEPTH" },
     .unit_turns = "TURNS",
     .block = { "TM", "TN" },
     // Multiply-adds per element loaded, as long as the block's rows hide the latency of fma.
+    // Panels together are of use where B is large, and cost nothing elsewhere.
     .rank = "IS_CPU * (1000 + TM * TN * 64 / (TM + NV) * (LANES * REAL_BYTES == VECTOR_BYTES ? 2 : 1)"
-            " + min(MB * TM, 256) - KU)",
+            " + min(MB * TM, 256) + 8 * min(PANELS, 8) - KU)",
 };
