@@ -22,6 +22,9 @@ static const double drawn_share = 5e-4, slow_share = 5e-3;
 
 /* What is drawn: operations, extents, and elements of A, B and C together. */
 static const uint64_t least_ops = 20000, slow_most_ops = 10000000, least_most_ops = 160000;
+/* On CPUs the smallest shape, whose time is mostly that of a launch, is at least so many times less
+ * than the largest. */
+static const uint64_t cpu_range = 2048;
 /* The least where native recipes serve the same calls, and are faster for few operations. */
 static const uint64_t least_emulated_ops = 10000000;
 static const struct draw_limits cpu_most = { .most_ops = UINT64_C(20000000000),
@@ -46,12 +49,14 @@ static double most_ops(const struct phases *phases)
 
 static struct draw_limits limits_of(const struct phases *phases)
 {
-    struct draw_limits limits = phases->tuner->facts.value[FACT_IS_CPU] ? cpu_most : gpu_most;
+    const bool is_cpu = phases->tuner->facts.value[FACT_IS_CPU];
+    struct draw_limits limits = is_cpu ? cpu_most : gpu_most;
     limits.most_ops = (uint64_t) fmin((double) limits.most_ops, most_ops(phases));
-    const bool has_native = phases->precision->id == KILN_ID_EMULATED;
-    limits.least_ops = has_native && limits.most_ops / 64 > least_emulated_ops
-                             ? least_emulated_ops
-                             : least_ops;
+    limits.least_ops = least_ops;
+    if (is_cpu && limits.most_ops / cpu_range > least_ops)
+        limits.least_ops = limits.most_ops / cpu_range;
+    if (phases->precision->id == KILN_ID_EMULATED && limits.most_ops / 64 > least_emulated_ops)
+        limits.least_ops = least_emulated_ops;
     return limits;
 }
 

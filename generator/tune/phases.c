@@ -32,10 +32,9 @@ enum { FIRST_SHAPES = 6 * DRAW_NUM_CLASSES, MATRIX_SHAPES = 400, HELD_SHAPES = 6
 _Static_assert((int) FIRST_SHAPES <= (int) FIRST_MOST_SHAPES, "first.h has room for these");
 
 /* The ends of the phases, as parts of a precision's budget; the re-evaluation takes the last of the
- * search's. Where relatives have searched already, more is left for what comes after it; and on
- * what is no CPU, where presets and their siblings leave a search little to find and many finalists
- * want many shapes, unless the application has shapes of its own. Shards and what is merged of them
- * keep to the long search. */
+ * search's. Presets and what relatives found leave a search little to find, and many finalists want
+ * many shapes: more is left for what comes after the search, unless the application has shapes of
+ * its own that no relative knows. Shards and what is merged of them keep to the long search. */
 static const double first_end = 0.12, starters_end = 0.18, search_end = 0.50,
                     short_search_end = 0.28, edges_end = 0.70, short_edges_end = 0.55,
                     drawn_end = 0.89, matrix_end = 0.92;
@@ -113,8 +112,7 @@ static void find_speed(struct phases *phases)
 /* Is the search short? */
 static bool is_short(const struct phases *phases, unsigned num_kin)
 {
-    return num_kin >= MANY_KIN ||
-           (!phases->tuner->facts.value[FACT_IS_CPU] && !phases->tuner->num_own);
+    return num_kin >= MANY_KIN || !phases->tuner->num_own;
 }
 
 /* The verified ones of what is known; the others remain candidates. Where kernels compile fast, a

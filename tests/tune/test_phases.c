@@ -188,7 +188,7 @@ static void the_best_fifty_are_evaluated_again_at_every_shape(void **state)
     enum { REEVALUATED = 50 };
     unsigned num_best = 0;
     (void) state;
-    run_phases(search_find("three-stage"), 120);
+    run_phases(search_find("three-stage"), 200);
     const unsigned shapes = count_tasks(RECORD_SEARCH);
     assert_in_range(shapes, 6, 8);
     assert_int_equal(count_rows(RECORD_LOOK, NULL), REEVALUATED * shapes);
@@ -222,7 +222,7 @@ static void the_winner_of_all_shapes_is_a_finalist(void **state)
     const struct config *first = NULL;
     bool is_again = false;
     (void) state;
-    run_phases(search_find("three-stage"), 120);
+    run_phases(search_find("three-stage"), 200);
     for (size_t i = 0; i < tuner.records.num && !first; i++) {
         is_again = is_again || tuner.records.rows[i].kind == RECORD_LOOK;
         if (is_again && tuner.records.rows[i].kind == RECORD_EDGES)
