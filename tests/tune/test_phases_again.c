@@ -88,7 +88,7 @@ static void a_finalist_far_behind_is_left_out(void **state)
     enum { FITTED_FROM = 12 };
     unsigned shapes = 0, timed = 0;
     (void) state;
-    is_uneven = true;
+    is_behind = true;
     make_kin(60);
     assert_true(run_made(60));
     for (size_t i = 0; i < tuner.records.num && shapes <= FITTED_FROM; i++) {
