@@ -97,7 +97,7 @@ const struct family family_fused = {
     .unit_turns = "TURNS",
     .block = { "TM", "TN" },
     // Multiply-adds per element loaded, as long as the block's rows hide the latency of fma.
-    // Panels together are of use where B is large, and cost nothing elsewhere.
+    // Panels together are of use where B is large, and cost little elsewhere.
     .rank = "IS_CPU * (1000 + TM * TN * 64 / (TM + NV) * (LANES * REAL_BYTES == VECTOR_BYTES ? 2 : 1)"
             " + min(MB * TM, 256) + 8 * min(PANELS, 8) - KU)",
 };
