@@ -568,6 +568,11 @@ void kiln_xgemm_halves_multiply(long M, long N, long K,
         if (is_plain) {
             // Every line is put together again, or was not cut.
             const uint warp = item / 32;
+            // 128 of k have sums of their own, so that fewer are added one after the other.
+            float sums[32];
+            #pragma unroll
+            for (int i = 0; i < 32; i++)
+                sums[i] = 0;
             for (int now = 0; now < num; now++) {
                 __local uchar *a_tile = a_tiles + stage * 32768;
                 __local uchar *b_tile = b_tiles + stage * 16384;
@@ -582,11 +587,13 @@ void kiln_xgemm_halves_multiply(long M, long N, long K,
                     restore(eight, lines, e, lane);
                 }
                 asm volatile("bar.sync 2, 256;" ::: "memory");
-                // A tile has sums of its own, so that fewer are added one after the other.
-                float sums[32];
+                if (now % 2 == 0) {
             #pragma unroll
-                for (int i = 0; i < 32; i++)
-                    sums[i] = 0;
+                    for (int i = 0; i < 32; i++) {
+                        c[i] += sums[i];
+                        sums[i] = 0;
+                    }
+                }
             #pragma unroll 2
                 for (uint k = 0; k < 64; k++) {
                     float x[2];
@@ -609,9 +616,6 @@ void kiln_xgemm_halves_multiply(long M, long N, long K,
                         }
                     }
                 }
-            #pragma unroll
-                for (int i = 0; i < 32; i++)
-                    c[i] += sums[i];
                 // What was written here is read no more when the copy engine writes.
                 asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
                 asm volatile("bar.sync 2, 256;" ::: "memory");
@@ -622,6 +626,9 @@ void kiln_xgemm_halves_multiply(long M, long N, long K,
                     phase ^= 1;
                 }
             }
+            #pragma unroll
+            for (int i = 0; i < 32; i++)
+                c[i] += sums[i];
         } else {
             float h[32];
             #pragma unroll

@@ -524,6 +524,9 @@ void kiln_xgemmt_cuts_multiply(long M, long N, long K,
         clear(c);
         int stage = 0;
         if (is_plain) {
+            // 128 of k have sums of their own, so that fewer are added one after the other.
+            float sums[2][4][4];
+            clear(sums);
             for (int t = 0; t < num + 2; t++) {
                 // The tiles of step t - 2 are there for all, and all have multiplied those of the
                 // step before, whose place is the next one to copy to.
@@ -562,9 +565,10 @@ void kiln_xgemmt_cuts_multiply(long M, long N, long K,
                     restore(eight, lines, e, lane);
                 }
                 barrier(CLK_LOCAL_MEM_FENCE);
-                // A tile has sums of its own, so that fewer are added one after the other.
-                float sums[2][4][4];
-                clear(sums);
+                if (t % 4 == 0) {
+                    add(c, sums, 1);
+                    clear(sums);
+                }
                 #pragma unroll 2
                 for (uint k = 0; k < 32; k++) {
                     float x[4];
@@ -586,8 +590,8 @@ void kiln_xgemmt_cuts_multiply(long M, long N, long K,
                         }
                     }
                 }
-                add(c, sums, 1);
             }
+            add(c, sums, 1);
         } else {
             // Blocks of 8 x 8 are read four at once: work-item l says where line l % 8 of block l /
             // 8 is.

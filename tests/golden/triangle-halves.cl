@@ -570,6 +570,11 @@ void kiln_xgemmt_halves_multiply(long M, long N, long K,
         if (is_plain) {
             // Every line is put together again, or was not cut.
             const uint warp = item / 32;
+            // 128 of k have sums of their own, so that fewer are added one after the other.
+            float sums[64];
+            #pragma unroll
+            for (int i = 0; i < 64; i++)
+                sums[i] = 0;
             for (int now = 0; now < num; now++) {
                 __local uchar *a_tile = a_tiles + stage * 16384;
                 __local uchar *b_tile = b_tiles + stage * 32768;
@@ -584,11 +589,13 @@ void kiln_xgemmt_halves_multiply(long M, long N, long K,
                     restore(eight, lines, e, lane);
                 }
                 asm volatile("bar.sync 2, 128;" ::: "memory");
-                // A tile has sums of its own, so that fewer are added one after the other.
-                float sums[64];
+                if (now % 2 == 0) {
             #pragma unroll
-                for (int i = 0; i < 64; i++)
-                    sums[i] = 0;
+                    for (int i = 0; i < 64; i++) {
+                        c[i] += sums[i];
+                        sums[i] = 0;
+                    }
+                }
             #pragma unroll 2
                 for (uint k = 0; k < 64; k++) {
                     float x[2];
@@ -611,9 +618,6 @@ void kiln_xgemmt_halves_multiply(long M, long N, long K,
                         }
                     }
                 }
-            #pragma unroll
-                for (int i = 0; i < 64; i++)
-                    c[i] += sums[i];
                 // What was written here is read no more when the copy engine writes.
                 asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
                 asm volatile("bar.sync 2, 128;" ::: "memory");
@@ -624,6 +628,9 @@ void kiln_xgemmt_halves_multiply(long M, long N, long K,
                     phase ^= 1;
                 }
             }
+            #pragma unroll
+            for (int i = 0; i < 64; i++)
+                c[i] += sums[i];
         } else {
             float h[64];
             #pragma unroll

@@ -17,7 +17,9 @@
     /* Rows of a region before the pieces: exponents, and what was found in each part of K. */ \
     { "HEADS", "SHARES > 1 ? 1 + 3 * SHARES : 1" }, \
     /* The exponent of a line that is not cut. */ \
-    { "PLAIN", "1000" }
+    { "PLAIN", "1000" }, \
+    /* Products of such lines that are added one after the other: about sqrt(K) where K is large. */ \
+    { "CHAIN", "128" }
 /* What the fragments of nv/ ask of those that multiply by wgmma. */
 #define HALVES_WGMMA \
     { "MMA", "0" }, \
