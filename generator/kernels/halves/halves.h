@@ -18,7 +18,8 @@
     { "HEADS", "SHARES > 1 ? 1 + 3 * SHARES : 1" }, \
     /* The exponent of a line that is not cut. */ \
     { "PLAIN", "1000" }, \
-    /* Products of such lines that are added one after the other: about sqrt(K) where K is large. */ \
+    /* Of lines that are not cut, products that are added one after the other before their sum is \
+     * added to those before: a multiple of BK. Of skinny it is BK. */ \
     { "CHAIN", "128" }
 /* What the fragments of nv/ ask of those that multiply by wgmma. */
 #define HALVES_WGMMA \
