@@ -23,6 +23,7 @@ struct range {
 /* What a class asks of extents and of the operations. */
 struct wanted {
     struct range m, n, k, ops;
+    bool has_any_n;                    /* N is as it comes, aligned or not */
 };
 
 /* ---- Integers ---- */
@@ -109,12 +110,14 @@ static void want_small(const struct scale *scale, const struct draw_limits *limi
     want_third(scale, 0, limits, wanted);
 }
 
-/* N is the thin one; draw_try changes them over. */
+/* N is the thin one; draw_try changes them over. A few vectors times aligned weights is what
+ * applications have most of all. */
 static void want_thin(const struct scale *scale, const struct draw_limits *limits,
         struct wanted *wanted)
 {
     wanted->m = wanted->k = (struct range){ scale->side[1], limits->largest };
     wanted->n = (struct range){ 1, least_of(DRAW_THIN_MOST, limits->largest) };
+    wanted->has_any_n = true;
 }
 
 static void want_deep(const struct scale *scale, const struct draw_limits *limits,
@@ -224,7 +227,7 @@ static bool draw_try(const struct draw_limits *limits, const struct wanted *want
     bool is_other_way = random_next(random) >> 63;
     if (drawn->aligned) {
         m = to_unit(m);
-        n = to_unit(n);
+        n = wanted->has_any_n ? n : to_unit(n);
         k = to_unit(k);
     }
     if (m > wanted->m.most || n > wanted->n.most || k > wanted->k.most ||

@@ -1,9 +1,9 @@
 /* draw.h: shapes of multiplications drawn from a distribution, for the tuner and for the bench.
  *
  * Six classes take turns, so that the first few shapes hold all of them. Every second shape of a
- * class has extents that are multiples of 16; the others are as they come. Extents are log-uniform:
- * as many from 100 to 200 as from 1000 to 2000. A shape that lies outside of the limits, or is not
- * of its class, is drawn anew.
+ * class has extents that are multiples of 16, but for the thin one of a thin shape; the others are
+ * as they come. Extents are log-uniform: as many from 100 to 200 as from 1000 to 2000. A shape that
+ * lies outside of the limits, or is not of its class, is drawn anew.
  *
  *   large, medium, small    no extent stands out; the operations are in the upper, middle or lower
  *                           third, by logarithm, of what the limits allow
@@ -58,7 +58,7 @@ struct draw {
 struct drawn {
     size_t m, n, k;
     bool transa, transb;               /* a pair of its own: each of the four is as likely */
-    bool aligned;                      /* multiples of DRAW_UNIT by intent, not by chance */
+    bool aligned;                      /* multiples of DRAW_UNIT by intent, but for a thin one */
     unsigned class;                    /* for draw_class_name */
 };
 

@@ -18,7 +18,7 @@ status=0
 if [ "${3-}" = oclgrind ]; then
     command -v oclgrind >/dev/null || { echo "oclgrind is missing" >&2; exit 77; }
     LD_PRELOAD=$library KILN_CLBLAST_VERBOSE=1 oclgrind "$tester" -platform 0 -device 0 \
-        -precision 32 >output 2>errors || status=$?
+        >output 2>errors || status=$?
 else
     LD_PRELOAD=$library KILN_CLBLAST_VERBOSE=1 "$tester" -platform 0 -device 0 >output 2>errors ||
         status=$?
