@@ -335,19 +335,29 @@ static int command_emit(const struct options *options)
     return finish(options, &text);
 }
 
+/* The pairs for which a winner's text is not what was timed, " nn nt" say. */
+static void find_changed(const struct winner *old, const struct winner *now,
+        char pairs[4 * NUM_PAIRS + 1])
+{
+    *pairs = '\0';
+    for (int pair = 0; pair < NUM_PAIRS; pair++)
+        if (old->hash[pair] && old->hash[pair] != now->hash[pair])
+            strcat(strcat(pairs, " "), pair_names[pair]);
+}
+
 /* Names each winner whose text is not what was timed. */
 static void name_changed(const char *dir, const struct winners *old, const struct winners *now)
 {
-    char config[CONFIG_TEXT_BYTES];
-    for (unsigned i = 0; i < old->num_recipes; i++)
-        for (int pair = 0; pair < NUM_PAIRS; pair++) {
-            const uint64_t timed = old->recipes[i].hash[pair];
-            if (!timed || timed == now->recipes[i].hash[pair])
-                continue;
-            config_format(&old->recipes[i].config, config);
-            fprintf(stderr, "kiln-gen: %s: kernels changed since they were timed: %s %s %s\n", dir,
-                    old->recipes[i].precision->name, pair_names[pair], config);
-        }
+    char config[CONFIG_TEXT_BYTES], pairs[4 * NUM_PAIRS + 1];
+    for (unsigned i = 0; i < old->num_recipes; i++) {
+        find_changed(&old->recipes[i], &now->recipes[i], pairs);
+        if (!*pairs)
+            continue;
+        config_format(&old->recipes[i].config, config);
+        fprintf(stderr, "kiln-gen: %s: changed since they were timed: %s%s of %s%s\n", dir,
+                old->recipes[i].precision->name, pairs, config,
+                old->recipes[i].triangle ? ", a triangle of C" : "");
+    }
 }
 
 /* A bundle with device binaries cannot be emitted again without the device; but it must hold a

@@ -88,7 +88,7 @@ static void check_limits(const struct draw_limits *limits, const struct drawn *d
     assert_true(k <= limits->largest * (is_deep ? DRAW_DEEP_TIMES : 1));
     if (drawn->aligned)
         assert_true(k % DRAW_UNIT == 0 && most_of(m, n) % DRAW_UNIT == 0 &&
-                (is_thin || least_of(m, n) % DRAW_UNIT == 0));
+                    (is_thin || least_of(m, n) % DRAW_UNIT == 0));
 }
 
 static void within_limits_and_class(void **state)

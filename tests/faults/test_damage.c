@@ -269,7 +269,7 @@ static unsigned do_byte(const struct options *options, unsigned source, unsigned
     const bool is_code = is_argument(&copy, at);
     for (unsigned i = 0; i < (is_code ? KILN_NUM_ARG_CODES + 2u : 8); i++) {
         const unsigned changed = is_code ? i : *at ^ 1u << i;
-        const bool is_turn = options->whole || is_code || (number + i) % 16 == 0;
+        const bool is_turn = options->whole || is_code || (number + i) % 32 == 0;
         if (changed != *at && is_turn) {
             failures += do_value(source, number, changed);
         }

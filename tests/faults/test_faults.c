@@ -6,7 +6,7 @@
  *   driver had refused that kernel for good;
  * - when the context is destroyed, every reference is given back, each once.
  *
- * An item is the n-th call of a scene. In the short form every second one fails, in one way of
+ * An item is the n-th call of a scene. In the short form every fourth one fails, in one way of
  * eight, which changes with n.
  */
 #include "bundles.h"
@@ -21,6 +21,7 @@ enum {
     MAX_CALLS = 8000, NUM_WAYS = 2 * NUM_FAULT_KINDS, BUNDLE_LINKED = 3, NUM_BUNDLES, NUM_MODES = 4,
     CALLBACK_STEPS = 10000,            /* milliseconds to wait for the driver's callbacks */
     LONG_LACK = 50,
+    SHORT_STRIDE = 4,                  /* the short form fails one call of so many */
     WHOLE_STRIDE = 16                  /* the whole form does so many times more of the slowest */
 };
 
@@ -304,7 +305,7 @@ static unsigned run_ways(const struct options *options, const struct place *plac
         const unsigned long turn = place->call + (unsigned long) (place->kind - scene_kinds) +
                                    5 * place->mode + 11 * place->bundle + 7 * place->warm;
         struct wrap_report report = { .calls = 0 };
-        if (!options->whole && turn % (2 * NUM_WAYS) != way) {
+        if (!options->whole && turn % (SHORT_STRIDE * NUM_WAYS) != way) {
             continue;
         }
         children_note("%s, bundle %s, %s, %s, %s: call %lu fails, %s, %s", place->kind->name,

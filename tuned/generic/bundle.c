@@ -17,78 +17,86 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "// C = alpha x + beta C for one element; beta == 0 does not read C.\0"
     "static void put(float x, float alpha, float beta, __global half *p)\0"
     "\004store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);\0"
-    "static float16 load_vector(__global const half *p)\0"
-    "\004return vload_half16(0, p);\0"
-    "static void store_vector(float16 x, __global half *p)\0"
-    "\004vstore_half16(x, 0, p);\0"
+    "static float8 load_vector(__global const half *p)\0"
+    "\004return vload_half8(0, p);\0"
+    "static void store_vector(float8 x, __global half *p)\0"
+    "\004vstore_half8(x, 0, p);\0"
     "// put for elements side by side.\0"
-    "static void put_vector(float16 x, float alpha, float beta, __global half *p)\0"
+    "static void put_vector(float8 x, float alpha, float beta, __global half *p)\0"
     "\004if (beta == 0)\0"
     "\010store_vector(alpha * x, p);\0"
     "\004else\0"
     "\010store_vector(alpha * x + beta * load_vector(p), p);\0"
-    "// Packs a matrix into panels of 4: panel p holds, for every k, the lines p * 4 to\0"
-    "// p * 4 + 3 side by side. Lines past the end repeat the last one; what is\0"
+    "// Packs a matrix into panels of 8: panel p holds, for every k, the lines p * 8 to\0"
+    "// p * 8 + 7 side by side. Lines past the end repeat the last one; what is\0"
     "// computed from them is not stored. One work-item packs 256 values of k of one panel.\0"
     "// The source holds one line after the other: lines x K.\0"
     "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\0"
     "void kiln_hgemm_packed_packa(long lines, long K,\0"
     "\010__global const half *restrict X, long x_offset, long ldx,\0"
     "\010__global float *restrict packed, long at)\0"
-    "\004const long line = get_group_id(0) * 4;\0"
+    "\004const long line = get_group_id(0) * 8;\0"
     "\004const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);\0"
-    "\004__global float *restrict out = packed + at + line * K + k0 * 4;\0"
+    "\004__global float *restrict out = packed + at + line * K + k0 * 8;\0"
     "\004__global const half *restrict in = X + x_offset + k0;\0"
     "\004const long l0 = min(line, lines - 1) * ldx;\0"
     "\004const long l1 = min(line + 1, lines - 1) * ldx;\0"
     "\004const long l2 = min(line + 2, lines - 1) * ldx;\0"
     "\004const long l3 = min(line + 3, lines - 1) * ldx;\0"
-    "\004for (long k = k0; k < k1; k++, in++, out += 4) {\0"
+    "\004const long l4 = min(line + 4, lines - 1) * ldx;\0"
+    "\004const long l5 = min(line + 5, lines - 1) * ldx;\0"
+    "\004const long l6 = min(line + 6, lines - 1) * ldx;\0"
+    "\004const long l7 = min(line + 7, lines - 1) * ldx;\0"
+    "\004for (long k = k0; k < k1; k++, in++, out += 8) {\0"
     "\010out[0] = load(in + l0);\0"
     "\010out[1] = load(in + l1);\0"
     "\010out[2] = load(in + l2);\0"
     "\010out[3] = load(in + l3);\0"
+    "\010out[4] = load(in + l4);\0"
+    "\010out[5] = load(in + l5);\0"
+    "\010out[6] = load(in + l6);\0"
+    "\010out[7] = load(in + l7);\0"
     "\004}\0"
-    "// Packs a matrix into panels of 16: panel p holds, for every k, the lines p * 16 to\0"
-    "// p * 16 + 15 side by side. Lines past the end repeat the last one; what is\0"
     "// The source holds the lines of one k side by side: K x lines.\0"
     "void kiln_hgemm_packed_packb(long lines, long K,\0"
-    "\004const long line = get_group_id(0) * 16;\0"
-    "\004__global float *restrict out = packed + at + line * K + k0 * 16;\0"
     "\004__global const half *restrict in = X + x_offset + k0 * ldx + line;\0"
-    "\004if (line + 16 <= lines) {\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 16) {\0"
-    "\014vstore16(load_vector(in), 0, out);\0"
+    "\004if (line + 8 <= lines) {\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 8) {\0"
+    "\014vstore8(load_vector(in), 0, out);\0"
     "\010}\0"
     "\004} else {\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 16)\0"
-    "\014for (int i = 0; i < 16; i++)\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 8)\0"
+    "\014for (int i = 0; i < 8; i++)\0"
     "\020out[i] = load(in + min((long) i, lines - 1 - line));\0"
     "// C = alpha A B + beta C from packed A and packed B; C is M x N, row-major.\0"
     "//\0"
-    "// Packed A is panel after panel, each K x 4: for every k, the panel's 4 rows side by side.\0"
-    "// Packed B is panel after panel, each K x 16. A work-group is one work-item; it computes up to\0"
-    "// 1 x 4 blocks of 4 x 16, each block held in registers.\0"
+    "// Packed A is panel after panel, each K x 8: for every k, the panel's 8 rows side by side.\0"
+    "// Packed B is panel after panel, each K x 8. A work-group is one work-item; it computes up to\0"
+    "// 8 x 1 blocks of 8 x 8, each block held in registers.\0"
     "void kiln_hgemm_packed_multiply(long M, long N, long K, float alpha, float beta,\0"
     "\010__global const float *restrict packed_a, long a_at,\0"
     "\010__global const float *restrict packed_b, long b_at,\0"
     "\010__global half *restrict C, long c_offset, long ldc)\0"
-    "\004const long first_row = get_group_id(1) * 4, end_row = min(first_row + 4, M);\0"
-    "\004const long first_col = get_group_id(0) * 64, end_col = min(first_col + 64, N);\0"
+    "\004const long first_row = get_group_id(1) * 64, end_row = min(first_row + 64, M);\0"
+    "\004const long first_col = get_group_id(0) * 8, end_col = min(first_col + 8, N);\0"
     "\004C += c_offset;\0"
     "\004const long k0 = 0, depth = K;\0"
-    "\004for (long col = first_col; col < end_col; col += 16)\0"
-    "\004for (long row = first_row; row < end_row; row += 4) {\0"
-    "\010__global const float *restrict b = packed_b + b_at + col * K + k0 * 16;\0"
-    "\010__global const float *restrict a = packed_a + a_at + row * K + k0 * 4;\0"
-    "\010float16 c0_0 = 0;\0"
-    "\010float16 c1_0 = 0;\0"
-    "\010float16 c2_0 = 0;\0"
-    "\010float16 c3_0 = 0;\0"
+    "\004for (long col = first_col; col < end_col; col += 8)\0"
+    "\004for (long row = first_row; row < end_row; row += 8) {\0"
+    "\010__global const float *restrict b = packed_b + b_at + col * K + k0 * 8;\0"
+    "\010__global const float *restrict a = packed_a + a_at + row * K + k0 * 8;\0"
+    "\010float8 c0_0 = 0;\0"
+    "\010float8 c1_0 = 0;\0"
+    "\010float8 c2_0 = 0;\0"
+    "\010float8 c3_0 = 0;\0"
+    "\010float8 c4_0 = 0;\0"
+    "\010float8 c5_0 = 0;\0"
+    "\010float8 c6_0 = 0;\0"
+    "\010float8 c7_0 = 0;\0"
     "\010long k = 0;\0"
     "\010for (; k < depth; k++) {\0"
     "\014{\0"
-    "\020const float16 b0 = vload16(0, b);\0"
+    "\020const float8 b0 = vload8(0, b);\0"
     "\020const float a0 = a[0];\0"
     "\020c0_0 += a0 * b0;\0"
     "\020const float a1 = a[1];\0"
@@ -97,175 +105,182 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\020c2_0 += a2 * b0;\0"
     "\020const float a3 = a[3];\0"
     "\020c3_0 += a3 * b0;\0"
-    "\020b += 16;\0"
-    "\020a += 4;\0"
-    "\014}\0"
 }, {
-    "\010// C = alpha c + beta C for the 4 x 16 block at (row, col).\0"
+    "\020const float a4 = a[4];\0"
+    "\020c4_0 += a4 * b0;\0"
+    "\020const float a5 = a[5];\0"
+    "\020c5_0 += a5 * b0;\0"
+    "\020const float a6 = a[6];\0"
+    "\020c6_0 += a6 * b0;\0"
+    "\020const float a7 = a[7];\0"
+    "\020c7_0 += a7 * b0;\0"
+    "\020b += 8;\0"
+    "\020a += 8;\0"
+    "\014}\0"
+    "\010// C = alpha c + beta C for the 8 x 8 block at (row, col).\0"
     "\010if (row < M) {\0"
     "\014__global half *out = C + row * ldc + col;\0"
-    "\014if (col + 16 <= N) {\0"
+    "\014if (col + 8 <= N) {\0"
     "\020put_vector(c0_0, alpha, beta, out);\0"
     "\014} else {\0"
-    "\020float x[16];\0"
-    "\020vstore16(c0_0, 0, x);\0"
-    "\020for (int n = 0; n < 16 && col + n < N; n++)\0"
+    "\020float x[8];\0"
+    "\020vstore8(c0_0, 0, x);\0"
+    "\020for (int n = 0; n < 8 && col + n < N; n++)\0"
     "\024put(x[n], alpha, beta, out + n);\0"
     "\010if (row + 1 < M) {\0"
     "\014__global half *out = C + (row + 1) * ldc + col;\0"
     "\020put_vector(c1_0, alpha, beta, out);\0"
-    "\020vstore16(c1_0, 0, x);\0"
+    "\020vstore8(c1_0, 0, x);\0"
     "\010if (row + 2 < M) {\0"
     "\014__global half *out = C + (row + 2) * ldc + col;\0"
     "\020put_vector(c2_0, alpha, beta, out);\0"
-    "\020vstore16(c2_0, 0, x);\0"
+    "\020vstore8(c2_0, 0, x);\0"
     "\010if (row + 3 < M) {\0"
     "\014__global half *out = C + (row + 3) * ldc + col;\0"
     "\020put_vector(c3_0, alpha, beta, out);\0"
-    "\020vstore16(c3_0, 0, x);\0"
-    "\004const long l4 = min(line + 4, lines - 1) * ldx;\0"
-    "\004const long l5 = min(line + 5, lines - 1) * ldx;\0"
-    "\004const long l6 = min(line + 6, lines - 1) * ldx;\0"
-    "\004const long l7 = min(line + 7, lines - 1) * ldx;\0"
+    "\020vstore8(c3_0, 0, x);\0"
+    "\010if (row + 4 < M) {\0"
+    "\014__global half *out = C + (row + 4) * ldc + col;\0"
+    "\020put_vector(c4_0, alpha, beta, out);\0"
+    "\020vstore8(c4_0, 0, x);\0"
+    "\010if (row + 5 < M) {\0"
+    "\014__global half *out = C + (row + 5) * ldc + col;\0"
+    "\020put_vector(c5_0, alpha, beta, out);\0"
+    "\020vstore8(c5_0, 0, x);\0"
+    "\010if (row + 6 < M) {\0"
+    "\014__global half *out = C + (row + 6) * ldc + col;\0"
+    "\020put_vector(c6_0, alpha, beta, out);\0"
+    "\020vstore8(c6_0, 0, x);\0"
+    "\010if (row + 7 < M) {\0"
+    "\014__global half *out = C + (row + 7) * ldc + col;\0"
+    "\020put_vector(c7_0, alpha, beta, out);\0"
+    "\020vstore8(c7_0, 0, x);\0"
+    "static float16 load_vector(__global const half *p)\0"
+    "\004return vload_half16(0, p);\0"
+    "static void store_vector(float16 x, __global half *p)\0"
+    "\004vstore_half16(x, 0, p);\0"
+    "static void put_vector(float16 x, float alpha, float beta, __global half *p)\0"
+    "// Packs a matrix into panels of 12: panel p holds, for every k, the lines p * 12 to\0"
+    "// p * 12 + 11 side by side. Lines past the end repeat the last one; what is\0"
+    "\004const long line = get_group_id(0) * 12;\0"
+    "\004__global float *restrict out = packed + at + line * K + k0 * 12;\0"
     "\004const long l8 = min(line + 8, lines - 1) * ldx;\0"
     "\004const long l9 = min(line + 9, lines - 1) * ldx;\0"
     "\004const long l10 = min(line + 10, lines - 1) * ldx;\0"
     "\004const long l11 = min(line + 11, lines - 1) * ldx;\0"
-    "\004const long l12 = min(line + 12, lines - 1) * ldx;\0"
-    "\004const long l13 = min(line + 13, lines - 1) * ldx;\0"
-    "\004const long l14 = min(line + 14, lines - 1) * ldx;\0"
-    "\004const long l15 = min(line + 15, lines - 1) * ldx;\0"
-    "\004for (long k = k0; k < k1; k++, in++, out += 16) {\0"
-    "\010out[4] = load(in + l4);\0"
-    "\010out[5] = load(in + l5);\0"
-    "\010out[6] = load(in + l6);\0"
-    "\010out[7] = load(in + l7);\0"
+    "\004for (long k = k0; k < k1; k++, in++, out += 12) {\0"
     "\010out[8] = load(in + l8);\0"
     "\010out[9] = load(in + l9);\0"
     "\010out[10] = load(in + l10);\0"
     "\010out[11] = load(in + l11);\0"
-    "\010out[12] = load(in + l12);\0"
-    "\010out[13] = load(in + l13);\0"
-    "\010out[14] = load(in + l14);\0"
-    "\010out[15] = load(in + l15);\0"
-    "\004if (line + 4 <= lines) {\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 4) {\0"
-    "\014out[0] = load(in);\0"
-    "\014out[1] = load(in + 1);\0"
-    "\014out[2] = load(in + 2);\0"
-    "\014out[3] = load(in + 3);\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 4)\0"
-    "\014for (int i = 0; i < 4; i++)\0"
-    "static float8 load_vector(__global const half *p)\0"
-    "\004return vload_half8(0, p);\0"
-    "static void store_vector(float8 x, __global half *p)\0"
-    "\004vstore_half8(x, 0, p);\0"
-    "static void put_vector(float8 x, float alpha, float beta, __global half *p)\0"
-    "// Packs a matrix into panels of 3: panel p holds, for every k, the lines p * 3 to\0"
-    "// p * 3 + 2 side by side. Lines past the end repeat the last one; what is\0"
-    "\004const long line = get_group_id(0) * 3;\0"
-    "\004__global float *restrict out = packed + at + line * K + k0 * 3;\0"
-    "\004for (long k = k0; k < k1; k++, in++, out += 3) {\0"
     "// Packs a matrix into panels of 32: panel p holds, for every k, the lines p * 32 to\0"
     "// p * 32 + 31 side by side. Lines past the end repeat the last one; what is\0"
     "\004const long line = get_group_id(0) * 32;\0"
     "\004__global float *restrict out = packed + at + line * K + k0 * 32;\0"
     "\004if (line + 32 <= lines) {\0"
     "\010for (long k = k0; k < k1; k++, in += ldx, out += 32) {\0"
-    "\014vstore8(load_vector(in), 0, out);\0"
-    "\014vstore8(load_vector(in + 8), 1, out);\0"
-    "\014vstore8(load_vector(in + 16), 2, out);\0"
-    "\014vstore8(load_vector(in + 24), 3, out);\0"
+    "\014vstore16(load_vector(in), 0, out);\0"
+    "\014vstore16(load_vector(in + 16), 1, out);\0"
     "\010for (long k = k0; k < k1; k++, in += ldx, out += 32)\0"
     "\014for (int i = 0; i < 32; i++)\0"
-    "// Packed A is panel after panel, each K x 3: for every k, the panel's 3 rows side by side.\0"
+    "// Packed A is panel after panel, each K x 12: for every k, the panel's 12 rows side by side.\0"
     "// Packed B is panel after panel, each K x 32. A work-group is one work-item; it computes up to\0"
-    "// 4 x 16 blocks of 3 x 32, each block held in registers.\0"
-    "\004const long first_row = get_group_id(1) * 12, end_row = min(first_row + 12, M);\0"
+    "// 2 x 16 blocks of 12 x 32, each block held in registers.\0"
+    "\004const long first_row = get_group_id(1) * 24, end_row = min(first_row + 24, M);\0"
     "\004const long first_col = get_group_id(0) * 512, end_col = min(first_col + 512, N);\0"
-    "\004// What the slices of K add up to so far, block after block.\0"
-    "\004__local float sums[6144];\0"
-    "\004// K advances by 1024, so that a slice of a panel of B stays in the nearest cache.\0"
-    "\004for (long k0 = 0; k0 == 0 || k0 < K; k0 += 1024) {\0"
-    "\010const long depth = min(K - k0, (long) 1024);\0"
-    "\010__local float *sum = sums;\0"
-    "\010for (long col = first_col; col < end_col; col += 32)\0"
-    "\010for (long row = first_row; row < end_row; row += 3) {\0"
-    "\014__global const float *restrict b = packed_b + b_at + col * K + k0 * 32;\0"
-    "\014__global const float *restrict a = packed_a + a_at + row * K + k0 * 3;\0"
-    "\014float8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
+    "\004for (long col = first_col; col < end_col; col += 32)\0"
+    "\004for (long row = first_row; row < end_row; row += 12) {\0"
+    "\010__global const float *restrict b = packed_b + b_at + col * K + k0 * 32;\0"
+    "\010__global const float *restrict a = packed_a + a_at + row * K + k0 * 12;\0"
+    "\010float16 c0_0 = 0, c0_1 = 0;\0"
+    "\010float16 c1_0 = 0, c1_1 = 0;\0"
+    "\010float16 c2_0 = 0, c2_1 = 0;\0"
+    "\010float16 c3_0 = 0, c3_1 = 0;\0"
+    "\010float16 c4_0 = 0, c4_1 = 0;\0"
+    "\010float16 c5_0 = 0, c5_1 = 0;\0"
+    "\010float16 c6_0 = 0, c6_1 = 0;\0"
+    "\010float16 c7_0 = 0, c7_1 = 0;\0"
+    "\010float16 c8_0 = 0, c8_1 = 0;\0"
+    "\010float16 c9_0 = 0, c9_1 = 0;\0"
+    "\010float16 c10_0 = 0, c10_1 = 0;\0"
+    "\010float16 c11_0 = 0, c11_1 = 0;\0"
+    "\020const float16 b0 = vload16(0, b);\0"
+    "\020const float16 b1 = vload16(1, b);\0"
+    "\020c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
+    "\020c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
+    "\020c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
+    "\020c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
+    "\020c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
+    "\020c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
+    "\020c6_0 += a6 * b0; c6_1 += a6 * b1;\0"
 }, {
-    "\014float8 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
-    "\014float8 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
-    "\014if (k0 > 0) {\0"
-    "\020c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2,\0"
-    "\030sum); c0_3 = vload8(3, sum);\0"
-    "\020c1_0 = vload8(4, sum); c1_1 = vload8(5, sum); c1_2 = vload8(6,\0"
-    "\030sum); c1_3 = vload8(7, sum);\0"
-    "\020c2_0 = vload8(8, sum); c2_1 = vload8(9, sum); c2_2 = vload8(10,\0"
-    "\030sum); c2_3 = vload8(11, sum);\0"
-    "\014long k = 0;\0"
-    "\014for (; k < depth; k++) {\0"
-    "\020{\0"
-    "\024const float8 b0 = vload8(0, b);\0"
-    "\024const float8 b1 = vload8(1, b);\0"
-    "\024const float8 b2 = vload8(2, b);\0"
-    "\024const float8 b3 = vload8(3, b);\0"
-    "\024const float a0 = a[0];\0"
-    "\024c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
-    "\024const float a1 = a[1];\0"
-    "\024c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
-    "\024const float a2 = a[2];\0"
-    "\024c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
-    "\024b += 32;\0"
-    "\024a += 3;\0"
-    "\020}\0"
-    "\014// Alpha and beta are for the sum of all slices.\0"
-    "\014if (k0 + 1024 < K) {\0"
-    "\020vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2, sum); vstore8(c0_3,\0"
-    "\0303, sum);\0"
-    "\020vstore8(c1_0, 4, sum); vstore8(c1_1, 5, sum); vstore8(c1_2, 6, sum); vstore8(c1_3,\0"
-    "\0307, sum);\0"
-    "\020vstore8(c2_0, 8, sum); vstore8(c2_1, 9, sum); vstore8(c2_2, 10, sum); vstore8(c2_3,\0"
-    "\03011, sum);\0"
-    "\020// C = alpha c + beta C for the 3 x 32 block at (row, col).\0"
-    "\020if (row < M) {\0"
-    "\024__global half *out = C + row * ldc + col;\0"
-    "\024if (col + 32 <= N) {\0"
-    "\030put_vector(c0_0, alpha, beta, out);\0"
-    "\030put_vector(c0_1, alpha, beta, out + 8);\0"
-    "\030put_vector(c0_2, alpha, beta, out + 16);\0"
-    "\030put_vector(c0_3, alpha, beta, out + 24);\0"
-    "\024} else {\0"
-    "\030float x[32];\0"
-    "\030vstore8(c0_0, 0, x);\0"
-    "\030vstore8(c0_1, 0, x + 8);\0"
-    "\030vstore8(c0_2, 0, x + 16);\0"
-    "\030vstore8(c0_3, 0, x + 24);\0"
-    "\030for (int n = 0; n < 32 && col + n < N; n++)\0"
-    "\034put(x[n], alpha, beta, out + n);\0"
-    "\024}\0"
-    "\020if (row + 1 < M) {\0"
-    "\024__global half *out = C + (row + 1) * ldc + col;\0"
-    "\030put_vector(c1_0, alpha, beta, out);\0"
-    "\030put_vector(c1_1, alpha, beta, out + 8);\0"
-    "\030put_vector(c1_2, alpha, beta, out + 16);\0"
-    "\030put_vector(c1_3, alpha, beta, out + 24);\0"
-    "\030vstore8(c1_0, 0, x);\0"
-    "\030vstore8(c1_1, 0, x + 8);\0"
-    "\030vstore8(c1_2, 0, x + 16);\0"
-    "\030vstore8(c1_3, 0, x + 24);\0"
-    "\020if (row + 2 < M) {\0"
-    "\024__global half *out = C + (row + 2) * ldc + col;\0"
-    "\030put_vector(c2_0, alpha, beta, out);\0"
-    "\030put_vector(c2_1, alpha, beta, out + 8);\0"
-    "\030put_vector(c2_2, alpha, beta, out + 16);\0"
-    "\030put_vector(c2_3, alpha, beta, out + 24);\0"
-    "\030vstore8(c2_0, 0, x);\0"
-    "\030vstore8(c2_1, 0, x + 8);\0"
-    "\030vstore8(c2_2, 0, x + 16);\0"
-    "\030vstore8(c2_3, 0, x + 24);\0"
-    "\014sum += 96;\0"
+    "\020c7_0 += a7 * b0; c7_1 += a7 * b1;\0"
+    "\020const float a8 = a[8];\0"
+    "\020c8_0 += a8 * b0; c8_1 += a8 * b1;\0"
+    "\020const float a9 = a[9];\0"
+    "\020c9_0 += a9 * b0; c9_1 += a9 * b1;\0"
+    "\020const float a10 = a[10];\0"
+    "\020c10_0 += a10 * b0; c10_1 += a10 * b1;\0"
+    "\020const float a11 = a[11];\0"
+    "\020c11_0 += a11 * b0; c11_1 += a11 * b1;\0"
+    "\020b += 32;\0"
+    "\020a += 12;\0"
+    "\010// C = alpha c + beta C for the 12 x 32 block at (row, col).\0"
+    "\014if (col + 32 <= N) {\0"
+    "\020put_vector(c0_1, alpha, beta, out + 16);\0"
+    "\020float x[32];\0"
+    "\020vstore16(c0_0, 0, x);\0"
+    "\020vstore16(c0_1, 0, x + 16);\0"
+    "\020for (int n = 0; n < 32 && col + n < N; n++)\0"
+    "\020put_vector(c1_1, alpha, beta, out + 16);\0"
+    "\020vstore16(c1_0, 0, x);\0"
+    "\020vstore16(c1_1, 0, x + 16);\0"
+    "\020put_vector(c2_1, alpha, beta, out + 16);\0"
+    "\020vstore16(c2_0, 0, x);\0"
+    "\020vstore16(c2_1, 0, x + 16);\0"
+    "\020put_vector(c3_1, alpha, beta, out + 16);\0"
+    "\020vstore16(c3_0, 0, x);\0"
+    "\020vstore16(c3_1, 0, x + 16);\0"
+    "\020put_vector(c4_1, alpha, beta, out + 16);\0"
+    "\020vstore16(c4_0, 0, x);\0"
+    "\020vstore16(c4_1, 0, x + 16);\0"
+    "\020put_vector(c5_1, alpha, beta, out + 16);\0"
+    "\020vstore16(c5_0, 0, x);\0"
+    "\020vstore16(c5_1, 0, x + 16);\0"
+    "\020put_vector(c6_1, alpha, beta, out + 16);\0"
+    "\020vstore16(c6_0, 0, x);\0"
+    "\020vstore16(c6_1, 0, x + 16);\0"
+    "\020put_vector(c7_1, alpha, beta, out + 16);\0"
+    "\020vstore16(c7_0, 0, x);\0"
+    "\020vstore16(c7_1, 0, x + 16);\0"
+    "\010if (row + 8 < M) {\0"
+    "\014__global half *out = C + (row + 8) * ldc + col;\0"
+    "\020put_vector(c8_0, alpha, beta, out);\0"
+    "\020put_vector(c8_1, alpha, beta, out + 16);\0"
+    "\020vstore16(c8_0, 0, x);\0"
+    "\020vstore16(c8_1, 0, x + 16);\0"
+    "\010if (row + 9 < M) {\0"
+    "\014__global half *out = C + (row + 9) * ldc + col;\0"
+    "\020put_vector(c9_0, alpha, beta, out);\0"
+    "\020put_vector(c9_1, alpha, beta, out + 16);\0"
+    "\020vstore16(c9_0, 0, x);\0"
+    "\020vstore16(c9_1, 0, x + 16);\0"
+    "\010if (row + 10 < M) {\0"
+    "\014__global half *out = C + (row + 10) * ldc + col;\0"
+    "\020put_vector(c10_0, alpha, beta, out);\0"
+    "\020put_vector(c10_1, alpha, beta, out + 16);\0"
+    "\020vstore16(c10_0, 0, x);\0"
+    "\020vstore16(c10_1, 0, x + 16);\0"
+    "\010if (row + 11 < M) {\0"
+    "\014__global half *out = C + (row + 11) * ldc + col;\0"
+    "\020put_vector(c11_0, alpha, beta, out);\0"
+    "\020put_vector(c11_1, alpha, beta, out + 16);\0"
+    "\020vstore16(c11_0, 0, x);\0"
+    "\020vstore16(c11_1, 0, x + 16);\0"
+    "\004const long l12 = min(line + 12, lines - 1) * ldx;\0"
+    "\004const long l13 = min(line + 13, lines - 1) * ldx;\0"
+    "\004const long l14 = min(line + 14, lines - 1) * ldx;\0"
+    "\004const long l15 = min(line + 15, lines - 1) * ldx;\0"
     "\004const long l16 = min(line + 16, lines - 1) * ldx;\0"
     "\004const long l17 = min(line + 17, lines - 1) * ldx;\0"
     "\004const long l18 = min(line + 18, lines - 1) * ldx;\0"
@@ -283,6 +298,10 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\004const long l30 = min(line + 30, lines - 1) * ldx;\0"
     "\004const long l31 = min(line + 31, lines - 1) * ldx;\0"
     "\004for (long k = k0; k < k1; k++, in++, out += 32) {\0"
+    "\010out[12] = load(in + l12);\0"
+    "\010out[13] = load(in + l13);\0"
+    "\010out[14] = load(in + l14);\0"
+    "\010out[15] = load(in + l15);\0"
     "\010out[16] = load(in + l16);\0"
     "\010out[17] = load(in + l17);\0"
     "\010out[18] = load(in + l18);\0"
@@ -299,35 +318,253 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\010out[29] = load(in + l29);\0"
     "\010out[30] = load(in + l30);\0"
     "\010out[31] = load(in + l31);\0"
-    "\004if (line + 3 <= lines) {\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 3) {\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 3)\0"
-    "\014for (int i = 0; i < 3; i++)\0"
-    "// 1 x 16 blocks of 3 x 16, each block held in registers.\0"
-    "\004const long first_row = get_group_id(1) * 3, end_row = min(first_row + 3, M);\0"
+    "\004if (line + 12 <= lines) {\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 12) {\0"
+    "\014out[0] = load(in);\0"
+    "\014out[1] = load(in + 1);\0"
+    "\014out[2] = load(in + 2);\0"
+    "\014out[3] = load(in + 3);\0"
+    "\014out[4] = load(in + 4);\0"
+    "\014out[5] = load(in + 5);\0"
+    "\014out[6] = load(in + 6);\0"
+    "\014out[7] = load(in + 7);\0"
+    "\014out[8] = load(in + 8);\0"
+    "\014out[9] = load(in + 9);\0"
+    "\014out[10] = load(in + 10);\0"
+    "\014out[11] = load(in + 11);\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 12)\0"
+    "\014for (int i = 0; i < 12; i++)\0"
+    "static float total(float16 x)\0"
 }, {
+    "\004float e[16];\0"
+    "\004vstore16(x, 0, e);\0"
+    "\004return e[0] + e[1] + e[2] + e[3] + e[4] + e[5] + e[6] + e[7] + e[8] + e[9] + e[10] + e[11]\0"
+    "\014+ e[12] + e[13] + e[14] + e[15];\0"
+    "static float16 load_row(__global const half *p)\0"
+    "\004return load_vector(p);\0"
+    "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\0"
+    "// X is stored L x K: each of its rows is multiplied by Y to a sum.\0"
+    "// Y is stored K x S.\0"
+    "// A work-group of 1 work-items along L and 1 along K has 8 x 2 of C.\0"
+    "void kiln_hgemm_thin_multiply(long L, long S, long K, float alpha, float beta,\0"
+    "\010__global const half *restrict Y, long y_offset, long ldy,\0"
+    "\004const int along_k = get_local_id(0), along_l = get_local_id(1);\0"
+    "\004const long l = (long) get_group_id(0) * 8 + along_l * 8;\0"
+    "\004const long s = (long) get_group_id(1) * 2;\0"
+    "\004const long from = 0, to = K;\0"
+    "\004X += x_offset;\0"
+    "\004__global const half *y0 = Y + y_offset + min(s, S - 1);\0"
+    "\004__global const half *y1 = Y + y_offset + min(s + 1, S - 1);\0"
+    "\004const long y_step = ldy;\0"
+    "\004// Rows past the end repeat the last one; what is computed from them is not stored.\0"
+    "\004__global const half *x0 = X + min(l, L - 1) * ldx;\0"
+    "\004__global const half *x1 = X + min(l + 1, L - 1) * ldx;\0"
+    "\004__global const half *x2 = X + min(l + 2, L - 1) * ldx;\0"
+    "\004__global const half *x3 = X + min(l + 3, L - 1) * ldx;\0"
+    "\004__global const half *x4 = X + min(l + 4, L - 1) * ldx;\0"
+    "\004__global const half *x5 = X + min(l + 5, L - 1) * ldx;\0"
+    "\004__global const half *x6 = X + min(l + 6, L - 1) * ldx;\0"
+    "\004__global const half *x7 = X + min(l + 7, L - 1) * ldx;\0"
+    "\004float16 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0, c0_4 = 0, c0_5 = 0, c0_6 = 0, c0_7 = 0;\0"
+    "\004float16 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0, c1_4 = 0, c1_5 = 0, c1_6 = 0, c1_7 = 0;\0"
+    "\004long k = from + along_k * 16;\0"
+    "\004// A single column of Y lies side by side like a row.\0"
+    "\004const bool fast = ldy == 1;\0"
+    "\004if (fast) {\0"
+    "\010for (; k + 16 <= to; k += 16) {\0"
+    "\014const float16 a0 = load_row(x0 + k);\0"
+    "\014const float16 a1 = load_row(x1 + k);\0"
+    "\014const float16 a2 = load_row(x2 + k);\0"
+    "\014const float16 a3 = load_row(x3 + k);\0"
+    "\014const float16 a4 = load_row(x4 + k);\0"
+    "\014const float16 a5 = load_row(x5 + k);\0"
+    "\014const float16 a6 = load_row(x6 + k);\0"
+    "\014const float16 a7 = load_row(x7 + k);\0"
+    "\014const float16 b0 = load_vector(y0 + k);\0"
+    "\014c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0; c0_4 += a4\0"
+    "\024* b0; c0_5 += a5 * b0; c0_6 += a6 * b0; c0_7 += a7 * b0;\0"
+    "\014const float16 b1 = load_vector(y1 + k);\0"
+    "\014c1_0 += a0 * b1; c1_1 += a1 * b1; c1_2 += a2 * b1; c1_3 += a3 * b1; c1_4 += a4\0"
+    "\024* b1; c1_5 += a5 * b1; c1_6 += a6 * b1; c1_7 += a7 * b1;\0"
+    "\014const float16 b0 = (float16) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
+    "\024load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step),\0"
+    "\024load(y0 + (k + 4) * y_step), load(y0 + (k + 5) * y_step),\0"
+    "\024load(y0 + (k + 6) * y_step), load(y0 + (k + 7) * y_step),\0"
+    "\024load(y0 + (k + 8) * y_step), load(y0 + (k + 9) * y_step),\0"
+    "\024load(y0 + (k + 10) * y_step), load(y0 + (k + 11) * y_step),\0"
+    "\024load(y0 + (k + 12) * y_step), load(y0 + (k + 13) * y_step),\0"
+    "\024load(y0 + (k + 14) * y_step), load(y0 + (k + 15) * y_step));\0"
+    "\014const float16 b1 = (float16) (load(y1 + k * y_step), load(y1 + (k + 1) * y_step),\0"
+    "\024load(y1 + (k + 2) * y_step), load(y1 + (k + 3) * y_step),\0"
+    "\024load(y1 + (k + 4) * y_step), load(y1 + (k + 5) * y_step),\0"
+    "\024load(y1 + (k + 6) * y_step), load(y1 + (k + 7) * y_step),\0"
+    "\024load(y1 + (k + 8) * y_step), load(y1 + (k + 9) * y_step),\0"
+    "\024load(y1 + (k + 10) * y_step), load(y1 + (k + 11) * y_step),\0"
+    "\024load(y1 + (k + 12) * y_step), load(y1 + (k + 13) * y_step),\0"
+    "\024load(y1 + (k + 14) * y_step), load(y1 + (k + 15) * y_step));\0"
+    "\004// What is left of K is less than a vector, and one work-item's.\0"
+    "\004for (; k < to; k++) {\0"
+    "\010const float b0 = load(y0 + k * y_step);\0"
+    "\010const float b1 = load(y1 + k * y_step);\0"
+    "\010const float a0 = load(x0 + k);\0"
+    "\010c0_0.s0 += a0 * b0; c1_0.s0 += a0 * b1;\0"
+    "\010const float a1 = load(x1 + k);\0"
+    "\010c0_1.s0 += a1 * b0; c1_1.s0 += a1 * b1;\0"
+    "\010const float a2 = load(x2 + k);\0"
+    "\010c0_2.s0 += a2 * b0; c1_2.s0 += a2 * b1;\0"
+    "\010const float a3 = load(x3 + k);\0"
+    "\010c0_3.s0 += a3 * b0; c1_3.s0 += a3 * b1;\0"
+    "\010const float a4 = load(x4 + k);\0"
+    "\010c0_4.s0 += a4 * b0; c1_4.s0 += a4 * b1;\0"
+    "\010const float a5 = load(x5 + k);\0"
+}, {
+    "\010c0_5.s0 += a5 * b0; c1_5.s0 += a5 * b1;\0"
+    "\010const float a6 = load(x6 + k);\0"
+    "\010c0_6.s0 += a6 * b0; c1_6.s0 += a6 * b1;\0"
+    "\010const float a7 = load(x7 + k);\0"
+    "\010c0_7.s0 += a7 * b0; c1_7.s0 += a7 * b1;\0"
+    "\004const long begin = l, first = l;\0"
+    "\004if (along_k == 0 && s < S) {\0"
+    "\010const float sums[] = { total(c0_0), total(c0_1), total(c0_2), total(c0_3), total(c0_4),\0"
+    "\020total(c0_5), total(c0_6), total(c0_7) };\0"
+    "\010for (int i = 0; i < 8; i++)\0"
+    "\014if (first + i >= begin && first + i < L)\0"
+    "\020put(sums[i], alpha, beta, C + (first + i) * ldc + s);\0"
+    "\004if (along_k == 0 && s + 1 < S) {\0"
+    "\010const float sums[] = { total(c1_0), total(c1_1), total(c1_2), total(c1_3), total(c1_4),\0"
+    "\020total(c1_5), total(c1_6), total(c1_7) };\0"
+    "\020put(sums[i], alpha, beta, C + (first + i) * ldc + s + 1);\0"
+    "// Y is stored S x K.\0"
+    "\004__global const half *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
+    "\004__global const half *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
+    "\004const long y_step = 1;\0"
+    "\004for (; k + 16 <= to; k += 16) {\0"
+    "\010const float16 a0 = load_row(x0 + k);\0"
+    "\010const float16 a1 = load_row(x1 + k);\0"
+    "\010const float16 a2 = load_row(x2 + k);\0"
+    "\010const float16 a3 = load_row(x3 + k);\0"
+    "\010const float16 a4 = load_row(x4 + k);\0"
+    "\010const float16 a5 = load_row(x5 + k);\0"
+    "\010const float16 a6 = load_row(x6 + k);\0"
+    "\010const float16 a7 = load_row(x7 + k);\0"
+    "\010const float16 b0 = load_vector(y0 + k);\0"
+    "\010c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0; c0_4 += a4 * b0; c0_5\0"
+    "\020+= a5 * b0; c0_6 += a6 * b0; c0_7 += a7 * b0;\0"
+    "\010const float16 b1 = load_vector(y1 + k);\0"
+    "\010c1_0 += a0 * b1; c1_1 += a1 * b1; c1_2 += a2 * b1; c1_3 += a3 * b1; c1_4 += a4 * b1; c1_5\0"
+    "\020+= a5 * b1; c1_6 += a6 * b1; c1_7 += a7 * b1;\0"
+    "// X is stored K x L: its rows are added up, each times an element of Y.\0"
+    "// A work-group of 1 work-items along L and 1 along K has 512 x 2 of C.\0"
+    "\004const int along_k = get_local_id(1), along_l = get_local_id(0);\0"
+    "\004const long l = (long) get_group_id(0) * 512 + along_l * 512;\0"
+    "\004// The last vector ends where the row does.\0"
+    "\004const long last = max(L - 16, (long) 0);\0"
+    "\004const int vectors = min((L - l + 15) / 16, (long) 32);\0"
+    "\004float16 c0[32];\0"
+    "\004float16 c1[32];\0"
+    "\004for (int v = 0; v < vectors; v++) {\0"
+    "\010c0[v] = 0; c1[v] = 0;\0"
+    "\004long k = from;\0"
+    "\004if (L < 16)\0"
+    "\010for (; k < to; k++) {\0"
+    "\014// A row is less than a vector.\0"
+    "\014__global const half *x = X + k * ldx;\0"
+    "\014const float16 a = (float16) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,\0"
+    "\024L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)),\0"
+    "\024load(x + min((long) 4, L - 1)), load(x + min((long) 5, L - 1)),\0"
+    "\024load(x + min((long) 6, L - 1)), load(x + min((long) 7, L - 1)),\0"
+    "\024load(x + min((long) 8, L - 1)), load(x + min((long) 9, L - 1)),\0"
+    "\024load(x + min((long) 10, L - 1)), load(x + min((long) 11, L - 1)),\0"
+    "\024load(x + min((long) 12, L - 1)), load(x + min((long) 13, L - 1)),\0"
+    "\024load(x + min((long) 14, L - 1)), load(x + min((long) 15, L - 1)));\0"
+    "\014c0[0] += a * load(y0 + k * y_step); c1[0] += a * load(y1 + k * y_step);\0"
+    "\004for (; k + 7 < to; k += 8) {\0"
+    "\010const float b0_0 = load(y0 + k * y_step), b0_1 = load(y0 + (k + 1) * y_step),\0"
+    "\020b0_2 = load(y0 + (k + 2) * y_step), b0_3 = load(y0 + (k + 3) * y_step),\0"
+    "\020b0_4 = load(y0 + (k + 4) * y_step), b0_5 = load(y0 + (k + 5) * y_step),\0"
+    "\020b0_6 = load(y0 + (k + 6) * y_step), b0_7 = load(y0 + (k + 7) * y_step);\0"
+    "\010const float b1_0 = load(y1 + k * y_step), b1_1 = load(y1 + (k + 1) * y_step),\0"
+    "\020b1_2 = load(y1 + (k + 2) * y_step), b1_3 = load(y1 + (k + 3) * y_step),\0"
+    "\020b1_4 = load(y1 + (k + 4) * y_step), b1_5 = load(y1 + (k + 5) * y_step),\0"
+    "\020b1_6 = load(y1 + (k + 6) * y_step), b1_7 = load(y1 + (k + 7) * y_step);\0"
+    "\010for (int v = 0; v < vectors; v++) {\0"
+    "\014__global const half *x = X + k * ldx + min(l + v * 16, last);\0"
+    "\014const float16 a0 = load_row(x + 0 * ldx);\0"
+    "\014const float16 a1 = load_row(x + 1 * ldx);\0"
+    "\014const float16 a2 = load_row(x + 2 * ldx);\0"
+    "\014const float16 a3 = load_row(x + 3 * ldx);\0"
+    "\014const float16 a4 = load_row(x + 4 * ldx);\0"
+    "\014const float16 a5 = load_row(x + 5 * ldx);\0"
+    "\014const float16 a6 = load_row(x + 6 * ldx);\0"
+    "\014const float16 a7 = load_row(x + 7 * ldx);\0"
+    "\014c0[v] += a0 * b0_0 + a1 * b0_1 + a2 * b0_2 + a3 * b0_3 + a4 * b0_4 + a5 * b0_5 + a6\0"
+    "\024* b0_6 + a7 * b0_7;\0"
+}, {
+    "\014c1[v] += a0 * b1_0 + a1 * b1_1 + a2 * b1_2 + a3 * b1_3 + a4 * b1_4 + a5 * b1_5 + a6\0"
+    "\024* b1_6 + a7 * b1_7;\0"
+    "\010const float b0_0 = load(y0 + k * y_step);\0"
+    "\010const float b1_0 = load(y1 + k * y_step);\0"
+    "\014c0[v] += a0 * b0_0;\0"
+    "\014c1[v] += a0 * b1_0;\0"
+    "\004for (int v = 0; v < vectors && s < S; v++) {\0"
+    "\010const long begin = l + v * 16, first = min(begin, last);\0"
+    "\010float sums[16];\0"
+    "\010vstore16(c0[v], 0, sums);\0"
+    "\010for (int i = 0; i < 16; i++)\0"
+    "\004for (int v = 0; v < vectors && s + 1 < S; v++) {\0"
+    "\010vstore16(c1[v], 0, sums);\0"
+    "// Packs a matrix into panels of 6: panel p holds, for every k, the lines p * 6 to\0"
+    "// p * 6 + 5 side by side. Lines past the end repeat the last one; what is\0"
+    "\004const long line = get_group_id(0) * 6;\0"
+    "\004__global float *restrict out = packed + at + line * K + k0 * 6;\0"
+    "\004for (long k = k0; k < k1; k++, in++, out += 6) {\0"
+    "// Packs a matrix into panels of 16: panel p holds, for every k, the lines p * 16 to\0"
+    "// p * 16 + 15 side by side. Lines past the end repeat the last one; what is\0"
+    "\004const long line = get_group_id(0) * 16;\0"
+    "\004__global float *restrict out = packed + at + line * K + k0 * 16;\0"
+    "\004if (line + 16 <= lines) {\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 16) {\0"
+    "\014vstore8(load_vector(in + 8), 1, out);\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 16)\0"
+    "\014for (int i = 0; i < 16; i++)\0"
+    "// Packed A is panel after panel, each K x 6: for every k, the panel's 6 rows side by side.\0"
+    "// Packed B is panel after panel, each K x 16. A work-group is one work-item; it computes up to\0"
+    "// 4 x 16 blocks of 6 x 16, each block held in registers.\0"
     "\004const long first_col = get_group_id(0) * 256, end_col = min(first_col + 256, N);\0"
-    "\004for (long row = first_row; row < end_row; row += 3) {\0"
-    "\010__global const float *restrict a = packed_a + a_at + row * K + k0 * 3;\0"
+    "\004for (long col = first_col; col < end_col; col += 16)\0"
+    "\004for (long row = first_row; row < end_row; row += 6) {\0"
+    "\010__global const float *restrict b = packed_b + b_at + col * K + k0 * 16;\0"
+    "\010__global const float *restrict a = packed_a + a_at + row * K + k0 * 6;\0"
     "\010float8 c0_0 = 0, c0_1 = 0;\0"
     "\010float8 c1_0 = 0, c1_1 = 0;\0"
     "\010float8 c2_0 = 0, c2_1 = 0;\0"
-    "\020const float8 b0 = vload8(0, b);\0"
+    "\010float8 c3_0 = 0, c3_1 = 0;\0"
+    "\010float8 c4_0 = 0, c4_1 = 0;\0"
+    "\010float8 c5_0 = 0, c5_1 = 0;\0"
     "\020const float8 b1 = vload8(1, b);\0"
-    "\020c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
-    "\020c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
-    "\020c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
-    "\020a += 3;\0"
-    "\010// C = alpha c + beta C for the 3 x 16 block at (row, col).\0"
+    "\020b += 16;\0"
+    "\020a += 6;\0"
+    "\010// C = alpha c + beta C for the 6 x 16 block at (row, col).\0"
+    "\014if (col + 16 <= N) {\0"
     "\020put_vector(c0_1, alpha, beta, out + 8);\0"
-    "\020vstore8(c0_0, 0, x);\0"
+    "\020float x[16];\0"
     "\020vstore8(c0_1, 0, x + 8);\0"
+    "\020for (int n = 0; n < 16 && col + n < N; n++)\0"
     "\020put_vector(c1_1, alpha, beta, out + 8);\0"
-    "\020vstore8(c1_0, 0, x);\0"
     "\020vstore8(c1_1, 0, x + 8);\0"
     "\020put_vector(c2_1, alpha, beta, out + 8);\0"
-    "\020vstore8(c2_0, 0, x);\0"
     "\020vstore8(c2_1, 0, x + 8);\0"
+    "\020put_vector(c3_1, alpha, beta, out + 8);\0"
+    "\020vstore8(c3_1, 0, x + 8);\0"
+    "\020put_vector(c4_1, alpha, beta, out + 8);\0"
+    "\020vstore8(c4_1, 0, x + 8);\0"
+    "\020put_vector(c5_1, alpha, beta, out + 8);\0"
+    "\020vstore8(c5_1, 0, x + 8);\0"
+    "\004for (long k = k0; k < k1; k++, in++, out += 16) {\0"
+    "\004if (line + 6 <= lines) {\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 6) {\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 6)\0"
+    "\014for (int i = 0; i < 6; i++)\0"
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major.\0"
     "// A is stored M x K.\0"
     "// B is stored K x N.\0"
@@ -338,6 +575,7 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\010__global const half *restrict B, long b_offset, long ldb,\0"
     "\004// A slice of a panel: for every k, the panel's columns of B side by side, 24 apart.\0"
     "\004__local float panel[6144];\0"
+    "\004// What the slices of K add up to so far, block after block.\0"
     "\004__local float sums[768];\0"
     "\004// Panels are up to 3 vectors of columns wide, slices up to 256 of K deep. All are\0"
     "\004// of equal size, but for one vector or the last slice.\0"
@@ -347,6 +585,7 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\004// Chunks of up to 8 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
     "\004// takes as many blocks, to one, of this order.\0"
     "\004const long group = get_group_id(0), groups = get_num_groups(0);\0"
+}, {
     "\004const long share = blocks * panels / groups, rest = blocks * panels % groups;\0"
     "\004long at = group * share + min(group, rest);\0"
     "\004const long end = at + share + (group < rest);\0"
@@ -373,6 +612,7 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\030vstore8(load_vector(in + v * 8), v, out);\0"
     "\024for (long i = whole * 8; i < width * 8; i++)\0"
     "\030out[i] = load(in + min(i, N - 1 - col));\0"
+    "\020}\0"
     "\014for (long block = first; block < last; block++) {\0"
     "\020const long row = (chunk + block) * 4;\0"
     "\020__local float *sum = sums + (slices > 1 ? block * 96 : 0);\0"
@@ -394,6 +634,7 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\030c1_0 = vload8(3, sum);\0"
     "\030c2_0 = vload8(6, sum);\0"
     "\030c3_0 = vload8(9, sum);\0"
+    "\024}\0"
     "\024long k = 0;\0"
     "\024for (; k < depth; k++) {\0"
     "\030{\0"
@@ -404,7 +645,6 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\034c1_0 += a1 * b0;\0"
     "\034const float a2 = load(a + r2);\0"
     "\034c2_0 += a2 * b0;\0"
-}, {
     "\034const float a3 = load(a + r3);\0"
     "\034c3_0 += a3 * b0;\0"
     "\034b += 24;\0"
@@ -451,6 +691,7 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\024vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2, sum);\0"
     "\024vstore8(c1_0, 3, sum); vstore8(c1_1, 4, sum); vstore8(c1_2, 5, sum);\0"
     "\024vstore8(c2_0, 6, sum); vstore8(c2_1, 7, sum); vstore8(c2_2, 8, sum);\0"
+}, {
     "\024vstore8(c3_0, 9, sum); vstore8(c3_1, 10, sum); vstore8(c3_2, 11, sum);\0"
     "\020if (k0 + depth == K) {\0"
     "\024// C = alpha sum + beta C for a block of `width` vectors at (row, col).\0"
@@ -461,6 +702,7 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\030for (; n + 8 <= min(width * 8, N - col); n += 8)\0"
     "\034put_vector(vload8(0, x + n), alpha, beta, out + n);\0"
     "\030for (; n < min(width * 8, N - col); n++)\0"
+    "\034put(x[n], alpha, beta, out + n);\0"
     "\014k0 += depth;\0"
     "\010} while (k0 < K);\0"
     "// B is stored N x K.\0"
@@ -498,7 +740,6 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\024const float8 x2_0 = (float8)(x1_0.even, x1_1.even);\0"
     "\024const float8 x2_4 = (float8)(x1_0.odd, x1_1.odd);\0"
     "\024const float8 x2_1 = (float8)(x1_2.even, x1_3.even);\0"
-}, {
     "\024const float8 x2_5 = (float8)(x1_2.odd, x1_3.odd);\0"
     "\024const float8 x2_2 = (float8)(x1_4.even, x1_5.even);\0"
     "\024const float8 x2_6 = (float8)(x1_4.odd, x1_5.odd);\0"
@@ -536,6 +777,100 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\020const long r2 = min(row + 2, M - 1);\0"
     "\020const long r3 = min(row + 3, M - 1);\0"
     "\034a += lda;\0"
+    "// Packs a matrix into panels of 3: panel p holds, for every k, the lines p * 3 to\0"
+    "// p * 3 + 2 side by side. Lines past the end repeat the last one; what is\0"
+    "\004const long line = get_group_id(0) * 3;\0"
+    "\004__global float *restrict out = packed + at + line * K + k0 * 3;\0"
+    "\004for (long k = k0; k < k1; k++, in++, out += 3) {\0"
+    "\014vstore8(load_vector(in + 16), 2, out);\0"
+    "\014vstore8(load_vector(in + 24), 3, out);\0"
+    "// Packed A is panel after panel, each K x 3: for every k, the panel's 3 rows side by side.\0"
+}, {
+    "// 16 x 2 blocks of 3 x 32, each block held in registers.\0"
+    "\004const long first_row = get_group_id(1) * 48, end_row = min(first_row + 48, M);\0"
+    "\004const long first_col = get_group_id(0) * 64, end_col = min(first_col + 64, N);\0"
+    "\004__local float sums[3072];\0"
+    "\004// K advances by 1024, so that a slice of a panel of B stays in the nearest cache.\0"
+    "\004for (long k0 = 0; k0 == 0 || k0 < K; k0 += 1024) {\0"
+    "\010const long depth = min(K - k0, (long) 1024);\0"
+    "\010__local float *sum = sums;\0"
+    "\010for (long col = first_col; col < end_col; col += 32)\0"
+    "\010for (long row = first_row; row < end_row; row += 3) {\0"
+    "\014__global const float *restrict b = packed_b + b_at + col * K + k0 * 32;\0"
+    "\014__global const float *restrict a = packed_a + a_at + row * K + k0 * 3;\0"
+    "\014float8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
+    "\014float8 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
+    "\014float8 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
+    "\014if (k0 > 0) {\0"
+    "\020c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2,\0"
+    "\030sum); c0_3 = vload8(3, sum);\0"
+    "\020c1_0 = vload8(4, sum); c1_1 = vload8(5, sum); c1_2 = vload8(6,\0"
+    "\030sum); c1_3 = vload8(7, sum);\0"
+    "\020c2_0 = vload8(8, sum); c2_1 = vload8(9, sum); c2_2 = vload8(10,\0"
+    "\030sum); c2_3 = vload8(11, sum);\0"
+    "\014long k = 0;\0"
+    "\014for (; k < depth; k++) {\0"
+    "\020{\0"
+    "\024const float8 b0 = vload8(0, b);\0"
+    "\024const float8 b1 = vload8(1, b);\0"
+    "\024const float8 b2 = vload8(2, b);\0"
+    "\024const float8 b3 = vload8(3, b);\0"
+    "\024const float a0 = a[0];\0"
+    "\024c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
+    "\024const float a1 = a[1];\0"
+    "\024c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
+    "\024const float a2 = a[2];\0"
+    "\024c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
+    "\024b += 32;\0"
+    "\024a += 3;\0"
+    "\014// Alpha and beta are for the sum of all slices.\0"
+    "\014if (k0 + 1024 < K) {\0"
+    "\020vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2, sum); vstore8(c0_3,\0"
+    "\0303, sum);\0"
+    "\020vstore8(c1_0, 4, sum); vstore8(c1_1, 5, sum); vstore8(c1_2, 6, sum); vstore8(c1_3,\0"
+    "\0307, sum);\0"
+    "\020vstore8(c2_0, 8, sum); vstore8(c2_1, 9, sum); vstore8(c2_2, 10, sum); vstore8(c2_3,\0"
+    "\03011, sum);\0"
+    "\020// C = alpha c + beta C for the 3 x 32 block at (row, col).\0"
+    "\020if (row < M) {\0"
+    "\024__global half *out = C + row * ldc + col;\0"
+    "\024if (col + 32 <= N) {\0"
+    "\030put_vector(c0_0, alpha, beta, out);\0"
+    "\030put_vector(c0_1, alpha, beta, out + 8);\0"
+    "\030put_vector(c0_2, alpha, beta, out + 16);\0"
+    "\030put_vector(c0_3, alpha, beta, out + 24);\0"
+    "\024} else {\0"
+    "\030float x[32];\0"
+    "\030vstore8(c0_0, 0, x);\0"
+    "\030vstore8(c0_1, 0, x + 8);\0"
+    "\030vstore8(c0_2, 0, x + 16);\0"
+    "\030vstore8(c0_3, 0, x + 24);\0"
+    "\030for (int n = 0; n < 32 && col + n < N; n++)\0"
+    "\020if (row + 1 < M) {\0"
+    "\024__global half *out = C + (row + 1) * ldc + col;\0"
+    "\030put_vector(c1_0, alpha, beta, out);\0"
+    "\030put_vector(c1_1, alpha, beta, out + 8);\0"
+    "\030put_vector(c1_2, alpha, beta, out + 16);\0"
+    "\030put_vector(c1_3, alpha, beta, out + 24);\0"
+    "\030vstore8(c1_0, 0, x);\0"
+    "\030vstore8(c1_1, 0, x + 8);\0"
+    "\030vstore8(c1_2, 0, x + 16);\0"
+    "\030vstore8(c1_3, 0, x + 24);\0"
+    "\020if (row + 2 < M) {\0"
+    "\024__global half *out = C + (row + 2) * ldc + col;\0"
+    "\030put_vector(c2_0, alpha, beta, out);\0"
+    "\030put_vector(c2_1, alpha, beta, out + 8);\0"
+    "\030put_vector(c2_2, alpha, beta, out + 16);\0"
+    "\030put_vector(c2_3, alpha, beta, out + 24);\0"
+    "\030vstore8(c2_0, 0, x);\0"
+    "\030vstore8(c2_1, 0, x + 8);\0"
+    "\030vstore8(c2_2, 0, x + 16);\0"
+    "\030vstore8(c2_3, 0, x + 24);\0"
+    "\014sum += 96;\0"
+    "\004if (line + 3 <= lines) {\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 3) {\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 3)\0"
+    "\014for (int i = 0; i < 3; i++)\0"
     "static float2 load_vector(__global const half *p)\0"
     "\004return vload_half2(0, p);\0"
     "static void store_vector(float2 x, __global half *p)\0"
@@ -552,6 +887,7 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\010__global float *restrict work, long parts_at)\0"
     "\004__local float a_tiles[2][16][32];\0"
     "\004__local float b_tiles[2][16][64];\0"
+}, {
     "\004const int local_m = get_local_id(1), local_n = get_local_id(0);\0"
     "\004const int item = local_m * 16 + local_n;\0"
     "\004const int first_m = (int) get_group_id(1) * 32;\0"
@@ -595,7 +931,6 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\014const int e = item + 384, n = e % 64, k = e / 64;\0"
     "\014b_next3 = first_n + n < N && k1 + k < K\0"
     "\014const int e = item + 512, n = e % 64, k = e / 64;\0"
-}, {
     "\014b_next4 = first_n + n < N && k1 + k < K\0"
     "\014const int e = item + 640, n = e % 64, k = e / 64;\0"
     "\014b_next5 = first_n + n < N && k1 + k < K\0"
@@ -653,6 +988,7 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\020b_next6 = first_n + n < N && k1 + k < K\0"
     "\020const int e = item + 896, n = e % 64, k = e / 64;\0"
     "\020b_next7 = first_n + n < N && k1 + k < K\0"
+}, {
     "\010const int depth = min(K - k0, (int) 16);\0"
     "\010int k = 0;\0"
     "\010for (; k + 4 <= depth; k += 4) {\0"
@@ -662,7 +998,6 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\020const float a1 = a_tile[k][local_m * 4 + 1];\0"
     "\020const float a2 = a_tile[k][local_m * 4 + 2];\0"
     "\020const float a3 = a_tile[k][local_m * 4 + 3];\0"
-    "\020c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
     "\020const float2 b0 = vload2(0, &b_tile[k + 1][local_n * 4]);\0"
     "\020const float2 b1 = vload2(1, &b_tile[k + 1][local_n * 4]);\0"
     "\020const float a0 = a_tile[k + 1][local_m * 4];\0"
@@ -695,7 +1030,6 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\010__global float *out = part + (row + 2) * ld + col;\0"
     "\010vstore2(c2_0, 0, out);\0"
     "\010vstore2(c2_1, 1, out);\0"
-}, {
     "\010__global float *out = part + (row + 3) * ld + col;\0"
     "\010vstore2(c3_0, 0, out);\0"
     "\010vstore2(c3_1, 1, out);\0"
@@ -745,6 +1079,7 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\030? load(B + (first_n + n) * ldb + k1 + k) : 0;\0"
     "\020const int e = item + 128, k = e % 16, n = e / 16;\0"
     "\020const int e = item + 256, k = e % 16, n = e / 16;\0"
+}, {
     "\020const int e = item + 384, k = e % 16, n = e / 16;\0"
     "\020const int e = item + 512, k = e % 16, n = e / 16;\0"
     "\020const int e = item + 640, k = e % 16, n = e / 16;\0"
@@ -784,7 +1119,6 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\020const float b1 = b_tile[k][local_n * 4 + 1];\0"
     "\020const float b2 = b_tile[k][local_n * 4 + 2];\0"
     "\020const float b3 = b_tile[k][local_n * 4 + 3];\0"
-}, {
     "\020c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
     "\020c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
     "\020c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
@@ -837,27 +1171,21 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "static float4 load_vector(__global const half *p)\0"
     "\004return vload_half4(0, p);\0"
     "static float4 load_row(__global const half *p)\0"
-    "\004return load_vector(p);\0"
     "// In one load what begins at a multiple of its size, 8 bytes.\0"
+}, {
     "static float4 load_aligned(__global const half *p)\0"
     "\004const uint2 bits = *(__global const uint2 *) p;\0"
     "\004return vload_half4(0, (const half *) &bits);\0"
     "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\0"
-    "// X is stored K x L: its rows are added up, each times an element of Y.\0"
-    "// Y is stored S x K.\0"
     "// A work-group of 8 work-items along L and 32 along K has 32 x 4 of C.\0"
     "__kernel __attribute__((reqd_work_group_size(8, 32, 1)))\0"
     "void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,\0"
     "\010__global const half *restrict X, int x_offset, int ldx,\0"
     "\010__global const half *restrict Y, int y_offset, int ldy,\0"
     "\004__local float4 part[256];\0"
-    "\004const int along_k = get_local_id(1), along_l = get_local_id(0);\0"
     "\004const int l = (int) get_group_id(0) * 32 + along_l * 4;\0"
     "\004const int s = (int) get_group_id(1) * 4;\0"
     "\004const int from = 0, to = K;\0"
-    "\004X += x_offset;\0"
-    "\004__global const half *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
-    "\004__global const half *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
     "\004__global const half *y2 = Y + y_offset + min(s + 2, S - 1) * ldy;\0"
     "\004__global const half *y3 = Y + y_offset + min(s + 3, S - 1) * ldy;\0"
     "\004const int y_step = 1;\0"
@@ -870,13 +1198,10 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\004int k = from + along_k;\0"
     "\004if (L < 4)\0"
     "\010for (; k < to; k += 32) {\0"
-    "\014// A row is less than a vector.\0"
-    "\014__global const half *x = X + k * ldx;\0"
     "\014const float4 a = (float4) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)),\0"
     "\024load(x + min((int) 2, L - 1)), load(x + min((int) 3, L - 1)));\0"
     "\014c0 += a * load(y0 + k * y_step); c1 += a * load(y1 + k * y_step); c2 += a * load(y2 + k\0"
     "\024* y_step); c3 += a * load(y3 + k * y_step);\0"
-}, {
     "\004// The address itself is tested: a buffer may begin at any element.\0"
     "\004if (ldx % 4 == 0 && (size_t) (X + first) % 8 == 0) {\0"
     "\010for (; k + 32 < to; k += 64) {\0"
@@ -896,15 +1221,12 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\004for (int half_way = 16; half_way > 0; half_way /= 2) {\0"
     "\010if (along_k < half_way)\0"
     "\014part[item] += part[item + half_way * 8];\0"
-    "\004if (along_k == 0 && s < S) {\0"
     "\010float sums[4];\0"
     "\010vstore4(part[item], 0, sums);\0"
     "\010for (int i = 0; i < 4; i++)\0"
-    "\014if (first + i >= begin && first + i < L)\0"
     "\020put(sums[i], alpha, beta, C + s * ldc + first + i);\0"
     "\004barrier(CLK_LOCAL_MEM_FENCE);\0"
     "\004part[item] = c1;\0"
-    "\004if (along_k == 0 && s + 1 < S) {\0"
     "\020put(sums[i], alpha, beta, C + (s + 1) * ldc + first + i);\0"
     "\004part[item] = c2;\0"
     "\004if (along_k == 0 && s + 2 < S) {\0"
@@ -916,15 +1238,10 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\004float e[4];\0"
     "\004vstore4(x, 0, e);\0"
     "\004return e[0] + e[1] + e[2] + e[3];\0"
-    "// X is stored L x K: each of its rows is multiplied by Y to a sum.\0"
     "// A work-group of 8 work-items along L and 32 along K has 16 x 4 of C.\0"
     "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\0"
     "\004__local float part[2][256];\0"
-    "\004const int along_k = get_local_id(0), along_l = get_local_id(1);\0"
     "\004const int l = (int) get_group_id(0) * 16 + along_l * 2;\0"
-    "\004// Rows past the end repeat the last one; what is computed from them is not stored.\0"
-    "\004__global const half *x0 = X + min(l, L - 1) * ldx;\0"
-    "\004__global const half *x1 = X + min(l + 1, L - 1) * ldx;\0"
     "\004float4 c0_0 = 0, c0_1 = 0;\0"
     "\004float4 c1_0 = 0, c1_1 = 0;\0"
     "\004float4 c2_0 = 0, c2_1 = 0;\0"
@@ -932,7 +1249,6 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\004int k = from + along_k * 4;\0"
     "\004const bool is_aligned = ldx % 4 == 0 && (size_t) X % 8 == 0;\0"
     "\004const bool fast = is_aligned;\0"
-    "\004if (fast) {\0"
     "\010for (; k + 4 <= to; k += 128) {\0"
     "\014const float4 a0 = load_aligned(x0 + k);\0"
     "\014const float4 a1 = load_aligned(x1 + k);\0"
@@ -946,15 +1262,10 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\014c3_0 += a0 * b3; c3_1 += a1 * b3;\0"
     "\014const float4 a0 = load_row(x0 + k);\0"
     "\014const float4 a1 = load_row(x1 + k);\0"
-    "\004// What is left of K is less than a vector, and one work-item's.\0"
-    "\004for (; k < to; k++) {\0"
-    "\010const float b0 = load(y0 + k * y_step);\0"
-    "\010const float b1 = load(y1 + k * y_step);\0"
     "\010const float b2 = load(y2 + k * y_step);\0"
     "\010const float b3 = load(y3 + k * y_step);\0"
-    "\010const float a0 = load(x0 + k);\0"
     "\010c0_0.s0 += a0 * b0; c1_0.s0 += a0 * b1; c2_0.s0 += a0 * b2; c3_0.s0 += a0 * b3;\0"
-    "\010const float a1 = load(x1 + k);\0"
+}, {
     "\010c0_1.s0 += a1 * b0; c1_1.s0 += a1 * b1; c2_1.s0 += a1 * b2; c3_1.s0 += a1 * b3;\0"
     "\004const int begin = l, first = l;\0"
     "\004const int item = along_l * 32 + along_k;\0"
@@ -971,14 +1282,9 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\004part[1][item] = total(c2_1);\0"
     "\004part[0][item] = total(c3_0);\0"
     "\004part[1][item] = total(c3_1);\0"
-    "// Y is stored K x S.\0"
-    "\004__global const half *y0 = Y + y_offset + min(s, S - 1);\0"
-    "\004__global const half *y1 = Y + y_offset + min(s + 1, S - 1);\0"
-}, {
     "\004__global const half *y2 = Y + y_offset + min(s + 2, S - 1);\0"
     "\004__global const half *y3 = Y + y_offset + min(s + 3, S - 1);\0"
     "\004const int y_step = ldy;\0"
-    "\004// A single column of Y lies side by side like a row.\0"
     "\004const bool fast = is_aligned && ldy == 1;\0"
     "\014const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
     "\024load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step));\0"
@@ -1051,6 +1357,7 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\020const int e = item + 768, k = e % 8, m = e / 8;\0"
     "\014// Fetch B: 8 x 128.\0"
     "\020const int e = item, n = e % 128, k = e / 128;\0"
+}, {
     "\020const int e = item + 256, n = e % 128, k = e / 128;\0"
     "\020const int e = item + 512, n = e % 128, k = e / 128;\0"
     "\020const int e = item + 768, n = e % 128, k = e / 128;\0"
@@ -1063,14 +1370,9 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\020const float a2 = a_tile[k][local_m * 8 + 2];\0"
     "\020const float a3 = a_tile[k][local_m * 8 + 3];\0"
     "\020const float a4 = a_tile[k][local_m * 8 + 4];\0"
-}, {
-    "\020c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
     "\020const float a5 = a_tile[k][local_m * 8 + 5];\0"
-    "\020c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
     "\020const float a6 = a_tile[k][local_m * 8 + 6];\0"
-    "\020c6_0 += a6 * b0; c6_1 += a6 * b1;\0"
     "\020const float a7 = a_tile[k][local_m * 8 + 7];\0"
-    "\020c7_0 += a7 * b0; c7_1 += a7 * b1;\0"
     "\020const float4 b0 = vload4(0, &b_tile[k + 1][local_n * 4]);\0"
     "\020const float4 b1 = vload4(16, &b_tile[k + 1][local_n * 4]);\0"
     "\020const float a0 = a_tile[k + 1][local_m * 8];\0"
@@ -1136,6 +1438,7 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\020const float a0 = a_tile[k + 7][local_m * 8];\0"
     "\020const float a1 = a_tile[k + 7][local_m * 8 + 1];\0"
     "\020const float a2 = a_tile[k + 7][local_m * 8 + 2];\0"
+}, {
     "\020const float a3 = a_tile[k + 7][local_m * 8 + 3];\0"
     "\020const float a4 = a_tile[k + 7][local_m * 8 + 4];\0"
     "\020const float a5 = a_tile[k + 7][local_m * 8 + 5];\0"
@@ -1147,7 +1450,6 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\014float x[8];\0"
     "\014vstore4(c0_0, 0, x);\0"
     "\014vstore4(c0_1, 0, x + 4);\0"
-}, {
     "\014for (int i = 0; i < 8; i++) {\0"
     "\020const int n = i / 4 * 64 + i % 4;\0"
     "\020if (col + n < N)\0"
@@ -1240,6 +1542,7 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\020const float b1 = b_tile[k + 2][local_n * 2 + 1];\0"
     "\020const float a0 = a_tile[k + 2][local_m * 2];\0"
     "\020const float a1 = a_tile[k + 2][local_m * 2 + 1];\0"
+}, {
     "\020const float b0 = b_tile[k + 3][local_n * 2];\0"
     "\020const float b1 = b_tile[k + 3][local_n * 2 + 1];\0"
     "\020const float a0 = a_tile[k + 3][local_m * 2];\0"
@@ -1251,7 +1554,6 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\010out[0] = c1_0;\0"
     "\010out[1] = c1_1;\0"
     "// result is always bitwise the same. A part has room for whole tiles of 16 x 32.\0"
-}, {
     "\004const int row = get_global_id(1), col = (int) get_global_id(0);\0"
     "\004const int ld = (N + 31) / 32 * 32;\0"
     "\004const long size = (long) ((M + 15) / 16 * 16) * ld;\0"
@@ -1271,13 +1573,9 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\020const int e = item + 128, m = e % 16, k = e / 16;\0"
     "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\0"
     "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\0"
-    "void kiln_hgemm_thin_multiply(long L, long S, long K, float alpha, float beta,\0"
-    "\010__global const half *restrict Y, long y_offset, long ldy,\0"
     "\004__local float4 part[64];\0"
     "\004const long l = (long) get_group_id(0) * 16 + along_l * 4;\0"
     "\004const long s = (long) get_group_id(1);\0"
-    "\004const long from = 0, to = K;\0"
-    "\004const long y_step = 1;\0"
     "\004const long begin = l, first = max(min(l, L - 4), (long) 0);\0"
     "\004long k = from + along_k;\0"
     "\010for (; k < to; k += 16) {\0"
@@ -1300,8 +1598,6 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\014part[item] += part[item + half_way * 4];\0"
     "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\0"
     "\004__local float part[4][64];\0"
-    "\004__global const half *x2 = X + min(l + 2, L - 1) * ldx;\0"
-    "\004__global const half *x3 = X + min(l + 3, L - 1) * ldx;\0"
     "\004float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
     "\004long k = from + along_k * 4;\0"
     "\010for (; k + 4 <= to; k += 64) {\0"
@@ -1312,20 +1608,14 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\014const float4 a3 = load_row(x3 + k);\0"
     "\010c0_0.s0 += a0 * b0;\0"
     "\010c0_1.s0 += a1 * b0;\0"
-    "\010const float a2 = load(x2 + k);\0"
     "\010c0_2.s0 += a2 * b0;\0"
-    "\010const float a3 = load(x3 + k);\0"
     "\010c0_3.s0 += a3 * b0;\0"
-    "\004const long begin = l, first = l;\0"
     "\004const int item = along_l * 16 + along_k;\0"
     "\004part[2][item] = total(c0_2);\0"
     "\004part[3][item] = total(c0_3);\0"
     "\014part[2][item] += part[2][item + half_way];\0"
     "\014part[3][item] += part[3][item + half_way];\0"
     "\010const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
-    "\004const long y_step = ldy;\0"
-    "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\0"
-    "\020put(sums[i], alpha, beta, C + (first + i) * ldc + s);\0"
     "// Straight from global memory, for any shape.\0"
     "// A work-group of 8 x 8 work-items; each computes 4 x 4 of C in registers.\0"
     "// Rows and columns past the end repeat the last one; what is computed from them is not stored.\0"
@@ -1347,10 +1637,10 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\004float4 c1_0 = 0;\0"
     "\004float4 c2_0 = 0;\0"
     "\004float4 c3_0 = 0;\0"
-}, {
     "\004int k = 0;\0"
     "\004// Whole vectors of B while none crosses the right edge; else element by element.\0"
     "\004if (col + 4 <= N) {\0"
+}, {
     "\010for (; k < K; k++) {\0"
     "\020__global const half *b = B + k * ldb + col;\0"
     "\020const float4 b0 = load_vector(b);\0"
@@ -1424,41 +1714,6 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "void kiln_hgemmt_packed_packb(long lines, long K,\0"
     "void kiln_hgemmt_packed_multiply(long M, long N, long K, float alpha, float beta,\0"
     "\010__global half *restrict C, long c_offset, long ldc, int triangle)\0"
-    "\010if (is_left_out(row, col, 4, 16, triangle))\0"
-    "\014continue;\0"
-    "\010// Of C = alpha c + beta C for 4 x 16 of C from (row, col) on, what is in the triangle.\0"
-    "\014const long2 stored = stored_columns(row, N, triangle);\0"
-    "\014float x[16];\0"
-    "\014vstore16(c0_0, 0, x);\0"
-    "\014for (int i = 0; i < 16; i++) {\0"
-    "\020const int n = i;\0"
-    "\020if (col + n >= stored.x && col + n < stored.y)\0"
-    "\014const long2 stored = stored_columns(row + 1, N, triangle);\0"
-    "\014vstore16(c1_0, 0, x);\0"
-    "\014const long2 stored = stored_columns(row + 2, N, triangle);\0"
-    "\014vstore16(c2_0, 0, x);\0"
-    "\014const long2 stored = stored_columns(row + 3, N, triangle);\0"
-    "\014vstore16(c3_0, 0, x);\0"
-    "void kiln_hgemmt_direct_multiply(long M, long N, long K, float alpha, float beta,\0"
-    "\004if (row >= M || col >= N || is_left_out(row, col, 1, 1, triangle))\0"
-    "\004// Of C = alpha c + beta C for 1 x 1 of C from (row, col) on, what is in the triangle.\0"
-    "\010const long2 stored = stored_columns(row, N, triangle);\0"
-}, {
-    "\010if (col >= stored.x && col < stored.y)\0"
-    "\004if (row >= M || col >= N || is_left_out(row, col, 4, 4, triangle))\0"
-    "\004// Of C = alpha c + beta C for 4 x 4 of C from (row, col) on, what is in the triangle.\0"
-    "\010float x[4];\0"
-    "\010vstore4(c0_0, 0, x);\0"
-    "\010for (int i = 0; i < 4; i++) {\0"
-    "\014const int n = i;\0"
-    "\014if (col + n >= stored.x && col + n < stored.y)\0"
-    "\020put(x[i], alpha, beta, out + n);\0"
-    "\010const long2 stored = stored_columns(row + 1, N, triangle);\0"
-    "\010vstore4(c1_0, 0, x);\0"
-    "\010const long2 stored = stored_columns(row + 2, N, triangle);\0"
-    "\010vstore4(c2_0, 0, x);\0"
-    "\010const long2 stored = stored_columns(row + 3, N, triangle);\0"
-    "\010vstore4(c3_0, 0, x);\0"
     "\014if (is_left_out(row, col, 3, 32, triangle))\0"
     "\020continue;\0"
     "\020// Of C = alpha c + beta C for 3 x 32 of C from (row, col) on, what is in the\0"
@@ -1483,6 +1738,51 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\024vstore8(c2_1, 0, x + 8);\0"
     "\024vstore8(c2_2, 0, x + 16);\0"
     "\024vstore8(c2_3, 0, x + 24);\0"
+    "\010if (is_left_out(row, col, 6, 16, triangle))\0"
+    "\014continue;\0"
+    "\010// Of C = alpha c + beta C for 6 x 16 of C from (row, col) on, what is in the triangle.\0"
+    "\014const long2 stored = stored_columns(row, N, triangle);\0"
+    "\014float x[16];\0"
+}, {
+    "\014vstore8(c0_0, 0, x);\0"
+    "\014vstore8(c0_1, 0, x + 8);\0"
+    "\014for (int i = 0; i < 16; i++) {\0"
+    "\020const int n = i;\0"
+    "\020if (col + n >= stored.x && col + n < stored.y)\0"
+    "\014const long2 stored = stored_columns(row + 1, N, triangle);\0"
+    "\014vstore8(c1_0, 0, x);\0"
+    "\014vstore8(c1_1, 0, x + 8);\0"
+    "\014const long2 stored = stored_columns(row + 2, N, triangle);\0"
+    "\014vstore8(c2_0, 0, x);\0"
+    "\014vstore8(c2_1, 0, x + 8);\0"
+    "\014const long2 stored = stored_columns(row + 3, N, triangle);\0"
+    "\014vstore8(c3_0, 0, x);\0"
+    "\014vstore8(c3_1, 0, x + 8);\0"
+    "\014const long2 stored = stored_columns(row + 4, N, triangle);\0"
+    "\014vstore8(c4_0, 0, x);\0"
+    "\014vstore8(c4_1, 0, x + 8);\0"
+    "\014const long2 stored = stored_columns(row + 5, N, triangle);\0"
+    "\014vstore8(c5_0, 0, x);\0"
+    "\014vstore8(c5_1, 0, x + 8);\0"
+    "void kiln_hgemmt_direct_multiply(long M, long N, long K, float alpha, float beta,\0"
+    "\004if (row >= M || col >= N || is_left_out(row, col, 1, 1, triangle))\0"
+    "\004// Of C = alpha c + beta C for 1 x 1 of C from (row, col) on, what is in the triangle.\0"
+    "\010const long2 stored = stored_columns(row, N, triangle);\0"
+    "\010if (col >= stored.x && col < stored.y)\0"
+    "\004if (row >= M || col >= N || is_left_out(row, col, 4, 4, triangle))\0"
+    "\004// Of C = alpha c + beta C for 4 x 4 of C from (row, col) on, what is in the triangle.\0"
+    "\010float x[4];\0"
+    "\010vstore4(c0_0, 0, x);\0"
+    "\010for (int i = 0; i < 4; i++) {\0"
+    "\014const int n = i;\0"
+    "\014if (col + n >= stored.x && col + n < stored.y)\0"
+    "\020put(x[i], alpha, beta, out + n);\0"
+    "\010const long2 stored = stored_columns(row + 1, N, triangle);\0"
+    "\010vstore4(c1_0, 0, x);\0"
+    "\010const long2 stored = stored_columns(row + 2, N, triangle);\0"
+    "\010vstore4(c2_0, 0, x);\0"
+    "\010const long2 stored = stored_columns(row + 3, N, triangle);\0"
+    "\010vstore4(c3_0, 0, x);\0"
     "static int2 stored_columns(int row, int N, int triangle)\0"
     "\004return (int2) (triangle < 0 ? row * -triangle : 0,\0"
     "static bool is_left_out(int row, int col, int rows, int columns, int triangle)\0"
@@ -1492,22 +1792,22 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\010const int2 stored = stored_columns(row + 1, N, triangle);\0"
     "\010const int2 stored = stored_columns(row + 2, N, triangle);\0"
     "\010const int2 stored = stored_columns(row + 3, N, triangle);\0"
-    "void kiln_hgemmt_tiled_multiply(int M, int N, int K, float alpha, float beta,\0"
-    "\004// Of what is not stored nothing is multiplied. No work-item leaves before the others are\0"
-    "\004// through: PoCL 3.1 gets barriers behind a return wrong.\0"
-    "\004if (is_left_out(first_m, first_n, 64, 64, triangle))\0"
-    "\010K = 0;\0"
-    "\010if (col + 1 >= stored.x && col + 1 < stored.y)\0"
-    "\010if (col + 2 >= stored.x && col + 2 < stored.y)\0"
-    "\010if (col + 3 >= stored.x && col + 3 < stored.y)\0"
     "void kiln_hgemmt_tiled_multiply(int M, int N, int K,\0"
     "\010__global float *restrict work, long parts_at, int triangle)\0"
+    "\004// Of what is not stored nothing is multiplied. No work-item leaves before the others are\0"
+    "\004// through: PoCL 3.1 gets barriers behind a return wrong.\0"
     "\004if (is_left_out(first_m, first_n, 32, 64, triangle))\0"
+    "\010K = 0;\0"
     "void kiln_hgemmt_tiled_add(int M, int N,\0"
     "\004// Of C = alpha c + beta C for 1 x 2 of C from (row, col) on, what is in the triangle.\0"
     "\010float x[2];\0"
     "\010vstore2(c0_0, 0, x);\0"
     "\010for (int i = 0; i < 2; i++) {\0"
+    "void kiln_hgemmt_tiled_multiply(int M, int N, int K, float alpha, float beta,\0"
+    "\004if (is_left_out(first_m, first_n, 64, 64, triangle))\0"
+    "\010if (col + 1 >= stored.x && col + 1 < stored.y)\0"
+    "\010if (col + 2 >= stored.x && col + 2 < stored.y)\0"
+    "\010if (col + 3 >= stored.x && col + 3 < stored.y)\0"
     "static float load(__global const half *X, long at)\0"
     "\004return vload_half(at, X);\0"
     "static void store(float x, __global half *X, long at)\0"
@@ -1526,456 +1826,41 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\014const float element = load(A, a_offset + row * lda + col);\0"
     "\014store(element, C, c_offset + col * ldc + row);\0"
     "\014store(element, C, c_offset + row * ldc + col);\0"
+}, {
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\0"
     "static float load(__global const float *p)\0"
     "\004return *p;\0"
     "static void store(float x, __global float *p)\0"
     "\004*p = x;\0"
     "static void put(float x, float alpha, float beta, __global float *p)\0"
-}, {
-    "static float16 load_vector(__global const float *p)\0"
-    "\004return vload16(0, p);\0"
-    "static void store_vector(float16 x, __global float *p)\0"
-    "\004vstore16(x, 0, p);\0"
-    "static void put_vector(float16 x, float alpha, float beta, __global float *p)\0"
-    "void kiln_sgemm_fused_multiply(long M, long N, long K, float alpha, float beta,\0"
-    "\010__global const float *restrict A, long a_offset, long lda,\0"
-    "\010__global const float *restrict B, long b_offset, long ldb,\0"
-    "\010__global float *restrict C, long c_offset, long ldc)\0"
-    "\004// A slice of a panel: for every k, the panel's columns of B side by side, 64 apart.\0"
-    "\004__local float panel[4096];\0"
-    "\004__local float sums[2048];\0"
-    "\004// Panels are up to 4 vectors of columns wide, slices up to 64 of K deep. All are\0"
-    "\004const long vectors = (N + 15) / 16, panels = (vectors + 3) / 4;\0"
-    "\004const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;\0"
-    "\010const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 16;\0"
-    "\020const long whole = min(width, (N - col) / 16);\0"
-    "\020__global const float *in = B + k0 * ldb + col;\0"
-    "\020for (long k = 0; k < depth; k++, in += ldb, out += 64) {\0"
-    "\030vstore16(load_vector(in + v * 16), v, out);\0"
-    "\024for (long i = whole * 16; i < width * 16; i++)\0"
-    "\020__local float *sum = sums + (slices > 1 ? block * 256 : 0);\0"
-    "\020__global const float *restrict a = A + k0;\0"
-    "\024// vectors lie as in a block of 4.\0"
-    "\024float16 c0_0 = 0;\0"
-    "\024float16 c1_0 = 0;\0"
-    "\024float16 c2_0 = 0;\0"
-    "\024float16 c3_0 = 0;\0"
-    "\030c0_0 = vload16(0, sum);\0"
-    "\030c1_0 = vload16(4, sum);\0"
-    "\030c2_0 = vload16(8, sum);\0"
-    "\030c3_0 = vload16(12, sum);\0"
-    "\034const float16 b0 = vload16(0, b);\0"
-    "\034b += 64;\0"
-    "\024vstore16(c0_0, 0, sum);\0"
-    "\024vstore16(c1_0, 4, sum);\0"
-    "\024vstore16(c2_0, 8, sum);\0"
-    "\024vstore16(c3_0, 12, sum);\0"
-    "\024float16 c0_0 = 0, c0_1 = 0;\0"
-    "\024float16 c1_0 = 0, c1_1 = 0;\0"
-    "\024float16 c2_0 = 0, c2_1 = 0;\0"
-    "\024float16 c3_0 = 0, c3_1 = 0;\0"
-    "\030c0_0 = vload16(0, sum); c0_1 = vload16(1, sum);\0"
-    "\030c1_0 = vload16(4, sum); c1_1 = vload16(5, sum);\0"
-    "\030c2_0 = vload16(8, sum); c2_1 = vload16(9, sum);\0"
-    "\030c3_0 = vload16(12, sum); c3_1 = vload16(13, sum);\0"
-    "\034const float16 b1 = vload16(1, b);\0"
-    "\024vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum);\0"
-    "\024vstore16(c1_0, 4, sum); vstore16(c1_1, 5, sum);\0"
-    "\024vstore16(c2_0, 8, sum); vstore16(c2_1, 9, sum);\0"
-    "\024vstore16(c3_0, 12, sum); vstore16(c3_1, 13, sum);\0"
-    "\024float16 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
-    "\024float16 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
-    "\024float16 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
-    "\024float16 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
-    "\030c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2, sum);\0"
-    "\030c1_0 = vload16(4, sum); c1_1 = vload16(5, sum); c1_2 = vload16(6, sum);\0"
-    "\030c2_0 = vload16(8, sum); c2_1 = vload16(9, sum); c2_2 = vload16(10, sum);\0"
-    "\030c3_0 = vload16(12, sum); c3_1 = vload16(13, sum); c3_2 = vload16(14, sum);\0"
-    "\034const float16 b2 = vload16(2, b);\0"
-    "\024vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum); vstore16(c0_2, 2, sum);\0"
-    "\024vstore16(c1_0, 4, sum); vstore16(c1_1, 5, sum); vstore16(c1_2, 6, sum);\0"
-    "\024vstore16(c2_0, 8, sum); vstore16(c2_1, 9, sum); vstore16(c2_2, 10, sum);\0"
-    "\024vstore16(c3_0, 12, sum); vstore16(c3_1, 13, sum); vstore16(c3_2, 14, sum);\0"
-    "\020if (width == 4) {\0"
-    "\024// Adds the slice's share of a block of 4 rows and 4 vectors to `sum`, where\0"
-    "\024float16 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "\024float16 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
-    "\024float16 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
-    "\024float16 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
-    "\030c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2,\0"
-    "\037 sum); c0_3 = vload16(3, sum);\0"
-    "\030c1_0 = vload16(4, sum); c1_1 = vload16(5, sum); c1_2 = vload16(6,\0"
-    "\037 sum); c1_3 = vload16(7, sum);\0"
-    "\030c2_0 = vload16(8, sum); c2_1 = vload16(9, sum); c2_2 = vload16(10,\0"
-    "\037 sum); c2_3 = vload16(11, sum);\0"
-    "\030c3_0 = vload16(12, sum); c3_1 = vload16(13, sum); c3_2 = vload16(14,\0"
-    "\037 sum); c3_3 = vload16(15, sum);\0"
-    "\034const float16 b3 = vload16(3, b);\0"
-    "\034c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
-    "\034c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
-    "\034c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
-    "\034c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\0"
-    "\024vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum); vstore16(c0_2, 2,\0"
-    "\034sum); vstore16(c0_3, 3, sum);\0"
-}, {
-    "\024vstore16(c1_0, 4, sum); vstore16(c1_1, 5, sum); vstore16(c1_2, 6,\0"
-    "\034sum); vstore16(c1_3, 7, sum);\0"
-    "\024vstore16(c2_0, 8, sum); vstore16(c2_1, 9, sum); vstore16(c2_2, 10,\0"
-    "\034sum); vstore16(c2_3, 11, sum);\0"
-    "\024vstore16(c3_0, 12, sum); vstore16(c3_1, 13, sum); vstore16(c3_2, 14,\0"
-    "\034sum); vstore16(c3_3, 15, sum);\0"
-    "\030__global float *out = C + (row + m) * ldc + col;\0"
-    "\030__local const float *x = sum + m * 64;\0"
-    "\030for (; n + 16 <= min(width * 16, N - col); n += 16)\0"
-    "\034put_vector(vload16(0, x + n), alpha, beta, out + n);\0"
-    "\030for (; n < min(width * 16, N - col); n++)\0"
-    "\020__local float *out = panel + v * 16;\0"
-    "\020__global const float *in = B + k0;\0"
-    "\020const long l0 = min(col + v * 16, N - 1) * ldb;\0"
-    "\020const long l1 = min(col + v * 16 + 1, N - 1) * ldb;\0"
-    "\020const long l2 = min(col + v * 16 + 2, N - 1) * ldb;\0"
-    "\020const long l3 = min(col + v * 16 + 3, N - 1) * ldb;\0"
-    "\020const long l4 = min(col + v * 16 + 4, N - 1) * ldb;\0"
-    "\020const long l5 = min(col + v * 16 + 5, N - 1) * ldb;\0"
-    "\020const long l6 = min(col + v * 16 + 6, N - 1) * ldb;\0"
-    "\020const long l7 = min(col + v * 16 + 7, N - 1) * ldb;\0"
-    "\020const long l8 = min(col + v * 16 + 8, N - 1) * ldb;\0"
-    "\020const long l9 = min(col + v * 16 + 9, N - 1) * ldb;\0"
-    "\020const long l10 = min(col + v * 16 + 10, N - 1) * ldb;\0"
-    "\020const long l11 = min(col + v * 16 + 11, N - 1) * ldb;\0"
-    "\020const long l12 = min(col + v * 16 + 12, N - 1) * ldb;\0"
-    "\020const long l13 = min(col + v * 16 + 13, N - 1) * ldb;\0"
-    "\020const long l14 = min(col + v * 16 + 14, N - 1) * ldb;\0"
-    "\020const long l15 = min(col + v * 16 + 15, N - 1) * ldb;\0"
-    "\020for (; k + 16 <= depth; k += 16, in += 16, out += 1024) {\0"
-    "\024const float16 x0_0 = load_vector(in + l0);\0"
-    "\024const float16 x0_1 = load_vector(in + l1);\0"
-    "\024const float16 x0_2 = load_vector(in + l2);\0"
-    "\024const float16 x0_3 = load_vector(in + l3);\0"
-    "\024const float16 x0_4 = load_vector(in + l4);\0"
-    "\024const float16 x0_5 = load_vector(in + l5);\0"
-    "\024const float16 x0_6 = load_vector(in + l6);\0"
-    "\024const float16 x0_7 = load_vector(in + l7);\0"
-    "\024const float16 x0_8 = load_vector(in + l8);\0"
-    "\024const float16 x0_9 = load_vector(in + l9);\0"
-    "\024const float16 x0_10 = load_vector(in + l10);\0"
-    "\024const float16 x0_11 = load_vector(in + l11);\0"
-    "\024const float16 x0_12 = load_vector(in + l12);\0"
-    "\024const float16 x0_13 = load_vector(in + l13);\0"
-    "\024const float16 x0_14 = load_vector(in + l14);\0"
-    "\024const float16 x0_15 = load_vector(in + l15);\0"
-    "\024const float16 x1_0 = (float16)(x0_0.even, x0_1.even);\0"
-    "\024const float16 x1_8 = (float16)(x0_0.odd, x0_1.odd);\0"
-    "\024const float16 x1_1 = (float16)(x0_2.even, x0_3.even);\0"
-    "\024const float16 x1_9 = (float16)(x0_2.odd, x0_3.odd);\0"
-    "\024const float16 x1_2 = (float16)(x0_4.even, x0_5.even);\0"
-    "\024const float16 x1_10 = (float16)(x0_4.odd, x0_5.odd);\0"
-    "\024const float16 x1_3 = (float16)(x0_6.even, x0_7.even);\0"
-    "\024const float16 x1_11 = (float16)(x0_6.odd, x0_7.odd);\0"
-    "\024const float16 x1_4 = (float16)(x0_8.even, x0_9.even);\0"
-    "\024const float16 x1_12 = (float16)(x0_8.odd, x0_9.odd);\0"
-    "\024const float16 x1_5 = (float16)(x0_10.even, x0_11.even);\0"
-    "\024const float16 x1_13 = (float16)(x0_10.odd, x0_11.odd);\0"
-    "\024const float16 x1_6 = (float16)(x0_12.even, x0_13.even);\0"
-    "\024const float16 x1_14 = (float16)(x0_12.odd, x0_13.odd);\0"
-    "\024const float16 x1_7 = (float16)(x0_14.even, x0_15.even);\0"
-    "\024const float16 x1_15 = (float16)(x0_14.odd, x0_15.odd);\0"
-    "\024const float16 x2_0 = (float16)(x1_0.even, x1_1.even);\0"
-    "\024const float16 x2_8 = (float16)(x1_0.odd, x1_1.odd);\0"
-    "\024const float16 x2_1 = (float16)(x1_2.even, x1_3.even);\0"
-    "\024const float16 x2_9 = (float16)(x1_2.odd, x1_3.odd);\0"
-    "\024const float16 x2_2 = (float16)(x1_4.even, x1_5.even);\0"
-    "\024const float16 x2_10 = (float16)(x1_4.odd, x1_5.odd);\0"
-    "\024const float16 x2_3 = (float16)(x1_6.even, x1_7.even);\0"
-    "\024const float16 x2_11 = (float16)(x1_6.odd, x1_7.odd);\0"
-    "\024const float16 x2_4 = (float16)(x1_8.even, x1_9.even);\0"
-    "\024const float16 x2_12 = (float16)(x1_8.odd, x1_9.odd);\0"
-    "\024const float16 x2_5 = (float16)(x1_10.even, x1_11.even);\0"
-    "\024const float16 x2_13 = (float16)(x1_10.odd, x1_11.odd);\0"
-    "\024const float16 x2_6 = (float16)(x1_12.even, x1_13.even);\0"
-    "\024const float16 x2_14 = (float16)(x1_12.odd, x1_13.odd);\0"
-    "\024const float16 x2_7 = (float16)(x1_14.even, x1_15.even);\0"
-    "\024const float16 x2_15 = (float16)(x1_14.odd, x1_15.odd);\0"
-    "\024const float16 x3_0 = (float16)(x2_0.even, x2_1.even);\0"
-}, {
-    "\024const float16 x3_8 = (float16)(x2_0.odd, x2_1.odd);\0"
-    "\024const float16 x3_1 = (float16)(x2_2.even, x2_3.even);\0"
-    "\024const float16 x3_9 = (float16)(x2_2.odd, x2_3.odd);\0"
-    "\024const float16 x3_2 = (float16)(x2_4.even, x2_5.even);\0"
-    "\024const float16 x3_10 = (float16)(x2_4.odd, x2_5.odd);\0"
-    "\024const float16 x3_3 = (float16)(x2_6.even, x2_7.even);\0"
-    "\024const float16 x3_11 = (float16)(x2_6.odd, x2_7.odd);\0"
-    "\024const float16 x3_4 = (float16)(x2_8.even, x2_9.even);\0"
-    "\024const float16 x3_12 = (float16)(x2_8.odd, x2_9.odd);\0"
-    "\024const float16 x3_5 = (float16)(x2_10.even, x2_11.even);\0"
-    "\024const float16 x3_13 = (float16)(x2_10.odd, x2_11.odd);\0"
-    "\024const float16 x3_6 = (float16)(x2_12.even, x2_13.even);\0"
-    "\024const float16 x3_14 = (float16)(x2_12.odd, x2_13.odd);\0"
-    "\024const float16 x3_7 = (float16)(x2_14.even, x2_15.even);\0"
-    "\024const float16 x3_15 = (float16)(x2_14.odd, x2_15.odd);\0"
-    "\024const float16 x4_0 = (float16)(x3_0.even, x3_1.even);\0"
-    "\024const float16 x4_8 = (float16)(x3_0.odd, x3_1.odd);\0"
-    "\024const float16 x4_1 = (float16)(x3_2.even, x3_3.even);\0"
-    "\024const float16 x4_9 = (float16)(x3_2.odd, x3_3.odd);\0"
-    "\024const float16 x4_2 = (float16)(x3_4.even, x3_5.even);\0"
-    "\024const float16 x4_10 = (float16)(x3_4.odd, x3_5.odd);\0"
-    "\024const float16 x4_3 = (float16)(x3_6.even, x3_7.even);\0"
-    "\024const float16 x4_11 = (float16)(x3_6.odd, x3_7.odd);\0"
-    "\024const float16 x4_4 = (float16)(x3_8.even, x3_9.even);\0"
-    "\024const float16 x4_12 = (float16)(x3_8.odd, x3_9.odd);\0"
-    "\024const float16 x4_5 = (float16)(x3_10.even, x3_11.even);\0"
-    "\024const float16 x4_13 = (float16)(x3_10.odd, x3_11.odd);\0"
-    "\024const float16 x4_6 = (float16)(x3_12.even, x3_13.even);\0"
-    "\024const float16 x4_14 = (float16)(x3_12.odd, x3_13.odd);\0"
-    "\024const float16 x4_7 = (float16)(x3_14.even, x3_15.even);\0"
-    "\024const float16 x4_15 = (float16)(x3_14.odd, x3_15.odd);\0"
-    "\024vstore16(x4_0, 0, out);\0"
-    "\024vstore16(x4_1, 0, out + 64);\0"
-    "\024vstore16(x4_2, 0, out + 128);\0"
-    "\024vstore16(x4_3, 0, out + 192);\0"
-    "\024vstore16(x4_4, 0, out + 256);\0"
-    "\024vstore16(x4_5, 0, out + 320);\0"
-    "\024vstore16(x4_6, 0, out + 384);\0"
-    "\024vstore16(x4_7, 0, out + 448);\0"
-    "\024vstore16(x4_8, 0, out + 512);\0"
-    "\024vstore16(x4_9, 0, out + 576);\0"
-    "\024vstore16(x4_10, 0, out + 640);\0"
-    "\024vstore16(x4_11, 0, out + 704);\0"
-    "\024vstore16(x4_12, 0, out + 768);\0"
-    "\024vstore16(x4_13, 0, out + 832);\0"
-    "\024vstore16(x4_14, 0, out + 896);\0"
-    "\024vstore16(x4_15, 0, out + 960);\0"
-    "\020for (; k < depth; k++, in++, out += 64) {\0"
-    "\024out[8] = load(in + l8);\0"
-    "\024out[9] = load(in + l9);\0"
-    "\024out[10] = load(in + l10);\0"
-    "\024out[11] = load(in + l11);\0"
-    "\024out[12] = load(in + l12);\0"
-    "\024out[13] = load(in + l13);\0"
-    "\024out[14] = load(in + l14);\0"
-    "\024out[15] = load(in + l15);\0"
-    "\020__global const float *restrict a = A + k0 * lda;\0"
-    "// Packs a matrix into panels of 48: panel p holds, for every k, the lines p * 48 to\0"
-    "// p * 48 + 47 side by side. Lines past the end repeat the last one; what is\0"
-    "void kiln_sgemm_packed_packb(long lines, long K,\0"
-    "\010__global const float *restrict X, long x_offset, long ldx,\0"
-    "\004const long line = get_group_id(0) * 48;\0"
-    "\004__global float *restrict out = packed + at + line * K + k0 * 48;\0"
-    "\004__global const float *restrict in = X + x_offset + k0 * ldx + line;\0"
-    "\004if (line + 48 <= lines) {\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 48) {\0"
-    "\014vstore16(load_vector(in + 16), 1, out);\0"
-    "\014vstore16(load_vector(in + 32), 2, out);\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 48)\0"
-    "\014for (int i = 0; i < 48; i++)\0"
-    "// C = alpha A B + beta C from A as it is and packed B; C is M x N, row-major.\0"
-    "// Packed B is panel after panel, each K x 48. A work-group is one work-item; it computes up to\0"
-    "// 2 x 2 blocks of 8 x 48, each block held in registers.\0"
-    "void kiln_sgemm_packed_multiply(long M, long N, long K, float alpha, float beta,\0"
-    "\004const long first_row = get_group_id(1) * 16, end_row = min(first_row + 16, M);\0"
-    "\004const long first_col = get_group_id(0) * 96, end_col = min(first_col + 96, N);\0"
-    "\004__local float sums[1536];\0"
-    "\004// K advances by 256, so that a slice of a panel of B stays in the nearest cache.\0"
-    "\004for (long k0 = 0; k0 == 0 || k0 < K; k0 += 256) {\0"
-    "\010const long depth = min(K - k0, (long) 256);\0"
-    "\010for (long col = first_col; col < end_col; col += 48)\0"
-    "\010for (long row = first_row; row < end_row; row += 8) {\0"
-    "\014__global const float *restrict b = packed_b + b_at + col * K + k0 * 48;\0"
-}, {
-    "\014__global const float *restrict a = A + k0;\0"
-    "\014const long r0 = min(row, M - 1) * lda;\0"
-    "\014const long r1 = min(row + 1, M - 1) * lda;\0"
-    "\014const long r2 = min(row + 2, M - 1) * lda;\0"
-    "\014const long r3 = min(row + 3, M - 1) * lda;\0"
-    "\014const long r4 = min(row + 4, M - 1) * lda;\0"
-    "\014const long r5 = min(row + 5, M - 1) * lda;\0"
-    "\014const long r6 = min(row + 6, M - 1) * lda;\0"
-    "\014const long r7 = min(row + 7, M - 1) * lda;\0"
-    "\014float16 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
-    "\014float16 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
-    "\014float16 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
-    "\014float16 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
-    "\014float16 c4_0 = 0, c4_1 = 0, c4_2 = 0;\0"
-    "\014float16 c5_0 = 0, c5_1 = 0, c5_2 = 0;\0"
-    "\014float16 c6_0 = 0, c6_1 = 0, c6_2 = 0;\0"
-    "\014float16 c7_0 = 0, c7_1 = 0, c7_2 = 0;\0"
-    "\020c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2, sum);\0"
-    "\020c1_0 = vload16(3, sum); c1_1 = vload16(4, sum); c1_2 = vload16(5, sum);\0"
-    "\020c2_0 = vload16(6, sum); c2_1 = vload16(7, sum); c2_2 = vload16(8, sum);\0"
-    "\020c3_0 = vload16(9, sum); c3_1 = vload16(10, sum); c3_2 = vload16(11, sum);\0"
-    "\020c4_0 = vload16(12, sum); c4_1 = vload16(13, sum); c4_2 = vload16(14, sum);\0"
-    "\020c5_0 = vload16(15, sum); c5_1 = vload16(16, sum); c5_2 = vload16(17, sum);\0"
-    "\020c6_0 = vload16(18, sum); c6_1 = vload16(19, sum); c6_2 = vload16(20, sum);\0"
-    "\020c7_0 = vload16(21, sum); c7_1 = vload16(22, sum); c7_2 = vload16(23, sum);\0"
-    "\024const float16 b0 = vload16(0, b);\0"
-    "\024const float16 b1 = vload16(1, b);\0"
-    "\024const float16 b2 = vload16(2, b);\0"
-    "\024const float a0 = load(a + r0);\0"
-    "\024c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2;\0"
-    "\024const float a1 = load(a + r1);\0"
-    "\024c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2;\0"
-    "\024const float a2 = load(a + r2);\0"
-    "\024c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2;\0"
-    "\024const float a3 = load(a + r3);\0"
-    "\024c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2;\0"
-    "\024const float a4 = load(a + r4);\0"
-    "\024c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2;\0"
-    "\024const float a5 = load(a + r5);\0"
-    "\024c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2;\0"
-    "\024const float a6 = load(a + r6);\0"
-    "\024c6_0 += a6 * b0; c6_1 += a6 * b1; c6_2 += a6 * b2;\0"
-    "\024const float a7 = load(a + r7);\0"
-    "\024c7_0 += a7 * b0; c7_1 += a7 * b1; c7_2 += a7 * b2;\0"
-    "\024b += 48;\0"
-    "\024a++;\0"
-    "\014if (k0 + 256 < K) {\0"
-    "\020vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum); vstore16(c0_2, 2, sum);\0"
-    "\020vstore16(c1_0, 3, sum); vstore16(c1_1, 4, sum); vstore16(c1_2, 5, sum);\0"
-    "\020vstore16(c2_0, 6, sum); vstore16(c2_1, 7, sum); vstore16(c2_2, 8, sum);\0"
-    "\020vstore16(c3_0, 9, sum); vstore16(c3_1, 10, sum); vstore16(c3_2, 11, sum);\0"
-    "\020vstore16(c4_0, 12, sum); vstore16(c4_1, 13, sum); vstore16(c4_2, 14, sum);\0"
-    "\020vstore16(c5_0, 15, sum); vstore16(c5_1, 16, sum); vstore16(c5_2, 17, sum);\0"
-    "\020vstore16(c6_0, 18, sum); vstore16(c6_1, 19, sum); vstore16(c6_2, 20, sum);\0"
-    "\020vstore16(c7_0, 21, sum); vstore16(c7_1, 22, sum); vstore16(c7_2, 23, sum);\0"
-    "\020// C = alpha c + beta C for the 8 x 48 block at (row, col).\0"
-    "\024__global float *out = C + row * ldc + col;\0"
-    "\024if (col + 48 <= N) {\0"
-    "\030put_vector(c0_1, alpha, beta, out + 16);\0"
-    "\030put_vector(c0_2, alpha, beta, out + 32);\0"
-    "\030float x[48];\0"
-    "\030vstore16(c0_0, 0, x);\0"
-    "\030vstore16(c0_1, 0, x + 16);\0"
-    "\030vstore16(c0_2, 0, x + 32);\0"
-    "\030for (int n = 0; n < 48 && col + n < N; n++)\0"
-    "\024__global float *out = C + (row + 1) * ldc + col;\0"
-    "\030put_vector(c1_1, alpha, beta, out + 16);\0"
-    "\030put_vector(c1_2, alpha, beta, out + 32);\0"
-    "\030vstore16(c1_0, 0, x);\0"
-    "\030vstore16(c1_1, 0, x + 16);\0"
-    "\030vstore16(c1_2, 0, x + 32);\0"
-    "\024__global float *out = C + (row + 2) * ldc + col;\0"
-    "\030put_vector(c2_1, alpha, beta, out + 16);\0"
-    "\030put_vector(c2_2, alpha, beta, out + 32);\0"
-    "\030vstore16(c2_0, 0, x);\0"
-    "\030vstore16(c2_1, 0, x + 16);\0"
-    "\030vstore16(c2_2, 0, x + 32);\0"
-    "\020if (row + 3 < M) {\0"
-    "\024__global float *out = C + (row + 3) * ldc + col;\0"
-    "\030put_vector(c3_0, alpha, beta, out);\0"
-    "\030put_vector(c3_1, alpha, beta, out + 16);\0"
-    "\030put_vector(c3_2, alpha, beta, out + 32);\0"
-    "\030vstore16(c3_0, 0, x);\0"
-    "\030vstore16(c3_1, 0, x + 16);\0"
-    "\030vstore16(c3_2, 0, x + 32);\0"
-    "\020if (row + 4 < M) {\0"
-    "\024__global float *out = C + (row + 4) * ldc + col;\0"
-    "\030put_vector(c4_0, alpha, beta, out);\0"
-    "\030put_vector(c4_1, alpha, beta, out + 16);\0"
-    "\030put_vector(c4_2, alpha, beta, out + 32);\0"
-    "\030vstore16(c4_0, 0, x);\0"
-    "\030vstore16(c4_1, 0, x + 16);\0"
-    "\030vstore16(c4_2, 0, x + 32);\0"
-    "\020if (row + 5 < M) {\0"
-}, {
-    "\024__global float *out = C + (row + 5) * ldc + col;\0"
-    "\030put_vector(c5_0, alpha, beta, out);\0"
-    "\030put_vector(c5_1, alpha, beta, out + 16);\0"
-    "\030put_vector(c5_2, alpha, beta, out + 32);\0"
-    "\030vstore16(c5_0, 0, x);\0"
-    "\030vstore16(c5_1, 0, x + 16);\0"
-    "\030vstore16(c5_2, 0, x + 32);\0"
-    "\020if (row + 6 < M) {\0"
-    "\024__global float *out = C + (row + 6) * ldc + col;\0"
-    "\030put_vector(c6_0, alpha, beta, out);\0"
-    "\030put_vector(c6_1, alpha, beta, out + 16);\0"
-    "\030put_vector(c6_2, alpha, beta, out + 32);\0"
-    "\030vstore16(c6_0, 0, x);\0"
-    "\030vstore16(c6_1, 0, x + 16);\0"
-    "\030vstore16(c6_2, 0, x + 32);\0"
-    "\020if (row + 7 < M) {\0"
-    "\024__global float *out = C + (row + 7) * ldc + col;\0"
-    "\030put_vector(c7_0, alpha, beta, out);\0"
-    "\030put_vector(c7_1, alpha, beta, out + 16);\0"
-    "\030put_vector(c7_2, alpha, beta, out + 32);\0"
-    "\030vstore16(c7_0, 0, x);\0"
-    "\030vstore16(c7_1, 0, x + 16);\0"
-    "\030vstore16(c7_2, 0, x + 32);\0"
-    "\014sum += 384;\0"
-    "\004__global const float *restrict in = X + x_offset + k0;\0"
-    "\004const long l32 = min(line + 32, lines - 1) * ldx;\0"
-    "\004const long l33 = min(line + 33, lines - 1) * ldx;\0"
-    "\004const long l34 = min(line + 34, lines - 1) * ldx;\0"
-    "\004const long l35 = min(line + 35, lines - 1) * ldx;\0"
-    "\004const long l36 = min(line + 36, lines - 1) * ldx;\0"
-    "\004const long l37 = min(line + 37, lines - 1) * ldx;\0"
-    "\004const long l38 = min(line + 38, lines - 1) * ldx;\0"
-    "\004const long l39 = min(line + 39, lines - 1) * ldx;\0"
-    "\004const long l40 = min(line + 40, lines - 1) * ldx;\0"
-    "\004const long l41 = min(line + 41, lines - 1) * ldx;\0"
-    "\004const long l42 = min(line + 42, lines - 1) * ldx;\0"
-    "\004const long l43 = min(line + 43, lines - 1) * ldx;\0"
-    "\004const long l44 = min(line + 44, lines - 1) * ldx;\0"
-    "\004const long l45 = min(line + 45, lines - 1) * ldx;\0"
-    "\004const long l46 = min(line + 46, lines - 1) * ldx;\0"
-    "\004const long l47 = min(line + 47, lines - 1) * ldx;\0"
-    "\004for (long k = k0; k < k1; k++, in++, out += 48) {\0"
-    "\010out[32] = load(in + l32);\0"
-    "\010out[33] = load(in + l33);\0"
-    "\010out[34] = load(in + l34);\0"
-    "\010out[35] = load(in + l35);\0"
-    "\010out[36] = load(in + l36);\0"
-    "\010out[37] = load(in + l37);\0"
-    "\010out[38] = load(in + l38);\0"
-    "\010out[39] = load(in + l39);\0"
-    "\010out[40] = load(in + l40);\0"
-    "\010out[41] = load(in + l41);\0"
-    "\010out[42] = load(in + l42);\0"
-    "\010out[43] = load(in + l43);\0"
-    "\010out[44] = load(in + l44);\0"
-    "\010out[45] = load(in + l45);\0"
-    "\010out[46] = load(in + l46);\0"
-    "\010out[47] = load(in + l47);\0"
-    "\014__global const float *restrict a = A + k0 * lda;\0"
-    "\014const long r0 = min(row, M - 1);\0"
-    "\014const long r1 = min(row + 1, M - 1);\0"
-    "\014const long r2 = min(row + 2, M - 1);\0"
-    "\014const long r3 = min(row + 3, M - 1);\0"
-    "\014const long r4 = min(row + 4, M - 1);\0"
-    "\014const long r5 = min(row + 5, M - 1);\0"
-    "\014const long r6 = min(row + 6, M - 1);\0"
-    "\014const long r7 = min(row + 7, M - 1);\0"
-    "\024a += lda;\0"
     "static float8 load_vector(__global const float *p)\0"
     "\004return vload8(0, p);\0"
     "static void store_vector(float8 x, __global float *p)\0"
     "\004vstore8(x, 0, p);\0"
     "static void put_vector(float8 x, float alpha, float beta, __global float *p)\0"
-    "void kiln_sgemm_packed_packa(long lines, long K,\0"
-    "// 2 x 1 blocks of 3 x 32, each block held in registers.\0"
-    "\004const long first_row = get_group_id(1) * 6, end_row = min(first_row + 6, M);\0"
-    "\004const long first_col = get_group_id(0) * 32, end_col = min(first_col + 32, N);\0"
-    "\004__local float sums[192];\0"
-    "\004// K advances by 384, so that a slice of a panel of B stays in the nearest cache.\0"
-    "\004for (long k0 = 0; k0 == 0 || k0 < K; k0 += 384) {\0"
-    "\010const long depth = min(K - k0, (long) 384);\0"
-    "\014if (k0 + 384 < K) {\0"
     "// it with blocks of 6 rows of A, as they lie; a block of C is held in registers.\0"
+    "void kiln_sgemm_fused_multiply(long M, long N, long K, float alpha, float beta,\0"
+    "\010__global const float *restrict A, long a_offset, long lda,\0"
+    "\010__global const float *restrict B, long b_offset, long ldb,\0"
+    "\010__global float *restrict C, long c_offset, long ldc)\0"
     "\004// A slice of a panel: for every k, the panel's columns of B side by side, 16 apart.\0"
+    "\004__local float panel[4096];\0"
+    "\004__local float sums[1536];\0"
     "\004// Panels are up to 2 vectors of columns wide, slices up to 256 of K deep. All are\0"
     "\004const long blocks = (M + 5) / 6;\0"
     "\004const long vectors = (N + 7) / 8, panels = (vectors + 1) / 2;\0"
     "\004// Chunks of up to 16 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
     "\010const long chunk = at / (16 * panels) * 16;\0"
     "\010const long height = min(blocks - chunk, (long) 16);\0"
+    "\020__global const float *in = B + k0 * ldb + col;\0"
     "\020for (long k = 0; k < depth; k++, in += ldb, out += 16) {\0"
     "\020const long row = (chunk + block) * 6;\0"
+    "\020__global const float *restrict a = A + k0;\0"
     "\020const long r4 = min(row + 4, M - 1) * lda;\0"
     "\020const long r5 = min(row + 5, M - 1) * lda;\0"
     "\024// Adds the slice's share of a block of 6 rows and 1 vectors to `sum`, where\0"
     "\024// vectors lie as in a block of 2.\0"
     "\024float8 c4_0 = 0;\0"
-}, {
     "\024float8 c5_0 = 0;\0"
     "\030c1_0 = vload8(2, sum);\0"
     "\030c2_0 = vload8(4, sum);\0"
@@ -2009,7 +1894,9 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\024vstore8(c4_0, 8, sum); vstore8(c4_1, 9, sum);\0"
     "\024vstore8(c5_0, 10, sum); vstore8(c5_1, 11, sum);\0"
     "\024for (long m = 0; m < 6 && row + m < M; m++) {\0"
+    "\030__global float *out = C + (row + m) * ldc + col;\0"
     "\030__local const float *x = sum + m * 16;\0"
+    "\020__global const float *in = B + k0;\0"
     "\020for (; k + 8 <= depth; k += 8, in += 8, out += 128) {\0"
     "\024vstore8(x3_1, 0, out + 16);\0"
     "\024vstore8(x3_2, 0, out + 32);\0"
@@ -2019,14 +1906,36 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\024vstore8(x3_6, 0, out + 96);\0"
     "\024vstore8(x3_7, 0, out + 112);\0"
     "\020for (; k < depth; k++, in++, out += 16) {\0"
+    "\020__global const float *restrict a = A + k0 * lda;\0"
     "\020const long r4 = min(row + 4, M - 1);\0"
     "\020const long r5 = min(row + 5, M - 1);\0"
-    "\004__local float panel[2048];\0"
-    "\004// Panels are up to 2 vectors of columns wide, slices up to 128 of K deep. All are\0"
-    "\004const long slices = max((K + 127) / 128, (long) 1), slice = (K + slices - 1) / slices;\0"
-    "\004// Chunks of up to 64 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
-    "\010const long chunk = at / (64 * panels) * 64;\0"
-    "\010const long height = min(blocks - chunk, (long) 64);\0"
+    "static float16 load_vector(__global const float *p)\0"
+    "\004return vload16(0, p);\0"
+    "static void store_vector(float16 x, __global float *p)\0"
+    "\004vstore16(x, 0, p);\0"
+    "static void put_vector(float16 x, float alpha, float beta, __global float *p)\0"
+    "void kiln_sgemm_packed_packa(long lines, long K,\0"
+    "\010__global const float *restrict X, long x_offset, long ldx,\0"
+    "\004__global const float *restrict in = X + x_offset + k0;\0"
+    "void kiln_sgemm_packed_packb(long lines, long K,\0"
+    "\004__global const float *restrict in = X + x_offset + k0 * ldx + line;\0"
+    "void kiln_sgemm_packed_multiply(long M, long N, long K, float alpha, float beta,\0"
+    "\014__global float *out = C + row * ldc + col;\0"
+}, {
+    "\014__global float *out = C + (row + 1) * ldc + col;\0"
+    "\014__global float *out = C + (row + 2) * ldc + col;\0"
+    "\014__global float *out = C + (row + 3) * ldc + col;\0"
+    "\014__global float *out = C + (row + 4) * ldc + col;\0"
+    "\014__global float *out = C + (row + 5) * ldc + col;\0"
+    "\014__global float *out = C + (row + 6) * ldc + col;\0"
+    "\014__global float *out = C + (row + 7) * ldc + col;\0"
+    "\014__global float *out = C + (row + 8) * ldc + col;\0"
+    "\014__global float *out = C + (row + 9) * ldc + col;\0"
+    "\014__global float *out = C + (row + 10) * ldc + col;\0"
+    "\014__global float *out = C + (row + 11) * ldc + col;\0"
+    "\024__global float *out = C + row * ldc + col;\0"
+    "\024__global float *out = C + (row + 1) * ldc + col;\0"
+    "\024__global float *out = C + (row + 2) * ldc + col;\0"
     "static float2 load_vector(__global const float *p)\0"
     "\004return vload2(0, p);\0"
     "static void store_vector(float2 x, __global float *p)\0"
@@ -2070,7 +1979,6 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\004__global const float *y0 = Y + y_offset + min(s, S - 1);\0"
     "static void store_vector(float4 x, __global float *p)\0"
     "\004vstore4(x, 0, p);\0"
-}, {
     "static void put_vector(float4 x, float alpha, float beta, __global float *p)\0"
     "// A work-item's rows lie 16 apart.\0"
     "void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,\0"
@@ -2099,6 +2007,7 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\020const float a0 = a_tile[k + 2][local_m];\0"
     "\020const float a1 = a_tile[k + 2][local_m + 16];\0"
     "\020const float a2 = a_tile[k + 2][local_m + 32];\0"
+}, {
     "\020const float a3 = a_tile[k + 2][local_m + 48];\0"
     "\020const float a4 = a_tile[k + 2][local_m + 64];\0"
     "\020const float a5 = a_tile[k + 2][local_m + 80];\0"
@@ -2161,7 +2070,6 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "void kiln_sgemm_direct_multiply(int M, int N, int K, float alpha, float beta,\0"
     "\020__global const float *b = B + k * ldb + col;\0"
     "\020__global const float *a = A + k;\0"
-}, {
     "\010__global float *out = C + (row + 1) * ldc + col;\0"
     "\010__global float *out = C + (row + 2) * ldc + col;\0"
     "\010__global float *out = C + (row + 3) * ldc + col;\0"
@@ -2190,6 +2098,7 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\014const int e = item + 224, n = e % 32, k = e / 32;\0"
     "\014b_next8 = first_n + n < N && k1 + k < K\0"
     "\014const int e = item + 288, n = e % 32, k = e / 32;\0"
+}, {
     "\014b_next9 = first_n + n < N && k1 + k < K\0"
     "\014const int e = item + 320, n = e % 32, k = e / 32;\0"
     "\014b_next10 = first_n + n < N && k1 + k < K\0"
@@ -2254,7 +2163,6 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\014const int e = item + 416, k = e % 16, n = e / 16;\0"
     "\014const int e = item + 448, k = e % 16, n = e / 16;\0"
     "\014const int e = item + 480, k = e % 16, n = e / 16;\0"
-}, {
     "\020const int e = item + 32, k = e % 16, n = e / 16;\0"
     "\020const int e = item + 64, k = e % 16, n = e / 16;\0"
     "\020const int e = item + 96, k = e % 16, n = e / 16;\0"
@@ -2280,6 +2188,7 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\004const int item = local_m * 4 + local_n;\0"
     "\004const int first_n = (int) get_group_id(0) * 16;\0"
     "\004float a_next0, a_next1, a_next2, a_next3, a_next4, a_next5, a_next6, a_next7;\0"
+}, {
     "\004float a_next8, a_next9, a_next10, a_next11, a_next12, a_next13, a_next14, a_next15;\0"
     "\010// Fetch A: 16 x 64.\0"
     "\014const int e = item + 192, k = e % 16, m = e / 16;\0"
@@ -2347,7 +2256,6 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\014// Fetch B: 16 x 16.\0"
     "\020const int e = item, n = e % 16, k = e / 16;\0"
     "\020const int e = item + 64, n = e % 16, k = e / 16;\0"
-}, {
     "\020const int e = item + 128, n = e % 16, k = e / 16;\0"
     "\020const int e = item + 192, n = e % 16, k = e / 16;\0"
     "\014const int e = item + 64, m = e % 64, k = e / 64;\0"
@@ -2373,6 +2281,7 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\020const int e = item + 512, m = e % 64, k = e / 64;\0"
     "\020const int e = item + 576, m = e % 64, k = e / 64;\0"
     "\020const int e = item + 640, m = e % 64, k = e / 64;\0"
+}, {
     "\020const int e = item + 704, m = e % 64, k = e / 64;\0"
     "\020const int e = item + 768, m = e % 64, k = e / 64;\0"
     "\020const int e = item + 832, m = e % 64, k = e / 64;\0"
@@ -2382,50 +2291,49 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\010__global const float *restrict Y, long y_offset, long ldy,\0"
     "void kiln_sgemm_direct_multiply(long M, long N, long K, float alpha, float beta,\0"
     "\014__global const float *b = B + k * ldb;\0"
+    "void kiln_sgemmt_packed_packa(long lines, long K,\0"
     "void kiln_sgemmt_packed_packb(long lines, long K,\0"
     "void kiln_sgemmt_packed_multiply(long M, long N, long K, float alpha, float beta,\0"
     "\010__global float *restrict C, long c_offset, long ldc, int triangle)\0"
-    "\014if (is_left_out(row, col, 8, 48, triangle))\0"
-    "\020// Of C = alpha c + beta C for 8 x 48 of C from (row, col) on, what is in the\0"
-    "\024float x[48];\0"
-    "\024vstore16(c0_0, 0, x);\0"
-    "\024vstore16(c0_1, 0, x + 16);\0"
-    "\024vstore16(c0_2, 0, x + 32);\0"
-    "\024for (int i = 0; i < 48; i++) {\0"
-    "\024vstore16(c1_0, 0, x);\0"
-    "\024vstore16(c1_1, 0, x + 16);\0"
-    "\024vstore16(c1_2, 0, x + 32);\0"
-    "\024vstore16(c2_0, 0, x);\0"
-    "\024vstore16(c2_1, 0, x + 16);\0"
-    "\024vstore16(c2_2, 0, x + 32);\0"
-    "\024const long2 stored = stored_columns(row + 3, N, triangle);\0"
-    "\024vstore16(c3_0, 0, x);\0"
-    "\024vstore16(c3_1, 0, x + 16);\0"
-    "\024vstore16(c3_2, 0, x + 32);\0"
-    "\024const long2 stored = stored_columns(row + 4, N, triangle);\0"
-    "\024vstore16(c4_0, 0, x);\0"
-    "\024vstore16(c4_1, 0, x + 16);\0"
-    "\024vstore16(c4_2, 0, x + 32);\0"
-    "\024const long2 stored = stored_columns(row + 5, N, triangle);\0"
-    "\024vstore16(c5_0, 0, x);\0"
-    "\024vstore16(c5_1, 0, x + 16);\0"
-    "\024vstore16(c5_2, 0, x + 32);\0"
-    "\024const long2 stored = stored_columns(row + 6, N, triangle);\0"
-    "\024vstore16(c6_0, 0, x);\0"
-    "\024vstore16(c6_1, 0, x + 16);\0"
-    "\024vstore16(c6_2, 0, x + 32);\0"
-    "\024const long2 stored = stored_columns(row + 7, N, triangle);\0"
-    "\024vstore16(c7_0, 0, x);\0"
-    "\024vstore16(c7_1, 0, x + 16);\0"
-    "\024vstore16(c7_2, 0, x + 32);\0"
-    "void kiln_sgemmt_packed_packa(long lines, long K,\0"
+    "\010if (is_left_out(row, col, 12, 32, triangle))\0"
+    "\010// Of C = alpha c + beta C for 12 x 32 of C from (row, col) on, what is in the triangle.\0"
+    "\014float x[32];\0"
+    "\014vstore16(c0_0, 0, x);\0"
+    "\014vstore16(c0_1, 0, x + 16);\0"
+    "\014for (int i = 0; i < 32; i++) {\0"
+    "\014vstore16(c1_0, 0, x);\0"
+    "\014vstore16(c1_1, 0, x + 16);\0"
+    "\014vstore16(c2_0, 0, x);\0"
+    "\014vstore16(c2_1, 0, x + 16);\0"
+    "\014vstore16(c3_0, 0, x);\0"
+    "\014vstore16(c3_1, 0, x + 16);\0"
+    "\014vstore16(c4_0, 0, x);\0"
+    "\014vstore16(c4_1, 0, x + 16);\0"
+    "\014vstore16(c5_0, 0, x);\0"
+    "\014vstore16(c5_1, 0, x + 16);\0"
+    "\014const long2 stored = stored_columns(row + 6, N, triangle);\0"
+    "\014vstore16(c6_0, 0, x);\0"
+    "\014vstore16(c6_1, 0, x + 16);\0"
+    "\014const long2 stored = stored_columns(row + 7, N, triangle);\0"
+    "\014vstore16(c7_0, 0, x);\0"
+    "\014vstore16(c7_1, 0, x + 16);\0"
+    "\014const long2 stored = stored_columns(row + 8, N, triangle);\0"
+    "\014vstore16(c8_0, 0, x);\0"
+    "\014vstore16(c8_1, 0, x + 16);\0"
+    "\014const long2 stored = stored_columns(row + 9, N, triangle);\0"
+    "\014vstore16(c9_0, 0, x);\0"
+    "\014vstore16(c9_1, 0, x + 16);\0"
+    "\014const long2 stored = stored_columns(row + 10, N, triangle);\0"
+    "\014vstore16(c10_0, 0, x);\0"
+    "\014vstore16(c10_1, 0, x + 16);\0"
+    "\014const long2 stored = stored_columns(row + 11, N, triangle);\0"
+    "\014vstore16(c11_0, 0, x);\0"
+    "\014vstore16(c11_1, 0, x + 16);\0"
     "void kiln_sgemmt_direct_multiply(long M, long N, long K, float alpha, float beta,\0"
     "void kiln_sgemmt_direct_multiply(int M, int N, int K, float alpha, float beta,\0"
     "\010__global float *restrict C, int c_offset, int ldc, int triangle)\0"
     "void kiln_sgemmt_tiled_multiply(int M, int N, int K, float alpha, float beta,\0"
     "\004if (is_left_out(first_m, first_n, 64, 16, triangle))\0"
-    "void kiln_sgemmt_tiled_multiply(int M, int N, int K,\0"
-    "void kiln_sgemmt_tiled_add(int M, int N,\0"
     "static float load(__global const float *X, long at)\0"
     "\004return X[at];\0"
     "static void store(float x, __global float *X, long at)\0"
@@ -2435,105 +2343,68 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\0"
     "// Elements of double are computed with as double. A product and a sum are fused where the device\0"
     "// does that in one step: FP_CONTRACT, on by default, allows it.\0"
-}, {
     "static double load(__global const double *p)\0"
     "static void store(double x, __global double *p)\0"
     "static void put(double x, double alpha, double beta, __global double *p)\0"
     "static double8 load_vector(__global const double *p)\0"
     "static void store_vector(double8 x, __global double *p)\0"
     "static void put_vector(double8 x, double alpha, double beta, __global double *p)\0"
-    "// it with blocks of 8 rows of A, as they lie; a block of C is held in registers.\0"
     "void kiln_dgemm_fused_multiply(long M, long N, long K, double alpha, double beta,\0"
     "\010__global const double *restrict A, long a_offset, long lda,\0"
     "\010__global const double *restrict B, long b_offset, long ldb,\0"
     "\010__global double *restrict C, long c_offset, long ldc)\0"
-    "\004__local double panel[3072];\0"
-    "\004__local double sums[768];\0"
-    "\004// Panels are up to 3 vectors of columns wide, slices up to 128 of K deep. All are\0"
-    "\004const long blocks = (M + 7) / 8;\0"
-    "\004// Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
-    "\010const long chunk = at / (4 * panels) * 4;\0"
-    "\010const long height = min(blocks - chunk, (long) 4);\0"
+    "\004__local double panel[1536];\0"
+    "\004__local double sums[2304];\0"
+    "\004// Panels are up to 3 vectors of columns wide, slices up to 64 of K deep. All are\0"
+    "\004const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;\0"
     "\020__local double *out = panel;\0"
     "\020__global const double *in = B + k0 * ldb + col;\0"
-    "\020const long row = (chunk + block) * 8;\0"
-    "\020__local double *sum = sums + (slices > 1 ? block * 192 : 0);\0"
+    "\020__local double *sum = sums + (slices > 1 ? block * 144 : 0);\0"
     "\020__local const double *b = panel;\0"
     "\020__global const double *restrict a = A + k0;\0"
-    "\020const long r6 = min(row + 6, M - 1) * lda;\0"
-    "\020const long r7 = min(row + 7, M - 1) * lda;\0"
-    "\024// Adds the slice's share of a block of 8 rows and 1 vectors to `sum`, where\0"
     "\024double8 c0_0 = 0;\0"
     "\024double8 c1_0 = 0;\0"
     "\024double8 c2_0 = 0;\0"
     "\024double8 c3_0 = 0;\0"
     "\024double8 c4_0 = 0;\0"
     "\024double8 c5_0 = 0;\0"
-    "\024double8 c6_0 = 0;\0"
-    "\024double8 c7_0 = 0;\0"
     "\030c4_0 = vload8(12, sum);\0"
     "\030c5_0 = vload8(15, sum);\0"
-    "\030c6_0 = vload8(18, sum);\0"
-    "\030c7_0 = vload8(21, sum);\0"
     "\034const double8 b0 = vload8(0, b);\0"
     "\034const double a0 = load(a + r0);\0"
     "\034const double a1 = load(a + r1);\0"
+}, {
     "\034const double a2 = load(a + r2);\0"
     "\034const double a3 = load(a + r3);\0"
     "\034const double a4 = load(a + r4);\0"
     "\034const double a5 = load(a + r5);\0"
-    "\034const double a6 = load(a + r6);\0"
-    "\034c6_0 += a6 * b0;\0"
-    "\034const double a7 = load(a + r7);\0"
-    "\034c7_0 += a7 * b0;\0"
     "\024vstore8(c4_0, 12, sum);\0"
     "\024vstore8(c5_0, 15, sum);\0"
-    "\024vstore8(c6_0, 18, sum);\0"
-    "\024vstore8(c7_0, 21, sum);\0"
-    "\024// Adds the slice's share of a block of 8 rows and 2 vectors to `sum`, where\0"
     "\024double8 c0_0 = 0, c0_1 = 0;\0"
     "\024double8 c1_0 = 0, c1_1 = 0;\0"
     "\024double8 c2_0 = 0, c2_1 = 0;\0"
     "\024double8 c3_0 = 0, c3_1 = 0;\0"
     "\024double8 c4_0 = 0, c4_1 = 0;\0"
     "\024double8 c5_0 = 0, c5_1 = 0;\0"
-    "\024double8 c6_0 = 0, c6_1 = 0;\0"
-    "\024double8 c7_0 = 0, c7_1 = 0;\0"
     "\030c4_0 = vload8(12, sum); c4_1 = vload8(13, sum);\0"
     "\030c5_0 = vload8(15, sum); c5_1 = vload8(16, sum);\0"
-    "\030c6_0 = vload8(18, sum); c6_1 = vload8(19, sum);\0"
-    "\030c7_0 = vload8(21, sum); c7_1 = vload8(22, sum);\0"
     "\034const double8 b1 = vload8(1, b);\0"
-    "\034c6_0 += a6 * b0; c6_1 += a6 * b1;\0"
-    "\034c7_0 += a7 * b0; c7_1 += a7 * b1;\0"
     "\024vstore8(c4_0, 12, sum); vstore8(c4_1, 13, sum);\0"
     "\024vstore8(c5_0, 15, sum); vstore8(c5_1, 16, sum);\0"
-    "\024vstore8(c6_0, 18, sum); vstore8(c6_1, 19, sum);\0"
-    "\024vstore8(c7_0, 21, sum); vstore8(c7_1, 22, sum);\0"
-    "\024// Adds the slice's share of a block of 8 rows and 3 vectors to `sum`, where\0"
+    "\024// Adds the slice's share of a block of 6 rows and 3 vectors to `sum`, where\0"
     "\024double8 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
     "\024double8 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
     "\024double8 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
     "\024double8 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
     "\024double8 c4_0 = 0, c4_1 = 0, c4_2 = 0;\0"
     "\024double8 c5_0 = 0, c5_1 = 0, c5_2 = 0;\0"
-    "\024double8 c6_0 = 0, c6_1 = 0, c6_2 = 0;\0"
-    "\024double8 c7_0 = 0, c7_1 = 0, c7_2 = 0;\0"
     "\030c4_0 = vload8(12, sum); c4_1 = vload8(13, sum); c4_2 = vload8(14, sum);\0"
     "\030c5_0 = vload8(15, sum); c5_1 = vload8(16, sum); c5_2 = vload8(17, sum);\0"
-    "\030c6_0 = vload8(18, sum); c6_1 = vload8(19, sum); c6_2 = vload8(20, sum);\0"
-    "\030c7_0 = vload8(21, sum); c7_1 = vload8(22, sum); c7_2 = vload8(23, sum);\0"
     "\034const double8 b2 = vload8(2, b);\0"
     "\034c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2;\0"
     "\034c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2;\0"
-    "\034c6_0 += a6 * b0; c6_1 += a6 * b1; c6_2 += a6 * b2;\0"
-    "\034c7_0 += a7 * b0; c7_1 += a7 * b1; c7_2 += a7 * b2;\0"
     "\024vstore8(c4_0, 12, sum); vstore8(c4_1, 13, sum); vstore8(c4_2, 14, sum);\0"
     "\024vstore8(c5_0, 15, sum); vstore8(c5_1, 16, sum); vstore8(c5_2, 17, sum);\0"
-}, {
-    "\024vstore8(c6_0, 18, sum); vstore8(c6_1, 19, sum); vstore8(c6_2, 20, sum);\0"
-    "\024vstore8(c7_0, 21, sum); vstore8(c7_1, 22, sum); vstore8(c7_2, 23, sum);\0"
-    "\024for (long m = 0; m < 8 && row + m < M; m++) {\0"
     "\030__global double *out = C + (row + m) * ldc + col;\0"
     "\030__local const double *x = sum + m * 24;\0"
     "\020__local double *out = panel + v * 8;\0"
@@ -2571,15 +2442,12 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\024const double8 x3_3 = (double8)(x2_6.even, x2_7.even);\0"
     "\024const double8 x3_7 = (double8)(x2_6.odd, x2_7.odd);\0"
     "\020__global const double *restrict a = A + k0 * lda;\0"
-    "\020const long r6 = min(row + 6, M - 1);\0"
-    "\020const long r7 = min(row + 7, M - 1);\0"
     "static double4 load_vector(__global const double *p)\0"
     "static void store_vector(double4 x, __global double *p)\0"
     "static void put_vector(double4 x, double alpha, double beta, __global double *p)\0"
     "\004// A slice of a panel: for every k, the panel's columns of B side by side, 12 apart.\0"
     "\004__local double panel[768];\0"
     "\004__local double sums[1536];\0"
-    "\004// Panels are up to 3 vectors of columns wide, slices up to 64 of K deep. All are\0"
     "\004const long vectors = (N + 3) / 4, panels = (vectors + 2) / 3;\0"
     "\004// Chunks of up to 32 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
     "\010const long chunk = at / (32 * panels) * 32;\0"
@@ -2589,6 +2457,7 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\020for (long k = 0; k < depth; k++, in += ldb, out += 12) {\0"
     "\030vstore4(load_vector(in + v * 4), v, out);\0"
     "\024for (long i = whole * 4; i < width * 4; i++)\0"
+}, {
     "\020__local double *sum = sums + (slices > 1 ? block * 48 : 0);\0"
     "\024double4 c0_0 = 0;\0"
     "\024double4 c1_0 = 0;\0"
@@ -2620,7 +2489,6 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\024vstore4(c3_0, 9, sum); vstore4(c3_1, 10, sum);\0"
     "\024double4 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
     "\024double4 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
-}, {
     "\024double4 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
     "\024double4 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
     "\030c0_0 = vload4(0, sum); c0_1 = vload4(1, sum); c0_2 = vload4(2, sum);\0"
@@ -2668,13 +2536,19 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\014vstore4(load_vector(in + 4), 1, out);\0"
     "\014vstore4(load_vector(in + 8), 2, out);\0"
     "\014vstore4(load_vector(in + 12), 3, out);\0"
+    "// C = alpha A B + beta C from A as it is and packed B; C is M x N, row-major.\0"
     "// 2 x 16 blocks of 3 x 16, each block held in registers.\0"
     "void kiln_dgemm_packed_multiply(long M, long N, long K, double alpha, double beta,\0"
     "\010__global const double *restrict packed_b, long b_at,\0"
+    "\004const long first_row = get_group_id(1) * 6, end_row = min(first_row + 6, M);\0"
     "\010__local double *sum = sums;\0"
     "\010for (long col = first_col; col < end_col; col += 16)\0"
     "\014__global const double *restrict b = packed_b + b_at + col * K + k0 * 16;\0"
     "\014__global const double *restrict a = A + k0;\0"
+    "\014const long r0 = min(row, M - 1) * lda;\0"
+    "\014const long r1 = min(row + 1, M - 1) * lda;\0"
+    "\014const long r2 = min(row + 2, M - 1) * lda;\0"
+}, {
     "\014double4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
     "\014double4 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
     "\014double4 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
@@ -2692,6 +2566,7 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\024const double a1 = load(a + r1);\0"
     "\024const double a2 = load(a + r2);\0"
     "\024b += 16;\0"
+    "\024a++;\0"
     "\020vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum); vstore4(c0_2, 2, sum); vstore4(c0_3,\0"
     "\020vstore4(c1_0, 4, sum); vstore4(c1_1, 5, sum); vstore4(c1_2, 6, sum); vstore4(c1_3,\0"
     "\020vstore4(c2_0, 8, sum); vstore4(c2_1, 9, sum); vstore4(c2_2, 10, sum); vstore4(c2_3,\0"
@@ -2706,7 +2581,6 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\030vstore4(c0_1, 0, x + 4);\0"
     "\030vstore4(c0_2, 0, x + 8);\0"
     "\030vstore4(c0_3, 0, x + 12);\0"
-}, {
     "\030for (int n = 0; n < 16 && col + n < N; n++)\0"
     "\024__global double *out = C + (row + 1) * ldc + col;\0"
     "\030put_vector(c1_1, alpha, beta, out + 4);\0"
@@ -2727,6 +2601,10 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\014sum += 48;\0"
     "\004__global const double *restrict in = X + x_offset + k0;\0"
     "\014__global const double *restrict a = A + k0 * lda;\0"
+    "\014const long r0 = min(row, M - 1);\0"
+    "\014const long r1 = min(row + 1, M - 1);\0"
+    "\014const long r2 = min(row + 2, M - 1);\0"
+    "\024a += lda;\0"
     "static double2 load_vector(__global const double *p)\0"
     "static void store_vector(double2 x, __global double *p)\0"
     "static void put_vector(double2 x, double alpha, double beta, __global double *p)\0"
@@ -2775,6 +2653,7 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\014const double a2 = load(a + r2);\0"
     "\014c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
     "\014const double a3 = load(a + r3);\0"
+}, {
     "\014c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
     "\020__global const double *a = A + k * lda;\0"
     "\014__global const double *a = A + k * lda;\0"
@@ -2802,7 +2681,6 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\014const int e = item + 160, n = e % 16, k = e / 16;\0"
     "\014const int e = item + 224, n = e % 16, k = e / 16;\0"
     "\020const int e = item + 160, k = e % 16, m = e / 16;\0"
-}, {
     "\020const int e = item + 224, k = e % 16, m = e / 16;\0"
     "\020const int e = item + 288, k = e % 16, m = e / 16;\0"
     "\020const int e = item + 352, k = e % 16, m = e / 16;\0"
@@ -2855,6 +2733,7 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\010const double2 x4 = vload2(0, part + 4 * size);\0"
     "\010const double2 x5 = vload2(0, part + 5 * size);\0"
     "\010const double2 x6 = vload2(0, part + 6 * size);\0"
+}, {
     "\010const double2 x7 = vload2(0, part + 7 * size);\0"
     "\014double x[2];\0"
     "\014const int e = item + 32, m = e % 32, k = e / 32;\0"
@@ -2883,7 +2762,6 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\020const int e = item + 480, m = e % 32, k = e / 32;\0"
     "// A work-group of 16 x 8 work-items computes 128 x 32 of C, each work-item\0"
     "// 8 x 4 of it. K advances by 8.\0"
-}, {
     "// A work-item's vectors of 2 columns lie 16 apart.\0"
     "// K is cut into 16 parts, each for work-groups of its own; another kernel adds them up.\0"
     "__kernel __attribute__((reqd_work_group_size(8, 16, 1)))\0"
@@ -2940,6 +2818,7 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\014+ (long) get_group_id(2) * get_num_groups(1) * 128 * ld;\0"
     "\010vstore2(c0_1, 8, out);\0"
     "\010__global double *out = part + (row + 16) * ld + col;\0"
+}, {
     "\010vstore2(c1_1, 8, out);\0"
     "\010__global double *out = part + (row + 32) * ld + col;\0"
     "\010vstore2(c2_1, 8, out);\0"
@@ -2970,7 +2849,6 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\014const int e = item + 896, m = e % 128, k = e / 128;\0"
     "\020const int e = item + 128, m = e % 128, k = e / 128;\0"
     "\020const int e = item + 384, m = e % 128, k = e / 128;\0"
-}, {
     "\020const int e = item + 640, m = e % 128, k = e / 128;\0"
     "\020const int e = item + 896, m = e % 128, k = e / 128;\0"
     "// A work-group of 8 x 4 work-items computes 32 x 8 of C, each work-item\0"
@@ -3030,6 +2908,7 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\004if (ldx % 2 == 0 && (size_t) (X + first) % 16 == 0) {\0"
     "\014__global const double *x = X + k * ldx + first;\0"
     "\014const double2 a0 = load_aligned(x + 0 * ldx);\0"
+}, {
     "\014const double2 a1 = load_aligned(x + 16 * ldx);\0"
     "\014const double2 a2 = load_aligned(x + 32 * ldx);\0"
     "\014const double2 a3 = load_aligned(x + 48 * ldx);\0"
@@ -3063,7 +2942,6 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\014const double2 a1 = load_row(x1 + k);\0"
     "\014const double2 a2 = load_row(x2 + k);\0"
     "\014const double2 a3 = load_row(x3 + k);\0"
-}, {
     "\010const double b0 = load(y0 + k * y_step);\0"
     "\010const double a0 = load(x0 + k);\0"
     "\010const double a1 = load(x1 + k);\0"
@@ -3124,6 +3002,7 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\010__global const float *restrict B, long b_offset, long ldb, int conj_b,\0"
     "\010__global float *restrict packed_b, long b_at)\0"
     "\004const long first_n = get_group_id(0) * 32, end_n = min(first_n + 32, N);\0"
+}, {
     "\004const long first_k = get_group_id(1) * 256, end_k = min(first_k + 256, K);\0"
     "\004const long ld = (N + 1) / 2 * 2;\0"
     "\004const float sign = conj_b ? -1 : 1;\0"
@@ -3153,7 +3032,6 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\004for (long k = 2 * first_k + get_local_id(1); k < 2 * end; k += 4)\0"
     "\010if (n < N)\0"
     "\014store(product((float2) (alpha, alpha_imag), load(packed_b, 2 * b_at + k * ld + n)),\0"
-}, {
     "\024work, 2 * work_at + k * ld + n);\0"
     "// C times beta, as far as it is stored.\0"
     "void kiln_cgemm_complex_scale(long M, long N, float beta, float beta_imag,\0"
@@ -3207,6 +3085,7 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\010__global const double *restrict B, long b_offset, long ldb, int conj_b,\0"
     "\010__global double *restrict packed_b, long b_at)\0"
     "\004const double sign = conj_b ? -1 : 1;\0"
+}, {
     "\004const double8 signs = (double8) (1, sign, 1, sign, 1, sign, 1, sign);\0"
     "\010for (; n + 4 <= end_n; n += 4) {\0"
     "\014const double8 b = vload8(0, B + from) * signs;\0"
@@ -3231,1658 +3110,1685 @@ static const struct { char text[4096]; } bundle_generic_rows[] = { {
     "\024store((double2) (element.x, sign * element.y), packed_a, a_at + m * ld + k);\0"
     "void kiln_zgemm_mirror_mirror(long M,\0"
     "\014double2 element = load(A, a_offset + row * lda + col);\0"
-}, {
     "\014store((double2) (element.x, conj_a ? -element.y : element.y), C,\0"
 } };
 
 static const uint32_t bundle_generic_lines[] = {
     0, 100, 160, 202, 204, 230, 232, 233, 278, 301, 369, 437,
-    500, 551, 579, 633, 658, 692, 769, 785, 814, 820, 873, 956,
-    1031, 1118, 1175, 1231, 1280, 1339, 1382, 1422, 1485, 1550, 1605, 1650,
-    1699, 1748, 1797, 1847, 1872, 1897, 1922, 1947, 1950, 2035, 2112, 2176,
-    2225, 2266, 2332, 2400, 2427, 2483, 2519, 2522, 2532, 2586, 2616, 2670,
-    2747, 2750, 2842, 2938, 2995, 3076, 3129, 3182, 3235, 3313, 3393, 3409,
-    3440, 3494, 3549, 3622, 3694, 3713, 3732, 3751, 3770, 3783, 3809, 3812,
-    3847, 3871, 3889, 3913, 3931, 3955, 3973, 3997, 4015, 4025, 4034, 4096,
-    4157, 4173, 4216, 4238, 4275, 4285, 4299, 4322, 4367, 4401, 4421, 4470,
-    4507, 4530, 4550, 4599, 4636, 4659, 4679, 4728, 4765, 4788, 4837, 4886,
-    4935, 4984, 5033, 5082, 5133, 5184, 5235, 5286, 5337, 5388, 5439, 5464,
-    5489, 5514, 5539, 5564, 5589, 5616, 5643, 5670, 5697, 5724, 5751, 5777,
-    5832, 5852, 5876, 5900, 5924, 5977, 6006, 6056, 6083, 6136, 6160, 6236,
-    6319, 6394, 6434, 6499, 6549, 6634, 6711, 6752, 6818, 6845, 6901, 6936,
-    6975, 7015, 7055, 7109, 7139, 7231, 7327, 7385, 7465, 7547, 7609, 7636,
-    7720, 7772, 7818, 7846, 7900, 7955, 8028, 8100, 8192, 8240, 8288, 8303,
-    8367, 8397, 8461, 8491, 8556, 8587, 8600, 8626, 8629, 8662, 8695, 8728,
-    8761, 8785, 8854, 8878, 8947, 8971, 9040, 9050, 9059, 9062, 9112, 9134,
-    9218, 9228, 9312, 9322, 9407, 9418, 9479, 9495, 9538, 9560, 9597, 9638,
-    9680, 9722, 9732, 9746, 9768, 9794, 9821, 9848, 9893, 9927, 9930, 9950,
-    9999, 10036, 10077, 10119, 10161, 10183, 10209, 10236, 10263, 10283, 10332, 10369,
-    10410, 10452, 10494, 10516, 10542, 10569, 10596, 10608, 10659, 10710, 10761, 10812,
-    10863, 10914, 10965, 11016, 11067, 11118, 11169, 11220, 11271, 11322, 11373, 11424,
-    11475, 11502, 11529, 11556, 11583, 11610, 11637, 11664, 11691, 11718, 11745, 11772,
-    11799, 11826, 11853, 11880, 11907, 11933, 11988, 12041, 12070, 12128, 12288, 12370,
-    12425, 12497, 12525, 12553, 12581, 12614, 12647, 12682, 12717, 12752, 12761, 12822,
-    12863, 12885, 12911, 12952, 12974, 13000, 13041, 13063, 13089, 13147, 13169, 13191,
-    13292, 13374, 13454, 13513, 13572, 13658, 13686, 13712, 13796, 13853, 13887, 13950,
-    14038, 14130, 14179, 14244, 14323, 14368, 14415, 14431, 14447, 14467, 14510, 14562,
-    14638, 14715, 14767, 14851, 14872, 14886, 14892, 14932, 15022, 15093, 15140, 15169,
-    15216, 15274, 15308, 15351, 15397, 15439, 15490, 15529, 15589, 15622, 15665, 15705,
-    15749, 15793, 15837, 15856, 15934, 15970, 15988, 16006, 16024, 16042, 16057, 16081,
-    16105, 16129, 16153, 16166, 16192, 16195, 16228, 16260, 16278, 16310, 16328, 16360,
-    16384, 16416, 16434, 16444, 16450, 16453, 16477, 16501, 16525, 16549, 16568, 16646,
-    16674, 16702, 16730, 16758, 16805, 16852, 16899, 16947, 16980, 17015, 17050, 17085,
-    17120, 17167, 17214, 17261, 17309, 17328, 17406, 17444, 17482, 17520, 17558, 17628,
-    17698, 17768, 17840, 17873, 17925, 17977, 18029, 18081, 18151, 18221, 18291, 18363,
-    18387, 18460, 18507, 18556, 18596, 18609, 18659, 18712, 18754, 18768, 18787, 18809,
-    18845, 18882, 18917, 18965, 19017, 19069, 19121, 19173, 19225, 19277, 19329, 19342,
-    19422, 19463, 19518, 19561, 19604, 19647, 19690, 19733, 19776, 19819, 19862, 19915,
-    19966, 20019, 20070, 20123, 20174, 20227, 20278, 20331, 20382, 20480, 20531, 20584,
-    20635, 20688, 20739, 20792, 20843, 20896, 20947, 21000, 21051, 21104, 21155, 21179,
-    21208, 21237, 21266, 21295, 21325, 21355, 21385, 21428, 21453, 21478, 21503, 21528,
-    21553, 21578, 21603, 21628, 21650, 21699, 21733, 21771, 21809, 21847, 21858, 21908,
-    21935, 21988, 22012, 22088, 22113, 22188, 22222, 22311, 22368, 22420, 22477, 22534,
-    22581, 22616, 22651, 22716, 22758, 22807, 22856, 22925, 22999, 23051, 23131, 23170,
-    23182, 23200, 23296, 23324, 23352, 23380, 23408, 23496, 23539, 23618, 23631, 23645,
-    23667, 23670, 23715, 23756, 23803, 23854, 23895, 23946, 23987, 24038, 24079, 24101,
-    24146, 24187, 24234, 24285, 24326, 24377, 24418, 24469, 24510, 24576, 24617, 24668,
-    24709, 24760, 24801, 24852, 24893, 24907, 24960, 24985, 25033, 25081, 25123, 25148,
-    25173, 25198, 25223, 25265, 25290, 25315, 25340, 25365, 25390, 25415, 25440, 25465,
-    25496, 25507, 25522, 25544, 25589, 25630, 25677, 25728, 25769, 25820, 25861, 25912,
-    25953, 25975, 26020, 26061, 26108, 26159, 26200, 26251, 26292, 26343, 26384, 26435,
-    26476, 26527, 26568, 26619, 26660, 26711, 26752, 26794, 26806, 26840, 26895, 26950,
-    26992, 27038, 27084, 27130, 27165, 27224, 27283, 27329, 27379, 27429, 27479, 27538,
-    27597, 27643, 27693, 27743, 27793, 27852, 27911, 27957, 28007, 28057, 28107, 28175,
-    28221, 28266, 28323, 28326, 28372, 28396, 28420, 28472, 28496, 28520, 28572, 28596,
-    28672, 28724, 28748, 28772, 28867, 28949, 28995, 29035, 29113, 29164, 29233, 29269,
-    29322, 29391, 29409, 29462, 29509, 29556, 29603, 29650, 29697, 29744, 29791, 29838,
-    29928, 29936, 29996, 30012, 30055, 30076, 30113, 30123, 30136, 30158, 30202, 30236,
-    30248, 30293, 30340, 30391, 30442, 30493, 30544, 30595, 30646, 30697, 30742, 30789,
-    30840, 30891, 30942, 30993, 31044, 31095, 31146, 31164, 31209, 31256, 31307, 31358,
-    31409, 31454, 31501, 31552, 31603, 31654, 31730, 31788, 31865, 31896, 31927, 31976,
-    32023, 32070, 32117, 32164, 32202, 32247, 32293, 32340, 32391, 32442, 32487, 32533,
-    32580, 32622, 32668, 32714, 32768, 32837, 32906, 32975, 33044, 33090, 33140, 33190,
-    33240, 33286, 33336, 33386, 33436, 33482, 33532, 33582, 33632, 33692, 33706, 33736,
-    33754, 33788, 33806, 33840, 33858, 33892, 33912, 33961, 33991, 34025, 34059, 34093,
-    34113, 34162, 34192, 34226, 34260, 34294, 34314, 34363, 34393, 34427, 34461, 34495,
-    34542, 34587, 34634, 34685, 34736, 34787, 34837, 34864, 34911, 34935, 34998, 35049,
-    35098, 35144, 35234, 35307, 35329, 35401, 35458, 35534, 35591, 35648, 35675, 35740,
-    35797, 35839, 35868, 35884, 35947, 36014, 36081, 36148, 36171, 36248, 36307, 36323,
-    36339, 36355, 36371, 36396, 36408, 36435, 36468, 36507, 36597, 36661, 36750, 36864,
-    36933, 36987, 37019, 37066, 37112, 37159, 37247, 37297, 37383, 37463, 37516, 37558,
-    37601, 37650, 37691, 37709, 37765, 37790, 37832, 37862, 37878, 37909, 37938, 37980,
-    38033, 38064, 38082, 38116, 38175, 38193, 38227, 38286, 38304, 38338, 38397, 38426,
-    38439, 38458, 38493, 38561, 38633, 38690, 38719, 38784, 38841, 38926, 38978, 39034,
-    39062, 39090, 39118, 39146, 39175, 39237, 39268, 39281, 39314, 39355, 39396, 39436,
-    39471, 39511, 39546, 39586, 39621, 39661, 39696, 39733, 39770, 39836, 39859, 39900,
-    39941, 39982, 40023, 40055, 40136, 40168, 40249, 40282, 40324, 40354, 40384, 40411,
-    40455, 40499, 40555, 40584, 40614, 40644, 40674, 40704, 40734, 40764, 40786, 40843,
-    40960, 41021, 41082, 41107, 41162, 41205, 41286, 41346, 41427, 41487, 41568, 41628,
-    41709, 41769, 41822, 41846, 41922, 42000, 42033, 42085, 42120, 42155, 42224, 42293,
-    42387, 42482, 42578, 42643, 42695, 42733, 42745, 42778, 42798, 42810, 42828, 42850,
-    42912, 42985, 43058, 43115, 43156, 43178, 43191, 43204, 43212, 43229, 43262, 43287,
-    43322, 43357, 43426, 43454, 43482, 43510, 43538, 43581, 43603, 43646, 43695, 43744,
-    43793, 43815, 43862, 43915, 43968, 44021, 44073, 44122, 44171, 44181, 44203, 44246,
-    44295, 44344, 44393, 44415, 44462, 44515, 44568, 44621, 44662, 44696, 44751, 44807,
-    44849, 44895, 44941, 44987, 45056, 45091, 45137, 45172, 45218, 45253, 45299, 45334,
-    45393, 45453, 45499, 45549, 45599, 45649, 45699, 45749, 45799, 45849, 45908, 45968,
-    46014, 46064, 46114, 46164, 46214, 46264, 46314, 46364, 46423, 46483, 46529, 46579,
-    46629, 46679, 46729, 46779, 46829, 46879, 46938, 46998, 47044, 47094, 47144, 47194,
-    47244, 47294, 47344, 47394, 47453, 47513, 47559, 47609, 47659, 47709, 47759, 47809,
-    47859, 47909, 47968, 48028, 48074, 48124, 48174, 48224, 48274, 48324, 48374, 48424,
-    48483, 48543, 48589, 48639, 48689, 48739, 48789, 48839, 48889, 48939, 48999, 49021,
-    49063, 49076, 49098, 49152, 49183, 49218, 49236, 49270, 49307, 49349, 49371, 49397,
-    49434, 49476, 49498, 49524, 49561, 49603, 49625, 49651, 49671, 49720, 49757, 49799,
-    49821, 49847, 49867, 49916, 49953, 49995, 50017, 50043, 50063, 50112, 50149, 50191,
-    50213, 50239, 50259, 50308, 50345, 50387, 50409, 50435, 50478, 50527, 50576, 50625,
-    50668, 50717, 50766, 50815, 50862, 50915, 50968, 51021, 51068, 51121, 51174, 51227,
-    51302, 51336, 51371, 51406, 51455, 51504, 51573, 51600, 51627, 51652, 51674, 51696,
-    51741, 51792, 51843, 51894, 51942, 51990, 52012, 52034, 52079, 52130, 52181, 52232,
-    52274, 52320, 52362, 52408, 52454, 52504, 52550, 52600, 52646, 52696, 52742, 52792,
-    52838, 52888, 52934, 52984, 53030, 53087, 53103, 53119, 53135, 53151, 53248, 53313,
-    53349, 53402, 53419, 53453, 53487, 53521, 53555, 53589, 53623, 53657, 53691, 53751,
-    53796, 53847, 53892, 53943, 54015, 54072, 54151, 54210, 54236, 54295, 54335, 54365,
-    54389, 54450, 54476, 54503, 54586, 54661, 54695, 54727, 54774, 54821, 54868, 54903,
-    54945, 54987, 55029, 55072, 55115, 55158, 55199, 55254, 55296, 55353, 55381, 55437,
-    55493, 55541, 55571, 55603, 55644, 55685, 55754, 55791, 55828, 55849, 55870, 55902,
-    55923, 55955, 55976, 56010, 56052, 56082, 56112, 56156, 56200, 56286, 56312, 56394,
-    56449, 56496, 56572, 56668, 56724, 56802, 56847, 56892, 56919, 56928, 56967, 57010,
-    57053, 57096, 57135, 57178, 57221, 57264, 57282, 57300, 57318, 57344, 57356, 57439,
-    57460, 57482, 57527, 57562, 57595, 57627, 57659, 57691, 57723, 57809, 57830, 57843,
-    57887, 57926, 57969, 58012, 58055, 58077, 58110, 58196, 58229, 58261, 58279, 58311,
-    58329, 58361, 58379, 58411, 58429, 58462, 58499, 58536, 58573, 58612, 58651, 58727,
-    58808, 58851, 58894, 58934, 58968, 58981, 59020, 59052, 59092, 59126, 59202, 59249,
-    59296, 59340, 59384, 59428, 59468, 59512, 59556, 59600, 59644, 59688, 59732, 59770,
-    59808, 59846, 59920, 59980, 60033, 60084, 60122, 60203, 60257, 60310, 60360, 60410,
-    60492, 60559, 60604, 60615, 60704, 60760, 60774, 60797, 60829, 60847, 60895, 60955,
-    60978, 61038, 61061, 61121, 61144, 61226, 61294, 61382, 61440, 61480, 61548, 61636,
-    61649, 61671, 61702, 61720, 61768, 61802, 61862, 61884, 61944, 61966, 62026, 62048,
-    62093, 62104, 62183, 62197, 62253, 62267, 62289, 62315, 62342, 62369, 62401, 62419,
-    62467, 62501, 62561, 62583, 62609, 62636, 62663, 62723, 62745, 62771, 62798, 62825,
-    62882, 62934, 63013, 63092, 63157, 63212, 63271, 63330, 63389, 63467, 63558, 63617,
-    63671, 63679, 63727, 63775, 63823, 63876, 63937, 63991, 64032, 64120, 64133, 64155,
-    64186, 64237, 64264, 64318, 64342, 64441, 64506, 64544, 64629, 64709, 64789, 64841,
-    64911, 64978, 65044, 65087, 65147, 65195, 65243, 65344, 65387, 65399, 65445, 65454,
-    65536, 65588, 65611, 65666, 65686, 65764, 65844, 65904, 65964, 66018, 66104, 66132,
-    66159, 66242, 66307, 66393, 66478, 66526, 66574, 66632, 66677, 66725, 66786, 66830,
-    66866, 66885, 66904, 66923, 66942, 66967, 66992, 67017, 67043, 67078, 67088, 67113,
-    67138, 67163, 67189, 67218, 67247, 67276, 67305, 67354, 67403, 67452, 67503, 67538,
-    67587, 67636, 67685, 67736, 67775, 67814, 67853, 67892, 67965, 68038, 68112, 68188,
-    68223, 68296, 68369, 68443, 68519, 68538, 68616, 68665, 68714, 68763, 68812, 68879,
-    68911, 68978, 69010, 69078, 69111, 69181, 69214, 69249, 69318, 69387, 69456, 69525,
-    69592, 69632, 69699, 69730, 69798, 69830, 69900, 69932, 69982, 70022, 70075, 70129,
-    70172, 70210, 70246, 70295, 70348, 70401, 70454, 70507, 70560, 70613, 70666, 70719,
-    70772, 70827, 70882, 70937, 70992, 71047, 71102, 71161, 71205, 71249, 71293, 71337,
-    71381, 71425, 71469, 71513, 71557, 71601, 71647, 71693, 71739, 71785, 71831, 71877,
-    71932, 71985, 72040, 72093, 72148, 72202, 72257, 72311, 72366, 72420, 72477, 72533,
-    72590, 72646, 72703, 72759, 72814, 72867, 72922, 72975, 73030, 73084, 73139, 73193,
-    73248, 73302, 73359, 73415, 73472, 73528, 73585, 73641, 73728, 73781, 73836, 73889,
-    73944, 73998, 74053, 74107, 74162, 74216, 74273, 74329, 74386, 74442, 74499, 74555,
-    74610, 74663, 74718, 74771, 74826, 74880, 74935, 74989, 75044, 75098, 75155, 75211,
-    75268, 75324, 75381, 75437, 75462, 75492, 75523, 75554, 75585, 75616, 75647, 75678,
-    75709, 75740, 75772, 75804, 75836, 75868, 75900, 75932, 75975, 76000, 76025, 76052,
-    76079, 76106, 76133, 76160, 76187, 76237, 76322, 76399, 76448, 76508, 76549, 76615,
-    76684, 76711, 76767, 76808, 76849, 76903, 76933, 77012, 77108, 77165, 77246, 77326,
-    77406, 77433, 77516, 77567, 77612, 77666, 77721, 77824, 77868, 77908, 77952, 77996,
-    78040, 78084, 78128, 78172, 78216, 78255, 78294, 78333, 78372, 78411, 78450, 78489,
-    78528, 78601, 78674, 78747, 78822, 78898, 78974, 79050, 79126, 79161, 79196, 79231,
-    79263, 79315, 79347, 79399, 79431, 79483, 79515, 79567, 79599, 79651, 79683, 79735,
-    79767, 79819, 79851, 79903, 79913, 79919, 79940, 80013, 80086, 80159, 80234, 80310,
-    80386, 80462, 80538, 80599, 80643, 80665, 80707, 80749, 80763, 80786, 80814, 80842,
-    80887, 80937, 80979, 81021, 81044, 81072, 81100, 81150, 81192, 81234, 81257, 81285,
-    81313, 81333, 81383, 81420, 81462, 81504, 81527, 81555, 81583, 81603, 81653, 81690,
-    81732, 81774, 81797, 81825, 81853, 81920, 81970, 82007, 82049, 82091, 82114, 82142,
-    82170, 82190, 82240, 82277, 82319, 82361, 82384, 82412, 82440, 82460, 82510, 82547,
-    82589, 82631, 82654, 82682, 82710, 82723, 82779, 82830, 82881, 82932, 82983, 83034,
-    83085, 83136, 83187, 83238, 83289, 83340, 83391, 83442, 83493, 83544, 83595, 83646,
-    83673, 83700, 83727, 83754, 83781, 83808, 83835, 83862, 83889, 83916, 83943, 83970,
-    83997, 84024, 84051, 84078, 84128, 84162, 84200, 84238, 84276, 84314, 84352, 84390,
-    84428, 84439, 84490, 84512, 84566, 84585, 84662, 84711, 84768, 84846, 84926, 84952,
-    85035, 85086, 85131, 85152, 85234, 85320, 85404, 85438, 85501, 85594, 85639, 85692,
-    85750, 85789, 85833, 85877, 85955, 85991, 86016, 86034, 86058, 86082, 86106, 86130,
-    86155, 86189, 86221, 86239, 86271, 86289, 86299, 86323, 86347, 86371, 86395, 86420,
-    86498, 86526, 86554, 86601, 86648, 86695, 86742, 86791, 86826, 86861, 86908, 86955,
-    87002, 87049, 87098, 87145, 87185, 87240, 87269, 87298, 87327, 87356, 87385, 87414,
-    87444, 87487, 87525, 87563, 87591, 87675, 87763, 87856, 87901, 87954, 88005, 88027,
-    88081, 88100, 88177, 88229, 88287, 88345, 88385, 88437, 88481, 88532, 88554, 88602,
-    88666, 88718, 88756, 88828, 88904, 88962, 89020, 89058, 89122, 89162, 89217, 89250,
-    89298, 89345, 89392, 89434, 89476, 89518, 89561, 89604, 89633, 89686, 89743, 89800,
-    89857, 89920, 89978, 90032, 90112, 90189, 90225, 90302, 90333, 90364, 90414, 90464,
-    90529, 90566, 90604, 90647, 90690, 90733, 90776, 90819, 90862, 90906, 90948, 90995,
-    91042, 91089, 91136, 91183, 91230, 91278, 91320, 91367, 91414, 91461, 91508, 91555,
-    91602, 91650, 91692, 91739, 91786, 91833, 91880, 91927, 91974, 92022, 92064, 92111,
-    92158, 92205, 92252, 92299, 92346, 92394, 92436, 92483, 92530, 92577, 92624, 92671,
-    92718, 92766, 92808, 92855, 92902, 92949, 92996, 93043, 93090, 93138, 93180, 93227,
-    93274, 93321, 93368, 93415, 93462, 93510, 93531, 93582, 93603, 93654, 93675, 93726,
-    93747, 93798, 93819, 93870, 93891, 93942, 93964, 94016, 94094, 94140, 94208, 94258,
-    94308, 94358, 94392, 94426, 94466, 94506, 94580, 94614, 94671, 94705, 94753, 94822,
-    94849, 94876, 94961, 94982, 95032, 95082, 95132, 95182, 95232, 95282, 95333, 95384,
-    95435, 95476, 95527, 95568, 95619, 95661, 95712, 95754, 95796, 95847, 95889, 95940,
-    95982, 96033, 96075, 96122, 96147, 96172, 96198, 96224, 96250, 96276, 96302, 96328,
-    96349, 96399, 96449, 96499, 96549, 96599, 96649, 96700, 96751, 96802, 96843, 96894,
-    96935, 96986, 97028, 97079, 97121, 97163, 97214, 97256, 97307, 97349, 97400, 97442,
-    97498, 97514, 97530, 97546, 97562, 97643, 97693, 97743, 97793, 97843, 97894, 97945,
-    97996, 98047, 98098, 98149, 98200, 98251, 98304, 98354, 98404, 98454, 98505, 98556,
-    98607, 98658, 98709, 98760, 98811, 98862, 98913, 98956, 99004, 99052, 99100, 99143,
-    99191, 99239, 99287, 99362, 99393, 99434, 99483, 99562, 99647, 99669, 99720, 99761,
-    99812, 99853, 99894, 99945, 99986, 100027, 100078, 100119, 100170, 100212, 100263, 100305,
-    100347, 100398, 100440, 100491, 100533, 100584, 100626, 100648, 100693, 100743, 100794, 100845,
-    100870, 100895, 100920, 100945, 100970, 100995, 101021, 101047, 101073, 101099, 101125, 101151,
-    101173, 101224, 101265, 101316, 101357, 101398, 101449, 101490, 101541, 101582, 101633, 101674,
-    101725, 101767, 101818, 101860, 101911, 101953, 102004, 102046, 102097, 102139, 102190, 102232,
-    102254, 102299, 102400, 102451, 102502, 102552, 102603, 102654, 102705, 102756, 102807, 102858,
-    102909, 102960, 103011, 103062, 103113, 103158, 103208, 103259, 103310, 103361, 103412, 103463,
-    103514, 103565, 103616, 103667, 103718, 103769, 103820, 103871, 103922, 104001, 104061, 104142,
-    104182, 104232, 104314, 104382, 104427, 104506, 104520, 104543, 104571, 104599, 104631, 104654,
-    104682, 104710, 104733, 104761, 104789, 104849, 104872, 104900, 104928, 104988, 105011, 105039,
-    105067, 105127, 105150, 105178, 105206, 105266, 105289, 105317, 105345, 105405, 105428, 105456,
-    105484, 105534, 105616, 105695, 105761, 105839, 105893, 105946, 105987, 106039, 106054, 106109,
-    106121, 106159, 106245, 106291, 106389, 106496, 106541, 106589, 106662, 106715, 106771, 106852,
-    106934, 107016, 107077, 107138, 107193, 107222, 107249, 107333, 107367, 107459, 107502, 107554,
-    107584, 107633, 107672, 107734, 107768, 107813, 107857, 107901, 107979, 107998, 108017, 108036,
-    108055, 108074, 108093, 108112, 108131, 108156, 108181, 108206, 108231, 108265, 108298, 108331,
-    108364, 108397, 108430, 108463, 108496, 108514, 108547, 108565, 108590, 108615, 108640, 108665,
-    108743, 108772, 108801, 108830, 108859, 108888, 108917, 108946, 108975, 109024, 109073, 109122,
-    109171, 109205, 109240, 109275, 109324, 109373, 109422, 109471, 109549, 109588, 109627, 109666,
-    109705, 109744, 109783, 109822, 109861, 109934, 110007, 110080, 110153, 110187, 110239, 110291,
-    110343, 110395, 110468, 110592, 110665, 110738, 110785, 110836, 110877, 110915, 110952, 110996,
-    111040, 111084, 111128, 111172, 111216, 111260, 111304, 111359, 111412, 111467, 111520, 111575,
-    111628, 111683, 111736, 111791, 111844, 111899, 111952, 112007, 112060, 112115, 112168, 112223,
-    112276, 112331, 112384, 112439, 112492, 112547, 112600, 112651, 112689, 112727, 112780, 112836,
-    112917, 113003, 113031, 113059, 113142, 113205, 113298, 113343, 113396, 113480, 113527, 113585,
-    113628, 113674, 113735, 113754, 113773, 113792, 113811, 113835, 113859, 113883, 113907, 113941,
-    113975, 113985, 114009, 114033, 114057, 114081, 114110, 114139, 114168, 114197, 114244, 114291,
-    114338, 114386, 114420, 114467, 114514, 114561, 114609, 114648, 114688, 114727, 114766, 114836,
-    114906, 114976, 115048, 115082, 115152, 115222, 115292, 115364, 115405, 115455, 115508, 115550,
-    115588, 115636, 115688, 115740, 115792, 115846, 115890, 115934, 115978, 116022, 116077, 116130,
-    116185, 116238, 116293, 116346, 116401, 116454, 116478, 116507, 116536, 116565, 116608, 116657,
-    116718, 116762, 116829, 116899, 116934, 116973, 117012, 117052, 117110, 117193, 117247, 117276,
-    117330, 117404, 117449, 117498, 117547, 117596, 117660, 117690, 117754, 117784, 117849, 117880,
-    117914, 117948, 117982, 118016, 118049, 118082, 118115, 118125, 118209, 118293, 118378, 118439,
-    118484, 118506, 118547, 118588, 118630, 118645, 118667, 118693, 118719, 118784, 118829, 118880,
-    118921, 118962, 119004, 119026, 119052, 119078, 119105, 119156, 119197, 119238, 119280, 119302,
-    119328, 119354, 119381, 119393, 119450, 119501, 119554, 119610, 119691, 119771, 119830, 119889,
-    119942, 119971, 120000, 120029, 120058, 120105, 120141, 120181, 120216, 120249, 120282, 120315,
-    120348, 120408, 120468, 120513, 120554, 120568, 120594, 120645, 120686, 120708, 120734, 120785,
-    120826, 120848, 120874, 120925, 120966, 120988, 121014, 121049, 121109, 121169, 121204, 121237,
-    121272, 121305, 121340, 121373, 121408, 121441, 121476, 121517, 121558, 121641, 121659, 121700,
-    121733, 121807, 121863, 121915, 121963, 121995, 122027, 122107, 122193, 122273, 122324, 122375,
-    122426, 122477, 122528, 122579, 122629, 122679, 122730, 122781, 122880, 122931, 122982, 123033,
-    123084, 123135, 123185, 123235, 123286, 123337, 123393, 123449, 123492, 123539, 123586, 123633,
-    123693, 123753, 123800, 123851, 123902, 123953, 124013, 124073, 124120, 124171, 124222, 124273,
-    124333, 124393, 124440, 124491, 124542, 124593, 124639, 124685, 124732, 124785, 124838, 124891,
-    124973, 125013, 125094, 125130, 125200, 125219, 125267, 125315, 125363, 125411, 125459, 125507,
-    125555, 125603, 125617, 125667, 125717, 125767, 125818, 125869, 125920, 125971, 126022, 126073,
-    126124, 126175, 126226, 126276, 126326, 126376, 126427, 126478, 126529, 126580, 126631, 126682,
-    126733, 126784, 126835, 126911, 126976, 127028, 127117, 127174, 127210, 127245, 127286, 127381,
-    127457, 127534, 127587, 127665, 127699, 127764, 127815, 127844, 127873, 127902, 127931, 127957,
-    128006, 128055, 128104, 128153, 128174, 128224, 128273, 128322, 128371, 128420, 128469, 128490,
-    128524, 128580, 128636, 128675, 128719, 128763, 128807, 128851, 128895, 128939, 128984, 129044,
-    129104, 129147, 129195, 129243, 129291, 129339, 129387, 129435, 129484, 129530, 129588, 129612,
-    129666, 129690, 129744, 129768, 129822, 129846, 129900, 129924, 129948, 130002, 130026, 130050,
-    130104, 130128, 130152, 130207, 130231, 130255, 130350, 130433, 130489, 130559, 130612, 130661,
-    130710, 130763, 130816, 130869, 130922, 130975, 131072, 131125, 131178, 131251, 131286, 131317,
-    131365, 131384, 131403, 131422, 131466, 131487, 131530, 131578, 131626, 131674, 131695, 131738,
-    131786, 131834, 131882, 131925, 131969, 132013, 132060, 132108, 132156, 132216, 132259, 132306,
-    132354, 132402, 132462, 132505, 132552, 132600, 132648, 132693, 132746, 132800, 132881, 132914,
-    132964, 133018, 133057, 133128, 133209, 133270, 133297, 133355, 133420, 133481, 133498, 133510,
-    133551, 133636, 133647, 133702, 133751, 133798, 133846, 133894, 133942, 133996, 134039, 134083,
-    134127, 134171, 134221, 134238, 134269, 134300, 134314, 134333, 134354, 134383, 134437, 134495,
-    134553, 134611, 134660, 134690, 134753, 134785, 134827, 134869, 134911, 134953, 134994, 135032,
-    135070, 135108, 135168, 135210, 135243, 135276, 135309, 135342, 135429, 135488, 135572, 135622,
-    135706, 135775, 135820, 135899, 135914, 135936, 135962, 135988, 136015, 136047, 136069, 136095,
-    136121, 136148, 136170, 136196, 136222, 136249, 136333, 136347, 136373, 136395, 136421, 136443,
-    136469, 136491, 136517, 136598, 136665, 136718, 136780, 136835, 136876, 136890, 136944, 137001,
-    137039, 137126, 137187, 137279, 137332, 137355, 137411, 137431, 137473, 137538, 137628, 137675,
-    137747, 137794, 137868, 137944, 137978, 138015, 138112, 138123, 138165, 138184, 138218, 138305,
-    138354, 138371, 138394, 138416, 138448, 138494, 138520, 138592, 138636, 138661, 138710, 138745,
-    138802, 138880, 138926, 139004, 139078, 139145, 139157, 139264, 139298, 139339, 139414, 139470,
-    139544, 139603, 139655, 139696, 139761, 139833, 139891, 139932, 139966, 139978, 140020, 140101,
-    140147, 140193, 140241, 140291, 140363, 140407, 140432, 140481, 140582, 140610, 140655, 140727,
-    140774, 140848, 140924, 140958, 140995, 141041, 141087, 141135, 141185, 141242, 141319, 141357,
-    141412, 141439, 141455, 141520, 141550, 141605, 141663, 141708, 141774, 141821, 141894, 141942,
-    141980, 142051, 142085, 142133, 142150, 142181, 142226, 142300, 142350, 142430, 142477, 142563,
-    142640, 142706, 142747, 142821, 142871, 142916, 142989, 143037, 143075, 143133, 143211, 143249,
-    143360,
+    500, 550, 577, 630, 654, 688, 764, 780, 809, 815, 868, 951,
+    1026, 1113, 1170, 1226, 1275, 1334, 1377, 1417, 1480, 1545, 1600, 1645,
+    1694, 1743, 1792, 1841, 1890, 1939, 1988, 2038, 2063, 2088, 2113, 2138,
+    2163, 2188, 2213, 2238, 2241, 2305, 2354, 2422, 2448, 2503, 2538, 2541,
+    2551, 2604, 2633, 2687, 2764, 2767, 2859, 2954, 3010, 3091, 3144, 3197,
+    3250, 3330, 3408, 3424, 3455, 3508, 3563, 3635, 3707, 3725, 3743, 3761,
+    3779, 3797, 3815, 3833, 3851, 3864, 3890, 3893, 3926, 3950, 3968, 3992,
+    4010, 4034, 4052, 4076, 4096, 4120, 4138, 4162, 4180, 4204, 4222, 4246,
+    4264, 4273, 4282, 4285, 4345, 4361, 4404, 4425, 4462, 4472, 4485, 4507,
+    4551, 4585, 4605, 4654, 4691, 4713, 4733, 4782, 4819, 4841, 4861, 4910,
+    4947, 4969, 4989, 5038, 5075, 5097, 5117, 5166, 5203, 5225, 5245, 5294,
+    5331, 5353, 5373, 5422, 5459, 5481, 5532, 5560, 5614, 5639, 5716, 5801,
+    5878, 5919, 5985, 6034, 6083, 6134, 6185, 6236, 6261, 6286, 6313, 6340,
+    6425, 6502, 6543, 6609, 6636, 6692, 6728, 6769, 6823, 6853, 6947, 7043,
+    7102, 7182, 7264, 7318, 7374, 7447, 7520, 7549, 7578, 7607, 7636, 7665,
+    7694, 7723, 7752, 7781, 7810, 7841, 7872, 7907, 7942, 7977, 8012, 8047,
+    8082, 8117, 8152, 8192, 8227, 8251, 8286, 8310, 8345, 8371, 8410, 8436,
+    8475, 8485, 8495, 8557, 8579, 8621, 8635, 8658, 8686, 8731, 8773, 8796,
+    8824, 8866, 8889, 8917, 8959, 8982, 9010, 9052, 9075, 9103, 9145, 9168,
+    9196, 9238, 9261, 9289, 9331, 9354, 9382, 9402, 9451, 9488, 9530, 9553,
+    9581, 9601, 9650, 9687, 9729, 9752, 9780, 9801, 9851, 9889, 9932, 9956,
+    9985, 10006, 10056, 10094, 10137, 10161, 10190, 10241, 10292, 10343, 10394, 10445,
+    10496, 10547, 10598, 10649, 10700, 10751, 10802, 10853, 10904, 10955, 11006, 11057,
+    11108, 11159, 11210, 11261, 11288, 11315, 11342, 11369, 11396, 11423, 11450, 11477,
+    11504, 11531, 11558, 11585, 11612, 11639, 11666, 11693, 11720, 11747, 11774, 11801,
+    11828, 11884, 11904, 11928, 11952, 11976, 12000, 12024, 12048, 12072, 12096, 12120,
+    12146, 12172, 12226, 12256, 12288, 12302, 12322, 12414, 12448, 12496, 12520, 12602,
+    12670, 12692, 12762, 12841, 12900, 12965, 13023, 13067, 13097, 13113, 13170, 13231,
+    13257, 13342, 13394, 13450, 13506, 13562, 13618, 13674, 13730, 13786, 13875, 13964,
+    13995, 14050, 14079, 14092, 14125, 14163, 14201, 14239, 14277, 14315, 14353, 14391,
+    14429, 14470, 14550, 14608, 14649, 14729, 14787, 14870, 14929, 14988, 15047, 15106,
+    15167, 15228, 15290, 15373, 15432, 15491, 15550, 15609, 15670, 15731, 15793, 15859,
+    15882, 15923, 15964, 15996, 16037, 16069, 16110, 16142, 16183, 16215, 16256, 16288,
+    16329, 16384, 16425, 16457, 16498, 16530, 16571, 16605, 16635, 16724, 16766, 16795,
+    16837, 16892, 16926, 17015, 17057, 17116, 17138, 17201, 17268, 17292, 17325, 17363,
+    17401, 17439, 17477, 17515, 17553, 17591, 17629, 17670, 17761, 17808, 17849, 17940,
+    17987, 18060, 18132, 18197, 18259, 18304, 18346, 18402, 18419, 18436, 18473, 18496,
+    18512, 18525, 18548, 18581, 18620, 18705, 18779, 18844, 18909, 18974, 19041, 19108,
+    19176, 19249, 19279, 19358, 19431, 19504, 19577, 19656, 19729, 19802, 19875, 19912,
+    19975, 20018, 20061, 20104, 20147, 20190, 20233, 20276, 20319, 20404, 20480, 20565,
+    20586, 20629, 20672, 20693, 20714, 20760, 20818, 20835, 20862, 20892, 20942, 20969,
+    21052, 21127, 21167, 21232, 21282, 21367, 21444, 21485, 21551, 21578, 21634, 21673,
+    21727, 21757, 21849, 21945, 22003, 22085, 22139, 22194, 22267, 22339, 22367, 22395,
+    22423, 22451, 22479, 22507, 22540, 22550, 22559, 22620, 22642, 22683, 22697, 22723,
+    22768, 22809, 22835, 22876, 22902, 22943, 22969, 23010, 23036, 23077, 23103, 23154,
+    23180, 23235, 23288, 23317, 23375, 23397, 23419, 23520, 23602, 23682, 23741, 23800,
+    23886, 23914, 23976, 24002, 24086, 24143, 24177, 24240, 24328, 24420, 24469, 24576,
+    24655, 24700, 24747, 24763, 24779, 24799, 24842, 24894, 24970, 25047, 25099, 25183,
+    25204, 25218, 25224, 25264, 25354, 25425, 25472, 25501, 25548, 25606, 25640, 25683,
+    25729, 25771, 25774, 25825, 25864, 25924, 25957, 26000, 26040, 26084, 26128, 26172,
+    26191, 26269, 26305, 26323, 26341, 26359, 26377, 26392, 26416, 26440, 26464, 26488,
+    26491, 26504, 26530, 26533, 26566, 26598, 26616, 26648, 26666, 26698, 26716, 26748,
+    26766, 26776, 26782, 26785, 26809, 26833, 26857, 26881, 26900, 26978, 27006, 27034,
+    27062, 27090, 27137, 27184, 27231, 27279, 27312, 27347, 27382, 27417, 27452, 27499,
+    27546, 27593, 27641, 27660, 27738, 27776, 27814, 27852, 27890, 27960, 28030, 28100,
+    28172, 28205, 28257, 28309, 28361, 28413, 28483, 28553, 28672, 28744, 28768, 28841,
+    28888, 28937, 28977, 28990, 29040, 29093, 29135, 29169, 29183, 29202, 29224, 29260,
+    29297, 29332, 29380, 29432, 29484, 29536, 29588, 29640, 29692, 29744, 29757, 29837,
+    29878, 29933, 29976, 30019, 30062, 30105, 30148, 30191, 30234, 30277, 30330, 30381,
+    30434, 30485, 30538, 30589, 30642, 30693, 30746, 30797, 30850, 30901, 30954, 31005,
+    31058, 31109, 31162, 31213, 31266, 31317, 31370, 31421, 31474, 31525, 31549, 31578,
+    31607, 31636, 31665, 31695, 31725, 31755, 31798, 31823, 31848, 31873, 31898, 31923,
+    31948, 31973, 31998, 32020, 32069, 32103, 32141, 32179, 32217, 32228, 32311, 32386,
+    32426, 32491, 32541, 32581, 32621, 32768, 32826, 32906, 32986, 33013, 33097, 33149,
+    33195, 33223, 33277, 33332, 33405, 33477, 33525, 33573, 33621, 33636, 33700, 33730,
+    33794, 33824, 33889, 33920, 33933, 33959, 33962, 33995, 34028, 34061, 34094, 34118,
+    34187, 34211, 34280, 34304, 34373, 34383, 34392, 34442, 34464, 34548, 34558, 34642,
+    34652, 34737, 34748, 34809, 34825, 34868, 34890, 34927, 34968, 35010, 35052, 35062,
+    35076, 35098, 35124, 35151, 35178, 35223, 35243, 35292, 35329, 35370, 35412, 35454,
+    35476, 35502, 35529, 35556, 35576, 35625, 35662, 35703, 35745, 35787, 35809, 35835,
+    35862, 35889, 35901, 35927, 35982, 36035, 36064, 36114, 36141, 36194, 36218, 36294,
+    36319, 36394, 36428, 36517, 36574, 36626, 36683, 36740, 36787, 36822, 36864, 36929,
+    36971, 37020, 37069, 37138, 37212, 37264, 37344, 37383, 37395, 37413, 37509, 37537,
+    37565, 37593, 37621, 37709, 37752, 37831, 37844, 37858, 37880, 37883, 37928, 37969,
+    38016, 38067, 38108, 38159, 38200, 38251, 38292, 38314, 38359, 38400, 38447, 38498,
+    38539, 38590, 38631, 38682, 38723, 38774, 38815, 38866, 38907, 38958, 38999, 39050,
+    39091, 39105, 39158, 39183, 39231, 39279, 39321, 39346, 39371, 39396, 39421, 39463,
+    39488, 39513, 39538, 39563, 39588, 39613, 39638, 39663, 39694, 39705, 39720, 39742,
+    39787, 39828, 39875, 39926, 39967, 40018, 40059, 40110, 40151, 40173, 40218, 40259,
+    40306, 40357, 40398, 40449, 40490, 40541, 40582, 40633, 40674, 40725, 40766, 40817,
+    40858, 40909, 40960, 41002, 41014, 41048, 41103, 41158, 41200, 41246, 41292, 41338,
+    41397, 41456, 41502, 41552, 41602, 41652, 41711, 41770, 41816, 41866, 41916, 41966,
+    42025, 42084, 42130, 42180, 42230, 42280, 42348, 42394, 42439, 42496, 42499, 42545,
+    42569, 42593, 42645, 42669, 42693, 42745, 42769, 42793, 42845, 42869, 42893, 42988,
+    43070, 43116, 43156, 43234, 43285, 43354, 43390, 43443, 43512, 43530, 43583, 43630,
+    43677, 43724, 43771, 43818, 43865, 43912, 43959, 44049, 44057, 44117, 44133, 44176,
+    44197, 44234, 44244, 44257, 44279, 44323, 44357, 44369, 44414, 44461, 44512, 44563,
+    44614, 44665, 44716, 44767, 44818, 44863, 44910, 44961, 45056, 45107, 45158, 45209,
+    45260, 45311, 45329, 45374, 45421, 45472, 45523, 45574, 45619, 45666, 45717, 45768,
+    45819, 45895, 45953, 46030, 46061, 46092, 46141, 46188, 46235, 46282, 46329, 46367,
+    46412, 46458, 46505, 46556, 46607, 46652, 46698, 46745, 46787, 46833, 46879, 46925,
+    46994, 47063, 47132, 47201, 47247, 47297, 47347, 47397, 47443, 47493, 47543, 47593,
+    47639, 47689, 47739, 47789, 47849, 47863, 47893, 47911, 47945, 47963, 47997, 48015,
+    48049, 48069, 48118, 48148, 48182, 48216, 48250, 48270, 48319, 48349, 48383, 48417,
+    48451, 48471, 48520, 48550, 48584, 48618, 48652, 48699, 48744, 48791, 48842, 48893,
+    48944, 48994, 49021, 49068, 49152, 49203, 49252, 49298, 49388, 49460, 49517, 49593,
+    49650, 49707, 49734, 49791, 49833, 49862, 49929, 49996, 50019, 50096, 50155, 50171,
+    50187, 50203, 50219, 50244, 50256, 50283, 50373, 50437, 50526, 50571, 50640, 50694,
+    50726, 50773, 50819, 50866, 50954, 51004, 51090, 51170, 51223, 51265, 51308, 51357,
+    51398, 51416, 51472, 51497, 51539, 51555, 51586, 51615, 51668, 51699, 51717, 51776,
+    51794, 51828, 51887, 51905, 51939, 51998, 52027, 52040, 52059, 52094, 52166, 52223,
+    52252, 52309, 52337, 52365, 52393, 52421, 52450, 52512, 52543, 52576, 52617, 52658,
+    52698, 52733, 52773, 52808, 52848, 52883, 52923, 52958, 52995, 53032, 53073, 53114,
+    53248, 53329, 53362, 53404, 53434, 53464, 53491, 53535, 53579, 53635, 53664, 53694,
+    53724, 53754, 53784, 53814, 53844, 53905, 53966, 53991, 54034, 54115, 54175, 54256,
+    54316, 54397, 54457, 54538, 54598, 54651, 54675, 54751, 54829, 54862, 54914, 54949,
+    54984, 55053, 55122, 55216, 55311, 55407, 55472, 55524, 55562, 55574, 55607, 55627,
+    55639, 55657, 55679, 55741, 55814, 55887, 55944, 55985, 56007, 56020, 56033, 56041,
+    56058, 56091, 56116, 56151, 56186, 56255, 56283, 56311, 56339, 56367, 56410, 56432,
+    56475, 56524, 56573, 56622, 56644, 56691, 56744, 56797, 56850, 56902, 56951, 57000,
+    57010, 57032, 57075, 57124, 57173, 57222, 57244, 57344, 57397, 57450, 57503, 57544,
+    57578, 57633, 57689, 57731, 57777, 57823, 57869, 57915, 57961, 58007, 58053, 58112,
+    58172, 58218, 58268, 58318, 58368, 58418, 58468, 58518, 58568, 58627, 58687, 58733,
+    58783, 58833, 58883, 58933, 58983, 59033, 59083, 59142, 59202, 59248, 59298, 59348,
+    59398, 59448, 59498, 59548, 59598, 59657, 59717, 59763, 59813, 59863, 59913, 59963,
+    60013, 60063, 60113, 60172, 60232, 60278, 60328, 60378, 60428, 60478, 60528, 60578,
+    60628, 60687, 60747, 60793, 60843, 60893, 60943, 60993, 61043, 61093, 61143, 61202,
+    61262, 61308, 61358, 61440, 61490, 61540, 61590, 61640, 61690, 61750, 61772, 61814,
+    61827, 61849, 61875, 61906, 61941, 61959, 61993, 62030, 62072, 62094, 62120, 62157,
+    62199, 62221, 62247, 62284, 62326, 62348, 62374, 62394, 62443, 62480, 62522, 62544,
+    62570, 62590, 62639, 62676, 62718, 62740, 62766, 62786, 62835, 62872, 62914, 62936,
+    62962, 62982, 63031, 63068, 63110, 63132, 63158, 63201, 63250, 63299, 63348, 63391,
+    63440, 63489, 63538, 63585, 63638, 63691, 63744, 63791, 63844, 63897, 63950, 64025,
+    64059, 64094, 64129, 64178, 64227, 64296, 64323, 64350, 64375, 64397, 64419, 64464,
+    64515, 64566, 64617, 64665, 64713, 64735, 64757, 64802, 64853, 64904, 64955, 64997,
+    65043, 65085, 65131, 65177, 65227, 65273, 65323, 65369, 65419, 65465, 65536, 65582,
+    65632, 65678, 65728, 65774, 65831, 65847, 65863, 65879, 65895, 65977, 66042, 66078,
+    66131, 66148, 66182, 66216, 66250, 66284, 66318, 66352, 66386, 66420, 66480, 66525,
+    66576, 66621, 66672, 66744, 66801, 66827, 66886, 66926, 66987, 67013, 67040, 67123,
+    67198, 67232, 67264, 67311, 67358, 67405, 67440, 67482, 67524, 67566, 67609, 67652,
+    67695, 67736, 67791, 67833, 67890, 67918, 67966, 67996, 68028, 68069, 68110, 68179,
+    68216, 68253, 68274, 68295, 68316, 68337, 68379, 68409, 68439, 68483, 68527, 68613,
+    68660, 68736, 68832, 68888, 68966, 69011, 69056, 69083, 69092, 69131, 69174, 69217,
+    69260, 69299, 69342, 69385, 69428, 69446, 69464, 69482, 69500, 69512, 69595, 69632,
+    69654, 69699, 69734, 69767, 69799, 69831, 69863, 69895, 69981, 70002, 70015, 70059,
+    70098, 70141, 70184, 70227, 70249, 70282, 70368, 70401, 70433, 70451, 70483, 70501,
+    70533, 70551, 70583, 70601, 70634, 70671, 70708, 70745, 70784, 70823, 70899, 70980,
+    71023, 71066, 71106, 71140, 71153, 71192, 71224, 71264, 71298, 71374, 71421, 71468,
+    71512, 71556, 71600, 71640, 71684, 71728, 71772, 71816, 71860, 71904, 71942, 71980,
+    72018, 72092, 72152, 72205, 72256, 72294, 72375, 72429, 72482, 72532, 72582, 72664,
+    72731, 72776, 72787, 72866, 72880, 72936, 72950, 72972, 72998, 73025, 73052, 73084,
+    73102, 73150, 73184, 73244, 73266, 73292, 73319, 73346, 73406, 73428, 73454, 73481,
+    73508, 73553, 73564, 73653, 73709, 73728, 73750, 73776, 73808, 73826, 73874, 73934,
+    73956, 73982, 74042, 74064, 74090, 74150, 74172, 74198, 74258, 74280, 74306, 74366,
+    74388, 74414, 74496, 74564, 74652, 74708, 74748, 74816, 74904, 74917, 74939, 74970,
+    74988, 75036, 75070, 75130, 75152, 75212, 75234, 75294, 75316, 75373, 75425, 75504,
+    75583, 75648, 75703, 75762, 75821, 75880, 75933, 75994, 76085, 76144, 76198, 76206,
+    76247, 76335, 76348, 76370, 76401, 76479, 76533, 76581, 76629, 76677, 76728, 76755,
+    76809, 76833, 76932, 76997, 77035, 77120, 77200, 77280, 77332, 77402, 77469, 77535,
+    77578, 77638, 77686, 77824, 77925, 77968, 77980, 78026, 78035, 78104, 78155, 78177,
+    78231, 78250, 78327, 78409, 78489, 78549, 78609, 78663, 78749, 78777, 78804, 78888,
+    78922, 78985, 79078, 79123, 79176, 79224, 79282, 79321, 79365, 79409, 79453, 79531,
+    79567, 79585, 79603, 79627, 79651, 79675, 79699, 79724, 79758, 79790, 79808, 79840,
+    79858, 79868, 79892, 79916, 79940, 79964, 79989, 80067, 80095, 80123, 80170, 80217,
+    80264, 80311, 80360, 80395, 80430, 80477, 80524, 80571, 80618, 80667, 80714, 80764,
+    80804, 80840, 80895, 80924, 80953, 80982, 81011, 81040, 81069, 81099, 81142, 81192,
+    81230, 81268, 81320, 81343, 81398, 81418, 81496, 81545, 81605, 81661, 81710, 81779,
+    81860, 81920, 81970, 82020, 82070, 82120, 82170, 82220, 82270, 82320, 82370, 82421,
+    82472, 82516, 82566, 82616, 82667, 82689, 82743, 82762, 82839, 82891, 82949, 83007,
+    83047, 83099, 83143, 83194, 83216, 83264, 83328, 83380, 83418, 83490, 83566, 83624,
+    83682, 83720, 83784, 83824, 83879, 83912, 83960, 84007, 84054, 84096, 84138, 84180,
+    84223, 84266, 84295, 84348, 84405, 84462, 84519, 84582, 84640, 84694, 84713, 84790,
+    84826, 84903, 84934, 84965, 85015, 85065, 85130, 85167, 85205, 85248, 85291, 85334,
+    85377, 85420, 85463, 85507, 85549, 85596, 85643, 85690, 85737, 85784, 85831, 85879,
+    85921, 85968, 86016, 86063, 86110, 86157, 86204, 86252, 86294, 86341, 86388, 86435,
+    86482, 86529, 86576, 86624, 86666, 86713, 86760, 86807, 86854, 86901, 86948, 86996,
+    87038, 87085, 87132, 87179, 87226, 87273, 87320, 87368, 87410, 87457, 87504, 87551,
+    87598, 87645, 87692, 87740, 87782, 87829, 87876, 87923, 87970, 88017, 88064, 88112,
+    88133, 88184, 88205, 88256, 88277, 88328, 88349, 88400, 88421, 88472, 88493, 88544,
+    88566, 88618, 88696, 88742, 88776, 88826, 88876, 88926, 88960, 88994, 89034, 89074,
+    89148, 89182, 89239, 89273, 89321, 89390, 89417, 89444, 89529, 89550, 89600, 89650,
+    89700, 89750, 89800, 89850, 89901, 89952, 90003, 90044, 90112, 90153, 90204, 90246,
+    90297, 90339, 90381, 90432, 90474, 90525, 90567, 90618, 90660, 90707, 90732, 90757,
+    90783, 90809, 90835, 90861, 90887, 90913, 90934, 90984, 91034, 91084, 91134, 91184,
+    91234, 91285, 91336, 91387, 91428, 91479, 91520, 91571, 91613, 91664, 91706, 91748,
+    91799, 91841, 91892, 91934, 91985, 92027, 92083, 92099, 92115, 92131, 92147, 92228,
+    92278, 92328, 92378, 92428, 92479, 92530, 92581, 92632, 92683, 92734, 92785, 92836,
+    92887, 92937, 92987, 93037, 93088, 93139, 93190, 93241, 93292, 93343, 93394, 93445,
+    93496, 93539, 93587, 93635, 93683, 93726, 93774, 93822, 93870, 93945, 93976, 94017,
+    94066, 94208, 94293, 94315, 94366, 94407, 94458, 94499, 94540, 94591, 94632, 94673,
+    94724, 94765, 94816, 94858, 94909, 94951, 94993, 95044, 95086, 95137, 95179, 95230,
+    95272, 95294, 95339, 95389, 95440, 95491, 95516, 95541, 95566, 95591, 95616, 95641,
+    95667, 95693, 95719, 95745, 95771, 95797, 95819, 95870, 95911, 95962, 96003, 96044,
+    96095, 96136, 96187, 96228, 96279, 96320, 96371, 96413, 96464, 96506, 96557, 96599,
+    96650, 96692, 96743, 96785, 96836, 96878, 96900, 96945, 96995, 97046, 97097, 97147,
+    97198, 97249, 97300, 97351, 97402, 97453, 97504, 97555, 97606, 97657, 97708, 97753,
+    97803, 97854, 97905, 97956, 98007, 98058, 98109, 98160, 98211, 98304, 98355, 98406,
+    98457, 98508, 98559, 98638, 98698, 98779, 98819, 98869, 98919, 99001, 99069, 99115,
+    99205, 99219, 99242, 99270, 99302, 99325, 99353, 99376, 99404, 99427, 99455, 99478,
+    99506, 99529, 99557, 99617, 99640, 99668, 99728, 99751, 99779, 99839, 99862, 99890,
+    99950, 99973, 100001, 100062, 100086, 100115, 100176, 100200, 100229, 100311, 100390, 100456,
+    100534, 100588, 100640, 100655, 100710, 100722, 100760, 100846, 100892, 100990, 101055, 101100,
+    101148, 101221, 101274, 101330, 101411, 101493, 101554, 101615, 101670, 101699, 101727, 101810,
+    101896, 101926, 101975, 102037, 102071, 102116, 102135, 102154, 102173, 102192, 102211, 102230,
+    102255, 102280, 102314, 102347, 102400, 102433, 102466, 102499, 102532, 102557, 102582, 102611,
+    102640, 102669, 102698, 102727, 102756, 102805, 102854, 102888, 102937, 102986, 103064, 103103,
+    103142, 103181, 103220, 103259, 103298, 103371, 103444, 103478, 103530, 103582, 103655, 103728,
+    103779, 103820, 103858, 103895, 103939, 103983, 104027, 104071, 104115, 104159, 104203, 104247,
+    104302, 104355, 104410, 104463, 104518, 104571, 104626, 104679, 104734, 104787, 104842, 104895,
+    104950, 105003, 105058, 105111, 105166, 105219, 105274, 105327, 105382, 105435, 105490, 105543,
+    105594, 105647, 105703, 105784, 105870, 105898, 105926, 105989, 106082, 106127, 106180, 106264,
+    106311, 106369, 106412, 106496, 106557, 106576, 106595, 106614, 106633, 106657, 106681, 106705,
+    106729, 106763, 106797, 106807, 106831, 106855, 106879, 106903, 106932, 106961, 106990, 107019,
+    107066, 107113, 107160, 107208, 107242, 107289, 107336, 107383, 107431, 107470, 107509, 107548,
+    107587, 107657, 107727, 107797, 107869, 107903, 107973, 108043, 108113, 108185, 108226, 108276,
+    108329, 108371, 108409, 108457, 108509, 108561, 108613, 108667, 108711, 108755, 108799, 108843,
+    108898, 108951, 109006, 109059, 109114, 109167, 109222, 109275, 109299, 109328, 109357, 109386,
+    109429, 109478, 109539, 109583, 109650, 109720, 109755, 109794, 109833, 109873, 109952, 110010,
+    110093, 110147, 110225, 110254, 110308, 110382, 110427, 110467, 110511, 110592, 110641, 110690,
+    110739, 110803, 110833, 110897, 110927, 110992, 111023, 111057, 111091, 111125, 111159, 111192,
+    111225, 111258, 111268, 111274, 111358, 111442, 111527, 111588, 111633, 111655, 111696, 111737,
+    111779, 111794, 111816, 111842, 111868, 111895, 111940, 111991, 112032, 112073, 112115, 112137,
+    112163, 112189, 112216, 112267, 112308, 112349, 112391, 112413, 112439, 112465, 112492, 112504,
+    112561, 112612, 112646, 112684, 112722, 112733, 112786, 112842, 112923, 113003, 113062, 113121,
+    113174, 113203, 113232, 113261, 113290, 113337, 113373, 113413, 113448, 113481, 113514, 113547,
+    113580, 113640, 113700, 113745, 113786, 113800, 113826, 113877, 113918, 113940, 113966, 114017,
+    114058, 114080, 114106, 114157, 114198, 114220, 114246, 114281, 114341, 114401, 114436, 114469,
+    114504, 114537, 114572, 114605, 114640, 114688, 114723, 114764, 114805, 114888, 114906, 114947,
+    114980, 115054, 115110, 115162, 115210, 115242, 115274, 115354, 115440, 115520, 115571, 115622,
+    115673, 115724, 115775, 115826, 115876, 115926, 115977, 116028, 116079, 116130, 116181, 116232,
+    116283, 116334, 116384, 116434, 116485, 116536, 116592, 116648, 116691, 116738, 116785, 116832,
+    116892, 116952, 116999, 117050, 117101, 117152, 117212, 117272, 117319, 117370, 117421, 117472,
+    117532, 117592, 117639, 117690, 117741, 117792, 117838, 117884, 117931, 117984, 118037, 118090,
+    118172, 118212, 118293, 118329, 118399, 118418, 118466, 118514, 118562, 118610, 118658, 118706,
+    118784, 118832, 118846, 118896, 118946, 118996, 119047, 119098, 119149, 119200, 119251, 119302,
+    119353, 119404, 119455, 119505, 119555, 119605, 119656, 119707, 119758, 119809, 119860, 119911,
+    119962, 120013, 120064, 120140, 120173, 120225, 120314, 120371, 120407, 120442, 120483, 120578,
+    120654, 120731, 120784, 120862, 120896, 120961, 121012, 121041, 121070, 121099, 121128, 121154,
+    121203, 121252, 121301, 121350, 121371, 121421, 121470, 121519, 121568, 121617, 121666, 121687,
+    121721, 121777, 121833, 121872, 121916, 121960, 122004, 122048, 122092, 122136, 122181, 122241,
+    122301, 122344, 122392, 122440, 122488, 122536, 122584, 122632, 122681, 122727, 122785, 122809,
+    122880, 122904, 122958, 122982, 123036, 123060, 123114, 123138, 123162, 123216, 123240, 123264,
+    123318, 123342, 123366, 123421, 123445, 123469, 123564, 123647, 123703, 123773, 123826, 123875,
+    123924, 123977, 124030, 124083, 124136, 124189, 124242, 124295, 124348, 124421, 124456, 124487,
+    124535, 124554, 124573, 124592, 124636, 124657, 124700, 124748, 124796, 124844, 124865, 124908,
+    124956, 125004, 125052, 125095, 125139, 125183, 125230, 125278, 125326, 125386, 125429, 125476,
+    125524, 125572, 125632, 125675, 125722, 125770, 125818, 125863, 125916, 125970, 126051, 126084,
+    126134, 126188, 126227, 126298, 126379, 126440, 126467, 126525, 126590, 126651, 126668, 126680,
+    126721, 126806, 126817, 126872, 126921, 126976, 127024, 127072, 127120, 127174, 127217, 127261,
+    127305, 127349, 127399, 127416, 127447, 127478, 127492, 127511, 127532, 127561, 127615, 127673,
+    127731, 127789, 127838, 127868, 127931, 127963, 128005, 128047, 128089, 128131, 128172, 128210,
+    128248, 128286, 128324, 128366, 128399, 128432, 128465, 128498, 128585, 128644, 128728, 128778,
+    128862, 128931, 128976, 129055, 129070, 129092, 129118, 129144, 129171, 129203, 129225, 129251,
+    129277, 129304, 129326, 129352, 129378, 129405, 129489, 129503, 129529, 129551, 129577, 129599,
+    129625, 129647, 129673, 129754, 129821, 129874, 129936, 129991, 130032, 130046, 130100, 130157,
+    130195, 130282, 130343, 130435, 130488, 130511, 130567, 130587, 130629, 130694, 130784, 130831,
+    130903, 130950, 131072, 131148, 131182, 131219, 131316, 131327, 131369, 131388, 131422, 131509,
+    131558, 131575, 131598, 131620, 131652, 131698, 131724, 131796, 131840, 131865, 131914, 131949,
+    132006, 132084, 132130, 132208, 132282, 132349, 132361, 132446, 132480, 132521, 132596, 132652,
+    132726, 132785, 132837, 132878, 132943, 133015, 133073, 133114, 133148, 133160, 133202, 133283,
+    133329, 133375, 133423, 133473, 133545, 133589, 133614, 133663, 133764, 133792, 133837, 133909,
+    133956, 134030, 134106, 134140, 134177, 134223, 134269, 134317, 134367, 134424, 134501, 134539,
+    134594, 134621, 134637, 134702, 134732, 134787, 134845, 134890, 134956, 135003, 135076, 135124,
+    135168, 135239, 135273, 135321, 135338, 135369, 135414, 135488, 135538, 135618, 135665, 135751,
+    135828, 135894, 135935, 136009, 136059, 136104, 136177, 136225, 136263, 136321, 136399, 136437,
+    136493,
 };
 
 static const struct kiln_pair bundle_generic_pairs[] = {
-    { 54, 564 }, { 5, 6 }, { 94, 82 }, { 54, 43 }, { 3, 11 }, { 3194, 9 },
-    { 43, 5 }, { 94, 54 }, { 567, 3193 }, { 617, 3195 }, { 237, 212 }, { 342, 343 },
-    { 3196, 6 }, { 740, 3193 }, { 745, 3195 }, { 3197, 3194 }, { 3, 1508 }, { 5, 320 },
-    { 43, 674 }, { 3204, 70 }, { 718, 3196 }, { 1430, 1431 }, { 1510, 3198 }, { 18, 19 },
-    { 20, 21 }, { 400, 237 }, { 3209, 3194 }, { 577, 3193 }, { 627, 3195 }, { 1432, 3196 },
-    { 3, 3215 }, { 3216, 3217 }, { 1343, 3213 }, { 1429, 3214 }, { 236, 3203 }, { 388, 389 },
-    { 1, 1507 }, { 43, 6 }, { 1399, 1400 }, { 3198, 10 }, { 3210, 519 }, { 81, 82 },
-    { 721, 3193 }, { 730, 3195 }, { 3, 3224 }, { 3194, 16 }, { 3226, 3222 }, { 1506, 3229 },
-    { 3219, 1509 }, { 0, 1 }, { 94, 3196 }, { 3210, 321 }, { 1316, 3212 }, { 3240, 3241 },
-    { 2, 3 }, { 4, 3194 }, { 651, 3195 }, { 54, 55 }, { 237, 386 }, { 1134, 3243 },
-    { 1450, 1451 }, { 1452, 3203 }, { 1511, 3208 }, { 6, 553 }, { 714, 1128 }, { 1131, 1132 },
-    { 2402, 2403 }, { 2404, 2405 }, { 3200, 3234 }, { 3219, 2406 }, { 94, 3205 }, { 8, 3232 },
-    { 561, 562 }, { 597, 564 }, { 598, 3193 }, { 1397, 1398 }, { 390, 391 }, { 392, 393 },
-    { 394, 395 }, { 396, 397 }, { 399, 3218 }, { 400, 3228 }, { 642, 643 }, { 644, 82 },
-    { 710, 711 }, { 1310, 1311 }, { 3231, 3198 }, { 1393, 1394 }, { 1395, 1396 }, { 3223, 2407 },
-    { 7, 3 }, { 3242, 3247 }, { 3253, 3254 }, { 54, 611 }, { 714, 1342 }, { 1054, 3195 },
-    { 1133, 3252 }, { 3259, 3260 }, { 70, 6 }, { 3246, 3223 }, { 212, 94 }, { 602, 564 },
-    { 603, 3193 }, { 390, 416 }, { 392, 417 }, { 394, 418 }, { 396, 419 }, { 525, 3218 },
-    { 710, 2011 }, { 1332, 82 }, { 1510, 3194 }, { 3269, 3270 }, { 3271, 3272 }, { 3275, 3276 },
-    { 3262, 3282 }, { 3264, 3208 }, { 3248, 3283 }, { 29, 3 }, { 3258, 3289 }, { 3286, 6 },
-    { 54, 3294 }, { 599, 3193 }, { 775, 3195 }, { 1348, 564 }, { 3292, 3255 }, { 3296, 3297 },
-    { 3298, 3299 }, { 3304, 3305 }, { 3194, 3268 }, { 3290, 3307 }, { 3284, 3309 }, { 6, 558 },
-    { 600, 3193 }, { 3, 3279 }, { 3318, 3319 }, { 3281, 3321 }, { 3200, 6 }, { 3, 3303 },
-    { 604, 3193 }, { 415, 3327 }, { 3323, 3308 }, { 28, 3310 }, { 306, 648 }, { 307, 649 },
-    { 308, 650 }, { 387, 388 }, { 542, 543 }, { 549, 550 }, { 612, 613 }, { 707, 708 },
-    { 710, 2714 }, { 1957, 1958 }, { 1959, 1960 }, { 1976, 1961 }, { 3204, 547 }, { 3227, 94 },
-    { 3322, 3208 }, { 3233, 322 }, { 2013, 3194 }, { 3237, 3244 }, { 3196, 5 }, { 24, 25 },
-    { 34, 35 }, { 39, 40 }, { 46, 26 }, { 58, 3199 }, { 454, 1308 }, { 1315, 3245 },
-    { 1372, 3316 }, { 85, 1337 }, { 87, 1338 }, { 89, 1339 }, { 197, 198 }, { 229, 1819 },
-    { 537, 538 }, { 645, 646 }, { 647, 772 }, { 714, 2716 }, { 768, 769 }, { 770, 771 },
-    { 885, 886 }, { 1325, 1326 }, { 1327, 1328 }, { 1352, 1353 }, { 1393, 1463 }, { 1397, 1465 },
-    { 1464, 1396 }, { 2007, 2008 }, { 2361, 3285 }, { 3263, 670 }, { 3293, 213 }, { 59, 60 },
-    { 65, 66 }, { 100, 101 }, { 103, 104 }, { 566, 3201 }, { 567, 54 }, { 576, 3220 },
-    { 601, 3313 }, { 611, 3230 }, { 616, 3202 }, { 626, 3221 }, { 789, 790 }, { 797, 798 },
-    { 803, 804 }, { 809, 810 }, { 1518, 1519 }, { 2700, 2701 }, { 2702, 2703 }, { 3231, 3232 },
-    { 3324, 559 }, { 3328, 3326 }, { 605, 3193 }, { 3280, 3 }, { 647, 3335 }, { 1957, 1975 },
-    { 1959, 3346 }, { 3312, 3341 }, { 3320, 3344 }, { 3329, 3306 }, { 3336, 3337 }, { 3342, 3230 },
-    { 3345, 1961 }, { 6, 3361 }, { 24, 3357 }, { 2002, 3194 }, { 3196, 592 }, { 3354, 26 },
-    { 3355, 36 }, { 3356, 41 }, { 94, 3365 }, { 454, 531 }, { 548, 3340 }, { 648, 773 },
-    { 649, 774 }, { 1336, 3362 }, { 3199, 687 }, { 3363, 3364 }, { 3371, 3372 }, { 3374, 3375 },
-    { 387, 3228 }, { 566, 3206 }, { 576, 3235 }, { 616, 3207 }, { 626, 3236 }, { 740, 54 },
-    { 1823, 3227 }, { 3200, 3392 }, { 3246, 3330 }, { 3251, 3338 }, { 3323, 8 }, { 3349, 2693 },
-    { 3400, 3401 }, { 569, 3201 }, { 619, 3202 }, { 55, 3302 }, { 60, 323 }, { 212, 405 },
-    { 220, 100 }, { 229, 230 }, { 322, 1308 }, { 337, 338 }, { 339, 340 }, { 341, 3212 },
-    { 347, 348 }, { 351, 352 }, { 353, 354 }, { 355, 356 }, { 388, 2567 }, { 399, 3274 },
-    { 443, 444 }, { 452, 453 }, { 563, 564 }, { 579, 3220 }, { 593, 594 }, { 614, 82 },
-    { 629, 3221 }, { 651, 3261 }, { 673, 674 }, { 696, 70 }, { 797, 2134 }, { 803, 2135 },
-    { 809, 2136 }, { 1257, 1258 }, { 1270, 1271 }, { 1272, 1273 }, { 1278, 611 }, { 1309, 3278 },
-    { 1313, 1314 }, { 1330, 1331 }, { 1341, 713 }, { 1368, 1369 }, { 1377, 1310 }, { 1378, 1379 },
-    { 1425, 3245 }, { 1449, 3285 }, { 1736, 3310 }, { 2004, 3238 }, { 2413, 2414 }, { 2697, 2698 },
-    { 3197, 3244 }, { 3211, 678 }, { 3225, 5 }, { 3293, 365 }, { 3317, 2012 }, { 3333, 821 },
-    { 1520, 3 }, { 3332, 3408 }, { 3407, 3413 }, { 3411, 3415 }, { 824, 3194 }, { 3347, 3425 },
-    { 3369, 3426 }, { 3423, 199 }, { 3427, 650 }, { 3428, 3430 }, { 617, 94 }, { 3406, 3404 },
-    { 569, 3206 }, { 571, 3201 }, { 619, 3207 }, { 621, 3202 }, { 3421, 37 }, { 3422, 42 },
-    { 6, 1329 }, { 54, 1262 }, { 212, 3463 }, { 525, 3274 }, { 564, 720 }, { 579, 3235 },
-    { 581, 3220 }, { 601, 3193 }, { 629, 3236 }, { 631, 3221 }, { 1341, 1135 }, { 1366, 3278 },
-    { 3200, 3448 }, { 3212, 3256 }, { 3237, 5 }, { 3265, 3465 }, { 3348, 3464 }, { 3410, 3468 },
-    { 3419, 3467 }, { 3454, 3455 }, { 3456, 344 }, { 3457, 349 }, { 3458, 3459 }, { 3476, 842 },
-    { 3477, 3478 }, { 3482, 3302 }, { 3485, 26 }, { 117, 118 }, { 119, 120 }, { 121, 122 },
-    { 123, 124 }, { 125, 126 }, { 127, 128 }, { 130, 131 }, { 132, 133 }, { 134, 135 },
-    { 136, 137 }, { 138, 139 }, { 140, 141 }, { 946, 947 }, { 3500, 3409 }, { 3, 3351 },
-    { 3194, 3378 }, { 3368, 3501 }, { 3431, 3505 }, { 3508, 91 }, { 745, 94 }, { 571, 3206 },
-    { 621, 3207 }, { 581, 3235 }, { 606, 3193 }, { 631, 3236 }, { 1341, 1139 }, { 3239, 5 },
-    { 3533, 3199 }, { 3536, 3537 }, { 3539, 3460 }, { 3541, 3518 }, { 3515, 3544 }, { 3516, 3550 },
-    { 3545, 3546 }, { 3547, 3548 }, { 3551, 3552 }, { 3553, 3554 }, { 3556, 948 }, { 31, 158 },
-    { 44, 45 }, { 82, 729 }, { 155, 156 }, { 306, 655 }, { 307, 656 }, { 308, 657 },
-    { 326, 327 }, { 533, 534 }, { 546, 3504 }, { 552, 3256 }, { 565, 3267 }, { 610, 3534 },
-    { 615, 3393 }, { 627, 3412 }, { 651, 3382 }, { 663, 3249 }, { 669, 3470 }, { 676, 677 },
-    { 679, 680 }, { 682, 683 }, { 685, 686 }, { 712, 713 }, { 716, 717 }, { 720, 3295 },
-    { 879, 611 }, { 1014, 3265 }, { 1256, 3540 }, { 1424, 790 }, { 1473, 1474 }, { 2043, 3238 },
-    { 3211, 681 }, { 3262, 3330 }, { 3384, 172 }, { 3387, 3200 }, { 3399, 3499 }, { 3402, 3208 },
-    { 3403, 560 }, { 3414, 709 }, { 3418, 2694 }, { 3490, 2695 }, { 3503, 2015 }, { 3521, 3435 },
-    { 2415, 3 }, { 3379, 3559 }, { 3561, 3507 }, { 822, 3194 }, { 607, 3193 }, { 1341, 1143 },
-    { 3497, 3558 }, { 3575, 3577 }, { 3576, 3579 }, { 3578, 3549 }, { 3580, 3555 }, { 48, 31 },
-    { 157, 3582 }, { 306, 661 }, { 307, 662 }, { 308, 3598 }, { 565, 3388 }, { 654, 3586 },
-    { 719, 3256 }, { 730, 3412 }, { 3211, 684 }, { 3213, 5 }, { 3266, 3593 }, { 3290, 3614 },
-    { 3395, 3199 }, { 3584, 3437 }, { 3587, 3588 }, { 3603, 3429 }, { 3604, 714 }, { 322, 531 },
-    { 3237, 3233 }, { 320, 321 }, { 883, 884 }, { 67, 3 }, { 3443, 3194 }, { 608, 3193 },
-    { 3632, 3634 }, { 3633, 3635 }, { 306, 667 }, { 307, 668 }, { 308, 3599 }, { 660, 3638 },
-    { 3605, 3646 }, { 3626, 3326 }, { 3639, 3640 }, { 3642, 3651 }, { 3237, 3350 }, { 320, 519 },
-    { 3657, 3373 }, { 3, 693 }, { 609, 3193 }, { 666, 3663 }, { 3194, 829 }, { 3664, 3665 },
-    { 3666, 3669 }, { 3670, 3249 }, { 31, 163 }, { 43, 882 }, { 54, 863 }, { 70, 342 },
-    { 160, 161 }, { 179, 180 }, { 182, 183 }, { 185, 186 }, { 187, 188 }, { 189, 190 },
-    { 191, 192 }, { 193, 194 }, { 195, 196 }, { 200, 201 }, { 202, 203 }, { 204, 205 },
-    { 206, 207 }, { 208, 209 }, { 210, 211 }, { 212, 424 }, { 215, 216 }, { 217, 218 },
-    { 219, 3451 }, { 222, 1815 }, { 235, 3227 }, { 238, 1824 }, { 248, 1830 }, { 258, 3353 },
-    { 306, 2709 }, { 307, 2710 }, { 308, 2711 }, { 350, 3573 }, { 381, 382 }, { 391, 2446 },
-    { 393, 2447 }, { 395, 2448 }, { 448, 449 }, { 450, 451 }, { 532, 3590 }, { 540, 541 },
-    { 542, 2248 }, { 544, 545 }, { 546, 3530 }, { 554, 555 }, { 556, 557 }, { 595, 596 },
-    { 613, 1029 }, { 651, 2886 }, { 652, 653 }, { 654, 772 }, { 655, 773 }, { 656, 774 },
-    { 657, 3315 }, { 658, 659 }, { 664, 665 }, { 669, 775 }, { 671, 672 }, { 675, 3600 },
-    { 688, 689 }, { 694, 695 }, { 697, 698 }, { 699, 700 }, { 701, 702 }, { 703, 704 },
-    { 705, 706 }, { 755, 756 }, { 757, 758 }, { 761, 762 }, { 766, 767 }, { 776, 777 },
-    { 778, 779 }, { 780, 781 }, { 782, 783 }, { 784, 785 }, { 786, 787 }, { 797, 2718 },
-    { 803, 2722 }, { 809, 2726 }, { 814, 3199 }, { 932, 933 }, { 944, 945 }, { 1015, 564 },
-    { 1039, 643 }, { 1041, 1042 }, { 1048, 2887 }, { 1050, 2888 }, { 1052, 2889 }, { 1054, 3261 },
-    { 1129, 3225 }, { 1145, 3495 }, { 1211, 1212 }, { 1237, 3416 }, { 1354, 1355 }, { 1356, 1357 },
-    { 1358, 1359 }, { 1411, 1412 }, { 1427, 1428 }, { 1434, 3239 }, { 1438, 3570 }, { 1746, 60 },
-    { 1924, 3238 }, { 1956, 3228 }, { 2290, 3313 }, { 2407, 3208 }, { 2445, 416 }, { 2813, 2814 },
-    { 2815, 2816 }, { 2817, 2818 }, { 2819, 2820 }, { 2880, 2881 }, { 3196, 759 }, { 3287, 1137 },
-    { 3291, 848 }, { 3312, 1028 }, { 3324, 2754 }, { 3376, 3205 }, { 3383, 214 }, { 3406, 3328 },
-    { 3432, 3517 }, { 3441, 3510 }, { 3442, 1544 }, { 3461, 2581 }, { 3491, 3625 }, { 3494, 3601 },
-    { 3560, 3597 }, { 3562, 3263 }, { 3602, 3645 }, { 3615, 173 }, { 3619, 3532 }, { 3377, 3 },
-    { 2279, 3193 }, { 3676, 3678 }, { 1922, 3194 }, { 70, 2812 }, { 162, 3681 }, { 306, 2883 },
-    { 307, 2884 }, { 308, 2885 }, { 381, 411 }, { 417, 2447 }, { 418, 2448 }, { 435, 2446 },
-    { 660, 772 }, { 661, 773 }, { 662, 774 }, { 663, 3315 }, { 761, 817 }, { 766, 815 },
-    { 775, 3440 }, { 796, 43 }, { 887, 3199 }, { 1141, 3225 }, { 1427, 1436 }, { 2445, 3714 },
-    { 2708, 3709 }, { 3196, 882 }, { 3249, 3729 }, { 3251, 3782 }, { 3261, 3627 }, { 3287, 3769 },
-    { 3291, 908 }, { 3329, 3763 }, { 3339, 3722 }, { 3376, 3773 }, { 3471, 3738 }, { 3472, 3741 },
-    { 3506, 3694 }, { 3527, 3792 }, { 3535, 3726 }, { 3538, 3712 }, { 3562, 3529 }, { 3613, 3807 },
-    { 3652, 3739 }, { 3659, 3798 }, { 3674, 3740 }, { 3679, 3735 }, { 3680, 3734 }, { 3684, 6 },
-    { 3686, 181 }, { 3687, 184 }, { 3688, 3689 }, { 3690, 3691 }, { 3692, 3693 }, { 3695, 3696 },
-    { 3697, 3698 }, { 3701, 3702 }, { 3710, 3711 }, { 3715, 3716 }, { 3717, 3718 }, { 3719, 535 },
-    { 3723, 3746 }, { 3724, 3725 }, { 3727, 82 }, { 3728, 3765 }, { 3730, 3731 }, { 3732, 3733 },
-    { 3742, 3743 }, { 3744, 3745 }, { 3750, 3751 }, { 3752, 3753 }, { 3754, 3755 }, { 3766, 3767 },
-    { 3774, 3775 }, { 3776, 1413 }, { 3777, 3239 }, { 3786, 3787 }, { 3788, 3789 }, { 3790, 2882 },
-    { 3805, 3737 }, { 3, 3628 }, { 2280, 3193 }, { 3810, 3668 }, { 436, 2447 }, { 437, 2448 },
-    { 666, 772 }, { 667, 773 }, { 668, 774 }, { 802, 43 }, { 1427, 3778 }, { 2445, 3822 },
-    { 2446, 3820 }, { 3196, 3760 }, { 3287, 3770 }, { 3315, 3879 }, { 3483, 3840 }, { 3560, 3837 },
-    { 3720, 3843 }, { 3736, 3839 }, { 3794, 3873 }, { 3804, 3852 }, { 3812, 3889 }, { 3816, 3817 },
-    { 3818, 3874 }, { 3821, 419 }, { 3823, 3824 }, { 3825, 3826 }, { 3833, 3239 }, { 3834, 3868 },
-    { 3835, 3867 }, { 3844, 3883 }, { 3846, 3877 }, { 3847, 3864 }, { 3848, 3225 }, { 3853, 535 },
-    { 3857, 3856 }, { 3861, 3862 }, { 3865, 3699 }, { 3866, 3703 }, { 3869, 3571 }, { 3871, 3747 },
-    { 3872, 3809 }, { 3875, 3876 }, { 3886, 3887 }, { 922, 1289 }, { 144, 145 }, { 151, 3194 },
-    { 573, 3389 }, { 623, 3509 }, { 1265, 3205 }, { 1297, 3230 }, { 1300, 1301 }, { 1302, 1303 },
-    { 3444, 3 }, { 2281, 3193 }, { 3498, 3890 }, { 808, 43 }, { 1427, 3779 }, { 3287, 3832 },
-    { 3627, 3904 }, { 3630, 3903 }, { 3785, 3901 }, { 3845, 3910 }, { 3855, 3921 }, { 3863, 3922 },
-    { 3880, 3915 }, { 3881, 3895 }, { 3888, 3912 }, { 3893, 3894 }, { 3896, 3897 }, { 3906, 3925 },
-    { 3908, 3829 }, { 3913, 3882 }, { 3918, 397 }, { 3919, 651 }, { 3920, 3205 }, { 573, 3438 },
-    { 623, 3563 }, { 1265, 3250 }, { 3581, 3942 }, { 3761, 3941 }, { 3935, 146 }, { 3, 3481 },
-    { 3943, 3621 }, { 2282, 3193 }, { 3569, 3948 }, { 3900, 3958 }, { 3911, 3952 }, { 3916, 3956 },
-    { 3926, 3954 }, { 3932, 3955 }, { 3951, 3914 }, { 3953, 3878 }, { 3957, 3962 }, { 3959, 3961 },
-    { 1265, 3683 }, { 3969, 3836 }, { 6, 1372 }, { 26, 64 }, { 27, 3334 }, { 43, 888 },
-    { 71, 72 }, { 80, 3234 }, { 91, 3195 }, { 96, 97 }, { 105, 106 }, { 109, 110 },
-    { 153, 3238 }, { 177, 178 }, { 229, 2668 }, { 259, 260 }, { 261, 262 }, { 263, 264 },
-    { 265, 266 }, { 267, 268 }, { 269, 270 }, { 271, 272 }, { 273, 274 }, { 276, 277 },
-    { 278, 279 }, { 280, 281 }, { 282, 283 }, { 284, 285 }, { 286, 287 }, { 288, 289 },
-    { 290, 291 }, { 332, 333 }, { 364, 3496 }, { 367, 368 }, { 370, 371 }, { 372, 373 },
-    { 374, 375 }, { 377, 378 }, { 379, 380 }, { 398, 3273 }, { 407, 408 }, { 409, 410 },
-    { 438, 2568 }, { 454, 3449 }, { 466, 467 }, { 511, 512 }, { 513, 514 }, { 521, 522 },
-    { 523, 524 }, { 564, 575 }, { 573, 3201 }, { 583, 577 }, { 585, 3220 }, { 587, 3235 },
-    { 606, 3410 }, { 623, 3202 }, { 633, 3221 }, { 635, 3236 }, { 739, 3267 }, { 744, 3436 },
-    { 788, 3277 }, { 825, 826 }, { 827, 828 }, { 878, 3479 }, { 880, 1279 }, { 899, 900 },
-    { 901, 3194 }, { 906, 3609 }, { 920, 921 }, { 930, 931 }, { 950, 886 }, { 981, 982 },
-    { 1025, 594 }, { 1134, 3200 }, { 1251, 1280 }, { 1262, 857 }, { 1298, 1299 }, { 1307, 3199 },
-    { 1317, 1318 }, { 1319, 1320 }, { 1321, 1322 }, { 1323, 1324 }, { 1344, 1345 }, { 1346, 1347 },
-    { 1360, 1361 }, { 1362, 1363 }, { 1370, 1380 }, { 1375, 1387 }, { 1376, 1390 }, { 1381, 1382 },
-    { 1383, 1384 }, { 1385, 1386 }, { 1388, 1389 }, { 1391, 1392 }, { 1421, 3245 }, { 1423, 3610 },
-    { 1426, 3301 }, { 1486, 1487 }, { 1517, 3617 }, { 2254, 3206 }, { 2293, 3207 }, { 2699, 3674 },
-    { 2750, 3492 }, { 2803, 676 }, { 2808, 2809 }, { 2821, 3667 }, { 3044, 3285 }, { 3197, 3233 },
-    { 3211, 2903 }, { 3214, 3222 }, { 3251, 2566 }, { 3292, 1511 }, { 3317, 1921 }, { 3323, 3264 },
-    { 3333, 150 }, { 3338, 2567 }, { 3343, 3653 }, { 3359, 3480 }, { 3367, 692 }, { 3380, 2010 },
-    { 3382, 1227 }, { 3385, 3658 }, { 3414, 1484 }, { 3441, 3892 }, { 3442, 2444 }, { 3450, 406 },
-    { 3462, 3502 }, { 3484, 3360 }, { 3486, 3487 }, { 3519, 445 }, { 3520, 3557 }, { 3531, 3585 },
-    { 3612, 2044 }, { 3623, 2016 }, { 3631, 2042 }, { 3636, 49 }, { 3648, 3510 }, { 3659, 3810 },
-    { 3682, 3673 }, { 3700, 425 }, { 3781, 1925 }, { 3800, 3255 }, { 3801, 1558 }, { 3813, 1923 },
-    { 3902, 934 }, { 3933, 3620 }, { 3936, 152 }, { 3939, 1277 }, { 3945, 973 }, { 3968, 1266 },
-    { 3, 3618 }, { 2283, 3193 }, { 3949, 3980 }, { 3960, 3977 }, { 3978, 3984 }, { 3979, 3927 },
-    { 26, 4083 }, { 47, 3334 }, { 177, 1752 }, { 307, 3195 }, { 398, 3300 }, { 573, 3206 },
-    { 583, 721 }, { 585, 3235 }, { 587, 3220 }, { 623, 3207 }, { 633, 3236 }, { 635, 3221 },
-    { 739, 3434 }, { 788, 3301 }, { 974, 3238 }, { 1426, 3277 }, { 2254, 3201 }, { 2293, 3202 },
-    { 2594, 3976 }, { 3194, 1306 }, { 3197, 3350 }, { 3251, 3433 }, { 3266, 4043 }, { 3291, 3991 },
-    { 3359, 3528 }, { 3419, 4057 }, { 3462, 3557 }, { 3479, 3986 }, { 3484, 4079 }, { 3486, 3360 },
-    { 3502, 3520 }, { 3503, 4046 }, { 3589, 3658 }, { 3661, 4000 }, { 3662, 4008 }, { 3884, 4058 },
-    { 3940, 4061 }, { 3963, 2568 }, { 3972, 3487 }, { 3987, 3542 }, { 3988, 4106 }, { 3997, 154 },
-    { 4001, 4002 }, { 4003, 4004 }, { 4005, 4006 }, { 4009, 4010 }, { 4011, 4012 }, { 4013, 4014 },
-    { 4019, 4020 }, { 4022, 4023 }, { 4025, 4026 }, { 4029, 468 }, { 4030, 4031 }, { 4032, 4033 },
-    { 4048, 4049 }, { 4050, 4051 }, { 4063, 4064 }, { 4065, 4066 }, { 4067, 4068 }, { 4069, 4070 },
-    { 4071, 4074 }, { 4072, 4077 }, { 4073, 4078 }, { 4075, 4076 }, { 4080, 3199 }, { 4082, 4094 },
-    { 4087, 2751 }, { 4089, 4086 }, { 4101, 4090 }, { 4122, 3626 }, { 51, 52 }, { 56, 57 },
-    { 159, 3422 }, { 166, 167 }, { 292, 293 }, { 294, 295 }, { 515, 516 }, { 517, 518 },
-    { 551, 3592 }, { 591, 577 }, { 641, 3596 }, { 722, 3331 }, { 723, 3405 }, { 731, 3525 },
-    { 732, 3568 }, { 738, 3643 }, { 880, 881 }, { 911, 912 }, { 913, 914 }, { 938, 1292 },
-    { 940, 1293 }, { 1287, 1288 }, { 1290, 1291 }, { 1294, 1295 }, { 1304, 3373 }, { 2541, 3558 },
-    { 3391, 3606 }, { 3566, 724 }, { 3583, 3417 }, { 3594, 3595 }, { 3622, 3352 }, { 3641, 568 },
-    { 3677, 830 }, { 3934, 3250 }, { 2354, 3 }, { 2284, 3193 }, { 4137, 4139 }, { 4138, 3924 },
-    { 177, 2546 }, { 583, 3220 }, { 589, 3235 }, { 637, 3221 }, { 639, 3236 }, { 2256, 3201 },
-    { 2257, 3206 }, { 2295, 3202 }, { 2296, 3207 }, { 3359, 3543 }, { 3854, 4135 }, { 3970, 4168 },
-    { 3972, 3360 }, { 3981, 2568 }, { 4130, 4209 }, { 4132, 4195 }, { 4155, 975 }, { 4159, 4027 },
-    { 4174, 4183 }, { 4175, 4186 }, { 4184, 4185 }, { 4187, 4188 }, { 4206, 5 }, { 129, 3662 },
-    { 551, 3643 }, { 591, 721 }, { 641, 3644 }, { 722, 3522 }, { 723, 4238 }, { 738, 3592 },
-    { 1513, 3194 }, { 3250, 4212 }, { 3421, 4213 }, { 3583, 3420 }, { 3594, 4044 }, { 3607, 4227 },
-    { 3647, 568 }, { 3650, 4224 }, { 3677, 902 }, { 4053, 4232 }, { 4054, 4233 }, { 4129, 4230 },
-    { 4193, 4217 }, { 4215, 3971 }, { 4216, 3358 }, { 4222, 4223 }, { 4225, 733 }, { 4228, 4229 },
-    { 4231, 4234 }, { 3973, 3 }, { 2285, 3193 }, { 583, 3235 }, { 589, 3220 }, { 637, 3236 },
-    { 639, 3221 }, { 2256, 3206 }, { 2257, 3201 }, { 2295, 3207 }, { 2296, 3202 }, { 4177, 4260 },
-    { 4267, 4269 }, { 4268, 4270 }, { 3076, 3194 }, { 3250, 4293 }, { 3624, 4276 }, { 3661, 4272 },
-    { 4280, 3358 }, { 4281, 3199 }, { 4286, 4295 }, { 4288, 4244 }, { 4290, 4297 }, { 4291, 4218 },
-    { 4294, 724 }, { 3, 752 }, { 2286, 3193 }, { 4309, 4007 }, { 4310, 4015 }, { 3078, 3194 },
-    { 4292, 4312 }, { 4298, 3622 }, { 4313, 4277 }, { 4314, 3199 }, { 4319, 1296 }, { 3453, 3480 },
-    { 5, 3124 }, { 6, 336 }, { 22, 23 }, { 26, 1403 }, { 28, 1254 }, { 30, 31 },
-    { 54, 765 }, { 61, 62 }, { 68, 69 }, { 74, 75 }, { 76, 77 }, { 78, 79 },
-    { 82, 357 }, { 83, 84 }, { 85, 86 }, { 87, 88 }, { 89, 90 }, { 91, 92 },
-    { 93, 3200 }, { 94, 3708 }, { 98, 99 }, { 113, 114 }, { 164, 165 }, { 168, 169 },
-    { 170, 171 }, { 175, 176 }, { 177, 1930 }, { 182, 1756 }, { 190, 1776 }, { 205, 2656 },
-    { 207, 2657 }, { 209, 2658 }, { 216, 2660 }, { 218, 2661 }, { 222, 223 }, { 224, 225 },
-    { 226, 227 }, { 228, 3452 }, { 231, 232 }, { 233, 234 }, { 235, 3348 }, { 238, 239 },
-    { 240, 241 }, { 242, 243 }, { 244, 245 }, { 246, 247 }, { 248, 249 }, { 250, 251 },
-    { 252, 253 }, { 254, 255 }, { 256, 257 }, { 298, 4249 }, { 306, 1044 }, { 307, 1045 },
-    { 308, 1046 }, { 332, 1938 }, { 345, 346 }, { 361, 362 }, { 363, 4017 }, { 374, 1947 },
-    { 381, 430 }, { 383, 384 }, { 390, 435 }, { 392, 436 }, { 394, 437 }, { 396, 438 },
-    { 400, 3802 }, { 401, 402 }, { 403, 404 }, { 412, 413 }, { 420, 421 }, { 422, 423 },
-    { 431, 432 }, { 439, 440 }, { 441, 442 }, { 458, 459 }, { 460, 461 }, { 462, 463 },
-    { 464, 465 }, { 533, 750 }, { 536, 3367 }, { 542, 2853 }, { 564, 816 }, { 570, 3325 },
-    { 572, 3937 }, { 574, 4034 }, { 575, 3295 }, { 578, 3331 }, { 580, 3405 }, { 582, 3567 },
-    { 584, 3629 }, { 586, 3660 }, { 588, 3675 }, { 590, 4220 }, { 604, 3909 }, { 618, 3447 },
-    { 620, 3514 }, { 622, 3938 }, { 624, 4317 }, { 625, 3394 }, { 627, 3842 }, { 628, 3469 },
-    { 630, 3526 }, { 632, 4041 }, { 633, 3596 }, { 634, 4152 }, { 636, 4252 }, { 638, 4303 },
-    { 640, 4221 }, { 651, 1047 }, { 674, 675 }, { 679, 2904 }, { 682, 2906 }, { 685, 2908 },
-    { 689, 2749 }, { 690, 691 }, { 695, 2811 }, { 698, 1238 }, { 713, 1127 }, { 715, 3667 },
-    { 716, 2717 }, { 725, 4148 }, { 726, 4038 }, { 727, 4251 }, { 728, 4274 }, { 734, 4042 },
-    { 735, 4302 }, { 736, 4253 }, { 737, 4275 }, { 741, 3314 }, { 742, 3564 }, { 743, 3966 },
-    { 746, 3513 }, { 747, 3565 }, { 748, 3967 }, { 751, 4103 }, { 753, 3339 }, { 754, 545 },
-    { 759, 760 }, { 788, 3343 }, { 789, 799 }, { 791, 792 }, { 793, 794 }, { 795, 3759 },
-    { 800, 1478 }, { 801, 1479 }, { 805, 1477 }, { 838, 3609 }, { 841, 842 }, { 850, 1261 },
-    { 855, 4060 }, { 867, 1267 }, { 873, 4134 }, { 874, 1274 }, { 876, 4264 }, { 917, 918 },
-    { 949, 4055 }, { 963, 964 }, { 976, 977 }, { 1007, 2859 }, { 1010, 1011 }, { 1012, 1013 },
-    { 1016, 3267 }, { 1030, 3393 }, { 1048, 1049 }, { 1050, 1051 }, { 1052, 1053 }, { 1054, 4105 },
-    { 1055, 1056 }, { 1065, 1066 }, { 1075, 1076 }, { 1085, 1086 }, { 1095, 1096 }, { 1105, 1106 },
-    { 1115, 1116 }, { 1126, 1135 }, { 1129, 1130 }, { 1136, 3257 }, { 1137, 1138 }, { 1139, 1140 },
-    { 1141, 1142 }, { 1143, 1144 }, { 1145, 1146 }, { 1149, 1150 }, { 1151, 1152 }, { 1155, 1156 },
-    { 1157, 1158 }, { 1161, 1162 }, { 1163, 1164 }, { 1167, 1168 }, { 1169, 1170 }, { 1171, 3435 },
-    { 1175, 3437 }, { 1179, 3434 }, { 1183, 3436 }, { 1194, 1195 }, { 1199, 3390 }, { 1215, 1216 },
-    { 1219, 1220 }, { 1223, 1224 }, { 1229, 1230 }, { 1231, 1232 }, { 1234, 1235 }, { 1239, 1240 },
-    { 1241, 1242 }, { 1243, 1244 }, { 1245, 3414 }, { 1246, 3277 }, { 1251, 1252 }, { 1263, 1264 },
-    { 1268, 1269 }, { 1275, 1276 }, { 1281, 4052 }, { 1284, 1285 }, { 1286, 4289 }, { 1333, 1334 },
-    { 1349, 1350 }, { 1353, 3205 }, { 1367, 4173 }, { 1371, 3772 }, { 1401, 3334 }, { 1420, 3589 },
-    { 1423, 3885 }, { 1424, 811 }, { 1433, 3899 }, { 1435, 3917 }, { 1437, 3947 }, { 1439, 1440 },
-    { 1441, 1442 }, { 1443, 1444 }, { 1445, 1446 }, { 1447, 1448 }, { 1454, 1455 }, { 1456, 1457 },
-    { 1459, 1460 }, { 1461, 1462 }, { 1468, 1485 }, { 1476, 3591 }, { 1486, 3055 }, { 1515, 3238 },
-    { 1518, 66 }, { 1545, 3273 }, { 1603, 1983 }, { 1733, 1734 }, { 1735, 3489 }, { 1736, 2349 },
-    { 1747, 1748 }, { 1750, 1751 }, { 1753, 1754 }, { 1760, 1761 }, { 1768, 1769 }, { 1770, 1771 },
-    { 1772, 1773 }, { 1774, 1775 }, { 1777, 1778 }, { 1779, 1780 }, { 1781, 1782 }, { 1783, 3506 },
-    { 1784, 1785 }, { 1786, 1787 }, { 1788, 1789 }, { 1790, 1791 }, { 1792, 1793 }, { 1794, 1795 },
-    { 1796, 1797 }, { 1798, 1799 }, { 1800, 1801 }, { 1802, 1803 }, { 1805, 1806 }, { 1807, 1808 },
-    { 1809, 1810 }, { 1811, 1812 }, { 1813, 100 }, { 1836, 1837 }, { 1844, 1845 }, { 1852, 1853 },
-    { 1860, 1861 }, { 1868, 1869 }, { 1876, 3353 }, { 1912, 1913 }, { 1928, 1929 }, { 1931, 1932 },
-    { 1933, 3860 }, { 1934, 3928 }, { 1935, 4141 }, { 1944, 4018 }, { 1948, 4190 }, { 1949, 1950 },
-    { 1951, 1952 }, { 1953, 1954 }, { 1955, 3838 }, { 1962, 1963 }, { 1964, 1965 }, { 1966, 3450 },
-    { 1968, 1969 }, { 1970, 1971 }, { 1972, 1973 }, { 1977, 1978 }, { 1979, 1980 }, { 1981, 3519 },
-    { 2006, 3380 }, { 2045, 2848 }, { 2046, 4104 }, { 2132, 1340 }, { 2247, 3721 }, { 2250, 2251 },
-    { 2259, 3201 }, { 2260, 3206 }, { 2273, 3389 }, { 2282, 3313 }, { 2298, 3202 }, { 2300, 3207 },
-    { 2314, 3509 }, { 2350, 3617 }, { 2389, 3399 }, { 2412, 3803 }, { 2413, 2637 }, { 2627, 2628 },
-    { 2638, 2639 }, { 2642, 2643 }, { 2645, 2646 }, { 2647, 2648 }, { 2649, 2650 }, { 2651, 2652 },
-    { 2653, 2654 }, { 2673, 3227 }, { 2704, 2705 }, { 2707, 3964 }, { 2712, 2713 }, { 2715, 3370 },
-    { 2720, 2721 }, { 2724, 2725 }, { 2728, 2729 }, { 2730, 2731 }, { 2733, 2734 }, { 2735, 2736 },
-    { 2737, 2738 }, { 2739, 2740 }, { 2745, 3416 }, { 2777, 2778 }, { 2802, 3471 }, { 2846, 2847 },
-    { 2849, 2850 }, { 2851, 2852 }, { 2854, 2855 }, { 2856, 2857 }, { 2860, 3347 }, { 2861, 3340 },
-    { 2862, 2863 }, { 2864, 2865 }, { 2866, 3265 }, { 2872, 2873 }, { 2880, 2882 }, { 2890, 2891 },
-    { 2899, 3768 }, { 2900, 2901 }, { 2902, 4093 }, { 2909, 2910 }, { 2911, 3211 }, { 2912, 2913 },
-    { 2915, 2916 }, { 2918, 2919 }, { 2921, 2922 }, { 2923, 2924 }, { 2980, 3625 }, { 3053, 3491 },
-    { 3054, 3056 }, { 3057, 3239 }, { 3058, 3059 }, { 3060, 3061 }, { 3085, 3086 }, { 3106, 3107 },
-    { 3110, 3111 }, { 3112, 3113 }, { 3118, 3119 }, { 3120, 3121 }, { 3127, 3128 }, { 3225, 3756 },
-    { 3233, 454 }, { 3291, 3859 }, { 3300, 3433 }, { 3301, 3649 }, { 3306, 4247 }, { 3317, 1512 },
-    { 3349, 4236 }, { 3358, 3808 }, { 3385, 1404 }, { 3387, 3243 }, { 3396, 1469 }, { 3397, 1470 },
-    { 3398, 1471 }, { 3403, 3608 }, { 3424, 3870 }, { 3432, 4180 }, { 3440, 670 }, { 3445, 3517 },
-    { 3461, 4178 }, { 3472, 1237 }, { 3473, 3923 }, { 3474, 3975 }, { 3475, 3950 }, { 3527, 2719 },
-    { 3530, 4296 }, { 3569, 2723 }, { 3607, 3581 }, { 3611, 1482 }, { 3612, 2543 }, { 3616, 3995 },
-    { 3623, 2976 }, { 3630, 2727 }, { 3636, 2629 }, { 3648, 3892 }, { 3685, 3417 }, { 3706, 1453 },
-    { 3707, 1458 }, { 3764, 1043 }, { 3771, 1213 }, { 3783, 3606 }, { 3791, 3647 }, { 3793, 1260 },
-    { 3795, 2755 }, { 3796, 1422 }, { 3797, 2659 }, { 3799, 3316 }, { 3814, 2925 }, { 3849, 4163 },
-    { 3850, 455 }, { 3930, 3324 }, { 3931, 4153 }, { 3943, 3418 }, { 3982, 3620 }, { 3983, 3288 },
-    { 3989, 3637 }, { 4021, 376 }, { 4039, 2291 }, { 4045, 3905 }, { 4100, 2581 }, { 4108, 3255 },
-    { 4109, 2472 }, { 4121, 3784 }, { 4127, 1571 }, { 4140, 3383 }, { 4142, 4120 }, { 4143, 3858 },
-    { 4164, 73 }, { 4182, 4116 }, { 4210, 4135 }, { 4237, 4321 }, { 4242, 3446 }, { 4279, 1514 },
-    { 4308, 4235 }, { 4320, 3496 }, { 3, 3907 }, { 2287, 3193 }, { 4298, 4241 }, { 3453, 3543 },
-    { 6, 4471 }, { 26, 1749 }, { 31, 1738 }, { 54, 856 }, { 62, 2635 }, { 82, 1207 },
-    { 85, 2954 }, { 87, 2955 }, { 89, 2956 }, { 98, 107 }, { 190, 4653 }, { 222, 2663 },
-    { 224, 4375 }, { 238, 2674 }, { 248, 2682 }, { 275, 4325 }, { 306, 1214 }, { 307, 2055 },
-    { 308, 2056 }, { 401, 4624 }, { 420, 4630 }, { 533, 1252 }, { 564, 4524 }, { 570, 3512 },
-    { 574, 4329 }, { 578, 3466 }, { 580, 3523 }, { 582, 4250 }, { 584, 4037 }, { 586, 4149 },
-    { 588, 4301 }, { 606, 3909 }, { 633, 3644 }, { 651, 2057 }, { 674, 4088 }, { 689, 2850 },
-    { 691, 2010 }, { 698, 4263 }, { 725, 3629 }, { 726, 3660 }, { 727, 3675 }, { 730, 3842 },
-    { 741, 3511 }, { 742, 3325 }, { 749, 4412 }, { 754, 2249 }, { 789, 805 }, { 791, 800 },
-    { 792, 1478 }, { 793, 801 }, { 794, 1479 }, { 795, 3830 }, { 799, 1477 }, { 813, 4476 },
-    { 978, 750 }, { 1016, 3388 }, { 1048, 2058 }, { 1050, 2059 }, { 1052, 2060 }, { 1126, 4451 },
-    { 1171, 3295 }, { 1179, 3267 }, { 1190, 3339 }, { 1235, 4696 }, { 1246, 4714 }, { 1253, 4337 },
-    { 1255, 4480 }, { 1286, 4318 }, { 1333, 1340 }, { 1375, 3772 }, { 1402, 3334 }, { 1424, 4479 },
-    { 1426, 3343 }, { 1444, 4565 }, { 1468, 3610 }, { 1545, 3300 }, { 1755, 4360 }, { 1877, 4324 },
-    { 1928, 4384 }, { 1948, 4191 }, { 1974, 3838 }, { 1982, 4575 }, { 2132, 1334 }, { 2137, 1350 },
-    { 2259, 3206 }, { 2260, 3201 }, { 2273, 3438 }, { 2298, 3207 }, { 2300, 3202 }, { 2314, 3563 },
-    { 2348, 4578 }, { 2352, 3489 }, { 2627, 4697 }, { 2655, 4362 }, { 2690, 3353 }, { 2704, 4661 },
-    { 2741, 3205 }, { 2742, 3964 }, { 2743, 2734 }, { 2744, 3803 }, { 2749, 4207 }, { 2858, 4492 },
-    { 2905, 4445 }, { 2907, 4446 }, { 2914, 3211 }, { 2920, 3199 }, { 3054, 4571 }, { 3116, 3107 },
-    { 3129, 5 }, { 3194, 3074 }, { 3225, 3757 }, { 3239, 3756 }, { 3250, 4357 }, { 3257, 4509 },
-    { 3266, 4495 }, { 3273, 3433 }, { 3288, 4501 }, { 3291, 4614 }, { 3312, 4715 }, { 3314, 4416 },
-    { 3367, 1467 }, { 3370, 4663 }, { 3380, 2391 }, { 3383, 4601 }, { 3384, 4340 }, { 3391, 4419 },
-    { 3395, 4474 }, { 3396, 3923 }, { 3397, 3975 }, { 3398, 3950 }, { 3432, 3416 }, { 3445, 4681 },
-    { 3452, 4377 }, { 3473, 1469 }, { 3474, 1470 }, { 3475, 1471 }, { 3483, 4662 }, { 3488, 4352 },
-    { 3494, 4534 }, { 3506, 4656 }, { 3572, 4389 }, { 3574, 4485 }, { 3608, 2252 }, { 3616, 3996 },
-    { 3653, 4452 }, { 3685, 3420 }, { 3713, 4394 }, { 3721, 544 }, { 3758, 4742 }, { 3762, 4526 },
-    { 3764, 2053 }, { 3771, 3501 }, { 3780, 4579 }, { 3795, 4683 }, { 3797, 3928 }, { 3799, 3542 },
-    { 3819, 4402 }, { 3849, 4285 }, { 3850, 4345 }, { 3851, 4636 }, { 3858, 3859 }, { 3905, 4731 },
-    { 3931, 4781 }, { 3982, 4107 }, { 3983, 4500 }, { 3992, 4346 }, { 3994, 4353 }, { 3998, 4712 },
-    { 4056, 4677 }, { 4095, 3802 }, { 4110, 376 }, { 4151, 4458 }, { 4166, 4684 }, { 4199, 4756 },
-    { 4204, 4726 }, { 4214, 4356 }, { 4240, 4428 }, { 4283, 4465 }, { 4300, 4454 }, { 4322, 4469 },
-    { 4331, 4783 }, { 4333, 3125 }, { 4336, 4719 }, { 4338, 32 }, { 4341, 4777 }, { 4342, 4343 },
-    { 4347, 4348 }, { 4349, 4350 }, { 4361, 4587 }, { 4363, 4364 }, { 4365, 4366 }, { 4368, 4369 },
-    { 4370, 4371 }, { 4372, 3705 }, { 4373, 3708 }, { 4380, 4381 }, { 4382, 4383 }, { 4385, 4386 },
-    { 4387, 4442 }, { 4388, 1939 }, { 4390, 4391 }, { 4392, 4619 }, { 4393, 4405 }, { 4395, 4396 },
-    { 4397, 4398 }, { 4400, 4401 }, { 4403, 4404 }, { 4406, 4407 }, { 4408, 4409 }, { 4410, 4411 },
-    { 4413, 539 }, { 4418, 3390 }, { 4420, 4421 }, { 4422, 4423 }, { 4424, 4425 }, { 4429, 4430 },
-    { 4432, 4434 }, { 4435, 4436 }, { 4438, 4439 }, { 4440, 4441 }, { 4443, 4533 }, { 4447, 4208 },
-    { 4448, 692 }, { 4449, 3814 }, { 4450, 4536 }, { 4453, 4710 }, { 4455, 4456 }, { 4459, 4460 },
-    { 4461, 4248 }, { 4463, 4464 }, { 4466, 4467 }, { 4477, 4478 }, { 4482, 4483 }, { 4484, 4543 },
-    { 4486, 4544 }, { 4487, 4123 }, { 4490, 918 }, { 4493, 4494 }, { 4497, 4498 }, { 4508, 4510 },
-    { 4511, 3311 }, { 4537, 4538 }, { 4540, 3649 }, { 4542, 3985 }, { 4546, 863 }, { 4554, 1404 },
-    { 4562, 4563 }, { 4567, 4568 }, { 4569, 4271 }, { 4572, 1516 }, { 4580, 4776 }, { 4582, 1762 },
-    { 4583, 4584 }, { 4585, 4586 }, { 4588, 4589 }, { 4590, 4591 }, { 4592, 4593 }, { 4594, 4595 },
-    { 4596, 4597 }, { 4598, 4599 }, { 4602, 4603 }, { 4604, 4605 }, { 4612, 1914 }, { 4613, 4359 },
-    { 4617, 1936 }, { 4621, 4622 }, { 4625, 4626 }, { 4628, 4629 }, { 4631, 4632 }, { 4634, 4675 },
-    { 4647, 4245 }, { 4651, 184 }, { 4652, 2644 }, { 4654, 4655 }, { 4659, 2706 }, { 4665, 3495 },
-    { 4666, 2732 }, { 4668, 4669 }, { 4672, 2779 }, { 4676, 4414 }, { 4679, 4680 }, { 4686, 2892 },
-    { 4689, 4444 }, { 4690, 4691 }, { 4693, 2917 }, { 4698, 3036 }, { 4699, 4700 }, { 4702, 3570 },
-    { 4703, 3087 }, { 4705, 4706 }, { 4707, 4708 }, { 4717, 2542 }, { 4732, 4733 }, { 4738, 4570 },
-    { 4744, 3784 }, { 4758, 4462 }, { 4760, 4638 }, { 4774, 4616 }, { 4780, 3567 }, { 2288, 3193 },
-    { 3, 2017 }, { 26, 2353 }, { 54, 4970 }, { 82, 3595 }, { 98, 111 }, { 224, 4984 },
-    { 306, 2054 }, { 307, 2781 }, { 308, 2782 }, { 564, 4529 }, { 651, 2896 }, { 789, 811 },
-    { 791, 806 }, { 793, 807 }, { 795, 3898 }, { 812, 1478 }, { 813, 1479 }, { 1048, 2897 },
-    { 1050, 2898 }, { 1052, 4687 }, { 1126, 4512 }, { 1199, 3295 }, { 1424, 4841 }, { 1444, 5036 },
-    { 1468, 3885 }, { 1477, 4837 }, { 1481, 4785 }, { 1737, 4791 }, { 1967, 4868 }, { 1997, 6 },
-    { 2009, 4825 }, { 2246, 4810 }, { 2262, 3201 }, { 2264, 3206 }, { 2302, 3202 }, { 2304, 3207 },
-    { 2979, 4881 }, { 3054, 4701 }, { 3199, 3808 }, { 3211, 4694 }, { 3225, 4937 }, { 3231, 4898 },
-    { 3239, 3758 }, { 3257, 4513 }, { 3266, 4850 }, { 3288, 4502 }, { 3311, 5 }, { 3370, 4664 },
-    { 3452, 4985 }, { 3489, 3637 }, { 3529, 4884 }, { 3574, 5024 }, { 3713, 5054 }, { 3762, 4844 },
-    { 3780, 4793 }, { 3819, 5056 }, { 3851, 4857 }, { 3930, 4789 }, { 4124, 376 }, { 4140, 4943 },
-    { 4154, 4950 }, { 4198, 4944 }, { 4202, 4919 }, { 4322, 4637 }, { 4334, 4929 }, { 4344, 4954 },
-    { 4355, 4964 }, { 4358, 4956 }, { 4376, 4921 }, { 4378, 3705 }, { 4431, 4960 }, { 4472, 4925 },
-    { 4473, 4836 }, { 4475, 4840 }, { 4564, 3488 }, { 4581, 4865 }, { 4633, 539 }, { 4657, 4882 },
-    { 4670, 4885 }, { 4674, 5058 }, { 4678, 4890 }, { 4682, 4942 }, { 4685, 4795 }, { 4688, 4823 },
-    { 4692, 4893 }, { 4695, 4824 }, { 4709, 4897 }, { 4730, 5013 }, { 4734, 4910 }, { 4735, 5026 },
-    { 4740, 4798 }, { 4748, 4986 }, { 4749, 4805 }, { 4752, 5021 }, { 4755, 4979 }, { 4761, 4831 },
-    { 4764, 5070 }, { 4768, 4916 }, { 4794, 3394 }, { 4796, 4797 }, { 4799, 5062 }, { 4806, 4807 },
-    { 4808, 5055 }, { 4809, 5057 }, { 4812, 4417 }, { 4813, 4967 }, { 4814, 4815 }, { 4816, 4817 },
-    { 4818, 4819 }, { 4822, 4845 }, { 4827, 4828 }, { 4829, 728 }, { 4832, 743 }, { 4839, 3830 },
-    { 4846, 4847 }, { 4848, 4902 }, { 4852, 4757 }, { 4854, 3658 }, { 4856, 4547 }, { 4862, 4566 },
-    { 4867, 4949 }, { 4869, 3557 }, { 4870, 3929 }, { 4879, 3499 }, { 4895, 4900 }, { 4899, 4736 },
-    { 4901, 4718 }, { 4906, 4615 }, { 4908, 572 }, { 4912, 5049 }, { 4913, 63 }, { 4914, 5001 },
-    { 4917, 4918 }, { 4935, 385 }, { 4945, 414 }, { 4965, 5004 }, { 4966, 5019 }, { 4968, 4470 },
-    { 4975, 4976 }, { 4977, 5043 }, { 4980, 4981 }, { 4987, 5027 }, { 4990, 4620 }, { 4991, 433 },
-    { 4992, 4993 }, { 4997, 4998 }, { 5002, 5003 }, { 5005, 5006 }, { 5007, 5008 }, { 5009, 4927 },
-    { 5012, 4826 }, { 5015, 4457 }, { 5016, 5017 }, { 5022, 4930 }, { 5028, 5029 }, { 5030, 4539 },
-    { 5041, 5042 }, { 5044, 5045 }, { 5046, 5047 }, { 5048, 4600 }, { 5068, 4957 }, { 5075, 3757 },
-    { 5079, 3122 }, { 5085, 4931 }, { 2289, 3193 }, { 3, 4047 }, { 4118, 5089 }, { 26, 4648 },
-    { 82, 4525 }, { 306, 2780 }, { 307, 2894 }, { 308, 2895 }, { 791, 812 }, { 793, 4842 },
-    { 795, 3946 }, { 806, 1478 }, { 807, 1479 }, { 1126, 4514 }, { 1477, 5104 }, { 2262, 3206 },
-    { 2264, 3201 }, { 2302, 3207 }, { 2304, 3202 }, { 3054, 5076 }, { 3211, 4891 }, { 3257, 4515 },
-    { 3288, 4503 }, { 3370, 5064 }, { 4517, 3311 }, { 4523, 5135 }, { 4627, 5144 }, { 4720, 5 },
-    { 4785, 3591 }, { 4801, 5157 }, { 4804, 5127 }, { 4835, 5101 }, { 4838, 5103 }, { 4863, 5114 },
-    { 4894, 5174 }, { 4915, 5162 }, { 4920, 5170 }, { 4928, 5166 }, { 4932, 5093 }, { 4939, 5095 },
-    { 4946, 5217 }, { 4951, 5193 }, { 4953, 5172 }, { 4974, 5154 }, { 5000, 5195 }, { 5014, 5177 },
-    { 5020, 3898 }, { 5023, 5140 }, { 5035, 5163 }, { 5039, 5164 }, { 5052, 5216 }, { 5061, 5189 },
-    { 5066, 5167 }, { 5072, 5173 }, { 5073, 5128 }, { 5084, 5201 }, { 5087, 5199 }, { 5094, 5137 },
-    { 5096, 5097 }, { 5099, 5106 }, { 5105, 3759 }, { 5107, 5108 }, { 5109, 5132 }, { 5112, 4926 },
-    { 5115, 5082 }, { 5126, 5131 }, { 5136, 5129 }, { 5141, 4623 }, { 5149, 5081 }, { 5152, 4834 },
-    { 5155, 5215 }, { 5156, 3860 }, { 5159, 5241 }, { 5171, 5188 }, { 5176, 5244 }, { 5178, 4724 },
-    { 5180, 5230 }, { 5183, 3451 }, { 5184, 5018 }, { 5186, 5221 }, { 5190, 5198 }, { 5191, 5117 },
-    { 5192, 5211 }, { 5194, 5240 }, { 5196, 5197 }, { 5208, 3488 }, { 5209, 5060 }, { 5218, 5050 },
-    { 5220, 5235 }, { 5227, 4351 }, { 5228, 5246 }, { 5229, 4982 }, { 5234, 4192 }, { 5236, 5237 },
-    { 5247, 5248 }, { 5249, 5169 }, { 3, 4117 }, { 3748, 3193 }, { 4172, 5254 }, { 82, 5185 },
-    { 306, 2893 }, { 1126, 4516 }, { 2266, 3201 }, { 2267, 3206 }, { 2306, 3202 }, { 2308, 3207 },
-    { 3081, 26 }, { 3211, 4892 }, { 3257, 4519 }, { 3288, 4504 }, { 4521, 3311 }, { 4556, 5267 },
-    { 4860, 5264 }, { 5067, 5258 }, { 5071, 5273 }, { 5100, 5261 }, { 5102, 5263 }, { 5111, 5299 },
-    { 5160, 5298 }, { 5161, 5285 }, { 5214, 5319 }, { 5231, 5320 }, { 5245, 5343 }, { 5259, 5260 },
-    { 5265, 3946 }, { 5266, 5274 }, { 5279, 5210 }, { 5282, 5158 }, { 5286, 5202 }, { 5290, 4978 },
-    { 5292, 5333 }, { 5296, 5342 }, { 5297, 5337 }, { 5302, 1757 }, { 5306, 5307 }, { 5309, 5200 },
-    { 5310, 4983 }, { 5312, 5314 }, { 5329, 4499 }, { 5341, 590 }, { 5346, 4248 }, { 3671, 531 },
-    { 13, 3194 }, { 33, 4316 }, { 50, 4211 }, { 322, 3449 }, { 358, 1529 }, { 470, 471 },
-    { 472, 473 }, { 474, 475 }, { 476, 477 }, { 478, 479 }, { 480, 481 }, { 482, 483 },
-    { 484, 485 }, { 486, 487 }, { 488, 489 }, { 490, 491 }, { 492, 493 }, { 494, 495 },
-    { 496, 497 }, { 498, 499 }, { 500, 501 }, { 564, 2275 }, { 831, 4059 }, { 861, 862 },
-    { 909, 910 }, { 965, 966 }, { 1259, 3841 }, { 1308, 3528 }, { 1534, 4189 }, { 1732, 4194 },
-    { 1945, 1946 }, { 1993, 1994 }, { 2036, 2037 }, { 2038, 2039 }, { 2151, 3314 }, { 2152, 3325 },
-    { 2184, 3447 }, { 2185, 3514 }, { 2214, 3331 }, { 2215, 3405 }, { 2226, 3525 }, { 2227, 3568 },
-    { 2274, 3624 }, { 2315, 3650 }, { 2316, 3394 }, { 2402, 6 }, { 3021, 1289 }, { 3244, 454 },
-    { 3352, 4028 }, { 3493, 3424 }, { 3512, 2153 }, { 3566, 2216 }, { 3631, 898 }, { 3654, 3870 },
-    { 3945, 823 }, { 4092, 4165 }, { 4112, 1370 }, { 4113, 4201 }, { 4160, 830 }, { 4169, 1376 },
-    { 4170, 4203 }, { 4179, 4197 }, { 4196, 2014 }, { 4261, 4200 }, { 4284, 43 }, { 4737, 3196 },
-    { 4759, 456 }, { 5098, 1200 }, { 5187, 1208 }, { 3, 4125 }, { 3749, 3193 }, { 4119, 5349 },
-    { 82, 5393 }, { 1126, 4518 }, { 2266, 3206 }, { 2267, 3201 }, { 2306, 3207 }, { 2308, 3202 },
-    { 2879, 5352 }, { 3211, 5387 }, { 3257, 5277 }, { 3288, 4505 }, { 5143, 26 }, { 5204, 3311 },
-    { 5284, 5369 }, { 5295, 5367 }, { 5304, 5382 }, { 5334, 5379 }, { 5353, 5376 }, { 5364, 5313 },
-    { 5365, 5377 }, { 5366, 5311 }, { 5368, 5262 }, { 5371, 5373 }, { 5375, 5347 }, { 5383, 5203 },
-    { 5385, 4426 }, { 33, 4330 }, { 50, 4327 }, { 564, 3641 }, { 957, 4059 }, { 1305, 3841 },
-    { 2151, 3446 }, { 2152, 5445 }, { 2214, 3522 }, { 2215, 5446 }, { 2274, 5416 }, { 2275, 3295 },
-    { 3244, 322 }, { 3352, 5398 }, { 3453, 3528 }, { 3493, 3654 }, { 3631, 2014 }, { 3655, 4028 },
-    { 3671, 1308 }, { 3945, 898 }, { 4092, 3424 }, { 4112, 1376 }, { 4113, 4203 }, { 4160, 902 },
-    { 4161, 531 }, { 4169, 1370 }, { 4170, 4201 }, { 4179, 4200 }, { 4196, 823 }, { 4261, 4197 },
-    { 5110, 1200 }, { 5400, 5401 }, { 5402, 5403 }, { 5404, 5405 }, { 5406, 5407 }, { 5408, 5409 },
-    { 5410, 5411 }, { 5412, 5413 }, { 5414, 5415 }, { 5427, 5428 }, { 5429, 5430 }, { 5431, 5432 },
-    { 5433, 5434 }, { 5435, 5436 }, { 3, 4128 }, { 3827, 3193 }, { 624, 5467 }, { 1040, 82 },
-    { 1126, 4520 }, { 2269, 3201 }, { 2271, 3206 }, { 2310, 3202 }, { 2312, 3207 }, { 3257, 5278 },
-    { 3288, 4506 }, { 5315, 3311 }, { 5354, 5475 }, { 5360, 5474 }, { 5390, 5480 }, { 5468, 5361 },
-    { 5473, 5483 }, { 5488, 5276 }, { 3493, 4165 }, { 3671, 3449 }, { 3783, 5502 }, { 4161, 5422 },
-    { 4265, 3352 }, { 5497, 5498 }, { 5499, 5500 }, { 5501, 3390 }, { 5522, 5523 }, { 5524, 5525 },
-    { 5526, 5527 }, { 5528, 5529 }, { 5531, 2153 }, { 5532, 2186 }, { 5533, 2216 }, { 5534, 2228 },
-    { 3, 4131 }, { 3828, 3193 }, { 4097, 5535 }, { 1126, 4522 }, { 2269, 3206 }, { 2271, 3201 },
-    { 2310, 3207 }, { 2312, 3202 }, { 3257, 5363 }, { 3288, 4507 }, { 5378, 3311 }, { 5548, 5287 },
-    { 5551, 5549 }, { 82, 5439 }, { 3493, 5505 }, { 5466, 3352 }, { 5561, 5562 }, { 5563, 5564 },
-    { 3, 5255 }, { 4099, 5569 }, { 5571, 5464 }, { 5539, 5577 }, { 5550, 3311 }, { 5572, 5544 },
-    { 5581, 5580 }, { 2315, 5582 }, { 5585, 5586 }, { 3, 5351 }, { 5457, 5587 }, { 5595, 502 },
-    { 4133, 3 }, { 5449, 5596 }, { 5507, 5587 }, { 5588, 3 }, { 5519, 5596 }, { 5599, 4265 },
-    { 3, 4311 }, { 5602, 4778 }, { 5599, 5557 }, { 1492, 1493 }, { 1496, 1497 }, { 1498, 1499 },
-    { 1500, 1501 }, { 1505, 3353 }, { 3655, 3424 }, { 4243, 831 }, { 5420, 1289 }, { 3, 4326 },
-    { 3075, 5605 }, { 4243, 957 }, { 5608, 26 }, { 5609, 5610 }, { 5611, 1502 }, { 3, 2752 },
-    { 3077, 5616 }, { 3160, 5605 }, { 5620, 5621 }, { 6, 331 }, { 15, 3238 }, { 17, 3531 },
-    { 26, 325 }, { 33, 3515 }, { 38, 3516 }, { 43, 1007 }, { 50, 142 }, { 53, 1742 },
-    { 54, 1005 }, { 62, 296 }, { 66, 3109 }, { 74, 300 }, { 82, 1035 }, { 84, 306 },
-    { 85, 2957 }, { 86, 307 }, { 87, 2958 }, { 88, 308 }, { 89, 2959 }, { 91, 3261 },
-    { 92, 309 }, { 94, 1004 }, { 95, 4955 }, { 98, 115 }, { 102, 5179 }, { 108, 5291 },
-    { 112, 3616 }, { 116, 5280 }, { 143, 3971 }, { 147, 3250 }, { 148, 149 }, { 174, 4181 },
-    { 177, 330 }, { 212, 510 }, { 221, 3704 }, { 225, 1817 }, { 240, 1825 }, { 250, 1831 },
-    { 297, 298 }, { 301, 302 }, { 303, 3992 }, { 304, 305 }, { 311, 3386 }, { 312, 313 },
-    { 315, 316 }, { 318, 319 }, { 324, 4141 }, { 328, 329 }, { 332, 2419 }, { 334, 335 },
-    { 360, 4989 }, { 366, 1533 }, { 374, 2431 }, { 376, 2432 }, { 381, 1540 }, { 390, 1591 },
-    { 392, 1592 }, { 394, 1593 }, { 396, 1594 }, { 399, 4399 }, { 400, 4729 }, { 415, 434 },
-    { 426, 427 }, { 428, 429 }, { 438, 2449 }, { 446, 447 }, { 448, 1605 }, { 503, 504 },
-    { 505, 506 }, { 507, 508 }, { 527, 3194 }, { 534, 535 }, { 564, 565 }, { 568, 3325 },
-    { 570, 3811 }, { 572, 3944 }, { 577, 4961 }, { 579, 721 }, { 580, 5465 }, { 588, 3749 },
-    { 599, 3313 }, { 606, 3534 }, { 610, 3193 }, { 618, 3514 }, { 620, 4158 }, { 622, 4307 },
-    { 629, 4433 }, { 633, 4830 }, { 651, 1061 }, { 672, 1228 }, { 679, 4093 }, { 682, 3211 },
-    { 685, 3429 }, { 691, 1467 }, { 722, 3405 }, { 723, 5570 }, { 727, 3828 }, { 731, 3568 },
-    { 741, 4084 }, { 742, 4136 }, { 743, 4786 }, { 746, 4085 }, { 747, 4644 }, { 748, 5358 },
-    { 763, 4874 }, { 764, 3748 }, { 816, 3267 }, { 818, 5536 }, { 819, 4640 }, { 820, 3827 },
-    { 821, 3890 }, { 834, 835 }, { 836, 692 }, { 837, 838 }, { 839, 2022 }, { 840, 4481 },
-    { 849, 850 }, { 854, 855 }, { 856, 857 }, { 858, 5032 }, { 859, 860 }, { 863, 3015 },
-    { 864, 1266 }, { 865, 866 }, { 867, 868 }, { 869, 870 }, { 871, 872 }, { 874, 875 },
-    { 877, 878 }, { 887, 3990 }, { 897, 3199 }, { 942, 943 }, { 979, 980 }, { 983, 984 },
-    { 985, 986 }, { 987, 988 }, { 989, 990 }, { 991, 992 }, { 993, 994 }, { 995, 996 },
-    { 997, 998 }, { 999, 1000 }, { 1001, 1002 }, { 1008, 1009 }, { 1017, 3314 }, { 1018, 3512 },
-    { 1019, 3391 }, { 1020, 4811 }, { 1021, 3295 }, { 1022, 3331 }, { 1023, 3523 }, { 1024, 4036 },
-    { 1026, 1027 }, { 1031, 3447 }, { 1033, 3938 }, { 1034, 5257 }, { 1036, 3469 }, { 1037, 3526 },
-    { 1048, 1062 }, { 1050, 1063 }, { 1052, 1064 }, { 1054, 3263 }, { 1074, 5275 }, { 1084, 5362 },
-    { 1094, 5476 }, { 1104, 5545 }, { 1114, 5578 }, { 1124, 3768 }, { 1125, 3277 }, { 1147, 1148 },
-    { 1153, 1154 }, { 1159, 1160 }, { 1165, 1166 }, { 1172, 3522 }, { 1173, 3566 }, { 1174, 4147 },
-    { 1176, 3525 }, { 1180, 3511 }, { 1181, 3564 }, { 1182, 3966 }, { 1184, 3513 }, { 1185, 3565 },
-    { 1186, 3967 }, { 1187, 1188 }, { 1189, 4851 }, { 1191, 1192 }, { 1193, 3504 }, { 1196, 3608 },
-    { 1203, 1204 }, { 1218, 4144 }, { 1236, 5327 }, { 1246, 3343 }, { 1252, 5125 }, { 1259, 5182 },
-    { 1261, 2986 }, { 1270, 2030 }, { 1282, 1283 }, { 1292, 3028 }, { 1293, 3029 }, { 1295, 3030 },
-    { 1312, 4103 }, { 1335, 3806 }, { 1349, 1374 }, { 1351, 3965 }, { 1364, 5145 }, { 1371, 4671 },
-    { 1405, 1406 }, { 1407, 3994 }, { 1408, 1409 }, { 1410, 4176 }, { 1419, 3884 }, { 1423, 5213 },
-    { 1433, 5250 }, { 1435, 5318 }, { 1437, 5272 }, { 1440, 1758 }, { 1442, 4800 }, { 1443, 2357 },
-    { 1453, 3039 }, { 1458, 5316 }, { 1466, 4909 }, { 1468, 3068 }, { 1475, 1476 }, { 1480, 3367 },
-    { 1521, 1522 }, { 1524, 4016 }, { 1525, 1526 }, { 1527, 3573 }, { 1535, 1536 }, { 1537, 1538 },
-    { 1541, 1542 }, { 1543, 3801 }, { 1546, 1547 }, { 1548, 1549 }, { 1550, 1551 }, { 1552, 1553 },
-    { 1554, 1555 }, { 1556, 1557 }, { 1559, 1560 }, { 1561, 1562 }, { 1563, 1564 }, { 1565, 1566 },
-    { 1567, 1568 }, { 1569, 1570 }, { 1572, 1573 }, { 1574, 1575 }, { 1576, 1577 }, { 1578, 1579 },
-    { 1580, 1581 }, { 1582, 1583 }, { 1584, 1585 }, { 1586, 1587 }, { 1588, 1589 }, { 1595, 1596 },
-    { 1597, 1598 }, { 1599, 1600 }, { 1601, 1602 }, { 1603, 1604 }, { 1606, 1607 }, { 1609, 5345 },
-    { 1739, 1740 }, { 1744, 1745 }, { 1759, 5040 }, { 1763, 1764 }, { 1765, 1766 }, { 1767, 5489 },
-    { 1804, 5330 }, { 1816, 1838 }, { 1818, 3366 }, { 1820, 1821 }, { 1822, 3439 }, { 1823, 3348 },
-    { 1827, 1828 }, { 1833, 1834 }, { 1839, 1840 }, { 1841, 1842 }, { 1846, 1847 }, { 1849, 1850 },
-    { 1854, 1855 }, { 1857, 1858 }, { 1862, 1863 }, { 1865, 1866 }, { 1870, 1871 }, { 1873, 1874 },
-    { 1877, 4316 }, { 1878, 1879 }, { 1880, 1881 }, { 1882, 1883 }, { 1884, 1885 }, { 1886, 1887 },
-    { 1888, 1889 }, { 1890, 1891 }, { 1892, 1893 }, { 1894, 4325 }, { 1895, 1896 }, { 1897, 1898 },
-    { 1899, 1900 }, { 1901, 1902 }, { 1903, 1904 }, { 1905, 1906 }, { 1907, 1908 }, { 1909, 1910 },
-    { 1911, 5051 }, { 1915, 1916 }, { 1917, 1918 }, { 1920, 5340 }, { 1926, 5138 }, { 1927, 4790 },
-    { 1937, 4988 }, { 1940, 3572 }, { 1941, 1942 }, { 1958, 2450 }, { 1960, 2451 }, { 1984, 5598 },
-    { 1985, 1986 }, { 1987, 1988 }, { 1989, 1990 }, { 1992, 4784 }, { 1995, 3998 }, { 1999, 2000 },
-    { 2012, 3558 }, { 2019, 2020 }, { 2021, 2010 }, { 2026, 2027 }, { 2031, 2032 }, { 2045, 4843 },
-    { 2047, 2048 }, { 2049, 2050 }, { 2051, 5328 }, { 2068, 5134 }, { 2117, 2118 }, { 2119, 2120 },
-    { 2121, 2122 }, { 2123, 2124 }, { 2125, 2126 }, { 2127, 2128 }, { 2129, 2130 }, { 2131, 4104 },
-    { 2133, 4948 }, { 2141, 2142 }, { 2143, 5119 }, { 2147, 2148 }, { 2149, 3265 }, { 2152, 3446 },
-    { 2182, 3410 }, { 2207, 5238 }, { 2208, 2209 }, { 2210, 2211 }, { 2217, 3660 }, { 2218, 3675 },
-    { 2229, 4302 }, { 2230, 4253 }, { 2249, 3591 }, { 2253, 3524 }, { 2255, 3891 }, { 2258, 3974 },
-    { 2259, 3389 }, { 2261, 4246 }, { 2263, 4299 }, { 2265, 4323 }, { 2268, 5088 }, { 2270, 5253 },
-    { 2272, 4641 }, { 2276, 3466 }, { 2278, 4767 }, { 2292, 4040 }, { 2294, 4256 }, { 2297, 4643 },
-    { 2298, 3509 }, { 2299, 4877 }, { 2301, 5123 }, { 2303, 5271 }, { 2305, 5357 }, { 2307, 5472 },
-    { 2309, 5542 }, { 2311, 5576 }, { 2313, 4645 }, { 2319, 4437 }, { 2322, 4146 }, { 2323, 4304 },
-    { 2324, 4255 }, { 2325, 4873 }, { 2326, 5268 }, { 2327, 5122 }, { 2328, 5469 }, { 2329, 5573 },
-    { 2330, 5541 }, { 2331, 4875 }, { 2332, 3436 }, { 2335, 4150 }, { 2337, 4306 }, { 2338, 4257 },
-    { 2339, 4876 }, { 2341, 5270 }, { 2342, 5124 }, { 2343, 5471 }, { 2345, 5575 }, { 2346, 5543 },
-    { 2347, 4878 }, { 2358, 2359 }, { 2360, 3381 }, { 2362, 2363 }, { 2365, 2366 }, { 2369, 2370 },
-    { 2373, 2374 }, { 2377, 2378 }, { 2381, 2382 }, { 2385, 2386 }, { 2390, 4911 }, { 2391, 4952 },
-    { 2394, 3380 }, { 2411, 5256 }, { 2421, 2422 }, { 2423, 2424 }, { 2425, 2426 }, { 2427, 2428 },
-    { 2433, 2434 }, { 2435, 2436 }, { 2437, 2438 }, { 2439, 5222 }, { 2440, 2441 }, { 2442, 2443 },
-    { 2452, 2453 }, { 2455, 2456 }, { 2457, 2458 }, { 2460, 2461 }, { 2462, 2463 }, { 2464, 2465 },
-    { 2466, 2467 }, { 2468, 2469 }, { 2470, 2471 }, { 2475, 2476 }, { 2477, 2478 }, { 2480, 2481 },
-    { 2482, 2483 }, { 2484, 2485 }, { 2486, 2487 }, { 2488, 2489 }, { 2490, 2491 }, { 2492, 3976 },
-    { 2497, 2498 }, { 2499, 2500 }, { 2501, 2502 }, { 2503, 3929 }, { 2538, 4194 }, { 2544, 2545 },
-    { 2550, 2551 }, { 2558, 2559 }, { 2560, 2561 }, { 2562, 2563 }, { 2564, 2565 }, { 2569, 2570 },
-    { 2571, 2572 }, { 2573, 2574 }, { 2575, 2576 }, { 2577, 2578 }, { 2579, 2580 }, { 2582, 2583 },
-    { 2584, 2585 }, { 2586, 2587 }, { 2588, 2589 }, { 2590, 2591 }, { 2592, 2593 }, { 2595, 2596 },
-    { 2597, 2598 }, { 2600, 2601 }, { 2602, 3571 }, { 2626, 4650 }, { 2630, 4211 }, { 2631, 2632 },
-    { 2633, 2634 }, { 2636, 4649 }, { 2637, 3177 }, { 2640, 2641 }, { 2665, 2666 }, { 2667, 3999 },
-    { 2669, 2670 }, { 2671, 2672 }, { 2675, 2676 }, { 2678, 2679 }, { 2680, 2681 }, { 2683, 2684 },
-    { 2686, 2687 }, { 2688, 2689 }, { 2691, 4330 }, { 2696, 3492 }, { 2730, 2747 }, { 2748, 3590 },
-    { 2753, 4936 }, { 2756, 3532 }, { 2757, 4254 }, { 2758, 4639 }, { 2759, 5121 }, { 2760, 5355 },
-    { 2761, 5540 }, { 2783, 2784 }, { 2788, 3249 }, { 2789, 2790 }, { 2795, 2796 }, { 2800, 3470 },
-    { 2801, 4673 }, { 2803, 3600 }, { 2804, 3601 }, { 2805, 3602 }, { 2806, 3652 }, { 2807, 5010 },
-    { 2809, 3063 }, { 2810, 5239 }, { 2812, 2940 }, { 2868, 4035 }, { 2870, 4642 }, { 2871, 5462 },
-    { 2878, 5463 }, { 2890, 2892 }, { 2926, 4427 }, { 2939, 2860 }, { 2941, 2942 }, { 2960, 2961 },
-    { 2964, 3993 }, { 2965, 2966 }, { 2982, 3540 }, { 2984, 2985 }, { 2987, 2988 }, { 2989, 3985 },
-    { 2991, 2992 }, { 2993, 2994 }, { 2995, 3574 }, { 2996, 4134 }, { 2997, 2998 }, { 2999, 3000 },
-    { 3001, 4264 }, { 3002, 3003 }, { 3005, 3006 }, { 3008, 4052 }, { 3009, 3010 }, { 3011, 3012 },
-    { 3013, 3014 }, { 3016, 3017 }, { 3018, 3019 }, { 3020, 5441 }, { 3022, 3023 }, { 3024, 3025 },
-    { 3026, 3027 }, { 3031, 3373 }, { 3040, 3041 }, { 3042, 3043 }, { 3045, 3046 }, { 3047, 3048 },
-    { 3049, 3050 }, { 3051, 3052 }, { 3082, 3083 }, { 3091, 3092 }, { 3097, 3098 }, { 3103, 3104 },
-    { 3114, 3115 }, { 3117, 4245 }, { 3123, 5091 }, { 3126, 3499 }, { 3130, 3131 }, { 3132, 3133 },
-    { 3136, 3137 }, { 3139, 3140 }, { 3144, 3145 }, { 3148, 3149 }, { 3150, 3151 }, { 3164, 3165 },
-    { 3179, 3036 }, { 3181, 3625 }, { 3196, 2052 }, { 3200, 310 }, { 3252, 5 }, { 3273, 4769 },
-    { 3300, 5335 }, { 3301, 4205 }, { 3316, 5065 }, { 3317, 2001 }, { 3333, 12 }, { 3339, 4056 },
-    { 3349, 2408 }, { 3358, 4941 }, { 3396, 4557 }, { 3397, 4558 }, { 3398, 4559 }, { 3417, 4553 },
-    { 3418, 2003 }, { 3420, 4765 }, { 3434, 2320 }, { 3445, 3416 }, { 3450, 2459 }, { 3473, 5372 },
-    { 3474, 5479 }, { 3475, 5487 }, { 3490, 2005 }, { 3502, 4111 }, { 3535, 2174 }, { 3538, 2552 },
-    { 3542, 5063 }, { 3597, 1227 }, { 3611, 2393 }, { 3624, 5559 }, { 3641, 5558 }, { 3650, 5568 },
-    { 3674, 5205 }, { 3679, 4532 }, { 3680, 4531 }, { 3700, 2479 }, { 3706, 5380 }, { 3707, 5389 },
-    { 3781, 2410 }, { 3791, 3266 }, { 3796, 4853 }, { 3800, 1511 }, { 3812, 4940 }, { 3813, 2409 },
-    { 3815, 4866 }, { 3899, 4722 }, { 3917, 4723 }, { 3933, 4107 }, { 3934, 4969 }, { 3989, 4972 },
-    { 3995, 1414 }, { 3996, 1416 }, { 4024, 4994 }, { 4039, 1205 }, { 4045, 5288 }, { 4081, 4555 },
-    { 4091, 4802 }, { 4100, 4178 }, { 4109, 3963 }, { 4115, 4115 }, { 4121, 2407 }, { 4127, 3327 },
-    { 4145, 4995 }, { 4153, 2822 }, { 4156, 5113 }, { 4157, 2869 }, { 4162, 3320 }, { 4164, 299 },
-    { 4167, 4167 }, { 4171, 4171 }, { 4189, 4766 }, { 4191, 5223 }, { 4198, 4728 }, { 4219, 5294 },
-    { 4226, 5331 }, { 4239, 4775 }, { 4247, 4154 }, { 4251, 2219 }, { 4284, 4123 }, { 4315, 5219 },
-    { 4324, 5283 }, { 4339, 3521 }, { 4354, 1418 }, { 4367, 5301 }, { 4468, 5226 }, { 4488, 5207 },
-    { 4496, 2874 }, { 4527, 2932 }, { 4528, 3324 }, { 4530, 1217 }, { 4535, 2213 }, { 4541, 5206 },
-    { 4549, 1365 }, { 4550, 1422 }, { 4552, 1373 }, { 4560, 5086 }, { 4577, 5116 }, { 4606, 2368 },
-    { 4607, 2372 }, { 4608, 2376 }, { 4609, 2380 }, { 4610, 2384 }, { 4618, 5423 }, { 4635, 5322 },
-    { 4658, 4803 }, { 4660, 5139 }, { 4667, 5305 }, { 4704, 3108 }, { 4713, 3557 }, { 4721, 5370 },
-    { 4727, 2970 }, { 4746, 5338 }, { 4750, 2215 }, { 4751, 5565 }, { 4753, 2943 }, { 4762, 2975 },
-    { 4771, 3981 }, { 4773, 1590 }, { 4792, 873 }, { 4833, 1472 }, { 4858, 2137 }, { 4859, 4120 },
-    { 4871, 2139 }, { 4872, 2138 }, { 4903, 2867 }, { 4905, 1057 }, { 4923, 5485 }, { 4924, 3947 },
-    { 4938, 2928 }, { 4947, 5399 }, { 4958, 4262 }, { 4963, 4548 }, { 4973, 5384 }, { 4996, 4114 },
-    { 4999, 5281 }, { 5011, 4763 }, { 5033, 916 }, { 5077, 3088 }, { 5078, 3178 }, { 5090, 3385 },
-    { 5092, 2185 }, { 5118, 1998 }, { 5120, 2392 }, { 5130, 5617 }, { 5146, 4415 }, { 5148, 4561 },
-    { 5168, 3064 }, { 5212, 4545 }, { 5224, 5325 }, { 5225, 5537 }, { 5251, 3180 }, { 5252, 5494 },
-    { 5289, 5142 }, { 5293, 5388 }, { 5300, 3831 }, { 5308, 5392 }, { 5339, 3037 }, { 5344, 4374 },
-    { 5348, 5069 }, { 5356, 2831 }, { 5381, 4922 }, { 5386, 2355 }, { 5395, 14 }, { 5424, 5426 },
-    { 5425, 5374 }, { 5438, 2227 }, { 5440, 3268 }, { 5477, 3035 }, { 5538, 5391 }, { 5567, 3567 },
-    { 5574, 2762 }, { 5589, 4116 }, { 5593, 3067 }, { 5594, 2317 }, { 5597, 4287 }, { 5602, 4182 },
-    { 3, 2977 }, { 4889, 5622 }, { 3161, 5616 }, { 6, 1996 }, { 33, 6277 }, { 50, 5323 },
-    { 53, 6276 }, { 54, 3101 }, { 82, 6015 }, { 85, 2962 }, { 87, 2963 }, { 89, 2969 },
-    { 91, 6307 }, { 94, 4611 }, { 174, 4971 }, { 177, 1523 }, { 212, 4711 }, { 221, 4367 },
-    { 225, 6101 }, { 240, 6105 }, { 250, 6108 }, { 306, 1058 }, { 307, 1059 }, { 308, 1060 },
-    { 314, 3386 }, { 324, 5256 }, { 328, 2416 }, { 334, 5118 }, { 366, 2557 }, { 376, 6052 },
-    { 381, 5863 }, { 448, 6092 }, { 509, 5660 }, { 525, 4399 }, { 529, 3238 }, { 534, 2143 },
-    { 535, 5011 }, { 564, 1021 }, { 568, 3512 }, { 570, 4136 }, { 572, 4305 }, { 579, 5703 },
-    { 584, 5465 }, { 618, 4158 }, { 620, 4877 }, { 622, 5472 }, { 629, 4830 }, { 633, 4433 },
-    { 651, 1071 }, { 672, 5972 }, { 691, 6036 }, { 722, 3566 }, { 725, 5570 }, { 731, 4042 },
-    { 741, 3811 }, { 742, 4640 }, { 743, 6356 }, { 763, 5350 }, { 764, 4786 }, { 818, 4084 },
-    { 819, 5536 }, { 820, 5356 }, { 838, 6147 }, { 866, 5242 }, { 891, 3990 }, { 915, 863 },
-    { 1003, 5648 }, { 1006, 5632 }, { 1017, 3325 }, { 1018, 6262 }, { 1019, 3937 }, { 1022, 3466 },
-    { 1023, 3405 }, { 1024, 4820 }, { 1031, 3514 }, { 1033, 4307 }, { 1034, 5639 }, { 1048, 1072 },
-    { 1050, 1073 }, { 1052, 2076 }, { 1054, 3440 }, { 1125, 3301 }, { 1172, 3331 }, { 1177, 3568 },
-    { 1178, 5714 }, { 1180, 3314 }, { 1182, 3391 }, { 1184, 3565 }, { 1185, 4085 }, { 1186, 4257 },
-    { 1192, 2146 }, { 1222, 4144 }, { 1266, 2027 }, { 1305, 5182 }, { 1335, 5145 }, { 1364, 3806 },
-    { 1374, 2138 }, { 1375, 4671 }, { 1409, 1415 }, { 1417, 4176 }, { 1442, 3704 }, { 1443, 3039 },
-    { 1453, 5338 }, { 1468, 5213 }, { 1469, 5250 }, { 1470, 5318 }, { 1471, 5272 }, { 1476, 5069 },
-    { 1483, 5720 }, { 1522, 4143 }, { 1535, 5861 }, { 1539, 5681 }, { 1739, 4327 }, { 1741, 5634 },
-    { 1743, 3250 }, { 1804, 5340 }, { 1816, 5662 }, { 1826, 3366 }, { 1829, 3439 }, { 1875, 5898 },
-    { 1919, 5489 }, { 1920, 5330 }, { 1927, 6336 }, { 1943, 4989 }, { 1975, 2450 }, { 1976, 2451 },
-    { 2024, 5032 }, { 2084, 5362 }, { 2092, 5476 }, { 2100, 5545 }, { 2108, 5578 }, { 2116, 3768 },
-    { 2140, 3965 }, { 2142, 2937 }, { 2144, 4851 }, { 2175, 3193 }, { 2212, 5967 }, { 2215, 3522 },
-    { 2217, 4038 }, { 2218, 4147 }, { 2230, 4821 }, { 2253, 3944 }, { 2255, 4254 }, { 2258, 4639 },
-    { 2259, 3438 }, { 2261, 5121 }, { 2263, 5269 }, { 2265, 5355 }, { 2268, 5540 }, { 2270, 5574 },
-    { 2277, 3523 }, { 2278, 4036 }, { 2294, 5271 }, { 2297, 5576 }, { 2298, 3563 }, { 2318, 3526 },
-    { 2321, 3564 }, { 2322, 3524 }, { 2323, 3891 }, { 2325, 3974 }, { 2326, 4246 }, { 2327, 4299 },
-    { 2328, 4323 }, { 2329, 5088 }, { 2330, 5253 }, { 2333, 3513 }, { 2340, 4644 }, { 2344, 5358 },
-    { 2357, 6028 }, { 2364, 3381 }, { 2388, 5138 }, { 2418, 5675 }, { 2420, 3572 }, { 2427, 6071 },
-    { 2449, 5938 }, { 2453, 2474 }, { 2502, 2599 }, { 2547, 4016 }, { 2548, 1526 }, { 2640, 2692 },
-    { 2662, 4800 }, { 2673, 3348 }, { 2677, 3999 }, { 2746, 2747 }, { 2767, 4256 }, { 2768, 4643 },
-    { 2769, 5123 }, { 2770, 5357 }, { 2771, 5542 }, { 2772, 4645 }, { 2794, 3249 }, { 2824, 4146 },
-    { 2825, 4304 }, { 2826, 4255 }, { 2827, 4873 }, { 2828, 5268 }, { 2829, 5122 }, { 2830, 5469 },
-    { 2832, 5541 }, { 2833, 4875 }, { 2836, 4150 }, { 2837, 4306 }, { 2839, 4876 }, { 2840, 5270 },
-    { 2841, 5124 }, { 2842, 5471 }, { 2843, 5575 }, { 2844, 5543 }, { 2845, 4878 }, { 2867, 3446 },
-    { 2870, 5983 }, { 2871, 4811 }, { 2875, 4040 }, { 2877, 5995 }, { 2878, 5257 }, { 2926, 5704 },
-    { 2931, 4642 }, { 2938, 4936 }, { 2971, 5717 }, { 2972, 5719 }, { 2973, 5010 }, { 2974, 5239 },
-    { 2978, 5819 }, { 2991, 6155 }, { 3007, 3194 }, { 3016, 6167 }, { 3034, 4650 }, { 3038, 5843 },
-    { 3062, 3492 }, { 3130, 6190 }, { 3176, 6099 }, { 3199, 4941 }, { 3211, 6129 }, { 3261, 5181 },
-    { 3263, 4861 }, { 3273, 5335 }, { 3277, 4205 }, { 3300, 4769 }, { 3333, 526 }, { 3339, 5954 },
-    { 3343, 5848 }, { 3385, 3499 }, { 3394, 5783 }, { 3396, 5243 }, { 3397, 5479 }, { 3398, 5487 },
-    { 3417, 4765 }, { 3420, 4553 }, { 3429, 1233 }, { 3445, 4180 }, { 3447, 5710 }, { 3473, 4557 },
-    { 3474, 4558 }, { 3475, 4559 }, { 3502, 4713 }, { 3511, 2823 }, { 3519, 6069 }, { 3525, 5724 },
-    { 3531, 4576 }, { 3535, 5815 }, { 3538, 5854 }, { 3574, 6157 }, { 3611, 3066 }, { 3613, 5973 },
-    { 3615, 5636 }, { 3619, 5969 }, { 3625, 5339 }, { 3629, 5975 }, { 3645, 5974 }, { 3682, 6158 },
-    { 3791, 4163 }, { 3793, 5743 }, { 3796, 5031 }, { 3899, 4923 }, { 3902, 6169 }, { 3917, 6324 },
-    { 3993, 6140 }, { 4021, 5855 }, { 4024, 4995 }, { 4060, 6149 }, { 4081, 5113 }, { 4091, 4803 },
-    { 4095, 4729 }, { 4105, 5716 }, { 4108, 1511 }, { 4111, 4111 }, { 4114, 5884 }, { 4115, 6305 },
-    { 4142, 3815 }, { 4145, 4994 }, { 4156, 4555 }, { 4157, 6117 }, { 4162, 3332 }, { 4166, 5779 },
-    { 4167, 4904 }, { 4173, 5674 }, { 4181, 5665 }, { 4190, 5222 }, { 4199, 4728 }, { 4202, 6214 },
-    { 4208, 5205 }, { 4245, 5303 }, { 4273, 5294 }, { 4278, 5331 }, { 4282, 4775 }, { 4308, 6170 },
-    { 4339, 4034 }, { 4354, 5650 }, { 4379, 5389 }, { 4415, 6213 }, { 4491, 4843 }, { 4496, 5780 },
-    { 4527, 5807 }, { 4528, 5968 }, { 4530, 6231 }, { 4531, 1221 }, { 4532, 1225 }, { 4535, 5817 },
-    { 4541, 5212 }, { 4549, 5830 }, { 4550, 5818 }, { 4552, 2351 }, { 4560, 6342 }, { 4606, 5894 },
-    { 4618, 6360 }, { 4649, 3036 }, { 4658, 4802 }, { 4673, 4088 }, { 4721, 6242 }, { 4722, 5485 },
-    { 4723, 5484 }, { 4727, 6127 }, { 4743, 6095 }, { 4747, 5316 }, { 4751, 2152 }, { 4753, 6116 },
-    { 4754, 6200 }, { 4762, 3004 }, { 4771, 6066 }, { 4773, 5233 }, { 4790, 4573 }, { 4792, 876 },
-    { 4833, 6281 }, { 4849, 6141 }, { 4858, 5829 }, { 4866, 5912 }, { 4871, 5965 }, { 4874, 6119 },
-    { 4880, 5116 }, { 4886, 5139 }, { 4887, 5305 }, { 4896, 6182 }, { 4903, 5771 }, { 4905, 2061 },
-    { 4907, 6251 }, { 4909, 5226 }, { 4911, 5322 }, { 4938, 5804 }, { 4948, 2139 }, { 4955, 5669 },
-    { 4958, 4266 }, { 4959, 6080 }, { 4973, 5833 }, { 4988, 6338 }, { 4996, 6067 }, { 5025, 5207 },
-    { 5033, 2040 }, { 5040, 5481 }, { 5053, 5945 }, { 5077, 3167 }, { 5078, 6181 }, { 5086, 5661 },
-    { 5091, 6194 }, { 5119, 4763 }, { 5120, 6300 }, { 5125, 6160 }, { 5130, 5624 }, { 5133, 2928 },
-    { 5134, 1067 }, { 5146, 5699 }, { 5147, 5689 }, { 5150, 4548 }, { 5165, 5281 }, { 5168, 4207 },
-    { 5206, 4545 }, { 5223, 6056 }, { 5224, 5537 }, { 5225, 5325 }, { 5232, 6064 }, { 5251, 6183 },
-    { 5275, 2077 }, { 5288, 6216 }, { 5289, 6325 }, { 5291, 317 }, { 5293, 5392 }, { 5300, 4062 },
-    { 5301, 6308 }, { 5308, 5388 }, { 5324, 5148 }, { 5327, 4853 }, { 5336, 6350 }, { 5344, 6233 },
-    { 5345, 469 }, { 5359, 6177 }, { 5370, 6323 }, { 5374, 6266 }, { 5381, 6306 }, { 5384, 5834 },
-    { 5386, 1758 }, { 5391, 5788 }, { 5419, 5823 }, { 5461, 5886 }, { 5470, 6121 }, { 5477, 6098 },
-    { 5478, 5957 }, { 5482, 6256 }, { 5491, 6352 }, { 5492, 5219 }, { 5521, 4427 }, { 5538, 5490 },
-    { 5546, 5959 }, { 5547, 5797 }, { 5555, 2276 }, { 5560, 5990 }, { 5579, 5796 }, { 5590, 5799 },
-    { 5591, 5798 }, { 5603, 4287 }, { 5606, 6212 }, { 5615, 4969 }, { 5623, 3079 }, { 5627, 5628 },
-    { 5630, 5631 }, { 5633, 5655 }, { 5638, 5666 }, { 5640, 5642 }, { 5641, 5643 }, { 5644, 5647 },
-    { 5646, 5326 }, { 5656, 5657 }, { 5659, 5626 }, { 5664, 1832 }, { 5667, 5668 }, { 5670, 5179 },
-    { 5672, 5280 }, { 5673, 5851 }, { 5676, 5153 }, { 5678, 368 }, { 5679, 5680 }, { 5682, 5683 },
-    { 5684, 5685 }, { 5691, 2493 }, { 5692, 3929 }, { 5693, 5885 }, { 5694, 5695 }, { 5697, 528 },
-    { 5698, 4999 }, { 5700, 5980 }, { 5701, 5981 }, { 5702, 5982 }, { 5711, 5993 }, { 5712, 5994 },
-    { 5715, 5785 }, { 5727, 2831 }, { 5733, 2320 }, { 5735, 6009 }, { 5738, 5739 }, { 5741, 4481 },
-    { 5744, 5745 }, { 5746, 5749 }, { 5752, 5753 }, { 5755, 6275 }, { 5759, 6204 }, { 5760, 5761 },
-    { 5762, 5763 }, { 5764, 5765 }, { 5766, 5767 }, { 5768, 5769 }, { 5770, 5328 }, { 5774, 5800 },
-    { 5775, 5776 }, { 5777, 5778 }, { 5782, 5803 }, { 5784, 1038 }, { 5786, 5787 }, { 5789, 1077 },
-    { 5790, 1087 }, { 5791, 1097 }, { 5792, 1107 }, { 5793, 1117 }, { 5801, 5802 }, { 5805, 5806 },
-    { 5808, 5809 }, { 5811, 5812 }, { 5814, 1197 }, { 5822, 5951 }, { 5824, 5825 }, { 5835, 5836 },
-    { 5837, 6197 }, { 5838, 5839 }, { 5840, 5841 }, { 5844, 6026 }, { 5845, 6173 }, { 5850, 5317 },
-    { 5852, 5853 }, { 5857, 5858 }, { 5859, 5860 }, { 5864, 6258 }, { 5865, 5866 }, { 5867, 5868 },
-    { 5869, 5870 }, { 5871, 5872 }, { 5874, 5875 }, { 5876, 5877 }, { 5878, 5879 }, { 5880, 5881 },
-    { 5882, 5883 }, { 5888, 6206 }, { 5889, 5890 }, { 5891, 5892 }, { 5895, 5896 }, { 5897, 3706 },
-    { 5900, 1835 }, { 5902, 1843 }, { 5903, 1848 }, { 5904, 1851 }, { 5905, 1856 }, { 5906, 1859 },
-    { 5907, 1864 }, { 5908, 1867 }, { 5909, 1872 }, { 5913, 5914 }, { 5915, 5916 }, { 5917, 5918 },
-    { 5919, 5920 }, { 5921, 5922 }, { 5923, 5924 }, { 5925, 5926 }, { 5927, 5928 }, { 5929, 5930 },
-    { 5935, 335 }, { 5936, 5937 }, { 5939, 6049 }, { 5940, 5941 }, { 5942, 5943 }, { 5948, 5949 },
-    { 5952, 4635 }, { 5956, 2069 }, { 5963, 5592 }, { 5971, 2183 }, { 5976, 2219 }, { 5977, 5978 },
-    { 5984, 5985 }, { 5987, 5988 }, { 5996, 5997 }, { 5998, 5999 }, { 6000, 6001 }, { 6002, 6003 },
-    { 6006, 6007 }, { 6010, 6011 }, { 6012, 6013 }, { 6016, 2336 }, { 6017, 6018 }, { 6020, 6021 },
-    { 6023, 6024 }, { 6027, 4746 }, { 6029, 2367 }, { 6030, 2371 }, { 6031, 2375 }, { 6032, 2379 },
-    { 6033, 2383 }, { 6034, 2387 }, { 6043, 6044 }, { 6045, 6046 }, { 6047, 6048 }, { 6050, 6051 },
-    { 6053, 6054 }, { 6057, 6313 }, { 6058, 6059 }, { 6060, 6061 }, { 6062, 6063 }, { 6072, 4249 },
-    { 6073, 6222 }, { 6074, 6075 }, { 6076, 6077 }, { 6078, 6079 }, { 6082, 6083 }, { 6084, 6085 },
-    { 6086, 6087 }, { 6088, 6089 }, { 6090, 6091 }, { 6096, 6097 }, { 6102, 6103 }, { 6106, 6107 },
-    { 6109, 6110 }, { 6112, 2699 }, { 6115, 5979 }, { 6122, 2785 }, { 6123, 6124 }, { 6125, 2797 },
-    { 6126, 5486 }, { 6131, 6132 }, { 6133, 6229 }, { 6135, 6143 }, { 6139, 5713 }, { 6142, 3504 },
-    { 6145, 6146 }, { 6148, 5821 }, { 6150, 2990 }, { 6151, 6152 }, { 6153, 6154 }, { 6161, 6162 },
-    { 6163, 5748 }, { 6164, 6165 }, { 6171, 6172 }, { 6175, 6176 }, { 6184, 5175 }, { 6185, 6186 },
-    { 6188, 26 }, { 6189, 3146 }, { 6192, 3166 }, { 6207, 6208 }, { 6217, 6218 }, { 6221, 1204 },
-    { 6227, 4035 }, { 6230, 6239 }, { 6241, 5283 }, { 6243, 3947 }, { 6269, 6223 }, { 6272, 5397 },
-    { 6280, 4374 }, { 6282, 6245 }, { 6288, 4855 }, { 6292, 4561 }, { 6299, 6361 }, { 6301, 2664 },
-    { 6302, 4660 }, { 6304, 5637 }, { 6311, 3532 }, { 6329, 5649 }, { 6335, 3115 }, { 6348, 5970 },
-    { 6353, 1440 }, { 6354, 5380 }, { 6358, 5842 }, { 6365, 6322 }, { 6367, 4641 }, { 6370, 3469 },
-    { 3, 3402 }, { 4741, 6373 }, { 6, 2549 }, { 85, 2967 }, { 87, 2968 }, { 89, 6979 },
-    { 94, 4883 }, { 177, 2417 }, { 212, 5873 }, { 306, 1068 }, { 307, 1069 }, { 308, 1070 },
-    { 324, 5629 }, { 366, 4018 }, { 376, 6952 }, { 381, 6883 }, { 534, 6374 }, { 568, 3811 },
-    { 570, 4157 }, { 572, 4786 }, { 651, 1081 }, { 722, 4148 }, { 763, 4136 }, { 764, 5470 },
-    { 894, 3990 }, { 1017, 3446 }, { 1018, 3325 }, { 1019, 3944 }, { 1020, 6410 }, { 1032, 3514 },
-    { 1048, 1082 }, { 1050, 1083 }, { 1052, 5794 }, { 1173, 3405 }, { 1174, 4820 }, { 1180, 3564 },
-    { 1181, 4084 }, { 1182, 4255 }, { 1266, 6982 }, { 1374, 2140 }, { 1409, 6472 }, { 1458, 3039 },
-    { 1535, 6882 }, { 1739, 5323 }, { 1814, 3704 }, { 1816, 5663 }, { 2025, 6465 }, { 2075, 6452 },
-    { 2133, 3806 }, { 2145, 6463 }, { 2176, 3193 }, { 2218, 4767 }, { 2253, 4035 }, { 2255, 4299 },
-    { 2258, 5253 }, { 2292, 4307 }, { 2334, 3565 }, { 2356, 6473 }, { 2357, 6939 }, { 2395, 6423 },
-    { 2449, 6497 }, { 2450, 2494 }, { 2451, 2495 }, { 2453, 2496 }, { 2473, 6548 }, { 2664, 6391 },
-    { 2685, 3999 }, { 2757, 3891 }, { 2758, 3974 }, { 2759, 4246 }, { 2760, 4323 }, { 2761, 5088 },
-    { 2822, 3314 }, { 2824, 3524 }, { 2834, 3513 }, { 2838, 4257 }, { 2876, 4256 }, { 2927, 6419 },
-    { 2929, 4146 }, { 2930, 4304 }, { 2931, 6517 }, { 2933, 4150 }, { 2934, 4306 }, { 2935, 6527 },
-    { 2936, 6506 }, { 2981, 6435 }, { 3211, 6130 }, { 3249, 6687 }, { 3250, 6598 }, { 3263, 5552 },
-    { 3273, 5482 }, { 3277, 4933 }, { 3300, 6788 }, { 3301, 5037 }, { 3331, 2277 }, { 3343, 4205 },
-    { 3366, 5910 }, { 3381, 6294 }, { 3386, 5651 }, { 3390, 6444 }, { 3396, 5372 }, { 3397, 5546 },
-    { 3398, 6797 }, { 3429, 6509 }, { 3439, 4607 }, { 3445, 6708 }, { 3447, 6447 }, { 3492, 3065 },
-    { 3499, 6781 }, { 3511, 6529 }, { 3512, 6136 }, { 3557, 6608 }, { 3572, 5946 }, { 3611, 5849 },
-    { 3793, 6980 }, { 3993, 6144 }, { 4016, 6819 }, { 4040, 6416 }, { 4081, 6357 }, { 4085, 6935 },
-    { 4110, 6483 }, { 4114, 6549 }, { 4144, 6286 }, { 4151, 6426 }, { 4156, 6779 }, { 4162, 5688 },
-    { 4171, 6627 }, { 4176, 6248 }, { 4181, 7012 }, { 4204, 6622 }, { 4245, 7017 }, { 4305, 6118 },
-    { 4379, 5846 }, { 4491, 6919 }, { 4704, 6603 }, { 4739, 3531 }, { 4743, 6111 }, { 4754, 6609 },
-    { 4849, 6455 }, { 4859, 3815 }, { 4872, 6505 }, { 4896, 6193 }, { 4904, 3502 }, { 4922, 6646 },
-    { 4924, 5484 }, { 4959, 6268 }, { 5038, 6631 }, { 5051, 5481 }, { 5053, 6482 }, { 5090, 4573 },
-    { 5133, 6458 }, { 5147, 6961 }, { 5153, 6633 }, { 5238, 6621 }, { 5242, 2027 }, { 5243, 5958 },
-    { 5252, 6682 }, { 5269, 6120 }, { 5303, 6744 }, { 5324, 6695 }, { 5326, 6649 }, { 5336, 6770 },
-    { 5348, 6635 }, { 5350, 6430 }, { 5359, 6993 }, { 5437, 6510 }, { 5465, 5705 }, { 5478, 6616 },
-    { 5490, 6453 }, { 5491, 6767 }, { 5530, 6739 }, { 5536, 5734 }, { 5547, 5961 }, { 5570, 5722 },
-    { 5573, 6571 }, { 5579, 5960 }, { 5590, 6921 }, { 5591, 5962 }, { 5593, 6673 }, { 5606, 6619 },
-    { 5635, 6440 }, { 5653, 6680 }, { 5658, 6771 }, { 5671, 6766 }, { 5690, 5232 }, { 5696, 6405 },
-    { 5718, 6592 }, { 5725, 6565 }, { 5726, 2828 }, { 5728, 6574 }, { 5729, 6576 }, { 5730, 6579 },
-    { 5731, 6518 }, { 5772, 6443 }, { 5810, 6829 }, { 5816, 6688 }, { 5826, 6678 }, { 5831, 6468 },
-    { 5832, 6556 }, { 5856, 6484 }, { 5862, 6403 }, { 5887, 6486 }, { 5899, 6491 }, { 5931, 6493 },
-    { 5934, 6614 }, { 5953, 6612 }, { 5966, 6408 }, { 5986, 6431 }, { 5992, 6833 }, { 6005, 6432 },
-    { 6008, 6838 }, { 6019, 6539 }, { 6022, 6540 }, { 6037, 5317 }, { 6038, 6399 }, { 6055, 6758 },
-    { 6065, 6711 }, { 6068, 6629 }, { 6100, 6740 }, { 6104, 6699 }, { 6128, 6605 }, { 6138, 6414 },
-    { 6156, 6634 }, { 6159, 6597 }, { 6174, 6654 }, { 6196, 6732 }, { 6215, 6402 }, { 6220, 6658 },
-    { 6224, 6422 }, { 6225, 1476 }, { 6236, 6837 }, { 6244, 6613 }, { 6247, 6471 }, { 6252, 6624 },
-    { 6253, 6875 }, { 6255, 6547 }, { 6260, 6628 }, { 6261, 6701 }, { 6264, 6807 }, { 6265, 6667 },
-    { 6273, 6764 }, { 6285, 6867 }, { 6287, 6772 }, { 6289, 3965 }, { 6314, 6822 }, { 6316, 6728 },
-    { 6319, 6731 }, { 6326, 6496 }, { 6330, 6825 }, { 6337, 6623 }, { 6339, 6729 }, { 6340, 6803 },
-    { 6347, 6745 }, { 6349, 6582 }, { 6362, 6630 }, { 6364, 6698 }, { 6369, 6975 }, { 6375, 3162 },
-    { 6376, 6736 }, { 6381, 6538 }, { 6382, 6383 }, { 6384, 6811 }, { 6385, 6700 }, { 6390, 7016 },
-    { 6392, 6555 }, { 6394, 6395 }, { 6396, 6835 }, { 6398, 6954 }, { 6400, 6545 }, { 6404, 6093 },
-    { 6407, 530 }, { 6413, 6516 }, { 6415, 5706 }, { 6417, 6559 }, { 6418, 6561 }, { 6421, 6450 },
-    { 6424, 6512 }, { 6425, 5723 }, { 6427, 2825 }, { 6428, 6568 }, { 6433, 5736 }, { 6434, 6933 },
-    { 6436, 866 }, { 6441, 2868 }, { 6442, 4254 }, { 6445, 6446 }, { 6448, 6586 }, { 6449, 6615 },
-    { 6454, 6787 }, { 6456, 6457 }, { 6464, 6689 }, { 6467, 5828 }, { 6470, 6113 }, { 6474, 6987 },
-    { 6476, 6477 }, { 6478, 6479 }, { 6481, 4952 }, { 6487, 6890 }, { 6489, 6893 }, { 6492, 4611 },
-    { 6495, 6674 }, { 6500, 2085 }, { 6501, 2093 }, { 6502, 2101 }, { 6503, 2109 }, { 6519, 6520 },
-    { 6521, 6522 }, { 6523, 6524 }, { 6525, 6560 }, { 6526, 6562 }, { 6528, 6004 }, { 6530, 818 },
-    { 6531, 2324 }, { 6532, 819 }, { 6533, 6534 }, { 6535, 820 }, { 6536, 6537 }, { 6541, 6542 },
-    { 6550, 6551 }, { 6563, 6972 }, { 6566, 6567 }, { 6569, 6570 }, { 6577, 6578 }, { 6580, 6581 },
-    { 6584, 6588 }, { 6590, 6978 }, { 6593, 6594 }, { 6601, 3063 }, { 6602, 6191 }, { 6617, 6618 },
-    { 6625, 6626 }, { 6636, 6641 }, { 6637, 6669 }, { 6638, 2150 }, { 6640, 6923 }, { 6642, 4055 },
-    { 6647, 6869 }, { 6652, 6981 }, { 6659, 6826 }, { 6660, 6199 }, { 6663, 6994 }, { 6668, 6813 },
-    { 6670, 6263 }, { 6671, 6201 }, { 6672, 5065 }, { 6675, 6773 }, { 6676, 6789 }, { 6683, 4468 },
-    { 6685, 6865 }, { 6690, 5031 }, { 6691, 4855 }, { 6693, 3649 }, { 6696, 5901 }, { 6697, 6778 },
-    { 6702, 6703 }, { 6705, 6964 }, { 6718, 6904 }, { 6722, 4886 }, { 6724, 6762 }, { 6730, 6864 },
-    { 6734, 6081 }, { 6735, 6780 }, { 6738, 6802 }, { 6769, 6706 }, { 6774, 6234 }, { 6776, 3084 },
-    { 6782, 5795 }, { 6783, 6333 }, { 6784, 6916 }, { 6786, 6639 }, { 6792, 6726 }, { 6794, 6799 },
-    { 6798, 5592 }, { 6801, 5396 }, { 6804, 4335 }, { 6805, 3199 }, { 6806, 6812 }, { 6808, 6810 },
-    { 6809, 5645 }, { 6816, 6397 }, { 6818, 6388 }, { 6821, 6945 }, { 6830, 6831 }, { 6834, 6927 },
-    { 6845, 6846 }, { 6847, 6848 }, { 6849, 6850 }, { 6852, 6863 }, { 6856, 6420 }, { 6857, 6751 },
-    { 6866, 5813 }, { 6872, 6873 }, { 6874, 6938 }, { 6878, 3320 }, { 6881, 4124 }, { 6886, 6887 },
-    { 6888, 6889 }, { 6891, 6892 }, { 6905, 6906 }, { 6907, 6908 }, { 6909, 6910 }, { 6911, 6604 },
-    { 6915, 2454 }, { 6917, 1991 }, { 6924, 2231 }, { 6926, 2272 }, { 6928, 6929 }, { 6937, 6025 },
-    { 6946, 6947 }, { 6951, 6232 }, { 6953, 6761 }, { 6955, 3573 }, { 6957, 6655 }, { 6959, 6327 },
-    { 6962, 6733 }, { 6966, 7008 }, { 6967, 6554 }, { 6971, 2791 }, { 6974, 6134 }, { 6976, 7011 },
-    { 6983, 6596 }, { 6984, 6985 }, { 6986, 6166 }, { 6988, 4091 }, { 6990, 3134 }, { 7003, 6475 },
-    { 7014, 6411 }, { 3, 4782 }, { 6, 6544 }, { 212, 5944 }, { 306, 1078 }, { 307, 1079 },
-    { 308, 1080 }, { 381, 7416 }, { 568, 6664 }, { 570, 6720 }, { 572, 6785 }, { 651, 1091 },
-    { 722, 7355 }, { 1017, 7131 }, { 1018, 3811 }, { 1019, 4305 }, { 1032, 4158 }, { 1048, 1092 },
-    { 1050, 1093 }, { 1052, 6504 }, { 1123, 7053 }, { 1180, 3325 }, { 1182, 3944 }, { 1409, 6871 },
-    { 1535, 6885 }, { 1816, 6814 }, { 2177, 3193 }, { 2218, 6274 }, { 2253, 7152 }, { 2255, 7178 },
-    { 2258, 7019 }, { 2357, 6940 }, { 2664, 7285 }, { 2827, 3974 }, { 2829, 4299 }, { 2830, 4323 },
-    { 2832, 5253 }, { 2835, 3565 }, { 2869, 3891 }, { 2929, 3524 }, { 3211, 6591 }, { 3249, 6970 },
-    { 3277, 5037 }, { 3301, 4933 }, { 3314, 2321 }, { 3331, 5721 }, { 3366, 6895 }, { 3381, 6295 },
-    { 3386, 5652 }, { 3405, 5991 }, { 3439, 4608 }, { 3502, 7113 }, { 3511, 7056 }, { 3513, 6460 },
-    { 3564, 6564 }, { 3572, 7432 }, { 3704, 7384 }, { 3815, 7064 }, { 3854, 7021 }, { 4136, 7335 },
-    { 4247, 7139 }, { 4300, 7042 }, { 4747, 7079 }, { 4786, 7337 }, { 4907, 7145 }, { 4940, 7108 },
-    { 5142, 7046 }, { 5181, 7143 }, { 5566, 7138 }, { 6114, 6374 }, { 6270, 7190 }, { 6271, 7182 },
-    { 6278, 7194 }, { 6283, 7127 }, { 6290, 7116 }, { 6291, 1374 }, { 6320, 3965 }, { 6332, 7112 },
-    { 6341, 7192 }, { 6343, 7128 }, { 6393, 7087 }, { 6412, 7090 }, { 6429, 7195 }, { 6439, 7201 },
-    { 6461, 7103 }, { 6462, 7104 }, { 6490, 7223 }, { 6498, 7085 }, { 6499, 7067 }, { 6507, 7070 },
-    { 6514, 7089 }, { 6515, 7292 }, { 6552, 7168 }, { 6553, 7086 }, { 6557, 7076 }, { 6558, 7294 },
-    { 6573, 7210 }, { 6575, 7211 }, { 6587, 7098 }, { 6595, 7106 }, { 6600, 7314 }, { 6643, 7093 },
-    { 6650, 7220 }, { 6653, 7164 }, { 6656, 7174 }, { 6679, 7187 }, { 6684, 7050 }, { 6686, 7354 },
-    { 6704, 7241 }, { 6713, 7129 }, { 6719, 7069 }, { 6725, 7047 }, { 6727, 7121 }, { 6737, 7238 },
-    { 6741, 7279 }, { 6749, 7278 }, { 6752, 5350 }, { 6753, 7205 }, { 6777, 7165 }, { 6793, 7196 },
-    { 6795, 7115 }, { 6796, 7328 }, { 6815, 7398 }, { 6824, 7082 }, { 6827, 7206 }, { 6832, 7043 },
-    { 6836, 5088 }, { 6842, 7303 }, { 6853, 7306 }, { 6855, 7310 }, { 6870, 7253 }, { 6877, 7173 },
-    { 6879, 7141 }, { 6884, 7029 }, { 6894, 7066 }, { 6896, 7125 }, { 6903, 7117 }, { 6912, 7224 },
-    { 6925, 7228 }, { 6931, 7231 }, { 6932, 7302 }, { 6934, 7140 }, { 6936, 7233 }, { 6948, 7247 },
-    { 6949, 7236 }, { 6950, 7081 }, { 6958, 7381 }, { 6960, 7172 }, { 6963, 7142 }, { 6965, 7240 },
-    { 6998, 7249 }, { 7007, 7248 }, { 7018, 7286 }, { 7020, 7331 }, { 7024, 7025 }, { 7030, 7031 },
-    { 7032, 7296 }, { 7033, 7362 }, { 7035, 7431 }, { 7036, 6712 }, { 7037, 7346 }, { 7038, 7088 },
-    { 7040, 7092 }, { 7041, 7051 }, { 7044, 7327 }, { 7048, 6137 }, { 7049, 7120 }, { 7054, 7055 },
-    { 7057, 7100 }, { 7058, 7101 }, { 7059, 7441 }, { 7061, 6279 }, { 7062, 7444 }, { 7065, 7319 },
-    { 7068, 6763 }, { 7073, 7039 }, { 7074, 7091 }, { 7075, 2762 }, { 7078, 7413 }, { 7080, 7114 },
-    { 7083, 7084 }, { 7094, 7299 }, { 7097, 7307 }, { 7109, 6168 }, { 7111, 7260 }, { 7122, 7123 },
-    { 7130, 7230 }, { 7135, 7358 }, { 7136, 7281 }, { 7144, 7425 }, { 7146, 5233 }, { 7149, 7119 },
-    { 7150, 5063 }, { 7166, 6665 }, { 7170, 7151 }, { 7171, 1181 }, { 7179, 7385 }, { 7180, 7446 },
-    { 7181, 7399 }, { 7183, 6480 }, { 7184, 5732 }, { 7186, 7297 }, { 7189, 7309 }, { 7193, 7198 },
-    { 7199, 4263 }, { 7200, 5493 }, { 7203, 7284 }, { 7207, 7347 }, { 7208, 7341 }, { 7209, 4246 },
-    { 7212, 7344 }, { 7213, 7326 }, { 7221, 6880 }, { 7222, 7318 }, { 7226, 5955 }, { 7227, 5165 },
-    { 7229, 7404 }, { 7235, 7028 }, { 7239, 5893 }, { 7243, 7356 }, { 7244, 2975 }, { 7246, 7400 },
-    { 7252, 4271 }, { 7254, 7351 }, { 7255, 7245 }, { 7256, 7423 }, { 7258, 7000 }, { 7261, 6995 },
-    { 7262, 564 }, { 7265, 6823 }, { 7266, 7134 }, { 7267, 3806 }, { 7271, 7250 }, { 7273, 5175 },
-    { 7275, 6513 }, { 7280, 7077 }, { 7282, 7283 }, { 7287, 7410 }, { 7289, 6039 }, { 7295, 7330 },
-    { 7300, 7342 }, { 7308, 7409 }, { 7315, 7316 }, { 7321, 7006 }, { 7339, 7023 }, { 7345, 4961 },
-    { 7352, 7124 }, { 7353, 7259 }, { 7357, 7217 }, { 7359, 3571 }, { 7361, 6209 }, { 7366, 6345 },
-    { 7367, 6346 }, { 7374, 7147 }, { 7376, 4315 }, { 7377, 7419 }, { 7379, 6989 }, { 7387, 7188 },
-    { 7389, 7424 }, { 7392, 7393 }, { 7397, 3358 }, { 7402, 7429 }, { 7405, 7406 }, { 7415, 7063 },
-    { 7418, 6488 }, { 7420, 7421 }, { 7427, 6930 }, { 7437, 4883 }, { 3, 7022 }, { 4716, 7448 },
-    { 6, 6913 }, { 306, 1088 }, { 307, 1089 }, { 308, 1090 }, { 381, 7433 }, { 570, 7647 },
-    { 651, 1101 }, { 1048, 1102 }, { 1050, 1103 }, { 1052, 6858 }, { 1181, 3811 }, { 1816, 6897 },
-    { 2115, 7466 }, { 2178, 3193 }, { 2357, 6941 }, { 2823, 3325 }, { 2826, 3944 }, { 2930, 3891 },
-    { 3211, 7439 }, { 3314, 7304 }, { 3366, 6898 }, { 3381, 6296 }, { 3386, 5654 }, { 3439, 4609 },
-    { 3524, 7461 }, { 3707, 7472 }, { 4210, 7021 }, { 5486, 7488 }, { 6284, 7500 }, { 6309, 7492 },
-    { 6366, 7459 }, { 6511, 7474 }, { 6585, 7463 }, { 6746, 7490 }, { 6765, 7499 }, { 6997, 7455 },
-    { 7026, 7601 }, { 7095, 7484 }, { 7096, 7544 }, { 7099, 7615 }, { 7102, 7531 }, { 7105, 7607 },
-    { 7118, 7478 }, { 7148, 7618 }, { 7159, 7614 }, { 7163, 7631 }, { 7176, 7566 }, { 7177, 7633 },
-    { 7225, 7643 }, { 7232, 7589 }, { 7237, 7570 }, { 7251, 7491 }, { 7257, 7501 }, { 7270, 7663 },
-    { 7274, 7460 }, { 7277, 7669 }, { 7305, 7462 }, { 7317, 7489 }, { 7329, 7686 }, { 7334, 7506 },
-    { 7336, 7510 }, { 7338, 7509 }, { 7343, 7657 }, { 7382, 7577 }, { 7403, 7572 }, { 7407, 7530 },
-    { 7417, 7696 }, { 7430, 7605 }, { 7436, 7527 }, { 7443, 7630 }, { 7447, 7622 }, { 7449, 7685 },
-    { 7451, 7452 }, { 7453, 7610 }, { 7454, 7676 }, { 7456, 7476 }, { 7457, 7477 }, { 7458, 7464 },
-    { 7467, 7704 }, { 7468, 7486 }, { 7469, 6589 }, { 7480, 7656 }, { 7481, 7482 }, { 7483, 2833 },
-    { 7485, 7612 }, { 7487, 7654 }, { 7498, 7360 }, { 7507, 7565 }, { 7511, 7375 }, { 7512, 7597 },
-    { 7513, 7214 }, { 7515, 7541 }, { 7516, 6969 }, { 7517, 6759 }, { 7518, 6760 }, { 7519, 7298 },
-    { 7525, 7301 }, { 7528, 7623 }, { 7529, 6572 }, { 7535, 7175 }, { 7536, 3504 }, { 7538, 7658 },
-    { 7539, 6494 }, { 7540, 7596 }, { 7547, 7671 }, { 7549, 7414 }, { 7550, 6648 }, { 7551, 6409 },
-    { 7552, 7293 }, { 7553, 5781 }, { 7555, 7107 }, { 7558, 5773 }, { 7559, 7350 }, { 7560, 6070 },
-    { 7561, 7133 }, { 7564, 7637 }, { 7567, 7496 }, { 7569, 7668 }, { 7571, 4784 }, { 7579, 7659 },
-    { 7580, 7471 }, { 7581, 7533 }, { 7583, 7320 }, { 7584, 5932 }, { 7585, 7426 }, { 7586, 7587 },
-    { 7590, 7591 }, { 7592, 7534 }, { 7595, 7290 }, { 7599, 7684 }, { 7602, 7603 }, { 7604, 7137 },
-    { 7608, 7537 }, { 7609, 7624 }, { 7611, 5989 }, { 7613, 6854 }, { 7617, 7666 }, { 7619, 7027 },
-    { 7632, 7706 }, { 7638, 7495 }, { 7644, 7153 }, { 7645, 7635 }, { 7650, 7197 }, { 7653, 6681 },
-    { 7655, 7687 }, { 7682, 7588 }, { 7690, 7503 }, { 7691, 7502 }, { 7702, 7712 }, { 7705, 7450 },
-    { 7708, 7672 }, { 7710, 7606 }, { 5034, 3 }, { 6, 6914 }, { 306, 1098 }, { 307, 1099 },
-    { 308, 1100 }, { 381, 7434 }, { 651, 1111 }, { 1048, 1112 }, { 1050, 1113 }, { 1052, 6859 },
-    { 1816, 6899 }, { 2179, 3193 }, { 2357, 6942 }, { 3314, 7781 }, { 3325, 6459 }, { 3366, 6900 },
-    { 3381, 6297 }, { 3386, 6817 }, { 3439, 4610 }, { 3524, 7849 }, { 3811, 7333 }, { 3891, 7733 },
-    { 3944, 7776 }, { 6312, 7715 }, { 6321, 7736 }, { 6451, 7726 }, { 6956, 7721 }, { 7169, 7717 },
-    { 7202, 7739 }, { 7475, 7792 }, { 7479, 7785 }, { 7494, 7731 }, { 7508, 7748 }, { 7520, 7749 },
-    { 7542, 7775 }, { 7543, 7755 }, { 7548, 7732 }, { 7563, 7722 }, { 7573, 7800 }, { 7582, 7728 },
-    { 7598, 7762 }, { 7620, 7838 }, { 7625, 7778 }, { 7634, 7853 }, { 7649, 7763 }, { 7664, 7788 },
-    { 7683, 7802 }, { 7694, 7834 }, { 7700, 7803 }, { 7709, 7782 }, { 7718, 7719 }, { 7720, 7794 },
-    { 7723, 7724 }, { 7727, 7734 }, { 7737, 7497 }, { 7741, 7801 }, { 7742, 7493 }, { 7745, 7757 },
-    { 7746, 7072 }, { 7751, 7756 }, { 7760, 7470 }, { 7764, 7842 }, { 7766, 7428 }, { 7767, 7627 },
-    { 7769, 7861 }, { 7770, 7713 }, { 7771, 7773 }, { 7777, 2331 }, { 7787, 7818 }, { 7789, 7790 },
-    { 7795, 7855 }, { 7798, 7799 }, { 7806, 7693 }, { 7814, 7850 }, { 7821, 7854 }, { 7827, 7735 },
-    { 7837, 7791 }, { 7843, 7844 }, { 7846, 7847 }, { 7858, 7753 }, { 7865, 7422 }, { 5074, 3 },
-    { 6, 7578 }, { 306, 1108 }, { 307, 1109 }, { 308, 1110 }, { 381, 7435 }, { 651, 1121 },
-    { 1048, 1122 }, { 1050, 2067 }, { 1052, 6860 }, { 1816, 6901 }, { 2180, 3193 }, { 2357, 6943 },
-    { 3314, 7796 }, { 3325, 7332 }, { 3366, 6902 }, { 3381, 6298 }, { 3386, 7897 }, { 3439, 7373 },
-    { 6310, 7888 }, { 6707, 7882 }, { 7052, 7878 }, { 7204, 7886 }, { 7593, 7874 }, { 7628, 7890 },
-    { 7642, 7883 }, { 7667, 7715 }, { 7729, 7913 }, { 7738, 7881 }, { 7752, 7898 }, { 7754, 7904 },
-    { 7759, 7900 }, { 7780, 7929 }, { 7784, 7932 }, { 7808, 7903 }, { 7820, 7899 }, { 7862, 7931 },
-    { 7871, 7872 }, { 7873, 7921 }, { 7875, 7876 }, { 7879, 7884 }, { 7889, 7891 }, { 7893, 7924 },
-    { 7894, 7938 }, { 7896, 7870 }, { 7902, 7629 }, { 7908, 7923 }, { 7909, 7132 }, { 7910, 7925 },
-    { 7918, 6851 }, { 7919, 7920 }, { 7922, 7797 }, { 7926, 7532 }, { 7928, 7616 }, { 7930, 6014 },
-    { 7933, 7815 }, { 7935, 6583 }, { 7937, 7851 }, { 7940, 7907 }, { 7948, 7915 }, { 5080, 3 },
-    { 6, 7864 }, { 306, 1118 }, { 307, 1119 }, { 308, 1120 }, { 651, 2065 }, { 1048, 2066 },
-    { 1050, 2083 }, { 1052, 6861 }, { 1816, 7839 }, { 2181, 3193 }, { 2357, 6944 }, { 3366, 7996 },
-    { 3381, 6386 }, { 6750, 7963 }, { 7401, 7951 }, { 7465, 7959 }, { 7594, 7955 }, { 7740, 7960 },
-    { 7768, 7964 }, { 7856, 7967 }, { 7885, 7962 }, { 7905, 7974 }, { 7911, 7981 }, { 7916, 7972 },
-    { 7947, 7993 }, { 7952, 7953 }, { 7954, 7989 }, { 7956, 7957 }, { 7965, 7887 }, { 7969, 7942 },
-    { 7970, 7841 }, { 7971, 8000 }, { 7977, 7859 }, { 7979, 7793 }, { 7980, 7779 }, { 7985, 7714 },
-    { 7987, 7988 }, { 7991, 7936 }, { 7998, 7968 }, { 7716, 3 }, { 306, 1226 }, { 307, 2063 },
-    { 308, 2064 }, { 651, 2073 }, { 1048, 2074 }, { 1050, 2091 }, { 1052, 6862 }, { 2082, 8017 },
-    { 7288, 8011 }, { 7725, 8018 }, { 7966, 8021 }, { 7978, 8031 }, { 7990, 8028 }, { 8010, 4739 },
-    { 8012, 8013 }, { 8014, 8038 }, { 8015, 8016 }, { 8024, 8001 }, { 8026, 8047 }, { 8029, 8048 },
-    { 8032, 8008 }, { 8035, 8042 }, { 8036, 8037 }, { 8039, 8019 }, { 8049, 8022 }, { 5447, 3 },
-    { 306, 2062 }, { 307, 2071 }, { 308, 2072 }, { 651, 2081 }, { 1048, 2090 }, { 1050, 2099 },
-    { 1052, 6920 }, { 7311, 8051 }, { 7877, 8057 }, { 8010, 7156 }, { 8033, 8062 }, { 8050, 5038 },
-    { 8052, 8053 }, { 8054, 8055 }, { 8060, 8073 }, { 8061, 8023 }, { 8063, 8074 }, { 8065, 8066 },
-    { 8067, 7958 }, { 8072, 8069 }, { 922, 923 }, { 924, 925 }, { 926, 927 }, { 928, 929 },
-    { 1504, 5612 }, { 3194, 5619 }, { 3655, 4102 }, { 3656, 4258 }, { 3672, 4332 }, { 4328, 5394 },
-    { 4787, 3424 }, { 5453, 831 }, { 5509, 3480 }, { 5514, 5417 }, { 5510, 3 }, { 306, 2070 },
-    { 307, 2079 }, { 308, 2080 }, { 651, 2089 }, { 1048, 2098 }, { 1050, 2107 }, { 1052, 7322 },
-    { 7391, 8077 }, { 8050, 7167 }, { 8075, 8093 }, { 8076, 6371 }, { 8078, 8079 }, { 8081, 8056 },
-    { 8085, 8094 }, { 8087, 8092 }, { 8089, 8095 }, { 8096, 8091 }, { 3655, 4258 }, { 3656, 4102 },
-    { 3672, 4788 }, { 4328, 5613 }, { 4787, 3654 }, { 5453, 957 }, { 5509, 3543 }, { 5514, 5495 },
-    { 8097, 8098 }, { 8099, 8100 }, { 3, 3080 }, { 306, 2078 }, { 307, 2087 }, { 308, 2088 },
-    { 651, 2097 }, { 1048, 2106 }, { 1050, 7621 }, { 1052, 7323 }, { 8058, 8118 }, { 8083, 8112 },
-    { 8111, 6800 }, { 8113, 8114 }, { 8115, 8124 }, { 8116, 8082 }, { 8119, 8127 }, { 8123, 8090 },
-    { 8128, 8125 }, { 3656, 4332 }, { 3672, 4102 }, { 8137, 8138 }, { 3, 3163 }, { 306, 2086 },
-    { 307, 2095 }, { 308, 2096 }, { 651, 2105 }, { 1048, 2114 }, { 1050, 7939 }, { 1052, 7324 },
-    { 7272, 8139 }, { 8140, 8150 }, { 8141, 8142 }, { 8143, 8152 }, { 8144, 8117 }, { 8148, 8154 },
-    { 8151, 8146 }, { 3656, 4788 }, { 3672, 4258 }, { 3, 3418 }, { 306, 2094 }, { 307, 2103 },
-    { 308, 2104 }, { 651, 2113 }, { 1048, 8147 }, { 1050, 8043 }, { 1052, 7325 }, { 7562, 8159 },
-    { 8145, 8168 }, { 8153, 8172 }, { 8155, 8165 }, { 8160, 8169 }, { 8161, 8162 }, { 8163, 8171 },
-    { 8170, 8166 }, { 3, 5740 }, { 306, 2102 }, { 307, 2111 }, { 308, 2112 }, { 651, 7944 },
-    { 2693, 8176 }, { 8080, 8181 }, { 8164, 8182 }, { 8173, 8177 }, { 8178, 8179 }, { 8186, 8185 },
-    { 8189, 8191 }, { 8190, 8183 }, { 3, 6211 }, { 306, 2110 }, { 307, 2787 }, { 308, 6973 },
-    { 8180, 8199 }, { 8188, 8200 }, { 8193, 8201 }, { 8194, 8195 }, { 8202, 8198 }, { 3, 6219 },
-    { 306, 2786 }, { 307, 2793 }, { 308, 7340 }, { 2799, 8208 }, { 6202, 8205 }, { 8203, 8211 },
-    { 8204, 8206 }, { 8212, 8209 }, { 8213, 8210 }, { 3, 6235 }, { 306, 2792 }, { 307, 6606 },
-    { 308, 7438 }, { 7744, 8215 }, { 8216, 8217 }, { 8218, 8196 }, { 8219, 8214 }, { 8220, 8221 },
-    { 3, 6240 }, { 306, 2798 }, { 307, 7824 }, { 8084, 8226 }, { 8207, 8227 }, { 8223, 8232 },
-    { 8225, 8229 }, { 3, 6334 }, { 306, 7216 }, { 307, 8230 }, { 6205, 8233 }, { 8228, 8237 },
-    { 8236, 8235 }, { 8238, 8222 }, { 8239, 8234 }, { 3, 6355 }, { 306, 8245 }, { 7386, 8240 },
-    { 7514, 8241 }, { 8243, 8224 }, { 8244, 8247 }, { 3, 6359 }, { 6756, 8248 }, { 8251, 8249 },
-    { 8253, 8242 }, { 3, 6742 }, { 6203, 8254 }, { 3, 6743 }, { 7185, 8258 }, { 3, 6828 },
-    { 7010, 8260 }, { 3, 6992 }, { 6611, 8262 }, { 3, 7013 }, { 3, 7015 }, { 7155, 8266 },
-    { 3, 7157 }, { 7276, 8267 }, { 3, 7263 }, { 3, 7291 }, { 7941, 8271 }, { 3, 7370 },
-    { 8265, 8272 }, { 3, 7395 }, { 8256, 8274 }, { 3, 7411 }, { 8259, 8276 }, { 3, 7646 },
-    { 7215, 8278 }, { 3, 7661 }, { 7526, 8280 }, { 3, 7680 }, { 7154, 8282 }, { 3, 7701 },
-    { 7162, 8284 }, { 3, 7817 }, { 3, 7857 }, { 7662, 8288 }, { 3, 7976 }, { 6387, 8289 },
-    { 3, 7982 }, { 6710, 8291 }, { 3, 7999 }, { 4971, 8293 }, { 3, 8167 }, { 7368, 8295 },
-    { 3, 8184 }, { 3268, 8297 }, { 6363, 8299 },
+    { 58, 896 }, { 5, 6 }, { 110, 90 }, { 58, 51 }, { 110, 58 }, { 3, 11 },
+    { 3074, 9 }, { 51, 5 }, { 899, 3073 }, { 949, 3075 }, { 3078, 3074 }, { 578, 579 },
+    { 5, 555 }, { 110, 3076 }, { 3, 1805 }, { 120, 3077 }, { 51, 1005 }, { 1751, 1752 },
+    { 74, 6 }, { 18, 19 }, { 20, 21 }, { 116, 221 }, { 1630, 1049 }, { 1807, 3079 },
+    { 1071, 3073 }, { 1076, 3075 }, { 3087, 3074 }, { 3076, 5 }, { 3090, 1753 }, { 3, 3092 },
+    { 909, 3073 }, { 959, 3075 }, { 3, 3096 }, { 1750, 3101 }, { 3074, 16 }, { 3102, 3093 },
+    { 0, 1 }, { 3079, 10 }, { 224, 3088 }, { 623, 601 }, { 3084, 74 }, { 89, 90 },
+    { 51, 6 }, { 1686, 1687 }, { 58, 59 }, { 1804, 3099 }, { 3085, 758 }, { 1433, 3086 },
+    { 1724, 1725 }, { 3095, 3076 }, { 1045, 1427 }, { 1430, 1431 }, { 2311, 2312 }, { 2313, 2314 },
+    { 1052, 3073 }, { 1061, 3075 }, { 2, 3 }, { 4, 3074 }, { 1, 3118 }, { 1603, 3113 },
+    { 3106, 3076 }, { 3110, 3083 }, { 3085, 556 }, { 638, 623 }, { 1045, 1629 }, { 1432, 3120 },
+    { 1433, 3077 }, { 3099, 2315 }, { 3125, 3126 }, { 3, 8 }, { 3109, 3129 }, { 3130, 7 },
+    { 1803, 3131 }, { 1683, 3074 }, { 3076, 6 }, { 207, 3075 }, { 3121, 3139 }, { 3124, 3138 },
+    { 3141, 3140 }, { 58, 943 }, { 3077, 3114 }, { 1808, 3083 }, { 626, 627 }, { 690, 3112 },
+    { 893, 894 }, { 929, 896 }, { 930, 3073 }, { 1684, 1685 }, { 1806, 3105 }, { 28, 29 },
+    { 1041, 1042 }, { 1597, 1598 }, { 1619, 90 }, { 3143, 3144 }, { 3, 3116 }, { 3074, 1680 },
+    { 203, 3075 }, { 3152, 6 }, { 2316, 3083 }, { 58, 934 }, { 935, 3073 }, { 3142, 3134 },
+    { 3145, 3161 }, { 1635, 896 }, { 3086, 6 }, { 3160, 3167 }, { 3166, 3174 }, { 3172, 896 },
+    { 931, 3073 }, { 1106, 3075 }, { 3162, 3 }, { 24, 25 }, { 34, 35 }, { 43, 44 },
+    { 52, 26 }, { 62, 3080 }, { 623, 624 }, { 974, 975 }, { 976, 90 }, { 1041, 1921 },
+    { 1682, 3146 }, { 1807, 3168 }, { 2271, 3149 }, { 3151, 3105 }, { 63, 64 }, { 69, 70 },
+    { 601, 110 }, { 3175, 3154 }, { 1923, 3074 }, { 3119, 557 }, { 36, 37 }, { 38, 39 },
+    { 45, 46 }, { 47, 48 }, { 626, 2437 }, { 693, 1595 }, { 874, 875 }, { 881, 882 },
+    { 944, 945 }, { 1038, 1039 }, { 1602, 3132 }, { 1659, 3176 }, { 1703, 1704 }, { 1705, 3112 },
+    { 3084, 879 }, { 3108, 3135 }, { 40, 41 }, { 49, 50 }, { 93, 1624 }, { 95, 1625 },
+    { 97, 1626 }, { 116, 117 }, { 200, 980 }, { 201, 981 }, { 202, 982 }, { 637, 3136 },
+    { 869, 870 }, { 979, 1103 }, { 1045, 2596 }, { 1099, 1100 }, { 1101, 1102 }, { 1206, 419 },
+    { 1612, 1613 }, { 1614, 1615 }, { 1639, 1640 }, { 1891, 29 }, { 3076, 924 }, { 3171, 2573 },
+    { 31, 170 }, { 119, 3088 }, { 158, 159 }, { 160, 161 }, { 163, 164 }, { 165, 166 },
+    { 167, 168 }, { 343, 344 }, { 943, 3115 }, { 1120, 1121 }, { 1128, 1129 }, { 1134, 1135 },
+    { 1140, 1141 }, { 1684, 1762 }, { 1917, 1918 }, { 2580, 2581 }, { 2582, 2583 }, { 3155, 653 },
+    { 6, 890 }, { 932, 3073 }, { 3, 3193 }, { 24, 3187 }, { 3184, 26 }, { 3190, 3191 },
+    { 1041, 2594 }, { 3166, 3142 }, { 333, 3074 }, { 3170, 3211 }, { 3185, 3203 }, { 3186, 3205 },
+    { 3212, 3115 }, { 3215, 3216 }, { 764, 3136 }, { 979, 3225 }, { 980, 1104 }, { 981, 1105 },
+    { 1623, 3221 }, { 3204, 3219 }, { 3206, 3220 }, { 3222, 3223 }, { 3226, 3227 }, { 3232, 3233 },
+    { 3235, 3236 }, { 693, 863 }, { 169, 3241 }, { 880, 3210 }, { 1761, 3146 }, { 3077, 3249 },
+    { 3080, 1018 }, { 3108, 5 }, { 3156, 110 }, { 3177, 1001 }, { 3178, 3079 }, { 3194, 1681 },
+    { 3196, 3240 }, { 3243, 3244 }, { 3245, 3246 }, { 3254, 3167 }, { 3256, 3257 }, { 898, 3081 },
+    { 899, 58 }, { 908, 3103 }, { 948, 3082 }, { 958, 3104 }, { 3077, 6 }, { 936, 3073 },
+    { 71, 3 }, { 1912, 3074 }, { 3230, 3275 }, { 3269, 3278 }, { 3270, 3279 }, { 3274, 3281 },
+    { 3276, 982 }, { 3277, 3280 }, { 3217, 3286 }, { 3261, 3293 }, { 3266, 3168 }, { 3287, 3298 },
+    { 898, 3097 }, { 908, 3127 }, { 948, 3098 }, { 949, 110 }, { 958, 3128 }, { 1071, 58 },
+    { 937, 3073 }, { 3, 3201 }, { 6, 885 }, { 3305, 3264 }, { 3282, 3309 }, { 3314, 99 },
+    { 1153, 3074 }, { 3294, 3316 }, { 3310, 3296 }, { 3311, 3297 }, { 1076, 110 }, { 58, 1557 },
+    { 59, 3165 }, { 88, 3114 }, { 116, 537 }, { 557, 1595 }, { 628, 629 }, { 630, 631 },
+    { 632, 633 }, { 634, 635 }, { 777, 778 }, { 795, 796 }, { 810, 811 }, { 826, 827 },
+    { 901, 3081 }, { 903, 3097 }, { 933, 3180 }, { 951, 3082 }, { 953, 3098 }, { 977, 978 },
+    { 1128, 2044 }, { 1134, 2045 }, { 1140, 2046 }, { 1554, 3248 }, { 1565, 1566 }, { 1567, 1568 },
+    { 1573, 943 }, { 1596, 3164 }, { 1597, 26 }, { 1600, 1601 }, { 1617, 1618 }, { 1628, 1044 },
+    { 1655, 1656 }, { 1665, 1666 }, { 1702, 3272 }, { 1746, 3132 }, { 1914, 3107 }, { 2321, 2322 },
+    { 2577, 2578 }, { 3078, 3135 }, { 3084, 3091 }, { 3095, 3100 }, { 3145, 1806 }, { 3179, 1152 },
+    { 3189, 625 }, { 3200, 1922 }, { 3207, 2451 }, { 3259, 891 }, { 270, 271 }, { 272, 273 },
+    { 291, 292 }, { 293, 294 }, { 896, 897 }, { 911, 3103 }, { 913, 3127 }, { 961, 3104 },
+    { 963, 3128 }, { 1253, 1254 }, { 3, 3267 }, { 6, 3214 }, { 3329, 3313 }, { 110, 3346 },
+    { 628, 654 }, { 630, 655 }, { 632, 656 }, { 634, 657 }, { 817, 116 }, { 901, 3097 },
+    { 903, 3081 }, { 933, 3073 }, { 951, 3098 }, { 953, 3082 }, { 1628, 1434 }, { 1653, 3164 },
+    { 1664, 3363 }, { 3077, 3337 }, { 3091, 75 }, { 3106, 3100 }, { 3155, 3341 }, { 3199, 3347 },
+    { 3342, 3343 }, { 3345, 779 }, { 3354, 3312 }, { 3359, 3360 }, { 3365, 3165 }, { 3375, 885 },
+    { 3380, 3326 }, { 896, 1051 }, { 911, 3127 }, { 913, 3103 }, { 961, 3128 }, { 963, 3104 },
+    { 3333, 3383 }, { 3334, 3385 }, { 3392, 1255 }, { 13, 3074 }, { 92, 200 }, { 94, 201 },
+    { 96, 202 }, { 98, 203 }, { 100, 204 }, { 102, 205 }, { 539, 3088 }, { 561, 562 },
+    { 925, 926 }, { 946, 90 }, { 1004, 1005 }, { 1027, 74 }, { 1043, 1044 }, { 1047, 1048 },
+    { 1201, 943 }, { 1317, 3157 }, { 1553, 3358 }, { 1723, 3149 }, { 1745, 1121 }, { 1816, 1817 },
+    { 1844, 1845 }, { 1846, 1847 }, { 1863, 1848 }, { 1953, 3107 }, { 3080, 3197 }, { 3089, 1009 },
+    { 3271, 1040 }, { 3308, 2574 }, { 3371, 2575 }, { 313, 314 }, { 394, 395 }, { 637, 638 },
+    { 884, 3327 }, { 897, 3159 }, { 947, 3303 }, { 959, 3328 }, { 1060, 3323 }, { 1204, 1205 },
+    { 3387, 3300 }, { 1818, 3 }, { 6, 1616 }, { 1628, 1438 }, { 2189, 3073 }, { 3258, 3397 },
+    { 3396, 797 }, { 3398, 3399 }, { 3413, 3415 }, { 3418, 3336 }, { 3427, 3384 }, { 3428, 3386 },
+    { 203, 3153 }, { 1049, 3100 }, { 1844, 1862 }, { 1846, 3453 }, { 3074, 1159 }, { 3157, 895 },
+    { 3188, 3197 }, { 3239, 3439 }, { 3250, 3080 }, { 3268, 3440 }, { 3344, 3451 }, { 3393, 1925 },
+    { 3431, 3432 }, { 3433, 3434 }, { 3435, 3436 }, { 3443, 1045 }, { 3452, 1848 }, { 90, 3467 },
+    { 764, 638 }, { 1050, 3327 }, { 1051, 3173 }, { 1061, 3328 }, { 3091, 348 }, { 3158, 3464 },
+    { 3422, 3320 }, { 3460, 315 }, { 3468, 3234 }, { 557, 863 }, { 3076, 3461 }, { 3108, 3119 },
+    { 2323, 3 }, { 1628, 1442 }, { 2190, 3073 }, { 3474, 3476 }, { 3400, 3483 }, { 3444, 3482 },
+    { 3477, 3491 }, { 3493, 3494 }, { 3108, 3202 }, { 3238, 3 }, { 2191, 3073 }, { 3514, 3515 },
+    { 3517, 3497 }, { 3518, 3495 }, { 15, 3107 }, { 26, 68 }, { 27, 3183 }, { 31, 768 },
+    { 51, 415 }, { 58, 1185 }, { 64, 558 }, { 74, 2692 }, { 112, 113 }, { 120, 3086 },
+    { 121, 122 }, { 125, 126 }, { 129, 130 }, { 133, 134 }, { 137, 138 }, { 178, 773 },
+    { 200, 986 }, { 201, 987 }, { 202, 988 }, { 203, 2766 }, { 204, 2767 }, { 205, 2768 },
+    { 206, 2769 }, { 207, 3153 }, { 508, 509 }, { 555, 556 }, { 565, 776 }, { 573, 574 },
+    { 575, 576 }, { 577, 3113 }, { 583, 584 }, { 587, 588 }, { 589, 590 }, { 591, 592 },
+    { 601, 643 }, { 629, 2343 }, { 631, 2344 }, { 633, 2345 }, { 681, 682 }, { 691, 692 },
+    { 765, 766 }, { 774, 775 }, { 780, 781 }, { 783, 784 }, { 785, 786 }, { 787, 788 },
+    { 789, 790 }, { 791, 792 }, { 793, 794 }, { 798, 799 }, { 800, 801 }, { 802, 803 },
+    { 804, 805 }, { 806, 807 }, { 808, 809 }, { 812, 813 }, { 814, 815 }, { 816, 3401 },
+    { 832, 3156 }, { 853, 3100 }, { 865, 866 }, { 874, 2158 }, { 878, 3315 }, { 942, 3490 },
+    { 945, 1332 }, { 985, 1103 }, { 992, 1104 }, { 993, 1105 }, { 994, 3169 }, { 1000, 1106 },
+    { 1007, 1008 }, { 1010, 1011 }, { 1013, 1014 }, { 1016, 1017 }, { 1086, 1087 }, { 1088, 1089 },
+    { 1092, 1093 }, { 1097, 1098 }, { 1107, 1108 }, { 1109, 1110 }, { 1111, 1112 }, { 1113, 1114 },
+    { 1115, 1116 }, { 1117, 1118 }, { 1128, 2598 }, { 1134, 2602 }, { 1140, 2606 }, { 1145, 3080 },
+    { 1251, 1252 }, { 1318, 896 }, { 1342, 975 }, { 1344, 1345 }, { 1428, 3122 }, { 1444, 3376 },
+    { 1510, 1511 }, { 1536, 3394 }, { 1641, 1642 }, { 1643, 1644 }, { 1645, 1646 }, { 1681, 3261 },
+    { 1748, 1749 }, { 1755, 3133 }, { 1759, 3412 }, { 1771, 1772 }, { 2200, 3180 }, { 2342, 654 },
+    { 2693, 2694 }, { 2695, 2696 }, { 2697, 2698 }, { 2699, 2700 }, { 2760, 2761 }, { 3076, 1090 },
+    { 3089, 1012 }, { 3091, 1172 }, { 3137, 1436 }, { 3170, 1331 }, { 3179, 12 }, { 3194, 1760 },
+    { 3198, 3307 }, { 3199, 602 }, { 3237, 3147 }, { 3259, 2634 }, { 3283, 3471 }, { 3292, 1526 },
+    { 3318, 3079 }, { 3330, 3177 }, { 3372, 3511 }, { 3382, 892 }, { 3395, 3182 }, { 3430, 14 },
+    { 3, 1024 }, { 938, 3073 }, { 3522, 3484 }, { 53, 3183 }, { 200, 992 }, { 201, 993 },
+    { 202, 1000 }, { 510, 31 }, { 555, 758 }, { 601, 3563 }, { 655, 2344 }, { 656, 2345 },
+    { 673, 2343 }, { 767, 3528 }, { 772, 3540 }, { 878, 3420 }, { 985, 3541 }, { 986, 1104 },
+    { 987, 1105 }, { 988, 3182 }, { 991, 1103 }, { 1092, 1148 }, { 1097, 1146 }, { 1106, 3288 },
+    { 1127, 51 }, { 1207, 3080 }, { 1440, 3122 }, { 1748, 1757 }, { 2342, 3560 }, { 2591, 203 },
+    { 2765, 3544 }, { 3076, 415 }, { 3089, 1015 }, { 3091, 3416 }, { 3137, 3617 }, { 3153, 3395 },
+    { 3237, 3621 }, { 3291, 3564 }, { 3305, 3615 }, { 3317, 3624 }, { 3330, 3410 }, { 3407, 3639 },
+    { 3414, 3580 }, { 3475, 3574 }, { 3520, 3285 }, { 3525, 17 }, { 3526, 3643 }, { 3534, 5 },
+    { 3542, 3543 }, { 3545, 3546 }, { 3552, 3553 }, { 3554, 580 }, { 3555, 585 }, { 3556, 3557 },
+    { 3561, 3562 }, { 3566, 3551 }, { 3567, 782 }, { 3568, 3569 }, { 3570, 3571 }, { 3572, 3573 },
+    { 3575, 3576 }, { 3577, 3578 }, { 3581, 3582 }, { 3589, 90 }, { 3591, 3592 }, { 3598, 3289 },
+    { 3599, 3600 }, { 3603, 3604 }, { 3605, 3606 }, { 3607, 3608 }, { 3622, 3623 }, { 3625, 3133 },
+    { 3631, 3632 }, { 3633, 3634 }, { 3635, 2762 }, { 1235, 1582 }, { 171, 172 }, { 175, 176 },
+    { 274, 275 }, { 276, 277 }, { 278, 279 }, { 280, 281 }, { 282, 283 }, { 284, 285 },
+    { 286, 287 }, { 288, 289 }, { 290, 3480 }, { 295, 296 }, { 297, 298 }, { 299, 300 },
+    { 301, 302 }, { 303, 304 }, { 305, 306 }, { 307, 308 }, { 309, 310 }, { 1560, 3117 },
+    { 1588, 3115 }, { 1590, 1591 }, { 1592, 1593 }, { 1810, 3074 }, { 3188, 3247 }, { 3, 3331 },
+    { 939, 3073 }, { 200, 998 }, { 201, 999 }, { 202, 3593 }, { 674, 2344 }, { 675, 2345 },
+    { 991, 3659 }, { 994, 3182 }, { 997, 1103 }, { 1105, 3594 }, { 1133, 51 }, { 1748, 3626 },
+    { 2342, 3667 }, { 2343, 3665 }, { 3137, 3618 }, { 3366, 3689 }, { 3579, 3697 }, { 3590, 3672 },
+    { 3640, 3718 }, { 3653, 3722 }, { 3661, 3481 }, { 3666, 657 }, { 3670, 3721 }, { 3671, 3703 },
+    { 3673, 3674 }, { 3675, 3719 }, { 3682, 3133 }, { 3683, 3709 }, { 3685, 3704 }, { 3688, 3711 },
+    { 3690, 3678 }, { 3691, 3725 }, { 3692, 3080 }, { 3694, 3178 }, { 3696, 3122 }, { 3698, 3715 },
+    { 3705, 3706 }, { 3708, 3558 }, { 3712, 3713 }, { 3727, 3728 }, { 1560, 3147 }, { 3117, 3732 },
+    { 3429, 3753 }, { 3479, 3733 }, { 3613, 3752 }, { 3734, 3735 }, { 3736, 3737 }, { 3738, 3739 },
+    { 3740, 3741 }, { 3742, 3743 }, { 3744, 3745 }, { 3746, 3747 }, { 3748, 3749 }, { 3, 3332 },
+    { 3378, 3756 }, { 940, 3073 }, { 200, 2589 }, { 201, 2590 }, { 202, 3684 }, { 997, 3758 },
+    { 998, 1104 }, { 999, 3766 }, { 1139, 51 }, { 1748, 3627 }, { 3137, 3681 }, { 3512, 3771 },
+    { 3630, 3770 }, { 3660, 3760 }, { 3710, 3786 }, { 3714, 3792 }, { 3716, 3773 }, { 3723, 3782 },
+    { 3724, 3765 }, { 3759, 3777 }, { 3761, 3762 }, { 3774, 3781 }, { 3780, 3169 }, { 3784, 635 },
+    { 3785, 3547 }, { 3788, 3147 }, { 1560, 3530 }, { 3080, 3247 }, { 3798, 3487 }, { 3799, 3686 },
+    { 3800, 3802 }, { 3803, 3804 }, { 3805, 3806 }, { 3807, 3808 }, { 3809, 3455 }, { 3295, 3 },
+    { 941, 3073 }, { 200, 2763 }, { 201, 2764 }, { 202, 3835 }, { 2588, 3813 }, { 3377, 3810 },
+    { 3472, 3821 }, { 3763, 3824 }, { 3764, 3829 }, { 3769, 3831 }, { 3776, 3832 }, { 3795, 3826 },
+    { 3814, 3815 }, { 3816, 3830 }, { 3817, 3818 }, { 3823, 3778 }, { 3827, 3717 }, { 3841, 3842 },
+    { 3843, 3844 }, { 3, 3364 }, { 3846, 3458 }, { 2192, 3073 }, { 3729, 3848 }, { 3828, 3855 },
+    { 3849, 3850 }, { 3851, 3859 }, { 3856, 676 }, { 3858, 3863 }, { 3861, 3787 }, { 3864, 3865 },
+    { 3509, 396 }, { 6, 1659 }, { 28, 339 }, { 31, 157 }, { 51, 1208 }, { 57, 514 },
+    { 99, 3075 }, { 104, 206 }, { 106, 207 }, { 154, 155 }, { 177, 178 }, { 180, 181 },
+    { 182, 183 }, { 184, 185 }, { 186, 187 }, { 188, 189 }, { 190, 191 }, { 192, 193 },
+    { 194, 195 }, { 196, 197 }, { 198, 199 }, { 203, 3292 }, { 208, 209 }, { 210, 211 },
+    { 212, 213 }, { 214, 215 }, { 216, 217 }, { 340, 3447 }, { 414, 1589 }, { 420, 3080 },
+    { 565, 2417 }, { 586, 3794 }, { 601, 662 }, { 618, 619 }, { 626, 2341 }, { 636, 3228 },
+    { 686, 687 }, { 688, 689 }, { 826, 2544 }, { 864, 3585 }, { 872, 873 }, { 876, 877 },
+    { 886, 887 }, { 888, 889 }, { 905, 3081 }, { 915, 909 }, { 927, 928 }, { 938, 3268 },
+    { 955, 3082 }, { 983, 984 }, { 989, 990 }, { 995, 996 }, { 1002, 1003 }, { 1006, 3595 },
+    { 1019, 1020 }, { 1025, 1026 }, { 1028, 1029 }, { 1030, 1031 }, { 1032, 1033 }, { 1034, 1035 },
+    { 1036, 1037 }, { 1119, 3163 }, { 1154, 3393 }, { 1155, 1156 }, { 1157, 1158 }, { 1200, 3361 },
+    { 1202, 1574 }, { 1218, 1219 }, { 1220, 3074 }, { 1233, 1234 }, { 1243, 1244 }, { 1257, 419 },
+    { 1277, 3107 }, { 1284, 1285 }, { 1328, 926 }, { 1550, 1575 }, { 1557, 458 }, { 1604, 1605 },
+    { 1606, 1607 }, { 1608, 1609 }, { 1610, 1611 }, { 1631, 1632 }, { 1633, 1634 }, { 1647, 1648 },
+    { 1649, 1650 }, { 1657, 1667 }, { 1662, 1674 }, { 1663, 1677 }, { 1668, 1669 }, { 1670, 1671 },
+    { 1672, 1673 }, { 1675, 1676 }, { 1678, 1679 }, { 1695, 819 }, { 1742, 3132 }, { 1744, 3449 },
+    { 1747, 3192 }, { 1924, 3492 }, { 2164, 3097 }, { 2203, 3098 }, { 2438, 3273 }, { 2579, 3655 },
+    { 2630, 3373 }, { 2683, 1007 }, { 2688, 2689 }, { 2701, 3516 }, { 2924, 3272 }, { 3078, 3119 },
+    { 3089, 2783 }, { 3151, 3810 }, { 3175, 1808 }, { 3189, 2436 }, { 3196, 3171 }, { 3207, 3834 },
+    { 3208, 3362 }, { 3229, 1023 }, { 3255, 1920 }, { 3265, 3496 }, { 3266, 3110 }, { 3317, 1760 },
+    { 3338, 91 }, { 3367, 3213 }, { 3368, 3370 }, { 3381, 2464 }, { 3417, 3169 }, { 3421, 1952 },
+    { 3438, 3307 }, { 3450, 3470 }, { 3454, 1954 }, { 3456, 3596 }, { 3529, 3507 }, { 3597, 3687 },
+    { 3652, 3486 }, { 3669, 26 }, { 3700, 3290 }, { 3750, 1561 }, { 3790, 3134 }, { 3796, 3457 },
+    { 3797, 1572 }, { 3811, 1276 }, { 3852, 3154 }, { 3, 3459 }, { 2193, 3073 }, { 3857, 3870 },
+    { 3869, 3871 }, { 3876, 3845 }, { 156, 3880 }, { 201, 3075 }, { 338, 3879 }, { 618, 649 },
+    { 636, 3273 }, { 905, 3097 }, { 915, 1052 }, { 955, 3098 }, { 1119, 3192 }, { 1747, 3163 },
+    { 1812, 3107 }, { 2164, 3081 }, { 2203, 3082 }, { 2438, 3228 }, { 3074, 334 }, { 3078, 3202 },
+    { 3208, 3408 }, { 3209, 3918 }, { 3239, 3951 }, { 3338, 3897 }, { 3361, 3840 }, { 3367, 3971 },
+    { 3368, 3213 }, { 3379, 3911 }, { 3381, 3862 }, { 3411, 3889 }, { 3417, 3898 }, { 3441, 3930 },
+    { 3442, 3933 }, { 3488, 3923 }, { 3524, 3884 }, { 3637, 4008 }, { 3655, 3932 }, { 3707, 3908 },
+    { 3720, 3931 }, { 3751, 3905 }, { 3833, 3927 }, { 3854, 3928 }, { 3866, 3370 }, { 3878, 3419 },
+    { 3885, 3899 }, { 3887, 179 }, { 3890, 3891 }, { 3892, 3893 }, { 3894, 3895 }, { 3900, 3901 },
+    { 3902, 3903 }, { 3913, 3914 }, { 3916, 867 }, { 3919, 3920 }, { 3934, 3935 }, { 3936, 3937 },
+    { 3939, 3940 }, { 3942, 3943 }, { 3944, 3945 }, { 3949, 1278 }, { 3954, 3955 }, { 3956, 3957 },
+    { 3958, 3959 }, { 3960, 3961 }, { 3962, 3965 }, { 3963, 3968 }, { 3964, 3969 }, { 3966, 3967 },
+    { 3972, 3080 }, { 3974, 1926 }, { 3979, 2631 }, { 3981, 3978 }, { 3994, 3982 }, { 4000, 3873 },
+    { 4001, 3926 }, { 316, 317 }, { 398, 1585 }, { 400, 1586 }, { 402, 1587 }, { 896, 907 },
+    { 917, 3103 }, { 919, 3127 }, { 965, 3104 }, { 967, 3128 }, { 1070, 3159 }, { 1075, 3321 },
+    { 1202, 1203 }, { 1225, 1226 }, { 1227, 1228 }, { 1580, 1581 }, { 1583, 1584 }, { 1594, 3234 },
+    { 2412, 3326 }, { 3485, 335 }, { 3730, 3117 }, { 2265, 3 }, { 3867, 4018 }, { 2194, 3073 },
+    { 4020, 3875 }, { 905, 3301 }, { 955, 3322 }, { 2166, 3081 }, { 2167, 3097 }, { 2205, 3082 },
+    { 2206, 3098 }, { 3208, 3409 }, { 3801, 4043 }, { 3860, 4049 }, { 3866, 3213 }, { 3888, 4048 },
+    { 3896, 4042 }, { 3917, 4040 }, { 3929, 4050 }, { 4006, 4054 }, { 4014, 4091 }, { 4015, 4076 },
+    { 4025, 3307 }, { 4051, 4073 }, { 4053, 4063 }, { 4057, 867 }, { 4059, 4060 }, { 4065, 4066 },
+    { 4068, 4069 }, { 4070, 3789 }, { 4072, 4009 }, { 896, 1070 }, { 915, 3103 }, { 917, 3127 },
+    { 965, 3128 }, { 967, 3104 }, { 2956, 3074 }, { 3158, 4103 }, { 3445, 4105 }, { 3485, 444 },
+    { 3506, 4094 }, { 3877, 4095 }, { 3946, 4108 }, { 3947, 4109 }, { 4096, 4097 }, { 4106, 4107 },
+    { 3, 1083 }, { 2195, 3073 }, { 905, 3324 }, { 955, 3335 }, { 2166, 3097 }, { 2167, 3081 },
+    { 2205, 3098 }, { 2206, 3082 }, { 4055, 4136 }, { 4058, 4125 }, { 4067, 4129 }, { 4093, 4139 },
+    { 4126, 4131 }, { 4132, 4138 }, { 4137, 4141 }, { 915, 3127 }, { 919, 3103 }, { 969, 3104 },
+    { 971, 3128 }, { 2958, 3074 }, { 4115, 3218 }, { 4144, 3319 }, { 4153, 318 }, { 4154, 4157 },
+    { 4155, 4113 }, { 883, 3463 }, { 1069, 3500 }, { 3340, 3362 }, { 5, 3004 }, { 6, 1090 },
+    { 22, 23 }, { 26, 2320 }, { 30, 31 }, { 36, 769 }, { 45, 3838 }, { 58, 1096 },
+    { 64, 518 }, { 74, 578 }, { 90, 1474 }, { 93, 2834 }, { 95, 2835 }, { 97, 2836 },
+    { 110, 3584 }, { 112, 1896 }, { 115, 220 }, { 121, 1897 }, { 123, 225 }, { 125, 1898 },
+    { 127, 228 }, { 129, 1899 }, { 131, 231 }, { 133, 1900 }, { 135, 234 }, { 137, 1901 },
+    { 139, 237 }, { 141, 142 }, { 143, 240 }, { 145, 146 }, { 147, 243 }, { 180, 520 },
+    { 200, 1347 }, { 201, 1348 }, { 202, 1349 }, { 203, 1350 }, { 204, 1351 }, { 205, 1352 },
+    { 206, 1353 }, { 207, 3648 }, { 219, 248 }, { 222, 223 }, { 224, 3702 }, { 226, 227 },
+    { 229, 230 }, { 232, 233 }, { 235, 236 }, { 238, 239 }, { 241, 242 }, { 244, 245 },
+    { 246, 1904 }, { 249, 3094 }, { 250, 251 }, { 252, 1905 }, { 254, 255 }, { 256, 257 },
+    { 258, 1906 }, { 260, 261 }, { 262, 263 }, { 264, 1907 }, { 266, 267 }, { 268, 269 },
+    { 349, 350 }, { 360, 1267 }, { 362, 1579 }, { 446, 3447 }, { 503, 504 }, { 512, 513 },
+    { 515, 516 }, { 521, 522 }, { 523, 524 }, { 525, 526 }, { 527, 528 }, { 529, 530 },
+    { 531, 3524 }, { 532, 533 }, { 550, 3480 }, { 568, 569 }, { 600, 3644 }, { 604, 605 },
+    { 607, 608 }, { 609, 610 }, { 611, 612 }, { 614, 615 }, { 616, 617 }, { 618, 668 },
+    { 620, 621 }, { 639, 640 }, { 641, 642 }, { 644, 613 }, { 645, 646 }, { 647, 648 },
+    { 650, 651 }, { 658, 659 }, { 660, 661 }, { 669, 670 }, { 677, 678 }, { 679, 680 },
+    { 693, 3531 }, { 705, 706 }, { 750, 751 }, { 752, 753 }, { 760, 761 }, { 762, 763 },
+    { 770, 771 }, { 788, 2520 }, { 803, 2531 }, { 805, 2532 }, { 807, 2533 }, { 813, 2536 },
+    { 815, 2537 }, { 818, 819 }, { 821, 822 }, { 823, 824 }, { 825, 3348 }, { 828, 829 },
+    { 830, 831 }, { 832, 3291 }, { 833, 834 }, { 835, 836 }, { 837, 838 }, { 839, 840 },
+    { 841, 842 }, { 843, 844 }, { 845, 846 }, { 847, 848 }, { 849, 850 }, { 851, 852 },
+    { 854, 855 }, { 856, 857 }, { 865, 1081 }, { 868, 3229 }, { 874, 2733 }, { 896, 1147 },
+    { 923, 909 }, { 936, 3775 }, { 959, 3693 }, { 965, 3466 }, { 973, 3502 }, { 1005, 1006 },
+    { 1010, 2784 }, { 1013, 2786 }, { 1016, 2788 }, { 1020, 2629 }, { 1021, 1022 }, { 1026, 2691 },
+    { 1029, 1537 }, { 1044, 1426 }, { 1046, 3516 }, { 1047, 2597 }, { 1053, 3306 }, { 1054, 3325 },
+    { 1062, 3425 }, { 1063, 3391 }, { 1082, 3992 }, { 1084, 3209 }, { 1085, 877 }, { 1119, 3265 },
+    { 1120, 1130 }, { 1122, 1123 }, { 1124, 1125 }, { 1126, 3612 }, { 1131, 1783 }, { 1132, 1784 },
+    { 1136, 1782 }, { 1168, 344 }, { 1174, 1556 }, { 1179, 3953 }, { 1189, 1562 }, { 1195, 4012 },
+    { 1196, 1569 }, { 1198, 4134 }, { 1256, 3948 }, { 1279, 1280 }, { 1310, 2739 }, { 1313, 1314 },
+    { 1315, 1316 }, { 1319, 3159 }, { 1333, 3303 }, { 1354, 1355 }, { 1364, 1365 }, { 1374, 1375 },
+    { 1384, 1385 }, { 1394, 1395 }, { 1404, 1405 }, { 1414, 1415 }, { 1425, 1434 }, { 1428, 1429 },
+    { 1435, 3123 }, { 1436, 1437 }, { 1438, 1439 }, { 1440, 1441 }, { 1442, 1443 }, { 1444, 1445 },
+    { 1448, 1449 }, { 1450, 1451 }, { 1454, 1455 }, { 1456, 1457 }, { 1460, 1461 }, { 1462, 1463 },
+    { 1466, 1467 }, { 1468, 1469 }, { 1470, 3173 }, { 1482, 3321 }, { 1493, 1494 }, { 1498, 3302 },
+    { 1506, 3304 }, { 1514, 1515 }, { 1518, 1519 }, { 1522, 1523 }, { 1528, 1529 }, { 1530, 1531 },
+    { 1533, 1534 }, { 1538, 1539 }, { 1540, 1541 }, { 1542, 1543 }, { 1544, 3271 }, { 1545, 3163 },
+    { 1550, 1551 }, { 1558, 1559 }, { 1563, 1564 }, { 1570, 1571 }, { 1576, 3904 }, { 1577, 1578 },
+    { 1620, 1621 }, { 1636, 1637 }, { 1640, 3147 }, { 1654, 4003 }, { 1658, 3620 }, { 1688, 3183 },
+    { 1690, 3198 }, { 1692, 1693 }, { 1694, 3970 }, { 1696, 1697 }, { 1698, 1699 }, { 1700, 1701 },
+    { 1707, 1708 }, { 1709, 1710 }, { 1712, 1713 }, { 1714, 1715 }, { 1741, 3438 }, { 1744, 3726 },
+    { 1745, 1142 }, { 1754, 3768 }, { 1756, 3783 }, { 1758, 3820 }, { 1765, 3449 }, { 1774, 3779 },
+    { 1778, 1779 }, { 1825, 3793 }, { 1826, 1827 }, { 1890, 3520 }, { 1891, 2259 }, { 1892, 4022 },
+    { 1893, 3699 }, { 1894, 3731 }, { 1916, 3255 }, { 1955, 2728 }, { 1956, 3993 }, { 2042, 1627 },
+    { 2157, 3586 }, { 2160, 2161 }, { 2183, 3301 }, { 2192, 3180 }, { 2224, 3322 }, { 2260, 4004 },
+    { 2300, 3450 }, { 2321, 2508 }, { 2497, 2498 }, { 2510, 2511 }, { 2517, 2518 }, { 2521, 2522 },
+    { 2523, 2524 }, { 2525, 3475 }, { 2526, 2527 }, { 2528, 2529 }, { 2549, 3156 }, { 2566, 3100 },
+    { 2584, 2585 }, { 2587, 3872 }, { 2592, 2593 }, { 2595, 3231 }, { 2600, 2601 }, { 2604, 2605 },
+    { 2608, 2609 }, { 2610, 2611 }, { 2613, 2614 }, { 2615, 2616 }, { 2617, 2618 }, { 2619, 2620 },
+    { 2624, 3651 }, { 2625, 3394 }, { 2657, 2658 }, { 2682, 3441 }, { 2726, 2727 }, { 2729, 2730 },
+    { 2731, 2732 }, { 2734, 2735 }, { 2736, 2737 }, { 2740, 3217 }, { 2741, 3210 }, { 2742, 2743 },
+    { 2744, 2745 }, { 2746, 3157 }, { 2752, 2753 }, { 2760, 2762 }, { 2770, 2771 }, { 2779, 3548 },
+    { 2780, 2781 }, { 2782, 3985 }, { 2789, 2790 }, { 2791, 3089 }, { 2792, 2793 }, { 2795, 2796 },
+    { 2798, 2799 }, { 2800, 3080 }, { 2801, 2802 }, { 2803, 2804 }, { 2855, 3492 }, { 2860, 3511 },
+    { 2933, 3372 }, { 2934, 2936 }, { 2935, 3133 }, { 2938, 2939 }, { 2940, 2941 }, { 2965, 2966 },
+    { 2986, 2987 }, { 2990, 2991 }, { 2992, 2993 }, { 2998, 2999 }, { 3000, 3001 }, { 3007, 3008 },
+    { 3077, 218 }, { 3121, 3120 }, { 3122, 3609 }, { 3158, 1478 }, { 3170, 3264 }, { 3179, 149 },
+    { 3189, 1843 }, { 3192, 3489 }, { 3200, 1809 }, { 3251, 1766 }, { 3252, 1767 }, { 3253, 1768 },
+    { 3262, 3527 }, { 3263, 3658 }, { 3283, 4062 }, { 3288, 1001 }, { 3290, 3886 }, { 3299, 3471 },
+    { 3318, 3134 }, { 3351, 3501 }, { 3355, 3791 }, { 3356, 3853 }, { 3357, 3822 }, { 3382, 3446 },
+    { 3389, 1055 }, { 3407, 2599 }, { 3414, 2535 }, { 3420, 4158 }, { 3442, 1536 }, { 3445, 3429 },
+    { 3454, 2414 }, { 3465, 950 }, { 3469, 900 }, { 3472, 2603 }, { 3506, 3117 }, { 3512, 2607 },
+    { 3532, 2805 }, { 3559, 1854 }, { 3588, 4104 }, { 3616, 1346 }, { 3619, 1512 }, { 3636, 3504 },
+    { 3638, 1555 }, { 3645, 1743 }, { 3646, 2635 }, { 3647, 3176 }, { 3662, 511 }, { 3664, 683 },
+    { 3754, 1811 }, { 3825, 3874 }, { 3846, 3308 }, { 3909, 663 }, { 3924, 2201 }, { 3938, 3772 },
+    { 3989, 4111 }, { 4021, 3148 }, { 4033, 1813 }, { 4046, 2358 }, { 4074, 3457 }, { 4128, 4140 },
+    { 4130, 3587 }, { 3, 3642 }, { 2196, 3073 }, { 4169, 4173 }, { 4170, 4171 }, { 921, 3103 },
+    { 969, 3128 }, { 971, 3104 }, { 4182, 404 }, { 883, 3500 }, { 1069, 3463 }, { 3340, 3409 },
+    { 6, 2326 }, { 31, 506 }, { 58, 1180 }, { 90, 4393 }, { 141, 1902 }, { 145, 1903 },
+    { 150, 3074 }, { 200, 1513 }, { 201, 1965 }, { 202, 1966 }, { 203, 1967 }, { 204, 1968 },
+    { 205, 1969 }, { 206, 1970 }, { 219, 4203 }, { 517, 518 }, { 520, 3907 }, { 568, 1823 },
+    { 611, 1834 }, { 821, 4306 }, { 833, 1909 }, { 843, 1910 }, { 865, 1551 }, { 896, 1470 },
+    { 923, 1052 }, { 938, 3775 }, { 965, 3502 }, { 973, 3466 }, { 1005, 3980 }, { 1020, 2730 },
+    { 1022, 1920 }, { 1029, 4133 }, { 1053, 3423 }, { 1054, 4543 }, { 1061, 3693 }, { 1080, 4317 },
+    { 1085, 2159 }, { 1120, 1136 }, { 1122, 1131 }, { 1123, 1783 }, { 1124, 1132 }, { 1125, 1784 },
+    { 1126, 3679 }, { 1130, 1782 }, { 1144, 4348 }, { 1281, 1081 }, { 1319, 3300 }, { 1425, 4334 },
+    { 1478, 3319 }, { 1489, 3209 }, { 1498, 3173 }, { 1534, 4504 }, { 1545, 4526 }, { 1552, 4252 },
+    { 1579, 4156 }, { 1620, 1627 }, { 1662, 3620 }, { 1689, 3183 }, { 1697, 4423 }, { 1745, 4351 },
+    { 1747, 3265 }, { 1765, 3726 }, { 1778, 4509 }, { 1895, 3198 }, { 2042, 1621 }, { 2047, 1637 },
+    { 2169, 3081 }, { 2170, 3097 }, { 2183, 3324 }, { 2208, 3082 }, { 2210, 3098 }, { 2224, 3335 },
+    { 2258, 4439 }, { 2262, 3520 }, { 2263, 3699 }, { 2497, 4506 }, { 2505, 4195 }, { 2506, 26 },
+    { 2519, 4292 }, { 2530, 4293 }, { 2584, 4467 }, { 2621, 3147 }, { 2622, 3872 }, { 2623, 2614 },
+    { 2629, 4089 }, { 2738, 4361 }, { 2785, 4328 }, { 2787, 4329 }, { 2794, 3089 }, { 2934, 4510 },
+    { 2937, 3133 }, { 2996, 2987 }, { 3009, 5 }, { 3094, 4228 }, { 3101, 3100 }, { 3117, 4255 },
+    { 3119, 693 }, { 3122, 3610 }, { 3123, 4374 }, { 3148, 4366 }, { 3158, 4364 }, { 3185, 4192 },
+    { 3186, 4193 }, { 3229, 1764 }, { 3231, 4469 }, { 3250, 4346 }, { 3251, 3791 }, { 3252, 3853 },
+    { 3253, 3822 }, { 3255, 2302 }, { 3259, 4448 }, { 3262, 3658 }, { 3263, 3527 }, { 3271, 1776 },
+    { 3283, 3394 }, { 3299, 4488 }, { 3348, 4308 }, { 3355, 1766 }, { 3356, 1767 }, { 3357, 1768 },
+    { 3366, 4468 }, { 3369, 4201 }, { 3411, 4256 }, { 3416, 4456 }, { 3446, 2162 }, { 3456, 4398 },
+    { 3478, 4356 }, { 3479, 4263 }, { 3496, 4335 }, { 3498, 4339 }, { 3503, 4249 }, { 3504, 900 },
+    { 3559, 4276 }, { 3586, 876 }, { 3611, 4554 }, { 3616, 1963 }, { 3619, 3312 }, { 3629, 3501 },
+    { 3646, 4490 }, { 3647, 3419 }, { 3648, 1003 }, { 3662, 2499 }, { 3664, 1869 }, { 3695, 4446 },
+    { 3772, 4539 }, { 3825, 4418 }, { 3874, 4419 }, { 3882, 4291 }, { 3910, 4273 }, { 3950, 4484 },
+    { 3997, 4261 }, { 4021, 4226 }, { 4026, 4279 }, { 4041, 4491 }, { 4081, 4564 }, { 4086, 4533 },
+    { 4159, 4342 }, { 4167, 4577 }, { 4168, 4110 }, { 4187, 3005 }, { 4188, 1091 }, { 4190, 3651 },
+    { 4191, 32 }, { 4197, 3323 }, { 4198, 4199 }, { 4219, 4220 }, { 4221, 4222 }, { 4223, 4224 },
+    { 4227, 4238 }, { 4230, 3111 }, { 4248, 4229 }, { 4251, 4183 }, { 4257, 4258 }, { 4259, 4260 },
+    { 4262, 3077 }, { 4267, 4268 }, { 4269, 613 }, { 4270, 4271 }, { 4272, 4282 }, { 4274, 4275 },
+    { 4277, 4278 }, { 4280, 4281 }, { 4283, 4284 }, { 4286, 707 }, { 4287, 4288 }, { 4289, 4290 },
+    { 4294, 4295 }, { 4296, 4297 }, { 4299, 4300 }, { 4301, 4302 }, { 4303, 3583 }, { 4304, 3584 },
+    { 4311, 4312 }, { 4313, 4314 }, { 4315, 4553 }, { 4316, 3755 }, { 4318, 871 }, { 4326, 4397 },
+    { 4330, 4090 }, { 4331, 1023 }, { 4332, 3532 }, { 4333, 4400 }, { 4336, 4521 }, { 4337, 4338 },
+    { 4340, 1064 }, { 4349, 4350 }, { 4353, 4354 }, { 4355, 4407 }, { 4357, 4408 }, { 4358, 4007 },
+    { 4362, 4363 }, { 4373, 4375 }, { 4376, 3150 }, { 4401, 4402 }, { 4404, 3489 }, { 4406, 3837 },
+    { 4410, 1185 }, { 4417, 1691 }, { 4420, 4421 }, { 4425, 4426 }, { 4436, 4437 }, { 4444, 4482 },
+    { 4453, 4114 }, { 4458, 4459 }, { 4460, 4461 }, { 4465, 2586 }, { 4471, 3376 }, { 4472, 2612 },
+    { 4474, 4475 }, { 4479, 2659 }, { 4483, 4319 }, { 4486, 4487 }, { 4493, 2772 }, { 4496, 4327 },
+    { 4497, 4498 }, { 4500, 2797 }, { 4501, 4502 }, { 4505, 2856 }, { 4507, 2916 }, { 4511, 3412 },
+    { 4512, 2967 }, { 4514, 4515 }, { 4516, 4517 }, { 4522, 3159 }, { 4523, 4117 }, { 4540, 4541 },
+    { 4542, 3614 }, { 4568, 4298 }, { 4573, 2413 }, { 3, 3649 }, { 2197, 3073 }, { 4583, 4172 },
+    { 921, 3127 }, { 6, 4714 }, { 58, 4750 }, { 90, 4574 }, { 200, 1964 }, { 201, 2661 },
+    { 202, 2662 }, { 203, 2776 }, { 204, 2777 }, { 205, 2778 }, { 206, 4494 }, { 219, 4205 },
+    { 505, 4592 }, { 821, 4783 }, { 833, 2550 }, { 843, 2558 }, { 896, 4392 }, { 1120, 1142 },
+    { 1122, 1137 }, { 1124, 1138 }, { 1126, 3767 }, { 1143, 1783 }, { 1144, 1784 }, { 1425, 4377 },
+    { 1697, 4810 }, { 1706, 4649 }, { 1745, 4634 }, { 1782, 4630 }, { 1919, 4621 }, { 2156, 4613 },
+    { 2169, 3097 }, { 2170, 3081 }, { 2208, 3098 }, { 2210, 3082 }, { 2264, 3198 }, { 2509, 4607 },
+    { 2859, 4666 }, { 2934, 4653 }, { 2961, 26 }, { 3074, 2954 }, { 3089, 4677 }, { 3094, 4231 },
+    { 3122, 4725 }, { 3123, 4378 }, { 3133, 3611 }, { 3148, 4367 }, { 3150, 5 }, { 3151, 4580 },
+    { 3231, 4470 }, { 3348, 4784 }, { 3410, 4671 }, { 3478, 4800 }, { 3505, 4623 }, { 3695, 4646 },
+    { 4031, 4735 }, { 4080, 4730 }, { 4084, 4705 }, { 4159, 4447 }, { 4218, 4713 }, { 4232, 3111 },
+    { 4307, 4707 }, { 4309, 3583 }, { 4344, 4711 }, { 4345, 4629 }, { 4347, 4633 }, { 4422, 3369 },
+    { 4427, 1691 }, { 4435, 4685 }, { 4443, 871 }, { 4457, 4669 }, { 4462, 4670 }, { 4476, 4672 },
+    { 4481, 4812 }, { 4485, 4676 }, { 4489, 4729 }, { 4492, 4755 }, { 4495, 4619 }, { 4499, 4679 },
+    { 4503, 4620 }, { 4508, 4681 }, { 4518, 4683 }, { 4544, 4695 }, { 4545, 4778 }, { 4546, 4801 },
+    { 4547, 4792 }, { 4558, 4756 }, { 4559, 4598 }, { 4561, 4797 }, { 4570, 613 }, { 4572, 4697 },
+    { 4578, 4582 }, { 4587, 4749 }, { 4599, 4600 }, { 4601, 4602 }, { 4603, 4604 }, { 4605, 4684 },
+    { 4606, 519 }, { 4614, 3320 }, { 4632, 3679 }, { 4638, 4689 }, { 4642, 4555 }, { 4654, 3470 },
+    { 4667, 4668 }, { 4688, 4552 }, { 4692, 4693 }, { 4698, 4699 }, { 4701, 4715 }, { 4720, 4795 },
+    { 4736, 4737 }, { 4738, 3839 }, { 4739, 622 }, { 4741, 4765 }, { 4743, 652 }, { 4747, 4343 },
+    { 4757, 4758 }, { 4759, 4239 }, { 4762, 4645 }, { 4763, 4764 }, { 4769, 671 }, { 4779, 4780 },
+    { 4785, 4786 }, { 4788, 4716 }, { 4791, 4622 }, { 4794, 1055 }, { 4798, 4717 }, { 4802, 4803 },
+    { 4804, 4403 }, { 4811, 4056 }, { 4814, 4815 }, { 4821, 4740 }, { 4833, 3002 }, { 3, 3654 },
+    { 2198, 3073 }, { 6, 4970 }, { 200, 2660 }, { 201, 2774 }, { 202, 2775 }, { 219, 4207 },
+    { 1122, 1143 }, { 1124, 4635 }, { 1126, 3819 }, { 1137, 1783 }, { 1138, 1784 }, { 1343, 90 },
+    { 1425, 4379 }, { 1711, 4867 }, { 1782, 4864 }, { 2172, 3081 }, { 2174, 3097 }, { 2212, 3082 },
+    { 2214, 3098 }, { 2759, 4846 }, { 2934, 4830 }, { 3089, 4678 }, { 3094, 4233 }, { 3123, 4380 },
+    { 3148, 4368 }, { 3178, 4882 }, { 3231, 4817 }, { 3377, 4580 }, { 4064, 26 }, { 4196, 4844 },
+    { 4234, 3111 }, { 4382, 3150 }, { 4388, 4889 }, { 4424, 3369 }, { 4433, 4870 }, { 4520, 5 },
+    { 4610, 4903 }, { 4628, 4861 }, { 4631, 4863 }, { 4663, 3470 }, { 4680, 4887 }, { 4696, 4907 },
+    { 4706, 4917 }, { 4726, 4847 }, { 4742, 4919 }, { 4793, 4924 }, { 4796, 3767 }, { 4799, 4894 },
+    { 4809, 4908 }, { 4819, 4914 }, { 4824, 4883 }, { 4825, 4920 }, { 4827, 4921 }, { 4848, 4849 },
+    { 4850, 4851 }, { 4852, 4853 }, { 4856, 4892 }, { 4865, 3612 }, { 4866, 4886 }, { 4877, 4114 },
+    { 4880, 3609 }, { 4890, 4840 }, { 4891, 4885 }, { 4895, 4624 }, { 4897, 4836 }, { 4900, 4627 },
+    { 4912, 4971 }, { 4913, 4777 }, { 4918, 4200 }, { 4922, 3610 }, { 4925, 3401 }, { 4926, 4837 },
+    { 4927, 4969 }, { 4928, 4957 }, { 4932, 4948 }, { 4933, 4519 }, { 4935, 4936 }, { 4960, 4954 },
+    { 4962, 4781 }, { 4972, 4916 }, { 2199, 3073 }, { 3641, 4974 }, { 3, 1927 }, { 200, 2773 },
+    { 219, 4209 }, { 1425, 4381 }, { 2172, 3097 }, { 2174, 3081 }, { 2212, 3098 }, { 2214, 3082 },
+    { 3089, 5026 }, { 3094, 4235 }, { 3123, 4384 }, { 3148, 4369 }, { 4211, 4997 }, { 4236, 3111 },
+    { 4386, 3150 }, { 4429, 4989 }, { 4571, 90 }, { 4650, 4984 }, { 4820, 4977 }, { 4860, 4981 },
+    { 4862, 4983 }, { 4868, 5008 }, { 4869, 5021 }, { 4878, 5004 }, { 4905, 5020 }, { 4906, 5013 },
+    { 4946, 5037 }, { 4978, 4979 }, { 4980, 4884 }, { 4985, 3819 }, { 4987, 4998 }, { 4988, 4712 },
+    { 4994, 4823 }, { 5002, 4840 }, { 5009, 4941 }, { 5011, 4904 }, { 5017, 3614 }, { 5018, 5051 },
+    { 5019, 5025 }, { 5029, 5030 }, { 5031, 4782 }, { 5041, 5042 }, { 5048, 4225 }, { 5056, 3 },
+    { 3601, 3073 }, { 4088, 5057 }, { 219, 4213 }, { 1425, 4383 }, { 2176, 3081 }, { 2177, 3097 },
+    { 2216, 3082 }, { 2218, 3098 }, { 3089, 5027 }, { 3094, 4242 }, { 3123, 5006 }, { 3148, 4370 },
+    { 4215, 5066 }, { 4245, 3111 }, { 4942, 3150 }, { 4996, 5065 }, { 5012, 5077 }, { 5058, 5084 },
+    { 5072, 5032 }, { 5074, 5086 }, { 5075, 5028 }, { 5076, 4982 }, { 5080, 782 }, { 5081, 5083 },
+    { 5094, 4937 }, { 5096, 5095 }, { 3, 3941 }, { 3602, 3073 }, { 5100, 4011 }, { 219, 4217 },
+    { 1425, 4385 }, { 2176, 3097 }, { 2177, 3081 }, { 2216, 3098 }, { 2218, 3082 }, { 3094, 4760 },
+    { 3123, 5007 }, { 3148, 4371 }, { 4241, 5110 }, { 4826, 5109 }, { 4938, 3111 }, { 5033, 3150 },
+    { 5060, 5111 }, { 5089, 5118 }, { 5104, 5067 }, { 5124, 5001 }, { 5126, 5116 }, { 3510, 3284 },
+    { 3519, 863 }, { 33, 4022 }, { 54, 3731 }, { 90, 593 }, { 162, 3334 }, { 173, 174 },
+    { 311, 312 }, { 319, 320 }, { 321, 322 }, { 323, 324 }, { 325, 326 }, { 336, 3952 },
+    { 351, 352 }, { 597, 598 }, { 599, 4265 }, { 697, 698 }, { 699, 700 }, { 701, 702 },
+    { 703, 704 }, { 754, 755 }, { 756, 757 }, { 896, 2185 }, { 902, 3260 }, { 904, 4118 },
+    { 906, 4098 }, { 907, 3173 }, { 910, 3306 }, { 912, 3325 }, { 914, 3656 }, { 916, 3757 },
+    { 918, 3812 }, { 920, 3847 }, { 922, 4321 }, { 952, 3406 }, { 954, 4119 }, { 956, 4950 },
+    { 957, 3304 }, { 960, 3390 }, { 962, 3426 }, { 964, 4101 }, { 966, 4148 }, { 968, 4176 },
+    { 970, 4586 }, { 972, 4618 }, { 1056, 4146 }, { 1057, 4100 }, { 1058, 4843 }, { 1059, 4615 },
+    { 1065, 4102 }, { 1066, 4585 }, { 1067, 4177 }, { 1068, 4325 }, { 1072, 3181 }, { 1073, 3350 },
+    { 1074, 4161 }, { 1077, 3405 }, { 1078, 3353 }, { 1079, 4162 }, { 1183, 1184 }, { 1268, 1269 },
+    { 1595, 3408 }, { 1886, 3074 }, { 1946, 1947 }, { 1948, 1949 }, { 2061, 3349 }, { 2062, 3403 },
+    { 2094, 3352 }, { 2124, 3423 }, { 2125, 3389 }, { 2136, 3425 }, { 2137, 3391 }, { 2184, 3505 },
+    { 2225, 3498 }, { 2311, 6 }, { 2438, 3462 }, { 2901, 1582 }, { 3135, 557 }, { 3374, 3340 },
+    { 3421, 1217 }, { 3499, 3523 }, { 3549, 3262 }, { 3565, 3263 }, { 3588, 4550 }, { 3811, 4075 },
+    { 3977, 625 }, { 3984, 4039 }, { 3986, 3171 }, { 3998, 1657 }, { 3999, 4083 }, { 4005, 3218 },
+    { 4037, 335 }, { 4044, 1663 }, { 4045, 4085 }, { 4052, 4150 }, { 4061, 4079 }, { 4077, 5102 },
+    { 4127, 4082 }, { 4143, 4180 }, { 4151, 51 }, { 4538, 4966 }, { 4548, 3076 }, { 4594, 1507 },
+    { 4641, 1499 }, { 4952, 4010 }, { 5038, 4174 }, { 3, 4078 }, { 3676, 3073 }, { 219, 4244 },
+    { 1425, 4387 }, { 2179, 3081 }, { 2181, 3097 }, { 2220, 3082 }, { 2222, 3098 }, { 3094, 4761 },
+    { 3123, 5071 }, { 3148, 4372 }, { 4854, 5136 }, { 4958, 3111 }, { 5087, 3150 }, { 5144, 5147 },
+    { 90, 2226 }, { 425, 3952 }, { 902, 3403 }, { 906, 5253 }, { 910, 3388 }, { 912, 3424 },
+    { 914, 4145 }, { 916, 4099 }, { 918, 4175 }, { 920, 4584 }, { 1056, 3757 }, { 1057, 3812 },
+    { 1058, 3847 }, { 1072, 3402 }, { 1073, 3260 }, { 2061, 3181 }, { 2095, 3406 }, { 2124, 3306 },
+    { 2125, 3325 }, { 2184, 5170 }, { 2185, 3173 }, { 2438, 3499 }, { 3117, 5159 }, { 3135, 693 },
+    { 3285, 5150 }, { 3333, 5153 }, { 3351, 5174 }, { 3352, 5182 }, { 3374, 3284 }, { 3421, 5102 },
+    { 3462, 3523 }, { 3465, 5215 }, { 3469, 5213 }, { 3503, 5211 }, { 3519, 1595 }, { 3549, 3263 },
+    { 3565, 3262 }, { 3811, 1217 }, { 3998, 1663 }, { 3999, 4085 }, { 4036, 625 }, { 4037, 444 },
+    { 4038, 863 }, { 4044, 1657 }, { 4045, 4083 }, { 4052, 4722 }, { 4061, 4082 }, { 4075, 5127 },
+    { 4127, 4079 }, { 4143, 4551 }, { 4147, 5197 }, { 4181, 5156 }, { 4557, 5204 }, { 4721, 5161 },
+    { 4775, 5168 }, { 4859, 1499 }, { 5036, 3171 }, { 5154, 3839 }, { 5157, 5158 }, { 5162, 5163 },
+    { 5164, 5165 }, { 5166, 5167 }, { 5169, 3644 }, { 5171, 904 }, { 5173, 3302 }, { 5175, 5176 },
+    { 5177, 5178 }, { 5179, 5180 }, { 5185, 5186 }, { 5187, 5188 }, { 5189, 5190 }, { 5191, 5192 },
+    { 5193, 5194 }, { 5195, 5196 }, { 5198, 5199 }, { 5200, 4842 }, { 5202, 5203 }, { 5205, 5206 },
+    { 5214, 2063 }, { 5216, 5217 }, { 5218, 5219 }, { 5226, 3408 }, { 5242, 5201 }, { 5248, 3656 },
+    { 3677, 3073 }, { 3996, 3 }, { 4016, 5254 }, { 219, 4247 }, { 2179, 3097 }, { 2181, 3081 },
+    { 2220, 3098 }, { 2222, 3082 }, { 3094, 4902 }, { 5069, 3111 }, { 5131, 5263 }, { 5145, 3150 },
+    { 5257, 5137 }, { 5268, 5140 }, { 90, 5337 }, { 2062, 3260 }, { 2225, 5269 }, { 3181, 5332 },
+    { 3285, 5151 }, { 3349, 5271 }, { 3374, 3508 }, { 3462, 3657 }, { 3629, 5289 }, { 3984, 3284 },
+    { 4038, 5209 }, { 4077, 5316 }, { 5155, 5320 }, { 5184, 5319 }, { 5231, 5296 }, { 5232, 5127 },
+    { 5246, 5282 }, { 5272, 5341 }, { 5273, 5274 }, { 5275, 5276 }, { 5277, 5278 }, { 5279, 5280 },
+    { 5281, 1059 }, { 5283, 1074 }, { 5285, 2096 }, { 5286, 5287 }, { 5288, 3302 }, { 5291, 3755 },
+    { 5294, 3838 }, { 5295, 5334 }, { 5301, 5347 }, { 5302, 5212 }, { 5321, 5346 }, { 5323, 5331 },
+    { 5329, 5330 }, { 5335, 5336 }, { 5338, 5339 }, { 5340, 4842 }, { 5343, 5344 }, { 5348, 2126 },
+    { 5349, 2138 }, { 4002, 3 }, { 219, 5113 }, { 3094, 5005 }, { 5059, 5361 }, { 5085, 3111 },
+    { 5354, 4537 }, { 5356, 5262 }, { 956, 5367 }, { 3374, 4039 }, { 3499, 3657 }, { 5284, 5368 },
+    { 5300, 5391 }, { 5314, 5370 }, { 5318, 5372 }, { 5327, 5394 }, { 5333, 5385 }, { 5351, 5390 },
+    { 5352, 5388 }, { 5355, 3218 }, { 5369, 3304 }, { 5380, 5405 }, { 5381, 5183 }, { 5383, 5345 },
+    { 5384, 5342 }, { 5386, 5387 }, { 5392, 2126 }, { 5396, 5402 }, { 5401, 4774 }, { 5403, 5404 },
+    { 3, 4149 }, { 219, 5139 }, { 3094, 5070 }, { 5103, 5410 }, { 5409, 3111 }, { 5379, 5422 },
+    { 5408, 4005 }, { 5415, 5436 }, { 5418, 2063 }, { 5421, 5172 }, { 5423, 5432 }, { 5425, 5389 },
+    { 5434, 922 }, { 1789, 1790 }, { 1793, 1794 }, { 1795, 1796 }, { 1797, 1798 }, { 1802, 3100 },
+    { 4152, 336 }, { 5208, 1582 }, { 3, 4178 }, { 219, 5362 }, { 3094, 5114 }, { 5130, 5439 },
+    { 5438, 3111 }, { 5408, 5238 }, { 5447, 5181 }, { 2955, 5437 }, { 4152, 425 }, { 5450, 26 },
+    { 5451, 5452 }, { 5453, 1799 }, { 3, 2632 }, { 5256, 5459 }, { 2957, 5457 }, { 3040, 5437 },
+    { 5467, 5468 }, { 6, 567 }, { 26, 560 }, { 33, 3269 }, { 42, 3311 }, { 51, 1310 },
+    { 54, 55 }, { 56, 57 }, { 58, 1308 }, { 60, 61 }, { 65, 66 }, { 67, 3701 },
+    { 70, 2989 }, { 72, 73 }, { 76, 77 }, { 78, 79 }, { 80, 81 }, { 82, 83 },
+    { 84, 85 }, { 86, 87 }, { 90, 1338 }, { 92, 93 }, { 94, 95 }, { 96, 97 },
+    { 98, 99 }, { 100, 101 }, { 102, 103 }, { 104, 105 }, { 106, 107 }, { 108, 109 },
+    { 110, 1307 }, { 111, 3533 }, { 114, 115 }, { 118, 538 }, { 119, 3702 }, { 123, 540 },
+    { 124, 541 }, { 127, 542 }, { 128, 543 }, { 131, 544 }, { 132, 545 }, { 135, 546 },
+    { 136, 547 }, { 139, 548 }, { 140, 549 }, { 143, 3224 }, { 144, 3242 }, { 152, 3107 },
+    { 153, 4535 }, { 200, 1357 }, { 201, 1358 }, { 202, 1359 }, { 203, 1360 }, { 204, 1361 },
+    { 205, 1362 }, { 206, 1363 }, { 207, 3177 }, { 246, 247 }, { 252, 253 }, { 258, 259 },
+    { 264, 265 }, { 332, 3393 }, { 342, 3248 }, { 345, 346 }, { 347, 4930 }, { 362, 1232 },
+    { 418, 419 }, { 424, 3080 }, { 426, 427 }, { 446, 1166 }, { 458, 459 }, { 478, 479 },
+    { 497, 498 }, { 507, 3270 }, { 536, 3339 }, { 551, 552 }, { 553, 554 }, { 557, 3531 },
+    { 559, 4752 }, { 563, 564 }, { 565, 566 }, { 570, 571 }, { 572, 3793 }, { 581, 582 },
+    { 596, 5328 }, { 601, 749 }, { 603, 2427 }, { 613, 2333 }, { 618, 2432 }, { 625, 3523 },
+    { 628, 673 }, { 630, 674 }, { 632, 675 }, { 634, 676 }, { 639, 1849 }, { 658, 1864 },
+    { 664, 665 }, { 666, 667 }, { 684, 685 }, { 686, 2470 }, { 694, 695 }, { 709, 710 },
+    { 711, 712 }, { 713, 714 }, { 715, 716 }, { 717, 718 }, { 719, 720 }, { 721, 722 },
+    { 723, 724 }, { 725, 726 }, { 727, 728 }, { 729, 730 }, { 731, 732 }, { 733, 734 },
+    { 735, 736 }, { 737, 738 }, { 739, 740 }, { 741, 742 }, { 743, 744 }, { 745, 746 },
+    { 747, 748 }, { 819, 2539 }, { 820, 5023 }, { 822, 2541 }, { 835, 2551 }, { 845, 2559 },
+    { 859, 3074 }, { 866, 867 }, { 896, 1324 }, { 900, 3260 }, { 902, 3473 }, { 904, 3521 },
+    { 909, 4744 }, { 911, 1052 }, { 912, 5128 }, { 920, 3602 }, { 931, 3180 }, { 938, 3490 },
+    { 942, 3073 }, { 950, 3406 }, { 952, 4035 }, { 954, 4166 }, { 961, 4323 }, { 965, 4625 },
+    { 1010, 3985 }, { 1013, 3089 }, { 1016, 3289 }, { 1022, 1764 }, { 1053, 3325 }, { 1054, 5353 },
+    { 1058, 3677 }, { 1062, 3391 }, { 1072, 3975 }, { 1073, 4019 }, { 1074, 4841 }, { 1077, 3976 },
+    { 1078, 4661 }, { 1079, 5108 }, { 1094, 4874 }, { 1095, 3601 }, { 1147, 3159 }, { 1149, 5255 },
+    { 1150, 4658 }, { 1151, 3676 }, { 1152, 3756 }, { 1162, 1163 }, { 1164, 1023 }, { 1167, 4352 },
+    { 1173, 1174 }, { 1178, 1179 }, { 1181, 1182 }, { 1185, 2895 }, { 1186, 1561 }, { 1187, 1188 },
+    { 1189, 1190 }, { 1191, 1192 }, { 1193, 1194 }, { 1196, 1197 }, { 1199, 1200 }, { 1207, 3881 },
+    { 1231, 4959 }, { 1249, 1250 }, { 1282, 1283 }, { 1286, 1287 }, { 1288, 1289 }, { 1290, 1291 },
+    { 1292, 1293 }, { 1294, 1295 }, { 1296, 1297 }, { 1298, 1299 }, { 1300, 1301 }, { 1302, 1303 },
+    { 1304, 1305 }, { 1311, 1312 }, { 1320, 3181 }, { 1321, 3403 }, { 1322, 3351 }, { 1323, 4940 },
+    { 1325, 3306 }, { 1326, 3424 }, { 1327, 3922 }, { 1329, 1330 }, { 1334, 3352 }, { 1336, 4119 },
+    { 1337, 4754 }, { 1339, 3390 }, { 1340, 3426 }, { 1373, 4999 }, { 1383, 5068 }, { 1393, 5112 },
+    { 1403, 5138 }, { 1413, 5264 }, { 1423, 3548 }, { 1424, 3163 }, { 1446, 1447 }, { 1452, 1453 },
+    { 1458, 1459 }, { 1464, 1465 }, { 1471, 3423 }, { 1472, 3389 }, { 1473, 4029 }, { 1475, 3425 },
+    { 1479, 3350 }, { 1481, 4121 }, { 1483, 3353 }, { 1485, 4123 }, { 1486, 1487 }, { 1488, 4640 },
+    { 1490, 1491 }, { 1492, 3315 }, { 1495, 3446 }, { 1502, 1503 }, { 1517, 4024 }, { 1527, 4964 },
+    { 1535, 5047 }, { 1545, 3265 }, { 1551, 4879 }, { 1556, 2866 }, { 1565, 1940 }, { 1585, 2908 },
+    { 1586, 2909 }, { 1587, 2910 }, { 1599, 3992 }, { 1622, 3650 }, { 1636, 1661 }, { 1638, 3836 },
+    { 1651, 4896 }, { 1658, 4478 }, { 1693, 2512 }, { 1696, 2919 }, { 1716, 1717 }, { 1719, 1720 },
+    { 1721, 1722 }, { 1723, 5010 }, { 1726, 2268 }, { 1727, 1728 }, { 1730, 1731 }, { 1733, 1734 },
+    { 1736, 1737 }, { 1739, 1740 }, { 1744, 5035 }, { 1754, 5044 }, { 1756, 5015 }, { 1758, 4995 },
+    { 1763, 4694 }, { 1765, 1777 }, { 1769, 3229 }, { 1773, 1774 }, { 1781, 4434 }, { 1815, 4004 },
+    { 1819, 1820 }, { 1822, 4608 }, { 1830, 2330 }, { 1832, 1833 }, { 1835, 4768 }, { 1836, 1837 },
+    { 1838, 1839 }, { 1840, 1841 }, { 1842, 4525 }, { 1845, 2347 }, { 1850, 1851 }, { 1852, 1853 },
+    { 1855, 1856 }, { 1857, 1858 }, { 1859, 1860 }, { 1865, 1866 }, { 1867, 1868 }, { 1870, 1871 },
+    { 1883, 1884 }, { 1892, 4947 }, { 1894, 4963 }, { 1908, 5053 }, { 1922, 3326 }, { 1929, 1930 },
+    { 1931, 1920 }, { 1933, 428 }, { 1934, 4806 }, { 1936, 1937 }, { 1941, 1942 }, { 1955, 4636 },
+    { 1957, 1958 }, { 1959, 1960 }, { 1961, 5046 }, { 1978, 4888 }, { 2027, 2028 }, { 2029, 2030 },
+    { 2031, 2032 }, { 2033, 2034 }, { 2035, 2036 }, { 2037, 2038 }, { 2039, 2040 }, { 2041, 3993 },
+    { 2043, 4734 }, { 2051, 2052 }, { 2053, 4871 }, { 2057, 2058 }, { 2059, 3157 }, { 2062, 3349 },
+    { 2092, 3268 }, { 2118, 2119 }, { 2120, 2121 }, { 2127, 3812 }, { 2128, 3847 }, { 2139, 4585 },
+    { 2140, 4177 }, { 2159, 3587 }, { 2163, 3404 }, { 2165, 3513 }, { 2168, 3868 }, { 2169, 3301 },
+    { 2171, 4116 }, { 2173, 4160 }, { 2175, 4581 }, { 2178, 4975 }, { 2180, 5055 }, { 2182, 4449 },
+    { 2186, 3388 }, { 2188, 5073 }, { 2202, 3925 }, { 2204, 4122 }, { 2207, 4660 }, { 2208, 3322 },
+    { 2209, 4876 }, { 2211, 4992 }, { 2213, 5064 }, { 2215, 5107 }, { 2217, 5135 }, { 2219, 5260 },
+    { 2221, 5360 }, { 2223, 4451 }, { 2229, 4324 }, { 2230, 3402 }, { 2232, 4028 }, { 2233, 4163 },
+    { 2235, 4873 }, { 2236, 5061 }, { 2237, 4991 }, { 2238, 5132 }, { 2239, 5357 }, { 2240, 5259 },
+    { 2241, 4659 }, { 2242, 3321 }, { 2243, 3405 }, { 2245, 4030 }, { 2247, 4165 }, { 2249, 4875 },
+    { 2251, 5063 }, { 2252, 4993 }, { 2253, 5134 }, { 2255, 5359 }, { 2256, 5261 }, { 2257, 4662 },
+    { 2267, 4202 }, { 2269, 2270 }, { 2272, 2273 }, { 2274, 2275 }, { 2276, 2277 }, { 2278, 2279 },
+    { 2280, 2281 }, { 2283, 2284 }, { 2286, 2287 }, { 2289, 2290 }, { 2292, 2293 }, { 2295, 2296 },
+    { 2298, 2299 }, { 2301, 4700 }, { 2325, 4591 }, { 2327, 4976 }, { 2328, 2329 }, { 2331, 2332 },
+    { 2334, 2335 }, { 2336, 2337 }, { 2338, 4953 }, { 2339, 2340 }, { 2346, 1862 }, { 2348, 2349 },
+    { 2350, 2351 }, { 2352, 2353 }, { 2354, 2355 }, { 2356, 2357 }, { 2359, 2360 }, { 2362, 2363 },
+    { 2364, 2365 }, { 2366, 2367 }, { 2368, 2369 }, { 2370, 3873 }, { 2373, 2374 }, { 2375, 2376 },
+    { 2411, 4776 }, { 2415, 2416 }, { 2420, 2421 }, { 2422, 3794 }, { 2428, 2429 }, { 2430, 2431 },
+    { 2433, 2434 }, { 2435, 3988 }, { 2439, 2440 }, { 2441, 2442 }, { 2443, 2444 }, { 2445, 2446 },
+    { 2447, 2448 }, { 2449, 2450 }, { 2452, 2453 }, { 2454, 2455 }, { 2456, 2457 }, { 2458, 2459 },
+    { 2460, 2461 }, { 2462, 2463 }, { 2465, 2466 }, { 2467, 2468 }, { 2471, 2472 }, { 2496, 4455 },
+    { 2500, 4254 }, { 2501, 2502 }, { 2503, 2504 }, { 2507, 4454 }, { 2508, 3057 }, { 2513, 2514 },
+    { 2515, 2516 }, { 2534, 5045 }, { 2542, 2543 }, { 2545, 2546 }, { 2547, 2548 }, { 2549, 3291 },
+    { 2552, 2553 }, { 2554, 2555 }, { 2556, 2557 }, { 2560, 2561 }, { 2562, 2563 }, { 2564, 2565 },
+    { 2567, 4718 }, { 2568, 2569 }, { 2570, 2571 }, { 2576, 3373 }, { 2610, 2627 }, { 2628, 3585 },
+    { 2633, 4724 }, { 2636, 3486 }, { 2637, 4120 }, { 2638, 4657 }, { 2639, 4990 }, { 2640, 5105 },
+    { 2641, 5258 }, { 2663, 2664 }, { 2668, 3169 }, { 2669, 2670 }, { 2675, 2676 }, { 2680, 3481 },
+    { 2681, 4480 }, { 2683, 3595 }, { 2684, 3596 }, { 2685, 3597 }, { 2686, 3720 }, { 2687, 4789 },
+    { 2689, 2943 }, { 2690, 4965 }, { 2692, 2820 }, { 2748, 3921 }, { 2750, 4450 }, { 2751, 5324 },
+    { 2758, 5250 }, { 2770, 2772 }, { 2806, 4322 }, { 2819, 2740 }, { 2821, 2822 }, { 2839, 3883 },
+    { 2840, 2841 }, { 2845, 2846 }, { 2862, 3358 }, { 2864, 2865 }, { 2867, 2868 }, { 2869, 3837 },
+    { 2871, 2872 }, { 2873, 2874 }, { 2875, 3478 }, { 2876, 4012 }, { 2877, 2878 }, { 2879, 2880 },
+    { 2881, 4134 }, { 2882, 2883 }, { 2885, 2886 }, { 2888, 3904 }, { 2889, 2890 }, { 2891, 2892 },
+    { 2893, 2894 }, { 2896, 2897 }, { 2898, 2899 }, { 2900, 5224 }, { 2902, 2903 }, { 2904, 2905 },
+    { 2906, 2907 }, { 2911, 3234 }, { 2918, 3970 }, { 2920, 2921 }, { 2922, 2923 }, { 2925, 2926 },
+    { 2927, 2928 }, { 2929, 2930 }, { 2931, 2932 }, { 2948, 4910 }, { 2962, 2963 }, { 2971, 2972 },
+    { 2977, 2978 }, { 2983, 2984 }, { 2994, 2995 }, { 2997, 4114 }, { 3003, 4845 }, { 3006, 3470 },
+    { 3010, 3011 }, { 3012, 3013 }, { 3016, 3017 }, { 3019, 3020 }, { 3024, 3025 }, { 3028, 3029 },
+    { 3030, 3031 }, { 3044, 3045 }, { 3059, 2916 }, { 3061, 3511 }, { 3076, 1962 }, { 3153, 4929 },
+    { 3176, 4818 }, { 3179, 858 }, { 3188, 4945 }, { 3192, 4087 }, { 3195, 4204 }, { 3196, 2316 },
+    { 3200, 1885 }, { 3209, 3950 }, { 3218, 4285 }, { 3251, 4430 }, { 3252, 4431 }, { 3253, 4432 },
+    { 3258, 672 }, { 3262, 4441 }, { 3263, 4665 }, { 3284, 4071 }, { 3299, 3394 }, { 3308, 1913 },
+    { 3318, 3110 }, { 3355, 5082 }, { 3356, 5117 }, { 3357, 5122 }, { 3371, 1915 }, { 3379, 3477 },
+    { 3387, 5101 }, { 3419, 4816 }, { 3437, 3535 }, { 3448, 3536 }, { 3455, 4939 }, { 3465, 2095 },
+    { 3488, 2084 }, { 3498, 5407 }, { 3505, 5406 }, { 3514, 3400 }, { 3537, 535 }, { 3538, 1735 },
+    { 3539, 1738 }, { 3628, 2304 }, { 3636, 3158 }, { 3645, 4643 }, { 3655, 4943 }, { 3730, 4934 },
+    { 3754, 2318 }, { 3768, 4529 }, { 3779, 4751 }, { 3783, 4530 }, { 3796, 4704 }, { 3833, 4395 },
+    { 3852, 1808 }, { 3854, 4396 }, { 3860, 4727 }, { 3882, 4686 }, { 3909, 2361 }, { 3912, 4770 },
+    { 3924, 1504 }, { 3938, 5016 }, { 3973, 4428 }, { 3983, 4857 }, { 3989, 2317 }, { 4013, 12 },
+    { 4027, 4772 }, { 4032, 4652 }, { 4033, 2319 }, { 4034, 2749 }, { 4046, 3834 }, { 4080, 4536 },
+    { 4117, 4031 }, { 4128, 2266 }, { 4135, 4409 }, { 4140, 4582 }, { 4150, 2702 }, { 4151, 4007 },
+    { 4167, 4074 }, { 4181, 3117 }, { 4194, 3422 }, { 4206, 1729 }, { 4208, 1732 }, { 4210, 5458 },
+    { 4212, 5440 }, { 4214, 5441 }, { 4216, 5460 }, { 4237, 2288 }, { 4240, 2291 }, { 4243, 2294 },
+    { 4246, 2297 }, { 4264, 2418 }, { 4305, 5078 }, { 4310, 5088 }, { 4320, 3319 }, { 4341, 4956 },
+    { 4365, 2754 }, { 4390, 2812 }, { 4391, 3259 }, { 4394, 1516 }, { 4399, 2123 }, { 4405, 5014 },
+    { 4412, 1652 }, { 4413, 1743 }, { 4415, 1660 }, { 4416, 3668 }, { 4438, 4023 }, { 4440, 4010 },
+    { 4442, 5252 }, { 4445, 5040 }, { 4463, 4858 }, { 4466, 4893 }, { 4473, 5024 }, { 4513, 2988 },
+    { 4528, 5079 }, { 4532, 5293 }, { 4534, 2850 }, { 4549, 3290 }, { 4560, 5445 }, { 4563, 2823 },
+    { 4569, 2884 }, { 4576, 3862 }, { 4593, 1195 }, { 4595, 2282 }, { 4596, 2285 }, { 4597, 151 },
+    { 4611, 5092 }, { 4612, 5097 }, { 4626, 1780 }, { 4637, 2747 }, { 4639, 2808 }, { 4647, 2047 },
+    { 4648, 4565 }, { 4655, 2049 }, { 4656, 2048 }, { 4690, 1356 }, { 4702, 5371 }, { 4709, 5120 },
+    { 4710, 3820 }, { 4723, 4771 }, { 4728, 2125 }, { 4731, 2117 }, { 4746, 4411 }, { 4766, 4767 },
+    { 4773, 4566 }, { 4790, 4748 }, { 4807, 1230 }, { 4831, 2968 }, { 4832, 3058 }, { 4843, 2129 },
+    { 4872, 2303 }, { 4901, 5052 }, { 4915, 2944 }, { 4944, 4838 }, { 4949, 3469 }, { 4973, 3060 },
+    { 4986, 5099 }, { 5000, 5464 }, { 5003, 5034 }, { 5022, 3680 }, { 5054, 4822 }, { 5090, 3154 },
+    { 5091, 4708 }, { 5098, 2572 }, { 5100, 3700 }, { 5106, 2711 }, { 5123, 2917 }, { 5129, 3565 },
+    { 5152, 594 }, { 5210, 1887 }, { 5221, 2137 }, { 5244, 4112 }, { 5358, 2642 }, { 5366, 2947 },
+    { 5427, 2227 }, { 5433, 3656 }, { 5435, 708 }, { 3, 2857 }, { 4675, 5469 }, { 3041, 5457 },
+    { 6, 2419 }, { 26, 4135 }, { 33, 3310 }, { 54, 4254 }, { 58, 2981 }, { 93, 2837 },
+    { 95, 2838 }, { 97, 2844 }, { 99, 3153 }, { 110, 4464 }, { 114, 123 }, { 115, 5547 },
+    { 118, 3242 }, { 127, 3224 }, { 148, 5507 }, { 200, 1367 }, { 201, 1368 }, { 202, 1369 },
+    { 203, 1370 }, { 204, 1371 }, { 205, 1372 }, { 206, 1986 }, { 207, 3288 }, { 362, 5978 },
+    { 420, 51 }, { 426, 428 }, { 446, 5961 }, { 459, 4806 }, { 500, 419 }, { 534, 3533 },
+    { 535, 5508 }, { 539, 3702 }, { 559, 5475 }, { 563, 2324 }, { 565, 1821 }, { 570, 5860 },
+    { 571, 4976 }, { 601, 4687 }, { 603, 4266 }, { 613, 5869 }, { 618, 5893 }, { 625, 3657 },
+    { 820, 5053 }, { 861, 3107 }, { 866, 2053 }, { 867, 4790 }, { 900, 3403 }, { 902, 4019 },
+    { 904, 4164 }, { 911, 5605 }, { 916, 5128 }, { 950, 4035 }, { 952, 4876 }, { 954, 5135 },
+    { 961, 4625 }, { 965, 4323 }, { 1053, 3389 }, { 1056, 5353 }, { 1062, 4102 }, { 1072, 3473 },
+    { 1073, 4658 }, { 1074, 6172 }, { 1094, 5101 }, { 1095, 4841 }, { 1149, 3975 }, { 1150, 5255 },
+    { 1151, 5106 }, { 1165, 5542 }, { 1188, 4967 }, { 1210, 3881 }, { 1216, 3080 }, { 1229, 1185 },
+    { 1306, 5503 }, { 1309, 5478 }, { 1320, 3260 }, { 1321, 6076 }, { 1322, 3521 }, { 1323, 5601 },
+    { 1324, 3173 }, { 1325, 3388 }, { 1326, 3325 }, { 1327, 4616 }, { 1334, 3406 }, { 1336, 4166 },
+    { 1337, 5493 }, { 1424, 3192 }, { 1471, 3306 }, { 1476, 3391 }, { 1477, 5616 }, { 1479, 3181 },
+    { 1480, 3350 }, { 1481, 3351 }, { 1483, 3405 }, { 1484, 3353 }, { 1485, 4162 }, { 1491, 2056 },
+    { 1521, 4024 }, { 1561, 1937 }, { 1622, 4896 }, { 1651, 3650 }, { 1661, 2048 }, { 1662, 4478 },
+    { 1706, 2919 }, { 1717, 6082 }, { 1719, 2268 }, { 1720, 5728 }, { 1765, 5035 }, { 1766, 5044 },
+    { 1767, 5015 }, { 1768, 4995 }, { 1774, 4822 }, { 1775, 5620 }, { 1814, 4752 }, { 1835, 4771 },
+    { 1861, 4525 }, { 1889, 4535 }, { 1892, 5395 }, { 1894, 5442 }, { 1908, 5023 }, { 1932, 4352 },
+    { 1994, 5068 }, { 2002, 5112 }, { 2010, 5138 }, { 2018, 5264 }, { 2026, 3548 }, { 2050, 3836 },
+    { 2052, 2817 }, { 2054, 4640 }, { 2085, 3073 }, { 2093, 90 }, { 2122, 5787 }, { 2125, 3423 },
+    { 2127, 4100 }, { 2128, 4029 }, { 2140, 4617 }, { 2163, 3921 }, { 2165, 4120 }, { 2168, 4657 },
+    { 2169, 3324 }, { 2171, 4990 }, { 2173, 5062 }, { 2175, 5105 }, { 2178, 5258 }, { 2180, 5358 },
+    { 2187, 3424 }, { 2188, 3922 }, { 2204, 5064 }, { 2207, 5360 }, { 2208, 3335 }, { 2228, 3426 },
+    { 2232, 3404 }, { 2233, 3513 }, { 2234, 4121 }, { 2235, 3868 }, { 2236, 4116 }, { 2237, 4160 },
+    { 2238, 4581 }, { 2239, 4975 }, { 2240, 5055 }, { 2246, 3976 }, { 2248, 4123 }, { 2250, 4661 },
+    { 2254, 5108 }, { 2271, 5010 }, { 2331, 5881 }, { 2346, 2371 }, { 2347, 1863 }, { 2375, 2469 },
+    { 2538, 5594 }, { 2539, 5722 }, { 2540, 5596 }, { 2626, 2627 }, { 2647, 4122 }, { 2648, 4660 },
+    { 2649, 4992 }, { 2650, 5107 }, { 2651, 5260 }, { 2652, 4451 }, { 2674, 3169 }, { 2702, 3402 },
+    { 2704, 4028 }, { 2705, 4163 }, { 2707, 4873 }, { 2708, 5061 }, { 2709, 4991 }, { 2710, 5132 },
+    { 2712, 5259 }, { 2713, 4659 }, { 2716, 4030 }, { 2717, 4165 }, { 2719, 4875 }, { 2720, 5063 },
+    { 2721, 4993 }, { 2722, 5134 }, { 2723, 5359 }, { 2724, 5261 }, { 2725, 4662 }, { 2750, 5802 },
+    { 2751, 4940 }, { 2755, 3925 }, { 2757, 5814 }, { 2758, 4754 }, { 2806, 5606 }, { 2811, 4450 },
+    { 2818, 4724 }, { 2851, 5617 }, { 2852, 5619 }, { 2853, 4789 }, { 2854, 4965 }, { 2858, 5709 },
+    { 2871, 5969 }, { 2887, 3074 }, { 2896, 5981 }, { 2912, 347 }, { 2914, 4455 }, { 2915, 4454 },
+    { 2942, 3373 }, { 3010, 6006 }, { 3056, 5909 }, { 3077, 5504 }, { 3089, 5943 }, { 3117, 5482 },
+    { 3163, 4087 }, { 3177, 4651 }, { 3195, 4210 }, { 3200, 1911 }, { 3204, 5546 }, { 3209, 5774 },
+    { 3218, 5550 }, { 3251, 4968 }, { 3252, 5117 }, { 3253, 5122 }, { 3262, 4665 }, { 3263, 4441 },
+    { 3289, 1532 }, { 3299, 4062 }, { 3304, 5678 }, { 3339, 5509 }, { 3349, 5668 }, { 3352, 5612 },
+    { 3355, 4430 }, { 3356, 4431 }, { 3357, 4432 }, { 3379, 6025 }, { 3411, 5487 }, { 3425, 5624 },
+    { 3437, 3536 }, { 3448, 3535 }, { 3478, 5971 }, { 3487, 4939 }, { 3488, 5704 }, { 3503, 5975 },
+    { 3508, 4071 }, { 3509, 5983 }, { 3510, 4285 }, { 3511, 5123 }, { 3519, 3531 }, { 3529, 5972 },
+    { 3537, 1732 }, { 3538, 5458 }, { 3539, 5440 }, { 3628, 2946 }, { 3636, 6083 }, { 3637, 5792 },
+    { 3638, 5641 }, { 3645, 4805 }, { 3652, 5789 }, { 3668, 5762 }, { 3669, 3701 }, { 3687, 5793 },
+    { 3707, 5884 }, { 3757, 5794 }, { 3768, 4709 }, { 3783, 6145 }, { 3790, 3110 }, { 3793, 5883 },
+    { 3883, 5954 }, { 3907, 4591 }, { 3910, 5749 }, { 3912, 4772 }, { 3915, 5914 }, { 3953, 5963 },
+    { 3973, 4652 }, { 3983, 4858 }, { 3986, 2316 }, { 3988, 4047 }, { 3997, 5494 }, { 4003, 5552 },
+    { 4026, 5756 }, { 4027, 4770 }, { 4032, 4428 }, { 4034, 5931 }, { 4041, 5674 }, { 4081, 4536 },
+    { 4084, 6029 }, { 4090, 4943 }, { 4168, 5984 }, { 4194, 4098 }, { 4202, 5141 }, { 4204, 5265 },
+    { 4206, 5412 }, { 4208, 5411 }, { 4212, 1738 }, { 4237, 5266 }, { 4240, 5461 }, { 4243, 5470 },
+    { 4246, 5414 }, { 4250, 4959 }, { 4264, 5554 }, { 4305, 5092 }, { 4310, 5097 }, { 4360, 4636 },
+    { 4365, 5675 }, { 4389, 5955 }, { 4391, 5788 }, { 4394, 6060 }, { 4395, 1520 }, { 4396, 1524 },
+    { 4399, 5707 }, { 4412, 5718 }, { 4413, 5708 }, { 4415, 2261 }, { 4416, 4855 }, { 4442, 5326 },
+    { 4463, 4857 }, { 4480, 3980 }, { 4528, 6056 }, { 4529, 5120 }, { 4530, 5119 }, { 4534, 5941 },
+    { 4560, 2062 }, { 4562, 6016 }, { 4563, 5930 }, { 4569, 4828 }, { 4575, 3290 }, { 4576, 5878 },
+    { 4593, 1198 }, { 4595, 5441 }, { 4596, 5460 }, { 4609, 5560 }, { 4611, 5078 }, { 4612, 5088 },
+    { 4626, 6102 }, { 4647, 5717 }, { 4655, 5785 }, { 4664, 4023 }, { 4673, 4893 }, { 4674, 5024 },
+    { 4682, 5998 }, { 4686, 6015 }, { 4690, 1971 }, { 4691, 2747 }, { 4694, 4956 }, { 4700, 5040 },
+    { 4718, 6041 }, { 4723, 5891 }, { 4731, 5706 }, { 4732, 5905 }, { 4733, 5760 }, { 4734, 2049 },
+    { 4753, 5479 }, { 4766, 5746 }, { 4768, 4953 }, { 4773, 5879 }, { 4807, 1950 }, { 4831, 3047 },
+    { 4832, 5997 }, { 4834, 2808 }, { 4835, 6068 }, { 4845, 6010 }, { 4871, 4748 }, { 4872, 6116 },
+    { 4874, 5933 }, { 4879, 5974 }, { 4881, 5993 }, { 4888, 1366 }, { 4898, 4411 }, { 4901, 5723 },
+    { 4915, 4089 }, { 4931, 5569 }, { 4944, 5050 }, { 4949, 6101 }, { 4951, 5595 }, { 4955, 5872 },
+    { 4961, 5877 }, { 4973, 5999 }, { 4986, 5125 }, { 4999, 1987 }, { 5000, 5472 }, { 5014, 4409 },
+    { 5016, 6032 }, { 5022, 3906 }, { 5047, 4643 }, { 5052, 1718 }, { 5079, 6144 }, { 5090, 1808 },
+    { 5091, 6121 }, { 5093, 6136 }, { 5098, 5912 }, { 5099, 5529 }, { 5115, 5777 }, { 5129, 4189 },
+    { 5133, 5935 }, { 5142, 5779 }, { 5143, 5688 }, { 5251, 4322 }, { 5267, 5687 }, { 5322, 6153 },
+    { 5354, 6031 }, { 5363, 5690 }, { 5364, 5689 }, { 5375, 2186 }, { 5378, 4112 }, { 5393, 5809 },
+    { 5456, 4934 }, { 5471, 2959 }, { 5483, 5484 }, { 5488, 5489 }, { 5490, 5491 }, { 5495, 5496 },
+    { 5497, 5498 }, { 5499, 5500 }, { 5501, 5502 }, { 5506, 6039 }, { 5518, 5519 }, { 5520, 5521 },
+    { 5522, 5523 }, { 5524, 5525 }, { 5526, 5527 }, { 5534, 334 }, { 5544, 480 }, { 5548, 6086 },
+    { 5549, 3188 }, { 5551, 5882 }, { 5553, 5474 }, { 5555, 5556 }, { 5558, 5400 }, { 5561, 5887 },
+    { 5563, 5564 }, { 5565, 5566 }, { 5567, 5753 }, { 5568, 5758 }, { 5571, 4142 }, { 5572, 5903 },
+    { 5574, 5575 }, { 5576, 5577 }, { 5578, 5579 }, { 5580, 5581 }, { 5582, 5583 }, { 5584, 5585 },
+    { 5586, 5587 }, { 5588, 5589 }, { 5590, 5591 }, { 5592, 5593 }, { 5597, 5917 }, { 5598, 5920 },
+    { 5599, 860 }, { 5600, 4787 }, { 5602, 5799 }, { 5603, 5800 }, { 5604, 5801 }, { 5613, 5812 },
+    { 5614, 5813 }, { 5627, 2711 }, { 5633, 2230 }, { 5635, 5828 }, { 5638, 5639 }, { 5642, 1180 },
+    { 5648, 5649 }, { 5651, 6084 }, { 5653, 6054 }, { 5655, 6020 }, { 5656, 5657 }, { 5658, 5659 },
+    { 5660, 5661 }, { 5662, 5663 }, { 5664, 5665 }, { 5666, 5046 }, { 5670, 5691 }, { 5672, 5673 },
+    { 5677, 5694 }, { 5679, 1341 }, { 5680, 1376 }, { 5681, 1386 }, { 5682, 1396 }, { 5683, 1406 },
+    { 5684, 1416 }, { 5692, 5693 }, { 5695, 2809 }, { 5697, 2813 }, { 5698, 2815 }, { 5700, 5701 },
+    { 5703, 1496 }, { 5711, 5771 }, { 5712, 5713 }, { 5724, 5725 }, { 5727, 5847 }, { 5732, 5726 },
+    { 5733, 5734 }, { 5735, 5736 }, { 5738, 4910 }, { 5739, 1770 }, { 5740, 3587 }, { 5741, 4751 },
+    { 5742, 5743 }, { 5744, 1824 }, { 5747, 5748 }, { 5750, 5751 }, { 5752, 1847 }, { 5754, 4556 },
+    { 5764, 6133 }, { 5766, 5767 }, { 5769, 1935 }, { 5772, 4445 }, { 5776, 1979 }, { 5783, 5365 },
+    { 5795, 2129 }, { 5796, 5797 }, { 5803, 5804 }, { 5806, 5807 }, { 5815, 5816 }, { 5817, 5818 },
+    { 5819, 5820 }, { 5821, 5822 }, { 5824, 2231 }, { 5829, 5830 }, { 5831, 5832 }, { 5834, 5835 },
+    { 5839, 5840 }, { 5842, 5843 }, { 5846, 6017 }, { 5859, 4608 }, { 5863, 5864 }, { 5865, 5866 },
+    { 5870, 5871 }, { 5873, 6065 }, { 5874, 5875 }, { 5885, 5886 }, { 5888, 3990 }, { 5889, 5890 },
+    { 5895, 5896 }, { 5897, 5898 }, { 5899, 5900 }, { 5901, 5902 }, { 5906, 5907 }, { 5910, 5911 },
+    { 5918, 5919 }, { 5921, 5922 }, { 5924, 5925 }, { 5926, 2579 }, { 5929, 5798 }, { 5936, 2665 },
+    { 5937, 5938 }, { 5939, 2677 }, { 5940, 5121 }, { 5945, 5946 }, { 5947, 6053 }, { 5949, 5957 },
+    { 5953, 5615 }, { 5956, 3315 }, { 5958, 5959 }, { 5962, 5710 }, { 5964, 2870 }, { 5965, 5966 },
+    { 5967, 5968 }, { 5976, 5977 }, { 5979, 5980 }, { 5986, 5987 }, { 5988, 5989 }, { 5990, 5991 },
+    { 6000, 4923 }, { 6001, 6002 }, { 6005, 3026 }, { 6008, 3046 }, { 6022, 6023 }, { 6033, 6034 },
+    { 6036, 3344 }, { 6040, 1729 }, { 6043, 1503 }, { 6047, 5512 }, { 6050, 4434 }, { 6058, 3820 },
+    { 6059, 3265 }, { 6062, 6063 }, { 6078, 6038 }, { 6085, 4704 }, { 6090, 6091 }, { 6092, 6093 },
+    { 6098, 2327 }, { 6099, 6100 }, { 6108, 4644 }, { 6118, 4466 }, { 6120, 5485 }, { 6126, 3486 },
+    { 6128, 5867 }, { 6148, 4964 }, { 6155, 2995 }, { 6161, 5790 }, { 6163, 6142 }, { 6165, 6080 },
+    { 6170, 5045 }, { 6173, 5721 }, { 6179, 4449 }, { 6181, 3390 }, { 3, 4567 }, { 6, 6622 },
+    { 26, 4808 }, { 33, 4947 }, { 54, 4963 }, { 93, 2842 }, { 95, 2843 }, { 97, 2849 },
+    { 99, 6123 }, { 114, 131 }, { 124, 3242 }, { 135, 3224 }, { 200, 1377 }, { 201, 1378 },
+    { 202, 1379 }, { 203, 1380 }, { 204, 1381 }, { 205, 1382 }, { 206, 5685 }, { 535, 5510 },
+    { 565, 6718 }, { 613, 6723 }, { 618, 6729 }, { 866, 6185 }, { 900, 3473 }, { 902, 4034 },
+    { 904, 4841 }, { 1053, 4146 }, { 1094, 4019 }, { 1095, 5133 }, { 1213, 3881 }, { 1320, 3403 },
+    { 1321, 3260 }, { 1322, 4118 }, { 1335, 3406 }, { 1472, 3325 }, { 1473, 4616 }, { 1479, 3402 },
+    { 1480, 3975 }, { 1481, 3521 }, { 1484, 3976 }, { 1561, 6750 }, { 1661, 2050 }, { 1711, 2919 },
+    { 1720, 5729 }, { 1726, 6292 }, { 1735, 2268 }, { 1765, 5992 }, { 1830, 4266 }, { 1888, 3107 },
+    { 1985, 6208 }, { 2043, 3650 }, { 2055, 6282 }, { 2086, 3073 }, { 2128, 5073 }, { 2163, 4164 },
+    { 2165, 4160 }, { 2168, 5055 }, { 2202, 4166 }, { 2244, 3353 }, { 2346, 6695 }, { 2347, 2372 },
+    { 2540, 6641 }, { 2637, 3513 }, { 2638, 3868 }, { 2639, 4116 }, { 2640, 4581 }, { 2641, 4975 },
+    { 2703, 3350 }, { 2704, 3404 }, { 2706, 4121 }, { 2714, 3405 }, { 2718, 4123 }, { 2756, 4122 },
+    { 2807, 6241 }, { 2810, 4163 }, { 2811, 6325 }, { 2814, 4165 }, { 2816, 6313 }, { 2861, 6213 },
+    { 2863, 428 }, { 3077, 5845 }, { 3080, 4945 }, { 3089, 5944 }, { 3117, 6399 }, { 3163, 4719 },
+    { 3169, 6502 }, { 3177, 5146 }, { 3181, 2231 }, { 3195, 6088 }, { 3251, 5082 }, { 3252, 5142 },
+    { 3253, 6593 }, { 3265, 4087 }, { 3289, 6317 }, { 3299, 6519 }, { 3302, 6266 }, { 3306, 2187 },
+    { 3339, 5511 }, { 3352, 6269 }, { 3373, 2945 }, { 3379, 6046 }, { 3437, 3538 }, { 3448, 6048 },
+    { 3533, 5141 }, { 3535, 5265 }, { 3536, 5412 }, { 3537, 5411 }, { 3628, 6689 }, { 3638, 6748 },
+    { 3668, 5763 }, { 3701, 5050 }, { 3883, 5960 }, { 3915, 6733 }, { 3925, 6238 }, { 3973, 6169 },
+    { 3983, 6196 }, { 3988, 4092 }, { 4024, 6106 }, { 4032, 6583 }, { 4086, 6422 }, { 4135, 4644 },
+    { 4147, 6245 }, { 4180, 6366 }, { 4320, 5255 }, { 4360, 6700 }, { 4389, 6273 }, { 4390, 6279 },
+    { 4513, 6405 }, { 4556, 6226 }, { 4562, 6409 }, { 4566, 6354 }, { 4609, 6693 }, { 4656, 6312 },
+    { 4682, 6009 }, { 4691, 5667 }, { 4708, 6459 }, { 4710, 5119 }, { 4732, 5923 }, { 4733, 5880 },
+    { 4753, 6189 }, { 4828, 6184 }, { 4834, 6276 }, { 4838, 6229 }, { 4881, 6760 }, { 4931, 6728 },
+    { 4951, 6305 }, { 4961, 6430 }, { 4967, 1937 }, { 4968, 5778 }, { 5003, 6567 }, { 5043, 6463 },
+    { 5054, 6448 }, { 5062, 5934 }, { 5093, 6137 }, { 5101, 6249 }, { 5115, 6416 }, { 5125, 6209 },
+    { 5128, 5607 }, { 5129, 4253 }, { 5143, 5781 }, { 5220, 6318 }, { 5222, 6575 }, { 5266, 5531 },
+    { 5267, 5780 }, { 5353, 5622 }, { 5357, 6373 }, { 5363, 6702 }, { 5364, 5782 }, { 5366, 6482 },
+    { 5397, 3921 }, { 5398, 6551 }, { 5461, 5532 }, { 5470, 5533 }, { 5476, 6413 }, { 5480, 6408 },
+    { 5481, 6260 }, { 5486, 6431 }, { 5492, 6473 }, { 5517, 6218 }, { 5528, 6562 }, { 5618, 6393 },
+    { 5625, 6368 }, { 5626, 2708 }, { 5628, 6376 }, { 5629, 6378 }, { 5630, 6381 }, { 5631, 6326 },
+    { 5634, 6252 }, { 5645, 6255 }, { 5671, 6267 }, { 5699, 6644 }, { 5705, 6503 }, { 5714, 6483 },
+    { 5719, 6286 }, { 5720, 6358 }, { 5755, 6475 }, { 5757, 6301 }, { 5759, 6545 }, { 5773, 6414 },
+    { 5786, 6231 }, { 5791, 6316 }, { 5805, 6250 }, { 5811, 6648 }, { 5825, 6251 }, { 5826, 6339 },
+    { 5827, 6652 }, { 5836, 6346 }, { 5837, 6347 }, { 5838, 6348 }, { 5841, 6349 }, { 5849, 6411 },
+    { 5857, 6350 }, { 5876, 6571 }, { 5892, 6227 }, { 5894, 6472 }, { 5908, 6442 }, { 5913, 6467 },
+    { 5915, 6511 }, { 5916, 4464 }, { 5942, 6407 }, { 5950, 6262 }, { 5952, 6236 }, { 5970, 6435 },
+    { 5973, 6398 }, { 5985, 6356 }, { 6042, 6426 }, { 6051, 6651 }, { 6064, 6436 }, { 6067, 90 },
+    { 6069, 6427 }, { 6070, 6289 }, { 6074, 6513 }, { 6079, 6577 }, { 6105, 6679 }, { 6107, 6579 },
+    { 6109, 3836 }, { 6135, 6539 }, { 6140, 6546 }, { 6146, 4955 }, { 6151, 6629 }, { 6157, 6540 },
+    { 6158, 6216 }, { 6160, 6697 }, { 6162, 6556 }, { 6164, 6602 }, { 6177, 6432 }, { 6180, 6743 },
+    { 6186, 3042 }, { 6187, 6462 }, { 6192, 6193 }, { 6198, 6610 }, { 6200, 128 }, { 6202, 6203 },
+    { 6204, 6205 }, { 6206, 6207 }, { 6210, 6753 }, { 6217, 6424 }, { 6219, 6474 }, { 6230, 862 },
+    { 6233, 6322 }, { 6235, 6324 }, { 6237, 5608 }, { 6239, 6361 }, { 6240, 6363 }, { 6243, 6320 },
+    { 6244, 5623 }, { 6246, 2705 }, { 6247, 6370 }, { 6253, 6713 }, { 6261, 2748 }, { 6263, 5951 },
+    { 6270, 6387 }, { 6271, 6423 }, { 6272, 6587 }, { 6274, 6275 }, { 6280, 6281 }, { 6283, 6504 },
+    { 6285, 5716 }, { 6288, 5927 }, { 6291, 6717 }, { 6293, 6294 }, { 6295, 6296 }, { 6298, 6772 },
+    { 6299, 6220 }, { 6307, 1995 }, { 6308, 2003 }, { 6309, 2011 }, { 6310, 2019 }, { 6327, 6328 },
+    { 6329, 6330 }, { 6331, 6332 }, { 6333, 6362 }, { 6334, 6364 }, { 6336, 5823 }, { 6337, 1149 },
+    { 6338, 2234 }, { 6340, 1150 }, { 6341, 6342 }, { 6343, 1151 }, { 6344, 6345 }, { 6355, 6357 },
+    { 6365, 6740 }, { 6371, 6372 }, { 6379, 6380 }, { 6382, 6383 }, { 6385, 6389 }, { 6391, 6746 },
+    { 6394, 6395 }, { 6402, 2916 }, { 6403, 2943 }, { 6404, 6007 }, { 6406, 5505 }, { 6417, 6418 },
+    { 6421, 6232 }, { 6428, 6429 }, { 6438, 6752 }, { 6440, 6681 }, { 6444, 3948 }, { 6446, 6447 },
+    { 6450, 6456 }, { 6453, 2060 }, { 6458, 6703 }, { 6464, 6775 }, { 6465, 6694 }, { 6468, 6749 },
+    { 6477, 6761 }, { 6480, 6013 }, { 6481, 4818 }, { 6485, 6486 }, { 6487, 6488 }, { 6490, 6491 },
+    { 6492, 6493 }, { 6494, 6601 }, { 6496, 6497 }, { 6498, 4341 }, { 6505, 4805 }, { 6507, 3489 },
+    { 6514, 6515 }, { 6522, 6352 }, { 6524, 6525 }, { 6526, 6719 }, { 6527, 6528 }, { 6529, 6057 },
+    { 6533, 4673 }, { 6535, 6572 }, { 6544, 6731 }, { 6549, 6763 }, { 6557, 3192 }, { 6558, 3779 },
+    { 6561, 2964 }, { 6564, 6580 }, { 6566, 5570 }, { 6568, 6711 }, { 6569, 6776 }, { 6570, 6781 },
+    { 6573, 6537 }, { 6584, 3349 }, { 6586, 5686 }, { 6591, 6597 }, { 6596, 5365 }, { 6604, 6605 },
+    { 6606, 6607 }, { 6608, 6609 }, { 6611, 4216 }, { 6613, 6614 }, { 6618, 6619 }, { 6621, 6495 },
+    { 6624, 6725 }, { 6625, 6626 }, { 6627, 6696 }, { 6630, 3789 }, { 6631, 6632 }, { 6633, 6634 },
+    { 6635, 6636 }, { 6637, 6638 }, { 6639, 6640 }, { 6645, 6646 }, { 6649, 6707 }, { 6658, 6659 },
+    { 6660, 6661 }, { 6662, 6663 }, { 6665, 6674 }, { 6668, 6242 }, { 6675, 4028 }, { 6676, 4030 },
+    { 6677, 6335 }, { 6678, 5702 }, { 6682, 6434 }, { 6685, 6686 }, { 6691, 6221 }, { 6692, 6223 },
+    { 6699, 6284 }, { 6704, 2141 }, { 6706, 2182 }, { 6708, 6709 }, { 6716, 5844 }, { 6720, 6077 },
+    { 6726, 6542 }, { 6732, 6585 }, { 6735, 6787 }, { 6739, 2671 }, { 6742, 5948 }, { 6744, 6780 },
+    { 6751, 6397 }, { 6755, 6470 }, { 6758, 3014 }, { 6774, 5530 }, { 6786, 6290 }, { 3, 4579 },
+    { 4527, 6791 }, { 6, 7182 }, { 26, 7181 }, { 33, 6541 }, { 54, 7157 }, { 93, 2847 },
+    { 95, 2848 }, { 97, 6747 }, { 114, 139 }, { 132, 3242 }, { 147, 3224 }, { 200, 1387 },
+    { 201, 1388 }, { 202, 1389 }, { 203, 1390 }, { 204, 1391 }, { 205, 1392 }, { 206, 6311 },
+    { 535, 5514 }, { 900, 6478 }, { 902, 6559 }, { 904, 6589 }, { 1053, 7113 }, { 1320, 6425 },
+    { 1321, 3473 }, { 1322, 4164 }, { 1335, 4035 }, { 1422, 6809 }, { 1479, 3260 }, { 1481, 4161 },
+    { 1720, 5730 }, { 2087, 3073 }, { 2128, 6156 }, { 2163, 3521 }, { 2165, 6944 }, { 2168, 6789 },
+    { 2268, 5848 }, { 2540, 6642 }, { 2707, 3868 }, { 2709, 4160 }, { 2710, 4581 }, { 2712, 5055 },
+    { 2715, 3353 }, { 2749, 3513 }, { 2809, 3404 }, { 3089, 6392 }, { 3163, 6687 }, { 3169, 6738 },
+    { 3181, 2703 }, { 3195, 6089 }, { 3206, 3080 }, { 3306, 5621 }, { 3325, 5810 }, { 3339, 5513 },
+    { 3350, 6995 }, { 3402, 7175 }, { 3405, 7176 }, { 3437, 3539 }, { 3448, 6049 }, { 3533, 7179 },
+    { 3535, 6197 }, { 3537, 6800 }, { 3628, 6690 }, { 3701, 7033 }, { 3915, 6734 }, { 4019, 7089 },
+    { 4064, 6902 }, { 4117, 6906 }, { 4130, 6899 }, { 4174, 6818 }, { 4405, 6912 }, { 4639, 6828 },
+    { 4727, 6877 }, { 4835, 6910 }, { 4841, 7091 }, { 4929, 6909 }, { 5034, 6937 }, { 5043, 6799 },
+    { 5419, 6905 }, { 5696, 6867 }, { 5868, 6920 }, { 5928, 6185 }, { 6087, 6956 }, { 6103, 6890 },
+    { 6110, 6884 }, { 6111, 1661 }, { 6141, 3836 }, { 6152, 6876 }, { 6159, 6891 }, { 6190, 7019 },
+    { 6194, 6903 }, { 6214, 6980 }, { 6234, 6856 }, { 6248, 6957 }, { 6259, 6967 }, { 6264, 6887 },
+    { 6265, 6981 }, { 6300, 6987 }, { 6314, 6843 }, { 6323, 7052 }, { 6359, 6849 }, { 6360, 7054 },
+    { 6367, 6973 }, { 6369, 7059 }, { 6375, 6975 }, { 6377, 6976 }, { 6388, 6865 }, { 6396, 6870 },
+    { 6433, 6810 }, { 6455, 6934 }, { 6469, 6927 }, { 6484, 6949 }, { 6499, 6825 }, { 6501, 7112 },
+    { 6516, 7011 }, { 6520, 6184 }, { 6531, 6842 }, { 6543, 7105 }, { 6547, 6966 }, { 6550, 6930 },
+    { 6555, 6881 }, { 6581, 6928 }, { 6590, 6955 }, { 6598, 6888 }, { 6600, 7082 }, { 6603, 6968 },
+    { 6615, 6971 }, { 6620, 7114 }, { 6628, 6989 }, { 6647, 6819 }, { 6650, 4975 }, { 6667, 7066 },
+    { 6669, 6803 }, { 6683, 6880 }, { 6705, 6993 }, { 6712, 7060 }, { 6714, 6850 }, { 6715, 7001 },
+    { 6721, 7146 }, { 6722, 6812 }, { 6724, 7159 }, { 6727, 6936 }, { 6730, 6922 }, { 6754, 7022 },
+    { 6756, 6907 }, { 6764, 6835 }, { 6769, 6838 }, { 6773, 7131 }, { 6782, 7111 }, { 6784, 7051 },
+    { 6785, 7156 }, { 6790, 7085 }, { 6792, 4056 }, { 6796, 6797 }, { 6798, 6195 }, { 6801, 3536 },
+    { 6802, 136 }, { 6804, 6805 }, { 6806, 6807 }, { 6811, 6222 }, { 6813, 6908 }, { 6814, 7098 },
+    { 6815, 6854 }, { 6817, 6858 }, { 6820, 7081 }, { 6822, 7012 }, { 6823, 5669 }, { 6826, 6827 },
+    { 6829, 6866 }, { 6830, 6390 }, { 6831, 6868 }, { 6832, 7195 }, { 6837, 5850 }, { 6840, 6302 },
+    { 6841, 6574 }, { 6846, 5932 }, { 6847, 6857 }, { 6848, 2642 }, { 6853, 6904 }, { 6860, 7058 },
+    { 6864, 7063 }, { 6872, 7071 }, { 6875, 5982 }, { 6882, 6883 }, { 6895, 6896 }, { 6897, 6898 },
+    { 6900, 7116 }, { 6911, 4816 }, { 6913, 7184 }, { 6914, 6859 }, { 6915, 6979 }, { 6918, 7067 },
+    { 6923, 7115 }, { 6929, 6873 }, { 6931, 5477 }, { 6933, 1480 }, { 6938, 7160 }, { 6941, 7120 },
+    { 6942, 7041 }, { 6943, 6297 }, { 6946, 5632 }, { 6948, 7065 }, { 6951, 6959 }, { 6952, 7056 },
+    { 6953, 7039 }, { 6954, 6963 }, { 6960, 4133 }, { 6964, 5414 }, { 6969, 7153 }, { 6972, 7099 },
+    { 6974, 4116 }, { 6977, 7096 }, { 6978, 7080 }, { 6988, 3657 }, { 6990, 5775 }, { 6991, 4911 },
+    { 6994, 7169 }, { 6996, 6997 }, { 6998, 6999 }, { 7004, 7130 }, { 7005, 7006 }, { 7007, 2512 },
+    { 7008, 7009 }, { 7014, 7109 }, { 7015, 6932 }, { 7018, 6879 }, { 7021, 7106 }, { 7023, 6768 },
+    { 7024, 6762 }, { 7029, 3650 }, { 7030, 6892 }, { 7032, 6767 }, { 7034, 6134 }, { 7035, 4923 },
+    { 7037, 6321 }, { 7040, 6457 }, { 7042, 7048 }, { 7044, 7045 }, { 7049, 7158 }, { 7055, 7084 },
+    { 7064, 7174 }, { 7072, 7073 }, { 7097, 4744 }, { 7107, 5644 }, { 7108, 6984 }, { 7110, 7198 },
+    { 7117, 6024 }, { 7122, 7123 }, { 7132, 7188 }, { 7136, 6757 }, { 7137, 6536 }, { 7139, 4719 },
+    { 7149, 6947 }, { 7150, 7151 }, { 7154, 7103 }, { 7163, 7164 }, { 7165, 7166 }, { 7167, 6623 },
+    { 7170, 7171 }, { 7183, 6939 }, { 7186, 6710 }, { 7196, 6834 }, { 4524, 3 }, { 114, 7043 },
+    { 140, 3242 }, { 200, 1397 }, { 201, 1398 }, { 202, 1399 }, { 203, 1400 }, { 204, 1401 },
+    { 205, 1402 }, { 206, 6670 }, { 535, 5516 }, { 902, 7401 }, { 1480, 3473 }, { 1720, 5731 },
+    { 1814, 7203 }, { 2025, 7218 }, { 2088, 3073 }, { 2268, 5851 }, { 2706, 3521 }, { 2810, 3513 },
+    { 3089, 7193 }, { 3181, 7061 }, { 3195, 6094 }, { 3224, 6199 }, { 3260, 6278 }, { 3339, 5515 },
+    { 3404, 7225 }, { 3437, 6766 }, { 3448, 6445 }, { 3539, 7209 }, { 4120, 7226 }, { 4637, 7224 },
+    { 4787, 7200 }, { 5121, 7248 }, { 6004, 26 }, { 6104, 7257 }, { 6117, 7238 }, { 6147, 7252 },
+    { 6182, 7223 }, { 6277, 7230 }, { 6319, 7233 }, { 6386, 7227 }, { 6449, 7249 }, { 6512, 7246 },
+    { 6816, 7300 }, { 6836, 7346 }, { 6855, 7293 }, { 6861, 7304 }, { 6862, 7243 }, { 6863, 7306 },
+    { 6869, 7362 }, { 6893, 7219 }, { 6917, 7368 }, { 6926, 7367 }, { 6940, 7323 }, { 6945, 7256 },
+    { 6961, 7220 }, { 6965, 7251 }, { 7000, 7338 }, { 7002, 7373 }, { 7016, 7344 }, { 7017, 7417 },
+    { 7028, 7263 }, { 7038, 7347 }, { 7047, 7383 }, { 7074, 7247 }, { 7075, 7360 }, { 7083, 7440 },
+    { 7088, 7266 }, { 7090, 7275 }, { 7092, 7423 }, { 7094, 7294 }, { 7095, 7412 }, { 7121, 7348 },
+    { 7142, 7260 }, { 7143, 7397 }, { 7144, 7255 }, { 7148, 7366 }, { 7152, 7409 }, { 7161, 7298 },
+    { 7168, 7330 }, { 7172, 7295 }, { 7189, 7421 }, { 7199, 7382 }, { 7206, 7207 }, { 7208, 7354 },
+    { 7210, 3538 }, { 7211, 6201 }, { 7212, 7213 }, { 7214, 7215 }, { 7216, 7217 }, { 7221, 7235 },
+    { 7222, 7236 }, { 7228, 7453 }, { 7229, 7245 }, { 7231, 6894 }, { 7237, 7250 }, { 7239, 7411 },
+    { 7240, 7241 }, { 7242, 2713 }, { 7244, 7062 }, { 7265, 7010 }, { 7267, 7385 }, { 7268, 7322 },
+    { 7273, 6770 }, { 7274, 7129 }, { 7277, 7133 }, { 7279, 7301 }, { 7281, 7339 }, { 7282, 6737 },
+    { 7283, 7057 }, { 7292, 1188 }, { 7296, 6666 }, { 7297, 6268 }, { 7299, 3315 }, { 7309, 6889 },
+    { 7310, 7125 }, { 7311, 6460 }, { 7312, 7053 }, { 7313, 5676 }, { 7315, 6874 }, { 7320, 4142 },
+    { 7321, 7104 }, { 7324, 7253 }, { 7327, 7438 }, { 7328, 7436 }, { 7333, 7358 }, { 7335, 7185 },
+    { 7336, 5833 }, { 7337, 7419 }, { 7340, 7420 }, { 7342, 7361 }, { 7343, 7162 }, { 7349, 6885 },
+    { 7355, 7278 }, { 7359, 6808 }, { 7363, 7234 }, { 7364, 7378 }, { 7365, 5808 }, { 7369, 7280 },
+    { 7371, 7177 }, { 7372, 7424 }, { 7384, 7454 }, { 7386, 7446 }, { 7390, 7303 }, { 7391, 5636 },
+    { 7393, 3523 }, { 7403, 6958 }, { 7406, 7408 }, { 7439, 7353 }, { 7449, 6851 }, { 7456, 7457 },
+    { 7462, 7345 }, { 4829, 3 }, { 114, 7155 }, { 200, 1407 }, { 201, 1408 }, { 202, 1409 },
+    { 203, 1410 }, { 204, 1411 }, { 205, 1412 }, { 206, 6671 }, { 535, 7437 }, { 1720, 6684 },
+    { 2089, 3073 }, { 2268, 5852 }, { 3181, 7543 }, { 3195, 6095 }, { 3224, 7356 }, { 3242, 7262 },
+    { 3260, 7086 }, { 3339, 6970 }, { 3404, 7599 }, { 3473, 7087 }, { 3513, 7481 }, { 3521, 7531 },
+    { 4911, 7200 }, { 5853, 7485 }, { 6037, 7474 }, { 6489, 7480 }, { 6538, 7484 }, { 7254, 7514 },
+    { 7258, 7473 }, { 7270, 7503 }, { 7272, 7502 }, { 7284, 7504 }, { 7291, 7547 }, { 7302, 7530 },
+    { 7305, 7512 }, { 7326, 7541 }, { 7329, 4142 }, { 7331, 7562 }, { 7334, 7559 }, { 7350, 7507 },
+    { 7351, 7587 }, { 7376, 7554 }, { 7377, 7600 }, { 7379, 7499 }, { 7387, 7604 }, { 7396, 7487 },
+    { 7398, 7536 }, { 7399, 7548 }, { 7402, 7517 }, { 7413, 7601 }, { 7418, 7591 }, { 7455, 7486 },
+    { 7459, 7544 }, { 7463, 4597 }, { 7465, 4214 }, { 7466, 7467 }, { 7468, 7469 }, { 7470, 7471 },
+    { 7472, 7551 }, { 7475, 7482 }, { 7476, 7259 }, { 7477, 7202 }, { 7489, 7563 }, { 7491, 7558 },
+    { 7493, 6384 }, { 7494, 6824 }, { 7498, 7603 }, { 7500, 6845 }, { 7506, 7410 }, { 7510, 7534 },
+    { 7518, 7602 }, { 7521, 7187 }, { 7523, 7615 }, { 7524, 7461 }, { 7532, 2241 }, { 7537, 7508 },
+    { 7542, 7414 }, { 7552, 7553 }, { 7556, 7605 }, { 7560, 7561 }, { 7565, 7606 }, { 7571, 6353 },
+    { 7578, 7490 }, { 7583, 7483 }, { 7589, 7598 }, { 7593, 6852 }, { 4839, 3 }, { 114, 7357 },
+    { 200, 1417 }, { 201, 1418 }, { 202, 1419 }, { 203, 1420 }, { 204, 1421 }, { 205, 1977 },
+    { 206, 6672 }, { 2090, 3073 }, { 2268, 5854 }, { 3181, 7557 }, { 3195, 6096 }, { 3224, 7549 },
+    { 3242, 7492 }, { 3260, 7380 }, { 6125, 7635 }, { 6130, 7628 }, { 6517, 7629 }, { 7261, 7631 },
+    { 7264, 7625 }, { 7426, 7633 }, { 7463, 6132 }, { 7464, 7632 }, { 7478, 7665 }, { 7488, 7645 },
+    { 7509, 7659 }, { 7511, 7651 }, { 7519, 7658 }, { 7533, 7660 }, { 7539, 7667 }, { 7540, 7681 },
+    { 7546, 7655 }, { 7570, 7650 }, { 7592, 7688 }, { 7597, 7685 }, { 7607, 7686 }, { 7618, 7619 },
+    { 7620, 7621 }, { 7622, 7623 }, { 7624, 7672 }, { 7636, 7638 }, { 7637, 7696 }, { 7643, 7679 },
+    { 7648, 7381 }, { 7652, 7668 }, { 7656, 7666 }, { 7657, 7046 }, { 7663, 7448 }, { 7664, 7649 },
+    { 7669, 6664 }, { 7671, 7617 }, { 7673, 7674 }, { 7675, 7694 }, { 7676, 7370 }, { 7677, 7626 },
+    { 7692, 7680 }, { 7697, 7611 }, { 7699, 7644 }, { 4909, 3 }, { 114, 7550 }, { 200, 1525 },
+    { 201, 1973 }, { 202, 1974 }, { 203, 1975 }, { 204, 1976 }, { 205, 1993 }, { 206, 6673 },
+    { 2091, 3073 }, { 2268, 5855 }, { 3195, 6097 }, { 3224, 7754 }, { 6554, 7714 }, { 7505, 7718 },
+    { 7640, 7713 }, { 7701, 7756 }, { 7703, 4549 }, { 7704, 7717 }, { 7705, 7706 }, { 7707, 7708 },
+    { 7711, 7740 }, { 7719, 7729 }, { 7721, 7590 }, { 7722, 7726 }, { 7723, 7761 }, { 7724, 7744 },
+    { 7727, 7610 }, { 7728, 7634 }, { 7730, 7535 }, { 7731, 7555 }, { 7732, 7564 }, { 7739, 6374 },
+    { 7741, 7742 }, { 7743, 7755 }, { 7745, 7654 }, { 7752, 7738 }, { 7759, 7758 }, { 7201, 3 },
+    { 200, 1972 }, { 201, 1981 }, { 202, 1982 }, { 203, 1983 }, { 204, 1984 }, { 205, 2001 },
+    { 206, 6701 }, { 1992, 7769 }, { 2268, 5856 }, { 3195, 6131 }, { 7068, 7764 }, { 7630, 7772 },
+    { 7703, 6124 }, { 7716, 7780 }, { 7748, 7786 }, { 7765, 7766 }, { 7767, 7768 }, { 7770, 7781 },
+    { 7774, 7763 }, { 7775, 7757 }, { 7776, 7797 }, { 7778, 7796 }, { 7782, 7709 }, { 7783, 7795 },
+    { 7787, 7790 }, { 7788, 7691 }, { 5227, 3 }, { 200, 1980 }, { 201, 1989 }, { 202, 1990 },
+    { 203, 1991 }, { 204, 2000 }, { 205, 2009 }, { 206, 7076 }, { 2268, 7003 }, { 3195, 7642 },
+    { 7147, 7801 }, { 7710, 7807 }, { 7715, 7809 }, { 7720, 7810 }, { 7777, 7812 }, { 7800, 4575 },
+    { 7802, 7803 }, { 7804, 7805 }, { 7814, 7819 }, { 7816, 7817 }, { 7818, 7823 }, { 7822, 7824 },
+    { 1235, 1236 }, { 1237, 1238 }, { 1239, 1240 }, { 1241, 1242 }, { 1801, 5454 }, { 3074, 5466 },
+    { 3510, 3991 }, { 3550, 4124 }, { 3663, 4186 }, { 3877, 397 }, { 4115, 5148 }, { 4179, 3284 },
+    { 4184, 5446 }, { 4185, 5430 }, { 5239, 5160 }, { 5303, 3362 }, { 5310, 336 }, { 5399, 5428 },
+    { 5420, 5448 }, { 5424, 5449 }, { 5429, 5444 }, { 5306, 3 }, { 200, 1988 }, { 201, 1997 },
+    { 202, 1998 }, { 203, 1999 }, { 204, 2008 }, { 205, 2017 }, { 206, 7077 }, { 2268, 7522 },
+    { 3195, 7840 }, { 7773, 7835 }, { 7800, 6521 }, { 7808, 7834 }, { 7815, 7845 }, { 7827, 6178 },
+    { 7828, 7843 }, { 7829, 7830 }, { 7832, 7806 }, { 7837, 7846 }, { 7841, 7839 }, { 7848, 7847 },
+    { 3510, 4124 }, { 3550, 3991 }, { 3663, 4590 }, { 4115, 5149 }, { 4179, 3508 }, { 4588, 5446 },
+    { 4589, 5430 }, { 5239, 5270 }, { 5303, 3409 }, { 5310, 425 }, { 5399, 5444 }, { 5420, 5449 },
+    { 5424, 5448 }, { 5429, 5428 }, { 5431, 7867 }, { 5463, 7868 }, { 7849, 7850 }, { 7851, 7852 },
+    { 3, 2960 }, { 200, 1996 }, { 201, 2005 }, { 202, 2006 }, { 203, 2007 }, { 204, 2016 },
+    { 205, 7375 }, { 206, 7078 }, { 2268, 7889 }, { 7735, 7878 }, { 7836, 7879 }, { 7838, 7885 },
+    { 7870, 6599 }, { 7871, 7886 }, { 7872, 7873 }, { 7874, 7887 }, { 7875, 7833 }, { 3550, 4186 },
+    { 3663, 3991 }, { 5431, 7903 }, { 5463, 7902 }, { 7896, 7905 }, { 7897, 7906 }, { 7907, 7908 },
+    { 3, 3043 }, { 200, 2004 }, { 201, 2013 }, { 202, 2014 }, { 203, 2015 }, { 204, 2024 },
+    { 205, 7695 }, { 206, 7079 }, { 7036, 7909 }, { 7844, 7915 }, { 7882, 7910 }, { 7888, 7920 },
+    { 7911, 7912 }, { 7913, 7925 }, { 7914, 7876 }, { 7917, 7880 }, { 7918, 7919 }, { 7922, 7831 },
+    { 7923, 7924 }, { 3550, 4590 }, { 3663, 4124 }, { 7861, 7929 }, { 7862, 7928 }, { 7930, 7904 },
+    { 7931, 7901 }, { 3, 3308 }, { 200, 2012 }, { 201, 2021 }, { 202, 2022 }, { 203, 2023 },
+    { 204, 7943 }, { 205, 7789 }, { 206, 7890 }, { 7405, 7933 }, { 7877, 7934 }, { 7935, 7936 },
+    { 7937, 7947 }, { 7942, 7950 }, { 7945, 7946 }, { 7949, 7948 }, { 7954, 7869 }, { 7955, 7866 },
+    { 3, 3430 }, { 200, 2020 }, { 201, 2667 }, { 202, 6741 }, { 203, 7596 }, { 3240, 7958 },
+    { 7750, 7965 }, { 7916, 7959 }, { 7938, 7964 }, { 7944, 7970 }, { 7951, 7967 }, { 7960, 7961 },
+    { 7968, 7969 }, { 3, 6030 }, { 200, 2666 }, { 201, 2673 }, { 202, 7093 }, { 203, 7700 },
+    { 2679, 7978 }, { 6072, 7975 }, { 7567, 7979 }, { 7940, 7976 }, { 7962, 7983 }, { 7963, 7985 },
+    { 7971, 7982 }, { 7981, 7939 }, { 3, 6035 }, { 200, 2672 }, { 201, 6012 }, { 202, 7192 },
+    { 6412, 7988 }, { 7496, 7989 }, { 7984, 7998 }, { 7986, 7997 }, { 7987, 7996 }, { 7990, 7991 },
+    { 7993, 7992 }, { 3, 6055 }, { 200, 2678 }, { 201, 7318 }, { 7811, 8003 }, { 7977, 8004 },
+    { 7999, 8009 }, { 8002, 8010 }, { 8005, 8001 }, { 3, 6075 }, { 200, 6983 }, { 201, 8011 },
+    { 6071, 8012 }, { 8006, 8016 }, { 8007, 8017 }, { 8015, 8014 }, { 8018, 8013 }, { 3, 6154 },
+    { 200, 8026 }, { 7276, 8021 }, { 8023, 8020 }, { 8024, 8027 }, { 8025, 8008 }, { 3, 6167 },
+    { 7141, 8028 }, { 8030, 8029 }, { 8032, 8022 }, { 3, 6176 }, { 6565, 8034 }, { 3, 6254 },
+    { 6019, 8038 }, { 3, 6552 }, { 3, 6553 }, { 6935, 8042 }, { 3, 6612 }, { 6779, 8043 },
+    { 3, 6643 }, { 7725, 8045 }, { 3, 6759 }, { 6014, 8047 }, { 3, 6783 }, { 3, 6788 },
+    { 6919, 8051 }, { 3, 7026 }, { 7100, 8052 }, { 3, 7050 }, { 7995, 8054 }, { 3, 7127 },
+    { 8050, 8056 }, { 3, 7145 }, { 8036, 8058 }, { 3, 7178 }, { 4808, 8060 }, { 3, 7269 },
+    { 6982, 8062 }, { 3, 7374 }, { 6688, 8064 }, { 3, 7394 }, { 8041, 8066 }, { 3, 7400 },
+    { 3, 7415 }, { 7289, 8070 }, { 3, 7425 }, { 6916, 8071 }, { 3, 7434 }, { 6127, 8073 },
+    { 3, 7451 }, { 6925, 8075 }, { 3, 7577 }, { 3, 7753 }, { 7416, 8079 }, { 3, 7799 },
+    { 7126, 8080 }, { 6793, 8082 },
 };
 
 static const uint16_t bundle_generic_symbols[] = {
-    8279, 3420, 6246, 7396, 7002, 6379, 8030, 8279, 3420, 6246, 7396, 6677, 6790, 8030,
-    8279, 3417, 6246, 7707, 7002, 6379, 8030, 8279, 3417, 6246, 7707, 6677, 6790, 8030,
-    7394, 4745, 6661, 6378, 7860, 7394, 4934, 6661, 6377, 7860, 7652, 4745, 6661, 6378,
-    7860, 7652, 4934, 6661, 6377, 7860, 7394, 7002, 4214, 4315, 8034, 7394, 6677, 5492,
-    8034, 7652, 7002, 4214, 4315, 8034, 7652, 6677, 5492, 8034, 6372, 5504, 7848, 4947,
-    358, 359, 5677, 7034, 369, 6267, 7363, 6249, 7640, 6651, 7832, 4024, 7269, 6372,
-    5443, 7848, 5461, 457, 6775, 5598, 7835, 7034, 369, 6267, 7363, 6249, 7640, 6651,
-    7832, 4024, 7269, 6372, 5554, 7848, 4947, 358, 359, 5677, 7034, 520, 4194, 4766,
-    7363, 6662, 7640, 6259, 7832, 4145, 7269, 6372, 5508, 7848, 5461, 457, 6775, 5598,
-    7835, 7034, 520, 4194, 4766, 7363, 6662, 7640, 6259, 7832, 4145, 7269, 8275, 3352,
-    5448, 6331, 7810, 7524, 8275, 3352, 4725, 6331, 7698, 7524, 8275, 5394, 3870, 6331,
-    7699, 7524, 8275, 3655, 4725, 6331, 7811, 7524, 4098, 5506, 6715, 7906, 7825, 7829,
-    4098, 5444, 6715, 7906, 7812, 7829, 4098, 5515, 6715, 7813, 7825, 7829, 4098, 5511,
-    6715, 7813, 7812, 7829, 5600, 5614, 832, 833, 6839, 8192, 839, 5742, 843, 844,
-    845, 846, 847, 6644, 851, 852, 853, 6841, 858, 5747, 5418, 3683, 864, 5750,
-    5751, 6843, 6315, 5418, 3250, 5750, 5754, 6843, 6714, 5418, 3205, 6844, 5756, 889,
-    5459, 890, 3673, 6437, 892, 5459, 893, 3673, 7045, 895, 5459, 896, 3673, 5757,
-    8149, 831, 903, 904, 6839, 3, 905, 906, 907, 5742, 843, 844, 845, 846,
-    847, 3841, 5419, 4296, 6438, 916, 4488, 919, 4053, 8158, 3250, 919, 4054, 8158,
-    4129, 935, 936, 937, 938, 939, 940, 941, 3230, 5758, 3761, 4737, 3836, 4489,
-    5756, 951, 952, 5460, 890, 4489, 6437, 953, 954, 5460, 893, 4489, 7045, 955,
-    956, 5460, 896, 4489, 5757, 5600, 5618, 832, 833, 6839, 8192, 839, 5742, 958,
-    959, 960, 961, 962, 6644, 851, 852, 853, 6841, 858, 5747, 5418, 3683, 864,
-    5750, 5751, 6843, 6315, 5418, 3250, 5750, 5754, 6843, 6714, 5418, 3205, 6844, 5756,
-    889, 5459, 890, 3673, 6437, 892, 5459, 893, 3673, 7045, 895, 5459, 896, 3673,
-    5757, 8149, 957, 903, 904, 6839, 3, 905, 906, 907, 5742, 958, 959, 960,
-    961, 962, 3841, 5419, 4296, 6438, 916, 5025, 919, 4053, 8158, 3250, 919, 4054,
-    5420, 923, 967, 968, 925, 969, 970, 927, 971, 972, 929, 4129, 935, 936,
-    937, 938, 939, 940, 941, 3230, 5758, 3761, 4737, 3836, 4489, 5756, 951, 952,
-    5460, 890, 4489, 6437, 953, 954, 5460, 893, 4489, 7045, 955, 956, 5460, 896,
-    4489, 5757, 5607, 3654, 8298, 7807, 7852, 6666, 7828, 7575, 7826, 7688, 8187, 5607,
-    3424, 8298, 7807, 7408, 6666, 7828, 7761, 7826, 7576, 8187, 5604, 5394, 8298, 7380,
-    7852, 6666, 7975, 7575, 7369, 7688, 8187, 5604, 5613, 8298, 7380, 7408, 6666, 7975,
-    7761, 7369, 7576, 8187, 4098, 5506, 8281, 4219, 7675, 4242, 569, 3389, 1198, 5462,
-    3466, 1201, 3523, 1202, 4036, 6632, 4285, 5707, 5521, 3331, 1201, 3405, 1202, 6250,
-    5092, 618, 619, 3509, 1206, 5463, 3469, 1209, 3526, 1210, 4437, 8277, 4098, 5444,
-    8281, 4273, 7675, 4242, 569, 3389, 1198, 4329, 4147, 6632, 4285, 5707, 3606, 4321,
-    6250, 5092, 618, 619, 3509, 1206, 4317, 4821, 8277, 4098, 5515, 8281, 4278, 7675,
-    1247, 3434, 1248, 569, 3438, 1198, 5462, 3466, 1201, 3523, 1202, 4036, 6632, 3266,
-    1247, 3267, 1248, 5707, 5521, 3331, 1201, 3405, 1202, 6250, 82, 1249, 3436, 1250,
-    619, 3563, 1206, 5463, 3469, 1209, 3526, 1210, 4437, 8277, 4098, 5511, 8281, 4226,
-    7675, 1247, 3434, 1248, 569, 3438, 1198, 4329, 4147, 6632, 3266, 1247, 3267, 1248,
-    5707, 3606, 4321, 6250, 82, 1249, 3436, 1250, 619, 3563, 1206, 4317, 4821, 8277,
-    5600, 5614, 7005, 843, 5820, 7574, 6351, 8149, 5417, 6757, 843, 5421, 7388, 7004,
-    3831, 5600, 5618, 7005, 958, 6466, 7574, 6351, 8149, 5495, 6757, 958, 5496, 7388,
-    7383, 3831, 8111, 5603, 8136, 6757, 958, 5496, 7388, 7383, 4062, 8111, 5603, 8110,
-    6757, 843, 5421, 7388, 7004, 4062, 5600, 8134, 7005, 958, 6466, 7574, 6768, 5600,
-    8108, 7005, 843, 5820, 7574, 6768, 5607, 4332, 5827, 5520, 6754, 7312, 5332, 5607,
-    4102, 5827, 5520, 4962, 6692, 5332, 5604, 8109, 5827, 5458, 6754, 7218, 5332, 5604,
-    8103, 5827, 5458, 4962, 7264, 5332, 4098, 5583, 4551, 5451, 7522, 1351, 6645, 4098,
-    5553, 4551, 5451, 6717, 1351, 6645, 4098, 5556, 4551, 5512, 7522, 1365, 6645, 4098,
-    5450, 4551, 5512, 6717, 1365, 6645, 5607, 4788, 4551, 5517, 6328, 7312, 5332, 5607,
-    4258, 4551, 5517, 5151, 6692, 5332, 5604, 8135, 4551, 5455, 6328, 7218, 5332, 5604,
-    8129, 4551, 5455, 5151, 7264, 5332, 4259, 12, 3, 5395, 4335, 6620, 4972, 7396,
-    4239, 6318, 5397, 6379, 8296, 4259, 4335, 6620, 4972, 7396, 4282, 6318, 6790, 8296,
-    4259, 12, 3, 5395, 4335, 6210, 4972, 7707, 4239, 6318, 5397, 6379, 8296, 4259,
-    4335, 6210, 4972, 7707, 4282, 6318, 6790, 8296, 7505, 5583, 7869, 5516, 7522, 1351,
-    7158, 7505, 5553, 7869, 5516, 6717, 1351, 7158, 7505, 5556, 7869, 5454, 7522, 1365,
-    7158, 7505, 5450, 7869, 5454, 6717, 1365, 7158, 4259, 5737, 8174, 7869, 5452, 6328,
-    7312, 7697, 4259, 8104, 7869, 5452, 5151, 6692, 7697, 4259, 5737, 8131, 7869, 5513,
-    6328, 7218, 7697, 4259, 8175, 7869, 5513, 5151, 7264, 7697, 4259, 150, 3, 3936,
-    3585, 6620, 3637, 5396, 4745, 7160, 6378, 8292, 4259, 3585, 6620, 3637, 5396, 4934,
-    7160, 6377, 8292, 4259, 150, 3, 3936, 3585, 6210, 3637, 5493, 4745, 7160, 6378,
-    8292, 4259, 3585, 6210, 3637, 5493, 4934, 7160, 6377, 8292, 4779, 5737, 8156, 5847,
-    5456, 6754, 7312, 7673, 4779, 8130, 5847, 5456, 4962, 6692, 7673, 4779, 5737, 8105,
-    5847, 5518, 6754, 7218, 7673, 4779, 8157, 5847, 5518, 4962, 7264, 7673, 7743, 5506,
-    7677, 7906, 7825, 7805, 7743, 5444, 7677, 7906, 7812, 7805, 7743, 5515, 7677, 7813,
-    7825, 7805, 7743, 5511, 7677, 7813, 7812, 7805, 4779, 3656, 5448, 6876, 7810, 7774,
-    4779, 3656, 4725, 6876, 7698, 7774, 4779, 3672, 5448, 6876, 7699, 7774, 4779, 3672,
-    4725, 6876, 7811, 7774, 1488, 3, 1489, 3194, 1490, 3, 1491, 8102, 1494, 1495,
-    3658, 5625, 1503, 8101, 8088, 5504, 8025, 82, 1528, 5399, 1530, 361, 1531, 1532,
-    4017, 6820, 5423, 7822, 4574, 7836, 4574, 7868, 4574, 7945, 4574, 7783, 8088, 5443,
-    8025, 455, 1608, 1609, 1610, 1611, 1612, 1613, 1614, 1615, 1616, 1617, 1618, 1619,
-    1620, 1621, 1622, 1623, 1624, 1625, 4192, 1626, 1627, 1628, 1629, 1630, 1631, 1632,
-    1633, 1634, 1635, 1636, 1637, 1638, 1639, 1640, 1641, 1642, 1643, 1644, 1645, 1646,
-    1647, 1648, 1649, 1650, 1651, 1652, 1653, 1654, 1655, 1656, 1657, 1658, 1659, 1660,
-    1661, 1662, 1663, 1664, 1665, 1666, 1667, 1668, 1669, 1670, 1671, 1672, 1673, 1674,
-    1675, 1676, 1677, 1678, 1679, 1680, 1681, 1682, 1683, 1684, 1685, 1686, 1687, 1688,
-    1689, 1690, 1691, 1692, 1693, 1694, 1695, 1696, 1697, 1698, 1699, 1700, 1701, 1702,
-    1703, 1704, 1705, 1706, 1707, 1708, 1709, 1710, 1711, 1712, 1713, 1714, 1715, 1716,
-    1717, 1718, 1719, 1720, 1721, 1722, 212, 1723, 4320, 1724, 1725, 1726, 1727, 1728,
-    1729, 1730, 1731, 3496, 6820, 5423, 7822, 4574, 7836, 4574, 7868, 4574, 7945, 4574,
-    7783, 8088, 5554, 8025, 82, 1528, 5399, 1530, 361, 1531, 1532, 4017, 6820, 5424,
-    7822, 4864, 7836, 4864, 7868, 4864, 7945, 4864, 7783, 8088, 5508, 8025, 455, 1608,
-    1609, 1610, 1611, 1612, 1613, 1614, 1615, 1616, 1617, 1618, 1619, 1620, 1621, 1622,
-    1623, 1624, 1625, 4192, 1626, 1627, 1628, 1629, 1630, 1631, 1632, 1633, 1634, 1635,
-    1636, 1637, 1638, 1639, 1640, 1641, 1642, 1643, 1644, 1645, 1646, 1647, 1648, 1649,
-    1650, 1651, 1652, 1653, 1654, 1655, 1656, 1657, 1658, 1659, 1660, 1661, 1662, 1663,
-    1664, 1665, 1666, 1667, 1668, 1669, 1670, 1671, 1672, 1673, 1674, 1675, 1676, 1677,
-    1678, 1679, 1680, 1681, 1682, 1683, 1684, 1685, 1686, 1687, 1688, 1689, 1690, 1691,
-    1692, 1693, 1694, 1695, 1696, 1697, 1698, 1699, 1700, 1701, 1702, 1703, 1704, 1705,
-    1706, 1707, 1708, 1709, 1710, 1711, 1712, 1713, 1714, 1715, 1716, 1717, 1718, 1719,
-    1720, 1721, 1722, 212, 1723, 4320, 1724, 1725, 1726, 1727, 1728, 1729, 1730, 1731,
-    3496, 6820, 5424, 7822, 4864, 7836, 4864, 7868, 4864, 7945, 4864, 7783, 8120, 3417,
-    6293, 7660, 7556, 7711, 8121, 8120, 3420, 6293, 7949, 7556, 7711, 8121, 8120, 3417,
-    6293, 7660, 7556, 7840, 8121, 8120, 3420, 6293, 7949, 7556, 7840, 8121, 6368, 3420,
-    5933, 5911, 4745, 4577, 7504, 7765, 6368, 3420, 5933, 5911, 4934, 4577, 6999, 7765,
-    6368, 3417, 5933, 6485, 4745, 4577, 7504, 7765, 6368, 3417, 5933, 6485, 4934, 4577,
-    6999, 7765, 5589, 5504, 7994, 7268, 7997, 5589, 5443, 7994, 7866, 7997, 5589, 5554,
-    7994, 7268, 7917, 5589, 5508, 7994, 7866, 7917, 5589, 5504, 7831, 7268, 7997, 5589,
-    5443, 7831, 7866, 7997, 5589, 5554, 7831, 7268, 7917, 5589, 5508, 7831, 7866, 7917,
-    8231, 3352, 5448, 6755, 7810, 7750, 8231, 3352, 4725, 6755, 7698, 7750, 8231, 5394,
-    3870, 6755, 7699, 7750, 8231, 3655, 4725, 6755, 7811, 7750, 5601, 5614, 2018, 833,
-    6918, 8192, 6840, 2023, 847, 6644, 6841, 2024, 5747, 3985, 2025, 5950, 5751, 2028,
-    2029, 6868, 6315, 3968, 5950, 5754, 2033, 2034, 6868, 6714, 3939, 6844, 3831, 8122,
-    831, 2018, 904, 6918, 3, 2035, 906, 6840, 2023, 847, 3841, 5530, 1284, 6438,
-    2040, 4488, 919, 4318, 919, 4289, 3934, 4331, 3940, 5758, 3970, 3607, 3986, 4235,
-    3831, 5601, 5618, 2018, 833, 6918, 8192, 6840, 2041, 962, 6644, 6841, 2024, 5747,
-    3985, 2025, 5950, 5751, 2028, 2029, 6868, 6315, 3968, 5950, 5754, 2033, 2034, 6868,
-    6714, 3939, 6844, 3831, 8122, 957, 2018, 904, 6918, 3, 2035, 906, 6840, 2041,
-    962, 3841, 5530, 1284, 6438, 2040, 5025, 919, 4318, 919, 4289, 5615, 4331, 3940,
-    5758, 3970, 3607, 3986, 4235, 3831, 5584, 3654, 8285, 7807, 7852, 6195, 7828, 7575,
-    7826, 7688, 8246, 5584, 3424, 8285, 7807, 7408, 6195, 7828, 7761, 7826, 7576, 8246,
-    5466, 5394, 8285, 7380, 7852, 6195, 7975, 7575, 7369, 7688, 8246, 5466, 5613, 8285,
-    7380, 7408, 6195, 7975, 7761, 7369, 7576, 8246, 5584, 4332, 5964, 5520, 5150, 7557,
-    5321, 5584, 4102, 5964, 5520, 4962, 7523, 5321, 5466, 8109, 5964, 5458, 5150, 7678,
-    5321, 5466, 8103, 5964, 5458, 4962, 7161, 5321, 4096, 5506, 8290, 4219, 7554, 5494,
-    5558, 3937, 1198, 5098, 2154, 3466, 2155, 3523, 2156, 4250, 1200, 4037, 2157, 4149,
-    2158, 4301, 2159, 591, 3220, 1201, 2160, 3220, 2161, 2162, 3220, 2163, 2164, 3220,
-    2165, 2166, 3220, 1202, 2167, 3220, 2168, 2169, 3220, 2170, 2171, 3220, 2172, 2173,
-    577, 6996, 3647, 5565, 3391, 5110, 2154, 3331, 2155, 3405, 2156, 3567, 1200, 3629,
-    2157, 3660, 2158, 3675, 2159, 5709, 1201, 6508, 2161, 7071, 2163, 7473, 2165, 7730,
-    1202, 7880, 2168, 7961, 2170, 8020, 2172, 6922, 5092, 5566, 3938, 1206, 5187, 2187,
-    3469, 2188, 3526, 2189, 4041, 1208, 4152, 2190, 4252, 2191, 4303, 2192, 641, 3221,
-    1209, 2193, 3221, 2194, 2195, 3221, 2196, 2197, 3221, 2198, 2199, 3221, 1210, 2200,
-    3221, 2201, 2202, 3221, 2203, 2204, 3221, 2205, 2206, 3596, 8273, 4096, 5444, 8290,
-    4273, 7554, 5494, 5558, 3937, 1198, 6226, 7901, 591, 3235, 723, 2160, 3235, 2220,
-    2162, 3235, 2221, 2164, 3235, 2222, 2166, 3235, 724, 2167, 3235, 2223, 2169, 3235,
-    2224, 2171, 3235, 2225, 2173, 721, 6996, 3647, 5565, 4237, 7747, 5709, 723, 6508,
-    2220, 7071, 2221, 7473, 2222, 7730, 724, 7880, 2223, 7961, 2224, 8020, 2225, 6922,
-    5092, 5566, 3938, 1206, 6228, 7636, 641, 3236, 732, 2193, 3236, 2232, 2195, 3236,
-    2233, 2197, 3236, 2234, 2199, 3236, 733, 2200, 3236, 2235, 2202, 3236, 2236, 2204,
-    3236, 2237, 2206, 3644, 8273, 4096, 5515, 8290, 4278, 7554, 564, 2238, 3434, 2239,
-    3511, 2240, 3564, 2241, 3966, 1198, 5098, 2154, 3466, 2155, 3523, 2156, 4250, 1200,
-    4037, 2157, 4149, 2158, 4301, 2159, 591, 3220, 1201, 2160, 3220, 2161, 2162, 3220,
-    2163, 2164, 3220, 2165, 2166, 3220, 1202, 2167, 3220, 2168, 2169, 3220, 2170, 2171,
-    3220, 2172, 2173, 577, 6996, 3266, 2238, 3267, 2239, 3314, 2240, 3325, 2241, 3391,
-    5110, 2154, 3331, 2155, 3405, 2156, 3567, 1200, 3629, 2157, 3660, 2158, 3675, 2159,
-    5709, 1201, 6508, 2161, 7071, 2163, 7473, 2165, 7730, 1202, 7880, 2168, 7961, 2170,
-    8020, 2172, 6922, 82, 2242, 3436, 2243, 3513, 2244, 3565, 2245, 3967, 1206, 5187,
-    2187, 3469, 2188, 3526, 2189, 4041, 1208, 4152, 2190, 4252, 2191, 4303, 2192, 641,
-    3221, 1209, 2193, 3221, 2194, 2195, 3221, 2196, 2197, 3221, 2198, 2199, 3221, 1210,
-    2200, 3221, 2201, 2202, 3221, 2203, 2204, 3221, 2205, 2206, 3596, 8273, 4096, 5511,
-    8290, 4226, 7554, 564, 2238, 3434, 2239, 3511, 2240, 3564, 2241, 3966, 1198, 6226,
-    7901, 591, 3235, 723, 2160, 3235, 2220, 2162, 3235, 2221, 2164, 3235, 2222, 2166,
-    3235, 724, 2167, 3235, 2223, 2169, 3235, 2224, 2171, 3235, 2225, 2173, 721, 6996,
-    3266, 2238, 3267, 2239, 3314, 2240, 3325, 2241, 4237, 7747, 5709, 723, 6508, 2220,
-    7071, 2221, 7473, 2222, 7730, 724, 7880, 2223, 7961, 2224, 8020, 2225, 6922, 82,
-    2242, 3436, 2243, 3513, 2244, 3565, 2245, 3967, 1206, 6228, 7636, 641, 3236, 732,
-    2193, 3236, 2232, 2195, 3236, 2233, 2197, 3236, 2234, 2199, 3236, 733, 2200, 3236,
-    2235, 2202, 3236, 2236, 2204, 3236, 2237, 2206, 3644, 8273, 4096, 5506, 6747, 8007,
-    7568, 8041, 7833, 7934, 7600, 7674, 4096, 5444, 6747, 8007, 7648, 8041, 7927, 7934,
-    7681, 7674, 4096, 5515, 6747, 8004, 7568, 8070, 7833, 7986, 7600, 7674, 4096, 5511,
-    6747, 8004, 7648, 8070, 7927, 7986, 7681, 7674, 5601, 5614, 7371, 2023, 5820, 7816,
-    6351, 8122, 5417, 6344, 2023, 5421, 7191, 7004, 3831, 5601, 5618, 7371, 2041, 6466,
-    7816, 6351, 8122, 5495, 6344, 2041, 5496, 7191, 7383, 3831, 8076, 5597, 8136, 6344,
-    2041, 5496, 7191, 7383, 4062, 8076, 5597, 8110, 6344, 2023, 5421, 7191, 7004, 4062,
-    5601, 8134, 7371, 2041, 6466, 7816, 6768, 5601, 8108, 7371, 2023, 5820, 7816, 6768,
-    4096, 5583, 4646, 5451, 6694, 6469, 6237, 4096, 5553, 4646, 5451, 6317, 6469, 6237,
-    4096, 5556, 4646, 5512, 6694, 7060, 6237, 4096, 5450, 4646, 5512, 6317, 7060, 6237,
-    5584, 4788, 4646, 5517, 4963, 7557, 5321, 5584, 4258, 4646, 5517, 5151, 7523, 5321,
-    5466, 8135, 4646, 5455, 4963, 7678, 5321, 5466, 8129, 4646, 5455, 5151, 7161, 5321,
-    4126, 1512, 3, 4279, 4576, 3417, 6721, 7660, 7641, 7711, 8126, 4126, 4576, 3420,
-    6721, 7949, 7641, 7711, 8126, 4126, 1512, 3, 4279, 4576, 3417, 6721, 7660, 7641,
-    7840, 8126, 4126, 4576, 3420, 6721, 7949, 7641, 7840, 8126, 4126, 1921, 3, 3813,
-    3585, 3420, 6543, 5911, 4745, 4880, 7504, 7863, 4126, 3585, 3420, 6543, 5911, 4934,
-    4880, 6999, 7863, 4126, 1921, 3, 3813, 3585, 3417, 6543, 6485, 4745, 4880, 7504,
-    7863, 4126, 3585, 3417, 6543, 6485, 4934, 4880, 6999, 7863, 6238, 5583, 5059, 5516,
-    6694, 6469, 6709, 6238, 5553, 5059, 5516, 6317, 6469, 6709, 6238, 5556, 5059, 5454,
-    6694, 7060, 6709, 6238, 5450, 5059, 5454, 6317, 7060, 6709, 4126, 5947, 8174, 5059,
-    5452, 4963, 7557, 7670, 4126, 8104, 5059, 5452, 5151, 7523, 7670, 4126, 5947, 8131,
-    5059, 5513, 4963, 7678, 7670, 4126, 8175, 5059, 5513, 5151, 7161, 7670, 4770, 5947,
-    8156, 6035, 5456, 5150, 7557, 7823, 4770, 8130, 6035, 5456, 4962, 7523, 7823, 4770,
-    5947, 8105, 6035, 5518, 5150, 7678, 7823, 4770, 8157, 6035, 5518, 4962, 7161, 7823,
-    6657, 5506, 7679, 8007, 7568, 8041, 7833, 7934, 7600, 7804, 6657, 5444, 7679, 8007,
-    7648, 8041, 7927, 7934, 7681, 7804, 6657, 5515, 7679, 8004, 7568, 8070, 7833, 7986,
-    7600, 7804, 6657, 5511, 7679, 8004, 7648, 8070, 7927, 7986, 7681, 7804, 4770, 3656,
-    5448, 7234, 7810, 7626, 4770, 3656, 4725, 7234, 7698, 7626, 4770, 3672, 5448, 7234,
-    7699, 7626, 4770, 3672, 4725, 7234, 7811, 7626, 2396, 3, 2397, 3194, 2398, 3,
-    2399, 8102, 2400, 2401, 3499, 5625, 1503, 8101, 8252, 5504, 7914, 4947, 6040, 5677,
-    6041, 6042, 4189, 5425, 2429, 2430, 7867, 6249, 7946, 6651, 7983, 4024, 7830, 8252,
-    5443, 7914, 4759, 2504, 2505, 6775, 2506, 2507, 2508, 2509, 2510, 2511, 2512, 2513,
-    2514, 2515, 2516, 2517, 2518, 2519, 2520, 2521, 2522, 2523, 2524, 2525, 2526, 2527,
-    2528, 2529, 2530, 2531, 2532, 2533, 2534, 2535, 2536, 2537, 502, 7835, 6041, 6042,
-    4189, 5425, 2429, 2430, 7867, 6249, 7946, 6651, 7983, 4024, 7830, 8252, 5554, 7914,
-    4947, 6040, 5677, 6041, 6546, 5426, 2539, 2540, 7867, 6662, 7946, 6259, 7983, 4145,
-    7830, 8252, 5508, 7914, 4759, 2504, 2505, 6775, 2506, 2507, 2508, 2509, 2510, 2511,
-    2512, 2513, 2514, 2515, 2516, 2517, 2518, 2519, 2520, 2521, 2522, 2523, 2524, 2525,
-    2526, 2527, 2528, 2529, 2530, 2531, 2532, 2533, 2534, 2535, 2536, 2537, 502, 7835,
-    6041, 6546, 5426, 2539, 2540, 7867, 6662, 7946, 6259, 7983, 4145, 7830, 8064, 5504,
-    8059, 82, 2553, 6040, 2554, 361, 2555, 2556, 4017, 6401, 6042, 6267, 7895, 399,
-    5687, 3273, 6254, 3273, 7973, 5686, 4262, 6198, 4262, 3273, 8027, 5686, 4266, 6198,
-    4266, 3273, 7845, 8064, 5443, 8059, 455, 2603, 2505, 2604, 2605, 2606, 2607, 4192,
-    2608, 2609, 2610, 2611, 2612, 2613, 2614, 2615, 2616, 2617, 2618, 2619, 2620, 2621,
-    2622, 2623, 2624, 212, 2625, 4193, 3496, 6401, 6042, 6267, 7895, 399, 5687, 3273,
-    6254, 3273, 7973, 5686, 4262, 6198, 4262, 3273, 8027, 5686, 4266, 6198, 4266, 3273,
-    7845, 8064, 5554, 8059, 82, 2553, 6040, 2554, 361, 2555, 2556, 4017, 6401, 6546,
-    4766, 7895, 525, 5687, 3300, 6254, 3300, 7973, 6406, 4262, 6610, 4262, 3300, 8027,
-    6406, 4266, 6610, 4266, 3300, 7845, 8064, 5508, 8059, 455, 2603, 2505, 2604, 2605,
-    2606, 2607, 4192, 2608, 2609, 2610, 2611, 2612, 2613, 2614, 2615, 2616, 2617, 2618,
-    2619, 2620, 2621, 2622, 2623, 2624, 212, 2625, 4193, 3496, 6401, 6546, 4766, 7895,
-    525, 5687, 3300, 6254, 3300, 7973, 6406, 4262, 6610, 4262, 3300, 8027, 6406, 4266,
-    6610, 4266, 3300, 7845, 8086, 4239, 6094, 8286, 7390, 7665, 8046, 8086, 4282, 6094,
-    8269, 7390, 7665, 8046, 8086, 4239, 6094, 8286, 7390, 7819, 8046, 8086, 4282, 6094,
-    8269, 7390, 7819, 8046, 4787, 4332, 6968, 5520, 7001, 7009, 7110, 4787, 4102, 6968,
-    5520, 7364, 6303, 5552, 4328, 8109, 6968, 5458, 7001, 7378, 7110, 4328, 8103, 6968,
-    5458, 7364, 6723, 5552, 3322, 5583, 4888, 5451, 7219, 4667, 7372, 3322, 5553, 4888,
-    5451, 7313, 4667, 7372, 3322, 5556, 4888, 5512, 7219, 4887, 7372, 3322, 5450, 4888,
-    5512, 7313, 4887, 7372, 8133, 7809, 4219, 7126, 8044, 5560, 2763, 3466, 2276, 3523,
-    2764, 4250, 2277, 4037, 2765, 4149, 2278, 4301, 2766, 4220, 8040, 5555, 2763, 3331,
-    2276, 3405, 2764, 3567, 2277, 3629, 2765, 3660, 2278, 3675, 2766, 4240, 7984, 5594,
-    2773, 3469, 2317, 3526, 2774, 4041, 2318, 4152, 2775, 4252, 2319, 4303, 2776, 4221,
-    8257, 8107, 7809, 4273, 7126, 8044, 5437, 5559, 7901, 4274, 8040, 4750, 7747, 4240,
-    7984, 5438, 5568, 7636, 4275, 8257, 8106, 7809, 4278, 7126, 8005, 5560, 2763, 3466,
-    2276, 3523, 2764, 4250, 2277, 4037, 2765, 4149, 2278, 4301, 2766, 4220, 8071, 5555,
-    2763, 3331, 2276, 3405, 2764, 3567, 2277, 3629, 2765, 3660, 2278, 3675, 2766, 4283,
-    8045, 5594, 2773, 3469, 2317, 3526, 2774, 4041, 2318, 4152, 2775, 4252, 2319, 4303,
-    2776, 4221, 8257, 8132, 7809, 4226, 7126, 8005, 5437, 5559, 7901, 4274, 8071, 4750,
-    7747, 4283, 8045, 5438, 5568, 7636, 4275, 8257, 8133, 8255, 4219, 8006, 7242, 7992,
-    6791, 7995, 6977, 7651, 8107, 8255, 4273, 8006, 7692, 7992, 6716, 7995, 7545, 7651,
-    8106, 8255, 4278, 8003, 7242, 8068, 6791, 8002, 6977, 7651, 8132, 8255, 4226, 8003,
-    7692, 8068, 6716, 8002, 7545, 7651, 8133, 7758, 4219, 7440, 8044, 2944, 564, 2945,
-    3390, 2946, 3466, 2947, 3523, 2948, 4036, 8040, 3783, 2945, 3295, 2946, 3331, 2947,
-    3405, 2948, 5708, 3595, 7984, 2949, 82, 2950, 3394, 2951, 3469, 2952, 3526, 2953,
-    4437, 8009, 8107, 7758, 4273, 7440, 8044, 2944, 6226, 4147, 8040, 4750, 5567, 5708,
-    3595, 7984, 2949, 6228, 4821, 8009, 8106, 7758, 4278, 7440, 8005, 2944, 564, 2945,
-    3390, 2946, 3466, 2947, 3523, 2948, 4036, 8071, 3783, 2945, 3295, 2946, 3331, 2947,
-    3405, 2948, 5708, 4044, 8045, 2949, 82, 2950, 3394, 2951, 3469, 2952, 3526, 2953,
-    4437, 8009, 8132, 7758, 4226, 7440, 8005, 2944, 6226, 4147, 8071, 4750, 5567, 5708,
-    4044, 8045, 2949, 6228, 4821, 8009, 7892, 5614, 7546, 2983, 1259, 7912, 3831, 8294,
-    4287, 5417, 6748, 2983, 5421, 7442, 4488, 7786, 5441, 7695, 3831, 7892, 5618, 7546,
-    3032, 1305, 7912, 3831, 8294, 4287, 5495, 6748, 3032, 5496, 7442, 5025, 7786, 3033,
-    1289, 7695, 3831, 8294, 8136, 6748, 3032, 5496, 7442, 5025, 7786, 3033, 1289, 7695,
-    4062, 8294, 8110, 6748, 2983, 5421, 7442, 4488, 7786, 5441, 7695, 4062, 7892, 8134,
-    7546, 3032, 1305, 7912, 4062, 7892, 8108, 7546, 2983, 1259, 7912, 4062, 4787, 4788,
-    4888, 5517, 7639, 7009, 7110, 4787, 4258, 4888, 5517, 7365, 6303, 5552, 4328, 8135,
-    4888, 5455, 7639, 7378, 7110, 4328, 8129, 4888, 5455, 7365, 6723, 5552, 4772, 4236,
-    4239, 6599, 8286, 8270, 7665, 7943, 4772, 4282, 6599, 8269, 8270, 7665, 7943, 4772,
-    4236, 4239, 6599, 8286, 8270, 7819, 7943, 4772, 4282, 6599, 8269, 8270, 7819, 7943,
-    6257, 5583, 7950, 5516, 7219, 4667, 7521, 6257, 5553, 7950, 5516, 7313, 4667, 7521,
-    6257, 5556, 7950, 5454, 7219, 4887, 7521, 6257, 5450, 7950, 5454, 7313, 4887, 7521,
-    4772, 8197, 8174, 7950, 5452, 7639, 7009, 6607, 7412, 4772, 8104, 7950, 5452, 7365,
-    6303, 4861, 7412, 4772, 8197, 8131, 7950, 5513, 7639, 7378, 6607, 7412, 4772, 8175,
-    7950, 5513, 7365, 6723, 4861, 7412, 5083, 8197, 8156, 7348, 5456, 7001, 7009, 6607,
-    7689, 5083, 8130, 7348, 5456, 7364, 6303, 4861, 7689, 5083, 8197, 8105, 7348, 5518,
-    7001, 7378, 6607, 7689, 5083, 8157, 7348, 5518, 7364, 6723, 4861, 7689, 5083, 3656,
-    3654, 8283, 4219, 8006, 7242, 7992, 6791, 7995, 6977, 7772, 5083, 3656, 3424, 8283,
-    4273, 8006, 7692, 7992, 6716, 7995, 7545, 7772, 5083, 3672, 3654, 8283, 4278, 8003,
-    7242, 8068, 6791, 8002, 6977, 7772, 5083, 3672, 3424, 8283, 4226, 8003, 7692, 8068,
-    6716, 8002, 7545, 7772, 5440, 3069, 3, 2397, 3194, 3070, 3, 2399, 8102, 3071,
-    3072, 3625, 5625, 3073, 8101, 8300, 5503, 8250, 3089, 3090, 6178, 3093, 3094, 3095,
-    3096, 6179, 3099, 3100, 6380, 3102, 6180, 3105, 3196, 5503, 8263, 5503, 7703, 8300,
-    5442, 8250, 7445, 3135, 6187, 3138, 212, 5442, 8263, 5442, 7703, 8300, 3350, 6991,
-    3141, 3142, 3143, 8264, 3147, 7349, 3152, 3153, 212, 3350, 8250, 3089, 3090, 6178,
-    3093, 3094, 3095, 3096, 6179, 3099, 3100, 6380, 3102, 6180, 3105, 3196, 3350, 8263,
-    3350, 7703, 8300, 4711, 6991, 3141, 3142, 3143, 8264, 3147, 7349, 3152, 3153, 6389,
-    8250, 7445, 3135, 6187, 3138, 6389, 8263, 4711, 7703, 3074, 5617, 5623, 5619, 3154,
-    2401, 3499, 5625, 3155, 3156, 3157, 3158, 3159, 5612, 8301, 5503, 8261, 3168, 6178,
-    3169, 3094, 3170, 3171, 6179, 3172, 3173, 6380, 3174, 6180, 3175, 3196, 5503, 8268,
-    5503, 8287, 8301, 5442, 8261, 7445, 3182, 6187, 3183, 212, 5442, 8268, 5442, 8287,
-    8301, 3350, 6991, 3184, 3185, 3186, 8264, 3187, 7349, 3188, 3189, 212, 3350, 8261,
-    3168, 6178, 3169, 3094, 3170, 3171, 6179, 3172, 3173, 6380, 3174, 6180, 3175, 3196,
-    3350, 8268, 3350, 8287, 8301, 4711, 6991, 3184, 3185, 3186, 8264, 3187, 7349, 3188,
-    3189, 6389, 8261, 7445, 3182, 6187, 3183, 6389, 8268, 4711, 8287, 5440, 3074, 5624,
-    6375, 5619, 3190, 3072, 3625, 5625, 3191, 3156, 3157, 3192, 3159, 5612,
+    6588, 4703, 7395, 3080, 4189, 4702, 7319, 3487, 7883, 6588, 4703, 7395, 3080, 4189,
+    4532, 7395, 3455, 7883, 6588, 4531, 7319, 3188, 4189, 4702, 7319, 3487, 7883, 6588,
+    4531, 7319, 3188, 4189, 4532, 7395, 3455, 7883, 8048, 4703, 4023, 33, 5395, 6143,
+    5326, 7760, 8048, 4703, 4023, 33, 5395, 6122, 7760, 8048, 4531, 4023, 54, 5442,
+    6143, 5326, 7760, 8048, 4531, 4023, 54, 5442, 6122, 7760, 7670, 327, 3, 328,
+    329, 330, 331, 3074, 6616, 335, 336, 337, 6188, 340, 341, 5535, 5536, 347,
+    5322, 353, 354, 355, 356, 357, 358, 359, 360, 361, 362, 363, 364, 365,
+    366, 367, 368, 369, 370, 371, 372, 373, 374, 375, 376, 377, 3117, 363,
+    364, 365, 366, 367, 368, 369, 370, 371, 378, 379, 380, 381, 382, 383,
+    384, 385, 373, 374, 386, 387, 388, 389, 390, 391, 392, 393, 376, 377,
+    7858, 398, 399, 400, 401, 402, 403, 404, 405, 406, 407, 408, 409, 410,
+    411, 412, 413, 3115, 414, 415, 416, 417, 5539, 6211, 421, 422, 423, 5539,
+    5540, 7670, 327, 3, 328, 329, 330, 331, 3074, 6616, 335, 425, 337, 6188,
+    340, 341, 5535, 5541, 428, 5322, 353, 354, 355, 356, 357, 358, 359, 429,
+    430, 431, 432, 433, 434, 435, 436, 437, 438, 439, 440, 441, 442, 443,
+    51, 3461, 396, 397, 398, 399, 400, 401, 402, 403, 404, 405, 406, 407,
+    408, 409, 410, 411, 412, 413, 3115, 414, 415, 416, 417, 5539, 6211, 421,
+    422, 423, 5539, 5540, 7670, 6616, 444, 336, 445, 6188, 446, 447, 5535, 5536,
+    347, 3091, 448, 449, 450, 451, 452, 453, 454, 51, 455, 456, 457, 5543,
+    460, 461, 462, 463, 464, 465, 466, 467, 468, 58, 469, 470, 471, 472,
+    473, 474, 475, 476, 477, 6617, 481, 482, 483, 484, 485, 486, 487, 488,
+    489, 490, 491, 3076, 395, 492, 493, 6617, 494, 495, 3147, 496, 5545, 499,
+    6215, 6211, 501, 5545, 502, 6215, 5540, 7670, 6616, 444, 425, 445, 6188, 446,
+    447, 5535, 5541, 428, 3091, 448, 449, 450, 451, 452, 453, 454, 51, 455,
+    456, 457, 5543, 460, 461, 462, 463, 464, 465, 466, 467, 468, 58, 469,
+    470, 471, 472, 473, 474, 475, 476, 477, 6617, 481, 482, 483, 484, 485,
+    486, 487, 488, 489, 490, 491, 3076, 395, 492, 493, 6617, 494, 495, 3147,
+    496, 5545, 499, 6215, 6211, 501, 5545, 502, 6215, 5540, 6950, 4703, 4855, 7520,
+    3549, 4702, 4565, 7290, 7825, 6950, 4703, 4855, 7520, 3549, 4532, 4565, 7204, 7825,
+    6950, 4531, 4855, 7205, 3549, 4702, 4565, 7290, 7825, 6950, 4531, 4855, 7205, 3549,
+    4532, 4565, 7204, 7825, 6171, 6415, 7612, 6175, 595, 5557, 6225, 606, 6150, 7138,
+    6066, 7431, 6466, 7538, 3912, 7031, 6171, 6021, 7612, 5573, 696, 6183, 7614, 7458,
+    6225, 606, 6150, 7138, 6066, 7431, 6466, 7538, 3912, 7031, 6171, 6443, 7612, 6175,
+    595, 5557, 6225, 759, 4776, 4767, 7138, 6476, 7431, 6073, 7538, 4027, 7031, 6171,
+    6441, 7612, 5573, 696, 6183, 7614, 7458, 6225, 759, 4776, 4767, 7138, 6476, 7431,
+    6073, 7538, 4027, 7031, 6174, 4703, 3668, 6794, 6143, 4952, 7579, 6174, 4703, 3668,
+    6794, 6122, 7579, 6174, 4531, 3668, 6795, 6143, 4952, 7579, 6174, 4531, 3668, 6795,
+    6122, 7579, 8059, 3218, 6439, 7495, 7973, 7288, 8059, 3218, 6028, 7495, 7956, 7288,
+    8059, 5149, 4071, 7495, 7957, 7288, 8059, 5148, 4071, 7495, 7974, 7288, 3995, 5373,
+    7134, 7641, 7581, 7585, 3995, 5297, 7134, 7641, 7573, 7585, 3995, 5311, 7134, 7608,
+    7581, 7585, 3995, 5376, 7134, 7608, 7573, 7585, 5382, 5465, 1160, 1161, 6653, 8040,
+    5640, 5541, 1169, 1170, 1171, 6451, 1175, 1176, 1177, 6654, 5543, 5643, 5207, 3530,
+    1186, 5646, 5647, 6655, 6129, 5207, 3117, 5646, 5650, 6655, 6523, 5207, 3147, 6656,
+    5652, 1209, 5247, 421, 3507, 6256, 1211, 5247, 1212, 3507, 6821, 1214, 5247, 1215,
+    3507, 6257, 7921, 425, 1221, 1222, 6653, 3, 1223, 340, 1224, 5640, 5541, 1169,
+    1170, 1171, 4721, 4158, 6258, 1230, 1231, 5538, 3946, 7932, 3117, 1232, 3947, 7932,
+    7858, 1245, 1246, 398, 1247, 400, 1248, 3115, 5654, 3613, 4548, 3686, 4359, 5652,
+    1258, 1259, 5249, 421, 4359, 6256, 1260, 1261, 5249, 1212, 4359, 6821, 1262, 1263,
+    5249, 1215, 4359, 6257, 5382, 5455, 1160, 1161, 6653, 8040, 5640, 5536, 1264, 1265,
+    1266, 6451, 1175, 1176, 1177, 6654, 5543, 5643, 5207, 3530, 1186, 5646, 5647, 6655,
+    6129, 5207, 3117, 5646, 5650, 6655, 6523, 5207, 3147, 6656, 5652, 1209, 5247, 421,
+    3507, 6256, 1211, 5247, 1212, 3507, 6821, 1214, 5247, 1215, 3507, 6257, 7921, 336,
+    1221, 1222, 6653, 3, 1223, 340, 1224, 5640, 5536, 1264, 1265, 1266, 4721, 4158,
+    6258, 1230, 4250, 5538, 3946, 7932, 3117, 1232, 3947, 5208, 1236, 1270, 1271, 1238,
+    1272, 1273, 1240, 1274, 1275, 1242, 7858, 1245, 1246, 398, 1247, 400, 1248, 3115,
+    5654, 3613, 4548, 3686, 4359, 5652, 1258, 1259, 5249, 421, 4359, 6256, 1260, 1261,
+    5249, 1212, 4359, 6821, 1262, 1263, 5249, 1215, 4359, 6257, 5426, 3508, 8083, 7682,
+    7575, 6479, 7516, 7576, 7582, 7441, 8000, 5426, 3284, 8083, 7682, 7173, 6479, 7516,
+    7515, 7582, 7332, 8000, 5355, 5149, 8083, 7647, 7575, 6479, 7662, 7576, 7392, 7441,
+    8000, 5355, 5148, 8083, 7647, 7173, 6479, 7662, 7515, 7392, 7332, 8000, 3995, 5373,
+    8065, 4184, 7025, 4551, 901, 3301, 1497, 5324, 3388, 1500, 3424, 1501, 3922, 6437,
+    4722, 5609, 5251, 3306, 1500, 3325, 1501, 7020, 4550, 951, 3322, 1505, 5250, 3390,
+    1508, 3426, 1509, 4324, 8061, 3995, 5297, 8065, 4588, 7025, 4551, 901, 3301, 1497,
+    5038, 4029, 6437, 4722, 5609, 3501, 4966, 7020, 4550, 951, 3322, 1505, 4950, 4617,
+    8061, 3995, 5311, 8065, 4589, 7025, 896, 1546, 3319, 1547, 901, 3324, 1497, 5324,
+    3388, 1500, 3424, 1501, 3922, 6437, 3158, 1546, 3159, 1547, 5609, 5251, 3306, 1500,
+    3325, 1501, 7020, 1548, 3321, 1549, 951, 3335, 1505, 5250, 3390, 1508, 3426, 1509,
+    4324, 8061, 3995, 5376, 8065, 4185, 7025, 896, 1546, 3319, 1547, 901, 3324, 1497,
+    5038, 4029, 6437, 3158, 1546, 3159, 1547, 5609, 3501, 4966, 7020, 1548, 3321, 1549,
+    951, 3335, 1505, 4950, 4617, 8061, 5382, 5465, 7271, 6212, 4930, 7574, 6166, 7921,
+    5270, 6081, 6212, 6594, 6657, 3680, 5382, 5455, 7271, 345, 5537, 7574, 6166, 7921,
+    5160, 6081, 345, 347, 6594, 7124, 3680, 7870, 5378, 7863, 6081, 345, 347, 6594,
+    7124, 3906, 7870, 5378, 7898, 6081, 6212, 6594, 6657, 3906, 5382, 7865, 7271, 345,
+    5537, 7574, 6578, 5382, 7900, 7271, 6212, 4930, 7574, 6578, 5426, 4186, 5715, 5317,
+    6563, 7069, 5049, 5426, 3991, 5715, 5317, 4745, 6506, 5049, 5355, 7864, 5715, 5245,
+    6563, 6985, 5049, 5355, 7855, 5715, 5245, 4745, 7027, 5049, 3995, 5350, 4414, 5236,
+    7286, 1638, 6452, 3995, 5416, 4414, 5236, 6530, 1638, 6452, 3995, 5377, 4414, 5307,
+    7286, 1652, 6452, 3995, 5234, 4414, 5307, 6530, 1652, 6452, 5426, 4590, 4414, 5313,
+    6149, 7069, 5049, 5426, 4124, 4414, 5313, 4899, 6506, 5049, 5355, 7899, 4414, 5241,
+    6149, 6985, 5049, 5355, 7891, 4414, 5241, 4899, 7027, 5049, 7994, 5230, 6112, 6794,
+    3262, 4648, 5371, 5252, 8063, 4013, 5230, 6112, 6794, 3263, 4648, 5293, 4010, 8063,
+    7994, 5305, 6112, 6795, 3262, 4648, 5371, 5252, 8063, 4013, 5305, 6112, 6795, 3263,
+    4648, 5293, 4010, 8063, 7994, 4253, 3263, 6509, 7520, 5229, 6139, 7290, 8084, 4013,
+    4253, 3263, 6509, 7520, 5304, 6139, 7204, 8084, 7994, 4253, 3262, 6509, 7205, 5229,
+    6139, 7290, 8084, 4013, 4253, 3262, 6509, 7205, 5304, 6139, 7204, 8084, 6461, 5350,
+    7762, 5312, 7286, 1638, 6921, 6461, 5416, 7762, 5312, 6530, 1638, 6921, 6461, 5377,
+    7762, 5240, 7286, 1652, 6921, 6461, 5234, 7762, 5240, 6530, 1652, 6921, 4013, 5637,
+    7952, 7762, 5237, 6149, 7069, 7447, 4013, 7856, 7762, 5237, 4899, 6506, 7447, 4013,
+    5637, 7893, 7762, 5308, 6149, 6985, 7447, 4013, 7953, 7762, 5308, 4899, 7027, 7447,
+    5413, 5637, 7926, 5737, 5243, 6563, 7069, 7428, 5413, 7892, 5737, 5243, 4745, 6506,
+    7428, 5413, 5637, 7857, 5737, 5315, 6563, 6985, 7428, 5413, 7927, 5737, 5315, 4745,
+    7027, 7428, 5413, 3550, 6439, 8067, 7973, 7528, 5413, 3550, 6028, 8067, 7956, 7528,
+    5413, 3663, 6439, 8067, 7957, 7528, 5413, 3663, 6028, 8067, 7974, 7528, 6595, 5373,
+    7525, 7641, 7581, 7568, 6595, 5297, 7525, 7641, 7573, 7568, 6595, 5311, 7525, 7608,
+    7581, 7568, 6595, 5376, 7525, 7608, 7573, 7568, 1785, 3, 1786, 3074, 1787, 3,
+    1788, 7854, 1791, 1792, 3307, 5473, 1800, 7853, 7842, 6415, 7678, 6175, 1828, 1829,
+    5328, 6839, 1831, 6548, 7609, 5299, 5299, 5299, 3228, 5562, 3228, 7693, 5374, 5374,
+    5374, 3228, 6228, 3228, 7653, 7842, 6021, 7678, 5573, 1872, 5435, 1873, 7614, 741,
+    1874, 1875, 1876, 1877, 1878, 1879, 1880, 601, 1881, 5400, 6839, 1831, 6548, 7609,
+    5299, 5299, 5299, 3228, 5562, 3228, 7693, 5374, 5374, 5374, 3228, 6228, 3228, 7653,
+    7842, 6443, 7678, 6175, 1828, 1829, 5328, 6839, 1882, 4776, 5761, 7609, 5228, 5228,
+    5228, 3273, 5562, 3273, 7693, 5417, 5417, 5417, 3273, 6228, 3273, 7653, 7842, 6441,
+    7678, 5573, 1872, 5435, 1873, 7614, 741, 1874, 1875, 1876, 1877, 1878, 1879, 1880,
+    601, 1881, 5400, 6839, 1882, 4776, 5761, 7609, 5228, 5228, 5228, 3273, 5562, 3273,
+    7693, 5417, 5417, 5417, 3273, 6228, 3273, 7653, 8069, 3263, 6113, 6303, 6026, 6510,
+    7751, 8069, 3263, 6113, 6303, 6420, 4440, 7751, 8069, 3262, 6113, 6304, 6026, 6510,
+    7751, 8069, 3262, 6113, 6304, 6420, 4440, 7751, 7881, 5230, 4438, 6454, 6026, 6115,
+    7433, 7881, 5230, 4438, 6454, 6420, 6114, 7433, 7881, 5305, 4438, 6901, 6026, 6115,
+    7433, 7881, 5305, 4438, 6901, 6420, 6114, 7433, 8019, 3218, 6439, 7639, 7973, 7452,
+    8019, 3218, 6028, 7639, 7956, 7452, 8019, 5149, 4071, 7639, 7957, 7452, 8019, 5148,
+    4071, 7639, 7974, 7452, 5298, 5465, 1928, 1161, 6698, 8040, 6306, 1933, 1171, 6451,
+    6654, 458, 1934, 5643, 3837, 1935, 5770, 5647, 1938, 1939, 6680, 6129, 3750, 5770,
+    5650, 1943, 1944, 6680, 6523, 3797, 6656, 3680, 7884, 425, 1928, 1222, 6698, 3,
+    1945, 340, 1166, 6306, 1933, 1171, 5398, 1577, 6258, 1950, 1231, 5538, 4183, 1232,
+    4156, 3730, 4587, 3751, 5654, 3801, 3445, 3840, 4110, 3680, 5298, 5455, 1928, 1161,
+    6698, 8040, 6306, 1951, 1266, 6451, 6654, 458, 1934, 5643, 3837, 1935, 5770, 5647,
+    1938, 1939, 6680, 6129, 3750, 5770, 5650, 1943, 1944, 6680, 6523, 3797, 6656, 3680,
+    7884, 336, 1928, 1222, 6698, 3, 1945, 340, 1166, 6306, 1951, 1266, 5398, 1577,
+    6258, 1950, 4250, 5538, 4183, 1232, 4156, 5456, 4587, 3751, 5654, 3801, 3445, 3840,
+    4110, 3680, 5462, 3508, 8074, 7682, 7575, 6011, 7516, 7576, 7582, 7441, 8033, 5462,
+    3284, 8074, 7682, 7173, 6011, 7516, 7515, 7582, 7332, 8033, 5443, 5149, 8074, 7647,
+    7575, 6011, 7662, 7576, 7392, 7441, 8033, 5443, 5148, 8074, 7647, 7173, 6011, 7662,
+    7515, 7392, 7332, 8033, 5462, 4186, 5784, 5317, 4898, 7317, 5039, 5462, 3991, 5784,
+    5317, 4745, 7287, 5039, 5443, 7864, 5784, 5245, 4898, 7430, 5039, 5443, 7855, 5784,
+    5245, 4745, 6924, 5039, 3987, 5373, 8081, 4184, 7314, 5397, 4118, 1497, 4859, 2064,
+    3388, 2065, 3424, 2066, 4145, 1499, 4099, 2067, 4175, 2068, 4584, 2069, 923, 3103,
+    1500, 2070, 3103, 2071, 2072, 3103, 2073, 2074, 3103, 2075, 2076, 3103, 1501, 2077,
+    3103, 2078, 2079, 3103, 2080, 2081, 3103, 2082, 2083, 909, 6765, 3504, 5445, 3351,
+    4641, 2064, 3306, 2065, 3325, 2066, 3656, 1499, 3757, 2067, 3812, 2068, 3847, 2069,
+    5611, 1500, 6315, 2071, 6844, 2073, 7232, 2075, 7479, 1501, 7627, 2078, 7712, 2080,
+    7771, 2082, 6992, 5419, 4119, 1505, 4594, 2097, 3390, 2098, 3426, 2099, 4101, 1507,
+    4148, 2100, 4176, 2101, 4586, 2102, 973, 3104, 1508, 2103, 3104, 2104, 2105, 3104,
+    2106, 2107, 3104, 2108, 2109, 3104, 1509, 2110, 3104, 2111, 2112, 3104, 2113, 2114,
+    3104, 2115, 2116, 3466, 8057, 3987, 5297, 8081, 4588, 7314, 5397, 4118, 1497, 6045,
+    7646, 923, 3127, 1054, 2070, 3127, 2130, 2072, 3127, 2131, 2074, 3127, 2132, 2076,
+    3127, 1055, 2077, 3127, 2133, 2079, 3127, 2134, 2081, 3127, 2135, 2083, 1052, 6765,
+    3504, 5445, 4538, 7501, 5611, 1054, 6315, 2130, 6844, 2131, 7232, 2132, 7479, 1055,
+    7627, 2133, 7712, 2134, 7771, 2135, 6992, 5419, 4119, 1505, 6044, 7389, 973, 3128,
+    1063, 2103, 3128, 2142, 2105, 3128, 2143, 2107, 3128, 2144, 2109, 3128, 1064, 2110,
+    3128, 2145, 2112, 3128, 2146, 2114, 3128, 2147, 2116, 3502, 8057, 3987, 5311, 8081,
+    4589, 7314, 896, 2148, 3319, 2149, 3402, 2150, 3350, 2151, 4161, 1497, 4859, 2064,
+    3388, 2065, 3424, 2066, 4145, 1499, 4099, 2067, 4175, 2068, 4584, 2069, 923, 3103,
+    1500, 2070, 3103, 2071, 2072, 3103, 2073, 2074, 3103, 2075, 2076, 3103, 1501, 2077,
+    3103, 2078, 2079, 3103, 2080, 2081, 3103, 2082, 2083, 909, 6765, 3158, 2148, 3159,
+    2149, 3181, 2150, 3260, 2151, 3351, 4641, 2064, 3306, 2065, 3325, 2066, 3656, 1499,
+    3757, 2067, 3812, 2068, 3847, 2069, 5611, 1500, 6315, 2071, 6844, 2073, 7232, 2075,
+    7479, 1501, 7627, 2078, 7712, 2080, 7771, 2082, 6992, 2152, 3321, 2153, 3405, 2154,
+    3353, 2155, 4162, 1505, 4594, 2097, 3390, 2098, 3426, 2099, 4101, 1507, 4148, 2100,
+    4176, 2101, 4586, 2102, 973, 3104, 1508, 2103, 3104, 2104, 2105, 3104, 2106, 2107,
+    3104, 2108, 2109, 3104, 1509, 2110, 3104, 2111, 2112, 3104, 2113, 2114, 3104, 2115,
+    2116, 3466, 8057, 3987, 5376, 8081, 4185, 7314, 896, 2148, 3319, 2149, 3402, 2150,
+    3350, 2151, 4161, 1497, 6045, 7646, 923, 3127, 1054, 2070, 3127, 2130, 2072, 3127,
+    2131, 2074, 3127, 2132, 2076, 3127, 1055, 2077, 3127, 2133, 2079, 3127, 2134, 2081,
+    3127, 2135, 2083, 1052, 6765, 3158, 2148, 3159, 2149, 3181, 2150, 3260, 2151, 4538,
+    7501, 5611, 1054, 6315, 2130, 6844, 2131, 7232, 2132, 7479, 1055, 7627, 2133, 7712,
+    2134, 7771, 2135, 6992, 2152, 3321, 2153, 3405, 2154, 3353, 2155, 4162, 1505, 6044,
+    7389, 973, 3128, 1063, 2103, 3128, 2142, 2105, 3128, 2143, 2107, 3128, 2144, 2109,
+    3128, 1064, 2110, 3128, 2145, 2112, 3128, 2146, 2114, 3128, 2147, 2116, 3502, 8057,
+    3987, 5373, 7140, 7749, 7325, 7785, 7586, 7690, 7352, 7429, 3987, 5297, 7140, 7749,
+    7404, 7785, 7684, 7690, 7435, 7429, 3987, 5311, 7140, 7733, 7325, 7826, 7586, 7737,
+    7352, 7429, 3987, 5376, 7140, 7733, 7404, 7826, 7684, 7737, 7435, 7429, 5298, 5465,
+    6777, 5768, 4930, 7460, 6166, 7884, 5270, 6576, 5768, 6962, 6657, 3680, 5298, 5455,
+    6777, 1951, 5537, 7460, 6166, 7884, 5160, 6576, 1951, 347, 6962, 7124, 3680, 7827,
+    5244, 7863, 6576, 1951, 347, 6962, 7124, 3906, 7827, 5244, 7898, 6576, 5768, 6962,
+    6657, 3906, 5298, 7865, 6777, 1951, 5537, 7460, 6578, 5298, 7900, 6777, 5768, 4930,
+    7460, 6578, 3987, 5350, 4452, 5236, 6508, 6287, 6052, 3987, 5416, 4452, 5236, 6138,
+    6287, 6052, 3987, 5377, 4452, 5307, 6508, 6833, 6052, 3987, 5234, 4452, 5307, 6138,
+    6833, 6052, 5462, 4590, 4452, 5313, 4746, 7317, 5039, 5462, 4124, 4452, 5313, 4899,
+    7287, 5039, 5443, 7899, 4452, 5241, 4746, 7430, 5039, 5443, 7891, 4452, 5241, 4899,
+    6924, 5039, 4017, 1885, 3, 5210, 3886, 3263, 6532, 6303, 6419, 6510, 7972, 4017,
+    3886, 3263, 6532, 6303, 6027, 4440, 7972, 4017, 1885, 3, 5210, 3886, 3262, 6532,
+    6304, 6419, 6510, 7972, 4017, 3886, 3262, 6532, 6304, 6027, 4440, 7972, 4017, 1809,
+    3, 3754, 5230, 4664, 6454, 6419, 6115, 7569, 4017, 5230, 4664, 6454, 6027, 6114,
+    7569, 4017, 1809, 3, 3754, 5305, 4664, 6901, 6419, 6115, 7569, 4017, 5305, 4664,
+    6901, 6027, 6114, 7569, 6061, 5350, 4813, 5312, 6508, 6287, 6518, 6061, 5416, 4813,
+    5312, 6138, 6287, 6518, 6061, 5377, 4813, 5240, 6508, 6833, 6518, 6061, 5234, 4813,
+    5240, 6138, 6833, 6518, 4017, 5765, 7952, 4813, 5237, 4746, 7317, 7427, 4017, 7856,
+    4813, 5237, 4899, 7287, 7427, 4017, 5765, 7893, 4813, 5308, 4746, 7430, 7427, 4017,
+    7953, 4813, 5308, 4899, 6924, 7427, 6168, 5765, 7926, 5858, 5243, 4898, 7317, 7580,
+    6168, 7892, 5858, 5243, 4745, 7287, 7580, 6168, 5765, 7857, 5858, 5315, 4898, 7430,
+    7580, 6168, 7927, 5858, 5315, 4745, 6924, 7580, 6582, 5373, 7432, 7749, 7325, 7785,
+    7586, 7690, 7352, 7566, 6582, 5297, 7432, 7749, 7404, 7785, 7684, 7690, 7435, 7566,
+    6582, 5311, 7432, 7733, 7325, 7826, 7586, 7737, 7352, 7566, 6582, 5376, 7432, 7733,
+    7404, 7826, 7684, 7737, 7435, 7566, 2305, 3, 2306, 3074, 2307, 3, 2308, 7854,
+    2309, 2310, 3470, 5473, 1800, 7853, 8031, 6415, 7529, 5152, 5861, 5557, 5745, 5862,
+    6548, 7613, 6066, 7698, 6466, 7702, 3912, 7584, 8031, 6021, 7529, 694, 2377, 2378,
+    6183, 2379, 2380, 2381, 2382, 2383, 2384, 2385, 2386, 2387, 2388, 2389, 2390, 2391,
+    2392, 2393, 2394, 2395, 2396, 2397, 2398, 2399, 2400, 2401, 2402, 2403, 2404, 2405,
+    2406, 2407, 2408, 2409, 2410, 7458, 5745, 5862, 6548, 7613, 6066, 7698, 6466, 7702,
+    3912, 7584, 8031, 6443, 7529, 5152, 5861, 5557, 5745, 6351, 5761, 7613, 6476, 7698,
+    6073, 7702, 4027, 7584, 8031, 6441, 7529, 694, 2377, 2378, 6183, 2379, 2380, 2381,
+    2382, 2383, 2384, 2385, 2386, 2387, 2388, 2389, 2390, 2391, 2392, 2393, 2394, 2395,
+    2396, 2397, 2398, 2399, 2400, 2401, 2402, 2403, 2404, 2405, 2406, 2407, 2408, 2409,
+    2410, 7458, 5745, 6351, 5761, 7613, 6476, 7698, 6073, 7702, 4027, 7584, 7779, 6415,
+    7588, 90, 2423, 5861, 2424, 597, 2425, 2426, 4265, 5559, 5862, 6150, 7341, 5223,
+    3990, 5309, 3990, 4036, 7545, 5223, 4047, 5309, 4047, 4036, 7594, 5223, 4092, 5309,
+    4092, 4036, 7595, 7779, 6021, 7588, 694, 2473, 2378, 2474, 2475, 2476, 2477, 4774,
+    2478, 2479, 2480, 2481, 2482, 2483, 2484, 2485, 2486, 2487, 2488, 2489, 2490, 2491,
+    2492, 2493, 2494, 601, 2495, 4775, 3644, 5559, 5862, 6150, 7341, 5223, 3990, 5309,
+    3990, 4036, 7545, 5223, 4047, 5309, 4047, 4036, 7594, 5223, 4092, 5309, 4092, 4036,
+    7595, 7779, 6443, 7588, 90, 2423, 5861, 2424, 597, 2425, 2426, 4265, 5559, 6351,
+    4767, 7341, 5290, 3990, 5233, 3990, 3977, 7545, 5290, 4047, 5233, 4047, 3977, 7594,
+    5290, 4092, 5233, 4092, 3977, 7595, 7779, 6441, 7588, 694, 2473, 2378, 2474, 2475,
+    2476, 2477, 4774, 2478, 2479, 2480, 2481, 2482, 2483, 2484, 2485, 2486, 2487, 2488,
+    2489, 2490, 2491, 2492, 2493, 2494, 601, 2495, 4775, 3644, 5559, 6351, 4767, 7341,
+    5290, 3990, 5233, 3990, 3977, 7545, 5290, 4047, 5233, 4047, 3977, 7594, 5290, 4092,
+    5233, 4092, 3977, 7595, 7813, 5229, 5904, 8077, 7422, 7190, 7793, 7813, 5304, 5904,
+    8068, 7422, 7190, 7793, 7813, 5229, 5904, 8077, 7422, 7191, 7793, 7813, 5304, 5904,
+    8068, 7422, 7191, 7793, 4179, 4186, 6736, 5317, 6771, 6778, 6878, 4179, 3991, 6736,
+    5317, 7118, 6119, 5146, 4115, 7864, 6736, 5245, 6771, 7135, 6878, 4115, 7855, 6736,
+    5245, 7118, 6534, 5146, 6018, 5350, 4477, 5236, 6986, 4473, 7128, 6018, 5416, 4477,
+    5236, 7070, 4473, 7128, 6018, 5377, 4477, 5307, 6986, 4674, 7128, 6018, 5234, 4477,
+    5307, 7070, 4674, 7128, 7895, 7572, 4184, 6886, 7792, 5393, 2643, 3388, 2186, 3424,
+    2644, 4145, 2187, 4099, 2645, 4175, 2188, 4584, 2646, 4321, 7784, 5375, 2643, 3306,
+    2186, 3325, 2644, 3656, 2187, 3757, 2645, 3812, 2188, 3847, 2646, 3588, 7736, 5427,
+    2653, 3390, 2227, 3426, 2654, 4101, 2228, 4148, 2655, 4176, 2229, 4586, 2656, 4618,
+    8037, 7860, 7572, 4588, 6886, 7792, 5220, 5406, 7646, 4615, 7784, 4728, 7501, 3588,
+    7736, 5221, 5407, 7389, 4325, 8037, 7894, 7572, 4589, 6886, 7794, 5393, 2643, 3388,
+    2186, 3424, 2644, 4145, 2187, 4099, 2645, 4175, 2188, 4584, 2646, 4321, 7821, 5375,
+    2643, 3306, 2186, 3325, 2644, 3656, 2187, 3757, 2645, 3812, 2188, 3847, 2646, 4557,
+    7791, 5427, 2653, 3390, 2227, 3426, 2654, 4101, 2228, 4148, 2655, 4176, 2229, 4586,
+    2656, 4618, 8037, 7859, 7572, 4185, 6886, 7794, 5220, 5406, 7646, 4615, 7821, 4728,
+    7501, 4557, 7791, 5221, 5407, 7389, 4325, 8037, 7895, 8039, 4184, 7734, 7013, 7746,
+    6592, 7747, 6745, 7407, 7860, 8039, 4588, 7734, 7443, 7746, 6500, 7747, 7307, 7407,
+    7894, 8039, 4589, 7687, 7013, 7820, 6592, 7683, 6745, 7407, 7859, 8039, 4185, 7687,
+    7443, 7820, 6500, 7683, 7307, 7407, 7895, 7513, 4184, 7194, 7792, 2824, 896, 2825,
+    3302, 2826, 3388, 2827, 3424, 2828, 3922, 7784, 3629, 2825, 3173, 2826, 3306, 2827,
+    3325, 2828, 5610, 7736, 2829, 90, 2830, 3304, 2831, 3390, 2832, 3426, 2833, 4324,
+    7798, 7860, 7513, 4588, 7194, 7792, 2824, 6045, 4029, 7784, 4728, 5433, 5610, 7736,
+    2829, 6044, 4617, 7798, 7894, 7513, 4589, 7194, 7794, 2824, 896, 2825, 3302, 2826,
+    3388, 2827, 3424, 2828, 3922, 7821, 3629, 2825, 3173, 2826, 3306, 2827, 3325, 2828,
+    5610, 4104, 7791, 2829, 90, 2830, 3304, 2831, 3390, 2832, 3426, 2833, 4324, 7798,
+    7859, 7513, 4185, 7194, 7794, 2824, 6045, 4029, 7821, 4728, 5433, 5610, 4104, 7791,
+    2829, 6044, 4617, 7798, 7316, 5465, 7308, 6871, 7661, 3680, 8076, 4112, 5270, 6560,
+    6871, 7444, 1231, 7527, 5224, 7445, 3680, 7316, 5455, 7308, 6400, 7661, 3680, 8076,
+    4112, 5160, 6560, 6400, 7444, 4250, 7527, 2913, 1582, 7445, 3680, 8076, 7863, 6560,
+    6400, 7444, 4250, 7527, 2913, 1582, 7445, 3906, 8076, 7898, 6560, 6871, 7444, 1231,
+    7527, 5224, 7445, 3906, 7316, 7865, 7308, 6400, 7661, 3906, 7316, 7900, 7308, 6871,
+    7661, 3906, 4179, 4590, 4477, 5313, 7388, 6778, 6878, 4179, 4124, 4477, 5313, 7119,
+    6119, 5146, 4115, 7899, 4477, 5241, 7388, 7135, 6878, 4115, 7891, 4477, 5241, 7119,
+    6534, 5146, 5235, 4111, 5229, 6401, 8077, 8055, 7190, 7689, 5235, 5304, 6401, 8068,
+    8055, 7190, 7689, 5235, 4111, 5229, 6401, 8077, 8055, 7191, 7689, 5235, 5304, 6401,
+    8068, 8055, 7191, 7689, 6471, 5350, 7616, 5312, 6986, 4473, 7285, 6471, 5416, 7616,
+    5312, 7070, 4473, 7285, 6471, 5377, 7616, 5240, 6986, 4674, 7285, 6471, 5234, 7616,
+    5240, 7070, 4674, 7285, 3986, 7980, 7952, 7616, 5237, 7388, 6778, 6410, 7180, 5235,
+    7856, 7616, 5237, 7119, 6119, 4651, 7180, 3986, 7980, 7893, 7616, 5308, 7388, 7135,
+    6410, 7180, 5235, 7953, 7616, 5308, 7119, 6534, 4651, 7180, 5036, 7980, 7926, 7101,
+    5243, 6771, 6778, 6410, 7442, 5325, 7892, 7101, 5243, 7118, 6119, 4651, 7442, 5036,
+    7980, 7857, 7101, 5315, 6771, 7135, 6410, 7442, 5325, 7927, 7101, 5315, 7118, 6534,
+    4651, 7442, 5325, 3550, 3508, 8072, 4184, 7734, 7013, 7746, 6592, 7747, 6745, 7526,
+    5325, 3550, 3284, 8072, 4588, 7734, 7443, 7746, 6500, 7747, 7307, 7526, 5325, 3663,
+    3508, 8072, 4589, 7687, 7013, 7820, 6592, 7683, 6745, 7526, 5325, 3663, 3284, 8072,
+    4185, 7687, 7443, 7820, 6500, 7683, 7307, 7526, 5222, 2949, 3, 2306, 3074, 2950,
+    3, 2308, 7854, 2951, 2952, 3511, 5473, 2953, 7853, 7941, 5225, 8035, 2969, 2970,
+    5994, 2973, 2974, 2975, 2976, 5995, 2979, 2980, 6191, 2982, 5996, 2985, 3076, 5225,
+    8046, 5225, 7450, 7941, 5292, 8035, 7197, 3015, 6003, 3018, 601, 5292, 8046, 5292,
+    7450, 7941, 3202, 7497, 3021, 3022, 3023, 8049, 3027, 7102, 3032, 3033, 601, 3202,
+    8035, 2969, 2970, 5994, 2973, 2974, 2975, 2976, 5995, 2979, 2980, 6191, 2982, 5996,
+    2985, 3076, 3202, 8046, 3202, 7450, 7941, 4687, 7497, 3021, 3022, 3023, 8049, 3027,
+    7102, 3032, 3033, 6224, 8035, 7197, 3015, 6003, 3018, 6224, 8046, 4687, 7450, 2954,
+    5464, 5471, 5466, 3034, 2310, 3470, 5473, 3035, 3036, 3037, 3038, 3039, 5454, 7966,
+    5225, 8044, 3048, 5994, 3049, 2974, 3050, 3051, 5995, 3052, 3053, 6191, 3054, 5996,
+    3055, 3076, 5225, 8053, 5225, 8078, 7966, 5292, 8044, 7197, 3062, 6003, 3063, 601,
+    5292, 8053, 5292, 8078, 7966, 3202, 7497, 3064, 3065, 3066, 8049, 3067, 7102, 3068,
+    3069, 601, 3202, 8044, 3048, 5994, 3049, 2974, 3050, 3051, 5995, 3052, 3053, 6191,
+    3054, 5996, 3055, 3076, 3202, 8053, 3202, 8078, 7966, 4687, 7497, 3064, 3065, 3066,
+    8049, 3067, 7102, 3068, 3069, 6224, 8044, 7197, 3062, 6003, 3063, 6224, 8053, 4687,
+    8078, 5222, 2954, 5472, 6186, 5466, 3070, 2952, 3511, 5473, 3071, 3036, 3037, 3072,
+    3039, 5454,
 };
 
 static const struct kiln_program bundle_generic_programs[] = {
-    { UINT64_C(0x3f70609de349d9d0), 0, 0, 7, 6585, 0, NULL },
-    { UINT64_C(0xafb0754c0f428ae7), 0, 7, 7, 7649, 0, NULL },
-    { UINT64_C(0x7a6a46cb99efd9f1), 0, 14, 7, 6639, 0, NULL },
-    { UINT64_C(0xf10572b95f62f66a), 0, 21, 7, 7703, 0, NULL },
-    { UINT64_C(0x8547e8f65f65a29a), 0, 28, 5, 9222, 0, NULL },
-    { UINT64_C(0xda0898c163902b29), 0, 33, 5, 11543, 0, NULL },
-    { UINT64_C(0x2463a9c1138f616e), 0, 38, 5, 9325, 0, NULL },
-    { UINT64_C(0x1cc605643cedd535), 0, 43, 5, 11646, 0, NULL },
-    { UINT64_C(0xd851e3640f01f062), 0, 48, 5, 6465, 0, NULL },
-    { UINT64_C(0x93f595833da0c489), 0, 53, 4, 7480, 0, NULL },
-    { UINT64_C(0xf28bc2caddbeaf86), 0, 57, 5, 6568, 0, NULL },
-    { UINT64_C(0x40993abe0f041b2d), 0, 62, 4, 7583, 0, NULL },
-    { UINT64_C(0x80512f5ace4a35da), 0, 66, 17, 10581, 0, NULL },
-    { UINT64_C(0xf4e261d654b4abf7), 0, 83, 18, 14017, 0, NULL },
-    { UINT64_C(0x68a644a4636e7d62), 0, 101, 18, 10578, 0, NULL },
-    { UINT64_C(0xb3530aa5cfdbe311), 0, 119, 19, 14014, 0, NULL },
-    { UINT64_C(0x12dcf804e2c986de), 0, 138, 6, 15479, 0, NULL },
-    { UINT64_C(0xaf3e56f50a0133c6), 0, 144, 6, 15473, 0, NULL },
-    { UINT64_C(0x7e5424993caca941), 0, 150, 6, 15485, 0, NULL },
-    { UINT64_C(0xadf76cec39e3ca41), 0, 156, 6, 15479, 0, NULL },
-    { UINT64_C(0x9952a8af66c478b5), 0, 162, 6, 9611, 0, NULL },
-    { UINT64_C(0x49737a8b58121f65), 0, 168, 6, 9611, 0, NULL },
-    { UINT64_C(0x1b57af97c6553325), 0, 174, 6, 9611, 0, NULL },
-    { UINT64_C(0x0ce1248b2e7a0e55), 0, 180, 6, 9611, 0, NULL },
-    { UINT64_C(0x065b91d123a80d8e), 0, 186, 52, 6699, 0, NULL },
-    { UINT64_C(0xb4b6167dbbc491c6), 0, 238, 61, 6895, 0, NULL },
-    { UINT64_C(0xd7520e10efb9db7a), 0, 299, 52, 6677, 0, NULL },
-    { UINT64_C(0xf11c98aab1f0d2c5), 0, 351, 71, 7423, 0, NULL },
-    { UINT64_C(0x902b54114eeb21a1), 0, 422, 11, 22868, 0, NULL },
-    { UINT64_C(0xd92259aa4d79de71), 0, 433, 11, 22820, 0, NULL },
-    { UINT64_C(0xf0f8d72a476b4e55), 0, 444, 11, 22916, 0, NULL },
-    { UINT64_C(0x5517a006aeb83075), 0, 455, 11, 22868, 0, NULL },
-    { UINT64_C(0xbacf3a6e50bd2d18), 0, 466, 36, 9825, 0, NULL },
-    { UINT64_C(0xa94fab108b001238), 0, 502, 25, 9819, 0, NULL },
-    { UINT64_C(0xb81c8975be1f2ec9), 0, 527, 43, 9831, 0, NULL },
-    { UINT64_C(0xd3482b389e9a62e1), 0, 570, 32, 9825, 0, NULL },
-    { UINT64_C(0x786a3a599f790702), 0, 602, 7, 4467, 0, NULL },
-    { UINT64_C(0x29d09533e648bff4), 0, 609, 8, 4623, 0, NULL },
-    { UINT64_C(0xb5e70477dc8ff789), 0, 617, 7, 4463, 0, NULL },
-    { UINT64_C(0x368297a0139e17fc), 0, 624, 8, 4809, 0, NULL },
-    { UINT64_C(0x5becb037cf8300f5), 0, 632, 9, 4803, 0, NULL },
-    { UINT64_C(0x72e1e5fb1cb180ed), 0, 641, 9, 4617, 0, NULL },
-    { UINT64_C(0x287146b5c9d693d0), 0, 650, 7, 4457, 0, NULL },
-    { UINT64_C(0x805c2bdc5b2f56f3), 0, 657, 7, 4461, 0, NULL },
-    { UINT64_C(0x9e362e87eb744af2), 0, 664, 7, 4951, 0, NULL },
-    { UINT64_C(0xb9f8f1888f6e8304), 0, 671, 7, 4205, 0, NULL },
-    { UINT64_C(0xa88360f2a2d30428), 0, 678, 7, 4939, 0, NULL },
-    { UINT64_C(0xb1cb88a802b536cd), 0, 685, 7, 4187, 0, NULL },
-    { UINT64_C(0x2cc25a924aee683a), 0, 692, 7, 1945, 0, NULL },
-    { UINT64_C(0x203e57831ba1350a), 0, 699, 7, 1945, 0, NULL },
-    { UINT64_C(0x88e1d354922df982), 0, 706, 7, 1945, 0, NULL },
-    { UINT64_C(0x1e5fe8d7d75ed262), 0, 713, 7, 1945, 0, NULL },
-    { UINT64_C(0xdfc7cb9cb60fc90e), 0, 720, 7, 4973, 0, NULL },
-    { UINT64_C(0x11a72014f8ed6dac), 0, 727, 7, 4227, 0, NULL },
-    { UINT64_C(0xab5e19f4b08f5da0), 0, 734, 7, 4961, 0, NULL },
-    { UINT64_C(0x6fd86a646805b7c9), 0, 741, 7, 4209, 0, NULL },
-    { UINT64_C(0x299ac39907a8f337), 0, 748, 13, 7020, 0, NULL },
-    { UINT64_C(0x86af0a8012dfcb62), 0, 761, 9, 7997, 0, NULL },
-    { UINT64_C(0x88cb396ede81ad8e), 0, 770, 13, 7074, 0, NULL },
-    { UINT64_C(0xe60af13865d0d81f), 0, 783, 9, 8051, 0, NULL },
-    { UINT64_C(0x845649fd28160fa2), 0, 792, 7, 2620, 0, NULL },
-    { UINT64_C(0x0be7a0cb698326ea), 0, 799, 7, 2620, 0, NULL },
-    { UINT64_C(0x92d8bee913af9eea), 0, 806, 7, 2620, 0, NULL },
-    { UINT64_C(0xf37f0340b3f668f2), 0, 813, 7, 2620, 0, NULL },
-    { UINT64_C(0xab46fc0d7dcbde45), 0, 820, 8, 5380, 0, NULL },
-    { UINT64_C(0xd443d6af7496b451), 0, 828, 7, 4549, 0, NULL },
-    { UINT64_C(0xcbf14673a085b4bb), 0, 835, 8, 5368, 0, NULL },
-    { UINT64_C(0xa5fcb400997b6408), 0, 843, 7, 4531, 0, NULL },
-    { UINT64_C(0x3b2028d6f364eedd), 0, 850, 12, 9033, 0, NULL },
-    { UINT64_C(0x9f377cdd520e8c6c), 0, 862, 9, 11269, 0, NULL },
-    { UINT64_C(0x11da2f4126fbe2c5), 0, 871, 12, 9136, 0, NULL },
-    { UINT64_C(0xa8997f6556f4e214), 0, 883, 9, 11372, 0, NULL },
-    { UINT64_C(0xe7d6773f39afce93), 0, 892, 8, 5348, 0, NULL },
-    { UINT64_C(0xb296ce19b58d65bb), 0, 900, 7, 4517, 0, NULL },
-    { UINT64_C(0x6bfb7cd549772c05), 0, 907, 8, 5336, 0, NULL },
-    { UINT64_C(0x1218208f42a7f4f6), 0, 915, 7, 4499, 0, NULL },
-    { UINT64_C(0x969e7906509b257c), 0, 922, 6, 11102, 0, NULL },
-    { UINT64_C(0x2cd0117eb1f70c74), 0, 928, 6, 11102, 0, NULL },
-    { UINT64_C(0xc51dfb2291c268d4), 0, 934, 6, 11102, 0, NULL },
-    { UINT64_C(0xd00bb22bd75b88ac), 0, 940, 6, 11102, 0, NULL },
-    { UINT64_C(0x8155af7893d3137d), 0, 946, 6, 15885, 0, NULL },
-    { UINT64_C(0x1ac0d6cfea64b6dd), 0, 952, 6, 15879, 0, NULL },
-    { UINT64_C(0x3efe224c94e57940), 0, 958, 6, 15891, 0, NULL },
-    { UINT64_C(0x86b5fc2a95e313b0), 0, 964, 6, 15885, 0, NULL },
-    { UINT64_C(0xf780174bb194b2dc), 0, 970, 14, 1286, 0, NULL },
-    { UINT64_C(0x35343ad0afa1145d), 0, 984, 22, 13470, 0, NULL },
-    { UINT64_C(0xdce37d1b0ee8c27a), 0, 1006, 143, 21815, 0, NULL },
-    { UINT64_C(0xca6fe89bb685a6fc), 0, 1149, 22, 13472, 0, NULL },
-    { UINT64_C(0x4b475ea573ba2b2f), 0, 1171, 143, 21817, 0, NULL },
-    { UINT64_C(0x4056617c037fdc09), 0, 1314, 7, 13081, 0, NULL },
-    { UINT64_C(0xd025d6b98ad6371c), 0, 1321, 7, 16857, 0, NULL },
-    { UINT64_C(0x8d7b69cb57dd7627), 0, 1328, 7, 13044, 0, NULL },
-    { UINT64_C(0x25984a6690146564), 0, 1335, 7, 16820, 0, NULL },
-    { UINT64_C(0xb7a5a1f1a75fb5d3), 0, 1342, 8, 9189, 0, NULL },
-    { UINT64_C(0x13c1dabbe8671a8c), 0, 1350, 8, 11510, 0, NULL },
-    { UINT64_C(0x95d82e505f50db9d), 0, 1358, 8, 9292, 0, NULL },
-    { UINT64_C(0xf5fb576463df0d26), 0, 1366, 8, 11613, 0, NULL },
-    { UINT64_C(0xaf98428940e4956f), 0, 1374, 5, 16826, 0, NULL },
-    { UINT64_C(0x8b6230033ef45027), 0, 1379, 5, 20260, 0, NULL },
-    { UINT64_C(0x9b0eca5de2996510), 0, 1384, 5, 16846, 0, NULL },
-    { UINT64_C(0x69bd61b13f94c188), 0, 1389, 5, 20280, 0, NULL },
-    { UINT64_C(0x4de68b60c8eafef6), 0, 1394, 5, 16826, 0, NULL },
-    { UINT64_C(0x0a5cb587fe8b818a), 0, 1399, 5, 20260, 0, NULL },
-    { UINT64_C(0x8ff37ebc2ae5543d), 0, 1404, 5, 16846, 0, NULL },
-    { UINT64_C(0x0e19046b1bb44821), 0, 1409, 5, 20280, 0, NULL },
-    { UINT64_C(0x90cea6609b32c769), 0, 1414, 6, 15452, 0, NULL },
-    { UINT64_C(0x98595cdc429cd841), 0, 1420, 6, 15446, 0, NULL },
-    { UINT64_C(0xf0b82353cebe281e), 0, 1426, 6, 15458, 0, NULL },
-    { UINT64_C(0xd3979a124a081fde), 0, 1432, 6, 15452, 0, NULL },
-    { UINT64_C(0x95792598ffc81186), 0, 1438, 31, 4372, 0, NULL },
-    { UINT64_C(0xe36741f94ac8e184), 0, 1469, 30, 4534, 0, NULL },
-    { UINT64_C(0x359c408291cbfbc7), 0, 1499, 31, 4368, 0, NULL },
-    { UINT64_C(0x68b606620b11dfce), 0, 1530, 30, 4720, 0, NULL },
-    { UINT64_C(0xaaa2119032ccf958), 0, 1560, 11, 21200, 0, NULL },
-    { UINT64_C(0xad3f35536720c868), 0, 1571, 11, 21152, 0, NULL },
-    { UINT64_C(0x7f82edb489e6d184), 0, 1582, 11, 21248, 0, NULL },
-    { UINT64_C(0x0830660b2e4da9a4), 0, 1593, 11, 21200, 0, NULL },
-    { UINT64_C(0x80bfc837d2e712a7), 0, 1604, 7, 4931, 0, NULL },
-    { UINT64_C(0xd84faf96fb364131), 0, 1611, 7, 4183, 0, NULL },
-    { UINT64_C(0x915fd5345b962691), 0, 1618, 7, 4919, 0, NULL },
-    { UINT64_C(0xaa61743c1d023d6c), 0, 1625, 7, 4165, 0, NULL },
-    { UINT64_C(0xf1c44c41e49d062b), 0, 1632, 129, 18896, 0, NULL },
-    { UINT64_C(0x1b415d0ccb93a393), 0, 1761, 92, 18890, 0, NULL },
-    { UINT64_C(0x8058a4c5dc97629e), 0, 1853, 147, 18878, 0, NULL },
-    { UINT64_C(0xb442853f08dc498e), 0, 2000, 110, 18872, 0, NULL },
-    { UINT64_C(0x74284de98d506888), 0, 2110, 10, 19214, 0, NULL },
-    { UINT64_C(0x5e30b8e261407be8), 0, 2120, 10, 19214, 0, NULL },
-    { UINT64_C(0xaf7e61b13da7ea78), 0, 2130, 10, 19214, 0, NULL },
-    { UINT64_C(0x02b72ec662902708), 0, 2140, 10, 19214, 0, NULL },
-    { UINT64_C(0x4fa990201e0b96f4), 0, 2150, 7, 4390, 0, NULL },
-    { UINT64_C(0x3eee90d2b4e97763), 0, 2157, 8, 4547, 0, NULL },
-    { UINT64_C(0xe3f493ce84a89223), 0, 2165, 7, 4386, 0, NULL },
-    { UINT64_C(0xdb935309db92fbe9), 0, 2172, 8, 4733, 0, NULL },
-    { UINT64_C(0xe5e6e071a0586544), 0, 2180, 9, 4727, 0, NULL },
-    { UINT64_C(0xbdd88c59c173258e), 0, 2189, 9, 4541, 0, NULL },
-    { UINT64_C(0xcfee0401e4a40eaa), 0, 2198, 7, 4380, 0, NULL },
-    { UINT64_C(0xdb618ac8d1aaf735), 0, 2205, 7, 4384, 0, NULL },
-    { UINT64_C(0xd0ad6bda6054e94d), 0, 2212, 7, 1927, 0, NULL },
-    { UINT64_C(0xd97057af7bb6cdbd), 0, 2219, 7, 1927, 0, NULL },
-    { UINT64_C(0xe8966d31fa05057d), 0, 2226, 7, 1927, 0, NULL },
-    { UINT64_C(0x20966570b743bcbd), 0, 2233, 7, 1927, 0, NULL },
-    { UINT64_C(0xca36788e5783c40f), 0, 2240, 7, 4953, 0, NULL },
-    { UINT64_C(0x3196d86298ed3c8d), 0, 2247, 7, 4205, 0, NULL },
-    { UINT64_C(0x609715764e630b0d), 0, 2254, 7, 4941, 0, NULL },
-    { UINT64_C(0x70478c476d7bc574), 0, 2261, 7, 4187, 0, NULL },
-    { UINT64_C(0x1b19c1eb85f2ddef), 0, 2268, 11, 12585, 0, NULL },
-    { UINT64_C(0xd82e3bd6bb3327ad), 0, 2279, 8, 16278, 0, NULL },
-    { UINT64_C(0x7f814c2fab022ac9), 0, 2287, 11, 12548, 0, NULL },
-    { UINT64_C(0x8e136ca541dd5223), 0, 2298, 8, 16241, 0, NULL },
-    { UINT64_C(0x97bba1196d3eee58), 0, 2306, 12, 9003, 0, NULL },
-    { UINT64_C(0xb247a5dba94a136e), 0, 2318, 9, 11243, 0, NULL },
-    { UINT64_C(0xe8dae80111aaf996), 0, 2327, 12, 9106, 0, NULL },
-    { UINT64_C(0xb06db2911030a852), 0, 2339, 9, 11346, 0, NULL },
-    { UINT64_C(0x5e3809b2ba73d8e9), 0, 2348, 7, 2602, 0, NULL },
-    { UINT64_C(0x8232c63d5a7ac929), 0, 2355, 7, 2602, 0, NULL },
-    { UINT64_C(0x06aa4a345f0b9909), 0, 2362, 7, 2602, 0, NULL },
-    { UINT64_C(0x758d042b346b9179), 0, 2369, 7, 2602, 0, NULL },
-    { UINT64_C(0xb7c8458046eff594), 0, 2376, 8, 5363, 0, NULL },
-    { UINT64_C(0xc4807c41b4f4fa75), 0, 2384, 7, 4534, 0, NULL },
-    { UINT64_C(0x544fc2753e6bdf4e), 0, 2391, 8, 5351, 0, NULL },
-    { UINT64_C(0x8679df8bb9ae7c74), 0, 2399, 7, 4516, 0, NULL },
-    { UINT64_C(0xf0b035d9277b9bbe), 0, 2406, 8, 5331, 0, NULL },
-    { UINT64_C(0xb2ade324eab2e7ab), 0, 2414, 7, 4502, 0, NULL },
-    { UINT64_C(0xaac44c3ab797d38c), 0, 2421, 8, 5319, 0, NULL },
-    { UINT64_C(0xd26f522ff8b84586), 0, 2429, 7, 4484, 0, NULL },
-    { UINT64_C(0x27be8ef268cbec00), 0, 2436, 10, 20705, 0, NULL },
-    { UINT64_C(0xf060477c13da50c0), 0, 2446, 10, 20705, 0, NULL },
-    { UINT64_C(0xa8eaf86ad8a744f0), 0, 2456, 10, 20705, 0, NULL },
-    { UINT64_C(0xcdd8f27cd6bf42a0), 0, 2466, 10, 20705, 0, NULL },
-    { UINT64_C(0xc843843320b54587), 0, 2476, 6, 15865, 0, NULL },
-    { UINT64_C(0x446cc815b7ebc527), 0, 2482, 6, 15859, 0, NULL },
-    { UINT64_C(0x2fa54132bdb64ee6), 0, 2488, 6, 15871, 0, NULL },
-    { UINT64_C(0xa26b2f206212a27e), 0, 2494, 6, 15865, 0, NULL },
-    { UINT64_C(0x14318256e0974bd1), 0, 2500, 14, 1266, 0, NULL },
-    { UINT64_C(0x4e5c455816662d63), 0, 2514, 19, 14621, 0, NULL },
-    { UINT64_C(0xa0ee62bd735d027e), 0, 2533, 54, 18113, 0, NULL },
-    { UINT64_C(0x581db8d869a702c9), 0, 2587, 18, 14594, 0, NULL },
-    { UINT64_C(0xaa99195aed0f73e6), 0, 2605, 53, 18086, 0, NULL },
-    { UINT64_C(0x4338b4b054ee28be), 0, 2658, 33, 15282, 0, NULL },
-    { UINT64_C(0xe4d19432a5e32512), 0, 2691, 54, 16714, 0, NULL },
-    { UINT64_C(0x031dedf0f8124b4c), 0, 2745, 33, 15309, 0, NULL },
-    { UINT64_C(0xcf2cd3f7e32418b0), 0, 2778, 54, 16741, 0, NULL },
-    { UINT64_C(0x063ac507efa97a0d), 0, 2832, 7, 8302, 0, NULL },
-    { UINT64_C(0xb856703766bc5030), 0, 2839, 7, 9216, 0, NULL },
-    { UINT64_C(0x16cdad0b99851c2e), 0, 2846, 7, 8295, 0, NULL },
-    { UINT64_C(0xee82fd8519109989), 0, 2853, 7, 9209, 0, NULL },
-    { UINT64_C(0x99b389886cc34a1d), 0, 2860, 7, 5661, 0, NULL },
-    { UINT64_C(0xa8b1f53471bf8d79), 0, 2867, 7, 4779, 0, NULL },
-    { UINT64_C(0x82709e9b48168b29), 0, 2874, 7, 5649, 0, NULL },
-    { UINT64_C(0xd9d75326bfd4bbd0), 0, 2881, 7, 4761, 0, NULL },
-    { UINT64_C(0xee96d831bbeb3d47), 0, 2888, 7, 1994, 0, NULL },
-    { UINT64_C(0xc2732ab245923027), 0, 2895, 7, 1994, 0, NULL },
-    { UINT64_C(0x248469950bf2e3b7), 0, 2902, 7, 1994, 0, NULL },
-    { UINT64_C(0xa07e3576cb6bc6a7), 0, 2909, 7, 1994, 0, NULL },
-    { UINT64_C(0x252f72fea44a28f5), 0, 2916, 53, 22011, 0, NULL },
-    { UINT64_C(0x2aa98ed27d3701cd), 0, 2969, 19, 22005, 0, NULL },
-    { UINT64_C(0x09b098561e2fa1d8), 0, 2988, 53, 22017, 0, NULL },
-    { UINT64_C(0xd7c763d257b20c00), 0, 3041, 19, 22011, 0, NULL },
-    { UINT64_C(0x3efc28f87d304257), 0, 3060, 10, 15713, 0, NULL },
-    { UINT64_C(0x2eb79dc2b1b92e37), 0, 3070, 10, 15695, 0, NULL },
-    { UINT64_C(0x3887f69d83abdee0), 0, 3080, 10, 15815, 0, NULL },
-    { UINT64_C(0x72686046c1f2b9b0), 0, 3090, 10, 15797, 0, NULL },
-    { UINT64_C(0xda620540c73ee5fe), 0, 3100, 38, 18881, 0, NULL },
-    { UINT64_C(0x3d52ddd0b5301046), 0, 3138, 18, 18899, 0, NULL },
-    { UINT64_C(0xa2b1aa594d1fe6af), 0, 3156, 38, 18887, 0, NULL },
-    { UINT64_C(0x8a5cb38028527e5f), 0, 3194, 18, 18905, 0, NULL },
-    { UINT64_C(0x43423dabde920a49), 0, 3212, 7, 4411, 0, NULL },
-    { UINT64_C(0x923c26614307abd1), 0, 3219, 12, 4627, 0, NULL },
-    { UINT64_C(0xd6e0f5c7404deb84), 0, 3231, 7, 4407, 0, NULL },
-    { UINT64_C(0x4e9d588cce208f69), 0, 3238, 13, 4736, 0, NULL },
-    { UINT64_C(0x3ff6a2bd65a8d9a8), 0, 3251, 12, 4730, 0, NULL },
-    { UINT64_C(0x4c4e34b71f4c1268), 0, 3263, 11, 4621, 0, NULL },
-    { UINT64_C(0x7d407a17becf9605), 0, 3274, 7, 4401, 0, NULL },
-    { UINT64_C(0x64c32dccf809c0e0), 0, 3281, 7, 4405, 0, NULL },
-    { UINT64_C(0x40b76efba8e8b651), 0, 3288, 7, 5683, 0, NULL },
-    { UINT64_C(0xe49a50f8d51c5071), 0, 3295, 7, 4801, 0, NULL },
-    { UINT64_C(0x381b39c93ae9a3e9), 0, 3302, 7, 5671, 0, NULL },
-    { UINT64_C(0xe22f37aa456e7384), 0, 3309, 7, 4783, 0, NULL },
-    { UINT64_C(0xc2658dfa8fc0a95e), 0, 3316, 8, 8112, 0, NULL },
-    { UINT64_C(0x40d0388f052a634e), 0, 3324, 7, 8943, 0, NULL },
-    { UINT64_C(0xafd666f92854231f), 0, 3331, 8, 8105, 0, NULL },
-    { UINT64_C(0xccfd4f477533a14f), 0, 3339, 7, 8936, 0, NULL },
-    { UINT64_C(0x8b855fa2719633df), 0, 3346, 7, 2669, 0, NULL },
-    { UINT64_C(0xd28ebb12dddc061f), 0, 3353, 7, 2669, 0, NULL },
-    { UINT64_C(0x2e4c4f922a9092df), 0, 3360, 7, 2669, 0, NULL },
-    { UINT64_C(0x09db5b6273ee7a4f), 0, 3367, 7, 2669, 0, NULL },
-    { UINT64_C(0x2be7ddfe59afe640), 0, 3374, 9, 5863, 0, NULL },
-    { UINT64_C(0xa308a35a0493f801), 0, 3383, 8, 4898, 0, NULL },
-    { UINT64_C(0x7c9104e600bfbcf0), 0, 3391, 9, 5851, 0, NULL },
-    { UINT64_C(0xaa92f896fb278e78), 0, 3400, 8, 4880, 0, NULL },
-    { UINT64_C(0x2e4476a85b282f1e), 0, 3408, 9, 5831, 0, NULL },
-    { UINT64_C(0xdd92a382a951c2ef), 0, 3417, 8, 4866, 0, NULL },
-    { UINT64_C(0x3c4df08e461aebc2), 0, 3425, 9, 5819, 0, NULL },
-    { UINT64_C(0x6011433c08b6763e), 0, 3434, 8, 4848, 0, NULL },
-    { UINT64_C(0x7d344589eb53619a), 0, 3442, 12, 16119, 0, NULL },
-    { UINT64_C(0x4fc9c69d575b3f7a), 0, 3454, 12, 16101, 0, NULL },
-    { UINT64_C(0x19d8591592564f0b), 0, 3466, 12, 16221, 0, NULL },
-    { UINT64_C(0xe50f8e234d26fb3b), 0, 3478, 12, 16203, 0, NULL },
-    { UINT64_C(0xc9b674b6061b0cd9), 0, 3490, 15, 1320, 0, NULL },
-    { UINT64_C(0x90b6b6b8a95fe539), 0, 3505, 22, 4035, 0, NULL },
-    { UINT64_C(0x172b62c8d6dae2cf), 0, 3527, 12, 3749, 0, NULL },
-    { UINT64_C(0x5360e008a3b81a5f), 0, 3539, 33, 5237, 0, NULL },
-    { UINT64_C(0x53aa85bdb3427e91), 0, 3572, 21, 4951, 0, NULL },
-    { UINT64_C(0x4b624a5e5379b8f2), 0, 3593, 14, 1506, 0, NULL },
-    { UINT64_C(0x4f9e49abda878798), 0, 3607, 21, 4055, 0, NULL },
-    { UINT64_C(0x888a5d4b89e1c351), 0, 3628, 12, 3820, 0, NULL },
-    { UINT64_C(0x498182bd9f9f5554), 0, 3640, 32, 5262, 0, NULL },
-    { UINT64_C(0xabe5b07501efc315), 0, 3672, 21, 5027, 0, NULL },
-    { UINT64_C(0x257c15f944b8882f), 0, 3693, 15, 1561, 0, NULL },
+    { UINT64_C(0x6bf97b6e9cbc1000), 0, 0, 9, 8837, 0, NULL },
+    { UINT64_C(0xd989cbf5e5ce6997), 0, 9, 9, 9209, 0, NULL },
+    { UINT64_C(0x2b6572639aa1d0ff), 0, 18, 9, 8465, 0, NULL },
+    { UINT64_C(0xc0c6324b45506ee4), 0, 27, 9, 8837, 0, NULL },
+    { UINT64_C(0x3160504ebd9d920d), 0, 36, 8, 12898, 0, NULL },
+    { UINT64_C(0x4a4d84ce54c63467), 0, 44, 7, 15318, 0, NULL },
+    { UINT64_C(0xbac91ab20e1516a9), 0, 51, 8, 12559, 0, NULL },
+    { UINT64_C(0x627323d93f0bd27b), 0, 59, 7, 14979, 0, NULL },
+    { UINT64_C(0x79f31e94a5e69b8b), 0, 66, 103, 7369, 0, NULL },
+    { UINT64_C(0x483754c11ce67964), 0, 169, 73, 5118, 0, NULL },
+    { UINT64_C(0xad3c4287f3f7bad6), 0, 242, 73, 5526, 0, NULL },
+    { UINT64_C(0x6718ab368825147e), 0, 315, 73, 5536, 0, NULL },
+    { UINT64_C(0x069d47b8a4c45343), 0, 388, 9, 8570, 0, NULL },
+    { UINT64_C(0x6dded9a615941cb2), 0, 397, 9, 9585, 0, NULL },
+    { UINT64_C(0x0763c9c80e21c1ce), 0, 406, 9, 8526, 0, NULL },
+    { UINT64_C(0x365691f16643f159), 0, 415, 9, 9541, 0, NULL },
+    { UINT64_C(0x80512f5ace4a35da), 0, 424, 16, 10581, 0, NULL },
+    { UINT64_C(0xf4e261d654b4abf7), 0, 440, 18, 14017, 0, NULL },
+    { UINT64_C(0x68a644a4636e7d62), 0, 458, 17, 10578, 0, NULL },
+    { UINT64_C(0xb3530aa5cfdbe311), 0, 475, 19, 14014, 0, NULL },
+    { UINT64_C(0xe1572d013dbc0a69), 0, 494, 7, 9220, 0, NULL },
+    { UINT64_C(0xb18cdac06165848e), 0, 501, 6, 11541, 0, NULL },
+    { UINT64_C(0xdcfd865894c23605), 0, 507, 7, 9323, 0, NULL },
+    { UINT64_C(0x6c2b3fc261fefab2), 0, 514, 6, 11644, 0, NULL },
+    { UINT64_C(0x12dcf804e2c986de), 0, 520, 6, 15479, 0, NULL },
+    { UINT64_C(0xaf3e56f50a0133c6), 0, 526, 6, 15473, 0, NULL },
+    { UINT64_C(0x7e5424993caca941), 0, 532, 6, 15485, 0, NULL },
+    { UINT64_C(0xadf76cec39e3ca41), 0, 538, 6, 15479, 0, NULL },
+    { UINT64_C(0x9952a8af66c478b5), 0, 544, 6, 9611, 0, NULL },
+    { UINT64_C(0x49737a8b58121f65), 0, 550, 6, 9611, 0, NULL },
+    { UINT64_C(0x1b57af97c6553325), 0, 556, 6, 9611, 0, NULL },
+    { UINT64_C(0x0ce1248b2e7a0e55), 0, 562, 6, 9611, 0, NULL },
+    { UINT64_C(0x065b91d123a80d8e), 0, 568, 50, 6699, 0, NULL },
+    { UINT64_C(0xb4b6167dbbc491c6), 0, 618, 58, 6895, 0, NULL },
+    { UINT64_C(0xd7520e10efb9db7a), 0, 676, 50, 6677, 0, NULL },
+    { UINT64_C(0xf11c98aab1f0d2c5), 0, 726, 68, 7423, 0, NULL },
+    { UINT64_C(0x902b54114eeb21a1), 0, 794, 11, 22868, 0, NULL },
+    { UINT64_C(0xd92259aa4d79de71), 0, 805, 11, 22820, 0, NULL },
+    { UINT64_C(0xf0f8d72a476b4e55), 0, 816, 11, 22916, 0, NULL },
+    { UINT64_C(0x5517a006aeb83075), 0, 827, 11, 22868, 0, NULL },
+    { UINT64_C(0xbacf3a6e50bd2d18), 0, 838, 35, 9825, 0, NULL },
+    { UINT64_C(0xa94fab108b001238), 0, 873, 24, 9819, 0, NULL },
+    { UINT64_C(0xb81c8975be1f2ec9), 0, 897, 43, 9831, 0, NULL },
+    { UINT64_C(0xd3482b389e9a62e1), 0, 940, 32, 9825, 0, NULL },
+    { UINT64_C(0x786a3a599f790702), 0, 972, 7, 4467, 0, NULL },
+    { UINT64_C(0x29d09533e648bff4), 0, 979, 7, 4623, 0, NULL },
+    { UINT64_C(0xb5e70477dc8ff789), 0, 986, 7, 4463, 0, NULL },
+    { UINT64_C(0x368297a0139e17fc), 0, 993, 8, 4809, 0, NULL },
+    { UINT64_C(0x5becb037cf8300f5), 0, 1001, 9, 4803, 0, NULL },
+    { UINT64_C(0x72e1e5fb1cb180ed), 0, 1010, 8, 4617, 0, NULL },
+    { UINT64_C(0x287146b5c9d693d0), 0, 1018, 7, 4457, 0, NULL },
+    { UINT64_C(0x805c2bdc5b2f56f3), 0, 1025, 7, 4461, 0, NULL },
+    { UINT64_C(0x9e362e87eb744af2), 0, 1032, 7, 4951, 0, NULL },
+    { UINT64_C(0xb9f8f1888f6e8304), 0, 1039, 7, 4205, 0, NULL },
+    { UINT64_C(0xa88360f2a2d30428), 0, 1046, 7, 4939, 0, NULL },
+    { UINT64_C(0xb1cb88a802b536cd), 0, 1053, 7, 4187, 0, NULL },
+    { UINT64_C(0x2cc25a924aee683a), 0, 1060, 7, 1945, 0, NULL },
+    { UINT64_C(0x203e57831ba1350a), 0, 1067, 7, 1945, 0, NULL },
+    { UINT64_C(0x88e1d354922df982), 0, 1074, 7, 1945, 0, NULL },
+    { UINT64_C(0x1e5fe8d7d75ed262), 0, 1081, 7, 1945, 0, NULL },
+    { UINT64_C(0xdfc7cb9cb60fc90e), 0, 1088, 7, 4973, 0, NULL },
+    { UINT64_C(0x11a72014f8ed6dac), 0, 1095, 7, 4227, 0, NULL },
+    { UINT64_C(0xab5e19f4b08f5da0), 0, 1102, 7, 4961, 0, NULL },
+    { UINT64_C(0x6fd86a646805b7c9), 0, 1109, 7, 4209, 0, NULL },
+    { UINT64_C(0x5271cb746e979c20), 0, 1116, 9, 9031, 0, NULL },
+    { UINT64_C(0x35f6a4e792382081), 0, 1125, 9, 11267, 0, NULL },
+    { UINT64_C(0x854f811d454d5fc8), 0, 1134, 9, 9134, 0, NULL },
+    { UINT64_C(0xa4c2062156cf90c9), 0, 1143, 9, 11370, 0, NULL },
+    { UINT64_C(0xef2d95847131b3f4), 0, 1152, 9, 8720, 0, NULL },
+    { UINT64_C(0x5fc4614b6c26f659), 0, 1161, 9, 9650, 0, NULL },
+    { UINT64_C(0x4542a53542f11cc5), 0, 1170, 9, 8676, 0, NULL },
+    { UINT64_C(0xa57303ac1afbf53a), 0, 1179, 9, 9606, 0, NULL },
+    { UINT64_C(0x845649fd28160fa2), 0, 1188, 7, 2620, 0, NULL },
+    { UINT64_C(0x0be7a0cb698326ea), 0, 1195, 7, 2620, 0, NULL },
+    { UINT64_C(0x92d8bee913af9eea), 0, 1202, 7, 2620, 0, NULL },
+    { UINT64_C(0xf37f0340b3f668f2), 0, 1209, 7, 2620, 0, NULL },
+    { UINT64_C(0xab46fc0d7dcbde45), 0, 1216, 8, 5380, 0, NULL },
+    { UINT64_C(0xd443d6af7496b451), 0, 1224, 7, 4549, 0, NULL },
+    { UINT64_C(0xcbf14673a085b4bb), 0, 1231, 8, 5368, 0, NULL },
+    { UINT64_C(0xa5fcb400997b6408), 0, 1239, 7, 4531, 0, NULL },
+    { UINT64_C(0xe7d6773f39afce93), 0, 1246, 8, 5348, 0, NULL },
+    { UINT64_C(0xb296ce19b58d65bb), 0, 1254, 7, 4517, 0, NULL },
+    { UINT64_C(0x6bfb7cd549772c05), 0, 1261, 8, 5336, 0, NULL },
+    { UINT64_C(0x1218208f42a7f4f6), 0, 1269, 7, 4499, 0, NULL },
+    { UINT64_C(0x8155af7893d3137d), 0, 1276, 6, 15885, 0, NULL },
+    { UINT64_C(0x1ac0d6cfea64b6dd), 0, 1282, 6, 15879, 0, NULL },
+    { UINT64_C(0x3efe224c94e57940), 0, 1288, 6, 15891, 0, NULL },
+    { UINT64_C(0x86b5fc2a95e313b0), 0, 1294, 6, 15885, 0, NULL },
+    { UINT64_C(0x969e7906509b257c), 0, 1300, 6, 11102, 0, NULL },
+    { UINT64_C(0x2cd0117eb1f70c74), 0, 1306, 6, 11102, 0, NULL },
+    { UINT64_C(0xc51dfb2291c268d4), 0, 1312, 6, 11102, 0, NULL },
+    { UINT64_C(0xd00bb22bd75b88ac), 0, 1318, 6, 11102, 0, NULL },
+    { UINT64_C(0xf780174bb194b2dc), 0, 1324, 14, 1286, 0, NULL },
+    { UINT64_C(0xaf98428940e4956f), 0, 1338, 25, 16826, 0, NULL },
+    { UINT64_C(0x8b6230033ef45027), 0, 1363, 37, 20260, 0, NULL },
+    { UINT64_C(0x9b0eca5de2996510), 0, 1400, 26, 16846, 0, NULL },
+    { UINT64_C(0x69bd61b13f94c188), 0, 1426, 38, 20280, 0, NULL },
+    { UINT64_C(0x7154cd78a09ccd26), 0, 1464, 7, 12884, 0, NULL },
+    { UINT64_C(0x6906965f062f9bfe), 0, 1471, 7, 15304, 0, NULL },
+    { UINT64_C(0xb094d78110a1c4b4), 0, 1478, 7, 12545, 0, NULL },
+    { UINT64_C(0x070dcd1600f95f64), 0, 1485, 7, 14965, 0, NULL },
+    { UINT64_C(0x9e8c2708c1110005), 0, 1492, 7, 9197, 0, NULL },
+    { UINT64_C(0x60020fbd32ea0866), 0, 1499, 7, 11518, 0, NULL },
+    { UINT64_C(0x66b6c73a1c55179b), 0, 1506, 7, 9300, 0, NULL },
+    { UINT64_C(0xea2ad11e71b11d8c), 0, 1513, 7, 11621, 0, NULL },
+    { UINT64_C(0x90cea6609b32c769), 0, 1520, 6, 15452, 0, NULL },
+    { UINT64_C(0x98595cdc429cd841), 0, 1526, 6, 15446, 0, NULL },
+    { UINT64_C(0xf0b82353cebe281e), 0, 1532, 6, 15458, 0, NULL },
+    { UINT64_C(0xd3979a124a081fde), 0, 1538, 6, 15452, 0, NULL },
+    { UINT64_C(0x95792598ffc81186), 0, 1544, 32, 4372, 0, NULL },
+    { UINT64_C(0xe36741f94ac8e184), 0, 1576, 30, 4534, 0, NULL },
+    { UINT64_C(0x359c408291cbfbc7), 0, 1606, 32, 4368, 0, NULL },
+    { UINT64_C(0x68b606620b11dfce), 0, 1638, 30, 4720, 0, NULL },
+    { UINT64_C(0xaaa2119032ccf958), 0, 1668, 11, 21200, 0, NULL },
+    { UINT64_C(0xad3f35536720c868), 0, 1679, 11, 21152, 0, NULL },
+    { UINT64_C(0x7f82edb489e6d184), 0, 1690, 11, 21248, 0, NULL },
+    { UINT64_C(0x0830660b2e4da9a4), 0, 1701, 11, 21200, 0, NULL },
+    { UINT64_C(0x80bfc837d2e712a7), 0, 1712, 7, 4931, 0, NULL },
+    { UINT64_C(0xd84faf96fb364131), 0, 1719, 7, 4183, 0, NULL },
+    { UINT64_C(0x915fd5345b962691), 0, 1726, 7, 4919, 0, NULL },
+    { UINT64_C(0xaa61743c1d023d6c), 0, 1733, 7, 4165, 0, NULL },
+    { UINT64_C(0xf1c44c41e49d062b), 0, 1740, 127, 18896, 0, NULL },
+    { UINT64_C(0x1b415d0ccb93a393), 0, 1867, 90, 18890, 0, NULL },
+    { UINT64_C(0x8058a4c5dc97629e), 0, 1957, 146, 18878, 0, NULL },
+    { UINT64_C(0xb442853f08dc498e), 0, 2103, 109, 18872, 0, NULL },
+    { UINT64_C(0x74284de98d506888), 0, 2212, 10, 19214, 0, NULL },
+    { UINT64_C(0x5e30b8e261407be8), 0, 2222, 10, 19214, 0, NULL },
+    { UINT64_C(0xaf7e61b13da7ea78), 0, 2232, 10, 19214, 0, NULL },
+    { UINT64_C(0x02b72ec662902708), 0, 2242, 10, 19214, 0, NULL },
+    { UINT64_C(0x4fa990201e0b96f4), 0, 2252, 7, 4390, 0, NULL },
+    { UINT64_C(0x3eee90d2b4e97763), 0, 2259, 7, 4547, 0, NULL },
+    { UINT64_C(0xe3f493ce84a89223), 0, 2266, 7, 4386, 0, NULL },
+    { UINT64_C(0xdb935309db92fbe9), 0, 2273, 8, 4733, 0, NULL },
+    { UINT64_C(0xe5e6e071a0586544), 0, 2281, 9, 4727, 0, NULL },
+    { UINT64_C(0xbdd88c59c173258e), 0, 2290, 8, 4541, 0, NULL },
+    { UINT64_C(0xcfee0401e4a40eaa), 0, 2298, 7, 4380, 0, NULL },
+    { UINT64_C(0xdb618ac8d1aaf735), 0, 2305, 7, 4384, 0, NULL },
+    { UINT64_C(0xd0ad6bda6054e94d), 0, 2312, 7, 1927, 0, NULL },
+    { UINT64_C(0xd97057af7bb6cdbd), 0, 2319, 7, 1927, 0, NULL },
+    { UINT64_C(0xe8966d31fa05057d), 0, 2326, 7, 1927, 0, NULL },
+    { UINT64_C(0x20966570b743bcbd), 0, 2333, 7, 1927, 0, NULL },
+    { UINT64_C(0xca36788e5783c40f), 0, 2340, 7, 4953, 0, NULL },
+    { UINT64_C(0x3196d86298ed3c8d), 0, 2347, 7, 4205, 0, NULL },
+    { UINT64_C(0x609715764e630b0d), 0, 2354, 7, 4941, 0, NULL },
+    { UINT64_C(0x70478c476d7bc574), 0, 2361, 7, 4187, 0, NULL },
+    { UINT64_C(0x74d00d0d159ab08c), 0, 2368, 11, 12877, 0, NULL },
+    { UINT64_C(0x34dd268fc4b04877), 0, 2379, 8, 15214, 0, NULL },
+    { UINT64_C(0x08a7b28159d9de24), 0, 2387, 11, 12538, 0, NULL },
+    { UINT64_C(0xc5ddaa72d9dec44d), 0, 2398, 8, 14875, 0, NULL },
+    { UINT64_C(0xb819e0ebb1cfc414), 0, 2406, 10, 9011, 0, NULL },
+    { UINT64_C(0x7131dce6df22261e), 0, 2416, 7, 11251, 0, NULL },
+    { UINT64_C(0x322abaaf975a4b96), 0, 2423, 10, 9114, 0, NULL },
+    { UINT64_C(0x7d682894dcf56f92), 0, 2433, 7, 11354, 0, NULL },
+    { UINT64_C(0x5e3809b2ba73d8e9), 0, 2440, 7, 2602, 0, NULL },
+    { UINT64_C(0x8232c63d5a7ac929), 0, 2447, 7, 2602, 0, NULL },
+    { UINT64_C(0x06aa4a345f0b9909), 0, 2454, 7, 2602, 0, NULL },
+    { UINT64_C(0x758d042b346b9179), 0, 2461, 7, 2602, 0, NULL },
+    { UINT64_C(0xb7c8458046eff594), 0, 2468, 8, 5363, 0, NULL },
+    { UINT64_C(0xc4807c41b4f4fa75), 0, 2476, 7, 4534, 0, NULL },
+    { UINT64_C(0x544fc2753e6bdf4e), 0, 2483, 8, 5351, 0, NULL },
+    { UINT64_C(0x8679df8bb9ae7c74), 0, 2491, 7, 4516, 0, NULL },
+    { UINT64_C(0xf0b035d9277b9bbe), 0, 2498, 8, 5331, 0, NULL },
+    { UINT64_C(0xb2ade324eab2e7ab), 0, 2506, 7, 4502, 0, NULL },
+    { UINT64_C(0xaac44c3ab797d38c), 0, 2513, 8, 5319, 0, NULL },
+    { UINT64_C(0xd26f522ff8b84586), 0, 2521, 7, 4484, 0, NULL },
+    { UINT64_C(0x27be8ef268cbec00), 0, 2528, 10, 20705, 0, NULL },
+    { UINT64_C(0xf060477c13da50c0), 0, 2538, 10, 20705, 0, NULL },
+    { UINT64_C(0xa8eaf86ad8a744f0), 0, 2548, 10, 20705, 0, NULL },
+    { UINT64_C(0xcdd8f27cd6bf42a0), 0, 2558, 10, 20705, 0, NULL },
+    { UINT64_C(0x14318256e0974bd1), 0, 2568, 14, 1266, 0, NULL },
+    { UINT64_C(0x0ee1aed3f2733df4), 0, 2582, 16, 12645, 0, NULL },
+    { UINT64_C(0x3eef8bbea76ea97d), 0, 2598, 50, 16137, 0, NULL },
+    { UINT64_C(0x015d62e4df4dd4a0), 0, 2648, 16, 12630, 0, NULL },
+    { UINT64_C(0x68e46cac3d0db423), 0, 2664, 50, 16122, 0, NULL },
+    { UINT64_C(0x4338b4b054ee28be), 0, 2714, 33, 15282, 0, NULL },
+    { UINT64_C(0xe4d19432a5e32512), 0, 2747, 54, 16714, 0, NULL },
+    { UINT64_C(0x031dedf0f8124b4c), 0, 2801, 33, 15309, 0, NULL },
+    { UINT64_C(0xcf2cd3f7e32418b0), 0, 2834, 54, 16741, 0, NULL },
+    { UINT64_C(0x063ac507efa97a0d), 0, 2888, 7, 8302, 0, NULL },
+    { UINT64_C(0xb856703766bc5030), 0, 2895, 7, 9216, 0, NULL },
+    { UINT64_C(0x16cdad0b99851c2e), 0, 2902, 7, 8295, 0, NULL },
+    { UINT64_C(0xee82fd8519109989), 0, 2909, 7, 9209, 0, NULL },
+    { UINT64_C(0x99b389886cc34a1d), 0, 2916, 7, 5661, 0, NULL },
+    { UINT64_C(0xa8b1f53471bf8d79), 0, 2923, 7, 4779, 0, NULL },
+    { UINT64_C(0x82709e9b48168b29), 0, 2930, 7, 5649, 0, NULL },
+    { UINT64_C(0xd9d75326bfd4bbd0), 0, 2937, 7, 4761, 0, NULL },
+    { UINT64_C(0xee96d831bbeb3d47), 0, 2944, 7, 1994, 0, NULL },
+    { UINT64_C(0xc2732ab245923027), 0, 2951, 7, 1994, 0, NULL },
+    { UINT64_C(0x248469950bf2e3b7), 0, 2958, 7, 1994, 0, NULL },
+    { UINT64_C(0xa07e3576cb6bc6a7), 0, 2965, 7, 1994, 0, NULL },
+    { UINT64_C(0x252f72fea44a28f5), 0, 2972, 53, 22011, 0, NULL },
+    { UINT64_C(0x2aa98ed27d3701cd), 0, 3025, 19, 22005, 0, NULL },
+    { UINT64_C(0x09b098561e2fa1d8), 0, 3044, 53, 22017, 0, NULL },
+    { UINT64_C(0xd7c763d257b20c00), 0, 3097, 19, 22011, 0, NULL },
+    { UINT64_C(0x3efc28f87d304257), 0, 3116, 10, 15713, 0, NULL },
+    { UINT64_C(0x2eb79dc2b1b92e37), 0, 3126, 10, 15695, 0, NULL },
+    { UINT64_C(0x3887f69d83abdee0), 0, 3136, 10, 15815, 0, NULL },
+    { UINT64_C(0x72686046c1f2b9b0), 0, 3146, 10, 15797, 0, NULL },
+    { UINT64_C(0xda620540c73ee5fe), 0, 3156, 37, 18881, 0, NULL },
+    { UINT64_C(0x3d52ddd0b5301046), 0, 3193, 17, 18899, 0, NULL },
+    { UINT64_C(0xa2b1aa594d1fe6af), 0, 3210, 38, 18887, 0, NULL },
+    { UINT64_C(0x8a5cb38028527e5f), 0, 3248, 18, 18905, 0, NULL },
+    { UINT64_C(0x43423dabde920a49), 0, 3266, 6, 4411, 0, NULL },
+    { UINT64_C(0x923c26614307abd1), 0, 3272, 11, 4627, 0, NULL },
+    { UINT64_C(0xd6e0f5c7404deb84), 0, 3283, 6, 4407, 0, NULL },
+    { UINT64_C(0x4e9d588cce208f69), 0, 3289, 12, 4736, 0, NULL },
+    { UINT64_C(0x3ff6a2bd65a8d9a8), 0, 3301, 11, 4730, 0, NULL },
+    { UINT64_C(0x4c4e34b71f4c1268), 0, 3312, 10, 4621, 0, NULL },
+    { UINT64_C(0x7d407a17becf9605), 0, 3322, 6, 4401, 0, NULL },
+    { UINT64_C(0x64c32dccf809c0e0), 0, 3328, 6, 4405, 0, NULL },
+    { UINT64_C(0x40b76efba8e8b651), 0, 3334, 7, 5683, 0, NULL },
+    { UINT64_C(0xe49a50f8d51c5071), 0, 3341, 7, 4801, 0, NULL },
+    { UINT64_C(0x381b39c93ae9a3e9), 0, 3348, 7, 5671, 0, NULL },
+    { UINT64_C(0xe22f37aa456e7384), 0, 3355, 7, 4783, 0, NULL },
+    { UINT64_C(0xc2658dfa8fc0a95e), 0, 3362, 8, 8112, 0, NULL },
+    { UINT64_C(0x40d0388f052a634e), 0, 3370, 7, 8943, 0, NULL },
+    { UINT64_C(0xafd666f92854231f), 0, 3377, 8, 8105, 0, NULL },
+    { UINT64_C(0xccfd4f477533a14f), 0, 3385, 7, 8936, 0, NULL },
+    { UINT64_C(0x8b855fa2719633df), 0, 3392, 7, 2669, 0, NULL },
+    { UINT64_C(0xd28ebb12dddc061f), 0, 3399, 7, 2669, 0, NULL },
+    { UINT64_C(0x2e4c4f922a9092df), 0, 3406, 7, 2669, 0, NULL },
+    { UINT64_C(0x09db5b6273ee7a4f), 0, 3413, 7, 2669, 0, NULL },
+    { UINT64_C(0x2be7ddfe59afe640), 0, 3420, 9, 5863, 0, NULL },
+    { UINT64_C(0xa308a35a0493f801), 0, 3429, 8, 4898, 0, NULL },
+    { UINT64_C(0x7c9104e600bfbcf0), 0, 3437, 9, 5851, 0, NULL },
+    { UINT64_C(0xaa92f896fb278e78), 0, 3446, 8, 4880, 0, NULL },
+    { UINT64_C(0x2e4476a85b282f1e), 0, 3454, 9, 5831, 0, NULL },
+    { UINT64_C(0xdd92a382a951c2ef), 0, 3463, 8, 4866, 0, NULL },
+    { UINT64_C(0x3c4df08e461aebc2), 0, 3471, 9, 5819, 0, NULL },
+    { UINT64_C(0x6011433c08b6763e), 0, 3480, 8, 4848, 0, NULL },
+    { UINT64_C(0x7d344589eb53619a), 0, 3488, 12, 16119, 0, NULL },
+    { UINT64_C(0x4fc9c69d575b3f7a), 0, 3500, 12, 16101, 0, NULL },
+    { UINT64_C(0x19d8591592564f0b), 0, 3512, 12, 16221, 0, NULL },
+    { UINT64_C(0xe50f8e234d26fb3b), 0, 3524, 12, 16203, 0, NULL },
+    { UINT64_C(0xc9b674b6061b0cd9), 0, 3536, 15, 1320, 0, NULL },
+    { UINT64_C(0x90b6b6b8a95fe539), 0, 3551, 22, 4035, 0, NULL },
+    { UINT64_C(0x172b62c8d6dae2cf), 0, 3573, 12, 3749, 0, NULL },
+    { UINT64_C(0x5360e008a3b81a5f), 0, 3585, 33, 5237, 0, NULL },
+    { UINT64_C(0x53aa85bdb3427e91), 0, 3618, 21, 4951, 0, NULL },
+    { UINT64_C(0x4b624a5e5379b8f2), 0, 3639, 14, 1506, 0, NULL },
+    { UINT64_C(0x4f9e49abda878798), 0, 3653, 21, 4055, 0, NULL },
+    { UINT64_C(0x888a5d4b89e1c351), 0, 3674, 12, 3820, 0, NULL },
+    { UINT64_C(0x498182bd9f9f5554), 0, 3686, 32, 5262, 0, NULL },
+    { UINT64_C(0xabe5b07501efc315), 0, 3718, 21, 5027, 0, NULL },
+    { UINT64_C(0x257c15f944b8882f), 0, 3739, 15, 1561, 0, NULL },
 };
 
 static const struct kiln_stage bundle_generic_stages[] = {
     { "kiln_hgemm_packed_packa",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 4, 256, 1 }, { 1, 1, 1 }, 0,
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A, 0 },
+    { "kiln_hgemm_packed_packb",
+      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B, 0 },
+    { "kiln_hgemm_packed_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 64, 1 }, { 1, 1, 1 }, 0,
+      12, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_hgemm_packed_packa",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A, 0 },
+    { "kiln_hgemm_packed_packb",
+      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B, 0 },
+    { "kiln_hgemm_packed_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 24, 1 }, { 1, 1, 1 }, 0,
+      12, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_hgemm_thin_multiply",
+      3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 8, 2, 1 }, { 1, 1, 1 }, 0,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_hgemm_thin_multiply",
+      3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 512, 2, 1 }, { 1, 1, 1 }, 0,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_hgemm_packed_packa",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
@@ -4894,11 +4800,19 @@ static const struct kiln_stage bundle_generic_stages[] = {
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
     { "kiln_hgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 4, 1 }, { 1, 1, 1 }, 0,
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 24, 1 }, { 1, 1, 1 }, 0,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_hgemm_fused_multiply",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 27648,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_hgemm_packed_packa",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
@@ -4913,38 +4827,11 @@ static const struct kiln_stage bundle_generic_stages[] = {
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
     { "kiln_hgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 12, 1 }, { 1, 1, 1 }, 24576,
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 48, 1 }, { 1, 1, 1 }, 12288,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 3, 1 }, { 1, 1, 1 }, 0,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 27648,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_hgemm_tiled_multiply",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 32 }, { 16, 8, 1 }, 12288,
@@ -5063,7 +4950,27 @@ static const struct kiln_stage bundle_generic_stages[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_hgemmt_packed_packa",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 4, 256, 1 }, { 1, 1, 1 }, 0,
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A, 0 },
+    { "kiln_hgemmt_packed_packb",
+      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B, 0 },
+    { "kiln_hgemmt_packed_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 48, 1 }, { 1, 1, 1 }, 12288,
+      13, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
+        KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_hgemmt_packed_packa",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
@@ -5075,7 +4982,7 @@ static const struct kiln_stage bundle_generic_stages[] = {
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
     { "kiln_hgemmt_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 4, 1 }, { 1, 1, 1 }, 0,
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 24, 1 }, { 1, 1, 1 }, 0,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
@@ -5098,36 +5005,8 @@ static const struct kiln_stage bundle_generic_stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_packed_packa",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
-    { "kiln_hgemmt_packed_packb",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_hgemmt_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 12, 1 }, { 1, 1, 1 }, 24576,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
-        KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
     { "kiln_hgemmt_direct_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
-      15, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_tiled_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 16, 16, 1 }, 8320,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
@@ -5148,6 +5027,14 @@ static const struct kiln_stage bundle_generic_stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
+    { "kiln_hgemmt_tiled_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 16, 16, 1 }, 8320,
+      15, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
     { "kiln_hgemm_mirror_mirror",
       2, { KILN_DIM_M, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 1, 1, 1 }, 0,
       9, {
@@ -5156,26 +5043,31 @@ static const struct kiln_stage bundle_generic_stages[] = {
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_sgemm_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 24576,
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 22528,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
+    { "kiln_sgemm_packed_packa",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A, 0 },
     { "kiln_sgemm_packed_packb",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 48, 256, 1 }, { 1, 1, 1 }, 0,
+      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
     { "kiln_sgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 16, 1 }, { 1, 1, 1 }, 6144,
-      13, {
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 24, 1 }, { 1, 1, 1 }, 0,
+      12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_sgemm_packed_packa",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
@@ -5190,27 +5082,11 @@ static const struct kiln_stage bundle_generic_stages[] = {
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
     { "kiln_sgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 6, 1 }, { 1, 1, 1 }, 768,
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 48, 1 }, { 1, 1, 1 }, 12288,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 22528,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 32768,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_sgemm_tiled_multiply",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 32 }, { 16, 8, 1 }, 12288,
@@ -5328,19 +5204,25 @@ static const struct kiln_stage bundle_generic_stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
+    { "kiln_sgemmt_packed_packa",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A, 0 },
     { "kiln_sgemmt_packed_packb",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 48, 256, 1 }, { 1, 1, 1 }, 0,
+      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
     { "kiln_sgemmt_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 16, 1 }, { 1, 1, 1 }, 6144,
-      14, {
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 24, 1 }, { 1, 1, 1 }, 0,
+      13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC, KILN_ARG_TRIANGLE },
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
+        KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
     { "kiln_sgemmt_packed_packa",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
@@ -5355,7 +5237,7 @@ static const struct kiln_stage bundle_generic_stages[] = {
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
     { "kiln_sgemmt_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 6, 1 }, { 1, 1, 1 }, 768,
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 48, 1 }, { 1, 1, 1 }, 12288,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
@@ -5393,20 +5275,6 @@ static const struct kiln_stage bundle_generic_stages[] = {
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_tiled_multiply",
-      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 32 }, { 16, 8, 1 }, 12288,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
-        KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_tiled_add",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 8, 1 }, { 16, 8, 1 }, 0,
-      10, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
-        KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
     { "kiln_sgemm_mirror_mirror",
       2, { KILN_DIM_M, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 1, 1, 1 }, 0,
@@ -5723,16 +5591,16 @@ static const struct kiln_stage bundle_generic_stages[] = {
 };
 
 static const struct kiln_region bundle_generic_regions[] = {
-    { { KILN_DIM_M, KILN_DIM_K }, { 4, 1 }, 0, 4, KILN_PREPARED_A },
+    { { KILN_DIM_M, KILN_DIM_K }, { 8, 1 }, 0, 4, KILN_PREPARED_A },
+    { { KILN_DIM_N, KILN_DIM_K }, { 8, 1 }, 0, 4, KILN_PREPARED_B },
+    { { KILN_DIM_M, KILN_DIM_K }, { 12, 1 }, 0, 4, KILN_PREPARED_A },
+    { { KILN_DIM_N, KILN_DIM_K }, { 32, 1 }, 0, 4, KILN_PREPARED_B },
+    { { KILN_DIM_M, KILN_DIM_K }, { 6, 1 }, 0, 4, KILN_PREPARED_A },
     { { KILN_DIM_N, KILN_DIM_K }, { 16, 1 }, 0, 4, KILN_PREPARED_B },
     { { KILN_DIM_M, KILN_DIM_K }, { 3, 1 }, 0, 4, KILN_PREPARED_A },
     { { KILN_DIM_N, KILN_DIM_K }, { 32, 1 }, 0, 4, KILN_PREPARED_B },
-    { { KILN_DIM_M, KILN_DIM_K }, { 3, 1 }, 0, 4, KILN_PREPARED_A },
-    { { KILN_DIM_N, KILN_DIM_K }, { 16, 1 }, 0, 4, KILN_PREPARED_B },
     { { KILN_DIM_M, KILN_DIM_N }, { 32, 64 }, 0, 128, KILN_PREPARED_NONE },
     { { KILN_DIM_M, KILN_DIM_N }, { 16, 32 }, 0, 128, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 0, 1, KILN_PREPARED_NONE },
-    { { KILN_DIM_N, KILN_DIM_K }, { 48, 1 }, 0, 4, KILN_PREPARED_B },
     { { KILN_DIM_M, KILN_DIM_N }, { 8, 32 }, 0, 128, KILN_PREPARED_NONE },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 0, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_N, KILN_DIM_K }, { 16, 1 }, 0, 8, KILN_PREPARED_B },
@@ -5755,28 +5623,40 @@ static const struct kiln_region bundle_generic_regions[] = {
 
 static const struct kiln_time bundle_generic_times[] = {
     { {
-        1.10150e+07f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 5.96850e+03f, 0.00000e+00f,
-        0.00000e+00f, 2.29990e+02f, 3.38010e+02f, 1.08040e+02f, 7.75020e+00f, 0.00000e+00f,
-        2.82670e+02f, 6.14780e+02f, 0.00000e+00f, 4.42820e+01f, 0.00000e+00f, 0.00000e+00f,
-        3.11190e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+        3.75990e+07f, 0.00000e+00f, 3.67130e+04f, 0.00000e+00f, 1.96510e+04f, 0.00000e+00f,
+        7.87590e+03f, 1.45680e+02f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 1.28260e+00f,
+        1.22800e+02f, 7.55280e+01f, 4.50280e+01f, 4.76770e+00f, 2.05080e+01f, 3.01110e+00f,
+        2.99560e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        9.95070e+06f, 0.00000e+00f, 3.10220e+05f, 0.00000e+00f, 5.96090e+04f, 0.00000e+00f,
-        0.00000e+00f, 3.93500e+02f, 1.76050e+02f, 5.03870e+01f, 0.00000e+00f, 3.64490e+01f,
-        3.99220e+02f, 3.25270e+02f, 9.75900e+01f, 3.74580e+02f, 0.00000e+00f, 1.25190e+01f,
-        2.58150e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+        3.85410e+07f, 0.00000e+00f, 0.00000e+00f, 1.24390e+04f, 0.00000e+00f, 0.00000e+00f,
+        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 3.58210e+01f, 8.45740e+00f, 0.00000e+00f,
+        4.33270e+02f, 1.96100e+02f, 1.78300e+02f, 0.00000e+00f, 9.60510e+00f, 1.04780e+02f,
+        5.05700e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        1.09970e+07f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 6.04010e+04f, 0.00000e+00f,
-        0.00000e+00f, 4.32210e+02f, 2.37850e+02f, 4.53340e+01f, 0.00000e+00f, 1.27430e+02f,
-        3.05790e+02f, 0.00000e+00f, 3.56960e+01f, 0.00000e+00f, 2.35070e+00f, 1.02820e+02f,
-        2.58630e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
-        6.45790e+06f, 8.45830e+03f, 3.09390e+04f, 0.00000e+00f, 0.00000e+00f, 1.20130e+00f,
-        7.35660e+03f, 5.38310e+02f, 1.25390e+02f, 0.00000e+00f, 2.34040e+01f, 0.00000e+00f,
-        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 7.41720e+00f, 4.97430e+01f,
+        1.11800e+07f, 0.00000e+00f, 0.00000e+00f, 3.23600e+03f, 5.09800e+05f, 0.00000e+00f,
+        1.85000e+04f, 7.70650e+00f, 0.00000e+00f, 2.20720e+02f, 2.20720e+02f, 4.89820e+01f,
+        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 2.34390e+00f, 0.00000e+00f, 1.23880e+00f,
         0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+    } },
+    { {
+        2.47240e+07f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        8.18090e+03f, 6.37340e+00f, 0.00000e+00f, 6.14770e+01f, 0.00000e+00f, 0.00000e+00f,
+        3.77520e+02f, 2.94280e+02f, 1.95250e+02f, 9.15880e+01f, 7.48220e+00f, 4.22990e+01f,
+        8.55210e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+    } },
+    { {
+        2.03170e+07f, 3.67150e+03f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        2.08440e+03f, 3.29180e+02f, 4.57880e+00f, 4.90750e+02f, 8.51610e+01f, 2.86540e+02f,
+        5.33400e+01f, 6.76580e+01f, 3.51960e+00f, 0.00000e+00f, 3.66110e+01f, 0.00000e+00f,
+        1.98540e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+    } },
+    { {
+        2.80820e+07f, 1.23740e+04f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        2.44090e+03f, 7.55820e+01f, 0.00000e+00f, 4.70220e+01f, 9.90270e+00f, 2.45650e+02f,
+        3.95240e+02f, 3.29720e+02f, 3.01790e+01f, 4.95880e+01f, 2.46810e+01f, 0.00000e+00f,
+        4.29440e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
         1.06950e+07f, 0.00000e+00f, 0.00000e+00f, 4.26580e+04f, 1.23890e+05f, 0.00000e+00f,
@@ -5809,34 +5689,22 @@ static const struct kiln_time bundle_generic_times[] = {
         3.32140e-01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        5.84750e+06f, 5.64280e+03f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        0.00000e+00f, 3.90970e+01f, 1.20170e+02f, 1.19080e+02f, 2.31520e+02f, 2.85560e+02f,
-        1.99310e+02f, 0.00000e+00f, 0.00000e+00f, 3.43970e+01f, 9.57570e+00f, 0.00000e+00f,
-        3.38380e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
-        1.10740e+07f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 1.69960e+05f, 3.63180e+01f,
-        0.00000e+00f, 0.00000e+00f, 1.72960e+02f, 1.08690e+02f, 0.00000e+00f, 5.93100e+02f,
-        4.16040e+02f, 2.27550e+02f, 7.51580e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        6.15200e+06f, 1.72500e+03f, 3.41180e+03f, 1.72500e+03f, 3.41180e+03f, 0.00000e+00f,
+        0.00000e+00f, 2.07240e+01f, 6.22200e+01f, 1.17320e+01f, 7.45730e+01f, 6.62690e+01f,
+        0.00000e+00f, 2.43370e+00f, 0.00000e+00f, 1.21250e+01f, 3.08020e+00f, 2.45630e+00f,
         0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        1.05110e+07f, 0.00000e+00f, 6.70200e+03f, 0.00000e+00f, 4.09520e+04f, 7.82500e-02f,
-        0.00000e+00f, 4.59550e+02f, 2.69680e+02f, 0.00000e+00f, 0.00000e+00f, 3.83710e+02f,
-        2.04870e+02f, 2.67600e+02f, 0.00000e+00f, 0.00000e+00f, 1.51030e+01f, 3.56670e+01f,
-        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+        7.23890e+06f, 0.00000e+00f, 0.00000e+00f, 5.95750e+03f, 1.06590e+06f, 0.00000e+00f,
+        0.00000e+00f, 0.00000e+00f, 7.65150e+01f, 1.66200e+01f, 8.67310e+01f, 1.59600e+02f,
+        5.46180e+02f, 5.21300e+02f, 1.63360e+02f, 0.00000e+00f, 9.26880e+00f, 0.00000e+00f,
+        7.40230e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        3.96080e+06f, 3.53680e+03f, 2.80610e+04f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        0.00000e+00f, 8.89480e+01f, 1.64460e+02f, 3.03900e+00f, 3.63010e+01f, 0.00000e+00f,
-        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 3.76760e+01f, 1.12490e+00f, 0.00000e+00f,
-        1.23080e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
-        4.63400e+06f, 4.60800e+03f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        1.42900e+04f, 1.10800e+02f, 1.49310e+02f, 1.99200e+02f, 1.76740e+02f, 1.15560e+02f,
-        1.09730e+01f, 0.00000e+00f, 3.49980e+01f, 3.21880e+01f, 2.77610e+00f, 0.00000e+00f,
-        3.30720e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+        2.29490e+07f, 1.93630e+03f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        4.99190e+03f, 3.55540e+01f, 6.83720e+01f, 3.63880e+01f, 0.00000e+00f, 2.44990e+02f,
+        6.59710e+02f, 4.70610e+02f, 5.51970e+01f, 0.00000e+00f, 9.81990e+00f, 2.69100e+01f,
+        3.37230e-01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
         9.97350e+06f, 2.90300e+04f, 0.00000e+00f, 2.49660e+05f, 0.00000e+00f, 0.00000e+00f,
@@ -5875,22 +5743,22 @@ static const struct kiln_time bundle_generic_times[] = {
         2.49030e-01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        4.70270e+06f, 7.35360e+02f, 5.42490e+04f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        2.41650e+03f, 1.69580e+02f, 2.14340e+02f, 2.09160e+01f, 1.81300e+02f, 2.51720e+02f,
-        2.19070e+02f, 5.26580e+01f, 8.28720e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        1.34580e+07f, 0.00000e+00f, 1.00980e+04f, 0.00000e+00f, 4.42880e+03f, 2.78890e+00f,
+        2.30670e+03f, 7.89090e+01f, 3.71410e+01f, 0.00000e+00f, 3.42180e+01f, 1.11990e+01f,
+        1.11390e+02f, 3.09520e+01f, 3.73370e+01f, 1.13220e+01f, 6.66920e+00f, 0.00000e+00f,
+        2.14470e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+    } },
+    { {
+        8.83080e+06f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 7.16200e-01f,
+        0.00000e+00f, 1.13430e+02f, 1.61250e+02f, 3.81220e+02f, 0.00000e+00f, 5.55690e+01f,
+        0.00000e+00f, 3.31530e+01f, 8.45410e+00f, 1.02010e+01f, 1.76130e+01f, 3.60710e+00f,
         0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        3.62220e+06f, 7.78020e+02f, 6.15090e+03f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        0.00000e+00f, 1.76650e+02f, 2.47600e+02f, 0.00000e+00f, 2.98810e+02f, 1.30040e+02f,
-        2.34470e+01f, 0.00000e+00f, 2.69870e+01f, 1.87970e+01f, 0.00000e+00f, 1.37370e+01f,
-        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
-        6.26250e+06f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 1.28660e+05f, 0.00000e+00f,
-        0.00000e+00f, 4.39220e+02f, 2.88070e+02f, 3.63820e+01f, 0.00000e+00f, 0.00000e+00f,
-        4.22780e+02f, 0.00000e+00f, 1.23320e+02f, 7.34660e+02f, 0.00000e+00f, 0.00000e+00f,
-        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+        2.40110e+07f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        0.00000e+00f, 0.00000e+00f, 2.72240e+02f, 9.13840e+01f, 0.00000e+00f, 0.00000e+00f,
+        5.76260e+02f, 1.51760e+02f, 7.69900e+01f, 6.23110e+02f, 2.32690e+01f, 8.68750e+01f,
+        1.53050e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
         3.09610e+06f, 0.00000e+00f, 1.89500e+05f, 0.00000e+00f, 2.14370e+05f, 5.89590e+01f,
@@ -5931,1082 +5799,1082 @@ static const struct kiln_time bundle_generic_times[] = {
 };
 
 static const struct kiln_recipe bundle_generic_recipes[] = {
-    { "packed TM=4 NV=1 VEC=16 MP=1 NP=4 KC=0 KU=1 PACKA=1",
+    { "packed TM=8 NV=1 VEC=8 MP=8 NP=1 KC=0 KU=1 PACKA=1",
       1, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 64, 1 }, { 4, 64, 256 }, 1, 0, 0, 0,
+      { 64, 8, 1 }, { 64, 8, 256 }, 1, 0, 0, 0,
       &bundle_generic_times[0], 0, 3, 2, bundle_generic_stages + 0, bundle_generic_regions + 0, KILN_KIND_CPU, 16 },
-    { "packed TM=4 NV=1 VEC=16 MP=1 NP=4 KC=0 KU=1 PACKA=1",
+    { "packed TM=8 NV=1 VEC=8 MP=8 NP=1 KC=0 KU=1 PACKA=1",
       1, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 64, 1 }, { 4, 64, 256 }, 1, 0, 0, 0,
+      { 64, 8, 1 }, { 64, 8, 256 }, 1, 0, 0, 0,
       &bundle_generic_times[0], 1, 3, 2, bundle_generic_stages + 0, bundle_generic_regions + 0, KILN_KIND_CPU, 16 },
-    { "packed TM=4 NV=1 VEC=16 MP=1 NP=4 KC=0 KU=1 PACKA=1",
+    { "packed TM=8 NV=1 VEC=8 MP=8 NP=1 KC=0 KU=1 PACKA=1",
       1, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 64, 1 }, { 4, 64, 256 }, 1, 0, 0, 0,
+      { 64, 8, 1 }, { 64, 8, 256 }, 1, 0, 0, 0,
       &bundle_generic_times[0], 2, 3, 2, bundle_generic_stages + 0, bundle_generic_regions + 0, KILN_KIND_CPU, 16 },
-    { "packed TM=4 NV=1 VEC=16 MP=1 NP=4 KC=0 KU=1 PACKA=1",
+    { "packed TM=8 NV=1 VEC=8 MP=8 NP=1 KC=0 KU=1 PACKA=1",
       1, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 64, 1 }, { 4, 64, 256 }, 1, 0, 0, 0,
+      { 64, 8, 1 }, { 64, 8, 256 }, 1, 0, 0, 0,
       &bundle_generic_times[0], 3, 3, 2, bundle_generic_stages + 0, bundle_generic_regions + 0, KILN_KIND_CPU, 16 },
-    { "packed TM=3 NV=4 VEC=8 MP=4 NP=16 KC=1024 KU=1 PACKA=1",
+    { "packed TM=12 NV=2 VEC=16 MP=2 NP=16 KC=0 KU=1 PACKA=1",
       1, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 12, 512, 1 }, { 12, 512, 1024 }, 1, 0, 0, 0,
-      &bundle_generic_times[1], 4, 3, 2, bundle_generic_stages + 3, bundle_generic_regions + 2, KILN_KIND_CPU, 8 },
-    { "packed TM=3 NV=4 VEC=8 MP=4 NP=16 KC=1024 KU=1 PACKA=1",
+      { 24, 512, 1 }, { 24, 512, 256 }, 1, 0, 0, 0,
+      &bundle_generic_times[1], 4, 3, 2, bundle_generic_stages + 3, bundle_generic_regions + 2, KILN_KIND_CPU, 16 },
+    { "packed TM=12 NV=2 VEC=16 MP=2 NP=16 KC=0 KU=1 PACKA=1",
       1, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 12, 512, 1 }, { 12, 512, 1024 }, 1, 0, 0, 0,
-      &bundle_generic_times[1], 5, 3, 2, bundle_generic_stages + 3, bundle_generic_regions + 2, KILN_KIND_CPU, 8 },
-    { "packed TM=3 NV=4 VEC=8 MP=4 NP=16 KC=1024 KU=1 PACKA=1",
+      { 24, 512, 1 }, { 24, 512, 256 }, 1, 0, 0, 0,
+      &bundle_generic_times[1], 5, 3, 2, bundle_generic_stages + 3, bundle_generic_regions + 2, KILN_KIND_CPU, 16 },
+    { "packed TM=12 NV=2 VEC=16 MP=2 NP=16 KC=0 KU=1 PACKA=1",
       1, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 12, 512, 1 }, { 12, 512, 1024 }, 1, 0, 0, 0,
-      &bundle_generic_times[1], 6, 3, 2, bundle_generic_stages + 3, bundle_generic_regions + 2, KILN_KIND_CPU, 8 },
-    { "packed TM=3 NV=4 VEC=8 MP=4 NP=16 KC=1024 KU=1 PACKA=1",
+      { 24, 512, 1 }, { 24, 512, 256 }, 1, 0, 0, 0,
+      &bundle_generic_times[1], 6, 3, 2, bundle_generic_stages + 3, bundle_generic_regions + 2, KILN_KIND_CPU, 16 },
+    { "packed TM=12 NV=2 VEC=16 MP=2 NP=16 KC=0 KU=1 PACKA=1",
       1, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 12, 512, 1 }, { 12, 512, 1024 }, 1, 0, 0, 0,
-      &bundle_generic_times[1], 7, 3, 2, bundle_generic_stages + 3, bundle_generic_regions + 2, KILN_KIND_CPU, 8 },
-    { "packed TM=3 NV=2 VEC=8 MP=1 NP=16 KC=0 KU=1 PACKA=1",
+      { 24, 512, 1 }, { 24, 512, 256 }, 1, 0, 0, 0,
+      &bundle_generic_times[1], 7, 3, 2, bundle_generic_stages + 3, bundle_generic_regions + 2, KILN_KIND_CPU, 16 },
+    { "thin SIDE=1 SHORT=2 VEC=16 ROWS=8 NV=32 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
+      1, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 4, 0 }, { 0, 0, 0 } },
+      { 8, 2, 16 }, { 8, 2, 16 }, 1, 0, 0, 0,
+      &bundle_generic_times[2], 8, 1, 0, bundle_generic_stages + 6, NULL, KILN_KIND_CPU, 16 },
+    { "thin SIDE=1 SHORT=2 VEC=16 ROWS=8 NV=32 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
+      1, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 4, 0 }, { 0, 0, 0 } },
+      { 8, 2, 16 }, { 8, 2, 16 }, 1, 0, 0, 0,
+      &bundle_generic_times[2], 9, 1, 0, bundle_generic_stages + 6, NULL, KILN_KIND_CPU, 16 },
+    { "thin SIDE=1 SHORT=2 VEC=16 ROWS=8 NV=32 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
+      1, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 4, 0 }, { 0, 0, 0 } },
+      { 512, 2, 8 }, { 512, 2, 8 }, 1, 0, 0, 0,
+      &bundle_generic_times[2], 10, 1, 0, bundle_generic_stages + 7, NULL, KILN_KIND_CPU, 16 },
+    { "thin SIDE=1 SHORT=2 VEC=16 ROWS=8 NV=32 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
+      1, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 4, 0 }, { 0, 0, 0 } },
+      { 512, 2, 8 }, { 512, 2, 8 }, 1, 0, 0, 0,
+      &bundle_generic_times[2], 11, 1, 0, bundle_generic_stages + 7, NULL, KILN_KIND_CPU, 16 },
+    { "packed TM=6 NV=2 VEC=8 MP=4 NP=16 KC=0 KU=1 PACKA=1",
       1, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 3, 256, 1 }, { 3, 256, 256 }, 1, 0, 0, 0,
-      &bundle_generic_times[2], 8, 3, 2, bundle_generic_stages + 6, bundle_generic_regions + 4, KILN_KIND_CPU, 8 },
-    { "packed TM=3 NV=2 VEC=8 MP=1 NP=16 KC=0 KU=1 PACKA=1",
+      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0,
+      &bundle_generic_times[3], 12, 3, 2, bundle_generic_stages + 8, bundle_generic_regions + 4, KILN_KIND_CPU, 8 },
+    { "packed TM=6 NV=2 VEC=8 MP=4 NP=16 KC=0 KU=1 PACKA=1",
       1, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 3, 256, 1 }, { 3, 256, 256 }, 1, 0, 0, 0,
-      &bundle_generic_times[2], 9, 3, 2, bundle_generic_stages + 6, bundle_generic_regions + 4, KILN_KIND_CPU, 8 },
-    { "packed TM=3 NV=2 VEC=8 MP=1 NP=16 KC=0 KU=1 PACKA=1",
+      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0,
+      &bundle_generic_times[3], 13, 3, 2, bundle_generic_stages + 8, bundle_generic_regions + 4, KILN_KIND_CPU, 8 },
+    { "packed TM=6 NV=2 VEC=8 MP=4 NP=16 KC=0 KU=1 PACKA=1",
       1, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 3, 256, 1 }, { 3, 256, 256 }, 1, 0, 0, 0,
-      &bundle_generic_times[2], 10, 3, 2, bundle_generic_stages + 6, bundle_generic_regions + 4, KILN_KIND_CPU, 8 },
-    { "packed TM=3 NV=2 VEC=8 MP=1 NP=16 KC=0 KU=1 PACKA=1",
+      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0,
+      &bundle_generic_times[3], 14, 3, 2, bundle_generic_stages + 8, bundle_generic_regions + 4, KILN_KIND_CPU, 8 },
+    { "packed TM=6 NV=2 VEC=8 MP=4 NP=16 KC=0 KU=1 PACKA=1",
       1, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 3, 256, 1 }, { 3, 256, 256 }, 1, 0, 0, 0,
-      &bundle_generic_times[2], 11, 3, 2, bundle_generic_stages + 6, bundle_generic_regions + 4, KILN_KIND_CPU, 8 },
+      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0,
+      &bundle_generic_times[3], 15, 3, 2, bundle_generic_stages + 8, bundle_generic_regions + 4, KILN_KIND_CPU, 8 },
     { "fused TM=4 NV=3 VEC=8 MB=8 KC=256 KU=1 TURNS=4 PANELS=1",
       1, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 8, 1 }, { 32, 24, 256 }, 1, 4, 0, 0,
-      &bundle_generic_times[3], 12, 1, 0, bundle_generic_stages + 9, NULL, KILN_KIND_CPU, 8 },
+      &bundle_generic_times[4], 16, 1, 0, bundle_generic_stages + 11, NULL, KILN_KIND_CPU, 8 },
     { "fused TM=4 NV=3 VEC=8 MB=8 KC=256 KU=1 TURNS=4 PANELS=1",
       1, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 8, 1 }, { 32, 24, 256 }, 1, 4, 0, 0,
-      &bundle_generic_times[3], 13, 1, 0, bundle_generic_stages + 9, NULL, KILN_KIND_CPU, 8 },
+      &bundle_generic_times[4], 17, 1, 0, bundle_generic_stages + 11, NULL, KILN_KIND_CPU, 8 },
     { "fused TM=4 NV=3 VEC=8 MB=8 KC=256 KU=1 TURNS=4 PANELS=1",
       1, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 8, 1 }, { 32, 24, 256 }, 1, 4, 0, 0,
-      &bundle_generic_times[3], 14, 1, 0, bundle_generic_stages + 9, NULL, KILN_KIND_CPU, 8 },
+      &bundle_generic_times[4], 18, 1, 0, bundle_generic_stages + 11, NULL, KILN_KIND_CPU, 8 },
     { "fused TM=4 NV=3 VEC=8 MB=8 KC=256 KU=1 TURNS=4 PANELS=1",
       1, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 8, 1 }, { 32, 24, 256 }, 1, 4, 0, 0,
-      &bundle_generic_times[3], 15, 1, 0, bundle_generic_stages + 9, NULL, KILN_KIND_CPU, 8 },
+      &bundle_generic_times[4], 19, 1, 0, bundle_generic_stages + 11, NULL, KILN_KIND_CPU, 8 },
+    { "packed TM=3 NV=4 VEC=8 MP=16 NP=2 KC=1024 KU=1 PACKA=1",
+      1, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 48, 64, 1 }, { 48, 64, 1024 }, 1, 0, 0, 0,
+      &bundle_generic_times[5], 20, 3, 2, bundle_generic_stages + 12, bundle_generic_regions + 6, KILN_KIND_CPU, 8 },
+    { "packed TM=3 NV=4 VEC=8 MP=16 NP=2 KC=1024 KU=1 PACKA=1",
+      1, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 48, 64, 1 }, { 48, 64, 1024 }, 1, 0, 0, 0,
+      &bundle_generic_times[5], 21, 3, 2, bundle_generic_stages + 12, bundle_generic_regions + 6, KILN_KIND_CPU, 8 },
+    { "packed TM=3 NV=4 VEC=8 MP=16 NP=2 KC=1024 KU=1 PACKA=1",
+      1, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 48, 64, 1 }, { 48, 64, 1024 }, 1, 0, 0, 0,
+      &bundle_generic_times[5], 22, 3, 2, bundle_generic_stages + 12, bundle_generic_regions + 6, KILN_KIND_CPU, 8 },
+    { "packed TM=3 NV=4 VEC=8 MP=16 NP=2 KC=1024 KU=1 PACKA=1",
+      1, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 48, 64, 1 }, { 48, 64, 1024 }, 1, 0, 0, 0,
+      &bundle_generic_times[5], 23, 3, 2, bundle_generic_stages + 12, bundle_generic_regions + 6, KILN_KIND_CPU, 8 },
     { "tiled WGM=8 WGN=16 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       1, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0,
-      &bundle_generic_times[4], 16, 2, 1, bundle_generic_stages + 10, bundle_generic_regions + 6, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[6], 24, 2, 1, bundle_generic_stages + 15, bundle_generic_regions + 8, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=16 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       1, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0,
-      &bundle_generic_times[4], 17, 2, 1, bundle_generic_stages + 10, bundle_generic_regions + 6, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[6], 25, 2, 1, bundle_generic_stages + 15, bundle_generic_regions + 8, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=16 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       1, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0,
-      &bundle_generic_times[4], 18, 2, 1, bundle_generic_stages + 10, bundle_generic_regions + 6, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[6], 26, 2, 1, bundle_generic_stages + 15, bundle_generic_regions + 8, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=16 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       1, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0,
-      &bundle_generic_times[4], 19, 2, 1, bundle_generic_stages + 10, bundle_generic_regions + 6, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[6], 27, 2, 1, bundle_generic_stages + 15, bundle_generic_regions + 8, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       1, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, 0,
-      &bundle_generic_times[5], 20, 1, 0, bundle_generic_stages + 12, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[7], 28, 1, 0, bundle_generic_stages + 17, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       1, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, 0,
-      &bundle_generic_times[5], 21, 1, 0, bundle_generic_stages + 12, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[7], 29, 1, 0, bundle_generic_stages + 17, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       1, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, 0,
-      &bundle_generic_times[5], 22, 1, 0, bundle_generic_stages + 12, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[7], 30, 1, 0, bundle_generic_stages + 17, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       1, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, 0,
-      &bundle_generic_times[5], 23, 1, 0, bundle_generic_stages + 12, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[7], 31, 1, 0, bundle_generic_stages + 17, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=0 SHORT=4 VEC=4 ROWS=2 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       1, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 8, 0, 0 }, { 0, 0, 0 } },
       { 4, 32, 64 }, { 4, 32, 64 }, 1, 0, 0, 0,
-      &bundle_generic_times[6], 24, 1, 0, bundle_generic_stages + 13, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[8], 32, 1, 0, bundle_generic_stages + 18, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=0 SHORT=4 VEC=4 ROWS=2 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       1, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 8, 0, 0 }, { 0, 0, 0 } },
       { 4, 16, 128 }, { 4, 16, 128 }, 1, 0, 0, 0,
-      &bundle_generic_times[6], 25, 1, 0, bundle_generic_stages + 14, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[8], 33, 1, 0, bundle_generic_stages + 19, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=0 SHORT=4 VEC=4 ROWS=2 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       1, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 8, 0, 0 }, { 0, 0, 0 } },
       { 4, 32, 64 }, { 4, 32, 64 }, 1, 0, 0, 0,
-      &bundle_generic_times[6], 26, 1, 0, bundle_generic_stages + 13, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[8], 34, 1, 0, bundle_generic_stages + 18, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=0 SHORT=4 VEC=4 ROWS=2 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       1, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 8, 0, 0 }, { 0, 0, 0 } },
       { 4, 16, 128 }, { 4, 16, 128 }, 1, 0, 0, 0,
-      &bundle_generic_times[6], 27, 1, 0, bundle_generic_stages + 14, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[8], 35, 1, 0, bundle_generic_stages + 19, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=8 NV=2 VEC=4 KT=8 KU=8 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=1 ORDER=3 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       1, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 128, 128, 8 }, { 128, 128, 8 }, 1, 0, 0, 0,
-      &bundle_generic_times[7], 28, 1, 0, bundle_generic_stages + 15, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[9], 36, 1, 0, bundle_generic_stages + 20, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=8 NV=2 VEC=4 KT=8 KU=8 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=1 ORDER=3 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       1, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 128, 128, 8 }, { 128, 128, 8 }, 1, 0, 0, 0,
-      &bundle_generic_times[7], 29, 1, 0, bundle_generic_stages + 15, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[9], 37, 1, 0, bundle_generic_stages + 20, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=8 NV=2 VEC=4 KT=8 KU=8 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=1 ORDER=3 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       1, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 128, 128, 8 }, { 128, 128, 8 }, 1, 0, 0, 0,
-      &bundle_generic_times[7], 30, 1, 0, bundle_generic_stages + 15, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[9], 38, 1, 0, bundle_generic_stages + 20, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=8 NV=2 VEC=4 KT=8 KU=8 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=1 ORDER=3 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       1, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 128, 128, 8 }, { 128, 128, 8 }, 1, 0, 0, 0,
-      &bundle_generic_times[7], 31, 1, 0, bundle_generic_stages + 15, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[9], 39, 1, 0, bundle_generic_stages + 20, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=16 TM=2 NV=2 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       1, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 16, 32, 16 }, { 16, 32, 512 }, 32, 0, 0, 0,
-      &bundle_generic_times[8], 32, 2, 1, bundle_generic_stages + 16, bundle_generic_regions + 7, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[10], 40, 2, 1, bundle_generic_stages + 21, bundle_generic_regions + 9, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=16 TM=2 NV=2 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       1, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 16, 32, 16 }, { 16, 32, 512 }, 32, 0, 0, 0,
-      &bundle_generic_times[8], 33, 2, 1, bundle_generic_stages + 16, bundle_generic_regions + 7, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[10], 41, 2, 1, bundle_generic_stages + 21, bundle_generic_regions + 9, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=16 TM=2 NV=2 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       1, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 16, 32, 16 }, { 16, 32, 512 }, 32, 0, 0, 0,
-      &bundle_generic_times[8], 34, 2, 1, bundle_generic_stages + 16, bundle_generic_regions + 7, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[10], 42, 2, 1, bundle_generic_stages + 21, bundle_generic_regions + 9, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=16 TM=2 NV=2 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       1, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 16, 32, 16 }, { 16, 32, 512 }, 32, 0, 0, 0,
-      &bundle_generic_times[8], 35, 2, 1, bundle_generic_stages + 16, bundle_generic_regions + 7, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[10], 43, 2, 1, bundle_generic_stages + 21, bundle_generic_regions + 9, KILN_KIND_OTHER, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       1, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
       { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, 0,
-      NULL, 36, 1, 0, bundle_generic_stages + 18, NULL, 0, 0 },
+      NULL, 44, 1, 0, bundle_generic_stages + 23, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       1, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
       { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, 0,
-      NULL, 37, 1, 0, bundle_generic_stages + 19, NULL, 0, 0 },
+      NULL, 45, 1, 0, bundle_generic_stages + 24, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       1, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
       { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, 0,
-      NULL, 38, 1, 0, bundle_generic_stages + 18, NULL, 0, 0 },
+      NULL, 46, 1, 0, bundle_generic_stages + 23, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       1, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
       { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, 0,
-      NULL, 39, 1, 0, bundle_generic_stages + 19, NULL, 0, 0 },
+      NULL, 47, 1, 0, bundle_generic_stages + 24, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       1, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
       { 16, 1, 64 }, { 16, 1, 64 }, 1, 0, 0, 0,
-      NULL, 40, 1, 0, bundle_generic_stages + 20, NULL, 0, 0 },
+      NULL, 48, 1, 0, bundle_generic_stages + 25, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       1, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
       { 16, 1, 64 }, { 16, 1, 64 }, 1, 0, 0, 0,
-      NULL, 41, 1, 0, bundle_generic_stages + 20, NULL, 0, 0 },
+      NULL, 49, 1, 0, bundle_generic_stages + 25, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       1, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
       { 16, 1, 64 }, { 16, 1, 64 }, 1, 0, 0, 0,
-      NULL, 42, 1, 0, bundle_generic_stages + 21, NULL, 0, 0 },
+      NULL, 50, 1, 0, bundle_generic_stages + 26, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       1, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
       { 16, 1, 64 }, { 16, 1, 64 }, 1, 0, 0, 0,
-      NULL, 43, 1, 0, bundle_generic_stages + 21, NULL, 0, 0 },
+      NULL, 51, 1, 0, bundle_generic_stages + 26, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       1, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      NULL, 44, 1, 0, bundle_generic_stages + 22, NULL, 0, 0 },
+      NULL, 52, 1, 0, bundle_generic_stages + 27, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       1, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      NULL, 45, 1, 0, bundle_generic_stages + 22, NULL, 0, 0 },
+      NULL, 53, 1, 0, bundle_generic_stages + 27, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       1, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      NULL, 46, 1, 0, bundle_generic_stages + 22, NULL, 0, 0 },
+      NULL, 54, 1, 0, bundle_generic_stages + 27, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       1, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      NULL, 47, 1, 0, bundle_generic_stages + 22, NULL, 0, 0 },
+      NULL, 55, 1, 0, bundle_generic_stages + 27, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       1, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0,
-      NULL, 48, 1, 0, bundle_generic_stages + 23, NULL, 0, 0 },
+      NULL, 56, 1, 0, bundle_generic_stages + 28, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       1, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0,
-      NULL, 49, 1, 0, bundle_generic_stages + 23, NULL, 0, 0 },
+      NULL, 57, 1, 0, bundle_generic_stages + 28, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       1, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0,
-      NULL, 50, 1, 0, bundle_generic_stages + 23, NULL, 0, 0 },
+      NULL, 58, 1, 0, bundle_generic_stages + 28, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       1, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0,
-      NULL, 51, 1, 0, bundle_generic_stages + 23, NULL, 0, 0 },
+      NULL, 59, 1, 0, bundle_generic_stages + 28, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
       1, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0,
-      NULL, 52, 1, 0, bundle_generic_stages + 24, NULL, 0, 0 },
+      NULL, 60, 1, 0, bundle_generic_stages + 29, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
       1, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0,
-      NULL, 53, 1, 0, bundle_generic_stages + 24, NULL, 0, 0 },
+      NULL, 61, 1, 0, bundle_generic_stages + 29, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
       1, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0,
-      NULL, 54, 1, 0, bundle_generic_stages + 24, NULL, 0, 0 },
+      NULL, 62, 1, 0, bundle_generic_stages + 29, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
       1, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0,
-      NULL, 55, 1, 0, bundle_generic_stages + 24, NULL, 0, 0 },
-    { "packed TM=4 NV=1 VEC=16 MP=1 NP=4 KC=0 KU=1 PACKA=1",
+      NULL, 63, 1, 0, bundle_generic_stages + 29, NULL, 0, 0 },
+    { "packed TM=3 NV=4 VEC=8 MP=16 NP=2 KC=1024 KU=1 PACKA=1",
       1, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 64, 1 }, { 4, 64, 256 }, 1, 0, 0, 0,
-      &bundle_generic_times[0], 56, 3, 2, bundle_generic_stages + 25, bundle_generic_regions + 0, KILN_KIND_CPU, 16 },
-    { "packed TM=4 NV=1 VEC=16 MP=1 NP=4 KC=0 KU=1 PACKA=1",
+      { 48, 64, 1 }, { 48, 64, 1024 }, 1, 0, 0, 0,
+      &bundle_generic_times[5], 64, 3, 2, bundle_generic_stages + 30, bundle_generic_regions + 6, KILN_KIND_CPU, 8 },
+    { "packed TM=3 NV=4 VEC=8 MP=16 NP=2 KC=1024 KU=1 PACKA=1",
       1, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 64, 1 }, { 4, 64, 256 }, 1, 0, 0, 0,
-      &bundle_generic_times[0], 57, 3, 2, bundle_generic_stages + 25, bundle_generic_regions + 0, KILN_KIND_CPU, 16 },
-    { "packed TM=4 NV=1 VEC=16 MP=1 NP=4 KC=0 KU=1 PACKA=1",
+      { 48, 64, 1 }, { 48, 64, 1024 }, 1, 0, 0, 0,
+      &bundle_generic_times[5], 65, 3, 2, bundle_generic_stages + 30, bundle_generic_regions + 6, KILN_KIND_CPU, 8 },
+    { "packed TM=3 NV=4 VEC=8 MP=16 NP=2 KC=1024 KU=1 PACKA=1",
       1, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 64, 1 }, { 4, 64, 256 }, 1, 0, 0, 0,
-      &bundle_generic_times[0], 58, 3, 2, bundle_generic_stages + 25, bundle_generic_regions + 0, KILN_KIND_CPU, 16 },
-    { "packed TM=4 NV=1 VEC=16 MP=1 NP=4 KC=0 KU=1 PACKA=1",
+      { 48, 64, 1 }, { 48, 64, 1024 }, 1, 0, 0, 0,
+      &bundle_generic_times[5], 66, 3, 2, bundle_generic_stages + 30, bundle_generic_regions + 6, KILN_KIND_CPU, 8 },
+    { "packed TM=3 NV=4 VEC=8 MP=16 NP=2 KC=1024 KU=1 PACKA=1",
       1, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 64, 1 }, { 4, 64, 256 }, 1, 0, 0, 0,
-      &bundle_generic_times[0], 59, 3, 2, bundle_generic_stages + 25, bundle_generic_regions + 0, KILN_KIND_CPU, 16 },
+      { 48, 64, 1 }, { 48, 64, 1024 }, 1, 0, 0, 0,
+      &bundle_generic_times[5], 67, 3, 2, bundle_generic_stages + 30, bundle_generic_regions + 6, KILN_KIND_CPU, 8 },
+    { "packed TM=6 NV=2 VEC=8 MP=4 NP=16 KC=0 KU=1 PACKA=1",
+      1, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0,
+      &bundle_generic_times[3], 68, 3, 2, bundle_generic_stages + 33, bundle_generic_regions + 4, KILN_KIND_CPU, 8 },
+    { "packed TM=6 NV=2 VEC=8 MP=4 NP=16 KC=0 KU=1 PACKA=1",
+      1, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0,
+      &bundle_generic_times[3], 69, 3, 2, bundle_generic_stages + 33, bundle_generic_regions + 4, KILN_KIND_CPU, 8 },
+    { "packed TM=6 NV=2 VEC=8 MP=4 NP=16 KC=0 KU=1 PACKA=1",
+      1, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0,
+      &bundle_generic_times[3], 70, 3, 2, bundle_generic_stages + 33, bundle_generic_regions + 4, KILN_KIND_CPU, 8 },
+    { "packed TM=6 NV=2 VEC=8 MP=4 NP=16 KC=0 KU=1 PACKA=1",
+      1, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0,
+      &bundle_generic_times[3], 71, 3, 2, bundle_generic_stages + 33, bundle_generic_regions + 4, KILN_KIND_CPU, 8 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       1, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0,
-      NULL, 60, 1, 0, bundle_generic_stages + 28, NULL, 0, 0 },
+      NULL, 72, 1, 0, bundle_generic_stages + 36, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       1, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0,
-      NULL, 61, 1, 0, bundle_generic_stages + 28, NULL, 0, 0 },
+      NULL, 73, 1, 0, bundle_generic_stages + 36, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       1, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0,
-      NULL, 62, 1, 0, bundle_generic_stages + 28, NULL, 0, 0 },
+      NULL, 74, 1, 0, bundle_generic_stages + 36, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       1, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0,
-      NULL, 63, 1, 0, bundle_generic_stages + 28, NULL, 0, 0 },
+      NULL, 75, 1, 0, bundle_generic_stages + 36, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
       1, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0,
-      NULL, 64, 1, 0, bundle_generic_stages + 29, NULL, 0, 0 },
+      NULL, 76, 1, 0, bundle_generic_stages + 37, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
       1, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0,
-      NULL, 65, 1, 0, bundle_generic_stages + 29, NULL, 0, 0 },
+      NULL, 77, 1, 0, bundle_generic_stages + 37, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
       1, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0,
-      NULL, 66, 1, 0, bundle_generic_stages + 29, NULL, 0, 0 },
+      NULL, 78, 1, 0, bundle_generic_stages + 37, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
       1, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0,
-      NULL, 67, 1, 0, bundle_generic_stages + 29, NULL, 0, 0 },
-    { "packed TM=3 NV=4 VEC=8 MP=4 NP=16 KC=1024 KU=1 PACKA=1",
-      1, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 12, 512, 1 }, { 12, 512, 1024 }, 1, 0, 0, 0,
-      &bundle_generic_times[1], 68, 3, 2, bundle_generic_stages + 30, bundle_generic_regions + 2, KILN_KIND_CPU, 8 },
-    { "packed TM=3 NV=4 VEC=8 MP=4 NP=16 KC=1024 KU=1 PACKA=1",
-      1, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 12, 512, 1 }, { 12, 512, 1024 }, 1, 0, 0, 0,
-      &bundle_generic_times[1], 69, 3, 2, bundle_generic_stages + 30, bundle_generic_regions + 2, KILN_KIND_CPU, 8 },
-    { "packed TM=3 NV=4 VEC=8 MP=4 NP=16 KC=1024 KU=1 PACKA=1",
-      1, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 12, 512, 1 }, { 12, 512, 1024 }, 1, 0, 0, 0,
-      &bundle_generic_times[1], 70, 3, 2, bundle_generic_stages + 30, bundle_generic_regions + 2, KILN_KIND_CPU, 8 },
-    { "packed TM=3 NV=4 VEC=8 MP=4 NP=16 KC=1024 KU=1 PACKA=1",
-      1, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 12, 512, 1 }, { 12, 512, 1024 }, 1, 0, 0, 0,
-      &bundle_generic_times[1], 71, 3, 2, bundle_generic_stages + 30, bundle_generic_regions + 2, KILN_KIND_CPU, 8 },
+      NULL, 79, 1, 0, bundle_generic_stages + 37, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       1, 0, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      NULL, 72, 1, 0, bundle_generic_stages + 33, NULL, 0, 0 },
+      NULL, 80, 1, 0, bundle_generic_stages + 38, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       1, 0, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      NULL, 73, 1, 0, bundle_generic_stages + 33, NULL, 0, 0 },
+      NULL, 81, 1, 0, bundle_generic_stages + 38, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       1, 1, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      NULL, 74, 1, 0, bundle_generic_stages + 33, NULL, 0, 0 },
+      NULL, 82, 1, 0, bundle_generic_stages + 38, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       1, 1, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      NULL, 75, 1, 0, bundle_generic_stages + 33, NULL, 0, 0 },
-    { "tiled WGM=16 WGN=16 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
-      1, 0, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, 0,
-      &bundle_generic_times[5], 76, 1, 0, bundle_generic_stages + 34, NULL, KILN_KIND_OTHER, 0 },
-    { "tiled WGM=16 WGN=16 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
-      1, 0, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, 0,
-      &bundle_generic_times[5], 77, 1, 0, bundle_generic_stages + 34, NULL, KILN_KIND_OTHER, 0 },
-    { "tiled WGM=16 WGN=16 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
-      1, 1, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, 0,
-      &bundle_generic_times[5], 78, 1, 0, bundle_generic_stages + 34, NULL, KILN_KIND_OTHER, 0 },
-    { "tiled WGM=16 WGN=16 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
-      1, 1, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, 0,
-      &bundle_generic_times[5], 79, 1, 0, bundle_generic_stages + 34, NULL, KILN_KIND_OTHER, 0 },
+      NULL, 83, 1, 0, bundle_generic_stages + 38, NULL, 0, 0 },
     { "tiled WGM=8 WGN=16 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       1, 0, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0,
-      &bundle_generic_times[4], 80, 2, 1, bundle_generic_stages + 35, bundle_generic_regions + 6, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[6], 84, 2, 1, bundle_generic_stages + 39, bundle_generic_regions + 8, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=16 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       1, 0, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0,
-      &bundle_generic_times[4], 81, 2, 1, bundle_generic_stages + 35, bundle_generic_regions + 6, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[6], 85, 2, 1, bundle_generic_stages + 39, bundle_generic_regions + 8, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=16 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       1, 1, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0,
-      &bundle_generic_times[4], 82, 2, 1, bundle_generic_stages + 35, bundle_generic_regions + 6, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[6], 86, 2, 1, bundle_generic_stages + 39, bundle_generic_regions + 8, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=16 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       1, 1, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0,
-      &bundle_generic_times[4], 83, 2, 1, bundle_generic_stages + 35, bundle_generic_regions + 6, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[6], 87, 2, 1, bundle_generic_stages + 39, bundle_generic_regions + 8, KILN_KIND_OTHER, 0 },
+    { "tiled WGM=16 WGN=16 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
+      1, 0, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, 0,
+      &bundle_generic_times[7], 88, 1, 0, bundle_generic_stages + 41, NULL, KILN_KIND_OTHER, 0 },
+    { "tiled WGM=16 WGN=16 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
+      1, 0, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, 0,
+      &bundle_generic_times[7], 89, 1, 0, bundle_generic_stages + 41, NULL, KILN_KIND_OTHER, 0 },
+    { "tiled WGM=16 WGN=16 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
+      1, 1, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, 0,
+      &bundle_generic_times[7], 90, 1, 0, bundle_generic_stages + 41, NULL, KILN_KIND_OTHER, 0 },
+    { "tiled WGM=16 WGN=16 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
+      1, 1, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, 0,
+      &bundle_generic_times[7], 91, 1, 0, bundle_generic_stages + 41, NULL, KILN_KIND_OTHER, 0 },
     { "mirror TILE=32 ROWS=4 ALONE=1",
       1, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      NULL, 84, 1, 0, bundle_generic_stages + 37, NULL, 0, 0 },
-    { "fused TM=4 NV=4 VEC=16 MB=8 KC=64 KU=1 TURNS=4 PANELS=1",
-      2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 16, 1 }, { 32, 64, 64 }, 1, 4, 0, 0,
-      &bundle_generic_times[9], 85, 1, 0, bundle_generic_stages + 38, NULL, KILN_KIND_CPU, 16 },
-    { "fused TM=4 NV=4 VEC=16 MB=8 KC=64 KU=1 TURNS=4 PANELS=1",
-      2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 16, 1 }, { 32, 64, 64 }, 1, 4, 0, 0,
-      &bundle_generic_times[9], 86, 1, 0, bundle_generic_stages + 38, NULL, KILN_KIND_CPU, 16 },
-    { "fused TM=4 NV=4 VEC=16 MB=8 KC=64 KU=1 TURNS=4 PANELS=1",
-      2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 16, 1 }, { 32, 64, 64 }, 1, 4, 0, 0,
-      &bundle_generic_times[9], 87, 1, 0, bundle_generic_stages + 38, NULL, KILN_KIND_CPU, 16 },
-    { "fused TM=4 NV=4 VEC=16 MB=8 KC=64 KU=1 TURNS=4 PANELS=1",
-      2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 16, 1 }, { 32, 64, 64 }, 1, 4, 0, 0,
-      &bundle_generic_times[9], 88, 1, 0, bundle_generic_stages + 38, NULL, KILN_KIND_CPU, 16 },
-    { "packed TM=8 NV=3 VEC=16 MP=2 NP=2 KC=256 KU=1 PACKA=0",
-      2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, 0,
-      &bundle_generic_times[10], 89, 2, 2, bundle_generic_stages + 39, bundle_generic_regions + 8, KILN_KIND_CPU, 16 },
-    { "packed TM=8 NV=3 VEC=16 MP=2 NP=2 KC=256 KU=1 PACKA=0",
-      2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, 0,
-      &bundle_generic_times[10], 90, 2, 2, bundle_generic_stages + 39, bundle_generic_regions + 8, KILN_KIND_CPU, 16 },
-    { "packed TM=8 NV=3 VEC=16 MP=2 NP=2 KC=256 KU=1 PACKA=0",
-      2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, 0,
-      &bundle_generic_times[10], 91, 2, 2, bundle_generic_stages + 39, bundle_generic_regions + 8, KILN_KIND_CPU, 16 },
-    { "packed TM=8 NV=3 VEC=16 MP=2 NP=2 KC=256 KU=1 PACKA=0",
-      2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, 0,
-      &bundle_generic_times[10], 92, 2, 2, bundle_generic_stages + 39, bundle_generic_regions + 8, KILN_KIND_CPU, 16 },
-    { "packed TM=3 NV=4 VEC=8 MP=2 NP=1 KC=384 KU=1 PACKA=1",
-      2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 32, 1 }, { 6, 32, 384 }, 1, 0, 0, 0,
-      &bundle_generic_times[11], 93, 3, 2, bundle_generic_stages + 41, bundle_generic_regions + 2, KILN_KIND_CPU, 8 },
-    { "packed TM=3 NV=4 VEC=8 MP=2 NP=1 KC=384 KU=1 PACKA=1",
-      2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 32, 1 }, { 6, 32, 384 }, 1, 0, 0, 0,
-      &bundle_generic_times[11], 94, 3, 2, bundle_generic_stages + 41, bundle_generic_regions + 2, KILN_KIND_CPU, 8 },
-    { "packed TM=3 NV=4 VEC=8 MP=2 NP=1 KC=384 KU=1 PACKA=1",
-      2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 32, 1 }, { 6, 32, 384 }, 1, 0, 0, 0,
-      &bundle_generic_times[11], 95, 3, 2, bundle_generic_stages + 41, bundle_generic_regions + 2, KILN_KIND_CPU, 8 },
-    { "packed TM=3 NV=4 VEC=8 MP=2 NP=1 KC=384 KU=1 PACKA=1",
-      2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 32, 1 }, { 6, 32, 384 }, 1, 0, 0, 0,
-      &bundle_generic_times[11], 96, 3, 2, bundle_generic_stages + 41, bundle_generic_regions + 2, KILN_KIND_CPU, 8 },
+      NULL, 92, 1, 0, bundle_generic_stages + 42, NULL, 0, 0 },
     { "fused TM=6 NV=2 VEC=8 MB=16 KC=256 KU=4 TURNS=1 PANELS=1",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 8, 4 }, { 96, 16, 256 }, 1, 1, 0, 0,
-      &bundle_generic_times[12], 97, 1, 0, bundle_generic_stages + 44, NULL, KILN_KIND_CPU, 8 },
+      &bundle_generic_times[11], 93, 1, 0, bundle_generic_stages + 43, NULL, KILN_KIND_CPU, 8 },
     { "fused TM=6 NV=2 VEC=8 MB=16 KC=256 KU=4 TURNS=1 PANELS=1",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 8, 4 }, { 96, 16, 256 }, 1, 1, 0, 0,
-      &bundle_generic_times[12], 98, 1, 0, bundle_generic_stages + 44, NULL, KILN_KIND_CPU, 8 },
+      &bundle_generic_times[11], 94, 1, 0, bundle_generic_stages + 43, NULL, KILN_KIND_CPU, 8 },
     { "fused TM=6 NV=2 VEC=8 MB=16 KC=256 KU=4 TURNS=1 PANELS=1",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 8, 4 }, { 96, 16, 256 }, 1, 1, 0, 0,
-      &bundle_generic_times[12], 99, 1, 0, bundle_generic_stages + 44, NULL, KILN_KIND_CPU, 8 },
+      &bundle_generic_times[11], 95, 1, 0, bundle_generic_stages + 43, NULL, KILN_KIND_CPU, 8 },
     { "fused TM=6 NV=2 VEC=8 MB=16 KC=256 KU=4 TURNS=1 PANELS=1",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 8, 4 }, { 96, 16, 256 }, 1, 1, 0, 0,
-      &bundle_generic_times[12], 100, 1, 0, bundle_generic_stages + 44, NULL, KILN_KIND_CPU, 8 },
-    { "fused TM=6 NV=2 VEC=8 MB=64 KC=128 KU=4 TURNS=4 PANELS=1",
+      &bundle_generic_times[11], 96, 1, 0, bundle_generic_stages + 43, NULL, KILN_KIND_CPU, 8 },
+    { "packed TM=12 NV=2 VEC=16 MP=2 NP=16 KC=0 KU=1 PACKA=1",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 4 }, { 384, 16, 128 }, 1, 4, 0, 0,
-      &bundle_generic_times[13], 101, 1, 0, bundle_generic_stages + 45, NULL, KILN_KIND_CPU, 8 },
-    { "fused TM=6 NV=2 VEC=8 MB=64 KC=128 KU=4 TURNS=4 PANELS=1",
+      { 24, 512, 1 }, { 24, 512, 256 }, 1, 0, 0, 0,
+      &bundle_generic_times[12], 97, 3, 2, bundle_generic_stages + 44, bundle_generic_regions + 2, KILN_KIND_CPU, 16 },
+    { "packed TM=12 NV=2 VEC=16 MP=2 NP=16 KC=0 KU=1 PACKA=1",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 4 }, { 384, 16, 128 }, 1, 4, 0, 0,
-      &bundle_generic_times[13], 102, 1, 0, bundle_generic_stages + 45, NULL, KILN_KIND_CPU, 8 },
-    { "fused TM=6 NV=2 VEC=8 MB=64 KC=128 KU=4 TURNS=4 PANELS=1",
+      { 24, 512, 1 }, { 24, 512, 256 }, 1, 0, 0, 0,
+      &bundle_generic_times[12], 98, 3, 2, bundle_generic_stages + 44, bundle_generic_regions + 2, KILN_KIND_CPU, 16 },
+    { "packed TM=12 NV=2 VEC=16 MP=2 NP=16 KC=0 KU=1 PACKA=1",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 4 }, { 384, 16, 128 }, 1, 4, 0, 0,
-      &bundle_generic_times[13], 103, 1, 0, bundle_generic_stages + 45, NULL, KILN_KIND_CPU, 8 },
-    { "fused TM=6 NV=2 VEC=8 MB=64 KC=128 KU=4 TURNS=4 PANELS=1",
+      { 24, 512, 1 }, { 24, 512, 256 }, 1, 0, 0, 0,
+      &bundle_generic_times[12], 99, 3, 2, bundle_generic_stages + 44, bundle_generic_regions + 2, KILN_KIND_CPU, 16 },
+    { "packed TM=12 NV=2 VEC=16 MP=2 NP=16 KC=0 KU=1 PACKA=1",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 4 }, { 384, 16, 128 }, 1, 4, 0, 0,
-      &bundle_generic_times[13], 104, 1, 0, bundle_generic_stages + 45, NULL, KILN_KIND_CPU, 8 },
+      { 24, 512, 1 }, { 24, 512, 256 }, 1, 0, 0, 0,
+      &bundle_generic_times[12], 100, 3, 2, bundle_generic_stages + 44, bundle_generic_regions + 2, KILN_KIND_CPU, 16 },
+    { "packed TM=3 NV=4 VEC=8 MP=16 NP=2 KC=1024 KU=1 PACKA=1",
+      2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 48, 64, 1 }, { 48, 64, 1024 }, 1, 0, 0, 0,
+      &bundle_generic_times[13], 101, 3, 2, bundle_generic_stages + 47, bundle_generic_regions + 6, KILN_KIND_CPU, 8 },
+    { "packed TM=3 NV=4 VEC=8 MP=16 NP=2 KC=1024 KU=1 PACKA=1",
+      2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 48, 64, 1 }, { 48, 64, 1024 }, 1, 0, 0, 0,
+      &bundle_generic_times[13], 102, 3, 2, bundle_generic_stages + 47, bundle_generic_regions + 6, KILN_KIND_CPU, 8 },
+    { "packed TM=3 NV=4 VEC=8 MP=16 NP=2 KC=1024 KU=1 PACKA=1",
+      2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 48, 64, 1 }, { 48, 64, 1024 }, 1, 0, 0, 0,
+      &bundle_generic_times[13], 103, 3, 2, bundle_generic_stages + 47, bundle_generic_regions + 6, KILN_KIND_CPU, 8 },
+    { "packed TM=3 NV=4 VEC=8 MP=16 NP=2 KC=1024 KU=1 PACKA=1",
+      2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 48, 64, 1 }, { 48, 64, 1024 }, 1, 0, 0, 0,
+      &bundle_generic_times[13], 104, 3, 2, bundle_generic_stages + 47, bundle_generic_regions + 6, KILN_KIND_CPU, 8 },
     { "tiled WGM=8 WGN=16 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       2, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0,
-      &bundle_generic_times[14], 105, 2, 1, bundle_generic_stages + 46, bundle_generic_regions + 6, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[14], 105, 2, 1, bundle_generic_stages + 50, bundle_generic_regions + 8, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=16 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       2, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0,
-      &bundle_generic_times[14], 106, 2, 1, bundle_generic_stages + 46, bundle_generic_regions + 6, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[14], 106, 2, 1, bundle_generic_stages + 50, bundle_generic_regions + 8, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=16 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       2, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0,
-      &bundle_generic_times[14], 107, 2, 1, bundle_generic_stages + 46, bundle_generic_regions + 6, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[14], 107, 2, 1, bundle_generic_stages + 50, bundle_generic_regions + 8, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=16 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       2, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0,
-      &bundle_generic_times[14], 108, 2, 1, bundle_generic_stages + 46, bundle_generic_regions + 6, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[14], 108, 2, 1, bundle_generic_stages + 50, bundle_generic_regions + 8, KILN_KIND_OTHER, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       2, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
       { 1, 32, 128 }, { 1, 32, 128 }, 1, 0, 0, 0,
-      &bundle_generic_times[15], 109, 1, 0, bundle_generic_stages + 48, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[15], 109, 1, 0, bundle_generic_stages + 52, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       2, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
       { 1, 32, 128 }, { 1, 32, 128 }, 1, 0, 0, 0,
-      &bundle_generic_times[15], 110, 1, 0, bundle_generic_stages + 49, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[15], 110, 1, 0, bundle_generic_stages + 53, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       2, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
       { 1, 32, 128 }, { 1, 32, 128 }, 1, 0, 0, 0,
-      &bundle_generic_times[15], 111, 1, 0, bundle_generic_stages + 48, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[15], 111, 1, 0, bundle_generic_stages + 52, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       2, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
       { 1, 32, 128 }, { 1, 32, 128 }, 1, 0, 0, 0,
-      &bundle_generic_times[15], 112, 1, 0, bundle_generic_stages + 49, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[15], 112, 1, 0, bundle_generic_stages + 53, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=8 NV=2 VEC=4 KT=8 KU=8 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=1 MAPM=1 MAPN=1 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       2, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 128, 128, 8 }, { 128, 128, 8 }, 1, 0, 0, 0,
-      &bundle_generic_times[16], 113, 1, 0, bundle_generic_stages + 50, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[16], 113, 1, 0, bundle_generic_stages + 54, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=8 NV=2 VEC=4 KT=8 KU=8 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=1 MAPM=1 MAPN=1 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       2, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 128, 128, 8 }, { 128, 128, 8 }, 1, 0, 0, 0,
-      &bundle_generic_times[16], 114, 1, 0, bundle_generic_stages + 50, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[16], 114, 1, 0, bundle_generic_stages + 54, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=8 NV=2 VEC=4 KT=8 KU=8 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=1 MAPM=1 MAPN=1 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       2, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 128, 128, 8 }, { 128, 128, 8 }, 1, 0, 0, 0,
-      &bundle_generic_times[16], 115, 1, 0, bundle_generic_stages + 50, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[16], 115, 1, 0, bundle_generic_stages + 54, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=8 NV=2 VEC=4 KT=8 KU=8 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=1 MAPM=1 MAPN=1 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       2, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 128, 128, 8 }, { 128, 128, 8 }, 1, 0, 0, 0,
-      &bundle_generic_times[16], 116, 1, 0, bundle_generic_stages + 50, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[16], 116, 1, 0, bundle_generic_stages + 54, NULL, KILN_KIND_OTHER, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       2, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      &bundle_generic_times[17], 117, 1, 0, bundle_generic_stages + 51, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[17], 117, 1, 0, bundle_generic_stages + 55, NULL, KILN_KIND_OTHER, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       2, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      &bundle_generic_times[17], 118, 1, 0, bundle_generic_stages + 51, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[17], 118, 1, 0, bundle_generic_stages + 55, NULL, KILN_KIND_OTHER, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       2, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      &bundle_generic_times[17], 119, 1, 0, bundle_generic_stages + 51, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[17], 119, 1, 0, bundle_generic_stages + 55, NULL, KILN_KIND_OTHER, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       2, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      &bundle_generic_times[17], 120, 1, 0, bundle_generic_stages + 51, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[17], 120, 1, 0, bundle_generic_stages + 55, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=2 WGN=16 TM=4 NV=2 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       2, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 32, 16 }, { 8, 32, 512 }, 32, 0, 0, 0,
-      &bundle_generic_times[18], 121, 2, 1, bundle_generic_stages + 52, bundle_generic_regions + 10, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[18], 121, 2, 1, bundle_generic_stages + 56, bundle_generic_regions + 10, KILN_KIND_OTHER, 0 },
     { "tiled WGM=2 WGN=16 TM=4 NV=2 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       2, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 32, 16 }, { 8, 32, 512 }, 32, 0, 0, 0,
-      &bundle_generic_times[18], 122, 2, 1, bundle_generic_stages + 52, bundle_generic_regions + 10, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[18], 122, 2, 1, bundle_generic_stages + 56, bundle_generic_regions + 10, KILN_KIND_OTHER, 0 },
     { "tiled WGM=2 WGN=16 TM=4 NV=2 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       2, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 32, 16 }, { 8, 32, 512 }, 32, 0, 0, 0,
-      &bundle_generic_times[18], 123, 2, 1, bundle_generic_stages + 52, bundle_generic_regions + 10, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[18], 123, 2, 1, bundle_generic_stages + 56, bundle_generic_regions + 10, KILN_KIND_OTHER, 0 },
     { "tiled WGM=2 WGN=16 TM=4 NV=2 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       2, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 32, 16 }, { 8, 32, 512 }, 32, 0, 0, 0,
-      &bundle_generic_times[18], 124, 2, 1, bundle_generic_stages + 52, bundle_generic_regions + 10, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[18], 124, 2, 1, bundle_generic_stages + 56, bundle_generic_regions + 10, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=4 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       2, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 64, 16, 16 }, { 64, 16, 16 }, 1, 0, 0, 0,
-      &bundle_generic_times[19], 125, 1, 0, bundle_generic_stages + 54, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[19], 125, 1, 0, bundle_generic_stages + 58, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=4 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       2, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 64, 16, 16 }, { 64, 16, 16 }, 1, 0, 0, 0,
-      &bundle_generic_times[19], 126, 1, 0, bundle_generic_stages + 54, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[19], 126, 1, 0, bundle_generic_stages + 58, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=4 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       2, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 64, 16, 16 }, { 64, 16, 16 }, 1, 0, 0, 0,
-      &bundle_generic_times[19], 127, 1, 0, bundle_generic_stages + 54, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[19], 127, 1, 0, bundle_generic_stages + 58, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=4 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       2, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 64, 16, 16 }, { 64, 16, 16 }, 1, 0, 0, 0,
-      &bundle_generic_times[19], 128, 1, 0, bundle_generic_stages + 54, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[19], 128, 1, 0, bundle_generic_stages + 58, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
       { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, 0,
-      NULL, 129, 1, 0, bundle_generic_stages + 55, NULL, 0, 0 },
+      NULL, 129, 1, 0, bundle_generic_stages + 59, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
       { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, 0,
-      NULL, 130, 1, 0, bundle_generic_stages + 56, NULL, 0, 0 },
+      NULL, 130, 1, 0, bundle_generic_stages + 60, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
       { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, 0,
-      NULL, 131, 1, 0, bundle_generic_stages + 55, NULL, 0, 0 },
+      NULL, 131, 1, 0, bundle_generic_stages + 59, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
       { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, 0,
-      NULL, 132, 1, 0, bundle_generic_stages + 56, NULL, 0, 0 },
+      NULL, 132, 1, 0, bundle_generic_stages + 60, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
       { 16, 1, 64 }, { 16, 1, 64 }, 1, 0, 0, 0,
-      NULL, 133, 1, 0, bundle_generic_stages + 57, NULL, 0, 0 },
+      NULL, 133, 1, 0, bundle_generic_stages + 61, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
       { 16, 1, 64 }, { 16, 1, 64 }, 1, 0, 0, 0,
-      NULL, 134, 1, 0, bundle_generic_stages + 57, NULL, 0, 0 },
+      NULL, 134, 1, 0, bundle_generic_stages + 61, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
       { 16, 1, 64 }, { 16, 1, 64 }, 1, 0, 0, 0,
-      NULL, 135, 1, 0, bundle_generic_stages + 58, NULL, 0, 0 },
+      NULL, 135, 1, 0, bundle_generic_stages + 62, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
       { 16, 1, 64 }, { 16, 1, 64 }, 1, 0, 0, 0,
-      NULL, 136, 1, 0, bundle_generic_stages + 58, NULL, 0, 0 },
+      NULL, 136, 1, 0, bundle_generic_stages + 62, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       2, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      NULL, 117, 1, 0, bundle_generic_stages + 51, NULL, 0, 0 },
+      NULL, 117, 1, 0, bundle_generic_stages + 55, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       2, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      NULL, 118, 1, 0, bundle_generic_stages + 51, NULL, 0, 0 },
+      NULL, 118, 1, 0, bundle_generic_stages + 55, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       2, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      NULL, 119, 1, 0, bundle_generic_stages + 51, NULL, 0, 0 },
+      NULL, 119, 1, 0, bundle_generic_stages + 55, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       2, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      NULL, 120, 1, 0, bundle_generic_stages + 51, NULL, 0, 0 },
+      NULL, 120, 1, 0, bundle_generic_stages + 55, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0,
-      NULL, 137, 1, 0, bundle_generic_stages + 59, NULL, 0, 0 },
+      NULL, 137, 1, 0, bundle_generic_stages + 63, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0,
-      NULL, 138, 1, 0, bundle_generic_stages + 59, NULL, 0, 0 },
+      NULL, 138, 1, 0, bundle_generic_stages + 63, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0,
-      NULL, 139, 1, 0, bundle_generic_stages + 59, NULL, 0, 0 },
+      NULL, 139, 1, 0, bundle_generic_stages + 63, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0,
-      NULL, 140, 1, 0, bundle_generic_stages + 59, NULL, 0, 0 },
+      NULL, 140, 1, 0, bundle_generic_stages + 63, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0,
-      NULL, 141, 1, 0, bundle_generic_stages + 60, NULL, 0, 0 },
+      NULL, 141, 1, 0, bundle_generic_stages + 64, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0,
-      NULL, 142, 1, 0, bundle_generic_stages + 60, NULL, 0, 0 },
+      NULL, 142, 1, 0, bundle_generic_stages + 64, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0,
-      NULL, 143, 1, 0, bundle_generic_stages + 60, NULL, 0, 0 },
+      NULL, 143, 1, 0, bundle_generic_stages + 64, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0,
-      NULL, 144, 1, 0, bundle_generic_stages + 60, NULL, 0, 0 },
-    { "packed TM=8 NV=3 VEC=16 MP=2 NP=2 KC=256 KU=1 PACKA=0",
+      NULL, 144, 1, 0, bundle_generic_stages + 64, NULL, 0, 0 },
+    { "packed TM=12 NV=2 VEC=16 MP=2 NP=16 KC=0 KU=1 PACKA=1",
       2, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, 0,
-      &bundle_generic_times[10], 145, 2, 2, bundle_generic_stages + 61, bundle_generic_regions + 8, KILN_KIND_CPU, 16 },
-    { "packed TM=8 NV=3 VEC=16 MP=2 NP=2 KC=256 KU=1 PACKA=0",
+      { 24, 512, 1 }, { 24, 512, 256 }, 1, 0, 0, 0,
+      &bundle_generic_times[12], 145, 3, 2, bundle_generic_stages + 65, bundle_generic_regions + 2, KILN_KIND_CPU, 16 },
+    { "packed TM=12 NV=2 VEC=16 MP=2 NP=16 KC=0 KU=1 PACKA=1",
       2, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, 0,
-      &bundle_generic_times[10], 146, 2, 2, bundle_generic_stages + 61, bundle_generic_regions + 8, KILN_KIND_CPU, 16 },
-    { "packed TM=8 NV=3 VEC=16 MP=2 NP=2 KC=256 KU=1 PACKA=0",
+      { 24, 512, 1 }, { 24, 512, 256 }, 1, 0, 0, 0,
+      &bundle_generic_times[12], 146, 3, 2, bundle_generic_stages + 65, bundle_generic_regions + 2, KILN_KIND_CPU, 16 },
+    { "packed TM=12 NV=2 VEC=16 MP=2 NP=16 KC=0 KU=1 PACKA=1",
       2, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, 0,
-      &bundle_generic_times[10], 147, 2, 2, bundle_generic_stages + 61, bundle_generic_regions + 8, KILN_KIND_CPU, 16 },
-    { "packed TM=8 NV=3 VEC=16 MP=2 NP=2 KC=256 KU=1 PACKA=0",
+      { 24, 512, 1 }, { 24, 512, 256 }, 1, 0, 0, 0,
+      &bundle_generic_times[12], 147, 3, 2, bundle_generic_stages + 65, bundle_generic_regions + 2, KILN_KIND_CPU, 16 },
+    { "packed TM=12 NV=2 VEC=16 MP=2 NP=16 KC=0 KU=1 PACKA=1",
       2, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, 0,
-      &bundle_generic_times[10], 148, 2, 2, bundle_generic_stages + 61, bundle_generic_regions + 8, KILN_KIND_CPU, 16 },
-    { "packed TM=3 NV=4 VEC=8 MP=2 NP=1 KC=384 KU=1 PACKA=1",
+      { 24, 512, 1 }, { 24, 512, 256 }, 1, 0, 0, 0,
+      &bundle_generic_times[12], 148, 3, 2, bundle_generic_stages + 65, bundle_generic_regions + 2, KILN_KIND_CPU, 16 },
+    { "packed TM=3 NV=4 VEC=8 MP=16 NP=2 KC=1024 KU=1 PACKA=1",
       2, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 32, 1 }, { 6, 32, 384 }, 1, 0, 0, 0,
-      &bundle_generic_times[11], 149, 3, 2, bundle_generic_stages + 63, bundle_generic_regions + 2, KILN_KIND_CPU, 8 },
-    { "packed TM=3 NV=4 VEC=8 MP=2 NP=1 KC=384 KU=1 PACKA=1",
+      { 48, 64, 1 }, { 48, 64, 1024 }, 1, 0, 0, 0,
+      &bundle_generic_times[13], 149, 3, 2, bundle_generic_stages + 68, bundle_generic_regions + 6, KILN_KIND_CPU, 8 },
+    { "packed TM=3 NV=4 VEC=8 MP=16 NP=2 KC=1024 KU=1 PACKA=1",
       2, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 32, 1 }, { 6, 32, 384 }, 1, 0, 0, 0,
-      &bundle_generic_times[11], 150, 3, 2, bundle_generic_stages + 63, bundle_generic_regions + 2, KILN_KIND_CPU, 8 },
-    { "packed TM=3 NV=4 VEC=8 MP=2 NP=1 KC=384 KU=1 PACKA=1",
+      { 48, 64, 1 }, { 48, 64, 1024 }, 1, 0, 0, 0,
+      &bundle_generic_times[13], 150, 3, 2, bundle_generic_stages + 68, bundle_generic_regions + 6, KILN_KIND_CPU, 8 },
+    { "packed TM=3 NV=4 VEC=8 MP=16 NP=2 KC=1024 KU=1 PACKA=1",
       2, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 32, 1 }, { 6, 32, 384 }, 1, 0, 0, 0,
-      &bundle_generic_times[11], 151, 3, 2, bundle_generic_stages + 63, bundle_generic_regions + 2, KILN_KIND_CPU, 8 },
-    { "packed TM=3 NV=4 VEC=8 MP=2 NP=1 KC=384 KU=1 PACKA=1",
+      { 48, 64, 1 }, { 48, 64, 1024 }, 1, 0, 0, 0,
+      &bundle_generic_times[13], 151, 3, 2, bundle_generic_stages + 68, bundle_generic_regions + 6, KILN_KIND_CPU, 8 },
+    { "packed TM=3 NV=4 VEC=8 MP=16 NP=2 KC=1024 KU=1 PACKA=1",
       2, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 32, 1 }, { 6, 32, 384 }, 1, 0, 0, 0,
-      &bundle_generic_times[11], 152, 3, 2, bundle_generic_stages + 63, bundle_generic_regions + 2, KILN_KIND_CPU, 8 },
+      { 48, 64, 1 }, { 48, 64, 1024 }, 1, 0, 0, 0,
+      &bundle_generic_times[13], 152, 3, 2, bundle_generic_stages + 68, bundle_generic_regions + 6, KILN_KIND_CPU, 8 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       2, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0,
-      NULL, 153, 1, 0, bundle_generic_stages + 66, NULL, 0, 0 },
+      NULL, 153, 1, 0, bundle_generic_stages + 71, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       2, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0,
-      NULL, 154, 1, 0, bundle_generic_stages + 66, NULL, 0, 0 },
+      NULL, 154, 1, 0, bundle_generic_stages + 71, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       2, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0,
-      NULL, 155, 1, 0, bundle_generic_stages + 66, NULL, 0, 0 },
+      NULL, 155, 1, 0, bundle_generic_stages + 71, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       2, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0,
-      NULL, 156, 1, 0, bundle_generic_stages + 66, NULL, 0, 0 },
+      NULL, 156, 1, 0, bundle_generic_stages + 71, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
       2, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0,
-      NULL, 157, 1, 0, bundle_generic_stages + 67, NULL, 0, 0 },
+      NULL, 157, 1, 0, bundle_generic_stages + 72, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
       2, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0,
-      NULL, 158, 1, 0, bundle_generic_stages + 67, NULL, 0, 0 },
+      NULL, 158, 1, 0, bundle_generic_stages + 72, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
       2, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0,
-      NULL, 159, 1, 0, bundle_generic_stages + 67, NULL, 0, 0 },
+      NULL, 159, 1, 0, bundle_generic_stages + 72, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
       2, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0,
-      NULL, 160, 1, 0, bundle_generic_stages + 67, NULL, 0, 0 },
+      NULL, 160, 1, 0, bundle_generic_stages + 72, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       2, 0, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      NULL, 161, 1, 0, bundle_generic_stages + 68, NULL, 0, 0 },
+      NULL, 161, 1, 0, bundle_generic_stages + 73, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       2, 0, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      NULL, 162, 1, 0, bundle_generic_stages + 68, NULL, 0, 0 },
+      NULL, 162, 1, 0, bundle_generic_stages + 73, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       2, 1, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      NULL, 163, 1, 0, bundle_generic_stages + 68, NULL, 0, 0 },
+      NULL, 163, 1, 0, bundle_generic_stages + 73, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       2, 1, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      NULL, 164, 1, 0, bundle_generic_stages + 68, NULL, 0, 0 },
+      NULL, 164, 1, 0, bundle_generic_stages + 73, NULL, 0, 0 },
+    { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
+      2, 0, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
+      &bundle_generic_times[17], 161, 1, 0, bundle_generic_stages + 73, NULL, KILN_KIND_OTHER, 0 },
+    { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
+      2, 0, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
+      &bundle_generic_times[17], 162, 1, 0, bundle_generic_stages + 73, NULL, KILN_KIND_OTHER, 0 },
+    { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
+      2, 1, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
+      &bundle_generic_times[17], 163, 1, 0, bundle_generic_stages + 73, NULL, KILN_KIND_OTHER, 0 },
+    { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
+      2, 1, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
+      &bundle_generic_times[17], 164, 1, 0, bundle_generic_stages + 73, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=4 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       2, 0, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 64, 16, 16 }, { 64, 16, 16 }, 1, 0, 0, 0,
-      &bundle_generic_times[19], 165, 1, 0, bundle_generic_stages + 69, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[19], 165, 1, 0, bundle_generic_stages + 74, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=4 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       2, 0, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 64, 16, 16 }, { 64, 16, 16 }, 1, 0, 0, 0,
-      &bundle_generic_times[19], 166, 1, 0, bundle_generic_stages + 69, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[19], 166, 1, 0, bundle_generic_stages + 74, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=4 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       2, 1, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 64, 16, 16 }, { 64, 16, 16 }, 1, 0, 0, 0,
-      &bundle_generic_times[19], 167, 1, 0, bundle_generic_stages + 69, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[19], 167, 1, 0, bundle_generic_stages + 74, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=4 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       2, 1, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 64, 16, 16 }, { 64, 16, 16 }, 1, 0, 0, 0,
-      &bundle_generic_times[19], 168, 1, 0, bundle_generic_stages + 69, NULL, KILN_KIND_OTHER, 0 },
-    { "tiled WGM=8 WGN=16 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
-      2, 0, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0,
-      &bundle_generic_times[14], 169, 2, 1, bundle_generic_stages + 70, bundle_generic_regions + 6, KILN_KIND_OTHER, 0 },
-    { "tiled WGM=8 WGN=16 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
-      2, 0, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0,
-      &bundle_generic_times[14], 170, 2, 1, bundle_generic_stages + 70, bundle_generic_regions + 6, KILN_KIND_OTHER, 0 },
-    { "tiled WGM=8 WGN=16 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
-      2, 1, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0,
-      &bundle_generic_times[14], 171, 2, 1, bundle_generic_stages + 70, bundle_generic_regions + 6, KILN_KIND_OTHER, 0 },
-    { "tiled WGM=8 WGN=16 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
-      2, 1, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0,
-      &bundle_generic_times[14], 172, 2, 1, bundle_generic_stages + 70, bundle_generic_regions + 6, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[19], 168, 1, 0, bundle_generic_stages + 74, NULL, KILN_KIND_OTHER, 0 },
     { "mirror TILE=32 ROWS=4 ALONE=1",
       2, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      NULL, 173, 1, 0, bundle_generic_stages + 72, NULL, 0, 0 },
-    { "fused TM=8 NV=3 VEC=8 MB=4 KC=128 KU=1 TURNS=2 PANELS=1",
+      NULL, 169, 1, 0, bundle_generic_stages + 75, NULL, 0, 0 },
+    { "fused TM=6 NV=3 VEC=8 MB=16 KC=64 KU=1 TURNS=2 PANELS=1",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 32, 24, 128 }, 1, 2, 0, 0,
-      &bundle_generic_times[20], 174, 1, 0, bundle_generic_stages + 73, NULL, KILN_KIND_CPU, 16 },
-    { "fused TM=8 NV=3 VEC=8 MB=4 KC=128 KU=1 TURNS=2 PANELS=1",
+      { 6, 8, 1 }, { 96, 24, 64 }, 1, 2, 0, 0,
+      &bundle_generic_times[20], 170, 1, 0, bundle_generic_stages + 76, NULL, KILN_KIND_CPU, 16 },
+    { "fused TM=6 NV=3 VEC=8 MB=16 KC=64 KU=1 TURNS=2 PANELS=1",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 32, 24, 128 }, 1, 2, 0, 0,
-      &bundle_generic_times[20], 175, 1, 0, bundle_generic_stages + 73, NULL, KILN_KIND_CPU, 16 },
-    { "fused TM=8 NV=3 VEC=8 MB=4 KC=128 KU=1 TURNS=2 PANELS=1",
+      { 6, 8, 1 }, { 96, 24, 64 }, 1, 2, 0, 0,
+      &bundle_generic_times[20], 171, 1, 0, bundle_generic_stages + 76, NULL, KILN_KIND_CPU, 16 },
+    { "fused TM=6 NV=3 VEC=8 MB=16 KC=64 KU=1 TURNS=2 PANELS=1",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 32, 24, 128 }, 1, 2, 0, 0,
-      &bundle_generic_times[20], 176, 1, 0, bundle_generic_stages + 73, NULL, KILN_KIND_CPU, 16 },
-    { "fused TM=8 NV=3 VEC=8 MB=4 KC=128 KU=1 TURNS=2 PANELS=1",
+      { 6, 8, 1 }, { 96, 24, 64 }, 1, 2, 0, 0,
+      &bundle_generic_times[20], 172, 1, 0, bundle_generic_stages + 76, NULL, KILN_KIND_CPU, 16 },
+    { "fused TM=6 NV=3 VEC=8 MB=16 KC=64 KU=1 TURNS=2 PANELS=1",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 32, 24, 128 }, 1, 2, 0, 0,
-      &bundle_generic_times[20], 177, 1, 0, bundle_generic_stages + 73, NULL, KILN_KIND_CPU, 16 },
+      { 6, 8, 1 }, { 96, 24, 64 }, 1, 2, 0, 0,
+      &bundle_generic_times[20], 173, 1, 0, bundle_generic_stages + 76, NULL, KILN_KIND_CPU, 16 },
     { "fused TM=4 NV=3 VEC=4 MB=32 KC=64 KU=2 TURNS=1 PANELS=1",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 2 }, { 128, 12, 64 }, 1, 1, 0, 0,
-      &bundle_generic_times[21], 178, 1, 0, bundle_generic_stages + 74, NULL, KILN_KIND_CPU, 8 },
+      &bundle_generic_times[21], 174, 1, 0, bundle_generic_stages + 77, NULL, KILN_KIND_CPU, 8 },
     { "fused TM=4 NV=3 VEC=4 MB=32 KC=64 KU=2 TURNS=1 PANELS=1",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 2 }, { 128, 12, 64 }, 1, 1, 0, 0,
-      &bundle_generic_times[21], 179, 1, 0, bundle_generic_stages + 74, NULL, KILN_KIND_CPU, 8 },
+      &bundle_generic_times[21], 175, 1, 0, bundle_generic_stages + 77, NULL, KILN_KIND_CPU, 8 },
     { "fused TM=4 NV=3 VEC=4 MB=32 KC=64 KU=2 TURNS=1 PANELS=1",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 2 }, { 128, 12, 64 }, 1, 1, 0, 0,
-      &bundle_generic_times[21], 180, 1, 0, bundle_generic_stages + 74, NULL, KILN_KIND_CPU, 8 },
+      &bundle_generic_times[21], 176, 1, 0, bundle_generic_stages + 77, NULL, KILN_KIND_CPU, 8 },
     { "fused TM=4 NV=3 VEC=4 MB=32 KC=64 KU=2 TURNS=1 PANELS=1",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 2 }, { 128, 12, 64 }, 1, 1, 0, 0,
-      &bundle_generic_times[21], 181, 1, 0, bundle_generic_stages + 74, NULL, KILN_KIND_CPU, 8 },
+      &bundle_generic_times[21], 177, 1, 0, bundle_generic_stages + 77, NULL, KILN_KIND_CPU, 8 },
     { "packed TM=3 NV=4 VEC=4 MP=2 NP=16 KC=1024 KU=1 PACKA=0",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 256, 1 }, { 6, 256, 1024 }, 1, 0, 0, 0,
-      &bundle_generic_times[22], 182, 2, 2, bundle_generic_stages + 75, bundle_generic_regions + 11, KILN_KIND_CPU, 8 },
+      &bundle_generic_times[22], 178, 2, 2, bundle_generic_stages + 78, bundle_generic_regions + 11, KILN_KIND_CPU, 8 },
     { "packed TM=3 NV=4 VEC=4 MP=2 NP=16 KC=1024 KU=1 PACKA=0",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 256, 1 }, { 6, 256, 1024 }, 1, 0, 0, 0,
-      &bundle_generic_times[22], 183, 2, 2, bundle_generic_stages + 75, bundle_generic_regions + 11, KILN_KIND_CPU, 8 },
+      &bundle_generic_times[22], 179, 2, 2, bundle_generic_stages + 78, bundle_generic_regions + 11, KILN_KIND_CPU, 8 },
     { "packed TM=3 NV=4 VEC=4 MP=2 NP=16 KC=1024 KU=1 PACKA=0",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 256, 1 }, { 6, 256, 1024 }, 1, 0, 0, 0,
-      &bundle_generic_times[22], 184, 2, 2, bundle_generic_stages + 75, bundle_generic_regions + 11, KILN_KIND_CPU, 8 },
+      &bundle_generic_times[22], 180, 2, 2, bundle_generic_stages + 78, bundle_generic_regions + 11, KILN_KIND_CPU, 8 },
     { "packed TM=3 NV=4 VEC=4 MP=2 NP=16 KC=1024 KU=1 PACKA=0",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 256, 1 }, { 6, 256, 1024 }, 1, 0, 0, 0,
-      &bundle_generic_times[22], 185, 2, 2, bundle_generic_stages + 75, bundle_generic_regions + 11, KILN_KIND_CPU, 8 },
+      &bundle_generic_times[22], 181, 2, 2, bundle_generic_stages + 78, bundle_generic_regions + 11, KILN_KIND_CPU, 8 },
     { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",
       3, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      &bundle_generic_times[23], 186, 1, 0, bundle_generic_stages + 77, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[23], 182, 1, 0, bundle_generic_stages + 80, NULL, KILN_KIND_OTHER, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",
       3, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      &bundle_generic_times[23], 187, 1, 0, bundle_generic_stages + 77, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[23], 183, 1, 0, bundle_generic_stages + 80, NULL, KILN_KIND_OTHER, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",
       3, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      &bundle_generic_times[23], 188, 1, 0, bundle_generic_stages + 77, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[23], 184, 1, 0, bundle_generic_stages + 80, NULL, KILN_KIND_OTHER, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",
       3, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      &bundle_generic_times[23], 189, 1, 0, bundle_generic_stages + 77, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[23], 185, 1, 0, bundle_generic_stages + 80, NULL, KILN_KIND_OTHER, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0,
-      &bundle_generic_times[24], 190, 1, 0, bundle_generic_stages + 78, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[24], 186, 1, 0, bundle_generic_stages + 81, NULL, KILN_KIND_OTHER, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0,
-      &bundle_generic_times[24], 191, 1, 0, bundle_generic_stages + 78, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[24], 187, 1, 0, bundle_generic_stages + 81, NULL, KILN_KIND_OTHER, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0,
-      &bundle_generic_times[24], 192, 1, 0, bundle_generic_stages + 78, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[24], 188, 1, 0, bundle_generic_stages + 81, NULL, KILN_KIND_OTHER, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0,
-      &bundle_generic_times[24], 193, 1, 0, bundle_generic_stages + 78, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[24], 189, 1, 0, bundle_generic_stages + 81, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=4 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       3, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 16, 16 }, { 32, 16, 512 }, 32, 0, 0, 0,
-      &bundle_generic_times[25], 194, 2, 1, bundle_generic_stages + 79, bundle_generic_regions + 13, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[25], 190, 2, 1, bundle_generic_stages + 82, bundle_generic_regions + 13, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=4 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       3, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 16, 16 }, { 32, 16, 512 }, 32, 0, 0, 0,
-      &bundle_generic_times[25], 195, 2, 1, bundle_generic_stages + 79, bundle_generic_regions + 13, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[25], 191, 2, 1, bundle_generic_stages + 82, bundle_generic_regions + 13, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=4 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       3, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 16, 16 }, { 32, 16, 512 }, 32, 0, 0, 0,
-      &bundle_generic_times[25], 196, 2, 1, bundle_generic_stages + 79, bundle_generic_regions + 13, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[25], 192, 2, 1, bundle_generic_stages + 82, bundle_generic_regions + 13, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=4 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       3, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 16, 16 }, { 32, 16, 512 }, 32, 0, 0, 0,
-      &bundle_generic_times[25], 197, 2, 1, bundle_generic_stages + 79, bundle_generic_regions + 13, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[25], 193, 2, 1, bundle_generic_stages + 82, bundle_generic_regions + 13, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=8 TM=8 NV=2 VEC=2 KT=8 KU=2 LOCALA=1 LOCALB=1 PAD=2 BUFS=2 AHEAD=1 MAPM=1 MAPN=1 ORDER=2 GROUP=2 SPLIT=16 GUARD=1 INDEX=32",
       3, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 128, 32, 8 }, { 128, 32, 128 }, 16, 0, 0, 0,
-      &bundle_generic_times[26], 198, 2, 1, bundle_generic_stages + 81, bundle_generic_regions + 14, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[26], 194, 2, 1, bundle_generic_stages + 84, bundle_generic_regions + 14, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=8 TM=8 NV=2 VEC=2 KT=8 KU=2 LOCALA=1 LOCALB=1 PAD=2 BUFS=2 AHEAD=1 MAPM=1 MAPN=1 ORDER=2 GROUP=2 SPLIT=16 GUARD=1 INDEX=32",
       3, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 128, 32, 8 }, { 128, 32, 128 }, 16, 0, 0, 0,
-      &bundle_generic_times[26], 199, 2, 1, bundle_generic_stages + 81, bundle_generic_regions + 14, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[26], 195, 2, 1, bundle_generic_stages + 84, bundle_generic_regions + 14, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=8 TM=8 NV=2 VEC=2 KT=8 KU=2 LOCALA=1 LOCALB=1 PAD=2 BUFS=2 AHEAD=1 MAPM=1 MAPN=1 ORDER=2 GROUP=2 SPLIT=16 GUARD=1 INDEX=32",
       3, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 128, 32, 8 }, { 128, 32, 128 }, 16, 0, 0, 0,
-      &bundle_generic_times[26], 200, 2, 1, bundle_generic_stages + 81, bundle_generic_regions + 14, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[26], 196, 2, 1, bundle_generic_stages + 84, bundle_generic_regions + 14, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=8 TM=8 NV=2 VEC=2 KT=8 KU=2 LOCALA=1 LOCALB=1 PAD=2 BUFS=2 AHEAD=1 MAPM=1 MAPN=1 ORDER=2 GROUP=2 SPLIT=16 GUARD=1 INDEX=32",
       3, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 128, 32, 8 }, { 128, 32, 128 }, 16, 0, 0, 0,
-      &bundle_generic_times[26], 201, 2, 1, bundle_generic_stages + 81, bundle_generic_regions + 14, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[26], 197, 2, 1, bundle_generic_stages + 84, bundle_generic_regions + 14, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=4 TM=4 NV=1 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=1 MAPM=1 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       3, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 8, 16 }, { 32, 8, 512 }, 32, 0, 0, 0,
-      &bundle_generic_times[27], 202, 2, 1, bundle_generic_stages + 83, bundle_generic_regions + 15, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[27], 198, 2, 1, bundle_generic_stages + 86, bundle_generic_regions + 15, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=4 TM=4 NV=1 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=1 MAPM=1 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       3, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 8, 16 }, { 32, 8, 512 }, 32, 0, 0, 0,
-      &bundle_generic_times[27], 203, 2, 1, bundle_generic_stages + 83, bundle_generic_regions + 15, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[27], 199, 2, 1, bundle_generic_stages + 86, bundle_generic_regions + 15, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=4 TM=4 NV=1 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=1 MAPM=1 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       3, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 8, 16 }, { 32, 8, 512 }, 32, 0, 0, 0,
-      &bundle_generic_times[27], 204, 2, 1, bundle_generic_stages + 83, bundle_generic_regions + 15, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[27], 200, 2, 1, bundle_generic_stages + 86, bundle_generic_regions + 15, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=4 TM=4 NV=1 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=1 MAPM=1 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       3, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 8, 16 }, { 32, 8, 512 }, 32, 0, 0, 0,
-      &bundle_generic_times[27], 205, 2, 1, bundle_generic_stages + 83, bundle_generic_regions + 15, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[27], 201, 2, 1, bundle_generic_stages + 86, bundle_generic_regions + 15, KILN_KIND_OTHER, 0 },
     { "thin SIDE=0 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
       { 1, 8, 64 }, { 1, 8, 64 }, 1, 0, 0, 0,
-      &bundle_generic_times[28], 206, 1, 0, bundle_generic_stages + 85, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[28], 202, 1, 0, bundle_generic_stages + 88, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=0 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
       { 1, 16, 32 }, { 1, 16, 32 }, 1, 0, 0, 0,
-      &bundle_generic_times[28], 207, 1, 0, bundle_generic_stages + 86, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[28], 203, 1, 0, bundle_generic_stages + 89, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=0 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
       { 1, 8, 64 }, { 1, 8, 64 }, 1, 0, 0, 0,
-      &bundle_generic_times[28], 208, 1, 0, bundle_generic_stages + 85, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[28], 204, 1, 0, bundle_generic_stages + 88, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=0 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
       { 1, 16, 32 }, { 1, 16, 32 }, 1, 0, 0, 0,
-      &bundle_generic_times[28], 209, 1, 0, bundle_generic_stages + 86, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[28], 205, 1, 0, bundle_generic_stages + 89, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=0 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
       { 1, 8, 64 }, { 1, 8, 64 }, 1, 0, 0, 0,
-      NULL, 206, 1, 0, bundle_generic_stages + 85, NULL, 0, 0 },
+      NULL, 202, 1, 0, bundle_generic_stages + 88, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
       { 1, 16, 32 }, { 1, 16, 32 }, 1, 0, 0, 0,
-      NULL, 207, 1, 0, bundle_generic_stages + 86, NULL, 0, 0 },
+      NULL, 203, 1, 0, bundle_generic_stages + 89, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
       { 1, 8, 64 }, { 1, 8, 64 }, 1, 0, 0, 0,
-      NULL, 208, 1, 0, bundle_generic_stages + 85, NULL, 0, 0 },
+      NULL, 204, 1, 0, bundle_generic_stages + 88, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
       { 1, 16, 32 }, { 1, 16, 32 }, 1, 0, 0, 0,
-      NULL, 209, 1, 0, bundle_generic_stages + 86, NULL, 0, 0 },
+      NULL, 205, 1, 0, bundle_generic_stages + 89, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
       { 16, 1, 32 }, { 16, 1, 32 }, 1, 0, 0, 0,
-      NULL, 210, 1, 0, bundle_generic_stages + 87, NULL, 0, 0 },
+      NULL, 206, 1, 0, bundle_generic_stages + 90, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
       { 16, 1, 32 }, { 16, 1, 32 }, 1, 0, 0, 0,
-      NULL, 211, 1, 0, bundle_generic_stages + 87, NULL, 0, 0 },
+      NULL, 207, 1, 0, bundle_generic_stages + 90, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
       { 8, 1, 64 }, { 8, 1, 64 }, 1, 0, 0, 0,
-      NULL, 212, 1, 0, bundle_generic_stages + 88, NULL, 0, 0 },
+      NULL, 208, 1, 0, bundle_generic_stages + 91, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
       { 8, 1, 64 }, { 8, 1, 64 }, 1, 0, 0, 0,
-      NULL, 213, 1, 0, bundle_generic_stages + 88, NULL, 0, 0 },
+      NULL, 209, 1, 0, bundle_generic_stages + 91, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",
       3, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      NULL, 186, 1, 0, bundle_generic_stages + 77, NULL, 0, 0 },
+      NULL, 182, 1, 0, bundle_generic_stages + 80, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",
       3, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      NULL, 187, 1, 0, bundle_generic_stages + 77, NULL, 0, 0 },
+      NULL, 183, 1, 0, bundle_generic_stages + 80, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",
       3, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      NULL, 188, 1, 0, bundle_generic_stages + 77, NULL, 0, 0 },
+      NULL, 184, 1, 0, bundle_generic_stages + 80, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",
       3, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      NULL, 189, 1, 0, bundle_generic_stages + 77, NULL, 0, 0 },
+      NULL, 185, 1, 0, bundle_generic_stages + 80, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0,
-      NULL, 190, 1, 0, bundle_generic_stages + 78, NULL, 0, 0 },
+      NULL, 186, 1, 0, bundle_generic_stages + 81, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0,
-      NULL, 191, 1, 0, bundle_generic_stages + 78, NULL, 0, 0 },
+      NULL, 187, 1, 0, bundle_generic_stages + 81, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0,
-      NULL, 192, 1, 0, bundle_generic_stages + 78, NULL, 0, 0 },
+      NULL, 188, 1, 0, bundle_generic_stages + 81, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0,
-      NULL, 193, 1, 0, bundle_generic_stages + 78, NULL, 0, 0 },
+      NULL, 189, 1, 0, bundle_generic_stages + 81, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=2 VEC=2 KU=1 INDEX=64",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0,
-      NULL, 214, 1, 0, bundle_generic_stages + 89, NULL, 0, 0 },
+      NULL, 210, 1, 0, bundle_generic_stages + 92, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=2 VEC=2 KU=1 INDEX=64",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0,
-      NULL, 215, 1, 0, bundle_generic_stages + 89, NULL, 0, 0 },
+      NULL, 211, 1, 0, bundle_generic_stages + 92, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=2 VEC=2 KU=1 INDEX=64",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0,
-      NULL, 216, 1, 0, bundle_generic_stages + 89, NULL, 0, 0 },
+      NULL, 212, 1, 0, bundle_generic_stages + 92, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=2 VEC=2 KU=1 INDEX=64",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0,
-      NULL, 217, 1, 0, bundle_generic_stages + 89, NULL, 0, 0 },
+      NULL, 213, 1, 0, bundle_generic_stages + 92, NULL, 0, 0 },
     { "packed TM=3 NV=4 VEC=4 MP=2 NP=16 KC=1024 KU=1 PACKA=0",
       3, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 256, 1 }, { 6, 256, 1024 }, 1, 0, 0, 0,
-      &bundle_generic_times[22], 218, 2, 2, bundle_generic_stages + 90, bundle_generic_regions + 11, KILN_KIND_CPU, 8 },
+      &bundle_generic_times[22], 214, 2, 2, bundle_generic_stages + 93, bundle_generic_regions + 11, KILN_KIND_CPU, 8 },
     { "packed TM=3 NV=4 VEC=4 MP=2 NP=16 KC=1024 KU=1 PACKA=0",
       3, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 256, 1 }, { 6, 256, 1024 }, 1, 0, 0, 0,
-      &bundle_generic_times[22], 219, 2, 2, bundle_generic_stages + 90, bundle_generic_regions + 11, KILN_KIND_CPU, 8 },
+      &bundle_generic_times[22], 215, 2, 2, bundle_generic_stages + 93, bundle_generic_regions + 11, KILN_KIND_CPU, 8 },
     { "packed TM=3 NV=4 VEC=4 MP=2 NP=16 KC=1024 KU=1 PACKA=0",
       3, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 256, 1 }, { 6, 256, 1024 }, 1, 0, 0, 0,
-      &bundle_generic_times[22], 220, 2, 2, bundle_generic_stages + 90, bundle_generic_regions + 11, KILN_KIND_CPU, 8 },
+      &bundle_generic_times[22], 216, 2, 2, bundle_generic_stages + 93, bundle_generic_regions + 11, KILN_KIND_CPU, 8 },
     { "packed TM=3 NV=4 VEC=4 MP=2 NP=16 KC=1024 KU=1 PACKA=0",
       3, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 256, 1 }, { 6, 256, 1024 }, 1, 0, 0, 0,
-      &bundle_generic_times[22], 221, 2, 2, bundle_generic_stages + 90, bundle_generic_regions + 11, KILN_KIND_CPU, 8 },
+      &bundle_generic_times[22], 217, 2, 2, bundle_generic_stages + 93, bundle_generic_regions + 11, KILN_KIND_CPU, 8 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       3, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0,
-      NULL, 222, 1, 0, bundle_generic_stages + 92, NULL, 0, 0 },
+      NULL, 218, 1, 0, bundle_generic_stages + 95, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       3, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0,
-      NULL, 223, 1, 0, bundle_generic_stages + 92, NULL, 0, 0 },
+      NULL, 219, 1, 0, bundle_generic_stages + 95, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       3, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0,
-      NULL, 224, 1, 0, bundle_generic_stages + 92, NULL, 0, 0 },
+      NULL, 220, 1, 0, bundle_generic_stages + 95, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       3, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0,
-      NULL, 225, 1, 0, bundle_generic_stages + 92, NULL, 0, 0 },
+      NULL, 221, 1, 0, bundle_generic_stages + 95, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=2 VEC=2 KU=1 INDEX=64",
       3, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0,
-      NULL, 226, 1, 0, bundle_generic_stages + 93, NULL, 0, 0 },
+      NULL, 222, 1, 0, bundle_generic_stages + 96, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=2 VEC=2 KU=1 INDEX=64",
       3, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0,
-      NULL, 227, 1, 0, bundle_generic_stages + 93, NULL, 0, 0 },
+      NULL, 223, 1, 0, bundle_generic_stages + 96, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=2 VEC=2 KU=1 INDEX=64",
       3, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0,
-      NULL, 228, 1, 0, bundle_generic_stages + 93, NULL, 0, 0 },
+      NULL, 224, 1, 0, bundle_generic_stages + 96, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=2 VEC=2 KU=1 INDEX=64",
       3, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0,
-      NULL, 229, 1, 0, bundle_generic_stages + 93, NULL, 0, 0 },
+      NULL, 225, 1, 0, bundle_generic_stages + 96, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",
       3, 0, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      NULL, 230, 1, 0, bundle_generic_stages + 94, NULL, 0, 0 },
+      NULL, 226, 1, 0, bundle_generic_stages + 97, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",
       3, 0, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      NULL, 231, 1, 0, bundle_generic_stages + 94, NULL, 0, 0 },
+      NULL, 227, 1, 0, bundle_generic_stages + 97, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",
       3, 1, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      NULL, 232, 1, 0, bundle_generic_stages + 94, NULL, 0, 0 },
+      NULL, 228, 1, 0, bundle_generic_stages + 97, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",
       3, 1, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      NULL, 233, 1, 0, bundle_generic_stages + 94, NULL, 0, 0 },
-    { "tiled WGM=16 WGN=8 TM=8 NV=2 VEC=2 KT=8 KU=2 LOCALA=1 LOCALB=1 PAD=2 BUFS=2 AHEAD=1 MAPM=1 MAPN=1 ORDER=2 GROUP=2 SPLIT=16 GUARD=1 INDEX=32",
-      3, 0, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 32, 8 }, { 128, 32, 128 }, 16, 0, 0, 0,
-      &bundle_generic_times[26], 234, 2, 1, bundle_generic_stages + 95, bundle_generic_regions + 14, KILN_KIND_OTHER, 0 },
-    { "tiled WGM=16 WGN=8 TM=8 NV=2 VEC=2 KT=8 KU=2 LOCALA=1 LOCALB=1 PAD=2 BUFS=2 AHEAD=1 MAPM=1 MAPN=1 ORDER=2 GROUP=2 SPLIT=16 GUARD=1 INDEX=32",
-      3, 0, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 32, 8 }, { 128, 32, 128 }, 16, 0, 0, 0,
-      &bundle_generic_times[26], 235, 2, 1, bundle_generic_stages + 95, bundle_generic_regions + 14, KILN_KIND_OTHER, 0 },
-    { "tiled WGM=16 WGN=8 TM=8 NV=2 VEC=2 KT=8 KU=2 LOCALA=1 LOCALB=1 PAD=2 BUFS=2 AHEAD=1 MAPM=1 MAPN=1 ORDER=2 GROUP=2 SPLIT=16 GUARD=1 INDEX=32",
-      3, 1, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 32, 8 }, { 128, 32, 128 }, 16, 0, 0, 0,
-      &bundle_generic_times[26], 236, 2, 1, bundle_generic_stages + 95, bundle_generic_regions + 14, KILN_KIND_OTHER, 0 },
-    { "tiled WGM=16 WGN=8 TM=8 NV=2 VEC=2 KT=8 KU=2 LOCALA=1 LOCALB=1 PAD=2 BUFS=2 AHEAD=1 MAPM=1 MAPN=1 ORDER=2 GROUP=2 SPLIT=16 GUARD=1 INDEX=32",
-      3, 1, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 32, 8 }, { 128, 32, 128 }, 16, 0, 0, 0,
-      &bundle_generic_times[26], 237, 2, 1, bundle_generic_stages + 95, bundle_generic_regions + 14, KILN_KIND_OTHER, 0 },
+      NULL, 229, 1, 0, bundle_generic_stages + 97, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       3, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0,
-      &bundle_generic_times[24], 222, 1, 0, bundle_generic_stages + 92, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[24], 218, 1, 0, bundle_generic_stages + 95, NULL, KILN_KIND_OTHER, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       3, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0,
-      &bundle_generic_times[24], 223, 1, 0, bundle_generic_stages + 92, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[24], 219, 1, 0, bundle_generic_stages + 95, NULL, KILN_KIND_OTHER, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       3, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0,
-      &bundle_generic_times[24], 224, 1, 0, bundle_generic_stages + 92, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[24], 220, 1, 0, bundle_generic_stages + 95, NULL, KILN_KIND_OTHER, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       3, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0,
-      &bundle_generic_times[24], 225, 1, 0, bundle_generic_stages + 92, NULL, KILN_KIND_OTHER, 0 },
+      &bundle_generic_times[24], 221, 1, 0, bundle_generic_stages + 95, NULL, KILN_KIND_OTHER, 0 },
+    { "tiled WGM=16 WGN=8 TM=8 NV=2 VEC=2 KT=8 KU=2 LOCALA=1 LOCALB=1 PAD=2 BUFS=2 AHEAD=1 MAPM=1 MAPN=1 ORDER=2 GROUP=2 SPLIT=16 GUARD=1 INDEX=32",
+      3, 0, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 128, 32, 8 }, { 128, 32, 128 }, 16, 0, 0, 0,
+      &bundle_generic_times[26], 230, 2, 1, bundle_generic_stages + 98, bundle_generic_regions + 14, KILN_KIND_OTHER, 0 },
+    { "tiled WGM=16 WGN=8 TM=8 NV=2 VEC=2 KT=8 KU=2 LOCALA=1 LOCALB=1 PAD=2 BUFS=2 AHEAD=1 MAPM=1 MAPN=1 ORDER=2 GROUP=2 SPLIT=16 GUARD=1 INDEX=32",
+      3, 0, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 128, 32, 8 }, { 128, 32, 128 }, 16, 0, 0, 0,
+      &bundle_generic_times[26], 231, 2, 1, bundle_generic_stages + 98, bundle_generic_regions + 14, KILN_KIND_OTHER, 0 },
+    { "tiled WGM=16 WGN=8 TM=8 NV=2 VEC=2 KT=8 KU=2 LOCALA=1 LOCALB=1 PAD=2 BUFS=2 AHEAD=1 MAPM=1 MAPN=1 ORDER=2 GROUP=2 SPLIT=16 GUARD=1 INDEX=32",
+      3, 1, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 128, 32, 8 }, { 128, 32, 128 }, 16, 0, 0, 0,
+      &bundle_generic_times[26], 232, 2, 1, bundle_generic_stages + 98, bundle_generic_regions + 14, KILN_KIND_OTHER, 0 },
+    { "tiled WGM=16 WGN=8 TM=8 NV=2 VEC=2 KT=8 KU=2 LOCALA=1 LOCALB=1 PAD=2 BUFS=2 AHEAD=1 MAPM=1 MAPN=1 ORDER=2 GROUP=2 SPLIT=16 GUARD=1 INDEX=32",
+      3, 1, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 128, 32, 8 }, { 128, 32, 128 }, 16, 0, 0, 0,
+      &bundle_generic_times[26], 233, 2, 1, bundle_generic_stages + 98, bundle_generic_regions + 14, KILN_KIND_OTHER, 0 },
     { "mirror TILE=32 ROWS=4 ALONE=1",
       3, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      NULL, 238, 1, 0, bundle_generic_stages + 97, NULL, 0, 0 },
+      NULL, 234, 1, 0, bundle_generic_stages + 100, NULL, 0, 0 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       5, 0, 0, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0,
-      NULL, 239, 4, 3, bundle_generic_stages + 98, bundle_generic_regions + 16, 0, 0 },
+      NULL, 235, 4, 3, bundle_generic_stages + 101, bundle_generic_regions + 16, 0, 0 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       5, 0, 1, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0,
-      NULL, 240, 4, 3, bundle_generic_stages + 98, bundle_generic_regions + 16, 0, 0 },
+      NULL, 236, 4, 3, bundle_generic_stages + 101, bundle_generic_regions + 16, 0, 0 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       5, 1, 0, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0,
-      NULL, 241, 5, 3, bundle_generic_stages + 102, bundle_generic_regions + 19, 0, 0 },
+      NULL, 237, 5, 3, bundle_generic_stages + 105, bundle_generic_regions + 19, 0, 0 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       5, 1, 1, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0,
-      NULL, 242, 5, 3, bundle_generic_stages + 102, bundle_generic_regions + 19, 0, 0 },
+      NULL, 238, 5, 3, bundle_generic_stages + 105, bundle_generic_regions + 19, 0, 0 },
     { "mirror TILE=32 ROWS=4 ALONE=1",
       5, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      NULL, 243, 1, 0, bundle_generic_stages + 107, NULL, 0, 0 },
+      NULL, 239, 1, 0, bundle_generic_stages + 110, NULL, 0, 0 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       6, 0, 0, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0,
-      NULL, 244, 4, 3, bundle_generic_stages + 108, bundle_generic_regions + 22, 0, 0 },
+      NULL, 240, 4, 3, bundle_generic_stages + 111, bundle_generic_regions + 22, 0, 0 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       6, 0, 1, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0,
-      NULL, 245, 4, 3, bundle_generic_stages + 108, bundle_generic_regions + 22, 0, 0 },
+      NULL, 241, 4, 3, bundle_generic_stages + 111, bundle_generic_regions + 22, 0, 0 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       6, 1, 0, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0,
-      NULL, 246, 5, 3, bundle_generic_stages + 112, bundle_generic_regions + 25, 0, 0 },
+      NULL, 242, 5, 3, bundle_generic_stages + 115, bundle_generic_regions + 25, 0, 0 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       6, 1, 1, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0,
-      NULL, 247, 5, 3, bundle_generic_stages + 112, bundle_generic_regions + 25, 0, 0 },
+      NULL, 243, 5, 3, bundle_generic_stages + 115, bundle_generic_regions + 25, 0, 0 },
     { "mirror TILE=32 ROWS=4 ALONE=1",
       6, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      NULL, 248, 1, 0, bundle_generic_stages + 117, NULL, 0, 0 },
+      NULL, 244, 1, 0, bundle_generic_stages + 120, NULL, 0, 0 },
 };
 
 KILN_INTERNAL const struct kiln_bundle kiln_bundle_generic = {
@@ -7014,10 +6882,10 @@ KILN_INTERNAL const struct kiln_bundle kiln_bundle_generic = {
     .name = "generic",
     .provenance = "for every device of OpenCL 1.2; tuned on pthread-skylake-avx512-AMD EPYC; NVIDIA H200",
     .match = { NULL, NULL, NULL, 0, 0 },
-    .pool = { sizeof bundle_generic_rows, 3193, 5109, 3708,
+    .pool = { sizeof bundle_generic_rows, 3073, 5012, 3754,
               bundle_generic_rows[0].text, bundle_generic_lines,
               bundle_generic_pairs, bundle_generic_symbols },
-    .num_programs = 249, .num_recipes = 269, .num_pins = 0,
+    .num_programs = 245, .num_recipes = 269, .num_pins = 0,
     .programs = bundle_generic_programs, .recipes = bundle_generic_recipes,
     .pins = NULL,
 };

@@ -3,9 +3,9 @@
  * Bundle pocl-avx512: tuned on pthread-skylake-avx512-AMD EPYC, Portable Computing Language, driver 3.1+debian
  * half: 5.4 % slower than the best recipe known, in the geometric mean of 32
  *     measured shapes that were used for nothing else.
- * single: 4.3 % slower than the best recipe known, in the geometric mean of 16
+ * single: 5.4 % slower than the best recipe known, in the geometric mean of 16
  *     measured shapes that were used for nothing else.
- * double: 6.8 % slower than the best recipe known, in the geometric mean of 11
+ * double: 6.5 % slower than the best recipe known, in the geometric mean of 11
  *     measured shapes that were used for nothing else.
  * complex_single: 7.5 % slower than the best recipe known, in the geometric mean of 13
  *     measured shapes that were used for nothing else.
@@ -1257,90 +1257,53 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "static void store_vector(float16 x, __global float *p)\0"
     "\004vstore16(x, 0, p);\0"
     "static void put_vector(float16 x, float alpha, float beta, __global float *p)\0"
-    "// it with blocks of 8 rows of A, as they lie; a block of C is held in registers.\0"
     "void kiln_sgemm_fused_multiply(long M, long N, long K, float alpha, float beta,\0"
     "\010__global const float *restrict A, long a_offset, long lda,\0"
     "\010__global const float *restrict B, long b_offset, long ldb,\0"
     "\010__global float *restrict C, long c_offset, long ldc)\0"
     "\004// A slice of a panel: for every k, the panel's columns of B side by side, 48 apart.\0"
-    "\004__local float panel[24576];\0"
-    "\004__local float sums[12288];\0"
-    "\004// Panels are up to 3 vectors of columns wide, slices up to 512 of K deep. All are\0"
-    "\004const long blocks = (M + 7) / 8;\0"
+    "\004__local float panel[18432];\0"
+    "\004__local float sums[18432];\0"
+    "\004// Panels are up to 3 vectors of columns wide, slices up to 384 of K deep. All are\0"
     "\004const long vectors = (N + 15) / 16, panels = (vectors + 2) / 3;\0"
+    "\004const long slices = max((K + 383) / 384, (long) 1), slice = (K + slices - 1) / slices;\0"
 }, {
-    "\004// Chunks of up to 32 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
-    "\010const long chunk = at / (32 * panels) * 32;\0"
-    "\010const long height = min(blocks - chunk, (long) 32);\0"
     "\020__global const float *in = B + k0 * ldb + col;\0"
     "\020for (long k = 0; k < depth; k++, in += ldb, out += 48) {\0"
-    "\020const long row = (chunk + block) * 8;\0"
+    "\020__local float *sum = sums + (slices > 1 ? block * 288 : 0);\0"
     "\020__global const float *restrict a = A + k0;\0"
-    "\020const long r6 = min(row + 6, M - 1) * lda;\0"
-    "\020const long r7 = min(row + 7, M - 1) * lda;\0"
-    "\024// Adds the slice's share of a block of 8 rows and 1 vectors to `sum`, where\0"
     "\024// vectors lie as in a block of 3.\0"
-    "\024float16 c6_0 = 0;\0"
-    "\024float16 c7_0 = 0;\0"
     "\030c1_0 = vload16(3, sum);\0"
     "\030c2_0 = vload16(6, sum);\0"
     "\030c3_0 = vload16(9, sum);\0"
     "\030c4_0 = vload16(12, sum);\0"
     "\030c5_0 = vload16(15, sum);\0"
-    "\030c6_0 = vload16(18, sum);\0"
-    "\030c7_0 = vload16(21, sum);\0"
-    "\024for (; k + 2 <= depth; k += 2) {\0"
-    "\034const float a6 = load(a + r6);\0"
-    "\034c6_0 += a6 * b0;\0"
-    "\034const float a7 = load(a + r7);\0"
-    "\034c7_0 += a7 * b0;\0"
     "\034b += 48;\0"
     "\024vstore16(c1_0, 3, sum);\0"
     "\024vstore16(c2_0, 6, sum);\0"
     "\024vstore16(c3_0, 9, sum);\0"
     "\024vstore16(c4_0, 12, sum);\0"
     "\024vstore16(c5_0, 15, sum);\0"
-    "\024vstore16(c6_0, 18, sum);\0"
-    "\024vstore16(c7_0, 21, sum);\0"
-    "\024// Adds the slice's share of a block of 8 rows and 2 vectors to `sum`, where\0"
-    "\024float16 c6_0 = 0, c6_1 = 0;\0"
-    "\024float16 c7_0 = 0, c7_1 = 0;\0"
     "\030c1_0 = vload16(3, sum); c1_1 = vload16(4, sum);\0"
     "\030c2_0 = vload16(6, sum); c2_1 = vload16(7, sum);\0"
     "\030c3_0 = vload16(9, sum); c3_1 = vload16(10, sum);\0"
     "\030c4_0 = vload16(12, sum); c4_1 = vload16(13, sum);\0"
     "\030c5_0 = vload16(15, sum); c5_1 = vload16(16, sum);\0"
-    "\030c6_0 = vload16(18, sum); c6_1 = vload16(19, sum);\0"
-    "\030c7_0 = vload16(21, sum); c7_1 = vload16(22, sum);\0"
-    "\034c6_0 += a6 * b0; c6_1 += a6 * b1;\0"
-    "\034c7_0 += a7 * b0; c7_1 += a7 * b1;\0"
     "\024vstore16(c1_0, 3, sum); vstore16(c1_1, 4, sum);\0"
     "\024vstore16(c2_0, 6, sum); vstore16(c2_1, 7, sum);\0"
     "\024vstore16(c3_0, 9, sum); vstore16(c3_1, 10, sum);\0"
     "\024vstore16(c4_0, 12, sum); vstore16(c4_1, 13, sum);\0"
     "\024vstore16(c5_0, 15, sum); vstore16(c5_1, 16, sum);\0"
-    "\024vstore16(c6_0, 18, sum); vstore16(c6_1, 19, sum);\0"
-    "\024vstore16(c7_0, 21, sum); vstore16(c7_1, 22, sum);\0"
-    "\024// Adds the slice's share of a block of 8 rows and 3 vectors to `sum`, where\0"
-    "\024float16 c6_0 = 0, c6_1 = 0, c6_2 = 0;\0"
-    "\024float16 c7_0 = 0, c7_1 = 0, c7_2 = 0;\0"
     "\030c1_0 = vload16(3, sum); c1_1 = vload16(4, sum); c1_2 = vload16(5, sum);\0"
     "\030c2_0 = vload16(6, sum); c2_1 = vload16(7, sum); c2_2 = vload16(8, sum);\0"
     "\030c3_0 = vload16(9, sum); c3_1 = vload16(10, sum); c3_2 = vload16(11, sum);\0"
     "\030c4_0 = vload16(12, sum); c4_1 = vload16(13, sum); c4_2 = vload16(14, sum);\0"
     "\030c5_0 = vload16(15, sum); c5_1 = vload16(16, sum); c5_2 = vload16(17, sum);\0"
-    "\030c6_0 = vload16(18, sum); c6_1 = vload16(19, sum); c6_2 = vload16(20, sum);\0"
-    "\030c7_0 = vload16(21, sum); c7_1 = vload16(22, sum); c7_2 = vload16(23, sum);\0"
-    "\034c6_0 += a6 * b0; c6_1 += a6 * b1; c6_2 += a6 * b2;\0"
-    "\034c7_0 += a7 * b0; c7_1 += a7 * b1; c7_2 += a7 * b2;\0"
     "\024vstore16(c1_0, 3, sum); vstore16(c1_1, 4, sum); vstore16(c1_2, 5, sum);\0"
     "\024vstore16(c2_0, 6, sum); vstore16(c2_1, 7, sum); vstore16(c2_2, 8, sum);\0"
     "\024vstore16(c3_0, 9, sum); vstore16(c3_1, 10, sum); vstore16(c3_2, 11, sum);\0"
     "\024vstore16(c4_0, 12, sum); vstore16(c4_1, 13, sum); vstore16(c4_2, 14, sum);\0"
     "\024vstore16(c5_0, 15, sum); vstore16(c5_1, 16, sum); vstore16(c5_2, 17, sum);\0"
-    "\024vstore16(c6_0, 18, sum); vstore16(c6_1, 19, sum); vstore16(c6_2, 20, sum);\0"
-    "\024vstore16(c7_0, 21, sum); vstore16(c7_1, 22, sum); vstore16(c7_2, 23, sum);\0"
-    "\024for (long m = 0; m < 8 && row + m < M; m++) {\0"
     "\030__global float *out = C + (row + m) * ldc + col;\0"
     "\030__local const float *x = sum + m * 48;\0"
     "\020__global const float *in = B + k0;\0"
@@ -1361,14 +1324,171 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\024vstore16(x4_14, 0, out + 672);\0"
     "\024vstore16(x4_15, 0, out + 720);\0"
     "\020for (; k < depth; k++, in++, out += 48) {\0"
-}, {
     "\020__global const float *restrict a = A + k0 * lda;\0"
+    "static float16 load_row(__global const float *p)\0"
+    "void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,\0"
+    "\010__global const float *restrict X, long x_offset, long ldx,\0"
+    "\010__global const float *restrict Y, long y_offset, long ldy,\0"
+    "\004__global const float *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
+    "\004__global const float *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
+    "\014__global const float *x = X + k * ldx;\0"
+    "\014__global const float *x = X + k * ldx + min(l + v * 16, last);\0"
+    "\004__global const float *x0 = X + min(l, L - 1) * ldx;\0"
+    "\004__global const float *x1 = X + min(l + 1, L - 1) * ldx;\0"
+    "\004__global const float *x2 = X + min(l + 2, L - 1) * ldx;\0"
+    "\004__global const float *x3 = X + min(l + 3, L - 1) * ldx;\0"
+    "\004__global const float *x4 = X + min(l + 4, L - 1) * ldx;\0"
+    "\004__global const float *x5 = X + min(l + 5, L - 1) * ldx;\0"
+    "\004__global const float *x6 = X + min(l + 6, L - 1) * ldx;\0"
+    "\004__global const float *x7 = X + min(l + 7, L - 1) * ldx;\0"
+    "\004__global const float *y0 = Y + y_offset + min(s, S - 1);\0"
+    "\004__global const float *y1 = Y + y_offset + min(s + 1, S - 1);\0"
+    "static float8 load_vector(__global const float *p)\0"
+    "\004return vload8(0, p);\0"
+    "static void store_vector(float8 x, __global float *p)\0"
+    "\004vstore8(x, 0, p);\0"
+    "static void put_vector(float8 x, float alpha, float beta, __global float *p)\0"
+    "// it with blocks of 8 rows of A, as they lie; a block of C is held in registers.\0"
+    "\004// A slice of a panel: for every k, the panel's columns of B side by side, 16 apart.\0"
+    "\004__local float panel[2048];\0"
+    "\004__local float sums[8192];\0"
+    "\004// Panels are up to 2 vectors of columns wide, slices up to 128 of K deep. All are\0"
+}, {
+    "\004const long blocks = (M + 7) / 8;\0"
+    "\004const long vectors = (N + 7) / 8, panels = (vectors + 1) / 2;\0"
+    "\004const long slices = max((K + 127) / 128, (long) 1), slice = (K + slices - 1) / slices;\0"
+    "\010const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 8;\0"
+    "\020const long whole = min(width, (N - col) / 8);\0"
+    "\020for (long k = 0; k < depth; k++, in += ldb, out += 16) {\0"
+    "\030vstore8(load_vector(in + v * 8), v, out);\0"
+    "\024for (long i = whole * 8; i < width * 8; i++)\0"
+    "\020const long row = (chunk + block) * 8;\0"
+    "\020__local float *sum = sums + (slices > 1 ? block * 128 : 0);\0"
+    "\020const long r6 = min(row + 6, M - 1) * lda;\0"
+    "\020const long r7 = min(row + 7, M - 1) * lda;\0"
+    "\024// Adds the slice's share of a block of 8 rows and 1 vectors to `sum`, where\0"
+    "\024// vectors lie as in a block of 2.\0"
+    "\024float8 c0_0 = 0;\0"
+    "\024float8 c1_0 = 0;\0"
+    "\024float8 c2_0 = 0;\0"
+    "\024float8 c3_0 = 0;\0"
+    "\024float8 c4_0 = 0;\0"
+    "\024float8 c5_0 = 0;\0"
+    "\024float8 c6_0 = 0;\0"
+    "\024float8 c7_0 = 0;\0"
+    "\030c0_0 = vload8(0, sum);\0"
+    "\030c1_0 = vload8(2, sum);\0"
+    "\030c2_0 = vload8(4, sum);\0"
+    "\030c3_0 = vload8(6, sum);\0"
+    "\030c4_0 = vload8(8, sum);\0"
+    "\030c5_0 = vload8(10, sum);\0"
+    "\030c6_0 = vload8(12, sum);\0"
+    "\030c7_0 = vload8(14, sum);\0"
+    "\024for (; k + 4 <= depth; k += 4) {\0"
+    "\034const float8 b0 = vload8(0, b);\0"
+    "\034const float a6 = load(a + r6);\0"
+    "\034c6_0 += a6 * b0;\0"
+    "\034const float a7 = load(a + r7);\0"
+    "\034c7_0 += a7 * b0;\0"
+    "\034b += 16;\0"
+    "\024vstore8(c0_0, 0, sum);\0"
+    "\024vstore8(c1_0, 2, sum);\0"
+    "\024vstore8(c2_0, 4, sum);\0"
+    "\024vstore8(c3_0, 6, sum);\0"
+    "\024vstore8(c4_0, 8, sum);\0"
+    "\024vstore8(c5_0, 10, sum);\0"
+    "\024vstore8(c6_0, 12, sum);\0"
+    "\024vstore8(c7_0, 14, sum);\0"
+    "\024// Adds the slice's share of a block of 8 rows and 2 vectors to `sum`, where\0"
+    "\024float8 c0_0 = 0, c0_1 = 0;\0"
+    "\024float8 c1_0 = 0, c1_1 = 0;\0"
+    "\024float8 c2_0 = 0, c2_1 = 0;\0"
+    "\024float8 c3_0 = 0, c3_1 = 0;\0"
+    "\024float8 c4_0 = 0, c4_1 = 0;\0"
+    "\024float8 c5_0 = 0, c5_1 = 0;\0"
+    "\024float8 c6_0 = 0, c6_1 = 0;\0"
+    "\024float8 c7_0 = 0, c7_1 = 0;\0"
+    "\030c0_0 = vload8(0, sum); c0_1 = vload8(1, sum);\0"
+    "\030c1_0 = vload8(2, sum); c1_1 = vload8(3, sum);\0"
+    "\030c2_0 = vload8(4, sum); c2_1 = vload8(5, sum);\0"
+    "\030c3_0 = vload8(6, sum); c3_1 = vload8(7, sum);\0"
+    "\030c4_0 = vload8(8, sum); c4_1 = vload8(9, sum);\0"
+    "\030c5_0 = vload8(10, sum); c5_1 = vload8(11, sum);\0"
+    "\030c6_0 = vload8(12, sum); c6_1 = vload8(13, sum);\0"
+    "\030c7_0 = vload8(14, sum); c7_1 = vload8(15, sum);\0"
+    "\034const float8 b1 = vload8(1, b);\0"
+    "\034c6_0 += a6 * b0; c6_1 += a6 * b1;\0"
+    "\034c7_0 += a7 * b0; c7_1 += a7 * b1;\0"
+    "\024vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum);\0"
+    "\024vstore8(c1_0, 2, sum); vstore8(c1_1, 3, sum);\0"
+    "\024vstore8(c2_0, 4, sum); vstore8(c2_1, 5, sum);\0"
+    "\024vstore8(c3_0, 6, sum); vstore8(c3_1, 7, sum);\0"
+    "\024vstore8(c4_0, 8, sum); vstore8(c4_1, 9, sum);\0"
+    "\024vstore8(c5_0, 10, sum); vstore8(c5_1, 11, sum);\0"
+    "\024vstore8(c6_0, 12, sum); vstore8(c6_1, 13, sum);\0"
+    "\024vstore8(c7_0, 14, sum); vstore8(c7_1, 15, sum);\0"
+    "\024for (long m = 0; m < 8 && row + m < M; m++) {\0"
+    "\030__local const float *x = sum + m * 16;\0"
+    "\030for (; n + 8 <= min(width * 8, N - col); n += 8)\0"
+    "\034put_vector(vload8(0, x + n), alpha, beta, out + n);\0"
+    "\030for (; n < min(width * 8, N - col); n++)\0"
+    "\020__local float *out = panel + v * 8;\0"
+    "\020const long l0 = min(col + v * 8, N - 1) * ldb;\0"
+    "\020const long l1 = min(col + v * 8 + 1, N - 1) * ldb;\0"
+    "\020const long l2 = min(col + v * 8 + 2, N - 1) * ldb;\0"
+    "\020const long l3 = min(col + v * 8 + 3, N - 1) * ldb;\0"
+    "\020const long l4 = min(col + v * 8 + 4, N - 1) * ldb;\0"
+    "\020const long l5 = min(col + v * 8 + 5, N - 1) * ldb;\0"
+    "\020const long l6 = min(col + v * 8 + 6, N - 1) * ldb;\0"
+    "\020const long l7 = min(col + v * 8 + 7, N - 1) * ldb;\0"
+    "\020for (; k + 8 <= depth; k += 8, in += 8, out += 128) {\0"
+    "\024const float8 x0_0 = load_vector(in + l0);\0"
+    "\024const float8 x0_1 = load_vector(in + l1);\0"
+    "\024const float8 x0_2 = load_vector(in + l2);\0"
+    "\024const float8 x0_3 = load_vector(in + l3);\0"
+    "\024const float8 x0_4 = load_vector(in + l4);\0"
+    "\024const float8 x0_5 = load_vector(in + l5);\0"
+    "\024const float8 x0_6 = load_vector(in + l6);\0"
+    "\024const float8 x0_7 = load_vector(in + l7);\0"
+    "\024const float8 x1_0 = (float8)(x0_0.even, x0_1.even);\0"
+    "\024const float8 x1_4 = (float8)(x0_0.odd, x0_1.odd);\0"
+    "\024const float8 x1_1 = (float8)(x0_2.even, x0_3.even);\0"
+    "\024const float8 x1_5 = (float8)(x0_2.odd, x0_3.odd);\0"
+    "\024const float8 x1_2 = (float8)(x0_4.even, x0_5.even);\0"
+    "\024const float8 x1_6 = (float8)(x0_4.odd, x0_5.odd);\0"
+    "\024const float8 x1_3 = (float8)(x0_6.even, x0_7.even);\0"
+}, {
+    "\024const float8 x1_7 = (float8)(x0_6.odd, x0_7.odd);\0"
+    "\024const float8 x2_0 = (float8)(x1_0.even, x1_1.even);\0"
+    "\024const float8 x2_4 = (float8)(x1_0.odd, x1_1.odd);\0"
+    "\024const float8 x2_1 = (float8)(x1_2.even, x1_3.even);\0"
+    "\024const float8 x2_5 = (float8)(x1_2.odd, x1_3.odd);\0"
+    "\024const float8 x2_2 = (float8)(x1_4.even, x1_5.even);\0"
+    "\024const float8 x2_6 = (float8)(x1_4.odd, x1_5.odd);\0"
+    "\024const float8 x2_3 = (float8)(x1_6.even, x1_7.even);\0"
+    "\024const float8 x2_7 = (float8)(x1_6.odd, x1_7.odd);\0"
+    "\024const float8 x3_0 = (float8)(x2_0.even, x2_1.even);\0"
+    "\024const float8 x3_4 = (float8)(x2_0.odd, x2_1.odd);\0"
+    "\024const float8 x3_1 = (float8)(x2_2.even, x2_3.even);\0"
+    "\024const float8 x3_5 = (float8)(x2_2.odd, x2_3.odd);\0"
+    "\024const float8 x3_2 = (float8)(x2_4.even, x2_5.even);\0"
+    "\024const float8 x3_6 = (float8)(x2_4.odd, x2_5.odd);\0"
+    "\024const float8 x3_3 = (float8)(x2_6.even, x2_7.even);\0"
+    "\024const float8 x3_7 = (float8)(x2_6.odd, x2_7.odd);\0"
+    "\024vstore8(x3_0, 0, out);\0"
+    "\024vstore8(x3_1, 0, out + 16);\0"
+    "\024vstore8(x3_2, 0, out + 32);\0"
+    "\024vstore8(x3_3, 0, out + 48);\0"
+    "\024vstore8(x3_4, 0, out + 64);\0"
+    "\024vstore8(x3_5, 0, out + 80);\0"
+    "\024vstore8(x3_6, 0, out + 96);\0"
+    "\024vstore8(x3_7, 0, out + 112);\0"
+    "\020for (; k < depth; k++, in++, out += 16) {\0"
     "\020const long r6 = min(row + 6, M - 1);\0"
     "\020const long r7 = min(row + 7, M - 1);\0"
     "// Packs a matrix into panels of 64: panel p holds, for every k, the lines p * 64 to\0"
     "// p * 64 + 63 side by side. Lines past the end repeat the last one; what is\0"
     "void kiln_sgemm_packed_packb(long lines, long K,\0"
-    "\010__global const float *restrict X, long x_offset, long ldx,\0"
     "\004const long line = get_group_id(0) * 64;\0"
     "\004__global float *restrict out = packed + at + line * K + k0 * 64;\0"
     "\004__global const float *restrict in = X + x_offset + k0 * ldx + line;\0"
@@ -1379,8 +1499,10 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\014for (int i = 0; i < 64; i++)\0"
     "// C = alpha A B + beta C from A as it is and packed B; C is M x N, row-major.\0"
     "// Packed B is panel after panel, each K x 64. A work-group is one work-item; it computes up to\0"
-    "// 4 x 4 blocks of 6 x 64, each block held in registers.\0"
+    "// 1 x 16 blocks of 6 x 64, each block held in registers.\0"
     "void kiln_sgemm_packed_multiply(long M, long N, long K, float alpha, float beta,\0"
+    "\004const long first_row = get_group_id(1) * 6, end_row = min(first_row + 6, M);\0"
+    "\004const long first_col = get_group_id(0) * 1024, end_col = min(first_col + 1024, N);\0"
     "\004// K advances by 128, so that a slice of a panel of B stays in the nearest cache.\0"
     "\004for (long k0 = 0; k0 == 0 || k0 < K; k0 += 128) {\0"
     "\010const long depth = min(K - k0, (long) 128);\0"
@@ -1417,6 +1539,7 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\024const float a1 = load(a + r1);\0"
     "\024c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
     "\024const float a2 = load(a + r2);\0"
+}, {
     "\024c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
     "\024const float a3 = load(a + r3);\0"
     "\024c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\0"
@@ -1445,7 +1568,6 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\030put_vector(c0_3, alpha, beta, out + 48);\0"
     "\030float x[64];\0"
     "\030vstore16(c0_3, 0, x + 48);\0"
-}, {
     "\030for (int n = 0; n < 64 && col + n < N; n++)\0"
     "\024__global float *out = C + (row + 1) * ldc + col;\0"
     "\030put_vector(c1_3, alpha, beta, out + 48);\0"
@@ -1505,755 +1627,12 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\014const long r4 = min(row + 4, M - 1);\0"
     "\014const long r5 = min(row + 5, M - 1);\0"
     "\024a += lda;\0"
-    "// Asks for the line of memory of an address that is read soon. The address may lie outside of a\0"
-    "// buffer, so that this is for compilers that make a CPU's own code; others do without.\0"
-    "#define ask_for(address)\0"
-    "#if defined(__has_builtin) && !defined(__SPIR__) && !defined(__SPIRV__)\0"
-    "#if __has_builtin(__builtin_prefetch)\0"
-    "#undef ask_for\0"
-    "#define ask_for(address) __builtin_prefetch(address)\0"
-    "#endif\0"
-    "\004// Panels that are packed together lie one after the other, and so do their sums.\0"
-    "\004__local float packed[12288];\0"
-    "\004// Panels are up to 3 vectors of columns wide, slices up to 64 of K deep. All are\0"
-    "\004const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;\0"
-    "\004// Chunks of up to 16 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
-    "\010const long chunk = at / (16 * panels) * 16;\0"
-    "\010const long height = min(blocks - chunk, (long) 16);\0"
-    "\010// Panels that are the work-group's from the first block to the last are packed together.\0"
-    "\010const long some = max((end - at) / height, (long) 1);\0"
-    "\010const long together = first > 0 ? 1 : min(min(some, (long) 4), panels - this_panel);\0"
-    "\010long vector[5];\0"
-    "\010for (long p = 0; p <= together; p++)\0"
-    "\014vector[p] = vectors * (this_panel + p) / panels;\0"
-    "\010at += together * (last - first);\0"
-    "\014// Packs B from row k0 on: `depth` of K of the panels that are packed together, row by\0"
-    "\014// row. Columns past the end repeat the last one; what is computed from them is not\0"
-    "\014// stored.\0"
-    "\020const long whole = N / 16;\0"
-    "\020__global const float *in = B + k0 * ldb;\0"
-    "\020for (long k = 0; k < depth; k++, in += ldb)\0"
-    "\024for (long p = 0; p < together; p++) {\0"
-    "\030__local float *out = packed + p * 3072 + k * 48;\0"
-    "\030long v = vector[p];\0"
-    "\030for (; v < min(vector[p + 1], whole); v++, out += 16)\0"
-    "\034vstore16(load_vector(in + v * 16), 0, out);\0"
-}, {
-    "\030for (long i = v * 16; i < vector[p + 1] * 16; i++)\0"
-    "\034*out++ = load(in + min(i, N - 1));\0"
-    "\014for (long p = 0; p < together; p++) {\0"
-    "\020const long width = vector[p + 1] - vector[p], col = vector[p] * 16;\0"
-    "\020__local const float *panel = packed + p * 3072;\0"
-    "\020for (long block = first; block < last; block++) {\0"
-    "\024const long row = (chunk + block) * 8;\0"
-    "\024__local float *sum = sums + p * 6144 + (slices > 1 ? block * 384 : 0);\0"
-    "\024__local const float *b = panel;\0"
-    "\024// The rows of B that are packed next: those below or, after the last slice,\0"
-    "\024// beside these.\0"
-    "\024__global const float *next = B + col;\0"
-    "\024next += k0 + depth < K ? (k0 + depth) * ldb : (vector[together] - vector[0])\0"
-    "\034* 16;\0"
-    "\024__global const float *restrict a = A + k0;\0"
-    "\024const long r0 = min(row + 0, M - 1) * lda;\0"
-    "\024const long r1 = min(row + 1, M - 1) * lda;\0"
-    "\024const long r2 = min(row + 2, M - 1) * lda;\0"
-    "\024const long r3 = min(row + 3, M - 1) * lda;\0"
-    "\024const long r4 = min(row + 4, M - 1) * lda;\0"
-    "\024const long r5 = min(row + 5, M - 1) * lda;\0"
-    "\024const long r6 = min(row + 6, M - 1) * lda;\0"
-    "\024const long r7 = min(row + 7, M - 1) * lda;\0"
-    "\024if (width == 1) {\0"
-    "\030// Adds the slice's share of a block of 8 rows and 1 vectors to `sum`, where\0"
-    "\030// vectors lie as in a block of 3.\0"
-    "\030float16 c0_0 = 0;\0"
-    "\030float16 c1_0 = 0;\0"
-    "\030float16 c2_0 = 0;\0"
-    "\030float16 c3_0 = 0;\0"
-    "\030float16 c4_0 = 0;\0"
-    "\030float16 c5_0 = 0;\0"
-    "\030float16 c6_0 = 0;\0"
-    "\030float16 c7_0 = 0;\0"
-    "\030if (k0 > 0) {\0"
-    "\034c0_0 = vload16(0, sum);\0"
-    "\034c1_0 = vload16(3, sum);\0"
-    "\034c2_0 = vload16(6, sum);\0"
-    "\034c3_0 = vload16(9, sum);\0"
-    "\034c4_0 = vload16(12, sum);\0"
-    "\034c5_0 = vload16(15, sum);\0"
-    "\034c6_0 = vload16(18, sum);\0"
-    "\034c7_0 = vload16(21, sum);\0"
-    "\030long k = 0;\0"
-    "\030for (; k < depth; k++) {\0"
-    "\034{\0"
-    "\037 ask_for(next + 0);\0"
-    "\037 next += ldb;\0"
-    "\037 const float16 b0 = vload16(0, b);\0"
-    "\037 const float a0 = load(a + r0);\0"
-    "\037 c0_0 += a0 * b0;\0"
-    "\037 const float a1 = load(a + r1);\0"
-    "\037 c1_0 += a1 * b0;\0"
-    "\037 const float a2 = load(a + r2);\0"
-    "\037 c2_0 += a2 * b0;\0"
-    "\037 const float a3 = load(a + r3);\0"
-    "\037 c3_0 += a3 * b0;\0"
-    "\037 const float a4 = load(a + r4);\0"
-    "\037 c4_0 += a4 * b0;\0"
-    "\037 const float a5 = load(a + r5);\0"
-    "\037 c5_0 += a5 * b0;\0"
-    "\037 const float a6 = load(a + r6);\0"
-    "\037 c6_0 += a6 * b0;\0"
-    "\037 const float a7 = load(a + r7);\0"
-    "\037 c7_0 += a7 * b0;\0"
-    "\037 b += 48;\0"
-    "\037 a++;\0"
-    "\034}\0"
-    "\030vstore16(c0_0, 0, sum);\0"
-    "\030vstore16(c1_0, 3, sum);\0"
-    "\030vstore16(c2_0, 6, sum);\0"
-    "\030vstore16(c3_0, 9, sum);\0"
-    "\030vstore16(c4_0, 12, sum);\0"
-    "\030vstore16(c5_0, 15, sum);\0"
-    "\030vstore16(c6_0, 18, sum);\0"
-    "\030vstore16(c7_0, 21, sum);\0"
-    "\024if (width == 2) {\0"
-    "\030// Adds the slice's share of a block of 8 rows and 2 vectors to `sum`, where\0"
-    "\030float16 c0_0 = 0, c0_1 = 0;\0"
-    "\030float16 c1_0 = 0, c1_1 = 0;\0"
-    "\030float16 c2_0 = 0, c2_1 = 0;\0"
-    "\030float16 c3_0 = 0, c3_1 = 0;\0"
-    "\030float16 c4_0 = 0, c4_1 = 0;\0"
-    "\030float16 c5_0 = 0, c5_1 = 0;\0"
-    "\030float16 c6_0 = 0, c6_1 = 0;\0"
-    "\030float16 c7_0 = 0, c7_1 = 0;\0"
-    "\034c0_0 = vload16(0, sum); c0_1 = vload16(1, sum);\0"
-    "\034c1_0 = vload16(3, sum); c1_1 = vload16(4, sum);\0"
-    "\034c2_0 = vload16(6, sum); c2_1 = vload16(7, sum);\0"
-    "\034c3_0 = vload16(9, sum); c3_1 = vload16(10, sum);\0"
-    "\034c4_0 = vload16(12, sum); c4_1 = vload16(13, sum);\0"
-    "\034c5_0 = vload16(15, sum); c5_1 = vload16(16, sum);\0"
-    "\034c6_0 = vload16(18, sum); c6_1 = vload16(19, sum);\0"
-    "\034c7_0 = vload16(21, sum); c7_1 = vload16(22, sum);\0"
-    "\037 ask_for(next + 16);\0"
-    "\037 const float16 b1 = vload16(1, b);\0"
-    "\037 c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
-    "\037 c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
-    "\037 c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
-    "\037 c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
-    "\037 c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
-    "\037 c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
-    "\037 c6_0 += a6 * b0; c6_1 += a6 * b1;\0"
-    "\037 c7_0 += a7 * b0; c7_1 += a7 * b1;\0"
-    "\030vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum);\0"
-    "\030vstore16(c1_0, 3, sum); vstore16(c1_1, 4, sum);\0"
-    "\030vstore16(c2_0, 6, sum); vstore16(c2_1, 7, sum);\0"
-    "\030vstore16(c3_0, 9, sum); vstore16(c3_1, 10, sum);\0"
-    "\030vstore16(c4_0, 12, sum); vstore16(c4_1, 13, sum);\0"
-    "\030vstore16(c5_0, 15, sum); vstore16(c5_1, 16, sum);\0"
-    "\030vstore16(c6_0, 18, sum); vstore16(c6_1, 19, sum);\0"
-    "\030vstore16(c7_0, 21, sum); vstore16(c7_1, 22, sum);\0"
-    "\024if (width == 3) {\0"
-    "\030// Adds the slice's share of a block of 8 rows and 3 vectors to `sum`, where\0"
-    "\030float16 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
-    "\030float16 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
-    "\030float16 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
-    "\030float16 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
-    "\030float16 c4_0 = 0, c4_1 = 0, c4_2 = 0;\0"
-}, {
-    "\030float16 c5_0 = 0, c5_1 = 0, c5_2 = 0;\0"
-    "\030float16 c6_0 = 0, c6_1 = 0, c6_2 = 0;\0"
-    "\030float16 c7_0 = 0, c7_1 = 0, c7_2 = 0;\0"
-    "\034c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2, sum);\0"
-    "\034c1_0 = vload16(3, sum); c1_1 = vload16(4, sum); c1_2 = vload16(5, sum);\0"
-    "\034c2_0 = vload16(6, sum); c2_1 = vload16(7, sum); c2_2 = vload16(8, sum);\0"
-    "\034c3_0 = vload16(9, sum); c3_1 = vload16(10, sum); c3_2 = vload16(11,\0"
-    "\037     sum);\0"
-    "\034c4_0 = vload16(12, sum); c4_1 = vload16(13, sum); c4_2 = vload16(14,\0"
-    "\034c5_0 = vload16(15, sum); c5_1 = vload16(16, sum); c5_2 = vload16(17,\0"
-    "\034c6_0 = vload16(18, sum); c6_1 = vload16(19, sum); c6_2 = vload16(20,\0"
-    "\034c7_0 = vload16(21, sum); c7_1 = vload16(22, sum); c7_2 = vload16(23,\0"
-    "\037 ask_for(next + 32);\0"
-    "\037 const float16 b2 = vload16(2, b);\0"
-    "\037 c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2;\0"
-    "\037 c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2;\0"
-    "\037 c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2;\0"
-    "\037 c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2;\0"
-    "\037 c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2;\0"
-    "\037 c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2;\0"
-    "\037 c6_0 += a6 * b0; c6_1 += a6 * b1; c6_2 += a6 * b2;\0"
-    "\037 c7_0 += a7 * b0; c7_1 += a7 * b1; c7_2 += a7 * b2;\0"
-    "\030vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum); vstore16(c0_2, 2, sum);\0"
-    "\030vstore16(c1_0, 3, sum); vstore16(c1_1, 4, sum); vstore16(c1_2, 5, sum);\0"
-    "\030vstore16(c2_0, 6, sum); vstore16(c2_1, 7, sum); vstore16(c2_2, 8, sum);\0"
-    "\030vstore16(c3_0, 9, sum); vstore16(c3_1, 10, sum); vstore16(c3_2, 11, sum);\0"
-    "\030vstore16(c4_0, 12, sum); vstore16(c4_1, 13, sum); vstore16(c4_2, 14, sum);\0"
-    "\030vstore16(c5_0, 15, sum); vstore16(c5_1, 16, sum); vstore16(c5_2, 17, sum);\0"
-    "\030vstore16(c6_0, 18, sum); vstore16(c6_1, 19, sum); vstore16(c6_2, 20, sum);\0"
-    "\030vstore16(c7_0, 21, sum); vstore16(c7_1, 22, sum); vstore16(c7_2, 23, sum);\0"
-    "\024if (k0 + depth == K) {\0"
-    "\030// C = alpha sum + beta C for a block of `width` vectors at (row, col).\0"
-    "\030for (long m = 0; m < 8 && row + m < M; m++) {\0"
-    "\034__global float *out = C + (row + m) * ldc + col;\0"
-    "\034__local const float *x = sum + m * 48;\0"
-    "\034long n = 0;\0"
-    "\034for (; n + 16 <= min(width * 16, N - col); n += 16)\0"
-    "\037 put_vector(vload16(0, x + n), alpha, beta, out + n);\0"
-    "\034for (; n < min(width * 16, N - col); n++)\0"
-    "\037 put(x[n], alpha, beta, out + n);\0"
-    "\004__local float panel[12288];\0"
-    "\004// Panels are up to 3 vectors of columns wide, slices up to 256 of K deep. All are\0"
-    "\004const long slices = max((K + 255) / 256, (long) 1), slice = (K + slices - 1) / slices;\0"
-    "\020const long l0 = min(col + v * 16 + 0, N - 1) * ldb;\0"
-    "\024vstore16(x4_0, 0, out + 0);\0"
-    "\020const long r0 = min(row + 0, M - 1) * lda;\0"
-    "\024__global const float *restrict a = A + k0 * lda;\0"
-    "\024const long r0 = min(row + 0, M - 1);\0"
-    "\024const long r1 = min(row + 1, M - 1);\0"
-    "\024const long r2 = min(row + 2, M - 1);\0"
-    "\024const long r3 = min(row + 3, M - 1);\0"
-    "\024const long r4 = min(row + 4, M - 1);\0"
-    "\024const long r5 = min(row + 5, M - 1);\0"
-    "\024const long r6 = min(row + 6, M - 1);\0"
-    "\024const long r7 = min(row + 7, M - 1);\0"
-    "\037 ask_for(a + r0 + 16 * lda);\0"
-    "\037 a += lda;\0"
-    "\020const long r0 = min(row + 0, M - 1);\0"
-    "\034ask_for(a + r0 + 16 * lda);\0"
-    "// Straight from global memory, for any shape.\0"
-    "// A work-group of 8 x 1 work-items; each computes 12 x 32 of C in registers.\0"
-    "// Rows and columns past the end repeat the last one; what is computed from them is not stored.\0"
-    "__kernel __attribute__((reqd_work_group_size(1, 8, 1)))\0"
-    "void kiln_sgemm_direct_multiply(long M, long N, long K, float alpha, float beta,\0"
-    "\004const long row = (long) get_global_id(1) * 12;\0"
-    "\004const long col = (long) get_global_id(0) * 32;\0"
-    "\004if (row >= M || col >= N)\0"
-    "\010return;\0"
-    "\004const long r0 = min(row, M - 1) * lda;\0"
-    "\004const long r1 = min(row + 1, M - 1) * lda;\0"
-    "\004const long r2 = min(row + 2, M - 1) * lda;\0"
-    "\004const long r3 = min(row + 3, M - 1) * lda;\0"
-    "\004const long r4 = min(row + 4, M - 1) * lda;\0"
-    "\004const long r5 = min(row + 5, M - 1) * lda;\0"
-    "\004const long r6 = min(row + 6, M - 1) * lda;\0"
-    "\004const long r7 = min(row + 7, M - 1) * lda;\0"
-    "\004const long r8 = min(row + 8, M - 1) * lda;\0"
-    "\004const long r9 = min(row + 9, M - 1) * lda;\0"
-    "\004const long r10 = min(row + 10, M - 1) * lda;\0"
-    "\004const long r11 = min(row + 11, M - 1) * lda;\0"
-    "\004const long s0 = min(col, N - 1) - col;\0"
-}, {
-    "\004const long s1 = min(col + 1, N - 1) - col;\0"
-    "\004const long s2 = min(col + 2, N - 1) - col;\0"
-    "\004const long s3 = min(col + 3, N - 1) - col;\0"
-    "\004const long s4 = min(col + 4, N - 1) - col;\0"
-    "\004const long s5 = min(col + 5, N - 1) - col;\0"
-    "\004const long s6 = min(col + 6, N - 1) - col;\0"
-    "\004const long s7 = min(col + 7, N - 1) - col;\0"
-    "\004const long s8 = min(col + 8, N - 1) - col;\0"
-    "\004const long s9 = min(col + 9, N - 1) - col;\0"
-    "\004const long s10 = min(col + 10, N - 1) - col;\0"
-    "\004const long s11 = min(col + 11, N - 1) - col;\0"
-    "\004const long s12 = min(col + 12, N - 1) - col;\0"
-    "\004const long s13 = min(col + 13, N - 1) - col;\0"
-    "\004const long s14 = min(col + 14, N - 1) - col;\0"
-    "\004const long s15 = min(col + 15, N - 1) - col;\0"
-    "\004const long s16 = min(col + 16, N - 1) - col;\0"
-    "\004const long s17 = min(col + 17, N - 1) - col;\0"
-    "\004const long s18 = min(col + 18, N - 1) - col;\0"
-    "\004const long s19 = min(col + 19, N - 1) - col;\0"
-    "\004const long s20 = min(col + 20, N - 1) - col;\0"
-    "\004const long s21 = min(col + 21, N - 1) - col;\0"
-    "\004const long s22 = min(col + 22, N - 1) - col;\0"
-    "\004const long s23 = min(col + 23, N - 1) - col;\0"
-    "\004const long s24 = min(col + 24, N - 1) - col;\0"
-    "\004const long s25 = min(col + 25, N - 1) - col;\0"
-    "\004const long s26 = min(col + 26, N - 1) - col;\0"
-    "\004const long s27 = min(col + 27, N - 1) - col;\0"
-    "\004const long s28 = min(col + 28, N - 1) - col;\0"
-    "\004const long s29 = min(col + 29, N - 1) - col;\0"
-    "\004const long s30 = min(col + 30, N - 1) - col;\0"
-    "\004const long s31 = min(col + 31, N - 1) - col;\0"
-    "\004float16 c0_0 = 0, c0_1 = 0;\0"
-    "\004float16 c1_0 = 0, c1_1 = 0;\0"
-    "\004float16 c2_0 = 0, c2_1 = 0;\0"
-    "\004float16 c3_0 = 0, c3_1 = 0;\0"
-    "\004float16 c4_0 = 0, c4_1 = 0;\0"
-    "\004float16 c5_0 = 0, c5_1 = 0;\0"
-    "\004float16 c6_0 = 0, c6_1 = 0;\0"
-    "\004float16 c7_0 = 0, c7_1 = 0;\0"
-    "\004float16 c8_0 = 0, c8_1 = 0;\0"
-    "\004float16 c9_0 = 0, c9_1 = 0;\0"
-    "\004float16 c10_0 = 0, c10_1 = 0;\0"
-    "\004float16 c11_0 = 0, c11_1 = 0;\0"
-    "\004long k = 0;\0"
-    "\004// Whole vectors of B while none crosses the right edge; else element by element.\0"
-    "\004if (col + 32 <= N) {\0"
-    "\010for (; k < K; k++) {\0"
-    "\020__global const float *b = B + k * ldb + col;\0"
-    "\020const float16 b0 = load_vector(b);\0"
-    "\020const float16 b1 = load_vector(b + 16);\0"
-    "\020__global const float *a = A + k;\0"
-    "\020const float a0 = load(a + r0);\0"
-    "\020const float a1 = load(a + r1);\0"
-    "\020const float a2 = load(a + r2);\0"
-    "\020const float a3 = load(a + r3);\0"
-    "\020const float a4 = load(a + r4);\0"
-    "\020const float a5 = load(a + r5);\0"
-    "\020const float a6 = load(a + r6);\0"
-    "\020const float a7 = load(a + r7);\0"
-    "\020const float a8 = load(a + r8);\0"
-    "\020const float a9 = load(a + r9);\0"
-    "\020const float a10 = load(a + r10);\0"
-    "\020const float a11 = load(a + r11);\0"
-    "\020const float16 b0 = (float16) (load(b + s0), load(b + s1), load(b + s2),\0"
-    "\030load(b + s3), load(b + s4), load(b + s5), load(b + s6), load(b + s7),\0"
-    "\030load(b + s8), load(b + s9), load(b + s10), load(b + s11), load(b + s12),\0"
-    "\030load(b + s13), load(b + s14), load(b + s15));\0"
-    "\020const float16 b1 = (float16) (load(b + s16), load(b + s17), load(b + s18),\0"
-    "\030load(b + s19), load(b + s20), load(b + s21), load(b + s22), load(b + s23),\0"
-    "\030load(b + s24), load(b + s25), load(b + s26), load(b + s27), load(b + s28),\0"
-    "\030load(b + s29), load(b + s30), load(b + s31));\0"
-    "\004// C = alpha c + beta C for the 12 x 32 block at (row, col).\0"
-    "\004if (row < M) {\0"
-    "\010__global float *out = C + row * ldc + col;\0"
-    "\010if (col + 32 <= N) {\0"
-    "\014put_vector(c0_0, alpha, beta, out);\0"
-    "\014put_vector(c0_1, alpha, beta, out + 16);\0"
-    "\010} else {\0"
-    "\014for (int n = 0; n < 32 && col + n < N; n++)\0"
-    "\020put(x[n], alpha, beta, out + n);\0"
-    "\004if (row + 1 < M) {\0"
-    "\010__global float *out = C + (row + 1) * ldc + col;\0"
-    "\014put_vector(c1_0, alpha, beta, out);\0"
-    "\014put_vector(c1_1, alpha, beta, out + 16);\0"
-    "\004if (row + 2 < M) {\0"
-    "\010__global float *out = C + (row + 2) * ldc + col;\0"
-    "\014put_vector(c2_0, alpha, beta, out);\0"
-    "\014put_vector(c2_1, alpha, beta, out + 16);\0"
-    "\004if (row + 3 < M) {\0"
-    "\010__global float *out = C + (row + 3) * ldc + col;\0"
-    "\014put_vector(c3_0, alpha, beta, out);\0"
-    "\014put_vector(c3_1, alpha, beta, out + 16);\0"
-    "\004if (row + 4 < M) {\0"
-    "\010__global float *out = C + (row + 4) * ldc + col;\0"
-    "\014put_vector(c4_0, alpha, beta, out);\0"
-    "\014put_vector(c4_1, alpha, beta, out + 16);\0"
-    "\004if (row + 5 < M) {\0"
-    "\010__global float *out = C + (row + 5) * ldc + col;\0"
-    "\014put_vector(c5_0, alpha, beta, out);\0"
-    "\014put_vector(c5_1, alpha, beta, out + 16);\0"
-    "\004if (row + 6 < M) {\0"
-}, {
-    "\010__global float *out = C + (row + 6) * ldc + col;\0"
-    "\014put_vector(c6_0, alpha, beta, out);\0"
-    "\014put_vector(c6_1, alpha, beta, out + 16);\0"
-    "\004if (row + 7 < M) {\0"
-    "\010__global float *out = C + (row + 7) * ldc + col;\0"
-    "\014put_vector(c7_0, alpha, beta, out);\0"
-    "\014put_vector(c7_1, alpha, beta, out + 16);\0"
-    "\004if (row + 8 < M) {\0"
-    "\010__global float *out = C + (row + 8) * ldc + col;\0"
-    "\014put_vector(c8_0, alpha, beta, out);\0"
-    "\014put_vector(c8_1, alpha, beta, out + 16);\0"
-    "\004if (row + 9 < M) {\0"
-    "\010__global float *out = C + (row + 9) * ldc + col;\0"
-    "\014put_vector(c9_0, alpha, beta, out);\0"
-    "\014put_vector(c9_1, alpha, beta, out + 16);\0"
-    "\004if (row + 10 < M) {\0"
-    "\010__global float *out = C + (row + 10) * ldc + col;\0"
-    "\014put_vector(c10_0, alpha, beta, out);\0"
-    "\014put_vector(c10_1, alpha, beta, out + 16);\0"
-    "\004if (row + 11 < M) {\0"
-    "\010__global float *out = C + (row + 11) * ldc + col;\0"
-    "\014put_vector(c11_0, alpha, beta, out);\0"
-    "\014put_vector(c11_1, alpha, beta, out + 16);\0"
-    "\004const long s0 = min(col, N - 1) * ldb;\0"
-    "\004const long s1 = min(col + 1, N - 1) * ldb;\0"
-    "\004const long s2 = min(col + 2, N - 1) * ldb;\0"
-    "\004const long s3 = min(col + 3, N - 1) * ldb;\0"
-    "\004const long s4 = min(col + 4, N - 1) * ldb;\0"
-    "\004const long s5 = min(col + 5, N - 1) * ldb;\0"
-    "\004const long s6 = min(col + 6, N - 1) * ldb;\0"
-    "\004const long s7 = min(col + 7, N - 1) * ldb;\0"
-    "\004const long s8 = min(col + 8, N - 1) * ldb;\0"
-    "\004const long s9 = min(col + 9, N - 1) * ldb;\0"
-    "\004const long s10 = min(col + 10, N - 1) * ldb;\0"
-    "\004const long s11 = min(col + 11, N - 1) * ldb;\0"
-    "\004const long s12 = min(col + 12, N - 1) * ldb;\0"
-    "\004const long s13 = min(col + 13, N - 1) * ldb;\0"
-    "\004const long s14 = min(col + 14, N - 1) * ldb;\0"
-    "\004const long s15 = min(col + 15, N - 1) * ldb;\0"
-    "\004const long s16 = min(col + 16, N - 1) * ldb;\0"
-    "\004const long s17 = min(col + 17, N - 1) * ldb;\0"
-    "\004const long s18 = min(col + 18, N - 1) * ldb;\0"
-    "\004const long s19 = min(col + 19, N - 1) * ldb;\0"
-    "\004const long s20 = min(col + 20, N - 1) * ldb;\0"
-    "\004const long s21 = min(col + 21, N - 1) * ldb;\0"
-    "\004const long s22 = min(col + 22, N - 1) * ldb;\0"
-    "\004const long s23 = min(col + 23, N - 1) * ldb;\0"
-    "\004const long s24 = min(col + 24, N - 1) * ldb;\0"
-    "\004const long s25 = min(col + 25, N - 1) * ldb;\0"
-    "\004const long s26 = min(col + 26, N - 1) * ldb;\0"
-    "\004const long s27 = min(col + 27, N - 1) * ldb;\0"
-    "\004const long s28 = min(col + 28, N - 1) * ldb;\0"
-    "\004const long s29 = min(col + 29, N - 1) * ldb;\0"
-    "\004const long s30 = min(col + 30, N - 1) * ldb;\0"
-    "\004const long s31 = min(col + 31, N - 1) * ldb;\0"
-    "\004for (; k < K; k++) {\0"
-    "\010{\0"
-    "\014__global const float *b = B + k;\0"
-    "\014const float16 b0 = (float16) (load(b + s0), load(b + s1), load(b + s2), load(b + s3),\0"
-    "\024load(b + s4), load(b + s5), load(b + s6), load(b + s7), load(b + s8),\0"
-    "\024load(b + s9), load(b + s10), load(b + s11), load(b + s12), load(b + s13),\0"
-    "\024load(b + s14), load(b + s15));\0"
-    "\014const float16 b1 = (float16) (load(b + s16), load(b + s17), load(b + s18),\0"
-    "\024load(b + s19), load(b + s20), load(b + s21), load(b + s22), load(b + s23),\0"
-    "\024load(b + s24), load(b + s25), load(b + s26), load(b + s27), load(b + s28),\0"
-    "\024load(b + s29), load(b + s30), load(b + s31));\0"
-    "\014__global const float *a = A + k;\0"
-    "\014const float a0 = load(a + r0);\0"
-    "\014c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
-    "\014const float a1 = load(a + r1);\0"
-    "\014c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
-    "\014const float a2 = load(a + r2);\0"
-    "\014c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
-    "\014const float a3 = load(a + r3);\0"
-    "\014c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
-    "\014const float a4 = load(a + r4);\0"
-    "\014c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
-    "\014const float a5 = load(a + r5);\0"
-    "\014c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
-    "\014const float a6 = load(a + r6);\0"
-    "\014c6_0 += a6 * b0; c6_1 += a6 * b1;\0"
-    "\014const float a7 = load(a + r7);\0"
-    "\014c7_0 += a7 * b0; c7_1 += a7 * b1;\0"
-    "\014const float a8 = load(a + r8);\0"
-    "\014c8_0 += a8 * b0; c8_1 += a8 * b1;\0"
-    "\014const float a9 = load(a + r9);\0"
-    "\014c9_0 += a9 * b0; c9_1 += a9 * b1;\0"
-    "\014const float a10 = load(a + r10);\0"
-    "\014c10_0 += a10 * b0; c10_1 += a10 * b1;\0"
-    "\014const float a11 = load(a + r11);\0"
-    "\014c11_0 += a11 * b0; c11_1 += a11 * b1;\0"
-    "\004const long r0 = min(row, M - 1);\0"
-    "\004const long r1 = min(row + 1, M - 1);\0"
-    "\004const long r2 = min(row + 2, M - 1);\0"
-    "\004const long r3 = min(row + 3, M - 1);\0"
-    "\004const long r4 = min(row + 4, M - 1);\0"
-    "\004const long r5 = min(row + 5, M - 1);\0"
-    "\004const long r6 = min(row + 6, M - 1);\0"
-    "\004const long r7 = min(row + 7, M - 1);\0"
-}, {
-    "\004const long r8 = min(row + 8, M - 1);\0"
-    "\004const long r9 = min(row + 9, M - 1);\0"
-    "\004const long r10 = min(row + 10, M - 1);\0"
-    "\004const long r11 = min(row + 11, M - 1);\0"
-    "\020__global const float *a = A + k * lda;\0"
-    "\014__global const float *a = A + k * lda;\0"
-    "\004__local float panel[18432];\0"
-    "\004__local float sums[18432];\0"
-    "\004// Panels are up to 3 vectors of columns wide, slices up to 384 of K deep. All are\0"
-    "\004const long slices = max((K + 383) / 384, (long) 1), slice = (K + slices - 1) / slices;\0"
-    "\020__local float *sum = sums + (slices > 1 ? block * 288 : 0);\0"
-    "// it with blocks of 12 rows of A, as they lie; a block of C is held in registers.\0"
-    "\004// A slice of a panel: for every k, the panel's columns of B side by side, 32 apart.\0"
-    "\004// Panels are up to 2 vectors of columns wide, slices up to 384 of K deep. All are\0"
-    "\004const long blocks = (M + 11) / 12;\0"
-    "\004const long vectors = (N + 15) / 16, panels = (vectors + 1) / 2;\0"
-    "\020for (long k = 0; k < depth; k++, in += ldb, out += 32) {\0"
-    "\020const long row = (chunk + block) * 12;\0"
-    "\020const long r8 = min(row + 8, M - 1) * lda;\0"
-    "\020const long r9 = min(row + 9, M - 1) * lda;\0"
-    "\020const long r10 = min(row + 10, M - 1) * lda;\0"
-    "\020const long r11 = min(row + 11, M - 1) * lda;\0"
-    "\024// Adds the slice's share of a block of 12 rows and 1 vectors to `sum`, where\0"
-    "\024// vectors lie as in a block of 2.\0"
-    "\024float16 c8_0 = 0;\0"
-    "\024float16 c9_0 = 0;\0"
-    "\024float16 c10_0 = 0;\0"
-    "\024float16 c11_0 = 0;\0"
-    "\030c1_0 = vload16(2, sum);\0"
-    "\030c2_0 = vload16(4, sum);\0"
-    "\030c3_0 = vload16(6, sum);\0"
-    "\030c4_0 = vload16(8, sum);\0"
-    "\030c5_0 = vload16(10, sum);\0"
-    "\030c6_0 = vload16(12, sum);\0"
-    "\030c7_0 = vload16(14, sum);\0"
-    "\030c8_0 = vload16(16, sum);\0"
-    "\030c9_0 = vload16(18, sum);\0"
-    "\030c10_0 = vload16(20, sum);\0"
-    "\030c11_0 = vload16(22, sum);\0"
-    "\034const float a8 = load(a + r8);\0"
-    "\034c8_0 += a8 * b0;\0"
-    "\034const float a9 = load(a + r9);\0"
-    "\034c9_0 += a9 * b0;\0"
-    "\034const float a10 = load(a + r10);\0"
-    "\034c10_0 += a10 * b0;\0"
-    "\034const float a11 = load(a + r11);\0"
-    "\034c11_0 += a11 * b0;\0"
-    "\034b += 32;\0"
-    "\024vstore16(c1_0, 2, sum);\0"
-    "\024vstore16(c2_0, 4, sum);\0"
-    "\024vstore16(c3_0, 6, sum);\0"
-    "\024vstore16(c4_0, 8, sum);\0"
-    "\024vstore16(c5_0, 10, sum);\0"
-    "\024vstore16(c6_0, 12, sum);\0"
-    "\024vstore16(c7_0, 14, sum);\0"
-    "\024vstore16(c8_0, 16, sum);\0"
-    "\024vstore16(c9_0, 18, sum);\0"
-    "\024vstore16(c10_0, 20, sum);\0"
-    "\024vstore16(c11_0, 22, sum);\0"
-    "\024// Adds the slice's share of a block of 12 rows and 2 vectors to `sum`, where\0"
-    "\024float16 c8_0 = 0, c8_1 = 0;\0"
-    "\024float16 c9_0 = 0, c9_1 = 0;\0"
-    "\024float16 c10_0 = 0, c10_1 = 0;\0"
-    "\024float16 c11_0 = 0, c11_1 = 0;\0"
-    "\030c1_0 = vload16(2, sum); c1_1 = vload16(3, sum);\0"
-    "\030c2_0 = vload16(4, sum); c2_1 = vload16(5, sum);\0"
-    "\030c3_0 = vload16(6, sum); c3_1 = vload16(7, sum);\0"
-    "\030c4_0 = vload16(8, sum); c4_1 = vload16(9, sum);\0"
-    "\030c5_0 = vload16(10, sum); c5_1 = vload16(11, sum);\0"
-    "\030c6_0 = vload16(12, sum); c6_1 = vload16(13, sum);\0"
-    "\030c7_0 = vload16(14, sum); c7_1 = vload16(15, sum);\0"
-    "\030c8_0 = vload16(16, sum); c8_1 = vload16(17, sum);\0"
-    "\030c9_0 = vload16(18, sum); c9_1 = vload16(19, sum);\0"
-    "\030c10_0 = vload16(20, sum); c10_1 = vload16(21, sum);\0"
-    "\030c11_0 = vload16(22, sum); c11_1 = vload16(23, sum);\0"
-    "\034c8_0 += a8 * b0; c8_1 += a8 * b1;\0"
-    "\034c9_0 += a9 * b0; c9_1 += a9 * b1;\0"
-    "\034c10_0 += a10 * b0; c10_1 += a10 * b1;\0"
-    "\034c11_0 += a11 * b0; c11_1 += a11 * b1;\0"
-    "\024vstore16(c1_0, 2, sum); vstore16(c1_1, 3, sum);\0"
-    "\024vstore16(c2_0, 4, sum); vstore16(c2_1, 5, sum);\0"
-    "\024vstore16(c3_0, 6, sum); vstore16(c3_1, 7, sum);\0"
-    "\024vstore16(c4_0, 8, sum); vstore16(c4_1, 9, sum);\0"
-    "\024vstore16(c5_0, 10, sum); vstore16(c5_1, 11, sum);\0"
-    "\024vstore16(c6_0, 12, sum); vstore16(c6_1, 13, sum);\0"
-    "\024vstore16(c7_0, 14, sum); vstore16(c7_1, 15, sum);\0"
-    "\024vstore16(c8_0, 16, sum); vstore16(c8_1, 17, sum);\0"
-    "\024vstore16(c9_0, 18, sum); vstore16(c9_1, 19, sum);\0"
-    "\024vstore16(c10_0, 20, sum); vstore16(c10_1, 21, sum);\0"
-    "\024vstore16(c11_0, 22, sum); vstore16(c11_1, 23, sum);\0"
-    "\024for (long m = 0; m < 12 && row + m < M; m++) {\0"
-    "\030__local const float *x = sum + m * 32;\0"
-    "\020for (; k + 16 <= depth; k += 16, in += 16, out += 512) {\0"
-    "\024vstore16(x4_1, 0, out + 32);\0"
-    "\024vstore16(x4_2, 0, out + 64);\0"
-    "\024vstore16(x4_3, 0, out + 96);\0"
-    "\024vstore16(x4_4, 0, out + 128);\0"
-    "\024vstore16(x4_5, 0, out + 160);\0"
-    "\024vstore16(x4_6, 0, out + 192);\0"
-    "\024vstore16(x4_7, 0, out + 224);\0"
-    "\024vstore16(x4_8, 0, out + 256);\0"
-    "\024vstore16(x4_9, 0, out + 288);\0"
-    "\024vstore16(x4_10, 0, out + 320);\0"
-    "\024vstore16(x4_11, 0, out + 352);\0"
-}, {
-    "\024vstore16(x4_12, 0, out + 384);\0"
-    "\024vstore16(x4_13, 0, out + 416);\0"
-    "\024vstore16(x4_14, 0, out + 448);\0"
-    "\024vstore16(x4_15, 0, out + 480);\0"
-    "\020for (; k < depth; k++, in++, out += 32) {\0"
-    "\020const long r8 = min(row + 8, M - 1);\0"
-    "\020const long r9 = min(row + 9, M - 1);\0"
-    "\020const long r10 = min(row + 10, M - 1);\0"
-    "\020const long r11 = min(row + 11, M - 1);\0"
-    "static float16 load_row(__global const float *p)\0"
-    "void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,\0"
-    "\010__global const float *restrict Y, long y_offset, long ldy,\0"
-    "\004__global const float *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
-    "\004__global const float *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
-    "\014__global const float *x = X + k * ldx;\0"
-    "\014__global const float *x = X + k * ldx + min(l + v * 16, last);\0"
-    "\004__global const float *x0 = X + min(l, L - 1) * ldx;\0"
-    "\004__global const float *x1 = X + min(l + 1, L - 1) * ldx;\0"
-    "\004__global const float *x2 = X + min(l + 2, L - 1) * ldx;\0"
-    "\004__global const float *x3 = X + min(l + 3, L - 1) * ldx;\0"
-    "\004__global const float *x4 = X + min(l + 4, L - 1) * ldx;\0"
-    "\004__global const float *x5 = X + min(l + 5, L - 1) * ldx;\0"
-    "\004__global const float *x6 = X + min(l + 6, L - 1) * ldx;\0"
-    "\004__global const float *x7 = X + min(l + 7, L - 1) * ldx;\0"
-    "\004__global const float *y0 = Y + y_offset + min(s, S - 1);\0"
-    "\004__global const float *y1 = Y + y_offset + min(s + 1, S - 1);\0"
-    "static float8 load_vector(__global const float *p)\0"
-    "\004return vload8(0, p);\0"
-    "static float total(float8 x)\0"
-    "\004float e[8];\0"
-    "\004vstore8(x, 0, e);\0"
-    "\004return e[0] + e[1] + e[2] + e[3] + e[4] + e[5] + e[6] + e[7];\0"
-    "static float8 load_row(__global const float *p)\0"
-    "\004float8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0, c0_4 = 0, c0_5 = 0, c0_6 = 0, c0_7 = 0;\0"
-    "\004long k = from + along_k * 8;\0"
-    "\010for (; k + 8 <= to; k += 8) {\0"
-    "\014const float8 a0 = load_row(x0 + k);\0"
-    "\014const float8 a1 = load_row(x1 + k);\0"
-    "\014const float8 a2 = load_row(x2 + k);\0"
-    "\014const float8 a3 = load_row(x3 + k);\0"
-    "\014const float8 a4 = load_row(x4 + k);\0"
-    "\014const float8 a5 = load_row(x5 + k);\0"
-    "\014const float8 a6 = load_row(x6 + k);\0"
-    "\014const float8 a7 = load_row(x7 + k);\0"
-    "\014const float8 b0 = load_vector(y0 + k);\0"
-    "\014const float8 b0 = (float8) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
-    "\024load(y0 + (k + 6) * y_step), load(y0 + (k + 7) * y_step));\0"
-    "\004for (; k + 8 <= to; k += 8) {\0"
-    "\010const float8 a0 = load_row(x0 + k);\0"
-    "\010const float8 a1 = load_row(x1 + k);\0"
-    "\010const float8 a2 = load_row(x2 + k);\0"
-    "\010const float8 a3 = load_row(x3 + k);\0"
-    "\010const float8 a4 = load_row(x4 + k);\0"
-    "\010const float8 a5 = load_row(x5 + k);\0"
-    "\010const float8 a6 = load_row(x6 + k);\0"
-    "\010const float8 a7 = load_row(x7 + k);\0"
-    "\010const float8 b0 = load_vector(y0 + k);\0"
-    "\004const long last = max(L - 8, (long) 0);\0"
-    "\004const int vectors = min((L - l + 7) / 8, (long) 64);\0"
-    "\004float8 c0[64];\0"
-    "\004if (L < 8)\0"
-    "\014const float8 a = (float8) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,\0"
-    "\024load(x + min((long) 6, L - 1)), load(x + min((long) 7, L - 1)));\0"
-    "\014__global const float *x = X + k * ldx + min(l + v * 8, last);\0"
-    "\014const float8 a0 = load_row(x + 0 * ldx);\0"
-    "\014const float8 a1 = load_row(x + 1 * ldx);\0"
-    "\014const float8 a2 = load_row(x + 2 * ldx);\0"
-    "\014const float8 a3 = load_row(x + 3 * ldx);\0"
-    "\014const float8 a4 = load_row(x + 4 * ldx);\0"
-    "\014const float8 a5 = load_row(x + 5 * ldx);\0"
-    "\014const float8 a6 = load_row(x + 6 * ldx);\0"
-    "\014const float8 a7 = load_row(x + 7 * ldx);\0"
-    "\010const long begin = l + v * 8, first = min(begin, last);\0"
-    "\010float sums[8];\0"
-    "\010vstore8(c0[v], 0, sums);\0"
-    "static void store_vector(float8 x, __global float *p)\0"
-    "\004vstore8(x, 0, p);\0"
-    "static void put_vector(float8 x, float alpha, float beta, __global float *p)\0"
-    "\004// A slice of a panel: for every k, the panel's columns of B side by side, 16 apart.\0"
-    "\004__local float panel[2048];\0"
-    "\004__local float sums[8192];\0"
-    "\004// Panels are up to 2 vectors of columns wide, slices up to 128 of K deep. All are\0"
-    "\004const long vectors = (N + 7) / 8, panels = (vectors + 1) / 2;\0"
-    "\004const long slices = max((K + 127) / 128, (long) 1), slice = (K + slices - 1) / slices;\0"
-    "\010const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 8;\0"
-    "\020const long whole = min(width, (N - col) / 8);\0"
-    "\020for (long k = 0; k < depth; k++, in += ldb, out += 16) {\0"
-    "\030vstore8(load_vector(in + v * 8), v, out);\0"
-}, {
-    "\024for (long i = whole * 8; i < width * 8; i++)\0"
-    "\020__local float *sum = sums + (slices > 1 ? block * 128 : 0);\0"
-    "\024float8 c0_0 = 0;\0"
-    "\024float8 c1_0 = 0;\0"
-    "\024float8 c2_0 = 0;\0"
-    "\024float8 c3_0 = 0;\0"
-    "\024float8 c4_0 = 0;\0"
-    "\024float8 c5_0 = 0;\0"
-    "\024float8 c6_0 = 0;\0"
-    "\024float8 c7_0 = 0;\0"
-    "\030c0_0 = vload8(0, sum);\0"
-    "\030c1_0 = vload8(2, sum);\0"
-    "\030c2_0 = vload8(4, sum);\0"
-    "\030c3_0 = vload8(6, sum);\0"
-    "\030c4_0 = vload8(8, sum);\0"
-    "\030c5_0 = vload8(10, sum);\0"
-    "\030c6_0 = vload8(12, sum);\0"
-    "\030c7_0 = vload8(14, sum);\0"
-    "\024for (; k + 4 <= depth; k += 4) {\0"
-    "\034const float8 b0 = vload8(0, b);\0"
-    "\034b += 16;\0"
-    "\024vstore8(c0_0, 0, sum);\0"
-    "\024vstore8(c1_0, 2, sum);\0"
-    "\024vstore8(c2_0, 4, sum);\0"
-    "\024vstore8(c3_0, 6, sum);\0"
-    "\024vstore8(c4_0, 8, sum);\0"
-    "\024vstore8(c5_0, 10, sum);\0"
-    "\024vstore8(c6_0, 12, sum);\0"
-    "\024vstore8(c7_0, 14, sum);\0"
-    "\024float8 c0_0 = 0, c0_1 = 0;\0"
-    "\024float8 c1_0 = 0, c1_1 = 0;\0"
-    "\024float8 c2_0 = 0, c2_1 = 0;\0"
-    "\024float8 c3_0 = 0, c3_1 = 0;\0"
-    "\024float8 c4_0 = 0, c4_1 = 0;\0"
-    "\024float8 c5_0 = 0, c5_1 = 0;\0"
-    "\024float8 c6_0 = 0, c6_1 = 0;\0"
-    "\024float8 c7_0 = 0, c7_1 = 0;\0"
-    "\030c0_0 = vload8(0, sum); c0_1 = vload8(1, sum);\0"
-    "\030c1_0 = vload8(2, sum); c1_1 = vload8(3, sum);\0"
-    "\030c2_0 = vload8(4, sum); c2_1 = vload8(5, sum);\0"
-    "\030c3_0 = vload8(6, sum); c3_1 = vload8(7, sum);\0"
-    "\030c4_0 = vload8(8, sum); c4_1 = vload8(9, sum);\0"
-    "\030c5_0 = vload8(10, sum); c5_1 = vload8(11, sum);\0"
-    "\030c6_0 = vload8(12, sum); c6_1 = vload8(13, sum);\0"
-    "\030c7_0 = vload8(14, sum); c7_1 = vload8(15, sum);\0"
-    "\034const float8 b1 = vload8(1, b);\0"
-    "\024vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum);\0"
-    "\024vstore8(c1_0, 2, sum); vstore8(c1_1, 3, sum);\0"
-    "\024vstore8(c2_0, 4, sum); vstore8(c2_1, 5, sum);\0"
-    "\024vstore8(c3_0, 6, sum); vstore8(c3_1, 7, sum);\0"
-    "\024vstore8(c4_0, 8, sum); vstore8(c4_1, 9, sum);\0"
-    "\024vstore8(c5_0, 10, sum); vstore8(c5_1, 11, sum);\0"
-    "\024vstore8(c6_0, 12, sum); vstore8(c6_1, 13, sum);\0"
-    "\024vstore8(c7_0, 14, sum); vstore8(c7_1, 15, sum);\0"
-    "\030__local const float *x = sum + m * 16;\0"
-    "\030for (; n + 8 <= min(width * 8, N - col); n += 8)\0"
-    "\034put_vector(vload8(0, x + n), alpha, beta, out + n);\0"
-    "\030for (; n < min(width * 8, N - col); n++)\0"
-    "\020__local float *out = panel + v * 8;\0"
-    "\020const long l0 = min(col + v * 8, N - 1) * ldb;\0"
-    "\020const long l1 = min(col + v * 8 + 1, N - 1) * ldb;\0"
-    "\020const long l2 = min(col + v * 8 + 2, N - 1) * ldb;\0"
-    "\020const long l3 = min(col + v * 8 + 3, N - 1) * ldb;\0"
-    "\020const long l4 = min(col + v * 8 + 4, N - 1) * ldb;\0"
-    "\020const long l5 = min(col + v * 8 + 5, N - 1) * ldb;\0"
-    "\020const long l6 = min(col + v * 8 + 6, N - 1) * ldb;\0"
-    "\020const long l7 = min(col + v * 8 + 7, N - 1) * ldb;\0"
-    "\020for (; k + 8 <= depth; k += 8, in += 8, out += 128) {\0"
-    "\024const float8 x0_0 = load_vector(in + l0);\0"
-    "\024const float8 x0_1 = load_vector(in + l1);\0"
-    "\024const float8 x0_2 = load_vector(in + l2);\0"
-    "\024const float8 x0_3 = load_vector(in + l3);\0"
-    "\024const float8 x0_4 = load_vector(in + l4);\0"
-    "\024const float8 x0_5 = load_vector(in + l5);\0"
-    "\024const float8 x0_6 = load_vector(in + l6);\0"
-    "\024const float8 x0_7 = load_vector(in + l7);\0"
-    "\024const float8 x1_0 = (float8)(x0_0.even, x0_1.even);\0"
-    "\024const float8 x1_4 = (float8)(x0_0.odd, x0_1.odd);\0"
-    "\024const float8 x1_1 = (float8)(x0_2.even, x0_3.even);\0"
-    "\024const float8 x1_5 = (float8)(x0_2.odd, x0_3.odd);\0"
-    "\024const float8 x1_2 = (float8)(x0_4.even, x0_5.even);\0"
-    "\024const float8 x1_6 = (float8)(x0_4.odd, x0_5.odd);\0"
-    "\024const float8 x1_3 = (float8)(x0_6.even, x0_7.even);\0"
-    "\024const float8 x1_7 = (float8)(x0_6.odd, x0_7.odd);\0"
-    "\024const float8 x2_0 = (float8)(x1_0.even, x1_1.even);\0"
-    "\024const float8 x2_4 = (float8)(x1_0.odd, x1_1.odd);\0"
-    "\024const float8 x2_1 = (float8)(x1_2.even, x1_3.even);\0"
-    "\024const float8 x2_5 = (float8)(x1_2.odd, x1_3.odd);\0"
-    "\024const float8 x2_2 = (float8)(x1_4.even, x1_5.even);\0"
-    "\024const float8 x2_6 = (float8)(x1_4.odd, x1_5.odd);\0"
-    "\024const float8 x2_3 = (float8)(x1_6.even, x1_7.even);\0"
-    "\024const float8 x2_7 = (float8)(x1_6.odd, x1_7.odd);\0"
-    "\024const float8 x3_0 = (float8)(x2_0.even, x2_1.even);\0"
-    "\024const float8 x3_4 = (float8)(x2_0.odd, x2_1.odd);\0"
-    "\024const float8 x3_1 = (float8)(x2_2.even, x2_3.even);\0"
-    "\024const float8 x3_5 = (float8)(x2_2.odd, x2_3.odd);\0"
-    "\024const float8 x3_2 = (float8)(x2_4.even, x2_5.even);\0"
-    "\024const float8 x3_6 = (float8)(x2_4.odd, x2_5.odd);\0"
-    "\024const float8 x3_3 = (float8)(x2_6.even, x2_7.even);\0"
-    "\024const float8 x3_7 = (float8)(x2_6.odd, x2_7.odd);\0"
-    "\024vstore8(x3_0, 0, out);\0"
-    "\024vstore8(x3_1, 0, out + 16);\0"
-}, {
-    "\024vstore8(x3_2, 0, out + 32);\0"
-    "\024vstore8(x3_3, 0, out + 48);\0"
-    "\024vstore8(x3_4, 0, out + 64);\0"
-    "\024vstore8(x3_5, 0, out + 80);\0"
-    "\024vstore8(x3_6, 0, out + 96);\0"
-    "\024vstore8(x3_7, 0, out + 112);\0"
-    "\020for (; k < depth; k++, in++, out += 16) {\0"
-    "// 1 x 16 blocks of 6 x 64, each block held in registers.\0"
-    "\004const long first_row = get_group_id(1) * 6, end_row = min(first_row + 6, M);\0"
-    "\004const long first_col = get_group_id(0) * 1024, end_col = min(first_col + 1024, N);\0"
     "\004__local float panel[6144];\0"
     "\004// Panels are up to 1 vectors of columns wide, slices up to 384 of K deep. All are\0"
     "\004const long vectors = (N + 15) / 16, panels = vectors;\0"
     "\024// vectors lie as in a block of 1.\0"
+    "\024float16 c6_0 = 0;\0"
+    "\024float16 c7_0 = 0;\0"
     "\030c1_0 = vload16(1, sum);\0"
     "\030c2_0 = vload16(2, sum);\0"
     "\030c3_0 = vload16(3, sum);\0"
@@ -2267,6 +1646,7 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\024vstore16(c4_0, 4, sum);\0"
     "\024vstore16(c5_0, 5, sum);\0"
     "\024vstore16(c6_0, 6, sum);\0"
+}, {
     "\024vstore16(c7_0, 7, sum);\0"
     "\020for (; k + 16 <= depth; k += 16, in += 16, out += 256) {\0"
     "\024vstore16(x4_1, 0, out + 16);\0"
@@ -2285,8 +1665,12 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\024vstore16(x4_14, 0, out + 224);\0"
     "\024vstore16(x4_15, 0, out + 240);\0"
     "// it with blocks of 4 rows of A, as they lie; a block of C is held in registers.\0"
+    "\004__local float panel[24576];\0"
     "\004// Panels are up to 4 vectors of columns wide, slices up to 384 of K deep. All are\0"
     "\004const long blocks = (M + 3) / 4;\0"
+    "\004// Chunks of up to 32 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
+    "\010const long chunk = at / (32 * panels) * 32;\0"
+    "\010const long height = min(blocks - chunk, (long) 32);\0"
     "\020const long row = (chunk + block) * 4;\0"
     "\020__local float *sum = sums + (slices > 1 ? block * 256 : 0);\0"
     "\024// Adds the slice's share of a block of 4 rows and 1 vectors to `sum`, where\0"
@@ -2294,18 +1678,66 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\024// Adds the slice's share of a block of 4 rows and 3 vectors to `sum`, where\0"
     "\024// Adds the slice's share of a block of 4 rows and 4 vectors to `sum`, where\0"
     "\024for (long m = 0; m < 4 && row + m < M; m++) {\0"
+    "static float total(float8 x)\0"
+    "\004float e[8];\0"
+    "\004vstore8(x, 0, e);\0"
+    "\004return e[0] + e[1] + e[2] + e[3] + e[4] + e[5] + e[6] + e[7];\0"
+    "static float8 load_row(__global const float *p)\0"
+    "\004float8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0, c0_4 = 0, c0_5 = 0, c0_6 = 0, c0_7 = 0;\0"
     "\004float8 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0, c1_4 = 0, c1_5 = 0, c1_6 = 0, c1_7 = 0;\0"
+    "\004long k = from + along_k * 8;\0"
+    "\010for (; k + 8 <= to; k += 8) {\0"
+    "\014const float8 a0 = load_row(x0 + k);\0"
+    "\014const float8 a1 = load_row(x1 + k);\0"
+    "\014const float8 a2 = load_row(x2 + k);\0"
+    "\014const float8 a3 = load_row(x3 + k);\0"
+    "\014const float8 a4 = load_row(x4 + k);\0"
+    "\014const float8 a5 = load_row(x5 + k);\0"
+    "\014const float8 a6 = load_row(x6 + k);\0"
+    "\014const float8 a7 = load_row(x7 + k);\0"
+    "\014const float8 b0 = load_vector(y0 + k);\0"
     "\014const float8 b1 = load_vector(y1 + k);\0"
+    "\014const float8 b0 = (float8) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
+    "\024load(y0 + (k + 6) * y_step), load(y0 + (k + 7) * y_step));\0"
     "\014const float8 b1 = (float8) (load(y1 + k * y_step), load(y1 + (k + 1) * y_step),\0"
     "\024load(y1 + (k + 6) * y_step), load(y1 + (k + 7) * y_step));\0"
     "\020put(sums[i], alpha, beta, C + (first + i) * ldc + s + 1);\0"
+    "\004for (; k + 8 <= to; k += 8) {\0"
+    "\010const float8 a0 = load_row(x0 + k);\0"
+    "\010const float8 a1 = load_row(x1 + k);\0"
+    "\010const float8 a2 = load_row(x2 + k);\0"
+    "\010const float8 a3 = load_row(x3 + k);\0"
+    "\010const float8 a4 = load_row(x4 + k);\0"
+    "\010const float8 a5 = load_row(x5 + k);\0"
+    "\010const float8 a6 = load_row(x6 + k);\0"
+    "\010const float8 a7 = load_row(x7 + k);\0"
+    "\010const float8 b0 = load_vector(y0 + k);\0"
     "\010const float8 b1 = load_vector(y1 + k);\0"
+    "\004const long last = max(L - 8, (long) 0);\0"
+    "\004const int vectors = min((L - l + 7) / 8, (long) 64);\0"
+    "\004float8 c0[64];\0"
     "\004float8 c1[64];\0"
+    "\004if (L < 8)\0"
+    "\014const float8 a = (float8) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,\0"
+    "\024load(x + min((long) 6, L - 1)), load(x + min((long) 7, L - 1)));\0"
+    "\014__global const float *x = X + k * ldx + min(l + v * 8, last);\0"
+    "\014const float8 a0 = load_row(x + 0 * ldx);\0"
+    "\014const float8 a1 = load_row(x + 1 * ldx);\0"
+    "\014const float8 a2 = load_row(x + 2 * ldx);\0"
+    "\014const float8 a3 = load_row(x + 3 * ldx);\0"
+    "\014const float8 a4 = load_row(x + 4 * ldx);\0"
+    "\014const float8 a5 = load_row(x + 5 * ldx);\0"
+    "\014const float8 a6 = load_row(x + 6 * ldx);\0"
+    "\014const float8 a7 = load_row(x + 7 * ldx);\0"
+    "\010const long begin = l + v * 8, first = min(begin, last);\0"
+    "\010float sums[8];\0"
+    "\010vstore8(c0[v], 0, sums);\0"
     "\010vstore8(c1[v], 0, sums);\0"
     "void kiln_sgemmt_packed_packb(long lines, long K,\0"
     "void kiln_sgemmt_packed_multiply(long M, long N, long K, float alpha, float beta,\0"
     "\010__global float *restrict C, long c_offset, long ldc, int triangle)\0"
     "\014if (is_left_out(row, col, 6, 64, triangle))\0"
+}, {
     "\020// Of C = alpha c + beta C for 6 x 64 of C from (row, col) on, what is in the\0"
     "\024float x[64];\0"
     "\024vstore16(c0_3, 0, x + 48);\0"
@@ -2332,7 +1764,6 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "static void put_vector(double8 x, double alpha, double beta, __global double *p)\0"
     "void kiln_dgemm_fused_multiply(long M, long N, long K, double alpha, double beta,\0"
     "\010__global const double *restrict A, long a_offset, long lda,\0"
-}, {
     "\010__global const double *restrict B, long b_offset, long ldb,\0"
     "\010__global double *restrict C, long c_offset, long ldc)\0"
     "\004// A slice of a panel: for every k, the panel's columns of B side by side, 24 apart.\0"
@@ -2360,6 +1791,7 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\030c5_0 = vload8(15, sum);\0"
     "\030c6_0 = vload8(18, sum);\0"
     "\030c7_0 = vload8(21, sum);\0"
+    "\024for (; k + 2 <= depth; k += 2) {\0"
     "\034const double8 b0 = vload8(0, b);\0"
     "\034const double a0 = load(a + r0);\0"
     "\034const double a1 = load(a + r1);\0"
@@ -2400,6 +1832,7 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\024vstore8(c5_0, 15, sum); vstore8(c5_1, 16, sum);\0"
     "\024vstore8(c6_0, 18, sum); vstore8(c6_1, 19, sum);\0"
     "\024vstore8(c7_0, 21, sum); vstore8(c7_1, 22, sum);\0"
+    "\024// Adds the slice's share of a block of 8 rows and 3 vectors to `sum`, where\0"
     "\024double8 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
     "\024double8 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
     "\024double8 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
@@ -2408,6 +1841,7 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\024double8 c5_0 = 0, c5_1 = 0, c5_2 = 0;\0"
     "\024double8 c6_0 = 0, c6_1 = 0, c6_2 = 0;\0"
     "\024double8 c7_0 = 0, c7_1 = 0, c7_2 = 0;\0"
+}, {
     "\030c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2, sum);\0"
     "\030c1_0 = vload8(3, sum); c1_1 = vload8(4, sum); c1_2 = vload8(5, sum);\0"
     "\030c2_0 = vload8(6, sum); c2_1 = vload8(7, sum); c2_2 = vload8(8, sum);\0"
@@ -2417,6 +1851,8 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\030c6_0 = vload8(18, sum); c6_1 = vload8(19, sum); c6_2 = vload8(20, sum);\0"
     "\030c7_0 = vload8(21, sum); c7_1 = vload8(22, sum); c7_2 = vload8(23, sum);\0"
     "\034const double8 b2 = vload8(2, b);\0"
+    "\034c6_0 += a6 * b0; c6_1 += a6 * b1; c6_2 += a6 * b2;\0"
+    "\034c7_0 += a7 * b0; c7_1 += a7 * b1; c7_2 += a7 * b2;\0"
     "\024vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2, sum);\0"
     "\024vstore8(c1_0, 3, sum); vstore8(c1_1, 4, sum); vstore8(c1_2, 5, sum);\0"
     "\024vstore8(c2_0, 6, sum); vstore8(c2_1, 7, sum); vstore8(c2_2, 8, sum);\0"
@@ -2430,7 +1866,6 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\020__local double *out = panel + v * 8;\0"
     "\020__global const double *in = B + k0;\0"
     "\020for (; k + 8 <= depth; k += 8, in += 8, out += 192) {\0"
-}, {
     "\024const double8 x0_0 = load_vector(in + l0);\0"
     "\024const double8 x0_1 = load_vector(in + l1);\0"
     "\024const double8 x0_2 = load_vector(in + l2);\0"
@@ -2472,448 +1907,19 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\024vstore8(x3_7, 0, out + 168);\0"
     "\020for (; k < depth; k++, in++, out += 24) {\0"
     "\020__global const double *restrict a = A + k0 * lda;\0"
-    "void kiln_dgemm_packed_packa(long lines, long K,\0"
-    "\010__global const double *restrict X, long x_offset, long ldx,\0"
-    "\010__global double *restrict packed, long at)\0"
-    "\004__global double *restrict out = packed + at + line * K + k0 * 6;\0"
-    "\004__global const double *restrict in = X + x_offset + k0;\0"
-    "void kiln_dgemm_packed_packb(long lines, long K,\0"
-    "\004__global double *restrict out = packed + at + line * K + k0 * 32;\0"
-    "\004__global const double *restrict in = X + x_offset + k0 * ldx + line;\0"
-    "\014vstore8(load_vector(in + 8), 1, out);\0"
-    "\014vstore8(load_vector(in + 16), 2, out);\0"
-    "\014vstore8(load_vector(in + 24), 3, out);\0"
-    "// 16 x 8 blocks of 6 x 32, each block held in registers.\0"
-    "void kiln_dgemm_packed_multiply(long M, long N, long K, double alpha, double beta,\0"
-    "\010__global const double *restrict packed_a, long a_at,\0"
-    "\010__global const double *restrict packed_b, long b_at,\0"
-    "\004__local double sums[24576];\0"
-    "\004// K advances by 384, so that a slice of a panel of B stays in the nearest cache.\0"
-    "\004for (long k0 = 0; k0 == 0 || k0 < K; k0 += 384) {\0"
-    "\010const long depth = min(K - k0, (long) 384);\0"
-    "\010__local double *sum = sums;\0"
-    "\014__global const double *restrict b = packed_b + b_at + col * K + k0 * 32;\0"
-    "\014__global const double *restrict a = packed_a + a_at + row * K + k0 * 6;\0"
-    "\014double8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "\014double8 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
-    "\014double8 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
-    "\014double8 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
-    "\014double8 c4_0 = 0, c4_1 = 0, c4_2 = 0, c4_3 = 0;\0"
-    "\014double8 c5_0 = 0, c5_1 = 0, c5_2 = 0, c5_3 = 0;\0"
-    "\020c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2,\0"
-    "\030sum); c0_3 = vload8(3, sum);\0"
-    "\020c1_0 = vload8(4, sum); c1_1 = vload8(5, sum); c1_2 = vload8(6,\0"
-    "\030sum); c1_3 = vload8(7, sum);\0"
-    "\020c2_0 = vload8(8, sum); c2_1 = vload8(9, sum); c2_2 = vload8(10,\0"
-    "\030sum); c2_3 = vload8(11, sum);\0"
-    "\020c3_0 = vload8(12, sum); c3_1 = vload8(13, sum); c3_2 = vload8(14,\0"
-    "\030sum); c3_3 = vload8(15, sum);\0"
-    "\020c4_0 = vload8(16, sum); c4_1 = vload8(17, sum); c4_2 = vload8(18,\0"
-    "\030sum); c4_3 = vload8(19, sum);\0"
-    "\020c5_0 = vload8(20, sum); c5_1 = vload8(21, sum); c5_2 = vload8(22,\0"
-    "\030sum); c5_3 = vload8(23, sum);\0"
-    "\014for (; k + 4 <= depth; k += 4) {\0"
-}, {
-    "\024const double8 b0 = vload8(0, b);\0"
-    "\024const double8 b1 = vload8(1, b);\0"
-    "\024const double8 b2 = vload8(2, b);\0"
-    "\024const double8 b3 = vload8(3, b);\0"
-    "\024const double a0 = a[0];\0"
-    "\024const double a1 = a[1];\0"
-    "\024const double a2 = a[2];\0"
-    "\024const double a3 = a[3];\0"
-    "\024const double a4 = a[4];\0"
-    "\024const double a5 = a[5];\0"
-    "\014if (k0 + 384 < K) {\0"
-    "\020vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2, sum); vstore8(c0_3,\0"
-    "\0303, sum);\0"
-    "\020vstore8(c1_0, 4, sum); vstore8(c1_1, 5, sum); vstore8(c1_2, 6, sum); vstore8(c1_3,\0"
-    "\0307, sum);\0"
-    "\020vstore8(c2_0, 8, sum); vstore8(c2_1, 9, sum); vstore8(c2_2, 10, sum); vstore8(c2_3,\0"
-    "\03011, sum);\0"
-    "\020vstore8(c3_0, 12, sum); vstore8(c3_1, 13, sum); vstore8(c3_2, 14,\0"
-    "\030sum); vstore8(c3_3, 15, sum);\0"
-    "\020vstore8(c4_0, 16, sum); vstore8(c4_1, 17, sum); vstore8(c4_2, 18,\0"
-    "\030sum); vstore8(c4_3, 19, sum);\0"
-    "\020vstore8(c5_0, 20, sum); vstore8(c5_1, 21, sum); vstore8(c5_2, 22,\0"
-    "\030sum); vstore8(c5_3, 23, sum);\0"
-    "\024__global double *out = C + row * ldc + col;\0"
-    "\030put_vector(c0_1, alpha, beta, out + 8);\0"
-    "\030put_vector(c0_2, alpha, beta, out + 16);\0"
-    "\030put_vector(c0_3, alpha, beta, out + 24);\0"
-    "\030double x[32];\0"
-    "\030vstore8(c0_0, 0, x);\0"
-    "\030vstore8(c0_1, 0, x + 8);\0"
-    "\030vstore8(c0_2, 0, x + 16);\0"
-    "\030vstore8(c0_3, 0, x + 24);\0"
-    "\024__global double *out = C + (row + 1) * ldc + col;\0"
-    "\030put_vector(c1_1, alpha, beta, out + 8);\0"
-    "\030put_vector(c1_2, alpha, beta, out + 16);\0"
-    "\030put_vector(c1_3, alpha, beta, out + 24);\0"
-    "\030vstore8(c1_0, 0, x);\0"
-    "\030vstore8(c1_1, 0, x + 8);\0"
-    "\030vstore8(c1_2, 0, x + 16);\0"
-    "\030vstore8(c1_3, 0, x + 24);\0"
-    "\024__global double *out = C + (row + 2) * ldc + col;\0"
-    "\030put_vector(c2_1, alpha, beta, out + 8);\0"
-    "\030put_vector(c2_2, alpha, beta, out + 16);\0"
-    "\030put_vector(c2_3, alpha, beta, out + 24);\0"
-    "\030vstore8(c2_0, 0, x);\0"
-    "\030vstore8(c2_1, 0, x + 8);\0"
-    "\030vstore8(c2_2, 0, x + 16);\0"
-    "\030vstore8(c2_3, 0, x + 24);\0"
-    "\024__global double *out = C + (row + 3) * ldc + col;\0"
-    "\030put_vector(c3_1, alpha, beta, out + 8);\0"
-    "\030put_vector(c3_2, alpha, beta, out + 16);\0"
-    "\030put_vector(c3_3, alpha, beta, out + 24);\0"
-    "\030vstore8(c3_0, 0, x);\0"
-    "\030vstore8(c3_1, 0, x + 8);\0"
-    "\030vstore8(c3_2, 0, x + 16);\0"
-    "\030vstore8(c3_3, 0, x + 24);\0"
-    "\024__global double *out = C + (row + 4) * ldc + col;\0"
-    "\030put_vector(c4_1, alpha, beta, out + 8);\0"
-    "\030put_vector(c4_2, alpha, beta, out + 16);\0"
-    "\030put_vector(c4_3, alpha, beta, out + 24);\0"
-    "\030vstore8(c4_0, 0, x);\0"
-    "\030vstore8(c4_1, 0, x + 8);\0"
-    "\030vstore8(c4_2, 0, x + 16);\0"
-    "\030vstore8(c4_3, 0, x + 24);\0"
-    "\024__global double *out = C + (row + 5) * ldc + col;\0"
-    "\030put_vector(c5_1, alpha, beta, out + 8);\0"
-    "\030put_vector(c5_2, alpha, beta, out + 16);\0"
-    "\030put_vector(c5_3, alpha, beta, out + 24);\0"
-    "\030vstore8(c5_0, 0, x);\0"
-    "\030vstore8(c5_1, 0, x + 8);\0"
-    "\030vstore8(c5_2, 0, x + 16);\0"
-    "\030vstore8(c5_3, 0, x + 24);\0"
-    "// A work-group of 8 x 2 work-items; each computes 6 x 32 of C in registers.\0"
-    "__kernel __attribute__((reqd_work_group_size(2, 8, 1)))\0"
-    "void kiln_dgemm_direct_multiply(int M, int N, int K, double alpha, double beta,\0"
-    "\010__global const double *restrict A, int a_offset, int lda,\0"
-    "\010__global const double *restrict B, int b_offset, int ldb,\0"
-    "\010__global double *restrict C, int c_offset, int ldc)\0"
-    "\004const int row = (int) get_global_id(1) * 6;\0"
-    "\004const int col = (int) get_global_id(0) * 32;\0"
-    "\004const int r0 = min(row, M - 1) * lda;\0"
-    "\004const int r1 = min(row + 1, M - 1) * lda;\0"
-    "\004const int r2 = min(row + 2, M - 1) * lda;\0"
-    "\004const int r3 = min(row + 3, M - 1) * lda;\0"
-    "\004const int r4 = min(row + 4, M - 1) * lda;\0"
-    "\004const int r5 = min(row + 5, M - 1) * lda;\0"
-    "\004const int s0 = min(col, N - 1) - col;\0"
-    "\004const int s1 = min(col + 1, N - 1) - col;\0"
-    "\004const int s2 = min(col + 2, N - 1) - col;\0"
-    "\004const int s3 = min(col + 3, N - 1) - col;\0"
-    "\004const int s4 = min(col + 4, N - 1) - col;\0"
-    "\004const int s5 = min(col + 5, N - 1) - col;\0"
-    "\004const int s6 = min(col + 6, N - 1) - col;\0"
-    "\004const int s7 = min(col + 7, N - 1) - col;\0"
-    "\004const int s8 = min(col + 8, N - 1) - col;\0"
-    "\004const int s9 = min(col + 9, N - 1) - col;\0"
-    "\004const int s10 = min(col + 10, N - 1) - col;\0"
-    "\004const int s11 = min(col + 11, N - 1) - col;\0"
-    "\004const int s12 = min(col + 12, N - 1) - col;\0"
-    "\004const int s13 = min(col + 13, N - 1) - col;\0"
-    "\004const int s14 = min(col + 14, N - 1) - col;\0"
-    "\004const int s15 = min(col + 15, N - 1) - col;\0"
-    "\004const int s16 = min(col + 16, N - 1) - col;\0"
-    "\004const int s17 = min(col + 17, N - 1) - col;\0"
-}, {
-    "\004const int s18 = min(col + 18, N - 1) - col;\0"
-    "\004const int s19 = min(col + 19, N - 1) - col;\0"
-    "\004const int s20 = min(col + 20, N - 1) - col;\0"
-    "\004const int s21 = min(col + 21, N - 1) - col;\0"
-    "\004const int s22 = min(col + 22, N - 1) - col;\0"
-    "\004const int s23 = min(col + 23, N - 1) - col;\0"
-    "\004const int s24 = min(col + 24, N - 1) - col;\0"
-    "\004const int s25 = min(col + 25, N - 1) - col;\0"
-    "\004const int s26 = min(col + 26, N - 1) - col;\0"
-    "\004const int s27 = min(col + 27, N - 1) - col;\0"
-    "\004const int s28 = min(col + 28, N - 1) - col;\0"
-    "\004const int s29 = min(col + 29, N - 1) - col;\0"
-    "\004const int s30 = min(col + 30, N - 1) - col;\0"
-    "\004const int s31 = min(col + 31, N - 1) - col;\0"
-    "\004double8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "\004double8 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
-    "\004double8 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
-    "\004double8 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
-    "\004double8 c4_0 = 0, c4_1 = 0, c4_2 = 0, c4_3 = 0;\0"
-    "\004double8 c5_0 = 0, c5_1 = 0, c5_2 = 0, c5_3 = 0;\0"
-    "\004int k = 0;\0"
-    "\010for (; k + 2 <= K; k += 2) {\0"
-    "\020__global const double *b = B + k * ldb + col;\0"
-    "\020const double8 b0 = load_vector(b);\0"
-    "\020const double8 b1 = load_vector(b + 8);\0"
-    "\020const double8 b2 = load_vector(b + 16);\0"
-    "\020const double8 b3 = load_vector(b + 24);\0"
-    "\020__global const double *a = A + k;\0"
-    "\020const double a0 = load(a + r0);\0"
-    "\020c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
-    "\020const double a1 = load(a + r1);\0"
-    "\020c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
-    "\020const double a2 = load(a + r2);\0"
-    "\020c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
-    "\020const double a3 = load(a + r3);\0"
-    "\020c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\0"
-    "\020const double a4 = load(a + r4);\0"
-    "\020c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2; c4_3 += a4 * b3;\0"
-    "\020const double a5 = load(a + r5);\0"
-    "\020c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2; c5_3 += a5 * b3;\0"
-    "\020__global const double *b = B + (k + 1) * ldb + col;\0"
-    "\020__global const double *a = A + (k + 1);\0"
-    "\020const double8 b0 = (double8) (load(b + s0), load(b + s1), load(b + s2),\0"
-    "\030load(b + s3), load(b + s4), load(b + s5), load(b + s6), load(b + s7));\0"
-    "\020const double8 b1 = (double8) (load(b + s8), load(b + s9), load(b + s10),\0"
-    "\030load(b + s11), load(b + s12), load(b + s13), load(b + s14), load(b + s15));\0"
-    "\020const double8 b2 = (double8) (load(b + s16), load(b + s17), load(b + s18),\0"
-    "\030load(b + s19), load(b + s20), load(b + s21), load(b + s22), load(b + s23));\0"
-    "\020const double8 b3 = (double8) (load(b + s24), load(b + s25), load(b + s26),\0"
-    "\030load(b + s27), load(b + s28), load(b + s29), load(b + s30), load(b + s31));\0"
-    "\004// C = alpha c + beta C for the 6 x 32 block at (row, col).\0"
-    "\010__global double *out = C + row * ldc + col;\0"
-    "\014put_vector(c0_1, alpha, beta, out + 8);\0"
-    "\014put_vector(c0_2, alpha, beta, out + 16);\0"
-    "\014put_vector(c0_3, alpha, beta, out + 24);\0"
-    "\014double x[32];\0"
-    "\014vstore8(c0_0, 0, x);\0"
-    "\014vstore8(c0_1, 0, x + 8);\0"
-    "\014vstore8(c0_2, 0, x + 16);\0"
-    "\014vstore8(c0_3, 0, x + 24);\0"
-    "\010__global double *out = C + (row + 1) * ldc + col;\0"
-    "\014put_vector(c1_1, alpha, beta, out + 8);\0"
-    "\014put_vector(c1_2, alpha, beta, out + 16);\0"
-    "\014put_vector(c1_3, alpha, beta, out + 24);\0"
-    "\014vstore8(c1_0, 0, x);\0"
-    "\014vstore8(c1_1, 0, x + 8);\0"
-    "\014vstore8(c1_2, 0, x + 16);\0"
-    "\014vstore8(c1_3, 0, x + 24);\0"
-    "\010__global double *out = C + (row + 2) * ldc + col;\0"
-    "\014put_vector(c2_1, alpha, beta, out + 8);\0"
-    "\014put_vector(c2_2, alpha, beta, out + 16);\0"
-    "\014put_vector(c2_3, alpha, beta, out + 24);\0"
-    "\014vstore8(c2_0, 0, x);\0"
-    "\014vstore8(c2_1, 0, x + 8);\0"
-    "\014vstore8(c2_2, 0, x + 16);\0"
-    "\014vstore8(c2_3, 0, x + 24);\0"
-    "\010__global double *out = C + (row + 3) * ldc + col;\0"
-    "\014put_vector(c3_1, alpha, beta, out + 8);\0"
-    "\014put_vector(c3_2, alpha, beta, out + 16);\0"
-    "\014put_vector(c3_3, alpha, beta, out + 24);\0"
-    "\014vstore8(c3_0, 0, x);\0"
-    "\014vstore8(c3_1, 0, x + 8);\0"
-    "\014vstore8(c3_2, 0, x + 16);\0"
-    "\014vstore8(c3_3, 0, x + 24);\0"
-    "\010__global double *out = C + (row + 4) * ldc + col;\0"
-    "\014put_vector(c4_1, alpha, beta, out + 8);\0"
-    "\014put_vector(c4_2, alpha, beta, out + 16);\0"
-    "\014put_vector(c4_3, alpha, beta, out + 24);\0"
-    "\014vstore8(c4_0, 0, x);\0"
-    "\014vstore8(c4_1, 0, x + 8);\0"
-    "\014vstore8(c4_2, 0, x + 16);\0"
-    "\014vstore8(c4_3, 0, x + 24);\0"
-    "\010__global double *out = C + (row + 5) * ldc + col;\0"
-    "\014put_vector(c5_1, alpha, beta, out + 8);\0"
-}, {
-    "\014put_vector(c5_2, alpha, beta, out + 16);\0"
-    "\014put_vector(c5_3, alpha, beta, out + 24);\0"
-    "\014vstore8(c5_0, 0, x);\0"
-    "\014vstore8(c5_1, 0, x + 8);\0"
-    "\014vstore8(c5_2, 0, x + 16);\0"
-    "\014vstore8(c5_3, 0, x + 24);\0"
-    "\004const int s0 = min(col, N - 1) * ldb;\0"
-    "\004const int s1 = min(col + 1, N - 1) * ldb;\0"
-    "\004const int s2 = min(col + 2, N - 1) * ldb;\0"
-    "\004const int s3 = min(col + 3, N - 1) * ldb;\0"
-    "\004const int s4 = min(col + 4, N - 1) * ldb;\0"
-    "\004const int s5 = min(col + 5, N - 1) * ldb;\0"
-    "\004const int s6 = min(col + 6, N - 1) * ldb;\0"
-    "\004const int s7 = min(col + 7, N - 1) * ldb;\0"
-    "\004const int s8 = min(col + 8, N - 1) * ldb;\0"
-    "\004const int s9 = min(col + 9, N - 1) * ldb;\0"
-    "\004const int s10 = min(col + 10, N - 1) * ldb;\0"
-    "\004const int s11 = min(col + 11, N - 1) * ldb;\0"
-    "\004const int s12 = min(col + 12, N - 1) * ldb;\0"
-    "\004const int s13 = min(col + 13, N - 1) * ldb;\0"
-    "\004const int s14 = min(col + 14, N - 1) * ldb;\0"
-    "\004const int s15 = min(col + 15, N - 1) * ldb;\0"
-    "\004const int s16 = min(col + 16, N - 1) * ldb;\0"
-    "\004const int s17 = min(col + 17, N - 1) * ldb;\0"
-    "\004const int s18 = min(col + 18, N - 1) * ldb;\0"
-    "\004const int s19 = min(col + 19, N - 1) * ldb;\0"
-    "\004const int s20 = min(col + 20, N - 1) * ldb;\0"
-    "\004const int s21 = min(col + 21, N - 1) * ldb;\0"
-    "\004const int s22 = min(col + 22, N - 1) * ldb;\0"
-    "\004const int s23 = min(col + 23, N - 1) * ldb;\0"
-    "\004const int s24 = min(col + 24, N - 1) * ldb;\0"
-    "\004const int s25 = min(col + 25, N - 1) * ldb;\0"
-    "\004const int s26 = min(col + 26, N - 1) * ldb;\0"
-    "\004const int s27 = min(col + 27, N - 1) * ldb;\0"
-    "\004const int s28 = min(col + 28, N - 1) * ldb;\0"
-    "\004const int s29 = min(col + 29, N - 1) * ldb;\0"
-    "\004const int s30 = min(col + 30, N - 1) * ldb;\0"
-    "\004const int s31 = min(col + 31, N - 1) * ldb;\0"
-    "\004for (; k + 2 <= K; k += 2) {\0"
-    "\014__global const double *b = B + k;\0"
-    "\014const double8 b0 = (double8) (load(b + s0), load(b + s1), load(b + s2), load(b + s3),\0"
-    "\024load(b + s4), load(b + s5), load(b + s6), load(b + s7));\0"
-    "\014const double8 b1 = (double8) (load(b + s8), load(b + s9), load(b + s10), load(b + s11),\0"
-    "\024load(b + s12), load(b + s13), load(b + s14), load(b + s15));\0"
-    "\014const double8 b2 = (double8) (load(b + s16), load(b + s17), load(b + s18),\0"
-    "\024load(b + s19), load(b + s20), load(b + s21), load(b + s22), load(b + s23));\0"
-    "\014const double8 b3 = (double8) (load(b + s24), load(b + s25), load(b + s26),\0"
-    "\024load(b + s27), load(b + s28), load(b + s29), load(b + s30), load(b + s31));\0"
-    "\014__global const double *a = A + k;\0"
-    "\014const double a0 = load(a + r0);\0"
-    "\014c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
-    "\014const double a1 = load(a + r1);\0"
-    "\014c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
-    "\014const double a2 = load(a + r2);\0"
-    "\014c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
-    "\014const double a3 = load(a + r3);\0"
-    "\014c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\0"
-    "\014const double a4 = load(a + r4);\0"
-    "\014c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2; c4_3 += a4 * b3;\0"
-    "\014const double a5 = load(a + r5);\0"
-    "\014c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2; c5_3 += a5 * b3;\0"
-    "\014__global const double *b = B + (k + 1);\0"
-    "\014__global const double *a = A + (k + 1);\0"
-    "\004const int r0 = min(row, M - 1);\0"
-    "\004const int r1 = min(row + 1, M - 1);\0"
-    "\004const int r2 = min(row + 2, M - 1);\0"
-    "\004const int r3 = min(row + 3, M - 1);\0"
-    "\004const int r4 = min(row + 4, M - 1);\0"
-    "\004const int r5 = min(row + 5, M - 1);\0"
-    "\020__global const double *a = A + k * lda;\0"
-    "\020__global const double *a = A + (k + 1) * lda;\0"
-    "\014__global const double *a = A + k * lda;\0"
-    "\014__global const double *a = A + (k + 1) * lda;\0"
-    "\004__local double panel[16384];\0"
-    "\004__local double sums[6144];\0"
-    "\004const long vectors = (N + 7) / 8, panels = (vectors + 3) / 4;\0"
-    "\030c1_0 = vload8(4, sum);\0"
-    "\030c2_0 = vload8(8, sum);\0"
-    "\030c3_0 = vload8(12, sum);\0"
-    "\030c4_0 = vload8(16, sum);\0"
-    "\030c5_0 = vload8(20, sum);\0"
-    "\024vstore8(c1_0, 4, sum);\0"
-    "\024vstore8(c2_0, 8, sum);\0"
-    "\024vstore8(c3_0, 12, sum);\0"
-    "\024vstore8(c4_0, 16, sum);\0"
-    "\024vstore8(c5_0, 20, sum);\0"
-    "\030c1_0 = vload8(4, sum); c1_1 = vload8(5, sum);\0"
-    "\030c2_0 = vload8(8, sum); c2_1 = vload8(9, sum);\0"
-    "\030c3_0 = vload8(12, sum); c3_1 = vload8(13, sum);\0"
-    "\030c4_0 = vload8(16, sum); c4_1 = vload8(17, sum);\0"
-    "\030c5_0 = vload8(20, sum); c5_1 = vload8(21, sum);\0"
-    "\024vstore8(c1_0, 4, sum); vstore8(c1_1, 5, sum);\0"
-    "\024vstore8(c2_0, 8, sum); vstore8(c2_1, 9, sum);\0"
-}, {
-    "\024vstore8(c3_0, 12, sum); vstore8(c3_1, 13, sum);\0"
-    "\024vstore8(c4_0, 16, sum); vstore8(c4_1, 17, sum);\0"
-    "\024vstore8(c5_0, 20, sum); vstore8(c5_1, 21, sum);\0"
-    "\030c1_0 = vload8(4, sum); c1_1 = vload8(5, sum); c1_2 = vload8(6, sum);\0"
-    "\030c2_0 = vload8(8, sum); c2_1 = vload8(9, sum); c2_2 = vload8(10, sum);\0"
-    "\030c3_0 = vload8(12, sum); c3_1 = vload8(13, sum); c3_2 = vload8(14, sum);\0"
-    "\030c4_0 = vload8(16, sum); c4_1 = vload8(17, sum); c4_2 = vload8(18, sum);\0"
-    "\030c5_0 = vload8(20, sum); c5_1 = vload8(21, sum); c5_2 = vload8(22, sum);\0"
-    "\024vstore8(c1_0, 4, sum); vstore8(c1_1, 5, sum); vstore8(c1_2, 6, sum);\0"
-    "\024vstore8(c2_0, 8, sum); vstore8(c2_1, 9, sum); vstore8(c2_2, 10, sum);\0"
-    "\024vstore8(c3_0, 12, sum); vstore8(c3_1, 13, sum); vstore8(c3_2, 14, sum);\0"
-    "\024vstore8(c4_0, 16, sum); vstore8(c4_1, 17, sum); vstore8(c4_2, 18, sum);\0"
-    "\024vstore8(c5_0, 20, sum); vstore8(c5_1, 21, sum); vstore8(c5_2, 22, sum);\0"
-    "\024double8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "\024double8 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
-    "\024double8 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
-    "\024double8 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
-    "\024double8 c4_0 = 0, c4_1 = 0, c4_2 = 0, c4_3 = 0;\0"
-    "\024double8 c5_0 = 0, c5_1 = 0, c5_2 = 0, c5_3 = 0;\0"
-    "\030c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2,\0"
-    "\037 sum); c0_3 = vload8(3, sum);\0"
-    "\030c1_0 = vload8(4, sum); c1_1 = vload8(5, sum); c1_2 = vload8(6,\0"
-    "\037 sum); c1_3 = vload8(7, sum);\0"
-    "\030c2_0 = vload8(8, sum); c2_1 = vload8(9, sum); c2_2 = vload8(10,\0"
-    "\037 sum); c2_3 = vload8(11, sum);\0"
-    "\030c3_0 = vload8(12, sum); c3_1 = vload8(13, sum); c3_2 = vload8(14,\0"
-    "\037 sum); c3_3 = vload8(15, sum);\0"
-    "\030c4_0 = vload8(16, sum); c4_1 = vload8(17, sum); c4_2 = vload8(18,\0"
-    "\037 sum); c4_3 = vload8(19, sum);\0"
-    "\030c5_0 = vload8(20, sum); c5_1 = vload8(21, sum); c5_2 = vload8(22,\0"
-    "\037 sum); c5_3 = vload8(23, sum);\0"
-    "\034const double8 b3 = vload8(3, b);\0"
-    "\024vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2,\0"
-    "\034sum); vstore8(c0_3, 3, sum);\0"
-    "\024vstore8(c1_0, 4, sum); vstore8(c1_1, 5, sum); vstore8(c1_2, 6,\0"
-    "\034sum); vstore8(c1_3, 7, sum);\0"
-    "\024vstore8(c2_0, 8, sum); vstore8(c2_1, 9, sum); vstore8(c2_2, 10,\0"
-    "\034sum); vstore8(c2_3, 11, sum);\0"
-    "\024vstore8(c3_0, 12, sum); vstore8(c3_1, 13, sum); vstore8(c3_2, 14,\0"
-    "\034sum); vstore8(c3_3, 15, sum);\0"
-    "\024vstore8(c4_0, 16, sum); vstore8(c4_1, 17, sum); vstore8(c4_2, 18,\0"
-    "\034sum); vstore8(c4_3, 19, sum);\0"
-    "\024vstore8(c5_0, 20, sum); vstore8(c5_1, 21, sum); vstore8(c5_2, 22,\0"
-    "\034sum); vstore8(c5_3, 23, sum);\0"
-    "\030__local const double *x = sum + m * 32;\0"
-    "\020for (; k + 8 <= depth; k += 8, in += 8, out += 256) {\0"
-    "\024vstore8(x3_1, 0, out + 32);\0"
-    "\024vstore8(x3_2, 0, out + 64);\0"
-    "\024vstore8(x3_3, 0, out + 96);\0"
-    "\024vstore8(x3_4, 0, out + 128);\0"
-    "\024vstore8(x3_5, 0, out + 160);\0"
-    "\024vstore8(x3_6, 0, out + 192);\0"
-    "\024vstore8(x3_7, 0, out + 224);\0"
-    "\004__local double panel[12288];\0"
-    "\004__local double sums[4608];\0"
-    "\020__local double *sum = sums + (slices > 1 ? block * 144 : 0);\0"
-    "static double total(double8 x)\0"
-    "\004double e[8];\0"
     "static double8 load_row(__global const double *p)\0"
     "void kiln_dgemm_thin_multiply(long L, long S, long K, double alpha, double beta,\0"
+    "\010__global const double *restrict X, long x_offset, long ldx,\0"
     "\010__global const double *restrict Y, long y_offset, long ldy,\0"
-    "\004__global const double *y0 = Y + y_offset + min(s, S - 1);\0"
-    "\004__global const double *x0 = X + min(l, L - 1) * ldx;\0"
-    "\004__global const double *x1 = X + min(l + 1, L - 1) * ldx;\0"
-    "\004__global const double *x2 = X + min(l + 2, L - 1) * ldx;\0"
-    "\004__global const double *x3 = X + min(l + 3, L - 1) * ldx;\0"
-    "\004__global const double *x4 = X + min(l + 4, L - 1) * ldx;\0"
-    "\004__global const double *x5 = X + min(l + 5, L - 1) * ldx;\0"
-    "\004__global const double *x6 = X + min(l + 6, L - 1) * ldx;\0"
-    "\004__global const double *x7 = X + min(l + 7, L - 1) * ldx;\0"
-    "\004double8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0, c0_4 = 0, c0_5 = 0, c0_6 = 0, c0_7 = 0;\0"
-    "\014const double8 a0 = load_row(x0 + k);\0"
-    "\014const double8 a1 = load_row(x1 + k);\0"
-    "\014const double8 a2 = load_row(x2 + k);\0"
-    "\014const double8 a3 = load_row(x3 + k);\0"
-    "\014const double8 a4 = load_row(x4 + k);\0"
-    "\014const double8 a5 = load_row(x5 + k);\0"
-    "\014const double8 a6 = load_row(x6 + k);\0"
-    "\014const double8 a7 = load_row(x7 + k);\0"
-    "\014const double8 b0 = load_vector(y0 + k);\0"
-    "\014const double8 b0 = (double8) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
-    "\010const double b0 = load(y0 + k * y_step);\0"
-}, {
-    "\010const double a0 = load(x0 + k);\0"
-    "\010const double a1 = load(x1 + k);\0"
-    "\010const double a2 = load(x2 + k);\0"
-    "\010const double a3 = load(x3 + k);\0"
-    "\010const double a4 = load(x4 + k);\0"
-    "\010const double a5 = load(x5 + k);\0"
-    "\010const double a6 = load(x6 + k);\0"
-    "\010const double a7 = load(x7 + k);\0"
-    "\010const double sums[] = { total(c0_0), total(c0_1), total(c0_2), total(c0_3), total(c0_4),\0"
     "\004__global const double *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
-    "\010const double8 a0 = load_row(x0 + k);\0"
-    "\010const double8 a1 = load_row(x1 + k);\0"
-    "\010const double8 a2 = load_row(x2 + k);\0"
-    "\010const double8 a3 = load_row(x3 + k);\0"
-    "\010const double8 a4 = load_row(x4 + k);\0"
-    "\010const double8 a5 = load_row(x5 + k);\0"
-    "\010const double8 a6 = load_row(x6 + k);\0"
-    "\010const double8 a7 = load_row(x7 + k);\0"
-    "\010const double8 b0 = load_vector(y0 + k);\0"
+    "\004__global const double *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
     "\004double8 c0[64];\0"
+    "\004double8 c1[64];\0"
     "\014__global const double *x = X + k * ldx;\0"
     "\014const double8 a = (double8) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,\0"
     "\010const double b0_0 = load(y0 + k * y_step), b0_1 = load(y0 + (k + 1) * y_step),\0"
+}, {
+    "\010const double b1_0 = load(y1 + k * y_step), b1_1 = load(y1 + (k + 1) * y_step),\0"
     "\014__global const double *x = X + k * ldx + min(l + v * 8, last);\0"
     "\014const double8 a0 = load_row(x + 0 * ldx);\0"
     "\014const double8 a1 = load_row(x + 1 * ldx);\0"
@@ -2924,39 +1930,120 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\014const double8 a6 = load_row(x + 6 * ldx);\0"
     "\014const double8 a7 = load_row(x + 7 * ldx);\0"
     "\010const double b0_0 = load(y0 + k * y_step);\0"
-    "\010double sums[8];\0"
-    "\004__global const double *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
-    "\004double8 c1[64];\0"
-    "\010const double b1_0 = load(y1 + k * y_step), b1_1 = load(y1 + (k + 1) * y_step),\0"
     "\010const double b1_0 = load(y1 + k * y_step);\0"
+    "\010double sums[8];\0"
+    "static double total(double8 x)\0"
+    "\004double e[8];\0"
+    "\004__global const double *x0 = X + min(l, L - 1) * ldx;\0"
+    "\004__global const double *x1 = X + min(l + 1, L - 1) * ldx;\0"
+    "\004__global const double *x2 = X + min(l + 2, L - 1) * ldx;\0"
+    "\004__global const double *x3 = X + min(l + 3, L - 1) * ldx;\0"
+    "\004__global const double *x4 = X + min(l + 4, L - 1) * ldx;\0"
+    "\004__global const double *x5 = X + min(l + 5, L - 1) * ldx;\0"
+    "\004__global const double *x6 = X + min(l + 6, L - 1) * ldx;\0"
+    "\004__global const double *x7 = X + min(l + 7, L - 1) * ldx;\0"
+    "\004double8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0, c0_4 = 0, c0_5 = 0, c0_6 = 0, c0_7 = 0;\0"
     "\004double8 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0, c1_4 = 0, c1_5 = 0, c1_6 = 0, c1_7 = 0;\0"
+    "\010const double8 a0 = load_row(x0 + k);\0"
+    "\010const double8 a1 = load_row(x1 + k);\0"
+    "\010const double8 a2 = load_row(x2 + k);\0"
+    "\010const double8 a3 = load_row(x3 + k);\0"
+    "\010const double8 a4 = load_row(x4 + k);\0"
+    "\010const double8 a5 = load_row(x5 + k);\0"
+    "\010const double8 a6 = load_row(x6 + k);\0"
+    "\010const double8 a7 = load_row(x7 + k);\0"
+    "\010const double8 b0 = load_vector(y0 + k);\0"
     "\010const double8 b1 = load_vector(y1 + k);\0"
+    "\010const double b0 = load(y0 + k * y_step);\0"
     "\010const double b1 = load(y1 + k * y_step);\0"
+    "\010const double a0 = load(x0 + k);\0"
+    "\010const double a1 = load(x1 + k);\0"
+    "\010const double a2 = load(x2 + k);\0"
+    "\010const double a3 = load(x3 + k);\0"
+    "\010const double a4 = load(x4 + k);\0"
+    "\010const double a5 = load(x5 + k);\0"
+    "\010const double a6 = load(x6 + k);\0"
+    "\010const double a7 = load(x7 + k);\0"
+    "\010const double sums[] = { total(c0_0), total(c0_1), total(c0_2), total(c0_3), total(c0_4),\0"
     "\010const double sums[] = { total(c1_0), total(c1_1), total(c1_2), total(c1_3), total(c1_4),\0"
+    "\004__global const double *y0 = Y + y_offset + min(s, S - 1);\0"
     "\004__global const double *y1 = Y + y_offset + min(s + 1, S - 1);\0"
+    "\014const double8 a0 = load_row(x0 + k);\0"
+    "\014const double8 a1 = load_row(x1 + k);\0"
+    "\014const double8 a2 = load_row(x2 + k);\0"
+    "\014const double8 a3 = load_row(x3 + k);\0"
+    "\014const double8 a4 = load_row(x4 + k);\0"
+    "\014const double8 a5 = load_row(x5 + k);\0"
+    "\014const double8 a6 = load_row(x6 + k);\0"
+    "\014const double8 a7 = load_row(x7 + k);\0"
+    "\014const double8 b0 = load_vector(y0 + k);\0"
     "\014const double8 b1 = load_vector(y1 + k);\0"
+    "\014const double8 b0 = (double8) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
     "\014const double8 b1 = (double8) (load(y1 + k * y_step), load(y1 + (k + 1) * y_step),\0"
     "static double4 load_vector(__global const double *p)\0"
     "\004return vload4(0, p);\0"
     "static void store_vector(double4 x, __global double *p)\0"
     "\004vstore4(x, 0, p);\0"
     "static void put_vector(double4 x, double alpha, double beta, __global double *p)\0"
+    "// Asks for the line of memory of an address that is read soon. The address may lie outside of a\0"
+    "// buffer, so that this is for compilers that make a CPU's own code; others do without.\0"
+    "#define ask_for(address)\0"
+    "#if defined(__has_builtin) && !defined(__SPIR__) && !defined(__SPIRV__)\0"
+    "#if __has_builtin(__builtin_prefetch)\0"
+    "#undef ask_for\0"
+    "#define ask_for(address) __builtin_prefetch(address)\0"
+    "#endif\0"
     "\004// A slice of a panel: for every k, the panel's columns of B side by side, 12 apart.\0"
+    "\004// Panels that are packed together lie one after the other, and so do their sums.\0"
     "\004__local double packed[3072];\0"
+    "\004// Panels are up to 3 vectors of columns wide, slices up to 64 of K deep. All are\0"
     "\004const long vectors = (N + 3) / 4, panels = (vectors + 2) / 3;\0"
+    "\004const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;\0"
+    "\010// Panels that are the work-group's from the first block to the last are packed together.\0"
+    "\010const long some = max((end - at) / height, (long) 1);\0"
+}, {
+    "\010const long together = first > 0 ? 1 : min(min(some, (long) 4), panels - this_panel);\0"
+    "\010long vector[5];\0"
+    "\010for (long p = 0; p <= together; p++)\0"
+    "\014vector[p] = vectors * (this_panel + p) / panels;\0"
+    "\010at += together * (last - first);\0"
+    "\014// Packs B from row k0 on: `depth` of K of the panels that are packed together, row by\0"
+    "\014// row. Columns past the end repeat the last one; what is computed from them is not\0"
+    "\014// stored.\0"
     "\020const long whole = N / 4;\0"
     "\020__global const double *in = B + k0 * ldb;\0"
+    "\020for (long k = 0; k < depth; k++, in += ldb)\0"
+    "\024for (long p = 0; p < together; p++) {\0"
     "\030__local double *out = packed + p * 768 + k * 12;\0"
+    "\030long v = vector[p];\0"
     "\030for (; v < min(vector[p + 1], whole); v++, out += 4)\0"
     "\034vstore4(load_vector(in + v * 4), 0, out);\0"
     "\030for (long i = v * 4; i < vector[p + 1] * 4; i++)\0"
+    "\034*out++ = load(in + min(i, N - 1));\0"
+    "\014for (long p = 0; p < together; p++) {\0"
     "\020const long width = vector[p + 1] - vector[p], col = vector[p] * 4;\0"
     "\020__local const double *panel = packed + p * 768;\0"
+    "\020for (long block = first; block < last; block++) {\0"
+    "\024const long row = (chunk + block) * 8;\0"
     "\024__local double *sum = sums + p * 3072 + (slices > 1 ? block * 96 : 0);\0"
     "\024__local const double *b = panel;\0"
+    "\024// The rows of B that are packed next: those below or, after the last slice,\0"
+    "\024// beside these.\0"
     "\024__global const double *next = B + col;\0"
+    "\024next += k0 + depth < K ? (k0 + depth) * ldb : (vector[together] - vector[0])\0"
     "\034* 4;\0"
     "\024__global const double *restrict a = A + k0;\0"
+    "\024const long r0 = min(row + 0, M - 1) * lda;\0"
+    "\024const long r1 = min(row + 1, M - 1) * lda;\0"
+    "\024const long r2 = min(row + 2, M - 1) * lda;\0"
+    "\024const long r3 = min(row + 3, M - 1) * lda;\0"
+    "\024const long r4 = min(row + 4, M - 1) * lda;\0"
+    "\024const long r5 = min(row + 5, M - 1) * lda;\0"
+    "\024const long r6 = min(row + 6, M - 1) * lda;\0"
+    "\024const long r7 = min(row + 7, M - 1) * lda;\0"
+    "\024if (width == 1) {\0"
+    "\030// Adds the slice's share of a block of 8 rows and 1 vectors to `sum`, where\0"
+    "\030// vectors lie as in a block of 3.\0"
     "\030double4 c0_0 = 0;\0"
     "\030double4 c1_0 = 0;\0"
     "\030double4 c2_0 = 0;\0"
@@ -2965,6 +2052,7 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\030double4 c5_0 = 0;\0"
     "\030double4 c6_0 = 0;\0"
     "\030double4 c7_0 = 0;\0"
+    "\030if (k0 > 0) {\0"
     "\034c0_0 = vload4(0, sum);\0"
     "\034c1_0 = vload4(3, sum);\0"
     "\034c2_0 = vload4(6, sum);\0"
@@ -2973,16 +2061,31 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\034c5_0 = vload4(15, sum);\0"
     "\034c6_0 = vload4(18, sum);\0"
     "\034c7_0 = vload4(21, sum);\0"
+    "\030long k = 0;\0"
+    "\030for (; k < depth; k++) {\0"
+    "\034{\0"
+    "\037 ask_for(next + 0);\0"
+    "\037 next += ldb;\0"
     "\037 const double4 b0 = vload4(0, b);\0"
     "\037 const double a0 = load(a + r0);\0"
+    "\037 c0_0 += a0 * b0;\0"
     "\037 const double a1 = load(a + r1);\0"
+    "\037 c1_0 += a1 * b0;\0"
     "\037 const double a2 = load(a + r2);\0"
+    "\037 c2_0 += a2 * b0;\0"
     "\037 const double a3 = load(a + r3);\0"
+    "\037 c3_0 += a3 * b0;\0"
     "\037 const double a4 = load(a + r4);\0"
+    "\037 c4_0 += a4 * b0;\0"
     "\037 const double a5 = load(a + r5);\0"
+    "\037 c5_0 += a5 * b0;\0"
     "\037 const double a6 = load(a + r6);\0"
+    "\037 c6_0 += a6 * b0;\0"
     "\037 const double a7 = load(a + r7);\0"
+    "\037 c7_0 += a7 * b0;\0"
     "\037 b += 12;\0"
+    "\037 a++;\0"
+    "\034}\0"
     "\030vstore4(c0_0, 0, sum);\0"
     "\030vstore4(c1_0, 3, sum);\0"
     "\030vstore4(c2_0, 6, sum);\0"
@@ -2991,11 +2094,12 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\030vstore4(c5_0, 15, sum);\0"
     "\030vstore4(c6_0, 18, sum);\0"
     "\030vstore4(c7_0, 21, sum);\0"
+    "\024if (width == 2) {\0"
+    "\030// Adds the slice's share of a block of 8 rows and 2 vectors to `sum`, where\0"
     "\030double4 c0_0 = 0, c0_1 = 0;\0"
     "\030double4 c1_0 = 0, c1_1 = 0;\0"
     "\030double4 c2_0 = 0, c2_1 = 0;\0"
     "\030double4 c3_0 = 0, c3_1 = 0;\0"
-}, {
     "\030double4 c4_0 = 0, c4_1 = 0;\0"
     "\030double4 c5_0 = 0, c5_1 = 0;\0"
     "\030double4 c6_0 = 0, c6_1 = 0;\0"
@@ -3009,6 +2113,15 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\034c6_0 = vload4(18, sum); c6_1 = vload4(19, sum);\0"
     "\034c7_0 = vload4(21, sum); c7_1 = vload4(22, sum);\0"
     "\037 const double4 b1 = vload4(1, b);\0"
+    "\037 c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
+    "\037 c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
+    "\037 c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
+    "\037 c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
+    "\037 c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
+    "\037 c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
+    "\037 c6_0 += a6 * b0; c6_1 += a6 * b1;\0"
+    "\037 c7_0 += a7 * b0; c7_1 += a7 * b1;\0"
+}, {
     "\030vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum);\0"
     "\030vstore4(c1_0, 3, sum); vstore4(c1_1, 4, sum);\0"
     "\030vstore4(c2_0, 6, sum); vstore4(c2_1, 7, sum);\0"
@@ -3017,6 +2130,8 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\030vstore4(c5_0, 15, sum); vstore4(c5_1, 16, sum);\0"
     "\030vstore4(c6_0, 18, sum); vstore4(c6_1, 19, sum);\0"
     "\030vstore4(c7_0, 21, sum); vstore4(c7_1, 22, sum);\0"
+    "\024if (width == 3) {\0"
+    "\030// Adds the slice's share of a block of 8 rows and 3 vectors to `sum`, where\0"
     "\030double4 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
     "\030double4 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
     "\030double4 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
@@ -3035,6 +2150,14 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\034c7_0 = vload4(21, sum); c7_1 = vload4(22, sum); c7_2 = vload4(23, sum);\0"
     "\037 ask_for(next + 8);\0"
     "\037 const double4 b2 = vload4(2, b);\0"
+    "\037 c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2;\0"
+    "\037 c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2;\0"
+    "\037 c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2;\0"
+    "\037 c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2;\0"
+    "\037 c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2;\0"
+    "\037 c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2;\0"
+    "\037 c6_0 += a6 * b0; c6_1 += a6 * b1; c6_2 += a6 * b2;\0"
+    "\037 c7_0 += a7 * b0; c7_1 += a7 * b1; c7_2 += a7 * b2;\0"
     "\030vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum); vstore4(c0_2, 2, sum);\0"
     "\030vstore4(c1_0, 3, sum); vstore4(c1_1, 4, sum); vstore4(c1_2, 5, sum);\0"
     "\030vstore4(c2_0, 6, sum); vstore4(c2_1, 7, sum); vstore4(c2_2, 8, sum);\0"
@@ -3043,13 +2166,20 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\030vstore4(c5_0, 15, sum); vstore4(c5_1, 16, sum); vstore4(c5_2, 17, sum);\0"
     "\030vstore4(c6_0, 18, sum); vstore4(c6_1, 19, sum); vstore4(c6_2, 20, sum);\0"
     "\030vstore4(c7_0, 21, sum); vstore4(c7_1, 22, sum); vstore4(c7_2, 23, sum);\0"
+    "\024if (k0 + depth == K) {\0"
+    "\030// C = alpha sum + beta C for a block of `width` vectors at (row, col).\0"
+    "\030for (long m = 0; m < 8 && row + m < M; m++) {\0"
     "\034__global double *out = C + (row + m) * ldc + col;\0"
     "\034__local const double *x = sum + m * 12;\0"
+    "\034long n = 0;\0"
     "\034for (; n + 4 <= min(width * 4, N - col); n += 4)\0"
     "\037 put_vector(vload4(0, x + n), alpha, beta, out + n);\0"
     "\034for (; n < min(width * 4, N - col); n++)\0"
+    "\037 put(x[n], alpha, beta, out + n);\0"
     "\004__local double panel[3072];\0"
     "\004__local double sums[3072];\0"
+    "\004// Panels are up to 3 vectors of columns wide, slices up to 256 of K deep. All are\0"
+    "\004const long slices = max((K + 255) / 256, (long) 1), slice = (K + slices - 1) / slices;\0"
     "\010const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 4;\0"
     "\020__local double *out = panel + v * 4;\0"
     "\020const long l0 = min(col + v * 4 + 0, N - 1) * ldb;\0"
@@ -3069,12 +2199,14 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\024const double4 x2_2 = (double4)(x1_0.odd, x1_1.odd);\0"
     "\024const double4 x2_1 = (double4)(x1_2.even, x1_3.even);\0"
     "\024const double4 x2_3 = (double4)(x1_2.odd, x1_3.odd);\0"
+}, {
     "\024vstore4(x2_0, 0, out + 0);\0"
     "\024vstore4(x2_1, 0, out + 12);\0"
     "\024vstore4(x2_2, 0, out + 24);\0"
     "\024vstore4(x2_3, 0, out + 36);\0"
     "\020for (; k < depth; k++, in++, out += 12) {\0"
     "\020__local double *sum = sums + (slices > 1 ? block * 96 : 0);\0"
+    "\020const long r0 = min(row + 0, M - 1) * lda;\0"
     "\024double4 c0_0 = 0;\0"
     "\024double4 c1_0 = 0;\0"
     "\024double4 c2_0 = 0;\0"
@@ -3083,7 +2215,6 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\024double4 c5_0 = 0;\0"
     "\024double4 c6_0 = 0;\0"
     "\024double4 c7_0 = 0;\0"
-}, {
     "\030c0_0 = vload4(0, sum);\0"
     "\030c1_0 = vload4(3, sum);\0"
     "\030c2_0 = vload4(6, sum);\0"
@@ -3157,18 +2288,25 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\034put_vector(vload4(0, x + n), alpha, beta, out + n);\0"
     "\030for (; n < min(width * 4, N - col); n++)\0"
     "\024__global const double *restrict a = A + k0 * lda;\0"
-    "\004__local double panel[768];\0"
-    "\004__local double sums[1536];\0"
-    "\020const long whole = min(width, (N - col) / 4);\0"
-    "\020for (long k = 0; k < depth; k++, in += ldb, out += 12) {\0"
-    "\030vstore4(load_vector(in + v * 4), v, out);\0"
-    "\024for (long i = whole * 4; i < width * 4; i++)\0"
-    "\020__local double *sum = sums + (slices > 1 ? block * 48 : 0);\0"
-    "\020const long l0 = min(col + v * 4, N - 1) * ldb;\0"
-    "\024vstore4(x2_0, 0, out);\0"
+    "\024const long r0 = min(row + 0, M - 1);\0"
+    "\024const long r1 = min(row + 1, M - 1);\0"
+    "\024const long r2 = min(row + 2, M - 1);\0"
+    "\024const long r3 = min(row + 3, M - 1);\0"
+    "\024const long r4 = min(row + 4, M - 1);\0"
+    "\024const long r5 = min(row + 5, M - 1);\0"
+    "\024const long r6 = min(row + 6, M - 1);\0"
+    "\024const long r7 = min(row + 7, M - 1);\0"
+    "\037 ask_for(a + r0 + 16 * lda);\0"
+    "\037 a += lda;\0"
+    "\020const long r0 = min(row + 0, M - 1);\0"
+    "\034ask_for(a + r0 + 16 * lda);\0"
     "\004__local double packed[2048];\0"
     "\004__local double sums[4096];\0"
+}, {
     "\004// Panels are up to 2 vectors of columns wide, slices up to 64 of K deep. All are\0"
+    "\004// Chunks of up to 16 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
+    "\010const long chunk = at / (16 * panels) * 16;\0"
+    "\010const long height = min(blocks - chunk, (long) 16);\0"
     "\010const long together = first > 0 ? 1 : min(min(some, (long) 2), panels - this_panel);\0"
     "\010long vector[3];\0"
     "\020const long whole = N / 8;\0"
@@ -3176,7 +2314,6 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\030for (; v < min(vector[p + 1], whole); v++, out += 8)\0"
     "\034vstore8(load_vector(in + v * 8), 0, out);\0"
     "\030for (long i = v * 8; i < vector[p + 1] * 8; i++)\0"
-}, {
     "\020const long width = vector[p + 1] - vector[p], col = vector[p] * 8;\0"
     "\020__local const double *panel = packed + p * 1024;\0"
     "\024__local double *sum = sums + p * 2048 + (slices > 1 ? block * 128 : 0);\0"
@@ -3243,16 +2380,118 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\024vstore8(x3_0, 0, out + 0);\0"
     "\020__local double *sum = sums + (slices > 1 ? block * 128 : 0);\0"
     "\030__local const double *x = sum + m * 16;\0"
+    "void kiln_dgemm_packed_packb(long lines, long K,\0"
+    "\010__global double *restrict packed, long at)\0"
+    "\004__global double *restrict out = packed + at + line * K + k0 * 32;\0"
+    "\004__global const double *restrict in = X + x_offset + k0 * ldx + line;\0"
+    "\014vstore8(load_vector(in + 8), 1, out);\0"
+    "\014vstore8(load_vector(in + 16), 2, out);\0"
+    "\014vstore8(load_vector(in + 24), 3, out);\0"
     "// 1 x 32 blocks of 6 x 32, each block held in registers.\0"
+    "void kiln_dgemm_packed_multiply(long M, long N, long K, double alpha, double beta,\0"
+    "\010__global const double *restrict packed_b, long b_at,\0"
+    "\004__local double sums[6144];\0"
+    "\010__local double *sum = sums;\0"
+    "\014__global const double *restrict b = packed_b + b_at + col * K + k0 * 32;\0"
     "\014__global const double *restrict a = A + k0;\0"
+    "\014double8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
+    "\014double8 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
+    "\014double8 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
+    "\014double8 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
+    "\014double8 c4_0 = 0, c4_1 = 0, c4_2 = 0, c4_3 = 0;\0"
+    "\014double8 c5_0 = 0, c5_1 = 0, c5_2 = 0, c5_3 = 0;\0"
+    "\020c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2,\0"
+    "\030sum); c0_3 = vload8(3, sum);\0"
+    "\020c1_0 = vload8(4, sum); c1_1 = vload8(5, sum); c1_2 = vload8(6,\0"
+    "\030sum); c1_3 = vload8(7, sum);\0"
+}, {
+    "\020c2_0 = vload8(8, sum); c2_1 = vload8(9, sum); c2_2 = vload8(10,\0"
+    "\030sum); c2_3 = vload8(11, sum);\0"
+    "\020c3_0 = vload8(12, sum); c3_1 = vload8(13, sum); c3_2 = vload8(14,\0"
+    "\030sum); c3_3 = vload8(15, sum);\0"
+    "\020c4_0 = vload8(16, sum); c4_1 = vload8(17, sum); c4_2 = vload8(18,\0"
+    "\030sum); c4_3 = vload8(19, sum);\0"
+    "\020c5_0 = vload8(20, sum); c5_1 = vload8(21, sum); c5_2 = vload8(22,\0"
+    "\030sum); c5_3 = vload8(23, sum);\0"
+    "\024const double8 b0 = vload8(0, b);\0"
+    "\024const double8 b1 = vload8(1, b);\0"
+    "\024const double8 b2 = vload8(2, b);\0"
+    "\024const double8 b3 = vload8(3, b);\0"
     "\024const double a0 = load(a + r0);\0"
     "\024const double a1 = load(a + r1);\0"
     "\024const double a2 = load(a + r2);\0"
     "\024const double a3 = load(a + r3);\0"
     "\024const double a4 = load(a + r4);\0"
     "\024const double a5 = load(a + r5);\0"
+    "\020vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2, sum); vstore8(c0_3,\0"
+    "\0303, sum);\0"
+    "\020vstore8(c1_0, 4, sum); vstore8(c1_1, 5, sum); vstore8(c1_2, 6, sum); vstore8(c1_3,\0"
+    "\0307, sum);\0"
+    "\020vstore8(c2_0, 8, sum); vstore8(c2_1, 9, sum); vstore8(c2_2, 10, sum); vstore8(c2_3,\0"
+    "\03011, sum);\0"
+    "\020vstore8(c3_0, 12, sum); vstore8(c3_1, 13, sum); vstore8(c3_2, 14,\0"
+    "\030sum); vstore8(c3_3, 15, sum);\0"
+    "\020vstore8(c4_0, 16, sum); vstore8(c4_1, 17, sum); vstore8(c4_2, 18,\0"
+    "\030sum); vstore8(c4_3, 19, sum);\0"
+    "\020vstore8(c5_0, 20, sum); vstore8(c5_1, 21, sum); vstore8(c5_2, 22,\0"
+    "\030sum); vstore8(c5_3, 23, sum);\0"
+    "\024__global double *out = C + row * ldc + col;\0"
+    "\030put_vector(c0_1, alpha, beta, out + 8);\0"
+    "\030put_vector(c0_2, alpha, beta, out + 16);\0"
+    "\030put_vector(c0_3, alpha, beta, out + 24);\0"
+    "\030double x[32];\0"
+    "\030vstore8(c0_0, 0, x);\0"
+    "\030vstore8(c0_1, 0, x + 8);\0"
+    "\030vstore8(c0_2, 0, x + 16);\0"
+    "\030vstore8(c0_3, 0, x + 24);\0"
+    "\024__global double *out = C + (row + 1) * ldc + col;\0"
+    "\030put_vector(c1_1, alpha, beta, out + 8);\0"
+    "\030put_vector(c1_2, alpha, beta, out + 16);\0"
+    "\030put_vector(c1_3, alpha, beta, out + 24);\0"
+    "\030vstore8(c1_0, 0, x);\0"
+    "\030vstore8(c1_1, 0, x + 8);\0"
+    "\030vstore8(c1_2, 0, x + 16);\0"
+    "\030vstore8(c1_3, 0, x + 24);\0"
+    "\024__global double *out = C + (row + 2) * ldc + col;\0"
+    "\030put_vector(c2_1, alpha, beta, out + 8);\0"
+    "\030put_vector(c2_2, alpha, beta, out + 16);\0"
+    "\030put_vector(c2_3, alpha, beta, out + 24);\0"
+    "\030vstore8(c2_0, 0, x);\0"
+    "\030vstore8(c2_1, 0, x + 8);\0"
+    "\030vstore8(c2_2, 0, x + 16);\0"
+    "\030vstore8(c2_3, 0, x + 24);\0"
+    "\024__global double *out = C + (row + 3) * ldc + col;\0"
+    "\030put_vector(c3_1, alpha, beta, out + 8);\0"
+    "\030put_vector(c3_2, alpha, beta, out + 16);\0"
+    "\030put_vector(c3_3, alpha, beta, out + 24);\0"
+    "\030vstore8(c3_0, 0, x);\0"
+    "\030vstore8(c3_1, 0, x + 8);\0"
+    "\030vstore8(c3_2, 0, x + 16);\0"
+    "\030vstore8(c3_3, 0, x + 24);\0"
+    "\024__global double *out = C + (row + 4) * ldc + col;\0"
+    "\030put_vector(c4_1, alpha, beta, out + 8);\0"
+    "\030put_vector(c4_2, alpha, beta, out + 16);\0"
+    "\030put_vector(c4_3, alpha, beta, out + 24);\0"
+    "\030vstore8(c4_0, 0, x);\0"
+    "\030vstore8(c4_1, 0, x + 8);\0"
+    "\030vstore8(c4_2, 0, x + 16);\0"
+    "\030vstore8(c4_3, 0, x + 24);\0"
+    "\024__global double *out = C + (row + 5) * ldc + col;\0"
+    "\030put_vector(c5_1, alpha, beta, out + 8);\0"
+    "\030put_vector(c5_2, alpha, beta, out + 16);\0"
+    "\030put_vector(c5_3, alpha, beta, out + 24);\0"
+    "\030vstore8(c5_0, 0, x);\0"
+    "\030vstore8(c5_1, 0, x + 8);\0"
+    "\030vstore8(c5_2, 0, x + 16);\0"
+    "\030vstore8(c5_3, 0, x + 24);\0"
+    "\004__global const double *restrict in = X + x_offset + k0;\0"
     "\014__global const double *restrict a = A + k0 * lda;\0"
+    "\004__local double panel[12288];\0"
+    "\004// Panels are up to 3 vectors of columns wide, slices up to 512 of K deep. All are\0"
+    "\004// A slice of a panel: for every k, the panel's columns of B side by side, 32 apart.\0"
     "\004__local double packed[32768];\0"
+    "\004__local double sums[24576];\0"
+    "\004const long vectors = (N + 7) / 8, panels = (vectors + 3) / 4;\0"
     "\030__local double *out = packed + p * 16384 + k * 32;\0"
     "\020__local const double *panel = packed + p * 16384;\0"
     "\024const long row = (chunk + block) * 6;\0"
@@ -3271,6 +2510,7 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\030vstore8(c4_0, 16, sum);\0"
     "\030vstore8(c5_0, 20, sum);\0"
     "\030// Adds the slice's share of a block of 6 rows and 2 vectors to `sum`, where\0"
+}, {
     "\034c1_0 = vload8(4, sum); c1_1 = vload8(5, sum);\0"
     "\034c2_0 = vload8(8, sum); c2_1 = vload8(9, sum);\0"
     "\034c3_0 = vload8(12, sum); c3_1 = vload8(13, sum);\0"
@@ -3287,7 +2527,6 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\030double8 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
     "\030double8 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
     "\030double8 c4_0 = 0, c4_1 = 0, c4_2 = 0;\0"
-}, {
     "\030double8 c5_0 = 0, c5_1 = 0, c5_2 = 0;\0"
     "\034c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2, sum);\0"
     "\034c1_0 = vload8(4, sum); c1_1 = vload8(5, sum); c1_2 = vload8(6, sum);\0"
@@ -3295,6 +2534,7 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\034c3_0 = vload8(12, sum); c3_1 = vload8(13, sum); c3_2 = vload8(14, sum);\0"
     "\034c4_0 = vload8(16, sum); c4_1 = vload8(17, sum); c4_2 = vload8(18, sum);\0"
     "\034c5_0 = vload8(20, sum); c5_1 = vload8(21, sum); c5_2 = vload8(22, sum);\0"
+    "\037 ask_for(next + 16);\0"
     "\037 const double8 b2 = vload8(2, b);\0"
     "\030vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2, sum);\0"
     "\030vstore8(c1_0, 4, sum); vstore8(c1_1, 5, sum); vstore8(c1_2, 6, sum);\0"
@@ -3344,6 +2584,80 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\037 sum); vstore8(c5_3, 23, sum);\0"
     "\030for (long m = 0; m < 6 && row + m < M; m++) {\0"
     "\034__local const double *x = sum + m * 32;\0"
+    "\004__local double panel[16384];\0"
+    "\020for (; k + 8 <= depth; k += 8, in += 8, out += 256) {\0"
+    "\024vstore8(x3_1, 0, out + 32);\0"
+    "\024vstore8(x3_2, 0, out + 64);\0"
+    "\024vstore8(x3_3, 0, out + 96);\0"
+    "\024vstore8(x3_4, 0, out + 128);\0"
+    "\024vstore8(x3_5, 0, out + 160);\0"
+}, {
+    "\024vstore8(x3_6, 0, out + 192);\0"
+    "\024vstore8(x3_7, 0, out + 224);\0"
+    "\020for (; k < depth; k++, in++, out += 32) {\0"
+    "\030c1_0 = vload8(4, sum);\0"
+    "\030c2_0 = vload8(8, sum);\0"
+    "\030c3_0 = vload8(12, sum);\0"
+    "\030c4_0 = vload8(16, sum);\0"
+    "\030c5_0 = vload8(20, sum);\0"
+    "\034b += 32;\0"
+    "\024vstore8(c1_0, 4, sum);\0"
+    "\024vstore8(c2_0, 8, sum);\0"
+    "\024vstore8(c3_0, 12, sum);\0"
+    "\024vstore8(c4_0, 16, sum);\0"
+    "\024vstore8(c5_0, 20, sum);\0"
+    "\030c1_0 = vload8(4, sum); c1_1 = vload8(5, sum);\0"
+    "\030c2_0 = vload8(8, sum); c2_1 = vload8(9, sum);\0"
+    "\030c3_0 = vload8(12, sum); c3_1 = vload8(13, sum);\0"
+    "\030c4_0 = vload8(16, sum); c4_1 = vload8(17, sum);\0"
+    "\030c5_0 = vload8(20, sum); c5_1 = vload8(21, sum);\0"
+    "\024vstore8(c1_0, 4, sum); vstore8(c1_1, 5, sum);\0"
+    "\024vstore8(c2_0, 8, sum); vstore8(c2_1, 9, sum);\0"
+    "\024vstore8(c3_0, 12, sum); vstore8(c3_1, 13, sum);\0"
+    "\024vstore8(c4_0, 16, sum); vstore8(c4_1, 17, sum);\0"
+    "\024vstore8(c5_0, 20, sum); vstore8(c5_1, 21, sum);\0"
+    "\030c1_0 = vload8(4, sum); c1_1 = vload8(5, sum); c1_2 = vload8(6, sum);\0"
+    "\030c2_0 = vload8(8, sum); c2_1 = vload8(9, sum); c2_2 = vload8(10, sum);\0"
+    "\030c3_0 = vload8(12, sum); c3_1 = vload8(13, sum); c3_2 = vload8(14, sum);\0"
+    "\030c4_0 = vload8(16, sum); c4_1 = vload8(17, sum); c4_2 = vload8(18, sum);\0"
+    "\030c5_0 = vload8(20, sum); c5_1 = vload8(21, sum); c5_2 = vload8(22, sum);\0"
+    "\024vstore8(c1_0, 4, sum); vstore8(c1_1, 5, sum); vstore8(c1_2, 6, sum);\0"
+    "\024vstore8(c2_0, 8, sum); vstore8(c2_1, 9, sum); vstore8(c2_2, 10, sum);\0"
+    "\024vstore8(c3_0, 12, sum); vstore8(c3_1, 13, sum); vstore8(c3_2, 14, sum);\0"
+    "\024vstore8(c4_0, 16, sum); vstore8(c4_1, 17, sum); vstore8(c4_2, 18, sum);\0"
+    "\024vstore8(c5_0, 20, sum); vstore8(c5_1, 21, sum); vstore8(c5_2, 22, sum);\0"
+    "\024double8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
+    "\024double8 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
+    "\024double8 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
+    "\024double8 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
+    "\024double8 c4_0 = 0, c4_1 = 0, c4_2 = 0, c4_3 = 0;\0"
+    "\024double8 c5_0 = 0, c5_1 = 0, c5_2 = 0, c5_3 = 0;\0"
+    "\030c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2,\0"
+    "\037 sum); c0_3 = vload8(3, sum);\0"
+    "\030c1_0 = vload8(4, sum); c1_1 = vload8(5, sum); c1_2 = vload8(6,\0"
+    "\037 sum); c1_3 = vload8(7, sum);\0"
+    "\030c2_0 = vload8(8, sum); c2_1 = vload8(9, sum); c2_2 = vload8(10,\0"
+    "\037 sum); c2_3 = vload8(11, sum);\0"
+    "\030c3_0 = vload8(12, sum); c3_1 = vload8(13, sum); c3_2 = vload8(14,\0"
+    "\037 sum); c3_3 = vload8(15, sum);\0"
+    "\030c4_0 = vload8(16, sum); c4_1 = vload8(17, sum); c4_2 = vload8(18,\0"
+    "\037 sum); c4_3 = vload8(19, sum);\0"
+    "\030c5_0 = vload8(20, sum); c5_1 = vload8(21, sum); c5_2 = vload8(22,\0"
+    "\037 sum); c5_3 = vload8(23, sum);\0"
+    "\034const double8 b3 = vload8(3, b);\0"
+    "\024vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2,\0"
+    "\034sum); vstore8(c0_3, 3, sum);\0"
+    "\024vstore8(c1_0, 4, sum); vstore8(c1_1, 5, sum); vstore8(c1_2, 6,\0"
+    "\034sum); vstore8(c1_3, 7, sum);\0"
+    "\024vstore8(c2_0, 8, sum); vstore8(c2_1, 9, sum); vstore8(c2_2, 10,\0"
+    "\034sum); vstore8(c2_3, 11, sum);\0"
+    "\024vstore8(c3_0, 12, sum); vstore8(c3_1, 13, sum); vstore8(c3_2, 14,\0"
+    "\034sum); vstore8(c3_3, 15, sum);\0"
+    "\024vstore8(c4_0, 16, sum); vstore8(c4_1, 17, sum); vstore8(c4_2, 18,\0"
+    "\034sum); vstore8(c4_3, 19, sum);\0"
+    "\024vstore8(c5_0, 20, sum); vstore8(c5_1, 21, sum); vstore8(c5_2, 22,\0"
+    "\034sum); vstore8(c5_3, 23, sum);\0"
+    "\030__local const double *x = sum + m * 32;\0"
     "void kiln_dgemmt_packed_packb(long lines, long K,\0"
     "void kiln_dgemmt_packed_multiply(long M, long N, long K, double alpha, double beta,\0"
     "\010__global double *restrict C, long c_offset, long ldc, int triangle)\0"
@@ -3372,53 +2686,10 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\024vstore8(c5_1, 0, x + 8);\0"
     "\024vstore8(c5_2, 0, x + 16);\0"
     "\024vstore8(c5_3, 0, x + 24);\0"
-    "void kiln_dgemmt_packed_packa(long lines, long K,\0"
-    "static int2 stored_columns(int row, int N, int triangle)\0"
-    "\004return (int2) (triangle < 0 ? row * -triangle : 0,\0"
-}, {
-    "static bool is_left_out(int row, int col, int rows, int columns, int triangle)\0"
-    "void kiln_dgemmt_direct_multiply(int M, int N, int K, double alpha, double beta,\0"
-    "\010__global double *restrict C, int c_offset, int ldc, int triangle)\0"
-    "\004if (row >= M || col >= N || is_left_out(row, col, 6, 32, triangle))\0"
-    "\004// Of C = alpha c + beta C for 6 x 32 of C from (row, col) on, what is in the triangle.\0"
-    "\010const int2 stored = stored_columns(row, N, triangle);\0"
-    "\010double x[32];\0"
-    "\010vstore8(c0_0, 0, x);\0"
-    "\010vstore8(c0_1, 0, x + 8);\0"
-    "\010vstore8(c0_2, 0, x + 16);\0"
-    "\010vstore8(c0_3, 0, x + 24);\0"
-    "\010for (int i = 0; i < 32; i++) {\0"
-    "\014const int n = i;\0"
-    "\014if (col + n >= stored.x && col + n < stored.y)\0"
-    "\020put(x[i], alpha, beta, out + n);\0"
-    "\010const int2 stored = stored_columns(row + 1, N, triangle);\0"
-    "\010vstore8(c1_0, 0, x);\0"
-    "\010vstore8(c1_1, 0, x + 8);\0"
-    "\010vstore8(c1_2, 0, x + 16);\0"
-    "\010vstore8(c1_3, 0, x + 24);\0"
-    "\010const int2 stored = stored_columns(row + 2, N, triangle);\0"
-    "\010vstore8(c2_0, 0, x);\0"
-    "\010vstore8(c2_1, 0, x + 8);\0"
-    "\010vstore8(c2_2, 0, x + 16);\0"
-    "\010vstore8(c2_3, 0, x + 24);\0"
-    "\010const int2 stored = stored_columns(row + 3, N, triangle);\0"
-    "\010vstore8(c3_0, 0, x);\0"
-    "\010vstore8(c3_1, 0, x + 8);\0"
-    "\010vstore8(c3_2, 0, x + 16);\0"
-    "\010vstore8(c3_3, 0, x + 24);\0"
-    "\010const int2 stored = stored_columns(row + 4, N, triangle);\0"
-    "\010vstore8(c4_0, 0, x);\0"
-    "\010vstore8(c4_1, 0, x + 8);\0"
-    "\010vstore8(c4_2, 0, x + 16);\0"
-    "\010vstore8(c4_3, 0, x + 24);\0"
-    "\010const int2 stored = stored_columns(row + 5, N, triangle);\0"
-    "\010vstore8(c5_0, 0, x);\0"
-    "\010vstore8(c5_1, 0, x + 8);\0"
-    "\010vstore8(c5_2, 0, x + 16);\0"
-    "\010vstore8(c5_3, 0, x + 24);\0"
     "static double load(__global const double *X, long at)\0"
     "static void store(double x, __global double *X, long at)\0"
     "void kiln_dgemm_mirror_mirror(long M,\0"
+}, {
     "\010__global const double *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
     "\014const double element = load(A, a_offset + row * lda + col);\0"
     "static float2 load(__global const float2 *p)\0"
@@ -3452,7 +2723,9 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\004x = scaled_vector(x, alpha, alpha_imag);\0"
     "\010x += scaled_vector(load_vector(p), beta, beta_imag);\0"
     "\004vstore16(x, 0, (__global float *) p);\0"
+    "// Straight from global memory, for any shape.\0"
     "// A work-group of 1 x 1 work-items; each computes 6 x 24 of C in registers.\0"
+    "// Rows and columns past the end repeat the last one; what is computed from them is not stored.\0"
     "void kiln_cgemm_direct_multiply(long M, long N, long K, float alpha, float alpha_imag, float beta,\0"
     "\010float beta_imag, int conj_a, int conj_b,\0"
     "\010__global const float2 *restrict A, long a_offset, long lda,\0"
@@ -3460,19 +2733,55 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\010__global float2 *restrict C, long c_offset, long ldc)\0"
     "\004const long row = (long) get_global_id(1) * 6;\0"
     "\004const long col = (long) get_global_id(0) * 24;\0"
+    "\004if (row >= M || col >= N)\0"
+    "\010return;\0"
     "\004// conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.\0"
     "\004const float sign = conj_a == conj_b ? 1 : -1;\0"
     "\004const float16 signs = (float16) (1, sign, 1, sign, 1, sign, 1, sign, 1, sign, 1, sign, 1, sign,\0"
-}, {
     "\0141, sign);\0"
+    "\004const long r0 = min(row, M - 1) * lda;\0"
+    "\004const long r1 = min(row + 1, M - 1) * lda;\0"
+    "\004const long r2 = min(row + 2, M - 1) * lda;\0"
+    "\004const long r3 = min(row + 3, M - 1) * lda;\0"
+    "\004const long r4 = min(row + 4, M - 1) * lda;\0"
+    "\004const long r5 = min(row + 5, M - 1) * lda;\0"
+    "\004const long s0 = min(col, N - 1) - col;\0"
+    "\004const long s1 = min(col + 1, N - 1) - col;\0"
+    "\004const long s2 = min(col + 2, N - 1) - col;\0"
+    "\004const long s3 = min(col + 3, N - 1) - col;\0"
+    "\004const long s4 = min(col + 4, N - 1) - col;\0"
+    "\004const long s5 = min(col + 5, N - 1) - col;\0"
+    "\004const long s6 = min(col + 6, N - 1) - col;\0"
+    "\004const long s7 = min(col + 7, N - 1) - col;\0"
+    "\004const long s8 = min(col + 8, N - 1) - col;\0"
+    "\004const long s9 = min(col + 9, N - 1) - col;\0"
+    "\004const long s10 = min(col + 10, N - 1) - col;\0"
+    "\004const long s11 = min(col + 11, N - 1) - col;\0"
+    "\004const long s12 = min(col + 12, N - 1) - col;\0"
+    "\004const long s13 = min(col + 13, N - 1) - col;\0"
+    "\004const long s14 = min(col + 14, N - 1) - col;\0"
+    "\004const long s15 = min(col + 15, N - 1) - col;\0"
+    "\004const long s16 = min(col + 16, N - 1) - col;\0"
+    "\004const long s17 = min(col + 17, N - 1) - col;\0"
+    "\004const long s18 = min(col + 18, N - 1) - col;\0"
+    "\004const long s19 = min(col + 19, N - 1) - col;\0"
+    "\004const long s20 = min(col + 20, N - 1) - col;\0"
+    "\004const long s21 = min(col + 21, N - 1) - col;\0"
+    "\004const long s22 = min(col + 22, N - 1) - col;\0"
+    "\004const long s23 = min(col + 23, N - 1) - col;\0"
     "\004float16 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
     "\004float16 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
     "\004float16 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
+}, {
     "\004float16 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
     "\004float16 c4_0 = 0, c4_1 = 0, c4_2 = 0;\0"
     "\004float16 c5_0 = 0, c5_1 = 0, c5_2 = 0;\0"
+    "\004long k = 0;\0"
+    "\004// Whole vectors of B while none crosses the right edge; else element by element.\0"
     "\004if (col + 24 <= N) {\0"
+    "\010for (; k < K; k++) {\0"
     "\020__global const float2 *b = B + k * ldb + col;\0"
+    "\020const float16 b0 = load_vector(b);\0"
     "\020const float16 b1 = load_vector(b + 8);\0"
     "\020const float16 b2 = load_vector(b + 16);\0"
     "\020const float16 p0 = b0 * signs, q0 = turned(p0);\0"
@@ -3513,17 +2822,20 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\020const float16 b2 = (float16) (e16.x, e16.y, e17.x, e17.y, e18.x, e18.y, e19.x,\0"
     "\030e19.y, e20.x, e20.y, e21.x, e21.y, e22.x, e22.y, e23.x, e23.y);\0"
     "\004// C = alpha c + beta C for the 6 x 24 block at (row, col).\0"
+    "\004if (row < M) {\0"
     "\010__global float2 *out = C + row * ldc + col;\0"
     "\010if (col + 24 <= N) {\0"
     "\014put_vector(c0_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
     "\014put_vector(c0_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
     "\014put_vector(c0_2, conj_a, alpha, alpha_imag, beta, beta_imag, out + 16);\0"
+    "\010} else {\0"
     "\014float2 x[24];\0"
     "\014vstore16(c0_0, 0, (float *) (x));\0"
     "\014vstore16(c0_1, 0, (float *) (x + 8));\0"
     "\014vstore16(c0_2, 0, (float *) (x + 16));\0"
     "\014for (int n = 0; n < 24 && col + n < N; n++)\0"
     "\020put(x[n], conj_a, alpha, alpha_imag, beta, beta_imag, out + n);\0"
+    "\004if (row + 1 < M) {\0"
     "\010__global float2 *out = C + (row + 1) * ldc + col;\0"
     "\014put_vector(c1_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
     "\014put_vector(c1_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
@@ -3531,6 +2843,7 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\014vstore16(c1_0, 0, (float *) (x));\0"
     "\014vstore16(c1_1, 0, (float *) (x + 8));\0"
     "\014vstore16(c1_2, 0, (float *) (x + 16));\0"
+    "\004if (row + 2 < M) {\0"
     "\010__global float2 *out = C + (row + 2) * ldc + col;\0"
     "\014put_vector(c2_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
     "\014put_vector(c2_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
@@ -3538,14 +2851,16 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\014vstore16(c2_0, 0, (float *) (x));\0"
     "\014vstore16(c2_1, 0, (float *) (x + 8));\0"
     "\014vstore16(c2_2, 0, (float *) (x + 16));\0"
+    "\004if (row + 3 < M) {\0"
     "\010__global float2 *out = C + (row + 3) * ldc + col;\0"
     "\014put_vector(c3_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
     "\014put_vector(c3_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
+}, {
     "\014put_vector(c3_2, conj_a, alpha, alpha_imag, beta, beta_imag, out + 16);\0"
     "\014vstore16(c3_0, 0, (float *) (x));\0"
     "\014vstore16(c3_1, 0, (float *) (x + 8));\0"
-}, {
     "\014vstore16(c3_2, 0, (float *) (x + 16));\0"
+    "\004if (row + 4 < M) {\0"
     "\010__global float2 *out = C + (row + 4) * ldc + col;\0"
     "\014put_vector(c4_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
     "\014put_vector(c4_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
@@ -3553,6 +2868,7 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\014vstore16(c4_0, 0, (float *) (x));\0"
     "\014vstore16(c4_1, 0, (float *) (x + 8));\0"
     "\014vstore16(c4_2, 0, (float *) (x + 16));\0"
+    "\004if (row + 5 < M) {\0"
     "\010__global float2 *out = C + (row + 5) * ldc + col;\0"
     "\014put_vector(c5_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
     "\014put_vector(c5_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
@@ -3560,6 +2876,32 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\014vstore16(c5_0, 0, (float *) (x));\0"
     "\014vstore16(c5_1, 0, (float *) (x + 8));\0"
     "\014vstore16(c5_2, 0, (float *) (x + 16));\0"
+    "\004const long s0 = min(col, N - 1) * ldb;\0"
+    "\004const long s1 = min(col + 1, N - 1) * ldb;\0"
+    "\004const long s2 = min(col + 2, N - 1) * ldb;\0"
+    "\004const long s3 = min(col + 3, N - 1) * ldb;\0"
+    "\004const long s4 = min(col + 4, N - 1) * ldb;\0"
+    "\004const long s5 = min(col + 5, N - 1) * ldb;\0"
+    "\004const long s6 = min(col + 6, N - 1) * ldb;\0"
+    "\004const long s7 = min(col + 7, N - 1) * ldb;\0"
+    "\004const long s8 = min(col + 8, N - 1) * ldb;\0"
+    "\004const long s9 = min(col + 9, N - 1) * ldb;\0"
+    "\004const long s10 = min(col + 10, N - 1) * ldb;\0"
+    "\004const long s11 = min(col + 11, N - 1) * ldb;\0"
+    "\004const long s12 = min(col + 12, N - 1) * ldb;\0"
+    "\004const long s13 = min(col + 13, N - 1) * ldb;\0"
+    "\004const long s14 = min(col + 14, N - 1) * ldb;\0"
+    "\004const long s15 = min(col + 15, N - 1) * ldb;\0"
+    "\004const long s16 = min(col + 16, N - 1) * ldb;\0"
+    "\004const long s17 = min(col + 17, N - 1) * ldb;\0"
+    "\004const long s18 = min(col + 18, N - 1) * ldb;\0"
+    "\004const long s19 = min(col + 19, N - 1) * ldb;\0"
+    "\004const long s20 = min(col + 20, N - 1) * ldb;\0"
+    "\004const long s21 = min(col + 21, N - 1) * ldb;\0"
+    "\004const long s22 = min(col + 22, N - 1) * ldb;\0"
+    "\004const long s23 = min(col + 23, N - 1) * ldb;\0"
+    "\004for (; k < K; k++) {\0"
+    "\010{\0"
     "\014__global const float2 *b = B + k;\0"
     "\014const float2 e0 = load(b + s0), e1 = load(b + s1), e2 = load(b + s2), e3 = load(b + s3),\0"
     "\024e4 = load(b + s4), e5 = load(b + s5), e6 = load(b + s6), e7 = load(b + s7);\0"
@@ -3596,19 +2938,33 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\014c4_0 += a4.y * q0; c4_1 += a4.y * q1; c4_2 += a4.y * q2;\0"
     "\014const float2 a5 = load(a + r5);\0"
     "\014c5_0 += a5.x * p0; c5_1 += a5.x * p1; c5_2 += a5.x * p2;\0"
+}, {
     "\014c5_0 += a5.y * q0; c5_1 += a5.y * q1; c5_2 += a5.y * q2;\0"
+    "\004const long r0 = min(row, M - 1);\0"
+    "\004const long r1 = min(row + 1, M - 1);\0"
+    "\004const long r2 = min(row + 2, M - 1);\0"
+    "\004const long r3 = min(row + 3, M - 1);\0"
+    "\004const long r4 = min(row + 4, M - 1);\0"
+    "\004const long r5 = min(row + 5, M - 1);\0"
     "\020__global const float2 *a = A + k * lda;\0"
     "\014__global const float2 *a = A + k * lda;\0"
     "void kiln_cgemm_fused_multiply(long M, long N, long K, float alpha, float alpha_imag, float beta,\0"
     "\004__local float panel[8192];\0"
+    "\004__local float sums[12288];\0"
     "\004// Panels are up to 2 vectors of columns wide, slices up to 256 of K deep. All are\0"
     "\020const float16 signs = (float16) (1, sign, 1, sign, 1, sign, 1, sign, 1, sign, 1,\0"
     "\030sign, 1, sign, 1, sign);\0"
     "\020__global const float2 *in = B + k0 * ldb + col;\0"
+    "\020for (long k = 0; k < depth; k++, in += ldb, out += 32) {\0"
     "\030vstore16(load_vector(in + v * 8) * signs, v, out);\0"
     "\030vstore2(load(in + min(i, N - 1 - col)) * (float2) (1, sign), i, out);\0"
     "\020__local float *sum = sums + (slices > 1 ? block * 192 : 0);\0"
     "\020__global const float2 *restrict a = A + k0;\0"
+    "\030c1_0 = vload16(2, sum);\0"
+    "\030c2_0 = vload16(4, sum);\0"
+    "\030c3_0 = vload16(6, sum);\0"
+    "\030c4_0 = vload16(8, sum);\0"
+    "\030c5_0 = vload16(10, sum);\0"
     "\034const float16 q0 = turned(b0);\0"
     "\034const float2 a0 = load(a + r0);\0"
     "\034c0_0 += a0.x * b0;\0"
@@ -3628,9 +2984,18 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\034const float2 a5 = load(a + r5);\0"
     "\034c5_0 += a5.x * b0;\0"
     "\034c5_0 += a5.y * q0;\0"
+    "\024vstore16(c1_0, 2, sum);\0"
+    "\024vstore16(c2_0, 4, sum);\0"
+    "\024vstore16(c3_0, 6, sum);\0"
+    "\024vstore16(c4_0, 8, sum);\0"
+    "\024vstore16(c5_0, 10, sum);\0"
+    "\030c1_0 = vload16(2, sum); c1_1 = vload16(3, sum);\0"
+    "\030c2_0 = vload16(4, sum); c2_1 = vload16(5, sum);\0"
+    "\030c3_0 = vload16(6, sum); c3_1 = vload16(7, sum);\0"
+    "\030c4_0 = vload16(8, sum); c4_1 = vload16(9, sum);\0"
+    "\030c5_0 = vload16(10, sum); c5_1 = vload16(11, sum);\0"
     "\034const float16 q0 = turned(b0), q1 = turned(b1);\0"
     "\034c0_0 += a0.x * b0; c0_1 += a0.x * b1;\0"
-}, {
     "\034c0_0 += a0.y * q0; c0_1 += a0.y * q1;\0"
     "\034c1_0 += a1.x * b0; c1_1 += a1.x * b1;\0"
     "\034c1_0 += a1.y * q0; c1_1 += a1.y * q1;\0"
@@ -3642,7 +3007,13 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\034c4_0 += a4.y * q0; c4_1 += a4.y * q1;\0"
     "\034c5_0 += a5.x * b0; c5_1 += a5.x * b1;\0"
     "\034c5_0 += a5.y * q0; c5_1 += a5.y * q1;\0"
+    "\024vstore16(c1_0, 2, sum); vstore16(c1_1, 3, sum);\0"
+    "\024vstore16(c2_0, 4, sum); vstore16(c2_1, 5, sum);\0"
+    "\024vstore16(c3_0, 6, sum); vstore16(c3_1, 7, sum);\0"
+    "\024vstore16(c4_0, 8, sum); vstore16(c4_1, 9, sum);\0"
+    "\024vstore16(c5_0, 10, sum); vstore16(c5_1, 11, sum);\0"
     "\030__global float2 *out = C + (row + m) * ldc + col;\0"
+    "\030__local const float *x = sum + m * 32;\0"
     "\034put_vector(vload16(0, x + 2 * n), conj_a, alpha, alpha_imag, beta,\0"
     "\037     beta_imag, out + n);\0"
     "\034put(vload2(n, x), conj_a, alpha, alpha_imag, beta, beta_imag, out + n);\0"
@@ -3665,6 +3036,7 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\004const long first_n = get_group_id(0) * 32, end_n = min(first_n + 32, N);\0"
     "\004const long first_k = get_group_id(1) * 256, end_k = min(first_k + 256, K);\0"
     "\004const long ld = (N + 1) / 2 * 2;\0"
+}, {
     "\004const float sign = conj_b ? -1 : 1;\0"
     "\004for (long k = first_k; k < end_k; k++) {\0"
     "\010long n = first_n;\0"
@@ -3714,7 +3086,6 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\024const long at = 2 * b_at + 2 * k * ld + n;\0"
     "\024store(b, packed_b, at);\0"
     "\024store((float2) (-b.y, b.x), packed_b, at + ld);\0"
-}, {
     "// op(A) by rows. A's columns are its rows, conjugated if asked for; the rows of what is written are\0"
     "// whole pairs of elements.\0"
     "void kiln_cgemm_complex_turn(long M, long K,\0"
@@ -3749,6 +3120,7 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\004const double8 signs = (double8) (-1, 1, -1, 1, -1, 1, -1, 1);\0"
     "\004return signs * x.s10325476;\0"
     "static double8 scaled_vector(double8 x, double re, double im)\0"
+}, {
     "static double8 load_vector(__global const double2 *p)\0"
     "\004return vload8(0, (__global const double *) p);\0"
     "static void put_vector(double8 x, int is_conjugated, double alpha, double alpha_imag, double beta,\0"
@@ -3763,8 +3135,10 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\010__global double2 *restrict C, long c_offset, long ldc)\0"
     "\004const double sign = conj_a == conj_b ? 1 : -1;\0"
     "\020const double8 signs = (double8) (1, sign, 1, sign, 1, sign, 1, sign);\0"
+    "\020const long whole = min(width, (N - col) / 4);\0"
     "\020__global const double2 *in = B + k0 * ldb + col;\0"
     "\030vstore8(load_vector(in + v * 4) * signs, v, out);\0"
+    "\024for (long i = whole * 4; i < width * 4; i++)\0"
     "\030vstore2(load(in + min(i, N - 1 - col)) * (double2) (1, sign), i, out);\0"
     "\020__global const double2 *restrict a = A + k0;\0"
     "\034const double8 q0 = turned(b0);\0"
@@ -3797,7 +3171,6 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\034c4_0 += a4.x * b0; c4_1 += a4.x * b1; c4_2 += a4.x * b2;\0"
     "\034c4_0 += a4.y * q0; c4_1 += a4.y * q1; c4_2 += a4.y * q2;\0"
     "\034c5_0 += a5.x * b0; c5_1 += a5.x * b1; c5_2 += a5.x * b2;\0"
-}, {
     "\034c5_0 += a5.y * q0; c5_1 += a5.y * q1; c5_2 += a5.y * q2;\0"
     "\034c6_0 += a6.x * b0; c6_1 += a6.x * b1; c6_2 += a6.x * b2;\0"
     "\034c6_0 += a6.y * q0; c6_1 += a6.y * q1; c6_2 += a6.y * q2;\0"
@@ -3815,6 +3188,8 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\004const long row = (long) get_global_id(1) * 8;\0"
     "\004const long col = (long) get_global_id(0) * 4;\0"
     "\004const double8 signs = (double8) (1, sign, 1, sign, 1, sign, 1, sign);\0"
+    "\004const long r6 = min(row + 6, M - 1) * lda;\0"
+    "\004const long r7 = min(row + 7, M - 1) * lda;\0"
     "\004double8 c0_0 = 0;\0"
     "\004double8 c1_0 = 0;\0"
     "\004double8 c2_0 = 0;\0"
@@ -3825,6 +3200,7 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\004double8 c7_0 = 0;\0"
     "\004if (col + 4 <= N) {\0"
     "\020__global const double2 *b = B + k * ldb + col;\0"
+    "\020const double8 b0 = load_vector(b);\0"
     "\020const double8 p0 = b0 * signs, q0 = turned(p0);\0"
     "\020__global const double2 *a = A + k;\0"
     "\020const double2 a0 = load(a + r0);\0"
@@ -3835,6 +3211,7 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\020c1_0 += a1.y * q0;\0"
     "\020const double2 a2 = load(a + r2);\0"
     "\020c2_0 += a2.x * p0;\0"
+}, {
     "\020c2_0 += a2.y * q0;\0"
     "\020const double2 a3 = load(a + r3);\0"
     "\020c3_0 += a3.x * p0;\0"
@@ -3870,9 +3247,11 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\014vstore8(c4_0, 0, (double *) (x));\0"
     "\010__global double2 *out = C + (row + 5) * ldc + col;\0"
     "\014vstore8(c5_0, 0, (double *) (x));\0"
+    "\004if (row + 6 < M) {\0"
     "\010__global double2 *out = C + (row + 6) * ldc + col;\0"
     "\014put_vector(c6_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
     "\014vstore8(c6_0, 0, (double *) (x));\0"
+    "\004if (row + 7 < M) {\0"
     "\010__global double2 *out = C + (row + 7) * ldc + col;\0"
     "\014put_vector(c7_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
     "\014vstore8(c7_0, 0, (double *) (x));\0"
@@ -3906,10 +3285,11 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\014const double2 a7 = load(a + r7);\0"
     "\014c7_0 += a7.x * p0;\0"
     "\014c7_0 += a7.y * q0;\0"
+    "\004const long r6 = min(row + 6, M - 1);\0"
+    "\004const long r7 = min(row + 7, M - 1);\0"
     "\020__global const double2 *a = A + k * lda;\0"
     "\014__global const double2 *a = A + k * lda;\0"
     "static double2 load(__global const double *X, long at)\0"
-}, {
     "static void store(double2 x, __global double *X, long at)\0"
     "static double2 product(double2 x, double2 y)\0"
     "\004return (double2) (x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);\0"
@@ -3936,6 +3316,7 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\010__global const double *restrict A, long a_offset, long lda, int conj_a,\0"
     "\010__global double *restrict packed_a, long a_at)\0"
     "\004const double sign = conj_a ? -1 : 1;\0"
+}, {
     "\024const double2 element = load(A, a_offset + k * lda + m);\0"
     "\024store((double2) (element.x, sign * element.y), packed_a, a_at + m * ld + k);\0"
     "void kiln_zgemm_mirror_mirror(long M,\0"
@@ -4046,1353 +3427,1065 @@ static const uint32_t bundle_pocl_avx512_lines[] = {
     50527, 50555, 50615, 50638, 50666, 50726, 50749, 50777, 50838, 50862, 50891, 50952,
     50976, 51005, 51056, 51083, 51137, 51161, 51260, 51325, 51363, 51448, 51528, 51608,
     51660, 51730, 51797, 51863, 51906, 51966, 52014, 52062, 52163, 52206, 52218, 52264,
-    52273, 52342, 52394, 52417, 52472, 52492, 52570, 52652, 52732, 52792, 52852, 52906,
-    52992, 53021, 53049, 53133, 53167, 53248, 53341, 53386, 53439, 53487, 53545, 53584,
-    53628, 53672, 53716, 53794, 53830, 53849, 53868, 53893, 53918, 53943, 53969, 53995,
-    54021, 54047, 54081, 54113, 54131, 54163, 54181, 54191, 54216, 54241, 54266, 54292,
-    54318, 54344, 54370, 54448, 54477, 54506, 54555, 54604, 54654, 54705, 54756, 54807,
-    54858, 54893, 54928, 54977, 55026, 55076, 55127, 55178, 55229, 55280, 55358, 55397,
-    55436, 55509, 55582, 55657, 55733, 55809, 55885, 55961, 56013, 56065, 56138, 56211,
-    56286, 56362, 56438, 56514, 56590, 56637, 56687, 56727, 56763, 56821, 56851, 56881,
-    56912, 56943, 56974, 57005, 57036, 57067, 57098, 57130, 57162, 57194, 57226, 57258,
-    57290, 57344, 57394, 57432, 57470, 57555, 57632, 57681, 57741, 57782, 57848, 57917,
-    57944, 58000, 58041, 58095, 58125, 58204, 58300, 58357, 58438, 58521, 58572, 58617,
-    58671, 58744, 58788, 58828, 58872, 58916, 58960, 59004, 59048, 59097, 59146, 59195,
-    59244, 59293, 59342, 59409, 59440, 59507, 59538, 59606, 59638, 59708, 59740, 59810,
-    59842, 59912, 59944, 59979, 60011, 60080, 60112, 60181, 60213, 60282, 60314, 60383,
-    60415, 60484, 60516, 60585, 60595, 60601, 60622, 60689, 60720, 60787, 60818, 60886,
-    60918, 60988, 61020, 61090, 61122, 61192, 61224, 61285, 61329, 61351, 61393, 61407,
-    61440, 61485, 61535, 61577, 61605, 61655, 61697, 61725, 61775, 61817, 61845, 61895,
-    61937, 61965, 62015, 62057, 62085, 62098, 62154, 62205, 62256, 62307, 62358, 62409,
-    62460, 62511, 62562, 62613, 62664, 62715, 62766, 62817, 62868, 62919, 62970, 63021,
-    63048, 63075, 63102, 63129, 63156, 63183, 63210, 63237, 63264, 63291, 63318, 63345,
-    63372, 63399, 63426, 63453, 63503, 63537, 63575, 63613, 63651, 63689, 63727, 63738,
-    63835, 63923, 63948, 64020, 64058, 64073, 64126, 64133, 64216, 64246, 64329, 64415,
-    64508, 64553, 64606, 64697, 64752, 64838, 64855, 64893, 64943, 64977, 65065, 65150,
-    65162, 65190, 65232, 65277, 65316, 65366, 65387, 65442, 65536, 65588, 65624, 65663,
-    65732, 65781, 65832, 65871, 65943, 65976, 66054, 66072, 66111, 66189, 66196, 66240,
-    66284, 66328, 66372, 66416, 66460, 66504, 66548, 66592, 66611, 66689, 66725, 66744,
-    66763, 66782, 66801, 66820, 66839, 66858, 66877, 66892, 66917, 66942, 66967, 66992,
-    67018, 67044, 67070, 67096, 67109, 67135, 67138, 67159, 67174, 67210, 67243, 67262,
-    67295, 67314, 67347, 67366, 67399, 67418, 67451, 67470, 67503, 67522, 67555, 67574,
-    67607, 67626, 67637, 67644, 67647, 67672, 67697, 67722, 67747, 67773, 67799, 67825,
-    67851, 67870, 67948, 67977, 68006, 68035, 68064, 68093, 68122, 68151, 68180, 68229,
-    68278, 68327, 68377, 68428, 68479, 68530, 68581, 68603, 68639, 68675, 68711, 68747,
-    68783, 68819, 68855, 68891, 68927, 68976, 69025, 69074, 69124, 69175, 69226, 69277,
-    69328, 69347, 69425, 69464, 69503, 69542, 69581, 69632, 69671, 69710, 69749, 69822,
-    69895, 69968, 70037, 70049, 70119, 70189, 70259, 70329, 70351, 70387, 70440, 70493,
-    70546, 70599, 70652, 70705, 70758, 70811, 70884, 70957, 71030, 71105, 71181, 71257,
-    71333, 71409, 71433, 71506, 71553, 71603, 71643, 71656, 71709, 71764, 71807, 71842,
-    71871, 71955, 72043, 72096, 72125, 72169, 72219, 72257, 72295, 72333, 72371, 72409,
-    72447, 72485, 72523, 72553, 72565, 72603, 72632, 72679, 72757, 72853, 72909, 72990,
-    73038, 73086, 73113, 73122, 73162, 73206, 73250, 73294, 73338, 73382, 73426, 73470,
-    73514, 73558, 73604, 73650, 73728, 73772, 73816, 73860, 73904, 73948, 73992, 74036,
-    74080, 74124, 74170, 74216, 74262, 74308, 74354, 74400, 74446, 74492, 74538, 74584,
-    74630, 74676, 74722, 74768, 74814, 74860, 74906, 74952, 74998, 75044, 75090, 75136,
-    75165, 75194, 75223, 75252, 75281, 75310, 75339, 75368, 75397, 75426, 75457, 75488,
-    75501, 75584, 75606, 75628, 75674, 75710, 75751, 75785, 75817, 75849, 75881, 75913,
-    75945, 75977, 76009, 76041, 76073, 76105, 76139, 76173, 76246, 76317, 76391, 76438,
-    76514, 76590, 76666, 76713, 76775, 76791, 76835, 76857, 76894, 76936, 76946, 76991,
-    77025, 77045, 77095, 77132, 77174, 77194, 77244, 77281, 77323, 77343, 77393, 77430,
-    77472, 77492, 77542, 77579, 77621, 77641, 77691, 77728, 77770, 77824, 77874, 77911,
-    77953, 77973, 78023, 78060, 78102, 78122, 78172, 78209, 78251, 78271, 78321, 78358,
-    78400, 78421, 78472, 78510, 78553, 78574, 78625, 78663, 78706, 78746, 78790, 78834,
-    78878, 78922, 78966, 79010, 79054, 79098, 79142, 79188, 79234, 79280, 79326, 79372,
-    79418, 79464, 79510, 79556, 79602, 79648, 79694, 79740, 79786, 79832, 79878, 79924,
-    79970, 80016, 80062, 80108, 80154, 80176, 80179, 80213, 80300, 80371, 80446, 80478,
-    80554, 80630, 80706, 80753, 80787, 80819, 80854, 80886, 80921, 80953, 80988, 81020,
-    81055, 81087, 81122, 81154, 81189, 81221, 81256, 81288, 81323, 81355, 81390, 81422,
-    81457, 81491, 81530, 81564, 81603, 81637, 81675, 81713, 81751, 81789, 81827, 81865,
-    81920, 81958, 81996, 82036, 82076, 82116, 82156, 82185, 82213, 82297, 82385, 82446,
-    82529, 82615, 82699, 82735, 82800, 82858, 82898, 82942, 82986, 83032, 83078, 83157,
-    83193, 83212, 83231, 83251, 83271, 83296, 83321, 83346, 83371, 83397, 83423, 83449,
-    83475, 83501, 83528, 83555, 83587, 83605, 83637, 83655, 83689, 83709, 83743, 83763,
-    83773, 83798, 83823, 83848, 83873, 83899, 83925, 83951, 83977, 84003, 84030, 84057,
-    84136, 84165, 84194, 84225, 84256, 84305, 84354, 84403, 84452, 84503, 84554, 84605,
-    84656, 84707, 84760, 84813, 84848, 84883, 84922, 84961, 85010, 85059, 85108, 85157,
-    85208, 85259, 85310, 85361, 85412, 85465, 85518, 85566, 85606, 85664, 85694, 85724,
-    85754, 85785, 85816, 85847, 85878, 85909, 85940, 85972, 86016, 86048, 86080, 86112,
-    86144, 86187, 86225, 86263, 86303, 86343, 86392, 86471, 86531, 86595, 86663, 86703,
-    86767, 86820, 86877, 86934, 86991, 87048, 87105, 87162, 87219, 87277, 87339, 87390,
-    87412, 87441, 87454, 87473, 87536, 87584, 87672, 87702, 87733, 87770, 87807, 87844,
-    87881, 87918, 87955, 87992, 88029, 88069, 88150, 88210, 88241, 88278, 88315, 88352,
-    88389, 88426, 88463, 88500, 88537, 88577, 88618, 88672, 88688, 88700, 88783, 88849,
-    88912, 88954, 88996, 89038, 89080, 89122, 89164, 89206, 89248, 89305, 89321, 89347,
-    89401, 89420, 89497, 89583, 89611, 89638, 89722, 89785, 89873, 89957, 90004, 90062,
-    90112, 90158, 90219, 90237, 90255, 90273, 90291, 90309, 90327, 90345, 90363, 90387,
-    90411, 90435, 90459, 90483, 90508, 90533, 90558, 90592, 90625, 90635, 90659, 90683,
-    90707, 90731, 90755, 90780, 90805, 90830, 90858, 90886, 90914, 90942, 90970, 90998,
-    91026, 91054, 91101, 91148, 91195, 91242, 91289, 91338, 91387, 91436, 91469, 91516,
-    91563, 91610, 91657, 91704, 91753, 91802, 91851, 91891, 91941, 91994, 92036, 92073,
-    92121, 92173, 92225, 92277, 92329, 92381, 92433, 92485, 92540, 92583, 92626, 92669,
-    92712, 92755, 92798, 92841, 92884, 92937, 92988, 93041, 93092, 93145, 93196, 93249,
-    93300, 93353, 93404, 93457, 93508, 93561, 93612, 93665, 93716, 93769, 93820, 93873,
-    93924, 93977, 94028, 94081, 94132, 94156, 94208, 94237, 94266, 94295, 94324, 94353,
-    94383, 94426, 94484, 94562, 94646, 94674, 94758, 94813, 94849, 94874, 94899, 94924,
-    94949, 94974, 94999, 95024, 95049, 95074, 95099, 95124, 95149, 95174, 95199, 95257,
-    95287, 95317, 95347, 95377, 95407, 95437, 95468, 95499, 95530, 95562, 95594, 95626,
-    95658, 95690, 95722, 95804, 95888, 95922, 95961, 96022, 96100, 96178, 96256, 96334,
-    96381, 96469, 96509, 96590, 96650, 96709, 96749, 96765, 96791, 96841, 96923, 96991,
-    97036, 97115, 97129, 97157, 97189, 97217, 97245, 97273, 97301, 97329, 97381, 97396,
-    97451, 97463, 97501, 97587, 97633, 97731, 97796, 97841, 97889, 97962, 98015, 98071,
-    98152, 98234, 98304, 98365, 98420, 98506, 98535, 98564, 98627, 98657, 98706, 98764,
-    98826, 98860, 98905, 98924, 98943, 98962, 98981, 99000, 99019, 99038, 99057, 99081,
-    99105, 99129, 99154, 99179, 99204, 99229, 99263, 99296, 99329, 99362, 99395, 99428,
-    99461, 99494, 99527, 99537, 99561, 99585, 99609, 99634, 99659, 99684, 99709, 99738,
-    99767, 99796, 99825, 99854, 99883, 99912, 99941, 99988, 100035, 100083, 100132, 100181,
-    100230, 100279, 100313, 100360, 100407, 100455, 100504, 100553, 100602, 100651, 100690, 100729,
-    100768, 100807, 100846, 100885, 100924, 100963, 101033, 101103, 101173, 101245, 101318, 101391,
-    101464, 101537, 101571, 101641, 101711, 101781, 101853, 101926, 101999, 102072, 102145, 102196,
-    102237, 102275, 102312, 102400, 102444, 102488, 102532, 102576, 102620, 102664, 102708, 102752,
-    102807, 102860, 102915, 102968, 103023, 103076, 103131, 103184, 103239, 103292, 103347, 103400,
-    103455, 103508, 103563, 103616, 103671, 103724, 103779, 103832, 103887, 103940, 103995, 104048,
-    104077, 104106, 104135, 104164, 104194, 104224, 104254, 104297, 104348, 104397, 104458, 104502,
-    104568, 104625, 104674, 104741, 104811, 104850, 104890, 104930, 104988, 105071, 105125, 105179,
-    105208, 105291, 105342, 105387, 105416, 105490, 105563, 105612, 105661, 105710, 105759, 105808,
-    105857, 105921, 105951, 106015, 106045, 106110, 106141, 106208, 106239, 106306, 106337, 106404,
-    106435, 106496, 106530, 106564, 106598, 106632, 106657, 106682, 106707, 106732, 106757, 106782,
-    106803, 106887, 106897, 106981, 106991, 107076, 107087, 107154, 107185, 107252, 107283, 107350,
-    107381, 107426, 107467, 107509, 107551, 107566, 107588, 107614, 107641, 107668, 107719, 107760,
-    107802, 107844, 107866, 107892, 107919, 107946, 107997, 108038, 108080, 108122, 108144, 108170,
-    108197, 108224, 108275, 108316, 108358, 108400, 108422, 108448, 108475, 108502, 108553, 108594,
-    108636, 108678, 108700, 108726, 108753, 108780, 108831, 108872, 108914, 108956, 108978, 109004,
-    109031, 109058, 109135, 109191, 109271, 109330, 109389, 109442, 109487, 109533, 109572, 109615,
-    109658, 109701, 109744, 109787, 109826, 109869, 109912, 109955, 109998, 110041, 110084, 110127,
-    110170, 110213, 110258, 110303, 110348, 110393, 110438, 110483, 110528, 110592, 110637, 110682,
-    110727, 110772, 110817, 110862, 110907, 110952, 110997, 111042, 111087, 111132, 111177, 111222,
-    111271, 111320, 111369, 111418, 111467, 111516, 111528, 111558, 111605, 111641, 111681, 111722,
-    111763, 111798, 111831, 111900, 111933, 112002, 112035, 112104, 112137, 112206, 112239, 112308,
-    112341, 112410, 112463, 112504, 112577, 112649, 112723, 112800, 112876, 112953, 113029, 113106,
-    113167, 113212, 113253, 113295, 113337, 113352, 113374, 113400, 113427, 113454, 113505, 113546,
-    113588, 113630, 113652, 113678, 113705, 113732, 113783, 113824, 113866, 113908, 113930, 113956,
-    113983, 114010, 114061, 114102, 114144, 114186, 114208, 114234, 114261, 114288, 114339, 114380,
-    114422, 114464, 114486, 114512, 114539, 114566, 114617, 114688, 114730, 114772, 114794, 114820,
-    114847, 114874, 114913, 114956, 114999, 115042, 115085, 115128, 115171, 115214, 115257, 115300,
-    115345, 115390, 115435, 115480, 115525, 115570, 115615, 115660, 115705, 115750, 115795, 115840,
-    115885, 115930, 115975, 116020, 116065, 116110, 116155, 116200, 116245, 116290, 116320, 116355,
-    116442, 116500, 116589, 116651, 116727, 116804, 116880, 116957, 116992, 117025, 117094, 117127,
-    117196, 117229, 117298, 117331, 117400, 117433, 117502, 117535, 117604, 117645, 117686, 117719,
-    117756, 117793, 117830, 117867, 117904, 117945, 117992, 118033, 118080, 118110, 118138, 118201,
-    118225, 118249, 118274, 118299, 118324, 118348, 118372, 118397, 118422, 118447, 118494, 118541,
-    118590, 118639, 118688, 118735, 118784, 118833, 118882, 118931, 119001, 119072, 119145, 119218,
-    119291, 119361, 119432, 119505, 119578, 119651, 119700, 119749, 119798, 119847, 119896, 119945,
-    120009, 120040, 120104, 120135, 120200, 120232, 120299, 120331, 120398, 120430, 120497, 120529,
-    120563, 120627, 120657, 120721, 120751, 120816, 120847, 120914, 120945, 121012, 121043, 121110,
-    121141, 121182, 121237, 121266, 121295, 121324, 121354, 121384, 121414, 121444, 121474, 121502,
-    121564, 121595, 121609, 121659, 121740, 121801, 121860, 121914, 121972, 122030, 122088, 122146,
-    122204, 122262, 122320, 122409, 122447, 122485, 122523, 122561, 122599, 122637, 122675, 122713,
-    122754, 122837, 122880, 122913, 122946, 122979, 123012, 123045, 123078, 123111, 123144, 123234,
-    123299, 123337, 123375, 123413, 123451, 123489, 123527, 123565, 123603, 123644, 123661, 123702,
-    123787, 123867, 123931, 123974, 124017, 124060, 124103, 124146, 124189, 124232, 124275, 124319,
-    124336, 124405, 124422, 124502, 124546, 124635, 124676, 124718, 124808, 124871, 124912, 124995,
-    125048, 125070, 125126, 125145, 125226, 125312, 125342, 125405, 125432, 125475, 125525, 125579,
-    125622, 125672, 125740, 125789, 125861, 125895, 125935, 125941, 125986, 126005, 126024, 126043,
-    126062, 126081, 126100, 126119, 126138, 126162, 126186, 126210, 126234, 126259, 126284, 126309,
-    126334, 126369, 126403, 126437, 126471, 126505, 126539, 126573, 126607, 126641, 126652, 126676,
-    126700, 126724, 126748, 126773, 126798, 126823, 126848, 126877, 126906, 126935, 126976, 127005,
-    127034, 127063, 127092, 127139, 127186, 127233, 127281, 127330, 127379, 127428, 127477, 127512,
-    127559, 127606, 127653, 127701, 127750, 127799, 127848, 127897, 127936, 127975, 128014, 128053,
-    128092, 128131, 128170, 128209, 128279, 128349, 128419, 128491, 128564, 128637, 128710, 128783,
-    128804, 128839, 128909, 128979, 129049, 129121, 129194, 129267, 129340, 129413, 129464, 129505,
-    129555, 129609, 129651, 129680, 129708, 129792, 129830, 129882, 129934, 129986, 130038, 130092,
-    130136, 130180, 130224, 130268, 130323, 130376, 130431, 130484, 130539, 130592, 130647, 130700,
-    130728, 130757, 130786, 130815, 130858, 130919, 130938, 130957, 130976, 130995, 131014, 131033,
-    131052, 131072, 131096, 131120, 131144, 131168, 131193, 131218, 131243, 131268, 131302, 131312,
-    131336, 131360, 131384, 131408, 131433, 131458, 131483, 131508, 131537, 131566, 131595, 131624,
-    131653, 131682, 131711, 131740, 131787, 131834, 131881, 131929, 131978, 132027, 132076, 132125,
-    132159, 132206, 132253, 132300, 132348, 132397, 132446, 132495, 132544, 132583, 132622, 132661,
-    132700, 132739, 132778, 132817, 132856, 132926, 132996, 133066, 133138, 133211, 133284, 133357,
-    133430, 133464, 133534, 133604, 133674, 133746, 133819, 133892, 133965, 134038, 134079, 134129,
-    134182, 134224, 134275, 134303, 134331, 134378, 134436, 134479, 134525, 134586, 134634, 134658,
-    134688, 134716, 134799, 134885, 134902, 134929, 134980, 135034, 135077, 135168, 135236, 135286,
-    135359, 135365, 135401, 135420, 135439, 135458, 135477, 135496, 135515, 135534, 135553, 135577,
-    135601, 135625, 135649, 135673, 135698, 135723, 135748, 135783, 135794, 135818, 135842, 135866,
-    135890, 135914, 135939, 135964, 135989, 136018, 136047, 136076, 136105, 136134, 136163, 136192,
-    136221, 136268, 136315, 136362, 136409, 136456, 136505, 136554, 136603, 136638, 136685, 136732,
-    136779, 136826, 136873, 136922, 136971, 137020, 137061, 137111, 137165, 137207, 137236, 137264,
-    137316, 137344, 137406, 137447, 137505, 137550, 137583, 137616, 137649, 137682, 137715, 137748,
-    137799, 137830, 137882, 137933, 137972, 138046, 138124, 138160, 138184, 138208, 138233, 138258,
-    138283, 138294, 138318, 138342, 138367, 138392, 138417, 138495, 138542, 138589, 138638, 138687,
-    138736, 138783, 138830, 138879, 138928, 138977, 139055, 139094, 139133, 139172, 139211, 139264,
-    139303, 139373, 139443, 139514, 139587, 139660, 139733, 139768, 139838, 139908, 139979, 140052,
-    140125, 140198, 140217, 140295, 140344, 140393, 140442, 140491, 140540, 140589, 140653, 140688,
-    140752, 140787, 140852, 140888, 140955, 140991, 141058, 141094, 141161, 141197, 141219, 141254,
-    141324, 141394, 141464, 141534, 141604, 141674, 141738, 141769, 141833, 141864, 141929, 141961,
-    142028, 142060, 142127, 142159, 142226, 142258, 142305, 142346, 142396, 142480, 142549, 142564,
-    142586, 142612, 142639, 142666, 142688, 142714, 142741, 142768, 142790, 142816, 142843, 142870,
-    142892, 142918, 142945, 142972, 142994, 143020, 143047, 143074, 143096, 143122, 143149, 143176,
-    143226, 143283, 143360, 143439, 143520, 143587, 143656, 143745, 143800, 143815, 143837, 143863,
-    143890, 143917, 143949, 143967, 144015, 144049, 144108, 144130, 144156, 144183, 144210, 144269,
-    144291, 144317, 144344, 144371, 144430, 144452, 144478, 144505, 144532, 144591, 144613, 144639,
-    144666, 144693, 144752, 144774, 144800, 144827, 144854, 144908, 144965, 145003, 145090, 145151,
-    145196, 145243, 145291, 145329, 145421, 145472, 145552, 145640, 145728, 145746, 145767, 145799,
-    145834, 145868, 145908, 145922, 145952, 145985, 146076, 146113, 146173, 146225, 146278, 146326,
-    146422, 146460, 146504, 146594, 146636, 146690, 146729, 146806, 146905, 146947, 147008, 147069,
-    147124, 147171, 147219, 147305, 147352, 147456, 147467, 147506, 147545, 147584, 147623, 147662,
-    147701, 147723, 147770, 147810, 147851, 147900, 147949, 147998, 148033, 148066, 148124, 148182,
-    148215, 148273, 148331, 148364, 148422, 148480, 148513, 148571, 148629, 148662, 148720, 148778,
-    148811, 148869, 148927, 148998, 149075, 149095, 149180, 149224, 149297, 149361, 149404, 149487,
-    149545, 149622, 149686, 149729, 149809, 149874, 149935, 149980, 150002, 150070, 150142, 150215,
-    150230, 150265, 150304, 150344, 150389, 150454, 150505, 150573, 150645, 150718, 150753, 150792,
-    150832, 150883, 150951, 151023, 151096, 151131, 151170, 151210, 151261, 151329, 151401, 151474,
-    151509, 151552, 151592, 151643, 151711, 151783, 151856, 151891, 151930, 151970, 152021, 152089,
-    152161, 152234, 152269, 152308, 152348, 152383, 152473, 152550, 152635, 152679, 152752, 152816,
-    152859, 152949, 153000, 153077, 153141, 153184, 153271, 153329, 153378, 153427, 153476, 153511,
-    153544, 153602, 153660, 153693, 153751, 153809, 153842, 153900, 153958, 153991, 154049, 154107,
-    154140, 154198, 154256, 154289, 154347, 154405, 154446, 154487, 154585, 154613, 154697, 154779,
-    154805, 154854, 154906, 154977, 155038, 155083, 155115, 155148, 155168, 155188, 155221, 155241,
-    155261, 155294, 155314, 155334, 155367, 155387, 155407, 155440, 155460, 155480, 155513, 155533,
-    155553, 155602, 155648, 155687, 155726, 155765, 155804, 155843, 155882, 155921, 155960, 155999,
-    156038, 156077, 156128, 156196, 156223, 156296, 156336, 156401, 156435, 156499, 156550, 156642,
-    156695, 156718, 156774, 156794, 156836, 156901, 156991, 157038, 157110, 157157, 157231, 157307,
-    157341, 157378, 157420, 157439, 157473, 157560, 157609, 157626, 157649, 157671, 157703, 157749,
-    157775, 157847, 157891, 157916, 157965, 158000, 158057, 158135, 158181, 158259, 158333, 158400,
-    158412, 158497, 158531, 158572, 158647, 158703, 158777, 158836, 158888, 158929, 158994, 159066,
-    159124, 159165, 159199, 159211, 159253, 159334, 159380, 159426, 159474, 159524, 159596, 159640,
-    159665, 159744, 159845, 159873, 159918, 159990, 160037, 160111, 160187, 160221, 160258, 160304,
-    160350, 160398, 160448, 160505, 160582, 160620, 160675, 160702, 160718, 160783, 160813, 160860,
-    160908, 160958, 160997, 161052, 161133, 161225, 161244, 161266, 161299, 161362, 161391, 161453,
-    161507, 161555, 161654, 161694, 161739, 161793, 161832, 161933, 161976, 162038, 162100, 162156,
-    162204, 162275, 162325, 162376, 162448, 162494, 162526, 162560, 162594, 162628, 162662, 162696,
-    162730, 162764, 162784, 162804, 162838, 162858, 162878, 162927, 162966, 163005, 163044, 163083,
-    163149, 163207, 163265, 163323, 163381, 163439, 163497, 163555, 163613, 163671, 163729, 163840,
-    163898, 163956, 164014, 164072, 164130, 164182, 164249, 164289, 164355, 164420, 164472, 164548,
-    164637, 164693, 164740, 164787, 164858, 164877, 164896, 164915, 164934, 164953, 164972, 164991,
-    165010, 165031, 165079, 165128, 165164, 165198, 165218, 165238, 165272, 165292, 165312, 165346,
-    165366, 165386, 165420, 165440, 165460, 165494, 165514, 165534, 165568, 165588, 165608, 165642,
-    165662, 165682, 165716, 165736, 165756, 165828, 165848, 165928, 165988, 166034, 166055, 166070,
-    166105, 166149, 166201, 166236, 166288, 166323, 166375, 166410, 166462, 166497, 166549, 166584,
-    166636, 166704, 166739, 166791, 166859, 166894, 166930, 167002, 167022, 167102, 167151, 167187,
-    167221, 167241, 167261, 167295, 167315, 167335, 167369, 167389, 167409, 167443, 167463, 167483,
-    167517, 167537, 167557, 167591, 167611, 167631, 167665, 167685, 167705, 167739, 167759, 167779,
-    167821, 167863, 167936, 167994, 168039, 168105, 168152, 168225, 168273, 168311, 168345, 168393,
-    168410, 168441, 168486, 168560, 168610, 168690, 168737, 168823, 168900, 168966, 169007, 169081,
-    169131, 169176, 169249, 169297, 169335, 169393, 169471, 169509, 169565,
+    52273, 52342, 52394, 52417, 52472, 52492, 52570, 52650, 52710, 52770, 52824, 52910,
+    52939, 52967, 53051, 53116, 53248, 53296, 53354, 53415, 53459, 53495, 53520, 53545,
+    53570, 53596, 53622, 53632, 53657, 53682, 53707, 53733, 53759, 53808, 53857, 53907,
+    53958, 54009, 54058, 54107, 54157, 54208, 54259, 54332, 54405, 54480, 54556, 54632,
+    54705, 54778, 54853, 54929, 55005, 55055, 55095, 55131, 55189, 55219, 55249, 55280,
+    55311, 55342, 55373, 55404, 55435, 55466, 55498, 55530, 55562, 55594, 55626, 55658,
+    55701, 55751, 55800, 55879, 55939, 55999, 56063, 56131, 56171, 56235, 56288, 56345,
+    56402, 56459, 56516, 56573, 56630, 56687, 56745, 56807, 56858, 56880, 56934, 56953,
+    57030, 57112, 57198, 57226, 57253, 57344, 57378, 57441, 57529, 57613, 57660, 57718,
+    57761, 57807, 57846, 57907, 57951, 57995, 58073, 58109, 58127, 58145, 58163, 58181,
+    58199, 58217, 58235, 58253, 58277, 58301, 58325, 58349, 58373, 58398, 58423, 58448,
+    58482, 58515, 58547, 58565, 58597, 58615, 58625, 58649, 58673, 58697, 58721, 58745,
+    58770, 58795, 58820, 58898, 58926, 58954, 58982, 59010, 59038, 59066, 59094, 59122,
+    59169, 59216, 59263, 59310, 59357, 59406, 59455, 59504, 59537, 59572, 59607, 59654,
+    59701, 59748, 59795, 59842, 59891, 59940, 59989, 60036, 60076, 60126, 60179, 60221,
+    60258, 60306, 60358, 60410, 60462, 60514, 60566, 60618, 60670, 60725, 60768, 60811,
+    60854, 60897, 60940, 60983, 61026, 61069, 61122, 61173, 61226, 61277, 61330, 61381,
+    61440, 61491, 61544, 61595, 61648, 61699, 61752, 61803, 61856, 61907, 61960, 62011,
+    62064, 62115, 62168, 62219, 62272, 62323, 62347, 62376, 62405, 62434, 62463, 62492,
+    62521, 62551, 62594, 62632, 62670, 62755, 62832, 62881, 62922, 62988, 63057, 63084,
+    63140, 63181, 63235, 63265, 63344, 63440, 63498, 63579, 63657, 63741, 63824, 63875,
+    63920, 63974, 64047, 64091, 64131, 64175, 64219, 64263, 64307, 64351, 64400, 64449,
+    64498, 64547, 64596, 64645, 64712, 64743, 64810, 64841, 64909, 64941, 65011, 65043,
+    65113, 65145, 65215, 65247, 65282, 65314, 65383, 65415, 65484, 65536, 65605, 65637,
+    65706, 65738, 65807, 65839, 65908, 65918, 65924, 65945, 66012, 66043, 66110, 66141,
+    66209, 66241, 66311, 66343, 66413, 66445, 66515, 66547, 66608, 66652, 66674, 66716,
+    66730, 66758, 66803, 66853, 66895, 66923, 66973, 67015, 67043, 67093, 67135, 67163,
+    67213, 67255, 67283, 67333, 67375, 67403, 67416, 67472, 67523, 67574, 67625, 67676,
+    67727, 67778, 67829, 67880, 67931, 67982, 68033, 68084, 68135, 68186, 68237, 68288,
+    68339, 68366, 68393, 68420, 68447, 68474, 68501, 68528, 68555, 68582, 68609, 68636,
+    68663, 68690, 68717, 68744, 68771, 68821, 68855, 68893, 68931, 68969, 69007, 69045,
+    69056, 69084, 69168, 69223, 69259, 69278, 69297, 69322, 69347, 69372, 69397, 69422,
+    69447, 69472, 69497, 69522, 69547, 69572, 69597, 69632, 69657, 69715, 69745, 69775,
+    69805, 69835, 69865, 69895, 69926, 69957, 69988, 70020, 70052, 70084, 70116, 70148,
+    70180, 70262, 70291, 70375, 70409, 70502, 70547, 70600, 70639, 70700, 70778, 70856,
+    70934, 71012, 71059, 71088, 71101, 71120, 71183, 71231, 71319, 71407, 71437, 71468,
+    71505, 71542, 71579, 71616, 71653, 71690, 71727, 71764, 71804, 71844, 71925, 71985,
+    72066, 72126, 72185, 72216, 72253, 72290, 72327, 72364, 72401, 72438, 72475, 72512,
+    72552, 72592, 72633, 72687, 72703, 72719, 72731, 72814, 72880, 72943, 72985, 73027,
+    73069, 73111, 73153, 73195, 73237, 73279, 73336, 73352, 73378, 73404, 73454, 73536,
+    73604, 73728, 73807, 73821, 73849, 73881, 73909, 73937, 73965, 73993, 74021, 74073,
+    74088, 74143, 74155, 74193, 74279, 74325, 74423, 74488, 74533, 74581, 74654, 74707,
+    74763, 74844, 74926, 74987, 75048, 75103, 75189, 75218, 75247, 75310, 75340, 75389,
+    75447, 75509, 75543, 75588, 75607, 75626, 75645, 75664, 75683, 75702, 75721, 75740,
+    75764, 75788, 75812, 75837, 75862, 75887, 75912, 75946, 75980, 76013, 76046, 76079,
+    76112, 76145, 76178, 76211, 76244, 76254, 76278, 76302, 76326, 76351, 76376, 76401,
+    76426, 76455, 76484, 76513, 76542, 76571, 76600, 76629, 76658, 76705, 76752, 76800,
+    76849, 76898, 76947, 76996, 77030, 77077, 77124, 77172, 77221, 77270, 77319, 77368,
+    77446, 77485, 77524, 77563, 77602, 77641, 77680, 77719, 77824, 77894, 77964, 78034,
+    78106, 78179, 78252, 78325, 78398, 78432, 78484, 78536, 78606, 78676, 78746, 78818,
+    78891, 78964, 79037, 79110, 79161, 79202, 79240, 79277, 79332, 79376, 79420, 79464,
+    79508, 79552, 79596, 79640, 79684, 79739, 79792, 79847, 79900, 79955, 80008, 80063,
+    80116, 80171, 80224, 80279, 80332, 80387, 80440, 80495, 80548, 80603, 80656, 80711,
+    80764, 80819, 80872, 80927, 80980, 81009, 81038, 81067, 81096, 81126, 81156, 81186,
+    81229, 81280, 81330, 81411, 81472, 81533, 81598, 81667, 81684, 81701, 81742, 81827,
+    81920, 82000, 82064, 82107, 82150, 82193, 82236, 82279, 82322, 82365, 82408, 82452,
+    82496, 82513, 82544, 82558, 82612, 82670, 82728, 82786, 82844, 82902, 82960, 83018,
+    83107, 83196, 83234, 83272, 83310, 83348, 83386, 83424, 83462, 83500, 83541, 83582,
+    83624, 83666, 83699, 83732, 83765, 83798, 83831, 83864, 83897, 83930, 84020, 84110,
+    84169, 84232, 84270, 84308, 84346, 84384, 84422, 84460, 84498, 84536, 84577, 84618,
+    84701, 84784, 84837, 84859, 84915, 84934, 85015, 85112, 85200, 85225, 85297, 85335,
+    85350, 85403, 85410, 85496, 85579, 85609, 85692, 85755, 85841, 85932, 86016, 86102,
+    86119, 86157, 86207, 86241, 86329, 86414, 86426, 86453, 86496, 86541, 86580, 86630,
+    86651, 86705, 86748, 86798, 86834, 86873, 86941, 86990, 87041, 87080, 87152, 87186,
+    87264, 87282, 87322, 87400, 87406, 87451, 87495, 87539, 87583, 87627, 87671, 87715,
+    87759, 87803, 87822, 87900, 87936, 87955, 87974, 87993, 88012, 88031, 88050, 88069,
+    88088, 88103, 88127, 88151, 88175, 88199, 88224, 88249, 88274, 88299, 88312, 88338,
+    88341, 88362, 88377, 88412, 88446, 88465, 88499, 88518, 88552, 88571, 88605, 88624,
+    88658, 88677, 88711, 88730, 88764, 88783, 88817, 88836, 88847, 88854, 88857, 88881,
+    88905, 88929, 88953, 88978, 89003, 89028, 89053, 89072, 89150, 89179, 89208, 89237,
+    89266, 89295, 89324, 89353, 89382, 89429, 89476, 89523, 89571, 89620, 89669, 89718,
+    89767, 89802, 89838, 89874, 89910, 89946, 89982, 90018, 90054, 90112, 90159, 90206,
+    90253, 90301, 90350, 90399, 90448, 90497, 90516, 90594, 90633, 90672, 90711, 90750,
+    90789, 90828, 90867, 90906, 90976, 91046, 91116, 91188, 91261, 91334, 91407, 91480,
+    91501, 91536, 91589, 91642, 91695, 91748, 91801, 91854, 91907, 91960, 92030, 92100,
+    92170, 92242, 92315, 92388, 92461, 92534, 92558, 92631, 92678, 92729, 92770, 92783,
+    92833, 92887, 92929, 92964, 92993, 93021, 93105, 93193, 93277, 93315, 93367, 93419,
+    93471, 93523, 93577, 93621, 93665, 93709, 93753, 93808, 93861, 93916, 93969, 94024,
+    94077, 94132, 94208, 94236, 94265, 94294, 94323, 94366, 94427, 94471, 94490, 94509,
+    94528, 94547, 94566, 94585, 94604, 94623, 94647, 94671, 94695, 94719, 94744, 94769,
+    94794, 94819, 94853, 94863, 94887, 94911, 94935, 94959, 94984, 95009, 95034, 95059,
+    95088, 95117, 95146, 95175, 95204, 95233, 95262, 95291, 95338, 95385, 95432, 95480,
+    95529, 95578, 95627, 95676, 95710, 95757, 95804, 95851, 95899, 95948, 95997, 96046,
+    96095, 96134, 96173, 96212, 96251, 96290, 96329, 96368, 96407, 96477, 96547, 96617,
+    96689, 96762, 96835, 96908, 96981, 97015, 97085, 97155, 97225, 97297, 97370, 97443,
+    97516, 97589, 97630, 97680, 97733, 97775, 97826, 97864, 97902, 97940, 97978, 98016,
+    98054, 98092, 98130, 98160, 98172, 98210, 98239, 98269, 98304, 98387, 98480, 98525,
+    98578, 98664, 98681, 98708, 98759, 98813, 98856, 98906, 98974, 99024, 99097, 99103,
+    99139, 99158, 99177, 99196, 99215, 99234, 99253, 99272, 99291, 99315, 99339, 99363,
+    99387, 99411, 99436, 99461, 99486, 99521, 99532, 99556, 99580, 99604, 99628, 99652,
+    99677, 99702, 99727, 99756, 99785, 99814, 99843, 99872, 99901, 99930, 99959, 100006,
+    100053, 100100, 100147, 100194, 100243, 100292, 100341, 100376, 100423, 100470, 100517, 100564,
+    100611, 100660, 100709, 100758, 100799, 100849, 100903, 100945, 100974, 101002, 101054, 101082,
+    101144, 101185, 101234, 101278, 101345, 101415, 101454, 101494, 101534, 101592, 101675, 101729,
+    101757, 101786, 101860, 101905, 101954, 102003, 102052, 102101, 102150, 102199, 102263, 102293,
+    102357, 102400, 102465, 102496, 102563, 102594, 102661, 102692, 102759, 102790, 102824, 102858,
+    102892, 102926, 102959, 102992, 103025, 103058, 103091, 103124, 103208, 103218, 103302, 103312,
+    103397, 103408, 103475, 103506, 103573, 103604, 103671, 103702, 103747, 103788, 103830, 103872,
+    103887, 103909, 103935, 103962, 103989, 104040, 104081, 104123, 104165, 104187, 104213, 104240,
+    104267, 104318, 104359, 104401, 104443, 104465, 104491, 104518, 104545, 104596, 104637, 104679,
+    104721, 104743, 104769, 104796, 104823, 104874, 104915, 104957, 104999, 105021, 105047, 105074,
+    105101, 105152, 105193, 105235, 105277, 105299, 105325, 105352, 105379, 105436, 105487, 105517,
+    105601, 105687, 105718, 105747, 105810, 105862, 105913, 105952, 106026, 106104, 106140, 106164,
+    106188, 106213, 106238, 106263, 106274, 106298, 106322, 106347, 106372, 106397, 106496, 106543,
+    106590, 106639, 106688, 106737, 106784, 106831, 106880, 106929, 106978, 107056, 107095, 107134,
+    107173, 107212, 107251, 107290, 107360, 107430, 107501, 107574, 107647, 107720, 107742, 107777,
+    107847, 107917, 107988, 108061, 108134, 108207, 108226, 108304, 108353, 108402, 108451, 108500,
+    108549, 108598, 108662, 108697, 108761, 108796, 108861, 108897, 108964, 109000, 109067, 109103,
+    109170, 109206, 109228, 109263, 109333, 109403, 109473, 109543, 109613, 109683, 109747, 109778,
+    109842, 109873, 109938, 109970, 110037, 110069, 110136, 110168, 110235, 110267, 110314, 110355,
+    110385, 110440, 110469, 110498, 110527, 110557, 110592, 110622, 110652, 110695, 110719, 110743,
+    110768, 110793, 110818, 110828, 110852, 110876, 110901, 110926, 110951, 110998, 111045, 111094,
+    111143, 111192, 111239, 111286, 111335, 111384, 111433, 111503, 111574, 111647, 111720, 111793,
+    111863, 111934, 112007, 112080, 112153, 112202, 112251, 112300, 112349, 112398, 112447, 112511,
+    112542, 112606, 112637, 112702, 112734, 112801, 112833, 112900, 112932, 112999, 113031, 113065,
+    113129, 113159, 113223, 113253, 113318, 113349, 113416, 113447, 113514, 113545, 113612, 113643,
+    113684, 113734, 113818, 113887, 113902, 113924, 113950, 113977, 114004, 114026, 114052, 114079,
+    114106, 114128, 114154, 114181, 114208, 114230, 114256, 114283, 114310, 114332, 114358, 114385,
+    114412, 114434, 114460, 114487, 114514, 114568, 114625, 114688, 114775, 114836, 114881, 114928,
+    114976, 115014, 115106, 115157, 115237, 115325, 115413, 115431, 115452, 115484, 115519, 115553,
+    115593, 115607, 115637, 115670, 115761, 115798, 115858, 115910, 115963, 116011, 116107, 116145,
+    116189, 116279, 116321, 116375, 116414, 116461, 116538, 116634, 116733, 116775, 116836, 116897,
+    116952, 116999, 117047, 117074, 117083, 117169, 117216, 117313, 117324, 117364, 117408, 117452,
+    117496, 117540, 117584, 117624, 117668, 117712, 117756, 117800, 117844, 117888, 117932, 117976,
+    118020, 118066, 118112, 118158, 118204, 118250, 118296, 118342, 118388, 118434, 118480, 118526,
+    118572, 118618, 118664, 118703, 118742, 118784, 118823, 118862, 118901, 118914, 118997, 119019,
+    119041, 119088, 119124, 119164, 119205, 119254, 119303, 119352, 119387, 119420, 119478, 119536,
+    119569, 119627, 119685, 119718, 119776, 119834, 119867, 119925, 119983, 120016, 120074, 120132,
+    120165, 120223, 120281, 120352, 120429, 120449, 120534, 120578, 120651, 120715, 120758, 120841,
+    120899, 120976, 121040, 121083, 121163, 121228, 121289, 121305, 121350, 121372, 121440, 121512,
+    121585, 121595, 121610, 121645, 121684, 121724, 121769, 121834, 121854, 121905, 121973, 122045,
+    122118, 122153, 122192, 122232, 122252, 122303, 122371, 122443, 122516, 122551, 122590, 122630,
+    122650, 122701, 122769, 122880, 122953, 122988, 123027, 123067, 123087, 123138, 123206, 123278,
+    123351, 123386, 123425, 123465, 123485, 123536, 123604, 123676, 123749, 123784, 123823, 123863,
+    123903, 123947, 123991, 124035, 124079, 124123, 124167, 124211, 124255, 124299, 124345, 124391,
+    124437, 124483, 124529, 124575, 124621, 124667, 124713, 124759, 124805, 124851, 124897, 124943,
+    124965, 124968, 125003, 125093, 125170, 125255, 125299, 125372, 125436, 125479, 125569, 125620,
+    125697, 125761, 125804, 125891, 125949, 125998, 126047, 126096, 126131, 126164, 126222, 126280,
+    126313, 126371, 126429, 126462, 126520, 126578, 126611, 126669, 126727, 126760, 126818, 126876,
+    126909, 126976, 127034, 127068, 127106, 127144, 127182, 127220, 127258, 127299, 127340, 127438,
+    127466, 127494, 127578, 127660, 127686, 127735, 127793, 127845, 127916, 127977, 128022, 128047,
+    128072, 128097, 128122, 128148, 128180, 128213, 128233, 128253, 128286, 128306, 128326, 128359,
+    128379, 128399, 128432, 128452, 128472, 128505, 128525, 128545, 128578, 128598, 128618, 128643,
+    128668, 128693, 128718, 128744, 128793, 128842, 128891, 128940, 128991, 129040, 129079, 129118,
+    129157, 129196, 129235, 129274, 129313, 129352, 129391, 129430, 129469, 129508, 129557, 129606,
+    129655, 129704, 129755, 129806, 129846, 129914, 129941, 130014, 130054, 130119, 130153, 130217,
+    130268, 130360, 130413, 130436, 130492, 130512, 130554, 130619, 130709, 130756, 130828, 130875,
+    130949, 131025, 131072, 131109, 131151, 131170, 131204, 131291, 131340, 131357, 131380, 131402,
+    131434, 131480, 131506, 131578, 131622, 131647, 131696, 131731, 131788, 131866, 131912, 131990,
+    132064, 132131, 132143, 132228, 132262, 132303, 132378, 132434, 132508, 132567, 132619, 132660,
+    132725, 132797, 132855, 132896, 132930, 132942, 132984, 133065, 133111, 133157, 133205, 133255,
+    133327, 133371, 133396, 133445, 133546, 133574, 133619, 133691, 133738, 133812, 133888, 133922,
+    133959, 134005, 134051, 134099, 134149, 134206, 134283, 134321, 134376, 134403, 134419, 134484,
+    134514, 134561, 134609, 134659, 134698, 134753, 134834, 134926, 134945, 134967, 135000, 135063,
+    135092, 135168, 135222, 135270, 135369, 135409, 135454, 135508, 135547, 135648, 135691, 135753,
+    135815, 135871, 135919, 135990, 136037, 136087, 136138, 136184, 136256, 136302, 136334, 136368,
+    136402, 136436, 136470, 136504, 136538, 136572, 136592, 136612, 136646, 136666, 136686, 136735,
+    136774, 136813, 136852, 136891, 136957, 137015, 137073, 137131, 137189, 137247, 137305, 137363,
+    137421, 137479, 137537, 137595, 137653, 137711, 137769, 137827, 137885, 137937, 138004, 138044,
+    138110, 138175, 138227, 138303, 138392, 138448, 138495, 138542, 138613, 138657, 138701, 138720,
+    138739, 138758, 138777, 138796, 138815, 138834, 138853, 138874, 138922, 138958, 139007, 139043,
+    139077, 139097, 139117, 139151, 139171, 139191, 139225, 139264, 139284, 139318, 139338, 139358,
+    139392, 139412, 139432, 139466, 139486, 139506, 139540, 139560, 139580, 139614, 139634, 139654,
+    139726, 139746, 139826, 139886, 139932, 139953, 139968, 140003, 140047, 140099, 140134, 140186,
+    140221, 140273, 140308, 140360, 140395, 140447, 140482, 140502, 140554, 140622, 140657, 140677,
+    140729, 140797, 140832, 140868, 140940, 140960, 141040, 141089, 141125, 141159, 141179, 141199,
+    141233, 141253, 141273, 141307, 141327, 141347, 141381, 141401, 141421, 141455, 141475, 141495,
+    141529, 141549, 141569, 141603, 141623, 141643, 141677, 141697, 141717, 141755, 141793, 141835,
+    141877, 141932, 141990, 142035, 142101, 142148, 142221, 142269, 142307, 142341, 142389, 142406,
+    142437, 142482, 142556, 142606, 142686, 142733, 142819, 142896, 142962, 143003, 143077, 143127,
+    143172, 143245, 143293, 143360, 143418, 143496, 143534, 143590,
 };
 
 static const struct kiln_pair bundle_pocl_avx512_pairs[] = {
-    { 5, 6 }, { 141, 119 }, { 47, 5 }, { 99, 59 }, { 704, 141 }, { 140, 3886 },
-    { 59, 47 }, { 3, 11 }, { 3885, 9 }, { 687, 688 }, { 1130, 1131 }, { 119, 99 },
-    { 442, 3888 }, { 3892, 3885 }, { 141, 686 }, { 1132, 3886 }, { 3, 1221 }, { 703, 3889 },
-    { 2321, 2353 }, { 18, 19 }, { 20, 21 }, { 1223, 3893 }, { 704, 688 }, { 5, 614 },
-    { 139, 3890 }, { 1156, 3895 }, { 3901, 3885 }, { 960, 3889 }, { 3899, 3894 }, { 3, 3904 },
-    { 3910, 3900 }, { 636, 637 }, { 77, 6 }, { 59, 3887 }, { 28, 29 }, { 65, 617 },
-    { 99, 813 }, { 117, 118 }, { 631, 632 }, { 633, 634 }, { 641, 642 }, { 646, 647 },
-    { 1786, 1787 }, { 2283, 2284 }, { 2285, 2286 }, { 2288, 3898 }, { 689, 725 }, { 3885, 16 },
-    { 3, 3906 }, { 3914, 3905 }, { 3916, 77 }, { 814, 3887 }, { 3895, 3900 }, { 3911, 2287 },
-    { 3923, 3924 }, { 3926, 648 }, { 3928, 3929 }, { 59, 60 }, { 119, 804 }, { 649, 650 },
-    { 3925, 643 }, { 3927, 3891 }, { 3919, 3 }, { 635, 3935 }, { 3921, 3936 }, { 3941, 3938 },
-    { 2039, 3885 }, { 645, 3940 }, { 3943, 805 }, { 1, 1220 }, { 24, 25 }, { 34, 35 },
-    { 36, 37 }, { 38, 39 }, { 41, 42 }, { 43, 44 }, { 45, 46 }, { 50, 26 },
-    { 63, 3887 }, { 119, 711 }, { 1224, 3898 }, { 3896, 659 }, { 3903, 2377 }, { 3911, 1222 },
-    { 3933, 3930 }, { 99, 100 }, { 101, 102 }, { 103, 104 }, { 3893, 10 }, { 3934, 5 },
-    { 690, 691 }, { 692, 693 }, { 694, 695 }, { 696, 697 }, { 703, 3907 }, { 698, 699 },
-    { 700, 701 }, { 726, 2323 }, { 727, 2324 }, { 728, 2325 }, { 3908, 952 }, { 64, 65 },
-    { 128, 519 }, { 135, 136 }, { 352, 296 }, { 522, 3897 }, { 1164, 1165 }, { 1166, 1167 },
-    { 1261, 688 }, { 1416, 3890 }, { 1785, 1161 }, { 2271, 3937 }, { 2322, 753 }, { 2473, 2474 },
-    { 2475, 2476 }, { 3472, 3891 }, { 173, 174 }, { 200, 201 }, { 1114, 1115 }, { 1262, 1263 },
-    { 1264, 1265 }, { 2330, 3902 }, { 3913, 3931 }, { 48, 49 }, { 52, 31 }, { 70, 71 },
-    { 175, 176 }, { 177, 178 }, { 202, 203 }, { 204, 205 }, { 247, 248 }, { 1112, 1113 },
-    { 1384, 2478 }, { 1386, 2479 }, { 1388, 2480 }, { 1390, 2481 }, { 1392, 2482 }, { 1394, 3922 },
-    { 2088, 3932 }, { 3939, 3948 }, { 3, 3951 }, { 3952, 3944 }, { 24, 3962 }, { 1219, 3954 },
-    { 3950, 3969 }, { 3955, 26 }, { 3956, 3957 }, { 3959, 3960 }, { 0, 1 }, { 4, 3885 },
-    { 3890, 3949 }, { 3896, 120 }, { 3973, 3898 }, { 960, 3907 }, { 3975, 3976 }, { 3977, 3978 },
-    { 3933, 3965 }, { 690, 726 }, { 691, 2323 }, { 692, 727 }, { 693, 2324 }, { 694, 728 },
-    { 695, 2325 }, { 696, 729 }, { 2322, 3982 }, { 3980, 3981 }, { 3983, 3984 }, { 128, 611 },
-    { 135, 1414 }, { 612, 3897 }, { 3899, 3993 }, { 3991, 3992 }, { 3998, 3999 }, { 119, 738 },
-    { 698, 730 }, { 700, 731 }, { 3908, 615 }, { 3958, 4001 }, { 3961, 4002 }, { 2330, 3912 },
-    { 4004, 4005 }, { 2477, 4017 }, { 3970, 3971 }, { 4011, 4012 }, { 4013, 4014 }, { 4018, 4019 },
-    { 4020, 4021 }, { 697, 2326 }, { 699, 2327 }, { 1262, 1284 }, { 1264, 1285 }, { 616, 3920 },
-    { 626, 1239 }, { 1228, 3932 }, { 4023, 2291 }, { 4024, 638 }, { 2295, 3 }, { 4028, 3968 },
-    { 2289, 4025 }, { 4033, 2 }, { 4034, 7 }, { 4039, 4040 }, { 2322, 4043 }, { 4042, 4044 },
-    { 4045, 4047 }, { 4046, 4048 }, { 4049, 4051 }, { 135, 2500 }, { 754, 2324 }, { 755, 2325 },
-    { 3997, 2323 }, { 4056, 3888 }, { 4059, 4060 }, { 13, 3885 }, { 4031, 4062 }, { 4032, 4063 },
-    { 4037, 12 }, { 4050, 4065 }, { 4041, 1225 }, { 4057, 4066 }, { 4070, 4071 }, { 729, 2326 },
-    { 730, 2327 }, { 4072, 4073 }, { 4074, 4075 }, { 815, 3920 }, { 1230, 26 }, { 4078, 1229 },
-    { 179, 180 }, { 181, 182 }, { 206, 207 }, { 208, 209 }, { 6, 630 }, { 22, 23 },
-    { 30, 31 }, { 82, 83 }, { 99, 172 }, { 105, 106 }, { 107, 108 }, { 109, 110 },
-    { 111, 112 }, { 113, 114 }, { 115, 116 }, { 119, 102 }, { 128, 439 }, { 183, 184 },
-    { 185, 186 }, { 187, 188 }, { 189, 190 }, { 191, 192 }, { 193, 194 }, { 195, 196 },
-    { 197, 198 }, { 210, 211 }, { 212, 213 }, { 214, 215 }, { 216, 217 }, { 218, 219 },
-    { 220, 221 }, { 222, 223 }, { 224, 225 }, { 441, 3897 }, { 639, 640 }, { 665, 666 },
-    { 835, 836 }, { 936, 937 }, { 938, 939 }, { 955, 956 }, { 1108, 1109 }, { 1110, 1111 },
-    { 1232, 1233 }, { 1785, 3802 }, { 2292, 2293 }, { 3986, 66 }, { 4026, 816 }, { 4067, 3972 },
-    { 1234, 3 }, { 4029, 4083 }, { 4087, 4089 }, { 4088, 4090 }, { 4093, 4094 }, { 1226, 3885 },
-    { 4086, 4102 }, { 4082, 4103 }, { 4099, 4068 }, { 4100, 4069 }, { 4104, 4105 }, { 4091, 4106 },
-    { 4097, 4109 }, { 4107, 731 }, { 4108, 701 }, { 8, 4101 }, { 756, 2326 }, { 757, 2327 },
-    { 3967, 4095 }, { 4113, 4114 }, { 4115, 4116 }, { 2294, 4081 }, { 4121, 3918 }, { 4122, 4123 },
-    { 4124, 4125 }, { 4126, 4127 }, { 4130, 4131 }, { 4132, 4133 }, { 4134, 4135 }, { 4136, 4137 },
-    { 4138, 4139 }, { 4140, 4141 }, { 4142, 4143 }, { 4144, 4145 }, { 4148, 667 }, { 4149, 837 },
-    { 4150, 4151 }, { 4152, 957 }, { 47, 6 }, { 75, 1054 }, { 670, 1250 }, { 673, 674 },
-    { 675, 676 }, { 679, 680 }, { 2330, 3979 }, { 3953, 1312 }, { 4147, 3945 }, { 3, 4085 },
-    { 237, 3885 }, { 4171, 4022 }, { 4163, 4175 }, { 4164, 4173 }, { 4172, 4174 }, { 4162, 2290 },
-    { 4165, 4177 }, { 4166, 1227 }, { 4178, 758 }, { 4169, 4180 }, { 4170, 4181 }, { 4155, 4161 },
-    { 4157, 4182 }, { 4184, 4185 }, { 4186, 3922 }, { 4187, 4188 }, { 4189, 4190 }, { 4191, 4192 },
-    { 4193, 4194 }, { 2330, 4038 }, { 3891, 6 }, { 4202, 4203 }, { 664, 4195 }, { 668, 669 },
-    { 679, 2110 }, { 809, 2155 }, { 940, 941 }, { 942, 943 }, { 954, 4198 }, { 958, 959 },
-    { 1123, 130 }, { 1241, 4080 }, { 1242, 1243 }, { 3045, 3071 }, { 3804, 4000 }, { 3934, 3985 },
-    { 3966, 1246 }, { 4026, 414 }, { 4084, 4208 }, { 3, 4003 }, { 2321, 4211 }, { 3903, 4213 },
-    { 4215, 4217 }, { 3885, 4016 }, { 4218, 4224 }, { 4219, 4226 }, { 4222, 4223 }, { 6, 4240 },
-    { 679, 2137 }, { 1231, 4220 }, { 3934, 4061 }, { 4197, 4235 }, { 4247, 3 }, { 4179, 4251 },
-    { 3885, 4153 }, { 4154, 4252 }, { 4253, 4225 }, { 4254, 4227 }, { 4256, 4241 }, { 4260, 4236 },
-    { 3, 4098 }, { 4261, 4176 }, { 4264, 4248 }, { 677, 678 }, { 679, 719 }, { 690, 753 },
-    { 692, 754 }, { 694, 755 }, { 696, 756 }, { 713, 714 }, { 715, 716 }, { 809, 810 },
-    { 811, 812 }, { 3964, 1274 }, { 4267, 3945 }, { 3913, 689 }, { 15, 3932 }, { 26, 69 },
-    { 27, 3947 }, { 57, 58 }, { 77, 636 }, { 135, 1005 }, { 142, 143 }, { 148, 149 },
-    { 154, 155 }, { 160, 161 }, { 166, 167 }, { 626, 627 }, { 704, 1551 }, { 1007, 3890 },
-    { 1129, 3937 }, { 1348, 65 }, { 1552, 1553 }, { 1785, 2632 }, { 2156, 2157 }, { 2306, 2307 },
-    { 2308, 2309 }, { 2310, 2311 }, { 2338, 2339 }, { 2340, 2341 }, { 2342, 2343 }, { 2433, 2434 },
-    { 2605, 2606 }, { 2607, 2608 }, { 2609, 2610 }, { 2611, 2612 }, { 2613, 2614 }, { 2615, 2616 },
-    { 3337, 3338 }, { 3339, 3340 }, { 3559, 3560 }, { 3562, 3563 }, { 3565, 3566 }, { 3568, 3569 },
-    { 3571, 3572 }, { 3574, 3575 }, { 3577, 3578 }, { 3579, 3580 }, { 3581, 3582 }, { 3583, 3584 },
-    { 3585, 3586 }, { 3587, 3588 }, { 3972, 4255 }, { 4009, 53 }, { 4010, 72 }, { 4117, 4080 },
-    { 4119, 32 }, { 4128, 4210 }, { 4158, 67 }, { 4160, 988 }, { 4167, 2120 }, { 4231, 4232 },
-    { 4237, 4238 }, { 228, 229 }, { 230, 231 }, { 232, 233 }, { 670, 671 }, { 698, 757 },
-    { 700, 758 }, { 717, 718 }, { 2361, 2362 }, { 2363, 2364 }, { 2365, 2366 }, { 3953, 806 },
-    { 3, 4209 }, { 4270, 4269 }, { 752, 4274 }, { 4230, 4272 }, { 4275, 4276 }, { 4278, 4279 },
-    { 4280, 4281 }, { 51, 3947 }, { 618, 26 }, { 1575, 704 }, { 1785, 3467 }, { 4234, 4303 },
-    { 4285, 17 }, { 4286, 4333 }, { 4289, 6 }, { 4297, 4301 }, { 4304, 4305 }, { 4307, 4308 },
-    { 4311, 4312 }, { 4313, 4314 }, { 4315, 4316 }, { 4317, 4318 }, { 679, 2369 }, { 3964, 712 },
-    { 4277, 4346 }, { 4334, 4207 }, { 4342, 4343 }, { 4349, 4350 }, { 1266, 3902 }, { 47, 257 },
-    { 55, 56 }, { 59, 271 }, { 61, 62 }, { 133, 134 }, { 137, 138 }, { 144, 145 },
-    { 146, 147 }, { 150, 151 }, { 152, 153 }, { 156, 157 }, { 158, 159 }, { 162, 163 },
-    { 164, 165 }, { 168, 169 }, { 170, 171 }, { 199, 4266 }, { 244, 245 }, { 246, 4015 },
-    { 250, 3917 }, { 259, 260 }, { 263, 264 }, { 273, 274 }, { 286, 287 }, { 305, 306 },
-    { 330, 288 }, { 348, 349 }, { 351, 3989 }, { 369, 370 }, { 1126, 1127 }, { 1134, 1135 },
-    { 1138, 1139 }, { 1142, 1143 }, { 1146, 1147 }, { 1150, 1151 }, { 1263, 2329 }, { 1293, 1251 },
-    { 1694, 3935 }, { 1754, 414 }, { 1955, 3912 }, { 2118, 688 }, { 2119, 2145 }, { 2321, 3713 },
-    { 2328, 1284 }, { 3471, 4000 }, { 3714, 3732 }, { 3715, 3734 }, { 3716, 3736 }, { 3717, 3738 },
-    { 3718, 3740 }, { 3719, 3742 }, { 3720, 3721 }, { 3722, 3723 }, { 3724, 3725 }, { 3727, 3728 },
-    { 3729, 3730 }, { 3744, 3745 }, { 3746, 3747 }, { 3903, 3726 }, { 3966, 660 }, { 3967, 3731 },
-    { 4008, 4027 }, { 4212, 2120 }, { 4229, 291 }, { 4261, 8 }, { 4168, 3 }, { 4355, 4357 },
-    { 4359, 4035 }, { 4354, 14 }, { 4368, 1554 }, { 4369, 4306 }, { 4370, 4309 }, { 4371, 4372 },
-    { 4358, 4348 }, { 4377, 4347 }, { 4379, 4344 }, { 4380, 4351 }, { 1266, 3912 }, { 355, 3917 },
-    { 1063, 4015 }, { 1955, 3902 }, { 2119, 4339 }, { 2328, 4417 }, { 2329, 1285 }, { 3714, 4319 },
-    { 3715, 4320 }, { 3716, 4321 }, { 3717, 4322 }, { 3718, 4323 }, { 3719, 4324 }, { 3720, 4436 },
-    { 3723, 4437 }, { 3733, 4428 }, { 3735, 4429 }, { 3737, 4430 }, { 3739, 4431 }, { 3741, 4432 },
-    { 3891, 288 }, { 3899, 4422 }, { 3942, 4385 }, { 4008, 4030 }, { 4058, 4418 }, { 4199, 4408 },
-    { 4201, 1251 }, { 4265, 4398 }, { 4353, 238 }, { 4365, 3974 }, { 4404, 275 }, { 4423, 4444 },
-    { 4433, 4434 }, { 4442, 4427 }, { 3, 4079 }, { 4447, 4216 }, { 4364, 4035 }, { 4454, 4373 },
-    { 4448, 4456 }, { 3714, 4325 }, { 3715, 4326 }, { 3716, 4327 }, { 3717, 4328 }, { 3718, 4329 },
-    { 3719, 4330 }, { 3720, 4438 }, { 3723, 4439 }, { 4282, 1251 }, { 4353, 1060 }, { 4374, 3891 },
-    { 4424, 4466 }, { 4425, 4465 }, { 4464, 1265 }, { 4467, 4468 }, { 4469, 4470 }, { 4471, 4491 },
-    { 4472, 4473 }, { 4474, 4475 }, { 4476, 4477 }, { 4478, 3743 }, { 4481, 3963 }, { 4486, 3887 },
-    { 679, 746 }, { 740, 741 }, { 742, 743 }, { 1303, 2329 }, { 2303, 2304 }, { 4006, 3894 },
-    { 4058, 739 }, { 4076, 4111 }, { 3, 4112 }, { 4214, 4493 }, { 4440, 4498 }, { 4492, 4516 },
-    { 4499, 4500 }, { 4501, 4502 }, { 4503, 4515 }, { 4504, 4505 }, { 4509, 4512 }, { 4513, 4514 },
-    { 4517, 4518 }, { 2328, 4524 }, { 4064, 3894 }, { 4110, 4111 }, { 4249, 4511 }, { 4250, 4510 },
-    { 4522, 4523 }, { 4494, 4529 }, { 3, 4271 }, { 4531, 4533 }, { 4532, 4539 }, { 4534, 4535 },
-    { 4537, 4538 }, { 4540, 1304 }, { 4263, 4547 }, { 3, 73 }, { 4548, 4550 }, { 4549, 4536 },
-    { 4551, 4435 }, { 1248, 1249 }, { 1334, 1335 }, { 6, 614 }, { 26, 1118 }, { 31, 1341 },
-    { 40, 4032 }, { 75, 2745 }, { 78, 79 }, { 80, 81 }, { 84, 85 }, { 86, 87 },
-    { 88, 89 }, { 90, 91 }, { 92, 93 }, { 94, 95 }, { 96, 97 }, { 99, 1432 },
-    { 122, 123 }, { 124, 125 }, { 126, 127 }, { 128, 129 }, { 142, 1417 }, { 148, 1420 },
-    { 154, 1423 }, { 160, 1426 }, { 166, 1429 }, { 226, 227 }, { 234, 235 }, { 276, 2869 },
+    { 5, 6 }, { 141, 119 }, { 47, 5 }, { 99, 59 }, { 688, 1759 }, { 704, 141 },
+    { 140, 3273 }, { 3, 11 }, { 442, 3275 }, { 3272, 9 }, { 1130, 1131 }, { 3276, 1791 },
+    { 119, 99 }, { 59, 47 }, { 141, 686 }, { 3279, 3272 }, { 1132, 3273 }, { 29, 3 },
+    { 703, 3277 }, { 18, 19 }, { 20, 21 }, { 687, 688 }, { 5, 614 }, { 139, 3278 },
+    { 1156, 3282 }, { 1768, 960 }, { 77, 6 }, { 3272, 16 }, { 28, 3289 }, { 3, 3291 },
+    { 3296, 3288 }, { 3286, 3293 }, { 1223, 3281 }, { 636, 637 }, { 59, 3274 }, { 0, 1 },
+    { 10, 3287 }, { 65, 617 }, { 99, 813 }, { 631, 632 }, { 633, 634 }, { 641, 642 },
+    { 646, 647 }, { 3283, 1816 }, { 24, 25 }, { 34, 35 }, { 36, 37 }, { 38, 39 },
+    { 41, 42 }, { 43, 44 }, { 45, 46 }, { 50, 26 }, { 102, 103 }, { 128, 519 },
+    { 135, 136 }, { 522, 3280 }, { 1164, 1165 }, { 1166, 1167 }, { 2790, 3285 }, { 119, 804 },
+    { 648, 649 }, { 3301, 3292 }, { 3, 1221 }, { 3305, 77 }, { 4, 3272 }, { 3281, 3308 },
+    { 3303, 689 }, { 3307, 2 }, { 59, 60 }, { 814, 3274 }, { 3311, 3312 }, { 24, 3323 },
+    { 128, 611 }, { 612, 3280 }, { 3282, 3288 }, { 3316, 26 }, { 3317, 3318 }, { 3320, 3321 },
+    { 3324, 104 }, { 3328, 3329 }, { 645, 3314 }, { 3313, 643 }, { 3331, 805 }, { 3332, 650 },
+    { 960, 3277 }, { 119, 711 }, { 703, 704 }, { 1768, 3290 }, { 3284, 659 }, { 64, 65 },
+    { 70, 71 }, { 99, 100 }, { 1720, 1721 }, { 1722, 1723 }, { 1725, 3287 }, { 3278, 3310 },
+    { 3294, 952 }, { 3334, 3272 }, { 3, 3304 }, { 3336, 7 }, { 635, 3335 }, { 63, 3274 },
+    { 3348, 3319 }, { 3349, 3322 }, { 3351, 3275 }, { 3352, 3355 }, { 3333, 5 }, { 3337, 12 },
+    { 3297, 3277 }, { 3284, 120 }, { 3364, 3365 }, { 3367, 3341 }, { 6, 630 }, { 173, 174 },
+    { 200, 201 }, { 352, 296 }, { 638, 639 }, { 690, 691 }, { 692, 693 }, { 694, 695 },
+    { 696, 697 }, { 3338, 725 }, { 3, 8 }, { 3342, 3372 }, { 13, 3272 }, { 33, 3374 },
+    { 3369, 1724 }, { 3370, 3366 }, { 3375, 3386 }, { 3388, 640 }, { 3389, 3390 }, { 3391, 3392 },
+    { 691, 1761 }, { 693, 1762 }, { 695, 1763 }, { 697, 1764 }, { 699, 1765 }, { 1760, 726 },
+    { 3294, 615 }, { 1, 1220 }, { 48, 49 }, { 52, 31 }, { 101, 3350 }, { 105, 106 },
+    { 107, 108 }, { 109, 110 }, { 111, 112 }, { 113, 114 }, { 115, 116 }, { 117, 118 },
+    { 119, 738 }, { 128, 439 }, { 175, 176 }, { 177, 178 }, { 202, 203 }, { 204, 205 },
+    { 441, 3280 }, { 626, 1325 }, { 688, 1356 }, { 692, 727 }, { 694, 728 }, { 696, 729 },
+    { 700, 701 }, { 731, 1766 }, { 1112, 1113 }, { 1114, 1115 }, { 1224, 3287 }, { 1320, 26 },
+    { 1358, 1767 }, { 2784, 3185 }, { 1768, 3358 }, { 3297, 704 }, { 247, 248 }, { 670, 1337 },
+    { 698, 730 }, { 1318, 3299 }, { 3187, 3330 }, { 3354, 1398 }, { 3, 3371 }, { 1316, 3272 },
+    { 3382, 3398 }, { 3384, 3395 }, { 3394, 3379 }, { 3402, 3403 }, { 727, 1762 }, { 728, 1763 },
+    { 729, 1764 }, { 730, 1765 }, { 1760, 3404 }, { 3401, 3353 }, { 3405, 3406 }, { 3407, 3408 },
+    { 3409, 1761 }, { 690, 726 }, { 698, 699 }, { 701, 1766 }, { 1219, 3411 }, { 1388, 1767 },
+    { 3309, 3439 }, { 3369, 1222 }, { 3385, 3424 }, { 3399, 1726 }, { 3400, 3426 }, { 3415, 3416 },
+    { 3417, 3418 }, { 3419, 3420 }, { 3431, 3432 }, { 3440, 1360 }, { 700, 731 }, { 3370, 3438 },
+    { 3433, 3446 }, { 3339, 3450 }, { 3, 3396 }, { 3456, 3457 }, { 3458, 3459 }, { 3460, 3462 },
+    { 753, 1761 }, { 754, 1762 }, { 755, 1763 }, { 756, 1764 }, { 757, 1765 }, { 3435, 3469 },
+    { 3452, 3473 }, { 3455, 3466 }, { 3463, 3467 }, { 3465, 3478 }, { 3468, 3471 }, { 3472, 3425 },
+    { 3474, 3427 }, { 3475, 3476 }, { 3477, 3421 }, { 758, 1766 }, { 1767, 1818 }, { 3283, 3464 },
+    { 3315, 1760 }, { 237, 3272 }, { 3482, 3480 }, { 3, 3451 }, { 3454, 3484 }, { 3485, 3486 },
+    { 3487, 3496 }, { 3488, 3489 }, { 3490, 3491 }, { 3493, 1389 }, { 3495, 3434 }, { 3501, 3502 },
+    { 1817, 3504 }, { 3492, 3503 }, { 3497, 3508 }, { 3498, 3481 }, { 179, 180 }, { 181, 182 },
+    { 206, 207 }, { 208, 209 }, { 3360, 1333 }, { 3453, 3461 }, { 15, 3299 }, { 22, 23 },
+    { 26, 69 }, { 27, 3300 }, { 30, 31 }, { 82, 83 }, { 99, 172 }, { 130, 131 },
+    { 135, 1005 }, { 142, 143 }, { 148, 149 }, { 154, 155 }, { 160, 161 }, { 166, 167 },
+    { 183, 184 }, { 185, 186 }, { 187, 188 }, { 189, 190 }, { 191, 192 }, { 193, 194 },
+    { 195, 196 }, { 197, 198 }, { 210, 211 }, { 212, 213 }, { 214, 215 }, { 216, 217 },
+    { 218, 219 }, { 220, 221 }, { 222, 223 }, { 224, 225 }, { 679, 1347 }, { 809, 1400 },
+    { 1007, 3278 }, { 1108, 1109 }, { 1110, 1111 }, { 1129, 3346 }, { 1328, 3377 }, { 1357, 1358 },
+    { 1359, 1360 }, { 1729, 1730 }, { 1731, 1732 }, { 2784, 2785 }, { 2921, 2922 }, { 2924, 2925 },
+    { 2927, 2928 }, { 2930, 2931 }, { 2933, 2934 }, { 2936, 2937 }, { 2949, 2950 }, { 2951, 2952 },
+    { 2953, 2954 }, { 2955, 2956 }, { 2957, 2958 }, { 2959, 2960 }, { 3272, 3436 }, { 3286, 1758 },
+    { 3357, 1370 }, { 3361, 66 }, { 3362, 72 }, { 3363, 3414 }, { 3397, 3499 }, { 3413, 53 },
+    { 3447, 1728 }, { 665, 666 }, { 955, 956 }, { 835, 836 }, { 936, 937 }, { 938, 939 },
+    { 667, 668 }, { 957, 958 }, { 3483, 3510 }, { 1233, 3 }, { 3494, 3509 }, { 3511, 3515 },
+    { 3512, 3479 }, { 3513, 3514 }, { 3519, 3518 }, { 3500, 3524 }, { 3522, 3523 }, { 51, 3300 },
+    { 135, 1535 }, { 679, 1379 }, { 1537, 3278 }, { 1708, 3346 }, { 3272, 3561 }, { 3516, 3565 },
+    { 3525, 3550 }, { 3528, 17 }, { 3530, 3586 }, { 3532, 32 }, { 3534, 3306 }, { 3542, 3543 },
+    { 3544, 3545 }, { 3546, 3547 }, { 3548, 3549 }, { 3551, 3552 }, { 3553, 3554 }, { 3555, 3556 },
+    { 3562, 3582 }, { 3566, 1361 }, { 3567, 3568 }, { 3593, 837 }, { 3594, 3595 }, { 3591, 3596 },
+    { 3592, 3597 }, { 57, 58 }, { 673, 674 }, { 675, 676 }, { 940, 941 }, { 942, 943 },
+    { 1063, 3444 }, { 1357, 1388 }, { 1359, 1389 }, { 1387, 3520 }, { 1401, 1402 }, { 1743, 1744 },
+    { 1745, 1746 }, { 1747, 1748 }, { 1776, 1777 }, { 1778, 1779 }, { 1780, 1781 }, { 2789, 3330 },
+    { 3093, 3094 }, { 3095, 3114 }, { 3096, 3116 }, { 3097, 3118 }, { 3098, 3120 }, { 3099, 3122 },
+    { 3100, 3101 }, { 3102, 3103 }, { 3104, 3105 }, { 3107, 3108 }, { 3109, 3110 }, { 3112, 3113 },
+    { 3124, 3125 }, { 3126, 3127 }, { 3283, 3106 }, { 3286, 1355 }, { 3315, 3111 }, { 3368, 815 },
+    { 3393, 752 }, { 3521, 1225 }, { 47, 6 }, { 228, 229 }, { 230, 231 }, { 232, 233 },
+    { 687, 3276 }, { 704, 2025 }, { 1740, 1741 }, { 1749, 1750 }, { 1782, 1783 }, { 1799, 1244 },
+    { 1800, 1801 }, { 1802, 1803 }, { 1804, 1805 }, { 2026, 2027 }, { 3, 3437 }, { 3603, 3604 },
+    { 3505, 3601 }, { 135, 2399 }, { 3598, 14 }, { 3600, 1727 }, { 3605, 3614 }, { 3606, 3619 },
+    { 3613, 3627 }, { 3620, 3621 }, { 3623, 3624 }, { 3625, 3557 }, { 1226, 3272 }, { 3631, 669 },
+    { 3632, 959 }, { 679, 680 }, { 3094, 3576 }, { 3095, 3571 }, { 3096, 3572 }, { 3097, 3573 },
+    { 3098, 3574 }, { 3099, 3575 }, { 3100, 3659 }, { 3103, 3660 }, { 3115, 3652 }, { 3117, 3653 },
+    { 3119, 3654 }, { 3121, 3655 }, { 3470, 3628 }, { 3483, 3394 }, { 3559, 3642 }, { 3615, 3378 },
+    { 3630, 3636 }, { 3634, 3635 }, { 3639, 3640 }, { 3643, 3644 }, { 3646, 3647 }, { 3650, 3570 },
+    { 3656, 3657 }, { 3661, 3651 }, { 2049, 704 }, { 3285, 6 }, { 3368, 616 }, { 3410, 815 },
+    { 3422, 3679 }, { 3445, 1244 }, { 3645, 3677 }, { 3648, 3678 }, { 3671, 3672 }, { 3675, 3683 },
+    { 3680, 3681 }, { 26, 1118 }, { 55, 56 }, { 61, 62 }, { 75, 1054 }, { 77, 636 },
+    { 78, 79 }, { 80, 81 }, { 84, 85 }, { 86, 87 }, { 88, 89 }, { 90, 91 },
+    { 92, 93 }, { 94, 95 }, { 96, 97 }, { 122, 123 }, { 124, 125 }, { 126, 127 },
+    { 133, 134 }, { 137, 138 }, { 144, 145 }, { 146, 147 }, { 150, 151 }, { 152, 153 },
+    { 156, 157 }, { 158, 159 }, { 162, 163 }, { 164, 165 }, { 168, 169 }, { 170, 171 },
     { 412, 413 }, { 435, 436 }, { 443, 444 }, { 447, 448 }, { 451, 452 }, { 455, 456 },
-    { 459, 460 }, { 463, 464 }, { 467, 468 }, { 629, 4283 }, { 702, 3902 }, { 1055, 1056 },
-    { 1116, 3947 }, { 1153, 1121 }, { 1154, 4239 }, { 1232, 71 }, { 1336, 1337 }, { 1339, 29 },
-    { 1352, 1353 }, { 1355, 83 }, { 1364, 1365 }, { 1366, 1367 }, { 1368, 1369 }, { 1370, 1371 },
-    { 1372, 1373 }, { 1374, 1375 }, { 1376, 1377 }, { 1378, 1379 }, { 1380, 1381 }, { 1382, 1383 },
-    { 1384, 1385 }, { 1386, 1387 }, { 1388, 1389 }, { 1390, 1391 }, { 1392, 1393 }, { 1394, 1395 },
-    { 1397, 1398 }, { 1399, 1400 }, { 1401, 1402 }, { 1403, 1404 }, { 1405, 1406 }, { 1407, 1408 },
-    { 1475, 1476 }, { 1477, 1478 }, { 1479, 1480 }, { 1481, 1482 }, { 1693, 4419 }, { 2121, 2331 },
-    { 2146, 2354 }, { 2210, 2211 }, { 2314, 2315 }, { 2316, 2317 }, { 2332, 2333 }, { 2334, 2335 },
-    { 2346, 2347 }, { 2348, 2349 }, { 2355, 2356 }, { 2357, 2358 }, { 2370, 2371 }, { 2372, 2373 },
-    { 2378, 2379 }, { 2380, 2381 }, { 2382, 2383 }, { 2433, 2824 }, { 2451, 4120 }, { 2454, 2455 },
-    { 2456, 2457 }, { 2458, 2459 }, { 2460, 2461 }, { 2462, 2463 }, { 2464, 2465 }, { 2466, 2467 },
-    { 2468, 2469 }, { 2470, 2471 }, { 2484, 2485 }, { 2486, 2487 }, { 2488, 2489 }, { 2490, 2491 },
-    { 2492, 2493 }, { 2494, 2495 }, { 3382, 3383 }, { 3384, 3385 }, { 3386, 3885 }, { 3886, 3949 },
-    { 3896, 3971 }, { 3909, 4183 }, { 3917, 399 }, { 3961, 3887 }, { 4009, 2438 }, { 4010, 1119 },
-    { 4031, 3958 }, { 4036, 121 }, { 4118, 4027 }, { 4200, 4367 }, { 4262, 4552 }, { 4300, 1349 },
-    { 4457, 3942 }, { 4496, 3888 }, { 4530, 3974 }, { 4310, 3 }, { 26, 2823 }, { 81, 4606 },
-    { 92, 4610 }, { 128, 4601 }, { 142, 2505 }, { 148, 2513 }, { 154, 2521 }, { 160, 2529 },
-    { 166, 2537 }, { 702, 3912 }, { 1117, 3947 }, { 1223, 4553 }, { 1340, 4562 }, { 1482, 4560 },
-    { 3384, 3400 }, { 3392, 3885 }, { 3915, 4183 }, { 3917, 4565 }, { 4036, 1059 }, { 4118, 4030 },
-    { 4233, 4637 }, { 4257, 4641 }, { 4338, 4616 }, { 4375, 4645 }, { 4561, 4676 }, { 4563, 4674 },
-    { 4567, 4568 }, { 4569, 4570 }, { 4571, 4572 }, { 4573, 98 }, { 4574, 3918 }, { 4575, 4576 },
-    { 4578, 130 }, { 4584, 4683 }, { 4585, 3963 }, { 4586, 2870 }, { 4587, 414 }, { 4598, 1057 },
-    { 4605, 1354 }, { 4607, 4608 }, { 4611, 4612 }, { 4613, 4614 }, { 4617, 4618 }, { 4619, 4620 },
-    { 4621, 4622 }, { 4623, 4624 }, { 4625, 4626 }, { 4627, 4628 }, { 4629, 4630 }, { 4631, 4632 },
-    { 4634, 4639 }, { 4635, 4643 }, { 4638, 2318 }, { 4642, 2350 }, { 4646, 2374 }, { 4647, 4648 },
-    { 4650, 4081 }, { 4652, 4653 }, { 4655, 4656 }, { 4657, 4658 }, { 4659, 4660 }, { 4661, 4662 },
-    { 4663, 4664 }, { 4665, 4666 }, { 4667, 4668 }, { 4669, 3387 }, { 3046, 3902 }, { 119, 765 },
-    { 644, 4159 }, { 661, 662 }, { 744, 745 }, { 820, 821 }, { 822, 823 }, { 824, 825 },
-    { 826, 827 }, { 828, 829 }, { 830, 831 }, { 832, 833 }, { 834, 4196 }, { 839, 840 },
-    { 841, 842 }, { 843, 844 }, { 845, 846 }, { 847, 848 }, { 849, 850 }, { 851, 852 },
-    { 853, 854 }, { 855, 856 }, { 857, 858 }, { 859, 860 }, { 861, 862 }, { 863, 864 },
-    { 865, 866 }, { 867, 868 }, { 869, 870 }, { 871, 872 }, { 873, 874 }, { 875, 876 },
-    { 877, 878 }, { 879, 880 }, { 881, 882 }, { 883, 884 }, { 885, 886 }, { 887, 888 },
-    { 889, 890 }, { 891, 892 }, { 893, 894 }, { 895, 896 }, { 897, 898 }, { 899, 900 },
-    { 901, 902 }, { 903, 904 }, { 905, 906 }, { 907, 908 }, { 909, 910 }, { 911, 912 },
-    { 913, 914 }, { 915, 916 }, { 917, 918 }, { 944, 945 }, { 946, 947 }, { 948, 949 },
-    { 950, 951 }, { 1252, 1253 }, { 1262, 1303 }, { 1264, 1304 }, { 2160, 2161 }, { 2162, 2163 },
-    { 2164, 2165 }, { 2283, 6 }, { 2312, 2313 }, { 2344, 2345 }, { 3096, 4095 }, { 4206, 1313 },
-    { 4340, 4558 }, { 4341, 4559 }, { 689, 4167 }, { 3931, 4212 }, { 28, 243 }, { 31, 474 },
-    { 33, 4520 }, { 54, 4383 }, { 75, 2092 }, { 131, 1124 }, { 251, 2069 }, { 272, 4489 },
-    { 276, 277 }, { 292, 293 }, { 295, 296 }, { 297, 47 }, { 350, 4409 }, { 471, 472 },
-    { 515, 3888 }, { 544, 545 }, { 550, 551 }, { 556, 557 }, { 562, 563 }, { 625, 4296 },
-    { 651, 652 }, { 655, 656 }, { 657, 658 }, { 817, 1315 }, { 1019, 1020 }, { 1021, 1022 },
-    { 1023, 1024 }, { 1025, 1026 }, { 1027, 1028 }, { 1029, 1030 }, { 1031, 1032 }, { 1033, 1034 },
-    { 1036, 1037 }, { 1038, 1039 }, { 1040, 1041 }, { 1042, 1043 }, { 1044, 1045 }, { 1046, 1047 },
-    { 1048, 1049 }, { 1050, 1051 }, { 1061, 3887 }, { 1339, 2023 }, { 1358, 1359 }, { 1360, 1361 },
-    { 1362, 1363 }, { 1468, 1469 }, { 1470, 1471 }, { 1472, 1473 }, { 1487, 4080 }, { 1488, 1489 },
-    { 1555, 1682 }, { 1574, 4362 }, { 1917, 4378 }, { 2038, 4025 }, { 2042, 2043 }, { 2072, 4402 },
-    { 2084, 2879 }, { 2086, 3989 }, { 2096, 4246 }, { 2319, 2320 }, { 2336, 2337 }, { 2351, 2352 },
-    { 2359, 2360 }, { 2367, 2368 }, { 2375, 2376 }, { 2384, 2385 }, { 2386, 2387 }, { 2388, 2389 },
-    { 2391, 2392 }, { 2393, 2394 }, { 2395, 2396 }, { 2397, 2398 }, { 2399, 2400 }, { 2401, 2402 },
-    { 2403, 2404 }, { 2405, 2406 }, { 2407, 2408 }, { 2409, 2410 }, { 2411, 2412 }, { 2413, 2414 },
-    { 2415, 2416 }, { 2417, 2418 }, { 2419, 2420 }, { 2421, 2422 }, { 2600, 2601 }, { 2602, 2603 },
-    { 2619, 2620 }, { 2621, 2622 }, { 2623, 2624 }, { 2625, 2626 }, { 2711, 2712 }, { 2713, 2714 },
-    { 2715, 2716 }, { 2717, 2718 }, { 2720, 2721 }, { 2722, 2723 }, { 2724, 2725 }, { 2726, 2727 },
-    { 2728, 2729 }, { 2730, 2731 }, { 3045, 4163 }, { 3893, 3930 }, { 3913, 1685 }, { 3986, 476 },
-    { 4007, 4164 }, { 4076, 4361 }, { 4082, 4041 }, { 4091, 729 }, { 4165, 756 }, { 4221, 2296 },
-    { 4258, 1235 }, { 4284, 4086 }, { 4287, 4335 }, { 4288, 967 }, { 4291, 1133 }, { 4292, 1137 },
-    { 4293, 1141 }, { 4294, 1145 }, { 4295, 1149 }, { 4356, 4204 }, { 4360, 4332 }, { 4366, 4554 },
-    { 4386, 1004 }, { 4387, 1006 }, { 4388, 1008 }, { 4389, 1009 }, { 4390, 1010 }, { 4391, 1011 },
-    { 4392, 1012 }, { 4393, 1013 }, { 4394, 1014 }, { 4395, 1015 }, { 4396, 1016 }, { 4397, 1017 },
-    { 4403, 2074 }, { 4407, 331 }, { 4411, 1128 }, { 4412, 1136 }, { 4413, 1140 }, { 4414, 1144 },
-    { 4415, 1148 }, { 4416, 1152 }, { 4455, 4273 }, { 4479, 289 }, { 4483, 4458 }, { 4485, 4452 },
-    { 4506, 4453 }, { 4519, 4337 }, { 4546, 3974 }, { 4450, 3 }, { 92, 4745 }, { 1409, 128 },
-    { 3399, 4701 }, { 3885, 3375 }, { 4036, 4732 }, { 4446, 4553 }, { 4609, 4689 }, { 4615, 4709 },
-    { 4677, 4712 }, { 4680, 4725 }, { 4686, 4675 }, { 4687, 4743 }, { 4704, 4566 }, { 4707, 4739 },
-    { 4708, 4740 }, { 4710, 4741 }, { 4713, 4714 }, { 4715, 4716 }, { 4718, 4577 }, { 4720, 4721 },
-    { 4727, 4728 }, { 4729, 4730 }, { 4733, 4734 }, { 4735, 4736 }, { 4737, 4640 }, { 4738, 4644 },
-    { 4742, 4649 }, { 4744, 4654 }, { 4746, 4747 }, { 4748, 4749 }, { 4751, 4752 }, { 3046, 3912 },
-    { 2096, 4159 }, { 2166, 4196 }, { 4242, 4819 }, { 4268, 4806 }, { 4356, 4810 }, { 4497, 4811 },
-    { 4545, 4757 }, { 4758, 4759 }, { 4760, 4761 }, { 4762, 4763 }, { 4764, 4765 }, { 4766, 4767 },
-    { 4768, 4769 }, { 4770, 4771 }, { 4772, 4773 }, { 4774, 4775 }, { 4776, 4777 }, { 4778, 4779 },
-    { 4780, 4781 }, { 4782, 4783 }, { 4784, 4785 }, { 4786, 4787 }, { 4788, 4789 }, { 4790, 4791 },
-    { 4792, 4793 }, { 4794, 4795 }, { 4796, 4797 }, { 4798, 4799 }, { 4800, 4801 }, { 4802, 4803 },
-    { 4804, 4805 }, { 4807, 4808 }, { 4813, 4814 }, { 6, 1238 }, { 26, 242 }, { 75, 2298 },
-    { 473, 4826 }, { 644, 4246 }, { 1078, 3887 }, { 1683, 4362 }, { 2022, 4866 }, { 4110, 4361 },
-    { 4265, 4849 }, { 4266, 4857 }, { 4382, 4880 }, { 4384, 4832 }, { 4484, 4837 }, { 4546, 4244 },
-    { 4599, 4335 }, { 4697, 4332 }, { 4711, 4554 }, { 4723, 496 }, { 4755, 4848 }, { 4825, 72 },
-    { 4828, 4288 }, { 4831, 2070 }, { 4833, 278 }, { 4846, 4847 }, { 4850, 4851 }, { 4852, 4853 },
-    { 4854, 4855 }, { 4858, 4859 }, { 4860, 4861 }, { 4862, 4863 }, { 4867, 4868 }, { 4870, 4871 },
-    { 4873, 4874 }, { 4885, 4971 }, { 4887, 4969 }, { 4890, 4206 }, { 4891, 4495 }, { 4893, 4894 },
-    { 4895, 4896 }, { 4897, 4898 }, { 4899, 4900 }, { 4901, 4902 }, { 4903, 4904 }, { 4905, 4906 },
-    { 4907, 4908 }, { 4909, 4910 }, { 4911, 4912 }, { 4913, 4914 }, { 4915, 4916 }, { 4917, 4918 },
-    { 4919, 4920 }, { 4921, 4922 }, { 4923, 4924 }, { 4925, 697 }, { 4931, 4878 }, { 4970, 4817 },
-    { 4974, 4488 }, { 3, 4698 }, { 3885, 3378 }, { 4726, 4981 }, { 4975, 5003 }, { 4979, 4997 },
-    { 4982, 4996 }, { 4984, 4688 }, { 4991, 4992 }, { 4998, 4700 }, { 5004, 4750 }, { 4815, 5008 },
-    { 5010, 5038 }, { 5012, 4812 }, { 5014, 5015 }, { 5016, 5017 }, { 5018, 5019 }, { 5020, 5021 },
-    { 5022, 5023 }, { 5024, 5025 }, { 5026, 5027 }, { 5028, 5029 }, { 5030, 5031 }, { 5032, 5033 },
-    { 5034, 5035 }, { 5036, 5037 }, { 6, 1751 }, { 26, 5047 }, { 33, 4983 }, { 54, 4994 },
-    { 4242, 4932 }, { 4546, 4259 }, { 4818, 4989 }, { 4888, 4990 }, { 4988, 4884 }, { 4999, 5074 },
-    { 5000, 5075 }, { 5001, 5076 }, { 5007, 4892 }, { 5009, 4933 }, { 5041, 5060 }, { 5044, 4845 },
-    { 5049, 5065 }, { 5050, 5068 }, { 5066, 5067 }, { 5069, 5070 }, { 5071, 4869 }, { 5072, 4872 },
-    { 5078, 5079 }, { 5080, 5081 }, { 5082, 5083 }, { 5084, 5085 }, { 5087, 5088 }, { 5089, 5090 },
-    { 5091, 5092 }, { 75, 2447 }, { 239, 240 }, { 255, 256 }, { 290, 1075 }, { 303, 353 },
-    { 328, 329 }, { 356, 357 }, { 372, 373 }, { 616, 1686 }, { 655, 2099 }, { 705, 1267 },
-    { 732, 1286 }, { 759, 1305 }, { 766, 672 }, { 809, 3106 }, { 1069, 1070 }, { 1072, 1073 },
-    { 1095, 3989 }, { 1098, 1099 }, { 1254, 1255 }, { 1256, 1257 }, { 1268, 1269 }, { 1270, 1271 },
-    { 1275, 1276 }, { 1277, 1278 }, { 1279, 1280 }, { 1287, 1288 }, { 1289, 1290 }, { 1296, 1297 },
-    { 1298, 1299 }, { 1306, 1307 }, { 1308, 1309 }, { 1314, 4449 }, { 1864, 1865 }, { 2100, 658 },
-    { 2159, 5039 }, { 2300, 2301 }, { 3985, 815 }, { 4245, 4525 }, { 4340, 4345 }, { 4399, 4400 },
-    { 4401, 307 }, { 4406, 4461 }, { 4451, 2987 }, { 4530, 4244 }, { 4883, 2097 }, { 5011, 4204 },
-    { 5059, 819 }, { 3, 4699 }, { 4995, 5103 }, { 5002, 5101 }, { 5102, 4976 }, { 5109, 4809 },
-    { 5111, 5112 }, { 5113, 5114 }, { 5115, 5116 }, { 5117, 5118 }, { 5119, 5120 }, { 5121, 5122 },
-    { 3931, 5110 }, { 6, 1916 }, { 4879, 3885 }, { 5096, 5131 }, { 5124, 4161 }, { 5129, 4886 },
-    { 5130, 4889 }, { 5139, 5141 }, { 5140, 5142 }, { 5145, 5146 }, { 5147, 5148 }, { 5151, 5093 },
-    { 239, 353 }, { 255, 1066 }, { 290, 4445 }, { 303, 240 }, { 4341, 4345 }, { 4376, 672 },
-    { 4399, 4461 }, { 4405, 5168 }, { 4406, 4400 }, { 4455, 5175 }, { 4460, 307 }, { 4521, 5180 },
-    { 4530, 4259 }, { 4754, 5165 }, { 5138, 1244 }, { 5158, 358 }, { 5161, 5186 }, { 5162, 5173 },
-    { 5163, 5178 }, { 5164, 5182 }, { 5167, 1071 }, { 5171, 5172 }, { 5176, 5177 }, { 5181, 1300 },
-    { 5187, 5108 }, { 5, 3646 }, { 26, 1351 }, { 31, 387 }, { 67, 477 }, { 74, 75 },
-    { 76, 4987 }, { 81, 4120 }, { 85, 976 }, { 92, 982 }, { 99, 414 }, { 102, 4210 },
-    { 105, 989 }, { 107, 990 }, { 109, 991 }, { 111, 992 }, { 113, 993 }, { 115, 994 },
-    { 118, 4678 }, { 130, 1411 }, { 131, 132 }, { 133, 2497 }, { 141, 1584 }, { 144, 2506 },
-    { 150, 2514 }, { 156, 2522 }, { 162, 2530 }, { 168, 2538 }, { 236, 4487 }, { 251, 252 },
-    { 253, 254 }, { 258, 4402 }, { 262, 4403 }, { 265, 266 }, { 267, 268 }, { 276, 2075 },
-    { 279, 280 }, { 281, 282 }, { 283, 284 }, { 294, 4835 }, { 297, 3887 }, { 299, 300 },
-    { 301, 302 }, { 359, 360 }, { 361, 362 }, { 363, 364 }, { 365, 366 }, { 384, 385 },
-    { 391, 2440 }, { 416, 417 }, { 418, 419 }, { 420, 421 }, { 422, 423 }, { 424, 425 },
-    { 426, 427 }, { 428, 429 }, { 430, 431 }, { 478, 479 }, { 480, 481 }, { 482, 483 },
-    { 484, 485 }, { 486, 487 }, { 488, 489 }, { 490, 491 }, { 492, 493 }, { 494, 495 },
-    { 505, 506 }, { 507, 508 }, { 509, 510 }, { 511, 512 }, { 513, 514 }, { 589, 5104 },
-    { 626, 2248 }, { 638, 4207 }, { 662, 1247 }, { 670, 2251 }, { 679, 773 }, { 681, 682 },
-    { 690, 786 }, { 692, 787 }, { 694, 788 }, { 696, 789 }, { 704, 4670 }, { 705, 706 },
-    { 707, 708 }, { 720, 721 }, { 732, 733 }, { 734, 735 }, { 747, 748 }, { 752, 785 },
-    { 759, 760 }, { 761, 762 }, { 767, 768 }, { 769, 770 }, { 774, 775 }, { 776, 777 },
-    { 778, 779 }, { 792, 793 }, { 794, 795 }, { 796, 797 }, { 798, 799 }, { 808, 4449 },
-    { 815, 1686 }, { 961, 962 }, { 970, 971 }, { 974, 83 }, { 977, 978 }, { 979, 980 },
-    { 983, 984 }, { 985, 986 }, { 987, 4338 }, { 996, 997 }, { 998, 999 }, { 1000, 1001 },
-    { 1018, 3918 }, { 1053, 4200 }, { 1061, 47 }, { 1121, 1356 }, { 1124, 2269 }, { 1133, 3298 },
-    { 1155, 4411 }, { 1162, 1163 }, { 1169, 1170 }, { 1172, 1173 }, { 1175, 1176 }, { 1178, 1179 },
-    { 1181, 1182 }, { 1184, 1185 }, { 1187, 1188 }, { 1190, 1191 }, { 1193, 1194 }, { 1196, 1197 },
-    { 1199, 1200 }, { 1333, 4822 }, { 1338, 4604 }, { 1342, 1343 }, { 1344, 4938 }, { 1345, 3942 },
-    { 1346, 1347 }, { 1357, 5143 }, { 1384, 3198 }, { 1386, 3199 }, { 1388, 3200 }, { 1390, 3201 },
-    { 1392, 3202 }, { 1394, 117 }, { 1412, 4947 }, { 1413, 4053 }, { 1415, 3994 }, { 1434, 1435 },
-    { 1436, 1437 }, { 1438, 1439 }, { 1440, 1441 }, { 1442, 1443 }, { 1444, 1445 }, { 1446, 1447 },
-    { 1448, 1449 }, { 1451, 1452 }, { 1453, 1454 }, { 1455, 1456 }, { 1457, 1458 }, { 1459, 1460 },
-    { 1461, 1462 }, { 1463, 1464 }, { 1465, 1466 }, { 1467, 5144 }, { 1490, 1491 }, { 1494, 1495 },
-    { 1496, 3940 }, { 1497, 1498 }, { 1502, 1503 }, { 1517, 1518 }, { 1657, 1658 }, { 1688, 2546 },
-    { 1780, 2628 }, { 1782, 1783 }, { 1788, 2637 }, { 1792, 2645 }, { 1796, 2653 }, { 1800, 2661 },
-    { 1804, 2669 }, { 1936, 1937 }, { 1938, 1939 }, { 1956, 1957 }, { 1958, 1959 }, { 1972, 1973 },
-    { 1974, 1975 }, { 1987, 1988 }, { 1989, 1990 }, { 2044, 4507 }, { 2047, 2835 }, { 2265, 4602 },
-    { 2268, 4239 }, { 2270, 3996 }, { 2293, 2446 }, { 2297, 5042 }, { 2299, 4596 }, { 2436, 4520 },
-    { 2437, 4985 }, { 2439, 4383 }, { 2441, 2442 }, { 2448, 2449 }, { 2450, 4651 }, { 2452, 2453 },
-    { 2483, 5107 }, { 2498, 2499 }, { 2501, 2502 }, { 2503, 2504 }, { 2507, 2508 }, { 2509, 2510 },
-    { 2511, 2512 }, { 2515, 2516 }, { 2517, 2518 }, { 2519, 2520 }, { 2523, 2524 }, { 2525, 2526 },
-    { 2527, 2528 }, { 2531, 2532 }, { 2533, 2534 }, { 2535, 2536 }, { 2539, 2540 }, { 2541, 2542 },
-    { 2543, 2544 }, { 2548, 2549 }, { 2551, 2552 }, { 2591, 2592 }, { 2593, 2594 }, { 2595, 2596 },
-    { 2599, 5086 }, { 2710, 5150 }, { 2826, 2827 }, { 2828, 2829 }, { 2830, 2831 }, { 2832, 2833 },
-    { 2836, 2837 }, { 2838, 2839 }, { 2840, 2841 }, { 2854, 4409 }, { 2866, 2867 }, { 2868, 4489 },
-    { 2871, 2872 }, { 2873, 2874 }, { 2875, 2876 }, { 2894, 3932 }, { 3150, 3176 }, { 3299, 3300 },
-    { 3301, 3302 }, { 3303, 3304 }, { 3305, 3306 }, { 3307, 3308 }, { 3309, 3310 }, { 3311, 3312 },
-    { 3313, 3314 }, { 3315, 3316 }, { 3317, 3318 }, { 3319, 3320 }, { 3321, 3322 }, { 3374, 4978 },
-    { 3377, 5099 }, { 3379, 3380 }, { 3389, 3390 }, { 3395, 3396 }, { 3397, 3398 }, { 3404, 3405 },
-    { 3406, 3407 }, { 3410, 3411 }, { 3609, 3610 }, { 3628, 3629 }, { 3632, 3633 }, { 3634, 3635 },
-    { 3640, 3641 }, { 3642, 3643 }, { 3649, 3650 }, { 3688, 3689 }, { 3692, 3693 }, { 3697, 3698 },
-    { 3699, 3700 }, { 3704, 3705 }, { 3893, 3965 }, { 3909, 4291 }, { 3915, 4691 }, { 3917, 4724 },
-    { 3950, 5098 }, { 3953, 2255 }, { 3963, 4682 }, { 3964, 2252 }, { 3966, 2249 }, { 3970, 1058 },
-    { 3988, 4387 }, { 4007, 4497 }, { 4016, 4248 }, { 4029, 2891 }, { 4057, 3197 }, { 4058, 2253 },
-    { 4077, 1240 }, { 4101, 4269 }, { 4117, 4024 }, { 4119, 2435 }, { 4128, 4331 }, { 4160, 4255 },
-    { 4162, 2820 }, { 4221, 1920 }, { 4245, 2101 }, { 4258, 2090 }, { 4287, 5043 }, { 4336, 4336 },
-    { 4397, 4672 }, { 4407, 2845 }, { 4416, 4703 }, { 4479, 2878 }, { 4527, 1251 }, { 4564, 4367 },
-    { 4580, 1137 }, { 4581, 1141 }, { 4582, 1145 }, { 4583, 1149 }, { 4600, 5105 }, { 4603, 4027 },
-    { 4684, 4420 }, { 4685, 5106 }, { 4690, 2496 }, { 4702, 3393 }, { 4705, 4993 }, { 4731, 1396 },
-    { 4816, 3682 }, { 4820, 2154 }, { 4827, 4337 }, { 4844, 2746 }, { 4881, 4882 }, { 4929, 4097 },
-    { 4934, 2817 }, { 4936, 4050 }, { 4949, 1418 }, { 4950, 1419 }, { 4951, 1421 }, { 4952, 1422 },
-    { 4953, 1424 }, { 4954, 1425 }, { 4955, 1427 }, { 4956, 1428 }, { 4957, 1430 }, { 4958, 1431 },
-    { 4962, 2272 }, { 4963, 2273 }, { 4964, 2274 }, { 4965, 2275 }, { 4966, 2276 }, { 4977, 3401 },
-    { 4980, 4037 }, { 5005, 3388 }, { 5058, 497 }, { 5061, 4972 }, { 5062, 2865 }, { 5073, 3945 },
-    { 5097, 4838 }, { 5134, 5077 }, { 5197, 5188 }, { 5100, 5201 }, { 5206, 5207 }, { 5208, 5209 },
-    { 2266, 3 }, { 4829, 6 }, { 5132, 5216 }, { 5133, 5217 }, { 5210, 919 }, { 5218, 4856 },
-    { 5219, 4864 }, { 5220, 5221 }, { 3600, 3885 }, { 4527, 672 }, { 5155, 4445 }, { 5199, 5205 },
-    { 5234, 5246 }, { 5240, 5174 }, { 5241, 5179 }, { 5242, 5183 }, { 5244, 1258 }, { 5245, 1281 },
-    { 26, 2444 }, { 31, 964 }, { 59, 5248 }, { 67, 3195 }, { 75, 973 }, { 99, 1510 },
-    { 102, 4331 }, { 132, 4388 }, { 141, 5419 }, { 386, 5250 }, { 416, 498 }, { 418, 499 },
-    { 420, 500 }, { 422, 501 }, { 424, 502 }, { 426, 503 }, { 428, 504 }, { 430, 5313 },
-    { 478, 5318 }, { 589, 5152 }, { 705, 5430 }, { 732, 5434 }, { 975, 5255 }, { 981, 5256 },
-    { 995, 5265 }, { 1124, 3298 }, { 1133, 2269 }, { 1155, 4412 }, { 1410, 5266 }, { 1411, 5365 },
-    { 1412, 5579 }, { 1474, 5203 }, { 1499, 414 }, { 1666, 5329 }, { 1782, 1790 }, { 2260, 3887 },
-    { 2264, 4604 }, { 2267, 5364 }, { 2445, 2446 }, { 2472, 5258 }, { 2545, 5420 }, { 2599, 5149 },
-    { 2821, 5213 }, { 2822, 4487 }, { 3295, 4985 }, { 3394, 3932 }, { 3410, 3707 }, { 3472, 3918 },
-    { 3592, 4670 }, { 3638, 3629 }, { 3651, 5 }, { 3685, 4978 }, { 3687, 5099 }, { 3909, 4292 },
-    { 3915, 4692 }, { 3917, 5448 }, { 3925, 5413 }, { 3988, 4389 }, { 3994, 4580 }, { 3996, 4717 },
-    { 4007, 5336 }, { 4036, 5451 }, { 4053, 5580 }, { 4067, 5539 }, { 4077, 2094 }, { 4082, 5098 },
-    { 4092, 5453 }, { 4158, 5351 }, { 4221, 2896 }, { 4336, 4671 }, { 4376, 1251 }, { 4382, 5278 },
-    { 4384, 5486 }, { 4386, 5535 }, { 4484, 5484 }, { 4496, 5257 }, { 4521, 5335 }, { 4602, 4161 },
-    { 4603, 4030 }, { 4636, 5104 }, { 4673, 5305 }, { 4678, 4993 }, { 4686, 5544 }, { 4690, 4830 },
-    { 4693, 1141 }, { 4694, 1145 }, { 4695, 1149 }, { 4702, 3695 }, { 4705, 5107 }, { 4719, 2496 },
-    { 4722, 5487 }, { 4724, 4651 }, { 4834, 5286 }, { 4928, 5251 }, { 4948, 5395 }, { 4961, 5440 },
-    { 4977, 3701 }, { 4980, 5542 }, { 4987, 5352 }, { 5005, 3691 }, { 5051, 5485 }, { 5135, 5247 },
-    { 5200, 1433 }, { 5202, 3970 }, { 5252, 5253 }, { 5259, 5260 }, { 5261, 5262 }, { 5263, 5264 },
-    { 5268, 5452 }, { 5270, 5455 }, { 5271, 5458 }, { 5272, 5461 }, { 5273, 5464 }, { 5274, 5467 },
-    { 5276, 5277 }, { 5279, 5280 }, { 5281, 269 }, { 5282, 2076 }, { 5283, 5284 }, { 5285, 285 },
-    { 5288, 5289 }, { 5290, 5291 }, { 5292, 5293 }, { 5295, 5447 }, { 5296, 5297 }, { 5298, 5299 },
-    { 5300, 5301 }, { 5302, 5303 }, { 5306, 5307 }, { 5308, 5309 }, { 5310, 5311 }, { 5312, 5597 },
-    { 5314, 5315 }, { 5316, 5317 }, { 5323, 5341 }, { 5324, 683 }, { 5325, 5326 }, { 5327, 5328 },
-    { 5330, 5331 }, { 5332, 722 }, { 5333, 5334 }, { 5337, 5338 }, { 5339, 5340 }, { 5342, 5343 },
-    { 5344, 5345 }, { 5346, 5347 }, { 5353, 5354 }, { 5355, 5356 }, { 5358, 5359 }, { 5360, 128 },
-    { 5362, 5528 }, { 5366, 5494 }, { 5382, 5383 }, { 5384, 5385 }, { 5387, 5388 }, { 5389, 5390 },
-    { 5391, 5392 }, { 5393, 5394 }, { 5396, 5397 }, { 5398, 5399 }, { 5400, 5401 }, { 5402, 5403 },
-    { 5404, 5405 }, { 5406, 5407 }, { 5408, 5409 }, { 5410, 5411 }, { 5414, 5415 }, { 5428, 5429 },
-    { 5431, 1960 }, { 5432, 5433 }, { 5435, 1991 }, { 5437, 5481 }, { 5442, 5212 }, { 5456, 5457 },
-    { 5459, 5460 }, { 5462, 5463 }, { 5465, 5466 }, { 5468, 5469 }, { 5472, 5473 }, { 5477, 5478 },
-    { 5479, 5480 }, { 5482, 5483 }, { 5488, 5489 }, { 5490, 2895 }, { 5492, 5493 }, { 5496, 5497 },
-    { 5498, 5499 }, { 5500, 5501 }, { 5502, 5503 }, { 5504, 3376 }, { 5505, 5506 }, { 5509, 5594 },
-    { 5510, 5511 }, { 5513, 3611 }, { 5515, 5516 }, { 5517, 5518 }, { 5520, 3690 }, { 5524, 3706 },
-    { 5529, 4926 }, { 5605, 5606 }, { 4366, 3 }, { 3602, 3885 }, { 6, 1485 }, { 26, 3296 },
-    { 75, 1237 }, { 99, 5361 }, { 132, 4390 }, { 141, 5630 }, { 963, 5626 }, { 972, 5629 },
-    { 1137, 3298 }, { 1155, 4413 }, { 1412, 5581 }, { 1450, 5613 }, { 1782, 1794 }, { 2269, 5590 },
-    { 2598, 414 }, { 2822, 4507 }, { 3696, 3932 }, { 3887, 4682 }, { 3909, 4293 }, { 3915, 4939 },
-    { 3927, 3918 }, { 3988, 4391 }, { 3994, 4581 }, { 3996, 5559 }, { 4053, 5582 }, { 4077, 2898 },
-    { 4092, 5798 }, { 4210, 5686 }, { 4300, 5628 }, { 4331, 5569 }, { 4579, 5651 }, { 4636, 5558 },
-    { 4719, 5267 }, { 4731, 5656 }, { 5200, 5777 }, { 5202, 5688 }, { 5249, 5702 }, { 5304, 5705 },
-    { 5357, 5730 }, { 5386, 5604 }, { 5416, 5657 }, { 5438, 5607 }, { 5439, 5654 }, { 5446, 5748 },
-    { 5450, 5728 }, { 5495, 5679 }, { 5519, 5675 }, { 5523, 5721 }, { 5526, 5632 }, { 5527, 5776 },
-    { 5534, 5631 }, { 5545, 4671 }, { 5546, 5706 }, { 5552, 5694 }, { 5567, 5650 }, { 5570, 5203 },
-    { 5593, 5684 }, { 5612, 5783 }, { 5614, 2200 }, { 5627, 3647 }, { 5635, 5636 }, { 5637, 5638 },
-    { 5639, 5640 }, { 5641, 5642 }, { 5644, 5680 }, { 5645, 5793 }, { 5646, 5795 }, { 5647, 5771 },
-    { 5648, 5772 }, { 5649, 5773 }, { 5653, 5782 }, { 5655, 5687 }, { 5670, 5508 }, { 5676, 3686 },
-    { 5677, 5821 }, { 5682, 5678 }, { 5685, 5761 }, { 5690, 5525 }, { 5691, 5454 }, { 5700, 2617 },
-    { 5701, 749 }, { 5708, 5367 }, { 5715, 5807 }, { 5725, 4959 }, { 5729, 4120 }, { 5731, 5732 },
-    { 5740, 5741 }, { 5743, 5744 }, { 5746, 5747 }, { 5749, 5750 }, { 5751, 5752 }, { 5753, 5754 },
-    { 5755, 5756 }, { 5757, 5758 }, { 5759, 5768 }, { 5769, 5770 }, { 5775, 5254 }, { 5778, 5531 },
-    { 5779, 5780 }, { 5784, 5785 }, { 5787, 5788 }, { 5789, 5790 }, { 5792, 1940 }, { 5794, 1976 },
-    { 5796, 5806 }, { 5802, 4672 }, { 5803, 5474 }, { 5804, 5805 }, { 5813, 4703 }, { 5815, 3381 },
-    { 5820, 3644 }, { 5137, 3 }, { 5824, 5611 }, { 6, 2597 }, { 26, 4258 }, { 132, 4392 },
-    { 1155, 4414 }, { 1412, 5583 }, { 1509, 5832 }, { 1782, 1798 }, { 2269, 5591 }, { 2892, 3885 },
-    { 3298, 5811 }, { 3909, 4294 }, { 3915, 4940 }, { 3988, 4393 }, { 3994, 4582 }, { 3996, 5560 },
-    { 4053, 5584 }, { 4092, 5799 }, { 4579, 5898 }, { 5412, 5604 }, { 5589, 5850 }, { 5664, 5880 },
-    { 5683, 5837 }, { 5698, 5875 }, { 5720, 5857 }, { 5727, 5884 }, { 5733, 5905 }, { 5734, 5853 },
-    { 5786, 5838 }, { 5791, 5867 }, { 5809, 5876 }, { 5831, 5848 }, { 5834, 5723 }, { 5835, 5810 },
-    { 5843, 5522 }, { 5846, 5652 }, { 5851, 5849 }, { 5858, 5716 }, { 5861, 5924 }, { 5862, 5925 },
-    { 5865, 5912 }, { 5866, 5882 }, { 5877, 5878 }, { 5887, 5888 }, { 5889, 5890 }, { 5891, 5449 },
-    { 5894, 5895 }, { 5896, 5774 }, { 5897, 5719 }, { 5903, 5762 }, { 5909, 2877 }, { 5915, 367 },
-    { 5916, 5917 }, { 5918, 5919 }, { 5920, 4839 }, { 5921, 780 }, { 5927, 5928 }, { 5931, 2842 },
-    { 5934, 2834 }, { 33, 4169 }, { 47, 4960 }, { 54, 568 }, { 60, 4420 }, { 75, 624 },
-    { 119, 1332 }, { 141, 1620 }, { 261, 5913 }, { 270, 5052 }, { 308, 309 }, { 310, 311 },
-    { 312, 313 }, { 314, 315 }, { 332, 333 }, { 334, 335 }, { 336, 337 }, { 338, 339 },
-    { 340, 341 }, { 342, 343 }, { 344, 345 }, { 346, 347 }, { 475, 4170 }, { 569, 4457 },
-    { 570, 571 }, { 572, 573 }, { 574, 575 }, { 576, 577 }, { 629, 4378 }, { 672, 4452 },
-    { 679, 2783 }, { 786, 2323 }, { 787, 2324 }, { 788, 2325 }, { 789, 2326 }, { 790, 2327 },
-    { 1068, 5243 }, { 1092, 5053 }, { 1093, 1094 }, { 1259, 1260 }, { 1266, 3979 }, { 1272, 1273 },
-    { 1282, 1283 }, { 1291, 1292 }, { 1294, 1295 }, { 1301, 1302 }, { 1310, 1311 }, { 1317, 1318 },
-    { 1319, 1320 }, { 1321, 1322 }, { 1323, 1324 }, { 1325, 1326 }, { 1327, 1328 }, { 1329, 1330 },
-    { 1513, 1514 }, { 1531, 1532 }, { 1558, 2930 }, { 1560, 2931 }, { 1562, 2932 }, { 1564, 2933 },
-    { 1566, 2934 }, { 1667, 4200 }, { 1695, 1696 }, { 1697, 1698 }, { 1699, 1700 }, { 1707, 1708 },
-    { 1709, 1710 }, { 1752, 1753 }, { 1832, 1833 }, { 1834, 1835 }, { 1900, 1901 }, { 1902, 1903 },
-    { 1904, 1905 }, { 2028, 2029 }, { 2030, 2031 }, { 2032, 2033 }, { 2034, 2035 }, { 2046, 2059 },
-    { 2058, 4410 }, { 2084, 2085 }, { 2093, 5689 }, { 2111, 2112 }, { 2113, 2114 }, { 2115, 2116 },
-    { 2121, 2122 }, { 2123, 2124 }, { 2125, 2126 }, { 2127, 2128 }, { 2138, 2139 }, { 2140, 2141 },
-    { 2142, 2143 }, { 2146, 2147 }, { 2148, 2149 }, { 2150, 2151 }, { 2152, 2153 }, { 2263, 3989 },
-    { 2302, 5239 }, { 2304, 2305 }, { 2378, 2772 }, { 2386, 2808 }, { 2390, 5885 }, { 2423, 2424 },
-    { 2425, 2426 }, { 2427, 2428 }, { 2430, 4268 }, { 2747, 2748 }, { 2749, 2750 }, { 2752, 2753 },
-    { 2754, 2755 }, { 2756, 5228 }, { 2757, 2758 }, { 2759, 2760 }, { 2762, 2763 }, { 2764, 2765 },
-    { 2766, 5616 }, { 2767, 2768 }, { 2769, 2770 }, { 2773, 2774 }, { 2775, 2776 }, { 2777, 2778 },
-    { 2779, 2780 }, { 2781, 2782 }, { 2784, 2785 }, { 2786, 2787 }, { 2788, 2789 }, { 2790, 2791 },
-    { 2792, 2793 }, { 2795, 2322 }, { 2796, 2797 }, { 2798, 2799 }, { 2800, 2801 }, { 2802, 2803 },
-    { 2804, 2805 }, { 2806, 2807 }, { 2900, 5417 }, { 2908, 5418 }, { 2909, 1520 }, { 2929, 1604 },
-    { 3029, 3030 }, { 3031, 3032 }, { 3037, 3038 }, { 3039, 3040 }, { 3046, 4038 }, { 3047, 3048 },
-    { 3049, 3050 }, { 3055, 3056 }, { 3057, 3058 }, { 3063, 3064 }, { 3065, 3066 }, { 3072, 3073 },
-    { 3074, 3075 }, { 3080, 3081 }, { 3082, 3083 }, { 3088, 3089 }, { 3090, 3091 }, { 3097, 3098 },
-    { 3099, 3100 }, { 3105, 5166 }, { 3107, 3108 }, { 3412, 3413 }, { 3888, 4199 }, { 3985, 616 },
-    { 4006, 5609 }, { 4027, 4360 }, { 4061, 815 }, { 4064, 5610 }, { 4201, 1931 }, { 4205, 4555 },
-    { 4228, 4556 }, { 4245, 4756 }, { 4273, 5624 }, { 4283, 3004 }, { 4354, 298 }, { 4381, 3894 },
-    { 4405, 4968 }, { 4441, 4525 }, { 4443, 4945 }, { 4453, 4257 }, { 4458, 4375 }, { 4482, 5056 },
-    { 4483, 5013 }, { 4485, 5198 }, { 4506, 5232 }, { 4679, 4937 }, { 4706, 5055 }, { 4820, 5184 },
-    { 4821, 5214 }, { 4836, 1076 }, { 5063, 5914 }, { 5123, 5185 }, { 5169, 5045 }, { 5269, 1585 },
-    { 5548, 2744 }, { 5633, 1659 }, { 3, 5615 }, { 6, 5574 }, { 26, 5868 }, { 132, 4394 },
-    { 1155, 4415 }, { 1412, 5585 }, { 1782, 1802 }, { 2269, 5592 }, { 3298, 5812 }, { 3372, 3885 },
-    { 3909, 4295 }, { 3915, 4941 }, { 3988, 4395 }, { 3994, 4583 }, { 3996, 5561 }, { 4053, 5586 },
-    { 4092, 5800 }, { 5709, 5949 }, { 5735, 5956 }, { 5840, 5954 }, { 5845, 5942 }, { 5859, 5962 },
-    { 5869, 5963 }, { 5871, 5960 }, { 5872, 5972 }, { 5881, 5969 }, { 5902, 5970 }, { 5908, 5974 },
-    { 5926, 5967 }, { 5933, 5940 }, { 5944, 5955 }, { 5948, 2893 }, { 5951, 5836 }, { 5952, 5950 },
-    { 5957, 5961 }, { 5958, 5860 }, { 5978, 5781 }, { 5979, 5986 }, { 5981, 5856 }, { 5982, 5983 },
-    { 5995, 5844 }, { 119, 2016 }, { 332, 1085 }, { 334, 1086 }, { 336, 1087 }, { 338, 1088 },
-    { 340, 1089 }, { 342, 1090 }, { 344, 1091 }, { 346, 6034 }, { 679, 6137 }, { 1067, 5052 },
-    { 1266, 4038 }, { 1331, 6003 }, { 1605, 2931 }, { 1606, 2932 }, { 1607, 2933 }, { 1608, 2934 },
-    { 2046, 5238 }, { 2121, 6104 }, { 2146, 6109 }, { 2304, 2431 }, { 2386, 6154 }, { 2929, 6053 },
-    { 3046, 3979 }, { 3888, 6001 }, { 3891, 4960 }, { 3942, 6024 }, { 3967, 6124 }, { 4006, 5610 },
-    { 4030, 4360 }, { 4064, 5609 }, { 4205, 4556 }, { 4228, 4555 }, { 4233, 6078 }, { 4257, 6085 },
-    { 4282, 1931 }, { 4352, 6096 }, { 4443, 5056 }, { 4459, 3894 }, { 4482, 4945 }, { 4679, 5055 },
-    { 4706, 4937 }, { 4822, 5214 }, { 4968, 1074 }, { 5097, 6180 }, { 5159, 6075 }, { 5236, 6116 },
-    { 5603, 6093 }, { 5619, 6042 }, { 5620, 6038 }, { 5621, 6040 }, { 5622, 6043 }, { 5623, 6036 },
-    { 5696, 6005 }, { 5726, 6097 }, { 5998, 6019 }, { 6000, 6020 }, { 6007, 6008 }, { 6009, 6010 },
-    { 6011, 6012 }, { 6013, 6014 }, { 6015, 6016 }, { 6017, 6018 }, { 6021, 6022 }, { 6027, 6119 },
-    { 6028, 6029 }, { 6030, 6031 }, { 6032, 791 }, { 6044, 6045 }, { 6046, 6047 }, { 6048, 6049 },
-    { 6054, 6055 }, { 6056, 6057 }, { 6059, 6060 }, { 6062, 6063 }, { 6065, 6066 }, { 6067, 6068 },
-    { 6070, 6071 }, { 6072, 6073 }, { 6077, 2095 }, { 6079, 6080 }, { 6081, 6082 }, { 6083, 6084 },
-    { 6086, 6087 }, { 6088, 6089 }, { 6090, 6091 }, { 6095, 6114 }, { 6098, 6099 }, { 6100, 2429 },
-    { 6102, 6103 }, { 6105, 6106 }, { 6107, 6108 }, { 6110, 6111 }, { 6112, 6113 }, { 6117, 6118 },
-    { 6120, 6121 }, { 6122, 6123 }, { 6125, 6126 }, { 6127, 6128 }, { 6129, 6130 }, { 6132, 6133 },
-    { 6134, 2930 }, { 6135, 6136 }, { 6140, 6141 }, { 6142, 6143 }, { 6144, 6145 }, { 6146, 6147 },
-    { 6148, 6149 }, { 6150, 6151 }, { 6152, 6153 }, { 6155, 4035 }, { 6167, 6039 }, { 6177, 6041 },
-    { 6181, 5125 }, { 1082, 1083 }, { 1101, 1102 }, { 1205, 1206 }, { 1209, 1210 }, { 1211, 1212 },
-    { 1213, 1214 }, { 1218, 3918 }, { 2751, 3913 }, { 3598, 3599 }, { 4007, 4212 }, { 4284, 4167 },
-    { 4451, 1555 }, { 5153, 241 }, { 5156, 304 }, { 5223, 1062 }, { 5226, 1079 }, { 3, 5826 },
-    { 6, 5600 }, { 132, 4396 }, { 1155, 5555 }, { 1412, 5587 }, { 1688, 26 }, { 1782, 1806 },
-    { 2269, 5883 }, { 3298, 5935 }, { 3683, 3885 }, { 3909, 4691 }, { 3915, 4942 }, { 3988, 5553 },
-    { 3994, 4717 }, { 3996, 5562 }, { 4053, 5588 }, { 4092, 5801 }, { 5710, 6199 }, { 5736, 6207 },
-    { 5947, 6205 }, { 5953, 6196 }, { 5959, 6210 }, { 5964, 6219 }, { 5975, 6221 }, { 5985, 6228 },
-    { 5987, 6225 }, { 5992, 6230 }, { 6194, 6203 }, { 6200, 3373 }, { 6202, 5943 }, { 6206, 6204 },
-    { 6211, 6224 }, { 6212, 6217 }, { 6214, 5854 }, { 6216, 6215 }, { 6218, 6223 }, { 119, 2208 },
-    { 679, 6337 }, { 1084, 6233 }, { 3979, 4463 }, { 4038, 4490 }, { 4205, 4557 }, { 4233, 6321 },
-    { 4753, 3894 }, { 5097, 6273 }, { 5230, 6275 }, { 6023, 6258 }, { 6050, 6244 }, { 6115, 6278 },
-    { 6174, 6323 }, { 6175, 6325 }, { 6178, 6284 }, { 6179, 6343 }, { 6234, 6235 }, { 6236, 6237 },
-    { 6238, 6239 }, { 6241, 6138 }, { 6242, 6033 }, { 6245, 6246 }, { 6247, 6248 }, { 6250, 6322 },
-    { 6251, 6324 }, { 6253, 6342 }, { 6254, 6303 }, { 6259, 6297 }, { 6265, 6312 }, { 6266, 6315 },
-    { 6268, 4495 }, { 6272, 5126 }, { 6282, 6344 }, { 6283, 6182 }, { 6286, 6319 }, { 6287, 3887 },
-    { 6288, 6295 }, { 6289, 6290 }, { 6291, 6292 }, { 6293, 6294 }, { 6296, 6327 }, { 6298, 6299 },
-    { 6300, 6301 }, { 6304, 1568 }, { 6305, 6061 }, { 6308, 6069 }, { 6309, 6310 }, { 6313, 6314 },
-    { 6316, 6317 }, { 6328, 2794 }, { 6329, 6330 }, { 2761, 3913 }, { 3598, 3853 }, { 4410, 3942 },
-    { 4451, 4875 }, { 5153, 1062 }, { 5156, 1079 }, { 5223, 241 }, { 5226, 304 }, { 6191, 3601 },
-    { 6349, 6350 }, { 6351, 1215 }, { 6353, 4249 }, { 3, 5471 }, { 132, 5737 }, { 3605, 26 },
-    { 3885, 3391 }, { 3909, 4692 }, { 3915, 4943 }, { 4092, 5932 }, { 5711, 6370 }, { 5965, 6372 },
-    { 6198, 6376 }, { 6201, 6364 }, { 6213, 6383 }, { 6366, 6377 }, { 6371, 3684 }, { 6373, 6195 },
-    { 6382, 6392 }, { 6384, 6231 }, { 6387, 6385 }, { 6388, 5993 }, { 6393, 6389 }, { 6397, 6391 },
-    { 119, 6101 }, { 679, 6340 }, { 3979, 4490 }, { 4038, 4463 }, { 4228, 4557 }, { 5006, 3894 },
-    { 6026, 6404 }, { 6058, 6 }, { 6276, 5126 }, { 6281, 6414 }, { 6302, 6409 }, { 6318, 6410 },
-    { 6326, 6439 }, { 6331, 6429 }, { 6333, 6420 }, { 6400, 6415 }, { 6406, 5125 }, { 6408, 3963 },
-    { 6412, 2771 }, { 6416, 6417 }, { 6421, 1609 }, { 6422, 6411 }, { 6425, 6442 }, { 6426, 6440 },
-    { 6427, 2117 }, { 6428, 2144 }, { 6431, 6280 }, { 6433, 6320 }, { 6436, 316 }, { 6437, 6438 },
-    { 6446, 6267 }, { 3854, 6362 }, { 3913, 4262 }, { 5170, 3942 }, { 6354, 6458 }, { 6450, 4250 },
-    { 6451, 6191 }, { 6459, 6460 }, { 31, 581 }, { 33, 4099 }, { 47, 5554 }, { 54, 389 },
-    { 59, 1865 }, { 60, 5841 }, { 68, 4946 }, { 71, 3631 }, { 73, 5984 }, { 75, 1915 },
-    { 99, 659 }, { 130, 131 }, { 236, 4507 }, { 270, 5697 }, { 276, 2027 }, { 317, 318 },
-    { 319, 320 }, { 321, 322 }, { 323, 324 }, { 325, 326 }, { 327, 5157 }, { 333, 2847 },
-    { 335, 2848 }, { 337, 2849 }, { 339, 2850 }, { 341, 2851 }, { 343, 2852 }, { 345, 2853 },
-    { 347, 5699 }, { 371, 5159 }, { 374, 375 }, { 376, 377 }, { 378, 4410 }, { 382, 3932 },
-    { 383, 3974 }, { 388, 4100 }, { 390, 391 }, { 392, 393 }, { 394, 395 }, { 396, 5825 },
-    { 397, 398 }, { 400, 401 }, { 402, 403 }, { 404, 405 }, { 406, 407 }, { 408, 409 },
-    { 410, 411 }, { 415, 5991 }, { 432, 433 }, { 434, 4588 }, { 437, 438 }, { 440, 4146 },
-    { 445, 523 }, { 449, 526 }, { 453, 529 }, { 457, 532 }, { 461, 535 }, { 465, 538 },
-    { 469, 541 }, { 481, 591 }, { 483, 592 }, { 498, 1760 }, { 499, 1761 }, { 500, 1762 },
-    { 501, 1763 }, { 502, 1764 }, { 503, 1765 }, { 504, 1766 }, { 505, 1767 }, { 506, 604 },
-    { 507, 1768 }, { 508, 605 }, { 509, 1769 }, { 510, 606 }, { 511, 1770 }, { 512, 607 },
-    { 517, 546 }, { 518, 3987 }, { 520, 521 }, { 524, 525 }, { 527, 528 }, { 530, 531 },
+    { 459, 460 }, { 463, 464 }, { 467, 468 }, { 626, 627 }, { 644, 3377 }, { 677, 678 },
+    { 702, 3290 }, { 713, 714 }, { 715, 716 }, { 809, 810 }, { 811, 812 }, { 1055, 1056 },
+    { 1116, 3300 }, { 1126, 1127 }, { 1134, 1135 }, { 1138, 1139 }, { 1142, 1143 }, { 1146, 1147 },
+    { 1150, 1151 }, { 1228, 3299 }, { 1230, 1231 }, { 1232, 3599 }, { 1362, 1769 }, { 1390, 1792 },
+    { 1467, 65 }, { 1471, 1472 }, { 1751, 1752 }, { 1753, 1754 }, { 1755, 1756 }, { 1770, 1771 },
+    { 1772, 1773 }, { 1774, 1775 }, { 1784, 1785 }, { 1786, 1787 }, { 1788, 1789 }, { 1793, 1794 },
+    { 1795, 1796 }, { 1797, 1798 }, { 1806, 1807 }, { 1808, 1809 }, { 1810, 1811 }, { 1812, 1813 },
+    { 1814, 1815 }, { 1819, 1820 }, { 1821, 1822 }, { 1823, 1824 }, { 1825, 1826 }, { 2660, 2661 },
+    { 2662, 2663 }, { 3276, 3602 }, { 3298, 399 }, { 3309, 618 }, { 3350, 3517 }, { 3362, 1119 },
+    { 3381, 121 }, { 3395, 638 }, { 3412, 3343 }, { 3430, 3641 }, { 3449, 1827 }, { 3507, 238 },
+    { 3585, 67 }, { 3587, 988 }, { 3622, 199 }, { 3506, 3685 }, { 3, 73 }, { 3626, 3684 },
+    { 3690, 3694 }, { 3691, 3693 }, { 3094, 3723 }, { 3095, 3577 }, { 3096, 3578 }, { 3097, 3579 },
+    { 3098, 3580 }, { 3099, 3581 }, { 3100, 3662 }, { 3103, 3663 }, { 3664, 3700 }, { 3701, 3702 },
+    { 3703, 3704 }, { 3705, 3722 }, { 3706, 3707 }, { 3708, 3709 }, { 3710, 3711 }, { 3714, 3383 },
+    { 3716, 3637 }, { 3718, 1361 }, { 664, 3697 }, { 954, 3698 }, { 3584, 1244 }, { 3719, 3730 },
+    { 3720, 3731 }, { 3732, 3673 }, { 3733, 2028 }, { 3734, 3682 }, { 75, 1735 }, { 679, 719 },
+    { 702, 3356 }, { 1117, 3300 }, { 2662, 2678 }, { 2664, 3272 }, { 3276, 3721 }, { 3298, 3740 },
+    { 3340, 3737 }, { 3381, 1059 }, { 3410, 616 }, { 3412, 3347 }, { 3430, 3692 }, { 3558, 3796 },
+    { 3609, 3802 }, { 3695, 3274 }, { 3696, 1227 }, { 3713, 3612 }, { 3717, 3775 }, { 3735, 3823 },
+    { 3739, 6 }, { 3742, 3743 }, { 3744, 3745 }, { 3746, 3747 }, { 3748, 98 }, { 3749, 3750 },
+    { 3751, 128 }, { 3764, 414 }, { 3777, 3778 }, { 3779, 3780 }, { 3781, 1057 }, { 3789, 1229 },
+    { 3790, 3791 }, { 3792, 3799 }, { 3793, 3805 }, { 3797, 3798 }, { 3800, 3801 }, { 3803, 3804 },
+    { 3806, 3807 }, { 3809, 3810 }, { 3811, 3812 }, { 3813, 3814 }, { 3815, 3816 }, { 3817, 3818 },
+    { 3821, 26 }, { 47, 257 }, { 59, 271 }, { 244, 245 }, { 259, 260 }, { 263, 264 },
+    { 273, 274 }, { 286, 287 }, { 305, 306 }, { 330, 288 }, { 348, 349 }, { 351, 3387 },
+    { 369, 370 }, { 670, 671 }, { 1335, 1336 }, { 1454, 1455 }, { 3273, 3310 }, { 3354, 806 },
+    { 3357, 712 }, { 3526, 3676 }, { 3527, 3564 }, { 3725, 291 }, { 3, 3590 }, { 3123, 3844 },
+    { 3666, 3838 }, { 3839, 3840 }, { 3841, 3842 }, { 3843, 3850 }, { 3847, 3848 }, { 3849, 3658 },
+    { 3851, 3852 }, { 679, 3903 }, { 2670, 3272 }, { 2677, 3868 }, { 3588, 3837 }, { 3728, 3863 },
+    { 3729, 3859 }, { 3827, 3855 }, { 3832, 3836 }, { 3858, 3860 }, { 3864, 6 }, { 3869, 2665 },
+    { 3871, 3741 }, { 3872, 3373 }, { 3877, 3899 }, { 3878, 3901 }, { 3885, 3886 }, { 3887, 3888 },
+    { 3889, 3890 }, { 3893, 3383 }, { 3897, 3900 }, { 3898, 3902 }, { 3905, 3906 }, { 250, 3298 },
+    { 3285, 288 }, { 3670, 3918 }, { 3914, 275 }, { 3924, 3341 }, { 687, 3686 }, { 3674, 3602 },
+    { 26, 242 }, { 28, 243 }, { 31, 474 }, { 40, 3375 }, { 54, 226 }, { 75, 1323 },
+    { 227, 3861 }, { 234, 235 }, { 276, 277 }, { 292, 293 }, { 295, 296 }, { 297, 47 },
+    { 471, 472 }, { 515, 3275 }, { 544, 545 }, { 550, 551 }, { 556, 557 }, { 562, 563 },
+    { 690, 753 }, { 692, 754 }, { 694, 755 }, { 696, 756 }, { 717, 718 }, { 740, 741 },
+    { 742, 743 }, { 960, 704 }, { 1078, 3274 }, { 1123, 3535 }, { 1153, 1121 }, { 1405, 1406 },
+    { 1407, 1408 }, { 1409, 1410 }, { 1411, 3629 }, { 1636, 3825 }, { 1637, 1638 }, { 1828, 3853 },
+    { 1950, 1951 }, { 1952, 1953 }, { 1954, 1955 }, { 1956, 1957 }, { 3295, 3618 }, { 3343, 3531 },
+    { 3360, 660 }, { 3361, 476 }, { 3429, 1736 }, { 3507, 1060 }, { 3527, 3774 }, { 3529, 3347 },
+    { 3537, 1133 }, { 3538, 1137 }, { 3539, 1141 }, { 3540, 1145 }, { 3541, 1149 }, { 3607, 3589 },
+    { 3616, 3834 }, { 3617, 3397 }, { 3736, 3633 }, { 3856, 3922 }, { 3857, 3923 }, { 3882, 3699 },
+    { 3891, 496 }, { 3895, 3333 }, { 3, 3835 }, { 3689, 3930 }, { 3846, 3933 }, { 3931, 3845 },
+    { 3932, 3938 }, { 3934, 3935 }, { 3936, 3937 }, { 3272, 2653 }, { 3808, 3939 }, { 3907, 3949 },
+    { 3944, 3952 }, { 3946, 3879 }, { 3947, 3953 }, { 3954, 3955 }, { 3959, 3943 }, { 355, 3298 },
+    { 1720, 6 }, { 54, 4024 }, { 75, 2351 }, { 473, 3970 }, { 679, 746 }, { 687, 3833 },
+    { 3302, 3618 }, { 3340, 3975 }, { 3378, 4004 }, { 3533, 3996 }, { 3617, 3972 }, { 3668, 3986 },
+    { 3828, 4003 }, { 3867, 3589 }, { 3883, 3834 }, { 3892, 3990 }, { 3968, 3969 }, { 3971, 3274 },
+    { 3976, 278 }, { 3987, 3988 }, { 3991, 3992 }, { 3995, 1124 }, { 3997, 3998 }, { 3999, 4000 },
+    { 4001, 4002 }, { 4005, 4006 }, { 4007, 1957 }, { 3688, 3 }, { 4032, 4035 }, { 4034, 4033 },
+    { 3272, 2656 }, { 3870, 4036 }, { 3881, 4030 }, { 3958, 4042 }, { 4038, 3904 }, { 4040, 1757 },
+    { 6, 614 }, { 3942, 4041 }, { 3960, 4058 }, { 3974, 4053 }, { 4023, 4063 }, { 4031, 3333 },
+    { 4047, 3951 }, { 4054, 4071 }, { 4057, 4065 }, { 4061, 3865 }, { 4062, 72 }, { 4068, 4069 },
+    { 3669, 3 }, { 4073, 3715 }, { 4044, 4080 }, { 4079, 1790 }, { 6, 4070 }, { 4056, 4085 },
+    { 4072, 4082 }, { 4090, 3989 }, { 119, 765 }, { 255, 1066 }, { 272, 3964 }, { 290, 1075 },
+    { 350, 3919 }, { 816, 1829 }, { 1067, 3910 }, { 1069, 1070 }, { 1072, 1073 }, { 1092, 3963 },
+    { 1095, 3387 }, { 1098, 1099 }, { 1832, 1833 }, { 1834, 1835 }, { 1836, 1837 }, { 1838, 1839 },
+    { 1840, 1841 }, { 1842, 1843 }, { 1844, 1845 }, { 1846, 1847 }, { 1848, 1849 }, { 1850, 1851 },
+    { 1852, 1853 }, { 1854, 1855 }, { 1856, 1857 }, { 1858, 1859 }, { 1860, 1861 }, { 1862, 1863 },
+    { 2978, 3272 }, { 3422, 739 }, { 3862, 2111 }, { 3911, 3638 }, { 3917, 331 }, { 3962, 289 },
+    { 3712, 3 }, { 4094, 3880 }, { 3973, 6 }, { 4089, 4100 }, { 4099, 3373 }, { 2980, 3272 },
+    { 3915, 4110 }, { 3916, 3638 }, { 4098, 3353 }, { 4103, 3909 }, { 4105, 3929 }, { 4107, 1830 },
+    { 4109, 1071 }, { 4114, 4115 }, { 4116, 4117 }, { 4118, 4119 }, { 4120, 4121 }, { 4122, 4123 },
+    { 4124, 4125 }, { 4126, 4127 }, { 4128, 4129 }, { 1732, 3 }, { 4136, 1733 }, { 4149, 4150 },
+    { 4151, 4152 }, { 4153, 4154 }, { 4155, 4156 }, { 2029, 2258 }, { 2048, 3724 }, { 3303, 2261 },
+    { 3, 3829 }, { 4159, 4160 }, { 4161, 4162 }, { 2259, 3724 }, { 5, 3024 }, { 6, 2732 },
+    { 26, 1298 }, { 31, 387 }, { 67, 477 }, { 74, 75 }, { 76, 3950 }, { 81, 1476 },
+    { 85, 976 }, { 92, 982 }, { 99, 1018 }, { 101, 102 }, { 105, 989 }, { 107, 990 },
+    { 109, 991 }, { 111, 992 }, { 113, 993 }, { 115, 994 }, { 118, 3824 }, { 119, 3822 },
+    { 129, 3535 }, { 130, 1532 }, { 132, 3752 }, { 142, 1538 }, { 148, 1541 }, { 154, 1544 },
+    { 160, 1547 }, { 166, 1550 }, { 246, 3444 }, { 251, 252 }, { 253, 254 }, { 258, 3912 },
+    { 262, 3913 }, { 265, 266 }, { 267, 268 }, { 276, 1885 }, { 279, 280 }, { 281, 282 },
+    { 283, 284 }, { 294, 3978 }, { 299, 300 }, { 301, 302 }, { 359, 360 }, { 361, 362 },
+    { 363, 364 }, { 365, 366 }, { 384, 385 }, { 414, 651 }, { 416, 417 }, { 418, 419 },
+    { 420, 421 }, { 422, 423 }, { 424, 425 }, { 426, 427 }, { 428, 429 }, { 430, 431 },
+    { 478, 479 }, { 480, 481 }, { 482, 483 }, { 484, 485 }, { 486, 487 }, { 488, 489 },
+    { 490, 491 }, { 492, 493 }, { 494, 495 }, { 505, 506 }, { 507, 508 }, { 509, 510 },
+    { 511, 512 }, { 513, 514 }, { 625, 3773 }, { 652, 1240 }, { 655, 656 }, { 657, 658 },
+    { 662, 1243 }, { 672, 767 }, { 679, 773 }, { 681, 682 }, { 690, 786 }, { 692, 787 },
+    { 694, 788 }, { 696, 789 }, { 698, 757 }, { 700, 758 }, { 705, 706 }, { 707, 708 },
+    { 720, 721 }, { 732, 733 }, { 734, 735 }, { 744, 745 }, { 747, 748 }, { 759, 760 },
+    { 761, 762 }, { 768, 769 }, { 774, 775 }, { 776, 777 }, { 778, 779 }, { 792, 793 },
+    { 794, 795 }, { 796, 797 }, { 798, 799 }, { 808, 3957 }, { 816, 817 }, { 819, 820 },
+    { 821, 822 }, { 823, 824 }, { 825, 826 }, { 827, 828 }, { 829, 830 }, { 831, 832 },
+    { 833, 834 }, { 839, 840 }, { 841, 842 }, { 843, 844 }, { 845, 846 }, { 847, 848 },
+    { 849, 850 }, { 851, 852 }, { 853, 854 }, { 855, 856 }, { 857, 858 }, { 859, 860 },
+    { 861, 862 }, { 863, 864 }, { 865, 866 }, { 867, 868 }, { 869, 870 }, { 871, 872 },
+    { 873, 874 }, { 875, 876 }, { 877, 878 }, { 879, 880 }, { 881, 882 }, { 883, 884 },
+    { 885, 886 }, { 887, 888 }, { 889, 890 }, { 891, 892 }, { 893, 894 }, { 895, 896 },
+    { 897, 898 }, { 899, 900 }, { 901, 902 }, { 903, 904 }, { 905, 906 }, { 907, 908 },
+    { 909, 910 }, { 911, 912 }, { 913, 914 }, { 915, 916 }, { 917, 918 }, { 944, 945 },
+    { 946, 947 }, { 948, 949 }, { 950, 951 }, { 961, 962 }, { 970, 971 }, { 974, 83 },
+    { 977, 978 }, { 979, 980 }, { 983, 984 }, { 985, 986 }, { 987, 3831 }, { 996, 997 },
+    { 998, 999 }, { 1000, 1001 }, { 1019, 1020 }, { 1021, 1022 }, { 1023, 1024 }, { 1025, 1026 },
+    { 1027, 1028 }, { 1029, 1030 }, { 1031, 1032 }, { 1033, 1034 }, { 1036, 1037 }, { 1038, 1039 },
+    { 1040, 1041 }, { 1042, 1043 }, { 1044, 1045 }, { 1046, 1047 }, { 1048, 1049 }, { 1050, 1051 },
+    { 1053, 3738 }, { 1061, 47 }, { 1154, 4067 }, { 1155, 3783 }, { 1223, 3612 }, { 1231, 71 },
+    { 1239, 4014 }, { 1276, 1399 }, { 1299, 1300 }, { 1315, 3509 }, { 1331, 1332 }, { 1404, 4093 },
+    { 1456, 1457 }, { 1468, 1469 }, { 1473, 1474 }, { 1479, 1480 }, { 1481, 1482 }, { 1483, 1484 },
+    { 1485, 1486 }, { 1487, 1488 }, { 1489, 1490 }, { 1491, 1492 }, { 1493, 1494 }, { 1495, 1496 },
+    { 1497, 1498 }, { 1499, 1500 }, { 1501, 1502 }, { 1503, 1504 }, { 1505, 1506 }, { 1507, 1508 },
+    { 1509, 1510 }, { 1511, 1512 }, { 1513, 1514 }, { 1515, 117 }, { 1518, 1519 }, { 1520, 1521 },
+    { 1522, 1523 }, { 1524, 1525 }, { 1526, 1527 }, { 1528, 1529 }, { 1530, 128 }, { 1553, 3306 },
+    { 1589, 1590 }, { 1591, 1592 }, { 1593, 1594 }, { 1669, 3274 }, { 1697, 1896 }, { 1730, 2350 },
+    { 1734, 3948 }, { 1874, 1875 }, { 1876, 4157 }, { 2296, 2322 }, { 2355, 2356 }, { 2357, 2358 },
+    { 2359, 2360 }, { 2361, 2362 }, { 2363, 2364 }, { 2365, 2366 }, { 2367, 2368 }, { 2369, 2370 },
+    { 2371, 2372 }, { 2373, 2374 }, { 2375, 2376 }, { 2383, 2384 }, { 2385, 2386 }, { 2387, 2388 },
+    { 2389, 2390 }, { 2391, 2392 }, { 2393, 2394 }, { 2447, 4012 }, { 2558, 3290 }, { 2650, 3272 },
+    { 2652, 4037 }, { 2655, 4076 }, { 2657, 2658 }, { 2667, 2668 }, { 2672, 3299 }, { 2673, 2674 },
+    { 2675, 2676 }, { 2684, 2685 }, { 2686, 2687 }, { 2690, 2691 }, { 2692, 2693 }, { 2970, 3965 },
+    { 2987, 2988 }, { 3006, 3007 }, { 3010, 3011 }, { 3012, 3013 }, { 3018, 3019 }, { 3020, 3021 },
+    { 3027, 3028 }, { 3066, 3067 }, { 3070, 3071 }, { 3075, 3076 }, { 3077, 3078 }, { 3082, 3083 },
+    { 3284, 3414 }, { 3289, 1459 }, { 3293, 1356 }, { 3295, 3537 }, { 3298, 3894 }, { 3302, 4016 },
+    { 3326, 3753 }, { 3338, 3516 }, { 3343, 3782 }, { 3359, 4096 }, { 3363, 1058 }, { 3374, 3499 },
+    { 3379, 3484 }, { 3380, 4097 }, { 3393, 3520 }, { 3413, 2343 }, { 3429, 1326 }, { 3436, 3684 },
+    { 3470, 3896 }, { 3517, 3873 }, { 3526, 1334 }, { 3533, 4043 }, { 3583, 3686 }, { 3633, 967 },
+    { 3668, 785 }, { 3754, 1008 }, { 3755, 1009 }, { 3756, 1010 }, { 3757, 1011 }, { 3758, 1012 },
+    { 3759, 1013 }, { 3760, 1014 }, { 3761, 1015 }, { 3762, 1016 }, { 3763, 1017 }, { 3784, 1136 },
+    { 3785, 1140 }, { 3786, 1144 }, { 3787, 1148 }, { 3788, 1152 }, { 3795, 4048 }, { 3830, 68 },
+    { 3836, 3695 }, { 3940, 2671 }, { 3941, 2679 }, { 4025, 4081 }, { 4028, 497 }, { 4030, 3281 },
+    { 4031, 4139 }, { 4039, 2666 }, { 4046, 3060 }, { 4078, 3337 }, { 4095, 3980 }, { 4158, 2446 },
+    { 4137, 3 }, { 4167, 4168 }, { 26, 4401 }, { 31, 964 }, { 59, 4170 }, { 67, 2348 },
+    { 75, 973 }, { 92, 4373 }, { 99, 4393 }, { 130, 2395 }, { 132, 3754 }, { 142, 2404 },
+    { 148, 2412 }, { 154, 2420 }, { 160, 2428 }, { 166, 2436 }, { 236, 4166 }, { 386, 4173 },
+    { 414, 1329 }, { 416, 498 }, { 418, 499 }, { 420, 500 }, { 422, 501 }, { 424, 502 },
+    { 426, 503 }, { 428, 504 }, { 430, 4235 }, { 655, 4362 }, { 662, 1296 }, { 672, 4066 },
+    { 975, 4178 }, { 981, 4179 }, { 995, 4188 }, { 1155, 3784 }, { 1299, 4449 }, { 1475, 4177 },
+    { 1505, 2378 }, { 1507, 2379 }, { 1509, 2380 }, { 1511, 2381 }, { 1513, 2382 }, { 1515, 1516 },
+    { 1875, 2342 }, { 2558, 3356 }, { 2692, 3085 }, { 2790, 3306 }, { 3016, 3007 }, { 3029, 5 },
+    { 3061, 3272 }, { 3063, 4037 }, { 3065, 4076 }, { 3074, 3299 }, { 3295, 3538 }, { 3302, 4017 },
+    { 3326, 3755 }, { 3359, 4097 }, { 3363, 4181 }, { 3380, 4096 }, { 3381, 4386 }, { 3429, 1962 },
+    { 3449, 4359 }, { 3517, 3824 }, { 3521, 4361 }, { 3583, 3819 }, { 3585, 4326 }, { 3622, 4336 },
+    { 3738, 3884 }, { 3752, 1004 }, { 3753, 1006 }, { 3763, 4008 }, { 3783, 1128 }, { 3788, 4052 },
+    { 3794, 4365 }, { 3820, 4227 }, { 3822, 4189 }, { 3830, 1052 }, { 3831, 4379 }, { 3854, 4321 },
+    { 3873, 4415 }, { 3894, 2352 }, { 3940, 3073 }, { 3941, 3079 }, { 3950, 4327 }, { 3956, 4190 },
+    { 3977, 4209 }, { 4011, 4174 }, { 4026, 4081 }, { 4039, 3069 }, { 4050, 4260 }, { 4055, 4043 },
+    { 4078, 4460 }, { 4101, 4252 }, { 4172, 4360 }, { 4175, 4176 }, { 4182, 4183 }, { 4184, 4185 },
+    { 4186, 4187 }, { 4192, 4454 }, { 4199, 4200 }, { 4202, 4203 }, { 4204, 269 }, { 4205, 1886 },
+    { 4206, 4207 }, { 4208, 285 }, { 4210, 4211 }, { 4212, 4213 }, { 4214, 4215 }, { 4218, 4219 },
+    { 4220, 4221 }, { 4222, 4223 }, { 4224, 4225 }, { 4228, 4229 }, { 4230, 4231 }, { 4232, 4233 },
+    { 4234, 4494 }, { 4236, 4237 }, { 4238, 4239 }, { 4242, 4243 }, { 4245, 4263 }, { 4246, 4264 },
+    { 4247, 683 }, { 4248, 4249 }, { 4250, 4251 }, { 4254, 4255 }, { 4256, 722 }, { 4257, 4258 },
+    { 4261, 4262 }, { 4265, 4266 }, { 4267, 4268 }, { 4269, 4270 }, { 4273, 4274 }, { 4275, 4276 },
+    { 4277, 4278 }, { 4279, 4280 }, { 4281, 4282 }, { 4283, 4284 }, { 4285, 4286 }, { 4287, 4288 },
+    { 4289, 4290 }, { 4291, 4292 }, { 4293, 4294 }, { 4295, 4296 }, { 4297, 4298 }, { 4299, 4300 },
+    { 4301, 4302 }, { 4303, 4304 }, { 4305, 4306 }, { 4307, 4308 }, { 4309, 4310 }, { 4311, 4312 },
+    { 4313, 4314 }, { 4315, 4316 }, { 4317, 4318 }, { 4319, 4320 }, { 4322, 4323 }, { 4328, 4329 },
+    { 4330, 4331 }, { 4333, 4334 }, { 4335, 128 }, { 4337, 4338 }, { 4339, 4340 }, { 4341, 4342 },
+    { 4344, 4345 }, { 4346, 4347 }, { 4348, 4349 }, { 4350, 4351 }, { 4352, 4452 }, { 4354, 4355 },
+    { 4356, 4495 }, { 4367, 4368 }, { 4370, 4371 }, { 4374, 4375 }, { 4376, 4377 }, { 4380, 4381 },
+    { 4382, 4383 }, { 4387, 4388 }, { 4389, 4390 }, { 4391, 4392 }, { 4394, 4395 }, { 4400, 1237 },
+    { 4404, 4405 }, { 4407, 4408 }, { 4409, 4410 }, { 4411, 4412 }, { 4413, 4414 }, { 4416, 4417 },
+    { 4418, 4419 }, { 4421, 629 }, { 4423, 2651 }, { 4424, 2654 }, { 4425, 4426 }, { 4428, 4429 },
+    { 4430, 4492 }, { 4431, 4432 }, { 4433, 3335 }, { 4436, 2989 }, { 4438, 4439 }, { 4440, 4441 },
+    { 4443, 3068 }, { 4447, 3084 }, { 4448, 4467 }, { 4459, 3837 }, { 4466, 1321 }, { 3, 4013 },
+    { 4502, 4029 }, { 31, 1460 }, { 92, 4683 }, { 132, 3756 }, { 963, 4505 }, { 972, 4508 },
+    { 1155, 3785 }, { 2377, 4538 }, { 2682, 26 }, { 2735, 414 }, { 3272, 2669 }, { 3295, 3539 },
+    { 3302, 4018 }, { 3326, 3757 }, { 3583, 3833 }, { 3587, 4563 }, { 3794, 4507 }, { 3795, 4568 },
+    { 3884, 4581 }, { 3956, 4669 }, { 4180, 3306 }, { 4226, 4575 }, { 4332, 4596 }, { 4366, 4537 },
+    { 4372, 4509 }, { 4378, 4578 }, { 4384, 4543 }, { 4420, 128 }, { 4442, 4549 }, { 4446, 4583 },
+    { 4451, 4512 }, { 4453, 4535 }, { 4458, 4576 }, { 4472, 4623 }, { 4490, 4664 }, { 4504, 4402 },
+    { 4506, 3025 }, { 4521, 4522 }, { 4523, 4524 }, { 4525, 4526 }, { 4527, 4528 }, { 4529, 658 },
+    { 4532, 4657 }, { 4533, 4658 }, { 4534, 4659 }, { 4539, 4540 }, { 4541, 4542 }, { 4550, 3062 },
+    { 4551, 3064 }, { 4552, 4700 }, { 4553, 4445 }, { 4556, 4554 }, { 4558, 4686 }, { 4560, 4677 },
+    { 4567, 4661 }, { 4579, 4656 }, { 4580, 4687 }, { 4585, 4599 }, { 4590, 749 }, { 4593, 4253 },
+    { 4594, 3599 }, { 4597, 4598 }, { 4601, 4602 }, { 4604, 4605 }, { 4607, 4608 }, { 4609, 4610 },
+    { 4611, 4612 }, { 4613, 4614 }, { 4615, 4616 }, { 4617, 4618 }, { 4620, 770 }, { 4621, 4629 },
+    { 4630, 4631 }, { 4632, 4633 }, { 4634, 4635 }, { 4636, 4637 }, { 4638, 4639 }, { 4640, 4641 },
+    { 4642, 4643 }, { 4644, 4645 }, { 4646, 4647 }, { 4648, 4649 }, { 4650, 4651 }, { 4652, 4653 },
+    { 4654, 4655 }, { 4662, 4663 }, { 4665, 4666 }, { 4668, 81 }, { 4671, 4369 }, { 4673, 4674 },
+    { 4675, 4676 }, { 4678, 4679 }, { 4680, 4396 }, { 4682, 4406 }, { 4684, 4685 }, { 4692, 2659 },
+    { 4699, 3022 }, { 239, 240 }, { 303, 353 }, { 328, 329 }, { 356, 357 }, { 372, 373 },
+    { 3961, 307 }, { 6, 4240 }, { 54, 568 }, { 99, 1984 }, { 119, 1453 }, { 141, 2058 },
+    { 251, 1681 }, { 308, 309 }, { 310, 311 }, { 312, 313 }, { 314, 315 }, { 332, 1085 },
+    { 334, 1086 }, { 336, 1087 }, { 338, 1088 }, { 340, 1089 }, { 342, 1090 }, { 344, 1091 },
+    { 346, 4111 }, { 475, 3500 }, { 569, 3861 }, { 570, 571 }, { 572, 573 }, { 574, 575 },
+    { 576, 577 }, { 648, 1971 }, { 704, 3965 }, { 809, 2246 }, { 1068, 4148 }, { 1093, 1094 },
+    { 1250, 3290 }, { 1324, 4464 }, { 1348, 1349 }, { 1350, 1351 }, { 1352, 1353 }, { 1362, 1363 },
+    { 1364, 1365 }, { 1366, 1367 }, { 1368, 1369 }, { 1380, 1381 }, { 1382, 1383 }, { 1384, 1385 },
+    { 1390, 1391 }, { 1392, 1393 }, { 1394, 1395 }, { 1396, 1397 }, { 1445, 1864 }, { 1648, 1649 },
+    { 1685, 3912 }, { 1687, 4108 }, { 1699, 3387 }, { 1737, 1738 }, { 1742, 4493 }, { 1831, 4503 },
+    { 1865, 1866 }, { 1867, 1868 }, { 1869, 1870 }, { 1871, 3854 }, { 1872, 4588 }, { 1964, 1965 },
+    { 1968, 1969 }, { 1970, 3314 }, { 1972, 1973 }, { 1975, 1976 }, { 1990, 1991 }, { 1992, 1993 },
+    { 2031, 2032 }, { 2033, 2034 }, { 2035, 2036 }, { 2037, 2038 }, { 2039, 2040 }, { 2041, 2042 },
+    { 2129, 2130 }, { 2143, 3377 }, { 2694, 2695 }, { 3343, 3607 }, { 3347, 3531 }, { 3358, 3876 },
+    { 3359, 4084 }, { 3442, 4074 }, { 3443, 4075 }, { 3445, 1338 }, { 3529, 4009 }, { 3598, 298 },
+    { 3782, 4086 }, { 3826, 4021 }, { 3856, 3921 }, { 3875, 4059 }, { 3926, 672 }, { 3928, 4147 },
+    { 3945, 3993 }, { 3966, 4457 }, { 3967, 4461 }, { 3979, 1076 }, { 4049, 3588 }, { 4051, 3380 },
+    { 4095, 4015 }, { 4102, 766 }, { 4112, 3994 }, { 4134, 1084 }, { 4135, 1074 }, { 4165, 1759 },
+    { 4201, 261 }, { 4217, 4241 }, { 4272, 1278 }, { 4456, 4140 }, { 3616, 3 }, { 132, 3758 },
+    { 1155, 3786 }, { 2983, 26 }, { 3272, 2976 }, { 3295, 3540 }, { 3302, 4019 }, { 3326, 3759 },
+    { 4427, 4716 }, { 4488, 4724 }, { 4536, 4707 }, { 4555, 4712 }, { 4672, 4730 }, { 4688, 4733 },
+    { 4708, 4800 }, { 4709, 4719 }, { 4711, 4584 }, { 4713, 4751 }, { 4723, 4729 }, { 4725, 4737 },
+    { 4728, 4767 }, { 4731, 4796 }, { 4736, 4757 }, { 4738, 4702 }, { 4739, 4624 }, { 4740, 4792 },
+    { 4743, 4744 }, { 4745, 4746 }, { 4748, 4749 }, { 4750, 4660 }, { 4752, 4385 }, { 4759, 4797 },
+    { 4760, 4791 }, { 4761, 4324 }, { 4770, 367 }, { 4771, 4772 }, { 4773, 4774 }, { 4775, 3981 },
+    { 4777, 780 }, { 4779, 4780 }, { 4781, 4782 }, { 4783, 4784 }, { 4785, 4786 }, { 4787, 4788 },
+    { 4789, 4790 }, { 239, 353 }, { 303, 240 }, { 4045, 307 }, { 4806, 358 }, { 119, 4865 },
+    { 141, 4811 }, { 1250, 3356 }, { 1700, 3387 }, { 1739, 4747 }, { 2031, 2077 }, { 2033, 2078 },
+    { 2035, 2079 }, { 2037, 2080 }, { 2039, 2081 }, { 2041, 2082 }, { 2138, 4834 }, { 3313, 4867 },
+    { 3340, 4832 }, { 3347, 3607 }, { 3358, 3945 }, { 3442, 4075 }, { 3443, 4074 }, { 3529, 4913 },
+    { 3531, 4086 }, { 3558, 4840 }, { 3584, 1338 }, { 3609, 4847 }, { 3826, 4059 }, { 3857, 3921 },
+    { 3875, 4021 }, { 3876, 3993 }, { 3913, 4857 }, { 3927, 4860 }, { 3928, 4520 }, { 3966, 4559 },
+    { 3967, 4557 }, { 4015, 4892 }, { 4049, 4810 }, { 4051, 4886 }, { 4064, 4769 }, { 4095, 4890 },
+    { 4104, 4836 }, { 4142, 4908 }, { 4145, 4856 }, { 4363, 4861 }, { 4814, 1682 }, { 4815, 4816 },
+    { 4817, 4818 }, { 4819, 4820 }, { 4821, 4822 }, { 4823, 4824 }, { 4825, 4826 }, { 4827, 3274 },
+    { 4828, 4829 }, { 4830, 4831 }, { 4833, 4870 }, { 4839, 1327 }, { 4841, 4842 }, { 4843, 4844 },
+    { 4845, 4846 }, { 4848, 4849 }, { 4850, 4851 }, { 4852, 4853 }, { 4854, 4862 }, { 4863, 4864 },
+    { 4868, 4869 }, { 4871, 1977 }, { 4872, 4873 }, { 4874, 4875 }, { 4876, 4877 }, { 4878, 4879 },
+    { 4893, 4088 }, { 4895, 4083 }, { 4903, 4084 }, { 4910, 4768 }, { 4092, 3 }, { 132, 3760 },
+    { 1155, 3787 }, { 3272, 3072 }, { 3295, 3541 }, { 3302, 4020 }, { 3326, 3761 }, { 4465, 4918 },
+    { 4574, 26 }, { 4717, 4915 }, { 4718, 4916 }, { 4758, 4931 }, { 4762, 4927 }, { 4763, 4936 },
+    { 4795, 4935 }, { 4799, 4928 }, { 4921, 4919 }, { 4932, 83 }, { 4933, 4925 }, { 4934, 4943 },
+    { 4939, 4667 }, { 4940, 4941 }, { 4946, 4343 }, { 4953, 3629 }, { 4954, 4955 }, { 4956, 4957 },
+    { 4958, 919 }, { 141, 4880 }, { 1983, 4964 }, { 3442, 4077 }, { 3927, 4866 }, { 4859, 4967 },
+    { 4902, 5011 }, { 4904, 4982 }, { 4907, 5007 }, { 4968, 4969 }, { 4970, 4971 }, { 4972, 4973 },
+    { 4976, 3373 }, { 4983, 5016 }, { 4985, 5019 }, { 4986, 4088 }, { 4988, 4083 }, { 4996, 5012 },
+    { 4999, 4140 }, { 5003, 5022 }, { 5005, 5006 }, { 5008, 5009 }, { 5010, 4106 }, { 5014, 414 },
+    { 5017, 5018 }, { 5020, 5021 }, { 5023, 4963 }, { 5026, 1994 }, { 5027, 5028 }, { 3, 4130 },
+    { 132, 3762 }, { 1155, 4573 }, { 3326, 4571 }, { 4444, 5037 }, { 4606, 3272 }, { 4722, 26 },
+    { 4920, 5036 }, { 4926, 5048 }, { 4929, 5043 }, { 4942, 5053 }, { 4950, 5055 }, { 5035, 5040 },
+    { 5045, 4944 }, { 5052, 5044 }, { 5058, 5059 }, { 3443, 4077 }, { 4912, 5057 }, { 5013, 5072 },
+    { 5024, 5083 }, { 5068, 5081 }, { 5069, 5070 }, { 5073, 1354 }, { 5074, 1386 }, { 5079, 5086 },
+    { 5080, 316 }, { 5084, 4984 }, { 5088, 5029 }, { 615, 616 }, { 1082, 1083 }, { 1101, 1102 },
+    { 1205, 1206 }, { 1209, 1210 }, { 1211, 1212 }, { 1213, 1214 }, { 1218, 3306 }, { 4113, 3285 },
+    { 4803, 1062 }, { 4804, 1079 }, { 3, 4141 }, { 5038, 5090 }, { 5039, 5091 }, { 5047, 5098 },
+    { 5049, 5102 }, { 5050, 5101 }, { 5097, 4732 }, { 5100, 4951 }, { 5103, 5096 }, { 5104, 5060 },
+    { 4855, 3272 }, { 5077, 5107 }, { 5109, 5082 }, { 5110, 5071 }, { 952, 616 }, { 2977, 5089 },
+    { 4113, 3340 }, { 4959, 1062 }, { 4960, 1079 }, { 5118, 47 }, { 5120, 26 }, { 5121, 5122 },
+    { 5123, 1215 }, { 3, 2448 }, { 5129, 5092 }, { 5131, 5133 }, { 5136, 5130 }, { 2979, 5128 },
+    { 3240, 5089 }, { 5149, 5150 }, { 6, 1237 }, { 26, 3896 }, { 31, 581 }, { 54, 389 },
+    { 59, 3001 }, { 60, 4715 }, { 71, 3009 }, { 75, 624 }, { 99, 659 }, { 119, 935 },
+    { 129, 4511 }, { 132, 133 }, { 141, 2093 }, { 144, 2405 }, { 150, 2413 }, { 156, 2421 },
+    { 162, 2429 }, { 168, 2437 }, { 236, 4705 }, { 241, 5034 }, { 255, 256 }, { 270, 3910 },
+    { 276, 1304 }, { 290, 3929 }, { 297, 3274 }, { 317, 318 }, { 319, 320 }, { 321, 322 },
+    { 323, 324 }, { 325, 326 }, { 327, 4805 }, { 332, 333 }, { 334, 335 }, { 336, 337 },
+    { 338, 339 }, { 340, 341 }, { 342, 343 }, { 344, 345 }, { 346, 347 }, { 368, 3920 },
+    { 371, 4807 }, { 374, 375 }, { 376, 377 }, { 380, 3272 }, { 382, 3299 }, { 383, 3378 },
+    { 388, 3400 }, { 390, 391 }, { 392, 393 }, { 394, 395 }, { 396, 4914 }, { 397, 398 },
+    { 400, 401 }, { 402, 403 }, { 404, 405 }, { 406, 407 }, { 408, 409 }, { 410, 411 },
+    { 415, 4949 }, { 432, 433 }, { 434, 3765 }, { 437, 438 }, { 440, 3428 }, { 445, 523 },
+    { 449, 526 }, { 453, 529 }, { 457, 532 }, { 461, 535 }, { 465, 538 }, { 469, 541 },
+    { 481, 591 }, { 483, 592 }, { 506, 604 }, { 508, 605 }, { 510, 606 }, { 512, 607 },
+    { 517, 546 }, { 518, 3325 }, { 520, 521 }, { 524, 525 }, { 527, 528 }, { 530, 531 },
     { 533, 534 }, { 536, 537 }, { 539, 540 }, { 542, 543 }, { 548, 549 }, { 552, 553 },
     { 554, 555 }, { 558, 559 }, { 560, 561 }, { 564, 565 }, { 566, 567 }, { 578, 579 },
     { 586, 587 }, { 588, 589 }, { 593, 594 }, { 595, 596 }, { 597, 598 }, { 599, 600 },
-    { 601, 602 }, { 603, 5058 }, { 608, 4839 }, { 614, 615 }, { 616, 5514 }, { 619, 620 },
-    { 621, 72 }, { 622, 623 }, { 626, 1922 }, { 628, 1917 }, { 654, 5064 }, { 662, 1333 },
-    { 670, 1930 }, { 672, 4230 }, { 684, 685 }, { 698, 790 }, { 700, 791 }, { 705, 2223 },
-    { 709, 710 }, { 723, 724 }, { 736, 737 }, { 750, 751 }, { 763, 764 }, { 771, 772 },
-    { 781, 782 }, { 783, 784 }, { 800, 801 }, { 802, 803 }, { 807, 5348 }, { 838, 5939 },
-    { 920, 921 }, { 922, 923 }, { 924, 925 }, { 926, 927 }, { 928, 929 }, { 930, 931 },
-    { 932, 933 }, { 935, 5204 }, { 965, 966 }, { 968, 969 }, { 1003, 4947 }, { 1035, 5613 },
-    { 1052, 5057 }, { 1065, 5224 }, { 1077, 4835 }, { 1093, 2887 }, { 1108, 3324 }, { 1112, 3326 },
-    { 1120, 1121 }, { 1122, 4239 }, { 1125, 4961 }, { 1157, 1158 }, { 1160, 1161 }, { 1236, 5608 },
-    { 1240, 4877 }, { 1247, 4821 }, { 1251, 4452 }, { 1313, 1999 }, { 1350, 5863 }, { 1356, 5980 },
-    { 1396, 5713 }, { 1486, 6168 }, { 1492, 1493 }, { 1505, 3126 }, { 1523, 1524 }, { 1525, 1526 },
-    { 1527, 1528 }, { 1542, 3142 }, { 1555, 5491 }, { 1556, 1603 }, { 1570, 2936 }, { 1621, 1533 },
-    { 1641, 2930 }, { 1642, 2931 }, { 1643, 2932 }, { 1644, 2933 }, { 1645, 2934 }, { 1662, 3186 },
-    { 1669, 5543 }, { 1672, 4195 }, { 1674, 1675 }, { 1676, 1677 }, { 1678, 1679 }, { 1684, 4198 },
-    { 1687, 1688 }, { 1689, 1690 }, { 1691, 1692 }, { 1701, 1702 }, { 1711, 1712 }, { 1713, 1714 },
-    { 1715, 1716 }, { 1717, 1718 }, { 1719, 1720 }, { 1721, 1722 }, { 1723, 1724 }, { 1725, 1726 },
-    { 1727, 1728 }, { 1729, 1730 }, { 1739, 1740 }, { 1741, 1742 }, { 1743, 1744 }, { 1745, 1746 },
-    { 1747, 1748 }, { 1749, 1750 }, { 1779, 1780 }, { 1781, 5422 }, { 1782, 1810 }, { 1784, 3995 },
-    { 1788, 1789 }, { 1792, 1793 }, { 1796, 1797 }, { 1800, 1801 }, { 1804, 1805 }, { 1808, 1809 },
-    { 1812, 1813 }, { 1814, 1815 }, { 1816, 1817 }, { 1818, 1819 }, { 1820, 1821 }, { 1822, 1823 },
-    { 1824, 1825 }, { 1826, 1827 }, { 1828, 1829 }, { 1830, 1831 }, { 1836, 1837 }, { 1838, 1839 },
-    { 1840, 1841 }, { 1842, 1843 }, { 1844, 1845 }, { 1846, 1847 }, { 1848, 1849 }, { 1850, 1851 },
-    { 1852, 1853 }, { 1854, 1855 }, { 1906, 1907 }, { 1919, 5941 }, { 1920, 3548 }, { 1925, 4756 },
-    { 1931, 4944 }, { 1932, 1933 }, { 1934, 1935 }, { 1941, 1942 }, { 1943, 1944 }, { 1945, 1946 },
-    { 1947, 1948 }, { 1949, 1950 }, { 1951, 1952 }, { 1953, 1954 }, { 1961, 1962 }, { 1963, 1964 },
-    { 1965, 1966 }, { 1968, 1969 }, { 1970, 1971 }, { 1977, 1978 }, { 1979, 1980 }, { 1981, 1982 },
-    { 1992, 1993 }, { 1994, 1995 }, { 1996, 1997 }, { 2021, 4487 }, { 2024, 2025 }, { 2026, 2073 },
-    { 2036, 2037 }, { 2041, 5213 }, { 2047, 2048 }, { 2049, 2050 }, { 2051, 2052 }, { 2053, 2054 },
-    { 2077, 2078 }, { 2079, 2080 }, { 2081, 2082 }, { 2102, 2103 }, { 2104, 2105 }, { 2106, 2107 },
-    { 2108, 2109 }, { 2129, 2130 }, { 2131, 2132 }, { 2133, 2134 }, { 2135, 2136 }, { 2157, 5673 },
-    { 2201, 2202 }, { 2203, 2204 }, { 2205, 2206 }, { 2207, 6398 }, { 2209, 6193 }, { 2213, 4077 },
-    { 2215, 5198 }, { 2216, 2217 }, { 2218, 2219 }, { 2220, 2221 }, { 2222, 4284 }, { 2224, 2225 },
-    { 2226, 2227 }, { 2228, 2229 }, { 2247, 5319 }, { 2296, 5797 }, { 2305, 6183 }, { 2387, 5166 },
-    { 2431, 6274 }, { 2432, 5707 }, { 2436, 4983 }, { 2439, 4994 }, { 2443, 5625 }, { 2446, 3869 },
-    { 2452, 3196 }, { 2547, 5470 }, { 2553, 2554 }, { 2555, 2556 }, { 2557, 2558 }, { 2559, 2560 },
-    { 2561, 2562 }, { 2563, 2564 }, { 2565, 2566 }, { 2567, 2568 }, { 2569, 2570 }, { 2571, 2572 },
-    { 2573, 2574 }, { 2575, 2576 }, { 2577, 2578 }, { 2579, 2580 }, { 2581, 2582 }, { 2583, 2584 },
-    { 2585, 2586 }, { 2587, 2588 }, { 2589, 2590 }, { 2604, 4684 }, { 2618, 5565 }, { 2627, 5421 },
-    { 2629, 2630 }, { 2631, 4302 }, { 2633, 2634 }, { 2635, 2636 }, { 2638, 2639 }, { 2641, 2642 },
-    { 2643, 2644 }, { 2646, 2647 }, { 2649, 2650 }, { 2651, 2652 }, { 2654, 2655 }, { 2657, 2658 },
-    { 2659, 2660 }, { 2662, 2663 }, { 2665, 2666 }, { 2667, 2668 }, { 2670, 2671 }, { 2673, 2674 },
-    { 2675, 2676 }, { 2677, 2678 }, { 2679, 2680 }, { 2681, 2682 }, { 2683, 2684 }, { 2685, 2686 },
-    { 2687, 2688 }, { 2689, 2690 }, { 2691, 2692 }, { 2693, 2694 }, { 2695, 2696 }, { 2697, 2698 },
-    { 2699, 2700 }, { 2701, 2702 }, { 2703, 2704 }, { 2705, 2706 }, { 2707, 2708 }, { 2719, 5222 },
-    { 2732, 5150 }, { 2734, 2735 }, { 2736, 2737 }, { 2738, 2739 }, { 2740, 5906 }, { 2810, 2811 },
-    { 2812, 2813 }, { 2814, 2815 }, { 2816, 6232 }, { 2818, 5040 }, { 2825, 2888 }, { 2844, 6277 },
-    { 2846, 1085 }, { 2855, 2880 }, { 2856, 2857 }, { 2858, 2859 }, { 2860, 2861 }, { 2862, 2863 },
-    { 2882, 5243 }, { 2883, 4722 }, { 2928, 2962 }, { 2935, 1610 }, { 3005, 2389 }, { 3007, 3008 },
-    { 3009, 4196 }, { 3010, 3011 }, { 3012, 3013 }, { 3014, 3015 }, { 3016, 3017 }, { 3018, 3019 },
-    { 3020, 3021 }, { 3024, 3025 }, { 3027, 4197 }, { 3111, 5827 }, { 3122, 3123 }, { 3124, 6131 },
-    { 3127, 3128 }, { 3134, 3135 }, { 3136, 3137 }, { 3138, 3139 }, { 3160, 3161 }, { 3162, 3163 },
-    { 3164, 3165 }, { 3187, 3188 }, { 3191, 5039 }, { 3203, 5144 }, { 3216, 4876 }, { 3297, 4554 },
-    { 3325, 1111 }, { 3329, 4419 }, { 3331, 3332 }, { 3333, 3334 }, { 3335, 3336 }, { 3342, 3343 },
-    { 3344, 3345 }, { 3347, 3348 }, { 3349, 3350 }, { 3352, 3353 }, { 3354, 3355 }, { 3357, 3358 },
-    { 3359, 3360 }, { 3362, 3363 }, { 3364, 3365 }, { 3402, 6367 }, { 3403, 5817 }, { 3408, 3409 },
-    { 3414, 3415 }, { 3416, 3417 }, { 3418, 3419 }, { 3424, 3425 }, { 3428, 3429 }, { 3430, 3431 },
-    { 3432, 3433 }, { 3434, 3435 }, { 3436, 3437 }, { 3438, 3439 }, { 3440, 3441 }, { 3442, 3443 },
-    { 3444, 3445 }, { 3462, 3463 }, { 3464, 3465 }, { 3466, 4363 }, { 3468, 3469 }, { 3470, 4426 },
-    { 3471, 5672 }, { 3474, 3475 }, { 3477, 3478 }, { 3481, 3482 }, { 3484, 3485 }, { 3488, 3489 },
-    { 3491, 3492 }, { 3495, 3496 }, { 3498, 3499 }, { 3502, 3503 }, { 3505, 3506 }, { 3549, 4296 },
-    { 3557, 3558 }, { 3561, 4320 }, { 3564, 4321 }, { 3567, 4322 }, { 3570, 4323 }, { 3573, 4324 },
-    { 3590, 3591 }, { 3606, 3607 }, { 3613, 3614 }, { 3619, 3620 }, { 3625, 3626 }, { 3636, 3637 },
-    { 3639, 5607 }, { 3645, 5886 }, { 3648, 4161 }, { 3652, 3653 }, { 3654, 3655 }, { 3658, 3659 },
-    { 3661, 3662 }, { 3666, 3667 }, { 3670, 3671 }, { 3672, 3673 }, { 3702, 3703 }, { 3755, 3756 },
-    { 3757, 3758 }, { 3760, 3761 }, { 3762, 3763 }, { 3764, 3765 }, { 3766, 3767 }, { 3772, 3773 },
-    { 3774, 3775 }, { 3776, 3777 }, { 3778, 3779 }, { 3780, 3781 }, { 3782, 3783 }, { 3784, 3785 },
-    { 3786, 3787 }, { 3788, 3789 }, { 3790, 3791 }, { 3792, 3793 }, { 3794, 3795 }, { 3800, 3801 },
-    { 3803, 4243 }, { 3816, 4156 }, { 3820, 3804 }, { 3857, 3858 }, { 3873, 4081 }, { 3887, 5692 },
-    { 3891, 5185 }, { 3946, 5423 }, { 3953, 1998 }, { 3964, 1967 }, { 3990, 4589 }, { 4006, 5602 },
-    { 4007, 3576 }, { 4023, 2089 }, { 4027, 5551 }, { 4037, 379 }, { 4054, 4590 }, { 4055, 4249 },
-    { 4076, 2246 }, { 4096, 4591 }, { 4129, 446 }, { 4162, 5668 }, { 4166, 5564 }, { 4204, 5760 },
-    { 4221, 2090 }, { 4231, 5322 }, { 4248, 4926 }, { 4268, 6172 }, { 4273, 5764 }, { 4287, 5634 },
-    { 4290, 4948 }, { 4298, 4291 }, { 4299, 4939 }, { 4352, 3589 }, { 4354, 5275 }, { 4374, 3918 },
-    { 4401, 5599 }, { 4405, 5556 }, { 4421, 5892 }, { 4441, 1918 }, { 4443, 5445 }, { 4448, 4277 },
-    { 4451, 1602 }, { 4453, 4989 }, { 4458, 4990 }, { 4460, 5739 }, { 4462, 5893 }, { 4480, 4555 },
-    { 4482, 5669 }, { 4508, 5424 }, { 4519, 5718 }, { 4528, 4935 }, { 4542, 5550 }, { 4543, 6159 },
-    { 4544, 6162 }, { 4545, 5907 }, { 4564, 6192 }, { 4592, 610 }, { 4593, 1180 }, { 4594, 1183 },
-    { 4595, 1186 }, { 4597, 5763 }, { 4599, 5043 }, { 4600, 6395 }, { 4633, 5512 }, { 4673, 590 },
-    { 4681, 4064 }, { 4696, 5765 }, { 4697, 5833 }, { 4754, 2254 }, { 4816, 5537 }, { 4836, 6035 },
-    { 4840, 1189 }, { 4841, 1192 }, { 4842, 1195 }, { 4843, 1198 }, { 4881, 6092 }, { 4967, 5624 },
-    { 4973, 5106 }, { 4974, 4365 }, { 4986, 5192 }, { 4999, 5695 }, { 5000, 5557 }, { 5013, 5619 },
-    { 5048, 6189 }, { 5053, 4865 }, { 5062, 2071 }, { 5063, 5225 }, { 5073, 5681 }, { 5095, 2040 },
-    { 5105, 5879 }, { 5123, 1752 }, { 5134, 3748 }, { 5143, 6227 }, { 5154, 5910 }, { 5160, 5665 },
-    { 5169, 5660 }, { 5193, 5997 }, { 5215, 5194 }, { 5236, 5767 }, { 5237, 1245 }, { 5238, 5990 },
-    { 5320, 3004 }, { 5363, 1076 }, { 5379, 5847 }, { 5381, 5977 }, { 5425, 3351 }, { 5426, 3356 },
-    { 5427, 3361 }, { 5443, 6279 }, { 5444, 4337 }, { 5476, 2742 }, { 5530, 6424 }, { 5533, 2250 },
-    { 5541, 4596 }, { 5549, 5321 }, { 5563, 6229 }, { 5566, 952 }, { 5572, 4449 }, { 5601, 4030 },
-    { 5614, 3192 }, { 5617, 5575 }, { 5618, 1316 }, { 5623, 5578 }, { 5643, 5662 }, { 5659, 1791 },
-    { 5667, 5842 }, { 5671, 3759 }, { 5674, 3871 }, { 5693, 3110 }, { 5703, 5661 }, { 5717, 6184 },
-    { 5816, 4061 }, { 5818, 3612 }, { 5819, 3870 }, { 5823, 4083 }, { 5828, 5441 }, { 5839, 1795 },
-    { 5870, 4972 }, { 5904, 1225 }, { 5937, 3872 }, { 5938, 5231 }, { 5945, 3129 }, { 5946, 1799 },
-    { 5971, 6386 }, { 5989, 5230 }, { 5994, 5988 }, { 5996, 2843 }, { 6006, 6185 }, { 6076, 4882 },
-    { 6173, 5598 }, { 6176, 5573 }, { 6190, 2997 }, { 6197, 1803 }, { 6220, 2709 }, { 6311, 4378 },
-    { 6332, 3132 }, { 6334, 6418 }, { 6335, 5532 }, { 6336, 6399 }, { 6338, 5540 }, { 6368, 1807 },
-    { 6445, 2045 }, { 3, 5507 }, { 132, 5738 }, { 3885, 3694 }, { 3909, 4693 }, { 3915, 6208 },
-    { 4694, 6463 }, { 5966, 6466 }, { 6381, 6471 }, { 6394, 6481 }, { 6467, 6365 }, { 6472, 6374 },
-    { 6474, 6375 }, { 6479, 6477 }, { 6482, 6476 }, { 6423, 6501 }, { 6435, 6500 }, { 6441, 6493 },
-    { 6449, 6496 }, { 6494, 6495 }, { 6497, 6503 }, { 6498, 6502 }, { 6510, 6483 }, { 3913, 6506 },
-    { 6348, 26 }, { 6489, 6461 }, { 6504, 6518 }, { 6517, 6362 }, { 6519, 6514 }, { 6, 4844 },
-    { 33, 5612 }, { 54, 6659 }, { 59, 3623 }, { 68, 5057 }, { 75, 6894 }, { 119, 5189 },
-    { 317, 7124 }, { 437, 445 }, { 438, 4052 }, { 449, 4129 }, { 450, 4146 }, { 516, 4588 },
-    { 517, 6573 }, { 520, 4054 }, { 524, 7039 }, { 547, 3987 }, { 580, 6521 }, { 610, 453 },
-    { 614, 952 }, { 622, 6674 }, { 628, 6025 }, { 662, 5380 }, { 672, 4358 }, { 1002, 6532 },
-    { 1003, 4949 }, { 1052, 4946 }, { 1067, 5697 }, { 1086, 2848 }, { 1087, 2849 }, { 1088, 2850 },
-    { 1089, 2851 }, { 1090, 2852 }, { 1091, 2853 }, { 1092, 5699 }, { 1125, 4962 }, { 1161, 5369 },
-    { 1236, 5829 }, { 1251, 4944 }, { 1313, 5184 }, { 1350, 6193 }, { 1356, 6226 }, { 1474, 5713 },
-    { 1542, 3168 }, { 1759, 6582 }, { 1780, 6964 }, { 1782, 6736 }, { 1788, 3473 }, { 1792, 3480 },
-    { 1796, 3487 }, { 1800, 3494 }, { 1804, 3501 }, { 1808, 3815 }, { 1811, 3995 }, { 1812, 3818 },
-    { 1914, 6530 }, { 1917, 5543 }, { 1920, 6490 }, { 1921, 6629 }, { 1931, 4967 }, { 1947, 1983 },
-    { 1949, 1984 }, { 1951, 1985 }, { 1953, 1986 }, { 1999, 4234 }, { 2091, 5608 }, { 2094, 6699 },
-    { 2209, 5863 }, { 2214, 4877 }, { 2443, 5828 }, { 2452, 6930 }, { 2550, 6462 }, { 2604, 5906 },
-    { 2640, 4302 }, { 2740, 4684 }, { 2741, 5565 }, { 2846, 6542 }, { 2864, 5157 }, { 2881, 5224 },
-    { 2886, 6897 }, { 2898, 6682 }, { 2929, 6693 }, { 2935, 6691 }, { 2936, 1611 }, { 3108, 5673 },
-    { 3150, 6505 }, { 3216, 5046 }, { 3323, 5707 }, { 3327, 5470 }, { 3330, 5421 }, { 3332, 6938 },
-    { 3463, 6970 }, { 3464, 4156 }, { 3476, 4363 }, { 3479, 4426 }, { 3507, 6969 }, { 3547, 5817 },
-    { 3558, 4325 }, { 3561, 4326 }, { 3564, 4327 }, { 3567, 4328 }, { 3570, 4329 }, { 3573, 4330 },
-    { 3630, 6528 }, { 3652, 7001 }, { 3749, 3591 }, { 3754, 6367 }, { 3801, 3474 }, { 3806, 4243 },
-    { 3868, 6824 }, { 3888, 6570 }, { 3891, 5554 }, { 3894, 4463 }, { 3942, 6558 }, { 3946, 5424 },
-    { 3963, 5692 }, { 3966, 6758 }, { 3974, 5106 }, { 3986, 6559 }, { 3990, 3887 }, { 4007, 7064 },
-    { 4055, 4250 }, { 4061, 616 }, { 4077, 2299 }, { 4081, 5976 }, { 4096, 4589 }, { 4110, 2246 },
-    { 4159, 6907 }, { 4162, 5842 }, { 4201, 6807 }, { 4204, 5929 }, { 4220, 6707 }, { 4237, 5322 },
-    { 4273, 5930 }, { 4284, 6981 }, { 4290, 4950 }, { 4296, 6675 }, { 4298, 4292 }, { 4299, 4940 },
-    { 4319, 6982 }, { 4352, 5077 }, { 4401, 5739 }, { 4421, 5893 }, { 4441, 2819 }, { 4443, 5669 },
-    { 4446, 7038 }, { 4447, 4166 }, { 4460, 5599 }, { 4462, 5892 }, { 4480, 4490 }, { 4482, 5445 },
-    { 4508, 5423 }, { 4519, 5855 }, { 4528, 5550 }, { 4542, 4935 }, { 4543, 6262 }, { 4544, 6260 },
-    { 4564, 5040 }, { 4590, 1171 }, { 4592, 1177 }, { 4597, 5765 }, { 4633, 7150 }, { 4673, 6562 },
-    { 4681, 7034 }, { 4696, 5763 }, { 4722, 5225 }, { 4723, 6568 }, { 4827, 5718 }, { 4830, 6671 },
-    { 4834, 6665 }, { 4840, 6597 }, { 4875, 5491 }, { 4928, 6615 }, { 4934, 5797 }, { 4973, 5564 },
-    { 4986, 5194 }, { 4988, 7040 }, { 5011, 6760 }, { 5013, 5907 }, { 5051, 6782 }, { 5061, 7073 },
-    { 5095, 2087 }, { 5105, 6229 }, { 5135, 6929 }, { 5154, 6285 }, { 5190, 6817 }, { 5195, 1602 },
-    { 5204, 6166 }, { 5215, 5229 }, { 5222, 7029 }, { 5232, 6772 }, { 5233, 5997 }, { 5349, 5665 },
-    { 5370, 7042 }, { 5381, 6478 }, { 5422, 6849 }, { 5425, 5946 }, { 5426, 6197 }, { 5427, 6368 },
-    { 5476, 6884 }, { 5512, 5320 }, { 5533, 3116 }, { 5551, 6434 }, { 5556, 6904 }, { 5557, 7106 },
-    { 5563, 5879 }, { 5566, 615 }, { 5572, 4495 }, { 5601, 7037 }, { 5617, 7154 }, { 5620, 5695 },
-    { 5625, 5441 }, { 5659, 6853 }, { 5661, 5977 }, { 5663, 6932 }, { 5667, 5668 }, { 5671, 7125 },
-    { 5674, 6993 }, { 5704, 5662 }, { 5742, 6789 }, { 5760, 6635 }, { 5764, 6640 }, { 5766, 6643 },
-    { 5767, 7169 }, { 5818, 3860 }, { 5819, 6992 }, { 5825, 5864 }, { 5839, 6856 }, { 5841, 5475 },
-    { 5886, 7027 }, { 5904, 7153 }, { 5911, 7113 }, { 5922, 5530 }, { 5923, 7139 }, { 5937, 6994 },
-    { 5938, 5192 }, { 5968, 6920 }, { 5971, 6669 }, { 5980, 6473 }, { 5984, 7086 }, { 5988, 6636 },
-    { 5989, 7060 }, { 5990, 6550 }, { 5991, 6590 }, { 5994, 6645 }, { 5996, 6896 }, { 6004, 6692 },
-    { 6052, 1533 }, { 6074, 6899 }, { 6163, 6792 }, { 6171, 7110 }, { 6220, 6064 }, { 6240, 7094 },
-    { 6249, 7170 }, { 6269, 5598 }, { 6271, 5573 }, { 6306, 6709 }, { 6307, 6745 }, { 6339, 6484 },
-    { 6341, 7135 }, { 6356, 6765 }, { 6386, 6670 }, { 6395, 5714 }, { 6443, 6708 }, { 6444, 6755 },
-    { 6464, 6988 }, { 6480, 1159 }, { 6512, 7108 }, { 6513, 6796 }, { 6522, 6556 }, { 6524, 6557 },
-    { 6525, 6885 }, { 6526, 5666 }, { 6535, 278 }, { 6536, 6537 }, { 6538, 6539 }, { 6540, 6541 },
-    { 6543, 6544 }, { 6545, 6546 }, { 6547, 6548 }, { 6551, 6552 }, { 6554, 6555 }, { 6560, 6561 },
-    { 6563, 6564 }, { 6565, 6566 }, { 6580, 6581 }, { 6583, 6584 }, { 6585, 6586 }, { 6587, 6588 },
-    { 6589, 6591 }, { 6592, 6594 }, { 6593, 6595 }, { 6596, 6623 }, { 6598, 6599 }, { 6616, 7088 },
-    { 6617, 6618 }, { 6619, 6620 }, { 6621, 6622 }, { 6626, 6627 }, { 6628, 6002 }, { 6630, 4283 },
-    { 6634, 7046 }, { 6638, 6812 }, { 6639, 5228 }, { 6641, 5616 }, { 6642, 5536 }, { 6647, 6648 },
-    { 6650, 6651 }, { 6652, 6653 }, { 6654, 6655 }, { 6656, 6657 }, { 6661, 7053 }, { 6662, 7028 },
-    { 6668, 7049 }, { 6673, 5368 }, { 6678, 4449 }, { 6679, 5643 }, { 6684, 6921 }, { 6685, 6686 },
-    { 6694, 6695 }, { 6696, 6697 }, { 6698, 6928 }, { 6700, 4232 }, { 6701, 6702 }, { 6704, 4238 },
-    { 6705, 6706 }, { 6710, 6711 }, { 6712, 6713 }, { 6714, 6715 }, { 6716, 6717 }, { 6719, 6720 },
-    { 6721, 6722 }, { 6723, 6724 }, { 6725, 6726 }, { 6729, 7148 }, { 6730, 7160 }, { 6731, 7166 },
-    { 6732, 7176 }, { 6733, 7184 }, { 6734, 6727 }, { 6746, 6747 }, { 6748, 6749 }, { 6750, 6751 },
-    { 6752, 6753 }, { 6762, 6763 }, { 6766, 6767 }, { 6769, 6770 }, { 6771, 7032 }, { 6774, 6775 },
-    { 6776, 6355 }, { 6777, 6778 }, { 6779, 7031 }, { 6784, 5436 }, { 6785, 6786 }, { 6787, 6788 },
-    { 6790, 6791 }, { 6793, 6794 }, { 6795, 6507 }, { 6797, 6798 }, { 6799, 6508 }, { 6801, 6802 },
-    { 6803, 6804 }, { 6808, 6809 }, { 6810, 6811 }, { 6813, 6814 }, { 6816, 5852 }, { 6825, 7116 },
-    { 6827, 6828 }, { 6830, 6831 }, { 6832, 6833 }, { 6834, 6835 }, { 6836, 6837 }, { 6838, 6839 },
-    { 6840, 6841 }, { 6842, 6843 }, { 6844, 6845 }, { 6850, 6851 }, { 6852, 7030 }, { 6854, 6855 },
-    { 6857, 6858 }, { 6859, 2656 }, { 6860, 6861 }, { 6862, 2664 }, { 6863, 6864 }, { 6865, 2672 },
-    { 6866, 6867 }, { 6868, 6869 }, { 6870, 6871 }, { 6872, 6873 }, { 6874, 6875 }, { 6876, 6877 },
-    { 6878, 6879 }, { 6880, 6881 }, { 6882, 6883 }, { 6886, 6887 }, { 6890, 6891 }, { 6892, 6893 },
-    { 6900, 6901 }, { 6903, 7168 }, { 6908, 6909 }, { 6910, 6911 }, { 6912, 6913 }, { 6914, 6915 },
-    { 6916, 3026 }, { 6918, 5319 }, { 6922, 6923 }, { 6925, 6926 }, { 6935, 6936 }, { 6939, 7072 },
-    { 6940, 6941 }, { 6942, 6943 }, { 6944, 6945 }, { 6946, 6947 }, { 6948, 6949 }, { 6950, 7087 },
-    { 6951, 6952 }, { 6954, 3426 }, { 6955, 6956 }, { 6957, 6958 }, { 6959, 6960 }, { 6961, 6962 },
-    { 6965, 6966 }, { 6967, 6968 }, { 6972, 3483 }, { 6973, 3486 }, { 6974, 3490 }, { 6975, 3493 },
-    { 6976, 3497 }, { 6977, 3500 }, { 6978, 3504 }, { 6983, 6984 }, { 6985, 6986 }, { 6987, 6800 },
-    { 6995, 5873 }, { 6996, 6997 }, { 7000, 3668 }, { 7003, 5822 }, { 7006, 7007 }, { 7008, 7009 },
-    { 7010, 7011 }, { 7012, 7013 }, { 7014, 7015 }, { 7016, 7017 }, { 7018, 7019 }, { 7020, 7021 },
-    { 7024, 3817 }, { 7025, 5672 }, { 7026, 3859 }, { 7051, 4929 }, { 7079, 4596 }, { 7080, 457 },
-    { 7089, 5602 }, { 7100, 5576 }, { 7104, 7066 }, { 7105, 7067 }, { 7115, 6818 }, { 7117, 6534 },
-    { 7122, 6644 }, { 7123, 5064 }, { 7138, 4821 }, { 7145, 5939 }, { 7151, 3297 }, { 7157, 3637 },
-    { 7177, 1865 }, { 3, 5521 }, { 132, 6209 }, { 3909, 4695 }, { 3915, 6379 }, { 5596, 7186 },
-    { 5745, 3885 }, { 6396, 7190 }, { 7187, 6468 }, { 7191, 6378 }, { 7193, 6369 }, { 7194, 7196 },
-    { 7198, 7197 }, { 7199, 7195 }, { 7204, 6448 }, { 7200, 6515 }, { 6, 6980 }, { 26, 7152 },
-    { 75, 7618 }, { 119, 6658 }, { 437, 453 }, { 438, 7507 }, { 445, 4052 }, { 454, 4146 },
-    { 457, 4129 }, { 517, 6574 }, { 527, 4054 }, { 609, 4588 }, { 610, 449 }, { 672, 4944 },
-    { 1003, 4951 }, { 1125, 4963 }, { 1161, 5371 }, { 1168, 7250 }, { 1251, 7180 }, { 1313, 5348 },
-    { 1780, 7022 }, { 1782, 6738 }, { 1788, 3805 }, { 1792, 3807 }, { 1796, 3809 }, { 1800, 3811 },
-    { 1804, 3813 }, { 1917, 6363 }, { 1931, 7391 }, { 2212, 5608 }, { 2648, 4302 }, { 2847, 7242 },
-    { 3328, 6462 }, { 3332, 7623 }, { 3341, 7304 }, { 3461, 7259 }, { 3463, 7637 }, { 3481, 4156 },
-    { 3555, 662 }, { 3801, 3488 }, { 3808, 4243 }, { 3894, 4490 }, { 3942, 6660 }, { 3946, 6735 },
-    { 3987, 6600 }, { 3990, 4590 }, { 3995, 5369 }, { 4055, 4262 }, { 4081, 6529 }, { 4096, 3887 },
-    { 4290, 4952 }, { 4298, 4293 }, { 4299, 4941 }, { 4352, 6649 }, { 4363, 6979 }, { 4376, 7273 },
-    { 4426, 7263 }, { 4441, 4756 }, { 4480, 4463 }, { 4508, 7129 }, { 4589, 7222 }, { 4591, 7232 },
-    { 4935, 7269 }, { 4946, 7167 }, { 4967, 7435 }, { 4973, 5703 }, { 4986, 5229 }, { 5001, 7354 },
-    { 5040, 7137 }, { 5057, 7451 }, { 5095, 5436 }, { 5190, 6819 }, { 5212, 7350 }, { 5443, 7207 },
-    { 5444, 5855 }, { 5532, 7237 }, { 5549, 7236 }, { 5577, 7219 }, { 5621, 7418 }, { 5766, 7092 },
-    { 5808, 7331 }, { 5825, 7508 }, { 5864, 6672 }, { 5870, 7366 }, { 5874, 4061 }, { 5910, 7241 },
-    { 5911, 7419 }, { 5922, 7520 }, { 5923, 7396 }, { 5929, 7348 }, { 5930, 7035 }, { 5941, 7234 },
-    { 5976, 4600 }, { 6188, 1533 }, { 6226, 6473 }, { 6227, 7256 }, { 6447, 7421 }, { 6464, 7661 },
-    { 6480, 7226 }, { 6527, 7445 }, { 6567, 7380 }, { 6569, 7324 }, { 6613, 7333 }, { 6646, 7454 },
-    { 6663, 7447 }, { 6677, 7390 }, { 6683, 5968 }, { 6728, 5368 }, { 6756, 7271 }, { 6757, 5829 },
-    { 6761, 7344 }, { 6764, 7474 }, { 6773, 7347 }, { 6805, 7432 }, { 6806, 7282 }, { 6815, 7514 },
-    { 6823, 5663 }, { 6826, 7285 }, { 6848, 7409 }, { 6902, 7291 }, { 6906, 7297 }, { 6919, 7450 },
-    { 6937, 7365 }, { 6971, 7308 }, { 7004, 5822 }, { 7005, 7375 }, { 7033, 7227 }, { 7045, 7427 },
-    { 7054, 7239 }, { 7055, 7249 }, { 7056, 7278 }, { 7078, 7334 }, { 7134, 5222 }, { 7142, 7416 },
-    { 7159, 3297 }, { 7163, 7443 }, { 7171, 7464 }, { 7202, 7401 }, { 7206, 7466 }, { 7212, 3603 },
-    { 7213, 3855 }, { 7214, 7235 }, { 7215, 7526 }, { 7216, 4938 }, { 7221, 368 }, { 7223, 7228 },
-    { 7224, 7225 }, { 7230, 6607 }, { 7238, 7525 }, { 7243, 7244 }, { 7245, 7246 }, { 7247, 7248 },
-    { 7252, 7146 }, { 7254, 7147 }, { 7258, 7500 }, { 7261, 7305 }, { 7267, 5374 }, { 7270, 7430 },
-    { 7272, 1923 }, { 7274, 7275 }, { 7276, 7277 }, { 7279, 7178 }, { 7280, 7414 }, { 7281, 5704 },
-    { 7283, 7428 }, { 7287, 7592 }, { 7290, 7491 }, { 7295, 7533 }, { 7296, 1572 }, { 7303, 7621 },
-    { 7306, 7023 }, { 7311, 7312 }, { 7313, 7314 }, { 7315, 7316 }, { 7318, 7002 }, { 7319, 7298 },
-    { 7327, 3963 }, { 7328, 7441 }, { 7332, 7496 }, { 7337, 4877 }, { 7343, 7576 }, { 7345, 4633 },
-    { 7349, 7351 }, { 7353, 7644 }, { 7371, 4077 }, { 7376, 7497 }, { 7379, 5575 }, { 7383, 5045 },
-    { 7388, 7128 }, { 7392, 7519 }, { 7393, 4959 }, { 7397, 5108 }, { 7407, 1174 }, { 7410, 7594 },
-    { 7411, 7596 }, { 7412, 7598 }, { 7417, 7144 }, { 7422, 7201 }, { 7424, 7666 }, { 7425, 7338 },
-    { 7431, 7448 }, { 7433, 7569 }, { 7434, 5578 }, { 7436, 7671 }, { 7444, 6478 }, { 7456, 7494 },
-    { 7457, 7504 }, { 7462, 7611 }, { 7463, 7570 }, { 7465, 7442 }, { 7470, 7540 }, { 7471, 7554 },
-    { 7475, 7382 }, { 7479, 3608 }, { 7482, 7572 }, { 7488, 7489 }, { 7492, 7493 }, { 7495, 5294 },
-    { 7499, 7509 }, { 7501, 7502 }, { 7503, 7505 }, { 7510, 7511 }, { 7515, 4936 }, { 7516, 7578 },
-    { 7521, 7522 }, { 7523, 7524 }, { 7528, 7339 }, { 7531, 7165 }, { 7532, 6687 }, { 7534, 1646 },
-    { 7535, 5658 }, { 7537, 6703 }, { 7541, 7542 }, { 7543, 6718 }, { 7544, 7545 }, { 7555, 7556 },
-    { 7557, 6754 }, { 7559, 6768 }, { 7560, 7561 }, { 7562, 7563 }, { 7564, 7565 }, { 7567, 7568 },
-    { 7573, 7363 }, { 7574, 7575 }, { 7577, 4339 }, { 7580, 6681 }, { 7581, 6829 }, { 7582, 7583 },
-    { 7584, 7585 }, { 7586, 7587 }, { 7588, 7589 }, { 7590, 7591 }, { 7599, 5847 }, { 7600, 7601 },
-    { 7602, 7603 }, { 7604, 7605 }, { 7606, 7607 }, { 7608, 6888 }, { 7609, 7610 }, { 7613, 7614 },
-    { 7615, 7616 }, { 7619, 6924 }, { 7620, 6927 }, { 7622, 3346 }, { 7626, 7058 }, { 7628, 6156 },
-    { 7629, 6953 }, { 7631, 7632 }, { 7633, 7634 }, { 7635, 7636 }, { 7648, 3656 }, { 7651, 7652 },
-    { 7653, 7654 }, { 7655, 7656 }, { 7657, 7658 }, { 7667, 7335 }, { 7670, 7455 }, { 3, 5568 },
-    { 132, 6380 }, { 3909, 7686 }, { 3915, 6469 }, { 5724, 7678 }, { 7192, 7679 }, { 7680, 7685 },
-    { 7682, 6465 }, { 7684, 7681 }, { 7691, 7208 }, { 6, 7111 }, { 119, 6917 }, { 380, 3885 },
-    { 437, 461 }, { 458, 4146 }, { 465, 4052 }, { 469, 4129 }, { 517, 6575 }, { 530, 4054 },
-    { 610, 546 }, { 672, 7437 }, { 934, 7696 }, { 1003, 4953 }, { 1125, 4964 }, { 1161, 5372 },
-    { 1251, 7182 }, { 1782, 6740 }, { 1931, 7404 }, { 3332, 7624 }, { 3463, 7639 }, { 3495, 4156 },
-    { 3799, 7713 }, { 3801, 3502 }, { 3810, 4243 }, { 3946, 6737 }, { 3987, 6601 }, { 3990, 4591 },
-    { 3995, 5370 }, { 4055, 4543 }, { 4096, 7081 }, { 4290, 4954 }, { 4298, 4294 }, { 4299, 4942 },
-    { 4302, 7595 }, { 4352, 7253 }, { 4363, 7638 }, { 4426, 7264 }, { 4480, 4556 }, { 4508, 7130 },
-    { 4588, 7919 }, { 4986, 5231 }, { 5379, 7742 }, { 5577, 7877 }, { 6572, 7753 }, { 6633, 7721 },
-    { 6680, 7689 }, { 6759, 7782 }, { 6999, 26 }, { 7205, 7813 }, { 7218, 7779 }, { 7229, 7705 },
-    { 7240, 7781 }, { 7251, 7761 }, { 7262, 7729 }, { 7284, 7788 }, { 7292, 7778 }, { 7293, 7724 },
-    { 7302, 7725 }, { 7307, 7816 }, { 7320, 7817 }, { 7322, 7716 }, { 7352, 7708 }, { 7384, 7840 },
-    { 7386, 7774 }, { 7387, 7872 }, { 7398, 7829 }, { 7423, 7880 }, { 7426, 7858 }, { 7440, 7791 },
-    { 7446, 7712 }, { 7452, 7687 }, { 7458, 7796 }, { 7483, 3887 }, { 7484, 7869 }, { 7498, 7793 },
-    { 7506, 7704 }, { 7513, 7834 }, { 7517, 7757 }, { 7518, 7882 }, { 7539, 7874 }, { 7547, 7800 },
-    { 7548, 7739 }, { 7553, 7849 }, { 7558, 7804 }, { 7571, 7751 }, { 7579, 7850 }, { 7612, 7889 },
-    { 7643, 7747 }, { 7668, 7740 }, { 7669, 7868 }, { 7683, 5275 }, { 7693, 7855 }, { 7694, 7695 },
-    { 7698, 7819 }, { 7700, 4592 }, { 7703, 7754 }, { 7706, 7895 }, { 7707, 7743 }, { 7715, 7321 },
-    { 7717, 7732 }, { 7722, 7807 }, { 7723, 7593 }, { 7726, 7752 }, { 7727, 7956 }, { 7728, 7962 },
-    { 7730, 7733 }, { 7735, 7329 }, { 7736, 7260 }, { 7737, 7738 }, { 7741, 7476 }, { 7748, 7783 },
-    { 7755, 7765 }, { 7756, 7841 }, { 7758, 7408 }, { 7762, 7905 }, { 7768, 7662 }, { 7770, 4296 },
-    { 7771, 5536 }, { 7775, 7480 }, { 7780, 7746 }, { 7784, 7808 }, { 7792, 7688 }, { 7794, 6571 },
-    { 7797, 7690 }, { 7801, 7851 }, { 7805, 7932 }, { 7810, 4633 }, { 7811, 7944 }, { 7821, 7875 },
-    { 7823, 7646 }, { 7828, 5873 }, { 7831, 6187 }, { 7838, 4589 }, { 7842, 7843 }, { 7847, 7912 },
-    { 7852, 7853 }, { 7857, 7453 }, { 7859, 7909 }, { 7860, 7922 }, { 7862, 7815 }, { 7864, 7865 },
-    { 7871, 7878 }, { 7873, 7937 }, { 7876, 7645 }, { 7885, 7709 }, { 7893, 7647 }, { 7894, 2083 },
-    { 7898, 6553 }, { 7900, 7812 }, { 7903, 7925 }, { 7904, 7928 }, { 7907, 7935 }, { 7908, 7490 },
-    { 7911, 7914 }, { 7913, 513 }, { 7916, 7141 }, { 7917, 7918 }, { 7927, 7546 }, { 7933, 7529 },
-    { 7934, 2055 }, { 7936, 4268 }, { 7940, 7941 }, { 7942, 7943 }, { 7946, 7947 }, { 7948, 7949 },
-    { 7951, 7050 }, { 7952, 7953 }, { 7960, 7961 }, { 7965, 7966 }, { 7969, 7879 }, { 3, 5712 },
-    { 132, 6470 }, { 7189, 7971 }, { 7972, 7976 }, { 7974, 7188 }, { 7977, 7970 }, { 7978, 7973 },
-    { 437, 465 }, { 461, 4052 }, { 462, 4146 }, { 517, 6576 }, { 533, 4054 }, { 610, 469 },
-    { 672, 7824 }, { 1003, 4955 }, { 1125, 4965 }, { 1161, 5373 }, { 1223, 3885 }, { 1251, 7472 },
-    { 1486, 7980 }, { 1782, 6742 }, { 3332, 7625 }, { 3463, 7641 }, { 3801, 3819 }, { 3812, 4243 },
-    { 3946, 6739 }, { 3987, 6602 }, { 3990, 4592 }, { 3995, 5371 }, { 4055, 4544 }, { 4096, 7082 },
-    { 4129, 466 }, { 4156, 3814 }, { 4290, 4956 }, { 4298, 4295 }, { 4299, 4943 }, { 4302, 7597 },
-    { 4363, 7640 }, { 4426, 7265 }, { 4480, 4557 }, { 4508, 7131 }, { 4591, 7697 }, { 4593, 7983 },
-    { 4840, 7989 }, { 5375, 8004 }, { 5622, 8014 }, { 7181, 7995 }, { 7255, 7689 }, { 7373, 7994 },
-    { 7549, 8007 }, { 7617, 7981 }, { 7699, 8030 }, { 7701, 7984 }, { 7702, 8005 }, { 7719, 8002 },
-    { 7744, 7992 }, { 7745, 7993 }, { 7749, 7999 }, { 7772, 7990 }, { 7787, 7687 }, { 7802, 8071 },
-    { 7803, 8063 }, { 7809, 8089 }, { 7822, 8041 }, { 7836, 8086 }, { 7848, 8038 }, { 7863, 8078 },
-    { 7870, 8081 }, { 7886, 8013 }, { 7896, 8051 }, { 7899, 8055 }, { 7901, 8064 }, { 7931, 7997 },
-    { 7982, 381 }, { 7985, 539 }, { 7986, 470 }, { 7988, 7664 }, { 7998, 8018 }, { 8003, 7718 },
-    { 8006, 7987 }, { 8010, 8011 }, { 8019, 7710 }, { 8023, 7043 }, { 8026, 8123 }, { 8029, 7690 },
-    { 8031, 7688 }, { 8033, 8015 }, { 8035, 8066 }, { 8036, 8113 }, { 8037, 6934 }, { 8043, 8133 },
-    { 8045, 5717 }, { 8054, 8102 }, { 8057, 5576 }, { 8062, 8087 }, { 8067, 7309 }, { 8072, 7294 },
-    { 8073, 8088 }, { 8083, 8082 }, { 8085, 8079 }, { 8090, 8120 }, { 8092, 8108 }, { 8104, 7720 },
-    { 8105, 8115 }, { 8107, 8047 }, { 8114, 8134 }, { 8117, 6549 }, { 8129, 7926 }, { 8130, 7929 },
-    { 8136, 7991 }, { 8141, 8142 }, { 8143, 8144 }, { 8146, 3022 }, { 8147, 6963 }, { 8148, 7967 },
-    { 3, 5814 }, { 132, 7975 }, { 8152, 8153 }, { 8154, 8150 }, { 437, 7839 }, { 517, 6577 },
-    { 536, 4054 }, { 552, 4052 }, { 610, 558 }, { 1003, 4957 }, { 1125, 4966 }, { 1161, 5374 },
-    { 1782, 6744 }, { 3332, 7957 }, { 3463, 8245 }, { 3801, 7659 }, { 3885, 7527 }, { 3946, 6741 },
-    { 3987, 6603 }, { 3990, 4593 }, { 3995, 5372 }, { 4055, 4681 }, { 4096, 7083 }, { 4129, 8074 },
-    { 4146, 3887 }, { 4156, 7660 }, { 4243, 7266 }, { 4290, 4958 }, { 4298, 5830 }, { 4302, 7945 },
-    { 4363, 7642 }, { 4594, 8157 }, { 4595, 8162 }, { 5376, 8175 }, { 5540, 8163 }, { 5714, 8151 },
-    { 7183, 8168 }, { 7268, 8173 }, { 7550, 8178 }, { 7887, 8186 }, { 8000, 8174 }, { 8001, 8216 },
-    { 8009, 8166 }, { 8012, 8165 }, { 8016, 8172 }, { 8024, 8211 }, { 8077, 8205 }, { 8084, 8215 },
-    { 8094, 8213 }, { 8098, 8231 }, { 8116, 8156 }, { 8119, 8248 }, { 8121, 8242 }, { 8164, 8183 },
-    { 8167, 6667 }, { 8171, 8190 }, { 8176, 8177 }, { 8194, 7714 }, { 8202, 8192 }, { 8203, 8229 },
-    { 8204, 8182 }, { 8207, 8187 }, { 8219, 6637 }, { 8222, 8253 }, { 8238, 7844 }, { 8240, 8220 },
-    { 8250, 7866 }, { 8254, 8217 }, { 8260, 7902 }, { 8261, 7677 }, { 3, 5899 }, { 6390, 8265 },
-    { 8266, 8267 }, { 437, 8225 }, { 517, 6578 }, { 542, 4054 }, { 564, 4052 }, { 610, 8112 },
-    { 1161, 5375 }, { 3801, 8249 }, { 3885, 7832 }, { 3946, 6743 }, { 3987, 6604 }, { 3990, 4594 },
-    { 3995, 5373 }, { 4055, 4823 }, { 4096, 7095 }, { 4129, 8159 }, { 4146, 4590 }, { 4156, 8040 },
-    { 4243, 8302 }, { 4299, 5830 }, { 4842, 8273 }, { 5377, 8282 }, { 6933, 8281 }, { 7551, 8285 },
-    { 7888, 8294 }, { 8158, 8271 }, { 8160, 8283 }, { 8161, 4593 }, { 8180, 8276 }, { 8184, 8274 },
-    { 8185, 8275 }, { 8188, 8279 }, { 8191, 8288 }, { 8198, 8307 }, { 8206, 8308 }, { 8212, 8151 },
-    { 8227, 8320 }, { 8230, 8318 }, { 8236, 8326 }, { 8247, 8324 }, { 8251, 8311 }, { 8272, 554 },
-    { 8284, 8270 }, { 8291, 8280 }, { 8292, 8293 }, { 8296, 8181 }, { 8298, 7996 }, { 8305, 8325 },
-    { 8309, 8295 }, { 8310, 7930 }, { 3, 5900 }, { 8155, 8335 }, { 437, 8323 }, { 517, 6579 },
-    { 548, 4054 }, { 610, 8201 }, { 1161, 5376 }, { 3801, 8384 }, { 3885, 7833 }, { 3946, 7552 },
-    { 3987, 6605 }, { 3990, 4595 }, { 3995, 5378 }, { 4052, 560 }, { 4055, 4824 }, { 4096, 7096 },
-    { 4129, 8232 }, { 4156, 8228 }, { 5537, 8345 }, { 6413, 8350 }, { 8269, 8369 }, { 8287, 8343 },
-    { 8300, 8337 }, { 8306, 8354 }, { 8312, 8375 }, { 8313, 8371 }, { 8316, 8373 }, { 8321, 8363 },
-    { 8330, 8342 }, { 8338, 8289 }, { 8340, 8193 }, { 8341, 566 }, { 8346, 8277 }, { 8347, 8348 },
-    { 8352, 8382 }, { 8355, 8290 }, { 8358, 8170 }, { 8362, 4594 }, { 8366, 8381 }, { 8367, 8356 },
-    { 8370, 8365 }, { 8377, 8374 }, { 8385, 8368 }, { 3, 5901 }, { 6475, 8387 }, { 517, 6608 },
-    { 610, 8224 }, { 1161, 5377 }, { 3946, 8061 }, { 3987, 6606 }, { 3990, 4841 }, { 3995, 7127 },
-    { 4052, 8075 }, { 4054, 3887 }, { 4055, 5094 }, { 4096, 7097 }, { 4146, 4595 }, { 6492, 8401 },
-    { 7093, 8395 }, { 8317, 8403 }, { 8339, 8397 }, { 8344, 8404 }, { 8351, 8393 }, { 8353, 8407 },
-    { 8357, 8400 }, { 8360, 8396 }, { 8372, 8337 }, { 8376, 8414 }, { 8379, 8420 }, { 8380, 8422 },
-    { 8389, 8421 }, { 8398, 8390 }, { 8399, 8419 }, { 8411, 8429 }, { 8412, 8426 }, { 8413, 8278 },
-    { 8415, 8392 }, { 8427, 8408 }, { 8428, 8425 }, { 3, 5936 }, { 8431, 8430 }, { 517, 6610 },
-    { 610, 8378 }, { 1161, 5378 }, { 3946, 8199 }, { 3987, 6609 }, { 3990, 4842 }, { 3995, 8322 },
-    { 4052, 8226 }, { 4054, 4843 }, { 4055, 5127 }, { 4096, 7098 }, { 7711, 8441 }, { 8042, 8437 },
-    { 8060, 8435 }, { 8391, 4841 }, { 8394, 8456 }, { 8402, 8434 }, { 8410, 8448 }, { 8418, 8440 },
-    { 8423, 8459 }, { 8424, 8433 }, { 8443, 8416 }, { 8446, 8450 }, { 8447, 8458 }, { 8452, 8349 },
-    { 8454, 8455 }, { 8463, 8439 }, { 8464, 8449 }, { 3, 5973 }, { 8336, 8466 }, { 517, 6612 },
-    { 610, 8486 }, { 1161, 8021 }, { 3946, 8218 }, { 3987, 6611 }, { 3990, 4843 }, { 3995, 8383 },
-    { 4052, 8364 }, { 4054, 8297 }, { 4055, 5136 }, { 4096, 7372 }, { 8196, 8477 }, { 8244, 8474 },
-    { 8432, 8472 }, { 8442, 8470 }, { 8451, 8476 }, { 8457, 8489 }, { 8473, 8468 }, { 8481, 8471 },
-    { 8482, 8469 }, { 8485, 8483 }, { 8487, 8438 }, { 8491, 8436 }, { 8494, 8475 }, { 8495, 8484 },
-    { 3, 6222 }, { 8268, 8496 }, { 517, 8493 }, { 610, 8488 }, { 1161, 8124 }, { 3946, 8303 },
-    { 3987, 7795 }, { 3990, 8480 }, { 3995, 8519 }, { 4052, 8417 }, { 4054, 8513 }, { 4055, 5211 },
-    { 4096, 8522 }, { 8301, 8507 }, { 8314, 8508 }, { 8332, 8501 }, { 8478, 8500 }, { 8490, 8514 },
-    { 8502, 8503 }, { 8510, 8504 }, { 8511, 8515 }, { 8521, 8505 }, { 3, 8388 }, { 5538, 8523 },
-    { 3946, 8304 }, { 4052, 8517 }, { 6509, 8534 }, { 8048, 8525 }, { 8498, 8529 }, { 8506, 8532 },
-    { 8512, 8539 }, { 8516, 8528 }, { 8520, 8530 }, { 8527, 8535 }, { 8533, 8499 }, { 8542, 8531 },
-    { 8543, 8541 }, { 8544, 8526 }, { 3, 8467 }, { 8497, 8545 }, { 3946, 8361 }, { 8537, 8556 },
-    { 8538, 8547 }, { 8548, 8557 }, { 8550, 8555 }, { 8559, 8551 }, { 8560, 8552 }, { 3, 8524 },
-    { 5571, 8561 }, { 3946, 8492 }, { 8564, 8553 }, { 8565, 8563 }, { 8567, 8568 }, { 8569, 8566 },
-    { 3, 8562 }, { 8571, 8570 }, { 3946, 8558 }, { 8554, 8572 }, { 3371, 8577 }, { 5547, 3 },
-    { 8580, 8579 }, { 8546, 3 }, { 8582, 7149 }, { 8578, 3 }, { 8582, 7429 }, { 8584, 5808 },
-    { 8581, 3 }, { 8584, 7773 }, { 8586, 5874 }, { 6169, 3 }, { 8586, 7777 }, { 8589, 5816 },
-    { 1217, 6352 }, { 1529, 1530 }, { 1573, 4876 }, { 1680, 1681 }, { 2259, 5170 }, { 2911, 7921 },
-    { 2937, 5046 }, { 3109, 7924 }, { 3885, 7209 }, { 4381, 6432 }, { 4421, 7203 }, { 4462, 7211 },
-    { 4823, 4459 }, { 5193, 6511 }, { 5595, 6345 }, { 5722, 6430 }, { 6346, 5999 }, { 7536, 4558 },
-    { 7538, 4559 }, { 8591, 3985 }, { 3, 3604 }, { 8589, 7155 }, { 8592, 8070 }, { 1573, 5046 },
-    { 2937, 4876 }, { 4459, 6432 }, { 4462, 7203 }, { 5233, 6511 }, { 5595, 6430 }, { 5722, 6345 },
-    { 6347, 8599 }, { 7210, 8606 }, { 8594, 3985 }, { 3, 3856 }, { 8405, 8615 }, { 4462, 7692 },
-    { 4824, 4459 }, { 5211, 8620 }, { 7979, 8621 }, { 3, 7036 }, { 8445, 8628 }, { 4462, 8633 },
-    { 8626, 8630 }, { 3, 7156 }, { 7395, 8634 }, { 8637, 8636 }, { 3, 7438 }, { 7906, 8638 },
-    { 3, 7439 }, { 7790, 8641 }, { 3, 7566 }, { 7317, 8643 }, { 3, 7649 }, { 7112, 8645 },
-    { 3, 7676 }, { 3, 7785 }, { 7323, 8649 }, { 3, 7818 }, { 7827, 8650 }, { 3, 7820 },
-    { 8039, 8652 }, { 3, 7910 }, { 7162, 8654 }, { 3, 7958 }, { 8223, 8656 }, { 3, 8056 },
-    { 7627, 8658 }, { 3, 8065 }, { 7512, 8660 }, { 3, 8110 }, { 7650, 8662 }, { 3, 8210 },
-    { 7675, 8664 }, { 3, 8319 }, { 7310, 8666 }, { 3, 8359 }, { 3950, 8668 }, { 3, 8573 },
-    { 8671, 8670 }, { 3, 8659 }, { 4711, 8672 }, { 7359, 8674 },
+    { 601, 602 }, { 603, 4028 }, { 608, 3981 }, { 619, 620 }, { 621, 72 }, { 622, 623 },
+    { 626, 1635 }, { 628, 629 }, { 654, 4619 }, { 661, 662 }, { 670, 1641 }, { 672, 3717 },
+    { 684, 685 }, { 687, 4074 }, { 698, 790 }, { 700, 791 }, { 705, 1251 }, { 709, 710 },
+    { 723, 724 }, { 732, 1261 }, { 736, 737 }, { 750, 751 }, { 759, 1271 }, { 763, 764 },
+    { 771, 772 }, { 781, 782 }, { 783, 784 }, { 800, 801 }, { 802, 803 }, { 807, 4271 },
+    { 815, 4136 }, { 838, 5137 }, { 920, 921 }, { 922, 923 }, { 924, 925 }, { 926, 927 },
+    { 928, 929 }, { 930, 931 }, { 932, 933 }, { 965, 966 }, { 968, 969 }, { 1002, 3535 },
+    { 1003, 4473 }, { 1035, 5054 }, { 1065, 4145 }, { 1077, 3978 }, { 1085, 1922 }, { 1086, 1923 },
+    { 1087, 1924 }, { 1088, 1925 }, { 1089, 1926 }, { 1090, 1927 }, { 1091, 1928 }, { 1093, 1930 },
+    { 1120, 1121 }, { 1122, 4067 }, { 1123, 4191 }, { 1124, 1706 }, { 1125, 4483 }, { 1133, 2619 },
+    { 1157, 1158 }, { 1160, 1161 }, { 1162, 1163 }, { 1169, 1170 }, { 1172, 1173 }, { 1175, 1176 },
+    { 1178, 1179 }, { 1181, 1182 }, { 1184, 1185 }, { 1187, 1188 }, { 1190, 1191 }, { 1193, 1194 },
+    { 1196, 1197 }, { 1199, 1200 }, { 1234, 1235 }, { 1238, 4358 }, { 1239, 3453 }, { 1244, 4027 },
+    { 1245, 1246 }, { 1247, 1248 }, { 1249, 4455 }, { 1252, 1253 }, { 1254, 1255 }, { 1256, 1257 },
+    { 1258, 1259 }, { 1260, 4462 }, { 1262, 1263 }, { 1264, 1265 }, { 1266, 1267 }, { 1268, 1269 },
+    { 1270, 4765 }, { 1272, 1273 }, { 1274, 1275 }, { 1276, 1277 }, { 1297, 4166 }, { 1301, 1302 },
+    { 1305, 1306 }, { 1307, 1308 }, { 1309, 1310 }, { 1311, 1312 }, { 1313, 1314 }, { 1319, 3333 },
+    { 1322, 4138 }, { 1326, 2142 }, { 1338, 4091 }, { 1339, 1340 }, { 1341, 1342 }, { 1343, 1344 },
+    { 1345, 1346 }, { 1371, 1372 }, { 1373, 1374 }, { 1375, 1376 }, { 1377, 1378 }, { 1402, 4435 },
+    { 1446, 1447 }, { 1448, 1449 }, { 1450, 1451 }, { 1452, 4812 }, { 1458, 4924 }, { 1461, 1462 },
+    { 1463, 4471 }, { 1464, 3340 }, { 1465, 1466 }, { 1470, 4357 }, { 1477, 1478 }, { 1517, 4945 },
+    { 1533, 4475 }, { 1534, 3608 }, { 1536, 3610 }, { 1554, 4703 }, { 1555, 1556 }, { 1557, 1558 },
+    { 1559, 1560 }, { 1561, 1562 }, { 1563, 1564 }, { 1565, 1566 }, { 1567, 1568 }, { 1569, 1570 },
+    { 1572, 1573 }, { 1574, 1575 }, { 1576, 1577 }, { 1578, 1579 }, { 1580, 1581 }, { 1582, 1583 },
+    { 1584, 1585 }, { 1586, 1587 }, { 1588, 4798 }, { 1595, 5046 }, { 1597, 3429 }, { 1599, 3882 },
+    { 1600, 1601 }, { 1602, 1603 }, { 1604, 1605 }, { 1606, 1607 }, { 1608, 3338 }, { 1609, 1610 },
+    { 1611, 1612 }, { 1613, 1614 }, { 1615, 4562 }, { 1639, 1640 }, { 1643, 4531 }, { 1644, 4776 },
+    { 1654, 1933 }, { 1688, 1689 }, { 1697, 1698 }, { 1707, 3611 }, { 1733, 4681 }, { 1828, 4835 },
+    { 1877, 1878 }, { 1879, 1880 }, { 1881, 1882 }, { 1883, 3964 }, { 1884, 4148 }, { 1887, 1888 },
+    { 1889, 1890 }, { 1891, 1892 }, { 1893, 4142 }, { 1894, 1895 }, { 1898, 5138 }, { 1899, 1900 },
+    { 1901, 1902 }, { 1903, 1904 }, { 1905, 1906 }, { 1907, 1908 }, { 1919, 1920 }, { 1929, 3919 },
+    { 1931, 1932 }, { 1934, 1935 }, { 1936, 1937 }, { 1938, 1939 }, { 1949, 4139 }, { 1979, 2272 },
+    { 1987, 1988 }, { 2005, 2006 }, { 2016, 2288 }, { 2029, 4403 }, { 2030, 2076 }, { 2031, 2113 },
+    { 2033, 2114 }, { 2035, 2115 }, { 2037, 2116 }, { 2039, 2117 }, { 2041, 2118 }, { 2043, 2044 },
+    { 2045, 2046 }, { 2131, 2132 }, { 2134, 2332 }, { 2185, 2211 }, { 2265, 3825 }, { 2266, 2267 },
+    { 2268, 2269 }, { 2270, 5025 }, { 2273, 2274 }, { 2280, 2281 }, { 2282, 2283 }, { 2284, 2285 },
+    { 2296, 5116 }, { 2306, 2307 }, { 2308, 2309 }, { 2310, 2311 }, { 2333, 2334 }, { 2337, 4093 },
+    { 2341, 4544 }, { 2344, 3736 }, { 2345, 2346 }, { 2347, 3951 }, { 2349, 4399 }, { 2350, 3256 },
+    { 2353, 2354 }, { 2396, 2397 }, { 2398, 3687 }, { 2400, 2401 }, { 2402, 2403 }, { 2406, 2407 },
+    { 2408, 2409 }, { 2410, 2411 }, { 2414, 2415 }, { 2416, 2417 }, { 2418, 2419 }, { 2422, 2423 },
+    { 2424, 2425 }, { 2426, 2427 }, { 2430, 2431 }, { 2432, 2433 }, { 2434, 2435 }, { 2438, 2439 },
+    { 2440, 2441 }, { 2442, 2443 }, { 2463, 4164 }, { 2620, 2621 }, { 2622, 2623 }, { 2624, 2625 },
+    { 2626, 2627 }, { 2628, 2629 }, { 2630, 2631 }, { 2632, 2633 }, { 2634, 2635 }, { 2636, 2637 },
+    { 2638, 2639 }, { 2640, 2641 }, { 2642, 2643 }, { 2680, 2681 }, { 2683, 4695 }, { 2688, 2689 },
+    { 2696, 2697 }, { 2698, 2699 }, { 2700, 2701 }, { 2702, 2703 }, { 2704, 2705 }, { 2726, 2727 },
+    { 2728, 2729 }, { 2730, 2731 }, { 2740, 2741 }, { 2744, 2745 }, { 2746, 2747 }, { 2748, 2749 },
+    { 2750, 2751 }, { 2752, 2753 }, { 2754, 2755 }, { 2756, 2757 }, { 2758, 2759 }, { 2760, 2761 },
+    { 2777, 2778 }, { 2779, 2780 }, { 2781, 2782 }, { 2783, 3569 }, { 2786, 2787 }, { 2788, 3649 },
+    { 2789, 4547 }, { 2791, 2792 }, { 2793, 2794 }, { 2796, 2797 }, { 2799, 2800 }, { 2801, 2802 },
+    { 2804, 2805 }, { 2807, 2808 }, { 2809, 2810 }, { 2812, 2813 }, { 2815, 2816 }, { 2817, 2818 },
+    { 2820, 2821 }, { 2823, 2824 }, { 2825, 2826 }, { 2828, 2829 }, { 2831, 2832 }, { 2833, 2834 },
+    { 2855, 2856 }, { 2894, 2895 }, { 2896, 2897 }, { 2898, 2899 }, { 2905, 3773 }, { 2914, 2915 },
+    { 2916, 2917 }, { 2919, 2920 }, { 2923, 3571 }, { 2926, 3572 }, { 2929, 3573 }, { 2932, 3574 },
+    { 2935, 3575 }, { 2938, 2939 }, { 2940, 2941 }, { 2942, 3926 }, { 2943, 2944 }, { 2945, 2946 },
+    { 2947, 3393 }, { 2961, 2962 }, { 2963, 2964 }, { 2965, 3925 }, { 2966, 2967 }, { 2968, 2969 },
+    { 2984, 2985 }, { 2991, 2992 }, { 2997, 2998 }, { 3003, 3004 }, { 3014, 3015 }, { 3017, 1703 },
+    { 3023, 4742 }, { 3026, 3599 }, { 3030, 3031 }, { 3032, 3033 }, { 3036, 3037 }, { 3039, 3040 },
+    { 3044, 3045 }, { 3048, 3049 }, { 3050, 3051 }, { 3080, 3081 }, { 3134, 4714 }, { 3135, 3136 },
+    { 3137, 3138 }, { 3142, 3143 }, { 3144, 3145 }, { 3146, 3147 }, { 3148, 3149 }, { 3155, 3156 },
+    { 3157, 3158 }, { 3159, 3160 }, { 3161, 3162 }, { 3163, 3164 }, { 3165, 3166 }, { 3167, 3168 },
+    { 3169, 3170 }, { 3171, 3172 }, { 3173, 3174 }, { 3175, 3176 }, { 3177, 3178 }, { 3183, 3184 },
+    { 3186, 3448 }, { 3198, 3199 }, { 3200, 3441 }, { 3202, 3203 }, { 3205, 3187 }, { 3244, 3245 },
+    { 3258, 2618 }, { 3260, 4157 }, { 3275, 3670 }, { 3290, 4450 }, { 3295, 4513 }, { 3302, 4514 },
+    { 3306, 614 }, { 3309, 1632 }, { 3327, 3766 }, { 3337, 379 }, { 3345, 3767 }, { 3354, 1645 },
+    { 3357, 1642 }, { 3359, 4899 }, { 3373, 4566 }, { 3376, 3768 }, { 3380, 4900 }, { 3397, 3385 },
+    { 3399, 1945 }, { 3423, 446 }, { 3442, 3686 }, { 3443, 3819 }, { 3449, 3128 }, { 3461, 3564 },
+    { 3497, 3433 }, { 3536, 4474 }, { 3560, 3537 }, { 3563, 4016 }, { 3598, 4518 }, { 3600, 1873 },
+    { 3641, 3855 }, { 3665, 4075 }, { 3674, 3721 }, { 3692, 3356 }, { 3699, 4622 }, { 3769, 610 },
+    { 3770, 1180 }, { 3771, 1183 }, { 3772, 1186 }, { 3776, 4625 }, { 3820, 590 }, { 3862, 4163 },
+    { 3865, 4626 }, { 3866, 4627 }, { 3867, 4710 }, { 3908, 2902 }, { 3909, 5033 }, { 3911, 4198 },
+    { 3915, 4135 }, { 3942, 5056 }, { 3948, 4689 }, { 3961, 4600 }, { 3963, 4106 }, { 3979, 4837 },
+    { 3982, 1189 }, { 3983, 1192 }, { 3984, 1195 }, { 3985, 1198 }, { 4009, 5139 }, { 4010, 1242 },
+    { 4022, 4595 }, { 4041, 5095 }, { 4046, 5041 }, { 4060, 4793 }, { 4066, 4259 }, { 4073, 3615 },
+    { 4094, 3696 }, { 4104, 4998 }, { 4108, 5000 }, { 4112, 4397 }, { 4132, 2493 }, { 4144, 3774 },
+    { 4146, 4398 }, { 4171, 2733 }, { 4194, 1137 }, { 4195, 1141 }, { 4196, 1145 }, { 4197, 1149 },
+    { 4244, 4025 }, { 4353, 1076 }, { 4364, 3343 }, { 4434, 4882 }, { 4437, 3008 }, { 4463, 2444 },
+    { 4468, 4530 }, { 4469, 4721 }, { 4476, 1543 }, { 4477, 1545 }, { 4478, 1546 }, { 4479, 1548 },
+    { 4480, 1549 }, { 4481, 1551 }, { 4482, 1552 }, { 4484, 1710 }, { 4485, 1711 }, { 4486, 1712 },
+    { 4487, 1713 }, { 4500, 4884 }, { 4501, 4048 }, { 4502, 3895 }, { 4503, 2338 }, { 4546, 3139 },
+    { 4564, 1317 }, { 4586, 4901 }, { 4587, 3883 }, { 4591, 4937 }, { 4628, 4102 }, { 4670, 3366 },
+    { 4697, 2990 }, { 4698, 3257 }, { 4704, 1596 }, { 4727, 5135 }, { 4741, 4133 }, { 4764, 4101 },
+    { 4766, 4143 }, { 4794, 5132 }, { 4802, 3259 }, { 4813, 2059 }, { 4897, 5113 }, { 4909, 1791 },
+    { 4923, 3533 }, { 4930, 5099 }, { 4952, 4938 }, { 4962, 4948 }, { 4991, 4565 }, { 4992, 5065 },
+    { 4993, 4720 }, { 4994, 4470 }, { 5042, 1702 }, { 5051, 1704 }, { 5062, 2275 }, { 5087, 2278 },
+    { 3, 4491 }, { 5153, 5152 }, { 3241, 5128 }, { 5143, 5155 }, { 6, 4689 }, { 54, 5297 },
+    { 75, 1236 }, { 119, 3667 }, { 132, 5171 }, { 276, 5421 }, { 304, 5034 }, { 317, 5753 },
+    { 378, 3920 }, { 391, 5482 }, { 437, 445 }, { 438, 3344 }, { 449, 3423 }, { 450, 3428 },
+    { 516, 3765 }, { 517, 5221 }, { 520, 3345 }, { 524, 5640 }, { 547, 3325 }, { 580, 5160 },
+    { 610, 453 }, { 622, 1633 }, { 628, 1239 }, { 672, 3892 }, { 687, 4075 }, { 705, 5413 },
+    { 732, 5583 }, { 934, 5167 }, { 1003, 4475 }, { 1061, 3274 }, { 1123, 4511 }, { 1124, 2619 },
+    { 1125, 4484 }, { 1133, 1706 }, { 1161, 5321 }, { 1244, 4091 }, { 1276, 4271 }, { 1338, 4027 },
+    { 1477, 5404 }, { 1517, 5046 }, { 1531, 4191 }, { 1533, 4473 }, { 1539, 3608 }, { 1540, 3610 },
+    { 1571, 5054 }, { 1595, 4945 }, { 1598, 4358 }, { 1634, 5264 }, { 1650, 4705 }, { 1701, 4924 },
+    { 1705, 5314 }, { 1709, 3611 }, { 1921, 5304 }, { 1946, 3272 }, { 1948, 3299 }, { 2016, 2314 },
+    { 2043, 2083 }, { 2045, 2084 }, { 2248, 4435 }, { 2353, 2445 }, { 2451, 629 }, { 2463, 4169 },
+    { 2616, 4544 }, { 2617, 4399 }, { 2680, 5604 }, { 2778, 5623 }, { 2780, 5548 }, { 2781, 3441 },
+    { 2791, 3188 }, { 2795, 3569 }, { 2798, 3649 }, { 2799, 3190 }, { 2807, 3192 }, { 2815, 3194 },
+    { 2823, 3196 }, { 2830, 5546 }, { 2912, 662 }, { 2918, 3338 }, { 2920, 3576 }, { 2923, 3577 },
+    { 2926, 3578 }, { 2929, 3579 }, { 2932, 3580 }, { 2935, 3581 }, { 3030, 5601 }, { 3129, 2969 },
+    { 3184, 2793 }, { 3189, 3448 }, { 3255, 5485 }, { 3275, 5163 }, { 3295, 4514 }, { 3302, 4513 },
+    { 3327, 3767 }, { 3340, 5206 }, { 3356, 4450 }, { 3359, 4997 }, { 3360, 5417 }, { 3361, 5207 },
+    { 3376, 3766 }, { 3380, 5032 }, { 3393, 5654 }, { 3422, 5418 }, { 3442, 3819 }, { 3443, 3686 },
+    { 3445, 5407 }, { 3447, 5359 }, { 3452, 5648 }, { 3453, 4434 }, { 3461, 4881 }, { 3470, 5603 },
+    { 3536, 4476 }, { 3559, 5587 }, { 3560, 3538 }, { 3563, 4017 }, { 3564, 4147 }, { 3570, 5572 },
+    { 3599, 5051 }, { 3600, 1897 }, { 3628, 5151 }, { 3665, 4074 }, { 3687, 5492 }, { 3692, 3290 },
+    { 3699, 5409 }, { 3713, 5639 }, { 3769, 1177 }, { 3773, 5333 }, { 3776, 4627 }, { 3820, 5210 },
+    { 3862, 2029 }, { 3866, 4625 }, { 3891, 5216 }, { 3896, 5332 }, { 3908, 5261 }, { 3916, 4198 },
+    { 3917, 5442 }, { 3925, 5287 }, { 3960, 5652 }, { 3962, 5435 }, { 3977, 5303 }, { 3982, 5234 },
+    { 4010, 5267 }, { 4011, 5252 }, { 4022, 4793 }, { 4031, 3378 }, { 4045, 4600 }, { 4050, 5346 },
+    { 4060, 4595 }, { 4064, 5181 }, { 4111, 5443 }, { 4131, 4531 }, { 4134, 5189 }, { 4138, 5406 },
+    { 4146, 5733 }, { 4157, 5750 }, { 4158, 4681 }, { 4163, 4403 }, { 4171, 5564 }, { 4194, 5384 },
+    { 4259, 4764 }, { 4357, 1703 }, { 4364, 3347 }, { 4398, 4966 }, { 4463, 5481 }, { 4468, 5708 },
+    { 4469, 4937 }, { 4489, 5690 }, { 4500, 5688 }, { 4501, 5680 }, { 4515, 1141 }, { 4516, 1145 },
+    { 4517, 1149 }, { 4519, 5161 }, { 4548, 5593 }, { 4561, 5334 }, { 4562, 3853 }, { 4565, 5651 },
+    { 4569, 5385 }, { 4570, 5386 }, { 4572, 5423 }, { 4577, 5693 }, { 4587, 4914 }, { 4591, 4721 },
+    { 4603, 5431 }, { 4622, 5270 }, { 4626, 5276 }, { 4628, 5281 }, { 4670, 3438 }, { 4696, 5711 },
+    { 4697, 3247 }, { 4698, 5592 }, { 4703, 5691 }, { 4704, 5360 }, { 4714, 5520 }, { 4727, 5318 },
+    { 4741, 4143 }, { 4742, 5631 }, { 4766, 4133 }, { 4776, 5282 }, { 4778, 5285 }, { 4794, 5134 },
+    { 4798, 5132 }, { 4802, 5594 }, { 4809, 5265 }, { 4858, 5709 }, { 4889, 5363 }, { 4917, 5588 },
+    { 4923, 4055 }, { 4930, 5312 }, { 4938, 5272 }, { 4948, 5198 }, { 4949, 5230 }, { 4952, 5283 },
+    { 4975, 5468 }, { 4990, 5429 }, { 5002, 5428 }, { 5004, 5427 }, { 5042, 5381 }, { 5056, 5388 },
+    { 5061, 5463 }, { 5094, 4518 }, { 5099, 5313 }, { 5108, 5469 }, { 5115, 5367 }, { 5135, 1159 },
+    { 5140, 5683 }, { 5168, 5169 }, { 5172, 5494 }, { 5173, 5497 }, { 5174, 5500 }, { 5175, 5503 },
+    { 5177, 5677 }, { 5178, 5676 }, { 5179, 5697 }, { 5180, 278 }, { 5183, 5184 }, { 5185, 5186 },
+    { 5187, 5188 }, { 5190, 5191 }, { 5192, 5193 }, { 5194, 5195 }, { 5196, 5682 }, { 5199, 5200 },
+    { 5201, 381 }, { 5202, 5203 }, { 5208, 5209 }, { 5211, 5212 }, { 5213, 5214 }, { 5218, 5219 },
+    { 5228, 5229 }, { 5231, 5232 }, { 5233, 5260 }, { 5235, 5236 }, { 5253, 5670 }, { 5254, 5255 },
+    { 5256, 5257 }, { 5258, 5259 }, { 5263, 5165 }, { 5268, 5269 }, { 5274, 5339 }, { 5275, 4896 },
+    { 5277, 5344 }, { 5279, 4765 }, { 5280, 5349 }, { 5289, 5290 }, { 5291, 5292 }, { 5293, 5294 },
+    { 5295, 5296 }, { 5298, 5644 }, { 5300, 5655 }, { 5305, 5306 }, { 5307, 5308 }, { 5309, 5310 },
+    { 5317, 5509 }, { 5319, 5320 }, { 5322, 5645 }, { 5335, 5336 }, { 5337, 5338 }, { 5340, 3926 },
+    { 5341, 5342 }, { 5347, 5348 }, { 5351, 3957 }, { 5354, 5355 }, { 5356, 5357 }, { 5362, 5580 },
+    { 5364, 5365 }, { 5366, 5111 }, { 5368, 5369 }, { 5370, 5112 }, { 5372, 5373 }, { 5374, 5375 },
+    { 5377, 5378 }, { 5379, 5380 }, { 5389, 5390 }, { 5391, 5392 }, { 5393, 5394 }, { 5396, 5397 },
+    { 5398, 5399 }, { 5400, 5401 }, { 5402, 5403 }, { 5410, 5411 }, { 5414, 5415 }, { 5419, 5752 },
+    { 5420, 5445 }, { 5432, 5433 }, { 5436, 1873 }, { 5437, 5438 }, { 5439, 5440 }, { 5441, 1653 },
+    { 5446, 5447 }, { 5449, 5470 }, { 5455, 5456 }, { 5457, 5458 }, { 5459, 5460 }, { 5461, 5462 },
+    { 5464, 5478 }, { 5466, 5467 }, { 5471, 5472 }, { 5475, 5476 }, { 5483, 5095 }, { 5486, 5745 },
+    { 5487, 5488 }, { 5489, 5490 }, { 5495, 5496 }, { 5498, 5499 }, { 5501, 5502 }, { 5504, 5505 },
+    { 5507, 5508 }, { 5510, 5635 }, { 5511, 5512 }, { 5513, 5514 }, { 5515, 5516 }, { 5517, 5518 },
+    { 5522, 5523 }, { 5525, 5526 }, { 5527, 5528 }, { 5530, 2742 }, { 5531, 5532 }, { 5533, 5534 },
+    { 5535, 5536 }, { 5537, 5538 }, { 5540, 5541 }, { 5542, 5543 }, { 5544, 5545 }, { 5551, 2803 },
+    { 5552, 2806 }, { 5554, 2811 }, { 5555, 2814 }, { 5557, 2819 }, { 5558, 2822 }, { 5560, 2827 },
+    { 5562, 5563 }, { 5565, 5566 }, { 5568, 5361 }, { 5569, 5570 }, { 5573, 5574 }, { 5575, 5576 },
+    { 5577, 5578 }, { 5581, 5582 }, { 5584, 5585 }, { 5595, 4734 }, { 5596, 5597 }, { 5599, 26 },
+    { 5600, 3046 }, { 5605, 4701 }, { 5607, 5608 }, { 5609, 5610 }, { 5611, 5612 }, { 5613, 5614 },
+    { 5615, 5616 }, { 5617, 5618 }, { 5619, 5620 }, { 5621, 5622 }, { 5626, 3201 }, { 5628, 4547 },
+    { 5629, 3246 }, { 5637, 5159 }, { 5643, 4720 }, { 5646, 4470 }, { 5647, 5204 }, { 5657, 5316 },
+    { 5662, 4036 }, { 5665, 457 }, { 5675, 4695 }, { 5679, 5301 }, { 5692, 5156 }, { 5695, 3333 },
+    { 5712, 5164 }, { 5714, 4026 }, { 5727, 5066 }, { 5735, 5154 }, { 5739, 3015 }, { 5751, 5299 },
+    { 5757, 5650 }, { 5759, 1121 }, { 3, 4497 }, { 4922, 5762 }, { 6, 6081 }, { 75, 2904 },
+    { 132, 5992 }, { 437, 453 }, { 438, 6017 }, { 445, 3344 }, { 454, 3428 }, { 457, 3423 },
+    { 517, 5222 }, { 527, 3345 }, { 609, 3765 }, { 610, 449 }, { 672, 4027 }, { 705, 6122 },
+    { 1003, 4477 }, { 1125, 4485 }, { 1137, 2619 }, { 1154, 5796 }, { 1161, 5323 }, { 1168, 5800 },
+    { 1244, 5694 }, { 1533, 5717 }, { 1542, 3608 }, { 1706, 5723 }, { 2780, 6109 }, { 2801, 3441 },
+    { 2948, 5844 }, { 3182, 5831 }, { 3184, 2809 }, { 3191, 3448 }, { 3274, 4566 }, { 3275, 6013 },
+    { 3295, 4515 }, { 3302, 5934 }, { 3325, 5237 }, { 3327, 3768 }, { 3338, 3455 }, { 3340, 6033 },
+    { 3359, 6158 }, { 3376, 3767 }, { 3380, 5756 }, { 3442, 3833 }, { 3536, 4478 }, { 3560, 3539 },
+    { 3563, 4018 }, { 3569, 5561 }, { 3610, 4195 }, { 3611, 4510 }, { 3649, 5553 }, { 3665, 4077 },
+    { 3687, 6088 }, { 3766, 5776 }, { 3908, 5884 }, { 3925, 6046 }, { 4012, 1239 }, { 4022, 6157 },
+    { 4060, 5973 }, { 4091, 5950 }, { 4138, 5813 }, { 4193, 5799 }, { 4437, 5854 }, { 4474, 5809 },
+    { 4483, 5817 }, { 4489, 5912 }, { 4519, 6144 }, { 4546, 5874 }, { 4548, 5630 }, { 4570, 5656 },
+    { 4572, 6145 }, { 4577, 5908 }, { 4603, 5702 }, { 4696, 5731 }, { 4778, 5641 }, { 4905, 5963 },
+    { 4914, 6018 }, { 4917, 6140 }, { 5041, 5765 }, { 5064, 5941 }, { 5085, 5940 }, { 5134, 5811 },
+    { 5141, 5822 }, { 5151, 2903 }, { 5158, 5891 }, { 5205, 5859 }, { 5215, 5896 }, { 5278, 5915 },
+    { 5284, 5974 }, { 5286, 5901 }, { 5315, 5944 }, { 5345, 4131 }, { 5382, 5965 }, { 5387, 5983 },
+    { 5395, 5810 }, { 5408, 5888 }, { 5416, 3957 }, { 5424, 5939 }, { 5425, 5851 }, { 5430, 5948 },
+    { 5434, 5903 }, { 5484, 5919 }, { 5491, 5886 }, { 5493, 5856 }, { 5519, 5958 }, { 5521, 5953 },
+    { 5547, 5832 }, { 5549, 5836 }, { 5571, 5881 }, { 5579, 6049 }, { 5586, 5877 }, { 5624, 5834 },
+    { 5634, 5770 }, { 5638, 5781 }, { 5642, 5789 }, { 5672, 5866 }, { 5678, 5913 }, { 5713, 5956 },
+    { 5715, 5763 }, { 5728, 5766 }, { 5729, 3378 }, { 5736, 6067 }, { 5740, 5917 }, { 5741, 5780 },
+    { 5746, 5961 }, { 5754, 5868 }, { 5758, 5925 }, { 5764, 3242 }, { 5767, 4471 }, { 5772, 5899 },
+    { 5773, 5197 }, { 5775, 6084 }, { 5777, 5782 }, { 5778, 5779 }, { 5784, 5244 }, { 5788, 5701 },
+    { 5791, 6066 }, { 5792, 6124 }, { 5793, 4947 }, { 5794, 5876 }, { 5797, 6092 }, { 5801, 6044 },
+    { 5803, 6119 }, { 5807, 5808 }, { 5818, 6035 }, { 5819, 1947 }, { 5820, 5448 }, { 5825, 5966 },
+    { 5829, 2618 }, { 5830, 6129 }, { 5845, 5846 }, { 5847, 5848 }, { 5850, 5602 }, { 5853, 5837 },
+    { 5857, 6038 }, { 5863, 6010 }, { 5867, 5743 }, { 5873, 5653 }, { 5875, 4701 }, { 5879, 5798 },
+    { 5893, 6011 }, { 5897, 5768 }, { 5898, 5262 }, { 5904, 3994 }, { 5911, 6045 }, { 5916, 6003 },
+    { 5924, 6027 }, { 5942, 5943 }, { 5945, 6155 }, { 5947, 5154 }, { 5949, 4455 }, { 5957, 5015 },
+    { 5959, 5989 }, { 5967, 6125 }, { 5968, 4014 }, { 5970, 6050 }, { 5971, 2986 }, { 5975, 6007 },
+    { 5976, 6015 }, { 5978, 5987 }, { 5980, 5979 }, { 5982, 5882 }, { 5988, 6052 }, { 5990, 4906 },
+    { 5991, 6086 }, { 5997, 5998 }, { 6000, 6001 }, { 6004, 6005 }, { 6009, 4216 }, { 6014, 6019 },
+    { 6020, 6021 }, { 6023, 5664 }, { 6024, 6043 }, { 6028, 5350 }, { 6029, 6030 }, { 6031, 6032 },
+    { 6034, 5878 }, { 6036, 6037 }, { 6039, 5864 }, { 6040, 1174 }, { 6041, 6042 }, { 6047, 6048 },
+    { 6054, 6055 }, { 6056, 6057 }, { 6058, 6059 }, { 6061, 6062 }, { 6063, 6064 }, { 6065, 5412 },
+    { 6068, 6074 }, { 6071, 6072 }, { 6075, 5760 }, { 6076, 6077 }, { 6080, 4974 }, { 6082, 5473 },
+    { 6083, 5477 }, { 6085, 5805 }, { 6091, 4008 }, { 6097, 4052 }, { 6098, 5524 }, { 6100, 5529 },
+    { 6102, 6103 }, { 6104, 6105 }, { 6106, 6107 }, { 6117, 5567 }, { 6120, 6121 }, { 6126, 3034 },
+    { 6130, 6131 }, { 6132, 6133 }, { 6134, 6135 }, { 6136, 6137 }, { 6141, 5787 }, { 6143, 5869 },
+    { 3, 4582 }, { 4801, 6160 }, { 6, 6118 }, { 132, 5993 }, { 437, 461 }, { 458, 3428 },
+    { 465, 3344 }, { 469, 3423 }, { 517, 5223 }, { 530, 3345 }, { 610, 546 }, { 1003, 4479 },
+    { 1125, 4486 }, { 1161, 5324 }, { 1533, 5719 }, { 1706, 5724 }, { 2619, 6095 }, { 2780, 6111 },
+    { 2817, 3441 }, { 3184, 2825 }, { 3193, 3448 }, { 3295, 4516 }, { 3302, 5935 }, { 3325, 5238 },
+    { 3327, 3274 }, { 3376, 5666 }, { 3443, 3833 }, { 3536, 4480 }, { 3560, 3540 }, { 3563, 4019 },
+    { 3569, 6110 }, { 3608, 5718 }, { 3610, 4196 }, { 3611, 5705 }, { 3649, 5556 }, { 3687, 6089 },
+    { 3765, 6358 }, { 3768, 5786 }, { 3908, 6321 }, { 4193, 6303 }, { 5217, 6193 }, { 5220, 6213 },
+    { 5550, 6186 }, { 5606, 6233 }, { 5704, 6185 }, { 5716, 6208 }, { 5726, 6209 }, { 5783, 6173 },
+    { 5804, 6241 }, { 5816, 6250 }, { 5833, 6271 }, { 5835, 6267 }, { 5838, 6190 }, { 5843, 6268 },
+    { 5858, 6170 }, { 5870, 6255 }, { 5900, 6304 }, { 5902, 6258 }, { 5905, 6294 }, { 5907, 6236 },
+    { 5918, 6323 }, { 5920, 6216 }, { 5923, 6184 }, { 5928, 6291 }, { 5930, 5763 }, { 5931, 6278 },
+    { 5937, 6245 }, { 5946, 6283 }, { 5951, 6235 }, { 5964, 6249 }, { 5977, 6248 }, { 5981, 6340 },
+    { 6012, 6246 }, { 6016, 6172 }, { 6022, 6334 }, { 6025, 6219 }, { 6026, 6251 }, { 6051, 3665 },
+    { 6060, 6254 }, { 6069, 6260 }, { 6087, 6272 }, { 6093, 6178 }, { 6094, 6195 }, { 6108, 6266 },
+    { 6115, 6207 }, { 6123, 6188 }, { 6142, 6203 }, { 6148, 6243 }, { 6149, 6192 }, { 6150, 6287 },
+    { 6164, 6212 }, { 6166, 6273 }, { 6168, 3769 }, { 6174, 6330 }, { 6175, 6269 }, { 6176, 6204 },
+    { 6179, 6300 }, { 6181, 6201 }, { 6182, 6324 }, { 6187, 6191 }, { 6206, 6177 }, { 6218, 5986 },
+    { 6220, 6295 }, { 6221, 6224 }, { 6225, 6329 }, { 6229, 6356 }, { 6230, 6319 }, { 6234, 5802 },
+    { 6238, 2981 }, { 6239, 6391 }, { 6242, 5823 }, { 6247, 6326 }, { 6252, 5383 }, { 6253, 6364 },
+    { 6257, 6227 }, { 6262, 6263 }, { 6270, 5371 }, { 6274, 6275 }, { 6276, 4586 }, { 6279, 4144 },
+    { 6282, 5812 }, { 6284, 4734 }, { 6285, 6200 }, { 6288, 6199 }, { 6292, 3766 }, { 6296, 6256 },
+    { 6299, 6205 }, { 6301, 5343 }, { 6307, 5405 }, { 6310, 6311 }, { 6315, 6320 }, { 6325, 6347 },
+    { 6337, 5774 }, { 6342, 6053 }, { 6346, 6002 }, { 6349, 6350 }, { 6351, 6198 }, { 6353, 6215 },
+    { 6354, 6355 }, { 6357, 5914 }, { 6359, 6180 }, { 6362, 3854 }, { 6363, 3373 }, { 6365, 6366 },
+    { 6368, 1940 }, { 6369, 6073 }, { 6371, 6078 }, { 6380, 6381 }, { 6387, 6388 }, { 3, 4589 },
+    { 5093, 6392 }, { 132, 5994 }, { 437, 465 }, { 461, 3344 }, { 462, 3428 }, { 517, 5224 },
+    { 533, 3345 }, { 610, 469 }, { 1003, 4481 }, { 1125, 4487 }, { 1161, 5325 }, { 1533, 5721 },
+    { 1706, 5725 }, { 2619, 6096 }, { 2780, 6113 }, { 3184, 3204 }, { 3195, 3448 }, { 3295, 4517 },
+    { 3302, 5936 }, { 3325, 5239 }, { 3327, 3769 }, { 3376, 3274 }, { 3423, 466 }, { 3441, 3197 },
+    { 3536, 4482 }, { 3560, 3541 }, { 3563, 4020 }, { 3569, 6112 }, { 3608, 5720 }, { 3610, 4197 },
+    { 3611, 5706 }, { 3649, 5559 }, { 3687, 6090 }, { 3768, 6165 }, { 3770, 6396 }, { 3982, 6402 },
+    { 5250, 6416 }, { 5840, 6411 }, { 5890, 6405 }, { 6163, 6394 }, { 6167, 6439 }, { 6169, 6397 },
+    { 6171, 6429 }, { 6183, 6423 }, { 6189, 6442 }, { 6194, 6395 }, { 6196, 6446 }, { 6197, 6400 },
+    { 6202, 6418 }, { 6210, 6409 }, { 6223, 6454 }, { 6231, 6456 }, { 6259, 6471 }, { 6297, 6508 },
+    { 6302, 6445 }, { 6314, 6473 }, { 6327, 6431 }, { 6332, 6428 }, { 6335, 6469 }, { 6338, 6465 },
+    { 6344, 6472 }, { 6345, 6510 }, { 6352, 6519 }, { 6382, 6475 }, { 6390, 6494 }, { 6398, 539 },
+    { 6399, 470 }, { 6401, 6147 }, { 6403, 6419 }, { 6408, 6414 }, { 6412, 5839 }, { 6421, 6404 },
+    { 6424, 6406 }, { 6425, 6407 }, { 6427, 6413 }, { 6430, 6244 }, { 6433, 5649 }, { 6434, 6422 },
+    { 6441, 6495 }, { 6447, 6367 }, { 6448, 6531 }, { 6449, 5824 }, { 6451, 6527 }, { 6458, 3373 },
+    { 6460, 6462 }, { 6464, 6432 }, { 6467, 4462 }, { 6468, 6490 }, { 6470, 6535 }, { 6476, 5841 },
+    { 6477, 6521 }, { 6478, 5861 }, { 6487, 6420 }, { 6489, 1171 }, { 6491, 6444 }, { 6497, 6518 },
+    { 6498, 6492 }, { 6507, 6482 }, { 6523, 6006 }, { 6525, 3665 }, { 6530, 6298 }, { 6539, 5539 },
+    { 6540, 6389 }, { 3, 4690 }, { 4755, 6541 }, { 132, 5995 }, { 437, 6293 }, { 517, 5225 },
+    { 536, 3345 }, { 552, 3344 }, { 610, 558 }, { 1003, 4569 }, { 1125, 6638 }, { 1161, 5326 },
+    { 1533, 6598 }, { 1706, 6438 }, { 2619, 6377 }, { 2780, 6631 }, { 3184, 6138 }, { 3325, 5240 },
+    { 3327, 3770 }, { 3376, 5667 }, { 3423, 6484 }, { 3428, 3274 }, { 3441, 6139 }, { 3448, 5625 },
+    { 3536, 6637 }, { 3560, 4726 }, { 3569, 6114 }, { 3608, 5722 }, { 3610, 4510 }, { 3611, 5707 },
+    { 3687, 6376 }, { 3771, 6544 }, { 3772, 6549 }, { 5331, 6563 }, { 5627, 6557 }, { 6410, 6558 },
+    { 6415, 6589 }, { 6417, 6552 }, { 6426, 6556 }, { 6436, 6615 }, { 6437, 6585 }, { 6443, 6619 },
+    { 6463, 6594 }, { 6474, 6611 }, { 6479, 6581 }, { 6483, 6588 }, { 6486, 6632 }, { 6488, 6597 },
+    { 6501, 6590 }, { 6505, 6630 }, { 6514, 6633 }, { 6522, 6627 }, { 6543, 6574 }, { 6550, 6566 },
+    { 6551, 3563 }, { 6555, 6560 }, { 6561, 6562 }, { 6570, 6571 }, { 6572, 6554 }, { 6579, 6565 },
+    { 6583, 6576 }, { 6586, 5852 }, { 6587, 6616 }, { 6591, 6569 }, { 6596, 6384 }, { 6599, 6635 },
+    { 6602, 6639 }, { 6610, 6567 }, { 6613, 6568 }, { 6624, 6601 }, { 6626, 5273 }, { 3, 4691 },
+    { 2649, 6645 }, { 437, 6608 }, { 517, 5226 }, { 542, 3345 }, { 564, 3344 }, { 610, 6516 },
+    { 1161, 5327 }, { 3184, 6636 }, { 3325, 5241 }, { 3327, 3771 }, { 3376, 5668 }, { 3423, 6546 },
+    { 3428, 3767 }, { 3441, 6313 }, { 3448, 6678 }, { 3984, 6652 }, { 5806, 6656 }, { 6217, 6653 },
+    { 6226, 3274 }, { 6493, 6654 }, { 6545, 6650 }, { 6547, 6661 }, { 6548, 3770 }, { 6553, 6671 },
+    { 6559, 6647 }, { 6573, 6659 }, { 6575, 6664 }, { 6580, 6681 }, { 6592, 6684 }, { 6605, 6685 },
+    { 6614, 6701 }, { 6620, 6683 }, { 6634, 6711 }, { 6651, 554 }, { 6662, 6649 }, { 6663, 6655 },
+    { 6667, 6660 }, { 6673, 6657 }, { 6675, 6564 }, { 6679, 6703 }, { 6680, 6700 }, { 6682, 6670 },
+    { 6686, 6232 }, { 6687, 6699 }, { 6688, 6317 }, { 6690, 5849 }, { 6692, 5865 }, { 6697, 6669 },
+    { 6698, 4726 }, { 6706, 6696 }, { 3, 4693 }, { 6716, 6715 }, { 437, 6704 }, { 517, 5227 },
+    { 548, 3345 }, { 610, 6582 }, { 1161, 5328 }, { 3184, 6755 }, { 3325, 5242 }, { 3327, 3772 },
+    { 3344, 560 }, { 3376, 5684 }, { 3423, 6618 }, { 3441, 6612 }, { 6648, 6742 }, { 6668, 6748 },
+    { 6689, 6756 }, { 6691, 6759 }, { 6693, 3274 }, { 6702, 6753 }, { 6705, 6729 }, { 6707, 6757 },
+    { 6710, 6765 }, { 6712, 6764 }, { 6713, 6721 }, { 6717, 6665 }, { 6719, 6577 }, { 6720, 566 },
+    { 6724, 6725 }, { 6726, 6722 }, { 6727, 6754 }, { 6730, 6666 }, { 6732, 6744 }, { 6736, 3771 },
+    { 6737, 6750 }, { 6739, 6672 }, { 6740, 6674 }, { 6743, 6751 }, { 3, 4694 }, { 6161, 6766 },
+    { 517, 5245 }, { 610, 6607 }, { 1161, 5329 }, { 3325, 5243 }, { 3327, 3983 }, { 3344, 6584 },
+    { 3345, 3274 }, { 3376, 5685 }, { 3428, 3772 }, { 6695, 6778 }, { 6718, 6774 }, { 6723, 6779 },
+    { 6728, 6780 }, { 6731, 6776 }, { 6733, 6781 }, { 6735, 6789 }, { 6745, 6787 }, { 6746, 6801 },
+    { 6747, 6785 }, { 6752, 6797 }, { 6768, 6796 }, { 6775, 6769 }, { 6777, 6772 }, { 6782, 6800 },
+    { 6783, 6658 }, { 6788, 6802 }, { 6790, 6771 }, { 6803, 6795 }, { 3, 4735 }, { 6805, 6804 },
+    { 517, 5247 }, { 610, 6749 }, { 1161, 5330 }, { 3325, 5246 }, { 3327, 3984 }, { 3344, 6609 },
+    { 3345, 3985 }, { 3376, 5686 }, { 6450, 6810 }, { 6770, 3983 }, { 6773, 6825 }, { 6786, 6817 },
+    { 6793, 6812 }, { 6794, 6816 }, { 6798, 6823 }, { 6799, 6807 }, { 6813, 6808 }, { 6814, 6791 },
+    { 6815, 6818 }, { 6820, 6763 }, { 6822, 6741 }, { 6827, 6809 }, { 6832, 6811 }, { 6833, 6828 },
+    { 3, 4753 }, { 4756, 6834 }, { 517, 5249 }, { 610, 6848 }, { 1161, 6532 }, { 3325, 5248 },
+    { 3327, 3985 }, { 3344, 6738 }, { 3345, 6676 }, { 3376, 5687 }, { 6806, 6839 }, { 6819, 6842 },
+    { 6826, 6853 }, { 6829, 6849 }, { 6840, 6836 }, { 6843, 6838 }, { 6845, 6837 }, { 6847, 6846 },
+    { 6858, 6841 }, { 6859, 6852 }, { 3, 4754 }, { 4498, 6860 }, { 517, 6873 }, { 610, 6851 },
+    { 1161, 6677 }, { 3325, 6578 }, { 3327, 6844 }, { 3344, 6792 }, { 3345, 6871 }, { 3376, 6879 },
+    { 6709, 6864 }, { 6854, 6872 }, { 6865, 6866 }, { 6870, 6874 }, { 6875, 6869 }, { 6878, 6867 },
+    { 3, 6393 }, { 6881, 6880 }, { 3344, 6876 }, { 6459, 6882 }, { 6857, 6886 }, { 6862, 6885 },
+    { 6868, 6887 }, { 6888, 6863 }, { 6889, 6894 }, { 6893, 6892 }, { 6895, 6883 }, { 3, 6542 },
+    { 6767, 6896 }, { 6890, 6904 }, { 6898, 6903 }, { 6899, 6900 }, { 6905, 6901 }, { 6906, 6902 },
+    { 3, 6646 }, { 6909, 6884 }, { 6911, 6912 }, { 6913, 6910 }, { 3, 6835 }, { 6897, 6914 },
+    { 3, 6861 }, { 6908, 6918 }, { 6919, 6907 }, { 6922, 6920 }, { 4891, 3 }, { 3, 2982 },
+    { 6924, 5985 }, { 1217, 5124 }, { 1666, 3920 }, { 1668, 5125 }, { 1742, 2168 }, { 1872, 2260 },
+    { 1996, 1997 }, { 1998, 1999 }, { 2000, 2001 }, { 2047, 4164 }, { 2186, 3290 }, { 2249, 2250 },
+    { 2251, 2252 }, { 2253, 2254 }, { 3272, 5148 }, { 3286, 687 }, { 3464, 3601 }, { 4087, 3667 },
+    { 4499, 4981 }, { 4592, 4995 }, { 4706, 3726 }, { 4808, 5114 }, { 3, 3243 }, { 6500, 6925 },
+    { 2047, 4169 }, { 2186, 3356 }, { 4087, 3726 }, { 4499, 4995 }, { 4592, 4981 }, { 4706, 3667 },
+    { 4807, 6928 }, { 4961, 5114 }, { 5119, 6929 }, { 6930, 3697 }, { 6931, 3698 }, { 6932, 6933 },
+    { 6934, 2002 }, { 6937, 6938 }, { 6939, 2255 }, { 3, 5737 }, { 6481, 6948 }, { 4087, 3727 },
+    { 4706, 3874 }, { 6961, 6962 }, { 6963, 6964 }, { 3, 5738 }, { 3452, 6965 }, { 4087, 3874 },
+    { 4706, 3727 }, { 3, 5871 }, { 6336, 6971 }, { 3, 5952 }, { 5732, 6975 }, { 3, 5954 },
+    { 3498, 6977 }, { 3, 5955 }, { 6237, 6979 }, { 3, 5972 }, { 6152, 6981 }, { 3, 6008 },
+    { 6308, 6983 }, { 3, 6070 }, { 5889, 6985 }, { 3, 6128 }, { 5883, 6987 }, { 3, 6156 },
+    { 3, 6159 }, { 6222, 6991 }, { 3, 6265 }, { 6286, 6992 }, { 3, 6277 }, { 6264, 6994 },
+    { 3, 6305 }, { 3, 6306 }, { 5872, 6998 }, { 3, 6333 }, { 7000, 6999 }, { 3, 6348 },
+    { 5938, 7001 }, { 3, 6435 }, { 6988, 7003 }, { 3, 6455 }, { 6309, 7005 }, { 3, 6466 },
+    { 3, 6506 }, { 6322, 7009 }, { 3, 6513 }, { 6318, 7010 }, { 3, 6915 }, { 6228, 7012 },
+    { 5734, 7014 },
 };
 
 static const uint16_t bundle_pocl_avx512_symbols[] = {
-    6499, 7173, 8101, 6499, 7469, 8101, 6491, 7173, 8101, 6491, 7469, 8101, 7057, 6358,
-    7449, 249, 7355, 8241, 5287, 8617, 6457, 7164, 249, 8608, 8132, 5999, 6512, 5053,
-    5287, 7057, 6456, 7449, 354, 7068, 8241, 5287, 8617, 6359, 7164, 354, 8622, 7837,
-    6452, 8127, 6257, 6512, 5053, 5287, 8676, 4030, 7052, 8052, 5294, 6160, 5634, 8053,
-    8540, 8676, 4030, 7052, 8052, 5294, 6261, 5634, 8052, 8540, 8676, 4027, 7052, 8053,
-    5294, 6160, 5634, 8053, 8540, 8676, 4027, 7052, 8053, 5294, 6261, 5634, 8052, 8540,
-    7826, 6173, 7394, 8575, 7826, 6271, 7381, 8575, 7890, 6173, 7394, 8575, 7890, 6271,
-    7381, 8575, 7826, 6614, 6160, 7231, 54, 582, 583, 57, 3942, 584, 585, 3963,
-    8576, 7826, 6614, 6261, 7231, 33, 4218, 613, 4219, 3887, 8576, 7890, 6614, 6160,
-    7231, 54, 582, 583, 57, 3942, 584, 585, 3963, 8576, 7890, 6614, 6261, 7231,
-    33, 4218, 613, 4219, 3887, 8576, 7102, 4259, 4930, 8663, 5138, 653, 6631, 7750,
-    663, 5191, 8076, 7084, 8243, 7374, 8058, 4597, 8327, 4597, 8099, 7102, 4259, 5048,
-    8663, 4755, 817, 818, 819, 5205, 8259, 7750, 663, 5191, 8076, 7084, 8243, 7374,
-    8058, 4597, 8327, 4597, 8099, 7102, 4244, 4930, 8663, 5138, 653, 6631, 7750, 953,
-    5227, 8076, 7378, 8243, 7090, 8058, 4696, 8327, 4696, 8099, 7102, 4244, 5048, 8663,
-    4755, 817, 818, 819, 5205, 8259, 7750, 953, 5227, 8076, 7378, 8243, 7090, 8058,
-    4696, 8327, 4696, 8099, 6499, 5350, 6160, 5833, 8214, 8465, 6499, 5350, 6261, 5833,
-    7835, 8465, 6491, 5350, 6160, 5833, 8214, 8465, 6491, 5350, 6261, 5833, 7835, 8465,
-    6499, 7173, 8235, 6499, 7469, 8235, 6491, 7173, 8235, 6491, 7469, 8235, 8592, 7683,
-    6533, 6359, 7164, 354, 8622, 7837, 6452, 8127, 6257, 7481, 8592, 7683, 6533, 6457,
-    7164, 249, 8608, 8132, 5999, 7481, 4354, 6533, 6456, 7449, 354, 7068, 8241, 4865,
-    4354, 6533, 6358, 7449, 249, 7355, 8241, 4865, 7057, 6454, 5938, 5229, 249, 1064,
-    7355, 6664, 6285, 6419, 6185, 6407, 5063, 8046, 8617, 6361, 5938, 5194, 249, 1064,
-    8608, 1080, 8132, 1081, 8611, 8111, 7057, 6360, 5938, 5229, 354, 1096, 7068, 6664,
-    6285, 6419, 6185, 6407, 5063, 8046, 8617, 6455, 5938, 5194, 354, 1096, 8622, 1080,
-    7837, 4410, 1097, 6516, 8127, 1100, 6347, 1103, 1104, 1105, 1106, 1107, 5170, 6257,
-    8111, 8624, 5350, 4027, 7091, 8214, 8461, 8609, 5350, 4030, 7091, 7835, 8461, 8610,
-    5350, 4027, 7091, 8214, 8461, 8623, 5350, 4030, 7091, 7835, 8461, 8624, 7468, 8103,
-    8609, 7174, 8103, 8610, 7468, 8103, 8623, 7174, 8103, 5722, 4838, 4030, 7085, 6434,
-    6269, 7394, 8675, 5595, 4838, 4030, 7085, 6434, 6176, 7381, 8675, 5722, 4838, 4027,
-    7085, 7201, 6269, 7394, 8675, 5595, 4838, 4027, 7085, 7201, 6176, 7381, 8675, 8624,
-    7468, 8234, 8609, 7174, 8234, 8610, 7468, 8234, 8623, 7174, 8234, 1201, 3, 1202,
-    3885, 1203, 3, 1204, 8603, 1207, 1208, 72, 3, 6520, 1216, 8595, 5128, 7074,
-    8032, 7672, 6166, 6676, 8406, 6037, 4823, 6170, 4823, 4381, 8444, 6037, 4824, 6170,
-    4824, 4381, 8549, 6037, 5211, 6170, 5211, 8604, 5128, 7368, 8032, 7674, 7830, 6676,
-    8406, 6037, 4823, 6170, 4823, 4381, 8444, 6037, 4824, 6170, 4824, 4381, 8549, 6037,
-    5211, 6170, 5211, 8604, 5054, 7074, 8032, 7672, 6166, 5380, 8406, 6243, 4823, 6270,
-    8607, 8444, 6243, 4824, 6270, 8631, 8549, 6243, 5211, 6270, 8632, 5054, 7368, 8032,
-    7674, 7830, 5380, 8406, 6243, 4823, 6270, 8607, 8444, 6243, 4824, 6270, 8631, 8549,
-    6243, 5211, 6270, 8632, 7881, 7530, 8025, 8093, 7530, 8025, 7881, 7530, 8197, 8093,
-    7530, 8197, 7101, 615, 7074, 1483, 1484, 6002, 5827, 5541, 8169, 7799, 1500, 1501,
-    5417, 1504, 1505, 1506, 1507, 1508, 5945, 1511, 1512, 6051, 1515, 1516, 5418, 1519,
-    1520, 1521, 1522, 7921, 8596, 7461, 1534, 1535, 1536, 1537, 1538, 1539, 1540, 1541,
-    1542, 1543, 1544, 1545, 1546, 1547, 1548, 1549, 1550, 6357, 1556, 1557, 1558, 1559,
-    1560, 1561, 1562, 1563, 1564, 1565, 1566, 1567, 1568, 1569, 1570, 1571, 1572, 8597,
-    1576, 1577, 1578, 1579, 1580, 1581, 1582, 1583, 7786, 1586, 1587, 1588, 1589, 1590,
-    1591, 1592, 1593, 1542, 1594, 1595, 1596, 1597, 1598, 1599, 1600, 1601, 7065, 1555,
-    6690, 1557, 1604, 1559, 1605, 1561, 1606, 1563, 1607, 1565, 1608, 1567, 1609, 1569,
-    1610, 1571, 1611, 8597, 1612, 1613, 1614, 1615, 1616, 1617, 1618, 1619, 7460, 1622,
-    1623, 1624, 1625, 1626, 1627, 1628, 1629, 1542, 1630, 1631, 1632, 1633, 1634, 1635,
-    1634, 1636, 1634, 1637, 1634, 1638, 1634, 7065, 1639, 1555, 6690, 1640, 1557, 1641,
-    1559, 1642, 1561, 1643, 1563, 1644, 1565, 1645, 1567, 1646, 1569, 1647, 1571, 1648,
-    8597, 1649, 1650, 1651, 1652, 1653, 1654, 1655, 1656, 6190, 1660, 1661, 1662, 1663,
-    1664, 1665, 5658, 7101, 615, 7368, 6490, 1668, 5541, 1669, 6363, 5059, 1670, 5205,
-    1316, 5824, 5210, 1671, 7830, 1247, 8612, 6413, 6356, 4381, 6492, 6355, 4381, 6509,
-    4007, 5110, 8604, 7101, 952, 7074, 1483, 1484, 6002, 5827, 5541, 8169, 7799, 1500,
-    1501, 5417, 1504, 1505, 1506, 1507, 1508, 5945, 1511, 1512, 6051, 1515, 1516, 5418,
-    1519, 1520, 1521, 1673, 7924, 8598, 7461, 1534, 1535, 1536, 1537, 1538, 1539, 1540,
-    1541, 1542, 1543, 1544, 1545, 1546, 1547, 1548, 1549, 1550, 6453, 1556, 1557, 1558,
-    1559, 1560, 1561, 1562, 1563, 1564, 1565, 1566, 1567, 1568, 1569, 1570, 1571, 1572,
-    8618, 1576, 1577, 1578, 1579, 1580, 1581, 1582, 1583, 7786, 1586, 1587, 1588, 1589,
-    1590, 1591, 1592, 1593, 1542, 1594, 1595, 1596, 1597, 1598, 1599, 1600, 1601, 7065,
-    4875, 6690, 1557, 1604, 1559, 1605, 1561, 1606, 1563, 1607, 1565, 1608, 1567, 1609,
-    1569, 1610, 1571, 1611, 8618, 1612, 1613, 1614, 1615, 1616, 1617, 1618, 1619, 7460,
-    1622, 1623, 1624, 1625, 1626, 1627, 1628, 1629, 1542, 1630, 1631, 1632, 1633, 1634,
-    1635, 1634, 1636, 1634, 1637, 1634, 1638, 1634, 7065, 1639, 4875, 6690, 1640, 1557,
-    1641, 1559, 1642, 1561, 1643, 1563, 1644, 1565, 1645, 1567, 1646, 1569, 1647, 1571,
-    1648, 8618, 1649, 1650, 1651, 1652, 1653, 1654, 1655, 1656, 6190, 1660, 1661, 1662,
-    1663, 1664, 1665, 5658, 7101, 952, 7368, 6490, 1668, 5541, 1669, 6363, 5059, 1670,
-    5205, 1316, 5824, 5210, 1671, 7830, 1333, 8613, 6413, 4927, 8607, 6492, 4927, 8631,
-    6509, 4927, 8632, 5128, 5160, 8059, 7477, 1703, 1704, 1705, 1706, 8257, 1731, 1732,
-    1733, 1734, 1735, 1736, 1737, 1738, 8137, 5123, 6064, 4420, 1755, 1756, 1757, 1758,
-    8255, 6256, 1755, 1771, 1772, 1773, 1774, 1775, 1776, 1777, 1778, 1758, 8255, 6157,
-    8583, 5128, 5349, 8059, 7477, 1703, 1704, 1705, 1706, 8258, 1856, 1857, 1858, 1859,
-    1860, 1861, 1862, 1863, 8137, 6186, 1866, 1867, 1868, 1869, 1870, 1871, 1872, 1873,
-    1874, 1875, 1876, 1877, 1878, 1879, 1880, 1881, 1882, 1883, 1884, 1885, 1886, 1887,
-    1888, 1889, 1890, 1891, 1892, 1893, 1894, 1895, 1896, 1897, 1898, 1899, 4229, 8583,
-    5054, 5160, 8059, 7478, 1908, 1909, 1910, 1911, 8257, 1731, 1732, 1733, 1734, 1735,
-    1736, 1737, 1738, 8137, 5123, 6064, 4420, 1755, 1756, 1757, 1912, 8255, 6256, 1755,
-    1771, 1772, 1773, 1774, 1775, 1776, 1777, 1778, 1912, 8255, 6157, 8583, 5054, 5349,
-    8059, 7478, 1908, 1909, 1910, 1911, 8258, 1856, 1857, 1858, 1859, 1860, 1861, 1862,
-    1863, 8137, 6186, 1866, 1867, 1868, 1869, 1870, 1871, 1872, 1873, 1874, 1913, 1876,
-    1877, 1878, 1879, 1880, 1881, 1882, 1883, 1884, 1885, 1886, 1887, 1888, 1889, 1890,
-    1891, 1892, 1893, 1894, 1895, 1896, 1897, 1898, 1899, 4229, 8583, 5128, 4930, 8091,
-    7672, 7062, 5321, 5191, 7845, 4381, 7891, 4381, 8097, 4381, 8195, 5128, 5048, 8091,
-    7674, 7202, 5204, 7062, 5321, 5191, 7845, 4381, 7891, 4381, 8097, 4381, 8195, 5054,
-    4930, 8091, 7672, 7062, 6632, 5227, 7845, 4459, 7891, 4459, 8097, 4459, 8195, 5054,
-    5048, 8091, 7674, 7202, 5204, 7062, 6632, 5227, 7845, 4459, 7891, 4459, 8097, 4459,
-    8195, 5128, 4076, 8252, 5237, 1924, 5064, 7330, 6676, 1926, 1927, 1928, 1929, 8386,
-    7362, 8328, 7069, 8138, 5128, 4110, 8252, 5618, 2000, 5939, 2001, 2002, 2003, 2004,
-    2005, 2006, 2007, 2008, 2009, 2010, 2011, 2012, 2013, 2014, 2015, 6232, 5204, 7330,
-    6676, 1926, 1927, 1928, 1929, 8386, 7362, 8328, 7069, 8138, 5054, 4076, 8252, 5237,
-    1924, 5064, 7330, 5380, 2017, 2018, 2019, 2020, 8386, 7061, 8328, 7356, 8138, 5054,
-    4110, 8252, 5618, 2000, 5939, 2001, 2002, 2003, 2004, 2005, 2006, 2007, 2008, 2009,
-    2010, 2011, 2012, 2013, 2014, 2015, 6232, 5204, 7330, 5380, 2017, 2018, 2019, 2020,
-    8386, 7061, 8328, 7356, 8138, 7360, 6780, 6454, 7402, 6781, 7355, 6664, 5696, 2026,
-    5913, 6419, 7487, 5914, 6407, 7487, 8046, 7360, 298, 3, 7683, 6780, 6361, 7121,
-    6781, 5193, 6445, 316, 1080, 8132, 1081, 8611, 8111, 7360, 6780, 6360, 7402, 6783,
-    7068, 6664, 5696, 2026, 5913, 6419, 7487, 5914, 6407, 7487, 8046, 7360, 298, 3,
-    7683, 6780, 6455, 7121, 6783, 5233, 6445, 316, 1080, 7837, 4410, 1097, 6516, 8127,
-    1100, 6347, 1103, 1104, 1105, 1106, 1107, 5170, 6257, 8111, 8648, 6359, 5215, 5231,
-    2036, 5233, 7185, 6249, 8139, 2056, 6452, 8139, 2057, 6277, 6257, 7481, 8648, 6457,
-    5215, 5231, 2024, 5193, 7185, 6074, 2060, 2061, 2062, 2063, 2064, 2065, 2066, 2067,
-    2068, 5157, 5999, 7481, 7763, 6456, 5215, 5192, 2036, 4460, 7109, 5154, 7883, 6006,
-    8126, 6171, 5742, 5225, 7172, 4865, 7763, 6358, 5215, 5192, 2024, 4401, 7109, 5154,
-    7883, 6006, 8126, 6171, 5742, 5225, 7172, 4865, 8639, 4259, 7367, 7854, 5197, 652,
-    1244, 2098, 5239, 7673, 8221, 6401, 6401, 6401, 3902, 7326, 3902, 8131, 6485, 6485,
-    6485, 3902, 7734, 3902, 7789, 8639, 4259, 7075, 7854, 5007, 2158, 1315, 5247, 2167,
-    2168, 2169, 2170, 2171, 2172, 2173, 2174, 2175, 2176, 2177, 2178, 2179, 2180, 2181,
-    2182, 2183, 2184, 2185, 2186, 2187, 2188, 2189, 2190, 2191, 2192, 2193, 2194, 2195,
-    2196, 2197, 2198, 2199, 2200, 8140, 7673, 8221, 6401, 6401, 6401, 3902, 7326, 3902,
-    8131, 6485, 6485, 6485, 3902, 7734, 3902, 7789, 8639, 4244, 7367, 7854, 5197, 652,
-    1244, 2098, 5239, 7769, 8221, 6486, 6486, 6486, 3912, 7326, 3912, 8131, 6402, 6402,
-    6402, 3912, 7734, 3912, 7789, 8639, 4244, 7075, 7854, 5007, 2158, 1315, 5247, 2167,
-    2168, 2169, 2170, 2171, 2172, 2173, 2174, 2175, 2176, 2177, 2178, 2179, 2180, 2181,
-    2182, 2183, 2184, 2185, 2186, 2187, 2188, 2189, 2190, 2191, 2192, 2193, 2194, 2195,
-    2196, 2197, 2198, 2199, 2200, 8140, 7769, 8221, 6486, 6486, 6486, 3912, 7326, 3912,
-    8131, 6402, 6402, 6402, 3912, 7734, 3912, 7789, 7881, 7856, 8025, 8093, 7856, 8025,
-    7881, 7856, 8197, 8093, 7856, 8197, 5128, 7367, 8080, 5237, 2098, 5064, 7673, 8122,
-    3902, 8135, 5128, 7075, 8080, 5618, 2230, 5939, 2231, 2232, 2233, 2234, 2235, 2236,
-    2237, 2238, 2239, 2240, 2241, 2242, 2243, 2244, 2245, 6398, 5204, 7673, 8122, 3902,
-    8135, 5054, 7367, 8080, 5237, 2098, 5064, 7769, 8122, 3912, 8135, 5054, 7075, 8080,
-    5618, 2230, 5939, 2231, 2232, 2233, 2234, 2235, 2236, 2237, 2238, 2239, 2240, 2241,
-    2242, 2243, 2244, 2245, 6398, 5204, 7769, 8122, 3912, 8135, 5128, 7041, 8100, 5237,
-    6631, 7136, 5321, 7048, 7915, 7084, 8095, 7374, 8299, 4597, 8208, 4597, 8049, 5128,
-    7340, 8100, 5618, 8259, 7136, 5321, 7048, 7915, 7084, 8095, 7374, 8299, 4597, 8208,
-    4597, 8049, 5054, 7041, 8100, 5237, 6631, 7136, 6632, 7346, 7915, 7378, 8095, 7090,
-    8299, 4696, 8208, 4696, 8049, 5054, 7340, 8100, 5618, 8259, 7136, 6632, 7346, 7915,
-    7378, 8095, 7090, 8299, 4696, 8208, 4696, 8049, 8648, 6455, 7121, 6783, 5233, 7185,
-    2256, 6249, 8139, 2056, 4410, 2257, 6516, 8139, 2057, 6277, 2258, 8625, 6257, 7206,
-    6240, 5363, 6035, 7119, 8648, 6361, 7121, 6781, 5193, 7185, 2256, 6074, 2060, 2061,
-    2062, 2063, 2064, 2065, 2066, 2067, 2068, 5157, 2261, 8611, 7206, 6240, 5363, 6035,
-    7119, 7763, 6360, 7402, 6783, 4460, 7109, 2262, 5224, 7883, 6419, 8126, 6407, 5742,
-    5617, 7172, 7126, 6076, 6092, 5660, 7763, 6454, 7402, 6781, 4401, 7109, 2262, 5224,
-    7883, 6419, 8126, 6407, 5742, 5617, 7172, 7126, 6076, 6092, 5660, 8657, 7846, 8050,
-    7897, 7846, 8050, 8657, 7846, 8209, 7897, 7846, 8209, 8657, 7806, 8050, 7897, 7806,
-    8050, 8657, 7806, 8209, 7897, 7806, 8209, 2277, 3, 2278, 3885, 2279, 3, 2280,
-    8603, 2281, 2282, 4161, 6520, 1216, 8595, 5235, 4528, 8044, 6279, 7399, 8008, 4205,
-    4543, 4526, 7076, 8179, 4205, 4544, 4526, 7370, 8286, 4205, 4681, 4526, 7377, 5235,
-    4542, 8044, 7207, 7399, 8008, 4205, 4543, 4526, 7076, 8179, 4205, 4544, 4526, 7370,
-    8286, 4205, 4681, 4526, 7377, 5196, 4528, 8044, 6279, 7764, 8008, 4228, 4543, 4541,
-    7369, 8179, 4228, 4544, 4541, 7077, 8286, 4228, 4681, 4541, 7665, 5196, 4542, 8044,
-    7207, 7764, 8008, 4228, 4543, 4541, 7369, 8179, 4228, 4544, 4541, 7077, 8286, 4228,
-    4681, 4541, 7665, 4685, 4706, 6820, 6821, 7063, 7161, 8453, 4685, 4706, 6820, 6821,
-    7364, 7133, 8453, 4685, 4679, 6820, 6822, 7063, 7161, 8453, 4685, 4679, 6820, 6822,
-    7364, 7133, 8453, 5235, 7118, 8106, 7939, 8333, 7286, 5086, 6847, 5475, 6846, 7486,
-    7286, 5149, 6847, 5666, 6846, 4199, 8574, 5235, 7406, 8106, 7939, 8334, 7413, 7485,
-    2733, 7403, 7413, 4229, 8574, 5196, 7118, 8106, 7950, 8333, 6889, 5086, 7289, 5475,
-    7288, 7486, 6889, 5149, 7289, 5666, 7288, 4199, 8574, 5196, 7406, 8106, 7950, 8334,
-    7825, 7485, 2743, 7403, 7825, 4229, 8574, 5235, 4930, 6189, 7663, 5603, 1924, 5239,
-    6172, 2305, 5191, 8640, 5235, 7107, 7663, 5726, 2809, 5885, 8145, 2305, 5191, 8640,
-    5196, 4930, 6189, 7663, 5603, 1924, 5239, 6172, 2431, 5227, 7210, 4421, 7211, 4421,
-    7692, 4421, 7979, 8605, 5196, 7107, 7663, 5726, 2809, 5885, 8145, 2431, 5227, 7210,
-    4421, 7211, 4421, 7692, 4421, 7979, 8605, 5235, 4930, 8096, 7132, 7357, 6094, 5191,
-    7798, 4205, 4249, 4526, 4249, 4006, 7968, 4205, 4250, 4526, 4250, 4006, 8068, 4205,
-    4262, 4526, 4262, 4006, 7760, 5235, 5048, 8096, 7766, 7357, 6094, 5191, 7798, 4205,
-    4249, 4526, 4249, 4006, 7968, 4205, 4250, 4526, 4250, 4006, 8068, 4205, 4262, 4526,
-    4262, 4006, 7760, 5196, 4930, 8096, 7132, 7357, 6252, 5227, 7798, 4228, 4249, 4541,
-    4249, 4064, 7968, 4228, 4250, 4541, 4250, 4064, 8068, 4228, 4262, 4541, 4262, 4064,
-    7760, 5196, 5048, 8096, 7766, 7357, 6252, 5227, 7798, 4228, 4249, 4541, 4249, 4064,
-    7968, 4228, 4250, 4541, 4250, 4064, 8068, 4228, 4262, 4541, 4262, 4064, 7760, 8585,
-    6359, 8020, 2825, 7405, 7467, 6452, 7459, 7325, 8256, 4865, 8585, 6457, 8020, 2855,
-    7120, 8128, 6523, 8256, 4865, 7342, 6456, 7103, 2825, 7361, 8149, 4865, 7342, 6358,
-    7103, 2855, 7059, 8149, 4865, 7044, 6454, 7759, 6898, 7059, 8237, 6184, 7099, 5045,
-    8587, 6361, 7389, 6898, 7120, 2884, 8128, 2885, 6346, 6523, 8329, 4836, 6666, 6187,
-    7044, 6360, 7759, 6895, 7361, 8237, 6184, 7099, 5045, 8587, 6455, 7389, 6895, 7405,
-    2884, 7467, 4410, 2889, 6516, 7459, 2890, 8625, 7325, 8329, 4836, 6666, 6187, 8590,
-    615, 4528, 5693, 1483, 2897, 5042, 5827, 5852, 1486, 4267, 5681, 7799, 2899, 6131,
-    2901, 1505, 2902, 2903, 2904, 5945, 2905, 2906, 6051, 2907, 6332, 2910, 8600, 8596,
-    7461, 2912, 2913, 2914, 2915, 2916, 2917, 2918, 2919, 1542, 2920, 2921, 2922, 2923,
-    2924, 2925, 2926, 2927, 6357, 2928, 6505, 7861, 8619, 2938, 2939, 2940, 2941, 2942,
-    2943, 2944, 2945, 7786, 2946, 2947, 2948, 2949, 2950, 2951, 2952, 2953, 1542, 2954,
-    2955, 2956, 2957, 2958, 2959, 2960, 2961, 6357, 6905, 8028, 8619, 2963, 2964, 2965,
-    2966, 2967, 2968, 2969, 2970, 7460, 2971, 2972, 2973, 2974, 2975, 2976, 2977, 2978,
-    1542, 2979, 2980, 2981, 2982, 2983, 2984, 2985, 2986, 5195, 1555, 6905, 2988, 8118,
-    2935, 1647, 2936, 1648, 8619, 2989, 2990, 2991, 2992, 2993, 2994, 2995, 2996, 7175,
-    2998, 1662, 2999, 3000, 3001, 5658, 8590, 615, 4542, 5693, 3002, 75, 3003, 6,
-    1668, 5852, 1669, 6168, 7341, 3006, 8262, 3023, 8200, 4245, 3028, 6094, 8612, 4485,
-    6334, 3033, 3034, 3035, 3036, 6418, 3041, 3042, 3043, 3044, 3913, 3045, 4211, 4511,
-    4753, 6335, 3051, 3052, 3053, 3054, 4506, 6336, 3059, 3060, 3061, 3062, 6399, 3067,
-    3068, 3069, 3070, 3913, 4242, 4213, 4510, 4753, 6338, 3076, 3077, 3078, 3079, 4483,
-    6339, 3084, 3085, 3086, 3087, 6484, 3092, 3093, 3094, 3095, 3913, 5009, 4251, 4552,
-    4753, 6341, 3101, 3102, 3103, 3104, 4206, 6424, 8590, 952, 4528, 5693, 1483, 2897,
-    5042, 5827, 5852, 1486, 4267, 5681, 7799, 2899, 6131, 2901, 1505, 2902, 2903, 2904,
-    5945, 2905, 2906, 6051, 2907, 6332, 2910, 8602, 8598, 7461, 2912, 2913, 2914, 2915,
-    2916, 2917, 2918, 2919, 1542, 2920, 2921, 2922, 2923, 2924, 2925, 2926, 2927, 6453,
-    2928, 6505, 7861, 8601, 2938, 2939, 2940, 2941, 2942, 2943, 2944, 2945, 7786, 2946,
-    2947, 2948, 2949, 2950, 2951, 2952, 2953, 1542, 2954, 2955, 2956, 2957, 2958, 2959,
-    2960, 2961, 6453, 6905, 8028, 8601, 2963, 2964, 2965, 2966, 2967, 2968, 2969, 2970,
-    7460, 2971, 2972, 2973, 2974, 2975, 2976, 2977, 2978, 1542, 2979, 2980, 2981, 2982,
-    2983, 2984, 2985, 2986, 5195, 4875, 6905, 2988, 8118, 2935, 1647, 2936, 1648, 8601,
-    2989, 2990, 2991, 2992, 2993, 2994, 2995, 2996, 7175, 2998, 1662, 2999, 3000, 3001,
-    5658, 8590, 952, 4542, 5693, 3002, 75, 3003, 6, 1668, 5852, 1669, 6168, 7341,
-    3006, 8262, 3023, 8200, 4245, 3028, 6252, 8613, 4485, 6334, 3033, 3034, 3035, 3036,
-    6418, 3041, 3042, 3043, 3044, 4927, 3045, 4211, 4511, 5006, 6335, 3051, 3052, 3053,
-    3054, 4506, 6336, 3059, 3060, 3061, 3062, 6399, 3067, 3068, 3069, 3070, 4927, 4242,
-    4213, 4510, 5006, 6338, 3076, 3077, 3078, 3079, 4483, 6339, 3084, 3085, 3086, 3087,
-    6484, 3092, 3093, 3094, 3095, 4927, 5009, 4251, 4552, 5006, 6341, 3101, 3102, 3103,
-    3104, 4206, 6424, 8588, 4259, 7041, 8246, 4246, 3112, 5188, 3113, 655, 3114, 3115,
-    658, 7415, 6094, 7048, 8479, 6255, 5094, 6405, 5094, 4753, 8509, 6255, 5127, 6405,
-    5127, 4753, 8536, 6255, 5136, 6405, 5136, 4753, 7473, 8588, 4259, 7340, 8246, 7341,
-    3117, 8262, 3118, 8200, 7415, 6094, 7048, 8479, 6255, 5094, 6405, 5094, 4753, 8509,
-    6255, 5127, 6405, 5127, 4753, 8536, 6255, 5136, 6405, 5136, 4753, 7473, 8588, 4244,
-    7041, 8246, 4246, 3112, 5188, 3113, 655, 3114, 3115, 658, 7415, 6252, 7346, 8479,
-    6139, 5094, 6488, 5094, 5006, 8509, 6139, 5127, 6488, 5127, 5006, 8536, 6139, 5136,
-    6488, 5136, 5006, 7473, 8588, 4244, 7340, 8246, 7341, 3117, 8262, 3118, 8200, 7415,
-    6252, 7346, 8479, 6139, 5094, 6488, 5094, 5006, 8509, 6139, 5127, 6488, 5127, 5006,
-    8536, 6139, 5136, 6488, 5136, 5006, 7473, 7420, 4528, 7047, 1483, 3119, 75, 3120,
-    6, 3121, 5689, 8169, 7814, 3125, 7920, 3130, 6051, 3131, 7179, 8600, 8596, 6052,
-    3133, 7954, 3140, 3141, 6688, 3143, 3144, 3145, 3146, 3147, 3148, 3149, 6357, 7299,
-    7861, 3151, 4876, 3152, 3153, 3154, 3155, 3156, 3157, 3158, 3159, 6188, 3133, 7955,
-    3166, 3167, 7257, 3169, 3170, 3171, 3172, 3173, 3174, 3175, 5195, 6689, 8028, 3151,
-    4876, 3177, 3178, 3179, 3180, 3181, 3182, 3183, 3184, 7175, 3185, 7923, 7420, 4542,
-    7047, 3189, 75, 3190, 6, 6311, 6363, 7884, 2167, 7143, 8140, 4245, 3193, 6094,
-    8612, 6163, 4452, 4817, 6507, 3913, 4543, 2120, 3902, 6513, 4453, 4818, 6508, 3913,
-    4544, 2120, 3902, 6447, 4206, 2386, 3194, 4495, 7140, 4528, 7047, 1483, 3119, 75,
-    3120, 6, 3121, 5689, 8169, 7814, 3125, 7920, 3130, 6051, 3131, 7179, 8602, 8598,
-    6052, 3133, 7954, 3140, 3141, 6688, 3143, 3144, 3145, 3146, 3147, 3148, 3149, 6453,
-    7299, 7861, 3151, 5046, 3152, 3153, 3154, 3155, 3156, 3157, 3158, 3159, 6188, 3133,
-    7955, 3166, 3167, 7257, 3169, 3170, 3171, 3172, 3173, 3174, 3175, 5195, 7385, 8028,
-    3151, 5046, 3177, 3178, 3179, 3180, 3181, 3182, 3183, 3184, 7175, 3185, 7923, 7140,
-    4542, 7047, 3189, 75, 3190, 6, 6311, 6363, 7884, 2167, 7143, 8140, 4245, 3193,
-    6252, 8613, 6163, 4452, 4817, 6507, 4927, 4543, 2120, 3912, 6513, 4453, 4818, 6508,
-    4927, 4544, 2120, 3912, 6447, 4206, 2386, 3194, 4495, 4685, 7063, 7776, 7892, 7938,
-    8409, 4685, 7364, 7767, 7892, 7938, 8409, 4685, 7063, 7776, 7892, 8034, 8409, 4685,
-    7364, 7767, 7892, 8034, 8409, 5235, 4528, 8022, 7132, 7399, 3913, 7076, 3913, 7370,
-    3913, 7377, 5235, 4542, 8022, 7766, 7399, 3913, 7076, 3913, 7370, 3913, 7377, 5196,
-    4528, 8022, 7132, 7764, 3913, 7369, 3913, 7077, 3913, 7665, 5196, 4542, 8022, 7766,
-    7764, 3913, 7369, 3913, 7077, 3913, 7665, 7420, 4930, 5548, 1483, 3204, 5152, 6192,
-    629, 4334, 4147, 5681, 7814, 3205, 7920, 3206, 1513, 3207, 3208, 7179, 8600, 1531,
-    3209, 3210, 7954, 6688, 3211, 3212, 3213, 3214, 3215, 6357, 7299, 6931, 3152, 3217,
-    3218, 3219, 3220, 3221, 5269, 3222, 3210, 7955, 7257, 3223, 3224, 3225, 3226, 3227,
-    5195, 6689, 7205, 6931, 3177, 3228, 3229, 3230, 3231, 3232, 6004, 3233, 3210, 3234,
-    3235, 3236, 3237, 3238, 3239, 1542, 3240, 3241, 3242, 3243, 3244, 3245, 7400, 6689,
-    3246, 8118, 6931, 3247, 3248, 3249, 3250, 3251, 3252, 141, 3253, 3254, 3210, 3255,
-    3256, 3257, 3258, 3259, 3260, 1542, 3261, 3262, 3263, 3264, 3265, 3266, 3267, 3268,
-    3269, 3270, 3271, 3272, 7400, 3273, 6689, 3246, 3274, 2929, 3275, 2930, 3276, 2931,
-    3277, 2932, 3278, 2933, 3279, 2934, 3280, 6931, 3281, 3282, 3283, 3284, 3285, 3286,
-    3287, 3288, 3289, 3290, 3291, 3292, 5633, 3293, 2997, 3294, 7923, 7420, 7107, 5042,
-    6192, 6025, 7884, 2809, 7143, 8145, 2305, 7536, 4345, 8640, 7140, 4930, 5548, 1483,
-    3204, 5152, 6192, 629, 4334, 4147, 5681, 7814, 3205, 7920, 3206, 1513, 3207, 3208,
-    7179, 8602, 1531, 3209, 3210, 7954, 6688, 3211, 3212, 3213, 3214, 3215, 6453, 7299,
-    7300, 3152, 3217, 3218, 3219, 3220, 3221, 5269, 3222, 3210, 7955, 7257, 3223, 3224,
-    3225, 3226, 3227, 5195, 7385, 7205, 7300, 3177, 3228, 3229, 3230, 3231, 3232, 6004,
-    3233, 3210, 3234, 3235, 3236, 3237, 3238, 3239, 1542, 3240, 3241, 3242, 3243, 3244,
-    3245, 7400, 7385, 3246, 8118, 7300, 3247, 3248, 3249, 3250, 3251, 3252, 141, 3253,
-    3254, 3210, 3255, 3256, 3257, 3258, 3259, 3260, 1542, 3261, 3262, 3263, 3264, 3265,
-    3266, 3267, 3268, 3269, 3270, 3271, 3272, 7400, 3273, 7385, 3246, 3274, 2929, 3275,
-    2930, 3276, 2931, 3277, 2932, 3278, 2933, 3279, 2934, 3280, 7300, 3281, 3282, 3283,
-    3284, 3285, 3286, 3287, 3288, 3289, 3290, 3291, 3292, 5633, 3293, 2997, 3294, 7923,
-    7140, 7107, 5042, 6192, 6025, 7884, 2809, 7143, 8145, 2431, 7538, 4345, 6489, 2751,
-    4927, 4249, 4421, 6504, 2761, 4927, 4250, 4421, 7200, 4927, 4262, 4421, 7691, 4927,
-    6506, 8605, 7044, 6358, 7103, 2855, 7059, 8149, 5287, 8587, 6457, 8020, 2855, 7120,
-    8128, 6523, 8256, 5287, 7044, 6456, 7103, 2825, 7361, 8149, 5287, 8587, 6359, 8020,
-    2825, 7405, 7467, 6452, 7459, 7325, 8256, 5287, 8585, 6455, 7389, 6895, 7405, 2884,
-    7467, 4410, 2889, 6516, 7459, 2890, 8625, 7325, 8329, 5363, 6666, 7119, 8585, 6361,
-    7389, 6898, 7120, 2884, 8128, 2885, 6346, 6523, 8329, 5363, 6666, 7119, 7342, 6360,
-    7759, 6895, 7361, 8237, 7126, 7099, 5660, 7342, 6454, 7759, 6898, 7059, 8237, 7126,
-    7099, 5660, 7158, 7358, 7776, 8653, 7938, 8156, 5823, 7071, 7767, 8653, 7938, 8156,
-    7158, 7358, 7776, 8653, 8034, 8156, 5823, 7071, 7767, 8653, 8034, 8156, 7158, 4706,
-    7301, 6821, 7358, 7161, 8315, 5823, 4706, 7301, 6821, 7071, 7133, 8315, 7158, 4679,
-    7301, 6822, 7358, 7161, 8315, 5823, 4679, 7301, 6822, 7071, 7133, 8315, 8673, 4083,
-    6624, 7118, 8239, 7939, 8333, 7286, 5086, 6847, 5475, 6846, 7486, 7286, 5149, 6847,
-    5666, 6846, 4199, 8462, 8673, 6624, 7406, 8239, 7939, 8334, 7413, 7485, 2733, 7403,
-    7413, 4229, 8462, 8673, 4083, 7233, 7118, 8239, 7950, 8333, 6889, 5086, 7289, 5475,
-    7288, 7486, 6889, 5149, 7289, 5666, 7288, 4199, 8462, 8673, 7233, 7406, 8239, 7950,
-    8334, 7825, 7485, 2743, 7403, 7825, 4229, 8462, 4816, 3366, 3, 2278, 3885, 3367,
-    3, 2280, 8603, 3368, 3369, 4081, 6520, 3370, 8595, 8616, 5160, 8661, 6443, 8257,
-    7959, 7114, 3420, 4420, 3421, 1756, 3422, 3423, 7630, 3427, 8263, 6256, 3421, 3446,
-    3447, 3448, 3449, 3450, 3451, 3452, 3453, 3454, 3455, 3456, 3457, 3458, 3459, 3460,
-    7630, 3427, 8263, 6157, 8460, 8616, 5349, 8661, 6443, 8258, 7959, 6186, 3508, 3509,
-    3510, 3511, 3512, 3513, 3514, 3515, 3516, 3517, 3518, 3519, 3520, 3521, 3522, 3523,
-    3524, 3525, 3526, 3527, 3528, 3529, 3530, 3531, 3532, 3533, 3534, 3535, 3536, 3537,
-    3538, 3539, 3540, 3541, 3542, 3543, 3544, 4229, 8460, 8627, 5160, 8661, 6444, 8257,
-    7959, 7114, 3420, 4420, 3421, 1756, 3422, 3423, 7630, 3545, 8263, 6256, 3421, 3446,
-    3447, 3448, 3449, 3450, 3451, 3452, 3453, 3454, 3455, 3456, 3457, 3458, 3459, 3460,
-    7630, 3545, 8263, 6157, 8460, 8594, 5189, 1686, 8661, 6444, 8258, 7959, 6186, 3508,
-    3509, 3510, 3511, 3512, 3513, 3514, 3515, 3516, 3517, 3518, 3519, 3520, 3521, 3522,
-    3523, 3524, 3525, 3546, 3527, 3528, 3529, 3530, 3531, 3532, 3533, 3534, 3535, 3536,
-    3537, 3538, 3539, 3540, 3541, 3542, 3543, 3544, 4229, 8460, 8616, 4930, 8669, 4883,
-    3550, 3551, 2097, 652, 3552, 1924, 655, 3553, 2100, 3554, 4441, 7731, 3556, 5191,
-    8233, 7362, 8331, 7069, 8109, 8616, 5048, 8669, 2096, 4026, 3593, 3594, 3595, 3596,
-    6531, 660, 7731, 3556, 5191, 8233, 7362, 8331, 7069, 8109, 8627, 4930, 8669, 4883,
-    3550, 3551, 2097, 652, 3552, 1924, 655, 3553, 2100, 3554, 4441, 7731, 3597, 5227,
-    8233, 7061, 8331, 7356, 8109, 8627, 5048, 8669, 2096, 4026, 3593, 3594, 3595, 3596,
-    6531, 660, 7731, 3597, 5227, 8233, 7061, 8331, 7356, 8109, 8629, 7336, 8642, 6156,
-    6989, 3615, 3616, 3617, 3618, 6990, 3621, 3622, 7217, 3624, 6991, 3627, 3918, 6624,
-    6625, 8646, 7336, 8125, 8629, 6161, 8642, 7963, 3657, 6998, 3660, 119, 6161, 5514,
-    8646, 6161, 8125, 8629, 6158, 8027, 3663, 3664, 3665, 8647, 3669, 7867, 3674, 3675,
-    119, 6158, 8642, 6156, 6989, 3615, 3616, 3617, 3618, 6990, 3621, 3622, 7217, 3624,
-    6991, 3627, 3918, 7233, 6625, 8646, 6158, 8125, 8629, 5189, 8027, 3663, 3664, 3665,
-    8647, 3669, 7867, 3674, 3675, 7220, 8642, 7963, 3657, 6998, 3660, 7220, 5514, 8646,
-    5189, 8125, 7212, 7209, 3676, 2282, 4161, 6520, 3677, 3678, 3679, 3680, 3681, 6352,
-    8593, 4528, 8665, 4246, 3708, 3112, 2300, 3709, 2302, 655, 3710, 3115, 3711, 5190,
-    3712, 6183, 8189, 6403, 6403, 6403, 4526, 4557, 6159, 7070, 6164, 6164, 6164, 4526,
-    4555, 6260, 8017, 6263, 6263, 6263, 4526, 4556, 4006, 8069, 8593, 4542, 8665, 4026,
-    3750, 3751, 3595, 3752, 6531, 1246, 4525, 3712, 6183, 8189, 6403, 6403, 6403, 4526,
-    4557, 6159, 7070, 6164, 6164, 6164, 4526, 4555, 6260, 8017, 6263, 6263, 6263, 4526,
-    4556, 4006, 8069, 8614, 4528, 8665, 4246, 3708, 3112, 2300, 3709, 2302, 655, 3710,
-    3115, 3711, 5190, 3753, 6274, 8189, 6487, 6487, 6487, 4541, 4557, 6262, 7070, 6264,
-    6264, 6264, 4541, 4555, 6162, 8017, 6165, 6165, 6165, 4541, 4556, 4064, 8069, 8614,
-    4542, 8665, 4026, 3750, 3751, 3595, 3752, 6531, 1246, 4525, 3753, 6274, 8189, 6487,
-    6487, 6487, 4541, 4557, 6262, 7070, 6264, 6264, 6264, 4541, 4555, 6162, 8017, 6165,
-    6165, 6165, 4541, 4556, 4064, 8069, 8593, 5160, 8655, 7477, 6306, 7964, 7114, 3768,
-    4420, 3769, 2600, 3770, 3771, 8264, 6256, 3769, 3796, 3797, 3798, 3770, 3771, 8264,
-    6157, 8518, 8593, 5349, 8655, 7477, 6307, 7964, 6186, 3821, 3822, 3823, 3824, 3825,
-    3826, 3827, 3828, 3829, 3830, 3831, 3832, 3833, 3834, 3835, 3836, 3837, 3838, 3839,
-    3840, 3841, 3842, 3843, 3844, 3845, 3846, 3847, 3848, 3849, 3850, 4229, 8518, 8614,
-    5160, 8655, 7478, 6306, 7964, 7114, 3768, 4420, 3769, 2600, 3770, 3851, 8264, 6256,
-    3769, 3796, 3797, 3798, 3770, 3851, 8264, 6157, 8518, 8591, 5189, 1686, 8655, 7478,
-    6307, 7964, 6186, 3821, 3822, 3823, 3824, 3825, 3852, 3827, 3828, 3829, 3830, 3831,
-    3832, 3833, 3834, 3835, 3836, 3837, 3838, 3839, 3840, 3841, 3842, 3843, 3844, 3845,
-    3846, 3847, 3848, 3849, 3850, 4229, 8518, 8635, 7336, 8644, 3759, 6989, 3861, 3616,
-    3862, 3863, 6990, 3864, 3865, 7217, 3866, 6991, 3867, 3918, 6624, 6625, 8651, 7336,
-    8667, 8635, 6161, 8644, 7963, 3874, 6998, 3875, 119, 6161, 5514, 8651, 6161, 8667,
-    8635, 6158, 8027, 3876, 3877, 3878, 8647, 3879, 7867, 3880, 3881, 119, 6158, 8644,
-    3759, 6989, 3861, 3616, 3862, 3863, 6990, 3864, 3865, 7217, 3866, 6991, 3867, 3918,
-    7233, 6625, 8651, 6158, 8667, 8635, 5189, 8027, 3876, 3877, 3878, 8647, 3879, 7867,
-    3880, 3881, 7220, 8644, 7963, 3874, 6998, 3875, 7220, 5514, 8651, 5189, 8667, 4816,
-    7213, 7209, 3882, 3369, 4081, 6520, 3883, 3678, 3679, 3884, 3681, 6352,
+    5067, 5030, 6457, 5067, 5076, 6457, 5078, 5030, 6457, 5078, 5076, 6457, 5658, 4803,
+    5996, 249, 5681, 6603, 5182, 6926, 4960, 6289, 249, 6947, 6526, 47, 6640, 5182,
+    5658, 4959, 5996, 354, 5910, 6603, 5182, 6926, 4804, 6289, 354, 6957, 6290, 3340,
+    6524, 3285, 6640, 5182, 7006, 4884, 6734, 4216, 4883, 6625, 6891, 7006, 4884, 6734,
+    4216, 4977, 6734, 6891, 7006, 4009, 6625, 4216, 4883, 6625, 6891, 7006, 4009, 6625,
+    4216, 4977, 6734, 6891, 6154, 5030, 6916, 6154, 5076, 6916, 5932, 5030, 6916, 5932,
+    5076, 6916, 6154, 5251, 4883, 5785, 54, 582, 583, 57, 3340, 584, 585, 3373,
+    6917, 6154, 5251, 4977, 5785, 3588, 3606, 613, 3605, 3525, 3274, 6917, 5932, 5251,
+    4883, 5785, 54, 582, 583, 57, 3340, 584, 585, 3373, 6917, 5932, 5251, 4977,
+    5785, 3588, 3606, 613, 3605, 3525, 3274, 6917, 6151, 3874, 7011, 4217, 652, 653,
+    5266, 5906, 663, 4894, 6485, 5669, 6628, 5892, 6503, 3776, 6714, 3776, 6461, 6151,
+    3727, 7011, 4272, 818, 5057, 6642, 5906, 663, 4894, 6485, 5669, 6628, 5892, 6503,
+    3776, 6714, 3776, 6461, 6151, 3726, 7011, 4217, 652, 653, 5266, 5906, 953, 4987,
+    6485, 5895, 6628, 5673, 6503, 3866, 6714, 3866, 6461, 6151, 3667, 7011, 4272, 818,
+    5057, 6642, 5906, 953, 4987, 6485, 5895, 6628, 5673, 6503, 3866, 6714, 3866, 6461,
+    5067, 4325, 4883, 4710, 6515, 6855, 5067, 4325, 4977, 4710, 6480, 6855, 5078, 4325,
+    4883, 4710, 6515, 6855, 5078, 4325, 4977, 4710, 6480, 6855, 5067, 5030, 6593, 5067,
+    5076, 6593, 5078, 5030, 6593, 5078, 5076, 6593, 6924, 5094, 5176, 4804, 6289, 354,
+    6957, 6290, 3340, 6524, 3285, 6640, 5795, 6924, 5094, 5176, 4960, 6289, 249, 6947,
+    6526, 47, 6640, 5795, 3598, 5176, 4959, 5996, 354, 5910, 6603, 5795, 3598, 5176,
+    4803, 5996, 249, 5681, 6603, 5795, 5658, 5126, 5034, 4133, 249, 1064, 5681, 5302,
+    5033, 5698, 4998, 5001, 4064, 6452, 6926, 5146, 5034, 4143, 249, 1064, 6947, 1080,
+    6526, 1081, 5147, 6343, 5658, 5145, 5034, 4133, 354, 1096, 5910, 5302, 5033, 5698,
+    4998, 5001, 4064, 6452, 6926, 5127, 5034, 4143, 354, 1096, 6957, 1080, 6290, 1097,
+    5144, 6524, 1100, 5119, 1103, 1104, 1105, 1106, 1107, 5125, 6343, 6945, 4325, 3343,
+    5674, 6515, 6821, 6953, 4325, 3347, 5674, 6480, 6821, 6954, 4325, 3343, 5674, 6515,
+    6821, 6944, 4325, 3347, 5674, 6480, 6821, 6945, 5075, 6328, 6953, 5031, 6328, 6954,
+    5075, 6328, 6944, 5031, 6328, 4592, 3980, 3347, 3782, 5066, 5075, 7016, 4499, 3980,
+    3347, 3782, 5066, 5031, 7016, 4592, 3980, 4456, 5139, 5075, 7016, 4499, 3980, 4456,
+    5139, 5031, 7016, 6945, 5075, 6496, 6953, 5031, 6496, 6954, 5075, 6496, 6944, 5031,
+    6496, 1201, 3, 1202, 3272, 1203, 3, 1204, 6940, 1207, 1208, 72, 3, 5157,
+    1216, 6927, 6968, 6617, 4911, 1241, 4619, 5689, 4244, 4894, 6360, 4838, 6604, 4838,
+    6629, 4838, 6529, 6974, 6617, 5106, 1279, 5137, 1280, 1281, 1282, 1283, 1284, 1285,
+    1286, 1287, 1288, 1289, 1290, 1291, 1292, 1293, 1294, 119, 1295, 4947, 5689, 4244,
+    4894, 6360, 4838, 6604, 4838, 6629, 4838, 6529, 6946, 6617, 4911, 1241, 4619, 5689,
+    4530, 4987, 6360, 4965, 6604, 4965, 6629, 4965, 6529, 6955, 6617, 5106, 1279, 5137,
+    1280, 1281, 1282, 1283, 1284, 1285, 1286, 1287, 1288, 1289, 1290, 1291, 1292, 1293,
+    1294, 119, 1295, 4947, 5689, 4530, 4987, 6360, 4965, 6604, 4965, 6629, 4965, 6529,
+    5696, 5352, 5126, 5962, 5353, 5681, 5302, 4201, 1303, 4768, 5698, 5999, 4769, 5001,
+    5999, 6452, 5696, 298, 3, 5094, 5352, 5146, 5744, 5353, 4808, 6361, 316, 1080,
+    6526, 1081, 5147, 6343, 5696, 5352, 5145, 5962, 5358, 5910, 5302, 4201, 1303, 4768,
+    5698, 5999, 4769, 5001, 5999, 6452, 5696, 298, 3, 5094, 5352, 5127, 5744, 5358,
+    4961, 6361, 316, 1080, 6290, 1097, 5144, 6524, 1100, 5119, 1103, 1104, 1105, 1106,
+    1107, 5125, 6343, 6978, 3874, 6331, 4992, 4241, 1330, 4747, 5929, 6600, 3876, 4885,
+    4885, 4885, 5633, 5887, 6641, 3945, 4978, 4978, 4978, 5633, 5660, 3290, 6240, 6978,
+    3727, 6331, 3928, 816, 1403, 1278, 4363, 1412, 1413, 1414, 1415, 1416, 1417, 1418,
+    1419, 1420, 1421, 1422, 1423, 1424, 1425, 1426, 1427, 1428, 1429, 1430, 1431, 1432,
+    1433, 1434, 1435, 1436, 1437, 1438, 1439, 1440, 1441, 1442, 1443, 1444, 1445, 6533,
+    5929, 6600, 3876, 4885, 4885, 4885, 5633, 5887, 6641, 3945, 4978, 4978, 4978, 5633,
+    5660, 3290, 6240, 6978, 3726, 6331, 4992, 4241, 1330, 4747, 6153, 6600, 4989, 4989,
+    4989, 3876, 5860, 5663, 6641, 4898, 4898, 4898, 3945, 5860, 5660, 3356, 6240, 6978,
+    3667, 6331, 3928, 816, 1403, 1278, 4363, 1412, 1413, 1414, 1415, 1416, 1417, 1418,
+    1419, 1420, 1421, 1422, 1423, 1424, 1425, 1426, 1427, 1428, 1429, 1430, 1431, 1432,
+    1433, 1434, 1435, 1436, 1437, 1438, 1439, 1440, 1441, 1442, 1443, 1444, 1445, 6533,
+    6153, 6600, 4989, 4989, 4989, 3876, 5860, 5663, 6641, 4898, 4898, 4898, 3945, 5860,
+    5660, 3356, 6240, 6280, 5710, 5376, 6534, 6341, 6504, 6850, 6280, 5926, 5376, 6784,
+    6341, 6504, 6850, 6280, 5710, 5376, 6534, 6341, 6440, 6850, 6280, 5926, 5376, 6784,
+    6341, 6440, 6850, 6968, 6512, 4911, 1330, 4619, 5929, 6621, 5887, 6517, 6974, 6512,
+    5106, 1616, 5137, 1617, 1618, 1619, 1620, 1621, 1622, 1623, 1624, 1625, 1626, 1627,
+    1628, 1629, 1630, 1631, 4812, 4947, 5929, 6621, 5887, 6517, 6946, 6512, 4911, 1330,
+    4619, 6153, 6621, 5663, 6517, 6955, 6512, 5106, 1616, 5137, 1617, 1618, 1619, 1620,
+    1621, 1622, 1623, 1624, 1625, 1626, 1627, 1628, 1629, 1630, 1631, 4812, 4947, 6153,
+    6621, 5663, 6517, 6968, 6606, 4911, 5266, 5862, 4244, 664, 3591, 667, 6528, 5669,
+    6509, 5892, 6316, 3776, 6281, 3776, 6499, 6974, 6606, 5106, 6642, 5862, 4244, 664,
+    3591, 667, 6528, 5669, 6509, 5892, 6316, 3776, 6281, 3776, 6499, 6946, 6606, 4911,
+    5266, 5862, 4530, 954, 3592, 957, 6528, 5895, 6509, 5673, 6316, 3866, 6281, 3866,
+    6499, 6955, 6606, 5106, 6642, 5862, 4530, 954, 3592, 957, 6528, 5895, 6509, 5673,
+    6316, 3866, 6281, 3866, 6499, 4564, 1646, 3, 1647, 5138, 5814, 5127, 5744, 5358,
+    4961, 6361, 1651, 1652, 1653, 4962, 1654, 1655, 1656, 1657, 1658, 1659, 1660, 1661,
+    1662, 1663, 3920, 1664, 5144, 1654, 1655, 1656, 1657, 1658, 1659, 1660, 1661, 1662,
+    1665, 6956, 1667, 6958, 5140, 4353, 4837, 5699, 4564, 1646, 3, 1647, 5138, 5814,
+    5146, 5744, 5353, 4808, 6361, 1651, 1652, 1653, 1670, 1671, 1672, 1673, 1674, 1675,
+    1676, 1677, 1678, 1679, 4805, 1680, 5147, 5140, 4353, 4837, 5699, 4564, 5814, 5145,
+    5962, 5358, 4045, 5004, 1683, 1684, 5002, 1303, 1686, 4990, 5000, 5771, 1690, 1691,
+    1692, 1693, 1694, 1695, 1696, 5001, 5771, 4146, 5422, 5969, 5422, 4966, 4397, 4564,
+    5814, 5126, 5962, 5353, 3961, 5004, 1683, 1684, 5002, 1303, 1686, 4990, 5000, 5771,
+    1690, 1691, 1692, 1693, 1694, 1695, 1696, 5001, 5771, 4146, 5422, 5969, 5422, 4966,
+    4397, 6980, 1225, 3, 3696, 5710, 5815, 6534, 6995, 6504, 6824, 6980, 5926, 5815,
+    6784, 6995, 6504, 6824, 6980, 1225, 3, 3696, 5710, 5815, 6534, 6995, 6440, 6824,
+    6980, 5926, 5815, 6784, 6995, 6440, 6824, 1714, 3, 1715, 3272, 1716, 3, 1717,
+    6940, 1718, 1719, 3599, 5157, 1216, 6927, 6973, 6453, 5755, 6694, 6967, 6453, 5748,
+    6694, 6952, 6453, 5755, 6762, 6943, 6453, 5748, 6762, 5659, 4166, 5126, 5742, 5426,
+    3961, 6758, 4858, 4901, 5927, 3994, 6990, 4166, 5146, 5960, 5426, 4808, 6537, 1670,
+    1909, 1910, 1911, 1912, 1913, 1914, 1915, 1916, 1917, 4805, 1918, 5147, 6622, 3979,
+    5311, 4906, 5659, 4166, 5145, 5742, 5444, 4045, 6758, 4858, 4901, 5927, 3994, 6990,
+    4166, 5127, 5960, 5444, 4961, 6537, 4962, 6536, 1941, 3920, 1942, 5144, 6536, 1943,
+    6956, 1944, 6958, 6622, 3979, 5311, 4906, 7002, 5117, 4136, 1958, 1959, 1960, 3948,
+    1961, 4561, 1963, 4098, 4975, 1966, 1967, 5108, 1974, 5025, 1978, 1979, 1980, 1981,
+    1982, 5062, 1985, 1986, 5450, 1989, 5087, 1995, 6969, 2003, 2004, 5451, 2007, 2008,
+    2009, 2010, 2011, 2012, 2013, 2014, 2015, 2016, 2017, 2018, 2019, 2020, 2021, 2022,
+    2023, 2024, 5894, 2030, 5116, 6079, 6935, 2050, 2051, 2052, 2053, 2054, 2055, 2056,
+    2057, 5747, 2007, 2060, 2061, 2062, 2063, 2064, 2065, 2066, 2067, 2016, 2068, 2069,
+    2070, 2071, 2072, 2073, 2074, 2075, 5894, 5454, 6502, 6935, 2085, 2086, 2087, 2088,
+    2089, 2090, 2091, 2092, 5170, 2094, 2007, 2095, 2096, 2097, 2098, 2099, 2100, 2101,
+    2102, 2016, 2103, 2104, 2105, 2106, 2107, 2108, 2109, 2110, 4132, 2029, 5454, 2112,
+    6538, 2043, 2119, 2045, 2120, 6935, 2121, 2122, 2123, 2124, 2125, 2126, 2127, 2128,
+    5984, 2133, 2134, 2135, 2136, 2137, 4974, 7002, 615, 5288, 1958, 2139, 75, 2140,
+    6, 2141, 4561, 2142, 4144, 4881, 816, 2144, 1830, 2145, 2146, 2147, 2148, 3629,
+    2149, 2150, 2151, 2152, 2153, 2154, 2155, 2156, 2157, 2158, 2159, 2160, 2161, 2162,
+    2163, 2164, 2165, 119, 2166, 3630, 3526, 2167, 1741, 6959, 3922, 3729, 2169, 2170,
+    2171, 2172, 2173, 2174, 2175, 2176, 679, 2177, 2178, 2179, 2180, 2181, 2182, 2183,
+    2184, 3303, 2185, 3602, 6936, 2187, 2188, 2189, 2190, 2191, 2192, 2193, 2194, 3858,
+    2195, 2196, 2197, 2198, 2199, 2200, 2201, 2202, 679, 2203, 2204, 2205, 2206, 2207,
+    2208, 2209, 2210, 3303, 5465, 6942, 6936, 2212, 2213, 2214, 2215, 2216, 2217, 2218,
+    2219, 3728, 2220, 2221, 2222, 2223, 2224, 2225, 2226, 2227, 679, 2228, 2229, 2230,
+    2231, 2232, 2233, 2234, 2235, 3303, 5465, 2236, 1760, 3685, 6936, 2237, 2238, 2239,
+    2240, 2241, 2242, 2243, 2244, 3828, 2245, 4835, 2247, 2248, 3383, 7002, 5142, 4136,
+    1958, 1959, 1960, 3948, 1961, 4561, 1963, 4098, 4975, 1966, 1967, 5108, 1974, 5025,
+    1978, 1979, 1980, 1981, 1982, 5062, 1985, 1986, 5450, 1989, 5087, 1995, 6970, 2256,
+    2257, 5451, 2007, 2008, 2009, 2010, 2011, 2012, 2013, 2014, 2015, 2016, 2017, 2018,
+    2019, 2020, 2021, 2022, 2023, 2024, 5671, 2030, 5116, 6079, 6950, 2050, 2051, 2052,
+    2053, 2054, 2055, 2056, 2057, 5747, 2007, 2060, 2061, 2062, 2063, 2064, 2065, 2066,
+    2067, 2016, 2068, 2069, 2070, 2071, 2072, 2073, 2074, 2075, 5671, 5454, 6502, 6950,
+    2085, 2086, 2087, 2088, 2089, 2090, 2091, 2092, 5170, 2094, 2007, 2095, 2096, 2097,
+    2098, 2099, 2100, 2101, 2102, 2016, 2103, 2104, 2105, 2106, 2107, 2108, 2109, 2110,
+    4132, 4163, 5454, 2112, 6538, 2043, 2119, 2045, 2120, 6950, 2121, 2122, 2123, 2124,
+    2125, 2126, 2127, 2128, 5984, 2133, 2134, 2135, 2136, 2137, 4974, 7002, 952, 5288,
+    1958, 2139, 75, 2140, 6, 2141, 4561, 2142, 4144, 4881, 816, 2144, 1830, 2145,
+    2146, 2147, 2148, 3629, 2149, 2150, 2151, 2152, 2153, 2154, 2155, 2156, 2157, 2158,
+    2159, 2160, 2161, 2162, 2163, 2164, 2165, 119, 2166, 3630, 3526, 2167, 1741, 6960,
+    3923, 3729, 2169, 2170, 2171, 2172, 2173, 2174, 2175, 2176, 679, 2177, 2178, 2179,
+    2180, 2181, 2182, 2183, 2184, 4165, 2185, 3602, 6951, 2187, 2188, 2189, 2190, 2191,
+    2192, 2193, 2194, 3858, 2195, 2196, 2197, 2198, 2199, 2200, 2201, 2202, 679, 2203,
+    2204, 2205, 2206, 2207, 2208, 2209, 2210, 4165, 5465, 6942, 6951, 2212, 2213, 2214,
+    2215, 2216, 2217, 2218, 2219, 3728, 2220, 2221, 2222, 2223, 2224, 2225, 2226, 2227,
+    679, 2228, 2229, 2230, 2231, 2232, 2233, 2234, 2235, 4165, 5465, 2236, 1760, 3685,
+    6951, 2237, 2238, 2239, 2240, 2241, 2242, 2243, 2244, 3828, 2245, 4835, 2247, 2248,
+    3383, 4496, 5117, 4136, 1321, 1959, 2262, 75, 2263, 6, 2264, 4464, 1963, 6162,
+    6339, 2271, 6370, 2276, 5450, 2277, 5761, 6969, 2003, 2004, 5451, 2279, 6373, 2286,
+    2287, 5452, 2289, 2290, 2291, 2292, 2293, 2294, 2295, 5894, 5474, 6079, 2297, 4164,
+    2298, 2299, 2300, 2301, 2302, 2303, 2304, 2305, 5747, 2279, 6374, 2312, 2313, 5821,
+    2315, 2316, 2317, 2318, 2319, 2320, 2321, 4132, 5453, 6502, 2297, 4164, 2323, 2324,
+    2325, 2326, 2327, 2328, 2329, 2330, 5984, 2331, 6372, 4496, 615, 5288, 1321, 2335,
+    75, 2336, 6, 5015, 6162, 3353, 5880, 5479, 1412, 5730, 6533, 3526, 2339, 1741,
+    6959, 3922, 4889, 3859, 5111, 3286, 3967, 1361, 3290, 5115, 3860, 5112, 3286, 3966,
+    1361, 3290, 5085, 3828, 2340, 3853, 4496, 5142, 4136, 1321, 1959, 2262, 75, 2263,
+    6, 2264, 4464, 1963, 6162, 6339, 2271, 6370, 2276, 5450, 2277, 5761, 6970, 2256,
+    2257, 5451, 2279, 6373, 2286, 2287, 5452, 2289, 2290, 2291, 2292, 2293, 2294, 2295,
+    5671, 5474, 6079, 2297, 4169, 2298, 2299, 2300, 2301, 2302, 2303, 2304, 2305, 5747,
+    2279, 6374, 2312, 2313, 5821, 2315, 2316, 2317, 2318, 2319, 2320, 2321, 4132, 5921,
+    6502, 2297, 4169, 2323, 2324, 2325, 2326, 2327, 2328, 2329, 2330, 5984, 2331, 6372,
+    4496, 952, 5288, 1321, 2335, 75, 2336, 6, 5015, 6162, 3353, 5880, 5479, 1412,
+    5730, 6533, 3526, 2339, 1741, 6960, 3923, 4889, 3859, 5111, 4909, 3602, 1361, 3356,
+    5115, 3860, 5112, 5749, 6942, 1361, 3356, 5085, 3828, 2340, 3853, 5909, 3826, 5480,
+    7007, 6261, 6375, 6831, 5909, 3875, 5480, 6996, 6261, 6375, 6831, 5909, 3826, 5480,
+    7007, 6261, 6520, 6831, 5909, 3875, 5480, 6996, 6261, 6520, 6831, 6973, 5933, 5755,
+    6694, 6967, 5933, 5748, 6694, 6952, 5933, 5755, 6762, 6943, 5933, 5748, 6762, 6973,
+    6511, 3564, 4520, 5065, 4991, 3286, 4994, 3286, 4899, 3286, 4997, 6967, 6511, 5880,
+    5113, 4991, 3286, 4994, 3286, 4899, 3286, 4997, 6952, 6511, 3564, 4520, 5065, 5064,
+    3286, 4900, 3286, 4993, 3286, 5032, 6943, 6511, 5880, 5113, 5064, 3286, 4900, 3286,
+    4993, 3286, 5032, 4496, 5117, 6214, 1959, 2449, 75, 2450, 4809, 5826, 3453, 3401,
+    6339, 2452, 6370, 2453, 1987, 2454, 2455, 5761, 6969, 2005, 2456, 2457, 6373, 5452,
+    2458, 2459, 2460, 2461, 2462, 5894, 5474, 5506, 2298, 2464, 2465, 2466, 2467, 2468,
+    4813, 2469, 2457, 6374, 5821, 2470, 2471, 2472, 2473, 2474, 4132, 5453, 5141, 5506,
+    2323, 2475, 2476, 2477, 2478, 2479, 5170, 2480, 2457, 2481, 2482, 2483, 2484, 2485,
+    2486, 2016, 2487, 2488, 2489, 2490, 2491, 2492, 5700, 5453, 2494, 6538, 5506, 2495,
+    2496, 2497, 2498, 2499, 2500, 141, 2501, 2502, 2457, 2503, 2504, 2505, 2506, 2507,
+    2508, 2016, 2509, 2510, 2511, 2512, 2513, 2514, 2515, 2516, 2517, 2518, 2519, 2520,
+    5700, 2521, 5453, 2494, 2522, 2031, 2523, 2033, 2524, 2035, 2525, 2037, 2526, 2039,
+    2527, 2041, 2528, 5506, 2529, 2530, 2531, 2532, 2533, 2534, 2535, 2536, 2537, 2538,
+    2539, 2540, 5061, 2541, 2132, 2542, 6372, 4496, 615, 815, 6214, 2543, 3948, 4240,
+    5826, 4897, 5479, 2544, 5730, 2545, 2546, 2547, 2548, 2549, 2550, 2551, 119, 2552,
+    3854, 4010, 3676, 6959, 3921, 672, 3719, 3645, 3558, 2553, 2554, 2555, 2556, 2557,
+    3286, 3674, 3487, 3463, 701, 4422, 1362, 2559, 2560, 2561, 2562, 2563, 4896, 3720,
+    3648, 3609, 2564, 2565, 2566, 2567, 2568, 6941, 3505, 3511, 731, 4422, 1390, 2569,
+    2570, 2571, 2572, 2573, 4131, 672, 3863, 679, 1808, 2574, 2575, 2576, 2577, 2578,
+    6941, 3506, 3603, 3492, 758, 4422, 1819, 2579, 2580, 2581, 2582, 2583, 4905, 672,
+    2584, 2585, 2586, 2587, 2588, 2589, 679, 2590, 2591, 2592, 2593, 2594, 2595, 2596,
+    2597, 2598, 2599, 2600, 2601, 6941, 3315, 2602, 1760, 786, 1761, 787, 1762, 788,
+    1763, 789, 1764, 790, 1765, 791, 4422, 2603, 2604, 2605, 2606, 2607, 2608, 2609,
+    2610, 2611, 2612, 2613, 2614, 3925, 1827, 2615, 3853, 4496, 5142, 6214, 1959, 2449,
+    75, 2450, 4809, 5826, 3453, 3401, 6339, 2452, 6370, 2453, 1987, 2454, 2455, 5761,
+    6970, 2005, 2456, 2457, 6373, 5452, 2458, 2459, 2460, 2461, 2462, 5671, 5474, 5827,
+    2298, 2464, 2465, 2466, 2467, 2468, 4813, 2469, 2457, 6374, 5821, 2470, 2471, 2472,
+    2473, 2474, 4132, 5921, 5141, 5827, 2323, 2475, 2476, 2477, 2478, 2479, 5170, 2480,
+    2457, 2481, 2482, 2483, 2484, 2485, 2486, 2016, 2487, 2488, 2489, 2490, 2491, 2492,
+    5700, 5921, 2494, 6538, 5827, 2495, 2496, 2497, 2498, 2499, 2500, 141, 2501, 2502,
+    2457, 2503, 2504, 2505, 2506, 2507, 2508, 2016, 2509, 2510, 2511, 2512, 2513, 2514,
+    2515, 2516, 2517, 2518, 2519, 2520, 5700, 2521, 5921, 2494, 2522, 2031, 2523, 2033,
+    2524, 2035, 2525, 2037, 2526, 2039, 2527, 2041, 2528, 5827, 2529, 2530, 2531, 2532,
+    2533, 2534, 2535, 2536, 2537, 2538, 2539, 2540, 5061, 2541, 2132, 2542, 6372, 4496,
+    952, 815, 6214, 2543, 3948, 4240, 5826, 4897, 5479, 2544, 5730, 2545, 2546, 2547,
+    2548, 2549, 2550, 2551, 119, 2552, 3854, 4010, 3676, 6960, 3921, 672, 3719, 3645,
+    3558, 2553, 2554, 2555, 2556, 2557, 4909, 3487, 3463, 701, 4545, 1362, 2559, 2560,
+    2561, 2562, 2563, 4896, 3720, 3648, 3609, 2564, 2565, 2566, 2567, 2568, 5749, 3464,
+    3511, 731, 4545, 1390, 2569, 2570, 2571, 2572, 2573, 4131, 672, 3863, 679, 1808,
+    2574, 2575, 2576, 2577, 2578, 5749, 1816, 1760, 3603, 3492, 758, 4545, 1819, 2579,
+    2580, 2581, 2582, 2583, 4905, 672, 2584, 2585, 2586, 2587, 2588, 2589, 679, 2590,
+    2591, 2592, 2593, 2594, 2595, 2596, 2597, 2598, 2599, 2600, 2601, 5749, 1816, 2602,
+    1760, 786, 1761, 787, 1762, 788, 1763, 789, 1764, 790, 1765, 791, 4545, 2603,
+    2604, 2605, 2606, 2607, 2608, 2609, 2610, 2611, 2612, 2613, 2614, 3925, 1827, 2615,
+    3853, 6990, 4705, 5127, 5960, 5444, 4961, 6537, 4962, 6536, 1941, 3920, 1942, 5144,
+    6536, 1943, 6956, 1944, 6958, 6622, 4353, 5311, 5699, 6990, 4705, 5146, 5960, 5426,
+    4808, 6537, 1670, 1909, 1910, 1911, 1912, 1913, 1914, 1915, 1916, 1917, 4805, 1918,
+    5147, 6622, 4353, 5311, 5699, 5659, 4705, 5145, 5742, 5444, 4045, 6758, 5969, 5927,
+    4397, 5659, 4705, 5126, 5742, 5426, 3961, 6758, 5969, 5927, 4397, 6972, 1726, 3509,
+    3826, 5828, 7007, 6986, 6375, 6830, 6972, 3875, 5828, 6996, 6986, 6375, 6830, 6972,
+    1726, 3509, 3826, 5828, 7007, 6986, 6520, 6830, 6972, 3875, 5828, 6996, 6986, 6520,
+    6830, 4046, 2644, 3, 1715, 3272, 2645, 3, 1717, 6940, 2646, 2647, 4157, 5157,
+    2648, 6927, 6921, 3874, 6997, 6378, 6099, 2706, 2707, 2708, 2709, 2710, 2711, 2712,
+    2713, 2714, 2715, 2716, 2717, 2718, 2719, 2720, 2721, 2722, 2723, 2724, 2725, 6379,
+    5703, 2734, 4715, 2736, 2737, 2738, 2739, 6101, 2743, 6643, 5855, 2736, 2762, 2763,
+    2764, 2765, 2766, 2767, 2768, 2769, 2770, 2771, 2772, 2773, 2774, 2775, 2776, 6101,
+    2743, 6643, 5632, 6856, 6921, 3727, 6997, 6378, 6116, 2835, 2836, 2837, 2838, 2839,
+    2840, 2841, 2842, 2843, 2844, 2845, 2846, 2847, 2848, 2849, 2850, 2851, 2852, 2853,
+    2854, 6379, 5922, 2857, 2858, 2859, 2860, 2861, 2862, 2863, 2864, 2865, 2866, 2867,
+    2868, 2869, 2870, 2871, 2872, 2873, 2874, 2875, 2876, 2877, 2878, 2879, 2880, 2881,
+    2882, 2883, 2884, 2885, 2886, 2887, 2888, 2889, 2890, 2891, 2892, 2893, 3725, 6856,
+    6921, 3726, 6997, 6383, 6099, 2706, 2707, 2708, 2709, 2710, 2711, 2712, 2713, 2714,
+    2715, 2716, 2717, 2718, 2719, 2720, 2721, 2722, 2723, 2724, 2725, 6379, 5703, 2734,
+    4715, 2736, 2737, 2738, 2739, 6101, 2900, 6643, 5855, 2736, 2762, 2763, 2764, 2765,
+    2766, 2767, 2768, 2769, 2770, 2771, 2772, 2773, 2774, 2775, 2776, 6101, 2900, 6643,
+    5632, 6856, 6921, 3667, 6997, 6383, 6116, 2835, 2836, 2837, 2838, 2839, 2840, 2841,
+    2842, 2843, 2844, 2845, 2846, 2847, 2848, 2849, 2850, 2851, 2852, 2853, 2854, 6379,
+    5922, 2857, 2858, 2859, 2860, 2861, 2862, 2863, 2864, 2865, 2866, 2867, 2868, 2869,
+    2870, 2871, 2872, 2873, 2874, 2901, 2876, 2877, 2878, 2879, 2880, 2881, 2882, 2883,
+    2884, 2885, 2886, 2887, 2888, 2889, 2890, 2891, 2892, 2893, 3725, 6856, 6921, 3874,
+    6760, 414, 2906, 2907, 1329, 652, 2908, 2909, 655, 2910, 1332, 2911, 4010, 5842,
+    2913, 4894, 6708, 4422, 6761, 4422, 6595, 6921, 3727, 6760, 2971, 2972, 2973, 2974,
+    5166, 660, 5842, 2913, 4894, 6708, 4422, 6761, 4422, 6595, 6921, 3726, 6760, 414,
+    2906, 2907, 1329, 652, 2908, 2909, 655, 2910, 1332, 2911, 4010, 5842, 2975, 4987,
+    6708, 4545, 6761, 4545, 6595, 6921, 3667, 6760, 2971, 2972, 2973, 2974, 5166, 660,
+    5842, 2975, 4987, 6708, 4545, 6761, 4545, 6595, 6949, 3874, 6976, 4882, 5589, 2993,
+    2994, 2995, 2996, 5590, 2999, 3000, 5162, 3002, 5591, 3005, 5636, 5117, 6984, 3874,
+    7004, 6949, 3727, 6976, 6385, 3035, 5598, 3038, 119, 3727, 6984, 3727, 7004, 6949,
+    3726, 6127, 3041, 3042, 3043, 6989, 3047, 6312, 3052, 3053, 119, 3726, 6976, 4882,
+    5589, 2993, 2994, 2995, 2996, 5590, 2999, 3000, 5162, 3002, 5591, 3005, 5636, 5142,
+    6984, 3726, 7004, 6949, 3667, 6127, 3041, 3042, 3043, 6989, 3047, 6312, 3052, 3053,
+    5769, 6976, 6385, 3035, 5598, 3038, 5769, 6984, 3667, 7004, 2976, 5765, 5148, 3054,
+    1719, 3599, 5157, 3055, 3056, 3057, 3058, 3059, 5124, 6923, 3874, 7013, 414, 3086,
+    3087, 1737, 3088, 1739, 655, 3089, 3090, 3091, 3927, 3092, 4493, 6211, 5063, 5063,
+    5063, 3359, 6146, 4557, 5885, 4887, 4887, 4887, 3359, 5271, 4457, 5661, 4979, 4979,
+    4979, 3359, 5790, 3359, 6623, 6923, 3727, 7013, 3130, 3131, 2973, 3132, 5166, 1333,
+    3676, 3092, 4493, 6211, 5063, 5063, 5063, 3359, 6146, 4557, 5885, 4887, 4887, 4887,
+    3359, 5271, 4457, 5661, 4979, 4979, 4979, 3359, 5790, 3359, 6623, 6923, 3726, 7013,
+    414, 3086, 3087, 1737, 3088, 1739, 655, 3089, 3090, 3091, 3927, 3133, 4588, 6211,
+    5105, 5105, 5105, 3380, 6146, 4461, 5885, 4980, 4980, 4980, 3380, 5271, 4559, 5661,
+    4888, 4888, 4888, 3380, 5790, 3380, 6623, 6923, 3667, 7013, 3130, 3131, 2973, 3132,
+    5166, 1333, 3676, 3133, 4588, 6211, 5105, 5105, 5105, 3380, 6146, 4461, 5885, 4980,
+    4980, 4980, 3380, 5271, 4559, 5661, 4888, 4888, 4888, 3380, 5790, 3380, 6623, 6923,
+    3874, 7008, 6378, 3140, 3141, 6099, 6386, 5703, 3150, 4715, 3151, 3152, 3153, 3154,
+    6644, 5855, 3151, 3179, 3180, 3181, 3153, 3154, 6644, 5632, 6877, 6923, 3727, 7008,
+    6378, 3140, 3141, 6116, 6386, 5922, 3206, 3207, 3208, 3209, 3210, 3211, 3212, 3213,
+    3214, 3215, 3216, 3217, 3218, 3219, 3220, 3221, 3222, 3223, 3224, 3225, 3226, 3227,
+    3228, 3229, 3230, 3231, 3232, 3233, 3234, 3235, 3725, 6877, 6923, 3726, 7008, 6383,
+    3236, 3237, 6099, 6386, 5703, 3150, 4715, 3151, 3152, 3153, 3238, 6644, 5855, 3151,
+    3179, 3180, 3181, 3153, 3238, 6644, 5632, 6877, 6923, 3667, 7008, 6383, 3236, 3237,
+    6116, 6386, 5922, 3206, 3207, 3208, 3209, 3210, 3239, 3212, 3213, 3214, 3215, 3216,
+    3217, 3218, 3219, 3220, 3221, 3222, 3223, 3224, 3225, 3226, 3227, 3228, 3229, 3230,
+    3231, 3232, 3233, 3234, 3235, 3725, 6877, 6966, 3874, 6982, 3139, 5589, 3248, 2994,
+    3249, 3250, 5590, 3251, 3252, 5162, 3253, 5591, 3254, 5636, 5117, 6993, 3874, 7015,
+    6966, 3727, 6982, 6385, 3261, 5598, 3262, 119, 3727, 6993, 3727, 7015, 6966, 3726,
+    6127, 3263, 3264, 3265, 6989, 3266, 6312, 3267, 3268, 119, 3726, 6982, 3139, 5589,
+    3248, 2994, 3249, 3250, 5590, 3251, 3252, 5162, 3253, 5591, 3254, 5636, 5142, 6993,
+    3726, 7015, 6966, 3667, 6127, 3263, 3264, 3265, 6989, 3266, 6312, 3267, 3268, 5769,
+    6982, 6385, 3261, 5598, 3262, 5769, 6993, 3667, 7015, 4046, 2976, 5156, 5764, 5148,
+    3269, 2647, 4157, 5157, 3270, 3056, 3057, 3271, 3059, 5124,
 };
 
 static const struct kiln_program bundle_pocl_avx512_programs[] = {
@@ -5401,218 +4494,158 @@ static const struct kiln_program bundle_pocl_avx512_programs[] = {
     { UINT64_C(0x37a4fdeac802897d), 0, 6, 3, 10588, 0, NULL },
     { UINT64_C(0x026f61c037f8b137), 0, 9, 3, 13008, 0, NULL },
     { UINT64_C(0xfb80dc8504e80792), 0, 12, 7, 4487, 0, NULL },
-    { UINT64_C(0x609989589d878519), 0, 19, 10, 4183, 0, NULL },
-    { UINT64_C(0x778187b97f026fa5), 0, 29, 7, 4483, 0, NULL },
-    { UINT64_C(0xc0e901f9f54c48b1), 0, 36, 12, 5613, 0, NULL },
-    { UINT64_C(0x6bf97b6e9cbc1000), 0, 48, 9, 8837, 0, NULL },
-    { UINT64_C(0xd989cbf5e5ce6997), 0, 57, 9, 9209, 0, NULL },
-    { UINT64_C(0x2b6572639aa1d0ff), 0, 66, 9, 8465, 0, NULL },
-    { UINT64_C(0xc0c6324b45506ee4), 0, 75, 9, 8837, 0, NULL },
-    { UINT64_C(0x3160504ebd9d920d), 0, 84, 4, 12898, 0, NULL },
-    { UINT64_C(0x4a4d84ce54c63467), 0, 88, 4, 15318, 0, NULL },
-    { UINT64_C(0xbac91ab20e1516a9), 0, 92, 4, 12559, 0, NULL },
-    { UINT64_C(0x627323d93f0bd27b), 0, 96, 4, 14979, 0, NULL },
-    { UINT64_C(0x80724b7f71bfef29), 0, 100, 13, 11262, 0, NULL },
-    { UINT64_C(0xb138338f9eaec752), 0, 113, 10, 12326, 0, NULL },
-    { UINT64_C(0xa194ec472150676d), 0, 123, 13, 10923, 0, NULL },
-    { UINT64_C(0x3f3af95c50b0ba66), 0, 136, 10, 11987, 0, NULL },
-    { UINT64_C(0xdb131cba81125594), 0, 146, 19, 16554, 0, NULL },
-    { UINT64_C(0xa64f2eab209e830b), 0, 165, 22, 24899, 0, NULL },
-    { UINT64_C(0xe5e2721824341991), 0, 187, 19, 16544, 0, NULL },
-    { UINT64_C(0xc6a1188815e7f7fa), 0, 206, 22, 24889, 0, NULL },
-    { UINT64_C(0x712178a73c7c0fdc), 0, 228, 6, 11896, 0, NULL },
-    { UINT64_C(0x9d8f84f32a8ed199), 0, 234, 6, 15672, 0, NULL },
-    { UINT64_C(0xf0649517e1c2d93b), 0, 240, 6, 11852, 0, NULL },
-    { UINT64_C(0x531d5ee742527e9a), 0, 246, 6, 15628, 0, NULL },
-    { UINT64_C(0xa997454a115314f7), 0, 252, 3, 12253, 0, NULL },
-    { UINT64_C(0xdd6d1bb2455342c9), 0, 255, 3, 14673, 0, NULL },
-    { UINT64_C(0xd0255fb7043a5142), 0, 258, 3, 12209, 0, NULL },
-    { UINT64_C(0x7a64228a53878e74), 0, 261, 3, 14629, 0, NULL },
-    { UINT64_C(0x9e375888d16351c8), 0, 264, 12, 5607, 0, NULL },
-    { UINT64_C(0x0154d7261c871ac0), 0, 276, 10, 4177, 0, NULL },
-    { UINT64_C(0xb3ffca77d3d59c98), 0, 286, 8, 4477, 0, NULL },
-    { UINT64_C(0x971938135d0db2df), 0, 294, 8, 4481, 0, NULL },
-    { UINT64_C(0xe77b472548b81c65), 0, 302, 14, 5542, 0, NULL },
-    { UINT64_C(0xc19d099a13cbdefd), 0, 316, 12, 5124, 0, NULL },
-    { UINT64_C(0x207b5e1bba7f0edd), 0, 328, 14, 5532, 0, NULL },
-    { UINT64_C(0xa2ffc659bea694a2), 0, 342, 23, 7375, 0, NULL },
-    { UINT64_C(0x586aad702b54589e), 0, 365, 6, 11602, 0, NULL },
-    { UINT64_C(0x76857348ec7f1c87), 0, 371, 6, 15291, 0, NULL },
-    { UINT64_C(0x5a12df5131c2a893), 0, 377, 6, 11558, 0, NULL },
-    { UINT64_C(0xee2568d4188eb3a6), 0, 383, 6, 15247, 0, NULL },
-    { UINT64_C(0x8aac1ef6a9815d0d), 0, 389, 3, 12373, 0, NULL },
-    { UINT64_C(0x8aaa8ebf0873f687), 0, 392, 3, 14706, 0, NULL },
-    { UINT64_C(0xa4c6f749918472ee), 0, 395, 3, 12329, 0, NULL },
-    { UINT64_C(0x696cfcdbdbe84c7c), 0, 398, 3, 14662, 0, NULL },
-    { UINT64_C(0x2d97180f27e2b2db), 0, 401, 8, 12888, 0, NULL },
-    { UINT64_C(0x098e06fd8559419d), 0, 409, 8, 15221, 0, NULL },
-    { UINT64_C(0x295dd9a6983dd8c5), 0, 417, 8, 12549, 0, NULL },
-    { UINT64_C(0x20d5cdb83a7c8db7), 0, 425, 8, 14882, 0, NULL },
-    { UINT64_C(0x631da6dc26d633c0), 0, 433, 3, 10752, 0, NULL },
-    { UINT64_C(0xdd9ee6995b497a5a), 0, 436, 3, 13085, 0, NULL },
-    { UINT64_C(0xfc5511f93a21efa5), 0, 439, 3, 10708, 0, NULL },
-    { UINT64_C(0x02450ab9ba39b1cb), 0, 442, 3, 13041, 0, NULL },
-    { UINT64_C(0xf780174bb194b2dc), 0, 445, 15, 1286, 0, NULL },
-    { UINT64_C(0xc3c106ae27b0854f), 0, 460, 24, 22155, 0, NULL },
-    { UINT64_C(0xc51e6279890204fc), 0, 484, 24, 30498, 0, NULL },
-    { UINT64_C(0xa6ef496bffb14d75), 0, 508, 21, 22158, 0, NULL },
-    { UINT64_C(0x54775041dd7155c4), 0, 529, 21, 30501, 0, NULL },
-    { UINT64_C(0xf220908691cf2ced), 0, 550, 3, 12381, 0, NULL },
-    { UINT64_C(0x27877827ae1d77b4), 0, 553, 3, 17513, 0, NULL },
-    { UINT64_C(0x993a5434a8eb3f95), 0, 556, 3, 12356, 0, NULL },
-    { UINT64_C(0x6d297d5b650e291a), 0, 559, 3, 17488, 0, NULL },
-    { UINT64_C(0x7ff2f19d0946f9fc), 0, 562, 183, 17482, 0, NULL },
-    { UINT64_C(0xc1c8f2689ed108e9), 0, 745, 28, 23403, 0, NULL },
-    { UINT64_C(0xa5e69007bf5e7510), 0, 773, 183, 17635, 0, NULL },
-    { UINT64_C(0x1288ba7d5ae19f03), 0, 956, 27, 23544, 0, NULL },
-    { UINT64_C(0xb7c8fcdb3c9477c6), 0, 983, 40, 13349, 0, NULL },
-    { UINT64_C(0xea1ce5e089626144), 0, 1023, 55, 11595, 0, NULL },
-    { UINT64_C(0xbc41d4f5dc6cabee), 0, 1078, 40, 13289, 0, NULL },
-    { UINT64_C(0xa15774a8908b55e1), 0, 1118, 55, 11529, 0, NULL },
-    { UINT64_C(0x8467e2ed9dd0d60f), 0, 1173, 14, 12650, 0, NULL },
-    { UINT64_C(0xbb0fbeb2bf966376), 0, 1187, 16, 20993, 0, NULL },
-    { UINT64_C(0x850f256eebcb5ed7), 0, 1203, 14, 12635, 0, NULL },
-    { UINT64_C(0x4f9ee1991da0b7f4), 0, 1217, 16, 20978, 0, NULL },
-    { UINT64_C(0x8b99b849f28ec1a3), 0, 1233, 17, 13351, 0, NULL },
-    { UINT64_C(0xa5ff7a83cbbe84bc), 0, 1250, 34, 21693, 0, NULL },
-    { UINT64_C(0x2958d6cb154453f8), 0, 1284, 17, 13295, 0, NULL },
-    { UINT64_C(0xa0148ee0d38b0ca7), 0, 1301, 34, 21637, 0, NULL },
-    { UINT64_C(0xc30035acc4f63aea), 0, 1335, 16, 5523, 0, NULL },
-    { UINT64_C(0xc17afdfce6914f2f), 0, 1351, 16, 5110, 0, NULL },
-    { UINT64_C(0x6c8021c063050270), 0, 1367, 16, 5513, 0, NULL },
-    { UINT64_C(0x7d49864df220bd02), 0, 1383, 27, 7361, 0, NULL },
-    { UINT64_C(0x7d50a8e258bb0832), 0, 1410, 16, 5169, 0, NULL },
-    { UINT64_C(0x8a2645b529d367be), 0, 1426, 20, 4069, 0, NULL },
-    { UINT64_C(0xef15e8796c394751), 0, 1446, 16, 4090, 0, NULL },
-    { UINT64_C(0xe3a2f4cb3631d5bc), 0, 1462, 16, 4094, 0, NULL },
-    { UINT64_C(0xb4e2fafd9a5671c2), 0, 1478, 25, 19827, 0, NULL },
-    { UINT64_C(0xa822166fead4f39a), 0, 1503, 59, 23261, 0, NULL },
-    { UINT64_C(0x763d691fd9f271ad), 0, 1562, 25, 19835, 0, NULL },
-    { UINT64_C(0x6afa3693df874065), 0, 1587, 59, 23269, 0, NULL },
-    { UINT64_C(0xfea6e7f9ed9b1269), 0, 1646, 3, 12382, 0, NULL },
-    { UINT64_C(0xe3efee0c944b30ce), 0, 1649, 3, 17514, 0, NULL },
-    { UINT64_C(0x1cebb8f73493e251), 0, 1652, 3, 12357, 0, NULL },
-    { UINT64_C(0x7e9f97050b0a2408), 0, 1655, 3, 17489, 0, NULL },
-    { UINT64_C(0x8710b003e5c7c40d), 0, 1658, 10, 7764, 0, NULL },
-    { UINT64_C(0x676c8a6c749172f9), 0, 1668, 27, 16103, 0, NULL },
-    { UINT64_C(0xa38678e77eed3c7d), 0, 1695, 10, 7727, 0, NULL },
-    { UINT64_C(0x85eaeee97d5492f9), 0, 1705, 27, 16066, 0, NULL },
-    { UINT64_C(0x25081898a8b33c7b), 0, 1732, 17, 13478, 0, NULL },
-    { UINT64_C(0x4a592c21c458f080), 0, 1749, 17, 21823, 0, NULL },
-    { UINT64_C(0xa2dd821069e5debe), 0, 1766, 17, 13480, 0, NULL },
-    { UINT64_C(0xefd4df5963fc4471), 0, 1783, 17, 21825, 0, NULL },
-    { UINT64_C(0x6390c36b40fba580), 0, 1800, 24, 6610, 0, NULL },
-    { UINT64_C(0x7f43b2ffa7682bfd), 0, 1824, 25, 5009, 0, NULL },
-    { UINT64_C(0x603f34e27076448a), 0, 1849, 19, 5135, 0, NULL },
-    { UINT64_C(0x2a2350024e3ed8e8), 0, 1868, 19, 5145, 0, NULL },
-    { UINT64_C(0x7650d64b5adb4574), 0, 1887, 3, 11675, 0, NULL },
-    { UINT64_C(0x1b4feeed980af5b2), 0, 1890, 3, 16724, 0, NULL },
-    { UINT64_C(0x6a28900fdbf693dc), 0, 1893, 3, 11650, 0, NULL },
-    { UINT64_C(0x1e87eb8562d0aa3e), 0, 1896, 3, 16699, 0, NULL },
-    { UINT64_C(0x4b745619ccc5e306), 0, 1899, 3, 11676, 0, NULL },
-    { UINT64_C(0xf732a91533742cdc), 0, 1902, 3, 16725, 0, NULL },
-    { UINT64_C(0xeabcb29475613012), 0, 1905, 3, 11651, 0, NULL },
-    { UINT64_C(0xc6e3d41b209a1f84), 0, 1908, 3, 16700, 0, NULL },
-    { UINT64_C(0x14318256e0974bd1), 0, 1911, 14, 1266, 0, NULL },
-    { UINT64_C(0xbc06476584bc6bce), 0, 1925, 20, 22172, 0, NULL },
-    { UINT64_C(0xd28ebad576c290a9), 0, 1945, 20, 25664, 0, NULL },
-    { UINT64_C(0xfe4ed9992b1a4c20), 0, 1965, 20, 22175, 0, NULL },
-    { UINT64_C(0x7b27e01ce99c27cd), 0, 1985, 20, 25667, 0, NULL },
-    { UINT64_C(0xe95d42c997c58859), 0, 2005, 7, 17875, 0, NULL },
-    { UINT64_C(0x4a73553250bc9934), 0, 2012, 7, 20196, 0, NULL },
-    { UINT64_C(0xdb4beaaec2d19b88), 0, 2019, 7, 17831, 0, NULL },
-    { UINT64_C(0xb312aef9f3ace8c7), 0, 2026, 7, 20152, 0, NULL },
-    { UINT64_C(0x44956659c53c1650), 0, 2033, 18, 16571, 0, NULL },
-    { UINT64_C(0xdc88b8145a236290), 0, 2051, 12, 12553, 0, NULL },
-    { UINT64_C(0x8def7eb0c8334c0a), 0, 2063, 18, 16571, 0, NULL },
-    { UINT64_C(0xcc11e0904966a183), 0, 2081, 12, 12535, 0, NULL },
-    { UINT64_C(0xa4a67f8f06a0ddaa), 0, 2093, 11, 16482, 0, NULL },
-    { UINT64_C(0x14bfc26a1a1c06eb), 0, 2104, 10, 19975, 0, NULL },
-    { UINT64_C(0xd01b922ca08d7bd7), 0, 2114, 18, 16472, 0, NULL },
-    { UINT64_C(0x79d617613477eea6), 0, 2132, 17, 19965, 0, NULL },
-    { UINT64_C(0x18ed5c41cd4eed44), 0, 2149, 26, 18730, 0, NULL },
-    { UINT64_C(0xe08f96df5bbeb08b), 0, 2175, 26, 22222, 0, NULL },
-    { UINT64_C(0xf3854e372241ef1e), 0, 2201, 26, 18745, 0, NULL },
-    { UINT64_C(0x200dab8e2c48a153), 0, 2227, 26, 22237, 0, NULL },
-    { UINT64_C(0xbeca389ef9fc1a9c), 0, 2253, 11, 5276, 0, NULL },
-    { UINT64_C(0xafb9c003d772bcf4), 0, 2264, 9, 4166, 0, NULL },
-    { UINT64_C(0x0a481771ec7d8b3e), 0, 2273, 7, 4174, 0, NULL },
-    { UINT64_C(0x3fffd8c1e21c9e0f), 0, 2280, 7, 4178, 0, NULL },
-    { UINT64_C(0x599ff196fcf757b7), 0, 2287, 9, 5240, 0, NULL },
-    { UINT64_C(0x5c12831cbd72725b), 0, 2296, 14, 5117, 0, NULL },
-    { UINT64_C(0x30379684f5359f53), 0, 2310, 9, 5230, 0, NULL },
-    { UINT64_C(0x5acb3302afa6a47c), 0, 2319, 18, 6730, 0, NULL },
-    { UINT64_C(0x8b0c8ea022de9a89), 0, 2337, 133, 17175, 0, NULL },
-    { UINT64_C(0x6eb2f435bac6beb5), 0, 2470, 86, 16472, 0, NULL },
-    { UINT64_C(0xe0113744fd5b9aab), 0, 2556, 133, 17328, 0, NULL },
-    { UINT64_C(0x626622022377ab91), 0, 2689, 86, 16613, 0, NULL },
-    { UINT64_C(0x4338b4b054ee28be), 0, 2775, 34, 15282, 0, NULL },
-    { UINT64_C(0xe4d19432a5e32512), 0, 2809, 31, 16714, 0, NULL },
-    { UINT64_C(0x031dedf0f8124b4c), 0, 2840, 34, 15309, 0, NULL },
-    { UINT64_C(0xcf2cd3f7e32418b0), 0, 2874, 31, 16741, 0, NULL },
-    { UINT64_C(0x3dc9efbfe14615b7), 0, 2905, 75, 13125, 0, NULL },
-    { UINT64_C(0xac531d4c66b89106), 0, 2980, 38, 14799, 0, NULL },
-    { UINT64_C(0xd21863d589731ff6), 0, 3018, 75, 13213, 0, NULL },
-    { UINT64_C(0x68d0ae126150807f), 0, 3093, 38, 14879, 0, NULL },
-    { UINT64_C(0x2ec30bb3591b0a0b), 0, 3131, 6, 12379, 0, NULL },
-    { UINT64_C(0x7efe7e5db7813650), 0, 3137, 6, 14700, 0, NULL },
-    { UINT64_C(0xe22edf21badb80e9), 0, 3143, 6, 12354, 0, NULL },
-    { UINT64_C(0xda89fc94f4ccb348), 0, 3149, 6, 14675, 0, NULL },
-    { UINT64_C(0x842709e05f28c84b), 0, 3155, 11, 14627, 0, NULL },
-    { UINT64_C(0xd9525a6da868c076), 0, 3166, 11, 18119, 0, NULL },
-    { UINT64_C(0xf97a3032895c4191), 0, 3177, 11, 14600, 0, NULL },
-    { UINT64_C(0xf6756ebb559cedde), 0, 3188, 11, 18092, 0, NULL },
-    { UINT64_C(0xd9d141a77afee18c), 0, 3199, 144, 19502, 0, NULL },
-    { UINT64_C(0x50a1a1e8951d8a3f), 0, 3343, 13, 20391, 0, NULL },
-    { UINT64_C(0xaef7c299d1203f2d), 0, 3356, 144, 19732, 0, NULL },
-    { UINT64_C(0xbf2157dfe314c43e), 0, 3500, 30, 20605, 0, NULL },
-    { UINT64_C(0xc771e640d55d208e), 0, 3530, 7, 4184, 0, NULL },
-    { UINT64_C(0xe81af1367dd32da1), 0, 3537, 9, 4172, 0, NULL },
-    { UINT64_C(0x5faa8d321856ddc7), 0, 3546, 7, 4180, 0, NULL },
-    { UINT64_C(0x1a9dddc99f9caf29), 0, 3553, 11, 5282, 0, NULL },
-    { UINT64_C(0x55b4e18aa038138f), 0, 3564, 18, 6724, 0, NULL },
-    { UINT64_C(0x4ac080557c6f6678), 0, 3582, 14, 5111, 0, NULL },
-    { UINT64_C(0x87021d60bb12fc5a), 0, 3596, 9, 5224, 0, NULL },
-    { UINT64_C(0x5cc04a354a260dae), 0, 3605, 9, 5234, 0, NULL },
-    { UINT64_C(0x16fbf9464ce6a71a), 0, 3614, 6, 11676, 0, NULL },
-    { UINT64_C(0x219170d67d109e54), 0, 3620, 6, 13914, 0, NULL },
-    { UINT64_C(0xe436297e709e202c), 0, 3626, 6, 11651, 0, NULL },
-    { UINT64_C(0x0b390c324390de2a), 0, 3632, 6, 13889, 0, NULL },
-    { UINT64_C(0xbf30b7997df3b7fa), 0, 3638, 7, 17173, 0, NULL },
-    { UINT64_C(0x49d01da11ace1d1c), 0, 3645, 7, 19411, 0, NULL },
-    { UINT64_C(0x86628b7ab3e9aea1), 0, 3652, 7, 17129, 0, NULL },
-    { UINT64_C(0x50b66922361666e1), 0, 3659, 7, 19367, 0, NULL },
-    { UINT64_C(0x3a78097b980f0691), 0, 3666, 20, 16012, 0, NULL },
-    { UINT64_C(0xf99be065d7bff88a), 0, 3686, 13, 11911, 0, NULL },
-    { UINT64_C(0x964f4603a7be379f), 0, 3699, 20, 16012, 0, NULL },
-    { UINT64_C(0x9e34afa11763daad), 0, 3719, 13, 11893, 0, NULL },
-    { UINT64_C(0xc9b674b6061b0cd9), 0, 3732, 15, 1320, 0, NULL },
-    { UINT64_C(0x2853f287cef9bc06), 0, 3747, 38, 13509, 0, NULL },
-    { UINT64_C(0x20f677295e47b8c0), 0, 3785, 46, 11482, 0, NULL },
-    { UINT64_C(0x6ea6772fbd3ef648), 0, 3831, 38, 13485, 0, NULL },
-    { UINT64_C(0x45e1c5832e1c1d35), 0, 3869, 47, 11452, 0, NULL },
-    { UINT64_C(0xee88692c59b4f250), 0, 3916, 23, 11876, 0, NULL },
-    { UINT64_C(0x69b678e7d46bb88a), 0, 3939, 19, 11431, 0, NULL },
-    { UINT64_C(0x9bfadc1190b748a7), 0, 3958, 23, 11856, 0, NULL },
-    { UINT64_C(0x6090d2637394628d), 0, 3981, 19, 11411, 0, NULL },
-    { UINT64_C(0x90b6b6b8a95fe539), 0, 4000, 22, 4035, 0, NULL },
-    { UINT64_C(0x172b62c8d6dae2cf), 0, 4022, 13, 3749, 0, NULL },
-    { UINT64_C(0x5360e008a3b81a5f), 0, 4035, 33, 5237, 0, NULL },
-    { UINT64_C(0x53aa85bdb3427e91), 0, 4068, 22, 4951, 0, NULL },
-    { UINT64_C(0x4b624a5e5379b8f2), 0, 4090, 12, 1506, 0, NULL },
-    { UINT64_C(0x828ea64b46e20a4f), 0, 4102, 38, 40410, 0, NULL },
-    { UINT64_C(0x3cbcfaff0e760f2e), 0, 4140, 35, 40025, 0, NULL },
-    { UINT64_C(0x79759e2d5437234f), 0, 4175, 38, 40443, 0, NULL },
-    { UINT64_C(0xcff889f8c51ef7e4), 0, 4213, 35, 40058, 0, NULL },
-    { UINT64_C(0xd0186e48dbc1f03a), 0, 4248, 24, 9954, 0, NULL },
-    { UINT64_C(0x245e773b1f09d476), 0, 4272, 39, 8429, 0, NULL },
-    { UINT64_C(0x75253c13eec4cc34), 0, 4311, 24, 9918, 0, NULL },
-    { UINT64_C(0x6604c6cd76c8ff5f), 0, 4335, 40, 8387, 0, NULL },
-    { UINT64_C(0x4f9e49abda878798), 0, 4375, 22, 4055, 0, NULL },
-    { UINT64_C(0x888a5d4b89e1c351), 0, 4397, 13, 3820, 0, NULL },
-    { UINT64_C(0x498182bd9f9f5554), 0, 4410, 33, 5262, 0, NULL },
-    { UINT64_C(0xabe5b07501efc315), 0, 4443, 22, 5027, 0, NULL },
-    { UINT64_C(0x257c15f944b8882f), 0, 4465, 13, 1561, 0, NULL },
+    { UINT64_C(0x609989589d878519), 0, 19, 9, 4183, 0, NULL },
+    { UINT64_C(0x778187b97f026fa5), 0, 28, 7, 4483, 0, NULL },
+    { UINT64_C(0xc0e901f9f54c48b1), 0, 35, 11, 5613, 0, NULL },
+    { UINT64_C(0x6bf97b6e9cbc1000), 0, 46, 7, 8837, 0, NULL },
+    { UINT64_C(0xd989cbf5e5ce6997), 0, 53, 7, 9209, 0, NULL },
+    { UINT64_C(0x2b6572639aa1d0ff), 0, 60, 7, 8465, 0, NULL },
+    { UINT64_C(0xc0c6324b45506ee4), 0, 67, 7, 8837, 0, NULL },
+    { UINT64_C(0x3160504ebd9d920d), 0, 74, 3, 12898, 0, NULL },
+    { UINT64_C(0x4a4d84ce54c63467), 0, 77, 3, 15318, 0, NULL },
+    { UINT64_C(0xbac91ab20e1516a9), 0, 80, 3, 12559, 0, NULL },
+    { UINT64_C(0x627323d93f0bd27b), 0, 83, 3, 14979, 0, NULL },
+    { UINT64_C(0x80724b7f71bfef29), 0, 86, 13, 11262, 0, NULL },
+    { UINT64_C(0xb138338f9eaec752), 0, 99, 11, 12326, 0, NULL },
+    { UINT64_C(0xa194ec472150676d), 0, 110, 13, 10923, 0, NULL },
+    { UINT64_C(0x3f3af95c50b0ba66), 0, 123, 11, 11987, 0, NULL },
+    { UINT64_C(0xdb131cba81125594), 0, 134, 19, 16554, 0, NULL },
+    { UINT64_C(0xa64f2eab209e830b), 0, 153, 19, 24899, 0, NULL },
+    { UINT64_C(0xe5e2721824341991), 0, 172, 19, 16544, 0, NULL },
+    { UINT64_C(0xc6a1188815e7f7fa), 0, 191, 19, 24889, 0, NULL },
+    { UINT64_C(0x712178a73c7c0fdc), 0, 210, 6, 11896, 0, NULL },
+    { UINT64_C(0x9d8f84f32a8ed199), 0, 216, 6, 15672, 0, NULL },
+    { UINT64_C(0xf0649517e1c2d93b), 0, 222, 6, 11852, 0, NULL },
+    { UINT64_C(0x531d5ee742527e9a), 0, 228, 6, 15628, 0, NULL },
+    { UINT64_C(0xa997454a115314f7), 0, 234, 3, 12253, 0, NULL },
+    { UINT64_C(0xdd6d1bb2455342c9), 0, 237, 3, 14673, 0, NULL },
+    { UINT64_C(0xd0255fb7043a5142), 0, 240, 3, 12209, 0, NULL },
+    { UINT64_C(0x7a64228a53878e74), 0, 243, 3, 14629, 0, NULL },
+    { UINT64_C(0x9e375888d16351c8), 0, 246, 13, 5607, 0, NULL },
+    { UINT64_C(0x0154d7261c871ac0), 0, 259, 11, 4177, 0, NULL },
+    { UINT64_C(0xb3ffca77d3d59c98), 0, 270, 8, 4477, 0, NULL },
+    { UINT64_C(0x971938135d0db2df), 0, 278, 8, 4481, 0, NULL },
+    { UINT64_C(0xe77b472548b81c65), 0, 286, 14, 5542, 0, NULL },
+    { UINT64_C(0xc19d099a13cbdefd), 0, 300, 12, 5124, 0, NULL },
+    { UINT64_C(0x207b5e1bba7f0edd), 0, 312, 14, 5532, 0, NULL },
+    { UINT64_C(0xa2ffc659bea694a2), 0, 326, 21, 7375, 0, NULL },
+    { UINT64_C(0x586aad702b54589e), 0, 347, 6, 11602, 0, NULL },
+    { UINT64_C(0x76857348ec7f1c87), 0, 353, 6, 15291, 0, NULL },
+    { UINT64_C(0x5a12df5131c2a893), 0, 359, 6, 11558, 0, NULL },
+    { UINT64_C(0xee2568d4188eb3a6), 0, 365, 6, 15247, 0, NULL },
+    { UINT64_C(0x8aac1ef6a9815d0d), 0, 371, 3, 12373, 0, NULL },
+    { UINT64_C(0x8aaa8ebf0873f687), 0, 374, 3, 14706, 0, NULL },
+    { UINT64_C(0xa4c6f749918472ee), 0, 377, 3, 12329, 0, NULL },
+    { UINT64_C(0x696cfcdbdbe84c7c), 0, 380, 3, 14662, 0, NULL },
+    { UINT64_C(0x2d97180f27e2b2db), 0, 383, 7, 12888, 0, NULL },
+    { UINT64_C(0x098e06fd8559419d), 0, 390, 7, 15221, 0, NULL },
+    { UINT64_C(0x295dd9a6983dd8c5), 0, 397, 6, 12549, 0, NULL },
+    { UINT64_C(0x20d5cdb83a7c8db7), 0, 403, 6, 14882, 0, NULL },
+    { UINT64_C(0x631da6dc26d633c0), 0, 409, 3, 10752, 0, NULL },
+    { UINT64_C(0xdd9ee6995b497a5a), 0, 412, 3, 13085, 0, NULL },
+    { UINT64_C(0xfc5511f93a21efa5), 0, 415, 3, 10708, 0, NULL },
+    { UINT64_C(0x02450ab9ba39b1cb), 0, 418, 3, 13041, 0, NULL },
+    { UINT64_C(0xf780174bb194b2dc), 0, 421, 15, 1286, 0, NULL },
+    { UINT64_C(0x8467e2ed9dd0d60f), 0, 436, 15, 12650, 0, NULL },
+    { UINT64_C(0xbb0fbeb2bf966376), 0, 451, 33, 20993, 0, NULL },
+    { UINT64_C(0x850f256eebcb5ed7), 0, 484, 15, 12635, 0, NULL },
+    { UINT64_C(0x4f9ee1991da0b7f4), 0, 499, 33, 20978, 0, NULL },
+    { UINT64_C(0xc30035acc4f63aea), 0, 532, 16, 5523, 0, NULL },
+    { UINT64_C(0xc17afdfce6914f2f), 0, 548, 16, 5110, 0, NULL },
+    { UINT64_C(0x6c8021c063050270), 0, 564, 16, 5513, 0, NULL },
+    { UINT64_C(0x7d49864df220bd02), 0, 580, 25, 7361, 0, NULL },
+    { UINT64_C(0xb4e2fafd9a5671c2), 0, 605, 24, 19827, 0, NULL },
+    { UINT64_C(0xa822166fead4f39a), 0, 629, 60, 23261, 0, NULL },
+    { UINT64_C(0x763d691fd9f271ad), 0, 689, 24, 19835, 0, NULL },
+    { UINT64_C(0x6afa3693df874065), 0, 713, 60, 23269, 0, NULL },
+    { UINT64_C(0xfea6e7f9ed9b1269), 0, 773, 7, 12382, 0, NULL },
+    { UINT64_C(0xe3efee0c944b30ce), 0, 780, 7, 17514, 0, NULL },
+    { UINT64_C(0x1cebb8f73493e251), 0, 787, 7, 12357, 0, NULL },
+    { UINT64_C(0x7e9f97050b0a2408), 0, 794, 7, 17489, 0, NULL },
+    { UINT64_C(0x8710b003e5c7c40d), 0, 801, 9, 7764, 0, NULL },
+    { UINT64_C(0x676c8a6c749172f9), 0, 810, 26, 16103, 0, NULL },
+    { UINT64_C(0xa38678e77eed3c7d), 0, 836, 9, 7727, 0, NULL },
+    { UINT64_C(0x85eaeee97d5492f9), 0, 845, 26, 16066, 0, NULL },
+    { UINT64_C(0x25081898a8b33c7b), 0, 871, 18, 13478, 0, NULL },
+    { UINT64_C(0x4a592c21c458f080), 0, 889, 18, 21823, 0, NULL },
+    { UINT64_C(0xa2dd821069e5debe), 0, 907, 18, 13480, 0, NULL },
+    { UINT64_C(0xefd4df5963fc4471), 0, 925, 18, 21825, 0, NULL },
+    { UINT64_C(0x6390c36b40fba580), 0, 943, 45, 6610, 0, NULL },
+    { UINT64_C(0x7f43b2ffa7682bfd), 0, 988, 31, 5009, 0, NULL },
+    { UINT64_C(0x603f34e27076448a), 0, 1019, 30, 5135, 0, NULL },
+    { UINT64_C(0x2a2350024e3ed8e8), 0, 1049, 30, 5145, 0, NULL },
+    { UINT64_C(0x4b745619ccc5e306), 0, 1079, 10, 11676, 0, NULL },
+    { UINT64_C(0xf732a91533742cdc), 0, 1089, 7, 16725, 0, NULL },
+    { UINT64_C(0xeabcb29475613012), 0, 1096, 10, 11651, 0, NULL },
+    { UINT64_C(0xc6e3d41b209a1f84), 0, 1106, 7, 16700, 0, NULL },
+    { UINT64_C(0x14318256e0974bd1), 0, 1113, 14, 1266, 0, NULL },
+    { UINT64_C(0xbc06476584bc6bce), 0, 1127, 4, 22172, 0, NULL },
+    { UINT64_C(0xd28ebad576c290a9), 0, 1131, 4, 25664, 0, NULL },
+    { UINT64_C(0xfe4ed9992b1a4c20), 0, 1135, 4, 22175, 0, NULL },
+    { UINT64_C(0x7b27e01ce99c27cd), 0, 1139, 4, 25667, 0, NULL },
+    { UINT64_C(0x599ff196fcf757b7), 0, 1143, 11, 5240, 0, NULL },
+    { UINT64_C(0x5c12831cbd72725b), 0, 1154, 24, 5117, 0, NULL },
+    { UINT64_C(0x30379684f5359f53), 0, 1178, 11, 5230, 0, NULL },
+    { UINT64_C(0x5acb3302afa6a47c), 0, 1189, 22, 6730, 0, NULL },
+    { UINT64_C(0x8b0c8ea022de9a89), 0, 1211, 140, 17175, 0, NULL },
+    { UINT64_C(0x6eb2f435bac6beb5), 0, 1351, 144, 16472, 0, NULL },
+    { UINT64_C(0xe0113744fd5b9aab), 0, 1495, 140, 17328, 0, NULL },
+    { UINT64_C(0x626622022377ab91), 0, 1635, 144, 16613, 0, NULL },
+    { UINT64_C(0x3dc9efbfe14615b7), 0, 1779, 78, 13125, 0, NULL },
+    { UINT64_C(0xac531d4c66b89106), 0, 1857, 39, 14799, 0, NULL },
+    { UINT64_C(0xd21863d589731ff6), 0, 1896, 78, 13213, 0, NULL },
+    { UINT64_C(0x68d0ae126150807f), 0, 1974, 39, 14879, 0, NULL },
+    { UINT64_C(0x2ec30bb3591b0a0b), 0, 2013, 7, 12379, 0, NULL },
+    { UINT64_C(0x7efe7e5db7813650), 0, 2020, 7, 14700, 0, NULL },
+    { UINT64_C(0xe22edf21badb80e9), 0, 2027, 7, 12354, 0, NULL },
+    { UINT64_C(0xda89fc94f4ccb348), 0, 2034, 7, 14675, 0, NULL },
+    { UINT64_C(0xe64af37cb6e61e6c), 0, 2041, 4, 22173, 0, NULL },
+    { UINT64_C(0x27b96c1d2fad222b), 0, 2045, 4, 25665, 0, NULL },
+    { UINT64_C(0x2dcded7367286652), 0, 2049, 4, 22176, 0, NULL },
+    { UINT64_C(0x989f24bfbd9eba8b), 0, 2053, 4, 25668, 0, NULL },
+    { UINT64_C(0x842709e05f28c84b), 0, 2057, 12, 14627, 0, NULL },
+    { UINT64_C(0xd9525a6da868c076), 0, 2069, 11, 18119, 0, NULL },
+    { UINT64_C(0xf97a3032895c4191), 0, 2080, 12, 14600, 0, NULL },
+    { UINT64_C(0xf6756ebb559cedde), 0, 2092, 11, 18092, 0, NULL },
+    { UINT64_C(0xd9d141a77afee18c), 0, 2103, 144, 19502, 0, NULL },
+    { UINT64_C(0x50a1a1e8951d8a3f), 0, 2247, 142, 20391, 0, NULL },
+    { UINT64_C(0xaef7c299d1203f2d), 0, 2389, 144, 19732, 0, NULL },
+    { UINT64_C(0xbf2157dfe314c43e), 0, 2533, 142, 20605, 0, NULL },
+    { UINT64_C(0x55b4e18aa038138f), 0, 2675, 22, 6724, 0, NULL },
+    { UINT64_C(0x4ac080557c6f6678), 0, 2697, 24, 5111, 0, NULL },
+    { UINT64_C(0x87021d60bb12fc5a), 0, 2721, 10, 5224, 0, NULL },
+    { UINT64_C(0x5cc04a354a260dae), 0, 2731, 10, 5234, 0, NULL },
+    { UINT64_C(0x16fbf9464ce6a71a), 0, 2741, 9, 11676, 0, NULL },
+    { UINT64_C(0x219170d67d109e54), 0, 2750, 7, 13914, 0, NULL },
+    { UINT64_C(0xe436297e709e202c), 0, 2757, 9, 11651, 0, NULL },
+    { UINT64_C(0x0b390c324390de2a), 0, 2766, 7, 13889, 0, NULL },
+    { UINT64_C(0xc9b674b6061b0cd9), 0, 2773, 15, 1320, 0, NULL },
+    { UINT64_C(0x2853f287cef9bc06), 0, 2788, 58, 13509, 0, NULL },
+    { UINT64_C(0x20f677295e47b8c0), 0, 2846, 66, 11482, 0, NULL },
+    { UINT64_C(0x6ea6772fbd3ef648), 0, 2912, 58, 13485, 0, NULL },
+    { UINT64_C(0x45e1c5832e1c1d35), 0, 2970, 66, 11452, 0, NULL },
+    { UINT64_C(0xee88692c59b4f250), 0, 3036, 23, 11876, 0, NULL },
+    { UINT64_C(0x69b678e7d46bb88a), 0, 3059, 17, 11431, 0, NULL },
+    { UINT64_C(0x9bfadc1190b748a7), 0, 3076, 23, 11856, 0, NULL },
+    { UINT64_C(0x6090d2637394628d), 0, 3099, 17, 11411, 0, NULL },
+    { UINT64_C(0x90b6b6b8a95fe539), 0, 3116, 21, 4035, 0, NULL },
+    { UINT64_C(0x172b62c8d6dae2cf), 0, 3137, 12, 3749, 0, NULL },
+    { UINT64_C(0x5360e008a3b81a5f), 0, 3149, 32, 5237, 0, NULL },
+    { UINT64_C(0x53aa85bdb3427e91), 0, 3181, 21, 4951, 0, NULL },
+    { UINT64_C(0x4b624a5e5379b8f2), 0, 3202, 13, 1506, 0, NULL },
+    { UINT64_C(0x828ea64b46e20a4f), 0, 3215, 38, 40410, 0, NULL },
+    { UINT64_C(0x3cbcfaff0e760f2e), 0, 3253, 34, 40025, 0, NULL },
+    { UINT64_C(0x79759e2d5437234f), 0, 3287, 38, 40443, 0, NULL },
+    { UINT64_C(0xcff889f8c51ef7e4), 0, 3325, 34, 40058, 0, NULL },
+    { UINT64_C(0xd0186e48dbc1f03a), 0, 3359, 26, 9954, 0, NULL },
+    { UINT64_C(0x245e773b1f09d476), 0, 3385, 41, 8429, 0, NULL },
+    { UINT64_C(0x75253c13eec4cc34), 0, 3426, 26, 9918, 0, NULL },
+    { UINT64_C(0x6604c6cd76c8ff5f), 0, 3452, 41, 8387, 0, NULL },
+    { UINT64_C(0x4f9e49abda878798), 0, 3493, 21, 4055, 0, NULL },
+    { UINT64_C(0x888a5d4b89e1c351), 0, 3514, 12, 3820, 0, NULL },
+    { UINT64_C(0x498182bd9f9f5554), 0, 3526, 32, 5262, 0, NULL },
+    { UINT64_C(0xabe5b07501efc315), 0, 3558, 21, 5027, 0, NULL },
+    { UINT64_C(0x257c15f944b8882f), 0, 3579, 15, 1561, 0, NULL },
 };
 
 static const struct kiln_stage bundle_pocl_avx512_stages[] = {
@@ -5874,53 +4907,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_sgemm_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 147456,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_packed_packb",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 64, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 24, 1 }, { 1, 1, 1 }, 24576,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 73728,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_direct_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 96, 1 }, { 1, 8, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 147456,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 73728,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
@@ -5941,22 +4928,6 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply",
-      3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 8, 1, 1 }, { 1, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply",
-      3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 512, 1, 1 }, { 1, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_sgemm_fused_multiply",
@@ -6020,20 +4991,6 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
     { "kiln_sgemmt_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 24, 1 }, { 1, 1, 1 }, 24576,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_packed_packb",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 64, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_sgemmt_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 1024, 6, 1 }, { 1, 1, 1 }, 24576,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6050,65 +5007,6 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
       KILN_PREPARED_NONE, 0 },
     { "kiln_dgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 172032,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_packed_packa",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_packed_packb",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 96, 1 }, { 1, 1, 1 }, 196608,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_direct_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 48, 1 }, { 2, 8, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 180224,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 135168,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply",
-      3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 8, 1, 1 }, { 1, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply",
-      3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 512, 1, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
@@ -6148,14 +5046,6 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_dgemm_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 18432,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 32768,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6176,6 +5066,14 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_dgemm_fused_multiply",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 196608,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_dgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 147456,
@@ -6199,22 +5097,6 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply",
-      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 1, 1 }, { 1, 1, 1 }, 0,
-      14, {
-        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
-        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply",
-      3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 1, 1 }, { 1, 1, 1 }, 0,
-      14, {
-        KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
-        KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_dgemm_thin_multiply",
@@ -6246,34 +5128,6 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_packed_packa",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
-    { "kiln_dgemmt_packed_packb",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_dgemmt_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 96, 1 }, { 1, 1, 1 }, 196608,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
-        KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_direct_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 48, 1 }, { 2, 8, 1 }, 0,
-      15, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
     { "kiln_dgemm_mirror_mirror",
       2, { KILN_DIM_M, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 1, 1, 1 }, 0,
@@ -6451,8 +5305,6 @@ static const struct kiln_region bundle_pocl_avx512_regions[] = {
     { { KILN_DIM_N, KILN_DIM_K }, { 48, 1 }, 0, 4, KILN_PREPARED_B },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 0, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_N, KILN_DIM_K }, { 64, 1 }, 0, 4, KILN_PREPARED_B },
-    { { KILN_DIM_M, KILN_DIM_K }, { 6, 1 }, 0, 8, KILN_PREPARED_A },
-    { { KILN_DIM_N, KILN_DIM_K }, { 32, 1 }, 0, 8, KILN_PREPARED_B },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 0, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_N, KILN_DIM_K }, { 32, 1 }, 0, 8, KILN_PREPARED_B },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 0, 1, KILN_PREPARED_NONE },
@@ -6531,171 +5383,99 @@ static const struct kiln_time bundle_pocl_avx512_times[] = {
         0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        7.00260e+06f, 2.22380e+02f, 8.19930e+04f, 0.00000e+00f, 0.00000e+00f, 1.23450e+01f,
-        1.05740e+04f, 1.08110e+02f, 1.43830e+02f, 0.00000e+00f, 3.54330e+01f, 1.88820e+02f,
-        2.22080e+01f, 0.00000e+00f, 1.21020e+01f, 1.01710e+00f, 0.00000e+00f, 7.59910e+00f,
-        2.12120e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+        6.18980e+06f, 0.00000e+00f, 1.53820e+04f, 0.00000e+00f, 1.53820e+04f, 3.79140e+00f,
+        3.60670e+03f, 1.40250e+02f, 1.44040e+02f, 0.00000e+00f, 3.91530e+01f, 1.16200e+02f,
+        2.23020e+01f, 0.00000e+00f, 1.66040e+01f, 3.55330e+00f, 0.00000e+00f, 0.00000e+00f,
+        3.27210e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        9.66220e+06f, 0.00000e+00f, 8.16990e+05f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        5.13580e+03f, 0.00000e+00f, 2.27980e+02f, 1.72620e+01f, 4.19060e+01f, 4.33140e+02f,
-        8.52410e+02f, 4.28870e+02f, 1.60160e+02f, 0.00000e+00f, 3.04480e-01f, 0.00000e+00f,
-        1.21600e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
-        1.00720e+07f, 4.11310e+03f, 2.57180e+04f, 0.00000e+00f, 1.22540e+04f, 0.00000e+00f,
-        8.10460e+03f, 2.01140e+01f, 4.25580e+01f, 0.00000e+00f, 1.09890e+01f, 4.53310e+01f,
-        6.45270e+01f, 0.00000e+00f, 8.17250e+00f, 1.85840e+00f, 4.18980e+00f, 8.79740e+00f,
+        5.69400e+06f, 0.00000e+00f, 7.75210e+04f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        0.00000e+00f, 0.00000e+00f, 9.46790e+00f, 2.59900e+03f, 6.01510e+02f, 0.00000e+00f,
+        0.00000e+00f, 2.05410e+02f, 3.73810e+01f, 0.00000e+00f, 0.00000e+00f, 5.63790e+01f,
         0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        7.59120e+06f, 0.00000e+00f, 7.43600e+05f, 3.82490e+03f, 0.00000e+00f, 0.00000e+00f,
-        0.00000e+00f, 4.03740e+02f, 0.00000e+00f, 8.10170e+01f, 9.92510e+00f, 5.49310e+02f,
-        0.00000e+00f, 2.47040e+02f, 0.00000e+00f, 3.76290e+01f, 8.08800e+02f, 8.79310e+01f,
-        3.99910e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
-        6.15930e+06f, 0.00000e+00f, 1.53060e+04f, 0.00000e+00f, 1.53060e+04f, 3.77270e+00f,
-        3.58890e+03f, 1.39560e+02f, 1.43330e+02f, 0.00000e+00f, 3.89600e+01f, 1.15630e+02f,
-        2.21920e+01f, 0.00000e+00f, 1.65220e+01f, 3.53580e+00f, 0.00000e+00f, 0.00000e+00f,
-        3.25600e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
-        6.13240e+06f, 1.21770e+03f, 3.39070e+04f, 1.21770e+03f, 3.39070e+04f, 0.00000e+00f,
-        3.35940e+03f, 1.10850e+02f, 1.40880e+02f, 0.00000e+00f, 4.48770e+01f, 1.16670e+02f,
-        2.42310e+01f, 0.00000e+00f, 1.64950e+01f, 6.76880e+00f, 1.39410e+00f, 0.00000e+00f,
-        6.74760e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
-        5.67230e+06f, 0.00000e+00f, 7.72260e+04f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        0.00000e+00f, 0.00000e+00f, 9.43190e+00f, 2.58910e+03f, 5.99220e+02f, 0.00000e+00f,
-        0.00000e+00f, 2.04630e+02f, 3.72390e+01f, 0.00000e+00f, 0.00000e+00f, 5.61640e+01f,
+        1.19850e+05f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 3.74170e+03f, 1.22690e+01f,
+        3.93950e+04f, 4.99920e+01f, 8.45670e+01f, 8.50780e+01f, 6.81710e+01f, 1.09180e+02f,
+        7.30290e+00f, 0.00000e+00f, 2.32170e+01f, 4.93090e+00f, 2.35790e+00f, 5.57490e+00f,
         0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        1.13860e+06f, 0.00000e+00f, 2.11130e+05f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        0.00000e+00f, 9.61600e+00f, 1.51200e+03f, 2.45290e+03f, 2.45290e+03f, 0.00000e+00f,
-        7.44820e+02f, 9.57970e-01f, 0.00000e+00f, 4.11460e+01f, 8.95610e+01f, 2.83920e+01f,
-        7.38160e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+        3.69300e+06f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        0.00000e+00f, 4.01810e+02f, 2.59180e+02f, 6.06020e+01f, 0.00000e+00f, 7.07550e+01f,
+        5.49300e+02f, 2.68580e+02f, 4.71730e+01f, 3.15470e+01f, 1.94880e+00f, 0.00000e+00f,
+        3.66170e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        1.19360e+05f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 3.72640e+03f, 1.22190e+01f,
-        3.92340e+04f, 4.97880e+01f, 8.42220e+01f, 8.47300e+01f, 6.78930e+01f, 1.08730e+02f,
-        7.27310e+00f, 0.00000e+00f, 2.31220e+01f, 4.91080e+00f, 2.34830e+00f, 5.55210e+00f,
+        1.20820e+07f, 0.00000e+00f, 2.48920e+04f, 0.00000e+00f, 1.14230e+04f, 7.07750e+00f,
+        2.79890e+03f, 2.31740e+01f, 8.03910e+01f, 0.00000e+00f, 0.00000e+00f, 1.24290e+01f,
+        2.10640e+01f, 0.00000e+00f, 1.32970e+01f, 5.52640e+00f, 1.73420e+00f, 2.29780e+00f,
+        2.70410e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+    } },
+    { {
+        1.18810e+07f, 0.00000e+00f, 1.07890e+04f, 1.64740e+02f, 5.58200e+03f, 0.00000e+00f,
+        4.66090e+03f, 3.37130e+01f, 6.86050e+01f, 0.00000e+00f, 0.00000e+00f, 5.39200e+01f,
+        3.78640e+01f, 1.06560e+02f, 3.52060e+00f, 2.60650e+00f, 2.23270e+00f, 0.00000e+00f,
+        1.32780e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+    } },
+    { {
+        0.00000e+00f, 1.51250e+03f, 3.46980e+05f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        0.00000e+00f, 2.46890e+01f, 8.25540e+01f, 2.12090e+03f, 2.12090e+03f, 5.07140e+01f,
+        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 6.28940e-01f,
+        4.92500e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+    } },
+    { {
+        6.82820e+06f, 1.17550e+03f, 7.85800e+04f, 3.16020e+03f, 0.00000e+00f, 0.00000e+00f,
+        7.72620e+03f, 1.39270e+02f, 2.22400e+02f, 0.00000e+00f, 0.00000e+00f, 1.69600e+02f,
+        0.00000e+00f, 0.00000e+00f, 2.94550e+00f, 4.86240e+00f, 0.00000e+00f, 7.01440e+00f,
+        1.11620e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+    } },
+    { {
+        6.70260e+06f, 0.00000e+00f, 6.89830e+04f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        0.00000e+00f, 0.00000e+00f, 4.59470e+01f, 0.00000e+00f, 0.00000e+00f, 4.39110e+02f,
+        2.11500e+01f, 0.00000e+00f, 7.40250e+01f, 7.49570e+00f, 0.00000e+00f, 1.89990e+02f,
         0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        3.65380e+06f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        0.00000e+00f, 3.97540e+02f, 2.56430e+02f, 5.99580e+01f, 0.00000e+00f, 7.00030e+01f,
-        5.43460e+02f, 2.65730e+02f, 4.66720e+01f, 3.12120e+01f, 1.92810e+00f, 0.00000e+00f,
-        3.62280e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
-        1.19170e+07f, 0.00000e+00f, 2.45520e+04f, 0.00000e+00f, 1.12670e+04f, 6.98090e+00f,
-        2.76070e+03f, 2.28580e+01f, 7.92930e+01f, 0.00000e+00f, 0.00000e+00f, 1.22590e+01f,
-        2.07760e+01f, 0.00000e+00f, 1.31150e+01f, 5.45090e+00f, 1.71050e+00f, 2.26640e+00f,
-        2.66720e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
-        1.18400e+07f, 0.00000e+00f, 1.07520e+04f, 1.64170e+02f, 5.56280e+03f, 0.00000e+00f,
-        4.64490e+03f, 3.35970e+01f, 6.83690e+01f, 0.00000e+00f, 0.00000e+00f, 5.37350e+01f,
-        3.77340e+01f, 1.06190e+02f, 3.50850e+00f, 2.59760e+00f, 2.22500e+00f, 0.00000e+00f,
-        1.32320e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
-        0.00000e+00f, 1.43590e+03f, 3.29400e+05f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        0.00000e+00f, 2.34380e+01f, 7.83710e+01f, 2.01340e+03f, 2.01340e+03f, 4.81440e+01f,
-        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 5.97070e-01f,
-        4.67550e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
-        6.72350e+06f, 1.15750e+03f, 7.73750e+04f, 3.11170e+03f, 0.00000e+00f, 0.00000e+00f,
-        7.60770e+03f, 1.37130e+02f, 2.18990e+02f, 0.00000e+00f, 0.00000e+00f, 1.67000e+02f,
-        0.00000e+00f, 0.00000e+00f, 2.90030e+00f, 4.78780e+00f, 0.00000e+00f, 6.90680e+00f,
-        1.09910e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
-        1.79730e+07f, 0.00000e+00f, 6.66390e+04f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        3.43840e+04f, 4.94930e+02f, 0.00000e+00f, 5.68840e+01f, 1.21020e+02f, 0.00000e+00f,
-        6.33460e+02f, 2.42040e+03f, 5.72300e+02f, 0.00000e+00f, 2.67560e+02f, 0.00000e+00f,
-        5.23460e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
-        6.98930e+06f, 0.00000e+00f, 1.06170e+06f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        0.00000e+00f, 1.61880e+03f, 0.00000e+00f, 0.00000e+00f, 1.12070e+02f, 2.54730e+02f,
-        0.00000e+00f, 9.99280e+02f, 7.48670e+01f, 1.87280e+02f, 8.38920e+02f, 2.11790e+02f,
-        3.85390e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
-        7.63060e+06f, 5.86800e+03f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        8.89950e+03f, 1.54390e+02f, 2.03380e+02f, 2.34780e+02f, 0.00000e+00f, 1.42980e+02f,
-        1.73140e+01f, 0.00000e+00f, 0.00000e+00f, 9.79400e+00f, 4.71350e+00f, 9.48500e+00f,
-        2.53330e-01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
-        6.07910e+06f, 5.23610e+01f, 1.49980e+04f, 5.23610e+01f, 1.49980e+04f, 8.33060e+00f,
-        2.45380e+03f, 1.52900e+02f, 2.30490e+02f, 0.00000e+00f, 0.00000e+00f, 2.20430e+02f,
-        1.18140e+01f, 0.00000e+00f, 2.40000e+01f, 5.50530e+00f, 0.00000e+00f, 0.00000e+00f,
-        6.50540e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
-        0.00000e+00f, 0.00000e+00f, 3.34760e+04f, 0.00000e+00f, 5.03610e+05f, 0.00000e+00f,
-        0.00000e+00f, 1.34090e+01f, 0.00000e+00f, 4.18330e+03f, 4.18330e+03f, 1.35880e+02f,
-        6.13040e+03f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 1.35350e+02f, 4.82880e+01f,
+        1.09200e+07f, 0.00000e+00f, 1.85610e+04f, 0.00000e+00f, 8.34750e+03f, 1.96550e+00f,
+        0.00000e+00f, 9.95420e+01f, 1.21970e+02f, 5.25210e-01f, 9.26110e+01f, 1.55870e+02f,
+        8.45420e+01f, 1.77720e+01f, 2.54030e+01f, 3.78260e+00f, 1.52460e+01f, 6.62220e+00f,
         0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        6.90110e+06f, 0.00000e+00f, 7.10260e+04f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        0.00000e+00f, 0.00000e+00f, 4.73080e+01f, 0.00000e+00f, 0.00000e+00f, 4.52120e+02f,
-        2.17760e+01f, 0.00000e+00f, 7.62170e+01f, 7.71770e+00f, 0.00000e+00f, 1.95620e+02f,
+        1.18310e+07f, 4.07160e+03f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        5.29310e+02f, 7.04410e+01f, 6.32560e+01f, 2.03050e+02f, 4.92800e+01f, 2.11110e+02f,
+        1.40010e+02f, 0.00000e+00f, 0.00000e+00f, 1.34240e+00f, 1.77470e+01f, 1.55820e+01f,
+        4.23040e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+    } },
+    { {
+        2.63580e+07f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 1.90620e+01f,
+        0.00000e+00f, 0.00000e+00f, 3.88410e+02f, 1.72670e+01f, 3.43490e+01f, 1.41450e+02f,
+        7.65170e+02f, 4.80680e+01f, 9.96580e+01f, 3.62770e+02f, 4.39490e-01f, 0.00000e+00f,
+        4.65080e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+    } },
+    { {
+        2.10360e+07f, 5.55630e+03f, 6.85170e+04f, 0.00000e+00f, 1.47120e+04f, 8.74650e+00f,
+        8.51860e+03f, 5.35620e+01f, 1.63340e+02f, 0.00000e+00f, 2.32330e+01f, 2.39850e+02f,
+        2.76190e+01f, 0.00000e+00f, 6.42140e+00f, 1.10480e+00f, 1.62450e+01f, 1.28210e+01f,
         0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        1.08730e+07f, 0.00000e+00f, 1.84800e+04f, 0.00000e+00f, 8.31130e+03f, 1.95700e+00f,
-        0.00000e+00f, 9.91100e+01f, 1.21440e+02f, 5.22930e-01f, 9.22090e+01f, 1.55190e+02f,
-        8.41750e+01f, 1.76950e+01f, 2.52930e+01f, 3.76620e+00f, 1.51800e+01f, 6.59350e+00f,
+        1.28610e+07f, 0.00000e+00f, 2.80540e+04f, 0.00000e+00f, 1.42830e+04f, 8.09580e+00f,
+        1.81500e+04f, 3.01110e+01f, 1.57450e+02f, 0.00000e+00f, 0.00000e+00f, 8.10750e+01f,
+        3.01600e+01f, 0.00000e+00f, 5.41430e-01f, 3.44660e+00f, 1.23750e+01f, 9.66750e+00f,
         0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        0.00000e+00f, 1.76540e+02f, 5.48830e+03f, 1.76540e+02f, 5.48830e+03f, 2.61110e+00f,
-        0.00000e+00f, 1.42580e+02f, 1.64000e+02f, 0.00000e+00f, 0.00000e+00f, 1.00360e+02f,
-        0.00000e+00f, 0.00000e+00f, 8.68500e+00f, 1.58150e+01f, 5.08580e+00f, 5.24380e+00f,
+        1.38930e+07f, 3.20830e+02f, 1.06250e+04f, 3.20830e+02f, 1.06250e+04f, 1.26880e+00f,
+        0.00000e+00f, 7.42840e+01f, 1.00140e+02f, 0.00000e+00f, 4.56790e+01f, 1.98140e+02f,
+        1.16100e+02f, 4.26000e+01f, 0.00000e+00f, 2.78950e+00f, 7.84110e+00f, 9.27620e+00f,
         0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        1.18220e+07f, 4.06850e+03f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        5.28900e+02f, 7.03870e+01f, 6.32070e+01f, 2.02890e+02f, 4.92420e+01f, 2.10950e+02f,
-        1.39900e+02f, 0.00000e+00f, 0.00000e+00f, 1.34140e+00f, 1.77330e+01f, 1.55700e+01f,
-        4.22710e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
-        2.57570e+07f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 1.86270e+01f,
-        0.00000e+00f, 0.00000e+00f, 3.79550e+02f, 1.68730e+01f, 3.35660e+01f, 1.38220e+02f,
-        7.47720e+02f, 4.69720e+01f, 9.73850e+01f, 3.54500e+02f, 4.29470e-01f, 0.00000e+00f,
-        4.54470e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
-        1.27360e+07f, 0.00000e+00f, 2.77810e+04f, 0.00000e+00f, 1.41440e+04f, 8.01700e+00f,
-        1.79730e+04f, 2.98180e+01f, 1.55920e+02f, 0.00000e+00f, 0.00000e+00f, 8.02860e+01f,
-        2.98660e+01f, 0.00000e+00f, 5.36160e-01f, 3.41310e+00f, 1.22550e+01f, 9.57340e+00f,
-        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
-        1.38020e+07f, 3.18720e+02f, 1.05550e+04f, 3.18720e+02f, 1.05550e+04f, 1.26050e+00f,
-        0.00000e+00f, 7.37960e+01f, 9.94820e+01f, 0.00000e+00f, 4.53790e+01f, 1.96840e+02f,
-        1.15340e+02f, 4.23200e+01f, 0.00000e+00f, 2.77120e+00f, 7.78960e+00f, 9.21530e+00f,
-        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
-        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        0.00000e+00f, 1.08130e+04f, 2.33010e+01f, 4.86630e+04f, 0.00000e+00f, 0.00000e+00f,
-        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 5.56050e+03f, 0.00000e+00f, 0.00000e+00f,
-        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
-        0.00000e+00f, 9.15980e+02f, 2.03950e+05f, 6.89510e+02f, 1.88580e+05f, 3.36630e+00f,
-        0.00000e+00f, 2.10540e+01f, 6.23690e+02f, 3.73510e+03f, 3.73510e+03f, 5.76020e+01f,
-        9.49780e+01f, 2.70940e+01f, 4.45520e+01f, 4.46600e+01f, 4.37050e+01f, 1.97870e+01f,
+        0.00000e+00f, 9.52880e+02f, 2.12170e+05f, 7.17290e+02f, 1.96180e+05f, 3.50190e+00f,
+        0.00000e+00f, 2.19020e+01f, 6.48810e+02f, 3.88560e+03f, 3.88560e+03f, 5.99220e+01f,
+        9.88040e+01f, 2.81850e+01f, 4.63470e+01f, 4.64590e+01f, 4.54660e+01f, 2.05840e+01f,
         0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
@@ -6965,646 +5745,406 @@ static const struct kiln_recipe bundle_pocl_avx512_recipes[] = {
       1, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
       NULL, 56, 1, 0, bundle_pocl_avx512_stages + 37, NULL, 0, 0 },
-    { "fused TM=8 NV=3 VEC=16 MB=32 KC=512 KU=2 TURNS=2 PANELS=1",
+    { "fused TM=6 NV=3 VEC=16 MB=64 KC=384 KU=1 TURNS=1 PANELS=1",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 16, 2 }, { 256, 48, 512 }, 1, 2, 0, 0,
+      { 6, 16, 1 }, { 384, 48, 384 }, 1, 1, 0, 0,
       &bundle_pocl_avx512_times[10], 57, 1, 0, bundle_pocl_avx512_stages + 38, NULL, 0, 0 },
-    { "fused TM=8 NV=3 VEC=16 MB=32 KC=512 KU=2 TURNS=2 PANELS=1",
+    { "fused TM=6 NV=3 VEC=16 MB=64 KC=384 KU=1 TURNS=1 PANELS=1",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 16, 2 }, { 256, 48, 512 }, 1, 2, 0, 0,
+      { 6, 16, 1 }, { 384, 48, 384 }, 1, 1, 0, 0,
       &bundle_pocl_avx512_times[10], 58, 1, 0, bundle_pocl_avx512_stages + 38, NULL, 0, 0 },
-    { "fused TM=8 NV=3 VEC=16 MB=32 KC=512 KU=2 TURNS=2 PANELS=1",
+    { "fused TM=6 NV=3 VEC=16 MB=64 KC=384 KU=1 TURNS=1 PANELS=1",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 16, 2 }, { 256, 48, 512 }, 1, 2, 0, 0,
+      { 6, 16, 1 }, { 384, 48, 384 }, 1, 1, 0, 0,
       &bundle_pocl_avx512_times[10], 59, 1, 0, bundle_pocl_avx512_stages + 38, NULL, 0, 0 },
-    { "fused TM=8 NV=3 VEC=16 MB=32 KC=512 KU=2 TURNS=2 PANELS=1",
+    { "fused TM=6 NV=3 VEC=16 MB=64 KC=384 KU=1 TURNS=1 PANELS=1",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 16, 2 }, { 256, 48, 512 }, 1, 2, 0, 0,
+      { 6, 16, 1 }, { 384, 48, 384 }, 1, 1, 0, 0,
       &bundle_pocl_avx512_times[10], 60, 1, 0, bundle_pocl_avx512_stages + 38, NULL, 0, 0 },
-    { "packed TM=6 NV=4 VEC=16 MP=4 NP=4 KC=128 KU=1 PACKA=0",
-      2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[11], 61, 2, 2, bundle_pocl_avx512_stages + 39, bundle_pocl_avx512_regions + 10, 0, 0 },
-    { "packed TM=6 NV=4 VEC=16 MP=4 NP=4 KC=128 KU=1 PACKA=0",
-      2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[11], 62, 2, 2, bundle_pocl_avx512_stages + 39, bundle_pocl_avx512_regions + 10, 0, 0 },
-    { "packed TM=6 NV=4 VEC=16 MP=4 NP=4 KC=128 KU=1 PACKA=0",
-      2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[11], 63, 2, 2, bundle_pocl_avx512_stages + 39, bundle_pocl_avx512_regions + 10, 0, 0 },
-    { "packed TM=6 NV=4 VEC=16 MP=4 NP=4 KC=128 KU=1 PACKA=0",
-      2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[11], 64, 2, 2, bundle_pocl_avx512_stages + 39, bundle_pocl_avx512_regions + 10, 0, 0 },
-    { "fused TM=8 NV=3 VEC=16 MB=16 KC=64 KU=1 TURNS=2 PANELS=4",
-      2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 16, 1 }, { 128, 192, 64 }, 1, 2, 0, 0,
-      &bundle_pocl_avx512_times[12], 65, 1, 0, bundle_pocl_avx512_stages + 38, NULL, 0, 0 },
-    { "fused TM=8 NV=3 VEC=16 MB=16 KC=64 KU=1 TURNS=2 PANELS=4",
-      2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 16, 1 }, { 128, 192, 256 }, 1, 2, 0, 0,
-      &bundle_pocl_avx512_times[12], 66, 1, 0, bundle_pocl_avx512_stages + 41, NULL, 0, 0 },
-    { "fused TM=8 NV=3 VEC=16 MB=16 KC=64 KU=1 TURNS=2 PANELS=4",
-      2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 16, 1 }, { 128, 192, 64 }, 1, 2, 0, 0,
-      &bundle_pocl_avx512_times[12], 67, 1, 0, bundle_pocl_avx512_stages + 38, NULL, 0, 0 },
-    { "fused TM=8 NV=3 VEC=16 MB=16 KC=64 KU=1 TURNS=2 PANELS=4",
-      2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 16, 1 }, { 128, 192, 256 }, 1, 2, 0, 0,
-      &bundle_pocl_avx512_times[12], 68, 1, 0, bundle_pocl_avx512_stages + 41, NULL, 0, 0 },
-    { "direct WGM=8 WGN=1 TM=12 NV=2 VEC=16 KU=1 INDEX=64",
-      2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 32, 1 }, { 96, 32, 1 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[13], 69, 1, 0, bundle_pocl_avx512_stages + 42, NULL, 0, 0 },
-    { "direct WGM=8 WGN=1 TM=12 NV=2 VEC=16 KU=1 INDEX=64",
-      2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 32, 1 }, { 96, 32, 1 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[13], 70, 1, 0, bundle_pocl_avx512_stages + 42, NULL, 0, 0 },
-    { "direct WGM=8 WGN=1 TM=12 NV=2 VEC=16 KU=1 INDEX=64",
-      2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 32, 1 }, { 96, 32, 1 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[13], 71, 1, 0, bundle_pocl_avx512_stages + 42, NULL, 0, 0 },
-    { "direct WGM=8 WGN=1 TM=12 NV=2 VEC=16 KU=1 INDEX=64",
-      2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 32, 1 }, { 96, 32, 1 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[13], 72, 1, 0, bundle_pocl_avx512_stages + 42, NULL, 0, 0 },
-    { "fused TM=6 NV=3 VEC=16 MB=64 KC=384 KU=1 TURNS=1 PANELS=1",
-      2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 16, 1 }, { 384, 48, 384 }, 1, 1, 0, 0,
-      &bundle_pocl_avx512_times[14], 73, 1, 0, bundle_pocl_avx512_stages + 43, NULL, 0, 0 },
-    { "fused TM=6 NV=3 VEC=16 MB=64 KC=384 KU=1 TURNS=1 PANELS=1",
-      2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 16, 1 }, { 384, 48, 384 }, 1, 1, 0, 0,
-      &bundle_pocl_avx512_times[14], 74, 1, 0, bundle_pocl_avx512_stages + 43, NULL, 0, 0 },
-    { "fused TM=6 NV=3 VEC=16 MB=64 KC=384 KU=1 TURNS=1 PANELS=1",
-      2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 16, 1 }, { 384, 48, 384 }, 1, 1, 0, 0,
-      &bundle_pocl_avx512_times[14], 75, 1, 0, bundle_pocl_avx512_stages + 43, NULL, 0, 0 },
-    { "fused TM=6 NV=3 VEC=16 MB=64 KC=384 KU=1 TURNS=1 PANELS=1",
-      2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 16, 1 }, { 384, 48, 384 }, 1, 1, 0, 0,
-      &bundle_pocl_avx512_times[14], 76, 1, 0, bundle_pocl_avx512_stages + 43, NULL, 0, 0 },
-    { "fused TM=12 NV=2 VEC=16 MB=16 KC=384 KU=1 TURNS=1 PANELS=1",
-      2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 12, 16, 1 }, { 192, 32, 384 }, 1, 1, 0, 0,
-      &bundle_pocl_avx512_times[15], 77, 1, 0, bundle_pocl_avx512_stages + 44, NULL, 0, 0 },
-    { "fused TM=12 NV=2 VEC=16 MB=16 KC=384 KU=1 TURNS=1 PANELS=1",
-      2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 12, 16, 1 }, { 192, 32, 384 }, 1, 1, 0, 0,
-      &bundle_pocl_avx512_times[15], 78, 1, 0, bundle_pocl_avx512_stages + 44, NULL, 0, 0 },
-    { "fused TM=12 NV=2 VEC=16 MB=16 KC=384 KU=1 TURNS=1 PANELS=1",
-      2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 12, 16, 1 }, { 192, 32, 384 }, 1, 1, 0, 0,
-      &bundle_pocl_avx512_times[15], 79, 1, 0, bundle_pocl_avx512_stages + 44, NULL, 0, 0 },
-    { "fused TM=12 NV=2 VEC=16 MB=16 KC=384 KU=1 TURNS=1 PANELS=1",
-      2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 12, 16, 1 }, { 192, 32, 384 }, 1, 1, 0, 0,
-      &bundle_pocl_avx512_times[15], 80, 1, 0, bundle_pocl_avx512_stages + 44, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=2 VEC=16 ROWS=8 NV=32 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 4, 0, 0 }, { 0, 0, 0 } },
       { 2, 512, 8 }, { 2, 512, 8 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[16], 81, 1, 0, bundle_pocl_avx512_stages + 45, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[11], 61, 1, 0, bundle_pocl_avx512_stages + 39, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=2 VEC=16 ROWS=8 NV=32 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 4, 0, 0 }, { 0, 0, 0 } },
       { 2, 8, 16 }, { 2, 8, 16 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[16], 82, 1, 0, bundle_pocl_avx512_stages + 46, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[11], 62, 1, 0, bundle_pocl_avx512_stages + 40, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=2 VEC=16 ROWS=8 NV=32 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 4, 0, 0 }, { 0, 0, 0 } },
       { 2, 512, 8 }, { 2, 512, 8 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[16], 83, 1, 0, bundle_pocl_avx512_stages + 45, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[11], 63, 1, 0, bundle_pocl_avx512_stages + 39, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=2 VEC=16 ROWS=8 NV=32 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 4, 0, 0 }, { 0, 0, 0 } },
       { 2, 8, 16 }, { 2, 8, 16 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[16], 84, 1, 0, bundle_pocl_avx512_stages + 46, NULL, 0, 0 },
-    { "thin SIDE=1 SHORT=1 VEC=8 ROWS=8 NV=64 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
-      2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 8, 1, 8 }, { 8, 1, 8 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[17], 85, 1, 0, bundle_pocl_avx512_stages + 47, NULL, 0, 0 },
-    { "thin SIDE=1 SHORT=1 VEC=8 ROWS=8 NV=64 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
-      2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 8, 1, 8 }, { 8, 1, 8 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[17], 86, 1, 0, bundle_pocl_avx512_stages + 47, NULL, 0, 0 },
-    { "thin SIDE=1 SHORT=1 VEC=8 ROWS=8 NV=64 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
-      2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 512, 1, 8 }, { 512, 1, 8 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[17], 87, 1, 0, bundle_pocl_avx512_stages + 48, NULL, 0, 0 },
-    { "thin SIDE=1 SHORT=1 VEC=8 ROWS=8 NV=64 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
-      2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 512, 1, 8 }, { 512, 1, 8 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[17], 88, 1, 0, bundle_pocl_avx512_stages + 48, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[11], 64, 1, 0, bundle_pocl_avx512_stages + 40, NULL, 0, 0 },
     { "fused TM=8 NV=2 VEC=8 MB=64 KC=128 KU=4 TURNS=8 PANELS=1",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 4 }, { 512, 16, 128 }, 1, 8, 0, 0,
-      &bundle_pocl_avx512_times[18], 89, 1, 0, bundle_pocl_avx512_stages + 49, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[12], 65, 1, 0, bundle_pocl_avx512_stages + 41, NULL, 0, 0 },
     { "fused TM=8 NV=2 VEC=8 MB=64 KC=128 KU=4 TURNS=8 PANELS=1",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 4 }, { 512, 16, 128 }, 1, 8, 0, 0,
-      &bundle_pocl_avx512_times[18], 90, 1, 0, bundle_pocl_avx512_stages + 49, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[12], 66, 1, 0, bundle_pocl_avx512_stages + 41, NULL, 0, 0 },
     { "fused TM=8 NV=2 VEC=8 MB=64 KC=128 KU=4 TURNS=8 PANELS=1",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 4 }, { 512, 16, 128 }, 1, 8, 0, 0,
-      &bundle_pocl_avx512_times[18], 91, 1, 0, bundle_pocl_avx512_stages + 49, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[12], 67, 1, 0, bundle_pocl_avx512_stages + 41, NULL, 0, 0 },
     { "fused TM=8 NV=2 VEC=8 MB=64 KC=128 KU=4 TURNS=8 PANELS=1",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 4 }, { 512, 16, 128 }, 1, 8, 0, 0,
-      &bundle_pocl_avx512_times[18], 92, 1, 0, bundle_pocl_avx512_stages + 49, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[12], 68, 1, 0, bundle_pocl_avx512_stages + 41, NULL, 0, 0 },
     { "packed TM=6 NV=4 VEC=16 MP=1 NP=16 KC=128 KU=1 PACKA=0",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 1024, 1 }, { 6, 1024, 256 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[19], 93, 2, 2, bundle_pocl_avx512_stages + 50, bundle_pocl_avx512_regions + 10, 0, 0 },
+      &bundle_pocl_avx512_times[13], 69, 2, 2, bundle_pocl_avx512_stages + 42, bundle_pocl_avx512_regions + 10, 0, 0 },
     { "packed TM=6 NV=4 VEC=16 MP=1 NP=16 KC=128 KU=1 PACKA=0",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 1024, 1 }, { 6, 1024, 256 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[19], 94, 2, 2, bundle_pocl_avx512_stages + 50, bundle_pocl_avx512_regions + 10, 0, 0 },
+      &bundle_pocl_avx512_times[13], 70, 2, 2, bundle_pocl_avx512_stages + 42, bundle_pocl_avx512_regions + 10, 0, 0 },
     { "packed TM=6 NV=4 VEC=16 MP=1 NP=16 KC=128 KU=1 PACKA=0",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 1024, 1 }, { 6, 1024, 256 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[19], 95, 2, 2, bundle_pocl_avx512_stages + 50, bundle_pocl_avx512_regions + 10, 0, 0 },
+      &bundle_pocl_avx512_times[13], 71, 2, 2, bundle_pocl_avx512_stages + 42, bundle_pocl_avx512_regions + 10, 0, 0 },
     { "packed TM=6 NV=4 VEC=16 MP=1 NP=16 KC=128 KU=1 PACKA=0",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 1024, 1 }, { 6, 1024, 256 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[19], 96, 2, 2, bundle_pocl_avx512_stages + 50, bundle_pocl_avx512_regions + 10, 0, 0 },
+      &bundle_pocl_avx512_times[13], 72, 2, 2, bundle_pocl_avx512_stages + 42, bundle_pocl_avx512_regions + 10, 0, 0 },
     { "fused TM=8 NV=1 VEC=16 MB=64 KC=384 KU=1 TURNS=2 PANELS=1",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 16, 1 }, { 512, 16, 384 }, 1, 2, 0, 0,
-      &bundle_pocl_avx512_times[20], 97, 1, 0, bundle_pocl_avx512_stages + 52, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[14], 73, 1, 0, bundle_pocl_avx512_stages + 44, NULL, 0, 0 },
     { "fused TM=8 NV=1 VEC=16 MB=64 KC=384 KU=1 TURNS=2 PANELS=1",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 16, 1 }, { 512, 16, 384 }, 1, 2, 0, 0,
-      &bundle_pocl_avx512_times[20], 98, 1, 0, bundle_pocl_avx512_stages + 52, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[14], 74, 1, 0, bundle_pocl_avx512_stages + 44, NULL, 0, 0 },
     { "fused TM=8 NV=1 VEC=16 MB=64 KC=384 KU=1 TURNS=2 PANELS=1",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 16, 1 }, { 512, 16, 384 }, 1, 2, 0, 0,
-      &bundle_pocl_avx512_times[20], 99, 1, 0, bundle_pocl_avx512_stages + 52, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[14], 75, 1, 0, bundle_pocl_avx512_stages + 44, NULL, 0, 0 },
     { "fused TM=8 NV=1 VEC=16 MB=64 KC=384 KU=1 TURNS=2 PANELS=1",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 16, 1 }, { 512, 16, 384 }, 1, 2, 0, 0,
-      &bundle_pocl_avx512_times[20], 100, 1, 0, bundle_pocl_avx512_stages + 52, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[14], 76, 1, 0, bundle_pocl_avx512_stages + 44, NULL, 0, 0 },
     { "fused TM=4 NV=4 VEC=16 MB=32 KC=384 KU=1 TURNS=2 PANELS=1",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 16, 1 }, { 128, 64, 384 }, 1, 2, 0, 0,
-      &bundle_pocl_avx512_times[21], 101, 1, 0, bundle_pocl_avx512_stages + 53, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[15], 77, 1, 0, bundle_pocl_avx512_stages + 45, NULL, 0, 0 },
     { "fused TM=4 NV=4 VEC=16 MB=32 KC=384 KU=1 TURNS=2 PANELS=1",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 16, 1 }, { 128, 64, 384 }, 1, 2, 0, 0,
-      &bundle_pocl_avx512_times[21], 102, 1, 0, bundle_pocl_avx512_stages + 53, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[15], 78, 1, 0, bundle_pocl_avx512_stages + 45, NULL, 0, 0 },
     { "fused TM=4 NV=4 VEC=16 MB=32 KC=384 KU=1 TURNS=2 PANELS=1",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 16, 1 }, { 128, 64, 384 }, 1, 2, 0, 0,
-      &bundle_pocl_avx512_times[21], 103, 1, 0, bundle_pocl_avx512_stages + 53, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[15], 79, 1, 0, bundle_pocl_avx512_stages + 45, NULL, 0, 0 },
     { "fused TM=4 NV=4 VEC=16 MB=32 KC=384 KU=1 TURNS=2 PANELS=1",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 16, 1 }, { 128, 64, 384 }, 1, 2, 0, 0,
-      &bundle_pocl_avx512_times[21], 104, 1, 0, bundle_pocl_avx512_stages + 53, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[15], 80, 1, 0, bundle_pocl_avx512_stages + 45, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=2 VEC=8 ROWS=8 NV=64 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 4, 0 }, { 0, 0, 0 } },
       { 8, 2, 8 }, { 8, 2, 8 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[22], 105, 1, 0, bundle_pocl_avx512_stages + 54, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[16], 81, 1, 0, bundle_pocl_avx512_stages + 46, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=2 VEC=8 ROWS=8 NV=64 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 4, 0 }, { 0, 0, 0 } },
       { 8, 2, 8 }, { 8, 2, 8 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[22], 106, 1, 0, bundle_pocl_avx512_stages + 54, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[16], 82, 1, 0, bundle_pocl_avx512_stages + 46, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=2 VEC=8 ROWS=8 NV=64 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 4, 0 }, { 0, 0, 0 } },
       { 512, 2, 8 }, { 512, 2, 8 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[22], 107, 1, 0, bundle_pocl_avx512_stages + 55, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[16], 83, 1, 0, bundle_pocl_avx512_stages + 47, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=2 VEC=8 ROWS=8 NV=64 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 4, 0 }, { 0, 0, 0 } },
       { 512, 2, 8 }, { 512, 2, 8 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[22], 108, 1, 0, bundle_pocl_avx512_stages + 55, NULL, 0, 0 },
-    { "packed TM=6 NV=4 VEC=16 MP=4 NP=4 KC=128 KU=1 PACKA=0",
-      2, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[11], 109, 2, 2, bundle_pocl_avx512_stages + 56, bundle_pocl_avx512_regions + 10, 0, 0 },
-    { "packed TM=6 NV=4 VEC=16 MP=4 NP=4 KC=128 KU=1 PACKA=0",
-      2, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[11], 110, 2, 2, bundle_pocl_avx512_stages + 56, bundle_pocl_avx512_regions + 10, 0, 0 },
-    { "packed TM=6 NV=4 VEC=16 MP=4 NP=4 KC=128 KU=1 PACKA=0",
-      2, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[11], 111, 2, 2, bundle_pocl_avx512_stages + 56, bundle_pocl_avx512_regions + 10, 0, 0 },
-    { "packed TM=6 NV=4 VEC=16 MP=4 NP=4 KC=128 KU=1 PACKA=0",
-      2, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[11], 112, 2, 2, bundle_pocl_avx512_stages + 56, bundle_pocl_avx512_regions + 10, 0, 0 },
+      &bundle_pocl_avx512_times[16], 84, 1, 0, bundle_pocl_avx512_stages + 47, NULL, 0, 0 },
     { "packed TM=6 NV=4 VEC=16 MP=1 NP=16 KC=128 KU=1 PACKA=0",
       2, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 1024, 1 }, { 6, 1024, 256 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[19], 113, 2, 2, bundle_pocl_avx512_stages + 58, bundle_pocl_avx512_regions + 10, 0, 0 },
+      &bundle_pocl_avx512_times[13], 85, 2, 2, bundle_pocl_avx512_stages + 48, bundle_pocl_avx512_regions + 10, 0, 0 },
     { "packed TM=6 NV=4 VEC=16 MP=1 NP=16 KC=128 KU=1 PACKA=0",
       2, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 1024, 1 }, { 6, 1024, 256 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[19], 114, 2, 2, bundle_pocl_avx512_stages + 58, bundle_pocl_avx512_regions + 10, 0, 0 },
+      &bundle_pocl_avx512_times[13], 86, 2, 2, bundle_pocl_avx512_stages + 48, bundle_pocl_avx512_regions + 10, 0, 0 },
     { "packed TM=6 NV=4 VEC=16 MP=1 NP=16 KC=128 KU=1 PACKA=0",
       2, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 1024, 1 }, { 6, 1024, 256 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[19], 115, 2, 2, bundle_pocl_avx512_stages + 58, bundle_pocl_avx512_regions + 10, 0, 0 },
+      &bundle_pocl_avx512_times[13], 87, 2, 2, bundle_pocl_avx512_stages + 48, bundle_pocl_avx512_regions + 10, 0, 0 },
     { "packed TM=6 NV=4 VEC=16 MP=1 NP=16 KC=128 KU=1 PACKA=0",
       2, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 1024, 1 }, { 6, 1024, 256 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[19], 116, 2, 2, bundle_pocl_avx512_stages + 58, bundle_pocl_avx512_regions + 10, 0, 0 },
+      &bundle_pocl_avx512_times[13], 88, 2, 2, bundle_pocl_avx512_stages + 48, bundle_pocl_avx512_regions + 10, 0, 0 },
     { "mirror TILE=32 ROWS=4 ALONE=1",
       2, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      NULL, 117, 1, 0, bundle_pocl_avx512_stages + 60, NULL, 0, 0 },
+      NULL, 89, 1, 0, bundle_pocl_avx512_stages + 50, NULL, 0, 0 },
     { "fused TM=8 NV=3 VEC=8 MB=64 KC=384 KU=2 TURNS=2 PANELS=1",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 2 }, { 512, 24, 384 }, 1, 2, 0, 0,
-      &bundle_pocl_avx512_times[23], 118, 1, 0, bundle_pocl_avx512_stages + 61, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[17], 90, 1, 0, bundle_pocl_avx512_stages + 51, NULL, 0, 0 },
     { "fused TM=8 NV=3 VEC=8 MB=64 KC=384 KU=2 TURNS=2 PANELS=1",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 2 }, { 512, 24, 384 }, 1, 2, 0, 0,
-      &bundle_pocl_avx512_times[23], 119, 1, 0, bundle_pocl_avx512_stages + 61, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[17], 91, 1, 0, bundle_pocl_avx512_stages + 51, NULL, 0, 0 },
     { "fused TM=8 NV=3 VEC=8 MB=64 KC=384 KU=2 TURNS=2 PANELS=1",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 2 }, { 512, 24, 384 }, 1, 2, 0, 0,
-      &bundle_pocl_avx512_times[23], 120, 1, 0, bundle_pocl_avx512_stages + 61, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[17], 92, 1, 0, bundle_pocl_avx512_stages + 51, NULL, 0, 0 },
     { "fused TM=8 NV=3 VEC=8 MB=64 KC=384 KU=2 TURNS=2 PANELS=1",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 2 }, { 512, 24, 384 }, 1, 2, 0, 0,
-      &bundle_pocl_avx512_times[23], 121, 1, 0, bundle_pocl_avx512_stages + 61, NULL, 0, 0 },
-    { "packed TM=6 NV=4 VEC=8 MP=16 NP=8 KC=384 KU=4 PACKA=1",
-      3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 256, 4 }, { 96, 256, 384 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[24], 122, 3, 2, bundle_pocl_avx512_stages + 62, bundle_pocl_avx512_regions + 12, 0, 0 },
-    { "packed TM=6 NV=4 VEC=8 MP=16 NP=8 KC=384 KU=4 PACKA=1",
-      3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 256, 4 }, { 96, 256, 384 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[24], 123, 3, 2, bundle_pocl_avx512_stages + 62, bundle_pocl_avx512_regions + 12, 0, 0 },
-    { "packed TM=6 NV=4 VEC=8 MP=16 NP=8 KC=384 KU=4 PACKA=1",
-      3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 256, 4 }, { 96, 256, 384 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[24], 124, 3, 2, bundle_pocl_avx512_stages + 62, bundle_pocl_avx512_regions + 12, 0, 0 },
-    { "packed TM=6 NV=4 VEC=8 MP=16 NP=8 KC=384 KU=4 PACKA=1",
-      3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 256, 4 }, { 96, 256, 384 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[24], 125, 3, 2, bundle_pocl_avx512_stages + 62, bundle_pocl_avx512_regions + 12, 0, 0 },
-    { "direct WGM=8 WGN=2 TM=6 NV=4 VEC=8 KU=2 INDEX=32",
-      3, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 48, 64, 2 }, { 48, 64, 2 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[25], 126, 1, 0, bundle_pocl_avx512_stages + 65, NULL, 0, 0 },
-    { "direct WGM=8 WGN=2 TM=6 NV=4 VEC=8 KU=2 INDEX=32",
-      3, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 48, 64, 2 }, { 48, 64, 2 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[25], 127, 1, 0, bundle_pocl_avx512_stages + 65, NULL, 0, 0 },
-    { "direct WGM=8 WGN=2 TM=6 NV=4 VEC=8 KU=2 INDEX=32",
-      3, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 48, 64, 2 }, { 48, 64, 2 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[25], 128, 1, 0, bundle_pocl_avx512_stages + 65, NULL, 0, 0 },
-    { "direct WGM=8 WGN=2 TM=6 NV=4 VEC=8 KU=2 INDEX=32",
-      3, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 48, 64, 2 }, { 48, 64, 2 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[25], 129, 1, 0, bundle_pocl_avx512_stages + 65, NULL, 0, 0 },
-    { "fused TM=6 NV=4 VEC=8 MB=32 KC=512 KU=1 TURNS=4 PANELS=1",
-      3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 1 }, { 192, 32, 512 }, 1, 4, 0, 0,
-      &bundle_pocl_avx512_times[26], 130, 1, 0, bundle_pocl_avx512_stages + 66, NULL, 0, 0 },
-    { "fused TM=6 NV=4 VEC=8 MB=32 KC=512 KU=1 TURNS=4 PANELS=1",
-      3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 1 }, { 192, 32, 512 }, 1, 4, 0, 0,
-      &bundle_pocl_avx512_times[26], 131, 1, 0, bundle_pocl_avx512_stages + 66, NULL, 0, 0 },
-    { "fused TM=6 NV=4 VEC=8 MB=32 KC=512 KU=1 TURNS=4 PANELS=1",
-      3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 1 }, { 192, 32, 512 }, 1, 4, 0, 0,
-      &bundle_pocl_avx512_times[26], 132, 1, 0, bundle_pocl_avx512_stages + 66, NULL, 0, 0 },
-    { "fused TM=6 NV=4 VEC=8 MB=32 KC=512 KU=1 TURNS=4 PANELS=1",
-      3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 1 }, { 192, 32, 512 }, 1, 4, 0, 0,
-      &bundle_pocl_avx512_times[26], 133, 1, 0, bundle_pocl_avx512_stages + 66, NULL, 0, 0 },
-    { "fused TM=6 NV=3 VEC=8 MB=32 KC=512 KU=2 TURNS=1 PANELS=1",
-      3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 2 }, { 192, 24, 512 }, 1, 1, 0, 0,
-      &bundle_pocl_avx512_times[27], 134, 1, 0, bundle_pocl_avx512_stages + 67, NULL, 0, 0 },
-    { "fused TM=6 NV=3 VEC=8 MB=32 KC=512 KU=2 TURNS=1 PANELS=1",
-      3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 2 }, { 192, 24, 512 }, 1, 1, 0, 0,
-      &bundle_pocl_avx512_times[27], 135, 1, 0, bundle_pocl_avx512_stages + 67, NULL, 0, 0 },
-    { "fused TM=6 NV=3 VEC=8 MB=32 KC=512 KU=2 TURNS=1 PANELS=1",
-      3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 2 }, { 192, 24, 512 }, 1, 1, 0, 0,
-      &bundle_pocl_avx512_times[27], 136, 1, 0, bundle_pocl_avx512_stages + 67, NULL, 0, 0 },
-    { "fused TM=6 NV=3 VEC=8 MB=32 KC=512 KU=2 TURNS=1 PANELS=1",
-      3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 2 }, { 192, 24, 512 }, 1, 1, 0, 0,
-      &bundle_pocl_avx512_times[27], 137, 1, 0, bundle_pocl_avx512_stages + 67, NULL, 0, 0 },
-    { "thin SIDE=1 SHORT=1 VEC=8 ROWS=8 NV=64 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
-      3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 8, 1, 8 }, { 8, 1, 8 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[28], 138, 1, 0, bundle_pocl_avx512_stages + 68, NULL, 0, 0 },
-    { "thin SIDE=1 SHORT=1 VEC=8 ROWS=8 NV=64 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
-      3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 8, 1, 8 }, { 8, 1, 8 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[28], 139, 1, 0, bundle_pocl_avx512_stages + 68, NULL, 0, 0 },
-    { "thin SIDE=1 SHORT=1 VEC=8 ROWS=8 NV=64 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
-      3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 512, 1, 8 }, { 512, 1, 8 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[28], 140, 1, 0, bundle_pocl_avx512_stages + 69, NULL, 0, 0 },
-    { "thin SIDE=1 SHORT=1 VEC=8 ROWS=8 NV=64 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
-      3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 512, 1, 8 }, { 512, 1, 8 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[28], 141, 1, 0, bundle_pocl_avx512_stages + 69, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[17], 93, 1, 0, bundle_pocl_avx512_stages + 51, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=2 VEC=8 ROWS=8 NV=64 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 4, 0, 0 }, { 0, 0, 0 } },
       { 2, 512, 8 }, { 2, 512, 8 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[29], 142, 1, 0, bundle_pocl_avx512_stages + 70, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[18], 94, 1, 0, bundle_pocl_avx512_stages + 52, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=2 VEC=8 ROWS=8 NV=64 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 4, 0, 0 }, { 0, 0, 0 } },
       { 2, 8, 8 }, { 2, 8, 8 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[29], 143, 1, 0, bundle_pocl_avx512_stages + 71, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[18], 95, 1, 0, bundle_pocl_avx512_stages + 53, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=2 VEC=8 ROWS=8 NV=64 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 4, 0, 0 }, { 0, 0, 0 } },
       { 2, 512, 8 }, { 2, 512, 8 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[29], 144, 1, 0, bundle_pocl_avx512_stages + 70, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[18], 96, 1, 0, bundle_pocl_avx512_stages + 52, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=2 VEC=8 ROWS=8 NV=64 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 4, 0, 0 }, { 0, 0, 0 } },
       { 2, 8, 8 }, { 2, 8, 8 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[29], 145, 1, 0, bundle_pocl_avx512_stages + 71, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[18], 97, 1, 0, bundle_pocl_avx512_stages + 53, NULL, 0, 0 },
     { "fused TM=8 NV=3 VEC=4 MB=32 KC=64 KU=1 TURNS=2 PANELS=4",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 4, 1 }, { 256, 48, 64 }, 1, 2, 0, 0,
-      &bundle_pocl_avx512_times[30], 146, 1, 0, bundle_pocl_avx512_stages + 72, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[19], 98, 1, 0, bundle_pocl_avx512_stages + 54, NULL, 0, 0 },
     { "fused TM=8 NV=3 VEC=4 MB=32 KC=64 KU=1 TURNS=2 PANELS=4",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 4, 1 }, { 256, 48, 256 }, 1, 2, 0, 0,
-      &bundle_pocl_avx512_times[30], 147, 1, 0, bundle_pocl_avx512_stages + 73, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[19], 99, 1, 0, bundle_pocl_avx512_stages + 55, NULL, 0, 0 },
     { "fused TM=8 NV=3 VEC=4 MB=32 KC=64 KU=1 TURNS=2 PANELS=4",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 4, 1 }, { 256, 48, 64 }, 1, 2, 0, 0,
-      &bundle_pocl_avx512_times[30], 148, 1, 0, bundle_pocl_avx512_stages + 72, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[19], 100, 1, 0, bundle_pocl_avx512_stages + 54, NULL, 0, 0 },
     { "fused TM=8 NV=3 VEC=4 MB=32 KC=64 KU=1 TURNS=2 PANELS=4",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 4, 1 }, { 256, 48, 256 }, 1, 2, 0, 0,
-      &bundle_pocl_avx512_times[30], 149, 1, 0, bundle_pocl_avx512_stages + 73, NULL, 0, 0 },
-    { "fused TM=4 NV=3 VEC=4 MB=32 KC=64 KU=2 TURNS=1 PANELS=1",
-      3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 2 }, { 128, 12, 64 }, 1, 1, 0, 0,
-      &bundle_pocl_avx512_times[31], 150, 1, 0, bundle_pocl_avx512_stages + 74, NULL, 0, 0 },
-    { "fused TM=4 NV=3 VEC=4 MB=32 KC=64 KU=2 TURNS=1 PANELS=1",
-      3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 2 }, { 128, 12, 64 }, 1, 1, 0, 0,
-      &bundle_pocl_avx512_times[31], 151, 1, 0, bundle_pocl_avx512_stages + 74, NULL, 0, 0 },
-    { "fused TM=4 NV=3 VEC=4 MB=32 KC=64 KU=2 TURNS=1 PANELS=1",
-      3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 2 }, { 128, 12, 64 }, 1, 1, 0, 0,
-      &bundle_pocl_avx512_times[31], 152, 1, 0, bundle_pocl_avx512_stages + 74, NULL, 0, 0 },
-    { "fused TM=4 NV=3 VEC=4 MB=32 KC=64 KU=2 TURNS=1 PANELS=1",
-      3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 2 }, { 128, 12, 64 }, 1, 1, 0, 0,
-      &bundle_pocl_avx512_times[31], 153, 1, 0, bundle_pocl_avx512_stages + 74, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[19], 101, 1, 0, bundle_pocl_avx512_stages + 55, NULL, 0, 0 },
     { "fused TM=8 NV=2 VEC=8 MB=16 KC=64 KU=1 TURNS=2 PANELS=2",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 128, 32, 64 }, 1, 2, 0, 0,
-      &bundle_pocl_avx512_times[32], 154, 1, 0, bundle_pocl_avx512_stages + 73, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[20], 102, 1, 0, bundle_pocl_avx512_stages + 55, NULL, 0, 0 },
     { "fused TM=8 NV=2 VEC=8 MB=16 KC=64 KU=1 TURNS=2 PANELS=2",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 128, 32, 128 }, 1, 2, 0, 0,
-      &bundle_pocl_avx512_times[32], 155, 1, 0, bundle_pocl_avx512_stages + 75, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[20], 103, 1, 0, bundle_pocl_avx512_stages + 56, NULL, 0, 0 },
     { "fused TM=8 NV=2 VEC=8 MB=16 KC=64 KU=1 TURNS=2 PANELS=2",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 128, 32, 64 }, 1, 2, 0, 0,
-      &bundle_pocl_avx512_times[32], 156, 1, 0, bundle_pocl_avx512_stages + 73, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[20], 104, 1, 0, bundle_pocl_avx512_stages + 55, NULL, 0, 0 },
     { "fused TM=8 NV=2 VEC=8 MB=16 KC=64 KU=1 TURNS=2 PANELS=2",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 128, 32, 128 }, 1, 2, 0, 0,
-      &bundle_pocl_avx512_times[32], 157, 1, 0, bundle_pocl_avx512_stages + 75, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[20], 105, 1, 0, bundle_pocl_avx512_stages + 56, NULL, 0, 0 },
     { "packed TM=6 NV=4 VEC=8 MP=1 NP=32 KC=512 KU=1 PACKA=0",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 1024, 1 }, { 6, 1024, 512 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[33], 158, 2, 2, bundle_pocl_avx512_stages + 76, bundle_pocl_avx512_regions + 14, 0, 0 },
+      &bundle_pocl_avx512_times[21], 106, 2, 2, bundle_pocl_avx512_stages + 57, bundle_pocl_avx512_regions + 12, 0, 0 },
     { "packed TM=6 NV=4 VEC=8 MP=1 NP=32 KC=512 KU=1 PACKA=0",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 1024, 1 }, { 6, 1024, 512 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[33], 159, 2, 2, bundle_pocl_avx512_stages + 76, bundle_pocl_avx512_regions + 14, 0, 0 },
+      &bundle_pocl_avx512_times[21], 107, 2, 2, bundle_pocl_avx512_stages + 57, bundle_pocl_avx512_regions + 12, 0, 0 },
     { "packed TM=6 NV=4 VEC=8 MP=1 NP=32 KC=512 KU=1 PACKA=0",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 1024, 1 }, { 6, 1024, 512 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[33], 160, 2, 2, bundle_pocl_avx512_stages + 76, bundle_pocl_avx512_regions + 14, 0, 0 },
+      &bundle_pocl_avx512_times[21], 108, 2, 2, bundle_pocl_avx512_stages + 57, bundle_pocl_avx512_regions + 12, 0, 0 },
     { "packed TM=6 NV=4 VEC=8 MP=1 NP=32 KC=512 KU=1 PACKA=0",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 1024, 1 }, { 6, 1024, 512 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[33], 161, 2, 2, bundle_pocl_avx512_stages + 76, bundle_pocl_avx512_regions + 14, 0, 0 },
+      &bundle_pocl_avx512_times[21], 109, 2, 2, bundle_pocl_avx512_stages + 57, bundle_pocl_avx512_regions + 12, 0, 0 },
+    { "fused TM=8 NV=3 VEC=8 MB=64 KC=512 KU=2 TURNS=4 PANELS=1",
+      3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 8, 8, 2 }, { 512, 24, 512 }, 1, 4, 0, 0,
+      &bundle_pocl_avx512_times[22], 110, 1, 0, bundle_pocl_avx512_stages + 59, NULL, 0, 0 },
+    { "fused TM=8 NV=3 VEC=8 MB=64 KC=512 KU=2 TURNS=4 PANELS=1",
+      3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 8, 8, 2 }, { 512, 24, 512 }, 1, 4, 0, 0,
+      &bundle_pocl_avx512_times[22], 111, 1, 0, bundle_pocl_avx512_stages + 59, NULL, 0, 0 },
+    { "fused TM=8 NV=3 VEC=8 MB=64 KC=512 KU=2 TURNS=4 PANELS=1",
+      3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 8, 8, 2 }, { 512, 24, 512 }, 1, 4, 0, 0,
+      &bundle_pocl_avx512_times[22], 112, 1, 0, bundle_pocl_avx512_stages + 59, NULL, 0, 0 },
+    { "fused TM=8 NV=3 VEC=8 MB=64 KC=512 KU=2 TURNS=4 PANELS=1",
+      3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 8, 8, 2 }, { 512, 24, 512 }, 1, 4, 0, 0,
+      &bundle_pocl_avx512_times[22], 113, 1, 0, bundle_pocl_avx512_stages + 59, NULL, 0, 0 },
     { "fused TM=8 NV=3 VEC=8 MB=32 KC=512 KU=1 TURNS=4 PANELS=1",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 256, 24, 512 }, 1, 4, 0, 0,
-      &bundle_pocl_avx512_times[34], 162, 1, 0, bundle_pocl_avx512_stages + 78, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[23], 114, 1, 0, bundle_pocl_avx512_stages + 60, NULL, 0, 0 },
     { "fused TM=8 NV=3 VEC=8 MB=32 KC=512 KU=1 TURNS=4 PANELS=1",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 256, 24, 512 }, 1, 4, 0, 0,
-      &bundle_pocl_avx512_times[34], 163, 1, 0, bundle_pocl_avx512_stages + 78, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[23], 115, 1, 0, bundle_pocl_avx512_stages + 60, NULL, 0, 0 },
     { "fused TM=8 NV=3 VEC=8 MB=32 KC=512 KU=1 TURNS=4 PANELS=1",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 256, 24, 512 }, 1, 4, 0, 0,
-      &bundle_pocl_avx512_times[34], 164, 1, 0, bundle_pocl_avx512_stages + 78, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[23], 116, 1, 0, bundle_pocl_avx512_stages + 60, NULL, 0, 0 },
     { "fused TM=8 NV=3 VEC=8 MB=32 KC=512 KU=1 TURNS=4 PANELS=1",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 256, 24, 512 }, 1, 4, 0, 0,
-      &bundle_pocl_avx512_times[34], 165, 1, 0, bundle_pocl_avx512_stages + 78, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[23], 117, 1, 0, bundle_pocl_avx512_stages + 60, NULL, 0, 0 },
     { "fused TM=6 NV=4 VEC=8 MB=64 KC=512 KU=1 TURNS=1 PANELS=2",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 8, 1 }, { 384, 64, 512 }, 1, 1, 0, 0,
-      &bundle_pocl_avx512_times[35], 166, 1, 0, bundle_pocl_avx512_stages + 79, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[24], 118, 1, 0, bundle_pocl_avx512_stages + 61, NULL, 0, 0 },
     { "fused TM=6 NV=4 VEC=8 MB=64 KC=512 KU=1 TURNS=1 PANELS=2",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 8, 1 }, { 384, 64, 512 }, 1, 1, 0, 0,
-      &bundle_pocl_avx512_times[35], 167, 1, 0, bundle_pocl_avx512_stages + 80, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[24], 119, 1, 0, bundle_pocl_avx512_stages + 62, NULL, 0, 0 },
     { "fused TM=6 NV=4 VEC=8 MB=64 KC=512 KU=1 TURNS=1 PANELS=2",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 8, 1 }, { 384, 64, 512 }, 1, 1, 0, 0,
-      &bundle_pocl_avx512_times[35], 168, 1, 0, bundle_pocl_avx512_stages + 79, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[24], 120, 1, 0, bundle_pocl_avx512_stages + 61, NULL, 0, 0 },
     { "fused TM=6 NV=4 VEC=8 MB=64 KC=512 KU=1 TURNS=1 PANELS=2",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 8, 1 }, { 384, 64, 512 }, 1, 1, 0, 0,
-      &bundle_pocl_avx512_times[35], 169, 1, 0, bundle_pocl_avx512_stages + 80, NULL, 0, 0 },
-    { "thin SIDE=0 SHORT=1 VEC=8 ROWS=8 NV=64 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
-      3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 512, 8 }, { 1, 512, 8 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[36], 170, 1, 0, bundle_pocl_avx512_stages + 81, NULL, 0, 0 },
-    { "thin SIDE=0 SHORT=1 VEC=8 ROWS=8 NV=64 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
-      3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 8, 8 }, { 1, 8, 8 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[36], 171, 1, 0, bundle_pocl_avx512_stages + 82, NULL, 0, 0 },
-    { "thin SIDE=0 SHORT=1 VEC=8 ROWS=8 NV=64 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
-      3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 512, 8 }, { 1, 512, 8 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[36], 172, 1, 0, bundle_pocl_avx512_stages + 81, NULL, 0, 0 },
-    { "thin SIDE=0 SHORT=1 VEC=8 ROWS=8 NV=64 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
-      3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 8, 8 }, { 1, 8, 8 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[36], 173, 1, 0, bundle_pocl_avx512_stages + 82, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[24], 121, 1, 0, bundle_pocl_avx512_stages + 62, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=2 VEC=8 ROWS=8 NV=64 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 4, 0 }, { 0, 0, 0 } },
       { 8, 2, 8 }, { 8, 2, 8 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[37], 174, 1, 0, bundle_pocl_avx512_stages + 83, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[25], 122, 1, 0, bundle_pocl_avx512_stages + 63, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=2 VEC=8 ROWS=8 NV=64 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 4, 0 }, { 0, 0, 0 } },
       { 8, 2, 8 }, { 8, 2, 8 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[37], 175, 1, 0, bundle_pocl_avx512_stages + 83, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[25], 123, 1, 0, bundle_pocl_avx512_stages + 63, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=2 VEC=8 ROWS=8 NV=64 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 4, 0 }, { 0, 0, 0 } },
       { 512, 2, 8 }, { 512, 2, 8 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[37], 176, 1, 0, bundle_pocl_avx512_stages + 84, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[25], 124, 1, 0, bundle_pocl_avx512_stages + 64, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=2 VEC=8 ROWS=8 NV=64 LITEMS=1 KITEMS=1 KSPLIT=1 ALIGN=0 INDEX=64 YDEPTH=0",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 4, 0 }, { 0, 0, 0 } },
       { 512, 2, 8 }, { 512, 2, 8 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[37], 177, 1, 0, bundle_pocl_avx512_stages + 84, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[25], 125, 1, 0, bundle_pocl_avx512_stages + 64, NULL, 0, 0 },
     { "packed TM=6 NV=4 VEC=8 MP=1 NP=32 KC=512 KU=1 PACKA=0",
       3, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 1024, 1 }, { 6, 1024, 512 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[33], 178, 2, 2, bundle_pocl_avx512_stages + 85, bundle_pocl_avx512_regions + 14, 0, 0 },
+      &bundle_pocl_avx512_times[21], 126, 2, 2, bundle_pocl_avx512_stages + 65, bundle_pocl_avx512_regions + 12, 0, 0 },
     { "packed TM=6 NV=4 VEC=8 MP=1 NP=32 KC=512 KU=1 PACKA=0",
       3, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 1024, 1 }, { 6, 1024, 512 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[33], 179, 2, 2, bundle_pocl_avx512_stages + 85, bundle_pocl_avx512_regions + 14, 0, 0 },
+      &bundle_pocl_avx512_times[21], 127, 2, 2, bundle_pocl_avx512_stages + 65, bundle_pocl_avx512_regions + 12, 0, 0 },
     { "packed TM=6 NV=4 VEC=8 MP=1 NP=32 KC=512 KU=1 PACKA=0",
       3, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 1024, 1 }, { 6, 1024, 512 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[33], 180, 2, 2, bundle_pocl_avx512_stages + 85, bundle_pocl_avx512_regions + 14, 0, 0 },
+      &bundle_pocl_avx512_times[21], 128, 2, 2, bundle_pocl_avx512_stages + 65, bundle_pocl_avx512_regions + 12, 0, 0 },
     { "packed TM=6 NV=4 VEC=8 MP=1 NP=32 KC=512 KU=1 PACKA=0",
       3, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 1024, 1 }, { 6, 1024, 512 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[33], 181, 2, 2, bundle_pocl_avx512_stages + 85, bundle_pocl_avx512_regions + 14, 0, 0 },
-    { "packed TM=6 NV=4 VEC=8 MP=16 NP=8 KC=384 KU=4 PACKA=1",
-      3, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 256, 4 }, { 96, 256, 384 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[24], 182, 3, 2, bundle_pocl_avx512_stages + 87, bundle_pocl_avx512_regions + 12, 0, 0 },
-    { "packed TM=6 NV=4 VEC=8 MP=16 NP=8 KC=384 KU=4 PACKA=1",
-      3, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 256, 4 }, { 96, 256, 384 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[24], 183, 3, 2, bundle_pocl_avx512_stages + 87, bundle_pocl_avx512_regions + 12, 0, 0 },
-    { "packed TM=6 NV=4 VEC=8 MP=16 NP=8 KC=384 KU=4 PACKA=1",
-      3, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 256, 4 }, { 96, 256, 384 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[24], 184, 3, 2, bundle_pocl_avx512_stages + 87, bundle_pocl_avx512_regions + 12, 0, 0 },
-    { "packed TM=6 NV=4 VEC=8 MP=16 NP=8 KC=384 KU=4 PACKA=1",
-      3, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 256, 4 }, { 96, 256, 384 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[24], 185, 3, 2, bundle_pocl_avx512_stages + 87, bundle_pocl_avx512_regions + 12, 0, 0 },
-    { "direct WGM=8 WGN=2 TM=6 NV=4 VEC=8 KU=2 INDEX=32",
-      3, 0, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 48, 64, 2 }, { 48, 64, 2 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[25], 186, 1, 0, bundle_pocl_avx512_stages + 90, NULL, 0, 0 },
-    { "direct WGM=8 WGN=2 TM=6 NV=4 VEC=8 KU=2 INDEX=32",
-      3, 0, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 48, 64, 2 }, { 48, 64, 2 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[25], 187, 1, 0, bundle_pocl_avx512_stages + 90, NULL, 0, 0 },
-    { "direct WGM=8 WGN=2 TM=6 NV=4 VEC=8 KU=2 INDEX=32",
-      3, 1, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 48, 64, 2 }, { 48, 64, 2 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[25], 188, 1, 0, bundle_pocl_avx512_stages + 90, NULL, 0, 0 },
-    { "direct WGM=8 WGN=2 TM=6 NV=4 VEC=8 KU=2 INDEX=32",
-      3, 1, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 48, 64, 2 }, { 48, 64, 2 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[25], 189, 1, 0, bundle_pocl_avx512_stages + 90, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[21], 129, 2, 2, bundle_pocl_avx512_stages + 65, bundle_pocl_avx512_regions + 12, 0, 0 },
     { "mirror TILE=32 ROWS=4 ALONE=1",
       3, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      NULL, 190, 1, 0, bundle_pocl_avx512_stages + 91, NULL, 0, 0 },
+      NULL, 130, 1, 0, bundle_pocl_avx512_stages + 67, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=6 NV=3 VEC=8 KU=1 INDEX=64",
       5, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 24, 1 }, { 6, 24, 1 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[38], 191, 1, 0, bundle_pocl_avx512_stages + 92, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[26], 131, 1, 0, bundle_pocl_avx512_stages + 68, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=6 NV=3 VEC=8 KU=1 INDEX=64",
       5, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 24, 1 }, { 6, 24, 1 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[38], 192, 1, 0, bundle_pocl_avx512_stages + 92, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[26], 132, 1, 0, bundle_pocl_avx512_stages + 68, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=6 NV=3 VEC=8 KU=1 INDEX=64",
       5, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 24, 1 }, { 6, 24, 1 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[38], 193, 1, 0, bundle_pocl_avx512_stages + 92, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[26], 133, 1, 0, bundle_pocl_avx512_stages + 68, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=6 NV=3 VEC=8 KU=1 INDEX=64",
       5, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 24, 1 }, { 6, 24, 1 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[38], 194, 1, 0, bundle_pocl_avx512_stages + 92, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[26], 134, 1, 0, bundle_pocl_avx512_stages + 68, NULL, 0, 0 },
     { "fused TM=6 NV=2 VEC=8 MB=64 KC=256 KU=1 TURNS=2 PANELS=1",
       5, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 8, 1 }, { 384, 16, 256 }, 1, 2, 0, 0,
-      &bundle_pocl_avx512_times[39], 195, 1, 0, bundle_pocl_avx512_stages + 93, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[27], 135, 1, 0, bundle_pocl_avx512_stages + 69, NULL, 0, 0 },
     { "fused TM=6 NV=2 VEC=8 MB=64 KC=256 KU=1 TURNS=2 PANELS=1",
       5, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 8, 1 }, { 384, 16, 256 }, 1, 2, 0, 0,
-      &bundle_pocl_avx512_times[39], 196, 1, 0, bundle_pocl_avx512_stages + 93, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[27], 136, 1, 0, bundle_pocl_avx512_stages + 69, NULL, 0, 0 },
     { "fused TM=6 NV=2 VEC=8 MB=64 KC=256 KU=1 TURNS=2 PANELS=1",
       5, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 8, 1 }, { 384, 16, 256 }, 1, 2, 0, 0,
-      &bundle_pocl_avx512_times[39], 197, 1, 0, bundle_pocl_avx512_stages + 93, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[27], 137, 1, 0, bundle_pocl_avx512_stages + 69, NULL, 0, 0 },
     { "fused TM=6 NV=2 VEC=8 MB=64 KC=256 KU=1 TURNS=2 PANELS=1",
       5, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 8, 1 }, { 384, 16, 256 }, 1, 2, 0, 0,
-      &bundle_pocl_avx512_times[39], 198, 1, 0, bundle_pocl_avx512_stages + 93, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[27], 138, 1, 0, bundle_pocl_avx512_stages + 69, NULL, 0, 0 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       5, 0, 0, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[40], 199, 4, 3, bundle_pocl_avx512_stages + 94, bundle_pocl_avx512_regions + 16, 0, 0 },
+      &bundle_pocl_avx512_times[28], 139, 4, 3, bundle_pocl_avx512_stages + 70, bundle_pocl_avx512_regions + 14, 0, 0 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       5, 0, 1, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[40], 200, 4, 3, bundle_pocl_avx512_stages + 94, bundle_pocl_avx512_regions + 16, 0, 0 },
+      &bundle_pocl_avx512_times[28], 140, 4, 3, bundle_pocl_avx512_stages + 70, bundle_pocl_avx512_regions + 14, 0, 0 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       5, 1, 0, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[40], 201, 5, 3, bundle_pocl_avx512_stages + 98, bundle_pocl_avx512_regions + 19, 0, 0 },
+      &bundle_pocl_avx512_times[28], 141, 5, 3, bundle_pocl_avx512_stages + 74, bundle_pocl_avx512_regions + 17, 0, 0 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       5, 1, 1, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[40], 202, 5, 3, bundle_pocl_avx512_stages + 98, bundle_pocl_avx512_regions + 19, 0, 0 },
+      &bundle_pocl_avx512_times[28], 142, 5, 3, bundle_pocl_avx512_stages + 74, bundle_pocl_avx512_regions + 17, 0, 0 },
     { "mirror TILE=32 ROWS=4 ALONE=1",
       5, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      NULL, 203, 1, 0, bundle_pocl_avx512_stages + 103, NULL, 0, 0 },
+      NULL, 143, 1, 0, bundle_pocl_avx512_stages + 79, NULL, 0, 0 },
     { "fused TM=8 NV=3 VEC=4 MB=64 KC=384 KU=4 TURNS=4 PANELS=1",
       6, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 4, 4 }, { 512, 12, 384 }, 1, 4, 0, 0,
-      &bundle_pocl_avx512_times[41], 204, 1, 0, bundle_pocl_avx512_stages + 104, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[29], 144, 1, 0, bundle_pocl_avx512_stages + 80, NULL, 0, 0 },
     { "fused TM=8 NV=3 VEC=4 MB=64 KC=384 KU=4 TURNS=4 PANELS=1",
       6, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 4, 4 }, { 512, 12, 384 }, 1, 4, 0, 0,
-      &bundle_pocl_avx512_times[41], 205, 1, 0, bundle_pocl_avx512_stages + 104, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[29], 145, 1, 0, bundle_pocl_avx512_stages + 80, NULL, 0, 0 },
     { "fused TM=8 NV=3 VEC=4 MB=64 KC=384 KU=4 TURNS=4 PANELS=1",
       6, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 4, 4 }, { 512, 12, 384 }, 1, 4, 0, 0,
-      &bundle_pocl_avx512_times[41], 206, 1, 0, bundle_pocl_avx512_stages + 104, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[29], 146, 1, 0, bundle_pocl_avx512_stages + 80, NULL, 0, 0 },
     { "fused TM=8 NV=3 VEC=4 MB=64 KC=384 KU=4 TURNS=4 PANELS=1",
       6, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 4, 4 }, { 512, 12, 384 }, 1, 4, 0, 0,
-      &bundle_pocl_avx512_times[41], 207, 1, 0, bundle_pocl_avx512_stages + 104, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[29], 147, 1, 0, bundle_pocl_avx512_stages + 80, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=8 NV=1 VEC=4 KU=1 INDEX=64",
       6, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 4, 1 }, { 8, 4, 1 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[42], 208, 1, 0, bundle_pocl_avx512_stages + 105, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[30], 148, 1, 0, bundle_pocl_avx512_stages + 81, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=8 NV=1 VEC=4 KU=1 INDEX=64",
       6, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 4, 1 }, { 8, 4, 1 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[42], 209, 1, 0, bundle_pocl_avx512_stages + 105, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[30], 149, 1, 0, bundle_pocl_avx512_stages + 81, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=8 NV=1 VEC=4 KU=1 INDEX=64",
       6, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 4, 1 }, { 8, 4, 1 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[42], 210, 1, 0, bundle_pocl_avx512_stages + 105, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[30], 150, 1, 0, bundle_pocl_avx512_stages + 81, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=8 NV=1 VEC=4 KU=1 INDEX=64",
       6, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 4, 1 }, { 8, 4, 1 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[42], 211, 1, 0, bundle_pocl_avx512_stages + 105, NULL, 0, 0 },
+      &bundle_pocl_avx512_times[30], 151, 1, 0, bundle_pocl_avx512_stages + 81, NULL, 0, 0 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       6, 0, 0, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[43], 212, 4, 3, bundle_pocl_avx512_stages + 106, bundle_pocl_avx512_regions + 22, 0, 0 },
+      &bundle_pocl_avx512_times[31], 152, 4, 3, bundle_pocl_avx512_stages + 82, bundle_pocl_avx512_regions + 20, 0, 0 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       6, 0, 1, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[43], 213, 4, 3, bundle_pocl_avx512_stages + 106, bundle_pocl_avx512_regions + 22, 0, 0 },
+      &bundle_pocl_avx512_times[31], 153, 4, 3, bundle_pocl_avx512_stages + 82, bundle_pocl_avx512_regions + 20, 0, 0 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       6, 1, 0, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[43], 214, 5, 3, bundle_pocl_avx512_stages + 110, bundle_pocl_avx512_regions + 25, 0, 0 },
+      &bundle_pocl_avx512_times[31], 154, 5, 3, bundle_pocl_avx512_stages + 86, bundle_pocl_avx512_regions + 23, 0, 0 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       6, 1, 1, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0,
-      &bundle_pocl_avx512_times[43], 215, 5, 3, bundle_pocl_avx512_stages + 110, bundle_pocl_avx512_regions + 25, 0, 0 },
+      &bundle_pocl_avx512_times[31], 155, 5, 3, bundle_pocl_avx512_stages + 86, bundle_pocl_avx512_regions + 23, 0, 0 },
     { "mirror TILE=32 ROWS=4 ALONE=1",
       6, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0,
-      NULL, 216, 1, 0, bundle_pocl_avx512_stages + 115, NULL, 0, 0 },
+      NULL, 156, 1, 0, bundle_pocl_avx512_stages + 91, NULL, 0, 0 },
 };
 
 KILN_INTERNAL const struct kiln_bundle kiln_bundle_pocl_avx512 = {
@@ -7613,10 +6153,10 @@ KILN_INTERNAL const struct kiln_bundle kiln_bundle_pocl_avx512 = {
     .provenance = "tuned on pthread-skylake-avx512-AMD EPYC, Portable Computing Language, driver 3.1+debian",
     .match = { "Portable Computing Language", NULL, "3.1+debian", 16, 0 },
     .traits = { 1, 2, 16, 1048576, 0 },
-    .pool = { sizeof bundle_pocl_avx512_rows, 3885, 4792, 4478,
+    .pool = { sizeof bundle_pocl_avx512_rows, 3272, 3745, 3594,
               bundle_pocl_avx512_rows[0].text, bundle_pocl_avx512_lines,
               bundle_pocl_avx512_pairs, bundle_pocl_avx512_symbols },
-    .num_programs = 217, .num_recipes = 217, .num_pins = 0,
+    .num_programs = 157, .num_recipes = 157, .num_pins = 0,
     .programs = bundle_pocl_avx512_programs, .recipes = bundle_pocl_avx512_recipes,
     .pins = NULL,
 };
