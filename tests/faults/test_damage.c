@@ -15,7 +15,8 @@
 
 enum {
     M = 20, N = 24, K = 28, NUM_SOURCES = 2, NUM_BYTES = 4096, NUM_BINARY_ITEMS = 120,
-    NUM_TEXT_ITEMS = 60
+    NUM_TEXT_ITEMS = 60,
+    SHORT_STRIDE = 32                  /* the short form changes one bit of so many */
 };
 
 /* The parts of a recipe, to be damaged. Its texts and programs are those of the bundle. */
@@ -269,7 +270,7 @@ static unsigned do_byte(const struct options *options, unsigned source, unsigned
     const bool is_code = is_argument(&copy, at);
     for (unsigned i = 0; i < (is_code ? KILN_NUM_ARG_CODES + 2u : 8); i++) {
         const unsigned changed = is_code ? i : *at ^ 1u << i;
-        const bool is_turn = options->whole || is_code || (number + i) % 32 == 0;
+        const bool is_turn = options->whole || is_code || (number + i) % SHORT_STRIDE == 0;
         if (changed != *at && is_turn) {
             failures += do_value(source, number, changed);
         }

@@ -69,8 +69,7 @@ static const char help[] =
     "                        kernels go through rows or columns by more than N or which pad an\n"
     "                        operand to a multiple of more\n"
     "  --brief               of each family, as few cases as let every value of every parameter,\n"
-    "                        every precision and every transpose pair meet every edge class; of\n"
-    "                        what is computed in double one configuration\n"
+    "                        every precision and every transpose pair meet every edge class\n"
     "  --fact NAME=VALUE     take the device for one with this fact (see kiln-tune probe)\n"
     "  --tight               instead of comparing with a reference, run on buffers that end with\n"
     "                        their last element, for a simulator that sees stray accesses;\n"
@@ -410,15 +409,6 @@ static void run_pairs(struct run *run, const struct config *config,
     }
 }
 
-/* How many of a covering set run. Texts of double precision are those of single but for the type. */
-static unsigned num_wanted(const struct options *options, const struct precision *precision,
-        const struct cover *cover)
-{
-    if (options->presets)
-        return cover->num_presets;
-    return options->brief && cover->num && precision->real_bytes == sizeof(double) ? 1 : cover->num;
-}
-
 static void run_family(struct run *run, const struct family *family)
 {
     static struct cover cover;
@@ -431,7 +421,7 @@ static void run_family(struct run *run, const struct family *family)
         if (!cover.num && !run->options->presets)
             printf("%s %s: no configuration is legal on the device\n", precisions[p].name,
                     family->name);
-        const unsigned num = num_wanted(run->options, &precisions[p], &cover);
+        const unsigned num = run->options->presets ? cover.num_presets : cover.num;
         for (unsigned i = 0; i < num; i++)
             run_pairs(run, &cover.configs[i], &precisions[p], i);
     }
