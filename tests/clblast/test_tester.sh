@@ -1,12 +1,14 @@
 #!/bin/sh
-# test_tester.sh LIBRARY TESTER [oclgrind]: runs one of CLBlast's testers (Debian: clblast-tests)
-# with the library preloaded, in each precision, on the first device, or in Oclgrind. No test may
-# fail, and Kiln must have served what passed: nothing goes to CLBlast.
+# test_tester.sh LIBRARY HALF_DEVICE TESTER [oclgrind]: runs one of CLBlast's testers (Debian:
+# clblast-tests) with the library preloaded, in each precision, on the first device, or in Oclgrind.
+# No test may fail, and Kiln must have served what passed: nothing goes to CLBlast.
+# HALF_DEVICE is made of half_device.c.
 set -eu
 
-[ $# -ge 2 ] || { echo "usage: $0 LIBRARY TESTER [oclgrind]" >&2; exit 2; }
+[ $# -ge 3 ] || { echo "usage: $0 LIBRARY HALF_DEVICE TESTER [oclgrind]" >&2; exit 2; }
 library=$(realpath "$1")
-tester=$2
+half_device=$(realpath "$2")
+tester=$3
 command -v "$tester" >/dev/null ||
     { echo "$tester is missing (Debian: clblast-tests)" >&2; exit 77; }
 
@@ -14,15 +16,16 @@ scratch=$(mktemp -d "${TMPDIR:-/tmp}/kiln-clblast.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"
 
-status=0
-if [ "${3-}" = oclgrind ]; then
-    command -v oclgrind >/dev/null || { echo "oclgrind is missing" >&2; exit 77; }
-    LD_PRELOAD=$library KILN_CLBLAST_VERBOSE=1 oclgrind "$tester" -platform 0 -device 0 \
-        >output 2>errors || status=$?
-else
-    LD_PRELOAD=$library KILN_CLBLAST_VERBOSE=1 "$tester" -platform 0 -device 0 >output 2>errors ||
-        status=$?
+run=
+if [ "${4-}" = oclgrind ]; then
+    run=oclgrind
+    command -v $run >/dev/null || { echo "$run is missing" >&2; exit 77; }
 fi
+# Meson names the folder of half_device.so here, where a fake CLBlast is, too.
+unset LD_LIBRARY_PATH
+status=0
+LD_PRELOAD="$half_device $library" KILN_CLBLAST_VERBOSE=1 $run "$tester" -platform 0 -device 0 \
+    >output 2>errors || status=$?
 ! grep -qE 'CL_DEVICE_NOT_FOUND|no platforms|-1001' output errors ||
     { echo "no OpenCL device" >&2; exit 77; }
 
@@ -37,6 +40,8 @@ fi
 passed=$(awk '/test\(s\) passed/ { sum += $1 } END { print sum + 0 }' output)
 served=$(grep -c '^kiln-clblast: .*: success$' errors || true)
 echo "$passed passed, Kiln served $served calls"
+! grep 'All tests skipped' output ||
+    { echo "FAILED: a precision was left out" >&2; exit 1; }
 [ "$passed" -ge 100 ] || { echo "FAILED: few were tested" >&2; exit 1; }
 ! grep '^kiln-clblast: .*: no kernel' errors ||
     { echo "FAILED: Kiln has no kernel for the calls above" >&2; exit 1; }
