@@ -31,6 +31,7 @@ import common
 from bench_data import PRECISIONS, TITLES, BenchError, geometric_mean
 from bench_tables import device_text, ratio_text
 
+SENTENCES = 3    # of so many devices the answer is told in words, too; of more, by its table
 STYLE = pathlib.Path(__file__).resolve().parent.parent / "generator/report/page.css"
 MORE_STYLE = """
 .point { fill: currentColor; fill-opacity: 0.6; }
@@ -144,8 +145,17 @@ def means_table(devices, wanted):
 
 
 def answers(device, document):
-    """Whether a run belongs to the answer itself."""
-    return document.is_random and not document.note or document is device.chosen
+    """Whether a run belongs to the answer itself: of random shapes, the one worth most for each
+    peer and precision."""
+    def tells(run):
+        return {(pair, letter) for pair in run.pairs for letter in run.precisions}
+
+    told = set()
+    for run in device.comparisons:
+        if run is document:
+            return (document is device.chosen or
+                    document.is_random and not document.note and not tells(document) <= told)
+        told |= tells(run)
 
 
 def other_runs(devices):
@@ -166,7 +176,8 @@ def answer(devices, title):
         facts = [device.name, f"driver {first.driver}", *versions,
                  *(f"bundle {bundle}" for bundle in bundles), when]
         lines.append(f'<p class="where">{escape("; ".join(facts))}</p>')
-    lines += [f'<p class="lead">{sentence(device)}</p>' for device in devices]
+    if len(devices) <= SENTENCES:
+        lines += [f'<p class="lead">{sentence(device)}</p>' for device in devices]
     lines += [means_table(devices, answers),
               "<p>Geometric means of ratios of speed: above 1 Kiln is faster. The peers of a run "
               "took turns.</p>", "</section>", other_runs(devices)]
