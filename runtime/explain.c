@@ -9,7 +9,7 @@ static void add_fact(struct kiln_text *text, const char *key, const char *value)
     kiln_text_add(text, "\n");
 }
 
-static void add_number(struct kiln_text *text, const char *before, size_t number)
+static void add_number(struct kiln_text *text, const char *before, uint64_t number)
 {
     kiln_text_add(text, before);
     kiln_text_add_number(text, number);
@@ -194,10 +194,9 @@ static const char *const fit_words[] = {
 static void add_time(struct kiln_text *text, uint64_t picoseconds)
 {
     const uint64_t hundredths = picoseconds / 10000;
-    const uint64_t whole = hundredths / 100;
-    kiln_text_add_number(text, whole < SIZE_MAX ? (size_t) whole : SIZE_MAX);
-    add_number(text, ".", (size_t) (hundredths / 10 % 10));
-    add_number(text, "", (size_t) (hundredths % 10));
+    kiln_text_add_number(text, hundredths / 100);
+    add_number(text, ".", hundredths / 10 % 10);
+    add_number(text, "", hundredths % 10);
     kiln_text_add(text, " us");
 }
 

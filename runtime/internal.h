@@ -77,7 +77,7 @@ struct kiln_text {
 
 KILN_INTERNAL void kiln_text_begin(struct kiln_text *text, char *data, size_t size);
 KILN_INTERNAL void kiln_text_add(struct kiln_text *text, const char *string);
-KILN_INTERNAL void kiln_text_add_number(struct kiln_text *text, size_t number);
+KILN_INTERNAL void kiln_text_add_number(struct kiln_text *text, uint64_t number);
 
 /* ---- device.c: what the runtime must know about a device ---- */
 

@@ -34,7 +34,7 @@ void kiln_text_add(struct kiln_text *text, const char *string)
     text->data[text->length] = '\0';
 }
 
-void kiln_text_add_number(struct kiln_text *text, size_t number)
+void kiln_text_add_number(struct kiln_text *text, uint64_t number)
 {
     char digits[3 * sizeof number + 1];
     char *first = digits + sizeof digits - 1;

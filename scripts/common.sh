@@ -12,8 +12,10 @@ libc6-dev-arm64-cross binutils python3 python3-numpy python3-pyopencl python3-pi
 parallel musl-tools mandoc man-db bsdextrautils'
 
 # What the long suite takes beyond that.
-long_packages='chromium cython3 debhelper dpkg-dev hpcc lintian mmdebstrap octave python3-dev
-python3-hypothesis python3-pytest python3-venv qemu-user-static'
+long_packages='chromium cython3 debhelper dpkg-dev g++-arm-linux-gnueabihf g++-i686-linux-gnu
+g++-mingw-w64-x86-64-posix gcc-arm-linux-gnueabihf gcc-i686-linux-gnu gcc-mingw-w64-x86-64-posix
+hpcc libc6-dev-armhf-cross libc6-dev-i386-cross libc6-i386 lintian mmdebstrap octave python3-dev
+python3-hypothesis python3-pytest python3-venv qemu-user qemu-user-static'
 
 # version: Kiln's, of which meson.build tells, for a script in this folder.
 version()

@@ -2,6 +2,7 @@
 #include "wide.h"
 #include "winners.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,15 @@ static struct winners winners, again;
 /* All but two coefficients. */
 #define ZEROS "\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0"
 #define RECIPE "recipe\tsingle\tdirect TM=4 VEC=4\t0\t1\tff\tffffffffffffffff\n"
+
+/* As much as a fact can be, and what a bundle tells of it. */
+#if LONG_MAX > INT32_MAX
+#define LOCAL_BYTES "4294967296"
+#define LOCAL_BYTES_TOLD UINT32_MAX
+#else
+#define LOCAL_BYTES "2147483647"
+#define LOCAL_BYTES_TOLD INT32_MAX
+#endif
 
 static const char good[] =
     HEAD
@@ -24,7 +34,7 @@ static const char good[] =
     "fact\tREGISTER_BYTES\t2048\n"
     "fact\tIS_CPU\t1\n"
     "fact\tUNITS\t132\n"
-    "fact\tLOCAL_BYTES\t4294967296\n"
+    "fact\tLOCAL_BYTES\t" LOCAL_BYTES "\n"
     "fact\tCOMPUTE_CAPABILITY\t90\n"
     "# a comment, and an empty line\n"
     "\n"
@@ -249,7 +259,7 @@ static void winners_become_a_bundle(void **state)
     assert_int_equal(bundle->traits.is_cpu, 1);
     assert_int_equal(bundle->traits.compute_units, 132);
     assert_int_equal(bundle->traits.native_vector_float, 16);
-    assert_int_equal(bundle->traits.local_bytes, UINT32_MAX);
+    assert_int_equal(bundle->traits.local_bytes, LOCAL_BYTES_TOLD);
     assert_int_equal(bundle->traits.compute_capability, 90);
     assert_int_equal(bundle->num_recipes, 3 * NUM_PAIRS);
     assert_int_equal(bundle->num_pins, 2);

@@ -11,14 +11,14 @@ shift 2
 case $machine in
     i386)
         triplet=i386-linux-gnu
-        packages="gcc-12-multilib libc6-dev-i386"
-        setup="--native-file $source_root/tests/cross/i386.ini"
-        works="gcc -m32" ;;
+        packages="gcc-i686-linux-gnu libc6-dev-i386-cross libc6-i386"
+        compiler=i686-linux-gnu-gcc
+        runs= ;;
     armhf)
         triplet=arm-linux-gnueabihf
         packages="gcc-arm-linux-gnueabihf libc6-dev-armhf-cross qemu-user"
-        setup="--cross-file $source_root/tests/cross/armhf.ini"
-        works=arm-linux-gnueabihf-gcc ;;
+        compiler=arm-linux-gnueabihf-gcc
+        runs="qemu-arm -L /usr/arm-linux-gnueabihf" ;;
     *) echo "$0: unknown machine $machine" >&2; exit 2 ;;
 esac
 
@@ -33,10 +33,9 @@ skip()
 }
 
 echo 'int main(void) { return 0; }' >"$scratch/main.c"
-$works "$scratch/main.c" -o "$scratch/main" 2>/dev/null ||
-    skip "no compiler for $machine; Debian: apt-get install $packages"
-[ "$machine" = i386 ] || command -v qemu-arm >/dev/null ||
-    skip "no qemu-arm; Debian: apt-get install $packages"
+# shellcheck disable=SC2086
+{ $compiler "$scratch/main.c" -o "$scratch/main" && $runs "$scratch/main"; } 2>/dev/null ||
+    skip "no compiler for $machine, or nothing that runs it; Debian: apt-get install $packages"
 
 # apt knows the other architecture in a folder of its own alone.
 apt()
@@ -58,8 +57,8 @@ export PKG_CONFIG_LIBDIR="$scratch/root/usr/lib/$triplet/pkgconfig"
 export PKG_CONFIG_SYSROOT_DIR="$scratch/root"
 export LD_LIBRARY_PATH="$scratch/root/usr/lib/$triplet"
 export QEMU_SET_ENV="LD_LIBRARY_PATH=$LD_LIBRARY_PATH"
-# shellcheck disable=SC2086
-meson setup "$scratch/build" "$source_root" $setup -Dtune=off -Dbench=false \
+meson setup "$scratch/build" "$source_root" \
+    --cross-file "$source_root/tests/cross/$machine.ini" -Dtune=off -Dbench=false \
     -Ddefault_library=static >"$scratch/log" 2>&1 || { cat "$scratch/log" >&2; exit 1; }
 suites=
 for suite in "$@"; do

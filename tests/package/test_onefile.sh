@@ -198,25 +198,20 @@ cross()
 {
     num=0
     link_headers "$(command -v gcc || command -v clang)"
-    for compiler in "gcc -m32" arm-linux-gnueabihf-gcc x86_64-w64-mingw32-gcc; do
+    for compiler in i686-linux-gnu-gcc arm-linux-gnueabihf-gcc x86_64-w64-mingw32-gcc; do
         cxx=$(echo "$compiler" | sed 's/gcc/g++/')
-        # shellcheck disable=SC2086
-        works $compiler || { echo "skipped: no $compiler"; continue; }
+        works "$compiler" || { echo "skipped: no $compiler"; continue; }
         num=$((num + 1))
-        # shellcheck disable=SC2086
-        ! works $cxx || compile $cxx -x c++ -std=c++17
-        # shellcheck disable=SC2086
-        compile $compiler -std=c11 -Wshadow
-        # shellcheck disable=SC2086
-        make_opencl $compiler
-        # shellcheck disable=SC2086
-        quietly $compiler -std=c11 -I"$scratch/opencl" -I"$source_root/runtime/include" \
+        ! works "$cxx" || compile "$cxx" -x c++ -std=c++17
+        compile "$compiler" -std=c11 -Wshadow
+        make_opencl "$compiler"
+        quietly "$compiler" -std=c11 -I"$scratch/opencl" -I"$source_root/runtime/include" \
             "$source_root/tests/consumer/example.c" "$scratch/kiln.o" "$scratch/opencl.o" \
             -lpthread -lm -o "$scratch/example"
         echo "ok: $compiler"
     done
     [ "$num" -gt 0 ] || {
-        echo "no cross compiler; Debian: apt-get install gcc-12-multilib libc6-dev-i386" \
+        echo "no cross compiler; Debian: apt-get install gcc-i686-linux-gnu g++-i686-linux-gnu" \
             "gcc-arm-linux-gnueabihf gcc-mingw-w64-x86-64-posix" >&2
         exit 77
     }

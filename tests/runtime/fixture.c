@@ -17,9 +17,9 @@ int fixture_setup(void **state)
     f->other_cl = stub_make_context(1, &f->device);
     f->queue = stub_make_queue(f->cl, f->device, false);
     f->loose = stub_make_queue(f->cl, f->device, true);
-    f->a = stub_make_buffer(f->cl, (size_t) 1 << (sizeof(size_t) > 4 ? 44 : 31));
-    f->b = stub_make_buffer(f->cl, (size_t) 1 << (sizeof(size_t) > 4 ? 44 : 31));
-    f->c = stub_make_buffer(f->cl, (size_t) 1 << (sizeof(size_t) > 4 ? 44 : 31));
+    f->a = stub_make_buffer(f->cl, (size_t) 1 << (sizeof(size_t) > 4 ? 44 : 29));
+    f->b = stub_make_buffer(f->cl, (size_t) 1 << (sizeof(size_t) > 4 ? 44 : 29));
+    f->c = stub_make_buffer(f->cl, (size_t) 1 << (sizeof(size_t) > 4 ? 44 : 29));
     f->kiln = NULL;
     fixture_new_context(f, NULL);
     *state = f;

@@ -3,6 +3,7 @@
 
 #include "internal.h"
 
+#include <limits.h>
 #include <string.h>
 
 static void check_copy(const struct stub_record *record, cl_mem from, size_t start, size_t pitch,
@@ -108,7 +109,7 @@ static void what_has_no_gaps_is_copied_in_one_piece(void **state)
             KILN_SUCCESS);
     check_copy(stub_record_at(0), from, 0, 60 * 40 * 4, 0, 60 * 40 * 4);
     gemm.m = 1;
-    for (int shift = 12; shift < 64; shift++) {
+    for (unsigned shift = 12; shift < CHAR_BIT * sizeof(size_t); shift++) {
         stub_clear_records();
         gemm.lda = (size_t) 1 << shift;
         assert_int_equal(kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_A, room, 0, f->queue, 0, NULL,

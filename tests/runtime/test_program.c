@@ -533,6 +533,9 @@ static void a_recipe_with_other_arguments_is_passed_over(void **state)
     struct fixture *f = *state;
     struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
     for (int fault = 0; fault < 4; fault++) {
+        /* Where a handle has the size of a number, no driver can tell them apart. */
+        if (sizeof(cl_mem) == sizeof(cl_int) && (fault == 1 || fault == 2))
+            continue;
         struct kiln_recipe recipes[NUM_TUNED];
         struct kiln_bundle bundle = tuned_bundle;
         memcpy(recipes, tuned_recipes, sizeof recipes);
