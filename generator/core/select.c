@@ -396,13 +396,13 @@ static bool add_recipes(const struct choice *choice, struct winners *winners,
 
 /* Chooses the recipes of a precision, and lists again what they are judged by. */
 static bool choose_all(const struct records *records, const struct precision *precision,
-        struct choice *choice)
+        bool is_alone, struct choice *choice)
 {
     struct select_generic against;
     if (!choose(records, precision, choice))
         return false;
     compare_generic(records, choice, &against);
-    choice->ships = choice->times.num_tasks && !against.is_left;
+    choice->ships = choice->times.num_tasks && (is_alone || !against.is_left);
     return !choice->ships || (choose_own(records, choice) && list_tasks(records, choice));
 }
 
@@ -657,7 +657,7 @@ static bool select_choices(const struct records *records, struct choice *choices
 {
     bool ok = true;
     for (size_t i = 0; i < num_precisions && ok; i++)
-        ok = choose_all(records, &precisions[i], &choices[i]);
+        ok = choose_all(records, &precisions[i], budget->is_alone, &choices[i]);
     if (ok && budget->most_bytes && !fit_budget(records, choices, budget, winners, error))
         return false;
     winners->num_recipes = winners->num_pins = 0;

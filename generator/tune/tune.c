@@ -119,6 +119,7 @@ static int conclude(const struct options *options, struct tuner *tuner)
     if (tuner->records.head.shard.num)
         return conclude_shard(options, tuner);
     budget.most_bytes = 1024 * options->bundle_kib;
+    budget.is_alone = options->embed == EMBED_BINARY; /* generic has none */
     if (!select_within(&tuner->records, options->name, &budget, &winners, error))
         return winners.num_recipes ? fail(error)
              : conclude_empty(options, tuner) == EXIT_SUCCESS && !failed

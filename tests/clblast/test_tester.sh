@@ -24,8 +24,9 @@ fi
 # Meson names the folder of half_device.so here, where a fake CLBlast is, too.
 unset LD_LIBRARY_PATH
 status=0
-LD_PRELOAD="$half_device $library" KILN_CLBLAST_VERBOSE=1 $run "$tester" -platform 0 -device 0 \
-    >output 2>errors || status=$?
+# Oclgrind preloads its OpenCL, which half_device.so goes before.
+KILN_CLBLAST_VERBOSE=1 $run sh -c 'LD_PRELOAD="$1 $2 ${LD_PRELOAD-}" exec "$3" -platform 0 -device 0' \
+    sh "$half_device" "$library" "$tester" >output 2>errors || status=$?
 ! grep -qE 'CL_DEVICE_NOT_FOUND|no platforms|-1001' output errors ||
     { echo "no OpenCL device" >&2; exit 77; }
 

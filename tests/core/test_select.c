@@ -614,6 +614,30 @@ static void generic_alone_does_not_ship(void **state)
     check_nothing_ships(&records);
 }
 
+/* Where generic cannot serve, what it beats does. */
+static void what_serves_alone_ships(void **state)
+{
+    (void) state;
+    struct records records;
+    struct select_budget budget = { .is_alone = true };
+    char error[FAMILY_ERROR_BYTES];
+    begin(&records);
+    edges(&records, A, 0);
+    add_squares(&records, A, (struct law){ 40, 40 });
+    for (size_t size = 16; size <= 2048; size *= 2)
+        add_law(&records, RECORD_GENERIC, B, size, size, size, (struct law){ 10, 10 });
+    assert_true(select_within(&records, "test", &budget, &winners, error));
+    records_free(&records);
+    assert_int_equal(winners.num_recipes, 1);
+    begin(&records);
+    edges(&records, B, 0);
+    add_squares(&records, B, for_small);
+    add_law(&records, RECORD_GENERIC, B, 64, 64, 64, for_small);
+    assert_true(select_within(&records, "test", &budget, &winners, error));
+    records_free(&records);
+    assert_int_equal(winners.num_recipes, 1);
+}
+
 /* ---- The bundle's head ---- */
 
 /* A driver that compiles in the process is named with its version; others are not. */
@@ -693,6 +717,7 @@ int main(void)
         cmocka_unit_test(a_lead_of_generic_is_kept),
         cmocka_unit_test(what_loses_to_generic_does_not_ship),
         cmocka_unit_test(generic_alone_does_not_ship),
+        cmocka_unit_test(what_serves_alone_ships),
         cmocka_unit_test(a_driver_in_the_process_is_named),
         cmocka_unit_test(bundles_are_named_and_matched),
         cmocka_unit_test(a_bad_journal_is_refused),
