@@ -1,11 +1,12 @@
 /* fit.h: coefficients of a recipe's time (runtime/predict.h) from measured times. Pure.
  *
- * Non-negative least squares on relative errors (nnls.h). Some tens of shapes are enough. Of fewer,
- * and of shapes unlike them, what the family's other recipes take tells more, by the recipe's tile
- * (struct fit_family): its times are samples too, which together count as much as a few measured
- * ones. Where the same configuration was fitted on a relative of the device, to more shapes than
- * there are here, its coefficients say more of how the time depends on the shape: then what was
- * measured here only scales them.
+ * Non-negative least squares on relative errors (nnls.h), weighted so that times told too short
+ * count like those told too long. Some tens of shapes are enough. Of fewer, and of shapes unlike
+ * them, what the family's other recipes take tells more, by the recipe's tile (struct fit_family):
+ * its times are samples too, which together count as much as a few measured ones. Where the same
+ * configuration was fitted on a relative of the device, to more shapes than there are here, its
+ * coefficients say more of how the time depends on the shape: then what was measured here only
+ * scales them.
  */
 #ifndef KILN_CORE_FIT_H
 #define KILN_CORE_FIT_H
