@@ -33,6 +33,14 @@ static void check_word(const struct family *family, void *word, const char *what
         fail_msg("%s: %s, byte %zu, is not hashed", family->name, what, offset);
 }
 
+/* Nothing is between a preset's texts and its figure but what the host may need to align doubles. */
+static bool is_padding(const char *what, size_t offset)
+{
+    const size_t begin = offsetof(struct family_preset, origin) + sizeof(const char *);
+    return !strcmp(what, "presets") && offset >= begin &&
+           offset < offsetof(struct family_preset, figure);
+}
+
 /* Each word of each row of one table, and the number of rows. `table` and `num` are in `family`. */
 static void check_table(struct family *family, const void **table, unsigned *num, size_t row_bytes,
         const char *what)
@@ -47,7 +55,8 @@ static void check_table(struct family *family, const void **table, unsigned *num
     memcpy(rows, original, *num * row_bytes);
     *table = rows;
     for (size_t at = 0; at < *num * row_bytes; at += sizeof(void *))
-        check_word(family, rows + at, what, at % row_bytes);
+        if (!is_padding(what, at % row_bytes))
+            check_word(family, rows + at, what, at % row_bytes);
     *table = original;
     --*num;
     assert_true(hash_family(KILN_HASH_BEGIN, family) != hash);
