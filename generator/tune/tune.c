@@ -1,5 +1,6 @@
 /* tune.c: the command that turns a device into a bundle. */
 #include "options.h"
+#include "alone.h"
 #include "clock.h"
 #include "known.h"
 #include "own.h"
@@ -167,6 +168,7 @@ static int measure(const struct options *options, struct tuner *tuner)
 {
     char path[PATH_BYTES], error[FAMILY_ERROR_BYTES];
     struct journal_head head = { .generator = record_generator_hash(), .shard = options->shard };
+    alone_wait(&stop_requested, options->quiet);
     tuner->last_event = clock_now();
     tuner->supervisor = supervise_open(options->program, options->device, &stop_requested,
             &tuner->facts, error);
