@@ -10,7 +10,7 @@
 
 static const double picoseconds = 1e12;
 
-/* A recipe is fitted so often, each time with weights by the fit before. */
+/* A recipe is fitted so often, each time with weights by the fit before, of so much at most. */
 enum { PASSES = 4, MOST_BALANCE = 2 };
 
 /* A family and the factors of its recipes are fitted in turn, so often. */
@@ -48,7 +48,8 @@ static float as_written(double value)
 }
 
 /* Of a relative error the square is less where the time is told too short than where it is told too
- * long by the same factor. With these weights both count about the same. */
+ * long by the same factor. With these weights both count about the same, where the factor is not
+ * large: a single wild time shall not count more than any other. */
 static double balance(double measured, double told)
 {
     return told > 0 ? fmin(fmax(measured / told, 1.0 / MOST_BALANCE), MOST_BALANCE) : MOST_BALANCE;

@@ -7,9 +7,9 @@
  * exchanges earlier ones for better ones, until another one gains little; large tasks count
  * more. Where few tasks were measured, predicted times at others have a say. What is fastest at a
  * shape of the application's own is chosen as well, and pinned to it. What loses to the generic
- * bundle on the whole does not ship, unless nothing else would serve. Where the bundle has a budget
- * of bytes, what is worth least is dropped until it fits. The losses that are told are those at
- * held-out shapes.
+ * bundle on the whole does not ship, unless the bundle is to serve alone. Where the bundle has a
+ * budget of bytes, what is worth least is dropped until it fits. The losses that are told are those
+ * at held-out shapes.
  */
 #ifndef KILN_CORE_SELECT_H
 #define KILN_CORE_SELECT_H
@@ -21,7 +21,7 @@ enum { SELECT_DEFAULT_KIB = 1024, SELECT_MOST_KIB = 1 << 20 };
 
 /* What a bundle may take in an archive (emit_bytes), and what was dropped for it. */
 struct select_budget {
-    bool is_alone;                     /* generic cannot serve in its place */
+    bool is_alone;                     /* what loses to generic ships: generic may not be there */
     size_t most_bytes;                 /* 0: any number, and none are counted */
     size_t bytes;                      /* in the end; more than most_bytes only where one recipe a
                                           precision, which is always kept, takes more */

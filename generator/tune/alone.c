@@ -11,16 +11,25 @@
 
 static const double longest_wait = 600; /* seconds */
 
-/* Ninja pauses between two jobs: it has none when so many looks in a row, so long apart, find none. */
+/* Ninja pauses between two jobs: none is left when so many looks in a row, so long apart, find
+ * none. */
 enum { LOOKS = 5, BETWEEN_MS = 100 };
+
+/* More ninjas above one another are not looked for. */
+enum { MOST_NINJAS = 4 };
 
 struct process {
     char name[32];
     char state;                        /* Z: it has ended */
-    long parent;
+    long parent, session;
 };
 
-/* Of /proc/PID/stat: "PID (NAME) STATE PARENT ..."; the name may hold anything. */
+/* A ninja above this process, and the child of it that is, or has, this process. */
+struct ninja {
+    long pid, session, child;
+};
+
+/* Of /proc/PID/stat: "PID (NAME) STATE PARENT GROUP SESSION ..."; the name may hold anything. */
 static bool process_read(long pid, struct process *process)
 {
     char path[64], line[512];
@@ -34,22 +43,35 @@ static bool process_read(long pid, struct process *process)
     if (!open || !close || close < open)
         return false;
     snprintf(process->name, sizeof process->name, "%.*s", (int) (close - open - 1), open + 1);
-    return sscanf(close + 1, " %c %ld", &process->state, &process->parent) == 2;
+    return sscanf(close + 1, " %c %ld %*d %ld", &process->state, &process->parent,
+                   &process->session) == 3;
 }
 
-/* The nearest ninja above this process, and the child of it that is, or has, this process. 0: none. */
-static long find_ninja(long *child)
+static bool is_ninja(const char *name)
+{
+    return !strcmp(name, "ninja") || !strcmp(name, "ninja-build") || !strcmp(name, "samu");
+}
+
+static unsigned find_ninjas(struct ninja ninjas[MOST_NINJAS])
 {
     struct process process;
-    for (long pid = getpid(); process_read(pid, &process); pid = process.parent) {
-        if (!strcmp(process.name, "ninja") || !strcmp(process.name, "samu"))
-            return pid;
-        *child = pid;
-    }
-    return 0;
+    unsigned num = 0;
+    long child = 0;
+    for (long pid = getpid(); num < MOST_NINJAS && process_read(pid, &process);
+            child = pid, pid = process.parent)
+        if (is_ninja(process.name))
+            ninjas[num++] = (struct ninja){ pid, process.session, child };
+    return num;
 }
 
-static bool has_other_child(long parent, long child)
+/* Other tuners take turns with this one; what has left the session of ninja is no job of its. */
+static bool is_job(const struct process *process, long pid, const struct ninja *ninja)
+{
+    return process->parent == ninja->pid && pid != ninja->child && process->state != 'Z' &&
+           process->session == ninja->session && strcmp(process->name, "kiln-tune") != 0;
+}
+
+static bool has_other_jobs(const struct ninja *ninjas, unsigned num)
 {
     bool found = false;
     DIR *processes = opendir("/proc");
@@ -58,8 +80,9 @@ static bool has_other_child(long parent, long child)
     for (struct dirent *entry = readdir(processes); entry && !found; entry = readdir(processes)) {
         struct process process;
         const long pid = strtol(entry->d_name, NULL, 10);
-        found = pid > 0 && pid != child && process_read(pid, &process) &&
-                process.parent == parent && process.state != 'Z';
+        if (pid > 0 && process_read(pid, &process))
+            for (unsigned i = 0; i < num; i++)
+                found = found || is_job(&process, pid, &ninjas[i]);
     }
     closedir(processes);
     return found;
@@ -69,11 +92,11 @@ void alone_wait(const volatile int *stop, bool is_quiet)
 {
     const struct timespec pause = { .tv_nsec = BETWEEN_MS * 1000000L };
     const double begin = clock_now();
-    long child = 0;
-    const long ninja = find_ninja(&child);
+    struct ninja ninjas[MOST_NINJAS];
+    const unsigned num = find_ninjas(ninjas);
     bool is_told = is_quiet;
-    for (int looks = 0; ninja && looks < LOOKS && !*stop && clock_now() - begin < longest_wait;) {
-        looks = has_other_child(ninja, child) ? 0 : looks + 1;
+    for (int looks = 0; num && looks < LOOKS && !*stop && clock_now() - begin < longest_wait;) {
+        looks = has_other_jobs(ninjas, num) ? 0 : looks + 1;
         if (!looks && !is_told) {
             fprintf(stderr, "kiln-tune: waiting for the build's other jobs\n");
             is_told = true;

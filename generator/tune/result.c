@@ -177,6 +177,11 @@ static void warn_precision(const struct options *options, const struct tuner *tu
                 "it: %s\n",
                 precision->name, why);
     } else if (select_generic(&tuner->records, precision, &against)) {
+        if (against.is_left)
+            fprintf(stderr,
+                    "kiln-tune: warning: %s: nothing is faster than the generic bundle, and it "
+                    "ships because generic has no binaries\n",
+                    precision->name);
         if (against.unverified)
             fprintf(stderr,
                     "kiln-tune: warning: %s: the generic bundle was faster at %u of %u "

@@ -169,6 +169,8 @@ static int measure(const struct options *options, struct tuner *tuner)
     char path[PATH_BYTES], error[FAMILY_ERROR_BYTES];
     struct journal_head head = { .generator = record_generator_hash(), .shard = options->shard };
     alone_wait(&stop_requested, options->quiet);
+    if (stop_requested)
+        return fail("stopped before it began");
     tuner->last_event = clock_now();
     tuner->supervisor = supervise_open(options->program, options->device, &stop_requested,
             &tuner->facts, error);

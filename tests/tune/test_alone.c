@@ -30,17 +30,27 @@ static int status_of(pid_t pid)
     return WEXITSTATUS(status);
 }
 
-/* The tuner's end: whether the other job had ended. */
-static void tune(int ended, int stop)
+static volatile int stop;
+
+static void ask_to_stop(int signal_number)
+{
+    (void) signal_number;
+    stop = 1;
+}
+
+/* The tuner's end: whether the other job had ended. It is asked to stop in a second (0: never). */
+static void tune(int ended, unsigned seconds)
 {
     struct pollfd job = { .fd = ended, .events = POLLIN };
+    signal(SIGALRM, ask_to_stop);
+    alarm(seconds);
     alone_wait(&stop, true);
     _exit(poll(&job, 1, 0) == 1 ? 1 : 0);
 }
 
 /* In a process called `name`: a job that takes so long, or for ever (-1), and the tuner, below a
  * process in between as a shell is. What the tuner ends with. */
-static int run(const char *name, long job_ms, int stop)
+static int run(const char *name, long job_ms, unsigned stop_seconds)
 {
     int ends[2];
     const pid_t parent = fork();
@@ -51,7 +61,7 @@ static int run(const char *name, long job_ms, int stop)
     const pid_t job = fork();
     if (job == 0) {
         prctl(PR_SET_NAME, "compiler");
-        sleep_ms(job_ms < 0 ? 60000 : job_ms);
+        sleep_ms(job_ms < 0 ? 3600000 : job_ms);
         _exit(write(ends[1], "", 1) == 1 ? 0 : 1);
     }
     const pid_t between = fork();
@@ -59,7 +69,7 @@ static int run(const char *name, long job_ms, int stop)
         prctl(PR_SET_NAME, "a (shell) S 1");
         const pid_t tuner = fork();
         if (tuner == 0)
-            tune(ends[0], stop);
+            tune(ends[0], stop_seconds);
         _exit(status_of(tuner));
     }
     const int status = status_of(between);
@@ -73,7 +83,14 @@ static void other_jobs_end_first(void **state)
 {
     (void) state;
     assert_int_equal(run("ninja", 700, 0), 1);
-    assert_int_equal(run("samu", 0, 0), 1);
+    assert_int_equal(run("samu", 700, 0), 1);
+    assert_int_equal(run("ninja-build", 700, 0), 1);
+}
+
+static void what_is_no_ninja_is_not_waited_for(void **state)
+{
+    (void) state;
+    assert_int_equal(run("make", -1, 0), 0);
 }
 
 static void who_is_asked_to_stop_does(void **state)
@@ -86,6 +103,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(other_jobs_end_first),
+        cmocka_unit_test(what_is_no_ninja_is_not_waited_for),
         cmocka_unit_test(who_is_asked_to_stop_does),
     };
     if (access("/proc/self/stat", R_OK) != 0)
