@@ -144,22 +144,20 @@ def means_table(devices, wanted):
     return html_table(head, rows, ' class="means"') if rows else ""
 
 
-def answers(device, document):
-    """Whether a run belongs to the answer itself: of random shapes, the one worth most for each
-    peer and precision."""
-    def tells(run):
-        return {(pair, letter) for pair in run.pairs for letter in run.precisions}
-
-    told = set()
+def answering(device):
+    """The runs that are the answer: of random shapes, for each peer and precision the one that is
+    worth most."""
+    runs, told = [], set()
     for run in device.comparisons:
-        if run is document:
-            return (document is device.chosen or
-                    document.is_random and not document.note and not tells(document) <= told)
-        told |= tells(run)
+        tells = {(pair, letter) for pair in run.pairs for letter in run.precisions}
+        if run is device.chosen or run.is_random and not run.note and not tells <= told:
+            runs.append(run)
+            told |= tells
+    return runs
 
 
 def other_runs(devices):
-    table = means_table(devices, lambda device, document: not answers(device, document))
+    table = means_table(devices, lambda device, document: document not in answering(device))
     return f"<details><summary>Other runs</summary>\n{table}</details>\n" if table else ""
 
 
@@ -178,7 +176,7 @@ def answer(devices, title):
         lines.append(f'<p class="where">{escape("; ".join(facts))}</p>')
     if len(devices) <= SENTENCES:
         lines += [f'<p class="lead">{sentence(device)}</p>' for device in devices]
-    lines += [means_table(devices, answers),
+    lines += [means_table(devices, lambda device, document: document in answering(device)),
               "<p>Geometric means of ratios of speed: above 1 Kiln is faster. The peers of a run "
               "took turns.</p>", "</section>", other_runs(devices)]
     return "\n".join(lines)

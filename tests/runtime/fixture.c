@@ -99,6 +99,12 @@ void fixture_run(struct fixture *f, const struct kiln_gemm *gemm)
     assert_int_equal(kiln_gemm_enqueue(f->kiln, gemm, f->queue, 0, NULL, NULL), KILN_SUCCESS);
 }
 
+void fixture_need_large_buffers(void)
+{
+    if (sizeof(size_t) < 8)
+        skip();
+}
+
 const struct stub_record *fixture_only(const char *entry)
 {
     assert_int_equal(stub_num_records(), 1);

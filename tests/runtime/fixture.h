@@ -42,6 +42,8 @@ struct kiln_gemm fixture_gemm(const struct fixture *f, size_t m, size_t n, size_
 /* Enqueues it on the in-order queue with no events, forgets older records, expects success. */
 void fixture_run(struct fixture *f, const struct kiln_gemm *gemm);
 /* The only record there is; fails the test unless it is a launch of the named kernel. */
+/* Skips the test on a host of 32 bits, where no buffer is as large as it needs. */
+void fixture_need_large_buffers(void);
 const struct stub_record *fixture_only(const char *entry);
 /* Fails unless the records are launches of these kernels, in order; ended by NULL. */
 void fixture_expect(const char *entry, ...);

@@ -331,8 +331,7 @@ static void strides_count_as_offsets(void **state)
 
 static void large_indices_need_64_bits(void **state)
 {
-    if (sizeof(size_t) < 8)
-        skip(); /* no buffer of the host is that large */
+    fixture_need_large_buffers();
     struct fixture *f = *state;
     const size_t beyond = (size_t) 1 << 31;
     struct kiln_gemm good = fixture_gemm(f, 1024, 1024, 1024);
@@ -352,8 +351,7 @@ static void large_indices_need_64_bits(void **state)
 /* One row long enough, one dense matrix large enough, and the last member of a batch. */
 static void large_shapes_need_64_bits(void **state)
 {
-    if (sizeof(size_t) < 8)
-        skip(); /* no buffer of the host is that large */
+    fixture_need_large_buffers();
     struct fixture *f = *state;
     struct kiln_gemm gemm = fixture_gemm(f, 65536, 65536, 64);
     fixture_expect_recipe(f, &gemm, "tuned", "tuned_packed_64");
@@ -380,8 +378,7 @@ static void make_variant_alone(struct variant *v, unsigned recipe)
 /* The last index counts as if M, N and K were larger by twice the recipe's reach. */
 static void indices_reach_beyond_the_extents(void **state)
 {
-    if (sizeof(size_t) < 8)
-        skip(); /* no buffer of the host is that large */
+    fixture_need_large_buffers();
     struct fixture *f = *state;
     struct variant v;
     make_variant_alone(&v, TUNED_SMALL);
@@ -407,8 +404,7 @@ static void indices_reach_beyond_the_extents(void **state)
 /* And so do those within the workspace. */
 static void indices_reach_beyond_regions(void **state)
 {
-    if (sizeof(size_t) < 8)
-        skip(); /* no buffer of the host is that large */
+    fixture_need_large_buffers();
     struct fixture *f = *state;
     struct variant v;
     make_variant_alone(&v, TUNED_PACKED);
@@ -504,8 +500,7 @@ static void three_stages_with_regions(void **state)
 
 static void wide_indices_are_passed_whole(void **state)
 {
-    if (sizeof(size_t) < 8)
-        skip(); /* no buffer of the host is that large */
+    fixture_need_large_buffers();
     struct fixture *f = *state;
     const size_t far = ((size_t) 1 << 35) + 3;
     struct kiln_gemm gemm = fixture_gemm(f, 50, 60, 70);
