@@ -13,6 +13,9 @@ enum { MAX_REPEAT = 2048, RANDOM_BYTES = 1 << 20 };
 
 enum { FEW = 4 }; /* candidates that are timed together */
 
+/* How often what seems slow is asked again. */
+enum { CONFIRMATIONS = 2 };
+
 /* Seconds of a candidate's samples. A CPU is shared and timed by the wall's clock; what is not, by
  * its own, repeats within a percent. */
 static const double enough_of_few = 0.25, enough_of_many = 0.03, enough_elsewhere = 0.005;
@@ -269,6 +272,23 @@ static void stop_slow(struct timing_entry *entry)
     entry->result->seconds = entry->first;
 }
 
+/* Takes more samples of what seems slower than `most` seconds, where these do not take long. Of short
+ * operations one sample may take many times as long as the next: the driver still loads the kernel,
+ * or the host is kept from enqueueing. The least counts. */
+static void confirm_slow(struct launcher *launcher, struct timing_entry *entry,
+        const struct timing_limits *limits, double most)
+{
+    for (int i = 0; i < CONFIRMATIONS && !entry->done && entry->first > most &&
+                    entry->first * entry->repeat < long_seconds;
+            i++) {
+        double seconds = 0;
+        const unsigned repeat = repeat_for(entry->first, limits->sample);
+        entry->repeat = repeat > entry->repeat ? repeat : entry->repeat;
+        if (sample(launcher, entry, entry->repeat, &seconds) && plausible(entry, seconds, limits))
+            entry->first = fmin(entry->first, seconds);
+    }
+}
+
 /* Settles how many operations make a sample. What is measured here only warms up, and sorts out
  * what is much slower than the incumbent; short operations are judged by a whole sample. */
 static void warm_up(struct launcher *launcher, struct timing_entry *entry,
@@ -293,23 +313,31 @@ static void warm_up(struct launcher *launcher, struct timing_entry *entry,
             return;
     }
     entry->first = seconds;
-    if (plausible(entry, seconds, limits) && limits->incumbent > 0 &&
-            seconds > slow_factor * limits->incumbent)
+    if (!plausible(entry, seconds, limits) || !(limits->incumbent > 0))
+        return;
+    confirm_slow(launcher, entry, limits, slow_factor * limits->incumbent);
+    if (!entry->done && entry->first > slow_factor * limits->incumbent)
         stop_slow(entry);
 }
 
 /* Of those that are timed together, the ones far behind the fastest need no further samples where
  * these would take long. */
-static void drop_far_behind(struct timing_entry *entries, unsigned num, bool is_broad)
+static void drop_far_behind(struct launcher *launcher, struct timing_entry *entries, unsigned num,
+        const struct timing_limits *limits, void (*begin)(void *user, unsigned entry), void *user)
 {
     double fastest = INFINITY;
     for (unsigned i = 0; i < num; i++)
         if (!entries[i].done)
             fastest = fmin(fastest, entries[i].first);
-    for (unsigned i = 0; i < num; i++)
-        if (!entries[i].done && entries[i].first > far_factor * fastest &&
-                (is_broad || entries[i].first > long_seconds))
+    for (unsigned i = 0; i < num; i++) {
+        if (entries[i].done || !(entries[i].first > far_factor * fastest) ||
+                (!limits->is_broad && entries[i].first <= long_seconds))
+            continue;
+        begin(user, i);
+        confirm_slow(launcher, &entries[i], limits, far_factor * fastest);
+        if (!entries[i].done && entries[i].first > far_factor * fastest)
             stop_slow(&entries[i]);
+    }
 }
 
 /* The wall's clock repeats less well. */
@@ -346,7 +374,7 @@ void timing_run(struct launcher *launcher, struct timing_entry *entries, unsigne
         begin(user, i);
         warm_up(launcher, &entries[i], limits);
     }
-    drop_far_behind(entries, num, limits->is_broad);
+    drop_far_behind(launcher, entries, num, limits, begin, user);
     for (unsigned round = 0; round < TIMING_MAX_SAMPLES; round++)
         for (unsigned i = 0; i < num; i++) {
             if (entries[i].done)

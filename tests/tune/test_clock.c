@@ -1,6 +1,6 @@
-/* test_clock.c: a driver whose events hold no times, as there are, is timed by the wall's clock,
- * generator/tune/timing.c. In place of the driver's answer stands one of this file. 77 without a
- * device. */
+/* test_clock.c: what generator/tune/timing.c makes of a driver's times: events that hold none, as
+ * there are; first launches that take many times as long as all others. In place of the driver's
+ * answer stands one of this file. 77 without a device. */
 #include "candidate.h"
 #include "device.h"
 #include "internal.h"
@@ -20,15 +20,23 @@ extern const struct kiln_bundle *const kiln_linked_bundles[];
 const struct kiln_bundle *const kiln_linked_bundles[] = { NULL };
 
 static cl_ulong nanoseconds; /* that every event says it took */
+static unsigned num_late;    /* the next samples that take LATE times as long */
+static double incumbent;     /* of the request, seconds; 0: none */
+
+enum { LATE = 6 };
 
 cl_int clGetEventProfilingInfo(cl_event event, cl_profiling_info what, size_t size, void *value,
         size_t *needed)
 {
-    const cl_ulong time = what == CL_PROFILING_COMMAND_END ? 1000 + nanoseconds : 1000;
+    const bool is_end = what == CL_PROFILING_COMMAND_END;
+    const cl_ulong took = num_late ? LATE * nanoseconds : nanoseconds;
+    const cl_ulong time = is_end ? 1000 + took : 1000;
     (void) event;
     (void) needed;
     if (!value || size != sizeof time)
         return CL_INVALID_VALUE;
+    if (is_end && num_late)
+        num_late--;
     memcpy(value, &time, sizeof time);
     return CL_SUCCESS;
 }
@@ -74,7 +82,8 @@ static void run(struct trial_result *result)
                 .b = data.buffers[1].memory,
                 .c = data.buffers[2].memory } };
     assert_int_equal(launcher_prepare(&launcher, candidate->context, &entry.gemm), KILN_SUCCESS);
-    const struct timing_limits limits = { .sample = 1e-3,
+    const struct timing_limits limits = { .incumbent = incumbent,
+        .sample = 1e-3,
         .least = 2.0 * SIZE * SIZE * SIZE / 1e15 };
     timing_run(&launcher, &entry, 1, &limits, begin, NULL);
     timing_data_free(&data);
@@ -107,11 +116,43 @@ static void one_that_goes_is(void **state)
     assert_true(result.seconds == 1);
 }
 
+/* 1.5 ms are within reach of an incumbent of 1.2. */
+static void run_beside_incumbent(unsigned late, struct trial_result *result)
+{
+    nanoseconds = 1500000;
+    num_late = late;
+    incumbent = 1.2e-3;
+    launcher.by_wall = false;
+    run(result);
+    num_late = 0;
+    incumbent = 0;
+}
+
+static void a_late_first_sample_is_not_the_time(void **state)
+{
+    struct trial_result result = { .outcome = TRIAL_OK };
+    (void) state;
+    run_beside_incumbent(2, &result);
+    assert_int_equal(result.outcome, TRIAL_OK);
+    assert_true(result.seconds == 1.5e-3);
+}
+
+static void what_stays_slow_is_given_up(void **state)
+{
+    struct trial_result result = { .outcome = TRIAL_OK };
+    (void) state;
+    run_beside_incumbent(100, &result);
+    assert_int_equal(result.outcome, TRIAL_SLOW);
+    assert_true(result.seconds == LATE * 1.5e-3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_clock_that_stands_is_not_believed),
         cmocka_unit_test(one_that_goes_is),
+        cmocka_unit_test(a_late_first_sample_is_not_the_time),
+        cmocka_unit_test(what_stays_slow_is_given_up),
     };
     char error[FAMILY_ERROR_BYTES];
     cl_device_id device;
