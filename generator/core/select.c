@@ -16,6 +16,9 @@ enum { MAX_CHOSEN = 40, FEW_AGAINST_RELATIVES = 150, FEW_TASKS = 8, MOST_PRECISI
  * they count as much as so many measured ones. */
 enum { MOST_GUESSES = 400, GUESSES_COUNT = 100 };
 
+/* Products that take as long as an element of a matrix that comes from memory or goes there. */
+enum { MOVED_AS = 64 };
+
 /* What a recipe must lower the mean loss by, to be worth its size: on a CPU, and elsewhere, where
  * times repeat better and what is fast for one kind of shape is far behind for others. */
 static const double worth_on_cpu = 0.002, worth_elsewhere = 0.0005;
@@ -53,11 +56,14 @@ static double task_loss(const struct choice *choice, const struct times_task *ta
 }
 
 /* Time is spent in large tasks: a loss counts by the logarithm of the work, in units of a small
- * task, 64 cubed; 2 gives those that are smaller still a say. */
+ * task, 64 cubed; 2 gives those that are smaller still a say. To bring an element of a matrix takes
+ * as long as MOVED_AS products, more or less, or the weight of matrices times vectors would be that
+ * of products a hundred times as fast. */
 static double task_weight(const struct times *times, const struct times_task *task)
 {
     const double count = task->is_guess ? (double) GUESSES_COUNT / times->num_guesses : 1;
-    return count * log(2 + (double) task->m * (double) task->n * (double) task->k * 0x1p-18);
+    const double m = (double) task->m, n = (double) task->n, k = (double) task->k;
+    return count * log(2 + (m * n * k + MOVED_AS * (m * k + k * n + m * n)) * 0x1p-20);
 }
 
 static double mean_loss(const struct choice *choice)

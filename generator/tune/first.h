@@ -6,7 +6,7 @@
 
 #include "phase.h"
 
-enum { FIRST_MOST = 80, FIRST_MOST_SHAPES = 48 };
+enum { FIRST_MOST = 80, FIRST_MOST_SHAPES = 108 };
 
 struct first {
     struct config configs[FIRST_MOST];

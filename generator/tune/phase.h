@@ -4,7 +4,7 @@
 
 #include "tuner.h"
 
-enum { MAX_FINALISTS = 56, STARTERS = 8 };
+enum { MAX_FINALISTS = 80, STARTERS = 8 };
 
 /* The tuning of one precision. */
 struct phases {

@@ -28,8 +28,13 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { FIRST_SHAPES = 6 * DRAW_NUM_CLASSES, MATRIX_SHAPES = 400, HELD_SHAPES = 60 };
-_Static_assert((int) FIRST_SHAPES <= (int) FIRST_MOST_SHAPES, "first.h has room for these");
+enum {
+    FIRST_SHAPES = 6 * DRAW_NUM_CLASSES,
+    FIRST_BESIDE = 3,
+    MATRIX_SHAPES = 400,
+    HELD_SHAPES = 60
+};
+_Static_assert((int) (FIRST_SHAPES *FIRST_BESIDE) <= (int) FIRST_MOST_SHAPES, "room for all");
 
 /* The ends of the phases, as parts of a precision's budget; the re-evaluation takes the last of the
  * search's. Presets and what relatives found leave a search little to find, and many finalists want
@@ -115,6 +120,36 @@ static bool is_short(const struct phases *phases, unsigned num_kin)
     return num_kin >= MANY_KIN || !phases->tuner->num_own;
 }
 
+/* A drawn shape; elsewhere than on CPUs, beside a thin one, products of a vector with the same
+ * matrix and with its transpose, which drawn shapes seldom are. */
+static unsigned first_shapes(const struct phases *phases, struct shape drawn,
+        struct shape shapes[FIRST_BESIDE])
+{
+    unsigned num = 0;
+    shapes[num++] = drawn;
+    if (phases->tuner->facts.value[FACT_IS_CPU] ||
+            draw_kind_of(drawn.m, drawn.n, drawn.k) != DRAW_THIN)
+        return num;
+    const size_t long_side = drawn.m > drawn.n ? drawn.m : drawn.n;
+    shapes[num++] = (struct shape){ 1, long_side, drawn.k };
+    shapes[num++] = (struct shape){ long_side, 1, drawn.k };
+    return num;
+}
+
+/* Times what is known at a shape, or notes that there was no time. False when the run must stop. */
+static bool time_first_at(struct phases *phases, const struct problem *problem, struct shape shape,
+        struct first *first)
+{
+    double seconds = 0;
+    if (phases_used(phases) < first_end)
+        seconds = first_time(phases->tuner, problem, shape, first);
+    if (seconds > 0)
+        phases->rate = fmax(phases->rate, shape_operations(shape) / seconds);
+    else if (phases_used(phases) >= first_end)
+        first->untimed[first->num_untimed++] = shape;
+    return !phases_must_stop(phases);
+}
+
 /* The verified ones of what is known; the others remain candidates. Where kernels compile fast, a
  * shape of each class is transposed, A and B both, so that each operand is read both ways. */
 static bool time_first(struct phases *phases)
@@ -130,26 +165,21 @@ static bool time_first(struct phases *phases)
     tuner_warm(phases->tuner, &problems[0], first.configs, first.num);
     struct draw draw = drawn_begin(phases, "first");
     for (unsigned i = 0; i < FIRST_SHAPES; i++) {
-        struct drawn drawn = { .m = 0 };
-        const bool is_drawn = draw_shape(&draw, &drawn);
-        const struct shape shape = { drawn.m, drawn.n, drawn.k };
-        if (is_drawn && phases_used(phases) >= first_end) {
-            first.untimed[first.num_untimed++] = shape;
+        struct shape shapes[FIRST_BESIDE];
+        struct drawn drawn;
+        if (!draw_shape(&draw, &drawn))
             continue;
-        }
         if (i == DRAW_NUM_CLASSES && !phases->tuner->facts.value[FACT_IS_CPU] &&
                 phases_used(phases) < first_end / 2) {
             takes_turns = true;
             tuner_warm(phases->tuner, &problems[1], first.configs, first.num);
         }
         const struct problem *problem = &problems[takes_turns && i / DRAW_NUM_CLASSES % 2];
-        const double seconds = is_drawn ? first_time(phases->tuner, problem, shape, &first) : 0;
-        if (phases_must_stop(phases))
-            return false;
-        if (seconds > 0)
-            phases->rate = fmax(phases->rate, shape_operations(shape) / seconds);
-        else if (is_drawn && phases_used(phases) >= first_end)
-            first.untimed[first.num_untimed++] = shape;
+        const unsigned num = first_shapes(phases, (struct shape){ drawn.m, drawn.n, drawn.k },
+                shapes);
+        for (unsigned j = 0; j < num; j++)
+            if (!time_first_at(phases, problem, shapes[j], &first))
+                return false;
     }
     first_sort(phases->tuner, phases->precision, &first);
     progress_phase(phases->tuner, "%s edges", phases->precision->name);
