@@ -54,7 +54,7 @@ void kiln_dgemm_thin_multiply(long L, long S, long K,
     long k = from + along_k;
     if (L < 2)
         for (; k < to; k += 1) {
-            // A row is less than a vector.
+            // A row is short.
             __global const double *x = X + k * ldx;
             const double2 a = (double2) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,
                     L - 1)));
@@ -68,16 +68,19 @@ void kiln_dgemm_thin_multiply(long L, long S, long K,
         c0 += a1 * load(y0 + (k + 1) * y_step);
     }
     for (; k < to; k += 1) {
-        const double2 a = load_row(X + k * ldx + first);
-        c0 += a * load(y0 + k * y_step);
+        __global const double *x = X + k * ldx + first;
+        const double2 a0 = load_row(x + 0 * ldx);
+        c0 += a0 * load(y0 + k * y_step);
     }
 
     if (along_k == 0 && s < S) {
         double sums[2];
         vstore2(c0, 0, sums);
-        for (int i = 0; i < 2; i++)
-            if (first + i >= begin && first + i < L)
-                parts[s * L + first + i] = sums[i];
+        for (int i = 0; i < 2; i++) {
+            const long at = first + i;
+            if (at >= begin && at < L)
+                parts[s * L + at] = sums[i];
+        }
     }
 }
 // C = alpha sum + beta C: adds up what 4 work-groups have of each element, in their order.

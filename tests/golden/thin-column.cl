@@ -28,11 +28,6 @@ static float total(float4 x)
     return e[0] + e[1] + e[2] + e[3];
 }
 
-static float4 load_row(__global const half *p)
-{
-    return load_vector(p);
-}
-
 // In one load what begins at a multiple of its size, 8 bytes.
 static float4 load_aligned(__global const half *p)
 {
@@ -64,11 +59,13 @@ void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,
     __global const half *x0 = X + min(l, L - 1) * ldx;
     __global const half *x1 = X + min(l + 1, L - 1) * ldx;
     float4 c0_0 = 0, c0_1 = 0;
-    int k = from + along_k * 4;
-    // The address itself is tested: a buffer may begin at any element.
+    // Vectors, where rows of X begin at multiples of their size; else single elements, 4 apart,
+    // so that those of all work-items are side by side. The address itself is tested: a buffer may
+    // begin at any element.
     const bool is_aligned = ldx % 4 == 0 && (size_t) X % 8 == 0;
     // A single column of Y lies side by side like a row.
     const bool fast = is_aligned && ldy == 1;
+    int k = from + along_k * (fast ? 4 : 1);
     if (fast) {
         for (; k + 4 <= to; k += 16) {
             const float4 a0 = load_aligned(x0 + k);
@@ -77,16 +74,18 @@ void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,
             c0_0 += a0 * b0; c0_1 += a1 * b0;
         }
     } else {
-        for (; k + 4 <= to; k += 16) {
-            const float4 a0 = load_row(x0 + k);
-            const float4 a1 = load_row(x1 + k);
-            const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),
-                    load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step));
+        for (; k + 12 < to; k += 16) {
+            const float4 a0 = (float4) (load(x0 + k), load(x0 + k + 4), load(x0 + k + 8),
+                    load(x0 + k + 12));
+            const float4 a1 = (float4) (load(x1 + k), load(x1 + k + 4), load(x1 + k + 8),
+                    load(x1 + k + 12));
+            const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 4) * y_step),
+                    load(y0 + (k + 8) * y_step), load(y0 + (k + 12) * y_step));
             c0_0 += a0 * b0; c0_1 += a1 * b0;
         }
     }
-    // What is left of K is less than a vector, and one work-item's.
-    for (; k < to; k++) {
+    // What is left of K: less than a vector, which is one work-item's, or single elements of all.
+    for (; k < to; k += fast ? 1 : 4) {
         const float b0 = load(y0 + k * y_step);
         const float a0 = load(x0 + k);
         c0_0.s0 += a0 * b0;
@@ -107,8 +106,10 @@ void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,
     }
     if (along_k == 0 && s < S) {
         const float sums[] = { part[0][item], part[1][item] };
-        for (int i = 0; i < 2; i++)
-            if (first + i >= begin && first + i < L)
-                put(sums[i], alpha, beta, C + (first + i) * ldc + s);
+        for (int i = 0; i < 2; i++) {
+            const int at = first + i;
+            if (at >= begin && at < L)
+                put(sums[i], alpha, beta, C + at * ldc + s);
+        }
     }
 }

@@ -52,7 +52,7 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
     long k = from + along_k;
     if (L < 2)
         for (; k < to; k += 4) {
-            // A row is less than a vector.
+            // A row is short.
             __global const float *x = X + k * ldx;
             const float2 a = (float2) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,
                     L - 1)));
@@ -66,8 +66,9 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
         c0 += a1 * load(y0 + (k + 4) * y_step);
     }
     for (; k < to; k += 4) {
-        const float2 a = load_row(X + k * ldx + first);
-        c0 += a * load(y0 + k * y_step);
+        __global const float *x = X + k * ldx + first;
+        const float2 a0 = load_row(x + 0 * ldx);
+        c0 += a0 * load(y0 + k * y_step);
     }
 
     const int item = along_k * 4 + along_l;
@@ -80,8 +81,10 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
     if (along_k == 0 && s < S) {
         float sums[2];
         vstore2(part[item], 0, sums);
-        for (int i = 0; i < 2; i++)
-            if (first + i >= begin && first + i < L)
-                put(sums[i], alpha, beta, C + s * ldc + first + i);
+        for (int i = 0; i < 2; i++) {
+            const long at = first + i;
+            if (at >= begin && at < L)
+                put(sums[i], alpha, beta, C + s * ldc + at);
+        }
     }
 }
