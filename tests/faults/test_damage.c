@@ -16,7 +16,8 @@
 enum {
     M = 20, N = 24, K = 28, NUM_SOURCES = 2, NUM_BYTES = 4096, NUM_BINARY_ITEMS = 120,
     NUM_TEXT_ITEMS = 60,
-    SHORT_STRIDE = 32                  /* the short form changes one bit of so many */
+    SHORT_STRIDE = 32,                 /* the short form changes one bit of so many */
+    SHORT_CODES = 5                    /* and puts one code of so many in an argument's place */
 };
 
 /* The parts of a recipe, to be damaged. Its texts and programs are those of the bundle. */
@@ -256,7 +257,8 @@ static unsigned do_value(unsigned source, unsigned long number, unsigned value_t
     return failures;
 }
 
-/* Every code in the place of an argument; of other bytes each bit is turned over. */
+/* Every code in the place of an argument; of other bytes each bit is turned over. The short form
+ * does some of these, other ones for each byte. */
 static unsigned do_byte(const struct options *options, unsigned source, unsigned long number)
 {
     struct copy copy;
@@ -270,7 +272,8 @@ static unsigned do_byte(const struct options *options, unsigned source, unsigned
     const bool is_code = is_argument(&copy, at);
     for (unsigned i = 0; i < (is_code ? KILN_NUM_ARG_CODES + 2u : 8); i++) {
         const unsigned changed = is_code ? i : *at ^ 1u << i;
-        const bool is_turn = options->whole || is_code || (number + i) % SHORT_STRIDE == 0;
+        const unsigned stride = is_code ? SHORT_CODES : SHORT_STRIDE;
+        const bool is_turn = options->whole || (number + i) % stride == 0;
         if (changed != *at && is_turn) {
             failures += do_value(source, number, changed);
         }

@@ -6,7 +6,7 @@
  *   driver had refused that kernel for good;
  * - when the context is destroyed, every reference is given back, each once.
  *
- * An item is the n-th call of a scene. In the short form every fourth one fails, in one way of
+ * An item is the n-th call of a scene. In the short form every sixth one fails, in one way of
  * eight, which changes with n.
  */
 #include "bundles.h"
@@ -21,7 +21,7 @@ enum {
     MAX_CALLS = 8000, NUM_WAYS = 2 * NUM_FAULT_KINDS, BUNDLE_LINKED = 3, NUM_BUNDLES, NUM_MODES = 4,
     CALLBACK_STEPS = 10000,            /* milliseconds to wait for the driver's callbacks */
     LONG_LACK = 50,
-    SHORT_STRIDE = 4,                  /* the short form fails one call of so many */
+    SHORT_STRIDE = 6,                  /* the short form fails one call of so many */
     WHOLE_STRIDE = 16                  /* the whole form does so many times more of the slowest */
 };
 
