@@ -4,7 +4,10 @@
 #include "predict.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { MOST_PRESETS = 64 }; /* of a family */
 
 /* What counts for a shape that nothing serves yet, in units of a time's logarithm; the gain below
  * which one more is no better than another; and the factor by which one may be slower than the best
@@ -29,21 +32,73 @@ static void add(const struct tuner *tuner, const struct precision *precision,
         first->configs[first->num++] = *config;
 }
 
-/* Those that are meant for the precision, or for any. */
-static void add_presets(const struct tuner *tuner, const struct precision *precision, bool is_meant,
+/* A preset, and what its place among those of its family follows from. */
+struct preset {
+    struct config config;
+    int64_t rank;
+    bool is_meant;                     /* for the precision; others are for any */
+};
+
+/* By what the family expects of it; what is meant for the precision before what is not. */
+static bool is_before(const struct preset *a, const struct preset *b)
+{
+    return a->rank != b->rank ? a->rank > b->rank : a->is_meant && !b->is_meant;
+}
+
+static void sort_presets(struct preset *presets, unsigned num)
+{
+    for (unsigned i = 1; i < num; i++) {
+        const struct preset preset = presets[i];
+        unsigned at = i;
+        for (; at && is_before(&preset, &presets[at - 1]); at--)
+            presets[at] = presets[at - 1];
+        presets[at] = preset;
+    }
+}
+
+/* Presets of a family that are legal and meant for the precision or for any, in order. */
+struct preset_list {
+    struct preset presets[MOST_PRESETS];
+    unsigned num;
+};
+
+static void list_presets(const struct tuner *tuner, const struct precision *precision,
+        const struct family *family, struct preset_list *list)
+{
+    const struct problem problem = problem_of_pair(precision, 0);
+    for (unsigned i = 0; i < family->num_presets && list->num < MOST_PRESETS; i++) {
+        const struct family_preset *from = &family->presets[i];
+        struct preset preset = {
+            .is_meant = !from->figure.device && from->figure.precision == precision->letter,
+        };
+        char error[FAMILY_ERROR_BYTES];
+        const char *reason;
+        if ((!preset.is_meant && from->figure.precision) ||
+                !config_parse(from->config, &preset.config, error) ||
+                !config_legal(&preset.config, &problem, &tuner->facts, &reason))
+            continue;
+        preset.rank = config_rank(&preset.config, &problem, &tuner->facts);
+        list->presets[list->num++] = preset;
+    }
+    sort_presets(list->presets, list->num);
+}
+
+/* The first of each family, then the second of each. Where there is no time for all, as where
+ * kernels take long to compile, what is meant for other kinds of devices is left out. */
+static void add_presets(const struct tuner *tuner, const struct precision *precision,
         struct first *first)
 {
+    struct preset_list *lists = calloc(num_families, sizeof *lists);
+    if (!lists)
+        return; /* the search begins with less */
     for (size_t f = 0; f < num_families; f++)
-        for (unsigned i = 0; i < families[f]->num_presets && family_is_searched(families[f]); i++) {
-            const struct family_preset *preset = &families[f]->presets[i];
-            const bool meant = !preset->figure.device &&
-                               preset->figure.precision == precision->letter;
-            struct config config;
-            char error[FAMILY_ERROR_BYTES];
-            if (meant == is_meant && (meant || !preset->figure.precision) &&
-                    config_parse(preset->config, &config, error))
-                add(tuner, precision, &config, first);
-        }
+        if (family_is_searched(families[f]))
+            list_presets(tuner, precision, families[f], &lists[f]);
+    for (unsigned place = 0; place < MOST_PRESETS; place++)
+        for (size_t f = 0; f < num_families; f++)
+            if (place < lists[f].num)
+                add(tuner, precision, &lists[f].presets[place].config, first);
+    free(lists);
 }
 
 void first_list(const struct tuner *tuner, const struct precision *precision, struct first *first)
@@ -59,8 +114,7 @@ void first_list(const struct tuner *tuner, const struct precision *precision, st
     num_known = tuner->of_kind ? tuner->of_kind(&tuner->facts, precision, known, FIRST_MOST) : 0;
     for (size_t i = 0; i < num_known; i++)
         add(tuner, precision, &known[i], first);
-    add_presets(tuner, precision, true, first);
-    add_presets(tuner, precision, false, first);
+    add_presets(tuner, precision, first);
 }
 
 double first_time(struct tuner *tuner, const struct problem *problem, struct shape shape,
