@@ -9,11 +9,13 @@
 extern const struct kiln_bundle kiln_bundle_nvidia;
 extern const struct kiln_bundle kiln_bundle_nvidia_h100;
 extern const struct kiln_bundle kiln_bundle_nvidia_h200;
+extern const struct kiln_bundle kiln_bundle_pocl_avx2;
 extern const struct kiln_bundle kiln_bundle_pocl_avx512;
 extern const struct kiln_bundle kiln_bundle_generic;
 
 static const struct kiln_bundle *const committed[] = {
-    &kiln_bundle_pocl_avx512, &kiln_bundle_nvidia_h200, &kiln_bundle_generic, NULL};
+    &kiln_bundle_pocl_avx512, &kiln_bundle_pocl_avx2, &kiln_bundle_nvidia_h200,
+    &kiln_bundle_generic, NULL};
 
 /* Bundles without recipes, of made-up devices. The capability is that of the trait. */
 #define NVIDIA(bundle_name, units, kib, capability) \
@@ -283,6 +285,10 @@ static void pocl_is_bound_to_its_version(void **state)
     from.driver = "3.1+debian";
     struct kiln_device_facts facts = ask(&from);
     assert_string_equal(chain_of(committed, false, &facts), "pocl-avx512 generic ");
+    kiln_device_facts_free(&facts);
+    from.vector_float = 8;
+    facts = ask(&from);
+    assert_string_equal(chain_of(committed, false, &facts), "pocl-avx2 generic ");
     kiln_device_facts_free(&facts);
     from.driver = "3.0-rc2";
     facts = ask(&from);
