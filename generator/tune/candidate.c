@@ -1,8 +1,12 @@
 /* candidate.c: see candidate.h. */
 #include "candidate.h"
+#include "phase.h"
 
 #include <stdio.h>
 #include <string.h>
+
+_Static_assert((int) MAX_FINALISTS *(int) NUM_PAIRS <= (int) CANDIDATES_KEPT,
+        "all finalists are kept, for all pairs");
 
 /* Collects messages, a line each; the first ones are the most telling. */
 static void collect(void *user, const char *message)

@@ -4,7 +4,8 @@
 
 #include "tuner.h"
 
-enum { MAX_FINALISTS = 80, STARTERS = 8 };
+enum { MAX_FINALISTS = 64, STARTERS = 8 };
+_Static_assert((int) MAX_FINALISTS <= (int) TRIAL_MAX_CONFIGS, "a request holds all");
 
 /* The tuning of one precision. */
 struct phases {
