@@ -219,8 +219,9 @@ static void add_blocks(struct collection *all, const char *name, const uint32_t 
         add(all, &(struct edge_class){ name, TILE, TILE, TILE, 0, 0, 1, 0.75, false }, extents);
 }
 
-/* What is taken as it is where it is aligned, and copied elsewhere: each operand alone, both, and
- * both but for where they begin. */
+/* Rows at aligned places, of which none ends at one: many kernels load vectors there, in all
+ * work-groups but the last. Where operands are taken as they are if aligned, and copied if not, also
+ * each of the two alone, and both but for where they begin. */
 static void add_aligned(struct collection *all, const size_t tile[3])
 {
     static const struct {
@@ -235,7 +236,8 @@ static void add_aligned(struct collection *all, const size_t tile[3])
     static const struct edge_class class = { "", TILE + 1, TILE + 1, TILE + 1, 0, 0, 1, 0.75,
         false };
     const size_t unit = KILN_ALIGNED_BYTES / (size_t) all->problem->precision->element_bytes;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0] && all->num < VERIFY_MAX_EDGES; i++) {
+    const size_t num = all->recipe->as_is ? sizeof rows / sizeof rows[0] : 1;
+    for (size_t i = 0; i < num && all->num < VERIFY_MAX_EDGES; i++) {
         struct edge_case *next = &all->cases[all->num++];
         struct verify_case *of = &next->of;
         *of = case_of(&class, all->problem, tile);
@@ -274,8 +276,7 @@ unsigned verify_edges(const struct problem *problem, const struct kiln_recipe *r
         add_blocks(&all, "turn-shared", edges->block, border > 0 ? border - 1 : 0);
         add_blocks(&all, "turn-nearly-full", edges->block, border);
     }
-    if (recipe->as_is)
-        add_aligned(&all, tile);
+    add_aligned(&all, tile);
     return all.num;
 }
 

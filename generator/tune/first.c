@@ -83,8 +83,8 @@ static void list_presets(const struct tuner *tuner, const struct precision *prec
     sort_presets(list->presets, list->num);
 }
 
-/* The first of each family, then the second of each. Where there is no time for all, as where
- * kernels take long to compile, what is meant for other kinds of devices is left out. */
+/* The first of each family, then the second of each: where there is no time to compile all, as on
+ * CPUs, those are left out of which their families expect least. */
 static void add_presets(const struct tuner *tuner, const struct precision *precision,
         struct first *first)
 {

@@ -44,7 +44,7 @@ enum {
 /* TRIAL(NAME, word in the journal, meaning) */
 #define TRIAL_OUTCOMES \
     TRIAL(OK, "ok", "verified and timed") \
-    TRIAL(SLOW, "slow", "verified; one launch took more than 1.5 times the incumbent") \
+    TRIAL(SLOW, "slow", "verified; far behind the incumbent, or the fastest of the same request") \
     TRIAL(ILLEGAL, "illegal", "a rule of the family forbids it") \
     TRIAL(BUILD, "build", "the driver's compiler refused it") \
     TRIAL(LAUNCH, "launch", "the driver refused to launch it") \

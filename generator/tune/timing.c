@@ -13,8 +13,9 @@ enum { MAX_REPEAT = 2048, RANDOM_BYTES = 1 << 20 };
 
 enum { FEW = 4 }; /* candidates that are timed together */
 
-/* How often what seems slow is asked again. */
+/* How often what seems slow is asked again, and how many samples' time each may take. */
 enum { CONFIRMATIONS = 2 };
+static const double long_samples = 10;
 
 /* Seconds of a candidate's samples. A CPU is shared and timed by the wall's clock; what is not, by
  * its own, repeats within a percent. */
@@ -272,20 +273,22 @@ static void stop_slow(struct timing_entry *entry)
     entry->result->seconds = entry->first;
 }
 
-/* Takes more samples of what seems slower than `most` seconds, where these do not take long. Of short
- * operations one sample may take many times as long as the next: the driver still loads the kernel,
- * or the host is kept from enqueueing. The least counts. */
+/* Takes more samples of what seems slower than `most` seconds, where `most` is less than a sample: of
+ * short operations one sample may take many times as long as the next, because the driver still
+ * loads the kernel or the host is kept from enqueueing. The least counts. */
 static void confirm_slow(struct launcher *launcher, struct timing_entry *entry,
         const struct timing_limits *limits, double most)
 {
     for (int i = 0; i < CONFIRMATIONS && !entry->done && entry->first > most &&
-                    entry->first * entry->repeat < long_seconds;
+                    most * entry->repeat < limits->sample &&
+                    entry->first * entry->repeat < long_samples * limits->sample;
             i++) {
         double seconds = 0;
+        if (!sample(launcher, entry, entry->repeat, &seconds) || !plausible(entry, seconds, limits))
+            return;
+        entry->first = fmin(entry->first, seconds);
         const unsigned repeat = repeat_for(entry->first, limits->sample);
         entry->repeat = repeat > entry->repeat ? repeat : entry->repeat;
-        if (sample(launcher, entry, entry->repeat, &seconds) && plausible(entry, seconds, limits))
-            entry->first = fmin(entry->first, seconds);
     }
 }
 

@@ -215,6 +215,25 @@ static void large_problems_count_more(void **state)
     check_chosen(1 << B);
 }
 
+/* Products of a vector and a matrix do little and move as much as others: they count by that. */
+static void memory_traffic_counts(void **state)
+{
+    (void) state;
+    struct records records;
+    begin(&records);
+    edges(&records, A, 0);
+    edges(&records, B, 0);
+    for (size_t i = 0; i < 8; i++) {
+        const size_t side = 1024 + 128 * i, small = 128 + 8 * i;
+        add_law(&records, RECORD_MATRIX, A, small, small, small, (struct law){ 10, 10 });
+        add_law(&records, RECORD_MATRIX, B, small, small, small, (struct law){ 10.03, 10 });
+        add_law(&records, RECORD_MATRIX, A, 1, side, side, (struct law){ 10, 10 });
+        add_law(&records, RECORD_MATRIX, B, 1, side, side, (struct law){ 9.97, 10 });
+    }
+    select_all(&records);
+    check_chosen(1 << B);
+}
+
 /* A time that is missing counts as bad: who was measured at a few shapes does not win for ever. */
 static void missing_times_count_against(void **state)
 {
@@ -701,6 +720,7 @@ int main(void)
         cmocka_unit_test(a_gpu_is_given_more),
         cmocka_unit_test(the_first_choice_may_be_exchanged),
         cmocka_unit_test(large_problems_count_more),
+        cmocka_unit_test(memory_traffic_counts),
         cmocka_unit_test(missing_times_count_against),
         cmocka_unit_test(predicted_times_have_a_say),
         cmocka_unit_test(one_missing_time_does_not_spoil_the_rest),

@@ -305,7 +305,7 @@ static unsigned run_ways(const struct options *options, const struct place *plac
         const unsigned long turn = place->call + (unsigned long) (place->kind - scene_kinds) +
                                    5 * place->mode + 11 * place->bundle + 7 * place->warm;
         struct wrap_report report = { .calls = 0 };
-        if (!options->whole && turn % (SHORT_STRIDE * NUM_WAYS) != way) {
+        if (!options->whole && turn % (SHORT_STRIDE * NUM_WAYS) != way * SHORT_STRIDE) {
             continue;
         }
         children_note("%s, bundle %s, %s, %s, %s: call %lu fails, %s, %s", place->kind->name,

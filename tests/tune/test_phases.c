@@ -393,6 +393,52 @@ static void every_class_is_served_before_the_search(void **state)
     }
 }
 
+/* A vector times a matrix is common, and no thin shape that is drawn is one. On a GPU what is fast for
+ * eight rows is far behind for one; on a CPU it is near the best. */
+static void vectors_are_timed_first_on_a_gpu(void **state)
+{
+    (void) state;
+    for (int gpu = 0; gpu < 2; gpu++) {
+        unsigned num[2] = { 0, 0 };
+        is_cpu = !gpu;
+        make_kin(60);
+        assert_true(run_made(60));
+        for (size_t i = 0; i < tuner.records.num; i++) {
+            const struct record *r = &tuner.records.rows[i];
+            if (r->kind == RECORD_FIRST) {
+                num[0] += r->m == 1 && r->n > 1;
+                num[1] += r->n == 1 && r->m > 1;
+            }
+        }
+        assert_int_equal(num[0] > 0, gpu);
+        assert_int_equal(num[1] > 0, gpu);
+    }
+}
+
+/* The n-th preset of a family is timed before the n + 1-st of any. */
+static void families_take_turns_with_their_presets(void **state)
+{
+    enum { FIRST_ROWS = 64 };
+    const struct family *last = NULL;
+    unsigned changes = 0, num = 0;
+    (void) state;
+    is_cpu = false;
+    make_kin(60);
+    num_kin = 0;
+    assert_true(run_made(60));
+    const size_t from = first_row(RECORD_FIRST);
+    for (size_t i = from; i < from + FIRST_ROWS && i < tuner.records.num; i++) {
+        const struct record *r = &tuner.records.rows[i];
+        if (r->kind != RECORD_FIRST || !same_task(r, &tuner.records.rows[from]))
+            break;
+        changes += r->config.family != last;
+        last = r->config.family;
+        num++;
+    }
+    assert_in_range(num, 4, FIRST_ROWS);
+    assert_in_range(changes, num / 2, num);
+}
+
 /* ---- Shapes ---- */
 
 static bool is_own(const struct record *r)
@@ -481,6 +527,8 @@ int main(void)
         TEST(predicted_times_of_relatives_are_not_compared),
         TEST(relatives_recipes_that_fail_come_last),
         TEST(every_class_is_served_before_the_search),
+        TEST(vectors_are_timed_first_on_a_gpu),
+        TEST(families_take_turns_with_their_presets),
         TEST(own_shapes_are_timed_for_all_pairs_and_pinned),
         TEST(held_shapes_are_used_for_nothing_else),
         TEST(a_slow_device_is_given_small_shapes),
