@@ -393,8 +393,7 @@ static void every_class_is_served_before_the_search(void **state)
     }
 }
 
-/* A vector times a matrix is common, and no thin shape that is drawn is one. On a GPU what is fast for
- * eight rows is far behind for one; on a CPU it is near the best. */
+/* No thin shape that is drawn is a vector. A GPU times vectors beside them, a CPU does not. */
 static void vectors_are_timed_first_on_a_gpu(void **state)
 {
     (void) state;
@@ -415,7 +414,8 @@ static void vectors_are_timed_first_on_a_gpu(void **state)
     }
 }
 
-/* The n-th preset of a family is timed before the n + 1-st of any. */
+/* Of the presets timed at the first shape, at least every second is of another family than the one
+ * before it. */
 static void families_take_turns_with_their_presets(void **state)
 {
     enum { FIRST_ROWS = 64 };
