@@ -54,7 +54,7 @@ void kiln_dgemm_thin_multiply(long L, long S, long K,
     long k = from + along_k;
     if (L < 2)
         for (; k < to; k += 1) {
-            // A row is short.
+            // A row is less than a vector.
             __global const double *x = X + k * ldx;
             const double2 a = (double2) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,
                     L - 1)));
@@ -76,11 +76,9 @@ void kiln_dgemm_thin_multiply(long L, long S, long K,
     if (along_k == 0 && s < S) {
         double sums[2];
         vstore2(c0, 0, sums);
-        for (int i = 0; i < 2; i++) {
-            const long at = first + i;
-            if (at >= begin && at < L)
-                parts[s * L + at] = sums[i];
-        }
+        for (int i = 0; i < 2; i++)
+            if (first + i >= begin && first + i < L)
+                parts[s * L + first + i] = sums[i];
     }
 }
 // C = alpha sum + beta C: adds up what 4 work-groups have of each element, in their order.

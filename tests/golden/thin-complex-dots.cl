@@ -88,11 +88,9 @@ void kiln_zgemm_thin_multiply(long L, long S, long K, int conj_a, int conj_b,
     }
     if (along_k == 0 && s < S) {
         const double2 sums[] = { part[0][item], part[1][item] };
-        for (int i = 0; i < 2; i++) {
-            const long at = first + i;
-            if (at >= begin && at < L)
-                parts[s * L + at] = sums[i];
-        }
+        for (int i = 0; i < 2; i++)
+            if (first + i >= begin && first + i < L)
+                parts[s * L + first + i] = sums[i];
     }
 }
 // C = alpha sum + beta C: adds up what 2 work-groups have of each element, in their order.

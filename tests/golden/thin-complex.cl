@@ -33,10 +33,20 @@ static float4 turned(float4 x)
     return signs * x.s1032;
 }
 
+static float4 load_vector(__global const float2 *p)
+{
+    return vload4(0, (__global const float *) p);
+}
+
 // Each element of x times y.
 static float4 products(float4 x, float2 y, float sign)
 {
     return x * y.x + turned(x) * (sign * y.y);
+}
+
+static float4 load_row(__global const float2 *p)
+{
+    return load_vector(p);
 }
 
 // In one load what begins at a multiple of its size, 16 bytes.
@@ -68,28 +78,20 @@ void kiln_cgemm_thin_multiply(long L, long S, long K, float alpha, float alpha_i
     const long y_step = 1;
     C += c_offset;
 
-    // A work-item's columns are side by side where that makes aligned vectors, or where there are
-    // fewer than a work-group has; else they are 2 apart, so that those of all are side by side.
-    // The address itself is tested: a buffer may begin at any element.
-    const long base = (long) get_group_id(0) * 4;
-    const bool whole = ldx % 2 == 0 && (size_t) (X + base) % 16 == 0
-            && (base + 4 <= L || L % 2 == 0);
-    const bool side_by_side = whole || L < 4;
-    const long begin = side_by_side ? l : base, apart = side_by_side ? 1 : 2;
-    // What lies past the end is moved back to end with the row, or repeats its last column.
-    const long first = whole ? min(l, L - 2)
-            : side_by_side ? l : min(base, L - 4) + along_l;
+    // Vectors past the end repeat the last one, which ends where the row does.
+    const long begin = l, first = max(min(l, L - 2), (long) 0);
     float4 c0 = 0;
     long k = from + along_k;
-    if (!whole && side_by_side)
+    if (L < 2)
         for (; k < to; k += 4) {
-            // A row is short.
+            // A row is less than a vector.
             __global const float2 *x = X + k * ldx;
-            const float4 a = (float4) (load(x + min(first, L - 1)), load(x + min(first + 1,
+            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,
                     L - 1)));
             c0 += products(a, load(y0 + k * y_step), sign);
         }
-    if (whole) {
+    // The address itself is tested: a buffer may begin at any element.
+    if (ldx % 2 == 0 && (size_t) (X + first) % 16 == 0) {
         for (; k + 4 < to; k += 8) {
             __global const float2 *x = X + k * ldx + first;
             const float4 a0 = load_aligned(x + 0 * ldx);
@@ -105,14 +107,14 @@ void kiln_cgemm_thin_multiply(long L, long S, long K, float alpha, float alpha_i
     } else {
         for (; k + 4 < to; k += 8) {
             __global const float2 *x = X + k * ldx + first;
-            const float4 a0 = (float4) (load(x + 0 * ldx), load(x + 0 * ldx + 2));
-            const float4 a1 = (float4) (load(x + 4 * ldx), load(x + 4 * ldx + 2));
+            const float4 a0 = load_row(x + 0 * ldx);
+            const float4 a1 = load_row(x + 4 * ldx);
             c0 += products(a0, load(y0 + k * y_step), sign);
             c0 += products(a1, load(y0 + (k + 4) * y_step), sign);
         }
         for (; k < to; k += 4) {
             __global const float2 *x = X + k * ldx + first;
-            const float4 a0 = (float4) (load(x + 0 * ldx), load(x + 0 * ldx + 2));
+            const float4 a0 = load_row(x + 0 * ldx);
             c0 += products(a0, load(y0 + k * y_step), sign);
         }
     }
@@ -127,10 +129,8 @@ void kiln_cgemm_thin_multiply(long L, long S, long K, float alpha, float alpha_i
     if (along_k == 0 && s < S) {
         float2 sums[2];
         vstore4(part[item], 0, (float *) sums);
-        for (int i = 0; i < 2; i++) {
-            const long at = first + i * apart;
-            if (at >= begin && at < L)
-                put(sums[i], conj_a, alpha, alpha_imag, beta, beta_imag, C + s * ldc + at);
-        }
+        for (int i = 0; i < 2; i++)
+            if (first + i >= begin && first + i < L)
+                put(sums[i], conj_a, alpha, alpha_imag, beta, beta_imag, C + s * ldc + first + i);
     }
 }

@@ -55,7 +55,7 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
     long k = from;
     if (L < 4)
         for (; k < to; k++) {
-            // A row is short.
+            // A row is less than a vector.
             __global const float *x = X + k * ldx;
             const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,
                     L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));
@@ -83,10 +83,8 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
         const long begin = l + v * 4, first = min(begin, last);
         float sums[4];
         vstore4(c0[v], 0, sums);
-        for (int i = 0; i < 4; i++) {
-            const long at = first + i;
-            if (at >= begin && at < L)
-                put(sums[i], alpha, beta, C + s * ldc + at);
-        }
+        for (int i = 0; i < 4; i++)
+            if (first + i >= begin && first + i < L)
+                put(sums[i], alpha, beta, C + s * ldc + first + i);
     }
 }

@@ -52,7 +52,7 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
     long k = from + along_k;
     if (L < 2)
         for (; k < to; k += 4) {
-            // A row is short.
+            // A row is less than a vector.
             __global const float *x = X + k * ldx;
             const float2 a = (float2) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,
                     L - 1)));
@@ -81,10 +81,8 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
     if (along_k == 0 && s < S) {
         float sums[2];
         vstore2(part[item], 0, sums);
-        for (int i = 0; i < 2; i++) {
-            const long at = first + i;
-            if (at >= begin && at < L)
-                put(sums[i], alpha, beta, C + s * ldc + at);
-        }
+        for (int i = 0; i < 2; i++)
+            if (first + i >= begin && first + i < L)
+                put(sums[i], alpha, beta, C + s * ldc + first + i);
     }
 }
