@@ -393,6 +393,43 @@ static void every_class_is_served_before_the_search(void **state)
     }
 }
 
+static size_t least_side(const struct record *r)
+{
+    return r->m < r->n ? r->m : r->n;
+}
+
+/* Rows of a phase with the longer side and K of a deep shape of that phase, but at most so many rows
+ * or columns, which are fewer than the deep shape's. */
+static unsigned count_beside_deep(enum record_kind kind, size_t most)
+{
+    const struct record *rows = tuner.records.rows;
+    unsigned num = 0;
+    for (size_t i = 0; i < tuner.records.num; i++) {
+        bool is_beside = false;
+        for (size_t j = 0; j < tuner.records.num && !is_beside; j++)
+            is_beside = rows[j].kind == kind && rows[j].k == rows[i].k &&
+                        draw_kind_of(rows[j].m, rows[j].n, rows[j].k) == DRAW_DEEP &&
+                        least_side(&rows[i]) < least_side(&rows[j]) &&
+                        rows[i].m * rows[i].n / least_side(&rows[i]) ==
+                                rows[j].m * rows[j].n / least_side(&rows[j]);
+        num += is_beside && rows[i].kind == kind && least_side(&rows[i]) <= most;
+    }
+    return num;
+}
+
+/* Beside deep shapes stand vectors, on a GPU, and in the matrix shapes of few rows or columns. */
+static void few_rows_are_timed_beside_deep_shapes(void **state)
+{
+    (void) state;
+    for (int gpu = 0; gpu < 2; gpu++) {
+        is_cpu = !gpu;
+        make_kin(60);
+        assert_true(run_made(60));
+        assert_int_equal(count_beside_deep(RECORD_FIRST, 1) > 0, gpu);
+        assert_true(count_beside_deep(RECORD_MATRIX, 8) > 0);
+    }
+}
+
 /* No thin shape that is drawn is a vector. A GPU times vectors beside them, a CPU does not. */
 static void vectors_are_timed_first_on_a_gpu(void **state)
 {
@@ -528,6 +565,7 @@ int main(void)
         TEST(relatives_recipes_that_fail_come_last),
         TEST(every_class_is_served_before_the_search),
         TEST(vectors_are_timed_first_on_a_gpu),
+        TEST(few_rows_are_timed_beside_deep_shapes),
         TEST(families_take_turns_with_their_presets),
         TEST(own_shapes_are_timed_for_all_pairs_and_pinned),
         TEST(held_shapes_are_used_for_nothing_else),
