@@ -204,8 +204,13 @@ static bool time_shape(struct phases *phases, enum record_kind kind, const struc
            (!is_held || time_again(phases, fitted, &problem, shape, takers, num, results));
 }
 
-/* Beside each thin and each deep shape of the matrix one of 1, 2, 4 or 8 rows or columns: there are
- * kernels for these alone, which drawn shapes seldom meet. */
+bool drawn_has_fewer_beside(struct shape shape)
+{
+    const enum draw_kind kind = draw_kind_of(shape.m, shape.n, shape.k);
+    return kind == DRAW_THIN || kind == DRAW_DEEP;
+}
+
+/* The one of 1, 2, 4 or 8 rows or columns beside a shape of the matrix. */
 static struct shape narrowed(struct shape shape, unsigned number)
 {
     size_t *least = shape.m < shape.n ? &shape.m : &shape.n;
@@ -222,8 +227,7 @@ static bool time_number(struct phases *phases, enum record_kind kind, const stru
     const int pair = 2 * drawn->transa + drawn->transb;
     if (!time_shape(phases, kind, fitted, shape, pair, with_generic, end))
         return false;
-    const enum draw_kind stands_out = draw_kind_of(shape.m, shape.n, shape.k);
-    return kind != RECORD_MATRIX || (stands_out != DRAW_THIN && stands_out != DRAW_DEEP) ||
+    return kind != RECORD_MATRIX || !drawn_has_fewer_beside(shape) ||
            time_shape(phases, kind, fitted, narrowed(shape, number), pair, with_generic, end);
 }
 

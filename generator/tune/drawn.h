@@ -10,6 +10,10 @@
  * of the budget. */
 struct draw drawn_begin(const struct phases *phases, const char *purpose);
 
+/* Whether shapes with fewer rows or columns are timed beside this one: it is thin or deep. There are
+ * kernels for few rows or columns alone, which drawn shapes seldom meet. */
+bool drawn_has_fewer_beside(struct shape shape);
+
 /* Times the finalists at up to `num` drawn shapes, RECORD_MATRIX or RECORD_HELD, until `end`. For
  * the matrix, generic is timed beside them at the first shapes. Finalists far behind by prediction
  * are left out at its later shapes, and those very far behind at held-out shapes, where

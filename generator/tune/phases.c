@@ -120,15 +120,14 @@ static bool is_short(const struct phases *phases, unsigned num_kin)
     return num_kin >= MANY_KIN || !phases->tuner->num_own;
 }
 
-/* A drawn shape; elsewhere than on CPUs, beside a thin or a deep one, products of a vector with the
- * same matrix and with its transpose, which drawn shapes seldom are. */
+/* A drawn shape; elsewhere than on CPUs, beside one that has fewer beside it, products of a vector
+ * with the same matrix and with its transpose. */
 static unsigned first_shapes(const struct phases *phases, struct shape drawn,
         struct shape shapes[FIRST_BESIDE])
 {
     unsigned num = 0;
     shapes[num++] = drawn;
-    const enum draw_kind kind = draw_kind_of(drawn.m, drawn.n, drawn.k);
-    if (phases->tuner->facts.value[FACT_IS_CPU] || (kind != DRAW_THIN && kind != DRAW_DEEP))
+    if (phases->tuner->facts.value[FACT_IS_CPU] || !drawn_has_fewer_beside(drawn))
         return num;
     const size_t long_side = drawn.m > drawn.n ? drawn.m : drawn.n;
     shapes[num++] = (struct shape){ 1, long_side, drawn.k };

@@ -398,21 +398,27 @@ static size_t least_side(const struct record *r)
     return r->m < r->n ? r->m : r->n;
 }
 
-/* Rows of a phase with the longer side and K of a deep shape of that phase, but at most so many rows
- * or columns, which are fewer than the deep shape's. */
+static size_t longer_side(const struct record *r)
+{
+    return r->m < r->n ? r->n : r->m;
+}
+
+/* Rows of a phase with the longer side and K of a deep shape of that phase, but with fewer rows or
+ * columns, at most so many. */
 static unsigned count_beside_deep(enum record_kind kind, size_t most)
 {
     const struct record *rows = tuner.records.rows;
     unsigned num = 0;
     for (size_t i = 0; i < tuner.records.num; i++) {
         bool is_beside = false;
+        if (rows[i].kind != kind || least_side(&rows[i]) > most)
+            continue;
         for (size_t j = 0; j < tuner.records.num && !is_beside; j++)
             is_beside = rows[j].kind == kind && rows[j].k == rows[i].k &&
                         draw_kind_of(rows[j].m, rows[j].n, rows[j].k) == DRAW_DEEP &&
-                        least_side(&rows[i]) < least_side(&rows[j]) &&
-                        rows[i].m * rows[i].n / least_side(&rows[i]) ==
-                                rows[j].m * rows[j].n / least_side(&rows[j]);
-        num += is_beside && rows[i].kind == kind && least_side(&rows[i]) <= most;
+                        longer_side(&rows[i]) == longer_side(&rows[j]) &&
+                        least_side(&rows[i]) < least_side(&rows[j]);
+        num += is_beside;
     }
     return num;
 }
