@@ -130,6 +130,16 @@ void solo_make(struct solo *solo, const struct kiln_bundle *of, uint32_t recipe)
     solo->bundle.num_pins = 0;
 }
 
+const struct kiln_bundle *linked_bundle(const char *name)
+{
+    size_t i = 0;
+    while (kiln_linked_bundles[i] != NULL && strcmp(kiln_linked_bundles[i]->name, name) != 0) {
+        i++;
+    }
+    need(kiln_linked_bundles[i] != NULL, name);
+    return kiln_linked_bundles[i];
+}
+
 bool linked_recipe(unsigned long number, const struct kiln_bundle **bundle, uint32_t *recipe)
 {
     for (size_t i = 0; kiln_linked_bundles[i] != NULL; i++) {

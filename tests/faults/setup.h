@@ -42,6 +42,9 @@ struct solo {
 };
 void solo_make(struct solo *solo, const struct kiln_bundle *of, uint32_t recipe);
 
+/* A linked bundle by its name. */
+const struct kiln_bundle *linked_bundle(const char *name);
+
 /* The recipes of the linked bundles, in one row. False: there are no more. */
 bool linked_recipe(unsigned long number, const struct kiln_bundle **bundle, uint32_t *recipe);
 unsigned long num_linked_recipes(void);

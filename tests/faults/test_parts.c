@@ -1,6 +1,6 @@
 /* test_parts.c: complex products in which one call to OpenCL or to the allocator fails, each in its
- * turn. Such a product is done by two recipes that share a workspace, or by three where one
- * triangle of A is stored. What succeeds in spite of the failure must be right, and what does not
+ * turn. The generic bundle, which has no recipe of its own for them, does such a product by two
+ * that share a workspace, or by three where one triangle of A is stored. What succeeds in spite of the failure must be right, and what does not
  * must leave C alone, unless beta is no real number. All is given back in the end. In the short form
  * every seventh call fails, other ones for each kind of product and of failure; where the calls of
  * one function alone fail, which are few, every one.
@@ -82,7 +82,7 @@ static bool run(const struct setup *setup, const struct fault *fault, enum form 
     const size_t rows = rows_of(form), bytes = rows * N * sizeof *result;
     fill(form, &x);
     wrap_begin_quietly();
-    struct kiln_context *kiln = setup_kiln(setup, NULL);
+    struct kiln_context *kiln = setup_kiln(setup, linked_bundle("generic"));
     wrap_end();
     struct kiln_gemm gemm = {
         .precision = KILN_COMPLEX_SINGLE,
