@@ -7,6 +7,11 @@
 /* Each step adds a term, and takes some away; rounding could make it go round. */
 enum { MAX_STEPS = 10 * NNLS_MOST_TERMS };
 
+/* So many sums are taken at a time: compilers make vectors of them. What that adds above the
+ * diagonal nobody reads. */
+enum { LANES = 4 };
+_Static_assert(NNLS_MOST_TERMS % LANES == 0, "a row has a part of a vector");
+
 /* The weight of the ridge against that of all equations. */
 static const double ridge = 1e-5;
 
@@ -15,13 +20,18 @@ static const double still = 1e-9;
 
 void nnls_add(struct nnls *nnls, const double *terms, double value, double weight)
 {
-    double row[NNLS_MOST_TERMS];
-    for (unsigned t = 0; t < nnls->num_terms; t++) {
+    double row[NNLS_MOST_TERMS] = { 0 };
+    for (unsigned t = 0; t < nnls->num_terms; t++)
         row[t] = terms[t] / value;
-        nnls->largest[t] = fmax(nnls->largest[t], row[t]);
-        nnls->right[t] += weight * row[t];
-        for (unsigned u = 0; u <= t && row[t] > 0; u++)
-            nnls->gram[t][u] += weight * row[t] * row[u];
+    for (unsigned t = 0; t < nnls->num_terms; t++) {
+        const double weighted = weight * row[t];
+        if (!(row[t] > 0))
+            continue;
+        nnls->largest[t] = row[t] > nnls->largest[t] ? row[t] : nnls->largest[t];
+        nnls->right[t] += weighted;
+        for (unsigned u = 0; u <= t; u += LANES)
+            for (unsigned lane = 0; lane < LANES; lane++)
+                nnls->gram[t][u + lane] += weighted * row[u + lane];
     }
     nnls->weights += weight;
 }
