@@ -42,7 +42,7 @@ static const char *const fault_names[] = {
 /* ---- Settings ---- */
 
 /* The first linked recipe for single precision without transposes that has a workspace. */
-static const struct kiln_bundle *linked_bundle(void)
+static const struct kiln_bundle *bundle_with_workspace(void)
 {
     static struct solo solo;
     const struct kiln_bundle *bundle = NULL;
@@ -71,7 +71,7 @@ static struct scene_setting setting_of(unsigned bundle, unsigned mode, bool warm
         .bundle_name = "linked",
     };
     if (bundle == BUNDLE_LINKED) {
-        setting.bundle = linked_bundle();
+        setting.bundle = bundle_with_workspace();
     } else {
         setting.m = 20;
         setting.n = 24;
