@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_PLATFORMS = 16, MAX_DEVICES = 64, NAME_BYTES = 256 };
+enum { MAX_PLATFORMS = 16, MAX_DEVICES = 64, NAME_BYTES = 256, SHORT_STRIDE = 5 };
 
 static const char usage[] = "usage: [--device SUBSTRING] [--whole] [--only ITEM]\n";
 
@@ -160,6 +160,11 @@ unsigned long num_linked_recipes(void)
         num += kiln_linked_bundles[i]->num_recipes;
     }
     return num;
+}
+
+bool is_taken(const struct options *options, unsigned long number)
+{
+    return options->whole || options->only > 0 || number % SHORT_STRIDE == 0;
 }
 
 /* A multiple of the unit, and no more than the most. */

@@ -49,6 +49,9 @@ const struct kiln_bundle *linked_bundle(const char *name);
 bool linked_recipe(unsigned long number, const struct kiln_bundle **bundle, uint32_t *recipe);
 unsigned long num_linked_recipes(void);
 
+/* Whether the short form takes that recipe: every fifth, so that all transpose pairs come. */
+bool is_taken(const struct options *options, unsigned long number);
+
 /* A call with alpha of 1 that the recipe takes, as near to the extents as its guard lets it;
  * leading dimensions have at least `pad` elements beyond a row. */
 struct kiln_gemm recipe_call(const struct kiln_recipe *recipe, const size_t extents[3], size_t pad);

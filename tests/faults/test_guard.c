@@ -227,6 +227,9 @@ static unsigned do_recipe(const struct options *options, unsigned long number)
     uint32_t index = 0;
     struct solo solo;
     unsigned failures = 0;
+    if (!is_taken(options, number)) {
+        return 0;
+    }
     if (!is_open) {
         setup_open(options, &test.setup);
         is_open = true;

@@ -4,11 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-void brief_begin(struct brief *brief)
-{
-    brief->num_programs++;
-}
-
 /* The number of the class; those beyond the last place share it. */
 static unsigned class_of(struct brief *brief, const char *name)
 {
@@ -39,14 +34,45 @@ static bool meets(struct brief *brief, unsigned slot, unsigned class)
     return is_new;
 }
 
+/* What a program has: a value of each parameter, a precision and a transpose pair. Returns how many.
+ */
+static unsigned list_slots(const struct config *config, const struct problem *problem,
+        unsigned slots[FAMILY_MAX_PARAMS + 2])
+{
+    unsigned num = 0;
+    while (num < config->family->num_params) {
+        slots[num] = slot_of(config, num);
+        num++;
+    }
+    slots[num++] = BRIEF_PRECISIONS + (unsigned) (problem->precision - precisions);
+    slots[num++] = BRIEF_PAIRS + (unsigned) pair_of_problem(problem);
+    return num;
+}
+
+bool brief_begin(struct brief *brief, const struct config *config, const struct problem *problem)
+{
+    unsigned slots[FAMILY_MAX_PARAMS + 2];
+    const unsigned num = list_slots(config, problem, slots);
+    bool begins = false;
+    for (unsigned i = 0; i < num; i++)
+        begins = begins || brief->in_programs[slots[i]] < BRIEF_LEAST;
+    for (unsigned i = 0; i < num && begins; i++)
+        brief->in_programs[slots[i]]++;
+    brief->num_programs += begins;
+    return begins;
+}
+
 bool brief_takes(struct brief *brief, const struct config *config, const struct problem *problem,
         const char *class)
 {
     const unsigned at = class_of(brief, class);
-    bool takes = at == brief->num_programs % brief->num_classes;
-    for (unsigned i = 0; i < config->family->num_params; i++)
-        takes = meets(brief, slot_of(config, i), at) || takes;
-    takes = meets(brief, BRIEF_PRECISIONS + (unsigned) (problem->precision - precisions), at) ||
-            takes;
-    return meets(brief, BRIEF_PAIRS + (unsigned) pair_of_problem(problem), at) || takes;
+    unsigned slots[FAMILY_MAX_PARAMS + 2];
+    const unsigned num = list_slots(config, problem, slots);
+    const unsigned turn = brief->sparsely && brief->num_classes > BRIEF_SPARSE ? BRIEF_SPARSE
+                                                                               : brief->num_classes;
+    bool takes = at % turn == brief->num_programs % turn;
+    for (unsigned i = 0; i < num; i++)
+        if (!brief->sparsely || slots[i] >= BRIEF_PRECISIONS)
+            takes = meets(brief, slots[i], at) || takes;
+    return takes;
 }

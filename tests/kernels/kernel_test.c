@@ -36,7 +36,7 @@ struct options {
     int pair;                          /* -1: all */
     size_t most;                       /* 0: no limit */
     struct shard shard;                /* of the bundle; 0: the whole */
-    bool all, brief, list, tight, presets, real, complex;
+    bool all, brief, sparse, list, tight, presets, real, complex;
     const char *facts[MAX_FACTS];      /* "NAME=VALUE": what to take the device for */
     unsigned num_facts;
 };
@@ -68,8 +68,11 @@ static const char help[] =
     "  --most N              extents above N become less, and configurations are left out whose\n"
     "                        kernels go through rows or columns by more than N or which pad an\n"
     "                        operand to a multiple of more\n"
-    "  --brief               of each family, as few cases as let every value of every parameter,\n"
-    "                        every precision and every transpose pair meet every edge class\n"
+    "  --brief               of each family, as few programs as have every value of every parameter,\n"
+    "                        every precision and every transpose pair twice, and of these as few\n"
+    "                        cases as let all that meet every edge class\n"
+    "  --sparse              with --brief: precisions and pairs meet every class, and each program\n"
+    "                        an eighth of them\n"
     "  --fact NAME=VALUE     take the device for one with this fact (see kiln-tune probe)\n"
     "  --tight               instead of comparing with a reference, run on buffers that end with\n"
     "                        their last element, for a simulator that sees stray accesses;\n"
@@ -281,7 +284,6 @@ static void run_edges(struct run *run, struct candidate *candidate)
     struct verify_case exact, gauge;
     const struct kiln_recipe *recipe = recipe_of(candidate);
     const struct assembly_edges *stated = candidate->assembly.edges;
-    brief_begin(&run->brief);
     const unsigned num = verify_edges(&candidate->problem, recipe, stated, edges);
     for (unsigned i = 0; i < num; i++)
         run_class(run, candidate, i, &edges[i]);
@@ -321,6 +323,8 @@ static void print_counts(const struct counts *counts)
 static void run_config(struct run *run, const struct config *config, const struct problem *problem)
 {
     char name[CONFIG_TEXT_BYTES];
+    if (run->options->brief && !brief_begin(&run->brief, config, problem))
+        return;
     config_format(config, name);
     /* Named before it runs: it might crash. */
     printf("%s %s %s: ", problem->precision->name, pair_names[pair_of_problem(problem)], name);
@@ -412,7 +416,11 @@ static void run_pairs(struct run *run, const struct config *config,
 static void run_family(struct run *run, const struct family *family)
 {
     static struct cover cover;
-    run->brief = (struct brief){ .num_classes = 0 };
+    if (family->capability && !run->facts.value[FACT_COMPUTE_CAPABILITY]) {
+        printf("%s: for NVIDIA's devices alone\n", family->name);
+        return;
+    }
+    run->brief = (struct brief){ .sparsely = run->options->sparse };
     for (size_t p = 0; p < num_precisions; p++) {
         const struct problem problem = { &precisions[p], false, false };
         if (!counts(run->options, &precisions[p]))
@@ -581,6 +589,8 @@ int main(int argc, char **argv)
             options.all = true;
         else if (!strcmp(argv[i], "--brief"))
             options.brief = true;
+        else if (!strcmp(argv[i], "--sparse"))
+            options.sparse = true;
         else if (!strcmp(argv[i], "--presets"))
             options.presets = true;
         else if (!strcmp(argv[i], "--tight"))

@@ -21,14 +21,22 @@ extern const struct kiln_bundle *const kiln_linked_bundles[];
 const struct kiln_bundle *const kiln_linked_bundles[] = { &kiln_bundle_embedded, NULL };
 END
 
+compile()
+{
+    "$@" -std=c11 -O1 -D_POSIX_C_SOURCE=200809L -DCL_TARGET_OPENCL_VERSION=120 \
+        -I"$root/runtime" -I"$root/runtime/include"
+}
+
+# The library without a bundle, which all programs are of.
+(mkdir "$dir/objects" && cd "$dir/objects" && compile "$@" -c "$root"/runtime/*.c "$dir/list.c")
+
 # Builds a program on one bundle and prints what it says.
 build_and_run()
 {
     bundle=$1
     shift
-    "$@" -std=c11 -O1 -D_POSIX_C_SOURCE=200809L -DCL_TARGET_OPENCL_VERSION=120 \
-        -I"$root/runtime" -I"$root/runtime/include" "$root"/runtime/*.c "$bundle" "$dir/list.c" \
-        "$root/tests/tune/$program.c" -lOpenCL -lpthread -o "$dir/$program"
+    compile "$@" "$dir"/objects/*.o "$bundle" "$root/tests/tune/$program.c" -lOpenCL -lpthread \
+        -o "$dir/$program"
     LD_PRELOAD=$preload "$dir/$program"
 }
 program=embed_probe preload=
