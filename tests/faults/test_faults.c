@@ -21,7 +21,7 @@ enum {
     MAX_CALLS = 8000, NUM_WAYS = 2 * NUM_FAULT_KINDS, BUNDLE_LINKED = 3, NUM_BUNDLES, NUM_MODES = 4,
     CALLBACK_STEPS = 10000,            /* milliseconds to wait for the driver's callbacks */
     LONG_LACK = 50,
-    SHORT_STRIDE = 12,                 /* the short form fails one call of so many */
+    SHORT_STRIDE = 6,                  /* the short form fails one call of so many */
     WHOLE_STRIDE = 16                  /* the whole form does so many times more of the slowest */
 };
 
