@@ -217,7 +217,7 @@ static const struct function {
 static const struct function *find_function(const char *name, size_t len)
 {
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
-        if (strlen(functions[i].name) == len && memcmp(functions[i].name, name, len) == 0)
+        if (strncmp(functions[i].name, name, len) == 0 && !functions[i].name[len])
             return &functions[i];
     return NULL;
 }

@@ -1,11 +1,20 @@
 /* scope.c: the table of names behind expressions and templates.
  *
  * A plain array searched from its end: the newest entry of a name hides the older ones, and a block
- * ends by restoring the count. Scopes hold a few dozen names, so a search costs less than a hash.
+ * ends by restoring the count. Names are compared only where their keys are equal.
  */
 #include "scope.h"
 
 #include <string.h>
+
+/* Differs for most names that differ: length, first, middle and last character. */
+static uint32_t key_of(const char *name, size_t len)
+{
+    if (len == 0)
+        return 0;
+    return (uint32_t) (len & 255) << 24 | (uint32_t) (unsigned char) name[0] << 16 |
+           (uint32_t) (unsigned char) name[len / 2] << 8 | (unsigned char) name[len - 1];
+}
 
 /* The next free entry with its name filled in, or NULL. The entry is not counted yet. */
 static struct scope_entry *new_entry(struct scope *scope, const char *name)
@@ -16,6 +25,7 @@ static struct scope_entry *new_entry(struct scope *scope, const char *name)
     struct scope_entry *entry = &scope->entries[scope->num];
     memcpy(entry->name, name, len + 1);
     entry->name_len = len;
+    entry->key = key_of(name, len);
     return entry;
 }
 
@@ -48,9 +58,10 @@ bool scope_set_text(struct scope *scope, const char *name, const char *text)
 static const struct scope_entry *find_among(const struct scope *scope, size_t from, size_t to,
         const char *name, size_t len)
 {
+    const uint32_t key = key_of(name, len);
     for (size_t i = to; i-- > from;) {
         const struct scope_entry *entry = &scope->entries[i];
-        if (entry->name_len == len && memcmp(entry->name, name, len) == 0)
+        if (entry->key == key && entry->name_len == len && memcmp(entry->name, name, len) == 0)
             return entry;
     }
     return NULL;

@@ -13,6 +13,7 @@
 enum { SCOPE_MAX_NAMES = 320, SCOPE_NAME_BYTES = 32, SCOPE_TEXT_BYTES = 192 };
 
 struct scope_entry {
+    uint32_t key;                      /* of the name: what differs in it is another name */
     char name[SCOPE_NAME_BYTES];
     size_t name_len;
     bool is_text;                      /* a text may be substituted, not computed with */

@@ -95,8 +95,8 @@ static unsigned list_functions(const char *text, struct function functions[MAX_F
 static bool has_word(const char *from, const char *to, const struct function *function)
 {
     const size_t len = function->name_len;
-    for (const char *p = from; p + len <= to; p++)
-        if (*p == *function->name && !memcmp(p, function->name, len) &&
+    for (const char *p = from; (p = memchr(p, *function->name, (size_t) (to - p))); p++)
+        if ((size_t) (to - p) >= len && !memcmp(p, function->name, len) &&
                 (p == from || !is_name_char(p[-1])) && (p + len == to || !is_name_char(p[len])))
             return true;
     return false;
