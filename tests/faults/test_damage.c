@@ -16,8 +16,10 @@
 enum {
     M = 20, N = 24, K = 28, NUM_SOURCES = 2, NUM_BYTES = 4096, NUM_BINARY_ITEMS = 120,
     NUM_TEXT_ITEMS = 60,
-    SHORT_STRIDE = 32,                 /* the short form changes one bit of so many */
-    SHORT_CODES = 5                    /* and puts one code of so many in an argument's place */
+    SHORT_STRIDE = 64,                 /* the short form changes one bit of so many, */
+    SHORT_PROGRAMS = 3,                /* one program of so many after the first few, */
+    FIRST_PROGRAMS = 16,
+    SHORT_CODES = 7                    /* and puts one code of so many in an argument's place */
 };
 
 /* The parts of a recipe, to be damaged. Its texts and programs are those of the bundle. */
@@ -404,15 +406,21 @@ static unsigned do_text(unsigned long number)
     return failures;
 }
 
+/* Whether a damaged program is tried; each takes the driver's compiler a while. */
+static bool takes_program(const struct options *options, unsigned long number)
+{
+    return options->whole || number < FIRST_PROGRAMS || number % SHORT_PROGRAMS == 0;
+}
+
 static unsigned do_item(const struct options *options, unsigned long number)
 {
     open_once(options);
     if (number < NUM_BINARY_ITEMS) {
-        return do_binary(number);
+        return takes_program(options, number) ? do_binary(number) : 0;
     }
     number -= NUM_BINARY_ITEMS;
     if (number < NUM_TEXT_ITEMS) {
-        return do_text(number);
+        return takes_program(options, number) ? do_text(number) : 0;
     }
     number -= NUM_TEXT_ITEMS;
     return do_byte(options, (unsigned) (number / NUM_BYTES), number % NUM_BYTES);
