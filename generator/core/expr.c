@@ -184,6 +184,19 @@ static int64_t call_round_up(struct parser *ps, const char *at, const int64_t *a
     return multiply(ps, at, call_ceil_div(ps, at, arg), arg[1]);
 }
 
+static int64_t call_gcd(struct parser *ps, const char *at, const int64_t *arg)
+{
+    int64_t a = arg[0], b = arg[1];
+    if (a < 1 || b < 1)
+        return fail(ps, at, "gcd of %" PRId64, a < b ? a : b);
+    while (b != 0) {
+        const int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 static int64_t call_pow2(struct parser *ps, const char *at, const int64_t *arg)
 {
     (void) ps;
@@ -210,6 +223,7 @@ static const struct function {
     { "max", 2, call_max },
     { "ceil_div", 2, call_ceil_div },
     { "round_up", 2, call_round_up },
+    { "gcd", 2, call_gcd },
     { "pow2", 1, call_pow2 },
     { "log2", 1, call_log2 },
 };

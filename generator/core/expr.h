@@ -1,9 +1,10 @@
 /* expr.h: integer expressions over named values, as in "TILE_M % (WG_M * VEC) == 0".
  *
  * C's operators with C's precedence: ?: || && == != < <= > >= + - * / % ! unary -, parentheses,
- * decimal integers, and the functions min(a, b), max(a, b), ceil_div(a, b), round_up(a, b), pow2(a)
- * (1 when a is a positive power of two), log2(a) (floor). The untaken side of ?: && || is not
- * evaluated, so "N && M % N == 0" never divides by zero. Overflow and division by zero are errors.
+ * decimal integers, and the functions min(a, b), max(a, b), ceil_div(a, b), round_up(a, b),
+ * gcd(a, b) (of positive numbers), pow2(a) (1 when a is a positive power of two), log2(a) (floor).
+ * The untaken side of ?: && || is not evaluated, so "N && M % N == 0" never divides by zero.
+ * Overflow and division by zero are errors.
  */
 #ifndef KILN_CORE_EXPR_H
 #define KILN_CORE_EXPR_H

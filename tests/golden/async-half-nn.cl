@@ -128,6 +128,24 @@ static uint pack_halves(float low, float high)
     return both;
 }
 
+// put for two columns side by side; `whole` says that they are at a multiple of their size.
+static void put_pair(float x, float y, __global half *out, long col, long N, float alpha,
+        float beta,
+        bool whole)
+{
+    if (!whole || col + 1 >= N) {
+        put_column(x, out, col, N, alpha, beta);
+        put_column(y, out, col + 1, N, alpha, beta);
+        return;
+    }
+    float2 z = alpha * (float2) (x, y);
+    if (beta != 0) {
+        const uint both = *(__global uint *) (out + col);
+        z += beta * vload_half2(0, (const half *) &both);
+    }
+    *(__global uint *) (out + col) = pack_halves(z.x, z.y);
+}
+
 // Where an element of a tile of C is in local memory: the pieces of 16 bytes of a row are in an
 // order of its own, so that work-items side by side meet different banks.
 static uint c_place(uint row, uint col)
@@ -173,7 +191,7 @@ void kiln_hgemm_async_stream(long M, long N, long K,
     C += c_offset;
     A += a_offset;
     B += b_offset;
-    __global float *parts = work + parts_at + item;
+    __global float *parts = work + parts_at + 4 * item;
     // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
     // work-group takes `share` steps. A last turn that is three quarters full is a turn.
     const uint groups = get_num_groups(0);
@@ -286,9 +304,8 @@ void kiln_hgemm_async_stream(long M, long N, long K,
             for (int i = 0; i < 2; i++)
         #pragma unroll
                 for (int j = 0; j < 4; j++)
-        #pragma unroll
-                    for (int e = 0; e < 4; e++)
-                        part[((i * 4 + j) * 4 + e) * 128] = c[i][j][e];
+                    *(__global float4 *) (part + (i * 4 + j) * 512) =
+                            (float4) (c[i][j][0], c[i][j][1], c[i][j][2], c[i][j][3]);
             continue;
         }
         // A row lies in local memory rotated: by as many columns as it begins in C behind a
@@ -339,13 +356,14 @@ void kiln_hgemm_async_stream(long M, long N, long K,
     }
     }
 }
-// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a
-// time each of eight warps adds up every eighth part; what they have is then added in their order.
+// Adds up what work-groups have of a tile that none did alone, and stores it. What a work-item of
+// theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_hgemm_async_add(long M, long N, long K,
         __global const float *restrict work, long parts_at, float alpha, float beta,
         __global half *restrict C, long c_offset, long ldc)
 {
+    typedef float sum_t;
     __local float sums[8][128] __attribute__((aligned(16)));
     __local uint told[6];
     const uint adder = get_local_id(0);
@@ -391,12 +409,55 @@ void kiln_hgemm_async_add(long M, long N, long K,
     const int first_m = told[4], first_n = told[5];
     __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 4096;
     C += c_offset;
+    if (num <= 8) {
+        // A work-item adds up a piece of each.
+        // Whether every row of C starts where 2 columns may be stored at once.
+        const ulong misaligned = ((ulong) C | (ulong) (ldc * 2))
+                & 3;
+        const bool is_aligned = misaligned == 0;
+        for (uint at = told[2] * 256 + adder; at < 1024; at += told[3] * 256) {
+            __global const float4 *part = (__global const float4 *) parts + at;
+            float4 sum = 0;
+            for (uint p = 0; p < num; p += 4) {
+                float4 some[4];
+#pragma unroll
+                for (int q = 0; q < 4; q++)
+                    some[q] = p + q >= num ? 0
+                            : part[(p + q == 0 ? 1 : 2 * (p + q)) * 1024];
+#pragma unroll
+                for (int q = 0; q < 4; q++)
+                    sum += some[q];
+            }
+            const uint item = at % 128, first = at / 128 * 4;
+            const union {
+                float4 all;
+                sum_t each[4];
+            } sums_of = { sum };
+#pragma unroll
+            for (int u = 0; u < 4; u += 2) {
+                const uint e = first + u;
+                const uint warp = item / 32, lane = item % 32;
+                const uint lane_m = lane / 4, lane_k = lane % 4;
+                const uint lane_r = lane_m;
+                const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
+                const uint in_m = e / 4 / 4 * 16, in_n = e / 4 % 4 * 8;
+                const long row = first_m + warp_m + in_m + e / 2 % 2 * 8 + lane_r;
+                const long col = first_n + warp_n + in_n + lane_k * 2 + e % 2;
+                if (row < M)
+                    put_pair(sums_of.each[u], sums_of.each[u + 1], C + row * ldc, col, N,
+                            alpha, beta, is_aligned);
+            }
+        }
+        return;
+    }
+    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is then
+    // added in their order.
     for (uint at = told[2]; at < 32; at += told[3]) {
         float4 sum = 0;
-        for (uint p = adder / 32; p < num; p += 144) {
-            float4 part[18];
+        for (uint p = adder / 32; p < num; p += 48) {
+            float4 part[6];
 #pragma unroll
-            for (int u = 0; u < 18; u++) {
+            for (int u = 0; u < 6; u++) {
                 const uint q = p + u * 8, piece = q == 0 ? 1 : 2 * q;
                 part[u] = 0;
                 if (q < num)
@@ -404,20 +465,19 @@ void kiln_hgemm_async_add(long M, long N, long K,
                             + at * 128 + adder % 32 * 4);
             }
 #pragma unroll
-            for (int u = 0; u < 18; u++)
+            for (int u = 0; u < 6; u++)
                 sum += part[u];
         }
         *(__local float4 *) &sums[adder / 32][adder % 32 * 4] = sum;
         barrier(CLK_LOCAL_MEM_FENCE);
         if (adder < 128) {
-            float all = 0;
+            sum_t all = 0;
 #pragma unroll
             for (int u = 0; u < 8; u++)
                 all += sums[u][adder];
-            // Where the element is: as the stage before has it, of which a work-item has every
-            // 128th.
             const uint element = at * 128 + adder;
-            const uint item = element % 128, e = element / 128;
+            const uint item = element / 4 % 128;
+            const uint e = element / 512 * 4 + element % 4;
             const uint warp = item / 32, lane = item % 32;
             const uint lane_m = lane / 4, lane_k = lane % 4;
             const uint lane_r = lane_m;

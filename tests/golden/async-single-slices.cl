@@ -150,7 +150,7 @@ void kiln_sgemm_async_stream(long M, long N, long K,
     const bool is_aligned = misaligned == 0;
     A += a_offset;
     B += b_offset;
-    __global float *parts = work + parts_at + item;
+    __global float *parts = work + parts_at + 4 * item;
     // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
     // work-group takes `share` steps. A last turn that is three quarters full is a turn.
     const uint groups = get_num_groups(0);
@@ -300,8 +300,9 @@ void kiln_sgemm_async_stream(long M, long N, long K,
         #pragma unroll
             for (int m = 0; m < 4; m++)
         #pragma unroll
-                for (int n = 0; n < 8; n++)
-                    part[(m * 8 + n) * 64] = c[m][n];
+                for (int n = 0; n < 8; n += 4)
+                    *(__global float4 *) (part + (m * 8 + n) * 64) =
+                            (float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]);
             continue;
         }
         #pragma unroll
@@ -331,13 +332,14 @@ void kiln_sgemm_async_stream(long M, long N, long K,
     }
     }
 }
-// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a
-// time each of eight warps adds up every eighth part; what they have is then added in their order.
+// Adds up what work-groups have of a tile that none did alone, and stores it. What a work-item of
+// theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_sgemm_async_add(long M, long N, long K,
         __global const float *restrict work, long parts_at, float alpha, float beta,
         __global float *restrict C, long c_offset, long ldc)
 {
+    typedef float sum_t;
     __local float sums[8][128] __attribute__((aligned(16)));
     __local uint told[6];
     const uint adder = get_local_id(0);
@@ -383,12 +385,54 @@ void kiln_sgemm_async_add(long M, long N, long K,
     const int first_m = told[4], first_n = told[5];
     __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 2048;
     C += c_offset;
+    if (num <= 8) {
+        // A work-item adds up a piece of each.
+        // Whether every row of C starts where 4 columns may be stored at once.
+        const ulong misaligned = ((ulong) C | (ulong) (ldc * 4))
+                & 15;
+        const bool is_aligned = misaligned == 0;
+        for (uint at = told[2] * 256 + adder; at < 512; at += told[3] * 256) {
+            __global const float4 *part = (__global const float4 *) parts + at;
+            float4 sum = 0;
+            for (uint p = 0; p < num; p += 4) {
+                float4 some[4];
+#pragma unroll
+                for (int q = 0; q < 4; q++)
+                    some[q] = p + q >= num ? 0
+                            : part[(p + q == 0 ? 1 : 2 * (p + q)) * 512];
+#pragma unroll
+                for (int q = 0; q < 4; q++)
+                    sum += some[q];
+            }
+            const uint item = at % 64, first = at / 64 * 4;
+            const uint e = first;
+            const uint warp = item / 32, lane = item % 32;
+            const uint lane_m = lane / 4, lane_n = lane % 4;
+            const uint warp_m = warp % 1 * 32, warp_n = warp % 2 * 32;
+            const uint m = e / 8, n = e % 8;
+            const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
+            const long col = first_n + warp_n + n / 4 * 16 + lane_n * 4 + n % 4;
+            if (row < M) {
+                if (is_aligned && col + 3 < N) {
+                    put_four(sum, C + row * ldc + col, alpha, beta);
+                } else {
+                    const float four[4] = { sum.s0, sum.s1, sum.s2, sum.s3 };
+#pragma unroll
+                    for (int u = 0; u < 4; u++)
+                        put_column(four[u], C + row * ldc, col + u, N, alpha, beta);
+                }
+            }
+        }
+        return;
+    }
+    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is then
+    // added in their order.
     for (uint at = told[2]; at < 16; at += told[3]) {
         float4 sum = 0;
-        for (uint p = adder / 32; p < num; p += 144) {
-            float4 part[18];
+        for (uint p = adder / 32; p < num; p += 48) {
+            float4 part[6];
 #pragma unroll
-            for (int u = 0; u < 18; u++) {
+            for (int u = 0; u < 6; u++) {
                 const uint q = p + u * 8, piece = q == 0 ? 1 : 2 * q;
                 part[u] = 0;
                 if (q < num)
@@ -396,20 +440,19 @@ void kiln_sgemm_async_add(long M, long N, long K,
                             + at * 128 + adder % 32 * 4);
             }
 #pragma unroll
-            for (int u = 0; u < 18; u++)
+            for (int u = 0; u < 6; u++)
                 sum += part[u];
         }
         *(__local float4 *) &sums[adder / 32][adder % 32 * 4] = sum;
         barrier(CLK_LOCAL_MEM_FENCE);
         if (adder < 128) {
-            float all = 0;
+            sum_t all = 0;
 #pragma unroll
             for (int u = 0; u < 8; u++)
                 all += sums[u][adder];
-            // Where the element is: as the stage before has it, of which a work-item has every
-            // 64th.
             const uint element = at * 128 + adder;
-            const uint item = element % 64, e = element / 64;
+            const uint item = element / 4 % 64;
+            const uint e = element / 256 * 4 + element % 4;
             const uint warp = item / 32, lane = item % 32;
             const uint lane_m = lane / 4, lane_n = lane % 4;
             const uint warp_m = warp % 1 * 32, warp_n = warp % 2 * 32;

@@ -9,7 +9,7 @@ import pathlib
 import re
 import sys
 
-FUNCTIONS = {"min", "max", "ceil_div", "in"}
+FUNCTIONS = {"min", "max", "ceil_div", "gcd", "in"}
 HEAD = "kernel"                        # a kernel's head, made from the table
 BUILTIN = {"T", "R", "TC", "RV", "I", "TA", "TB", "TRIANGLE", "STORED", "FACTORS",
            "COMPLEX", "ELEM_BYTES", "REAL_BYTES"}

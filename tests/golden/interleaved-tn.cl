@@ -148,7 +148,7 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
     C += c_offset;
     // conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.
     const ulong flip = (ulong) (conj_a ^ conj_b) << 63;
-    __global double2 *parts = (__global double2 *) (work + parts_at) + item;
+    __global double2 *parts = (__global double2 *) (work + parts_at) + 1 * item;
     // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
     // work-group takes `share` steps. A last turn that is three quarters full is a turn.
     const uint groups = get_num_groups(0);
@@ -238,7 +238,8 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
                     im[e / 8][e / 4 % 2][e % 4]);
             // Not all of the tile: kept for the stage that adds up.
             if (num < steps) {
-                parts[(2 * get_group_id(0) + (first == 0)) * 2048 + e * 128] = sum;
+                parts[(2 * get_group_id(0) + (first == 0)) * 2048 + e * 128
+                        + e % 1] = sum;
                 continue;
             }
             const uint2 place = place_of(item, e);
@@ -249,14 +250,15 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
     }
     }
 }
-// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a
-// time each of eight warps adds up every eighth part; what they have is then added in their order.
+// Adds up what work-groups have of a tile that none did alone, and stores it. What a work-item of
+// theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_zgemm_interleaved_add(long M, long N, long K,
         __global const double *restrict work, long parts_at, double alpha, double alpha_imag,
                 double beta, double beta_imag, int conj_a,
         __global double2 *restrict C, long c_offset, long ldc)
 {
+    typedef double2 sum_t;
     __local double sums[8][64] __attribute__((aligned(16)));
     __local uint told[6];
     const uint adder = get_local_id(0);
@@ -302,12 +304,46 @@ void kiln_zgemm_interleaved_add(long M, long N, long K,
     const int first_m = told[4], first_n = told[5];
     __global const double *parts = work + parts_at + 2 * (ulong) told[1] * 4096;
     C += c_offset;
+    if (num <= 8) {
+        // A work-item adds up a piece of each.
+        for (uint at = told[2] * 256 + adder; at < 2048; at += told[3] * 256) {
+            __global const double2 *part = (__global const double2 *) parts + at;
+            double2 sum = 0;
+            for (uint p = 0; p < num; p += 4) {
+                double2 some[4];
+#pragma unroll
+                for (int q = 0; q < 4; q++)
+                    some[q] = p + q >= num ? 0
+                            : part[(p + q == 0 ? 1 : 2 * (p + q)) * 2048];
+#pragma unroll
+                for (int q = 0; q < 4; q++)
+                    sum += some[q];
+            }
+            const uint item = at % 128, first = at / 128;
+            const union {
+                double2 all;
+                sum_t each[1];
+            } sums_of = { sum };
+#pragma unroll
+            for (int u = 0; u < 1; u++) {
+                const uint e = first + u;
+                const sum_t all = sums_of.each[u];
+                const uint2 place = place_of(item, e);
+                const long row = first_m + place.x, col = first_n + place.y;
+                if (row < M && col < N)
+                    put(all, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
+            }
+        }
+        return;
+    }
+    // Of 64 reals at a time each of eight warps adds up every eighth part; what they have is then
+    // added in their order.
     for (uint at = told[2]; at < 64; at += told[3]) {
         double2 sum = 0;
-        for (uint p = adder / 32; p < num; p += 144) {
-            double2 part[18];
+        for (uint p = adder / 32; p < num; p += 48) {
+            double2 part[6];
 #pragma unroll
-            for (int u = 0; u < 18; u++) {
+            for (int u = 0; u < 6; u++) {
                 const uint q = p + u * 8, piece = q == 0 ? 1 : 2 * q;
                 part[u] = 0;
                 if (q < num)
@@ -315,20 +351,19 @@ void kiln_zgemm_interleaved_add(long M, long N, long K,
                             + at * 64 + adder % 32 * 2);
             }
 #pragma unroll
-            for (int u = 0; u < 18; u++)
+            for (int u = 0; u < 6; u++)
                 sum += part[u];
         }
         *(__local double2 *) &sums[adder / 32][adder % 32 * 2] = sum;
         barrier(CLK_LOCAL_MEM_FENCE);
         if (adder < 32) {
-            double2 all = 0;
+            sum_t all = 0;
 #pragma unroll
             for (int u = 0; u < 8; u++)
                 all += (double2) (sums[u][2 * adder], sums[u][2 * adder + 1]);
-            // Where the element is: as the stage before has it, of which a work-item has every
-            // 128th.
             const uint element = at * 32 + adder;
-            const uint item = element % 128, e = element / 128;
+            const uint item = element % 128;
+            const uint e = element / 128 + element % 1;
             const uint2 place = place_of(item, e);
             const long row = first_m + place.x, col = first_n + place.y;
             if (row < M && col < N)

@@ -195,6 +195,22 @@ static uint pack_halves(float low, float high)
     return both;
 }
 
+// put for two columns side by side; `whole` says that they are at a multiple of their size.
+static void put_pair(float x, float y, __global float *out, long col, long N, float alpha,
+        float beta,
+        bool whole)
+{
+    if (!whole || col + 1 >= N) {
+        put_column(x, out, col, N, alpha, beta);
+        put_column(y, out, col + 1, N, alpha, beta);
+        return;
+    }
+    float2 z = alpha * (float2) (x, y);
+    if (beta != 0)
+        z += beta * *(__global float2 *) (out + col);
+    *(__global float2 *) (out + col) = z;
+}
+
 // How a line is cut: the exponent of the power of two that brings its largest element to 2^14 or
 // more, below 2^15. `most` has its bits without the sign; `ranks` is the sum of the exponents, as
 // floats hold them, of the `num` elements but 0.
@@ -547,7 +563,7 @@ void kiln_xgemm_skinny_stream(long M, long N, long K,
     const uint fulls = local_address(full), x_at = local_address(x_tiles);
     const uint y_at = local_address(y_tiles);
     C += c_offset;
-    __global float *parts = (__global float *) (work + parts_at * 4) + item;
+    __global float *parts = (__global float *) (work + parts_at * 4) + 4 * item;
     // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
     // work-group takes `share` steps. A last turn that is three quarters full is a turn.
     const uint groups = get_num_groups(0);
@@ -734,8 +750,9 @@ void kiln_xgemm_skinny_stream(long M, long N, long K,
             // Not all of the tile: kept for the stage that adds up.
             __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;
         #pragma unroll
-            for (int i = 0; i < 32; i++)
-                part[i * 128] = c[i];
+            for (int i = 0; i < 32; i += 4)
+                *(__global float4 *) (part + i * 128) = (float4) (c[i], c[i + 1], c[i + 2],
+                        c[i + 3]);
             continue;
         }
         // A warp puts 8 rows and 32 columns after the other into local memory, and stores them row
@@ -765,13 +782,14 @@ void kiln_xgemm_skinny_stream(long M, long N, long K,
     }
     }
 }
-// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a
-// time each of eight warps adds up every eighth part; what they have is then added in their order.
+// Adds up what work-groups have of a tile that none did alone, and stores it. What a work-item of
+// theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_xgemm_skinny_add(long M, long N, long K,
         __global const float *restrict work, long parts_at, float alpha, float beta,
         __global float *restrict C, long c_offset, long ldc)
 {
+    typedef float sum_t;
     __local float sums[8][128] __attribute__((aligned(16)));
     __local uint told[6];
     const uint adder = get_local_id(0);
@@ -817,12 +835,50 @@ void kiln_xgemm_skinny_add(long M, long N, long K,
     const int first_m = told[4], first_n = told[5];
     __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 4096;
     C += c_offset;
+    if (num <= 8) {
+        // A work-item adds up a piece of each.
+        // Whether every row of C starts where 2 columns may be stored at once.
+        const ulong misaligned = ((ulong) C | (ulong) (ldc * 4))
+                & 7;
+        const bool is_aligned = misaligned == 0;
+        for (uint at = told[2] * 256 + adder; at < 1024; at += told[3] * 256) {
+            __global const float4 *part = (__global const float4 *) parts + at;
+            float4 sum = 0;
+            for (uint p = 0; p < num; p += 4) {
+                float4 some[4];
+#pragma unroll
+                for (int q = 0; q < 4; q++)
+                    some[q] = p + q >= num ? 0
+                            : part[(p + q == 0 ? 1 : 2 * (p + q)) * 1024];
+#pragma unroll
+                for (int q = 0; q < 4; q++)
+                    sum += some[q];
+            }
+            const uint item = at % 128, first = at / 128 * 4;
+            const union {
+                float4 all;
+                sum_t each[4];
+            } sums_of = { sum };
+#pragma unroll
+            for (int u = 0; u < 4; u += 2) {
+                const uint e = first + u;
+                const long row = first_m + item / 32 * 16 + item % 32 / 4 + e / 2 % 2 * 8;
+                const long col = first_n + e / 4 * 8 + item % 4 * 2 + e % 2;
+                if (row < M)
+                    put_pair(sums_of.each[u], sums_of.each[u + 1], C + row * ldc, col, N,
+                            alpha, beta, is_aligned);
+            }
+        }
+        return;
+    }
+    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is then
+    // added in their order.
     for (uint at = told[2]; at < 32; at += told[3]) {
         float4 sum = 0;
-        for (uint p = adder / 32; p < num; p += 144) {
-            float4 part[18];
+        for (uint p = adder / 32; p < num; p += 48) {
+            float4 part[6];
 #pragma unroll
-            for (int u = 0; u < 18; u++) {
+            for (int u = 0; u < 6; u++) {
                 const uint q = p + u * 8, piece = q == 0 ? 1 : 2 * q;
                 part[u] = 0;
                 if (q < num)
@@ -830,20 +886,19 @@ void kiln_xgemm_skinny_add(long M, long N, long K,
                             + at * 128 + adder % 32 * 4);
             }
 #pragma unroll
-            for (int u = 0; u < 18; u++)
+            for (int u = 0; u < 6; u++)
                 sum += part[u];
         }
         *(__local float4 *) &sums[adder / 32][adder % 32 * 4] = sum;
         barrier(CLK_LOCAL_MEM_FENCE);
         if (adder < 128) {
-            float all = 0;
+            sum_t all = 0;
 #pragma unroll
             for (int u = 0; u < 8; u++)
                 all += sums[u][adder];
-            // Where the element is: as the stage before has it, of which a work-item has every
-            // 128th.
             const uint element = at * 128 + adder;
-            const uint item = element % 128, e = element / 128;
+            const uint item = element / 4 % 128;
+            const uint e = element / 512 * 4 + element % 4;
             const long row = first_m + item / 32 * 16 + item % 32 / 4 + e / 2 % 2 * 8;
             const long col = first_n + e / 4 * 8 + item % 4 * 2 + e % 2;
             if (row < M)

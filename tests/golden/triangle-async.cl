@@ -108,22 +108,59 @@ static void multiply_blocks(double c[4], const double a[4], const double b[2])
                 "+d"(c[i % 2 * 2]), "+d"(c[i % 2 * 2 + 1]) : "d"(a[i]), "d"(b[i / 2]));
 }
 
-// Of a row of tiles those of which something is stored: the first, and the one behind the last.
-static uint2 stored_tiles(uint tile_m, uint tiles_n, int triangle)
+// The sum of floor(i a / b) over i < m, where a and b have no common divisor.
+static uint sum_of_floors(uint m, uint a, uint b)
 {
-    return (uint2) (triangle < 0 ? tile_m * 64 * -triangle / 64 : 0,
-            triangle > 0 ? min(((tile_m + 1) * 64 * triangle + 63) / 64, tiles_n)
-            : tiles_n);
+    const uint whole = m / b, rest = m % b;
+    uint sum = a * (b * (whole * (whole - 1) / 2) + rest * whole) + whole * ((a - 1) * (b - 1) / 2);
+    if (a > 1)
+        for (uint i = 0; i < rest; i++)
+            sum += i * a / b;
+    return sum;
+}
+
+// How many columns of tiles the diagonal crosses in a row of tiles, as x / y.
+static uint2 slope_of(int triangle)
+{
+    return (uint2) (triangle % 2 == 0 ? 2 : 1, 1);
+}
+
+// Tiles of which something is stored are counted row by row: how many there are before a row.
+static uint tiles_before(uint row, uint tiles_n, int triangle)
+{
+    const uint2 slope = slope_of(triangle);
+    return triangle < 0 ? row * tiles_n - sum_of_floors(row, slope.x, slope.y)
+            : sum_of_floors(row + 1, slope.x, slope.y) + row - row / slope.y;
 }
 
 static uint count_tiles(uint tiles_m, uint tiles_n, int triangle)
 {
-    uint count = 0;
-    for (uint m = 0; m < tiles_m; m++) {
-        const uint2 stored = stored_tiles(m, tiles_n, triangle);
-        count += stored.y - stored.x;
-    }
-    return count;
+    const uint before_last = tiles_before(tiles_m - 1, tiles_n, triangle);
+    return min(tiles_before(tiles_m, tiles_n, triangle), before_last + tiles_n);
+}
+
+// The row and the column of such a tile. A root tells the row but for a few.
+static uint2 place_of_tile(uint tile, uint tiles_n, int triangle)
+{
+    const uint2 slope = slope_of(triangle);
+    const float a = slope.x / (float) slope.y, half_a = (a + 1 - 1.0f / slope.y) / 2;
+    const float from = triangle < 0 ? tiles_n + half_a : half_a;
+    const float root = sqrt(fmax(from * from + 2 * a * (triangle < 0 ? -(float) tile : tile),
+            0.0f));
+    uint row = fabs(root - from) / a;
+    while (row > 0 && tiles_before(row, tiles_n, triangle) > tile)
+        row--;
+    while (tiles_before(row + 1, tiles_n, triangle) <= tile)
+        row++;
+    const uint of_row = tile - tiles_before(row, tiles_n, triangle);
+    return (uint2) (row, of_row + (triangle < 0 ? row * slope.x / slope.y : 0));
+}
+
+// Is all of a tile stored, but for what C has not?
+static bool is_inside(long row, long col, uint rows, uint columns, int triangle)
+{
+    return triangle < 0 ? col >= (row + rows - 1) * -triangle : col + columns <= (row + 1)
+            * triangle;
 }
 
 // What put does, in a row of C, where there is such a column.
@@ -138,8 +175,15 @@ static void put_column(double x, __global double *out, long col, long2 stored, d
 static void put_pair(double x, double y, __global double *out, long col, long2 stored, double alpha,
         double beta, bool whole)
 {
-    put_column(x, out, col, stored, alpha, beta);
-    put_column(y, out, col + 1, stored, alpha, beta);
+    if (!whole || col + 1 >= stored.y) {
+        put_column(x, out, col, stored, alpha, beta);
+        put_column(y, out, col + 1, stored, alpha, beta);
+        return;
+    }
+    double2 z = alpha * (double2) (x, y);
+    if (beta != 0)
+        z += beta * *(__global double2 *) (out + col);
+    *(__global double2 *) (out + col) = z;
 }
 
 // Where an element of a tile of C is in local memory: the pieces of 16 bytes of a row are in an
@@ -170,11 +214,12 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
     const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
     const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
     C += c_offset;
-    // Columns are stored one by one.
-    const bool is_aligned = false;
+    // Whether every row of C starts where 2 columns may be stored at once.
+    const ulong misaligned = ((ulong) C | (ulong) (ldc * 8)) & 15;
+    const bool are_aligned = misaligned == 0;
     A += a_offset;
     B += b_offset;
-    __global double *parts = work + parts_at + item;
+    __global double *parts = work + parts_at + 2 * item;
     // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
     // work-group takes `share` steps. A last turn that is three quarters full is a turn.
     const uint groups = get_num_groups(0);
@@ -196,14 +241,8 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
         turn += groups;
         at += is_whole ? 0 : num;
     // Tiles of which something is stored, row by row.
-    const uint tiles_n = ((uint) N + 63) / 64;
-    uint tile_m = 0, of_row = tile;
-    uint2 stored = stored_tiles(0, tiles_n, triangle);
-    while (of_row >= stored.y - stored.x) {
-        of_row -= stored.y - stored.x;
-        stored = stored_tiles(++tile_m, tiles_n, triangle);
-    }
-    const uint tile_n = stored.x + of_row;
+    const uint2 of_tile = place_of_tile(tile, ((uint) N + 63) / 64, triangle);
+    const uint tile_m = of_tile.x, tile_n = of_tile.y;
     const int first_m = tile_m * 64, first_n = tile_n * 64;
     {
         const uint lane_m = lane / 4, lane_k = lane % 4;
@@ -283,10 +322,13 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
         #pragma unroll
                 for (int j = 0; j < 4; j++)
         #pragma unroll
-                    for (int e = 0; e < 4; e++)
-                        part[((i * 4 + j) * 4 + e) * 128] = c[i][j][e];
+                    for (int e = 0; e < 4; e += 2)
+                        *(__global double2 *) (part + ((i * 4 + j) * 4 + e) * 128) =
+                                (double2) (c[i][j][e], c[i][j][e + 1]);
             continue;
         }
+        const bool is_aligned = are_aligned
+                && is_inside(first_m, first_n, 64, 64, triangle);
         // Where rows of C begin anywhere, the tile is put into local memory, so that a warp
         // stores columns side by side.
         if (!is_aligned) {
@@ -335,13 +377,14 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
     }
     }
 }
-// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a
-// time each of eight warps adds up every eighth part; what they have is then added in their order.
+// Adds up what work-groups have of a tile that none did alone, and stores it. What a work-item of
+// theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_dgemmt_async_add(long M, long N, long K,
         __global const double *restrict work, long parts_at, double alpha, double beta,
         __global double *restrict C, long c_offset, long ldc, int triangle)
 {
+    typedef double sum_t;
     __local double sums[8][64] __attribute__((aligned(16)));
     __local uint told[6];
     const uint adder = get_local_id(0);
@@ -364,14 +407,8 @@ void kiln_dgemmt_async_add(long M, long N, long K,
         told[0] = 1;
         if (tile < tiles) {
             // Tiles of which something is stored, row by row.
-            const uint tiles_n = ((uint) N + 63) / 64;
-            uint tile_m = 0, of_row = tile;
-            uint2 stored = stored_tiles(0, tiles_n, triangle);
-            while (of_row >= stored.y - stored.x) {
-                of_row -= stored.y - stored.x;
-                stored = stored_tiles(++tile_m, tiles_n, triangle);
-            }
-            const uint tile_n = stored.x + of_row;
+            const uint2 of_tile = place_of_tile(tile, ((uint) N + 63) / 64, triangle);
+            const uint tile_m = of_tile.x, tile_n = of_tile.y;
             const int first_m = tile_m * 64, first_n = tile_n * 64;
             // The work-groups that have the tile's first and last step: the first has it as its
             // last piece, the others what they have of it as their first.
@@ -392,12 +429,59 @@ void kiln_dgemmt_async_add(long M, long N, long K,
     const int first_m = told[4], first_n = told[5];
     __global const double *parts = work + parts_at + 2 * (ulong) told[1] * 4096;
     C += c_offset;
+    if (num <= 8) {
+        // A work-item adds up a piece of each.
+        // Whether every row of C starts where 2 columns may be stored at once.
+        const ulong misaligned = ((ulong) C | (ulong) (ldc * 8))
+                & 15;
+        const bool are_aligned = misaligned == 0;
+        const bool is_aligned = are_aligned
+                && is_inside(first_m, first_n, 64, 64, triangle);
+        for (uint at = told[2] * 256 + adder; at < 2048; at += told[3] * 256) {
+            __global const double2 *part = (__global const double2 *) parts + at;
+            double2 sum = 0;
+            for (uint p = 0; p < num; p += 4) {
+                double2 some[4];
+#pragma unroll
+                for (int q = 0; q < 4; q++)
+                    some[q] = p + q >= num ? 0
+                            : part[(p + q == 0 ? 1 : 2 * (p + q)) * 2048];
+#pragma unroll
+                for (int q = 0; q < 4; q++)
+                    sum += some[q];
+            }
+            const uint item = at % 128, first = at / 128 * 2;
+            const union {
+                double2 all;
+                sum_t each[2];
+            } sums_of = { sum };
+#pragma unroll
+            for (int u = 0; u < 2; u += 2) {
+                const uint e = first + u;
+                const uint warp = item / 32, lane = item % 32;
+                const uint lane_m = lane / 4, lane_k = lane % 4;
+                // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).
+                const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;
+                const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
+                const uint in_m = e / 4 / 4 * 16, in_n = e / 4 % 4 * 8;
+                const long row = first_m + warp_m + in_m + e / 2 % 2 * 8 + lane_r;
+                const long col = first_n + warp_n + in_n + lane_k % 2 * 4 + lane_k / 2 * 2 + e % 2;
+                const long2 stored = stored_columns(row, N, triangle);
+                if (row < M)
+                    put_pair(sums_of.each[u], sums_of.each[u + 1], C + row * ldc, col, stored,
+                            alpha, beta, is_aligned);
+            }
+        }
+        return;
+    }
+    // Of 64 reals at a time each of eight warps adds up every eighth part; what they have is then
+    // added in their order.
     for (uint at = told[2]; at < 64; at += told[3]) {
         double2 sum = 0;
-        for (uint p = adder / 32; p < num; p += 144) {
-            double2 part[18];
+        for (uint p = adder / 32; p < num; p += 48) {
+            double2 part[6];
 #pragma unroll
-            for (int u = 0; u < 18; u++) {
+            for (int u = 0; u < 6; u++) {
                 const uint q = p + u * 8, piece = q == 0 ? 1 : 2 * q;
                 part[u] = 0;
                 if (q < num)
@@ -405,20 +489,19 @@ void kiln_dgemmt_async_add(long M, long N, long K,
                             + at * 64 + adder % 32 * 2);
             }
 #pragma unroll
-            for (int u = 0; u < 18; u++)
+            for (int u = 0; u < 6; u++)
                 sum += part[u];
         }
         *(__local double2 *) &sums[adder / 32][adder % 32 * 2] = sum;
         barrier(CLK_LOCAL_MEM_FENCE);
         if (adder < 64) {
-            double all = 0;
+            sum_t all = 0;
 #pragma unroll
             for (int u = 0; u < 8; u++)
                 all += sums[u][adder];
-            // Where the element is: as the stage before has it, of which a work-item has every
-            // 128th.
             const uint element = at * 64 + adder;
-            const uint item = element % 128, e = element / 128;
+            const uint item = element / 2 % 128;
+            const uint e = element / 256 * 2 + element % 2;
             const uint warp = item / 32, lane = item % 32;
             const uint lane_m = lane / 4, lane_k = lane % 4;
             // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).

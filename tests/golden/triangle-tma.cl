@@ -208,22 +208,59 @@ static void transpose_block(__local uchar *tile, uint rows, uint i)
     }
 }
 
-// Of a row of tiles those of which something is stored: the first, and the one behind the last.
-static uint2 stored_tiles(uint tile_m, uint tiles_n, int triangle)
+// The sum of floor(i a / b) over i < m, where a and b have no common divisor.
+static uint sum_of_floors(uint m, uint a, uint b)
 {
-    return (uint2) (triangle < 0 ? tile_m * 64 * -triangle / 128 : 0,
-            triangle > 0 ? min(((tile_m + 1) * 64 * triangle + 127) / 128, tiles_n)
-            : tiles_n);
+    const uint whole = m / b, rest = m % b;
+    uint sum = a * (b * (whole * (whole - 1) / 2) + rest * whole) + whole * ((a - 1) * (b - 1) / 2);
+    if (a > 1)
+        for (uint i = 0; i < rest; i++)
+            sum += i * a / b;
+    return sum;
+}
+
+// How many columns of tiles the diagonal crosses in a row of tiles, as x / y.
+static uint2 slope_of(int triangle)
+{
+    return (uint2) (1, triangle % 2 == 0 ? 1 : 2);
+}
+
+// Tiles of which something is stored are counted row by row: how many there are before a row.
+static uint tiles_before(uint row, uint tiles_n, int triangle)
+{
+    const uint2 slope = slope_of(triangle);
+    return triangle < 0 ? row * tiles_n - sum_of_floors(row, slope.x, slope.y)
+            : sum_of_floors(row + 1, slope.x, slope.y) + row - row / slope.y;
 }
 
 static uint count_tiles(uint tiles_m, uint tiles_n, int triangle)
 {
-    uint count = 0;
-    for (uint m = 0; m < tiles_m; m++) {
-        const uint2 stored = stored_tiles(m, tiles_n, triangle);
-        count += stored.y - stored.x;
-    }
-    return count;
+    const uint before_last = tiles_before(tiles_m - 1, tiles_n, triangle);
+    return min(tiles_before(tiles_m, tiles_n, triangle), before_last + tiles_n);
+}
+
+// The row and the column of such a tile. A root tells the row but for a few.
+static uint2 place_of_tile(uint tile, uint tiles_n, int triangle)
+{
+    const uint2 slope = slope_of(triangle);
+    const float a = slope.x / (float) slope.y, half_a = (a + 1 - 1.0f / slope.y) / 2;
+    const float from = triangle < 0 ? tiles_n + half_a : half_a;
+    const float root = sqrt(fmax(from * from + 2 * a * (triangle < 0 ? -(float) tile : tile),
+            0.0f));
+    uint row = fabs(root - from) / a;
+    while (row > 0 && tiles_before(row, tiles_n, triangle) > tile)
+        row--;
+    while (tiles_before(row + 1, tiles_n, triangle) <= tile)
+        row++;
+    const uint of_row = tile - tiles_before(row, tiles_n, triangle);
+    return (uint2) (row, of_row + (triangle < 0 ? row * slope.x / slope.y : 0));
+}
+
+// Is all of a tile stored, but for what C has not?
+static bool is_inside(long row, long col, uint rows, uint columns, int triangle)
+{
+    return triangle < 0 ? col >= (row + rows - 1) * -triangle : col + columns <= (row + 1)
+            * triangle;
 }
 
 // What put does, in a row of C, where there is such a column.
@@ -326,8 +363,9 @@ void kiln_sgemmt_tma_multiply(long M, long N, long K,
             return;
     }
     C += c_offset;
-    // Columns are stored one by one.
-    const bool is_aligned = false;
+    // Whether every row of C starts where 4 columns may be stored at once.
+    const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 15;
+    const bool are_aligned = misaligned == 0;
 
     // Of lines along k no more are fetched than C needs where it is smaller than a tile.
     const int box_m = min(((int) M + 7) & -8, 64);
@@ -375,14 +413,8 @@ void kiln_sgemmt_tma_multiply(long M, long N, long K,
         const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
         const int first = 0, num = (K + 31) / 32;
         // Tiles of which something is stored, row by row.
-        const uint tiles_n = ((uint) N + 127) / 128;
-        uint tile_m = 0, of_row = tile;
-        uint2 stored = stored_tiles(0, tiles_n, triangle);
-        while (of_row >= stored.y - stored.x) {
-            of_row -= stored.y - stored.x;
-            stored = stored_tiles(++tile_m, tiles_n, triangle);
-        }
-        const uint tile_n = stored.x + of_row;
+        const uint2 of_tile = place_of_tile(tile, ((uint) N + 127) / 128, triangle);
+        const uint tile_m = of_tile.x, tile_n = of_tile.y;
         const int first_m = tile_m * 64, first_n = tile_n * 128;
         // A tile is transposed when the next one has been asked for.
         for (int t = 0; t <= num; t++) {
@@ -425,14 +457,8 @@ void kiln_sgemmt_tma_multiply(long M, long N, long K,
         const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
         const int first = 0, num = (K + 31) / 32;
         // Tiles of which something is stored, row by row.
-        const uint tiles_n = ((uint) N + 127) / 128;
-        uint tile_m = 0, of_row = tile;
-        uint2 stored = stored_tiles(0, tiles_n, triangle);
-        while (of_row >= stored.y - stored.x) {
-            of_row -= stored.y - stored.x;
-            stored = stored_tiles(++tile_m, tiles_n, triangle);
-        }
-        const uint tile_n = stored.x + of_row;
+        const uint2 of_tile = place_of_tile(tile, ((uint) N + 127) / 128, triangle);
+        const uint tile_m = of_tile.x, tile_n = of_tile.y;
         const int first_m = tile_m * 64, first_n = tile_n * 128;
             const int early = min(num, 2);
             for (int s = 0; s < early; s++) {
@@ -461,14 +487,8 @@ void kiln_sgemmt_tma_multiply(long M, long N, long K,
     const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
     const int first = 0, num = (K + 31) / 32;
     // Tiles of which something is stored, row by row.
-    const uint tiles_n = ((uint) N + 127) / 128;
-    uint tile_m = 0, of_row = tile;
-    uint2 stored = stored_tiles(0, tiles_n, triangle);
-    while (of_row >= stored.y - stored.x) {
-        of_row -= stored.y - stored.x;
-        stored = stored_tiles(++tile_m, tiles_n, triangle);
-    }
-    const uint tile_n = stored.x + of_row;
+    const uint2 of_tile = place_of_tile(tile, ((uint) N + 127) / 128, triangle);
+    const uint tile_m = of_tile.x, tile_n = of_tile.y;
     const int first_m = tile_m * 64, first_n = tile_n * 128;
     {
         const uint lane_m = lane / 4, lane_n = lane % 4;
@@ -524,6 +544,8 @@ void kiln_sgemmt_tma_multiply(long M, long N, long K,
                 phase ^= 1;
             }
         }
+        const bool is_aligned = are_aligned
+                && is_inside(first_m, first_n, 64, 128, triangle);
         #pragma unroll
         for (int m = 0; m < 8; m++) {
             const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;

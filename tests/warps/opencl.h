@@ -14,10 +14,19 @@ LEAST_AND_MOST(ulong)
 float warp_half_to_float(ushort bits);
 ushort warp_half_from_float(float value);
 int warp_exponent(float value);
+float warp_root(float value);
 
 float HERE fabs(float x)
 {
     return as_float(as_uint(x) & 0x7fffffff);
+}
+float HERE fmax(float a, float b)
+{
+    return a > b ? a : b;
+}
+float HERE sqrt(float x)
+{
+    return warp_root(x);
 }
 int HERE ilogb(float x)
 {

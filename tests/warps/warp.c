@@ -119,6 +119,12 @@ uint16_t warp_half_from_float(float value)
     return kiln_half_from_float(value);
 }
 
+float warp_root(float value);
+float warp_root(float value)
+{
+    return __builtin_sqrtf(value);
+}
+
 int warp_exponent(float value);
 int warp_exponent(float value)
 {

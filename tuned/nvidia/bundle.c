@@ -283,7 +283,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\010__global float *work, long parts_at, float alpha, float beta,\0"
     "\004__local uchar both_tiles[32768] __attribute__((aligned(1024)));\0"
     "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 16384;\0"
-    "\004__global float *parts = work + parts_at + item;\0"
+    "\004__global float *parts = work + parts_at + 4 * item;\0"
     "\004// The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a\0"
     "\004// work-group takes `share` steps. A last turn that is three quarters full is a turn.\0"
     "\004const uint groups = get_num_groups(0);\0"
@@ -332,7 +332,8 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014__global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;\0"
     "\014for (int i = 0; i < 2; i++)\0"
     "\020for (int j = 0; j < 4; j++)\0"
-    "\030part[((i * 4 + j) * 4 + e) * 128] = c[i][j][e];\0"
+    "\024*(__global float4 *) (part + (i * 4 + j) * 512) =\0"
+    "\034(float4) (c[i][j][0], c[i][j][1], c[i][j][2], c[i][j][3]);\0"
     "\014continue;\0"
     "\010// A row lies in local memory rotated: by as many columns as it begins in C behind a\0"
     "\010// multiple of 16 bytes. So what is stored at once lies at such a multiple in both.\0"
@@ -344,8 +345,8 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\024for (int e = 0; e < 2; e++) {\0"
     "\030const uint col = warp_n + j * 8 + lane_k * 2 + e;\0"
     "\030c_tile[c_place(row, (col + rotation) % 64)] = c[i][j][2 * h + e];\0"
-    "\010for (uint p = item; p < 512; p += 128) {\0"
 }, {
+    "\010for (uint p = item; p < 512; p += 128) {\0"
     "\014const uint m = p / 8, x = p % 8 * 8, rotation = (behind + m * (uint) ldc) % 8;\0"
     "\014// A row's first piece holds both its ends, which are not side by side in C.\0"
     "\014if (first_m + m >= M || x < rotation)\0"
@@ -365,10 +366,11 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014put_column(c_tile[c_place(m, x)], C + (first_m + m) * ldc,\0"
     "\024first_n + (x - rotation) % 64,\0"
     "\024N, alpha, beta);\0"
-    "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\0"
-    "// time each of eight warps adds up every eighth part; what they have is then added in their order.\0"
+    "// Adds up what work-groups have of a tile that none did alone, and stores it. What a work-item of\0"
+    "// theirs has lies in pieces of 16 bytes, each beside those of the other work-items.\0"
     "void kiln_hgemm_async_add(long M, long N, long K,\0"
     "\010__global const float *restrict work, long parts_at, float alpha, float beta,\0"
+    "\004typedef float sum_t;\0"
     "\004__local float sums[8][128] __attribute__((aligned(16)));\0"
     "\004__local uint told[6];\0"
     "\004const uint adder = get_local_id(0);\0"
@@ -410,30 +412,63 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\004if (num == 1)\0"
     "\004const int first_m = told[4], first_n = told[5];\0"
     "\004__global const float *parts = work + parts_at + 2 * (ulong) told[1] * 4096;\0"
+    "\004if (num <= 8) {\0"
+    "\010// A work-item adds up a piece of each.\0"
+    "\010// Whether every row of C starts where 2 columns may be stored at once.\0"
+    "\010const ulong misaligned = ((ulong) C | (ulong) (ldc * 2))\0"
+    "\020& 3;\0"
+    "\010const bool is_aligned = misaligned == 0;\0"
+    "\010for (uint at = told[2] * 256 + adder; at < 1024; at += told[3] * 256) {\0"
+    "\014__global const float4 *part = (__global const float4 *) parts + at;\0"
+    "\014float4 sum = 0;\0"
+    "\014for (uint p = 0; p < num; p += 4) {\0"
+    "\020float4 some[4];\0"
+    "\020for (int q = 0; q < 4; q++)\0"
+    "\024some[q] = p + q >= num ? 0\0"
+    "\034: part[(p + q == 0 ? 1 : 2 * (p + q)) * 1024];\0"
+    "\024sum += some[q];\0"
+    "\014const uint item = at % 128, first = at / 128 * 4;\0"
+    "\014const union {\0"
+    "\020float4 all;\0"
+    "\020sum_t each[4];\0"
+    "\014} sums_of = { sum };\0"
+    "\014for (int u = 0; u < 4; u += 2) {\0"
+    "\020const uint e = first + u;\0"
+}, {
+    "\020const uint warp = item / 32, lane = item % 32;\0"
+    "\020const uint lane_m = lane / 4, lane_k = lane % 4;\0"
+    "\020const uint lane_r = lane_m;\0"
+    "\020const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;\0"
+    "\020const uint in_m = e / 4 / 4 * 16, in_n = e / 4 % 4 * 8;\0"
+    "\020const long row = first_m + warp_m + in_m + e / 2 % 2 * 8 + lane_r;\0"
+    "\020const long col = first_n + warp_n + in_n + lane_k * 2 + e % 2;\0"
+    "\020if (row < M)\0"
+    "\024put_pair(sums_of.each[u], sums_of.each[u + 1], C + row * ldc, col, N,\0"
+    "\034alpha, beta, is_aligned);\0"
+    "\004// Of 128 reals at a time each of eight warps adds up every eighth part; what they have is then\0"
+    "\004// added in their order.\0"
     "\004for (uint at = told[2]; at < 32; at += told[3]) {\0"
     "\010float4 sum = 0;\0"
-    "\010for (uint p = adder / 32; p < num; p += 144) {\0"
-    "\014float4 part[18];\0"
-    "\014for (int u = 0; u < 18; u++) {\0"
+    "\010for (uint p = adder / 32; p < num; p += 48) {\0"
+    "\014float4 part[6];\0"
+    "\014for (int u = 0; u < 6; u++) {\0"
     "\020const uint q = p + u * 8, piece = q == 0 ? 1 : 2 * q;\0"
     "\020part[u] = 0;\0"
     "\020if (q < num)\0"
     "\024part[u] = *(__global const float4 *) (parts + piece * 4096\0"
     "\034+ at * 128 + adder % 32 * 4);\0"
-    "\014for (int u = 0; u < 18; u++)\0"
+    "\014for (int u = 0; u < 6; u++)\0"
     "\020sum += part[u];\0"
     "\010*(__local float4 *) &sums[adder / 32][adder % 32 * 4] = sum;\0"
     "\010if (adder < 128) {\0"
-    "\014float all = 0;\0"
+    "\014sum_t all = 0;\0"
     "\014for (int u = 0; u < 8; u++)\0"
     "\020all += sums[u][adder];\0"
-    "\014// Where the element is: as the stage before has it, of which a work-item has every\0"
-    "\014// 128th.\0"
     "\014const uint element = at * 128 + adder;\0"
-    "\014const uint item = element % 128, e = element / 128;\0"
+    "\014const uint item = element / 4 % 128;\0"
+    "\014const uint e = element / 512 * 4 + element % 4;\0"
     "\014const uint warp = item / 32, lane = item % 32;\0"
     "\014const uint lane_m = lane / 4, lane_k = lane % 4;\0"
-}, {
     "\014const uint lane_r = lane_m;\0"
     "\014const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;\0"
     "\014const uint in_m = e / 4 / 4 * 16, in_n = e / 4 % 4 * 8;\0"
@@ -483,6 +518,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014const uint bytes = line < lines ? clamp(cols - (int) x, 0, 8) * 2 : 0;\0"
     "\014const uint where = swizzled(line, x / 8, 4) + x % 8 * 2;\0"
     "\014copy_16(to + where, from + x, bytes);\0"
+}, {
     "// Begins to copy 32 lines of 128 elements, of which this work-item copies 8\0"
     "// at a time in every 16th line. There are `lines` and `cols` of the matrix left; what lies\0"
     "static void copy_b(uint to, __global const half *from, long ld, uint lines, int cols, uint item)\0"
@@ -503,7 +539,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\004copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);\0"
     "void kiln_hgemm_async_copyb(long rows, long cols,\0"
     "// A work-group computes 128 x 128 of C, a warp 64 x 32 of it. Tiles of A and B, 32\0"
-}, {
     "// deep, are copied into local memory asynchronously, 3 ahead of those that are multiplied.\0"
     "\004__local uchar both_tiles[65536] __attribute__((aligned(1024)));\0"
     "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 32768;\0"
@@ -558,6 +593,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\030const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
     "\037 x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
     "\030load_transposed_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
+}, {
     "// Begins to copy 64 lines of 64 elements, of which this work-item copies 8\0"
     "\004const uint first = item / 8, col = item % 8 * 8;\0"
     "\004for (uint line = first; line < first + 64; line += 16, from += 16 * ld) {\0"
@@ -583,7 +619,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\024for (int j = 0; j < 2; j += 2) {\0"
     "\030load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
     "\024for (int i = 0; i < 2; i++)\0"
-}, {
     "\030for (int j = 0; j < 2; j++)\0"
     "\030c_tile[c_place(row, (col + rotation) % 32)] = c[i][j][2 * h + e];\0"
     "\010for (uint p = item; p < 256; p += 128) {\0"
@@ -638,6 +673,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\004// The address itself is tested: a buffer may begin at any element.\0"
     "\004if (ldx % 4 == 0 && (size_t) (X + first) % 8 == 0) {\0"
     "\010for (; k + 32 < to; k += 64) {\0"
+}, {
     "\014__global const half *x = X + k * ldx + first;\0"
     "\014const float4 a0 = load_aligned(x + 0 * ldx);\0"
     "\014const float4 a1 = load_aligned(x + 32 * ldx);\0"
@@ -672,7 +708,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\004vstore4(x, 0, e);\0"
     "\004return e[0] + e[1] + e[2] + e[3];\0"
     "// X is stored L x K: each of its rows is multiplied by Y to a sum.\0"
-}, {
     "// A work-group of 8 work-items along L and 32 along K has 16 x 4 of C.\0"
     "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\0"
     "\004__local float part[2][256];\0"
@@ -726,6 +761,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\010c0_0.s0 += a0 * b0; c1_0.s0 += a0 * b1; c2_0.s0 += a0 * b2; c3_0.s0 += a0 * b3;\0"
     "\010const float a1 = load(x1 + k);\0"
     "\010c0_1.s0 += a1 * b0; c1_1.s0 += a1 * b1; c2_1.s0 += a1 * b2; c3_1.s0 += a1 * b3;\0"
+}, {
     "\004const int begin = l, first = l;\0"
     "\004const int item = along_l * 32 + along_k;\0"
     "\004part[0][item] = total(c0_0);\0"
@@ -758,7 +794,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\034load_blocks(as0[i], a_tile + swizzled(line, x, 4));\0"
     "\010for (uint p = item; p < 512; p += 256) {\0"
     "\034load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
-}, {
     "static void store_vector(float4 x, __global half *p)\0"
     "\004vstore_half4(x, 0, p);\0"
     "// put for elements side by side.\0"
@@ -833,6 +868,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\004const int s2 = min(col + 2, N - 1) * ldb;\0"
     "\004const int s3 = min(col + 3, N - 1) * ldb;\0"
     "\004for (; k < K; k++) {\0"
+}, {
     "\014__global const half *b = B + k;\0"
     "\014const float4 b0 = (float4) (load(b + s0), load(b + s1), load(b + s2), load(b + s3));\0"
     "\014__global const half *a = A + k;\0"
@@ -852,17 +888,20 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014__global const half *a = A + k * lda;\0"
     "\004const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 31) / 32);\0"
     "\014__global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 1024;\0"
-    "\030part[((i * 2 + j) * 4 + e) * 128] = c[i][j][e];\0"
+    "\024*(__global float4 *) (part + (i * 2 + j) * 512) =\0"
     "\010const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 31) / 32);\0"
     "\010const uint each = min(adders / max(tiles - whole, 1U), 8U);\0"
     "\014const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 31) / 32;\0"
     "\014const int first_m = tile_m * 32, first_n = tile_n * 32;\0"
     "\004__global const float *parts = work + parts_at + 2 * (ulong) told[1] * 1024;\0"
+    "\010for (uint at = told[2] * 256 + adder; at < 256; at += told[3] * 256) {\0"
+    "\034: part[(p + q == 0 ? 1 : 2 * (p + q)) * 256];\0"
+    "\020const uint warp_m = warp % 2 * 16, warp_n = warp / 2 % 2 * 16;\0"
+    "\020const uint in_m = e / 4 / 2 * 16, in_n = e / 4 % 2 * 8;\0"
     "\004for (uint at = told[2]; at < 8; at += told[3]) {\0"
     "\024part[u] = *(__global const float4 *) (parts + piece * 1024\0"
     "\014const uint warp_m = warp % 2 * 16, warp_n = warp / 2 % 2 * 16;\0"
     "\014const uint in_m = e / 4 / 2 * 16, in_n = e / 4 % 2 * 8;\0"
-}, {
     "// Begins to copy 4 bytes into local memory: the first `bytes` of them, and zeros.\0"
     "static void copy_4(uint to, __global const half *from, uint bytes)\0"
     "\004asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4, %2;\" ::\0"
@@ -895,12 +934,16 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\0"
     "\014const int first_m = tile_m * 64, first_n = tile_n * 32;\0"
     "\004__global const float *parts = work + parts_at + 2 * (ulong) told[1] * 2048;\0"
+    "\010for (uint at = told[2] * 256 + adder; at < 512; at += told[3] * 256) {\0"
+    "\034: part[(p + q == 0 ? 1 : 2 * (p + q)) * 512];\0"
+    "\020const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;\0"
     "\004for (uint at = told[2]; at < 16; at += told[3]) {\0"
     "\024part[u] = *(__global const float4 *) (parts + piece * 2048\0"
     "\014const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;\0"
     "static float load_row(__global const half *p)\0"
     "\004return load(p);\0"
     "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\0"
+}, {
     "// A work-group of 32 work-items along L and 32 along K has 512 x 1 of C.\0"
     "__kernel __attribute__((reqd_work_group_size(32, 32, 1)))\0"
     "\004__local float part[16][1024];\0"
@@ -937,7 +980,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\010const float a11 = load_row(x11 + k);\0"
     "\010const float a12 = load_row(x12 + k);\0"
     "\010const float a13 = load_row(x13 + k);\0"
-}, {
     "\010const float a14 = load_row(x14 + k);\0"
     "\010const float a15 = load_row(x15 + k);\0"
     "\010c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0; c0_4 += a4 * b0; c0_5\0"
@@ -993,6 +1035,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\010const float a2 = load_row(x + 64 * ldx);\0"
     "\010const float a3 = load_row(x + 96 * ldx);\0"
     "\010const float a4 = load_row(x + 128 * ldx);\0"
+}, {
     "\010const float a5 = load_row(x + 160 * ldx);\0"
     "\010const float a6 = load_row(x + 192 * ldx);\0"
     "\010const float a7 = load_row(x + 224 * ldx);\0"
@@ -1032,7 +1075,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014if (t < 1)\0"
     "\014const long left = K - (long) (first + t - 1) * 32;\0"
     "\020put(sums[i], alpha, beta, C + (first + i) * ldc + s + 1);\0"
-}, {
     "\020put(sums[i], alpha, beta, C + (first + i) * ldc + s + 2);\0"
     "\020put(sums[i], alpha, beta, C + (first + i) * ldc + s + 3);\0"
     "// A work-group of 8 work-items along L and 32 along K has 32 x 2 of C.\0"
@@ -1083,6 +1125,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\030c[j][r] += a[r].s1 * b.s1;\0"
     "\030c[j][r] += a[r].s2 * b.s2;\0"
     "\030c[j][r] += a[r].s3 * b.s3;\0"
+}, {
     "\014// What is left of K is less than a vector, and one work-item's.\0"
     "\014for (; k < end; k++) {\0"
     "\020float a[1][4];\0"
@@ -1129,7 +1172,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\004const float p5 = parts[5 * (long) S * L];\0"
     "\004const float p6 = parts[6 * (long) S * L];\0"
     "\004const float p7 = parts[7 * (long) S * L];\0"
-}, {
     "\004const float sum = p0 + p1 + p2 + p3 + p4 + p5 + p6 + p7;\0"
     "\004__global half *c = C + l * ldc + s;\0"
     "\004put(sum, alpha, beta, c);\0"
@@ -1183,17 +1225,39 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "static long2 stored_columns(long row, long N, int triangle)\0"
     "\004return (long2) (triangle < 0 ? row * -triangle : 0,\0"
     "\014triangle > 0 ? min(N, (row + 1) * triangle) : N);\0"
-    "// Of a row of tiles those of which something is stored: the first, and the one behind the last.\0"
-    "static uint2 stored_tiles(uint tile_m, uint tiles_n, int triangle)\0"
-    "\004return (uint2) (triangle < 0 ? tile_m * 64 * -triangle / 32 : 0,\0"
-    "\014triangle > 0 ? min(((tile_m + 1) * 64 * triangle + 31) / 32, tiles_n)\0"
-    "\014: tiles_n);\0"
+    "// The sum of floor(i a / b) over i < m, where a and b have no common divisor.\0"
+}, {
+    "static uint sum_of_floors(uint m, uint a, uint b)\0"
+    "\004const uint whole = m / b, rest = m % b;\0"
+    "\004uint sum = a * (b * (whole * (whole - 1) / 2) + rest * whole) + whole * ((a - 1) * (b - 1) / 2);\0"
+    "\004if (a > 1)\0"
+    "\010for (uint i = 0; i < rest; i++)\0"
+    "\014sum += i * a / b;\0"
+    "\004return sum;\0"
+    "// How many columns of tiles the diagonal crosses in a row of tiles, as x / y.\0"
+    "static uint2 slope_of(int triangle)\0"
+    "\004return (uint2) (triangle % 2 == 0 ? 4 : 2, 1);\0"
+    "// Tiles of which something is stored are counted row by row: how many there are before a row.\0"
+    "static uint tiles_before(uint row, uint tiles_n, int triangle)\0"
+    "\004const uint2 slope = slope_of(triangle);\0"
+    "\004return triangle < 0 ? row * tiles_n - sum_of_floors(row, slope.x, slope.y)\0"
+    "\014: sum_of_floors(row + 1, slope.x, slope.y) + row - row / slope.y;\0"
     "static uint count_tiles(uint tiles_m, uint tiles_n, int triangle)\0"
-    "\004uint count = 0;\0"
-    "\004for (uint m = 0; m < tiles_m; m++) {\0"
-    "\010const uint2 stored = stored_tiles(m, tiles_n, triangle);\0"
-    "\010count += stored.y - stored.x;\0"
-    "\004return count;\0"
+    "\004const uint before_last = tiles_before(tiles_m - 1, tiles_n, triangle);\0"
+    "\004return min(tiles_before(tiles_m, tiles_n, triangle), before_last + tiles_n);\0"
+    "// The row and the column of such a tile. A root tells the row but for a few.\0"
+    "static uint2 place_of_tile(uint tile, uint tiles_n, int triangle)\0"
+    "\004const float a = slope.x / (float) slope.y, half_a = (a + 1 - 1.0f / slope.y) / 2;\0"
+    "\004const float from = triangle < 0 ? tiles_n + half_a : half_a;\0"
+    "\004const float root = sqrt(fmax(from * from + 2 * a * (triangle < 0 ? -(float) tile : tile),\0"
+    "\0140.0f));\0"
+    "\004uint row = fabs(root - from) / a;\0"
+    "\004while (row > 0 && tiles_before(row, tiles_n, triangle) > tile)\0"
+    "\010row--;\0"
+    "\004while (tiles_before(row + 1, tiles_n, triangle) <= tile)\0"
+    "\010row++;\0"
+    "\004const uint of_row = tile - tiles_before(row, tiles_n, triangle);\0"
+    "\004return (uint2) (row, of_row + (triangle < 0 ? row * slope.x / slope.y : 0));\0"
     "static void put_column(float x, __global half *out, long col, long2 stored, float alpha, float beta)\0"
     "\004if (col >= stored.x && col < stored.y)\0"
     "void kiln_hgemmt_async_copy(long a_rows, long a_cols,\0"
@@ -1205,49 +1269,43 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\020triangle);\0"
     "\010if (get_group_id(1) * get_num_groups(0) + get_group_id(0) >= tiles)\0"
     "\004// Tiles of which something is stored, row by row.\0"
-    "\004const uint tiles_n = ((uint) N + 31) / 32;\0"
-    "\004uint tile_m = 0, of_row = tile;\0"
-    "\004uint2 stored = stored_tiles(0, tiles_n, triangle);\0"
-    "\004while (of_row >= stored.y - stored.x) {\0"
-    "\010of_row -= stored.y - stored.x;\0"
-    "\010stored = stored_tiles(++tile_m, tiles_n, triangle);\0"
-    "\004const uint tile_n = stored.x + of_row;\0"
+    "\004const uint2 of_tile = place_of_tile(tile, ((uint) N + 31) / 32, triangle);\0"
+    "\004const uint tile_m = of_tile.x, tile_n = of_tile.y;\0"
     "\014const long2 stored = stored_columns(first_m + m, N, triangle);\0"
     "\014if (col >= stored.x && col + 8 <= stored.y)\0"
     "\024put_column(c_tile[c_place(m, x + e)], out, col + e, stored, alpha, beta);\0"
     "\024stored, alpha, beta);\0"
-    "\004return (uint2) (triangle < 0 ? tile_m * 32 * -triangle / 32 : 0,\0"
-    "\014triangle > 0 ? min(((tile_m + 1) * 32 * triangle + 31) / 32, tiles_n)\0"
-}, {
+    "\004return (uint2) (triangle % 2 == 0 ? 2 : 1, 1);\0"
+    "// Is all of a tile stored, but for what C has not?\0"
+    "static bool is_inside(long row, long col, uint rows, uint columns, int triangle)\0"
+    "\004return triangle < 0 ? col >= (row + rows - 1) * -triangle : col + columns <= (row + 1)\0"
+    "\014* triangle;\0"
     "static void put_pair(float x, float y, __global half *out, long col, long2 stored, float alpha,\0"
     "\010float beta, bool whole)\0"
-    "\004put_column(x, out, col, stored, alpha, beta);\0"
-    "\004put_column(y, out, col + 1, stored, alpha, beta);\0"
+    "\004if (!whole || col + 1 >= stored.y) {\0"
+    "\010put_column(x, out, col, stored, alpha, beta);\0"
+    "\010put_column(y, out, col + 1, stored, alpha, beta);\0"
     "\010const uint tiles = count_tiles(((uint) M + 31) / 32, ((uint) N + 31) / 32,\0"
-    "\004// Columns are stored one by one.\0"
-    "\004const bool is_aligned = false;\0"
+    "\004const bool are_aligned = misaligned == 0;\0"
+    "\010const bool is_aligned = are_aligned\0"
+    "\020&& is_inside(first_m, first_n, 32, 32, triangle);\0"
     "\020const long2 stored = stored_columns(row, N, triangle);\0"
     "\024put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, stored, alpha, beta,\0"
-    "\004return (uint2) (triangle < 0 ? tile_m * 128 * -triangle / 128 : 0,\0"
-    "\014triangle > 0 ? min(((tile_m + 1) * 128 * triangle + 127) / 128, tiles_n)\0"
     "\010const uint tiles = count_tiles(((uint) M + 127) / 128, ((uint) N + 127) / 128,\0"
-    "\004const uint tiles_n = ((uint) N + 127) / 128;\0"
-    "\004return (uint2) (triangle < 0 ? tile_m * 64 * -triangle / 64 : 0,\0"
-    "\014triangle > 0 ? min(((tile_m + 1) * 64 * triangle + 63) / 64, tiles_n)\0"
+    "\004const uint2 of_tile = place_of_tile(tile, ((uint) N + 127) / 128, triangle);\0"
     "void kiln_hgemmt_async_stream(long M, long N, long K,\0"
     "\004const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 63) / 64,\0"
     "\014triangle);\0"
-    "\004const uint tiles_n = ((uint) N + 63) / 64;\0"
+    "\004const uint2 of_tile = place_of_tile(tile, ((uint) N + 63) / 64, triangle);\0"
     "void kiln_hgemmt_async_add(long M, long N, long K,\0"
     "\010const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 63) / 64,\0"
     "\014// Tiles of which something is stored, row by row.\0"
-    "\014const uint tiles_n = ((uint) N + 63) / 64;\0"
-    "\014uint tile_m = 0, of_row = tile;\0"
-    "\014uint2 stored = stored_tiles(0, tiles_n, triangle);\0"
-    "\014while (of_row >= stored.y - stored.x) {\0"
-    "\020of_row -= stored.y - stored.x;\0"
-    "\020stored = stored_tiles(++tile_m, tiles_n, triangle);\0"
-    "\014const uint tile_n = stored.x + of_row;\0"
+}, {
+    "\014const uint2 of_tile = place_of_tile(tile, ((uint) N + 63) / 64, triangle);\0"
+    "\014const uint tile_m = of_tile.x, tile_n = of_tile.y;\0"
+    "\010const bool are_aligned = misaligned == 0;\0"
+    "\020&& is_inside(first_m, first_n, 64, 64, triangle);\0"
+    "\024put_pair(sums_of.each[u], sums_of.each[u + 1], C + row * ldc, col, stored,\0"
     "\014const long2 stored = stored_columns(row, N, triangle);\0"
     "\020put_column(all, C + row * ldc, col, stored, alpha, beta);\0"
     "static int2 stored_columns(int row, int N, int triangle)\0"
@@ -1297,7 +1355,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\0"
     "static float load(__global const float *p)\0"
     "\004return *p;\0"
-}, {
     "static void store(float x, __global float *p)\0"
     "\004*p = x;\0"
     "static void put(float x, float alpha, float beta, __global float *p)\0"
@@ -1317,6 +1374,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\004const uint first = item / 64, col = item % 64;\0"
     "\004for (uint line = first; line < first + 32; line += 4, from += 4 * ld) {\0"
     "\014const uint where = x / 64 * 8192 + line * 256 + x % 64 * 4;\0"
+}, {
     "static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)\0"
     "static uint exchange(uint x, uint distance)\0"
     "\004uint other;\0"
@@ -1375,7 +1433,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\024for (int k = 4 * q; k < 4 * q + 4; k++) {\0"
     "\030float as[4], bs[8];\0"
     "\030for (int m = 0; m < 4; m += 4) {\0"
-}, {
     "\034const float4 x = *(__local const float4 *) (a_tile + k * 128 + a_from\0"
     "\037     + m / 8 * 8192 + m % 8 * 32);\0"
     "\034as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;\0"
@@ -1394,7 +1451,9 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\024sums[((slice - 1) * 32 + m * 8 + n) * 64] = c[m][n];\0"
     "\010for (int x = 0; x < 3; x++)\0"
     "\024c[m][n] += sums[(x * 32 + m * 8 + n) * 64];\0"
-    "\024part[(m * 8 + n) * 64] = c[m][n];\0"
+    "\020for (int n = 0; n < 8; n += 4)\0"
+    "\024*(__global float4 *) (part + (m * 8 + n) * 64) =\0"
+    "\034(float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]);\0"
     "\010for (int m = 0; m < 4; m++) {\0"
     "\014const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;\0"
     "\014__global float *out = C + row * ldc;\0"
@@ -1404,25 +1463,37 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\024if (row < M)\0"
     "\030put_four((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),\0"
     "\037 out + block + lane_n * 4, alpha, beta);\0"
+}, {
     "\024continue;\0"
     "\020// Where rows of C begin anywhere: four work-items side by side store four columns\0"
     "\020// at once.\0"
     "\020uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\0"
     "\030as_uint(c[m][n + 3]) };\0"
     "\020transpose_quad(x, lane);\0"
-    "\020if (row < M)\0"
     "\030put_column(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);\0"
     "void kiln_sgemm_async_add(long M, long N, long K,\0"
     "\010const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 63) / 64);\0"
     "\010const uint steps = ((uint) K + 31) / 32;\0"
     "\014const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 63) / 64;\0"
     "\014const int first_m = tile_m * 32, first_n = tile_n * 64;\0"
-    "\014// 64th.\0"
-    "\014const uint item = element % 64, e = element / 64;\0"
+    "\010// Whether every row of C starts where 4 columns may be stored at once.\0"
+    "\010const ulong misaligned = ((ulong) C | (ulong) (ldc * 4))\0"
+    "\020& 15;\0"
+    "\014const uint item = at % 64, first = at / 64 * 4;\0"
+    "\014const uint e = first;\0"
     "\014const uint lane_m = lane / 4, lane_n = lane % 4;\0"
     "\014const uint warp_m = warp % 1 * 32, warp_n = warp % 2 * 32;\0"
     "\014const uint m = e / 8, n = e % 8;\0"
     "\014const long col = first_n + warp_n + n / 4 * 16 + lane_n * 4 + n % 4;\0"
+    "\014if (row < M) {\0"
+    "\020if (is_aligned && col + 3 < N) {\0"
+    "\024put_four(sum, C + row * ldc + col, alpha, beta);\0"
+    "\020} else {\0"
+    "\024const float four[4] = { sum.s0, sum.s1, sum.s2, sum.s3 };\0"
+    "\024for (int u = 0; u < 4; u++)\0"
+    "\030put_column(four[u], C + row * ldc, col + u, N, alpha, beta);\0"
+    "\014const uint item = element / 4 % 64;\0"
+    "\014const uint e = element / 256 * 4 + element % 4;\0"
     "// Begins to copy 64 lines of 32 values of k, of which this work-item copies four side by side in\0"
     "\014const uint where = line / 64 * 8192 + x * 256\0"
     "\024+ (line % 64 / 4 ^ x / 4) * 16 + line % 4 * 4;\0"
@@ -1455,14 +1526,12 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\020for (int n = 0; n < 4; n += 4)\0"
     "\024*(__local float4 *) (c_tile + c_place(warp_m + m / 4 * 32 + lane_m * 4 + m % 4,\0"
     "\034warp_n + n * 4 + lane_n * 4)) =\0"
-    "\034(float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]);\0"
     "\014for (uint m = warp; m < 32 && first_m + m < M; m += 4) {\0"
     "\020__global float *out = C + (first_m + m) * ldc;\0"
     "\020for (uint n = lane; n < 64; n += 32)\0"
     "\024put_column(c_tile[c_place(m, n)], out, first_n + n, N, alpha, beta);\0"
     "\014for (int n = 0; n < 4; n += 4) {\0"
     "static float4 load_vector(__global const float *p)\0"
-}, {
     "\004return vload4(0, p);\0"
     "static float4 load_row(__global const float *p)\0"
     "// In one load what begins at a multiple of its size, 16 bytes.\0"
@@ -1479,6 +1548,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\010for (; k < to; k += 128) {\0"
     "\014__global const float *x = X + k * ldx;\0"
     "\014c0 += a * load(y0 + k * y_step);\0"
+}, {
     "\004if (ldx % 4 == 0 && (size_t) (X + first) % 16 == 0) {\0"
     "\010for (; k + 384 < to; k += 512) {\0"
     "\014__global const float *x = X + k * ldx + first;\0"
@@ -1542,7 +1612,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\010for (int m = 0; m < 8; m++)\0"
     "\020copy_b(b_at + stage * 16384, B + k * ldb + first_n, ldb, K - k, N - first_n, item);\0"
     "\014__local const uchar *a_tile = a_tiles + stage * 8192;\0"
-}, {
     "\014__local const uchar *b_tile = b_tiles + stage * 16384;\0"
     "\020#pragma unroll 4\0"
     "\030float as[8], bs[8];\0"
@@ -1550,7 +1619,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\034const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\0"
     "\034for (int m = 0; m < 8; m++)\0"
     "\014for (int m = 0; m < 8; m++)\0"
-    "\020for (int n = 0; n < 8; n += 4)\0"
     "\014for (uint m = warp; m < 64 && first_m + m < M; m += 4) {\0"
     "\020for (uint n = lane; n < 128; n += 32)\0"
     "\010for (int m = 0; m < 8; m++) {\0"
@@ -1562,6 +1630,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\004__global const float *x[4];\0"
     "\004float c[16][4];\0"
     "\004for (int j = 0; j < 16; j++)\0"
+}, {
     "\010for (int i = item; i < (end - chunk) * 16; i += 256) {\0"
     "\014const int at = i / 16, j = i % 16;\0"
     "\020for (int j = 0; j < 16; j++) {\0"
@@ -1623,7 +1692,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\004for (uint line = first; line < first + 256; line += 32, from += 32 * ld) {\0"
     "void kiln_sgemm_async_copyb(long rows, long cols,\0"
     "// A work-group computes 256 x 128 of C, a warp 128 x 32 of it. Tiles of A and B, 32\0"
-}, {
     "\004const uint tiles = ((uint) M + 255) / 256 * (((uint) N + 127) / 128);\0"
     "\004// Work-groups that run together share rows and columns: 2 rows of tiles at a time.\0"
     "\004const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 127) / 128;\0"
@@ -1640,7 +1708,8 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\034for (int m = 0; m < 16; m++)\0"
     "\014__global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 32768;\0"
     "\014for (int m = 0; m < 16; m++)\0"
-    "\024part[(m * 8 + n) * 256] = c[m][n];\0"
+}, {
+    "\024*(__global float4 *) (part + (m * 8 + n) * 256) =\0"
     "\010for (int m = 0; m < 16; m++) {\0"
     "\010const uint tiles = ((uint) M + 255) / 256 * (((uint) N + 127) / 128);\0"
     "\010const uint each = min(adders / max(tiles - whole, 1U), 256U);\0"
@@ -1650,11 +1719,14 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014const uint band_rows = min(tiles_m - band, (uint) 2);\0"
     "\014const int first_m = tile_m * 256, first_n = tile_n * 128;\0"
     "\004__global const float *parts = work + parts_at + 2 * (ulong) told[1] * 32768;\0"
+    "\010for (uint at = told[2] * 256 + adder; at < 8192; at += told[3] * 256) {\0"
+    "\034: part[(p + q == 0 ? 1 : 2 * (p + q)) * 8192];\0"
+    "\014const uint item = at % 256, first = at / 256 * 4;\0"
+    "\014const uint warp_m = warp % 2 * 128, warp_n = warp / 2 * 32;\0"
     "\004for (uint at = told[2]; at < 256; at += told[3]) {\0"
     "\024part[u] = *(__global const float4 *) (parts + piece * 32768\0"
-    "\014// 256th.\0"
-    "\014const uint item = element % 256, e = element / 256;\0"
-    "\014const uint warp_m = warp % 2 * 128, warp_n = warp / 2 * 32;\0"
+    "\014const uint item = element / 4 % 256;\0"
+    "\014const uint e = element / 1024 * 4 + element % 4;\0"
     "// Begins to copy 32 lines of 256 elements, of which this work-item copies 4\0"
     "\004const uint first = item / 64, col = item % 64 * 4;\0"
     "void kiln_sgemm_async_copy(long a_rows, long a_cols,\0"
@@ -1679,8 +1751,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\004__global const float *y1 = Y + y_offset + min(s + 1, S - 1);\0"
     "// A work-group computes 64 x 64 of C, a warp 64 x 16 of it. Tiles of A and B, 32\0"
     "\010const uint warp_m = warp % 1 * 64, warp_n = warp * 16;\0"
-    "\020for (int n = 0; n < 4; n++)\0"
-    "\024part[(m * 4 + n) * 128] = c[m][n];\0"
+    "\024*(__global float4 *) (part + (m * 4 + n) * 128) =\0"
     "\014const uint warp_m = warp % 1 * 64, warp_n = warp * 16;\0"
     "\014const uint m = e / 4, n = e % 4;\0"
     "// A work-group computes 128 x 64 of C, a warp 64 x 32 of it. Tiles of A and B, 32\0"
@@ -1693,28 +1764,32 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\004const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 127) / 128);\0"
     "\014__global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 16384;\0"
     "\010const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 127) / 128);\0"
-}, {
     "\010const uint each = min(adders / max(tiles - whole, 1U), 128U);\0"
     "\014const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;\0"
     "\014const int first_m = tile_m * 128, first_n = tile_n * 128;\0"
     "\004__global const float *parts = work + parts_at + 2 * (ulong) told[1] * 16384;\0"
+    "\010for (uint at = told[2] * 256 + adder; at < 4096; at += told[3] * 256) {\0"
+    "\034: part[(p + q == 0 ? 1 : 2 * (p + q)) * 4096];\0"
+    "\014const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 32;\0"
     "\004for (uint at = told[2]; at < 128; at += told[3]) {\0"
     "\024part[u] = *(__global const float4 *) (parts + piece * 16384\0"
-    "\014const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 32;\0"
     "static void put_column(float x, __global float *out, long col, long2 stored, float alpha,\0"
     "\010float beta)\0"
+}, {
     "void kiln_sgemmt_async_stream(long M, long N, long K,\0"
     "\010__global float *restrict C, long c_offset, long ldc, int triangle)\0"
     "\004const uint tiles = count_tiles(((uint) M + 127) / 128, ((uint) N + 127) / 128,\0"
+    "\020&& is_inside(first_m, first_n, 128, 128, triangle);\0"
     "\020const long2 stored = stored_columns(first_m + m, N, triangle);\0"
     "\024put_column(c_tile[c_place(m, n)], out, first_n + n, stored, alpha, beta);\0"
     "\030put_column(as_float(x[i]), out, block + i * 4 + lane_n, stored, alpha,\0"
     "void kiln_sgemmt_async_add(long M, long N, long K,\0"
-    "\014const uint tiles_n = ((uint) N + 127) / 128;\0"
-    "\004return (uint2) (triangle < 0 ? tile_m * 32 * -triangle / 64 : 0,\0"
-    "\014triangle > 0 ? min(((tile_m + 1) * 32 * triangle + 63) / 64, tiles_n)\0"
+    "\014const uint2 of_tile = place_of_tile(tile, ((uint) N + 127) / 128, triangle);\0"
+    "\030put_column(four[u], C + row * ldc, col + u, stored, alpha, beta);\0"
+    "\004return (uint2) (1, triangle % 2 == 0 ? 1 : 2);\0"
     "void kiln_sgemmt_async_multiply(long M, long N, long K,\0"
     "\010const uint tiles = count_tiles(((uint) M + 31) / 32, ((uint) N + 63) / 64,\0"
+    "\020&& is_inside(first_m, first_n, 32, 64, triangle);\0"
     "void kiln_sgemmt_async_copyb(long rows, long cols,\0"
     "void kiln_sgemmt_async_copy(long a_rows, long a_cols,\0"
     "void kiln_sgemmt_async_copya(long rows, long cols,\0"
@@ -1760,7 +1835,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\004return row * 32 + (col / 2 ^ (row + row / 4) % 8) * 2\0"
     "\014+ col % 2;\0"
     "// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 16\0"
-}, {
     "void kiln_dgemm_async_multiply(long M, long N, long K,\0"
     "\010__global const double *restrict A, long a_offset, long lda,\0"
     "\010__global const double *restrict B, long b_offset, long ldb, double alpha, double beta,\0"
@@ -1769,6 +1843,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\004const ulong misaligned = ((ulong) C | (ulong) (ldc * 8)) & 15;\0"
     "\004const int first = 0, num = (K + 15) / 16;\0"
     "\010// Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\0"
+}, {
     "\010const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\0"
     "\010double c[2][2][4];\0"
     "\010// Eight values of k at a time. In which order is ours to choose, as long as A and B agree,\0"
@@ -1833,7 +1908,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\024const double2 p = *(__local const double2 *) (b_tile + b_first + j * 1024 + at);\0"
     "\024bs0[j][0] = p.x, bs0[j][1] = p.y;\0"
     "\030const uint col = warp_n + j * 8 + lane_k;\0"
-}, {
     "\030c_tile[c_place(row, col)] = c[i][j][2 * h];\0"
     "\030c_tile[c_place(row, col + 4)] = c[i][j][2 * h + 1];\0"
     "\024const long col = first_n + warp_n + j * 8 + lane_k;\0"
@@ -1844,6 +1918,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "static void store_vector(double2 x, __global double *p)\0"
     "\004vstore2(x, 0, p);\0"
     "static void put_vector(double2 x, double alpha, double beta, __global double *p)\0"
+}, {
     "// Through local memory.\0"
     "// A work-group of 8 x 4 work-items computes 32 x 16 of C, each work-item\0"
     "// 4 x 4 of it. K advances by 16.\0"
@@ -1919,7 +1994,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014b_next1 = first_n + n < N && k1 + k < K\0"
     "\014const int e = item + 64, n = e % 16, k = e / 16;\0"
     "\014b_next2 = first_n + n < N && k1 + k < K\0"
-}, {
     "\014const int e = item + 96, n = e % 16, k = e / 16;\0"
     "\014b_next3 = first_n + n < N && k1 + k < K\0"
     "\014const int e = item + 128, n = e % 16, k = e / 16;\0"
@@ -1932,6 +2006,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014b_next7 = first_n + n < N && k1 + k < K\0"
     "\004for (int k0 = 0; k0 < K; k0 += 16) {\0"
     "\010// What was fetched of A becomes a tile.\0"
+}, {
     "\014a_tile[k][m] = a_next0;\0"
     "\014a_tile[k][m] = a_next1;\0"
     "\014a_tile[k][m] = a_next2;\0"
@@ -2024,7 +2099,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\020c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
     "\020const double a3 = a_tile[k][local_m * 4 + 3];\0"
     "\020c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
-}, {
     "\020const double2 b0 = vload2(0, &b_tile[k + 1][local_n * 4]);\0"
     "\020const double2 b1 = vload2(1, &b_tile[k + 1][local_n * 4]);\0"
     "\020const double a0 = a_tile[k + 1][local_m * 4];\0"
@@ -2035,6 +2109,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\020const double2 b1 = vload2(1, &b_tile[k + 2][local_n * 4]);\0"
     "\020const double a0 = a_tile[k + 2][local_m * 4];\0"
     "\020const double a1 = a_tile[k + 2][local_m * 4 + 1];\0"
+}, {
     "\020const double a2 = a_tile[k + 2][local_m * 4 + 2];\0"
     "\020const double a3 = a_tile[k + 2][local_m * 4 + 3];\0"
     "\020const double2 b0 = vload2(0, &b_tile[k + 3][local_n * 4]);\0"
@@ -2111,7 +2186,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014const int e = item, m = e % 32, k = e / 32;\0"
     "\024? load(A + (k1 + k) * lda + first_m + m) : 0;\0"
     "\014const int e = item + 32, m = e % 32, k = e / 32;\0"
-}, {
     "\014const int e = item + 64, m = e % 32, k = e / 32;\0"
     "\014const int e = item + 96, m = e % 32, k = e / 32;\0"
     "\014const int e = item + 128, m = e % 32, k = e / 32;\0"
@@ -2123,6 +2197,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014const int e = item + 320, m = e % 32, k = e / 32;\0"
     "\014const int e = item + 352, m = e % 32, k = e / 32;\0"
     "\014const int e = item + 384, m = e % 32, k = e / 32;\0"
+}, {
     "\014const int e = item + 416, m = e % 32, k = e / 32;\0"
     "\014const int e = item + 448, m = e % 32, k = e / 32;\0"
     "\014const int e = item + 480, m = e % 32, k = e / 32;\0"
@@ -2198,7 +2273,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\010const double a0 = load(x0 + k);\0"
     "\010const double a1 = load(x1 + k);\0"
     "\010const double a2 = load(x2 + k);\0"
-}, {
     "\010const double a3 = load(x3 + k);\0"
     "\010const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
     "\004__global const double *y0 = Y + y_offset + min(s, S - 1);\0"
@@ -2211,6 +2285,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\010for (int v = 0; v < 2; v++)\0"
     "\004int column[2];\0"
     "\004for (int v = 0; v < 2; v++)\0"
+}, {
     "\010for (int j = get_local_id(1); j < 4; j += 8) {\0"
     "\014__global const double *y = Y + min(s + j, S - 1) * ldy + chunk;\0"
     "\020kept[at * 4 + j] = load(y + at);\0"
@@ -2289,7 +2364,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\010const long row = divide(i, each), col = (i - row * each) * 2, last = cols - 1 - col;\0"
     "\010if (last >= 3 || (row + 1 < rows && cols >= 4))\0"
     "\014x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)]));\0"
-}, {
     "static void copy_16(uint to, __global const double *from, uint bytes)\0"
     "// Begins to copy 32 lines of 16 elements, of which this work-item copies 2\0"
     "\004const uint first = item / 8, col = item % 8 * 2;\0"
@@ -2299,6 +2373,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "void kiln_dgemm_async_copy(long a_rows, long a_cols,\0"
     "void kiln_dgemm_async_copya(long rows, long cols,\0"
     "void kiln_dgemm_async_copyb(long rows, long cols,\0"
+}, {
     "// A work-group computes 32 x 32 of C, a warp 16 x 32 of it. Tiles of A and B, 16\0"
     "\010const uint warp_m = warp % 2 * 16, warp_n = warp / 2 % 1 * 32;\0"
     "\010double c[1][4][4];\0"
@@ -2310,26 +2385,49 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "void kiln_dgemm_async_stream(long M, long N, long K,\0"
     "\010__global const double *restrict B, long b_offset, long ldb,\0"
     "\010__global double *work, long parts_at, double alpha, double beta,\0"
-    "\004__global double *parts = work + parts_at + item;\0"
+    "\004__global double *parts = work + parts_at + 2 * item;\0"
     "\004const uint steps = ((uint) K + 15) / 16;\0"
     "\014__global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;\0"
-    "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\0"
+    "\024for (int e = 0; e < 4; e += 2)\0"
+    "\030*(__global double2 *) (part + ((i * 2 + j) * 4 + e) * 128) =\0"
+    "\037 (double2) (c[i][j][e], c[i][j][e + 1]);\0"
     "void kiln_dgemm_async_add(long M, long N, long K,\0"
+    "\004typedef double sum_t;\0"
     "\004__local double sums[8][64] __attribute__((aligned(16)));\0"
     "\010const uint steps = ((uint) K + 15) / 16;\0"
     "\004__global const double *parts = work + parts_at + 2 * (ulong) told[1] * 2048;\0"
+    "\010const ulong misaligned = ((ulong) C | (ulong) (ldc * 8))\0"
+    "\014__global const double2 *part = (__global const double2 *) parts + at;\0"
+    "\014double2 sum = 0;\0"
+    "\020double2 some[4];\0"
+    "\014const uint item = at % 128, first = at / 128 * 2;\0"
+    "\020double2 all;\0"
+    "\020sum_t each[2];\0"
+    "\014for (int u = 0; u < 2; u += 2) {\0"
+    "\020// Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\0"
+    "\020const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\0"
+    "\004// Of 64 reals at a time each of eight warps adds up every eighth part; what they have is then\0"
     "\010double2 sum = 0;\0"
-    "\014double2 part[18];\0"
+    "\014double2 part[6];\0"
     "\024part[u] = *(__global const double2 *) (parts + piece * 2048\0"
     "\034+ at * 64 + adder % 32 * 2);\0"
     "\010*(__local double2 *) &sums[adder / 32][adder % 32 * 2] = sum;\0"
     "\010if (adder < 64) {\0"
-    "\014double all = 0;\0"
     "\014const uint element = at * 64 + adder;\0"
+    "\014const uint item = element / 2 % 128;\0"
+    "\014const uint e = element / 256 * 2 + element % 2;\0"
     "\014// Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\0"
     "\014const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\0"
+    "\020const long col = first_n + warp_n + in_n + lane_k % 2 * 4 + lane_k / 2 * 2 + e % 2;\0"
     "\014const long col = first_n + warp_n + in_n + lane_k % 2 * 4 + lane_k / 2 * 2 + e % 2;\0"
+    "\020const long row = first_m + warp_m + in_m + e / 2 % 2 + lane_m * 2;\0"
     "\014const long row = first_m + warp_m + in_m + e / 2 % 2 + lane_m * 2;\0"
+    "\014for (int u = 0; u < 2; u++) {\0"
+    "\020const sum_t all = sums_of.each[u];\0"
+    "\020// Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\0"
+    "\020const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\0"
+    "\020const long col = first_n + warp_n + in_n + lane_k + e % 2 * 4;\0"
+    "\024put_column(all, C + row * ldc, col, N, alpha, beta);\0"
     "\014// Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\0"
     "\014const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\0"
     "\014const long col = first_n + warp_n + in_n + lane_k + e % 2 * 4;\0"
@@ -2358,16 +2456,20 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\004const int share = (K / 512 + 1) * 64;\0"
     "\004__global double *c = C + l * ldc + s;\0"
     "\014__global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 1024;\0"
-    "\030part[((i * 4 + j) * 4 + e) * 64] = c[i][j][e];\0"
+    "\030*(__global double2 *) (part + ((i * 4 + j) * 4 + e) * 64) =\0"
+}, {
     "\004__global const double *parts = work + parts_at + 2 * (ulong) told[1] * 1024;\0"
+    "\014const uint item = at % 64, first = at / 64 * 2;\0"
+    "\020const uint warp_m = warp % 2 * 16, warp_n = warp / 2 % 1 * 32;\0"
     "\024part[u] = *(__global const double2 *) (parts + piece * 1024\0"
+    "\014const uint item = element / 2 % 64;\0"
+    "\014const uint e = element / 128 * 2 + element % 2;\0"
     "\014const uint warp_m = warp % 2 * 16, warp_n = warp / 2 % 1 * 32;\0"
     "// A work-group of 4 work-items along L and 16 along K has 8 x 1 of C.\0"
     "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\0"
     "void kiln_dgemm_thin_multiply(long L, long S, long K, double alpha, double beta,\0"
     "\010__global const double *restrict X, long x_offset, long ldx,\0"
     "\010__global const double *restrict Y, long y_offset, long ldy,\0"
-}, {
     "\004__local double2 part[64];\0"
     "\004const long l = (long) get_group_id(0) * 8 + along_l * 2;\0"
     "\004const long s = (long) get_group_id(1);\0"
@@ -2412,12 +2514,14 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\010double beta, bool whole)\0"
     "void kiln_dgemmt_async_multiply(long M, long N, long K,\0"
     "\010__global double *restrict C, long c_offset, long ldc, int triangle)\0"
+    "\020&& is_inside(first_m, first_n, 64, 32, triangle);\0"
     "\024put_column(c[i][j][2 * h], out, col, stored, alpha, beta);\0"
     "\024put_column(c[i][j][2 * h + 1], out, col + 4, stored, alpha, beta);\0"
     "void kiln_dgemmt_async_stream(long M, long N, long K,\0"
     "\004const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 31) / 32,\0"
     "void kiln_dgemmt_async_add(long M, long N, long K,\0"
-    "\014const uint tiles_n = ((uint) N + 31) / 32;\0"
+    "\014const uint2 of_tile = place_of_tile(tile, ((uint) N + 31) / 32, triangle);\0"
+    "\024put_column(all, C + row * ldc, col, stored, alpha, beta);\0"
     "void kiln_dgemmt_async_copy(long a_rows, long a_cols,\0"
     "void kiln_dgemmt_async_copya(long rows, long cols,\0"
     "void kiln_dgemmt_async_copyb(long rows, long cols,\0"
@@ -2431,6 +2535,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "static void warp_sync(void)\0"
     "\004asm volatile(\"bar.warp.sync 0xffffffff;\" ::: \"memory\");\0"
     "// Whether any of those who multiply says so.\0"
+}, {
     "static uint any_worker(uint says)\0"
     "\004uint any;\0"
     "\004asm volatile(\"{ .reg .pred mine, all;\\n\"\0"
@@ -2449,7 +2554,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "static void restore(__local uchar *eight, uint lines, int e, uint lane)\0"
     "\004uint4 high[1], low[1];\0"
     "\004for (int i = 0; i < 1; i++) {\0"
-}, {
     "\010high[i] = *(__local const uint4 *) (eight + i * 512 + lane * 16);\0"
     "\010low[i] = *(__local const uint4 *) (eight + 512 + i * 512 + lane * 16);\0"
     "\004warp_sync();\0"
@@ -2509,6 +2613,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\004*(__global uint4 *) to = (uint4) (high[0], high[1], high[2], high[3]);\0"
     "\004*(__global uint4 *) (to + 512) = (uint4) (low[0], low[1], low[2], low[3]);\0"
     "// Where the pieces of a line are from k on, which is a multiple of 8; `padded` lines are cut.\0"
+}, {
     "static __global uchar *pieces_at(__global uchar *work, long padded, long line, long k)\0"
     "\004return work + padded * 4 + (k / 32 * (padded / 8) + line / 8) * 1024\0"
     "\014+ k % 32 / 8 * 128 + line % 8 * 16;\0"
@@ -2527,7 +2632,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\010x[i] = i < num ? from[i * step] : 0;\0"
     "// What exponent_of asks of a line.\0"
     "struct look {\0"
-}, {
     "\004uint most, ranks, num;\0"
     "};\0"
     "static void look_at(struct look *look, const float x[8])\0"
@@ -2597,6 +2701,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\ttask += get_num_groups(0)) {\0"
     "\010const long of_both = task * 8, depth = a_depth;\0"
     "\010if (of_both < a_padded) {\0"
+}, {
     "\014const long first = of_both, lines = a_lines, ldx = lda, padded = a_padded;\0"
     "\014__global const float *X = A + a_offset;\0"
     "\014__global uchar *work = a_work + a_at * 4;\0"
@@ -2614,7 +2719,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014cut_across(first, e, X, ldx, lines, begin, end, next, padded, work);\0"
     "// Cuts op(X), whose lines are rows of op(A) or columns of op(B), into halves.\0"
     "void kiln_xgemm_cuts_cuta(long lines, long depth,\0"
-}, {
     "\010__global const float *restrict X, long x_offset, long ldx,\0"
     "\004const long padded = (lines + 63) / 64 * 64;\0"
     "\004work += at * 4;\0"
@@ -2671,6 +2775,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\024for (uint i = 0; i < 512; i += 128)\0"
     "\030copy_16(a_to + i * 16, a_from + i * 4, 16);\0"
     "\030copy_16(b_to + i * 16, b_from + i * 4, 16);\0"
+}, {
     "\020commit_copies();\0"
     "\020if (++stage == 3)\0"
     "\024stage = 0;\0"
@@ -2700,7 +2805,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\037 + (k ^ lines % 4) * 32 + lane_k * 8);\0"
     "\030for (uint i = 0; i < 4; i++) {\0"
     "\034sums[i / 2][j][i % 2 * 2] += x[i] * y.x;\0"
-}, {
     "\034sums[i / 2][j][i % 2 * 2 + 1] += x[i] * y.y;\0"
     "\014add(c, sums, 1);\0"
     "\014// Blocks of 8 x 8 are read four at once: work-item l says where line l % 8 of block l /\0"
@@ -2769,6 +2873,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014uint most = 0;\0"
     "\014ulong ranks = 0, num = 0;\0"
     "\014for (int i = 0; i < 16; i++) {\0"
+}, {
     "\020most = max(most, heads[3 * i * padded]);\0"
     "\020ranks += heads[(3 * i + 1) * padded];\0"
     "\020num += heads[(3 * i + 2) * padded];\0"
@@ -2787,10 +2892,10 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\004__global const float *a_pieces = (__global const float *) (a_exponents + 49 * a_lines);\0"
     "\004__global const float *b_pieces = (__global const float *) (b_exponents + 49 * b_lines);\0"
     "void kiln_xgemm_cuts_add(long M, long N, long K,\0"
+    "\020& 7;\0"
     "static void read_a(uint to[4][4], uint from)\0"
     "static void multiply(float c[4][4][4], uint a[4][4], uint b[2][4])\0"
     "static void clear(float c[4][4][4])\0"
-}, {
     "static void add(float c[4][4][4], float x[4][4][4], float factor)\0"
     "\004const long a_padded = (a_lines + 127) / 128 * 128;\0"
     "\004const long padded = (lines + 127) / 128 * 128;\0"
@@ -2858,10 +2963,10 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "void kiln_xgemmt_cuts_cutb(long lines, long depth,\0"
     "void kiln_xgemmt_cuts_multiply(long M, long N, long K,\0"
     "void kiln_xgemmt_cuts_stream(long M, long N, long K,\0"
+}, {
     "void kiln_xgemmt_cuts_add(long M, long N, long K,\0"
-    "\004return (uint2) (triangle < 0 ? tile_m * 128 * -triangle / 64 : 0,\0"
-    "\014triangle > 0 ? min(((tile_m + 1) * 128 * triangle + 63) / 64, tiles_n)\0"
     "\010const uint tiles = count_tiles(((uint) M + 127) / 128, ((uint) N + 63) / 64,\0"
+    "\020&& is_inside(first_m, first_n, 128, 64, triangle);\0"
     "static void copy_8(uint to, __global const float2 *from, uint bytes)\0"
     "// Waits for what this work-item has copied, but for the last 3 steps.\0"
     "\004asm volatile(\"cp.async.wait_group 3;\" ::: \"memory\");\0"
@@ -2872,7 +2977,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "// x times (re, im). A factor that is real multiplies each part alone, as real products do.\0"
     "static float2 scaled(float2 x, float re, float im)\0"
     "\004return im == 0 ? re * x : (float2) (re * x.x - im * x.y, re * x.y + im * x.x);\0"
-}, {
     "// C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.\0"
     "static void put(float2 x, int is_conjugated, float alpha, float alpha_imag, float beta,\0"
     "\010float beta_imag,\0"
@@ -2938,6 +3042,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\037 c[m][n] = multiply_conjugate_add(as[h][m], bs[h][n], c[m][n]);\0"
     "\010for (int e = 0; e < 8; e++) {\0"
     "\014const float2 sum = c[e / 2][e % 2];\0"
+}, {
     "\014const uint2 place = place_of(item, e);\0"
     "\014const long row = first_m + place.x, col = first_n + place.y;\0"
     "\014if (row < M && col < N)\0"
@@ -2955,10 +3060,9 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\004const uint warp_m = warp % 2 * 16, warp_n = warp / 2 * 16;\0"
     "\004const uint m = e / 4, n = e % 4;\0"
     "// A work-group computes 32 x 32 of C, a warp 16 x 16 of it. Tiles of A and B, 16\0"
-}, {
     "void kiln_cgemm_interleaved_stream(long M, long N, long K,\0"
     "\010__global float *work, long parts_at,\0"
-    "\004__global float2 *parts = (__global float2 *) (work + parts_at) + item;\0"
+    "\004__global float2 *parts = (__global float2 *) (work + parts_at) + 2 * item;\0"
     "\004// Work-groups that run together share rows and columns: 4 rows of tiles at a time.\0"
     "\004const uint band = tile / (4 * tiles_n) * 4, in_band = tile - band * tiles_n;\0"
     "\004const uint band_rows = min(tiles_m - band, (uint) 4);\0"
@@ -2970,14 +3074,19 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\034for (int m = 0; m < 2; m++)\0"
     "\014const float2 sum = c[e / 4][e % 4];\0"
     "\014if (num < steps) {\0"
-    "\020parts[(2 * get_group_id(0) + (first == 0)) * 1024 + e * 128] = sum;\0"
+    "\020parts[(2 * get_group_id(0) + (first == 0)) * 1024 + e / 2 * 256\0"
+    "\030+ e % 2] = sum;\0"
     "void kiln_cgemm_interleaved_add(long M, long N, long K,\0"
     "\010__global const float *restrict work, long parts_at, float alpha, float alpha_imag,\0"
     "\020float beta, float beta_imag, int conj_a,\0"
+    "\004typedef float2 sum_t;\0"
     "\014// Work-groups that run together share rows and columns: 4 rows of tiles at a time.\0"
     "\014const uint band = tile / (4 * tiles_n) * 4, in_band = tile - band * tiles_n;\0"
     "\014const uint band_rows = min(tiles_m - band, (uint) 4);\0"
-    "\014float2 all = 0;\0"
+    "\020const uint2 place = place_of(item, e);\0"
+    "\020const long row = first_m + place.x, col = first_n + place.y;\0"
+    "\020if (row < M && col < N)\0"
+    "\024put(all, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);\0"
     "\020all += (float2) (sums[u][2 * adder], sums[u][2 * adder + 1]);\0"
     "\020put(all, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);\0"
     "\024for (int n = 0; n < 4; n++) {\0"
@@ -3015,6 +3124,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\004__global const float2 *y1 = Y + y_offset + min(s + 1, S - 1);\0"
     "\004__global const float2 *y2 = Y + y_offset + min(s + 2, S - 1);\0"
     "\004__global const float2 *y3 = Y + y_offset + min(s + 3, S - 1);\0"
+}, {
     "\004__global const float2 *x0 = X + min(l, L - 1) * ldx;\0"
     "\004__global const float2 *x1 = X + min(l + 1, L - 1) * ldx;\0"
     "\014c0_0 += products(a0, b0, sign); c0_1 += products(a1, b0, sign);\0"
@@ -3033,7 +3143,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\010const float2 b3 = load(y3 + k * y_step);\0"
     "\010const float2 a0 = load(x0 + k);\0"
     "\010c0_0.s01 += product(a0, b0, sign); c1_0.s01 += product(a0, b1,\0"
-}, {
     "\020sign); c2_0.s01 += product(a0, b2, sign); c3_0.s01 += product(a0, b3, sign);\0"
     "\010const float2 a1 = load(x1 + k);\0"
     "\010c0_1.s01 += product(a1, b0, sign); c1_1.s01 += product(a1, b1,\0"
@@ -3076,7 +3185,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\024float2 as[2][4], bs[2][4];\0"
     "\010for (int e = 0; e < 16; e++) {\0"
     "static void copy_16(uint to, __global const float2 *from, uint bytes)\0"
-    "\020parts[(2 * get_group_id(0) + (first == 0)) * 2048 + e * 128] = sum;\0"
+    "\020parts[(2 * get_group_id(0) + (first == 0)) * 2048 + e / 2 * 256\0"
     "\014// Work-groups that run together share rows and columns: 1 rows of tiles at a time.\0"
     "\014const uint band = tile / (1 * tiles_n), in_band = tile - band * tiles_n;\0"
     "\014const uint band_rows = min(tiles_m - band, (uint) 1);\0"
@@ -3092,6 +3201,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\024for (int n = 0; n < 8; n++) {\0"
     "// Begins to copy 128 lines of 16 elements, of which this work-item copies 2\0"
     "\004const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 32;\0"
+}, {
     "// A work-group computes 128 x 64 of C, a warp 64 x 32 of it. Tiles of A and B, 16\0"
     "\010float2 c[8][8];\0"
     "\010for (int e = 0; e < 64; e++)\0"
@@ -3114,13 +3224,12 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\024load(y1 + (k + 32) * y_step), sign);\0"
     "// Begins to copy 16 lines of 16 elements, of which this work-item copies 1\0"
     "// A work-group computes 32 x 16 of C, a warp 16 x 16 of it. Tiles of A and B, 16\0"
-}, {
     "\004const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 15) / 16);\0"
     "\004const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 15) / 16;\0"
     "\004const int first_m = tile_m * 32, first_n = tile_n * 16;\0"
     "\020copy_b(b_at + stage * 2048, B + k * ldb + first_n, ldb, K - k, N - first_n, item);\0"
     "\014__local const uchar *b_tile = b_tiles + stage * 2048;\0"
-    "\020parts[(2 * get_group_id(0) + (first == 0)) * 512 + e * 64] = sum;\0"
+    "\020parts[(2 * get_group_id(0) + (first == 0)) * 512 + e / 2 * 128\0"
     "\010const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 15) / 16);\0"
     "\014const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 15) / 16;\0"
     "\014const int first_m = tile_m * 32, first_n = tile_n * 16;\0"
@@ -3164,6 +3273,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "void kiln_cgemm_complex_rotate(long N, long K, float alpha, float alpha_imag,\0"
     "\010__global const float *restrict packed_b, long b_at,\0"
     "\010__global float *restrict work, long work_at)\0"
+}, {
     "\004const long n = get_group_id(0) * 16 + get_local_id(0), ld = (N + 1) / 2 * 2;\0"
     "\004const long first_k = get_group_id(1) * 128, end = min(first_k + 128, K);\0"
     "\004for (long k = 2 * first_k + get_local_id(1); k < 2 * end; k += 4)\0"
@@ -3185,7 +3295,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\010C[2 * (c_offset + m * ldc + m) + 1] = 0;\0"
     "\004__local float2 tile[16][17];\0"
     "\014if (first_k + x < K && first_n + y < N)\0"
-}, {
     "\020tile[x][y] = load(B, b_offset + (first_n + y) * ldb + first_k + x);\0"
     "\020const float2 b = tile[y][x];\0"
     "// op(A) by rows. A's columns are its rows, conjugated if asked for; the rows of what is written are\0"
@@ -3239,6 +3348,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\004const int first = 0, num = (K + 7) / 8;\0"
     "\010double re[1][2][4], im[1][2][4];\0"
     "\014re[e / 8][e / 4 % 2][e % 4] = im[e / 8][e / 4 % 2][e % 4] = 0;\0"
+}, {
     "\020const int k = (first + t) * 8;\0"
     "\014const uint a_first = (warp_m + lane_m) * 128 + (lane_m ^ 2 * lane_n) * 16;\0"
     "\014const uint b_first = warp_n * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;\0"
@@ -3263,23 +3373,29 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\024im[e / 8][e / 4 % 2][e % 4]);\0"
     "\014const uint b_first = (warp_n + lane_m) * 128 + (lane_m ^ 2 * lane_n) * 16;\0"
     "\034* 16));\0"
-}, {
     "\014const uint a_first = warp_m * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;\0"
     "\034+ (a_first ^ e / 2 * 144));\0"
     "// Begins to copy 8 lines of 16 elements, of which this work-item copies 1\0"
     "// A work-group computes 32 x 16 of C, a warp 16 x 16 of it. Tiles of A and B, 8\0"
     "void kiln_zgemm_interleaved_stream(long M, long N, long K,\0"
     "\010__global double *work, long parts_at,\0"
-    "\004__global double2 *parts = (__global double2 *) (work + parts_at) + item;\0"
+    "\004__global double2 *parts = (__global double2 *) (work + parts_at) + 1 * item;\0"
     "\004const uint steps = ((uint) K + 7) / 8;\0"
+    "\020parts[(2 * get_group_id(0) + (first == 0)) * 512 + e * 64\0"
+    "\030+ e % 1] = sum;\0"
     "void kiln_zgemm_interleaved_add(long M, long N, long K,\0"
     "\010__global const double *restrict work, long parts_at, double alpha, double alpha_imag,\0"
     "\020double beta, double beta_imag, int conj_a,\0"
+    "\004typedef double2 sum_t;\0"
     "\010const uint steps = ((uint) K + 7) / 8;\0"
+    "\014const uint item = at % 64, first = at / 64;\0"
+    "\020sum_t each[1];\0"
+    "\014for (int u = 0; u < 1; u++) {\0"
     "\010if (adder < 32) {\0"
-    "\014double2 all = 0;\0"
     "\020all += (double2) (sums[u][2 * adder], sums[u][2 * adder + 1]);\0"
     "\014const uint element = at * 32 + adder;\0"
+    "\014const uint item = element % 64;\0"
+    "\014const uint e = element / 64 + element % 1;\0"
     "// Begins to copy 16 lines of 8 elements, of which this work-item copies 1\0"
     "\004for (uint line = first; line < first + 8; line += 2, from += 2 * ld) {\0"
     "\004const uint warp_m = warp % 2 * 16, warp_n = warp / 2 * 32;\0"
@@ -3291,13 +3407,17 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014for (int j = 0; j < 4; j++) {\0"
     "\014const double2 sum = (double2) (re[e / 16][e / 4 % 4][e % 4],\0"
     "\024im[e / 16][e / 4 % 4][e % 4]);\0"
-    "\020parts[(2 * get_group_id(0) + (first == 0)) * 1024 + e * 64] = sum;\0"
+    "\020parts[(2 * get_group_id(0) + (first == 0)) * 1024 + e * 64\0"
     "\004// Work-groups that run together share rows and columns: 16 rows of tiles at a time.\0"
     "\004const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\0"
     "\004const uint band_rows = min(tiles_m - band, (uint) 16);\0"
+    "\020parts[(2 * get_group_id(0) + (first == 0)) * 1024 + e * 128\0"
     "\014// Work-groups that run together share rows and columns: 16 rows of tiles at a time.\0"
     "\014const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\0"
     "\014const uint band_rows = min(tiles_m - band, (uint) 16);\0"
+    "\014const uint item = at % 128, first = at / 128;\0"
+    "\014const uint item = element % 128;\0"
+    "\014const uint e = element / 128 + element % 1;\0"
     "// A work-group computes 16 x 32 of C, a warp 16 x 16 of it. Tiles of A and B, 8\0"
     "\004__local uchar both_tiles[18432] __attribute__((aligned(1024)));\0"
     "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 6144;\0"
@@ -3309,6 +3429,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "static double2 load_row(__global const double2 *p)\0"
     "static double2 load_aligned(__global const double2 *p)\0"
     "// A work-group of 4 work-items along L and 32 along K has 4 x 4 of C.\0"
+}, {
     "void kiln_zgemm_thin_multiply(int L, int S, int K, double alpha, double alpha_imag, double beta,\0"
     "\010double beta_imag, int conj_b, int conj_a,\0"
     "\010__global const double2 *restrict X, int x_offset, int ldx,\0"
@@ -3337,7 +3458,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\010const double2 sums[] = { part[item] };\0"
     "// A work-group of 4 work-items along L and 32 along K has 16 x 4 of C.\0"
     "\004__local double2 part[4][128];\0"
-}, {
     "\004const int l = (int) get_group_id(0) * 16 + along_l * 4;\0"
     "\004__global const double2 *x0 = X + min(l, L - 1) * ldx;\0"
     "\004__global const double2 *x1 = X + min(l + 1, L - 1) * ldx;\0"
@@ -3392,6 +3512,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\020const double2 b = load(B, b_offset + (first_k + y) * ldb + first_n + x);\0"
     "\020const double imag = conj_b ? -b.y : b.y;\0"
     "\020store((double2) (b.x, imag), packed_b, at);\0"
+}, {
     "\020store((double2) (-imag, b.x), packed_b, at + ld);\0"
     "void kiln_zgemm_complex_rotate(long N, long K, double alpha, double alpha_imag,\0"
     "\010__global const double *restrict packed_b, long b_at,\0"
@@ -3436,1748 +3557,1809 @@ static const uint32_t bundle_nvidia_lines[] = {
     10774, 10819, 10883, 10918, 10956, 11009, 11087, 11181, 11212, 11270, 11343, 11398,
     11492, 11565, 11662, 11737, 11777, 11832, 11844, 11931, 12008, 12021, 12067, 12130,
     12288, 12373, 12402, 12488, 12540, 12622, 12714, 12810, 12907, 12953, 13011, 13064,
-    13123, 13186, 13251, 13320, 13369, 13461, 13548, 13588, 13655, 13703, 13777, 13819,
-    13871, 13921, 14008, 14086, 14123, 14176, 14227, 14288, 14364, 14381, 14408, 14484,
-    14541, 14601, 14620, 14649, 14678, 14706, 14758, 14795, 14883, 14896, 14929, 14948,
-    14963, 15015, 15087, 15118, 15149, 15183, 15251, 15280, 15309, 15348, 15396, 15444,
-    15464, 15522, 15599, 15628, 15657, 15706, 15717, 15803, 15888, 15943, 16007, 16046,
-    16098, 16143, 16174, 16225, 16292, 16384, 16464, 16542, 16581, 16592, 16639, 16688,
-    16707, 16780, 16856, 16865, 16871, 16889, 16918, 16988, 17064, 17104, 17164, 17196,
-    17214, 17314, 17414, 17464, 17542, 17600, 17623, 17660, 17752, 17771, 17863, 17950,
-    17990, 18057, 18105, 18179, 18221, 18273, 18323, 18372, 18437, 18499, 18541, 18555,
-    18576, 18661, 18737, 18815, 18870, 18949, 19006, 19092, 19156, 19209, 19266, 19338,
-    19355, 19381, 19398, 19418, 19438, 19469, 19496, 19511, 19560, 19637, 19688, 19705,
-    19753, 19771, 19803, 19858, 19872, 19886, 19946, 19977, 20007, 20024, 20086, 20106,
-    20122, 20151, 20175, 20260, 20271, 20311, 20364, 20412, 20480, 20509, 20569, 20626,
-    20694, 20758, 20772, 20826, 20890, 20990, 21026, 21114, 21143, 21179, 21257, 21343,
-    21401, 21411, 21492, 21543, 21569, 21575, 21661, 21738, 21770, 21804, 21888, 21956,
-    22021, 22074, 22154, 22186, 22240, 22311, 22345, 22399, 22443, 22531, 22608, 22700,
-    22716, 22813, 22863, 22884, 22960, 22963, 22984, 23056, 23114, 23153, 23230, 23322,
-    23419, 23471, 23546, 23604, 23660, 23713, 23780, 23851, 23918, 23963, 24053, 24143,
-    24193, 24260, 24301, 24383, 24433, 24576, 24668, 24733, 24802, 24845, 24925, 24984,
-    25044, 25063, 25092, 25120, 25157, 25246, 25298, 25313, 25333, 25366, 25450, 25534,
-    25552, 25571, 25583, 25625, 25677, 25749, 25766, 25782, 25813, 25889, 25965, 26022,
-    26038, 26069, 26140, 26193, 26227, 26298, 26366, 26395, 26424, 26483, 26522, 26590,
-    26633, 26715, 26758, 26791, 26875, 26937, 26965, 27022, 27106, 27160, 27201, 27265,
-    27341, 27391, 27466, 27542, 27634, 27709, 27764, 27846, 27911, 27987, 28044, 28104,
-    28123, 28151, 28184, 28268, 28320, 28392, 28409, 28440, 28471, 28524, 28558, 28626,
-    28672, 28701, 28768, 28810, 28890, 28922, 28998, 29082, 29139, 29189, 29216, 29263,
-    29287, 29350, 29401, 29450, 29496, 29586, 29659, 29681, 29753, 29810, 29886, 29943,
-    30000, 30051, 30078, 30143, 30200, 30242, 30271, 30287, 30350, 30417, 30484, 30551,
-    30574, 30651, 30710, 30726, 30742, 30758, 30774, 30799, 30811, 30838, 30871, 30910,
-    31000, 31064, 31153, 31198, 31267, 31321, 31353, 31400, 31446, 31493, 31581, 31631,
-    31717, 31797, 31807, 31849, 31892, 31933, 31951, 32007, 32032, 32074, 32104, 32120,
-    32151, 32193, 32246, 32264, 32298, 32357, 32375, 32409, 32468, 32486, 32520, 32579,
-    32608, 32621, 32640, 32675, 32768, 32840, 32897, 32926, 32991, 33048, 33133, 33185,
-    33241, 33269, 33297, 33325, 33353, 33448, 33545, 33571, 33633, 33664, 33706, 33719,
-    33752, 33793, 33834, 33874, 33909, 33949, 33984, 34024, 34059, 34099, 34134, 34167,
-    34248, 34269, 34350, 34371, 34453, 34515, 34597, 34659, 34741, 34803, 34885, 34947,
-    35043, 35081, 35122, 35163, 35204, 35245, 35277, 35358, 35390, 35471, 35504, 35546,
-    35576, 35606, 35633, 35677, 35721, 35777, 35807, 35837, 35867, 35897, 35927, 35957,
-    35979, 36036, 36097, 36158, 36219, 36244, 36299, 36342, 36424, 36489, 36557, 36605,
-    36657, 36674, 36705, 36758, 36800, 36864, 36917, 36941, 36975, 37051, 37067, 37096,
-    37102, 37155, 37202, 37278, 37374, 37430, 37508, 37565, 37622, 37667, 37712, 37739,
-    37778, 37821, 37864, 37907, 37946, 37989, 38032, 38075, 38093, 38111, 38129, 38147,
-    38159, 38242, 38263, 38285, 38288, 38333, 38368, 38401, 38433, 38451, 38483, 38501,
-    38533, 38551, 38583, 38601, 38687, 38747, 38763, 38806, 38827, 38864, 38874, 38887,
-    38909, 38953, 38987, 39007, 39056, 39093, 39115, 39135, 39184, 39221, 39243, 39263,
-    39312, 39349, 39371, 39410, 39453, 39496, 39539, 39561, 39594, 39680, 39713, 39745,
-    39763, 39795, 39813, 39845, 39863, 39895, 39913, 39946, 39983, 40020, 40057, 40096,
-    40135, 40202, 40279, 40328, 40395, 40456, 40532, 40589, 40666, 40716, 40776, 40840,
-    40960, 41043, 41110, 41174, 41245, 41299, 41375, 41466, 41518, 41591, 41663, 41701,
-    41777, 41829, 41918, 42002, 42014, 42066, 42138, 42167, 42208, 42239, 42268, 42326,
-    42410, 42474, 42541, 42618, 42685, 42747, 42823, 42880, 42957, 43008, 43068, 43128,
-    43174, 43191, 43273, 43347, 43405, 43436, 43495, 43533, 43589, 43645, 43701, 43757,
-    43813, 43869, 43925, 43981, 44039, 44097, 44155, 44213, 44271, 44329, 44426, 44503,
-    44535, 44571, 44607, 44643, 44679, 44715, 44751, 44787, 44823, 44859, 44895, 44933,
-    44971, 45009, 45056, 45094, 45132, 45223, 45298, 45375, 45420, 45443, 45466, 45489,
-    45512, 45535, 45558, 45581, 45604, 45627, 45650, 45675, 45700, 45725, 45750, 45775,
-    45800, 45844, 45888, 45932, 45976, 46020, 46064, 46108, 46152, 46198, 46244, 46290,
-    46336, 46382, 46428, 46512, 46588, 46668, 46703, 46733, 46788, 46861, 46888, 46941,
-    46987, 47032, 47047, 47081, 47128, 47169, 47211, 47253, 47295, 47338, 47381, 47424,
-    47467, 47510, 47553, 47597, 47641, 47685, 47729, 47773, 47817, 47852, 47894, 47936,
-    47978, 48021, 48064, 48107, 48150, 48193, 48236, 48280, 48324, 48368, 48412, 48456,
-    48500, 48527, 48569, 48612, 48650, 48721, 48775, 48850, 48925, 49014, 49026, 49078,
-    49152, 49211, 49270, 49342, 49384, 49451, 49520, 49603, 49675, 49716, 49757, 49829,
-    49918, 49981, 50032, 50080, 50118, 50174, 50216, 50257, 50341, 50357, 50415, 50472,
-    50500, 50516, 50545, 50582, 50598, 50627, 50656, 50670, 50722, 50783, 50822, 50877,
-    50911, 50983, 51038, 51057, 51091, 51105, 51134, 51166, 51197, 51273, 51304, 51332,
-    51360, 51388, 51416, 51482, 51506, 51522, 51551, 51580, 51616, 51647, 51702, 51731,
-    51756, 51790, 51806, 51835, 51863, 51941, 51970, 51999, 52050, 52060, 52101, 52151,
-    52208, 52268, 52290, 52320, 52341, 52370, 52399, 52432, 52446, 52479, 52571, 52628,
-    52692, 52746, 52800, 52813, 52856, 52899, 52942, 52985, 53028, 53071, 53114, 53157,
-    53248, 53306, 53343, 53370, 53418, 53481, 53541, 53577, 53650, 53706, 53764, 53803,
-    53899, 53994, 54041, 54093, 54127, 54141, 54157, 54186, 54252, 54322, 54348, 54381,
-    54397, 54409, 54440, 54495, 54514, 54533, 54552, 54571, 54600, 54646, 54675, 54727,
-    54752, 54779, 54795, 54826, 54855, 54884, 54936, 54977, 55030, 55089, 55149, 55178,
-    55200, 55234, 55308, 55368, 55421, 55472, 55569, 55636, 55702, 55773, 55786, 55852,
-    55869, 55907, 55965, 55996, 56011, 56112, 56152, 56206, 56257, 56308, 56364, 56431,
-    56507, 56519, 56588, 56640, 56684, 56717, 56769, 56810, 56842, 56895, 56935, 56999,
-    57044, 57119, 57142, 57208, 57344, 57440, 57465, 57512, 57563, 57639, 57674, 57706,
-    57762, 57839, 57907, 57981, 58061, 58107, 58173, 58244, 58298, 58374, 58386, 58430,
-    58481, 58557, 58609, 58653, 58686, 58738, 58779, 58811, 58864, 58904, 58960, 59019,
-    59076, 59128, 59166, 59245, 59299, 59352, 59431, 59496, 59564, 59652, 59707, 59720,
-    59742, 59773, 59791, 59839, 59873, 59932, 59954, 60013, 60035, 60094, 60116, 60167,
-    60194, 60248, 60272, 60371, 60436, 60493, 60531, 60616, 60645, 60725, 60758, 60808,
-    60862, 60933, 60993, 61041, 61064, 61118, 61187, 61238, 61339, 61382, 61440, 61486,
-    61495, 61564, 61632, 61730, 61827, 61916, 62014, 62064, 62107, 62179, 62226, 62274,
-    62350, 62441, 62539, 62587, 62660, 62721, 62817, 62861, 62874, 62939, 62978, 62993,
-    63053, 63102, 63136, 63197, 63230, 63271, 63302, 63363, 63396, 63437, 63523, 63600,
-    63616, 63655, 63686, 63768, 63821, 63881, 63941, 63995, 64060, 64133, 64197, 64264,
-    64306, 64382, 64439, 64489, 64549, 64639, 64656, 64732, 64808, 64824, 64853, 64882,
-    64896, 64942, 64971, 65023, 65078, 65133, 65152, 65235, 65245, 65263, 65316, 65355,
-    65385, 65428, 65449, 65536, 65607, 65643, 65712, 65746, 65808, 65854, 65923, 65952,
-    65981, 66009, 66019, 66088, 66150, 66179, 66208, 66262, 66291, 66336, 66371, 66402,
-    66472, 66510, 66544, 66590, 66627, 66641, 66710, 66752, 66763, 66847, 66860, 66937,
-    66962, 66988, 67002, 67076, 67126, 67193, 67235, 67311, 67368, 67378, 67429, 67479,
-    67539, 67573, 67643, 67741, 67788, 67836, 67875, 67951, 67999, 68060, 68090, 68187,
-    68278, 68351, 68433, 68488, 68573, 68629, 68645, 68674, 68692, 68723, 68744, 68778,
-    68807, 68845, 68931, 68964, 68984, 69039, 69078, 69109, 69141, 69222, 69255, 69315,
-    69373, 69421, 69459, 69529, 69563, 69632, 69654, 69702, 69766, 69818, 69856, 69929,
-    69987, 70063, 70121, 70179, 70231, 70259, 70323, 70351, 70391, 70425, 70480, 70514,
-    70562, 70610, 70658, 70706, 70741, 70784, 70827, 70870, 70914, 70958, 71002, 71058,
-    71116, 71146, 71199, 71256, 71313, 71370, 71418, 71514, 71577, 71610, 71651, 71692,
-    71761, 71844, 71866, 71949, 71971, 72054, 72076, 72159, 72181, 72264, 72328, 72367,
-    72388, 72409, 72441, 72462, 72494, 72515, 72558, 72588, 72618, 72704, 72762, 72839,
-    72930, 72980, 73053, 73136, 73214, 73272, 73328, 73418, 73494, 73510, 73539, 73624,
-    73728, 73784, 73802, 73823, 73857, 73928, 73957, 73986, 74018, 74076, 74115, 74146,
-    74245, 74321, 74406, 74479, 74522, 74551, 74568, 74598, 74654, 74690, 74722, 74754,
-    74803, 74817, 74850, 74865, 74899, 74948, 75012, 75086, 75121, 75192, 75245, 75280,
-    75356, 75439, 75504, 75573, 75651, 75709, 75769, 75785, 75870, 75926, 75947, 76006,
-    76091, 76145, 76164, 76241, 76319, 76377, 76435, 76481, 76515, 76559, 76609, 76659,
-    76709, 76743, 76777, 76817, 76857, 76906, 76975, 77052, 77104, 77176, 77245, 77272,
-    77293, 77329, 77415, 77464, 77488, 77587, 77663, 77713, 77824, 77895, 77980, 78060,
-    78138, 78193, 78252, 78313, 78330, 78360, 78445, 78501, 78523, 78558, 78588, 78666,
-    78696, 78732, 78764, 78835, 78898, 78983, 79063, 79141, 79196, 79255, 79333, 79385,
-    79446, 79457, 79510, 79571, 79648, 79700, 79753, 79803, 79888, 79964, 80016, 80092,
-    80165, 80233, 80318, 80403, 80488, 80536, 80605, 80688, 80752, 80793, 80834, 80864,
-    80894, 80956, 81038, 81094, 81123, 81159, 81215, 81249, 81332, 81397, 81461, 81514,
-    81583, 81638, 81684, 81755, 81833, 81920, 81983, 82063, 82122, 82200, 82252, 82313,
-    82373, 82463, 82476, 82530, 82598, 82678, 82742, 82817, 82889, 82940, 82986, 83052,
-    83123, 83179, 83255, 83306, 83360, 83411, 83463, 83478, 83533, 83545, 83583, 83669,
-    83715, 83813, 83878, 83923, 83971, 84044, 84127, 84196, 84260, 84304, 84392, 84468,
-    84567, 84615, 84688, 84760, 84818, 84856, 84932, 85031, 85104, 85196, 85275, 85304,
-    85369, 85406, 85479, 85579, 85674, 85688, 85727, 85775, 85815, 85870, 85882, 86016,
-    86071, 86132, 86220, 86275, 86348, 86412, 86455, 86508, 86583, 86603, 86696, 86788,
-    86881, 86970, 87047, 87090, 87137, 87190, 87220, 87253, 87308, 87339, 87415, 87450,
-    87481, 87549, 87624, 87706, 87787, 87868, 87876, 87947, 88023, 88038, 88114, 88137,
-    88166, 88195, 88238, 88295, 88326, 88378, 88409, 88456, 88509, 88559, 88608, 88646,
-    88685, 88761, 88808, 88883, 88964, 89032, 89110, 89186, 89259, 89295, 89345, 89424,
-    89503, 89572, 89624, 89686, 89727, 89777, 89850, 89880, 89931, 90013, 90048, 90112,
-    90157, 90210, 90263, 90318, 90381, 90434, 90456, 90512, 90531, 90612, 90637, 90711,
-    90745, 90834, 90890, 90942, 91001, 91060, 91108, 91140, 91172, 91237, 91278, 91327,
-    91376, 91445, 91519, 91571, 91651, 91690, 91702, 91720, 91816, 91845, 91874, 91903,
-    91932, 92020, 92100, 92186, 92266, 92279, 92293, 92315, 92360, 92401, 92448, 92498,
-    92539, 92589, 92630, 92680, 92721, 92772, 92813, 92864, 92905, 92956, 92997, 93048,
-    93089, 93140, 93181, 93232, 93273, 93324, 93366, 93417, 93459, 93510, 93552, 93603,
-    93645, 93696, 93738, 93789, 93831, 93853, 93898, 93939, 93986, 94036, 94077, 94127,
-    94208, 94258, 94299, 94350, 94391, 94442, 94483, 94534, 94575, 94626, 94667, 94705,
-    94747, 94772, 94797, 94822, 94847, 94872, 94897, 94922, 94947, 94972, 94997, 95023,
-    95049, 95075, 95101, 95127, 95153, 95195, 95220, 95245, 95270, 95295, 95320, 95345,
-    95370, 95395, 95406, 95421, 95443, 95488, 95529, 95576, 95626, 95667, 95717, 95758,
-    95808, 95849, 95900, 95941, 95992, 96033, 96084, 96125, 96176, 96217, 96268, 96309,
-    96360, 96401, 96452, 96494, 96545, 96587, 96638, 96680, 96731, 96773, 96824, 96866,
-    96917, 96959, 96981, 97026, 97067, 97114, 97164, 97205, 97255, 97296, 97346, 97387,
-    97438, 97479, 97530, 97571, 97622, 97663, 97714, 97755, 97797, 97809, 97843, 97899,
-    97955, 97998, 98033, 98080, 98115, 98162, 98197, 98244, 98304, 98364, 98424, 98471,
-    98522, 98573, 98624, 98684, 98744, 98791, 98842, 98893, 98944, 99004, 99064, 99111,
-    99162, 99213, 99264, 99290, 99358, 99404, 99450, 99507, 99554, 99578, 99602, 99655,
-    99679, 99703, 99756, 99780, 99804, 99857, 99881, 99905, 100000, 100082, 100128, 100168,
-    100249, 100302, 100371, 100407, 100460, 100530, 100549, 100602, 100650, 100698, 100746, 100794,
-    100842, 100890, 100938, 100986, 101076, 101084, 101144, 101189, 101210, 101224, 101246, 101290,
-    101302, 101347, 101394, 101444, 101494, 101544, 101595, 101646, 101697, 101748, 101793, 101840,
-    101890, 101940, 101990, 102041, 102092, 102143, 102194, 102212, 102257, 102304, 102400, 102450,
-    102500, 102551, 102602, 102653, 102704, 102755, 102806, 102857, 102908, 102959, 103010, 103061,
-    103112, 103157, 103204, 103254, 103304, 103354, 103405, 103456, 103507, 103558, 103609, 103660,
-    103711, 103762, 103813, 103864, 103915, 103966, 104016, 104070, 104109, 104182, 104260, 104319,
-    104378, 104407, 104472, 104531, 104548, 104560, 104601, 104684, 104695, 104750, 104799, 104846,
-    104895, 104944, 104993, 105036, 105081, 105126, 105171, 105188, 105219, 105250, 105264, 105283,
-    105304, 105335, 105389, 105447, 105505, 105563, 105612, 105675, 105717, 105750, 105792, 105834,
-    105876, 105918, 105959, 105993, 106059, 106125, 106191, 106257, 106343, 106385, 106418, 106451,
-    106496, 106529, 106616, 106675, 106747, 106804, 106861, 106907, 106958, 106975, 107004, 107020,
-    107049, 107097, 107162, 107196, 107213, 107269, 107298, 107329, 107382, 107399, 107451, 107492,
-    107544, 107603, 107664, 107687, 107744, 107774, 107791, 107827, 107882, 107915, 107930, 108008,
-    108025, 108056, 108112, 108145, 108162, 108191, 108220, 108260, 108321, 108335, 108368, 108423,
-    108457, 108527, 108599, 108654, 108736, 108756, 108786, 108815, 108897, 108957, 108977, 109007,
-    109052, 109083, 109112, 109176, 109231, 109289, 109361, 109389, 109437, 109485, 109533, 109575,
-    109617, 109659, 109703, 109747, 109791, 109863, 109893, 109925, 109990, 110055, 110120, 110185,
-    110270, 110298, 110320, 110356, 110442, 110491, 110592, 110662, 110738, 110788, 110860, 110936,
-    111009, 111062, 111112, 111162, 111244, 111308, 111328, 111358, 111389, 111418, 111473, 111531,
-    111584, 111645, 111711, 111761, 111803, 111881, 111980, 112030, 112088, 112130, 112208, 112226,
-    112245, 112306, 112336, 112399, 112418, 112435, 112474, 112527, 112602, 112687, 112755, 112796,
-    112846, 112910, 112986, 113062, 113134, 113151, 113204, 113221, 113235, 113268, 113319, 113368,
-    113434, 113489, 113533, 113577, 113621, 113665, 113709, 113753, 113797, 113841, 113900, 113939,
-    113978, 114017, 114095, 114143, 114221, 114282, 114346, 114417, 114474, 114555, 114616, 114688,
-    114715, 114773, 114813, 114843, 114867, 114928, 114954, 114981, 115066, 115098, 115146, 115194,
-    115242, 115284, 115326, 115368, 115412, 115456, 115500, 115541, 115596, 115638, 115710, 115739,
-    115798, 115893, 115936, 115968, 116000, 116065, 116130, 116195, 116260, 116345, 116383, 116417,
-    116459, 116485, 116578, 116592, 116693, 116719, 116775, 116844, 116904, 116972, 117026, 117102,
-    117153, 117197, 117251, 117302, 117353, 117407, 117464, 117502, 117589, 117619, 117680, 117760,
-    117788, 117845, 117891, 117925, 117936, 117978, 118008, 118048, 118114, 118127, 118187, 118223,
-    118302, 118341, 118387, 118486, 118585, 118649, 118721, 118745, 118784, 118851, 118923, 118937,
-    118949, 118974, 118998, 119029, 119072, 119158, 119226, 119291, 119373, 119418, 119447, 119485,
-    119530, 119568, 119635, 119664, 119719, 119751, 119787, 119816, 119833, 119880, 119946, 119982,
-    120073, 120120, 120159, 120257, 120356, 120406, 120501, 120579, 120649, 120729, 120743, 120795,
-    120896, 120937, 120983, 121050, 121142, 121204, 121272, 121295, 121313, 121339, 121368, 121443,
-    121477, 121535, 121574, 121622, 121671, 121743, 121819, 121914, 122001, 122071, 122108, 122147,
-    122236, 122286, 122319, 122368, 122423, 122440, 122530, 122559, 122592, 122692, 122775, 122813,
-    122849, 122880, 122904, 122907, 122964, 122995, 123042, 123079, 123107, 123132, 123209, 123281,
-    123333, 123390, 123450, 123497, 123540, 123562, 123605, 123655, 123703, 123735, 123767, 123816,
-    123858, 123898, 123911, 124012, 124033, 124122, 124145, 124193, 124236, 124269, 124289, 124303,
-    124339, 124358, 124391, 124430, 124450, 124470, 124499, 124512, 124559, 124573, 124656, 124744,
-    124819, 124871, 124924, 124983, 125019, 125085, 125175, 125209, 125249, 125298, 125387, 125455,
-    125492, 125550, 125603, 125676, 125704, 125753, 125802, 125871, 125901, 125950, 125977, 126053,
-    126094, 126137, 126204, 126288, 126299, 126367, 126393, 126448, 126517, 126604, 126645, 126688,
-    126773, 126843, 126922, 126976, 127036, 127081, 127098, 127188, 127255, 127349, 127417, 127443,
-    127498, 127567, 127617, 127702, 127713, 127783, 127882, 127977, 128072, 128126, 128186, 128271,
-    128335, 128404, 128467, 128528, 128570, 128612, 128700, 128788, 128876, 128964, 129038, 129058,
-    129098, 129181, 129215, 129226, 129243, 129325, 129347, 129361, 129398, 129482, 129539, 129554,
-    129574, 129605, 129621, 129662, 129727, 129768, 129833, 129885, 129937, 129974, 130019, 130064,
-    130082, 130101, 130113, 130125, 130174, 130223, 130241, 130280, 130306, 130344, 130409, 130475,
-    130523, 130556, 130575, 130593, 130607, 130640, 130653, 130685, 130721, 130777, 130817, 130849,
-    130885, 130952, 130992, 131024, 131072, 131118, 131136, 131226, 131236, 131299, 131335, 131395,
-    131434, 131524, 131537, 131556, 131567, 131622, 131698, 131717, 131754, 131765, 131797, 131827,
-    131857, 131897, 131917, 131941, 131977, 131997, 132017, 132039, 132050, 132114, 132129, 132151,
-    132182, 132238, 132293, 132368, 132427, 132479, 132528, 132566, 132638, 132667, 132721, 132795,
-    132867, 132911, 132986, 133061, 133148, 133176, 133215, 133261, 133305, 133375, 133426, 133514,
-    133567, 133611, 133686, 133761, 133848, 133876, 133915, 133961, 134005, 134056, 134072, 134099,
-    134131, 134173, 134212, 134249, 134302, 134341, 134357, 134384, 134416, 134458, 134497, 134534,
-    134587, 134626, 134678, 134738, 134827, 134916, 134965, 135010, 135077, 135168, 135234, 135286,
-    135334, 135430, 135494, 135539, 135580, 135594, 135641, 135654, 135701, 135723, 135776, 135814,
-    135864, 135903, 135930, 135969, 135982, 136014, 136046, 136065, 136142, 136161, 136198, 136257,
-    136306, 136354, 136395, 136435, 136536, 136571, 136610, 136639, 136690, 136749, 136785, 136825,
-    136853, 136948, 136985, 137069, 137084, 137103, 137115, 137167, 137263, 137358, 137422, 137467,
-    137504, 137588, 137603, 137656, 137675, 137687, 137737, 137814, 137851, 137875, 137897, 137994,
-    138048, 138099, 138150, 138205, 138258, 138308, 138375, 138447, 138525, 138594, 138665, 138719,
-    138818, 138917, 138962, 139010, 139102, 139153, 139264, 139352, 139440, 139458, 139479, 139511,
-    139546, 139580, 139620, 139634, 139665, 139722, 139799, 139866, 139943, 140017, 140058, 140106,
-    140161, 140195, 140231, 140283, 140329, 140426, 140507, 140599, 140660, 140721, 140807, 140867,
-    140922, 140987, 141056, 141106, 141192, 141277, 141351, 141406, 141423, 141452, 141474, 141511,
-    141600, 141615, 141634, 141646, 141671, 141699, 141730, 141793, 141848, 141885, 141914, 141948,
-    141975, 142045, 142058, 142127, 142146, 142180, 142221, 142250, 142305, 142370, 142401, 142438,
-    142478, 142540, 142565, 142641, 142677, 142708, 142770, 142838, 142875, 142928, 142962, 143032,
-    143090, 143131, 143191, 143225, 143360, 143419, 143457, 143529, 143614, 143692, 143747, 143764,
-    143786, 143814, 143845, 143879, 143908, 143945, 143965, 144034, 144090, 144174, 144216, 144301,
-    144379, 144434, 144451, 144514, 144590, 144621, 144655, 144702, 144740, 144770, 144801, 144848,
-    144873, 144925, 144972, 145026, 145056, 145119, 145157, 145212, 145254, 145296, 145326, 145371,
-    145424, 145495, 145552, 145646, 145688, 145747, 145806, 145859, 145889, 145945, 146031, 146078,
-    146137, 146200, 146263, 146326, 146380, 146438, 146503, 146568, 146633, 146698, 146761, 146824,
-    146907, 146990, 147073, 147156, 147198, 147240, 147282, 147324, 147357, 147456, 147534, 147567,
-    147631, 147709, 147766, 147852, 147910, 147943, 147976, 148009, 148074, 148143, 148212, 148281,
-    148311, 148366, 148410, 148459, 148516, 148543, 148584, 148665, 148755, 148829, 148860, 148909,
-    148978, 149051, 149108, 149184, 149241, 149298, 149336, 149353, 149394, 149450, 149532, 149549,
-    149579, 149607, 149639, 149709, 149778, 149863, 149937, 149992, 150052, 150086, 150103, 150133,
-    150155, 150183, 150217, 150249, 150286, 150317, 150394, 150454, 150537, 150554, 150584, 150612,
-    150643, 150675, 150752, 150804, 150838, 150880, 150964, 150997, 151030, 151063, 151134, 151205,
-    151276, 151284, 151315, 151353, 151429, 151552, 151619, 151695, 151752, 151836, 151891, 151958,
-    152025, 152101, 152158, 152242, 152298, 152380, 152445, 152513, 152580, 152656, 152713, 152797,
-    152852, 152919, 152995, 153052, 153136, 153217, 153309, 153362, 153385, 153441, 153461, 153503,
-    153568, 153658, 153705, 153777, 153824, 153890, 153921, 153975, 154023, 154066, 154139, 154180,
-    154246, 154290, 154340, 154375, 154453, 154506, 154552, 154630, 154704, 154771, 154783, 154868,
-    154902, 154943, 155018, 155074, 155148, 155207, 155259, 155300, 155365, 155437, 155478, 155512,
-    155524, 155566, 155596, 155648, 155717, 155747, 155848, 155876, 155921, 155993, 156040, 156106,
-    156160, 156201, 156270, 156313, 156349, 156421, 156464, 156502, 156557, 156584, 156600, 156636,
-    156701, 156731, 156802, 156845, 156932, 157007, 157107, 157153, 157226, 157281, 157356, 157456,
-    157528, 157575, 157625, 157680, 157761, 157853, 157872, 157894, 157921, 157990, 158039, 158120,
-    158181, 158243, 158331, 158394, 158450, 158503, 158544, 158578, 158642, 158674, 158750, 158830,
-    158862, 158893, 158973, 159001, 159038, 159069, 159107, 159138, 159218, 159228, 159244, 159288,
-    159312, 159355, 159398, 159444, 159487, 159548, 159579, 159655, 159744, 159824, 159853, 159928,
-    160009, 160068, 160107, 160181, 160221, 160277, 160364, 160408, 160448, 160467, 160485, 160549,
-    160588, 160663, 160735, 160795, 160864, 160913, 160994, 161028, 161094, 161125, 161187, 161219,
-    161287, 161373, 161453, 161509, 161595, 161675, 161731, 161812, 161877, 161945, 161993, 162032,
-    162091, 162122, 162186, 162237, 162292, 162363, 162460, 162503, 162563, 162623, 162677, 162705,
-    162757, 162805, 162871, 162941, 163011, 163081, 163098, 163115, 163132, 163187, 163237, 163313,
-    163370, 163427, 163465, 163541, 163598, 163655, 163693, 163733, 163805, 163840, 163897, 163952,
-    164011, 164070, 164129, 164178, 164227, 164276, 164339, 164381, 164413, 164456, 164546, 164586,
-    164629, 164719, 164759, 164802, 164892, 164932, 164975, 165065, 165105, 165151, 165197, 165243,
-    165289, 165377, 165400, 165423, 165446, 165469, 165492, 165515, 165538, 165561, 165584, 165607,
-    165630, 165653, 165713, 165777, 165841, 165905, 165960, 166018, 166063, 166129, 166176, 166249,
-    166297, 166371, 166413, 166458, 166509, 166589, 166643, 166690, 166776, 166853, 166919, 166960,
-    166991, 167022, 167067, 167140, 167188, 167225, 167298, 167336, 167392, 167429,
+    13123, 13186, 13251, 13320, 13373, 13465, 13552, 13592, 13659, 13707, 13781, 13823,
+    13875, 13925, 14012, 14090, 14127, 14180, 14231, 14292, 14368, 14385, 14412, 14488,
+    14545, 14605, 14624, 14653, 14682, 14710, 14762, 14799, 14887, 14900, 14933, 14952,
+    14967, 15019, 15091, 15122, 15153, 15187, 15255, 15284, 15313, 15352, 15400, 15448,
+    15468, 15526, 15603, 15632, 15661, 15712, 15772, 15783, 15869, 15954, 16009, 16073,
+    16112, 16164, 16209, 16240, 16291, 16384, 16426, 16506, 16584, 16623, 16634, 16681,
+    16730, 16749, 16822, 16898, 16907, 16913, 16931, 16960, 17030, 17106, 17146, 17206,
+    17238, 17256, 17355, 17440, 17490, 17568, 17590, 17648, 17671, 17708, 17800, 17819,
+    17911, 17998, 18038, 18105, 18153, 18227, 18269, 18321, 18371, 18420, 18485, 18547,
+    18589, 18603, 18624, 18709, 18785, 18863, 18918, 18997, 19054, 19140, 19204, 19257,
+    19314, 19386, 19403, 19429, 19446, 19466, 19486, 19517, 19544, 19559, 19608, 19685,
+    19702, 19743, 19816, 19874, 19880, 19922, 19995, 20064, 20081, 20118, 20135, 20164,
+    20192, 20240, 20257, 20308, 20323, 20336, 20352, 20374, 20408, 20480, 20528, 20578,
+    20607, 20667, 20724, 20792, 20856, 20870, 20941, 20968, 21065, 21091, 21142, 21159,
+    21206, 21223, 21254, 21309, 21323, 21337, 21397, 21428, 21457, 21474, 21536, 21556,
+    21572, 21601, 21625, 21665, 21703, 21752, 21800, 21850, 21879, 21939, 21996, 22064,
+    22128, 22142, 22196, 22260, 22360, 22396, 22484, 22513, 22549, 22627, 22713, 22771,
+    22781, 22862, 22913, 22939, 22945, 23031, 23108, 23140, 23174, 23258, 23326, 23391,
+    23444, 23524, 23556, 23610, 23681, 23715, 23769, 23813, 23901, 23978, 24070, 24086,
+    24183, 24233, 24254, 24330, 24333, 24354, 24426, 24484, 24576, 24653, 24745, 24842,
+    24894, 24969, 25027, 25083, 25136, 25203, 25274, 25341, 25386, 25476, 25566, 25616,
+    25683, 25724, 25806, 25856, 25940, 26032, 26097, 26166, 26209, 26289, 26348, 26408,
+    26427, 26456, 26484, 26521, 26610, 26662, 26677, 26697, 26730, 26814, 26898, 26916,
+    26935, 26947, 26989, 27041, 27113, 27130, 27146, 27177, 27253, 27329, 27386, 27402,
+    27433, 27504, 27557, 27591, 27662, 27730, 27759, 27788, 27847, 27886, 27954, 27997,
+    28079, 28122, 28155, 28239, 28301, 28329, 28386, 28470, 28524, 28565, 28672, 28748,
+    28798, 28873, 28949, 29041, 29116, 29171, 29253, 29318, 29394, 29451, 29511, 29530,
+    29558, 29591, 29675, 29727, 29799, 29816, 29847, 29878, 29931, 29965, 30033, 30062,
+    30091, 30158, 30200, 30280, 30312, 30388, 30472, 30529, 30579, 30606, 30653, 30677,
+    30740, 30791, 30840, 30886, 30976, 31049, 31071, 31143, 31200, 31276, 31333, 31390,
+    31441, 31468, 31533, 31590, 31632, 31661, 31677, 31740, 31807, 31874, 31941, 31964,
+    32041, 32100, 32116, 32132, 32148, 32164, 32189, 32201, 32228, 32261, 32300, 32390,
+    32454, 32543, 32588, 32657, 32711, 32768, 32815, 32861, 32908, 32996, 33046, 33132,
+    33212, 33222, 33264, 33307, 33348, 33366, 33422, 33447, 33489, 33519, 33535, 33566,
+    33608, 33661, 33679, 33713, 33772, 33790, 33824, 33883, 33901, 33935, 33994, 34023,
+    34036, 34055, 34090, 34158, 34230, 34287, 34316, 34381, 34438, 34523, 34575, 34631,
+    34659, 34687, 34715, 34743, 34838, 34935, 34961, 35023, 35054, 35096, 35109, 35142,
+    35183, 35224, 35264, 35299, 35339, 35374, 35414, 35449, 35489, 35524, 35557, 35638,
+    35659, 35740, 35761, 35843, 35905, 35987, 36049, 36131, 36193, 36275, 36337, 36433,
+    36471, 36512, 36553, 36594, 36635, 36667, 36748, 36780, 36864, 36897, 36939, 36969,
+    36999, 37026, 37070, 37114, 37170, 37200, 37230, 37260, 37290, 37320, 37350, 37372,
+    37429, 37490, 37551, 37612, 37637, 37692, 37735, 37817, 37882, 37950, 37998, 38050,
+    38067, 38098, 38151, 38193, 38250, 38303, 38327, 38361, 38437, 38453, 38482, 38488,
+    38541, 38588, 38664, 38760, 38816, 38894, 38951, 39008, 39053, 39098, 39125, 39164,
+    39207, 39250, 39293, 39332, 39375, 39418, 39461, 39479, 39497, 39515, 39533, 39545,
+    39628, 39649, 39671, 39674, 39719, 39754, 39787, 39819, 39837, 39869, 39887, 39919,
+    39937, 39969, 39987, 40073, 40133, 40149, 40192, 40213, 40250, 40260, 40273, 40295,
+    40339, 40373, 40393, 40442, 40479, 40501, 40521, 40570, 40607, 40629, 40649, 40698,
+    40735, 40757, 40796, 40839, 40882, 40925, 40960, 40993, 41079, 41112, 41144, 41162,
+    41194, 41212, 41244, 41262, 41294, 41312, 41345, 41382, 41419, 41456, 41495, 41534,
+    41601, 41678, 41729, 41796, 41857, 41933, 41990, 42067, 42139, 42186, 42250, 42307,
+    42357, 42417, 42481, 42538, 42621, 42688, 42752, 42823, 42877, 42953, 43044, 43096,
+    43169, 43241, 43279, 43355, 43407, 43496, 43580, 43592, 43644, 43716, 43745, 43786,
+    43817, 43846, 43904, 43988, 44052, 44119, 44196, 44263, 44325, 44401, 44458, 44535,
+    44607, 44654, 44714, 44765, 44825, 44885, 44931, 44948, 45056, 45130, 45188, 45219,
+    45278, 45316, 45372, 45428, 45484, 45540, 45596, 45652, 45708, 45764, 45822, 45880,
+    45938, 45996, 46054, 46112, 46209, 46286, 46318, 46354, 46390, 46426, 46462, 46498,
+    46534, 46570, 46606, 46642, 46678, 46716, 46754, 46792, 46830, 46868, 46906, 46997,
+    47072, 47149, 47194, 47217, 47240, 47263, 47286, 47309, 47332, 47355, 47378, 47401,
+    47424, 47449, 47474, 47499, 47524, 47549, 47574, 47618, 47662, 47706, 47750, 47794,
+    47838, 47882, 47926, 47972, 48018, 48064, 48110, 48156, 48202, 48286, 48362, 48442,
+    48477, 48507, 48562, 48635, 48662, 48715, 48761, 48806, 48821, 48855, 48902, 48943,
+    48985, 49027, 49069, 49152, 49195, 49238, 49281, 49324, 49367, 49411, 49455, 49499,
+    49543, 49587, 49631, 49666, 49708, 49750, 49792, 49835, 49878, 49921, 49964, 50007,
+    50050, 50094, 50138, 50182, 50226, 50270, 50314, 50341, 50383, 50426, 50464, 50535,
+    50589, 50664, 50739, 50828, 50840, 50892, 50951, 51010, 51069, 51141, 51183, 51250,
+    51319, 51402, 51474, 51515, 51556, 51628, 51717, 51780, 51831, 51879, 51917, 51973,
+    52015, 52056, 52140, 52156, 52214, 52271, 52299, 52315, 52344, 52381, 52397, 52426,
+    52455, 52469, 52521, 52582, 52621, 52676, 52710, 52782, 52837, 52856, 52890, 52904,
+    52933, 52965, 52996, 53072, 53103, 53131, 53159, 53187, 53248, 53314, 53338, 53354,
+    53383, 53412, 53448, 53479, 53534, 53563, 53588, 53622, 53638, 53667, 53695, 53773,
+    53802, 53831, 53882, 53892, 53933, 53983, 54040, 54100, 54122, 54152, 54173, 54202,
+    54231, 54264, 54278, 54311, 54403, 54460, 54524, 54578, 54632, 54645, 54688, 54731,
+    54774, 54817, 54860, 54903, 54946, 54989, 55032, 55090, 55127, 55154, 55202, 55265,
+    55325, 55361, 55434, 55490, 55548, 55587, 55683, 55778, 55825, 55877, 55911, 55925,
+    55941, 55970, 56036, 56106, 56132, 56165, 56181, 56193, 56224, 56279, 56298, 56317,
+    56336, 56355, 56384, 56430, 56459, 56511, 56536, 56563, 56579, 56610, 56639, 56668,
+    56720, 56761, 56814, 56873, 56933, 56962, 56984, 57018, 57092, 57152, 57205, 57256,
+    57344, 57394, 57435, 57533, 57545, 57578, 57597, 57610, 57689, 57725, 57773, 57868,
+    57931, 57972, 58048, 58115, 58181, 58253, 58331, 58409, 58475, 58558, 58620, 58711,
+    58720, 58755, 58819, 58827, 58885, 58893, 58959, 59037, 59138, 59178, 59232, 59283,
+    59334, 59390, 59457, 59533, 59545, 59614, 59666, 59742, 59794, 59858, 59903, 59978,
+    60001, 60049, 60101, 60182, 60270, 60283, 60379, 60404, 60442, 60489, 60540, 60616,
+    60659, 60696, 60747, 60803, 60880, 60960, 61038, 61092, 61168, 61180, 61256, 61307,
+    61383, 61440, 61516, 61568, 61611, 61662, 61738, 61794, 61853, 61910, 61962, 62000,
+    62079, 62133, 62186, 62265, 62330, 62398, 62486, 62541, 62554, 62576, 62607, 62625,
+    62673, 62707, 62766, 62788, 62847, 62869, 62928, 62950, 63001, 63028, 63082, 63106,
+    63205, 63270, 63327, 63365, 63450, 63479, 63559, 63592, 63642, 63696, 63767, 63827,
+    63875, 63898, 63952, 64021, 64072, 64173, 64216, 64228, 64274, 64283, 64352, 64420,
+    64518, 64615, 64704, 64802, 64852, 64895, 64967, 65014, 65062, 65138, 65229, 65327,
+    65375, 65448, 65536, 65632, 65676, 65689, 65754, 65793, 65808, 65868, 65917, 65951,
+    66012, 66045, 66086, 66117, 66178, 66211, 66252, 66338, 66415, 66431, 66470, 66501,
+    66583, 66636, 66696, 66756, 66810, 66875, 66948, 67012, 67079, 67121, 67197, 67254,
+    67304, 67364, 67454, 67471, 67547, 67623, 67639, 67668, 67697, 67711, 67757, 67786,
+    67838, 67893, 67948, 67967, 68050, 68060, 68078, 68131, 68170, 68200, 68243, 68264,
+    68298, 68369, 68405, 68474, 68508, 68570, 68616, 68685, 68714, 68743, 68771, 68781,
+    68850, 68912, 68941, 68970, 69024, 69053, 69098, 69130, 69180, 69240, 69271, 69341,
+    69379, 69413, 69459, 69496, 69510, 69579, 69632, 69643, 69727, 69740, 69817, 69842,
+    69868, 69942, 69992, 70059, 70101, 70177, 70234, 70307, 70365, 70372, 70421, 70444,
+    70494, 70554, 70588, 70658, 70674, 70708, 70758, 70768, 70827, 70856, 70918, 70955,
+    71004, 71102, 71149, 71197, 71236, 71312, 71360, 71421, 71451, 71548, 71639, 71712,
+    71794, 71849, 71934, 71990, 72006, 72035, 72053, 72084, 72105, 72139, 72168, 72206,
+    72292, 72325, 72345, 72400, 72439, 72470, 72502, 72583, 72616, 72674, 72722, 72760,
+    72830, 72864, 72915, 72937, 72985, 73049, 73101, 73139, 73212, 73270, 73346, 73404,
+    73462, 73514, 73542, 73606, 73634, 73674, 73728, 73783, 73817, 73865, 73913, 73961,
+    74009, 74044, 74087, 74130, 74173, 74217, 74261, 74305, 74361, 74419, 74449, 74502,
+    74559, 74616, 74673, 74721, 74817, 74880, 74913, 74954, 74995, 75064, 75147, 75169,
+    75252, 75274, 75357, 75379, 75462, 75484, 75567, 75631, 75670, 75691, 75712, 75744,
+    75765, 75797, 75818, 75861, 75891, 75921, 76007, 76065, 76142, 76233, 76283, 76356,
+    76439, 76517, 76575, 76631, 76721, 76797, 76813, 76842, 76927, 76982, 77038, 77056,
+    77077, 77111, 77182, 77211, 77240, 77298, 77337, 77368, 77467, 77543, 77628, 77701,
+    77744, 77773, 77790, 77824, 77880, 77916, 77948, 77980, 78029, 78043, 78076, 78091,
+    78125, 78174, 78238, 78312, 78347, 78418, 78471, 78506, 78582, 78665, 78730, 78799,
+    78877, 78935, 78995, 79011, 79096, 79152, 79173, 79232, 79317, 79371, 79390, 79467,
+    79545, 79603, 79661, 79707, 79741, 79785, 79835, 79885, 79935, 79969, 80003, 80043,
+    80083, 80132, 80201, 80278, 80330, 80402, 80471, 80498, 80519, 80555, 80641, 80690,
+    80714, 80813, 80889, 80939, 81024, 81095, 81180, 81260, 81338, 81393, 81452, 81513,
+    81530, 81560, 81645, 81701, 81723, 81758, 81788, 81866, 81920, 81971, 82003, 82074,
+    82137, 82222, 82302, 82380, 82435, 82494, 82572, 82645, 82693, 82744, 82805, 82857,
+    82918, 82956, 83006, 83083, 83135, 83188, 83238, 83323, 83399, 83451, 83527, 83600,
+    83668, 83753, 83838, 83923, 83971, 84040, 84123, 84187, 84228, 84269, 84299, 84329,
+    84391, 84473, 84529, 84580, 84636, 84670, 84753, 84818, 84882, 84935, 85004, 85059,
+    85105, 85176, 85254, 85325, 85388, 85468, 85527, 85605, 85678, 85726, 85786, 85838,
+    85899, 85989, 86016, 86070, 86138, 86218, 86271, 86335, 86410, 86482, 86533, 86611,
+    86678, 86726, 86782, 86858, 86909, 86960, 87014, 87065, 87117, 87132, 87187, 87199,
+    87237, 87323, 87369, 87467, 87532, 87577, 87625, 87698, 87781, 87850, 87914, 87958,
+    88046, 88122, 88221, 88269, 88342, 88414, 88472, 88510, 88586, 88685, 88758, 88850,
+    88929, 88958, 89023, 89060, 89133, 89233, 89328, 89342, 89381, 89429, 89469, 89524,
+    89536, 89618, 89673, 89734, 89822, 89877, 89950, 90014, 90057, 90112, 90187, 90207,
+    90300, 90392, 90485, 90574, 90651, 90694, 90741, 90794, 90824, 90857, 90912, 90943,
+    91019, 91054, 91085, 91153, 91228, 91310, 91391, 91472, 91480, 91551, 91627, 91642,
+    91718, 91741, 91770, 91799, 91842, 91899, 91930, 91982, 92013, 92060, 92113, 92163,
+    92212, 92250, 92289, 92365, 92412, 92487, 92568, 92636, 92714, 92790, 92863, 92899,
+    92949, 93028, 93107, 93176, 93228, 93290, 93331, 93381, 93454, 93484, 93535, 93617,
+    93652, 93695, 93740, 93793, 93846, 93901, 93964, 94017, 94039, 94095, 94114, 94208,
+    94233, 94307, 94341, 94430, 94486, 94538, 94597, 94656, 94704, 94736, 94768, 94833,
+    94874, 94923, 94972, 95041, 95115, 95167, 95247, 95286, 95298, 95316, 95412, 95441,
+    95470, 95499, 95528, 95616, 95696, 95782, 95862, 95875, 95889, 95911, 95956, 95997,
+    96044, 96094, 96135, 96185, 96226, 96276, 96317, 96368, 96409, 96460, 96501, 96552,
+    96593, 96644, 96685, 96736, 96777, 96828, 96869, 96920, 96962, 97013, 97055, 97106,
+    97148, 97199, 97241, 97292, 97334, 97385, 97427, 97449, 97494, 97535, 97582, 97632,
+    97673, 97723, 97764, 97814, 97855, 97906, 97947, 97998, 98039, 98090, 98131, 98182,
+    98223, 98261, 98304, 98329, 98354, 98379, 98404, 98429, 98454, 98479, 98504, 98529,
+    98554, 98580, 98606, 98632, 98658, 98684, 98710, 98752, 98777, 98802, 98827, 98852,
+    98877, 98902, 98927, 98952, 98963, 98978, 99000, 99045, 99086, 99133, 99183, 99224,
+    99274, 99315, 99365, 99406, 99457, 99498, 99549, 99590, 99641, 99682, 99733, 99774,
+    99825, 99866, 99917, 99958, 100009, 100051, 100102, 100144, 100195, 100237, 100288, 100330,
+    100381, 100423, 100474, 100516, 100538, 100583, 100624, 100671, 100721, 100762, 100812, 100853,
+    100903, 100944, 100995, 101036, 101087, 101128, 101179, 101220, 101271, 101312, 101354, 101366,
+    101400, 101456, 101512, 101555, 101590, 101637, 101672, 101719, 101754, 101801, 101836, 101896,
+    101956, 102003, 102054, 102105, 102156, 102216, 102276, 102323, 102400, 102451, 102502, 102562,
+    102622, 102669, 102720, 102771, 102822, 102848, 102916, 102962, 103008, 103065, 103112, 103136,
+    103160, 103213, 103237, 103261, 103314, 103338, 103362, 103415, 103439, 103463, 103558, 103640,
+    103686, 103726, 103807, 103860, 103929, 103965, 104018, 104088, 104107, 104160, 104208, 104256,
+    104304, 104352, 104400, 104448, 104496, 104544, 104634, 104642, 104702, 104747, 104768, 104782,
+    104804, 104848, 104860, 104905, 104952, 105002, 105052, 105102, 105153, 105204, 105255, 105306,
+    105351, 105398, 105448, 105498, 105548, 105599, 105650, 105701, 105752, 105770, 105815, 105862,
+    105912, 105962, 106012, 106063, 106114, 106165, 106216, 106267, 106318, 106369, 106420, 106496,
+    106547, 106598, 106649, 106694, 106741, 106791, 106841, 106891, 106942, 106993, 107044, 107095,
+    107146, 107197, 107248, 107299, 107350, 107401, 107452, 107503, 107553, 107607, 107646, 107719,
+    107797, 107856, 107915, 107944, 108009, 108068, 108085, 108097, 108138, 108221, 108232, 108287,
+    108336, 108383, 108432, 108481, 108530, 108573, 108618, 108663, 108708, 108725, 108756, 108787,
+    108801, 108820, 108841, 108872, 108926, 108984, 109042, 109100, 109149, 109212, 109254, 109287,
+    109329, 109371, 109413, 109455, 109496, 109530, 109596, 109662, 109728, 109794, 109880, 109922,
+    109955, 109988, 110021, 110054, 110141, 110200, 110272, 110329, 110386, 110432, 110483, 110500,
+    110529, 110545, 110592, 110640, 110705, 110739, 110756, 110812, 110841, 110872, 110925, 110942,
+    110994, 111035, 111087, 111146, 111207, 111230, 111287, 111317, 111334, 111370, 111425, 111458,
+    111473, 111551, 111568, 111599, 111655, 111688, 111705, 111734, 111763, 111803, 111864, 111878,
+    111911, 111966, 112000, 112070, 112142, 112197, 112279, 112299, 112329, 112358, 112440, 112500,
+    112520, 112550, 112595, 112626, 112655, 112719, 112774, 112832, 112904, 112932, 112980, 113028,
+    113076, 113118, 113160, 113202, 113246, 113290, 113334, 113406, 113436, 113468, 113533, 113598,
+    113663, 113728, 113813, 113841, 113863, 113899, 113985, 114034, 114101, 114171, 114247, 114297,
+    114369, 114445, 114518, 114571, 114621, 114688, 114770, 114834, 114854, 114884, 114915, 114944,
+    114999, 115057, 115110, 115171, 115237, 115291, 115333, 115411, 115443, 115505, 115547, 115597,
+    115620, 115678, 115720, 115798, 115856, 115927, 115945, 115963, 116014, 116028, 116044, 116078,
+    116131, 116206, 116302, 116320, 116338, 116399, 116429, 116492, 116511, 116550, 116588, 116637,
+    116690, 116765, 116850, 116935, 117003, 117071, 117102, 117138, 117179, 117229, 117293, 117347,
+    117388, 117438, 117502, 117578, 117654, 117726, 117743, 117796, 117813, 117827, 117860, 117911,
+    117960, 118026, 118081, 118125, 118169, 118213, 118257, 118301, 118345, 118389, 118433, 118492,
+    118531, 118570, 118609, 118687, 118784, 118862, 118911, 118975, 119036, 119073, 119122, 119186,
+    119257, 119314, 119395, 119456, 119517, 119544, 119602, 119642, 119672, 119696, 119757, 119783,
+    119810, 119895, 119927, 119975, 120023, 120071, 120113, 120155, 120197, 120241, 120285, 120329,
+    120370, 120425, 120467, 120539, 120568, 120627, 120722, 120765, 120797, 120829, 120894, 120959,
+    121024, 121089, 121174, 121212, 121246, 121288, 121314, 121407, 121421, 121522, 121548, 121604,
+    121673, 121724, 121784, 121852, 121906, 121982, 122033, 122109, 122168, 122222, 122273, 122324,
+    122378, 122435, 122473, 122560, 122590, 122651, 122731, 122759, 122816, 122880, 122914, 122925,
+    122967, 122997, 123037, 123103, 123116, 123176, 123212, 123291, 123330, 123376, 123475, 123574,
+    123638, 123710, 123734, 123765, 123832, 123904, 123918, 123930, 123955, 123979, 124010, 124053,
+    124139, 124207, 124272, 124354, 124399, 124428, 124466, 124511, 124549, 124616, 124645, 124700,
+    124732, 124768, 124797, 124814, 124861, 124927, 124963, 125054, 125101, 125140, 125238, 125337,
+    125387, 125482, 125560, 125630, 125710, 125724, 125776, 125877, 125918, 125964, 126031, 126123,
+    126185, 126253, 126276, 126294, 126320, 126349, 126424, 126458, 126516, 126555, 126603, 126652,
+    126724, 126800, 126976, 127063, 127133, 127170, 127209, 127298, 127348, 127381, 127430, 127485,
+    127502, 127592, 127621, 127654, 127754, 127837, 127875, 127911, 127925, 127949, 127952, 128009,
+    128040, 128087, 128124, 128152, 128177, 128254, 128326, 128378, 128435, 128495, 128542, 128585,
+    128607, 128650, 128700, 128748, 128780, 128812, 128861, 128903, 128943, 128956, 129057, 129078,
+    129167, 129190, 129238, 129281, 129314, 129334, 129348, 129384, 129403, 129436, 129475, 129495,
+    129515, 129544, 129557, 129604, 129618, 129701, 129789, 129864, 129916, 129969, 130028, 130064,
+    130130, 130220, 130254, 130294, 130343, 130432, 130500, 130537, 130595, 130648, 130721, 130749,
+    130798, 130847, 130916, 130946, 130995, 131072, 131148, 131189, 131232, 131299, 131383, 131394,
+    131462, 131488, 131543, 131612, 131699, 131740, 131783, 131868, 131938, 132017, 132067, 132127,
+    132172, 132189, 132279, 132346, 132440, 132508, 132534, 132589, 132658, 132708, 132793, 132804,
+    132874, 132973, 133068, 133163, 133217, 133277, 133362, 133426, 133495, 133558, 133619, 133661,
+    133703, 133791, 133879, 133967, 134055, 134129, 134149, 134189, 134272, 134306, 134317, 134334,
+    134416, 134438, 134452, 134489, 134573, 134630, 134645, 134665, 134696, 134712, 134753, 134818,
+    134859, 134924, 134976, 135028, 135065, 135110, 135168, 135186, 135205, 135217, 135229, 135278,
+    135327, 135345, 135384, 135410, 135448, 135513, 135579, 135627, 135660, 135679, 135697, 135711,
+    135744, 135757, 135789, 135825, 135881, 135921, 135953, 135989, 136056, 136096, 136128, 136170,
+    136216, 136234, 136324, 136334, 136397, 136433, 136493, 136532, 136622, 136635, 136654, 136665,
+    136720, 136796, 136815, 136852, 136863, 136895, 136925, 136955, 136995, 137015, 137039, 137075,
+    137095, 137115, 137137, 137148, 137212, 137227, 137249, 137280, 137336, 137391, 137466, 137525,
+    137577, 137626, 137664, 137736, 137765, 137819, 137893, 137965, 138009, 138084, 138159, 138246,
+    138274, 138313, 138359, 138403, 138473, 138524, 138612, 138665, 138709, 138784, 138859, 138946,
+    138974, 139013, 139059, 139103, 139154, 139170, 139197, 139264, 139306, 139345, 139382, 139435,
+    139474, 139490, 139517, 139549, 139591, 139630, 139667, 139720, 139759, 139811, 139871, 139960,
+    140049, 140098, 140104, 140149, 140216, 140252, 140318, 140370, 140418, 140514, 140578, 140623,
+    140664, 140678, 140725, 140738, 140785, 140807, 140860, 140898, 140948, 140987, 141014, 141053,
+    141066, 141098, 141130, 141149, 141226, 141245, 141282, 141341, 141390, 141438, 141479, 141519,
+    141620, 141655, 141694, 141723, 141774, 141833, 141869, 141909, 141937, 142032, 142069, 142153,
+    142168, 142187, 142199, 142251, 142347, 142442, 142506, 142551, 142588, 142672, 142687, 142740,
+    142759, 142771, 142821, 142898, 142935, 142959, 142981, 143078, 143132, 143183, 143234, 143289,
+    143360, 143410, 143488, 143540, 143609, 143680, 143734, 143833, 143932, 143977, 144025, 144117,
+    144168, 144248, 144336, 144424, 144442, 144463, 144495, 144530, 144564, 144604, 144618, 144649,
+    144706, 144783, 144850, 144927, 145001, 145042, 145090, 145145, 145179, 145215, 145267, 145313,
+    145410, 145491, 145583, 145644, 145705, 145791, 145851, 145906, 145971, 146040, 146090, 146176,
+    146261, 146335, 146390, 146407, 146436, 146458, 146495, 146584, 146599, 146618, 146630, 146655,
+    146683, 146714, 146777, 146832, 146869, 146898, 146932, 146959, 147029, 147042, 147111, 147130,
+    147164, 147205, 147234, 147289, 147354, 147385, 147456, 147496, 147558, 147583, 147659, 147695,
+    147726, 147788, 147856, 147893, 147946, 147980, 148050, 148108, 148149, 148209, 148243, 148325,
+    148384, 148422, 148498, 148583, 148661, 148716, 148733, 148755, 148783, 148814, 148848, 148877,
+    148914, 148934, 148999, 149016, 149072, 149156, 149198, 149221, 149306, 149384, 149439, 149479,
+    149541, 149566, 149642, 149705, 149781, 149812, 149846, 149893, 149931, 149961, 149992, 150039,
+    150064, 150116, 150163, 150217, 150247, 150310, 150348, 150403, 150445, 150487, 150517, 150562,
+    150615, 150686, 150743, 150837, 150879, 150938, 150997, 151050, 151080, 151136, 151222, 151269,
+    151328, 151391, 151454, 151552, 151606, 151664, 151729, 151794, 151859, 151924, 151987, 152050,
+    152133, 152216, 152299, 152382, 152424, 152466, 152508, 152550, 152583, 152647, 152725, 152758,
+    152822, 152900, 152957, 153043, 153101, 153134, 153167, 153200, 153265, 153334, 153403, 153472,
+    153502, 153557, 153601, 153650, 153707, 153734, 153775, 153856, 153946, 154020, 154051, 154100,
+    154169, 154242, 154299, 154375, 154432, 154489, 154527, 154544, 154585, 154641, 154723, 154740,
+    154770, 154798, 154830, 154900, 154965, 155050, 155124, 155179, 155239, 155273, 155290, 155320,
+    155342, 155370, 155404, 155436, 155473, 155504, 155581, 155648, 155731, 155748, 155778, 155806,
+    155837, 155869, 155946, 155998, 156032, 156074, 156158, 156191, 156224, 156257, 156328, 156399,
+    156470, 156478, 156509, 156547, 156623, 156705, 156772, 156848, 156905, 156989, 157044, 157108,
+    157175, 157251, 157308, 157392, 157448, 157530, 157595, 157663, 157730, 157806, 157863, 157947,
+    158002, 158069, 158145, 158202, 158286, 158367, 158459, 158512, 158535, 158591, 158611, 158653,
+    158718, 158808, 158855, 158927, 158974, 159040, 159071, 159125, 159173, 159216, 159289, 159330,
+    159396, 159440, 159490, 159525, 159603, 159656, 159744, 159822, 159896, 159963, 159975, 160060,
+    160094, 160135, 160210, 160266, 160340, 160399, 160451, 160492, 160557, 160629, 160670, 160704,
+    160716, 160758, 160788, 160829, 160898, 160928, 161029, 161057, 161102, 161174, 161221, 161287,
+    161341, 161382, 161451, 161494, 161530, 161602, 161645, 161683, 161738, 161765, 161781, 161817,
+    161882, 161912, 161983, 162026, 162113, 162188, 162288, 162334, 162407, 162462, 162537, 162637,
+    162709, 162756, 162806, 162861, 162942, 163034, 163053, 163075, 163102, 163171, 163220, 163301,
+    163362, 163424, 163512, 163575, 163631, 163684, 163725, 163759, 163840, 163872, 163948, 164028,
+    164060, 164091, 164171, 164199, 164236, 164267, 164305, 164336, 164416, 164426, 164442, 164486,
+    164510, 164553, 164596, 164642, 164685, 164746, 164777, 164853, 164862, 164942, 164971, 165046,
+    165127, 165186, 165225, 165303, 165343, 165402, 165419, 165475, 165562, 165606, 165630, 165670,
+    165715, 165731, 165762, 165781, 165845, 165884, 165917, 165961, 166036, 166108, 166168, 166237,
+    166286, 166367, 166401, 166467, 166498, 166560, 166592, 166652, 166738, 166818, 166874, 166935,
+    167021, 167101, 167157, 167204, 167238, 167283, 167364, 167429, 167497, 167545, 167584, 167643,
+    167674, 167738, 167789, 167844, 167936, 168033, 168076, 168136, 168196, 168250, 168278, 168330,
+    168378, 168444, 168514, 168584, 168654, 168671, 168688, 168705, 168760, 168810, 168886, 168943,
+    169000, 169038, 169114, 169171, 169228, 169266, 169306, 169378, 169409, 169466, 169521, 169580,
+    169639, 169698, 169747, 169796, 169845, 169908, 169950, 169982, 170025, 170115, 170155, 170198,
+    170288, 170328, 170371, 170461, 170501, 170544, 170634, 170674, 170720, 170766, 170812, 170858,
+    170946, 170969, 170992, 171015, 171038, 171061, 171084, 171107, 171130, 171153, 171176, 171199,
+    171222, 171282, 171346, 171410, 171474, 171529, 171587, 171632, 171698, 171745, 171818, 171866,
+    171940, 171982, 172032, 172083, 172163, 172217, 172264, 172350, 172427, 172493, 172534, 172565,
+    172596, 172641, 172714, 172762, 172799, 172872, 172910, 172966, 173003,
 };
 
 static const struct kiln_pair bundle_nvidia_pairs[] = {
-    { 5, 6 }, { 193, 61 }, { 61, 5 }, { 3, 40 }, { 3359, 3358 }, { 460, 461 },
-    { 181, 172 }, { 217, 162 }, { 12, 13 }, { 119, 120 }, { 125, 126 }, { 445, 446 },
-    { 458, 40 }, { 61, 3358 }, { 3, 11 }, { 5, 106 }, { 464, 3362 }, { 162, 159 },
-    { 499, 156 }, { 3358, 9 }, { 3, 1269 }, { 162, 503 }, { 3376, 3375 }, { 61, 388 },
-    { 131, 132 }, { 188, 515 }, { 193, 460 }, { 2877, 172 }, { 3367, 121 }, { 443, 444 },
-    { 241, 242 }, { 3359, 5 }, { 6, 127 }, { 87, 88 }, { 140, 290 }, { 230, 231 },
-    { 3372, 3358 }, { 3, 1271 }, { 3382, 133 }, { 193, 197 }, { 3388, 243 }, { 5, 112 },
-    { 3392, 140 }, { 3378, 3358 }, { 3, 14 }, { 3394, 3366 }, { 3395, 3377 }, { 135, 136 },
-    { 3402, 3358 }, { 3, 447 }, { 449, 3 }, { 3358, 3369 }, { 3403, 3406 }, { 3373, 224 },
-    { 3361, 1714 }, { 188, 217 }, { 3365, 193 }, { 3407, 3358 }, { 481, 3 }, { 3387, 3409 },
-    { 3373, 107 }, { 50, 3 }, { 3358, 48 }, { 3417, 3415 }, { 1, 1268 }, { 172, 1344 },
-    { 1338, 1339 }, { 1348, 1349 }, { 1351, 1352 }, { 1353, 3364 }, { 3401, 1270 }, { 3359, 388 },
-    { 317, 193 }, { 6, 278 }, { 40, 397 }, { 100, 391 }, { 258, 259 }, { 268, 269 },
-    { 272, 273 }, { 275, 276 }, { 279, 280 }, { 281, 282 }, { 283, 284 }, { 349, 112 },
-    { 353, 354 }, { 355, 356 }, { 357, 358 }, { 361, 362 }, { 364, 365 }, { 366, 367 },
-    { 369, 370 }, { 378, 379 }, { 380, 381 }, { 382, 383 }, { 384, 385 }, { 386, 387 },
-    { 389, 390 }, { 398, 399 }, { 403, 404 }, { 3397, 3360 }, { 140, 315 }, { 466, 455 },
-    { 1417, 1418 }, { 1421, 1422 }, { 3361, 2421 }, { 143, 144 }, { 515, 2624 }, { 2891, 2892 },
-    { 197, 148 }, { 3368, 3390 }, { 3410, 3393 }, { 108, 109 }, { 332, 506 }, { 448, 3408 },
-    { 480, 3416 }, { 2514, 2515 }, { 164, 505 }, { 495, 496 }, { 497, 498 }, { 3379, 504 },
-    { 3404, 1272 }, { 188, 162 }, { 79, 80 }, { 81, 82 }, { 83, 84 }, { 210, 211 },
-    { 850, 3362 }, { 1291, 1292 }, { 1293, 1294 }, { 3405, 137 }, { 444, 3409 }, { 90, 91 },
-    { 1706, 1707 }, { 1032, 1074 }, { 3377, 10 }, { 3380, 1746 }, { 3358, 3398 }, { 3, 3421 },
-    { 1267, 3422 }, { 3425, 3364 }, { 3426, 3427 }, { 188, 172 }, { 40, 408 }, { 3429, 3454 },
-    { 3431, 3438 }, { 3432, 3455 }, { 3434, 260 }, { 3435, 270 }, { 3437, 277 }, { 3439, 3440 },
-    { 3442, 3443 }, { 3444, 359 }, { 3446, 3447 }, { 3448, 371 }, { 3449, 3450 }, { 3451, 3452 },
-    { 3456, 193 }, { 3458, 140 }, { 3460, 1419 }, { 3465, 2893 }, { 293, 3466 }, { 846, 455 },
-    { 3471, 450 }, { 3472, 482 }, { 218, 109 }, { 630, 197 }, { 3428, 3478 }, { 3475, 3476 },
-    { 3477, 3474 }, { 162, 771 }, { 3481, 3482 }, { 3485, 3486 }, { 843, 3408 }, { 3488, 3415 },
-    { 1708, 3362 }, { 3363, 3490 }, { 3489, 92 }, { 0, 1 }, { 1700, 3419 }, { 3359, 3360 },
-    { 216, 3365 }, { 512, 513 }, { 514, 515 }, { 524, 217 }, { 1691, 1692 }, { 1693, 1694 },
-    { 1707, 3374 }, { 3400, 208 }, { 3401, 1695 }, { 348, 3441 }, { 394, 395 }, { 71, 72 },
-    { 74, 75 }, { 121, 6 }, { 1420, 3461 }, { 2830, 2831 }, { 2832, 2833 }, { 163, 164 },
-    { 410, 411 }, { 1515, 1516 }, { 1517, 1356 }, { 3494, 3 }, { 3358, 85 }, { 40, 3514 },
-    { 3453, 3501 }, { 3502, 3507 }, { 3503, 400 }, { 3508, 3509 }, { 3512, 3513 }, { 1415, 172 },
-    { 140, 314 }, { 3496, 3524 }, { 3520, 3420 }, { 3530, 844 }, { 193, 625 }, { 3533, 3532 },
-    { 3535, 2 }, { 3536, 1701 }, { 197, 198 }, { 2253, 3544 }, { 3539, 3540 }, { 3542, 3543 },
-    { 402, 162 }, { 3548, 396 }, { 3516, 3552 }, { 3549, 73 }, { 3553, 3554 }, { 3504, 261 },
-    { 3557, 3497 }, { 3, 3391 }, { 232, 3358 }, { 3562, 3433 }, { 3563, 285 }, { 140, 3463 },
-    { 40, 2426 }, { 217, 172 }, { 3363, 3577 }, { 3579, 3546 }, { 352, 3565 }, { 405, 197 },
-    { 3580, 3561 }, { 3581, 3564 }, { 3584, 2834 }, { 244, 245 }, { 181, 177 }, { 593, 594 },
-    { 1430, 162 }, { 2571, 3416 }, { 3368, 121 }, { 3380, 500 }, { 311, 312 }, { 1284, 455 },
-    { 3500, 409 }, { 3, 3588 }, { 3587, 3358 }, { 3566, 3589 }, { 3506, 3590 }, { 1354, 172 },
-    { 3598, 3597 }, { 1428, 140 }, { 3559, 3601 }, { 594, 2573 }, { 3363, 462 }, { 6, 18 },
-    { 20, 21 }, { 22, 23 }, { 1422, 1520 }, { 3, 248 }, { 3468, 3611 }, { 3395, 3358 },
-    { 172, 3586 }, { 3621, 19 }, { 3622, 3623 }, { 140, 200 }, { 162, 193 }, { 209, 3483 },
-    { 1289, 3612 }, { 3370, 541 }, { 8, 3492 }, { 40, 1236 }, { 217, 2617 }, { 1712, 1713 },
-    { 1715, 1716 }, { 2615, 2616 }, { 2618, 2619 }, { 2620, 2621 }, { 3404, 1696 }, { 152, 853 },
-    { 497, 166 }, { 1411, 1412 }, { 3379, 3555 }, { 121, 393 }, { 368, 3511 }, { 1032, 1073 },
-    { 1350, 3498 }, { 3537, 3547 }, { 290, 636 }, { 1343, 3423 }, { 2840, 2841 }, { 3366, 3406 },
-    { 3367, 2858 }, { 3495, 3570 }, { 3517, 2894 }, { 3606, 2859 }, { 709, 710 }, { 3364, 3385 },
-    { 135, 1322 }, { 148, 3525 }, { 188, 3414 }, { 332, 1335 }, { 487, 3386 }, { 1295, 1296 },
-    { 1297, 1298 }, { 1299, 1300 }, { 1301, 1302 }, { 1303, 1304 }, { 1305, 1306 }, { 1307, 1308 },
-    { 1337, 3424 }, { 1370, 1371 }, { 1372, 1373 }, { 1374, 1375 }, { 1376, 1377 }, { 1378, 1379 },
-    { 1380, 1381 }, { 2559, 2560 }, { 2561, 2562 }, { 2572, 3619 }, { 2574, 2575 }, { 2577, 2578 },
-    { 2625, 3464 }, { 3361, 57 }, { 3413, 1357 }, { 441, 1577 }, { 267, 3505 }, { 374, 375 },
-    { 406, 407 }, { 488, 129 }, { 3617, 1429 }, { 97, 98 }, { 99, 100 }, { 142, 3591 },
-    { 215, 3538 }, { 1078, 1079 }, { 1082, 1083 }, { 1279, 1280 }, { 3462, 3592 }, { 3491, 1075 },
-    { 3515, 201 }, { 124, 3467 }, { 413, 414 }, { 421, 422 }, { 3610, 3556 }, { 424, 425 },
-    { 426, 427 }, { 431, 432 }, { 435, 436 }, { 440, 3371 }, { 61, 1167 }, { 470, 3374 },
-    { 563, 515 }, { 1153, 1154 }, { 1155, 1156 }, { 1157, 1158 }, { 1163, 1164 }, { 1165, 1166 },
-    { 1169, 88 }, { 1180, 1181 }, { 1182, 1183 }, { 2569, 2544 }, { 2611, 2612 }, { 2613, 2614 },
-    { 2627, 2628 }, { 2629, 2630 }, { 2823, 2824 }, { 2826, 2827 }, { 2828, 2829 }, { 3578, 559 },
-    { 3605, 2547 }, { 1314, 3 }, { 3358, 3480 }, { 3631, 140 }, { 3634, 1290 }, { 40, 2407 },
-    { 172, 1061 }, { 2626, 217 }, { 3412, 3640 }, { 3595, 3644 }, { 3638, 3642 }, { 3645, 3646 },
-    { 3648, 855 }, { 204, 193 }, { 3510, 3650 }, { 3652, 3615 }, { 3370, 469 }, { 3499, 3385 },
-    { 3662, 711 }, { 3626, 15 }, { 3361, 3670 }, { 3371, 3674 }, { 3625, 3675 }, { 3671, 61 },
-    { 3672, 3673 }, { 3677, 3678 }, { 3680, 3681 }, { 3683, 3684 }, { 3687, 2579 }, { 3690, 3424 },
-    { 3616, 3694 }, { 3693, 376 }, { 1397, 3423 }, { 3495, 3571 }, { 3697, 3698 }, { 1414, 3498 },
-    { 3709, 3457 }, { 3711, 3712 }, { 3713, 433 }, { 3383, 3718 }, { 3413, 3624 }, { 3462, 2422 },
-    { 3620, 3717 }, { 3716, 3560 }, { 3722, 3723 }, { 3725, 3726 }, { 3728, 3729 }, { 3730, 3731 },
-    { 3733, 3734 }, { 3, 3473 }, { 3529, 3358 }, { 40, 2430 }, { 3639, 3744 }, { 3641, 3746 },
-    { 3742, 172 }, { 140, 1767 }, { 217, 3762 }, { 3669, 3756 }, { 3688, 3743 }, { 3757, 3758 },
-    { 3761, 3679 }, { 3361, 2478 }, { 3370, 848 }, { 3770, 61 }, { 3771, 3567 }, { 3780, 3779 },
-    { 3781, 1184 }, { 3783, 1375 }, { 840, 1273 }, { 188, 3365 }, { 286, 3396 }, { 1062, 1063 },
-    { 1066, 1067 }, { 2516, 2517 }, { 2520, 2521 }, { 2523, 2524 }, { 2533, 3371 }, { 3614, 129 },
-    { 3, 3528 }, { 4, 3358 }, { 3788, 1717 }, { 3789, 3643 }, { 3414, 40 }, { 140, 1518 },
-    { 3760, 3795 }, { 3786, 3793 }, { 3792, 3682 }, { 61, 1185 }, { 3794, 3803 }, { 172, 3808 },
-    { 2513, 3785 }, { 2520, 2538 }, { 3806, 287 }, { 3809, 2518 }, { 24, 25 }, { 85, 3740 },
-    { 207, 3545 }, { 214, 3700 }, { 291, 3591 }, { 493, 636 }, { 522, 1382 }, { 1316, 1317 },
-    { 1367, 1368 }, { 1403, 455 }, { 3523, 631 }, { 3550, 3738 }, { 3568, 3791 }, { 3739, 201 },
-    { 3765, 1416 }, { 473, 474 }, { 475, 476 }, { 477, 478 }, { 1395, 1396 }, { 3521, 3399 },
-    { 842, 3531 }, { 3368, 3692 }, { 3604, 3749 }, { 3, 3534 }, { 3575, 3358 }, { 3815, 7 },
-    { 3819, 140 }, { 40, 3820 }, { 3796, 3822 }, { 3821, 3759 }, { 3782, 3817 }, { 3802, 3823 },
-    { 61, 2528 }, { 2531, 3785 }, { 3825, 3479 }, { 3826, 3829 }, { 3630, 3830 }, { 3386, 3837 },
-    { 3523, 3754 }, { 3836, 162 }, { 3841, 3814 }, { 3703, 3848 }, { 3845, 3846 }, { 3847, 3399 },
-    { 75, 3738 }, { 76, 77 }, { 86, 3612 }, { 102, 249 }, { 217, 510 }, { 246, 247 },
-    { 250, 251 }, { 252, 253 }, { 254, 255 }, { 318, 319 }, { 320, 321 }, { 322, 197 },
-    { 323, 324 }, { 325, 326 }, { 330, 331 }, { 332, 333 }, { 336, 337 }, { 338, 339 },
-    { 340, 341 }, { 343, 344 }, { 485, 261 }, { 564, 3541 }, { 1424, 1425 }, { 1699, 3531 },
-    { 1737, 1738 }, { 1739, 1740 }, { 1749, 1750 }, { 1765, 3632 }, { 3163, 3164 }, { 3360, 106 },
-    { 3383, 561 }, { 3412, 3592 }, { 3685, 3686 }, { 3715, 441 }, { 89, 3853 }, { 3, 3855 },
-    { 3600, 3358 }, { 140, 199 }, { 3857, 1309 }, { 2523, 3862 }, { 3811, 61 }, { 40, 3871 },
-    { 78, 3874 }, { 3363, 3902 }, { 3479, 197 }, { 3560, 3876 }, { 3625, 3877 }, { 3880, 3881 },
-    { 3883, 3884 }, { 3888, 3889 }, { 3890, 3891 }, { 3893, 332 }, { 3896, 1426 }, { 3898, 3899 },
-    { 3900, 172 }, { 3574, 3909 }, { 3, 3910 }, { 28, 3358 }, { 140, 2178 }, { 3859, 3912 },
-    { 3915, 3484 }, { 61, 3882 }, { 3879, 3920 }, { 3916, 3814 }, { 3917, 3374 }, { 3919, 3908 },
-    { 3922, 3885 }, { 3923, 334 }, { 3924, 3892 }, { 40, 44 }, { 392, 3649 }, { 412, 3708 },
-    { 1399, 3370 }, { 1514, 3628 }, { 3569, 3410 }, { 3599, 401 }, { 3751, 3558 }, { 3766, 3710 },
-    { 3929, 3 }, { 3358, 93 }, { 3858, 140 }, { 3931, 3773 }, { 3784, 3930 }, { 3921, 3935 },
-    { 3613, 3944 }, { 3947, 3950 }, { 3951, 3945 }, { 3583, 3 }, { 3952, 3636 }, { 140, 208 },
-    { 1161, 3358 }, { 3954, 3869 }, { 3936, 3957 }, { 3958, 3949 }, { 298, 164 }, { 1325, 1507 },
-    { 3411, 3469 }, { 16, 17 }, { 26, 27 }, { 40, 2864 }, { 49, 3419 }, { 114, 115 },
-    { 162, 3660 }, { 172, 3385 }, { 194, 195 }, { 217, 1357 }, { 312, 2921 }, { 532, 533 },
-    { 536, 537 }, { 1197, 1198 }, { 2821, 3401 }, { 2822, 3627 }, { 2835, 2836 }, { 2852, 2853 },
-    { 2854, 2855 }, { 2874, 2875 }, { 2879, 2880 }, { 2881, 2882 }, { 2883, 2884 }, { 2885, 3663 },
-    { 2888, 3818 }, { 2897, 2898 }, { 2899, 3753 }, { 2903, 2904 }, { 2931, 3457 }, { 3393, 3611 },
-    { 3400, 3699 }, { 3667, 1747 }, { 61, 2535 }, { 1085, 1576 }, { 1150, 1151 }, { 2196, 1770 },
-    { 2510, 2511 }, { 2525, 2526 }, { 2533, 2534 }, { 3359, 6 }, { 3436, 1319 }, { 3445, 1385 },
-    { 3551, 657 }, { 3810, 2522 }, { 3827, 2539 }, { 3863, 2532 }, { 3865, 2519 }, { 3629, 3 },
-    { 140, 141 }, { 2825, 3358 }, { 3964, 1162 }, { 3961, 3870 }, { 1506, 3969 }, { 3418, 3469 },
-    { 332, 3976 }, { 2879, 2902 }, { 2881, 3997 }, { 2887, 3979 }, { 3411, 3522 }, { 3517, 3998 },
-    { 3657, 3999 }, { 3866, 3972 }, { 3956, 3986 }, { 3974, 51 }, { 3984, 3985 }, { 3987, 3988 },
-    { 3989, 2876 }, { 3990, 3991 }, { 3992, 3993 }, { 3995, 3996 }, { 3914, 4007 }, { 4002, 2526 },
-    { 1000, 3408 }, { 1336, 3676 }, { 53, 54 }, { 59, 60 }, { 172, 2673 }, { 174, 175 },
-    { 176, 177 }, { 187, 188 }, { 339, 525 }, { 510, 2177 }, { 523, 3541 }, { 789, 2564 },
-    { 1312, 2546 }, { 1313, 476 }, { 2553, 2554 }, { 2555, 2556 }, { 2565, 2566 }, { 2622, 2623 },
-    { 3381, 3651 }, { 3383, 519 }, { 3436, 2271 }, { 3445, 2276 }, { 3464, 3824 }, { 3518, 3525 },
-    { 3526, 3470 }, { 3627, 3719 }, { 3704, 3787 }, { 3720, 3377 }, { 3736, 3906 }, { 3745, 3394 },
-    { 3775, 3895 }, { 3868, 3359 }, { 3963, 3633 }, { 3982, 538 }, { 3, 2842 }, { 3358, 580 },
-    { 1768, 140 }, { 4022, 1327 }, { 3971, 4017 }, { 4019, 4032 }, { 4025, 4026 }, { 4034, 3732 },
-    { 4037, 4038 }, { 4008, 4041 }, { 3418, 3522 }, { 4042, 1001 }, { 332, 1511 }, { 3860, 4059 },
-    { 4045, 3371 }, { 4046, 2674 }, { 4047, 4048 }, { 4053, 4058 }, { 4054, 4055 }, { 4056, 4057 },
-    { 3748, 3470 }, { 61, 6 }, { 172, 1346 }, { 265, 266 }, { 377, 3967 }, { 1347, 3497 },
-    { 1355, 1356 }, { 3608, 313 }, { 294, 1004 }, { 497, 299 }, { 1513, 1412 }, { 3379, 3968 },
-    { 3582, 3856 }, { 40, 2414 }, { 95, 96 }, { 148, 2607 }, { 156, 2641 }, { 162, 3561 },
-    { 181, 3805 }, { 188, 193 }, { 217, 339 }, { 335, 3942 }, { 388, 2202 }, { 395, 2279 },
-    { 419, 420 }, { 442, 3659 }, { 789, 2658 }, { 1028, 1029 }, { 1032, 2201 }, { 1039, 1040 },
-    { 1041, 197 }, { 1128, 510 }, { 1131, 1132 }, { 1176, 1177 }, { 1340, 2644 }, { 1435, 2106 },
-    { 1557, 3628 }, { 1704, 3370 }, { 1741, 1742 }, { 2186, 3702 }, { 2273, 3441 }, { 2275, 3565 },
-    { 2386, 2387 }, { 2389, 2390 }, { 2391, 2392 }, { 2393, 2394 }, { 2395, 2396 }, { 2397, 2398 },
-    { 2402, 2403 }, { 2404, 2405 }, { 2406, 3741 }, { 2408, 2409 }, { 2411, 2412 }, { 2415, 2416 },
-    { 2417, 2418 }, { 2419, 2420 }, { 2438, 2439 }, { 2440, 2441 }, { 2442, 2443 }, { 2444, 2445 },
-    { 2447, 2448 }, { 2451, 2452 }, { 2454, 2455 }, { 2456, 2457 }, { 2458, 2459 }, { 2460, 2461 },
-    { 2462, 2463 }, { 2464, 2465 }, { 2466, 2467 }, { 2480, 2481 }, { 2483, 2484 }, { 2485, 2486 },
-    { 2487, 3361 }, { 2488, 2489 }, { 2490, 2491 }, { 2493, 2494 }, { 2496, 2497 }, { 2498, 2499 },
-    { 2500, 2501 }, { 2582, 2583 }, { 2597, 2598 }, { 2601, 2602 }, { 2637, 2638 }, { 2639, 2640 },
-    { 2642, 2643 }, { 2647, 2648 }, { 2649, 3499 }, { 2650, 2651 }, { 2652, 2653 }, { 2655, 2656 },
-    { 2659, 2660 }, { 2661, 2662 }, { 2684, 2685 }, { 2687, 2688 }, { 2689, 2690 }, { 2692, 2693 },
-    { 2694, 3932 }, { 3359, 1072 }, { 3362, 4021 }, { 3363, 1580 }, { 3367, 135 }, { 3381, 2504 },
-    { 3420, 3854 }, { 3518, 3747 }, { 3545, 3886 }, { 3572, 3637 }, { 3691, 3769 }, { 3701, 2203 },
-    { 3786, 3908 }, { 3790, 3807 }, { 3797, 2482 }, { 3799, 101 }, { 3800, 3558 }, { 3832, 3633 },
-    { 3911, 3843 }, { 3925, 345 }, { 3937, 3939 }, { 471, 245 }, { 1330, 1331 }, { 108, 2848 },
-    { 1312, 1407 }, { 1342, 3655 }, { 1401, 3768 }, { 3750, 372 }, { 3833, 3360 }, { 3656, 4076 },
-    { 116, 3 }, { 3777, 3358 }, { 3838, 140 }, { 4080, 4031 }, { 4089, 4064 }, { 4078, 4005 },
-    { 4098, 4101 }, { 4100, 3960 }, { 4104, 4105 }, { 4107, 1005 }, { 6, 4168 }, { 40, 4172 },
-    { 61, 121 }, { 193, 2605 }, { 217, 4112 }, { 1136, 510 }, { 1674, 162 }, { 2278, 4119 },
-    { 2281, 4113 }, { 2282, 197 }, { 2410, 3741 }, { 2413, 4109 }, { 2492, 3371 }, { 2606, 4111 },
-    { 2657, 4122 }, { 2672, 4091 }, { 2691, 4115 }, { 3359, 4163 }, { 3381, 4174 }, { 3515, 4189 },
-    { 3526, 4088 }, { 3637, 4159 }, { 3927, 4134 }, { 3940, 4200 }, { 3941, 4117 }, { 4118, 4203 },
-    { 4124, 3705 }, { 4125, 4126 }, { 4129, 204 }, { 4132, 4208 }, { 4140, 4141 }, { 4144, 4145 },
-    { 4146, 4147 }, { 4149, 4150 }, { 4152, 4153 }, { 4155, 2446 }, { 4156, 2449 }, { 4157, 2453 },
-    { 4160, 4161 }, { 4165, 4206 }, { 4166, 4167 }, { 4169, 4170 }, { 4178, 4179 }, { 4181, 4182 },
-    { 4183, 4184 }, { 4185, 4114 }, { 4186, 4187 }, { 4193, 388 }, { 4204, 3953 }, { 4205, 3790 },
-    { 148, 3747 }, { 1278, 3370 }, { 3559, 4213 }, { 4096, 1334 }, { 218, 2848 }, { 1401, 3655 },
-    { 3, 3933 }, { 3358, 2529 }, { 140, 493 }, { 61, 2509 }, { 217, 4130 }, { 342, 193 },
-    { 2495, 4233 }, { 4116, 510 }, { 4148, 4243 }, { 4151, 4223 }, { 4158, 4253 }, { 4162, 4249 },
-    { 4173, 4250 }, { 4188, 162 }, { 4190, 4248 }, { 4201, 4270 }, { 4227, 4191 }, { 4232, 4273 },
-    { 4236, 4180 }, { 4239, 3564 }, { 4240, 4241 }, { 4244, 4171 }, { 4245, 2608 }, { 4246, 4278 },
-    { 4247, 2675 }, { 4257, 4135 }, { 4260, 4234 }, { 4262, 4142 }, { 4265, 4194 }, { 4266, 4154 },
-    { 4275, 4276 }, { 1286, 3370 }, { 1691, 6 }, { 1522, 4224 }, { 3714, 437 }, { 56, 3689 },
-    { 113, 3975 }, { 134, 135 }, { 177, 186 }, { 203, 3576 }, { 415, 416 }, { 485, 3585 },
-    { 515, 2758 }, { 539, 3459 }, { 540, 3635 }, { 789, 790 }, { 792, 793 }, { 1085, 1086 },
-    { 1275, 1276 }, { 1288, 3374 }, { 1340, 1412 }, { 1728, 1729 }, { 1731, 1732 }, { 1733, 129 },
-    { 1748, 3928 }, { 1763, 172 }, { 1766, 3461 }, { 2110, 2111 }, { 2468, 2469 }, { 2550, 2551 },
-    { 2552, 4095 }, { 2557, 2558 }, { 2567, 3763 }, { 2576, 3764 }, { 2596, 4176 }, { 2599, 2600 },
-    { 2632, 2633 }, { 2663, 2664 }, { 2676, 2677 }, { 2678, 2679 }, { 2681, 2682 }, { 2861, 2862 },
-    { 3363, 1280 }, { 3487, 288 }, { 3560, 1718 }, { 3567, 2919 }, { 3570, 3854 }, { 3602, 182 },
-    { 3665, 3493 }, { 3755, 4225 }, { 3812, 2543 }, { 3905, 3787 }, { 3961, 3550 }, { 1277, 3 },
-    { 3913, 4289 }, { 3618, 3358 }, { 3831, 4288 }, { 140, 1509 }, { 61, 4242 }, { 217, 4301 },
-    { 4251, 4302 }, { 4256, 4293 }, { 4272, 4305 }, { 4274, 4306 }, { 4277, 4311 }, { 4294, 4300 },
-    { 4296, 4316 }, { 4298, 4303 }, { 4318, 172 }, { 193, 608 }, { 510, 1135 }, { 2557, 4350 },
-    { 3516, 4344 }, { 3593, 4343 }, { 3763, 2563 }, { 3764, 2584 }, { 3816, 4362 }, { 3897, 4364 },
-    { 4195, 4337 }, { 4312, 4356 }, { 4324, 4222 }, { 4326, 4049 }, { 4332, 3778 }, { 4342, 1751 },
-    { 4347, 4348 }, { 4351, 2580 }, { 4355, 2665 }, { 4357, 2680 }, { 4358, 2683 }, { 4359, 133 },
-    { 1285, 3 }, { 2837, 3358 }, { 4375, 140 }, { 1139, 217 }, { 4264, 4376 }, { 4380, 4309 },
-    { 4381, 4292 }, { 4385, 4299 }, { 632, 61 }, { 510, 4401 }, { 4175, 4393 }, { 4349, 4392 },
-    { 4373, 4317 }, { 4377, 2686 }, { 4382, 4404 }, { 4389, 2568 }, { 4390, 3842 }, { 4397, 4405 },
-    { 3955, 3 }, { 2839, 3358 }, { 4409, 2838 }, { 140, 41 }, { 4412, 4384 }, { 61, 3360 },
-    { 217, 4406 }, { 1315, 118 }, { 1369, 3965 }, { 3850, 3571 }, { 264, 3737 }, { 655, 591 },
-    { 1312, 1313 }, { 1367, 1393 }, { 1406, 4216 }, { 1845, 3384 }, { 1926, 3527 }, { 2197, 3864 },
-    { 3604, 3430 }, { 3707, 3695 }, { 1410, 1331 }, { 1423, 3926 }, { 3470, 1006 }, { 4230, 3607 },
-    { 3, 3724 }, { 3358, 3721 }, { 4427, 4221 }, { 140, 205 }, { 4425, 4432 }, { 351, 3737 },
-    { 2072, 3384 }, { 2089, 3527 }, { 2348, 61 }, { 3867, 4445 }, { 4231, 4448 }, { 117, 118 },
-    { 121, 872 }, { 207, 4018 }, { 410, 1388 }, { 486, 3668 }, { 517, 560 }, { 557, 510 },
-    { 634, 635 }, { 665, 666 }, { 834, 3613 }, { 868, 3511 }, { 1032, 2169 }, { 1085, 1535 },
-    { 1178, 1210 }, { 1194, 1195 }, { 1200, 3538 }, { 1402, 1276 }, { 1711, 3573 }, { 1775, 3932 },
-    { 2107, 4077 }, { 2214, 3901 }, { 2502, 2503 }, { 2505, 2506 }, { 2507, 2508 }, { 2549, 4402 },
-    { 2823, 3170 }, { 2826, 3172 }, { 2871, 3647 }, { 2905, 3661 }, { 2918, 4084 }, { 2932, 4039 },
-    { 3173, 3174 }, { 3360, 3727 }, { 3370, 2255 }, { 3380, 553 }, { 3569, 3394 }, { 3593, 2178 },
-    { 3654, 2991 }, { 3735, 4075 }, { 3911, 3706 }, { 3981, 571 }, { 4030, 441 }, { 4314, 3983 },
-    { 4352, 4353 }, { 3, 3801 }, { 4033, 3358 }, { 140, 213 }, { 4454, 4421 }, { 4440, 3737 },
-    { 4455, 3596 }, { 204, 4453 }, { 547, 3668 }, { 3389, 3727 }, { 3510, 4471 }, { 3658, 4489 },
-    { 3840, 4458 }, { 4027, 3647 }, { 4197, 4483 }, { 4383, 4482 }, { 4468, 3835 }, { 4474, 3861 },
-    { 4484, 4291 }, { 4487, 4492 }, { 4020, 4505 }, { 3804, 3 }, { 3358, 877 }, { 140, 4321 },
-    { 4518, 4522 }, { 4523, 3930 }, { 1730, 3 }, { 4450, 3358 }, { 1773, 140 }, { 4519, 4528 },
-    { 625, 3943 }, { 2470, 2471 }, { 2472, 2473 }, { 2474, 2475 }, { 2476, 3371 }, { 2477, 3797 },
-    { 2527, 4372 }, { 4120, 3772 }, { 4394, 3612 }, { 4525, 4435 }, { 3, 3873 }, { 2388, 3358 },
-    { 140, 1360 }, { 2540, 4372 }, { 4534, 4538 }, { 4536, 4537 }, { 4539, 2479 }, { 4540, 2530 },
-    { 124, 3851 }, { 193, 615 }, { 373, 3767 }, { 707, 708 }, { 936, 937 }, { 1076, 388 },
-    { 1288, 3484 }, { 1342, 3768 }, { 3359, 695 }, { 3381, 4258 }, { 3551, 600 }, { 3798, 4396 },
-    { 3903, 224 }, { 4097, 705 }, { 4279, 3651 }, { 3872, 4544 }, { 1703, 3 }, { 2399, 3358 },
-    { 4546, 140 }, { 4545, 4202 }, { 4547, 2541 }, { 4549, 4548 }, { 4219, 4554 }, { 4360, 4558 },
-    { 1710, 3 }, { 2401, 3358 }, { 4569, 2400 }, { 140, 3834 }, { 4574, 4229 }, { 64, 3371 },
-    { 93, 1719 }, { 111, 112 }, { 130, 3396 }, { 172, 2873 }, { 185, 4399 }, { 199, 510 },
-    { 214, 4476 }, { 316, 3430 }, { 347, 3389 }, { 413, 4029 }, { 417, 418 }, { 428, 429 },
-    { 430, 3774 }, { 434, 4322 }, { 438, 439 }, { 457, 3370 }, { 463, 3374 }, { 515, 4052 },
-    { 520, 521 }, { 550, 551 }, { 581, 582 }, { 592, 3603 }, { 651, 719 }, { 852, 4494 },
-    { 1019, 653 }, { 1032, 1036 }, { 1064, 4443 }, { 1065, 3864 }, { 1077, 3701 }, { 1080, 1081 },
-    { 1087, 388 }, { 1146, 1147 }, { 1148, 1149 }, { 1307, 1722 }, { 1355, 3994 }, { 1435, 1436 },
-    { 1440, 1441 }, { 1442, 1443 }, { 1462, 197 }, { 1668, 1669 }, { 1697, 1698 }, { 1720, 96 },
-    { 1731, 2593 }, { 1734, 1735 }, { 1752, 1753 }, { 1754, 1755 }, { 1756, 1757 }, { 1758, 1759 },
-    { 1760, 1761 }, { 1762, 1788 }, { 1771, 1772 }, { 1783, 3573 }, { 1785, 1786 }, { 1790, 3483 },
-    { 2109, 4345 }, { 2244, 2245 }, { 2248, 3714 }, { 2249, 3907 }, { 2250, 3659 }, { 2251, 3459 },
-    { 2252, 3752 }, { 2254, 3519 }, { 2263, 3204 }, { 2277, 3649 }, { 2280, 4308 }, { 2283, 2929 },
-    { 2434, 3560 }, { 2435, 4110 }, { 2436, 2437 }, { 2542, 4368 }, { 2545, 4094 }, { 2589, 2590 },
-    { 2594, 2595 }, { 2623, 4330 }, { 2635, 2636 }, { 2901, 4082 }, { 2908, 2909 }, { 2910, 3505 },
-    { 2920, 3980 }, { 2923, 2924 }, { 2925, 2855 }, { 3011, 3012 }, { 3029, 3030 }, { 3158, 3419 },
-    { 3168, 3401 }, { 3169, 3627 }, { 3180, 3181 }, { 3182, 3183 }, { 3192, 3193 }, { 3195, 3878 },
-    { 3198, 3199 }, { 3201, 3202 }, { 3205, 3206 }, { 3207, 3818 }, { 3380, 3188 }, { 3383, 522 },
-    { 3428, 4067 }, { 3487, 491 }, { 3491, 1145 }, { 3500, 2930 }, { 3515, 3887 }, { 3568, 3706 },
-    { 3569, 3626 }, { 3578, 516 }, { 3614, 2860 }, { 3630, 4426 }, { 3735, 4466 }, { 3799, 1721 },
-    { 3934, 4374 }, { 3938, 3816 }, { 3962, 3410 }, { 3966, 3399 }, { 4000, 552 }, { 4024, 3653 },
-    { 4065, 3493 }, { 4066, 555 }, { 4069, 1272 }, { 4092, 178 }, { 4121, 4506 }, { 4254, 1743 },
-    { 4255, 3739 }, { 4304, 3776 }, { 4327, 4511 }, { 4331, 456 }, { 4334, 3359 }, { 4378, 3582 },
-    { 4467, 558 }, { 4529, 4221 }, { 4531, 1290 }, { 3875, 3 }, { 2427, 3358 }, { 4577, 4263 },
-    { 111, 3504 }, { 429, 2247 }, { 510, 1051 }, { 548, 3396 }, { 581, 719 }, { 651, 582 },
-    { 882, 3603 }, { 1081, 4004 }, { 1307, 4650 }, { 1697, 2816 }, { 1760, 1787 }, { 2757, 4655 },
-    { 3203, 3878 }, { 3400, 3834 }, { 3405, 4625 }, { 3487, 4601 }, { 3496, 4678 }, { 3602, 4586 },
-    { 3616, 4647 }, { 3620, 4598 }, { 3660, 3389 }, { 3755, 4637 }, { 3774, 4638 }, { 3977, 4657 },
-    { 4017, 4687 }, { 4103, 4683 }, { 4280, 4649 }, { 4307, 4646 }, { 4328, 4592 }, { 4367, 4426 },
-    { 4524, 4621 }, { 4542, 4582 }, { 4556, 3359 }, { 4585, 4036 }, { 4587, 4670 }, { 4593, 4594 },
-    { 4595, 4596 }, { 4605, 3594 }, { 4610, 4611 }, { 4613, 4614 }, { 4615, 1723 }, { 4618, 4619 },
-    { 4624, 124 }, { 4626, 4627 }, { 4629, 4630 }, { 4632, 3776 }, { 4636, 2028 }, { 4639, 4640 },
-    { 4644, 4674 }, { 4648, 3740 }, { 4656, 4414 }, { 4658, 4035 }, { 4661, 4662 }, { 4663, 3013 },
-    { 4664, 376 }, { 4665, 3159 }, { 4666, 4667 }, { 4668, 4669 }, { 4677, 4599 }, { 4700, 4705 },
-    { 4702, 3887 }, { 3, 4081 }, { 2431, 3358 }, { 4711, 4212 }, { 4712, 2428 }, { 510, 4672 },
-    { 2246, 4715 }, { 4207, 4722 }, { 4634, 4724 }, { 4642, 3594 }, { 4645, 4741 }, { 4673, 4726 },
-    { 4689, 4754 }, { 4695, 4766 }, { 4717, 549 }, { 4729, 4694 }, { 4732, 4681 }, { 4735, 4738 },
-    { 4736, 4761 }, { 4739, 4589 }, { 4743, 4749 }, { 4744, 4710 }, { 4745, 4623 }, { 4750, 3907 },
-    { 4752, 3702 }, { 4753, 4721 }, { 4757, 4628 }, { 4758, 1762 }, { 4762, 4675 }, { 4770, 4486 },
-    { 1508, 4410 }, { 1512, 3676 }, { 3617, 1521 }, { 3696, 3852 }, { 3959, 3666 }, { 4282, 3607 },
-    { 1311, 4438 }, { 1383, 4510 }, { 1413, 4228 }, { 2846, 2847 }, { 3430, 4108 }, { 3495, 4087 },
-    { 3800, 4102 }, { 3840, 4416 }, { 3867, 4552 }, { 3903, 107 }, { 4439, 3772 }, { 4463, 4074 },
-    { 3, 4428 }, { 4083, 4775 }, { 2450, 3358 }, { 4776, 2432 }, { 510, 4748 }, { 3197, 4779 },
-    { 4780, 4792 }, { 4782, 4631 }, { 4785, 4802 }, { 4794, 4797 }, { 4079, 4804 }, { 2895, 2847 },
-    { 3653, 4811 }, { 4810, 4436 }, { 4812, 4816 }, { 3, 4452 }, { 4823, 4822 }, { 3358, 4139 },
-    { 4824, 4269 }, { 3191, 4826 }, { 4791, 4828 }, { 4832, 4214 }, { 467, 3 }, { 4838, 4837 },
-    { 3358, 4143 }, { 4571, 4839 }, { 4842, 3854 }, { 2819, 3 }, { 3358, 4164 }, { 4315, 4846 },
-    { 2820, 3 }, { 3358, 4268 }, { 4415, 4850 }, { 4451, 3 }, { 3358, 4297 }, { 4267, 4853 },
-    { 3, 3596 }, { 3358, 4413 }, { 4430, 4856 }, { 1431, 3965 }, { 2512, 4016 }, { 4006, 2537 },
-    { 4013, 4040 }, { 4014, 4085 }, { 4460, 1511 }, { 4551, 4015 }, { 29, 30 }, { 31, 32 },
-    { 34, 35 }, { 36, 37 }, { 38, 39 }, { 40, 41 }, { 42, 43 }, { 45, 46 },
-    { 47, 3420 }, { 114, 263 }, { 130, 4407 }, { 145, 146 }, { 162, 1220 }, { 172, 2200 },
-    { 193, 1446 }, { 196, 3576 }, { 207, 4290 }, { 221, 222 }, { 227, 228 }, { 261, 2851 },
-    { 289, 4310 }, { 327, 3918 }, { 328, 4211 }, { 421, 1222 }, { 451, 3419 }, { 520, 562 },
-    { 550, 1736 }, { 586, 587 }, { 712, 3654 }, { 830, 3430 }, { 1178, 1179 }, { 1205, 1206 },
-    { 1215, 1216 }, { 1217, 1218 }, { 1278, 3635 }, { 1355, 4517 }, { 1389, 4029 }, { 1394, 4477 },
-    { 1437, 4077 }, { 1551, 3396 }, { 1673, 3696 }, { 1702, 3519 }, { 1704, 3798 }, { 1705, 3573 },
-    { 1709, 3609 }, { 1724, 1725 }, { 1727, 4339 }, { 1747, 4417 }, { 1764, 3901 }, { 1775, 4507 },
-    { 1782, 3839 }, { 2176, 4128 }, { 2195, 4281 }, { 2423, 4223 }, { 2424, 2425 }, { 2429, 4068 },
-    { 2547, 2548 }, { 2585, 2586 }, { 2591, 2592 }, { 2603, 2604 }, { 2609, 2610 }, { 2631, 4354 },
-    { 2634, 4764 }, { 2646, 4386 }, { 2654, 4422 }, { 2666, 2667 }, { 2668, 2669 }, { 2670, 2671 },
-    { 2889, 3208 }, { 3018, 3019 }, { 3175, 3176 }, { 3184, 3218 }, { 3186, 3973 }, { 3196, 4827 },
-    { 3216, 3217 }, { 3220, 3221 }, { 3222, 3183 }, { 3224, 3225 }, { 3436, 274 }, { 3445, 363 },
-    { 3500, 3226 }, { 3526, 4001 }, { 3537, 4136 }, { 3572, 617 }, { 3593, 213 }, { 3603, 4123 },
-    { 3661, 3390 }, { 3704, 4778 }, { 3707, 4341 }, { 3752, 3778 }, { 3828, 4361 }, { 3842, 4703 },
-    { 3904, 4501 }, { 3946, 4478 }, { 3952, 8 }, { 3962, 3394 }, { 4051, 4237 }, { 4061, 4600 },
-    { 4070, 4403 }, { 4071, 1804 }, { 4072, 4050 }, { 4238, 3749 }, { 4319, 4633 }, { 4320, 4502 },
-    { 4503, 3467 }, { 4508, 3568 }, { 4521, 287 }, { 4532, 1774 }, { 4570, 1361 }, { 4584, 134 },
-    { 4781, 4420 }, { 4825, 2433 }, { 3, 1023 }, { 4271, 4859 }, { 4346, 3358 }, { 4787, 4858 },
-    { 4006, 4862 }, { 4013, 4085 }, { 4014, 4040 }, { 4015, 4865 }, { 4863, 4016 }, { 4864, 4867 },
-    { 172, 4931 }, { 1219, 4880 }, { 1221, 4891 }, { 1776, 3519 }, { 3436, 3219 }, { 3445, 3223 },
-    { 3559, 4913 }, { 3894, 4914 }, { 3904, 4893 }, { 3931, 4868 }, { 3943, 4875 }, { 3978, 4883 },
-    { 4024, 4950 }, { 4051, 4411 }, { 4070, 4418 }, { 4071, 4131 }, { 4072, 193 }, { 4133, 4911 },
-    { 4177, 4927 }, { 4226, 4929 }, { 4235, 4888 }, { 4252, 4915 }, { 4340, 4956 }, { 4379, 4890 },
-    { 4391, 4916 }, { 4504, 3390 }, { 4671, 4941 }, { 4830, 4936 }, { 4860, 4921 }, { 4869, 33 },
-    { 4870, 4871 }, { 4872, 4873 }, { 4877, 264 }, { 4878, 4325 }, { 4887, 4035 }, { 4892, 452 },
-    { 4894, 4000 }, { 4898, 3861 }, { 4900, 4901 }, { 4907, 1552 }, { 4910, 3573 }, { 4919, 4295 },
-    { 4922, 4955 }, { 4923, 4979 }, { 4925, 2587 }, { 4930, 2645 }, { 4932, 4933 }, { 4934, 4935 },
-    { 4938, 3177 }, { 4939, 3505 }, { 4940, 3187 }, { 4942, 4771 }, { 4943, 4944 }, { 4945, 4948 },
-    { 4971, 3157 }, { 140, 1329 }, { 1320, 3396 }, { 1321, 3664 }, { 1324, 1325 }, { 1326, 1327 },
-    { 1335, 4043 }, { 1519, 3926 }, { 2536, 3812 }, { 3959, 3844 }, { 4408, 4283 }, { 4434, 3389 },
-    { 4525, 3850 }, { 4805, 4106 }, { 257, 3585 }, { 271, 4010 }, { 360, 4011 }, { 455, 4844 },
-    { 628, 629 }, { 648, 649 }, { 672, 673 }, { 847, 3370 }, { 1032, 1033 }, { 1037, 1038 },
-    { 1049, 1050 }, { 1053, 1054 }, { 1058, 1059 }, { 1115, 1116 }, { 1123, 4259 }, { 1125, 1126 },
-    { 1404, 4575 }, { 1523, 4336 }, { 1554, 4410 }, { 1629, 4563 }, { 1711, 3594 }, { 2182, 2183 },
-    { 2184, 2185 }, { 2186, 4004 }, { 2252, 3635 }, { 2293, 3459 }, { 2294, 3609 }, { 3518, 4449 },
-    { 3696, 4444 }, { 3833, 4431 }, { 4003, 4060 }, { 4127, 1129 }, { 4261, 3666 }, { 4472, 2181 },
-    { 4573, 4550 }, { 4588, 3360 }, { 4651, 2544 }, { 4884, 4074 }, { 3, 4578 }, { 4370, 3358 },
-    { 4982, 4535 }, { 4572, 4987 }, { 4984, 4989 }, { 4988, 4986 }, { 4226, 5037 }, { 4874, 5000 },
-    { 4881, 172 }, { 4928, 5009 }, { 4990, 5036 }, { 4992, 3457 }, { 4997, 4530 }, { 4999, 5019 },
-    { 5002, 5042 }, { 5008, 5010 }, { 5017, 3209 }, { 5018, 5032 }, { 5020, 5021 }, { 5028, 4991 },
-    { 5033, 4068 }, { 140, 1366 }, { 4285, 5050 }, { 5048, 5049 }, { 193, 1140 }, { 1032, 5067 },
-    { 1628, 3519 }, { 3397, 5073 }, { 3805, 5070 }, { 4009, 5062 }, { 4043, 4106 }, { 4079, 5076 },
-    { 4127, 1142 }, { 4261, 3844 }, { 5060, 4580 }, { 5065, 5078 }, { 5066, 1034 }, { 5069, 1055 },
-    { 5079, 5080 }, { 5082, 3594 }, { 3, 4713 }, { 4851, 5096 }, { 3171, 3358 }, { 5097, 4777 },
-    { 5100, 4985 }, { 5101, 5099 }, { 5035, 5106 }, { 5102, 4973 }, { 5103, 4876 }, { 5111, 5105 },
-    { 5113, 5116 }, { 5045, 140 }, { 1032, 5068 }, { 5121, 615 }, { 5127, 4446 }, { 5134, 5081 },
-    { 3, 4840 }, { 5137, 5136 }, { 4533, 3358 }, { 5138, 4709 }, { 5114, 5144 }, { 5142, 5143 },
-    { 1032, 5133 }, { 5141, 5094 }, { 3, 4854 }, { 4857, 5152 }, { 3358, 4981 }, { 5154, 5140 },
-    { 5145, 5157 }, { 5148, 1032 }, { 3, 5153 }, { 5161, 5160 }, { 4543, 3358 }, { 5092, 5162 },
-    { 3, 5167 }, { 4847, 5166 }, { 575, 3358 }, { 4138, 3 }, { 3358, 4803 }, { 4978, 5170 },
-    { 3, 4395 }, { 5173, 5171 }, { 4691, 5174 }, { 4769, 3358 }, { 3411, 4215 }, { 3418, 4286 },
-    { 40, 3023 }, { 52, 4044 }, { 55, 4323 }, { 58, 4090 }, { 62, 3689 }, { 63, 4581 },
-    { 69, 70 }, { 111, 3585 }, { 112, 4398 }, { 128, 129 }, { 138, 139 }, { 140, 3699 },
-    { 145, 1333 }, { 156, 157 }, { 158, 159 }, { 171, 172 }, { 179, 180 }, { 191, 192 },
-    { 212, 4507 }, { 261, 2588 }, { 262, 5022 }, { 350, 351 }, { 414, 1390 }, { 487, 4196 },
-    { 489, 3396 }, { 492, 4310 }, { 509, 510 }, { 517, 518 }, { 545, 245 }, { 556, 4708 },
-    { 565, 3918 }, { 566, 567 }, { 576, 577 }, { 578, 579 }, { 585, 4895 }, { 621, 622 },
-    { 637, 3360 }, { 664, 4469 }, { 870, 3613 }, { 871, 4462 }, { 874, 839 }, { 1060, 4281 },
-    { 1130, 4128 }, { 1133, 1134 }, { 1236, 1237 }, { 1238, 1239 }, { 1345, 4228 }, { 1422, 1558 },
-    { 1437, 4526 }, { 1455, 1456 }, { 1457, 1458 }, { 1728, 2268 }, { 2121, 2122 }, { 2219, 3928 },
-    { 2222, 3576 }, { 2256, 4567 }, { 2257, 3849 }, { 2258, 3521 }, { 2270, 3505 }, { 2283, 2284 },
-    { 2285, 4591 }, { 2297, 5003 }, { 2365, 2366 }, { 2424, 2743 }, { 2700, 2701 }, { 2702, 2703 },
-    { 2710, 2711 }, { 2712, 2713 }, { 2714, 2715 }, { 2742, 3412 }, { 2744, 4369 }, { 2747, 3619 },
-    { 2755, 4235 }, { 2756, 2610 }, { 2764, 4386 }, { 2768, 2769 }, { 2871, 4338 }, { 2889, 4660 },
-    { 2905, 5038 }, { 2914, 3973 }, { 2916, 3977 }, { 2917, 4036 }, { 2933, 4082 }, { 3361, 235 },
-    { 3381, 638 }, { 3386, 4756 }, { 3410, 4622 }, { 3459, 4844 }, { 3467, 3695 }, { 3568, 3843 },
-    { 3572, 1450 }, { 3595, 4067 }, { 3599, 873 }, { 3602, 306 }, { 3605, 2783 }, { 3657, 441 },
-    { 3665, 3607 }, { 3720, 3492 }, { 3745, 4848 }, { 3750, 1213 }, { 3751, 4102 }, { 3766, 3610 },
-    { 3775, 4052 }, { 3816, 4855 }, { 3832, 4635 }, { 3856, 1361 }, { 3860, 4725 }, { 3905, 4778 },
-    { 3981, 534 }, { 4030, 4723 }, { 4062, 3813 }, { 4066, 507 }, { 4069, 1696 }, { 4092, 303 },
-    { 4093, 4419 }, { 4137, 831 }, { 4177, 2751 }, { 4192, 4220 }, { 4210, 202 }, { 4222, 3596 },
-    { 4238, 3430 }, { 4252, 1336 }, { 4285, 1556 }, { 4290, 4579 }, { 4363, 3994 }, { 4365, 183 },
-    { 4371, 4283 }, { 4388, 4237 }, { 4424, 1789 }, { 4429, 3791 }, { 4450, 3953 }, { 4481, 3978 },
-    { 4493, 2581 }, { 4496, 1432 }, { 4513, 2570 }, { 4514, 372 }, { 4524, 1168 }, { 4565, 706 },
-    { 4653, 3737 }, { 4742, 4541 }, { 4746, 633 }, { 4790, 3556 }, { 4825, 2745 }, { 4831, 4773 },
-    { 4879, 147 }, { 4885, 223 }, { 4920, 4608 }, { 4924, 4485 }, { 4963, 572 }, { 5006, 4774 },
-    { 5061, 4597 }, { 5112, 3980 }, { 5156, 4506 }, { 3, 4475 }, { 1805, 3358 }, { 3411, 4286 },
-    { 3418, 4215 }, { 65, 4044 }, { 66, 4323 }, { 67, 4090 }, { 68, 3689 }, { 172, 1070 },
-    { 510, 5235 }, { 2121, 2126 }, { 2569, 112 }, { 3368, 5240 }, { 3375, 5199 }, { 3420, 5179 },
-    { 3487, 5192 }, { 3559, 5210 }, { 3685, 5248 }, { 3750, 3028 }, { 4003, 3360 }, { 4018, 5193 },
-    { 4027, 4338 }, { 4093, 4423 }, { 4099, 3386 }, { 4210, 206 }, { 4388, 4411 }, { 4429, 4707 },
-    { 4524, 5244 }, { 4697, 5211 }, { 4716, 5243 }, { 4860, 5251 }, { 4946, 3813 }, { 5001, 5300 },
-    { 5155, 5260 }, { 5188, 3371 }, { 5201, 5320 }, { 5202, 4222 }, { 5203, 5301 }, { 5206, 490 },
-    { 5207, 5255 }, { 5208, 511 }, { 5212, 5213 }, { 5216, 588 }, { 5221, 5274 }, { 5224, 5225 },
-    { 5226, 5227 }, { 5228, 5282 }, { 5231, 5232 }, { 5233, 2269 }, { 5237, 5238 }, { 5245, 5289 },
-    { 5246, 5247 }, { 5249, 5250 }, { 5252, 5324 }, { 5253, 3686 }, { 5256, 2765 }, { 5261, 2915 },
-    { 5262, 5264 }, { 5268, 5176 }, { 5271, 4897 }, { 5288, 3824 }, { 5306, 5259 }, { 5310, 140 },
-    { 5313, 5236 }, { 5323, 5242 }, { 4527, 5055 }, { 4806, 3852 }, { 5046, 5047 }, { 5056, 4087 },
-    { 5117, 4224 }, { 5163, 5052 }, { 261, 4509 }, { 501, 502 }, { 535, 531 }, { 599, 4012 },
-    { 602, 603 }, { 608, 609 }, { 713, 714 }, { 725, 726 }, { 1390, 1649 }, { 1494, 1495 },
-    { 1645, 5058 }, { 1646, 5150 }, { 1647, 1648 }, { 1879, 3384 }, { 1960, 3527 }, { 2906, 2845 },
-    { 2989, 4498 }, { 3364, 4491 }, { 3663, 4490 }, { 3691, 4815 }, { 4103, 3856 }, { 4209, 1199 },
-    { 4447, 3624 }, { 4473, 4060 }, { 4497, 4801 }, { 4553, 2120 }, { 4560, 696 }, { 4866, 5126 },
-    { 5319, 4555 }, { 3, 4480 }, { 4962, 3358 }, { 172, 5263 }, { 1193, 5335 }, { 4714, 112 },
-    { 5254, 5374 }, { 5348, 3632 }, { 5350, 5355 }, { 5352, 5387 }, { 5361, 5311 }, { 5365, 2422 },
-    { 5379, 4295 }, { 5382, 4882 }, { 5384, 5239 }, { 5385, 5388 }, { 535, 502 }, { 724, 4012 },
-    { 2053, 3384 }, { 2062, 3527 }, { 2906, 2900 }, { 3381, 5412 }, { 3499, 4491 }, { 3664, 5417 },
-    { 3753, 4490 }, { 4527, 4861 }, { 4814, 5428 }, { 4937, 4498 }, { 5090, 5426 }, { 5414, 1650 },
-    { 1671, 3 }, { 5025, 3358 }, { 172, 5390 }, { 2916, 5437 }, { 5436, 3719 }, { 5442, 5326 },
-    { 5449, 4369 }, { 3399, 5448 }, { 5418, 5460 }, { 5457, 5085 }, { 5177, 3 }, { 573, 3358 },
-    { 172, 5398 }, { 2763, 5466 }, { 5462, 5472 }, { 3, 5172 }, { 5474, 5146 }, { 1433, 3358 },
-    { 2886, 172 }, { 854, 554 }, { 863, 570 }, { 4424, 4078 }, { 4902, 3934 }, { 3, 3162 },
-    { 3358, 4693 }, { 5343, 172 }, { 854, 570 }, { 863, 554 }, { 6, 767 }, { 15, 4225 },
-    { 61, 105 }, { 94, 4110 }, { 100, 1095 }, { 102, 103 }, { 110, 4583 }, { 121, 836 },
-    { 122, 123 }, { 124, 5347 }, { 135, 3022 }, { 148, 149 }, { 152, 153 }, { 154, 155 },
-    { 162, 3555 }, { 164, 2870 }, { 165, 166 }, { 167, 168 }, { 169, 170 }, { 173, 4699 },
-    { 184, 4731 }, { 189, 190 }, { 193, 3940 }, { 264, 5464 }, { 288, 2212 }, { 289, 4727 },
-    { 328, 329 }, { 347, 3653 }, { 351, 1671 }, { 410, 1620 }, { 412, 1621 }, { 453, 454 },
-    { 459, 4733 }, { 468, 4957 }, { 472, 4567 }, { 479, 3849 }, { 483, 3521 }, { 484, 485 },
-    { 491, 4843 }, { 492, 5305 }, { 494, 5278 }, { 497, 2868 }, { 501, 531 }, { 508, 5375 },
-    { 522, 1675 }, { 526, 3918 }, { 527, 528 }, { 546, 3894 }, { 590, 591 }, { 594, 4123 },
-    { 599, 4562 }, { 606, 607 }, { 611, 612 }, { 618, 619 }, { 626, 627 }, { 631, 4416 },
-    { 633, 4520 }, { 660, 661 }, { 669, 670 }, { 741, 742 }, { 743, 744 }, { 745, 746 },
-    { 747, 748 }, { 752, 753 }, { 763, 764 }, { 765, 766 }, { 770, 771 }, { 775, 776 },
-    { 777, 778 }, { 779, 780 }, { 781, 782 }, { 828, 4994 }, { 832, 3511 }, { 833, 4768 },
-    { 869, 3767 }, { 955, 3360 }, { 1011, 3603 }, { 1019, 1020 }, { 1025, 4953 }, { 1042, 1043 },
-    { 1064, 4609 }, { 1084, 4335 }, { 1089, 1090 }, { 1093, 1094 }, { 1106, 5 }, { 1159, 1160 },
-    { 1173, 3975 }, { 1176, 4011 }, { 1186, 345 }, { 1187, 3942 }, { 1208, 1209 }, { 1214, 5115 },
-    { 1221, 1368 }, { 1227, 1228 }, { 1257, 3101 }, { 1336, 4488 }, { 1392, 4820 }, { 1422, 2770 },
-    { 1435, 2951 }, { 1500, 3370 }, { 1547, 3934 }, { 1549, 1581 }, { 1726, 4329 }, { 1745, 4696 },
-    { 1752, 1778 }, { 1784, 1744 }, { 1791, 1792 }, { 1793, 1794 }, { 1795, 1796 }, { 1987, 3527 },
-    { 2027, 4530 }, { 2107, 4526 }, { 2210, 1725 }, { 2213, 4366 }, { 2260, 2261 }, { 2264, 5476 },
-    { 2267, 5383 }, { 2272, 5394 }, { 2285, 3708 }, { 2319, 4462 }, { 2320, 4308 }, { 2367, 2368 },
-    { 2369, 4339 }, { 2434, 4855 }, { 2533, 2780 }, { 2585, 2748 }, { 2589, 2738 }, { 2594, 2750 },
-    { 2668, 2767 }, { 2746, 4485 }, { 2752, 2753 }, { 2754, 5440 }, { 2759, 4354 }, { 2760, 2761 },
-    { 2762, 4414 }, { 2766, 2667 }, { 2775, 2511 }, { 2778, 2526 }, { 2806, 5438 }, { 2807, 4094 },
-    { 2817, 3408 }, { 2856, 2857 }, { 2866, 2867 }, { 2936, 2937 }, { 2938, 2939 }, { 2956, 2957 },
-    { 2961, 2962 }, { 3014, 3015 }, { 3016, 3017 }, { 3024, 4737 }, { 3026, 3769 }, { 3160, 3459 },
-    { 3165, 3609 }, { 3190, 4841 }, { 3227, 4904 }, { 3379, 2869 }, { 3506, 4654 }, { 3551, 5071 },
-    { 3567, 4616 }, { 3582, 4959 }, { 3599, 837 }, { 3658, 3020 }, { 3661, 4659 }, { 3665, 4495 },
-    { 3745, 5393 }, { 3748, 3667 }, { 3754, 5322 }, { 3810, 2777 }, { 3827, 2782 }, { 3863, 2779 },
-    { 3865, 2776 }, { 3886, 4682 }, { 3946, 3167 }, { 4010, 3614 }, { 4018, 4579 }, { 4019, 3956 },
-    { 4021, 3939 }, { 4050, 4685 }, { 4061, 5290 }, { 4062, 4686 }, { 4073, 639 }, { 4121, 5465 },
-    { 4131, 5435 }, { 4136, 2274 }, { 4199, 3493 }, { 4290, 3963 }, { 4304, 3413 }, { 4365, 5327 },
-    { 4373, 3966 }, { 4374, 3618 }, { 4378, 4793 }, { 4387, 3010 }, { 4391, 4481 }, { 4420, 5170 },
-    { 4434, 4834 }, { 4461, 3386 }, { 4465, 5012 }, { 4470, 4784 }, { 4493, 2809 }, { 4496, 4617 },
-    { 4500, 2265 }, { 4508, 5444 }, { 4513, 2808 }, { 4515, 5039 }, { 4531, 3908 }, { 4532, 1429 },
-    { 4555, 5415 }, { 4568, 4970 }, { 4606, 4755 }, { 4607, 5149 }, { 4679, 5298 }, { 4692, 441 },
-    { 4698, 3410 }, { 4701, 1777 }, { 4704, 5359 }, { 4711, 3937 }, { 4760, 4980 }, { 4788, 4789 },
-    { 4795, 4288 }, { 4821, 5200 }, { 4845, 2905 }, { 4858, 1212 }, { 4886, 229 }, { 4908, 4969 },
-    { 4926, 5267 }, { 4949, 5344 }, { 4954, 4341 }, { 4958, 5164 }, { 4965, 4772 }, { 4972, 1733 },
-    { 4974, 4361 }, { 4977, 5469 }, { 5013, 568 }, { 5014, 3608 }, { 5015, 3695 }, { 5027, 549 },
-    { 5034, 3585 }, { 5043, 4464 }, { 5051, 5229 }, { 5063, 650 }, { 5064, 674 }, { 5087, 3547 },
-    { 5095, 5299 }, { 5165, 1051 }, { 5182, 2915 }, { 5189, 4765 }, { 5195, 5196 }, { 5241, 3710 },
-    { 5297, 4995 }, { 5303, 4417 }, { 5304, 5057 }, { 5331, 5376 }, { 5362, 5312 }, { 5380, 3359 },
-    { 5405, 5159 }, { 5441, 5367 }, { 5470, 4763 }, { 5477, 4422 }, { 3, 4400 }, { 5445, 3358 },
-    { 61, 135 }, { 100, 3606 }, { 104, 5494 }, { 338, 162 }, { 606, 2116 }, { 724, 4562 },
-    { 835, 5499 }, { 1027, 5541 }, { 1030, 6 }, { 1088, 4335 }, { 1090, 5041 }, { 1170, 4567 },
-    { 1171, 3849 }, { 1172, 3521 }, { 1186, 5581 }, { 1188, 193 }, { 1321, 5502 }, { 1367, 5584 },
-    { 1451, 619 }, { 1534, 4609 }, { 1784, 1777 }, { 2143, 670 }, { 2781, 2526 }, { 3024, 4747 },
-    { 3161, 5487 }, { 3210, 4841 }, { 3360, 5574 }, { 3405, 5598 }, { 3510, 5564 }, { 3559, 5604 },
-    { 3567, 4903 }, { 3593, 5607 }, { 3664, 5530 }, { 3748, 4001 }, { 3769, 5349 }, { 3894, 5614 },
-    { 3914, 5629 }, { 3925, 5580 }, { 3927, 5599 }, { 3953, 5495 }, { 3954, 5536 }, { 4062, 3614 },
-    { 4065, 4495 }, { 4073, 633 }, { 4199, 3607 }, { 4207, 5497 }, { 4254, 5597 }, { 4255, 4682 },
-    { 4280, 5630 }, { 4307, 5612 }, { 4340, 5501 }, { 4433, 5653 }, { 4464, 2285 }, { 4500, 2266 },
-    { 4515, 4659 }, { 4568, 5007 }, { 4583, 4509 }, { 4606, 5708 }, { 4620, 5547 }, { 4679, 5531 },
-    { 4701, 1744 }, { 4767, 5639 }, { 4784, 5739 }, { 4845, 3020 }, { 4889, 5518 }, { 4918, 5699 },
-    { 5005, 5435 }, { 5108, 5688 }, { 5197, 5511 }, { 5257, 5693 }, { 5281, 5583 }, { 5283, 5521 },
-    { 5293, 5535 }, { 5307, 5512 }, { 5318, 5696 }, { 5455, 5672 }, { 5480, 4763 }, { 5493, 5109 },
-    { 5496, 121 }, { 5504, 5505 }, { 5506, 5508 }, { 5509, 5510 }, { 5513, 4699 }, { 5514, 5677 },
-    { 5516, 4727 }, { 5517, 292 }, { 5519, 5372 }, { 5522, 5204 }, { 5526, 5527 }, { 5537, 5538 },
-    { 5551, 5552 }, { 5553, 5554 }, { 5556, 5557 }, { 5559, 5560 }, { 5561, 5562 }, { 5566, 5220 },
-    { 5569, 653 }, { 5578, 1174 }, { 5596, 1779 }, { 5600, 1797 }, { 5606, 5666 }, { 5608, 4530 },
-    { 5610, 415 }, { 5613, 5335 }, { 5622, 5623 }, { 5624, 5625 }, { 5626, 5749 }, { 5632, 2818 },
-    { 5634, 5533 }, { 5637, 2958 }, { 5642, 4198 }, { 5647, 5507 }, { 5650, 3025 }, { 5657, 5587 },
-    { 5667, 5635 }, { 5670, 4772 }, { 5675, 5602 }, { 5678, 5589 }, { 5679, 4731 }, { 5682, 5651 },
-    { 5687, 5500 }, { 5700, 4980 }, { 5707, 4855 }, { 5717, 2263 }, { 5725, 5609 }, { 5729, 5646 },
-    { 3, 4740 }, { 5325, 5750 }, { 5403, 3358 }, { 61, 5774 }, { 1451, 626 }, { 3166, 5487 },
-    { 3941, 5766 }, { 4199, 4676 }, { 4793, 5799 }, { 4909, 5807 }, { 5044, 5786 }, { 5434, 5795 },
-    { 5575, 5830 }, { 5611, 5801 }, { 5620, 5821 }, { 5663, 5841 }, { 5702, 5856 }, { 5744, 5855 },
-    { 5751, 5748 }, { 5758, 5652 }, { 5759, 5760 }, { 5763, 5764 }, { 5768, 5736 }, { 5769, 140 },
-    { 5783, 5692 }, { 5787, 2370 }, { 5790, 5772 }, { 5792, 5755 }, { 5797, 5754 }, { 5800, 5685 },
-    { 5811, 5532 }, { 5813, 5640 }, { 5814, 5854 }, { 5819, 3828 }, { 5822, 4229 }, { 5823, 5839 },
-    { 5824, 4685 }, { 5831, 5738 }, { 5832, 5833 }, { 5840, 5528 }, { 5844, 5492 }, { 5845, 5846 },
-    { 5852, 5194 }, { 5857, 5858 }, { 5863, 4001 }, { 3, 4786 }, { 2934, 3358 }, { 5616, 5881 },
-    { 5828, 5878 }, { 5835, 5893 }, { 5884, 5767 }, { 5886, 5816 }, { 5892, 5869 }, { 5899, 5765 },
-    { 5916, 5820 }, { 5919, 162 }, { 5921, 5627 }, { 3, 5098 }, { 4796, 5923 }, { 2935, 3358 },
-    { 5896, 5878 }, { 5924, 2822 }, { 4652, 3 }, { 2941, 3358 }, { 5175, 5935 }, { 5937, 3732 },
-    { 4730, 3 }, { 3358, 739 }, { 5178, 3 }, { 3358, 2940 }, { 5944, 4698 }, { 3, 4906 },
-    { 5946, 5368 }, { 3358, 3966 }, { 5636, 5947 }, { 5944, 5704 }, { 148, 4449 }, { 1405, 111 },
-    { 1408, 5119 }, { 1409, 5147 }, { 1422, 1427 }, { 1503, 3396 }, { 3582, 4570 }, { 4433, 4459 },
-    { 4446, 4809 }, { 4808, 4108 }, { 4813, 5180 }, { 4833, 5181 }, { 4836, 3666 }, { 4905, 4408 },
-    { 5118, 3647 }, { 5401, 5400 }, { 141, 636 }, { 455, 456 }, { 554, 5011 }, { 590, 2165 },
-    { 789, 2198 }, { 1032, 2171 }, { 1046, 2192 }, { 1049, 4964 }, { 1076, 4313 }, { 1084, 5088 },
-    { 1120, 2170 }, { 1446, 609 }, { 1455, 5125 }, { 1470, 4469 }, { 1475, 4560 }, { 1493, 5698 },
-    { 1498, 3839 }, { 1769, 1770 }, { 2117, 2175 }, { 2142, 4259 }, { 2145, 2146 }, { 2147, 2148 },
-    { 2166, 2167 }, { 2173, 1109 }, { 2180, 5128 }, { 2187, 4437 }, { 2188, 5132 }, { 2194, 5158 },
-    { 2199, 5104 }, { 2346, 629 }, { 3194, 5016 }, { 3381, 641 }, { 3397, 2191 }, { 3572, 682 },
-    { 3813, 3828 }, { 3948, 5168 }, { 4099, 4818 }, { 4279, 4258 }, { 4557, 5151 }, { 4561, 2204 },
-    { 4566, 5091 }, { 4620, 5658 }, { 4728, 5026 }, { 4800, 4952 }, { 4834, 5130 }, { 4968, 4499 },
-    { 5031, 1143 }, { 5075, 5308 }, { 5086, 5459 }, { 5416, 4835 }, { 5463, 4820 }, { 5591, 5074 },
-    { 3, 5336 }, { 5731, 3358 }, { 4447, 5958 }, { 4813, 5338 }, { 4833, 5337 }, { 4836, 3844 },
-    { 5956, 5957 }, { 5959, 1504 }, { 5961, 5402 }, { 5966, 5960 }, { 570, 5011 }, { 2117, 5994 },
-    { 2164, 5973 }, { 3213, 5016 }, { 3381, 644 }, { 3807, 5104 }, { 4009, 5999 }, { 4313, 2205 },
-    { 4408, 4319 }, { 4437, 4720 }, { 4472, 5980 }, { 4565, 5985 }, { 4829, 4952 }, { 4964, 1144 },
-    { 5031, 5977 }, { 5059, 6004 }, { 5123, 5988 }, { 5478, 6018 }, { 5974, 5998 }, { 5975, 5072 },
-    { 5976, 2193 }, { 5987, 4759 }, { 5990, 5991 }, { 5992, 1543 }, { 5997, 5124 }, { 6007, 5978 },
-    { 6010, 6008 }, { 6014, 6020 }, { 6017, 5592 }, { 6019, 6006 }, { 4967, 6022 }, { 5024, 3 },
-    { 6028, 5962 }, { 6031, 6024 }, { 3091, 3358 }, { 4408, 5077 }, { 5089, 6046 }, { 5120, 6033 },
-    { 6002, 6052 }, { 6009, 6039 }, { 6016, 6045 }, { 6042, 6051 }, { 6043, 6011 }, { 6047, 5473 },
-    { 6049, 6059 }, { 6050, 6037 }, { 5110, 3 }, { 3093, 3358 }, { 5122, 6067 }, { 6048, 6068 },
-    { 6061, 6075 }, { 6069, 6072 }, { 3, 5169 }, { 6078, 5740 }, { 5425, 3358 }, { 6081, 1137 },
-    { 40, 3703 }, { 429, 1585 }, { 842, 444 }, { 1278, 3752 }, { 1281, 1282 }, { 1582, 1583 },
-    { 1586, 4322 }, { 1587, 3715 }, { 3866, 4426 }, { 4120, 5107 }, { 4371, 5486 }, { 4550, 5162 },
-    { 4564, 3469 }, { 4573, 4981 }, { 4690, 3618 }, { 4819, 3522 }, { 5907, 5935 }, { 5936, 4996 },
-    { 5948, 3626 }, { 3, 5475 }, { 1584, 6089 }, { 3387, 3358 }, { 3755, 6093 }, { 3774, 6094 },
-    { 4017, 6096 }, { 4371, 6091 }, { 4525, 6090 }, { 4564, 3522 }, { 4819, 3469 }, { 4905, 6098 },
-    { 6088, 6092 }, { 6084, 3 }, { 5330, 6107 }, { 6108, 6111 }, { 6110, 6112 }, { 6114, 3358 },
-    { 6118, 3484 }, { 3, 3897 }, { 6119, 5746 }, { 6121, 6095 }, { 5, 3128 }, { 56, 5265 },
-    { 111, 6063 }, { 112, 5940 }, { 117, 266 }, { 121, 1665 }, { 129, 5719 }, { 133, 4325 },
-    { 135, 5040 }, { 140, 1363 }, { 148, 5860 }, { 154, 296 }, { 162, 197 }, { 165, 299 },
-    { 172, 1604 }, { 177, 307 }, { 189, 308 }, { 193, 2735 }, { 233, 4044 }, { 236, 4090 },
-    { 238, 4581 }, { 256, 4329 }, { 257, 3504 }, { 261, 2810 }, { 271, 5366 }, { 294, 295 },
-    { 305, 5275 }, { 317, 4453 }, { 328, 5789 }, { 329, 4379 }, { 332, 3083 }, { 346, 4590 },
-    { 360, 4947 }, { 388, 4798 }, { 484, 5439 }, { 486, 5205 }, { 488, 4521 }, { 508, 4708 },
-    { 510, 1533 }, { 515, 3895 }, { 529, 4211 }, { 540, 4957 }, { 542, 543 }, { 544, 4733 },
-    { 554, 5363 }, { 569, 5269 }, { 590, 1113 }, { 601, 5410 }, { 604, 605 }, { 623, 624 },
-    { 633, 2130 }, { 639, 4520 }, { 640, 3360 }, { 658, 659 }, { 662, 663 }, { 697, 698 },
-    { 715, 716 }, { 717, 718 }, { 728, 729 }, { 750, 751 }, { 754, 5753 }, { 771, 1978 },
-    { 784, 785 }, { 787, 788 }, { 789, 1068 }, { 791, 4706 }, { 794, 795 }, { 796, 4333 },
-    { 798, 799 }, { 802, 803 }, { 805, 4334 }, { 831, 4063 }, { 833, 3767 }, { 854, 502 },
-    { 863, 531 }, { 865, 5292 }, { 1024, 4437 }, { 1032, 1122 }, { 1045, 1046 }, { 1047, 1048 },
-    { 1049, 5309 }, { 1052, 5158 }, { 1056, 1057 }, { 1069, 5489 }, { 1071, 5223 }, { 1087, 4313 },
-    { 1090, 4765 }, { 1107, 5993 }, { 1117, 1118 }, { 1120, 1121 }, { 1127, 5089 }, { 1138, 5360 },
-    { 1141, 5128 }, { 1178, 1204 }, { 1189, 3389 }, { 1190, 1191 }, { 1201, 1202 }, { 1225, 3088 },
-    { 1283, 3839 }, { 1318, 5671 }, { 1320, 4407 }, { 1323, 5119 }, { 1328, 5147 }, { 1332, 1333 },
-    { 1336, 5258 }, { 1340, 1341 }, { 1359, 3576 }, { 1386, 4768 }, { 1387, 3967 }, { 1394, 4336 },
-    { 1431, 5905 }, { 1438, 1463 }, { 1448, 5431 }, { 1455, 5272 }, { 1487, 2158 }, { 1488, 2159 },
-    { 1490, 2160 }, { 1492, 6074 }, { 1496, 3835 }, { 1516, 3497 }, { 1522, 5901 }, { 1527, 4953 },
-    { 1549, 1550 }, { 1578, 3519 }, { 1579, 4563 }, { 1605, 1356 }, { 1608, 4814 }, { 1659, 5287 },
-    { 1661, 3511 }, { 1663, 3613 }, { 1666, 5913 }, { 1670, 4438 }, { 1673, 4975 }, { 1676, 5520 },
-    { 1733, 2860 }, { 1745, 4366 }, { 1780, 4759 }, { 1781, 3700 }, { 1798, 1799 }, { 1800, 3776 },
-    { 1801, 1802 }, { 1803, 3365 }, { 1979, 1980 }, { 1981, 1982 }, { 1983, 1984 }, { 1985, 1986 },
-    { 2105, 5479 }, { 2131, 3654 }, { 2133, 2134 }, { 2135, 3358 }, { 2137, 2138 }, { 2139, 2140 },
-    { 2149, 1475 }, { 2156, 2157 }, { 2211, 5911 }, { 2286, 2287 }, { 2296, 4607 }, { 2298, 5701 },
-    { 2301, 4345 }, { 2302, 4980 }, { 2303, 2304 }, { 2305, 2306 }, { 2307, 2308 }, { 2309, 2310 },
-    { 2311, 2312 }, { 2377, 4567 }, { 2378, 3849 }, { 2379, 3521 }, { 2488, 2506 }, { 2536, 4368 },
-    { 2547, 5621 }, { 2549, 2698 }, { 2551, 2699 }, { 2559, 2704 }, { 2570, 5276 }, { 2613, 2787 },
-    { 2622, 2798 }, { 2625, 4330 }, { 2627, 2788 }, { 2629, 2789 }, { 2705, 2706 }, { 2708, 2544 },
-    { 2716, 2717 }, { 2718, 2719 }, { 2721, 2722 }, { 2723, 2724 }, { 2725, 2726 }, { 2727, 2728 },
-    { 2729, 2730 }, { 2731, 2732 }, { 2733, 2734 }, { 2736, 2579 }, { 2737, 5618 }, { 2741, 4510 },
-    { 2749, 1581 }, { 2771, 2772 }, { 2773, 2774 }, { 2785, 2786 }, { 2795, 2796 }, { 2797, 3817 },
-    { 2800, 1375 }, { 2843, 2844 }, { 2849, 2850 }, { 2863, 3973 }, { 2872, 4737 }, { 2878, 4084 },
-    { 2889, 2890 }, { 2896, 4039 }, { 2912, 2913 }, { 2922, 4983 }, { 2927, 2928 }, { 2954, 2955 },
-    { 2960, 4603 }, { 3011, 3061 }, { 3021, 5737 }, { 3039, 4734 }, { 3063, 3609 }, { 3066, 3396 },
-    { 3070, 6078 }, { 3096, 1252 }, { 3100, 5586 }, { 3102, 3103 }, { 3114, 3115 }, { 3116, 3117 },
-    { 3122, 3123 }, { 3124, 3125 }, { 3130, 3131 }, { 3200, 5333 }, { 3227, 4591 }, { 3282, 5970 },
-    { 3363, 849 }, { 3383, 861 }, { 3386, 3983 }, { 3459, 456 }, { 3467, 5191 }, { 3495, 5859 },
-    { 3518, 149 }, { 3526, 3667 }, { 3571, 4198 }, { 3578, 860 }, { 3602, 304 }, { 3605, 5443 },
-    { 3608, 866 }, { 3615, 1517 }, { 3626, 4622 }, { 3657, 4723 }, { 3658, 3075 }, { 3659, 5179 },
-    { 3661, 5039 }, { 3666, 3978 }, { 3668, 4756 }, { 3692, 5059 }, { 3705, 4557 }, { 3736, 5389 },
-    { 3765, 1358 }, { 3828, 4789 }, { 3851, 5582 }, { 3861, 490 }, { 3946, 3229 }, { 3948, 5173 },
-    { 3960, 4328 }, { 3962, 4367 }, { 3963, 4635 }, { 4010, 3813 }, { 4011, 3510 }, { 4061, 4501 },
-    { 4073, 642 }, { 4093, 5386 }, { 4133, 4478 }, { 4137, 867 }, { 4192, 5093 }, { 4196, 1196 },
-    { 4219, 5847 }, { 4230, 3493 }, { 4284, 5488 }, { 4331, 4844 }, { 4363, 4517 }, { 4371, 5077 },
-    { 4373, 4693 }, { 4398, 4512 }, { 4419, 5296 }, { 4423, 5357 }, { 4429, 3706 }, { 4436, 5716 },
-    { 4439, 5107 }, { 4459, 5029 }, { 4465, 5270 }, { 4470, 5378 }, { 4479, 4220 }, { 4502, 5862 },
-    { 4504, 3590 }, { 4514, 3028 }, { 4561, 2299 }, { 4566, 4680 }, { 4576, 4751 }, { 4580, 5321 },
-    { 4612, 4799 }, { 4617, 5949 }, { 4653, 5464 }, { 4660, 3027 }, { 4684, 5168 }, { 4686, 5023 },
-    { 4688, 4960 }, { 4692, 5829 }, { 4704, 5805 }, { 4707, 4959 }, { 4714, 5762 }, { 4725, 3794 },
-    { 4742, 6097 }, { 4773, 5750 }, { 4790, 5804 }, { 4807, 5734 }, { 4831, 5673 }, { 4839, 5166 },
-    { 4849, 4961 }, { 4886, 423 }, { 4889, 735 }, { 4899, 4795 }, { 4908, 5302 }, { 4958, 5837 },
-    { 4965, 5284 }, { 4976, 1362 }, { 4982, 6099 }, { 5027, 134 }, { 5043, 3556 }, { 5075, 5054 },
-    { 5086, 4209 }, { 5097, 5874 }, { 5183, 5184 }, { 5185, 5186 }, { 5215, 4077 }, { 5219, 2142 },
-    { 5266, 4516 }, { 5277, 3026 }, { 5279, 5879 }, { 5285, 5577 }, { 5291, 5176 }, { 5294, 4848 },
-    { 5328, 6057 }, { 5339, 5340 }, { 5341, 5342 }, { 5346, 2581 }, { 5351, 5951 }, { 5353, 5565 },
-    { 5364, 6058 }, { 5373, 5784 }, { 5391, 4696 }, { 5392, 5423 }, { 5395, 5930 }, { 5446, 1143 },
-    { 5467, 5456 }, { 5480, 5615 }, { 5482, 4616 }, { 5529, 5190 }, { 5558, 772 }, { 5573, 4060 },
-    { 5579, 5912 }, { 5594, 5853 }, { 5617, 2587 }, { 5619, 5726 }, { 5695, 5563 }, { 5697, 3852 },
-    { 5706, 5711 }, { 5709, 5655 }, { 5710, 3618 }, { 5722, 5164 }, { 5735, 6056 }, { 5743, 5724 },
-    { 5756, 5411 }, { 5761, 5778 }, { 5773, 2238 }, { 5780, 372 }, { 5793, 2911 }, { 5803, 5654 },
-    { 5806, 828 }, { 5872, 3707 }, { 5891, 5877 }, { 5900, 5676 }, { 5909, 5683 }, { 5922, 4488 },
-    { 5929, 5013 }, { 5946, 5155 }, { 5982, 5810 }, { 5984, 1486 }, { 6062, 2132 }, { 6077, 4608 },
-    { 3, 4461 }, { 6122, 6127 }, { 140, 6248 }, { 162, 3968 }, { 193, 6128 }, { 197, 3103 },
-    { 257, 5190 }, { 346, 5838 }, { 388, 4799 }, { 485, 3504 }, { 510, 6313 }, { 530, 4590 },
-    { 547, 5205 }, { 570, 5363 }, { 735, 4211 }, { 787, 800 }, { 797, 4706 }, { 804, 4333 },
-    { 863, 502 }, { 1032, 1530 }, { 1071, 6466 }, { 1112, 6174 }, { 1384, 4063 }, { 1545, 5360 },
-    { 1603, 6142 }, { 1664, 6133 }, { 2119, 6240 }, { 2161, 3835 }, { 2262, 4366 }, { 2613, 6327 },
-    { 2627, 2799 }, { 2629, 6328 }, { 2843, 4954 }, { 2865, 6138 }, { 2872, 4747 }, { 2922, 6085 },
-    { 3037, 4084 }, { 3040, 4039 }, { 3056, 3360 }, { 3070, 4983 }, { 3072, 3767 }, { 3073, 3613 },
-    { 3110, 1252 }, { 3132, 5 }, { 3160, 3519 }, { 3165, 3839 }, { 3211, 5333 }, { 3358, 3089 },
-    { 3381, 6184 }, { 3386, 5270 }, { 3389, 5346 }, { 3397, 6206 }, { 3464, 6305 }, { 3491, 6217 },
-    { 3599, 6258 }, { 3608, 6255 }, { 3653, 6261 }, { 3654, 2990 }, { 3705, 4612 }, { 3736, 5443 },
-    { 3751, 6253 }, { 3807, 5489 }, { 3817, 6435 }, { 3851, 6152 }, { 3962, 5879 }, { 4009, 6190 },
-    { 4073, 645 }, { 4095, 5386 }, { 4192, 5733 }, { 4197, 6296 }, { 4214, 6231 }, { 4282, 3493 },
-    { 4313, 2300 }, { 4314, 3467 }, { 4327, 6155 }, { 4363, 5356 }, { 4374, 4284 }, { 4379, 6168 },
-    { 4383, 6323 }, { 4398, 6503 }, { 4419, 5357 }, { 4423, 5296 }, { 4512, 5802 }, { 4516, 633 },
-    { 4561, 6213 }, { 4566, 6380 }, { 4576, 4783 }, { 4643, 6422 }, { 4680, 6424 }, { 4684, 5926 },
-    { 4688, 4998 }, { 4697, 6165 }, { 4716, 6219 }, { 4845, 6329 }, { 4849, 5030 }, { 4912, 6442 },
-    { 4975, 4444 }, { 4976, 1364 }, { 5023, 6331 }, { 5029, 5894 }, { 5054, 544 }, { 5118, 6233 },
-    { 5122, 6405 }, { 5124, 5223 }, { 5130, 5321 }, { 5183, 5340 }, { 5184, 5341 }, { 5185, 5342 },
-    { 5186, 5369 }, { 5191, 5723 }, { 5215, 4526 }, { 5217, 6177 }, { 5265, 6148 }, { 5291, 6125 },
-    { 5295, 6443 }, { 5309, 1144 }, { 5328, 6513 }, { 5332, 6171 }, { 5351, 5488 }, { 5353, 6235 },
-    { 5364, 6083 }, { 5373, 5908 }, { 5381, 6377 }, { 5392, 5424 }, { 5395, 5934 }, { 5396, 6337 },
-    { 5446, 6208 }, { 5467, 5458 }, { 5482, 4903 }, { 5539, 6407 }, { 5549, 6182 }, { 5555, 6188 },
-    { 5633, 3658 }, { 5648, 6418 }, { 5689, 6452 }, { 5691, 5949 }, { 5713, 6484 }, { 5728, 6320 },
-    { 5848, 6286 }, { 5864, 6427 }, { 5868, 6397 }, { 5871, 6454 }, { 5890, 6289 }, { 5897, 6438 },
-    { 5902, 6432 }, { 5928, 6156 }, { 5940, 5329 }, { 5996, 6285 }, { 6054, 6280 }, { 6055, 6284 },
-    { 6062, 6274 }, { 6070, 6494 }, { 6129, 6147 }, { 6131, 2783 }, { 6141, 167 }, { 6143, 4049 },
-    { 6145, 6319 }, { 6151, 6426 }, { 6153, 6139 }, { 6158, 1747 }, { 6160, 6423 }, { 6173, 6169 },
-    { 6178, 6275 }, { 6189, 6270 }, { 6192, 6211 }, { 6200, 4470 }, { 6203, 4788 }, { 6205, 5072 },
-    { 6209, 6210 }, { 6220, 6477 }, { 6221, 6385 }, { 6227, 6228 }, { 6229, 6230 }, { 6234, 6449 },
-    { 6236, 5399 }, { 6242, 6243 }, { 6254, 5730 }, { 6259, 5515 }, { 6266, 6267 }, { 6268, 6269 },
-    { 6271, 6272 }, { 6276, 6277 }, { 6278, 6279 }, { 6288, 2028 }, { 6290, 6291 }, { 6292, 2313 },
-    { 6293, 6294 }, { 6299, 6300 }, { 6301, 6308 }, { 6306, 6307 }, { 6310, 6311 }, { 6315, 2562 },
-    { 6317, 6318 }, { 6324, 4291 }, { 6325, 6303 }, { 6330, 6063 }, { 6334, 4734 }, { 6338, 376 },
-    { 6339, 5861 }, { 6340, 5638 }, { 6345, 3067 }, { 6346, 4137 }, { 6348, 6349 }, { 6350, 6351 },
-    { 6352, 6353 }, { 6359, 6167 }, { 6362, 6491 }, { 6365, 3069 }, { 6369, 6316 }, { 6372, 5176 },
-    { 6387, 4545 }, { 6389, 5109 }, { 6393, 5284 }, { 6400, 5910 }, { 6403, 4400 }, { 6411, 6379 },
-    { 6413, 3664 }, { 6421, 4557 }, { 6444, 6157 }, { 6456, 6457 }, { 6460, 639 }, { 6467, 6468 },
-    { 6469, 5276 }, { 6479, 6445 }, { 6481, 6414 }, { 6490, 4220 }, { 3, 5230 }, { 140, 6706 },
-    { 162, 6705 }, { 727, 6520 }, { 787, 6195 }, { 801, 4706 }, { 1529, 6533 }, { 3086, 3613 },
-    { 3120, 1252 }, { 3312, 3835 }, { 3358, 5628 }, { 3360, 6736 }, { 3381, 6185 }, { 3389, 6309 },
-    { 3743, 6544 }, { 4063, 6727 }, { 4333, 6193 }, { 4576, 4961 }, { 4612, 5151 }, { 4641, 6600 },
-    { 4808, 6569 }, { 4983, 6536 }, { 4993, 6608 }, { 5339, 6620 }, { 5381, 6382 }, { 5396, 6553 },
-    { 5498, 6593 }, { 5585, 6561 }, { 5927, 6591 }, { 6038, 6597 }, { 6087, 6634 }, { 6134, 6655 },
-    { 6137, 6611 }, { 6166, 6537 }, { 6170, 6631 }, { 6186, 6563 }, { 6218, 6640 }, { 6237, 6614 },
-    { 6247, 6574 }, { 6257, 6539 }, { 6262, 6612 }, { 6281, 6689 }, { 6304, 6566 }, { 6312, 6524 },
-    { 6321, 6618 }, { 6326, 6543 }, { 6354, 6557 }, { 6373, 6125 }, { 6415, 5399 }, { 6420, 6586 },
-    { 6480, 6710 }, { 6485, 6596 }, { 6487, 6613 }, { 6495, 4590 }, { 6501, 6685 }, { 6508, 6521 },
-    { 6517, 6668 }, { 6518, 1090 }, { 6526, 1175 }, { 6528, 6159 }, { 6531, 6198 }, { 6547, 3493 },
-    { 6554, 6555 }, { 6562, 6394 }, { 6564, 6302 }, { 6565, 6207 }, { 6567, 6681 }, { 6568, 1667 },
-    { 6572, 4798 }, { 6576, 6703 }, { 6577, 6447 }, { 6583, 6707 }, { 6619, 6621 }, { 6625, 4387 },
-    { 6630, 6534 }, { 6633, 6688 }, { 6636, 6687 }, { 6638, 6476 }, { 6639, 6199 }, { 6643, 6720 },
-    { 6646, 6546 }, { 6648, 6356 }, { 6651, 6729 }, { 6652, 6287 }, { 6656, 6698 }, { 6657, 4904 },
-    { 6661, 5989 }, { 6663, 6073 }, { 6677, 6694 }, { 6678, 6575 }, { 6682, 6617 }, { 6683, 6629 },
-    { 6686, 6584 }, { 6696, 2141 }, { 6700, 6295 }, { 6701, 6581 }, { 6702, 2707 }, { 6718, 3126 },
-    { 6731, 4799 }, { 6733, 5187 }, { 6735, 5369 }, { 6738, 6635 }, { 3, 5334 }, { 787, 6800 },
-    { 4202, 3358 }, { 4333, 6745 }, { 4473, 3360 }, { 4576, 5030 }, { 4912, 6757 }, { 5091, 6758 },
-    { 5590, 6740 }, { 6191, 6756 }, { 6314, 6742 }, { 6538, 6778 }, { 6582, 6784 }, { 6592, 6811 },
-    { 6599, 4798 }, { 6653, 6761 }, { 6654, 6755 }, { 6665, 6814 }, { 6708, 6809 }, { 6709, 6820 },
-    { 6722, 6741 }, { 6732, 6799 }, { 6743, 6775 }, { 6744, 6530 }, { 6752, 6580 }, { 6754, 6545 },
-    { 6760, 6690 }, { 6763, 6622 }, { 6766, 6623 }, { 6768, 6525 }, { 6770, 6472 }, { 6776, 1137 },
-    { 6779, 6807 }, { 6780, 6801 }, { 6781, 6244 }, { 6785, 6782 }, { 6791, 6680 }, { 6794, 6505 },
-    { 6795, 6674 }, { 6812, 5187 }, { 6816, 3576 }, { 6824, 6699 }, { 6828, 6273 }, { 6836, 162 },
-    { 3, 5481 }, { 4993, 6847 }, { 6529, 6845 }, { 6725, 6842 }, { 6771, 6854 }, { 6783, 6852 },
-    { 6843, 3389 }, { 6855, 6750 }, { 6857, 6815 }, { 6860, 1375 }, { 6861, 6875 }, { 6862, 6670 },
-    { 6864, 6383 }, { 6877, 6867 }, { 5214, 3 }, { 5315, 6886 }, { 5273, 3 }, { 6900, 6458 },
-    { 5377, 3 }, { 6900, 6624 }, { 6902, 5294 }, { 5468, 3 }, { 6902, 6465 }, { 3, 4099 },
-    { 6907, 5279 }, { 257, 5406 }, { 266, 4459 }, { 854, 531 }, { 1505, 4843 }, { 3399, 6834 },
-    { 3411, 108 }, { 3418, 218 }, { 3624, 5969 }, { 4497, 5850 }, { 4690, 4284 }, { 4800, 5430 },
-    { 4807, 5404 }, { 4861, 3389 }, { 4866, 5057 }, { 4902, 6102 }, { 5421, 5965 }, { 5454, 5964 },
-    { 5963, 5051 }, { 6029, 3664 }, { 6030, 6064 }, { 151, 5915 }, { 161, 5932 }, { 465, 5269 },
-    { 574, 5479 }, { 584, 6904 }, { 589, 5540 }, { 590, 656 }, { 595, 596 }, { 610, 5544 },
-    { 616, 617 }, { 618, 626 }, { 619, 620 }, { 637, 5266 }, { 654, 655 }, { 668, 5550 },
-    { 671, 5732 }, { 674, 1475 }, { 675, 676 }, { 683, 684 }, { 685, 686 }, { 687, 688 },
-    { 689, 690 }, { 720, 721 }, { 755, 756 }, { 757, 758 }, { 759, 760 }, { 761, 762 },
-    { 768, 769 }, { 806, 807 }, { 808, 809 }, { 810, 460 }, { 814, 815 }, { 816, 817 },
-    { 818, 819 }, { 820, 821 }, { 822, 823 }, { 824, 825 }, { 1025, 1114 }, { 1084, 5429 },
-    { 1088, 5354 }, { 1199, 4479 }, { 1283, 3609 }, { 1287, 4575 }, { 1400, 3484 }, { 1439, 4755 },
-    { 1447, 6831 }, { 1449, 1450 }, { 1452, 1453 }, { 1459, 1460 }, { 1465, 1466 }, { 1467, 1468 },
-    { 1471, 4259 }, { 1472, 5064 }, { 1473, 1474 }, { 1476, 1477 }, { 1478, 1479 }, { 1480, 1481 },
-    { 1482, 1483 }, { 1484, 1485 }, { 1510, 5742 }, { 1528, 5132 }, { 1541, 1109 }, { 2114, 2115 },
-    { 2117, 2118 }, { 2119, 3007 }, { 2196, 4443 }, { 2512, 5662 }, { 2943, 2944 }, { 2945, 2946 },
-    { 2947, 2948 }, { 2950, 3358 }, { 2963, 2964 }, { 2967, 2968 }, { 2969, 2976 }, { 2973, 2974 },
-    { 2979, 2980 }, { 2995, 2996 }, { 2999, 3000 }, { 3005, 3006 }, { 3010, 5546 }, { 3189, 5645 },
-    { 3212, 5777 }, { 3569, 6515 }, { 3752, 3938 }, { 3868, 4746 }, { 4075, 5720 }, { 4209, 4917 },
-    { 4336, 5308 }, { 4371, 6021 }, { 4463, 6390 }, { 4516, 642 }, { 4551, 5661 }, { 4568, 4751 },
-    { 4588, 4431 }, { 4597, 5524 }, { 4604, 1018 }, { 4641, 4849 }, { 4651, 6667 }, { 4728, 5836 },
-    { 4767, 6769 }, { 4801, 5876 }, { 4817, 5548 }, { 4852, 5131 }, { 4966, 6103 }, { 5004, 6100 },
-    { 5139, 5680 }, { 5154, 5159 }, { 5163, 6297 }, { 5198, 5825 }, { 5209, 5867 }, { 5219, 667 },
-    { 5222, 2289 }, { 5432, 6183 }, { 5503, 150 }, { 5523, 5332 }, { 5543, 5411 }, { 5570, 4012 },
-    { 5571, 1124 }, { 5595, 501 }, { 5641, 5423 }, { 5643, 5776 }, { 5644, 3161 }, { 5649, 6216 },
-    { 5656, 5817 }, { 5659, 5788 }, { 5660, 5925 }, { 5664, 5950 }, { 5684, 5397 }, { 5714, 5870 },
-    { 5741, 4829 }, { 5775, 5456 }, { 5809, 5995 }, { 5827, 4896 }, { 5873, 6204 }, { 5889, 2989 },
-    { 5895, 4996 }, { 5898, 657 }, { 5933, 3572 }, { 5936, 5471 }, { 5941, 2942 }, { 5942, 6126 },
-    { 6080, 5681 }, { 6120, 647 }, { 6140, 4564 }, { 6357, 2991 }, { 6453, 1547 }, { 6541, 5218 },
-    { 6664, 5674 }, { 6734, 5461 }, { 6901, 1434 }, { 3, 5603 }, { 6907, 6462 }, { 547, 6912 },
-    { 1502, 6911 }, { 3411, 218 }, { 3418, 108 }, { 4497, 5851 }, { 4800, 6919 }, { 5406, 6930 },
-    { 5421, 6025 }, { 5454, 6026 }, { 5967, 6925 }, { 6065, 6922 }, { 6914, 5954 }, { 6928, 6918 },
-    { 219, 5915 }, { 220, 5932 }, { 465, 6361 }, { 617, 3010 }, { 618, 5546 }, { 653, 6904 },
-    { 675, 6952 }, { 676, 2970 }, { 1444, 5540 }, { 1447, 5544 }, { 1525, 5742 }, { 2114, 5410 },
-    { 2537, 5662 }, { 2959, 655 }, { 2975, 7004 }, { 3001, 3358 }, { 3002, 5479 }, { 3004, 590 },
-    { 3189, 5777 }, { 3212, 5645 }, { 3752, 5950 }, { 4075, 5867 }, { 4360, 6974 }, { 4516, 645 },
-    { 4553, 6940 }, { 4568, 4783 }, { 4572, 5661 }, { 4643, 4849 }, { 4719, 1018 }, { 4728, 5920 },
-    { 4817, 6179 }, { 4852, 5135 }, { 4951, 7005 }, { 4966, 6115 }, { 5004, 6116 }, { 5063, 7001 },
-    { 5084, 7033 }, { 5120, 6976 }, { 5125, 7032 }, { 5139, 5791 }, { 5198, 5870 }, { 5209, 5720 },
-    { 5222, 4541 }, { 5272, 6985 }, { 5286, 4917 }, { 5413, 5550 }, { 5432, 7006 }, { 5503, 225 },
-    { 5523, 5971 }, { 5543, 5981 }, { 5545, 620 }, { 5595, 535 }, { 5641, 5424 }, { 5643, 5883 },
-    { 5644, 3166 }, { 5656, 5887 }, { 5659, 5925 }, { 5660, 5788 }, { 5664, 3938 }, { 5714, 5825 },
-    { 5732, 2969 }, { 5770, 6978 }, { 5775, 5458 }, { 5809, 6034 }, { 5827, 5422 }, { 5873, 6535 },
-    { 5875, 4829 }, { 5882, 6979 }, { 5889, 4896 }, { 5898, 5071 }, { 5918, 6958 }, { 5936, 5781 },
-    { 5941, 7008 }, { 5983, 1471 }, { 5986, 7019 }, { 6001, 7021 }, { 6003, 6949 }, { 6040, 6973 },
-    { 6104, 6126 }, { 6120, 6934 }, { 6463, 7066 }, { 6496, 7009 }, { 6662, 3572 }, { 6676, 5218 },
-    { 6695, 5674 }, { 6749, 2991 }, { 6777, 4690 }, { 6893, 6997 }, { 6901, 647 }, { 6933, 5525 },
-    { 6935, 6936 }, { 6937, 4720 }, { 6944, 656 }, { 6946, 6948 }, { 6950, 6951 }, { 6954, 6955 },
-    { 6956, 6957 }, { 6959, 6960 }, { 6962, 6963 }, { 6964, 6965 }, { 6966, 6967 }, { 6980, 6981 },
-    { 6983, 6984 }, { 6986, 6987 }, { 6988, 6989 }, { 6994, 6540 }, { 7038, 2544 }, { 7045, 5524 },
-    { 7046, 6939 }, { 7051, 7014 }, { 7053, 1543 }, { 7055, 7022 }, { 7056, 7028 }, { 3, 5842 },
-    { 5005, 7081 }, { 5955, 7089 }, { 6929, 7094 }, { 7084, 7083 }, { 7093, 6923 }, { 1447, 6873 },
-    { 3358, 2949 }, { 4553, 6977 }, { 4568, 5131 }, { 4641, 7121 }, { 4643, 7023 }, { 4951, 7010 },
-    { 5083, 7127 }, { 5431, 7099 }, { 5918, 6961 }, { 6036, 7119 }, { 6498, 7156 }, { 6968, 7165 },
-    { 6972, 7173 }, { 7027, 4783 }, { 7080, 5479 }, { 7101, 7188 }, { 7102, 677 }, { 7108, 7153 },
-    { 7110, 2970 }, { 7111, 7112 }, { 7120, 7146 }, { 7122, 7208 }, { 7123, 4751 }, { 7139, 7199 },
-    { 7145, 7105 }, { 7149, 7116 }, { 7157, 1454 }, { 7163, 1461 }, { 7172, 7190 }, { 7174, 5631 },
-    { 7177, 6995 }, { 7183, 7207 }, { 7192, 7166 }, { 7194, 7195 }, { 7197, 1469 }, { 7198, 6947 },
-    { 3, 5866 }, { 7213, 7212 }, { 3358, 6999 }, { 4568, 5135 }, { 4951, 7100 }, { 5084, 7218 },
-    { 5123, 7215 }, { 7000, 7216 }, { 7128, 7234 }, { 7189, 677 }, { 7193, 7224 }, { 7217, 7242 },
-    { 7223, 6942 }, { 7226, 7103 }, { 7233, 7237 }, { 7239, 7200 }, { 7244, 7232 }, { 7247, 7152 },
-    { 3, 5906 }, { 5943, 7252 }, { 5083, 7255 }, { 6998, 7254 }, { 3, 5939 }, { 5791, 7270 },
-    { 3, 5952 }, { 2821, 7274 }, { 7135, 7270 }, { 3, 6023 }, { 7271, 7276 }, { 3, 7280 },
-    { 7073, 7279 }, { 2370, 3 }, { 7277, 7281 }, { 7184, 7279 }, { 3721, 3 }, { 4760, 3 },
-    { 5938, 3 }, { 7284, 3 }, { 3, 6066 }, { 7289, 7070 }, { 1250, 1251 }, { 1256, 1257 },
-    { 1258, 1259 }, { 1262, 1263 }, { 1264, 1265 }, { 1274, 4477 }, { 1769, 6264 }, { 3405, 5026 },
-    { 4217, 5053 }, { 4218, 5129 }, { 4394, 3587 }, { 4479, 6265 }, { 4684, 5880 }, { 5397, 6053 },
-    { 5972, 6013 }, { 6012, 5705 }, { 6032, 6044 }, { 6113, 6124 }, { 6123, 6086 }, { 6693, 3360 },
-    { 7011, 6000 }, { 7012, 6035 }, { 3, 6079 }, { 7289, 7168 }, { 1258, 7296 }, { 1769, 6692 },
-    { 3090, 7290 }, { 4217, 5129 }, { 4218, 5053 }, { 5026, 5904 }, { 5485, 6053 }, { 5972, 6044 },
-    { 6012, 5812 }, { 6013, 5850 }, { 6109, 5880 }, { 7114, 6000 }, { 7115, 6035 }, { 7292, 1252 },
-    { 7293, 7294 }, { 7295, 3429 }, { 7297, 7309 }, { 7299, 5798 }, { 7308, 5851 }, { 3, 6101 },
-    { 3092, 7314 }, { 3329, 7290 }, { 4287, 5053 }, { 5397, 7317 }, { 5485, 7298 }, { 5779, 7321 },
-    { 6032, 7325 }, { 7300, 4217 }, { 7301, 4218 }, { 7330, 1260 }, { 7331, 7316 }, { 3691, 3 },
-    { 3330, 7314 }, { 4287, 5129 }, { 7318, 7336 }, { 7319, 4217 }, { 7320, 4218 }, { 7335, 3 },
-    { 7337, 7348 }, { 7338, 4287 }, { 7347, 7326 }, { 3, 5329 }, { 7353, 7202 }, { 7349, 4287 },
-    { 5, 875 }, { 6, 1831 }, { 40, 3034 }, { 108, 6556 }, { 110, 5439 }, { 112, 4509 },
-    { 121, 1618 }, { 128, 5727 }, { 129, 4584 }, { 130, 3241 }, { 133, 1597 }, { 135, 2011 },
-    { 140, 1361 }, { 148, 6401 }, { 151, 6672 }, { 156, 297 }, { 161, 6796 }, { 162, 1957 },
-    { 169, 732 }, { 172, 733 }, { 179, 734 }, { 183, 6154 }, { 193, 1876 }, { 204, 6772 },
-    { 217, 2805 }, { 234, 6666 }, { 237, 6626 }, { 256, 5058 }, { 257, 6063 }, { 261, 1680 },
-    { 300, 301 }, { 309, 310 }, { 332, 1556 }, { 339, 862 }, { 346, 1189 }, { 351, 1174 },
-    { 372, 1662 }, { 376, 1616 }, { 412, 1389 }, { 414, 415 }, { 419, 2288 }, { 441, 6437 },
-    { 442, 4815 }, { 460, 1843 }, { 463, 3484 }, { 484, 5808 }, { 487, 3658 }, { 488, 6493 },
-    { 501, 6172 }, { 510, 2178 }, { 529, 5789 }, { 530, 6222 }, { 535, 6527 }, { 540, 3370 },
-    { 542, 454 }, { 546, 4329 }, { 547, 2592 }, { 569, 543 }, { 583, 7186 }, { 597, 598 },
-    { 601, 602 }, { 613, 614 }, { 619, 4767 }, { 626, 7030 }, { 637, 7063 }, { 642, 4520 },
-    { 646, 3360 }, { 652, 7231 }, { 678, 679 }, { 680, 681 }, { 691, 692 }, { 693, 694 },
-    { 697, 701 }, { 699, 700 }, { 702, 703 }, { 704, 7164 }, { 722, 723 }, { 730, 159 },
-    { 736, 5275 }, { 738, 5945 }, { 740, 7209 }, { 749, 6187 }, { 785, 786 }, { 788, 789 },
-    { 793, 3389 }, { 794, 1569 }, { 798, 1570 }, { 802, 1571 }, { 811, 812 }, { 828, 5292 },
-    { 829, 4210 }, { 831, 4947 }, { 833, 3244 }, { 838, 839 }, { 840, 841 }, { 845, 3519 },
-    { 847, 3798 }, { 852, 3635 }, { 856, 857 }, { 858, 4467 }, { 859, 6367 }, { 865, 5366 },
-    { 876, 4526 }, { 879, 6904 }, { 920, 921 }, { 922, 923 }, { 959, 960 }, { 963, 964 },
-    { 1002, 4733 }, { 1003, 3778 }, { 1013, 1014 }, { 1021, 4895 }, { 1022, 4980 }, { 1025, 2315 },
-    { 1035, 4607 }, { 1044, 6805 }, { 1084, 4003 }, { 1088, 5088 }, { 1091, 1092 }, { 1096, 1097 },
-    { 1098, 1099 }, { 1100, 1101 }, { 1102, 1103 }, { 1104, 1105 }, { 1152, 6872 }, { 1153, 1223 },
-    { 1156, 3358 }, { 1175, 1176 }, { 1192, 5438 }, { 1199, 4917 }, { 1203, 5579 }, { 1207, 5022 },
-    { 1209, 5665 }, { 1212, 4503 }, { 1213, 1677 }, { 1225, 1226 }, { 1231, 5753 }, { 1233, 1234 },
-    { 1235, 5745 }, { 1245, 5380 }, { 1274, 7018 }, { 1287, 3573 }, { 1318, 6391 }, { 1340, 1654 },
-    { 1355, 5356 }, { 1365, 3430 }, { 1369, 5905 }, { 1384, 4011 }, { 1386, 3767 }, { 1387, 3613 },
-    { 1391, 5588 }, { 1392, 6412 }, { 1400, 3374 }, { 1435, 3255 }, { 1438, 6975 }, { 1439, 7287 },
-    { 1448, 7263 }, { 1450, 5234 }, { 1455, 2230 }, { 1464, 6041 }, { 1488, 1489 }, { 1490, 1491 },
-    { 1505, 5298 }, { 1510, 6924 }, { 1526, 7064 }, { 1531, 1532 }, { 1533, 6830 }, { 1536, 6161 },
-    { 1537, 5429 }, { 1538, 6522 }, { 1539, 5354 }, { 1540, 6992 }, { 1542, 7161 }, { 1548, 485 },
-    { 1552, 5894 }, { 1553, 5150 }, { 1563, 1564 }, { 1565, 1443 }, { 1568, 6851 }, { 1581, 6730 },
-    { 1590, 3521 }, { 1591, 6150 }, { 1593, 1594 }, { 1595, 1596 }, { 1598, 4079 }, { 1602, 4805 },
-    { 1609, 4224 }, { 1610, 6392 }, { 1611, 3511 }, { 1612, 1613 }, { 1614, 1615 }, { 1619, 5913 },
-    { 1630, 3459 }, { 1633, 1634 }, { 1635, 4882 }, { 1653, 4843 }, { 1656, 3576 }, { 1657, 5400 },
-    { 1673, 4806 }, { 1678, 1679 }, { 1681, 4972 }, { 1709, 3839 }, { 1726, 5108 }, { 1776, 3609 },
-    { 1781, 4476 }, { 1801, 2371 }, { 1809, 1810 }, { 1811, 1812 }, { 1813, 1814 }, { 1815, 1816 },
-    { 1818, 1819 }, { 1820, 1821 }, { 1822, 1823 }, { 1824, 3368 }, { 1825, 1826 }, { 1827, 1828 },
-    { 1832, 1833 }, { 1834, 1835 }, { 1836, 1837 }, { 1838, 1839 }, { 1840, 1841 }, { 1894, 1895 },
-    { 1896, 3384 }, { 1920, 3397 }, { 1921, 1922 }, { 1923, 771 }, { 1975, 1976 }, { 1977, 6884 },
-    { 1981, 1991 }, { 1983, 1992 }, { 1985, 1993 }, { 1987, 3632 }, { 1988, 1989 }, { 1994, 1995 },
-    { 1999, 5601 }, { 2000, 2001 }, { 2007, 2008 }, { 2009, 2010 }, { 2012, 2013 }, { 2014, 2015 },
-    { 2016, 5752 }, { 2017, 2018 }, { 2020, 2021 }, { 2023, 2024 }, { 2026, 2027 }, { 2029, 2030 },
-    { 2031, 2032 }, { 2033, 2034 }, { 2035, 2036 }, { 2037, 2038 }, { 2039, 2040 }, { 2041, 2042 },
-    { 2043, 2044 }, { 2046, 2047 }, { 2048, 2049 }, { 2112, 7187 }, { 2123, 2124 }, { 2125, 5447 },
-    { 2127, 2128 }, { 2144, 7178 }, { 2150, 2151 }, { 2152, 2153 }, { 2154, 2155 }, { 2179, 5003 },
-    { 2190, 6859 }, { 2211, 5903 }, { 2215, 5911 }, { 2216, 2217 }, { 2218, 4366 }, { 2221, 5476 },
-    { 2223, 4704 }, { 2227, 2228 }, { 2231, 2232 }, { 2233, 2234 }, { 2262, 4696 }, { 2290, 2291 },
-    { 2295, 6823 }, { 2314, 5576 }, { 2317, 4500 }, { 2321, 418 }, { 2324, 2325 }, { 2326, 4530 },
-    { 2329, 2330 }, { 2340, 2341 }, { 2347, 197 }, { 2372, 3365 }, { 2373, 5383 }, { 2376, 5115 },
-    { 2543, 2544 }, { 2548, 2790 }, { 2558, 6885 }, { 2576, 6704 }, { 2585, 2791 }, { 2591, 6378 },
-    { 2631, 2801 }, { 2633, 2760 }, { 2663, 6899 }, { 2668, 2802 }, { 2672, 2803 }, { 2675, 2677 },
-    { 2676, 2804 }, { 2695, 2469 }, { 2697, 4094 }, { 2709, 6573 }, { 2739, 2740 }, { 2752, 5440 },
-    { 2754, 2753 }, { 2784, 5370 }, { 2794, 4176 }, { 2811, 5618 }, { 2812, 5520 }, { 2813, 2814 },
-    { 2845, 5965 }, { 2850, 3585 }, { 2900, 5964 }, { 2907, 5737 }, { 2920, 4734 }, { 2926, 3085 },
-    { 2952, 2953 }, { 2954, 3052 }, { 2960, 5568 }, { 2961, 3264 }, { 2965, 2966 }, { 2971, 2978 },
-    { 2972, 7142 }, { 2981, 2982 }, { 2983, 2984 }, { 2985, 2986 }, { 2987, 2988 }, { 2997, 2998 },
-    { 3003, 6712 }, { 3008, 3009 }, { 3014, 3062 }, { 3021, 6130 }, { 3025, 3237 }, { 3031, 3032 },
-    { 3035, 6585 }, { 3036, 4737 }, { 3038, 6343 }, { 3042, 5718 }, { 3046, 3977 }, { 3047, 4036 },
-    { 3051, 4082 }, { 3054, 7171 }, { 3055, 7225 }, { 3064, 6523 }, { 3065, 4994 }, { 3068, 6721 },
-    { 3071, 4063 }, { 3075, 5038 }, { 3077, 3078 }, { 3079, 6500 }, { 3080, 4407 }, { 3081, 6136 },
-    { 3084, 4995 }, { 3097, 3098 }, { 3103, 3144 }, { 3106, 3107 }, { 3108, 3109 }, { 3111, 3112 },
-    { 3118, 3119 }, { 3121, 5464 }, { 3127, 6797 }, { 3129, 3737 }, { 3134, 3135 }, { 3137, 3138 },
-    { 3142, 5586 }, { 3145, 6519 }, { 3149, 7074 }, { 3157, 6375 }, { 3175, 3231 }, { 3178, 3894 },
-    { 3179, 4771 }, { 3184, 3390 }, { 3230, 6376 }, { 3233, 6434 }, { 3234, 5182 }, { 3235, 5885 },
-    { 3236, 4827 }, { 3238, 3980 }, { 3239, 6085 }, { 3242, 6135 }, { 3247, 3248 }, { 3252, 3253 },
-    { 3257, 3258 }, { 3259, 3260 }, { 3273, 2122 }, { 3274, 3275 }, { 3276, 3277 }, { 3278, 3279 },
-    { 3280, 3281 }, { 3296, 3297 }, { 3298, 3299 }, { 3300, 3301 }, { 3302, 3303 }, { 3304, 3305 },
-    { 3306, 3307 }, { 3333, 3334 }, { 3338, 3339 }, { 3340, 3341 }, { 3344, 7283 }, { 3364, 6335 },
-    { 3410, 5829 }, { 3420, 4506 }, { 3492, 3394 }, { 3495, 3520 }, { 3499, 6551 }, { 3510, 6256 },
-    { 3518, 5860 }, { 3590, 6890 }, { 3608, 1606 }, { 3610, 5804 }, { 3614, 3240 }, { 3615, 4616 },
-    { 3653, 1211 }, { 3654, 3053 }, { 3663, 6333 }, { 3665, 4676 }, { 3692, 5582 }, { 3695, 6029 },
-    { 3735, 5209 }, { 3745, 6723 }, { 3748, 4088 }, { 3750, 3243 }, { 3753, 6550 }, { 3765, 1655 },
-    { 3813, 6714 }, { 3851, 1672 }, { 3868, 5322 }, { 3904, 4600 }, { 3906, 4403 }, { 3938, 6558 },
-    { 3946, 4633 }, { 3948, 5056 }, { 3962, 3372 }, { 3982, 864 }, { 3983, 5347 }, { 3994, 3048 },
-    { 4009, 1232 }, { 4010, 6647 }, { 4012, 6991 }, { 4021, 4855 }, { 4050, 4499 }, { 4087, 4198 },
-    { 4097, 2045 }, { 4108, 4447 }, { 4131, 7081 }, { 4133, 3167 }, { 4136, 2375 }, { 4192, 7024 },
-    { 4196, 2815 }, { 4209, 5299 }, { 4214, 5085 }, { 4231, 6673 }, { 4282, 4495 }, { 4284, 5951 },
-    { 4317, 5170 }, { 4319, 5074 }, { 4320, 3168 }, { 4325, 5040 }, { 4335, 5778 }, { 4365, 4885 },
-    { 4371, 1399 }, { 4377, 5444 }, { 4399, 5441 }, { 4408, 6021 }, { 4418, 6751 }, { 4431, 6858 },
-    { 4433, 4818 }, { 4444, 4527 }, { 4459, 6473 }, { 4465, 6384 }, { 4479, 7311 }, { 4511, 5287 },
-    { 4512, 5012 }, { 4529, 3251 }, { 4559, 5053 }, { 4576, 4970 }, { 4603, 4123 }, { 4604, 6239 },
-    { 4617, 6740 }, { 4641, 4852 }, { 4654, 5015 }, { 4688, 6448 }, { 4703, 5401 }, { 4759, 6489 },
-    { 4764, 5477 }, { 4765, 6909 }, { 4768, 6747 }, { 4774, 5376 }, { 4789, 5655 }, { 4801, 5014 },
-    { 4807, 5459 }, { 4808, 5001 }, { 4809, 1555 }, { 4817, 645 }, { 4835, 5593 }, { 4849, 6396 },
-    { 4897, 5711 }, { 4899, 5826 }, { 4920, 6996 }, { 4924, 6835 }, { 4926, 6360 }, { 4937, 6571 },
-    { 4949, 4488 }, { 4960, 6015 }, { 4963, 6905 }, { 4966, 5314 }, { 4968, 6430 }, { 4969, 5286 },
-    { 4974, 5473 }, { 4975, 3852 }, { 4977, 7125 }, { 4996, 4028 }, { 4998, 6719 }, { 5004, 5690 },
-    { 5006, 6370 }, { 5007, 5815 }, { 5023, 5391 }, { 5034, 6671 }, { 5041, 6514 }, { 5044, 6363 },
-    { 5046, 5900 }, { 5047, 6064 }, { 5052, 5628 }, { 5117, 5901 }, { 5139, 6470 }, { 5149, 6982 },
-    { 5156, 5465 }, { 5197, 302 }, { 5198, 6368 }, { 5200, 5093 }, { 5217, 7134 }, { 5220, 5910 },
-    { 5267, 6792 }, { 5277, 5862 }, { 5280, 7219 }, { 5283, 4464 }, { 5285, 6223 }, { 5302, 6516 },
-    { 5303, 5344 }, { 5304, 4043 }, { 5305, 5194 }, { 5316, 6381 }, { 5317, 5847 }, { 5318, 5312 },
-    { 5331, 6863 }, { 5345, 6510 }, { 5358, 5802 }, { 5367, 6739 }, { 5371, 5872 }, { 5378, 6388 },
-    { 5402, 6832 }, { 5404, 5055 }, { 5407, 5433 }, { 5409, 6181 }, { 5416, 6691 }, { 5425, 6441 },
-    { 5427, 6398 }, { 5470, 5615 }, { 5474, 5751 }, { 5478, 6446 }, { 5486, 7286 }, { 5498, 5849 },
-    { 5542, 6175 }, { 5558, 1566 }, { 5563, 6429 }, { 5565, 6788 }, { 5570, 5649 }, { 5571, 2209 },
-    { 5572, 6212 }, { 5573, 6071 }, { 5590, 5949 }, { 5633, 6488 }, { 5648, 4352 }, { 5686, 1660 },
-    { 5689, 5877 }, { 5703, 5673 }, { 5706, 4821 }, { 5709, 5794 }, { 5715, 5095 }, { 5719, 6433 },
-    { 5721, 6451 }, { 5722, 5837 }, { 5723, 6364 }, { 5724, 5838 }, { 5730, 5969 }, { 5733, 5372 },
-    { 5743, 6659 }, { 5747, 6588 }, { 5756, 5981 }, { 5761, 6789 }, { 5770, 6241 }, { 5771, 6829 },
-    { 5781, 6915 }, { 5784, 5796 }, { 5785, 5258 }, { 5843, 1229 }, { 5868, 5297 }, { 5891, 5241 },
-    { 5912, 6436 }, { 5927, 5928 }, { 5930, 6439 }, { 5933, 6579 }, { 5934, 6895 }, { 5940, 6298 },
-    { 5953, 6737 }, { 5979, 6602 }, { 5983, 2142 }, { 6005, 1398 }, { 6034, 7227 }, { 6062, 1806 },
-    { 6086, 6616 }, { 6106, 5168 }, { 6113, 4195 }, { 6119, 7269 }, { 6120, 737 }, { 6123, 6844 },
-    { 6132, 5695 }, { 6144, 5295 }, { 6146, 239 }, { 6176, 7204 }, { 6194, 1240 }, { 6196, 1242 },
-    { 6197, 1244 }, { 6224, 5710 }, { 6226, 6040 }, { 6238, 6570 }, { 6245, 6246 }, { 6249, 7206 },
-    { 6282, 7029 }, { 6283, 5222 }, { 6355, 6549 }, { 6358, 470 }, { 6366, 6609 }, { 6374, 5654 },
-    { 6386, 6509 }, { 6395, 6891 }, { 6402, 5917 }, { 6406, 5931 }, { 6410, 2224 }, { 6417, 7229 },
-    { 6431, 6842 }, { 6440, 7098 }, { 6459, 668 }, { 6471, 6821 }, { 6482, 773 }, { 6483, 6849 },
-    { 6497, 6697 }, { 6499, 6679 }, { 6502, 5671 }, { 6507, 6332 }, { 6511, 6876 }, { 6559, 3161 },
-    { 6560, 6715 }, { 6578, 6728 }, { 6590, 3970 }, { 6601, 7069 }, { 6606, 6838 }, { 6610, 7017 },
-    { 6642, 6548 }, { 6644, 7041 }, { 6645, 7191 }, { 6650, 5463 }, { 6658, 7020 }, { 6669, 3375 },
-    { 6684, 5908 }, { 6713, 7002 }, { 6716, 3104 }, { 6717, 3343 }, { 6724, 3691 }, { 6746, 6806 },
-    { 6753, 2720 }, { 6767, 7350 }, { 6773, 7133 }, { 6787, 5859 }, { 6798, 6587 }, { 6802, 6504 },
-    { 6803, 4896 }, { 6804, 5389 }, { 6813, 5545 }, { 6818, 4514 }, { 6826, 6215 }, { 6827, 7048 },
-    { 6837, 3345 }, { 6839, 6840 }, { 6848, 6105 }, { 6853, 3666 }, { 6866, 5422 }, { 6869, 6881 },
-    { 6882, 317 }, { 6883, 2316 }, { 6897, 2580 }, { 6898, 5954 }, { 6901, 1560 }, { 6906, 5393 },
-    { 6943, 7126 }, { 7062, 7047 }, { 7071, 6660 }, { 7076, 6920 }, { 7079, 2992 }, { 7104, 4720 },
-    { 7131, 6850 }, { 7132, 4845 }, { 7175, 6903 }, { 7221, 6506 }, { 7228, 4374 }, { 7230, 6425 },
-    { 7250, 7169 }, { 7251, 7267 }, { 7260, 2977 }, { 7288, 4781 }, { 7310, 6117 }, { 7347, 6109 },
-    { 7354, 3331 }, { 3, 6163 }, { 6, 7578 }, { 40, 3045 }, { 112, 4835 }, { 121, 7607 },
-    { 128, 6451 }, { 130, 6336 }, { 133, 3081 }, { 135, 3033 }, { 140, 1600 }, { 162, 3397 },
-    { 172, 7701 }, { 193, 1912 }, { 218, 6556 }, { 219, 6672 }, { 220, 6796 }, { 240, 6626 },
-    { 376, 6821 }, { 460, 1877 }, { 488, 8026 }, { 501, 6527 }, { 535, 6172 }, { 547, 7406 },
-    { 568, 6222 }, { 678, 2971 }, { 679, 7431 }, { 680, 2972 }, { 681, 7043 }, { 701, 1016 },
-    { 703, 1017 }, { 731, 7378 }, { 785, 7613 }, { 786, 6851 }, { 828, 5366 }, { 833, 6711 },
-    { 857, 5375 }, { 867, 4947 }, { 1003, 6124 }, { 1009, 3360 }, { 1013, 7553 }, { 1035, 5701 },
-    { 1088, 5429 }, { 1110, 6805 }, { 1199, 6398 }, { 1203, 6587 }, { 1209, 5793 }, { 1212, 5721 },
-    { 1224, 7486 }, { 1234, 1241 }, { 1243, 5745 }, { 1287, 4396 }, { 1310, 5439 }, { 1389, 7399 },
-    { 1455, 7643 }, { 1536, 6522 }, { 1537, 5088 }, { 1538, 6161 }, { 1539, 6846 }, { 1556, 5126 },
-    { 1561, 5945 }, { 1562, 7209 }, { 1592, 5665 }, { 1607, 7372 }, { 1608, 3430 }, { 1617, 7366 },
-    { 1622, 5588 }, { 1651, 5808 }, { 1652, 7539 }, { 1658, 6391 }, { 1673, 5697 }, { 1726, 5903 },
-    { 1813, 7604 }, { 1897, 3384 }, { 1981, 1997 }, { 1983, 1998 }, { 1985, 2005 }, { 1990, 7588 },
-    { 2006, 6884 }, { 2019, 5752 }, { 2027, 7283 }, { 2050, 7444 }, { 2108, 7515 }, { 2129, 5447 },
-    { 2136, 6041 }, { 2211, 6130 }, { 2259, 4329 }, { 2295, 7159 }, { 2544, 7662 }, { 2548, 6835 },
-    { 2567, 6885 }, { 2677, 7823 }, { 2679, 7659 }, { 2792, 5370 }, { 2793, 6378 }, { 2845, 6025 },
-    { 2900, 6026 }, { 3031, 5718 }, { 3035, 7373 }, { 3036, 4747 }, { 3042, 3032 }, { 3043, 7388 },
-    { 3065, 5292 }, { 3071, 4995 }, { 3074, 6721 }, { 3076, 6150 }, { 3079, 4994 }, { 3084, 4063 },
-    { 3085, 7848 }, { 3107, 7758 }, { 3143, 7716 }, { 3178, 5189 }, { 3185, 7368 }, { 3214, 3609 },
-    { 3215, 6523 }, { 3228, 3519 }, { 3230, 7730 }, { 3246, 6434 }, { 3249, 3358 }, { 3273, 2126 },
-    { 3346, 4530 }, { 3359, 7581 }, { 3364, 6551 }, { 3389, 7648 }, { 3390, 7779 }, { 3420, 5465 },
-    { 3487, 7522 }, { 3499, 6335 }, { 3518, 6401 }, { 3547, 7670 }, { 3551, 7466 }, { 3593, 7629 },
-    { 3599, 7551 }, { 3608, 7450 }, { 3614, 7943 }, { 3615, 7504 }, { 3626, 7401 }, { 3632, 6880 },
-    { 3658, 7734 }, { 3663, 6550 }, { 3664, 7544 }, { 3705, 7527 }, { 3748, 6673 }, { 3753, 6333 },
-    { 3767, 6874 }, { 3798, 6509 }, { 3851, 7461 }, { 3904, 5290 }, { 3938, 6559 }, { 3948, 5474 },
-    { 3959, 7785 }, { 3983, 6384 }, { 4065, 4676 }, { 4091, 7660 }, { 4096, 7458 }, { 4097, 7596 },
-    { 4133, 7501 }, { 4137, 7487 }, { 4175, 6704 }, { 4196, 7493 }, { 4216, 5464 }, { 4231, 7392 },
-    { 4320, 5277 }, { 4335, 6598 }, { 4371, 6252 }, { 4382, 7656 }, { 4435, 7763 }, { 4460, 7545 },
-    { 4465, 6810 }, { 4499, 4998 }, { 4503, 5619 }, { 4512, 7796 }, { 4515, 7733 }, { 4576, 5007 },
-    { 4603, 6938 }, { 4643, 4852 }, { 4654, 5726 }, { 4671, 7738 }, { 4680, 7529 }, { 4686, 7712 },
-    { 4688, 6726 }, { 4692, 7454 }, { 4719, 6239 }, { 4774, 6863 }, { 4806, 7829 }, { 4807, 7811 },
-    { 4809, 1559 }, { 4815, 4198 }, { 4817, 7425 }, { 4830, 7694 }, { 4845, 3075 }, { 4858, 7490 },
-    { 4899, 6492 }, { 4918, 7837 }, { 4960, 6719 }, { 4966, 5690 }, { 4968, 6604 }, { 4969, 5427 },
-    { 4970, 5815 }, { 4976, 7505 }, { 5004, 5314 }, { 5015, 6164 }, { 5040, 5885 }, { 5044, 6375 },
-    { 5074, 5681 }, { 5087, 6858 }, { 5090, 7805 }, { 5108, 5358 }, { 5112, 4734 }, { 5138, 7835 },
-    { 5165, 7526 }, { 5195, 7437 }, { 5204, 7510 }, { 5217, 7256 }, { 5229, 7852 }, { 5234, 6241 },
-    { 5257, 7658 }, { 5280, 7220 }, { 5281, 7647 }, { 5287, 7556 }, { 5307, 6154 }, { 5316, 7867 },
-    { 5317, 6679 }, { 5327, 5275 }, { 5345, 7618 }, { 5378, 7897 }, { 5394, 7849 }, { 5404, 5686 },
-    { 5408, 5433 }, { 5436, 7485 }, { 5451, 6181 }, { 5515, 7862 }, { 5539, 5849 }, { 5555, 7496 },
-    { 5572, 6829 }, { 5577, 5826 }, { 5585, 7764 }, { 5593, 6360 }, { 5594, 7646 }, { 5601, 7592 },
-    { 5617, 7667 }, { 5631, 7357 }, { 5691, 6740 }, { 5694, 6381 }, { 5703, 6437 }, { 5713, 1176 },
-    { 5715, 7885 }, { 5728, 7669 }, { 5735, 6830 }, { 5747, 6739 }, { 5757, 6175 }, { 5771, 6212 },
-    { 5773, 7619 }, { 5780, 7677 }, { 5843, 7441 }, { 5848, 7471 }, { 5853, 7908 }, { 5864, 7676 },
-    { 5871, 6446 }, { 5882, 6510 }, { 5890, 7479 }, { 5897, 6388 }, { 5902, 6588 }, { 5909, 7747 },
-    { 5929, 6659 }, { 5953, 7920 }, { 5955, 7389 }, { 5963, 7946 }, { 5967, 7922 }, { 5979, 6808 },
-    { 5986, 7825 }, { 5995, 7473 }, { 6030, 6832 }, { 6036, 7855 }, { 6080, 7286 }, { 6106, 6737 },
-    { 6132, 5806 }, { 6135, 6474 }, { 6144, 6628 }, { 6146, 7385 }, { 6149, 5371 }, { 6162, 6691 },
-    { 6176, 7246 }, { 6187, 1230 }, { 6194, 6865 }, { 6196, 6888 }, { 6197, 6892 }, { 6215, 7484 },
-    { 6223, 7905 }, { 6249, 7800 }, { 6250, 4818 }, { 6251, 4408 }, { 6256, 7396 }, { 6260, 5302 },
-    { 6322, 7810 }, { 6341, 7692 }, { 6344, 7857 }, { 6347, 7715 }, { 6355, 6715 }, { 6358, 7404 },
-    { 6366, 6762 }, { 6371, 5356 }, { 6374, 6376 }, { 6396, 5712 }, { 6399, 4972 }, { 6402, 5931 },
-    { 6406, 5917 }, { 6410, 7630 }, { 6417, 7238 }, { 6419, 7927 }, { 6430, 7868 }, { 6440, 7144 },
-    { 6459, 5413 }, { 6461, 6363 }, { 6471, 7936 }, { 6473, 5796 }, { 6482, 783 }, { 6486, 6671 },
-    { 6488, 7772 }, { 6497, 7478 }, { 6499, 6802 }, { 6502, 6500 }, { 6506, 7422 }, { 6507, 6548 },
-    { 6511, 7432 }, { 6514, 8010 }, { 6516, 7987 }, { 6519, 3104 }, { 6558, 5776 }, { 6560, 6549 },
-    { 6571, 7160 }, { 6590, 4023 }, { 6610, 7140 }, { 6627, 7803 }, { 6642, 6332 }, { 6645, 7196 },
-    { 6647, 6890 }, { 6650, 6436 }, { 6658, 4821 }, { 6684, 7955 }, { 6713, 7007 }, { 6716, 7724 },
-    { 6717, 7720 }, { 6724, 7917 }, { 6730, 7535 }, { 6746, 7887 }, { 6747, 6825 }, { 6748, 7721 },
-    { 6753, 7663 }, { 6765, 7708 }, { 6767, 8074 }, { 6772, 6370 }, { 6773, 6838 }, { 6792, 6895 },
-    { 6803, 5422 }, { 6813, 6941 }, { 6817, 6439 }, { 6822, 7934 }, { 6826, 7929 }, { 6833, 7968 },
-    { 6837, 7722 }, { 6839, 6881 }, { 6848, 7176 }, { 6853, 3844 }, { 6866, 4896 }, { 6868, 7558 },
-    { 6869, 6840 }, { 6870, 7814 }, { 6876, 1492 }, { 6882, 7383 }, { 6883, 7637 }, { 6897, 2584 },
-    { 6899, 7654 }, { 6906, 6723 }, { 6910, 7762 }, { 6953, 7436 }, { 6993, 7950 }, { 7003, 6644 },
-    { 7082, 6728 }, { 7092, 4028 }, { 7201, 7517 }, { 7235, 6850 }, { 7236, 8040 }, { 7240, 7516 },
-    { 7248, 8006 }, { 7249, 6579 }, { 7258, 8034 }, { 7261, 7428 }, { 7262, 7448 }, { 7268, 7430 },
-    { 7282, 6903 }, { 7285, 6425 }, { 7288, 5942 }, { 7356, 6616 }, { 7361, 7576 }, { 7362, 7696 },
-    { 7364, 7910 }, { 7367, 7850 }, { 7369, 7741 }, { 7371, 7598 }, { 7375, 5196 }, { 7377, 771 },
-    { 7384, 4312 }, { 7386, 7980 }, { 7390, 7889 }, { 7393, 6367 }, { 7394, 7774 }, { 7397, 3613 },
-    { 7407, 6433 }, { 7409, 7623 }, { 7410, 7411 }, { 7413, 7469 }, { 7434, 7435 }, { 7439, 7440 },
-    { 7442, 7497 }, { 7443, 7614 }, { 7451, 8009 }, { 7452, 3245 }, { 7453, 4541 }, { 7456, 7993 },
-    { 7459, 7460 }, { 7464, 7465 }, { 7470, 4387 }, { 7474, 6806 }, { 7476, 6071 }, { 7480, 7481 },
-    { 7482, 7483 }, { 7491, 1174 }, { 7494, 5115 }, { 7498, 7982 }, { 7502, 7912 }, { 7506, 6570 },
-    { 7508, 7509 }, { 7513, 5435 }, { 7518, 7632 }, { 7520, 7521 }, { 7532, 7989 }, { 7533, 7365 },
-    { 7536, 7537 }, { 7538, 7445 }, { 7542, 7543 }, { 7547, 7548 }, { 7549, 7550 }, { 7552, 7974 },
-    { 7555, 4879 }, { 7562, 7834 }, { 7565, 7645 }, { 7566, 7567 }, { 7568, 7569 }, { 7570, 7571 },
-    { 7572, 7573 }, { 7574, 7575 }, { 7579, 7580 }, { 7584, 7585 }, { 7586, 7587 }, { 7589, 7590 },
-    { 7593, 1996 }, { 7594, 7595 }, { 7599, 7600 }, { 7602, 2022 }, { 7603, 2025 }, { 7605, 7606 },
-    { 7608, 7609 }, { 7610, 7611 }, { 7612, 7804 }, { 7616, 7617 }, { 7620, 7621 }, { 7622, 8012 },
-    { 7627, 7902 }, { 7631, 2229 }, { 7633, 2235 }, { 7636, 7970 }, { 7638, 2318 }, { 7640, 7641 },
-    { 7642, 594 }, { 7649, 4402 }, { 7655, 7846 }, { 7664, 7769 }, { 7666, 7665 }, { 7668, 4353 },
-    { 7671, 4795 }, { 7673, 5041 }, { 7679, 5861 }, { 7680, 5638 }, { 7683, 7684 }, { 7685, 7686 },
-    { 7687, 7688 }, { 7691, 7264 }, { 7693, 5803 }, { 7699, 5029 }, { 7700, 7702 }, { 7705, 6214 },
-    { 7706, 7786 }, { 7710, 7995 }, { 7711, 3080 }, { 7717, 7718 }, { 7719, 3113 }, { 7723, 6786 },
-    { 7725, 1252 }, { 7727, 3146 }, { 7731, 7732 }, { 7736, 7737 }, { 7739, 7740 }, { 7744, 7745 },
-    { 7748, 7749 }, { 7751, 7752 }, { 7753, 7754 }, { 7755, 7756 }, { 7757, 3335 }, { 7759, 3342 },
-    { 7760, 8044 }, { 7765, 6441 }, { 7773, 7698 }, { 7778, 7799 }, { 7782, 6232 }, { 7787, 7492 },
-    { 7791, 5883 }, { 7793, 3520 }, { 7794, 7360 }, { 7797, 6343 }, { 7813, 4488 }, { 7819, 7777 },
-    { 7820, 6697 }, { 7821, 7438 }, { 7831, 4946 }, { 7833, 7557 }, { 7836, 4559 }, { 7841, 4783 },
-    { 7844, 5734 }, { 7858, 7947 }, { 7859, 7999 }, { 7863, 8060 }, { 7878, 5676 }, { 7879, 4926 },
-    { 7881, 5349 }, { 7882, 6585 }, { 7884, 7266 }, { 7900, 2220 }, { 7901, 7503 }, { 7904, 7911 },
-    { 7914, 7351 }, { 7933, 6429 }, { 7935, 6392 }, { 7949, 5359 }, { 7952, 7243 }, { 7959, 7771 },
-    { 7964, 7962 }, { 7981, 7421 }, { 7985, 4284 }, { 8007, 8008 }, { 8023, 6412 }, { 8025, 7391 },
-    { 8027, 7682 }, { 8029, 3119 }, { 8032, 6573 }, { 8033, 3094 }, { 8041, 2926 }, { 8042, 7624 },
-    { 8043, 6872 }, { 8047, 7770 }, { 8051, 5576 }, { 8065, 7423 }, { 8073, 5168 }, { 3, 6450 },
-    { 6, 8527 }, { 112, 5849 }, { 135, 3044 }, { 140, 7546 }, { 193, 2334 }, { 460, 2052 },
-    { 701, 8486 }, { 703, 8509 }, { 1199, 7891 }, { 1234, 7499 }, { 1310, 5808 }, { 1599, 8084 },
-    { 1807, 5945 }, { 1808, 7209 }, { 1898, 3384 }, { 1911, 8087 }, { 1981, 2003 }, { 1983, 2004 },
-    { 1985, 8531 }, { 1987, 8085 }, { 2259, 5903 }, { 2374, 8120 }, { 2696, 8162 }, { 2907, 4329 },
-    { 2994, 3360 }, { 3046, 8086 }, { 3178, 8555 }, { 3250, 3358 }, { 3337, 8183 }, { 3370, 8125 },
-    { 3519, 7822 }, { 3608, 8546 }, { 3609, 4371 }, { 3658, 8171 }, { 3705, 8131 }, { 3798, 7118 },
-    { 3828, 8083 }, { 3948, 5880 }, { 3962, 8210 }, { 4063, 8292 }, { 4196, 7560 }, { 4320, 6225 },
-    { 4460, 8110 }, { 4499, 7865 }, { 4512, 8220 }, { 4552, 8108 }, { 4576, 5131 }, { 4603, 7681 },
-    { 4654, 8553 }, { 4680, 8129 }, { 4818, 8143 }, { 4835, 7828 }, { 4852, 4961 }, { 4909, 8247 },
-    { 4947, 7960 }, { 5034, 5370 }, { 5040, 7768 }, { 5234, 1455 }, { 5280, 7257 }, { 5285, 4899 },
-    { 5293, 8133 }, { 5316, 8274 }, { 5317, 8037 }, { 5358, 6810 }, { 5391, 8202 }, { 5427, 7809 },
-    { 5433, 7359 }, { 5447, 8333 }, { 5572, 6856 }, { 5593, 7830 }, { 5601, 8530 }, { 5665, 7870 },
-    { 5686, 8515 }, { 5694, 7875 }, { 5703, 7402 }, { 5715, 7918 }, { 5716, 8250 }, { 5718, 8609 },
-    { 5721, 5727 }, { 5745, 7983 }, { 5747, 7938 }, { 5752, 8532 }, { 5826, 8379 }, { 5843, 8512 },
-    { 5940, 8163 }, { 6001, 8262 }, { 6015, 4998 }, { 6065, 8320 }, { 6136, 8226 }, { 6149, 8501 },
-    { 6162, 7856 }, { 6164, 7883 }, { 6238, 3389 }, { 6250, 8418 }, { 6251, 8238 }, { 6263, 501 },
-    { 6322, 7894 }, { 6336, 8082 }, { 6347, 8582 }, { 6371, 8593 }, { 6399, 7942 }, { 6419, 8182 },
-    { 6461, 8261 }, { 6493, 8332 }, { 6514, 8212 }, { 6598, 1088 }, { 6604, 8270 }, { 6632, 5917 },
-    { 6666, 8091 }, { 6711, 8420 }, { 6748, 8584 }, { 6765, 8181 }, { 6797, 8194 }, { 6817, 7940 },
-    { 6818, 8383 }, { 6822, 8410 }, { 6823, 8345 }, { 6827, 8361 }, { 6865, 7446 }, { 6868, 8258 },
-    { 6874, 7511 }, { 6888, 7447 }, { 6889, 8353 }, { 6909, 8246 }, { 7065, 8404 }, { 7068, 8390 },
-    { 7107, 8356 }, { 7222, 4845 }, { 7245, 7357 }, { 7253, 535 }, { 7265, 8099 }, { 7283, 8245 },
-    { 7286, 8622 }, { 7287, 8158 }, { 7370, 8214 }, { 7387, 5371 }, { 7395, 8319 }, { 7398, 8286 },
-    { 7420, 8457 }, { 7429, 8463 }, { 7457, 8373 }, { 7500, 8112 }, { 7524, 8363 }, { 7541, 8078 },
-    { 7559, 6492 }, { 7577, 8076 }, { 7591, 8152 }, { 7597, 8473 }, { 7601, 8153 }, { 7625, 8075 },
-    { 7652, 8167 }, { 7653, 8427 }, { 7657, 8290 }, { 7675, 8399 }, { 7713, 5885 }, { 7726, 8184 },
-    { 7742, 8376 }, { 7750, 4387 }, { 7767, 8502 }, { 7783, 8491 }, { 7798, 8488 }, { 7808, 8154 },
-    { 7824, 8257 }, { 7842, 8482 }, { 7847, 8395 }, { 7853, 8293 }, { 7876, 8300 }, { 7880, 8392 },
-    { 7899, 8505 }, { 7919, 8554 }, { 7921, 8400 }, { 7926, 8575 }, { 7931, 8237 }, { 7941, 8259 },
-    { 7945, 8111 }, { 7948, 8098 }, { 7951, 8596 }, { 7953, 8325 }, { 7957, 8357 }, { 7961, 8484 },
-    { 7975, 8610 }, { 7978, 8566 }, { 7986, 8278 }, { 8030, 8585 }, { 8035, 4198 }, { 8036, 8471 },
-    { 8050, 8425 }, { 8069, 8398 }, { 8070, 8558 }, { 8071, 4284 }, { 8077, 8172 }, { 8079, 8536 },
-    { 8080, 5469 }, { 8081, 8351 }, { 8095, 8384 }, { 8096, 8243 }, { 8097, 8563 }, { 8100, 8102 },
-    { 8103, 8104 }, { 8105, 7379 }, { 8106, 8489 }, { 8107, 8358 }, { 8109, 6788 }, { 8114, 7554 },
-    { 8119, 8094 }, { 8121, 4974 }, { 8122, 7495 }, { 8124, 7984 }, { 8128, 2342 }, { 8134, 8135 },
-    { 8136, 8514 }, { 8137, 8138 }, { 8139, 8206 }, { 8141, 8142 }, { 8146, 2028 }, { 8148, 8149 },
-    { 8151, 8529 }, { 8156, 7615 }, { 8157, 7907 }, { 8159, 7416 }, { 8160, 8330 }, { 8161, 7928 },
-    { 8165, 8602 }, { 8166, 8476 }, { 8176, 6714 }, { 8179, 6214 }, { 8180, 8253 }, { 8186, 8595 },
-    { 8188, 5762 }, { 8190, 3232 }, { 8192, 3169 }, { 8198, 8200 }, { 8203, 8411 }, { 8205, 8381 },
-    { 8207, 8603 }, { 8208, 5794 }, { 8218, 5588 }, { 8222, 3166 }, { 8228, 8494 }, { 8234, 4433 },
-    { 8235, 6232 }, { 8236, 7729 }, { 8241, 3647 }, { 8244, 8275 }, { 8248, 7419 }, { 8249, 4751 },
-    { 8263, 8576 }, { 8273, 8301 }, { 8280, 8288 }, { 8281, 5012 }, { 8287, 8429 }, { 8289, 8298 },
-    { 8296, 8619 }, { 8302, 7344 }, { 8305, 8587 }, { 8308, 7930 }, { 8311, 8589 }, { 8326, 8540 },
-    { 8328, 588 }, { 8329, 7472 }, { 8334, 8499 }, { 8335, 8492 }, { 8336, 5805 }, { 8337, 8578 },
-    { 8338, 8480 }, { 8346, 4809 }, { 8347, 4520 }, { 8354, 8242 }, { 8359, 8360 }, { 8362, 7488 },
-    { 8365, 6252 }, { 8369, 5683 }, { 8371, 3099 }, { 8391, 8368 }, { 8394, 6825 }, { 8396, 8635 },
-    { 8407, 8370 }, { 8414, 7689 }, { 8415, 8401 }, { 8421, 8434 }, { 8431, 8551 }, { 8432, 6859 },
-    { 8443, 7913 }, { 8446, 8550 }, { 8448, 6842 }, { 8450, 8454 }, { 8460, 8426 }, { 8472, 8276 },
-    { 8493, 3484 }, { 8500, 5576 }, { 8503, 8123 }, { 8504, 5796 }, { 8506, 8299 }, { 8510, 8031 },
-    { 8516, 8481 }, { 8517, 7512 }, { 8519, 4788 }, { 8521, 8522 }, { 8523, 8524 }, { 8526, 1842 },
-    { 8528, 8313 }, { 8537, 8538 }, { 8541, 6245 }, { 8559, 8560 }, { 8567, 8568 }, { 8577, 3261 },
-    { 8579, 8580 }, { 8590, 8219 }, { 8607, 8233 }, { 8613, 7138 }, { 8616, 8366 }, { 8621, 8456 },
-    { 8625, 8211 }, { 3, 6879 }, { 6, 8938 }, { 135, 6474 }, { 140, 7812 }, { 193, 6880 },
-    { 460, 2071 }, { 1234, 8845 }, { 1487, 8645 }, { 1899, 3384 }, { 2002, 8654 }, { 2259, 8887 },
-    { 3358, 7816 }, { 3360, 8534 }, { 3948, 5926 }, { 4063, 8890 }, { 4371, 7817 }, { 4576, 5135 },
-    { 4603, 8449 }, { 4852, 5030 }, { 4912, 8690 }, { 5084, 8684 }, { 5175, 8637 }, { 5280, 7272 },
-    { 5317, 8930 }, { 5358, 8225 }, { 5370, 8734 }, { 5371, 8682 }, { 5447, 8618 }, { 5450, 8704 },
-    { 5529, 8639 }, { 5694, 8269 }, { 5771, 6856 }, { 6224, 8720 }, { 6263, 535 }, { 6514, 8378 },
-    { 6605, 4499 }, { 6632, 5931 }, { 6798, 8716 }, { 6909, 8738 }, { 7405, 8707 }, { 7408, 8744 },
-    { 7412, 8681 }, { 7433, 8644 }, { 7534, 8751 }, { 7583, 8638 }, { 7714, 8739 }, { 7735, 8742 },
-    { 8075, 8842 }, { 8101, 8826 }, { 8126, 8689 }, { 8150, 8784 }, { 8168, 8686 }, { 8175, 8834 },
-    { 8177, 8700 }, { 8185, 8805 }, { 8197, 8722 }, { 8227, 8861 }, { 8229, 8785 }, { 8231, 8677 },
-    { 8239, 8790 }, { 8265, 8796 }, { 8284, 8815 }, { 8312, 8769 }, { 8314, 8789 }, { 8321, 8892 },
-    { 8322, 8893 }, { 8327, 8747 }, { 8339, 8807 }, { 8340, 8877 }, { 8350, 8862 }, { 8355, 8894 },
-    { 8364, 8848 }, { 8387, 4198 }, { 8393, 588 }, { 8402, 3798 }, { 8423, 8912 }, { 8439, 8806 },
-    { 8461, 8777 }, { 8468, 8783 }, { 8470, 8683 }, { 8477, 8746 }, { 8490, 8899 }, { 8508, 4387 },
-    { 8511, 8731 }, { 8513, 8756 }, { 8535, 8829 }, { 8539, 8889 }, { 8552, 8921 }, { 8561, 8913 },
-    { 8562, 8715 }, { 8574, 8761 }, { 8598, 8873 }, { 8615, 8694 }, { 8617, 8872 }, { 8630, 8840 },
-    { 8640, 8828 }, { 8641, 8710 }, { 8647, 3389 }, { 8648, 8903 }, { 8650, 8651 }, { 8659, 5727 },
-    { 8661, 8802 }, { 8665, 4486 }, { 8668, 8673 }, { 8669, 3430 }, { 8671, 8674 }, { 8678, 8729 },
-    { 8688, 8389 }, { 8693, 8714 }, { 8701, 6364 }, { 8703, 8870 }, { 8705, 5548 }, { 8708, 8853 },
-    { 8712, 8199 }, { 8718, 8646 }, { 8719, 8786 }, { 8725, 8730 }, { 8748, 8750 }, { 8754, 7067 },
-    { 8757, 8948 }, { 8759, 6892 }, { 8762, 2992 }, { 8772, 8649 }, { 8774, 8692 }, { 8780, 8419 },
-    { 8787, 8843 }, { 8791, 8606 }, { 8793, 8573 }, { 8794, 8864 }, { 8797, 8092 }, { 8798, 8928 },
-    { 8801, 8713 }, { 8803, 8599 }, { 8804, 8812 }, { 8808, 8624 }, { 8810, 8814 }, { 8819, 8726 },
-    { 8824, 8885 }, { 8833, 8724 }, { 8838, 8155 }, { 8839, 8906 }, { 8846, 8642 }, { 8850, 8140 },
-    { 8851, 8518 }, { 8858, 7449 }, { 8871, 8000 }, { 8884, 8388 }, { 8888, 7892 }, { 8895, 8940 },
-    { 8898, 8927 }, { 8901, 8795 }, { 8905, 5794 }, { 8911, 8881 }, { 8917, 8571 }, { 8935, 1817 },
-    { 8936, 8525 }, { 8942, 8735 }, { 8944, 8581 }, { 6342, 8951 }, { 6512, 3 }, { 135, 8702 },
-    { 140, 8849 }, { 193, 7909 }, { 1900, 3384 }, { 3358, 8507 }, { 3632, 8952 }, { 4852, 7877 },
-    { 4993, 8969 }, { 5083, 8967 }, { 6226, 8966 }, { 6486, 8976 }, { 7303, 3360 }, { 7415, 8977 },
-    { 7507, 8974 }, { 7916, 8975 }, { 7923, 8985 }, { 7958, 8965 }, { 8309, 8987 }, { 8533, 8963 },
-    { 8655, 9001 }, { 8656, 8960 }, { 8657, 9008 }, { 8658, 8989 }, { 8717, 8957 }, { 8728, 9058 },
-    { 8741, 9061 }, { 8749, 9017 }, { 8760, 9031 }, { 8764, 9039 }, { 8768, 8999 }, { 8773, 9060 },
-    { 8776, 8978 }, { 8781, 9022 }, { 8788, 9002 }, { 8799, 9009 }, { 8825, 8958 }, { 8827, 8962 },
-    { 8835, 8993 }, { 8854, 9063 }, { 8857, 9056 }, { 8869, 9038 }, { 8886, 3389 }, { 8900, 9055 },
-    { 8902, 9074 }, { 8923, 9037 }, { 8932, 9093 }, { 8939, 9090 }, { 8946, 9082 }, { 8949, 9098 },
-    { 8980, 8998 }, { 8992, 4960 }, { 8994, 8118 }, { 8996, 6504 }, { 8997, 8809 }, { 9000, 8929 },
-    { 9003, 9046 }, { 9005, 8925 }, { 9006, 6891 }, { 9007, 8860 }, { 9011, 8758 }, { 9012, 8982 },
-    { 9013, 9051 }, { 9014, 8620 }, { 9016, 8706 }, { 9019, 9057 }, { 9020, 8953 }, { 9021, 8413 },
-    { 9029, 8937 }, { 9030, 7944 }, { 9034, 5278 }, { 9035, 9071 }, { 9041, 8865 }, { 9043, 4676 },
-    { 9044, 9032 }, { 9052, 8831 }, { 9059, 8811 }, { 9068, 6786 }, { 9070, 8874 }, { 9073, 8954 },
-    { 9079, 8792 }, { 9084, 8947 }, { 6603, 3 }, { 9110, 7180 }, { 193, 9154 }, { 1901, 3384 },
-    { 4852, 8272 }, { 4909, 9117 }, { 7661, 3358 }, { 8633, 9112 }, { 9010, 9169 }, { 9015, 9136 },
-    { 9027, 9170 }, { 9028, 9148 }, { 9036, 9157 }, { 9047, 9156 }, { 9066, 9129 }, { 9081, 9134 },
-    { 9088, 9124 }, { 9103, 9162 }, { 9107, 9111 }, { 9116, 9149 }, { 9121, 8430 }, { 9123, 7939 },
-    { 9125, 8709 }, { 9126, 8830 }, { 9127, 8127 }, { 9130, 9132 }, { 9140, 8941 }, { 9142, 9062 },
-    { 9143, 9189 }, { 9144, 9151 }, { 9145, 7893 }, { 9146, 7988 }, { 9150, 8469 }, { 9155, 8856 },
-    { 3, 5525 }, { 1902, 3384 }, { 4852, 8377 }, { 4918, 9196 }, { 8591, 3358 }, { 9131, 9217 },
-    { 9192, 5175 }, { 9199, 9205 }, { 9206, 8852 }, { 9207, 9048 }, { 9208, 8775 }, { 9221, 9200 },
-    { 106, 224 }, { 160, 6932 }, { 226, 7097 }, { 420, 3772 }, { 1266, 3389 }, { 1523, 4477 },
-    { 1524, 6920 }, { 1525, 6924 }, { 2113, 5409 }, { 2162, 5451 }, { 2196, 6264 }, { 2542, 3812 },
-    { 3405, 5836 }, { 3521, 4028 }, { 3948, 6844 }, { 3970, 6082 }, { 4217, 6027 }, { 4424, 4227 },
-    { 4559, 5129 }, { 4777, 5680 }, { 5362, 4450 }, { 5407, 5741 }, { 5408, 5914 }, { 5430, 7058 },
-    { 5450, 7060 }, { 5483, 5875 }, { 5484, 7162 }, { 5605, 5534 }, { 5668, 7275 }, { 5669, 7016 },
-    { 5684, 5485 }, { 5779, 5920 }, { 5782, 7050 }, { 5817, 6887 }, { 5818, 4602 }, { 5834, 7039 },
-    { 5865, 7061 }, { 5876, 7339 }, { 5895, 6915 }, { 5907, 8637 }, { 5948, 6515 }, { 5968, 4218 },
-    { 6104, 7358 }, { 6105, 5471 }, { 6971, 5093 }, { 6990, 7343 }, { 7025, 7185 }, { 7031, 7305 },
-    { 7036, 4023 }, { 7042, 2292 }, { 7049, 7306 }, { 7057, 5180 }, { 7078, 4718 }, { 7106, 7352 },
-    { 7147, 7323 }, { 7154, 7150 }, { 7182, 4086 }, { 7205, 7241 }, { 7253, 501 }, { 7564, 3360 },
-    { 7991, 7400 }, { 8223, 7288 }, { 8266, 3399 }, { 8614, 6076 }, { 9147, 5935 }, { 9198, 4535 },
-    { 3, 7037 }, { 1903, 3384 }, { 6344, 9228 }, { 8003, 9226 }, { 9211, 9231 }, { 160, 7097 },
-    { 226, 6932 }, { 2113, 5542 }, { 2162, 5757 }, { 2196, 6692 }, { 3358, 7329 }, { 3405, 5920 },
-    { 3948, 7977 }, { 4023, 6082 }, { 4287, 6027 }, { 4777, 7275 }, { 5054, 9244 }, { 5141, 9249 },
-    { 5407, 5914 }, { 5408, 7060 }, { 5490, 5875 }, { 5491, 7162 }, { 5605, 9259 }, { 5668, 5680 },
-    { 5669, 7040 }, { 5684, 9255 }, { 5705, 9265 }, { 5741, 7088 }, { 5779, 5836 }, { 5782, 7061 },
-    { 5818, 4718 }, { 5834, 7059 }, { 5865, 7050 }, { 5876, 7340 }, { 5887, 6887 }, { 5895, 7954 },
-    { 5968, 9254 }, { 6202, 9279 }, { 6913, 9274 }, { 6931, 9239 }, { 6990, 7355 }, { 7016, 9267 },
-    { 7025, 7203 }, { 7031, 7322 }, { 7036, 4028 }, { 7039, 9273 }, { 7049, 7342 }, { 7057, 5338 },
-    { 7078, 4602 }, { 7087, 7058 }, { 7096, 9240 }, { 7106, 8600 }, { 7147, 7334 }, { 7154, 7241 },
-    { 7167, 5471 }, { 7205, 7150 }, { 7324, 9288 }, { 7333, 9292 }, { 7346, 9242 }, { 7635, 9287 },
-    { 7898, 9276 }, { 8520, 3360 }, { 8891, 6076 }, { 9250, 5798 }, { 9253, 8979 }, { 9256, 4559 },
-    { 9257, 3970 }, { 9260, 7117 }, { 9261, 4005 }, { 9263, 6921 }, { 9266, 4086 }, { 9268, 9248 },
-    { 9269, 5904 }, { 9295, 5181 }, { 3, 7109 }, { 1904, 3384 }, { 9308, 9234 }, { 3948, 8636 },
-    { 5450, 5914 }, { 5605, 9262 }, { 5669, 7117 }, { 5782, 7148 }, { 5812, 9326 }, { 5834, 7136 },
-    { 5865, 7158 }, { 5968, 9318 }, { 6027, 4218 }, { 6082, 9366 }, { 6201, 9340 }, { 6202, 9336 },
-    { 6675, 5668 }, { 6774, 4777 }, { 6921, 9329 }, { 6931, 9310 }, { 7040, 9328 }, { 7059, 9335 },
-    { 7096, 9309 }, { 7182, 4028 }, { 7278, 4023 }, { 7307, 9350 }, { 7341, 9356 }, { 8697, 9339 },
-    { 8972, 9304 }, { 9243, 9320 }, { 9264, 7087 }, { 9315, 5798 }, { 9317, 9301 }, { 9319, 3970 },
-    { 9321, 8660 }, { 9322, 7137 }, { 9323, 9353 }, { 9324, 7088 }, { 9325, 5430 }, { 9327, 4086 },
-    { 9330, 9331 }, { 9332, 5904 }, { 9342, 9333 }, { 9343, 9349 }, { 9357, 5337 }, { 9360, 9347 },
-    { 9361, 9285 }, { 9368, 6076 }, { 3, 7113 }, { 1905, 3384 }, { 6712, 9378 }, { 5534, 5914 },
-    { 5605, 9414 }, { 5669, 7137 }, { 5782, 7158 }, { 5834, 7155 }, { 5865, 7148 }, { 6201, 9388 },
-    { 6532, 9389 }, { 7136, 9387 }, { 7278, 4028 }, { 9277, 9304 }, { 9341, 9390 }, { 9354, 9399 },
-    { 9367, 9383 }, { 9371, 9384 }, { 9382, 9345 }, { 9386, 9396 }, { 9392, 4217 }, { 9393, 9270 },
-    { 9403, 9337 }, { 9404, 9275 }, { 9418, 9375 }, { 3, 7259 }, { 1906, 3384 }, { 7690, 9426 },
-    { 6532, 9434 }, { 7155, 9433 }, { 9400, 9437 }, { 9413, 9431 }, { 9419, 9430 }, { 9429, 9398 },
-    { 9435, 9432 }, { 9436, 4287 }, { 9442, 9372 }, { 3, 7273 }, { 1907, 3384 }, { 9397, 9455 },
-    { 9454, 9385 }, { 9458, 9313 }, { 4755, 3 }, { 7291, 9463 }, { 1908, 3384 }, { 7052, 3 },
-    { 9469, 9451 }, { 1909, 3384 }, { 9468, 7519 }, { 7315, 3 }, { 1910, 3384 }, { 9471, 9293 },
-    { 9472, 3 }, { 1913, 3384 }, { 9475, 8455 }, { 9471, 9422 }, { 3, 3095 }, { 1914, 3384 },
-    { 9478, 8062 }, { 3, 3133 }, { 1915, 3384 }, { 8629, 9482 }, { 3, 3332 }, { 1916, 3384 },
-    { 3, 3347 }, { 1917, 3384 }, { 8424, 9488 }, { 3, 6298 }, { 1918, 3384 }, { 3, 6386 },
-    { 1919, 3384 }, { 3, 7462 }, { 8013, 9495 }, { 3, 7743 }, { 8592, 9497 }, { 3, 7807 },
-    { 8283, 9499 }, { 3, 7861 }, { 3, 7888 }, { 9412, 9503 }, { 3, 7996 }, { 6431, 9504 },
-    { 3, 8022 }, { 8875, 9506 }, { 3, 8028 }, { 3, 8061 }, { 3, 8240 }, { 7514, 9511 },
-    { 3, 8307 }, { 8255, 9512 }, { 3, 8310 }, { 8816, 9514 }, { 3, 8409 }, { 8844, 9516 },
-    { 3, 8416 }, { 3, 8444 }, { 8570, 9520 }, { 3, 8487 }, { 3, 8627 }, { 7976, 9523 },
-    { 3, 8634 }, { 8583, 9524 }, { 3, 8766 }, { 3, 8823 }, { 3, 8847 }, { 8306, 9529 },
-    { 3, 8868 }, { 8054, 9530 }, { 3, 8988 }, { 7818, 9532 }, { 3, 9042 }, { 8145, 9534 },
-    { 3, 9050 }, { 8727, 9536 }, { 3, 9053 }, { 7971, 9538 }, { 3, 9087 }, { 9535, 9540 },
-    { 3, 9100 }, { 8866, 9542 }, { 3, 9106 }, { 9024, 9544 }, { 3, 9176 }, { 9105, 9546 },
-    { 3, 9183 }, { 8565, 9548 }, { 3, 9190 }, { 8664, 9550 }, { 3, 9204 }, { 8191, 9552 },
-    { 3, 9210 }, { 9380, 9554 }, { 3, 9487 }, { 8863, 9556 }, { 3, 9492 }, { 6225, 9558 },
-    { 3, 9502 }, { 8679, 9560 }, { 3, 9519 }, { 9543, 9562 }, { 5971, 3 }, { 8303, 9564 },
-    { 8385, 3 }, { 8417, 3 }, { 8821, 3 }, { 9569, 8466 }, { 8943, 3 }, { 9570, 9302 },
-    { 8964, 3 }, { 9018, 3 }, { 9232, 3 }, { 3, 9289 }, { 9576, 9303 }, { 3, 9351 },
-    { 9477, 9577 }, { 9359, 9579 },
+    { 5, 6 }, { 193, 61 }, { 61, 5 }, { 3, 40 }, { 3478, 3477 }, { 495, 496 },
+    { 181, 172 }, { 162, 193 }, { 12, 13 }, { 119, 120 }, { 125, 126 }, { 480, 481 },
+    { 188, 217 }, { 493, 40 }, { 61, 3477 }, { 3, 11 }, { 5, 106 }, { 499, 3481 },
+    { 162, 159 }, { 534, 156 }, { 3477, 9 }, { 3, 1326 }, { 40, 406 }, { 100, 61 },
+    { 162, 538 }, { 3496, 3495 }, { 131, 132 }, { 188, 550 }, { 193, 495 }, { 2980, 172 },
+    { 3486, 121 }, { 478, 479 }, { 241, 242 }, { 3478, 5 }, { 6, 127 }, { 87, 88 },
+    { 140, 290 }, { 230, 231 }, { 3492, 3477 }, { 3, 1328 }, { 61, 390 }, { 3503, 133 },
+    { 3509, 243 }, { 193, 197 }, { 5, 112 }, { 3513, 140 }, { 3498, 3477 }, { 3, 14 },
+    { 3515, 3485 }, { 3516, 3497 }, { 135, 136 }, { 3524, 3477 }, { 3, 482 }, { 484, 3 },
+    { 3477, 3488 }, { 3525, 3528 }, { 3493, 224 }, { 3480, 1788 }, { 3529, 3477 }, { 516, 3 },
+    { 3508, 3531 }, { 3493, 107 }, { 50, 3 }, { 3477, 48 }, { 3537, 3535 }, { 1, 1325 },
+    { 172, 1401 }, { 1395, 1396 }, { 1405, 1406 }, { 1408, 1409 }, { 1410, 3483 }, { 1413, 3489 },
+    { 3523, 1327 }, { 3478, 390 }, { 318, 193 }, { 6, 278 }, { 40, 433 }, { 100, 393 },
+    { 121, 395 }, { 258, 259 }, { 268, 269 }, { 272, 273 }, { 275, 276 }, { 279, 280 },
+    { 281, 282 }, { 283, 284 }, { 349, 350 }, { 355, 356 }, { 357, 358 }, { 359, 360 },
+    { 363, 364 }, { 366, 367 }, { 368, 369 }, { 371, 372 }, { 380, 381 }, { 382, 383 },
+    { 384, 385 }, { 386, 387 }, { 388, 389 }, { 391, 392 }, { 409, 162 }, { 434, 435 },
+    { 439, 440 }, { 3484, 3500 }, { 3499, 407 }, { 3520, 3479 }, { 140, 315 }, { 501, 490 },
+    { 1487, 1488 }, { 1491, 1492 }, { 3480, 2524 }, { 143, 144 }, { 550, 2727 }, { 2994, 2995 },
+    { 197, 148 }, { 3487, 3511 }, { 3532, 3514 }, { 108, 109 }, { 333, 541 }, { 483, 3530 },
+    { 515, 3536 }, { 2617, 2618 }, { 164, 540 }, { 530, 531 }, { 532, 533 }, { 3501, 539 },
+    { 3526, 1329 }, { 79, 80 }, { 81, 82 }, { 83, 84 }, { 90, 91 }, { 210, 211 },
+    { 889, 3481 }, { 1348, 1349 }, { 1350, 1351 }, { 3527, 137 }, { 479, 3531 }, { 1780, 1781 },
+    { 1074, 1116 }, { 3497, 10 }, { 3502, 1820 }, { 3477, 3519 }, { 3, 3541 }, { 1324, 3542 },
+    { 3545, 3483 }, { 3546, 3547 }, { 188, 172 }, { 40, 444 }, { 3479, 3563 }, { 3499, 3577 },
+    { 3550, 3576 }, { 3552, 3560 }, { 3553, 3578 }, { 3555, 396 }, { 3556, 260 }, { 3557, 270 },
+    { 3559, 277 }, { 3561, 3562 }, { 3564, 3565 }, { 3566, 361 }, { 3568, 3569 }, { 3570, 373 },
+    { 3571, 3572 }, { 3573, 3574 }, { 3579, 193 }, { 3585, 1489 }, { 3586, 140 }, { 3590, 2996 },
+    { 293, 3591 }, { 885, 490 }, { 3596, 485 }, { 3597, 517 }, { 218, 109 }, { 665, 197 },
+    { 3549, 3603 }, { 3600, 3601 }, { 3602, 3599 }, { 162, 806 }, { 3605, 3606 }, { 3607, 92 },
+    { 3610, 3611 }, { 882, 3530 }, { 3613, 3535 }, { 1782, 3481 }, { 3482, 3614 }, { 0, 1 },
+    { 1774, 3539 }, { 216, 217 }, { 547, 548 }, { 549, 550 }, { 1765, 1766 }, { 1767, 1768 },
+    { 1781, 3494 }, { 3522, 208 }, { 3523, 1769 }, { 402, 403 }, { 404, 405 }, { 427, 428 },
+    { 430, 431 }, { 71, 72 }, { 74, 75 }, { 121, 6 }, { 2933, 2934 }, { 2935, 2936 },
+    { 163, 164 }, { 1584, 1585 }, { 1586, 3548 }, { 3618, 3 }, { 3477, 85 }, { 40, 3641 },
+    { 443, 3624 }, { 3575, 3627 }, { 3625, 112 }, { 3628, 3634 }, { 3629, 436 }, { 3635, 3636 },
+    { 3639, 3640 }, { 1485, 172 }, { 140, 3588 }, { 3620, 3651 }, { 188, 162 }, { 3647, 3540 },
+    { 3658, 883 }, { 3661, 3660 }, { 193, 660 }, { 3662, 2 }, { 3663, 1775 }, { 197, 198 },
+    { 559, 217 }, { 2327, 3669 }, { 3665, 3666 }, { 3667, 3668 }, { 3580, 3674 }, { 3672, 3673 },
+    { 3675, 432 }, { 1490, 3643 }, { 3676, 73 }, { 3679, 3680 }, { 3631, 261 }, { 3682, 3621 },
+    { 3, 3512 }, { 232, 3477 }, { 162, 3686 }, { 3688, 3554 }, { 3690, 285 }, { 40, 2529 },
+    { 217, 172 }, { 3583, 140 }, { 3478, 3689 }, { 3482, 3706 }, { 3708, 3671 }, { 354, 3692 },
+    { 441, 197 }, { 3710, 3581 }, { 3711, 3691 }, { 3642, 3712 }, { 3714, 2937 }, { 244, 245 },
+    { 181, 177 }, { 628, 629 }, { 2674, 3536 }, { 3487, 121 }, { 3502, 535 }, { 311, 312 },
+    { 1341, 490 }, { 3687, 445 }, { 3, 3718 }, { 3717, 3477 }, { 3693, 3720 }, { 3633, 3721 },
+    { 414, 40 }, { 3664, 162 }, { 438, 3719 }, { 1411, 172 }, { 1497, 140 }, { 3684, 3734 },
+    { 629, 2676 }, { 3482, 497 }, { 6, 18 }, { 20, 21 }, { 22, 23 }, { 1492, 1588 },
+    { 3, 248 }, { 3593, 3743 }, { 3516, 3477 }, { 3749, 3729 }, { 172, 3716 }, { 1499, 162 },
+    { 3755, 19 }, { 3756, 3757 }, { 140, 200 }, { 209, 3608 }, { 1346, 3744 }, { 3490, 576 },
+    { 8, 3616 }, { 40, 1293 }, { 97, 98 }, { 99, 3500 }, { 217, 2720 }, { 1786, 1787 },
+    { 1789, 1790 }, { 2718, 2719 }, { 2721, 2722 }, { 2723, 2724 }, { 3526, 1770 }, { 152, 892 },
+    { 532, 166 }, { 1481, 1482 }, { 3501, 3681 }, { 204, 193 }, { 370, 3638 }, { 408, 3626 },
+    { 1074, 1115 }, { 1407, 3622 }, { 290, 671 }, { 1400, 3543 }, { 2943, 2944 }, { 3485, 3528 },
+    { 3486, 2961 }, { 3619, 3698 }, { 3644, 2997 }, { 3738, 2962 }, { 744, 745 }, { 3483, 3506 },
+    { 135, 1379 }, { 148, 3652 }, { 333, 1392 }, { 522, 3507 }, { 1352, 1353 }, { 1354, 1355 },
+    { 1356, 1357 }, { 1358, 1359 }, { 1360, 1361 }, { 1362, 1363 }, { 1364, 1365 }, { 1373, 1374 },
+    { 1394, 3544 }, { 1429, 1430 }, { 1431, 1432 }, { 1433, 1434 }, { 1435, 1436 }, { 1437, 1438 },
+    { 1439, 424 }, { 2662, 2663 }, { 2664, 2665 }, { 2675, 3753 }, { 2677, 2678 }, { 2680, 2681 },
+    { 2728, 3589 }, { 3480, 57 }, { 476, 1645 }, { 267, 3632 }, { 353, 3728 }, { 376, 377 },
+    { 442, 3742 }, { 523, 129 }, { 3751, 1498 }, { 142, 3695 }, { 215, 3748 }, { 449, 1451 },
+    { 1120, 1121 }, { 1124, 1125 }, { 1336, 1337 }, { 1426, 1454 }, { 3587, 3722 }, { 3615, 1117 },
+    { 124, 3592 }, { 456, 457 }, { 459, 460 }, { 461, 462 }, { 466, 467 }, { 470, 471 },
+    { 475, 3491 }, { 411, 412 }, { 505, 3494 }, { 598, 550 }, { 1195, 1196 }, { 1197, 1198 },
+    { 1199, 1200 }, { 1201, 1202 }, { 1203, 1204 }, { 1205, 1206 }, { 1207, 1208 }, { 1210, 1211 },
+    { 1212, 1213 }, { 1216, 1217 }, { 1218, 1219 }, { 1220, 1221 }, { 1222, 1223 }, { 1224, 1225 },
+    { 1226, 1227 }, { 1228, 1229 }, { 1232, 88 }, { 2672, 2647 }, { 2714, 2715 }, { 2716, 2717 },
+    { 2730, 2731 }, { 2732, 2733 }, { 2926, 2927 }, { 2929, 2930 }, { 2931, 2932 }, { 3489, 3758 },
+    { 3707, 594 }, { 3737, 2650 }, { 1371, 3 }, { 3477, 3604 }, { 3769, 1347 }, { 40, 2510 },
+    { 172, 1103 }, { 2729, 217 }, { 3534, 3777 }, { 3727, 3781 }, { 3773, 3774 }, { 3775, 3779 },
+    { 3782, 3783 }, { 3785, 894 }, { 3637, 3787 }, { 3790, 3750 }, { 140, 1841 }, { 3490, 504 },
+    { 3623, 3506 }, { 3799, 746 }, { 3760, 15 }, { 1414, 3544 }, { 3480, 3806 }, { 3491, 3810 },
+    { 3759, 3811 }, { 3807, 61 }, { 3808, 3809 }, { 3814, 3815 }, { 3817, 3818 }, { 3820, 3821 },
+    { 3824, 2682 }, { 3762, 3831 }, { 3830, 378 }, { 1467, 3543 }, { 3507, 3812 }, { 3619, 3699 },
+    { 1484, 3622 }, { 3844, 3582 }, { 3845, 3846 }, { 3847, 468 }, { 1212, 3864 }, { 3504, 3852 },
+    { 3587, 2525 }, { 3754, 3851 }, { 3856, 3857 }, { 3861, 1214 }, { 3865, 3866 }, { 3867, 3868 },
+    { 3871, 3872 }, { 3873, 3874 }, { 3876, 3877 }, { 3, 3598 }, { 3657, 3477 }, { 40, 2533 },
+    { 3776, 3887 }, { 3778, 3890 }, { 3885, 172 }, { 217, 3484 }, { 3767, 140 }, { 3805, 3901 },
+    { 3825, 3886 }, { 3902, 3903 }, { 3906, 3816 }, { 3907, 3819 }, { 3480, 2581 }, { 3490, 887 },
+    { 3910, 446 }, { 3915, 3694 }, { 3919, 3925 }, { 3923, 3858 }, { 3926, 1230 }, { 3928, 1434 },
+    { 879, 1330 }, { 61, 2631 }, { 286, 3518 }, { 1104, 1105 }, { 1108, 1109 }, { 2619, 2620 },
+    { 2623, 2624 }, { 2626, 2627 }, { 2636, 3491 }, { 3489, 162 }, { 3746, 129 }, { 3, 3655 },
+    { 4, 3477 }, { 3933, 1791 }, { 3934, 3780 }, { 3936, 40 }, { 1587, 140 }, { 217, 3942 },
+    { 3905, 3940 }, { 3931, 3938 }, { 3939, 3950 }, { 3947, 3949 }, { 172, 3955 }, { 2616, 3930 },
+    { 2623, 2641 }, { 2626, 3952 }, { 3953, 287 }, { 3956, 2621 }, { 3958, 61 }, { 24, 25 },
+    { 85, 3883 }, { 207, 3670 }, { 214, 3835 }, { 291, 3695 }, { 314, 3895 }, { 528, 671 },
+    { 557, 1440 }, { 1426, 1427 }, { 1473, 490 }, { 3650, 666 }, { 3677, 3882 }, { 3900, 1486 },
+    { 508, 509 }, { 510, 511 }, { 512, 513 }, { 1465, 1466 }, { 3648, 3521 }, { 881, 3659 },
+    { 3487, 3828 }, { 3764, 3786 }, { 3, 3656 }, { 3703, 3477 }, { 3963, 7 }, { 40, 3969 },
+    { 140, 199 }, { 3941, 3968 }, { 3970, 3904 }, { 3927, 3965 }, { 2634, 3930 }, { 3973, 3697 },
+    { 3974, 3978 }, { 3766, 3980 }, { 3650, 3898 }, { 3987, 162 }, { 3991, 3962 }, { 3839, 3996 },
+    { 3993, 3994 }, { 3995, 3521 }, { 89, 4001 }, { 3, 4003 }, { 3733, 3477 }, { 140, 2252 },
+    { 4004, 1366 }, { 40, 4016 }, { 3702, 4020 }, { 3, 4021 }, { 3477, 93 }, { 4006, 140 },
+    { 4007, 4023 }, { 4024, 3609 }, { 61, 254 }, { 75, 3882 }, { 76, 77 }, { 86, 3744 },
+    { 95, 96 }, { 102, 249 }, { 217, 545 }, { 246, 247 }, { 250, 251 }, { 252, 253 },
+    { 319, 320 }, { 321, 322 }, { 323, 197 }, { 324, 325 }, { 326, 327 }, { 331, 332 },
+    { 333, 334 }, { 337, 338 }, { 339, 340 }, { 341, 342 }, { 344, 345 }, { 416, 2382 },
+    { 417, 418 }, { 449, 450 }, { 520, 261 }, { 599, 3705 }, { 1249, 1250 }, { 1251, 1252 },
+    { 1494, 1495 }, { 1773, 3659 }, { 1805, 1806 }, { 1811, 1812 }, { 1813, 1814 }, { 1823, 1824 },
+    { 1839, 3484 }, { 3271, 3272 }, { 3479, 106 }, { 3504, 596 }, { 3534, 3722 }, { 3822, 3823 },
+    { 3849, 476 }, { 3889, 101 }, { 40, 44 }, { 394, 3630 }, { 401, 3730 }, { 429, 3731 },
+    { 447, 448 }, { 1469, 3490 }, { 1583, 3763 }, { 3696, 3532 }, { 3894, 3683 }, { 4025, 3 },
+    { 28, 3477 }, { 4019, 4027 }, { 140, 208 }, { 3929, 4026 }, { 4028, 4014 }, { 78, 4032 },
+    { 3482, 4066 }, { 3685, 4034 }, { 3697, 197 }, { 3759, 4036 }, { 4031, 255 }, { 4039, 4040 },
+    { 4041, 4042 }, { 4046, 4047 }, { 4048, 4049 }, { 4051, 333 }, { 4059, 1424 }, { 4062, 4063 },
+    { 4064, 172 }, { 3709, 4076 }, { 3745, 4074 }, { 3945, 4077 }, { 4075, 3788 }, { 4079, 4081 },
+    { 3713, 3 }, { 4082, 3771 }, { 140, 314 }, { 4083, 3917 }, { 2928, 3477 }, { 4038, 4092 },
+    { 4058, 3685 }, { 4088, 3962 }, { 4089, 3494 }, { 4094, 4093 }, { 4095, 4043 }, { 4096, 335 },
+    { 4097, 4050 }, { 4102, 437 }, { 298, 164 }, { 1382, 1576 }, { 3533, 3594 }, { 16, 17 },
+    { 26, 27 }, { 40, 2967 }, { 49, 3539 }, { 114, 115 }, { 162, 3797 }, { 172, 3506 },
+    { 194, 195 }, { 217, 1414 }, { 312, 3024 }, { 416, 4053 }, { 567, 568 }, { 571, 572 },
+    { 2924, 3523 }, { 2925, 3761 }, { 2938, 2939 }, { 2955, 2956 }, { 2957, 2958 }, { 2977, 2978 },
+    { 2982, 2983 }, { 2984, 2985 }, { 2986, 2987 }, { 2988, 3800 }, { 2991, 3966 }, { 3000, 3001 },
+    { 3002, 3897 }, { 3006, 3007 }, { 3034, 3035 }, { 3036, 3037 }, { 3039, 3582 }, { 3514, 3743 },
+    { 3522, 3834 }, { 3803, 1821 }, { 61, 2638 }, { 1127, 1644 }, { 1192, 1193 }, { 2270, 1844 },
+    { 2613, 2614 }, { 2628, 2629 }, { 2636, 2637 }, { 3478, 6 }, { 3558, 1376 }, { 3567, 1443 },
+    { 3678, 692 }, { 3957, 2625 }, { 3975, 2642 }, { 4009, 2635 }, { 4011, 2622 }, { 3765, 3 },
+    { 140, 141 }, { 3477, 615 }, { 4111, 4086 }, { 4107, 4015 }, { 4112, 4116 }, { 1575, 4122 },
+    { 3538, 3594 }, { 333, 4129 }, { 2982, 3005 }, { 2984, 4150 }, { 2990, 4132 }, { 3533, 3649 },
+    { 3644, 4153 }, { 3794, 4154 }, { 4012, 4125 }, { 4052, 4151 }, { 4127, 51 }, { 4137, 4138 },
+    { 4140, 4141 }, { 4142, 2979 }, { 4143, 4144 }, { 4145, 4146 }, { 4148, 4149 }, { 3979, 4162 },
+    { 4157, 2629 }, { 1042, 3530 }, { 1393, 3813 }, { 53, 54 }, { 59, 60 }, { 172, 2776 },
+    { 174, 175 }, { 176, 177 }, { 187, 188 }, { 340, 560 }, { 545, 2251 }, { 558, 3705 },
+    { 824, 2667 }, { 1369, 2649 }, { 1370, 511 }, { 2361, 3747 }, { 2656, 2657 }, { 2658, 2659 },
+    { 2668, 2669 }, { 2725, 2726 }, { 3504, 554 }, { 3517, 3789 }, { 3558, 2345 }, { 3567, 2353 },
+    { 3589, 3971 }, { 3645, 3652 }, { 3653, 3595 }, { 3761, 3853 }, { 3841, 3932 }, { 3854, 3497 },
+    { 3880, 4070 }, { 3888, 3515 }, { 3920, 4056 }, { 4013, 3478 }, { 4085, 3768 }, { 4136, 573 },
+    { 3, 2945 }, { 3477, 1215 }, { 1842, 140 }, { 4178, 1384 }, { 4124, 4172 }, { 4175, 4139 },
+    { 4180, 3725 }, { 4181, 4182 }, { 4188, 4152 }, { 4190, 3875 }, { 4193, 4194 }, { 4163, 4197 },
+    { 3538, 3649 }, { 4198, 1043 }, { 333, 1580 }, { 4008, 4216 }, { 4201, 3491 }, { 4202, 2777 },
+    { 4203, 4204 }, { 4209, 4215 }, { 4210, 4211 }, { 4213, 4214 }, { 3892, 3595 }, { 61, 6 },
+    { 172, 1403 }, { 265, 266 }, { 379, 4103 }, { 1404, 3621 }, { 1412, 3548 }, { 3740, 313 },
+    { 4105, 410 }, { 4120, 4104 }, { 294, 1046 }, { 532, 299 }, { 1582, 1482 }, { 3501, 4121 },
+    { 3732, 3967 }, { 40, 2517 }, { 148, 2710 }, { 156, 2744 }, { 181, 3960 }, { 188, 193 },
+    { 217, 340 }, { 336, 4119 }, { 390, 2276 }, { 404, 2358 }, { 411, 2360 }, { 422, 423 },
+    { 431, 2367 }, { 454, 455 }, { 477, 3796 }, { 824, 2761 }, { 1070, 1071 }, { 1074, 2275 },
+    { 1081, 1082 }, { 1083, 197 }, { 1170, 545 }, { 1173, 1174 }, { 1239, 1240 }, { 1364, 1796 },
+    { 1397, 2747 }, { 1504, 2180 }, { 1625, 3763 }, { 1747, 162 }, { 1778, 3490 }, { 1805, 2696 },
+    { 1815, 1816 }, { 2260, 3838 }, { 2352, 3692 }, { 2356, 2357 }, { 2365, 428 }, { 2369, 3719 },
+    { 2489, 2490 }, { 2492, 2493 }, { 2494, 2495 }, { 2496, 2497 }, { 2498, 2499 }, { 2500, 2501 },
+    { 2505, 2506 }, { 2507, 2508 }, { 2509, 3884 }, { 2511, 2512 }, { 2514, 2515 }, { 2518, 2519 },
+    { 2520, 2521 }, { 2522, 2523 }, { 2539, 2540 }, { 2541, 2542 }, { 2543, 2544 }, { 2545, 2546 },
+    { 2547, 2548 }, { 2550, 2551 }, { 2554, 2555 }, { 2557, 2558 }, { 2559, 2560 }, { 2561, 2562 },
+    { 2563, 2564 }, { 2565, 2566 }, { 2567, 2568 }, { 2569, 2570 }, { 2583, 2584 }, { 2586, 2587 },
+    { 2588, 2589 }, { 2590, 3480 }, { 2591, 2592 }, { 2593, 2594 }, { 2596, 2597 }, { 2599, 2600 },
+    { 2601, 2602 }, { 2603, 2604 }, { 2685, 2686 }, { 2700, 2701 }, { 2704, 2705 }, { 2740, 2741 },
+    { 2742, 2743 }, { 2745, 2746 }, { 2750, 2751 }, { 2752, 3623 }, { 2753, 2754 }, { 2755, 2756 },
+    { 2758, 2759 }, { 2762, 2763 }, { 2764, 2765 }, { 2787, 2788 }, { 2790, 2791 }, { 2792, 2793 },
+    { 2795, 2796 }, { 2797, 4022 }, { 3478, 1114 }, { 3481, 4176 }, { 3482, 1648 }, { 3486, 135 },
+    { 3517, 2607 }, { 3540, 4002 }, { 3645, 3891 }, { 3670, 4044 }, { 3701, 3772 }, { 3827, 3914 },
+    { 3837, 2277 }, { 3931, 4084 }, { 3935, 3954 }, { 3943, 2585 }, { 3946, 3683 }, { 3982, 3768 },
+    { 4098, 346 }, { 4114, 4090 }, { 506, 245 }, { 1387, 1388 }, { 108, 2951 }, { 1369, 1477 },
+    { 1399, 3792 }, { 1471, 3912 }, { 3893, 374 }, { 3983, 3479 }, { 3793, 4233 }, { 116, 3 },
+    { 3477, 3859 }, { 3924, 4234 }, { 3988, 140 }, { 4237, 4187 }, { 4248, 4221 }, { 4235, 4160 },
+    { 4257, 4260 }, { 4265, 4266 }, { 4268, 1047 }, { 6, 4336 }, { 40, 4340 }, { 61, 121 },
+    { 193, 2708 }, { 217, 4272 }, { 1178, 545 }, { 1364, 4319 }, { 1795, 4292 }, { 2366, 4281 },
+    { 2370, 197 }, { 2513, 3884 }, { 2516, 4270 }, { 2595, 3491 }, { 2709, 4271 }, { 2760, 4284 },
+    { 2775, 4250 }, { 2794, 4274 }, { 3478, 4331 }, { 3517, 4342 }, { 3580, 4303 }, { 3653, 4247 },
+    { 3724, 4357 }, { 3772, 4327 }, { 4100, 4299 }, { 4117, 4368 }, { 4118, 4276 }, { 4277, 4371 },
+    { 4278, 3581 }, { 4286, 3842 }, { 4287, 4288 }, { 4291, 204 }, { 4295, 4375 }, { 4307, 4308 },
+    { 4311, 4312 }, { 4313, 4314 }, { 4316, 4317 }, { 4318, 3921 }, { 4320, 4321 }, { 4323, 2549 },
+    { 4324, 2552 }, { 4325, 2556 }, { 4328, 4329 }, { 4333, 4374 }, { 4334, 4335 }, { 4337, 4338 },
+    { 4346, 4347 }, { 4349, 4350 }, { 4351, 4352 }, { 4353, 4273 }, { 4354, 4355 }, { 4356, 162 },
+    { 4361, 390 }, { 4373, 3935 }, { 148, 3891 }, { 1335, 3490 }, { 3684, 4379 }, { 4255, 1391 },
+    { 218, 2951 }, { 1471, 3792 }, { 3, 4029 }, { 3477, 3860 }, { 3948, 4389 }, { 140, 528 },
+    { 61, 2612 }, { 217, 4293 }, { 343, 193 }, { 2598, 4399 }, { 4275, 545 }, { 4302, 4425 },
+    { 4304, 4407 }, { 4315, 4409 }, { 4326, 4420 }, { 4330, 4415 }, { 4341, 4416 }, { 4358, 4414 },
+    { 4369, 4439 }, { 4394, 4359 }, { 4398, 4442 }, { 4402, 4348 }, { 4405, 1797 }, { 4406, 3691 },
+    { 4410, 4339 }, { 4411, 2711 }, { 4412, 4447 }, { 4413, 2778 }, { 4424, 4300 }, { 4428, 4400 },
+    { 4430, 4309 }, { 4433, 4362 }, { 4435, 4322 }, { 4444, 4445 }, { 1343, 3490 }, { 1765, 6 },
+    { 424, 425 }, { 1590, 4391 }, { 3848, 472 }, { 56, 3826 }, { 102, 103 }, { 113, 4128 },
+    { 134, 135 }, { 177, 186 }, { 203, 3704 }, { 317, 3551 }, { 413, 3747 }, { 415, 4134 },
+    { 520, 3715 }, { 550, 2862 }, { 574, 3584 }, { 575, 3770 }, { 824, 825 }, { 827, 828 },
+    { 1127, 1128 }, { 1255, 1256 }, { 1257, 3500 }, { 1332, 1333 }, { 1345, 3494 }, { 1397, 1482 },
+    { 1453, 3840 }, { 1802, 1803 }, { 1807, 129 }, { 1822, 4101 }, { 1837, 172 }, { 1840, 3643 },
+    { 2184, 2185 }, { 2571, 2572 }, { 2653, 2654 }, { 2655, 4254 }, { 2660, 2661 }, { 2670, 3908 },
+    { 2679, 3909 }, { 2699, 4344 }, { 2702, 2703 }, { 2735, 2736 }, { 2766, 2767 }, { 2779, 2780 },
+    { 2781, 2782 }, { 2784, 2785 }, { 2964, 2965 }, { 3482, 1337 }, { 3612, 288 }, { 3685, 1792 },
+    { 3694, 3022 }, { 3698, 4002 }, { 3724, 201 }, { 3735, 182 }, { 3802, 3617 }, { 3899, 4392 },
+    { 3959, 2646 }, { 4005, 3937 }, { 4054, 451 }, { 4069, 3932 }, { 4107, 3677 }, { 4404, 3752 },
+    { 4448, 2789 }, { 1334, 3 }, { 3477, 3863 }, { 3981, 4457 }, { 140, 1578 }, { 61, 4408 },
+    { 1181, 217 }, { 1248, 4458 }, { 4419, 4472 }, { 4423, 4463 }, { 4441, 4475 }, { 4443, 4476 },
+    { 4446, 4481 }, { 4464, 4471 }, { 4468, 4486 }, { 4469, 4473 }, { 4488, 172 }, { 4491, 426 },
+    { 193, 643 }, { 545, 1177 }, { 2660, 4526 }, { 3642, 4520 }, { 3723, 4519 }, { 3850, 4501 },
+    { 3908, 2666 }, { 3909, 2687 }, { 3964, 4538 }, { 4060, 4540 }, { 4363, 4513 }, { 4482, 4532 },
+    { 4495, 104 }, { 4496, 4388 }, { 4498, 4205 }, { 4502, 419 }, { 4506, 3922 }, { 4510, 4511 },
+    { 4518, 1825 }, { 4523, 4524 }, { 4527, 2683 }, { 4531, 2768 }, { 4533, 2783 }, { 4534, 2786 },
+    { 4535, 133 }, { 4546, 201 }, { 1342, 3 }, { 3862, 4553 }, { 3477, 2632 }, { 4555, 140 },
+    { 4432, 4556 }, { 4561, 4479 }, { 4562, 4462 }, { 4566, 4470 }, { 667, 61 }, { 217, 4551 },
+    { 545, 4587 }, { 4343, 4576 }, { 4525, 4575 }, { 4563, 4590 }, { 4571, 2671 }, { 4572, 3985 },
+    { 4574, 4584 }, { 4580, 4591 }, { 4110, 3 }, { 3976, 4597 }, { 3477, 4057 }, { 140, 205 },
+    { 4599, 4565 }, { 61, 105 }, { 217, 4592 }, { 1372, 118 }, { 1428, 4087 }, { 1448, 400 },
+    { 3998, 3699 }, { 40, 1460 }, { 264, 3881 }, { 690, 626 }, { 1369, 1370 }, { 1424, 3551 },
+    { 1446, 1447 }, { 1450, 3836 }, { 1455, 1456 }, { 1457, 1458 }, { 1476, 4382 }, { 1919, 3505 },
+    { 2000, 3654 }, { 2271, 4010 }, { 3843, 3832 }, { 1480, 1388 }, { 1493, 4099 }, { 3595, 1048 },
+    { 4396, 3739 }, { 3, 3869 }, { 3477, 4177 }, { 3972, 4615 }, { 140, 213 }, { 61, 3689 },
+    { 4581, 4618 }, { 4612, 4619 }, { 352, 3881 }, { 1459, 4624 }, { 2146, 3505 }, { 2163, 3654 },
+    { 3764, 3551 }, { 3913, 4637 }, { 4631, 4632 }, { 4397, 4640 }, { 117, 118 }, { 204, 4616 },
+    { 207, 4173 }, { 521, 3804 }, { 552, 595 }, { 592, 545 }, { 669, 670 }, { 700, 701 },
+    { 869, 3745 }, { 907, 3638 }, { 912, 3626 }, { 1074, 2243 }, { 1127, 1603 }, { 1241, 1269 },
+    { 1260, 1276 }, { 1263, 3748 }, { 1472, 1333 }, { 1719, 1720 }, { 1785, 3700 }, { 1849, 4022 },
+    { 2181, 4174 }, { 2288, 4065 }, { 2372, 2373 }, { 2605, 2606 }, { 2608, 2609 }, { 2610, 2611 },
+    { 2652, 4588 }, { 2926, 3278 }, { 2929, 3280 }, { 2974, 3784 }, { 3008, 3798 }, { 3021, 4243 },
+    { 3040, 4195 }, { 3281, 3282 }, { 3479, 3870 }, { 3490, 2329 }, { 3502, 588 }, { 3696, 3515 },
+    { 3723, 2252 }, { 3791, 3099 }, { 3879, 4232 }, { 3990, 2449 }, { 4135, 606 }, { 4186, 476 },
+    { 4212, 2381 }, { 4528, 4529 }, { 3, 4390 }, { 2940, 3477 }, { 140, 4492 }, { 4648, 4604 },
+    { 4633, 3881 }, { 4649, 3829 }, { 4655, 4650 }, { 582, 3804 }, { 3510, 3870 }, { 3637, 4666 },
+    { 3795, 4687 }, { 4183, 3784 }, { 4365, 4681 }, { 4387, 3008 }, { 4564, 4680 }, { 4663, 3986 },
+    { 4670, 1243 }, { 4674, 3840 }, { 4679, 2374 }, { 4682, 4461 }, { 4685, 4690 }, { 4698, 61 },
+    { 3, 4459 }, { 2942, 3477 }, { 4704, 2941 }, { 4558, 4703 }, { 1847, 140 }, { 4715, 4722 },
+    { 4723, 4026 }, { 3, 4596 }, { 3855, 4725 }, { 4189, 3477 }, { 4726, 4387 }, { 1417, 140 },
+    { 4717, 4730 }, { 4732, 3 }, { 3477, 4733 }, { 140, 3967 }, { 3951, 3 }, { 4738, 4644 },
+    { 4642, 3477 }, { 140, 3984 }, { 1804, 3 }, { 3477, 919 }, { 4728, 4742 }, { 660, 4073 },
+    { 2573, 2574 }, { 2575, 2576 }, { 2577, 2578 }, { 2579, 3491 }, { 2580, 3943 }, { 2630, 4614 },
+    { 4280, 4568 }, { 4282, 3916 }, { 4577, 3744 }, { 4741, 4623 }, { 3, 4018 }, { 2491, 3477 },
+    { 2643, 4614 }, { 4748, 4752 }, { 4750, 4751 }, { 4753, 2582 }, { 4754, 2633 }, { 124, 3999 },
+    { 193, 650 }, { 375, 3911 }, { 742, 743 }, { 978, 979 }, { 1118, 390 }, { 1345, 3609 },
+    { 1399, 3912 }, { 3478, 730 }, { 3517, 4426 }, { 3678, 635 }, { 3944, 4579 }, { 4067, 224 },
+    { 4256, 740 }, { 4449, 3789 }, { 4017, 4759 }, { 3, 4072 }, { 2502, 3477 }, { 4760, 4370 },
+    { 4761, 2644 }, { 4763, 4762 }, { 4385, 4768 }, { 4536, 4772 }, { 3, 4113 }, { 4035, 4782 },
+    { 2504, 3477 }, { 4783, 2503 }, { 4787, 4259 }, { 64, 3491 }, { 93, 1793 }, { 111, 112 },
+    { 130, 3518 }, { 140, 41 }, { 172, 2976 }, { 185, 4583 }, { 199, 545 }, { 214, 4672 },
+    { 316, 4500 }, { 348, 3510 }, { 401, 4466 }, { 420, 421 }, { 429, 4478 }, { 452, 453 },
+    { 463, 464 }, { 465, 3918 }, { 469, 4493 }, { 473, 474 }, { 492, 3490 }, { 498, 3494 },
+    { 550, 4208 }, { 555, 556 }, { 585, 586 }, { 616, 617 }, { 627, 3736 }, { 686, 754 },
+    { 891, 4692 }, { 1061, 688 }, { 1074, 1078 }, { 1106, 4636 }, { 1107, 4010 }, { 1119, 3837 },
+    { 1122, 1123 }, { 1129, 390 }, { 1188, 1189 }, { 1190, 1191 }, { 1412, 4147 }, { 1504, 1505 },
+    { 1509, 1510 }, { 1511, 1512 }, { 1531, 197 }, { 1740, 1741 }, { 1771, 1772 }, { 1794, 96 },
+    { 1808, 1809 }, { 1826, 1827 }, { 1828, 1829 }, { 1830, 1831 }, { 1832, 1833 }, { 1834, 1835 },
+    { 1836, 1862 }, { 1845, 1846 }, { 1857, 3700 }, { 1859, 1860 }, { 1864, 3608 }, { 2183, 4521 },
+    { 2318, 2319 }, { 2322, 3848 }, { 2323, 4071 }, { 2324, 3796 }, { 2325, 3584 }, { 2326, 3896 },
+    { 2328, 3646 }, { 2337, 3312 }, { 2354, 3630 }, { 2368, 4467 }, { 2371, 3687 }, { 2537, 3685 },
+    { 2645, 4545 }, { 2648, 4253 }, { 2692, 2693 }, { 2697, 2698 }, { 2726, 4504 }, { 2738, 2739 },
+    { 3004, 4240 }, { 3011, 3012 }, { 3013, 3632 }, { 3023, 4133 }, { 3026, 4239 }, { 3027, 3028 },
+    { 3029, 2958 }, { 3030, 3728 }, { 3119, 3120 }, { 3137, 3138 }, { 3266, 3539 }, { 3276, 3523 },
+    { 3277, 3761 }, { 3288, 3289 }, { 3290, 3291 }, { 3300, 3301 }, { 3303, 4037 }, { 3306, 3307 },
+    { 3309, 3310 }, { 3313, 3314 }, { 3315, 3966 }, { 3484, 4131 }, { 3502, 3296 }, { 3504, 557 },
+    { 3522, 3984 }, { 3549, 4224 }, { 3612, 526 }, { 3615, 1187 }, { 3696, 3760 }, { 3707, 551 },
+    { 3724, 4045 }, { 3746, 2963 }, { 3766, 4613 }, { 3850, 4701 }, { 3879, 4661 }, { 3889, 4477 },
+    { 4005, 4541 }, { 4030, 4554 }, { 4084, 94 }, { 4108, 3532 }, { 4109, 3583 }, { 4115, 3964 },
+    { 4155, 587 }, { 4222, 3617 }, { 4223, 590 }, { 4226, 1329 }, { 4251, 178 }, { 4263, 4611 },
+    { 4264, 4547 }, { 4283, 4734 }, { 4298, 124 }, { 4372, 2538 }, { 4421, 1817 }, { 4422, 3937 },
+    { 4474, 3878 }, { 4499, 4658 }, { 4505, 491 }, { 4508, 3478 }, { 4643, 3521 }, { 4662, 593 },
+    { 4743, 1347 }, { 1777, 3 }, { 2530, 3477 }, { 4791, 4431 }, { 4747, 4789 }, { 111, 3631 },
+    { 464, 2321 }, { 545, 1093 }, { 583, 3518 }, { 616, 754 }, { 686, 617 }, { 924, 3736 },
+    { 1123, 4159 }, { 1771, 2919 }, { 1834, 1861 }, { 2861, 4867 }, { 3311, 4037 }, { 3527, 4839 },
+    { 3612, 4817 }, { 3620, 4894 }, { 3735, 4800 }, { 3754, 4814 }, { 3762, 4861 }, { 3797, 3510 },
+    { 3899, 4851 }, { 3918, 4852 }, { 4130, 4869 }, { 4172, 4901 }, { 4262, 4909 }, { 4417, 4807 },
+    { 4544, 4613 }, { 4757, 4795 }, { 4770, 3478 }, { 4790, 4647 }, { 4799, 4192 }, { 4801, 4884 },
+    { 4805, 3788 }, { 4809, 4810 }, { 4811, 4812 }, { 4821, 3726 }, { 4826, 4827 }, { 4829, 4830 },
+    { 4833, 4834 }, { 4836, 4929 }, { 4840, 4841 }, { 4843, 4844 }, { 4846, 3878 }, { 4850, 2102 },
+    { 4853, 4854 }, { 4858, 4888 }, { 4862, 3883 }, { 4868, 4601 }, { 4870, 4191 }, { 4873, 4874 },
+    { 4877, 3121 }, { 4878, 378 }, { 4879, 3267 }, { 4880, 4881 }, { 4882, 4883 }, { 4892, 4815 },
+    { 4902, 4241 }, { 4916, 4806 }, { 4917, 4808 }, { 4918, 4925 }, { 4922, 4045 }, { 1784, 3 },
+    { 2534, 3477 }, { 4931, 2531 }, { 545, 4886 }, { 2320, 4935 }, { 4848, 4943 }, { 4856, 3726 },
+    { 4887, 4945 }, { 4907, 4962 }, { 4920, 4790 }, { 4937, 584 }, { 4947, 4911 }, { 4951, 3038 },
+    { 4953, 4956 }, { 4954, 4977 }, { 4957, 4803 }, { 4958, 4860 }, { 4959, 4966 }, { 4960, 4838 },
+    { 4967, 4071 }, { 4969, 3838 }, { 4970, 4941 }, { 4973, 4842 }, { 4974, 1836 }, { 4978, 4889 },
+    { 4982, 4875 }, { 4986, 4684 }, { 4033, 3 }, { 2553, 3477 }, { 4995, 2535 }, { 545, 4964 },
+    { 3305, 4997 }, { 4998, 5008 }, { 4999, 4845 }, { 5001, 5018 }, { 5011, 5013 }, { 3, 4238 },
+    { 3477, 2527 }, { 5021, 4378 }, { 5022, 4438 }, { 3299, 5024 }, { 5007, 5026 }, { 1577, 4598 },
+    { 1581, 3813 }, { 3751, 1589 }, { 3833, 4000 }, { 4451, 3739 }, { 1368, 4627 }, { 1441, 4708 },
+    { 1461, 217 }, { 1483, 4395 }, { 2949, 2950 }, { 3619, 4246 }, { 3913, 4766 }, { 3946, 4261 },
+    { 3990, 4603 }, { 4067, 107 }, { 4629, 4622 }, { 4659, 4231 }, { 3, 4727 }, { 4242, 5030 },
+    { 3477, 4306 }, { 5035, 4002 }, { 4236, 5036 }, { 2998, 2950 }, { 3725, 5042 }, { 4709, 5043 },
+    { 5041, 4625 }, { 5044, 5048 }, { 502, 3 }, { 5054, 5053 }, { 3477, 4310 }, { 4784, 5055 },
+    { 5057, 4380 }, { 2922, 3 }, { 3477, 4332 }, { 4485, 5065 }, { 2923, 3 }, { 3477, 4434 },
+    { 4602, 5069 }, { 4739, 3 }, { 3477, 4437 }, { 4617, 5072 }, { 5064, 3 }, { 3477, 4487 },
+    { 4436, 5075 }, { 5074, 4933 }, { 1743, 3 }, { 3477, 4600 }, { 4550, 5078 }, { 5077, 4735 },
+    { 1500, 4087 }, { 2615, 4171 }, { 4161, 2640 }, { 4168, 4196 }, { 4169, 4244 }, { 4656, 1580 },
+    { 4765, 4170 }, { 29, 30 }, { 31, 32 }, { 34, 35 }, { 36, 37 }, { 38, 39 },
+    { 40, 41 }, { 42, 43 }, { 45, 46 }, { 47, 3540 }, { 114, 263 }, { 130, 4593 },
+    { 140, 4736 }, { 145, 146 }, { 172, 2274 }, { 193, 1515 }, { 196, 3704 }, { 207, 4460 },
+    { 221, 222 }, { 227, 228 }, { 261, 2954 }, { 289, 4480 }, { 328, 4091 }, { 329, 4377 },
+    { 397, 398 }, { 456, 1279 }, { 486, 3539 }, { 555, 597 }, { 585, 1810 }, { 621, 622 },
+    { 747, 3791 }, { 1241, 1242 }, { 1259, 3592 }, { 1335, 3770 }, { 1412, 4714 }, { 1464, 4673 },
+    { 1506, 4174 }, { 1619, 3518 }, { 1746, 3833 }, { 1776, 3646 }, { 1778, 3944 }, { 1779, 3700 },
+    { 1783, 3741 }, { 1798, 1799 }, { 1801, 4516 }, { 1821, 4605 }, { 1838, 4065 }, { 1849, 4645 },
+    { 1856, 3989 }, { 2250, 4290 }, { 2269, 4450 }, { 2526, 3921 }, { 2528, 3841 }, { 2532, 4225 },
+    { 2650, 2651 }, { 2688, 2689 }, { 2694, 2695 }, { 2706, 2707 }, { 2712, 2713 }, { 2734, 4530 },
+    { 2737, 4980 }, { 2749, 4567 }, { 2757, 4608 }, { 2769, 2770 }, { 2771, 2772 }, { 2773, 2774 },
+    { 2992, 3316 }, { 3126, 3127 }, { 3283, 3284 }, { 3292, 3326 }, { 3294, 4126 }, { 3304, 5025 },
+    { 3324, 3325 }, { 3329, 4239 }, { 3330, 3331 }, { 3332, 3291 }, { 3333, 4301 }, { 3336, 3747 },
+    { 3337, 4241 }, { 3338, 3687 }, { 3339, 3340 }, { 3558, 274 }, { 3567, 365 }, { 3653, 4156 },
+    { 3701, 652 }, { 3723, 213 }, { 3732, 3985 }, { 3736, 4285 }, { 3798, 3511 }, { 3843, 4517 },
+    { 3896, 3922 }, { 3977, 4537 }, { 4068, 4699 }, { 4078, 4675 }, { 4082, 8 }, { 4108, 3515 },
+    { 4109, 4559 }, { 4207, 4403 }, { 4217, 4816 }, { 4227, 4589 }, { 4228, 1878 }, { 4229, 4206 },
+    { 4296, 3786 }, { 4458, 4703 }, { 4489, 4847 }, { 4490, 4700 }, { 4586, 101 }, { 4719, 287 },
+    { 4729, 1848 }, { 4797, 134 }, { 5023, 2536 }, { 3, 1065 }, { 4440, 5082 }, { 5076, 3477 },
+    { 4161, 5086 }, { 4168, 4244 }, { 4169, 4196 }, { 4170, 5089 }, { 5087, 4171 }, { 5088, 5091 },
+    { 172, 5152 }, { 1278, 5116 }, { 1850, 3646 }, { 3558, 3327 }, { 3567, 3334 }, { 3684, 5134 },
+    { 4055, 5135 }, { 4061, 5180 }, { 4068, 5118 }, { 4073, 5099 }, { 4083, 5092 }, { 4207, 4557 },
+    { 4227, 4606 }, { 4228, 4294 }, { 4229, 193 }, { 4279, 5168 }, { 4297, 5132 }, { 4345, 5148 },
+    { 4393, 5150 }, { 4401, 5112 }, { 4418, 5136 }, { 4560, 5114 }, { 4573, 5137 }, { 4702, 3511 },
+    { 4706, 5187 }, { 4885, 5162 }, { 4996, 5144 }, { 5003, 5083 }, { 5028, 5157 }, { 5031, 5143 },
+    { 5093, 33 }, { 5094, 5095 }, { 5096, 5097 }, { 5101, 264 }, { 5102, 4497 }, { 5111, 4191 },
+    { 5115, 399 }, { 5117, 487 }, { 5119, 4155 }, { 5122, 1243 }, { 5128, 1620 }, { 5131, 3700 },
+    { 5140, 4465 }, { 5146, 2690 }, { 5151, 2748 }, { 5153, 5154 }, { 5155, 5156 }, { 5159, 3285 },
+    { 5160, 3632 }, { 5161, 3295 }, { 5163, 4987 }, { 5164, 5165 }, { 5170, 5171 }, { 5177, 4923 },
+    { 5196, 3265 }, { 5201, 4225 }, { 140, 1386 }, { 1377, 3518 }, { 1378, 3801 }, { 1381, 1382 },
+    { 1383, 1384 }, { 1392, 4199 }, { 1422, 4099 }, { 2639, 3959 }, { 4106, 3484 }, { 4595, 4452 },
+    { 4621, 3510 }, { 4741, 3998 }, { 5037, 4267 }, { 257, 3715 }, { 271, 4165 }, { 362, 4166 },
+    { 490, 5063 }, { 663, 664 }, { 683, 684 }, { 707, 708 }, { 886, 3490 }, { 1074, 1075 },
+    { 1079, 1080 }, { 1091, 1092 }, { 1095, 1096 }, { 1100, 1101 }, { 1157, 1158 }, { 1165, 4427 },
+    { 1167, 1168 }, { 1474, 4788 }, { 1591, 4512 }, { 1622, 4598 }, { 1700, 4777 }, { 1785, 3726 },
+    { 2256, 2257 }, { 2258, 2259 }, { 2260, 4159 }, { 2326, 3770 }, { 2390, 3584 }, { 2391, 3741 },
+    { 3645, 4641 }, { 3833, 4653 }, { 3983, 4646 }, { 4158, 4218 }, { 4269, 4639 }, { 4289, 1171 },
+    { 4429, 3992 }, { 4668, 2255 }, { 4786, 4764 }, { 4802, 3479 }, { 4863, 2647 }, { 5032, 4019 },
+    { 5108, 4231 }, { 3, 4792 }, { 4522, 3477 }, { 4785, 5208 }, { 5205, 5210 }, { 5209, 5207 },
+    { 4393, 5257 }, { 5098, 5220 }, { 5105, 172 }, { 5142, 5240 }, { 5149, 5229 }, { 5211, 5256 },
+    { 5212, 3582 }, { 5217, 4745 }, { 5221, 5241 }, { 5226, 5169 }, { 5228, 5230 }, { 5237, 5266 },
+    { 5239, 3317 }, { 5242, 5243 }, { 5262, 5166 }, { 140, 1425 }, { 4106, 3992 }, { 4269, 5273 },
+    { 4454, 5272 }, { 5270, 5271 }, { 193, 1182 }, { 1074, 5289 }, { 1699, 3646 }, { 3520, 5295 },
+    { 3960, 5292 }, { 4164, 5284 }, { 4199, 4267 }, { 4236, 5298 }, { 4289, 1184 }, { 4429, 3484 },
+    { 5032, 5002 }, { 5282, 4793 }, { 5287, 5300 }, { 5288, 1076 }, { 5291, 1097 }, { 5301, 5302 },
+    { 5304, 3726 }, { 3, 4932 }, { 5070, 5320 }, { 4549, 3477 }, { 5321, 4749 }, { 5323, 5206 },
+    { 5324, 5322 }, { 5204, 5328 }, { 5255, 5330 }, { 5325, 5235 }, { 5326, 5100 }, { 5335, 5329 },
+    { 5267, 140 }, { 1074, 5290 }, { 5346, 650 }, { 5352, 4638 }, { 5360, 5303 }, { 3, 5033 },
+    { 5363, 5362 }, { 3279, 3477 }, { 5338, 5371 }, { 5368, 5336 }, { 5369, 5370 }, { 1074, 5359 },
+    { 5367, 5317 }, { 3, 5073 }, { 5079, 5378 }, { 4737, 3477 }, { 5380, 4731 }, { 5372, 5383 },
+    { 5374, 1074 }, { 3, 5379 }, { 5387, 5386 }, { 3477, 5203 }, { 5388, 5366 }, { 3, 5393 },
+    { 5066, 5392 }, { 4758, 3477 }, { 5315, 5394 }, { 4305, 3 }, { 610, 3477 }, { 5238, 5396 },
+    { 3, 4578 }, { 5400, 5397 }, { 3477, 5020 }, { 3533, 4381 }, { 3538, 4455 }, { 3630, 911 },
+    { 40, 3131 }, { 41, 3895 }, { 52, 4200 }, { 55, 4494 }, { 58, 4249 }, { 62, 3826 },
+    { 63, 4794 }, { 69, 70 }, { 111, 3715 }, { 112, 4582 }, { 122, 123 }, { 128, 129 },
+    { 138, 139 }, { 140, 3834 }, { 145, 1390 }, { 156, 157 }, { 158, 159 }, { 171, 172 },
+    { 179, 180 }, { 191, 192 }, { 212, 4645 }, { 261, 2691 }, { 262, 5244 }, { 351, 352 },
+    { 400, 4990 }, { 522, 4364 }, { 524, 3518 }, { 527, 4480 }, { 544, 545 }, { 552, 553 },
+    { 580, 245 }, { 591, 4928 }, { 600, 4091 }, { 601, 602 }, { 611, 612 }, { 613, 614 },
+    { 620, 5120 }, { 656, 657 }, { 672, 3479 }, { 699, 4664 }, { 909, 3745 }, { 913, 874 },
+    { 914, 3731 }, { 916, 878 }, { 1102, 4450 }, { 1172, 4290 }, { 1175, 1176 }, { 1209, 5194 },
+    { 1231, 4743 }, { 1293, 1294 }, { 1295, 1296 }, { 1402, 4395 }, { 1492, 1626 }, { 1506, 4746 },
+    { 1524, 1525 }, { 1526, 1527 }, { 1737, 4515 }, { 1802, 2342 }, { 2195, 2196 }, { 2293, 4101 },
+    { 2296, 3704 }, { 2330, 4781 }, { 2331, 3997 }, { 2332, 3648 }, { 2344, 3632 }, { 2349, 3551 },
+    { 2351, 4301 }, { 2359, 4989 }, { 2371, 3742 }, { 2394, 5222 }, { 2466, 2467 }, { 2525, 5031 },
+    { 2803, 2804 }, { 2805, 2806 }, { 2813, 2814 }, { 2815, 2816 }, { 2817, 2818 }, { 2846, 3534 },
+    { 2847, 4069 }, { 2848, 4548 }, { 2851, 3753 }, { 2859, 4401 }, { 2860, 2713 }, { 2868, 4567 },
+    { 2872, 2873 }, { 2974, 4514 }, { 2992, 4872 }, { 3017, 4126 }, { 3019, 4130 }, { 3020, 4192 },
+    { 3041, 4240 }, { 3480, 235 }, { 3507, 4919 }, { 3517, 673 }, { 3532, 4837 }, { 3540, 4985 },
+    { 3584, 5063 }, { 3592, 3832 }, { 3701, 1519 }, { 3727, 4224 }, { 3730, 4667 }, { 3735, 306 },
+    { 3737, 2887 }, { 3794, 476 }, { 3802, 3739 }, { 3854, 3616 }, { 3888, 5056 }, { 3893, 1272 },
+    { 3894, 4261 }, { 3920, 4208 }, { 3982, 4849 }, { 4008, 4944 }, { 4135, 569 }, { 4186, 4942 },
+    { 4219, 3961 }, { 4223, 542 }, { 4226, 1770 }, { 4251, 303 }, { 4252, 4607 }, { 4345, 2855 },
+    { 4360, 4386 }, { 4388, 3829 }, { 4418, 1393 }, { 4454, 1624 }, { 4460, 4744 }, { 4539, 4147 },
+    { 4542, 183 }, { 4552, 4452 }, { 4570, 4403 }, { 4594, 202 }, { 4610, 1863 }, { 4678, 4131 },
+    { 4691, 2684 }, { 4694, 1501 }, { 4711, 2673 }, { 4712, 374 }, { 4716, 5258 }, { 4721, 4185 },
+    { 4742, 4789 }, { 4755, 4991 }, { 4779, 741 }, { 4798, 4559 }, { 4865, 3881 }, { 4890, 5107 },
+    { 4961, 668 }, { 5023, 2849 }, { 5029, 4992 }, { 5103, 1418 }, { 5104, 147 }, { 5109, 223 },
+    { 5141, 4824 }, { 5145, 4683 }, { 5186, 607 }, { 5225, 4993 }, { 5283, 4813 }, { 5337, 4133 },
+    { 5381, 4734 }, { 3, 4677 }, { 4910, 5405 }, { 1879, 3477 }, { 3533, 4455 }, { 3538, 4381 },
+    { 65, 4200 }, { 66, 4494 }, { 67, 4249 }, { 68, 3826 }, { 172, 1112 }, { 545, 5468 },
+    { 2195, 2200 }, { 2672, 112 }, { 3487, 5473 }, { 3495, 5428 }, { 3612, 5421 }, { 3684, 5439 },
+    { 3709, 5451 }, { 3732, 5410 }, { 3822, 5483 }, { 3893, 3136 }, { 4158, 3479 }, { 4173, 5422 },
+    { 4183, 4514 }, { 4252, 4609 }, { 4296, 3551 }, { 4570, 4557 }, { 4594, 206 }, { 4913, 5440 },
+    { 4936, 5478 }, { 4996, 5488 }, { 5006, 5546 }, { 5074, 5456 }, { 5172, 3961 }, { 5204, 5486 },
+    { 5389, 5545 }, { 5416, 3491 }, { 5430, 5551 }, { 5431, 4388 }, { 5432, 5530 }, { 5433, 5548 },
+    { 5435, 525 }, { 5436, 5491 }, { 5437, 546 }, { 5441, 5442 }, { 5445, 623 }, { 5454, 5455 },
+    { 5458, 5459 }, { 5460, 5517 }, { 5463, 5464 }, { 5466, 2343 }, { 5470, 5471 }, { 5480, 5487 },
+    { 5481, 5482 }, { 5484, 5485 }, { 5489, 3823 }, { 5492, 2869 }, { 5496, 3018 }, { 5497, 5499 },
+    { 5503, 5403 }, { 5520, 3971 }, { 5534, 5495 }, { 5539, 140 }, { 5540, 5469 }, { 5554, 4548 },
+    { 4705, 5277 }, { 4859, 4965 }, { 5038, 4000 }, { 5268, 5269 }, { 5278, 4246 }, { 5340, 4391 },
+    { 5395, 5274 }, { 5479, 4642 }, { 261, 4707 }, { 536, 537 }, { 570, 566 }, { 634, 4167 },
+    { 637, 638 }, { 643, 644 }, { 748, 749 }, { 760, 761 }, { 1493, 1718 }, { 1563, 1564 },
+    { 1716, 5280 }, { 1717, 5376 }, { 1953, 3505 }, { 2034, 3654 }, { 3009, 2948 }, { 3097, 4696 },
+    { 3483, 4689 }, { 3800, 4688 }, { 3827, 5046 }, { 3836, 4720 }, { 4262, 4740 }, { 4263, 4630 },
+    { 4376, 1262 }, { 4669, 4218 }, { 4695, 5017 }, { 4767, 2194 }, { 4774, 731 }, { 5090, 5351 },
+    { 5311, 3758 }, { 5549, 4769 }, { 5404, 3 }, { 5185, 3477 }, { 172, 5498 }, { 4934, 112 },
+    { 5490, 5608 }, { 5581, 5588 }, { 5583, 915 }, { 5585, 5620 }, { 5596, 5630 }, { 5600, 5618 },
+    { 5606, 4756 }, { 5612, 4465 }, { 5615, 5106 }, { 5617, 5472 }, { 570, 537 }, { 759, 4167 },
+    { 2127, 3505 }, { 2136, 3654 }, { 3009, 3003 }, { 3517, 5645 }, { 3623, 4689 }, { 3801, 5650 },
+    { 3897, 4688 }, { 4264, 5658 }, { 4705, 5085 }, { 5158, 4696 }, { 5354, 5659 }, { 5647, 4628 },
+    { 5660, 4720 }, { 3, 5401 }, { 5248, 3477 }, { 5669, 5382 }, { 172, 5622 }, { 3019, 5671 },
+    { 5670, 3853 }, { 5674, 5557 }, { 5678, 5677 }, { 3521, 5682 }, { 5690, 5307 }, { 5695, 5696 },
+    { 893, 589 }, { 902, 605 }, { 4610, 4235 }, { 5124, 4030 }, { 3, 3270 }, { 608, 3477 },
+    { 172, 5629 }, { 2867, 5701 }, { 893, 605 }, { 902, 589 }, { 6, 802 }, { 15, 4392 },
+    { 61, 135 }, { 100, 1137 }, { 110, 4796 }, { 124, 5579 }, { 148, 149 }, { 152, 153 },
+    { 154, 155 }, { 162, 3681 }, { 164, 2973 }, { 165, 166 }, { 167, 168 }, { 169, 170 },
+    { 173, 4915 }, { 184, 4949 }, { 189, 190 }, { 193, 4117 }, { 264, 5081 }, { 288, 2286 },
+    { 289, 4893 }, { 329, 330 }, { 348, 3725 }, { 397, 1447 }, { 488, 489 }, { 494, 4950 },
+    { 503, 5181 }, { 507, 4781 }, { 514, 3997 }, { 518, 3648 }, { 519, 520 }, { 526, 5067 },
+    { 527, 5533 }, { 529, 5513 }, { 532, 2971 }, { 536, 566 }, { 543, 5609 }, { 557, 1748 },
+    { 561, 4091 }, { 562, 563 }, { 581, 4055 }, { 625, 626 }, { 629, 4285 }, { 634, 4776 },
+    { 641, 642 }, { 646, 647 }, { 653, 654 }, { 661, 662 }, { 666, 4603 }, { 668, 4718 },
+    { 695, 696 }, { 704, 705 }, { 776, 777 }, { 778, 779 }, { 780, 781 }, { 782, 783 },
+    { 787, 788 }, { 798, 799 }, { 800, 801 }, { 805, 806 }, { 810, 811 }, { 812, 813 },
+    { 814, 815 }, { 816, 817 }, { 863, 5214 }, { 866, 4220 }, { 867, 3638 }, { 868, 4984 },
+    { 870, 3630 }, { 871, 3730 }, { 872, 3626 }, { 875, 3731 }, { 908, 3911 }, { 914, 4478 },
+    { 997, 3479 }, { 1053, 3736 }, { 1061, 1062 }, { 1067, 5178 }, { 1084, 1085 }, { 1106, 4825 },
+    { 1126, 4509 }, { 1131, 1132 }, { 1135, 1136 }, { 1148, 5 }, { 1236, 4128 }, { 1239, 4166 },
+    { 1244, 346 }, { 1245, 4119 }, { 1262, 424 }, { 1267, 1268 }, { 1273, 1274 }, { 1275, 4671 },
+    { 1278, 1427 }, { 1284, 1285 }, { 1314, 3209 }, { 1393, 4686 }, { 1422, 1676 }, { 1492, 2874 },
+    { 1504, 3059 }, { 1569, 3490 }, { 1615, 4030 }, { 1617, 1649 }, { 1688, 4630 }, { 1692, 1693 },
+    { 1800, 4503 }, { 1819, 4912 }, { 1826, 1852 }, { 1858, 1818 }, { 1865, 1866 }, { 1867, 1868 },
+    { 1869, 1870 }, { 2061, 3654 }, { 2101, 4745 }, { 2181, 4746 }, { 2284, 1799 }, { 2287, 4543 },
+    { 2334, 2335 }, { 2341, 5616 }, { 2346, 4109 }, { 2347, 2348 }, { 2359, 4279 }, { 2362, 4134 },
+    { 2372, 2420 }, { 2419, 4467 }, { 2468, 2469 }, { 2470, 4516 }, { 2636, 2884 }, { 2688, 2852 },
+    { 2692, 2841 }, { 2697, 2854 }, { 2771, 2871 }, { 2850, 4683 }, { 2856, 2857 }, { 2858, 5673 },
+    { 2863, 4530 }, { 2864, 2865 }, { 2866, 4601 }, { 2870, 2770 }, { 2879, 2614 }, { 2882, 2629 },
+    { 2910, 1254 }, { 2911, 4253 }, { 2920, 3530 }, { 2959, 2960 }, { 2969, 2970 }, { 3044, 3045 },
+    { 3046, 3047 }, { 3064, 3065 }, { 3069, 3070 }, { 3122, 3123 }, { 3124, 3125 }, { 3130, 5409 },
+    { 3132, 4955 }, { 3134, 3914 }, { 3268, 3584 }, { 3273, 3741 }, { 3298, 5034 }, { 3335, 5334 },
+    { 3341, 3342 }, { 3501, 2972 }, { 3507, 5419 }, { 3633, 4866 }, { 3678, 5293 }, { 3694, 4831 },
+    { 3723, 2338 }, { 3752, 4643 }, { 3795, 3128 }, { 3798, 4871 }, { 3802, 4693 }, { 3829, 1271 },
+    { 3888, 5625 }, { 3892, 3803 }, { 3898, 5553 }, { 3957, 2881 }, { 3975, 2886 }, { 4009, 2883 },
+    { 4011, 2880 }, { 4044, 4899 }, { 4061, 5123 }, { 4078, 3275 }, { 4165, 3746 }, { 4173, 4744 },
+    { 4176, 4090 }, { 4206, 4898 }, { 4217, 5521 }, { 4219, 4900 }, { 4230, 674 }, { 4283, 5699 },
+    { 4294, 5566 }, { 4298, 1259 }, { 4367, 3617 }, { 4460, 4085 }, { 4466, 4667 }, { 4474, 3489 },
+    { 4542, 5558 }, { 4569, 3118 }, { 4573, 4678 }, { 4586, 4477 }, { 4621, 5059 }, { 4660, 5218 },
+    { 4665, 5632 }, { 4691, 2913 }, { 4694, 4832 }, { 4706, 5550 }, { 4711, 2912 }, { 4713, 5259 },
+    { 4721, 4054 }, { 4726, 4716 }, { 4729, 1498 }, { 4769, 5648 }, { 4822, 4971 }, { 4823, 5375 },
+    { 4895, 5528 }, { 4905, 2339 }, { 4908, 476 }, { 4914, 3532 }, { 4921, 1851 }, { 4924, 5593 },
+    { 4927, 1233 }, { 4930, 5195 }, { 4972, 4457 }, { 4976, 5202 }, { 5004, 5005 }, { 5009, 4422 },
+    { 5010, 5263 }, { 5021, 4114 }, { 5052, 5429 }, { 5083, 5396 }, { 5110, 229 }, { 5129, 5193 },
+    { 5147, 5501 }, { 5174, 5576 }, { 5179, 4517 }, { 5182, 5390 }, { 5189, 4988 }, { 5198, 4537 },
+    { 5200, 5704 }, { 5232, 603 }, { 5233, 3740 }, { 5234, 3832 }, { 5250, 584 }, { 5254, 3715 },
+    { 5285, 685 }, { 5286, 709 }, { 5319, 5529 }, { 5342, 5461 }, { 5364, 5318 }, { 5391, 1093 },
+    { 5417, 4981 }, { 5424, 5425 }, { 5531, 4605 }, { 5532, 5279 }, { 5552, 5538 }, { 5562, 5610 },
+    { 5598, 5547 }, { 5613, 3478 }, { 5637, 5385 }, { 5638, 4027 }, { 5700, 4979 }, { 3, 4585 },
+    { 1502, 3477 }, { 2989, 172 }, { 61, 2885 }, { 100, 3738 }, { 135, 5870 }, { 217, 162 },
+    { 352, 5081 }, { 397, 2355 }, { 641, 2190 }, { 759, 4776 }, { 866, 5215 }, { 1069, 5761 },
+    { 1072, 6 }, { 1130, 4509 }, { 1132, 5261 }, { 1234, 3997 }, { 1235, 3648 }, { 1244, 5806 },
+    { 1246, 193 }, { 1426, 5811 }, { 1520, 654 }, { 1602, 4825 }, { 1858, 1851 }, { 2217, 705 },
+    { 2350, 5831 }, { 3132, 4963 }, { 3269, 5713 }, { 3318, 5034 }, { 3479, 5800 }, { 3527, 5827 },
+    { 3626, 5821 }, { 3630, 5051 }, { 3637, 5785 }, { 3684, 5833 }, { 3694, 5125 }, { 3709, 5790 },
+    { 3801, 5750 }, { 3892, 4156 }, { 3914, 5504 }, { 3937, 5838 }, { 3945, 5822 }, { 3979, 5858 },
+    { 4028, 5756 }, { 4055, 5844 }, { 4061, 5724 }, { 4098, 5805 }, { 4100, 5828 }, { 4175, 5864 },
+    { 4212, 5840 }, { 4219, 3746 }, { 4222, 4693 }, { 4230, 668 }, { 4258, 3507 }, { 4367, 3739 },
+    { 4372, 5859 }, { 4417, 5792 }, { 4421, 5826 }, { 4484, 5897 }, { 4554, 3752 }, { 4608, 5856 },
+    { 4620, 5885 }, { 4657, 5879 }, { 4713, 4871 }, { 4796, 4707 }, { 4822, 5940 }, { 4835, 5767 },
+    { 4895, 5751 }, { 4899, 5113 }, { 4905, 2340 }, { 4921, 1818 }, { 4927, 5746 }, { 4930, 5227 },
+    { 4983, 5868 }, { 5010, 5477 }, { 5077, 5926 }, { 5084, 3128 }, { 5139, 5938 }, { 5197, 5946 },
+    { 5224, 5566 }, { 5332, 5918 }, { 5364, 5355 }, { 5426, 5733 }, { 5493, 5922 }, { 5516, 5809 },
+    { 5524, 5755 }, { 5535, 5734 }, { 5580, 5971 }, { 5584, 5912 }, { 5688, 5905 }, { 5705, 4979 },
+    { 5715, 5932 }, { 5720, 5333 }, { 5722, 121 }, { 5726, 5727 }, { 5728, 5730 }, { 5731, 5732 },
+    { 5735, 4915 }, { 5736, 5910 }, { 5738, 4893 }, { 5739, 292 }, { 5741, 5605 }, { 5742, 2845 },
+    { 5747, 5748 }, { 5757, 5758 }, { 5771, 5772 }, { 5773, 5774 }, { 5776, 5777 }, { 5779, 5780 },
+    { 5781, 5782 }, { 5788, 5789 }, { 5791, 5449 }, { 5795, 688 }, { 5803, 1237 }, { 5815, 4628 },
+    { 5825, 1853 }, { 5829, 1871 }, { 5835, 5900 }, { 5836, 4745 }, { 5841, 2421 }, { 5851, 5852 },
+    { 5853, 5854 }, { 5855, 5716 }, { 5861, 2921 }, { 5863, 5753 }, { 5866, 3066 }, { 5872, 4366 },
+    { 5877, 4185 }, { 5878, 5729 }, { 5882, 3133 }, { 5890, 5814 }, { 5903, 4988 }, { 5913, 4949 },
+    { 5929, 5202 }, { 5937, 4781 }, { 5950, 2337 }, { 5957, 5837 }, { 5976, 5843 }, { 3, 4876 },
+    { 5555, 5978 }, { 5575, 172 }, { 5635, 3477 }, { 339, 162 }, { 1378, 5983 }, { 1520, 661 },
+    { 3274, 5713 }, { 4118, 5996 }, { 4367, 4891 }, { 5130, 6050 }, { 5167, 5989 }, { 5265, 6017 },
+    { 5668, 6030 }, { 5801, 6071 }, { 5845, 5981 }, { 5849, 6061 }, { 5883, 6069 }, { 5896, 6082 },
+    { 5931, 6098 }, { 5942, 6046 }, { 5990, 5991 }, { 5994, 5995 }, { 5998, 140 }, { 6003, 5475 },
+    { 6014, 876 }, { 6018, 5474 }, { 6019, 3836 }, { 6022, 2471 }, { 6025, 6001 }, { 6034, 5842 },
+    { 6036, 1807 }, { 6045, 5752 }, { 6049, 6081 }, { 6051, 5869 }, { 6052, 5925 }, { 6058, 3977 },
+    { 6062, 4259 }, { 6063, 4898 }, { 6066, 5816 }, { 6072, 5968 }, { 6073, 6074 }, { 6085, 5719 },
+    { 6086, 6087 }, { 6095, 5423 }, { 6099, 6100 }, { 6106, 4156 }, { 3, 4904 }, { 5019, 6116 },
+    { 3042, 3477 }, { 6021, 6120 }, { 6076, 6134 }, { 6112, 6138 }, { 6114, 6142 }, { 6121, 3018 },
+    { 6124, 5997 }, { 6131, 2629 }, { 6136, 5740 }, { 6157, 6060 }, { 6161, 6038 }, { 3, 5365 },
+    { 5012, 6163 }, { 3043, 3477 }, { 6165, 2925 }, { 4864, 3 }, { 3049, 3477 }, { 5402, 6176 },
+    { 6178, 3875 }, { 4948, 3 }, { 3477, 774 }, { 5567, 3 }, { 3477, 3048 }, { 6184, 4914 },
+    { 3, 5127 }, { 6186, 5601 }, { 5865, 6187 }, { 5961, 3477 }, { 6184, 5934 }, { 148, 4641 },
+    { 1260, 2472 }, { 1277, 426 }, { 1475, 111 }, { 1478, 5344 }, { 1479, 5373 }, { 1492, 1496 },
+    { 1572, 3518 }, { 3732, 4736 }, { 4620, 4654 }, { 4638, 5040 }, { 5045, 5406 }, { 5058, 5407 },
+    { 5062, 3484 }, { 5126, 4595 }, { 5343, 3784 }, { 5633, 5631 }, { 141, 671 }, { 490, 491 },
+    { 589, 5231 }, { 625, 2239 }, { 824, 2272 }, { 1074, 2245 }, { 1088, 2266 }, { 1091, 5188 },
+    { 1118, 4483 }, { 1126, 5310 }, { 1162, 2244 }, { 1515, 644 }, { 1524, 5350 }, { 1539, 4664 },
+    { 1544, 4774 }, { 1562, 5928 }, { 1567, 3989 }, { 1843, 1844 }, { 2191, 2249 }, { 2216, 4427 },
+    { 2219, 2220 }, { 2221, 2222 }, { 2240, 2241 }, { 2247, 1151 }, { 2254, 5353 }, { 2261, 4626 },
+    { 2262, 5358 }, { 2268, 5384 }, { 2273, 5327 }, { 2447, 664 }, { 3302, 5236 }, { 3517, 676 },
+    { 3520, 2265 }, { 3701, 717 }, { 3961, 3977 }, { 4080, 5398 }, { 4258, 5047 }, { 4449, 4426 },
+    { 4771, 5377 }, { 4775, 2278 }, { 4780, 5314 }, { 4835, 5891 }, { 4946, 5249 }, { 5016, 5176 },
+    { 5051, 5697 }, { 5059, 5356 }, { 5060, 5692 }, { 5192, 4697 }, { 5253, 1185 }, { 5297, 5536 },
+    { 5308, 5693 }, { 5649, 5061 }, { 5708, 5667 }, { 5818, 5296 }, { 3, 5568 }, { 6128, 3477 },
+    { 4639, 6200 }, { 5045, 5570 }, { 5058, 5569 }, { 5062, 3992 }, { 5807, 6196 }, { 6198, 6199 },
+    { 6201, 1573 }, { 6203, 5634 }, { 605, 5231 }, { 2191, 6235 }, { 2238, 6214 }, { 3321, 5236 },
+    { 3517, 679 }, { 3954, 5327 }, { 4164, 6240 }, { 4483, 2279 }, { 4595, 4489 }, { 4626, 4940 },
+    { 4668, 6221 }, { 4779, 6226 }, { 5027, 5176 }, { 5188, 1186 }, { 5253, 6218 }, { 5281, 6245 },
+    { 5348, 6229 }, { 6215, 6239 }, { 6216, 5294 }, { 6217, 2267 }, { 6228, 4975 }, { 6231, 6232 },
+    { 6233, 1611 }, { 6238, 5349 }, { 6248, 6219 }, { 6251, 6249 }, { 6255, 6257 }, { 6260, 5819 },
+    { 6261, 6256 }, { 6262, 6247 }, { 5191, 6265 }, { 5246, 3 }, { 6202, 6267 }, { 6272, 6204 },
+    { 3199, 3477 }, { 4595, 5299 }, { 5312, 6289 }, { 5345, 6276 }, { 6243, 6294 }, { 6250, 6282 },
+    { 6259, 6288 }, { 6263, 6303 }, { 6285, 6293 }, { 6286, 6252 }, { 6290, 5707 }, { 6292, 6280 },
+    { 6301, 3916 }, { 5339, 3 }, { 3201, 3477 }, { 5347, 6310 }, { 6291, 6311 }, { 6304, 6319 },
+    { 6312, 6315 }, { 6316, 6321 }, { 3, 5399 }, { 6322, 6127 }, { 5657, 3477 }, { 6325, 1179 },
+    { 40, 3839 }, { 464, 1653 }, { 881, 479 }, { 1335, 3896 }, { 1338, 1339 }, { 1650, 1651 },
+    { 1654, 4493 }, { 1655, 3849 }, { 2416, 5408 }, { 4012, 4613 }, { 4280, 6271 }, { 4282, 5331 },
+    { 4552, 5712 }, { 4764, 5394 }, { 4778, 3594 }, { 4786, 5203 }, { 4859, 5986 }, { 4906, 3752 },
+    { 4965, 5839 }, { 5050, 3649 }, { 6056, 6176 }, { 6177, 5216 }, { 6188, 3760 }, { 3, 5714 },
+    { 1652, 6334 }, { 3508, 3477 }, { 3899, 6338 }, { 3918, 6339 }, { 4172, 6342 }, { 4552, 6336 },
+    { 4741, 6335 }, { 4778, 3649 }, { 5050, 3594 }, { 5126, 6345 }, { 6333, 6337 }, { 6341, 5911 },
+    { 6351, 6027 }, { 6329, 3 }, { 5561, 6356 }, { 6357, 6360 }, { 6359, 6361 }, { 6363, 3477 },
+    { 6367, 3609 }, { 3, 4060 }, { 6370, 5975 }, { 6372, 6340 }, { 5, 3236 }, { 56, 5500 },
+    { 111, 6306 }, { 112, 6180 }, { 117, 266 }, { 129, 5952 }, { 133, 4497 }, { 135, 5260 },
+    { 140, 1420 }, { 148, 6102 }, { 154, 296 }, { 162, 197 }, { 165, 299 }, { 172, 1672 },
+    { 177, 307 }, { 189, 308 }, { 193, 2838 }, { 233, 4200 }, { 236, 4249 }, { 238, 4794 },
+    { 256, 4503 }, { 257, 3631 }, { 261, 2914 }, { 271, 5599 }, { 294, 295 }, { 305, 5510 },
+    { 318, 4616 }, { 329, 6024 }, { 330, 4560 }, { 333, 3191 }, { 347, 4804 }, { 362, 5173 },
+    { 390, 5014 }, { 410, 4611 }, { 519, 5672 }, { 521, 5434 }, { 523, 4719 }, { 543, 4928 },
+    { 545, 1601 }, { 550, 4056 }, { 564, 4377 }, { 575, 5181 }, { 577, 578 }, { 579, 4950 },
+    { 589, 5594 }, { 604, 5505 }, { 625, 1155 }, { 636, 5643 }, { 639, 640 }, { 658, 659 },
+    { 668, 2204 }, { 674, 4718 }, { 675, 3479 }, { 693, 694 }, { 697, 698 }, { 732, 733 },
+    { 750, 751 }, { 752, 753 }, { 763, 764 }, { 785, 786 }, { 789, 5982 }, { 806, 2052 },
+    { 819, 820 }, { 822, 823 }, { 824, 1110 }, { 826, 4926 }, { 829, 830 }, { 831, 4507 },
+    { 833, 834 }, { 837, 838 }, { 840, 4508 }, { 865, 4500 }, { 868, 3911 }, { 893, 537 },
+    { 902, 566 }, { 904, 5523 }, { 906, 4220 }, { 910, 5408 }, { 911, 5509 }, { 1066, 4626 },
+    { 1074, 1164 }, { 1087, 1088 }, { 1089, 1090 }, { 1091, 5537 }, { 1094, 5384 }, { 1098, 1099 },
+    { 1111, 6118 }, { 1113, 5453 }, { 1129, 4483 }, { 1132, 4981 }, { 1149, 6234 }, { 1159, 1160 },
+    { 1162, 1163 }, { 1169, 5312 }, { 1180, 5592 }, { 1183, 5353 }, { 1241, 1265 }, { 1243, 525 },
+    { 1247, 3510 }, { 1253, 1254 }, { 1259, 3999 }, { 1260, 1261 }, { 1278, 4709 }, { 1282, 3196 },
+    { 1340, 3989 }, { 1375, 5904 }, { 1377, 4593 }, { 1380, 5344 }, { 1385, 5373 }, { 1389, 1390 },
+    { 1393, 5494 }, { 1397, 1398 }, { 1416, 3704 }, { 1444, 4984 }, { 1445, 4103 }, { 1452, 4515 },
+    { 1464, 4512 }, { 1500, 6166 }, { 1507, 1532 }, { 1517, 5664 }, { 1524, 5507 }, { 1556, 2232 },
+    { 1557, 2233 }, { 1559, 2234 }, { 1561, 6318 }, { 1565, 3986 }, { 1585, 3621 }, { 1590, 6139 },
+    { 1595, 5178 }, { 1617, 1618 }, { 1646, 3646 }, { 1647, 4777 }, { 1673, 3548 }, { 1729, 4740 },
+    { 1731, 3638 }, { 1733, 3745 }, { 1735, 3730 }, { 1736, 6009 }, { 1738, 3731 }, { 1739, 6143 },
+    { 1742, 4627 }, { 1746, 5199 }, { 1749, 5985 }, { 1751, 217 }, { 1807, 2963 }, { 1819, 4543 },
+    { 1854, 4975 }, { 1855, 3835 }, { 1872, 1873 }, { 1874, 3878 }, { 1875, 1876 }, { 1877, 5984 },
+    { 2053, 2054 }, { 2055, 2056 }, { 2057, 2058 }, { 2059, 2060 }, { 2061, 3484 }, { 2179, 5698 },
+    { 2205, 3791 }, { 2207, 2208 }, { 2209, 3477 }, { 2211, 2212 }, { 2213, 2214 }, { 2223, 1544 },
+    { 2230, 2231 }, { 2285, 6152 }, { 2363, 2364 }, { 2375, 2376 }, { 2393, 4823 }, { 2395, 5930 },
+    { 2398, 4521 }, { 2399, 5202 }, { 2400, 2401 }, { 2402, 2403 }, { 2404, 2405 }, { 2406, 2407 },
+    { 2408, 2409 }, { 2417, 4989 }, { 2480, 4781 }, { 2481, 3997 }, { 2482, 3648 }, { 2537, 5080 },
+    { 2591, 2609 }, { 2639, 4545 }, { 2650, 5850 }, { 2652, 2801 }, { 2654, 2802 }, { 2662, 2807 },
+    { 2673, 5511 }, { 2716, 2891 }, { 2725, 2902 }, { 2728, 4504 }, { 2730, 2892 }, { 2732, 2893 },
+    { 2808, 2809 }, { 2811, 2647 }, { 2819, 2820 }, { 2821, 2822 }, { 2824, 2825 }, { 2826, 2827 },
+    { 2828, 2829 }, { 2830, 2831 }, { 2832, 2833 }, { 2834, 2835 }, { 2836, 2837 }, { 2839, 2682 },
+    { 2840, 5847 }, { 2844, 4708 }, { 2853, 1649 }, { 2875, 2876 }, { 2877, 2878 }, { 2889, 2890 },
+    { 2899, 2900 }, { 2901, 3965 }, { 2904, 1434 }, { 2946, 2947 }, { 2952, 2953 }, { 2966, 4126 },
+    { 2975, 4955 }, { 2981, 4243 }, { 2992, 2993 }, { 2999, 4195 }, { 3015, 3016 }, { 3025, 6164 },
+    { 3032, 3033 }, { 3062, 3063 }, { 3068, 4819 }, { 3119, 3169 }, { 3129, 5967 }, { 3147, 4952 },
+    { 3171, 3741 }, { 3174, 3518 }, { 3204, 1309 }, { 3208, 5813 }, { 3210, 3211 }, { 3222, 3223 },
+    { 3224, 3225 }, { 3230, 3231 }, { 3232, 3233 }, { 3238, 3239 }, { 3308, 5564 }, { 3328, 6322 },
+    { 3358, 6330 }, { 3362, 5334 }, { 3363, 3364 }, { 3401, 6211 }, { 3482, 888 }, { 3504, 900 },
+    { 3507, 5506 }, { 3584, 491 }, { 3592, 5420 }, { 3619, 6101 }, { 3645, 149 }, { 3653, 3803 },
+    { 3685, 5457 }, { 3699, 4366 }, { 3707, 899 }, { 3735, 304 }, { 3737, 5676 }, { 3740, 905 },
+    { 3750, 1586 }, { 3760, 4837 }, { 3794, 4942 }, { 3795, 3183 }, { 3796, 4985 }, { 3798, 5259 },
+    { 3804, 4919 }, { 3828, 5281 }, { 3842, 4771 }, { 3880, 5621 }, { 3900, 1415 }, { 3964, 5973 },
+    { 3977, 5005 }, { 4078, 3344 }, { 4080, 5400 }, { 4085, 4849 }, { 4104, 4547 }, { 4105, 5476 },
+    { 4108, 4544 }, { 4120, 5597 }, { 4165, 3961 }, { 4166, 3637 }, { 4217, 4699 }, { 4230, 677 },
+    { 4252, 5619 }, { 4297, 4675 }, { 4360, 5309 }, { 4364, 1258 }, { 4385, 6089 }, { 4396, 3617 },
+    { 4484, 5908 }, { 4505, 5063 }, { 4539, 4714 }, { 4552, 5299 }, { 4554, 4453 }, { 4582, 4710 },
+    { 4607, 5527 }, { 4609, 5590 }, { 4625, 5949 }, { 4629, 1448 }, { 4654, 5251 }, { 4671, 5264 },
+    { 4676, 4386 }, { 4700, 6104 }, { 4702, 3721 }, { 4712, 3136 }, { 4738, 3972 }, { 4775, 2396 },
+    { 4780, 4896 }, { 4793, 5247 }, { 4798, 4541 }, { 4828, 5015 }, { 4832, 6189 }, { 4855, 4994 },
+    { 4865, 5081 }, { 4872, 3135 }, { 4897, 5398 }, { 4900, 5245 }, { 4903, 5183 }, { 4908, 6070 },
+    { 4924, 6047 }, { 4933, 5939 }, { 4934, 5993 }, { 4944, 3939 }, { 4990, 6343 }, { 4991, 6344 },
+    { 4992, 5978 }, { 5006, 6097 }, { 5029, 5906 }, { 5039, 5963 }, { 5055, 5392 }, { 5060, 3709 },
+    { 5068, 5184 }, { 5110, 458 }, { 5113, 770 }, { 5129, 5591 }, { 5182, 6078 }, { 5189, 5518 },
+    { 5197, 4647 }, { 5250, 134 }, { 5263, 6105 }, { 5297, 5276 }, { 5308, 4376 }, { 5321, 6346 },
+    { 5356, 6080 }, { 5364, 5944 }, { 5389, 4387 }, { 5411, 5412 }, { 5413, 5414 }, { 5418, 4660 },
+    { 5444, 4174 }, { 5448, 2216 }, { 5502, 4724 }, { 5512, 3134 }, { 5514, 6117 }, { 5522, 5403 },
+    { 5525, 5056 }, { 5556, 1419 }, { 5559, 6299 }, { 5571, 5572 }, { 5573, 5574 }, { 5578, 2684 },
+    { 5582, 4643 }, { 5586, 5786 }, { 5595, 6300 }, { 5607, 6015 }, { 5614, 4890 }, { 5623, 4912 },
+    { 5624, 5655 }, { 5626, 6132 }, { 5627, 3178 }, { 5680, 1185 }, { 5702, 5689 }, { 5778, 807 },
+    { 5787, 6088 }, { 5799, 4218 }, { 5804, 6153 }, { 5823, 6096 }, { 5846, 2690 }, { 5848, 5958 },
+    { 5876, 6146 }, { 5924, 5783 }, { 5927, 4000 }, { 5936, 5945 }, { 5941, 5887 }, { 5954, 5390 },
+    { 5966, 6298 }, { 5972, 5956 }, { 5980, 4831 }, { 5987, 5644 }, { 5992, 6007 }, { 6002, 2312 },
+    { 6011, 374 }, { 6028, 3014 }, { 6039, 5886 }, { 6040, 3843 }, { 6041, 863 }, { 6150, 5914 },
+    { 6162, 4686 }, { 6170, 5909 }, { 6173, 5232 }, { 6223, 6044 }, { 6225, 1555 }, { 6305, 2206 },
+    { 6320, 4824 }, { 3, 4657 }, { 6373, 6378 }, { 140, 6506 }, { 162, 4121 }, { 193, 6379 },
+    { 197, 3211 }, { 257, 5418 }, { 347, 6079 }, { 390, 5015 }, { 520, 3631 }, { 545, 6578 },
+    { 565, 4804 }, { 582, 5434 }, { 605, 5594 }, { 770, 4377 }, { 822, 835 }, { 832, 4926 },
+    { 839, 4507 }, { 902, 537 }, { 1074, 1598 }, { 1113, 6737 }, { 1154, 6425 }, { 1260, 1745 },
+    { 1442, 4220 }, { 1613, 5592 }, { 1671, 6392 }, { 1689, 4515 }, { 2193, 6498 }, { 2235, 3986 },
+    { 2336, 4543 }, { 2716, 6592 }, { 2730, 2903 }, { 2732, 6593 }, { 2780, 217 }, { 2946, 5179 },
+    { 2968, 6388 }, { 2975, 4963 }, { 3145, 4243 }, { 3148, 4195 }, { 3164, 3479 }, { 3180, 3911 },
+    { 3181, 3745 }, { 3218, 1309 }, { 3240, 5 }, { 3268, 3646 }, { 3273, 3989 }, { 3319, 5564 },
+    { 3477, 3197 }, { 3510, 5578 }, { 3517, 6435 }, { 3520, 6460 }, { 3589, 6570 }, { 3615, 6471 },
+    { 3725, 6521 }, { 3740, 6512 }, { 3767, 6450 }, { 3791, 3098 }, { 3842, 4828 }, { 3880, 5676 },
+    { 3894, 6511 }, { 3913, 6479 }, { 3954, 6118 }, { 3964, 5080 }, { 3965, 6702 }, { 3999, 6402 },
+    { 4084, 6478 }, { 4108, 6117 }, { 4164, 6441 }, { 4230, 680 }, { 4254, 5619 }, { 4360, 5316 },
+    { 4365, 6561 }, { 4380, 6488 }, { 4451, 3617 }, { 4483, 2397 }, { 4484, 3592 }, { 4499, 6405 },
+    { 4539, 5589 }, { 4560, 6419 }, { 4564, 6588 }, { 4582, 6774 }, { 4607, 5590 }, { 4609, 5527 },
+    { 4665, 6456 }, { 4710, 6023 }, { 4724, 668 }, { 4740, 1418 }, { 4775, 6467 }, { 4780, 6647 },
+    { 4857, 4994 }, { 4896, 6690 }, { 4897, 5977 }, { 4903, 5219 }, { 4913, 6416 }, { 4936, 6473 },
+    { 5009, 5264 }, { 5068, 5252 }, { 5084, 6594 }, { 5133, 6711 }, { 5199, 4653 }, { 5245, 6596 },
+    { 5247, 400 }, { 5251, 6135 }, { 5276, 579 }, { 5343, 6490 }, { 5347, 6672 }, { 5349, 5453 },
+    { 5411, 5572 }, { 5412, 5573 }, { 5413, 5574 }, { 5414, 5602 }, { 5420, 5955 }, { 5444, 4746 },
+    { 5446, 6428 }, { 5476, 5675 }, { 5500, 6398 }, { 5506, 5607 }, { 5522, 6376 }, { 5526, 6712 },
+    { 5537, 1186 }, { 5556, 1421 }, { 5559, 6783 }, { 5563, 6422 }, { 5586, 6492 }, { 5595, 6327 },
+    { 5614, 6649 }, { 5624, 5656 }, { 5626, 6175 }, { 5627, 6602 }, { 5680, 6462 }, { 5700, 6560 },
+    { 5702, 5691 }, { 5749, 6728 }, { 5759, 6674 }, { 5769, 6433 }, { 5775, 6439 }, { 5810, 6703 },
+    { 5862, 3795 }, { 5880, 6683 }, { 5888, 6755 }, { 5919, 6622 }, { 5921, 6189 }, { 5943, 6623 },
+    { 5960, 6585 }, { 5980, 5125 }, { 6090, 6549 }, { 6107, 6694 }, { 6130, 6552 }, { 6133, 6699 },
+    { 6140, 6455 }, { 6141, 6706 }, { 6155, 6708 }, { 6171, 6406 }, { 6180, 5560 }, { 6186, 6725 },
+    { 6237, 6548 }, { 6296, 6542 }, { 6297, 6547 }, { 6305, 6536 }, { 6313, 6765 }, { 6368, 6759 },
+    { 6380, 6397 }, { 6382, 2887 }, { 6391, 167 }, { 6393, 4205 }, { 6395, 6584 }, { 6401, 6693 },
+    { 6403, 6389 }, { 6408, 1821 }, { 6410, 6688 }, { 6424, 6420 }, { 6429, 6537 }, { 6437, 6627 },
+    { 6440, 6531 }, { 6443, 6465 }, { 6454, 5004 }, { 6459, 5294 }, { 6463, 6464 }, { 6474, 6750 },
+    { 6475, 6476 }, { 6481, 6522 }, { 6484, 6485 }, { 6486, 6487 }, { 6491, 6736 }, { 6493, 6656 },
+    { 6500, 6501 }, { 6514, 1734 }, { 6515, 6516 }, { 6517, 6518 }, { 6519, 5737 }, { 6527, 6528 },
+    { 6529, 6530 }, { 6532, 6533 }, { 6538, 6539 }, { 6540, 6541 }, { 6551, 2102 }, { 6553, 6554 },
+    { 6555, 2410 }, { 6557, 6558 }, { 6564, 6565 }, { 6566, 6573 }, { 6571, 6572 }, { 6575, 6576 },
+    { 6580, 2665 }, { 6582, 6583 }, { 6586, 6723 }, { 6589, 4461 }, { 6590, 6568 }, { 6595, 6306 },
+    { 6599, 4952 }, { 6603, 378 }, { 6604, 6103 }, { 6605, 5867 }, { 6610, 3175 }, { 6612, 6613 },
+    { 6614, 6615 }, { 6616, 6617 }, { 6620, 5167 }, { 6626, 6418 }, { 6629, 6763 }, { 6632, 3177 },
+    { 6633, 4019 }, { 6637, 6581 }, { 6640, 5403 }, { 6653, 4760 }, { 6657, 5333 }, { 6661, 5518 },
+    { 6670, 4585 }, { 6677, 6646 }, { 6679, 3801 }, { 6687, 4771 }, { 6692, 5000 }, { 6713, 6407 },
+    { 6721, 6665 }, { 6726, 6727 }, { 6731, 674 }, { 6738, 6739 }, { 6740, 5511 }, { 6749, 6164 },
+    { 6753, 6556 }, { 6762, 4386 }, { 3, 5462 }, { 140, 6988 }, { 162, 6987 }, { 762, 6790 },
+    { 822, 6446 }, { 836, 4926 }, { 1597, 6803 }, { 3194, 3745 }, { 3228, 1309 }, { 3431, 3986 },
+    { 3477, 5857 }, { 3479, 7021 }, { 3510, 6574 }, { 3517, 6436 }, { 3886, 6815 }, { 4507, 6444 },
+    { 4828, 5377 }, { 4994, 5184 }, { 5080, 5457 }, { 5213, 6880 }, { 5275, 6838 }, { 5509, 6898 },
+    { 5571, 6892 }, { 5723, 6864 }, { 5812, 6831 }, { 6164, 6807 }, { 6167, 6862 }, { 6281, 6869 },
+    { 6332, 6908 }, { 6384, 6879 }, { 6387, 6904 }, { 6417, 6808 }, { 6421, 6906 }, { 6451, 4665 },
+    { 6472, 6913 }, { 6495, 6887 }, { 6505, 6843 }, { 6523, 6884 }, { 6543, 6969 }, { 6569, 6835 },
+    { 6577, 6794 }, { 6591, 6814 }, { 6618, 6827 }, { 6641, 6376 }, { 6685, 7005 }, { 6686, 6858 },
+    { 6745, 6967 }, { 6756, 6868 }, { 6758, 6886 }, { 6766, 4804 }, { 6767, 6993 }, { 6773, 6965 },
+    { 6779, 6791 }, { 6787, 6947 }, { 6788, 1132 }, { 6796, 1238 }, { 6798, 6409 }, { 6801, 6449 },
+    { 6819, 3617 }, { 6824, 6825 }, { 6832, 6567 }, { 6833, 6662 }, { 6834, 6461 }, { 6836, 6960 },
+    { 6841, 5014 }, { 6847, 6985 }, { 6848, 6715 }, { 6855, 6990 }, { 6873, 4968 }, { 6891, 6893 },
+    { 6897, 4569 }, { 6900, 6148 }, { 6905, 6804 }, { 6907, 6968 }, { 6911, 6748 }, { 6912, 5784 },
+    { 6914, 4972 }, { 6917, 7003 }, { 6920, 6704 }, { 6921, 6818 }, { 6924, 6926 }, { 6927, 7012 },
+    { 6929, 6550 }, { 6931, 6980 }, { 6933, 6667 }, { 6934, 4185 }, { 6939, 6230 }, { 6941, 6317 },
+    { 6944, 6719 }, { 6953, 5679 }, { 6956, 6651 }, { 6957, 6976 }, { 6958, 6845 }, { 6961, 6890 },
+    { 6962, 6903 }, { 6966, 6856 }, { 6971, 5465 }, { 6978, 2215 }, { 6982, 6559 }, { 6983, 6853 },
+    { 6984, 2810 }, { 7000, 3234 }, { 7014, 5015 }, { 7017, 6989 }, { 7018, 5415 }, { 7020, 5602 },
+    { 3, 5565 }, { 822, 7082 }, { 4370, 3477 }, { 4507, 7030 }, { 4669, 3479 }, { 4994, 5252 },
+    { 5133, 7042 }, { 5314, 7041 }, { 5817, 7025 }, { 6442, 7040 }, { 6579, 7027 }, { 6809, 7061 },
+    { 6863, 7092 }, { 6867, 7046 }, { 6872, 5014 }, { 6916, 7096 }, { 6930, 7050 }, { 6943, 7097 },
+    { 6972, 5465 }, { 6991, 7090 }, { 6992, 7104 }, { 7006, 7026 }, { 7016, 7081 }, { 7023, 7110 },
+    { 7028, 7115 }, { 7029, 6800 }, { 7038, 6852 }, { 7039, 6816 }, { 7043, 6849 }, { 7045, 6092 },
+    { 7047, 6894 }, { 7048, 6895 }, { 7051, 6795 }, { 7053, 6743 }, { 7054, 7128 }, { 7059, 1179 },
+    { 7062, 7083 }, { 7063, 6502 }, { 7066, 7064 }, { 7071, 3704 }, { 7072, 6959 }, { 7076, 6778 },
+    { 7077, 7114 }, { 7094, 5415 }, { 7098, 6658 }, { 7105, 4185 }, { 7108, 6981 }, { 7116, 6534 },
+    { 7125, 162 }, { 3, 5979 }, { 5213, 7136 }, { 6643, 3477 }, { 6799, 7134 }, { 7009, 7131 },
+    { 7065, 7141 }, { 7132, 3510 }, { 7143, 7035 }, { 7144, 5597 }, { 7147, 7175 }, { 7150, 1434 },
+    { 7151, 7167 }, { 7152, 6949 }, { 7165, 5679 }, { 7169, 7158 }, { 5443, 3 }, { 5542, 7180 },
+    { 5508, 3 }, { 7195, 6729 }, { 5611, 3 }, { 7195, 6896 }, { 7197, 5525 }, { 5703, 3 },
+    { 7197, 6735 }, { 3, 4258 }, { 7202, 5514 }, { 257, 5639 }, { 266, 4654 }, { 893, 566 },
+    { 1574, 5067 }, { 3521, 7123 }, { 3533, 108 }, { 3538, 218 }, { 3758, 6210 }, { 4695, 6093 },
+    { 4906, 4453 }, { 5016, 5663 }, { 5039, 5636 }, { 5085, 3510 }, { 5090, 5279 }, { 5124, 6350 },
+    { 5275, 5342 }, { 5653, 6206 }, { 5687, 6205 }, { 6207, 6307 }, { 6273, 3801 }, { 6274, 6308 },
+    { 151, 6156 }, { 161, 6174 }, { 500, 5505 }, { 609, 5698 }, { 619, 7199 }, { 624, 5760 },
+    { 625, 691 }, { 630, 631 }, { 645, 5764 }, { 651, 652 }, { 653, 661 }, { 654, 655 },
+    { 672, 5502 }, { 689, 690 }, { 703, 5770 }, { 706, 5962 }, { 709, 1544 }, { 710, 711 },
+    { 718, 719 }, { 720, 721 }, { 722, 723 }, { 724, 725 }, { 755, 756 }, { 790, 791 },
+    { 792, 793 }, { 794, 795 }, { 796, 797 }, { 803, 804 }, { 841, 842 }, { 843, 844 },
+    { 845, 495 }, { 849, 850 }, { 851, 852 }, { 853, 854 }, { 855, 856 }, { 857, 858 },
+    { 859, 860 }, { 1067, 1156 }, { 1126, 5662 }, { 1130, 5587 }, { 1262, 4676 }, { 1340, 3741 },
+    { 1344, 4788 }, { 1470, 3609 }, { 1508, 4971 }, { 1516, 7119 }, { 1518, 1519 }, { 1521, 1522 },
+    { 1528, 1529 }, { 1534, 1535 }, { 1536, 1537 }, { 1540, 4427 }, { 1541, 5286 }, { 1542, 1543 },
+    { 1545, 1546 }, { 1547, 1548 }, { 1549, 1550 }, { 1551, 1552 }, { 1553, 1554 }, { 1579, 5970 },
+    { 1596, 5358 }, { 1609, 1151 }, { 2188, 2189 }, { 2191, 2192 }, { 2193, 3115 }, { 2270, 4636 },
+    { 2615, 5895 }, { 3051, 3052 }, { 3053, 3054 }, { 3055, 3056 }, { 3058, 3477 }, { 3071, 3072 },
+    { 3075, 3076 }, { 3077, 3084 }, { 3081, 3082 }, { 3087, 3088 }, { 3103, 3104 }, { 3107, 3108 },
+    { 3113, 3114 }, { 3118, 5766 }, { 3297, 5875 }, { 3320, 6006 }, { 3484, 660 }, { 3696, 6785 },
+    { 3896, 4115 }, { 4013, 4961 }, { 4232, 5953 }, { 4376, 5138 }, { 4512, 5536 }, { 4552, 6264 },
+    { 4622, 6369 }, { 4659, 6654 }, { 4724, 677 }, { 4765, 5894 }, { 4802, 4646 }, { 4813, 5744 },
+    { 4820, 1060 }, { 4855, 4930 }, { 4857, 5068 }, { 4863, 6946 }, { 4946, 6077 }, { 4983, 7052 },
+    { 5017, 6169 }, { 5049, 5768 }, { 5071, 5357 }, { 5190, 6352 }, { 5223, 6347 }, { 5388, 5385 },
+    { 5395, 6562 }, { 5427, 6064 }, { 5438, 6109 }, { 5448, 702 }, { 5450, 2379 }, { 5452, 2380 },
+    { 5665, 6434 }, { 5725, 150 }, { 5743, 5563 }, { 5763, 5644 }, { 5796, 4167 }, { 5797, 1166 },
+    { 5824, 536 }, { 5871, 5655 }, { 5873, 6005 }, { 5874, 3269 }, { 5881, 6470 }, { 5889, 6055 },
+    { 5892, 6020 }, { 5893, 6172 }, { 5898, 6190 }, { 5901, 4019 }, { 5916, 5216 }, { 5947, 6110 },
+    { 5969, 5027 }, { 6004, 5689 }, { 6043, 6236 }, { 6067, 5121 }, { 6111, 6458 }, { 6129, 3097 },
+    { 6137, 692 }, { 6151, 6546 }, { 6159, 162 }, { 6177, 5706 }, { 6181, 3050 }, { 6182, 6377 },
+    { 6324, 6037 }, { 6371, 682 }, { 6390, 4778 }, { 6480, 5052 }, { 6624, 3099 }, { 6650, 6115 },
+    { 6720, 1615 }, { 6812, 5447 }, { 6940, 3701 }, { 6942, 5907 }, { 7019, 5694 }, { 7109, 6349 },
+    { 7196, 1503 }, { 3, 5832 }, { 7202, 6733 }, { 582, 7207 }, { 1571, 7206 }, { 3533, 218 },
+    { 3538, 108 }, { 4695, 6094 }, { 5016, 7214 }, { 5639, 7226 }, { 5653, 6268 }, { 5687, 6269 },
+    { 6208, 7220 }, { 7209, 6194 }, { 7217, 7218 }, { 7221, 7213 }, { 219, 6156 }, { 220, 6174 },
+    { 500, 6628 }, { 652, 3118 }, { 653, 5766 }, { 688, 7199 }, { 710, 7248 }, { 711, 3078 },
+    { 1513, 5760 }, { 1516, 5764 }, { 1593, 5970 }, { 2188, 5643 }, { 2640, 5895 }, { 3067, 690 },
+    { 3083, 7300 }, { 3109, 3477 }, { 3110, 5698 }, { 3112, 625 }, { 3297, 6006 }, { 3320, 5875 },
+    { 3896, 6190 }, { 4232, 6109 }, { 4536, 7270 }, { 4724, 680 }, { 4767, 7236 }, { 4785, 5894 },
+    { 4855, 5068 }, { 4857, 4930 }, { 4939, 1060 }, { 4946, 6160 }, { 5049, 6430 }, { 5071, 5361 },
+    { 5175, 7301 }, { 5190, 6364 }, { 5223, 6365 }, { 5285, 7297 }, { 5306, 7331 }, { 5345, 7272 },
+    { 5350, 7330 }, { 5427, 6110 }, { 5438, 5953 }, { 5450, 4755 }, { 5452, 4756 }, { 5507, 7281 },
+    { 5519, 5138 }, { 5646, 5770 }, { 5665, 7302 }, { 5725, 225 }, { 5743, 6212 }, { 5763, 6222 },
+    { 5765, 655 }, { 5824, 570 }, { 5871, 5656 }, { 5873, 6123 }, { 5874, 3274 }, { 5889, 6126 },
+    { 5892, 6172 }, { 5893, 6020 }, { 5898, 4115 }, { 5901, 5002 }, { 5947, 6064 }, { 5962, 3077 },
+    { 5999, 7274 }, { 6004, 5691 }, { 6043, 6277 }, { 6067, 5654 }, { 6111, 6805 }, { 6113, 5027 },
+    { 6122, 7275 }, { 6129, 5121 }, { 6137, 5293 }, { 6158, 7254 }, { 6159, 7309 }, { 6177, 6012 },
+    { 6181, 7304 }, { 6224, 1540 }, { 6227, 7316 }, { 6242, 7319 }, { 6244, 7245 }, { 6283, 7269 },
+    { 6353, 6377 }, { 6371, 7230 }, { 6768, 7305 }, { 6846, 6115 }, { 6955, 5447 }, { 6977, 5907 },
+    { 7034, 3099 }, { 7060, 4906 }, { 7187, 7293 }, { 7196, 682 }, { 7229, 5745 }, { 7231, 7232 },
+    { 7233, 4940 }, { 7240, 691 }, { 7242, 7244 }, { 7246, 7247 }, { 7250, 7251 }, { 7252, 7253 },
+    { 7255, 7256 }, { 7258, 7259 }, { 7260, 7261 }, { 7262, 7263 }, { 7276, 7277 }, { 7279, 7280 },
+    { 7282, 7283 }, { 7284, 7285 }, { 7290, 6811 }, { 7324, 5000 }, { 7325, 4968 }, { 7335, 2647 },
+    { 7343, 5744 }, { 7344, 7235 }, { 7349, 7311 }, { 7351, 1611 }, { 7353, 7320 }, { 7354, 7326 },
+    { 7382, 7317 }, { 3, 6026 }, { 5224, 7384 }, { 6197, 7392 }, { 7224, 7397 }, { 7225, 7396 },
+    { 7387, 7386 }, { 1516, 7166 }, { 3477, 3057 }, { 4767, 7273 }, { 4930, 5357 }, { 5175, 7306 },
+    { 5305, 7430 }, { 5664, 7402 }, { 6158, 7257 }, { 6279, 7422 }, { 6770, 7460 }, { 7264, 7469 },
+    { 7268, 7478 }, { 7383, 5698 }, { 7404, 7492 }, { 7405, 712 }, { 7411, 7456 }, { 7413, 3078 },
+    { 7414, 7415 }, { 7423, 7449 }, { 7424, 7514 }, { 7425, 5000 }, { 7426, 4968 }, { 7442, 7503 },
+    { 7448, 7408 }, { 7452, 7419 }, { 7461, 1523 }, { 7467, 1530 }, { 7477, 7494 }, { 7479, 5860 },
+    { 7481, 7291 }, { 7487, 7513 }, { 7496, 7470 }, { 7498, 7499 }, { 7501, 1538 }, { 7502, 7243 },
+    { 3, 6033 }, { 6183, 7516 }, { 7521, 7520 }, { 3477, 7295 }, { 4930, 5361 }, { 5175, 7403 },
+    { 5306, 7525 }, { 5348, 7522 }, { 7296, 7523 }, { 7431, 7538 }, { 7493, 712 }, { 7497, 7529 },
+    { 7524, 7547 }, { 7528, 7238 }, { 7531, 7406 }, { 7537, 7541 }, { 7544, 7504 }, { 7549, 7536 },
+    { 7552, 7455 }, { 3, 6083 }, { 7101, 7557 }, { 5305, 7561 }, { 7294, 7560 }, { 3, 6179 },
+    { 3, 6191 }, { 2924, 7580 }, { 3, 6192 }, { 7558, 7581 }, { 3, 7584 }, { 7372, 7583 },
+    { 2471, 3 }, { 7582, 7585 }, { 7488, 7583 }, { 4733, 3 }, { 4976, 3 }, { 7590, 6700 },
+    { 6068, 3 }, { 7588, 3 }, { 3, 6309 }, { 7594, 7369 }, { 1307, 1308 }, { 1313, 1314 },
+    { 1315, 1316 }, { 1319, 1320 }, { 1321, 1322 }, { 1331, 4673 }, { 1843, 6525 }, { 3527, 5249 },
+    { 4383, 5313 }, { 4384, 5341 }, { 4577, 3717 }, { 4676, 6526 }, { 4897, 6119 }, { 5628, 6295 },
+    { 6213, 6254 }, { 6253, 5935 }, { 6275, 6287 }, { 6362, 6375 }, { 6374, 6331 }, { 6975, 3479 },
+    { 7307, 6241 }, { 7308, 6278 }, { 3, 6323 }, { 7594, 7473 }, { 1315, 7601 }, { 1843, 6974 },
+    { 3198, 7595 }, { 4383, 5341 }, { 4384, 5313 }, { 5249, 6145 }, { 5711, 6295 }, { 6213, 6287 },
+    { 6253, 6048 }, { 6254, 6093 }, { 6358, 6119 }, { 7417, 6241 }, { 7418, 6278 }, { 7597, 1309 },
+    { 7598, 7599 }, { 7600, 3550 }, { 7602, 7614 }, { 7604, 6035 }, { 7613, 6094 }, { 3, 6348 },
+    { 3200, 7619 }, { 3448, 7595 }, { 4456, 5313 }, { 5628, 7622 }, { 5711, 7603 }, { 6008, 7626 },
+    { 6275, 7630 }, { 7605, 4383 }, { 7606, 4384 }, { 7635, 1317 }, { 7636, 7621 }, { 3827, 3 },
+    { 3449, 7619 }, { 4456, 5341 }, { 7623, 7641 }, { 7624, 4383 }, { 7625, 4384 }, { 7640, 3 },
+    { 7642, 7653 }, { 7643, 4456 }, { 7652, 7631 }, { 3, 5560 }, { 7658, 7508 }, { 7654, 4456 },
+    { 5, 917 }, { 6, 1905 }, { 40, 3142 }, { 108, 6826 }, { 110, 5672 }, { 112, 4707 },
+    { 121, 2107 }, { 128, 5959 }, { 129, 4797 }, { 130, 3356 }, { 133, 1665 }, { 135, 2085 },
+    { 140, 1668 }, { 148, 6668 }, { 151, 6951 }, { 156, 297 }, { 161, 7078 }, { 162, 2031 },
+    { 169, 767 }, { 172, 768 }, { 179, 769 }, { 183, 6404 }, { 193, 1950 }, { 197, 4256 },
+    { 204, 7055 }, { 234, 6945 }, { 237, 6899 }, { 256, 5280 }, { 257, 6306 }, { 261, 1753 },
+    { 300, 301 }, { 309, 310 }, { 333, 1624 }, { 340, 901 }, { 347, 1247 }, { 352, 1237 },
+    { 374, 1732 }, { 378, 1684 }, { 422, 2377 }, { 454, 2378 }, { 476, 6705 }, { 477, 5046 },
+    { 495, 1917 }, { 498, 3609 }, { 519, 6042 }, { 522, 3795 }, { 523, 6764 }, { 536, 6423 },
+    { 545, 2252 }, { 564, 6024 }, { 565, 6477 }, { 570, 6797 }, { 575, 3490 }, { 577, 489 },
+    { 581, 4503 }, { 582, 2695 }, { 604, 578 }, { 618, 7490 }, { 632, 633 }, { 636, 637 },
+    { 648, 649 }, { 654, 4983 }, { 661, 7328 }, { 672, 7362 }, { 677, 4718 }, { 681, 3479 },
+    { 687, 7535 }, { 713, 714 }, { 715, 716 }, { 726, 727 }, { 728, 729 }, { 732, 736 },
+    { 734, 735 }, { 737, 738 }, { 739, 7468 }, { 757, 758 }, { 765, 159 }, { 771, 5510 },
+    { 773, 6185 }, { 775, 7576 }, { 784, 6438 }, { 820, 821 }, { 823, 824 }, { 828, 3510 },
+    { 829, 1637 }, { 833, 1638 }, { 837, 1639 }, { 846, 847 }, { 863, 5523 }, { 864, 4005 },
+    { 866, 5173 }, { 868, 3360 }, { 873, 874 }, { 877, 878 }, { 879, 880 }, { 884, 3646 },
+    { 886, 3944 }, { 891, 3770 }, { 895, 896 }, { 897, 4662 }, { 898, 6635 }, { 904, 5599 },
+    { 910, 3630 }, { 918, 4746 }, { 921, 7199 }, { 962, 963 }, { 964, 965 }, { 1001, 1002 },
+    { 1005, 1006 }, { 1044, 4950 }, { 1045, 3922 }, { 1055, 1056 }, { 1063, 5120 }, { 1064, 5202 },
+    { 1067, 2412 }, { 1077, 4823 }, { 1086, 7087 }, { 1126, 4158 }, { 1130, 5310 }, { 1133, 1134 },
+    { 1138, 1139 }, { 1140, 1141 }, { 1142, 1143 }, { 1144, 1145 }, { 1146, 1147 }, { 1194, 7164 },
+    { 1195, 1280 }, { 1198, 3477 }, { 1238, 1239 }, { 1259, 5579 }, { 1260, 1755 }, { 1262, 5138 },
+    { 1264, 5804 }, { 1266, 5244 }, { 1268, 5899 }, { 1271, 6147 }, { 1272, 1750 }, { 1274, 5449 },
+    { 1275, 6806 }, { 1282, 1283 }, { 1288, 5982 }, { 1290, 1291 }, { 1292, 5974 }, { 1302, 5613 },
+    { 1331, 7315 }, { 1344, 3700 }, { 1375, 6659 }, { 1397, 1724 }, { 1412, 5589 }, { 1422, 1423 },
+    { 1428, 6166 }, { 1442, 4166 }, { 1444, 3911 }, { 1445, 3745 }, { 1449, 4630 }, { 1462, 1463 },
+    { 1470, 3494 }, { 1504, 3374 }, { 1507, 7271 }, { 1508, 7591 }, { 1517, 7569 }, { 1519, 5467 },
+    { 1524, 2304 }, { 1533, 6284 }, { 1557, 1558 }, { 1559, 1560 }, { 1574, 5528 }, { 1579, 7219 },
+    { 1594, 7363 }, { 1599, 1600 }, { 1601, 7118 }, { 1604, 6411 }, { 1605, 5662 }, { 1606, 6792 },
+    { 1607, 5587 }, { 1608, 7288 }, { 1610, 7465 }, { 1616, 520 }, { 1620, 6135 }, { 1621, 5376 },
+    { 1631, 1632 }, { 1633, 1512 }, { 1636, 7140 }, { 1649, 7013 }, { 1658, 3648 }, { 1659, 6400 },
+    { 1661, 1662 }, { 1663, 1664 }, { 1666, 4236 }, { 1670, 5037 }, { 1677, 4391 }, { 1678, 6660 },
+    { 1679, 3638 }, { 1680, 1681 }, { 1682, 1683 }, { 1685, 6010 }, { 1686, 3730 }, { 1687, 6009 },
+    { 1690, 3731 }, { 1691, 6143 }, { 1701, 3584 }, { 1704, 1705 }, { 1706, 5106 }, { 1723, 5067 },
+    { 1726, 3704 }, { 1727, 5631 }, { 1746, 5038 }, { 1752, 5194 }, { 1754, 4484 }, { 1783, 3989 },
+    { 1800, 5332 }, { 1850, 3741 }, { 1855, 4672 }, { 1875, 2473 }, { 1883, 1884 }, { 1885, 1886 },
+    { 1887, 1888 }, { 1889, 1890 }, { 1892, 1893 }, { 1894, 1895 }, { 1896, 1897 }, { 1898, 3487 },
+    { 1899, 1900 }, { 1901, 1902 }, { 1906, 1907 }, { 1908, 1909 }, { 1910, 1911 }, { 1912, 1913 },
+    { 1914, 1915 }, { 1968, 1969 }, { 1970, 3505 }, { 1994, 3520 }, { 1995, 1996 }, { 1997, 806 },
+    { 2049, 2050 }, { 2051, 7178 }, { 2055, 2065 }, { 2057, 2066 }, { 2059, 2067 }, { 2062, 2063 },
+    { 2068, 2069 }, { 2073, 5830 }, { 2074, 2075 }, { 2079, 6535 }, { 2081, 2082 }, { 2083, 2084 },
+    { 2086, 2087 }, { 2088, 2089 }, { 2090, 5721 }, { 2091, 2092 }, { 2094, 2095 }, { 2097, 2098 },
+    { 2100, 2101 }, { 2103, 2104 }, { 2105, 2106 }, { 2108, 2109 }, { 2110, 2111 }, { 2112, 2113 },
+    { 2114, 2115 }, { 2116, 2117 }, { 2120, 2121 }, { 2122, 2123 }, { 2186, 7491 }, { 2197, 2198 },
+    { 2199, 5681 }, { 2201, 2202 }, { 2218, 7379 }, { 2224, 2225 }, { 2226, 2227 }, { 2228, 2229 },
+    { 2253, 5222 }, { 2264, 7148 }, { 2285, 6144 }, { 2289, 6152 }, { 2290, 2291 }, { 2292, 4543 },
+    { 2295, 5715 }, { 2297, 4924 }, { 2301, 2302 }, { 2305, 2306 }, { 2307, 2308 }, { 2336, 4912 },
+    { 2347, 2415 }, { 2383, 2384 }, { 2387, 2388 }, { 2392, 7107 }, { 2411, 5802 }, { 2417, 4279 },
+    { 2418, 421 }, { 2422, 453 }, { 2425, 2426 }, { 2427, 4745 }, { 2430, 2431 }, { 2441, 2442 },
+    { 2474, 5984 }, { 2475, 5616 }, { 2537, 5973 }, { 2646, 2647 }, { 2651, 2894 }, { 2661, 7179 },
+    { 2679, 6986 }, { 2688, 2895 }, { 2694, 6645 }, { 2734, 2905 }, { 2736, 2864 }, { 2766, 7194 },
+    { 2771, 2906 }, { 2775, 2907 }, { 2778, 6817 }, { 2779, 2908 }, { 2798, 2572 }, { 2800, 4253 },
+    { 2812, 6842 }, { 2842, 2843 }, { 2856, 5673 }, { 2858, 2857 }, { 2888, 5603 }, { 2898, 4344 },
+    { 2909, 4482 }, { 2915, 5847 }, { 2916, 5985 }, { 2917, 6669 }, { 2918, 6155 }, { 2948, 6206 },
+    { 2953, 3715 }, { 3003, 6205 }, { 3010, 5967 }, { 3023, 4952 }, { 3031, 3193 }, { 3060, 3061 },
+    { 3062, 3160 }, { 3068, 5794 }, { 3069, 3383 }, { 3073, 3074 }, { 3079, 3086 }, { 3080, 7445 },
+    { 3089, 3090 }, { 3091, 3092 }, { 3093, 3094 }, { 3095, 3096 }, { 3105, 3106 }, { 3111, 6995 },
+    { 3116, 3117 }, { 3122, 3170 }, { 3129, 6381 }, { 3133, 3352 }, { 3139, 3140 }, { 3143, 6857 },
+    { 3144, 4955 }, { 3146, 6608 }, { 3150, 5951 }, { 3154, 4130 }, { 3155, 4192 }, { 3159, 4240 },
+    { 3162, 7476 }, { 3163, 7530 }, { 3172, 6793 }, { 3173, 5214 }, { 3176, 7004 }, { 3179, 4220 },
+    { 3183, 5258 }, { 3185, 3186 }, { 3187, 6772 }, { 3188, 4593 }, { 3189, 6386 }, { 3192, 5215 },
+    { 3205, 3206 }, { 3211, 3252 }, { 3214, 3215 }, { 3216, 3217 }, { 3219, 3220 }, { 3226, 3227 },
+    { 3229, 5081 }, { 3235, 7079 }, { 3237, 3881 }, { 3242, 3243 }, { 3245, 3246 }, { 3250, 5813 },
+    { 3253, 6789 }, { 3257, 7373 }, { 3265, 7182 }, { 3283, 3346 }, { 3286, 4055 }, { 3287, 4987 },
+    { 3292, 3511 }, { 3345, 6644 }, { 3348, 6701 }, { 3349, 5409 }, { 3350, 6125 }, { 3351, 5025 },
+    { 3353, 4133 }, { 3354, 6330 }, { 3357, 6385 }, { 3366, 3367 }, { 3371, 3372 }, { 3376, 3377 },
+    { 3378, 3379 }, { 3392, 2196 }, { 3393, 3394 }, { 3395, 3396 }, { 3397, 3398 }, { 3399, 3400 },
+    { 3415, 3416 }, { 3417, 3418 }, { 3419, 3420 }, { 3421, 3422 }, { 3423, 3424 }, { 3425, 3426 },
+    { 3452, 3453 }, { 3457, 3458 }, { 3459, 3460 }, { 3463, 7587 }, { 3483, 6600 }, { 3484, 3740 },
+    { 3507, 5908 }, { 3532, 6070 }, { 3540, 4734 }, { 3616, 3515 }, { 3619, 3647 }, { 3623, 6822 },
+    { 3637, 6513 }, { 3645, 6102 }, { 3709, 7149 }, { 3721, 7193 }, { 3725, 1270 }, { 3746, 3355 },
+    { 3750, 4831 }, { 3752, 6149 }, { 3791, 3161 }, { 3800, 6598 }, { 3802, 4891 }, { 3812, 5123 },
+    { 3828, 5808 }, { 3832, 6273 }, { 3836, 6494 }, { 3879, 5438 }, { 3888, 7007 }, { 3892, 4247 },
+    { 3893, 3359 }, { 3897, 6821 }, { 3900, 1725 }, { 3961, 6997 }, { 4013, 5553 }, { 4052, 4053 },
+    { 4068, 4816 }, { 4070, 4589 }, { 4078, 4847 }, { 4080, 5278 }, { 4106, 5552 }, { 4108, 3492 },
+    { 4109, 6839 }, { 4115, 6828 }, { 4131, 5107 }, { 4136, 903 }, { 4147, 3156 }, { 4164, 1289 },
+    { 4165, 6922 }, { 4167, 7287 }, { 4206, 4697 }, { 4246, 4366 }, { 4258, 6844 }, { 4294, 7384 },
+    { 4297, 3275 }, { 4360, 7321 }, { 4376, 5529 }, { 4380, 5307 }, { 4397, 6952 }, { 4404, 4453 },
+    { 4448, 5550 }, { 4451, 4693 }, { 4489, 5296 }, { 4490, 3276 }, { 4497, 5260 }, { 4509, 6007 },
+    { 4542, 5109 }, { 4552, 1469 }, { 4583, 5580 }, { 4595, 6264 }, { 4606, 7036 }, { 4620, 4364 },
+    { 4628, 5636 }, { 4653, 4705 }, { 4654, 6744 }, { 4658, 6870 }, { 4660, 3999 }, { 4671, 5667 },
+    { 4676, 7616 }, { 4710, 4061 }, { 4728, 7069 }, { 4755, 6141 }, { 4773, 5341 }, { 4819, 4285 },
+    { 4820, 6497 }, { 4832, 7025 }, { 4855, 5071 }, { 4866, 5234 }, { 4903, 6716 }, { 4923, 5633 },
+    { 4972, 7557 }, { 4975, 6761 }, { 4980, 5716 }, { 4981, 7204 }, { 4984, 7032 }, { 4993, 5610 },
+    { 4994, 5195 }, { 5005, 5887 }, { 5009, 6680 }, { 5017, 5233 }, { 5039, 5693 }, { 5040, 1623 },
+    { 5047, 1660 }, { 5049, 680 }, { 5060, 5675 }, { 5061, 5820 }, { 5068, 6664 }, { 5078, 5396 },
+    { 5141, 7292 }, { 5145, 7124 }, { 5158, 6840 }, { 5174, 4686 }, { 5183, 6258 }, { 5186, 7200 },
+    { 5190, 5541 }, { 5192, 6697 }, { 5193, 5519 }, { 5198, 5707 }, { 5199, 4000 }, { 5200, 7428 },
+    { 5216, 4184 }, { 5218, 5004 }, { 5219, 7002 }, { 5223, 5920 }, { 5225, 6638 }, { 5227, 6054 },
+    { 5245, 5623 }, { 5247, 7103 }, { 5254, 6950 }, { 5261, 6784 }, { 5265, 6630 }, { 5268, 6170 },
+    { 5269, 6308 }, { 5274, 5857 }, { 5275, 5964 }, { 5309, 5605 }, { 5311, 5461 }, { 5340, 6139 },
+    { 5375, 7278 }, { 5381, 5699 }, { 5389, 3370 }, { 5426, 302 }, { 5427, 6636 }, { 5429, 5316 },
+    { 5446, 7437 }, { 5477, 6097 }, { 5501, 7073 }, { 5512, 6104 }, { 5515, 7506 }, { 5516, 2478 },
+    { 5531, 5576 }, { 5532, 4199 }, { 5533, 5423 }, { 5538, 7024 }, { 5543, 6648 }, { 5544, 6089 },
+    { 5547, 5939 }, { 5562, 7153 }, { 5577, 6780 }, { 5582, 6168 }, { 5591, 6786 }, { 5604, 6031 },
+    { 5634, 7120 }, { 5640, 5666 }, { 5642, 6432 }, { 5649, 6973 }, { 5657, 6709 }, { 5661, 6854 },
+    { 5669, 5705 }, { 5692, 5331 }, { 5697, 6964 }, { 5723, 6091 }, { 5737, 5147 }, { 5762, 6426 },
+    { 5778, 1634 }, { 5783, 6696 }, { 5786, 7188 }, { 5787, 6885 }, { 5796, 5881 }, { 5797, 2283 },
+    { 5798, 6466 }, { 5799, 6314 }, { 5817, 6189 }, { 5862, 6760 }, { 5876, 5943 }, { 5880, 4528 },
+    { 5915, 5628 }, { 5917, 1730 }, { 5933, 5906 }, { 5936, 7374 }, { 5941, 6029 }, { 5948, 5319 },
+    { 5952, 5264 }, { 5954, 6078 }, { 5955, 6631 }, { 5956, 6079 }, { 5965, 5884 }, { 5972, 6936 },
+    { 5987, 6222 }, { 5992, 7070 }, { 5999, 6499 }, { 6000, 7117 }, { 6012, 7210 }, { 6015, 6032 },
+    { 6016, 5494 }, { 6040, 4766 }, { 6065, 6860 }, { 6084, 1286 }, { 6088, 6412 }, { 6132, 6935 },
+    { 6140, 5784 }, { 6167, 6171 }, { 6175, 7190 }, { 6180, 6563 }, { 6193, 7577 }, { 6208, 5712 },
+    { 6220, 6874 }, { 6224, 2216 }, { 6246, 1468 }, { 6277, 7532 }, { 6305, 1880 }, { 6331, 6889 },
+    { 6355, 5398 }, { 6362, 4363 }, { 6370, 7575 }, { 6371, 772 }, { 6374, 7133 }, { 6383, 5924 },
+    { 6394, 5526 }, { 6396, 239 }, { 6427, 7510 }, { 6445, 1297 }, { 6447, 1299 }, { 6448, 1301 },
+    { 6483, 6283 }, { 6496, 6837 }, { 6503, 6504 }, { 6507, 7512 }, { 6544, 7327 }, { 6545, 5450 },
+    { 6619, 6621 }, { 6625, 505 }, { 6634, 6882 }, { 6642, 5886 }, { 6652, 6938 }, { 6655, 7441 },
+    { 6663, 7185 }, { 6673, 4123 }, { 6678, 5810 }, { 6682, 7507 }, { 6689, 2298 }, { 6698, 7131 },
+    { 6707, 7401 }, { 6718, 5704 }, { 6724, 7159 }, { 6730, 703 }, { 6742, 5919 }, { 6752, 808 },
+    { 6754, 7138 }, { 6769, 6979 }, { 6771, 7058 }, { 6775, 5904 }, { 6777, 6597 }, { 6781, 7168 },
+    { 6810, 3916 }, { 6829, 3269 }, { 6830, 7001 }, { 6850, 7011 }, { 6878, 7127 }, { 6883, 7314 },
+    { 6918, 7338 }, { 6919, 7495 }, { 6923, 6080 }, { 6928, 6820 }, { 6948, 3495 }, { 6963, 6148 },
+    { 6996, 7298 }, { 6998, 3212 }, { 6999, 3462 }, { 7008, 3827 }, { 7031, 7088 }, { 7037, 2823 },
+    { 7049, 7655 }, { 7056, 7436 }, { 7068, 6101 }, { 7080, 6859 }, { 7084, 7113 }, { 7085, 5621 },
+    { 7086, 5121 }, { 7093, 7368 }, { 7095, 5765 }, { 7100, 4712 }, { 7111, 6469 }, { 7112, 7346 },
+    { 7121, 6710 }, { 7126, 3464 }, { 7129, 7130 }, { 7137, 6354 }, { 7142, 3992 }, { 7155, 6194 },
+    { 7157, 5654 }, { 7161, 7174 }, { 7170, 318 }, { 7177, 2413 }, { 7192, 2683 }, { 7196, 1628 },
+    { 7201, 5625 }, { 7239, 7429 }, { 7361, 7345 }, { 7366, 5452 }, { 7367, 6851 }, { 7370, 6937 },
+    { 7377, 7215 }, { 7381, 3100 }, { 7407, 4940 }, { 7434, 7139 }, { 7435, 5084 }, { 7480, 7198 },
+    { 7526, 6776 }, { 7533, 4554 }, { 7534, 6691 }, { 7555, 7474 }, { 7556, 7573 }, { 7566, 3085 },
+    { 7593, 5003 }, { 7615, 6366 }, { 7652, 6358 }, { 7659, 3450 }, { 3, 6414 }, { 6, 7891 },
+    { 40, 3153 }, { 112, 5061 }, { 128, 8326 }, { 130, 6601 }, { 133, 3189 }, { 135, 3141 },
+    { 140, 1675 }, { 172, 8017 }, { 193, 1986 }, { 218, 6826 }, { 219, 6951 }, { 220, 7078 },
+    { 240, 6899 }, { 378, 7176 }, { 495, 1951 }, { 523, 8348 }, { 536, 6797 }, { 570, 6423 },
+    { 582, 7710 }, { 603, 6477 }, { 713, 3079 }, { 714, 7735 }, { 715, 3080 }, { 716, 7341 },
+    { 736, 1058 }, { 738, 1059 }, { 766, 7683 }, { 820, 7925 }, { 821, 7140 }, { 863, 5599 },
+    { 868, 6994 }, { 896, 5609 }, { 906, 5173 }, { 910, 6010 }, { 1045, 6375 }, { 1051, 3479 },
+    { 1055, 7866 }, { 1077, 5930 }, { 1130, 5662 }, { 1152, 7087 }, { 1260, 7987 }, { 1262, 6854 },
+    { 1264, 6859 }, { 1268, 6028 }, { 1271, 6669 }, { 1274, 6970 }, { 1281, 7792 }, { 1291, 1298 },
+    { 1300, 5974 }, { 1344, 4579 }, { 1367, 5672 }, { 1524, 7958 }, { 1604, 6792 }, { 1605, 5310 },
+    { 1606, 6411 }, { 1607, 7135 }, { 1624, 5351 }, { 1629, 6185 }, { 1630, 7576 }, { 1667, 7677 },
+    { 1721, 6042 }, { 1722, 7848 }, { 1728, 6659 }, { 1744, 7799 }, { 1746, 5927 }, { 1800, 6144 },
+    { 1887, 7917 }, { 1971, 3505 }, { 2055, 2071 }, { 2057, 2072 }, { 2059, 7906 }, { 2064, 7901 },
+    { 2080, 7178 }, { 2093, 5721 }, { 2101, 7587 }, { 2118, 4256 }, { 2124, 7748 }, { 2182, 7824 },
+    { 2203, 5681 }, { 2210, 6284 }, { 2285, 6381 }, { 2333, 4503 }, { 2392, 7463 }, { 2414, 4005 },
+    { 2448, 197 }, { 2647, 7976 }, { 2651, 7124 }, { 2670, 7179 }, { 2782, 7973 }, { 2896, 5603 },
+    { 2897, 6645 }, { 2948, 6268 }, { 3003, 6269 }, { 3139, 5951 }, { 3143, 7678 }, { 3144, 4963 },
+    { 3150, 3140 }, { 3151, 7693 }, { 3173, 5523 }, { 3179, 5215 }, { 3182, 7004 }, { 3184, 6400 },
+    { 3187, 5214 }, { 3192, 4220 }, { 3193, 8167 }, { 3215, 8074 }, { 3251, 8032 }, { 3286, 5417 },
+    { 3293, 7673 }, { 3322, 3741 }, { 3323, 6793 }, { 3343, 3646 }, { 3345, 8046 }, { 3365, 6701 },
+    { 3368, 3477 }, { 3392, 2200 }, { 3465, 4745 }, { 3478, 7894 }, { 3483, 6822 }, { 3484, 4993 },
+    { 3510, 7962 }, { 3511, 8098 }, { 3540, 5699 }, { 3612, 7831 }, { 3623, 6600 }, { 3630, 6678 },
+    { 3645, 6668 }, { 3678, 7772 }, { 3723, 7941 }, { 3724, 7947 }, { 3740, 7754 }, { 3745, 7860 },
+    { 3746, 8266 }, { 3750, 7813 }, { 3752, 6168 }, { 3760, 7705 }, { 3795, 8050 }, { 3800, 6821 },
+    { 3801, 7853 }, { 3829, 7797 }, { 3842, 7836 }, { 3892, 6952 }, { 3897, 6598 }, { 3944, 6938 },
+    { 3945, 7820 }, { 3999, 7766 }, { 4068, 5521 }, { 4080, 5669 }, { 4106, 8105 }, { 4115, 6829 },
+    { 4222, 4891 }, { 4250, 7974 }, { 4255, 7763 }, { 4297, 7810 }, { 4343, 6986 }, { 4364, 7986 },
+    { 4382, 5081 }, { 4397, 7697 }, { 4453, 4643 }, { 4484, 5419 }, { 4490, 5512 }, { 4509, 6871 },
+    { 4552, 6510 }, { 4563, 7970 }, { 4620, 5047 }, { 4623, 8081 }, { 4656, 7854 }, { 4660, 7091 },
+    { 4697, 5219 }, { 4701, 8108 }, { 4710, 8194 }, { 4713, 8049 }, { 4819, 7234 }, { 4857, 5071 },
+    { 4866, 5958 }, { 4885, 8054 }, { 4896, 7838 }, { 4900, 8028 }, { 4903, 7010 }, { 4908, 7759 },
+    { 4939, 6497 }, { 4994, 5227 }, { 5028, 8010 }, { 5038, 8146 }, { 5039, 8129 }, { 5040, 1627 },
+    { 5046, 4366 }, { 5049, 7729 }, { 5074, 8153 }, { 5084, 3183 }, { 5103, 7814 }, { 5139, 8169 },
+    { 5183, 7002 }, { 5190, 5920 }, { 5192, 6876 }, { 5193, 5661 }, { 5195, 6054 }, { 5223, 5541 },
+    { 5234, 6415 }, { 5260, 6125 }, { 5265, 7182 }, { 5296, 6037 }, { 5309, 7515 }, { 5332, 6031 },
+    { 5337, 4952 }, { 5354, 8209 }, { 5391, 7835 }, { 5424, 7741 }, { 5446, 7562 }, { 5467, 6499 },
+    { 5475, 7793 }, { 5493, 7972 }, { 5515, 7543 }, { 5535, 6404 }, { 5543, 8187 }, { 5544, 7058 },
+    { 5558, 5510 }, { 5577, 7930 }, { 5582, 6149 }, { 5584, 8162 }, { 5598, 7069 }, { 5604, 8278 },
+    { 5636, 5277 }, { 5641, 5666 }, { 5670, 7791 }, { 5675, 8318 }, { 5684, 6432 }, { 5708, 8150 },
+    { 5759, 6091 }, { 5775, 7805 }, { 5798, 7117 }, { 5808, 5172 }, { 5812, 8082 }, { 5820, 6844 },
+    { 5823, 7960 }, { 5830, 7904 }, { 5846, 7981 }, { 5860, 7662 }, { 5888, 1239 }, { 5899, 7851 },
+    { 5915, 4671 }, { 5917, 7816 }, { 5921, 7025 }, { 5923, 6648 }, { 5933, 6705 }, { 5945, 8208 },
+    { 5948, 8210 }, { 5960, 7984 }, { 5964, 7871 }, { 5966, 7118 }, { 5988, 6426 }, { 6000, 6466 },
+    { 6002, 7931 }, { 6011, 7993 }, { 6023, 7753 }, { 6065, 7024 }, { 6084, 7745 }, { 6090, 7777 },
+    { 6107, 7992 }, { 6122, 6780 }, { 6130, 7785 }, { 6133, 6860 }, { 6146, 8218 }, { 6147, 5959 },
+    { 6150, 8063 }, { 6153, 8200 }, { 6173, 6936 }, { 6193, 8241 }, { 6197, 7694 }, { 6207, 7795 },
+    { 6220, 7089 }, { 6227, 8142 }, { 6236, 7779 }, { 6274, 7120 }, { 6279, 8176 }, { 6355, 7577 },
+    { 6383, 6041 }, { 6385, 6746 }, { 6394, 6902 }, { 6396, 7690 }, { 6399, 7798 }, { 6412, 7440 },
+    { 6413, 6973 }, { 6427, 7551 }, { 6438, 1287 }, { 6445, 7156 }, { 6447, 7183 }, { 6448, 7186 },
+    { 6457, 7819 }, { 6469, 7790 }, { 6494, 8177 }, { 6507, 8122 }, { 6508, 7013 }, { 6509, 4595 },
+    { 6513, 7701 }, { 6520, 5591 }, { 6535, 7688 }, { 6587, 8219 }, { 6606, 8008 }, { 6609, 8179 },
+    { 6611, 8031 }, { 6619, 7001 }, { 6625, 7708 }, { 6634, 7044 }, { 6639, 5589 }, { 6642, 6644 },
+    { 6655, 7758 }, { 6664, 6053 }, { 6673, 4179 }, { 6682, 7542 }, { 6684, 8249 }, { 6689, 7942 },
+    { 6697, 8188 }, { 6707, 7447 }, { 6710, 7863 }, { 6714, 6786 }, { 6730, 5646 }, { 6732, 6630 },
+    { 6744, 6032 }, { 6752, 818 }, { 6757, 6950 }, { 6760, 8090 }, { 6764, 8171 }, { 6769, 7784 },
+    { 6771, 7084 }, { 6775, 6772 }, { 6776, 7726 }, { 6777, 6820 }, { 6781, 7736 }, { 6784, 6666 },
+    { 6789, 3212 }, { 6817, 8133 }, { 6828, 6005 }, { 6830, 6621 }, { 6840, 7464 }, { 6870, 7869 },
+    { 6883, 7443 }, { 6901, 8124 }, { 6919, 7500 }, { 6922, 7193 }, { 6923, 8321 }, { 6928, 6597 },
+    { 6963, 8276 }, { 6964, 8087 }, { 6996, 7303 }, { 6998, 8040 }, { 6999, 8036 }, { 7008, 8239 },
+    { 7022, 8024 }, { 7031, 8211 }, { 7032, 7154 }, { 7033, 8037 }, { 7037, 7977 }, { 7049, 8400 },
+    { 7055, 6638 }, { 7056, 7127 }, { 7073, 7190 }, { 7086, 5654 }, { 7095, 7237 }, { 7099, 6935 },
+    { 7106, 8258 }, { 7111, 8252 }, { 7122, 8290 }, { 7126, 8038 }, { 7129, 7174 }, { 7137, 7376 },
+    { 7142, 8078 }, { 7149, 3916 }, { 7157, 5121 }, { 7160, 6806 }, { 7161, 7130 }, { 7162, 8134 },
+    { 7168, 1561 }, { 7170, 7689 }, { 7177, 7951 }, { 7192, 2687 }, { 7194, 7968 }, { 7201, 7007 },
+    { 7205, 8080 }, { 7249, 7740 }, { 7289, 8271 }, { 7299, 6918 }, { 7385, 7011 }, { 7395, 4184 },
+    { 7505, 7826 }, { 7539, 7139 }, { 7540, 8363 }, { 7545, 7825 }, { 7553, 8330 }, { 7554, 6851 },
+    { 7564, 8356 }, { 7567, 7732 }, { 7568, 7752 }, { 7574, 7734 }, { 7586, 7198 }, { 7589, 6691 },
+    { 7590, 7872 }, { 7593, 6182 }, { 7661, 6889 }, { 7666, 7889 }, { 7667, 8012 }, { 7671, 7920 },
+    { 7672, 8170 }, { 7674, 8057 }, { 7676, 7911 }, { 7680, 5425 }, { 7682, 806 }, { 7691, 8302 },
+    { 7692, 8234 }, { 7695, 8214 }, { 7698, 6635 }, { 7699, 8089 }, { 7711, 6680 }, { 7713, 7935 },
+    { 7714, 7715 }, { 7717, 7775 }, { 7738, 7739 }, { 7743, 7744 }, { 7746, 7806 }, { 7747, 7926 },
+    { 7755, 8333 }, { 7756, 3361 }, { 7757, 8154 }, { 7761, 8314 }, { 7764, 7765 }, { 7767, 6885 },
+    { 7770, 7771 }, { 7776, 4569 }, { 7780, 7088 }, { 7782, 6314 }, { 7786, 7787 }, { 7788, 7789 },
+    { 7794, 2476 }, { 7800, 5198 }, { 7803, 7121 }, { 7807, 8304 }, { 7811, 8235 }, { 7815, 6837 },
+    { 7817, 7818 }, { 7822, 5566 }, { 7827, 7944 }, { 7829, 7830 }, { 7841, 8310 }, { 7842, 7670 },
+    { 7844, 5513 }, { 7845, 7846 }, { 7847, 7749 }, { 7852, 7675 }, { 7856, 7857 }, { 7858, 7859 },
+    { 7861, 7862 }, { 7864, 8337 }, { 7865, 8296 }, { 7868, 5104 }, { 7873, 8096 }, { 7878, 7959 },
+    { 7879, 7880 }, { 7881, 7882 }, { 7883, 7884 }, { 7885, 7886 }, { 7887, 7888 }, { 7892, 7893 },
+    { 7897, 7898 }, { 7899, 7900 }, { 7902, 7903 }, { 7905, 2070 }, { 7907, 2076 }, { 7909, 7910 },
+    { 7912, 7913 }, { 7915, 2096 }, { 7916, 2099 }, { 7918, 7919 }, { 7921, 7922 }, { 7923, 7924 },
+    { 7928, 7929 }, { 7932, 7933 }, { 7934, 8336 }, { 7939, 8225 }, { 7943, 2303 }, { 7945, 2309 },
+    { 7950, 8292 }, { 7955, 7956 }, { 7957, 629 }, { 7961, 8163 }, { 7963, 4588 }, { 7969, 8165 },
+    { 7978, 8088 }, { 7980, 7979 }, { 7982, 4529 }, { 7985, 8345 }, { 7989, 5261 }, { 7995, 6103 },
+    { 7996, 5867 }, { 7999, 8000 }, { 8001, 8002 }, { 8003, 8004 }, { 8007, 7570 }, { 8009, 6039 },
+    { 8015, 5251 }, { 8016, 8018 }, { 8021, 6468 }, { 8022, 8106 }, { 8026, 8316 }, { 8027, 3188 },
+    { 8033, 8034 }, { 8035, 3221 }, { 8039, 7067 }, { 8041, 1309 }, { 8043, 3254 }, { 8047, 8048 },
+    { 8052, 8053 }, { 8055, 8056 }, { 8060, 8061 }, { 8064, 8065 }, { 8067, 8068 }, { 8069, 8070 },
+    { 8071, 8072 }, { 8073, 3454 }, { 8075, 3461 }, { 8076, 8368 }, { 8079, 8097 }, { 8083, 6709 },
+    { 8085, 7801 }, { 8091, 8014 }, { 8102, 6489 }, { 8112, 3647 }, { 8114, 7665 }, { 8115, 8168 },
+    { 8116, 6123 }, { 8117, 8226 }, { 8119, 6608 }, { 8131, 4686 }, { 8132, 8180 }, { 8137, 8095 },
+    { 8138, 6979 }, { 8139, 7742 }, { 8148, 7870 }, { 8155, 4773 }, { 8159, 5000 }, { 8183, 8386 },
+    { 8199, 5909 }, { 8201, 5147 }, { 8203, 5504 }, { 8204, 6857 }, { 8206, 7572 }, { 8207, 6210 },
+    { 8222, 7802 }, { 8223, 2294 }, { 8224, 7812 }, { 8236, 7648 }, { 8238, 8125 }, { 8243, 8242 },
+    { 8250, 8281 }, { 8256, 6696 }, { 8257, 6105 }, { 8260, 6660 }, { 8273, 7548 }, { 8279, 5593 },
+    { 8285, 8282 }, { 8303, 7725 }, { 8331, 8332 }, { 8347, 7696 }, { 8349, 7998 }, { 8351, 3227 },
+    { 8354, 6842 }, { 8355, 3202 }, { 8364, 3031 }, { 8365, 7936 }, { 8366, 7164 }, { 8376, 5802 },
+    { 8391, 7727 }, { 8399, 5398 }, { 3, 6717 }, { 6, 8865 }, { 112, 6091 }, { 135, 3152 },
+    { 140, 6092 }, { 193, 2435 }, { 495, 2126 }, { 736, 8819 }, { 738, 8844 }, { 1262, 8216 },
+    { 1291, 7808 }, { 1367, 6042 }, { 1674, 8409 }, { 1881, 6185 }, { 1882, 7576 }, { 1972, 3505 },
+    { 1985, 8411 }, { 2055, 2077 }, { 2057, 2078 }, { 2059, 7908 }, { 2119, 8430 }, { 2333, 6144 },
+    { 2477, 8477 }, { 2799, 8488 }, { 3010, 4503 }, { 3102, 3479 }, { 3154, 8410 }, { 3286, 8893 },
+    { 3369, 3477 }, { 3456, 8508 }, { 3484, 7173 }, { 3490, 8452 }, { 3646, 8140 }, { 3740, 8486 },
+    { 3741, 4552 }, { 3795, 8496 }, { 3842, 8457 }, { 3911, 6970 }, { 3944, 7421 }, { 3977, 8408 },
+    { 4080, 5977 }, { 4108, 8538 }, { 4220, 8949 }, { 4364, 8447 }, { 4453, 6149 }, { 4490, 6482 },
+    { 4656, 8434 }, { 4697, 8185 }, { 4710, 8548 }, { 4819, 7997 }, { 4866, 8891 }, { 4896, 8455 },
+    { 4994, 5357 }, { 5047, 8465 }, { 5061, 8567 }, { 5071, 5184 }, { 5123, 8405 }, { 5130, 8584 },
+    { 5173, 8668 }, { 5254, 5603 }, { 5260, 8086 }, { 5467, 1524 }, { 5515, 7563 }, { 5524, 8459 },
+    { 5543, 8600 }, { 5544, 8359 }, { 5604, 8570 }, { 5623, 8529 }, { 5661, 8128 }, { 5666, 7660 },
+    { 5681, 8662 }, { 5721, 8871 }, { 5798, 7145 }, { 5808, 5899 }, { 5820, 8147 }, { 5830, 8868 },
+    { 5848, 8601 }, { 5917, 8851 }, { 5923, 8196 }, { 5933, 7706 }, { 5948, 8240 }, { 5949, 8577 },
+    { 5951, 8946 }, { 5964, 8586 }, { 5974, 8305 }, { 6010, 8367 }, { 6031, 8657 }, { 6065, 8262 },
+    { 6084, 8848 }, { 6147, 6718 }, { 6180, 8489 }, { 6242, 8590 }, { 6258, 5219 }, { 6307, 8649 },
+    { 6386, 8553 }, { 6413, 8178 }, { 6415, 8205 }, { 6457, 8684 }, { 6496, 3510 }, { 6508, 8175 },
+    { 6509, 8565 }, { 6524, 536 }, { 6587, 8558 }, { 6601, 8407 }, { 6611, 8920 }, { 6639, 8933 },
+    { 6684, 8507 }, { 6732, 8589 }, { 6742, 7176 }, { 6784, 8334 }, { 6810, 8717 }, { 6839, 8648 },
+    { 6871, 1130 }, { 6876, 8597 }, { 6945, 8415 }, { 6994, 8753 }, { 7022, 8506 }, { 7033, 8922 },
+    { 7079, 8519 }, { 7080, 8666 }, { 7091, 6631 }, { 7099, 8443 }, { 7100, 8713 }, { 7106, 8742 },
+    { 7107, 8675 }, { 7112, 8692 }, { 7156, 7750 }, { 7183, 7751 }, { 7184, 8682 }, { 7204, 6666 },
+    { 7364, 8737 }, { 7410, 8686 }, { 7471, 8722 }, { 7527, 5084 }, { 7550, 7662 }, { 7559, 570 },
+    { 7571, 8423 }, { 7587, 8152 }, { 7591, 8482 }, { 7592, 3752 }, { 7669, 8624 }, { 7702, 8534 },
+    { 7724, 8790 }, { 7733, 8796 }, { 7762, 8705 }, { 7809, 8437 }, { 7833, 8694 }, { 7850, 8404 },
+    { 7875, 8573 }, { 7890, 8402 }, { 7914, 8476 }, { 7937, 8401 }, { 7966, 8492 }, { 7967, 8759 },
+    { 7971, 8614 }, { 7983, 8734 }, { 8029, 6125 }, { 8042, 8509 }, { 8058, 8708 }, { 8066, 4569 },
+    { 8099, 3916 }, { 8103, 8824 }, { 8113, 8738 }, { 8120, 8821 }, { 8121, 8725 }, { 8141, 8522 },
+    { 8144, 8857 }, { 8145, 8644 }, { 8149, 8634 }, { 8160, 8815 }, { 8166, 8728 }, { 8197, 8930 },
+    { 8202, 8724 }, { 8228, 8828 }, { 8233, 8840 }, { 8244, 8732 }, { 8245, 8923 }, { 8248, 8913 },
+    { 8254, 8564 }, { 8264, 8444 }, { 8265, 8587 }, { 8268, 8435 }, { 8270, 8422 }, { 8272, 8937 },
+    { 8274, 8654 }, { 8280, 8687 }, { 8283, 8618 }, { 8284, 8817 }, { 8297, 8947 }, { 8300, 8904 },
+    { 8307, 8604 }, { 8308, 8743 }, { 8329, 8957 }, { 8352, 8924 }, { 8357, 4366 }, { 8358, 8805 },
+    { 8375, 8757 }, { 8395, 8731 }, { 8396, 8896 }, { 8397, 8935 }, { 8403, 8497 }, { 8406, 8680 },
+    { 8419, 8715 }, { 8420, 8571 }, { 8421, 8901 }, { 8424, 8426 }, { 8427, 8428 }, { 8429, 7684 },
+    { 8431, 8688 }, { 8432, 8267 }, { 8433, 7188 }, { 8436, 8691 }, { 8439, 7867 }, { 8445, 8418 },
+    { 8446, 5959 }, { 8448, 8528 }, { 8449, 7804 }, { 8451, 8306 }, { 8454, 2443 }, { 8460, 8461 },
+    { 8463, 8464 }, { 8466, 8745 }, { 8469, 2102 }, { 8471, 8472 }, { 8473, 8869 }, { 8474, 8867 },
+    { 8475, 8699 }, { 8480, 7927 }, { 8481, 8231 }, { 8483, 7720 }, { 8484, 6096 }, { 8485, 8251 },
+    { 8501, 6997 }, { 8504, 6468 }, { 8505, 8580 }, { 8511, 8936 }, { 8513, 5993 }, { 8515, 3347 },
+    { 8517, 3277 }, { 8524, 8526 }, { 8531, 8714 }, { 8532, 5474 }, { 8535, 6029 }, { 8541, 8462 },
+    { 8542, 8925 }, { 8552, 3274 }, { 8554, 8491 }, { 8555, 8827 }, { 8560, 6489 }, { 8563, 8045 },
+    { 8569, 3784 }, { 8572, 7948 }, { 8575, 7723 }, { 8576, 4968 }, { 8585, 8914 }, { 8606, 5218 },
+    { 8608, 8173 }, { 8611, 8761 }, { 8612, 8620 }, { 8622, 5963 }, { 8623, 8232 }, { 8626, 7657 },
+    { 8630, 8718 }, { 8633, 8253 }, { 8642, 8850 }, { 8655, 8878 }, { 8659, 623 }, { 8660, 7778 },
+    { 8663, 8833 }, { 8664, 6047 }, { 8665, 4054 }, { 8667, 8916 }, { 8669, 8814 }, { 8670, 8886 },
+    { 8671, 8559 }, { 8676, 5040 }, { 8677, 4718 }, { 8683, 1237 }, { 8685, 8636 }, { 8689, 8690 },
+    { 8693, 8547 }, { 8695, 8847 }, { 8696, 6510 }, { 8700, 8762 }, { 8701, 5914 }, { 8703, 3207 },
+    { 8709, 4756 }, { 8727, 7154 }, { 8729, 8973 }, { 8740, 8702 }, { 8746, 5331 }, { 8747, 8005 },
+    { 8748, 8733 }, { 8754, 8766 }, { 8763, 8889 }, { 8764, 7148 }, { 8772, 8651 }, { 8776, 8625 },
+    { 8779, 8888 }, { 8781, 7131 }, { 8783, 8787 }, { 8793, 8758 }, { 8799, 8229 }, { 8804, 8875 },
+    { 8806, 8602 }, { 8822, 8479 }, { 8823, 8955 }, { 8826, 3609 }, { 8834, 5802 }, { 8838, 8450 },
+    { 8839, 6032 }, { 8845, 8353 }, { 8855, 7821 }, { 8859, 8860 }, { 8861, 8862 }, { 8864, 1916 },
+    { 8866, 8638 }, { 8870, 8807 }, { 8876, 8478 }, { 8879, 6503 }, { 8892, 7103 }, { 8897, 8898 },
+    { 8905, 8906 }, { 8915, 3380 }, { 8917, 8918 }, { 8931, 8546 }, { 8958, 8697 }, { 8960, 8533 },
+    { 8962, 8789 }, { 3, 6722 }, { 6, 9291 }, { 135, 6746 }, { 140, 7855 }, { 193, 7173 },
+    { 495, 2145 }, { 1291, 9192 }, { 1556, 8983 }, { 1973, 3505 }, { 2333, 9230 }, { 3477, 8842 },
+    { 3479, 8873 }, { 4080, 6119 }, { 4453, 6168 }, { 4552, 8135 }, { 4819, 8782 }, { 4994, 5361 },
+    { 5071, 5252 }, { 5133, 9030 }, { 5306, 9027 }, { 5515, 7578 }, { 5544, 8841 }, { 5603, 9258 },
+    { 5604, 9023 }, { 5681, 8959 }, { 5683, 9044 }, { 5749, 8977 }, { 5923, 8596 }, { 6000, 7145 },
+    { 6399, 9041 }, { 6524, 570 }, { 6714, 9043 }, { 6784, 8539 }, { 6877, 4697 }, { 7159, 8975 },
+    { 7160, 9058 }, { 7204, 8574 }, { 7709, 9049 }, { 7712, 9088 }, { 7716, 9022 }, { 7737, 8982 },
+    { 7843, 9096 }, { 7896, 8976 }, { 7991, 9084 }, { 8030, 9081 }, { 8401, 9188 }, { 8425, 9173 },
+    { 8453, 9029 }, { 8493, 9025 }, { 8500, 9179 }, { 8502, 9040 }, { 8510, 9147 }, { 8523, 9065 },
+    { 8562, 9031 }, { 8566, 9129 }, { 8593, 9142 }, { 8609, 9159 }, { 8613, 9017 }, { 8637, 9112 },
+    { 8639, 9128 }, { 8641, 9033 }, { 8650, 9151 }, { 8652, 9238 }, { 8656, 9090 }, { 8672, 9068 },
+    { 8679, 9207 }, { 8720, 4366 }, { 8723, 9077 }, { 8726, 623 }, { 8735, 3944 }, { 8751, 9262 },
+    { 8769, 8987 }, { 8794, 9118 }, { 8802, 9124 }, { 8810, 9089 }, { 8811, 9095 }, { 8825, 9261 },
+    { 8835, 9189 }, { 8837, 9265 }, { 8843, 4569 }, { 8846, 9256 }, { 8849, 9101 }, { 8852, 9116 },
+    { 8853, 9085 }, { 8874, 9278 }, { 8877, 9233 }, { 8890, 9273 }, { 8899, 9263 }, { 8900, 9057 },
+    { 8944, 9018 }, { 8953, 9048 }, { 8956, 9035 }, { 8964, 9005 }, { 8969, 9185 }, { 8978, 9175 },
+    { 8985, 3510 }, { 8986, 9250 }, { 8988, 8989 }, { 8992, 8993 }, { 8994, 9201 }, { 8995, 9280 },
+    { 8996, 9104 }, { 8999, 9145 }, { 9003, 4684 }, { 9007, 9013 }, { 9008, 9216 }, { 9010, 9014 },
+    { 9012, 9060 }, { 9028, 8721 }, { 9034, 9056 }, { 9045, 5768 }, { 9046, 9125 }, { 9050, 9198 },
+    { 9054, 8525 }, { 9062, 8984 }, { 9072, 8628 }, { 9074, 9239 }, { 9086, 9281 }, { 9092, 9093 },
+    { 9099, 7365 }, { 9102, 7186 }, { 9105, 3100 }, { 9115, 9184 }, { 9121, 8752 }, { 9126, 8836 },
+    { 9130, 9234 }, { 9132, 8911 }, { 9133, 9209 }, { 9136, 8416 }, { 9137, 8939 }, { 9138, 9284 },
+    { 9140, 7153 }, { 9141, 9071 }, { 9143, 9217 }, { 9144, 9055 }, { 9146, 9156 }, { 9149, 9219 },
+    { 9153, 9158 }, { 9164, 9069 }, { 9166, 8954 }, { 9178, 9067 }, { 9183, 9254 }, { 9186, 9255 },
+    { 9193, 8980 }, { 9195, 8856 }, { 9205, 9061 }, { 9215, 8323 }, { 9229, 9167 }, { 9232, 8217 },
+    { 9240, 9294 }, { 9243, 9283 }, { 9246, 9134 }, { 9247, 7700 }, { 9253, 9196 }, { 9268, 8909 },
+    { 9277, 3752 }, { 9288, 1891 }, { 9289, 8863 }, { 9297, 9078 }, { 9299, 8919 }, { 3, 7172 },
+    { 135, 9042 }, { 140, 8130 }, { 193, 8932 }, { 1974, 3505 }, { 3484, 9305 }, { 5071, 8198 },
+    { 5213, 9321 }, { 5305, 9320 }, { 5402, 9304 }, { 6483, 9318 }, { 6757, 9326 }, { 7592, 4453 },
+    { 7608, 3479 }, { 7719, 9327 }, { 7975, 3477 }, { 8051, 9336 }, { 8327, 8975 }, { 8591, 9317 },
+    { 8872, 9315 }, { 8912, 9340 }, { 8979, 9307 }, { 8997, 9361 }, { 9051, 9345 }, { 9052, 9386 },
+    { 9059, 9310 }, { 9070, 9412 }, { 9091, 9367 }, { 9103, 9378 }, { 9106, 9391 }, { 9111, 9350 },
+    { 9117, 9328 }, { 9122, 9420 }, { 9127, 9352 }, { 9139, 9335 }, { 9148, 9419 }, { 9150, 9357 },
+    { 9171, 9359 }, { 9172, 9311 }, { 9180, 9344 }, { 9190, 9382 }, { 9199, 9402 }, { 9200, 9416 },
+    { 9204, 9410 }, { 9214, 9390 }, { 9221, 9429 }, { 9231, 3510 }, { 9237, 9443 }, { 9244, 9409 },
+    { 9249, 9436 }, { 9271, 9440 }, { 9275, 9389 }, { 9292, 9415 }, { 9293, 9404 }, { 9301, 9411 },
+    { 9302, 9421 }, { 9303, 9452 }, { 9325, 9446 }, { 9330, 9349 }, { 9333, 6029 }, { 9343, 5183 },
+    { 9347, 8943 }, { 9348, 7113 }, { 9351, 9285 }, { 9353, 9398 }, { 9355, 9279 }, { 9356, 7185 },
+    { 9360, 9332 }, { 9362, 9381 }, { 9363, 8961 }, { 9366, 9047 }, { 9368, 9073 }, { 9369, 9306 },
+    { 9377, 9290 }, { 9385, 9424 }, { 9387, 8854 }, { 9393, 9438 }, { 9394, 8190 }, { 9395, 4891 },
+    { 9405, 9064 }, { 9406, 9176 }, { 9413, 9155 }, { 9422, 7067 }, { 9431, 9131 }, { 6607, 9464 },
+    { 6782, 3 }, { 193, 9456 }, { 1975, 3505 }, { 5071, 8599 }, { 5130, 9470 }, { 8928, 3477 },
+    { 9218, 9466 }, { 9339, 9518 }, { 9358, 9509 }, { 9365, 9498 }, { 9371, 9487 }, { 9375, 9485 },
+    { 9376, 9503 }, { 9388, 9517 }, { 9403, 9516 }, { 9434, 9489 }, { 9439, 9499 }, { 9462, 9465 },
+    { 9469, 9506 }, { 9478, 8263 }, { 9480, 9152 }, { 9483, 9197 }, { 9484, 9210 }, { 9488, 9539 },
+    { 9494, 9296 }, { 9495, 9414 }, { 9497, 9508 }, { 9501, 9521 }, { 9502, 8309 }, { 9507, 8803 },
+    { 9514, 9504 }, { 9515, 9203 }, { 9519, 9380 }, { 6875, 3 }, { 9549, 7484 }, { 1976, 3505 },
+    { 5071, 8710 }, { 5139, 9552 }, { 8945, 3477 }, { 9496, 9555 }, { 9505, 9563 }, { 9556, 8770 },
+    { 9558, 9295 }, { 9559, 9154 }, { 9560, 9572 }, { 9564, 9399 }, { 9575, 9557 }, { 9576, 9135 },
+    { 3, 5745 }, { 1977, 3505 }, { 6609, 9585 }, { 9567, 9589 }, { 9582, 5402 }, { 106, 224 },
+    { 160, 7228 }, { 226, 7400 }, { 423, 4568 }, { 424, 2386 }, { 455, 3916 }, { 911, 5911 },
+    { 1275, 6195 }, { 1323, 3510 }, { 1591, 4673 }, { 1592, 7215 }, { 1593, 7219 }, { 2187, 5642 },
+    { 2236, 5684 }, { 2270, 6525 }, { 2416, 3630 }, { 2645, 3959 }, { 3477, 7634 }, { 3527, 6077 },
+    { 3648, 4184 }, { 4080, 7133 }, { 4123, 6326 }, { 4383, 6270 }, { 4610, 4394 }, { 4773, 5313 },
+    { 5632, 5839 }, { 5640, 5969 }, { 5641, 6154 }, { 5683, 7359 }, { 5709, 6113 }, { 5710, 7466 },
+    { 5834, 5754 }, { 5884, 4245 }, { 5902, 7313 }, { 5916, 7210 }, { 5986, 4622 }, { 6008, 6160 },
+    { 6013, 7348 }, { 6055, 7181 }, { 6056, 9304 }, { 6057, 4818 }, { 6059, 4179 }, { 6075, 7336 },
+    { 6108, 7360 }, { 6151, 7340 }, { 6188, 6785 }, { 6209, 4384 }, { 6349, 1448 }, { 6353, 7663 },
+    { 6354, 5706 }, { 6975, 4646 }, { 7267, 5316 }, { 7286, 7656 }, { 7322, 7489 }, { 7339, 2385 },
+    { 7347, 7611 }, { 7355, 5406 }, { 7380, 4938 }, { 7409, 7649 }, { 7450, 7628 }, { 7457, 7453 },
+    { 7511, 7546 }, { 7559, 536 }, { 7639, 6169 }, { 7877, 3479 }, { 7952, 6027 }, { 8312, 7703 },
+    { 8382, 7704 }, { 8550, 7593 }, { 8952, 6328 }, { 9114, 3521 }, { 9174, 6176 }, { 9479, 4749 },
+    { 3, 7334 }, { 1978, 3505 }, { 8325, 9597 }, { 9600, 9570 }, { 160, 7400 }, { 226, 7228 },
+    { 2187, 5762 }, { 2236, 5988 }, { 2270, 6974 }, { 2389, 3916 }, { 3527, 6160 }, { 4080, 8299 },
+    { 4179, 6326 }, { 4456, 6270 }, { 5276, 9612 }, { 5355, 4123 }, { 5367, 9618 }, { 5640, 6154 },
+    { 5641, 7359 }, { 5711, 9616 }, { 5717, 6113 }, { 5718, 7466 }, { 5834, 9628 }, { 5902, 7337 },
+    { 5916, 8275 }, { 5935, 9633 }, { 5969, 7391 }, { 6008, 6077 }, { 6013, 7360 }, { 6057, 4938 },
+    { 6059, 4184 }, { 6075, 7358 }, { 6108, 7348 }, { 6126, 7181 }, { 6151, 7949 }, { 6209, 9624 },
+    { 6453, 9648 }, { 7208, 9645 }, { 7227, 9603 }, { 7286, 7664 }, { 7313, 9635 }, { 7322, 7509 },
+    { 7336, 9644 }, { 7347, 7647 }, { 7355, 5570 }, { 7380, 4818 }, { 7399, 9604 }, { 7409, 8940 },
+    { 7450, 9665 }, { 7457, 7546 }, { 7458, 4245 }, { 7472, 5706 }, { 7511, 7453 }, { 7629, 9657 },
+    { 7638, 9661 }, { 7651, 9610 }, { 8858, 3479 }, { 9161, 9617 }, { 9226, 9656 }, { 9236, 6328 },
+    { 9486, 9649 }, { 9608, 9667 }, { 9609, 6369 }, { 9620, 6035 }, { 9623, 9329 }, { 9626, 4773 },
+    { 9629, 7420 }, { 9630, 5663 }, { 9631, 7216 }, { 9632, 7390 }, { 9638, 6145 }, { 9663, 5407 },
+    { 3, 7357 }, { 1979, 3505 }, { 4080, 8974 }, { 5683, 6154 }, { 5834, 9693 }, { 5884, 4123 },
+    { 5902, 7420 }, { 6013, 7451 }, { 6048, 9697 }, { 6075, 7438 }, { 6108, 7462 }, { 6209, 9688 },
+    { 6270, 4384 }, { 6326, 9734 }, { 6452, 9710 }, { 6453, 9707 }, { 7227, 9680 }, { 7337, 9698 },
+    { 7358, 9706 }, { 7399, 9679 }, { 7486, 4184 }, { 7612, 9718 }, { 7646, 9723 }, { 9473, 9675 },
+    { 9611, 9689 }, { 9627, 9733 }, { 9637, 9736 }, { 9685, 6035 }, { 9687, 9671 }, { 9691, 8998 },
+    { 9692, 7439 }, { 9695, 7391 }, { 9696, 5663 }, { 9700, 9701 }, { 9702, 6145 }, { 9709, 7340 },
+    { 9712, 9703 }, { 9713, 9717 }, { 9724, 5569 }, { 9728, 7329 }, { 9735, 9737 }, { 9739, 6328 },
+    { 3, 7412 }, { 1980, 3505 }, { 8768, 9747 }, { 5754, 6154 }, { 5834, 9742 }, { 5902, 7439 },
+    { 6013, 7462 }, { 6075, 7459 }, { 6108, 7451 }, { 6452, 9757 }, { 6802, 9758 }, { 7438, 9756 },
+    { 7486, 4245 }, { 9641, 9675 }, { 9711, 9759 }, { 9721, 9765 }, { 9729, 7329 }, { 9732, 9773 },
+    { 9741, 9753 }, { 9750, 9715 }, { 9751, 7390 }, { 9755, 7216 }, { 9761, 4383 }, { 9762, 9639 },
+    { 9768, 6169 }, { 3, 7416 }, { 1981, 3505 }, { 6995, 9789 }, { 6802, 9797 }, { 7459, 9796 },
+    { 9738, 9793 }, { 9766, 9800 }, { 9777, 9794 }, { 9781, 9809 }, { 9792, 9764 }, { 9798, 9795 },
+    { 9799, 4456 }, { 3, 7565 }, { 1982, 3505 }, { 8006, 9814 }, { 9763, 9818 }, { 9817, 9754 },
+    { 3, 7579 }, { 1983, 3505 }, { 4971, 3 }, { 7596, 9831 }, { 1984, 3505 }, { 7350, 3 },
+    { 9834, 9826 }, { 1987, 3505 }, { 9833, 7828 }, { 7482, 3 }, { 1988, 3505 }, { 9836, 9662 },
+    { 7620, 3 }, { 1989, 3505 }, { 9836, 9785 }, { 9840, 9636 }, { 9837, 3 }, { 1990, 3505 },
+    { 9843, 8788 }, { 9840, 9699 }, { 3, 3203 }, { 1991, 3505 }, { 9847, 8388 }, { 3, 3241 },
+    { 1992, 3505 }, { 8968, 9851 }, { 3, 3451 }, { 1993, 3505 }, { 3, 3466 }, { 8756, 9857 },
+    { 3, 6563 }, { 3, 6652 }, { 3, 7768 }, { 8338, 9862 }, { 3, 8059 }, { 8929, 9863 },
+    { 3, 8127 }, { 8213, 9865 }, { 3, 8182 }, { 3, 8212 }, { 9776, 9869 }, { 3, 8317 },
+    { 6698, 9870 }, { 3, 8344 }, { 9220, 9872 }, { 3, 8350 }, { 3, 8387 }, { 3, 8568 },
+    { 7823, 9877 }, { 3, 8632 }, { 8582, 9878 }, { 3, 8635 }, { 9160, 9880 }, { 3, 8741 },
+    { 9191, 9882 }, { 3, 8749 }, { 3, 8777 }, { 8908, 9886 }, { 3, 8820 }, { 3, 8966 },
+    { 8298, 9889 }, { 3, 8972 }, { 8921, 9890 }, { 3, 9094 }, { 3, 9109 }, { 8468, 9894 },
+    { 3, 9170 }, { 3, 9194 }, { 8631, 9897 }, { 3, 9213 }, { 8378, 9898 }, { 3, 9364 },
+    { 8136, 9900 }, { 3, 9401 }, { 9550, 9902 }, { 3, 9407 }, { 8293, 9904 }, { 3, 9437 },
+    { 9903, 9906 }, { 3, 9442 }, { 9252, 9908 }, { 3, 9454 }, { 9211, 9910 }, { 3, 9461 },
+    { 9372, 9912 }, { 3, 9536 }, { 9460, 9914 }, { 3, 9542 }, { 8903, 9916 }, { 3, 9547 },
+    { 9002, 9918 }, { 3, 9562 }, { 8516, 9920 }, { 3, 9566 }, { 9678, 9922 }, { 3, 9856 },
+    { 9208, 9924 }, { 3, 9860 }, { 6482, 9926 }, { 3, 9868 }, { 9020, 9928 }, { 3, 9885 },
+    { 9909, 9930 }, { 6212, 3 }, { 8627, 9932 }, { 8716, 3 }, { 8750, 3 }, { 9015, 3 },
+    { 9937, 8800 }, { 9168, 3 }, { 9248, 3 }, { 9940, 9673 }, { 9298, 3 }, { 9601, 3 },
+    { 3, 9658 }, { 9944, 9674 }, { 3, 9719 }, { 9842, 9945 }, { 9727, 9947 },
 };
 
 static const uint16_t bundle_nvidia_symbols[] = {
-    8002, 8045, 9402, 6870, 7044, 9421, 8323, 8002, 8435, 9374, 6870, 7044, 9456, 8323,
-    8002, 8440, 9411, 6870, 7143, 9465, 8323, 8002, 8049, 9438, 6870, 7143, 9441, 8323,
-    9138, 9286, 9141, 150, 7374, 8474, 160, 7376, 8478, 5295, 7890, 7381, 6669, 7979,
-    7890, 7381, 8950, 9138, 9417, 9141, 150, 8089, 8474, 160, 8090, 8478, 5295, 7890,
-    8297, 6669, 7979, 7890, 8297, 8950, 9138, 9370, 9141, 225, 7374, 8474, 226, 7376,
-    8478, 6628, 6368, 7381, 6669, 8352, 6368, 7381, 8950, 9138, 9348, 9141, 225, 8089,
-    8474, 226, 8090, 8478, 6628, 6368, 8297, 6669, 8352, 6368, 8297, 8950, 3962, 9568,
-    9284, 5139, 7998, 4023, 6841, 9457, 6871, 3962, 9568, 9346, 5668, 7998, 4086, 6841,
-    9459, 6871, 3962, 9307, 7185, 4777, 7998, 3970, 6841, 9444, 6871, 3962, 9307, 7203,
-    5139, 7998, 4028, 6841, 9443, 6871, 8318, 6774, 7886, 4023, 6819, 8991, 6793, 8318,
-    9394, 6470, 4086, 6819, 8832, 6793, 8318, 9395, 6470, 3970, 6819, 9089, 6793, 8318,
-    6675, 7886, 4028, 6819, 9161, 6793, 8064, 4602, 7418, 8882, 7924, 9159, 8056, 640,
-    8723, 643, 8904, 7426, 8464, 4719, 7427, 8882, 7915, 8021, 6945, 9203, 7424, 640,
-    8038, 643, 8438, 7426, 8064, 4718, 7418, 8968, 8324, 9159, 8056, 640, 8723, 643,
-    8904, 7426, 8464, 4604, 7427, 8968, 8304, 8021, 7141, 9203, 7424, 640, 8038, 643,
-    8438, 7426, 9507, 8049, 9286, 6898, 7044, 7374, 8285, 160, 7376, 8837, 5295, 7380,
-    8294, 4399, 7979, 7380, 8294, 8800, 9507, 8440, 9417, 6898, 7044, 8089, 8285, 160,
-    8090, 8837, 5295, 7380, 8597, 4399, 7979, 7380, 8597, 8800, 9507, 8435, 9370, 6898,
-    7143, 7374, 8285, 226, 7376, 8837, 6628, 8294, 4399, 8352, 8294, 8800, 9507, 8045,
-    9348, 6898, 7143, 8089, 8285, 226, 8090, 8837, 6628, 8597, 4399, 8352, 8597, 8800,
-    7937, 7144, 3, 9284, 5139, 7815, 4023, 6841, 9457, 6871, 7937, 7144, 3, 9346,
-    5668, 7815, 4086, 6841, 9459, 6871, 7937, 7098, 9226, 7185, 4777, 7815, 3970, 6841,
-    9444, 6871, 7937, 7098, 9226, 7203, 5139, 7815, 4028, 6841, 9443, 6871, 9525, 7086,
-    8896, 9508, 8458, 774, 8763, 774, 7963, 9091, 9525, 6917, 8896, 9508, 8462, 813,
-    8459, 9091, 9525, 6916, 8896, 9518, 8458, 826, 8763, 826, 7963, 9091, 9525, 7085,
-    8896, 9518, 8462, 827, 8459, 9091, 6889, 8045, 9402, 9179, 150, 9421, 9184, 6889,
-    8435, 9374, 9179, 150, 9456, 9184, 6889, 8440, 9411, 9179, 225, 9465, 9184, 6889,
-    8049, 9438, 9179, 225, 9441, 9184, 9515, 7455, 456, 3, 8926, 851, 5269, 8778,
-    9402, 8441, 5483, 8876, 4466, 7874, 8479, 4466, 7874, 9113, 9515, 7455, 456, 3,
-    8926, 7455, 4844, 8926, 9374, 8441, 5490, 8876, 4466, 8268, 8479, 4466, 8268, 9113,
-    9515, 851, 6361, 3, 8778, 851, 5269, 8778, 9411, 8441, 5491, 8876, 7795, 7874,
-    8479, 7795, 7874, 9113, 9515, 851, 6361, 3, 8778, 7455, 4844, 8926, 9438, 8441,
-    5484, 8876, 7795, 8268, 8479, 7795, 8268, 9113, 8676, 6774, 7886, 4023, 9213, 8991,
-    9191, 8676, 9394, 6470, 4086, 9213, 8832, 9191, 8676, 9395, 6470, 3970, 9213, 9089,
-    9191, 8676, 6675, 7886, 4028, 9213, 9161, 9191, 6578, 6774, 5139, 8745, 4023, 6819,
-    8991, 6793, 6578, 9394, 8745, 4086, 6819, 8832, 6793, 6578, 9395, 8745, 3970, 6819,
-    9089, 6793, 6578, 6675, 5139, 8745, 4028, 6819, 9161, 6793, 9500, 4604, 878, 7463,
-    880, 655, 881, 4720, 720, 8304, 883, 884, 885, 886, 887, 888, 889, 890,
-    891, 892, 893, 894, 895, 896, 897, 898, 606, 899, 900, 901, 902, 903,
-    904, 905, 906, 907, 908, 909, 910, 911, 912, 913, 914, 915, 697, 916,
-    917, 918, 919, 5319, 8495, 924, 925, 926, 927, 928, 929, 930, 931, 932,
-    933, 934, 935, 3868, 4556, 938, 939, 940, 941, 942, 943, 944, 945, 946,
-    947, 948, 949, 3359, 633, 950, 951, 952, 953, 954, 636, 5567, 9500, 4719,
-    878, 7463, 880, 655, 881, 4720, 595, 7915, 883, 884, 885, 886, 887, 888,
-    889, 890, 891, 892, 893, 894, 895, 896, 897, 898, 606, 899, 900, 901,
-    902, 903, 904, 905, 906, 907, 908, 909, 910, 911, 912, 913, 914, 915,
-    697, 916, 917, 918, 919, 5319, 8495, 924, 925, 926, 927, 928, 929, 930,
-    931, 932, 933, 934, 935, 3868, 4556, 938, 939, 940, 941, 942, 943, 944,
-    945, 946, 947, 948, 949, 3359, 633, 950, 951, 952, 953, 954, 636, 5567,
-    9500, 4718, 956, 7463, 957, 590, 958, 4720, 720, 724, 8204, 961, 606, 962,
-    7467, 965, 966, 967, 968, 969, 970, 971, 972, 973, 974, 975, 976, 977,
-    978, 979, 980, 981, 982, 983, 984, 985, 986, 987, 988, 989, 990, 991,
-    992, 993, 994, 995, 61, 996, 7467, 980, 4097, 997, 629, 3840, 998, 61,
-    633, 999, 5970, 5567, 9500, 4602, 956, 7463, 957, 590, 958, 4720, 595, 599,
-    8204, 961, 606, 962, 7467, 965, 966, 967, 968, 969, 970, 971, 972, 973,
-    974, 975, 976, 977, 978, 979, 980, 981, 982, 983, 984, 985, 986, 987,
-    988, 989, 990, 991, 992, 993, 994, 995, 61, 996, 7467, 980, 4097, 997,
-    629, 3840, 998, 61, 633, 999, 5970, 5567, 8015, 5139, 8380, 4023, 9102, 5407,
-    6605, 7843, 4050, 7843, 8955, 8015, 5668, 8380, 4086, 9102, 5534, 6605, 8254, 4050,
-    8254, 8955, 8015, 4777, 8380, 3970, 9102, 5450, 8986, 6448, 7802, 6448, 8955, 8015,
-    5139, 8380, 4028, 9102, 5408, 8986, 6726, 7802, 6726, 8955, 9064, 7414, 9566, 4597,
-    7468, 7417, 5061, 8485, 9286, 8053, 5483, 8680, 7780, 7789, 4968, 7780, 7789, 7906,
-    9064, 7414, 9566, 4597, 7468, 7414, 5332, 7468, 9417, 8053, 5490, 8680, 7780, 8221,
-    4968, 7780, 8221, 7906, 9064, 7417, 9566, 8485, 7417, 5061, 8485, 9370, 8053, 5491,
-    8680, 4499, 7789, 6015, 7789, 7906, 9064, 7417, 9566, 8485, 7414, 5332, 7468, 9348,
-    8053, 5484, 8680, 4499, 8221, 6015, 8221, 7906, 7282, 6905, 4604, 7427, 8968, 8304,
-    8021, 7141, 9203, 955, 7063, 1007, 8038, 1008, 8438, 8113, 7282, 6905, 4719, 7427,
-    8882, 7915, 8021, 6945, 9203, 955, 7063, 1007, 8038, 1008, 8438, 8113, 7175, 6905,
-    4718, 7418, 8968, 8324, 9159, 955, 5266, 7126, 1007, 8723, 1008, 8904, 8113, 7175,
-    6905, 4602, 7418, 8882, 7924, 9159, 955, 5266, 7126, 1007, 8723, 1008, 8904, 8113,
-    8064, 4602, 1010, 7186, 5568, 6938, 7924, 7204, 1012, 7236, 8496, 5545, 1013, 7256,
-    8496, 6941, 1013, 7134, 8056, 6180, 8464, 4719, 1015, 7231, 5568, 6938, 7915, 5549,
-    7041, 6945, 7261, 7268, 7043, 8836, 7164, 7424, 6180, 8064, 4718, 1010, 7186, 5568,
-    6953, 8324, 7204, 1012, 7236, 8496, 5545, 1013, 7256, 8496, 6941, 1013, 7134, 8056,
-    6180, 8464, 4604, 1015, 7231, 5568, 6953, 8304, 5549, 7041, 7141, 7261, 7268, 7043,
-    8836, 7164, 7424, 6180, 7866, 7026, 8897, 6204, 1025, 1026, 7067, 1031, 5132, 8115,
-    667, 4259, 5571, 7475, 9174, 6483, 6808, 9547, 7866, 7124, 8897, 6204, 1025, 1026,
-    7067, 1031, 5132, 8115, 667, 4259, 1107, 1108, 1109, 8117, 9174, 6483, 6808, 9547,
-    7866, 4718, 1111, 8897, 6535, 7227, 6216, 1119, 8497, 7048, 5123, 610, 6873, 6606,
-    5120, 610, 6831, 8018, 6483, 6602, 9547, 7866, 4602, 1111, 8897, 6535, 7227, 6216,
-    1119, 8497, 1107, 1108, 1109, 1152, 5123, 610, 6873, 6606, 5120, 610, 6831, 8018,
-    6483, 6602, 9547, 7082, 6774, 6455, 9128, 4023, 9531, 8991, 8813, 7082, 6675, 7801,
-    9128, 4086, 9531, 8832, 8813, 7082, 6774, 5874, 9128, 3970, 9531, 9089, 8813, 7082,
-    6675, 6455, 9128, 4028, 9531, 9161, 8813, 8922, 8045, 6455, 8907, 4023, 9215, 7044,
-    9421, 9065, 8922, 8435, 7801, 8907, 4086, 9215, 7044, 9456, 9065, 8922, 8440, 5874,
-    8907, 3970, 9215, 7143, 9465, 9065, 8922, 8049, 6455, 8907, 4028, 9215, 7143, 9441,
-    9065, 6910, 9568, 9284, 6455, 8983, 4023, 9160, 9457, 8817, 6910, 9568, 9346, 7801,
-    8983, 4086, 9160, 9459, 8817, 6910, 9307, 7185, 5874, 8983, 3970, 9160, 9444, 8817,
-    6910, 9307, 7203, 6455, 8983, 4028, 9160, 9443, 8817, 8452, 6455, 8604, 4023, 9539,
-    5407, 6605, 7843, 4050, 7843, 9194, 8452, 7801, 8604, 4086, 9539, 5534, 6605, 8254,
-    4050, 8254, 9194, 8452, 5874, 8604, 3970, 9539, 5450, 8986, 6448, 7802, 6448, 9194,
-    8452, 6455, 8604, 4028, 9539, 5408, 8986, 6726, 7802, 6726, 9194, 9567, 572, 6107,
-    106, 107, 108, 9517, 7191, 8458, 774, 8763, 774, 5933, 9235, 9567, 106, 107,
-    218, 9517, 7191, 8462, 813, 7249, 9235, 9567, 572, 6107, 9238, 108, 9517, 7196,
-    8458, 826, 8763, 826, 5933, 9235, 9567, 9238, 218, 9517, 7196, 8462, 827, 7249,
-    9235, 1246, 3, 1247, 3358, 1248, 3, 1249, 9314, 1253, 1254, 4222, 1255, 7345,
-    1261, 9362, 6428, 8779, 8066, 4023, 9165, 6201, 6615, 4217, 6764, 4217, 9236, 6428,
-    8779, 9294, 9165, 6913, 6615, 4559, 6764, 4559, 9236, 6428, 1398, 9054, 8066, 3970,
-    9165, 6532, 6615, 4287, 6764, 4287, 9236, 6428, 1398, 9054, 9401, 9165, 6202, 6615,
-    4218, 6764, 4218, 9236, 6005, 7332, 8820, 4023, 7211, 9446, 7214, 6005, 7332, 7092,
-    4086, 7211, 6913, 5968, 4559, 6027, 4559, 7214, 7969, 8670, 3946, 1287, 7118, 8820,
-    3970, 7211, 9461, 7214, 7969, 8670, 3946, 1287, 7118, 8453, 7211, 9440, 7214, 8067,
-    4602, 9513, 1445, 5542, 9219, 5218, 8465, 8256, 9474, 1445, 5409, 8068, 6945, 9223,
-    5218, 8067, 4718, 9513, 1497, 5757, 9219, 5218, 8465, 7839, 9474, 1497, 5451, 8068,
-    7141, 9223, 5218, 8675, 6117, 1498, 1499, 455, 4408, 5591, 1501, 4575, 8405, 9296,
-    7523, 7343, 7095, 8675, 6117, 9407, 4086, 9296, 9245, 8600, 7095, 8675, 9120, 1498,
-    1499, 455, 4408, 5591, 1501, 4575, 8016, 8767, 7523, 7355, 7095, 8675, 9120, 9407,
-    4028, 8767, 9245, 7352, 7095, 8316, 4604, 9075, 7525, 7475, 9171, 6969, 6808, 8116,
-    8215, 7528, 8672, 8132, 8316, 4719, 9075, 7531, 8117, 9171, 6969, 6808, 8116, 8215,
-    7528, 8672, 8132, 8316, 4718, 8931, 7525, 1544, 8924, 6969, 6602, 8116, 8687, 7528,
-    8252, 8132, 8316, 4602, 8931, 7531, 1546, 8924, 6969, 6602, 8116, 8687, 7528, 8252,
-    8132, 9230, 6060, 7228, 5681, 4023, 9180, 1555, 502, 8698, 7351, 9152, 9230, 6060,
-    6777, 6102, 4086, 9180, 1555, 531, 8698, 9369, 9152, 9230, 7170, 7228, 5681, 3970,
-    9180, 1559, 502, 8698, 7359, 9152, 9230, 7170, 6777, 6102, 4028, 9180, 1559, 531,
-    8698, 7344, 9152, 9533, 7086, 8721, 9508, 7248, 7925, 773, 1567, 7068, 7925, 783,
-    1567, 7963, 9181, 9533, 6917, 8721, 9508, 7262, 1572, 812, 1573, 8459, 9181, 9533,
-    6916, 8721, 9518, 7248, 7925, 773, 1574, 7068, 7925, 783, 1574, 7963, 9181, 9533,
-    7085, 8721, 9518, 7262, 1572, 812, 1575, 8459, 9181, 6649, 4602, 8931, 7531, 1546,
-    8924, 7967, 7477, 8687, 8130, 8252, 7530, 6649, 4719, 9075, 7531, 8117, 9171, 8343,
-    7477, 8215, 8130, 8672, 7530, 6649, 4718, 8931, 7525, 1544, 8924, 7967, 7477, 8687,
-    8130, 8252, 7530, 6649, 4604, 9075, 7525, 7475, 9171, 8343, 7477, 8215, 8130, 8672,
-    7530, 9316, 6060, 8908, 8405, 8990, 7854, 9283, 8341, 6005, 6060, 8059, 4086, 8990,
-    7854, 9355, 8341, 9252, 8732, 8908, 8016, 8990, 8260, 9344, 8341, 9381, 8732, 8059,
-    4028, 8990, 8260, 9291, 8341, 7013, 7310, 1588, 7018, 1589, 3934, 8908, 4374, 3399,
-    7540, 4023, 9220, 1601, 1510, 8880, 4217, 8437, 4217, 9233, 7304, 1588, 7018, 1589,
-    3934, 7076, 4690, 4086, 9220, 1601, 1525, 8880, 4559, 8437, 4559, 9233, 7013, 6086,
-    1623, 8670, 1624, 8667, 8908, 4374, 3399, 1625, 4567, 1626, 3849, 7540, 3970, 9220,
-    1627, 1510, 8880, 4287, 8437, 4287, 9233, 7013, 7356, 1623, 8670, 1624, 8667, 7076,
-    4690, 3399, 1626, 9251, 9220, 1627, 1525, 8880, 4218, 8437, 4218, 9233, 6005, 8779,
-    8066, 4023, 9049, 6201, 6615, 4217, 6764, 4217, 8920, 6005, 8779, 9294, 9049, 6913,
-    6615, 4559, 6764, 4559, 8920, 7969, 9054, 8066, 3970, 9049, 6532, 6615, 4287, 6764,
-    4287, 8920, 7969, 9054, 9401, 9049, 6202, 6615, 4218, 6764, 4218, 8920, 9316, 7332,
-    7072, 4023, 7211, 9446, 7214, 9252, 8933, 7072, 3970, 7211, 9461, 7214, 9381, 8933,
-    8453, 7211, 9440, 7214, 7285, 7840, 7839, 9474, 1497, 5451, 8068, 7141, 9223, 5567,
-    7285, 7840, 8256, 9474, 1445, 5409, 8068, 6945, 9223, 5567, 7230, 7840, 4718, 9513,
-    1497, 5757, 9219, 5567, 7230, 7840, 4602, 9513, 1445, 5542, 9219, 5567, 8067, 4602,
-    1631, 6975, 3, 7104, 5568, 1445, 1632, 7924, 7240, 1012, 7263, 8841, 5770, 1013,
-    5272, 7243, 8841, 5882, 1013, 5125, 5810, 5548, 6943, 5810, 6179, 6180, 8465, 4719,
-    1631, 1463, 9468, 1464, 4437, 5568, 1445, 1632, 5409, 7250, 1636, 7169, 6945, 7251,
-    676, 1637, 7267, 1475, 1638, 1639, 1637, 4560, 1486, 6183, 8836, 1489, 1640, 1491,
-    1641, 6074, 6246, 637, 5455, 1642, 1643, 4620, 3754, 4746, 639, 6246, 6180, 8067,
-    4718, 1631, 6975, 3, 7104, 5568, 1497, 1644, 8324, 7240, 1012, 7263, 8841, 5770,
-    1013, 5272, 7243, 8841, 5882, 1013, 5125, 5810, 5548, 6943, 5810, 6179, 6180, 8465,
-    4604, 1631, 1463, 9468, 1464, 4437, 5568, 1497, 1644, 5451, 7250, 1636, 7169, 7141,
-    7251, 676, 1637, 7267, 1475, 1638, 1639, 1637, 4560, 1486, 6183, 8836, 1489, 1640,
-    1491, 1641, 6074, 6246, 637, 5455, 1642, 1643, 4620, 3754, 4746, 639, 6246, 6180,
-    3948, 8072, 1578, 3609, 4408, 1579, 8667, 8405, 9296, 7523, 7343, 7095, 3948, 7972,
-    1578, 3609, 4408, 1579, 8667, 8016, 8767, 7523, 7355, 7095, 3948, 8467, 9407, 4028,
-    8767, 9245, 7352, 7095, 4684, 8072, 7072, 9410, 7304, 6117, 7092, 4086, 6082, 5534,
-    5433, 9369, 6076, 4684, 7972, 7072, 9425, 4684, 8467, 8453, 9391, 7304, 6117, 8820,
-    9410, 7304, 9120, 8820, 9425, 7304, 9120, 8453, 9391, 7013, 8072, 7072, 3399, 7540,
-    9410, 7013, 7972, 7072, 3399, 1625, 4567, 1626, 3849, 7540, 9425, 7013, 8467, 7092,
-    3399, 1626, 9251, 9391, 9316, 6060, 1628, 3459, 4408, 1629, 3752, 4396, 4374, 4023,
-    9094, 7854, 502, 8612, 4217, 8224, 4217, 9083, 6005, 6060, 9294, 9094, 7854, 531,
-    8612, 4559, 8224, 4559, 9083, 9252, 8732, 1628, 3459, 4408, 1629, 3752, 4396, 4374,
-    3970, 9094, 8260, 502, 8612, 4287, 8224, 4287, 9083, 9381, 8732, 9401, 9094, 8260,
-    531, 8612, 4218, 8224, 4218, 9083, 6428, 6060, 8344, 8405, 9135, 1555, 9283, 9188,
-    6428, 6060, 8059, 4086, 9135, 1555, 9355, 9188, 6428, 7170, 8344, 8016, 9135, 1559,
-    9344, 9188, 6428, 7170, 8059, 4028, 9135, 1559, 9291, 9188, 6649, 4602, 1111, 7161,
-    5570, 7206, 8497, 1107, 6992, 1152, 7258, 6606, 7133, 8018, 7967, 6970, 6649, 7124,
-    7064, 7047, 6991, 8115, 6982, 1107, 6992, 8117, 9174, 8343, 6970, 6649, 4718, 1111,
-    7161, 5570, 7206, 8497, 7048, 7258, 6606, 7133, 8018, 7967, 6970, 6649, 7026, 7064,
-    7047, 6991, 8115, 6982, 5571, 7475, 9174, 8343, 6970, 7973, 6060, 8344, 8770, 4023,
-    9177, 1555, 9283, 9202, 7973, 6060, 6453, 5592, 8770, 4086, 9177, 1555, 9355, 9202,
-    7973, 7170, 8344, 8770, 3970, 9177, 1559, 9344, 9202, 7973, 7170, 6453, 5592, 8770,
-    4028, 9177, 1559, 9291, 9202, 5953, 7977, 7332, 8348, 8782, 4023, 9175, 9446, 9067,
-    5953, 5168, 7332, 8342, 8782, 4086, 9175, 6913, 5968, 4559, 6027, 4559, 9067, 5953,
-    6844, 8933, 8348, 8782, 3970, 9175, 9461, 9067, 5953, 8636, 8933, 8342, 8782, 4028,
-    9175, 9440, 9067, 9278, 8072, 8348, 9300, 1682, 3521, 4023, 9214, 8614, 9085, 6106,
-    5880, 6117, 8342, 8266, 4086, 9214, 5534, 5433, 9369, 9085, 9278, 7972, 8348, 9300,
-    1683, 4567, 1684, 3849, 1682, 3521, 3970, 9214, 8979, 9085, 9278, 8467, 8342, 9300,
-    1684, 9251, 9214, 8891, 9085, 1685, 3, 1686, 3358, 1687, 3, 1688, 9314, 1689,
-    1690, 3737, 1255, 7345, 1261, 9362, 7151, 8046, 4023, 8934, 7324, 8733, 7306, 7851,
-    7322, 7871, 7017, 4220, 7151, 6887, 6105, 4086, 8934, 7307, 8733, 7342, 5014, 7340,
-    7871, 7017, 6265, 3360, 7054, 8046, 3970, 8934, 7333, 8984, 7323, 7851, 7305, 7871,
-    7140, 4220, 7054, 6887, 7302, 7873, 8934, 7341, 8984, 7334, 5014, 7339, 7871, 7140,
-    7311, 9541, 7086, 9549, 1829, 1830, 9178, 7403, 1844, 4441, 1846, 1847, 4441, 1848,
-    1849, 4441, 1850, 1851, 4441, 1852, 1853, 4441, 1854, 1855, 4441, 1856, 1857, 4441,
-    1858, 1859, 4441, 1860, 1861, 4441, 1862, 1863, 4441, 1864, 1865, 4441, 1866, 1867,
-    4441, 1868, 1869, 4441, 1870, 1871, 4441, 1872, 1873, 4441, 1874, 1875, 1845, 7382,
-    8093, 1878, 5419, 1880, 1881, 5419, 1882, 1883, 5419, 1884, 1885, 5419, 1886, 1887,
-    5419, 1888, 1889, 5419, 1890, 1891, 5419, 1892, 1893, 1879, 8195, 7403, 7582, 1846,
-    8147, 1848, 8652, 1850, 8959, 1852, 9114, 1854, 9195, 1856, 9227, 1858, 9305, 1860,
-    9379, 1862, 9427, 1864, 9452, 1866, 9464, 1868, 9470, 1870, 9473, 1872, 9476, 1874,
-    8653, 8093, 9479, 1880, 9483, 1882, 9486, 1884, 9489, 1886, 9491, 1888, 9494, 1890,
-    9496, 1892, 8995, 1924, 1925, 4442, 1927, 1928, 4442, 1929, 1930, 4442, 1931, 1932,
-    4442, 1933, 1934, 4442, 1935, 1936, 4442, 1937, 1938, 4442, 1939, 1940, 4442, 1941,
-    1942, 4442, 1943, 1944, 4442, 1945, 1946, 4442, 1947, 1948, 4442, 1949, 1950, 4442,
-    1951, 1952, 4442, 1953, 1954, 4442, 1955, 1956, 1926, 8475, 1958, 1959, 5420, 1961,
-    1962, 5420, 1963, 1964, 5420, 1965, 1966, 5420, 1967, 1968, 5420, 1969, 1970, 5420,
-    1971, 1972, 5420, 1973, 1974, 1960, 9557, 9541, 6917, 9549, 1829, 2051, 9178, 7403,
-    1844, 4441, 1846, 1847, 4441, 1848, 1849, 4441, 1850, 1851, 4441, 1852, 1853, 4441,
-    1854, 1855, 4441, 1856, 1857, 4441, 1858, 1859, 4441, 1860, 1861, 4441, 1862, 1863,
-    4441, 1864, 1865, 4441, 1866, 1867, 4441, 1868, 1869, 4441, 1870, 1871, 4441, 1872,
-    1873, 4441, 1874, 1875, 1845, 7382, 8643, 1878, 5452, 2054, 1881, 5452, 2055, 1883,
-    5452, 2056, 1885, 5452, 2057, 1887, 5452, 2058, 1889, 5452, 2059, 1891, 5452, 2060,
-    1893, 2053, 8195, 7403, 7582, 1846, 8147, 1848, 8652, 1850, 8959, 1852, 9114, 1854,
-    9195, 1856, 9227, 1858, 9305, 1860, 9379, 1862, 9427, 1864, 9452, 1866, 9464, 1868,
-    9470, 1870, 9473, 1872, 9476, 1874, 8653, 8643, 9479, 2054, 9483, 2055, 9486, 2056,
-    9489, 2057, 9491, 2058, 9494, 2059, 9496, 2060, 8995, 1924, 1925, 4442, 1927, 1928,
-    4442, 1929, 1930, 4442, 1931, 1932, 4442, 1933, 1934, 4442, 1935, 1936, 4442, 1937,
-    1938, 4442, 1939, 1940, 4442, 1941, 1942, 4442, 1943, 1944, 4442, 1945, 1946, 4442,
-    1947, 1948, 4442, 1949, 1950, 4442, 1951, 1952, 4442, 1953, 1954, 4442, 1955, 1956,
-    1926, 8475, 2061, 1959, 5453, 2063, 1962, 5453, 2064, 1964, 5453, 2065, 1966, 5453,
-    2066, 1968, 5453, 2067, 1970, 5453, 2068, 1972, 5453, 2069, 1974, 2062, 9557, 9541,
-    6916, 9549, 2070, 1830, 9178, 8956, 1844, 4456, 2073, 1847, 4456, 2074, 1849, 4456,
-    2075, 1851, 4456, 2076, 1853, 4456, 2077, 1855, 4456, 2078, 1857, 4456, 2079, 1859,
-    4456, 2080, 1861, 4456, 2081, 1863, 4456, 2082, 1865, 4456, 2083, 1867, 4456, 2084,
-    1869, 4456, 2085, 1871, 4456, 2086, 1873, 4456, 2087, 1875, 2072, 7382, 8093, 1878,
-    5419, 1880, 1881, 5419, 1882, 1883, 5419, 1884, 1885, 5419, 1886, 1887, 5419, 1888,
-    1889, 5419, 1890, 1891, 5419, 1892, 1893, 1879, 8195, 8956, 7582, 2073, 8147, 2074,
-    8652, 2075, 8959, 2076, 9114, 2077, 9195, 2078, 9227, 2079, 9305, 2080, 9379, 2081,
-    9427, 2082, 9452, 2083, 9464, 2084, 9470, 2085, 9473, 2086, 9476, 2087, 8653, 8093,
-    9479, 1880, 9483, 1882, 9486, 1884, 9489, 1886, 9491, 1888, 9494, 1890, 9496, 1892,
-    8995, 2088, 1925, 4457, 2090, 1928, 4457, 2091, 1930, 4457, 2092, 1932, 4457, 2093,
-    1934, 4457, 2094, 1936, 4457, 2095, 1938, 4457, 2096, 1940, 4457, 2097, 1942, 4457,
-    2098, 1944, 4457, 2099, 1946, 4457, 2100, 1948, 4457, 2101, 1950, 4457, 2102, 1952,
-    4457, 2103, 1954, 4457, 2104, 1956, 2089, 8475, 1958, 1959, 5420, 1961, 1962, 5420,
-    1963, 1964, 5420, 1965, 1966, 5420, 1967, 1968, 5420, 1969, 1970, 5420, 1971, 1972,
-    5420, 1973, 1974, 1960, 9557, 9541, 7085, 9549, 2070, 2051, 9178, 8956, 1844, 4456,
-    2073, 1847, 4456, 2074, 1849, 4456, 2075, 1851, 4456, 2076, 1853, 4456, 2077, 1855,
-    4456, 2078, 1857, 4456, 2079, 1859, 4456, 2080, 1861, 4456, 2081, 1863, 4456, 2082,
-    1865, 4456, 2083, 1867, 4456, 2084, 1869, 4456, 2085, 1871, 4456, 2086, 1873, 4456,
-    2087, 1875, 2072, 7382, 8643, 1878, 5452, 2054, 1881, 5452, 2055, 1883, 5452, 2056,
-    1885, 5452, 2057, 1887, 5452, 2058, 1889, 5452, 2059, 1891, 5452, 2060, 1893, 2053,
-    8195, 8956, 7582, 2073, 8147, 2074, 8652, 2075, 8959, 2076, 9114, 2077, 9195, 2078,
-    9227, 2079, 9305, 2080, 9379, 2081, 9427, 2082, 9452, 2083, 9464, 2084, 9470, 2085,
-    9473, 2086, 9476, 2087, 8653, 8643, 9479, 2054, 9483, 2055, 9486, 2056, 9489, 2057,
-    9491, 2058, 9494, 2059, 9496, 2060, 8995, 2088, 1925, 4457, 2090, 1928, 4457, 2091,
-    1930, 4457, 2092, 1932, 4457, 2093, 1934, 4457, 2094, 1936, 4457, 2095, 1938, 4457,
-    2096, 1940, 4457, 2097, 1942, 4457, 2098, 1944, 4457, 2099, 1946, 4457, 2100, 1948,
-    4457, 2101, 1950, 4457, 2102, 1952, 4457, 2103, 1954, 4457, 2104, 1956, 2089, 8475,
-    2061, 1959, 5453, 2063, 1962, 5453, 2064, 1964, 5453, 2065, 1966, 5453, 2066, 1968,
-    5453, 2067, 1970, 5453, 2068, 1972, 5453, 2069, 1974, 2062, 9557, 9352, 8855, 9311,
-    9225, 7179, 9193, 8256, 8771, 9246, 8433, 668, 9099, 7077, 9290, 8855, 9312, 9225,
-    7179, 9193, 7839, 8771, 9247, 8433, 5413, 9099, 7077, 9272, 2163, 7159, 7838, 5649,
-    6055, 2168, 3651, 6073, 2172, 5993, 2174, 6087, 8483, 6083, 8483, 6058, 1084, 5354,
-    5818, 4719, 583, 7062, 7838, 4012, 5996, 2189, 3651, 5149, 5989, 2172, 5993, 2190,
-    6070, 5165, 2178, 6056, 7860, 6077, 6996, 1071, 7860, 6057, 8498, 5354, 9334, 2163,
-    7159, 7838, 5649, 6055, 2168, 3651, 6073, 2206, 2207, 2208, 6087, 8483, 6083, 8483,
-    6058, 1084, 5354, 5818, 4604, 583, 7062, 7838, 4012, 5996, 2189, 3651, 5149, 5989,
-    2206, 2207, 2209, 6070, 5165, 2178, 6056, 7860, 6077, 6996, 1071, 7860, 6057, 8498,
-    5354, 7151, 8267, 7167, 4023, 7990, 9445, 7845, 4209, 6416, 7151, 8691, 7167, 4086,
-    7990, 9450, 6489, 4209, 9122, 7054, 8267, 7167, 3970, 6282, 9462, 7845, 5286, 6416,
-    7054, 8691, 7302, 5781, 4028, 6282, 9467, 6489, 5286, 7832, 7151, 8267, 5936, 4023,
-    7626, 4728, 8542, 5812, 7628, 5407, 8611, 6921, 9096, 5095, 6416, 7151, 8691, 5936,
-    4086, 7626, 4728, 8542, 5705, 7628, 5534, 8611, 7088, 9096, 5095, 9122, 7054, 8267,
-    5936, 3970, 7626, 3405, 8542, 5798, 7628, 5450, 8611, 4829, 5430, 9096, 4884, 6390,
-    6416, 7054, 8691, 4542, 9238, 3522, 7626, 5779, 8542, 5904, 7628, 5408, 8611, 4829,
-    7087, 9096, 4884, 6390, 7832, 9352, 2225, 584, 7287, 2226, 7187, 9311, 6993, 6496,
-    7201, 682, 5234, 8543, 9033, 8695, 6003, 5345, 8544, 9033, 5345, 5982, 4817, 7179,
-    9193, 4719, 2236, 653, 7287, 2237, 6041, 9246, 6833, 8004, 6498, 6662, 4951, 2239,
-    2240, 2241, 2242, 2243, 1475, 5432, 8442, 5434, 5415, 7788, 7077, 9290, 2225, 584,
-    7287, 2226, 7187, 9312, 6993, 6496, 7201, 682, 5234, 8543, 9033, 8695, 6003, 5345,
-    8544, 9033, 5345, 5982, 4817, 7179, 9193, 4604, 2236, 653, 7287, 2237, 6041, 9247,
-    6833, 8386, 6498, 6662, 4951, 2239, 2240, 2241, 2242, 2243, 1475, 5432, 8442, 5434,
-    5415, 7788, 7077, 7896, 8017, 4023, 8961, 7872, 5812, 6542, 9373, 8412, 6416, 7896,
-    6759, 7069, 4086, 8961, 7872, 5705, 6542, 9415, 8412, 9122, 8291, 8017, 3970, 8961,
-    4977, 9409, 6542, 9416, 8024, 6416, 8291, 6759, 4542, 112, 5448, 4028, 8961, 4977,
-    9376, 6542, 9408, 8024, 7832, 7781, 5887, 8046, 4023, 6878, 9423, 8019, 8279, 6283,
-    7138, 7781, 9338, 6105, 4086, 6878, 9448, 8019, 6265, 7827, 9298, 3772, 7781, 5817,
-    8046, 3970, 6878, 9424, 8406, 8279, 7042, 9241, 7781, 9271, 7302, 7873, 6878, 9449,
-    8406, 6693, 7827, 9363, 3772, 8973, 6601, 9281, 4023, 6878, 9423, 8019, 8279, 6283,
-    7138, 8973, 6759, 9281, 4086, 6878, 9448, 8019, 6265, 7827, 9298, 3772, 8696, 6601,
-    9281, 3970, 6878, 9424, 8406, 8279, 7042, 9241, 8696, 6759, 7302, 4996, 5471, 4028,
-    6878, 9449, 8406, 6693, 7827, 9363, 3772, 9110, 6695, 7806, 7839, 8771, 9247, 8433,
-    5413, 9099, 6541, 5567, 9110, 6695, 7806, 8256, 8771, 9246, 8433, 668, 9099, 6541,
-    5567, 6664, 7806, 4718, 8855, 9312, 9225, 6676, 5567, 6664, 7806, 4602, 8855, 9311,
-    9225, 6676, 5567, 9272, 8859, 8755, 5979, 6849, 6970, 5818, 7124, 8057, 8631, 8498,
-    4003, 8743, 4003, 6789, 5354, 9334, 8859, 8632, 5979, 6849, 6970, 5818, 7026, 8057,
-    8919, 8498, 4003, 8743, 4003, 6789, 5354, 8973, 8971, 9358, 4023, 7990, 9445, 7845,
-    4209, 6416, 8973, 9119, 9358, 4086, 7990, 9450, 6489, 4209, 9122, 8696, 8971, 9358,
-    3970, 6282, 9462, 7845, 5286, 6416, 8696, 9119, 7302, 5781, 5471, 4028, 6282, 9467,
-    6489, 5286, 7832, 9272, 8545, 8755, 8623, 9521, 5818, 7124, 9069, 8631, 9086, 9521,
-    9334, 8545, 8632, 8623, 9521, 5818, 7026, 9069, 8919, 9086, 9521, 7210, 7026, 9069,
-    8919, 9086, 9526, 7210, 7124, 9069, 8631, 9086, 9526, 7210, 4718, 8545, 8632, 8623,
-    9526, 7210, 4602, 8545, 8755, 8623, 9526, 7210, 7026, 8057, 8919, 1084, 4473, 6071,
-    4473, 8743, 4473, 6789, 6846, 7210, 7124, 8057, 8631, 1084, 4473, 6071, 4473, 8743,
-    4473, 6789, 6846, 7210, 4718, 8859, 8632, 6969, 6849, 1088, 6846, 7210, 4602, 8859,
-    8755, 6969, 6849, 1088, 6846, 7896, 8017, 4023, 9095, 7872, 5812, 7634, 9373, 9153,
-    4821, 4479, 5087, 9216, 6283, 7639, 4541, 7896, 6759, 7069, 4086, 9095, 7872, 5705,
-    7634, 9415, 9153, 4821, 7303, 4431, 9216, 6283, 7639, 7400, 3772, 8291, 8017, 3970,
-    9095, 4977, 9409, 7634, 9416, 9153, 7020, 4479, 5087, 9216, 7639, 2289, 9241, 8291,
-    6759, 4542, 112, 5448, 4028, 9095, 4977, 9376, 7634, 9408, 9153, 7020, 4479, 6693,
-    4431, 9216, 7635, 7639, 2289, 2292, 3772, 9352, 2322, 2323, 8547, 2327, 590, 2328,
-    8548, 2113, 2331, 4562, 2332, 2115, 2333, 2116, 2334, 609, 2117, 2335, 6540, 2336,
-    5234, 2337, 2338, 2339, 9092, 8695, 3572, 2336, 5345, 2343, 2344, 2345, 9092, 5345,
-    1455, 6038, 7644, 631, 4458, 7179, 9193, 4719, 2349, 1252, 8547, 2350, 655, 2351,
-    8548, 2113, 2331, 4012, 6833, 2352, 4469, 2142, 668, 2353, 670, 2354, 7178, 2355,
-    2356, 2357, 2358, 2359, 2360, 5984, 2361, 8442, 4097, 2362, 2363, 5698, 7644, 5658,
-    7077, 9290, 2322, 2323, 8547, 2327, 590, 2328, 8548, 2162, 2364, 4562, 2332, 2115,
-    2333, 2116, 2334, 609, 2117, 2335, 6540, 2336, 5234, 2337, 2338, 2339, 9092, 8695,
-    3572, 2336, 5345, 2343, 2344, 2345, 9092, 5345, 1455, 6038, 7644, 631, 4458, 7179,
-    9193, 4604, 2349, 1252, 8547, 2350, 655, 2351, 8548, 2162, 2364, 4012, 6833, 2352,
-    4469, 2142, 5413, 2353, 670, 2354, 7178, 2355, 2356, 2357, 2358, 2359, 2360, 5984,
-    2361, 8442, 4097, 2362, 2363, 5698, 7644, 5658, 7077, 8055, 5887, 8436, 4023, 9537,
-    7324, 8733, 7306, 7851, 7322, 6260, 8271, 4917, 5093, 8055, 9338, 7176, 4086, 9537,
-    7307, 8733, 7342, 5014, 7340, 6260, 8271, 4917, 9297, 8055, 5817, 8436, 3970, 9537,
-    7333, 8984, 7323, 7851, 7305, 6260, 7869, 7489, 5093, 8055, 9271, 6463, 9258, 7873,
-    9537, 7341, 8984, 7334, 5014, 7339, 6260, 7869, 7489, 9365, 8447, 5887, 8436, 4023,
-    9172, 9423, 8367, 5427, 4917, 7024, 9222, 7991, 6097, 8447, 9338, 7176, 4086, 9172,
-    9448, 8367, 5427, 4917, 7564, 4431, 9222, 9298, 5107, 8447, 5817, 8436, 3970, 9172,
-    9424, 8367, 5286, 7489, 7024, 9222, 7042, 420, 5107, 8447, 9271, 6463, 9258, 7873,
-    9172, 9449, 8367, 5286, 7489, 8520, 4431, 9222, 9363, 5107, 6908, 7219, 6601, 9364,
-    4023, 9133, 7125, 5812, 6542, 9373, 8412, 9282, 6908, 7219, 6759, 9364, 4086, 9133,
-    7125, 5705, 6542, 9415, 8412, 6971, 9297, 6908, 7220, 6601, 9364, 3970, 9133, 9409,
-    6542, 9416, 8024, 9282, 6908, 7220, 6759, 7898, 5362, 4531, 112, 6834, 4028, 9133,
-    9376, 6542, 9408, 8024, 6971, 9365, 6908, 7272, 8971, 9405, 4023, 9076, 7029, 9445,
-    4759, 8144, 8271, 4479, 5093, 6908, 7272, 9119, 9405, 4086, 9076, 7029, 9450, 8144,
-    8271, 4479, 9297, 6908, 7257, 8971, 9405, 3970, 9076, 9462, 4759, 8144, 7869, 9282,
-    6908, 7257, 9119, 8697, 9258, 7954, 4028, 9076, 9467, 8144, 7869, 6971, 9365, 4320,
-    2380, 3, 1686, 3358, 2381, 3, 1688, 9314, 2382, 2383, 4530, 2384, 7345, 2385,
-    9362, 9574, 8058, 6594, 8295, 7130, 9186, 9574, 5942, 7358, 6660, 6408, 8295, 7034,
-    9186, 9574, 9406, 6660, 6409, 8699, 7035, 9186, 9574, 8058, 6595, 8699, 7129, 9186,
-    9578, 6119, 5405, 9505, 7650, 6395, 8164, 8422, 7651, 8628, 8232, 9168, 2563, 7997,
-    2568, 5316, 8052, 5314, 8445, 6116, 8918, 9578, 7353, 5405, 8660, 9503, 7650, 6395,
-    7650, 8422, 7651, 8628, 7651, 9168, 2563, 7997, 2563, 5316, 8052, 5314, 8052, 6103,
-    8918, 9576, 9198, 6099, 3, 5154, 9505, 8164, 6395, 8164, 8422, 8232, 8628, 8232,
-    9168, 2568, 7997, 2568, 5316, 8445, 5314, 8445, 6100, 8918, 9578, 6119, 5405, 9505,
-    8164, 6395, 7650, 8422, 8232, 8628, 7651, 9168, 2568, 7997, 2563, 5316, 8445, 5314,
-    8052, 6115, 8918, 9299, 7071, 7965, 6594, 7903, 4403, 5314, 7130, 9212, 8223, 8466,
-    7358, 7965, 6408, 7903, 4403, 5314, 7034, 9212, 9299, 9406, 7965, 6409, 7903, 4418,
-    5314, 7035, 9212, 9299, 7071, 7965, 6595, 7903, 4418, 5314, 7129, 9212, 9571, 8818,
-    5621, 6594, 8039, 4403, 6751, 3906, 4418, 6116, 9173, 9571, 7353, 7269, 6297, 6667,
-    5621, 6408, 8039, 4403, 6751, 7790, 6103, 9173, 9569, 7288, 8972, 3, 6893, 7266,
-    5621, 6409, 8039, 7826, 3906, 4418, 6100, 9173, 9571, 8818, 5621, 6595, 8039, 7826,
-    7790, 6115, 9173, 9573, 8818, 8549, 6594, 6804, 7790, 6751, 5389, 4418, 6116, 9237,
-    9573, 7353, 7269, 6297, 6667, 8549, 6408, 6804, 7790, 6751, 5389, 4403, 6103, 9237,
-    9570, 9147, 8637, 3, 6893, 7266, 8549, 6409, 6804, 3906, 7826, 5389, 4418, 6100,
-    9237, 9573, 8818, 8549, 6595, 6804, 3906, 7826, 5389, 4403, 6115, 9237, 9192, 8058,
-    6594, 8295, 7130, 8753, 9192, 5942, 7358, 6660, 6408, 8295, 7034, 8753, 9192, 9406,
-    6660, 6409, 8699, 7035, 8753, 9192, 8058, 6595, 8699, 7129, 8753, 7966, 9528, 6594,
-    8981, 7130, 9158, 7966, 3, 9280, 8315, 6408, 8981, 7034, 9158, 7966, 3, 9439,
-    8315, 6409, 8711, 7035, 9158, 7966, 9528, 6595, 8711, 7129, 9158, 8349, 9528, 6594,
-    8981, 7130, 9201, 8349, 3, 9280, 8315, 6408, 8981, 7034, 9201, 8349, 3, 9439,
-    8315, 6409, 8711, 7035, 9201, 8349, 9528, 6595, 8711, 7129, 9201, 9575, 7245, 9493,
-    6594, 8317, 4403, 5690, 7130, 9209, 9575, 9280, 5631, 9493, 6408, 8317, 4403, 5690,
-    7034, 9209, 9575, 9439, 5631, 9493, 6409, 8317, 4418, 5690, 7035, 9209, 9575, 7245,
-    9493, 6595, 8317, 4418, 5690, 7129, 9209, 8822, 6762, 8970, 6607, 8169, 6896, 5483,
-    8397, 8217, 8020, 8217, 6790, 8822, 6762, 9118, 6607, 7672, 6896, 5490, 8397, 8201,
-    8020, 8201, 6790, 8822, 6609, 8970, 6607, 7674, 6896, 5491, 8011, 7776, 8408, 7776,
-    6790, 8822, 6609, 9118, 6607, 8170, 6896, 5484, 8011, 7761, 8408, 7761, 6790, 6464,
-    6762, 8970, 5712, 7090, 9185, 5483, 7864, 6641, 6404, 6641, 9045, 6464, 6762, 9118,
-    5712, 6926, 9185, 5490, 7864, 6478, 6404, 6478, 9045, 6464, 6609, 8970, 5712, 6927,
-    9185, 5491, 7864, 6637, 6404, 6637, 9045, 6464, 6609, 9118, 5712, 7091, 9185, 5484,
-    7864, 6475, 6404, 6475, 9045, 9484, 4604, 7678, 9428, 8626, 5451, 8451, 8386, 9218,
-    9072, 8428, 2993, 8048, 8662, 9484, 4719, 7678, 9428, 8915, 5409, 8451, 8004, 9218,
-    9072, 8428, 2993, 8048, 8662, 9480, 4718, 2952, 9453, 8626, 5757, 9139, 8605, 7171,
-    5461, 2993, 7225, 5461, 8662, 9480, 4602, 2952, 9453, 8915, 5542, 9139, 8605, 7171,
-    5461, 2993, 7225, 5461, 8662, 6787, 8374, 9229, 7090, 9040, 9460, 8331, 6787, 8374,
-    9197, 6926, 9040, 9420, 8331, 6787, 7994, 9229, 6927, 9040, 9466, 8331, 6787, 7994,
-    9197, 7091, 9040, 9447, 8331, 9023, 7229, 8883, 6607, 8169, 6896, 5483, 8397, 8217,
-    8020, 8217, 6790, 9023, 7229, 8601, 6607, 7672, 6896, 5490, 8397, 8201, 8020, 8201,
-    6790, 9023, 7238, 8883, 6607, 7674, 6896, 5491, 8011, 7776, 8408, 7776, 6790, 9023,
-    7238, 8601, 6607, 8170, 6896, 5484, 8011, 7761, 8408, 7761, 6790, 6627, 8374, 9229,
-    7090, 9109, 9460, 6894, 6627, 8374, 9197, 6926, 9109, 9420, 6894, 6627, 7994, 9229,
-    6927, 9109, 9466, 6894, 6627, 7994, 9197, 7091, 9109, 9447, 6894, 7895, 5083, 4849,
-    5135, 8063, 7695, 8169, 9224, 5407, 8588, 8173, 7784, 8209, 8173, 7784, 8586, 7895,
-    5083, 4849, 5135, 8765, 7695, 7672, 9224, 5534, 8588, 8173, 7766, 8209, 8173, 7766,
-    8586, 7895, 5084, 4849, 5131, 8063, 7695, 7674, 9224, 5450, 8588, 7697, 8213, 8209,
-    7697, 8213, 8586, 7895, 5084, 4849, 5131, 8765, 7695, 8170, 9224, 5408, 8588, 7697,
-    8196, 8209, 7697, 8196, 8586, 8740, 3041, 3459, 4849, 2252, 3370, 1524, 3594, 8063,
-    8174, 8169, 9166, 1555, 502, 8878, 8663, 7784, 8375, 8663, 7784, 8737, 8740, 3041,
-    3459, 4849, 2252, 3370, 1524, 3594, 8765, 8174, 7672, 9166, 1555, 531, 8878, 8663,
-    7766, 8375, 8663, 7766, 8737, 8740, 3049, 3839, 4849, 3050, 3370, 1783, 3594, 8063,
-    8174, 7674, 9166, 1559, 502, 8878, 8564, 8213, 8375, 8564, 8213, 8737, 8740, 3049,
-    3839, 4849, 3050, 3370, 1783, 3594, 8765, 8174, 8170, 9166, 1559, 531, 8878, 8564,
-    8196, 8375, 8564, 8196, 8737, 9475, 7235, 7932, 4602, 2952, 3003, 8556, 9426, 8915,
-    5542, 9139, 4937, 7775, 7079, 7703, 5461, 7704, 5461, 6552, 9478, 7131, 7932, 4719,
-    7678, 8556, 9378, 8915, 5409, 8451, 8004, 9218, 7065, 7775, 7160, 3054, 8428, 3055,
-    8048, 6552, 9475, 7235, 7932, 4718, 2952, 3003, 8556, 9426, 8626, 5757, 9139, 4937,
-    7775, 7079, 7703, 5461, 7704, 5461, 6552, 9478, 7131, 7932, 4604, 7678, 8556, 9378,
-    8626, 5451, 8451, 8386, 9218, 7065, 7775, 7160, 3054, 8428, 3055, 8048, 6552, 9484,
-    4604, 3057, 2953, 9428, 8557, 7002, 5451, 7003, 5549, 8386, 7265, 7260, 7142, 2983,
-    3058, 2986, 3059, 9072, 3360, 9484, 4719, 3057, 2953, 9428, 8557, 7007, 5409, 7003,
-    5549, 8004, 7265, 7260, 7142, 2983, 3058, 2986, 3059, 9072, 3360, 9480, 4718, 3057,
-    9453, 8557, 7002, 5757, 7107, 7246, 3060, 7264, 8909, 619, 6341, 7221, 8909, 626,
-    6341, 6769, 8605, 3360, 9480, 4602, 3057, 9453, 8557, 7007, 5542, 7107, 7246, 3060,
-    7264, 8909, 619, 6341, 7221, 8909, 626, 6341, 6769, 8605, 3360, 8001, 7132, 5815,
-    7090, 9109, 9460, 6894, 8001, 7222, 5815, 6926, 9109, 9420, 6894, 8382, 7132, 5815,
-    6927, 9109, 9466, 6894, 8382, 7222, 5815, 7091, 9109, 9447, 6894, 6464, 7563, 4849,
-    8230, 9306, 7090, 9551, 854, 7707, 5258, 6641, 6589, 6641, 9026, 6464, 7563, 4849,
-    8230, 9306, 6926, 9551, 854, 8178, 5258, 6478, 6589, 6478, 9026, 6464, 7561, 4849,
-    7792, 9306, 6927, 9551, 863, 7707, 5258, 6637, 6589, 6637, 9026, 6464, 7561, 4849,
-    7792, 9306, 7091, 9551, 863, 8178, 5258, 6475, 6589, 6475, 9026, 8914, 7561, 4852,
-    7792, 8264, 7090, 9559, 3082, 554, 8594, 6641, 6404, 6641, 9137, 8914, 7563, 4852,
-    8230, 8264, 6926, 9559, 3082, 570, 8594, 6478, 6404, 6478, 9137, 8914, 7561, 4852,
-    7792, 8264, 6927, 9559, 3087, 554, 8594, 6637, 6404, 6637, 9137, 8914, 7563, 4852,
-    8230, 8264, 7091, 9559, 3087, 570, 8594, 6475, 6404, 6475, 9137, 8001, 8883, 5712,
-    7090, 9077, 5483, 7956, 6641, 6589, 6641, 8752, 8001, 8601, 5712, 6926, 9077, 5490,
-    7956, 6478, 6589, 6478, 8752, 8382, 8883, 5712, 6927, 9077, 5491, 7956, 6637, 6589,
-    6637, 8752, 8382, 8601, 5712, 7091, 9077, 5484, 7956, 6475, 6589, 6475, 8752, 9561,
-    7086, 8910, 9510, 3105, 8569, 162, 4819, 7363, 9522, 7086, 9104, 9561, 6917, 8910,
-    9485, 8916, 3136, 8569, 6140, 4819, 8088, 9522, 6917, 9104, 9561, 6916, 8572, 3139,
-    3140, 3141, 9485, 9078, 3147, 3148, 7728, 108, 8910, 9510, 3105, 8569, 162, 4564,
-    7363, 9522, 6916, 9104, 9561, 7085, 8572, 3139, 3140, 3141, 9485, 9078, 3147, 3148,
-    7728, 218, 8910, 9485, 8916, 3136, 8569, 7074, 8088, 9522, 7085, 9104, 3089, 7350,
-    7329, 3150, 1690, 3737, 3133, 7345, 3151, 3152, 3153, 7346, 3154, 3155, 3156, 3389,
-    8879, 9581, 9182, 5483, 4949, 7312, 3200, 8282, 8879, 9377, 9182, 5490, 4949, 7327,
-    3211, 8282, 8879, 9580, 9182, 5491, 4949, 7328, 3200, 8282, 8879, 9481, 9182, 5484,
-    4949, 7313, 3211, 8282, 8277, 9025, 3938, 8187, 3166, 9501, 5950, 5338, 9545, 854,
-    7707, 7312, 8372, 9004, 8277, 9025, 3938, 8189, 5883, 4494, 5950, 5181, 9545, 854,
-    8178, 7327, 8014, 9004, 8277, 9498, 3938, 8187, 3166, 9501, 5950, 5180, 9545, 863,
-    7707, 7328, 8372, 9004, 8277, 9498, 3938, 8189, 5883, 4494, 5950, 5337, 9545, 863,
-    8178, 7313, 8014, 9004, 5888, 9025, 9509, 8867, 5338, 9164, 5483, 5785, 7011, 3194,
-    8251, 3200, 9097, 5888, 9025, 8945, 8867, 5181, 9164, 5490, 5785, 7114, 3194, 8251,
-    3211, 9097, 5888, 9498, 9509, 8867, 5180, 9164, 5491, 5785, 7115, 3213, 8251, 3200,
-    9097, 5888, 9498, 8945, 8867, 5337, 9164, 5484, 5785, 7012, 3213, 8251, 3211, 9097,
-    5888, 9581, 9167, 5483, 5785, 7312, 7992, 9080, 5888, 9377, 9167, 5490, 5785, 7327,
-    8403, 9080, 5888, 9580, 9167, 5491, 5785, 7328, 7992, 9080, 5888, 9481, 9167, 5484,
-    5785, 7313, 8403, 9080, 5888, 8189, 5776, 4494, 9509, 7709, 5338, 9555, 3082, 554,
-    8216, 7312, 8372, 9163, 5888, 8189, 5776, 4494, 8945, 7709, 5181, 9555, 3082, 570,
-    8216, 7327, 8014, 9163, 5888, 8187, 3161, 9501, 9509, 7709, 5180, 9555, 3087, 554,
-    8216, 7328, 8372, 9163, 5888, 8187, 3161, 9501, 8945, 7709, 5337, 9555, 3087, 570,
-    8216, 7313, 8014, 9163, 9565, 3358, 3254, 3, 876, 9115, 4602, 3256, 3003, 9572,
-    3262, 590, 3263, 8685, 3265, 3266, 3267, 3268, 599, 8204, 2115, 3269, 3270, 3271,
-    606, 615, 3272, 682, 7746, 8543, 9101, 7746, 4767, 6003, 8193, 8544, 9101, 8193,
-    7030, 6357, 3053, 6734, 7075, 7703, 7075, 7704, 7075, 6552, 9565, 9115, 4719, 3283,
-    2953, 9572, 3284, 655, 3285, 8685, 3265, 3266, 3267, 3268, 5409, 3286, 3287, 3288,
-    3289, 2141, 3290, 3291, 3292, 5219, 3293, 668, 3294, 670, 3295, 6054, 9108, 3572,
-    608, 3308, 3309, 3310, 3311, 9108, 4009, 705, 706, 8495, 7788, 6749, 3053, 3381,
-    3313, 3314, 3315, 3316, 7015, 639, 7181, 3054, 3381, 3317, 3318, 3319, 3320, 7015,
-    642, 7181, 3055, 3381, 3321, 3322, 3323, 3324, 7015, 645, 7181, 6552, 9565, 3358,
-    3254, 3, 876, 9115, 4718, 3256, 3003, 9572, 3262, 590, 3263, 8685, 3325, 3326,
-    3327, 3328, 724, 8204, 2115, 3269, 3270, 3271, 606, 615, 3272, 682, 7746, 8543,
-    9101, 7746, 4767, 6003, 8193, 8544, 9101, 8193, 7030, 6357, 3053, 6734, 7075, 7703,
-    7075, 7704, 7075, 6552, 9565, 9115, 4604, 3283, 2953, 9572, 3284, 655, 3285, 8685,
-    3325, 3326, 3327, 3328, 5451, 3286, 3287, 3288, 3289, 2141, 3290, 3291, 3292, 5219,
-    3293, 5413, 3294, 670, 3295, 6054, 9108, 3572, 608, 3308, 3309, 3310, 3311, 9108,
-    4009, 705, 706, 8495, 7788, 6749, 3053, 3381, 3313, 3314, 3315, 3316, 7015, 639,
-    7181, 3054, 3381, 3317, 3318, 3319, 3320, 7015, 642, 7181, 3055, 3381, 3321, 3322,
-    3323, 3324, 7015, 645, 7181, 6552, 8608, 9581, 9553, 5483, 5922, 7312, 7992, 8005,
-    8608, 9377, 9553, 5490, 5922, 7327, 8403, 8005, 8608, 9580, 9553, 5491, 5922, 7328,
-    7992, 8005, 8608, 9481, 9553, 5484, 5922, 7313, 8403, 8005, 9563, 7086, 8736, 9510,
-    3336, 8666, 162, 4819, 7363, 9527, 7086, 9187, 9563, 6917, 8736, 9490, 8916, 3348,
-    8666, 6140, 4819, 8088, 9527, 6917, 9187, 9563, 6916, 8572, 3349, 3350, 3351, 9490,
-    9078, 3352, 3353, 7728, 108, 8736, 9510, 3336, 8666, 162, 4564, 7363, 9527, 6916,
-    9187, 9563, 7085, 8572, 3349, 3350, 3351, 9490, 9078, 3352, 3353, 7728, 218, 8736,
-    9490, 8916, 3348, 8666, 7074, 8088, 9527, 7085, 9187, 4320, 3089, 7354, 7329, 3354,
-    2383, 4530, 3347, 7345, 3355, 3152, 3153, 7346, 3356, 3357, 3156, 3389,
+    8324, 8369, 9643, 7162, 7342, 9784, 8658, 8324, 8767, 9725, 7162, 7342, 9820, 8658,
+    8324, 8773, 9690, 7162, 7446, 9829, 8658, 8324, 8374, 9705, 7162, 7446, 9804, 8658,
+    9492, 6059, 5884, 4179, 9379, 150, 7679, 8808, 160, 7681, 8812, 5526, 8215, 7686,
+    6948, 8301, 8215, 7686, 9396, 9492, 7458, 9634, 9379, 150, 8413, 8808, 160, 8414,
+    8812, 5526, 8215, 8619, 6948, 8301, 8215, 8619, 9396, 9492, 5355, 9752, 9379, 225,
+    7679, 8808, 226, 7681, 8812, 6902, 6636, 7686, 6948, 8681, 6636, 7686, 9396, 9492,
+    6059, 5884, 4184, 9379, 225, 8413, 8808, 226, 8414, 8812, 6902, 6636, 8619, 6948,
+    8681, 6636, 8619, 9396, 4108, 9936, 9655, 5965, 9019, 4179, 7146, 9821, 7163, 4108,
+    9936, 9716, 7356, 9019, 4245, 7146, 9823, 7163, 4108, 9677, 7489, 5318, 9019, 4123,
+    7146, 9808, 7163, 4108, 9677, 7509, 5965, 9019, 4184, 7146, 9807, 7163, 8647, 7057,
+    5965, 6741, 4179, 7102, 9342, 7074, 8647, 6954, 7356, 6741, 4245, 7102, 9177, 7074,
+    8647, 7057, 5318, 6741, 4123, 7102, 9444, 7074, 8647, 6954, 5965, 6741, 4184, 7102,
+    9524, 7074, 8390, 4818, 7722, 9227, 8246, 9520, 8380, 675, 9066, 678, 9251, 7730,
+    8797, 4939, 7731, 9227, 8237, 8343, 7241, 9561, 7728, 675, 8361, 678, 8771, 7730,
+    8390, 4938, 7722, 9319, 8653, 9520, 8380, 675, 9066, 678, 9251, 7730, 8797, 4820,
+    7731, 9319, 8629, 8343, 7444, 9561, 7728, 675, 8361, 678, 8771, 7730, 9873, 8374,
+    8269, 4179, 7155, 7342, 7679, 8610, 160, 7681, 9182, 5526, 7685, 8616, 4583, 8301,
+    7685, 8616, 9435, 9873, 8773, 7356, 9634, 7155, 7342, 8413, 8610, 160, 8414, 9182,
+    5526, 7685, 8938, 4583, 8301, 7685, 8938, 9435, 9873, 8767, 5318, 9752, 7155, 7446,
+    7679, 8610, 226, 7681, 9182, 6902, 8616, 4583, 8681, 8616, 9435, 9873, 8369, 8269,
+    4184, 7155, 7446, 8413, 8610, 226, 8414, 9182, 6902, 8938, 4583, 8681, 8938, 9435,
+    8261, 7447, 3, 9655, 5965, 8561, 4179, 7146, 9821, 7163, 8261, 7447, 3, 9716,
+    7356, 8561, 4245, 7146, 9823, 7163, 8261, 7401, 9597, 7489, 5318, 8561, 4123, 7146,
+    9808, 7163, 8261, 7401, 9597, 7509, 5965, 8561, 4184, 7146, 9807, 7163, 9891, 7389,
+    9241, 9874, 8791, 809, 9107, 809, 8383, 9445, 9891, 7212, 9241, 9874, 8795, 848,
+    8792, 9445, 9891, 7211, 9241, 9884, 8791, 861, 9107, 861, 8383, 9445, 9891, 7388,
+    9241, 9884, 8795, 862, 8792, 9445, 7184, 8369, 9643, 9426, 150, 9784, 9581, 7184,
+    8767, 9725, 9426, 150, 9820, 9581, 7184, 8773, 9690, 9426, 225, 9829, 9581, 7184,
+    8374, 9705, 9426, 225, 9804, 9581, 9881, 7760, 491, 3, 9282, 890, 5505, 9119,
+    9643, 8774, 5709, 9222, 4661, 8195, 8813, 4661, 8195, 9467, 9881, 7760, 491, 3,
+    9282, 7760, 5063, 9282, 9725, 8774, 5717, 9222, 4661, 8595, 8813, 4661, 8595, 9467,
+    9881, 890, 6628, 3, 9119, 890, 5505, 9119, 9690, 8774, 5718, 9222, 8118, 8195,
+    8813, 8118, 8195, 9467, 9881, 890, 6628, 3, 9119, 7760, 5063, 9282, 9705, 8774,
+    5710, 9222, 8118, 8595, 8813, 8118, 8595, 9467, 9016, 7057, 6059, 6741, 4179, 9568,
+    9342, 9565, 9016, 6954, 7458, 6741, 4245, 9568, 9177, 9565, 9016, 7057, 5355, 6741,
+    4123, 9568, 9444, 9565, 9016, 6954, 6059, 6741, 4184, 9568, 9524, 9565, 6850, 7057,
+    5965, 8621, 4179, 7102, 9342, 7074, 6850, 6954, 7356, 8621, 4245, 7102, 9177, 7074,
+    6850, 7057, 5318, 8621, 4123, 7102, 9444, 7074, 6850, 6954, 5965, 8621, 4184, 7102,
+    9524, 7074, 9866, 4820, 920, 7769, 922, 690, 923, 4940, 755, 8629, 925, 926,
+    927, 928, 929, 930, 931, 932, 933, 934, 935, 936, 937, 938, 939, 940,
+    641, 941, 942, 943, 944, 945, 946, 947, 948, 949, 950, 951, 952, 953,
+    954, 955, 956, 957, 732, 958, 959, 960, 961, 5549, 8829, 966, 967, 968,
+    969, 970, 971, 972, 973, 974, 975, 976, 977, 4013, 4770, 980, 981, 982,
+    983, 984, 985, 986, 987, 988, 989, 990, 991, 3478, 668, 992, 993, 994,
+    995, 996, 671, 5793, 9866, 4939, 920, 7769, 922, 690, 923, 4940, 630, 8237,
+    925, 926, 927, 928, 929, 930, 931, 932, 933, 934, 935, 936, 937, 938,
+    939, 940, 641, 941, 942, 943, 944, 945, 946, 947, 948, 949, 950, 951,
+    952, 953, 954, 955, 956, 957, 732, 958, 959, 960, 961, 5549, 8829, 966,
+    967, 968, 969, 970, 971, 972, 973, 974, 975, 976, 977, 4013, 4770, 980,
+    981, 982, 983, 984, 985, 986, 987, 988, 989, 990, 991, 3478, 668, 992,
+    993, 994, 995, 996, 671, 5793, 9866, 4938, 998, 7769, 999, 625, 1000, 4940,
+    755, 759, 8530, 1003, 641, 1004, 7773, 1007, 1008, 1009, 1010, 1011, 1012, 1013,
+    1014, 1015, 1016, 1017, 1018, 1019, 1020, 1021, 1022, 1023, 1024, 1025, 1026, 1027,
+    1028, 1029, 1030, 1031, 1032, 1033, 1034, 1035, 1036, 1037, 61, 1038, 7773, 1022,
+    4256, 1039, 664, 3990, 1040, 61, 668, 1041, 6211, 5793, 9866, 4818, 998, 7769,
+    999, 625, 1000, 4940, 630, 634, 8530, 1003, 641, 1004, 7773, 1007, 1008, 1009,
+    1010, 1011, 1012, 1013, 1014, 1015, 1016, 1017, 1018, 1019, 1020, 1021, 1022, 1023,
+    1024, 1025, 1026, 1027, 1028, 1029, 1030, 1031, 1032, 1033, 1034, 1035, 1036, 1037,
+    61, 1038, 7773, 1022, 4256, 1039, 664, 3990, 1040, 61, 668, 1041, 6211, 5793,
+    8340, 6059, 8092, 4179, 9523, 5640, 6877, 8161, 4206, 8161, 9308, 8340, 7458, 8092,
+    4245, 9523, 5754, 6877, 8581, 4206, 8581, 9308, 8340, 5355, 8092, 4123, 9523, 5683,
+    9337, 6716, 8123, 6716, 9308, 8340, 6059, 8092, 4184, 9523, 5641, 9337, 7010, 8123,
+    7010, 9308, 9417, 7718, 9934, 4813, 7774, 7721, 5283, 8818, 8269, 4179, 8372, 5709,
+    9021, 8100, 8109, 5192, 8100, 8109, 8230, 9417, 7718, 9934, 4813, 7774, 7718, 5563,
+    7774, 7356, 9634, 8372, 5717, 9021, 8100, 8549, 5192, 8100, 8549, 8230, 9417, 7721,
+    9934, 8818, 7721, 5283, 8818, 5318, 9752, 8372, 5718, 9021, 4697, 8109, 6258, 8109,
+    8230, 9417, 7721, 9934, 8818, 7718, 5563, 7774, 8269, 4184, 8372, 5710, 9021, 4697,
+    8549, 6258, 8549, 8230, 7586, 7200, 4820, 7731, 9319, 8629, 8343, 7444, 9561, 997,
+    7362, 1049, 8361, 1050, 8771, 8438, 7586, 7200, 4939, 7731, 9227, 8237, 8343, 7241,
+    9561, 997, 7362, 1049, 8361, 1050, 8771, 8438, 7480, 7200, 4938, 7722, 9319, 8653,
+    9520, 997, 5502, 7429, 1049, 9066, 1050, 9251, 8438, 7480, 7200, 4818, 7722, 9227,
+    8246, 9520, 997, 5502, 7429, 1049, 9066, 1050, 9251, 8438, 8390, 4818, 1052, 7490,
+    5794, 7234, 8246, 7510, 1054, 7540, 8830, 5765, 1055, 7562, 8830, 7237, 1055, 7437,
+    8380, 6431, 8797, 4939, 1057, 7535, 5794, 7234, 8237, 5769, 7338, 7241, 7567, 7574,
+    7341, 9181, 7468, 7728, 6431, 8390, 4938, 1052, 7490, 5794, 7249, 8653, 7510, 1054,
+    7540, 8830, 5765, 1055, 7562, 8830, 7237, 1055, 7437, 8380, 6431, 8797, 4820, 1057,
+    7535, 5794, 7249, 8629, 5769, 7338, 7444, 7567, 7574, 7341, 9181, 7468, 7728, 6431,
+    8186, 7323, 9242, 6458, 1067, 1068, 7365, 1073, 5358, 8440, 702, 4427, 5797, 7781,
+    9534, 6754, 7089, 9915, 8186, 7427, 9242, 6458, 1067, 1068, 7365, 1073, 5358, 8440,
+    702, 4427, 1149, 1150, 1151, 8442, 9534, 6754, 7089, 9915, 8186, 4938, 1153, 9242,
+    6805, 7532, 6470, 1161, 8831, 7346, 5348, 645, 7166, 6878, 5345, 645, 7119, 8341,
+    6754, 6874, 9915, 8186, 4818, 1153, 9242, 6805, 7532, 6470, 1161, 8831, 1149, 1150,
+    1151, 1194, 5348, 645, 7166, 6878, 5345, 645, 7119, 8341, 6754, 6874, 9915, 7385,
+    7057, 6724, 9235, 4179, 9899, 9342, 9157, 7385, 6954, 4176, 9235, 4245, 9899, 9177,
+    9157, 7385, 7057, 5944, 9235, 4123, 9899, 9444, 9157, 7385, 6954, 6724, 9235, 4184,
+    9899, 9524, 9157, 9274, 8369, 9481, 4179, 9500, 7342, 9784, 9418, 9274, 8767, 4176,
+    9338, 4245, 9500, 7342, 9820, 9418, 9274, 8773, 5944, 9338, 4123, 9500, 7446, 9829,
+    9418, 9274, 8374, 9481, 4184, 9500, 7446, 9804, 9418, 7205, 9936, 9655, 6724, 9482,
+    4179, 9522, 9821, 9162, 7205, 9936, 9716, 4176, 9482, 4245, 9522, 9823, 9162, 7205,
+    9677, 7489, 5944, 9482, 4123, 9522, 9808, 9162, 7205, 9677, 7509, 6724, 9482, 4184,
+    9522, 9807, 9162, 8785, 9481, 8537, 4179, 9911, 5640, 6877, 8161, 4206, 8161, 9905,
+    8785, 4176, 9338, 8537, 4245, 9911, 5754, 6877, 8581, 4206, 8581, 9905, 8785, 5944,
+    9338, 8537, 4123, 9911, 5683, 9337, 6716, 8123, 6716, 9905, 8785, 9481, 8537, 4184,
+    9911, 5641, 9337, 7010, 8123, 7010, 9905, 9935, 607, 6356, 106, 107, 108, 9883,
+    7495, 8791, 809, 9107, 809, 7367, 9594, 9935, 106, 107, 218, 9883, 7495, 8795,
+    848, 7554, 9594, 9935, 607, 6356, 9602, 108, 9883, 7500, 8791, 861, 9107, 861,
+    7367, 9594, 9935, 9602, 218, 9883, 7500, 8795, 862, 7554, 9594, 1303, 3, 1304,
+    3477, 1305, 3, 1306, 9619, 1310, 1311, 4388, 1312, 7650, 1318, 9730, 6695, 9120,
+    8392, 4179, 9527, 6452, 6888, 4383, 6909, 4383, 9596, 6695, 9120, 9801, 9527, 7208,
+    6888, 4773, 6909, 4773, 9596, 6695, 1468, 9408, 8392, 4123, 9527, 6802, 6888, 4456,
+    6909, 4456, 9596, 6695, 1468, 9408, 9767, 9527, 6453, 6888, 4384, 6909, 4384, 9596,
+    6246, 7637, 9165, 4179, 7518, 9811, 7519, 6246, 7637, 7395, 4245, 7518, 7208, 6209,
+    4773, 6270, 4773, 7519, 8291, 9009, 4078, 1344, 7421, 9165, 4123, 7518, 9825, 7519,
+    8291, 9009, 4078, 1344, 7421, 8786, 7518, 9803, 7519, 8393, 4818, 9879, 1514, 5762,
+    9574, 5447, 8798, 8583, 9839, 1514, 5642, 8394, 7241, 9577, 5447, 8393, 4938, 9879,
+    1566, 5988, 9574, 5447, 8798, 8157, 9839, 1566, 5684, 8394, 7444, 9577, 5447, 9316,
+    6366, 1567, 1568, 490, 4595, 5818, 1570, 4788, 8711, 9664, 7832, 7656, 7398, 9316,
+    6366, 9771, 4245, 9664, 9613, 8940, 7398, 9316, 9474, 1567, 1568, 490, 4595, 5818,
+    1570, 4788, 8320, 9110, 7832, 7664, 7398, 9316, 9474, 9771, 4184, 9110, 9613, 7649,
+    7398, 8645, 4820, 9427, 7834, 7781, 9531, 7265, 7089, 8441, 8543, 7837, 9011, 8458,
+    8645, 4939, 9427, 7840, 8442, 9531, 7265, 7089, 8441, 8543, 7837, 9011, 8458, 8645,
+    4938, 9286, 7834, 1612, 9276, 7265, 6874, 8441, 9026, 7837, 8579, 8458, 8645, 4818,
+    9286, 7840, 1614, 9276, 7265, 6874, 8441, 9026, 7837, 8579, 8458, 9554, 6302, 7533,
+    6037, 4179, 9384, 1623, 537, 9038, 7648, 9510, 9554, 6302, 7060, 6350, 4245, 9384,
+    1623, 566, 9038, 9740, 9510, 9554, 7475, 7533, 6037, 4123, 9384, 1627, 537, 9038,
+    7660, 9510, 9554, 7475, 7060, 6350, 4184, 9384, 1627, 566, 9038, 7657, 9510, 9901,
+    7389, 9063, 9874, 7553, 8247, 808, 1635, 7471, 8247, 818, 1635, 8383, 9538, 9901,
+    7212, 9063, 9874, 7568, 1640, 847, 1641, 8792, 9538, 9901, 7211, 9063, 9884, 7553,
+    8247, 808, 1642, 7471, 8247, 818, 1642, 8383, 9538, 9901, 7388, 9063, 9884, 7568,
+    1640, 847, 1643, 8792, 9538, 6925, 4818, 9286, 7840, 1614, 9276, 8289, 7783, 9026,
+    8456, 8579, 7839, 6925, 4939, 9427, 7840, 8442, 9531, 8673, 7783, 8543, 8456, 9011,
+    7839, 6925, 4938, 9286, 7834, 1612, 9276, 8289, 7783, 9026, 8456, 8579, 7839, 6925,
+    4820, 9427, 7834, 7781, 9531, 8673, 7783, 8543, 8456, 9011, 7839, 9686, 6302, 9257,
+    8711, 9341, 8174, 9654, 8948, 6246, 6302, 8385, 4245, 9341, 8174, 9722, 8948, 9622,
+    9075, 9257, 8320, 9341, 8588, 9714, 8948, 9749, 9075, 8385, 4184, 9341, 8588, 9660,
+    8948, 7310, 7615, 1656, 7315, 1657, 4030, 9257, 4554, 3521, 7849, 4179, 9588, 1669,
+    1579, 9225, 4383, 8371, 4383, 9593, 7609, 1656, 7315, 1657, 4030, 7377, 4906, 4245,
+    9588, 1669, 1593, 9225, 4773, 8371, 4773, 9593, 7310, 6331, 1694, 9009, 1695, 9006,
+    9257, 4554, 3521, 1696, 4781, 1697, 3997, 7849, 4123, 9588, 1698, 1579, 9225, 4456,
+    8371, 4456, 9593, 7310, 7661, 1694, 9009, 1695, 9006, 7377, 4906, 3521, 1697, 9621,
+    9588, 1698, 1593, 9225, 4384, 8371, 4384, 9593, 6246, 9120, 8392, 4179, 9400, 6452,
+    6888, 4383, 6909, 4383, 9272, 6246, 9120, 9801, 9400, 7208, 6888, 4773, 6909, 4773,
+    9272, 8291, 9408, 8392, 4123, 9400, 6802, 6888, 4456, 6909, 4456, 9272, 8291, 9408,
+    9767, 9400, 6453, 6888, 4384, 6909, 4384, 9272, 9686, 7637, 7371, 4179, 7518, 9811,
+    7519, 9622, 9287, 7371, 4123, 7518, 9825, 7519, 9749, 9287, 8786, 7518, 9803, 7519,
+    7589, 8158, 8157, 9839, 1566, 5684, 8394, 7444, 9577, 5793, 7589, 8158, 8583, 9839,
+    1514, 5642, 8394, 7241, 9577, 5793, 7534, 8158, 4938, 9879, 1566, 5988, 9574, 5793,
+    7534, 8158, 4818, 9879, 1514, 5762, 9574, 5793, 8393, 4818, 1702, 7271, 3, 7407,
+    5794, 1514, 1703, 8246, 7545, 1054, 7569, 9187, 5999, 1055, 5507, 7548, 9187, 6122,
+    1055, 5350, 6044, 5768, 7239, 6044, 6430, 6431, 8798, 4939, 1702, 1532, 9833, 1533,
+    4626, 5794, 1514, 1703, 5642, 7555, 1707, 7474, 7241, 7556, 711, 1708, 7573, 1544,
+    1709, 1710, 1708, 4774, 1555, 6434, 9181, 1558, 1711, 1560, 1712, 6318, 6504, 672,
+    5688, 1713, 1714, 4835, 3898, 4961, 674, 6504, 6431, 8393, 4938, 1702, 7271, 3,
+    7407, 5794, 1566, 1715, 8653, 7545, 1054, 7569, 9187, 5999, 1055, 5507, 7548, 9187,
+    6122, 1055, 5350, 6044, 5768, 7239, 6044, 6430, 6431, 8798, 4820, 1702, 1532, 9833,
+    1533, 4626, 5794, 1566, 1715, 5684, 7555, 1707, 7474, 7444, 7556, 711, 1708, 7573,
+    1544, 1709, 1710, 1708, 4774, 1555, 6434, 9181, 1558, 1711, 1560, 1712, 6318, 6504,
+    672, 5688, 1713, 1714, 4835, 3898, 4961, 674, 6504, 6431, 4080, 8398, 1646, 3741,
+    4595, 1647, 9006, 8711, 9664, 7832, 7656, 7398, 4080, 8294, 1646, 3741, 4595, 1647,
+    9006, 8320, 9110, 7832, 7664, 7398, 4080, 8801, 9771, 4184, 9110, 9613, 7649, 7398,
+    4897, 8398, 7371, 9775, 7609, 6366, 7395, 4245, 6326, 5754, 5666, 9740, 6328, 4897,
+    8294, 7371, 9788, 4897, 8801, 8786, 9760, 7609, 6366, 9165, 9775, 7609, 9474, 9165,
+    9788, 7609, 9474, 8786, 9760, 7310, 8398, 7371, 3521, 7849, 9775, 7310, 8294, 7371,
+    3521, 1696, 4781, 1697, 3997, 7849, 9788, 7310, 8801, 7395, 3521, 1697, 9621, 9760,
+    9686, 6302, 1699, 3584, 4595, 1700, 3896, 4579, 4554, 4179, 9448, 8174, 537, 8951,
+    4383, 8551, 4383, 9433, 6246, 6302, 9801, 9448, 8174, 566, 8951, 4773, 8551, 4773,
+    9433, 9622, 9075, 1699, 3584, 4595, 1700, 3896, 4579, 4554, 4123, 9448, 8588, 537,
+    8951, 4456, 8551, 4456, 9433, 9749, 9075, 9767, 9448, 8588, 566, 8951, 4384, 8551,
+    4384, 9433, 6695, 6302, 8674, 8711, 9490, 1623, 9654, 9590, 6695, 6302, 8385, 4245,
+    9490, 1623, 9722, 9590, 6695, 7475, 8674, 8320, 9490, 1627, 9714, 9590, 6695, 7475,
+    8385, 4184, 9490, 1627, 9660, 9590, 6925, 4818, 1153, 7465, 5796, 7512, 8831, 1149,
+    7288, 1194, 7564, 6878, 7436, 8341, 8289, 7266, 6925, 7427, 7363, 7345, 7287, 8440,
+    7278, 1149, 7288, 8442, 9534, 8673, 7266, 6925, 4938, 1153, 7465, 5796, 7512, 8831,
+    7346, 7564, 6878, 7436, 8341, 8289, 7266, 6925, 7323, 7363, 7345, 7287, 8440, 7278,
+    5797, 7781, 9534, 8673, 7266, 8295, 6302, 8674, 9476, 4179, 9457, 1623, 9654, 9579,
+    8295, 6302, 6720, 5819, 9476, 4245, 9457, 1623, 9722, 9579, 8295, 7475, 8674, 9476,
+    4123, 9457, 1627, 9714, 9579, 8295, 7475, 6720, 5819, 9476, 4184, 9457, 1627, 9660,
+    9579, 6193, 8299, 7637, 6324, 9459, 4179, 9513, 9811, 9535, 6193, 5398, 7637, 8288,
+    9459, 4245, 9513, 7208, 6209, 4773, 6270, 4773, 9535, 6193, 7133, 9287, 6324, 9459,
+    4123, 9513, 9825, 9535, 6193, 8974, 9287, 8288, 9459, 4184, 9513, 9803, 9535, 9647,
+    8398, 6324, 9672, 1756, 3648, 4179, 9541, 8952, 9511, 6355, 6119, 6366, 8288, 9114,
+    4245, 9541, 5754, 5666, 9740, 9511, 9647, 8294, 6324, 9672, 1757, 4781, 1758, 3997,
+    1756, 3648, 4123, 9541, 9329, 9511, 9647, 8801, 8288, 9672, 1758, 9621, 9541, 9236,
+    9511, 1759, 3, 1760, 3477, 1761, 3, 1762, 9619, 1763, 1764, 3881, 1312, 7650,
+    1318, 9730, 7454, 8370, 4179, 9123, 7629, 9076, 7611, 8172, 7627, 8191, 7314, 4386,
+    7454, 7181, 6354, 4245, 9123, 7612, 9076, 7647, 5233, 7645, 8191, 7314, 6526, 3479,
+    7352, 8370, 4123, 9123, 7638, 9334, 7628, 8172, 7610, 8191, 7443, 4386, 7352, 7181,
+    7607, 8193, 9123, 7646, 9334, 7639, 5233, 7644, 8191, 7443, 7616, 9907, 7389, 9917,
+    1903, 1904, 9537, 7707, 1918, 4634, 1920, 1921, 4634, 1922, 1923, 4634, 1924, 1925,
+    4634, 1926, 1927, 4634, 1928, 1929, 4634, 1930, 1931, 4634, 1932, 1933, 4634, 1934,
+    1935, 4634, 1936, 1937, 4634, 1938, 1939, 4634, 1940, 1941, 4634, 1942, 1943, 4634,
+    1944, 1945, 4634, 1946, 1947, 4634, 1948, 1949, 1919, 7687, 8417, 1952, 5651, 1954,
+    1955, 5651, 1956, 1957, 5651, 1958, 1959, 5651, 1960, 1961, 5651, 1962, 1963, 5651,
+    1964, 1965, 5651, 1966, 1967, 1953, 8520, 7707, 7895, 1920, 8470, 1922, 8990, 1924,
+    9312, 1926, 9468, 1928, 9551, 1930, 9584, 1932, 9598, 1934, 9676, 1936, 9748, 1938,
+    9790, 1940, 9815, 1942, 9827, 1944, 9832, 1946, 9835, 1948, 8991, 8417, 9838, 1954,
+    9841, 1956, 9844, 1958, 9848, 1960, 9852, 1962, 9855, 1964, 9858, 1966, 9346, 1998,
+    1999, 4635, 2001, 2002, 4635, 2003, 2004, 4635, 2005, 2006, 4635, 2007, 2008, 4635,
+    2009, 2010, 4635, 2011, 2012, 4635, 2013, 2014, 4635, 2015, 2016, 4635, 2017, 2018,
+    4635, 2019, 2020, 4635, 2021, 2022, 4635, 2023, 2024, 4635, 2025, 2026, 4635, 2027,
+    2028, 4635, 2029, 2030, 2000, 8809, 2032, 2033, 5652, 2035, 2036, 5652, 2037, 2038,
+    5652, 2039, 2040, 5652, 2041, 2042, 5652, 2043, 2044, 5652, 2045, 2046, 5652, 2047,
+    2048, 2034, 9925, 9907, 7212, 9917, 1903, 2125, 9537, 7707, 1918, 4634, 1920, 1921,
+    4634, 1922, 1923, 4634, 1924, 1925, 4634, 1926, 1927, 4634, 1928, 1929, 4634, 1930,
+    1931, 4634, 1932, 1933, 4634, 1934, 1935, 4634, 1936, 1937, 4634, 1938, 1939, 4634,
+    1940, 1941, 4634, 1942, 1943, 4634, 1944, 1945, 4634, 1946, 1947, 4634, 1948, 1949,
+    1919, 7687, 8981, 1952, 5685, 2128, 1955, 5685, 2129, 1957, 5685, 2130, 1959, 5685,
+    2131, 1961, 5685, 2132, 1963, 5685, 2133, 1965, 5685, 2134, 1967, 2127, 8520, 7707,
+    7895, 1920, 8470, 1922, 8990, 1924, 9312, 1926, 9468, 1928, 9551, 1930, 9584, 1932,
+    9598, 1934, 9676, 1936, 9748, 1938, 9790, 1940, 9815, 1942, 9827, 1944, 9832, 1946,
+    9835, 1948, 8991, 8981, 9838, 2128, 9841, 2129, 9844, 2130, 9848, 2131, 9852, 2132,
+    9855, 2133, 9858, 2134, 9346, 1998, 1999, 4635, 2001, 2002, 4635, 2003, 2004, 4635,
+    2005, 2006, 4635, 2007, 2008, 4635, 2009, 2010, 4635, 2011, 2012, 4635, 2013, 2014,
+    4635, 2015, 2016, 4635, 2017, 2018, 4635, 2019, 2020, 4635, 2021, 2022, 4635, 2023,
+    2024, 4635, 2025, 2026, 4635, 2027, 2028, 4635, 2029, 2030, 2000, 8809, 2135, 2033,
+    5686, 2137, 2036, 5686, 2138, 2038, 5686, 2139, 2040, 5686, 2140, 2042, 5686, 2141,
+    2044, 5686, 2142, 2046, 5686, 2143, 2048, 2136, 9925, 9907, 7211, 9917, 2144, 1904,
+    9537, 9309, 1918, 4651, 2147, 1921, 4651, 2148, 1923, 4651, 2149, 1925, 4651, 2150,
+    1927, 4651, 2151, 1929, 4651, 2152, 1931, 4651, 2153, 1933, 4651, 2154, 1935, 4651,
+    2155, 1937, 4651, 2156, 1939, 4651, 2157, 1941, 4651, 2158, 1943, 4651, 2159, 1945,
+    4651, 2160, 1947, 4651, 2161, 1949, 2146, 7687, 8417, 1952, 5651, 1954, 1955, 5651,
+    1956, 1957, 5651, 1958, 1959, 5651, 1960, 1961, 5651, 1962, 1963, 5651, 1964, 1965,
+    5651, 1966, 1967, 1953, 8520, 9309, 7895, 2147, 8470, 2148, 8990, 2149, 9312, 2150,
+    9468, 2151, 9551, 2152, 9584, 2153, 9598, 2154, 9676, 2155, 9748, 2156, 9790, 2157,
+    9815, 2158, 9827, 2159, 9832, 2160, 9835, 2161, 8991, 8417, 9838, 1954, 9841, 1956,
+    9844, 1958, 9848, 1960, 9852, 1962, 9855, 1964, 9858, 1966, 9346, 2162, 1999, 4652,
+    2164, 2002, 4652, 2165, 2004, 4652, 2166, 2006, 4652, 2167, 2008, 4652, 2168, 2010,
+    4652, 2169, 2012, 4652, 2170, 2014, 4652, 2171, 2016, 4652, 2172, 2018, 4652, 2173,
+    2020, 4652, 2174, 2022, 4652, 2175, 2024, 4652, 2176, 2026, 4652, 2177, 2028, 4652,
+    2178, 2030, 2163, 8809, 2032, 2033, 5652, 2035, 2036, 5652, 2037, 2038, 5652, 2039,
+    2040, 5652, 2041, 2042, 5652, 2043, 2044, 5652, 2045, 2046, 5652, 2047, 2048, 2034,
+    9925, 9907, 7388, 9917, 2144, 2125, 9537, 9309, 1918, 4651, 2147, 1921, 4651, 2148,
+    1923, 4651, 2149, 1925, 4651, 2150, 1927, 4651, 2151, 1929, 4651, 2152, 1931, 4651,
+    2153, 1933, 4651, 2154, 1935, 4651, 2155, 1937, 4651, 2156, 1939, 4651, 2157, 1941,
+    4651, 2158, 1943, 4651, 2159, 1945, 4651, 2160, 1947, 4651, 2161, 1949, 2146, 7687,
+    8981, 1952, 5685, 2128, 1955, 5685, 2129, 1957, 5685, 2130, 1959, 5685, 2131, 1961,
+    5685, 2132, 1963, 5685, 2133, 1965, 5685, 2134, 1967, 2127, 8520, 9309, 7895, 2147,
+    8470, 2148, 8990, 2149, 9312, 2150, 9468, 2151, 9551, 2152, 9584, 2153, 9598, 2154,
+    9676, 2155, 9748, 2156, 9790, 2157, 9815, 2158, 9827, 2159, 9832, 2160, 9835, 2161,
+    8991, 8981, 9838, 2128, 9841, 2129, 9844, 2130, 9848, 2131, 9852, 2132, 9855, 2133,
+    9858, 2134, 9346, 2162, 1999, 4652, 2164, 2002, 4652, 2165, 2004, 4652, 2166, 2006,
+    4652, 2167, 2008, 4652, 2168, 2010, 4652, 2169, 2012, 4652, 2170, 2014, 4652, 2171,
+    2016, 4652, 2172, 2018, 4652, 2173, 2020, 4652, 2174, 2022, 4652, 2175, 2024, 4652,
+    2176, 2026, 4652, 2177, 2028, 4652, 2178, 2030, 2163, 8809, 2135, 2033, 5686, 2137,
+    2036, 5686, 2138, 2038, 5686, 2139, 2040, 5686, 2140, 2042, 5686, 2141, 2044, 5686,
+    2142, 2046, 5686, 2143, 2048, 2136, 9925, 9720, 9202, 9681, 9580, 7483, 9583, 8583,
+    9113, 9614, 8765, 703, 9453, 7378, 9659, 9202, 9682, 9580, 7483, 9583, 8157, 9113,
+    9615, 8765, 5646, 9453, 7378, 9642, 2237, 7463, 8156, 5881, 6297, 2242, 3789, 6317,
+    2246, 6234, 2248, 6332, 8816, 6327, 8816, 6300, 1126, 5587, 6057, 4939, 618, 7361,
+    8156, 4167, 6237, 2263, 3789, 5375, 6230, 2246, 6234, 2264, 6313, 5391, 2252, 6298,
+    8181, 6320, 7292, 1113, 8181, 6299, 8832, 5587, 9704, 2237, 7463, 8156, 5881, 6297,
+    2242, 3789, 6317, 2280, 2281, 2282, 6332, 8816, 6327, 8816, 6300, 1126, 5587, 6057,
+    4820, 618, 7361, 8156, 4167, 6237, 2263, 3789, 5375, 6230, 2280, 2281, 2283, 6313,
+    5391, 2252, 6298, 8181, 6320, 7292, 1113, 8181, 6299, 8832, 5587, 7454, 8594, 7472,
+    4179, 8311, 9810, 5915, 9625, 8164, 4376, 6681, 7454, 9032, 7472, 4245, 8311, 9780,
+    5915, 9694, 6761, 4376, 9477, 7352, 8594, 7472, 4123, 6544, 9819, 8259, 4160, 8164,
+    5519, 6681, 7352, 9032, 7607, 6012, 4184, 6544, 9822, 8259, 9683, 6761, 5519, 8151,
+    7454, 8594, 6177, 4179, 7938, 4946, 8880, 6048, 7940, 5640, 8950, 7216, 9450, 5319,
+    6681, 7454, 9032, 6177, 4245, 7938, 4946, 8880, 5935, 7940, 5754, 8950, 7391, 9450,
+    5319, 9477, 7352, 8594, 6177, 4123, 7938, 3527, 8880, 6035, 7940, 5683, 8950, 5027,
+    5663, 9450, 5108, 6654, 6681, 7352, 9032, 4757, 9602, 3649, 7938, 6008, 8880, 6145,
+    7940, 5641, 8950, 5027, 7390, 9450, 5108, 6654, 8151, 9720, 2299, 619, 7591, 2300,
+    7491, 9681, 7289, 6768, 7505, 717, 5467, 8881, 9383, 9036, 6244, 5577, 8882, 9383,
+    5577, 6223, 5049, 7483, 9583, 4939, 2310, 688, 7591, 2311, 6284, 9614, 7122, 8328,
+    6770, 6940, 5175, 2313, 2314, 2315, 2316, 2317, 1544, 5665, 8775, 5668, 5648, 8107,
+    7378, 9659, 2299, 619, 7591, 2300, 7491, 9682, 7289, 6768, 7505, 717, 5467, 8881,
+    9383, 9036, 6244, 5577, 8882, 9383, 5577, 6223, 5049, 7483, 9583, 4820, 2310, 688,
+    7591, 2311, 6284, 9615, 7122, 8719, 6770, 6940, 5175, 2313, 2314, 2315, 2316, 2317,
+    1544, 5665, 8775, 5668, 5648, 8107, 7378, 8221, 8362, 4179, 9313, 8192, 6048, 6813,
+    9743, 6932, 5052, 6681, 8221, 7015, 7368, 4245, 9313, 8192, 5935, 6813, 9778, 6932,
+    5052, 9477, 8615, 8362, 4123, 9313, 5200, 9774, 6813, 9779, 6932, 7318, 6681, 8615,
+    7015, 4757, 112, 5682, 4184, 9313, 5200, 9745, 6813, 9744, 6932, 7318, 8151, 8101,
+    6126, 8370, 4179, 7171, 9786, 7627, 8342, 8605, 6545, 7440, 7366, 7441, 8101, 9708,
+    6354, 4245, 7171, 9813, 7645, 8342, 6526, 4646, 7515, 9668, 4568, 9669, 3916, 8101,
+    6055, 8370, 4123, 7171, 9805, 7610, 8739, 8605, 7339, 9605, 9646, 9607, 8101, 9640,
+    7607, 8193, 7171, 9769, 7644, 8739, 9652, 7109, 9772, 9606, 9782, 9684, 9324, 7093,
+    9651, 4179, 7171, 9786, 7627, 8342, 8605, 6545, 7440, 7366, 7441, 9324, 7015, 9651,
+    4245, 7171, 9813, 7645, 8342, 6526, 4646, 7515, 9668, 4568, 9669, 3916, 9037, 7093,
+    9651, 4123, 7171, 9805, 7610, 8739, 8605, 7339, 9605, 9646, 9607, 9037, 7015, 7607,
+    5216, 5706, 4184, 7171, 9769, 7644, 8739, 9652, 7109, 9772, 9606, 9782, 9684, 9549,
+    6977, 8126, 8157, 9113, 9615, 8765, 5646, 9453, 6812, 5793, 9549, 6977, 8126, 8583,
+    9113, 9614, 8765, 703, 9453, 6812, 5793, 6942, 8126, 4938, 9202, 9682, 9580, 6955,
+    5793, 6942, 8126, 4818, 9202, 9681, 9580, 6955, 5793, 9642, 9206, 9100, 6220, 7138,
+    7266, 6057, 7427, 8381, 8970, 8832, 4158, 9087, 4158, 7070, 5587, 9704, 9206, 8971,
+    6220, 7138, 7266, 6057, 7323, 8381, 9270, 8832, 4158, 9087, 4158, 7070, 5587, 9324,
+    9323, 9726, 4179, 8311, 9810, 5915, 9625, 8164, 4376, 6681, 9324, 9472, 9726, 4245,
+    8311, 9780, 5915, 9694, 6761, 4376, 9477, 9037, 9323, 9726, 4123, 6544, 9819, 8259,
+    4160, 8164, 5519, 6681, 9037, 9472, 7607, 6012, 5706, 4184, 6544, 9822, 8259, 9683,
+    6761, 5519, 8151, 9642, 8883, 9100, 8963, 9887, 6057, 7427, 9423, 8970, 9441, 9887,
+    9704, 8883, 8971, 8963, 9887, 6057, 7323, 9423, 9270, 9441, 9887, 7517, 7323, 9423,
+    9270, 9441, 9892, 7517, 7427, 9423, 8970, 9441, 9892, 7517, 4938, 8883, 8971, 8963,
+    9892, 7517, 4818, 8883, 9100, 8963, 9892, 7517, 7323, 8381, 9270, 1126, 4669, 6314,
+    4669, 9087, 4669, 7070, 7135, 7517, 7427, 8381, 8970, 1126, 4669, 6314, 4669, 9087,
+    4669, 7070, 7135, 7517, 4938, 9206, 8971, 7265, 7138, 1130, 7135, 7517, 4818, 9206,
+    9100, 7265, 7138, 1130, 7135, 8221, 8362, 4179, 9449, 8192, 6048, 7946, 9743, 9512,
+    5052, 4676, 5309, 9806, 6545, 7953, 4755, 9245, 6546, 7954, 4756, 8221, 7015, 7368,
+    4245, 9449, 8192, 5935, 7946, 9778, 9512, 5052, 7608, 4646, 9806, 6545, 7953, 7703,
+    4568, 9245, 6546, 7954, 7704, 3916, 8615, 8362, 4123, 9449, 5200, 9774, 7946, 9779,
+    9512, 7318, 4676, 5309, 9806, 7953, 2379, 9605, 9245, 7954, 2380, 9607, 8615, 7015,
+    4757, 112, 5682, 4184, 9449, 5200, 9745, 7946, 9744, 9512, 7318, 4676, 9652, 9161,
+    6368, 7952, 9226, 7953, 2379, 2385, 9606, 9245, 7949, 7954, 2380, 9684, 9720, 2423,
+    2424, 8884, 2428, 625, 2429, 8885, 2187, 2432, 4776, 2433, 2189, 2434, 2190, 2435,
+    644, 2191, 2436, 6811, 2437, 5467, 2438, 2439, 2440, 9447, 9036, 3701, 2437, 5577,
+    2444, 2445, 2446, 9447, 5577, 1524, 6281, 8487, 666, 2449, 61, 7483, 9583, 4939,
+    2450, 1309, 8884, 2451, 690, 2452, 8885, 2187, 2432, 4167, 7122, 2453, 4664, 2216,
+    703, 2454, 705, 2455, 7379, 2456, 2457, 2458, 2459, 2460, 2461, 6225, 2462, 8775,
+    4256, 2463, 2464, 5928, 8487, 5891, 7378, 9659, 2423, 2424, 8884, 2428, 625, 2429,
+    8885, 2236, 2465, 4776, 2433, 2189, 2434, 2190, 2435, 644, 2191, 2436, 6811, 2437,
+    5467, 2438, 2439, 2440, 9447, 9036, 3701, 2437, 5577, 2444, 2445, 2446, 9447, 5577,
+    1524, 6281, 8487, 666, 2449, 61, 7483, 9583, 4820, 2450, 1309, 8884, 2451, 690,
+    2452, 8885, 2236, 2465, 4167, 7122, 2453, 4664, 2216, 5646, 2454, 705, 2455, 7379,
+    2456, 2457, 2458, 2459, 2460, 2461, 6225, 2462, 8775, 4256, 2463, 2464, 5928, 8487,
+    5891, 7378, 8379, 6126, 9791, 4179, 9896, 7629, 9076, 7611, 8172, 6195, 7627, 6520,
+    8598, 5138, 5316, 8379, 9708, 7376, 9747, 4245, 9896, 7612, 9076, 7647, 5233, 6195,
+    7645, 6520, 8598, 5138, 9666, 8379, 6055, 9791, 4123, 9896, 7638, 9334, 7628, 8172,
+    6195, 7610, 6520, 8189, 7796, 5316, 8379, 9640, 6650, 5638, 8193, 9896, 7646, 9334,
+    7639, 5233, 6195, 7644, 6520, 8189, 7796, 9731, 8780, 6126, 9791, 4179, 9532, 9786,
+    6195, 7627, 8698, 5661, 5138, 7321, 9787, 8312, 6343, 8382, 6344, 8780, 9708, 7376,
+    9747, 4245, 9532, 9813, 6195, 7645, 8698, 5661, 5138, 7877, 4646, 9787, 9668, 6271,
+    9669, 5331, 8780, 6055, 9791, 4123, 9532, 9805, 6195, 7610, 8698, 5519, 7796, 7321,
+    9787, 7339, 423, 6271, 9646, 455, 5331, 8780, 9640, 6650, 5638, 8193, 9532, 9769,
+    6195, 7644, 8698, 5519, 7796, 8858, 4646, 9486, 9772, 5807, 2479, 9782, 2389, 5331,
+    7203, 7506, 7093, 9846, 4179, 9543, 7428, 6048, 6813, 9743, 6932, 7374, 9653, 7203,
+    7506, 7015, 9846, 4245, 9543, 7428, 5935, 6813, 9778, 6932, 7374, 7267, 9666, 7203,
+    7543, 7093, 9846, 4123, 9543, 9774, 6813, 9779, 6932, 6480, 7318, 9653, 7203, 7543,
+    7015, 6846, 5479, 4743, 112, 7123, 4184, 9543, 9745, 6813, 9744, 6932, 6480, 7318,
+    7267, 9731, 7203, 7578, 9323, 9850, 4179, 9428, 7327, 9810, 8643, 9625, 4975, 8467,
+    8598, 4676, 5316, 7203, 7578, 9472, 9850, 4245, 9428, 7327, 9780, 8643, 9694, 8467,
+    8598, 4676, 9666, 7203, 7563, 9323, 9850, 4123, 9428, 9819, 8643, 5628, 4160, 4975,
+    8467, 8189, 9653, 7203, 7563, 9472, 6846, 5638, 8275, 4184, 9428, 9822, 8643, 5628,
+    9683, 8467, 8189, 7267, 9731, 4490, 2483, 3, 1760, 3477, 2484, 3, 1762, 9619,
+    2485, 2486, 4745, 2487, 7650, 2488, 9730, 9938, 8384, 6865, 8617, 7433, 9545, 9938,
+    6182, 7663, 6937, 6675, 8617, 7332, 9545, 9938, 9770, 6937, 6676, 9039, 7333, 9545,
+    9938, 8384, 6866, 9039, 7432, 9545, 9946, 6370, 5637, 9871, 7964, 6663, 8490, 8755,
+    7965, 8967, 8557, 9530, 2666, 8319, 2671, 5543, 8377, 5541, 8778, 6365, 9269, 9946,
+    7658, 5637, 8998, 9869, 7964, 6663, 7964, 8755, 7965, 8967, 7965, 9530, 2666, 8319,
+    2666, 5543, 8377, 5541, 8377, 6352, 9269, 9944, 9479, 6346, 3, 5388, 9871, 8490,
+    6663, 8490, 8755, 8557, 8967, 8557, 9530, 2671, 8319, 2671, 5543, 8778, 5541, 8778,
+    6347, 9269, 9946, 6370, 5637, 9871, 8490, 6663, 7964, 8755, 8557, 8967, 7965, 9530,
+    2671, 8319, 2666, 5543, 8778, 5541, 8377, 6364, 9269, 9670, 7370, 8286, 6865, 8227,
+    4589, 5541, 7433, 9475, 8550, 8800, 7663, 8286, 6675, 8227, 4589, 5541, 7332, 9475,
+    9670, 9770, 8286, 6676, 8227, 4606, 5541, 7333, 9475, 9670, 7370, 8286, 6866, 8227,
+    4606, 5541, 7432, 9475, 9939, 9163, 5850, 6865, 8360, 4589, 7036, 4070, 4606, 6365,
+    9533, 9939, 7658, 7575, 6562, 6946, 5850, 6675, 8360, 4589, 7036, 8110, 6352, 9533,
+    9937, 7593, 9473, 3, 7187, 7572, 5850, 6676, 8360, 8143, 4070, 4606, 6347, 9533,
+    9939, 9163, 5850, 6866, 8360, 8143, 8110, 6364, 9533, 9942, 9163, 8887, 6865, 7085,
+    8110, 7036, 5621, 4606, 6365, 9595, 9942, 7658, 7575, 6562, 6946, 8887, 6675, 7085,
+    8110, 7036, 5621, 4589, 6352, 9595, 9940, 9174, 9304, 3, 7187, 7572, 8887, 6676,
+    7085, 4070, 8143, 5621, 4606, 6347, 9595, 9942, 9163, 8887, 6866, 7085, 4070, 8143,
+    5621, 4589, 6364, 9595, 9582, 8384, 6865, 8617, 7433, 9098, 9582, 6182, 7663, 6937,
+    6675, 8617, 7332, 9098, 9582, 9770, 6937, 6676, 9039, 7333, 9098, 9582, 8384, 6866,
+    9039, 7432, 9098, 8287, 9895, 6865, 9331, 7433, 9540, 8287, 3, 9650, 8640, 6675,
+    9331, 7332, 9540, 8287, 3, 9802, 8640, 6676, 9053, 7333, 9540, 8287, 9895, 6866,
+    9053, 7432, 9540, 8678, 9895, 6865, 9331, 7433, 9591, 8678, 3, 9650, 8640, 6675,
+    9331, 7332, 9591, 8678, 3, 9802, 8640, 6676, 9053, 7333, 9591, 8678, 9895, 6866,
+    9053, 7432, 9591, 9941, 7550, 9861, 6865, 8646, 4589, 5920, 7433, 9592, 9941, 9650,
+    5860, 9861, 6675, 8646, 4589, 5920, 7332, 9592, 9941, 9802, 5860, 9861, 6676, 8646,
+    4606, 5920, 7333, 9592, 9941, 7550, 9861, 6866, 8646, 4606, 5920, 7432, 9592, 9169,
+    7044, 9322, 6881, 8494, 7191, 5709, 8730, 8545, 8346, 8545, 7075, 9169, 7044, 9471,
+    6881, 7988, 7191, 5717, 8730, 8527, 8346, 8527, 7075, 9169, 6882, 9322, 6881, 7990,
+    7191, 5718, 8335, 8094, 8744, 8094, 7075, 9169, 6882, 9471, 6881, 8495, 7191, 5710,
+    8335, 8077, 8744, 8077, 7075, 6734, 7044, 9322, 6053, 7393, 9544, 5709, 8184, 6915,
+    6671, 6915, 9397, 6734, 7044, 9471, 6053, 7222, 9544, 5717, 8184, 6751, 6671, 6751,
+    9397, 6734, 6882, 9322, 6053, 7223, 9544, 5718, 8184, 6910, 6671, 6910, 9397, 6734,
+    6882, 9471, 6053, 7394, 9544, 5710, 8184, 6747, 6671, 6747, 9397, 9853, 4820, 7994,
+    9816, 8965, 5684, 8784, 8719, 9573, 9425, 8760, 3101, 8373, 9000, 9853, 4939, 7994,
+    9816, 9266, 5642, 8784, 8328, 9573, 9425, 8760, 3101, 8373, 9000, 9849, 4938, 3060,
+    9828, 8965, 5988, 9493, 8942, 7476, 5694, 3101, 7530, 5694, 9000, 9849, 4818, 3060,
+    9828, 9266, 5762, 9493, 8942, 7476, 5694, 3101, 7530, 5694, 9000, 7068, 8706, 9586,
+    7393, 9392, 9824, 8661, 7068, 8706, 9553, 7222, 9392, 9783, 8661, 7068, 8315, 9586,
+    7223, 9392, 9830, 8661, 7068, 8315, 9553, 7394, 9392, 9812, 8661, 9370, 7542, 9228,
+    6881, 8494, 7191, 5709, 8730, 8545, 8346, 8545, 7075, 9370, 7542, 8941, 6881, 7988,
+    7191, 5717, 8730, 8527, 8346, 8527, 7075, 9370, 7507, 9228, 6881, 7990, 7191, 5718,
+    8335, 8094, 8744, 8094, 7075, 9370, 7507, 8941, 6881, 8495, 7191, 5710, 8335, 8077,
+    8744, 8077, 7075, 6901, 8706, 9586, 7393, 9548, 9824, 7189, 6901, 8706, 9553, 7222,
+    9548, 9783, 7189, 6901, 8315, 9586, 7223, 9548, 9830, 7189, 6901, 8315, 9553, 7394,
+    9548, 9812, 7189, 8220, 5305, 5068, 5361, 8389, 8011, 8494, 9578, 5640, 8927, 8498,
+    8104, 8536, 8498, 8104, 8926, 8220, 5305, 5068, 5361, 9108, 8011, 7988, 9578, 5754,
+    8927, 8498, 8084, 8536, 8498, 8084, 8926, 8220, 5306, 5068, 5357, 8389, 8011, 7990,
+    9578, 5683, 8927, 8013, 8540, 8536, 8013, 8540, 8926, 8220, 5306, 5068, 5357, 9108,
+    8011, 8495, 9578, 5641, 8927, 8013, 8521, 8536, 8013, 8521, 8926, 9082, 3149, 3584,
+    5068, 2326, 3490, 1592, 3726, 8389, 8499, 8494, 9528, 1623, 537, 9223, 9001, 8104,
+    8707, 9001, 8104, 9080, 9082, 3149, 3584, 5068, 2326, 3490, 1592, 3726, 9108, 8499,
+    7988, 9528, 1623, 566, 9223, 9001, 8084, 8707, 9001, 8084, 9080, 9082, 3157, 3989,
+    5068, 3158, 3490, 1857, 3726, 8389, 8499, 7990, 9528, 1627, 537, 9223, 8902, 8540,
+    8707, 8902, 8540, 9080, 9082, 3157, 3989, 5068, 3158, 3490, 1857, 3726, 9108, 8499,
+    8495, 9528, 1627, 566, 9223, 8902, 8521, 8707, 8902, 8521, 9080, 9843, 7539, 8255,
+    4818, 3060, 3111, 8894, 9814, 9266, 5762, 9493, 5158, 8093, 7381, 8019, 5694, 8020,
+    5694, 6823, 9847, 7434, 8255, 4939, 7994, 8894, 9789, 9266, 5642, 8784, 8328, 9573,
+    7364, 8093, 7464, 3162, 8760, 3163, 8373, 6823, 9843, 7539, 8255, 4938, 3060, 3111,
+    8894, 9814, 8965, 5988, 9493, 5158, 8093, 7381, 8019, 5694, 8020, 5694, 6823, 9847,
+    7434, 8255, 4820, 7994, 8894, 9789, 8965, 5684, 8784, 8719, 9573, 7364, 8093, 7464,
+    3162, 8760, 3163, 8373, 6823, 9853, 4820, 3165, 3061, 9816, 8895, 7298, 5684, 7299,
+    5769, 8719, 7571, 7566, 7445, 3091, 3166, 3094, 3167, 9425, 3479, 9853, 4939, 3165,
+    3061, 9816, 8895, 7303, 5642, 7299, 5769, 8328, 7571, 7566, 7445, 3091, 3166, 3094,
+    3167, 9425, 3479, 9849, 4938, 3165, 9828, 8895, 7298, 5988, 7410, 7551, 3168, 7570,
+    9259, 654, 6606, 7526, 9259, 661, 6606, 7052, 8942, 3479, 9849, 4818, 3165, 9828,
+    8895, 7303, 5762, 7410, 7551, 3168, 7570, 9259, 654, 6606, 7526, 9259, 661, 6606,
+    7052, 8942, 3479, 8712, 7435, 6054, 7393, 9548, 9824, 7189, 8712, 7527, 6054, 7222,
+    9548, 9783, 7189, 8322, 7435, 6054, 7223, 9548, 9830, 7189, 8322, 7527, 6054, 7394,
+    9548, 9812, 7189, 6734, 7876, 5068, 8556, 9599, 7393, 9919, 893, 8023, 5494, 6915,
+    6861, 6915, 9374, 6734, 7876, 5068, 8556, 9599, 7222, 9919, 893, 8503, 5494, 6751,
+    6861, 6751, 9374, 6734, 7874, 5068, 8111, 9599, 7223, 9919, 902, 8023, 5494, 6910,
+    6861, 6910, 9374, 6734, 7874, 5068, 8111, 9599, 7394, 9919, 902, 8503, 5494, 6747,
+    6861, 6747, 9374, 9264, 7874, 5071, 8111, 8592, 7393, 9927, 3190, 589, 8934, 6915,
+    6671, 6915, 9491, 9264, 7876, 5071, 8556, 8592, 7222, 9927, 3190, 605, 8934, 6751,
+    6671, 6751, 9491, 9264, 7874, 5071, 8111, 8592, 7223, 9927, 3195, 589, 8934, 6910,
+    6671, 6910, 9491, 9264, 7876, 5071, 8556, 8592, 7394, 9927, 3195, 605, 8934, 6747,
+    6671, 6747, 9491, 8712, 9228, 6053, 7393, 9525, 5709, 8277, 6915, 6861, 6915, 9097,
+    8712, 8941, 6053, 7222, 9525, 5717, 8277, 6751, 6861, 6751, 9097, 8322, 9228, 6053,
+    7223, 9525, 5718, 8277, 6910, 6861, 6910, 9097, 8322, 8941, 6053, 7394, 9525, 5710,
+    8277, 6747, 6861, 6747, 9097, 9929, 7389, 9260, 9876, 3213, 8907, 162, 5050, 7668,
+    9888, 7389, 9458, 9929, 7212, 9260, 9854, 9267, 3244, 8907, 6390, 5050, 8412, 9888,
+    7212, 9458, 9929, 7211, 8910, 3247, 3248, 3249, 9854, 9430, 3255, 3256, 8044, 108,
+    9260, 9876, 3213, 8907, 162, 4778, 7668, 9888, 7211, 9458, 9929, 7388, 8910, 3247,
+    3248, 3249, 9854, 9430, 3255, 3256, 8044, 218, 9260, 9854, 9267, 3244, 8907, 7373,
+    8412, 9888, 7388, 9458, 3197, 7655, 7634, 3258, 1764, 3881, 3241, 7650, 3259, 3260,
+    3261, 7651, 3262, 3263, 3264, 3510, 9224, 9949, 9571, 5709, 5174, 7617, 3308, 8607,
+    9224, 9746, 9571, 5717, 5174, 7632, 3319, 8607, 9224, 9948, 9571, 5718, 5174, 7633,
+    3308, 8607, 9224, 9845, 9571, 5710, 5174, 7618, 3319, 8607, 8603, 9373, 4115, 8512,
+    3274, 9867, 6190, 5570, 9913, 893, 8023, 7617, 8704, 9354, 8603, 9373, 4115, 8514,
+    6123, 4692, 6190, 5407, 9913, 893, 8503, 7632, 8339, 9354, 8603, 9864, 4115, 8512,
+    3274, 9867, 6190, 5406, 9913, 902, 8023, 7633, 8704, 9354, 8603, 9864, 4115, 8514,
+    6123, 4692, 6190, 5569, 9913, 902, 8503, 7618, 8339, 9354, 6266, 9373, 9875, 9212,
+    5570, 9569, 5709, 6016, 7307, 3302, 8578, 3308, 9451, 6266, 9373, 9300, 9212, 5407,
+    9569, 5717, 6016, 7417, 3302, 8578, 3319, 9451, 6266, 9864, 9875, 9212, 5406, 9569,
+    5718, 6016, 7418, 3321, 8578, 3308, 9451, 6266, 9864, 9300, 9212, 5569, 9569, 5710,
+    6016, 7308, 3321, 8578, 3319, 9451, 6266, 9949, 9529, 5709, 6016, 7617, 8313, 9432,
+    6266, 9746, 9529, 5717, 6016, 7632, 8736, 9432, 6266, 9948, 9529, 5718, 6016, 7633,
+    8313, 9432, 6266, 9845, 9529, 5710, 6016, 7618, 8736, 9432, 6266, 8514, 6005, 4692,
+    9875, 8025, 5570, 9923, 3190, 589, 8544, 7617, 8704, 9526, 6266, 8514, 6005, 4692,
+    9300, 8025, 5407, 9923, 3190, 605, 8544, 7632, 8339, 9526, 6266, 8512, 3269, 9867,
+    9875, 8025, 5406, 9923, 3195, 589, 8544, 7633, 8704, 9526, 6266, 8512, 3269, 9867,
+    9300, 8025, 5569, 9923, 3195, 605, 8544, 7618, 8339, 9526, 9933, 3477, 3373, 3,
+    918, 9314, 4818, 3375, 3111, 9943, 3381, 625, 3382, 9024, 3384, 3385, 3386, 3387,
+    634, 8530, 2189, 3388, 3389, 3390, 641, 650, 3391, 717, 8062, 8881, 9455, 8062,
+    4983, 6244, 8518, 8882, 9455, 8518, 7328, 6624, 3161, 7019, 7375, 8019, 7375, 8020,
+    7375, 6823, 9933, 9314, 4939, 3402, 3061, 9943, 3403, 690, 3404, 9024, 3384, 3385,
+    3386, 3387, 5642, 3405, 3406, 3407, 3408, 2215, 3409, 3410, 3411, 5448, 3412, 703,
+    3413, 705, 3414, 6296, 9463, 3701, 643, 3427, 3428, 3429, 3430, 9463, 4164, 740,
+    741, 8829, 8107, 7034, 3161, 3517, 3432, 3433, 3434, 3435, 7312, 674, 7485, 3162,
+    3517, 3436, 3437, 3438, 3439, 7312, 677, 7485, 3163, 3517, 3440, 3441, 3442, 3443,
+    7312, 680, 7485, 6823, 9933, 3477, 3373, 3, 918, 9314, 4938, 3375, 3111, 9943,
+    3381, 625, 3382, 9024, 3444, 3445, 3446, 3447, 759, 8530, 2189, 3388, 3389, 3390,
+    641, 650, 3391, 717, 8062, 8881, 9455, 8062, 4983, 6244, 8518, 8882, 9455, 8518,
+    7328, 6624, 3161, 7019, 7375, 8019, 7375, 8020, 7375, 6823, 9933, 9314, 4820, 3402,
+    3061, 9943, 3403, 690, 3404, 9024, 3444, 3445, 3446, 3447, 5684, 3405, 3406, 3407,
+    3408, 2215, 3409, 3410, 3411, 5448, 3412, 5646, 3413, 705, 3414, 6296, 9463, 3701,
+    643, 3427, 3428, 3429, 3430, 9463, 4164, 740, 741, 8829, 8107, 7034, 3161, 3517,
+    3432, 3433, 3434, 3435, 7312, 674, 7485, 3162, 3517, 3436, 3437, 3438, 3439, 7312,
+    677, 7485, 3163, 3517, 3440, 3441, 3442, 3443, 7312, 680, 7485, 6823, 9587, 9949,
+    9921, 5709, 6162, 7617, 8313, 9083, 9587, 9746, 9921, 5717, 6162, 7632, 8736, 9083,
+    9587, 9948, 9921, 5718, 6162, 7633, 8313, 9083, 9587, 9845, 9921, 5710, 6162, 7618,
+    8736, 9083, 9931, 7389, 9079, 9876, 3455, 9004, 162, 5050, 7668, 9893, 7389, 9546,
+    9931, 7212, 9079, 9859, 9267, 3467, 9004, 6390, 5050, 8412, 9893, 7212, 9546, 9931,
+    7211, 8910, 3468, 3469, 3470, 9859, 9430, 3471, 3472, 8044, 108, 9079, 9876, 3455,
+    9004, 162, 4778, 7668, 9893, 7211, 9546, 9931, 7388, 8910, 3468, 3469, 3470, 9859,
+    9430, 3471, 3472, 8044, 218, 9079, 9859, 9267, 3467, 9004, 7373, 8412, 9893, 7388,
+    9546, 4490, 3197, 7659, 7634, 3473, 2486, 4745, 3466, 7650, 3474, 3260, 3261, 7651,
+    3475, 3476, 3264, 3510,
 };
 
 static const struct kiln_program bundle_nvidia_programs[] = {
@@ -5185,407 +5367,407 @@ static const struct kiln_program bundle_nvidia_programs[] = {
     { UINT64_C(0x5c05d717f9657dbb), 0, 7, 7, 14345, 0, NULL },
     { UINT64_C(0x918ad5853af045d9), 0, 14, 7, 14356, 0, NULL },
     { UINT64_C(0x7c113c5b18bbaf44), 0, 21, 7, 14779, 0, NULL },
-    { UINT64_C(0x2ceeccfecd9996d7), 0, 28, 17, 21825, 0, NULL },
-    { UINT64_C(0xd4b1247b72c0b848), 0, 45, 17, 21613, 0, NULL },
-    { UINT64_C(0xd475bfda9a5f9e0a), 0, 62, 17, 21624, 0, NULL },
-    { UINT64_C(0xc263b869462609bd), 0, 79, 17, 22047, 0, NULL },
-    { UINT64_C(0xc873f1331fdc63ec), 0, 96, 9, 16421, 0, NULL },
-    { UINT64_C(0x34bee5e2b2f73c00), 0, 105, 9, 16200, 0, NULL },
-    { UINT64_C(0xc9342670c69e8680), 0, 114, 9, 16213, 0, NULL },
-    { UINT64_C(0x6d74b59cf2d6baea), 0, 123, 9, 16627, 0, NULL },
-    { UINT64_C(0x4345e386511a5ff7), 0, 132, 7, 13279, 0, NULL },
-    { UINT64_C(0x0027be3834146c0f), 0, 139, 7, 13059, 0, NULL },
-    { UINT64_C(0x852399d3156e7888), 0, 146, 7, 13070, 0, NULL },
-    { UINT64_C(0x407da1501fdad7d8), 0, 153, 7, 13485, 0, NULL },
-    { UINT64_C(0x3a23359031dcd0c0), 0, 160, 12, 6809, 0, NULL },
-    { UINT64_C(0xb9708f8faeaedc99), 0, 172, 14, 7689, 0, NULL },
-    { UINT64_C(0x382f12578f45817c), 0, 186, 12, 6787, 0, NULL },
-    { UINT64_C(0xd0f510f772186506), 0, 198, 14, 7737, 0, NULL },
-    { UINT64_C(0x6f9ebad4408aff2a), 0, 212, 18, 15166, 0, NULL },
-    { UINT64_C(0x6a520c158fdd4b2f), 0, 230, 18, 14954, 0, NULL },
-    { UINT64_C(0xecf2eda681008c1b), 0, 248, 16, 14965, 0, NULL },
-    { UINT64_C(0x5be564b432a95490), 0, 264, 16, 15388, 0, NULL },
-    { UINT64_C(0x114a9168984d87de), 0, 280, 10, 13299, 0, NULL },
-    { UINT64_C(0x79e1f223393dfe88), 0, 290, 10, 13078, 0, NULL },
-    { UINT64_C(0x00ec5fd7351ac486), 0, 300, 10, 13091, 0, NULL },
-    { UINT64_C(0xd7b84765dc298edc), 0, 310, 10, 13505, 0, NULL },
-    { UINT64_C(0x9e362e87eb744af2), 0, 320, 10, 4951, 0, NULL },
-    { UINT64_C(0xb9f8f1888f6e8304), 0, 330, 8, 4205, 0, NULL },
-    { UINT64_C(0xa88360f2a2d30428), 0, 338, 10, 4939, 0, NULL },
-    { UINT64_C(0xb1cb88a802b536cd), 0, 348, 8, 4187, 0, NULL },
-    { UINT64_C(0xac278f0f1f125be7), 0, 356, 7, 21219, 0, NULL },
-    { UINT64_C(0x29f8eada251321a4), 0, 363, 7, 21007, 0, NULL },
-    { UINT64_C(0x8983816638b72a40), 0, 370, 7, 21018, 0, NULL },
-    { UINT64_C(0x0f060578edf497ef), 0, 377, 7, 21441, 0, NULL },
-    { UINT64_C(0x5efc303c2b9c8058), 0, 384, 18, 12661, 0, NULL },
-    { UINT64_C(0x163cef2a6568f643), 0, 402, 18, 12438, 0, NULL },
-    { UINT64_C(0x68f5c992c7917e8d), 0, 420, 18, 12455, 0, NULL },
-    { UINT64_C(0x37e1b5613a575622), 0, 438, 18, 12867, 0, NULL },
-    { UINT64_C(0xb40abb6c87715f11), 0, 456, 7, 19937, 0, NULL },
-    { UINT64_C(0xce73b9ddc85d0cd1), 0, 463, 7, 19717, 0, NULL },
-    { UINT64_C(0x361501ff922dda00), 0, 470, 7, 19728, 0, NULL },
-    { UINT64_C(0xdb9a48fb177fb56a), 0, 477, 7, 20143, 0, NULL },
-    { UINT64_C(0xc3024f6490a9d4f1), 0, 484, 8, 16401, 0, NULL },
-    { UINT64_C(0x6d3d7424b3ef19ad), 0, 492, 7, 16181, 0, NULL },
-    { UINT64_C(0xbc9d4d3a33f0438e), 0, 499, 7, 16192, 0, NULL },
-    { UINT64_C(0x9041922bd34fd500), 0, 506, 8, 16607, 0, NULL },
-    { UINT64_C(0x4d9824c4f578b40b), 0, 514, 86, 5983, 0, NULL },
-    { UINT64_C(0x85ae25105f27ed2e), 0, 600, 86, 5987, 0, NULL },
-    { UINT64_C(0x187d0da8b64026bd), 0, 686, 60, 4032, 0, NULL },
-    { UINT64_C(0x5221ff9af3026522), 0, 746, 60, 4036, 0, NULL },
-    { UINT64_C(0x568361dc941ab0d2), 0, 806, 11, 22925, 0, NULL },
-    { UINT64_C(0xdd92e702d0c6d44b), 0, 817, 11, 22705, 0, NULL },
-    { UINT64_C(0x5dfcb5f7328dbadb), 0, 828, 11, 22716, 0, NULL },
-    { UINT64_C(0xf03eca7aae6c8b76), 0, 839, 11, 23131, 0, NULL },
-    { UINT64_C(0x636bc18df8ea082d), 0, 850, 18, 13278, 0, NULL },
-    { UINT64_C(0xa08a1455c8d99c64), 0, 868, 18, 13058, 0, NULL },
-    { UINT64_C(0x5aa5154e92e6b866), 0, 886, 16, 13069, 0, NULL },
-    { UINT64_C(0xf7befe5f5d9f5309), 0, 902, 16, 13484, 0, NULL },
-    { UINT64_C(0xa5c15ebacf42b263), 0, 918, 16, 7731, 0, NULL },
-    { UINT64_C(0xa6d6f8a5dc374f24), 0, 934, 16, 7683, 0, NULL },
-    { UINT64_C(0xf1a0ff62146e5659), 0, 950, 15, 6781, 0, NULL },
-    { UINT64_C(0x084e2de41c86a3ed), 0, 965, 15, 6803, 0, NULL },
-    { UINT64_C(0xf5134b325df22cc4), 0, 980, 20, 4969, 0, NULL },
-    { UINT64_C(0xcd6130deeb6290c6), 0, 1000, 17, 5425, 0, NULL },
-    { UINT64_C(0xd3464f6135827cb4), 0, 1017, 20, 4959, 0, NULL },
-    { UINT64_C(0xbcad71ef279c0779), 0, 1037, 17, 5485, 0, NULL },
-    { UINT64_C(0xf2926e2d03dd2aeb), 0, 1054, 18, 8391, 0, NULL },
-    { UINT64_C(0xc8925d0c8ad9b5f2), 0, 1072, 20, 8452, 0, NULL },
-    { UINT64_C(0x3289c04239124221), 0, 1092, 21, 7741, 0, NULL },
-    { UINT64_C(0x9209b3223bad97c2), 0, 1113, 24, 7802, 0, NULL },
-    { UINT64_C(0x5df840578ef4a5ab), 0, 1137, 8, 17712, 0, NULL },
-    { UINT64_C(0xcd96462dd593e633), 0, 1145, 8, 17492, 0, NULL },
-    { UINT64_C(0x7ec37cc6abb71ea6), 0, 1153, 8, 17503, 0, NULL },
-    { UINT64_C(0xa8787ff3f361c65a), 0, 1161, 8, 17918, 0, NULL },
-    { UINT64_C(0xe7b740e5f1d9080c), 0, 1169, 9, 15181, 0, NULL },
-    { UINT64_C(0x286b6df5a298aaa9), 0, 1178, 9, 14969, 0, NULL },
-    { UINT64_C(0x379d53e8c38993cd), 0, 1187, 9, 14980, 0, NULL },
-    { UINT64_C(0x5a70615ed5084c1c), 0, 1196, 9, 15403, 0, NULL },
-    { UINT64_C(0x6ae9911e85183cb4), 0, 1205, 9, 17739, 0, NULL },
-    { UINT64_C(0xf3dfc01db5cc3932), 0, 1214, 9, 17518, 0, NULL },
-    { UINT64_C(0xdda1d371c1d425b0), 0, 1223, 9, 17531, 0, NULL },
-    { UINT64_C(0x1665d80e8e2cada6), 0, 1232, 9, 17945, 0, NULL },
-    { UINT64_C(0x426295ccd9a3b65a), 0, 1241, 11, 24202, 0, NULL },
-    { UINT64_C(0x30a255bec46c5bf3), 0, 1252, 11, 23982, 0, NULL },
-    { UINT64_C(0x5a3ac85942698c3d), 0, 1263, 11, 23993, 0, NULL },
-    { UINT64_C(0x2eec9a57f3ae86f2), 0, 1274, 11, 24408, 0, NULL },
-    { UINT64_C(0xe7d6773f39afce93), 0, 1285, 14, 5348, 0, NULL },
-    { UINT64_C(0xb296ce19b58d65bb), 0, 1299, 10, 4517, 0, NULL },
-    { UINT64_C(0x6bfb7cd549772c05), 0, 1309, 13, 5336, 0, NULL },
-    { UINT64_C(0x1218208f42a7f4f6), 0, 1322, 9, 4499, 0, NULL },
-    { UINT64_C(0x33c01ef8b31dd5ef), 0, 1331, 15, 1412, 0, NULL },
-    { UINT64_C(0x60dda1a63b2881e8), 0, 1346, 11, 19166, 0, NULL },
-    { UINT64_C(0x4afbab071f946f8a), 0, 1357, 10, 19365, 0, NULL },
-    { UINT64_C(0x10f1467a2bd571f3), 0, 1367, 12, 18967, 0, NULL },
-    { UINT64_C(0x34402fe58f68f21f), 0, 1379, 11, 19166, 0, NULL },
-    { UINT64_C(0x5baac7913a0965b3), 0, 1390, 7, 13086, 0, NULL },
-    { UINT64_C(0xbc9b817a20720da7), 0, 1397, 11, 13285, 0, NULL },
-    { UINT64_C(0x4aa0a8feae63cb44), 0, 1408, 10, 12887, 0, NULL },
-    { UINT64_C(0xb5abd07a2055cc76), 0, 1418, 9, 13086, 0, NULL },
-    { UINT64_C(0x99c923fdfd8594ed), 0, 1427, 7, 4498, 0, NULL },
-    { UINT64_C(0x3a6d2afd257e8abd), 0, 1434, 9, 5148, 0, NULL },
-    { UINT64_C(0x36a528c749fc533a), 0, 1443, 7, 4494, 0, NULL },
-    { UINT64_C(0xc65e7c19e629f8e1), 0, 1450, 9, 5214, 0, NULL },
-    { UINT64_C(0xccdfe2c20dadf07f), 0, 1459, 14, 13097, 0, NULL },
-    { UINT64_C(0x0b023ee72cd319a9), 0, 1473, 8, 13295, 0, NULL },
-    { UINT64_C(0xb900090ea9980981), 0, 1481, 14, 12898, 0, NULL },
-    { UINT64_C(0x48467e7bad55cabb), 0, 1495, 8, 13096, 0, NULL },
-    { UINT64_C(0x000e8f352d5b9b1f), 0, 1503, 13, 8677, 0, NULL },
-    { UINT64_C(0x89d4b8967af3c671), 0, 1516, 13, 8737, 0, NULL },
-    { UINT64_C(0x8258ef94041e7fb1), 0, 1529, 13, 8043, 0, NULL },
-    { UINT64_C(0x83b632d041196321), 0, 1542, 13, 8103, 0, NULL },
-    { UINT64_C(0x8d4d492f0ca6da18), 0, 1555, 11, 13099, 0, NULL },
-    { UINT64_C(0xc896967bba97868a), 0, 1566, 11, 13298, 0, NULL },
-    { UINT64_C(0xb68ecda70c749437), 0, 1577, 11, 12901, 0, NULL },
-    { UINT64_C(0xc0366bb3287c9fab), 0, 1588, 11, 13100, 0, NULL },
-    { UINT64_C(0x80bfc837d2e712a7), 0, 1599, 14, 4931, 0, NULL },
-    { UINT64_C(0xd84faf96fb364131), 0, 1613, 10, 4183, 0, NULL },
-    { UINT64_C(0x915fd5345b962691), 0, 1623, 14, 4919, 0, NULL },
-    { UINT64_C(0xaa61743c1d023d6c), 0, 1637, 10, 4165, 0, NULL },
-    { UINT64_C(0x2c5f6b7fe5344d61), 0, 1647, 12, 8111, 0, NULL },
-    { UINT64_C(0x103796d8f91a3fd1), 0, 1659, 12, 8745, 0, NULL },
-    { UINT64_C(0xcc4a9ae0be3a36b1), 0, 1671, 12, 8051, 0, NULL },
-    { UINT64_C(0xb0de826f57d3db4f), 0, 1683, 12, 8685, 0, NULL },
-    { UINT64_C(0x64342b49f02d9bb8), 0, 1695, 8, 13403, 0, NULL },
-    { UINT64_C(0xa9f88a284a41a823), 0, 1703, 8, 13308, 0, NULL },
-    { UINT64_C(0xbbae028a56e7fc94), 0, 1711, 8, 12921, 0, NULL },
-    { UINT64_C(0x571764f315c5132a), 0, 1719, 8, 13403, 0, NULL },
-    { UINT64_C(0xaed0d383e87a9160), 0, 1727, 19, 20448, 0, NULL },
-    { UINT64_C(0xa160dbd9ef5c55c4), 0, 1746, 16, 18474, 0, NULL },
-    { UINT64_C(0x8e0d4de257198478), 0, 1762, 23, 20864, 0, NULL },
-    { UINT64_C(0x0cf77e6c0614c3cb), 0, 1785, 19, 20448, 0, NULL },
-    { UINT64_C(0x9a71f951551ea8ea), 0, 1804, 11, 12652, 0, NULL },
-    { UINT64_C(0x0acca6bc2498e8ee), 0, 1815, 10, 12851, 0, NULL },
-    { UINT64_C(0xe536ab425cedb76f), 0, 1825, 11, 12453, 0, NULL },
-    { UINT64_C(0xaac643a9b217d725), 0, 1836, 10, 12652, 0, NULL },
-    { UINT64_C(0x0042f137d84ad621), 0, 1846, 7, 13381, 0, NULL },
-    { UINT64_C(0x6e113fa351f398a0), 0, 1853, 7, 12901, 0, NULL },
-    { UINT64_C(0x429a598d9b6c1f55), 0, 1860, 6, 13382, 0, NULL },
-    { UINT64_C(0x0520651546becf20), 0, 1866, 10, 5208, 0, NULL },
-    { UINT64_C(0x40612ca6e2b2ac1c), 0, 1876, 10, 5142, 0, NULL },
-    { UINT64_C(0x7e5cd203a258437b), 0, 1886, 8, 4488, 0, NULL },
-    { UINT64_C(0xd6a52e862e137114), 0, 1894, 8, 4492, 0, NULL },
-    { UINT64_C(0x27a19b70f9ac4e65), 0, 1902, 28, 5523, 0, NULL },
-    { UINT64_C(0xd0c50c2a6d752af8), 0, 1930, 43, 6622, 0, NULL },
-    { UINT64_C(0x9e5d73ae902e4e2f), 0, 1973, 28, 5513, 0, NULL },
-    { UINT64_C(0x27dc8b7e92ed75b3), 0, 2001, 43, 6682, 0, NULL },
-    { UINT64_C(0x659d773ade99eae6), 0, 2044, 12, 13390, 0, NULL },
-    { UINT64_C(0x0f9bce88b02d9303), 0, 2056, 12, 12909, 0, NULL },
-    { UINT64_C(0xa88a8dbc05f9fdc5), 0, 2068, 8, 13391, 0, NULL },
-    { UINT64_C(0x4b18a4a38a9fdeda), 0, 2076, 4, 19895, 0, NULL },
-    { UINT64_C(0xfcde2ec0b0cc0924), 0, 2080, 9, 19799, 0, NULL },
-    { UINT64_C(0xb59b187edcf104e7), 0, 2089, 4, 19414, 0, NULL },
-    { UINT64_C(0x852181775ee58aa0), 0, 2093, 4, 19895, 0, NULL },
-    { UINT64_C(0xb9005c2d2d2e2eb0), 0, 2097, 4, 19600, 0, NULL },
-    { UINT64_C(0x0355355d2001d618), 0, 2101, 4, 19401, 0, NULL },
-    { UINT64_C(0x91a322344fa4e6fc), 0, 2105, 4, 19600, 0, NULL },
-    { UINT64_C(0x8dafbb2027a6cf33), 0, 2109, 6, 21774, 0, NULL },
-    { UINT64_C(0x5664337239a47b12), 0, 2115, 10, 22191, 0, NULL },
-    { UINT64_C(0x8a041f4c0c39f62c), 0, 2125, 7, 21774, 0, NULL },
-    { UINT64_C(0x27f39d45682f29cd), 0, 2132, 18, 12965, 0, NULL },
-    { UINT64_C(0x8ac28abcf2848b02), 0, 2150, 11, 12866, 0, NULL },
-    { UINT64_C(0x0e3b318a9b80fdb9), 0, 2161, 18, 12483, 0, NULL },
-    { UINT64_C(0x020ae4d96172b19f), 0, 2179, 11, 12961, 0, NULL },
-    { UINT64_C(0x4c7d93bae55ae167), 0, 2190, 8, 19647, 0, NULL },
-    { UINT64_C(0x49100858a9733bd0), 0, 2198, 8, 19845, 0, NULL },
-    { UINT64_C(0x378d1c65b95f6094), 0, 2206, 8, 19449, 0, NULL },
-    { UINT64_C(0x94d1957e5d157713), 0, 2214, 8, 19647, 0, NULL },
-    { UINT64_C(0x3ec7dc25657140b9), 0, 2222, 16, 6605, 0, NULL },
-    { UINT64_C(0x6b16ecb6e3456ee2), 0, 2238, 13, 7252, 0, NULL },
-    { UINT64_C(0x40caa7206fd8b5f9), 0, 2251, 14, 6543, 0, NULL },
-    { UINT64_C(0xa32e5603404178d6), 0, 2265, 12, 7190, 0, NULL },
-    { UINT64_C(0xa2dd335bafad9180), 0, 2277, 9, 20817, 0, NULL },
-    { UINT64_C(0xd344db2e43eaf321), 0, 2286, 10, 21015, 0, NULL },
-    { UINT64_C(0x4d7e45112f0196b9), 0, 2296, 9, 20619, 0, NULL },
-    { UINT64_C(0x7f9b211ed51103f8), 0, 2305, 10, 20817, 0, NULL },
-    { UINT64_C(0x3b7539bbbf30ddb2), 0, 2315, 9, 14584, 0, NULL },
-    { UINT64_C(0xc086bb59b80980a8), 0, 2324, 13, 14488, 0, NULL },
-    { UINT64_C(0x17fea14a7988efbb), 0, 2337, 9, 14104, 0, NULL },
-    { UINT64_C(0x29590119349ed600), 0, 2346, 9, 14585, 0, NULL },
-    { UINT64_C(0xaea3e826e4584171), 0, 2355, 10, 22944, 0, NULL },
-    { UINT64_C(0x938b99cd7753f040), 0, 2365, 11, 20968, 0, NULL },
-    { UINT64_C(0x6cddc7b255a7a70a), 0, 2376, 14, 23363, 0, NULL },
-    { UINT64_C(0xfbe1693ace7f63a8), 0, 2390, 9, 22944, 0, NULL },
-    { UINT64_C(0x9e25a8ec41147c4c), 0, 2399, 15, 1392, 0, NULL },
-    { UINT64_C(0xf8014f6f38cb296d), 0, 2414, 12, 11988, 0, NULL },
-    { UINT64_C(0xe5569859e594a759), 0, 2426, 14, 11933, 0, NULL },
-    { UINT64_C(0x95a76af3afa7884d), 0, 2440, 12, 11763, 0, NULL },
-    { UINT64_C(0xc665da29e8e6f071), 0, 2452, 13, 11151, 0, NULL },
-    { UINT64_C(0x252f72fea44a28f5), 0, 2465, 202, 22011, 0, NULL },
-    { UINT64_C(0x2aa98ed27d3701cd), 0, 2667, 202, 22005, 0, NULL },
-    { UINT64_C(0x09b098561e2fa1d8), 0, 2869, 202, 22017, 0, NULL },
-    { UINT64_C(0xd7c763d257b20c00), 0, 3071, 202, 22011, 0, NULL },
-    { UINT64_C(0x55c5f5fd4b22f7de), 0, 3273, 5, 4525, 0, NULL },
-    { UINT64_C(0xdd94b2adf736c752), 0, 3278, 8, 4909, 0, NULL },
-    { UINT64_C(0xfa57b6f149b98b67), 0, 3286, 5, 4521, 0, NULL },
-    { UINT64_C(0x2c4fb449a39c7b60), 0, 3291, 8, 4975, 0, NULL },
-    { UINT64_C(0x081a467fadea0858), 0, 3299, 19, 5778, 0, NULL },
-    { UINT64_C(0x7d555a885c5a0f18), 0, 3318, 26, 7227, 0, NULL },
-    { UINT64_C(0xc79985b0c98be023), 0, 3344, 19, 5715, 0, NULL },
-    { UINT64_C(0x98c46471863e02a9), 0, 3363, 26, 7164, 0, NULL },
-    { UINT64_C(0xac27527c9d14e812), 0, 3389, 9, 11988, 0, NULL },
-    { UINT64_C(0x6baa4a926a12f7ed), 0, 3398, 9, 11933, 0, NULL },
-    { UINT64_C(0xdb903bfc82de0e9a), 0, 3407, 9, 11763, 0, NULL },
-    { UINT64_C(0xfa0cc1868305e71d), 0, 3416, 10, 11151, 0, NULL },
-    { UINT64_C(0x20bc49607ec1f21c), 0, 3426, 15, 11556, 0, NULL },
-    { UINT64_C(0xf3cab700883cba40), 0, 3441, 15, 11480, 0, NULL },
-    { UINT64_C(0xc0c390a33293bd03), 0, 3456, 17, 11331, 0, NULL },
-    { UINT64_C(0x55ca30b149f0de8d), 0, 3473, 18, 10736, 0, NULL },
-    { UINT64_C(0xfa0eaafc880547e1), 0, 3491, 23, 4505, 0, NULL },
-    { UINT64_C(0xec3fc5ac58df9d07), 0, 3514, 25, 4895, 0, NULL },
-    { UINT64_C(0xab23bad5cac653fa), 0, 3539, 23, 4501, 0, NULL },
-    { UINT64_C(0xe4ac32949422464b), 0, 3562, 25, 4961, 0, NULL },
-    { UINT64_C(0x89fa3f5167f9b5f5), 0, 3587, 10, 14334, 0, NULL },
-    { UINT64_C(0x4b9b64cf76b082f1), 0, 3597, 11, 14259, 0, NULL },
-    { UINT64_C(0x39f6c02ff81ef684), 0, 3608, 10, 14108, 0, NULL },
-    { UINT64_C(0x509e5e8b5e8dfd00), 0, 3618, 13, 13514, 0, NULL },
-    { UINT64_C(0x097922c31a1606c8), 0, 3631, 10, 18768, 0, NULL },
-    { UINT64_C(0x519a10e10f41cc6b), 0, 3641, 11, 18734, 0, NULL },
-    { UINT64_C(0x33efec880fe9a795), 0, 3652, 10, 18393, 0, NULL },
-    { UINT64_C(0xb055f722851d0576), 0, 3662, 11, 17894, 0, NULL },
-    { UINT64_C(0x5f559f164459714f), 0, 3673, 10, 21408, 0, NULL },
-    { UINT64_C(0xbc41021cdc289e4f), 0, 3683, 11, 21375, 0, NULL },
-    { UINT64_C(0xc851f4d3ff81f561), 0, 3694, 10, 21032, 0, NULL },
-    { UINT64_C(0xadfe50913defd5d9), 0, 3704, 13, 20534, 0, NULL },
-    { UINT64_C(0xdd99079a3ac97895), 0, 3717, 11, 4969, 0, NULL },
-    { UINT64_C(0x0e0b6340d74453a7), 0, 3728, 11, 4903, 0, NULL },
-    { UINT64_C(0xc181450e3881e99e), 0, 3739, 8, 4515, 0, NULL },
-    { UINT64_C(0x616ac1c153e4b06f), 0, 3747, 8, 4519, 0, NULL },
-    { UINT64_C(0x67fb0f5ca7684317), 0, 3755, 6, 6526, 0, NULL },
-    { UINT64_C(0x8fa5f2100cab7728), 0, 3761, 10, 8711, 0, NULL },
-    { UINT64_C(0x437d0980c4e0d85c), 0, 3771, 6, 6463, 0, NULL },
-    { UINT64_C(0x77d632019a7a0025), 0, 3777, 10, 8648, 0, NULL },
-    { UINT64_C(0x0edd89168cdee1a6), 0, 3787, 9, 14762, 0, NULL },
-    { UINT64_C(0xb3bf570596e94d0a), 0, 3796, 9, 14708, 0, NULL },
-    { UINT64_C(0x92e7f97e2ac9750f), 0, 3805, 9, 14536, 0, NULL },
-    { UINT64_C(0xca40d38bf3b08023), 0, 3814, 11, 13925, 0, NULL },
-    { UINT64_C(0x38ebc9eacf94af88), 0, 3825, 5, 7669, 0, NULL },
-    { UINT64_C(0x04f50da30073c55f), 0, 3830, 6, 9822, 0, NULL },
-    { UINT64_C(0xc5a1e0308b8d8e07), 0, 3836, 5, 7606, 0, NULL },
-    { UINT64_C(0xebefb9816e769c8e), 0, 3841, 6, 9759, 0, NULL },
-    { UINT64_C(0x3905f322de4f58fe), 0, 3847, 6, 9751, 0, NULL },
-    { UINT64_C(0xbb15992b6c26311f), 0, 3853, 6, 9814, 0, NULL },
-    { UINT64_C(0x09a20f0e1e16d417), 0, 3859, 6, 7598, 0, NULL },
-    { UINT64_C(0xa96888a378b26b80), 0, 3865, 6, 7661, 0, NULL },
-    { UINT64_C(0xef558cd25f633c7d), 0, 3871, 12, 8640, 0, NULL },
-    { UINT64_C(0x02a1365d4a7c5448), 0, 3883, 12, 8703, 0, NULL },
-    { UINT64_C(0xff8017b99e3e75a4), 0, 3895, 8, 6455, 0, NULL },
-    { UINT64_C(0x7977aaf1e4b36dbf), 0, 3903, 8, 6518, 0, NULL },
-    { UINT64_C(0x85cf49e60de7ea6a), 0, 3911, 16, 20980, 0, NULL },
-    { UINT64_C(0x05003f2aba1d7705), 0, 3927, 18, 20926, 0, NULL },
-    { UINT64_C(0x2c07ac54172e0c68), 0, 3945, 16, 20604, 0, NULL },
-    { UINT64_C(0xaf44d4b2c7a3356f), 0, 3961, 22, 20123, 0, NULL },
-    { UINT64_C(0xc82c6581f6bd2ac5), 0, 3983, 41, 4519, 0, NULL },
-    { UINT64_C(0x8d1c2a0532bc8646), 0, 4024, 37, 4910, 0, NULL },
-    { UINT64_C(0x74bda85647d2f274), 0, 4061, 41, 4515, 0, NULL },
-    { UINT64_C(0x47c0501c14d99b90), 0, 4102, 37, 4976, 0, NULL },
-    { UINT64_C(0xceb474e0e7e9f9f0), 0, 4139, 14, 12948, 0, NULL },
-    { UINT64_C(0xd6e0a38d57721f52), 0, 4153, 14, 12893, 0, NULL },
-    { UINT64_C(0x5a6eb99e0f73fe34), 0, 4167, 14, 12723, 0, NULL },
-    { UINT64_C(0xba51af6cecf0fda4), 0, 4181, 15, 12331, 0, NULL },
-    { UINT64_C(0xc5b5727a22695156), 0, 4196, 13, 19694, 0, NULL },
-    { UINT64_C(0x0e5f0d5d5cbd6cc1), 0, 4209, 14, 19660, 0, NULL },
-    { UINT64_C(0x24cb1aae6e1f3c57), 0, 4223, 14, 19319, 0, NULL },
-    { UINT64_C(0xa448ab50af4f831e), 0, 4237, 15, 19040, 0, NULL },
-    { UINT64_C(0x155d01c2aa1ae589), 0, 4252, 12, 15213, 0, NULL },
-    { UINT64_C(0xd587f49e36abe491), 0, 4264, 13, 15138, 0, NULL },
-    { UINT64_C(0xc1c1e4d17927f6c8), 0, 4277, 11, 14987, 0, NULL },
-    { UINT64_C(0xa9164bc61909cb10), 0, 4288, 16, 14613, 0, NULL },
-    { UINT64_C(0x0f762bf2b1b2a978), 0, 4304, 13, 15725, 0, NULL },
-    { UINT64_C(0xa5705ed3758713da), 0, 4317, 12, 15671, 0, NULL },
-    { UINT64_C(0xcb271f73554f238b), 0, 4329, 11, 15499, 0, NULL },
-    { UINT64_C(0x59205f5eb360dd71), 0, 4340, 13, 15108, 0, NULL },
-    { UINT64_C(0xc0a689eee7893e73), 0, 4353, 16, 1447, 0, NULL },
-    { UINT64_C(0x925c7c145ed3e4e6), 0, 4369, 6, 30148, 0, NULL },
-    { UINT64_C(0x787e3500978763b5), 0, 4375, 8, 28294, 0, NULL },
-    { UINT64_C(0xfca53d292f8e0849), 0, 4383, 7, 28088, 0, NULL },
-    { UINT64_C(0xc4a4070cac5c2632), 0, 4390, 6, 30148, 0, NULL },
-    { UINT64_C(0x5ad2fa5c2c7d5651), 0, 4396, 21, 43392, 0, NULL },
-    { UINT64_C(0xa12175157aaa6afa), 0, 4417, 22, 41538, 0, NULL },
-    { UINT64_C(0x90e97b4d35498e4c), 0, 4439, 23, 41332, 0, NULL },
-    { UINT64_C(0x3bd59f029331cddf), 0, 4462, 21, 43392, 0, NULL },
-    { UINT64_C(0x6be7f746ce211a6d), 0, 4483, 9, 30250, 0, NULL },
-    { UINT64_C(0x8e97cf38a865c0ce), 0, 4492, 10, 28396, 0, NULL },
-    { UINT64_C(0x12f230620cb51f12), 0, 4502, 9, 28190, 0, NULL },
-    { UINT64_C(0x60111567f09e8649), 0, 4511, 9, 30250, 0, NULL },
-    { UINT64_C(0xcf96dccc29cb1c1e), 0, 4520, 11, 30243, 0, NULL },
-    { UINT64_C(0xfb19be8a036d87bb), 0, 4531, 13, 28391, 0, NULL },
-    { UINT64_C(0x5e89d661fbe708a3), 0, 4544, 14, 28185, 0, NULL },
-    { UINT64_C(0xecce0f1ce0f7366a), 0, 4558, 9, 30243, 0, NULL },
-    { UINT64_C(0xcca069ed7825d736), 0, 4567, 11, 30213, 0, NULL },
-    { UINT64_C(0xe078f62d50593be9), 0, 4578, 14, 28361, 0, NULL },
-    { UINT64_C(0x6235ca7a526b055d), 0, 4592, 15, 28155, 0, NULL },
-    { UINT64_C(0x8cf2c1d4d159a82a), 0, 4607, 11, 30213, 0, NULL },
-    { UINT64_C(0x4d4d923ebfa6a3c2), 0, 4618, 6, 36711, 0, NULL },
-    { UINT64_C(0x93a45d4517f69a1f), 0, 4624, 8, 34857, 0, NULL },
-    { UINT64_C(0x328b8cc974a1d2f3), 0, 4632, 7, 34651, 0, NULL },
-    { UINT64_C(0x4e52f86fbd51acb6), 0, 4639, 6, 36711, 0, NULL },
-    { UINT64_C(0x80b89b6d39a73ac5), 0, 4645, 6, 31116, 0, NULL },
-    { UINT64_C(0x9f1c31a63934a7c0), 0, 4651, 8, 29262, 0, NULL },
-    { UINT64_C(0xb908aaee44220808), 0, 4659, 8, 29056, 0, NULL },
-    { UINT64_C(0xf7c8969e49fe4ce1), 0, 4667, 6, 31116, 0, NULL },
-    { UINT64_C(0xed3da81de70c0138), 0, 4673, 6, 37645, 0, NULL },
-    { UINT64_C(0x0a630e2e842915ab), 0, 4679, 8, 35791, 0, NULL },
-    { UINT64_C(0x56498c73981cba47), 0, 4687, 8, 35585, 0, NULL },
-    { UINT64_C(0xe02ea513c4410498), 0, 4695, 6, 37645, 0, NULL },
-    { UINT64_C(0x9fbb207d660387c4), 0, 4701, 9, 31220, 0, NULL },
-    { UINT64_C(0x83a168e1b86898c1), 0, 4710, 10, 29366, 0, NULL },
-    { UINT64_C(0x0909e1b7d98f15e5), 0, 4720, 10, 29160, 0, NULL },
-    { UINT64_C(0x0b5ffa6aca16b820), 0, 4730, 9, 31220, 0, NULL },
-    { UINT64_C(0x8406955f46fe389f), 0, 4739, 12, 10358, 0, NULL },
-    { UINT64_C(0xbd39d34acec41d72), 0, 4751, 12, 9700, 0, NULL },
-    { UINT64_C(0x46e036b074b96876), 0, 4763, 12, 10793, 0, NULL },
-    { UINT64_C(0x219724156145987f), 0, 4775, 12, 10135, 0, NULL },
-    { UINT64_C(0x83a25f73540bcf6b), 0, 4787, 12, 16602, 0, NULL },
-    { UINT64_C(0x2139a249f1f99d98), 0, 4799, 12, 15944, 0, NULL },
-    { UINT64_C(0xa0a7328ccd889430), 0, 4811, 12, 17037, 0, NULL },
-    { UINT64_C(0xc396dd6d1c61d323), 0, 4823, 12, 16379, 0, NULL },
-    { UINT64_C(0x4c6c0c565832ad80), 0, 4835, 14, 8895, 0, NULL },
-    { UINT64_C(0x3a7dff81f57ab6ff), 0, 4849, 14, 8847, 0, NULL },
-    { UINT64_C(0xa6c2e2c8a5c0ae0c), 0, 4863, 14, 8350, 0, NULL },
-    { UINT64_C(0x7b7cfe873b0be418), 0, 4877, 14, 8372, 0, NULL },
-    { UINT64_C(0x10e1b7e569e33dd7), 0, 4891, 7, 10367, 0, NULL },
-    { UINT64_C(0x6b2f248612101a89), 0, 4898, 7, 9709, 0, NULL },
-    { UINT64_C(0x177f39e0fd252a3e), 0, 4905, 7, 10802, 0, NULL },
-    { UINT64_C(0xc4e233e0489e4f92), 0, 4912, 7, 10144, 0, NULL },
-    { UINT64_C(0x04fa5656eec23b0f), 0, 4919, 12, 10372, 0, NULL },
-    { UINT64_C(0xf3d731ac68b62c13), 0, 4931, 12, 9715, 0, NULL },
-    { UINT64_C(0xdbb5446ff9cab347), 0, 4943, 12, 10806, 0, NULL },
-    { UINT64_C(0xa8109912b8f95ddf), 0, 4955, 12, 10149, 0, NULL },
-    { UINT64_C(0xcdbea6167cc67b30), 0, 4967, 7, 16588, 0, NULL },
-    { UINT64_C(0xdada26564f649722), 0, 4974, 7, 15930, 0, NULL },
-    { UINT64_C(0xbba7f995b62235a1), 0, 4981, 7, 17023, 0, NULL },
-    { UINT64_C(0x4e87c662551f5eb9), 0, 4988, 7, 16365, 0, NULL },
-    { UINT64_C(0x4d0049e0ff859d7c), 0, 4995, 16, 10389, 0, NULL },
-    { UINT64_C(0xab837a2a68398975), 0, 5011, 16, 9732, 0, NULL },
-    { UINT64_C(0xffcd8b32177c00e1), 0, 5027, 16, 10823, 0, NULL },
-    { UINT64_C(0x5a0cac3cdd2538b0), 0, 5043, 16, 10166, 0, NULL },
-    { UINT64_C(0xef7fe10b87c1f6dd), 0, 5059, 21, 10397, 0, NULL },
-    { UINT64_C(0xb4d7c957fddb7644), 0, 5080, 21, 9740, 0, NULL },
-    { UINT64_C(0xb4da733dded4b9af), 0, 5101, 21, 10830, 0, NULL },
-    { UINT64_C(0x4feb4b931714d37c), 0, 5122, 21, 10173, 0, NULL },
-    { UINT64_C(0xcb788f011dfb1d71), 0, 5143, 19, 8378, 0, NULL },
-    { UINT64_C(0x32d8a208c99b14aa), 0, 5162, 20, 8853, 0, NULL },
-    { UINT64_C(0xa2422f6ede081725), 0, 5182, 19, 8356, 0, NULL },
-    { UINT64_C(0x4d1ba0129ff83b7d), 0, 5201, 20, 8901, 0, NULL },
-    { UINT64_C(0x5f93cf145273af0f), 0, 5221, 20, 6473, 0, NULL },
-    { UINT64_C(0x1f4081cfbfe52aa0), 0, 5241, 20, 6413, 0, NULL },
-    { UINT64_C(0x8d6803e014cf0d46), 0, 5261, 21, 6136, 0, NULL },
-    { UINT64_C(0xa76149e7fe982816), 0, 5282, 21, 6146, 0, NULL },
-    { UINT64_C(0xaaa2473e16145efe), 0, 5303, 7, 16602, 0, NULL },
-    { UINT64_C(0xadd08498bcb58653), 0, 5310, 7, 15945, 0, NULL },
-    { UINT64_C(0xb494f53c581f5b0c), 0, 5317, 7, 17036, 0, NULL },
-    { UINT64_C(0x815580688f7b2747), 0, 5324, 7, 16379, 0, NULL },
-    { UINT64_C(0x59558a6599e9c6b9), 0, 5331, 14, 16594, 0, NULL },
-    { UINT64_C(0xe6ca95392f95fa44), 0, 5345, 14, 15936, 0, NULL },
-    { UINT64_C(0xfcac6acbd6684924), 0, 5359, 14, 17029, 0, NULL },
-    { UINT64_C(0x44ed33276277eb7d), 0, 5373, 14, 16371, 0, NULL },
-    { UINT64_C(0xe9cedce948724c93), 0, 5387, 14, 16585, 0, NULL },
-    { UINT64_C(0xaf2a44b53e872854), 0, 5401, 14, 15927, 0, NULL },
-    { UINT64_C(0x09300705bb21a774), 0, 5415, 14, 17020, 0, NULL },
-    { UINT64_C(0xd30fcbaf99e3a13b), 0, 5429, 14, 16362, 0, NULL },
-    { UINT64_C(0x90ffb7186ea1b8a6), 0, 5443, 11, 16608, 0, NULL },
-    { UINT64_C(0xa56aa46c5d710b0a), 0, 5454, 11, 15951, 0, NULL },
-    { UINT64_C(0xe5a9f1d7f387a3ce), 0, 5465, 11, 17042, 0, NULL },
-    { UINT64_C(0xf3b12064f5881a4a), 0, 5476, 11, 16385, 0, NULL },
-    { UINT64_C(0xeb9e3a35af8560f5), 0, 5487, 12, 3600, 0, NULL },
-    { UINT64_C(0x188fac364f58ec2a), 0, 5499, 13, 3857, 0, NULL },
-    { UINT64_C(0xb2d81e0804658143), 0, 5512, 22, 4903, 0, NULL },
-    { UINT64_C(0xedd09eaf5c6e8430), 0, 5534, 22, 5160, 0, NULL },
-    { UINT64_C(0xeecc099b73090826), 0, 5556, 16, 1677, 0, NULL },
-    { UINT64_C(0x1afaef310365d9d2), 0, 5572, 8, 9115, 0, NULL },
-    { UINT64_C(0x5c7435a3cdccccd3), 0, 5580, 8, 9112, 0, NULL },
-    { UINT64_C(0x8bd547c05112e831), 0, 5588, 8, 9118, 0, NULL },
-    { UINT64_C(0x7af0e33ebecaad10), 0, 5596, 8, 9115, 0, NULL },
-    { UINT64_C(0xb68594f2810b2bdb), 0, 5604, 14, 15347, 0, NULL },
-    { UINT64_C(0x3c269545285d565b), 0, 5618, 14, 15341, 0, NULL },
-    { UINT64_C(0x7de41d4c79ff65ab), 0, 5632, 14, 15353, 0, NULL },
-    { UINT64_C(0xb77cff191ebdabf5), 0, 5646, 14, 15347, 0, NULL },
-    { UINT64_C(0x77f5a19e7221e3b7), 0, 5660, 13, 15346, 0, NULL },
-    { UINT64_C(0xf0c899a937160f73), 0, 5673, 13, 15340, 0, NULL },
-    { UINT64_C(0x221a331013404b9b), 0, 5686, 13, 15352, 0, NULL },
-    { UINT64_C(0xac1e169f6f22c095), 0, 5699, 13, 15346, 0, NULL },
-    { UINT64_C(0x42f6b708f89ce299), 0, 5712, 8, 15364, 0, NULL },
-    { UINT64_C(0x796f3219f0dd55ae), 0, 5720, 8, 15361, 0, NULL },
-    { UINT64_C(0xef4fa7adca7f5d4c), 0, 5728, 8, 15367, 0, NULL },
-    { UINT64_C(0xcedada47a8f6a183), 0, 5736, 8, 15364, 0, NULL },
-    { UINT64_C(0x7578c88e87f21178), 0, 5744, 14, 15330, 0, NULL },
-    { UINT64_C(0xc48baa1ce2ec9aea), 0, 5758, 14, 15324, 0, NULL },
-    { UINT64_C(0x8c3741aa444256f2), 0, 5772, 14, 15336, 0, NULL },
-    { UINT64_C(0xe4faa2dce47859be), 0, 5786, 14, 15330, 0, NULL },
-    { UINT64_C(0x64aedda179a91adf), 0, 5800, 48, 8988, 0, NULL },
-    { UINT64_C(0x7349cf58239572ed), 0, 5848, 72, 9265, 0, NULL },
-    { UINT64_C(0xca1c7bc06a3406f7), 0, 5920, 48, 8966, 0, NULL },
-    { UINT64_C(0x378b109a46a36264), 0, 5968, 72, 9313, 0, NULL },
-    { UINT64_C(0x0caf76cfa6713199), 0, 6040, 8, 15348, 0, NULL },
-    { UINT64_C(0xf981214fede8d29c), 0, 6048, 8, 15345, 0, NULL },
-    { UINT64_C(0x608637a2b902d04e), 0, 6056, 8, 15351, 0, NULL },
-    { UINT64_C(0x62b75b277d7ef62b), 0, 6064, 8, 15348, 0, NULL },
-    { UINT64_C(0x8805408a7f0daa41), 0, 6072, 12, 3671, 0, NULL },
-    { UINT64_C(0x4b1311c886551419), 0, 6084, 13, 3929, 0, NULL },
-    { UINT64_C(0xb183d11bec06da13), 0, 6097, 22, 4979, 0, NULL },
-    { UINT64_C(0xd9b03a6e38189f7f), 0, 6119, 22, 5237, 0, NULL },
-    { UINT64_C(0x63d97aef87b3312f), 0, 6141, 17, 1734, 0, NULL },
+    { UINT64_C(0x87c84c0afaeb1f3c), 0, 28, 19, 24356, 0, NULL },
+    { UINT64_C(0x5f8f9d2d59ae2969), 0, 47, 18, 24144, 0, NULL },
+    { UINT64_C(0x27abf1311d8d6f83), 0, 65, 18, 24155, 0, NULL },
+    { UINT64_C(0x6167dfbce2350ef6), 0, 83, 19, 24578, 0, NULL },
+    { UINT64_C(0xc873f1331fdc63ec), 0, 102, 9, 16421, 0, NULL },
+    { UINT64_C(0x34bee5e2b2f73c00), 0, 111, 9, 16200, 0, NULL },
+    { UINT64_C(0xc9342670c69e8680), 0, 120, 9, 16213, 0, NULL },
+    { UINT64_C(0x6d74b59cf2d6baea), 0, 129, 9, 16627, 0, NULL },
+    { UINT64_C(0x4345e386511a5ff7), 0, 138, 8, 13279, 0, NULL },
+    { UINT64_C(0x0027be3834146c0f), 0, 146, 8, 13059, 0, NULL },
+    { UINT64_C(0x852399d3156e7888), 0, 154, 8, 13070, 0, NULL },
+    { UINT64_C(0x407da1501fdad7d8), 0, 162, 8, 13485, 0, NULL },
+    { UINT64_C(0x3a23359031dcd0c0), 0, 170, 12, 6809, 0, NULL },
+    { UINT64_C(0xb9708f8faeaedc99), 0, 182, 14, 7689, 0, NULL },
+    { UINT64_C(0x382f12578f45817c), 0, 196, 12, 6787, 0, NULL },
+    { UINT64_C(0xd0f510f772186506), 0, 208, 14, 7737, 0, NULL },
+    { UINT64_C(0x6f9ebad4408aff2a), 0, 222, 19, 15166, 0, NULL },
+    { UINT64_C(0x6a520c158fdd4b2f), 0, 241, 19, 14954, 0, NULL },
+    { UINT64_C(0xecf2eda681008c1b), 0, 260, 17, 14965, 0, NULL },
+    { UINT64_C(0x5be564b432a95490), 0, 277, 17, 15388, 0, NULL },
+    { UINT64_C(0x114a9168984d87de), 0, 294, 10, 13299, 0, NULL },
+    { UINT64_C(0x79e1f223393dfe88), 0, 304, 10, 13078, 0, NULL },
+    { UINT64_C(0x00ec5fd7351ac486), 0, 314, 10, 13091, 0, NULL },
+    { UINT64_C(0xd7b84765dc298edc), 0, 324, 10, 13505, 0, NULL },
+    { UINT64_C(0x9e362e87eb744af2), 0, 334, 10, 4951, 0, NULL },
+    { UINT64_C(0xb9f8f1888f6e8304), 0, 344, 8, 4205, 0, NULL },
+    { UINT64_C(0xa88360f2a2d30428), 0, 352, 10, 4939, 0, NULL },
+    { UINT64_C(0xb1cb88a802b536cd), 0, 362, 8, 4187, 0, NULL },
+    { UINT64_C(0xa0348dc6e8bdf262), 0, 370, 7, 23123, 0, NULL },
+    { UINT64_C(0xd1d56c5f28e11419), 0, 377, 7, 22911, 0, NULL },
+    { UINT64_C(0x01b89ce28a162805), 0, 384, 7, 22922, 0, NULL },
+    { UINT64_C(0x7e13b59f4f935b1a), 0, 391, 7, 23345, 0, NULL },
+    { UINT64_C(0x5efc303c2b9c8058), 0, 398, 18, 12661, 0, NULL },
+    { UINT64_C(0x163cef2a6568f643), 0, 416, 18, 12438, 0, NULL },
+    { UINT64_C(0x68f5c992c7917e8d), 0, 434, 18, 12455, 0, NULL },
+    { UINT64_C(0x37e1b5613a575622), 0, 452, 18, 12867, 0, NULL },
+    { UINT64_C(0xbbd1a3056189e704), 0, 470, 8, 22466, 0, NULL },
+    { UINT64_C(0xed6660866ba727b8), 0, 478, 8, 22246, 0, NULL },
+    { UINT64_C(0x9f2c36e2e6b83ba7), 0, 486, 8, 22257, 0, NULL },
+    { UINT64_C(0x79333b8f75082a59), 0, 494, 8, 22672, 0, NULL },
+    { UINT64_C(0xc3024f6490a9d4f1), 0, 502, 8, 16401, 0, NULL },
+    { UINT64_C(0x6d3d7424b3ef19ad), 0, 510, 8, 16181, 0, NULL },
+    { UINT64_C(0xbc9d4d3a33f0438e), 0, 518, 8, 16192, 0, NULL },
+    { UINT64_C(0x9041922bd34fd500), 0, 526, 8, 16607, 0, NULL },
+    { UINT64_C(0x4d9824c4f578b40b), 0, 534, 86, 5983, 0, NULL },
+    { UINT64_C(0x85ae25105f27ed2e), 0, 620, 86, 5987, 0, NULL },
+    { UINT64_C(0x187d0da8b64026bd), 0, 706, 60, 4032, 0, NULL },
+    { UINT64_C(0x5221ff9af3026522), 0, 766, 60, 4036, 0, NULL },
+    { UINT64_C(0xb5b139666caaf12d), 0, 826, 11, 25456, 0, NULL },
+    { UINT64_C(0x235587fef5f41992), 0, 837, 11, 25236, 0, NULL },
+    { UINT64_C(0x4496b69a5b5b0cda), 0, 848, 11, 25247, 0, NULL },
+    { UINT64_C(0xb9d1d70eede5c475), 0, 859, 11, 25662, 0, NULL },
+    { UINT64_C(0x636bc18df8ea082d), 0, 870, 19, 13278, 0, NULL },
+    { UINT64_C(0xa08a1455c8d99c64), 0, 889, 19, 13058, 0, NULL },
+    { UINT64_C(0x5aa5154e92e6b866), 0, 908, 17, 13069, 0, NULL },
+    { UINT64_C(0xf7befe5f5d9f5309), 0, 925, 17, 13484, 0, NULL },
+    { UINT64_C(0xa5c15ebacf42b263), 0, 942, 16, 7731, 0, NULL },
+    { UINT64_C(0xa6d6f8a5dc374f24), 0, 958, 16, 7683, 0, NULL },
+    { UINT64_C(0xf1a0ff62146e5659), 0, 974, 15, 6781, 0, NULL },
+    { UINT64_C(0x084e2de41c86a3ed), 0, 989, 15, 6803, 0, NULL },
+    { UINT64_C(0xf5134b325df22cc4), 0, 1004, 20, 4969, 0, NULL },
+    { UINT64_C(0xcd6130deeb6290c6), 0, 1024, 17, 5425, 0, NULL },
+    { UINT64_C(0xd3464f6135827cb4), 0, 1041, 20, 4959, 0, NULL },
+    { UINT64_C(0xbcad71ef279c0779), 0, 1061, 17, 5485, 0, NULL },
+    { UINT64_C(0xf2926e2d03dd2aeb), 0, 1078, 18, 8391, 0, NULL },
+    { UINT64_C(0xc8925d0c8ad9b5f2), 0, 1096, 20, 8452, 0, NULL },
+    { UINT64_C(0x3289c04239124221), 0, 1116, 21, 7741, 0, NULL },
+    { UINT64_C(0x9209b3223bad97c2), 0, 1137, 24, 7802, 0, NULL },
+    { UINT64_C(0x9de37f7bef4afc47), 0, 1161, 8, 18859, 0, NULL },
+    { UINT64_C(0xa02e8cba14e736c3), 0, 1169, 8, 18639, 0, NULL },
+    { UINT64_C(0xa71fde3544c151d4), 0, 1177, 8, 18650, 0, NULL },
+    { UINT64_C(0x979c9d33dfce5f24), 0, 1185, 8, 19065, 0, NULL },
+    { UINT64_C(0x6be7131c7ed9a362), 0, 1193, 8, 17281, 0, NULL },
+    { UINT64_C(0x53f9fbce85aec6ef), 0, 1201, 9, 17069, 0, NULL },
+    { UINT64_C(0x5b6dec2f161b3e8b), 0, 1210, 9, 17080, 0, NULL },
+    { UINT64_C(0x245b60961f66fa0a), 0, 1219, 8, 17503, 0, NULL },
+    { UINT64_C(0x71242fccaadeaf07), 0, 1227, 9, 18881, 0, NULL },
+    { UINT64_C(0x332993e7e4b86505), 0, 1236, 9, 18660, 0, NULL },
+    { UINT64_C(0x43f8ea262d8065ef), 0, 1245, 9, 18673, 0, NULL },
+    { UINT64_C(0xaa59b7fa91824849), 0, 1254, 9, 19087, 0, NULL },
+    { UINT64_C(0xb9710a8cfb4ee7a4), 0, 1263, 11, 28091, 0, NULL },
+    { UINT64_C(0x6dd529bbaa124763), 0, 1274, 12, 27871, 0, NULL },
+    { UINT64_C(0xb90617783768b931), 0, 1286, 12, 27882, 0, NULL },
+    { UINT64_C(0x8450f507f8680a80), 0, 1298, 11, 28297, 0, NULL },
+    { UINT64_C(0xe7d6773f39afce93), 0, 1309, 14, 5348, 0, NULL },
+    { UINT64_C(0xb296ce19b58d65bb), 0, 1323, 10, 4517, 0, NULL },
+    { UINT64_C(0x6bfb7cd549772c05), 0, 1333, 13, 5336, 0, NULL },
+    { UINT64_C(0x1218208f42a7f4f6), 0, 1346, 9, 4499, 0, NULL },
+    { UINT64_C(0x33c01ef8b31dd5ef), 0, 1355, 15, 1412, 0, NULL },
+    { UINT64_C(0xf58465f27150df7e), 0, 1370, 11, 21130, 0, NULL },
+    { UINT64_C(0x03811c0b58640f10), 0, 1381, 10, 21329, 0, NULL },
+    { UINT64_C(0xf87949cb31f61e8d), 0, 1391, 12, 20931, 0, NULL },
+    { UINT64_C(0xd6062a210ad19c09), 0, 1403, 11, 21130, 0, NULL },
+    { UINT64_C(0x5baac7913a0965b3), 0, 1414, 7, 13086, 0, NULL },
+    { UINT64_C(0xbc9b817a20720da7), 0, 1421, 11, 13285, 0, NULL },
+    { UINT64_C(0x4aa0a8feae63cb44), 0, 1432, 10, 12887, 0, NULL },
+    { UINT64_C(0xb5abd07a2055cc76), 0, 1442, 9, 13086, 0, NULL },
+    { UINT64_C(0x99c923fdfd8594ed), 0, 1451, 7, 4498, 0, NULL },
+    { UINT64_C(0x3a6d2afd257e8abd), 0, 1458, 9, 5148, 0, NULL },
+    { UINT64_C(0x36a528c749fc533a), 0, 1467, 7, 4494, 0, NULL },
+    { UINT64_C(0xc65e7c19e629f8e1), 0, 1474, 9, 5214, 0, NULL },
+    { UINT64_C(0xccdfe2c20dadf07f), 0, 1483, 14, 13097, 0, NULL },
+    { UINT64_C(0x0b023ee72cd319a9), 0, 1497, 8, 13295, 0, NULL },
+    { UINT64_C(0xb900090ea9980981), 0, 1505, 14, 12898, 0, NULL },
+    { UINT64_C(0x48467e7bad55cabb), 0, 1519, 8, 13096, 0, NULL },
+    { UINT64_C(0x000e8f352d5b9b1f), 0, 1527, 13, 8677, 0, NULL },
+    { UINT64_C(0x89d4b8967af3c671), 0, 1540, 13, 8737, 0, NULL },
+    { UINT64_C(0x8258ef94041e7fb1), 0, 1553, 13, 8043, 0, NULL },
+    { UINT64_C(0x83b632d041196321), 0, 1566, 13, 8103, 0, NULL },
+    { UINT64_C(0x8d4d492f0ca6da18), 0, 1579, 11, 13099, 0, NULL },
+    { UINT64_C(0xc896967bba97868a), 0, 1590, 11, 13298, 0, NULL },
+    { UINT64_C(0xb68ecda70c749437), 0, 1601, 11, 12901, 0, NULL },
+    { UINT64_C(0xc0366bb3287c9fab), 0, 1612, 11, 13100, 0, NULL },
+    { UINT64_C(0x80bfc837d2e712a7), 0, 1623, 14, 4931, 0, NULL },
+    { UINT64_C(0xd84faf96fb364131), 0, 1637, 10, 4183, 0, NULL },
+    { UINT64_C(0x915fd5345b962691), 0, 1647, 14, 4919, 0, NULL },
+    { UINT64_C(0xaa61743c1d023d6c), 0, 1661, 10, 4165, 0, NULL },
+    { UINT64_C(0x2c5f6b7fe5344d61), 0, 1671, 12, 8111, 0, NULL },
+    { UINT64_C(0x103796d8f91a3fd1), 0, 1683, 12, 8745, 0, NULL },
+    { UINT64_C(0xcc4a9ae0be3a36b1), 0, 1695, 12, 8051, 0, NULL },
+    { UINT64_C(0xb0de826f57d3db4f), 0, 1707, 12, 8685, 0, NULL },
+    { UINT64_C(0x64342b49f02d9bb8), 0, 1719, 8, 13403, 0, NULL },
+    { UINT64_C(0xa9f88a284a41a823), 0, 1727, 8, 13308, 0, NULL },
+    { UINT64_C(0xbbae028a56e7fc94), 0, 1735, 8, 12921, 0, NULL },
+    { UINT64_C(0x571764f315c5132a), 0, 1743, 8, 13403, 0, NULL },
+    { UINT64_C(0x43f977341131a753), 0, 1751, 19, 22416, 0, NULL },
+    { UINT64_C(0xc61071e6750100e3), 0, 1770, 16, 20442, 0, NULL },
+    { UINT64_C(0xde5c1d8c65a28e0f), 0, 1786, 23, 22832, 0, NULL },
+    { UINT64_C(0x16ba3df90e322174), 0, 1809, 19, 22416, 0, NULL },
+    { UINT64_C(0x9a71f951551ea8ea), 0, 1828, 11, 12652, 0, NULL },
+    { UINT64_C(0x0acca6bc2498e8ee), 0, 1839, 10, 12851, 0, NULL },
+    { UINT64_C(0xe536ab425cedb76f), 0, 1849, 11, 12453, 0, NULL },
+    { UINT64_C(0xaac643a9b217d725), 0, 1860, 10, 12652, 0, NULL },
+    { UINT64_C(0x0042f137d84ad621), 0, 1870, 7, 13381, 0, NULL },
+    { UINT64_C(0x6e113fa351f398a0), 0, 1877, 7, 12901, 0, NULL },
+    { UINT64_C(0x429a598d9b6c1f55), 0, 1884, 6, 13382, 0, NULL },
+    { UINT64_C(0x0520651546becf20), 0, 1890, 10, 5208, 0, NULL },
+    { UINT64_C(0x40612ca6e2b2ac1c), 0, 1900, 10, 5142, 0, NULL },
+    { UINT64_C(0x7e5cd203a258437b), 0, 1910, 8, 4488, 0, NULL },
+    { UINT64_C(0xd6a52e862e137114), 0, 1918, 8, 4492, 0, NULL },
+    { UINT64_C(0x27a19b70f9ac4e65), 0, 1926, 28, 5523, 0, NULL },
+    { UINT64_C(0xd0c50c2a6d752af8), 0, 1954, 43, 6622, 0, NULL },
+    { UINT64_C(0x9e5d73ae902e4e2f), 0, 1997, 28, 5513, 0, NULL },
+    { UINT64_C(0x27dc8b7e92ed75b3), 0, 2025, 43, 6682, 0, NULL },
+    { UINT64_C(0x659d773ade99eae6), 0, 2068, 12, 13390, 0, NULL },
+    { UINT64_C(0x0f9bce88b02d9303), 0, 2080, 12, 12909, 0, NULL },
+    { UINT64_C(0xa88a8dbc05f9fdc5), 0, 2092, 8, 13391, 0, NULL },
+    { UINT64_C(0x94955be9954801eb), 0, 2100, 4, 21857, 0, NULL },
+    { UINT64_C(0x8dbc35e7b7a67495), 0, 2104, 9, 21761, 0, NULL },
+    { UINT64_C(0x235b93e99b395d5a), 0, 2113, 4, 21376, 0, NULL },
+    { UINT64_C(0x402f8e68f3284ca9), 0, 2117, 4, 21857, 0, NULL },
+    { UINT64_C(0x01d3852527771019), 0, 2121, 4, 21562, 0, NULL },
+    { UINT64_C(0xf713bde8c8b3a959), 0, 2125, 4, 21363, 0, NULL },
+    { UINT64_C(0x08c70499a4f187cd), 0, 2129, 4, 21562, 0, NULL },
+    { UINT64_C(0x763d9129406525d6), 0, 2133, 6, 23736, 0, NULL },
+    { UINT64_C(0xd1fe6ad6c0645ffb), 0, 2139, 10, 24153, 0, NULL },
+    { UINT64_C(0xe7294f98686d8fdd), 0, 2149, 7, 23736, 0, NULL },
+    { UINT64_C(0x27f39d45682f29cd), 0, 2156, 18, 12965, 0, NULL },
+    { UINT64_C(0x8ac28abcf2848b02), 0, 2174, 11, 12866, 0, NULL },
+    { UINT64_C(0x0e3b318a9b80fdb9), 0, 2185, 18, 12483, 0, NULL },
+    { UINT64_C(0x020ae4d96172b19f), 0, 2203, 11, 12961, 0, NULL },
+    { UINT64_C(0x1356b96f2eed0fe5), 0, 2214, 8, 21614, 0, NULL },
+    { UINT64_C(0x0c2cd66998b9dc80), 0, 2222, 8, 21812, 0, NULL },
+    { UINT64_C(0x629663c592e00004), 0, 2230, 8, 21416, 0, NULL },
+    { UINT64_C(0xa5f838a8e6e0b419), 0, 2238, 8, 21614, 0, NULL },
+    { UINT64_C(0x3ec7dc25657140b9), 0, 2246, 16, 6605, 0, NULL },
+    { UINT64_C(0x6b16ecb6e3456ee2), 0, 2262, 13, 7252, 0, NULL },
+    { UINT64_C(0x40caa7206fd8b5f9), 0, 2275, 14, 6543, 0, NULL },
+    { UINT64_C(0xa32e5603404178d6), 0, 2289, 12, 7190, 0, NULL },
+    { UINT64_C(0x8a27b8174d4c7e47), 0, 2301, 9, 24348, 0, NULL },
+    { UINT64_C(0x091dbed6c0475da4), 0, 2310, 10, 24546, 0, NULL },
+    { UINT64_C(0x9c5357e867678924), 0, 2320, 9, 24150, 0, NULL },
+    { UINT64_C(0x07855bf68b1a0027), 0, 2329, 10, 24348, 0, NULL },
+    { UINT64_C(0x3681c3674b693d00), 0, 2339, 9, 16210, 0, NULL },
+    { UINT64_C(0xb7ac62fb3c56303a), 0, 2348, 13, 16114, 0, NULL },
+    { UINT64_C(0x8f1d282a6028e65d), 0, 2361, 9, 15730, 0, NULL },
+    { UINT64_C(0xd6585a2bc9b41112), 0, 2370, 9, 16211, 0, NULL },
+    { UINT64_C(0xcb29208b0b8edb58), 0, 2379, 10, 26471, 0, NULL },
+    { UINT64_C(0xbd966f0973808137), 0, 2389, 11, 24495, 0, NULL },
+    { UINT64_C(0x892a859bbe21a42d), 0, 2400, 14, 26890, 0, NULL },
+    { UINT64_C(0x4a349cbac082e347), 0, 2414, 9, 26471, 0, NULL },
+    { UINT64_C(0x9e25a8ec41147c4c), 0, 2423, 15, 1392, 0, NULL },
+    { UINT64_C(0xf8014f6f38cb296d), 0, 2438, 12, 11988, 0, NULL },
+    { UINT64_C(0xe5569859e594a759), 0, 2450, 14, 11933, 0, NULL },
+    { UINT64_C(0x95a76af3afa7884d), 0, 2464, 12, 11763, 0, NULL },
+    { UINT64_C(0xc665da29e8e6f071), 0, 2476, 13, 11151, 0, NULL },
+    { UINT64_C(0x252f72fea44a28f5), 0, 2489, 202, 22011, 0, NULL },
+    { UINT64_C(0x2aa98ed27d3701cd), 0, 2691, 202, 22005, 0, NULL },
+    { UINT64_C(0x09b098561e2fa1d8), 0, 2893, 202, 22017, 0, NULL },
+    { UINT64_C(0xd7c763d257b20c00), 0, 3095, 202, 22011, 0, NULL },
+    { UINT64_C(0x55c5f5fd4b22f7de), 0, 3297, 5, 4525, 0, NULL },
+    { UINT64_C(0xdd94b2adf736c752), 0, 3302, 8, 4909, 0, NULL },
+    { UINT64_C(0xfa57b6f149b98b67), 0, 3310, 5, 4521, 0, NULL },
+    { UINT64_C(0x2c4fb449a39c7b60), 0, 3315, 8, 4975, 0, NULL },
+    { UINT64_C(0x081a467fadea0858), 0, 3323, 19, 5778, 0, NULL },
+    { UINT64_C(0x7d555a885c5a0f18), 0, 3342, 26, 7227, 0, NULL },
+    { UINT64_C(0xc79985b0c98be023), 0, 3368, 19, 5715, 0, NULL },
+    { UINT64_C(0x98c46471863e02a9), 0, 3387, 26, 7164, 0, NULL },
+    { UINT64_C(0xac27527c9d14e812), 0, 3413, 11, 11988, 0, NULL },
+    { UINT64_C(0x6baa4a926a12f7ed), 0, 3424, 11, 11933, 0, NULL },
+    { UINT64_C(0xdb903bfc82de0e9a), 0, 3435, 11, 11763, 0, NULL },
+    { UINT64_C(0xfa0cc1868305e71d), 0, 3446, 12, 11151, 0, NULL },
+    { UINT64_C(0x20bc49607ec1f21c), 0, 3458, 15, 11556, 0, NULL },
+    { UINT64_C(0xf3cab700883cba40), 0, 3473, 15, 11480, 0, NULL },
+    { UINT64_C(0xc0c390a33293bd03), 0, 3488, 17, 11331, 0, NULL },
+    { UINT64_C(0x55ca30b149f0de8d), 0, 3505, 18, 10736, 0, NULL },
+    { UINT64_C(0xfa0eaafc880547e1), 0, 3523, 23, 4505, 0, NULL },
+    { UINT64_C(0xec3fc5ac58df9d07), 0, 3546, 25, 4895, 0, NULL },
+    { UINT64_C(0xab23bad5cac653fa), 0, 3571, 23, 4501, 0, NULL },
+    { UINT64_C(0xe4ac32949422464b), 0, 3594, 25, 4961, 0, NULL },
+    { UINT64_C(0x89fa3f5167f9b5f5), 0, 3619, 11, 14334, 0, NULL },
+    { UINT64_C(0x4b9b64cf76b082f1), 0, 3630, 12, 14259, 0, NULL },
+    { UINT64_C(0x39f6c02ff81ef684), 0, 3642, 11, 14108, 0, NULL },
+    { UINT64_C(0x509e5e8b5e8dfd00), 0, 3653, 14, 13514, 0, NULL },
+    { UINT64_C(0x91f82c6b780fbb5b), 0, 3667, 13, 20864, 0, NULL },
+    { UINT64_C(0x6278751b7c0e3989), 0, 3680, 15, 20851, 0, NULL },
+    { UINT64_C(0xa958694cf8338f0f), 0, 3695, 13, 20331, 0, NULL },
+    { UINT64_C(0xbf9975fea21eb8e9), 0, 3708, 14, 19714, 0, NULL },
+    { UINT64_C(0x0fc877c6e813ee50), 0, 3722, 13, 23504, 0, NULL },
+    { UINT64_C(0x76cfea7958cecc25), 0, 3735, 15, 23492, 0, NULL },
+    { UINT64_C(0xa0a3bb1a8b078b73), 0, 3750, 13, 22970, 0, NULL },
+    { UINT64_C(0xdc96c0930fab857a), 0, 3763, 16, 22354, 0, NULL },
+    { UINT64_C(0xdd99079a3ac97895), 0, 3779, 11, 4969, 0, NULL },
+    { UINT64_C(0x0e0b6340d74453a7), 0, 3790, 11, 4903, 0, NULL },
+    { UINT64_C(0xc181450e3881e99e), 0, 3801, 8, 4515, 0, NULL },
+    { UINT64_C(0x616ac1c153e4b06f), 0, 3809, 8, 4519, 0, NULL },
+    { UINT64_C(0x67fb0f5ca7684317), 0, 3817, 6, 6526, 0, NULL },
+    { UINT64_C(0x8fa5f2100cab7728), 0, 3823, 10, 8711, 0, NULL },
+    { UINT64_C(0x437d0980c4e0d85c), 0, 3833, 6, 6463, 0, NULL },
+    { UINT64_C(0x77d632019a7a0025), 0, 3839, 10, 8648, 0, NULL },
+    { UINT64_C(0x0edd89168cdee1a6), 0, 3849, 11, 14762, 0, NULL },
+    { UINT64_C(0xb3bf570596e94d0a), 0, 3860, 11, 14708, 0, NULL },
+    { UINT64_C(0x92e7f97e2ac9750f), 0, 3871, 11, 14536, 0, NULL },
+    { UINT64_C(0xca40d38bf3b08023), 0, 3882, 13, 13925, 0, NULL },
+    { UINT64_C(0x38ebc9eacf94af88), 0, 3895, 5, 7669, 0, NULL },
+    { UINT64_C(0x04f50da30073c55f), 0, 3900, 6, 9822, 0, NULL },
+    { UINT64_C(0xc5a1e0308b8d8e07), 0, 3906, 5, 7606, 0, NULL },
+    { UINT64_C(0xebefb9816e769c8e), 0, 3911, 6, 9759, 0, NULL },
+    { UINT64_C(0x3905f322de4f58fe), 0, 3917, 6, 9751, 0, NULL },
+    { UINT64_C(0xbb15992b6c26311f), 0, 3923, 6, 9814, 0, NULL },
+    { UINT64_C(0x09a20f0e1e16d417), 0, 3929, 6, 7598, 0, NULL },
+    { UINT64_C(0xa96888a378b26b80), 0, 3935, 6, 7661, 0, NULL },
+    { UINT64_C(0xef558cd25f633c7d), 0, 3941, 12, 8640, 0, NULL },
+    { UINT64_C(0x02a1365d4a7c5448), 0, 3953, 12, 8703, 0, NULL },
+    { UINT64_C(0xff8017b99e3e75a4), 0, 3965, 8, 6455, 0, NULL },
+    { UINT64_C(0x7977aaf1e4b36dbf), 0, 3973, 8, 6518, 0, NULL },
+    { UINT64_C(0xe4820468b76de105), 0, 3981, 20, 23078, 0, NULL },
+    { UINT64_C(0x7dfa7f31ebd9f2a7), 0, 4001, 23, 23045, 0, NULL },
+    { UINT64_C(0x8f6719c720dac66c), 0, 4024, 20, 22544, 0, NULL },
+    { UINT64_C(0xa5e6b9ec58634ea8), 0, 4044, 28, 21945, 0, NULL },
+    { UINT64_C(0xc82c6581f6bd2ac5), 0, 4072, 42, 4519, 0, NULL },
+    { UINT64_C(0x8d1c2a0532bc8646), 0, 4114, 37, 4910, 0, NULL },
+    { UINT64_C(0x74bda85647d2f274), 0, 4151, 42, 4515, 0, NULL },
+    { UINT64_C(0x47c0501c14d99b90), 0, 4193, 37, 4976, 0, NULL },
+    { UINT64_C(0x0e6ee588848ff66a), 0, 4230, 15, 14804, 0, NULL },
+    { UINT64_C(0x8b7177b066686686), 0, 4245, 16, 14749, 0, NULL },
+    { UINT64_C(0xe86e02e8e82e5028), 0, 4261, 15, 14579, 0, NULL },
+    { UINT64_C(0xa02dbb127d320268), 0, 4276, 16, 13957, 0, NULL },
+    { UINT64_C(0xc51d8da2bab9e327), 0, 4292, 17, 23589, 0, NULL },
+    { UINT64_C(0x2cb09f3b4f297bcb), 0, 4309, 19, 23576, 0, NULL },
+    { UINT64_C(0x4adaf27d3da4ed2d), 0, 4328, 19, 23056, 0, NULL },
+    { UINT64_C(0x0729a62d0691d6ac), 0, 4347, 21, 22318, 0, NULL },
+    { UINT64_C(0xae4bf02aedf67b37), 0, 4368, 13, 17069, 0, NULL },
+    { UINT64_C(0xf700e15e06cafd27), 0, 4381, 14, 16994, 0, NULL },
+    { UINT64_C(0xcf188e54bad588a6), 0, 4395, 13, 16843, 0, NULL },
+    { UINT64_C(0x57f3baf379f12c2c), 0, 4408, 18, 16239, 0, NULL },
+    { UINT64_C(0xef05c89559ad48bd), 0, 4426, 15, 17581, 0, NULL },
+    { UINT64_C(0xcc437f109e5d4b3d), 0, 4441, 14, 17527, 0, NULL },
+    { UINT64_C(0xbd7ee9f1471eedf4), 0, 4455, 14, 17355, 0, NULL },
+    { UINT64_C(0x582c74dfe58a2f28), 0, 4469, 16, 16734, 0, NULL },
+    { UINT64_C(0xc0a689eee7893e73), 0, 4485, 16, 1447, 0, NULL },
+    { UINT64_C(0x925c7c145ed3e4e6), 0, 4501, 6, 30148, 0, NULL },
+    { UINT64_C(0x787e3500978763b5), 0, 4507, 8, 28294, 0, NULL },
+    { UINT64_C(0xfca53d292f8e0849), 0, 4515, 7, 28088, 0, NULL },
+    { UINT64_C(0xc4a4070cac5c2632), 0, 4522, 6, 30148, 0, NULL },
+    { UINT64_C(0x24ca1b515d7d4dd3), 0, 4528, 21, 45294, 0, NULL },
+    { UINT64_C(0x821f51dfef87a0c8), 0, 4549, 22, 43440, 0, NULL },
+    { UINT64_C(0xbd840355bbf20f12), 0, 4571, 23, 43234, 0, NULL },
+    { UINT64_C(0xe0c3b133f0edb2e9), 0, 4594, 21, 45294, 0, NULL },
+    { UINT64_C(0x6be7f746ce211a6d), 0, 4615, 9, 30250, 0, NULL },
+    { UINT64_C(0x8e97cf38a865c0ce), 0, 4624, 10, 28396, 0, NULL },
+    { UINT64_C(0x12f230620cb51f12), 0, 4634, 9, 28190, 0, NULL },
+    { UINT64_C(0x60111567f09e8649), 0, 4643, 9, 30250, 0, NULL },
+    { UINT64_C(0xcf96dccc29cb1c1e), 0, 4652, 11, 30243, 0, NULL },
+    { UINT64_C(0xfb19be8a036d87bb), 0, 4663, 13, 28391, 0, NULL },
+    { UINT64_C(0x5e89d661fbe708a3), 0, 4676, 14, 28185, 0, NULL },
+    { UINT64_C(0xecce0f1ce0f7366a), 0, 4690, 9, 30243, 0, NULL },
+    { UINT64_C(0xcca069ed7825d736), 0, 4699, 11, 30213, 0, NULL },
+    { UINT64_C(0xe078f62d50593be9), 0, 4710, 14, 28361, 0, NULL },
+    { UINT64_C(0x6235ca7a526b055d), 0, 4724, 15, 28155, 0, NULL },
+    { UINT64_C(0x8cf2c1d4d159a82a), 0, 4739, 11, 30213, 0, NULL },
+    { UINT64_C(0x74e333127a0d2aa8), 0, 4750, 6, 38613, 0, NULL },
+    { UINT64_C(0x95a0698caad05889), 0, 4756, 8, 36759, 0, NULL },
+    { UINT64_C(0xd71875fe68119135), 0, 4764, 7, 36553, 0, NULL },
+    { UINT64_C(0xcae3a9fa25499c34), 0, 4771, 6, 38613, 0, NULL },
+    { UINT64_C(0x5800fb01bc929e65), 0, 4777, 6, 32967, 0, NULL },
+    { UINT64_C(0x8124340646a63692), 0, 4783, 8, 31113, 0, NULL },
+    { UINT64_C(0xcc8b602f7361897e), 0, 4791, 8, 30907, 0, NULL },
+    { UINT64_C(0xf7fc10fcc7efa215), 0, 4799, 6, 32967, 0, NULL },
+    { UINT64_C(0x2baa7551e7dafc55), 0, 4805, 6, 41341, 0, NULL },
+    { UINT64_C(0xe2340196db479c6a), 0, 4811, 8, 39487, 0, NULL },
+    { UINT64_C(0x0e9762043cd27fe2), 0, 4819, 8, 39281, 0, NULL },
+    { UINT64_C(0x691e91e6c4d8e781), 0, 4827, 6, 41341, 0, NULL },
+    { UINT64_C(0xa585d2f5a06c2e7c), 0, 4833, 9, 33070, 0, NULL },
+    { UINT64_C(0x11eb35668d6b0555), 0, 4842, 10, 31216, 0, NULL },
+    { UINT64_C(0x5d8da0fe89698211), 0, 4852, 10, 31010, 0, NULL },
+    { UINT64_C(0x56c5f5dcc6bbe360), 0, 4862, 9, 33070, 0, NULL },
+    { UINT64_C(0x8406955f46fe389f), 0, 4871, 12, 10358, 0, NULL },
+    { UINT64_C(0xbd39d34acec41d72), 0, 4883, 12, 9700, 0, NULL },
+    { UINT64_C(0x46e036b074b96876), 0, 4895, 12, 10793, 0, NULL },
+    { UINT64_C(0x219724156145987f), 0, 4907, 12, 10135, 0, NULL },
+    { UINT64_C(0x7fb8e2c7e7657f90), 0, 4919, 12, 17970, 0, NULL },
+    { UINT64_C(0xdb4c61f9fbdc2587), 0, 4931, 12, 17312, 0, NULL },
+    { UINT64_C(0x5f6ebf5d0a46eb6f), 0, 4943, 12, 18405, 0, NULL },
+    { UINT64_C(0x3f1ccfdbb52efd48), 0, 4955, 12, 17747, 0, NULL },
+    { UINT64_C(0x4c6c0c565832ad80), 0, 4967, 14, 8895, 0, NULL },
+    { UINT64_C(0x3a7dff81f57ab6ff), 0, 4981, 14, 8847, 0, NULL },
+    { UINT64_C(0xa6c2e2c8a5c0ae0c), 0, 4995, 14, 8350, 0, NULL },
+    { UINT64_C(0x7b7cfe873b0be418), 0, 5009, 14, 8372, 0, NULL },
+    { UINT64_C(0x10e1b7e569e33dd7), 0, 5023, 7, 10367, 0, NULL },
+    { UINT64_C(0x6b2f248612101a89), 0, 5030, 7, 9709, 0, NULL },
+    { UINT64_C(0x177f39e0fd252a3e), 0, 5037, 7, 10802, 0, NULL },
+    { UINT64_C(0xc4e233e0489e4f92), 0, 5044, 7, 10144, 0, NULL },
+    { UINT64_C(0x04fa5656eec23b0f), 0, 5051, 12, 10372, 0, NULL },
+    { UINT64_C(0xf3d731ac68b62c13), 0, 5063, 12, 9715, 0, NULL },
+    { UINT64_C(0xdbb5446ff9cab347), 0, 5075, 12, 10806, 0, NULL },
+    { UINT64_C(0xa8109912b8f95ddf), 0, 5087, 12, 10149, 0, NULL },
+    { UINT64_C(0x05c98dd0a0908491), 0, 5099, 7, 17958, 0, NULL },
+    { UINT64_C(0xe12dafed3a4f7a6f), 0, 5106, 7, 17300, 0, NULL },
+    { UINT64_C(0x550c37450f18696c), 0, 5113, 7, 18393, 0, NULL },
+    { UINT64_C(0xfb6811a6980bd3c4), 0, 5120, 7, 17735, 0, NULL },
+    { UINT64_C(0x4d0049e0ff859d7c), 0, 5127, 16, 10389, 0, NULL },
+    { UINT64_C(0xab837a2a68398975), 0, 5143, 16, 9732, 0, NULL },
+    { UINT64_C(0xffcd8b32177c00e1), 0, 5159, 16, 10823, 0, NULL },
+    { UINT64_C(0x5a0cac3cdd2538b0), 0, 5175, 16, 10166, 0, NULL },
+    { UINT64_C(0xef7fe10b87c1f6dd), 0, 5191, 21, 10397, 0, NULL },
+    { UINT64_C(0xb4d7c957fddb7644), 0, 5212, 21, 9740, 0, NULL },
+    { UINT64_C(0xb4da733dded4b9af), 0, 5233, 21, 10830, 0, NULL },
+    { UINT64_C(0x4feb4b931714d37c), 0, 5254, 21, 10173, 0, NULL },
+    { UINT64_C(0xcb788f011dfb1d71), 0, 5275, 19, 8378, 0, NULL },
+    { UINT64_C(0x32d8a208c99b14aa), 0, 5294, 20, 8853, 0, NULL },
+    { UINT64_C(0xa2422f6ede081725), 0, 5314, 19, 8356, 0, NULL },
+    { UINT64_C(0x4d1ba0129ff83b7d), 0, 5333, 20, 8901, 0, NULL },
+    { UINT64_C(0x5f93cf145273af0f), 0, 5353, 20, 6473, 0, NULL },
+    { UINT64_C(0x1f4081cfbfe52aa0), 0, 5373, 20, 6413, 0, NULL },
+    { UINT64_C(0x8d6803e014cf0d46), 0, 5393, 21, 6136, 0, NULL },
+    { UINT64_C(0xa76149e7fe982816), 0, 5414, 21, 6146, 0, NULL },
+    { UINT64_C(0x434c92ac6df7ad33), 0, 5435, 7, 17972, 0, NULL },
+    { UINT64_C(0xf0ee68301a4a6f6a), 0, 5442, 7, 17315, 0, NULL },
+    { UINT64_C(0x6c3be1474bc65c05), 0, 5449, 7, 18406, 0, NULL },
+    { UINT64_C(0x9407749d0e9d6ee6), 0, 5456, 7, 17749, 0, NULL },
+    { UINT64_C(0x9e3cfe3ddd4946b5), 0, 5463, 14, 17963, 0, NULL },
+    { UINT64_C(0xae4ac229d2d01dba), 0, 5477, 14, 17305, 0, NULL },
+    { UINT64_C(0x547f42f362b6d42a), 0, 5491, 14, 18398, 0, NULL },
+    { UINT64_C(0xd107c47057cbac79), 0, 5505, 14, 17740, 0, NULL },
+    { UINT64_C(0xabadc3060047e477), 0, 5519, 14, 17954, 0, NULL },
+    { UINT64_C(0xc1153899858704ca), 0, 5533, 14, 17296, 0, NULL },
+    { UINT64_C(0x69e725fcd61c395a), 0, 5547, 14, 18389, 0, NULL },
+    { UINT64_C(0x052d826dec302e5f), 0, 5561, 14, 17731, 0, NULL },
+    { UINT64_C(0x66441608fba0a305), 0, 5575, 11, 17976, 0, NULL },
+    { UINT64_C(0x49f1967225aac561), 0, 5586, 11, 17319, 0, NULL },
+    { UINT64_C(0x68397fc7657c72ad), 0, 5597, 11, 18410, 0, NULL },
+    { UINT64_C(0x348fdf00e2ed2bc1), 0, 5608, 11, 17753, 0, NULL },
+    { UINT64_C(0xeb9e3a35af8560f5), 0, 5619, 12, 3600, 0, NULL },
+    { UINT64_C(0x188fac364f58ec2a), 0, 5631, 13, 3857, 0, NULL },
+    { UINT64_C(0xb2d81e0804658143), 0, 5644, 22, 4903, 0, NULL },
+    { UINT64_C(0xedd09eaf5c6e8430), 0, 5666, 22, 5160, 0, NULL },
+    { UINT64_C(0xeecc099b73090826), 0, 5688, 16, 1677, 0, NULL },
+    { UINT64_C(0x1afaef310365d9d2), 0, 5704, 8, 9115, 0, NULL },
+    { UINT64_C(0x5c7435a3cdccccd3), 0, 5712, 8, 9112, 0, NULL },
+    { UINT64_C(0x8bd547c05112e831), 0, 5720, 8, 9118, 0, NULL },
+    { UINT64_C(0x7af0e33ebecaad10), 0, 5728, 8, 9115, 0, NULL },
+    { UINT64_C(0xfba69e5299d5a66f), 0, 5736, 14, 16703, 0, NULL },
+    { UINT64_C(0x694e0db03f45bc1d), 0, 5750, 14, 16697, 0, NULL },
+    { UINT64_C(0xac5186d340f9b395), 0, 5764, 14, 16709, 0, NULL },
+    { UINT64_C(0x61b80f626c1d8ec9), 0, 5778, 14, 16703, 0, NULL },
+    { UINT64_C(0x0c5b984d2e1c4737), 0, 5792, 13, 16704, 0, NULL },
+    { UINT64_C(0xcd1ede495dc8cbd5), 0, 5805, 13, 16698, 0, NULL },
+    { UINT64_C(0x08a2a15061b3c7a9), 0, 5818, 13, 16710, 0, NULL },
+    { UINT64_C(0xcd98883af0bd9941), 0, 5831, 13, 16704, 0, NULL },
+    { UINT64_C(0x95aa7bc796e6e4cc), 0, 5844, 8, 16723, 0, NULL },
+    { UINT64_C(0xd1bc3f1dd5d9f38b), 0, 5852, 8, 16720, 0, NULL },
+    { UINT64_C(0x1c34ccec2c5e4841), 0, 5860, 8, 16726, 0, NULL },
+    { UINT64_C(0xddd78918c06a1aaa), 0, 5868, 8, 16723, 0, NULL },
+    { UINT64_C(0x40f57a3a1fa092dc), 0, 5876, 14, 16686, 0, NULL },
+    { UINT64_C(0x1497ae150b55f9fc), 0, 5890, 14, 16680, 0, NULL },
+    { UINT64_C(0xb2537f715d871e24), 0, 5904, 14, 16692, 0, NULL },
+    { UINT64_C(0x2ddb4be0f8e40a82), 0, 5918, 14, 16686, 0, NULL },
+    { UINT64_C(0x64aedda179a91adf), 0, 5932, 48, 8988, 0, NULL },
+    { UINT64_C(0x7349cf58239572ed), 0, 5980, 72, 9265, 0, NULL },
+    { UINT64_C(0xca1c7bc06a3406f7), 0, 6052, 48, 8966, 0, NULL },
+    { UINT64_C(0x378b109a46a36264), 0, 6100, 72, 9313, 0, NULL },
+    { UINT64_C(0x05dd5c6e28454bb4), 0, 6172, 8, 16707, 0, NULL },
+    { UINT64_C(0x76a69f9295e2ef85), 0, 6180, 8, 16704, 0, NULL },
+    { UINT64_C(0xb817c5d53be85547), 0, 6188, 8, 16710, 0, NULL },
+    { UINT64_C(0x3703c792b047679a), 0, 6196, 8, 16707, 0, NULL },
+    { UINT64_C(0x8805408a7f0daa41), 0, 6204, 12, 3671, 0, NULL },
+    { UINT64_C(0x4b1311c886551419), 0, 6216, 13, 3929, 0, NULL },
+    { UINT64_C(0xb183d11bec06da13), 0, 6229, 22, 4979, 0, NULL },
+    { UINT64_C(0xd9b03a6e38189f7f), 0, 6251, 22, 5237, 0, NULL },
+    { UINT64_C(0x63d97aef87b3312f), 0, 6273, 17, 1734, 0, NULL },
 };
 
 static const struct kiln_stage bundle_nvidia_stages[] = {
@@ -5606,7 +5788,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_hgemm_async_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 2, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -5781,7 +5963,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_hgemm_async_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -5796,7 +5978,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_hgemm_async_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -5959,7 +6141,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_hgemm_async_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 2, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -5994,7 +6176,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_hgemm_async_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 2, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -6029,7 +6211,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_hgemm_async_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 2, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -6064,7 +6246,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_hgemm_async_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 2, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -6392,7 +6574,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
     { "kiln_hgemmt_async_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 2, 1 }, { 256, 1, 1 }, 0,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -6428,7 +6610,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
     { "kiln_hgemmt_async_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 2, 1 }, { 256, 1, 1 }, 0,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -6464,7 +6646,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
     { "kiln_hgemmt_async_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 2, 1 }, { 256, 1, 1 }, 0,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -6500,7 +6682,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
     { "kiln_hgemmt_async_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 2, 1 }, { 256, 1, 1 }, 0,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -6530,7 +6712,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_sgemm_async_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -6639,7 +6821,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_sgemm_async_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -6674,7 +6856,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_sgemm_async_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -6695,7 +6877,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_sgemm_async_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -6718,7 +6900,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_sgemm_async_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 2, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -6765,7 +6947,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_sgemm_async_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -6780,7 +6962,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_sgemm_async_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 2, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -6801,7 +6983,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_sgemm_async_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 2, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -6836,7 +7018,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_sgemm_async_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 2, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -6857,7 +7039,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_sgemm_async_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 2, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -6889,7 +7071,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
     { "kiln_sgemmt_async_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 4, 1 }, { 256, 1, 1 }, 0,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -6919,7 +7101,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
     { "kiln_sgemmt_async_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 2, 1 }, { 256, 1, 1 }, 0,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -6935,7 +7117,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
     { "kiln_sgemmt_async_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 2, 1 }, { 256, 1, 1 }, 0,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -6971,7 +7153,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
     { "kiln_sgemmt_async_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 2, 1 }, { 256, 1, 1 }, 0,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -6993,7 +7175,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
     { "kiln_sgemmt_async_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 2, 1 }, { 256, 1, 1 }, 0,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -7205,7 +7387,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_dgemm_async_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 2, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -7240,7 +7422,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_dgemm_async_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 2, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -7275,7 +7457,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_dgemm_async_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 2, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -7310,7 +7492,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_dgemm_async_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 2, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -7345,7 +7527,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_dgemm_async_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 2, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -7596,7 +7778,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_dgemm_async_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -7631,7 +7813,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_dgemm_async_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -7666,7 +7848,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_dgemm_async_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -7701,7 +7883,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_dgemm_async_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -7741,7 +7923,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
     { "kiln_dgemmt_async_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 2, 1 }, { 256, 1, 1 }, 0,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -8054,7 +8236,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_xgemm_cuts_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 2, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -8170,7 +8352,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_xgemm_cuts_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -8233,7 +8415,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
     { "kiln_xgemmt_cuts_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 4, 1 }, { 256, 1, 1 }, 0,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
@@ -8286,7 +8468,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_cgemm_interleaved_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 2, 1 }, { 256, 1, 1 }, 0,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_0, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA,
@@ -8384,7 +8566,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_cgemm_interleaved_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 256, 1, 1 }, 0,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_0, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA,
@@ -8401,7 +8583,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_cgemm_interleaved_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 4, 1 }, { 256, 1, 1 }, 0,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_0, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA,
@@ -8538,7 +8720,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_zgemm_interleaved_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 256, 1, 1 }, 0,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_0, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA,
@@ -8555,7 +8737,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_zgemm_interleaved_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 256, 1, 1 }, 0,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_0, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA,
@@ -8572,7 +8754,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_zgemm_interleaved_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 2, 1 }, { 256, 1, 1 }, 0,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_0, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA,
@@ -8607,7 +8789,7 @@ static const struct kiln_stage bundle_nvidia_stages[] = {
         KILN_ARG_CONJ_A, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_zgemm_interleaved_add",
-      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
+      2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 2, 1 }, { 256, 1, 1 }, 0,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_0, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA,
@@ -11072,7 +11254,7 @@ KILN_INTERNAL const struct kiln_bundle kiln_bundle_nvidia = {
     .provenance = "tuned on NVIDIA H200, NVIDIA CUDA, driver 580.159.04",
     .match = { "NVIDIA CUDA", "NVIDIA of compute capability 8.0", NULL, 0, 0 },
     .traits = { 0, 132, 1, 101376, 80 },
-    .pool = { sizeof bundle_nvidia_rows, 3358, 6224, 6158,
+    .pool = { sizeof bundle_nvidia_rows, 3477, 6473, 6290,
               bundle_nvidia_rows[0].text, bundle_nvidia_lines,
               bundle_nvidia_pairs, bundle_nvidia_symbols },
     .num_programs = 405, .num_recipes = 417, .num_pins = 0,

@@ -23,6 +23,7 @@ static const struct family_value values[] = {
     // Warp groups, each with 64 rows of the tile.
     { "CONSUMERS", "BM / 64" },
     { "WORKERS", "CONSUMERS * 128" },
+    { "PAIRS", "0" },
     { "OWNERS", "WORKERS" },
     // Sums, and what is found to be needed beside them, in registers of a work-item. As of tma.
     { "REGISTERS", "BN + APART * BN / 2 + 40" },

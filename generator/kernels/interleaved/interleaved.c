@@ -30,6 +30,7 @@ static const struct family_value values[] = {
     { "COPYB", "0" },
     { "PARTS", "STREAM" },
     { "MMA", "COMPLEX_DOUBLE" },
+    { "PAIRS", "0" },
     { "OWNERS", "WARPM * WARPN * 32" },
     { "WORKERS", "OWNERS" },
     { "PIECEA", "BYTES" },
@@ -59,7 +60,7 @@ static const struct family_stage stages[] = {
       0 },
     { "stream", "STREAM", MULTIPLY, "UNITS", "STREAM", "WORKERS", NULL,
       "M N K WORKSPACE as __global ${R} *work; REGION_0 as long parts_at; " ARGS, NULL, 0 },
-    { "add", "STREAM", "nv/add.cl.in", "SWAPPED = 0", "UNITS ONE", "STREAM; 8 / STREAM",
+    { "add", "STREAM", "nv/add.cl.in", "SWAPPED = 0", "UNITS ONE", "STREAM; 4 / STREAM",
       "256; 1", NULL, "M N K WORKSPACE as __global const ${R} *restrict work; "
       "REGION_0 as long parts_at; " COMPLEX_FACTORS "C C_OFFSET LDC", NULL, 1 },
 };

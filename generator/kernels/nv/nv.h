@@ -52,7 +52,7 @@
  * each work-group. Along axis 0 there are as many work-groups as multiply. `bind` says whether rows
  * of such a tile are columns of C (SWAPPED). */
 #define NV_ADD(when, bind, region) \
-    { "add", when, "nv/add.cl.in", bind, "UNITS ONE", "STREAM; 8 / STREAM", "256; 1", \
+    { "add", when, "nv/add.cl.in", bind, "UNITS ONE", "STREAM; 4 / STREAM", "256; 1", \
       NULL, "M N K WORKSPACE as __global const ${R} *restrict work; " region " as long parts_at; " \
       "ALPHA BETA C C_OFFSET LDC TRIANGLE", NULL, 1 }
 #define NV_PARTS(when) \

@@ -31,6 +31,7 @@ static const struct family_value values[] = {
     { "GROUP", "SIDE ? 1 : 16" },
     // Warp groups, each with 64 lines of X, and their work-items.
     { "WORKERS", "BX * 2" },
+    { "PAIRS", "0" },
     { "OWNERS", "WORKERS" },
     { "SUMS", "BY / 2" },
     // Sums, what is cut, and what is found to be needed beside them.
