@@ -148,7 +148,7 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
     C += c_offset;
     // conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.
     const ulong flip = (ulong) (conj_a ^ conj_b) << 63;
-    __global double2 *parts = (__global double2 *) (work + parts_at) + 1 * item;
+    __global double2 *parts = (__global double2 *) (work + parts_at) + item;
     // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
     // work-group takes `share` steps. A last turn that is three quarters full is a turn.
     const uint groups = get_num_groups(0);
@@ -238,8 +238,8 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
                     im[e / 8][e / 4 % 2][e % 4]);
             // Not all of the tile: kept for the stage that adds up.
             if (num < steps) {
-                parts[(2 * get_group_id(0) + (first == 0)) * 2048 + e * 128
-                        + e % 1] = sum;
+                __global double2 *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;
+                part[e * 128] = sum;
                 continue;
             }
             const uint2 place = place_of(item, e);

@@ -30,7 +30,6 @@ static const struct family_value values[] = {
     { "COPYB", "0" },
     { "PARTS", "STREAM" },
     { "MMA", "COMPLEX_DOUBLE" },
-    { "PAIRS", "0" },
     { "OWNERS", "WARPM * WARPN * 32" },
     { "WORKERS", "OWNERS" },
     { "PIECEA", "BYTES" },
