@@ -23,7 +23,7 @@
 #define KILN_INTERNAL
 #endif
 
-enum { KILN_BUNDLE_FORMAT = 16 };
+enum { KILN_BUNDLE_FORMAT = 17 };
 
 enum {
     KILN_MAX_STAGES = 8,
@@ -208,6 +208,7 @@ enum kiln_term {
                                           and the elements of those operands */
     KILN_TERM_COPIED_A, KILN_TERM_COPIED_B,
     KILN_TERM_SHARED,                  /* elements of C in tiles that work-groups share */
+    KILN_TERM_KEPT,                    /* and of what they keep of these, to be added up */
     KILN_NUM_TERMS
 };
 

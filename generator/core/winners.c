@@ -62,7 +62,7 @@ static struct winner *find_recipe(struct winners *winners, const struct precisio
 static const char *parse_time(const struct line *line, struct winners *winners)
 {
     long number;
-    if (line->num != 3 + KILN_NUM_TERMS)
+    if (line->num != 3 + KILN_NUM_TERMS && line->num != 3 + KILN_TERM_KEPT)
         return "a time has a precision, a recipe and a coefficient for each term";
     const struct precision *precision = precision_find(line->field[1]);
     if (!precision)
@@ -72,7 +72,7 @@ static const char *parse_time(const struct line *line, struct winners *winners)
                                   : NULL;
     if (!winner)
         return "a time is of a recipe above it";
-    for (unsigned t = 0; t < KILN_NUM_TERMS; t++) {
+    for (unsigned t = 0; t + 3 < line->num; t++) {
         double value;
         if (!parse_real(line->field[3 + t], &value) || value > 1e18)
             return "a coefficient is a number, not negative and at most 1e18";

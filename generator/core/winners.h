@@ -14,6 +14,7 @@
  *   pin           PRECISION  M N K  RECIPE ...          (four pairs: NN NT TN TT; - for none)
  *   loss          PRECISION  CLASS  SHAPES  MEAN  P95  WORST
  *
+ * A row time that was written before the last term was there has none for it: it is 0.
  * A recipe's number is its place among the recipes of its precision, from 0. The hash is that of
  * the kernel text that was timed; 0 when it was not timed. A recipe with a row kind is for CPUs
  * with vectors alone, or for what is no CPU, and for native vectors of at least VECTOR floats (0:

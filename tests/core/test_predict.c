@@ -94,6 +94,7 @@ static void turns_share_the_steps(void **state)
     CHECK(terms, STEPS, 7 + 4); /* 6 tiles of 7 steps: 4 in turn, 14 steps among 4 */
     CHECK(terms, ROUNDS, 2);
     CHECK(terms, SHARED, 2 * 32 * 64);
+    CHECK(terms, KEPT, (2 + 4) * 32 * 64);
     CHECK(terms, PAIRED_STEPS, 2 * 7 + 7); /* of a unit: 4 tiles, and 14 steps */
     CHECK(terms, PAIRED_ROUNDS, 3);
     CHECK(terms, DEPTH, 7);
@@ -102,9 +103,11 @@ static void turns_share_the_steps(void **state)
     CHECK(terms, STEPS, 1); /* 42 steps among 400 */
     CHECK(terms, ROUNDS, 1);
     CHECK(terms, SHARED, 6 * 32 * 64);
+    CHECK(terms, KEPT, (6 + 42) * 32 * 64);
     kiln_time_terms(&recipe, &product, 4, terms);
     CHECK(terms, STEPS, 7); /* 6 of 8 are a turn */
     CHECK(terms, SHARED, 0);
+    CHECK(terms, KEPT, 0);
     recipe.shares = 0;
     kiln_time_terms(&recipe, &product, 2, terms);
     CHECK(terms, STEPS, 2 * 7);
@@ -304,7 +307,7 @@ static void counts_grow_with_the_extents(void **state)
         kiln_time_terms(&recipe, &small, units + random_next(&random) % 3, of_small);
         kiln_time_terms(&recipe, &large, units, of_large);
         for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
-            assert_true(of_small[t] <= of_large[t] || t == KILN_TERM_SHARED);
+            assert_true(of_small[t] <= of_large[t] || t == KILN_TERM_SHARED || t == KILN_TERM_KEPT);
     }
 }
 

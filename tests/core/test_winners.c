@@ -41,7 +41,7 @@ static const char good[] =
     "recipe\tdouble\tpacked TM=4 NV=2 VEC=4\t0\t0\t0\t0\n"
     RECIPE
     "recipe\tsingle\tpacked TM=12 NV=2 VEC=16\t0\t0\t0\t0\n"
-    "time\tsingle\t1\t5.25e+06\t0.125" ZEROS "\n"
+    "time\tsingle\t1\t5.25e+06\t0.125" ZEROS "\t7\n"
     "time\tdouble\t0" ZEROS "\t0\t1e-3\n"
     "pin\tsingle\t1024\t1000\t999\t1\t1\t0\t-\n"
     "pin\tdouble\t64\t64\t1\t0\t-\t-\t-\n"
@@ -74,7 +74,10 @@ static void rows_mean_what_they_say(void **state)
     assert_true(winners.recipes[2].time.coefficient[0] == 5.25e6f);
     assert_true(winners.recipes[2].time.coefficient[1] == 0.125f);
     assert_true(winners.recipes[2].time.coefficient[2] == 0);
-    assert_true(winners.recipes[0].time.coefficient[KILN_NUM_TERMS - 1] == 1e-3f);
+    assert_true(winners.recipes[2].time.coefficient[KILN_TERM_KEPT] == 7);
+    /* Of a file that knows nothing of the last term. */
+    assert_true(winners.recipes[0].time.coefficient[KILN_TERM_SHARED] == 1e-3f);
+    assert_true(winners.recipes[0].time.coefficient[KILN_TERM_KEPT] == 0);
     assert_int_equal(winners.num_pins, 2);
     assert_int_equal(winners.pins[0].m, 1024);
     assert_int_equal(winners.pins[0].n, 1000);
@@ -162,7 +165,7 @@ static void each_error_is_told(void **state)
         { HEAD "regret\tsingle\t1\t1\n", "line 3: unknown row" },
         { HEAD RECIPE "time\tsingle\t0\t1" ZEROS "\n",
                 "line 4: a time has a precision, a recipe and a coefficient for each term" },
-        { HEAD RECIPE "time\tsingle\t0\t1\t2\t3" ZEROS "\n",
+        { HEAD RECIPE "time\tsingle\t0\t1\t2\t3\t4" ZEROS "\n",
                 "line 4: a time has a precision, a recipe and a coefficient for each term" },
         { HEAD RECIPE "time\tquad\t0\t1\t2" ZEROS "\n", "line 4: unknown precision" },
         { HEAD RECIPE "time\tsingle\t1\t1\t2" ZEROS "\n",

@@ -999,10 +999,10 @@ void kiln_xgemm_halves_add(long M, long N, long K,
     // added in their order.
     for (uint at = told[2]; at < 48; at += told[3]) {
         float4 sum = 0;
-        for (uint p = adder / 32; p < num; p += 48) {
-            float4 part[6];
+        for (uint p = adder / 32; p < num; p += 72) {
+            float4 part[9];
 #pragma unroll
-            for (int u = 0; u < 6; u++) {
+            for (int u = 0; u < 9; u++) {
                 const uint q = p + u * 8, piece = q == 0 ? 1 : 2 * q;
                 part[u] = 0;
                 if (q < num)
@@ -1010,7 +1010,7 @@ void kiln_xgemm_halves_add(long M, long N, long K,
                             + at * 128 + adder % 32 * 4);
             }
 #pragma unroll
-            for (int u = 0; u < 6; u++)
+            for (int u = 0; u < 9; u++)
                 sum += part[u];
         }
         *(__local float4 *) &sums[adder / 32][adder % 32 * 4] = sum;

@@ -478,10 +478,10 @@ void kiln_dgemmt_async_add(long M, long N, long K,
     // added in their order.
     for (uint at = told[2]; at < 64; at += told[3]) {
         double2 sum = 0;
-        for (uint p = adder / 32; p < num; p += 48) {
-            double2 part[6];
+        for (uint p = adder / 32; p < num; p += 72) {
+            double2 part[9];
 #pragma unroll
-            for (int u = 0; u < 6; u++) {
+            for (int u = 0; u < 9; u++) {
                 const uint q = p + u * 8, piece = q == 0 ? 1 : 2 * q;
                 part[u] = 0;
                 if (q < num)
@@ -489,7 +489,7 @@ void kiln_dgemmt_async_add(long M, long N, long K,
                             + at * 64 + adder % 32 * 2);
             }
 #pragma unroll
-            for (int u = 0; u < 6; u++)
+            for (int u = 0; u < 9; u++)
                 sum += part[u];
         }
         *(__local double2 *) &sums[adder / 32][adder % 32 * 2] = sum;
