@@ -27,16 +27,20 @@ compile()
         -I"$root/runtime" -I"$root/runtime/include"
 }
 
-# The library without a bundle, which all programs are of.
-(mkdir "$dir/objects" && cd "$dir/objects" && compile "$@" -c "$root"/runtime/*.c "$dir/list.c")
+# The library without a bundle, and both programs: all programs are of these and of one bundle.
+mkdir "$dir/objects"
+(cd "$dir/objects" && compile "$@" -c "$root"/runtime/*.c "$dir/list.c")
+for program in embed_probe embed_check; do
+    compile "$@" -c "$root/tests/tune/$program.c" -o "$dir/$program.o"
+done
 
-# Builds a program on one bundle and prints what it says.
+# build_and_run BUNDLE CC...: links the program with a bundle, compiled once, and prints what it says.
 build_and_run()
 {
-    bundle=$1
+    bundle=${1%.c}
     shift
-    compile "$@" "$dir"/objects/*.o "$bundle" "$root/tests/tune/$program.c" -lOpenCL -lpthread \
-        -o "$dir/$program"
+    [ -f "$bundle.o" ] || compile "$@" -c "$bundle.c" -o "$bundle.o"
+    "$@" "$dir"/objects/*.o "$bundle.o" "$dir/$program.o" -lOpenCL -lpthread -o "$dir/$program"
     LD_PRELOAD=$preload "$dir/$program"
 }
 program=embed_probe preload=
