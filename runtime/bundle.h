@@ -176,10 +176,10 @@ struct kiln_program {
 /* What a call must satisfy for a recipe to serve it: each value divides the extent but for a small
  * rest, or each leading dimension and offset of that matrix. 0 and 1 mean any. */
 struct kiln_guard {
-    uint32_t m, n, k;
-    uint32_t a, b, c;                  /* elements; lda and a_offset must be multiples of a, ... */
+    uint16_t m, n, k;
+    uint16_t a, b, c;                  /* elements; lda and a_offset must be multiples of a, ... */
     uint32_t most[3];                  /* the largest m, n, k; 0 is any */
-    uint32_t rest[3];                  /* the largest rest of m, n, k by the values above */
+    uint16_t rest[3];                  /* the largest rest of m, n, k by the values above */
 };
 
 /* Kinds of devices, as a set: CPUs on which a work-item has vectors, and what is no CPU. A CPU
@@ -231,20 +231,20 @@ struct kiln_recipe {
     uint32_t reach[3];                 /* >= tile, and than that of any stage: the largest part that
                                           M, N and K are gone through by. An index goes less than
                                           twice as far beyond what there is */
-    uint32_t split;                    /* >= 1: parts of K, each with work-groups of its own */
-    uint32_t unit_turns;               /* work-groups for each compute unit that take tiles in turn;
+    uint16_t split;                    /* >= 1: parts of K, each with work-groups of its own */
+    uint16_t unit_turns;               /* work-groups for each compute unit that take tiles in turn;
                                           0: each has a tile of its own */
     uint8_t shares;                    /* 1: they share the steps over K of the tiles that make no
                                           whole turn (kiln_whole_tiles of plan.h) */
     uint8_t as_is;                     /* of the operands that it prepares, those that it takes as
                                           they are where their rows are aligned */
+    uint8_t kinds;                     /* enum kiln_kind; 0: any */
+    uint8_t vector_floats;             /* least CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT; 0: any */
     const struct kiln_time *time;      /* NULL: not known; what has a time is preferred */
     uint32_t program;                  /* index into the bundle's programs */
     uint8_t num_stages, num_regions;
     const struct kiln_stage *stages;
     const struct kiln_region *regions;
-    uint8_t kinds;                     /* enum kiln_kind; 0: any */
-    uint8_t vector_floats;             /* least CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT; 0: any */
 };
 
 /* A shape of an application's own, and the recipes that were fastest there, by transa * 2 + transb:

@@ -52,8 +52,10 @@ static void count_turns(const struct kiln_recipe *recipe, uint64_t tiles, uint64
     terms[KILN_TERM_PAIRED_STEPS] = at_most(
             times(kiln_parts(whole, units), steps) + kiln_parts(times(shared, steps), units));
     terms[KILN_TERM_PAIRED_ROUNDS] = kiln_parts(tiles, units);
-    /* Each work-group has a part of a tile at least, and one more where a tile ends. */
-    const uint64_t all = times(shared, steps), kept = at_most(shared + (all < turn ? all : turn));
+    /* At most: each work-group has a part of a tile, and another one where a tile ends. Where it has
+     * steps for a whole tile, none is kept. */
+    const uint64_t all = times(shared, steps), parts = shared + (all < turn ? all : turn);
+    const uint64_t kept = of_shared < steps ? at_most(parts) : 0;
     const uint64_t tile = times(recipe->tile[0], recipe->tile[1]);
     terms[KILN_TERM_SHARED] = times(shared, tile);
     terms[KILN_TERM_KEPT] = times(kept, tile);

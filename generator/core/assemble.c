@@ -410,12 +410,13 @@ static bool evaluate_count(struct source *source, const char *expr, uint32_t mos
 static bool fill_ways(struct source *source, struct kiln_recipe *recipe)
 {
     const struct family *family = source->config->family;
-    uint32_t shares, a, b;
-    if (!evaluate_count(source, family->unit_turns, UINT16_MAX, &recipe->unit_turns) ||
+    uint32_t turns, shares, a, b;
+    if (!evaluate_count(source, family->unit_turns, UINT16_MAX, &turns) ||
             !evaluate_count(source, family->shares, 1, &shares) ||
             !evaluate_count(source, family->as_is[0], 1, &a) ||
             !evaluate_count(source, family->as_is[1], 1, &b))
         return false;
+    recipe->unit_turns = (uint16_t) turns;
     recipe->shares = (uint8_t) shares;
     recipe->as_is = (uint8_t) (a * KILN_PREPARED_A + b * KILN_PREPARED_B);
     return true;
@@ -434,7 +435,7 @@ static bool fill_tile(struct source *source, struct kiln_recipe *recipe,
         const uint32_t most = edges->num[i] ? edges->unit[i][edges->num[i] - 1] : 1;
         recipe->reach[i] = most > recipe->tile[i] ? most : recipe->tile[i];
     }
-    recipe->split = 1;
+    uint32_t split = 1;
     if (!fill_ways(source, recipe))
         return false;
     edges->turns = recipe->unit_turns * source->units;
@@ -443,7 +444,10 @@ static bool fill_tile(struct source *source, struct kiln_recipe *recipe,
         if (family->block[i] && !evaluate_part(source, family->block[i], 0, &edges->block[i]))
             return false;
     }
-    return !family->split || evaluate_part(source, family->split, 0, &recipe->split);
+    if (family->split && !evaluate_part(source, family->split, 0, &split))
+        return false;
+    recipe->split = (uint16_t) split;
+    return split <= UINT16_MAX;
 }
 
 /* What the tables say of a recipe but for its stages and regions. */

@@ -487,14 +487,13 @@ bool precision_is_there(const struct precision *precision, const struct device_f
     return false;
 }
 
-/* The value of an expression, 0 when it is missing; false when a guard can not hold it. */
+/* The value of an expression, 0 when it is missing; false when it is more than `most`. */
 static bool guard_value(const struct family *family, const char *expr, const struct scope *scope,
-        uint32_t *value, char error[FAMILY_ERROR_BYTES])
+        int64_t most, uint32_t *value, char error[FAMILY_ERROR_BYTES])
 {
     struct expr_error e = { .what = "out of range" };
     int64_t v = 0;
-    const bool ok = (!expr || expr_eval(expr, strlen(expr), scope, &v, &e)) && v >= 0 &&
-                    v <= INT32_MAX;
+    const bool ok = (!expr || expr_eval(expr, strlen(expr), scope, &v, &e)) && v >= 0 && v <= most;
     if (!ok)
         snprintf(error, FAMILY_ERROR_BYTES, "%s: '%s': %s", family->name, expr, e.what);
     *value = (uint32_t) v;
@@ -504,17 +503,19 @@ static bool guard_value(const struct family *family, const char *expr, const str
 bool family_guard(const struct family *family, const struct scope *scope, struct kiln_guard *guard,
         char error[FAMILY_ERROR_BYTES])
 {
-    uint32_t *const units[3] = { &guard->m, &guard->n, &guard->k };
-    uint32_t *const aligns[3] = { &guard->a, &guard->b, &guard->c };
+    uint16_t *const units[3] = { &guard->m, &guard->n, &guard->k };
+    uint16_t *const aligns[3] = { &guard->a, &guard->b, &guard->c };
     bool ok = true;
     *guard = (struct kiln_guard){ .m = 0 };
     for (int i = 0; i < 3 && ok; i++) {
-        ok = guard_value(family, family->guard[i], scope, units[i], error) &&
-             guard_value(family, family->align[i], scope, aligns[i], error) &&
-             guard_value(family, family->most[i], scope, &guard->most[i], error) &&
-             guard_value(family, family->rest[i], scope, &guard->rest[i], error);
-        if (!family->guard[i])
-            *units[i] = 1;
+        uint32_t unit = 0, align = 0, rest = 0;
+        ok = guard_value(family, family->guard[i], scope, UINT16_MAX, &unit, error) &&
+             guard_value(family, family->align[i], scope, UINT16_MAX, &align, error) &&
+             guard_value(family, family->most[i], scope, INT32_MAX, &guard->most[i], error) &&
+             guard_value(family, family->rest[i], scope, UINT16_MAX, &rest, error);
+        *units[i] = family->guard[i] ? (uint16_t) unit : 1;
+        *aligns[i] = (uint16_t) align;
+        guard->rest[i] = (uint16_t) rest;
     }
     return ok;
 }

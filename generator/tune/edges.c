@@ -219,6 +219,20 @@ static void add_blocks(struct collection *all, const char *name, const uint32_t 
         add(all, &(struct edge_class){ name, TILE, TILE, TILE, 0, 0, 1, 0.75, false }, extents);
 }
 
+/* The same, where rows of C begin at aligned places: what work-groups share is then stored otherwise. */
+static void add_blocks_aligned(struct collection *all, const char *name, const uint32_t block[2],
+        size_t num)
+{
+    const unsigned before = all->num;
+    add_blocks(all, name, block, num);
+    if (all->num == before)
+        return;
+    struct verify_case *of = &all->cases[before].of;
+    const size_t unit = KILN_ALIGNED_BYTES / (size_t) all->problem->precision->element_bytes;
+    of->pad_c = round_to(of->n, unit) - of->n;
+    of->offset_c = unit;
+}
+
 /* Rows at aligned places, of which none ends at one: many kernels load vectors there, in all
  * work-groups but the last. Where operands are taken as they are if aligned, and copied if not, also
  * each of the two alone, and both but for where they begin. */
@@ -251,7 +265,7 @@ static void add_aligned(struct collection *all, const size_t tile[3])
 }
 
 enum { ALIGNED_CASES = 4 };
-_Static_assert(sizeof classes / sizeof classes[0] + 4 * ASSEMBLY_MAX_EDGES + 6 + ALIGNED_CASES <=
+_Static_assert(sizeof classes / sizeof classes[0] + 4 * ASSEMBLY_MAX_EDGES + 7 + ALIGNED_CASES <=
                        VERIFY_MAX_EDGES,
         "a class may be left out");
 
@@ -274,6 +288,7 @@ unsigned verify_edges(const struct problem *problem, const struct kiln_recipe *r
     if (edges->turns && recipe->shares) { /* three quarters of a turn are a turn */
         const size_t border = (size_t) edges->turns * 3 / 4;
         add_blocks(&all, "turn-shared", edges->block, border > 0 ? border - 1 : 0);
+        add_blocks_aligned(&all, "turn-shared-aligned", edges->block, border > 0 ? border - 1 : 0);
         add_blocks(&all, "turn-nearly-full", edges->block, border);
     }
     add_aligned(&all, tile);

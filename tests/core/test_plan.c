@@ -167,8 +167,7 @@ static void only_open_recipes_take_all(void **state)
 {
     struct kiln_recipe recipe = one_stage();
     struct kiln_guard *const guard = &recipe.guard;
-    uint32_t *const units[] = { &guard->m, &guard->n, &guard->k, &guard->a, &guard->b, &guard->c,
-        &guard->most[0], &guard->most[1], &guard->most[2] };
+    uint16_t *const units[] = { &guard->m, &guard->n, &guard->k, &guard->a, &guard->b, &guard->c };
     (void) state;
     assert_false(kiln_recipe_takes_all(&recipe));
     recipe.index_bits = 64;
@@ -177,6 +176,11 @@ static void only_open_recipes_take_all(void **state)
         *units[i] = 2;
         assert_false(kiln_recipe_takes_all(&recipe));
         *units[i] = 0;
+    }
+    for (size_t i = 0; i < 3; i++) {
+        guard->most[i] = 2;
+        assert_false(kiln_recipe_takes_all(&recipe));
+        guard->most[i] = 0;
     }
 }
 

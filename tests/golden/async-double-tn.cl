@@ -223,8 +223,8 @@ void kiln_dgemm_async_multiply(long M, long N, long K,
                         multiply_blocks(c[i][j], as0[i], bs0[j]);
             }
         }
-        // Where rows of C begin anywhere, the tile is put into local memory, so that a warp
-        // stores columns side by side.
+        // Where rows of C begin anywhere, and where a triangle has not all of the tile, it is put
+        // into local memory, so that a warp stores columns side by side.
         if (!is_aligned) {
             __local double *c_tile = (__local double *) both_tiles;
             // All have multiplied the last step.

@@ -690,8 +690,8 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
                         c[i][j][e] = scaled(c[i][j][e], clamp(-both, -252, 252));
                     }
         }
-        // Where rows of C begin anywhere, the tile is put into local memory, so that a warp
-        // stores columns side by side.
+        // Where rows of C begin anywhere, and where a triangle has not all of the tile, it is put
+        // into local memory, so that a warp stores columns side by side.
         if (!is_aligned) {
             __local float *c_tile = (__local float *) both_tiles;
             // All have multiplied the last step.

@@ -862,8 +862,8 @@ void kiln_xgemm_cuts_stream(long M, long N, long K,
                             (float4) (c[i][j][0], c[i][j][1], c[i][j][2], c[i][j][3]);
             continue;
         }
-        // Where rows of C begin anywhere, the tile is put into local memory, so that a warp
-        // stores columns side by side.
+        // Where rows of C begin anywhere, and where a triangle has not all of the tile, it is put
+        // into local memory, so that a warp stores columns side by side.
         if (!is_aligned) {
             __local float *c_tile = (__local float *) both_tiles;
             // All have multiplied the last step.
@@ -964,8 +964,7 @@ void kiln_xgemm_cuts_add(long M, long N, long K,
     if (num <= 8) {
         // A work-item adds up a piece of each.
         // Whether every row of C starts where 2 columns may be stored at once.
-        const ulong misaligned = ((ulong) C | (ulong) (ldc * 4))
-                & 7;
+        const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 7;
         const bool is_aligned = misaligned == 0;
         for (uint at = told[2] * 256 + adder; at < 512; at += told[3] * 256) {
             __global const float4 *part = (__global const float4 *) parts + at;

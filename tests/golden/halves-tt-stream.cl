@@ -962,8 +962,7 @@ void kiln_xgemm_halves_add(long M, long N, long K,
     if (num <= 8) {
         // A work-item adds up a piece of each.
         // Whether every row of C starts where 2 columns may be stored at once.
-        const ulong misaligned = ((ulong) C | (ulong) (ldc * 4))
-                & 7;
+        const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 7;
         const bool is_aligned = misaligned == 0;
         for (uint at = told[2] * 256 + adder; at < 1536; at += told[3] * 256) {
             __global const float4 *part = (__global const float4 *) parts + at;

@@ -320,19 +320,12 @@ void kiln_zgemm_interleaved_add(long M, long N, long K,
                     sum += some[q];
             }
             const uint item = at % 128, first = at / 128;
-            const union {
-                double2 all;
-                sum_t each[1];
-            } sums_of = { sum };
-#pragma unroll
-            for (int u = 0; u < 1; u++) {
-                const uint e = first + u;
-                const sum_t all = sums_of.each[u];
-                const uint2 place = place_of(item, e);
-                const long row = first_m + place.x, col = first_n + place.y;
-                if (row < M && col < N)
-                    put(all, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
-            }
+            const uint e = first;
+            const sum_t all = sum;
+            const uint2 place = place_of(item, e);
+            const long row = first_m + place.x, col = first_n + place.y;
+            if (row < M && col < N)
+                put(all, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
         }
         return;
     }
@@ -362,8 +355,7 @@ void kiln_zgemm_interleaved_add(long M, long N, long K,
             for (int u = 0; u < 8; u++)
                 all += (double2) (sums[u][2 * adder], sums[u][2 * adder + 1]);
             const uint element = at * 32 + adder;
-            const uint item = element % 128;
-            const uint e = element / 128 + element % 1;
+            const uint item = element % 128, e = element / 128;
             const uint2 place = place_of(item, e);
             const long row = first_m + place.x, col = first_n + place.y;
             if (row < M && col < N)

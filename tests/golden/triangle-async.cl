@@ -159,8 +159,9 @@ static uint2 place_of_tile(uint tile, uint tiles_n, int triangle)
 // Is all of a tile stored, but for what C has not?
 static bool is_inside(long row, long col, uint rows, uint columns, int triangle)
 {
-    return triangle < 0 ? col >= (row + rows - 1) * -triangle : col + columns <= (row + 1)
-            * triangle;
+    if (triangle < 0)
+        return col >= (row + rows - 1) * -triangle;
+    return col + columns <= (row + 1) * triangle;
 }
 
 // What put does, in a row of C, where there is such a column.
@@ -327,10 +328,9 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
                                 (double2) (c[i][j][e], c[i][j][e + 1]);
             continue;
         }
-        const bool is_aligned = are_aligned
-                && is_inside(first_m, first_n, 64, 64, triangle);
-        // Where rows of C begin anywhere, the tile is put into local memory, so that a warp
-        // stores columns side by side.
+        const bool is_aligned = are_aligned && is_inside(first_m, first_n, 64, 64, triangle);
+        // Where rows of C begin anywhere, and where a triangle has not all of the tile, it is put
+        // into local memory, so that a warp stores columns side by side.
         if (!is_aligned) {
             __local double *c_tile = (__local double *) both_tiles;
             // All have multiplied the last step.
@@ -432,11 +432,9 @@ void kiln_dgemmt_async_add(long M, long N, long K,
     if (num <= 8) {
         // A work-item adds up a piece of each.
         // Whether every row of C starts where 2 columns may be stored at once.
-        const ulong misaligned = ((ulong) C | (ulong) (ldc * 8))
-                & 15;
+        const ulong misaligned = ((ulong) C | (ulong) (ldc * 8)) & 15;
         const bool are_aligned = misaligned == 0;
-        const bool is_aligned = are_aligned
-                && is_inside(first_m, first_n, 64, 64, triangle);
+        const bool is_aligned = are_aligned && is_inside(first_m, first_n, 64, 64, triangle);
         for (uint at = told[2] * 256 + adder; at < 2048; at += told[3] * 256) {
             __global const double2 *part = (__global const double2 *) parts + at;
             double2 sum = 0;

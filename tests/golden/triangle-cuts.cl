@@ -220,8 +220,9 @@ static uint2 place_of_tile(uint tile, uint tiles_n, int triangle)
 // Is all of a tile stored, but for what C has not?
 static bool is_inside(long row, long col, uint rows, uint columns, int triangle)
 {
-    return triangle < 0 ? col >= (row + rows - 1) * -triangle : col + columns <= (row + 1)
-            * triangle;
+    if (triangle < 0)
+        return col >= (row + rows - 1) * -triangle;
+    return col + columns <= (row + 1) * triangle;
 }
 
 // What put does, in a row of C, where there is such a column.
@@ -703,10 +704,9 @@ void kiln_xgemmt_cuts_multiply(long M, long N, long K,
                         c[i][j][e] = scaled(c[i][j][e], clamp(-both, -252, 252));
                     }
         }
-        const bool is_aligned = are_aligned
-                && is_inside(first_m, first_n, 64, 64, triangle);
-        // Where rows of C begin anywhere, the tile is put into local memory, so that a warp
-        // stores columns side by side.
+        const bool is_aligned = are_aligned && is_inside(first_m, first_n, 64, 64, triangle);
+        // Where rows of C begin anywhere, and where a triangle has not all of the tile, it is put
+        // into local memory, so that a warp stores columns side by side.
         if (!is_aligned) {
             __local float *c_tile = (__local float *) both_tiles;
             // All have multiplied the last step.

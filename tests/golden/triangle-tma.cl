@@ -259,8 +259,9 @@ static uint2 place_of_tile(uint tile, uint tiles_n, int triangle)
 // Is all of a tile stored, but for what C has not?
 static bool is_inside(long row, long col, uint rows, uint columns, int triangle)
 {
-    return triangle < 0 ? col >= (row + rows - 1) * -triangle : col + columns <= (row + 1)
-            * triangle;
+    if (triangle < 0)
+        return col >= (row + rows - 1) * -triangle;
+    return col + columns <= (row + 1) * triangle;
 }
 
 // What put does, in a row of C, where there is such a column.
@@ -544,8 +545,7 @@ void kiln_sgemmt_tma_multiply(long M, long N, long K,
                 phase ^= 1;
             }
         }
-        const bool is_aligned = are_aligned
-                && is_inside(first_m, first_n, 64, 128, triangle);
+        const bool is_aligned = are_aligned && is_inside(first_m, first_n, 64, 128, triangle);
         #pragma unroll
         for (int m = 0; m < 8; m++) {
             const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;

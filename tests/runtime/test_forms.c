@@ -17,9 +17,10 @@
 #include <string.h>
 
 enum {
-    EXIT_NO_DEVICE = 77, MAX_PLATFORMS = 16, MAX_BATCH = 3, PAD = 3, OFFSET = 5,
+    EXIT_NO_DEVICE = 77, MAX_PLATFORMS = 16, MAX_BATCH = 3, PAD = 3, ANYWHERE = 5,
     NUM_CASES = 400, FEW_CASES = 20, TEXT_BYTES = 8192,
-    SMALL = 40, LARGE = 100, EACH_LARGE = 8    /* extents, and which calls have the larger ones */
+    SMALL = 40, LARGE = 160, EACH_LARGE = 8,   /* extents, and which calls have the larger ones */
+    LINE = 8                                   /* elements: rows that begin at a multiple */
 };
 
 struct device {
@@ -43,7 +44,8 @@ struct matrix {
 
 struct call {
     struct kiln_gemm gemm;
-    size_t batch;
+    size_t batch, offset;
+    bool is_aligned;                   /* rows begin at multiples of LINE */
     struct matrix a, b, c;
 };
 
@@ -119,9 +121,9 @@ static void matrix_make(const struct device *device, const struct call *call, si
     cl_int error = CL_SUCCESS;
     matrix->lines = lines;
     matrix->length = length;
-    matrix->ld = length + draw(PAD);
-    matrix->stride = is_shared ? 0 : lines * matrix->ld + draw(PAD);
-    matrix->elements = OFFSET + matrix->stride * (call->batch - 1) + lines * matrix->ld;
+    matrix->ld = call->is_aligned ? (length + LINE - 1) / LINE * LINE : length + draw(PAD);
+    matrix->stride = is_shared ? 0 : lines * matrix->ld + (call->is_aligned ? 0 : draw(PAD));
+    matrix->elements = call->offset + matrix->stride * (call->batch - 1) + lines * matrix->ld;
     matrix->host = calloc(matrix->elements, sizeof *matrix->host);
     if (matrix->host == NULL) {
         fail("calloc", KILN_OUT_OF_MEMORY);
@@ -156,7 +158,7 @@ static struct number stored(const struct call *call, const struct matrix *matrix
     const bool by_columns = call->gemm.layout == KILN_COL_MAJOR;
     const bool is_across = !is_in(uplo, i, j);
     const size_t line = is_across != by_columns ? j : i, at = is_across != by_columns ? i : j;
-    struct number x = matrix->host[OFFSET + member * matrix->stride + line * matrix->ld + at];
+    struct number x = matrix->host[call->offset + member * matrix->stride + line * matrix->ld + at];
     if (uplo != 0 && call->gemm.hermitian) {
         x.im = i == j ? 0 : is_across ? -x.im : x.im;
     }
@@ -255,7 +257,7 @@ static void compare(const struct device *device, const struct call *call, const 
     for (size_t member = 0; member < call->batch; member++) {
         for (size_t line = 0; line < c->lines; line++) {
             for (size_t place = 0; place < c->length; place++) {
-                const size_t at = OFFSET + member * c->stride + line * c->ld + place;
+                const size_t at = call->offset + member * c->stride + line * c->ld + place;
                 const size_t row = row_of(call, line, place), column = line + place - row;
                 double size = 0;
                 if (!is_in(call->gemm.uplo_c, row, column) || leaves_c(&call->gemm)) {
@@ -443,7 +445,9 @@ static void run_case(const struct device *device, unsigned most)
     gemm->transb = ops[draw(3)];
     gemm->m = 1 + draw(most);
     gemm->n = 1 + draw(most);
-    gemm->k = draw(SMALL);
+    gemm->k = draw(most == LARGE ? 2 * LARGE : SMALL);
+    call.is_aligned = draw(3) == 0;
+    call.offset = call.is_aligned ? LINE : ANYWHERE;
     draw_triangles(gemm);
     gemm->alpha = factor(&call);
     gemm->alpha_imag = !is_complex(&call) || draw(2) ? 0 : factor(&call);
@@ -460,7 +464,7 @@ static void run_case(const struct device *device, unsigned most)
     gemm->a = call.a.buffer;
     gemm->b = call.b.buffer;
     gemm->c = call.c.buffer;
-    gemm->a_offset = gemm->b_offset = gemm->c_offset = OFFSET;
+    gemm->a_offset = gemm->b_offset = gemm->c_offset = call.offset;
     gemm->lda = call.a.ld;
     gemm->ldb = call.b.ld;
     gemm->ldc = call.c.ld;
