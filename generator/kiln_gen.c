@@ -51,6 +51,9 @@ static const char help[] =
     "  emit WINNERS          print a bundle as C\n"
     "  join WINNERS...       print winners.tsv of a bundle for any device, out of tunings on\n"
     "                        several kinds; each recipe is for the kind that it was tuned on\n"
+    "  forms WINNERS         choose anew, by the times there, what needs no search, and print\n"
+    "                        winners.tsv: recipes for triangles, and of complex products by\n"
+    "                        real ones\n"
     "  check DIR...          fail unless each DIR/bundle.c is what DIR/winners.tsv emits\n"
     "  explain CONFIG        say which rules a configuration obeys and what follows from it;\n"
     "                        likewise\n"
@@ -446,6 +449,22 @@ static int command_select(const struct options *options)
     return finish(options, &text);
 }
 
+/* For a bundle whose journal is gone, when a family learns to store triangles. */
+static int command_forms(const struct options *options)
+{
+    static struct winners winners;
+    struct text text = { 0 };
+    char error[FAMILY_ERROR_BYTES];
+    if (options->num_words != 1)
+        return usage("%s", "forms needs one winners file");
+    if (!read_winners(options->words[0], &winners))
+        return EXIT_FAILURE;
+    if (!forms_add(&winners, error))
+        return fail("%s", error);
+    winners_format(&winners, &text);
+    return finish(options, &text);
+}
+
 static int command_join(const struct options *options)
 {
     static struct winners all, one;
@@ -539,6 +558,7 @@ static const struct command {
     { "select", command_select }, { "emit", command_emit }, { "check", command_check },
     { "explain", command_explain }, { "replay", command_replay },
     { "report", command_report }, { "join", command_join },
+    { "forms", command_forms },
 };
 
 enum option {

@@ -21,7 +21,7 @@ static const char text[] =
     "fact\tVECTOR_BYTES\t64\n"
     "recipe\tsingle\tdirect WGM=4 WGN=4 INDEX=32\t0\t0\t0\t0\n"
     "recipe\tsingle\tdirect WGM=8 WGN=8\t0\t0\t0\t0\n"
-    "recipe\tsingle\tfused\t0\t0\t0\t0\n"
+    "recipe\tsingle\tthin\t0\t0\t0\t0\n"
     "recipe\tsingle\tdirect WGM=2 WGN=2\t0\t0\t0\t0\n"
     "recipe\tdouble\tdirect\t0\t0\t0\t0\n";
 
@@ -70,7 +70,7 @@ static void triangles_are_of_families_that_store_them(void **state)
             assert_true(winner->config.family->triangles && form_is(winner));
     }
     assert_true(takes_all);
-    assert_int_equal(count("single", "fused", true), 0);
+    assert_int_equal(count("single", "thin", true), 0);
     assert_int_equal(count("double", "direct", true), 1);
 }
 

@@ -81,14 +81,14 @@ void kiln_cgemm_fused_multiply(long M, long N, long K, float alpha, float alpha_
     // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group
     // takes as many blocks, to one, of this order.
     const long group = get_group_id(0), groups = get_num_groups(0);
-    const long share = blocks * panels / groups, rest = blocks * panels % groups;
-    long at = group * share + min(group, rest);
-    const long end = at + share + (group < rest);
     A += a_offset;
     B += b_offset;
     C += c_offset;
     // conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.
     const float sign = conj_a == conj_b ? 1 : -1;
+    const long share = blocks * panels / groups, rest = blocks * panels % groups;
+    long at = group * share + min(group, rest);
+    const long end = at + share + (group < rest);
     while (at < end) {
         const long chunk = at / (4 * panels) * 4;
         const long height = min(blocks - chunk, (long) 4);
@@ -153,11 +153,12 @@ void kiln_cgemm_fused_multiply(long M, long N, long K, float alpha, float alpha_
                     for (long m = 0; m < 2 && row + m < M; m++) {
                         __global float2 *out = C + (row + m) * ldc + col;
                         __local const float *x = sum + m * 4;
+                        const long end = min(width * 2, N - col);
                         long n = 0;
-                        for (; n + 2 <= min(width * 2, N - col); n += 2)
+                        for (; n + 2 <= end; n += 2)
                             put_vector(vload4(0, x + 2 * n), conj_a, alpha, alpha_imag, beta,
                                     beta_imag, out + n);
-                        for (; n < min(width * 2, N - col); n++)
+                        for (; n < end; n++)
                             put(vload2(n, x), conj_a, alpha, alpha_imag, beta, beta_imag, out + n);
                     }
                 }

@@ -60,12 +60,12 @@ void kiln_sgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
     // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group
     // takes as many blocks, to one, of this order.
     const long group = get_group_id(0), groups = get_num_groups(0);
-    const long share = blocks * panels / groups, rest = blocks * panels % groups;
-    long at = group * share + min(group, rest);
-    const long end = at + share + (group < rest);
     A += a_offset;
     B += b_offset;
     C += c_offset;
+    const long share = blocks * panels / groups, rest = blocks * panels % groups;
+    long at = group * share + min(group, rest);
+    const long end = at + share + (group < rest);
     while (at < end) {
         const long chunk = at / (4 * panels) * 4;
         const long height = min(blocks - chunk, (long) 4);
@@ -151,10 +151,11 @@ void kiln_sgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
                     for (long m = 0; m < 2 && row + m < M; m++) {
                         __global float *out = C + (row + m) * ldc + col;
                         __local const float *x = sum + m * 8;
+                        const long end = min(width * 4, N - col);
                         long n = 0;
-                        for (; n + 4 <= min(width * 4, N - col); n += 4)
+                        for (; n + 4 <= end; n += 4)
                             put_vector(vload4(0, x + n), alpha, beta, out + n);
-                        for (; n < min(width * 4, N - col); n++)
+                        for (; n < end; n++)
                             put(x[n], alpha, beta, out + n);
                     }
                 }

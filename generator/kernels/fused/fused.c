@@ -44,7 +44,7 @@ static const struct family_rule rules[] = {
 #define MULTIPLY(when, factors) \
     { "multiply", when, "fused/fused.cl.in", NULL, \
       "UNITS", "TURNS", "1", "SHARED_BYTES", \
-      "M N K " factors "A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC" }
+      "M N K " factors "A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC TRIANGLE" }
 
 static const struct family_stage stages[] = {
     MULTIPLY("!COMPLEX", "ALPHA BETA "),
@@ -91,6 +91,7 @@ const struct family family_fused = {
     TABLE(stages),
     TABLE(presets),
     .prelude = "common/elements.cl.in",
+    .triangles = 1,
     .guard = { "1", "1", "1" },
     .tile = { "TM", "VEC", "KU" },
     .edges = { "MB * TM", "TN; PANELS * TN", "VEC; KC; DEPTH" },

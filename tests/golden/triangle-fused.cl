@@ -1,0 +1,225 @@
+// Elements of float are computed with as float. A product and a sum are fused where the device does
+// that in one step: FP_CONTRACT, on by default, allows it.
+static float load(__global const float *p)
+{
+    return *p;
+}
+
+static void store(float x, __global float *p)
+{
+    *p = x;
+}
+
+// The first column of a row that is stored, and the one behind the last.
+static long2 stored_columns(long row, long N, int triangle)
+{
+    return (long2) (triangle < 0 ? row * -triangle : 0,
+            triangle > 0 ? min(N, (row + 1) * triangle) : N);
+}
+
+// C = alpha x + beta C for one element; beta == 0 does not read C.
+static void put(float x, float alpha, float beta, __global float *p)
+{
+    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
+}
+
+static float4 load_vector(__global const float *p)
+{
+    return vload4(0, p);
+}
+
+static void store_vector(float4 x, __global float *p)
+{
+    vstore4(x, 0, p);
+}
+
+// put for elements side by side.
+static void put_vector(float4 x, float alpha, float beta, __global float *p)
+{
+    if (beta == 0)
+        store_vector(alpha * x, p);
+    else
+        store_vector(alpha * x + beta * load_vector(p), p);
+}
+
+// Of a panel of the vectors from `vector` to `end`, and a chunk of blocks of rows: the first block
+// of which something is stored, in the chunk, and the one behind the last.
+static long2 stored_blocks(long chunk, long blocks, long vector, long end, int triangle)
+{
+    const long rows = 2 * abs(triangle), height = min(blocks - chunk, (long) 4);
+    const long first = triangle > 0 ? vector * 4 / rows : 0;
+    const long last = triangle > 0 ? blocks : (end * 4 - 1) / rows + 1;
+    return (long2) (clamp(first - chunk, (long) 0, height), clamp(last - chunk, (long) 0, height));
+}
+
+// C = alpha op(A) op(B) + beta C; C is M x N, row-major.
+// A is stored M x K.
+// B is stored N x K.
+//
+// Where C is a triangle, blocks of which nothing is stored are left out.
+//
+// A work-group is one work-item. It packs a slice of a panel of B into local memory, and multiplies
+// it with blocks of 2 rows of A, as they lie; a block of C is held in registers.
+__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void kiln_sgemmt_fused_multiply(long M, long N, long K, float alpha, float beta,
+        __global const float *restrict A, long a_offset, long lda,
+        __global const float *restrict B, long b_offset, long ldb,
+        __global float *restrict C, long c_offset, long ldc, int triangle)
+{
+    // A slice of a panel: for every k, the panel's columns of B side by side, 8 apart.
+    __local float panel[512];
+    // What the slices of K add up to so far, block after block.
+    __local float sums[64];
+
+    // Panels are up to 2 vectors of columns wide, slices up to 64 of K deep. All are
+    // of equal size, but for one vector or the last slice.
+    const long blocks = (M + 1) / 2;
+    const long vectors = (N + 3) / 4, panels = (vectors + 1) / 2;
+    const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;
+
+    // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group
+    // takes as many blocks, to one, of this order.
+    const long group = get_group_id(0), groups = get_num_groups(0);
+    A += a_offset;
+    B += b_offset;
+    C += c_offset;
+    long count = 0;
+    for (long chunk = 0; chunk < blocks; chunk += 4)
+        for (long p = 0; p < panels; p++) {
+            const long2 stored = stored_blocks(chunk, blocks, vectors * p / panels,
+                    vectors * (p + 1) / panels, triangle);
+            count += stored.y - stored.x;
+        }
+    long left = count / groups + (group < count % groups);
+    long before = count / groups * group + min(group, count % groups);
+    for (long chunk = 0, this_panel = 0; left > 0; this_panel++) {
+        if (this_panel == panels) {
+            chunk += 4;
+            this_panel = 0;
+        }
+        const long vector = vectors * this_panel / panels;
+        const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 4;
+        const long2 stored = stored_blocks(chunk, blocks, vector, vector + width, triangle);
+        const long some = stored.y - stored.x;
+        if (before >= some) {
+            before -= some;
+            continue;
+        }
+        const long first = stored.x + before, last = min(stored.y, first + left);
+        left -= last - first;
+        before = 0;
+        long k0 = 0;
+        do {
+            const long depth = min(slice, K - k0);
+            // Packs B from (k0, col) on: `depth` of K, `width` vectors of columns. Columns past the
+            // end repeat the last one; what is computed from them is not stored.
+            for (long v = 0; v < width; v++) {
+                __local float *out = panel + v * 4;
+                __global const float *in = B + k0;
+                const long l0 = min(col + v * 4, N - 1) * ldb;
+                const long l1 = min(col + v * 4 + 1, N - 1) * ldb;
+                const long l2 = min(col + v * 4 + 2, N - 1) * ldb;
+                const long l3 = min(col + v * 4 + 3, N - 1) * ldb;
+                long k = 0;
+                // A square of columns by k is transposed: each step puts the even and the odd
+                // elements of two neighbours together.
+                for (; k + 4 <= depth; k += 4, in += 4, out += 32) {
+                    const float4 x0_0 = load_vector(in + l0);
+                    const float4 x0_1 = load_vector(in + l1);
+                    const float4 x0_2 = load_vector(in + l2);
+                    const float4 x0_3 = load_vector(in + l3);
+                    const float4 x1_0 = (float4)(x0_0.even, x0_1.even);
+                    const float4 x1_2 = (float4)(x0_0.odd, x0_1.odd);
+                    const float4 x1_1 = (float4)(x0_2.even, x0_3.even);
+                    const float4 x1_3 = (float4)(x0_2.odd, x0_3.odd);
+                    const float4 x2_0 = (float4)(x1_0.even, x1_1.even);
+                    const float4 x2_2 = (float4)(x1_0.odd, x1_1.odd);
+                    const float4 x2_1 = (float4)(x1_2.even, x1_3.even);
+                    const float4 x2_3 = (float4)(x1_2.odd, x1_3.odd);
+                    vstore4(x2_0, 0, out);
+                    vstore4(x2_1, 0, out + 8);
+                    vstore4(x2_2, 0, out + 16);
+                    vstore4(x2_3, 0, out + 24);
+                }
+                for (; k < depth; k++, in++, out += 8) {
+                    out[0] = load(in + l0);
+                    out[1] = load(in + l1);
+                    out[2] = load(in + l2);
+                    out[3] = load(in + l3);
+                }
+            }
+            for (long block = first; block < last; block++) {
+                const long row = (chunk + block) * 2;
+                __local float *sum = sums + (slices > 1 ? block * 16 : 0);
+                __local const float *b = panel;
+                __global const float *restrict a = A + k0;
+                const long r0 = min(row, M - 1) * lda;
+                const long r1 = min(row + 1, M - 1) * lda;
+                if (width == 1) {
+                    // Adds the slice's share of a block of 2 rows and 1 vectors to `sum`, where
+                    // vectors lie as in a block of 2.
+                    float4 c0_0 = 0;
+                    float4 c1_0 = 0;
+                    if (k0 > 0) {
+                        c0_0 = vload4(0, sum);
+                        c1_0 = vload4(2, sum);
+                    }
+                    long k = 0;
+                    for (; k < depth; k++) {
+                        {
+                            const float4 b0 = vload4(0, b);
+                            const float a0 = load(a + r0);
+                            c0_0 += a0 * b0;
+                            const float a1 = load(a + r1);
+                            c1_0 += a1 * b0;
+                            b += 8;
+                            a++;
+                        }
+                    }
+                    vstore4(c0_0, 0, sum);
+                    vstore4(c1_0, 2, sum);
+                }
+                if (width == 2) {
+                    // Adds the slice's share of a block of 2 rows and 2 vectors to `sum`, where
+                    // vectors lie as in a block of 2.
+                    float4 c0_0 = 0, c0_1 = 0;
+                    float4 c1_0 = 0, c1_1 = 0;
+                    if (k0 > 0) {
+                        c0_0 = vload4(0, sum); c0_1 = vload4(1, sum);
+                        c1_0 = vload4(2, sum); c1_1 = vload4(3, sum);
+                    }
+                    long k = 0;
+                    for (; k < depth; k++) {
+                        {
+                            const float4 b0 = vload4(0, b);
+                            const float4 b1 = vload4(1, b);
+                            const float a0 = load(a + r0);
+                            c0_0 += a0 * b0; c0_1 += a0 * b1;
+                            const float a1 = load(a + r1);
+                            c1_0 += a1 * b0; c1_1 += a1 * b1;
+                            b += 8;
+                            a++;
+                        }
+                    }
+                    vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum);
+                    vstore4(c1_0, 2, sum); vstore4(c1_1, 3, sum);
+                }
+                if (k0 + depth == K) {
+                    // C = alpha sum + beta C for a block of `width` vectors at (row, col).
+                    for (long m = 0; m < 2 && row + m < M; m++) {
+                        __global float *out = C + (row + m) * ldc + col;
+                        __local const float *x = sum + m * 8;
+                        const long2 stored = stored_columns(row + m, N, triangle);
+                        const long end = min(width * 4, stored.y - col);
+                        long n = max(stored.x - col, (long) 0);
+                        for (; n + 4 <= end; n += 4)
+                            put_vector(vload4(0, x + n), alpha, beta, out + n);
+                        for (; n < end; n++)
+                            put(x[n], alpha, beta, out + n);
+                    }
+                }
+            }
+            k0 += depth;
+        } while (k0 < K);
+    }
+}
