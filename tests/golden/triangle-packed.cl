@@ -85,10 +85,7 @@ void kiln_sgemmt_packed_multiply(long M, long N, long K, float alpha, float beta
         __global const float *restrict packed_b, long b_at,
         __global float *restrict C, long c_offset, long ldc, int triangle)
 {
-    // Rows from either end in turn, so that any work-groups side by side have as much to do.
-    const long band = get_group_id(1), from_end = get_num_groups(1) - 1 - band / 2;
-    const long first_row = (band % 2 ? from_end : band / 2) * 4;
-    const long end_row = min(first_row + 4, M);
+    const long first_row = get_group_id(1) * 4, end_row = min(first_row + 4, M);
     const long first_col = get_group_id(0) * 8, end_col = min(first_col + 8, N);
     C += c_offset;
 
