@@ -23,6 +23,14 @@ enum {
     LINE = 8                                   /* elements: rows that begin at a multiple */
 };
 
+/* A bundle whatever the device, of which other recipes serve than those that are fastest on it. */
+#ifdef FORMS_BUNDLE
+extern const struct kiln_bundle FORMS_BUNDLE;
+static const struct kiln_context_params params = { .bundle = &FORMS_BUNDLE };
+#else
+static const struct kiln_context_params params = { .bundle = NULL };
+#endif
+
 struct device {
     cl_device_id id;
     cl_context cl;
@@ -580,7 +588,7 @@ static void open_device(const char *wanted, struct device *device)
     device->has_double = strstr(extensions, "cl_khr_fp64") != NULL;
     free(extensions);
     check("kiln_context_create",
-            (int) kiln_context_create(device->cl, device->id, NULL, &device->kiln));
+            (int) kiln_context_create(device->cl, device->id, &params, &device->kiln));
 }
 
 int main(int argc, char **argv)
