@@ -291,49 +291,24 @@ uint64_t kiln_whole_tiles(const struct kiln_recipe *recipe, uint64_t tiles, uint
     return rest < turn * 3 / 4 ? tiles - rest : tiles;
 }
 
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-    while (b > 0) {
-        const uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-/* The sum of floor(i a / b) over i < m, where a and b have no common divisor. */
-static uint64_t sum_of_floors(uint64_t m, uint64_t a, uint64_t b)
-{
-    const uint64_t whole = m / b, rest = m % b;
-    uint64_t sum = a * (b * whole * (whole - 1) / 2 + rest * whole);
-    sum += whole * (a - 1) * (b - 1) / 2;
-    for (uint64_t i = 0; i < rest; i++) {
-        sum += i * a / b;
-    }
-    return sum;
-}
-
-/* Of row after row of tiles those up to the diagonal, or from there on, as kernels count them
+/* Of row after row of tiles those up to the diagonal, or from there on; the same as in kernels
  * (generator/kernels/nv/put.cl.in). Without a diagonal, all. */
 uint64_t kiln_stored_tiles(const struct kiln_recipe *recipe, const struct kiln_product *product)
 {
     const uint64_t rows = kiln_parts(product->m, recipe->tile[0]);
     const uint64_t columns = kiln_parts(product->n, recipe->tile[1]);
-    uint64_t tiles = 0;
-    if (product->triangle == KILN_TRIANGLE_NONE || rows > MAX_ROWS_OF_TILES || rows == 0) {
-        return __builtin_mul_overflow(rows, columns, &tiles) ? UINT64_MAX : tiles;
-    }
     const uint64_t pair = product->triangle < 0 ? (uint64_t) -product->triangle
                                                 : (uint64_t) product->triangle;
-    const uint64_t divisor = common_divisor(recipe->tile[0] * pair, recipe->tile[1]);
-    const uint64_t a = recipe->tile[0] * pair / divisor, b = recipe->tile[1] / divisor;
-    if (product->triangle < 0) {
-        return rows * columns - sum_of_floors(rows, a, b);
+    uint64_t tiles = 0;
+    if (product->triangle == KILN_TRIANGLE_NONE || rows > MAX_ROWS_OF_TILES) {
+        return __builtin_mul_overflow(rows, columns, &tiles) ? UINT64_MAX : tiles;
     }
-    /* In the last row, columns may end before the diagonal does. */
-    const uint64_t before = sum_of_floors(rows, a, b) + (rows - 1) - (rows - 1) / b;
-    const uint64_t last = kiln_parts(rows * a, b);
-    return before + (last < columns ? last : columns);
+    for (uint64_t row = 0; row < rows; row++) {
+        const uint64_t first = row * recipe->tile[0] * pair / recipe->tile[1];
+        const uint64_t end = kiln_parts((row + 1) * recipe->tile[0] * pair, recipe->tile[1]);
+        tiles += product->triangle < 0 ? columns - first : end < columns ? end : columns;
+    }
+    return tiles;
 }
 
 static size_t parts(size_t extent, size_t size)
