@@ -300,7 +300,8 @@ static void emit_recipes(const struct kiln_bundle *bundle, const struct common *
         text_quote(text, p->name);
         text_add(text,
                 ",\n      %u, %u, %u, %u, %u, %u, { %u, %u, %u, %u, %u, %u, { %u, %u, %u }, "
-                "{ %u, %u, %u } },\n      { %u, %u, %u }, { %u, %u, %u }, %u, %u, %u, %u, %s, %u,\n      ",
+                "{ %u, %u, %u } },\n      { %u, %u, %u }, { %u, %u, %u }, %u, %u, %u, %u, %s, %u,"
+                "\n      ",
                 p->precision, p->transa, p->transb, p->routine, p->triangles, p->index_bits, g->m,
                 g->n, g->k, g->a, g->b, g->c, g->most[0], g->most[1], g->most[2], g->rest[0],
                 g->rest[1], g->rest[2], p->tile[0], p->tile[1], p->tile[2], p->reach[0],

@@ -219,7 +219,8 @@ static void add_blocks(struct collection *all, const char *name, const uint32_t 
         add(all, &(struct edge_class){ name, TILE, TILE, TILE, 0, 0, 1, 0.75, false }, extents);
 }
 
-/* The same, where rows of C begin at aligned places: what work-groups share is then stored otherwise. */
+/* The same, where rows of C begin at aligned places: what work-groups share is then stored in another
+ * way. */
 static void add_blocks_aligned(struct collection *all, const char *name, const uint32_t block[2],
         size_t num)
 {
