@@ -1,11 +1,17 @@
 /* triangles.c: see triangles.h. */
 #include "triangles.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "compare.h"
+#include "element.h"
 #include "stats.h"
+
+/* Of a row or column every so manieth element is checked, or else so many. */
+enum { TRIANGLES_APART = 13, TRIANGLES_MOST = 128 };
 
 struct triangles_bench {
     struct kiln_context *context;
@@ -48,6 +54,65 @@ static void triangles_describe(struct triangles_bench *bench, const struct probl
     gemm[TRIANGLES_SYMM] = gemm[TRIANGLES_PRODUCT];
     gemm[TRIANGLES_SYMM].transb = KILN_NO_TRANS;
     gemm[TRIANGLES_SYMM].uplo_a = KILN_LOWER;
+}
+
+/* Does one call, and copies what it leaves of a C of NaN. */
+static bool triangles_call(const struct triangles_bench *bench, unsigned which,
+        const struct device *device, const struct problem *problem, void *c)
+{
+    struct triangles_turn turn = { bench, which };
+
+    return operands_poison(&bench->operands, device, problem) &&
+           triangles_enqueue(&turn, device->queue, NULL) &&
+           operands_read(&bench->operands, device, problem, c);
+}
+
+/* Whether elements of every tile are right, and those above the diagonal still NaN where
+ * `is_lower`. */
+static bool triangles_are_right(const struct problem *problem, const void *c, bool is_lower)
+{
+    const size_t n = problem->n;
+    const size_t apart = n / TRIANGLES_MOST > TRIANGLES_APART ? n / TRIANGLES_MOST
+                                                              : TRIANGLES_APART;
+
+    for (size_t i = 0; i < n + apart - 1; i += apart) {
+        for (size_t j = 0; j < n + apart - 1; j += apart) {
+            const size_t row = i < n ? i : n - 1, column = j < n ? j : n - 1;
+            const double error = problem_error_at(problem, c, row, column);
+
+            if (is_lower && row < column ? error != INFINITY : !(error < PROBLEM_WRONG)) {
+                fprintf(stderr, "kiln-bench: %c, %zu: wrong in row %zu, column %zu\n",
+                        compare_precision_letter(problem->precision), n, row, column);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* Leaves `problem` with what SYMM multiplies: a symmetric A, and B not transposed. */
+static bool triangles_check(const struct triangles_bench *bench, const struct device *device,
+        struct problem *problem)
+{
+    const size_t n = problem->n, bytes = kiln_element_bytes(problem->precision);
+    unsigned char *a = problem->a, *c = malloc(problem->c_bytes);
+    struct problem own = *problem;
+    bool good = c != NULL && triangles_call(bench, TRIANGLES_SYRK, device, problem, c);
+
+    own.b = own.a;
+    own.b_norms = own.a_norms;
+    good = good && triangles_are_right(&own, c, true);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = i + 1; j < n; j++) {
+            memcpy(a + (i * n + j) * bytes, a + (j * n + i) * bytes, bytes);
+        }
+    }
+    problem->transb = false;
+    problem_measure_lines(problem);
+    good = good && triangles_call(bench, TRIANGLES_SYMM, device, problem, c) &&
+           triangles_are_right(problem, c, false);
+    free(c);
+    return good;
 }
 
 /* The first round warms up. */
@@ -110,7 +175,7 @@ static bool triangles_run(struct triangles_bench *bench, const struct options *o
 
     if (good) {
         triangles_describe(bench, &problem);
-        good = triangles_time(bench, options, device);
+        good = triangles_check(bench, device, &problem) && triangles_time(bench, options, device);
         if (good) {
             triangles_summarise(bench, options, &problem, row);
             triangles_print(row);
@@ -136,7 +201,7 @@ static bool triangles_run_all(struct triangles_bench *bench, const struct option
             }
             if (!triangles_run(bench, options, device, options->precisions[p], shape,
                         &triangles->rows[triangles->num_rows])) {
-                fputs("kiln-bench: a call failed, or memory is short\n", stderr);
+                fputs("kiln-bench: a call failed, a result is wrong, or memory is short\n", stderr);
                 return false;
             }
             triangles->num_rows++;
