@@ -7,8 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Recipes for triangles: so many of a precision. */
-enum { MOST_TRIANGLES = 8, NUM_SHAPES = 2 * 8 * 4, MOST_KEPT = 4 };
+/* Recipes for triangles: so many of a precision, by their times at shapes of two pairs: A A', and what
+ * complex products become, in which B is by rows. */
+enum { MOST_TRIANGLES = 8, OF_PAIR = 2 * 8 * 4, NUM_SHAPES = 2 * OF_PAIR, MOST_KEPT = 4 };
+static const int pairs[] = { 1, 0 };
 
 /* Of a bundle for several kinds of devices, so many for each of these kinds. */
 static const struct kind {
@@ -141,24 +143,33 @@ static bool find_candidates(const struct winners *winners, const struct precisio
     candidates->num = 0;
     for (unsigned i = 0; i < winners->num_recipes; i++) {
         const struct winner *winner = &winners->recipes[i];
-        struct problem problem = problem_of_pair(precision, 1);
+        const unsigned c = candidates->num;
         struct kiln_recipe recipe;
-        const char *reason;
-        problem.triangle = true;
+        bool is_legal = true;
         if (winner->precision != precision || form_is(winner) ||
                 (winner->kinds && !(winner->kinds & kind->kind)) ||
-                winner->vector_floats > kind->vector_floats ||
-                !config_legal(&winner->config, &problem, &winners->facts, &reason))
+                winner->vector_floats > kind->vector_floats)
             continue;
-        if (!assemble_traits(&winner->config, &problem, &winners->facts, &recipe, error))
-            return false;
-        for (unsigned s = 0; s < NUM_SHAPES; s++) {
-            const struct kiln_product product = shape(&problem, s);
-            candidates->time[candidates->num][s] = time_of(winner, &recipe, &product,
-                    &winners->facts);
+        for (unsigned p = 0; p < sizeof pairs / sizeof pairs[0] && is_legal; p++) {
+            struct problem problem = problem_of_pair(precision, pairs[p]);
+            const char *reason;
+            problem.triangle = true;
+            is_legal = config_legal(&winner->config, &problem, &winners->facts, &reason);
+            if (!is_legal)
+                continue;
+            if (!assemble_traits(&winner->config, &problem, &winners->facts, &recipe, error))
+                return false;
+            for (unsigned s = 0; s < OF_PAIR; s++) {
+                const struct kiln_product product = shape(&problem, s);
+                candidates->time[c][p * OF_PAIR + s] = time_of(winner, &recipe, &product,
+                        &winners->facts);
+            }
         }
-        candidates->takes_all[candidates->num] = kiln_recipe_takes_all(&recipe) && !winner->kinds;
-        candidates->index[candidates->num++] = i;
+        if (!is_legal)
+            continue;
+        candidates->takes_all[c] = kiln_recipe_takes_all(&recipe) && !winner->kinds;
+        candidates->index[c] = i;
+        candidates->num++;
     }
     return true;
 }
