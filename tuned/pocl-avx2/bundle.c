@@ -5,7 +5,7 @@
  *     measured shapes that were used for nothing else.
  * single: 2.4 % slower than the best recipe known, in the geometric mean of 23
  *     measured shapes that were used for nothing else.
- * double: 8.3 % slower than the best recipe known, in the geometric mean of 14
+ * double: 26.7 % slower than the best recipe known, in the geometric mean of 16
  *     measured shapes that were used for nothing else.
  */
 #include "bundle.h"
@@ -1142,6 +1142,152 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "static double4 load_vector(__global const double *p)\0"
     "static void store_vector(double4 x, __global double *p)\0"
     "static void put_vector(double4 x, double alpha, double beta, __global double *p)\0"
+    "void kiln_dgemm_fused_multiply(long M, long N, long K, double alpha, double beta,\0"
+    "\010__global const double *restrict A, long a_offset, long lda,\0"
+    "\010__global const double *restrict B, long b_offset, long ldb,\0"
+    "\010__global double *restrict C, long c_offset, long ldc)\0"
+    "\004// A slice of a panel: for every k, the panel's columns of B side by side, 12 apart.\0"
+    "\004__local double packed[1536];\0"
+    "\004__local double sums[6144];\0"
+    "\004const long vectors = (N + 3) / 4, panels = (vectors + 2) / 3;\0"
+    "\010const long together = first > 0 ? 1 : min(min(some, (long) 2), panels - this_panel);\0"
+    "\010long vector[3];\0"
+    "\020const long whole = N / 4;\0"
+    "\020__global const double *in = B + k0 * ldb;\0"
+    "\030__local double *out = packed + p * 768 + k * 12;\0"
+    "\030for (; v < min(vector[p + 1], whole); v++, out += 4)\0"
+    "\034vstore4(load_vector(in + v * 4), 0, out);\0"
+    "\030for (long i = v * 4; i < vector[p + 1] * 4; i++)\0"
+    "\020const long width = vector[p + 1] - vector[p], col = vector[p] * 4;\0"
+    "\020__local const double *panel = packed + p * 768;\0"
+    "\024__local double *sum = sums + p * 3072 + (slices > 1 ? block * 48 : 0);\0"
+    "\024__local const double *b = panel;\0"
+    "\024__global const double *next = B + col;\0"
+    "\034* 4;\0"
+    "\024__global const double *restrict a = A + k0;\0"
+    "\030double4 c0_0 = 0;\0"
+    "\030double4 c1_0 = 0;\0"
+    "\030double4 c2_0 = 0;\0"
+    "\030double4 c3_0 = 0;\0"
+    "\034c0_0 = vload4(0, sum);\0"
+    "\034c1_0 = vload4(3, sum);\0"
+    "\034c2_0 = vload4(6, sum);\0"
+    "\034c3_0 = vload4(9, sum);\0"
+    "\030for (; k + 4 <= depth; k += 4) {\0"
+    "\037 const double4 b0 = vload4(0, b);\0"
+    "\037 const double a0 = load(a + r0);\0"
+    "\037 const double a1 = load(a + r1);\0"
+    "\037 const double a2 = load(a + r2);\0"
+    "\037 const double a3 = load(a + r3);\0"
+    "\037 b += 12;\0"
+    "\030vstore4(c0_0, 0, sum);\0"
+    "\030vstore4(c1_0, 3, sum);\0"
+    "\030vstore4(c2_0, 6, sum);\0"
+    "\030vstore4(c3_0, 9, sum);\0"
+    "\030double4 c0_0 = 0, c0_1 = 0;\0"
+    "\030double4 c1_0 = 0, c1_1 = 0;\0"
+    "\030double4 c2_0 = 0, c2_1 = 0;\0"
+    "\030double4 c3_0 = 0, c3_1 = 0;\0"
+    "\034c0_0 = vload4(0, sum); c0_1 = vload4(1, sum);\0"
+    "\034c1_0 = vload4(3, sum); c1_1 = vload4(4, sum);\0"
+    "\034c2_0 = vload4(6, sum); c2_1 = vload4(7, sum);\0"
+    "\034c3_0 = vload4(9, sum); c3_1 = vload4(10, sum);\0"
+}, {
+    "\037 const double4 b1 = vload4(1, b);\0"
+    "\030vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum);\0"
+    "\030vstore4(c1_0, 3, sum); vstore4(c1_1, 4, sum);\0"
+    "\030vstore4(c2_0, 6, sum); vstore4(c2_1, 7, sum);\0"
+    "\030vstore4(c3_0, 9, sum); vstore4(c3_1, 10, sum);\0"
+    "\030double4 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
+    "\030double4 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
+    "\030double4 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
+    "\030double4 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
+    "\034c0_0 = vload4(0, sum); c0_1 = vload4(1, sum); c0_2 = vload4(2, sum);\0"
+    "\034c1_0 = vload4(3, sum); c1_1 = vload4(4, sum); c1_2 = vload4(5, sum);\0"
+    "\034c2_0 = vload4(6, sum); c2_1 = vload4(7, sum); c2_2 = vload4(8, sum);\0"
+    "\034c3_0 = vload4(9, sum); c3_1 = vload4(10, sum); c3_2 = vload4(11, sum);\0"
+    "\037 ask_for(next + 8);\0"
+    "\037 const double4 b2 = vload4(2, b);\0"
+    "\030vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum); vstore4(c0_2, 2, sum);\0"
+    "\030vstore4(c1_0, 3, sum); vstore4(c1_1, 4, sum); vstore4(c1_2, 5, sum);\0"
+    "\030vstore4(c2_0, 6, sum); vstore4(c2_1, 7, sum); vstore4(c2_2, 8, sum);\0"
+    "\030vstore4(c3_0, 9, sum); vstore4(c3_1, 10, sum); vstore4(c3_2, 11, sum);\0"
+    "\034__global double *out = C + (row + m) * ldc + col;\0"
+    "\034__local const double *x = sum + m * 12;\0"
+    "\034const long end = min(width * 4, N - col);\0"
+    "\034for (; n + 4 <= end; n += 4)\0"
+    "\037 put_vector(vload4(0, x + n), alpha, beta, out + n);\0"
+    "\004__local double panel[1536];\0"
+    "\004__local double sums[3072];\0"
+    "\020__local double *out = panel + v * 4;\0"
+    "\020__global const double *in = B + k0;\0"
+    "\020const long l0 = min(col + v * 4 + 0, N - 1) * ldb;\0"
+    "\020for (; k + 4 <= depth; k += 4, in += 4, out += 48) {\0"
+    "\024const double4 x0_0 = load_vector(in + l0);\0"
+    "\024const double4 x0_1 = load_vector(in + l1);\0"
+    "\024const double4 x0_2 = load_vector(in + l2);\0"
+    "\024const double4 x0_3 = load_vector(in + l3);\0"
+    "\024const double4 x1_0 = (double4)(x0_0.even, x0_1.even);\0"
+    "\024const double4 x1_2 = (double4)(x0_0.odd, x0_1.odd);\0"
+    "\024const double4 x1_1 = (double4)(x0_2.even, x0_3.even);\0"
+    "\024const double4 x1_3 = (double4)(x0_2.odd, x0_3.odd);\0"
+    "\024const double4 x2_0 = (double4)(x1_0.even, x1_1.even);\0"
+    "\024const double4 x2_2 = (double4)(x1_0.odd, x1_1.odd);\0"
+    "\024const double4 x2_1 = (double4)(x1_2.even, x1_3.even);\0"
+    "\024const double4 x2_3 = (double4)(x1_2.odd, x1_3.odd);\0"
+    "\024vstore4(x2_0, 0, out + 0);\0"
+    "\024vstore4(x2_1, 0, out + 12);\0"
+    "\024vstore4(x2_2, 0, out + 24);\0"
+    "\024vstore4(x2_3, 0, out + 36);\0"
+    "\020for (; k < depth; k++, in++, out += 12) {\0"
+    "\020__local double *sum = sums + (slices > 1 ? block * 48 : 0);\0"
+    "\020__local const double *b = panel;\0"
+    "\020__global const double *restrict a = A + k0;\0"
+    "\024double4 c0_0 = 0;\0"
+    "\024double4 c1_0 = 0;\0"
+    "\024double4 c2_0 = 0;\0"
+    "\024double4 c3_0 = 0;\0"
+    "\030c1_0 = vload4(3, sum);\0"
+    "\030c2_0 = vload4(6, sum);\0"
+    "\030c3_0 = vload4(9, sum);\0"
+    "\034const double4 b0 = vload4(0, b);\0"
+    "\034const double a0 = load(a + r0);\0"
+    "\034const double a1 = load(a + r1);\0"
+    "\034const double a2 = load(a + r2);\0"
+    "\034const double a3 = load(a + r3);\0"
+    "\034b += 12;\0"
+    "\024vstore4(c1_0, 3, sum);\0"
+    "\024vstore4(c2_0, 6, sum);\0"
+    "\024vstore4(c3_0, 9, sum);\0"
+    "\024double4 c0_0 = 0, c0_1 = 0;\0"
+    "\024double4 c1_0 = 0, c1_1 = 0;\0"
+    "\024double4 c2_0 = 0, c2_1 = 0;\0"
+    "\024double4 c3_0 = 0, c3_1 = 0;\0"
+    "\030c1_0 = vload4(3, sum); c1_1 = vload4(4, sum);\0"
+    "\030c2_0 = vload4(6, sum); c2_1 = vload4(7, sum);\0"
+    "\030c3_0 = vload4(9, sum); c3_1 = vload4(10, sum);\0"
+    "\034const double4 b1 = vload4(1, b);\0"
+    "\024vstore4(c1_0, 3, sum); vstore4(c1_1, 4, sum);\0"
+    "\024vstore4(c2_0, 6, sum); vstore4(c2_1, 7, sum);\0"
+    "\024vstore4(c3_0, 9, sum); vstore4(c3_1, 10, sum);\0"
+    "\024double4 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
+    "\024double4 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
+    "\024double4 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
+    "\024double4 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
+    "\030c0_0 = vload4(0, sum); c0_1 = vload4(1, sum); c0_2 = vload4(2, sum);\0"
+    "\030c1_0 = vload4(3, sum); c1_1 = vload4(4, sum); c1_2 = vload4(5, sum);\0"
+    "\030c2_0 = vload4(6, sum); c2_1 = vload4(7, sum); c2_2 = vload4(8, sum);\0"
+    "\030c3_0 = vload4(9, sum); c3_1 = vload4(10, sum); c3_2 = vload4(11, sum);\0"
+    "\034const double4 b2 = vload4(2, b);\0"
+    "\024vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum); vstore4(c0_2, 2, sum);\0"
+    "\024vstore4(c1_0, 3, sum); vstore4(c1_1, 4, sum); vstore4(c1_2, 5, sum);\0"
+    "\024vstore4(c2_0, 6, sum); vstore4(c2_1, 7, sum); vstore4(c2_2, 8, sum);\0"
+    "\024vstore4(c3_0, 9, sum); vstore4(c3_1, 10, sum); vstore4(c3_2, 11, sum);\0"
+    "\030__global double *out = C + (row + m) * ldc + col;\0"
+    "\030__local const double *x = sum + m * 12;\0"
+    "\024__global const double *restrict a = A + k0 * lda;\0"
+}, {
+    "\020__global const double *restrict a = A + k0 * lda;\0"
     "void kiln_dgemm_packed_packa(long lines, long K,\0"
     "\010__global const double *restrict X, long x_offset, long ldx,\0"
     "\010__global double *restrict packed, long at)\0"
@@ -1160,355 +1306,80 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\010for (long k = k0; k < k1; k++, in += ldx, out += 8)\0"
     "\014for (int i = 0; i < 8; i++)\0"
     "// Packed B is panel after panel, each K x 8. A work-group is one work-item; it computes up to\0"
-    "// 4 x 16 blocks of 6 x 8, each block held in registers.\0"
+    "// 8 x 4 blocks of 6 x 8, each block held in registers.\0"
     "void kiln_dgemm_packed_multiply(long M, long N, long K, double alpha, double beta,\0"
     "\010__global const double *restrict packed_a, long a_at,\0"
     "\010__global const double *restrict packed_b, long b_at,\0"
-    "\010__global double *restrict C, long c_offset, long ldc)\0"
-    "\004const long first_col = get_group_id(0) * 128, end_col = min(first_col + 128, N);\0"
-    "\004for (long col = first_col; col < end_col; col += 8)\0"
-    "\010__global const double *restrict b = packed_b + b_at + col * K + k0 * 8;\0"
-    "\010__global const double *restrict a = packed_a + a_at + row * K + k0 * 6;\0"
-    "\010double4 c0_0 = 0, c0_1 = 0;\0"
-    "\010double4 c1_0 = 0, c1_1 = 0;\0"
-    "\010double4 c2_0 = 0, c2_1 = 0;\0"
-    "\010double4 c3_0 = 0, c3_1 = 0;\0"
-    "\010double4 c4_0 = 0, c4_1 = 0;\0"
-    "\010double4 c5_0 = 0, c5_1 = 0;\0"
-    "\020const double4 b0 = vload4(0, b);\0"
-    "\020const double4 b1 = vload4(1, b);\0"
-    "\020const double a0 = a[0];\0"
-    "\020const double a1 = a[1];\0"
-    "\020const double a2 = a[2];\0"
-    "\020const double a3 = a[3];\0"
-    "\020const double a4 = a[4];\0"
-}, {
-    "\020const double a5 = a[5];\0"
-    "\020b += 8;\0"
-    "\010// C = alpha c + beta C for the 6 x 8 block at (row, col).\0"
-    "\014__global double *out = C + row * ldc + col;\0"
-    "\014if (col + 8 <= N) {\0"
-    "\020put_vector(c0_1, alpha, beta, out + 4);\0"
-    "\020double x[8];\0"
-    "\020vstore4(c0_0, 0, x);\0"
-    "\020vstore4(c0_1, 0, x + 4);\0"
-    "\020for (int n = 0; n < 8 && col + n < N; n++)\0"
-    "\014__global double *out = C + (row + 1) * ldc + col;\0"
-    "\020put_vector(c1_1, alpha, beta, out + 4);\0"
-    "\020vstore4(c1_0, 0, x);\0"
-    "\020vstore4(c1_1, 0, x + 4);\0"
-    "\014__global double *out = C + (row + 2) * ldc + col;\0"
-    "\020put_vector(c2_1, alpha, beta, out + 4);\0"
-    "\020vstore4(c2_0, 0, x);\0"
-    "\020vstore4(c2_1, 0, x + 4);\0"
-    "\014__global double *out = C + (row + 3) * ldc + col;\0"
-    "\020put_vector(c3_1, alpha, beta, out + 4);\0"
-    "\020vstore4(c3_0, 0, x);\0"
-    "\020vstore4(c3_1, 0, x + 4);\0"
-    "\014__global double *out = C + (row + 4) * ldc + col;\0"
-    "\020put_vector(c4_1, alpha, beta, out + 4);\0"
-    "\020vstore4(c4_0, 0, x);\0"
-    "\020vstore4(c4_1, 0, x + 4);\0"
-    "\014__global double *out = C + (row + 5) * ldc + col;\0"
-    "\020put_vector(c5_1, alpha, beta, out + 4);\0"
-    "\020vstore4(c5_0, 0, x);\0"
-    "\020vstore4(c5_1, 0, x + 4);\0"
-    "\004for (long k = k0; k < k1; k++, in++, out += 8) {\0"
-    "void kiln_dgemm_fused_multiply(long M, long N, long K, double alpha, double beta,\0"
-    "\010__global const double *restrict A, long a_offset, long lda,\0"
-    "\010__global const double *restrict B, long b_offset, long ldb,\0"
-    "\004__local double packed[2048];\0"
+    "\004const long first_row = get_group_id(1) * 48, end_row = min(first_row + 48, M);\0"
+    "\004const long first_col = get_group_id(0) * 32, end_col = min(first_col + 32, N);\0"
     "\004__local double sums[1536];\0"
-    "\004// Panels are up to 2 vectors of columns wide, slices up to 64 of K deep. All are\0"
-    "\010const long together = first > 0 ? 1 : min(min(some, (long) 4), panels - this_panel);\0"
-    "\010long vector[5];\0"
-    "\020const long whole = N / 4;\0"
-    "\020__global const double *in = B + k0 * ldb;\0"
-    "\030__local double *out = packed + p * 512 + k * 8;\0"
-    "\030for (; v < min(vector[p + 1], whole); v++, out += 4)\0"
-    "\034vstore4(load_vector(in + v * 4), 0, out);\0"
-    "\030for (long i = v * 4; i < vector[p + 1] * 4; i++)\0"
-    "\020const long width = vector[p + 1] - vector[p], col = vector[p] * 4;\0"
-    "\020__local const double *panel = packed + p * 512;\0"
-    "\024const long row = (chunk + block) * 6;\0"
-    "\024__local double *sum = sums + p * 384 + (slices > 1 ? block * 48 : 0);\0"
-    "\024__local const double *b = panel;\0"
-    "\024__global const double *next = B + col;\0"
-    "\034* 4;\0"
-    "\024__global const double *restrict a = A + k0;\0"
-    "\024const long r4 = min(row + 4, M - 1) * lda;\0"
-    "\024const long r5 = min(row + 5, M - 1) * lda;\0"
-    "\030// Adds the slice's share of a block of 6 rows and 1 vectors to `sum`, where\0"
-    "\030// vectors lie as in a block of 2.\0"
-    "\030double4 c0_0 = 0;\0"
-    "\030double4 c1_0 = 0;\0"
-    "\030double4 c2_0 = 0;\0"
-    "\030double4 c3_0 = 0;\0"
-    "\030double4 c4_0 = 0;\0"
-    "\030double4 c5_0 = 0;\0"
-    "\034c0_0 = vload4(0, sum);\0"
-    "\034c1_0 = vload4(2, sum);\0"
-    "\034c2_0 = vload4(4, sum);\0"
-    "\034c3_0 = vload4(6, sum);\0"
-    "\034c4_0 = vload4(8, sum);\0"
-    "\034c5_0 = vload4(10, sum);\0"
-    "\037 const double4 b0 = vload4(0, b);\0"
-    "\037 const double a0 = load(a + r0);\0"
-    "\037 const double a1 = load(a + r1);\0"
-    "\037 const double a2 = load(a + r2);\0"
-    "\037 const double a3 = load(a + r3);\0"
-    "\037 const double a4 = load(a + r4);\0"
-    "\037 c4_0 += a4 * b0;\0"
-    "\037 const double a5 = load(a + r5);\0"
-    "\037 c5_0 += a5 * b0;\0"
-    "\037 b += 8;\0"
-    "\030vstore4(c0_0, 0, sum);\0"
-    "\030vstore4(c1_0, 2, sum);\0"
-    "\030vstore4(c2_0, 4, sum);\0"
-    "\030vstore4(c3_0, 6, sum);\0"
-    "\030vstore4(c4_0, 8, sum);\0"
-    "\030vstore4(c5_0, 10, sum);\0"
-    "\030// Adds the slice's share of a block of 6 rows and 2 vectors to `sum`, where\0"
-    "\030double4 c0_0 = 0, c0_1 = 0;\0"
-    "\030double4 c1_0 = 0, c1_1 = 0;\0"
-    "\030double4 c2_0 = 0, c2_1 = 0;\0"
-    "\030double4 c3_0 = 0, c3_1 = 0;\0"
-    "\030double4 c4_0 = 0, c4_1 = 0;\0"
-    "\030double4 c5_0 = 0, c5_1 = 0;\0"
-    "\034c0_0 = vload4(0, sum); c0_1 = vload4(1, sum);\0"
-    "\034c1_0 = vload4(2, sum); c1_1 = vload4(3, sum);\0"
-    "\034c2_0 = vload4(4, sum); c2_1 = vload4(5, sum);\0"
-    "\034c3_0 = vload4(6, sum); c3_1 = vload4(7, sum);\0"
-    "\034c4_0 = vload4(8, sum); c4_1 = vload4(9, sum);\0"
-    "\034c5_0 = vload4(10, sum); c5_1 = vload4(11, sum);\0"
-    "\037 const double4 b1 = vload4(1, b);\0"
-    "\037 c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
-    "\037 c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
-    "\030vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum);\0"
-    "\030vstore4(c1_0, 2, sum); vstore4(c1_1, 3, sum);\0"
-    "\030vstore4(c2_0, 4, sum); vstore4(c2_1, 5, sum);\0"
-    "\030vstore4(c3_0, 6, sum); vstore4(c3_1, 7, sum);\0"
-    "\030vstore4(c4_0, 8, sum); vstore4(c4_1, 9, sum);\0"
-    "\030vstore4(c5_0, 10, sum); vstore4(c5_1, 11, sum);\0"
-    "\030for (long m = 0; m < 6 && row + m < M; m++) {\0"
-    "\034__global double *out = C + (row + m) * ldc + col;\0"
-    "\034__local const double *x = sum + m * 8;\0"
-}, {
-    "\034const long end = min(width * 4, N - col);\0"
-    "\034for (; n + 4 <= end; n += 4)\0"
-    "\037 put_vector(vload4(0, x + n), alpha, beta, out + n);\0"
-    "\004__local double panel[2048];\0"
-    "\004__local double sums[384];\0"
-    "\020__local double *out = panel + v * 4;\0"
-    "\020__global const double *in = B + k0;\0"
-    "\020const long l0 = min(col + v * 4 + 0, N - 1) * ldb;\0"
-    "\024const double4 x0_0 = load_vector(in + l0);\0"
-    "\024const double4 x0_1 = load_vector(in + l1);\0"
-    "\024const double4 x0_2 = load_vector(in + l2);\0"
-    "\024const double4 x0_3 = load_vector(in + l3);\0"
-    "\024const double4 x1_0 = (double4)(x0_0.even, x0_1.even);\0"
-    "\024const double4 x1_2 = (double4)(x0_0.odd, x0_1.odd);\0"
-    "\024const double4 x1_1 = (double4)(x0_2.even, x0_3.even);\0"
-    "\024const double4 x1_3 = (double4)(x0_2.odd, x0_3.odd);\0"
-    "\024const double4 x2_0 = (double4)(x1_0.even, x1_1.even);\0"
-    "\024const double4 x2_2 = (double4)(x1_0.odd, x1_1.odd);\0"
-    "\024const double4 x2_1 = (double4)(x1_2.even, x1_3.even);\0"
-    "\024const double4 x2_3 = (double4)(x1_2.odd, x1_3.odd);\0"
-    "\024vstore4(x2_0, 0, out + 0);\0"
-    "\020__local double *sum = sums + (slices > 1 ? block * 48 : 0);\0"
-    "\020__local const double *b = panel;\0"
-    "\020__global const double *restrict a = A + k0;\0"
-    "\024double4 c0_0 = 0;\0"
-    "\024double4 c1_0 = 0;\0"
-    "\024double4 c2_0 = 0;\0"
-    "\024double4 c3_0 = 0;\0"
-    "\024double4 c4_0 = 0;\0"
-    "\024double4 c5_0 = 0;\0"
-    "\034const double4 b0 = vload4(0, b);\0"
-    "\034const double a0 = load(a + r0);\0"
-    "\034const double a1 = load(a + r1);\0"
-    "\034const double a2 = load(a + r2);\0"
-    "\034const double a3 = load(a + r3);\0"
-    "\034const double a4 = load(a + r4);\0"
-    "\034const double a5 = load(a + r5);\0"
-    "\024double4 c0_0 = 0, c0_1 = 0;\0"
-    "\024double4 c1_0 = 0, c1_1 = 0;\0"
-    "\024double4 c2_0 = 0, c2_1 = 0;\0"
-    "\024double4 c3_0 = 0, c3_1 = 0;\0"
-    "\024double4 c4_0 = 0, c4_1 = 0;\0"
-    "\024double4 c5_0 = 0, c5_1 = 0;\0"
-    "\034const double4 b1 = vload4(1, b);\0"
-    "\030__global double *out = C + (row + m) * ldc + col;\0"
-    "\030__local const double *x = sum + m * 8;\0"
-    "\024__global const double *restrict a = A + k0 * lda;\0"
-    "\024const long r4 = min(row + 4, M - 1);\0"
-    "\024const long r5 = min(row + 5, M - 1);\0"
-    "\020__global const double *restrict a = A + k0 * lda;\0"
-    "\004__local double packed[4096];\0"
-    "\004__local double sums[12288];\0"
-    "\004// Chunks of up to 32 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
-    "\010const long chunk = at / (32 * panels) * 32;\0"
-    "\010const long height = min(blocks - chunk, (long) 32);\0"
-    "\010const long together = first > 0 ? 1 : min(min(some, (long) 8), panels - this_panel);\0"
-    "\010long vector[9];\0"
-    "\024__local double *sum = sums + p * 1536 + (slices > 1 ? block * 48 : 0);\0"
-    "\004__global double *restrict out = packed + at + line * K + k0 * 16;\0"
-    "\014vstore4(load_vector(in + 8), 2, out);\0"
-    "\014vstore4(load_vector(in + 12), 3, out);\0"
-    "// C = alpha A B + beta C from A as it is and packed B; C is M x N, row-major.\0"
-    "// 2 x 16 blocks of 3 x 16, each block held in registers.\0"
-    "\004const long first_row = get_group_id(1) * 6, end_row = min(first_row + 6, M);\0"
-    "\004// K advances by 1024, so that a slice of a panel of B stays in the nearest cache.\0"
-    "\004for (long k0 = 0; k0 == 0 || k0 < K; k0 += 1024) {\0"
-    "\010const long depth = min(K - k0, (long) 1024);\0"
     "\010__local double *sum = sums;\0"
-    "\010for (long row = first_row; row < end_row; row += 3) {\0"
-    "\014__global const double *restrict b = packed_b + b_at + col * K + k0 * 16;\0"
-    "\014__global const double *restrict a = A + k0;\0"
-    "\014const long r0 = min(row, M - 1) * lda;\0"
-    "\014const long r1 = min(row + 1, M - 1) * lda;\0"
-    "\014const long r2 = min(row + 2, M - 1) * lda;\0"
-    "\014double4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "\014double4 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
-    "\014double4 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
-    "\020c0_0 = vload4(0, sum); c0_1 = vload4(1, sum); c0_2 = vload4(2,\0"
-    "\030sum); c0_3 = vload4(3, sum);\0"
-    "\020c1_0 = vload4(4, sum); c1_1 = vload4(5, sum); c1_2 = vload4(6,\0"
-    "\030sum); c1_3 = vload4(7, sum);\0"
-    "\020c2_0 = vload4(8, sum); c2_1 = vload4(9, sum); c2_2 = vload4(10,\0"
-    "\030sum); c2_3 = vload4(11, sum);\0"
+    "\010for (long col = first_col; col < end_col; col += 8)\0"
+    "\014__global const double *restrict b = packed_b + b_at + col * K + k0 * 8;\0"
+    "\014__global const double *restrict a = packed_a + a_at + row * K + k0 * 6;\0"
+    "\014double4 c0_0 = 0, c0_1 = 0;\0"
+    "\014double4 c1_0 = 0, c1_1 = 0;\0"
+    "\014double4 c2_0 = 0, c2_1 = 0;\0"
+    "\014double4 c3_0 = 0, c3_1 = 0;\0"
+    "\014double4 c4_0 = 0, c4_1 = 0;\0"
+    "\014double4 c5_0 = 0, c5_1 = 0;\0"
+    "\020c0_0 = vload4(0, sum); c0_1 = vload4(1, sum);\0"
+    "\020c1_0 = vload4(2, sum); c1_1 = vload4(3, sum);\0"
+    "\020c2_0 = vload4(4, sum); c2_1 = vload4(5, sum);\0"
+    "\020c3_0 = vload4(6, sum); c3_1 = vload4(7, sum);\0"
+    "\020c4_0 = vload4(8, sum); c4_1 = vload4(9, sum);\0"
+    "\020c5_0 = vload4(10, sum); c5_1 = vload4(11, sum);\0"
     "\024const double4 b0 = vload4(0, b);\0"
     "\024const double4 b1 = vload4(1, b);\0"
-    "\024const double4 b2 = vload4(2, b);\0"
-    "\024const double4 b3 = vload4(3, b);\0"
-    "\024const double a0 = load(a + r0);\0"
-    "\024c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
-    "\024const double a1 = load(a + r1);\0"
-    "\024c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
-    "\024const double a2 = load(a + r2);\0"
-    "\024c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
-    "\024a++;\0"
-}, {
-    "\014if (k0 + 1024 < K) {\0"
-    "\020vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum); vstore4(c0_2, 2, sum); vstore4(c0_3,\0"
-    "\0303, sum);\0"
-    "\020vstore4(c1_0, 4, sum); vstore4(c1_1, 5, sum); vstore4(c1_2, 6, sum); vstore4(c1_3,\0"
-    "\0307, sum);\0"
-    "\020vstore4(c2_0, 8, sum); vstore4(c2_1, 9, sum); vstore4(c2_2, 10, sum); vstore4(c2_3,\0"
-    "\03011, sum);\0"
-    "\020// C = alpha c + beta C for the 3 x 16 block at (row, col).\0"
+    "\024const double a0 = a[0];\0"
+    "\024const double a1 = a[1];\0"
+    "\024const double a2 = a[2];\0"
+    "\024const double a3 = a[3];\0"
+    "\024const double a4 = a[4];\0"
+    "\024const double a5 = a[5];\0"
+    "\024b += 8;\0"
+    "\020vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum);\0"
+    "\020vstore4(c1_0, 2, sum); vstore4(c1_1, 3, sum);\0"
+    "\020vstore4(c2_0, 4, sum); vstore4(c2_1, 5, sum);\0"
+    "\020vstore4(c3_0, 6, sum); vstore4(c3_1, 7, sum);\0"
+    "\020vstore4(c4_0, 8, sum); vstore4(c4_1, 9, sum);\0"
+    "\020vstore4(c5_0, 10, sum); vstore4(c5_1, 11, sum);\0"
+    "\020// C = alpha c + beta C for the 6 x 8 block at (row, col).\0"
     "\024__global double *out = C + row * ldc + col;\0"
+    "\024if (col + 8 <= N) {\0"
     "\030put_vector(c0_1, alpha, beta, out + 4);\0"
-    "\030put_vector(c0_2, alpha, beta, out + 8);\0"
-    "\030put_vector(c0_3, alpha, beta, out + 12);\0"
-    "\030double x[16];\0"
+    "\030double x[8];\0"
     "\030vstore4(c0_0, 0, x);\0"
     "\030vstore4(c0_1, 0, x + 4);\0"
-    "\030vstore4(c0_2, 0, x + 8);\0"
-    "\030vstore4(c0_3, 0, x + 12);\0"
+    "\030for (int n = 0; n < 8 && col + n < N; n++)\0"
     "\024__global double *out = C + (row + 1) * ldc + col;\0"
     "\030put_vector(c1_1, alpha, beta, out + 4);\0"
-    "\030put_vector(c1_2, alpha, beta, out + 8);\0"
-    "\030put_vector(c1_3, alpha, beta, out + 12);\0"
     "\030vstore4(c1_0, 0, x);\0"
     "\030vstore4(c1_1, 0, x + 4);\0"
-    "\030vstore4(c1_2, 0, x + 8);\0"
-    "\030vstore4(c1_3, 0, x + 12);\0"
     "\024__global double *out = C + (row + 2) * ldc + col;\0"
     "\030put_vector(c2_1, alpha, beta, out + 4);\0"
-    "\030put_vector(c2_2, alpha, beta, out + 8);\0"
-    "\030put_vector(c2_3, alpha, beta, out + 12);\0"
     "\030vstore4(c2_0, 0, x);\0"
     "\030vstore4(c2_1, 0, x + 4);\0"
-    "\030vstore4(c2_2, 0, x + 8);\0"
-    "\030vstore4(c2_3, 0, x + 12);\0"
+    "\024__global double *out = C + (row + 3) * ldc + col;\0"
+    "\030put_vector(c3_1, alpha, beta, out + 4);\0"
+    "\030vstore4(c3_0, 0, x);\0"
+    "\030vstore4(c3_1, 0, x + 4);\0"
+    "\024__global double *out = C + (row + 4) * ldc + col;\0"
+    "\030put_vector(c4_1, alpha, beta, out + 4);\0"
+    "\030vstore4(c4_0, 0, x);\0"
+    "\030vstore4(c4_1, 0, x + 4);\0"
+    "\024__global double *out = C + (row + 5) * ldc + col;\0"
+    "\030put_vector(c5_1, alpha, beta, out + 4);\0"
+    "\030vstore4(c5_0, 0, x);\0"
+    "\030vstore4(c5_1, 0, x + 4);\0"
     "\014sum += 48;\0"
-    "\014__global const double *restrict a = A + k0 * lda;\0"
-    "\014const long r0 = min(row, M - 1);\0"
-    "\014const long r1 = min(row + 1, M - 1);\0"
-    "\014const long r2 = min(row + 2, M - 1);\0"
-    "\024a += lda;\0"
-    "\004// A slice of a panel: for every k, the panel's columns of B side by side, 12 apart.\0"
-    "\004__local double packed[12288];\0"
-    "\004__local double sums[49152];\0"
-    "\004const long vectors = (N + 3) / 4, panels = (vectors + 2) / 3;\0"
-    "\030__local double *out = packed + p * 768 + k * 12;\0"
-    "\020__local const double *panel = packed + p * 768;\0"
-    "\024__local double *sum = sums + p * 3072 + (slices > 1 ? block * 48 : 0);\0"
-    "\034c1_0 = vload4(3, sum);\0"
-    "\034c2_0 = vload4(6, sum);\0"
-    "\034c3_0 = vload4(9, sum);\0"
-    "\030for (; k + 2 <= depth; k += 2) {\0"
-    "\037 b += 12;\0"
-    "\030vstore4(c1_0, 3, sum);\0"
-    "\030vstore4(c2_0, 6, sum);\0"
-    "\030vstore4(c3_0, 9, sum);\0"
-    "\034c1_0 = vload4(3, sum); c1_1 = vload4(4, sum);\0"
-    "\034c2_0 = vload4(6, sum); c2_1 = vload4(7, sum);\0"
-    "\034c3_0 = vload4(9, sum); c3_1 = vload4(10, sum);\0"
-    "\030vstore4(c1_0, 3, sum); vstore4(c1_1, 4, sum);\0"
-    "\030vstore4(c2_0, 6, sum); vstore4(c2_1, 7, sum);\0"
-    "\030vstore4(c3_0, 9, sum); vstore4(c3_1, 10, sum);\0"
-    "\030double4 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
-    "\030double4 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
-    "\030double4 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
-    "\030double4 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
-    "\034c0_0 = vload4(0, sum); c0_1 = vload4(1, sum); c0_2 = vload4(2, sum);\0"
-    "\034c1_0 = vload4(3, sum); c1_1 = vload4(4, sum); c1_2 = vload4(5, sum);\0"
-    "\034c2_0 = vload4(6, sum); c2_1 = vload4(7, sum); c2_2 = vload4(8, sum);\0"
-    "\034c3_0 = vload4(9, sum); c3_1 = vload4(10, sum); c3_2 = vload4(11, sum);\0"
-    "\037 ask_for(next + 8);\0"
-    "\037 const double4 b2 = vload4(2, b);\0"
-    "\030vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum); vstore4(c0_2, 2, sum);\0"
-    "\030vstore4(c1_0, 3, sum); vstore4(c1_1, 4, sum); vstore4(c1_2, 5, sum);\0"
-    "\030vstore4(c2_0, 6, sum); vstore4(c2_1, 7, sum); vstore4(c2_2, 8, sum);\0"
-    "\030vstore4(c3_0, 9, sum); vstore4(c3_1, 10, sum); vstore4(c3_2, 11, sum);\0"
-    "\034__local const double *x = sum + m * 12;\0"
-    "\004__local double panel[3072];\0"
-    "\004__local double sums[3072];\0"
-    "\020for (; k + 4 <= depth; k += 4, in += 4, out += 48) {\0"
-    "\024vstore4(x2_1, 0, out + 12);\0"
-    "\024vstore4(x2_2, 0, out + 24);\0"
-    "\024vstore4(x2_3, 0, out + 36);\0"
-    "\020for (; k < depth; k++, in++, out += 12) {\0"
-    "\030c1_0 = vload4(3, sum);\0"
-    "\030c2_0 = vload4(6, sum);\0"
-    "\030c3_0 = vload4(9, sum);\0"
-    "\024for (; k + 2 <= depth; k += 2) {\0"
-    "\034b += 12;\0"
-    "\024vstore4(c1_0, 3, sum);\0"
-    "\024vstore4(c2_0, 6, sum);\0"
-    "\024vstore4(c3_0, 9, sum);\0"
-    "\030c1_0 = vload4(3, sum); c1_1 = vload4(4, sum);\0"
-    "\030c2_0 = vload4(6, sum); c2_1 = vload4(7, sum);\0"
-    "\030c3_0 = vload4(9, sum); c3_1 = vload4(10, sum);\0"
-    "\024vstore4(c1_0, 3, sum); vstore4(c1_1, 4, sum);\0"
-    "\024vstore4(c2_0, 6, sum); vstore4(c2_1, 7, sum);\0"
-    "\024vstore4(c3_0, 9, sum); vstore4(c3_1, 10, sum);\0"
-    "\024double4 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
-    "\024double4 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
-    "\024double4 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
-    "\024double4 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
-    "\030c0_0 = vload4(0, sum); c0_1 = vload4(1, sum); c0_2 = vload4(2, sum);\0"
-    "\030c1_0 = vload4(3, sum); c1_1 = vload4(4, sum); c1_2 = vload4(5, sum);\0"
-}, {
-    "\030c2_0 = vload4(6, sum); c2_1 = vload4(7, sum); c2_2 = vload4(8, sum);\0"
-    "\030c3_0 = vload4(9, sum); c3_1 = vload4(10, sum); c3_2 = vload4(11, sum);\0"
-    "\034const double4 b2 = vload4(2, b);\0"
-    "\024vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum); vstore4(c0_2, 2, sum);\0"
-    "\024vstore4(c1_0, 3, sum); vstore4(c1_1, 4, sum); vstore4(c1_2, 5, sum);\0"
-    "\024vstore4(c2_0, 6, sum); vstore4(c2_1, 7, sum); vstore4(c2_2, 8, sum);\0"
-    "\024vstore4(c3_0, 9, sum); vstore4(c3_1, 10, sum); vstore4(c3_2, 11, sum);\0"
-    "\030__local const double *x = sum + m * 12;\0"
-    "\004__local double panel[768];\0"
-    "\020__local double *out = panel;\0"
-    "\020__global const double *in = B + k0 * ldb + col;\0"
-    "\020for (long k = 0; k < depth; k++, in += ldb, out += 12) {\0"
+    "\004for (long k = k0; k < k1; k++, in++, out += 8) {\0"
     "// Straight from global memory, for any shape.\0"
     "// A work-group of 1 x 1 work-items; each computes 2 x 16 of C in registers.\0"
     "// Rows and columns past the end repeat the last one; what is computed from them is not stored.\0"
     "void kiln_dgemm_direct_multiply(long M, long N, long K, double alpha, double beta,\0"
     "\004const long row = (long) get_global_id(1) * 2;\0"
+}, {
     "\004const long col = (long) get_global_id(0) * 16;\0"
     "\004if (row >= M || col >= N)\0"
     "\010return;\0"
@@ -1587,7 +1458,6 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\014vstore4(c1_1, 0, x + 4);\0"
     "\014vstore4(c1_2, 0, x + 8);\0"
     "\014vstore4(c1_3, 0, x + 12);\0"
-}, {
     "\004const long s0 = min(col, N - 1) * ldb;\0"
     "\004const long s1 = min(col + 1, N - 1) * ldb;\0"
     "\004const long s2 = min(col + 2, N - 1) * ldb;\0"
@@ -1609,6 +1479,7 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\014__global const double *b = B + k;\0"
     "\014const double4 b0 = (double4) (load(b + s0), load(b + s1), load(b + s2), load(b + s3));\0"
     "\014const double4 b1 = (double4) (load(b + s4), load(b + s5), load(b + s6), load(b + s7));\0"
+}, {
     "\014const double4 b2 = (double4) (load(b + s8), load(b + s9), load(b + s10), load(b + s11));\0"
     "\014const double4 b3 = (double4) (load(b + s12), load(b + s13), load(b + s14),\0"
     "\024load(b + s15));\0"
@@ -1634,21 +1505,107 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\014__global const double *a = A + (k + 1) * lda;\0"
     "\014__global const double *a = A + (k + 2) * lda;\0"
     "\014__global const double *a = A + (k + 3) * lda;\0"
-    "\004__local double packed[1536];\0"
-    "\004__local double sums[6144];\0"
-    "\010const long together = first > 0 ? 1 : min(min(some, (long) 2), panels - this_panel);\0"
-    "\010long vector[3];\0"
-    "\030for (; k + 4 <= depth; k += 4) {\0"
-    "\004__local double panel[1536];\0"
+    "// A work-group of 1 x 2 work-items; each computes 2 x 16 of C in registers.\0"
+    "__kernel __attribute__((reqd_work_group_size(2, 1, 1)))\0"
+    "// Packs a matrix into panels of 4: panel p holds, for every k, the lines p * 4 to\0"
+    "// p * 4 + 3 side by side. Lines past the end repeat the last one; what is\0"
+    "\004const long line = get_group_id(0) * 4;\0"
+    "\004__global double *restrict out = packed + at + line * K + k0 * 4;\0"
+    "\004for (long k = k0; k < k1; k++, in++, out += 4) {\0"
+    "// Packs a matrix into panels of 12: panel p holds, for every k, the lines p * 12 to\0"
+    "// p * 12 + 11 side by side. Lines past the end repeat the last one; what is\0"
+    "\004const long line = get_group_id(0) * 12;\0"
+    "\004__global double *restrict out = packed + at + line * K + k0 * 12;\0"
+    "\004if (line + 12 <= lines) {\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 12) {\0"
+    "\014vstore4(load_vector(in + 8), 2, out);\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 12)\0"
+    "\014for (int i = 0; i < 12; i++)\0"
+    "// Packed A is panel after panel, each K x 4: for every k, the panel's 4 rows side by side.\0"
+    "// Packed B is panel after panel, each K x 12. A work-group is one work-item; it computes up to\0"
+    "// 8 x 8 blocks of 4 x 12, each block held in registers.\0"
+    "\004const long first_col = get_group_id(0) * 96, end_col = min(first_col + 96, N);\0"
+    "\004// K advances by 384, so that a slice of a panel of B stays in the nearest cache.\0"
+    "\004for (long k0 = 0; k0 == 0 || k0 < K; k0 += 384) {\0"
+    "\010const long depth = min(K - k0, (long) 384);\0"
+    "\010for (long col = first_col; col < end_col; col += 12)\0"
+    "\010for (long row = first_row; row < end_row; row += 4) {\0"
+    "\014__global const double *restrict b = packed_b + b_at + col * K + k0 * 12;\0"
+    "\014__global const double *restrict a = packed_a + a_at + row * K + k0 * 4;\0"
+    "\014double4 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
+    "\014double4 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
+    "\014double4 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
+    "\014double4 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
+    "\020c0_0 = vload4(0, sum); c0_1 = vload4(1, sum); c0_2 = vload4(2, sum);\0"
+    "\020c1_0 = vload4(3, sum); c1_1 = vload4(4, sum); c1_2 = vload4(5, sum);\0"
+    "\020c2_0 = vload4(6, sum); c2_1 = vload4(7, sum); c2_2 = vload4(8, sum);\0"
+    "\020c3_0 = vload4(9, sum); c3_1 = vload4(10, sum); c3_2 = vload4(11, sum);\0"
+    "\024const double4 b2 = vload4(2, b);\0"
+    "\024c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2;\0"
+    "\024c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2;\0"
+    "\024c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2;\0"
+    "\024c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2;\0"
+    "\024b += 12;\0"
+    "\024a += 4;\0"
+    "\014if (k0 + 384 < K) {\0"
+    "\020vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum); vstore4(c0_2, 2, sum);\0"
+    "\020vstore4(c1_0, 3, sum); vstore4(c1_1, 4, sum); vstore4(c1_2, 5, sum);\0"
+    "\020vstore4(c2_0, 6, sum); vstore4(c2_1, 7, sum); vstore4(c2_2, 8, sum);\0"
+    "\020vstore4(c3_0, 9, sum); vstore4(c3_1, 10, sum); vstore4(c3_2, 11, sum);\0"
+    "\020// C = alpha c + beta C for the 4 x 12 block at (row, col).\0"
+    "\024if (col + 12 <= N) {\0"
+    "\030put_vector(c0_2, alpha, beta, out + 8);\0"
+    "\030double x[12];\0"
+    "\030vstore4(c0_2, 0, x + 8);\0"
+    "\030for (int n = 0; n < 12 && col + n < N; n++)\0"
+    "\030put_vector(c1_2, alpha, beta, out + 8);\0"
+    "\030vstore4(c1_2, 0, x + 8);\0"
+}, {
+    "\030put_vector(c2_2, alpha, beta, out + 8);\0"
+    "\030vstore4(c2_2, 0, x + 8);\0"
+    "\030put_vector(c3_2, alpha, beta, out + 8);\0"
+    "\030vstore4(c3_2, 0, x + 8);\0"
+    "\004for (long k = k0; k < k1; k++, in++, out += 12) {\0"
+    "\004if (line + 4 <= lines) {\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 4) {\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 4)\0"
+    "\014for (int i = 0; i < 4; i++)\0"
+    "\004__local double packed[12288];\0"
+    "\004__local double sums[24576];\0"
+    "\010const long together = first > 0 ? 1 : min(min(some, (long) 8), panels - this_panel);\0"
+    "\010long vector[9];\0"
+    "\030__local double *out = packed + p * 1536 + k * 12;\0"
+    "\020__local const double *panel = packed + p * 1536;\0"
+    "\004__local double panel[3072];\0"
+    "// 4 x 8 blocks of 4 x 12, each block held in registers.\0"
+    "\004const long first_row = get_group_id(1) * 16, end_row = min(first_row + 16, M);\0"
     "\004const long first = triangle > 0 ? vector * 4 / rows : 0;\0"
     "\004const long last = triangle > 0 ? blocks : (end * 4 - 1) / rows + 1;\0"
     "void kiln_dgemmt_fused_multiply(long M, long N, long K, double alpha, double beta,\0"
     "\010__global double *restrict C, long c_offset, long ldc, int triangle)\0"
+    "\010while (together < 8 && this_panel + 1 < panels && last - first == some && left >= some) {\0"
     "\034const long end = min(width * 4, stored.y - col);\0"
     "\030const long end = min(width * 4, stored.y - col);\0"
-    "\004const long rows = 4 * abs(triangle), height = min(blocks - chunk, (long) 32);\0"
-    "\004for (long chunk = 0; chunk < blocks; chunk += 32)\0"
-    "\014chunk += 32;\0"
+    "void kiln_dgemmt_packed_packa(long lines, long K,\0"
+    "void kiln_dgemmt_packed_packb(long lines, long K,\0"
+    "void kiln_dgemmt_packed_multiply(long M, long N, long K, double alpha, double beta,\0"
+    "\014if (is_left_out(row, col, 6, 8, triangle))\0"
+    "\020// Of C = alpha c + beta C for 6 x 8 of C from (row, col) on, what is in the\0"
+    "\024double x[8];\0"
+    "\024vstore4(c0_0, 0, x);\0"
+    "\024vstore4(c0_1, 0, x + 4);\0"
+    "\024for (int i = 0; i < 8; i++) {\0"
+    "\024vstore4(c1_0, 0, x);\0"
+    "\024vstore4(c1_1, 0, x + 4);\0"
+    "\024vstore4(c2_0, 0, x);\0"
+    "\024vstore4(c2_1, 0, x + 4);\0"
+    "\024vstore4(c3_0, 0, x);\0"
+    "\024vstore4(c3_1, 0, x + 4);\0"
+    "\024vstore4(c4_0, 0, x);\0"
+    "\024vstore4(c4_1, 0, x + 4);\0"
+    "\024vstore4(c5_0, 0, x);\0"
+    "\024vstore4(c5_1, 0, x + 4);\0"
+    "\010while (together < 2 && this_panel + 1 < panels && last - first == some && left >= some) {\0"
     "static double load(__global const double *X, long at)\0"
     "static void store(double x, __global double *X, long at)\0"
     "void kiln_dgemm_mirror_mirror(long M,\0"
@@ -1671,7 +1628,6 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\004const float sign = conj_b ? -1 : 1;\0"
     "\004const float16 signs = (float16) (1, sign, 1, sign, 1, sign, 1, sign, 1, sign, 1, sign, 1, sign,\0"
     "\0141, sign);\0"
-}, {
     "\004for (long k = first_k; k < end_k; k++) {\0"
     "\010long n = first_n;\0"
     "\010for (; n + 8 <= end_n; n += 8) {\0"
@@ -1692,6 +1648,7 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "void kiln_cgemm_complex_rotate(long N, long K, float alpha, float alpha_imag,\0"
     "\010__global float *restrict work, long work_at)\0"
     "\004const long n = get_group_id(0) * 32 + get_local_id(0), ld = (N + 1) / 2 * 2;\0"
+}, {
     "\004const long first_k = get_group_id(1) * 256, end = min(first_k + 256, K);\0"
     "\004for (long k = 2 * first_k + get_local_id(1); k < 2 * end; k += 4)\0"
     "\010if (n < N)\0"
@@ -1755,7 +1712,6 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\014double8 turned;\0"
     "\014vstore8(b, 0, packed_b + at);\0"
     "\014vstore8(turned, 0, packed_b + at + 2 * ld);\0"
-}, {
     "\014const double2 b = load(B, b_offset + k * ldb + n) * (double2) (1, sign);\0"
     "\014store((double2) (-b.y, b.x), packed_b, at + ld);\0"
     "void kiln_zgemm_complex_rotate(long N, long K, double alpha, double alpha_imag,\0"
@@ -1770,6 +1726,7 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\010__global const double *restrict A, long a_offset, long lda, int conj_a,\0"
     "\010__global double *restrict packed_a, long a_at)\0"
     "\004const double sign = conj_a ? -1 : 1;\0"
+}, {
     "\024const double2 element = load(A, a_offset + k * lda + m);\0"
     "\024store((double2) (element.x, sign * element.y), packed_a, a_at + m * ld + k);\0"
     "void kiln_zgemm_mirror_mirror(long M,\0"
@@ -1871,684 +1828,671 @@ static const uint32_t bundle_pocl_avx2_lines[] = {
     45447, 45492, 45581, 45637, 45651, 45673, 45699, 45731, 45749, 45797, 45831, 45891,
     45913, 45939, 45999, 46021, 46047, 46107, 46129, 46155, 46215, 46237, 46263, 46323,
     46345, 46371, 46423, 46438, 46493, 46505, 46543, 46629, 46675, 46773, 46838, 46883,
-    46931, 47004, 47057, 47113, 47194, 47243, 47304, 47348, 47414, 47471, 47554, 47629,
-    47678, 47718, 47784, 47854, 47880, 47935, 47970, 48009, 48062, 48091, 48186, 48243,
-    48326, 48380, 48434, 48489, 48571, 48624, 48697, 48770, 48799, 48828, 48857, 48886,
-    48915, 48944, 48978, 49012, 49037, 49062, 49087, 49112, 49152, 49177, 49186, 49246,
-    49291, 49312, 49353, 49367, 49389, 49415, 49459, 49510, 49551, 49573, 49599, 49650,
-    49691, 49713, 49739, 49790, 49831, 49853, 49879, 49930, 49971, 49993, 50019, 50070,
-    50111, 50133, 50159, 50209, 50291, 50352, 50413, 50443, 50471, 50554, 50640, 50657,
-    50684, 50727, 50776, 50830, 50873, 50923, 50991, 51040, 51079, 51150, 51184, 51224,
-    51230, 51275, 51319, 51363, 51441, 51477, 51496, 51515, 51534, 51553, 51572, 51591,
-    51615, 51639, 51663, 51687, 51711, 51736, 51771, 51805, 51839, 51873, 51907, 51941,
-    51960, 51994, 52013, 52023, 52047, 52071, 52095, 52119, 52143, 52168, 52246, 52275,
-    52304, 52333, 52362, 52391, 52420, 52467, 52514, 52561, 52608, 52655, 52704, 52739,
-    52775, 52811, 52858, 52905, 52952, 52999, 53046, 53095, 53142, 53193, 53248, 53291,
-    53321, 53375, 53404, 53431, 53469, 53506, 53558, 53602, 53646, 53690, 53734, 53789,
-    53842, 53897, 53950, 54005, 54058, 54113, 54166, 54194, 54255, 54289, 54334, 54353,
-    54372, 54391, 54410, 54429, 54448, 54482, 54515, 54548, 54581, 54614, 54647, 54680,
-    54709, 54738, 54767, 54796, 54825, 54854, 54888, 54939, 54979, 55030, 55068, 55106,
-    55157, 55187, 55216, 55309, 55354, 55407, 55493, 55510, 55582, 55649, 55688, 55728,
-    55807, 55865, 55943, 56027, 56079, 56125, 56154, 56209, 56283, 56328, 56368, 56412,
-    56456, 56505, 56554, 56603, 56667, 56697, 56761, 56791, 56856, 56887, 56921, 56955,
-    56989, 57023, 57056, 57125, 57158, 57227, 57260, 57329, 57344, 57366, 57450, 57460,
-    57544, 57554, 57639, 57650, 57711, 57756, 57797, 57838, 57880, 57895, 57917, 57943,
-    57969, 57996, 58047, 58088, 58129, 58171, 58193, 58219, 58245, 58272, 58323, 58364,
-    58405, 58447, 58469, 58495, 58521, 58548, 58560, 58611, 58645, 58683, 58721, 58732,
-    58818, 58849, 58878, 58941, 58991, 59040, 59112, 59136, 59160, 59184, 59218, 59229,
-    59253, 59277, 59301, 59348, 59395, 59443, 59490, 59537, 59585, 59624, 59663, 59702,
-    59741, 59811, 59881, 59951, 60023, 60044, 60079, 60149, 60219, 60289, 60361, 60402,
-    60431, 60459, 60513, 60542, 60571, 60600, 60643, 60667, 60691, 60715, 60749, 60759,
-    60783, 60807, 60831, 60878, 60925, 60973, 61020, 61067, 61115, 61154, 61193, 61232,
-    61271, 61341, 61440, 61510, 61582, 61616, 61686, 61756, 61826, 61898, 61939, 61967,
-    61997, 62046, 62104, 62151, 62228, 62324, 62407, 62454, 62502, 62529, 62538, 62578,
-    62622, 62662, 62706, 62750, 62794, 62838, 62882, 62926, 62970, 63014, 63058, 63104,
-    63150, 63196, 63242, 63288, 63334, 63383, 63432, 63445, 63528, 63550, 63580, 63627,
-    63663, 63703, 63743, 63784, 63819, 63852, 63921, 63954, 64023, 64076, 64117, 64170,
-    64211, 64264, 64305, 64327, 64400, 64416, 64489, 64505, 64579, 64596, 64672, 64689,
-    64750, 64766, 64811, 64833, 64870, 64911, 64952, 64994, 65004, 65019, 65041, 65067,
-    65093, 65120, 65165, 65199, 65219, 65270, 65307, 65348, 65389, 65431, 65453, 65479,
-    65505, 65536, 65576, 65620, 65664, 65708, 65752, 65796, 65840, 65884, 65928, 65972,
-    66018, 66064, 66110, 66156, 66202, 66248, 66278, 66281, 66316, 66404, 66492, 66582,
-    66658, 66675, 66710, 66743, 66812, 66845, 66914, 66955, 66996, 67037, 67078, 67119,
-    67160, 67182, 67216, 67254, 67295, 67342, 67389, 67436, 67477, 67524, 67571, 67618,
-    67648, 67676, 67762, 67779, 67813, 67842, 67900, 67969, 68052, 68121, 68171, 68221,
-    68300, 68351, 68365, 68419, 68476, 68514, 68601, 68662, 68754, 68807, 68830, 68886,
-    68906, 68948, 69013, 69103, 69150, 69222, 69269, 69343, 69419, 69453, 69490, 69587,
-    69632, 69674, 69693, 69727, 69814, 69863, 69880, 69903, 69925, 69957, 70003, 70029,
-    70101, 70145, 70170, 70219, 70254, 70311, 70389, 70435, 70513, 70587, 70654, 70666,
-    70751, 70785, 70826, 70901, 70957, 71031, 71090, 71142, 71183, 71248, 71320, 71378,
-    71419, 71453, 71465, 71507, 71588, 71634, 71680, 71728, 71778, 71850, 71894, 71919,
-    71968, 72069, 72097, 72142, 72214, 72261, 72335, 72411, 72445, 72482, 72528, 72574,
-    72622, 72672, 72729, 72806, 72844, 72899, 72926, 72942, 73007, 73037, 73092, 73150,
-    73195, 73261, 73308, 73381, 73429, 73467, 73538, 73572, 73620, 73637, 73668, 73728,
-    73802, 73852, 73932, 73979, 74065, 74142, 74208, 74249, 74323, 74373, 74418, 74491,
-    74539, 74577, 74635, 74713, 74751, 74807,
+    46931, 47004, 47057, 47113, 47194, 47276, 47337, 47398, 47453, 47539, 47569, 47597,
+    47660, 47746, 47763, 47790, 47833, 47883, 47937, 47980, 48030, 48098, 48147, 48219,
+    48253, 48293, 48299, 48344, 48363, 48382, 48401, 48420, 48444, 48468, 48492, 48516,
+    48550, 48585, 48619, 48653, 48687, 48721, 48732, 48756, 48780, 48804, 48828, 48857,
+    48886, 48915, 48944, 48991, 49038, 49085, 49152, 49187, 49234, 49281, 49328, 49376,
+    49415, 49454, 49493, 49532, 49602, 49672, 49742, 49814, 49835, 49870, 49940, 50010,
+    50080, 50152, 50203, 50244, 50287, 50317, 50371, 50400, 50428, 50466, 50503, 50555,
+    50609, 50653, 50697, 50741, 50785, 50840, 50893, 50948, 51001, 51056, 51109, 51164,
+    51217, 51245, 51274, 51303, 51332, 51375, 51436, 51470, 51515, 51534, 51553, 51572,
+    51591, 51615, 51639, 51663, 51697, 51730, 51763, 51796, 51829, 51839, 51863, 51887,
+    51911, 51940, 51969, 51998, 52027, 52074, 52121, 52169, 52203, 52250, 52297, 52345,
+    52384, 52423, 52462, 52501, 52571, 52641, 52711, 52783, 52817, 52887, 52957, 53027,
+    53099, 53150, 53191, 53248, 53299, 53348, 53409, 53453, 53519, 53576, 53659, 53734,
+    53783, 53823, 53889, 53959, 53985, 54040, 54075, 54114, 54167, 54196, 54291, 54347,
+    54430, 54484, 54538, 54618, 54698, 54726, 54755, 54808, 54881, 54954, 54983, 55012,
+    55041, 55070, 55099, 55128, 55175, 55222, 55269, 55316, 55363, 55412, 55446, 55480,
+    55505, 55530, 55555, 55580, 55605, 55630, 55639, 55686, 55733, 55780, 55827, 55874,
+    55923, 55983, 56028, 56049, 56090, 56104, 56126, 56152, 56196, 56247, 56288, 56310,
+    56336, 56387, 56428, 56450, 56476, 56527, 56568, 56590, 56616, 56667, 56708, 56730,
+    56756, 56807, 56848, 56870, 56896, 56908, 56958, 57005, 57082, 57178, 57261, 57344,
+    57392, 57419, 57428, 57468, 57512, 57552, 57596, 57640, 57684, 57728, 57772, 57816,
+    57860, 57904, 57948, 57994, 58040, 58086, 58132, 58178, 58224, 58273, 58322, 58335,
+    58418, 58440, 58470, 58517, 58553, 58593, 58633, 58674, 58709, 58742, 58811, 58844,
+    58913, 58966, 59007, 59060, 59101, 59154, 59195, 59217, 59290, 59306, 59379, 59395,
+    59469, 59486, 59562, 59579, 59640, 59656, 59701, 59723, 59760, 59801, 59842, 59884,
+    59894, 59909, 59931, 59957, 59983, 60010, 60055, 60089, 60109, 60160, 60197, 60238,
+    60279, 60321, 60343, 60369, 60395, 60422, 60462, 60506, 60550, 60594, 60638, 60682,
+    60726, 60770, 60814, 60858, 60904, 60950, 60996, 61042, 61088, 61134, 61164, 61167,
+    61202, 61290, 61440, 61530, 61606, 61623, 61658, 61691, 61760, 61793, 61862, 61903,
+    61944, 61985, 62026, 62067, 62108, 62130, 62164, 62202, 62243, 62290, 62337, 62384,
+    62425, 62472, 62519, 62566, 62643, 62699, 62782, 62857, 62897, 62963, 63013, 63098,
+    63175, 63216, 63283, 63310, 63366, 63405, 63459, 63489, 63581, 63677, 63734, 63814,
+    63897, 63948, 63993, 64047, 64102, 64176, 64249, 64288, 64327, 64366, 64405, 64475,
+    64545, 64615, 64687, 64721, 64773, 64825, 64877, 64929, 64939, 64948, 64969, 65039,
+    65109, 65179, 65251, 65312, 65334, 65375, 65390, 65416, 65461, 65502, 65536, 65577,
+    65603, 65644, 65670, 65721, 65747, 65802, 65855, 65884, 65915, 65944, 66030, 66047,
+    66098, 66148, 66177, 66234, 66314, 66372, 66441, 66524, 66593, 66684, 66734, 66784,
+    66834, 66884, 66968, 67012, 67090, 67104, 67126, 67152, 67183, 67205, 67231, 67253,
+    67279, 67301, 67327, 67349, 67375, 67397, 67423, 67514, 67568, 67625, 67663, 67750,
+    67811, 67903, 67956, 67979, 68035, 68055, 68097, 68162, 68252, 68299, 68371, 68418,
+    68492, 68568, 68602, 68639, 68736, 68747, 68789, 68808, 68842, 68929, 68978, 68995,
+    69018, 69040, 69072, 69118, 69144, 69216, 69260, 69285, 69334, 69369, 69426, 69504,
+    69550, 69632, 69706, 69773, 69785, 69870, 69904, 69945, 70020, 70076, 70150, 70209,
+    70261, 70302, 70367, 70439, 70497, 70538, 70572, 70584, 70626, 70707, 70753, 70799,
+    70847, 70897, 70969, 71013, 71038, 71087, 71188, 71216, 71261, 71333, 71380, 71454,
+    71530, 71564, 71601, 71647, 71693, 71741, 71791, 71848, 71925, 71963, 72018, 72045,
+    72061, 72126, 72156, 72211, 72269, 72314, 72380, 72427, 72500, 72548, 72586, 72657,
+    72691, 72739, 72756, 72787, 72832, 72906, 72956, 73036, 73083, 73169, 73246, 73312,
+    73353, 73427, 73477, 73522, 73595, 73643, 73728, 73786, 73864, 73902, 73958,
 };
 
 static const struct kiln_pair bundle_pocl_avx2_pairs[] = {
-    { 5, 6 }, { 99, 100 }, { 111, 96 }, { 167, 5 }, { 73, 74 }, { 3, 11 },
-    { 1746, 9 }, { 74, 275 }, { 96, 97 }, { 1747, 126 }, { 1751, 1746 }, { 943, 944 },
-    { 110, 1748 }, { 3, 18 }, { 19, 20 }, { 21, 5 }, { 101, 102 }, { 103, 104 },
-    { 105, 106 }, { 107, 108 }, { 109, 239 }, { 98, 99 }, { 1300, 1313 }, { 45, 46 },
-    { 1746, 16 }, { 1759, 1760 }, { 164, 96 }, { 3, 672 }, { 101, 127 }, { 103, 128 },
-    { 105, 129 }, { 107, 130 }, { 329, 1753 }, { 1762, 1763 }, { 1764, 1765 }, { 110, 111 },
-    { 1757, 945 }, { 1769, 47 }, { 25, 26 }, { 43, 44 }, { 59, 60 }, { 165, 166 },
-    { 674, 1752 }, { 324, 325 }, { 1229, 1258 }, { 22, 233 }, { 239, 1748 }, { 1754, 1767 },
-    { 1755, 145 }, { 956, 957 }, { 61, 62 }, { 73, 116 }, { 154, 155 }, { 1750, 75 },
-    { 27, 28 }, { 38, 39 }, { 48, 49 }, { 50, 51 }, { 54, 55 }, { 417, 418 },
-    { 419, 420 }, { 421, 422 }, { 423, 424 }, { 425, 426 }, { 427, 428 }, { 429, 430 },
-    { 431, 432 }, { 1111, 1112 }, { 1113, 1114 }, { 1116, 1756 }, { 1771, 1761 }, { 1773, 1746 },
-    { 1774, 1775 }, { 1776, 1777 }, { 1779, 1780 }, { 1750, 1787 }, { 1785, 1783 }, { 3, 1788 },
-    { 101, 146 }, { 103, 147 }, { 105, 148 }, { 107, 149 }, { 328, 1778 }, { 769, 1770 },
-    { 1022, 957 }, { 22, 23 }, { 73, 1798 }, { 163, 1772 }, { 1786, 1796 }, { 1784, 1800 },
-    { 1802, 1803 }, { 1805, 1806 }, { 1807, 1808 }, { 1809, 1810 }, { 1811, 1812 }, { 1813, 1814 },
-    { 1815, 1117 }, { 111, 941 }, { 1754, 724 }, { 109, 1758 }, { 1766, 1748 }, { 1818, 1819 },
-    { 1747, 1820 }, { 1821, 1749 }, { 1824, 1825 }, { 1826, 1827 }, { 3, 767 }, { 1834, 63 },
-    { 1746, 1118 }, { 1817, 1115 }, { 1822, 1836 }, { 1829, 1119 }, { 1837, 1838 }, { 1839, 1840 },
-    { 109, 1781 }, { 453, 1772 }, { 1766, 111 }, { 1755, 1847 }, { 1850, 1851 }, { 1833, 1849 },
-    { 3, 1857 }, { 1841, 1855 }, { 1842, 1852 }, { 1858, 1859 }, { 102, 1302 }, { 104, 1303 },
-    { 106, 1304 }, { 1300, 1301 }, { 1414, 1795 }, { 1794, 1864 }, { 246, 3 }, { 1854, 1866 },
-    { 1869, 433 }, { 127, 1302 }, { 128, 1303 }, { 129, 1304 }, { 1768, 1301 }, { 1870, 1871 },
-    { 1872, 108 }, { 1414, 1830 }, { 1, 671 }, { 675, 1756 }, { 1192, 1193 }, { 1817, 673 },
-    { 1823, 1868 }, { 58, 1853 }, { 73, 135 }, { 84, 85 }, { 117, 86 }, { 130, 1450 },
-    { 275, 276 }, { 1782, 1021 }, { 1799, 76 }, { 1804, 56 }, { 1832, 156 }, { 6, 889 },
-    { 180, 181 }, { 225, 226 }, { 227, 228 }, { 876, 877 }, { 878, 879 }, { 880, 881 },
-    { 882, 883 }, { 239, 111 }, { 242, 243 }, { 251, 252 }, { 253, 254 }, { 255, 256 },
-    { 258, 259 }, { 260, 261 }, { 262, 263 }, { 266, 28 }, { 279, 1749 }, { 677, 1746 },
-    { 948, 1231 }, { 950, 1232 }, { 952, 1233 }, { 1229, 1230 }, { 25, 281 }, { 99, 1024 },
-    { 240, 241 }, { 247, 248 }, { 264, 265 }, { 324, 1166 }, { 449, 450 }, { 613, 614 },
-    { 615, 616 }, { 633, 634 }, { 635, 636 }, { 679, 1770 }, { 698, 699 }, { 725, 726 },
-    { 727, 728 }, { 1086, 1087 }, { 1088, 1089 }, { 1169, 1778 }, { 1791, 24 }, { 1142, 3 },
-    { 1877, 1816 }, { 1873, 1883 }, { 1879, 1880 }, { 670, 1886 }, { 1867, 1890 }, { 136, 86 },
-    { 146, 1302 }, { 147, 1303 }, { 148, 1304 }, { 149, 1450 }, { 1468, 1301 }, { 1797, 1894 },
-    { 1881, 1895 }, { 47, 6 }, { 1861, 73 }, { 1902, 182 }, { 1903, 1904 }, { 1905, 1906 },
-    { 1907, 1908 }, { 242, 1917 }, { 973, 1231 }, { 974, 1232 }, { 975, 1233 }, { 1790, 1230 },
-    { 1887, 676 }, { 1910, 28 }, { 1911, 1912 }, { 1914, 1915 }, { 1920, 1921 }, { 1922, 954 },
-    { 275, 1749 }, { 245, 1876 }, { 268, 248 }, { 280, 1924 }, { 725, 743 }, { 727, 744 },
-    { 1746, 1931 }, { 1919, 678 }, { 1933, 1934 }, { 1935, 680 }, { 1937, 1938 }, { 1939, 1940 },
-    { 1791, 168 }, { 91, 796 }, { 849, 850 }, { 1432, 945 }, { 81, 82 }, { 236, 237 },
-    { 1831, 24 }, { 0, 1 }, { 10, 1756 }, { 77, 78 }, { 87, 88 }, { 89, 90 },
-    { 118, 119 }, { 120, 121 }, { 161, 162 }, { 285, 286 }, { 1191, 1888 }, { 1516, 1517 },
-    { 1518, 1519 }, { 1801, 40 }, { 1843, 942 }, { 1889, 1823 }, { 1891, 169 }, { 1927, 249 },
-    { 1882, 1946 }, { 1945, 1884 }, { 1948, 1944 }, { 1768, 1954 }, { 1892, 1949 }, { 1893, 86 },
-    { 1950, 1951 }, { 1952, 1953 }, { 883, 6 }, { 1961, 1962 }, { 688, 3 }, { 1923, 1972 },
-    { 1964, 1965 }, { 1966, 976 }, { 1970, 1913 }, { 1971, 1916 }, { 73, 1878 }, { 1978, 1979 },
-    { 1982, 96 }, { 1985, 1753 }, { 91, 827 }, { 993, 1231 }, { 994, 1232 }, { 995, 1233 },
-    { 1433, 1230 }, { 1757, 1989 }, { 1988, 1865 }, { 1831, 168 }, { 1990, 83 }, { 1991, 238 },
-    { 4, 1746 }, { 674, 1980 }, { 1752, 1994 }, { 1801, 1406 }, { 1848, 1984 }, { 1947, 2007 },
-    { 1976, 269 }, { 1977, 282 }, { 1983, 1816 }, { 1993, 2 }, { 1996, 1997 }, { 1998, 1999 },
-    { 2002, 1943 }, { 2003, 2004 }, { 98, 1863 }, { 111, 942 }, { 1291, 1292 }, { 1294, 1295 },
-    { 1296, 1297 }, { 1307, 1308 }, { 1309, 1310 }, { 2010, 1956 }, { 2011, 1450 }, { 2013, 2016 },
-    { 2019, 2018 }, { 1967, 2022 }, { 1968, 3 }, { 2021, 1973 }, { 1790, 2034 }, { 2031, 2032 },
-    { 2033, 996 }, { 91, 92 }, { 2000, 1865 }, { 2027, 729 }, { 2028, 73 }, { 2040, 7 },
-    { 6, 887 }, { 2057, 2058 }, { 2059, 2060 }, { 8, 2042 }, { 25, 1035 }, { 35, 1195 },
-    { 93, 94 }, { 112, 113 }, { 114, 115 }, { 122, 123 }, { 124, 125 }, { 131, 132 },
-    { 133, 134 }, { 137, 138 }, { 139, 140 }, { 141, 142 }, { 143, 144 }, { 150, 151 },
-    { 152, 153 }, { 160, 2036 }, { 275, 1044 }, { 300, 301 }, { 317, 1753 }, { 617, 618 },
-    { 619, 620 }, { 682, 1876 }, { 697, 1936 }, { 853, 854 }, { 855, 1959 }, { 890, 891 },
-    { 1028, 1029 }, { 1034, 1746 }, { 1040, 1041 }, { 1042, 1043 }, { 1045, 1046 }, { 1051, 1052 },
-    { 1053, 1054 }, { 1055, 1056 }, { 1822, 1038 }, { 1898, 1995 }, { 1899, 778 }, { 1901, 1856 },
-    { 1932, 1752 }, { 1955, 2051 }, { 1957, 289 }, { 2015, 2050 }, { 1781, 99 }, { 1909, 1925 },
-    { 2063, 2017 }, { 2065, 2023 }, { 1981, 3 }, { 2068, 2069 }, { 2044, 729 }, { 91, 2085 },
-    { 275, 2113 }, { 848, 2095 }, { 1863, 2073 }, { 2012, 2064 }, { 2014, 2089 }, { 2045, 2066 },
-    { 2071, 2082 }, { 2080, 1835 }, { 2083, 2084 }, { 2087, 2088 }, { 2091, 2092 }, { 2093, 2094 },
-    { 2096, 2110 }, { 2097, 64 }, { 2102, 2020 }, { 2103, 2104 }, { 2106, 1030 }, { 2108, 2109 },
-    { 2111, 2112 }, { 2117, 2105 }, { 2127, 2070 }, { 3, 2041 }, { 2126, 2048 }, { 91, 2140 },
-    { 1049, 275 }, { 2119, 2129 }, { 2121, 2136 }, { 2130, 1057 }, { 2134, 2090 }, { 2141, 1900 },
-    { 2142, 1047 }, { 13, 1746 }, { 61, 899 }, { 74, 912 }, { 80, 2038 }, { 96, 962 },
-    { 98, 1848 }, { 159, 160 }, { 235, 2039 }, { 360, 361 }, { 371, 372 }, { 810, 1451 },
-    { 838, 1457 }, { 900, 901 }, { 904, 905 }, { 919, 920 }, { 1001, 1002 }, { 1010, 1011 },
-    { 1275, 1276 }, { 1278, 1279 }, { 1280, 1281 }, { 1282, 1283 }, { 1284, 1285 }, { 1286, 1287 },
-    { 1288, 1289 }, { 1314, 1473 }, { 1446, 1447 }, { 1452, 1453 }, { 1454, 1455 }, { 1458, 1459 },
-    { 1460, 1461 }, { 1462, 1463 }, { 1464, 1465 }, { 1466, 1467 }, { 1469, 1470 }, { 1471, 1472 },
-    { 1748, 1849 }, { 1898, 2056 }, { 1899, 57 }, { 1955, 2078 }, { 2015, 2077 }, { 2043, 888 },
-    { 1782, 2067 }, { 1897, 2125 }, { 6, 37 }, { 15, 1770 }, { 17, 1816 }, { 35, 1012 },
-    { 38, 704 }, { 173, 174 }, { 175, 176 }, { 177, 178 }, { 179, 1959 }, { 184, 185 },
-    { 186, 187 }, { 188, 189 }, { 190, 191 }, { 192, 193 }, { 194, 195 }, { 196, 197 },
-    { 198, 199 }, { 200, 201 }, { 202, 203 }, { 204, 205 }, { 206, 207 }, { 208, 209 },
-    { 210, 211 }, { 212, 213 }, { 214, 215 }, { 229, 230 }, { 231, 232 }, { 250, 2024 },
-    { 257, 2025 }, { 271, 272 }, { 277, 278 }, { 290, 291 }, { 292, 293 }, { 294, 295 },
-    { 296, 297 }, { 298, 299 }, { 302, 303 }, { 304, 305 }, { 306, 307 }, { 308, 309 },
-    { 310, 311 }, { 312, 313 }, { 314, 315 }, { 316, 2098 }, { 362, 363 }, { 364, 365 },
-    { 366, 367 }, { 368, 369 }, { 373, 374 }, { 375, 376 }, { 377, 378 }, { 379, 380 },
-    { 381, 382 }, { 387, 388 }, { 389, 390 }, { 449, 1376 }, { 696, 28 }, { 751, 158 },
-    { 1039, 2147 }, { 1050, 2148 }, { 1121, 1122 }, { 1750, 435 }, { 1754, 1449 }, { 1835, 2052 },
-    { 1843, 1413 }, { 1860, 1863 }, { 1862, 1875 }, { 1901, 2114 }, { 1926, 1963 }, { 1928, 1969 },
-    { 1947, 1889 }, { 1975, 2009 }, { 2079, 12 }, { 2116, 2008 }, { 2035, 1021 }, { 3, 2075 },
-    { 2135, 2152 }, { 2138, 2155 }, { 2139, 2158 }, { 2156, 95 }, { 91, 2192 }, { 96, 2163 },
-    { 98, 1875 }, { 275, 167 }, { 1786, 2162 }, { 1900, 2185 }, { 1987, 2186 }, { 2014, 2190 },
-    { 2025, 2170 }, { 2030, 2188 }, { 2076, 2201 }, { 2167, 2072 }, { 2171, 2187 }, { 2172, 2189 },
-    { 2173, 64 }, { 2177, 2196 }, { 2179, 2180 }, { 2181, 2182 }, { 2183, 2184 }, { 2194, 2195 },
-    { 1782, 2125 }, { 1897, 2067 }, { 6, 1322 }, { 74, 415 }, { 1048, 2154 }, { 1784, 2260 },
-    { 1848, 1860 }, { 1862, 1863 }, { 1896, 2234 }, { 1926, 1969 }, { 1928, 1963 }, { 1960, 2229 },
-    { 1975, 2046 }, { 2120, 2235 }, { 2143, 2240 }, { 2157, 1853 }, { 2159, 2261 }, { 2161, 14 },
-    { 2169, 2248 }, { 2205, 2206 }, { 2209, 2210 }, { 2211, 2212 }, { 2213, 2214 }, { 2215, 2216 },
-    { 2217, 2218 }, { 2219, 2220 }, { 2221, 2222 }, { 2223, 2224 }, { 2225, 2226 }, { 2227, 2228 },
-    { 2232, 1749 }, { 2236, 2237 }, { 2238, 2239 }, { 2241, 2242 }, { 2243, 2244 }, { 2245, 2246 },
-    { 2249, 2250 }, { 2251, 370 }, { 2252, 2253 }, { 2254, 2255 }, { 2258, 1918 }, { 2262, 2160 },
-    { 2267, 1403 }, { 2274, 2151 }, { 2035, 2150 }, { 2202, 1874 }, { 2203, 1885 }, { 73, 224 },
-    { 111, 1239 }, { 170, 753 }, { 217, 218 }, { 219, 220 }, { 221, 222 }, { 273, 274 },
-    { 383, 384 }, { 385, 386 }, { 892, 893 }, { 896, 897 }, { 907, 1202 }, { 915, 916 },
-    { 922, 1211 }, { 929, 930 }, { 936, 1223 }, { 963, 931 }, { 981, 982 }, { 1199, 1200 },
-    { 1203, 1204 }, { 1209, 2175 }, { 1217, 1218 }, { 1219, 1220 }, { 1246, 1247 }, { 1248, 1249 },
-    { 1271, 1272 }, { 1277, 2145 }, { 1442, 1443 }, { 1511, 1512 }, { 1513, 1514 }, { 1527, 1528 },
-    { 1529, 1530 }, { 1531, 1532 }, { 1533, 1534 }, { 1580, 1581 }, { 1582, 1583 }, { 1586, 1587 },
-    { 1588, 1589 }, { 1629, 1746 }, { 1793, 1024 }, { 2061, 1758 }, { 2062, 1792 }, { 2176, 1003 },
-    { 2230, 2115 }, { 2277, 2178 }, { 2049, 2279 }, { 32, 3 }, { 2281, 2086 }, { 2282, 2153 },
-    { 911, 2285 }, { 2191, 2284 }, { 2199, 2293 }, { 2200, 2290 }, { 2288, 2298 }, { 2297, 2291 },
-    { 2300, 2301 }, { 2303, 2289 }, { 74, 64 }, { 1848, 1862 }, { 1860, 1875 }, { 1896, 2344 },
-    { 2263, 2319 }, { 2271, 2345 }, { 2292, 2342 }, { 2312, 1918 }, { 2318, 2337 }, { 2322, 2340 },
-    { 2324, 2325 }, { 2326, 2327 }, { 2328, 2329 }, { 2330, 2331 }, { 2332, 2333 }, { 2335, 2336 },
-    { 2338, 2339 }, { 2343, 1749 }, { 2150, 1885 }, { 2304, 1874 }, { 6, 1026 }, { 73, 1445 },
-    { 96, 2368 }, { 111, 1261 }, { 223, 2351 }, { 936, 1252 }, { 1210, 2364 }, { 1631, 1746 },
-    { 1804, 2360 }, { 1960, 2197 }, { 2061, 1792 }, { 2062, 1758 }, { 2165, 2367 }, { 2233, 2357 },
-    { 2256, 2358 }, { 2302, 1290 }, { 2315, 2394 }, { 2354, 2355 }, { 2359, 2257 }, { 2361, 898 },
-    { 2362, 2370 }, { 2365, 931 }, { 2369, 2174 }, { 2372, 2373 }, { 2374, 2375 }, { 2376, 2299 },
-    { 2378, 1444 }, { 2379, 2380 }, { 2381, 2382 }, { 2383, 2384 }, { 2385, 2386 }, { 2387, 2388 },
-    { 2396, 3 }, { 2296, 2402 }, { 2401, 2193 }, { 2403, 1448 }, { 2053, 2408 }, { 2341, 2414 },
-    { 2413, 2308 }, { 2416, 2424 }, { 2419, 2420 }, { 2421, 2422 }, { 2278, 2426 }, { 2305, 1885 },
-    { 2348, 1874 }, { 41, 6 }, { 96, 2393 }, { 1441, 2406 }, { 1891, 64 }, { 2124, 1758 },
-    { 2356, 2432 }, { 2371, 2434 }, { 2400, 1205 }, { 2404, 2450 }, { 2415, 2047 }, { 2418, 183 },
-    { 2429, 2437 }, { 2430, 931 }, { 2442, 2446 }, { 2456, 2457 }, { 2458, 1584 }, { 3, 2100 },
-    { 2405, 2462 }, { 2461, 1456 }, { 2417, 2465 }, { 2423, 2467 }, { 2460, 2276 }, { 2468, 2469 },
-    { 2124, 1792 }, { 2425, 2047 }, { 2441, 2482 }, { 2445, 2478 }, { 2448, 2480 }, { 2454, 2484 },
-    { 2486, 2411 }, { 1767, 1024 }, { 5, 1677 }, { 6, 703 }, { 21, 1746 }, { 28, 284 },
-    { 33, 34 }, { 35, 393 }, { 42, 1856 }, { 52, 53 }, { 64, 1510 }, { 65, 66 },
-    { 69, 70 }, { 71, 72 }, { 84, 715 }, { 244, 2275 }, { 267, 2316 }, { 287, 392 },
-    { 318, 319 }, { 321, 322 }, { 323, 1789 }, { 326, 327 }, { 330, 691 }, { 332, 333 },
-    { 334, 335 }, { 336, 692 }, { 338, 339 }, { 340, 341 }, { 342, 693 }, { 344, 345 },
-    { 346, 347 }, { 348, 694 }, { 350, 351 }, { 352, 353 }, { 354, 695 }, { 356, 357 },
-    { 358, 359 }, { 394, 395 }, { 396, 397 }, { 398, 399 }, { 400, 401 }, { 402, 403 },
-    { 404, 405 }, { 406, 407 }, { 408, 409 }, { 410, 411 }, { 412, 413 }, { 414, 2307 },
-    { 416, 1878 }, { 436, 437 }, { 438, 439 }, { 440, 441 }, { 442, 324 }, { 444, 445 },
-    { 446, 447 }, { 454, 455 }, { 460, 461 }, { 466, 467 }, { 472, 473 }, { 478, 479 },
-    { 484, 1974 }, { 683, 2024 }, { 689, 2317 }, { 707, 708 }, { 712, 2164 }, { 735, 716 },
-    { 763, 2168 }, { 797, 798 }, { 799, 800 }, { 809, 1758 }, { 810, 811 }, { 812, 813 },
-    { 814, 815 }, { 828, 829 }, { 830, 831 }, { 838, 839 }, { 840, 841 }, { 842, 843 },
-    { 946, 972 }, { 1007, 2453 }, { 1025, 2207 }, { 1031, 1032 }, { 1033, 2107 }, { 1036, 1936 },
-    { 1127, 2264 }, { 1141, 1943 }, { 1323, 1324 }, { 1474, 2081 }, { 1543, 1544 }, { 1549, 1550 },
-    { 1613, 1614 }, { 1615, 1888 }, { 1638, 1639 }, { 1659, 1660 }, { 1663, 1664 }, { 1665, 1666 },
-    { 1671, 1672 }, { 1673, 1674 }, { 1680, 1681 }, { 1750, 434 }, { 1793, 804 }, { 1799, 711 },
-    { 1828, 1749 }, { 1832, 750 }, { 1835, 2144 }, { 1844, 1863 }, { 1845, 2398 }, { 1846, 2399 },
-    { 1867, 2151 }, { 2001, 2397 }, { 2005, 1027 }, { 2026, 2026 }, { 2052, 772 }, { 2053, 1753 },
-    { 2064, 2146 }, { 2101, 2009 }, { 2118, 1868 }, { 2198, 2008 }, { 2208, 776 }, { 2294, 2306 },
-    { 2395, 2377 }, { 2407, 2131 }, { 2412, 169 }, { 2447, 2481 }, { 2466, 56 }, { 1037, 3 },
-    { 2099, 2489 }, { 2493, 2247 }, { 2483, 2495 }, { 2492, 2497 }, { 2499, 2444 }, { 5, 1986 },
-    { 28, 1139 }, { 33, 2582 }, { 275, 2504 }, { 287, 2564 }, { 321, 2525 }, { 446, 456 },
-    { 701, 35 }, { 706, 1856 }, { 809, 1792 }, { 1270, 2581 }, { 1669, 1660 }, { 1746, 1627 },
-    { 1750, 2562 }, { 1771, 2506 }, { 1789, 2526 }, { 1797, 2567 }, { 1844, 1875 }, { 1845, 2399 },
-    { 1846, 2398 }, { 1878, 2265 }, { 1957, 2539 }, { 1987, 2569 }, { 2026, 2601 }, { 2030, 2575 },
-    { 2101, 2046 }, { 2118, 2066 }, { 2137, 2585 }, { 2166, 2608 }, { 2204, 2005 }, { 2309, 2614 },
-    { 2428, 2612 }, { 2463, 1793 }, { 2507, 2611 }, { 2510, 2511 }, { 2514, 2515 }, { 2516, 716 },
-    { 2519, 2509 }, { 2521, 2522 }, { 2523, 1828 }, { 2538, 2604 }, { 2540, 2541 }, { 2542, 2543 },
-    { 2544, 2545 }, { 2546, 2547 }, { 2548, 2549 }, { 2550, 2613 }, { 2551, 2552 }, { 2553, 2554 },
-    { 2570, 801 }, { 2572, 2573 }, { 2576, 832 }, { 2577, 2578 }, { 2583, 2584 }, { 2589, 2621 },
-    { 2592, 2107 }, { 2593, 1616 }, { 2594, 1640 }, { 2596, 2597 }, { 2598, 2599 }, { 2600, 1682 },
-    { 3, 2321 }, { 321, 2528 }, { 446, 462 }, { 686, 28 }, { 1746, 2628 }, { 1789, 2529 },
-    { 1856, 2588 }, { 2054, 2651 }, { 2137, 2689 }, { 2283, 1844 }, { 2286, 1845 }, { 2490, 1793 },
-    { 2532, 1828 }, { 2629, 2520 }, { 2635, 2664 }, { 2636, 1678 }, { 2638, 2648 }, { 2641, 2565 },
-    { 2647, 2146 }, { 2653, 2680 }, { 2654, 2674 }, { 2655, 2682 }, { 2657, 2684 }, { 2660, 2627 },
-    { 2671, 2672 }, { 2675, 2676 }, { 2677, 2678 }, { 2679, 2656 }, { 2683, 2574 }, { 2685, 2579 },
-    { 2692, 1675 }, { 2693, 5 }, { 925, 926 }, { 927, 928 }, { 1015, 2038 }, { 1017, 1018 },
-    { 1019, 1020 }, { 1023, 2039 }, { 2392, 2491 }, { 35, 1440 }, { 68, 2668 }, { 69, 781 },
-    { 73, 873 }, { 111, 1434 }, { 172, 2630 }, { 216, 2632 }, { 270, 2498 }, { 275, 1578 },
-    { 713, 714 }, { 764, 765 }, { 782, 72 }, { 852, 2145 }, { 870, 871 }, { 936, 1428 },
-    { 955, 1795 }, { 1058, 1059 }, { 1060, 2036 }, { 1111, 6 }, { 1124, 2024 }, { 1268, 1438 },
-    { 1407, 2500 }, { 1408, 2363 }, { 1409, 2479 }, { 1410, 1411 }, { 1415, 1416 }, { 1417, 2440 },
-    { 1418, 1419 }, { 1421, 1422 }, { 1423, 2485 }, { 1424, 1425 }, { 1426, 1427 }, { 1429, 1430 },
-    { 1435, 1436 }, { 1437, 2474 }, { 1781, 2128 }, { 1843, 1611 }, { 1846, 2320 }, { 1909, 2132 },
-    { 2149, 2436 }, { 2166, 2652 }, { 2198, 2476 }, { 2231, 2334 }, { 2266, 99 }, { 2390, 100 },
-    { 2443, 2501 }, { 2449, 2451 }, { 2452, 2433 }, { 2473, 2667 }, { 2513, 709 }, { 2619, 2353 },
-    { 2626, 57 }, { 3, 2323 }, { 2494, 2694 }, { 321, 2531 }, { 1634, 28 }, { 1789, 2535 },
-    { 1932, 2698 }, { 2628, 2645 }, { 2670, 2714 }, { 2695, 2699 }, { 2710, 1828 }, { 2713, 2681 },
-    { 2719, 2720 }, { 2439, 2491 }, { 2726, 2727 }, { 2729, 2730 }, { 5, 1942 }, { 270, 2502 },
-    { 872, 2736 }, { 955, 1830 }, { 1058, 1618 }, { 1060, 2072 }, { 1781, 2132 }, { 1909, 2128 },
-    { 2054, 2609 }, { 2231, 2631 }, { 2266, 1925 }, { 2283, 1754 }, { 2352, 2758 }, { 2366, 2757 },
-    { 2431, 2761 }, { 2459, 2741 }, { 2475, 2778 }, { 2704, 2320 }, { 2734, 2115 }, { 2735, 2744 },
-    { 2737, 2766 }, { 2738, 2739 }, { 2747, 2765 }, { 2748, 111 }, { 2754, 2755 }, { 2759, 2780 },
-    { 2760, 1420 }, { 2762, 2763 }, { 2767, 2753 }, { 2347, 3 }, { 2786, 2785 }, { 321, 2534 },
-    { 1789, 2673 }, { 2721, 2795 }, { 2789, 1828 }, { 5, 2037 }, { 2407, 2804 }, { 2746, 2802 },
-    { 2749, 2805 }, { 2764, 2822 }, { 2779, 2813 }, { 2803, 111 }, { 2812, 2825 }, { 2814, 2827 },
-    { 2820, 2828 }, { 2824, 2756 }, { 3, 2389 }, { 321, 2537 }, { 1789, 2706 }, { 2793, 1828 },
-    { 2796, 2833 }, { 2829, 2659 }, { 2831, 2834 }, { 2836, 2750 }, { 2837, 1960 }, { 2839, 1431 },
-    { 2840, 1412 }, { 2842, 2826 }, { 656, 657 }, { 660, 661 }, { 662, 663 }, { 664, 665 },
-    { 669, 1974 }, { 1212, 2798 }, { 1293, 2728 }, { 1316, 2799 }, { 1319, 2731 }, { 2061, 2122 },
-    { 2062, 2123 }, { 3, 2435 }, { 2787, 2848 }, { 2847, 2832 }, { 2843, 2855 }, { 1628, 2846 },
-    { 2061, 2123 }, { 2062, 2122 }, { 2858, 28 }, { 2859, 2860 }, { 2861, 666 }, { 3, 1403 },
-    { 1630, 2869 }, { 1713, 2846 }, { 2124, 2122 }, { 2877, 2878 }, { 5, 1992 }, { 6, 774 },
-    { 8, 1980 }, { 25, 282 }, { 28, 623 }, { 29, 30 }, { 31, 2397 }, { 33, 884 },
-    { 35, 36 }, { 38, 775 }, { 41, 2149 }, { 47, 45 }, { 56, 778 }, { 73, 2633 },
-    { 84, 787 }, { 91, 122 }, { 96, 2176 }, { 98, 2128 }, { 112, 730 }, { 130, 1305 },
-    { 131, 745 }, { 157, 158 }, { 245, 501 }, { 248, 1129 }, { 275, 586 }, { 283, 2666 },
-    { 286, 1662 }, { 287, 288 }, { 291, 1145 }, { 305, 1156 }, { 307, 1157 }, { 309, 1158 },
-    { 311, 1159 }, { 313, 1160 }, { 315, 1161 }, { 319, 690 }, { 320, 2718 }, { 322, 1165 },
-    { 324, 1371 }, { 330, 331 }, { 332, 1171 }, { 336, 337 }, { 338, 1175 }, { 342, 343 },
-    { 344, 1179 }, { 348, 349 }, { 350, 1183 }, { 354, 355 }, { 356, 1187 }, { 398, 1338 },
-    { 408, 1347 }, { 417, 1353 }, { 443, 2555 }, { 444, 1372 }, { 446, 468 }, { 448, 1930 },
-    { 451, 452 }, { 454, 1381 }, { 458, 459 }, { 460, 1389 }, { 464, 465 }, { 470, 471 },
-    { 474, 475 }, { 476, 477 }, { 480, 481 }, { 482, 483 }, { 486, 1746 }, { 491, 492 },
-    { 493, 494 }, { 504, 505 }, { 506, 507 }, { 531, 594 }, { 559, 560 }, { 568, 569 },
-    { 570, 1749 }, { 599, 600 }, { 601, 602 }, { 621, 2275 }, { 622, 2316 }, { 625, 626 },
-    { 627, 628 }, { 629, 630 }, { 631, 632 }, { 638, 639 }, { 641, 642 }, { 644, 645 },
-    { 647, 648 }, { 650, 651 }, { 681, 2617 }, { 684, 2658 }, { 685, 2498 }, { 687, 2001 },
-    { 689, 2081 }, { 700, 2640 }, { 702, 2505 }, { 705, 2473 }, { 716, 788 }, { 717, 718 },
-    { 719, 720 }, { 721, 722 }, { 723, 1844 }, { 726, 1306 }, { 731, 732 }, { 733, 734 },
-    { 736, 737 }, { 738, 739 }, { 740, 741 }, { 746, 747 }, { 748, 749 }, { 751, 752 },
-    { 766, 1852 }, { 770, 1816 }, { 776, 777 }, { 779, 1475 }, { 783, 784 }, { 789, 790 },
-    { 791, 792 }, { 793, 794 }, { 795, 2715 }, { 802, 803 }, { 805, 806 }, { 807, 808 },
-    { 816, 817 }, { 819, 820 }, { 821, 822 }, { 823, 824 }, { 825, 826 }, { 833, 834 },
-    { 835, 1847 }, { 844, 845 }, { 847, 2131 }, { 856, 2406 }, { 869, 2501 }, { 886, 2076 },
-    { 894, 895 }, { 902, 903 }, { 906, 907 }, { 908, 909 }, { 910, 2400 }, { 913, 914 },
-    { 915, 1207 }, { 917, 918 }, { 921, 922 }, { 929, 1215 }, { 932, 933 }, { 934, 935 },
-    { 936, 937 }, { 938, 939 }, { 940, 2006 }, { 946, 947 }, { 948, 949 }, { 950, 951 },
-    { 952, 953 }, { 958, 959 }, { 960, 961 }, { 964, 965 }, { 966, 967 }, { 968, 969 },
-    { 970, 971 }, { 977, 978 }, { 979, 980 }, { 983, 984 }, { 985, 986 }, { 987, 988 },
-    { 989, 990 }, { 991, 945 }, { 997, 998 }, { 999, 1000 }, { 1004, 1005 }, { 1008, 1009 },
-    { 1013, 2630 }, { 1014, 2632 }, { 1031, 2688 }, { 1054, 2629 }, { 1061, 1062 }, { 1063, 2148 },
-    { 1064, 1065 }, { 1066, 1067 }, { 1068, 1069 }, { 1070, 1071 }, { 1072, 1073 }, { 1082, 1083 },
-    { 1084, 1085 }, { 1091, 1092 }, { 1094, 1095 }, { 1097, 1098 }, { 1100, 1101 }, { 1103, 1104 },
-    { 1120, 2264 }, { 1125, 1126 }, { 1133, 1134 }, { 1137, 1138 }, { 1140, 2587 }, { 1141, 1730 },
-    { 1143, 2120 }, { 1146, 1147 }, { 1148, 1149 }, { 1150, 1151 }, { 1152, 2143 }, { 1153, 1154 },
-    { 1163, 1164 }, { 1167, 1168 }, { 1172, 1173 }, { 1176, 1177 }, { 1180, 1181 }, { 1184, 1185 },
-    { 1188, 1189 }, { 1196, 2620 }, { 1201, 2500 }, { 1216, 2451 }, { 1221, 1222 }, { 1224, 1225 },
-    { 1226, 1227 }, { 1234, 1235 }, { 1236, 1237 }, { 1238, 1795 }, { 1240, 1241 }, { 1242, 1243 },
-    { 1244, 2165 }, { 1250, 1251 }, { 1253, 1254 }, { 1255, 1256 }, { 1262, 1263 }, { 1264, 1265 },
-    { 1267, 1268 }, { 1269, 2643 }, { 1293, 2164 }, { 1298, 1299 }, { 1311, 1312 }, { 1314, 1315 },
-    { 1319, 2168 }, { 1332, 2634 }, { 1334, 1335 }, { 1336, 1337 }, { 1344, 1345 }, { 1348, 1349 },
-    { 1350, 1351 }, { 1352, 2307 }, { 1354, 1355 }, { 1356, 1357 }, { 1358, 1359 }, { 1360, 1361 },
-    { 1362, 432 }, { 1364, 1365 }, { 1366, 1367 }, { 1368, 1369 }, { 1373, 1374 }, { 1375, 2259 },
-    { 1377, 1378 }, { 1379, 1380 }, { 1382, 1383 }, { 1385, 1386 }, { 1387, 1388 }, { 1390, 1391 },
-    { 1393, 1394 }, { 1395, 1396 }, { 1397, 1974 }, { 1405, 2294 }, { 1439, 2733 }, { 1476, 1477 },
-    { 1478, 1479 }, { 1481, 1888 }, { 1482, 1483 }, { 1484, 1485 }, { 1504, 1505 }, { 1509, 2512 },
-    { 1535, 1536 }, { 1537, 1538 }, { 1539, 1540 }, { 1541, 1542 }, { 1545, 1546 }, { 1547, 1548 },
-    { 1551, 1552 }, { 1553, 1554 }, { 1555, 1556 }, { 1557, 1558 }, { 1559, 1560 }, { 1578, 1579 },
-    { 1620, 2147 }, { 1621, 2154 }, { 1635, 1636 }, { 1644, 1645 }, { 1650, 1651 }, { 1656, 1657 },
-    { 1667, 1668 }, { 1670, 2627 }, { 1676, 2709 }, { 1679, 2020 }, { 1683, 1684 }, { 1685, 1686 },
-    { 1689, 1690 }, { 1692, 1693 }, { 1697, 1698 }, { 1701, 1702 }, { 1703, 1704 }, { 1717, 1718 },
-    { 1732, 1616 }, { 1734, 1943 }, { 1754, 2701 }, { 1784, 771 }, { 1793, 2391 }, { 1797, 818 },
-    { 1820, 1984 }, { 1832, 846 }, { 1845, 2661 }, { 1846, 2286 }, { 1861, 1750 }, { 1877, 2712 },
-    { 1927, 1123 }, { 1944, 2616 }, { 1958, 2557 }, { 1976, 1328 }, { 2005, 888 }, { 2010, 1881 },
-    { 2028, 2646 }, { 2029, 2524 }, { 2045, 1887 }, { 2054, 2073 }, { 2074, 2558 }, { 2079, 485 },
-    { 2098, 1162 }, { 2116, 2476 }, { 2126, 1983 }, { 2133, 1942 }, { 2144, 772 }, { 2204, 2043 },
-    { 2207, 2662 }, { 2269, 2269 }, { 2270, 2270 }, { 2272, 2517 }, { 2273, 2518 }, { 2280, 2064 },
-    { 2306, 2700 }, { 2310, 1848 }, { 2311, 2311 }, { 2317, 2707 }, { 2346, 2687 }, { 2349, 2349 },
-    { 2350, 2350 }, { 2409, 2409 }, { 2410, 2410 }, { 2412, 64 }, { 2427, 2427 }, { 2438, 2705 },
-    { 2443, 2854 }, { 2459, 2287 }, { 2464, 1520 }, { 2470, 2470 }, { 2471, 2471 }, { 2472, 2472 },
-    { 2475, 2302 }, { 2477, 2623 }, { 2527, 1093 }, { 2530, 1096 }, { 2533, 1099 }, { 2536, 1102 },
-    { 2559, 643 }, { 2560, 646 }, { 2561, 649 }, { 2563, 2334 }, { 2566, 2703 }, { 2568, 2743 },
-    { 2571, 2722 }, { 2580, 992 }, { 2595, 1661 }, { 2603, 1995 }, { 2606, 2708 }, { 2615, 1526 },
-    { 2622, 2816 }, { 2624, 2178 }, { 2625, 2845 }, { 2631, 2697 }, { 2637, 1080 }, { 2639, 457 },
-    { 2642, 2723 }, { 2649, 2051 }, { 2663, 1273 }, { 2665, 2732 }, { 2669, 2050 }, { 2690, 1641 },
-    { 2691, 1731 }, { 2696, 463 }, { 2724, 1733 }, { 2740, 391 }, { 2751, 2791 }, { 2773, 2607 },
-    { 2774, 2782 }, { 2777, 126 }, { 2790, 1752 }, { 2792, 2850 }, { 2808, 2650 }, { 2819, 2197 },
-    { 2830, 2313 }, { 2851, 2152 }, { 2856, 2268 }, { 3, 2618 }, { 2702, 2879 }, { 1714, 2869 },
-    { 2124, 2123 }, { 2873, 2880 }, { 6, 1506 }, { 28, 3145 }, { 35, 3017 }, { 275, 1654 },
-    { 287, 3078 }, { 319, 3084 }, { 330, 1170 }, { 336, 1174 }, { 342, 1178 }, { 348, 1182 },
-    { 354, 1186 }, { 434, 2935 }, { 446, 2946 }, { 469, 1930 }, { 500, 2906 }, { 630, 2967 },
-    { 685, 2502 }, { 690, 2718 }, { 716, 3007 }, { 742, 1844 }, { 743, 1306 }, { 751, 3014 },
-    { 773, 2885 }, { 805, 836 }, { 807, 837 }, { 884, 1404 }, { 895, 3058 }, { 936, 3041 },
-    { 947, 973 }, { 949, 974 }, { 951, 975 }, { 953, 976 }, { 1077, 2617 }, { 1078, 2658 },
-    { 1079, 2001 }, { 1081, 2919 }, { 1083, 3067 }, { 1128, 2907 }, { 1144, 2912 }, { 1155, 2913 },
-    { 1164, 2924 }, { 1192, 2587 }, { 1206, 3024 }, { 1216, 2452 }, { 1228, 2006 }, { 1234, 1259 },
-    { 1236, 1260 }, { 1238, 1830 }, { 1266, 2900 }, { 1305, 2985 }, { 1331, 2887 }, { 1333, 2976 },
-    { 1346, 2934 }, { 1370, 2922 }, { 1384, 2259 }, { 1538, 3157 }, { 1619, 2688 }, { 1683, 3177 },
-    { 1729, 3077 }, { 1746, 495 }, { 1757, 3049 }, { 1793, 3227 }, { 1799, 2998 }, { 1829, 2995 },
-    { 1835, 2889 }, { 1845, 2701 }, { 1846, 3269 }, { 1861, 2646 }, { 1929, 3085 }, { 1941, 1749 },
-    { 1943, 3146 }, { 1958, 2558 }, { 1977, 3075 }, { 2020, 2637 }, { 2029, 3236 }, { 2071, 2982 },
-    { 2074, 2557 }, { 2077, 3111 }, { 2078, 3112 }, { 2114, 3162 }, { 2133, 1986 }, { 2144, 2977 },
-    { 2157, 3060 }, { 2159, 2905 }, { 2160, 3163 }, { 2174, 3020 }, { 2175, 3026 }, { 2208, 2979 },
-    { 2265, 3127 }, { 2270, 3189 }, { 2287, 3156 }, { 2310, 2310 }, { 2314, 2518 }, { 2352, 3100 },
-    { 2363, 3025 }, { 2366, 3095 }, { 2404, 3019 }, { 2409, 1848 }, { 2431, 3106 }, { 2433, 3104 },
-    { 2440, 3039 }, { 2449, 3028 }, { 2460, 2886 }, { 2464, 1522 }, { 2474, 3052 }, { 2485, 3045 },
-    { 2496, 2623 }, { 2505, 2620 }, { 2508, 2892 }, { 2517, 2775 }, { 2524, 2794 }, { 2527, 2849 },
-    { 2530, 2870 }, { 2533, 2852 }, { 2536, 2871 }, { 2555, 2965 }, { 2556, 2939 }, { 2559, 2938 },
-    { 2563, 3255 }, { 2566, 2742 }, { 2568, 2703 }, { 2571, 2723 }, { 2590, 3154 }, { 2591, 1974 },
-    { 2602, 3012 }, { 2603, 2056 }, { 2605, 2993 }, { 2607, 3211 }, { 2622, 3015 }, { 2624, 2353 },
-    { 2625, 3092 }, { 2627, 3256 }, { 2634, 3076 }, { 2639, 3134 }, { 2642, 2722 }, { 2644, 3169 },
-    { 2650, 3224 }, { 2661, 3182 }, { 2662, 2781 }, { 2665, 2797 }, { 2666, 3273 }, { 2690, 1720 },
-    { 2691, 3168 }, { 2696, 3137 }, { 2708, 2784 }, { 2709, 3181 }, { 2716, 3011 }, { 2724, 3170 },
-    { 2745, 3234 }, { 2772, 3018 }, { 2788, 3164 }, { 2790, 2042 }, { 2792, 2963 }, { 2809, 391 },
-    { 2829, 3272 }, { 2830, 3213 }, { 2844, 2643 }, { 2850, 2964 }, { 2851, 3206 }, { 2857, 2268 },
-    { 2891, 885 }, { 2893, 2996 }, { 2898, 2980 }, { 2899, 2989 }, { 2902, 2986 }, { 2904, 2991 },
-    { 2908, 594 }, { 2909, 2911 }, { 2914, 2915 }, { 2916, 2917 }, { 2918, 3204 }, { 2920, 2923 },
-    { 2933, 1339 }, { 2940, 3194 }, { 2953, 2954 }, { 2957, 2958 }, { 2959, 2960 }, { 2971, 3198 },
-    { 2974, 2697 }, { 2983, 2984 }, { 2987, 3259 }, { 2997, 3143 }, { 2999, 3000 }, { 3001, 3002 },
-    { 3004, 3005 }, { 3006, 3185 }, { 3008, 3009 }, { 3013, 3187 }, { 3021, 3022 }, { 3027, 3093 },
-    { 3029, 3030 }, { 3031, 3032 }, { 3033, 3034 }, { 3035, 3036 }, { 3037, 3038 }, { 3043, 3044 },
-    { 3047, 3048 }, { 3050, 3051 }, { 3053, 2299 }, { 3054, 3055 }, { 3061, 3062 }, { 3063, 3064 },
-    { 3065, 3066 }, { 3079, 3080 }, { 3081, 3082 }, { 3091, 888 }, { 3097, 3098 }, { 3101, 3102 },
-    { 3105, 1257 }, { 3108, 3109 }, { 3113, 2131 }, { 3114, 3261 }, { 3116, 3117 }, { 3119, 3120 },
-    { 3122, 3123 }, { 3124, 3125 }, { 3128, 3129 }, { 3130, 3131 }, { 3132, 3133 }, { 3135, 3136 },
-    { 3138, 3139 }, { 3142, 3209 }, { 3144, 1480 }, { 3147, 1783 }, { 3150, 3151 }, { 3152, 3153 },
-    { 3159, 3160 }, { 3161, 2488 }, { 3171, 2725 }, { 3172, 3173 }, { 3176, 1699 }, { 3179, 1719 },
-    { 3184, 2705 }, { 3190, 3140 }, { 3197, 2903 }, { 3199, 1090 }, { 3200, 2994 }, { 3202, 640 },
-    { 3208, 2640 }, { 3217, 3188 }, { 3218, 2311 }, { 3220, 2700 }, { 3248, 2910 }, { 3250, 2149 },
-    { 3251, 2512 }, { 3262, 2981 }, { 3264, 1668 }, { 3268, 2881 }, { 3274, 3212 }, { 3277, 2616 },
-    { 3, 2686 }, { 2610, 3279 }, { 6, 2711 }, { 28, 3522 }, { 35, 3141 }, { 446, 2948 },
-    { 630, 2968 }, { 637, 3299 }, { 936, 3480 }, { 947, 993 }, { 949, 994 }, { 951, 995 },
-    { 953, 996 }, { 1083, 3068 }, { 1164, 2926 }, { 1245, 3327 }, { 1392, 2259 }, { 1746, 768 },
-    { 1845, 2817 }, { 1846, 3532 }, { 1929, 3086 }, { 1930, 2942 }, { 1941, 3290 }, { 1958, 2560 },
-    { 2001, 624 }, { 2006, 3344 }, { 2011, 3333 }, { 2027, 3307 }, { 2029, 1749 }, { 2074, 3240 },
-    { 2133, 1992 }, { 2269, 3349 }, { 2309, 3365 }, { 2460, 3203 }, { 2464, 1524 }, { 2466, 3310 },
-    { 2508, 3210 }, { 2556, 3501 }, { 2580, 3312 }, { 2590, 3510 }, { 2591, 3374 }, { 2595, 3342 },
-    { 2602, 3186 }, { 2605, 3494 }, { 2644, 3180 }, { 2649, 3362 }, { 2663, 884 }, { 2669, 3361 },
-    { 2687, 3363 }, { 2707, 3301 }, { 2717, 3428 }, { 2788, 3515 }, { 2791, 3283 }, { 2794, 2925 },
-    { 2811, 3421 }, { 2849, 2927 }, { 2852, 2931 }, { 2870, 2929 }, { 2872, 2268 }, { 2890, 3392 },
-    { 2921, 3352 }, { 2936, 3400 }, { 2941, 3417 }, { 2943, 3427 }, { 2949, 3351 }, { 2952, 3343 },
-    { 2966, 3360 }, { 2975, 3357 }, { 2978, 3371 }, { 2988, 3447 }, { 2990, 3303 }, { 2992, 3410 },
-    { 3010, 3430 }, { 3023, 3378 }, { 3040, 3311 }, { 3057, 3319 }, { 3059, 3366 }, { 3083, 3323 },
-    { 3090, 3353 }, { 3094, 3379 }, { 3096, 3328 }, { 3103, 3383 }, { 3107, 3332 }, { 3110, 3423 },
-    { 3115, 3325 }, { 3118, 3336 }, { 3121, 3295 }, { 3148, 3284 }, { 3219, 3455 }, { 3223, 3381 },
-    { 3228, 3409 }, { 3244, 3375 }, { 3266, 3429 }, { 3276, 3393 }, { 3281, 1715 }, { 3285, 3354 },
-    { 3286, 3196 }, { 3288, 3322 }, { 3297, 2945 }, { 3298, 2397 }, { 3302, 3470 }, { 3304, 744 },
-    { 3306, 3445 }, { 3313, 3314 }, { 3318, 3415 }, { 3320, 3358 }, { 3329, 3330 }, { 3335, 2895 },
-    { 3337, 2937 }, { 3338, 3503 }, { 3339, 3158 }, { 3341, 3178 }, { 3346, 78 }, { 3350, 3524 },
-    { 3355, 3265 }, { 3356, 3416 }, { 3359, 3463 }, { 3367, 2295 }, { 3368, 2896 }, { 3369, 3472 },
-    { 3370, 923 }, { 3372, 3500 }, { 3373, 2770 }, { 3377, 3491 }, { 3385, 3474 }, { 3389, 3046 },
-    { 3394, 3395 }, { 3396, 3397 }, { 3406, 3155 }, { 3414, 3326 }, { 3419, 3431 }, { 3420, 2410 },
-    { 3432, 3016 }, { 3434, 1637 }, { 3436, 3441 }, { 3439, 2801 }, { 3442, 2712 }, { 3446, 3466 },
-    { 3448, 3464 }, { 3452, 3453 }, { 3454, 3289 }, { 3457, 3257 }, { 3460, 3450 }, { 3465, 3275 },
-    { 3467, 3003 }, { 3471, 3305 }, { 3476, 3477 }, { 3478, 3384 }, { 3481, 3388 }, { 3484, 3485 },
-    { 3486, 3519 }, { 3487, 3488 }, { 3495, 3345 }, { 3496, 3456 }, { 3498, 3499 }, { 3504, 3517 },
-    { 3508, 3509 }, { 3513, 1687 }, { 3523, 3411 }, { 2586, 3 }, { 6, 3489 }, { 630, 2969 },
-    { 1083, 3069 }, { 1164, 2928 }, { 1746, 2951 }, { 1929, 3087 }, { 1930, 2944 }, { 1941, 3291 },
-    { 1958, 2561 }, { 2029, 3237 }, { 2074, 3241 }, { 2133, 2037 }, { 2888, 3558 }, { 3042, 2006 },
-    { 3071, 3562 }, { 3175, 28 }, { 3183, 3537 }, { 3247, 3543 }, { 3280, 3582 }, { 3309, 3538 },
-    { 3324, 3554 }, { 3334, 3618 }, { 3348, 3593 }, { 3380, 3653 }, { 3382, 3616 }, { 3399, 3600 },
-    { 3401, 3632 }, { 3404, 3623 }, { 3408, 3561 }, { 3412, 3624 }, { 3424, 3595 }, { 3444, 3630 },
-    { 3449, 3605 }, { 3451, 3622 }, { 3469, 3634 }, { 3473, 3613 }, { 3479, 3659 }, { 3497, 3620 },
-    { 3506, 3629 }, { 3518, 3635 }, { 3520, 3551 }, { 3521, 3540 }, { 3529, 3650 }, { 3531, 3628 },
-    { 3533, 3534 }, { 3535, 3191 }, { 3542, 3559 }, { 3544, 3545 }, { 3549, 3615 }, { 3550, 3689 },
-    { 3553, 3656 }, { 3555, 3648 }, { 3557, 3296 }, { 3560, 728 }, { 3565, 3665 }, { 3566, 3602 },
-    { 3569, 3610 }, { 3571, 3502 }, { 3572, 3637 }, { 3573, 3407 }, { 3574, 3644 }, { 3576, 3468 },
-    { 3579, 2716 }, { 3581, 2715 }, { 3583, 3660 }, { 3586, 1632 }, { 3587, 3589 }, { 3588, 1754 },
-    { 3590, 2871 }, { 3594, 3556 }, { 3596, 3643 }, { 3603, 3604 }, { 3607, 3654 }, { 3609, 3684 },
-    { 3611, 3673 }, { 3617, 3516 }, { 3625, 3692 }, { 3626, 2725 }, { 3631, 3685 }, { 3636, 3536 },
-    { 3639, 3547 }, { 3655, 3642 }, { 3658, 3475 }, { 3661, 3398 }, { 3664, 3512 }, { 3671, 3678 },
-    { 3680, 954 }, { 3681, 3608 }, { 3683, 275 }, { 3688, 3126 }, { 3690, 3662 }, { 3, 1633 },
-    { 6, 3687 }, { 630, 2970 }, { 1083, 3070 }, { 1164, 2930 }, { 1929, 3088 }, { 1930, 2947 },
-    { 1941, 3292 }, { 1958, 3597 }, { 2029, 3238 }, { 2074, 3242 }, { 3492, 2006 }, { 3535, 3193 },
-    { 3541, 3735 }, { 3548, 3699 }, { 3563, 3695 }, { 3591, 3762 }, { 3601, 3758 }, { 3606, 3722 },
-    { 3619, 3731 }, { 3638, 3767 }, { 3647, 3744 }, { 3649, 3772 }, { 3657, 3742 }, { 3668, 3719 },
-    { 3670, 3534 }, { 3672, 3765 }, { 3674, 3763 }, { 3675, 3745 }, { 3693, 3195 }, { 3702, 3539 },
-    { 3703, 3696 }, { 3710, 3773 }, { 3711, 3741 }, { 3712, 3652 }, { 3714, 3701 }, { 3715, 3641 },
-    { 3716, 3422 }, { 3717, 3766 }, { 3718, 3493 }, { 3720, 3746 }, { 3726, 2295 }, { 3727, 3760 },
-    { 3729, 3614 }, { 3730, 3740 }, { 3732, 3507 }, { 3736, 2128 }, { 3748, 3552 }, { 3749, 2711 },
-    { 3750, 3782 }, { 3752, 3315 }, { 3754, 3753 }, { 3775, 3751 }, { 3779, 3755 }, { 3781, 3707 },
-    { 668, 2862 }, { 1746, 2876 }, { 1767, 2391 }, { 1844, 99 }, { 2055, 2349 }, { 2392, 2503 },
-    { 2438, 2490 }, { 2477, 2853 }, { 2864, 2463 }, { 2875, 2439 }, { 3282, 2496 }, { 3, 1716 },
-    { 6, 3784 }, { 630, 3461 }, { 1083, 3708 }, { 1164, 2932 }, { 1929, 3089 }, { 1930, 3598 },
-    { 1941, 3293 }, { 1958, 3764 }, { 2029, 3239 }, { 3693, 3321 }, { 3697, 3790 }, { 3704, 3787 },
-    { 3721, 3806 }, { 3724, 3813 }, { 3728, 3803 }, { 3759, 3785 }, { 3768, 3812 }, { 3770, 3832 },
-    { 3774, 3816 }, { 3791, 3815 }, { 3793, 3743 }, { 3794, 3788 }, { 3798, 3800 }, { 3799, 3792 },
-    { 3802, 3777 }, { 3804, 3783 }, { 3808, 3796 }, { 3811, 2132 }, { 3818, 3546 }, { 3821, 3786 },
-    { 3827, 3801 }, { 1767, 2797 }, { 1844, 1925 }, { 2055, 2350 }, { 2391, 3842 }, { 2438, 2503 },
-    { 2496, 2853 }, { 2866, 2463 }, { 2868, 3845 }, { 2882, 2477 }, { 3221, 3844 }, { 3, 2950 },
-    { 1929, 3612 }, { 1941, 3294 }, { 1958, 3825 }, { 3737, 3851 }, { 3789, 3856 }, { 3795, 3853 },
-    { 3805, 3870 }, { 3807, 3868 }, { 3809, 3874 }, { 3820, 3875 }, { 3837, 3859 }, { 3852, 3836 },
-    { 3860, 3854 }, { 3862, 3858 }, { 3865, 3700 }, { 3866, 3308 }, { 3871, 3857 }, { 2055, 2427 },
-    { 2867, 3886 }, { 2874, 3887 }, { 3222, 3885 }, { 3849, 3883 }, { 3850, 2503 }, { 3890, 2732 },
-    { 3891, 1767 }, { 3, 3056 }, { 3567, 3893 }, { 3855, 3894 }, { 3863, 3899 }, { 3873, 3906 },
-    { 3896, 3910 }, { 3898, 3895 }, { 3901, 3903 }, { 3904, 3872 }, { 2055, 2470 }, { 3226, 3911 },
-    { 3912, 2490 }, { 3913, 3846 }, { 3, 3192 }, { 3797, 3919 }, { 3900, 3923 }, { 3902, 3922 },
-    { 3907, 3925 }, { 3908, 3924 }, { 2055, 2471 }, { 3231, 3928 }, { 3, 3263 }, { 3072, 3932 },
-    { 3926, 3936 }, { 2055, 2472 }, { 3232, 3938 }, { 3, 3340 }, { 3667, 3940 }, { 3942, 3921 },
-    { 3233, 3943 }, { 3, 3347 }, { 3739, 3945 }, { 3, 3425 }, { 3734, 3949 }, { 3, 3426 },
-    { 3585, 3951 }, { 3, 3435 }, { 3526, 3953 }, { 3, 3514 }, { 3386, 3955 }, { 3, 3530 },
-    { 3, 3599 }, { 3575, 3959 }, { 3, 3771 }, { 3698, 3960 }, { 3, 3935 }, { 3578, 3962 },
-    { 3706, 3964 },
+    { 5, 6 }, { 99, 100 }, { 167, 5 }, { 96, 73 }, { 110, 111 }, { 74, 275 },
+    { 3, 11 }, { 1703, 9 }, { 239, 111 }, { 164, 1706 }, { 1704, 126 }, { 1709, 1703 },
+    { 96, 97 }, { 943, 944 }, { 3, 18 }, { 19, 20 }, { 21, 5 }, { 101, 102 },
+    { 103, 104 }, { 105, 106 }, { 107, 108 }, { 109, 1707 }, { 1703, 16 }, { 1717, 1718 },
+    { 3, 672 }, { 101, 127 }, { 103, 128 }, { 105, 129 }, { 107, 130 }, { 109, 1711 },
+    { 1720, 1721 }, { 1722, 1723 }, { 73, 74 }, { 1716, 945 }, { 45, 46 }, { 324, 325 },
+    { 328, 329 }, { 634, 635 }, { 636, 1706 }, { 674, 1710 }, { 957, 111 }, { 1152, 1170 },
+    { 1227, 1243 }, { 1713, 145 }, { 25, 26 }, { 43, 44 }, { 59, 60 }, { 96, 98 },
+    { 165, 166 }, { 1715, 724 }, { 22, 233 }, { 99, 1024 }, { 275, 1705 }, { 47, 6 },
+    { 417, 418 }, { 419, 420 }, { 421, 422 }, { 423, 424 }, { 425, 426 }, { 427, 428 },
+    { 429, 430 }, { 431, 432 }, { 1111, 1112 }, { 1113, 1114 }, { 1116, 1714 }, { 1388, 1389 },
+    { 1390, 1391 }, { 1726, 1719 }, { 1727, 1703 }, { 1728, 1729 }, { 1730, 1731 }, { 1733, 1734 },
+    { 1737, 47 }, { 3, 1742 }, { 101, 146 }, { 103, 147 }, { 105, 148 }, { 107, 149 },
+    { 1712, 74 }, { 1739, 1708 }, { 1740, 1741 }, { 1715, 98 }, { 1749, 61 }, { 1751, 1705 },
+    { 275, 276 }, { 769, 1725 }, { 1757, 1758 }, { 1759, 1760 }, { 1761, 1762 }, { 1763, 1764 },
+    { 1765, 1766 }, { 1768, 1769 }, { 1767, 1117 }, { 22, 23 }, { 27, 28 }, { 38, 39 },
+    { 111, 941 }, { 242, 243 }, { 251, 252 }, { 253, 254 }, { 258, 259 }, { 260, 261 },
+    { 280, 25 }, { 1157, 956 }, { 1232, 1707 }, { 1772, 1773 }, { 1704, 1774 }, { 1777, 1778 },
+    { 1779, 1780 }, { 1748, 1775 }, { 3, 767 }, { 1771, 1115 }, { 1789, 1790 }, { 1791, 1792 },
+    { 242, 266 }, { 279, 1705 }, { 1119, 1770 }, { 1157, 1022 }, { 1232, 1711 }, { 1703, 1118 },
+    { 1747, 1797 }, { 1800, 28 }, { 1801, 1802 }, { 1803, 1804 }, { 1713, 1808 }, { 1810, 1811 },
+    { 3, 1788 }, { 1793, 1814 }, { 1815, 1816 }, { 1795, 1813 }, { 1817, 28 }, { 1746, 1828 },
+    { 246, 3 }, { 1831, 433 }, { 1822, 1829 }, { 1, 671 }, { 6, 889 }, { 62, 63 },
+    { 73, 116 }, { 154, 155 }, { 163, 1781 }, { 255, 256 }, { 262, 263 }, { 449, 1529 },
+    { 675, 1714 }, { 1265, 1266 }, { 1735, 75 }, { 1771, 673 }, { 48, 49 }, { 50, 51 },
+    { 54, 55 }, { 240, 241 }, { 247, 248 }, { 613, 614 }, { 615, 616 }, { 1736, 1021 },
+    { 1776, 1832 }, { 1805, 281 }, { 677, 1703 }, { 74, 64 }, { 84, 85 }, { 99, 1745 },
+    { 102, 1229 }, { 104, 1230 }, { 106, 1231 }, { 117, 86 }, { 135, 136 }, { 633, 1783 },
+    { 679, 1725 }, { 698, 699 }, { 725, 726 }, { 727, 728 }, { 876, 877 }, { 878, 879 },
+    { 880, 881 }, { 882, 883 }, { 948, 1154 }, { 950, 1155 }, { 952, 1156 }, { 1086, 1087 },
+    { 1088, 1089 }, { 1121, 1122 }, { 1152, 1153 }, { 1183, 945 }, { 1227, 1228 }, { 1531, 1712 },
+    { 1724, 96 }, { 1744, 1184 }, { 1799, 942 }, { 1837, 1819 }, { 1123, 3 }, { 73, 1842 },
+    { 670, 1838 }, { 1785, 1840 }, { 1825, 1844 }, { 1826, 1845 }, { 1839, 1812 }, { 1843, 1786 },
+    { 1703, 1856 }, { 1830, 1859 }, { 1851, 1852 }, { 1847, 676 }, { 74, 415 }, { 127, 1229 },
+    { 128, 1230 }, { 129, 1231 }, { 245, 1835 }, { 449, 450 }, { 725, 743 }, { 727, 744 },
+    { 883, 6 }, { 973, 1154 }, { 974, 1155 }, { 975, 1156 }, { 1153, 993 }, { 1228, 146 },
+    { 1567, 1783 }, { 1716, 1886 }, { 1732, 96 }, { 1735, 435 }, { 1754, 1745 }, { 1794, 1862 },
+    { 1841, 1868 }, { 1849, 76 }, { 1861, 678 }, { 1863, 86 }, { 1865, 1866 }, { 1867, 108 },
+    { 1871, 680 }, { 1873, 1874 }, { 1875, 1876 }, { 1877, 1878 }, { 1879, 1880 }, { 1881, 954 },
+    { 1882, 1883 }, { 180, 181 }, { 225, 226 }, { 227, 228 }, { 275, 167 }, { 1853, 56 },
+    { 1753, 24 }, { 0, 1 }, { 10, 1714 }, { 77, 78 }, { 87, 88 }, { 89, 90 },
+    { 91, 92 }, { 118, 119 }, { 120, 121 }, { 161, 162 }, { 248, 269 }, { 264, 265 },
+    { 285, 286 }, { 394, 395 }, { 453, 1712 }, { 617, 618 }, { 619, 620 }, { 729, 1707 },
+    { 1383, 1384 }, { 1385, 1386 }, { 1399, 1400 }, { 1401, 1402 }, { 1403, 1404 }, { 1405, 1406 },
+    { 1452, 1453 }, { 1454, 1455 }, { 1458, 1459 }, { 1460, 1461 }, { 1798, 40 }, { 1850, 1776 },
+    { 1855, 249 }, { 1860, 282 }, { 1796, 168 }, { 360, 361 }, { 371, 372 }, { 1806, 957 },
+    { 1820, 1743 }, { 1848, 3 }, { 1902, 1892 }, { 73, 1836 }, { 147, 1230 }, { 148, 1231 },
+    { 449, 1324 }, { 674, 1901 }, { 994, 1155 }, { 995, 1156 }, { 1153, 1914 }, { 1228, 1906 },
+    { 1255, 1918 }, { 1869, 86 }, { 1885, 1935 }, { 1887, 1929 }, { 1890, 1917 }, { 1894, 156 },
+    { 1907, 1908 }, { 1911, 1912 }, { 1915, 1916 }, { 1933, 1934 }, { 1937, 1708 }, { 58, 1896 },
+    { 1938, 182 }, { 1939, 1940 }, { 1753, 168 }, { 4, 1703 }, { 91, 122 }, { 268, 1953 },
+    { 729, 1711 }, { 1327, 1712 }, { 1710, 1945 }, { 1756, 1956 }, { 1809, 1932 }, { 1895, 1972 },
+    { 1922, 436 }, { 1931, 1770 }, { 1944, 2 }, { 1947, 1948 }, { 1950, 1951 }, { 1952, 1900 },
+    { 1961, 1962 }, { 1963, 1964 }, { 1965, 1966 }, { 1967, 1968 }, { 1969, 1970 }, { 1796, 24 },
+    { 1806, 1743 }, { 1820, 957 }, { 1897, 1976 }, { 1898, 1977 }, { 6, 1026 }, { 25, 1035 },
+    { 64, 1382 }, { 81, 82 }, { 93, 94 }, { 112, 113 }, { 114, 115 }, { 123, 124 },
+    { 131, 132 }, { 133, 134 }, { 137, 138 }, { 139, 140 }, { 141, 142 }, { 143, 144 },
+    { 150, 151 }, { 152, 153 }, { 236, 237 }, { 275, 1044 }, { 417, 1305 }, { 444, 1321 },
+    { 454, 1328 }, { 460, 1332 }, { 466, 1336 }, { 682, 1835 }, { 697, 1872 }, { 890, 891 },
+    { 1027, 1899 }, { 1028, 1029 }, { 1038, 1039 }, { 1040, 1041 }, { 1042, 1043 }, { 1045, 1046 },
+    { 1047, 1048 }, { 1051, 1052 }, { 1053, 1054 }, { 1055, 1056 }, { 1284, 1285 }, { 1348, 1755 },
+    { 1415, 1416 }, { 1421, 1422 }, { 1798, 1127 }, { 1827, 1724 }, { 1834, 1732 }, { 1884, 1893 },
+    { 1905, 434 }, { 1926, 1946 }, { 3, 1857 }, { 73, 1992 }, { 1154, 1987 }, { 1229, 1983 },
+    { 1744, 1989 }, { 1984, 149 }, { 1988, 996 }, { 1990, 1997 }, { 1993, 1936 }, { 1994, 1930 },
+    { 1999, 976 }, { 2000, 1913 }, { 1827, 1998 }, { 2006, 7 }, { 2012, 396 }, { 2022, 2023 },
+    { 2024, 1456 }, { 8, 2011 }, { 91, 2043 }, { 275, 2066 }, { 1034, 1703 }, { 1794, 1708 },
+    { 1809, 1724 }, { 1903, 2056 }, { 1925, 2019 }, { 1928, 2018 }, { 1949, 2035 }, { 2007, 2038 },
+    { 2014, 1904 }, { 2032, 1823 }, { 2034, 83 }, { 2036, 2037 }, { 2039, 2040 }, { 2041, 2042 },
+    { 2045, 2046 }, { 2047, 238 }, { 2048, 2062 }, { 2049, 1306 }, { 2055, 688 }, { 2058, 1030 },
+    { 2059, 2060 }, { 2063, 1049 }, { 2064, 2065 }, { 57, 2002 }, { 159, 160 }, { 257, 1898 },
+    { 362, 363 }, { 364, 365 }, { 373, 374 }, { 375, 376 }, { 381, 382 }, { 387, 388 },
+    { 389, 390 }, { 1854, 1824 }, { 3, 1927 }, { 1986, 2077 }, { 1991, 2080 }, { 1995, 2079 },
+    { 2081, 2087 }, { 2084, 130 }, { 1809, 1732 }, { 1834, 1724 }, { 2061, 2113 }, { 2075, 2114 },
+    { 2078, 2110 }, { 2095, 2044 }, { 2096, 1057 }, { 2101, 2104 }, { 2102, 2103 }, { 2111, 1996 },
+    { 2118, 275 }, { 13, 1703 }, { 1787, 2129 }, { 1854, 1833 }, { 1897, 2122 }, { 1942, 2120 },
+    { 2029, 2123 }, { 2030, 2125 }, { 2121, 2020 }, { 6, 37 }, { 15, 1725 }, { 17, 1770 },
+    { 28, 1283 }, { 35, 1012 }, { 64, 302 }, { 74, 912 }, { 91, 796 }, { 96, 810 },
+    { 99, 2086 }, { 111, 1706 }, { 169, 170 }, { 173, 174 }, { 175, 176 }, { 177, 178 },
+    { 179, 2003 }, { 184, 185 }, { 186, 187 }, { 188, 189 }, { 190, 191 }, { 192, 193 },
+    { 194, 195 }, { 196, 197 }, { 198, 199 }, { 200, 201 }, { 202, 203 }, { 204, 205 },
+    { 206, 207 }, { 208, 209 }, { 210, 211 }, { 212, 213 }, { 214, 215 }, { 229, 230 },
+    { 231, 232 }, { 289, 290 }, { 292, 293 }, { 294, 295 }, { 296, 297 }, { 298, 299 },
+    { 300, 301 }, { 303, 304 }, { 305, 306 }, { 307, 308 }, { 309, 310 }, { 311, 312 },
+    { 313, 314 }, { 315, 316 }, { 317, 1708 }, { 447, 1323 }, { 456, 1329 }, { 462, 1333 },
+    { 468, 1337 }, { 751, 158 }, { 849, 850 }, { 899, 900 }, { 904, 905 }, { 915, 916 },
+    { 919, 920 }, { 929, 930 }, { 962, 963 }, { 981, 982 }, { 1001, 1002 }, { 1010, 1011 },
+    { 1264, 1980 }, { 1288, 2091 }, { 1325, 1326 }, { 1330, 1331 }, { 1334, 1335 }, { 1338, 1339 },
+    { 1736, 2085 }, { 1781, 2068 }, { 1799, 1151 }, { 1807, 1864 }, { 1812, 1903 }, { 1821, 1923 },
+    { 1895, 1850 }, { 1909, 1973 }, { 1920, 1021 }, { 2028, 1858 }, { 2067, 1893 }, { 2088, 2116 },
+    { 2094, 12 }, { 3, 2132 }, { 2133, 2082 }, { 2134, 2083 }, { 1827, 1732 }, { 2105, 2131 },
+    { 2108, 2144 }, { 2109, 2141 }, { 2117, 2139 }, { 2119, 2143 }, { 2145, 95 }, { 2128, 2149 },
+    { 2151, 1705 }, { 2153, 2124 }, { 2154, 2126 }, { 35, 1195 }, { 74, 1786 }, { 91, 827 },
+    { 96, 838 }, { 275, 1450 }, { 901, 64 }, { 1271, 1980 }, { 1703, 1958 }, { 1736, 2135 },
+    { 1754, 2086 }, { 1756, 2190 }, { 1785, 2210 }, { 1909, 2008 }, { 2004, 2188 }, { 2146, 2208 },
+    { 2148, 14 }, { 2157, 2158 }, { 2159, 2235 }, { 2161, 2196 }, { 2165, 1807 }, { 2168, 2169 },
+    { 2170, 2171 }, { 2172, 2173 }, { 2174, 2175 }, { 2176, 2177 }, { 2178, 2179 }, { 2180, 2181 },
+    { 2182, 2183 }, { 2184, 2185 }, { 2186, 2187 }, { 2191, 2192 }, { 2193, 2194 }, { 2197, 2198 },
+    { 2199, 2200 }, { 2201, 2202 }, { 2209, 1900 }, { 2214, 931 }, { 2217, 1003 }, { 2218, 2166 },
+    { 2220, 1289 }, { 3, 33 }, { 2238, 1710 }, { 2243, 125 }, { 2244, 2142 }, { 2245, 2147 },
+    { 2248, 1818 }, { 35, 2291 }, { 96, 2162 }, { 1920, 2240 }, { 2025, 2256 }, { 2195, 2270 },
+    { 2215, 931 }, { 2261, 1821 }, { 2262, 291 }, { 2263, 2257 }, { 2265, 2189 }, { 2272, 2273 },
+    { 2274, 2275 }, { 2276, 2277 }, { 2278, 2279 }, { 2280, 2281 }, { 2282, 2283 }, { 2284, 2285 },
+    { 2286, 2203 }, { 2290, 2253 }, { 73, 224 }, { 80, 2107 }, { 217, 218 }, { 219, 220 },
+    { 221, 222 }, { 235, 2112 }, { 271, 272 }, { 273, 274 }, { 277, 278 }, { 366, 367 },
+    { 368, 369 }, { 370, 2251 }, { 377, 378 }, { 379, 380 }, { 383, 384 }, { 385, 386 },
+    { 853, 854 }, { 855, 2003 }, { 1050, 2246 }, { 1586, 1703 }, { 1705, 1974 }, { 1954, 1824 },
+    { 2013, 1960 }, { 2089, 2009 }, { 2167, 753 }, { 3, 287 }, { 96, 2216 }, { 911, 2299 },
+    { 2233, 2240 }, { 2302, 2314 }, { 2309, 2310 }, { 2311, 2312 }, { 223, 2317 }, { 1588, 1703 },
+    { 1787, 2325 }, { 1818, 1974 }, { 1954, 1833 }, { 2013, 2009 }, { 2089, 1960 }, { 2127, 2331 },
+    { 2250, 2326 }, { 2296, 56 }, { 2307, 2076 }, { 2308, 183 }, { 2319, 2320 }, { 2323, 2324 },
+    { 2327, 2328 }, { 2329, 2330 }, { 2332, 2297 }, { 2333, 2334 }, { 2335, 1896 }, { 3, 1959 },
+    { 96, 2289 }, { 2313, 2346 }, { 2343, 931 }, { 2347, 2348 }, { 2321, 2349 }, { 2351, 2352 },
+    { 2356, 2365 }, { 2357, 2363 }, { 2364, 2337 }, { 3, 2016 }, { 96, 2303 }, { 2259, 2368 },
+    { 2370, 2315 }, { 2360, 2372 }, { 2361, 2373 }, { 2362, 2374 }, { 2376, 2377 }, { 3, 2090 },
+    { 2242, 2378 }, { 2383, 2359 }, { 2017, 2386 }, { 3, 1031 }, { 2389, 3 }, { 2236, 2390 },
+    { 1555, 3 }, { 2391, 2237 }, { 5, 1634 }, { 6, 706 }, { 28, 284 }, { 32, 2342 },
+    { 35, 393 }, { 41, 1899 }, { 64, 65 }, { 66, 709 }, { 69, 70 }, { 71, 72 },
+    { 73, 1216 }, { 91, 1251 }, { 96, 1256 }, { 99, 804 }, { 160, 2287 }, { 169, 1196 },
+    { 244, 2232 }, { 248, 1273 }, { 267, 2264 }, { 318, 319 }, { 321, 322 }, { 323, 1738 },
+    { 324, 1526 }, { 326, 327 }, { 330, 691 }, { 332, 333 }, { 334, 335 }, { 336, 692 },
+    { 338, 339 }, { 340, 341 }, { 342, 693 }, { 344, 345 }, { 346, 347 }, { 348, 694 },
+    { 350, 351 }, { 352, 353 }, { 354, 695 }, { 356, 357 }, { 358, 359 }, { 397, 398 },
+    { 400, 401 }, { 402, 403 }, { 404, 405 }, { 406, 407 }, { 408, 409 }, { 410, 411 },
+    { 412, 413 }, { 414, 1905 }, { 416, 1836 }, { 421, 1308 }, { 423, 1309 }, { 425, 1310 },
+    { 427, 1311 }, { 429, 1312 }, { 431, 1313 }, { 433, 2015 }, { 437, 438 }, { 439, 440 },
+    { 441, 442 }, { 444, 445 }, { 454, 455 }, { 460, 461 }, { 466, 467 }, { 472, 473 },
+    { 478, 479 }, { 484, 1755 }, { 689, 2305 }, { 707, 708 }, { 712, 2318 }, { 763, 2322 },
+    { 778, 2002 }, { 907, 1133 }, { 922, 1141 }, { 936, 1147 }, { 946, 972 }, { 1025, 2160 },
+    { 1032, 1033 }, { 1036, 1872 }, { 1037, 2292 }, { 1120, 2074 }, { 1124, 884 }, { 1130, 1131 },
+    { 1134, 1135 }, { 1138, 1139 }, { 1143, 1144 }, { 1145, 1146 }, { 1148, 1149 }, { 1158, 1159 },
+    { 1160, 1161 }, { 1162, 1163 }, { 1164, 1165 }, { 1166, 1167 }, { 1168, 1169 }, { 1171, 1172 },
+    { 1173, 1174 }, { 1175, 1176 }, { 1177, 1178 }, { 1179, 1180 }, { 1181, 1182 }, { 1185, 1186 },
+    { 1187, 1188 }, { 1189, 1190 }, { 1192, 1193 }, { 1197, 1198 }, { 1199, 1200 }, { 1201, 1202 },
+    { 1203, 1204 }, { 1205, 1206 }, { 1207, 1208 }, { 1209, 1210 }, { 1211, 1212 }, { 1213, 1214 },
+    { 1217, 1218 }, { 1220, 1221 }, { 1222, 1223 }, { 1224, 1225 }, { 1233, 1234 }, { 1235, 1925 },
+    { 1236, 1237 }, { 1238, 1239 }, { 1240, 1241 }, { 1244, 1245 }, { 1246, 2078 }, { 1247, 1248 },
+    { 1249, 1250 }, { 1252, 1253 }, { 1257, 1258 }, { 1259, 1996 }, { 1260, 1261 }, { 1269, 1270 },
+    { 1277, 1278 }, { 1281, 1282 }, { 1286, 1287 }, { 1290, 399 }, { 1291, 1292 }, { 1293, 1294 },
+    { 1295, 1296 }, { 1297, 1298 }, { 1299, 1300 }, { 1301, 1302 }, { 1303, 1304 }, { 1307, 1515 },
+    { 1314, 1315 }, { 1316, 1317 }, { 1318, 1319 }, { 1354, 1355 }, { 1356, 1357 }, { 1376, 1377 },
+    { 1381, 2033 }, { 1407, 1408 }, { 1409, 1410 }, { 1411, 1412 }, { 1413, 1414 }, { 1417, 1418 },
+    { 1419, 1420 }, { 1423, 1424 }, { 1425, 1426 }, { 1427, 1428 }, { 1429, 1430 }, { 1431, 1432 },
+    { 1450, 1451 }, { 1481, 1482 }, { 1486, 1487 }, { 1495, 1496 }, { 1502, 1503 }, { 1504, 1505 },
+    { 1506, 1507 }, { 1508, 1509 }, { 1510, 1511 }, { 1512, 1513 }, { 1518, 1519 }, { 1522, 1523 },
+    { 1524, 1525 }, { 1527, 2204 }, { 1528, 1846 }, { 1530, 1888 }, { 1531, 2226 }, { 1552, 1553 },
+    { 1554, 1884 }, { 1595, 1596 }, { 1616, 1617 }, { 1620, 1621 }, { 1622, 1623 }, { 1628, 1629 },
+    { 1630, 1631 }, { 1637, 1638 }, { 1703, 1584 }, { 1735, 434 }, { 1750, 1809 }, { 1782, 1705 },
+    { 1823, 2115 }, { 1827, 1889 }, { 1830, 2293 }, { 1832, 1892 }, { 1855, 1267 }, { 1891, 1858 },
+    { 1904, 2131 }, { 1921, 2294 }, { 1924, 1392 }, { 1958, 2368 }, { 1971, 2057 }, { 1981, 2088 },
+    { 1982, 1982 }, { 2004, 1926 }, { 2025, 1941 }, { 2031, 2071 }, { 2054, 1973 }, { 2072, 2072 },
+    { 2073, 2073 }, { 2098, 1398 }, { 2099, 2099 }, { 2137, 2137 }, { 2138, 2138 }, { 2140, 1514 },
+    { 2205, 1532 }, { 2206, 1534 }, { 2207, 1536 }, { 2213, 1140 }, { 2219, 1483 }, { 2222, 1533 },
+    { 2223, 1535 }, { 2224, 1537 }, { 2238, 2380 }, { 2241, 2241 }, { 2247, 1752 }, { 2258, 1488 },
+    { 2295, 1784 }, { 2344, 1136 }, { 3, 2267 }, { 5, 2005 }, { 6, 887 }, { 28, 2115 },
+    { 248, 1484 }, { 275, 2395 }, { 321, 2420 }, { 392, 2399 }, { 408, 2533 }, { 472, 1340 },
+    { 478, 1344 }, { 701, 35 }, { 848, 2409 }, { 888, 1899 }, { 936, 2486 }, { 1215, 2405 },
+    { 1272, 2412 }, { 1307, 2444 }, { 1308, 1516 }, { 1309, 1517 }, { 1310, 2565 }, { 1353, 2074 },
+    { 1410, 2551 }, { 1527, 2609 }, { 1626, 1617 }, { 1738, 2421 }, { 1750, 1834 }, { 1784, 2408 },
+    { 1805, 2558 }, { 1823, 2474 }, { 1836, 2015 }, { 1846, 2614 }, { 1860, 2526 }, { 1888, 2052 },
+    { 1889, 2294 }, { 1924, 1394 }, { 1928, 2508 }, { 1941, 2550 }, { 1942, 2465 }, { 1955, 2398 },
+    { 1981, 2556 }, { 1982, 2582 }, { 2031, 2595 }, { 2050, 2568 }, { 2054, 2008 }, { 2069, 2548 },
+    { 2070, 1755 }, { 2091, 2434 }, { 2106, 2472 }, { 2156, 1971 }, { 2163, 2510 }, { 2164, 2511 },
+    { 2212, 2478 }, { 2221, 2570 }, { 2229, 2462 }, { 2231, 2293 }, { 2254, 2515 }, { 2255, 2516 },
+    { 2288, 2479 }, { 2295, 1752 }, { 2298, 2528 }, { 2306, 2476 }, { 2342, 2461 }, { 2366, 2499 },
+    { 2369, 2496 }, { 2371, 2490 }, { 2379, 2484 }, { 2381, 2414 }, { 2392, 2572 }, { 2403, 2404 },
+    { 2406, 2520 }, { 2407, 2521 }, { 2410, 2498 }, { 2415, 2416 }, { 2418, 1782 }, { 2433, 2584 },
+    { 2435, 2436 }, { 2437, 2438 }, { 2439, 2440 }, { 2441, 2442 }, { 2443, 2597 }, { 2445, 2446 },
+    { 2447, 2448 }, { 2449, 2450 }, { 2451, 2452 }, { 2453, 324 }, { 2466, 2477 }, { 2468, 2481 },
+    { 2471, 2097 }, { 2482, 2483 }, { 2488, 2489 }, { 2492, 2493 }, { 2494, 2495 }, { 2497, 2316 },
+    { 2500, 2501 }, { 2502, 2503 }, { 2504, 2505 }, { 2512, 2513 }, { 2517, 2518 }, { 2522, 2523 },
+    { 2529, 2530 }, { 2531, 2532 }, { 2534, 2535 }, { 2537, 2538 }, { 2540, 2541 }, { 2544, 2545 },
+    { 2546, 2547 }, { 2553, 2554 }, { 2555, 2093 }, { 2559, 2560 }, { 2561, 2562 }, { 2563, 2564 },
+    { 2566, 2567 }, { 2573, 2393 }, { 2574, 1597 }, { 2576, 2577 }, { 2578, 2579 }, { 2580, 1639 },
+    { 2585, 2292 }, { 2587, 2588 }, { 2594, 2581 }, { 2598, 2507 }, { 2600, 2057 }, { 2604, 2033 },
+    { 2608, 2536 }, { 2612, 2467 }, { 2616, 2571 }, { 2617, 1710 }, { 57, 2367 }, { 172, 2382 },
+    { 216, 2388 }, { 250, 2249 }, { 270, 2375 }, { 892, 893 }, { 896, 897 }, { 925, 926 },
+    { 927, 928 }, { 955, 956 }, { 1015, 2107 }, { 1017, 1018 }, { 1019, 1020 }, { 1022, 1743 },
+    { 1023, 2112 }, { 1058, 1059 }, { 1060, 2020 }, { 1061, 1062 }, { 1063, 2246 }, { 1064, 1065 },
+    { 1067, 1068 }, { 1069, 1070 }, { 1071, 1072 }, { 1754, 100 }, { 1827, 1921 }, { 1864, 2136 },
+    { 1923, 2239 }, { 1978, 2225 }, { 1979, 942 }, { 2028, 2345 }, { 2085, 2234 }, { 2100, 1853 },
+    { 2152, 2341 }, { 2260, 2027 }, { 2266, 2155 }, { 2401, 2402 }, { 3, 2268 }, { 2394, 2623 },
+    { 6, 1378 }, { 248, 1489 }, { 321, 2423 }, { 408, 2734 }, { 686, 28 }, { 936, 2714 },
+    { 1527, 2610 }, { 1738, 2424 }, { 1846, 2615 }, { 1888, 2053 }, { 1924, 1396 }, { 2051, 2646 },
+    { 2069, 2730 }, { 2070, 2660 }, { 2106, 2736 }, { 2140, 2640 }, { 2247, 1784 }, { 2396, 2677 },
+    { 2397, 2662 }, { 2417, 2666 }, { 2427, 1782 }, { 2470, 2665 }, { 2480, 2710 }, { 2485, 2637 },
+    { 2506, 2638 }, { 2509, 2673 }, { 2514, 2679 }, { 2519, 2693 }, { 2527, 2683 }, { 2539, 324 },
+    { 2569, 2676 }, { 2613, 2627 }, { 2628, 1635 }, { 2629, 2648 }, { 2630, 2670 }, { 2631, 2725 },
+    { 2641, 2642 }, { 2643, 1520 }, { 2644, 2727 }, { 2645, 2552 }, { 2653, 2707 }, { 2654, 2656 },
+    { 2668, 2549 }, { 2671, 2473 }, { 2674, 2720 }, { 2675, 2748 }, { 2678, 2591 }, { 2680, 2721 },
+    { 2684, 2211 }, { 2686, 2717 }, { 2688, 2491 }, { 2691, 2097 }, { 2694, 2722 }, { 2696, 2697 },
+    { 2699, 2700 }, { 2701, 2702 }, { 2703, 2664 }, { 2704, 2705 }, { 2706, 2726 }, { 2709, 2622 },
+    { 2712, 2689 }, { 2715, 2687 }, { 2718, 2719 }, { 2723, 2724 }, { 2728, 2729 }, { 2732, 2733 },
+    { 2739, 1632 }, { 2740, 5 }, { 68, 2692 }, { 250, 2385 }, { 270, 2384 }, { 955, 2764 },
+    { 1073, 275 }, { 1864, 2239 }, { 1923, 2136 }, { 1978, 2300 }, { 2135, 2234 }, { 2266, 2766 },
+    { 2358, 2751 }, { 2621, 1834 }, { 2752, 2753 }, { 2757, 898 }, { 2758, 2759 }, { 2760, 1743 },
+    { 2762, 2763 }, { 2768, 2769 }, { 2771, 2772 }, { 2782, 2756 }, { 2788, 2787 }, { 3, 2336 },
+    { 6, 2853 }, { 321, 2426 }, { 1527, 2611 }, { 1591, 28 }, { 1738, 2430 }, { 1846, 2749 },
+    { 2542, 2789 }, { 2620, 2790 }, { 2659, 2814 }, { 2681, 2811 }, { 2695, 2838 }, { 2713, 2839 },
+    { 2735, 2808 }, { 2742, 2840 }, { 2747, 2825 }, { 2791, 2796 }, { 2795, 2797 }, { 2800, 2830 },
+    { 2801, 2669 }, { 2802, 2828 }, { 2804, 2846 }, { 2812, 2487 }, { 2813, 2744 }, { 2815, 1242 },
+    { 2816, 1254 }, { 2822, 1782 }, { 2823, 399 }, { 2827, 1775 }, { 2829, 2708 }, { 2843, 2844 },
+    { 2847, 2818 }, { 2852, 2824 }, { 2854, 2792 }, { 5, 1943 }, { 2228, 2136 }, { 2230, 2239 },
+    { 2260, 1978 }, { 2773, 2861 }, { 2805, 1809 }, { 2857, 2076 }, { 2866, 2767 }, { 2874, 2770 },
+    { 3, 2350 }, { 321, 2429 }, { 1738, 2698 }, { 2798, 2881 }, { 2819, 2896 }, { 2831, 2898 },
+    { 2833, 2902 }, { 2836, 2903 }, { 2845, 2907 }, { 2849, 2900 }, { 2851, 2901 }, { 2883, 1782 },
+    { 2887, 1226 }, { 2888, 1150 }, { 2890, 2794 }, { 2893, 2826 }, { 2899, 2909 }, { 5, 1975 },
+    { 1111, 6 }, { 2228, 2239 }, { 2230, 2136 }, { 2875, 2916 }, { 656, 657 }, { 660, 661 },
+    { 662, 663 }, { 664, 665 }, { 669, 1755 }, { 1585, 2878 }, { 3, 2737 }, { 321, 2432 },
+    { 1738, 2809 }, { 2879, 2926 }, { 2889, 2931 }, { 2891, 2925 }, { 2894, 1782 }, { 2895, 2924 },
+    { 2908, 2929 }, { 2910, 2937 }, { 2911, 2936 }, { 2922, 2932 }, { 1587, 2921 }, { 1670, 2878 },
+    { 2943, 28 }, { 2944, 2945 }, { 2946, 666 }, { 5, 2026 }, { 6, 42 }, { 8, 1901 },
+    { 21, 1703 }, { 29, 30 }, { 31, 32 }, { 34, 35 }, { 36, 2672 }, { 38, 704 },
+    { 41, 2806 }, { 52, 53 }, { 73, 2624 }, { 74, 2068 }, { 84, 715 }, { 96, 112 },
+    { 131, 745 }, { 157, 158 }, { 245, 501 }, { 275, 586 }, { 276, 2543 }, { 283, 2807 },
+    { 286, 1619 }, { 288, 2305 }, { 319, 690 }, { 320, 2842 }, { 330, 331 }, { 336, 337 },
+    { 342, 343 }, { 348, 349 }, { 354, 355 }, { 443, 2454 }, { 446, 447 }, { 448, 1910 },
+    { 451, 452 }, { 453, 1781 }, { 456, 457 }, { 458, 459 }, { 462, 463 }, { 464, 465 },
+    { 468, 469 }, { 470, 471 }, { 474, 475 }, { 476, 477 }, { 480, 481 }, { 482, 483 },
+    { 491, 492 }, { 493, 494 }, { 504, 505 }, { 506, 507 }, { 531, 594 }, { 559, 560 },
+    { 568, 569 }, { 570, 1705 }, { 599, 600 }, { 601, 602 }, { 621, 2232 }, { 622, 2264 },
+    { 623, 1955 }, { 624, 2342 }, { 625, 626 }, { 627, 628 }, { 629, 630 }, { 631, 632 },
+    { 637, 1564 }, { 638, 639 }, { 641, 642 }, { 644, 645 }, { 647, 648 }, { 650, 651 },
+    { 660, 1498 }, { 681, 2601 }, { 683, 2249 }, { 684, 2667 }, { 685, 2375 }, { 688, 2685 },
+    { 696, 2626 }, { 700, 2634 }, { 711, 1946 }, { 713, 714 }, { 716, 788 }, { 717, 718 },
+    { 719, 720 }, { 721, 722 }, { 723, 1752 }, { 730, 731 }, { 732, 733 }, { 734, 1841 },
+    { 736, 737 }, { 738, 739 }, { 740, 741 }, { 746, 747 }, { 748, 749 }, { 750, 751 },
+    { 752, 2155 }, { 764, 765 }, { 766, 1813 }, { 768, 1829 }, { 770, 1770 }, { 775, 776 },
+    { 778, 2367 }, { 783, 784 }, { 789, 790 }, { 791, 792 }, { 793, 794 }, { 795, 2163 },
+    { 797, 798 }, { 799, 800 }, { 801, 802 }, { 803, 2650 }, { 805, 806 }, { 807, 808 },
+    { 809, 1707 }, { 811, 812 }, { 813, 814 }, { 815, 816 }, { 819, 820 }, { 821, 822 },
+    { 823, 824 }, { 825, 826 }, { 828, 829 }, { 830, 831 }, { 832, 833 }, { 835, 1808 },
+    { 839, 840 }, { 841, 842 }, { 843, 844 }, { 845, 1894 }, { 847, 2635 }, { 884, 885 },
+    { 886, 2625 }, { 902, 903 }, { 906, 907 }, { 908, 909 }, { 910, 2344 }, { 913, 914 },
+    { 917, 918 }, { 921, 922 }, { 932, 933 }, { 934, 935 }, { 936, 937 }, { 938, 939 },
+    { 946, 947 }, { 948, 949 }, { 950, 951 }, { 952, 953 }, { 958, 959 }, { 960, 961 },
+    { 964, 965 }, { 966, 967 }, { 968, 969 }, { 970, 971 }, { 977, 978 }, { 979, 980 },
+    { 983, 984 }, { 985, 986 }, { 987, 988 }, { 989, 990 }, { 991, 945 }, { 997, 998 },
+    { 999, 1000 }, { 1004, 1005 }, { 1007, 2716 }, { 1008, 1009 }, { 1013, 2382 }, { 1014, 2388 },
+    { 1054, 2381 }, { 1058, 1558 }, { 1060, 2287 }, { 1074, 1557 }, { 1082, 1083 }, { 1084, 1085 },
+    { 1091, 1092 }, { 1094, 1095 }, { 1097, 1098 }, { 1100, 1101 }, { 1103, 1104 }, { 1124, 1194 },
+    { 1132, 2848 }, { 1137, 2834 }, { 1142, 2871 }, { 1219, 2761 }, { 1262, 2873 }, { 1263, 2765 },
+    { 1268, 1825 }, { 1274, 1275 }, { 1276, 2525 }, { 1277, 1787 }, { 1279, 1280 }, { 1285, 1687 },
+    { 1320, 2050 }, { 1322, 2204 }, { 1327, 2226 }, { 1341, 1985 }, { 1342, 1343 }, { 1346, 1347 },
+    { 1349, 2030 }, { 1350, 1351 }, { 1352, 1480 }, { 1358, 1359 }, { 1360, 1361 }, { 1362, 1363 },
+    { 1364, 1365 }, { 1366, 1367 }, { 1368, 1369 }, { 1370, 1371 }, { 1372, 1373 }, { 1374, 1375 },
+    { 1379, 1380 }, { 1387, 2098 }, { 1393, 2658 }, { 1395, 2799 }, { 1397, 2746 }, { 1433, 1434 },
+    { 1435, 1436 }, { 1437, 1438 }, { 1439, 1440 }, { 1441, 1442 }, { 1443, 1444 }, { 1445, 1446 },
+    { 1447, 1448 }, { 1449, 2731 }, { 1462, 2093 }, { 1469, 1470 }, { 1471, 2593 }, { 1485, 1826 },
+    { 1490, 1491 }, { 1493, 1494 }, { 1497, 2269 }, { 1499, 1500 }, { 1501, 1289 }, { 1538, 2251 },
+    { 1539, 1540 }, { 1541, 1542 }, { 1544, 2745 }, { 1549, 2252 }, { 1559, 1980 }, { 1561, 2067 },
+    { 1565, 1566 }, { 1568, 1569 }, { 1570, 1571 }, { 1572, 1573 }, { 1574, 1575 }, { 1576, 1577 },
+    { 1592, 1593 }, { 1601, 1602 }, { 1607, 1608 }, { 1613, 1614 }, { 1624, 1625 }, { 1627, 1037 },
+    { 1633, 2821 }, { 1640, 1641 }, { 1642, 1643 }, { 1646, 1647 }, { 1649, 1650 }, { 1654, 1655 },
+    { 1658, 1659 }, { 1660, 1661 }, { 1674, 1675 }, { 1689, 2393 }, { 1691, 1893 }, { 1747, 771 },
+    { 1750, 2586 }, { 1774, 1932 }, { 1807, 2841 }, { 1818, 2557 }, { 1821, 2928 }, { 1824, 2820 },
+    { 1830, 2750 }, { 1833, 2886 }, { 1870, 2455 }, { 1891, 1716 }, { 1919, 2051 }, { 1922, 1521 },
+    { 1931, 1726 }, { 1957, 2456 }, { 1971, 2636 }, { 1979, 2850 }, { 2001, 2419 }, { 2010, 2052 },
+    { 2014, 1847 }, { 2027, 942 }, { 2053, 643 }, { 2071, 2400 }, { 2077, 2380 }, { 2094, 485 },
+    { 2100, 2661 }, { 2116, 2390 }, { 2130, 2411 }, { 2152, 2786 }, { 2219, 2589 }, { 2227, 1858 },
+    { 2258, 2639 }, { 2271, 2271 }, { 2297, 2524 }, { 2301, 1464 }, { 2304, 2304 }, { 2338, 2413 },
+    { 2339, 2339 }, { 2340, 2340 }, { 2354, 2354 }, { 2355, 2355 }, { 2378, 2392 }, { 2384, 2793 },
+    { 2387, 2088 }, { 2422, 1093 }, { 2425, 1096 }, { 2428, 1099 }, { 2431, 1102 }, { 2458, 646 },
+    { 2459, 649 }, { 2463, 2619 }, { 2469, 992 }, { 2475, 1125 }, { 2575, 1618 }, { 2583, 2592 },
+    { 2599, 1468 }, { 2602, 2602 }, { 2603, 2603 }, { 2605, 2605 }, { 2606, 2606 }, { 2607, 2607 },
+    { 2618, 2618 }, { 2649, 1889 }, { 2651, 1550 }, { 2657, 1784 }, { 2738, 1688 }, { 2741, 2810 },
+    { 2743, 2948 }, { 2774, 126 }, { 2775, 2682 }, { 2784, 2935 }, { 2817, 1562 }, { 2837, 1547 },
+    { 2855, 1690 }, { 2858, 391 }, { 2867, 2341 }, { 2877, 2150 }, { 2880, 2951 }, { 2950, 2923 },
+    { 2952, 2897 }, { 2954, 2956 }, { 688, 3 }, { 1671, 2921 }, { 2964, 2965 }, { 6, 703 },
+    { 28, 2906 }, { 34, 2160 }, { 35, 1126 }, { 38, 3064 }, { 41, 2967 }, { 74, 2460 },
+    { 84, 787 }, { 96, 2981 }, { 275, 1611 }, { 446, 3001 }, { 474, 3158 }, { 480, 1345 },
+    { 486, 1703 }, { 500, 2983 }, { 626, 2958 }, { 628, 2050 }, { 629, 1564 }, { 630, 3030 },
+    { 683, 2385 }, { 685, 3268 }, { 687, 1955 }, { 690, 2842 }, { 705, 2975 }, { 716, 2018 },
+    { 742, 1752 }, { 751, 3093 }, { 772, 2634 }, { 777, 2806 }, { 805, 836 }, { 807, 837 },
+    { 809, 1711 }, { 817, 1841 }, { 834, 2650 }, { 936, 3115 }, { 947, 973 }, { 949, 974 },
+    { 951, 975 }, { 953, 976 }, { 1037, 2685 }, { 1076, 2716 }, { 1077, 2601 }, { 1078, 2667 },
+    { 1080, 3131 }, { 1081, 2989 }, { 1083, 3137 }, { 1124, 3200 }, { 1191, 3127 }, { 1268, 2029 },
+    { 1274, 2127 }, { 1277, 3259 }, { 1322, 2205 }, { 1350, 1479 }, { 1387, 2593 }, { 1466, 2093 },
+    { 1471, 2098 }, { 1472, 2658 }, { 1473, 2799 }, { 1474, 2746 }, { 1492, 1787 }, { 1498, 2298 },
+    { 1548, 2834 }, { 1560, 1980 }, { 1594, 2949 }, { 1640, 3221 }, { 1686, 3154 }, { 1705, 2557 },
+    { 1747, 3041 }, { 1750, 3295 }, { 1756, 3194 }, { 1807, 2928 }, { 1818, 2655 }, { 1821, 2841 },
+    { 1823, 2970 }, { 1824, 2886 }, { 1833, 2820 }, { 1849, 3043 }, { 1870, 2456 }, { 1891, 1736 },
+    { 1894, 3058 }, { 1910, 3002 }, { 1919, 2052 }, { 1949, 3047 }, { 1957, 2455 }, { 1979, 2930 },
+    { 1985, 2221 }, { 2001, 3270 }, { 2007, 3054 }, { 2010, 2051 }, { 2019, 3053 }, { 2027, 2850 },
+    { 2071, 2636 }, { 2100, 2783 }, { 2146, 2982 }, { 2156, 3248 }, { 2164, 3078 }, { 2211, 3097 },
+    { 2212, 3101 }, { 2213, 3102 }, { 2222, 3244 }, { 2229, 2976 }, { 2231, 2750 }, { 2249, 2524 },
+    { 2250, 3196 }, { 2252, 2745 }, { 2254, 3085 }, { 2255, 3089 }, { 2269, 1551 }, { 2271, 2927 },
+    { 2288, 3103 }, { 2292, 2972 }, { 2301, 3187 }, { 2306, 3096 }, { 2345, 3242 }, { 2353, 2413 },
+    { 2358, 3065 }, { 2369, 3126 }, { 2371, 3119 }, { 2379, 3113 }, { 2391, 2968 }, { 2393, 3297 },
+    { 2411, 2755 }, { 2419, 2904 }, { 2422, 2955 }, { 2428, 2960 }, { 2454, 3027 }, { 2457, 643 },
+    { 2463, 3044 }, { 2464, 2619 }, { 2475, 1543 }, { 2543, 2021 }, { 2583, 2657 }, { 2586, 2868 },
+    { 2592, 1784 }, { 2632, 646 }, { 2633, 649 }, { 2647, 3214 }, { 2649, 1921 }, { 2651, 3193 },
+    { 2663, 3232 }, { 2672, 2400 }, { 2682, 3286 }, { 2690, 2990 }, { 2738, 3213 }, { 2743, 2962 },
+    { 2779, 1858 }, { 2807, 2905 }, { 2821, 3225 }, { 2832, 2810 }, { 2835, 3267 }, { 2837, 3143 },
+    { 2855, 3215 }, { 2859, 391 }, { 2862, 3229 }, { 2863, 3231 }, { 2877, 3253 }, { 2882, 3209 },
+    { 2885, 3173 }, { 2917, 3290 }, { 2953, 3146 }, { 2957, 2996 }, { 2959, 2015 }, { 2961, 1589 },
+    { 2969, 3252 }, { 2980, 3050 }, { 2984, 594 }, { 2985, 2092 }, { 2986, 2988 }, { 2997, 2998 },
+    { 3010, 3000 }, { 3013, 3014 }, { 3017, 3018 }, { 3019, 3020 }, { 3023, 3024 }, { 3028, 3235 },
+    { 3029, 3204 }, { 3042, 702 }, { 3045, 3067 }, { 3048, 3049 }, { 3051, 3052 }, { 3056, 3057 },
+    { 3062, 3063 }, { 3066, 78 }, { 3068, 3069 }, { 3070, 3071 }, { 3072, 3073 }, { 3074, 3228 },
+    { 3075, 3076 }, { 3079, 3080 }, { 3081, 3082 }, { 3083, 3084 }, { 3086, 3087 }, { 3088, 1998 },
+    { 3090, 3091 }, { 3092, 846 }, { 3095, 3241 }, { 3098, 3099 }, { 3104, 3105 }, { 3106, 940 },
+    { 3107, 3108 }, { 3109, 3110 }, { 3111, 3112 }, { 3117, 3118 }, { 3121, 3122 }, { 3124, 3125 },
+    { 3128, 2316 }, { 3129, 3130 }, { 3132, 3133 }, { 3135, 3136 }, { 3145, 2934 }, { 3148, 2933 },
+    { 3149, 3190 }, { 3150, 3151 }, { 3152, 3198 }, { 3155, 3156 }, { 3160, 3157 }, { 3162, 1352 },
+    { 3165, 3166 }, { 3167, 3168 }, { 3169, 3170 }, { 3171, 3172 }, { 3178, 3179 }, { 3180, 3181 },
+    { 3182, 3183 }, { 3184, 3185 }, { 3191, 2525 }, { 3201, 2589 }, { 3203, 3237 }, { 3216, 3217 },
+    { 3220, 1656 }, { 3223, 1676 }, { 3224, 3299 }, { 3226, 2626 }, { 3236, 3123 }, { 3243, 1090 },
+    { 3245, 3061 }, { 3249, 2011 }, { 3276, 3284 }, { 3279, 2987 }, { 3281, 2731 }, { 3282, 3227 },
+    { 3285, 3280 }, { 3291, 1625 }, { 3298, 2848 }, { 3306, 2884 }, { 32, 3 }, { 6, 774 },
+    { 28, 3202 }, { 35, 3199 }, { 167, 3305 }, { 446, 3003 }, { 630, 3031 }, { 637, 3328 },
+    { 640, 1564 }, { 716, 3399 }, { 936, 3513 }, { 947, 993 }, { 949, 994 }, { 951, 995 },
+    { 953, 996 }, { 1079, 1955 }, { 1083, 3138 }, { 1268, 3412 }, { 1274, 3197 }, { 1322, 2206 },
+    { 1563, 3326 }, { 1636, 3307 }, { 1703, 495 }, { 1705, 2655 }, { 1752, 3287 }, { 1787, 3153 },
+    { 1807, 1750 }, { 1849, 3492 }, { 1870, 3274 }, { 1910, 3004 }, { 1919, 2978 }, { 1957, 2457 },
+    { 1979, 2935 }, { 1985, 2223 }, { 2001, 3271 }, { 2010, 2053 }, { 2027, 2930 }, { 2085, 3394 },
+    { 2252, 3379 }, { 2269, 2817 }, { 2300, 3400 }, { 2301, 3364 }, { 2304, 2927 }, { 2391, 3250 },
+    { 2425, 3303 }, { 2431, 3304 }, { 2464, 3060 }, { 2469, 3345 }, { 2575, 3375 }, { 2625, 3401 },
+    { 2647, 3541 }, { 2663, 3385 }, { 2690, 3332 }, { 2776, 3380 }, { 2777, 3382 }, { 2882, 3540 },
+    { 2885, 3186 }, { 2904, 2992 }, { 2905, 3025 }, { 2939, 3454 }, { 2949, 1677 }, { 2953, 3520 },
+    { 2955, 2993 }, { 2957, 3026 }, { 2958, 3524 }, { 2959, 3238 }, { 2960, 2995 }, { 2971, 3420 },
+    { 2973, 3315 }, { 2974, 3333 }, { 2979, 3334 }, { 2999, 3393 }, { 3046, 3392 }, { 3055, 3335 },
+    { 3100, 3407 }, { 3114, 3344 }, { 3134, 3350 }, { 3142, 3414 }, { 3147, 2934 }, { 3163, 2906 },
+    { 3192, 1818 }, { 3239, 3473 }, { 3260, 2093 }, { 3278, 3313 }, { 3283, 3447 }, { 3289, 3417 },
+    { 3293, 3472 }, { 3302, 3431 }, { 3308, 1672 }, { 3312, 3450 }, { 3314, 3338 }, { 3317, 3487 },
+    { 3318, 3490 }, { 3320, 3390 }, { 3321, 3159 }, { 3327, 3537 }, { 3329, 2793 }, { 3331, 3040 },
+    { 3337, 773 }, { 3339, 3340 }, { 3342, 818 }, { 3343, 3502 }, { 3346, 3347 }, { 3349, 3353 },
+    { 3354, 3518 }, { 3355, 3396 }, { 3356, 3404 }, { 3358, 3161 }, { 3359, 3360 }, { 3370, 3471 },
+    { 3372, 2639 }, { 3373, 1598 }, { 3374, 3222 }, { 3389, 3059 }, { 3395, 3398 }, { 3403, 2155 },
+    { 3405, 3498 }, { 3406, 3506 }, { 3408, 923 }, { 3410, 2152 }, { 3415, 3501 }, { 3416, 3503 },
+    { 3419, 3507 }, { 3427, 3120 }, { 3429, 3546 }, { 3430, 3325 }, { 3432, 3433 }, { 3435, 3484 },
+    { 3438, 3551 }, { 3442, 1889 }, { 3448, 3035 }, { 3449, 3521 }, { 3451, 3288 }, { 3452, 2991 },
+    { 3456, 3470 }, { 3457, 2856 }, { 3459, 2711 }, { 3460, 3144 }, { 3465, 2754 }, { 3467, 3440 },
+    { 3469, 2933 }, { 3474, 3489 }, { 3479, 2460 }, { 3482, 3475 }, { 3485, 3391 }, { 3486, 3310 },
+    { 3493, 3494 }, { 3495, 3496 }, { 3499, 3500 }, { 3504, 3336 }, { 3509, 3510 }, { 3511, 3428 },
+    { 3514, 3426 }, { 3523, 3230 }, { 3526, 3311 }, { 3527, 3528 }, { 3529, 3530 }, { 3531, 3532 },
+    { 3533, 3534 }, { 3535, 3369 }, { 3538, 1644 }, { 3547, 3441 }, { 3553, 3371 }, { 3, 1590 },
+    { 28, 3483 }, { 35, 3505 }, { 446, 3005 }, { 630, 3032 }, { 640, 3561 }, { 716, 3703 },
+    { 735, 3564 }, { 1083, 3139 }, { 1268, 3413 }, { 1274, 3714 }, { 1322, 2207 }, { 1564, 3206 },
+    { 1703, 3011 }, { 1752, 3550 }, { 1821, 1750 }, { 1870, 3275 }, { 1910, 3006 }, { 1919, 3247 },
+    { 1957, 2458 }, { 1985, 2224 }, { 2001, 1705 }, { 2010, 2632 }, { 2135, 3587 }, { 2225, 3591 },
+    { 2599, 3305 }, { 2994, 3621 }, { 3012, 3577 }, { 3195, 3620 }, { 3208, 3585 }, { 3240, 3560 },
+    { 3277, 3566 }, { 3324, 3555 }, { 3362, 3634 }, { 3378, 3639 }, { 3383, 3622 }, { 3397, 3628 },
+    { 3409, 3574 }, { 3422, 3672 }, { 3434, 3600 }, { 3439, 3558 }, { 3461, 3576 }, { 3466, 3666 },
+    { 3468, 3684 }, { 3477, 3688 }, { 3478, 3626 }, { 3512, 3678 }, { 3522, 3580 }, { 3544, 3660 },
+    { 3556, 3645 }, { 3557, 3680 }, { 3562, 3387 }, { 3563, 3205 }, { 3565, 3543 }, { 3567, 3568 },
+    { 3570, 3658 }, { 3571, 3589 }, { 3573, 3708 }, { 3575, 3650 }, { 3584, 3586 }, { 3588, 3590 },
+    { 3594, 3619 }, { 3602, 3657 }, { 3605, 3690 }, { 3607, 3681 }, { 3610, 3615 }, { 3612, 3617 },
+    { 3613, 3618 }, { 3614, 3643 }, { 3623, 3674 }, { 3625, 3627 }, { 3629, 3673 }, { 3630, 3116 },
+    { 3636, 2711 }, { 3638, 3604 }, { 3640, 3664 }, { 3646, 3701 }, { 3647, 3668 }, { 3656, 3654 },
+    { 3662, 3578 }, { 3669, 3361 }, { 3671, 3655 }, { 3676, 3704 }, { 3677, 3508 }, { 3683, 3579 },
+    { 3685, 3593 }, { 3686, 3376 }, { 3700, 3624 }, { 3702, 3497 }, { 3705, 954 }, { 3710, 3711 },
+    { 3712, 3713 }, { 668, 2947 }, { 3233, 1832 }, { 3, 1673 }, { 446, 3007 }, { 630, 3033 },
+    { 1083, 3140 }, { 1322, 3322 }, { 1564, 3207 }, { 1703, 3491 }, { 1870, 3316 }, { 1910, 3008 },
+    { 1919, 3444 }, { 1957, 2459 }, { 1985, 3525 }, { 2001, 3272 }, { 2010, 2633 }, { 3094, 3720 },
+    { 3141, 3739 }, { 3219, 28 }, { 3234, 3728 }, { 3303, 3744 }, { 3384, 3727 }, { 3436, 3722 },
+    { 3599, 3757 }, { 3606, 3775 }, { 3641, 3718 }, { 3648, 3748 }, { 3652, 3782 }, { 3653, 3767 },
+    { 3659, 3766 }, { 3675, 3796 }, { 3682, 3769 }, { 3689, 3763 }, { 3696, 3725 }, { 3699, 3770 },
+    { 3706, 3790 }, { 3716, 3732 }, { 3719, 3785 }, { 3721, 3735 }, { 3729, 3738 }, { 3736, 3730 },
+    { 3746, 3554 }, { 3749, 3772 }, { 3753, 3787 }, { 3755, 3778 }, { 3756, 3789 }, { 3759, 2856 },
+    { 3762, 3784 }, { 3764, 3771 }, { 3765, 3381 }, { 3768, 3776 }, { 3774, 3726 }, { 3779, 3798 },
+    { 3780, 3348 }, { 3788, 3488 }, { 3794, 3806 }, { 3799, 3724 }, { 3802, 3752 }, { 3808, 3694 },
+    { 3809, 3611 }, { 3, 3323 }, { 446, 3009 }, { 630, 3034 }, { 1083, 3827 }, { 1322, 3649 },
+    { 1564, 3747 }, { 1870, 3832 }, { 1910, 3697 }, { 1919, 3445 }, { 1985, 3854 }, { 2001, 3273 },
+    { 3545, 3818 }, { 3583, 3814 }, { 3737, 3813 }, { 3773, 3839 }, { 3777, 3848 }, { 3786, 3812 },
+    { 3793, 3554 }, { 3803, 3851 }, { 3816, 3823 }, { 3820, 3822 }, { 3821, 3817 }, { 3824, 3815 },
+    { 3829, 3635 }, { 3830, 3304 }, { 3831, 1705 }, { 3837, 3833 }, { 3838, 2661 }, { 3841, 3723 },
+    { 3842, 3836 }, { 3843, 3754 }, { 3844, 3850 }, { 3846, 3687 }, { 3849, 3740 }, { 3852, 3569 },
+    { 3866, 3840 }, { 1703, 2963 }, { 3, 3453 }, { 3598, 3870 }, { 3734, 3872 }, { 3825, 3889 },
+    { 3847, 3898 }, { 3857, 3894 }, { 3860, 3901 }, { 3861, 3892 }, { 3862, 3879 }, { 3871, 3877 },
+    { 3876, 3882 }, { 3878, 3875 }, { 3880, 3873 }, { 3883, 3890 }, { 3899, 3885 }, { 3903, 3874 },
+    { 3811, 1703 }, { 3, 3539 }, { 3548, 3907 }, { 3884, 3914 }, { 3891, 3918 }, { 3909, 3819 },
+    { 3911, 3917 }, { 3915, 3922 }, { 3920, 3916 }, { 3, 3552 }, { 3913, 3927 }, { 3921, 3931 },
+    { 3926, 3919 }, { 3929, 3928 }, { 3930, 3910 }, { 3, 3745 }, { 3603, 3932 }, { 3, 3791 },
+    { 3731, 3938 }, { 3, 3805 }, { 2835, 3940 }, { 3, 3856 }, { 3377, 3942 }, { 3, 3897 },
+    { 3446, 3944 }, { 3542, 3946 },
 };
 
 static const uint16_t bundle_pocl_avx2_symbols[] = {
-    2830, 1992, 3822, 2774, 2513, 67, 2818, 79, 2164, 3761, 2704, 3651, 2830, 2037,
-    3822, 2619, 170, 171, 2821, 79, 2164, 3761, 2704, 3651, 2830, 1942, 3822, 2774,
-    2513, 67, 2818, 234, 2168, 2811, 2773, 1754, 2808, 1754, 2286, 1846, 3651, 2830,
-    1986, 3822, 2619, 170, 171, 2821, 234, 2168, 2811, 2773, 1754, 2808, 1754, 2286,
-    1846, 3651, 3627, 3376, 2740, 3882, 3627, 3214, 2809, 3882, 3669, 3376, 2740, 3882,
-    3669, 3214, 2809, 3882, 3627, 3376, 3267, 3937, 3627, 3214, 3437, 3937, 3669, 3376,
-    3267, 3937, 3669, 3214, 3437, 3937, 3920, 487, 3, 488, 489, 490, 3963, 496,
-    497, 498, 499, 3633, 502, 503, 3458, 508, 509, 1957, 510, 511, 512, 513,
-    514, 515, 516, 517, 518, 519, 520, 521, 522, 523, 524, 525, 526, 527,
-    528, 529, 530, 1896, 531, 532, 533, 534, 535, 536, 537, 538, 539, 540,
-    541, 530, 2287, 542, 543, 544, 545, 546, 547, 548, 549, 550, 551, 552,
-    167, 6, 553, 554, 555, 556, 557, 558, 2956, 561, 562, 563, 564, 565,
-    2287, 566, 567, 3459, 3920, 487, 3, 488, 489, 490, 3963, 496, 571, 498,
-    499, 3633, 502, 503, 3458, 572, 573, 1957, 510, 511, 512, 513, 514, 515,
-    516, 517, 518, 519, 574, 522, 523, 524, 525, 526, 527, 528, 529, 530,
-    1896, 531, 532, 533, 534, 535, 536, 537, 538, 539, 540, 541, 530, 2287,
-    542, 543, 544, 545, 546, 547, 548, 549, 550, 551, 552, 167, 6, 553,
-    554, 555, 556, 557, 558, 2956, 561, 562, 563, 564, 565, 2287, 566, 567,
-    3459, 3920, 575, 3, 576, 3963, 577, 497, 498, 578, 3633, 579, 580, 3458,
-    508, 509, 1957, 581, 582, 583, 584, 585, 586, 587, 588, 589, 590, 591,
-    275, 592, 593, 2955, 595, 596, 597, 598, 3676, 595, 599, 1896, 2955, 603,
-    604, 605, 606, 3676, 603, 599, 2287, 6, 607, 608, 2956, 609, 610, 167,
-    566, 611, 612, 3459, 3920, 575, 3, 576, 3963, 577, 571, 498, 578, 3633,
-    579, 580, 3458, 572, 573, 1957, 581, 582, 583, 584, 585, 586, 587, 588,
-    589, 590, 591, 275, 592, 593, 2955, 595, 596, 597, 598, 3676, 595, 599,
-    1896, 2955, 603, 604, 605, 606, 3676, 603, 599, 2287, 6, 607, 608, 2956,
-    609, 610, 167, 566, 611, 612, 3459, 3958, 12, 3, 2161, 2313, 2961, 2775,
-    2314, 2962, 3267, 3966, 3958, 2313, 2961, 2775, 2273, 2962, 3437, 3966, 3958, 12,
-    3, 2161, 2272, 2961, 2801, 2314, 2962, 3267, 3966, 3958, 2272, 2961, 2801, 2273,
-    2962, 3437, 3966, 652, 3, 653, 1746, 654, 3, 655, 3841, 658, 659, 2397,
-    2883, 667, 3840, 2280, 2313, 2972, 3243, 2314, 2973, 3462, 3876, 2280, 2313, 2972,
-    3243, 2273, 2973, 3402, 3876, 2280, 2272, 2972, 3300, 2314, 2973, 3462, 3876, 2280,
-    2272, 2972, 3300, 2273, 2973, 3402, 3876, 2280, 1992, 3833, 3270, 710, 2668, 3249,
-    3403, 3831, 2768, 2768, 2768, 1758, 2901, 1758, 3879, 2806, 2806, 2806, 1758, 3201,
-    1758, 3826, 2280, 2037, 3833, 2783, 172, 2418, 754, 2495, 216, 755, 756, 757,
-    758, 759, 760, 761, 73, 762, 2315, 2230, 3249, 3403, 3831, 2768, 2768, 2768,
-    1758, 2901, 1758, 3879, 2806, 2806, 2806, 1758, 3201, 1758, 3826, 2280, 1942, 3833,
-    3270, 710, 2668, 3249, 3245, 3831, 2807, 2807, 2807, 1792, 2901, 1792, 3879, 2771,
-    2771, 2771, 1792, 3201, 1792, 3826, 2280, 1986, 3833, 2783, 172, 2418, 754, 2495,
-    216, 755, 756, 757, 758, 759, 760, 761, 73, 762, 2315, 2230, 3249, 3245,
-    3831, 2807, 2807, 2807, 1792, 2901, 1792, 3879, 2771, 2771, 2771, 1792, 3201, 1792,
-    3826, 3952, 1992, 3817, 3205, 779, 66, 709, 780, 2819, 3646, 3403, 785, 786,
-    3838, 3246, 3909, 3405, 3679, 3952, 2037, 3817, 2277, 851, 753, 2745, 856, 857,
-    858, 859, 860, 861, 862, 863, 864, 865, 866, 867, 868, 869, 2854, 3646,
-    3403, 785, 786, 3838, 3246, 3909, 3405, 3679, 3952, 1942, 3817, 3205, 779, 66,
-    709, 780, 2819, 3646, 3245, 874, 875, 3838, 3418, 3909, 3258, 3679, 3952, 1986,
-    3817, 2277, 851, 753, 2745, 856, 857, 858, 859, 860, 861, 862, 863, 864,
-    865, 866, 867, 868, 869, 2854, 3646, 3245, 874, 875, 3838, 3418, 3909, 3258,
-    3679, 3215, 1992, 2606, 3725, 3433, 2447, 3823, 924, 2798, 3776, 1782, 3780, 2823,
-    3839, 1782, 3835, 2823, 3829, 3880, 2823, 3682, 1006, 1007, 3482, 3215, 2037, 2606,
-    3570, 2894, 2783, 3483, 712, 2728, 3761, 2817, 2295, 3215, 1942, 2606, 3725, 3433,
-    2447, 3823, 1016, 2799, 3776, 1897, 3780, 2841, 3839, 1897, 3835, 2841, 3829, 1021,
-    3880, 2841, 3682, 1006, 1007, 3482, 3215, 1986, 2606, 3570, 2894, 2783, 3483, 763,
-    2731, 2283, 2777, 1820, 2652, 3271, 1847, 2609, 3271, 145, 1864, 2770, 2295, 2280,
-    1992, 3527, 3270, 2818, 3869, 2295, 2280, 2037, 3527, 2783, 2821, 3869, 2295, 2280,
-    1942, 3527, 3270, 2818, 3864, 2295, 2280, 1986, 3527, 2783, 2821, 3864, 2295, 3810,
-    1992, 3584, 3225, 2782, 2818, 3869, 2838, 3810, 2037, 3584, 3413, 2821, 3869, 2838,
-    3810, 1942, 3584, 3225, 2782, 2818, 3864, 2838, 3810, 1986, 3584, 3413, 2821, 3864,
-    2838, 3738, 1992, 2717, 3725, 3834, 3823, 924, 2798, 3776, 1782, 3780, 2823, 3839,
-    1782, 3835, 2823, 3829, 3880, 2823, 3682, 1074, 1075, 1076, 3482, 3738, 2037, 2717,
-    3570, 41, 2784, 3413, 3483, 712, 2728, 3761, 2817, 2838, 3738, 1942, 2717, 3725,
-    3834, 3823, 1016, 2799, 3776, 1897, 3780, 2841, 3839, 1897, 3835, 2841, 3829, 1021,
-    3880, 2841, 3682, 1074, 1075, 1076, 3482, 3738, 1986, 2717, 3570, 41, 2784, 3413,
-    3483, 763, 2731, 2283, 2777, 1820, 2652, 3271, 1847, 2609, 3271, 145, 1864, 2770,
-    2838, 3438, 2066, 1919, 2313, 3316, 3243, 2314, 3317, 3462, 3934, 3438, 1887, 2313,
-    3316, 3243, 2273, 3317, 3402, 3934, 3438, 2066, 1919, 2272, 3316, 3300, 2314, 3317,
-    3462, 3934, 3438, 1887, 2272, 3316, 3300, 2273, 3317, 3402, 3934, 1105, 3, 1106,
-    1746, 1107, 3, 1108, 3841, 1109, 1110, 2020, 2883, 667, 3840, 2012, 2313, 3941,
-    2752, 2334, 3073, 1963, 3861, 1130, 1131, 1132, 3074, 1896, 1135, 1136, 1918, 3947,
-    2012, 2313, 3941, 2752, 2334, 3073, 1969, 3861, 2752, 2169, 1190, 2292, 1749, 3947,
-    2012, 2272, 3941, 1130, 2256, 1133, 2257, 2411, 3073, 1963, 3861, 1130, 1131, 1132,
-    3074, 1896, 1135, 1136, 1918, 3947, 2012, 2272, 3941, 1130, 2256, 1133, 2257, 2411,
-    3073, 1969, 3861, 2752, 2169, 1190, 2292, 1749, 3947, 3564, 3580, 1194, 2081, 3694,
-    6, 2667, 2436, 1197, 1198, 3663, 1208, 2479, 2863, 1213, 1214, 3828, 2202, 3490,
-    3099, 3878, 2304, 3640, 3099, 3824, 3705, 3260, 35, 1274, 3391, 2781, 3723, 2864,
-    2742, 3757, 1793, 3747, 3246, 3756, 1793, 3733, 3405, 3577, 3207, 3580, 1194, 2081,
-    3694, 6, 2667, 2436, 1197, 1198, 3663, 1208, 2479, 2865, 1317, 1318, 3828, 2305,
-    3490, 3331, 3878, 2203, 3640, 3331, 3824, 3364, 3260, 35, 1274, 3391, 2781, 3723,
-    2866, 2743, 3757, 2390, 3747, 3418, 3756, 2390, 3733, 3258, 3577, 3564, 3580, 1320,
-    35, 1321, 3694, 3216, 2436, 1325, 1326, 3663, 1327, 2479, 2863, 1213, 1214, 3828,
-    2202, 3490, 3099, 3878, 2304, 3640, 3099, 3824, 3705, 3260, 2081, 3391, 41, 3216,
-    3723, 2864, 2742, 3757, 1793, 3747, 3246, 3756, 1793, 3733, 3405, 3577, 3207, 3580,
-    1320, 35, 1321, 3694, 3216, 2436, 1325, 1326, 3663, 1327, 2479, 2865, 1317, 1318,
-    3828, 2305, 3490, 3331, 3878, 2203, 3640, 3331, 3824, 3364, 3260, 2081, 3391, 41,
-    3216, 3723, 2866, 2743, 3757, 2390, 3747, 3418, 3756, 2390, 3733, 3258, 3577, 2012,
-    2314, 3814, 1130, 2233, 3074, 1329, 1330, 2415, 3881, 1340, 1341, 1342, 1343, 3877,
-    1363, 3927, 2012, 2273, 3814, 2752, 2492, 2425, 3881, 1340, 1341, 1342, 1343, 3877,
-    1363, 3927, 2012, 2314, 3814, 1130, 2233, 3074, 1329, 1330, 2415, 3881, 1398, 1399,
-    1400, 1401, 3877, 1402, 3927, 2012, 2273, 3814, 2752, 2492, 2425, 3881, 1398, 1399,
-    1400, 1401, 3877, 1402, 3927, 3564, 2346, 3713, 3433, 3254, 2863, 3278, 3892, 3443,
-    3929, 3592, 3948, 3440, 3705, 2346, 3505, 2894, 3252, 3848, 2776, 3915, 2776, 3930,
-    2776, 3918, 3235, 3207, 2346, 3713, 3433, 3254, 2865, 3278, 3944, 3443, 3914, 3592,
-    3939, 3440, 3364, 2346, 3505, 2894, 3252, 3889, 2810, 3917, 2810, 3931, 2810, 3916,
-    3390, 2012, 1992, 3525, 3205, 3677, 3769, 3235, 2012, 2037, 3525, 2395, 3666, 3769,
-    3235, 2012, 1942, 3525, 3205, 3677, 3686, 3390, 2012, 1986, 3525, 2395, 3666, 3686,
-    3390, 2012, 1992, 3830, 1486, 1487, 1488, 1489, 1490, 1491, 1492, 1493, 1494, 1495,
-    1496, 1497, 1498, 1499, 1500, 1501, 1502, 1503, 3621, 1507, 1508, 3149, 2455, 1515,
-    3230, 2455, 1521, 3387, 2455, 1523, 3568, 2455, 1525, 3528, 2455, 1515, 2615, 276,
-    3149, 2487, 1515, 3230, 2487, 1521, 3387, 2487, 1523, 3568, 2487, 1525, 3528, 2487,
-    1515, 2615, 167, 3905, 2012, 2037, 3830, 1486, 1487, 1561, 1562, 1563, 1564, 1565,
-    1566, 1567, 1568, 1569, 1570, 1571, 1572, 1573, 1574, 1575, 1576, 3621, 1577, 3511,
-    1585, 2815, 1590, 2488, 1591, 2815, 1592, 2488, 1593, 2815, 1594, 2488, 1595, 3229,
-    1596, 3511, 1585, 3229, 3905, 2012, 1942, 3830, 1597, 1598, 1488, 1489, 1490, 1491,
-    1492, 1493, 1494, 1495, 1496, 1497, 1498, 1499, 1500, 1501, 1502, 1503, 3621, 1507,
-    1508, 3149, 2455, 1599, 3230, 2455, 1600, 3387, 2455, 1601, 3568, 2455, 1602, 3528,
-    2455, 1599, 2615, 276, 3149, 2487, 1599, 3230, 2487, 1600, 3387, 2487, 1601, 3568,
-    2487, 1602, 3528, 2487, 1599, 2615, 167, 3905, 2012, 1986, 3830, 1597, 1598, 1561,
-    1562, 1563, 1564, 1565, 1566, 1567, 1568, 1569, 1570, 1571, 1572, 1573, 1574, 1575,
-    1576, 3621, 1577, 3511, 1603, 2815, 1590, 2488, 1604, 2815, 1592, 2488, 1605, 2815,
-    1594, 2488, 1606, 3229, 1596, 3511, 1603, 3229, 3905, 3564, 2346, 884, 1607, 35,
-    1608, 2294, 2772, 1609, 1610, 3254, 2863, 2856, 2769, 3221, 3892, 2857, 2769, 3226,
-    3929, 2872, 2769, 3233, 3948, 3440, 3705, 2346, 1612, 2733, 2428, 2043, 1027, 2149,
-    3252, 3848, 3843, 2875, 2875, 3915, 3843, 2867, 2867, 3930, 3843, 2882, 2882, 3918,
-    3235, 3207, 2346, 884, 1607, 35, 1608, 2294, 2772, 1609, 1610, 3254, 2865, 2856,
-    2769, 3232, 3944, 2857, 2769, 3222, 3914, 2872, 2769, 3231, 3939, 3440, 3364, 2346,
-    1612, 2733, 2428, 2043, 1027, 2149, 3252, 3889, 3884, 2868, 2868, 3917, 3884, 2874,
-    2874, 3931, 3884, 3282, 3282, 3916, 3390, 3933, 1992, 3280, 3713, 3834, 2481, 2845,
-    2863, 3278, 3892, 3443, 3929, 3592, 3948, 2844, 1074, 1617, 1076, 2453, 3933, 2037,
-    3280, 3505, 41, 2626, 778, 3253, 2377, 2816, 3848, 2776, 3915, 2776, 3930, 2776,
-    3918, 3847, 3933, 1942, 3280, 3713, 3834, 2481, 2845, 2865, 3278, 3944, 3443, 3914,
-    3592, 3939, 2844, 1074, 1617, 1076, 2453, 3933, 1986, 3280, 3505, 41, 2626, 778,
-    3253, 2377, 2816, 3889, 2810, 3917, 2810, 3931, 2810, 3916, 3888, 3950, 1992, 3819,
-    3225, 3677, 3769, 3847, 3950, 2037, 3819, 3253, 3666, 3769, 3847, 3950, 1942, 3819,
-    3225, 3677, 3686, 3888, 3950, 1986, 3819, 3253, 3666, 3686, 3888, 2751, 1622, 3,
-    1106, 1746, 1623, 3, 1108, 3841, 1624, 1625, 1943, 2883, 1626, 3840, 3867, 2884,
-    3946, 1642, 1643, 3165, 1646, 1647, 1648, 1649, 3166, 1652, 1653, 3287, 1655, 3167,
-    1658, 1974, 1992, 3956, 2884, 3778, 3867, 2835, 3946, 3691, 1688, 3174, 1691, 73,
-    2835, 3956, 2835, 3778, 3867, 2800, 3709, 1694, 1695, 1696, 3957, 1700, 3645, 1705,
-    1706, 73, 2800, 3946, 1642, 1643, 3165, 1646, 1647, 1648, 1649, 3166, 1652, 1653,
-    3287, 1655, 3167, 1658, 1974, 1942, 3956, 2800, 3778, 3867, 2633, 3709, 1694, 1695,
-    1696, 3957, 1700, 3645, 1705, 1706, 2897, 3946, 3691, 1688, 3174, 1691, 2897, 3956,
-    2633, 3778, 1627, 3283, 2876, 1707, 1110, 2020, 2883, 1708, 1709, 1710, 1711, 1712,
-    2862, 3897, 2884, 3954, 1721, 3165, 1722, 1647, 1723, 1724, 3166, 1725, 1726, 3287,
-    1727, 3167, 1728, 1974, 1992, 3961, 2884, 3965, 3897, 2835, 3954, 3691, 1735, 3174,
-    1736, 73, 2835, 3961, 2835, 3965, 3897, 2800, 3709, 1737, 1738, 1739, 3957, 1740,
-    3645, 1741, 1742, 73, 2800, 3954, 1721, 3165, 1722, 1647, 1723, 1724, 3166, 1725,
-    1726, 3287, 1727, 3167, 1728, 1974, 1942, 3961, 2800, 3965, 3897, 2633, 3709, 1737,
-    1738, 1739, 3957, 1740, 3645, 1741, 1742, 2897, 3954, 3691, 1735, 3174, 1736, 2897,
-    3961, 2633, 3965, 2751, 1627, 2881, 3281, 2876, 1743, 1625, 1943, 2883, 1744, 1709,
-    1710, 1745, 1712, 2862,
+    2877, 2026, 3853, 2401, 66, 67, 2918, 79, 2318, 3761, 3670, 2877, 1975, 3853,
+    2167, 171, 2869, 79, 2318, 3761, 3670, 2877, 1943, 3853, 2401, 66, 67, 2918,
+    234, 2322, 2917, 3443, 2775, 2868, 1921, 3670, 2877, 2005, 3853, 2167, 171, 2869,
+    234, 2322, 2917, 3443, 2775, 2868, 1921, 3670, 3693, 3424, 2859, 3912, 3693, 3262,
+    2858, 3912, 3642, 3424, 2859, 3912, 3642, 3262, 2858, 3912, 3693, 3424, 3462, 3934,
+    3693, 3262, 3300, 3934, 3642, 3424, 3462, 3934, 3642, 3262, 3300, 3934, 3908, 487,
+    3, 488, 489, 490, 3941, 496, 497, 498, 499, 3750, 502, 503, 3480, 508,
+    509, 1756, 510, 511, 512, 513, 514, 515, 516, 517, 518, 519, 520, 521,
+    522, 523, 524, 525, 526, 527, 528, 529, 530, 1787, 531, 532, 533, 534,
+    535, 536, 537, 538, 539, 540, 541, 530, 1941, 542, 543, 544, 545, 546,
+    547, 548, 549, 550, 551, 552, 167, 6, 553, 554, 555, 556, 557, 558,
+    3016, 561, 562, 563, 564, 565, 1941, 566, 567, 3481, 3908, 487, 3, 488,
+    489, 490, 3941, 496, 571, 498, 499, 3750, 502, 503, 3480, 572, 573, 1756,
+    510, 511, 512, 513, 514, 515, 516, 517, 518, 519, 574, 522, 523, 524,
+    525, 526, 527, 528, 529, 530, 1787, 531, 532, 533, 534, 535, 536, 537,
+    538, 539, 540, 541, 530, 1941, 542, 543, 544, 545, 546, 547, 548, 549,
+    550, 551, 552, 167, 6, 553, 554, 555, 556, 557, 558, 3016, 561, 562,
+    563, 564, 565, 1941, 566, 567, 3481, 3908, 575, 3, 576, 3941, 577, 497,
+    498, 578, 3750, 579, 580, 3480, 508, 509, 1756, 581, 582, 583, 584, 585,
+    586, 587, 588, 589, 590, 591, 275, 592, 593, 3015, 595, 596, 597, 598,
+    3698, 595, 599, 1787, 3015, 603, 604, 605, 606, 3698, 603, 599, 1941, 6,
+    607, 608, 3016, 609, 610, 167, 566, 611, 612, 3481, 3908, 575, 3, 576,
+    3941, 577, 571, 498, 578, 3750, 579, 580, 3480, 572, 573, 1756, 581, 582,
+    583, 584, 585, 586, 587, 588, 589, 590, 591, 275, 592, 593, 3015, 595,
+    596, 597, 598, 3698, 595, 599, 1787, 3015, 603, 604, 605, 606, 3698, 603,
+    599, 1941, 6, 607, 608, 3016, 609, 610, 167, 566, 611, 612, 3481, 3679,
+    12, 3, 2148, 2130, 3021, 2754, 2353, 3022, 3462, 3936, 3679, 2130, 3021, 2754,
+    2338, 3022, 3300, 3936, 3679, 12, 3, 2148, 2150, 3021, 2755, 2353, 3022, 3462,
+    3936, 3679, 2150, 3021, 2755, 2338, 3022, 3300, 3936, 652, 3, 653, 1703, 654,
+    3, 655, 3906, 658, 659, 3555, 3309, 667, 3810, 2387, 2130, 3036, 3037, 2353,
+    3038, 3330, 3896, 2387, 2130, 3036, 3037, 2338, 3038, 3651, 3896, 2387, 2150, 3036,
+    3039, 2353, 3038, 3330, 3896, 2387, 2150, 3036, 3039, 2338, 3038, 3651, 3896, 2387,
+    2026, 3945, 3254, 710, 2692, 3386, 3437, 3864, 3263, 3263, 1750, 2339, 3900, 3266,
+    3266, 1750, 2355, 3795, 2387, 1975, 3945, 2783, 172, 2308, 754, 2372, 216, 755,
+    756, 757, 758, 759, 760, 761, 73, 762, 2307, 3386, 3437, 3864, 3263, 3263,
+    1750, 2339, 3900, 3266, 3266, 1750, 2355, 3795, 2387, 1943, 3945, 3254, 710, 2692,
+    3386, 3601, 3864, 3265, 3265, 1750, 2354, 3900, 3264, 3264, 1750, 2340, 3795, 2387,
+    2005, 3945, 2783, 172, 2308, 754, 2372, 216, 755, 756, 757, 758, 759, 760,
+    761, 73, 762, 2307, 3386, 3601, 3864, 3265, 3265, 1750, 2354, 3900, 3264, 3264,
+    1750, 2340, 3795, 3881, 2026, 3948, 64, 779, 2402, 780, 69, 781, 782, 72,
+    3582, 3437, 785, 786, 3865, 3077, 3905, 3077, 3800, 3881, 1975, 3948, 169, 851,
+    753, 852, 2366, 856, 857, 858, 859, 860, 861, 862, 863, 864, 865, 866,
+    867, 868, 869, 870, 871, 872, 73, 873, 2004, 3582, 3437, 785, 786, 3865,
+    3077, 3905, 3077, 3800, 3881, 1943, 3948, 64, 779, 2402, 780, 69, 781, 782,
+    72, 3582, 3601, 874, 875, 3865, 3341, 3905, 3341, 3800, 3881, 2005, 3948, 169,
+    851, 753, 852, 2366, 856, 857, 858, 859, 860, 861, 862, 863, 864, 865,
+    866, 867, 868, 869, 870, 871, 872, 73, 873, 2004, 3582, 3601, 874, 875,
+    3865, 3341, 3905, 3341, 3800, 3269, 2026, 2741, 3826, 2876, 894, 895, 2870, 3855,
+    924, 2871, 3801, 3388, 3807, 2872, 3845, 3388, 3863, 2872, 3858, 3904, 2872, 3707,
+    1006, 1007, 3515, 3269, 1975, 2741, 3644, 3402, 3516, 712, 2761, 3761, 2785, 3269,
+    1943, 2741, 3826, 2876, 894, 895, 2870, 3855, 1016, 2873, 3801, 2590, 3807, 2860,
+    3845, 2590, 3863, 2860, 3858, 1021, 3904, 2860, 3707, 1006, 1007, 3515, 3269, 2005,
+    2741, 3644, 3402, 3516, 763, 2765, 2805, 2774, 1774, 3443, 3294, 1808, 1921, 2621,
+    3294, 145, 1828, 1921, 2785, 2387, 2026, 3292, 2100, 3254, 2918, 3902, 2785, 2387,
+    1975, 3292, 3402, 2869, 3902, 2785, 2387, 1943, 3292, 2100, 3254, 2918, 3867, 2785,
+    2387, 2005, 3292, 3402, 2869, 3867, 2785, 3943, 2026, 3458, 2867, 2786, 2918, 3902,
+    2919, 3943, 1975, 3458, 3301, 2869, 3902, 2919, 3943, 1943, 3458, 2867, 2786, 2918,
+    3867, 2919, 3943, 2005, 3458, 3301, 2869, 3867, 2919, 3691, 2026, 2832, 3826, 2296,
+    895, 2920, 1066, 2942, 3855, 924, 2871, 3801, 3388, 3807, 2872, 3845, 3388, 3863,
+    2872, 3858, 3904, 2872, 3707, 1074, 1075, 1076, 3515, 3691, 1975, 2832, 3644, 3301,
+    3516, 712, 2761, 3761, 2919, 3691, 1943, 2832, 3826, 2296, 895, 2920, 1066, 2942,
+    3855, 1016, 2873, 3801, 2590, 3807, 2860, 3845, 2590, 3863, 2860, 3858, 1021, 3904,
+    2860, 3707, 1074, 1075, 1076, 3515, 3691, 2005, 2832, 3644, 3301, 3516, 763, 2765,
+    2805, 2774, 1774, 3443, 3294, 1808, 1921, 2621, 3294, 145, 1828, 1921, 2919, 3411,
+    1904, 3, 1861, 2130, 3351, 3037, 2353, 3352, 3330, 3935, 3411, 1847, 2130, 3351,
+    3037, 2338, 3352, 3651, 3935, 3411, 1904, 3, 1861, 2150, 3351, 3039, 2353, 3352,
+    3330, 3935, 3411, 1847, 2150, 3351, 3039, 2338, 3352, 3651, 3935, 1105, 3, 1106,
+    1703, 1107, 3, 1108, 3906, 1109, 1110, 3307, 3309, 667, 3810, 2596, 2026, 2652,
+    3792, 2876, 1128, 1129, 2870, 3692, 3519, 2227, 2225, 2778, 2778, 2778, 3246, 3742,
+    2227, 2915, 2915, 2915, 2784, 942, 3296, 2227, 2300, 2864, 2864, 2864, 3246, 3595,
+    3357, 2596, 1975, 2652, 3632, 3251, 3695, 1752, 3258, 3258, 1750, 3418, 1752, 2776,
+    2913, 2913, 2913, 3581, 3608, 1752, 2862, 2940, 2940, 2940, 3581, 3463, 2635, 2596,
+    1943, 2652, 3792, 2876, 1128, 1129, 2870, 3692, 3633, 3256, 2781, 2781, 2781, 2085,
+    3455, 3592, 3256, 2865, 2865, 2865, 2135, 3455, 3741, 2227, 2345, 2780, 2780, 2780,
+    2779, 3423, 3357, 2596, 2005, 2652, 3632, 3251, 3616, 1752, 3261, 3261, 1750, 3597,
+    1752, 2863, 2941, 2941, 2941, 3733, 3464, 1752, 2777, 2914, 2914, 2914, 3733, 3609,
+    2635, 1981, 2130, 3255, 3572, 1833, 3257, 3859, 3937, 1981, 2130, 3255, 3572, 1824,
+    3257, 3797, 3937, 1981, 2150, 3255, 3663, 1833, 3257, 3859, 3937, 1981, 2150, 3255,
+    3663, 1824, 3257, 3797, 3937, 1981, 2026, 3709, 3164, 3868, 3363, 2021, 3175, 2021,
+    3176, 2021, 3177, 2021, 3174, 3476, 3363, 2092, 3175, 2092, 3176, 2092, 3177, 2092,
+    3174, 3559, 1981, 1975, 3709, 3164, 3869, 1457, 3421, 1463, 3637, 1465, 3596, 1467,
+    3549, 1457, 3743, 1981, 1943, 3709, 3188, 3868, 3189, 2021, 3366, 2021, 3367, 2021,
+    3368, 2021, 3365, 3476, 3189, 2092, 3366, 2092, 3367, 2092, 3368, 2092, 3365, 3559,
+    1981, 2005, 3709, 3188, 3869, 1475, 3421, 1476, 3637, 1477, 3596, 1478, 3549, 1475,
+    3743, 1981, 2026, 3751, 3164, 3868, 3363, 2021, 3175, 2021, 3176, 2021, 3177, 2021,
+    3174, 3476, 3363, 2092, 3175, 2092, 3176, 2092, 3177, 2092, 3174, 3559, 1981, 1975,
+    3751, 3164, 3869, 1457, 3421, 1463, 3637, 1465, 3596, 1467, 3549, 1457, 3743, 1981,
+    1943, 3751, 3188, 3868, 3189, 2021, 3366, 2021, 3367, 2021, 3368, 2021, 3365, 3476,
+    3189, 2092, 3366, 2092, 3367, 2092, 3368, 2092, 3365, 3559, 1981, 2005, 3751, 3188,
+    3869, 1475, 3421, 1476, 3637, 1477, 3596, 1478, 3549, 1475, 3743, 3804, 3893, 3888,
+    3804, 3895, 3888, 3834, 3893, 3888, 3834, 3895, 3888, 2596, 2026, 2652, 3758, 2876,
+    1545, 1546, 2870, 3717, 3519, 1891, 3742, 1891, 3296, 1891, 3595, 3357, 2596, 1975,
+    2652, 3661, 3251, 3695, 1784, 3418, 1784, 3608, 1784, 3463, 2635, 2596, 1943, 2652,
+    3758, 2876, 1545, 1546, 2870, 3717, 3633, 2590, 3592, 2590, 3741, 1891, 3423, 3357,
+    2596, 2005, 2652, 3661, 3251, 3616, 1784, 3597, 1784, 3464, 1784, 3609, 2635, 3804,
+    3893, 3887, 3804, 3895, 3887, 3834, 3893, 3887, 3834, 3895, 3887, 2892, 2026, 2803,
+    3758, 2296, 1546, 2920, 1556, 2942, 3717, 3519, 1891, 3742, 1891, 3296, 1891, 3595,
+    3631, 2892, 1975, 2803, 3661, 3425, 3695, 1784, 3418, 1784, 3608, 1784, 3463, 3517,
+    2892, 1943, 2803, 3758, 2296, 1546, 2920, 1556, 2942, 3717, 3633, 2590, 3592, 2590,
+    3741, 1891, 3423, 3631, 2892, 2005, 2803, 3661, 3425, 3616, 1784, 3597, 1784, 3464,
+    1784, 3609, 3517, 3923, 2130, 3536, 3572, 1833, 3665, 3859, 3933, 3233, 1767, 2130,
+    3536, 3572, 1824, 3665, 3797, 3933, 3923, 2150, 3536, 3663, 1833, 3665, 3859, 3933,
+    3923, 2150, 3536, 3663, 1824, 3665, 3797, 3933, 2892, 2026, 2803, 3792, 2296, 1129,
+    2920, 1578, 2942, 3692, 3519, 2227, 2225, 2778, 2778, 2778, 3246, 3742, 2227, 2915,
+    2915, 2915, 2784, 942, 3296, 2227, 2300, 2864, 2864, 2864, 3246, 3595, 3631, 2892,
+    1975, 2803, 3632, 3425, 3695, 1752, 3258, 3258, 1750, 3418, 1752, 2776, 2913, 2913,
+    2913, 3581, 3608, 1752, 2862, 2940, 2940, 2940, 3581, 3463, 3517, 2892, 1943, 2803,
+    3792, 2296, 1129, 2920, 1578, 2942, 3692, 3633, 3256, 2781, 2781, 2781, 2085, 3455,
+    3592, 3256, 2865, 2865, 2865, 2135, 3455, 3741, 2227, 2345, 2780, 2780, 2780, 2779,
+    3423, 3631, 2892, 2005, 2803, 3632, 3425, 3616, 1752, 3261, 3261, 1750, 3597, 1752,
+    2863, 2941, 2941, 2941, 3733, 3464, 1752, 2777, 2914, 2914, 2914, 3733, 3609, 3517,
+    2939, 1579, 3, 1106, 1703, 1580, 3, 1108, 3906, 1581, 1582, 1893, 3309, 1583,
+    3810, 3835, 2966, 3760, 1599, 1600, 3210, 1603, 1604, 1605, 1606, 3211, 1609, 1610,
+    3319, 1612, 3212, 1615, 1755, 2026, 3925, 2966, 3947, 3835, 2938, 3760, 3715, 1645,
+    3218, 1648, 73, 2938, 3925, 2938, 3947, 3835, 2912, 3828, 1651, 1652, 1653, 3924,
+    1657, 3667, 1662, 1663, 73, 2912, 3760, 1599, 1600, 3210, 1603, 1604, 1605, 1606,
+    3211, 1609, 1610, 3319, 1612, 3212, 1615, 1755, 1943, 3925, 2912, 3947, 3835, 2624,
+    3828, 1651, 1652, 1653, 3924, 1657, 3667, 1662, 1663, 2977, 3760, 3715, 1645, 3218,
+    1648, 2977, 3925, 2624, 3947, 1584, 2948, 2961, 2963, 1664, 1110, 3307, 3309, 1665,
+    1666, 1667, 1668, 1669, 2947, 3886, 2966, 3783, 1678, 3210, 1679, 1604, 1680, 1681,
+    3211, 1682, 1683, 3319, 1684, 3212, 1685, 1755, 2026, 3939, 2966, 3781, 3886, 2938,
+    3783, 3715, 1692, 3218, 1693, 73, 2938, 3939, 2938, 3781, 3886, 2912, 3828, 1694,
+    1695, 1696, 3924, 1697, 3667, 1698, 1699, 73, 2912, 3783, 1678, 3210, 1679, 1604,
+    1680, 1681, 3211, 1682, 1683, 3319, 1684, 3212, 1685, 1755, 1943, 3939, 2912, 3781,
+    3886, 2624, 3828, 1694, 1695, 1696, 3924, 1697, 3667, 1698, 1699, 2977, 3783, 3715,
+    1692, 3218, 1693, 2977, 3939, 2624, 3781, 2939, 1584, 2962, 3308, 2963, 1700, 1582,
+    1893, 3309, 1701, 1666, 1667, 1702, 1669, 2947,
 };
 
 static const struct kiln_program bundle_pocl_avx2_programs[] = {
-    { UINT64_C(0x65d8d083acd44178), 0, 0, 12, 10607, 0, NULL },
-    { UINT64_C(0x600262a1473ef435), 0, 12, 12, 14043, 0, NULL },
-    { UINT64_C(0xf97daa7bcbb1ae24), 0, 24, 17, 10604, 0, NULL },
-    { UINT64_C(0x1d08c0047b05794b), 0, 41, 17, 14040, 0, NULL },
-    { UINT64_C(0x070b5c42487e7872), 0, 58, 4, 8567, 0, NULL },
-    { UINT64_C(0xe0926b0e7c2a59a9), 0, 62, 4, 9582, 0, NULL },
-    { UINT64_C(0x28a0fb52de453a4d), 0, 66, 4, 8523, 0, NULL },
-    { UINT64_C(0x5196876e5a73b898), 0, 70, 4, 9538, 0, NULL },
-    { UINT64_C(0xf1ab082f8b157070), 0, 74, 4, 13734, 0, NULL },
-    { UINT64_C(0x52a87d8f1d9774a9), 0, 78, 4, 14749, 0, NULL },
-    { UINT64_C(0xa810a9138738c91d), 0, 82, 4, 13690, 0, NULL },
-    { UINT64_C(0xcdb36a8dc611154a), 0, 86, 4, 14705, 0, NULL },
-    { UINT64_C(0x40fa64a61b30116a), 0, 90, 82, 5276, 0, NULL },
-    { UINT64_C(0xbcd61f6cc849eaac), 0, 172, 81, 5210, 0, NULL },
-    { UINT64_C(0x2340552ed7a70f4c), 0, 253, 59, 4561, 0, NULL },
-    { UINT64_C(0x8008aaf4243b12c7), 0, 312, 59, 4565, 0, NULL },
-    { UINT64_C(0x8655026309971651), 0, 371, 11, 13863, 0, NULL },
-    { UINT64_C(0x745177e76652cc3e), 0, 382, 8, 14793, 0, NULL },
-    { UINT64_C(0x3e151f77bae60b7a), 0, 390, 11, 13819, 0, NULL },
-    { UINT64_C(0x3dea2b1327a7a103), 0, 401, 8, 14749, 0, NULL },
-    { UINT64_C(0xf780174bb194b2dc), 0, 409, 14, 1286, 0, NULL },
-    { UINT64_C(0xdf4386ab700d1fe8), 0, 423, 8, 8550, 0, NULL },
-    { UINT64_C(0x195c13fa46d5cc4b), 0, 431, 8, 9565, 0, NULL },
-    { UINT64_C(0x87b1d79523b2dd35), 0, 439, 8, 8506, 0, NULL },
-    { UINT64_C(0xbc096122bd71eb28), 0, 447, 8, 9521, 0, NULL },
-    { UINT64_C(0xc1cac6fdc1b47ec1), 0, 455, 23, 16852, 0, NULL },
-    { UINT64_C(0xf79335024030dd05), 0, 478, 37, 20286, 0, NULL },
-    { UINT64_C(0xa8425e3b05a3015a), 0, 515, 23, 16872, 0, NULL },
-    { UINT64_C(0x845739812d3ec6fe), 0, 538, 37, 20306, 0, NULL },
-    { UINT64_C(0x97623a909f0e104d), 0, 575, 18, 10801, 0, NULL },
-    { UINT64_C(0x684a5b2ca31695e3), 0, 593, 31, 12212, 0, NULL },
-    { UINT64_C(0x11c660857ff75e40), 0, 624, 18, 10769, 0, NULL },
-    { UINT64_C(0x60f4ad963234b632), 0, 642, 31, 12180, 0, NULL },
-    { UINT64_C(0xf79494d936ae2bd3), 0, 673, 24, 12889, 0, NULL },
-    { UINT64_C(0x0a7319b6a0039d4d), 0, 697, 12, 14438, 0, NULL },
-    { UINT64_C(0x44c352d367b22bc5), 0, 709, 25, 13066, 0, NULL },
-    { UINT64_C(0xb03d19c783902eaf), 0, 734, 21, 14603, 0, NULL },
-    { UINT64_C(0xc5d611e99446c666), 0, 755, 7, 19524, 0, NULL },
-    { UINT64_C(0xcc489f651ba1eb5f), 0, 762, 7, 22960, 0, NULL },
-    { UINT64_C(0xc630f00928575f02), 0, 769, 7, 19581, 0, NULL },
-    { UINT64_C(0xf795905822e0b381), 0, 776, 7, 23017, 0, NULL },
-    { UINT64_C(0xa91189476dbafa52), 0, 783, 8, 21038, 0, NULL },
-    { UINT64_C(0x028e6ae29b688d23), 0, 791, 7, 24474, 0, NULL },
-    { UINT64_C(0xb564e78142663602), 0, 798, 8, 21095, 0, NULL },
-    { UINT64_C(0xa5c4efe3c97e216d), 0, 806, 7, 24531, 0, NULL },
-    { UINT64_C(0xe76a17eae4beeb05), 0, 813, 24, 14705, 0, NULL },
-    { UINT64_C(0xfe92d33461c42cd1), 0, 837, 13, 15951, 0, NULL },
-    { UINT64_C(0x5436efcb37b74deb), 0, 850, 25, 14882, 0, NULL },
-    { UINT64_C(0xb113e59bb32a1e0f), 0, 875, 22, 16116, 0, NULL },
-    { UINT64_C(0x99e9a239e88849cd), 0, 897, 10, 8703, 0, NULL },
-    { UINT64_C(0xaf7398df1fc2916d), 0, 907, 9, 9637, 0, NULL },
-    { UINT64_C(0xb8c191516f5f9280), 0, 916, 10, 8659, 0, NULL },
+    { UINT64_C(0x65d8d083acd44178), 0, 0, 11, 10607, 0, NULL },
+    { UINT64_C(0x600262a1473ef435), 0, 11, 10, 14043, 0, NULL },
+    { UINT64_C(0xf97daa7bcbb1ae24), 0, 21, 15, 10604, 0, NULL },
+    { UINT64_C(0x1d08c0047b05794b), 0, 36, 14, 14040, 0, NULL },
+    { UINT64_C(0x070b5c42487e7872), 0, 50, 4, 8567, 0, NULL },
+    { UINT64_C(0xe0926b0e7c2a59a9), 0, 54, 4, 9582, 0, NULL },
+    { UINT64_C(0x28a0fb52de453a4d), 0, 58, 4, 8523, 0, NULL },
+    { UINT64_C(0x5196876e5a73b898), 0, 62, 4, 9538, 0, NULL },
+    { UINT64_C(0xf1ab082f8b157070), 0, 66, 4, 13734, 0, NULL },
+    { UINT64_C(0x52a87d8f1d9774a9), 0, 70, 4, 14749, 0, NULL },
+    { UINT64_C(0xa810a9138738c91d), 0, 74, 4, 13690, 0, NULL },
+    { UINT64_C(0xcdb36a8dc611154a), 0, 78, 4, 14705, 0, NULL },
+    { UINT64_C(0x40fa64a61b30116a), 0, 82, 82, 5276, 0, NULL },
+    { UINT64_C(0xbcd61f6cc849eaac), 0, 164, 81, 5210, 0, NULL },
+    { UINT64_C(0x2340552ed7a70f4c), 0, 245, 59, 4561, 0, NULL },
+    { UINT64_C(0x8008aaf4243b12c7), 0, 304, 59, 4565, 0, NULL },
+    { UINT64_C(0x8655026309971651), 0, 363, 11, 13863, 0, NULL },
+    { UINT64_C(0x745177e76652cc3e), 0, 374, 8, 14793, 0, NULL },
+    { UINT64_C(0x3e151f77bae60b7a), 0, 382, 11, 13819, 0, NULL },
+    { UINT64_C(0x3dea2b1327a7a103), 0, 393, 8, 14749, 0, NULL },
+    { UINT64_C(0xf780174bb194b2dc), 0, 401, 14, 1286, 0, NULL },
+    { UINT64_C(0xdf4386ab700d1fe8), 0, 415, 8, 8550, 0, NULL },
+    { UINT64_C(0x195c13fa46d5cc4b), 0, 423, 8, 9565, 0, NULL },
+    { UINT64_C(0x87b1d79523b2dd35), 0, 431, 8, 8506, 0, NULL },
+    { UINT64_C(0xbc096122bd71eb28), 0, 439, 8, 9521, 0, NULL },
+    { UINT64_C(0xc1cac6fdc1b47ec1), 0, 447, 19, 16852, 0, NULL },
+    { UINT64_C(0xf79335024030dd05), 0, 466, 32, 20286, 0, NULL },
+    { UINT64_C(0xa8425e3b05a3015a), 0, 498, 19, 16872, 0, NULL },
+    { UINT64_C(0x845739812d3ec6fe), 0, 517, 32, 20306, 0, NULL },
+    { UINT64_C(0x97623a909f0e104d), 0, 549, 20, 10801, 0, NULL },
+    { UINT64_C(0x684a5b2ca31695e3), 0, 569, 37, 12212, 0, NULL },
+    { UINT64_C(0x11c660857ff75e40), 0, 606, 20, 10769, 0, NULL },
+    { UINT64_C(0x60f4ad963234b632), 0, 626, 37, 12180, 0, NULL },
+    { UINT64_C(0xf79494d936ae2bd3), 0, 663, 26, 12889, 0, NULL },
+    { UINT64_C(0x0a7319b6a0039d4d), 0, 689, 10, 14438, 0, NULL },
+    { UINT64_C(0x44c352d367b22bc5), 0, 699, 27, 13066, 0, NULL },
+    { UINT64_C(0xb03d19c783902eaf), 0, 726, 21, 14603, 0, NULL },
+    { UINT64_C(0xc5d611e99446c666), 0, 747, 8, 19524, 0, NULL },
+    { UINT64_C(0xcc489f651ba1eb5f), 0, 755, 7, 22960, 0, NULL },
+    { UINT64_C(0xc630f00928575f02), 0, 762, 8, 19581, 0, NULL },
+    { UINT64_C(0xf795905822e0b381), 0, 770, 7, 23017, 0, NULL },
+    { UINT64_C(0xa91189476dbafa52), 0, 777, 8, 21038, 0, NULL },
+    { UINT64_C(0x028e6ae29b688d23), 0, 785, 7, 24474, 0, NULL },
+    { UINT64_C(0xb564e78142663602), 0, 792, 8, 21095, 0, NULL },
+    { UINT64_C(0xa5c4efe3c97e216d), 0, 800, 7, 24531, 0, NULL },
+    { UINT64_C(0xe76a17eae4beeb05), 0, 807, 28, 14705, 0, NULL },
+    { UINT64_C(0xfe92d33461c42cd1), 0, 835, 10, 15951, 0, NULL },
+    { UINT64_C(0x5436efcb37b74deb), 0, 845, 29, 14882, 0, NULL },
+    { UINT64_C(0xb113e59bb32a1e0f), 0, 874, 21, 16116, 0, NULL },
+    { UINT64_C(0x99e9a239e88849cd), 0, 895, 11, 8703, 0, NULL },
+    { UINT64_C(0xaf7398df1fc2916d), 0, 906, 9, 9637, 0, NULL },
+    { UINT64_C(0xb8c191516f5f9280), 0, 915, 11, 8659, 0, NULL },
     { UINT64_C(0x75029c205f78d322), 0, 926, 9, 9593, 0, NULL },
     { UINT64_C(0x14318256e0974bd1), 0, 935, 14, 1266, 0, NULL },
-    { UINT64_C(0x78df47e387d99876), 0, 949, 17, 8621, 0, NULL },
-    { UINT64_C(0x68f2f7baa4a4069e), 0, 966, 14, 8943, 0, NULL },
-    { UINT64_C(0xfad269e9437888f7), 0, 980, 20, 8487, 0, NULL },
-    { UINT64_C(0xfc527626fe8098bf), 0, 1000, 17, 8809, 0, NULL },
-    { UINT64_C(0x684e0061047f4dda), 0, 1017, 25, 11795, 0, NULL },
-    { UINT64_C(0x0be14a54cf379a30), 0, 1042, 18, 11547, 0, NULL },
-    { UINT64_C(0x1a20fd55e4e2788b), 0, 1060, 25, 11895, 0, NULL },
-    { UINT64_C(0x94a4fbad5f454283), 0, 1085, 18, 11639, 0, NULL },
-    { UINT64_C(0x535106ca18b04545), 0, 1103, 25, 11801, 0, NULL },
-    { UINT64_C(0x74c2a5b9786e3b30), 0, 1128, 18, 11552, 0, NULL },
-    { UINT64_C(0x0c0e0d6b2ea21024), 0, 1146, 25, 11901, 0, NULL },
-    { UINT64_C(0xccd1352ecd3c6d03), 0, 1171, 18, 11644, 0, NULL },
-    { UINT64_C(0x063ac507efa97a0d), 0, 1189, 17, 8302, 0, NULL },
-    { UINT64_C(0xb856703766bc5030), 0, 1206, 14, 9216, 0, NULL },
-    { UINT64_C(0x16cdad0b99851c2e), 0, 1220, 17, 8295, 0, NULL },
-    { UINT64_C(0xee82fd8519109989), 0, 1237, 14, 9209, 0, NULL },
-    { UINT64_C(0x6a5d97adb386b372), 0, 1251, 13, 18651, 0, NULL },
-    { UINT64_C(0x272de9fd1d3ce1cd), 0, 1264, 13, 17159, 0, NULL },
-    { UINT64_C(0xd5bf9a9b2141d192), 0, 1277, 13, 19218, 0, NULL },
-    { UINT64_C(0x45329d351ab64877), 0, 1290, 13, 17690, 0, NULL },
-    { UINT64_C(0x6a732b0e83691951), 0, 1303, 7, 10691, 0, NULL },
-    { UINT64_C(0xf2f11127b8655155), 0, 1310, 7, 12123, 0, NULL },
-    { UINT64_C(0x8e94a2c83a0b3fd9), 0, 1317, 7, 10688, 0, NULL },
-    { UINT64_C(0x8ec8a572907ee5ad), 0, 1324, 7, 12120, 0, NULL },
-    { UINT64_C(0x4f8bae71b9ed2a94), 0, 1331, 59, 12170, 0, NULL },
-    { UINT64_C(0x8e636f4d2e608ca0), 0, 1390, 43, 8117, 0, NULL },
-    { UINT64_C(0x419c9fd4fdc159c4), 0, 1433, 59, 12218, 0, NULL },
-    { UINT64_C(0xc28097d588043ef1), 0, 1492, 43, 8135, 0, NULL },
-    { UINT64_C(0x5ba3287fd269d2a8), 0, 1535, 25, 24053, 0, NULL },
-    { UINT64_C(0x076aa4801765635c), 0, 1560, 23, 21551, 0, NULL },
-    { UINT64_C(0x77e09cabe637bd30), 0, 1583, 25, 25010, 0, NULL },
-    { UINT64_C(0x0b00ffa15911f00e), 0, 1608, 23, 22448, 0, NULL },
-    { UINT64_C(0x971bed8765e5b5d8), 0, 1631, 19, 20467, 0, NULL },
-    { UINT64_C(0xde21b1e14d7342bb), 0, 1650, 18, 18672, 0, NULL },
-    { UINT64_C(0xaddfe27d743b9d88), 0, 1668, 19, 21034, 0, NULL },
-    { UINT64_C(0x910b95b41ff75d39), 0, 1687, 18, 19203, 0, NULL },
-    { UINT64_C(0xb409920d45833107), 0, 1705, 7, 12205, 0, NULL },
-    { UINT64_C(0x6b73283ba725f18b), 0, 1712, 7, 13637, 0, NULL },
-    { UINT64_C(0xf5711504a67b195f), 0, 1719, 7, 12202, 0, NULL },
-    { UINT64_C(0xe48566d04db8fc93), 0, 1726, 7, 13634, 0, NULL },
-    { UINT64_C(0xc9b674b6061b0cd9), 0, 1733, 15, 1320, 0, NULL },
-    { UINT64_C(0x90b6b6b8a95fe539), 0, 1748, 22, 4035, 0, NULL },
-    { UINT64_C(0x172b62c8d6dae2cf), 0, 1770, 12, 3749, 0, NULL },
-    { UINT64_C(0x5360e008a3b81a5f), 0, 1782, 33, 5237, 0, NULL },
-    { UINT64_C(0x53aa85bdb3427e91), 0, 1815, 21, 4951, 0, NULL },
-    { UINT64_C(0x4b624a5e5379b8f2), 0, 1836, 13, 1506, 0, NULL },
-    { UINT64_C(0x4f9e49abda878798), 0, 1849, 21, 4055, 0, NULL },
-    { UINT64_C(0x888a5d4b89e1c351), 0, 1870, 12, 3820, 0, NULL },
-    { UINT64_C(0x498182bd9f9f5554), 0, 1882, 32, 5262, 0, NULL },
-    { UINT64_C(0xabe5b07501efc315), 0, 1914, 21, 5027, 0, NULL },
-    { UINT64_C(0x257c15f944b8882f), 0, 1935, 15, 1561, 0, NULL },
+    { UINT64_C(0x5ba3287fd269d2a8), 0, 949, 32, 24053, 0, NULL },
+    { UINT64_C(0x076aa4801765635c), 0, 981, 26, 21551, 0, NULL },
+    { UINT64_C(0x77e09cabe637bd30), 0, 1007, 32, 25010, 0, NULL },
+    { UINT64_C(0x0b00ffa15911f00e), 0, 1039, 26, 22448, 0, NULL },
+    { UINT64_C(0x2a1a89723631cbc2), 0, 1065, 8, 10613, 0, NULL },
+    { UINT64_C(0xb819ef7ccfe3267a), 0, 1073, 8, 10935, 0, NULL },
+    { UINT64_C(0xa2f79d566f99ee8b), 0, 1081, 8, 10479, 0, NULL },
+    { UINT64_C(0xf693fd72de5b7b03), 0, 1089, 8, 10801, 0, NULL },
+    { UINT64_C(0x4f8bae71b9ed2a94), 0, 1097, 25, 12170, 0, NULL },
+    { UINT64_C(0x8e636f4d2e608ca0), 0, 1122, 15, 8117, 0, NULL },
+    { UINT64_C(0x419c9fd4fdc159c4), 0, 1137, 25, 12218, 0, NULL },
+    { UINT64_C(0xc28097d588043ef1), 0, 1162, 15, 8135, 0, NULL },
+    { UINT64_C(0x391bda37fb7bf26e), 0, 1177, 25, 12170, 0, NULL },
+    { UINT64_C(0xfcd4776b84b60106), 0, 1202, 15, 8117, 0, NULL },
+    { UINT64_C(0x1e9c4c0b80f0f0ce), 0, 1217, 25, 12218, 0, NULL },
+    { UINT64_C(0x6cb02b87a2a4d063), 0, 1242, 15, 8135, 0, NULL },
+    { UINT64_C(0xe0dc35aefa29f772), 0, 1257, 3, 9602, 0, NULL },
+    { UINT64_C(0x25b48769dcacfcc9), 0, 1260, 3, 10215, 0, NULL },
+    { UINT64_C(0xf85bb9be103f5d39), 0, 1263, 3, 9566, 0, NULL },
+    { UINT64_C(0x719e645319360220), 0, 1266, 3, 10179, 0, NULL },
+    { UINT64_C(0xbd24fe0b3928f171), 0, 1269, 17, 12999, 0, NULL },
+    { UINT64_C(0xda61b7bf3ea175a2), 0, 1286, 13, 12542, 0, NULL },
+    { UINT64_C(0xe2716e7758318161), 0, 1299, 17, 13176, 0, NULL },
+    { UINT64_C(0x99b36b4c1b0cc88e), 0, 1316, 13, 12707, 0, NULL },
+    { UINT64_C(0x341a4326c4feeaa1), 0, 1329, 3, 9602, 0, NULL },
+    { UINT64_C(0xf2a1138728557a4a), 0, 1332, 3, 10215, 0, NULL },
+    { UINT64_C(0xff3b5e37edd08fba), 0, 1335, 3, 9566, 0, NULL },
+    { UINT64_C(0x9c53c10d1c0fb7d3), 0, 1338, 3, 10179, 0, NULL },
+    { UINT64_C(0xa98aa208ecc051fb), 0, 1341, 18, 14815, 0, NULL },
+    { UINT64_C(0xa2d1828967696638), 0, 1359, 13, 14055, 0, NULL },
+    { UINT64_C(0xb0d754296c34eb8b), 0, 1372, 18, 14992, 0, NULL },
+    { UINT64_C(0x4b0d90dd806fa05c), 0, 1390, 13, 14220, 0, NULL },
+    { UINT64_C(0x817a881be40ed9fc), 0, 1403, 8, 10744, 0, NULL },
+    { UINT64_C(0xe4fbc9d062042497), 0, 1411, 9, 10983, 0, NULL },
+    { UINT64_C(0x72d284631ec81679), 0, 1420, 8, 10610, 0, NULL },
+    { UINT64_C(0x87b4f5d0305ed415), 0, 1428, 8, 10932, 0, NULL },
+    { UINT64_C(0xbf731047ef9f6a76), 0, 1436, 33, 25869, 0, NULL },
+    { UINT64_C(0xe02f2bd84f5d243c), 0, 1469, 26, 23064, 0, NULL },
+    { UINT64_C(0x39ef89a096e2f67e), 0, 1495, 33, 26826, 0, NULL },
+    { UINT64_C(0xf1577944f42d7212), 0, 1528, 26, 23961, 0, NULL },
+    { UINT64_C(0xc9b674b6061b0cd9), 0, 1554, 15, 1320, 0, NULL },
+    { UINT64_C(0x90b6b6b8a95fe539), 0, 1569, 22, 4035, 0, NULL },
+    { UINT64_C(0x172b62c8d6dae2cf), 0, 1591, 12, 3749, 0, NULL },
+    { UINT64_C(0x5360e008a3b81a5f), 0, 1603, 33, 5237, 0, NULL },
+    { UINT64_C(0x53aa85bdb3427e91), 0, 1636, 21, 4951, 0, NULL },
+    { UINT64_C(0x4b624a5e5379b8f2), 0, 1657, 14, 1506, 0, NULL },
+    { UINT64_C(0x4f9e49abda878798), 0, 1671, 21, 4055, 0, NULL },
+    { UINT64_C(0x888a5d4b89e1c351), 0, 1692, 12, 3820, 0, NULL },
+    { UINT64_C(0x498182bd9f9f5554), 0, 1704, 32, 5262, 0, NULL },
+    { UINT64_C(0xabe5b07501efc315), 0, 1736, 21, 5027, 0, NULL },
+    { UINT64_C(0x257c15f944b8882f), 0, 1757, 15, 1561, 0, NULL },
 };
 
 static const struct kiln_stage bundle_pocl_avx2_stages[] = {
@@ -2751,95 +2695,6 @@ static const struct kiln_stage bundle_pocl_avx2_stages[] = {
         KILN_ARG_CONJ_A, KILN_ARG_TRIANGLE, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_packed_packa",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_packed_packb",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 24, 1 }, { 1, 1, 1 }, 0,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 28672,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 19456,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 131072,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_packed_packb",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 6, 1 }, { 1, 1, 1 }, 12288,
-      13, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
-        KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 1, 1, 1 }, 491520,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 1, 1, 1 }, 49152,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 18432,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_direct_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 2, 1 }, { 1, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
     { "kiln_dgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 61440,
       14, {
@@ -2856,8 +2711,97 @@ static const struct kiln_stage bundle_pocl_avx2_stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
+    { "kiln_dgemm_packed_packa",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A, 0 },
+    { "kiln_dgemm_packed_packb",
+      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B, 0 },
+    { "kiln_dgemm_packed_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 48, 1 }, { 1, 1, 1 }, 12288,
+      12, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_dgemm_direct_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 2, 1 }, { 1, 1, 1 }, 0,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_dgemm_direct_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 2, 1 }, { 2, 1, 1 }, 0,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_dgemm_packed_packa",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 4, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A, 0 },
+    { "kiln_dgemm_packed_packb",
+      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B, 0 },
+    { "kiln_dgemm_packed_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 32, 1 }, { 1, 1, 1 }, 24576,
+      12, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_dgemm_fused_multiply",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 294912,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_dgemm_fused_multiply",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 49152,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_dgemm_packed_packa",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 4, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A, 0 },
+    { "kiln_dgemm_packed_packb",
+      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B, 0 },
+    { "kiln_dgemm_packed_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 16, 1 }, { 1, 1, 1 }, 12288,
+      12, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
     { "kiln_dgemmt_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 1, 1, 1 }, 491520,
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 294912,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
@@ -2865,7 +2809,35 @@ static const struct kiln_stage bundle_pocl_avx2_stages[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
     { "kiln_dgemmt_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 1, 1, 1 }, 49152,
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 49152,
+      15, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_dgemmt_packed_packa",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A, 0 },
+    { "kiln_dgemmt_packed_packb",
+      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B, 0 },
+    { "kiln_dgemmt_packed_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 48, 1 }, { 1, 1, 1 }, 12288,
+      13, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
+        KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_dgemmt_fused_multiply",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 61440,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
@@ -2873,7 +2845,7 @@ static const struct kiln_stage bundle_pocl_avx2_stages[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
     { "kiln_dgemmt_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 18432,
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 36864,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
@@ -3012,8 +2984,8 @@ static const struct kiln_region bundle_pocl_avx2_regions[] = {
     { { KILN_DIM_N, KILN_DIM_K }, { 16, 1 }, 0, 4, KILN_PREPARED_B },
     { { KILN_DIM_M, KILN_DIM_K }, { 6, 1 }, 0, 8, KILN_PREPARED_A },
     { { KILN_DIM_N, KILN_DIM_K }, { 8, 1 }, 0, 8, KILN_PREPARED_B },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 0, 1, KILN_PREPARED_NONE },
-    { { KILN_DIM_N, KILN_DIM_K }, { 16, 1 }, 0, 8, KILN_PREPARED_B },
+    { { KILN_DIM_M, KILN_DIM_K }, { 4, 1 }, 0, 8, KILN_PREPARED_A },
+    { { KILN_DIM_N, KILN_DIM_K }, { 12, 1 }, 0, 8, KILN_PREPARED_B },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 0, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_K, KILN_DIM_N }, { 1, 2 }, 0, 16, KILN_PREPARED_B },
     { { KILN_DIM_K, KILN_DIM_N }, { 1, 2 }, 0, 16, KILN_PREPARED_NONE },
@@ -3084,52 +3056,46 @@ static const struct kiln_time bundle_pocl_avx2_times[] = {
         0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        2.65390e+07f, 0.00000e+00f, 1.18950e+06f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        0.00000e+00f, 5.37150e+01f, 4.72300e+02f, 0.00000e+00f, 2.86840e+01f, 2.55330e+02f,
-        2.74390e+02f, 8.83430e+02f, 3.42990e+02f, 2.17270e+02f, 1.71190e+02f, 1.73320e+02f,
-        1.50970e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+        8.09150e+06f, 0.00000e+00f, 6.11240e+02f, 0.00000e+00f, 6.11240e+02f, 0.00000e+00f,
+        0.00000e+00f, 2.68810e+02f, 2.68620e+02f, 5.49400e+02f, 2.01280e+02f, 2.27520e+02f,
+        2.30740e+01f, 6.92370e+00f, 9.70550e+01f, 4.02170e+01f, 5.37850e+00f, 4.47470e+00f,
+        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        1.05460e+07f, 0.00000e+00f, 0.00000e+00f, 6.96530e+02f, 0.00000e+00f, 0.00000e+00f,
-        0.00000e+00f, 1.84290e+02f, 3.23170e+02f, 6.12180e+02f, 1.68910e+01f, 9.09220e+02f,
-        0.00000e+00f, 0.00000e+00f, 8.08110e+01f, 4.15130e+01f, 0.00000e+00f, 0.00000e+00f,
-        2.79230e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
-        1.01210e+07f, 0.00000e+00f, 0.00000e+00f, 3.20590e+02f, 0.00000e+00f, 0.00000e+00f,
-        0.00000e+00f, 2.01210e+02f, 3.20370e+02f, 6.16020e+02f, 4.63100e+01f, 7.41940e+02f,
-        0.00000e+00f, 0.00000e+00f, 1.21710e+02f, 3.01350e+01f, 0.00000e+00f, 0.00000e+00f,
-        2.01650e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
-        2.12580e+07f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 1.61510e+05f, 0.00000e+00f,
-        0.00000e+00f, 0.00000e+00f, 5.11160e+02f, 0.00000e+00f, 0.00000e+00f, 5.78460e+02f,
-        2.16650e+02f, 4.99990e+02f, 2.32680e+02f, 1.68130e+02f, 6.63570e+01f, 4.28070e+02f,
-        8.54970e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+        3.73650e+07f, 0.00000e+00f, 0.00000e+00f, 2.24210e+03f, 8.81230e+05f, 0.00000e+00f,
+        0.00000e+00f, 6.86120e+02f, 3.41910e+02f, 0.00000e+00f, 1.15990e+02f, 1.17330e+01f,
+        6.44070e+02f, 3.36250e+02f, 5.49410e+02f, 1.51570e+01f, 1.72090e+02f, 2.62080e+00f,
+        8.79340e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
         0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        1.67590e+04f, 2.76580e+02f, 3.09160e+02f, 8.42540e+02f, 0.00000e+00f, 1.08330e+03f,
-        4.58370e+01f, 2.63580e+00f, 1.01130e+02f, 2.72260e+01f, 0.00000e+00f, 4.88520e+00f,
+        0.00000e+00f, 0.00000e+00f, 6.92070e+01f, 9.88850e+02f, 0.00000e+00f, 9.08610e+02f,
+        9.02220e+00f, 6.47620e+02f, 4.37850e+01f, 3.34390e+02f, 4.56560e+01f, 1.49570e+02f,
         0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
         0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        4.65300e+03f, 2.41630e+02f, 2.91250e+02f, 4.24220e+02f, 3.56300e+02f, 1.02730e+03f,
-        0.00000e+00f, 5.15460e+01f, 4.93440e+01f, 1.96860e+01f, 1.72160e+01f, 1.05070e+00f,
-        5.90150e-01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+        9.80470e+04f, 0.00000e+00f, 3.14670e+01f, 6.79580e+02f, 0.00000e+00f, 1.37280e+03f,
+        0.00000e+00f, 5.56910e+02f, 1.02170e+02f, 3.91010e+02f, 5.37190e+01f, 2.08890e+02f,
+        2.47110e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+    } },
+    { {
+        9.48750e+07f, 0.00000e+00f, 6.18880e+05f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        0.00000e+00f, 2.11220e+02f, 5.70260e+02f, 0.00000e+00f, 1.37410e+02f, 0.00000e+00f,
+        5.60820e+02f, 9.02790e+02f, 4.46020e+02f, 0.00000e+00f, 1.54230e+02f, 0.00000e+00f,
+        4.83810e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
         0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        0.00000e+00f, 0.00000e+00f, 7.79660e+01f, 1.11400e+03f, 0.00000e+00f, 1.02360e+03f,
-        1.01640e+01f, 7.29580e+02f, 4.93260e+01f, 3.76710e+02f, 5.14340e+01f, 1.68500e+02f,
-        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+        1.47070e+04f, 2.41880e+02f, 2.19560e+02f, 5.14090e+02f, 2.28600e+02f, 2.63510e+02f,
+        5.55420e+01f, 1.21830e+01f, 9.65640e+01f, 2.01140e+01f, 0.00000e+00f, 9.03250e+00f,
+        3.23950e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        0.00000e+00f, 0.00000e+00f, 1.43180e+04f, 0.00000e+00f, 1.43180e+04f, 0.00000e+00f,
-        0.00000e+00f, 2.82010e+02f, 2.91320e+02f, 0.00000e+00f, 0.00000e+00f, 5.00610e+02f,
-        0.00000e+00f, 4.18180e+01f, 6.89510e+01f, 3.37890e+01f, 0.00000e+00f, 3.09870e+00f,
-        4.33490e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+        6.35730e+07f, 0.00000e+00f, 4.62550e+04f, 0.00000e+00f, 3.34230e+05f, 0.00000e+00f,
+        0.00000e+00f, 4.22220e+02f, 6.06530e+02f, 3.05400e+01f, 1.27140e+00f, 0.00000e+00f,
+        5.35590e+02f, 6.80760e+02f, 2.76010e+02f, 0.00000e+00f, 5.86140e+01f, 0.00000e+00f,
+        5.46020e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
 };
 
@@ -3350,210 +3316,210 @@ static const struct kiln_recipe bundle_pocl_avx2_recipes[] = {
       2, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, 0, 0,
       NULL, 53, 1, 0, bundle_pocl_avx2_stages + 27, NULL },
-    { "packed TM=6 NV=2 VEC=4 MP=4 NP=16 KC=0 KU=1 PACKA=1",
+    { "fused TM=4 NV=3 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=2",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 128, 1 }, { 24, 128, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[9], 54, 3, 2, bundle_pocl_avx2_stages + 28, bundle_pocl_avx2_regions + 2 },
-    { "packed TM=6 NV=2 VEC=4 MP=4 NP=16 KC=0 KU=1 PACKA=1",
+      { 4, 4, 4 }, { 256, 24, 64 }, 1, 1, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[9], 54, 1, 0, bundle_pocl_avx2_stages + 28, NULL },
+    { "fused TM=4 NV=3 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=2",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 128, 1 }, { 24, 128, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[9], 55, 3, 2, bundle_pocl_avx2_stages + 28, bundle_pocl_avx2_regions + 2 },
-    { "packed TM=6 NV=2 VEC=4 MP=4 NP=16 KC=0 KU=1 PACKA=1",
+      { 4, 4, 4 }, { 256, 24, 128 }, 1, 1, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[9], 55, 1, 0, bundle_pocl_avx2_stages + 29, NULL },
+    { "fused TM=4 NV=3 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=2",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 128, 1 }, { 24, 128, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[9], 56, 3, 2, bundle_pocl_avx2_stages + 28, bundle_pocl_avx2_regions + 2 },
-    { "packed TM=6 NV=2 VEC=4 MP=4 NP=16 KC=0 KU=1 PACKA=1",
+      { 4, 4, 4 }, { 256, 24, 64 }, 1, 1, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[9], 56, 1, 0, bundle_pocl_avx2_stages + 28, NULL },
+    { "fused TM=4 NV=3 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=2",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 128, 1 }, { 24, 128, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[9], 57, 3, 2, bundle_pocl_avx2_stages + 28, bundle_pocl_avx2_regions + 2 },
-    { "fused TM=6 NV=2 VEC=4 MB=8 KC=64 KU=1 TURNS=2 PANELS=4",
+      { 4, 4, 4 }, { 256, 24, 128 }, 1, 1, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[9], 57, 1, 0, bundle_pocl_avx2_stages + 29, NULL },
+    { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256 KU=1 PACKA=1",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 4, 1 }, { 48, 32, 64 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[10], 58, 1, 0, bundle_pocl_avx2_stages + 31, NULL },
-    { "fused TM=6 NV=2 VEC=4 MB=8 KC=64 KU=1 TURNS=2 PANELS=4",
+      { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[10], 58, 3, 2, bundle_pocl_avx2_stages + 30, bundle_pocl_avx2_regions + 2 },
+    { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256 KU=1 PACKA=1",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 4, 1 }, { 48, 32, 256 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[10], 59, 1, 0, bundle_pocl_avx2_stages + 32, NULL },
-    { "fused TM=6 NV=2 VEC=4 MB=8 KC=64 KU=1 TURNS=2 PANELS=4",
+      { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[10], 59, 3, 2, bundle_pocl_avx2_stages + 30, bundle_pocl_avx2_regions + 2 },
+    { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256 KU=1 PACKA=1",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 4, 1 }, { 48, 32, 64 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[10], 60, 1, 0, bundle_pocl_avx2_stages + 31, NULL },
-    { "fused TM=6 NV=2 VEC=4 MB=8 KC=64 KU=1 TURNS=2 PANELS=4",
+      { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[10], 60, 3, 2, bundle_pocl_avx2_stages + 30, bundle_pocl_avx2_regions + 2 },
+    { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256 KU=1 PACKA=1",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 4, 1 }, { 48, 32, 256 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[10], 61, 1, 0, bundle_pocl_avx2_stages + 32, NULL },
-    { "fused TM=6 NV=2 VEC=4 MB=32 KC=64 KU=1 TURNS=2 PANELS=8",
+      { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[10], 61, 3, 2, bundle_pocl_avx2_stages + 30, bundle_pocl_avx2_regions + 2 },
+    { "direct WGM=1 WGN=1 TM=2 NV=4 VEC=4 KU=4 INDEX=64",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 4, 1 }, { 192, 64, 64 }, 1, 2, 0, 0, 0, 0,
+      { 2, 16, 4 }, { 2, 16, 4 }, 1, 0, 0, 0, 0, 0,
       &bundle_pocl_avx2_times[11], 62, 1, 0, bundle_pocl_avx2_stages + 33, NULL },
-    { "fused TM=6 NV=2 VEC=4 MB=32 KC=64 KU=1 TURNS=2 PANELS=8",
+    { "direct WGM=1 WGN=1 TM=2 NV=4 VEC=4 KU=4 INDEX=64",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 4, 1 }, { 192, 64, 256 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[11], 63, 1, 0, bundle_pocl_avx2_stages + 31, NULL },
-    { "fused TM=6 NV=2 VEC=4 MB=32 KC=64 KU=1 TURNS=2 PANELS=8",
+      { 2, 16, 4 }, { 2, 16, 4 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[11], 63, 1, 0, bundle_pocl_avx2_stages + 33, NULL },
+    { "direct WGM=1 WGN=1 TM=2 NV=4 VEC=4 KU=4 INDEX=64",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 4, 1 }, { 192, 64, 64 }, 1, 2, 0, 0, 0, 0,
+      { 2, 16, 4 }, { 2, 16, 4 }, 1, 0, 0, 0, 0, 0,
       &bundle_pocl_avx2_times[11], 64, 1, 0, bundle_pocl_avx2_stages + 33, NULL },
-    { "fused TM=6 NV=2 VEC=4 MB=32 KC=64 KU=1 TURNS=2 PANELS=8",
+    { "direct WGM=1 WGN=1 TM=2 NV=4 VEC=4 KU=4 INDEX=64",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 4, 1 }, { 192, 64, 256 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[11], 65, 1, 0, bundle_pocl_avx2_stages + 31, NULL },
-    { "packed TM=3 NV=4 VEC=4 MP=2 NP=16 KC=1024 KU=1 PACKA=0",
+      { 2, 16, 4 }, { 2, 16, 4 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[11], 65, 1, 0, bundle_pocl_avx2_stages + 33, NULL },
+    { "direct WGM=1 WGN=2 TM=2 NV=4 VEC=4 KU=4 INDEX=64",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 256, 1 }, { 6, 256, 1024 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[12], 66, 2, 2, bundle_pocl_avx2_stages + 34, bundle_pocl_avx2_regions + 4 },
-    { "packed TM=3 NV=4 VEC=4 MP=2 NP=16 KC=1024 KU=1 PACKA=0",
+      { 2, 32, 4 }, { 2, 32, 4 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[12], 66, 1, 0, bundle_pocl_avx2_stages + 34, NULL },
+    { "direct WGM=1 WGN=2 TM=2 NV=4 VEC=4 KU=4 INDEX=64",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 256, 1 }, { 6, 256, 1024 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[12], 67, 2, 2, bundle_pocl_avx2_stages + 34, bundle_pocl_avx2_regions + 4 },
-    { "packed TM=3 NV=4 VEC=4 MP=2 NP=16 KC=1024 KU=1 PACKA=0",
+      { 2, 32, 4 }, { 2, 32, 4 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[12], 67, 1, 0, bundle_pocl_avx2_stages + 34, NULL },
+    { "direct WGM=1 WGN=2 TM=2 NV=4 VEC=4 KU=4 INDEX=64",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 256, 1 }, { 6, 256, 1024 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[12], 68, 2, 2, bundle_pocl_avx2_stages + 34, bundle_pocl_avx2_regions + 4 },
-    { "packed TM=3 NV=4 VEC=4 MP=2 NP=16 KC=1024 KU=1 PACKA=0",
+      { 2, 32, 4 }, { 2, 32, 4 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[12], 68, 1, 0, bundle_pocl_avx2_stages + 34, NULL },
+    { "direct WGM=1 WGN=2 TM=2 NV=4 VEC=4 KU=4 INDEX=64",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 256, 1 }, { 6, 256, 1024 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[12], 69, 2, 2, bundle_pocl_avx2_stages + 34, bundle_pocl_avx2_regions + 4 },
-    { "fused TM=4 NV=3 VEC=4 MB=64 KC=64 KU=2 TURNS=8 PANELS=16",
+      { 2, 32, 4 }, { 2, 32, 4 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[12], 69, 1, 0, bundle_pocl_avx2_stages + 34, NULL },
+    { "packed TM=4 NV=3 VEC=4 MP=8 NP=8 KC=384 KU=1 PACKA=1",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 2 }, { 256, 192, 64 }, 1, 8, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[13], 70, 1, 0, bundle_pocl_avx2_stages + 36, NULL },
-    { "fused TM=4 NV=3 VEC=4 MB=64 KC=64 KU=2 TURNS=8 PANELS=16",
+      { 32, 96, 1 }, { 32, 96, 384 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[13], 70, 3, 2, bundle_pocl_avx2_stages + 35, bundle_pocl_avx2_regions + 4 },
+    { "packed TM=4 NV=3 VEC=4 MP=8 NP=8 KC=384 KU=1 PACKA=1",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 2 }, { 256, 192, 256 }, 1, 8, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[13], 71, 1, 0, bundle_pocl_avx2_stages + 37, NULL },
-    { "fused TM=4 NV=3 VEC=4 MB=64 KC=64 KU=2 TURNS=8 PANELS=16",
+      { 32, 96, 1 }, { 32, 96, 384 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[13], 71, 3, 2, bundle_pocl_avx2_stages + 35, bundle_pocl_avx2_regions + 4 },
+    { "packed TM=4 NV=3 VEC=4 MP=8 NP=8 KC=384 KU=1 PACKA=1",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 2 }, { 256, 192, 64 }, 1, 8, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[13], 72, 1, 0, bundle_pocl_avx2_stages + 36, NULL },
-    { "fused TM=4 NV=3 VEC=4 MB=64 KC=64 KU=2 TURNS=8 PANELS=16",
+      { 32, 96, 1 }, { 32, 96, 384 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[13], 72, 3, 2, bundle_pocl_avx2_stages + 35, bundle_pocl_avx2_regions + 4 },
+    { "packed TM=4 NV=3 VEC=4 MP=8 NP=8 KC=384 KU=1 PACKA=1",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 2 }, { 256, 192, 256 }, 1, 8, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[13], 73, 1, 0, bundle_pocl_avx2_stages + 37, NULL },
-    { "fused TM=4 NV=3 VEC=4 MB=32 KC=64 KU=1 TURNS=4 PANELS=1",
+      { 32, 96, 1 }, { 32, 96, 384 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[13], 73, 3, 2, bundle_pocl_avx2_stages + 35, bundle_pocl_avx2_regions + 4 },
+    { "fused TM=4 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=4 PANELS=8",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 1 }, { 128, 12, 64 }, 1, 4, 0, 0, 0, 0,
+      { 4, 4, 1 }, { 256, 96, 128 }, 1, 4, 0, 0, 0, 0,
       &bundle_pocl_avx2_times[14], 74, 1, 0, bundle_pocl_avx2_stages + 38, NULL },
-    { "fused TM=4 NV=3 VEC=4 MB=32 KC=64 KU=1 TURNS=4 PANELS=1",
+    { "fused TM=4 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=4 PANELS=8",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 1 }, { 128, 12, 64 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[14], 75, 1, 0, bundle_pocl_avx2_stages + 38, NULL },
-    { "fused TM=4 NV=3 VEC=4 MB=32 KC=64 KU=1 TURNS=4 PANELS=1",
+      { 4, 4, 1 }, { 256, 96, 256 }, 1, 4, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[14], 75, 1, 0, bundle_pocl_avx2_stages + 39, NULL },
+    { "fused TM=4 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=4 PANELS=8",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 1 }, { 128, 12, 64 }, 1, 4, 0, 0, 0, 0,
+      { 4, 4, 1 }, { 256, 96, 128 }, 1, 4, 0, 0, 0, 0,
       &bundle_pocl_avx2_times[14], 76, 1, 0, bundle_pocl_avx2_stages + 38, NULL },
-    { "fused TM=4 NV=3 VEC=4 MB=32 KC=64 KU=1 TURNS=4 PANELS=1",
+    { "fused TM=4 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=4 PANELS=8",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 1 }, { 128, 12, 64 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[14], 77, 1, 0, bundle_pocl_avx2_stages + 38, NULL },
-    { "direct WGM=1 WGN=1 TM=2 NV=4 VEC=4 KU=4 INDEX=64",
+      { 4, 4, 1 }, { 256, 96, 256 }, 1, 4, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[14], 77, 1, 0, bundle_pocl_avx2_stages + 39, NULL },
+    { "packed TM=4 NV=3 VEC=4 MP=4 NP=8 KC=256 KU=1 PACKA=1",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 2, 16, 4 }, { 2, 16, 4 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[15], 78, 1, 0, bundle_pocl_avx2_stages + 39, NULL },
-    { "direct WGM=1 WGN=1 TM=2 NV=4 VEC=4 KU=4 INDEX=64",
+      { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[15], 78, 3, 2, bundle_pocl_avx2_stages + 40, bundle_pocl_avx2_regions + 4 },
+    { "packed TM=4 NV=3 VEC=4 MP=4 NP=8 KC=256 KU=1 PACKA=1",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 2, 16, 4 }, { 2, 16, 4 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[15], 79, 1, 0, bundle_pocl_avx2_stages + 39, NULL },
-    { "direct WGM=1 WGN=1 TM=2 NV=4 VEC=4 KU=4 INDEX=64",
+      { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[15], 79, 3, 2, bundle_pocl_avx2_stages + 40, bundle_pocl_avx2_regions + 4 },
+    { "packed TM=4 NV=3 VEC=4 MP=4 NP=8 KC=256 KU=1 PACKA=1",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 2, 16, 4 }, { 2, 16, 4 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[15], 80, 1, 0, bundle_pocl_avx2_stages + 39, NULL },
-    { "direct WGM=1 WGN=1 TM=2 NV=4 VEC=4 KU=4 INDEX=64",
+      { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[15], 80, 3, 2, bundle_pocl_avx2_stages + 40, bundle_pocl_avx2_regions + 4 },
+    { "packed TM=4 NV=3 VEC=4 MP=4 NP=8 KC=256 KU=1 PACKA=1",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 2, 16, 4 }, { 2, 16, 4 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[15], 81, 1, 0, bundle_pocl_avx2_stages + 39, NULL },
-    { "fused TM=4 NV=3 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=2",
-      3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 4 }, { 256, 24, 64 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[16], 82, 1, 0, bundle_pocl_avx2_stages + 40, NULL },
-    { "fused TM=4 NV=3 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=2",
-      3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 4 }, { 256, 24, 128 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[16], 83, 1, 0, bundle_pocl_avx2_stages + 41, NULL },
-    { "fused TM=4 NV=3 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=2",
-      3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 4 }, { 256, 24, 64 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[16], 84, 1, 0, bundle_pocl_avx2_stages + 40, NULL },
-    { "fused TM=4 NV=3 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=2",
-      3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 4 }, { 256, 24, 128 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[16], 85, 1, 0, bundle_pocl_avx2_stages + 41, NULL },
-    { "fused TM=4 NV=3 VEC=4 MB=64 KC=64 KU=2 TURNS=8 PANELS=16",
+      { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[15], 81, 3, 2, bundle_pocl_avx2_stages + 40, bundle_pocl_avx2_regions + 4 },
+    { "fused TM=4 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=4 PANELS=8",
       3, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 2 }, { 256, 192, 64 }, 1, 8, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[13], 86, 1, 0, bundle_pocl_avx2_stages + 42, NULL },
-    { "fused TM=4 NV=3 VEC=4 MB=64 KC=64 KU=2 TURNS=8 PANELS=16",
+      { 4, 4, 1 }, { 256, 96, 128 }, 1, 4, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[14], 82, 1, 0, bundle_pocl_avx2_stages + 43, NULL },
+    { "fused TM=4 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=4 PANELS=8",
       3, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 2 }, { 256, 192, 256 }, 1, 8, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[13], 87, 1, 0, bundle_pocl_avx2_stages + 43, NULL },
-    { "fused TM=4 NV=3 VEC=4 MB=64 KC=64 KU=2 TURNS=8 PANELS=16",
+      { 4, 4, 1 }, { 256, 96, 256 }, 1, 4, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[14], 83, 1, 0, bundle_pocl_avx2_stages + 44, NULL },
+    { "fused TM=4 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=4 PANELS=8",
       3, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 2 }, { 256, 192, 64 }, 1, 8, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[13], 88, 1, 0, bundle_pocl_avx2_stages + 42, NULL },
-    { "fused TM=4 NV=3 VEC=4 MB=64 KC=64 KU=2 TURNS=8 PANELS=16",
+      { 4, 4, 1 }, { 256, 96, 128 }, 1, 4, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[14], 84, 1, 0, bundle_pocl_avx2_stages + 43, NULL },
+    { "fused TM=4 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=4 PANELS=8",
       3, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 2 }, { 256, 192, 256 }, 1, 8, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[13], 89, 1, 0, bundle_pocl_avx2_stages + 43, NULL },
-    { "fused TM=4 NV=3 VEC=4 MB=32 KC=64 KU=1 TURNS=4 PANELS=1",
+      { 4, 4, 1 }, { 256, 96, 256 }, 1, 4, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[14], 85, 1, 0, bundle_pocl_avx2_stages + 44, NULL },
+    { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256 KU=1 PACKA=1",
       3, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 1 }, { 128, 12, 64 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[14], 90, 1, 0, bundle_pocl_avx2_stages + 44, NULL },
-    { "fused TM=4 NV=3 VEC=4 MB=32 KC=64 KU=1 TURNS=4 PANELS=1",
+      { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[10], 86, 3, 2, bundle_pocl_avx2_stages + 45, bundle_pocl_avx2_regions + 2 },
+    { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256 KU=1 PACKA=1",
       3, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 1 }, { 128, 12, 64 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[14], 91, 1, 0, bundle_pocl_avx2_stages + 44, NULL },
-    { "fused TM=4 NV=3 VEC=4 MB=32 KC=64 KU=1 TURNS=4 PANELS=1",
+      { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[10], 87, 3, 2, bundle_pocl_avx2_stages + 45, bundle_pocl_avx2_regions + 2 },
+    { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256 KU=1 PACKA=1",
       3, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 1 }, { 128, 12, 64 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[14], 92, 1, 0, bundle_pocl_avx2_stages + 44, NULL },
-    { "fused TM=4 NV=3 VEC=4 MB=32 KC=64 KU=1 TURNS=4 PANELS=1",
+      { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[10], 88, 3, 2, bundle_pocl_avx2_stages + 45, bundle_pocl_avx2_regions + 2 },
+    { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256 KU=1 PACKA=1",
       3, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 1 }, { 128, 12, 64 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[14], 93, 1, 0, bundle_pocl_avx2_stages + 44, NULL },
+      { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[10], 89, 3, 2, bundle_pocl_avx2_stages + 45, bundle_pocl_avx2_regions + 2 },
+    { "fused TM=4 NV=3 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=2",
+      3, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 4, 4, 4 }, { 256, 24, 64 }, 1, 1, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[9], 90, 1, 0, bundle_pocl_avx2_stages + 48, NULL },
+    { "fused TM=4 NV=3 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=2",
+      3, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 4, 4, 4 }, { 256, 24, 128 }, 1, 1, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[9], 91, 1, 0, bundle_pocl_avx2_stages + 49, NULL },
+    { "fused TM=4 NV=3 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=2",
+      3, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 4, 4, 4 }, { 256, 24, 64 }, 1, 1, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[9], 92, 1, 0, bundle_pocl_avx2_stages + 48, NULL },
+    { "fused TM=4 NV=3 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=2",
+      3, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 4, 4, 4 }, { 256, 24, 128 }, 1, 1, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[9], 93, 1, 0, bundle_pocl_avx2_stages + 49, NULL },
     { "mirror TILE=32 ROWS=4 ALONE=1",
       3, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, 0, 0,
-      NULL, 94, 1, 0, bundle_pocl_avx2_stages + 45, NULL },
+      NULL, 94, 1, 0, bundle_pocl_avx2_stages + 50, NULL },
     { "complex TILE=32 ROWS=4 ALONE=1",
       5, 0, 0, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      NULL, 95, 4, 3, bundle_pocl_avx2_stages + 46, bundle_pocl_avx2_regions + 6 },
+      NULL, 95, 4, 3, bundle_pocl_avx2_stages + 51, bundle_pocl_avx2_regions + 6 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       5, 0, 1, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      NULL, 96, 4, 3, bundle_pocl_avx2_stages + 46, bundle_pocl_avx2_regions + 6 },
+      NULL, 96, 4, 3, bundle_pocl_avx2_stages + 51, bundle_pocl_avx2_regions + 6 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       5, 1, 0, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      NULL, 97, 5, 3, bundle_pocl_avx2_stages + 50, bundle_pocl_avx2_regions + 9 },
+      NULL, 97, 5, 3, bundle_pocl_avx2_stages + 55, bundle_pocl_avx2_regions + 9 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       5, 1, 1, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      NULL, 98, 5, 3, bundle_pocl_avx2_stages + 50, bundle_pocl_avx2_regions + 9 },
+      NULL, 98, 5, 3, bundle_pocl_avx2_stages + 55, bundle_pocl_avx2_regions + 9 },
     { "mirror TILE=32 ROWS=4 ALONE=1",
       5, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, 0, 0,
-      NULL, 99, 1, 0, bundle_pocl_avx2_stages + 55, NULL },
+      NULL, 99, 1, 0, bundle_pocl_avx2_stages + 60, NULL },
     { "complex TILE=32 ROWS=4 ALONE=1",
       6, 0, 0, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      NULL, 100, 4, 3, bundle_pocl_avx2_stages + 56, bundle_pocl_avx2_regions + 12 },
+      NULL, 100, 4, 3, bundle_pocl_avx2_stages + 61, bundle_pocl_avx2_regions + 12 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       6, 0, 1, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      NULL, 101, 4, 3, bundle_pocl_avx2_stages + 56, bundle_pocl_avx2_regions + 12 },
+      NULL, 101, 4, 3, bundle_pocl_avx2_stages + 61, bundle_pocl_avx2_regions + 12 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       6, 1, 0, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      NULL, 102, 5, 3, bundle_pocl_avx2_stages + 60, bundle_pocl_avx2_regions + 15 },
+      NULL, 102, 5, 3, bundle_pocl_avx2_stages + 65, bundle_pocl_avx2_regions + 15 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       6, 1, 1, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      NULL, 103, 5, 3, bundle_pocl_avx2_stages + 60, bundle_pocl_avx2_regions + 15 },
+      NULL, 103, 5, 3, bundle_pocl_avx2_stages + 65, bundle_pocl_avx2_regions + 15 },
     { "mirror TILE=32 ROWS=4 ALONE=1",
       6, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, 0, 0,
-      NULL, 104, 1, 0, bundle_pocl_avx2_stages + 65, NULL },
+      NULL, 104, 1, 0, bundle_pocl_avx2_stages + 70, NULL },
 };
 
 KILN_INTERNAL const struct kiln_bundle kiln_bundle_pocl_avx2 = {
@@ -3562,7 +3528,7 @@ KILN_INTERNAL const struct kiln_bundle kiln_bundle_pocl_avx2 = {
     .provenance = "tuned on pthread-haswell-AMD EPYC, Portable Computing Language, driver 3.1+debian",
     .match = { "Portable Computing Language", NULL, "3.1+debian", 8, 0 },
     .traits = { 1, 2, 8, 524288, 0 },
-    .pool = { sizeof bundle_pocl_avx2_rows, 1746, 2221, 1950,
+    .pool = { sizeof bundle_pocl_avx2_rows, 1703, 2246, 1772,
               bundle_pocl_avx2_rows[0].text, bundle_pocl_avx2_lines,
               bundle_pocl_avx2_pairs, bundle_pocl_avx2_symbols },
     .num_programs = 105, .num_recipes = 105, .num_pins = 0,
