@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Recipes for triangles: so many of a precision, by their times at shapes of two pairs: A A', and what
- * complex products become, in which B is by rows. */
+/* Recipes for triangles: so many of a precision, by their times at shapes of two pairs: NT, as in
+ * A A', and NN, which complex products become. */
 enum { MOST_TRIANGLES = 8, OF_PAIR = 2 * 8 * 4, NUM_SHAPES = 2 * OF_PAIR, MOST_KEPT = 4 };
 static const int pairs[] = { 1, 0 };
 
@@ -137,39 +137,45 @@ static double time_of(const struct winner *winner, const struct kiln_recipe *rec
                             : 1e18;
 }
 
+/* The times of candidate `c`, which is of `winner`, and whether it is legal for both pairs. */
+static bool find_times(const struct winner *winner, const struct device_facts *facts,
+        struct candidates *candidates, unsigned c, bool *is_legal, char error[FAMILY_ERROR_BYTES])
+{
+    *is_legal = true;
+    for (unsigned p = 0; p < sizeof pairs / sizeof pairs[0]; p++) {
+        struct problem problem = problem_of_pair(winner->precision, pairs[p]);
+        struct kiln_recipe recipe;
+        const char *reason;
+        problem.triangle = true;
+        *is_legal = *is_legal && config_legal(&winner->config, &problem, facts, &reason);
+        if (!*is_legal)
+            return true;
+        if (!assemble_traits(&winner->config, &problem, facts, &recipe, error))
+            return false;
+        for (unsigned s = 0; s < OF_PAIR; s++) {
+            const struct kiln_product product = shape(&problem, s);
+            candidates->time[c][p * OF_PAIR + s] = time_of(winner, &recipe, &product, facts);
+        }
+        candidates->takes_all[c] = kiln_recipe_takes_all(&recipe) && !winner->kinds;
+    }
+    return true;
+}
+
 static bool find_candidates(const struct winners *winners, const struct precision *precision,
         const struct kind *kind, struct candidates *candidates, char error[FAMILY_ERROR_BYTES])
 {
     candidates->num = 0;
     for (unsigned i = 0; i < winners->num_recipes; i++) {
         const struct winner *winner = &winners->recipes[i];
-        const unsigned c = candidates->num;
-        struct kiln_recipe recipe;
-        bool is_legal = true;
+        bool is_legal = false;
         if (winner->precision != precision || form_is(winner) ||
                 (winner->kinds && !(winner->kinds & kind->kind)) ||
                 winner->vector_floats > kind->vector_floats)
             continue;
-        for (unsigned p = 0; p < sizeof pairs / sizeof pairs[0] && is_legal; p++) {
-            struct problem problem = problem_of_pair(precision, pairs[p]);
-            const char *reason;
-            problem.triangle = true;
-            is_legal = config_legal(&winner->config, &problem, &winners->facts, &reason);
-            if (!is_legal)
-                continue;
-            if (!assemble_traits(&winner->config, &problem, &winners->facts, &recipe, error))
-                return false;
-            for (unsigned s = 0; s < OF_PAIR; s++) {
-                const struct kiln_product product = shape(&problem, s);
-                candidates->time[c][p * OF_PAIR + s] = time_of(winner, &recipe, &product,
-                        &winners->facts);
-            }
-        }
-        if (!is_legal)
-            continue;
-        candidates->takes_all[c] = kiln_recipe_takes_all(&recipe) && !winner->kinds;
-        candidates->index[c] = i;
-        candidates->num++;
+        if (!find_times(winner, &winners->facts, candidates, candidates->num, &is_legal, error))
+            return false;
+        candidates->index[candidates->num] = i;
+        candidates->num += is_legal;
     }
     return true;
 }

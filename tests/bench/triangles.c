@@ -10,7 +10,7 @@
 #include "element.h"
 #include "stats.h"
 
-/* Of a row or column every so manieth element is checked, or else so many. */
+/* The distance of elements that are checked, or else how many of a row are. */
 enum { TRIANGLES_APART = 13, TRIANGLES_MOST = 128 };
 
 struct triangles_bench {

@@ -74,6 +74,28 @@ static void triangles_are_of_families_that_store_them(void **state)
     assert_int_equal(count("double", "direct", true), 1);
 }
 
+/* A recipe that is slow where B is transposed, and another one: A A' wants the latter, what complex
+ * products become the former. */
+static void triangles_are_for_two_pairs(void **state)
+{
+    static const char times[] = "time\tsingle\t1\t0\t0\t0\t0\t0\t0\t0\t1000\t0\t0\t0\t0\t1e6"
+                                "\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\n"
+                                "time\tsingle\t3\t0\t0\t0\t0\t0\t0\t0\t2000\t0\t0\t0\t0\t0"
+                                "\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\n";
+    char error[FAMILY_ERROR_BYTES] = "", both[sizeof text + sizeof times];
+    unsigned num[2] = { 0 };
+    (void) state;
+    snprintf(both, sizeof both, "%s%s", text, times);
+    assert_true(winners_parse(both, &winners, error) && forms_add(&winners, error));
+    for (unsigned i = 0; i < winners.num_recipes; i++) {
+        const struct winner *winner = &winners.recipes[i];
+        if (winner->triangle && winner->precision->letter == 's' && winner->is_timed)
+            num[winner->config.value[0] == 2]++;
+    }
+    assert_int_equal(num[0], 1);
+    assert_int_equal(num[1], 1);
+}
+
 static void they_take_the_place_of_older_ones(void **state)
 {
     char error[FAMILY_ERROR_BYTES] = "";
@@ -119,6 +141,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_precision_has_its_forms),
         cmocka_unit_test(triangles_are_of_families_that_store_them),
+        cmocka_unit_test(triangles_are_for_two_pairs),
         cmocka_unit_test(they_take_the_place_of_older_ones),
         cmocka_unit_test(their_kernels_are_told),
     };
