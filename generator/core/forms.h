@@ -13,7 +13,7 @@ bool form_is(const struct winner *winner);
  * - for each precision, what mirrors a matrix of which one triangle is stored;
  * - for products of which one triangle is stored, a few of the winners once more, which store no
  *   more than that: those by which least is lost, by the times of the winners, on squares of many
- *   sizes and depths.
+ *   sizes and depths, B transposed or not.
  * The hashes are filled anew. */
 bool forms_add(struct winners *winners, char error[FAMILY_ERROR_BYTES]);
 

@@ -67,7 +67,7 @@ static bool triangles_call(const struct triangles_bench *bench, unsigned which,
            operands_read(&bench->operands, device, problem, c);
 }
 
-/* Whether elements of every tile are right, and those above the diagonal still NaN where
+/* Whether elements all over C are right, and those above the diagonal still NaN where
  * `is_lower`. */
 static bool triangles_are_right(const struct problem *problem, const void *c, bool is_lower)
 {

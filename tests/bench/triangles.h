@@ -26,8 +26,8 @@ struct triangles {
 
 /* Times, in turns, a product A B' of square matrices of the options' extents and precisions, A A'
  * of which the lower triangle is stored, and A B with a symmetric A, and prints their rates; other
- * shapes are passed over. Before, elements of each tile are compared with exact sums, and those
- * that must stay as they are looked at. False with a message on stderr. */
+ * shapes are passed over. Before, elements all over C are compared with exact sums, and those
+ * of the other triangle must be as they were. False with a message on stderr. */
 bool triangles_measure(const struct options *options, const struct device *device,
         struct triangles *triangles);
 
