@@ -31,6 +31,7 @@ static const struct family_value values[] = {
     { "ANYWHERE", "HALF && BYTES == 2" },
     // What the fragments ask for and tma alone has.
     { "EARLY", "0" },
+    { "ROTATED", "0" },
     { "EDGES", "0" },
     { "WGMMA", "0" },
     { "PIPED", "0" },

@@ -1,7 +1,8 @@
 /* tma: NVIDIA's compute capability 9.0. Tiles come from where A and B lie through the copy engine
  * and tensor maps, so that nothing is packed; a matrix whose rows do not start at multiples of 16
- * bytes is copied first. Doubles and halves go through the tensor cores; for singles, tiles whose k
- * lie side by side are transposed in local memory by the warps that fetch. */
+ * bytes is copied first. Without ENGINE (S, D), warps of their own copy tiles element by element,
+ * from rows that begin anywhere. Doubles and halves go through the tensor cores; for singles, tiles
+ * whose k lie side by side are transposed on their way, by the warps that fetch. */
 #include "../nv/nv.h"
 #include "../table.h"
 
@@ -20,6 +21,8 @@ static const struct family_param params[] = {
     { "SHARED", "0 1", 1, "whether they share those of tiles that make no whole turn", NULL },
     { "SLICES", "1 2 4", 1, "groups of warps that take the steps of a tile in turn (S, D)",
       "CUTLASS sliced-K" },
+    { "ENGINE", "0 1", 1, "whether the copy engine fetches; 0: four warps do (S, D)", NULL,
+      .sibling = 1 },
     { "EDGES", "0 1", 0, "whether less is done for tiles that C does not fill", NULL },
 };
 
@@ -27,9 +30,11 @@ static const struct family_value values[] = {
     NV_VALUES,
     { "ASYNC", "0" },
     { "ANYWHERE", "0" },
-    // What is not aligned is copied.
-    { "COPYA", "1" },
-    { "COPYB", "1" },
+    // Whether of four rows (columns) of a transposed tile, the other two come first in some lines.
+    { "ROTATED", "SINGLE && !ENGINE" },
+    // The copy engine takes aligned rows alone: others are copied.
+    { "COPYA", "ENGINE" },
+    { "COPYB", "ENGINE" },
     { "THROUGH", "0" },
     // How the copy engine is told to swizzle a line.
     { "SWIZZLEA", "SINGLE && TA ? 0 : LINEA / 64 + 1" },
@@ -48,15 +53,15 @@ static const struct family_value values[] = {
     // Registers are given out by eights, as many as there are for the warps on each of four
     // schedulers. Where that is too few, four warps fetch and leave theirs to those that multiply.
     { "GIVES", "SINGLE ? SLICES == 1 && CONSUMERS >= 8 : "
-        "REGISTERS > 512 / ceil_div(WORKERS + (EARLY ? 64 : 32), 128) / 8 * 8" },
+        "REGISTERS > 512 / ceil_div(WORKERS + (ENGINE ? EARLY ? 64 : 32 : 128), 128) / 8 * 8" },
     // Who has a block of C in the end.
     { "OWNERS", "WORKERS / SLICES" },
-    { "FETCHERS", "SINGLE || GIVES ? 128 : EARLY ? 64 : 32" },
+    { "FETCHERS", "SINGLE || GIVES || !ENGINE ? 128 : EARLY ? 64 : 32" },
     { "ITEMS", "WORKERS + FETCHERS" },
-    { "LEAVES", "SINGLE ? 56 : 24" },
+    { "LEAVES", "SINGLE || !ENGINE ? 56 : 24" },
     NV_REGISTERS,
     { "MAPPER", "EARLY ? WORKERS : 0" },
-    { "TRANSPOSING", "TRANSPOSEA || TRANSPOSEB" },
+    { "TRANSPOSING", "ENGINE && (TRANSPOSEA || TRANSPOSEB)" },
     // Whether a warp of D reads what it multiplies next before it multiplies.
     { "PIPED", "DOUBLE && TM * TN <= 16" },
 };
@@ -66,6 +71,8 @@ static const struct family_rule rules[] = {
     { "ST * ((BM + BN) * DEPTH + 24) + WGMMA * WORKERS * 16 <= 227 * 1024 - 1280",
       "tiles exceed local memory" },
     { "!WGMMA || (WM == 64 && WN == 32)", "warp groups multiply 64 x BN" },
+    { "ENGINE || !(HALF || EARLY || EDGES)",
+      "without the copy engine there are neither halves nor EARLY nor EDGES" },
     { "HALF || DEPTH == 128", "DEPTH is for half precision" },
     { "SINGLE || KU == 2", "KU is for single precision" },
     { "!SINGLE || WM >= 32", "rows come by four" },
@@ -90,16 +97,18 @@ static const struct family_rule rules[] = {
 /* What work-groups share beside the operands: tensor maps, and parts of tiles. */
 #define WORK "WORKSPACE as __global uchar *work; REGION_2 as long maps_at; " \
     "REGION_3 as long parts_at; "
+#define PARTS "WORKSPACE as __global uchar *work; REGION_3 as long parts_at; "
 
 static const struct family_stage stages[] = {
     COPY_STAGES,
-    NV_MULTIPLY("tma/tma.cl.in", "ITEMS", WORK, WORK, "1", COPIED(A, a) COPIED(B, b)),
+    NV_MULTIPLY("tma/tma.cl.in", "ITEMS", WORK, WORK, "ENGINE", COPIED(A, a) COPIED(B, b)),
+    NV_MULTIPLY("tma/tma.cl.in", "ITEMS", "", PARTS, "!ENGINE", AS_IT_IS(A) AS_IT_IS(B)),
     NV_ADD("PARTS", "SWAPPED = 0", "REGION_3"),
 };
 
 static const struct family_region regions[] = {
     COPY_REGIONS,
-    { NULL, "ONE ONE", "1; 1", "256", NULL },
+    { "ENGINE", "ONE ONE", "1; 1", "256", NULL },
     NV_PARTS("PARTS"),
 };
 
@@ -135,6 +144,20 @@ static const struct family_preset presets[] = {
       FOR_PRECISION('s') },
     { "hopper-single-slices-middle", "tma BM=128 BN=64 ST=4 EARLY=1 SLICES=2", NULL,
       FOR_PRECISION('s') },
+    { "hopper-single-anywhere", "tma BM=128 BN=256 WM=64 WN=64 ST=4 KU=4 ENGINE=0", NULL,
+      FOR_PRECISION('s') },
+    { "hopper-single-anywhere-shared", "tma BM=128 BN=128 WN=32 ST=6 KU=4 STREAM=1 ENGINE=0", NULL,
+      FOR_PRECISION('s') },
+    { "hopper-single-anywhere-wide", "tma BM=64 BN=128 WN=32 ST=6 KU=4 STREAM=1 ENGINE=0", NULL,
+      FOR_PRECISION('s') },
+    { "hopper-single-anywhere-high", "tma BM=128 BN=64 WN=32 ST=4 KU=4 ENGINE=0", NULL,
+      FOR_PRECISION('s') },
+    { "hopper-single-anywhere-square", "tma BM=64 BN=64 WN=16 ST=4 KU=4 ENGINE=0", NULL,
+      FOR_PRECISION('s') },
+    { "hopper-single-anywhere-slices", "tma BM=64 BN=64 WN=16 ST=6 KU=4 SLICES=2 ENGINE=0", NULL,
+      FOR_PRECISION('s') },
+    { "hopper-single-anywhere-small", "tma BM=64 BN=32 WM=32 WN=16 ST=4 KU=8 ENGINE=0", NULL,
+      FOR_PRECISION('s') },
     { "hopper-double", "tma BM=128 BN=128 ST=5 EARLY=1", "found by a probe on one H200",
       FOR_PRECISION('d') },
     { "hopper-double-middle", "tma BM=64 BN=128 WM=32 ST=8 EARLY=2", NULL, FOR_PRECISION('d') },
@@ -152,6 +175,14 @@ static const struct family_preset presets[] = {
       FOR_PRECISION('d') },
     { "hopper-double-flat", "tma BM=16 BN=32 WM=16 WN=16 ST=16 EARLY=2 SLICES=4", NULL,
       FOR_PRECISION('d') },
+    { "hopper-double-anywhere", "tma BM=128 BN=64 WM=16 WN=64 ST=5 GROUP=2 ENGINE=0", NULL,
+      FOR_PRECISION('d') },
+    { "hopper-double-anywhere-shared", "tma BM=128 BN=64 WM=16 WN=64 ST=5 GROUP=2 STREAM=1 ENGINE=0",
+      NULL, FOR_PRECISION('d') },
+    { "hopper-double-anywhere-middle", "tma BM=64 BN=64 WM=32 WN=32 ST=6 ENGINE=0", NULL,
+      FOR_PRECISION('d') },
+    { "hopper-double-anywhere-small", "tma BM=64 BN=32 WM=16 WN=16 ST=6 STREAM=2 SHARED=0 ENGINE=0",
+      NULL, FOR_PRECISION('d') },
     { "hopper-half", "tma BM=128 BN=256 ST=4",
       "found by a probe on one H200", FOR_PRECISION('h') },
     { "hopper-half-turns", "tma BM=256 BN=128 ST=4 STREAM=1 SHARED=0", NULL, FOR_PRECISION('h') },

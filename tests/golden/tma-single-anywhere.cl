@@ -1,0 +1,478 @@
+// Elements of float are computed with as float. A product and a sum are fused where the device does
+// that in one step: FP_CONTRACT, on by default, allows it.
+static float load(__global const float *p)
+{
+    return *p;
+}
+
+static void store(float x, __global float *p)
+{
+    *p = x;
+}
+
+// C = alpha x + beta C for one element; beta == 0 does not read C.
+static void put(float x, float alpha, float beta, __global float *p)
+{
+    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
+}
+
+// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits. What
+// only sm_90a has is masked as a comment; the mask is taken from the PTX that this is compiled to.
+static uint local_address(__local const void *p)
+{
+    return (uint) (ulong) p;
+}
+
+// Divisions of 64 bits take long.
+static ulong divide(ulong x, ulong y)
+{
+    return (x | y) >> 32 ? x / y : (uint) x / (uint) y;
+}
+
+// The work-items of a warp wait for each other, and see what each has written.
+static void warp_sync(void)
+{
+    asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
+}
+
+// A barrier in local memory counts arrivals, and the bytes of copies under way.
+static void mbarrier_init(uint mbarrier, uint arrivals)
+{
+    asm volatile("mbarrier.init.shared.b64 [%0], %1;" :: "r"(mbarrier), "r"(arrivals) : "memory");
+}
+
+static void mbarrier_wait(uint mbarrier, uint phase)
+{
+    asm volatile("{ .reg .pred done;\n"
+            "again: mbarrier.try_wait.parity.shared.b64 done, [%0], %1;\n"
+            "@!done bra again; }" :: "r"(mbarrier), "r"(phase) : "memory");
+}
+
+static void mbarrier_arrive(uint mbarrier)
+{
+    asm volatile("mbarrier.arrive.shared.b64 _, [%0];" :: "r"(mbarrier) : "memory");
+}
+
+// Begins to copy an element into local memory, or `bytes` of it and zeros.
+static void copy_element(uint to, __global const float *from, uint bytes)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::
+            "r"(to), "l"((ulong) from), "r"(bytes) : "memory");
+}
+
+// Arrives when what this work-item has begun to copy is there.
+static void mbarrier_arrive_copied(uint mbarrier)
+{
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" :: "r"(mbarrier) : "memory");
+}
+
+// Begins to copy the tile that begins at `from`. `left` is what C has from there on, and is not
+// copied beyond; `ks` is what K has, and what lies beyond is 0.
+// Value k is line k % 16 * 2 + k / 16 of the tile.
+// A warp copies 16 values of k of two rows. In a line four rows are at r / 4 ^ k % 16 / 2, each of
+// them at r % 4 ^ k % 2 * 2, so that no two of these 32 elements meet in a bank.
+static void fetch_a(uint tile, __global const float *from, long ld, int left, int ks, uint who)
+{
+    const int x = who % 16, half = who / 32 % 2, y = who / 16 % 2 + who / 64 * 2;
+    const uint bytes = half * 16 + x < ks ? 4 : 0;
+    from += y * ld + half * 16 + x;
+    tile += (x * 2 + half) * 256 + (y ^ x % 2 * 2) * 4;
+    left -= y;
+#pragma unroll
+    for (int row = 0; row < 64; row += 4) {
+        if (row < left)
+            copy_element(tile + row / 64 * 8192 + row % 64 / 32 * 128
+                    + (row % 32 / 4 ^ x / 2) * 16, from, bytes);
+        from += 4 * ld;
+    }
+}
+
+// Begins to copy the tile that begins at `from`. `left` is what C has from there on, and is not
+// copied beyond; `ks` is what K has, and what lies beyond is 0.
+// Value k is line k % 16 * 2 + k / 16 of the tile.
+static void fetch_b(uint tile, __global const float *from, long ld, int left, int ks, uint who)
+{
+    const int x = who % 32, y = who / 32;
+    from += y * ld + x;
+#pragma unroll
+    for (int k = 0; k < 32; k += 4) {
+        const uint bytes = k + y < ks ? 4 : 0;
+        const uint line = tile + ((k % 16 + y) * 2 + k / 16) * 256 + x * 4;
+#pragma unroll
+        for (int i = 0; i < 128; i += 32)
+            if (i + x < left)
+                copy_element(line + i / 64 * 8192 + i % 64 * 4, from + i, bytes);
+        from += 4 * ld;
+    }
+}
+
+// What put does, in a row of C, where there is such a column.
+static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)
+{
+    if (col < N)
+        store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
+}
+
+static uint exchange(uint x, uint distance)
+{
+    uint other;
+    asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;" :
+            "=r"(other) : "r"(x), "r"(distance));
+    return other;
+}
+
+// x[i] of work-item j of four becomes x[j] of work-item i.
+static void transpose_quad(uint x[4], uint item)
+{
+#pragma unroll
+    for (int i = 0; i < 4; i += 2) {
+        const uint other = exchange(item & 1 ? x[i] : x[i + 1], 1);
+        x[i] = item & 1 ? other : x[i];
+        x[i + 1] = item & 1 ? x[i + 1] : other;
+    }
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        const uint other = exchange(item & 2 ? x[i] : x[i + 2], 2);
+        x[i] = item & 2 ? other : x[i];
+        x[i + 2] = item & 2 ? x[i + 2] : other;
+    }
+}
+
+// put for four columns side by side, at an address that is a multiple of their size.
+static void put_four(float4 x, __global float *out, float alpha, float beta)
+{
+    x *= alpha;
+    if (beta != 0)
+        x += beta * *(__global float4 *) out;
+    *(__global float4 *) out = x;
+}
+// C = alpha op(A) op(B) + beta C; C is M x N, row-major.
+// A is stored M x K.
+// B is stored K x N.
+// For NVIDIA's compute capability 9.0.
+// A work-group computes 64 x 128 of C. Tiles of A and B, 32 deep, are fetched into local
+// memory by four warps, up to 6 at a time; a tile's `full` barrier says that it is there.
+// The other warps compute 64 x 32 of C each, and say by the `empty` barrier when they have
+// read a tile.
+// As many work-groups as run at once take tiles in turn. Of the tiles that do not make a whole
+// turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of
+// such a tile is kept, to be added up later.
+__kernel __attribute__((reqd_work_group_size(256, 1, 1)))
+void kiln_sgemm_tma_stream(long M, long N, long K,
+        __global const float *restrict A, long a_offset, long lda,
+        __global const float *restrict B, long b_offset, long ldb,
+        __global uchar *work, long parts_at, float alpha, float beta,
+        __global float *restrict C, long c_offset, long ldc)
+{
+    __local uchar a_tiles[49152] __attribute__((aligned(1024)));
+    __local uchar b_tiles[98304] __attribute__((aligned(1024)));
+    __local ulong full[6];
+    __local ulong empty[6];
+    const uint item = get_local_id(0);
+    const uint fulls = local_address(full);
+    const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
+    const uint empties = local_address(empty);
+    C += c_offset;
+    // Whether every row of C starts where 4 columns may be stored at once.
+    const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 15;
+    const bool is_aligned = misaligned == 0;
+    __global float *parts = (__global float *) (work + parts_at * 4) + 4 * item;
+    // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
+    // work-group takes `share` steps. A last turn that is three quarters full is a turn.
+    const uint groups = get_num_groups(0);
+    const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 127) / 128);
+    const uint in_turns = tiles / groups * groups;
+    const uint whole = tiles - in_turns < groups * 3 / 4 ? in_turns : tiles;
+    const uint steps = ((uint) K + 31) / 32;
+    const ulong all = (ulong) (tiles - whole) * steps;
+    const ulong share = (all + groups - 1) / groups;
+    const ulong begin = min(get_group_id(0) * share, all), end = min(begin + share, all);
+
+    if (item == 0) {
+        for (int s = 0; s < 6; s++) {
+            mbarrier_init(fulls + 8 * s, 128);
+            mbarrier_init(empties + 8 * s, 4);
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+
+    if (item >= 128) {
+        const uint who = item - 128;
+        uint s = 0, phase = 1;
+        for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {
+            const bool is_whole = turn < whole;
+            const uint done = is_whole ? 0 : divide(at, steps);
+            const uint tile = is_whole ? turn : whole + done;
+            const int first = is_whole ? 0 : at - (ulong) done * steps;
+            const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
+            turn += groups;
+            at += is_whole ? 0 : num;
+        // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
+        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;
+        const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+        const uint band_rows = min(tiles_m - band, (uint) 8);
+        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+        const int first_m = tile_m * 64, first_n = tile_n * 128;
+        for (int t = 0; t < num; t++) {
+            const int k = (first + t) * 32;
+            mbarrier_wait(empties + 8 * s, phase);
+            fetch_a(a_at + s * 8192, A + a_offset + first_m * lda + k, lda,
+                    M - first_m, K - k, who);
+            fetch_b(b_at + s * 16384, B + b_offset + k * ldb + first_n, ldb,
+                    N - first_n, K - k, who);
+            mbarrier_arrive_copied(fulls + 8 * s);
+            if (++s == 6) {
+                s = 0;
+                phase ^= 1;
+            }
+        }
+        }
+        return;
+    }
+    uint stage = 0, phase = 0;
+    const uint warp = item / 32, lane = item % 32;
+    for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {
+        const bool is_whole = turn < whole;
+        const uint done = is_whole ? 0 : divide(at, steps);
+        const uint tile = is_whole ? turn : whole + done;
+        const int first = is_whole ? 0 : at - (ulong) done * steps;
+        const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
+        turn += groups;
+        at += is_whole ? 0 : num;
+    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
+    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;
+    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+    const uint band_rows = min(tiles_m - band, (uint) 8);
+    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+    const int first_m = tile_m * 64, first_n = tile_n * 128;
+    {
+        const uint lane_m = lane / 4, lane_n = lane % 4;
+        const uint warp_m = warp % 1 * 64, warp_n = warp * 32;
+        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32
+        // values of k.
+        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;
+        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;
+        float c[8][8];
+        #pragma unroll
+        for (int m = 0; m < 8; m++)
+        #pragma unroll
+            for (int n = 0; n < 8; n++)
+                c[m][n] = 0;
+        for (int now = 0; now < num; now++) {
+            mbarrier_wait(fulls + 8 * stage, phase);
+            // Hands back the place of the step before, which is not done sooner: what is read from
+            // local memory has surely arrived only when it has been multiplied.
+            warp_sync();
+            if (now > 0 && lane == 0)
+                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));
+            __local const uchar *a_tile = a_tiles + stage * 8192;
+            __local const uchar *b_tile = b_tiles + stage * 16384;
+            // For one value of k after the other, of rows and columns four side by side at a time.
+            // Of four the other two come first in every other pair of lines.
+            #pragma unroll 4
+            for (int q = 0; q < 8; q++) {
+                const uint a_from = a_chunk ^ q * 16;
+                const uint b_from = b_chunk;
+            #pragma unroll
+                for (int k = 4 * q; k < 4 * q + 4; k++) {
+                    float as[8], bs[8];
+            #pragma unroll
+                    for (int m = 0; m < 8; m += 4) {
+                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from
+                                + m / 8 * 8192 + m % 8 * 32);
+                        const float four[4] = { x.s0, x.s1, x.s2, x.s3 };
+            #pragma unroll
+                        for (int i = 0; i < 4; i++)
+                            as[m + i] = four[i ^ (k & 2)];
+                    }
+            #pragma unroll
+                    for (int n = 0; n < 8; n += 4) {
+                        const float4 x = *(__local const float4 *) (b_tile + k * 256
+                                + (b_from ^ n % 8 * 16) + n / 8 * 128);
+                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;
+                    }
+            #pragma unroll
+                    for (int n = 0; n < 8; n++)
+            #pragma unroll
+                        for (int m = 0; m < 8; m++)
+                            c[m][n] += as[m] * bs[n];
+                }
+            }
+            if (++stage == 6) {
+                stage = 0;
+                phase ^= 1;
+            }
+        }
+        warp_sync();
+        if (num > 0 && lane == 0)
+            mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));
+        if (num < steps) {
+            // Not all of the tile: kept for the stage that adds up.
+            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 8192;
+        #pragma unroll
+            for (int m = 0; m < 8; m++)
+        #pragma unroll
+                for (int n = 0; n < 8; n += 4)
+                    *(__global float4 *) (part + (m * 8 + n) * 128) =
+                            (float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]);
+            continue;
+        }
+        #pragma unroll
+        for (int m = 0; m < 8; m++) {
+            const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
+            __global float *out = C + row * ldc;
+        #pragma unroll
+            for (int n = 0; n < 8; n += 4) {
+                const long block = first_n + warp_n + n * 4;
+                if (is_aligned && block + 15 < N) {
+                    if (row < M)
+                        put_four((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),
+                                out + block + lane_n * 4, alpha, beta);
+                    continue;
+                }
+                // Where rows of C begin anywhere: four work-items side by side store four columns
+                // at once.
+                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),
+                        as_uint(c[m][n + 3]) };
+                transpose_quad(x, lane);
+                if (row < M)
+        #pragma unroll
+                    for (int i = 0; i < 4; i++)
+                        put_column(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);
+            }
+        }
+    }
+    }
+}
+// Adds up what work-groups have of a tile that none did alone, and stores it. What a work-item of
+// theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
+__kernel __attribute__((reqd_work_group_size(256, 1, 1)))
+void kiln_sgemm_tma_add(long M, long N, long K,
+        __global const float *restrict work, long parts_at, float alpha, float beta,
+        __global float *restrict C, long c_offset, long ldc)
+{
+    typedef float sum_t;
+    __local float sums[8][128] __attribute__((aligned(16)));
+    __local uint told[6];
+    const uint adder = get_local_id(0);
+    // Work-groups share a tile. One work-item finds out which it is, and what there is of it.
+    if (adder == 0) {
+        // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
+        // work-group takes `share` steps. A last turn that is three quarters full is a turn.
+        const uint groups = get_num_groups(0);
+        const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 127) / 128);
+        const uint in_turns = tiles / groups * groups;
+        const uint whole = tiles - in_turns < groups * 3 / 4 ? in_turns : tiles;
+        const uint steps = ((uint) K + 31) / 32;
+        const ulong all = (ulong) (tiles - whole) * steps;
+        const ulong share = (all + groups - 1) / groups;
+        const uint adders = groups * get_num_groups(1);
+        const uint number = get_group_id(1) * groups + get_group_id(0);
+        const uint each = min(adders / max(tiles - whole, 1U), 64U);
+        const uint tile = whole + number / each;
+        told[0] = 1;
+        if (tile < tiles) {
+            // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
+            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;
+            const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+            const uint band_rows = min(tiles_m - band, (uint) 8);
+            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+            const int first_m = tile_m * 64, first_n = tile_n * 128;
+            // The work-groups that have the tile's first and last step: the first has it as its
+            // last piece, the others what they have of it as their first.
+            const ulong begin = (ulong) (tile - whole) * steps;
+            const uint from = steps > 0 ? divide(begin, share) : 0;
+            told[0] = steps > 0 ? divide(begin + steps - 1, share) - from + 1 : 0;
+            told[1] = from;
+            told[2] = number % each;
+            told[3] = each;
+            told[4] = first_m;
+            told[5] = first_n;
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint num = told[0];
+    if (num == 1)
+        return;
+    const int first_m = told[4], first_n = told[5];
+    __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 8192;
+    C += c_offset;
+    if (num <= 8) {
+        // A work-item adds up a piece of each.
+        // Whether every row of C starts where 4 columns may be stored at once.
+        const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 15;
+        const bool is_aligned = misaligned == 0;
+        for (uint at = told[2] * 256 + adder; at < 2048; at += told[3] * 256) {
+            __global const float4 *part = (__global const float4 *) parts + at;
+            float4 sum = 0;
+            for (uint p = 0; p < num; p += 4) {
+                float4 some[4];
+#pragma unroll
+                for (int q = 0; q < 4; q++)
+                    some[q] = p + q >= num ? 0
+                            : part[(p + q == 0 ? 1 : 2 * (p + q)) * 2048];
+#pragma unroll
+                for (int q = 0; q < 4; q++)
+                    sum += some[q];
+            }
+            const uint item = at % 128, first = at / 128 * 4;
+            const uint e = first;
+            const uint warp = item / 32, lane = item % 32;
+            const uint lane_m = lane / 4, lane_n = lane % 4;
+            const uint warp_m = warp % 1 * 64, warp_n = warp * 32;
+            const uint m = e / 8, n = e % 8;
+            const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
+            const long col = first_n + warp_n + n / 4 * 16 + lane_n * 4 + n % 4;
+            if (row < M) {
+                if (is_aligned && col + 3 < N) {
+                    put_four(sum, C + row * ldc + col, alpha, beta);
+                } else {
+                    const float four[4] = { sum.s0, sum.s1, sum.s2, sum.s3 };
+#pragma unroll
+                    for (int u = 0; u < 4; u++)
+                        put_column(four[u], C + row * ldc, col + u, N, alpha, beta);
+                }
+            }
+        }
+        return;
+    }
+    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is then
+    // added in their order.
+    for (uint at = told[2]; at < 64; at += told[3]) {
+        float4 sum = 0;
+        for (uint p = adder / 32; p < num; p += 72) {
+            float4 part[9];
+#pragma unroll
+            for (int u = 0; u < 9; u++) {
+                const uint q = p + u * 8, piece = q == 0 ? 1 : 2 * q;
+                part[u] = 0;
+                if (q < num)
+                    part[u] = *(__global const float4 *) (parts + piece * 8192
+                            + at * 128 + adder % 32 * 4);
+            }
+#pragma unroll
+            for (int u = 0; u < 9; u++)
+                sum += part[u];
+        }
+        *(__local float4 *) &sums[adder / 32][adder % 32 * 4] = sum;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (adder < 128) {
+            sum_t all = 0;
+#pragma unroll
+            for (int u = 0; u < 8; u++)
+                all += sums[u][adder];
+            const uint element = at * 128 + adder;
+            const uint item = element / 4 % 128;
+            const uint e = element / 512 * 4 + element % 4;
+            const uint warp = item / 32, lane = item % 32;
+            const uint lane_m = lane / 4, lane_n = lane % 4;
+            const uint warp_m = warp % 1 * 64, warp_n = warp * 32;
+            const uint m = e / 8, n = e % 8;
+            const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
+            const long col = first_n + warp_n + n / 4 * 16 + lane_n * 4 + n % 4;
+            if (row < M)
+                put_column(all, C + row * ldc, col, N, alpha, beta);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
