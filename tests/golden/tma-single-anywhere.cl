@@ -73,10 +73,10 @@ static void mbarrier_arrive_copied(uint mbarrier)
 // them at r % 4 ^ k % 2 * 2, so that no two of these 32 elements meet in a bank.
 static void fetch_a(uint tile, __global const float *from, long ld, int left, int ks, uint who)
 {
-    const int x = who % 16, half = who / 32 % 2, y = who / 16 % 2 + who / 64 * 2;
-    const uint bytes = half * 16 + x < ks ? 4 : 0;
-    from += y * ld + half * 16 + x;
-    tile += (x * 2 + half) * 256 + (y ^ x % 2 * 2) * 4;
+    const int x = who % 16, high = who / 32 % 2, y = who / 16 % 2 + who / 64 * 2;
+    const uint bytes = high * 16 + x < ks ? 4 : 0;
+    from += y * ld + high * 16 + x;
+    tile += (x * 2 + high) * 256 + (y ^ x % 2 * 2) * 4;
     left -= y;
 #pragma unroll
     for (int row = 0; row < 64; row += 4) {
