@@ -56,7 +56,7 @@ static uint swizzled(uint line, uint x, uint part)
 }
 
 // Begins to copy an element into local memory, or `bytes` of it and zeros.
-static void copy_element(uint to, __global const double *from, uint bytes)
+static void copy_8(uint to, __global const double *from, uint bytes)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::
             "r"(to), "l"((ulong) from), "r"(bytes) : "memory");
@@ -78,7 +78,7 @@ static void fetch_a(uint tile, __global const double *from, long ld, int left, i
 #pragma unroll
     for (int row = 0; row < 128; row += 8) {
         if (row + y < left)
-            copy_element(tile + swizzled(row + y, x / 2, 8) + x % 2 * 8, from, bytes);
+            copy_8(tile + swizzled(row + y, x / 2, 8) + x % 2 * 8, from, bytes);
         from += 8 * ld;
     }
 }
@@ -93,7 +93,7 @@ static void fetch_b(uint tile, __global const double *from, long ld, int left, i
 #pragma unroll
     for (int row = 0; row < 64; row += 8) {
         if (row + y < left)
-            copy_element(tile + swizzled(row + y, x / 2, 8) + x % 2 * 8, from, bytes);
+            copy_8(tile + swizzled(row + y, x / 2, 8) + x % 2 * 8, from, bytes);
         from += 8 * ld;
     }
 }

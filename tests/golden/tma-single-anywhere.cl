@@ -54,7 +54,7 @@ static void mbarrier_arrive(uint mbarrier)
 }
 
 // Begins to copy an element into local memory, or `bytes` of it and zeros.
-static void copy_element(uint to, __global const float *from, uint bytes)
+static void copy_4(uint to, __global const float *from, uint bytes)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::
             "r"(to), "l"((ulong) from), "r"(bytes) : "memory");
@@ -81,7 +81,7 @@ static void fetch_a(uint tile, __global const float *from, long ld, int left, in
 #pragma unroll
     for (int row = 0; row < 64; row += 4) {
         if (row < left)
-            copy_element(tile + row / 64 * 8192 + row % 64 / 32 * 128
+            copy_4(tile + row / 64 * 8192 + row % 64 / 32 * 128
                     + (row % 32 / 4 ^ x / 2) * 16, from, bytes);
         from += 4 * ld;
     }
@@ -101,7 +101,7 @@ static void fetch_b(uint tile, __global const float *from, long ld, int left, in
 #pragma unroll
         for (int i = 0; i < 128; i += 32)
             if (i + x < left)
-                copy_element(line + i / 64 * 8192 + i % 64 * 4, from + i, bytes);
+                copy_4(line + i / 64 * 8192 + i % 64 * 4, from + i, bytes);
         from += 4 * ld;
     }
 }
