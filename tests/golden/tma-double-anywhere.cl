@@ -55,7 +55,7 @@ static uint swizzled(uint line, uint x, uint part)
     return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
 }
 
-// Begins to copy an element into local memory, or `bytes` of it and zeros.
+// Begins to copy 8 bytes into local memory: the first `bytes` of them, and zeros.
 static void copy_8(uint to, __global const double *from, uint bytes)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::

@@ -53,7 +53,7 @@ static void mbarrier_arrive(uint mbarrier)
     asm volatile("mbarrier.arrive.shared.b64 _, [%0];" :: "r"(mbarrier) : "memory");
 }
 
-// Begins to copy an element into local memory, or `bytes` of it and zeros.
+// Begins to copy 4 bytes into local memory: the first `bytes` of them, and zeros.
 static void copy_4(uint to, __global const float *from, uint bytes)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::

@@ -97,12 +97,12 @@ static const struct family_rule rules[] = {
 /* What work-groups share beside the operands: tensor maps, and parts of tiles. */
 #define WORK "WORKSPACE as __global uchar *work; REGION_2 as long maps_at; " \
     "REGION_3 as long parts_at; "
-#define PARTS "WORKSPACE as __global uchar *work; REGION_3 as long parts_at; "
+#define PARTS_WORK "WORKSPACE as __global uchar *work; REGION_3 as long parts_at; "
 
 static const struct family_stage stages[] = {
     COPY_STAGES,
     NV_MULTIPLY("tma/tma.cl.in", "ITEMS", WORK, WORK, "ENGINE", COPIED(A, a) COPIED(B, b)),
-    NV_MULTIPLY("tma/tma.cl.in", "ITEMS", "", PARTS, "!ENGINE", AS_IT_IS(A) AS_IT_IS(B)),
+    NV_MULTIPLY("tma/tma.cl.in", "ITEMS", "", PARTS_WORK, "!ENGINE", AS_IT_IS(A) AS_IT_IS(B)),
     NV_ADD("PARTS", "SWAPPED = 0", "REGION_3"),
 };
 
