@@ -10,7 +10,7 @@
 #include <math.h>
 
 enum {
-    MAX_PROMISING = 4, MOST_KNOWN = 20, PER_SEARCH = 2, MAX_OWN = 8, MAX_SEARCHES = 26,
+    MAX_PROMISING = 4, MOST_KNOWN = 20, MOST_NEAR = 44, PER_SEARCH = 2, MAX_OWN = 8, MAX_SEARCHES = 26,
     MAX_REEVALUATED = 64, TOGETHER = 10, MERGED_REEVALUATED = 30
 };
 
@@ -148,9 +148,19 @@ static void add_known(struct phases *phases, unsigned from, unsigned to, bool is
             finalists_add(phases, &phases->known[i]);
 }
 
+/* What was known before the search and is not among the first `from`: those that were near the best
+ * at some shape, be they relatives' or not, then what else relatives have, whose shapes may not have
+ * been drawn, then the siblings of all finalists, then the rest. */
+static void add_rest_of_known(struct phases *phases, unsigned from)
+{
+    add_known(phases, from, MOST_NEAR, true);
+    add_known(phases, MOST_NEAR, MAX_FINALISTS, false);
+    finalists_add_siblings(phases);
+    add_known(phases, MOST_NEAR, MAX_FINALISTS, true);
+}
+
 /* The search begins where what came before it ends. The most of what was known before it comes
- * first, then the best of each task, then the next best, then what else relatives have, whose
- * shapes may not have been drawn, then the siblings of all these, then the rest. */
+ * first, then the best of each task, then the next best, then what else was known. */
 static bool search_each(struct phases *phases, const struct task *tasks, size_t num, size_t own,
         double end)
 {
@@ -170,9 +180,7 @@ static bool search_each(struct phases *phases, const struct task *tasks, size_t 
     for (unsigned rank = 0; rank < PER_SEARCH; rank++)
         for (size_t i = 0; i < num; i++)
             finalists_add_best(phases, &tasks[i], rank, rank + 1);
-    add_known(phases, MOST_KNOWN, MAX_FINALISTS, false);
-    finalists_add_siblings(phases);
-    add_known(phases, MOST_KNOWN, MAX_FINALISTS, true);
+    add_rest_of_known(phases, MOST_KNOWN);
     return !phases_must_stop(phases);
 }
 
@@ -260,8 +268,7 @@ static bool reevaluate(struct phases *phases, const struct task *tasks, size_t n
     add_known(phases, 0, STARTERS, true);
     for (size_t t = 0; t < num_tasks; t++)
         finalists_add_best(phases, &tasks[t], 0, PER_SEARCH);
-    add_known(phases, STARTERS, MAX_FINALISTS, false);
-    finalists_add_siblings(phases);
+    add_rest_of_known(phases, STARTERS);
     return true;
 }
 
