@@ -26,7 +26,7 @@ struct fit_sample {
 enum { FIT_LEAST = 4 };
 
 /* From so many samples on a prior counts no more. */
-enum { FIT_ENOUGH = 150 };
+enum { FIT_ENOUGH = 100 };
 
 /* As much as so many samples counts what the family tells. */
 enum { FIT_GUESSES_COUNT = 8 };

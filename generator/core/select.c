@@ -12,9 +12,9 @@
 
 enum { MAX_CHOSEN = 40, FEW_AGAINST_RELATIVES = 150, FEW_TASKS = 8, MOST_PRECISIONS = 6 };
 
-/* Where few tasks were measured, the choice is by predicted times too, at so many tasks; together
- * they count as much as so many measured ones. */
-enum { MOST_GUESSES = 400, GUESSES_COUNT = 100 };
+/* The choice is by predicted times too, at so many drawn tasks; together they count as much as the
+ * measured ones. */
+enum { MOST_GUESSES = 800 };
 
 /* Products that take as long as an element of a matrix that comes from memory or goes there. */
 enum { MOVED_AS = 64 };
@@ -48,7 +48,7 @@ struct choice {
 /* log(time of what is dispatched / best time), for one task. */
 static double task_loss(const struct choice *choice, const struct times_task *task)
 {
-    const int c = times_dispatched(&choice->times, task, choice->chosen);
+    const int c = times_dispatched(task, choice->chosen);
     if (c < 0)
         return missing_loss;
     return task->seconds[c] < HUGE_VAL ? log(fmax(1, task->seconds[c] / task->best))
@@ -61,7 +61,8 @@ static double task_loss(const struct choice *choice, const struct times_task *ta
  * of products a hundred times as fast. */
 static double task_weight(const struct times *times, const struct times_task *task)
 {
-    const double count = task->is_guess ? (double) GUESSES_COUNT / times->num_guesses : 1;
+    const double num_measured = times->num_tasks - times->num_guesses;
+    const double count = task->is_guess ? num_measured / times->num_guesses : 1;
     const double m = (double) task->m, n = (double) task->n, k = (double) task->k;
     return count * log(2 + (m * n * k + MOVED_AS * (m * k + k * n + m * n)) * 0x1p-20);
 }
@@ -162,7 +163,7 @@ static void choose_few(struct choice *choice)
 
 static bool loses_to_generic(const struct choice *choice, const struct times_task *task)
 {
-    const int c = times_dispatched(&choice->times, task, choice->chosen);
+    const int c = times_dispatched(task, choice->chosen);
     return c >= 0 && task->seconds[c] > clear_lead * task->generic;
 }
 
@@ -200,7 +201,7 @@ static void compare_generic(const struct records *records, const struct choice *
     *out = (struct select_generic){ .shapes = 0 };
     for (unsigned i = 0; i < choice->times.num_tasks; i++) {
         const struct times_task *task = &choice->times.tasks[i];
-        const int c = times_dispatched(&choice->times, task, choice->chosen);
+        const int c = times_dispatched(task, choice->chosen);
         if (c < 0 || !(task->generic < HUGE_VAL) || !(task->seconds[c] < HUGE_VAL))
             continue;
         const double weight = task_weight(&choice->times, task);
@@ -320,7 +321,7 @@ static bool add_losses(const struct records *records, struct choice *choice,
         unsigned num = 0;
         for (unsigned i = 0; i < choice->times.num_tasks; i++) {
             const struct times_task *task = &choice->times.tasks[i];
-            const int c = times_dispatched(&choice->times, task, choice->chosen);
+            const int c = times_dispatched(task, choice->chosen);
             const bool is_known = c >= 0 && task->seconds[c] < HUGE_VAL;
             if (is_known &&
                     (kind == DRAW_NUM_KINDS || draw_kind_of(task->m, task->n, task->k) == kind))
@@ -348,7 +349,7 @@ static bool list_tasks(const struct records *records, struct choice *choice)
     }
     if (ok)
         times_add_generic(records, times);
-    return ok && times_add_guesses(records, MOST_GUESSES, times);
+    return ok && (!times->num_tasks || times_add_guesses(records, MOST_GUESSES, times));
 }
 
 /* Lists the times and chooses. False when out of memory; without times nothing is chosen. The
@@ -605,7 +606,7 @@ bool select_list(const struct records *records, const struct winners *winners,
     for (unsigned i = 0; ok && i < choice.times.num_tasks; i++) {
         const struct times_task *task = &choice.times.tasks[i];
         const int pin = pinned(winners, &choice.times, task);
-        const int c = pin >= 0 ? pin : times_dispatched(&choice.times, task, choice.chosen);
+        const int c = pin >= 0 ? pin : times_dispatched(task, choice.chosen);
         if (c >= 0 && task->seconds[c] < HUGE_VAL)
             (*list)[(*num)++] = (struct selection){ .m = task->m,
                 .n = task->n,

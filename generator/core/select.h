@@ -5,11 +5,11 @@
  * worth is the time of what the library would dispatch, by these coefficients, against the best
  * candidate. A greedy choice takes, one by one, the recipe that lowers the mean loss most, and
  * exchanges earlier ones for better ones, until another one gains little; large tasks count
- * more. Where few tasks were measured, predicted times at others have a say. What is fastest at a
- * shape of the application's own is chosen as well, and pinned to it. What loses to the generic
- * bundle on the whole does not ship, unless the bundle is to serve alone. Where the bundle has a
- * budget of bytes, what is worth least is dropped until it fits. The losses that are told are those
- * at held-out shapes.
+ * more. Predicted times at drawn shapes have a say beside measured ones, which are few for all
+ * the kinds of shapes there are. What is fastest at a shape of the application's own is chosen as
+ * well, and pinned to it. What loses to the generic bundle on the whole does not ship, unless the
+ * bundle is to serve alone. Where the bundle has a budget of bytes, what is worth least is dropped
+ * until it fits. The losses that are told are those at held-out shapes.
  */
 #ifndef KILN_CORE_SELECT_H
 #define KILN_CORE_SELECT_H

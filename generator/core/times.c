@@ -1,6 +1,7 @@
 /* times.c: see times.h. */
 #include "times.h"
 #include "assemble.h"
+#include "draw.h"
 #include "fit.h"
 
 #include <math.h>
@@ -362,6 +363,20 @@ static struct times_task *find_task(struct times *times, const struct record *r)
     return NULL;
 }
 
+/* Lists the candidates that take a task, least predicted time first. */
+static void sort_takers(const struct times *times, struct times_task *task)
+{
+    for (unsigned c = 0; c < times->num_candidates; c++) {
+        unsigned at = task->num_takers;
+        if (task->predicted[c] == UINT64_MAX)
+            continue;
+        for (; at && task->predicted[c] < task->predicted[task->order[at - 1]]; at--)
+            task->order[at] = task->order[at - 1];
+        task->order[at] = (uint8_t) c;
+        task->num_takers++;
+    }
+}
+
 static struct times_task *new_task(struct times *times, const struct record *r)
 {
     if (times->num_tasks == times->capacity) {
@@ -386,6 +401,7 @@ static struct times_task *new_task(struct times *times, const struct record *r)
                                 ? times_predict(times, (int) c, t->pair, t->m, t->n, t->k)
                                 : UINT64_MAX;
     }
+    sort_takers(times, t);
     return t;
 }
 
@@ -439,9 +455,38 @@ void times_add_generic(const struct records *records, struct times *times)
     }
 }
 
-/* A task that was not measured. Candidates have their predicted times there: all of them, or those
- * that were timed at the measured task number `like`. False when out of memory. */
-static bool add_guess(const struct record *shape, int like, struct times *times)
+/* Whether guesses are drawn like the shape of a row. */
+static bool is_like(const struct times *times, const struct record *r)
+{
+    return counts(times, r) && record_is_timed(r) && r->kind != RECORD_HELD &&
+           r->kind != RECORD_AGAIN;
+}
+
+/* Where the shapes lie that guesses are drawn like. */
+static struct draw_limits limits_of(const struct records *records, const struct times *times)
+{
+    struct draw_limits limits = { .least_ops = UINT64_MAX };
+    for (size_t i = 0; i < records->num; i++) {
+        const struct record *r = &records->rows[i];
+        if (!is_like(times, r))
+            continue;
+        const uint64_t m = r->m, n = r->n, k = r->k;
+        const uint64_t ops = 2 * m * n * k, elements = m * k + k * n + m * n;
+        const size_t k_of_even = draw_kind_of(m, n, k) == DRAW_DEEP ? 0 : k;
+        limits.least_ops = ops < limits.least_ops ? ops : limits.least_ops;
+        limits.most_ops = ops > limits.most_ops ? ops : limits.most_ops;
+        limits.most_elements = elements > limits.most_elements ? elements : limits.most_elements;
+        for (unsigned e = 0; e < 3; e++) {
+            const size_t extent = e == 0 ? m : e == 1 ? n : k_of_even;
+            limits.largest = extent > limits.largest ? extent : limits.largest;
+        }
+    }
+    limits.least_ops = limits.least_ops < DRAW_LEAST_OPS ? DRAW_LEAST_OPS : limits.least_ops;
+    return limits;
+}
+
+/* A task that was not measured: its times are what is predicted. False when out of memory. */
+static bool add_guess(const struct record *shape, struct times *times)
 {
     if (find_task(times, shape))
         return true;
@@ -450,8 +495,7 @@ static bool add_guess(const struct record *shape, int like, struct times *times)
         return false;
     guess->is_guess = true;
     for (unsigned c = 0; c < times->num_candidates; c++)
-        if ((like < 0 || times->tasks[like].seconds[c] < HUGE_VAL) &&
-                guess->predicted[c] < TIMES_UNTIMED) {
+        if (guess->predicted[c] < TIMES_UNTIMED) {
             guess->seconds[c] = (double) guess->predicted[c] * 1e-12;
             guess->best = fmin(guess->best, guess->seconds[c]);
         }
@@ -462,46 +506,31 @@ static bool add_guess(const struct record *shape, int like, struct times *times)
     return true;
 }
 
-static bool add_guesses(const struct record *shape, int like, struct times *times)
-{
-    for (int pair = 0; pair < NUM_PAIRS; pair++) {
-        const struct record other = { .pair = pair, .m = shape->m, .n = shape->n, .k = shape->k };
-        if (!add_guess(&other, like, times))
-            return false;
-    }
-    return true;
-}
-
 bool times_add_guesses(const struct records *records, unsigned most, struct times *times)
 {
-    const unsigned num = times->num_tasks;
-    const struct record *last = NULL;
-    for (unsigned i = 0; i < num && times->num_guesses < most; i++) {
-        const struct times_task *task = &times->tasks[i];
-        const struct record shape = { .m = task->m, .n = task->n, .k = task->k };
-        if (!add_guesses(&shape, (int) i, times))
-            return false;
-    }
-    for (size_t i = 0; i < records->num && times->num_guesses < most; i++) {
-        const struct record *r = &records->rows[i];
-        if (r->precision != times->precision ||
-                (r->kind != RECORD_FIRST && r->kind != RECORD_SEARCH) ||
-                (last && last->m == r->m && last->n == r->n && last->k == r->k))
+    const struct draw_limits limits = limits_of(records, times);
+    struct draw draw;
+    if (draw_limits_error(&limits))
+        return true;
+    draw_begin(&draw, "guess", 0, &limits);
+    for (unsigned i = 0; i < most; i++) {
+        struct drawn drawn;
+        if (!draw_shape(&draw, &drawn))
             continue;
-        last = r;
-        if (!add_guesses(r, -1, times))
+        const struct record shape = { .pair = 2 * drawn.transa + drawn.transb,
+            .m = drawn.m,
+            .n = drawn.n,
+            .k = drawn.k };
+        if (!add_guess(&shape, times))
             return false;
     }
     return true;
 }
 
-int times_dispatched(const struct times *times, const struct times_task *task,
-        const bool chosen[TIMES_MAX_CANDIDATES])
+int times_dispatched(const struct times_task *task, const bool chosen[TIMES_MAX_CANDIDATES])
 {
-    int first = -1;
-    for (unsigned c = 0; c < times->num_candidates; c++)
-        if (chosen[c] && task->predicted[c] < UINT64_MAX &&
-                (first < 0 || task->predicted[c] < task->predicted[first]))
-            first = (int) c;
-    return first;
+    for (unsigned i = 0; i < task->num_takers; i++)
+        if (chosen[task->order[i]])
+            return task->order[i];
+    return -1;
 }

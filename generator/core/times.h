@@ -22,6 +22,8 @@ struct times_task {
     double best;                       /* of all candidates; of those timed again if some were */
     bool is_again;                     /* some were */
     bool is_guess;                     /* no time was measured: all are predicted */
+    uint8_t order[TIMES_MAX_CANDIDATES];         /* the candidates that take it, by what is predicted */
+    unsigned num_takers;
     double generic;                    /* of the generic bundle's recipe; HUGE_VAL: not measured */
     int by_generic;                    /* which candidate that is; -1: none */
 };
@@ -59,8 +61,9 @@ bool times_add(const struct records *records, enum record_kind kind, struct time
 /* Adds what the generic bundle takes for the tasks there are. A recipe of its that is a candidate
  * as well counts there as one. */
 void times_add_generic(const struct records *records, struct times *times);
-/* Adds up to about `most` tasks whose times are guesses: shapes of the tasks there are, and others
- * of which some were timed, with other transposes. False when out of memory. */
+/* Adds tasks whose times are guesses, at up to `most` shapes that are drawn (draw.h) from where those
+ * of the journal lie that are not held out; none where these lie too near to each other. False when
+ * out of memory. */
 bool times_add_guesses(const struct records *records, unsigned most, struct times *times);
 /* Forgets the tasks, not the candidates. */
 void times_clear(struct times *times);
@@ -74,7 +77,6 @@ uint64_t times_predict(const struct times *times, int candidate, int pair, size_
 
 /* What the library would take for a task of those that are chosen: the least predicted time, and
  * what has none at last. -1: none. */
-int times_dispatched(const struct times *times, const struct times_task *task,
-        const bool chosen[TIMES_MAX_CANDIDATES]);
+int times_dispatched(const struct times_task *task, const bool chosen[TIMES_MAX_CANDIDATES]);
 
 #endif

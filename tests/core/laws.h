@@ -11,8 +11,9 @@
 static const char *const configs[] = {
     "packed TM=12 NV=2 VEC=16", "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4", "tiled TM=8 NV=2 VEC=4",
     "packed TM=6 NV=2 VEC=8",
+    "packed TM=12 NV=2 VEC=16 KU=2", /* as A in all that its time is predicted by */
 };
-enum { A, B, C, D };
+enum { A, B, C, D, LIKE_A };
 
 static inline void begin(struct records *records)
 {

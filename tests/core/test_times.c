@@ -270,7 +270,7 @@ static void slow_moments_are_left_out(void **state)
     add(&records, RECORD_HELD, "single", A, 0, 1000, 1000, 1000, 1);
     open_times(&records, &times);
     assert_true(times_add(&records, RECORD_HELD, &times));
-    assert_int_equal(times_dispatched(&times, &times.tasks[0], chosen),
+    assert_int_equal(times_dispatched(&times.tasks[0], chosen),
             times_find(&times, &candidate_of(&times, B)->config));
     times_free(&times);
     records_free(&records);
@@ -376,14 +376,14 @@ static void the_least_prediction_is_dispatched(void **state)
     add(&records, RECORD_HELD, "single", B, 0, 1500, 1500, 1500, 1e-9);
     open_times(&records, &times);
     assert_true(times_add(&records, RECORD_HELD, &times));
-    assert_int_equal(times_dispatched(&times, &times.tasks[0], chosen), -1);
+    assert_int_equal(times_dispatched(&times.tasks[0], chosen), -1);
     chosen[A] = true;
-    assert_int_equal(times_dispatched(&times, &times.tasks[0], chosen), A);
+    assert_int_equal(times_dispatched(&times.tasks[0], chosen), A);
     chosen[B] = true;
-    assert_int_equal(times_dispatched(&times, &times.tasks[0], chosen), B);
-    assert_int_equal(times_dispatched(&times, &times.tasks[1], chosen), A);
+    assert_int_equal(times_dispatched(&times.tasks[0], chosen), B);
+    assert_int_equal(times_dispatched(&times.tasks[1], chosen), A);
     chosen[A] = false;
-    assert_int_equal(times_dispatched(&times, &times.tasks[1], chosen), B);
+    assert_int_equal(times_dispatched(&times.tasks[1], chosen), B);
     /* 2 and 101 us where it was told: 1 and 100 x 0.01 */
     assert_in_range(times.tasks[0].predicted[B], 1900000, 2100000);
     assert_in_range(times.tasks[0].predicted[A], 18000000, 22000000);
@@ -416,9 +416,54 @@ static void guards_count_in_dispatch(void **state)
     assert_true(times_add(&records, RECORD_HELD, &times));
     for (unsigned i = 0; i < 4; i++) {
         const struct times_task *task = &times.tasks[i];
-        assert_int_equal(times_dispatched(&times, task, chosen), i == 0);
+        assert_int_equal(times_dispatched(task, chosen), i == 0);
         assert_int_equal(task->predicted[1] == UINT64_MAX, i > 0);
     }
+    times_free(&times);
+    records_free(&records);
+}
+
+/* Shapes that are drawn lie where those of the journal do that are not held out. */
+static void guesses_are_drawn_where_shapes_lie(void **state)
+{
+    const uint64_t most_ops = 2 * UINT64_C(2048) * 2048 * 2048;
+    struct records records;
+    struct times times;
+    (void) state;
+    begin(&records);
+    edges(&records, A, 0);
+    add_squares(&records, A, (struct law){ 20, 10 });
+    add(&records, RECORD_HELD, "single", A, 0, 8192, 8192, 8192, 1);
+    open_times(&records, &times);
+    assert_true(times_add(&records, RECORD_MATRIX, &times));
+    const unsigned measured = times.num_tasks;
+    assert_true(times_add_guesses(&records, 200, &times));
+    assert_in_range(times.num_guesses, 100, 200);
+    assert_int_equal(times.num_tasks, measured + times.num_guesses);
+    for (unsigned i = measured; i < times.num_tasks; i++) {
+        const struct times_task *task = &times.tasks[i];
+        const uint64_t ops = 2 * (uint64_t) task->m * task->n * task->k;
+        assert_true(task->is_guess && ops <= most_ops && task->m <= 2048 && task->n <= 2048);
+        assert_true(task->seconds[A] == (double) task->predicted[A] * 1e-12);
+        assert_true(task->best == task->seconds[A]);
+    }
+    times_free(&times);
+    records_free(&records);
+}
+
+static void no_guesses_are_drawn_around_one_shape(void **state)
+{
+    struct records records;
+    struct times times;
+    (void) state;
+    begin(&records);
+    edges(&records, A, 0);
+    for (int pair = 0; pair < NUM_PAIRS; pair++)
+        add(&records, RECORD_MATRIX, "single", A, pair, 1024, 1024, 1024, 1);
+    open_times(&records, &times);
+    assert_true(times_add(&records, RECORD_MATRIX, &times));
+    assert_true(times_add_guesses(&records, 200, &times));
+    assert_int_equal(times.num_guesses, 0);
     times_free(&times);
     records_free(&records);
 }
@@ -437,11 +482,11 @@ static void what_has_no_time_is_dispatched_at_last(void **state)
     open_times(&records, &times);
     assert_true(times_add(&records, RECORD_HELD, &times));
     assert_true(times.tasks[0].predicted[A] == TIMES_UNTIMED);
-    assert_int_equal(times_dispatched(&times, &times.tasks[0], chosen), C);
+    assert_int_equal(times_dispatched(&times.tasks[0], chosen), C);
     chosen[C] = false;
-    assert_int_equal(times_dispatched(&times, &times.tasks[0], chosen), A);
+    assert_int_equal(times_dispatched(&times.tasks[0], chosen), A);
     chosen[A] = false;
-    assert_int_equal(times_dispatched(&times, &times.tasks[0], chosen), B);
+    assert_int_equal(times_dispatched(&times.tasks[0], chosen), B);
     times_free(&times);
     records_free(&records);
 }
@@ -463,6 +508,8 @@ int main(void)
         cmocka_unit_test(generic_joins_what_was_measured),
         cmocka_unit_test(the_least_prediction_is_dispatched),
         cmocka_unit_test(guards_count_in_dispatch),
+        cmocka_unit_test(guesses_are_drawn_where_shapes_lie),
+        cmocka_unit_test(no_guesses_are_drawn_around_one_shape),
         cmocka_unit_test(what_has_no_time_is_dispatched_at_last),
     };
     return cmocka_run_group_tests_name("times", tests, NULL, NULL);
