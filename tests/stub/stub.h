@@ -39,6 +39,7 @@ struct stub_facts {
     cl_bool available, compiler_available, linker_available;
     /* cl_nv_device_attribute_query, answered where the extensions name it. */
     cl_uint nv_major, nv_minor;
+    const char *binary_head;           /* of binaries, before the program's text; NULL: nothing */
 };
 
 enum stub_kind {

@@ -149,10 +149,16 @@ cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint num_devices,
     return error;
 }
 
+static const char *head_of(cl_program program, cl_uint device)
+{
+    const char *head = program->devices[device]->facts.binary_head;
+    return head != NULL && !program->binary ? head : "";
+}
+
 static size_t binary_size(cl_program program, cl_uint device)
 {
     bool has_one = program->built && program->devices[device] == program->built_for;
-    return has_one ? program->length + MAGIC_BYTES : 0;
+    return has_one ? MAGIC_BYTES + strlen(head_of(program, device)) + program->length : 0;
 }
 
 static cl_int put_binary_sizes(cl_program program, size_t capacity, void *out, size_t *bytes)
@@ -179,8 +185,11 @@ static cl_int put_binaries(cl_program program, size_t capacity, void *out, size_
     unsigned char **binaries = out;
     for (cl_uint i = 0; i < program->num_devices; i++) {
         if (binaries[i] != NULL && binary_size(program, i) > 0) {
+            const char *head = head_of(program, i);
+            const size_t length = strlen(head);
             memcpy(binaries[i], binary_magic, MAGIC_BYTES);
-            memcpy(binaries[i] + MAGIC_BYTES, program->text, program->length);
+            memcpy(binaries[i] + MAGIC_BYTES, head, length);
+            memcpy(binaries[i] + MAGIC_BYTES + length, program->text, program->length);
         }
     }
     return CL_SUCCESS;

@@ -1,5 +1,5 @@
-/* device.c: a device of compute capability 8.0 for the fake driver (../stub), on which each launch is
- * run. It is there before main. */
+/* device.c: a device of compute capability 8.0 or 9.0 (WARPS_MAJOR) for the fake driver (../stub), on
+ * which each launch is run. It is there before main. */
 #include "fibers.h"
 #include "program.h"
 #include "stub_internal.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { UNITS = 3, LOCAL_BYTES = 99 * 1024, ALIGNMENT = 256 };
+enum { UNITS = 3, LOCAL_BYTES = (WARPS_MAJOR < 9 ? 99 : 227) * 1024, ALIGNMENT = 256 };
 
 /* A launch under way. */
 struct launch {
@@ -99,8 +99,9 @@ __attribute__((constructor)) static void begin(void)
     facts.compute_units = UNITS;
     facts.local_bytes = LOCAL_BYTES;
     facts.max_work_group = facts.max_work_items[0] = facts.max_work_items[1] = FIBERS_MOST;
-    facts.nv_major = 8;
+    facts.nv_major = WARPS_MAJOR;
     facts.nv_minor = 0;
+    facts.binary_head = WARPS_MAJOR < 9 ? NULL : "//.target sm_90\n"; /* it passes for PTX */
     stub_reset();
     stub_make_device(&facts);
     stub_copy_rows(true);

@@ -3,7 +3,6 @@
 #include "fibers.h"
 #include "core/random.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,6 +66,18 @@ void fibers_meet(struct fibers_meeting *meeting, unsigned num, void (*last)(void
     }
     while (meeting->generation == generation)
         give_way();
+}
+
+void fibers_wait(bool (*is_so)(const void *), const void *user)
+{
+    while (!is_so(user))
+        give_way();
+    has_moved = true;
+}
+
+void fibers_moved(void)
+{
+    has_moved = true;
 }
 
 static void run_one(void)

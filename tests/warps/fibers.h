@@ -2,6 +2,8 @@
 #ifndef KILN_TESTS_WARPS_FIBERS_H
 #define KILN_TESTS_WARPS_FIBERS_H
 
+#include <stdbool.h>
+
 enum { FIBERS_MOST = 1024, FIBERS_WARP = 32 };
 
 /* Where some of them wait for each other. All 0 at first. */
@@ -20,5 +22,9 @@ unsigned fibers_count(void);
 /* Waits until `num` fibers have come to the meeting. The last one calls `last` (NULL: nothing) before
  * any goes on. */
 void fibers_meet(struct fibers_meeting *meeting, unsigned num, void (*last)(void *), void *user);
+
+/* Waits until it is so; whoever makes it so says that something has moved. */
+void fibers_wait(bool (*is_so)(const void *), const void *user);
+void fibers_moved(void);
 
 #endif

@@ -11,6 +11,7 @@ LEAST_AND_MOST(uint)
 LEAST_AND_MOST(long)
 LEAST_AND_MOST(ulong)
 
+void warp_inline(__constant const char *ptx);
 float warp_half_to_float(ushort bits);
 ushort warp_half_from_float(float value);
 int warp_exponent(float value);

@@ -1,6 +1,7 @@
 /* program.c: see program.h. The text is written to a file with these changes, and compiled by Clang as
  * OpenCL C for this machine:
  *   - a function that holds inline PTX is left out; what calls it calls warp_NAME of warp.c
+ *   - what PTX stands in kernels themselves is given to warp_inline of warp.c
  *   - behind the kernels stand functions call_NAME, which take the addresses of arguments
  */
 #define _GNU_SOURCE
@@ -164,6 +165,7 @@ static void *load(const char *text)
         fail("no folder can be made", folder);
     snprintf(source, sizeof source, "%s/k.cl", folder);
     snprintf(object, sizeof object, "%s/k.so", folder);
+    text_add(&out, "#define asm\n#define volatile(...) warp_inline(#__VA_ARGS__)\n");
     add_changed(&out, text);
     add_calls(&out, text);
     FILE *file = out.bytes ? fopen(source, "w") : NULL;

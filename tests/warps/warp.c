@@ -1,6 +1,6 @@
-/* warp.c: the instructions that kernels for NVIDIA's compute capability 8.0 use, as the PTX ISA
- * describes them: one function for each of the kernels' that holds inline PTX, and what OpenCL C
- * itself asks of a device. */
+/* warp.c: the instructions that kernels for NVIDIA's compute capability 8.0 use, and those for 9.0 but
+ * for the copy engine and warp groups, as the PTX ISA describes them: one function for each of the
+ * kernels' that holds inline PTX, and what OpenCL C itself asks of a device. */
 #include "warp.h"
 #include "fibers.h"
 
@@ -11,7 +11,9 @@
 
 #include "element.h"
 
-enum { MOST_COPIES = 2048, MOST_GROUPS = 64, MOST_WARPS = FIBERS_MOST / FIBERS_WARP };
+enum {
+    MOST_COPIES = 2048, MOST_GROUPS = 64, MOST_WARPS = FIBERS_MOST / FIBERS_WARP, NAMED_BARRIERS = 16
+};
 
 /* A copy into local memory that was begun. */
 struct copy {
@@ -23,7 +25,18 @@ struct copy {
 /* What a work-item has begun to copy: in groups, oldest first, and since it last committed. */
 struct copies {
     struct copy list[MOST_COPIES];
-    unsigned num, committed, groups[MOST_GROUPS], num_groups;
+    unsigned num, committed, num_groups;
+    struct {
+        unsigned num;
+        bool arrives;                  /* at this barrier, when its copies have ended */
+        uint32_t mbarrier;
+    } groups[MOST_GROUPS];
+};
+
+/* A barrier in local memory, as it lies there. */
+struct mbarrier {
+    uint16_t arrivals, missing;        /* of a phase, and of the present one */
+    uint32_t phase;
 };
 
 /* What a work-item brings to an instruction of its warp. */
@@ -37,6 +50,7 @@ struct operands {
 static struct copies copies[FIBERS_MOST];
 static struct operands operands[FIBERS_MOST];
 static struct fibers_meeting group_meeting, warp_meetings[MOST_WARPS];
+static struct fibers_meeting named_meetings[NAMED_BARRIERS];
 static struct warp_grid grid;
 static unsigned place[2];
 static uintptr_t near;
@@ -49,6 +63,7 @@ void warp_begin(const struct warp_grid *of, const unsigned group[2], uintptr_t o
     near = object;
     memset(&group_meeting, 0, sizeof group_meeting);
     memset(warp_meetings, 0, sizeof warp_meetings);
+    memset(named_meetings, 0, sizeof named_meetings);
     for (unsigned i = 0; i < FIBERS_MOST; i++)
         copies[i].num = copies[i].committed = copies[i].num_groups = 0;
     any_so_far = 0;
@@ -211,6 +226,18 @@ uint32_t warp_pack_halves(float low, float high)
     return kiln_half_from_float(low) | (uint32_t) kiln_half_from_float(high) << 16;
 }
 
+/* What stands in a kernel itself: a barrier with a number, for some of the work-items, and how
+ * registers are given out, which says nothing here. */
+void warp_inline(const char *ptx);
+void warp_inline(const char *ptx)
+{
+    unsigned number, items;
+    if (sscanf(ptx, "\"bar.sync %u, %u;", &number, &items) == 2 && number < NAMED_BARRIERS)
+        fibers_meet(&named_meetings[number], items, NULL, NULL);
+    else if (!strstr(ptx, "setmaxnreg."))
+        fail(ptx);
+}
+
 /* ---- Copies into local memory ---- */
 
 static unsigned char *local_memory(uint32_t address)
@@ -254,25 +281,50 @@ void warp_copy_16(uint32_t to, const void *from, uint32_t bytes)
     begin_copy(to, from, bytes, 16);
 }
 
-void warp_commit_copies(void);
-void warp_commit_copies(void)
+static void commit(bool arrives, uint32_t mbarrier)
 {
     struct copies *all = &copies[fibers_self()];
     if (all->num_groups == MOST_GROUPS)
         fail("too many groups of copies are under way");
-    all->groups[all->num_groups++] = all->num - all->committed;
+    all->groups[all->num_groups].num = all->num - all->committed;
+    all->groups[all->num_groups].arrives = arrives;
+    all->groups[all->num_groups++].mbarrier = mbarrier;
     all->committed = all->num;
+}
+
+void warp_commit_copies(void);
+void warp_commit_copies(void)
+{
+    commit(false, 0);
+}
+
+static struct mbarrier *mbarrier_at(uint32_t address)
+{
+    if (address % sizeof(struct mbarrier))
+        fail("a barrier begins at no multiple of its size");
+    return (struct mbarrier *) (void *) local_memory(address);
+}
+
+static void arrive(struct mbarrier *mbarrier)
+{
+    fibers_moved();
+    if (--mbarrier->missing)
+        return;
+    mbarrier->missing = mbarrier->arrivals;
+    mbarrier->phase++;
 }
 
 static void end_oldest(struct copies *all)
 {
-    const unsigned num = all->groups[0];
+    const unsigned num = all->groups[0].num;
     for (unsigned i = 0; i < num; i++) {
         const struct copy *copy = &all->list[i];
         memset(copy->to, 0, copy->size);
         if (copy->bytes)
             memcpy(copy->to, copy->from, copy->bytes);
     }
+    if (all->groups[0].arrives)
+        arrive(mbarrier_at(all->groups[0].mbarrier));
     all->num -= num;
     all->committed -= num;
     all->num_groups--;
@@ -287,6 +339,67 @@ void warp_wait_for_copies(unsigned but)
     struct copies *all = &copies[fibers_self()];
     while (all->num_groups > but)
         end_oldest(all);
+}
+
+/* ---- Barriers in local memory: mbarrier ---- */
+
+void warp_mbarrier_init(uint32_t at, uint32_t arrivals);
+void warp_mbarrier_init(uint32_t at, uint32_t arrivals)
+{
+    if (!arrivals || arrivals > FIBERS_MOST)
+        fail("a barrier waits for nobody, or for more than there are");
+    *mbarrier_at(at) = (struct mbarrier){ (uint16_t) arrivals, (uint16_t) arrivals, 0 };
+}
+
+void warp_mbarrier_arrive(uint32_t at);
+void warp_mbarrier_arrive(uint32_t at)
+{
+    arrive(mbarrier_at(at));
+}
+
+void warp_mbarrier_arrive_copied(uint32_t at);
+void warp_mbarrier_arrive_copied(uint32_t at)
+{
+    commit(true, at);
+}
+
+/* Ends the copies that arrive at a barrier, and those that were begun before them. */
+static void end_copies_for(uint32_t mbarrier)
+{
+    for (unsigned item = 0; item < fibers_count(); item++) {
+        struct copies *all = &copies[item];
+        unsigned last = 0;
+        for (unsigned i = 0; i < all->num_groups; i++)
+            if (all->groups[i].arrives && all->groups[i].mbarrier == mbarrier)
+                last = i + 1;
+        for (; last; last--)
+            end_oldest(all);
+    }
+}
+
+struct phase {
+    uint32_t mbarrier, parity;
+};
+
+static bool is_over(const struct phase *phase)
+{
+    return mbarrier_at(phase->mbarrier)->phase % 2 != phase->parity;
+}
+
+/* Whether a phase is over; the copies that it lacks are not begun earlier than they are asked for. */
+static bool is_over_with_copies(const void *user)
+{
+    const struct phase *phase = user;
+    if (!is_over(phase))
+        end_copies_for(phase->mbarrier);
+    return is_over(phase);
+}
+
+void warp_mbarrier_wait(uint32_t at, uint32_t parity);
+void warp_mbarrier_wait(uint32_t at, uint32_t parity)
+{
+    const struct phase phase = { at, parity };
+    fibers_wait(is_over_with_copies, &phase);
 }
 
 /* ---- Blocks for tensor cores: ldmatrix, mma ---- */
