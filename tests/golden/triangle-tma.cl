@@ -154,6 +154,13 @@ static void write_map(uint map, ulong address, long rows, long cols, long ld, ui
             "r"(map) : "memory");
 }
 
+// Copies a tensor map from local memory to where fetches find it. All of a warp take part.
+static void publish_map(ulong to, uint map)
+{
+    asm volatile("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu"
+            ".sync.aligned [%0], [%1], 128;" :: "l"(to), "r"(map) : "memory");
+}
+
 // What work-groups have written of a tensor map is seen by the fetches that follow.
 static void acquire_map(ulong map)
 {
@@ -399,9 +406,7 @@ void kiln_sgemmt_tma_multiply(long M, long N, long K,
                 write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 32,
                         3);
             warp_sync();
-            asm volatile("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu"
-                    ".sync.aligned [%0], [%1], 128;" ::
-                    "l"(a_map + which * 128), "r"(local_address(map)) : "memory");
+            publish_map(a_map + which * 128, local_address(map));
             asm volatile("bar.sync 3, 64;" ::: "memory");
         }
         int early = 2;

@@ -70,22 +70,27 @@ static void prepare(const struct stub_record *record, struct launch *launch)
     }
 }
 
+static void run_group(const struct launch *launch, const struct warp_grid *grid,
+        const unsigned group[WARP_AXES])
+{
+    warp_begin(grid, group);
+    fibers_run(grid->items[0] * grid->items[1] * grid->items[2], run_item, launch);
+}
+
 static void run(void *user, const struct stub_record *record)
 {
     struct launch launch;
     (void) user;
     prepare(record, &launch);
-    const struct warp_grid grid = {
-        .groups = { (unsigned) (record->global[0] / record->local[0]),
-                (unsigned) (record->global[1] / record->local[1]) },
-        .items = { (unsigned) record->local[0], (unsigned) record->local[1] },
-    };
-    for (unsigned y = 0; y < grid.groups[1]; y++)
-        for (unsigned x = 0; x < grid.groups[0]; x++) {
-            const unsigned group[2] = { x, y };
-            warp_begin(&grid, group, (uintptr_t) launch.kernel.call);
-            fibers_run(grid.items[0] * grid.items[1], run_item, &launch);
-        }
+    struct warp_grid grid;
+    for (unsigned axis = 0; axis < WARP_AXES; axis++) {
+        grid.items[axis] = (unsigned) record->local[axis];
+        grid.groups[axis] = (unsigned) (record->global[axis] / record->local[axis]);
+    }
+    for (unsigned z = 0; z < grid.groups[2]; z++)
+        for (unsigned y = 0; y < grid.groups[1]; y++)
+            for (unsigned x = 0; x < grid.groups[0]; x++)
+                run_group(&launch, &grid, (const unsigned[WARP_AXES]){ x, y, z });
     put_back(&launch);
 }
 

@@ -25,6 +25,12 @@ static void (*fiber_body)(const void *);
 static const void *fiber_user;
 static uint64_t random_state = 1;
 
+void fibers_fail(const char *what)
+{
+    fprintf(stderr, "warps: %s\n", what);
+    exit(1);
+}
+
 unsigned fibers_self(void)
 {
     return current;
@@ -91,10 +97,8 @@ static void run_one(void)
 static void begin(unsigned number)
 {
     struct fiber *fiber = &fibers[number];
-    if (!fiber->stack && !(fiber->stack = aligned_alloc(16, STACK_BYTES))) {
-        fprintf(stderr, "warps: out of memory\n");
-        exit(1);
-    }
+    if (!fiber->stack && !(fiber->stack = aligned_alloc(16, STACK_BYTES)))
+        fibers_fail("out of memory");
     fiber->is_done = false;
     /* As if it had given way at the head of run_one, which never returns. */
     void **top = (void **) (void *) (fiber->stack + STACK_BYTES) - 2;
@@ -137,9 +141,7 @@ void fibers_run(unsigned num, void (*body)(const void *), const void *user)
             resume_warp(ahead);
         for (unsigned w = 0; w < warps; w++)
             resume_warp((ahead + w) % warps);
-        if (!has_moved) {
-            fprintf(stderr, "warps: work-items wait for others that do not come\n");
-            exit(1);
-        }
+        if (!has_moved)
+            fibers_fail("work-items wait for others that do not come");
     }
 }

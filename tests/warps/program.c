@@ -1,7 +1,8 @@
 /* program.c: see program.h. The text is written to a file with these changes, and compiled by Clang as
  * OpenCL C for this machine:
- *   - a function that holds inline PTX is left out; what calls it calls warp_NAME of warp.c
- *   - what PTX stands in kernels themselves is given to warp_inline of warp.c
+ *   - a function that holds inline PTX is left out, and local_address; what calls it calls warp_NAME
+ *     of warp.c
+ *   - what PTX stands in kernels themselves, and barriers with a number, are given to warp_inline
  *   - behind the kernels stand functions call_NAME, which take the addresses of arguments
  */
 #define _GNU_SOURCE
@@ -44,6 +45,40 @@ static void word_before(const char *begin, const char *end, char word[MOST_NAME]
     snprintf(word, MOST_NAME, "%.*s", (int) (end - from), from);
 }
 
+/* The number behind what stands in a function by which there are several of it; NULL: there is one. */
+static const char *number_in(const char *body, const char *end)
+{
+    static const char *const marks[] = { "elemtype.shared::cta.b1024.b32 [%0], ",
+        "(cols - col) * " };
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        const char *at = strstr(body, marks[i]);
+        if (at && at < end)
+            return at + strlen(marks[i]);
+    }
+    return NULL;
+}
+
+/* What warp_group_multiply is told beside the function's own arguments; false: it is another one. */
+static bool add_group_multiply(struct text *out, const char *name, const char *body,
+        const char *end)
+{
+    static const char wgmma[] = "wgmma.mma_async.sync.aligned.m64n", scales[] = ", 1, 1, 1, ",
+                      high[] = "(ulong) ";
+    const char *columns = strstr(body, wgmma);
+    if (!columns || columns > end)
+        return false;
+    const char *across = strstr(columns, scales), *high_a = strstr(columns, high);
+    const char *high_b = high_a ? strstr(high_a + 1, high) : NULL;
+    int a_is_across, b_is_across;
+    if (!across || !high_b || high_b > end ||
+            sscanf(across + strlen(scales), "%d, %d", &a_is_across, &b_is_across) != 2)
+        fail("not understood", name);
+    text_add(out, "#define %s(c, a, b) warp_group_multiply(c, a, b, %d, %d, %d, %llu, %llu)\n",
+            name, atoi(columns + strlen(wgmma)), a_is_across, b_is_across,
+            strtoull(high_a + strlen(high), NULL, 10), strtoull(high_b + strlen(high), NULL, 10));
+    return true;
+}
+
 /* A function that is there in warp.c: its declaration, under a name of its own. */
 static void add_declaration(struct text *out, const char *head, const char *body, const char *end)
 {
@@ -52,28 +87,35 @@ static void add_declaration(struct text *out, const char *head, const char *body
     const char *wait = strstr(body, "wait_group ");
     const char *doubles = strstr(head, "double c");
     const bool of_doubles = doubles && doubles < body;
+    if (add_group_multiply(out, name, body, end))
+        return;
     if (wait && wait < end) {
         text_add(out, "void warp_%s(uint);\n#define %s() warp_%s(%d)\n", name, name, name,
                 atoi(wait + strlen("wait_group ")));
         return;
     }
-    text_add(out, "#define %s warp_%s%s\n%.*s;\n", name, name, of_doubles ? "_of_doubles" : "",
-            (int) (body - head), head);
+    const char *number = number_in(body, end);
+    text_add(out, "#define %s warp_%s%s", name, name, of_doubles ? "_of_doubles" : "");
+    if (number)
+        text_add(out, "_%d", atoi(number));
+    text_add(out, "\n%.*s;\n", (int) (body - head), head);
 }
 
 /* Copies the text up to the first kernel or its end; functions with inline PTX are declared. */
 static void add_changed(struct text *out, const char *text)
 {
     static const char begin[] = "\nstatic ", asm_word[] = "asm";
+    static const char barrier[] = "asm volatile(\"bar.sync ", address[] = "uint local_address(";
     const char *at = text;
     for (const char *next; (next = strstr(at, begin));) {
         const char *body = strstr(next + 1, "\n{"), *end = strstr(next + 1, "\n}\n");
         const char *ptx = body ? strstr(body, asm_word) : NULL;
+        const bool is_address = !strncmp(next + strlen(begin), address, strlen(address));
         if (!body || !end)
             break;
         text_add(out, "%.*s\n", (int) (next - at), at);
         const char *head = next + strlen(begin);
-        if (ptx && ptx < end)
+        if (is_address || (ptx && ptx < end && strncmp(ptx, barrier, strlen(barrier))))
             add_declaration(out, head, body, end);
         else
             text_add(out, "static %.*s\n}\n", (int) (end - head), head);

@@ -1,0 +1,172 @@
+/* group.c: see group.h. Instructions as the PTX ISA describes them. */
+#include "group.h"
+#include "fibers.h"
+#include "memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "element.h"
+
+/* Of a warp group: what it has begun to multiply. In groups, oldest first, and since it last
+ * committed. */
+enum { GROUP_ITEMS = 128, MOST_WARP_GROUPS = FIBERS_MOST / GROUP_ITEMS, MOST_PRODUCTS = 64 };
+
+struct matrix {
+    uint32_t address, across;          /* in local memory; bytes from a part of an across one to the
+                                          next */
+    uint32_t lines, swizzle;           /* bytes from eight lines to the next */
+    bool is_across;                    /* lines are of one value of k each */
+};
+
+struct products {
+    struct {
+        float *c[GROUP_ITEMS];
+        struct matrix a, b;
+        unsigned columns;
+    } list[MOST_PRODUCTS];
+    unsigned num, committed, num_groups, groups[MOST_PRODUCTS];
+    struct fibers_meeting meeting;
+};
+
+enum { NAMED_BARRIERS = 16 };
+
+static struct products products[MOST_WARP_GROUPS];
+static struct fibers_meeting named_meetings[NAMED_BARRIERS];
+
+void group_begin(void)
+{
+    memset(named_meetings, 0, sizeof named_meetings);
+    for (unsigned i = 0; i < MOST_WARP_GROUPS; i++) {
+        products[i].num = products[i].committed = products[i].num_groups = 0;
+        memset(&products[i].meeting, 0, sizeof products[i].meeting);
+    }
+}
+
+static struct products *my_products(void)
+{
+    return &products[fibers_self() / GROUP_ITEMS];
+}
+
+/* By a descriptor ("matrix descriptor" in the PTX ISA). */
+static struct matrix matrix_of(uint32_t low, uint64_t high, bool is_across)
+{
+    const unsigned mode = high >> 30 & 3;
+    if (mode == 0 || high >> 14 & 0xffff)
+        fibers_fail("a descriptor is of no form that is known here");
+    return (struct matrix){ .address = (low & 0x3fff) * 16,
+        .across = (low >> 16 & 0x3fff) * 16,
+        .lines = (uint32_t) (high & 0x3fff) * 16,
+        .swizzle = 4 - mode,
+        .is_across = is_across };
+}
+
+/* Element k of a row of A, or of a column of B. */
+static double matrix_at(const struct matrix *x, uint32_t row, uint32_t k)
+{
+    const uint32_t span = 16u << x->swizzle, line = x->is_across ? k : row;
+    const uint32_t in_line = 2 * (x->is_across ? row : k);
+    const uint32_t at = x->address + line / 8 * x->lines + line % 8 * span +
+                        in_line / span * x->across + in_line % span;
+    uint16_t bits;
+    memcpy(&bits, memory_at(memory_swizzled(at, x->swizzle)), sizeof bits);
+    return kiln_half_to_float(bits);
+}
+
+static void begin_product(void *user)
+{
+    struct products *all = user;
+    if (++all->num == MOST_PRODUCTS)
+        fibers_fail("too many products are under way");
+}
+
+/* All of a warp group say the same, but for where c is. */
+void warp_group_multiply(float *c, uint32_t a, uint32_t b, uint32_t columns, uint32_t a_is_across,
+        uint32_t b_is_across, uint64_t high_a, uint64_t high_b);
+void warp_group_multiply(float *c, uint32_t a, uint32_t b, uint32_t columns, uint32_t a_is_across,
+        uint32_t b_is_across, uint64_t high_a, uint64_t high_b)
+{
+    struct products *all = my_products();
+    const unsigned next = all->num;
+    all->list[next].c[fibers_self() % GROUP_ITEMS] = c;
+    all->list[next].a = matrix_of(a, high_a, a_is_across);
+    all->list[next].b = matrix_of(b, high_b, b_is_across);
+    all->list[next].columns = columns;
+    fibers_meet(&all->meeting, GROUP_ITEMS, begin_product, all);
+}
+
+static void commit_products(void *user)
+{
+    struct products *all = user;
+    all->groups[all->num_groups++] = all->num - all->committed;
+    all->committed = all->num;
+}
+
+/* m64nNk16: of a block of 8 columns a work-item has two side by side, of two rows. */
+static void end_product(float *const c[GROUP_ITEMS], const struct matrix *a, const struct matrix *b,
+        unsigned columns)
+{
+    static double of_a[64][16], of_b[256][16];
+    for (unsigned k = 0; k < 16; k++) {
+        for (unsigned row = 0; row < 64; row++)
+            of_a[row][k] = matrix_at(a, row, k);
+        for (unsigned col = 0; col < columns; col++)
+            of_b[col][k] = matrix_at(b, col, k);
+    }
+    for (unsigned item = 0; item < GROUP_ITEMS; item++)
+        for (unsigned i = 0; i < columns / 2; i++) {
+            const unsigned row = item / 32 * 16 + item % 32 / 4 + i / 2 % 2 * 8;
+            const unsigned col = i / 4 * 8 + item % 4 * 2 + i % 2;
+            double sum = 0;
+            for (unsigned k = 0; k < 16; k++)
+                sum += of_a[row][k] * of_b[col][k];
+            c[item][i] += (float) sum;
+        }
+}
+
+/* Not earlier than it is waited for: all groups but so many. */
+static void end_products(struct products *all, unsigned but)
+{
+    while (all->num_groups > but) {
+        const unsigned num = all->groups[0];
+        for (unsigned i = 0; i < num; i++)
+            end_product(all->list[i].c, &all->list[i].a, &all->list[i].b, all->list[i].columns);
+        all->num -= num;
+        all->committed -= num;
+        all->num_groups--;
+        memmove(all->list, all->list + num, all->num * sizeof all->list[0]);
+        memmove(all->groups, all->groups + 1, all->num_groups * sizeof all->groups[0]);
+    }
+}
+
+static void end_all_products(void *user)
+{
+    end_products(user, 0);
+}
+
+static void end_all_but_one(void *user)
+{
+    end_products(user, 1);
+}
+
+/* ---- What stands in a kernel itself ---- */
+
+/* A barrier with a number, for some of the work-items; what is begun and waited for by warp groups; how
+ * registers are given out, and fences, which say nothing here. */
+void warp_inline(const char *ptx);
+void warp_inline(const char *ptx)
+{
+    static const char waits[] = "wgmma.wait_group.sync.aligned ";
+    const char *wait = strstr(ptx, waits);
+    unsigned number, items;
+    if (sscanf(ptx, "\"bar.sync %u, %u;", &number, &items) == 2 && number < NAMED_BARRIERS)
+        fibers_meet(&named_meetings[number], items, NULL, NULL);
+    else if (strstr(ptx, "wgmma.commit_group."))
+        fibers_meet(&my_products()->meeting, GROUP_ITEMS, commit_products, my_products());
+    else if (wait)
+        fibers_meet(&my_products()->meeting, GROUP_ITEMS,
+                atoi(wait + strlen(waits)) ? end_all_but_one : end_all_products, my_products());
+    else if (!strstr(ptx, "setmaxnreg.") && !strstr(ptx, "fence."))
+        fibers_fail(ptx);
+}

@@ -1,0 +1,18 @@
+/* memory.h: local memory, and what moves into it by itself: copies, barriers that wait for them, the
+ * copy engine. */
+#ifndef KILN_TESTS_WARPS_MEMORY_H
+#define KILN_TESTS_WARPS_MEMORY_H
+
+#include <stdint.h>
+
+/* Before each work-group. */
+void memory_begin(void);
+
+/* What is at an address that warp_local_address has given, or beyond. */
+unsigned char *memory_at(uint32_t address);
+
+/* Where what belongs at an address lies: in a line of 32, 64 or 128 bytes (swizzle 1, 2, 3) the chunks
+ * of 16 change places, from line to line; 0: there. */
+uint32_t memory_swizzled(uint32_t address, uint32_t swizzle);
+
+#endif
