@@ -21,8 +21,10 @@ struct matrix {
 };
 
 struct products {
-    struct {
+    struct product {
         float *c[GROUP_ITEMS];
+        bool adds, has_registers;      /* adds: to c; has_registers: of A, and no matrix */
+        uint32_t registers[GROUP_ITEMS][4];
         struct matrix a, b;
         unsigned columns;
     } list[MOST_PRODUCTS];
@@ -53,12 +55,12 @@ static struct products *my_products(void)
 static struct matrix matrix_of(uint32_t low, uint64_t high, bool is_across)
 {
     const unsigned mode = high >> 30 & 3;
-    if (mode == 0 || high >> 14 & 0xffff)
+    if ((mode == 0 && is_across) || high >> 14 & 0xffff)
         fibers_fail("a descriptor is of no form that is known here");
     return (struct matrix){ .address = (low & 0x3fff) * 16,
         .across = (low >> 16 & 0x3fff) * 16,
         .lines = (uint32_t) (high & 0x3fff) * 16,
-        .swizzle = 4 - mode,
+        .swizzle = mode ? 4 - mode : 0,
         .is_across = is_across };
 }
 
@@ -81,19 +83,38 @@ static void begin_product(void *user)
         fibers_fail("too many products are under way");
 }
 
-/* All of a warp group say the same, but for where c is. */
-void warp_group_multiply(float *c, uint32_t a, uint32_t b, uint32_t columns, uint32_t a_is_across,
-        uint32_t b_is_across, uint64_t high_a, uint64_t high_b);
-void warp_group_multiply(float *c, uint32_t a, uint32_t b, uint32_t columns, uint32_t a_is_across,
-        uint32_t b_is_across, uint64_t high_a, uint64_t high_b)
+/* All of a warp group say the same, but for where c is and what registers have. */
+static struct product *next_product(float *c, unsigned columns, bool adds)
 {
-    struct products *all = my_products();
-    const unsigned next = all->num;
-    all->list[next].c[fibers_self() % GROUP_ITEMS] = c;
-    all->list[next].a = matrix_of(a, high_a, a_is_across);
-    all->list[next].b = matrix_of(b, high_b, b_is_across);
-    all->list[next].columns = columns;
-    fibers_meet(&all->meeting, GROUP_ITEMS, begin_product, all);
+    struct product *product = &my_products()->list[my_products()->num];
+    product->c[fibers_self() % GROUP_ITEMS] = c;
+    product->columns = columns;
+    product->adds = adds;
+    product->has_registers = false;
+    return product;
+}
+
+void warp_group_multiply(float *c, uint32_t a, uint32_t b, uint32_t columns, uint32_t adds,
+        uint32_t a_is_across, uint32_t b_is_across, uint64_t high_a, uint64_t high_b);
+void warp_group_multiply(float *c, uint32_t a, uint32_t b, uint32_t columns, uint32_t adds,
+        uint32_t a_is_across, uint32_t b_is_across, uint64_t high_a, uint64_t high_b)
+{
+    struct product *product = next_product(c, columns, adds);
+    product->a = matrix_of(a, high_a, a_is_across);
+    product->b = matrix_of(b, high_b, b_is_across);
+    fibers_meet(&my_products()->meeting, GROUP_ITEMS, begin_product, my_products());
+}
+
+void warp_group_multiply_registers(float *c, const uint32_t *a, uint32_t b, uint32_t columns,
+        uint32_t adds, uint32_t b_is_across, uint64_t high_b);
+void warp_group_multiply_registers(float *c, const uint32_t *a, uint32_t b, uint32_t columns,
+        uint32_t adds, uint32_t b_is_across, uint64_t high_b)
+{
+    struct product *product = next_product(c, columns, adds);
+    product->has_registers = true;
+    memcpy(product->registers[fibers_self() % GROUP_ITEMS], a, sizeof product->registers[0]);
+    product->b = matrix_of(b, high_b, b_is_across);
+    fibers_meet(&my_products()->meeting, GROUP_ITEMS, begin_product, my_products());
 }
 
 static void commit_products(void *user)
@@ -103,25 +124,37 @@ static void commit_products(void *user)
     all->committed = all->num;
 }
 
+static void read_registers(const struct product *product, double of_a[64][16])
+{
+    for (unsigned item = 0; item < GROUP_ITEMS; item++)
+        for (unsigned i = 0; i < 8; i++) {
+            const uint32_t both = product->registers[item][i / 2];
+            const unsigned row = item / 32 * 16 + item % 32 / 4 + i / 2 % 2 * 8;
+            const unsigned k = item % 4 * 2 + i % 2 + i / 4 * 8;
+            of_a[row][k] = kiln_half_to_float((uint16_t) (i % 2 ? both >> 16 : both));
+        }
+}
+
 /* m64nNk16: of a block of 8 columns a work-item has two side by side, of two rows. */
-static void end_product(float *const c[GROUP_ITEMS], const struct matrix *a, const struct matrix *b,
-        unsigned columns)
+static void end_product(const struct product *product)
 {
     static double of_a[64][16], of_b[256][16];
+    if (product->has_registers)
+        read_registers(product, of_a);
     for (unsigned k = 0; k < 16; k++) {
-        for (unsigned row = 0; row < 64; row++)
-            of_a[row][k] = matrix_at(a, row, k);
-        for (unsigned col = 0; col < columns; col++)
-            of_b[col][k] = matrix_at(b, col, k);
+        for (unsigned row = 0; row < 64 && !product->has_registers; row++)
+            of_a[row][k] = matrix_at(&product->a, row, k);
+        for (unsigned col = 0; col < product->columns; col++)
+            of_b[col][k] = matrix_at(&product->b, col, k);
     }
     for (unsigned item = 0; item < GROUP_ITEMS; item++)
-        for (unsigned i = 0; i < columns / 2; i++) {
+        for (unsigned i = 0; i < product->columns / 2; i++) {
             const unsigned row = item / 32 * 16 + item % 32 / 4 + i / 2 % 2 * 8;
             const unsigned col = i / 4 * 8 + item % 4 * 2 + i % 2;
             double sum = 0;
             for (unsigned k = 0; k < 16; k++)
                 sum += of_a[row][k] * of_b[col][k];
-            c[item][i] += (float) sum;
+            product->c[item][i] = (product->adds ? product->c[item][i] : 0) + (float) sum;
         }
 }
 
@@ -131,7 +164,7 @@ static void end_products(struct products *all, unsigned but)
     while (all->num_groups > but) {
         const unsigned num = all->groups[0];
         for (unsigned i = 0; i < num; i++)
-            end_product(all->list[i].c, &all->list[i].a, &all->list[i].b, all->list[i].columns);
+            end_product(&all->list[i]);
         all->num -= num;
         all->committed -= num;
         all->num_groups--;
@@ -159,9 +192,13 @@ void warp_inline(const char *ptx)
 {
     static const char waits[] = "wgmma.wait_group.sync.aligned ";
     const char *wait = strstr(ptx, waits);
-    unsigned number, items;
+    unsigned number, items, but;
     if (sscanf(ptx, "\"bar.sync %u, %u;", &number, &items) == 2 && number < NAMED_BARRIERS)
         fibers_meet(&named_meetings[number], items, NULL, NULL);
+    else if (sscanf(ptx, "\"cp.async.wait_group %u;", &but) == 1)
+        warp_wait_for_copies(but);
+    else if (strstr(ptx, "cp.async.commit_group;"))
+        warp_commit_copies();
     else if (strstr(ptx, "wgmma.commit_group."))
         fibers_meet(&my_products()->meeting, GROUP_ITEMS, commit_products, my_products());
     else if (wait)

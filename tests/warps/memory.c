@@ -2,7 +2,7 @@
 #include "memory.h"
 #include "fibers.h"
 
-#include <stdint.h>
+#include <stdbool.h>
 #include <string.h>
 
 enum { MOST_COPIES = 2048, MOST_GROUPS = 64, MOST_FETCHES = 256 };
@@ -91,22 +91,29 @@ static void begin_copy(uint32_t to, const void *from, uint32_t bytes, unsigned s
     all->list[all->num++] = (struct copy){ memory_at(to), from, bytes, size };
 }
 
-void warp_copy_4(uint32_t to, const void *from, uint32_t bytes);
-void warp_copy_4(uint32_t to, const void *from, uint32_t bytes)
-{
-    begin_copy(to, from, bytes, 4);
-}
+/* copy_N of as many bytes: of so many, and zeros; of all. */
+#define COPY_SOME(N, BYTES) \
+    void warp_copy_##N##_##BYTES(uint32_t to, const void *from, uint32_t bytes); \
+    void warp_copy_##N##_##BYTES(uint32_t to, const void *from, uint32_t bytes) \
+    { \
+        begin_copy(to, from, bytes, BYTES); \
+    }
+#define COPY_ALL(N, BYTES) \
+    void warp_copy_##N##_##BYTES(uint32_t to, const void *from); \
+    void warp_copy_##N##_##BYTES(uint32_t to, const void *from) \
+    { \
+        begin_copy(to, from, BYTES, BYTES); \
+    }
+COPY_SOME(4, 4)
+COPY_SOME(8, 8)
+COPY_SOME(16, 16)
+COPY_ALL(4, 16)
+COPY_ALL(1, 4)
 
-void warp_copy_8(uint32_t to, const void *from, uint32_t bytes);
-void warp_copy_8(uint32_t to, const void *from, uint32_t bytes)
+void warp_copy_or_0_4(uint32_t to, const void *from, bool is_there);
+void warp_copy_or_0_4(uint32_t to, const void *from, bool is_there)
 {
-    begin_copy(to, from, bytes, 8);
-}
-
-void warp_copy_16(uint32_t to, const void *from, uint32_t bytes);
-void warp_copy_16(uint32_t to, const void *from, uint32_t bytes)
-{
-    begin_copy(to, from, bytes, 16);
+    begin_copy(to, from, is_there ? 4 : 0, 4);
 }
 
 static void commit(bool arrives, uint32_t mbarrier)
@@ -120,7 +127,6 @@ static void commit(bool arrives, uint32_t mbarrier)
     all->committed = all->num;
 }
 
-void warp_commit_copies(void);
 void warp_commit_copies(void)
 {
     commit(false, 0);
@@ -169,7 +175,6 @@ static void end_oldest(struct copies *all)
 }
 
 /* Not earlier than it is waited for. */
-void warp_wait_for_copies(unsigned but);
 void warp_wait_for_copies(unsigned but)
 {
     struct copies *all = &copies[fibers_self()];
@@ -264,6 +269,23 @@ void warp_fetch_box(uint32_t to, uint64_t map, int x, int y, uint32_t mbarrier)
         fibers_fail("too many fetches are under way");
     fetches[num_fetches] = (struct fetch){ .to = to, .mbarrier = mbarrier, .x = x, .y = y };
     memcpy(&fetches[num_fetches++].map, (const void *) (uintptr_t) map, sizeof fetches[0].map);
+}
+
+void warp_fetch_bytes(uint32_t to, const void *from, uint32_t bytes, uint32_t mbarrier);
+void warp_fetch_bytes(uint32_t to, const void *from, uint32_t bytes, uint32_t mbarrier)
+{
+    if (to % 16 || (uintptr_t) from % 16 || bytes % 16)
+        fibers_fail("bytes that are fetched begin or end at no multiple of 16");
+    if (num_fetches == MOST_FETCHES)
+        fibers_fail("too many fetches are under way");
+    fetches[num_fetches++] = (struct fetch){ .to = to,
+        .mbarrier = mbarrier,
+        .map = { .address = (uintptr_t) from,
+                .rows = 1,
+                .cols = bytes / 16,
+                .box_rows = 1,
+                .box_cols = bytes / 16,
+                .bytes = 16 } };
 }
 
 uint32_t memory_swizzled(uint32_t address, uint32_t swizzle)

@@ -15,4 +15,9 @@ unsigned char *memory_at(uint32_t address);
  * of 16 change places, from line to line; 0: there. */
 uint32_t memory_swizzled(uint32_t address, uint32_t swizzle);
 
+/* Of a work-item's copies: what it has begun is a group; waits until so many groups at most are under
+ * way. */
+void warp_commit_copies(void);
+void warp_wait_for_copies(unsigned but);
+
 #endif

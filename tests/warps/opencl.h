@@ -12,8 +12,10 @@ LEAST_AND_MOST(long)
 LEAST_AND_MOST(ulong)
 
 void warp_inline(__constant const char *ptx);
-void warp_group_multiply(float *c, uint a, uint b, uint columns, uint a_is_across, uint b_is_across,
-        ulong high_a, ulong high_b);
+void warp_group_multiply(float *c, uint a, uint b, uint columns, uint adds, uint a_is_across,
+        uint b_is_across, ulong high_a, ulong high_b);
+void warp_group_multiply_registers(float *c, const uint *a, uint b, uint columns, uint adds,
+        uint b_is_across, ulong high_b);
 float warp_half_to_float(ushort bits);
 ushort warp_half_from_float(float value);
 int warp_exponent(float value);

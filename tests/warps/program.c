@@ -48,8 +48,8 @@ static void word_before(const char *begin, const char *end, char word[MOST_NAME]
 /* The number behind what stands in a function by which there are several of it; NULL: there is one. */
 static const char *number_in(const char *body, const char *end)
 {
-    static const char *const marks[] = { "elemtype.shared::cta.b1024.b32 [%0], ",
-        "(cols - col) * " };
+    static const char *const marks[] = { "elemtype.shared::cta.b1024.b32 [%0], ", "(cols - col) * ",
+        "cp.async.ca.shared.global [%0], [%1], ", "cp.async.cg.shared.global [%0], [%1], " };
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
         const char *at = strstr(body, marks[i]);
         if (at && at < end)
@@ -58,24 +58,34 @@ static const char *number_in(const char *body, const char *end)
     return NULL;
 }
 
-/* What warp_group_multiply is told beside the function's own arguments; false: it is another one. */
+/* wgmma: what warp_group_multiply is told beside the function's own arguments; false: it is another one.
+ * Behind the operands stands whether c is added to, and which of A and B lie across; of A in registers
+ * nothing is said. */
 static bool add_group_multiply(struct text *out, const char *name, const char *body,
         const char *end)
 {
-    static const char wgmma[] = "wgmma.mma_async.sync.aligned.m64n", scales[] = ", 1, 1, 1, ",
-                      high[] = "(ulong) ";
-    const char *columns = strstr(body, wgmma);
+    static const char wgmma[] = "wgmma.mma_async.sync.aligned.m64n", high[] = "(ulong) ";
+    const char *columns = strstr(body, wgmma), *numbers = columns ? strstr(columns, ";\" :") : NULL;
+    const char *high_a = numbers ? strstr(numbers, high) : NULL;
+    const char *high_b = high_a ? strstr(high_a + 1, high) : NULL;
+    int adds, a_is_across, b_is_across;
     if (!columns || columns > end)
         return false;
-    const char *across = strstr(columns, scales), *high_a = strstr(columns, high);
-    const char *high_b = high_a ? strstr(high_a + 1, high) : NULL;
-    int a_is_across, b_is_across;
-    if (!across || !high_b || high_b > end ||
-            sscanf(across + strlen(scales), "%d, %d", &a_is_across, &b_is_across) != 2)
+    while (numbers && *numbers != '%')
+        numbers--;
+    const int num = numbers ? sscanf(numbers, "%%%*d, %d, 1, 1, %d, %d", &adds, &a_is_across,
+                                      &b_is_across)
+                            : 0;
+    if (num < 2 || !high_a || (num == 3 && !high_b))
         fail("not understood", name);
-    text_add(out, "#define %s(c, a, b) warp_group_multiply(c, a, b, %d, %d, %d, %llu, %llu)\n",
-            name, atoi(columns + strlen(wgmma)), a_is_across, b_is_across,
-            strtoull(high_a + strlen(high), NULL, 10), strtoull(high_b + strlen(high), NULL, 10));
+    text_add(out, "#define %s(c, a, b) warp_group_multiply", name);
+    if (num == 3)
+        text_add(out, "(c, a, b, %d, %d, %d, %d, %lld, %lld)\n", atoi(columns + strlen(wgmma)),
+                adds, a_is_across, b_is_across, atoll(high_a + strlen(high)),
+                atoll(high_b + strlen(high)));
+    else
+        text_add(out, "_registers(c, a, b, %d, %d, %d, %lld)\n", atoi(columns + strlen(wgmma)),
+                adds, a_is_across, atoll(high_a + strlen(high)));
     return true;
 }
 
@@ -84,7 +94,8 @@ static void add_declaration(struct text *out, const char *head, const char *body
 {
     char name[MOST_NAME];
     word_before(head, strchr(head, '('), name);
-    const char *wait = strstr(body, "wait_group ");
+    static const char any[] = "bar.red.or.pred all, 1, ";
+    const char *wait = strstr(body, "wait_group "), *workers = strstr(body, any);
     const char *doubles = strstr(head, "double c");
     const bool of_doubles = doubles && doubles < body;
     if (add_group_multiply(out, name, body, end))
@@ -92,6 +103,11 @@ static void add_declaration(struct text *out, const char *head, const char *body
     if (wait && wait < end) {
         text_add(out, "void warp_%s(uint);\n#define %s() warp_%s(%d)\n", name, name, name,
                 atoi(wait + strlen("wait_group ")));
+        return;
+    }
+    if (workers && workers < end) {
+        text_add(out, "uint warp_%s(uint, uint);\n#define %s(x) warp_%s(x, %d)\n", name, name, name,
+                atoi(workers + strlen(any)));
         return;
     }
     const char *number = number_in(body, end);

@@ -22,7 +22,7 @@ struct operands {
 };
 
 static struct operands operands[FIBERS_MOST];
-static struct fibers_meeting group_meeting, warp_meetings[MOST_WARPS];
+static struct fibers_meeting group_meeting, any_meeting, warp_meetings[MOST_WARPS];
 static struct warp_grid grid;
 static unsigned place[WARP_AXES];
 static uint32_t any_so_far, any_of_all;
@@ -32,6 +32,7 @@ void warp_begin(const struct warp_grid *of, const unsigned group[WARP_AXES])
     grid = *of;
     memcpy(place, group, sizeof place);
     memset(&group_meeting, 0, sizeof group_meeting);
+    memset(&any_meeting, 0, sizeof any_meeting);
     memset(warp_meetings, 0, sizeof warp_meetings);
     any_so_far = 0;
     memory_begin();
@@ -168,6 +169,8 @@ uint32_t warp_uniform(uint32_t x)
     return mine()->value;
 }
 
+uint32_t warp_any_worker(uint32_t says, uint32_t workers);
+
 static void gather_any(void *user)
 {
     (void) user;
@@ -175,13 +178,47 @@ static void gather_any(void *user)
     any_so_far = 0;
 }
 
-/* Of a work-group in which all work-items multiply. */
-uint32_t warp_any_worker(uint32_t says);
-uint32_t warp_any_worker(uint32_t says)
+uint32_t warp_any_worker(uint32_t says, uint32_t workers)
 {
     any_so_far |= says != 0;
-    fibers_meet(&group_meeting, fibers_count(), gather_any, NULL);
+    fibers_meet(&any_meeting, workers, gather_any, NULL);
     return any_of_all;
+}
+
+static void look_up(void *user)
+{
+    struct operands *warp = user;
+    uint32_t values[FIBERS_WARP];
+    for (unsigned i = 0; i < FIBERS_WARP; i++)
+        values[i] = warp[i].value;
+    for (unsigned i = 0; i < FIBERS_WARP; i++)
+        warp[i].value = values[warp[i].other % FIBERS_WARP];
+}
+
+float warp_of_lane(float x, uint32_t lane);
+float warp_of_lane(float x, uint32_t lane)
+{
+    float of;
+    memcpy(&mine()->value, &x, sizeof x);
+    mine()->other = lane;
+    together(look_up);
+    memcpy(&of, &mine()->value, sizeof of);
+    return of;
+}
+
+/* That nothing which reads them comes sooner is for the compiler. */
+void warp_settle(float *c);
+void warp_settle(float *c)
+{
+    (void) c;
+}
+
+/* The larger one of `most` and the size of x, or no number. */
+float warp_larger(float most, float x);
+float warp_larger(float most, float x)
+{
+    const float size = x < 0 ? -x : x;
+    return most != most || most > size ? most : size;
 }
 
 uint32_t warp_pack_halves(float low, float high);
