@@ -12,8 +12,8 @@
 
 enum { MAX_CHOSEN = 40, FEW_AGAINST_RELATIVES = 150, FEW_TASKS = 8, MOST_PRECISIONS = 6 };
 
-/* The choice is by predicted times too, at so many drawn tasks; together they count as much as the
- * measured ones. */
+/* The choice is by predicted times too, at up to so many drawn tasks; together they count as much
+ * as the measured ones. */
 enum { MOST_GUESSES = 800 };
 
 /* Products that take as long as an element of a matrix that comes from memory or goes there. */

@@ -482,6 +482,8 @@ static struct draw_limits limits_of(const struct records *records, const struct 
         }
     }
     limits.least_ops = limits.least_ops < DRAW_LEAST_OPS ? DRAW_LEAST_OPS : limits.least_ops;
+    limits.most_ops = limits.most_ops > DRAW_MOST_OPS ? DRAW_MOST_OPS : limits.most_ops;
+    limits.largest = limits.largest > DRAW_LARGEST_MOST ? DRAW_LARGEST_MOST : limits.largest;
     return limits;
 }
 

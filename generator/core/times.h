@@ -22,7 +22,8 @@ struct times_task {
     double best;                       /* of all candidates; of those timed again if some were */
     bool is_again;                     /* some were */
     bool is_guess;                     /* no time was measured: all are predicted */
-    uint8_t order[TIMES_MAX_CANDIDATES];         /* the candidates that take it, by what is predicted */
+    uint8_t order[TIMES_MAX_CANDIDATES];         /* the candidates that take it, least predicted
+                                                    time first */
     unsigned num_takers;
     double generic;                    /* of the generic bundle's recipe; HUGE_VAL: not measured */
     int by_generic;                    /* which candidate that is; -1: none */
@@ -61,9 +62,9 @@ bool times_add(const struct records *records, enum record_kind kind, struct time
 /* Adds what the generic bundle takes for the tasks there are. A recipe of its that is a candidate
  * as well counts there as one. */
 void times_add_generic(const struct records *records, struct times *times);
-/* Adds tasks whose times are guesses, at up to `most` shapes that are drawn (draw.h) from where those
- * of the journal lie that are not held out; none where these lie too near to each other. False when
- * out of memory. */
+/* Adds tasks whose times are guesses, at up to `most` shapes that are drawn (draw.h) from where
+ * those of the journal lie that are not held out; none where these lie too near to each other.
+ * False when out of memory. */
 bool times_add_guesses(const struct records *records, unsigned most, struct times *times);
 /* Forgets the tasks, not the candidates. */
 void times_clear(struct times *times);

@@ -10,8 +10,8 @@
 #include <math.h>
 
 enum {
-    MAX_PROMISING = 4, MOST_KNOWN = 20, MOST_NEAR = 44, PER_SEARCH = 2, MAX_OWN = 8, MAX_SEARCHES = 26,
-    MAX_REEVALUATED = 64, TOGETHER = 10, MERGED_REEVALUATED = 30
+    MAX_PROMISING = 4, MOST_KNOWN = 20, MOST_NEAR = 44, PER_SEARCH = 2, MAX_OWN = 8,
+    MAX_SEARCHES = 26, MAX_REEVALUATED = 64, TOGETHER = 10, MERGED_REEVALUATED = 30
 };
 
 /* What is predicted to be slower than the best by more is not where a search begins. */
@@ -148,9 +148,10 @@ static void add_known(struct phases *phases, unsigned from, unsigned to, bool is
             finalists_add(phases, &phases->known[i]);
 }
 
-/* What was known before the search and is not among the first `from`: those that were near the best
- * at some shape, be they relatives' or not, then what else relatives have, whose shapes may not have
- * been drawn, then the siblings of all finalists, then the rest. */
+/* What was known before the search and is not among the first `from`: in its order, in which those
+ * near the best at some shape come early (first.h), up to MOST_NEAR, be they relatives' or not;
+ * then what else relatives have, whose shapes may not have been drawn; then the siblings of all
+ * finalists; then the rest. */
 static void add_rest_of_known(struct phases *phases, unsigned from)
 {
     add_known(phases, from, MOST_NEAR, true);

@@ -173,9 +173,9 @@ static void add_all_pairs(struct records *records, int config, size_t m, size_t 
         add(records, RECORD_MATRIX, "single", config, pair, m, n, k, law_seconds(law, m, n));
 }
 
-/* A is best alone and chosen first; beside B, which takes those with a small C, C does better than A,
- * but not by so much that all three were worth it. All take as many operations, so that no others
- * are drawn, between them, at which A would be worth its place. */
+/* A is best alone and chosen first; beside B, which takes those with a small C, C does better than
+ * A, but not by so much that all three were worth it. All take as many operations, so that no
+ * others are drawn, between them, at which A would be worth its place. */
 static void the_first_choice_may_be_exchanged(void **state)
 {
     (void) state;

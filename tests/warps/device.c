@@ -1,5 +1,5 @@
-/* device.c: a device of compute capability 8.0 or 9.0 (WARPS_MAJOR) for the fake driver (../stub), on
- * which each launch is run. It is there before main. */
+/* device.c: a device of compute capability 8.0 or 9.0 (WARPS_MAJOR) for the fake driver (../stub),
+ * on which each launch is run. It is there before main. */
 #include "fibers.h"
 #include "program.h"
 #include "stub_internal.h"

@@ -11,16 +11,16 @@ struct fibers_meeting {
     unsigned arrived, generation;
 };
 
-/* Runs `body` as `num` fibers, until all have returned. When none can go on the program ends, with a
- * message. */
+/* Runs `body` as `num` fibers, until all have returned. When none can go on the program ends, with
+ * a message. */
 void fibers_run(unsigned num, void (*body)(const void *), const void *user);
 
 /* Of a fiber: its number, and how many there are. */
 unsigned fibers_self(void);
 unsigned fibers_count(void);
 
-/* Waits until `num` fibers have come to the meeting. The last one calls `last` (NULL: nothing) before
- * any goes on. */
+/* Waits until `num` fibers have come to the meeting. The last one calls `last` (NULL: nothing)
+ * before any goes on. */
 void fibers_meet(struct fibers_meeting *meeting, unsigned num, void (*last)(void *), void *user);
 
 /* Waits until it is so; whoever makes it so says that something has moved. */

@@ -120,6 +120,8 @@ void warp_group_multiply_registers(float *c, const uint32_t *a, uint32_t b, uint
 static void commit_products(void *user)
 {
     struct products *all = user;
+    if (all->num_groups == MOST_PRODUCTS)
+        fibers_fail("too many groups of products are under way");
     all->groups[all->num_groups++] = all->num - all->committed;
     all->committed = all->num;
 }
@@ -185,8 +187,8 @@ static void end_all_but_one(void *user)
 
 /* ---- What stands in a kernel itself ---- */
 
-/* A barrier with a number, for some of the work-items; what is begun and waited for by warp groups; how
- * registers are given out, and fences, which say nothing here. */
+/* A barrier with a number, for some of the work-items; what is begun and waited for by warp
+ * groups; how registers are given out, and fences, which say nothing here. */
 void warp_inline(const char *ptx);
 void warp_inline(const char *ptx)
 {

@@ -360,7 +360,8 @@ static bool is_over(const struct phase *phase)
     return mbarrier_at(phase->mbarrier)->phase % 2 != phase->parity;
 }
 
-/* Whether a phase is over; the copies that it lacks are not begun earlier than they are asked for. */
+/* Whether a phase is over; the copies that it lacks are not begun earlier than they are asked for.
+ */
 static bool is_over_with_copies(const void *user)
 {
     const struct phase *phase = user;

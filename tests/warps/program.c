@@ -1,10 +1,9 @@
-/* program.c: see program.h. The text is written to a file with these changes, and compiled by Clang as
- * OpenCL C for this machine:
- *   - a function that holds inline PTX is left out, and local_address; what calls it calls warp_NAME
- *     of warp.c
+/* program.c: see program.h. The text is written to a file with these changes, and compiled by Clang
+ * as OpenCL C for this machine:
+ *   - a function that holds inline PTX is left out, and local_address; what calls it calls
+ *     warp_NAME of warp.c
  *   - what PTX stands in kernels themselves, and barriers with a number, are given to warp_inline
- *   - behind the kernels stand functions call_NAME, which take the addresses of arguments
- */
+ *   - behind the kernels stand functions call_NAME, which take the addresses of arguments */
 #define _GNU_SOURCE
 #include "program.h"
 #include "core/text.h"
@@ -45,7 +44,8 @@ static void word_before(const char *begin, const char *end, char word[MOST_NAME]
     snprintf(word, MOST_NAME, "%.*s", (int) (end - from), from);
 }
 
-/* The number behind what stands in a function by which there are several of it; NULL: there is one. */
+/* The number behind what stands in a function by which there are several of it; NULL: there is
+ * one. */
 static const char *number_in(const char *body, const char *end)
 {
     static const char *const marks[] = { "elemtype.shared::cta.b1024.b32 [%0], ", "(cols - col) * ",
@@ -58,9 +58,9 @@ static const char *number_in(const char *body, const char *end)
     return NULL;
 }
 
-/* wgmma: what warp_group_multiply is told beside the function's own arguments; false: it is another one.
- * Behind the operands stands whether c is added to, and which of A and B lie across; of A in registers
- * nothing is said. */
+/* wgmma: what warp_group_multiply is told beside the function's own arguments; false: it is
+ * another one. Behind the operands stands whether c is added to, and which of A and B lie across;
+ * of A in registers nothing is said. */
 static bool add_group_multiply(struct text *out, const char *name, const char *body,
         const char *end)
 {

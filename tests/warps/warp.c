@@ -1,6 +1,6 @@
-/* warp.c: the instructions of warps that kernels for NVIDIA's compute capability 8.0 and later use, as
- * the PTX ISA describes them: one function for each of the kernels' that holds inline PTX, and what
- * OpenCL C itself asks of a device. */
+/* warp.c: the instructions of warps that kernels for NVIDIA's compute capability 8.0 and later
+ * use, as the PTX ISA describes them: one function for each of the kernels' that holds inline PTX,
+ * and what OpenCL C itself asks of a device. */
 #include "warp.h"
 #include "fibers.h"
 #include "group.h"
