@@ -426,7 +426,9 @@ static void guards_count_in_dispatch(void **state)
 /* Shapes that are drawn lie where those of the journal do that are not held out. */
 static void guesses_are_drawn_where_shapes_lie(void **state)
 {
+    const uint64_t least_ops = 2 * UINT64_C(16) * 16 * 16;
     const uint64_t most_ops = 2 * UINT64_C(2048) * 2048 * 2048;
+    unsigned pairs = 0;
     struct records records;
     struct times times;
     (void) state;
@@ -443,10 +445,13 @@ static void guesses_are_drawn_where_shapes_lie(void **state)
     for (unsigned i = measured; i < times.num_tasks; i++) {
         const struct times_task *task = &times.tasks[i];
         const uint64_t ops = 2 * (uint64_t) task->m * task->n * task->k;
-        assert_true(task->is_guess && ops <= most_ops && task->m <= 2048 && task->n <= 2048);
+        assert_true(task->is_guess && task->m <= 2048 && task->n <= 2048);
+        assert_true(ops >= least_ops && ops <= most_ops);
+        pairs |= 1u << task->pair;
         assert_true(task->seconds[A] == (double) task->predicted[A] * 1e-12);
         assert_true(task->best == task->seconds[A]);
     }
+    assert_int_equal(pairs, (1u << NUM_PAIRS) - 1);
     times_free(&times);
     records_free(&records);
 }

@@ -75,6 +75,7 @@ static void run_group(const struct launch *launch, const struct warp_grid *grid,
 {
     warp_begin(grid, group);
     fibers_run(grid->items[0] * grid->items[1] * grid->items[2], run_item, launch);
+    warp_end();
 }
 
 static void run(void *user, const struct stub_record *record)

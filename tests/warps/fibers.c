@@ -86,6 +86,11 @@ void fibers_moved(void)
     has_moved = true;
 }
 
+bool fibers_toss(void)
+{
+    return random_next(&random_state) >> 63;
+}
+
 static void run_one(void)
 {
     fiber_body(fiber_user);

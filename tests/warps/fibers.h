@@ -27,6 +27,9 @@ void fibers_meet(struct fibers_meeting *meeting, unsigned num, void (*last)(void
 void fibers_wait(bool (*is_so)(const void *), const void *user);
 void fibers_moved(void);
 
+/* By chance. */
+bool fibers_toss(void);
+
 /* Ends the program with a message. */
 __attribute__((noreturn)) void fibers_fail(const char *what);
 

@@ -4,22 +4,21 @@
 #include "memory.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "element.h"
 
-/* Of a warp group: what it has begun to multiply. In groups, oldest first, and since it last
- * committed. */
 enum { GROUP_ITEMS = 128, MOST_WARP_GROUPS = FIBERS_MOST / GROUP_ITEMS, MOST_PRODUCTS = 64 };
 
+/* A or B in local memory. */
 struct matrix {
-    uint32_t address, across;          /* in local memory; bytes from a part of an across one to the
-                                          next */
-    uint32_t lines, swizzle;           /* bytes from eight lines to the next */
+    uint32_t address, swizzle;
+    uint32_t lines;                    /* bytes from eight lines to the next */
+    uint32_t across;                   /* bytes from what fits into a line to what comes next */
     bool is_across;                    /* lines are of one value of k each */
 };
 
+/* What a warp group has begun to multiply: in groups, oldest first, and since it last committed. */
 struct products {
     struct product {
         float *c[GROUP_ITEMS];
@@ -29,6 +28,7 @@ struct products {
         unsigned columns;
     } list[MOST_PRODUCTS];
     unsigned num, committed, num_groups, groups[MOST_PRODUCTS];
+    unsigned but;                      /* so many groups are not waited for */
     struct fibers_meeting meeting;
 };
 
@@ -44,6 +44,13 @@ void group_begin(void)
         products[i].num = products[i].committed = products[i].num_groups = 0;
         memset(&products[i].meeting, 0, sizeof products[i].meeting);
     }
+}
+
+void group_end(void)
+{
+    for (unsigned i = 0; i < MOST_WARP_GROUPS; i++)
+        if (products[i].num)
+            fibers_fail("a work-group ends while a warp group multiplies");
 }
 
 static struct products *my_products(void)
@@ -160,10 +167,11 @@ static void end_product(const struct product *product)
         }
 }
 
-/* Not earlier than it is waited for: all groups but so many. */
-static void end_products(struct products *all, unsigned but)
+/* Not earlier than it is waited for. */
+static void end_products(void *user)
 {
-    while (all->num_groups > but) {
+    struct products *all = user;
+    while (all->num_groups > all->but) {
         const unsigned num = all->groups[0];
         for (unsigned i = 0; i < num; i++)
             end_product(&all->list[i]);
@@ -175,16 +183,6 @@ static void end_products(struct products *all, unsigned but)
     }
 }
 
-static void end_all_products(void *user)
-{
-    end_products(user, 0);
-}
-
-static void end_all_but_one(void *user)
-{
-    end_products(user, 1);
-}
-
 /* ---- What stands in a kernel itself ---- */
 
 /* A barrier with a number, for some of the work-items; what is begun and waited for by warp
@@ -192,8 +190,6 @@ static void end_all_but_one(void *user)
 void warp_inline(const char *ptx);
 void warp_inline(const char *ptx)
 {
-    static const char waits[] = "wgmma.wait_group.sync.aligned ";
-    const char *wait = strstr(ptx, waits);
     unsigned number, items, but;
     if (sscanf(ptx, "\"bar.sync %u, %u;", &number, &items) == 2 && number < NAMED_BARRIERS)
         fibers_meet(&named_meetings[number], items, NULL, NULL);
@@ -203,9 +199,11 @@ void warp_inline(const char *ptx)
         warp_commit_copies();
     else if (strstr(ptx, "wgmma.commit_group."))
         fibers_meet(&my_products()->meeting, GROUP_ITEMS, commit_products, my_products());
-    else if (wait)
-        fibers_meet(&my_products()->meeting, GROUP_ITEMS,
-                atoi(wait + strlen(waits)) ? end_all_but_one : end_all_products, my_products());
-    else if (!strstr(ptx, "setmaxnreg.") && !strstr(ptx, "fence."))
+    else if (sscanf(ptx, "\"%*[/@]wgmma.wait_group.sync.aligned %u;", &but) == 1 ||
+             sscanf(ptx, "\"wgmma.wait_group.sync.aligned %u;", &but) == 1) {
+        my_products()->but = but;
+        fibers_meet(&my_products()->meeting, GROUP_ITEMS, end_products, my_products());
+    } else if (!strstr(ptx, "setmaxnreg.") && !strstr(ptx, "fence.proxy.") &&
+               !strstr(ptx, "wgmma.fence."))
         fibers_fail(ptx);
 }

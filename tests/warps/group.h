@@ -2,7 +2,8 @@
 #ifndef KILN_TESTS_WARPS_GROUP_H
 #define KILN_TESTS_WARPS_GROUP_H
 
-/* Before each work-group. */
+/* Before and after each work-group. */
 void group_begin(void);
+void group_end(void);
 
 #endif

@@ -61,6 +61,15 @@ void memory_begin(void)
         copies[i].num = copies[i].committed = copies[i].num_groups = 0;
 }
 
+void memory_end(void)
+{
+    bool is_idle = num_fetches == 0;
+    for (unsigned i = 0; i < FIBERS_MOST; i++)
+        is_idle = is_idle && copies[i].num == 0;
+    if (!is_idle)
+        fibers_fail("a work-group ends while copies into local memory are under way");
+}
+
 /* Addresses in local memory have as many bits as the largest has bytes, rounded up. */
 enum { WINDOW_BYTES = 1 << 18 };
 
@@ -116,21 +125,18 @@ void warp_copy_or_0_4(uint32_t to, const void *from, bool is_there)
     begin_copy(to, from, is_there ? 4 : 0, 4);
 }
 
-static void commit(bool arrives, uint32_t mbarrier)
-{
-    struct copies *all = &copies[fibers_self()];
-    if (all->num_groups == MOST_GROUPS)
-        fibers_fail("too many groups of copies are under way");
-    all->groups[all->num_groups].num = all->num - all->committed;
-    all->groups[all->num_groups].arrives = arrives;
-    all->groups[all->num_groups++].mbarrier = mbarrier;
-    all->committed = all->num;
-}
-
-void warp_commit_copies(void)
-{
-    commit(false, 0);
-}
+#define FETCH_CHUNK(BYTES) \
+    void warp_fetch_chunk_##BYTES(uint32_t to, const char *x, int64_t rows, int64_t cols, \
+            int64_t ld, int64_t row, int64_t col); \
+    void warp_fetch_chunk_##BYTES(uint32_t to, const char *x, int64_t rows, int64_t cols, \
+            int64_t ld, int64_t row, int64_t col) \
+    { \
+        const int64_t left = row < rows && col < cols ? (cols - col) * (BYTES) : 0; \
+        begin_copy(to, x + (row * ld + col) * (BYTES), (uint32_t) (left < 16 ? left : 16), 16); \
+    }
+FETCH_CHUNK(2)
+FETCH_CHUNK(4)
+FETCH_CHUNK(8)
 
 static struct mbarrier *mbarrier_at(uint32_t address)
 {
@@ -172,6 +178,26 @@ static void end_oldest(struct copies *all)
     all->num_groups--;
     memmove(all->list, all->list + num, all->num * sizeof all->list[0]);
     memmove(all->groups, all->groups + 1, all->num_groups * sizeof all->groups[0]);
+}
+
+/* What arrives at a barrier now ends at once, and now when it is waited for. */
+static void commit(bool arrives, uint32_t mbarrier)
+{
+    struct copies *all = &copies[fibers_self()];
+    const bool is_early = fibers_toss();
+    if (all->num_groups == MOST_GROUPS)
+        fibers_fail("too many groups of copies are under way");
+    all->groups[all->num_groups].num = all->num - all->committed;
+    all->groups[all->num_groups].arrives = arrives;
+    all->groups[all->num_groups++].mbarrier = mbarrier;
+    all->committed = all->num;
+    while (arrives && is_early && all->num_groups)
+        end_oldest(all);
+}
+
+void warp_commit_copies(void)
+{
+    commit(false, 0);
 }
 
 /* Not earlier than it is waited for. */
@@ -260,34 +286,6 @@ void warp_acquire_map(uint64_t map)
     (void) map;
 }
 
-void warp_fetch_box(uint32_t to, uint64_t map, int x, int y, uint32_t mbarrier);
-void warp_fetch_box(uint32_t to, uint64_t map, int x, int y, uint32_t mbarrier)
-{
-    if (to % 128)
-        fibers_fail("a box begins at no multiple of 128 bytes");
-    if (num_fetches == MOST_FETCHES)
-        fibers_fail("too many fetches are under way");
-    fetches[num_fetches] = (struct fetch){ .to = to, .mbarrier = mbarrier, .x = x, .y = y };
-    memcpy(&fetches[num_fetches++].map, (const void *) (uintptr_t) map, sizeof fetches[0].map);
-}
-
-void warp_fetch_bytes(uint32_t to, const void *from, uint32_t bytes, uint32_t mbarrier);
-void warp_fetch_bytes(uint32_t to, const void *from, uint32_t bytes, uint32_t mbarrier)
-{
-    if (to % 16 || (uintptr_t) from % 16 || bytes % 16)
-        fibers_fail("bytes that are fetched begin or end at no multiple of 16");
-    if (num_fetches == MOST_FETCHES)
-        fibers_fail("too many fetches are under way");
-    fetches[num_fetches++] = (struct fetch){ .to = to,
-        .mbarrier = mbarrier,
-        .map = { .address = (uintptr_t) from,
-                .rows = 1,
-                .cols = bytes / 16,
-                .box_rows = 1,
-                .box_cols = bytes / 16,
-                .bytes = 16 } };
-}
-
 uint32_t memory_swizzled(uint32_t address, uint32_t swizzle)
 {
     return address ^ (address >> 3 & ((1u << swizzle) - 1) << 4);
@@ -312,6 +310,43 @@ static void end_fetch(const struct fetch *fetch)
     end_phase(mbarrier_at(fetch->mbarrier));
 }
 
+/* Now ends at once, and now when it is waited for. */
+static void begin_fetch(const struct fetch *fetch)
+{
+    if (num_fetches == MOST_FETCHES)
+        fibers_fail("too many fetches are under way");
+    if (fibers_toss())
+        end_fetch(fetch);
+    else
+        fetches[num_fetches++] = *fetch;
+}
+
+void warp_fetch_box(uint32_t to, uint64_t map, int x, int y, uint32_t mbarrier);
+void warp_fetch_box(uint32_t to, uint64_t map, int x, int y, uint32_t mbarrier)
+{
+    struct fetch fetch = { .to = to, .mbarrier = mbarrier, .x = x, .y = y };
+    if (to % 128)
+        fibers_fail("a box begins at no multiple of 128 bytes");
+    memcpy(&fetch.map, (const void *) (uintptr_t) map, sizeof fetch.map);
+    begin_fetch(&fetch);
+}
+
+void warp_fetch_bytes(uint32_t to, const void *from, uint32_t bytes, uint32_t mbarrier);
+void warp_fetch_bytes(uint32_t to, const void *from, uint32_t bytes, uint32_t mbarrier)
+{
+    const struct fetch fetch = { .to = to,
+        .mbarrier = mbarrier,
+        .map = { .address = (uintptr_t) from,
+                .rows = 1,
+                .cols = bytes / 16,
+                .box_rows = 1,
+                .box_cols = bytes / 16,
+                .bytes = 16 } };
+    if (to % 16 || (uintptr_t) from % 16 || bytes % 16)
+        fibers_fail("bytes that are fetched begin or end at no multiple of 16");
+    begin_fetch(&fetch);
+}
+
 static void end_fetches_for(uint32_t mbarrier)
 {
     unsigned kept = 0;
@@ -322,19 +357,6 @@ static void end_fetches_for(uint32_t mbarrier)
             fetches[kept++] = fetches[i];
     num_fetches = kept;
 }
-
-#define FETCH_CHUNK(BYTES) \
-    void warp_fetch_chunk_##BYTES(uint32_t to, const char *x, int64_t rows, int64_t cols, \
-            int64_t ld, int64_t row, int64_t col); \
-    void warp_fetch_chunk_##BYTES(uint32_t to, const char *x, int64_t rows, int64_t cols, \
-            int64_t ld, int64_t row, int64_t col) \
-    { \
-        const int64_t left = row < rows && col < cols ? (cols - col) * (BYTES) : 0; \
-        begin_copy(to, x + (row * ld + col) * (BYTES), (uint32_t) (left < 16 ? left : 16), 16); \
-    }
-FETCH_CHUNK(2)
-FETCH_CHUNK(4)
-FETCH_CHUNK(8)
 
 /* Ends the copies that arrive at a barrier, and those that were begun before them. */
 static void end_copies_for(uint32_t mbarrier)
@@ -360,8 +382,7 @@ static bool is_over(const struct phase *phase)
     return mbarrier_at(phase->mbarrier)->phase % 2 != phase->parity;
 }
 
-/* Whether a phase is over; the copies that it lacks are not begun earlier than they are asked for.
- */
+/* Whether a phase is over; copies that it lacks end now. */
 static bool is_over_with_copies(const void *user)
 {
     const struct phase *phase = user;

@@ -5,8 +5,9 @@
 
 #include <stdint.h>
 
-/* Before each work-group. */
+/* Before and after each work-group. */
 void memory_begin(void);
+void memory_end(void);
 
 /* What is at an address that warp_local_address has given, or beyond. */
 unsigned char *memory_at(uint32_t address);

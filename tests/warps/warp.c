@@ -39,6 +39,12 @@ void warp_begin(const struct warp_grid *of, const unsigned group[WARP_AXES])
     group_begin();
 }
 
+void warp_end(void)
+{
+    memory_end();
+    group_end();
+}
+
 /* ---- What OpenCL C asks: get_local_id and the like, barrier ---- */
 
 size_t warp_local_id(unsigned axis) __asm__("_Z12get_local_idj");
@@ -135,57 +141,7 @@ void warp_warp_sync(void)
     together(NULL);
 }
 
-static void exchange_all(void *user)
-{
-    struct operands *warp = user;
-    uint32_t values[FIBERS_WARP];
-    for (unsigned i = 0; i < FIBERS_WARP; i++)
-        values[i] = warp[i].value;
-    for (unsigned i = 0; i < FIBERS_WARP; i++)
-        warp[i].value = values[(i ^ warp[i].other) % FIBERS_WARP];
-}
-
-uint32_t warp_exchange(uint32_t x, uint32_t distance);
-uint32_t warp_exchange(uint32_t x, uint32_t distance)
-{
-    mine()->value = x;
-    mine()->other = distance;
-    together(exchange_all);
-    return mine()->value;
-}
-
-static void hand_out_first(void *user)
-{
-    struct operands *warp = user;
-    for (unsigned i = 0; i < FIBERS_WARP; i++)
-        warp[i].value = warp[0].value;
-}
-
-uint32_t warp_uniform(uint32_t x);
-uint32_t warp_uniform(uint32_t x)
-{
-    mine()->value = x;
-    together(hand_out_first);
-    return mine()->value;
-}
-
-uint32_t warp_any_worker(uint32_t says, uint32_t workers);
-
-static void gather_any(void *user)
-{
-    (void) user;
-    any_of_all = any_so_far;
-    any_so_far = 0;
-}
-
-uint32_t warp_any_worker(uint32_t says, uint32_t workers)
-{
-    any_so_far |= says != 0;
-    fibers_meet(&any_meeting, workers, gather_any, NULL);
-    return any_of_all;
-}
-
-static void look_up(void *user)
+static void look_up_all(void *user)
 {
     struct operands *warp = user;
     uint32_t values[FIBERS_WARP];
@@ -195,15 +151,50 @@ static void look_up(void *user)
         warp[i].value = values[warp[i].other % FIBERS_WARP];
 }
 
+/* What a work-item of the warp has. */
+static uint32_t look_up(uint32_t x, uint32_t lane)
+{
+    mine()->value = x;
+    mine()->other = lane;
+    together(look_up_all);
+    return mine()->value;
+}
+
+uint32_t warp_exchange(uint32_t x, uint32_t distance);
+uint32_t warp_exchange(uint32_t x, uint32_t distance)
+{
+    return look_up(x, fibers_self() % FIBERS_WARP ^ distance);
+}
+
+uint32_t warp_uniform(uint32_t x);
+uint32_t warp_uniform(uint32_t x)
+{
+    return look_up(x, 0);
+}
+
 float warp_of_lane(float x, uint32_t lane);
 float warp_of_lane(float x, uint32_t lane)
 {
-    float of;
-    memcpy(&mine()->value, &x, sizeof x);
-    mine()->other = lane;
-    together(look_up);
-    memcpy(&of, &mine()->value, sizeof of);
-    return of;
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits = look_up(bits, lane);
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static void gather_any(void *user)
+{
+    (void) user;
+    any_of_all = any_so_far;
+    any_so_far = 0;
+}
+
+uint32_t warp_any_worker(uint32_t says, uint32_t workers);
+uint32_t warp_any_worker(uint32_t says, uint32_t workers)
+{
+    any_so_far |= says != 0;
+    fibers_meet(&any_meeting, workers, gather_any, NULL);
+    return any_of_all;
 }
 
 /* That nothing which reads them comes sooner is for the compiler. */

@@ -12,4 +12,7 @@ struct warp_grid {
 /* Before each work-group: its place among the others. */
 void warp_begin(const struct warp_grid *of, const unsigned group[WARP_AXES]);
 
+/* After it: nothing that it has begun may be under way. */
+void warp_end(void);
+
 #endif
