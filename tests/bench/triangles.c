@@ -67,8 +67,16 @@ static bool triangles_call(const struct triangles_bench *bench, unsigned which,
            operands_read(&bench->operands, device, problem, c);
 }
 
-/* Whether elements all over C are right, and those above the diagonal still NaN where
- * `is_lower`. */
+/* The error from which on an element is wrong. On the diagonal of A A' with real A all products are
+ * positive: the sum grows with every step and so do the roundings, by chance up and down, so that
+ * an error grows with the root of K. One product left out of K is 1 / (K eps) units. */
+static double triangles_limit(const struct problem *problem, bool is_square)
+{
+    return is_square ? fmax(PROBLEM_WRONG, sqrt((double) problem->k)) : PROBLEM_WRONG;
+}
+
+/* Whether elements all over C are right, and those above the diagonal still NaN where `is_lower`,
+ * where C is A A'. */
 static bool triangles_are_right(const struct problem *problem, const void *c, bool is_lower)
 {
     const size_t n = problem->n;
@@ -79,10 +87,13 @@ static bool triangles_are_right(const struct problem *problem, const void *c, bo
         for (size_t j = 0; j < n + apart - 1; j += apart) {
             const size_t row = i < n ? i : n - 1, column = j < n ? j : n - 1;
             const double error = problem_error_at(problem, c, row, column);
+            const double limit = triangles_limit(problem, is_lower && row == column);
 
-            if (is_lower && row < column ? error != INFINITY : !(error < PROBLEM_WRONG)) {
-                fprintf(stderr, "kiln-bench: %c, %zu: wrong in row %zu, column %zu\n",
-                        compare_precision_letter(problem->precision), n, row, column);
+            if (is_lower && row < column ? error != INFINITY : !(error < limit)) {
+                fprintf(stderr,
+                        "kiln-bench: %s, %c, %zu: wrong in row %zu, column %zu, by %.3g units\n",
+                        is_lower ? "A A'" : "symmetric A times B",
+                        compare_precision_letter(problem->precision), n, row, column, error);
                 return false;
             }
         }
