@@ -304,8 +304,9 @@ void kiln_zgemm_interleaved_add(long M, long N, long K,
     const int first_m = told[4], first_n = told[5];
     __global const double *parts = work + parts_at + 2 * (ulong) told[1] * 4096;
     C += c_offset;
-    if (num <= 8) {
-        // A work-item adds up a piece of each.
+    // Where pieces are few, or a tile has so much that no work-item is idle, each adds up a piece
+    // of all.
+    if (num <= 8 || told[3] < 16) {
         for (uint at = told[2] * 256 + adder; at < 2048; at += told[3] * 256) {
             __global const double2 *part = (__global const double2 *) parts + at;
             double2 sum = 0;

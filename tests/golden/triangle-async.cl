@@ -429,8 +429,9 @@ void kiln_dgemmt_async_add(long M, long N, long K,
     const int first_m = told[4], first_n = told[5];
     __global const double *parts = work + parts_at + 2 * (ulong) told[1] * 4096;
     C += c_offset;
-    if (num <= 8) {
-        // A work-item adds up a piece of each.
+    // Where pieces are few, or a tile has so much that no work-item is idle, each adds up a piece
+    // of all.
+    if (num <= 8 || told[3] < 16) {
         // Whether every row of C starts where 2 columns may be stored at once.
         const ulong misaligned = ((ulong) C | (ulong) (ldc * 8)) & 15;
         const bool are_aligned = misaligned == 0;

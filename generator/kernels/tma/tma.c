@@ -192,6 +192,7 @@ static const struct family_preset presets[] = {
     { "hopper-half-middle-shared", "tma BM=128 BN=128 ST=6 EARLY=2 STREAM=1", NULL,
       FOR_PRECISION('h') },
     { "hopper-half-medium", "tma BM=128 BN=64 ST=8 EARLY=2", NULL, FOR_PRECISION('h') },
+    { "hopper-half-low", "tma BM=64 BN=128 ST=8 EARLY=2", NULL, FOR_PRECISION('h') },
     { "hopper-half-shared", "tma BM=192 BN=192 ST=4 EARLY=2 STREAM=1", NULL, FOR_PRECISION('h') },
     { "hopper-half-narrow", "tma BM=64 BN=32 ST=12 EARLY=2", NULL, FOR_PRECISION('h') },
     { "hopper-half-small", "tma BM=64 BN=64 ST=8 EARLY=2", NULL, FOR_PRECISION('h') },
