@@ -55,14 +55,16 @@ static uint swizzled(uint line, uint x, uint part)
 static void copy_a(uint to, __global const double *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 32, col = item % 32 * 2;
-    from += first * ld;
+    from += first * ld + col;
 #pragma unroll
-    for (uint line = first; line < first + 16; line += 4, from += 4 * ld) {
-        {
-            const uint x = col;
-            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0;
+    for (uint i = 0; i < 256; i += 256) {
+        const uint x = col + i;
+#pragma unroll
+        for (uint n = 0; n < 16; n += 4) {
+            const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
-            copy_16(to + where, from + x, bytes);
+            copy_16(to + where, from + n * ld + i,
+                    line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0);
         }
     }
 }
@@ -73,14 +75,16 @@ static void copy_a(uint to, __global const double *from, long ld, uint lines, in
 static void copy_b(uint to, __global const double *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 32, col = item % 32 * 2;
-    from += first * ld;
+    from += first * ld + col;
 #pragma unroll
-    for (uint line = first; line < first + 16; line += 4, from += 4 * ld) {
-        {
-            const uint x = col;
-            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0;
+    for (uint i = 0; i < 256; i += 256) {
+        const uint x = col + i;
+#pragma unroll
+        for (uint n = 0; n < 16; n += 4) {
+            const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
-            copy_16(to + where, from + x, bytes);
+            copy_16(to + where, from + n * ld + i,
+                    line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0);
         }
     }
 }
@@ -242,11 +246,18 @@ void kiln_dgemm_async_multiply(long M, long N, long K,
                     }
                 }
             barrier(CLK_LOCAL_MEM_FENCE);
-            for (uint m = warp; m < 64 && first_m + m < M; m += 4) {
-                __global double *out = C + (first_m + m) * ldc;
+            const int rows = min(M - first_m, 64L);
+            const int begin = 0, end = min(N - first_n, 64L);
+            __global double *out = C + (first_m + warp) * ldc + first_n + lane;
+        #pragma unroll 4
+            for (int m = warp; m < rows; m += 4) {
         #pragma unroll
-                for (uint n = lane; n < 64; n += 32)
-                    put_column(c_tile[c_place(m, n)], out, first_n + n, N, alpha, beta);
+                for (int n = 0; n < 64; n += 32) {
+                    const int col = n + (int) lane;
+                    if (col >= begin && col < end)
+                        put(c_tile[c_place(m, col)], alpha, beta, out + n);
+                }
+                out += 4 * ldc;
             }
             return;
         }

@@ -60,14 +60,16 @@ static uint swizzled(uint line, uint x, uint part)
 static void copy_a(uint to, __global const half *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 8, col = item % 8 * 8;
-    from += first * ld;
+    from += first * ld + col;
 #pragma unroll
-    for (uint line = first; line < first + 64; line += 16, from += 16 * ld) {
-        {
-            const uint x = col;
-            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 8) * 2 : 0;
+    for (uint i = 0; i < 1024; i += 1024) {
+        const uint x = col + i;
+#pragma unroll
+        for (uint n = 0; n < 64; n += 16) {
+            const uint line = first + n;
             const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
-            copy_16(to + where, from + x, bytes);
+            copy_16(to + where, from + n * ld + i,
+                    line < lines ? clamp(cols - (int) x, 0, 8) * 2 : 0);
         }
     }
 }
@@ -78,14 +80,16 @@ static void copy_a(uint to, __global const half *from, long ld, uint lines, int 
 static void copy_b(uint to, __global const half *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 8, col = item % 8 * 8;
-    from += first * ld;
+    from += first * ld + col;
 #pragma unroll
-    for (uint line = first; line < first + 64; line += 16, from += 16 * ld) {
-        {
-            const uint x = col;
-            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 8) * 2 : 0;
+    for (uint i = 0; i < 1024; i += 1024) {
+        const uint x = col + i;
+#pragma unroll
+        for (uint n = 0; n < 64; n += 16) {
+            const uint line = first + n;
             const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
-            copy_16(to + where, from + x, bytes);
+            copy_16(to + where, from + n * ld + i,
+                    line < lines ? clamp(cols - (int) x, 0, 8) * 2 : 0);
         }
     }
 }
@@ -145,29 +149,6 @@ static void put_pair(float x, float y, __global half *out, long col, long N, flo
     }
     *(__global uint *) (out + col) = pack_halves(z.x, z.y);
 }
-
-// Where an element of a tile of C is in local memory: the pieces of 16 bytes of a row are in an
-// order of its own, so that work-items side by side meet different banks.
-static uint c_place(uint row, uint col)
-{
-    return row * 64 + (col / 4 ^ (row + row / 4) % 8) * 4
-            + col % 4;
-}
-
-// put for eight columns side by side, at an address that is a multiple of their size.
-static void put_eight(float8 x, __global half *out, float alpha, float beta)
-{
-    x *= alpha;
-    if (beta != 0) {
-        const uint4 eight = *(__global uint4 *) out;
-        const uint pairs[4] = { eight.x, eight.y, eight.z, eight.w };
-        x += beta * (float8) (vload_half2(0, (const half *) &pairs[0]), vload_half2(0,
-                (const half *) &pairs[1]), vload_half2(0, (const half *) &pairs[2]), vload_half2(0,
-                (const half *) &pairs[3]));
-    }
-    *(__global uint4 *) out = (uint4) (pack_halves(x.s0, x.s1), pack_halves(x.s2, x.s3),
-            pack_halves(x.s4, x.s5), pack_halves(x.s6, x.s7));
-}
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored K x N.
@@ -189,6 +170,9 @@ void kiln_hgemm_async_stream(long M, long N, long K,
     const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
     const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
     C += c_offset;
+    // Whether every row of C starts where 8 columns may be stored at once.
+    const ulong misaligned = ((ulong) C | (ulong) (ldc * 2)) & 15;
+    const bool is_aligned = misaligned == 0;
     A += a_offset;
     B += b_offset;
     __global float *parts = work + parts_at + 4 * item;
@@ -308,50 +292,82 @@ void kiln_hgemm_async_stream(long M, long N, long K,
                             (float4) (c[i][j][0], c[i][j][1], c[i][j][2], c[i][j][3]);
             continue;
         }
-        // A row lies in local memory rotated: by as many columns as it begins in C behind a
-        // multiple of 16 bytes. So what is stored at once lies at such a multiple in both.
-        __local float *c_tile = (__local float *) both_tiles;
-        const uint behind = (ulong) (C + first_m * ldc + first_n) / 2;
+        if (beta != 0) {
+        #pragma unroll
+            for (int i = 0; i < 2; i++)
+        #pragma unroll
+                for (int h = 0; h < 2; h++) {
+                    const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;
+                    if (row >= M)
+                        break;
+        #pragma unroll
+                    for (int j = 0; j < 4; j++)
+        #pragma unroll
+                        for (int e = 0; e < 2; e++) {
+                            const long col = first_n + warp_n + j * 8 + lane_k * 2 + e;
+                            if (col < N)
+                                c[i][j][2 * h + e] = alpha * c[i][j][2 * h + e] + beta * load(C
+                                        + row * ldc + col);
+                        }
+                }
+        }
+        const float factor = beta != 0 ? 1 : alpha;
+        // A word is two halves. Between rows are four more, so that eight rows meet in no bank.
+        __local uint *c_words = (__local uint *) both_tiles;
         // All have multiplied the last step.
         barrier(CLK_LOCAL_MEM_FENCE);
+        {
+            __local uint *to = c_words + (warp_m + lane_r) * 36 + warp_n / 2 + lane_k;
         #pragma unroll
-        for (int i = 0; i < 2; i++)
+            for (int i = 0; i < 2; i++)
         #pragma unroll
-            for (int h = 0; h < 2; h++) {
-                const uint row = warp_m + i * 16 + h * 8 + lane_r,
-                        rotation = (behind + row * (uint) ldc) % 8;
+                for (int h = 0; h < 2; h++)
         #pragma unroll
-                for (int j = 0; j < 4; j++)
-        #pragma unroll
-                    for (int e = 0; e < 2; e++) {
-                        const uint col = warp_n + j * 8 + lane_k * 2 + e;
-                        c_tile[c_place(row, (col + rotation) % 64)] = c[i][j][2 * h + e];
-                    }
-            }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint p = item; p < 512; p += 128) {
-            const uint m = p / 8, x = p % 8 * 8, rotation = (behind + m * (uint) ldc) % 8;
-            // A row's first piece holds both its ends, which are not side by side in C.
-            if (first_m + m >= M || x < rotation)
-                continue;
-            __global half *out = C + (first_m + m) * ldc;
-            const int col = first_n + (int) (x - rotation);
-            if (col + 8 <= N)
-                put_eight((float8) (*(__local const float4 *) (c_tile + c_place(m, x)),
-                        *(__local const float4 *) (c_tile + c_place(m, x + 4))), out + col, alpha,
-                                beta);
-            else
-        #pragma unroll 1
-                for (int e = 0; e < 8; e++)
-                    put_column(c_tile[c_place(m, x + e)], out, col + e, N, alpha, beta);
+                    for (int j = 0; j < 4; j++)
+                        to[(i * 16 + h * 8) * 36 + j * 4] =
+                                pack_halves(factor * c[i][j][2 * h], factor * c[i][j][2 * h + 1]);
         }
-        for (uint p = item; p < 512; p += 128) {
-            const uint m = p / 8, x = p % 8, rotation = (behind + m * (uint) ldc) % 8;
-            if (first_m + m >= M || rotation == 0)
-                continue;
-            put_column(c_tile[c_place(m, x)], C + (first_m + m) * ldc,
-                    first_n + (x - rotation) % 64,
-                    N, alpha, beta);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const int rows = min(M - first_m, 64L);
+        if (is_aligned && first_n + 64 <= N) {
+            const int first_row = item / 8, x = item % 8;
+            __global uint4 *out = (__global uint4 *) (C + (first_m + first_row) * ldc + first_n)
+                    + x;
+            __local const uint *from = c_words + first_row * 36 + x * 4;
+        #pragma unroll
+            for (int m = 0; m < 64; m += 16)
+                if (first_row + m < rows)
+                    out[m * (ldc / 8)] = *(__local const uint4 *) (from + m * 36);
+        } else {
+            // A word of C is a word of local memory or, where a row of C begins in the middle of
+            // one, the second half of one and the first half of the next. Warps are even in number,
+            // so that all rows of one begin alike.
+            __global ushort *out = (__global ushort *) C + (first_m + warp) * ldc + first_n;
+            const int within = (ulong) out / 2 % 2;
+            const int begin = 0, end = min(N - first_n, 64L);
+        #pragma unroll
+            for (int part = 0; part < 32; part += 32) {
+                const int x = part + (int) lane, col = 2 * x - within;
+                const bool is_there = col >= 0 && col + 1 < end;
+                __local const uint *from = c_words + warp * 36 + x;
+                __global ushort *to = out + col;
+        #pragma unroll 4
+                for (int m = warp; m < rows; m += 4) {
+                    if (is_there)
+                        *(__global uint *) to = within ? from[-1] >> 16 | from[0] << 16 : from[0];
+                    from += 144;
+                    to += 4 * ldc;
+                }
+            }
+            // The first and the last column of a row, where they are in a word with what is not
+            // stored.
+            for (int p = item; p < 2 * rows; p += 128) {
+                const int m = p / 2;
+                const int col = p % 2 == 0 ? begin : end - 1;
+                __global ushort *to = (__global ushort *) C + (first_m + m) * ldc + first_n + col;
+                if (begin < end && (ulong) to / 2 % 2 != p % 2)
+                    *to = ((__local const ushort *) (c_words + m * 36))[col];
+            }
         }
     }
     }
@@ -409,8 +425,8 @@ void kiln_hgemm_async_add(long M, long N, long K,
     const int first_m = told[4], first_n = told[5];
     __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 4096;
     C += c_offset;
-    // Where pieces are few, or a tile has so much that no work-item is idle, each adds up a piece
-    // of all.
+    // Where pieces are few, or a tile has so much that no work-item is idle, each adds up all
+    // pieces of its elements.
     if (num <= 8 || told[3] < 8) {
         // Whether every row of C starts where 2 columns may be stored at once.
         const ulong misaligned = ((ulong) C | (ulong) (ldc * 2)) & 3;

@@ -54,14 +54,16 @@ static uint swizzled(uint line, uint x, uint part)
 static void copy_a(uint to, __global const half *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 32, col = item % 32 * 2;
-    from += first * ld;
+    from += first * ld + col;
 #pragma unroll
-    for (uint line = first; line < first + 64; line += 8, from += 8 * ld) {
-        {
-            const uint x = col;
-            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 2) * 2 : 0;
+    for (uint i = 0; i < 512; i += 512) {
+        const uint x = col + i;
+#pragma unroll
+        for (uint n = 0; n < 64; n += 8) {
+            const uint line = first + n;
             const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
-            copy_4(to + where, from + x, bytes);
+            copy_4(to + where, from + n * ld + i,
+                    line < lines ? clamp(cols - (int) x, 0, 2) * 2 : 0);
         }
     }
 }
@@ -72,14 +74,16 @@ static void copy_a(uint to, __global const half *from, long ld, uint lines, int 
 static void copy_b(uint to, __global const half *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 32, col = item % 32 * 2;
-    from += first * ld;
+    from += first * ld + col;
 #pragma unroll
-    for (uint line = first; line < first + 64; line += 8, from += 8 * ld) {
-        {
-            const uint x = col;
-            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 2) * 2 : 0;
+    for (uint i = 0; i < 512; i += 512) {
+        const uint x = col + i;
+#pragma unroll
+        for (uint n = 0; n < 64; n += 8) {
+            const uint line = first + n;
             const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
-            copy_4(to + where, from + x, bytes);
+            copy_4(to + where, from + n * ld + i,
+                    line < lines ? clamp(cols - (int) x, 0, 2) * 2 : 0);
         }
     }
 }

@@ -22,11 +22,11 @@ static uint local_address(__local const void *p)
     return (uint) (ulong) p;
 }
 
-// Begins to copy 4 bytes into local memory: the first `bytes` of them, and zeros.
-static void copy_4(uint to, __global const float *from, uint bytes)
+// Begins to copy an element into local memory, or 0 where there is none.
+static void copy_element(uint to, __global const float *from, bool is_there)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::
-            "r"(to), "l"((ulong) from), "r"(bytes) : "memory");
+            "r"(to), "l"((ulong) from), "r"(is_there ? 4 : 0) : "memory");
 }
 
 // What this work-item has begun to copy since it last committed is one step's.
@@ -47,15 +47,17 @@ static void wait_for_copies(void)
 static void copy_a(uint to, __global const float *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 8, col = item % 8 * 4;
-    from += first * ld;
+    from += first * ld + col;
+    to += col * 256 + first % 4 * 4;
 #pragma unroll
-    for (uint line = first; line < first + 64; line += 16, from += 16 * ld) {
+    for (uint i = 0; i < 4; i += 1) {
+        const uint x = col + i;
 #pragma unroll
-        for (uint x = col; x < col + 4; x += 1) {
-            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 1) * 4 : 0;
-            const uint where = line / 64 * 8192 + x * 256
-                    + (line % 64 / 4 ^ x / 4) * 16 + line % 4 * 4;
-            copy_4(to + where, from + x, bytes);
+        for (uint n = 0; n < 64; n += 16) {
+            const uint line = first + n;
+            const uint where = n / 64 * 8192 + i * 256
+                    + (first / 4 ^ col / 4 ^ n % 64 / 4) * 16;
+            copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);
         }
     }
 }
@@ -66,15 +68,17 @@ static void copy_a(uint to, __global const float *from, long ld, uint lines, int
 static void copy_b(uint to, __global const float *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 8, col = item % 8 * 4;
-    from += first * ld;
+    from += first * ld + col;
+    to += col * 256 + first % 4 * 4;
 #pragma unroll
-    for (uint line = first; line < first + 64; line += 16, from += 16 * ld) {
+    for (uint i = 0; i < 4; i += 1) {
+        const uint x = col + i;
 #pragma unroll
-        for (uint x = col; x < col + 4; x += 1) {
-            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 1) * 4 : 0;
-            const uint where = line / 64 * 8192 + x * 256
-                    + (line % 64 / 4 ^ x / 4) * 16 + line % 4 * 4;
-            copy_4(to + where, from + x, bytes);
+        for (uint n = 0; n < 64; n += 16) {
+            const uint line = first + n;
+            const uint where = n / 64 * 8192 + i * 256
+                    + (first / 4 ^ col / 4 ^ n % 64 / 4) * 16;
+            copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);
         }
     }
 }
@@ -266,11 +270,18 @@ void kiln_sgemm_async_multiply(long M, long N, long K,
                             warp_n + n * 4 + lane_n * 4)) =
                             (float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]);
             barrier(CLK_LOCAL_MEM_FENCE);
-            for (uint m = warp; m < 64 && first_m + m < M; m += 4) {
-                __global float *out = C + (first_m + m) * ldc;
+            const int rows = min(M - first_m, 64L);
+            const int begin = 0, end = min(N - first_n, 64L);
+            __global float *out = C + (first_m + warp) * ldc + first_n + lane;
+        #pragma unroll 4
+            for (int m = warp; m < rows; m += 4) {
         #pragma unroll
-                for (uint n = lane; n < 64; n += 32)
-                    put_column(c_tile[c_place(m, n)], out, first_n + n, N, alpha, beta);
+                for (int n = 0; n < 64; n += 32) {
+                    const int col = n + (int) lane;
+                    if (col >= begin && col < end)
+                        put(c_tile[c_place(m, col)], alpha, beta, out + n);
+                }
+                out += 4 * ldc;
             }
             return;
         }

@@ -28,11 +28,11 @@ static ulong divide(ulong x, ulong y)
     return (x | y) >> 32 ? x / y : (uint) x / (uint) y;
 }
 
-// Begins to copy 4 bytes into local memory: the first `bytes` of them, and zeros.
-static void copy_4(uint to, __global const float *from, uint bytes)
+// Begins to copy an element into local memory, or 0 where there is none.
+static void copy_element(uint to, __global const float *from, bool is_there)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::
-            "r"(to), "l"((ulong) from), "r"(bytes) : "memory");
+            "r"(to), "l"((ulong) from), "r"(is_there ? 4 : 0) : "memory");
 }
 
 // What this work-item has begun to copy since it last committed is one step's.
@@ -53,14 +53,15 @@ static void wait_for_copies(void)
 static void copy_a(uint to, __global const float *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 32, col = item % 32;
-    from += first * ld;
+    from += first * ld + col;
 #pragma unroll
-    for (uint line = first; line < first + 32; line += 8, from += 8 * ld) {
-        {
-            const uint x = col;
-            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 1) * 4 : 0;
+    for (uint i = 0; i < 256; i += 256) {
+        const uint x = col + i;
+#pragma unroll
+        for (uint n = 0; n < 32; n += 8) {
+            const uint line = first + n;
             const uint where = x / 32 * 4096 + line * 128 + x % 32 * 4;
-            copy_4(to + where, from + x, bytes);
+            copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);
         }
     }
 }
@@ -71,15 +72,17 @@ static void copy_a(uint to, __global const float *from, long ld, uint lines, int
 static void copy_b(uint to, __global const float *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 8, col = item % 8 * 4;
-    from += first * ld;
+    from += first * ld + col;
+    to += col * 256 + first % 4 * 4;
 #pragma unroll
-    for (uint line = first; line < first + 64; line += 32, from += 32 * ld) {
+    for (uint i = 0; i < 4; i += 1) {
+        const uint x = col + i;
 #pragma unroll
-        for (uint x = col; x < col + 4; x += 1) {
-            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 1) * 4 : 0;
-            const uint where = line / 64 * 8192 + x * 256
-                    + (line % 64 / 4 ^ x / 4) * 16 + line % 4 * 4;
-            copy_4(to + where, from + x, bytes);
+        for (uint n = 0; n < 64; n += 32) {
+            const uint line = first + n;
+            const uint where = n / 64 * 8192 + i * 256
+                    + (first / 4 ^ col / 4 ^ n % 64 / 4) * 16;
+            copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);
         }
     }
 }
@@ -385,8 +388,8 @@ void kiln_sgemm_async_add(long M, long N, long K,
     const int first_m = told[4], first_n = told[5];
     __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 2048;
     C += c_offset;
-    // Where pieces are few, or a tile has so much that no work-item is idle, each adds up a piece
-    // of all.
+    // Where pieces are few, or a tile has so much that no work-item is idle, each adds up all
+    // pieces of its elements.
     if (num <= 8 || told[3] < 4) {
         // Whether every row of C starts where 4 columns may be stored at once.
         const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 15;

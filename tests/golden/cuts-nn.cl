@@ -709,11 +709,18 @@ void kiln_xgemm_cuts_multiply(long M, long N, long K,
                     }
                 }
             barrier(CLK_LOCAL_MEM_FENCE);
-            for (uint m = warp; m < 64 && first_m + m < M; m += 4) {
-                __global float *out = C + (first_m + m) * ldc;
+            const int rows = min(M - first_m, 64L);
+            const int begin = 0, end = min(N - first_n, 64L);
+            __global float *out = C + (first_m + warp) * ldc + first_n + lane;
+        #pragma unroll 4
+            for (int m = warp; m < rows; m += 4) {
         #pragma unroll
-                for (uint n = lane; n < 64; n += 32)
-                    put_column(c_tile[c_place(m, n)], out, first_n + n, N, alpha, beta);
+                for (int n = 0; n < 64; n += 32) {
+                    const int col = n + (int) lane;
+                    if (col >= begin && col < end)
+                        put(c_tile[c_place(m, col)], alpha, beta, out + n);
+                }
+                out += 4 * ldc;
             }
             return;
         }

@@ -881,11 +881,18 @@ void kiln_xgemm_cuts_stream(long M, long N, long K,
                     }
                 }
             barrier(CLK_LOCAL_MEM_FENCE);
-            for (uint m = warp; m < 64 && first_m + m < M; m += 4) {
-                __global float *out = C + (first_m + m) * ldc;
+            const int rows = min(M - first_m, 64L);
+            const int begin = 0, end = min(N - first_n, 32L);
+            __global float *out = C + (first_m + warp) * ldc + first_n + lane;
+        #pragma unroll 4
+            for (int m = warp; m < rows; m += 4) {
         #pragma unroll
-                for (uint n = lane; n < 32; n += 32)
-                    put_column(c_tile[c_place(m, n)], out, first_n + n, N, alpha, beta);
+                for (int n = 0; n < 32; n += 32) {
+                    const int col = n + (int) lane;
+                    if (col >= begin && col < end)
+                        put(c_tile[c_place(m, col)], alpha, beta, out + n);
+                }
+                out += 4 * ldc;
             }
             continue;
         }
@@ -961,8 +968,8 @@ void kiln_xgemm_cuts_add(long M, long N, long K,
     const int first_m = told[4], first_n = told[5];
     __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 2048;
     C += c_offset;
-    // Where pieces are few, or a tile has so much that no work-item is idle, each adds up a piece
-    // of all.
+    // Where pieces are few, or a tile has so much that no work-item is idle, each adds up all
+    // pieces of its elements.
     if (num <= 8 || told[3] < 4) {
         // Whether every row of C starts where 2 columns may be stored at once.
         const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 7;

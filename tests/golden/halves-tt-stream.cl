@@ -959,8 +959,8 @@ void kiln_xgemm_halves_add(long M, long N, long K,
     const int first_m = told[4], first_n = told[5];
     __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 6144;
     C += c_offset;
-    // Where pieces are few, or a tile has so much that no work-item is idle, each adds up a piece
-    // of all.
+    // Where pieces are few, or a tile has so much that no work-item is idle, each adds up all
+    // pieces of its elements.
     if (num <= 8 || told[3] < 12) {
         // Whether every row of C starts where 2 columns may be stored at once.
         const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 7;

@@ -4,11 +4,11 @@ static uint local_address(__local const void *p)
     return (uint) (ulong) p;
 }
 
-// Begins to copy 8 bytes into local memory: the first `bytes` of them, and zeros.
-static void copy_8(uint to, __global const float2 *from, uint bytes)
+// Begins to copy an element into local memory, or 0 where there is none.
+static void copy_element(uint to, __global const float2 *from, bool is_there)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::
-            "r"(to), "l"((ulong) from), "r"(bytes) : "memory");
+            "r"(to), "l"((ulong) from), "r"(is_there ? 8 : 0) : "memory");
 }
 
 // What this work-item has begun to copy since it last committed is one step's.
@@ -36,14 +36,15 @@ static uint swizzled(uint line, uint x, uint part)
 static void copy_a(uint to, __global const float2 *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 16, col = item % 16;
-    from += first * ld;
+    from += first * ld + col;
 #pragma unroll
-    for (uint line = first; line < first + 64; line += 8, from += 8 * ld) {
-        {
-            const uint x = col;
-            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 1) * 8 : 0;
+    for (uint i = 0; i < 128; i += 128) {
+        const uint x = col + i;
+#pragma unroll
+        for (uint n = 0; n < 64; n += 8) {
+            const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
-            copy_8(to + where, from + x, bytes);
+            copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);
         }
     }
 }
@@ -54,14 +55,15 @@ static void copy_a(uint to, __global const float2 *from, long ld, uint lines, in
 static void copy_b(uint to, __global const float2 *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 16, col = item % 16;
-    from += first * ld;
+    from += first * ld + col;
 #pragma unroll
-    for (uint line = first; line < first + 32; line += 8, from += 8 * ld) {
-        {
-            const uint x = col;
-            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 1) * 8 : 0;
+    for (uint i = 0; i < 128; i += 128) {
+        const uint x = col + i;
+#pragma unroll
+        for (uint n = 0; n < 32; n += 8) {
+            const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
-            copy_8(to + where, from + x, bytes);
+            copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);
         }
     }
 }

@@ -12,11 +12,11 @@ static ulong divide(ulong x, ulong y)
     return (x | y) >> 32 ? x / y : (uint) x / (uint) y;
 }
 
-// Begins to copy 16 bytes into local memory: the first `bytes` of them, and zeros.
-static void copy_16(uint to, __global const double2 *from, uint bytes)
+// Begins to copy an element into local memory, or 0 where there is none.
+static void copy_element(uint to, __global const double2 *from, bool is_there)
 {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::
-            "r"(to), "l"((ulong) from), "r"(bytes) : "memory");
+            "r"(to), "l"((ulong) from), "r"(is_there ? 16 : 0) : "memory");
 }
 
 // What this work-item has begun to copy since it last committed is one step's.
@@ -44,14 +44,15 @@ static uint swizzled(uint line, uint x, uint part)
 static void copy_a(uint to, __global const double2 *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 64, col = item % 64;
-    from += first * ld;
+    from += first * ld + col;
 #pragma unroll
-    for (uint line = first; line < first + 8; line += 2, from += 2 * ld) {
-        {
-            const uint x = col;
-            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 1) * 16 : 0;
+    for (uint i = 0; i < 128; i += 128) {
+        const uint x = col + i;
+#pragma unroll
+        for (uint n = 0; n < 8; n += 2) {
+            const uint line = first + n;
             const uint where = swizzled(line, x, 8) + x % 1 * 16;
-            copy_16(to + where, from + x, bytes);
+            copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);
         }
     }
 }
@@ -62,14 +63,15 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines, i
 static void copy_b(uint to, __global const double2 *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 32, col = item % 32;
-    from += first * ld;
+    from += first * ld + col;
 #pragma unroll
-    for (uint line = first; line < first + 8; line += 4, from += 4 * ld) {
-        {
-            const uint x = col;
-            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 1) * 16 : 0;
+    for (uint i = 0; i < 128; i += 128) {
+        const uint x = col + i;
+#pragma unroll
+        for (uint n = 0; n < 8; n += 4) {
+            const uint line = first + n;
             const uint where = swizzled(line, x, 8) + x % 1 * 16;
-            copy_16(to + where, from + x, bytes);
+            copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);
         }
     }
 }
@@ -304,8 +306,8 @@ void kiln_zgemm_interleaved_add(long M, long N, long K,
     const int first_m = told[4], first_n = told[5];
     __global const double *parts = work + parts_at + 2 * (ulong) told[1] * 4096;
     C += c_offset;
-    // Where pieces are few, or a tile has so much that no work-item is idle, each adds up a piece
-    // of all.
+    // Where pieces are few, or a tile has so much that no work-item is idle, each adds up all
+    // pieces of its elements.
     if (num <= 8 || told[3] < 16) {
         for (uint at = told[2] * 256 + adder; at < 2048; at += told[3] * 256) {
             __global const double2 *part = (__global const double2 *) parts + at;

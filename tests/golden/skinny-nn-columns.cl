@@ -378,8 +378,8 @@ static void copy_1(uint to, __global const float *from)
             "r"(to), "l"((ulong) from) : "memory");
 }
 
-// Copies an element, or 0 where there is none.
-static void copy_or_0(uint to, __global const float *from, bool is_there)
+// Begins to copy an element into local memory, or 0 where there is none.
+static void copy_element(uint to, __global const float *from, bool is_there)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::
             "r"(to), "l"((ulong) from), "r"(is_there ? 4 : 0) : "memory");
@@ -426,7 +426,7 @@ static void copy_some(uint to, __global const float *X, long ldx, int num, int d
         const uint line = i, k = i % 1 * 32 + lane;
         __global const float *from = X + line * ldx + k;
         const bool is_there = (int) line < num && (int) k < depth;
-        copy_or_0(to + x_place(line, k) * 4, is_there ? from : X, is_there);
+        copy_element(to + x_place(line, k) * 4, is_there ? from : X, is_there);
     }
 }
 
@@ -835,8 +835,8 @@ void kiln_xgemm_skinny_add(long M, long N, long K,
     const int first_m = told[4], first_n = told[5];
     __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 4096;
     C += c_offset;
-    // Where pieces are few, or a tile has so much that no work-item is idle, each adds up a piece
-    // of all.
+    // Where pieces are few, or a tile has so much that no work-item is idle, each adds up all
+    // pieces of its elements.
     if (num <= 8 || told[3] < 8) {
         // Whether every row of C starts where 2 columns may be stored at once.
         const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 7;

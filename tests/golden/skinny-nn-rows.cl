@@ -369,8 +369,8 @@ static void copy_1(uint to, __global const float *from)
             "r"(to), "l"((ulong) from) : "memory");
 }
 
-// Copies an element, or 0 where there is none.
-static void copy_or_0(uint to, __global const float *from, bool is_there)
+// Begins to copy an element into local memory, or 0 where there is none.
+static void copy_element(uint to, __global const float *from, bool is_there)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::
             "r"(to), "l"((ulong) from), "r"(is_there ? 4 : 0) : "memory");
@@ -413,7 +413,7 @@ static void copy_some(uint to, __global const float *X, long ldx, int num, int d
         const uint line = lane % 16, k = i * 2 + lane / 16;
         __global const float *from = X + k * ldx + line;
         const bool is_there = (int) line < num && (int) k < depth;
-        copy_or_0(to + x_place(line, k) * 4, is_there ? from : X, is_there);
+        copy_element(to + x_place(line, k) * 4, is_there ? from : X, is_there);
     }
 }
 

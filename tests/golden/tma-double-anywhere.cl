@@ -55,11 +55,11 @@ static uint swizzled(uint line, uint x, uint part)
     return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
 }
 
-// Begins to copy 8 bytes into local memory: the first `bytes` of them, and zeros.
-static void copy_8(uint to, __global const double *from, uint bytes)
+// Begins to copy an element into local memory, or 0 where there is none.
+static void copy_element(uint to, __global const double *from, bool is_there)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::
-            "r"(to), "l"((ulong) from), "r"(bytes) : "memory");
+            "r"(to), "l"((ulong) from), "r"(is_there ? 8 : 0) : "memory");
 }
 
 // Arrives when what this work-item has begun to copy is there.
@@ -73,12 +73,12 @@ static void mbarrier_arrive_copied(uint mbarrier)
 static void fetch_a(uint tile, __global const double *from, long ld, int left, int ks, uint who)
 {
     const int x = who % 16, y = who / 16;
-    const uint bytes = x < ks ? 8 : 0;
+    const bool is_there = x < ks;
     from += y * ld + x;
 #pragma unroll
     for (int row = 0; row < 128; row += 8) {
         if (row + y < left)
-            copy_8(tile + swizzled(row + y, x / 2, 8) + x % 2 * 8, from, bytes);
+            copy_element(tile + swizzled(row + y, x / 2, 8) + x % 2 * 8, from, is_there);
         from += 8 * ld;
     }
 }
@@ -88,12 +88,12 @@ static void fetch_a(uint tile, __global const double *from, long ld, int left, i
 static void fetch_b(uint tile, __global const double *from, long ld, int left, int ks, uint who)
 {
     const int x = who % 16, y = who / 16;
-    const uint bytes = x < ks ? 8 : 0;
+    const bool is_there = x < ks;
     from += y * ld + x;
 #pragma unroll
     for (int row = 0; row < 64; row += 8) {
         if (row + y < left)
-            copy_8(tile + swizzled(row + y, x / 2, 8) + x % 2 * 8, from, bytes);
+            copy_element(tile + swizzled(row + y, x / 2, 8) + x % 2 * 8, from, is_there);
         from += 8 * ld;
     }
 }

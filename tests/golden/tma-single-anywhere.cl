@@ -53,11 +53,11 @@ static void mbarrier_arrive(uint mbarrier)
     asm volatile("mbarrier.arrive.shared.b64 _, [%0];" :: "r"(mbarrier) : "memory");
 }
 
-// Begins to copy 4 bytes into local memory: the first `bytes` of them, and zeros.
-static void copy_4(uint to, __global const float *from, uint bytes)
+// Begins to copy an element into local memory, or 0 where there is none.
+static void copy_element(uint to, __global const float *from, bool is_there)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::
-            "r"(to), "l"((ulong) from), "r"(bytes) : "memory");
+            "r"(to), "l"((ulong) from), "r"(is_there ? 4 : 0) : "memory");
 }
 
 // Arrives when what this work-item has begun to copy is there.
@@ -74,15 +74,15 @@ static void mbarrier_arrive_copied(uint mbarrier)
 static void fetch_a(uint tile, __global const float *from, long ld, int left, int ks, uint who)
 {
     const int x = who % 16, high = who / 32 % 2, y = who / 16 % 2 + who / 64 * 2;
-    const uint bytes = high * 16 + x < ks ? 4 : 0;
+    const bool is_there = high * 16 + x < ks;
     from += y * ld + high * 16 + x;
     tile += (x * 2 + high) * 256 + (y ^ x % 2 * 2) * 4;
     left -= y;
 #pragma unroll
     for (int row = 0; row < 64; row += 4) {
         if (row < left)
-            copy_4(tile + row / 64 * 8192 + row % 64 / 32 * 128
-                    + (row % 32 / 4 ^ x / 2) * 16, from, bytes);
+            copy_element(tile + row / 64 * 8192 + row % 64 / 32 * 128
+                    + (row % 32 / 4 ^ x / 2) * 16, from, is_there);
         from += 4 * ld;
     }
 }
@@ -96,12 +96,12 @@ static void fetch_b(uint tile, __global const float *from, long ld, int left, in
     from += y * ld + x;
 #pragma unroll
     for (int k = 0; k < 32; k += 4) {
-        const uint bytes = k + y < ks ? 4 : 0;
+        const bool is_there = k + y < ks;
         const uint line = tile + ((k % 16 + y) * 2 + k / 16) * 256 + x * 4;
 #pragma unroll
         for (int i = 0; i < 128; i += 32)
             if (i + x < left)
-                copy_4(line + i / 64 * 8192 + i % 64 * 4, from + i, bytes);
+                copy_element(line + i / 64 * 8192 + i % 64 * 4, from + i, is_there);
         from += 4 * ld;
     }
 }
@@ -397,8 +397,8 @@ void kiln_sgemm_tma_add(long M, long N, long K,
     const int first_m = told[4], first_n = told[5];
     __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 8192;
     C += c_offset;
-    // Where pieces are few, or a tile has so much that no work-item is idle, each adds up a piece
-    // of all.
+    // Where pieces are few, or a tile has so much that no work-item is idle, each adds up all
+    // pieces of its elements.
     if (num <= 8 || told[3] < 16) {
         // Whether every row of C starts where 4 columns may be stored at once.
         const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 15;

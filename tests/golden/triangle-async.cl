@@ -68,14 +68,16 @@ static uint swizzled(uint line, uint x, uint part)
 static void copy_a(uint to, __global const double *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 8, col = item % 8 * 2;
-    from += first * ld;
+    from += first * ld + col;
 #pragma unroll
-    for (uint line = first; line < first + 64; line += 16, from += 16 * ld) {
-        {
-            const uint x = col;
-            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0;
+    for (uint i = 0; i < 256; i += 256) {
+        const uint x = col + i;
+#pragma unroll
+        for (uint n = 0; n < 64; n += 16) {
+            const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
-            copy_16(to + where, from + x, bytes);
+            copy_16(to + where, from + n * ld + i,
+                    line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0);
         }
     }
 }
@@ -86,14 +88,16 @@ static void copy_a(uint to, __global const double *from, long ld, uint lines, in
 static void copy_b(uint to, __global const double *from, long ld, uint lines, int cols, uint item)
 {
     const uint first = item / 8, col = item % 8 * 2;
-    from += first * ld;
+    from += first * ld + col;
 #pragma unroll
-    for (uint line = first; line < first + 64; line += 16, from += 16 * ld) {
-        {
-            const uint x = col;
-            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0;
+    for (uint i = 0; i < 256; i += 256) {
+        const uint x = col + i;
+#pragma unroll
+        for (uint n = 0; n < 64; n += 16) {
+            const uint line = first + n;
             const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
-            copy_16(to + where, from + x, bytes);
+            copy_16(to + where, from + n * ld + i,
+                    line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0);
         }
     }
 }
@@ -348,12 +352,19 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
                     }
                 }
             barrier(CLK_LOCAL_MEM_FENCE);
-            for (uint m = warp; m < 64 && first_m + m < M; m += 4) {
-                const long2 stored = stored_columns(first_m + m, N, triangle);
-                __global double *out = C + (first_m + m) * ldc;
+            const int rows = min(M - first_m, 64L);
+            __global double *out = C + (first_m + warp) * ldc + first_n + lane;
+        #pragma unroll 4
+            for (int m = warp; m < rows; m += 4) {
+                const long2 stored = stored_columns(first_m + m, N, triangle) - first_n;
+                const int begin = max(stored.x, 0L), end = clamp(stored.y, 0L, 64L);
         #pragma unroll
-                for (uint n = lane; n < 64; n += 32)
-                    put_column(c_tile[c_place(m, n)], out, first_n + n, stored, alpha, beta);
+                for (int n = 0; n < 64; n += 32) {
+                    const int col = n + (int) lane;
+                    if (col >= begin && col < end)
+                        put(c_tile[c_place(m, col)], alpha, beta, out + n);
+                }
+                out += 4 * ldc;
             }
             continue;
         }
@@ -429,8 +440,8 @@ void kiln_dgemmt_async_add(long M, long N, long K,
     const int first_m = told[4], first_n = told[5];
     __global const double *parts = work + parts_at + 2 * (ulong) told[1] * 4096;
     C += c_offset;
-    // Where pieces are few, or a tile has so much that no work-item is idle, each adds up a piece
-    // of all.
+    // Where pieces are few, or a tile has so much that no work-item is idle, each adds up all
+    // pieces of its elements.
     if (num <= 8 || told[3] < 16) {
         // Whether every row of C starts where 2 columns may be stored at once.
         const ulong misaligned = ((ulong) C | (ulong) (ldc * 8)) & 15;

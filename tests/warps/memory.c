@@ -119,11 +119,16 @@ COPY_SOME(16, 16)
 COPY_ALL(4, 16)
 COPY_ALL(1, 4)
 
-void warp_copy_or_0_4(uint32_t to, const void *from, bool is_there);
-void warp_copy_or_0_4(uint32_t to, const void *from, bool is_there)
-{
-    begin_copy(to, from, is_there ? 4 : 0, 4);
-}
+/* An element, or 0. */
+#define COPY_ELEMENT(BYTES) \
+    void warp_copy_element_##BYTES(uint32_t to, const void *from, bool is_there); \
+    void warp_copy_element_##BYTES(uint32_t to, const void *from, bool is_there) \
+    { \
+        begin_copy(to, from, is_there ? BYTES : 0, BYTES); \
+    }
+COPY_ELEMENT(4)
+COPY_ELEMENT(8)
+COPY_ELEMENT(16)
 
 #define FETCH_CHUNK(BYTES) \
     void warp_fetch_chunk_##BYTES(uint32_t to, const char *x, int64_t rows, int64_t cols, \

@@ -256,22 +256,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\010const uint line = (item + p * 128) / 8, x = item % 8;\0"
     "static void fetch_b(uint4 pieces[4], __global const half *from, long ld, int lines, int cols,\0"
     "static void put_b(__local uchar *tile, const uint4 pieces[4], uint item)\0"
-    "// Where an element of a tile of C is in local memory: the pieces of 16 bytes of a row are in an\0"
-    "// order of its own, so that work-items side by side meet different banks.\0"
-    "static uint c_place(uint row, uint col)\0"
-    "\004return row * 64 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
-    "\014+ col % 4;\0"
-    "// put for eight columns side by side, at an address that is a multiple of their size.\0"
-    "static void put_eight(float8 x, __global half *out, float alpha, float beta)\0"
-    "\004x *= alpha;\0"
-    "\010const uint4 eight = *(__global uint4 *) out;\0"
-    "\010const uint pairs[4] = { eight.x, eight.y, eight.z, eight.w };\0"
-    "\010x += beta * (float8) (vload_half2(0, (const half *) &pairs[0]), vload_half2(0,\0"
-}, {
-    "\020(const half *) &pairs[1]), vload_half2(0, (const half *) &pairs[2]), vload_half2(0,\0"
-    "\020(const half *) &pairs[3]));\0"
-    "\004*(__global uint4 *) out = (uint4) (pack_halves(x.s0, x.s1), pack_halves(x.s2, x.s3),\0"
-    "\014pack_halves(x.s4, x.s5), pack_halves(x.s6, x.s7));\0"
     "// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 64\0"
     "// deep, are copied into local memory asynchronously, 1 ahead of those that are multiplied.\0"
     "// As many work-groups as run at once take tiles in turn. Of the tiles that do not make a whole\0"
@@ -282,6 +266,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\010__global const half *restrict B, long b_offset, long ldb,\0"
     "\010__global float *work, long parts_at, float alpha, float beta,\0"
     "\004__local uchar both_tiles[32768] __attribute__((aligned(1024)));\0"
+}, {
     "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 16384;\0"
     "\004__global float *parts = work + parts_at + 4 * item;\0"
     "\004// The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a\0"
@@ -335,37 +320,62 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\024*(__global float4 *) (part + (i * 4 + j) * 512) =\0"
     "\034(float4) (c[i][j][0], c[i][j][1], c[i][j][2], c[i][j][3]);\0"
     "\014continue;\0"
-    "\010// A row lies in local memory rotated: by as many columns as it begins in C behind a\0"
-    "\010// multiple of 16 bytes. So what is stored at once lies at such a multiple in both.\0"
-    "\010__local float *c_tile = (__local float *) both_tiles;\0"
-    "\010const uint behind = (ulong) (C + first_m * ldc + first_n) / 2;\0"
+    "\010if (beta != 0) {\0"
+    "\020for (int h = 0; h < 2; h++) {\0"
+    "\024const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;\0"
+    "\024if (row >= M)\0"
+    "\030break;\0"
+    "\024for (int j = 0; j < 4; j++)\0"
+    "\030for (int e = 0; e < 2; e++) {\0"
+    "\034const long col = first_n + warp_n + j * 8 + lane_k * 2 + e;\0"
+    "\034if (col < N)\0"
+    "\037 c[i][j][2 * h + e] = alpha * c[i][j][2 * h + e] + beta * load(C\0"
+    "\037         + row * ldc + col);\0"
+    "\010const float factor = beta != 0 ? 1 : alpha;\0"
+    "\010// A word is two halves. Between rows are four more, so that eight rows meet in no bank.\0"
+    "\010__local uint *c_words = (__local uint *) both_tiles;\0"
     "\010// All have multiplied the last step.\0"
-    "\020const uint row = warp_m + i * 16 + h * 8 + lane_r,\0"
-    "\030rotation = (behind + row * (uint) ldc) % 8;\0"
-    "\024for (int e = 0; e < 2; e++) {\0"
-    "\030const uint col = warp_n + j * 8 + lane_k * 2 + e;\0"
-    "\030c_tile[c_place(row, (col + rotation) % 64)] = c[i][j][2 * h + e];\0"
+    "\010{\0"
+    "\014__local uint *to = c_words + (warp_m + lane_r) * 36 + warp_n / 2 + lane_k;\0"
+    "\020for (int h = 0; h < 2; h++)\0"
+    "\030to[(i * 16 + h * 8) * 36 + j * 4] =\0"
+    "\037 pack_halves(factor * c[i][j][2 * h], factor * c[i][j][2 * h + 1]);\0"
+    "\010const int rows = min(M - first_m, 64L);\0"
+    "\010if (is_aligned && first_n + 64 <= N) {\0"
+    "\014const int first_row = item / 8, x = item % 8;\0"
+    "\014__global uint4 *out = (__global uint4 *) (C + (first_m + first_row) * ldc + first_n)\0"
+    "\024+ x;\0"
+    "\014__local const uint *from = c_words + first_row * 36 + x * 4;\0"
+    "\014for (int m = 0; m < 64; m += 16)\0"
+    "\020if (first_row + m < rows)\0"
+    "\024out[m * (ldc / 8)] = *(__local const uint4 *) (from + m * 36);\0"
+    "\010} else {\0"
+    "\014// A word of C is a word of local memory or, where a row of C begins in the middle of\0"
+    "\014// one, the second half of one and the first half of the next. Warps are even in number,\0"
+    "\014// so that all rows of one begin alike.\0"
+    "\014__global ushort *out = (__global ushort *) C + (first_m + warp) * ldc + first_n;\0"
 }, {
-    "\010for (uint p = item; p < 512; p += 128) {\0"
-    "\014const uint m = p / 8, x = p % 8 * 8, rotation = (behind + m * (uint) ldc) % 8;\0"
-    "\014// A row's first piece holds both its ends, which are not side by side in C.\0"
-    "\014if (first_m + m >= M || x < rotation)\0"
-    "\020continue;\0"
-    "\014__global half *out = C + (first_m + m) * ldc;\0"
-    "\014const int col = first_n + (int) (x - rotation);\0"
-    "\014if (col + 8 <= N)\0"
-    "\020put_eight((float8) (*(__local const float4 *) (c_tile + c_place(m, x)),\0"
-    "\030*(__local const float4 *) (c_tile + c_place(m, x + 4))), out + col, alpha,\0"
-    "\037 beta);\0"
-    "\014else\0"
-    "\010#pragma unroll 1\0"
-    "\020for (int e = 0; e < 8; e++)\0"
-    "\024put_column(c_tile[c_place(m, x + e)], out, col + e, N, alpha, beta);\0"
-    "\014const uint m = p / 8, x = p % 8, rotation = (behind + m * (uint) ldc) % 8;\0"
-    "\014if (first_m + m >= M || rotation == 0)\0"
-    "\014put_column(c_tile[c_place(m, x)], C + (first_m + m) * ldc,\0"
-    "\024first_n + (x - rotation) % 64,\0"
-    "\024N, alpha, beta);\0"
+    "\014const int within = (ulong) out / 2 % 2;\0"
+    "\014const int begin = 0, end = min(N - first_n, 64L);\0"
+    "\014for (int part = 0; part < 32; part += 32) {\0"
+    "\020const int x = part + (int) lane, col = 2 * x - within;\0"
+    "\020const bool is_there = col >= 0 && col + 1 < end;\0"
+    "\020__local const uint *from = c_words + warp * 36 + x;\0"
+    "\020__global ushort *to = out + col;\0"
+    "\010#pragma unroll 4\0"
+    "\020for (int m = warp; m < rows; m += 4) {\0"
+    "\024if (is_there)\0"
+    "\030*(__global uint *) to = within ? from[-1] >> 16 | from[0] << 16 : from[0];\0"
+    "\024from += 144;\0"
+    "\024to += 4 * ldc;\0"
+    "\014// The first and the last column of a row, where they are in a word with what is not\0"
+    "\014// stored.\0"
+    "\014for (int p = item; p < 2 * rows; p += 128) {\0"
+    "\020const int m = p / 2;\0"
+    "\020const int col = p % 2 == 0 ? begin : end - 1;\0"
+    "\020__global ushort *to = (__global ushort *) C + (first_m + m) * ldc + first_n + col;\0"
+    "\020if (begin < end && (ulong) to / 2 % 2 != p % 2)\0"
+    "\024*to = ((__local const ushort *) (c_words + m * 36))[col];\0"
     "// Adds up what work-groups have of a tile that none did alone, and stores it. What a work-item of\0"
     "// theirs has lies in pieces of 16 bytes, each beside those of the other work-items.\0"
     "void kiln_hgemm_async_add(long M, long N, long K,\0"
@@ -412,8 +422,8 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\004if (num == 1)\0"
     "\004const int first_m = told[4], first_n = told[5];\0"
     "\004__global const float *parts = work + parts_at + 2 * (ulong) told[1] * 4096;\0"
-    "\004// Where pieces are few, or a tile has so much that no work-item is idle, each adds up a piece\0"
-    "\004// of all.\0"
+    "\004// Where pieces are few, or a tile has so much that no work-item is idle, each adds up all\0"
+    "\004// pieces of its elements.\0"
     "\004if (num <= 8 || told[3] < 8) {\0"
     "\010// Whether every row of C starts where 2 columns may be stored at once.\0"
     "\010const ulong misaligned = ((ulong) C | (ulong) (ldc * 2)) & 3;\0"
@@ -430,9 +440,9 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014const uint item = at % 128, first = at / 128 * 4;\0"
     "\014const union {\0"
     "\020float4 all;\0"
+}, {
     "\020sum_t each[4];\0"
     "\014} sums_of = { sum };\0"
-}, {
     "\014for (int u = 0; u < 4; u += 2) {\0"
     "\020const uint e = first + u;\0"
     "\020const uint warp = item / 32, lane = item % 32;\0"
@@ -511,21 +521,21 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "// beyond is 0.\0"
     "static void copy_a(uint to, __global const half *from, long ld, uint lines, int cols, uint item)\0"
     "\004const uint first = item / 4, col = item % 4 * 8;\0"
-    "\004from += first * ld;\0"
-    "\004for (uint line = first; line < first + 128; line += 64, from += 64 * ld) {\0"
-    "\010{\0"
-    "\014const uint x = col;\0"
-    "\014const uint bytes = line < lines ? clamp(cols - (int) x, 0, 8) * 2 : 0;\0"
+    "\004from += first * ld + col;\0"
+    "\004for (uint i = 0; i < 2048; i += 2048) {\0"
+    "\010const uint x = col + i;\0"
+    "\010for (uint n = 0; n < 128; n += 64) {\0"
+    "\014const uint line = first + n;\0"
     "\014const uint where = swizzled(line, x / 8, 4) + x % 8 * 2;\0"
 }, {
-    "\014copy_16(to + where, from + x, bytes);\0"
+    "\014copy_16(to + where, from + n * ld + i,\0"
+    "\024line < lines ? clamp(cols - (int) x, 0, 8) * 2 : 0);\0"
     "// Begins to copy 32 lines of 128 elements, of which this work-item copies 8\0"
     "// at a time in every 16th line. There are `lines` and `cols` of the matrix left; what lies\0"
     "static void copy_b(uint to, __global const half *from, long ld, uint lines, int cols, uint item)\0"
     "\004const uint first = item / 16, col = item % 16 * 8;\0"
-    "\004for (uint line = first; line < first + 32; line += 16, from += 16 * ld) {\0"
+    "\010for (uint n = 0; n < 32; n += 16) {\0"
     "\014const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;\0"
-    "\004return row * 128 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
     "void kiln_hgemm_async_copy(long a_rows, long a_cols,\0"
     "\010__global const element_bits *restrict A, long a_offset, long lda,\0"
     "\010__global uchar *restrict a_work, long a_at, long b_rows, long b_cols,\0"
@@ -560,6 +570,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014commit_copies();\0"
     "\014if (++stage == 4)\0"
     "\014if (t < 3)\0"
+    "\020continue;\0"
     "\014// Of the last step, what there is of K.\0"
     "\014const long left = K - (long) (first + t - 3) * 32;\0"
     "\014const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;\0"
@@ -579,12 +590,25 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\024for (int i = 0; i < 4; i++)\0"
     "\030for (int j = 0; j < 4; j++)\0"
     "\034multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);\0"
+    "\014else\0"
     "\020for (int s = 0; s * 16 < left; s++) {\0"
-    "\030c_tile[c_place(row, (col + rotation) % 128)] = c[i][j][2 * h + e];\0"
-    "\010for (uint p = item; p < 2048; p += 256) {\0"
-    "\014const uint m = p / 16, x = p % 16 * 8, rotation = (behind + m * (uint) ldc) % 8;\0"
-    "\010for (uint p = item; p < 1024; p += 256) {\0"
-    "\024first_n + (x - rotation) % 128,\0"
+    "\014__local uint *to = c_words + (warp_m + lane_r) * 68 + warp_n / 2 + lane_k;\0"
+    "\030to[(i * 16 + h * 8) * 68 + j * 4] =\0"
+    "\010const int rows = min(M - first_m, 128L);\0"
+    "\010if (is_aligned && first_n + 128 <= N) {\0"
+    "\014const int first_row = item / 16, x = item % 16;\0"
+    "\014__local const uint *from = c_words + first_row * 68 + x * 4;\0"
+    "\014for (int m = 0; m < 128; m += 16)\0"
+    "\024out[m * (ldc / 8)] = *(__local const uint4 *) (from + m * 68);\0"
+    "\014const int begin = 0, end = min(N - first_n, 128L);\0"
+    "\014for (int part = 0; part < 64; part += 32) {\0"
+    "\020__local const uint *from = c_words + warp * 68 + x;\0"
+    "\020for (int m = warp; m < rows; m += 8) {\0"
+    "\024from += 544;\0"
+    "\024to += 8 * ldc;\0"
+    "\014for (int p = item; p < 2 * rows; p += 256) {\0"
+    "\024*to = ((__local const ushort *) (c_words + m * 68))[col];\0"
+}, {
     "\020copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
     "\030const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
     "\037 x = s * 2 + lane / 8 % 2;\0"
@@ -593,14 +617,13 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\030const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
     "\037 x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
     "\030load_transposed_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
-}, {
     "// Begins to copy 64 lines of 64 elements, of which this work-item copies 8\0"
     "\004const uint first = item / 8, col = item % 8 * 8;\0"
-    "\004for (uint line = first; line < first + 64; line += 16, from += 16 * ld) {\0"
+    "\004for (uint i = 0; i < 1024; i += 1024) {\0"
+    "\010for (uint n = 0; n < 64; n += 16) {\0"
     "// Begins to copy 64 lines of 32 elements, of which this work-item copies 8\0"
     "// at a time in every 32th line. There are `lines` and `cols` of the matrix left; what lies\0"
-    "\004for (uint line = first; line < first + 64; line += 32, from += 32 * ld) {\0"
-    "\004return row * 32 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
+    "\010for (uint n = 0; n < 64; n += 32) {\0"
     "// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 64\0"
     "\004__local uchar both_tiles[49152] __attribute__((aligned(1024)));\0"
     "\004const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\0"
@@ -620,10 +643,19 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\030load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
     "\024for (int i = 0; i < 2; i++)\0"
     "\030for (int j = 0; j < 2; j++)\0"
-    "\030c_tile[c_place(row, (col + rotation) % 32)] = c[i][j][2 * h + e];\0"
-    "\010for (uint p = item; p < 256; p += 128) {\0"
-    "\014const uint m = p / 4, x = p % 4 * 8, rotation = (behind + m * (uint) ldc) % 8;\0"
-    "\024first_n + (x - rotation) % 32,\0"
+    "\024for (int j = 0; j < 2; j++)\0"
+    "\014__local uint *to = c_words + (warp_m + lane_r) * 20 + warp_n / 2 + lane_k;\0"
+    "\030to[(i * 16 + h * 8) * 20 + j * 4] =\0"
+    "\010if (is_aligned && first_n + 32 <= N) {\0"
+    "\014const int first_row = item / 4, x = item % 4;\0"
+    "\014__local const uint *from = c_words + first_row * 20 + x * 4;\0"
+    "\014for (int m = 0; m < 64; m += 32)\0"
+    "\024out[m * (ldc / 8)] = *(__local const uint4 *) (from + m * 20);\0"
+    "\014const int begin = 0, end = min(N - first_n, 32L);\0"
+    "\014for (int part = 0; part < 16; part += 32) {\0"
+    "\020__local const uint *from = c_words + warp * 20 + x;\0"
+    "\024from += 80;\0"
+    "\024*to = ((__local const ushort *) (c_words + m * 20))[col];\0"
     "// Begins to copy 32 lines of 64 elements, of which this work-item copies 8\0"
     "\020copy_b(b_at + stage * 4096, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
     "\030load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
@@ -655,6 +687,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\004__global const half *y2 = Y + y_offset + min(s + 2, S - 1) * ldy;\0"
     "\004__global const half *y3 = Y + y_offset + min(s + 3, S - 1) * ldy;\0"
     "\004const int y_step = 1;\0"
+}, {
     "\004// Vectors past the end repeat the last one, which ends where the row does.\0"
     "\004const int begin = l, first = max(min(l, L - 4), (int) 0);\0"
     "\004float4 c0 = 0;\0"
@@ -673,7 +706,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\004// The address itself is tested: a buffer may begin at any element.\0"
     "\004if (ldx % 4 == 0 && (size_t) (X + first) % 8 == 0) {\0"
     "\010for (; k + 32 < to; k += 64) {\0"
-}, {
     "\014__global const half *x = X + k * ldx + first;\0"
     "\014const float4 a0 = load_aligned(x + 0 * ldx);\0"
     "\014const float4 a1 = load_aligned(x + 32 * ldx);\0"
@@ -747,6 +779,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\024load(y0 + (k + 64) * y_step), load(y0 + (k + 96) * y_step));\0"
     "\014const float4 b1 = (float4) (load(y1 + k * y_step), load(y1 + (k + 32) * y_step),\0"
     "\024load(y1 + (k + 64) * y_step), load(y1 + (k + 96) * y_step));\0"
+}, {
     "\014const float4 b2 = (float4) (load(y2 + k * y_step), load(y2 + (k + 32) * y_step),\0"
     "\024load(y2 + (k + 64) * y_step), load(y2 + (k + 96) * y_step));\0"
     "\014const float4 b3 = (float4) (load(y3 + k * y_step), load(y3 + (k + 32) * y_step),\0"
@@ -761,7 +794,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\010c0_0.s0 += a0 * b0; c1_0.s0 += a0 * b1; c2_0.s0 += a0 * b2; c3_0.s0 += a0 * b3;\0"
     "\010const float a1 = load(x1 + k);\0"
     "\010c0_1.s0 += a1 * b0; c1_1.s0 += a1 * b1; c2_1.s0 += a1 * b2; c3_1.s0 += a1 * b3;\0"
-}, {
     "\004const int begin = l, first = l;\0"
     "\004const int item = along_l * 32 + along_k;\0"
     "\004part[0][item] = total(c0_0);\0"
@@ -792,7 +824,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\020if (left >= 32)\0"
     "\024for (int s = 0; s < 2; s++) {\0"
     "\034load_blocks(as0[i], a_tile + swizzled(line, x, 4));\0"
-    "\010for (uint p = item; p < 512; p += 256) {\0"
+    "\024from += 288;\0"
     "\034load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
     "static void store_vector(float4 x, __global half *p)\0"
     "\004vstore_half4(x, 0, p);\0"
@@ -843,10 +875,10 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\020const float4 b0 = (float4) (load(b + s0), load(b + s1), load(b + s2), load(b + s3));\0"
     "\004// C = alpha c + beta C for the 4 x 4 block at (row, col).\0"
     "\004if (row < M) {\0"
+}, {
     "\010__global half *out = C + row * ldc + col;\0"
     "\010if (col + 4 <= N) {\0"
     "\014put_vector(c0_0, alpha, beta, out);\0"
-    "\010} else {\0"
     "\014float x[4];\0"
     "\014vstore4(c0_0, 0, x);\0"
     "\014for (int n = 0; n < 4 && col + n < N; n++)\0"
@@ -868,7 +900,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\004const int s2 = min(col + 2, N - 1) * ldb;\0"
     "\004const int s3 = min(col + 3, N - 1) * ldb;\0"
     "\004for (; k < K; k++) {\0"
-}, {
     "\014__global const half *b = B + k;\0"
     "\014const float4 b0 = (float4) (load(b + s0), load(b + s1), load(b + s2), load(b + s3));\0"
     "\014__global const half *a = A + k;\0"
@@ -911,9 +942,10 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "// Begins to copy 32 lines of 64 elements, of which this work-item copies 2\0"
     "// at a time in every 8th line. There are `lines` and `cols` of the matrix left; what lies\0"
     "\004const uint first = item / 32, col = item % 32 * 2;\0"
-    "\004for (uint line = first; line < first + 32; line += 8, from += 8 * ld) {\0"
-    "\014const uint bytes = line < lines ? clamp(cols - (int) x, 0, 2) * 2 : 0;\0"
-    "\014copy_4(to + where, from + x, bytes);\0"
+    "\004for (uint i = 0; i < 512; i += 512) {\0"
+    "\010for (uint n = 0; n < 32; n += 8) {\0"
+    "\014copy_4(to + where, from + n * ld + i,\0"
+    "\024line < lines ? clamp(cols - (int) x, 0, 2) * 2 : 0);\0"
     "// Begins to copy 64 lines of 32 elements, of which this work-item copies 2\0"
     "\004const uint first = item / 16, col = item % 16 * 2;\0"
     "\014// The tiles of step t - 2 are there for all, and all have multiplied those of the step\0"
@@ -930,6 +962,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\030load_transposed_blocks(as0[i], a_tile + swizzled(line, x, 4));\0"
     "\004const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 31) / 32);\0"
     "\014__global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;\0"
+}, {
     "\010const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 31) / 32);\0"
     "\010const uint each = min(adders / max(tiles - whole, 1U), 16U);\0"
     "\014const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\0"
@@ -944,7 +977,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;\0"
     "static float load_row(__global const half *p)\0"
     "\004return load(p);\0"
-}, {
     "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\0"
     "// A work-group of 32 work-items along L and 32 along K has 512 x 1 of C.\0"
     "__kernel __attribute__((reqd_work_group_size(32, 32, 1)))\0"
@@ -1018,6 +1050,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014part[13][item] += part[13][item + half_way];\0"
     "\014part[14][item] += part[14][item + half_way];\0"
     "\014part[15][item] += part[15][item + half_way];\0"
+}, {
     "\010const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item],\0"
     "\020part[4][item], part[5][item], part[6][item], part[7][item], part[8][item],\0"
     "\020part[9][item], part[10][item], part[11][item], part[12][item], part[13][item],\0"
@@ -1036,7 +1069,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\010const float a1 = load_row(x + 32 * ldx);\0"
     "\010const float a2 = load_row(x + 64 * ldx);\0"
     "\010const float a3 = load_row(x + 96 * ldx);\0"
-}, {
     "\010const float a4 = load_row(x + 128 * ldx);\0"
     "\010const float a5 = load_row(x + 160 * ldx);\0"
     "\010const float a6 = load_row(x + 192 * ldx);\0"
@@ -1071,8 +1103,8 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\010const float sums[] = { part[item] };\0"
     "// Waits for what this work-item has copied, but for the last 0 steps.\0"
     "\004asm volatile(\"cp.async.wait_group 0;\" ::: \"memory\");\0"
-    "\004for (uint line = first; line < first + 64; line += 64, from += 64 * ld) {\0"
-    "\004for (uint line = first; line < first + 32; line += 32, from += 32 * ld) {\0"
+    "\010for (uint n = 0; n < 64; n += 64) {\0"
+    "\010for (uint n = 0; n < 32; n += 32) {\0"
     "\014// The tiles of step t - 1 are there for all, and all have multiplied those of the step\0"
     "\014if (t < 1)\0"
     "\014const long left = K - (long) (first + t - 1) * 32;\0"
@@ -1105,6 +1137,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\004for (int r = 0; r < 4; r++)\0"
     "\010x[r] = X + min(l + r, L - 1) * ldx;\0"
     "\004float c[8][4];\0"
+}, {
     "\004for (int j = 0; j < 8; j++)\0"
     "\010for (int r = 0; r < 4; r++)\0"
     "\014c[j][r] = 0;\0"
@@ -1126,7 +1159,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\030c[j][r] += a[r].s0 * b.s0;\0"
     "\030c[j][r] += a[r].s1 * b.s1;\0"
     "\030c[j][r] += a[r].s2 * b.s2;\0"
-}, {
     "\030c[j][r] += a[r].s3 * b.s3;\0"
     "\014// What is left of K is less than a vector, and one work-item's.\0"
     "\014for (; k < end; k++) {\0"
@@ -1209,6 +1241,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\030a[r][v] = load(x + r * 8 * ldx + column[v]);\0"
     "\014for (int r = 0; r < 4; r++)\0"
     "\024const float b = kept[(k - chunk + r * 8) * 8 + j];\0"
+}, {
     "\030c[j][v] += a[r][v] * b;\0"
     "\010for (; k < end; k += 8) {\0"
     "\014float a[1][4];\0"
@@ -1227,7 +1260,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "static long2 stored_columns(long row, long N, int triangle)\0"
     "\004return (long2) (triangle < 0 ? row * -triangle : 0,\0"
     "\014triangle > 0 ? min(N, (row + 1) * triangle) : N);\0"
-}, {
     "// The sum of floor(i a / b) over i < m, where a and b have no common divisor.\0"
     "static uint sum_of_floors(uint m, uint a, uint b)\0"
     "\004const uint whole = m / b, rest = m % b;\0"
@@ -1260,8 +1292,11 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\010row++;\0"
     "\004const uint of_row = tile - tiles_before(row, tiles_n, triangle);\0"
     "\004return (uint2) (row, of_row + (triangle < 0 ? row * slope.x / slope.y : 0));\0"
-    "static void put_column(float x, __global half *out, long col, long2 stored, float alpha, float beta)\0"
-    "\004if (col >= stored.x && col < stored.y)\0"
+    "// Is all of a tile stored, but for what C has not?\0"
+    "static bool is_inside(long row, long col, uint rows, uint columns, int triangle)\0"
+    "\004if (triangle < 0)\0"
+    "\010return col >= (row + rows - 1) * -triangle;\0"
+    "\004return col + columns <= (row + 1) * triangle;\0"
     "void kiln_hgemmt_async_copy(long a_rows, long a_cols,\0"
     "void kiln_hgemmt_async_copya(long rows, long cols,\0"
     "void kiln_hgemmt_async_copyb(long rows, long cols,\0"
@@ -1270,43 +1305,47 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\010const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 31) / 32,\0"
     "\020triangle);\0"
     "\010if (get_group_id(1) * get_num_groups(0) + get_group_id(0) >= tiles)\0"
+    "\004const bool are_aligned = misaligned == 0;\0"
     "\004// Tiles of which something is stored, row by row.\0"
     "\004const uint2 of_tile = place_of_tile(tile, ((uint) N + 31) / 32, triangle);\0"
     "\004const uint tile_m = of_tile.x, tile_n = of_tile.y;\0"
-    "\014const long2 stored = stored_columns(first_m + m, N, triangle);\0"
-    "\014if (col >= stored.x && col + 8 <= stored.y)\0"
-    "\024put_column(c_tile[c_place(m, x + e)], out, col + e, stored, alpha, beta);\0"
-    "\024stored, alpha, beta);\0"
+    "\010const bool is_aligned = are_aligned && is_inside(first_m, first_n, 64, 32, triangle);\0"
+    "\024const long2 stored = stored_columns(first_m + m, N, triangle) - first_n;\0"
+    "\024const int begin = max(stored.x, 0L), end = clamp(stored.y, 0L, 32L);\0"
+    "\024const bool is_there = col >= begin && col + 1 < end;\0"
+    "\020const long2 stored = stored_columns(first_m + m, N, triangle) - first_n;\0"
+    "\020const int begin = max(stored.x, 0L), end = clamp(stored.y, 0L, 32L);\0"
     "\004return (uint2) (triangle % 2 == 0 ? 2 : 1, 1);\0"
-    "// Is all of a tile stored, but for what C has not?\0"
-    "static bool is_inside(long row, long col, uint rows, uint columns, int triangle)\0"
-    "\004if (triangle < 0)\0"
-    "\010return col >= (row + rows - 1) * -triangle;\0"
-    "\004return col + columns <= (row + 1) * triangle;\0"
+    "static void put_column(float x, __global half *out, long col, long2 stored, float alpha, float beta)\0"
+    "\004if (col >= stored.x && col < stored.y)\0"
+}, {
     "static void put_pair(float x, float y, __global half *out, long col, long2 stored, float alpha,\0"
     "\010float beta, bool whole)\0"
     "\004if (!whole || col + 1 >= stored.y) {\0"
     "\010put_column(x, out, col, stored, alpha, beta);\0"
     "\010put_column(y, out, col + 1, stored, alpha, beta);\0"
     "\010const uint tiles = count_tiles(((uint) M + 31) / 32, ((uint) N + 31) / 32,\0"
-    "\004const bool are_aligned = misaligned == 0;\0"
     "\010const bool is_aligned = are_aligned && is_inside(first_m, first_n, 32, 32, triangle);\0"
     "\020const long2 stored = stored_columns(row, N, triangle);\0"
     "\024put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, stored, alpha, beta,\0"
     "\010const uint tiles = count_tiles(((uint) M + 127) / 128, ((uint) N + 127) / 128,\0"
     "\004const uint2 of_tile = place_of_tile(tile, ((uint) N + 127) / 128, triangle);\0"
+    "\010const bool is_aligned = are_aligned && is_inside(first_m, first_n, 128, 128, triangle);\0"
+    "\024const int begin = max(stored.x, 0L), end = clamp(stored.y, 0L, 128L);\0"
+    "\020const int begin = max(stored.x, 0L), end = clamp(stored.y, 0L, 128L);\0"
     "void kiln_hgemmt_async_stream(long M, long N, long K,\0"
     "\004const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 63) / 64,\0"
     "\014triangle);\0"
     "\004const uint2 of_tile = place_of_tile(tile, ((uint) N + 63) / 64, triangle);\0"
+    "\010const bool is_aligned = are_aligned && is_inside(first_m, first_n, 64, 64, triangle);\0"
+    "\024const int begin = max(stored.x, 0L), end = clamp(stored.y, 0L, 64L);\0"
+    "\020const int begin = max(stored.x, 0L), end = clamp(stored.y, 0L, 64L);\0"
     "void kiln_hgemmt_async_add(long M, long N, long K,\0"
-}, {
     "\010const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 63) / 64,\0"
     "\014// Tiles of which something is stored, row by row.\0"
     "\014const uint2 of_tile = place_of_tile(tile, ((uint) N + 63) / 64, triangle);\0"
     "\014const uint tile_m = of_tile.x, tile_n = of_tile.y;\0"
     "\010const bool are_aligned = misaligned == 0;\0"
-    "\010const bool is_aligned = are_aligned && is_inside(first_m, first_n, 64, 64, triangle);\0"
     "\024put_pair(sums_of.each[u], sums_of.each[u + 1], C + row * ldc, col, stored,\0"
     "\014const long2 stored = stored_columns(row, N, triangle);\0"
     "\020put_column(all, C + row * ldc, col, stored, alpha, beta);\0"
@@ -1352,6 +1391,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014store(element, C, c_offset + row * ldc + col);\0"
     "\014tile[x][y] = element;\0"
     "\010const long row = first_col + y, col = first_row + x;\0"
+}, {
     "\010if (row < M && col < M && (triangle < 0 ? row > col : row < col)) {\0"
     "\014store(tile[y][x], C, c_offset + row * ldc + col);\0"
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\0"
@@ -1360,22 +1400,25 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "static void store(float x, __global float *p)\0"
     "\004*p = x;\0"
     "static void put(float x, float alpha, float beta, __global float *p)\0"
-    "static void copy_4(uint to, __global const float *from, uint bytes)\0"
+    "// Begins to copy an element into local memory, or 0 where there is none.\0"
+    "static void copy_element(uint to, __global const float *from, bool is_there)\0"
+    "\014\"r\"(to), \"l\"((ulong) from), \"r\"(is_there ? 4 : 0) : \"memory\");\0"
     "// Begins to copy 32 lines of 32 values of k, of which this work-item copies four side by side in\0"
     "// every 32th line. There are `lines` and `cols` of the matrix left; what lies beyond is 0. Four\0"
     "// lines of a value of k are put side by side, so that no two work-items meet in a bank.\0"
     "static void copy_a(uint to, __global const float *from, long ld, uint lines, int cols, uint item)\0"
     "\004const uint first = item / 8, col = item % 8 * 4;\0"
-    "\010for (uint x = col; x < col + 4; x += 1) {\0"
-    "\014const uint bytes = line < lines ? clamp(cols - (int) x, 0, 1) * 4 : 0;\0"
-    "\014const uint where = line / 32 * 4096 + x * 128\0"
-    "\024+ (line % 32 / 4 ^ x / 4) * 16 + line % 4 * 4;\0"
+    "\004to += col * 128 + first % 4 * 4;\0"
+    "\004for (uint i = 0; i < 4; i += 1) {\0"
+    "\014const uint where = n / 32 * 4096 + i * 128\0"
+    "\024+ (first / 4 ^ col / 4 ^ n % 32 / 4) * 16;\0"
+    "\014copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);\0"
     "// Begins to copy 32 lines of 64 elements, of which this work-item copies 1\0"
     "// at a time in every 4th line. There are `lines` and `cols` of the matrix left; what lies\0"
     "static void copy_b(uint to, __global const float *from, long ld, uint lines, int cols, uint item)\0"
-}, {
     "\004const uint first = item / 64, col = item % 64;\0"
-    "\004for (uint line = first; line < first + 32; line += 4, from += 4 * ld) {\0"
+    "\004for (uint i = 0; i < 256; i += 256) {\0"
+    "\010for (uint n = 0; n < 32; n += 4) {\0"
     "\014const uint where = x / 64 * 8192 + line * 256 + x % 64 * 4;\0"
     "static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)\0"
     "static uint exchange(uint x, uint distance)\0"
@@ -1395,6 +1438,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\010x[i + 2] = item & 2 ? x[i + 2] : other;\0"
     "// put for four columns side by side, at an address that is a multiple of their size.\0"
     "static void put_four(float4 x, __global float *out, float alpha, float beta)\0"
+    "\004x *= alpha;\0"
     "\004if (beta != 0)\0"
     "\010x += beta * *(__global float4 *) out;\0"
     "\004*(__global float4 *) out = x;\0"
@@ -1423,6 +1467,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\010// Of each step this warp has one part of 4.\0"
     "\010const int slice = warp / 2;\0"
     "\014const long left = K - (long) (first + t - 2) * 32;\0"
+}, {
     "\014__local const uchar *a_tile = a_tiles + stage * 4096;\0"
     "\014__local const uchar *b_tile = b_tiles + stage * 8192;\0"
     "\014if (left >= 32) {\0"
@@ -1460,7 +1505,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;\0"
     "\014__global float *out = C + row * ldc;\0"
     "\014for (int n = 0; n < 8; n += 4) {\0"
-}, {
     "\020const long block = first_n + warp_n + n * 4;\0"
     "\020if (is_aligned && block + 15 < N) {\0"
     "\024if (row < M)\0"
@@ -1496,8 +1540,9 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014const uint item = element / 4 % 64;\0"
     "\014const uint e = element / 256 * 4 + element % 4;\0"
     "// Begins to copy 64 lines of 32 values of k, of which this work-item copies four side by side in\0"
-    "\014const uint where = line / 64 * 8192 + x * 256\0"
-    "\024+ (line % 64 / 4 ^ x / 4) * 16 + line % 4 * 4;\0"
+    "\004to += col * 256 + first % 4 * 4;\0"
+    "\014const uint where = n / 64 * 8192 + i * 256\0"
+    "\024+ (first / 4 ^ col / 4 ^ n % 64 / 4) * 16;\0"
     "\024const uint b_from = b_chunk ^ q * 16;\0"
     "// Begins to copy 32 lines of 32 elements, of which this work-item copies 1\0"
     "\004const uint first = item / 32, col = item % 32;\0"
@@ -1505,7 +1550,14 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\024const uint a_from = a_chunk;\0"
     "// every 16th line. There are `lines` and `cols` of the matrix left; what lies beyond is 0. Four\0"
     "// at a time in every 2th line. There are `lines` and `cols` of the matrix left; what lies\0"
-    "\004for (uint line = first; line < first + 32; line += 2, from += 2 * ld) {\0"
+    "\004for (uint i = 0; i < 128; i += 128) {\0"
+    "\010for (uint n = 0; n < 32; n += 2) {\0"
+    "// Where an element of a tile of C is in local memory: the pieces of 16 bytes of a row are in an\0"
+    "// order of its own, so that work-items side by side meet different banks.\0"
+}, {
+    "static uint c_place(uint row, uint col)\0"
+    "\004return row * 64 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
+    "\014+ col % 4;\0"
     "// A work-group computes 32 x 64 of C, a warp 32 x 16 of it. Tiles of A and B, 32\0"
     "void kiln_sgemm_async_multiply(long M, long N, long K,\0"
     "\010__global const float *restrict B, long b_offset, long ldb, float alpha, float beta,\0"
@@ -1527,10 +1579,14 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\020for (int n = 0; n < 4; n += 4)\0"
     "\024*(__local float4 *) (c_tile + c_place(warp_m + m / 4 * 32 + lane_m * 4 + m % 4,\0"
     "\034warp_n + n * 4 + lane_n * 4)) =\0"
-    "\014for (uint m = warp; m < 32 && first_m + m < M; m += 4) {\0"
-    "\020__global float *out = C + (first_m + m) * ldc;\0"
-    "\020for (uint n = lane; n < 64; n += 32)\0"
-    "\024put_column(c_tile[c_place(m, n)], out, first_n + n, N, alpha, beta);\0"
+    "\014const int rows = min(M - first_m, 32L);\0"
+    "\014__global float *out = C + (first_m + warp) * ldc + first_n + lane;\0"
+    "\014for (int m = warp; m < rows; m += 4) {\0"
+    "\020for (int n = 0; n < 64; n += 32) {\0"
+    "\024const int col = n + (int) lane;\0"
+    "\024if (col >= begin && col < end)\0"
+    "\030put(c_tile[c_place(m, col)], alpha, beta, out + n);\0"
+    "\020out += 4 * ldc;\0"
     "\014for (int n = 0; n < 4; n += 4) {\0"
     "static float4 load_vector(__global const float *p)\0"
     "\004return vload4(0, p);\0"
@@ -1543,7 +1599,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "void kiln_sgemm_thin_multiply(int L, int S, int K, float alpha, float beta,\0"
     "\010__global const float *restrict X, int x_offset, int ldx,\0"
     "\010__global const float *restrict Y, int y_offset, int ldy,\0"
-}, {
     "\010__global float *restrict C, int c_offset, int ldc)\0"
     "\004__local float4 part[1024];\0"
     "\004__global const float *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
@@ -1586,6 +1641,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014const float4 a3 = (float4) (load(x3 + k), load(x3 + k + 128), load(x3 + k + 256),\0"
     "\024load(x3 + k + 384));\0"
     "\014const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 128) * y_step),\0"
+}, {
     "\024load(y0 + (k + 256) * y_step), load(y0 + (k + 384) * y_step));\0"
     "\004for (; k < to; k += fast ? 1 : 128) {\0"
     "\010c0_0.s0 += a0 * b0;\0"
@@ -1602,7 +1658,8 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "// Begins to copy 32 lines of 128 elements, of which this work-item copies 1\0"
     "// at a time in every 1th line. There are `lines` and `cols` of the matrix left; what lies\0"
     "\004const uint first = item / 128, col = item % 128;\0"
-    "\004for (uint line = first; line < first + 32; line += 1, from += 1 * ld) {\0"
+    "\010for (uint n = 0; n < 32; n += 1) {\0"
+    "\004return row * 128 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
     "// A work-group computes 64 x 128 of C, a warp 64 x 32 of it. Tiles of A and B, 32\0"
     "\004const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;\0"
     "\004const int first_m = tile_m * 64, first_n = tile_n * 128;\0"
@@ -1620,12 +1677,11 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\034const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\0"
     "\034for (int m = 0; m < 8; m++)\0"
     "\014for (int m = 0; m < 8; m++)\0"
-    "\014for (uint m = warp; m < 64 && first_m + m < M; m += 4) {\0"
-    "\020for (uint n = lane; n < 128; n += 32)\0"
+    "\014const int rows = min(M - first_m, 64L);\0"
+    "\020for (int n = 0; n < 128; n += 32) {\0"
     "\010for (int m = 0; m < 8; m++) {\0"
     "// Begins to copy 128 lines of 32 values of k, of which this work-item copies four side by side in\0"
-    "\004for (uint line = first; line < first + 128; line += 16, from += 16 * ld) {\0"
-}, {
+    "\010for (uint n = 0; n < 128; n += 16) {\0"
     "\020copy_b(b_at + stage * 16384, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
     "// A work-group of 8 work-items along L and 32 along K has 32 x 16 of C.\0"
     "\004const int s = (int) get_group_id(1) * 16;\0"
@@ -1648,7 +1704,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014kept[at * 16 + j] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
     "\024const float b = kept[(k - chunk + r * 8) * 16 + j];\0"
     "\020kept[at * 16 + j] = load(y + at);\0"
-    "\004for (uint line = first; line < first + 128; line += 32, from += 32 * ld) {\0"
+    "\010for (uint n = 0; n < 128; n += 32) {\0"
     "// A work-group computes 128 x 64 of C, a warp 64 x 16 of it. Tiles of A and B, 32\0"
     "\004__local uchar both_tiles[98304] __attribute__((aligned(1024)));\0"
     "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 65536;\0"
@@ -1659,7 +1715,9 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\020copy_a(a_at + stage * 16384, A + first_m * lda + k, lda, M - first_m, K - k, item);\0"
     "\014__local const uchar *a_tile = a_tiles + stage * 16384;\0"
     "\030float as[8], bs[4];\0"
-    "\014for (uint m = warp; m < 128 && first_m + m < M; m += 8) {\0"
+    "\014const int rows = min(M - first_m, 128L);\0"
+    "\014for (int m = warp; m < rows; m += 8) {\0"
+    "\020out += 8 * ldc;\0"
     "\020copy_a(a_at + stage * 16384, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
     "static void store_vector(float4 x, __global float *p)\0"
     "\004vstore4(x, 0, p);\0"
@@ -1667,6 +1725,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "void kiln_sgemm_direct_multiply(int M, int N, int K, float alpha, float beta,\0"
     "\010__global const float *restrict A, int a_offset, int lda,\0"
     "\010__global const float *restrict B, int b_offset, int ldb,\0"
+}, {
     "\020__global const float *b = B + k * ldb + col;\0"
     "\020__global const float *a = A + k;\0"
     "\010__global float *out = C + row * ldc + col;\0"
@@ -1681,7 +1740,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "static void copy_16(uint to, __global const float *from, uint bytes)\0"
     "// Begins to copy 32 lines of 128 elements, of which this work-item copies 4\0"
     "\004const uint first = item / 32, col = item % 32 * 4;\0"
-    "\014const uint bytes = line < lines ? clamp(cols - (int) x, 0, 4) * 4 : 0;\0"
+    "\024line < lines ? clamp(cols - (int) x, 0, 4) * 4 : 0);\0"
     "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 49152;\0"
     "typedef uint element_bits;\0"
     "typedef uint4 chunk;\0"
@@ -1690,7 +1749,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\010if (last >= 7 || (row + 1 < rows && cols >= 8))\0"
     "\024from[min(3L, last)]));\0"
     "// Begins to copy 256 lines of 32 values of k, of which this work-item copies four side by side in\0"
-    "\004for (uint line = first; line < first + 256; line += 32, from += 32 * ld) {\0"
+    "\010for (uint n = 0; n < 256; n += 32) {\0"
     "void kiln_sgemm_async_copyb(long rows, long cols,\0"
     "// A work-group computes 256 x 128 of C, a warp 128 x 32 of it. Tiles of A and B, 32\0"
     "\004const uint tiles = ((uint) M + 255) / 256 * (((uint) N + 127) / 128);\0"
@@ -1702,7 +1761,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\010const uint warp_m = warp % 2 * 128, warp_n = warp / 2 * 32;\0"
     "\010float c[16][8];\0"
     "\010for (int m = 0; m < 16; m++)\0"
-}, {
     "\020copy_a(a_at + stage * 32768, A + first_m * lda + k, lda, M - first_m, K - k, item);\0"
     "\014__local const uchar *a_tile = a_tiles + stage * 32768;\0"
     "\030float as[16], bs[8];\0"
@@ -1740,6 +1798,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "// A work-group of 8 work-items along L and 128 along K has 32 x 2 of C.\0"
     "\004__global const float *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
     "\014c0 += a1 * load(y0 + (k + 128) * y_step); c1 += a1 * load(y1 + (k + 128) * y_step);\0"
+}, {
     "\014c0 += a2 * load(y0 + (k + 256) * y_step); c1 += a2 * load(y1 + (k + 256) * y_step);\0"
     "\014c0 += a3 * load(y0 + (k + 384) * y_step); c1 += a3 * load(y1 + (k + 384) * y_step);\0"
     "\004float4 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
@@ -1771,7 +1830,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014const int first_m = tile_m * 128, first_n = tile_n * 128;\0"
     "\004__global const float *parts = work + parts_at + 2 * (ulong) told[1] * 16384;\0"
     "\004if (num <= 8 || told[3] < 32) {\0"
-}, {
     "\010for (uint at = told[2] * 256 + adder; at < 4096; at += told[3] * 256) {\0"
     "\034: part[(p + q == 0 ? 1 : 2 * (p + q)) * 4096];\0"
     "\014const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 32;\0"
@@ -1782,10 +1840,8 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "void kiln_sgemmt_async_stream(long M, long N, long K,\0"
     "\010__global float *restrict C, long c_offset, long ldc, int triangle)\0"
     "\004const uint tiles = count_tiles(((uint) M + 127) / 128, ((uint) N + 127) / 128,\0"
-    "\010const bool is_aligned = are_aligned && is_inside(first_m, first_n, 128, 128, triangle);\0"
-    "\020const long2 stored = stored_columns(first_m + m, N, triangle);\0"
-    "\024put_column(c_tile[c_place(m, n)], out, first_n + n, stored, alpha, beta);\0"
     "\030put_column(as_float(x[i]), out, block + i * 4 + lane_n, stored, alpha,\0"
+    "\037 beta);\0"
     "void kiln_sgemmt_async_add(long M, long N, long K,\0"
     "\014const uint2 of_tile = place_of_tile(tile, ((uint) N + 127) / 128, triangle);\0"
     "\030put_column(four[u], C + row * ldc, col + u, stored, alpha, beta);\0"
@@ -1808,21 +1864,20 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "static double load(__global const double *p)\0"
     "static void store(double x, __global double *p)\0"
     "static void put(double x, double alpha, double beta, __global double *p)\0"
-    "// Begins to copy 8 bytes into local memory: the first `bytes` of them, and zeros.\0"
-    "static void copy_8(uint to, __global const double *from, uint bytes)\0"
+    "static void copy_element(uint to, __global const double *from, bool is_there)\0"
     "\004asm volatile(\"cp.async.ca.shared.global [%0], [%1], 8, %2;\" ::\0"
+    "\014\"r\"(to), \"l\"((ulong) from), \"r\"(is_there ? 8 : 0) : \"memory\");\0"
     "// bytes; boxes side by side have 16 lines.\0"
+}, {
     "\004return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\0"
     "// Begins to copy 64 lines of 16 elements, of which this work-item copies 1\0"
     "static void copy_a(uint to, __global const double *from, long ld, uint lines, int cols, uint item)\0"
     "\004const uint first = item / 16, col = item % 16;\0"
-    "\004for (uint line = first; line < first + 64; line += 8, from += 8 * ld) {\0"
-    "\014const uint bytes = line < lines ? clamp(cols - (int) x, 0, 1) * 8 : 0;\0"
+    "\010for (uint n = 0; n < 64; n += 8) {\0"
     "\014const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;\0"
-    "\014copy_8(to + where, from + x, bytes);\0"
     "// Begins to copy 16 lines of 32 elements, of which this work-item copies 1\0"
     "static void copy_b(uint to, __global const double *from, long ld, uint lines, int cols, uint item)\0"
-    "\004for (uint line = first; line < first + 16; line += 4, from += 4 * ld) {\0"
+    "\010for (uint n = 0; n < 16; n += 4) {\0"
     "// c += a b for blocks of 16 x 8, 16 x 8 and 8 x 8, spread over a warp as the PTX ISA says.\0"
     "static void multiply_blocks(double c[4], const double a[4], const double b[2])\0"
     "\004for (int i = 0; i < 4; i++)\0"
@@ -1838,7 +1893,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\004return row * 32 + (col / 2 ^ (row + row / 4) % 8) * 2\0"
     "\014+ col % 2;\0"
     "// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 16\0"
-}, {
     "void kiln_dgemm_async_multiply(long M, long N, long K,\0"
     "\010__global const double *restrict A, long a_offset, long lda,\0"
     "\010__global const double *restrict B, long b_offset, long ldb, double alpha, double beta,\0"
@@ -1876,17 +1930,16 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\024bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s\0"
     "\034* 1024 + (at ^ 144));\0"
     "\020for (int i = 0; i < 2; i++)\0"
-    "\024for (int j = 0; j < 2; j++)\0"
     "\030multiply_blocks(c[i][j], as0[i], bs0[j]);\0"
     "\014__local double *c_tile = (__local double *) both_tiles;\0"
-    "\020for (int h = 0; h < 2; h++) {\0"
     "\024const uint row = warp_m + i * 16 + h * 8 + lane_r;\0"
     "\024for (int j = 0; j < 2; j++) {\0"
     "\030const uint col = warp_n + j * 8 + lane_k * 2;\0"
     "\030*(__local double2 *) (c_tile + c_place(row, col)) =\0"
     "\037 (double2) (c[i][j][2 * h], c[i][j][2 * h + 1]);\0"
-    "\020__global double *out = C + (first_m + m) * ldc;\0"
-    "\020for (uint n = lane; n < 32; n += 32)\0"
+    "\014__global double *out = C + (first_m + warp) * ldc + first_n + lane;\0"
+    "\020for (int n = 0; n < 32; n += 32) {\0"
+}, {
     "\020__global double *out = C + row * ldc;\0"
     "// Begins to copy 32 lines of 16 elements, of which this work-item copies 1\0"
     "\010const uint b_first = (warp_n + lane_r) * 128;\0"
@@ -1895,7 +1948,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\030const uint col = warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;\0"
     "\024const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;\0"
     "// Begins to copy 16 lines of 64 elements, of which this work-item copies 1\0"
-    "\004for (uint line = first; line < first + 16; line += 2, from += 2 * ld) {\0"
+    "\010for (uint n = 0; n < 16; n += 2) {\0"
     "\010const uint a_first = warp_m * 128;\0"
     "\024const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\0"
     "\024const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048 + s\0"
@@ -1911,7 +1964,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\024const double2 p = *(__local const double2 *) (b_tile + b_first + j * 1024 + at);\0"
     "\024bs0[j][0] = p.x, bs0[j][1] = p.y;\0"
     "\030const uint col = warp_n + j * 8 + lane_k;\0"
-}, {
     "\030c_tile[c_place(row, col)] = c[i][j][2 * h];\0"
     "\030c_tile[c_place(row, col + 4)] = c[i][j][2 * h + 1];\0"
     "\024const long col = first_n + warp_n + j * 8 + lane_k;\0"
@@ -1966,6 +2018,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014const int e = item + 96, k = e % 16, m = e / 16;\0"
     "\014a_next3 = first_m + m < M && k1 + k < K\0"
     "\014const int e = item + 128, k = e % 16, m = e / 16;\0"
+}, {
     "\014a_next4 = first_m + m < M && k1 + k < K\0"
     "\014const int e = item + 160, k = e % 16, m = e / 16;\0"
     "\014a_next5 = first_m + m < M && k1 + k < K\0"
@@ -1997,7 +2050,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014b_next1 = first_n + n < N && k1 + k < K\0"
     "\014const int e = item + 64, n = e % 16, k = e / 16;\0"
     "\014b_next2 = first_n + n < N && k1 + k < K\0"
-}, {
     "\014const int e = item + 96, n = e % 16, k = e / 16;\0"
     "\014b_next3 = first_n + n < N && k1 + k < K\0"
     "\014const int e = item + 128, n = e % 16, k = e / 16;\0"
@@ -2069,6 +2121,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\020a_next13 = first_m + m < M && k1 + k < K\0"
     "\020const int e = item + 448, k = e % 16, m = e / 16;\0"
     "\020a_next14 = first_m + m < M && k1 + k < K\0"
+}, {
     "\020const int e = item + 480, k = e % 16, m = e / 16;\0"
     "\020a_next15 = first_m + m < M && k1 + k < K\0"
     "\014// Fetch B: 16 x 16.\0"
@@ -2102,7 +2155,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\020c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
     "\020const double a3 = a_tile[k][local_m * 4 + 3];\0"
     "\020c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
-}, {
     "\020const double2 b0 = vload2(0, &b_tile[k + 1][local_n * 4]);\0"
     "\020const double2 b1 = vload2(1, &b_tile[k + 1][local_n * 4]);\0"
     "\020const double a0 = a_tile[k + 1][local_m * 4];\0"
@@ -2158,6 +2210,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\010const double2 x5 = vload2(0, part + 5 * size);\0"
     "\010const double2 x6 = vload2(0, part + 6 * size);\0"
     "\010const double2 x7 = vload2(0, part + 7 * size);\0"
+}, {
     "\010c0_0 += x0; c0_0 += x1; c0_0 += x2; c0_0 += x3; c0_0 += x4; c0_0 += x5; c0_0 += x6; c0_0\0"
     "\020+= x7;\0"
     "\004// C = alpha c + beta C for the 1 x 2 block at (row, col).\0"
@@ -2189,7 +2242,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014const int e = item, m = e % 32, k = e / 32;\0"
     "\024? load(A + (k1 + k) * lda + first_m + m) : 0;\0"
     "\014const int e = item + 32, m = e % 32, k = e / 32;\0"
-}, {
     "\014const int e = item + 64, m = e % 32, k = e / 32;\0"
     "\014const int e = item + 96, m = e % 32, k = e / 32;\0"
     "\014const int e = item + 128, m = e % 32, k = e / 32;\0"
@@ -2245,6 +2297,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014const double2 a0 = load_row(x + 0 * ldx);\0"
     "\014const double2 a1 = load_row(x + 128 * ldx);\0"
     "\014const double2 a2 = load_row(x + 256 * ldx);\0"
+}, {
     "\014const double2 a3 = load_row(x + 384 * ldx);\0"
     "\010double sums[2];\0"
     "\010vstore2(part[item], 0, sums);\0"
@@ -2276,7 +2329,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\010const double a0 = load(x0 + k);\0"
     "\010const double a1 = load(x1 + k);\0"
     "\010const double a2 = load(x2 + k);\0"
-}, {
     "\010const double a3 = load(x3 + k);\0"
     "\010const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
     "\004__global const double *y0 = Y + y_offset + min(s, S - 1);\0"
@@ -2331,7 +2383,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 16\0"
     "\010double c[2][4][4];\0"
     "\010double as0[2][4], bs0[4][2];\0"
-    "\024for (int j = 0; j < 4; j++)\0"
     "// A work-group computes 64 x 64 of C, a warp 64 x 32 of it. Tiles of A and B, 16\0"
     "\010const uint warp_m = warp % 1 * 64, warp_n = warp % 2 * 32;\0"
     "\010double c[4][4][4];\0"
@@ -2341,6 +2392,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\020for (int i = 0; i < 4; i++)\0"
     "\010__local double *sums = (__local double *) a_tiles + item % 64;\0"
     "\030sums[((slice - 1) * 64 + (i * 4 + j) * 4 + e) * 64] =\0"
+}, {
     "\030c[i][j][e] += sums[(x * 64 + (i * 4 + j) * 4 + e) * 64];\0"
     "// A work-group of 8 work-items along L and 32 along K has 16 x 1 of C.\0"
     "\004__local double2 part[256];\0"
@@ -2367,13 +2419,12 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\010const long row = divide(i, each), col = (i - row * each) * 2, last = cols - 1 - col;\0"
     "\010if (last >= 3 || (row + 1 < rows && cols >= 4))\0"
     "\014x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)]));\0"
-}, {
     "static void copy_16(uint to, __global const double *from, uint bytes)\0"
     "// Begins to copy 32 lines of 16 elements, of which this work-item copies 2\0"
     "\004const uint first = item / 8, col = item % 8 * 2;\0"
-    "\014const uint bytes = line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0;\0"
+    "\024line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0);\0"
     "// Begins to copy 16 lines of 32 elements, of which this work-item copies 2\0"
-    "\004for (uint line = first; line < first + 16; line += 8, from += 8 * ld) {\0"
+    "\010for (uint n = 0; n < 16; n += 8) {\0"
     "void kiln_dgemm_async_copy(long a_rows, long a_cols,\0"
     "void kiln_dgemm_async_copya(long rows, long cols,\0"
     "void kiln_dgemm_async_copyb(long rows, long cols,\0"
@@ -2423,6 +2474,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\0"
     "\020const long col = first_n + warp_n + in_n + lane_k % 2 * 4 + lane_k / 2 * 2 + e % 2;\0"
     "\014const long col = first_n + warp_n + in_n + lane_k % 2 * 4 + lane_k / 2 * 2 + e % 2;\0"
+}, {
     "\020const long row = first_m + warp_m + in_m + e / 2 % 2 + lane_m * 2;\0"
     "\014const long row = first_m + warp_m + in_m + e / 2 % 2 + lane_m * 2;\0"
     "\014for (int u = 0; u < 2; u++) {\0"
@@ -2448,7 +2500,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\010__global const double *restrict parts, long parts_at,\0"
     "\004const double p0 = parts[0 * (long) S * L];\0"
     "\004const double p1 = parts[1 * (long) S * L];\0"
-}, {
     "\004const double p2 = parts[2 * (long) S * L];\0"
     "\004const double p3 = parts[3 * (long) S * L];\0"
     "\004const double p4 = parts[4 * (long) S * L];\0"
@@ -2505,6 +2556,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014const double2 a0 = (double2) (load(x0 + k), load(x0 + k + 16));\0"
     "\014const double2 a1 = (double2) (load(x1 + k), load(x1 + k + 16));\0"
     "\014const double2 a2 = (double2) (load(x2 + k), load(x2 + k + 16));\0"
+}, {
     "\014const double2 a3 = (double2) (load(x3 + k), load(x3 + k + 16));\0"
     "\014const double2 b0 = (double2) (load(y0 + k * y_step), load(y0 + (k + 16) * y_step));\0"
     "\004for (; k < to; k += fast ? 1 : 16) {\0"
@@ -2517,7 +2569,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\010double beta, bool whole)\0"
     "void kiln_dgemmt_async_multiply(long M, long N, long K,\0"
     "\010__global double *restrict C, long c_offset, long ldc, int triangle)\0"
-    "\010const bool is_aligned = are_aligned && is_inside(first_m, first_n, 64, 32, triangle);\0"
     "\024put_column(c[i][j][2 * h], out, col, stored, alpha, beta);\0"
     "\024put_column(c[i][j][2 * h + 1], out, col + 4, stored, alpha, beta);\0"
     "void kiln_dgemmt_async_stream(long M, long N, long K,\0"
@@ -2526,7 +2577,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014const uint2 of_tile = place_of_tile(tile, ((uint) N + 31) / 32, triangle);\0"
     "\024put_column(all, C + row * ldc, col, stored, alpha, beta);\0"
     "void kiln_dgemmt_async_copy(long a_rows, long a_cols,\0"
-}, {
     "void kiln_dgemmt_async_copya(long rows, long cols,\0"
     "void kiln_dgemmt_async_copyb(long rows, long cols,\0"
     "static double load(__global const double *X, long at)\0"
@@ -2587,6 +2637,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "static void put_pair(float x, float y, __global float *out, long col, long N, float alpha,\0"
     "\010z += beta * *(__global float2 *) (out + col);\0"
     "\004*(__global float2 *) (out + col) = z;\0"
+}, {
     "// How a line is cut: the exponent of the power of two that brings its largest element to 2^14 or\0"
     "// more, below 2^15. `most` has its bits without the sign; `ranks` is the sum of the exponents, as\0"
     "// floats hold them, of the `num` elements but 0.\0"
@@ -2606,7 +2657,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\004uint high[4], low[4];\0"
     "\004if (e == 1000) {\0"
     "\014high[i] = as_uint(x[i]);\0"
-}, {
     "\014low[i] = as_uint(x[4 + i]);\0"
     "\014const float2 y = (float2) (scaled(x[2 * i], e), scaled(x[2 * i + 1], e));\0"
     "\014high[i] = pack_halves(y.x, y.y);\0"
@@ -2667,6 +2717,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\004const long line = first + get_local_id(0) % 8;\0"
     "\004long k = begin + get_local_id(0) / 8 * 8;\0"
     "\004struct look look = { 0, 0, 0 };\0"
+}, {
     "\004if (line >= lines)\0"
     "\010return look;\0"
     "\004for (; k + 519 < end; k += 1024) {\0"
@@ -2692,7 +2743,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\010load_across(y, X, ldx, line, k + 512);\0"
     "\010load_some(x, X + k * ldx + line, ldx, end - k);\0"
     "static void cut_across(long first, int e, __global const float *X, long ldx, long lines,\0"
-}, {
     "\010load_some(x, X + k * ldx + line, ldx, line < lines ? end - k : 0);\0"
     "// Cuts op(A) and op(B) into halves.\0"
     "__kernel __attribute__((reqd_work_group_size(512, 1, 1)))\0"
@@ -2743,6 +2793,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\010__global const uchar *restrict packed_a, long packed_a_at,\0"
     "\010__global const uchar *restrict packed_b, long packed_b_at, float alpha, float beta,\0"
     "\004__local uchar both_tiles[49152] __attribute__((aligned(128)));\0"
+}, {
     "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 24576;\0"
     "\004const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 7;\0"
     "\004// The exponents, one for each line, lie before the pieces.\0"
@@ -2764,7 +2815,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014clear(sums);\0"
     "\014for (int t = 0; t < num + 2; t++) {\0"
     "\020// The tiles of step t - 2 are there for all, and all have multiplied those of the\0"
-}, {
     "\020// step before, whose place is the next one to copy to.\0"
     "\020if (t >= 2) {\0"
     "\024wait_for_copies();\0"
@@ -2844,6 +2894,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\030const uint col = warp_n + j * 8 + lane_k * 2 + e % 2;\0"
     "\030const int both = a_exponents[first_m + row] + b_exponents[first_n + col];\0"
     "\030c[i][j][e] = scaled(c[i][j][e], clamp(-both, -252, 252));\0"
+}, {
     "\030*(__local float2 *) (c_tile + c_place(row, col)) =\0"
     "\037 (float2) (c[i][j][2 * h], c[i][j][2 * h + 1]);\0"
     "\020__global float *out = C + row * ldc;\0"
@@ -2864,7 +2915,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "void kiln_xgemm_cuts_looka(long lines, long depth,\0"
     "\004for (long task = get_group_id(0); task < padded / 8 * 16; task += get_num_groups(0)) {\0"
     "\010const long first = task / 16 * 8, part = task % 16;\0"
-}, {
     "\010// A part of K is a whole number of tiles.\0"
     "\010const long tiles_k = (depth + 31) / 32, begin = tiles_k * part / 16 * 32;\0"
     "\010const long next = tiles_k * (part + 1) / 16 * 32, end = min(next, depth);\0"
@@ -2924,13 +2974,13 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\020const uint a_tile = a_line + stage * 16384, b_tile = b_line + stage * 8192;\0"
     "\020float h[4][4][4];\0"
     "\020uint a[4][4], b[2][4], b_low[2][4];\0"
-    "\014for (uint m = warp; m < 128 && first_m + m < M; m += 4) {\0"
     "\010scratch[64 + item / 32 * 8 + own] = look.ranks;\0"
     "\010scratch[128 + item / 32 * 8 + own] = look.num;\0"
     "\010all.ranks += scratch[64 + i * 8 + own];\0"
     "\010all.num += scratch[128 + i * 8 + own];\0"
     "// A work-item looks at every 32th eight elements of one of eight lines, from `first` on, for k from\0"
     "\004for (; k + 263 < end; k += 512) {\0"
+}, {
     "\010load_along(y, X, ldx, line, k + 256);\0"
     "\004for (; k < end; k += 256) {\0"
     "\004for (; line < lines && k + 263 < end; k += 512) {\0"
@@ -2952,7 +3002,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014for (int t = 0; t < num + 3; t++) {\0"
     "\020// The tiles of step t - 3 are there for all, and all have multiplied those of the\0"
     "\020if (t >= 3) {\0"
-}, {
     "\024const uint b_to = b_at + stage * 16384 + item * 16;\0"
     "\020if (++stage == 4)\0"
     "\020if (t < 3)\0"
@@ -2970,7 +3019,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "void kiln_xgemmt_cuts_add(long M, long N, long K,\0"
     "\010const uint tiles = count_tiles(((uint) M + 127) / 128, ((uint) N + 63) / 64,\0"
     "\010const bool is_aligned = are_aligned && is_inside(first_m, first_n, 128, 64, triangle);\0"
-    "static void copy_8(uint to, __global const float2 *from, uint bytes)\0"
+    "static void copy_element(uint to, __global const float2 *from, bool is_there)\0"
     "// Waits for what this work-item has copied, but for the last 3 steps.\0"
     "\004asm volatile(\"cp.async.wait_group 3;\" ::: \"memory\");\0"
     "static void copy_a(uint to, __global const float2 *from, long ld, uint lines, int cols, uint item)\0"
@@ -3007,6 +3056,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "// deep, are copied into local memory asynchronously, 4 ahead of those that are multiplied.\0"
     "void kiln_cgemm_interleaved_multiply(long M, long N, long K,\0"
     "\010__global const float2 *restrict A, long a_offset, long lda,\0"
+}, {
     "\010__global const float2 *restrict B, long b_offset, long ldb, int conj_b, float alpha,\0"
     "\020float alpha_imag, float beta, float beta_imag, int conj_a,\0"
     "\010__global float2 *restrict C, long c_offset, long ldc)\0"
@@ -3014,9 +3064,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 20480;\0"
     "\004const uint lane_m = lane / 4, lane_n = lane % 4;\0"
     "\004// conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.\0"
-    "\004// Work-groups that run together share rows and columns: 1 rows of tiles at a time.\0"
-    "\004const uint band = tile / (1 * tiles_n), in_band = tile - band * tiles_n;\0"
-    "\004const uint band_rows = min(tiles_m - band, (uint) 1);\0"
+    "\004const uint tile_m = get_group_id(1), tile_n = get_group_id(0);\0"
     "\010float2 c[4][2];\0"
     "\010for (int e = 0; e < 8; e++)\0"
     "\014c[e / 2][e % 2] = 0;\0"
@@ -3028,7 +3076,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014if (conj_a == conj_b) {\0"
     "\024float2 as[2][4], bs[2][2];\0"
     "\024for (int m = 0; m < 4; m++) {\0"
-}, {
     "\030const float4 x = *(__local const float4 *) (a_tile + m * 1024\0"
     "\037 + ((warp_m + lane_m) * 128 + lane_m * 16 ^ q * 16));\0"
     "\030as[0][m] = x.s01, as[1][m] = x.s23;\0"
@@ -3096,6 +3143,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\030for (int m = 0; m < 2; m += 2) {\0"
     "\004return vload2(0, (__global const float *) p);\0"
     "\004vstore2(x, 0, (__global float *) p);\0"
+}, {
     "// The elements of x times i.\0"
     "static float4 turned(float4 x)\0"
     "\004const float4 signs = (float4) (-1, 1, -1, 1);\0"
@@ -3114,7 +3162,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "static float4 load_aligned(__global const float2 *p)\0"
     "// A work-group of 4 work-items along L and 32 along K has 8 x 4 of C.\0"
     "__kernel __attribute__((reqd_work_group_size(32, 4, 1)))\0"
-}, {
     "void kiln_cgemm_thin_multiply(int L, int S, int K, float alpha, float alpha_imag, float beta,\0"
     "\010float beta_imag, int conj_a, int conj_b,\0"
     "\010__global const float2 *restrict X, int x_offset, int ldx,\0"
@@ -3171,6 +3218,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014c0 += products(a, load(y0 + k * y_step), sign); c1 += products(a, load(y1 + k * y_step),\0"
     "\024sign); c2 += products(a, load(y2 + k * y_step), sign); c3 += products(a,\0"
     "\024load(y3 + k * y_step), sign);\0"
+}, {
     "\014__global const float2 *x = X + k * ldx + first;\0"
     "\014c0 += products(a0, load(y0 + k * y_step), sign); c1 += products(a0,\0"
     "\024load(y1 + k * y_step), sign); c2 += products(a0, load(y2 + k * y_step),\0"
@@ -3187,8 +3235,10 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\010for (int e = 0; e < 16; e++)\0"
     "\024float2 as[2][4], bs[2][4];\0"
     "\010for (int e = 0; e < 16; e++) {\0"
-}, {
     "static void copy_16(uint to, __global const float2 *from, uint bytes)\0"
+    "\004// Work-groups that run together share rows and columns: 1 rows of tiles at a time.\0"
+    "\004const uint band = tile / (1 * tiles_n), in_band = tile - band * tiles_n;\0"
+    "\004const uint band_rows = min(tiles_m - band, (uint) 1);\0"
     "\020__global float2 *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;\0"
     "\014// Work-groups that run together share rows and columns: 1 rows of tiles at a time.\0"
     "\014const uint band = tile / (1 * tiles_n), in_band = tile - band * tiles_n;\0"
@@ -3225,6 +3275,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\024sign);\0"
     "\024load(y1 + k * y_step), sign);\0"
     "\024load(y1 + (k + 32) * y_step), sign);\0"
+    "\004for (uint i = 0; i < 64; i += 64) {\0"
     "// Begins to copy 16 lines of 16 elements, of which this work-item copies 1\0"
     "// A work-group computes 32 x 16 of C, a warp 16 x 16 of it. Tiles of A and B, 16\0"
     "\004const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 15) / 16);\0"
@@ -3244,6 +3295,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 4096;\0"
     "\004const uint tiles = ((uint) M + 15) / 16 * (((uint) N + 31) / 32);\0"
     "\004const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 31) / 32;\0"
+}, {
     "\004const int first_m = tile_m * 16, first_n = tile_n * 32;\0"
     "\020copy_a(a_at + stage * 2048, A + first_m * lda + k, lda, M - first_m, K - k, item);\0"
     "\014__local const uchar *a_tile = a_tiles + stage * 2048;\0"
@@ -3261,7 +3313,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\004return (float2) (x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);\0"
     "// op(B), each element as two rows of two real columns; rows are whole pairs of elements.\0"
     "void kiln_cgemm_complex_expand(long N, long K,\0"
-}, {
     "\010__global const float *restrict B, long b_offset, long ldb, int conj_b,\0"
     "\010__global float *restrict packed_b, long b_at)\0"
     "\004const long first_n = get_group_id(0) * 16, ld = (N + 1) / 2 * 2;\0"
@@ -3321,22 +3372,22 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014const float2 element = tile[y][x];\0"
     "\014store((float2) (element.x, conj_a ? -element.y : element.y), C,\0"
     "\024c_offset + row * ldc + col);\0"
-    "static void copy_16(uint to, __global const double2 *from, uint bytes)\0"
+}, {
+    "static void copy_element(uint to, __global const double2 *from, bool is_there)\0"
+    "\014\"r\"(to), \"l\"((ulong) from), \"r\"(is_there ? 16 : 0) : \"memory\");\0"
     "// bytes; boxes side by side have 8 lines.\0"
     "\004return (x / part * part * 8 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\0"
     "// Begins to copy 32 lines of 8 elements, of which this work-item copies 1\0"
     "static void copy_a(uint to, __global const double2 *from, long ld, uint lines, int cols, uint item)\0"
     "\004const uint first = item / 8, col = item % 8;\0"
-    "\014const uint bytes = line < lines ? clamp(cols - (int) x, 0, 1) * 16 : 0;\0"
     "\014const uint where = swizzled(line, x, 8) + x % 1 * 16;\0"
     "// Begins to copy 8 lines of 32 elements, of which this work-item copies 1\0"
     "static void copy_b(uint to, __global const double2 *from, long ld, uint lines, int cols, uint item)\0"
-    "\004for (uint line = first; line < first + 8; line += 4, from += 4 * ld) {\0"
+    "\010for (uint n = 0; n < 8; n += 4) {\0"
     "static double2 load(__global const double2 *p)\0"
     "static void store(double2 x, __global double2 *p)\0"
     "static double2 scaled(double2 x, double re, double im)\0"
     "\004return im == 0 ? re * x : (double2) (re * x.x - im * x.y, re * x.y + im * x.x);\0"
-}, {
     "static void put(double2 x, int is_conjugated, double alpha, double alpha_imag, double beta,\0"
     "\010double beta_imag,\0"
     "\010__global double2 *p)\0"
@@ -3399,7 +3450,8 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014const uint element = at * 32 + adder;\0"
     "\014const uint item = element % 64, e = element / 64;\0"
     "// Begins to copy 16 lines of 8 elements, of which this work-item copies 1\0"
-    "\004for (uint line = first; line < first + 8; line += 2, from += 2 * ld) {\0"
+    "\010for (uint n = 0; n < 8; n += 2) {\0"
+}, {
     "\004const uint warp_m = warp % 2 * 16, warp_n = warp / 2 * 32;\0"
     "\004return (uint2) (warp_m + block / 4 * 16 + e / 2 % 2 * 8 + lane / 4,\0"
     "\014warp_n + block % 4 * 8 + lane % 4 * 2 + e % 2);\0"
@@ -3416,7 +3468,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\020part[e * 128] = sum;\0"
     "\014// Work-groups that run together share rows and columns: 16 rows of tiles at a time.\0"
     "\014const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\0"
-}, {
     "\014const uint band_rows = min(tiles_m - band, (uint) 16);\0"
     "\014const uint item = at % 128, first = at / 128;\0"
     "\014const uint item = element % 128, e = element / 128;\0"
@@ -3474,6 +3525,7 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\014c0_0 += products(a0, b0, sign); c0_1 += products(a1, b0, sign); c0_2 += products(a2, b0,\0"
     "\024sign); c0_3 += products(a3, b0, sign);\0"
     "\014const double2 b1 = load(y1 + k * y_step);\0"
+}, {
     "\014c1_0 += products(a0, b1, sign); c1_1 += products(a1, b1, sign); c1_2 += products(a2, b1,\0"
     "\024sign); c1_3 += products(a3, b1, sign);\0"
     "\014const double2 b2 = load(y2 + k * y_step);\0"
@@ -3499,7 +3551,6 @@ static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
     "\004part[1][item] = c3_1;\0"
     "\004part[2][item] = c3_2;\0"
     "\004part[3][item] = c3_3;\0"
-}, {
     "\004__global const double2 *y0 = Y + y_offset + min(s, S - 1);\0"
     "\004__global const double2 *y1 = Y + y_offset + min(s + 1, S - 1);\0"
     "\004__global const double2 *y2 = Y + y_offset + min(s + 2, S - 1);\0"
@@ -3556,1812 +3607,1838 @@ static const uint32_t bundle_nvidia_lines[] = {
     9757, 9766, 9795, 9853, 9927, 9958, 10020, 10035, 10043, 10080, 10111, 10168,
     10240, 10254, 10257, 10279, 10332, 10413, 10475, 10507, 10564, 10586, 10639, 10720,
     10774, 10819, 10883, 10918, 10956, 11009, 11087, 11181, 11212, 11270, 11343, 11398,
-    11492, 11565, 11662, 11737, 11777, 11832, 11844, 11931, 12008, 12021, 12067, 12130,
-    12288, 12373, 12402, 12488, 12540, 12622, 12714, 12810, 12907, 12953, 13011, 13064,
-    13123, 13186, 13251, 13320, 13373, 13465, 13552, 13592, 13659, 13707, 13781, 13823,
-    13875, 13925, 14012, 14090, 14127, 14180, 14231, 14292, 14368, 14385, 14412, 14488,
-    14545, 14605, 14624, 14653, 14682, 14710, 14762, 14799, 14887, 14900, 14933, 14952,
-    14967, 15019, 15091, 15122, 15153, 15187, 15255, 15284, 15313, 15352, 15400, 15448,
-    15468, 15526, 15603, 15632, 15661, 15712, 15772, 15783, 15869, 15954, 16009, 16073,
-    16112, 16164, 16209, 16240, 16291, 16384, 16426, 16506, 16584, 16623, 16634, 16681,
-    16730, 16749, 16822, 16898, 16907, 16913, 16931, 16960, 17030, 17106, 17146, 17206,
-    17238, 17256, 17355, 17440, 17490, 17568, 17590, 17648, 17671, 17708, 17800, 17819,
-    17911, 17998, 18038, 18105, 18153, 18227, 18269, 18321, 18371, 18420, 18485, 18547,
-    18589, 18603, 18624, 18709, 18785, 18863, 18918, 18997, 19054, 19140, 19204, 19257,
-    19314, 19386, 19403, 19429, 19446, 19466, 19486, 19517, 19544, 19559, 19608, 19685,
-    19781, 19793, 19825, 19898, 19961, 20003, 20076, 20145, 20162, 20199, 20216, 20245,
-    20273, 20321, 20338, 20389, 20404, 20417, 20433, 20480, 20514, 20541, 20589, 20639,
-    20668, 20728, 20785, 20853, 20917, 20931, 21002, 21029, 21126, 21152, 21203, 21220,
-    21267, 21284, 21315, 21370, 21384, 21398, 21458, 21489, 21518, 21535, 21597, 21617,
-    21633, 21662, 21686, 21726, 21764, 21813, 21861, 21911, 21940, 22000, 22057, 22125,
-    22189, 22203, 22257, 22321, 22421, 22457, 22545, 22574, 22610, 22688, 22774, 22832,
-    22842, 22923, 22974, 23000, 23006, 23092, 23169, 23201, 23235, 23319, 23387, 23452,
-    23505, 23585, 23617, 23671, 23742, 23776, 23830, 23874, 23962, 24039, 24131, 24147,
-    24244, 24294, 24315, 24391, 24394, 24415, 24487, 24576, 24615, 24692, 24784, 24881,
-    24933, 25008, 25066, 25122, 25175, 25242, 25313, 25380, 25425, 25515, 25605, 25655,
-    25722, 25763, 25845, 25895, 25979, 26071, 26136, 26205, 26248, 26328, 26387, 26447,
-    26466, 26495, 26523, 26560, 26649, 26701, 26716, 26736, 26769, 26853, 26937, 26955,
-    26974, 26986, 27028, 27080, 27152, 27169, 27185, 27216, 27292, 27368, 27425, 27441,
-    27472, 27543, 27596, 27630, 27701, 27769, 27798, 27827, 27886, 27925, 27993, 28036,
-    28118, 28161, 28194, 28278, 28340, 28368, 28425, 28509, 28563, 28604, 28672, 28748,
-    28798, 28873, 28949, 29041, 29116, 29171, 29253, 29318, 29394, 29451, 29511, 29530,
-    29558, 29591, 29675, 29727, 29799, 29816, 29847, 29878, 29931, 29965, 30033, 30062,
-    30091, 30158, 30200, 30280, 30312, 30388, 30472, 30529, 30579, 30606, 30653, 30677,
-    30740, 30791, 30840, 30886, 30976, 31049, 31071, 31143, 31200, 31276, 31333, 31390,
-    31441, 31468, 31533, 31590, 31632, 31661, 31677, 31740, 31807, 31874, 31941, 31964,
-    32041, 32100, 32116, 32132, 32148, 32164, 32189, 32201, 32228, 32261, 32300, 32390,
-    32454, 32543, 32588, 32657, 32711, 32768, 32815, 32861, 32908, 32996, 33046, 33132,
-    33212, 33222, 33264, 33307, 33348, 33366, 33422, 33447, 33489, 33519, 33535, 33566,
-    33608, 33661, 33679, 33713, 33772, 33790, 33824, 33883, 33901, 33935, 33994, 34023,
-    34036, 34055, 34090, 34158, 34230, 34287, 34316, 34381, 34438, 34523, 34575, 34631,
-    34659, 34687, 34715, 34743, 34838, 34935, 34961, 35023, 35054, 35096, 35109, 35142,
-    35183, 35224, 35264, 35299, 35339, 35374, 35414, 35449, 35489, 35524, 35557, 35638,
-    35659, 35740, 35761, 35843, 35905, 35987, 36049, 36131, 36193, 36275, 36337, 36433,
-    36471, 36512, 36553, 36594, 36635, 36667, 36748, 36780, 36864, 36897, 36939, 36969,
-    36999, 37026, 37070, 37114, 37170, 37200, 37230, 37260, 37290, 37320, 37350, 37372,
-    37429, 37490, 37551, 37612, 37637, 37692, 37735, 37817, 37882, 37950, 37998, 38050,
-    38067, 38098, 38151, 38193, 38250, 38303, 38327, 38361, 38437, 38453, 38482, 38488,
-    38541, 38588, 38664, 38760, 38816, 38894, 38951, 39008, 39053, 39098, 39125, 39164,
-    39207, 39250, 39293, 39332, 39375, 39418, 39461, 39479, 39497, 39515, 39533, 39545,
-    39628, 39649, 39671, 39674, 39719, 39754, 39787, 39819, 39837, 39869, 39887, 39919,
-    39937, 39969, 39987, 40073, 40133, 40149, 40192, 40213, 40250, 40260, 40273, 40295,
-    40339, 40373, 40393, 40442, 40479, 40501, 40521, 40570, 40607, 40629, 40649, 40698,
-    40735, 40757, 40796, 40839, 40882, 40925, 40960, 40993, 41079, 41112, 41144, 41162,
-    41194, 41212, 41244, 41262, 41294, 41312, 41345, 41382, 41419, 41456, 41495, 41534,
-    41601, 41678, 41729, 41796, 41857, 41933, 41990, 42067, 42099, 42171, 42218, 42282,
-    42339, 42389, 42449, 42513, 42570, 42653, 42720, 42784, 42855, 42909, 42985, 43076,
-    43128, 43201, 43273, 43311, 43387, 43439, 43528, 43612, 43624, 43676, 43748, 43777,
-    43818, 43849, 43878, 43936, 44020, 44084, 44151, 44228, 44295, 44357, 44433, 44490,
-    44567, 44599, 44671, 44718, 44778, 44829, 44889, 44949, 44995, 45056, 45138, 45212,
-    45270, 45301, 45360, 45398, 45454, 45510, 45566, 45622, 45678, 45734, 45790, 45846,
-    45904, 45962, 46020, 46078, 46136, 46194, 46291, 46368, 46400, 46436, 46472, 46508,
-    46544, 46580, 46616, 46652, 46688, 46724, 46760, 46798, 46836, 46874, 46912, 46950,
-    46988, 47079, 47154, 47231, 47276, 47299, 47322, 47345, 47368, 47391, 47414, 47437,
-    47460, 47483, 47506, 47531, 47556, 47581, 47606, 47631, 47656, 47700, 47744, 47788,
-    47832, 47876, 47920, 47964, 48008, 48054, 48100, 48146, 48192, 48238, 48284, 48368,
-    48444, 48524, 48559, 48589, 48644, 48717, 48744, 48797, 48843, 48888, 48903, 48937,
-    48984, 49025, 49067, 49109, 49152, 49195, 49238, 49281, 49324, 49367, 49410, 49454,
-    49498, 49542, 49586, 49630, 49674, 49709, 49751, 49793, 49835, 49878, 49921, 49964,
-    50007, 50050, 50093, 50137, 50181, 50225, 50269, 50313, 50357, 50384, 50426, 50469,
-    50507, 50578, 50632, 50707, 50782, 50871, 50883, 50935, 50994, 51053, 51112, 51184,
-    51226, 51293, 51362, 51445, 51517, 51558, 51599, 51671, 51760, 51823, 51874, 51922,
-    51960, 52016, 52058, 52099, 52183, 52199, 52257, 52314, 52342, 52358, 52387, 52424,
-    52440, 52469, 52498, 52512, 52564, 52625, 52664, 52719, 52753, 52825, 52880, 52899,
-    52933, 52947, 52976, 53008, 53039, 53115, 53146, 53174, 53202, 53248, 53276, 53342,
-    53366, 53382, 53411, 53440, 53476, 53507, 53562, 53591, 53616, 53650, 53666, 53695,
-    53723, 53801, 53830, 53859, 53910, 53920, 53961, 54011, 54068, 54128, 54150, 54180,
-    54201, 54230, 54259, 54292, 54306, 54339, 54431, 54488, 54552, 54606, 54660, 54673,
-    54716, 54759, 54802, 54845, 54888, 54931, 54974, 55017, 55060, 55118, 55155, 55182,
-    55230, 55293, 55353, 55389, 55462, 55518, 55576, 55615, 55711, 55806, 55853, 55905,
-    55939, 55953, 55969, 55998, 56064, 56134, 56160, 56193, 56209, 56221, 56252, 56307,
-    56326, 56345, 56364, 56383, 56412, 56458, 56487, 56539, 56564, 56591, 56607, 56638,
-    56667, 56696, 56748, 56789, 56842, 56901, 56961, 56990, 57012, 57046, 57120, 57180,
-    57233, 57344, 57423, 57473, 57514, 57612, 57624, 57657, 57676, 57689, 57768, 57804,
-    57852, 57947, 58010, 58051, 58127, 58194, 58260, 58332, 58410, 58488, 58554, 58637,
-    58699, 58790, 58799, 58834, 58898, 58906, 58964, 58972, 59038, 59116, 59217, 59257,
-    59311, 59362, 59413, 59469, 59536, 59612, 59624, 59693, 59745, 59821, 59873, 59937,
-    59982, 60057, 60080, 60128, 60180, 60261, 60280, 60325, 60372, 60468, 60493, 60531,
-    60578, 60629, 60705, 60748, 60835, 60891, 60968, 61048, 61126, 61180, 61256, 61268,
-    61344, 61440, 61516, 61568, 61644, 61696, 61739, 61826, 61902, 61958, 62017, 62074,
-    62126, 62164, 62243, 62297, 62350, 62429, 62494, 62562, 62650, 62705, 62718, 62740,
-    62771, 62789, 62837, 62871, 62930, 62952, 63011, 63033, 63092, 63114, 63165, 63192,
-    63246, 63270, 63369, 63434, 63491, 63529, 63614, 63643, 63723, 63756, 63806, 63860,
-    63931, 63991, 64039, 64062, 64116, 64185, 64236, 64337, 64380, 64392, 64438, 64447,
-    64516, 64584, 64682, 64779, 64868, 64966, 65016, 65059, 65131, 65178, 65226, 65302,
-    65393, 65536, 65584, 65657, 65718, 65814, 65858, 65871, 65936, 65975, 65990, 66050,
-    66099, 66133, 66194, 66227, 66268, 66299, 66360, 66393, 66434, 66520, 66597, 66613,
-    66652, 66683, 66765, 66818, 66878, 66938, 66992, 67057, 67130, 67194, 67261, 67303,
-    67379, 67436, 67486, 67546, 67636, 67653, 67729, 67805, 67821, 67850, 67879, 67893,
-    67939, 67968, 68020, 68075, 68130, 68149, 68232, 68242, 68260, 68313, 68352, 68382,
-    68425, 68446, 68480, 68551, 68587, 68656, 68690, 68752, 68798, 68867, 68896, 68925,
-    68953, 68963, 69032, 69094, 69123, 69152, 69206, 69235, 69280, 69312, 69362, 69422,
-    69453, 69523, 69561, 69632, 69678, 69715, 69729, 69798, 69840, 69851, 69935, 69948,
-    70025, 70050, 70076, 70150, 70200, 70267, 70309, 70385, 70442, 70515, 70579, 70628,
-    70651, 70701, 70761, 70795, 70865, 70881, 70915, 70965, 70975, 71034, 71063, 71125,
-    71162, 71211, 71309, 71356, 71404, 71443, 71519, 71567, 71628, 71658, 71755, 71846,
-    71919, 72001, 72056, 72141, 72197, 72213, 72242, 72260, 72291, 72312, 72346, 72375,
-    72413, 72505, 72572, 72592, 72647, 72686, 72717, 72749, 72830, 72863, 72921, 72969,
-    73007, 73077, 73111, 73162, 73184, 73232, 73296, 73348, 73386, 73459, 73517, 73593,
-    73651, 73728, 73780, 73808, 73872, 73900, 73940, 73974, 74029, 74063, 74111, 74159,
-    74207, 74255, 74290, 74333, 74376, 74419, 74463, 74507, 74551, 74607, 74665, 74695,
-    74748, 74805, 74862, 74919, 74967, 75063, 75126, 75159, 75200, 75241, 75310, 75393,
-    75415, 75498, 75520, 75603, 75625, 75708, 75730, 75813, 75877, 75916, 75937, 75958,
-    75990, 76011, 76043, 76064, 76107, 76137, 76167, 76253, 76311, 76388, 76479, 76529,
-    76602, 76685, 76763, 76821, 76877, 76967, 77043, 77059, 77088, 77173, 77228, 77284,
-    77302, 77323, 77357, 77428, 77457, 77486, 77544, 77583, 77614, 77713, 77824, 77909,
-    77982, 78025, 78054, 78071, 78101, 78157, 78193, 78225, 78257, 78306, 78320, 78353,
-    78368, 78402, 78451, 78515, 78589, 78624, 78695, 78748, 78783, 78859, 78942, 79007,
-    79076, 79154, 79212, 79272, 79288, 79373, 79429, 79450, 79509, 79594, 79648, 79667,
-    79744, 79822, 79880, 79938, 79984, 80018, 80062, 80112, 80162, 80212, 80246, 80280,
-    80320, 80360, 80409, 80478, 80555, 80607, 80679, 80748, 80775, 80796, 80832, 80918,
-    80967, 80991, 81090, 81166, 81216, 81301, 81372, 81457, 81537, 81615, 81670, 81729,
-    81790, 81807, 81920, 82005, 82061, 82083, 82118, 82148, 82226, 82256, 82307, 82339,
-    82410, 82473, 82558, 82638, 82716, 82771, 82830, 82908, 82941, 83014, 83062, 83113,
-    83174, 83226, 83287, 83325, 83375, 83452, 83504, 83557, 83607, 83692, 83768, 83820,
-    83896, 83969, 84037, 84122, 84207, 84292, 84340, 84409, 84492, 84556, 84597, 84638,
-    84668, 84698, 84760, 84842, 84898, 84949, 85005, 85039, 85122, 85187, 85251, 85304,
-    85373, 85428, 85474, 85545, 85623, 85694, 85757, 85837, 85896, 85974, 86016, 86089,
-    86137, 86197, 86249, 86310, 86400, 86413, 86467, 86535, 86615, 86704, 86768, 86843,
-    86915, 86966, 87044, 87111, 87159, 87215, 87291, 87378, 87429, 87483, 87534, 87586,
-    87601, 87656, 87668, 87706, 87792, 87838, 87936, 88001, 88046, 88094, 88167, 88250,
-    88319, 88383, 88427, 88515, 88591, 88690, 88738, 88811, 88883, 88941, 88979, 89055,
-    89154, 89227, 89319, 89398, 89427, 89492, 89529, 89602, 89702, 89797, 89811, 89850,
-    89898, 89938, 89993, 90005, 90112, 90167, 90228, 90316, 90371, 90444, 90508, 90551,
-    90604, 90679, 90699, 90792, 90884, 90977, 91066, 91143, 91186, 91233, 91286, 91316,
-    91349, 91404, 91435, 91511, 91546, 91577, 91645, 91720, 91802, 91883, 91964, 91972,
-    92043, 92119, 92134, 92210, 92233, 92262, 92291, 92334, 92391, 92422, 92474, 92505,
-    92552, 92605, 92655, 92704, 92742, 92781, 92857, 92904, 92979, 93060, 93128, 93206,
-    93282, 93355, 93391, 93441, 93520, 93599, 93668, 93720, 93782, 93823, 93873, 93946,
-    93976, 94027, 94109, 94144, 94208, 94253, 94306, 94359, 94414, 94477, 94530, 94552,
-    94608, 94627, 94708, 94733, 94807, 94841, 94930, 94986, 95038, 95097, 95156, 95204,
-    95236, 95268, 95333, 95374, 95423, 95472, 95541, 95615, 95667, 95747, 95786, 95798,
-    95816, 95912, 95941, 95970, 95999, 96028, 96116, 96196, 96282, 96362, 96375, 96389,
-    96411, 96456, 96497, 96544, 96594, 96635, 96685, 96726, 96776, 96817, 96868, 96909,
-    96960, 97001, 97052, 97093, 97144, 97185, 97236, 97277, 97328, 97369, 97420, 97462,
-    97513, 97555, 97606, 97648, 97699, 97741, 97792, 97834, 97885, 97927, 97949, 97994,
-    98035, 98082, 98132, 98173, 98223, 98304, 98354, 98395, 98446, 98487, 98538, 98579,
-    98630, 98671, 98722, 98763, 98801, 98843, 98868, 98893, 98918, 98943, 98968, 98993,
-    99018, 99043, 99068, 99093, 99119, 99145, 99171, 99197, 99223, 99249, 99291, 99316,
-    99341, 99366, 99391, 99416, 99441, 99466, 99491, 99502, 99517, 99539, 99584, 99625,
-    99672, 99722, 99763, 99813, 99854, 99904, 99945, 99996, 100037, 100088, 100129, 100180,
-    100221, 100272, 100313, 100364, 100405, 100456, 100497, 100548, 100590, 100641, 100683, 100734,
-    100776, 100827, 100869, 100920, 100962, 101013, 101055, 101077, 101122, 101163, 101210, 101260,
-    101301, 101351, 101392, 101442, 101483, 101534, 101575, 101626, 101667, 101718, 101759, 101810,
-    101851, 101893, 101905, 101939, 101995, 102051, 102094, 102129, 102176, 102211, 102258, 102293,
-    102340, 102400, 102460, 102520, 102567, 102618, 102669, 102720, 102780, 102840, 102887, 102938,
-    102989, 103040, 103100, 103160, 103207, 103258, 103309, 103360, 103386, 103454, 103500, 103546,
-    103603, 103650, 103674, 103698, 103751, 103775, 103799, 103852, 103876, 103900, 103953, 103977,
-    104001, 104096, 104178, 104224, 104264, 104345, 104398, 104467, 104503, 104556, 104626, 104645,
-    104698, 104746, 104794, 104842, 104890, 104938, 104986, 105034, 105082, 105172, 105180, 105240,
-    105285, 105306, 105320, 105342, 105386, 105398, 105443, 105490, 105540, 105590, 105640, 105691,
-    105742, 105793, 105844, 105889, 105936, 105986, 106036, 106086, 106137, 106188, 106239, 106290,
-    106308, 106353, 106400, 106496, 106546, 106596, 106647, 106698, 106749, 106800, 106851, 106902,
-    106953, 107004, 107055, 107106, 107157, 107208, 107253, 107300, 107350, 107400, 107450, 107501,
-    107552, 107603, 107654, 107705, 107756, 107807, 107858, 107909, 107960, 108011, 108062, 108112,
-    108166, 108205, 108278, 108356, 108415, 108474, 108503, 108568, 108627, 108644, 108656, 108697,
-    108780, 108791, 108846, 108895, 108942, 108991, 109040, 109089, 109132, 109177, 109222, 109267,
-    109284, 109315, 109346, 109360, 109379, 109400, 109431, 109485, 109543, 109601, 109659, 109708,
-    109771, 109813, 109846, 109888, 109930, 109972, 110014, 110055, 110089, 110155, 110221, 110287,
-    110353, 110439, 110481, 110514, 110547, 110592, 110625, 110712, 110771, 110843, 110900, 110957,
-    111003, 111054, 111071, 111100, 111116, 111145, 111193, 111258, 111292, 111309, 111365, 111394,
-    111425, 111478, 111495, 111547, 111588, 111640, 111699, 111760, 111783, 111840, 111870, 111887,
-    111923, 111978, 112011, 112026, 112104, 112121, 112152, 112208, 112241, 112258, 112287, 112316,
-    112356, 112417, 112431, 112464, 112519, 112553, 112623, 112695, 112750, 112832, 112852, 112882,
-    112911, 112993, 113053, 113073, 113103, 113148, 113179, 113208, 113272, 113327, 113385, 113457,
-    113485, 113533, 113581, 113629, 113671, 113713, 113755, 113799, 113843, 113887, 113959, 113989,
-    114021, 114086, 114151, 114216, 114281, 114366, 114394, 114416, 114452, 114538, 114587, 114688,
-    114758, 114834, 114884, 114956, 115032, 115105, 115158, 115208, 115258, 115340, 115404, 115424,
-    115454, 115485, 115514, 115569, 115627, 115680, 115741, 115807, 115861, 115903, 115981, 116013,
-    116075, 116117, 116167, 116190, 116248, 116290, 116368, 116432, 116503, 116521, 116539, 116590,
-    116604, 116620, 116654, 116707, 116782, 116878, 116896, 116914, 116975, 117005, 117068, 117087,
-    117126, 117164, 117213, 117266, 117341, 117426, 117511, 117579, 117647, 117678, 117714, 117755,
-    117805, 117869, 117923, 117964, 118014, 118078, 118154, 118230, 118302, 118319, 118372, 118389,
-    118403, 118436, 118487, 118536, 118602, 118657, 118701, 118784, 118828, 118872, 118916, 118960,
-    119004, 119048, 119107, 119146, 119185, 119224, 119302, 119363, 119441, 119490, 119554, 119615,
-    119652, 119701, 119765, 119836, 119893, 119974, 120035, 120096, 120123, 120181, 120221, 120251,
-    120275, 120336, 120362, 120389, 120474, 120506, 120554, 120602, 120650, 120692, 120734, 120776,
-    120820, 120864, 120908, 120949, 121004, 121046, 121118, 121147, 121206, 121301, 121344, 121376,
-    121408, 121473, 121538, 121603, 121668, 121753, 121791, 121825, 121867, 121893, 121986, 122000,
-    122101, 122127, 122183, 122252, 122339, 122399, 122467, 122521, 122597, 122648, 122724, 122783,
-    122880, 122931, 122982, 123036, 123093, 123131, 123218, 123248, 123309, 123389, 123417, 123474,
-    123520, 123554, 123565, 123607, 123637, 123677, 123743, 123756, 123816, 123852, 123931, 123970,
-    124016, 124115, 124214, 124278, 124350, 124374, 124405, 124472, 124544, 124558, 124570, 124595,
-    124619, 124650, 124693, 124779, 124847, 124912, 124994, 125039, 125068, 125106, 125151, 125189,
-    125256, 125285, 125340, 125372, 125408, 125437, 125454, 125501, 125567, 125603, 125694, 125741,
-    125780, 125878, 125977, 126027, 126122, 126200, 126270, 126350, 126364, 126416, 126517, 126558,
-    126604, 126671, 126763, 126825, 126893, 126916, 126934, 126976, 127005, 127080, 127114, 127172,
-    127211, 127259, 127308, 127380, 127456, 127551, 127638, 127708, 127745, 127784, 127873, 127923,
-    127956, 128005, 128060, 128077, 128167, 128196, 128229, 128329, 128412, 128450, 128486, 128500,
-    128524, 128527, 128584, 128615, 128662, 128699, 128727, 128752, 128829, 128901, 128953, 129010,
-    129070, 129117, 129160, 129182, 129225, 129275, 129323, 129355, 129387, 129436, 129478, 129518,
-    129531, 129632, 129653, 129742, 129765, 129813, 129856, 129889, 129909, 129923, 129959, 129978,
-    130011, 130050, 130070, 130090, 130119, 130132, 130179, 130193, 130276, 130364, 130439, 130491,
-    130544, 130603, 130639, 130705, 130795, 130829, 130869, 130918, 131072, 131140, 131177, 131235,
-    131288, 131361, 131389, 131438, 131487, 131556, 131586, 131635, 131662, 131738, 131779, 131822,
-    131889, 131973, 131984, 132052, 132078, 132133, 132202, 132289, 132330, 132373, 132458, 132528,
-    132607, 132657, 132717, 132762, 132779, 132869, 132936, 133030, 133098, 133124, 133179, 133248,
-    133298, 133383, 133394, 133464, 133563, 133658, 133753, 133807, 133867, 133952, 134016, 134085,
-    134148, 134209, 134251, 134293, 134381, 134469, 134557, 134645, 134719, 134739, 134779, 134862,
-    134896, 134907, 134924, 135006, 135028, 135042, 135079, 135168, 135225, 135240, 135260, 135291,
-    135307, 135348, 135413, 135454, 135519, 135571, 135623, 135660, 135705, 135750, 135768, 135787,
-    135799, 135811, 135860, 135909, 135927, 135966, 135992, 136030, 136095, 136161, 136209, 136242,
-    136261, 136279, 136293, 136326, 136339, 136371, 136407, 136463, 136503, 136535, 136571, 136638,
-    136678, 136710, 136752, 136798, 136816, 136906, 136916, 136979, 137015, 137075, 137114, 137204,
-    137217, 137236, 137247, 137302, 137378, 137397, 137434, 137445, 137477, 137507, 137537, 137577,
-    137597, 137621, 137657, 137677, 137697, 137719, 137730, 137794, 137809, 137831, 137862, 137918,
-    137973, 138048, 138107, 138159, 138208, 138246, 138318, 138347, 138401, 138475, 138547, 138591,
-    138666, 138741, 138828, 138856, 138895, 138941, 138985, 139055, 139106, 139194, 139264, 139308,
-    139383, 139458, 139545, 139573, 139612, 139658, 139702, 139753, 139769, 139796, 139828, 139870,
-    139909, 139946, 139999, 140038, 140054, 140081, 140113, 140155, 140194, 140231, 140284, 140323,
-    140375, 140435, 140524, 140613, 140662, 140725, 140770, 140837, 140873, 140939, 140991, 141039,
-    141135, 141199, 141244, 141285, 141299, 141346, 141359, 141406, 141428, 141481, 141519, 141569,
-    141608, 141635, 141674, 141687, 141719, 141751, 141770, 141847, 141866, 141903, 141962, 142011,
-    142059, 142100, 142140, 142241, 142276, 142315, 142344, 142395, 142454, 142490, 142530, 142558,
-    142653, 142690, 142774, 142789, 142808, 142820, 142872, 142968, 143063, 143127, 143172, 143209,
-    143293, 143360, 143413, 143432, 143444, 143494, 143571, 143608, 143632, 143654, 143751, 143805,
-    143856, 143907, 143962, 144015, 144065, 144143, 144231, 144300, 144371, 144425, 144524, 144623,
-    144668, 144716, 144808, 144859, 144939, 145027, 145115, 145133, 145154, 145186, 145221, 145255,
-    145295, 145309, 145340, 145397, 145474, 145541, 145618, 145692, 145733, 145781, 145836, 145870,
-    145906, 145958, 146004, 146101, 146182, 146274, 146335, 146396, 146482, 146542, 146597, 146662,
-    146731, 146781, 146867, 146952, 147026, 147081, 147098, 147127, 147149, 147186, 147275, 147290,
-    147309, 147321, 147346, 147374, 147456, 147519, 147574, 147611, 147640, 147674, 147701, 147771,
-    147784, 147853, 147872, 147906, 147947, 147976, 148031, 148096, 148127, 148164, 148204, 148266,
-    148291, 148367, 148403, 148434, 148496, 148564, 148601, 148654, 148688, 148758, 148816, 148857,
-    148917, 148951, 149033, 149092, 149130, 149206, 149291, 149369, 149424, 149441, 149463, 149491,
-    149522, 149556, 149585, 149622, 149642, 149720, 149754, 149810, 149894, 149936, 149959, 150044,
-    150122, 150177, 150217, 150279, 150304, 150380, 150443, 150519, 150550, 150584, 150631, 150669,
-    150699, 150730, 150777, 150802, 150854, 150901, 150955, 150985, 151048, 151086, 151141, 151183,
-    151225, 151255, 151300, 151353, 151424, 151552, 151646, 151688, 151747, 151806, 151859, 151889,
-    151945, 152031, 152078, 152137, 152200, 152263, 152326, 152380, 152438, 152503, 152568, 152633,
-    152698, 152761, 152824, 152907, 152990, 153073, 153156, 153198, 153240, 153282, 153324, 153357,
-    153421, 153499, 153532, 153596, 153674, 153731, 153817, 153875, 153908, 153941, 153974, 154039,
-    154108, 154177, 154246, 154276, 154331, 154375, 154424, 154481, 154508, 154549, 154630, 154720,
-    154794, 154825, 154874, 154943, 155016, 155073, 155149, 155206, 155263, 155301, 155318, 155359,
-    155415, 155497, 155514, 155544, 155572, 155648, 155718, 155796, 155881, 155955, 156010, 156070,
-    156104, 156121, 156151, 156173, 156201, 156235, 156267, 156304, 156335, 156412, 156472, 156555,
-    156572, 156602, 156630, 156661, 156693, 156770, 156822, 156856, 156898, 156982, 157015, 157048,
-    157081, 157152, 157223, 157294, 157302, 157333, 157371, 157447, 157529, 157596, 157672, 157729,
-    157813, 157868, 157945, 157979, 158046, 158122, 158179, 158263, 158319, 158401, 158466, 158534,
-    158601, 158677, 158734, 158818, 158873, 158940, 159016, 159073, 159157, 159238, 159330, 159383,
-    159406, 159462, 159482, 159524, 159589, 159679, 159744, 159816, 159863, 159929, 159960, 160014,
-    160062, 160105, 160178, 160219, 160285, 160329, 160379, 160414, 160492, 160545, 160591, 160669,
-    160743, 160810, 160822, 160907, 160941, 160982, 161057, 161113, 161187, 161246, 161298, 161339,
-    161404, 161476, 161517, 161551, 161563, 161605, 161635, 161676, 161745, 161775, 161876, 161904,
-    161949, 162021, 162068, 162134, 162188, 162229, 162298, 162341, 162377, 162449, 162492, 162530,
-    162585, 162612, 162628, 162664, 162729, 162759, 162830, 162873, 162960, 163035, 163135, 163181,
-    163254, 163309, 163384, 163484, 163556, 163603, 163653, 163708, 163840, 163932, 163951, 163973,
-    164000, 164069, 164118, 164199, 164260, 164322, 164410, 164473, 164529, 164582, 164623, 164657,
-    164721, 164753, 164829, 164909, 164941, 164972, 165052, 165080, 165117, 165148, 165186, 165217,
-    165297, 165307, 165323, 165367, 165391, 165434, 165477, 165523, 165566, 165627, 165658, 165734,
-    165743, 165823, 165852, 165927, 166008, 166067, 166106, 166180, 166220, 166298, 166319, 166375,
-    166462, 166506, 166530, 166570, 166615, 166639, 166658, 166722, 166761, 166812, 166887, 166959,
-    167019, 167088, 167137, 167218, 167252, 167318, 167349, 167411, 167443, 167522, 167608, 167688,
-    167744, 167766, 167852, 167936, 167992, 168039, 168092, 168173, 168238, 168306, 168354, 168393,
-    168452, 168483, 168547, 168598, 168653, 168724, 168821, 168864, 168924, 168984, 169038, 169066,
-    169118, 169166, 169232, 169302, 169372, 169442, 169459, 169476, 169493, 169548, 169598, 169674,
-    169731, 169788, 169826, 169902, 169959, 170016, 170054, 170094, 170166, 170197, 170254, 170309,
-    170368, 170427, 170486, 170535, 170584, 170633, 170696, 170738, 170770, 170813, 170903, 170943,
-    170986, 171076, 171116, 171159, 171249, 171289, 171332, 171422, 171462, 171508, 171554, 171600,
-    171646, 171734, 171757, 171780, 171803, 171826, 171849, 171872, 171895, 171918, 171941, 171964,
-    171987, 172032, 172092, 172156, 172220, 172284, 172339, 172397, 172442, 172508, 172555, 172628,
-    172676, 172750, 172792, 172837, 172888, 172968, 173022, 173069, 173155, 173232, 173298, 173339,
-    173370, 173401, 173446, 173519, 173567, 173604, 173677, 173715, 173771, 173808,
+    11492, 11565, 11647, 11739, 11835, 11932, 11978, 12036, 12089, 12148, 12211, 12288,
+    12357, 12410, 12502, 12589, 12629, 12696, 12744, 12818, 12860, 12912, 12962, 13049,
+    13127, 13164, 13217, 13268, 13329, 13405, 13422, 13449, 13525, 13582, 13642, 13661,
+    13690, 13719, 13747, 13799, 13836, 13924, 13937, 13970, 13989, 14004, 14056, 14128,
+    14159, 14190, 14224, 14292, 14321, 14350, 14389, 14437, 14485, 14505, 14563, 14640,
+    14669, 14698, 14749, 14809, 14820, 14838, 14869, 14931, 14946, 14954, 14983, 15014,
+    15075, 15089, 15155, 15185, 15230, 15320, 15374, 15413, 15416, 15492, 15521, 15558,
+    15627, 15668, 15708, 15755, 15841, 15847, 15909, 15943, 15970, 16034, 16044, 16131,
+    16221, 16262, 16384, 16425, 16476, 16521, 16577, 16627, 16680, 16714, 16732, 16772,
+    16787, 16863, 16877, 16893, 16979, 16991, 17037, 17059, 17106, 17190, 17239, 17298,
+    17397, 17482, 17532, 17610, 17632, 17690, 17713, 17750, 17842, 17861, 17953, 18040,
+    18080, 18147, 18195, 18269, 18311, 18363, 18413, 18462, 18527, 18589, 18631, 18645,
+    18666, 18751, 18827, 18905, 18960, 19039, 19096, 19182, 19246, 19299, 19356, 19428,
+    19445, 19471, 19488, 19508, 19528, 19559, 19586, 19601, 19650, 19727, 19819, 19847,
+    19879, 19952, 20015, 20057, 20130, 20199, 20216, 20253, 20270, 20299, 20327, 20375,
+    20392, 20443, 20458, 20480, 20496, 20518, 20552, 20579, 20627, 20677, 20706, 20766,
+    20823, 20891, 20955, 20969, 21040, 21067, 21164, 21190, 21241, 21258, 21305, 21322,
+    21353, 21408, 21422, 21436, 21496, 21527, 21556, 21573, 21635, 21655, 21671, 21700,
+    21724, 21764, 21802, 21851, 21899, 21949, 21978, 22038, 22095, 22163, 22227, 22241,
+    22295, 22359, 22459, 22495, 22583, 22612, 22648, 22726, 22812, 22870, 22880, 22961,
+    23012, 23038, 23044, 23130, 23207, 23239, 23273, 23357, 23425, 23490, 23543, 23623,
+    23655, 23709, 23780, 23814, 23868, 23912, 24000, 24077, 24169, 24185, 24282, 24332,
+    24359, 24400, 24425, 24463, 24493, 24576, 24616, 24670, 24747, 24839, 24936, 24988,
+    25025, 25083, 25136, 25203, 25274, 25341, 25386, 25476, 25566, 25616, 25683, 25724,
+    25806, 25856, 25940, 26032, 26097, 26166, 26209, 26289, 26348, 26408, 26427, 26456,
+    26484, 26521, 26610, 26662, 26677, 26697, 26730, 26814, 26898, 26916, 26935, 26947,
+    26958, 27000, 27052, 27124, 27141, 27157, 27188, 27264, 27340, 27397, 27413, 27444,
+    27515, 27568, 27602, 27673, 27741, 27770, 27799, 27858, 27864, 27903, 27979, 28016,
+    28058, 28099, 28148, 28210, 28245, 28309, 28361, 28406, 28459, 28499, 28513, 28529,
+    28575, 28672, 28756, 28818, 28846, 28903, 28987, 29041, 29082, 29146, 29222, 29272,
+    29313, 29350, 29426, 29518, 29555, 29637, 29702, 29778, 29835, 29895, 29914, 29942,
+    29975, 30059, 30111, 30183, 30200, 30231, 30262, 30315, 30349, 30417, 30446, 30475,
+    30504, 30580, 30617, 30657, 30704, 30766, 30800, 30864, 30915, 30960, 31013, 31026,
+    31085, 31161, 31245, 31302, 31352, 31379, 31426, 31450, 31513, 31564, 31613, 31659,
+    31749, 31822, 31844, 31916, 31973, 32049, 32106, 32163, 32214, 32241, 32306, 32363,
+    32405, 32434, 32450, 32513, 32580, 32647, 32714, 32768, 32845, 32904, 32920, 32936,
+    32952, 32968, 32993, 33005, 33032, 33065, 33104, 33194, 33258, 33347, 33392, 33461,
+    33515, 33547, 33594, 33640, 33687, 33775, 33825, 33911, 33991, 34001, 34043, 34086,
+    34127, 34145, 34201, 34226, 34268, 34298, 34314, 34345, 34387, 34440, 34458, 34492,
+    34551, 34569, 34603, 34662, 34680, 34714, 34773, 34802, 34815, 34834, 34869, 34937,
+    35009, 35066, 35095, 35160, 35217, 35302, 35354, 35410, 35438, 35466, 35494, 35522,
+    35617, 35714, 35740, 35802, 35833, 35875, 35888, 35921, 35962, 36003, 36043, 36078,
+    36118, 36153, 36193, 36228, 36268, 36303, 36336, 36417, 36438, 36519, 36540, 36622,
+    36684, 36766, 36864, 36946, 37008, 37090, 37152, 37248, 37286, 37327, 37368, 37409,
+    37450, 37482, 37563, 37595, 37676, 37709, 37751, 37781, 37811, 37838, 37882, 37926,
+    37982, 38012, 38042, 38072, 38102, 38132, 38162, 38184, 38241, 38302, 38363, 38424,
+    38449, 38504, 38547, 38629, 38694, 38762, 38810, 38862, 38879, 38910, 38963, 38977,
+    39034, 39087, 39111, 39145, 39221, 39237, 39266, 39272, 39325, 39372, 39448, 39544,
+    39600, 39678, 39735, 39792, 39837, 39882, 39909, 39948, 39991, 40034, 40077, 40116,
+    40159, 40202, 40245, 40263, 40281, 40299, 40317, 40329, 40412, 40433, 40455, 40458,
+    40503, 40538, 40571, 40603, 40621, 40653, 40671, 40703, 40721, 40753, 40771, 40857,
+    40917, 40960, 41003, 41024, 41061, 41074, 41096, 41140, 41174, 41194, 41243, 41280,
+    41302, 41322, 41371, 41408, 41430, 41450, 41499, 41536, 41558, 41597, 41640, 41683,
+    41726, 41748, 41781, 41867, 41900, 41932, 41950, 41982, 42000, 42032, 42050, 42082,
+    42100, 42133, 42170, 42207, 42244, 42283, 42322, 42389, 42466, 42517, 42584, 42645,
+    42721, 42778, 42855, 42887, 42959, 43006, 43070, 43127, 43177, 43237, 43301, 43358,
+    43441, 43508, 43572, 43643, 43697, 43773, 43864, 43916, 43955, 43991, 44030, 44084,
+    44160, 44212, 44301, 44385, 44397, 44449, 44521, 44550, 44591, 44622, 44651, 44709,
+    44793, 44857, 44924, 45056, 45123, 45185, 45261, 45318, 45395, 45427, 45499, 45546,
+    45606, 45657, 45717, 45777, 45823, 45840, 45922, 45996, 46054, 46085, 46144, 46182,
+    46238, 46294, 46350, 46406, 46462, 46518, 46574, 46630, 46688, 46746, 46804, 46862,
+    46920, 46978, 47075, 47152, 47184, 47220, 47256, 47292, 47328, 47364, 47400, 47436,
+    47472, 47508, 47544, 47582, 47620, 47658, 47696, 47734, 47772, 47863, 47938, 48015,
+    48060, 48083, 48106, 48129, 48152, 48175, 48198, 48221, 48244, 48267, 48290, 48315,
+    48340, 48365, 48390, 48415, 48440, 48484, 48528, 48572, 48616, 48660, 48704, 48748,
+    48792, 48838, 48884, 48930, 48976, 49022, 49152, 49236, 49312, 49392, 49427, 49457,
+    49512, 49585, 49612, 49665, 49711, 49756, 49771, 49805, 49852, 49893, 49935, 49977,
+    50019, 50062, 50105, 50148, 50191, 50234, 50277, 50321, 50365, 50409, 50453, 50497,
+    50541, 50576, 50618, 50660, 50702, 50745, 50788, 50831, 50874, 50917, 50960, 51004,
+    51048, 51092, 51136, 51180, 51224, 51251, 51293, 51336, 51374, 51445, 51499, 51536,
+    51573, 51662, 51674, 51726, 51785, 51844, 51903, 51975, 52017, 52084, 52153, 52236,
+    52308, 52349, 52390, 52462, 52551, 52614, 52665, 52713, 52751, 52807, 52849, 52890,
+    52974, 52990, 53048, 53105, 53133, 53149, 53178, 53215, 53248, 53277, 53306, 53320,
+    53372, 53433, 53472, 53527, 53561, 53633, 53688, 53707, 53741, 53755, 53784, 53816,
+    53847, 53923, 53954, 53982, 54010, 54038, 54066, 54132, 54156, 54172, 54201, 54230,
+    54266, 54297, 54352, 54381, 54406, 54440, 54456, 54485, 54513, 54591, 54620, 54649,
+    54700, 54710, 54751, 54801, 54858, 54918, 54940, 54970, 54991, 55020, 55049, 55082,
+    55096, 55129, 55221, 55278, 55342, 55396, 55450, 55463, 55506, 55549, 55592, 55635,
+    55678, 55721, 55764, 55807, 55850, 55908, 55945, 55972, 56020, 56083, 56143, 56179,
+    56252, 56308, 56366, 56405, 56501, 56596, 56643, 56695, 56729, 56743, 56759, 56788,
+    56854, 56924, 56950, 56983, 56999, 57011, 57042, 57097, 57116, 57135, 57154, 57173,
+    57202, 57248, 57277, 57344, 57369, 57396, 57412, 57443, 57472, 57501, 57553, 57594,
+    57647, 57706, 57766, 57795, 57817, 57851, 57925, 57985, 58038, 58089, 58168, 58218,
+    58259, 58357, 58369, 58402, 58421, 58434, 58513, 58549, 58597, 58692, 58755, 58796,
+    58872, 58939, 59005, 59077, 59155, 59233, 59299, 59382, 59444, 59535, 59544, 59579,
+    59643, 59651, 59709, 59717, 59783, 59861, 59913, 59994, 60013, 60058, 60105, 60159,
+    60210, 60261, 60317, 60384, 60460, 60472, 60541, 60584, 60636, 60712, 60764, 60851,
+    60925, 60995, 61049, 61123, 61193, 61241, 61342, 61440, 61536, 61561, 61599, 61646,
+    61697, 61773, 61860, 61916, 61993, 62073, 62151, 62240, 62311, 62382, 62436, 62512,
+    62524, 62600, 62687, 62757, 62827, 62878, 62954, 63006, 63082, 63134, 63177, 63253,
+    63309, 63368, 63425, 63477, 63515, 63594, 63648, 63701, 63780, 63845, 63913, 64001,
+    64056, 64069, 64091, 64122, 64140, 64188, 64222, 64281, 64303, 64362, 64384, 64443,
+    64465, 64516, 64543, 64597, 64621, 64720, 64785, 64842, 64880, 64965, 64994, 65074,
+    65107, 65157, 65211, 65282, 65342, 65390, 65413, 65536, 65605, 65656, 65757, 65800,
+    65812, 65858, 65867, 65936, 66010, 66087, 66151, 66249, 66346, 66435, 66533, 66583,
+    66617, 66652, 66696, 66740, 66818, 66894, 66985, 67083, 67131, 67170, 67206, 67267,
+    67363, 67407, 67420, 67485, 67524, 67539, 67599, 67648, 67682, 67743, 67776, 67817,
+    67848, 67909, 67942, 67983, 68069, 68146, 68159, 68175, 68214, 68245, 68327, 68380,
+    68440, 68500, 68554, 68619, 68692, 68756, 68823, 68865, 68941, 68998, 69048, 69108,
+    69198, 69215, 69291, 69367, 69383, 69412, 69441, 69455, 69501, 69530, 69632, 69687,
+    69742, 69761, 69844, 69854, 69872, 69925, 69964, 69994, 70037, 70058, 70092, 70163,
+    70199, 70268, 70302, 70364, 70410, 70479, 70508, 70537, 70565, 70575, 70644, 70706,
+    70735, 70764, 70818, 70847, 70892, 70924, 70974, 71034, 71065, 71135, 71173, 71207,
+    71253, 71290, 71304, 71373, 71415, 71426, 71510, 71523, 71600, 71625, 71651, 71725,
+    71775, 71842, 71884, 71960, 72017, 72090, 72154, 72203, 72226, 72276, 72336, 72370,
+    72440, 72456, 72490, 72540, 72550, 72609, 72638, 72700, 72737, 72786, 72884, 72918,
+    72962, 73006, 73045, 73121, 73169, 73230, 73260, 73357, 73448, 73487, 73523, 73620,
+    73728, 73768, 73823, 73835, 73917, 73972, 74057, 74113, 74129, 74158, 74176, 74207,
+    74228, 74262, 74291, 74329, 74421, 74488, 74508, 74563, 74602, 74633, 74665, 74746,
+    74779, 74820, 74888, 74928, 74964, 74997, 75029, 75082, 75099, 75133, 75184, 75206,
+    75254, 75318, 75370, 75408, 75481, 75539, 75615, 75673, 75731, 75783, 75811, 75875,
+    75903, 75943, 75977, 76032, 76066, 76114, 76162, 76210, 76258, 76293, 76336, 76379,
+    76422, 76466, 76510, 76554, 76610, 76668, 76698, 76751, 76808, 76865, 76922, 76970,
+    77066, 77129, 77162, 77203, 77244, 77313, 77396, 77418, 77501, 77523, 77606, 77628,
+    77711, 77733, 77824, 77888, 77927, 77948, 77969, 78001, 78022, 78054, 78075, 78118,
+    78148, 78178, 78264, 78322, 78399, 78490, 78540, 78576, 78632, 78715, 78793, 78851,
+    78907, 78997, 79073, 79089, 79118, 79203, 79258, 79314, 79332, 79353, 79387, 79458,
+    79487, 79516, 79557, 79594, 79625, 79724, 79762, 79847, 79920, 79963, 79992, 80009,
+    80039, 80095, 80131, 80163, 80195, 80244, 80258, 80291, 80306, 80340, 80389, 80453,
+    80527, 80562, 80633, 80686, 80721, 80759, 80842, 80907, 80976, 81054, 81112, 81172,
+    81188, 81273, 81329, 81350, 81392, 81432, 81449, 81534, 81588, 81607, 81684, 81762,
+    81820, 81920, 81966, 82000, 82044, 82094, 82144, 82194, 82228, 82262, 82302, 82342,
+    82391, 82460, 82537, 82589, 82643, 82712, 82739, 82760, 82796, 82882, 82931, 82955,
+    83054, 83092, 83142, 83227, 83298, 83383, 83463, 83541, 83596, 83655, 83716, 83733,
+    83763, 83848, 83904, 83926, 83961, 83991, 84069, 84099, 84150, 84182, 84253, 84316,
+    84401, 84481, 84559, 84614, 84673, 84751, 84784, 84857, 84905, 84956, 85017, 85069,
+    85130, 85168, 85218, 85295, 85347, 85400, 85450, 85535, 85611, 85663, 85739, 85812,
+    85880, 86016, 86101, 86186, 86234, 86303, 86386, 86450, 86491, 86532, 86562, 86592,
+    86654, 86736, 86792, 86843, 86899, 86933, 87016, 87081, 87145, 87198, 87267, 87322,
+    87368, 87439, 87517, 87588, 87651, 87731, 87790, 87868, 87901, 87974, 88022, 88082,
+    88134, 88195, 88285, 88298, 88352, 88420, 88500, 88572, 88581, 88632, 88710, 88777,
+    88825, 88881, 88957, 89044, 89095, 89149, 89200, 89252, 89267, 89322, 89334, 89372,
+    89458, 89504, 89602, 89667, 89712, 89760, 89833, 89911, 89975, 90039, 90112, 90200,
+    90276, 90375, 90423, 90459, 90517, 90593, 90692, 90728, 90820, 90899, 90928, 90993,
+    91030, 91103, 91203, 91298, 91312, 91351, 91399, 91439, 91494, 91506, 91588, 91643,
+    91704, 91792, 91847, 91920, 91984, 92027, 92080, 92155, 92175, 92268, 92360, 92453,
+    92542, 92619, 92662, 92709, 92762, 92792, 92825, 92880, 92911, 92987, 93022, 93053,
+    93121, 93196, 93278, 93359, 93440, 93448, 93519, 93595, 93610, 93686, 93709, 93738,
+    93781, 93838, 93890, 93921, 93968, 94021, 94071, 94140, 94208, 94247, 94323, 94370,
+    94445, 94526, 94594, 94672, 94748, 94784, 94820, 94870, 94949, 95028, 95097, 95149,
+    95211, 95252, 95302, 95375, 95405, 95456, 95538, 95573, 95616, 95661, 95714, 95767,
+    95822, 95885, 95938, 95960, 96016, 96035, 96116, 96141, 96215, 96249, 96338, 96394,
+    96446, 96505, 96564, 96612, 96644, 96676, 96741, 96782, 96831, 96880, 96949, 97023,
+    97075, 97155, 97194, 97206, 97224, 97320, 97349, 97378, 97407, 97436, 97524, 97604,
+    97690, 97770, 97783, 97797, 97819, 97864, 97905, 97952, 98002, 98043, 98093, 98134,
+    98184, 98225, 98304, 98345, 98396, 98437, 98488, 98529, 98580, 98621, 98672, 98713,
+    98764, 98805, 98856, 98898, 98949, 98991, 99042, 99084, 99135, 99177, 99228, 99270,
+    99321, 99363, 99385, 99430, 99471, 99518, 99568, 99609, 99659, 99700, 99750, 99791,
+    99842, 99883, 99934, 99975, 100026, 100067, 100118, 100159, 100197, 100239, 100264, 100289,
+    100314, 100339, 100364, 100389, 100414, 100439, 100464, 100489, 100515, 100541, 100567, 100593,
+    100619, 100645, 100687, 100712, 100737, 100762, 100787, 100812, 100837, 100862, 100887, 100898,
+    100913, 100935, 100980, 101021, 101068, 101118, 101159, 101209, 101250, 101300, 101341, 101392,
+    101433, 101484, 101525, 101576, 101617, 101668, 101709, 101760, 101801, 101852, 101893, 101944,
+    101986, 102037, 102079, 102130, 102172, 102223, 102265, 102316, 102400, 102451, 102493, 102515,
+    102560, 102601, 102648, 102698, 102739, 102789, 102830, 102880, 102921, 102972, 103013, 103064,
+    103105, 103156, 103197, 103248, 103289, 103331, 103343, 103377, 103433, 103489, 103532, 103567,
+    103614, 103649, 103696, 103731, 103778, 103813, 103873, 103933, 103980, 104031, 104082, 104133,
+    104193, 104253, 104300, 104351, 104402, 104453, 104513, 104573, 104620, 104671, 104722, 104773,
+    104799, 104867, 104913, 104959, 105016, 105063, 105087, 105111, 105164, 105188, 105212, 105265,
+    105289, 105313, 105366, 105390, 105414, 105509, 105591, 105637, 105677, 105758, 105811, 105880,
+    105916, 105969, 106039, 106058, 106111, 106159, 106207, 106255, 106303, 106351, 106399, 106447,
+    106496, 106586, 106594, 106654, 106699, 106720, 106734, 106756, 106800, 106812, 106857, 106904,
+    106954, 107004, 107054, 107105, 107156, 107207, 107258, 107303, 107350, 107400, 107450, 107500,
+    107551, 107602, 107653, 107704, 107722, 107767, 107814, 107864, 107914, 107964, 108015, 108066,
+    108117, 108168, 108219, 108270, 108321, 108372, 108423, 108474, 108525, 108576, 108621, 108668,
+    108718, 108768, 108818, 108869, 108920, 108971, 109022, 109073, 109124, 109175, 109226, 109277,
+    109328, 109379, 109430, 109480, 109534, 109573, 109646, 109724, 109783, 109842, 109871, 109936,
+    109995, 110012, 110024, 110065, 110148, 110159, 110214, 110263, 110310, 110359, 110408, 110457,
+    110500, 110545, 110592, 110637, 110654, 110685, 110716, 110730, 110749, 110770, 110801, 110855,
+    110913, 110971, 111029, 111078, 111141, 111183, 111216, 111258, 111300, 111342, 111384, 111425,
+    111459, 111525, 111591, 111657, 111723, 111809, 111851, 111884, 111917, 111950, 111983, 112070,
+    112129, 112201, 112258, 112315, 112361, 112412, 112429, 112458, 112474, 112503, 112551, 112616,
+    112650, 112667, 112723, 112752, 112783, 112836, 112853, 112905, 112946, 112998, 113057, 113118,
+    113141, 113198, 113228, 113245, 113281, 113336, 113369, 113384, 113462, 113479, 113510, 113566,
+    113599, 113616, 113645, 113674, 113714, 113775, 113789, 113822, 113877, 113911, 113981, 114053,
+    114108, 114190, 114210, 114240, 114322, 114382, 114402, 114432, 114477, 114508, 114537, 114601,
+    114688, 114746, 114818, 114846, 114894, 114942, 114990, 115032, 115074, 115116, 115160, 115204,
+    115248, 115320, 115350, 115382, 115447, 115512, 115577, 115642, 115727, 115755, 115777, 115813,
+    115899, 115948, 116015, 116085, 116161, 116211, 116265, 116341, 116377, 116430, 116480, 116530,
+    116612, 116676, 116696, 116726, 116757, 116786, 116841, 116899, 116952, 117013, 117079, 117133,
+    117175, 117253, 117285, 117347, 117389, 117439, 117462, 117520, 117562, 117640, 117704, 117775,
+    117793, 117811, 117862, 117876, 117892, 117926, 117979, 118054, 118150, 118168, 118186, 118247,
+    118277, 118340, 118359, 118398, 118436, 118485, 118538, 118613, 118698, 118784, 118852, 118920,
+    118951, 118987, 119028, 119078, 119142, 119196, 119237, 119287, 119351, 119427, 119503, 119575,
+    119592, 119645, 119662, 119676, 119709, 119760, 119809, 119875, 119930, 119974, 120018, 120062,
+    120106, 120150, 120194, 120238, 120282, 120341, 120380, 120419, 120458, 120536, 120597, 120675,
+    120724, 120788, 120849, 120886, 120935, 120999, 121070, 121127, 121208, 121269, 121330, 121357,
+    121415, 121455, 121485, 121509, 121570, 121596, 121623, 121708, 121740, 121788, 121836, 121884,
+    121926, 121968, 122010, 122054, 122098, 122142, 122183, 122238, 122280, 122352, 122381, 122440,
+    122535, 122578, 122610, 122642, 122707, 122772, 122880, 122945, 123030, 123068, 123102, 123144,
+    123170, 123263, 123277, 123378, 123404, 123460, 123529, 123589, 123657, 123711, 123787, 123838,
+    123914, 123973, 124027, 124078, 124129, 124183, 124240, 124278, 124365, 124395, 124456, 124536,
+    124564, 124621, 124667, 124701, 124712, 124754, 124784, 124824, 124890, 124903, 124963, 124999,
+    125078, 125117, 125163, 125262, 125361, 125425, 125497, 125521, 125552, 125619, 125691, 125705,
+    125717, 125742, 125766, 125797, 125840, 125926, 125994, 126059, 126141, 126186, 126215, 126253,
+    126298, 126336, 126403, 126432, 126487, 126519, 126555, 126584, 126601, 126648, 126714, 126750,
+    126841, 126888, 126976, 127074, 127173, 127223, 127318, 127396, 127466, 127546, 127560, 127612,
+    127713, 127754, 127800, 127867, 127959, 128021, 128089, 128112, 128130, 128156, 128185, 128260,
+    128294, 128352, 128391, 128439, 128488, 128560, 128636, 128731, 128818, 128888, 128925, 128964,
+    129053, 129103, 129136, 129185, 129240, 129257, 129347, 129376, 129409, 129509, 129592, 129630,
+    129666, 129680, 129704, 129707, 129764, 129795, 129842, 129879, 129907, 129932, 130009, 130081,
+    130133, 130190, 130250, 130297, 130340, 130362, 130405, 130455, 130503, 130535, 130567, 130616,
+    130658, 130698, 130711, 130812, 130833, 130922, 130945, 130993, 131036, 131072, 131092, 131106,
+    131142, 131161, 131194, 131233, 131253, 131273, 131302, 131315, 131362, 131376, 131459, 131547,
+    131622, 131674, 131727, 131786, 131822, 131888, 131978, 132012, 132052, 132101, 132190, 132258,
+    132295, 132353, 132406, 132479, 132507, 132556, 132605, 132674, 132704, 132753, 132780, 132856,
+    132897, 132940, 133007, 133091, 133102, 133170, 133196, 133251, 133320, 133407, 133448, 133491,
+    133576, 133646, 133725, 133775, 133835, 133880, 133897, 133987, 134054, 134148, 134216, 134242,
+    134297, 134366, 134416, 134501, 134512, 134582, 134681, 134776, 134871, 134925, 134985, 135070,
+    135168, 135237, 135300, 135361, 135403, 135445, 135533, 135621, 135709, 135797, 135871, 135891,
+    135931, 136014, 136048, 136059, 136076, 136158, 136180, 136194, 136231, 136315, 136372, 136387,
+    136407, 136438, 136454, 136495, 136560, 136601, 136666, 136718, 136770, 136807, 136852, 136897,
+    136915, 136934, 136946, 136958, 137007, 137056, 137074, 137113, 137139, 137177, 137242, 137308,
+    137356, 137389, 137408, 137426, 137440, 137473, 137486, 137518, 137554, 137610, 137650, 137682,
+    137718, 137785, 137825, 137857, 137899, 137945, 137963, 138053, 138063, 138126, 138162, 138222,
+    138261, 138351, 138364, 138383, 138394, 138449, 138525, 138544, 138581, 138592, 138624, 138654,
+    138684, 138724, 138744, 138768, 138804, 138824, 138844, 138866, 138877, 138941, 138956, 138978,
+    139009, 139065, 139120, 139195, 139264, 139316, 139365, 139403, 139475, 139504, 139558, 139632,
+    139704, 139748, 139823, 139898, 139985, 140013, 140052, 140098, 140142, 140212, 140263, 140351,
+    140404, 140448, 140523, 140598, 140685, 140713, 140752, 140798, 140842, 140893, 140909, 140936,
+    140968, 141010, 141049, 141086, 141139, 141178, 141194, 141221, 141253, 141295, 141334, 141371,
+    141424, 141463, 141515, 141575, 141664, 141753, 141802, 141865, 141910, 141977, 142013, 142079,
+    142131, 142179, 142275, 142339, 142384, 142425, 142439, 142486, 142499, 142546, 142568, 142621,
+    142659, 142709, 142748, 142775, 142814, 142827, 142859, 142891, 142910, 142987, 143006, 143043,
+    143092, 143140, 143181, 143221, 143322, 143360, 143399, 143428, 143479, 143538, 143574, 143614,
+    143642, 143737, 143774, 143858, 143873, 143892, 143904, 143956, 144052, 144147, 144211, 144256,
+    144293, 144377, 144392, 144445, 144464, 144476, 144526, 144603, 144640, 144664, 144686, 144783,
+    144837, 144888, 144939, 144994, 145047, 145097, 145175, 145263, 145341, 145412, 145466, 145565,
+    145664, 145709, 145757, 145849, 145900, 145980, 146068, 146156, 146174, 146195, 146227, 146262,
+    146296, 146336, 146350, 146381, 146438, 146515, 146582, 146659, 146733, 146774, 146822, 146877,
+    146911, 146947, 146999, 147045, 147142, 147223, 147315, 147376, 147456, 147542, 147602, 147657,
+    147722, 147791, 147841, 147927, 147991, 148008, 148037, 148059, 148096, 148185, 148200, 148219,
+    148231, 148256, 148284, 148315, 148378, 148433, 148470, 148499, 148533, 148560, 148630, 148643,
+    148712, 148731, 148765, 148806, 148835, 148890, 148955, 148986, 149023, 149063, 149125, 149150,
+    149226, 149262, 149293, 149355, 149423, 149460, 149513, 149547, 149617, 149675, 149716, 149776,
+    149810, 149892, 149951, 149989, 150065, 150150, 150228, 150283, 150300, 150322, 150350, 150381,
+    150415, 150444, 150481, 150501, 150579, 150613, 150669, 150753, 150795, 150818, 150903, 150981,
+    151036, 151076, 151138, 151163, 151239, 151302, 151378, 151409, 151443, 151490, 151552, 151582,
+    151613, 151660, 151685, 151737, 151784, 151838, 151868, 151931, 151969, 152024, 152066, 152108,
+    152138, 152183, 152236, 152307, 152364, 152458, 152500, 152559, 152618, 152671, 152701, 152757,
+    152843, 152890, 152949, 153012, 153075, 153138, 153192, 153250, 153315, 153380, 153445, 153510,
+    153573, 153636, 153719, 153802, 153885, 153968, 154010, 154052, 154094, 154136, 154169, 154233,
+    154311, 154344, 154408, 154486, 154543, 154629, 154687, 154720, 154753, 154786, 154851, 154920,
+    154989, 155058, 155088, 155143, 155187, 155236, 155293, 155320, 155361, 155442, 155532, 155606,
+    155648, 155697, 155766, 155839, 155896, 155972, 156029, 156086, 156124, 156141, 156182, 156238,
+    156320, 156337, 156367, 156395, 156427, 156497, 156582, 156656, 156711, 156789, 156874, 156948,
+    157003, 157063, 157097, 157114, 157144, 157166, 157194, 157228, 157260, 157297, 157328, 157405,
+    157465, 157548, 157565, 157595, 157623, 157654, 157686, 157763, 157815, 157849, 157891, 157975,
+    158008, 158041, 158074, 158145, 158216, 158287, 158295, 158326, 158364, 158401, 158477, 158559,
+    158626, 158702, 158759, 158843, 158898, 158975, 159009, 159076, 159152, 159209, 159293, 159349,
+    159431, 159496, 159564, 159631, 159744, 159801, 159885, 159940, 160007, 160083, 160140, 160224,
+    160305, 160397, 160450, 160473, 160529, 160549, 160591, 160656, 160746, 160793, 160865, 160912,
+    160978, 161009, 161063, 161111, 161154, 161227, 161268, 161334, 161378, 161428, 161463, 161541,
+    161594, 161640, 161718, 161792, 161859, 161871, 161956, 161990, 162031, 162106, 162162, 162236,
+    162295, 162347, 162388, 162453, 162525, 162566, 162600, 162612, 162654, 162684, 162725, 162794,
+    162824, 162925, 162953, 162998, 163070, 163117, 163183, 163237, 163278, 163347, 163390, 163426,
+    163498, 163541, 163579, 163634, 163661, 163677, 163713, 163778, 163840, 163919, 163984, 164027,
+    164114, 164189, 164289, 164335, 164390, 164465, 164565, 164600, 164647, 164697, 164752, 164833,
+    164925, 164944, 164966, 164993, 165062, 165111, 165192, 165253, 165315, 165403, 165466, 165522,
+    165575, 165616, 165650, 165714, 165746, 165822, 165902, 165934, 165965, 166045, 166073, 166110,
+    166141, 166179, 166210, 166290, 166300, 166316, 166360, 166384, 166427, 166470, 166516, 166559,
+    166620, 166651, 166727, 166736, 166816, 166845, 166920, 167001, 167060, 167099, 167173, 167213,
+    167291, 167312, 167368, 167455, 167499, 167523, 167563, 167608, 167632, 167651, 167715, 167754,
+    167805, 167880, 167936, 167996, 168065, 168114, 168195, 168229, 168295, 168326, 168388, 168420,
+    168499, 168585, 168665, 168721, 168743, 168829, 168909, 168965, 169012, 169065, 169146, 169211,
+    169279, 169327, 169366, 169425, 169456, 169520, 169571, 169626, 169697, 169794, 169837, 169897,
+    169957, 170011, 170039, 170091, 170139, 170205, 170275, 170345, 170415, 170432, 170449, 170466,
+    170521, 170571, 170647, 170704, 170761, 170799, 170875, 170932, 170989, 171027, 171067, 171139,
+    171170, 171227, 171282, 171341, 171400, 171459, 171508, 171557, 171606, 171669, 171711, 171743,
+    171786, 171876, 171916, 172032, 172122, 172162, 172205, 172295, 172335, 172378, 172468, 172508,
+    172554, 172600, 172646, 172692, 172780, 172803, 172826, 172849, 172872, 172895, 172918, 172941,
+    172964, 172987, 173010, 173033, 173056, 173116, 173180, 173244, 173308, 173363, 173421, 173466,
+    173532, 173579, 173652, 173700, 173774, 173816, 173861, 173912, 173992, 174046, 174093, 174179,
+    174256, 174322, 174363, 174394, 174425, 174470, 174543, 174591, 174628, 174701, 174739, 174795,
+    174832,
 };
 
 static const struct kiln_pair bundle_nvidia_pairs[] = {
-    { 5, 6 }, { 193, 61 }, { 61, 5 }, { 3, 40 }, { 3479, 3478 }, { 495, 496 },
-    { 181, 172 }, { 162, 193 }, { 12, 13 }, { 119, 120 }, { 125, 126 }, { 480, 481 },
-    { 188, 217 }, { 493, 40 }, { 61, 3478 }, { 3, 11 }, { 5, 106 }, { 499, 3482 },
-    { 162, 159 }, { 534, 156 }, { 3478, 9 }, { 3, 1328 }, { 40, 406 }, { 100, 61 },
-    { 162, 538 }, { 3497, 3496 }, { 131, 132 }, { 188, 550 }, { 193, 495 }, { 2983, 172 },
-    { 3487, 121 }, { 478, 479 }, { 241, 242 }, { 3479, 5 }, { 6, 127 }, { 87, 88 },
-    { 140, 290 }, { 230, 231 }, { 3493, 3478 }, { 3, 1330 }, { 61, 390 }, { 3504, 133 },
-    { 3510, 243 }, { 193, 197 }, { 5, 112 }, { 3514, 140 }, { 3499, 3478 }, { 3, 14 },
-    { 3516, 3486 }, { 3517, 3498 }, { 135, 136 }, { 3525, 3478 }, { 3, 482 }, { 484, 3 },
-    { 3478, 3489 }, { 3526, 3529 }, { 3494, 224 }, { 3481, 1791 }, { 2997, 2998 }, { 3530, 3478 },
-    { 516, 3 }, { 3509, 3532 }, { 3494, 107 }, { 3536, 2999 }, { 50, 3 }, { 3478, 48 },
-    { 3539, 3537 }, { 1, 1327 }, { 172, 1403 }, { 1397, 1398 }, { 1407, 1408 }, { 1410, 1411 },
-    { 1412, 3484 }, { 1415, 3490 }, { 3524, 1329 }, { 3479, 390 }, { 318, 193 }, { 6, 278 },
-    { 40, 433 }, { 100, 393 }, { 121, 395 }, { 258, 259 }, { 268, 269 }, { 272, 273 },
-    { 275, 276 }, { 279, 280 }, { 281, 282 }, { 283, 284 }, { 349, 350 }, { 355, 356 },
-    { 357, 358 }, { 359, 360 }, { 363, 364 }, { 366, 367 }, { 368, 369 }, { 371, 372 },
-    { 380, 381 }, { 382, 383 }, { 384, 385 }, { 386, 387 }, { 388, 389 }, { 391, 392 },
-    { 409, 162 }, { 434, 435 }, { 439, 440 }, { 3500, 407 }, { 3521, 3480 }, { 140, 315 },
-    { 501, 490 }, { 1488, 1489 }, { 1492, 1493 }, { 3481, 2527 }, { 143, 144 }, { 550, 2730 },
-    { 197, 148 }, { 3488, 3512 }, { 3533, 3515 }, { 108, 109 }, { 333, 541 }, { 483, 3531 },
-    { 515, 3538 }, { 2620, 2621 }, { 164, 540 }, { 530, 531 }, { 532, 533 }, { 3502, 539 },
-    { 3527, 1331 }, { 3485, 3501 }, { 79, 80 }, { 81, 82 }, { 83, 84 }, { 90, 91 },
-    { 210, 211 }, { 890, 3482 }, { 1350, 1351 }, { 1352, 1353 }, { 3528, 137 }, { 479, 3532 },
-    { 1783, 1784 }, { 1076, 1118 }, { 3498, 10 }, { 3503, 1823 }, { 3478, 3520 }, { 3, 3544 },
-    { 1326, 3545 }, { 3548, 3484 }, { 3549, 3550 }, { 188, 172 }, { 40, 444 }, { 3480, 3566 },
-    { 3500, 3580 }, { 3553, 3579 }, { 3555, 3563 }, { 3556, 3581 }, { 3558, 396 }, { 3559, 260 },
-    { 3560, 270 }, { 3562, 277 }, { 3564, 3565 }, { 3567, 3568 }, { 3569, 361 }, { 3571, 3572 },
-    { 3573, 373 }, { 3574, 3575 }, { 3576, 3577 }, { 3582, 193 }, { 3587, 1490 }, { 3588, 140 },
-    { 293, 3592 }, { 886, 490 }, { 3597, 485 }, { 3598, 517 }, { 218, 109 }, { 665, 197 },
-    { 3552, 3604 }, { 3601, 3602 }, { 3603, 3600 }, { 162, 806 }, { 3607, 3608 }, { 3609, 92 },
-    { 3612, 3613 }, { 883, 3531 }, { 3615, 3537 }, { 1785, 3482 }, { 3483, 3616 }, { 0, 1 },
-    { 1777, 3542 }, { 216, 217 }, { 547, 548 }, { 549, 550 }, { 1768, 1769 }, { 1770, 1771 },
-    { 1784, 3495 }, { 3523, 208 }, { 3524, 1772 }, { 402, 403 }, { 404, 405 }, { 427, 428 },
-    { 430, 431 }, { 71, 72 }, { 74, 75 }, { 121, 6 }, { 2936, 2937 }, { 2938, 2939 },
-    { 163, 164 }, { 1585, 1586 }, { 1587, 3551 }, { 3620, 3 }, { 3478, 85 }, { 40, 3643 },
-    { 443, 3626 }, { 3578, 3629 }, { 3627, 112 }, { 3630, 3636 }, { 3631, 436 }, { 3637, 3638 },
-    { 3641, 3642 }, { 1486, 172 }, { 140, 3590 }, { 3622, 3652 }, { 188, 162 }, { 3648, 3543 },
-    { 3659, 884 }, { 3662, 3661 }, { 193, 660 }, { 3663, 2 }, { 3664, 1778 }, { 197, 198 },
-    { 559, 217 }, { 2330, 3670 }, { 3666, 3667 }, { 3668, 3669 }, { 3605, 3675 }, { 3673, 3674 },
-    { 3676, 432 }, { 1491, 3645 }, { 3677, 73 }, { 3680, 3681 }, { 3633, 261 }, { 3683, 3623 },
-    { 3, 3513 }, { 232, 3478 }, { 162, 3687 }, { 3689, 3557 }, { 3691, 285 }, { 40, 2532 },
-    { 217, 172 }, { 3585, 140 }, { 3479, 3690 }, { 3483, 3707 }, { 3709, 3672 }, { 354, 3693 },
-    { 441, 197 }, { 3711, 3583 }, { 3712, 3692 }, { 3644, 3713 }, { 3715, 2940 }, { 244, 245 },
-    { 181, 177 }, { 628, 629 }, { 2677, 3538 }, { 3488, 121 }, { 3503, 535 }, { 311, 312 },
-    { 1343, 490 }, { 3688, 445 }, { 3, 3719 }, { 3718, 3478 }, { 3694, 3721 }, { 3635, 3722 },
-    { 3665, 162 }, { 438, 3720 }, { 1413, 172 }, { 1498, 140 }, { 3685, 3735 }, { 629, 2679 },
-    { 3483, 497 }, { 6, 18 }, { 20, 21 }, { 22, 23 }, { 1493, 1589 }, { 3, 248 },
-    { 3594, 3744 }, { 3517, 3478 }, { 3749, 3730 }, { 172, 3717 }, { 1500, 162 }, { 3755, 19 },
-    { 3756, 3757 }, { 140, 200 }, { 209, 3610 }, { 1348, 3745 }, { 3491, 576 }, { 8, 3618 },
-    { 40, 1295 }, { 97, 98 }, { 99, 3501 }, { 217, 2723 }, { 1789, 1790 }, { 1792, 1793 },
-    { 2721, 2722 }, { 2724, 2725 }, { 2726, 2727 }, { 3527, 1773 }, { 152, 893 }, { 532, 166 },
-    { 1482, 1483 }, { 3502, 3682 }, { 204, 193 }, { 370, 3640 }, { 408, 3628 }, { 1076, 1117 },
-    { 1409, 3624 }, { 3632, 397 }, { 290, 671 }, { 1402, 3546 }, { 2946, 2947 }, { 3486, 3529 },
-    { 3487, 2964 }, { 3541, 3000 }, { 3621, 3699 }, { 3739, 2965 }, { 744, 745 }, { 3484, 3507 },
-    { 135, 1381 }, { 148, 3653 }, { 333, 1394 }, { 522, 3508 }, { 1354, 1355 }, { 1356, 1357 },
-    { 1358, 1359 }, { 1360, 1361 }, { 1362, 1363 }, { 1364, 1365 }, { 1366, 1367 }, { 1375, 1376 },
-    { 1396, 3547 }, { 1431, 1432 }, { 1433, 1434 }, { 1435, 1436 }, { 1437, 1438 }, { 1439, 1440 },
-    { 1441, 424 }, { 2665, 2666 }, { 2667, 2668 }, { 2678, 3753 }, { 2680, 2681 }, { 2683, 2684 },
-    { 2731, 3591 }, { 3481, 57 }, { 476, 1646 }, { 267, 3634 }, { 353, 3729 }, { 376, 377 },
-    { 442, 3743 }, { 523, 129 }, { 3751, 1499 }, { 142, 3696 }, { 215, 3748 }, { 449, 1452 },
-    { 1122, 1123 }, { 1126, 1127 }, { 1338, 1339 }, { 1428, 1455 }, { 3589, 3723 }, { 3617, 1119 },
-    { 124, 3593 }, { 456, 457 }, { 459, 460 }, { 461, 462 }, { 466, 467 }, { 470, 471 },
-    { 475, 3492 }, { 411, 412 }, { 505, 3495 }, { 598, 550 }, { 1197, 1198 }, { 1199, 1200 },
-    { 1201, 1202 }, { 1203, 1204 }, { 1205, 1206 }, { 1207, 1208 }, { 1209, 1210 }, { 1212, 1213 },
-    { 1214, 1215 }, { 1218, 1219 }, { 1220, 1221 }, { 1222, 1223 }, { 1224, 1225 }, { 1226, 1227 },
-    { 1228, 1229 }, { 1230, 1231 }, { 1234, 88 }, { 2675, 2650 }, { 2717, 2718 }, { 2719, 2720 },
-    { 2733, 2734 }, { 2735, 2736 }, { 2929, 2930 }, { 2932, 2933 }, { 2934, 2935 }, { 3490, 3758 },
-    { 3708, 594 }, { 3738, 2653 }, { 1373, 3 }, { 3478, 3606 }, { 3769, 1349 }, { 40, 2513 },
-    { 172, 1105 }, { 2732, 217 }, { 3535, 3777 }, { 3728, 3781 }, { 3773, 3774 }, { 3775, 3779 },
-    { 3782, 3783 }, { 3785, 895 }, { 3639, 3787 }, { 3790, 3750 }, { 140, 1844 }, { 3491, 504 },
-    { 3625, 3507 }, { 3800, 746 }, { 3760, 15 }, { 1416, 3547 }, { 3481, 3807 }, { 3492, 3811 },
-    { 3541, 3042 }, { 3759, 3812 }, { 3808, 61 }, { 3809, 3810 }, { 3815, 3816 }, { 3818, 3819 },
-    { 3821, 3822 }, { 3825, 2685 }, { 3762, 3832 }, { 3831, 378 }, { 1468, 3546 }, { 3508, 3813 },
-    { 3621, 3700 }, { 1485, 3624 }, { 3845, 3584 }, { 3846, 3847 }, { 3848, 468 }, { 1214, 3865 },
-    { 3505, 3853 }, { 3589, 2528 }, { 3754, 3852 }, { 3857, 3858 }, { 3862, 1216 }, { 3866, 3867 },
-    { 3868, 3869 }, { 3872, 3873 }, { 3874, 3875 }, { 3877, 3878 }, { 3, 3599 }, { 3658, 3478 },
-    { 40, 2536 }, { 3776, 3888 }, { 3778, 3891 }, { 3886, 172 }, { 217, 3485 }, { 3767, 140 },
-    { 3806, 3902 }, { 3826, 3887 }, { 3903, 3905 }, { 3908, 3817 }, { 3909, 3820 }, { 3481, 2584 },
-    { 3491, 888 }, { 3912, 446 }, { 3917, 3695 }, { 3921, 3927 }, { 3925, 3859 }, { 3928, 1232 },
-    { 3930, 1436 }, { 880, 1332 }, { 61, 2634 }, { 286, 3519 }, { 1106, 1107 }, { 1110, 1111 },
-    { 2622, 2623 }, { 2626, 2627 }, { 2629, 2630 }, { 2639, 3492 }, { 3490, 162 }, { 3747, 129 },
-    { 3, 3656 }, { 4, 3478 }, { 414, 40 }, { 3935, 1794 }, { 3936, 3780 }, { 1588, 140 },
-    { 217, 3944 }, { 3907, 3942 }, { 3933, 3940 }, { 3941, 3952 }, { 3949, 3951 }, { 172, 3957 },
-    { 2619, 3932 }, { 2626, 2644 }, { 2629, 3954 }, { 3955, 287 }, { 3958, 2624 }, { 3960, 61 },
-    { 24, 25 }, { 85, 3884 }, { 207, 3671 }, { 214, 3836 }, { 291, 3696 }, { 314, 3896 },
-    { 528, 671 }, { 557, 1442 }, { 1428, 1429 }, { 1474, 490 }, { 3651, 666 }, { 3678, 3883 },
-    { 3901, 1487 }, { 508, 509 }, { 510, 511 }, { 512, 513 }, { 1466, 1467 }, { 3649, 3522 },
-    { 882, 3660 }, { 3488, 3829 }, { 3764, 3786 }, { 3, 3657 }, { 3704, 3478 }, { 3965, 7 },
-    { 3938, 40 }, { 140, 199 }, { 3943, 3970 }, { 3971, 1368 }, { 3972, 3906 }, { 3929, 3968 },
-    { 2637, 3932 }, { 3975, 3698 }, { 3976, 3980 }, { 3766, 3982 }, { 3651, 3899 }, { 3989, 162 },
-    { 3993, 3964 }, { 3840, 3998 }, { 3995, 3996 }, { 3997, 3522 }, { 89, 4003 }, { 3, 4005 },
-    { 3734, 3478 }, { 40, 4009 }, { 140, 2255 }, { 4019, 3611 }, { 3703, 4023 }, { 3, 4024 },
-    { 3478, 93 }, { 4008, 140 }, { 4010, 4025 }, { 40, 4027 }, { 61, 254 }, { 75, 3883 },
-    { 76, 77 }, { 86, 3745 }, { 95, 96 }, { 102, 249 }, { 217, 545 }, { 246, 247 },
-    { 250, 251 }, { 252, 253 }, { 319, 320 }, { 321, 322 }, { 323, 197 }, { 324, 325 },
-    { 326, 327 }, { 331, 332 }, { 333, 334 }, { 337, 338 }, { 339, 340 }, { 341, 342 },
-    { 344, 345 }, { 417, 418 }, { 449, 450 }, { 520, 261 }, { 599, 3706 }, { 1251, 1252 },
-    { 1253, 1254 }, { 1255, 3686 }, { 1495, 1496 }, { 1776, 3660 }, { 1808, 1809 }, { 1814, 1815 },
-    { 1816, 1817 }, { 1826, 1827 }, { 1842, 3485 }, { 3275, 3276 }, { 3480, 106 }, { 3505, 596 },
-    { 3535, 3723 }, { 3823, 3824 }, { 3850, 476 }, { 3890, 101 }, { 394, 3791 }, { 401, 3731 },
-    { 429, 3732 }, { 447, 448 }, { 1470, 3491 }, { 1584, 3763 }, { 3697, 3533 }, { 3895, 3684 },
-    { 4028, 3 }, { 28, 3478 }, { 4022, 4030 }, { 140, 208 }, { 3931, 4029 }, { 4031, 4017 },
-    { 78, 4035 }, { 3483, 4069 }, { 3686, 4037 }, { 3698, 197 }, { 3759, 4039 }, { 4034, 255 },
-    { 4042, 4043 }, { 4044, 4045 }, { 4049, 4050 }, { 4051, 4052 }, { 4054, 333 }, { 4060, 4061 },
-    { 4062, 1426 }, { 4065, 4066 }, { 4067, 172 }, { 40, 44 }, { 3710, 4078 }, { 3746, 4076 },
-    { 3947, 4079 }, { 4077, 3788 }, { 4081, 4083 }, { 3714, 3 }, { 4084, 3771 }, { 140, 314 },
-    { 4085, 3919 }, { 2931, 3478 }, { 4041, 4094 }, { 4090, 3964 }, { 4091, 3495 }, { 4096, 4095 },
-    { 4097, 4046 }, { 4098, 335 }, { 4099, 4053 }, { 4106, 437 }, { 298, 164 }, { 1384, 1577 },
-    { 3534, 3595 }, { 16, 17 }, { 26, 27 }, { 40, 2970 }, { 49, 3542 }, { 114, 115 },
-    { 162, 3797 }, { 172, 3507 }, { 194, 195 }, { 217, 1416 }, { 312, 3027 }, { 416, 4055 },
-    { 567, 568 }, { 571, 572 }, { 2927, 3524 }, { 2928, 3761 }, { 2941, 2942 }, { 2958, 2959 },
-    { 2960, 2961 }, { 2980, 2981 }, { 2985, 2986 }, { 2987, 2988 }, { 2989, 2990 }, { 2991, 3801 },
-    { 2994, 4006 }, { 3003, 3004 }, { 3005, 3898 }, { 3009, 3010 }, { 3515, 3744 }, { 3523, 3835 },
-    { 3804, 1824 }, { 3904, 3584 }, { 61, 2641 }, { 1129, 1645 }, { 1194, 1195 }, { 2273, 1847 },
-    { 2616, 2617 }, { 2631, 2632 }, { 2639, 2640 }, { 3479, 6 }, { 3561, 1378 }, { 3570, 1445 },
-    { 3679, 692 }, { 3959, 2628 }, { 3977, 2645 }, { 4012, 2638 }, { 4014, 2625 }, { 3765, 3 },
-    { 140, 141 }, { 3478, 615 }, { 4115, 4088 }, { 4111, 4018 }, { 4116, 4119 }, { 1576, 4125 },
-    { 3540, 3595 }, { 333, 4132 }, { 2985, 3008 }, { 2987, 4153 }, { 2993, 4135 }, { 3534, 3650 },
-    { 3795, 4154 }, { 4015, 4128 }, { 4130, 51 }, { 4140, 4141 }, { 4143, 4144 }, { 4145, 2982 },
-    { 4146, 4147 }, { 4148, 4149 }, { 4151, 4152 }, { 3981, 4163 }, { 4158, 2632 }, { 1044, 3531 },
-    { 1395, 3814 }, { 53, 54 }, { 59, 60 }, { 172, 2779 }, { 174, 175 }, { 176, 177 },
-    { 187, 188 }, { 340, 560 }, { 545, 2254 }, { 558, 3706 }, { 824, 2670 }, { 1371, 2652 },
-    { 1372, 511 }, { 2364, 3966 }, { 2659, 2660 }, { 2661, 2662 }, { 2671, 2672 }, { 2728, 2729 },
-    { 3505, 554 }, { 3518, 3789 }, { 3561, 2348 }, { 3570, 2356 }, { 3591, 3973 }, { 3646, 3653 },
-    { 3654, 3596 }, { 3761, 3854 }, { 3842, 3934 }, { 3855, 3498 }, { 3881, 4073 }, { 3889, 3516 },
-    { 3922, 4058 }, { 4016, 3479 }, { 4087, 3768 }, { 4139, 573 }, { 3, 2948 }, { 3478, 1217 },
-    { 1845, 140 }, { 4179, 1386 }, { 4127, 4173 }, { 4176, 4142 }, { 4181, 3726 }, { 4182, 4183 },
-    { 4189, 3876 }, { 4192, 4193 }, { 4164, 4196 }, { 3540, 3650 }, { 4197, 1045 }, { 333, 1581 },
-    { 4011, 4215 }, { 4200, 3492 }, { 4201, 2780 }, { 4202, 4203 }, { 4208, 4214 }, { 4209, 4210 },
-    { 4212, 4213 }, { 3893, 3596 }, { 61, 6 }, { 172, 1405 }, { 265, 266 }, { 379, 4107 },
-    { 1406, 3623 }, { 1414, 3551 }, { 3741, 313 }, { 4109, 410 }, { 4123, 4108 }, { 294, 1048 },
-    { 532, 299 }, { 1583, 1483 }, { 3502, 4124 }, { 3733, 3969 }, { 40, 2520 }, { 148, 2713 },
-    { 156, 2747 }, { 181, 3962 }, { 188, 193 }, { 217, 340 }, { 336, 4122 }, { 390, 2279 },
-    { 404, 2361 }, { 422, 423 }, { 431, 2370 }, { 454, 455 }, { 477, 3798 }, { 824, 2764 },
-    { 1072, 1073 }, { 1076, 2278 }, { 1083, 1084 }, { 1085, 197 }, { 1172, 545 }, { 1175, 1176 },
-    { 1241, 1242 }, { 1366, 1799 }, { 1399, 2750 }, { 1505, 2183 }, { 1626, 3763 }, { 1750, 162 },
-    { 1781, 3491 }, { 1808, 2699 }, { 1818, 1819 }, { 2263, 3839 }, { 2355, 3693 }, { 2359, 2360 },
-    { 2368, 428 }, { 2372, 3720 }, { 2492, 2493 }, { 2495, 2496 }, { 2497, 2498 }, { 2499, 2500 },
-    { 2501, 2502 }, { 2503, 2504 }, { 2508, 2509 }, { 2510, 2511 }, { 2512, 3885 }, { 2514, 2515 },
-    { 2517, 2518 }, { 2521, 2522 }, { 2523, 2524 }, { 2525, 2526 }, { 2542, 2543 }, { 2544, 2545 },
-    { 2546, 2547 }, { 2548, 2549 }, { 2550, 2551 }, { 2553, 2554 }, { 2557, 2558 }, { 2560, 2561 },
-    { 2562, 2563 }, { 2564, 2565 }, { 2566, 2567 }, { 2568, 2569 }, { 2570, 2571 }, { 2572, 2573 },
-    { 2586, 2587 }, { 2589, 2590 }, { 2591, 2592 }, { 2593, 3481 }, { 2594, 2595 }, { 2596, 2597 },
-    { 2599, 2600 }, { 2602, 2603 }, { 2604, 2605 }, { 2606, 2607 }, { 2688, 2689 }, { 2703, 2704 },
-    { 2707, 2708 }, { 2743, 2744 }, { 2745, 2746 }, { 2748, 2749 }, { 2753, 2754 }, { 2755, 3625 },
-    { 2756, 2757 }, { 2758, 2759 }, { 2761, 2762 }, { 2765, 2766 }, { 2767, 2768 }, { 2790, 2791 },
-    { 2793, 2794 }, { 2795, 2796 }, { 2798, 2799 }, { 2800, 4026 }, { 3479, 1116 }, { 3482, 4177 },
-    { 3483, 1649 }, { 3487, 135 }, { 3518, 2610 }, { 3543, 4004 }, { 3646, 3892 }, { 3671, 4047 },
-    { 3702, 3772 }, { 3828, 3916 }, { 3838, 2280 }, { 3933, 4086 }, { 3937, 3956 }, { 3945, 2588 },
-    { 3948, 3684 }, { 3984, 3768 }, { 4100, 346 }, { 4117, 4092 }, { 506, 245 }, { 1389, 1390 },
-    { 108, 2954 }, { 1371, 1478 }, { 1401, 3793 }, { 1472, 3914 }, { 3894, 374 }, { 3985, 3480 },
-    { 3794, 4232 }, { 116, 3 }, { 3478, 3860 }, { 3926, 4233 }, { 3990, 140 }, { 4236, 4187 },
-    { 4246, 4220 }, { 4234, 4161 }, { 4255, 4258 }, { 4263, 4264 }, { 4266, 1049 }, { 6, 4333 },
-    { 40, 4337 }, { 61, 121 }, { 193, 2711 }, { 217, 4270 }, { 1180, 545 }, { 1366, 4316 },
-    { 1798, 4289 }, { 2369, 4278 }, { 2373, 197 }, { 2516, 3885 }, { 2519, 4268 }, { 2598, 3492 },
-    { 2712, 4269 }, { 2763, 4281 }, { 2778, 4248 }, { 2797, 4272 }, { 3479, 4328 }, { 3518, 4339 },
-    { 3654, 4245 }, { 3725, 4354 }, { 3772, 4324 }, { 4103, 4296 }, { 4120, 4365 }, { 4121, 4274 },
-    { 4275, 4368 }, { 4276, 3583 }, { 4283, 3843 }, { 4284, 4285 }, { 4288, 204 }, { 4292, 4372 },
-    { 4304, 4305 }, { 4308, 4309 }, { 4310, 4311 }, { 4313, 4314 }, { 4315, 3923 }, { 4317, 4318 },
-    { 4320, 2552 }, { 4321, 2555 }, { 4322, 2559 }, { 4325, 4326 }, { 4330, 4371 }, { 4331, 4332 },
-    { 4334, 4335 }, { 4343, 4344 }, { 4346, 4347 }, { 4348, 4349 }, { 4350, 4271 }, { 4351, 4352 },
-    { 4353, 162 }, { 4358, 390 }, { 4370, 3937 }, { 148, 3892 }, { 1337, 3491 }, { 3685, 4376 },
-    { 4253, 1393 }, { 218, 2954 }, { 1472, 3793 }, { 3, 4032 }, { 3478, 3861 }, { 3950, 4386 },
-    { 140, 528 }, { 61, 2615 }, { 217, 4290 }, { 343, 193 }, { 2601, 4396 }, { 4273, 545 },
-    { 4299, 4421 }, { 4301, 4404 }, { 4312, 4406 }, { 4323, 4416 }, { 4327, 4412 }, { 4338, 4413 },
-    { 4355, 4411 }, { 4366, 4435 }, { 4391, 4356 }, { 4395, 4438 }, { 4399, 4345 }, { 4402, 1800 },
-    { 4403, 3692 }, { 4407, 4336 }, { 4408, 2714 }, { 4409, 4443 }, { 4410, 2781 }, { 4420, 4297 },
-    { 4424, 4397 }, { 4426, 4306 }, { 4429, 4359 }, { 4431, 4319 }, { 4440, 4441 }, { 1345, 3491 },
-    { 1768, 6 }, { 424, 425 }, { 1591, 4388 }, { 3849, 472 }, { 56, 3827 }, { 102, 103 },
-    { 113, 4131 }, { 134, 135 }, { 177, 186 }, { 203, 3705 }, { 317, 3554 }, { 413, 3966 },
-    { 415, 4137 }, { 520, 3716 }, { 550, 2865 }, { 574, 3586 }, { 575, 3770 }, { 824, 825 },
-    { 827, 828 }, { 1129, 1130 }, { 1258, 1259 }, { 1260, 3501 }, { 1334, 1335 }, { 1347, 3495 },
-    { 1399, 1483 }, { 1454, 3841 }, { 1805, 1806 }, { 1810, 129 }, { 1825, 4104 }, { 1840, 172 },
-    { 1843, 3645 }, { 2187, 2188 }, { 2574, 2575 }, { 2656, 2657 }, { 2658, 4252 }, { 2663, 2664 },
-    { 2673, 3910 }, { 2682, 3911 }, { 2702, 4341 }, { 2705, 2706 }, { 2738, 2739 }, { 2769, 2770 },
-    { 2782, 2783 }, { 2784, 2785 }, { 2787, 2788 }, { 2967, 2968 }, { 3483, 1339 }, { 3614, 288 },
-    { 3686, 1795 }, { 3695, 3025 }, { 3699, 4004 }, { 3725, 201 }, { 3736, 182 }, { 3803, 3619 },
-    { 3900, 4389 }, { 3961, 2649 }, { 4007, 3939 }, { 4056, 451 }, { 4072, 3934 }, { 4111, 3678 },
-    { 4401, 3752 }, { 4444, 2792 }, { 1336, 3 }, { 3478, 3864 }, { 3983, 4453 }, { 140, 1579 },
-    { 61, 4405 }, { 1183, 217 }, { 1250, 4454 }, { 4415, 4468 }, { 4419, 4459 }, { 4437, 4471 },
-    { 4439, 4472 }, { 4442, 4477 }, { 4460, 4467 }, { 4464, 4482 }, { 4465, 4469 }, { 4484, 172 },
-    { 4487, 426 }, { 193, 643 }, { 545, 1179 }, { 2663, 4522 }, { 3644, 4516 }, { 3724, 4515 },
-    { 3851, 4497 }, { 3910, 2669 }, { 3911, 2690 }, { 3967, 4534 }, { 4063, 4536 }, { 4360, 4509 },
-    { 4478, 4528 }, { 4491, 104 }, { 4492, 4385 }, { 4494, 4204 }, { 4498, 419 }, { 4502, 3924 },
-    { 4506, 4507 }, { 4514, 1828 }, { 4519, 4520 }, { 4523, 2686 }, { 4527, 2771 }, { 4529, 2786 },
-    { 4530, 2789 }, { 4531, 133 }, { 4542, 201 }, { 1344, 3 }, { 3863, 4549 }, { 3478, 2635 },
-    { 4551, 140 }, { 4428, 4552 }, { 4557, 4475 }, { 4558, 4458 }, { 4562, 4466 }, { 667, 61 },
-    { 217, 4547 }, { 545, 4583 }, { 4340, 4572 }, { 4521, 4571 }, { 4559, 4586 }, { 4567, 2674 },
-    { 4568, 3987 }, { 4570, 4580 }, { 4576, 4587 }, { 4114, 3 }, { 3978, 4593 }, { 3478, 4059 },
-    { 140, 205 }, { 4595, 4561 }, { 61, 105 }, { 217, 4588 }, { 1374, 118 }, { 1430, 4089 },
-    { 4000, 3700 }, { 40, 1461 }, { 264, 3882 }, { 690, 626 }, { 1371, 1372 }, { 1426, 3554 },
-    { 1448, 1449 }, { 1451, 3837 }, { 1456, 1457 }, { 1458, 1459 }, { 1477, 4379 }, { 1922, 3506 },
-    { 2003, 3655 }, { 2274, 4013 }, { 3844, 3833 }, { 1481, 1390 }, { 1494, 4102 }, { 3596, 1050 },
-    { 4393, 3740 }, { 3, 3870 }, { 3478, 4178 }, { 3974, 4611 }, { 140, 213 }, { 61, 3690 },
-    { 4577, 4614 }, { 4608, 4615 }, { 352, 3882 }, { 1460, 4619 }, { 2149, 3506 }, { 2166, 3655 },
-    { 3764, 3554 }, { 3915, 4632 }, { 4626, 4627 }, { 4394, 4635 }, { 117, 118 }, { 204, 4612 },
-    { 207, 4174 }, { 416, 2385 }, { 521, 3805 }, { 552, 595 }, { 592, 545 }, { 669, 670 },
-    { 700, 701 }, { 869, 3746 }, { 908, 3640 }, { 914, 3628 }, { 1076, 2246 }, { 1129, 1604 },
-    { 1243, 1271 }, { 1265, 3748 }, { 1473, 1335 }, { 1721, 1722 }, { 1788, 3701 }, { 1852, 4026 },
-    { 2184, 4175 }, { 2291, 4068 }, { 2375, 2376 }, { 2608, 2609 }, { 2611, 2612 }, { 2613, 2614 },
-    { 2655, 4584 }, { 2929, 3282 }, { 2932, 3284 }, { 2977, 3784 }, { 3011, 3799 }, { 3024, 4241 },
-    { 3043, 4194 }, { 3285, 3286 }, { 3480, 3871 }, { 3491, 2332 }, { 3503, 588 }, { 3632, 912 },
-    { 3697, 3516 }, { 3724, 2255 }, { 3792, 3102 }, { 3880, 4231 }, { 3992, 2452 }, { 4138, 606 },
-    { 4186, 476 }, { 4211, 2384 }, { 4524, 4525 }, { 3, 4387 }, { 2943, 3478 }, { 140, 4488 },
-    { 4643, 4600 }, { 4628, 3882 }, { 4644, 3830 }, { 4650, 4645 }, { 582, 3805 }, { 3511, 3871 },
-    { 3639, 4662 }, { 3796, 4682 }, { 4184, 3784 }, { 4362, 4676 }, { 4384, 3011 }, { 4560, 4675 },
-    { 4659, 3988 }, { 4666, 1245 }, { 4669, 3841 }, { 4674, 2377 }, { 4677, 4457 }, { 4680, 4685 },
-    { 4694, 61 }, { 4697, 4655 }, { 3, 4455 }, { 2945, 3478 }, { 4700, 2944 }, { 4554, 4699 },
-    { 1850, 140 }, { 4711, 4718 }, { 4719, 4029 }, { 3, 4592 }, { 3856, 4722 }, { 4188, 3478 },
-    { 4723, 4384 }, { 1419, 140 }, { 4713, 4727 }, { 4729, 3 }, { 3478, 4730 }, { 140, 3969 },
-    { 3953, 3 }, { 4735, 4639 }, { 4637, 3478 }, { 140, 3986 }, { 1807, 3 }, { 3478, 921 },
-    { 4725, 4739 }, { 660, 4105 }, { 2576, 2577 }, { 2578, 2579 }, { 2580, 2581 }, { 2582, 3492 },
-    { 2583, 3945 }, { 2633, 4610 }, { 4277, 4564 }, { 4279, 3918 }, { 4573, 3745 }, { 4738, 4618 },
-    { 3, 4021 }, { 2494, 3478 }, { 2646, 4610 }, { 4745, 4749 }, { 4747, 4748 }, { 4750, 2585 },
-    { 4751, 2636 }, { 124, 4001 }, { 193, 650 }, { 375, 3913 }, { 400, 4261 }, { 742, 743 },
-    { 980, 981 }, { 1120, 390 }, { 1347, 3611 }, { 1401, 3914 }, { 3479, 730 }, { 3518, 4422 },
-    { 3679, 635 }, { 3946, 4575 }, { 4070, 224 }, { 4254, 740 }, { 4445, 3789 }, { 4020, 4756 },
-    { 3, 4075 }, { 2505, 3478 }, { 4757, 4367 }, { 4758, 2647 }, { 4760, 4759 }, { 4382, 4765 },
-    { 4532, 4770 }, { 3, 4101 }, { 4038, 4780 }, { 2507, 3478 }, { 4781, 2506 }, { 4785, 4257 },
-    { 64, 3492 }, { 93, 1796 }, { 111, 112 }, { 130, 3519 }, { 140, 41 }, { 172, 2979 },
-    { 185, 4579 }, { 199, 545 }, { 214, 4667 }, { 316, 4496 }, { 348, 3511 }, { 401, 4462 },
-    { 420, 421 }, { 429, 4474 }, { 452, 453 }, { 463, 464 }, { 465, 3920 }, { 469, 4489 },
-    { 473, 474 }, { 492, 3491 }, { 498, 3495 }, { 550, 4207 }, { 555, 556 }, { 585, 586 },
-    { 616, 617 }, { 627, 3737 }, { 686, 754 }, { 892, 4687 }, { 1063, 688 }, { 1076, 1080 },
-    { 1108, 4631 }, { 1109, 4013 }, { 1121, 3838 }, { 1124, 1125 }, { 1131, 390 }, { 1190, 1191 },
-    { 1192, 1193 }, { 1414, 4150 }, { 1505, 1506 }, { 1510, 1511 }, { 1512, 1513 }, { 1532, 197 },
-    { 1743, 1744 }, { 1774, 1775 }, { 1797, 96 }, { 1811, 1812 }, { 1829, 1830 }, { 1831, 1832 },
-    { 1833, 1834 }, { 1835, 1836 }, { 1837, 1838 }, { 1839, 1865 }, { 1848, 1849 }, { 1860, 3701 },
-    { 1862, 1863 }, { 1867, 3610 }, { 2186, 4517 }, { 2321, 2322 }, { 2325, 3849 }, { 2326, 4074 },
-    { 2327, 3798 }, { 2328, 3586 }, { 2329, 3897 }, { 2331, 3647 }, { 2340, 3316 }, { 2357, 3791 },
-    { 2371, 4463 }, { 2374, 3688 }, { 2540, 3686 }, { 2648, 4541 }, { 2651, 4251 }, { 2695, 2696 },
-    { 2700, 2701 }, { 2729, 4500 }, { 2741, 2742 }, { 3007, 4239 }, { 3014, 3015 }, { 3016, 3634 },
-    { 3026, 4136 }, { 3030, 3031 }, { 3032, 2961 }, { 3033, 3729 }, { 3037, 3038 }, { 3039, 3040 },
-    { 3122, 3123 }, { 3140, 3141 }, { 3270, 3542 }, { 3280, 3524 }, { 3281, 3761 }, { 3292, 3293 },
-    { 3294, 3295 }, { 3304, 3305 }, { 3307, 4040 }, { 3310, 3311 }, { 3313, 3314 }, { 3317, 3318 },
-    { 3319, 4006 }, { 3485, 4134 }, { 3503, 3300 }, { 3505, 557 }, { 3523, 3986 }, { 3552, 4223 },
-    { 3614, 526 }, { 3617, 1189 }, { 3697, 3760 }, { 3708, 551 }, { 3725, 4048 }, { 3747, 2966 },
-    { 3766, 4609 }, { 3851, 4721 }, { 3880, 4657 }, { 3890, 4473 }, { 4007, 4537 }, { 4033, 4550 },
-    { 4086, 94 }, { 4112, 3533 }, { 4113, 3585 }, { 4118, 3967 }, { 4155, 587 }, { 4221, 3619 },
-    { 4222, 590 }, { 4225, 1331 }, { 4249, 178 }, { 4262, 4543 }, { 4280, 4731 }, { 4295, 124 },
-    { 4369, 2541 }, { 4417, 1820 }, { 4418, 3939 }, { 4470, 3879 }, { 4495, 4653 }, { 4501, 491 },
-    { 4504, 3479 }, { 4638, 3522 }, { 4658, 593 }, { 4740, 1349 }, { 1780, 3 }, { 2533, 3478 },
-    { 4789, 4427 }, { 4744, 4787 }, { 111, 3633 }, { 464, 2324 }, { 545, 1095 }, { 583, 3519 },
-    { 616, 754 }, { 686, 617 }, { 926, 3737 }, { 1125, 4160 }, { 1774, 2922 }, { 1837, 1864 },
-    { 2864, 4865 }, { 3315, 4040 }, { 3528, 4837 }, { 3614, 4815 }, { 3622, 4893 }, { 3736, 4798 },
-    { 3754, 4812 }, { 3762, 4859 }, { 3797, 3511 }, { 3900, 4849 }, { 3920, 4850 }, { 4133, 4867 },
-    { 4173, 4900 }, { 4238, 4871 }, { 4260, 4908 }, { 4300, 4805 }, { 4540, 4609 }, { 4607, 4804 },
-    { 4754, 4793 }, { 4768, 3479 }, { 4788, 4642 }, { 4797, 4191 }, { 4799, 4883 }, { 4803, 3788 },
-    { 4807, 4808 }, { 4809, 4810 }, { 4819, 3727 }, { 4824, 4825 }, { 4827, 4828 }, { 4831, 4832 },
-    { 4834, 4927 }, { 4838, 4839 }, { 4841, 4842 }, { 4844, 3879 }, { 4848, 2105 }, { 4851, 4852 },
-    { 4856, 4887 }, { 4860, 3884 }, { 4866, 4597 }, { 4868, 4190 }, { 4874, 4875 }, { 4876, 3124 },
-    { 4877, 378 }, { 4878, 3271 }, { 4879, 4880 }, { 4881, 4882 }, { 4891, 4813 }, { 4915, 4806 },
-    { 4916, 4923 }, { 4920, 4048 }, { 1787, 3 }, { 2537, 3478 }, { 4929, 2534 }, { 545, 4885 },
-    { 2323, 4933 }, { 4846, 4941 }, { 4854, 3727 }, { 4886, 4943 }, { 4901, 4982 }, { 4906, 4962 },
-    { 4918, 4788 }, { 4935, 584 }, { 4945, 4910 }, { 4949, 3041 }, { 4951, 4954 }, { 4952, 4977 },
-    { 4955, 4872 }, { 4956, 4801 }, { 4957, 4858 }, { 4958, 4966 }, { 4960, 4836 }, { 4967, 4074 },
-    { 4969, 3839 }, { 4970, 4939 }, { 4973, 4840 }, { 4974, 1839 }, { 4978, 4888 }, { 4986, 4679 },
-    { 4036, 3 }, { 2556, 3478 }, { 4993, 2538 }, { 545, 4964 }, { 3309, 4995 }, { 4996, 5007 },
-    { 4997, 4843 }, { 4999, 5018 }, { 5011, 5013 }, { 3, 4237 }, { 3478, 2530 }, { 5020, 4375 },
-    { 5021, 4434 }, { 3303, 5023 }, { 5006, 5025 }, { 1578, 4594 }, { 1582, 3814 }, { 3751, 1590 },
-    { 3834, 4002 }, { 4447, 3740 }, { 1370, 4622 }, { 1443, 4704 }, { 1462, 217 }, { 1484, 4392 },
-    { 2952, 2953 }, { 3621, 4244 }, { 3915, 4763 }, { 3948, 4259 }, { 3992, 4599 }, { 4070, 107 },
-    { 4654, 4230 }, { 3, 4724 }, { 4240, 5029 }, { 3478, 4303 }, { 5034, 4004 }, { 4235, 5035 },
-    { 3001, 2953 }, { 3726, 5041 }, { 4705, 5042 }, { 5040, 4620 }, { 5043, 5047 }, { 502, 3 },
-    { 5052, 5051 }, { 3478, 4307 }, { 4782, 5053 }, { 5055, 4377 }, { 2925, 3 }, { 3478, 4329 },
-    { 4481, 5063 }, { 2926, 3 }, { 3478, 4430 }, { 4598, 5067 }, { 4736, 3 }, { 3478, 4433 },
-    { 4613, 5070 }, { 5062, 3 }, { 3478, 4483 }, { 4432, 5073 }, { 5072, 4931 }, { 1746, 3 },
-    { 3478, 4596 }, { 4546, 5076 }, { 5075, 4732 }, { 1501, 4089 }, { 2618, 4172 }, { 4162, 2643 },
-    { 4169, 4195 }, { 4170, 4242 }, { 4651, 1581 }, { 4762, 4171 }, { 29, 30 }, { 31, 32 },
-    { 34, 35 }, { 36, 37 }, { 38, 39 }, { 40, 41 }, { 42, 43 }, { 45, 46 },
-    { 47, 3543 }, { 114, 263 }, { 130, 4589 }, { 140, 4733 }, { 145, 146 }, { 172, 2277 },
-    { 193, 1516 }, { 196, 3705 }, { 207, 4456 }, { 221, 222 }, { 227, 228 }, { 261, 2957 },
-    { 289, 4476 }, { 328, 4093 }, { 329, 4374 }, { 398, 399 }, { 456, 1281 }, { 486, 3542 },
-    { 555, 597 }, { 585, 1813 }, { 621, 622 }, { 747, 3792 }, { 1243, 1244 }, { 1262, 3593 },
-    { 1337, 3770 }, { 1414, 4710 }, { 1451, 3340 }, { 1465, 4668 }, { 1507, 4175 }, { 1620, 3519 },
-    { 1749, 3834 }, { 1779, 3647 }, { 1781, 3946 }, { 1782, 3701 }, { 1786, 3742 }, { 1801, 1802 },
-    { 1804, 4512 }, { 1824, 4601 }, { 1841, 4068 }, { 1852, 4640 }, { 1859, 3991 }, { 2253, 4287 },
-    { 2272, 4446 }, { 2529, 3923 }, { 2531, 3842 }, { 2535, 4224 }, { 2653, 2654 }, { 2691, 2692 },
-    { 2697, 2698 }, { 2709, 2710 }, { 2715, 2716 }, { 2737, 4526 }, { 2740, 4980 }, { 2752, 4563 },
-    { 2760, 4604 }, { 2772, 2773 }, { 2774, 2775 }, { 2776, 2777 }, { 2995, 3320 }, { 3129, 3130 },
-    { 3287, 3288 }, { 3296, 3330 }, { 3298, 4129 }, { 3308, 5024 }, { 3328, 3329 }, { 3334, 3335 },
-    { 3336, 3295 }, { 3337, 4298 }, { 3341, 3688 }, { 3342, 3343 }, { 3561, 274 }, { 3570, 365 },
-    { 3654, 4156 }, { 3702, 652 }, { 3724, 213 }, { 3733, 3987 }, { 3737, 4282 }, { 3799, 3512 },
-    { 3844, 4513 }, { 3897, 3924 }, { 3979, 4533 }, { 4071, 4695 }, { 4080, 4670 }, { 4084, 8 },
-    { 4112, 3516 }, { 4113, 4555 }, { 4206, 4400 }, { 4216, 4814 }, { 4226, 4585 }, { 4227, 1881 },
-    { 4228, 4205 }, { 4293, 3786 }, { 4454, 4699 }, { 4485, 4845 }, { 4486, 4696 }, { 4582, 101 },
-    { 4715, 287 }, { 4726, 1851 }, { 4795, 134 }, { 5022, 2539 }, { 3, 1067 }, { 4436, 5080 },
-    { 5074, 3478 }, { 4162, 5084 }, { 4169, 4242 }, { 4170, 4195 }, { 4171, 5087 }, { 5085, 4172 },
-    { 5086, 5089 }, { 172, 5151 }, { 193, 3501 }, { 1280, 5114 }, { 1853, 3647 }, { 3561, 3331 },
-    { 3570, 3338 }, { 3685, 5133 }, { 4057, 5134 }, { 4064, 5176 }, { 4071, 5116 }, { 4085, 5090 },
-    { 4105, 5097 }, { 4206, 4553 }, { 4226, 4602 }, { 4227, 4291 }, { 4238, 5163 }, { 4294, 5131 },
-    { 4342, 5147 }, { 4390, 5149 }, { 4398, 5110 }, { 4414, 5135 }, { 4556, 5112 }, { 4569, 5136 },
-    { 4698, 3512 }, { 4702, 5183 }, { 4884, 5161 }, { 4994, 5143 }, { 5002, 5081 }, { 5027, 5156 },
-    { 5030, 5142 }, { 5091, 33 }, { 5092, 5093 }, { 5094, 5095 }, { 5099, 264 }, { 5100, 4493 },
-    { 5109, 4190 }, { 5115, 487 }, { 5117, 4155 }, { 5120, 1245 }, { 5124, 3904 }, { 5127, 1621 },
-    { 5130, 3701 }, { 5139, 4461 }, { 5145, 2693 }, { 5150, 2751 }, { 5152, 5153 }, { 5154, 5155 },
-    { 5158, 3289 }, { 5159, 3634 }, { 5160, 3299 }, { 5162, 4987 }, { 5166, 5167 }, { 5173, 4921 },
-    { 5192, 3269 }, { 5197, 4224 }, { 140, 1388 }, { 1379, 3519 }, { 1380, 3802 }, { 1383, 1384 },
-    { 1385, 1386 }, { 1394, 4198 }, { 1424, 4102 }, { 2642, 3961 }, { 4110, 3485 }, { 4591, 4448 },
-    { 4617, 3511 }, { 4738, 4000 }, { 5036, 4265 }, { 257, 3716 }, { 271, 4166 }, { 362, 4167 },
-    { 490, 5061 }, { 663, 664 }, { 683, 684 }, { 707, 708 }, { 887, 3491 }, { 1076, 1077 },
-    { 1081, 1082 }, { 1093, 1094 }, { 1097, 1098 }, { 1102, 1103 }, { 1159, 1160 }, { 1167, 4423 },
-    { 1169, 1170 }, { 1475, 4786 }, { 1592, 4508 }, { 1623, 4594 }, { 1702, 4775 }, { 1788, 3727 },
-    { 2259, 2260 }, { 2261, 2262 }, { 2263, 4160 }, { 2329, 3770 }, { 2393, 3586 }, { 2394, 3742 },
-    { 3646, 4636 }, { 3834, 4648 }, { 3985, 4641 }, { 4159, 4217 }, { 4267, 4634 }, { 4286, 1173 },
-    { 4425, 3994 }, { 4664, 2258 }, { 4784, 4761 }, { 4800, 3480 }, { 4861, 2650 }, { 5031, 4022 },
-    { 5106, 4230 }, { 3, 4790 }, { 4518, 3478 }, { 4783, 5204 }, { 5201, 5206 }, { 5205, 5203 },
-    { 4228, 193 }, { 4390, 5253 }, { 5096, 5218 }, { 5103, 172 }, { 5141, 5236 }, { 5148, 5225 },
-    { 5207, 5252 }, { 5209, 3584 }, { 5214, 4742 }, { 5217, 5237 }, { 5222, 5164 }, { 5224, 5226 },
-    { 5233, 5261 }, { 5235, 3321 }, { 5238, 5239 }, { 5246, 5208 }, { 140, 1427 }, { 4110, 3994 },
-    { 4267, 5268 }, { 4450, 5267 }, { 5265, 5266 }, { 1076, 5284 }, { 1701, 3647 }, { 3521, 5290 },
-    { 3962, 5287 }, { 4165, 5279 }, { 4198, 4265 }, { 4235, 5293 }, { 4286, 1186 }, { 4425, 3485 },
-    { 5031, 5001 }, { 5277, 4791 }, { 5282, 5295 }, { 5283, 1078 }, { 5286, 1099 }, { 5296, 5297 },
-    { 5299, 3727 }, { 3, 4930 }, { 5068, 5315 }, { 4545, 3478 }, { 5316, 4746 }, { 5318, 5202 },
-    { 5319, 5317 }, { 5200, 5324 }, { 5251, 5326 }, { 5321, 5231 }, { 5322, 5098 }, { 5331, 5325 },
-    { 5262, 140 }, { 193, 1184 }, { 1076, 5285 }, { 5341, 650 }, { 5347, 4633 }, { 5355, 5298 },
-    { 3, 5032 }, { 5358, 5357 }, { 3283, 3478 }, { 5334, 5366 }, { 5363, 5332 }, { 5364, 5365 },
-    { 1076, 5354 }, { 5362, 5312 }, { 3, 5071 }, { 5077, 5374 }, { 4734, 3478 }, { 5376, 4728 },
-    { 5367, 5379 }, { 5370, 1076 }, { 3, 5375 }, { 5383, 5382 }, { 3478, 5199 }, { 5384, 5361 },
-    { 3, 5389 }, { 5064, 5388 }, { 4755, 3478 }, { 5310, 5390 }, { 4302, 3 }, { 610, 3478 },
-    { 5234, 5392 }, { 3, 4574 }, { 5396, 5393 }, { 3478, 5019 }, { 3534, 4378 }, { 3540, 4451 },
-    { 4689, 913 }, { 40, 3134 }, { 41, 3896 }, { 52, 4199 }, { 55, 4490 }, { 58, 4247 },
-    { 62, 3827 }, { 63, 4792 }, { 69, 70 }, { 111, 3716 }, { 112, 4578 }, { 122, 123 },
-    { 128, 129 }, { 138, 139 }, { 140, 3835 }, { 145, 1392 }, { 156, 157 }, { 158, 159 },
-    { 171, 172 }, { 179, 180 }, { 191, 192 }, { 212, 4640 }, { 261, 2694 }, { 262, 5240 },
-    { 351, 352 }, { 411, 2363 }, { 522, 4361 }, { 524, 3519 }, { 527, 4476 }, { 544, 545 },
-    { 552, 553 }, { 580, 245 }, { 591, 4926 }, { 600, 4093 }, { 601, 602 }, { 611, 612 },
-    { 613, 614 }, { 620, 5118 }, { 656, 657 }, { 672, 3480 }, { 699, 4660 }, { 910, 3746 },
-    { 915, 875 }, { 916, 3732 }, { 918, 879 }, { 1104, 4446 }, { 1174, 4287 }, { 1177, 1178 },
-    { 1211, 5190 }, { 1233, 4740 }, { 1295, 1296 }, { 1297, 1298 }, { 1404, 4392 }, { 1493, 1627 },
-    { 1507, 4743 }, { 1525, 1526 }, { 1527, 1528 }, { 1740, 4511 }, { 1805, 2345 }, { 2198, 2199 },
-    { 2296, 4104 }, { 2299, 3705 }, { 2333, 4779 }, { 2334, 3999 }, { 2335, 3649 }, { 2347, 3634 },
-    { 2352, 3554 }, { 2354, 4298 }, { 2362, 5000 }, { 2374, 3743 }, { 2397, 5219 }, { 2469, 2470 },
-    { 2528, 5030 }, { 2806, 2807 }, { 2808, 2809 }, { 2816, 2817 }, { 2818, 2819 }, { 2820, 2821 },
-    { 2849, 3535 }, { 2850, 4072 }, { 2851, 4544 }, { 2854, 3753 }, { 2862, 4398 }, { 2863, 2716 },
-    { 2871, 4563 }, { 2875, 2876 }, { 2977, 4510 }, { 2995, 4870 }, { 3020, 4129 }, { 3022, 4133 },
-    { 3023, 4191 }, { 3029, 5008 }, { 3044, 4239 }, { 3481, 235 }, { 3508, 4917 }, { 3518, 673 },
-    { 3533, 4835 }, { 3543, 4985 }, { 3586, 5061 }, { 3593, 3833 }, { 3702, 1520 }, { 3728, 4223 },
-    { 3731, 4663 }, { 3736, 306 }, { 3738, 2890 }, { 3795, 476 }, { 3803, 3740 }, { 3855, 3618 },
-    { 3889, 5054 }, { 3894, 1274 }, { 3895, 4259 }, { 3922, 4207 }, { 3984, 4847 }, { 4011, 4942 },
-    { 4138, 569 }, { 4186, 4940 }, { 4218, 3963 }, { 4222, 542 }, { 4225, 1773 }, { 4249, 303 },
-    { 4250, 4603 }, { 4342, 2858 }, { 4357, 4383 }, { 4385, 3830 }, { 4414, 1395 }, { 4450, 1625 },
-    { 4456, 4741 }, { 4535, 4150 }, { 4538, 183 }, { 4548, 4448 }, { 4566, 4400 }, { 4590, 202 },
-    { 4606, 1866 }, { 4673, 4134 }, { 4686, 2687 }, { 4690, 1502 }, { 4707, 2676 }, { 4708, 374 },
-    { 4712, 5254 }, { 4717, 4157 }, { 4739, 4787 }, { 4752, 4989 }, { 4766, 4959 }, { 4777, 741 },
-    { 4796, 4555 }, { 4863, 3882 }, { 4889, 5105 }, { 4961, 668 }, { 5022, 2852 }, { 5028, 4990 },
-    { 5101, 1420 }, { 5102, 147 }, { 5107, 223 }, { 5140, 4822 }, { 5144, 4678 }, { 5182, 607 },
-    { 5278, 4811 }, { 5320, 4991 }, { 5333, 4136 }, { 5377, 4731 }, { 3, 4672 }, { 4909, 5401 },
-    { 1882, 3478 }, { 3534, 4451 }, { 3540, 4378 }, { 65, 4199 }, { 66, 4490 }, { 67, 4247 },
-    { 68, 3827 }, { 172, 1114 }, { 545, 5464 }, { 2198, 2203 }, { 2675, 112 }, { 3488, 5469 },
-    { 3496, 5424 }, { 3614, 5417 }, { 3685, 5435 }, { 3710, 5447 }, { 3733, 5406 }, { 3823, 5479 },
-    { 3894, 3139 }, { 4159, 3480 }, { 4174, 5418 }, { 4184, 4510 }, { 4250, 4605 }, { 4293, 3554 },
-    { 4566, 4553 }, { 4590, 206 }, { 4912, 5436 }, { 4934, 5474 }, { 4994, 5484 }, { 5005, 5543 },
-    { 5072, 5452 }, { 5168, 3963 }, { 5200, 5482 }, { 5385, 5542 }, { 5412, 3492 }, { 5426, 5549 },
-    { 5427, 4385 }, { 5428, 5527 }, { 5431, 525 }, { 5432, 5487 }, { 5433, 546 }, { 5437, 5438 },
-    { 5441, 623 }, { 5450, 5451 }, { 5454, 5455 }, { 5456, 5514 }, { 5459, 5460 }, { 5462, 2346 },
-    { 5466, 5467 }, { 5476, 5483 }, { 5477, 5478 }, { 5480, 5481 }, { 5485, 3824 }, { 5488, 2872 },
-    { 5492, 3021 }, { 5493, 5496 }, { 5500, 5399 }, { 5517, 3973 }, { 5531, 5491 }, { 5536, 140 },
-    { 5537, 5465 }, { 5545, 4753 }, { 5552, 4544 }, { 4701, 5272 }, { 4857, 4965 }, { 5037, 4002 },
-    { 5263, 5264 }, { 5273, 4244 }, { 5336, 4388 }, { 5391, 5269 }, { 5475, 4637 }, { 261, 4703 },
-    { 536, 537 }, { 570, 566 }, { 634, 4168 }, { 637, 638 }, { 643, 644 }, { 748, 749 },
-    { 760, 761 }, { 1494, 1720 }, { 1564, 1565 }, { 1718, 5275 }, { 1719, 5372 }, { 1956, 3506 },
-    { 2037, 3655 }, { 3012, 2951 }, { 3100, 4692 }, { 3484, 4684 }, { 3801, 4683 }, { 3828, 5045 },
-    { 3837, 4716 }, { 4260, 4737 }, { 4373, 1264 }, { 4665, 4217 }, { 4691, 5017 }, { 4764, 2197 },
-    { 4772, 731 }, { 5088, 5346 }, { 5306, 3758 }, { 5547, 4767 }, { 5400, 3 }, { 5181, 3478 },
-    { 172, 5494 }, { 4932, 112 }, { 5486, 5605 }, { 5546, 5627 }, { 5579, 5586 }, { 5581, 917 },
-    { 5583, 5617 }, { 5594, 5628 }, { 5598, 5615 }, { 5609, 4461 }, { 5612, 5104 }, { 5614, 5468 },
-    { 570, 537 }, { 759, 4168 }, { 2130, 3506 }, { 2139, 3655 }, { 3012, 3006 }, { 3518, 5643 },
-    { 3625, 4684 }, { 3802, 5648 }, { 3898, 4683 }, { 4262, 5656 }, { 4625, 4716 }, { 4701, 5083 },
-    { 5157, 4692 }, { 5349, 5657 }, { 5645, 4623 }, { 3, 5397 }, { 5243, 3478 }, { 5666, 5378 },
-    { 172, 5619 }, { 3022, 5668 }, { 5667, 3854 }, { 5672, 5555 }, { 5676, 5675 }, { 3522, 5679 },
-    { 5687, 5302 }, { 5693, 5694 }, { 894, 589 }, { 903, 605 }, { 4606, 4234 }, { 5122, 4033 },
-    { 3, 3274 }, { 608, 3478 }, { 172, 5626 }, { 2870, 5698 }, { 894, 605 }, { 903, 589 },
-    { 6, 802 }, { 15, 4389 }, { 61, 135 }, { 100, 1139 }, { 110, 4794 }, { 124, 5577 },
-    { 148, 149 }, { 152, 153 }, { 154, 155 }, { 162, 3682 }, { 164, 2976 }, { 165, 166 },
-    { 167, 168 }, { 169, 170 }, { 173, 4914 }, { 184, 4947 }, { 189, 190 }, { 193, 4120 },
-    { 264, 5079 }, { 288, 2289 }, { 289, 4892 }, { 329, 330 }, { 348, 3726 }, { 398, 2358 },
-    { 488, 489 }, { 494, 4948 }, { 503, 5177 }, { 507, 4779 }, { 514, 3999 }, { 518, 3649 },
-    { 519, 520 }, { 526, 5065 }, { 527, 5530 }, { 529, 5510 }, { 532, 2974 }, { 536, 566 },
-    { 543, 5606 }, { 557, 1751 }, { 561, 4093 }, { 562, 563 }, { 581, 4057 }, { 625, 626 },
-    { 629, 4282 }, { 634, 4774 }, { 641, 642 }, { 646, 647 }, { 653, 654 }, { 661, 662 },
-    { 666, 4599 }, { 668, 4714 }, { 695, 696 }, { 704, 705 }, { 776, 777 }, { 778, 779 },
-    { 780, 781 }, { 782, 783 }, { 787, 788 }, { 798, 799 }, { 800, 801 }, { 805, 806 },
-    { 810, 811 }, { 812, 813 }, { 814, 815 }, { 816, 817 }, { 863, 5211 }, { 866, 4219 },
-    { 867, 3640 }, { 868, 4984 }, { 870, 3632 }, { 872, 3731 }, { 873, 3628 }, { 876, 3732 },
-    { 909, 3913 }, { 916, 4474 }, { 999, 3480 }, { 1055, 3737 }, { 1063, 1064 }, { 1069, 5174 },
-    { 1086, 1087 }, { 1108, 4823 }, { 1128, 4505 }, { 1133, 1134 }, { 1137, 1138 }, { 1150, 5 },
-    { 1238, 4131 }, { 1241, 4167 }, { 1246, 346 }, { 1247, 4122 }, { 1264, 424 }, { 1269, 1270 },
-    { 1275, 1276 }, { 1277, 1278 }, { 1280, 1429 }, { 1286, 1287 }, { 1316, 3213 }, { 1395, 4681 },
-    { 1424, 1677 }, { 1493, 2877 }, { 1505, 3062 }, { 1570, 3491 }, { 1616, 4033 }, { 1618, 1650 },
-    { 1690, 4625 }, { 1694, 1695 }, { 1803, 4499 }, { 1822, 4911 }, { 1829, 1855 }, { 1861, 1821 },
-    { 1868, 1869 }, { 1870, 1871 }, { 1872, 1873 }, { 2064, 3655 }, { 2104, 4742 }, { 2184, 4743 },
-    { 2287, 1802 }, { 2290, 4539 }, { 2337, 2338 }, { 2344, 5613 }, { 2349, 4113 }, { 2350, 2351 },
-    { 2362, 5429 }, { 2365, 4137 }, { 2375, 2423 }, { 2422, 4463 }, { 2471, 2472 }, { 2473, 4512 },
-    { 2639, 2887 }, { 2691, 2855 }, { 2695, 2844 }, { 2700, 2857 }, { 2774, 2874 }, { 2853, 4678 },
-    { 2859, 2860 }, { 2861, 5670 }, { 2866, 4526 }, { 2867, 2868 }, { 2869, 4597 }, { 2873, 2773 },
-    { 2882, 2617 }, { 2885, 2632 }, { 2913, 1257 }, { 2914, 4251 }, { 2923, 3531 }, { 2962, 2963 },
-    { 2972, 2973 }, { 3047, 3048 }, { 3049, 3050 }, { 3067, 3068 }, { 3072, 3073 }, { 3125, 3126 },
-    { 3127, 3128 }, { 3133, 5405 }, { 3135, 4953 }, { 3137, 3916 }, { 3272, 3586 }, { 3277, 3742 },
-    { 3302, 5033 }, { 3333, 5330 }, { 3339, 5335 }, { 3344, 4157 }, { 3502, 2975 }, { 3508, 5415 },
-    { 3605, 5010 }, { 3635, 4864 }, { 3679, 5288 }, { 3695, 4829 }, { 3724, 2341 }, { 3752, 4638 },
-    { 3796, 3131 }, { 3799, 4869 }, { 3803, 4688 }, { 3830, 1273 }, { 3889, 5622 }, { 3893, 3804 },
-    { 3899, 5551 }, { 3959, 2884 }, { 3977, 2889 }, { 4012, 2886 }, { 4014, 2883 }, { 4047, 4898 },
-    { 4064, 5121 }, { 4080, 3279 }, { 4166, 3747 }, { 4174, 4741 }, { 4177, 4092 }, { 4205, 4897 },
-    { 4216, 5518 }, { 4218, 4899 }, { 4229, 674 }, { 4280, 5696 }, { 4291, 5564 }, { 4295, 1262 },
-    { 4364, 3619 }, { 4456, 4087 }, { 4462, 4663 }, { 4470, 3490 }, { 4538, 5556 }, { 4565, 3121 },
-    { 4569, 4673 }, { 4582, 4473 }, { 4617, 5057 }, { 4624, 400 }, { 4656, 5215 }, { 4661, 5630 },
-    { 4686, 2916 }, { 4690, 4830 }, { 4702, 5548 }, { 4707, 2915 }, { 4709, 5255 }, { 4717, 4056 },
-    { 4723, 4712 }, { 4726, 1499 }, { 4767, 5646 }, { 4820, 4971 }, { 4821, 5371 }, { 4894, 5525 },
-    { 4904, 2342 }, { 4907, 476 }, { 4913, 3533 }, { 4919, 1854 }, { 4922, 5591 }, { 4925, 1235 },
-    { 4928, 5191 }, { 4972, 4453 }, { 4976, 5198 }, { 5003, 5004 }, { 5009, 4418 }, { 5020, 4117 },
-    { 5050, 5425 }, { 5081, 5392 }, { 5108, 229 }, { 5128, 5189 }, { 5146, 5498 }, { 5170, 5574 },
-    { 5175, 4513 }, { 5178, 5386 }, { 5185, 4988 }, { 5194, 4533 }, { 5196, 5701 }, { 5228, 603 },
-    { 5229, 3741 }, { 5230, 3833 }, { 5245, 584 }, { 5250, 3716 }, { 5280, 685 }, { 5281, 709 },
-    { 5314, 5526 }, { 5338, 5457 }, { 5359, 5313 }, { 5387, 1095 }, { 5413, 4981 }, { 5420, 5421 },
-    { 5528, 4601 }, { 5529, 5274 }, { 5550, 5535 }, { 5561, 5607 }, { 5596, 5544 }, { 5610, 3479 },
-    { 5635, 5381 }, { 5636, 4030 }, { 5697, 4979 }, { 3, 4581 }, { 1503, 3478 }, { 2992, 172 },
-    { 61, 2888 }, { 100, 3739 }, { 135, 5867 }, { 217, 162 }, { 352, 5079 }, { 398, 2848 },
-    { 641, 2193 }, { 759, 4774 }, { 866, 5212 }, { 1071, 5758 }, { 1074, 6 }, { 1132, 4505 },
-    { 1134, 5257 }, { 1236, 3999 }, { 1237, 3649 }, { 1246, 5803 }, { 1248, 193 }, { 1428, 5808 },
-    { 1521, 654 }, { 1603, 4823 }, { 1861, 1854 }, { 2220, 705 }, { 2353, 5828 }, { 3135, 4963 },
-    { 3273, 5710 }, { 3322, 5033 }, { 3480, 5797 }, { 3528, 5824 }, { 3628, 5818 }, { 3639, 5782 },
-    { 3685, 5830 }, { 3695, 5123 }, { 3710, 5787 }, { 3802, 5747 }, { 3893, 4156 }, { 3916, 5501 },
-    { 3939, 5835 }, { 3947, 5819 }, { 3981, 5855 }, { 4031, 5753 }, { 4057, 5841 }, { 4064, 5721 },
-    { 4100, 5802 }, { 4103, 5825 }, { 4176, 5861 }, { 4211, 5837 }, { 4218, 3747 }, { 4221, 4688 },
-    { 4229, 668 }, { 4256, 3508 }, { 4300, 5789 }, { 4364, 3740 }, { 4369, 5856 }, { 4417, 5823 },
-    { 4480, 5896 }, { 4550, 3752 }, { 4604, 5853 }, { 4616, 5884 }, { 4652, 5877 }, { 4709, 4869 },
-    { 4794, 4703 }, { 4820, 5940 }, { 4833, 5764 }, { 4894, 5748 }, { 4898, 5111 }, { 4904, 2343 },
-    { 4919, 1821 }, { 4925, 5743 }, { 4928, 5223 }, { 4983, 5865 }, { 5010, 5258 }, { 5075, 5926 },
-    { 5082, 3131 }, { 5138, 5938 }, { 5193, 5945 }, { 5221, 5564 }, { 5328, 5918 }, { 5359, 5350 },
-    { 5422, 5730 }, { 5473, 5925 }, { 5489, 5922 }, { 5513, 5806 }, { 5521, 5752 }, { 5532, 5731 },
-    { 5578, 5970 }, { 5582, 5911 }, { 5685, 5904 }, { 5702, 4979 }, { 5712, 5932 }, { 5717, 5329 },
-    { 5719, 121 }, { 5723, 5724 }, { 5725, 5727 }, { 5728, 5729 }, { 5732, 4914 }, { 5733, 5909 },
-    { 5735, 4892 }, { 5736, 292 }, { 5738, 5603 }, { 5744, 5745 }, { 5754, 5755 }, { 5768, 5769 },
-    { 5770, 5771 }, { 5773, 5774 }, { 5776, 5777 }, { 5778, 5779 }, { 5784, 871 }, { 5785, 5786 },
-    { 5788, 5445 }, { 5792, 688 }, { 5800, 1239 }, { 5807, 4261 }, { 5812, 4623 }, { 5822, 1856 },
-    { 5826, 1874 }, { 5832, 5899 }, { 5833, 4742 }, { 5838, 2424 }, { 5848, 5849 }, { 5850, 5851 },
-    { 5852, 5713 }, { 5858, 2924 }, { 5860, 5750 }, { 5863, 3069 }, { 5869, 4363 }, { 5876, 5726 },
-    { 5881, 3136 }, { 5889, 5811 }, { 5902, 4988 }, { 5912, 4947 }, { 5929, 5198 }, { 5937, 4779 },
-    { 5949, 2340 }, { 5956, 5834 }, { 5975, 5840 }, { 3, 4873 }, { 5553, 5977 }, { 5573, 172 },
-    { 5633, 3478 }, { 339, 162 }, { 1380, 5982 }, { 1521, 661 }, { 3278, 5710 }, { 4121, 5995 },
-    { 4364, 4890 }, { 5129, 6048 }, { 5165, 5988 }, { 5260, 6015 }, { 5665, 6028 }, { 5798, 6070 },
-    { 5842, 5980 }, { 5846, 6060 }, { 5878, 6059 }, { 5882, 6068 }, { 5895, 6080 }, { 5931, 6098 },
-    { 5942, 6044 }, { 5989, 5990 }, { 5993, 5994 }, { 5997, 140 }, { 6002, 5471 }, { 6012, 877 },
-    { 6016, 5470 }, { 6017, 3837 }, { 6020, 2474 }, { 6023, 6000 }, { 6030, 5839 }, { 6034, 1810 },
-    { 6043, 5749 }, { 6047, 6079 }, { 6049, 5866 }, { 6056, 3979 }, { 6061, 4257 }, { 6062, 4897 },
-    { 6065, 5813 }, { 6071, 5967 }, { 6072, 6073 }, { 6083, 5716 }, { 6084, 6085 }, { 6095, 5419 },
-    { 6099, 6100 }, { 6105, 4156 }, { 3, 4903 }, { 5495, 6115 }, { 3045, 3478 }, { 6019, 6119 },
-    { 6075, 6134 }, { 6111, 6138 }, { 6113, 6142 }, { 6120, 3021 }, { 6123, 5996 }, { 6130, 2632 },
-    { 6136, 5737 }, { 6156, 6058 }, { 6160, 6036 }, { 3, 5360 }, { 5012, 6162 }, { 3046, 3478 },
-    { 6164, 2928 }, { 4862, 3 }, { 3052, 3478 }, { 5398, 6175 }, { 6177, 3876 }, { 4946, 3 },
-    { 3478, 774 }, { 5565, 3 }, { 3478, 3051 }, { 6183, 4913 }, { 3, 5126 }, { 6185, 5599 },
-    { 5862, 6186 }, { 5960, 3478 }, { 6183, 5934 }, { 148, 4636 }, { 1279, 426 }, { 1476, 111 },
-    { 1479, 5340 }, { 1480, 5368 }, { 1493, 1497 }, { 1573, 3519 }, { 3733, 4733 }, { 4616, 4649 },
-    { 4633, 5039 }, { 5044, 5402 }, { 5056, 5403 }, { 5060, 3485 }, { 5125, 4591 }, { 5339, 3784 },
-    { 5631, 5629 }, { 141, 671 }, { 490, 491 }, { 589, 5227 }, { 625, 2242 }, { 824, 2275 },
-    { 1076, 2248 }, { 1090, 2269 }, { 1093, 5184 }, { 1120, 4479 }, { 1128, 5305 }, { 1164, 2247 },
-    { 1516, 644 }, { 1525, 5345 }, { 1540, 4660 }, { 1545, 4772 }, { 1563, 5928 }, { 1568, 3991 },
-    { 1846, 1847 }, { 2194, 2252 }, { 2219, 4423 }, { 2222, 2223 }, { 2224, 2225 }, { 2243, 2244 },
-    { 2250, 1153 }, { 2257, 5348 }, { 2264, 4621 }, { 2265, 5353 }, { 2271, 5380 }, { 2276, 5323 },
-    { 2450, 664 }, { 3306, 5232 }, { 3518, 676 }, { 3521, 2268 }, { 3702, 717 }, { 3963, 3979 },
-    { 4082, 5394 }, { 4256, 5046 }, { 4445, 4422 }, { 4624, 4766 }, { 4769, 5373 }, { 4773, 2281 },
-    { 4778, 5309 }, { 4833, 5890 }, { 4944, 5244 }, { 5016, 5172 }, { 5057, 5351 }, { 5058, 5689 },
-    { 5188, 4693 }, { 5249, 1187 }, { 5292, 5533 }, { 5303, 5691 }, { 5647, 5059 }, { 5705, 5664 },
-    { 5815, 5291 }, { 3, 5566 }, { 6127, 3478 }, { 4634, 6198 }, { 5044, 5568 }, { 5056, 5567 },
-    { 5060, 3994 }, { 5804, 6194 }, { 6196, 6197 }, { 6199, 1574 }, { 6201, 5632 }, { 605, 5227 },
-    { 2194, 6233 }, { 2241, 6212 }, { 3325, 5232 }, { 3518, 679 }, { 3956, 5323 }, { 4165, 6238 },
-    { 4479, 2282 }, { 4591, 4485 }, { 4621, 4938 }, { 4664, 6219 }, { 4777, 6224 }, { 5026, 5172 },
-    { 5184, 1188 }, { 5249, 6216 }, { 5276, 6243 }, { 5343, 6227 }, { 5690, 6255 }, { 6213, 6237 },
-    { 6214, 5289 }, { 6215, 2270 }, { 6226, 4975 }, { 6229, 6230 }, { 6231, 1612 }, { 6236, 5344 },
-    { 6246, 6217 }, { 6250, 6248 }, { 6254, 6247 }, { 6258, 5816 }, { 6260, 6245 }, { 6261, 6259 },
-    { 5187, 6263 }, { 5242, 3 }, { 6200, 6265 }, { 6270, 6202 }, { 3203, 3478 }, { 4591, 5294 },
-    { 5307, 6287 }, { 5369, 6274 }, { 6241, 6293 }, { 6249, 6280 }, { 6257, 6286 }, { 6283, 6292 },
-    { 6284, 6251 }, { 6288, 5704 }, { 6290, 3918 }, { 6291, 6278 }, { 6303, 6300 }, { 3, 5395 },
-    { 3205, 3478 }, { 5342, 6309 }, { 6289, 6310 }, { 6302, 6317 }, { 6311, 6314 }, { 6320, 6318 },
-    { 40, 3840 }, { 464, 1654 }, { 882, 479 }, { 1337, 3897 }, { 1340, 1341 }, { 1651, 1652 },
-    { 1655, 4489 }, { 1656, 3850 }, { 2419, 5404 }, { 4015, 4609 }, { 4277, 6269 }, { 4279, 5327 },
-    { 4548, 5709 }, { 4761, 5390 }, { 4776, 3595 }, { 4784, 5199 }, { 4857, 5739 }, { 4905, 3752 },
-    { 4965, 5836 }, { 5049, 3650 }, { 6054, 6175 }, { 6176, 5213 }, { 6187, 3760 }, { 3, 5711 },
-    { 5655, 3478 }, { 6324, 1181 }, { 1653, 6329 }, { 3900, 6333 }, { 3920, 6334 }, { 4173, 6337 },
-    { 4548, 6331 }, { 4738, 6330 }, { 4776, 3650 }, { 5049, 3595 }, { 5125, 6340 }, { 6328, 6332 },
-    { 6336, 5910 }, { 6346, 6025 }, { 6321, 3 }, { 5559, 6351 }, { 3509, 3478 }, { 6354, 6356 },
-    { 6355, 6357 }, { 6363, 3611 }, { 3, 4063 }, { 6366, 5974 }, { 6359, 3478 }, { 6369, 6335 },
-    { 5, 3240 }, { 56, 5497 }, { 111, 6305 }, { 112, 6179 }, { 117, 266 }, { 129, 5951 },
-    { 133, 4493 }, { 135, 5256 }, { 140, 1422 }, { 148, 6102 }, { 154, 296 }, { 162, 197 },
-    { 165, 299 }, { 172, 1673 }, { 177, 307 }, { 189, 308 }, { 193, 2841 }, { 233, 4199 },
-    { 236, 4247 }, { 238, 4792 }, { 256, 4499 }, { 257, 3633 }, { 261, 2917 }, { 271, 5597 },
-    { 294, 295 }, { 305, 5507 }, { 318, 4612 }, { 329, 6022 }, { 330, 4556 }, { 333, 3195 },
-    { 347, 4802 }, { 362, 5169 }, { 390, 5014 }, { 410, 4607 }, { 519, 5669 }, { 521, 5430 },
-    { 523, 4715 }, { 543, 4926 }, { 545, 1602 }, { 550, 4058 }, { 564, 4374 }, { 575, 5177 },
-    { 577, 578 }, { 579, 4948 }, { 589, 5592 }, { 604, 5502 }, { 625, 1157 }, { 636, 5641 },
-    { 639, 640 }, { 658, 659 }, { 668, 2207 }, { 674, 4714 }, { 675, 3480 }, { 693, 694 },
-    { 697, 698 }, { 732, 733 }, { 750, 751 }, { 752, 753 }, { 763, 764 }, { 785, 786 },
-    { 789, 5981 }, { 806, 2055 }, { 819, 820 }, { 822, 823 }, { 824, 1112 }, { 826, 4924 },
-    { 829, 830 }, { 831, 4503 }, { 833, 834 }, { 837, 838 }, { 840, 4504 }, { 865, 4496 },
-    { 868, 3913 }, { 894, 537 }, { 903, 566 }, { 905, 5520 }, { 907, 4219 }, { 911, 4689 },
-    { 913, 5506 }, { 1068, 4621 }, { 1076, 1166 }, { 1089, 1090 }, { 1091, 1092 }, { 1093, 5534 },
-    { 1096, 5380 }, { 1100, 1101 }, { 1113, 6117 }, { 1115, 5449 }, { 1131, 4479 }, { 1134, 4981 },
-    { 1151, 6232 }, { 1161, 1162 }, { 1164, 1165 }, { 1171, 5307 }, { 1182, 5590 }, { 1185, 5348 },
-    { 1243, 1267 }, { 1245, 525 }, { 1249, 3511 }, { 1256, 1257 }, { 1262, 4001 }, { 1278, 5259 },
-    { 1280, 4705 }, { 1284, 3200 }, { 1342, 3991 }, { 1377, 5903 }, { 1379, 4589 }, { 1382, 5340 },
-    { 1387, 5368 }, { 1391, 1392 }, { 1395, 5490 }, { 1399, 1400 }, { 1418, 3705 }, { 1446, 4984 },
-    { 1447, 4107 }, { 1453, 4511 }, { 1465, 4508 }, { 1501, 6165 }, { 1508, 1533 }, { 1518, 5661 },
-    { 1525, 5504 }, { 1557, 2235 }, { 1558, 2236 }, { 1560, 2237 }, { 1562, 6316 }, { 1566, 3988 },
-    { 1586, 3623 }, { 1591, 6139 }, { 1596, 5174 }, { 1618, 1619 }, { 1647, 3647 }, { 1648, 4775 },
-    { 1674, 3551 }, { 1731, 4737 }, { 1733, 3640 }, { 1735, 3746 }, { 1736, 3632 }, { 1738, 3731 },
-    { 1739, 6008 }, { 1741, 3732 }, { 1742, 6143 }, { 1745, 4622 }, { 1749, 5195 }, { 1752, 5984 },
-    { 1754, 217 }, { 1810, 2966 }, { 1822, 4539 }, { 1857, 4975 }, { 1858, 3836 }, { 1875, 1876 },
-    { 1877, 3879 }, { 1878, 1879 }, { 1880, 5983 }, { 2056, 2057 }, { 2058, 2059 }, { 2060, 2061 },
-    { 2062, 2063 }, { 2064, 3485 }, { 2182, 5695 }, { 2208, 3792 }, { 2210, 2211 }, { 2214, 2215 },
-    { 2216, 2217 }, { 2226, 1545 }, { 2233, 2234 }, { 2288, 6151 }, { 2366, 2367 }, { 2378, 2379 },
-    { 2396, 4821 }, { 2398, 5930 }, { 2401, 4517 }, { 2402, 5198 }, { 2403, 2404 }, { 2405, 2406 },
-    { 2407, 2408 }, { 2409, 2410 }, { 2411, 2412 }, { 2420, 5000 }, { 2483, 4779 }, { 2484, 3999 },
-    { 2485, 3649 }, { 2540, 5078 }, { 2594, 2612 }, { 2642, 4541 }, { 2653, 5847 }, { 2655, 2804 },
-    { 2657, 2805 }, { 2665, 2810 }, { 2676, 5508 }, { 2719, 2894 }, { 2728, 2905 }, { 2731, 4500 },
-    { 2733, 2895 }, { 2735, 2896 }, { 2811, 2812 }, { 2814, 2650 }, { 2822, 2823 }, { 2824, 2825 },
-    { 2827, 2828 }, { 2829, 2830 }, { 2831, 2832 }, { 2833, 2834 }, { 2835, 2836 }, { 2837, 2838 },
-    { 2839, 2840 }, { 2842, 2685 }, { 2843, 5844 }, { 2847, 4704 }, { 2856, 1650 }, { 2878, 2879 },
-    { 2880, 2881 }, { 2892, 2893 }, { 2902, 2903 }, { 2904, 3968 }, { 2907, 1436 }, { 2949, 2950 },
-    { 2955, 2956 }, { 2969, 4129 }, { 2978, 4953 }, { 2984, 4241 }, { 2995, 2996 }, { 3002, 4194 },
-    { 3018, 3019 }, { 3028, 6163 }, { 3035, 3036 }, { 3065, 3066 }, { 3071, 4817 }, { 3122, 3172 },
-    { 3132, 5966 }, { 3150, 4950 }, { 3174, 3742 }, { 3177, 3519 }, { 3181, 3182 }, { 3208, 1311 },
-    { 3212, 5810 }, { 3214, 3215 }, { 3226, 3227 }, { 3228, 3229 }, { 3234, 3235 }, { 3236, 3237 },
-    { 3242, 3243 }, { 3312, 5562 }, { 3332, 5873 }, { 3356, 3360 }, { 3364, 5335 }, { 3365, 4157 },
-    { 3402, 6209 }, { 3483, 889 }, { 3505, 901 }, { 3508, 5503 }, { 3586, 491 }, { 3593, 5416 },
-    { 3621, 6101 }, { 3646, 149 }, { 3654, 3804 }, { 3686, 5453 }, { 3700, 4363 }, { 3708, 900 },
-    { 3736, 304 }, { 3738, 5674 }, { 3741, 906 }, { 3750, 1587 }, { 3760, 4835 }, { 3795, 4940 },
-    { 3796, 3187 }, { 3798, 4985 }, { 3799, 5255 }, { 3805, 4917 }, { 3829, 5276 }, { 3843, 4769 },
-    { 3881, 5618 }, { 3901, 1417 }, { 3967, 5972 }, { 3979, 5004 }, { 4080, 3346 }, { 4082, 5396 },
-    { 4087, 4847 }, { 4108, 4543 }, { 4109, 5472 }, { 4112, 4540 }, { 4123, 5595 }, { 4166, 3963 },
-    { 4167, 3639 }, { 4216, 4695 }, { 4229, 677 }, { 4250, 5616 }, { 4294, 4670 }, { 4357, 5304 },
-    { 4361, 1261 }, { 4382, 6088 }, { 4393, 3619 }, { 4480, 5907 }, { 4501, 5061 }, { 4535, 4710 },
-    { 4548, 5294 }, { 4550, 4449 }, { 4578, 4706 }, { 4603, 5524 }, { 4605, 5588 }, { 4620, 5948 },
-    { 4649, 5247 }, { 4671, 4383 }, { 4696, 6104 }, { 4698, 3722 }, { 4708, 3139 }, { 4735, 3974 },
-    { 4773, 2399 }, { 4778, 4895 }, { 4791, 5113 }, { 4796, 4537 }, { 4826, 5015 }, { 4830, 6188 },
-    { 4853, 4992 }, { 4863, 5079 }, { 4870, 3138 }, { 4896, 5394 }, { 4899, 5241 }, { 4902, 5179 },
-    { 4907, 6069 }, { 4922, 6045 }, { 4931, 5939 }, { 4932, 5992 }, { 4942, 3941 }, { 4959, 6338 },
-    { 4989, 6339 }, { 4990, 5977 }, { 5005, 6097 }, { 5008, 6115 }, { 5028, 5905 }, { 5038, 5962 },
-    { 5053, 5388 }, { 5058, 3710 }, { 5066, 5180 }, { 5108, 458 }, { 5111, 770 }, { 5128, 5589 },
-    { 5178, 6077 }, { 5185, 5515 }, { 5193, 4642 }, { 5245, 134 }, { 5258, 5875 }, { 5292, 5271 },
-    { 5303, 4373 }, { 5316, 6341 }, { 5351, 5985 }, { 5359, 5943 }, { 5385, 4384 }, { 5407, 5408 },
-    { 5409, 5410 }, { 5414, 4656 }, { 5440, 4175 }, { 5444, 2219 }, { 5499, 4720 }, { 5509, 3137 },
-    { 5511, 6116 }, { 5519, 5399 }, { 5522, 5054 }, { 5554, 1421 }, { 5557, 6298 }, { 5569, 5570 },
-    { 5571, 5572 }, { 5576, 2687 }, { 5580, 4638 }, { 5584, 5783 }, { 5593, 6299 }, { 5604, 6013 },
-    { 5611, 4889 }, { 5620, 4911 }, { 5621, 5653 }, { 5623, 6131 }, { 5677, 1187 }, { 5699, 5686 },
-    { 5775, 807 }, { 5796, 4217 }, { 5801, 6152 }, { 5820, 6096 }, { 5843, 2693 }, { 5845, 5957 },
-    { 5874, 6146 }, { 5924, 5780 }, { 5927, 4002 }, { 5936, 5944 }, { 5941, 5886 }, { 5953, 5386 },
-    { 5965, 6297 }, { 5971, 5955 }, { 5979, 4829 }, { 5986, 5642 }, { 5991, 6006 }, { 6001, 2315 },
-    { 6009, 374 }, { 6026, 3017 }, { 6037, 5885 }, { 6038, 3844 }, { 6039, 863 }, { 6086, 6087 },
-    { 6150, 5913 }, { 6161, 4681 }, { 6169, 5908 }, { 6172, 5228 }, { 6221, 6042 }, { 6223, 1556 },
-    { 6304, 2209 }, { 6319, 4822 }, { 3, 4652 }, { 6370, 6375 }, { 140, 6503 }, { 162, 4124 },
-    { 193, 6376 }, { 197, 3215 }, { 257, 5414 }, { 347, 6078 }, { 390, 5015 }, { 520, 3633 },
-    { 545, 6575 }, { 565, 4802 }, { 582, 5430 }, { 605, 5592 }, { 770, 4374 }, { 822, 835 },
-    { 832, 4924 }, { 839, 4503 }, { 903, 537 }, { 911, 5404 }, { 1076, 1599 }, { 1115, 6734 },
-    { 1156, 6422 }, { 1444, 4219 }, { 1614, 5590 }, { 1672, 6389 }, { 1691, 4511 }, { 2196, 6495 },
-    { 2212, 3478 }, { 2238, 3988 }, { 2339, 4539 }, { 2719, 6589 }, { 2733, 2906 }, { 2735, 6590 },
-    { 2783, 217 }, { 2949, 5175 }, { 2971, 6385 }, { 2978, 4963 }, { 3148, 4241 }, { 3151, 4194 },
-    { 3167, 3480 }, { 3184, 3913 }, { 3185, 3746 }, { 3222, 1311 }, { 3244, 5 }, { 3272, 3647 },
-    { 3277, 3991 }, { 3323, 5562 }, { 3511, 5576 }, { 3518, 6432 }, { 3521, 6457 }, { 3591, 6567 },
-    { 3617, 6468 }, { 3726, 6519 }, { 3741, 6509 }, { 3767, 6447 }, { 3792, 3101 }, { 3843, 4826 },
-    { 3881, 5674 }, { 3895, 6508 }, { 3915, 6476 }, { 3956, 6117 }, { 3967, 5078 }, { 3968, 6698 },
-    { 4001, 6399 }, { 4086, 6475 }, { 4112, 6116 }, { 4165, 6438 }, { 4229, 680 }, { 4252, 5616 },
-    { 4357, 5311 }, { 4362, 6558 }, { 4377, 6485 }, { 4447, 3619 }, { 4479, 2400 }, { 4480, 3593 },
-    { 4495, 6402 }, { 4535, 5587 }, { 4556, 6416 }, { 4560, 6585 }, { 4578, 6769 }, { 4603, 5588 },
-    { 4605, 5524 }, { 4706, 6021 }, { 4720, 668 }, { 4737, 1420 }, { 4773, 6464 }, { 4778, 6645 },
-    { 4855, 4992 }, { 4895, 6686 }, { 4896, 5976 }, { 4902, 5216 }, { 4912, 6413 }, { 4934, 6470 },
-    { 5009, 5259 }, { 5066, 5248 }, { 5082, 6591 }, { 5113, 400 }, { 5132, 6708 }, { 5195, 4648 },
-    { 5241, 6593 }, { 5247, 6135 }, { 5271, 579 }, { 5339, 6487 }, { 5342, 6670 }, { 5344, 5449 },
-    { 5407, 5570 }, { 5408, 5571 }, { 5409, 5572 }, { 5410, 5600 }, { 5416, 5954 }, { 5440, 4743 },
-    { 5442, 6425 }, { 5472, 5673 }, { 5497, 6395 }, { 5503, 5604 }, { 5519, 6372 }, { 5523, 6709 },
-    { 5534, 1188 }, { 5554, 1423 }, { 5557, 6779 }, { 5560, 6419 }, { 5584, 6489 }, { 5593, 6326 },
-    { 5611, 6647 }, { 5621, 5654 }, { 5623, 6174 }, { 5624, 6599 }, { 5677, 6459 }, { 5697, 6557 },
-    { 5699, 5688 }, { 5746, 6725 }, { 5756, 6672 }, { 5766, 6430 }, { 5772, 6436 }, { 5859, 3796 },
-    { 5879, 6679 }, { 5887, 6750 }, { 5919, 6620 }, { 5921, 6188 }, { 5959, 6582 }, { 5979, 5123 },
-    { 6050, 6621 }, { 6089, 6546 }, { 6091, 6699 }, { 6106, 6690 }, { 6126, 6739 }, { 6129, 6549 },
-    { 6133, 6695 }, { 6140, 6452 }, { 6141, 6702 }, { 6154, 6705 }, { 6170, 6403 }, { 6179, 5558 },
-    { 6185, 6722 }, { 6235, 6545 }, { 6295, 6539 }, { 6296, 6544 }, { 6304, 6534 }, { 6312, 6760 },
-    { 6364, 6754 }, { 6377, 6394 }, { 6379, 2890 }, { 6388, 167 }, { 6390, 4204 }, { 6392, 6581 },
-    { 6398, 6689 }, { 6400, 6386 }, { 6405, 1824 }, { 6407, 6684 }, { 6421, 6417 }, { 6426, 6535 },
-    { 6434, 6625 }, { 6437, 6529 }, { 6440, 6462 }, { 6448, 4661 }, { 6451, 5003 }, { 6456, 5289 },
-    { 6460, 6461 }, { 6471, 6746 }, { 6472, 6473 }, { 6478, 6520 }, { 6481, 6482 }, { 6483, 6484 },
-    { 6488, 6733 }, { 6490, 6654 }, { 6497, 6498 }, { 6511, 6512 }, { 6513, 6514 }, { 6515, 6516 },
-    { 6517, 5734 }, { 6525, 6526 }, { 6527, 6528 }, { 6530, 6531 }, { 6537, 6538 }, { 6548, 2105 },
-    { 6550, 6551 }, { 6552, 2413 }, { 6554, 6555 }, { 6561, 6562 }, { 6563, 6570 }, { 6568, 6569 },
-    { 6572, 6573 }, { 6577, 2668 }, { 6579, 6580 }, { 6583, 6720 }, { 6586, 4457 }, { 6587, 6565 },
-    { 6592, 6305 }, { 6596, 4950 }, { 6600, 378 }, { 6601, 6103 }, { 6602, 5864 }, { 6607, 3178 },
-    { 6608, 6703 }, { 6610, 6611 }, { 6612, 6613 }, { 6614, 6615 }, { 6619, 5330 }, { 6624, 6415 },
-    { 6627, 6758 }, { 6630, 3180 }, { 6631, 4022 }, { 6635, 6578 }, { 6638, 5399 }, { 6651, 4757 },
-    { 6655, 5329 }, { 6659, 5515 }, { 6668, 4581 }, { 6675, 6644 }, { 6676, 3802 }, { 6683, 4769 },
-    { 6688, 4998 }, { 6710, 6404 }, { 6718, 6663 }, { 6723, 6724 }, { 6728, 674 }, { 6735, 6736 },
-    { 6737, 5508 }, { 6757, 4383 }, { 6771, 6553 }, { 3, 5458 }, { 140, 6984 }, { 162, 6983 },
-    { 762, 6786 }, { 822, 6443 }, { 836, 4924 }, { 1598, 6800 }, { 3198, 3746 }, { 3232, 1311 },
-    { 3432, 3988 }, { 3478, 3201 }, { 3480, 7018 }, { 3511, 6571 }, { 3518, 6433 }, { 3887, 6812 },
-    { 4503, 6441 }, { 4661, 6799 }, { 4826, 5373 }, { 4992, 5180 }, { 5078, 5453 }, { 5210, 6875 },
-    { 5270, 6834 }, { 5506, 6893 }, { 5569, 6887 }, { 5624, 6994 }, { 5720, 6860 }, { 6163, 6803 },
-    { 6166, 6858 }, { 6279, 6864 }, { 6353, 6903 }, { 6381, 6874 }, { 6384, 6899 }, { 6414, 6804 },
-    { 6418, 6901 }, { 6469, 6908 }, { 6492, 6882 }, { 6502, 6839 }, { 6521, 6880 }, { 6536, 6808 },
-    { 6540, 6966 }, { 6566, 6831 }, { 6574, 6790 }, { 6588, 6811 }, { 6616, 6824 }, { 6639, 6372 },
-    { 6681, 7002 }, { 6682, 6854 }, { 6742, 6964 }, { 6751, 6863 }, { 6753, 6881 }, { 6761, 4802 },
-    { 6762, 6989 }, { 6768, 6962 }, { 6775, 6787 }, { 6783, 6943 }, { 6784, 1134 }, { 6792, 1240 },
-    { 6794, 6406 }, { 6797, 6446 }, { 6816, 3619 }, { 6821, 6822 }, { 6828, 6564 }, { 6829, 6660 },
-    { 6830, 6458 }, { 6832, 6957 }, { 6837, 5014 }, { 6843, 6981 }, { 6844, 6712 }, { 6851, 6986 },
-    { 6868, 4968 }, { 6886, 6888 }, { 6892, 4565 }, { 6895, 6148 }, { 6900, 6801 }, { 6902, 6965 },
-    { 6906, 6745 }, { 6907, 5781 }, { 6909, 4972 }, { 6912, 7000 }, { 6915, 6815 }, { 6918, 6922 },
-    { 6920, 7009 }, { 6923, 6547 }, { 6924, 6700 }, { 6927, 6976 }, { 6929, 6665 }, { 6930, 4157 },
-    { 6935, 6228 }, { 6937, 6315 }, { 6940, 6716 }, { 6949, 5671 }, { 6952, 6649 }, { 6953, 6973 },
-    { 6954, 6841 }, { 6958, 6885 }, { 6959, 6898 }, { 6963, 6852 }, { 6967, 1737 }, { 6968, 5461 },
-    { 6974, 2218 }, { 6978, 6556 }, { 6979, 6849 }, { 6980, 2813 }, { 6997, 3238 }, { 7011, 5015 },
-    { 7014, 6985 }, { 7015, 5411 }, { 7017, 5600 }, { 3, 5563 }, { 822, 7079 }, { 3478, 5854 },
-    { 4503, 7026 }, { 4665, 3480 }, { 4992, 5248 }, { 5132, 7039 }, { 5309, 7038 }, { 5809, 7031 },
-    { 5814, 7021 }, { 6439, 7036 }, { 6576, 7023 }, { 6805, 7057 }, { 6859, 7089 }, { 6867, 5014 },
-    { 6911, 7093 }, { 6925, 7047 }, { 6939, 7094 }, { 6969, 5461 }, { 6987, 7087 }, { 6988, 7100 },
-    { 7003, 7022 }, { 7013, 7078 }, { 7020, 7107 }, { 7024, 7112 }, { 7025, 6796 }, { 7034, 6848 },
-    { 7035, 6813 }, { 7037, 7043 }, { 7040, 6845 }, { 7042, 6092 }, { 7044, 6889 }, { 7046, 6890 },
-    { 7048, 6791 }, { 7050, 6740 }, { 7051, 7126 }, { 7055, 1181 }, { 7058, 7080 }, { 7060, 6499 },
-    { 7063, 7061 }, { 7068, 3705 }, { 7069, 6956 }, { 7073, 6774 }, { 7074, 7111 }, { 7091, 5411 },
-    { 7095, 6656 }, { 7105, 6977 }, { 7113, 6532 }, { 7123, 162 }, { 3, 5978 }, { 4367, 3478 },
-    { 5210, 7134 }, { 6795, 7132 }, { 7006, 7129 }, { 7062, 7140 }, { 7130, 3511 }, { 7142, 7131 },
-    { 7145, 7174 }, { 7148, 1436 }, { 7149, 7166 }, { 7150, 6945 }, { 7157, 5595 }, { 7164, 5671 },
-    { 7168, 7156 }, { 5439, 3 }, { 5539, 7178 }, { 6641, 3478 }, { 5505, 3 }, { 7193, 6726 },
-    { 5608, 3 }, { 7193, 6891 }, { 7196, 5522 }, { 5700, 3 }, { 7196, 6732 }, { 3, 4256 },
-    { 7201, 5511 }, { 257, 5637 }, { 266, 4649 }, { 894, 566 }, { 1575, 5065 }, { 3522, 7121 },
-    { 3534, 108 }, { 3540, 218 }, { 3758, 6208 }, { 4691, 6093 }, { 4905, 4449 }, { 5016, 5660 },
-    { 5038, 5634 }, { 5083, 3511 }, { 5088, 5274 }, { 5122, 6345 }, { 5270, 5338 }, { 5651, 6204 },
-    { 5684, 6203 }, { 6205, 6306 }, { 6271, 3802 }, { 6272, 6307 }, { 151, 6155 }, { 161, 6173 },
-    { 400, 6365 }, { 500, 5502 }, { 609, 5695 }, { 619, 7198 }, { 624, 5757 }, { 625, 691 },
-    { 630, 631 }, { 645, 5761 }, { 651, 652 }, { 653, 661 }, { 654, 655 }, { 672, 5499 },
-    { 689, 690 }, { 703, 5767 }, { 706, 5961 }, { 709, 1545 }, { 710, 711 }, { 718, 719 },
-    { 720, 721 }, { 722, 723 }, { 724, 725 }, { 755, 756 }, { 790, 791 }, { 792, 793 },
-    { 794, 795 }, { 796, 797 }, { 803, 804 }, { 841, 842 }, { 843, 844 }, { 845, 495 },
-    { 849, 850 }, { 851, 852 }, { 853, 854 }, { 855, 856 }, { 857, 858 }, { 859, 860 },
-    { 1069, 1158 }, { 1128, 5659 }, { 1132, 5585 }, { 1263, 5050 }, { 1264, 4671 }, { 1342, 3742 },
-    { 1346, 4786 }, { 1471, 3611 }, { 1509, 4971 }, { 1517, 7116 }, { 1519, 1520 }, { 1522, 1523 },
-    { 1529, 1530 }, { 1535, 1536 }, { 1537, 1538 }, { 1541, 4423 }, { 1542, 5281 }, { 1543, 1544 },
-    { 1546, 1547 }, { 1548, 1549 }, { 1550, 1551 }, { 1552, 1553 }, { 1554, 1555 }, { 1580, 5969 },
-    { 1597, 5353 }, { 1610, 1153 }, { 2191, 2192 }, { 2194, 2195 }, { 2196, 3118 }, { 2273, 4631 },
-    { 2618, 5894 }, { 3054, 3055 }, { 3056, 3057 }, { 3058, 3059 }, { 3061, 3478 }, { 3074, 3075 },
-    { 3078, 3079 }, { 3080, 3087 }, { 3084, 3085 }, { 3090, 3091 }, { 3106, 3107 }, { 3110, 3111 },
-    { 3116, 3117 }, { 3121, 5763 }, { 3301, 5872 }, { 3324, 6005 }, { 3485, 660 }, { 3697, 6781 },
-    { 3897, 4118 }, { 4016, 4961 }, { 4231, 5952 }, { 4373, 5137 }, { 4508, 5533 }, { 4548, 6262 },
-    { 4654, 6652 }, { 4720, 677 }, { 4762, 5893 }, { 4800, 4641 }, { 4811, 5741 }, { 4818, 1062 },
-    { 4853, 4928 }, { 4855, 5066 }, { 4861, 6942 }, { 4944, 6076 }, { 4983, 7049 }, { 5017, 6168 },
-    { 5048, 5765 }, { 5069, 5352 }, { 5186, 6347 }, { 5220, 6342 }, { 5384, 5381 }, { 5391, 6559 },
-    { 5423, 6063 }, { 5434, 6108 }, { 5444, 702 }, { 5446, 2382 }, { 5448, 2383 }, { 5662, 6431 },
-    { 5722, 150 }, { 5740, 5560 }, { 5760, 5642 }, { 5793, 4168 }, { 5794, 1168 }, { 5821, 536 },
-    { 5868, 5653 }, { 5870, 6004 }, { 5871, 3273 }, { 5880, 6467 }, { 5888, 6053 }, { 5891, 6018 },
-    { 5892, 6171 }, { 5897, 6189 }, { 5900, 4022 }, { 5915, 5213 }, { 5946, 6109 }, { 5968, 5026 },
-    { 6003, 5686 }, { 6041, 6234 }, { 6066, 5119 }, { 6110, 6455 }, { 6128, 3100 }, { 6132, 6543 },
-    { 6137, 692 }, { 6158, 162 }, { 6176, 5703 }, { 6180, 3053 }, { 6181, 6373 }, { 6323, 6035 },
-    { 6367, 682 }, { 6387, 4776 }, { 6622, 3102 }, { 6648, 6114 }, { 6717, 1616 }, { 6809, 5443 },
-    { 6936, 3702 }, { 6938, 5906 }, { 7016, 5692 }, { 7106, 6344 }, { 7194, 1504 }, { 3, 5829 },
-    { 7201, 6730 }, { 582, 7206 }, { 1572, 7205 }, { 3534, 218 }, { 3540, 108 }, { 4691, 6094 },
-    { 5016, 7213 }, { 5637, 7225 }, { 5651, 6266 }, { 5684, 6267 }, { 6206, 7219 }, { 7208, 6193 },
-    { 7216, 7217 }, { 7220, 7212 }, { 219, 6155 }, { 220, 6173 }, { 500, 6626 }, { 652, 3121 },
-    { 653, 5763 }, { 688, 7198 }, { 710, 7248 }, { 711, 3081 }, { 1514, 5757 }, { 1517, 5761 },
-    { 1594, 5969 }, { 2191, 5641 }, { 2643, 5894 }, { 3070, 690 }, { 3086, 7301 }, { 3112, 3478 },
-    { 3113, 5695 }, { 3115, 625 }, { 3301, 6005 }, { 3324, 5872 }, { 3897, 6189 }, { 4231, 6108 },
-    { 4532, 7271 }, { 4720, 680 }, { 4764, 7236 }, { 4783, 5893 }, { 4853, 5066 }, { 4855, 4928 },
-    { 4937, 1062 }, { 4944, 6159 }, { 5048, 6427 }, { 5069, 5356 }, { 5171, 7302 }, { 5186, 6360 },
-    { 5220, 6361 }, { 5280, 7298 }, { 5301, 7331 }, { 5345, 7330 }, { 5369, 7273 }, { 5423, 6109 },
-    { 5434, 5952 }, { 5446, 4752 }, { 5448, 4753 }, { 5504, 7282 }, { 5516, 5137 }, { 5644, 5767 },
-    { 5662, 7303 }, { 5722, 225 }, { 5740, 6210 }, { 5760, 6220 }, { 5762, 655 }, { 5821, 570 },
-    { 5868, 5654 }, { 5870, 6122 }, { 5871, 3278 }, { 5888, 6125 }, { 5891, 6171 }, { 5892, 6018 },
-    { 5897, 4118 }, { 5900, 5001 }, { 5946, 6063 }, { 5961, 3080 }, { 5998, 7275 }, { 6003, 5688 },
-    { 6041, 6275 }, { 6066, 5652 }, { 6110, 6802 }, { 6112, 5026 }, { 6121, 7276 }, { 6128, 5119 },
-    { 6137, 5288 }, { 6157, 7254 }, { 6158, 7310 }, { 6176, 6010 }, { 6180, 7305 }, { 6222, 1541 },
-    { 6225, 7317 }, { 6240, 7319 }, { 6242, 7245 }, { 6281, 7270 }, { 6348, 6373 }, { 6367, 7230 },
-    { 6763, 7306 }, { 6842, 6114 }, { 6951, 5443 }, { 7030, 3102 }, { 7056, 4905 }, { 7059, 5906 },
-    { 7185, 7294 }, { 7194, 682 }, { 7229, 5742 }, { 7231, 7232 }, { 7233, 4938 }, { 7240, 691 },
-    { 7242, 7244 }, { 7246, 7247 }, { 7250, 7251 }, { 7252, 7253 }, { 7255, 7256 }, { 7258, 7259 },
-    { 7260, 7261 }, { 7262, 7263 }, { 7277, 7278 }, { 7280, 7281 }, { 7283, 7284 }, { 7285, 7286 },
-    { 7291, 6807 }, { 7324, 4998 }, { 7325, 4968 }, { 7335, 2650 }, { 7343, 5741 }, { 7344, 7235 },
-    { 7349, 7312 }, { 7351, 1612 }, { 7353, 7320 }, { 7354, 7326 }, { 7381, 7228 }, { 3, 6024 },
-    { 5221, 7383 }, { 6195, 7391 }, { 7223, 7396 }, { 7224, 7395 }, { 7386, 7385 }, { 1517, 7165 },
-    { 3478, 3060 }, { 4764, 7274 }, { 4928, 5352 }, { 5171, 7307 }, { 5300, 7429 }, { 5661, 7401 },
-    { 6157, 7257 }, { 6277, 7421 }, { 6765, 7459 }, { 7264, 7468 }, { 7269, 7477 }, { 7382, 5695 },
-    { 7403, 7491 }, { 7404, 712 }, { 7410, 7455 }, { 7412, 3081 }, { 7413, 7414 }, { 7422, 7448 },
-    { 7423, 7513 }, { 7424, 4998 }, { 7425, 4968 }, { 7441, 7502 }, { 7447, 7407 }, { 7451, 7418 },
-    { 7460, 1524 }, { 7466, 1531 }, { 7476, 7493 }, { 7478, 5857 }, { 7480, 7292 }, { 7486, 7512 },
-    { 7495, 7469 }, { 7497, 7498 }, { 7500, 1539 }, { 7501, 7243 }, { 3, 6032 }, { 6182, 7515 },
-    { 7520, 7519 }, { 3478, 7296 }, { 4928, 5356 }, { 5171, 7402 }, { 5301, 7524 }, { 5343, 7521 },
-    { 7297, 7522 }, { 7430, 7537 }, { 7492, 712 }, { 7496, 7528 }, { 7523, 7546 }, { 7527, 7238 },
-    { 7530, 7405 }, { 7536, 7540 }, { 7543, 7503 }, { 7548, 7535 }, { 7551, 7454 }, { 3, 6081 },
-    { 7098, 7556 }, { 5300, 7560 }, { 7295, 7559 }, { 3, 6178 }, { 3, 6190 }, { 2927, 7579 },
-    { 3, 6191 }, { 7557, 7580 }, { 3, 7583 }, { 7372, 7582 }, { 2474, 3 }, { 7581, 7584 },
-    { 7487, 7582 }, { 4730, 3 }, { 4976, 3 }, { 7589, 6696 }, { 6067, 3 }, { 7587, 3 },
-    { 3, 6308 }, { 7593, 7369 }, { 1309, 1310 }, { 1315, 1316 }, { 1317, 1318 }, { 1321, 1322 },
-    { 1323, 1324 }, { 1333, 4668 }, { 1846, 6523 }, { 3528, 5244 }, { 4380, 5308 }, { 4381, 5337 },
-    { 4573, 3718 }, { 4671, 6524 }, { 4896, 6118 }, { 5625, 6294 }, { 6211, 6253 }, { 6252, 5935 },
-    { 6273, 6285 }, { 6358, 6371 }, { 6374, 6352 }, { 6972, 3480 }, { 7308, 6239 }, { 7309, 6276 },
-    { 3, 6322 }, { 7593, 7472 }, { 1317, 7600 }, { 1846, 6971 }, { 3202, 7594 }, { 4380, 5337 },
-    { 4381, 5308 }, { 5244, 6145 }, { 5708, 6294 }, { 6211, 6285 }, { 6252, 6046 }, { 6253, 6093 },
-    { 6368, 6118 }, { 7416, 6239 }, { 7417, 6276 }, { 7596, 1311 }, { 7597, 7598 }, { 7599, 3553 },
-    { 7601, 7613 }, { 7603, 6033 }, { 7612, 6094 }, { 3, 6343 }, { 3204, 7618 }, { 3449, 7594 },
-    { 4452, 5308 }, { 5625, 7621 }, { 5708, 7602 }, { 6007, 7625 }, { 6273, 7629 }, { 7604, 4380 },
-    { 7605, 4381 }, { 7634, 1319 }, { 7635, 7620 }, { 3828, 3 }, { 3450, 7618 }, { 4452, 5337 },
-    { 7622, 7640 }, { 7623, 4380 }, { 7624, 4381 }, { 7639, 3 }, { 7641, 7652 }, { 7642, 4452 },
-    { 7651, 7630 }, { 3, 5165 }, { 7657, 7507 }, { 7653, 4452 }, { 5, 919 }, { 6, 1908 },
-    { 40, 3145 }, { 108, 6823 }, { 110, 5669 }, { 112, 4703 }, { 121, 2110 }, { 128, 5958 },
-    { 129, 4795 }, { 130, 3358 }, { 133, 1666 }, { 135, 2088 }, { 140, 1669 }, { 148, 6666 },
-    { 151, 6947 }, { 156, 297 }, { 161, 7075 }, { 162, 2034 }, { 169, 767 }, { 172, 768 },
-    { 179, 769 }, { 183, 6401 }, { 193, 1953 }, { 197, 4254 }, { 204, 7052 }, { 234, 6941 },
-    { 237, 6894 }, { 256, 5275 }, { 257, 6305 }, { 261, 1756 }, { 300, 301 }, { 309, 310 },
-    { 333, 1625 }, { 340, 902 }, { 347, 1249 }, { 352, 1239 }, { 374, 1734 }, { 378, 1685 },
-    { 422, 2380 }, { 454, 2381 }, { 476, 6701 }, { 477, 5045 }, { 495, 1920 }, { 498, 3611 },
-    { 519, 6040 }, { 522, 3796 }, { 523, 6759 }, { 536, 6420 }, { 545, 2255 }, { 564, 6022 },
-    { 565, 6474 }, { 570, 6793 }, { 575, 3491 }, { 577, 489 }, { 581, 4499 }, { 582, 2698 },
-    { 604, 578 }, { 618, 7489 }, { 632, 633 }, { 636, 637 }, { 648, 649 }, { 654, 4983 },
-    { 661, 7328 }, { 672, 7362 }, { 677, 4714 }, { 681, 3480 }, { 687, 7534 }, { 713, 714 },
-    { 715, 716 }, { 726, 727 }, { 728, 729 }, { 732, 736 }, { 734, 735 }, { 737, 738 },
-    { 739, 7467 }, { 757, 758 }, { 765, 159 }, { 771, 5507 }, { 773, 6184 }, { 775, 7575 },
-    { 784, 6435 }, { 820, 821 }, { 823, 824 }, { 828, 3511 }, { 829, 1638 }, { 833, 1639 },
-    { 837, 1640 }, { 846, 847 }, { 863, 5520 }, { 864, 4007 }, { 866, 5169 }, { 868, 3362 },
-    { 874, 875 }, { 878, 879 }, { 880, 881 }, { 885, 3647 }, { 887, 3946 }, { 892, 3770 },
-    { 896, 897 }, { 898, 4658 }, { 899, 6633 }, { 905, 5597 }, { 920, 4743 }, { 923, 7198 },
-    { 964, 965 }, { 966, 967 }, { 1003, 1004 }, { 1007, 1008 }, { 1046, 4948 }, { 1047, 3924 },
-    { 1057, 1058 }, { 1065, 5118 }, { 1066, 5198 }, { 1069, 2415 }, { 1079, 4821 }, { 1088, 7084 },
-    { 1128, 4159 }, { 1132, 5305 }, { 1135, 1136 }, { 1140, 1141 }, { 1142, 1143 }, { 1144, 1145 },
-    { 1146, 1147 }, { 1148, 1149 }, { 1196, 7163 }, { 1197, 1282 }, { 1200, 3478 }, { 1240, 1241 },
-    { 1262, 5577 }, { 1264, 5137 }, { 1266, 5801 }, { 1268, 5240 }, { 1270, 5898 }, { 1273, 6147 },
-    { 1274, 1753 }, { 1276, 5445 }, { 1277, 1748 }, { 1278, 5664 }, { 1284, 1285 }, { 1290, 5981 },
-    { 1292, 1293 }, { 1294, 5973 }, { 1304, 5610 }, { 1333, 7316 }, { 1346, 3701 }, { 1377, 6657 },
-    { 1399, 1726 }, { 1414, 5587 }, { 1424, 1425 }, { 1430, 6165 }, { 1444, 4167 }, { 1446, 3913 },
-    { 1447, 3746 }, { 1450, 4625 }, { 1463, 1464 }, { 1471, 3495 }, { 1505, 3375 }, { 1508, 7272 },
-    { 1509, 7590 }, { 1518, 7568 }, { 1520, 5463 }, { 1525, 2307 }, { 1534, 6282 }, { 1558, 1559 },
-    { 1560, 1561 }, { 1575, 5525 }, { 1580, 7218 }, { 1595, 7363 }, { 1600, 1601 }, { 1602, 7115 },
-    { 1605, 6408 }, { 1606, 5659 }, { 1607, 6788 }, { 1608, 5585 }, { 1609, 7289 }, { 1611, 7464 },
-    { 1617, 520 }, { 1621, 6135 }, { 1622, 5372 }, { 1632, 1633 }, { 1634, 1513 }, { 1637, 7139 },
-    { 1650, 7010 }, { 1659, 3649 }, { 1660, 6397 }, { 1662, 1663 }, { 1664, 1665 }, { 1667, 4235 },
-    { 1671, 5036 }, { 1678, 4388 }, { 1679, 6658 }, { 1680, 3640 }, { 1681, 1682 }, { 1683, 1684 },
-    { 1686, 3632 }, { 1687, 5917 }, { 1688, 3731 }, { 1689, 6008 }, { 1692, 3732 }, { 1693, 6143 },
-    { 1703, 3586 }, { 1706, 1707 }, { 1708, 5104 }, { 1725, 5065 }, { 1728, 3705 }, { 1729, 5629 },
-    { 1749, 5037 }, { 1755, 5190 }, { 1757, 4480 }, { 1758, 6306 }, { 1786, 3991 }, { 1803, 5328 },
-    { 1853, 3742 }, { 1858, 4667 }, { 1878, 2476 }, { 1886, 1887 }, { 1888, 1889 }, { 1890, 1891 },
-    { 1892, 1893 }, { 1895, 1896 }, { 1897, 1898 }, { 1899, 1900 }, { 1901, 3488 }, { 1902, 1903 },
-    { 1904, 1905 }, { 1909, 1910 }, { 1911, 1912 }, { 1913, 1914 }, { 1915, 1916 }, { 1917, 1918 },
-    { 1971, 1972 }, { 1973, 3506 }, { 1997, 3521 }, { 1998, 1999 }, { 2000, 806 }, { 2052, 2053 },
-    { 2054, 7176 }, { 2058, 2068 }, { 2060, 2069 }, { 2062, 2070 }, { 2065, 2066 }, { 2071, 2072 },
-    { 2076, 5827 }, { 2077, 2078 }, { 2082, 6533 }, { 2084, 2085 }, { 2086, 2087 }, { 2089, 2090 },
-    { 2091, 2092 }, { 2093, 5718 }, { 2094, 2095 }, { 2097, 2098 }, { 2100, 2101 }, { 2103, 2104 },
-    { 2106, 2107 }, { 2108, 2109 }, { 2111, 2112 }, { 2113, 2114 }, { 2115, 2116 }, { 2117, 2118 },
-    { 2119, 2120 }, { 2123, 2124 }, { 2125, 2126 }, { 2189, 7490 }, { 2200, 2201 }, { 2202, 5678 },
-    { 2204, 2205 }, { 2221, 7378 }, { 2227, 2228 }, { 2229, 2230 }, { 2231, 2232 }, { 2256, 5219 },
-    { 2267, 7146 }, { 2288, 6144 }, { 2292, 6151 }, { 2293, 2294 }, { 2295, 4539 }, { 2298, 5712 },
-    { 2300, 4922 }, { 2304, 2305 }, { 2308, 2309 }, { 2310, 2311 }, { 2339, 4911 }, { 2350, 2418 },
-    { 2386, 2387 }, { 2390, 2391 }, { 2395, 7103 }, { 2414, 5799 }, { 2420, 5429 }, { 2421, 421 },
-    { 2425, 453 }, { 2428, 2429 }, { 2430, 4742 }, { 2433, 2434 }, { 2444, 2445 }, { 2477, 5983 },
-    { 2478, 5613 }, { 2540, 5972 }, { 2649, 2650 }, { 2654, 2897 }, { 2664, 7177 }, { 2682, 6982 },
-    { 2691, 2898 }, { 2697, 6643 }, { 2737, 2908 }, { 2739, 2867 }, { 2769, 7192 }, { 2774, 2909 },
-    { 2778, 2910 }, { 2781, 6814 }, { 2782, 2911 }, { 2801, 2575 }, { 2803, 4251 }, { 2815, 6838 },
-    { 2845, 2846 }, { 2859, 5670 }, { 2861, 2860 }, { 2891, 5601 }, { 2901, 4341 }, { 2912, 4478 },
-    { 2918, 5844 }, { 2919, 5984 }, { 2920, 6667 }, { 2921, 6154 }, { 2951, 6204 }, { 2956, 3716 },
-    { 3006, 6203 }, { 3013, 5966 }, { 3026, 4950 }, { 3034, 3197 }, { 3063, 3064 }, { 3065, 3163 },
-    { 3071, 5791 }, { 3072, 3384 }, { 3076, 3077 }, { 3082, 3089 }, { 3083, 7444 }, { 3092, 3093 },
-    { 3094, 3095 }, { 3096, 3097 }, { 3098, 3099 }, { 3108, 3109 }, { 3114, 6991 }, { 3119, 3120 },
-    { 3125, 3173 }, { 3132, 6378 }, { 3136, 3354 }, { 3142, 3143 }, { 3146, 6853 }, { 3147, 4953 },
-    { 3149, 6605 }, { 3153, 5950 }, { 3157, 4133 }, { 3158, 4191 }, { 3162, 4239 }, { 3165, 7475 },
-    { 3166, 7529 }, { 3175, 6789 }, { 3176, 5211 }, { 3179, 7001 }, { 3183, 4219 }, { 3187, 5254 },
-    { 3189, 3190 }, { 3191, 6767 }, { 3192, 4589 }, { 3193, 6383 }, { 3196, 5212 }, { 3209, 3210 },
-    { 3215, 3256 }, { 3218, 3219 }, { 3220, 3221 }, { 3223, 3224 }, { 3230, 3231 }, { 3233, 5079 },
-    { 3239, 7076 }, { 3241, 3882 }, { 3246, 3247 }, { 3249, 3250 }, { 3254, 5810 }, { 3257, 6785 },
-    { 3261, 7373 }, { 3269, 7195 }, { 3287, 3348 }, { 3290, 4057 }, { 3291, 4987 }, { 3296, 3512 },
-    { 3347, 6642 }, { 3350, 6697 }, { 3351, 5405 }, { 3352, 6124 }, { 3353, 5024 }, { 3355, 4136 },
-    { 3356, 5873 }, { 3359, 6382 }, { 3367, 3368 }, { 3372, 3373 }, { 3377, 3378 }, { 3379, 3380 },
-    { 3393, 2199 }, { 3394, 3395 }, { 3396, 3397 }, { 3398, 3399 }, { 3400, 3401 }, { 3416, 3417 },
-    { 3418, 3419 }, { 3420, 3421 }, { 3422, 3423 }, { 3424, 3425 }, { 3426, 3427 }, { 3453, 3454 },
-    { 3458, 3459 }, { 3460, 3461 }, { 3464, 7586 }, { 3484, 6597 }, { 3485, 3741 }, { 3508, 5907 },
-    { 3533, 6069 }, { 3543, 4731 }, { 3605, 6146 }, { 3618, 3516 }, { 3621, 3648 }, { 3625, 6819 },
-    { 3639, 6510 }, { 3646, 6102 }, { 3710, 7147 }, { 3722, 7191 }, { 3726, 1272 }, { 3747, 3357 },
-    { 3750, 4829 }, { 3752, 6149 }, { 3792, 3164 }, { 3801, 6595 }, { 3803, 4890 }, { 3813, 5121 },
-    { 3829, 5805 }, { 3833, 6271 }, { 3837, 6491 }, { 3880, 5434 }, { 3889, 7004 }, { 3893, 4245 },
-    { 3894, 3361 }, { 3898, 6818 }, { 3901, 1727 }, { 3963, 6993 }, { 4016, 5551 }, { 4071, 4814 },
-    { 4073, 4585 }, { 4080, 4845 }, { 4082, 5273 }, { 4110, 5550 }, { 4112, 3493 }, { 4113, 6835 },
-    { 4118, 6825 }, { 4134, 5105 }, { 4139, 904 }, { 4150, 3159 }, { 4165, 1291 }, { 4166, 6916 },
-    { 4168, 7288 }, { 4205, 4693 }, { 4244, 4363 }, { 4256, 6840 }, { 4291, 7383 }, { 4294, 3279 },
-    { 4357, 7321 }, { 4373, 5526 }, { 4377, 5302 }, { 4394, 6948 }, { 4401, 4449 }, { 4444, 5548 },
-    { 4447, 4688 }, { 4485, 5291 }, { 4486, 3280 }, { 4493, 5256 }, { 4505, 6006 }, { 4538, 5107 },
-    { 4548, 1470 }, { 4579, 5578 }, { 4591, 6262 }, { 4602, 7032 }, { 4616, 4361 }, { 4623, 5634 },
-    { 4624, 6091 }, { 4648, 4701 }, { 4649, 6741 }, { 4653, 6865 }, { 4656, 4001 }, { 4671, 7615 },
-    { 4706, 4064 }, { 4721, 4055 }, { 4725, 7066 }, { 4752, 6141 }, { 4771, 5337 }, { 4817, 4282 },
-    { 4818, 6494 }, { 4830, 7021 }, { 4853, 5069 }, { 4864, 5230 }, { 4902, 6713 }, { 4921, 5631 },
-    { 4972, 7556 }, { 4975, 6756 }, { 4980, 5713 }, { 4981, 7203 }, { 4984, 7028 }, { 4991, 5607 },
-    { 4992, 5191 }, { 5004, 5886 }, { 5009, 6477 }, { 5017, 5229 }, { 5038, 5691 }, { 5039, 1624 },
-    { 5046, 1661 }, { 5048, 680 }, { 5058, 5673 }, { 5059, 5817 }, { 5066, 6662 }, { 5076, 5392 },
-    { 5113, 7104 }, { 5140, 7293 }, { 5144, 7122 }, { 5157, 6836 }, { 5170, 4681 }, { 5179, 6256 },
-    { 5182, 7199 }, { 5186, 5538 }, { 5188, 6693 }, { 5189, 5516 }, { 5194, 5704 }, { 5195, 4002 },
-    { 5196, 7427 }, { 5213, 4185 }, { 5215, 5003 }, { 5216, 6999 }, { 5220, 5920 }, { 5223, 6052 },
-    { 5241, 5620 }, { 5250, 6946 }, { 5257, 6780 }, { 5260, 6628 }, { 5263, 6169 }, { 5264, 6307 },
-    { 5269, 5854 }, { 5270, 5963 }, { 5304, 5603 }, { 5306, 5457 }, { 5320, 6636 }, { 5336, 6139 },
-    { 5371, 7279 }, { 5377, 5696 }, { 5385, 3371 }, { 5422, 302 }, { 5423, 6634 }, { 5425, 5311 },
-    { 5442, 7435 }, { 5473, 6097 }, { 5498, 7070 }, { 5509, 6104 }, { 5512, 7505 }, { 5513, 2481 },
-    { 5528, 5574 }, { 5529, 4198 }, { 5530, 5419 }, { 5535, 7019 }, { 5540, 6646 }, { 5541, 6088 },
-    { 5544, 5939 }, { 5561, 7151 }, { 5575, 6776 }, { 5580, 6167 }, { 5589, 6782 }, { 5602, 6029 },
-    { 5632, 7117 }, { 5638, 5663 }, { 5640, 6429 }, { 5647, 6970 }, { 5655, 6706 }, { 5658, 6850 },
-    { 5666, 5702 }, { 5689, 5327 }, { 5690, 6961 }, { 5720, 6090 }, { 5734, 5146 }, { 5759, 6423 },
-    { 5775, 1635 }, { 5780, 6692 }, { 5783, 7190 }, { 5793, 5880 }, { 5794, 2286 }, { 5795, 6463 },
-    { 5796, 6313 }, { 5814, 6188 }, { 5859, 6755 }, { 5874, 6050 }, { 5879, 4524 }, { 5914, 5625 },
-    { 5916, 1732 }, { 5933, 5905 }, { 5936, 7267 }, { 5941, 6027 }, { 5947, 5314 }, { 5951, 5259 },
-    { 5953, 6077 }, { 5954, 6629 }, { 5955, 6078 }, { 5964, 5883 }, { 5971, 6932 }, { 5986, 6220 },
-    { 5991, 7067 }, { 5998, 6496 }, { 5999, 7114 }, { 6010, 7209 }, { 6013, 6031 }, { 6014, 5490 },
-    { 6038, 4763 }, { 6064, 6856 }, { 6082, 1288 }, { 6086, 6877 }, { 6087, 6409 }, { 6131, 6931 },
-    { 6140, 5781 }, { 6166, 6170 }, { 6174, 7187 }, { 6179, 6560 }, { 6192, 7576 }, { 6206, 5709 },
-    { 6218, 6869 }, { 6222, 2219 }, { 6244, 1469 }, { 6275, 7531 }, { 6304, 1883 }, { 6350, 5394 },
-    { 6352, 6884 }, { 6358, 4360 }, { 6366, 7574 }, { 6367, 772 }, { 6374, 7179 }, { 6380, 5924 },
-    { 6391, 5523 }, { 6393, 239 }, { 6424, 7509 }, { 6442, 1299 }, { 6444, 1301 }, { 6445, 1303 },
-    { 6480, 6281 }, { 6493, 6833 }, { 6500, 6501 }, { 6504, 7511 }, { 6541, 7327 }, { 6542, 5446 },
-    { 6617, 6618 }, { 6623, 505 }, { 6632, 6878 }, { 6640, 5885 }, { 6650, 6934 }, { 6653, 7440 },
-    { 6661, 7183 }, { 6671, 4126 }, { 6678, 7506 }, { 6685, 2301 }, { 6694, 7129 }, { 6704, 7400 },
-    { 6715, 5701 }, { 6721, 7158 }, { 6727, 703 }, { 6748, 808 }, { 6749, 7136 }, { 6764, 6975 },
-    { 6766, 6955 }, { 6770, 5903 }, { 6773, 6594 }, { 6777, 7167 }, { 6806, 3918 }, { 6826, 3273 },
-    { 6827, 6998 }, { 6846, 7008 }, { 6873, 7125 }, { 6879, 7315 }, { 6913, 7338 }, { 6914, 7494 },
-    { 6917, 5985 }, { 6921, 6817 }, { 6926, 5919 }, { 6944, 3496 }, { 6960, 6148 }, { 6992, 7299 },
-    { 6995, 3216 }, { 6996, 3463 }, { 7005, 3828 }, { 7027, 7085 }, { 7033, 2826 }, { 7053, 7436 },
-    { 7065, 6101 }, { 7077, 6855 }, { 7081, 7110 }, { 7082, 5618 }, { 7083, 5119 }, { 7090, 7368 },
-    { 7092, 5762 }, { 7097, 4708 }, { 7108, 6466 }, { 7109, 7346 }, { 7119, 6707 }, { 7124, 3465 },
-    { 7127, 7128 }, { 7135, 6349 }, { 7137, 7654 }, { 7141, 3994 }, { 7153, 6193 }, { 7155, 5652 },
-    { 7160, 7173 }, { 7169, 318 }, { 7175, 2416 }, { 7189, 2686 }, { 7194, 1629 }, { 7200, 5622 },
-    { 7239, 7428 }, { 7361, 7345 }, { 7365, 5448 }, { 7367, 6847 }, { 7370, 6933 }, { 7376, 7214 },
-    { 7380, 3103 }, { 7406, 4938 }, { 7433, 7138 }, { 7434, 5082 }, { 7479, 7197 }, { 7525, 6772 },
-    { 7532, 4550 }, { 7533, 6687 }, { 7554, 7473 }, { 7555, 7572 }, { 7565, 3088 }, { 7592, 5002 },
-    { 7614, 6362 }, { 7651, 6368 }, { 7658, 3451 }, { 3, 5558 }, { 6, 7891 }, { 40, 3156 },
-    { 112, 5059 }, { 128, 8326 }, { 130, 6598 }, { 133, 3193 }, { 135, 3144 }, { 140, 1676 },
-    { 172, 8017 }, { 193, 1989 }, { 218, 6823 }, { 219, 6947 }, { 220, 7075 }, { 240, 6894 },
-    { 378, 7101 }, { 495, 1954 }, { 523, 8348 }, { 536, 6793 }, { 570, 6420 }, { 582, 7709 },
-    { 603, 6474 }, { 713, 3082 }, { 714, 7734 }, { 715, 3083 }, { 716, 7341 }, { 736, 1060 },
-    { 738, 1061 }, { 766, 7682 }, { 820, 7925 }, { 821, 7139 }, { 863, 5597 }, { 868, 6990 },
-    { 897, 5606 }, { 907, 5169 }, { 1047, 6371 }, { 1053, 3480 }, { 1057, 7865 }, { 1079, 5930 },
-    { 1132, 5659 }, { 1154, 7084 }, { 1264, 6850 }, { 1266, 6855 }, { 1270, 6026 }, { 1273, 6667 },
-    { 1276, 7118 }, { 1283, 7790 }, { 1293, 1300 }, { 1302, 5973 }, { 1346, 4575 }, { 1369, 5669 },
-    { 1525, 7958 }, { 1605, 6788 }, { 1606, 5305 }, { 1607, 6408 }, { 1608, 7133 }, { 1625, 5346 },
-    { 1630, 6184 }, { 1631, 7575 }, { 1668, 7676 }, { 1723, 6040 }, { 1724, 7846 }, { 1730, 6657 },
-    { 1747, 7796 }, { 1748, 5963 }, { 1749, 5927 }, { 1803, 6144 }, { 1890, 7917 }, { 1974, 3506 },
-    { 2058, 2074 }, { 2060, 2075 }, { 2062, 7906 }, { 2067, 7901 }, { 2083, 7176 }, { 2096, 5718 },
-    { 2104, 7586 }, { 2121, 4254 }, { 2127, 7747 }, { 2185, 7822 }, { 2206, 5678 }, { 2213, 6282 },
-    { 2288, 6378 }, { 2336, 4499 }, { 2395, 7462 }, { 2417, 4007 }, { 2451, 197 }, { 2650, 7976 },
-    { 2654, 7122 }, { 2673, 7177 }, { 2785, 7973 }, { 2899, 5601 }, { 2900, 6643 }, { 2951, 6266 },
-    { 3006, 6267 }, { 3142, 5950 }, { 3146, 7677 }, { 3147, 4963 }, { 3153, 3143 }, { 3154, 7692 },
-    { 3176, 5520 }, { 3183, 5212 }, { 3186, 7001 }, { 3188, 6397 }, { 3191, 5211 }, { 3196, 4219 },
-    { 3197, 8168 }, { 3219, 8074 }, { 3255, 8032 }, { 3290, 5413 }, { 3297, 7672 }, { 3326, 3742 },
-    { 3327, 6789 }, { 3345, 3647 }, { 3347, 8046 }, { 3366, 6697 }, { 3369, 3478 }, { 3393, 2203 },
-    { 3466, 4742 }, { 3479, 7894 }, { 3484, 6819 }, { 3485, 4991 }, { 3511, 7962 }, { 3512, 8099 },
-    { 3543, 5696 }, { 3614, 7829 }, { 3625, 6597 }, { 3646, 6666 }, { 3679, 7770 }, { 3724, 7941 },
-    { 3725, 7947 }, { 3741, 7753 }, { 3746, 7858 }, { 3747, 8266 }, { 3750, 7811 }, { 3752, 6167 },
-    { 3760, 7704 }, { 3796, 8050 }, { 3801, 6818 }, { 3802, 7851 }, { 3830, 7794 }, { 3843, 7834 },
-    { 3893, 6948 }, { 3898, 6595 }, { 3946, 6934 }, { 3947, 7818 }, { 4001, 7765 }, { 4071, 5518 },
-    { 4082, 5666 }, { 4110, 8106 }, { 4118, 6826 }, { 4221, 4890 }, { 4248, 7974 }, { 4253, 7762 },
-    { 4294, 7808 }, { 4340, 6982 }, { 4361, 7986 }, { 4379, 5079 }, { 4394, 7696 }, { 4449, 4638 },
-    { 4480, 5415 }, { 4486, 5509 }, { 4505, 6866 }, { 4548, 6507 }, { 4559, 7970 }, { 4616, 5046 },
-    { 4618, 8081 }, { 4624, 7800 }, { 4651, 7852 }, { 4656, 7088 }, { 4693, 5216 }, { 4706, 8196 },
-    { 4709, 8049 }, { 4817, 7234 }, { 4855, 5069 }, { 4864, 5957 }, { 4884, 8054 }, { 4895, 7836 },
-    { 4899, 8028 }, { 4902, 7007 }, { 4907, 7758 }, { 4937, 6494 }, { 4992, 5223 }, { 5027, 8010 },
-    { 5037, 8147 }, { 5038, 8129 }, { 5039, 1628 }, { 5045, 4363 }, { 5048, 7728 }, { 5072, 8154 },
-    { 5082, 3187 }, { 5101, 7812 }, { 5138, 8170 }, { 5179, 6999 }, { 5186, 5920 }, { 5188, 6871 },
-    { 5189, 5658 }, { 5191, 6052 }, { 5220, 5538 }, { 5230, 6412 }, { 5256, 6124 }, { 5260, 7195 },
-    { 5291, 6035 }, { 5304, 7514 }, { 5328, 6029 }, { 5333, 4950 }, { 5349, 8209 }, { 5387, 7833 },
-    { 5420, 7740 }, { 5442, 7561 }, { 5463, 6496 }, { 5471, 7791 }, { 5489, 7972 }, { 5512, 7542 },
-    { 5532, 6401 }, { 5540, 8189 }, { 5541, 6955 }, { 5556, 5507 }, { 5575, 7930 }, { 5580, 6149 },
-    { 5582, 8163 }, { 5596, 7066 }, { 5602, 8278 }, { 5634, 5272 }, { 5639, 5663 }, { 5667, 7789 },
-    { 5673, 8319 }, { 5681, 6429 }, { 5705, 7801 }, { 5756, 6090 }, { 5772, 7803 }, { 5795, 7114 },
-    { 5805, 5168 }, { 5809, 8083 }, { 5817, 6840 }, { 5820, 7960 }, { 5827, 7904 }, { 5843, 7981 },
-    { 5887, 1241 }, { 5898, 7849 }, { 5914, 1278 }, { 5916, 7814 }, { 5917, 6454 }, { 5921, 7021 },
-    { 5923, 6646 }, { 5933, 6701 }, { 5944, 8208 }, { 5947, 8211 }, { 5959, 7984 }, { 5965, 7115 },
-    { 5987, 6423 }, { 5999, 6463 }, { 6001, 7931 }, { 6009, 7993 }, { 6021, 7752 }, { 6064, 7019 },
-    { 6082, 7744 }, { 6089, 7775 }, { 6106, 7992 }, { 6121, 6776 }, { 6126, 8104 }, { 6129, 7783 },
-    { 6133, 6856 }, { 6147, 5958 }, { 6150, 8063 }, { 6152, 8182 }, { 6172, 6932 }, { 6192, 8242 },
-    { 6195, 7693 }, { 6205, 7873 }, { 6218, 7086 }, { 6225, 8142 }, { 6234, 7777 }, { 6272, 7117 },
-    { 6277, 8177 }, { 6350, 7576 }, { 6380, 6039 }, { 6382, 6743 }, { 6391, 6897 }, { 6393, 7689 },
-    { 6396, 7795 }, { 6409, 7439 }, { 6410, 6970 }, { 6411, 7797 }, { 6424, 7550 }, { 6435, 1289 },
-    { 6442, 7154 }, { 6444, 7181 }, { 6445, 7184 }, { 6453, 6877 }, { 6466, 7788 }, { 6491, 8178 },
-    { 6504, 8122 }, { 6505, 7010 }, { 6506, 4591 }, { 6510, 7700 }, { 6518, 5589 }, { 6533, 7687 },
-    { 6584, 8220 }, { 6603, 8008 }, { 6606, 8180 }, { 6609, 8031 }, { 6617, 6998 }, { 6618, 7661 },
-    { 6623, 7707 }, { 6632, 7041 }, { 6637, 5587 }, { 6640, 6642 }, { 6653, 7757 }, { 6662, 6051 },
-    { 6671, 4180 }, { 6678, 7541 }, { 6680, 8250 }, { 6685, 7942 }, { 6693, 8190 }, { 6704, 7446 },
-    { 6707, 7862 }, { 6711, 6782 }, { 6727, 5644 }, { 6729, 6628 }, { 6741, 6031 }, { 6748, 818 },
-    { 6752, 6946 }, { 6755, 8091 }, { 6759, 8172 }, { 6764, 7782 }, { 6766, 7081 }, { 6770, 6767 },
-    { 6772, 7725 }, { 6773, 6817 }, { 6777, 7735 }, { 6780, 6664 }, { 6785, 3216 }, { 6814, 8133 },
-    { 6825, 6004 }, { 6836, 7463 }, { 6865, 7868 }, { 6879, 7442 }, { 6896, 8124 }, { 6914, 7499 },
-    { 6916, 7191 }, { 6917, 8146 }, { 6921, 6594 }, { 6960, 8276 }, { 6961, 8088 }, { 6992, 7304 },
-    { 6995, 8040 }, { 6996, 8036 }, { 7005, 8240 }, { 7027, 8212 }, { 7028, 7152 }, { 7029, 8037 },
-    { 7033, 7977 }, { 7045, 8024 }, { 7052, 6636 }, { 7053, 7125 }, { 7070, 7187 }, { 7083, 5652 },
-    { 7092, 7237 }, { 7096, 6931 }, { 7102, 8258 }, { 7108, 8252 }, { 7120, 8291 }, { 7124, 8038 },
-    { 7127, 7173 }, { 7135, 7375 }, { 7137, 8400 }, { 7141, 8078 }, { 7147, 3918 }, { 7155, 5119 },
-    { 7160, 7128 }, { 7161, 8134 }, { 7167, 1562 }, { 7169, 7688 }, { 7175, 7951 }, { 7189, 2690 },
-    { 7192, 7968 }, { 7200, 7004 }, { 7204, 8080 }, { 7249, 7739 }, { 7290, 8271 }, { 7300, 6913 },
-    { 7384, 7008 }, { 7394, 4185 }, { 7504, 7824 }, { 7538, 7138 }, { 7539, 8362 }, { 7544, 7823 },
-    { 7552, 8329 }, { 7553, 6847 }, { 7563, 8355 }, { 7566, 7731 }, { 7567, 7751 }, { 7573, 7733 },
-    { 7585, 7197 }, { 7588, 6687 }, { 7589, 7871 }, { 7592, 6181 }, { 7660, 6884 }, { 7665, 7889 },
-    { 7666, 8012 }, { 7670, 7920 }, { 7671, 8171 }, { 7673, 8057 }, { 7675, 7911 }, { 7679, 5421 },
-    { 7681, 806 }, { 7690, 8303 }, { 7691, 8235 }, { 7694, 8215 }, { 7697, 6633 }, { 7698, 8090 },
-    { 7710, 6477 }, { 7712, 7935 }, { 7713, 7714 }, { 7716, 7773 }, { 7737, 7738 }, { 7742, 7743 },
-    { 7745, 7804 }, { 7746, 7926 }, { 7754, 8332 }, { 7755, 3363 }, { 7756, 8155 }, { 7760, 8315 },
-    { 7763, 7764 }, { 7768, 7769 }, { 7774, 4565 }, { 7778, 7085 }, { 7780, 6313 }, { 7784, 7785 },
-    { 7786, 7787 }, { 7792, 2479 }, { 7805, 8305 }, { 7809, 8236 }, { 7813, 6833 }, { 7815, 7816 },
-    { 7820, 5564 }, { 7825, 7944 }, { 7827, 7828 }, { 7839, 8311 }, { 7840, 7669 }, { 7842, 5510 },
-    { 7843, 7844 }, { 7845, 7748 }, { 7850, 7674 }, { 7854, 7855 }, { 7856, 7857 }, { 7859, 7860 },
-    { 7861, 6806 }, { 7863, 8336 }, { 7864, 8297 }, { 7867, 5102 }, { 7870, 8234 }, { 7872, 8097 },
-    { 7878, 7959 }, { 7879, 7880 }, { 7881, 7882 }, { 7883, 7884 }, { 7885, 7886 }, { 7887, 7888 },
-    { 7892, 7893 }, { 7897, 7898 }, { 7899, 7900 }, { 7902, 7903 }, { 7905, 2073 }, { 7907, 2079 },
-    { 7909, 7910 }, { 7912, 7913 }, { 7915, 2099 }, { 7916, 2102 }, { 7918, 7919 }, { 7921, 7922 },
-    { 7923, 7924 }, { 7928, 7929 }, { 7932, 7933 }, { 7934, 8335 }, { 7939, 8226 }, { 7943, 2306 },
-    { 7945, 2312 }, { 7950, 8293 }, { 7955, 7956 }, { 7957, 629 }, { 7961, 8164 }, { 7963, 4584 },
-    { 7969, 8166 }, { 7978, 8089 }, { 7980, 7979 }, { 7982, 4525 }, { 7985, 8344 }, { 7987, 8264 },
-    { 7989, 5257 }, { 7995, 6103 }, { 7996, 5864 }, { 7999, 8000 }, { 8001, 8002 }, { 8003, 8004 },
-    { 8007, 7569 }, { 8009, 6037 }, { 8015, 5247 }, { 8016, 8018 }, { 8021, 6465 }, { 8022, 8107 },
-    { 8026, 8317 }, { 8027, 3192 }, { 8033, 8034 }, { 8035, 3225 }, { 8039, 7064 }, { 8041, 1311 },
-    { 8043, 3258 }, { 8047, 8048 }, { 8052, 8053 }, { 8055, 8056 }, { 8060, 8061 }, { 8064, 8065 },
-    { 8067, 8068 }, { 8069, 8070 }, { 8071, 8072 }, { 8073, 3455 }, { 8075, 3462 }, { 8076, 8367 },
-    { 8079, 8098 }, { 8082, 8219 }, { 8084, 6706 }, { 8086, 7798 }, { 8092, 8014 }, { 8103, 6486 },
-    { 8112, 3648 }, { 8114, 7664 }, { 8115, 8169 }, { 8116, 6122 }, { 8117, 8227 }, { 8119, 6605 },
-    { 8131, 4681 }, { 8132, 8181 }, { 8137, 8096 }, { 8138, 6975 }, { 8139, 7741 }, { 8149, 7869 },
-    { 8153, 7948 }, { 8156, 4771 }, { 8160, 4998 }, { 8185, 8386 }, { 8200, 5908 }, { 8201, 5146 },
-    { 8203, 5501 }, { 8204, 6853 }, { 8206, 7571 }, { 8207, 6208 }, { 8223, 7799 }, { 8224, 2297 },
-    { 8225, 7810 }, { 8237, 7647 }, { 8239, 8125 }, { 8244, 8243 }, { 8256, 6692 }, { 8257, 5875 },
-    { 8260, 6658 }, { 8273, 7547 }, { 8279, 5591 }, { 8281, 8282 }, { 8286, 8283 }, { 8304, 7724 },
-    { 8330, 8331 }, { 8347, 7695 }, { 8349, 7998 }, { 8351, 3231 }, { 8354, 6838 }, { 8363, 3034 },
-    { 8364, 7936 }, { 8365, 7163 }, { 8370, 3206 }, { 8376, 5799 }, { 8391, 7726 }, { 8399, 5394 },
-    { 3, 6714 }, { 6, 8861 }, { 112, 6090 }, { 135, 3155 }, { 140, 6092 }, { 193, 2438 },
-    { 495, 2129 }, { 736, 8816 }, { 738, 8838 }, { 1264, 8217 }, { 1293, 7806 }, { 1369, 6040 },
-    { 1675, 8409 }, { 1884, 6184 }, { 1885, 7575 }, { 1975, 3506 }, { 1988, 8411 }, { 2058, 2080 },
-    { 2060, 2081 }, { 2062, 7908 }, { 2122, 8430 }, { 2336, 6144 }, { 2480, 8476 }, { 2802, 8487 },
-    { 3013, 4499 }, { 3105, 3480 }, { 3157, 8410 }, { 3290, 8890 }, { 3370, 3478 }, { 3457, 8507 },
-    { 3485, 7172 }, { 3491, 8450 }, { 3647, 8140 }, { 3741, 8485 }, { 3742, 4548 }, { 3796, 8495 },
-    { 3843, 8455 }, { 3913, 7118 }, { 3946, 7420 }, { 3979, 8408 }, { 4082, 5976 }, { 4112, 8536 },
-    { 4219, 8948 }, { 4361, 8445 }, { 4449, 6149 }, { 4486, 6479 }, { 4651, 8434 }, { 4693, 8187 },
-    { 4706, 8546 }, { 4817, 7997 }, { 4864, 8887 }, { 4895, 8453 }, { 4992, 5352 }, { 5046, 8463 },
-    { 5059, 8565 }, { 5069, 5180 }, { 5121, 8405 }, { 5129, 8582 }, { 5169, 8665 }, { 5250, 5601 },
-    { 5256, 8087 }, { 5463, 1525 }, { 5512, 7562 }, { 5521, 8457 }, { 5540, 8598 }, { 5541, 8358 },
-    { 5602, 8569 }, { 5620, 8527 }, { 5658, 8128 }, { 5663, 7659 }, { 5678, 8659 }, { 5718, 8867 },
-    { 5795, 7143 }, { 5805, 5898 }, { 5817, 8148 }, { 5827, 8864 }, { 5845, 8599 }, { 5857, 8401 },
-    { 5916, 8845 }, { 5917, 8366 }, { 5923, 8198 }, { 5933, 7705 }, { 5947, 8241 }, { 5948, 8575 },
-    { 5950, 8945 }, { 5963, 8584 }, { 5973, 8306 }, { 6029, 8654 }, { 6064, 8262 }, { 6082, 8842 },
-    { 6147, 6715 }, { 6179, 8488 }, { 6240, 8588 }, { 6256, 5216 }, { 6383, 8551 }, { 6410, 8179 },
-    { 6411, 8443 }, { 6412, 8205 }, { 6453, 8642 }, { 6454, 8681 }, { 6493, 3511 }, { 6505, 8176 },
-    { 6506, 8563 }, { 6522, 536 }, { 6584, 8556 }, { 6598, 8407 }, { 6609, 8917 }, { 6637, 8931 },
-    { 6680, 8506 }, { 6729, 8587 }, { 6780, 8333 }, { 6827, 8703 }, { 6835, 8646 }, { 6866, 1132 },
-    { 6871, 8595 }, { 6926, 7101 }, { 6941, 8415 }, { 6990, 8750 }, { 7029, 8919 }, { 7045, 8505 },
-    { 7076, 8518 }, { 7077, 8663 }, { 7088, 6629 }, { 7096, 8889 }, { 7097, 8712 }, { 7102, 8740 },
-    { 7103, 8672 }, { 7109, 8690 }, { 7119, 8744 }, { 7154, 7749 }, { 7159, 8465 }, { 7181, 7750 },
-    { 7182, 8679 }, { 7203, 6664 }, { 7364, 8735 }, { 7409, 8684 }, { 7470, 8721 }, { 7526, 5082 },
-    { 7558, 570 }, { 7570, 8423 }, { 7586, 8152 }, { 7590, 8481 }, { 7591, 3752 }, { 7668, 8622 },
-    { 7701, 8532 }, { 7723, 8787 }, { 7732, 8793 }, { 7761, 8704 }, { 7807, 8436 }, { 7817, 8691 },
-    { 7831, 8692 }, { 7848, 8404 }, { 7875, 8571 }, { 7890, 8402 }, { 7914, 8475 }, { 7966, 8491 },
-    { 7967, 8756 }, { 7971, 8612 }, { 7983, 8733 }, { 8029, 6124 }, { 8042, 8508 }, { 8058, 8707 },
-    { 8066, 4565 }, { 8100, 3918 }, { 8113, 8736 }, { 8120, 8818 }, { 8121, 8724 }, { 8141, 8521 },
-    { 8144, 8853 }, { 8145, 8641 }, { 8150, 8632 }, { 8161, 8812 }, { 8167, 8727 }, { 8202, 8723 },
-    { 8210, 8928 }, { 8229, 8689 }, { 8245, 8731 }, { 8246, 8920 }, { 8249, 8910 }, { 8254, 8562 },
-    { 8265, 8585 }, { 8268, 8435 }, { 8270, 8422 }, { 8272, 8935 }, { 8274, 8651 }, { 8280, 8685 },
-    { 8284, 8616 }, { 8285, 8814 }, { 8298, 8946 }, { 8301, 8901 }, { 8308, 8602 }, { 8309, 8741 },
-    { 8314, 7661 }, { 8346, 8955 }, { 8352, 8922 }, { 8356, 4363 }, { 8357, 8802 }, { 8375, 8754 },
-    { 8395, 8730 }, { 8396, 8893 }, { 8397, 8933 }, { 8403, 8496 }, { 8406, 8677 }, { 8419, 8714 },
-    { 8420, 8570 }, { 8421, 8898 }, { 8424, 8426 }, { 8427, 8428 }, { 8429, 7683 }, { 8431, 8686 },
-    { 8432, 8267 }, { 8433, 7190 }, { 8438, 7866 }, { 8444, 5958 }, { 8446, 8567 }, { 8447, 7802 },
-    { 8449, 8307 }, { 8452, 2446 }, { 8458, 8459 }, { 8461, 8462 }, { 8464, 8743 }, { 8468, 2105 },
-    { 8470, 8471 }, { 8472, 8865 }, { 8473, 8863 }, { 8474, 8697 }, { 8479, 7927 }, { 8480, 8232 },
-    { 8482, 7719 }, { 8483, 6096 }, { 8484, 8251 }, { 8500, 6993 }, { 8503, 6465 }, { 8504, 8578 },
-    { 8510, 8934 }, { 8512, 5992 }, { 8514, 3349 }, { 8516, 3281 }, { 8523, 8525 }, { 8529, 8713 },
-    { 8530, 5470 }, { 8533, 6027 }, { 8539, 8460 }, { 8540, 8923 }, { 8550, 3278 }, { 8552, 8490 },
-    { 8553, 8824 }, { 8558, 6486 }, { 8561, 8045 }, { 8568, 3784 }, { 8573, 7722 }, { 8574, 4968 },
-    { 8583, 8911 }, { 8604, 5215 }, { 8606, 8174 }, { 8609, 8758 }, { 8610, 8618 }, { 8620, 5962 },
-    { 8621, 8233 }, { 8624, 7656 }, { 8628, 8717 }, { 8631, 8253 }, { 8639, 8844 }, { 8652, 8874 },
-    { 8656, 623 }, { 8657, 7776 }, { 8660, 8821 }, { 8661, 8829 }, { 8662, 6045 }, { 8664, 8913 },
-    { 8666, 8811 }, { 8667, 8882 }, { 8668, 8557 }, { 8669, 8647 }, { 8673, 5039 }, { 8674, 4714 },
-    { 8680, 1239 }, { 8682, 8634 }, { 8683, 5194 }, { 8687, 8688 }, { 8693, 8841 }, { 8694, 6507 },
-    { 8698, 8759 }, { 8699, 5913 }, { 8701, 3211 }, { 8708, 4753 }, { 8716, 8849 }, { 8726, 7152 },
-    { 8728, 8972 }, { 8738, 8700 }, { 8745, 8005 }, { 8746, 8732 }, { 8751, 8763 }, { 8760, 8885 },
-    { 8761, 7146 }, { 8773, 8623 }, { 8776, 8884 }, { 8778, 7129 }, { 8780, 8784 }, { 8790, 8755 },
-    { 8796, 8230 }, { 8801, 8871 }, { 8803, 8600 }, { 8819, 8478 }, { 8820, 8959 }, { 8823, 3611 },
-    { 8830, 5799 }, { 8832, 8448 }, { 8833, 6031 }, { 8839, 8353 }, { 8847, 8848 }, { 8850, 7819 },
-    { 8852, 8834 }, { 8855, 8856 }, { 8857, 8858 }, { 8860, 1919 }, { 8862, 8636 }, { 8866, 8804 },
-    { 8872, 8477 }, { 8875, 6500 }, { 8888, 7104 }, { 8894, 8895 }, { 8902, 8903 }, { 8912, 3381 },
-    { 8914, 8915 }, { 8921, 4056 }, { 8929, 8544 }, { 8956, 8695 }, { 8958, 8531 }, { 8961, 8786 },
-    { 3, 6719 }, { 6, 9290 }, { 135, 6743 }, { 140, 7853 }, { 193, 7172 }, { 495, 2148 },
-    { 1293, 9190 }, { 1557, 8982 }, { 1976, 3506 }, { 2336, 9227 }, { 3478, 8836 }, { 3480, 8869 },
-    { 4082, 6118 }, { 4449, 6167 }, { 4548, 8135 }, { 4817, 8779 }, { 4992, 5356 }, { 5069, 5248 },
-    { 5132, 9029 }, { 5301, 9026 }, { 5512, 7577 }, { 5541, 8835 }, { 5601, 9256 }, { 5602, 9022 },
-    { 5678, 8957 }, { 5680, 9043 }, { 5746, 8976 }, { 5923, 8594 }, { 5999, 7143 }, { 6396, 9040 },
-    { 6522, 570 }, { 6711, 9042 }, { 6780, 8537 }, { 6872, 4693 }, { 7158, 8974 }, { 7159, 9059 },
-    { 7203, 8572 }, { 7549, 8401 }, { 7708, 9048 }, { 7711, 9088 }, { 7715, 9021 }, { 7736, 8981 },
-    { 7841, 9097 }, { 7896, 8975 }, { 7991, 9084 }, { 8030, 9082 }, { 8425, 9173 }, { 8451, 9028 },
-    { 8492, 9024 }, { 8499, 9179 }, { 8501, 9039 }, { 8509, 9147 }, { 8522, 9065 }, { 8545, 9137 },
-    { 8560, 9030 }, { 8564, 9131 }, { 8591, 9143 }, { 8607, 9158 }, { 8611, 9016 }, { 8635, 9114 },
-    { 8637, 9130 }, { 8638, 9032 }, { 8648, 9151 }, { 8649, 9235 }, { 8653, 9091 }, { 8676, 9205 },
-    { 8719, 4363 }, { 8722, 9078 }, { 8725, 623 }, { 8734, 3946 }, { 8753, 9261 }, { 8767, 8986 },
-    { 8791, 9120 }, { 8799, 9127 }, { 8807, 9090 }, { 8808, 9096 }, { 8822, 9259 }, { 8831, 9187 },
-    { 8837, 4565 }, { 8840, 9254 }, { 8843, 9103 }, { 8846, 9118 }, { 8870, 9275 }, { 8873, 9230 },
-    { 8886, 9270 }, { 8896, 9262 }, { 8897, 9058 }, { 8943, 9017 }, { 8952, 9047 }, { 8954, 9034 },
-    { 8963, 9004 }, { 8967, 9185 }, { 8977, 9175 }, { 8984, 3511 }, { 8985, 9248 }, { 8987, 8988 },
-    { 8991, 8992 }, { 8993, 9199 }, { 8994, 9277 }, { 8995, 9107 }, { 8998, 9146 }, { 9002, 4679 },
-    { 9006, 9012 }, { 9007, 9214 }, { 9009, 9013 }, { 9011, 9053 }, { 9027, 8720 }, { 9033, 9057 },
-    { 9044, 5765 }, { 9045, 9128 }, { 9049, 9196 }, { 9055, 8524 }, { 9062, 8983 }, { 9070, 8418 },
-    { 9072, 9123 }, { 9073, 8626 }, { 9075, 9236 }, { 9086, 9278 }, { 9092, 9094 }, { 9100, 7366 },
-    { 9102, 5327 }, { 9104, 9286 }, { 9105, 7184 }, { 9108, 3103 }, { 9117, 9184 }, { 9124, 8749 },
-    { 9132, 9231 }, { 9134, 8908 }, { 9135, 9207 }, { 9138, 8937 }, { 9139, 9281 }, { 9141, 7151 },
-    { 9142, 9071 }, { 9144, 9215 }, { 9145, 9056 }, { 9148, 9155 }, { 9153, 9157 }, { 9163, 9068 },
-    { 9165, 8953 }, { 9178, 9067 }, { 9183, 9253 }, { 9191, 8979 }, { 9193, 8851 }, { 9203, 9061 },
-    { 9213, 8323 }, { 9217, 9188 }, { 9229, 8218 }, { 9237, 9293 }, { 9240, 8416 }, { 9241, 9280 },
-    { 9243, 9136 }, { 9244, 7699 }, { 9247, 9074 }, { 9251, 9194 }, { 9266, 8906 }, { 9274, 3752 },
-    { 9284, 9260 }, { 9287, 1894 }, { 9288, 8859 }, { 9296, 9079 }, { 9298, 8916 }, { 3, 7171 },
-    { 135, 9041 }, { 140, 8130 }, { 193, 8930 }, { 1977, 3506 }, { 3485, 9305 }, { 5069, 8199 },
-    { 5210, 9321 }, { 5300, 9320 }, { 5398, 9304 }, { 6480, 9318 }, { 6752, 9326 }, { 7591, 4449 },
-    { 7607, 3480 }, { 7718, 9327 }, { 7975, 3478 }, { 8051, 9336 }, { 8327, 8974 }, { 8589, 9317 },
-    { 8868, 9315 }, { 8909, 9340 }, { 8978, 9307 }, { 8996, 9362 }, { 9050, 9346 }, { 9052, 9385 },
-    { 9060, 9310 }, { 9069, 9410 }, { 9093, 9368 }, { 9106, 9378 }, { 9109, 9389 }, { 9113, 9350 },
-    { 9119, 9328 }, { 9125, 9420 }, { 9129, 9352 }, { 9140, 9335 }, { 9149, 9419 }, { 9150, 9358 },
-    { 9171, 9360 }, { 9172, 9311 }, { 9180, 9345 }, { 9197, 9400 }, { 9198, 9414 }, { 9202, 9408 },
-    { 9212, 9388 }, { 9219, 9430 }, { 9228, 3511 }, { 9234, 9442 }, { 9242, 9407 }, { 9246, 9436 },
-    { 9272, 9387 }, { 9291, 9413 }, { 9292, 9402 }, { 9301, 9409 }, { 9302, 9421 }, { 9303, 9450 },
-    { 9325, 9418 }, { 9333, 6027 }, { 9344, 5179 }, { 9348, 8942 }, { 9349, 7110 }, { 9351, 9282 },
-    { 9353, 9396 }, { 9355, 9276 }, { 9356, 7183 }, { 9361, 9332 }, { 9363, 9381 }, { 9364, 8960 },
-    { 9367, 9046 }, { 9369, 9306 }, { 9377, 9289 }, { 9384, 9426 }, { 9391, 9438 }, { 9392, 8192 },
-    { 9393, 4890 }, { 9403, 9064 }, { 9404, 9176 }, { 9411, 9154 }, { 9422, 7064 }, { 9425, 9449 },
-    { 9432, 9133 }, { 6604, 9465 }, { 6778, 3 }, { 193, 9455 }, { 1978, 3506 }, { 5069, 8597 },
-    { 5129, 9471 }, { 8926, 3478 }, { 9216, 9467 }, { 9339, 9517 }, { 9359, 9509 }, { 9366, 9499 },
-    { 9371, 9488 }, { 9375, 9486 }, { 9376, 9504 }, { 9386, 9516 }, { 9401, 9515 }, { 9434, 9490 },
-    { 9439, 9500 }, { 9463, 9466 }, { 9470, 9506 }, { 9479, 8263 }, { 9481, 9152 }, { 9484, 9195 },
-    { 9485, 9208 }, { 9489, 9460 }, { 9495, 9295 }, { 9496, 9412 }, { 9498, 9508 }, { 9502, 9520 },
-    { 9503, 8310 }, { 9507, 8800 }, { 9514, 9201 }, { 9518, 9380 }, { 9543, 9424 }, { 6870, 3 },
-    { 9546, 7485 }, { 1979, 3506 }, { 5069, 8709 }, { 5138, 9549 }, { 8944, 3478 }, { 9497, 9552 },
-    { 9505, 9560 }, { 9553, 8768 }, { 9555, 9294 }, { 9556, 8442 }, { 9557, 9569 }, { 9561, 9397 },
-    { 9572, 9554 }, { 9573, 9357 }, { 3, 5742 }, { 1980, 3506 }, { 6606, 9582 }, { 9564, 9586 },
-    { 9579, 5398 }, { 106, 224 }, { 160, 7227 }, { 226, 7399 }, { 400, 913 }, { 423, 4564 },
-    { 424, 2389 }, { 455, 3918 }, { 1277, 2475 }, { 1325, 3511 }, { 1592, 4668 }, { 1593, 7214 },
-    { 1594, 7218 }, { 2190, 5640 }, { 2239, 5681 }, { 2273, 6523 }, { 2419, 4689 }, { 2648, 3961 },
-    { 3478, 7633 }, { 3528, 6076 }, { 3649, 4185 }, { 4082, 7179 }, { 4126, 6325 }, { 4380, 6268 },
-    { 4606, 4391 }, { 4771, 5308 }, { 5630, 5836 }, { 5638, 5968 }, { 5639, 6153 }, { 5680, 7359 },
-    { 5706, 6112 }, { 5707, 7465 }, { 5831, 5751 }, { 5883, 4243 }, { 5901, 7314 }, { 5910, 7952 },
-    { 5915, 7209 }, { 6007, 6159 }, { 6011, 7348 }, { 6053, 7180 }, { 6054, 9304 }, { 6055, 4816 },
-    { 6057, 4180 }, { 6074, 7336 }, { 6107, 7360 }, { 6132, 7340 }, { 6187, 6781 }, { 6207, 4381 },
-    { 6348, 7662 }, { 6349, 5703 }, { 6972, 4641 }, { 7268, 5311 }, { 7287, 7655 }, { 7322, 7488 },
-    { 7339, 2388 }, { 7347, 7610 }, { 7355, 5402 }, { 7379, 4936 }, { 7408, 7648 }, { 7449, 7627 },
-    { 7456, 7452 }, { 7510, 7545 }, { 7558, 536 }, { 7638, 6168 }, { 7877, 3480 }, { 8313, 7702 },
-    { 8382, 7703 }, { 8548, 7592 }, { 8951, 6327 }, { 9116, 3522 }, { 9174, 6175 }, { 9480, 4746 },
-    { 9487, 6344 }, { 3, 7334 }, { 1981, 3506 }, { 8325, 9594 }, { 9597, 9567 }, { 160, 7399 },
-    { 226, 7227 }, { 2190, 5759 }, { 2239, 5987 }, { 2273, 6971 }, { 2392, 3918 }, { 3528, 6159 },
-    { 4082, 8300 }, { 4180, 6325 }, { 4452, 6268 }, { 5271, 9609 }, { 5350, 4126 }, { 5362, 9615 },
-    { 5638, 6153 }, { 5639, 7359 }, { 5708, 9613 }, { 5714, 6112 }, { 5715, 7465 }, { 5739, 9602 },
-    { 5831, 9625 }, { 5901, 7337 }, { 5915, 8275 }, { 5935, 9630 }, { 5968, 7390 }, { 6007, 6076 },
-    { 6011, 7360 }, { 6055, 4936 }, { 6057, 4185 }, { 6074, 7358 }, { 6107, 7348 }, { 6125, 7180 },
-    { 6132, 7949 }, { 6207, 9621 }, { 6450, 9645 }, { 7207, 9642 }, { 7226, 9600 }, { 7287, 7663 },
-    { 7314, 9632 }, { 7322, 7508 }, { 7336, 9641 }, { 7347, 7646 }, { 7355, 5568 }, { 7379, 4816 },
-    { 7398, 9601 }, { 7408, 8939 }, { 7449, 9661 }, { 7456, 7545 }, { 7457, 4243 }, { 7471, 5703 },
-    { 7510, 7452 }, { 7628, 9653 }, { 7637, 9657 }, { 7650, 9607 }, { 8854, 3480 }, { 8938, 9652 },
-    { 9160, 9614 }, { 9233, 6327 }, { 9606, 6365 }, { 9617, 6033 }, { 9620, 9329 }, { 9623, 4771 },
-    { 9626, 7419 }, { 9627, 5660 }, { 9628, 7215 }, { 9629, 7389 }, { 9633, 6025 }, { 9635, 6145 },
-    { 9659, 5403 }, { 3, 7357 }, { 1982, 3506 }, { 4082, 8973 }, { 5680, 6153 }, { 5831, 9689 },
-    { 5883, 4126 }, { 5901, 7419 }, { 6011, 7450 }, { 6046, 9694 }, { 6074, 7437 }, { 6107, 7461 },
-    { 6207, 9684 }, { 6268, 4381 }, { 6325, 9731 }, { 6449, 9707 }, { 6450, 9704 }, { 7226, 9676 },
-    { 7337, 9695 }, { 7358, 9703 }, { 7398, 9675 }, { 7484, 4185 }, { 7611, 9715 }, { 7645, 9720 },
-    { 9474, 9671 }, { 9608, 9685 }, { 9624, 9729 }, { 9670, 9732 }, { 9681, 6033 }, { 9683, 9666 },
-    { 9687, 8997 }, { 9688, 7438 }, { 9691, 7390 }, { 9692, 5660 }, { 9693, 9740 }, { 9697, 9698 },
-    { 9699, 6145 }, { 9706, 7340 }, { 9709, 9700 }, { 9710, 9714 }, { 9721, 5567 }, { 9725, 7329 },
-    { 9734, 6327 }, { 3, 7411 }, { 1983, 3506 }, { 8765, 9743 }, { 5751, 6153 }, { 5831, 9737 },
-    { 5901, 7438 }, { 6011, 7461 }, { 6074, 7458 }, { 6107, 7450 }, { 6449, 9753 }, { 6798, 9754 },
-    { 7437, 9752 }, { 7484, 4243 }, { 9638, 9671 }, { 9708, 9755 }, { 9718, 9761 }, { 9726, 7329 },
-    { 9730, 9776 }, { 9736, 9749 }, { 9746, 9712 }, { 9747, 7389 }, { 9751, 7215 }, { 9757, 4380 },
-    { 9758, 9636 }, { 9764, 6168 }, { 3, 7415 }, { 1984, 3506 }, { 6991, 9785 }, { 6798, 9793 },
-    { 7458, 9792 }, { 9733, 9789 }, { 9762, 9796 }, { 9773, 9790 }, { 9778, 9805 }, { 9788, 9760 },
-    { 9794, 9791 }, { 9795, 4452 }, { 3, 7564 }, { 1985, 3506 }, { 8006, 9810 }, { 9759, 9814 },
-    { 9813, 9750 }, { 3, 7578 }, { 1986, 3506 }, { 4971, 3 }, { 7595, 9827 }, { 1987, 3506 },
-    { 7350, 3 }, { 9830, 9822 }, { 1990, 3506 }, { 9829, 7826 }, { 7481, 3 }, { 1991, 3506 },
-    { 9832, 9658 }, { 7619, 3 }, { 1992, 3506 }, { 9832, 9782 }, { 9836, 9634 }, { 9833, 3 },
-    { 1993, 3506 }, { 9839, 8785 }, { 9836, 9696 }, { 3, 3207 }, { 1994, 3506 }, { 9843, 8388 },
-    { 3, 3245 }, { 1995, 3506 }, { 8970, 9847 }, { 3, 3452 }, { 1996, 3506 }, { 3, 3467 },
-    { 8766, 9853 }, { 3, 6560 }, { 3, 6650 }, { 3, 7766 }, { 8337, 9858 }, { 3, 8059 },
-    { 8927, 9859 }, { 3, 8127 }, { 8214, 9861 }, { 3, 8184 }, { 3, 8213 }, { 9772, 9865 },
-    { 3, 8318 }, { 6694, 9866 }, { 3, 8343 }, { 9218, 9868 }, { 3, 8350 }, { 3, 8387 },
-    { 3, 8566 }, { 7821, 9873 }, { 3, 8630 }, { 8580, 9874 }, { 3, 8633 }, { 9159, 9876 },
-    { 3, 8739 }, { 9189, 9878 }, { 3, 8747 }, { 3, 8774 }, { 8905, 9882 }, { 3, 8817 },
-    { 3, 8965 }, { 8299, 9885 }, { 3, 8971 }, { 8918, 9886 }, { 3, 9089 }, { 3, 9095 },
-    { 3, 9167 }, { 8467, 9891 }, { 3, 9170 }, { 9226, 9892 }, { 3, 9192 }, { 8629, 9894 },
-    { 3, 9211 }, { 8378, 9896 }, { 3, 9252 }, { 8136, 9898 }, { 3, 9341 }, { 7937, 9900 },
-    { 3, 9365 }, { 3, 9399 }, { 9547, 9904 }, { 3, 9405 }, { 8294, 9905 }, { 3, 9417 },
-    { 9901, 9907 }, { 3, 9437 }, { 9330, 9909 }, { 3, 9441 }, { 9250, 9911 }, { 3, 9452 },
-    { 9209, 9913 }, { 3, 9453 }, { 3, 9462 }, { 9372, 9917 }, { 3, 9533 }, { 9461, 9918 },
-    { 3, 9538 }, { 8900, 9920 }, { 3, 9544 }, { 9001, 9922 }, { 3, 9559 }, { 8515, 9924 },
-    { 3, 9563 }, { 9674, 9926 }, { 3, 9852 }, { 9206, 9928 }, { 3, 9856 }, { 6479, 9930 },
-    { 3, 9864 }, { 9019, 9932 }, { 3, 9881 }, { 9910, 9934 }, { 6210, 3 }, { 8625, 9936 },
-    { 8715, 3 }, { 8748, 3 }, { 9014, 3 }, { 9941, 8797 }, { 9168, 3 }, { 9245, 3 },
-    { 9944, 9668 }, { 9297, 3 }, { 9598, 3 }, { 3, 9654 }, { 9948, 9669 }, { 3, 9716 },
-    { 9838, 9949 }, { 9724, 9951 },
+    { 5, 6 }, { 193, 61 }, { 61, 5 }, { 3, 40 }, { 3530, 3529 }, { 217, 162 },
+    { 181, 172 }, { 12, 13 }, { 119, 120 }, { 125, 126 }, { 490, 491 }, { 505, 40 },
+    { 61, 3529 }, { 3, 1367 }, { 5, 106 }, { 162, 159 }, { 1383, 3533 }, { 544, 156 },
+    { 503, 40 }, { 3, 1369 }, { 3542, 3529 }, { 100, 61 }, { 162, 548 }, { 3546, 3544 },
+    { 193, 197 }, { 3548, 3529 }, { 3, 11 }, { 40, 416 }, { 61, 400 }, { 140, 299 },
+    { 507, 1839 }, { 131, 132 }, { 188, 561 }, { 193, 319 }, { 3030, 172 }, { 3537, 121 },
+    { 3530, 5 }, { 6, 127 }, { 230, 231 }, { 135, 136 }, { 488, 489 }, { 3, 14 },
+    { 3555, 3529 }, { 3558, 140 }, { 3554, 9 }, { 3560, 133 }, { 3534, 193 }, { 5, 112 },
+    { 3536, 3570 }, { 3, 492 }, { 3529, 3539 }, { 162, 193 }, { 3577, 3529 }, { 494, 3 },
+    { 3579, 3578 }, { 3583, 3529 }, { 526, 3 }, { 3571, 3581 }, { 3532, 1845 }, { 87, 88 },
+    { 124, 3538 }, { 188, 217 }, { 3044, 3045 }, { 50, 3 }, { 3529, 48 }, { 3569, 3584 },
+    { 3591, 3046 }, { 3543, 224 }, { 1, 1366 }, { 172, 1447 }, { 1441, 1442 }, { 1451, 1452 },
+    { 1454, 1455 }, { 1456, 3535 }, { 3549, 1368 }, { 3530, 400 }, { 303, 193 }, { 6, 263 },
+    { 40, 443 }, { 100, 403 }, { 121, 405 }, { 243, 244 }, { 253, 254 }, { 257, 258 },
+    { 260, 261 }, { 264, 265 }, { 266, 267 }, { 268, 269 }, { 359, 360 }, { 365, 366 },
+    { 367, 368 }, { 369, 370 }, { 373, 374 }, { 376, 377 }, { 378, 379 }, { 381, 382 },
+    { 390, 391 }, { 392, 393 }, { 394, 395 }, { 396, 397 }, { 398, 399 }, { 401, 402 },
+    { 419, 162 }, { 444, 445 }, { 449, 450 }, { 3553, 3531 }, { 3556, 417 }, { 140, 275 },
+    { 512, 500 }, { 1520, 3540 }, { 1522, 1523 }, { 1539, 1540 }, { 1543, 1544 }, { 1552, 1553 },
+    { 1554, 217 }, { 3532, 2577 }, { 143, 144 }, { 561, 2780 }, { 197, 148 }, { 108, 109 },
+    { 493, 3582 }, { 525, 3585 }, { 551, 552 }, { 2670, 2671 }, { 3547, 1388 }, { 164, 550 },
+    { 540, 541 }, { 542, 543 }, { 3551, 549 }, { 3573, 1370 }, { 79, 80 }, { 81, 82 },
+    { 83, 84 }, { 90, 91 }, { 210, 211 }, { 345, 1550 }, { 1393, 1394 }, { 1395, 1396 },
+    { 3568, 137 }, { 3559, 3545 }, { 3586, 3567 }, { 1108, 1150 }, { 3552, 1877 }, { 3, 232 },
+    { 75, 3529 }, { 1365, 3597 }, { 3600, 3535 }, { 3601, 3602 }, { 3543, 107 }, { 188, 172 },
+    { 40, 454 }, { 3531, 3617 }, { 3556, 3631 }, { 3604, 3630 }, { 3606, 3614 }, { 3607, 3632 },
+    { 3609, 406 }, { 3610, 245 }, { 3611, 255 }, { 3613, 262 }, { 3615, 3616 }, { 3618, 3619 },
+    { 3620, 371 }, { 3622, 3623 }, { 3624, 383 }, { 3625, 3626 }, { 3627, 3628 }, { 3633, 193 },
+    { 3636, 140 }, { 3547, 3638 }, { 3639, 1524 }, { 3640, 1541 }, { 3642, 3643 }, { 278, 3647 },
+    { 917, 500 }, { 3649, 495 }, { 3650, 527 }, { 3653, 3540 }, { 218, 109 }, { 697, 197 },
+    { 3603, 3658 }, { 3655, 3656 }, { 3657, 3654 }, { 162, 838 }, { 3660, 3661 }, { 3662, 92 },
+    { 3665, 3666 }, { 914, 3582 }, { 0, 1 }, { 1833, 3592 }, { 216, 3534 }, { 509, 2381 },
+    { 558, 559 }, { 560, 561 }, { 570, 217 }, { 1824, 1825 }, { 1826, 1827 }, { 3549, 1828 },
+    { 3572, 305 }, { 412, 413 }, { 414, 415 }, { 437, 438 }, { 440, 441 }, { 71, 72 },
+    { 121, 6 }, { 1542, 3641 }, { 2985, 2986 }, { 2987, 2988 }, { 163, 164 }, { 1641, 1642 },
+    { 1643, 1459 }, { 3589, 3566 }, { 181, 177 }, { 510, 3533 }, { 660, 661 }, { 2727, 3585 },
+    { 3552, 545 }, { 296, 297 }, { 18, 19 }, { 20, 21 }, { 22, 23 }, { 1544, 1645 },
+    { 3672, 3529 }, { 3, 3594 }, { 40, 3696 }, { 453, 3679 }, { 3629, 3682 }, { 3680, 112 },
+    { 3683, 3689 }, { 3684, 446 }, { 3690, 3691 }, { 3694, 3695 }, { 1537, 172 }, { 140, 3645 },
+    { 3674, 3709 }, { 1555, 162 }, { 3673, 3659 }, { 3704, 3593 }, { 3716, 915 }, { 193, 692 },
+    { 3717, 2 }, { 3718, 1834 }, { 197, 198 }, { 3559, 3720 }, { 3721, 3722 }, { 3724, 3725 },
+    { 3550, 3730 }, { 3728, 3729 }, { 3731, 442 }, { 3700, 3734 }, { 3732, 73 }, { 3735, 3736 },
+    { 3686, 246 }, { 3738, 3675 }, { 509, 3742 }, { 661, 2729 }, { 3538, 121 }, { 1385, 500 },
+    { 6, 3747 }, { 3748, 3749 }, { 3, 3588 }, { 3529, 85 }, { 162, 3753 }, { 3755, 3608 },
+    { 3757, 270 }, { 40, 2582 }, { 3701, 3764 }, { 217, 172 }, { 3669, 3751 }, { 3530, 3756 },
+    { 3772, 3533 }, { 3774, 3726 }, { 364, 3759 }, { 451, 197 }, { 3776, 3635 }, { 3777, 3758 },
+    { 3780, 2989 }, { 3754, 455 }, { 208, 209 }, { 140, 1551 }, { 97, 98 }, { 99, 3550 },
+    { 1843, 1844 }, { 1846, 1847 }, { 2771, 2772 }, { 2773, 2774 }, { 2775, 2776 }, { 3573, 1829 },
+    { 152, 925 }, { 542, 166 }, { 1533, 1534 }, { 3551, 3737 }, { 204, 193 }, { 380, 3693 },
+    { 418, 3681 }, { 1108, 1149 }, { 1453, 3676 }, { 3685, 407 }, { 275, 703 }, { 1446, 3598 },
+    { 1549, 3664 }, { 2995, 2996 }, { 3537, 3013 }, { 3554, 2978 }, { 3595, 3047 }, { 3785, 3014 },
+    { 776, 777 }, { 3535, 3563 }, { 3789, 3529 }, { 3760, 3792 }, { 3699, 3 }, { 3688, 3793 },
+    { 448, 3791 }, { 1457, 172 }, { 3807, 3663 }, { 40, 1334 }, { 217, 2783 }, { 300, 140 },
+    { 3587, 3812 }, { 3800, 3816 }, { 3809, 3810 }, { 3814, 3815 }, { 3817, 3818 }, { 3820, 927 },
+    { 162, 3565 }, { 3692, 3822 }, { 3808, 3795 }, { 3678, 3563 }, { 3835, 778 }, { 3, 1246 },
+    { 3529, 3839 }, { 3841, 3802 }, { 172, 3782 }, { 1391, 3837 }, { 40, 2563 }, { 217, 3850 },
+    { 2782, 3845 }, { 3811, 3847 }, { 3825, 3842 }, { 140, 1644 }, { 9, 10 }, { 122, 123 },
+    { 135, 1425 }, { 148, 3710 }, { 188, 3575 }, { 532, 3564 }, { 551, 1438 }, { 1397, 1398 },
+    { 1399, 1400 }, { 1401, 1402 }, { 1403, 1404 }, { 1405, 1406 }, { 1407, 1408 }, { 1409, 1410 },
+    { 1411, 1412 }, { 1419, 1420 }, { 1440, 3599 }, { 1475, 1476 }, { 1477, 1478 }, { 1479, 1480 },
+    { 1481, 1482 }, { 1483, 1484 }, { 1485, 434 }, { 2715, 2716 }, { 2717, 2718 }, { 2728, 3784 },
+    { 2730, 2731 }, { 2733, 2734 }, { 2781, 3646 }, { 3532, 57 }, { 3590, 1460 }, { 3595, 3089 },
+    { 486, 1704 }, { 252, 3687 }, { 363, 3801 }, { 386, 387 }, { 452, 3806 }, { 533, 129 },
+    { 1525, 1526 }, { 142, 3762 }, { 215, 3719 }, { 459, 1496 }, { 507, 516 }, { 599, 3540 },
+    { 1154, 1155 }, { 1158, 1159 }, { 1378, 503 }, { 1472, 1499 }, { 1513, 3598 }, { 3567, 3751 },
+    { 3644, 3794 }, { 3670, 1151 }, { 3752, 3766 }, { 466, 467 }, { 1536, 3676 }, { 469, 470 },
+    { 471, 472 }, { 476, 477 }, { 480, 481 }, { 485, 3541 }, { 421, 422 }, { 621, 561 },
+    { 1229, 1230 }, { 1231, 1232 }, { 1233, 1234 }, { 1235, 1236 }, { 1237, 1238 }, { 1239, 1240 },
+    { 1241, 1242 }, { 1244, 1245 }, { 1247, 1248 }, { 1250, 1251 }, { 1252, 1253 }, { 1254, 1255 },
+    { 1256, 1257 }, { 1258, 1259 }, { 1260, 1261 }, { 1262, 1263 }, { 1265, 1266 }, { 1267, 1268 },
+    { 2725, 2700 }, { 2767, 2768 }, { 2769, 2770 }, { 2784, 2785 }, { 2981, 2982 }, { 2983, 2984 },
+    { 3580, 3775 }, { 3744, 2703 }, { 3773, 617 }, { 1417, 3 }, { 3714, 3529 }, { 3862, 1392 },
+    { 40, 2586 }, { 172, 1137 }, { 3813, 3864 }, { 3866, 1848 }, { 3868, 140 }, { 217, 193 },
+    { 3532, 3877 }, { 3541, 3881 }, { 3878, 61 }, { 3879, 3880 }, { 3882, 3883 }, { 3886, 3887 },
+    { 3889, 3890 }, { 3892, 3893 }, { 3896, 2735 }, { 3897, 3865 }, { 3899, 3599 }, { 3860, 3905 },
+    { 3904, 388 }, { 3859, 3907 }, { 1380, 3540 }, { 3547, 3912 }, { 3564, 3884 }, { 3581, 3918 },
+    { 507, 1390 }, { 3922, 3634 }, { 3923, 3761 }, { 3924, 3925 }, { 3926, 478 }, { 2786, 1480 },
+    { 3561, 3930 }, { 3590, 3750 }, { 3644, 2578 }, { 3858, 3939 }, { 3911, 3783 }, { 3934, 3935 },
+    { 3942, 3943 }, { 3944, 3945 }, { 3946, 1264 }, { 3948, 1269 }, { 3950, 3951 }, { 3953, 3954 },
+    { 3, 3652 }, { 3715, 3529 }, { 424, 40 }, { 3962, 172 }, { 3963, 2777 }, { 3959, 93 },
+    { 41, 140 }, { 217, 3973 }, { 3876, 3967 }, { 3970, 3968 }, { 3972, 3888 }, { 3532, 2634 },
+    { 3978, 456 }, { 3858, 3997 }, { 3938, 3994 }, { 3952, 3990 }, { 3996, 3936 }, { 3998, 3999 },
+    { 913, 1373 }, { 1371, 1372 }, { 61, 2684 }, { 188, 162 }, { 271, 3574 }, { 1138, 1139 },
+    { 1142, 1143 }, { 2672, 2673 }, { 2676, 2677 }, { 2679, 2680 }, { 2689, 3541 }, { 3840, 129 },
+    { 3901, 3752 }, { 3, 3713 }, { 4, 3529 }, { 3575, 40 }, { 140, 199 }, { 4004, 4011 },
+    { 4010, 3891 }, { 3941, 4016 }, { 3976, 4018 }, { 4001, 4007 }, { 172, 4027 }, { 188, 3534 },
+    { 2669, 4003 }, { 2676, 2694 }, { 2679, 4023 }, { 4025, 272 }, { 4028, 2674 }, { 4030, 61 },
+    { 24, 25 }, { 74, 3765 }, { 85, 3960 }, { 207, 3697 }, { 214, 3909 }, { 276, 3762 },
+    { 538, 703 }, { 568, 1486 }, { 1472, 1473 }, { 1519, 500 }, { 3708, 698 }, { 3977, 1538 },
+    { 507, 1511 }, { 518, 519 }, { 520, 521 }, { 522, 523 }, { 1512, 3545 }, { 3584, 3767 },
+    { 3705, 3576 }, { 3915, 1510 }, { 89, 3 }, { 3770, 3529 }, { 40, 4012 }, { 140, 2307 },
+    { 4013, 4039 }, { 4035, 7 }, { 4038, 3969 }, { 4040, 4020 }, { 2687, 4003 }, { 4043, 4024 },
+    { 4045, 4049 }, { 3788, 4051 }, { 3708, 3857 }, { 4052, 4034 }, { 4063, 4067 }, { 4064, 4065 },
+    { 4066, 3576 }, { 3769, 3 }, { 3805, 3529 }, { 4071, 4008 }, { 140, 4009 }, { 4077, 4073 },
+    { 40, 3981 }, { 3797, 15 }, { 76, 77 }, { 78, 3765 }, { 95, 96 }, { 181, 3966 },
+    { 197, 319 }, { 217, 556 }, { 306, 307 }, { 310, 311 }, { 312, 313 }, { 315, 316 },
+    { 317, 318 }, { 323, 3553 }, { 327, 328 }, { 333, 334 }, { 335, 336 }, { 337, 338 },
+    { 344, 345 }, { 347, 348 }, { 351, 352 }, { 355, 356 }, { 427, 428 }, { 459, 460 },
+    { 507, 3327 }, { 530, 246 }, { 622, 3723 }, { 1290, 88 }, { 1546, 1547 }, { 1831, 1832 },
+    { 1862, 1863 }, { 1868, 1869 }, { 1870, 1871 }, { 1880, 1881 }, { 1895, 3580 }, { 3531, 106 },
+    { 3561, 619 }, { 3587, 3794 }, { 3849, 101 }, { 3894, 3895 }, { 3928, 486 }, { 4000, 3790 },
+    { 162, 3798 }, { 404, 3826 }, { 411, 3803 }, { 439, 3804 }, { 457, 458 }, { 1640, 3861 },
+    { 3740, 3906 }, { 3763, 3586 }, { 3867, 3739 }, { 3, 4089 }, { 28, 3529 }, { 4037, 140 },
+    { 4088, 4076 }, { 4070, 4093 }, { 314, 4098 }, { 3534, 4113 }, { 4096, 4034 }, { 4101, 308 },
+    { 4102, 4103 }, { 4104, 4105 }, { 4108, 4109 }, { 4114, 357 }, { 4117, 3545 }, { 4121, 1470 },
+    { 4124, 4125 }, { 4126, 172 }, { 40, 44 }, { 3838, 4136 }, { 4015, 4139 }, { 4137, 3823 },
+    { 4138, 447 }, { 4140, 4143 }, { 283, 164 }, { 1428, 1633 }, { 16, 17 }, { 26, 27 },
+    { 49, 3592 }, { 114, 115 }, { 162, 3833 }, { 194, 195 }, { 217, 1460 }, { 297, 3074 },
+    { 426, 4115 }, { 590, 591 }, { 594, 595 }, { 1278, 3538 }, { 2380, 3706 }, { 2976, 3549 },
+    { 2977, 3832 }, { 2990, 2991 }, { 3007, 3008 }, { 3009, 3010 }, { 3027, 3028 }, { 3032, 3033 },
+    { 3034, 3035 }, { 3036, 3037 }, { 3038, 3836 }, { 3041, 4036 }, { 3050, 3051 }, { 3052, 3856 },
+    { 3056, 3057 }, { 3697, 3908 }, { 3875, 1878 }, { 3900, 3634 }, { 3855, 3821 }, { 61, 2691 },
+    { 1161, 1703 }, { 1226, 1227 }, { 2325, 1899 }, { 2666, 2667 }, { 2681, 2682 }, { 2689, 2690 },
+    { 3530, 6 }, { 3612, 1422 }, { 3621, 1489 }, { 3733, 724 }, { 4029, 2678 }, { 4046, 2695 },
+    { 4079, 2688 }, { 4081, 2675 }, { 3779, 3 }, { 8, 3529 }, { 4075, 140 }, { 4145, 3988 },
+    { 4002, 4144 }, { 4149, 4154 }, { 4155, 4110 }, { 1632, 4168 }, { 40, 3017 }, { 172, 3563 },
+    { 551, 4173 }, { 3032, 3055 }, { 3034, 4195 }, { 3040, 4175 }, { 4082, 4170 }, { 4169, 3787 },
+    { 4171, 51 }, { 4182, 4183 }, { 4185, 4186 }, { 4187, 3029 }, { 4188, 4189 }, { 4190, 4191 },
+    { 4193, 4194 }, { 4050, 4205 }, { 4200, 2682 }, { 3, 2997 }, { 140, 141 }, { 2980, 3529 },
+    { 4215, 4084 }, { 4216, 3869 }, { 4217, 4058 }, { 4153, 4220 }, { 4222, 1430 }, { 4219, 4184 },
+    { 4225, 3798 }, { 4226, 4227 }, { 4232, 2979 }, { 4235, 4236 }, { 4206, 4239 }, { 1076, 3582 },
+    { 1439, 3885 }, { 3596, 3648 }, { 53, 54 }, { 59, 60 }, { 172, 2829 }, { 174, 175 },
+    { 176, 177 }, { 187, 188 }, { 333, 2720 }, { 551, 1637 }, { 556, 2306 }, { 569, 3723 },
+    { 571, 572 }, { 598, 3982 }, { 1415, 2702 }, { 1416, 521 }, { 1837, 3698 }, { 2415, 4005 },
+    { 2709, 2710 }, { 2711, 2712 }, { 2721, 2722 }, { 2778, 2779 }, { 3224, 3540 }, { 3554, 3931 },
+    { 3557, 3824 }, { 3561, 565 }, { 3584, 3766 }, { 3612, 2399 }, { 3621, 2407 }, { 3646, 4041 },
+    { 3702, 3710 }, { 3711, 3651 }, { 3848, 3571 }, { 3919, 3961 }, { 3956, 4132 }, { 3991, 4119 },
+    { 4083, 3530 }, { 4179, 596 }, { 61, 6 }, { 250, 251 }, { 389, 4162 }, { 1449, 1450 },
+    { 1458, 1459 }, { 3589, 3902 }, { 3746, 298 }, { 4164, 420 }, { 4165, 4163 }, { 279, 1080 },
+    { 339, 3829 }, { 542, 284 }, { 1639, 1534 }, { 3551, 4167 }, { 3677, 3707 }, { 3778, 3965 },
+    { 40, 2570 }, { 148, 2763 }, { 156, 2797 }, { 181, 4044 }, { 193, 2761 }, { 217, 1443 },
+    { 304, 3727 }, { 341, 342 }, { 354, 4156 }, { 400, 2331 }, { 414, 2412 }, { 432, 433 },
+    { 441, 2421 }, { 464, 465 }, { 487, 3921 }, { 509, 1707 }, { 1104, 1105 }, { 1108, 2330 },
+    { 1115, 1116 }, { 1117, 197 }, { 1207, 1208 }, { 1276, 1277 }, { 1410, 1853 }, { 1560, 2235 },
+    { 1682, 3861 }, { 1862, 2749 }, { 1872, 1873 }, { 2315, 3914 }, { 2406, 3759 }, { 2410, 2411 },
+    { 2419, 438 }, { 2423, 3791 }, { 2542, 2543 }, { 2545, 2546 }, { 2547, 2548 }, { 2549, 2550 },
+    { 2551, 2552 }, { 2553, 2554 }, { 2558, 2559 }, { 2560, 2561 }, { 2562, 3863 }, { 2564, 2565 },
+    { 2567, 2568 }, { 2571, 2572 }, { 2573, 2574 }, { 2575, 2576 }, { 2592, 2593 }, { 2594, 2595 },
+    { 2596, 2597 }, { 2598, 2599 }, { 2600, 2601 }, { 2603, 2604 }, { 2607, 2608 }, { 2610, 2611 },
+    { 2612, 2613 }, { 2614, 2615 }, { 2616, 2617 }, { 2618, 2619 }, { 2620, 2621 }, { 2622, 2623 },
+    { 2636, 2637 }, { 2639, 2640 }, { 2641, 2642 }, { 2643, 3532 }, { 2644, 2645 }, { 2646, 2647 },
+    { 2648, 3541 }, { 2649, 2650 }, { 2652, 2653 }, { 2654, 2655 }, { 2656, 2657 }, { 2738, 2739 },
+    { 2753, 2754 }, { 2757, 2758 }, { 2793, 2794 }, { 2795, 2796 }, { 2798, 2799 }, { 2803, 2804 },
+    { 2805, 3678 }, { 2806, 2807 }, { 2808, 2809 }, { 2811, 2812 }, { 2814, 2815 }, { 2816, 2817 },
+    { 2818, 2819 }, { 2830, 2831 }, { 2840, 2841 }, { 2843, 2844 }, { 2845, 2846 }, { 2848, 2849 },
+    { 2850, 4074 }, { 3537, 135 }, { 3572, 321 }, { 3593, 4072 }, { 3768, 3844 }, { 3913, 2332 },
+    { 3984, 1371 }, { 3987, 3739 }, { 4004, 4090 }, { 4006, 4026 }, { 4014, 2638 }, { 4033, 3767 },
+    { 4054, 3843 }, { 4106, 324 }, { 4146, 200 }, { 1433, 1434 }, { 3851, 3745 }, { 108, 3003 },
+    { 1445, 3828 }, { 1517, 3917 }, { 3854, 384 }, { 4055, 3531 }, { 3830, 4240 }, { 116, 3 },
+    { 3529, 647 }, { 4241, 140 }, { 4246, 4099 }, { 4242, 4248 }, { 3677, 3648 }, { 4254, 1077 },
+    { 3547, 4277 }, { 3596, 3707 }, { 4042, 4276 }, { 4258, 3541 }, { 4260, 4261 }, { 4263, 4275 },
+    { 4269, 4270 }, { 4273, 4274 }, { 3852, 3651 }, { 172, 4296 }, { 3533, 4243 }, { 4302, 4304 },
+    { 4306, 1081 }, { 6, 4372 }, { 40, 4377 }, { 61, 121 }, { 188, 193 }, { 217, 571 },
+    { 333, 4391 }, { 1148, 400 }, { 1204, 556 }, { 1410, 4355 }, { 1852, 4331 }, { 2420, 4321 },
+    { 2424, 197 }, { 2566, 3863 }, { 2569, 4309 }, { 2762, 4310 }, { 2828, 4259 }, { 3530, 4367 },
+    { 3550, 4339 }, { 3557, 2660 }, { 3711, 4264 }, { 3727, 1897 }, { 3844, 4363 }, { 3846, 4396 },
+    { 4159, 4335 }, { 4203, 4398 }, { 4311, 4385 }, { 4312, 2813 }, { 4314, 2800 }, { 4315, 4152 },
+    { 4318, 4404 }, { 4319, 3635 }, { 4326, 3920 }, { 4327, 4328 }, { 4330, 204 }, { 4333, 4406 },
+    { 4343, 4344 }, { 4347, 4348 }, { 4349, 4350 }, { 4352, 4353 }, { 4354, 3993 }, { 4356, 4357 },
+    { 4359, 2602 }, { 4360, 2605 }, { 4361, 2609 }, { 4364, 4365 }, { 4369, 4409 }, { 4370, 4371 },
+    { 4373, 4374 }, { 4375, 4376 }, { 4383, 4384 }, { 4386, 4387 }, { 4388, 4389 }, { 4392, 4393 },
+    { 4395, 162 }, { 4397, 2847 }, { 4408, 4006 }, { 218, 3003 }, { 1415, 1529 }, { 1515, 3698 },
+    { 1517, 3828 }, { 3, 3971 }, { 3529, 1249 }, { 4059, 140 }, { 4431, 4284 }, { 4438, 3675 },
+    { 61, 2665 }, { 217, 4467 }, { 1212, 556 }, { 2651, 4443 }, { 3530, 4448 }, { 3557, 4379 },
+    { 4324, 3533 }, { 4338, 4472 }, { 4340, 4453 }, { 4351, 4455 }, { 4362, 4463 }, { 4366, 4458 },
+    { 4390, 4468 }, { 4403, 4486 }, { 4442, 4489 }, { 4447, 4494 }, { 4451, 1854 }, { 4452, 3758 },
+    { 4456, 2764 }, { 4457, 4394 }, { 4464, 4496 }, { 4471, 4336 }, { 4475, 4444 }, { 4477, 4345 },
+    { 4480, 4439 }, { 4482, 4358 }, { 4492, 4493 }, { 4437, 1437 }, { 1824, 6 }, { 434, 435 },
+    { 3927, 482 }, { 56, 3898 }, { 74, 3673 }, { 102, 103 }, { 113, 4172 }, { 134, 135 },
+    { 177, 186 }, { 193, 675 }, { 203, 3771 }, { 302, 3605 }, { 333, 856 }, { 423, 4005 },
+    { 425, 4177 }, { 436, 3955 }, { 504, 3540 }, { 530, 3781 }, { 561, 2915 }, { 597, 3637 },
+    { 600, 3995 }, { 858, 859 }, { 1161, 1162 }, { 1293, 1294 }, { 1295, 3550 }, { 1375, 1376 },
+    { 1443, 1534 }, { 1498, 3916 }, { 1849, 3837 }, { 1859, 1860 }, { 1864, 129 }, { 1879, 4160 },
+    { 1894, 172 }, { 1896, 3641 }, { 1902, 3664 }, { 2239, 2240 }, { 2624, 2625 }, { 2706, 2707 },
+    { 2708, 4436 }, { 2713, 2714 }, { 2723, 3974 }, { 2732, 3975 }, { 2752, 4381 }, { 2755, 2756 },
+    { 2788, 2789 }, { 2820, 2821 }, { 2832, 2833 }, { 2834, 2835 }, { 2837, 2838 }, { 3547, 919 },
+    { 3667, 273 }, { 3741, 182 }, { 3761, 3072 }, { 3846, 201 }, { 3872, 3671 }, { 3964, 3790 },
+    { 4031, 2699 }, { 4071, 3959 }, { 4116, 461 }, { 4122, 4281 }, { 4130, 3961 }, { 4450, 3980 },
+    { 4495, 2842 }, { 3, 4092 }, { 3529, 3937 }, { 4017, 4503 }, { 140, 309 }, { 61, 4454 },
+    { 4378, 4512 }, { 4446, 556 }, { 4488, 4521 }, { 4491, 4508 }, { 4516, 4531 }, { 4517, 4520 },
+    { 4519, 4522 }, { 4527, 4445 }, { 4533, 172 }, { 1647, 4504 }, { 217, 4583 }, { 2713, 4575 },
+    { 3547, 4551 }, { 3700, 4568 }, { 3796, 4567 }, { 3929, 4548 }, { 3974, 2719 }, { 3975, 2740 },
+    { 3985, 4513 }, { 4215, 4539 }, { 4268, 4555 }, { 4526, 4581 }, { 4540, 104 }, { 4541, 4422 },
+    { 4543, 4262 }, { 4549, 429 }, { 4558, 4559 }, { 4566, 1882 }, { 4572, 4573 }, { 4576, 2736 },
+    { 4582, 2836 }, { 4584, 3540 }, { 4590, 4563 }, { 4594, 4072 }, { 1377, 3 }, { 4598, 4502 },
+    { 3529, 3947 }, { 4019, 4599 }, { 140, 623 }, { 4479, 4602 }, { 4510, 4603 }, { 4605, 4490 },
+    { 4606, 4469 }, { 4608, 4518 }, { 699, 61 }, { 217, 4597 }, { 556, 1211 }, { 4380, 4620 },
+    { 4574, 4619 }, { 4609, 4580 }, { 4613, 2839 }, { 4614, 2724 }, { 4618, 4628 }, { 4622, 4095 },
+    { 4624, 4633 }, { 1386, 3 }, { 3529, 4078 }, { 4053, 4638 }, { 140, 4425 }, { 4642, 4607 },
+    { 61, 105 }, { 556, 4630 }, { 4653, 4648 }, { 4147, 3 }, { 3529, 4600 }, { 3940, 4659 },
+    { 140, 1635 }, { 61, 3756 }, { 4625, 4663 }, { 4657, 4665 }, { 4218, 3 }, { 3932, 3529 },
+    { 4668, 4639 }, { 4666, 4244 }, { 4669, 140 }, { 1288, 4667 }, { 1418, 118 }, { 1474, 4245 },
+    { 40, 1505 }, { 249, 3958 }, { 722, 658 }, { 1415, 1416 }, { 1470, 3605 }, { 1492, 1493 },
+    { 1495, 3910 }, { 1500, 1501 }, { 1502, 1503 }, { 1528, 4499 }, { 1974, 3562 }, { 2055, 3712 },
+    { 2326, 4080 }, { 2503, 61 }, { 3575, 3775 }, { 3983, 4141 }, { 4658, 4148 }, { 1532, 1434 },
+    { 1545, 4158 }, { 3651, 1082 }, { 4440, 3745 }, { 3, 4640 }, { 3529, 2685 }, { 4674, 9 },
+    { 140, 205 }, { 362, 3958 }, { 1504, 4681 }, { 2201, 3562 }, { 2218, 3712 }, { 4688, 4689 },
+    { 4441, 4700 }, { 15, 4230 }, { 117, 118 }, { 207, 4424 }, { 309, 4127 }, { 350, 4150 },
+    { 426, 2436 }, { 507, 508 }, { 531, 3874 }, { 563, 618 }, { 615, 556 }, { 701, 702 },
+    { 732, 733 }, { 900, 3838 }, { 940, 3693 }, { 946, 3681 }, { 1108, 2298 }, { 1161, 1660 },
+    { 1279, 1308 }, { 1286, 1311 }, { 1299, 3719 }, { 1387, 3698 }, { 1518, 1376 }, { 1544, 1683 },
+    { 1779, 1780 }, { 1842, 3668 }, { 1904, 4074 }, { 2236, 4423 }, { 2426, 2427 }, { 2658, 2659 },
+    { 2661, 2662 }, { 2663, 2664 }, { 2705, 4631 }, { 2981, 3335 }, { 3024, 3819 }, { 3058, 3834 },
+    { 3071, 4252 }, { 3090, 4237 }, { 3336, 3337 }, { 3531, 3949 }, { 3552, 611 }, { 3685, 944 },
+    { 3763, 3571 }, { 3796, 2307 }, { 3827, 3149 }, { 3957, 4292 }, { 4061, 4694 }, { 4088, 4035 },
+    { 4091, 305 }, { 4111, 346 }, { 4178, 638 }, { 4180, 3566 }, { 4272, 2435 }, { 4577, 4578 },
+    { 3, 4675 }, { 3933, 4702 }, { 4047, 4703 }, { 4120, 3529 }, { 140, 213 }, { 4690, 3958 },
+    { 4706, 3903 }, { 4710, 4707 }, { 204, 4705 }, { 605, 3874 }, { 3565, 3949 }, { 3692, 4725 },
+    { 3831, 4746 }, { 4228, 3819 }, { 4421, 3058 }, { 4460, 4741 }, { 4643, 4740 }, { 4716, 353 },
+    { 4722, 4057 }, { 4729, 1281 }, { 4735, 3916 }, { 4739, 2428 }, { 4742, 4507 }, { 4744, 4749 },
+    { 4763, 4717 }, { 4765, 3 }, { 2992, 3529 }, { 140, 538 }, { 4780, 4787 }, { 4788, 4144 },
+    { 4766, 3 }, { 4790, 4134 }, { 2994, 3529 }, { 4791, 2993 }, { 140, 4466 }, { 4781, 4793 },
+    { 3, 4021 }, { 3529, 4795 }, { 4792, 140 }, { 4678, 4796 }, { 4797, 4421 }, { 4022, 4801 },
+    { 1861, 3 }, { 4231, 3529 }, { 140, 4612 }, { 3, 4087 }, { 3529, 953 }, { 140, 201 },
+    { 692, 4161 }, { 2626, 2627 }, { 2628, 2629 }, { 2630, 2631 }, { 2632, 3541 }, { 2633, 4014 },
+    { 2683, 4767 }, { 4320, 4536 }, { 4322, 3986 }, { 4806, 4068 }, { 193, 682 }, { 385, 3979 },
+    { 410, 4300 }, { 774, 775 }, { 920, 4621 }, { 1012, 1013 }, { 1152, 400 }, { 1445, 3917 },
+    { 3530, 762 }, { 3557, 4473 }, { 3733, 667 }, { 3855, 3605 }, { 3985, 3545 }, { 4128, 224 },
+    { 4293, 772 }, { 4511, 3824 }, { 4086, 4810 }, { 3, 4131 }, { 2544, 3529 }, { 4413, 4812 },
+    { 140, 1463 }, { 2696, 4767 }, { 4813, 4817 }, { 4815, 4816 }, { 4818, 2635 }, { 4819, 2686 },
+    { 4419, 4824 }, { 3, 4151 }, { 4097, 4840 }, { 2555, 3529 }, { 4843, 140 }, { 4841, 4410 },
+    { 4844, 2697 }, { 4846, 4845 }, { 4849, 4295 }, { 64, 3541 }, { 86, 3837 }, { 93, 1850 },
+    { 111, 112 }, { 130, 3574 }, { 172, 3026 }, { 185, 4627 }, { 199, 556 }, { 208, 1919 },
+    { 214, 4731 }, { 300, 301 }, { 411, 4514 }, { 430, 431 }, { 439, 4524 }, { 462, 463 },
+    { 473, 474 }, { 475, 3989 }, { 479, 4537 }, { 483, 484 }, { 488, 3321 }, { 515, 3799 },
+    { 561, 4266 }, { 566, 567 }, { 608, 609 }, { 629, 331 }, { 648, 649 }, { 659, 3743 },
+    { 718, 786 }, { 924, 3706 }, { 1095, 720 }, { 1108, 1112 }, { 1140, 4693 }, { 1141, 4080 },
+    { 1153, 3913 }, { 1156, 1157 }, { 1163, 400 }, { 1222, 1223 }, { 1224, 1225 }, { 1371, 1830 },
+    { 1458, 4192 }, { 1560, 1561 }, { 1565, 1566 }, { 1567, 1568 }, { 1587, 197 }, { 1801, 1802 },
+    { 1851, 96 }, { 1865, 1866 }, { 1883, 1884 }, { 1885, 1886 }, { 1887, 1888 }, { 1889, 1890 },
+    { 1891, 1892 }, { 1893, 1917 }, { 1900, 1901 }, { 1912, 3668 }, { 1914, 1915 }, { 2238, 4570 },
+    { 2372, 2373 }, { 2376, 3927 }, { 2377, 4133 }, { 2378, 3921 }, { 2379, 3637 }, { 2382, 3703 },
+    { 2391, 3367 }, { 2408, 3826 }, { 2422, 4515 }, { 2425, 3754 }, { 2590, 3790 }, { 2698, 4591 },
+    { 2701, 4435 }, { 2745, 2746 }, { 2750, 2751 }, { 2779, 4553 }, { 2791, 2792 }, { 3054, 4250 },
+    { 3061, 3062 }, { 3063, 3687 }, { 3073, 4176 }, { 3077, 3078 }, { 3079, 3010 }, { 3080, 3801 },
+    { 3084, 3085 }, { 3086, 3087 }, { 3169, 3170 }, { 3186, 3187 }, { 3190, 3191 }, { 3322, 3592 },
+    { 3331, 3549 }, { 3332, 3832 }, { 3343, 3344 }, { 3345, 3346 }, { 3355, 3356 }, { 3358, 4100 },
+    { 3361, 3362 }, { 3364, 3365 }, { 3368, 3369 }, { 3370, 4036 }, { 3552, 3351 }, { 3561, 568 },
+    { 3564, 3870 }, { 3581, 486 }, { 3603, 4278 }, { 3667, 536 }, { 3670, 1221 }, { 3697, 4056 },
+    { 3702, 3851 }, { 3763, 3797 }, { 3773, 562 }, { 3788, 4673 }, { 3833, 3565 }, { 3840, 3185 },
+    { 3849, 4523 }, { 3929, 4789 }, { 3957, 4720 }, { 4085, 4660 }, { 4090, 94 }, { 4146, 4588 },
+    { 4157, 3964 }, { 4196, 610 }, { 4285, 3671 }, { 4286, 613 }, { 4299, 3572 }, { 4301, 4593 },
+    { 4323, 4808 }, { 4334, 124 }, { 4401, 4641 }, { 4407, 2591 }, { 4433, 178 }, { 4465, 1874 },
+    { 4545, 4773 }, { 4554, 501 }, { 4556, 3530 }, { 4601, 4661 }, { 4704, 1370 }, { 4718, 3783 },
+    { 4721, 616 }, { 4768, 1392 }, { 4799, 3992 }, { 4802, 4804 }, { 4820, 4550 }, { 1836, 3 },
+    { 2557, 3529 }, { 4852, 2556 }, { 4656, 4850 }, { 111, 3686 }, { 140, 4882 }, { 474, 2375 },
+    { 556, 1127 }, { 606, 3574 }, { 648, 786 }, { 718, 649 }, { 958, 3743 }, { 1157, 4202 },
+    { 1891, 1916 }, { 2383, 3799 }, { 2914, 4930 }, { 3366, 4100 }, { 3568, 4904 }, { 3667, 4881 },
+    { 3674, 4959 }, { 3741, 4864 }, { 3790, 4859 }, { 3860, 4924 }, { 3989, 4916 }, { 4094, 4915 },
+    { 4181, 4878 }, { 4224, 4932 }, { 4229, 4673 }, { 4249, 4936 }, { 4459, 4871 }, { 4470, 4641 },
+    { 4635, 4860 }, { 4655, 4870 }, { 4828, 3530 }, { 4851, 4671 }, { 4863, 4234 }, { 4865, 4949 },
+    { 4866, 3663 }, { 4868, 4546 }, { 4869, 3823 }, { 4873, 4874 }, { 4875, 4876 }, { 4891, 4892 },
+    { 4894, 4895 }, { 4899, 4900 }, { 4905, 4906 }, { 4908, 4909 }, { 4911, 3992 }, { 4914, 2157 },
+    { 4917, 4918 }, { 4921, 4953 }, { 4925, 3960 }, { 4931, 4645 }, { 4933, 4233 }, { 4939, 4940 },
+    { 4941, 3171 }, { 4942, 133 }, { 4943, 388 }, { 4944, 3323 }, { 4945, 4946 }, { 4947, 4948 },
+    { 4956, 4879 }, { 4966, 2374 }, { 4980, 4872 }, { 4981, 4988 }, { 1841, 3 }, { 2583, 3529 },
+    { 4999, 4478 }, { 556, 4951 }, { 4886, 5012 }, { 4913, 5011 }, { 4952, 5014 }, { 4970, 5052 },
+    { 4973, 5032 }, { 4979, 5036 }, { 4984, 4851 }, { 5004, 5021 }, { 5006, 607 }, { 5016, 4976 },
+    { 5020, 3088 }, { 5022, 3787 }, { 5025, 5038 }, { 5026, 4937 }, { 5027, 4923 }, { 5028, 4661 },
+    { 5029, 4903 }, { 5039, 4133 }, { 5040, 3914 }, { 5041, 5010 }, { 5043, 4907 }, { 5044, 1893 },
+    { 5047, 4072 }, { 5048, 4954 }, { 5057, 3333 }, { 3, 4426 }, { 2587, 3529 }, { 5064, 2584 },
+    { 556, 5034 }, { 3360, 5066 }, { 5019, 5071 }, { 5060, 5074 }, { 5068, 4910 }, { 5069, 5090 },
+    { 5070, 3955 }, { 5079, 5084 }, { 140, 1646 }, { 148, 4415 }, { 1627, 1526 }, { 1634, 4677 },
+    { 1638, 3885 }, { 4166, 3873 }, { 1414, 4684 }, { 1487, 4771 }, { 1506, 4695 }, { 1535, 4506 },
+    { 3001, 3002 }, { 3983, 4298 }, { 3987, 4297 }, { 4061, 4647 }, { 4128, 107 }, { 4714, 3843 },
+    { 3, 4798 }, { 4251, 5092 }, { 2606, 3529 }, { 5093, 2588 }, { 3354, 5095 }, { 5098, 5089 },
+    { 3859, 5105 }, { 4247, 5106 }, { 3048, 3002 }, { 4135, 5110 }, { 4772, 5111 }, { 5109, 4682 },
+    { 5112, 5115 }, { 513, 3 }, { 5120, 5119 }, { 3529, 2580 }, { 5121, 4485 }, { 5126, 4414 },
+    { 2974, 3 }, { 3529, 4342 }, { 2975, 3 }, { 3529, 4346 }, { 4854, 5138 }, { 5133, 3 },
+    { 3529, 4368 }, { 4530, 5140 }, { 1804, 3 }, { 3529, 4481 }, { 4646, 5143 }, { 5142, 4805 },
+    { 1556, 4245 }, { 2668, 4214 }, { 4204, 2693 }, { 4211, 4238 }, { 4212, 4253 }, { 4637, 4148 },
+    { 4711, 1637 }, { 4848, 4213 }, { 29, 30 }, { 31, 32 }, { 34, 35 }, { 36, 37 },
+    { 38, 39 }, { 40, 41 }, { 42, 43 }, { 45, 46 }, { 47, 3593 }, { 114, 248 },
+    { 140, 340 }, { 145, 146 }, { 172, 2329 }, { 193, 1571 }, { 196, 3771 }, { 207, 4803 },
+    { 221, 222 }, { 227, 228 }, { 246, 3006 }, { 274, 4525 }, { 322, 4412 }, { 325, 326 },
+    { 332, 4221 }, { 408, 409 }, { 466, 1320 }, { 496, 3592 }, { 515, 3995 }, { 566, 620 },
+    { 586, 4150 }, { 608, 1867 }, { 623, 4127 }, { 653, 654 }, { 779, 3827 }, { 920, 3668 },
+    { 1279, 1280 }, { 1458, 4778 }, { 1495, 3391 }, { 1509, 4733 }, { 1562, 4423 }, { 1676, 3574 },
+    { 1835, 3703 }, { 1840, 3786 }, { 1855, 1856 }, { 1858, 4564 }, { 1878, 4664 }, { 1903, 3795 },
+    { 1904, 4769 }, { 1911, 4060 }, { 2305, 4329 }, { 2324, 4497 }, { 2579, 3993 }, { 2581, 3919 },
+    { 2585, 4288 }, { 2703, 2704 }, { 2741, 2742 }, { 2747, 2748 }, { 2759, 2760 }, { 2765, 2766 },
+    { 2787, 4579 }, { 2790, 5050 }, { 2802, 4611 }, { 2810, 4652 }, { 2822, 2823 }, { 2824, 2825 },
+    { 2826, 2827 }, { 3042, 3371 }, { 3176, 3177 }, { 3184, 3752 }, { 3338, 3339 }, { 3347, 3381 },
+    { 3349, 4223 }, { 3359, 5096 }, { 3379, 3380 }, { 3385, 3386 }, { 3387, 3346 }, { 3388, 4337 },
+    { 3392, 3754 }, { 3393, 3394 }, { 3572, 4610 }, { 3612, 259 }, { 3621, 375 }, { 3711, 4197 },
+    { 3740, 4565 }, { 3743, 4325 }, { 3768, 684 }, { 3778, 4462 }, { 3796, 213 }, { 3829, 4730 },
+    { 3834, 3566 }, { 4048, 4585 }, { 4107, 329 }, { 4111, 584 }, { 4129, 4761 }, { 4229, 4145 },
+    { 4265, 1215 }, { 4271, 1838 }, { 4280, 4880 }, { 4287, 1933 }, { 4289, 4632 }, { 4290, 4267 },
+    { 4405, 3320 }, { 4500, 4736 }, { 4629, 101 }, { 4676, 3571 }, { 4732, 4912 }, { 4760, 4112 },
+    { 4782, 4317 }, { 4784, 272 }, { 4862, 134 }, { 5073, 4596 }, { 5122, 2589 }, { 3, 1099 },
+    { 3529, 4484 }, { 4662, 5146 }, { 4204, 5150 }, { 4211, 4253 }, { 4212, 4238 }, { 4213, 5153 },
+    { 5151, 4214 }, { 5152, 5156 }, { 140, 1898 }, { 172, 5217 }, { 1319, 5181 }, { 1905, 3703 },
+    { 3612, 3382 }, { 3621, 3389 }, { 3900, 193 }, { 4118, 5200 }, { 4123, 5239 }, { 4129, 5184 },
+    { 4161, 5164 }, { 4174, 5171 }, { 4249, 5230 }, { 4265, 4509 }, { 4271, 5190 }, { 4287, 4332 },
+    { 4289, 4650 }, { 4313, 5176 }, { 4382, 5213 }, { 4461, 5201 }, { 4505, 5215 }, { 4535, 5257 },
+    { 4617, 5187 }, { 4672, 5235 }, { 4764, 3566 }, { 4950, 5228 }, { 5094, 5209 }, { 5100, 5222 },
+    { 5134, 5208 }, { 5157, 5158 }, { 5159, 5160 }, { 5161, 5162 }, { 5166, 249 }, { 5175, 4233 },
+    { 5177, 5178 }, { 5182, 497 }, { 5185, 587 }, { 5186, 4196 }, { 5191, 1281 }, { 5196, 1677 },
+    { 5205, 4604 }, { 5211, 2743 }, { 5216, 2801 }, { 5218, 5219 }, { 5220, 5221 }, { 5225, 3340 },
+    { 5226, 3687 }, { 5227, 3350 }, { 5229, 5058 }, { 5233, 5234 }, { 5242, 4995 }, { 5252, 3668 },
+    { 5267, 4288 }, { 1423, 3574 }, { 1424, 3871 }, { 1427, 1428 }, { 1429, 1430 }, { 1438, 4255 },
+    { 1468, 4158 }, { 2692, 4031 }, { 3584, 4428 }, { 4166, 4062 }, { 4303, 4199 }, { 4680, 3853 },
+    { 5107, 4305 }, { 217, 4838 }, { 242, 3781 }, { 256, 4208 }, { 372, 4209 }, { 500, 5132 },
+    { 600, 3799 }, { 695, 696 }, { 715, 716 }, { 739, 740 }, { 918, 3706 }, { 1108, 1109 },
+    { 1113, 1114 }, { 1125, 1126 }, { 1129, 1130 }, { 1134, 1135 }, { 1191, 1192 }, { 1199, 4474 },
+    { 1201, 1202 }, { 1521, 4835 }, { 1648, 4560 }, { 1679, 4677 }, { 1760, 4634 }, { 2311, 2312 },
+    { 2313, 2314 }, { 2315, 4202 }, { 2444, 3637 }, { 2445, 3786 }, { 3702, 4701 }, { 3966, 1216 },
+    { 4055, 4670 }, { 4201, 4279 }, { 4308, 4699 }, { 4449, 1205 }, { 4476, 3873 }, { 4727, 2310 },
+    { 4856, 4847 }, { 4867, 3531 }, { 4926, 2700 }, { 5172, 3843 }, { 3, 4483 }, { 3529, 4532 },
+    { 4855, 5274 }, { 5271, 5276 }, { 5275, 5273 }, { 140, 5202 }, { 4290, 193 }, { 4505, 5321 },
+    { 5163, 5287 }, { 5169, 172 }, { 5193, 5283 }, { 5207, 5305 }, { 5214, 5297 }, { 5250, 5306 },
+    { 5278, 5320 }, { 5279, 3634 }, { 5284, 4807 }, { 5289, 5231 }, { 5295, 5294 }, { 5303, 5329 },
+    { 5304, 3372 }, { 5307, 5308 }, { 5311, 5247 }, { 4308, 5335 }, { 4534, 5334 }, { 5332, 5333 },
+    { 1108, 5353 }, { 1759, 3703 }, { 1842, 3799 }, { 3553, 5359 }, { 4044, 5356 }, { 4181, 5347 },
+    { 4207, 5348 }, { 4247, 5362 }, { 4255, 4305 }, { 4303, 4834 }, { 4449, 1218 }, { 4476, 4062 },
+    { 5345, 4857 }, { 5352, 1110 }, { 5355, 1131 }, { 5363, 4827 }, { 5364, 5365 }, { 3, 5000 },
+    { 3529, 4644 }, { 5381, 5269 }, { 5384, 5272 }, { 5385, 5383 }, { 5266, 5382 }, { 5319, 5395 },
+    { 5388, 5300 }, { 5389, 5165 }, { 5392, 5400 }, { 5394, 33 }, { 5399, 5393 }, { 140, 1432 },
+    { 1108, 5354 }, { 5351, 5409 }, { 5407, 682 }, { 5414, 4698 }, { 5423, 5366 }, { 3, 5065 },
+    { 4487, 5425 }, { 5144, 5424 }, { 5270, 3529 }, { 5402, 5432 }, { 5429, 5426 }, { 5430, 5431 },
+    { 140, 1471 }, { 1108, 5421 }, { 5428, 5379 }, { 3, 5135 }, { 5444, 5442 }, { 3529, 4592 },
+    { 5435, 5448 }, { 5445, 5433 }, { 5436, 140 }, { 5437, 1108 }, { 3, 5147 }, { 4571, 3529 },
+    { 5447, 5452 }, { 3, 5453 }, { 3334, 3529 }, { 5460, 4814 }, { 5461, 5459 }, { 4341, 3 },
+    { 4800, 3529 }, { 5141, 5462 }, { 5463, 4794 }, { 5443, 3 }, { 5466, 5468 }, { 4822, 3529 },
+    { 5467, 5427 }, { 3, 4636 }, { 3529, 5470 }, { 3596, 4416 }, { 3677, 4498 }, { 3859, 5199 },
+    { 4752, 945 }, { 40, 3181 }, { 52, 4257 }, { 55, 4538 }, { 58, 4432 }, { 62, 3898 },
+    { 63, 4858 }, { 69, 70 }, { 111, 3781 }, { 112, 4626 }, { 128, 129 }, { 138, 139 },
+    { 140, 632 }, { 145, 1436 }, { 156, 157 }, { 158, 159 }, { 171, 172 }, { 179, 180 },
+    { 191, 192 }, { 212, 4769 }, { 246, 2744 }, { 247, 5309 }, { 339, 5167 }, { 345, 1684 },
+    { 361, 362 }, { 421, 2414 }, { 502, 4615 }, { 532, 4400 }, { 534, 3574 }, { 537, 4525 },
+    { 555, 556 }, { 563, 564 }, { 614, 4993 }, { 624, 4983 }, { 625, 4412 }, { 626, 627 },
+    { 628, 5003 }, { 630, 4221 }, { 643, 644 }, { 645, 646 }, { 652, 5188 }, { 688, 689 },
+    { 704, 3531 }, { 731, 4723 }, { 942, 3838 }, { 947, 906 }, { 948, 3804 }, { 950, 910 },
+    { 1136, 4497 }, { 1206, 4329 }, { 1209, 1210 }, { 1243, 4667 }, { 1334, 1335 }, { 1336, 1337 },
+    { 1448, 4506 }, { 1562, 4811 }, { 1580, 1581 }, { 1582, 1583 }, { 1685, 162 }, { 1798, 4562 },
+    { 1837, 4429 }, { 1859, 2396 }, { 2250, 2251 }, { 2347, 4160 }, { 2350, 3771 }, { 2384, 4839 },
+    { 2385, 4069 }, { 2386, 3705 }, { 2398, 3687 }, { 2403, 3605 }, { 2405, 4337 }, { 2413, 5101 },
+    { 2425, 3806 }, { 2448, 5251 }, { 2520, 2521 }, { 2578, 5134 }, { 2856, 2857 }, { 2858, 2859 },
+    { 2866, 2867 }, { 2868, 2869 }, { 2870, 2871 }, { 2899, 3587 }, { 2900, 4130 }, { 2901, 4595 },
+    { 2904, 3784 }, { 2912, 4313 }, { 2913, 2766 }, { 2921, 4611 }, { 2925, 2926 }, { 3024, 4561 },
+    { 3042, 4935 }, { 3067, 4223 }, { 3069, 4224 }, { 3070, 4234 }, { 3076, 5080 }, { 3091, 4250 },
+    { 3532, 235 }, { 3557, 705 }, { 3564, 4982 }, { 3572, 200 }, { 3586, 4896 }, { 3593, 5056 },
+    { 3637, 5132 }, { 3727, 1918 }, { 3741, 291 }, { 3744, 2939 }, { 3768, 1575 }, { 3778, 4759 },
+    { 3800, 4278 }, { 3803, 4726 }, { 3848, 5078 }, { 3854, 1314 }, { 3867, 4297 }, { 3872, 3745 },
+    { 3908, 5168 }, { 3984, 4712 }, { 3991, 4266 }, { 4042, 5013 }, { 4054, 5035 }, { 4091, 4610 },
+    { 4094, 4230 }, { 4095, 4850 }, { 4178, 592 }, { 4282, 4032 }, { 4286, 553 }, { 4316, 343 },
+    { 4382, 2908 }, { 4399, 4420 }, { 4405, 2971 }, { 4422, 3903 }, { 4433, 288 }, { 4434, 4651 },
+    { 4461, 1439 }, { 4534, 1681 }, { 4586, 183 }, { 4587, 4192 }, { 4616, 4462 }, { 4649, 1215 },
+    { 4704, 1829 }, { 4715, 4174 }, { 4719, 3870 }, { 4750, 2737 }, { 4753, 1557 }, { 4775, 2726 },
+    { 4776, 384 }, { 4779, 5322 }, { 4786, 4198 }, { 4803, 4056 }, { 4825, 5030 }, { 4837, 773 },
+    { 4842, 202 }, { 4853, 1464 }, { 4928, 3958 }, { 4997, 5061 }, { 5031, 700 }, { 5102, 5062 },
+    { 5122, 2902 }, { 5173, 223 }, { 5206, 4889 }, { 5210, 4743 }, { 5248, 4112 }, { 5260, 639 },
+    { 5313, 4317 }, { 5382, 5426 }, { 5401, 4176 }, { 5446, 4808 }, { 5452, 5459 }, { 5454, 106 },
+    { 3, 4738 }, { 642, 3529 }, { 5377, 5475 }, { 3596, 4498 }, { 3677, 4416 }, { 65, 4257 },
+    { 66, 4538 }, { 67, 4432 }, { 68, 3898 }, { 172, 1146 }, { 556, 5542 }, { 1549, 5502 },
+    { 2250, 2255 }, { 2725, 112 }, { 3544, 5497 }, { 3667, 5490 }, { 3701, 5537 }, { 3740, 5489 },
+    { 3854, 3189 }, { 3894, 5557 }, { 4107, 5515 }, { 4201, 3531 }, { 4228, 4561 }, { 4424, 5593 },
+    { 4434, 4654 }, { 4616, 5582 }, { 4649, 4509 }, { 4802, 5530 }, { 4842, 206 }, { 4978, 5511 },
+    { 5005, 5552 }, { 5077, 5625 }, { 5082, 5512 }, { 5094, 5562 }, { 5179, 5501 }, { 5236, 4032 },
+    { 5288, 5629 }, { 5445, 5560 }, { 5469, 5624 }, { 5486, 3541 }, { 5499, 5631 }, { 5500, 4422 },
+    { 5503, 5608 }, { 5507, 535 }, { 5508, 5565 }, { 5509, 557 }, { 5513, 5514 }, { 5519, 655 },
+    { 5525, 949 }, { 5528, 5529 }, { 5531, 5532 }, { 5533, 5591 }, { 5535, 5536 }, { 5540, 2397 },
+    { 5544, 5545 }, { 5554, 5561 }, { 5555, 5556 }, { 5558, 5559 }, { 5563, 3895 }, { 5566, 2922 },
+    { 5570, 3068 }, { 5571, 5574 }, { 5579, 5474 }, { 5586, 1897 }, { 5596, 4041 }, { 5614, 5569 },
+    { 5618, 5543 }, { 5627, 5632 }, { 5635, 4595 }, { 5642, 5645 }, { 3821, 4809 }, { 4806, 5337 },
+    { 4922, 5037 }, { 5330, 5331 }, { 5449, 4504 }, { 5473, 5336 }, { 246, 4770 }, { 546, 547 },
+    { 593, 589 }, { 666, 4210 }, { 669, 670 }, { 675, 676 }, { 780, 781 }, { 792, 793 },
+    { 1545, 1778 }, { 1619, 1620 }, { 1776, 5343 }, { 1777, 5440 }, { 2008, 3562 }, { 2089, 3712 },
+    { 3059, 3000 }, { 3147, 4755 }, { 3535, 4748 }, { 3836, 4747 }, { 3910, 4785 }, { 4033, 4428 },
+    { 4299, 3965 }, { 4411, 1298 }, { 4728, 4279 }, { 4754, 5088 }, { 4823, 2249 }, { 4831, 763 },
+    { 5155, 5415 }, { 5373, 3750 }, { 5628, 4826 }, { 5471, 3 }, { 3529, 5091 }, { 172, 5572 },
+    { 5002, 112 }, { 5564, 5691 }, { 5661, 3580 }, { 5662, 5670 }, { 5666, 5704 }, { 5667, 5516 },
+    { 5679, 5693 }, { 5680, 5715 }, { 5681, 5604 }, { 5684, 5702 }, { 5696, 4604 }, { 5699, 5170 },
+    { 5701, 5546 }, { 5714, 4821 }, { 593, 547 }, { 791, 4210 }, { 2182, 3562 }, { 2191, 3712 },
+    { 3059, 3053 }, { 3557, 5729 }, { 3678, 4748 }, { 3856, 4747 }, { 3871, 5734 }, { 4301, 5741 },
+    { 4687, 4785 }, { 5223, 4755 }, { 5375, 5743 }, { 5649, 5722 }, { 5731, 4685 }, { 3, 5648 },
+    { 4975, 5753 }, { 1934, 3529 }, { 5752, 5456 }, { 172, 5706 }, { 3069, 5754 }, { 5454, 112 },
+    { 5758, 147 }, { 5761, 5760 }, { 5764, 5762 }, { 3576, 5767 }, { 5777, 5369 }, { 5781, 5783 },
+    { 600, 4085 }, { 926, 612 }, { 935, 637 }, { 3, 3326 }, { 5312, 3529 }, { 172, 5713 },
+    { 2920, 5788 }, { 926, 637 }, { 935, 612 }, { 6, 834 }, { 61, 135 }, { 93, 2522 },
+    { 100, 1171 }, { 110, 4861 }, { 130, 5054 }, { 140, 330 }, { 148, 149 }, { 152, 153 },
+    { 154, 155 }, { 162, 3737 }, { 164, 3023 }, { 165, 166 }, { 167, 168 }, { 169, 170 },
+    { 173, 4985 }, { 184, 5018 }, { 189, 190 }, { 249, 5145 }, { 273, 2341 }, { 274, 4962 },
+    { 304, 4759 }, { 320, 4401 }, { 321, 4601 }, { 331, 580 }, { 358, 4135 }, { 408, 2409 },
+    { 436, 3580 }, { 498, 499 }, { 506, 4992 }, { 514, 4615 }, { 517, 4839 }, { 524, 4069 },
+    { 528, 3705 }, { 529, 530 }, { 536, 5136 }, { 537, 5626 }, { 539, 5592 }, { 542, 3021 },
+    { 546, 589 }, { 554, 5692 }, { 568, 1806 }, { 573, 4091 }, { 574, 4106 }, { 575, 576 },
+    { 577, 4107 }, { 588, 3853 }, { 604, 4118 }, { 631, 4569 }, { 633, 5262 }, { 634, 5263 },
+    { 657, 658 }, { 661, 4325 }, { 666, 4833 }, { 673, 674 }, { 678, 679 }, { 685, 686 },
+    { 693, 694 }, { 698, 4647 }, { 700, 4783 }, { 727, 728 }, { 736, 737 }, { 808, 809 },
+    { 810, 811 }, { 812, 813 }, { 814, 815 }, { 819, 820 }, { 830, 831 }, { 832, 833 },
+    { 837, 838 }, { 842, 843 }, { 844, 845 }, { 846, 847 }, { 848, 849 }, { 894, 5281 },
+    { 897, 4283 }, { 898, 3693 }, { 899, 5055 }, { 901, 3685 }, { 903, 3803 }, { 904, 3681 },
+    { 907, 3804 }, { 941, 3979 }, { 948, 4524 }, { 1031, 3531 }, { 1087, 3743 }, { 1095, 1096 },
+    { 1101, 5240 }, { 1118, 1119 }, { 1140, 4890 }, { 1160, 4557 }, { 1165, 1166 }, { 1169, 1170 },
+    { 1182, 5 }, { 1273, 4172 }, { 1276, 4209 }, { 1285, 4112 }, { 1286, 1287 }, { 1298, 434 },
+    { 1306, 1307 }, { 1309, 4300 }, { 1315, 1316 }, { 1319, 1473 }, { 1325, 1326 }, { 1355, 3264 },
+    { 1439, 4745 }, { 1468, 1735 }, { 1515, 4429 }, { 1560, 3109 }, { 1672, 4085 }, { 1674, 1708 },
+    { 1748, 4687 }, { 1752, 1753 }, { 1857, 4552 }, { 1876, 4977 }, { 1883, 1907 }, { 1913, 1875 },
+    { 1920, 1921 }, { 1922, 1923 }, { 1924, 1925 }, { 2116, 3712 }, { 2156, 4807 }, { 2236, 4811 },
+    { 2339, 1856 }, { 2342, 4589 }, { 2388, 2389 }, { 2395, 5700 }, { 2400, 5578 }, { 2401, 2402 },
+    { 2413, 5504 }, { 2416, 4177 }, { 2426, 2474 }, { 2473, 4515 }, { 2524, 4564 }, { 2689, 2936 },
+    { 2741, 2905 }, { 2745, 2894 }, { 2750, 2907 }, { 2824, 2924 }, { 2903, 4743 }, { 2909, 2910 },
+    { 2911, 5756 }, { 2916, 4579 }, { 2917, 2918 }, { 2919, 4645 }, { 2923, 2823 }, { 2931, 2667 },
+    { 2934, 2682 }, { 2962, 1292 }, { 2963, 4435 }, { 2972, 3582 }, { 2978, 2979 }, { 3011, 3012 },
+    { 3019, 3020 }, { 3094, 3095 }, { 3096, 3097 }, { 3114, 3115 }, { 3119, 3120 }, { 3172, 3173 },
+    { 3174, 3175 }, { 3180, 5480 }, { 3182, 5024 }, { 3324, 3637 }, { 3328, 3786 }, { 3353, 5123 },
+    { 3384, 5398 }, { 3390, 5391 }, { 3395, 4198 }, { 3551, 3022 }, { 3581, 1371 }, { 3586, 4712 },
+    { 3589, 5547 }, { 3590, 4734 }, { 3688, 4929 }, { 3698, 515 }, { 3702, 4415 }, { 3733, 5357 },
+    { 3761, 4897 }, { 3767, 4402 }, { 3796, 2392 }, { 3831, 3178 }, { 3834, 4934 }, { 3848, 5709 },
+    { 3852, 3875 }, { 3857, 5633 }, { 3870, 4762 }, { 3872, 4751 }, { 3903, 1313 }, { 4029, 2933 },
+    { 4046, 2938 }, { 4056, 5492 }, { 4068, 5580 }, { 4079, 2935 }, { 4081, 2932 }, { 4152, 4990 },
+    { 4180, 3902 }, { 4208, 3840 }, { 4242, 4219 }, { 4267, 4965 }, { 4280, 5601 }, { 4282, 4968 },
+    { 4291, 706 }, { 4332, 5647 }, { 4334, 1278 }, { 4500, 3330 }, { 4514, 4726 }, { 4529, 4123 },
+    { 4542, 5324 }, { 4544, 3168 }, { 4586, 5636 }, { 4596, 5716 }, { 4617, 4715 }, { 4629, 4523 },
+    { 4660, 3980 }, { 4666, 4216 }, { 4672, 5598 }, { 4676, 5599 }, { 4680, 5128 }, { 4686, 410 },
+    { 4713, 4957 }, { 4719, 5285 }, { 4724, 5719 }, { 4750, 2965 }, { 4753, 4898 }, { 4758, 4958 },
+    { 4775, 2964 }, { 4777, 5323 }, { 4786, 4116 }, { 4797, 4779 }, { 4826, 5732 }, { 4887, 5042 },
+    { 4888, 5439 }, { 4960, 5605 }, { 4963, 3671 }, { 4974, 2393 }, { 4986, 1906 }, { 4987, 5675 },
+    { 4994, 4638 }, { 4998, 5261 }, { 5001, 5097 }, { 5046, 5268 }, { 5059, 193 }, { 5075, 5076 },
+    { 5081, 5326 }, { 5103, 5663 }, { 5118, 5498 }, { 5174, 229 }, { 5212, 5577 }, { 5238, 5657 },
+    { 5244, 4199 }, { 5245, 4565 }, { 5246, 5455 }, { 5264, 4585 }, { 5265, 5791 }, { 5299, 3746 },
+    { 5301, 3906 }, { 5315, 607 }, { 5318, 3781 }, { 5349, 717 }, { 5350, 741 }, { 5380, 5606 },
+    { 5386, 3605 }, { 5458, 1127 }, { 5487, 5051 }, { 5491, 4316 }, { 5493, 5494 }, { 5611, 4664 },
+    { 5612, 5341 }, { 5674, 4796 }, { 5697, 3530 }, { 5710, 4799 }, { 5757, 5683 }, { 5782, 5451 },
+    { 5787, 5049 }, { 3, 4623 }, { 640, 3529 }, { 3039, 172 }, { 61, 2937 }, { 100, 3785 },
+    { 135, 5966 }, { 140, 579 }, { 148, 3851 }, { 362, 5145 }, { 408, 2898 }, { 631, 6070 },
+    { 635, 3853 }, { 673, 2245 }, { 791, 4833 }, { 897, 5282 }, { 1103, 5858 }, { 1106, 6 },
+    { 1164, 4557 }, { 1166, 5325 }, { 1270, 4839 }, { 1271, 4069 }, { 1272, 3705 }, { 1317, 5906 },
+    { 1472, 5908 }, { 1576, 686 }, { 1659, 4890 }, { 1913, 1906 }, { 2272, 737 }, { 2404, 5927 },
+    { 3182, 5033 }, { 3325, 5800 }, { 3373, 5123 }, { 3531, 5897 }, { 3568, 5923 }, { 3681, 5917 },
+    { 3692, 5882 }, { 3761, 5192 }, { 3852, 4197 }, { 3871, 5841 }, { 4015, 5918 }, { 4050, 5953 },
+    { 4118, 5939 }, { 4123, 5977 }, { 4159, 5924 }, { 4217, 5847 }, { 4272, 5936 }, { 4282, 3840 },
+    { 4285, 4751 }, { 4291, 700 }, { 4323, 5801 }, { 4407, 5954 }, { 4424, 5996 }, { 4459, 5889 },
+    { 4465, 5922 }, { 4470, 4990 }, { 4529, 5991 }, { 4601, 5403 }, { 4652, 5951 }, { 4679, 5986 },
+    { 4762, 1864 }, { 4768, 5808 }, { 4774, 3870 }, { 4777, 4934 }, { 4861, 4770 }, { 4877, 5997 },
+    { 4887, 6046 }, { 4901, 5864 }, { 4958, 5224 }, { 4960, 5842 }, { 4963, 4955 }, { 4974, 2394 },
+    { 4986, 1875 }, { 4991, 3586 }, { 4998, 5328 }, { 5053, 5964 }, { 5059, 6004 }, { 5081, 5551 },
+    { 5142, 6034 }, { 5148, 3178 }, { 5204, 6044 }, { 5259, 6016 }, { 5292, 5647 }, { 5397, 6026 },
+    { 5404, 4734 }, { 5495, 5821 }, { 5505, 5835 }, { 5567, 6021 }, { 5590, 5907 }, { 5603, 5846 },
+    { 5613, 5822 }, { 5774, 6007 }, { 5793, 5049 }, { 5802, 6040 }, { 5809, 121 }, { 5812, 331 },
+    { 5814, 5815 }, { 5816, 5818 }, { 5819, 5820 }, { 5823, 4985 }, { 5825, 4962 }, { 5826, 277 },
+    { 5827, 6000 }, { 5829, 5849 }, { 5830, 4221 }, { 5836, 5183 }, { 5837, 5838 }, { 5850, 5851 },
+    { 5855, 5856 }, { 5868, 5869 }, { 5870, 5871 }, { 5873, 5874 }, { 5876, 5877 }, { 5878, 5879 },
+    { 5884, 902 }, { 5885, 5886 }, { 5887, 908 }, { 5888, 5523 }, { 5892, 720 }, { 5900, 1274 },
+    { 5912, 4685 }, { 5921, 1908 }, { 5925, 1926 }, { 5932, 4807 }, { 5934, 5548 }, { 5937, 2475 },
+    { 5946, 5947 }, { 5948, 5949 }, { 5950, 5803 }, { 5956, 2973 }, { 5959, 5844 }, { 5962, 3116 },
+    { 5974, 5817 }, { 5983, 3183 }, { 5989, 5911 }, { 6003, 5960 }, { 6015, 5018 }, { 6036, 5268 },
+    { 6054, 2391 }, { 6060, 5933 }, { 6076, 5978 }, { 3, 4938 }, { 1558, 3529 }, { 5634, 6080 },
+    { 5656, 172 }, { 140, 582 }, { 578, 6086 }, { 1424, 6085 }, { 1576, 693 }, { 3329, 5800 },
+    { 5197, 6153 }, { 5232, 6094 }, { 5751, 6128 }, { 5792, 6090 }, { 5828, 6136 }, { 5848, 6182 },
+    { 5898, 6173 }, { 5931, 6131 }, { 5940, 6083 }, { 5944, 6166 }, { 5985, 6172 }, { 6012, 6139 },
+    { 6038, 6205 }, { 6095, 6096 }, { 6099, 6100 }, { 6108, 5549 }, { 6119, 3910 }, { 6121, 2525 },
+    { 6123, 6106 }, { 6124, 1807 }, { 6132, 5938 }, { 6140, 2523 }, { 6148, 5843 }, { 6154, 5965 },
+    { 6156, 6033 }, { 6162, 4048 }, { 6167, 4295 }, { 6168, 4965 }, { 6175, 6071 }, { 6176, 6177 },
+    { 6185, 5839 }, { 6190, 5806 }, { 6191, 6192 }, { 6206, 6207 }, { 6211, 4197 }, { 3, 4969 },
+    { 5573, 6220 }, { 5718, 3529 }, { 140, 6203 }, { 6134, 6233 }, { 6181, 6234 }, { 6186, 6225 },
+    { 6226, 3068 }, { 6232, 6187 }, { 6237, 2682 }, { 6243, 6101 }, { 6258, 6164 }, { 6262, 6137 },
+    { 3, 5124 }, { 5083, 6264 }, { 3092, 3529 }, { 6103, 140 }, { 6218, 6267 }, { 6268, 6174 },
+    { 6269, 6270 }, { 3, 5464 }, { 5589, 6277 }, { 3093, 3529 }, { 6279, 2977 }, { 6283, 6183 },
+    { 4902, 3 }, { 3099, 3529 }, { 5465, 6284 }, { 6286, 5957 }, { 4927, 3 }, { 3529, 806 },
+    { 6289, 4994 }, { 5017, 3 }, { 3529, 3098 }, { 6289, 6043 }, { 5785, 3 }, { 5909, 3529 },
+    { 5961, 6297 }, { 6296, 4991 }, { 3, 5195 }, { 6299, 5685 }, { 6064, 3529 }, { 6296, 6152 },
+    { 148, 4701 }, { 581, 3829 }, { 1527, 111 }, { 1530, 5406 }, { 1531, 5457 }, { 1544, 1548 },
+    { 1629, 3574 }, { 3778, 4853 }, { 4679, 4696 }, { 4698, 5104 }, { 5103, 3795 }, { 5113, 5476 },
+    { 5127, 5477 }, { 5131, 3873 }, { 5149, 3853 }, { 5194, 4697 }, { 5405, 3819 }, { 5717, 5340 },
+    { 5904, 1318 }, { 141, 703 }, { 333, 2327 }, { 500, 501 }, { 507, 1516 }, { 602, 5346 },
+    { 612, 5296 }, { 657, 2294 }, { 1108, 2300 }, { 1122, 2321 }, { 1125, 5290 }, { 1152, 4528 },
+    { 1160, 5372 }, { 1196, 2299 }, { 1571, 676 }, { 1580, 5413 }, { 1595, 4723 }, { 1600, 4831 },
+    { 1618, 6035 }, { 1623, 4060 }, { 1625, 3706 }, { 1899, 5045 }, { 2246, 2304 }, { 2271, 4474 },
+    { 2274, 2275 }, { 2276, 2277 }, { 2295, 2296 }, { 2302, 1185 }, { 2309, 5417 }, { 2316, 4683 },
+    { 2317, 5420 }, { 2323, 5450 }, { 2328, 5390 }, { 2501, 696 }, { 3357, 5302 }, { 3553, 2320 },
+    { 3557, 708 }, { 3768, 749 }, { 3859, 5929 }, { 4032, 4048 }, { 4142, 5472 }, { 4294, 5114 },
+    { 4511, 4473 }, { 4658, 5422 }, { 4686, 4825 }, { 4829, 5441 }, { 4832, 2333 }, { 4901, 5990 },
+    { 5015, 5314 }, { 5087, 5243 }, { 5128, 5419 }, { 5129, 5778 }, { 5154, 5915 }, { 5256, 4756 },
+    { 5317, 1219 }, { 5342, 5376 }, { 5416, 4809 }, { 5615, 5277 }, { 5733, 5130 }, { 5796, 5750 },
+    { 3, 5434 }, { 6144, 3529 }, { 4699, 6312 }, { 5113, 5651 }, { 5127, 5650 }, { 5131, 4062 },
+    { 6308, 6317 }, { 6310, 6311 }, { 6313, 1630 }, { 6315, 5720 }, { 637, 5296 }, { 2246, 6353 },
+    { 2293, 6332 }, { 3376, 5302 }, { 3557, 711 }, { 4026, 5390 }, { 4207, 6358 }, { 4528, 2334 },
+    { 4683, 5009 }, { 4727, 6338 }, { 4837, 6343 }, { 5099, 5243 }, { 5149, 6375 }, { 5290, 1220 },
+    { 5317, 6335 }, { 5344, 6364 }, { 5361, 6377 }, { 5408, 6368 }, { 5410, 6347 }, { 5672, 5277 },
+    { 5779, 6376 }, { 6327, 6357 }, { 6333, 5358 }, { 6334, 2322 }, { 6345, 5360 }, { 6349, 6350 },
+    { 6351, 1668 }, { 6356, 5411 }, { 6367, 6336 }, { 6380, 6370 }, { 6383, 6366 }, { 6384, 6381 },
+    { 3, 5786 }, { 5976, 6385 }, { 6314, 6387 }, { 6392, 6316 }, { 3254, 3529 }, { 5370, 6396 },
+    { 5374, 6409 }, { 6360, 6418 }, { 6369, 6415 }, { 6371, 6402 }, { 6379, 6408 }, { 6404, 6417 },
+    { 6405, 6372 }, { 6410, 5795 }, { 6416, 6400 }, { 6426, 6407 }, { 5254, 6427 }, { 5298, 3 },
+    { 3256, 3529 }, { 6413, 6433 }, { 6425, 6440 }, { 6432, 6437 }, { 6435, 3986 }, { 5310, 3 },
+    { 6444, 6386 }, { 5742, 3529 }, { 6442, 6449 }, { 6446, 1213 }, { 3, 6081 }, { 474, 1712 },
+    { 507, 1381 }, { 1379, 4093 }, { 1382, 3545 }, { 1709, 1710 }, { 1713, 4537 }, { 1714, 3928 },
+    { 2470, 5479 }, { 3569, 3529 }, { 4082, 4673 }, { 4320, 6325 }, { 4322, 5396 }, { 4637, 3915 },
+    { 4836, 3648 }, { 4847, 5475 }, { 4856, 5470 }, { 4922, 5832 }, { 4972, 3980 }, { 5037, 5935 },
+    { 5117, 3707 }, { 5154, 5797 }, { 5833, 6253 }, { 6160, 6284 }, { 6278, 5478 }, { 6302, 3797 },
+    { 3, 4122 }, { 5640, 6455 }, { 1711, 6456 }, { 3989, 6461 }, { 4094, 6460 }, { 4806, 3529 },
+    { 4836, 3707 }, { 5117, 3648 }, { 5194, 6476 }, { 6457, 6459 }, { 6463, 6011 }, { 6468, 6458 },
+    { 6474, 6125 }, { 5, 3291 }, { 56, 5575 }, { 111, 6450 }, { 112, 6293 }, { 117, 251 },
+    { 129, 6057 }, { 135, 5324 }, { 140, 1466 }, { 148, 6209 }, { 154, 281 }, { 162, 197 },
+    { 165, 284 }, { 172, 1731 }, { 177, 292 }, { 189, 293 }, { 193, 2891 }, { 233, 4257 },
+    { 236, 4432 }, { 238, 4858 }, { 241, 4552 }, { 242, 3686 }, { 246, 2966 }, { 256, 5682 },
+    { 279, 280 }, { 290, 5583 }, { 303, 4705 }, { 320, 4983 }, { 333, 1144 }, { 339, 4569 },
+    { 349, 5263 }, { 358, 3853 }, { 372, 5237 }, { 400, 5085 }, { 420, 4655 }, { 486, 5224 },
+    { 502, 3982 }, { 529, 5755 }, { 531, 5506 }, { 533, 4784 }, { 551, 3246 }, { 554, 4993 },
+    { 556, 1658 }, { 561, 4119 }, { 581, 5658 }, { 583, 5639 }, { 585, 5641 }, { 601, 6330 },
+    { 603, 4992 }, { 612, 5676 }, { 636, 5581 }, { 657, 1189 }, { 668, 5727 }, { 671, 672 },
+    { 690, 691 }, { 700, 2259 }, { 706, 4783 }, { 707, 3531 }, { 725, 726 }, { 729, 730 },
+    { 764, 765 }, { 782, 783 }, { 784, 785 }, { 795, 796 }, { 817, 818 }, { 821, 6084 },
+    { 838, 2107 }, { 851, 852 }, { 854, 855 }, { 857, 4989 }, { 860, 861 }, { 862, 4547 },
+    { 864, 865 }, { 868, 869 }, { 871, 4556 }, { 896, 4546 }, { 899, 3979 }, { 921, 922 },
+    { 926, 547 }, { 935, 589 }, { 937, 5602 }, { 939, 4283 }, { 943, 4752 }, { 945, 5588 },
+    { 1100, 4683 }, { 1108, 1198 }, { 1121, 1122 }, { 1123, 1124 }, { 1125, 5673 }, { 1128, 5450 },
+    { 1132, 1133 }, { 1145, 6223 }, { 1147, 5527 }, { 1163, 4528 }, { 1166, 5051 }, { 1183, 6352 },
+    { 1193, 1194 }, { 1196, 1197 }, { 1203, 5374 }, { 1214, 5616 }, { 1217, 5417 }, { 1279, 1301 },
+    { 1281, 535 }, { 1286, 1304 }, { 1291, 1292 }, { 1309, 5327 }, { 1319, 4772 }, { 1323, 3251 },
+    { 1384, 4060 }, { 1421, 6006 }, { 1423, 5054 }, { 1426, 5406 }, { 1431, 5457 }, { 1435, 1436 },
+    { 1439, 5568 }, { 1443, 1444 }, { 1462, 3771 }, { 1490, 5055 }, { 1491, 4162 }, { 1497, 4562 },
+    { 1509, 4560 }, { 1556, 6248 }, { 1563, 1588 }, { 1573, 5747 }, { 1580, 5585 }, { 1612, 2287 },
+    { 1613, 2288 }, { 1615, 2289 }, { 1617, 6439 }, { 1621, 4057 }, { 1642, 3675 }, { 1647, 6280 },
+    { 1652, 5240 }, { 1674, 1675 }, { 1705, 3703 }, { 1732, 1459 }, { 1789, 3965 }, { 1791, 3693 },
+    { 1793, 3838 }, { 1794, 3685 }, { 1796, 3803 }, { 1797, 6114 }, { 1799, 3804 }, { 1800, 6245 },
+    { 1803, 4684 }, { 1808, 6088 }, { 1810, 4695 }, { 1864, 3015 }, { 1876, 4589 }, { 1909, 5045 },
+    { 1910, 3909 }, { 1927, 1928 }, { 1929, 3992 }, { 1930, 1931 }, { 1932, 3534 }, { 2108, 2109 },
+    { 2110, 2111 }, { 2112, 2113 }, { 2114, 2115 }, { 2234, 5784 }, { 2260, 3827 }, { 2262, 2263 },
+    { 2266, 2267 }, { 2268, 2269 }, { 2278, 1600 }, { 2285, 2286 }, { 2340, 6254 }, { 2417, 2418 },
+    { 2429, 2430 }, { 2447, 4888 }, { 2449, 6037 }, { 2452, 4570 }, { 2453, 5268 }, { 2454, 2455 },
+    { 2456, 2457 }, { 2458, 2459 }, { 2460, 2461 }, { 2462, 2463 }, { 2471, 5101 }, { 2533, 4839 },
+    { 2534, 4069 }, { 2535, 3705 }, { 2590, 4996 }, { 2644, 2662 }, { 2692, 4591 }, { 2703, 5945 },
+    { 2705, 2854 }, { 2707, 2855 }, { 2715, 2860 }, { 2726, 5584 }, { 2769, 2943 }, { 2778, 2954 },
+    { 2781, 4553 }, { 2785, 2945 }, { 2833, 217 }, { 2861, 2862 }, { 2864, 2700 }, { 2872, 2873 },
+    { 2874, 2875 }, { 2877, 2878 }, { 2879, 2880 }, { 2881, 2882 }, { 2883, 2884 }, { 2885, 2886 },
+    { 2887, 2888 }, { 2889, 2890 }, { 2892, 2735 }, { 2893, 5942 }, { 2897, 4771 }, { 2906, 1708 },
+    { 2927, 2928 }, { 2929, 2930 }, { 2941, 2942 }, { 2951, 2952 }, { 2953, 4007 }, { 2956, 1480 },
+    { 2998, 2999 }, { 3004, 3005 }, { 3016, 4223 }, { 3025, 5024 }, { 3031, 4252 }, { 3042, 3043 },
+    { 3049, 4237 }, { 3065, 3066 }, { 3075, 6265 }, { 3082, 3083 }, { 3112, 3113 }, { 3118, 4884 },
+    { 3169, 3222 }, { 3179, 6069 }, { 3200, 4967 }, { 3225, 3786 }, { 3228, 3574 }, { 3232, 3233 },
+    { 3259, 1350 }, { 3263, 5910 }, { 3265, 3266 }, { 3277, 3278 }, { 3279, 3280 }, { 3285, 3286 },
+    { 3287, 3288 }, { 3293, 3294 }, { 3363, 5643 }, { 3383, 5971 }, { 3407, 3411 }, { 3415, 5391 },
+    { 3416, 4198 }, { 3453, 6326 }, { 3561, 933 }, { 3565, 5660 }, { 3584, 6208 }, { 3637, 501 },
+    { 3702, 149 }, { 3711, 3875 }, { 3741, 289 }, { 3744, 5759 }, { 3746, 938 }, { 3773, 932 },
+    { 3797, 4896 }, { 3831, 3238 }, { 3834, 5323 }, { 3842, 1643 }, { 3865, 2955 }, { 3873, 4174 },
+    { 3874, 4982 }, { 3902, 5344 }, { 3920, 4829 }, { 3956, 5705 }, { 3964, 6074 }, { 3976, 2944 },
+    { 3977, 1461 }, { 3983, 6001 }, { 4000, 5790 }, { 4048, 5076 }, { 4068, 4402 }, { 4091, 4588 },
+    { 4141, 5690 }, { 4142, 5466 }, { 4163, 4593 }, { 4164, 5550 }, { 4165, 5678 }, { 4208, 4032 },
+    { 4209, 3692 }, { 4268, 5183 }, { 4280, 4761 }, { 4281, 5056 }, { 4291, 709 }, { 4294, 3564 },
+    { 4399, 5371 }, { 4400, 1296 }, { 4419, 6196 }, { 4429, 920 }, { 4434, 5703 }, { 4440, 3671 },
+    { 4529, 6009 }, { 4542, 5707 }, { 4550, 5061 }, { 4554, 5132 }, { 4587, 4778 }, { 4626, 6025 },
+    { 4637, 5422 }, { 4651, 5610 }, { 4654, 5671 }, { 4660, 5125 }, { 4674, 3869 }, { 4676, 6428 },
+    { 4682, 6053 }, { 4696, 5316 }, { 4732, 5360 }, { 4737, 4420 }, { 4758, 3931 }, { 4760, 1283 },
+    { 4764, 3793 }, { 4768, 4090 }, { 4774, 6122 }, { 4776, 3189 }, { 4782, 354 }, { 4795, 4804 },
+    { 4832, 2450 }, { 4857, 5180 }, { 4893, 5086 }, { 4898, 6303 }, { 4919, 5063 }, { 4928, 5145 },
+    { 4935, 3188 }, { 4964, 5472 }, { 4968, 5811 }, { 4971, 5249 }, { 4987, 6150 }, { 5001, 5646 },
+    { 5002, 6098 }, { 5003, 5763 }, { 5030, 6466 }, { 5062, 6080 }, { 5072, 6282 }, { 5077, 6204 },
+    { 5078, 6277 }, { 5080, 6220 }, { 5102, 6129 }, { 5137, 5258 }, { 5138, 5462 }, { 5174, 468 },
+    { 5244, 4834 }, { 5246, 6180 }, { 5253, 5595 }, { 5259, 4671 }, { 5286, 5387 }, { 5315, 134 },
+    { 5326, 5973 }, { 5339, 6066 }, { 5342, 4961 }, { 5361, 4697 }, { 5386, 3821 }, { 5416, 4411 },
+    { 5419, 6089 }, { 5460, 6470 }, { 5469, 4421 }, { 5481, 5482 }, { 5483, 5484 }, { 5488, 5619 },
+    { 5518, 4423 }, { 5522, 2271 }, { 5539, 4736 }, { 5576, 4757 }, { 5607, 5474 }, { 5630, 1465 },
+    { 5637, 6423 }, { 5652, 5653 }, { 5654, 5655 }, { 5664, 6048 }, { 5665, 5883 }, { 5677, 6424 },
+    { 5708, 5739 }, { 5711, 6238 }, { 5765, 1219 }, { 5789, 5775 }, { 5831, 5689 }, { 5854, 6067 },
+    { 5875, 839 }, { 5896, 4279 }, { 5901, 6255 }, { 5913, 3397 }, { 5919, 6202 }, { 5941, 2743 },
+    { 5943, 6061 }, { 5972, 6249 }, { 5975, 2971 }, { 6022, 6385 }, { 6032, 5880 }, { 6042, 6051 },
+    { 6047, 6288 }, { 6050, 3605 }, { 6058, 5455 }, { 6068, 6422 }, { 6082, 4897 }, { 6092, 5728 },
+    { 6097, 6112 }, { 6107, 2366 }, { 6115, 384 }, { 6118, 5981 }, { 6126, 3064 }, { 6135, 128 },
+    { 6138, 5987 }, { 6142, 894 }, { 6193, 6194 }, { 6224, 4316 }, { 6252, 6014 }, { 6263, 4745 },
+    { 6271, 6039 }, { 6272, 6091 }, { 6298, 3980 }, { 6300, 3252 }, { 6340, 6146 }, { 6342, 1611 },
+    { 6441, 4889 }, { 6443, 2261 }, { 6444, 4877 }, { 3, 4713 }, { 6465, 6483 }, { 6484, 6462 },
+    { 6485, 3787 }, { 135, 5707 }, { 140, 6624 }, { 162, 4167 }, { 193, 6494 }, { 197, 3266 },
+    { 242, 5488 }, { 400, 5086 }, { 530, 3686 }, { 556, 6693 }, { 581, 6898 }, { 605, 5506 },
+    { 637, 5676 }, { 802, 5641 }, { 854, 866 }, { 863, 4989 }, { 870, 4547 }, { 935, 547 },
+    { 943, 5479 }, { 1108, 1655 }, { 1147, 6859 }, { 1188, 6544 }, { 1488, 4283 }, { 1670, 5616 },
+    { 1706, 3982 }, { 1730, 6506 }, { 1749, 4562 }, { 2248, 6616 }, { 2264, 3529 }, { 2290, 4057 },
+    { 2390, 4589 }, { 2737, 5584 }, { 2769, 6707 }, { 2785, 6708 }, { 2998, 5245 }, { 3018, 6502 },
+    { 3025, 5033 }, { 3198, 4252 }, { 3201, 4237 }, { 3217, 3531 }, { 3235, 3979 }, { 3236, 3838 },
+    { 3273, 1350 }, { 3295, 5 }, { 3324, 3703 }, { 3328, 4060 }, { 3374, 5643 }, { 3553, 6579 },
+    { 3557, 6554 }, { 3646, 6685 }, { 3670, 6590 }, { 3746, 6629 }, { 3786, 4658 }, { 3827, 3148 },
+    { 3867, 6628 }, { 3920, 4893 }, { 3956, 5759 }, { 3964, 4996 }, { 3965, 1464 }, { 3984, 6528 },
+    { 4007, 5013 }, { 4026, 6223 }, { 4135, 6638 }, { 4141, 6766 }, { 4207, 6560 }, { 4291, 712 },
+    { 4298, 6516 }, { 4399, 5378 }, { 4414, 6606 }, { 4436, 5703 }, { 4460, 6676 }, { 4528, 2451 },
+    { 4542, 6711 }, { 4545, 6519 }, { 4569, 5903 }, { 4587, 5669 }, { 4626, 6141 }, { 4643, 6703 },
+    { 4651, 5671 }, { 4654, 5610 }, { 4674, 5594 }, { 4697, 603 }, { 4757, 700 }, { 4790, 6765 },
+    { 4832, 6586 }, { 4838, 6759 }, { 4920, 5063 }, { 4961, 6813 }, { 4964, 6079 }, { 4978, 6534 },
+    { 5005, 6592 }, { 5072, 5327 }, { 5082, 6520 }, { 5137, 5291 }, { 5148, 6709 }, { 5180, 410 },
+    { 5198, 6832 }, { 5262, 6523 }, { 5316, 6241 }, { 5403, 6824 }, { 5405, 6608 }, { 5408, 6793 },
+    { 5411, 5527 }, { 5481, 5653 }, { 5482, 5654 }, { 5483, 5655 }, { 5484, 5686 }, { 5518, 4811 },
+    { 5520, 6547 }, { 5550, 5695 }, { 5575, 6512 }, { 5607, 6481 }, { 5609, 6834 }, { 5617, 6829 },
+    { 5630, 1467 }, { 5637, 6907 }, { 5664, 6059 }, { 5665, 6610 }, { 5673, 1220 }, { 5677, 6448 },
+    { 5698, 6756 }, { 5708, 5740 }, { 5711, 6276 }, { 5712, 6717 }, { 5765, 6581 }, { 5787, 6675 },
+    { 5789, 5776 }, { 5790, 6259 }, { 5810, 6792 }, { 5840, 6852 }, { 5866, 6552 }, { 5872, 6558 },
+    { 5958, 3831 }, { 5979, 6805 }, { 5993, 6873 }, { 6020, 3931 }, { 6027, 6738 }, { 6029, 6303 },
+    { 6049, 6739 }, { 6063, 6700 }, { 6082, 5192 }, { 6087, 3671 }, { 6102, 6825 }, { 6163, 6537 },
+    { 6195, 6828 }, { 6197, 6664 }, { 6212, 6817 }, { 6219, 6842 }, { 6222, 6790 }, { 6230, 6863 },
+    { 6235, 6667 }, { 6239, 6821 }, { 6244, 6574 }, { 6293, 5638 }, { 6299, 6849 }, { 6355, 6663 },
+    { 6420, 6657 }, { 6421, 6662 }, { 6434, 6886 }, { 6443, 6652 }, { 6491, 6878 }, { 6495, 6511 },
+    { 6497, 2939 }, { 6505, 167 }, { 6507, 4262 }, { 6509, 6699 }, { 6515, 6816 }, { 6517, 6503 },
+    { 6521, 6584 }, { 6522, 4199 }, { 6525, 6812 }, { 6529, 6541 }, { 6533, 1878 }, { 6538, 6539 },
+    { 6543, 6776 }, { 6548, 6653 }, { 6556, 4957 }, { 6559, 6648 }, { 6567, 3565 }, { 6569, 4724 },
+    { 6573, 5075 }, { 6578, 5358 }, { 6582, 6583 }, { 6593, 6867 }, { 6594, 6595 }, { 6599, 6639 },
+    { 6602, 6603 }, { 6604, 6605 }, { 6609, 6858 }, { 6611, 6772 }, { 6618, 6619 }, { 6631, 6632 },
+    { 6633, 6634 }, { 6635, 6636 }, { 6637, 5824 }, { 6644, 6645 }, { 6646, 6647 }, { 6649, 6650 },
+    { 6655, 6656 }, { 6666, 2157 }, { 6668, 6669 }, { 6670, 2464 }, { 6672, 6673 }, { 6679, 6680 },
+    { 6681, 6688 }, { 6686, 1480 }, { 6690, 6691 }, { 6695, 2718 }, { 6697, 6698 }, { 6701, 6847 },
+    { 6704, 4507 }, { 6705, 6683 }, { 6710, 6450 }, { 6714, 4967 }, { 6716, 133 }, { 6718, 388 },
+    { 6719, 6210 }, { 6720, 5963 }, { 6725, 3229 }, { 6726, 6830 }, { 6728, 6729 }, { 6730, 6731 },
+    { 6732, 6733 }, { 6737, 5398 }, { 6741, 6536 }, { 6742, 6682 }, { 6746, 3231 }, { 6748, 6696 },
+    { 6751, 5474 }, { 6761, 5553 }, { 6769, 6251 }, { 6770, 4841 }, { 6777, 5595 }, { 6789, 6467 },
+    { 6799, 6758 }, { 6800, 3871 }, { 6806, 6597 }, { 6815, 5023 }, { 6827, 5763 }, { 6843, 4829 },
+    { 6846, 6781 }, { 6850, 6851 }, { 6856, 706 }, { 6860, 6861 }, { 6862, 5992 }, { 6875, 6807 },
+    { 6882, 4420 }, { 6897, 6671 }, { 3, 5534 }, { 6911, 6912 }, { 140, 7121 }, { 162, 7120 },
+    { 794, 6919 }, { 854, 6564 }, { 867, 4989 }, { 1654, 6932 }, { 3249, 3838 }, { 3283, 1350 },
+    { 3483, 4057 }, { 3529, 5952 }, { 3531, 5660 }, { 3557, 6555 }, { 4547, 6562 }, { 4724, 6931 },
+    { 4758, 5594 }, { 4893, 5441 }, { 4996, 1289 }, { 5063, 5258 }, { 5108, 6964 }, { 5280, 7006 },
+    { 5588, 7022 }, { 5639, 6926 }, { 5652, 7017 }, { 5698, 6763 }, { 5712, 7132 }, { 5853, 6989 },
+    { 6265, 6935 }, { 6401, 6995 }, { 6454, 7032 }, { 6499, 7004 }, { 6501, 7027 }, { 6535, 6936 },
+    { 6540, 7084 }, { 6591, 7037 }, { 6613, 6994 }, { 6623, 6967 }, { 6640, 6985 }, { 6654, 6941 },
+    { 6658, 7103 }, { 6684, 6962 }, { 6692, 6922 }, { 6706, 6945 }, { 6734, 6956 }, { 6755, 6946 },
+    { 6762, 7118 }, { 6811, 6984 }, { 6869, 7083 }, { 6877, 7011 }, { 6879, 6481 }, { 6883, 6923 },
+    { 6887, 7126 }, { 6895, 7099 }, { 6916, 7076 }, { 6917, 1166 }, { 6924, 1275 }, { 6929, 7091 },
+    { 6937, 4827 }, { 6948, 3671 }, { 6953, 6954 }, { 6960, 6580 }, { 6961, 6779 }, { 6963, 7094 },
+    { 6968, 5085 }, { 6970, 5553 }, { 6972, 5984 }, { 6979, 6836 }, { 6983, 7123 }, { 6996, 6274 },
+    { 6999, 5067 }, { 7005, 7012 }, { 7016, 7018 }, { 7021, 4544 }, { 7028, 6933 }, { 7030, 7102 },
+    { 7033, 7101 }, { 7035, 6866 }, { 7036, 5881 }, { 7038, 6295 }, { 7041, 7029 }, { 7042, 7143 },
+    { 7045, 6947 }, { 7049, 7051 }, { 7052, 7147 }, { 7055, 7146 }, { 7057, 4198 }, { 7058, 6665 },
+    { 7061, 4623 }, { 7063, 7113 }, { 7065, 6783 }, { 7068, 6348 }, { 7070, 6438 }, { 7073, 6841 },
+    { 7081, 6974 }, { 7086, 5852 }, { 7089, 6976 }, { 7090, 7110 }, { 7095, 7015 }, { 7096, 7031 },
+    { 7100, 6981 }, { 7104, 1795 }, { 7105, 5538 }, { 7111, 2270 }, { 7115, 6674 }, { 7116, 6982 },
+    { 7117, 2863 }, { 7119, 3565 }, { 7122, 5768 }, { 7124, 6973 }, { 7135, 3289 }, { 7151, 7010 },
+    { 7152, 5086 }, { 7154, 5485 }, { 7156, 5686 }, { 7158, 7093 }, { 3, 5644 }, { 854, 7218 },
+    { 4410, 3529 }, { 4547, 7167 }, { 4728, 3531 }, { 5063, 5291 }, { 5198, 7180 }, { 5376, 7178 },
+    { 5914, 7161 }, { 6561, 7175 }, { 6694, 7164 }, { 6938, 7198 }, { 6990, 7229 }, { 6998, 5085 },
+    { 7059, 7189 }, { 7071, 7235 }, { 7106, 5538 }, { 7125, 7243 }, { 7140, 7163 }, { 7153, 7269 },
+    { 7160, 7247 }, { 7165, 7257 }, { 7166, 6928 }, { 7173, 6944 }, { 7174, 6978 }, { 7176, 7183 },
+    { 7181, 6199 }, { 7184, 6524 }, { 7185, 7019 }, { 7188, 7157 }, { 7191, 6864 }, { 7196, 1213 },
+    { 7199, 7220 }, { 7201, 6620 }, { 7202, 7206 }, { 7209, 5768 }, { 7212, 7256 }, { 7214, 6901 },
+    { 7233, 5485 }, { 7236, 6773 }, { 7237, 3771 }, { 7250, 7114 }, { 7258, 6651 }, { 7270, 7207 },
+    { 3, 6221 }, { 5280, 7282 }, { 6778, 3529 }, { 6880, 7277 }, { 6927, 7280 }, { 7192, 7296 },
+    { 7203, 7287 }, { 7204, 7311 }, { 7232, 7304 }, { 7272, 7312 }, { 7289, 7172 }, { 7291, 7316 },
+    { 7294, 7309 }, { 7295, 7078 }, { 7302, 5678 }, { 5517, 3 }, { 5621, 7321 }, { 5587, 3 },
+    { 7336, 6853 }, { 5694, 3 }, { 7336, 7020 }, { 7338, 5617 }, { 3, 4294 }, { 7338, 7026 },
+    { 242, 5723 }, { 251, 4696 }, { 600, 6473 }, { 926, 589 }, { 1631, 5136 }, { 3576, 7265 },
+    { 3596, 108 }, { 3677, 218 }, { 3750, 6391 }, { 4754, 6200 }, { 4972, 5125 }, { 5087, 5746 },
+    { 5108, 5404 }, { 5155, 5341 }, { 5339, 5721 }, { 5737, 6319 }, { 5773, 6318 }, { 6320, 6429 },
+    { 6393, 3871 }, { 6394, 6430 }, { 6570, 3533 }, { 140, 2325 }, { 151, 6257 }, { 161, 6275 },
+    { 410, 6493 }, { 511, 5581 }, { 641, 5784 }, { 651, 7340 }, { 656, 5857 }, { 657, 723 },
+    { 662, 663 }, { 677, 5861 }, { 683, 684 }, { 685, 693 }, { 686, 687 }, { 704, 5576 },
+    { 721, 722 }, { 735, 5867 }, { 738, 6065 }, { 741, 1600 }, { 742, 743 }, { 750, 751 },
+    { 752, 753 }, { 754, 755 }, { 756, 757 }, { 787, 788 }, { 822, 823 }, { 824, 825 },
+    { 826, 827 }, { 828, 829 }, { 835, 836 }, { 872, 873 }, { 874, 875 }, { 876, 319 },
+    { 880, 881 }, { 882, 883 }, { 884, 885 }, { 886, 887 }, { 888, 889 }, { 890, 891 },
+    { 1101, 1190 }, { 1160, 5745 }, { 1164, 5668 }, { 1297, 5118 }, { 1298, 4737 }, { 1384, 6965 },
+    { 1387, 3706 }, { 1389, 4835 }, { 1564, 5042 }, { 1572, 7260 }, { 1574, 1575 }, { 1577, 1578 },
+    { 1584, 1585 }, { 1590, 1591 }, { 1592, 1593 }, { 1596, 4474 }, { 1597, 5350 }, { 1598, 1599 },
+    { 1601, 1602 }, { 1603, 1604 }, { 1605, 1606 }, { 1607, 1608 }, { 1609, 1610 }, { 1636, 6073 },
+    { 1653, 5420 }, { 1666, 1185 }, { 2243, 2244 }, { 2246, 2247 }, { 2248, 3165 }, { 2668, 5999 },
+    { 3101, 3102 }, { 3103, 3104 }, { 3105, 3106 }, { 3108, 3529 }, { 3121, 3122 }, { 3125, 3126 },
+    { 3127, 3134 }, { 3131, 3132 }, { 3137, 3138 }, { 3153, 3154 }, { 3157, 3158 }, { 3163, 3164 },
+    { 3168, 5863 }, { 3352, 5970 }, { 3375, 6111 }, { 3580, 692 }, { 3763, 6913 }, { 4083, 5031 },
+    { 4157, 5968 }, { 4203, 5045 }, { 4292, 5253 }, { 4411, 5203 }, { 4637, 6419 }, { 4714, 5035 },
+    { 4757, 709 }, { 4848, 5998 }, { 4867, 4670 }, { 4885, 1094 }, { 4919, 4998 }, { 4920, 5137 },
+    { 4926, 7075 }, { 5015, 6179 }, { 5053, 7190 }, { 5088, 6281 }, { 5116, 5865 }, { 5139, 5412 },
+    { 5255, 6475 }, { 5293, 6469 }, { 5346, 6165 }, { 5467, 5451 }, { 5473, 6677 }, { 5496, 6169 },
+    { 5510, 6005 }, { 5522, 734 }, { 5524, 2433 }, { 5526, 2434 }, { 5600, 5097 }, { 5748, 6553 },
+    { 5813, 150 }, { 5834, 6328 }, { 5860, 5728 }, { 5893, 4210 }, { 5894, 1200 }, { 5920, 546 },
+    { 5967, 5739 }, { 5969, 3325 }, { 5980, 6304 }, { 5982, 6589 }, { 5988, 6159 }, { 5994, 6120 },
+    { 5995, 6273 }, { 6018, 5478 }, { 6052, 6215 }, { 6072, 5099 }, { 6078, 5955 }, { 6109, 5775 },
+    { 6145, 6354 }, { 6170, 5189 }, { 6216, 6577 }, { 6231, 3147 }, { 6242, 724 }, { 6261, 162 },
+    { 6278, 5794 }, { 6290, 3100 }, { 6329, 3545 }, { 6412, 6019 }, { 6477, 6661 }, { 6482, 714 },
+    { 6504, 4836 }, { 6740, 3149 }, { 6844, 1672 }, { 6942, 5521 }, { 7069, 3768 }, { 7072, 6008 },
+    { 7155, 5780 }, { 7251, 6472 }, { 7337, 1559 }, { 3, 5928 }, { 605, 7346 }, { 1628, 7345 },
+    { 3596, 218 }, { 3677, 108 }, { 4754, 6201 }, { 5087, 7354 }, { 5723, 7364 }, { 5737, 6388 },
+    { 5773, 6389 }, { 6322, 7347 }, { 7349, 6307 }, { 7353, 6324 }, { 7359, 6321 }, { 140, 7454 },
+    { 219, 6257 }, { 220, 6275 }, { 511, 6744 }, { 684, 3168 }, { 685, 5863 }, { 720, 7340 },
+    { 742, 7389 }, { 743, 3128 }, { 1569, 5857 }, { 1572, 5861 }, { 1650, 6073 }, { 2243, 5727 },
+    { 2325, 4693 }, { 2693, 5999 }, { 3117, 722 }, { 3133, 7441 }, { 3159, 3529 }, { 3160, 5784 },
+    { 3162, 657 }, { 3352, 6111 }, { 3375, 5970 }, { 4157, 5969 }, { 4292, 6005 }, { 4757, 712 },
+    { 4823, 7377 }, { 4855, 5998 }, { 4919, 5137 }, { 4920, 4998 }, { 5008, 1094 }, { 5015, 6236 },
+    { 5116, 6549 }, { 5139, 5438 }, { 5241, 7442 }, { 5255, 6487 }, { 5293, 6488 }, { 5349, 7438 },
+    { 5367, 7470 }, { 5370, 7414 }, { 5413, 7469 }, { 5496, 6215 }, { 5510, 5253 }, { 5526, 4821 },
+    { 5585, 7423 }, { 5597, 5203 }, { 5730, 5867 }, { 5748, 7443 }, { 5813, 225 }, { 5834, 7473 },
+    { 5860, 6339 }, { 5862, 687 }, { 5920, 593 }, { 5967, 5740 }, { 5968, 6110 }, { 5988, 6229 },
+    { 5994, 6273 }, { 5995, 6120 }, { 6010, 6304 }, { 6052, 6169 }, { 6065, 3127 }, { 6104, 7416 },
+    { 6109, 5776 }, { 6145, 6397 }, { 6170, 5738 }, { 6216, 6934 }, { 6217, 5099 }, { 6227, 7417 },
+    { 6228, 7491 }, { 6231, 5189 }, { 6242, 5357 }, { 6260, 7395 }, { 6261, 7450 }, { 6278, 6363 },
+    { 6290, 7445 }, { 6341, 1596 }, { 6344, 7457 }, { 6361, 7459 }, { 6362, 7386 }, { 6471, 7475 },
+    { 6482, 7371 }, { 6660, 5524 }, { 6848, 7474 }, { 6888, 7446 }, { 7088, 5521 }, { 7171, 3149 },
+    { 7197, 4972 }, { 7200, 6008 }, { 7331, 7434 }, { 7337, 714 }, { 7370, 6184 }, { 7372, 7373 },
+    { 7374, 5009 }, { 7381, 723 }, { 7383, 7385 }, { 7387, 7388 }, { 7391, 7392 }, { 7393, 7394 },
+    { 7396, 7397 }, { 7399, 7400 }, { 7401, 7402 }, { 7403, 7404 }, { 7410, 7411 }, { 7418, 7419 },
+    { 7421, 7422 }, { 7424, 7425 }, { 7426, 7427 }, { 7432, 6940 }, { 7463, 5023 }, { 7464, 5067 },
+    { 7485, 7376 }, { 7492, 1668 }, { 7494, 7460 }, { 7495, 7465 }, { 7520, 7369 }, { 3, 6130 },
+    { 5292, 7522 }, { 6309, 7529 }, { 7357, 7534 }, { 7362, 7535 }, { 7363, 7533 }, { 7524, 7523 },
+    { 1572, 7308 }, { 3529, 3107 }, { 4823, 7415 }, { 4998, 5412 }, { 5241, 7447 }, { 5368, 7568 },
+    { 5747, 7540 }, { 6260, 7398 }, { 6399, 7560 }, { 6890, 7595 }, { 7405, 7605 }, { 7453, 7603 },
+    { 7521, 5784 }, { 7542, 7628 }, { 7543, 744 }, { 7550, 7592 }, { 7552, 3128 }, { 7553, 7554 },
+    { 7558, 3329 }, { 7561, 7586 }, { 7562, 7648 }, { 7563, 5023 }, { 7564, 5067 }, { 7579, 7640 },
+    { 7585, 7546 }, { 7589, 5980 }, { 7596, 1579 }, { 7602, 1586 }, { 7613, 7630 }, { 7614, 2700 },
+    { 7618, 7433 }, { 7623, 7647 }, { 7632, 7606 }, { 7634, 7635 }, { 7637, 7412 }, { 7638, 1594 },
+    { 7639, 7384 }, { 3, 6188 }, { 7240, 7650 }, { 7656, 7655 }, { 3529, 7436 }, { 4998, 5438 },
+    { 5241, 7541 }, { 5367, 7660 }, { 5410, 7657 }, { 7437, 7658 }, { 7569, 7673 }, { 7629, 744 },
+    { 7633, 7664 }, { 7659, 7683 }, { 7663, 7379 }, { 7666, 7544 }, { 7672, 7677 }, { 7680, 7641 },
+    { 7685, 7671 }, { 7688, 7591 }, { 3, 6214 }, { 5368, 7698 }, { 7435, 7697 }, { 3, 6250 },
+    { 6292, 7713 }, { 3, 6287 }, { 7142, 7716 }, { 3, 6291 }, { 2976, 7718 }, { 7226, 7716 },
+    { 3, 6301 }, { 6171, 7720 }, { 3, 6305 }, { 7717, 7723 }, { 3, 7726 }, { 7512, 7725 },
+    { 2525, 3 }, { 7721, 7727 }, { 7624, 7725 }, { 5046, 3 }, { 7730, 3 }, { 3, 6431 },
+    { 7733, 7508 }, { 224, 3707 }, { 515, 6490 }, { 1348, 1349 }, { 1354, 1355 }, { 1356, 1357 },
+    { 1360, 1361 }, { 1362, 1363 }, { 1374, 4733 }, { 3568, 5314 }, { 4243, 5097 }, { 4417, 5338 },
+    { 4418, 5418 }, { 4635, 3839 }, { 4737, 6643 }, { 4964, 6266 }, { 6045, 4427 }, { 6331, 6374 },
+    { 6373, 6041 }, { 6382, 6346 }, { 6395, 6406 }, { 6414, 7108 }, { 6486, 6452 }, { 7109, 3531 },
+    { 7448, 6359 }, { 7449, 6398 }, { 7481, 4256 }, { 3, 6445 }, { 7733, 7609 }, { 1356, 7742 },
+    { 3253, 7734 }, { 4417, 5418 }, { 4418, 5338 }, { 5314, 6247 }, { 6045, 4430 }, { 6331, 6406 },
+    { 6373, 6151 }, { 6374, 6200 }, { 6382, 6642 }, { 6414, 6346 }, { 6464, 6266 }, { 6492, 7737 },
+    { 7556, 6359 }, { 7557, 6398 }, { 7738, 1350 }, { 7739, 7740 }, { 7741, 3604 }, { 7744, 6133 },
+    { 7755, 6201 }, { 3, 6478 }, { 3255, 7762 }, { 3500, 7734 }, { 4501, 5338 }, { 6113, 7768 },
+    { 6395, 7772 }, { 7743, 7776 }, { 7746, 4417 }, { 7747, 4418 }, { 7780, 1358 }, { 7781, 7764 },
+    { 3, 7162 }, { 7695, 7784 }, { 3501, 7762 }, { 4501, 5418 }, { 7765, 7785 }, { 7766, 4417 },
+    { 7767, 4418 }, { 3901, 3 }, { 7451, 7795 }, { 7786, 7797 }, { 7787, 4501 }, { 3, 5232 },
+    { 7798, 4501 }, { 7802, 7775 }, { 5, 951 }, { 6, 1960 }, { 40, 3195 }, { 107, 3648 },
+    { 108, 6955 }, { 110, 5755 }, { 112, 4770 }, { 121, 2162 }, { 129, 4862 }, { 130, 3409 },
+    { 133, 1724 }, { 135, 2140 }, { 140, 1727 }, { 148, 6786 }, { 151, 7080 }, { 156, 282 },
+    { 161, 7215 }, { 162, 2086 }, { 169, 799 }, { 172, 800 }, { 179, 801 }, { 183, 6518 },
+    { 193, 2005 }, { 204, 7193 }, { 234, 7074 }, { 237, 7023 }, { 241, 5343 }, { 242, 6450 },
+    { 246, 1812 }, { 285, 286 }, { 294, 295 }, { 319, 1972 }, { 333, 2177 }, { 339, 5658 },
+    { 341, 343 }, { 349, 6809 }, { 354, 6596 }, { 362, 1274 }, { 384, 1792 }, { 388, 1743 },
+    { 432, 2431 }, { 464, 2432 }, { 486, 6826 }, { 487, 3752 }, { 489, 4068 }, { 515, 6329 },
+    { 529, 6143 }, { 532, 3831 }, { 533, 6885 }, { 546, 6542 }, { 551, 1681 }, { 556, 2307 },
+    { 571, 934 }, { 583, 5248 }, { 585, 5313 }, { 593, 6925 }, { 598, 4615 }, { 600, 4718 },
+    { 601, 499 }, { 604, 4552 }, { 605, 2748 }, { 633, 6804 }, { 635, 4135 }, { 650, 7626 },
+    { 664, 665 }, { 668, 669 }, { 680, 681 }, { 686, 5053 }, { 693, 7467 }, { 704, 7502 },
+    { 709, 4783 }, { 713, 3531 }, { 719, 7670 }, { 745, 746 }, { 747, 748 }, { 758, 759 },
+    { 760, 761 }, { 764, 768 }, { 766, 767 }, { 769, 770 }, { 771, 7604 }, { 789, 790 },
+    { 797, 159 }, { 803, 5583 }, { 805, 6294 }, { 807, 7694 }, { 816, 6557 }, { 852, 853 },
+    { 859, 3565 }, { 860, 1696 }, { 864, 1697 }, { 868, 1698 }, { 877, 878 }, { 894, 5602 },
+    { 895, 4413 }, { 897, 5237 }, { 899, 3413 }, { 905, 906 }, { 909, 910 }, { 911, 912 },
+    { 916, 3703 }, { 918, 4634 }, { 920, 3911 }, { 928, 929 }, { 930, 4721 }, { 931, 6750 },
+    { 937, 5682 }, { 952, 4811 }, { 955, 7340 }, { 996, 997 }, { 998, 999 }, { 1035, 1036 },
+    { 1039, 1040 }, { 1078, 4992 }, { 1079, 3995 }, { 1089, 1090 }, { 1097, 5188 }, { 1098, 5268 },
+    { 1101, 2466 }, { 1111, 4888 }, { 1120, 7222 }, { 1160, 4201 }, { 1164, 5372 }, { 1167, 1168 },
+    { 1172, 1173 }, { 1174, 1175 }, { 1176, 1177 }, { 1178, 1179 }, { 1180, 1181 }, { 1228, 7307 },
+    { 1229, 1321 }, { 1232, 3529 }, { 1275, 1276 }, { 1282, 5792 }, { 1283, 1303 }, { 1284, 5902 },
+    { 1298, 5203 }, { 1300, 5901 }, { 1302, 6163 }, { 1305, 5309 }, { 1307, 6002 }, { 1309, 5750 },
+    { 1313, 6240 }, { 1314, 1809 }, { 1316, 5523 }, { 1323, 1324 }, { 1329, 6084 }, { 1331, 1332 },
+    { 1333, 6075 }, { 1343, 5697 }, { 1374, 4560 }, { 1389, 3668 }, { 1421, 6774 }, { 1443, 1784 },
+    { 1458, 5669 }, { 1468, 1469 }, { 1474, 6248 }, { 1488, 4209 }, { 1490, 3979 }, { 1491, 3838 },
+    { 1494, 4687 }, { 1507, 1508 }, { 1515, 3706 }, { 1560, 3426 }, { 1563, 7413 }, { 1564, 7732 },
+    { 1573, 7706 }, { 1575, 5541 }, { 1580, 2358 }, { 1589, 6403 }, { 1613, 1614 }, { 1615, 1616 },
+    { 1631, 5605 }, { 1636, 7358 }, { 1651, 7503 }, { 1656, 1657 }, { 1658, 7259 }, { 1661, 6526 },
+    { 1662, 5745 }, { 1663, 6920 }, { 1664, 5668 }, { 1665, 7430 }, { 1667, 7600 }, { 1673, 530 },
+    { 1677, 6241 }, { 1678, 5440 }, { 1690, 1691 }, { 1692, 1568 }, { 1695, 7286 }, { 1708, 7148 },
+    { 1717, 3705 }, { 1718, 6514 }, { 1720, 1721 }, { 1722, 1723 }, { 1725, 4247 }, { 1729, 5107 },
+    { 1736, 4504 }, { 1737, 6775 }, { 1738, 3693 }, { 1739, 1740 }, { 1741, 1742 }, { 1744, 3685 },
+    { 1745, 6024 }, { 1746, 3803 }, { 1747, 6114 }, { 1750, 3804 }, { 1751, 6245 }, { 1761, 3637 },
+    { 1764, 1765 }, { 1766, 5170 }, { 1783, 5136 }, { 1786, 3771 }, { 1787, 4809 }, { 1811, 4667 },
+    { 1813, 4529 }, { 1814, 6429 }, { 1840, 4060 }, { 1857, 5397 }, { 1905, 3786 }, { 1910, 4731 },
+    { 1930, 2526 }, { 1938, 1939 }, { 1940, 1941 }, { 1942, 1943 }, { 1944, 1945 }, { 1947, 1948 },
+    { 1949, 1950 }, { 1951, 1952 }, { 1953, 3538 }, { 1954, 1955 }, { 1956, 1957 }, { 1961, 1962 },
+    { 1963, 1964 }, { 1965, 1966 }, { 1967, 1968 }, { 1969, 1970 }, { 2023, 2024 }, { 2025, 3562 },
+    { 2049, 3553 }, { 2050, 2051 }, { 2052, 838 }, { 2104, 2105 }, { 2106, 7319 }, { 2110, 2120 },
+    { 2112, 2121 }, { 2114, 2122 }, { 2116, 3580 }, { 2117, 2118 }, { 2123, 2124 }, { 2128, 5926 },
+    { 2129, 2130 }, { 2136, 2137 }, { 2138, 2139 }, { 2141, 2142 }, { 2143, 2144 }, { 2145, 5807 },
+    { 2146, 2147 }, { 2149, 2150 }, { 2152, 2153 }, { 2155, 2156 }, { 2158, 2159 }, { 2160, 2161 },
+    { 2163, 2164 }, { 2165, 2166 }, { 2167, 2168 }, { 2169, 2170 }, { 2171, 2172 }, { 2173, 4293 },
+    { 2175, 2176 }, { 2178, 2179 }, { 2241, 7627 }, { 2252, 2253 }, { 2254, 5766 }, { 2256, 2257 },
+    { 2273, 7517 }, { 2279, 2280 }, { 2281, 2282 }, { 2283, 2284 }, { 2308, 5251 }, { 2319, 7292 },
+    { 2340, 6246 }, { 2343, 6254 }, { 2344, 2345 }, { 2346, 4589 }, { 2349, 5802 }, { 2351, 4987 },
+    { 2355, 2356 }, { 2359, 2360 }, { 2361, 2362 }, { 2390, 4977 }, { 2401, 2469 }, { 2437, 2438 },
+    { 2441, 2442 }, { 2446, 7248 }, { 2465, 5899 }, { 2468, 4146 }, { 2471, 5504 }, { 2472, 431 },
+    { 2476, 463 }, { 2479, 2480 }, { 2481, 4807 }, { 2484, 2485 }, { 2495, 2496 }, { 2502, 197 },
+    { 2527, 3534 }, { 2528, 5700 }, { 2590, 6074 }, { 2699, 2700 }, { 2704, 2946 }, { 2714, 7267 },
+    { 2732, 7268 }, { 2741, 2947 }, { 2747, 6757 }, { 2787, 2957 }, { 2789, 2917 }, { 2824, 2958 },
+    { 2828, 2959 }, { 2830, 2832 }, { 2831, 6687 }, { 2851, 2625 }, { 2853, 4435 }, { 2865, 6969 },
+    { 2895, 2896 }, { 2909, 5756 }, { 2911, 2910 }, { 2940, 5687 }, { 2950, 4381 }, { 2960, 2835 },
+    { 2961, 4526 }, { 2967, 5942 }, { 2968, 6088 }, { 2969, 6787 }, { 2970, 6219 }, { 2978, 3333 },
+    { 3000, 6319 }, { 3005, 3781 }, { 3053, 6318 }, { 3060, 6069 }, { 3073, 4967 }, { 3081, 3248 },
+    { 3110, 3111 }, { 3112, 3213 }, { 3118, 5891 }, { 3119, 3435 }, { 3123, 3124 }, { 3129, 3136 },
+    { 3130, 7582 }, { 3139, 3140 }, { 3141, 3142 }, { 3143, 3144 }, { 3145, 3146 }, { 3155, 3156 },
+    { 3161, 7129 }, { 3166, 3167 }, { 3172, 3223 }, { 3179, 6496 }, { 3183, 3405 }, { 3192, 3193 },
+    { 3196, 7054 }, { 3197, 5024 }, { 3199, 6723 }, { 3203, 6056 }, { 3207, 4224 }, { 3208, 4234 },
+    { 3212, 4250 }, { 3215, 7612 }, { 3216, 7665 }, { 3226, 6921 }, { 3227, 5281 }, { 3230, 7139 },
+    { 3234, 4283 }, { 3238, 5322 }, { 3240, 3241 }, { 3242, 6893 }, { 3243, 5054 }, { 3244, 6500 },
+    { 3247, 5282 }, { 3260, 3261 }, { 3266, 3307 }, { 3269, 3270 }, { 3271, 3272 }, { 3274, 3275 },
+    { 3281, 3282 }, { 3284, 5145 }, { 3290, 7216 }, { 3292, 3958 }, { 3297, 3298 }, { 3300, 3301 },
+    { 3305, 5910 }, { 3308, 6918 }, { 3312, 7513 }, { 3338, 3399 }, { 3341, 4118 }, { 3342, 5058 },
+    { 3347, 3566 }, { 3398, 6753 }, { 3401, 6823 }, { 3402, 5480 }, { 3403, 6149 }, { 3404, 5096 },
+    { 3406, 4176 }, { 3407, 5971 }, { 3418, 3419 }, { 3423, 3424 }, { 3428, 3429 }, { 3430, 3431 },
+    { 3444, 2251 }, { 3445, 3446 }, { 3447, 3448 }, { 3449, 3450 }, { 3451, 3452 }, { 3467, 3468 },
+    { 3469, 3470 }, { 3471, 3472 }, { 3473, 3474 }, { 3475, 3476 }, { 3477, 3478 }, { 3504, 3505 },
+    { 3509, 3510 }, { 3511, 3512 }, { 3515, 7729 }, { 3535, 6715 }, { 3564, 6009 }, { 3576, 6259 },
+    { 3584, 3704 }, { 3593, 4808 }, { 3678, 6951 }, { 3692, 6630 }, { 3702, 6209 }, { 3746, 1733 },
+    { 3793, 7326 }, { 3808, 5663 }, { 3821, 6066 }, { 3827, 3214 }, { 3836, 6713 }, { 3840, 3408 },
+    { 3842, 4897 }, { 3848, 7141 }, { 3852, 4264 }, { 3853, 6689 }, { 3854, 3412 }, { 3856, 6950 },
+    { 3869, 3571 }, { 3872, 4955 }, { 3884, 4762 }, { 3902, 5905 }, { 3906, 6393 }, { 3910, 6612 },
+    { 3957, 5510 }, { 3977, 1785 }, { 4032, 7131 }, { 4083, 5633 }, { 4123, 4180 }, { 4129, 4880 },
+    { 4132, 4632 }, { 4142, 4806 }, { 4156, 5831 }, { 4157, 6957 }, { 4179, 936 }, { 4192, 3209 },
+    { 4207, 1330 }, { 4208, 7046 }, { 4210, 7429 }, { 4243, 5646 }, { 4267, 4756 }, { 4294, 4957 },
+    { 4332, 7522 }, { 4399, 7461 }, { 4402, 6724 }, { 4411, 5606 }, { 4414, 5369 }, { 4429, 2383 },
+    { 4441, 7085 }, { 4450, 5125 }, { 4495, 5598 }, { 4535, 3331 }, { 4557, 6112 }, { 4569, 4730 },
+    { 4586, 5173 }, { 4609, 7328 }, { 4627, 5757 }, { 4637, 1378 }, { 4650, 7300 }, { 4658, 6419 },
+    { 4676, 3555 }, { 4678, 7230 }, { 4679, 4400 }, { 4685, 5721 }, { 4686, 1317 }, { 4696, 5690 },
+    { 4737, 7758 }, { 4773, 6971 }, { 4774, 5285 }, { 4789, 4115 }, { 4796, 6903 }, { 4830, 5338 },
+    { 4877, 7323 }, { 4884, 4325 }, { 4885, 6615 }, { 4898, 7161 }, { 4919, 5139 }, { 4929, 5301 },
+    { 4971, 5286 }, { 4995, 6391 }, { 4997, 5695 }, { 5001, 7040 }, { 5050, 5803 }, { 5051, 7343 },
+    { 5055, 7169 }, { 5063, 5261 }, { 5072, 6598 }, { 5076, 5992 }, { 5088, 5299 }, { 5104, 1680 },
+    { 5108, 5288 }, { 5114, 1719 }, { 5116, 712 }, { 5129, 7293 }, { 5130, 5916 }, { 5137, 6855 },
+    { 5179, 5167 }, { 5180, 7246 }, { 5206, 7549 }, { 5210, 7266 }, { 5223, 6966 }, { 5238, 4745 },
+    { 5249, 5387 }, { 5255, 5620 }, { 5256, 6820 }, { 5260, 7341 }, { 5264, 5795 }, { 5265, 7566 },
+    { 5293, 6028 }, { 5318, 7079 }, { 5325, 6910 }, { 5327, 5339 }, { 5328, 6158 }, { 5330, 6271 },
+    { 5331, 6430 }, { 5336, 5952 }, { 5371, 5689 }, { 5373, 4734 }, { 5439, 7420 }, { 5446, 5801 },
+    { 5449, 6280 }, { 5469, 3422 }, { 5495, 287 }, { 5496, 6747 }, { 5498, 5378 }, { 5520, 7575 },
+    { 5539, 3330 }, { 5547, 2529 }, { 5551, 6204 }, { 5577, 7210 }, { 5578, 6568 }, { 5590, 2531 },
+    { 5611, 5657 }, { 5612, 4255 }, { 5619, 6001 }, { 5622, 6760 }, { 5623, 6196 }, { 5626, 5492 },
+    { 5649, 7712 }, { 5659, 6905 }, { 5683, 7159 }, { 5688, 6025 }, { 5717, 6321 }, { 5720, 7261 },
+    { 5724, 5749 }, { 5726, 6551 }, { 5733, 7107 }, { 5742, 6833 }, { 5744, 6980 }, { 5752, 5793 },
+    { 5778, 5396 }, { 5779, 7098 }, { 5810, 6198 }, { 5811, 6788 }, { 5824, 5212 }, { 5854, 6845 },
+    { 5859, 6545 }, { 5875, 1693 }, { 5880, 6819 }, { 5883, 7335 }, { 5893, 5982 }, { 5894, 2338 },
+    { 5895, 6585 }, { 5896, 6436 }, { 5913, 4912 }, { 5914, 6303 }, { 5958, 6881 }, { 5972, 6049 },
+    { 5975, 3320 }, { 5979, 4577 }, { 6017, 5615 }, { 6023, 1790 }, { 6030, 6129 }, { 6042, 7408 },
+    { 6048, 6127 }, { 6050, 6324 }, { 6055, 5380 }, { 6058, 6180 }, { 6059, 6745 }, { 6061, 6057 },
+    { 6077, 6986 }, { 6078, 7066 }, { 6087, 4751 }, { 6092, 6339 }, { 6097, 7208 }, { 6104, 6617 },
+    { 6105, 7255 }, { 6110, 6784 }, { 6117, 5568 }, { 6126, 6062 }, { 6141, 4298 }, { 6147, 4428 },
+    { 6189, 1327 }, { 6193, 7008 }, { 6194, 6527 }, { 6195, 6771 }, { 6202, 6780 }, { 6222, 7087 },
+    { 6238, 7060 }, { 6244, 5881 }, { 6276, 7320 }, { 6285, 7643 }, { 6288, 6224 }, { 6293, 6678 },
+    { 6295, 7650 }, { 6322, 5797 }, { 6337, 7000 }, { 6341, 2271 }, { 6363, 7350 }, { 6365, 1514 },
+    { 6378, 6839 }, { 6397, 7667 }, { 6428, 7277 }, { 6443, 1935 }, { 6452, 7014 }, { 6464, 5472 },
+    { 6482, 804 }, { 6486, 7279 }, { 6498, 6032 }, { 6508, 5609 }, { 6510, 239 }, { 6546, 7645 },
+    { 6563, 1338 }, { 6565, 1340 }, { 6566, 1342 }, { 6614, 6975 }, { 6621, 6622 }, { 6625, 7646 },
+    { 6659, 7466 }, { 6735, 6736 }, { 6743, 5580 }, { 6749, 4853 }, { 6752, 5987 }, { 6764, 1805 },
+    { 6767, 7009 }, { 6768, 2352 }, { 6782, 6894 }, { 6785, 7327 }, { 6796, 4256 }, { 6797, 5599 },
+    { 6801, 6019 }, { 6810, 6298 }, { 6822, 7736 }, { 6831, 7484 }, { 6835, 6915 }, { 6840, 5791 },
+    { 6854, 735 }, { 6870, 7456 }, { 6871, 840 }, { 6872, 7284 }, { 6874, 7067 }, { 6889, 7112 },
+    { 6891, 7092 }, { 6892, 1686 }, { 6896, 6006 }, { 6900, 6712 }, { 6904, 7799 }, { 6906, 7310 },
+    { 6939, 3986 }, { 6958, 3325 }, { 6959, 7136 }, { 6987, 6067 }, { 7003, 7273 }, { 7024, 5337 },
+    { 7043, 7478 }, { 7044, 7631 }, { 7047, 6089 }, { 7053, 6949 }, { 7056, 6884 }, { 7062, 6027 },
+    { 7077, 3544 }, { 7082, 5597 }, { 7097, 6251 }, { 7130, 7439 }, { 7133, 3267 }, { 7134, 3514 },
+    { 7138, 5705 }, { 7144, 4033 }, { 7168, 7224 }, { 7194, 7574 }, { 7221, 7254 }, { 7223, 5189 },
+    { 7227, 7644 }, { 7231, 7507 }, { 7234, 5862 }, { 7239, 4776 }, { 7252, 6588 }, { 7253, 7487 },
+    { 7271, 3516 }, { 7274, 7275 }, { 7283, 6479 }, { 7288, 3873 }, { 7298, 6307 }, { 7301, 5738 },
+    { 7305, 7315 }, { 7317, 303 }, { 7318, 2467 }, { 7334, 2736 }, { 7337, 1687 }, { 7342, 5709 },
+    { 7355, 4430 }, { 7380, 7567 }, { 7501, 7486 }, { 7506, 6977 }, { 7511, 5526 }, { 7519, 3150 },
+    { 7545, 5009 }, { 7572, 7285 }, { 7573, 5148 }, { 7615, 7339 }, { 7649, 7616 }, { 7661, 6899 },
+    { 7669, 6814 }, { 7691, 4660 }, { 7692, 7610 }, { 7693, 7710 }, { 7703, 3135 }, { 7745, 4307 },
+    { 7757, 6489 }, { 7804, 3502 }, { 3, 5465 }, { 6, 8042 }, { 40, 3206 }, { 107, 3707 },
+    { 112, 5130 }, { 130, 7127 }, { 133, 6013 }, { 135, 3194 }, { 140, 1734 }, { 162, 3553 },
+    { 172, 8172 }, { 193, 2041 }, { 218, 6955 }, { 219, 7080 }, { 220, 7215 }, { 224, 3648 },
+    { 240, 7023 }, { 319, 2006 }, { 341, 7862 }, { 388, 7244 }, { 533, 8505 }, { 546, 6925 },
+    { 593, 6542 }, { 605, 7856 }, { 634, 6809 }, { 745, 3129 }, { 746, 7885 }, { 747, 3130 },
+    { 748, 7482 }, { 768, 1092 }, { 770, 1093 }, { 798, 7827 }, { 852, 8077 }, { 853, 7286 },
+    { 855, 7841 }, { 894, 5682 }, { 899, 7128 }, { 913, 7853 }, { 920, 7509 }, { 924, 4634 },
+    { 929, 5692 }, { 939, 5237 }, { 1079, 6490 }, { 1085, 3531 }, { 1089, 8017 }, { 1111, 6037 },
+    { 1164, 5745 }, { 1186, 7222 }, { 1298, 6980 }, { 1300, 6135 }, { 1302, 7263 }, { 1307, 8422 },
+    { 1309, 6282 }, { 1310, 5902 }, { 1312, 7846 }, { 1313, 6787 }, { 1316, 7262 }, { 1322, 7940 },
+    { 1332, 1339 }, { 1341, 6075 }, { 1389, 4621 }, { 1413, 5755 }, { 1580, 8111 }, { 1661, 6920 },
+    { 1662, 5372 }, { 1663, 6526 }, { 1664, 7281 }, { 1681, 5415 }, { 1688, 6294 }, { 1689, 7694 },
+    { 1726, 7821 }, { 1781, 6143 }, { 1782, 7998 }, { 1788, 6774 }, { 1857, 6246 }, { 1942, 8068 },
+    { 2026, 3562 }, { 2110, 2126 }, { 2112, 2127 }, { 2114, 2134 }, { 2119, 8052 }, { 2135, 7319 },
+    { 2148, 5807 }, { 2156, 7729 }, { 2237, 7974 }, { 2258, 5766 }, { 2265, 6403 }, { 2340, 6496 },
+    { 2387, 4552 }, { 2446, 7598 }, { 2700, 8129 }, { 2704, 7266 }, { 2723, 7267 }, { 2876, 6969 },
+    { 2948, 5687 }, { 2949, 6757 }, { 3000, 6388 }, { 3053, 6389 }, { 3192, 6056 }, { 3196, 7822 },
+    { 3197, 5033 }, { 3203, 3193 }, { 3204, 7836 }, { 3227, 5602 }, { 3234, 5282 }, { 3237, 7139 },
+    { 3239, 6514 }, { 3242, 5281 }, { 3244, 6914 }, { 3247, 4283 }, { 3248, 8317 }, { 3270, 8227 },
+    { 3306, 8187 }, { 3341, 5487 }, { 3348, 7817 }, { 3377, 3786 }, { 3378, 6921 }, { 3396, 3703 },
+    { 3398, 8200 }, { 3417, 6823 }, { 3420, 3529 }, { 3444, 2255 }, { 3517, 4807 }, { 3530, 8045 },
+    { 3535, 6951 }, { 3566, 8255 }, { 3576, 6274 }, { 3580, 7330 }, { 3586, 7908 }, { 3593, 5801 },
+    { 3667, 7981 }, { 3678, 6715 }, { 3702, 6786 }, { 3704, 6833 }, { 3733, 7920 }, { 3746, 7903 },
+    { 3796, 8093 }, { 3797, 7851 }, { 3831, 8204 }, { 3836, 6950 }, { 3838, 8010 }, { 3840, 8410 },
+    { 3842, 7963 }, { 3846, 8099 }, { 3852, 7085 }, { 3856, 6713 }, { 3871, 8003 }, { 3903, 7946 },
+    { 3920, 7986 }, { 4015, 7970 }, { 4129, 5601 }, { 4142, 5752 }, { 4156, 5852 }, { 4157, 6958 },
+    { 4166, 8258 }, { 4259, 8126 }, { 4267, 4971 }, { 4285, 4955 }, { 4293, 8060 }, { 4294, 6764 },
+    { 4380, 7268 }, { 4400, 8140 }, { 4437, 7912 }, { 4441, 7859 }, { 4499, 5145 }, { 4535, 6600 },
+    { 4542, 8206 }, { 4557, 6997 }, { 4637, 6801 }, { 4658, 7219 }, { 4679, 5114 }, { 4686, 6102 },
+    { 4711, 8004 }, { 4730, 8265 }, { 4756, 5249 }, { 4774, 8261 }, { 4777, 8203 }, { 4795, 8022 },
+    { 4802, 8294 }, { 4809, 8404 }, { 4884, 7375 }, { 4920, 5139 }, { 4929, 8135 }, { 4950, 8208 },
+    { 4961, 7988 }, { 4968, 8183 }, { 4997, 8428 }, { 5001, 7179 }, { 5008, 6615 }, { 5063, 5328 },
+    { 5073, 8282 }, { 5100, 8165 }, { 5104, 1686 }, { 5108, 7056 }, { 5116, 7879 }, { 5129, 5695 },
+    { 5148, 3238 }, { 5204, 8318 }, { 5255, 6028 }, { 5261, 6158 }, { 5286, 7137 }, { 5293, 5620 },
+    { 5301, 6532 }, { 5375, 8350 }, { 5387, 7329 }, { 5397, 6780 }, { 5401, 4967 }, { 5458, 7985 },
+    { 5493, 7891 }, { 5505, 7922 }, { 5520, 7699 }, { 5524, 8313 }, { 5539, 7960 }, { 5541, 6617 },
+    { 5549, 7941 }, { 5567, 8125 }, { 5597, 7945 }, { 5600, 5646 }, { 5613, 6518 }, { 5619, 7228 },
+    { 5622, 8336 }, { 5623, 7092 }, { 5636, 5583 }, { 5658, 6596 }, { 5659, 8082 }, { 5674, 7230 },
+    { 5688, 8274 }, { 5710, 8312 }, { 5721, 5340 }, { 5725, 5749 }, { 5744, 5203 }, { 5770, 6551 },
+    { 5796, 7950 }, { 5853, 6198 }, { 5872, 7955 }, { 5895, 7255 }, { 5905, 5236 }, { 5916, 8298 },
+    { 5919, 8114 }, { 5926, 8056 }, { 5941, 8134 }, { 5993, 1276 }, { 6002, 8001 }, { 6017, 5672 },
+    { 6020, 7939 }, { 6023, 7966 }, { 6024, 6576 }, { 6029, 7161 }, { 6030, 6826 }, { 6031, 6760 },
+    { 6051, 8349 }, { 6055, 8353 }, { 6062, 8320 }, { 6063, 8138 }, { 6068, 7259 }, { 6077, 7159 },
+    { 6093, 6545 }, { 6105, 6585 }, { 6107, 8083 }, { 6115, 8148 }, { 6122, 7902 }, { 6147, 5984 },
+    { 6189, 7895 }, { 6197, 7925 }, { 6208, 4402 }, { 6212, 8147 }, { 6222, 7195 }, { 6227, 6905 },
+    { 6228, 6784 }, { 6230, 8249 }, { 6235, 7933 }, { 6239, 6986 }, { 6240, 6840 }, { 6249, 8361 },
+    { 6252, 8216 }, { 6255, 8330 }, { 6272, 7871 }, { 6285, 7679 }, { 6300, 8251 }, { 6306, 8382 },
+    { 6309, 7837 }, { 6320, 8024 }, { 6337, 7225 }, { 6344, 8292 }, { 6354, 7927 }, { 6378, 8335 },
+    { 6394, 7261 }, { 6399, 8325 }, { 6480, 5472 }, { 6498, 6142 }, { 6508, 7025 }, { 6510, 7833 },
+    { 6513, 7948 }, { 6530, 7107 }, { 6531, 7951 }, { 6546, 7687 }, { 6557, 1328 }, { 6563, 7299 },
+    { 6565, 7325 }, { 6566, 7278 }, { 6575, 7008 }, { 6588, 7938 }, { 6614, 3853 }, { 6625, 8271 },
+    { 6626, 7148 }, { 6630, 7847 }, { 6687, 8283 }, { 6702, 8362 }, { 6721, 8163 }, { 6727, 8186 },
+    { 6735, 7136 }, { 6736, 7806 }, { 6749, 8363 }, { 6752, 6753 }, { 6754, 5669 }, { 6767, 7182 },
+    { 6768, 8094 }, { 6771, 7578 }, { 6788, 4977 }, { 6796, 4427 }, { 6797, 8445 }, { 6798, 7277 },
+    { 6808, 8392 }, { 6810, 6903 }, { 6820, 8337 }, { 6822, 7812 }, { 6831, 7539 }, { 6854, 5730 },
+    { 6855, 6157 }, { 6870, 7580 }, { 6871, 850 }, { 6876, 7079 }, { 6881, 8244 }, { 6884, 6915 },
+    { 6885, 8319 }, { 6889, 7932 }, { 6891, 7221 }, { 6892, 1680 }, { 6896, 6893 }, { 6899, 7876 },
+    { 6900, 6949 }, { 6904, 8552 }, { 6906, 7886 }, { 6909, 7323 }, { 6910, 8469 }, { 6918, 3267 },
+    { 6957, 8420 }, { 6966, 7599 }, { 6971, 8020 }, { 6987, 6845 }, { 7044, 7636 }, { 7046, 7326 },
+    { 7053, 6712 }, { 7082, 4411 }, { 7098, 7293 }, { 7130, 7444 }, { 7133, 8195 }, { 7134, 8191 },
+    { 7144, 8380 }, { 7168, 8351 }, { 7169, 7297 }, { 7170, 8192 }, { 7187, 8179 }, { 7193, 8464 },
+    { 7194, 7273 }, { 7210, 7320 }, { 7211, 6743 }, { 7217, 6894 }, { 7223, 5738 }, { 7227, 7678 },
+    { 7234, 7378 }, { 7238, 7060 }, { 7241, 8415 }, { 7245, 8402 }, { 7252, 8394 }, { 7264, 8440 },
+    { 7271, 8193 }, { 7274, 7315 }, { 7283, 7719 }, { 7288, 4062 }, { 7301, 5189 }, { 7303, 7947 },
+    { 7305, 7275 }, { 7310, 1617 }, { 7317, 7832 }, { 7318, 8103 }, { 7328, 8122 }, { 7334, 2740 },
+    { 7342, 7141 }, { 7343, 6782 }, { 7390, 7890 }, { 7431, 8416 }, { 7440, 7043 }, { 7532, 4430 },
+    { 7642, 7976 }, { 7674, 7285 }, { 7676, 8517 }, { 7681, 7975 }, { 7689, 8481 }, { 7690, 6977 },
+    { 7701, 8512 }, { 7704, 7882 }, { 7705, 7901 }, { 7711, 7884 }, { 7728, 7339 }, { 7731, 6814 },
+    { 7802, 8448 }, { 7808, 7014 }, { 7810, 8040 }, { 7811, 8167 }, { 7814, 8374 }, { 7816, 8071 },
+    { 7818, 3410 }, { 7820, 8062 }, { 7824, 5494 }, { 7826, 838 }, { 7834, 8453 }, { 7838, 8355 },
+    { 7842, 8240 }, { 7843, 6804 }, { 7852, 4428 }, { 7854, 4513 }, { 7857, 6598 }, { 7858, 8311 },
+    { 7860, 8087 }, { 7861, 6750 }, { 7863, 7845 }, { 7865, 7923 }, { 7866, 7365 }, { 7870, 7944 },
+    { 7888, 7889 }, { 7893, 7894 }, { 7896, 7956 }, { 7904, 8485 }, { 7905, 3414 }, { 7907, 4821 },
+    { 7910, 7911 }, { 7913, 7914 }, { 7915, 8407 }, { 7918, 7919 }, { 7924, 4544 }, { 7928, 7224 },
+    { 7930, 6436 }, { 7934, 7935 }, { 7936, 7937 }, { 7942, 5491 }, { 7949, 7097 }, { 7957, 8455 },
+    { 7958, 3565 }, { 7959, 6492 }, { 7961, 8376 }, { 7964, 8296 }, { 7965, 6975 }, { 7967, 7968 },
+    { 7969, 6612 }, { 7972, 5647 }, { 7977, 8096 }, { 7979, 7980 }, { 7991, 8460 }, { 7992, 7815 },
+    { 7994, 5592 }, { 7995, 7996 }, { 7997, 7898 }, { 8002, 7819 }, { 8006, 8007 }, { 8008, 8009 },
+    { 8011, 8012 }, { 8013, 6939 }, { 8014, 8015 }, { 8016, 8290 }, { 8019, 5168 }, { 8023, 8253 },
+    { 8026, 8301 }, { 8029, 8113 }, { 8030, 8031 }, { 8032, 8033 }, { 8034, 8035 }, { 8036, 8037 },
+    { 8038, 8039 }, { 8043, 8044 }, { 8048, 8049 }, { 8050, 8051 }, { 8053, 8054 }, { 8057, 2125 },
+    { 8058, 8059 }, { 8063, 8064 }, { 8066, 2151 }, { 8067, 2154 }, { 8069, 8070 }, { 8072, 8073 },
+    { 8074, 8075 }, { 8076, 2174 }, { 8078, 7897 }, { 8080, 8081 }, { 8084, 8085 }, { 8086, 8490 },
+    { 8091, 8370 }, { 8095, 2357 }, { 8097, 2363 }, { 8102, 8444 }, { 8108, 8109 }, { 8110, 661 },
+    { 8115, 8437 }, { 8116, 6293 }, { 8117, 4631 }, { 8123, 8315 }, { 8127, 8137 }, { 8131, 8239 },
+    { 8133, 8132 }, { 8139, 8499 }, { 8141, 8409 }, { 8144, 5325 }, { 8150, 6210 }, { 8151, 5963 },
+    { 8154, 8155 }, { 8156, 8157 }, { 8158, 8159 }, { 8162, 7707 }, { 8164, 6138 }, { 8170, 5316 },
+    { 8171, 8173 }, { 8176, 6587 }, { 8177, 8259 }, { 8181, 8465 }, { 8182, 3243 }, { 8184, 6149 },
+    { 8188, 8189 }, { 8190, 3276 }, { 8194, 7205 }, { 8196, 1350 }, { 8198, 3309 }, { 8201, 8202 },
+    { 8209, 8210 }, { 8213, 8214 }, { 8217, 8218 }, { 8220, 8221 }, { 8222, 8223 }, { 8224, 8225 },
+    { 8226, 3506 }, { 8228, 3513 }, { 8229, 8521 }, { 8231, 8254 }, { 8236, 7952 }, { 8245, 8169 },
+    { 8247, 6607 }, { 8248, 8130 }, { 8256, 3986 }, { 8264, 8233 }, { 8268, 6723 }, { 8277, 8328 },
+    { 8281, 4745 }, { 8285, 7112 }, { 8286, 4199 }, { 8287, 7892 }, { 8288, 8124 }, { 8293, 7809 },
+    { 8300, 8021 }, { 8302, 8100 }, { 8304, 4830 }, { 8309, 5023 }, { 8333, 8538 }, { 8342, 5212 },
+    { 8344, 8278 }, { 8346, 7054 }, { 8348, 7709 }, { 8364, 7953 }, { 8365, 2348 }, { 8366, 7962 },
+    { 8377, 7800 }, { 8384, 8383 }, { 8386, 6039 }, { 8399, 6819 }, { 8400, 5973 }, { 8413, 5675 },
+    { 8418, 7684 }, { 8426, 8427 }, { 8433, 8431 }, { 8454, 7875 }, { 8458, 7047 }, { 8474, 5125 },
+    { 8482, 8484 }, { 8489, 3257 }, { 8503, 7839 }, { 8506, 8153 }, { 8508, 3282 }, { 8518, 3081 },
+    { 8519, 8088 }, { 8520, 7307 }, { 8524, 8238 }, { 8529, 5899 }, { 8544, 7877 }, { 3, 5638 },
+    { 7001, 8553 }, { 6, 9033 }, { 112, 6198 }, { 135, 3205 }, { 140, 6199 }, { 162, 6785 },
+    { 193, 2489 }, { 319, 2181 }, { 341, 8982 }, { 768, 8983 }, { 770, 9010 }, { 1298, 8357 },
+    { 1302, 8435 }, { 1332, 8612 }, { 1413, 6143 }, { 1936, 6294 }, { 1937, 7694 }, { 2027, 3562 },
+    { 2040, 8564 }, { 2110, 2132 }, { 2112, 2133 }, { 2114, 9037 }, { 2116, 8562 }, { 2387, 6246 },
+    { 2530, 8636 }, { 2852, 8643 }, { 3060, 4552 }, { 3152, 3531 }, { 3207, 8563 }, { 3341, 9064 },
+    { 3421, 3529 }, { 3508, 8664 }, { 3703, 4637 }, { 3746, 8104 }, { 3831, 8651 }, { 3920, 8618 },
+    { 3979, 7262 }, { 4048, 8560 }, { 4142, 6079 }, { 4156, 6091 }, { 4283, 9118 }, { 4298, 8588 },
+    { 4400, 8608 }, { 4535, 8401 }, { 4578, 8678 }, { 4634, 8974 }, { 4658, 8473 }, { 4676, 8681 },
+    { 4711, 8593 }, { 4756, 5286 }, { 4884, 8152 }, { 4929, 8412 }, { 4961, 8616 }, { 4971, 6839 },
+    { 5063, 5412 }, { 5072, 8605 }, { 5114, 8626 }, { 5129, 9021 }, { 5130, 8723 }, { 5139, 5258 },
+    { 5197, 8742 }, { 5237, 8828 }, { 5249, 7137 }, { 5318, 5687 }, { 5541, 1580 }, { 5603, 8620 },
+    { 5622, 8754 }, { 5623, 8513 }, { 5688, 8423 }, { 5689, 8594 }, { 5744, 8276 }, { 5749, 7807 },
+    { 5766, 8820 }, { 5807, 9038 }, { 5895, 7290 }, { 5902, 8979 }, { 5905, 6002 }, { 5916, 8466 },
+    { 5926, 9036 }, { 5943, 8755 }, { 6013, 8237 }, { 6017, 1309 }, { 6023, 9017 }, { 6024, 7263 },
+    { 6030, 8973 }, { 6031, 8341 }, { 6055, 8381 }, { 6056, 9116 }, { 6075, 8456 }, { 6077, 8406 },
+    { 6147, 8817 }, { 6189, 9014 }, { 6240, 6062 }, { 6285, 7700 }, { 6361, 8747 }, { 6500, 8710 },
+    { 6527, 8764 }, { 6530, 8327 }, { 6531, 8602 }, { 6532, 8347 }, { 6568, 8803 }, { 6575, 8799 },
+    { 6601, 8721 }, { 6626, 8324 }, { 6627, 8722 }, { 6641, 546 }, { 6689, 8646 }, { 6702, 8714 },
+    { 6727, 9091 }, { 6754, 9101 }, { 6775, 8858 }, { 6808, 8663 }, { 6838, 8679 }, { 6909, 8463 },
+    { 6910, 8487 }, { 6914, 4977 }, { 6959, 8864 }, { 6997, 1164 }, { 7062, 7244 }, { 7074, 8569 },
+    { 7127, 8661 }, { 7128, 8913 }, { 7170, 9093 }, { 7187, 8662 }, { 7216, 8675 }, { 7228, 6745 },
+    { 7238, 9063 }, { 7239, 8875 }, { 7245, 8904 }, { 7248, 8837 }, { 7253, 8854 }, { 7299, 7899 },
+    { 7303, 8501 }, { 7324, 8844 }, { 7325, 7900 }, { 7343, 8729 }, { 7504, 8900 }, { 7548, 8848 },
+    { 7607, 8883 }, { 7662, 5148 }, { 7696, 593 }, { 7708, 8578 }, { 7729, 8728 }, { 7732, 8639 },
+    { 7835, 8779 }, { 7844, 8726 }, { 7848, 8693 }, { 7855, 8790 }, { 7864, 8727 }, { 7874, 8950 },
+    { 7883, 8956 }, { 7906, 8739 }, { 7971, 8591 }, { 7983, 8856 }, { 8000, 8557 }, { 8041, 8554 },
+    { 8055, 8634 }, { 8061, 8966 }, { 8065, 8635 }, { 8120, 8647 }, { 8121, 8918 }, { 8136, 9059 },
+    { 8197, 8665 }, { 8211, 8866 }, { 8219, 4544 }, { 8266, 8821 }, { 8269, 8985 }, { 8270, 8887 },
+    { 8272, 8556 }, { 8289, 7329 }, { 8295, 9024 }, { 8297, 8603 }, { 8310, 8975 }, { 8316, 8891 },
+    { 8323, 8901 }, { 8326, 3986 }, { 8329, 8972 }, { 8343, 8885 }, { 8360, 8604 }, { 8367, 8789 },
+    { 8369, 8853 }, { 8371, 9117 }, { 8379, 8712 }, { 8385, 8897 }, { 8387, 9094 }, { 8391, 8719 },
+    { 8396, 8720 }, { 8417, 9104 }, { 8419, 8810 }, { 8424, 4402 }, { 8425, 8849 }, { 8429, 8813 },
+    { 8432, 8774 }, { 8451, 9075 }, { 8462, 7806 }, { 8477, 9131 }, { 8496, 9102 }, { 8502, 9125 },
+    { 8510, 8686 }, { 8528, 8916 }, { 8548, 8895 }, { 8549, 9067 }, { 8555, 8652 }, { 8558, 8871 },
+    { 8559, 6149 }, { 8571, 7943 }, { 8574, 8877 }, { 8576, 9072 }, { 8577, 5903 }, { 8579, 8581 },
+    { 8582, 8583 }, { 8584, 7828 }, { 8585, 8587 }, { 8586, 8850 }, { 8589, 7335 }, { 8590, 8234 },
+    { 8592, 8981 }, { 8597, 8018 }, { 8610, 7954 }, { 8615, 2497 }, { 8621, 8622 }, { 8624, 8625 },
+    { 8628, 2157 }, { 8630, 8631 }, { 8633, 9035 }, { 8637, 8079 }, { 8638, 8372 }, { 8640, 7869 },
+    { 8642, 8393 }, { 8644, 7327 }, { 8648, 8735 }, { 8656, 7131 }, { 8659, 6587 }, { 8660, 8738 },
+    { 8669, 6098 }, { 8671, 3400 }, { 8673, 3332 }, { 8683, 9061 }, { 8689, 8869 }, { 8694, 6127 },
+    { 8696, 5548 }, { 8699, 8623 }, { 8700, 9095 }, { 8702, 9099 }, { 8706, 3329 }, { 8715, 8990 },
+    { 8716, 6607 }, { 8724, 9122 }, { 8725, 3819 }, { 8730, 8303 }, { 8733, 7873 }, { 8734, 5067 },
+    { 8743, 5716 }, { 8744, 9085 }, { 8746, 8408 }, { 8756, 8971 }, { 8758, 5285 }, { 8763, 8923 },
+    { 8766, 8777 }, { 8768, 8708 }, { 8770, 8568 }, { 8776, 8886 }, { 8780, 8241 }, { 8782, 7792 },
+    { 8788, 8395 }, { 8795, 9016 }, { 8804, 8855 }, { 8811, 9047 }, { 8815, 655 }, { 8816, 7926 },
+    { 8822, 8987 }, { 8823, 8996 }, { 8824, 6150 }, { 8826, 4116 }, { 8827, 9087 }, { 8832, 9055 },
+    { 8833, 8717 }, { 8839, 5104 }, { 8840, 4783 }, { 8845, 1274 }, { 8847, 5264 }, { 8851, 8852 },
+    { 8857, 9013 }, { 8860, 8924 }, { 8861, 6014 }, { 8862, 3262 }, { 8865, 8829 }, { 8889, 7297 },
+    { 8892, 9143 }, { 8907, 5396 }, { 8908, 8160 }, { 8909, 8898 }, { 8914, 8929 }, { 8920, 8805 },
+    { 8926, 9060 }, { 8927, 7292 }, { 8937, 8781 }, { 8939, 9058 }, { 8942, 8825 }, { 8944, 8947 },
+    { 8953, 8917 }, { 8964, 9042 }, { 8976, 5256 }, { 8986, 9128 }, { 8997, 5899 }, { 9000, 8611 },
+    { 9002, 8595 }, { 9003, 5981 }, { 9004, 8798 }, { 9007, 8748 }, { 9011, 8511 }, { 9019, 9020 },
+    { 9025, 5075 }, { 9027, 9028 }, { 9029, 9030 }, { 9032, 1971 }, { 9034, 8792 }, { 9043, 9044 },
+    { 9048, 6621 }, { 9062, 7246 }, { 9068, 9069 }, { 9076, 9077 }, { 9086, 3432 }, { 9088, 9089 },
+    { 9109, 5340 }, { 9126, 8688 }, { 9130, 8949 }, { 9135, 8680 }, { 9141, 8561 }, { 3, 6993 },
+    { 6, 9461 }, { 140, 8005 }, { 193, 7330 }, { 319, 2200 }, { 1332, 9001 }, { 1612, 9155 },
+    { 2028, 3562 }, { 2131, 9164 }, { 2387, 9401 }, { 3529, 9008 }, { 3531, 9040 }, { 3786, 4637 },
+    { 4142, 6266 }, { 4676, 8690 }, { 4884, 8943 }, { 5063, 5438 }, { 5139, 5291 }, { 5198, 9204 },
+    { 5367, 9199 }, { 5623, 9006 }, { 5687, 9428 }, { 5688, 8772 }, { 5766, 9127 }, { 5769, 9216 },
+    { 5840, 9147 }, { 5955, 9144 }, { 6013, 8252 }, { 6031, 8751 }, { 6047, 9157 }, { 6053, 9196 },
+    { 6105, 7290 }, { 6285, 7714 }, { 6576, 9241 }, { 6601, 9191 }, { 6641, 593 }, { 6835, 9215 },
+    { 6910, 8691 }, { 7002, 4756 }, { 7217, 9237 }, { 7868, 9213 }, { 7887, 9154 }, { 7993, 9271 },
+    { 8047, 9146 }, { 8146, 9259 }, { 8185, 9256 }, { 8575, 9194 }, { 8580, 9346 }, { 8606, 9290 },
+    { 8609, 9316 }, { 8614, 9203 }, { 8632, 9301 }, { 8641, 9336 }, { 8655, 9352 }, { 8657, 9212 },
+    { 8666, 9322 }, { 8711, 9302 }, { 8732, 9255 }, { 8760, 9333 }, { 8767, 9185 }, { 8785, 9340 },
+    { 8791, 9287 }, { 8793, 9305 }, { 8794, 9206 }, { 8806, 9329 }, { 8807, 9409 }, { 8812, 9266 },
+    { 8834, 9411 }, { 8842, 9376 }, { 8846, 9222 }, { 8859, 9407 }, { 8884, 9252 }, { 8888, 655 },
+    { 8915, 9432 }, { 8919, 4402 }, { 8934, 9406 }, { 8954, 9295 }, { 8961, 9300 }, { 8963, 9186 },
+    { 8965, 9349 }, { 8969, 9264 }, { 8998, 9153 }, { 9005, 9387 }, { 9009, 4544 }, { 9012, 9427 },
+    { 9015, 9276 }, { 9018, 9291 }, { 9022, 9190 }, { 9041, 9446 }, { 9046, 9403 }, { 9056, 9374 },
+    { 9070, 9433 }, { 9071, 9232 }, { 9084, 9280 }, { 9107, 9404 }, { 9114, 9187 }, { 9124, 9225 },
+    { 9138, 9359 }, { 9148, 9347 }, { 9158, 8457 }, { 9159, 9422 }, { 9160, 9161 }, { 9168, 9443 },
+    { 9171, 9318 }, { 9175, 8142 }, { 9177, 9297 }, { 9178, 9385 }, { 9179, 9182 }, { 9181, 9228 },
+    { 9189, 9382 }, { 9200, 9321 }, { 9201, 5690 }, { 9202, 8491 }, { 9214, 9325 }, { 9217, 5865 },
+    { 9218, 9303 }, { 9220, 8705 }, { 9221, 8339 }, { 9223, 9368 }, { 9229, 8682 }, { 9234, 9156 },
+    { 9243, 8573 }, { 9245, 9448 }, { 9246, 9454 }, { 9248, 9410 }, { 9265, 8685 }, { 9267, 9269 },
+    { 9274, 7505 }, { 9279, 7278 }, { 9281, 3150 }, { 9289, 9270 }, { 9292, 6118 }, { 9293, 8838 },
+    { 9296, 8988 }, { 9298, 8912 }, { 9304, 9375 }, { 9307, 9083 }, { 9308, 9378 }, { 9310, 7067 },
+    { 9311, 9450 }, { 9315, 9244 }, { 9317, 9231 }, { 9319, 9469 }, { 9324, 9384 }, { 9328, 8478 },
+    { 9330, 8207 }, { 9331, 9332 }, { 9338, 9240 }, { 9344, 9453 }, { 9351, 5387 }, { 9353, 9184 },
+    { 9357, 9045 }, { 9358, 9426 }, { 9364, 9151 }, { 9366, 9023 }, { 9383, 8468 }, { 9400, 8375 },
+    { 9402, 8358 }, { 9412, 9463 }, { 9415, 8572 }, { 9416, 9449 }, { 9419, 9309 }, { 9437, 9081 },
+    { 9447, 9198 }, { 9458, 1946 }, { 9459, 9031 }, { 9468, 9090 }, { 9473, 9149 }, { 3, 7149 },
+    { 6803, 9474 }, { 140, 8279 }, { 193, 8373 }, { 2029, 3562 }, { 3580, 9475 }, { 4637, 7219 },
+    { 5139, 8345 }, { 5280, 9491 }, { 5368, 9490 }, { 6513, 9496 }, { 6876, 9495 }, { 7002, 4971 },
+    { 7499, 9144 }, { 7749, 3531 }, { 8128, 3529 }, { 8205, 9511 }, { 8667, 9501 }, { 9039, 9485 },
+    { 9165, 9525 }, { 9166, 9482 }, { 9167, 9530 }, { 9169, 9533 }, { 9208, 9504 }, { 9224, 9516 },
+    { 9227, 9560 }, { 9233, 9573 }, { 9242, 9585 }, { 9268, 9540 }, { 9277, 9531 }, { 9278, 9554 },
+    { 9282, 9565 }, { 9286, 9521 }, { 9294, 9497 }, { 9299, 9598 }, { 9306, 9544 }, { 9312, 9510 },
+    { 9327, 9591 }, { 9345, 9480 }, { 9350, 9590 }, { 9354, 9515 }, { 9369, 9592 }, { 9372, 9581 },
+    { 9417, 9580 }, { 9421, 9614 }, { 9431, 9587 }, { 9442, 9568 }, { 9444, 9563 }, { 9456, 9586 },
+    { 9462, 9625 }, { 9466, 9599 }, { 9470, 9596 }, { 9471, 9631 }, { 9494, 9597 }, { 9507, 8870 },
+    { 9514, 8991 }, { 9518, 9123 }, { 9519, 7254 }, { 9520, 8443 }, { 9522, 8607 }, { 9523, 9434 },
+    { 9524, 9452 }, { 9527, 9572 }, { 9529, 9553 }, { 9532, 9505 }, { 9534, 9392 }, { 9535, 9323 },
+    { 9536, 9129 }, { 9539, 9219 }, { 9542, 9260 }, { 9543, 8999 }, { 9549, 9556 }, { 9551, 9460 },
+    { 9552, 8411 }, { 9555, 9624 }, { 9559, 9602 }, { 9569, 9615 }, { 9570, 4955 }, { 9577, 9348 },
+    { 9582, 9320 }, { 9600, 7205 }, { 9609, 9583 }, { 9611, 9078 }, { 9641, 9476 }, { 3, 7249 },
+    { 193, 9584 }, { 2030, 3562 }, { 5139, 8752 }, { 5197, 9649 }, { 6627, 9648 }, { 7179, 9642 },
+    { 9100, 3529 }, { 9386, 9644 }, { 9503, 9681 }, { 9538, 9678 }, { 9545, 9666 }, { 9550, 9682 },
+    { 9562, 9691 }, { 9567, 9659 }, { 9589, 9660 }, { 9613, 9668 }, { 9622, 9695 }, { 9647, 9683 },
+    { 9652, 6127 }, { 9658, 9619 }, { 9661, 9663 }, { 9665, 9115 }, { 9667, 9690 }, { 9671, 9721 },
+    { 9674, 9465 }, { 9675, 9588 }, { 9680, 8459 }, { 9684, 8962 }, { 9687, 9696 }, { 9688, 9677 },
+    { 9689, 9371 }, { 9693, 9607 }, { 9713, 9702 }, { 3, 7314 }, { 2031, 3562 }, { 5139, 8881 },
+    { 5204, 9729 }, { 6022, 9726 }, { 8740, 9642 }, { 9258, 3529 }, { 9662, 9747 }, { 9676, 9734 },
+    { 9723, 9756 }, { 9725, 9749 }, { 9727, 9701 }, { 9736, 9464 }, { 9737, 8601 }, { 9741, 9367 },
+    { 9742, 9479 }, { 9743, 9388 }, { 6722, 9760 }, { 6908, 3 }, { 2032, 3562 }, { 6724, 9762 },
+    { 8472, 9726 }, { 9744, 9767 }, { 7048, 3 }, { 9778, 7622 }, { 2033, 3562 }, { 9782, 9774 },
+    { 7177, 3 }, { 2034, 3562 }, { 9783, 8873 }, { 9643, 3 }, { 2035, 3562 }, { 9783, 9781 },
+    { 3, 6010 }, { 2036, 3562 }, { 160, 7368 }, { 226, 7538 }, { 410, 945 }, { 433, 4536 },
+    { 434, 2440 }, { 465, 3986 }, { 1282, 6493 }, { 1364, 3565 }, { 1648, 4733 }, { 1650, 7358 },
+    { 2242, 5726 }, { 2291, 5770 }, { 2470, 4752 }, { 2698, 4031 }, { 3529, 7779 }, { 3568, 6179 },
+    { 3580, 6253 }, { 3705, 4430 }, { 4142, 7279 }, { 4256, 6447 }, { 4417, 6390 }, { 4697, 1649 },
+    { 4830, 5418 }, { 5719, 5935 }, { 5724, 6072 }, { 5725, 6256 }, { 5769, 7498 }, { 5798, 6217 },
+    { 5799, 7601 }, { 5833, 9418 }, { 5930, 5845 }, { 6011, 8105 }, { 6018, 7350 }, { 6113, 6236 },
+    { 6116, 7489 }, { 6155, 7455 }, { 6159, 7322 }, { 6161, 4883 }, { 6165, 7584 }, { 6178, 7476 },
+    { 6184, 7625 }, { 6213, 7500 }, { 6302, 6913 }, { 6306, 7796 }, { 6323, 4418 }, { 6472, 1317 },
+    { 6477, 7480 }, { 6479, 5794 }, { 7001, 7720 }, { 7109, 4670 }, { 7355, 4307 }, { 7366, 6642 },
+    { 7409, 5378 }, { 7428, 7791 }, { 7479, 2439 }, { 7488, 7752 }, { 7518, 5007 }, { 7547, 7801 },
+    { 7587, 7770 }, { 7593, 5476 }, { 7668, 5477 }, { 7682, 7675 }, { 7696, 546 }, { 7748, 5199 },
+    { 7783, 6281 }, { 8028, 3531 }, { 8537, 7850 }, { 8704, 7724 }, { 8876, 3576 }, { 8989, 7365 },
+    { 9121, 6453 }, { 9397, 6284 }, { 9420, 7784 }, { 9657, 4814 }, { 3, 7496 }, { 7490, 9793 },
+    { 2037, 3562 }, { 160, 7538 }, { 226, 7368 }, { 2242, 5859 }, { 2291, 6093 }, { 2443, 3986 },
+    { 3568, 6236 }, { 4142, 8450 }, { 4427, 6447 }, { 4501, 6390 }, { 5428, 9808 }, { 5724, 6256 },
+    { 5725, 7498 }, { 5804, 6217 }, { 5805, 7601 }, { 5832, 9797 }, { 5930, 9819 }, { 6018, 8441 },
+    { 6041, 9825 }, { 6072, 7528 }, { 6113, 6179 }, { 6116, 7500 }, { 6155, 7477 }, { 6161, 5007 },
+    { 6165, 7625 }, { 6178, 7497 }, { 6184, 7584 }, { 6213, 7489 }, { 6229, 7322 }, { 6323, 9815 },
+    { 6480, 7796 }, { 6572, 9839 }, { 7348, 9836 }, { 7366, 7108 }, { 7367, 9795 }, { 7428, 7805 },
+    { 7455, 9830 }, { 7476, 9834 }, { 7488, 7789 }, { 7518, 4883 }, { 7537, 9796 }, { 7547, 9111 },
+    { 7587, 9859 }, { 7593, 5651 }, { 7608, 5794 }, { 7621, 4307 }, { 7668, 5650 }, { 7682, 9855 },
+    { 7771, 9850 }, { 7782, 9853 }, { 7794, 9802 }, { 7849, 4536 }, { 8101, 7480 }, { 9026, 3531 },
+    { 9110, 9849 }, { 9183, 7720 }, { 9337, 9807 }, { 9408, 6453 }, { 9664, 9840 }, { 9803, 9816 },
+    { 9810, 6133 }, { 9814, 9498 }, { 9817, 4830 }, { 9820, 7559 }, { 9821, 5746 }, { 9822, 7356 },
+    { 9823, 7527 }, { 9826, 6125 }, { 9828, 6247 }, { 9837, 7795 }, { 3, 7551 }, { 2038, 3562 },
+    { 8931, 9869 }, { 4142, 8959 }, { 5769, 6256 }, { 5930, 9883 }, { 6116, 7588 }, { 6151, 9887 },
+    { 6155, 7559 }, { 6178, 7576 }, { 6213, 7597 }, { 6323, 9880 }, { 6390, 4418 }, { 6447, 9928 },
+    { 6571, 9900 }, { 6572, 9898 }, { 7367, 9873 }, { 7477, 9893 }, { 7497, 9896 }, { 7537, 9872 },
+    { 7621, 4430 }, { 7753, 9909 }, { 7788, 9913 }, { 9811, 9923 }, { 9818, 9925 }, { 9870, 7675 },
+    { 9877, 6133 }, { 9879, 9865 }, { 9881, 9170 }, { 9882, 7577 }, { 9884, 7528 }, { 9885, 5746 },
+    { 9886, 9938 }, { 9889, 9890 }, { 9891, 6247 }, { 9903, 9892 }, { 9905, 9908 }, { 9919, 7468 },
+    { 9929, 9801 }, { 9932, 6453 }, { 3, 7555 }, { 2039, 3562 }, { 7129, 9941 }, { 5845, 6256 },
+    { 5930, 9935 }, { 6116, 7597 }, { 6155, 7577 }, { 6178, 7594 }, { 6213, 7588 }, { 6571, 9951 },
+    { 6930, 9952 }, { 7576, 9950 }, { 9870, 9917 }, { 9902, 9953 }, { 9911, 9959 }, { 9920, 7468 },
+    { 9927, 9973 }, { 9934, 9949 }, { 9945, 9907 }, { 9946, 7527 }, { 9948, 7356 }, { 9955, 4417 },
+    { 9956, 9829 }, { 9962, 6281 }, { 3, 7617 }, { 2042, 3562 }, { 8161, 9981 }, { 6930, 9989 },
+    { 7594, 9988 }, { 9931, 9985 }, { 9960, 9992 }, { 9970, 9987 }, { 9975, 10000 }, { 9984, 9958 },
+    { 9990, 9986 }, { 9991, 4501 }, { 3, 7686 }, { 2043, 3562 }, { 6160, 10005 }, { 9957, 10009 },
+    { 10008, 9947 }, { 3, 7702 }, { 2044, 3562 }, { 3, 7715 }, { 2045, 3562 }, { 5042, 3 },
+    { 7735, 10024 }, { 2046, 3562 }, { 7722, 3 }, { 10027, 10022 }, { 2047, 3562 }, { 10026, 7978 },
+    { 7763, 3 }, { 2048, 3562 }, { 10029, 9827 }, { 10030, 3 }, { 10033, 8948 }, { 10029, 9888 },
+    { 3, 6171 }, { 10036, 8540 }, { 3, 3258 }, { 9343, 10039 }, { 3, 3296 }, { 9134, 10041 },
+    { 3, 3503 }, { 3, 3518 }, { 8894, 10045 }, { 3, 6678 }, { 3, 6838 }, { 3, 6874 },
+    { 3, 7916 }, { 8492, 10050 }, { 3, 8212 }, { 9108, 10051 }, { 3, 8305 }, { 8354, 10053 },
+    { 3, 8332 }, { 9188, 10055 }, { 3, 8352 }, { 9969, 10057 }, { 3, 8359 }, { 6798, 10059 },
+    { 3, 8414 }, { 3, 8483 }, { 3, 8498 }, { 9389, 10064 }, { 3, 8507 }, { 3, 8539 },
+    { 3, 8787 }, { 7973, 10068 }, { 3, 8831 }, { 9335, 10069 }, { 3, 8903 }, { 9363, 10071 },
+    { 3, 8910 }, { 3, 8938 }, { 9080, 10075 }, { 3, 8984 }, { 3, 9137 }, { 8449, 10078 },
+    { 3, 9142 }, { 9092, 10079 }, { 3, 9257 }, { 3, 9263 }, { 3, 9326 }, { 3, 9342 },
+    { 3, 9360 }, { 9398, 10086 }, { 3, 9365 }, { 9192, 10087 }, { 3, 9381 }, { 8531, 10089 },
+    { 3, 9425 }, { 8284, 10091 }, { 3, 9438 }, { 8089, 10093 }, { 3, 9513 }, { 8786, 10095 },
+    { 3, 9537 }, { 8627, 10097 }, { 3, 9575 }, { 9771, 10099 }, { 3, 9578 }, { 8446, 10101 },
+    { 3, 9595 }, { 10094, 10103 }, { 3, 9617 }, { 9499, 10105 }, { 3, 9621 }, { 9424, 10107 },
+    { 3, 9633 }, { 9379, 10109 }, { 3, 9634 }, { 3, 9639 }, { 9546, 10113 }, { 3, 9655 },
+    { 9638, 10114 }, { 3, 9692 }, { 3, 9711 }, { 9377, 10118 }, { 3, 9719 }, { 9074, 10119 },
+    { 3, 9724 }, { 9174, 10121 }, { 3, 9739 }, { 8672, 10123 }, { 3, 10044 }, { 9786, 10125 },
+    { 3, 10047 }, { 6600, 10127 }, { 3, 10056 }, { 8718, 10129 }, { 3, 10074 }, { 10106, 10131 },
+    { 6328, 3 }, { 8797, 10133 }, { 8476, 3 }, { 8879, 3 }, { 9145, 3 }, { 9467, 3 },
+    { 10139, 9868 }, { 10042, 3 }, { 3, 4120 }, { 10142, 9866 }, { 3, 6471 }, { 3, 7724 },
+    { 3, 9854 }, { 8911, 10146 }, { 3, 9914 }, { 9966, 10147 }, { 3, 10019 }, { 9856, 10149 },
 };
 
 static const uint16_t bundle_nvidia_symbols[] = {
-    8324, 8368, 9640, 7161, 7342, 9781, 8655, 8324, 8764, 9722, 7161, 7342, 9816, 8655,
-    8324, 8770, 9686, 7161, 7445, 9825, 8655, 8324, 8374, 9702, 7161, 7445, 9800, 8655,
-    9493, 6057, 5883, 4180, 9379, 150, 7678, 8805, 160, 7680, 8809, 5523, 8216, 7685,
-    6944, 8302, 8216, 7685, 9394, 9493, 7457, 9631, 9379, 150, 8413, 8805, 160, 8414,
-    8809, 5523, 8216, 8617, 6944, 8302, 8216, 8617, 9394, 9493, 5350, 9748, 9379, 225,
-    7678, 8805, 226, 7680, 8809, 6897, 6634, 7685, 6944, 8678, 6634, 7685, 9394, 9493,
-    6057, 5883, 4185, 9379, 225, 8413, 8805, 226, 8414, 8809, 6897, 6634, 8617, 6944,
-    8678, 6634, 8617, 9394, 4112, 9940, 9651, 5964, 9018, 4180, 7144, 9817, 7162, 4112,
-    9940, 9713, 7356, 9018, 4243, 7144, 9819, 7162, 4112, 9673, 7488, 5313, 9018, 4126,
-    7144, 9804, 7162, 4112, 9673, 7508, 5964, 9018, 4185, 7144, 9803, 7162, 8645, 7054,
-    5964, 6738, 4180, 7099, 9343, 7071, 8645, 6950, 7356, 6738, 4243, 7099, 9177, 7071,
-    8645, 7054, 5313, 6738, 4126, 7099, 9443, 7071, 8645, 6950, 5964, 6738, 4185, 7099,
-    9522, 7071, 8390, 4816, 7721, 9224, 8247, 9519, 8380, 675, 9066, 678, 9249, 7729,
-    8794, 4937, 7730, 9224, 8238, 8342, 7241, 9558, 7727, 675, 8360, 678, 8769, 7729,
-    8390, 4936, 7721, 9319, 8650, 9519, 8380, 675, 9066, 678, 9249, 7729, 8794, 4818,
-    7730, 9319, 8627, 8342, 7443, 9558, 7727, 675, 8360, 678, 8769, 7729, 9869, 8374,
-    8269, 4180, 7153, 7342, 7678, 8608, 160, 7680, 9182, 5523, 7684, 8614, 4579, 8302,
-    7684, 8614, 9435, 9869, 8770, 7356, 9631, 7153, 7342, 8413, 8608, 160, 8414, 9182,
-    5523, 7684, 8936, 4579, 8302, 7684, 8936, 9435, 9869, 8764, 5313, 9748, 7153, 7445,
-    7678, 8608, 226, 7680, 9182, 6897, 8614, 4579, 8678, 8614, 9435, 9869, 8368, 8269,
-    4185, 7153, 7445, 8413, 8608, 226, 8414, 9182, 6897, 8936, 4579, 8678, 8936, 9435,
-    8261, 7446, 3, 9651, 5964, 8559, 4180, 7144, 9817, 7162, 8261, 7446, 3, 9713,
-    7356, 8559, 4243, 7144, 9819, 7162, 8261, 7400, 9594, 7488, 5313, 8559, 4126, 7144,
-    9804, 7162, 8261, 7400, 9594, 7508, 5964, 8559, 4185, 7144, 9803, 7162, 9887, 7388,
-    9238, 9870, 8788, 809, 9110, 809, 8383, 9444, 9887, 7211, 9238, 9870, 8792, 848,
-    8789, 9444, 9887, 7210, 9238, 9880, 8788, 861, 9110, 861, 8383, 9444, 9887, 7387,
-    9238, 9880, 8792, 862, 8789, 9444, 7182, 8368, 9640, 9428, 150, 9781, 9577, 7182,
-    8764, 9722, 9428, 150, 9816, 9577, 7182, 8770, 9686, 9428, 225, 9825, 9577, 7182,
-    8374, 9702, 9428, 225, 9800, 9577, 9877, 7759, 491, 3, 9279, 891, 5502, 9121,
-    9640, 8771, 5706, 9220, 4657, 8197, 8810, 4657, 8197, 9468, 9877, 7759, 491, 3,
-    9279, 7759, 5061, 9279, 9722, 8771, 5714, 9220, 4657, 8593, 8810, 4657, 8593, 9468,
-    9877, 891, 6626, 3, 9121, 891, 5502, 9121, 9686, 8771, 5715, 9220, 8118, 8197,
-    8810, 8118, 8197, 9468, 9877, 891, 6626, 3, 9121, 7759, 5061, 9279, 9702, 8771,
-    5707, 9220, 8118, 8593, 8810, 8118, 8593, 9468, 9015, 7054, 6057, 6738, 4180, 9565,
-    9343, 9562, 9015, 6950, 7457, 6738, 4243, 9565, 9177, 9562, 9015, 7054, 5350, 6738,
-    4126, 9565, 9443, 9562, 9015, 6950, 6057, 6738, 4185, 9565, 9522, 9562, 6846, 7054,
-    5964, 8619, 4180, 7099, 9343, 7071, 6846, 6950, 7356, 8619, 4243, 7099, 9177, 7071,
-    6846, 7054, 5313, 8619, 4126, 7099, 9443, 7071, 6846, 6950, 5964, 8619, 4185, 7099,
-    9522, 7071, 9862, 4818, 922, 7767, 924, 690, 925, 4938, 755, 8627, 927, 928,
-    929, 930, 931, 932, 933, 934, 935, 936, 937, 938, 939, 940, 941, 942,
-    641, 943, 944, 945, 946, 947, 948, 949, 950, 951, 952, 953, 954, 955,
-    956, 957, 958, 959, 732, 960, 961, 962, 963, 5547, 8825, 968, 969, 970,
-    971, 972, 973, 974, 975, 976, 977, 978, 979, 4016, 4768, 982, 983, 984,
-    985, 986, 987, 988, 989, 990, 991, 992, 993, 3479, 668, 994, 995, 996,
-    997, 998, 671, 5790, 9862, 4937, 922, 7767, 924, 690, 925, 4938, 630, 8238,
-    927, 928, 929, 930, 931, 932, 933, 934, 935, 936, 937, 938, 939, 940,
-    941, 942, 641, 943, 944, 945, 946, 947, 948, 949, 950, 951, 952, 953,
-    954, 955, 956, 957, 958, 959, 732, 960, 961, 962, 963, 5547, 8825, 968,
-    969, 970, 971, 972, 973, 974, 975, 976, 977, 978, 979, 4016, 4768, 982,
-    983, 984, 985, 986, 987, 988, 989, 990, 991, 992, 993, 3479, 668, 994,
-    995, 996, 997, 998, 671, 5790, 9862, 4936, 1000, 7767, 1001, 625, 1002, 4938,
-    755, 759, 8528, 1005, 641, 1006, 7771, 1009, 1010, 1011, 1012, 1013, 1014, 1015,
-    1016, 1017, 1018, 1019, 1020, 1021, 1022, 1023, 1024, 1025, 1026, 1027, 1028, 1029,
-    1030, 1031, 1032, 1033, 1034, 1035, 1036, 1037, 1038, 1039, 61, 1040, 7771, 1024,
-    4254, 1041, 664, 3992, 1042, 61, 668, 1043, 6209, 5790, 9862, 4816, 1000, 7767,
-    1001, 625, 1002, 4938, 630, 634, 8528, 1005, 641, 1006, 7771, 1009, 1010, 1011,
-    1012, 1013, 1014, 1015, 1016, 1017, 1018, 1019, 1020, 1021, 1022, 1023, 1024, 1025,
-    1026, 1027, 1028, 1029, 1030, 1031, 1032, 1033, 1034, 1035, 1036, 1037, 1038, 1039,
-    61, 1040, 7771, 1024, 4254, 1041, 664, 3992, 1042, 61, 668, 1043, 6209, 5790,
-    8339, 6057, 8093, 4180, 9521, 5638, 6872, 8162, 4205, 8162, 9308, 8339, 7457, 8093,
-    4243, 9521, 5751, 6872, 8579, 4205, 8579, 9308, 8339, 5350, 8093, 4126, 9521, 5680,
-    9337, 6713, 8123, 6713, 9308, 8339, 6057, 8093, 4185, 9521, 5639, 9337, 7007, 8123,
-    7007, 9308, 9415, 7717, 9938, 4811, 7772, 7720, 5278, 8815, 8269, 4180, 8372, 5706,
-    9020, 8101, 8109, 5188, 8101, 8109, 8231, 9415, 7717, 9938, 4811, 7772, 7717, 5560,
-    7772, 7356, 9631, 8372, 5714, 9020, 8101, 8547, 5188, 8101, 8547, 8231, 9415, 7720,
-    9938, 8815, 7720, 5278, 8815, 5313, 9748, 8372, 5715, 9020, 4693, 8109, 6256, 8109,
-    8231, 9415, 7720, 9938, 8815, 7717, 5560, 7772, 8269, 4185, 8372, 5707, 9020, 4693,
-    8547, 6256, 8547, 8231, 7585, 7199, 4818, 7730, 9319, 8627, 8342, 7443, 9558, 999,
-    7362, 1051, 8360, 1052, 8769, 8437, 7585, 7199, 4937, 7730, 9224, 8238, 8342, 7241,
-    9558, 999, 7362, 1051, 8360, 1052, 8769, 8437, 7479, 7199, 4936, 7721, 9319, 8650,
-    9519, 999, 5499, 7428, 1051, 9066, 1052, 9249, 8437, 7479, 7199, 4816, 7721, 9224,
-    8247, 9519, 999, 5499, 7428, 1051, 9066, 1052, 9249, 8437, 8390, 4816, 1054, 7489,
-    5791, 7234, 8247, 7509, 1056, 7539, 8826, 5762, 1057, 7561, 8826, 7237, 1057, 7435,
-    8380, 6428, 8794, 4937, 1059, 7534, 5791, 7234, 8238, 5766, 7338, 7241, 7566, 7573,
-    7341, 9181, 7467, 7727, 6428, 8390, 4936, 1054, 7489, 5791, 7249, 8650, 7509, 1056,
-    7539, 8826, 5762, 1057, 7561, 8826, 7237, 1057, 7435, 8380, 6428, 8794, 4818, 1059,
-    7534, 5791, 7249, 8627, 5766, 7338, 7443, 7566, 7573, 7341, 9181, 7467, 7727, 6428,
-    8188, 7323, 9239, 6455, 1069, 1070, 7366, 1075, 5353, 8439, 702, 4423, 5794, 7779,
-    9532, 6749, 7086, 9919, 8188, 7426, 9239, 6455, 1069, 1070, 7366, 1075, 5353, 8439,
-    702, 4423, 1151, 1152, 1153, 8441, 9532, 6749, 7086, 9919, 8188, 4936, 1155, 9239,
-    6802, 7531, 6467, 1163, 8827, 7346, 5343, 645, 7165, 6873, 5369, 645, 7116, 8340,
-    6749, 6869, 9919, 8188, 4816, 1155, 9239, 6802, 7531, 6467, 1163, 8827, 1151, 1152,
-    1153, 1196, 5343, 645, 7165, 6873, 5369, 645, 7116, 8340, 6749, 6869, 9919, 7384,
-    7054, 6721, 9232, 4180, 9897, 9343, 9156, 7384, 6950, 4177, 9232, 4243, 9897, 9177,
-    9156, 7384, 7054, 5943, 9232, 4126, 9897, 9443, 9156, 7384, 6950, 6721, 9232, 4185,
-    9897, 9522, 9156, 9271, 8368, 9482, 4180, 9501, 7342, 9781, 9416, 9271, 8764, 4177,
-    9338, 4243, 9501, 7342, 9816, 9416, 9271, 8770, 5943, 9338, 4126, 9501, 7445, 9825,
-    9416, 9271, 8374, 9482, 4185, 9501, 7445, 9800, 9416, 7204, 9940, 9651, 6721, 9483,
-    4180, 9912, 9817, 9161, 7204, 9940, 9713, 4177, 9483, 4243, 9912, 9819, 9161, 7204,
-    9673, 7488, 5943, 9483, 4126, 9912, 9804, 9161, 7204, 9673, 7508, 6721, 9483, 4185,
-    9912, 9803, 9161, 8782, 9482, 8535, 4180, 9914, 5638, 6872, 8162, 4205, 8162, 9906,
-    8782, 4177, 9338, 8535, 4243, 9914, 5751, 6872, 8579, 4205, 8579, 9906, 8782, 5943,
-    9338, 8535, 4126, 9914, 5680, 9337, 6713, 8123, 6713, 9906, 8782, 9482, 8535, 4185,
-    9914, 5639, 9337, 7007, 8123, 7007, 9906, 9939, 607, 6351, 106, 107, 108, 9879,
-    7494, 8788, 809, 9110, 809, 7367, 9591, 9939, 106, 107, 218, 9879, 7494, 8792,
-    848, 7553, 9591, 9939, 607, 6351, 9599, 108, 9879, 7499, 8788, 861, 9110, 861,
-    7367, 9591, 9939, 9599, 218, 9879, 7499, 8792, 862, 7553, 9591, 1305, 3, 1306,
-    3478, 1307, 3, 1308, 9616, 1312, 1313, 4385, 1314, 7649, 1320, 9727, 6691, 9122,
-    8392, 4180, 9525, 6449, 6883, 4380, 6904, 4380, 9593, 6691, 9122, 9797, 9525, 7207,
-    6883, 4771, 6904, 4771, 9593, 6691, 1469, 9406, 8392, 4126, 9525, 6798, 6883, 4452,
-    6904, 4452, 9593, 6691, 1469, 9406, 9763, 9525, 6450, 6883, 4381, 6904, 4381, 9593,
-    6244, 7636, 9164, 4180, 7517, 9807, 7518, 6244, 7636, 7394, 4243, 7517, 7207, 6207,
-    4771, 6268, 4771, 7518, 8292, 9008, 4080, 1346, 7420, 9164, 4126, 7517, 9821, 7518,
-    8292, 9008, 4080, 1346, 7420, 8783, 7517, 9799, 7518, 8393, 4816, 9875, 1515, 5759,
-    9571, 5443, 8795, 8581, 9835, 1515, 5640, 8394, 7241, 9574, 5443, 8393, 4936, 9875,
-    1567, 5987, 9571, 5443, 8795, 8158, 9835, 1567, 5681, 8394, 7443, 9574, 5443, 9316,
-    6362, 1568, 1569, 490, 4591, 5815, 1571, 4786, 8710, 9660, 7830, 7655, 7397, 9316,
-    6362, 9767, 4243, 9660, 9610, 8939, 7397, 9316, 9475, 1568, 1569, 490, 4591, 5815,
-    1571, 4786, 8321, 9112, 7830, 7663, 7397, 9316, 9475, 9767, 4185, 9112, 9610, 7648,
-    7397, 8643, 4818, 9429, 7832, 7779, 9529, 7265, 7086, 8440, 8541, 7835, 9010, 8456,
-    8643, 4937, 9429, 7838, 8441, 9529, 7265, 7086, 8440, 8541, 7835, 9010, 8456, 8643,
-    4936, 9283, 7832, 1613, 9273, 7265, 6869, 8440, 9025, 7835, 8577, 8456, 8643, 4816,
-    9283, 7838, 1615, 9273, 7265, 6869, 8440, 9025, 7835, 8577, 8456, 9551, 6301, 7532,
-    6035, 4180, 9383, 1624, 537, 9037, 7647, 9510, 9551, 6301, 7056, 6345, 4243, 9383,
-    1624, 566, 9037, 9735, 9510, 9551, 7474, 7532, 6035, 4126, 9383, 1628, 537, 9037,
-    7659, 9510, 9551, 7474, 7056, 6345, 4185, 9383, 1628, 566, 9037, 7656, 9510, 9899,
-    7388, 9063, 9870, 7552, 8248, 808, 1636, 7470, 8248, 818, 1636, 8383, 9535, 9899,
-    7211, 9063, 9870, 7567, 1641, 847, 1642, 8789, 9535, 9899, 7210, 9063, 9880, 7552,
-    8248, 808, 1643, 7470, 8248, 818, 1643, 8383, 9535, 9899, 7387, 9063, 9880, 7567,
-    1641, 847, 1644, 8789, 9535, 6919, 4816, 9283, 7838, 1615, 9273, 8290, 7781, 9025,
-    8454, 8577, 7837, 6919, 4937, 9429, 7838, 8441, 9529, 8670, 7781, 8541, 8454, 9010,
-    7837, 6919, 4936, 9283, 7832, 1613, 9273, 8290, 7781, 9025, 8454, 8577, 7837, 6919,
-    4818, 9429, 7832, 7779, 9529, 8670, 7781, 8541, 8454, 9010, 7837, 9682, 6301, 9255,
-    8710, 9342, 8175, 9650, 8947, 6244, 6301, 8385, 4243, 9342, 8175, 9719, 8947, 9619,
-    9076, 9255, 8321, 9342, 8586, 9711, 8947, 9745, 9076, 8385, 4185, 9342, 8586, 9656,
-    8947, 7311, 7614, 1657, 7316, 1658, 4033, 9255, 4550, 3522, 7847, 4180, 9585, 1670,
-    1580, 9223, 4380, 8371, 4380, 9590, 7608, 1657, 7316, 1658, 4033, 7376, 4905, 4243,
-    9585, 1670, 1594, 9223, 4771, 8371, 4771, 9590, 7311, 6352, 1696, 9008, 1697, 9005,
-    9255, 4550, 3522, 1698, 4779, 1699, 3999, 7847, 4126, 9585, 1700, 1580, 9223, 4452,
-    8371, 4452, 9590, 7311, 7660, 1696, 9008, 1697, 9005, 7376, 4905, 3522, 1699, 9618,
-    9585, 1700, 1594, 9223, 4381, 8371, 4381, 9590, 6244, 9122, 8392, 4180, 9398, 6449,
-    6883, 4380, 6904, 4380, 9269, 6244, 9122, 9797, 9398, 7207, 6883, 4771, 6904, 4771,
-    9269, 8292, 9406, 8392, 4126, 9398, 6798, 6883, 4452, 6904, 4452, 9269, 8292, 9406,
-    9763, 9398, 6450, 6883, 4381, 6904, 4381, 9269, 9682, 7636, 7371, 4180, 7517, 9807,
-    7518, 9619, 9285, 7371, 4126, 7517, 9821, 7518, 9745, 9285, 8783, 7517, 9799, 7518,
-    7588, 8159, 8158, 9835, 1567, 5681, 8394, 7443, 9574, 5790, 7588, 8159, 8581, 9835,
-    1515, 5640, 8394, 7241, 9574, 5790, 7533, 8159, 4936, 9875, 1567, 5987, 9571, 5790,
-    7533, 8159, 4816, 9875, 1515, 5759, 9571, 5790, 8393, 4816, 1704, 7272, 3, 7406,
-    5791, 1515, 1705, 8247, 7544, 1056, 7568, 9186, 5998, 1057, 5504, 7547, 9186, 6121,
-    1057, 5345, 6042, 5765, 7239, 6042, 6427, 6428, 8795, 4937, 1704, 1533, 9829, 1534,
-    4621, 5791, 1515, 1705, 5640, 7554, 1709, 7473, 7241, 7555, 711, 1710, 7572, 1545,
-    1711, 1712, 1710, 4772, 1556, 6431, 9181, 1559, 1713, 1561, 1714, 6316, 6501, 672,
-    5685, 1715, 1716, 4833, 3899, 4961, 674, 6501, 6428, 8393, 4936, 1704, 7272, 3,
-    7406, 5791, 1567, 1717, 8650, 7544, 1056, 7568, 9186, 5998, 1057, 5504, 7547, 9186,
-    6121, 1057, 5345, 6042, 5765, 7239, 6042, 6427, 6428, 8795, 4818, 1704, 1533, 9829,
-    1534, 4621, 5791, 1567, 1717, 5681, 7554, 1709, 7473, 7443, 7555, 711, 1710, 7572,
-    1545, 1711, 1712, 1710, 4772, 1556, 6431, 9181, 1559, 1713, 1561, 1714, 6316, 6501,
-    672, 5685, 1715, 1716, 4833, 3899, 4961, 674, 6501, 6428, 4082, 8398, 1647, 3742,
-    4591, 1648, 9005, 8710, 9660, 7830, 7655, 7397, 4082, 8296, 1647, 3742, 4591, 1648,
-    9005, 8321, 9112, 7830, 7663, 7397, 4082, 8798, 9767, 4185, 9112, 9610, 7648, 7397,
-    4896, 8398, 7371, 9771, 7608, 6362, 7394, 4243, 6325, 5751, 5663, 9735, 6327, 4896,
-    8296, 7371, 9784, 4896, 8798, 8783, 9756, 7608, 6362, 9164, 9771, 7608, 9475, 9164,
-    9784, 7608, 9475, 8783, 9756, 7311, 8398, 7371, 3522, 7847, 9771, 7311, 8296, 7371,
-    3522, 1698, 4779, 1699, 3999, 7847, 9784, 7311, 8798, 7394, 3522, 1699, 9618, 9756,
-    9682, 6301, 1701, 3586, 4591, 1702, 3897, 4575, 4550, 4180, 9446, 8175, 537, 8950,
-    4380, 8549, 4380, 9433, 6244, 6301, 9797, 9446, 8175, 566, 8950, 4771, 8549, 4771,
-    9433, 9619, 9076, 1701, 3586, 4591, 1702, 3897, 4575, 4550, 4126, 9446, 8586, 537,
-    8950, 4452, 8549, 4452, 9433, 9745, 9076, 9763, 9446, 8586, 566, 8950, 4381, 8549,
-    4381, 9433, 6691, 6301, 8671, 8710, 9491, 1624, 9650, 9587, 6691, 6301, 8385, 4243,
-    9491, 1624, 9719, 9587, 6691, 7474, 8671, 8321, 9491, 1628, 9711, 9587, 6691, 7474,
-    8385, 4185, 9491, 1628, 9656, 9587, 6919, 4816, 1155, 7464, 5793, 7511, 8827, 1151,
-    7289, 1196, 7563, 6873, 7436, 8340, 8290, 7266, 6919, 7426, 7363, 7345, 7288, 8439,
-    7279, 1151, 7289, 8441, 9532, 8670, 7266, 6919, 4936, 1155, 7464, 5793, 7511, 8827,
-    7346, 7563, 6873, 7436, 8340, 8290, 7266, 6919, 7323, 7363, 7345, 7288, 8439, 7279,
-    5794, 7779, 9532, 8670, 7266, 8295, 6301, 8671, 9477, 4180, 9457, 1624, 9650, 9578,
-    8295, 6301, 6717, 5816, 9477, 4243, 9457, 1624, 9719, 9578, 8295, 7474, 8671, 9477,
-    4126, 9457, 1628, 9711, 9578, 8295, 7474, 6717, 5816, 9477, 4185, 9457, 1628, 9656,
-    9578, 6192, 8300, 7636, 6323, 9459, 4180, 9513, 9807, 9456, 6192, 5394, 7636, 8289,
-    9459, 4243, 9513, 7207, 6207, 4771, 6268, 4771, 9456, 6192, 7179, 9285, 6323, 9459,
-    4126, 9513, 9821, 9456, 6192, 8973, 9285, 8289, 9459, 4185, 9513, 9799, 9456, 9644,
-    8398, 6323, 9667, 1759, 3649, 4180, 9537, 8951, 9511, 6350, 6118, 6362, 8289, 9116,
-    4243, 9537, 5751, 5663, 9735, 9511, 9644, 8296, 6323, 9667, 1760, 4779, 1761, 3999,
-    1759, 3649, 4126, 9537, 9329, 9511, 9644, 8798, 8289, 9667, 1761, 9618, 9537, 9233,
-    9511, 1762, 3, 1763, 3478, 1764, 3, 1765, 9616, 1766, 1767, 3882, 1314, 7649,
-    1320, 9727, 7453, 8369, 4180, 9126, 7628, 9077, 7610, 8173, 7626, 8193, 7315, 4383,
-    7453, 7180, 6349, 4243, 9126, 7611, 9077, 7646, 5229, 7644, 8193, 7315, 6524, 3480,
-    7352, 8369, 4126, 9126, 7637, 9334, 7627, 8173, 7609, 8193, 7442, 4383, 7352, 7180,
-    7606, 8195, 9126, 7645, 9334, 7638, 5229, 7643, 8193, 7442, 7615, 9908, 7388, 9921,
-    1906, 1907, 9534, 7706, 1921, 4629, 1923, 1924, 4629, 1925, 1926, 4629, 1927, 1928,
-    4629, 1929, 1930, 4629, 1931, 1932, 4629, 1933, 1934, 4629, 1935, 1936, 4629, 1937,
-    1938, 4629, 1939, 1940, 4629, 1941, 1942, 4629, 1943, 1944, 4629, 1945, 1946, 4629,
-    1947, 1948, 4629, 1949, 1950, 4629, 1951, 1952, 1922, 7686, 8417, 1955, 5649, 1957,
-    1958, 5649, 1959, 1960, 5649, 1961, 1962, 5649, 1963, 1964, 5649, 1965, 1966, 5649,
-    1967, 1968, 5649, 1969, 1970, 1956, 8519, 7706, 7895, 1923, 8469, 1925, 8989, 1927,
-    9312, 1929, 9469, 1931, 9548, 1933, 9581, 1935, 9595, 1937, 9672, 1939, 9744, 1941,
-    9786, 1943, 9811, 1945, 9823, 1947, 9828, 1949, 9831, 1951, 8990, 8417, 9834, 1957,
-    9837, 1959, 9840, 1961, 9844, 1963, 9848, 1965, 9851, 1967, 9854, 1969, 9347, 2001,
-    2002, 4630, 2004, 2005, 4630, 2006, 2007, 4630, 2008, 2009, 4630, 2010, 2011, 4630,
-    2012, 2013, 4630, 2014, 2015, 4630, 2016, 2017, 4630, 2018, 2019, 4630, 2020, 2021,
-    4630, 2022, 2023, 4630, 2024, 2025, 4630, 2026, 2027, 4630, 2028, 2029, 4630, 2030,
-    2031, 4630, 2032, 2033, 2003, 8806, 2035, 2036, 5650, 2038, 2039, 5650, 2040, 2041,
-    5650, 2042, 2043, 5650, 2044, 2045, 5650, 2046, 2047, 5650, 2048, 2049, 5650, 2050,
-    2051, 2037, 9929, 9908, 7211, 9921, 1906, 2128, 9534, 7706, 1921, 4629, 1923, 1924,
-    4629, 1925, 1926, 4629, 1927, 1928, 4629, 1929, 1930, 4629, 1931, 1932, 4629, 1933,
-    1934, 4629, 1935, 1936, 4629, 1937, 1938, 4629, 1939, 1940, 4629, 1941, 1942, 4629,
-    1943, 1944, 4629, 1945, 1946, 4629, 1947, 1948, 4629, 1949, 1950, 4629, 1951, 1952,
-    1922, 7686, 8980, 1955, 5682, 2131, 1958, 5682, 2132, 1960, 5682, 2133, 1962, 5682,
-    2134, 1964, 5682, 2135, 1966, 5682, 2136, 1968, 5682, 2137, 1970, 2130, 8519, 7706,
-    7895, 1923, 8469, 1925, 8989, 1927, 9312, 1929, 9469, 1931, 9548, 1933, 9581, 1935,
-    9595, 1937, 9672, 1939, 9744, 1941, 9786, 1943, 9811, 1945, 9823, 1947, 9828, 1949,
-    9831, 1951, 8990, 8980, 9834, 2131, 9837, 2132, 9840, 2133, 9844, 2134, 9848, 2135,
-    9851, 2136, 9854, 2137, 9347, 2001, 2002, 4630, 2004, 2005, 4630, 2006, 2007, 4630,
-    2008, 2009, 4630, 2010, 2011, 4630, 2012, 2013, 4630, 2014, 2015, 4630, 2016, 2017,
-    4630, 2018, 2019, 4630, 2020, 2021, 4630, 2022, 2023, 4630, 2024, 2025, 4630, 2026,
-    2027, 4630, 2028, 2029, 4630, 2030, 2031, 4630, 2032, 2033, 2003, 8806, 2138, 2036,
-    5683, 2140, 2039, 5683, 2141, 2041, 5683, 2142, 2043, 5683, 2143, 2045, 5683, 2144,
-    2047, 5683, 2145, 2049, 5683, 2146, 2051, 2139, 9929, 9908, 7210, 9921, 2147, 1907,
-    9534, 9309, 1921, 4646, 2150, 1924, 4646, 2151, 1926, 4646, 2152, 1928, 4646, 2153,
-    1930, 4646, 2154, 1932, 4646, 2155, 1934, 4646, 2156, 1936, 4646, 2157, 1938, 4646,
-    2158, 1940, 4646, 2159, 1942, 4646, 2160, 1944, 4646, 2161, 1946, 4646, 2162, 1948,
-    4646, 2163, 1950, 4646, 2164, 1952, 2149, 7686, 8417, 1955, 5649, 1957, 1958, 5649,
-    1959, 1960, 5649, 1961, 1962, 5649, 1963, 1964, 5649, 1965, 1966, 5649, 1967, 1968,
-    5649, 1969, 1970, 1956, 8519, 9309, 7895, 2150, 8469, 2151, 8989, 2152, 9312, 2153,
-    9469, 2154, 9548, 2155, 9581, 2156, 9595, 2157, 9672, 2158, 9744, 2159, 9786, 2160,
-    9811, 2161, 9823, 2162, 9828, 2163, 9831, 2164, 8990, 8417, 9834, 1957, 9837, 1959,
-    9840, 1961, 9844, 1963, 9848, 1965, 9851, 1967, 9854, 1969, 9347, 2165, 2002, 4647,
-    2167, 2005, 4647, 2168, 2007, 4647, 2169, 2009, 4647, 2170, 2011, 4647, 2171, 2013,
-    4647, 2172, 2015, 4647, 2173, 2017, 4647, 2174, 2019, 4647, 2175, 2021, 4647, 2176,
-    2023, 4647, 2177, 2025, 4647, 2178, 2027, 4647, 2179, 2029, 4647, 2180, 2031, 4647,
-    2181, 2033, 2166, 8806, 2035, 2036, 5650, 2038, 2039, 5650, 2040, 2041, 5650, 2042,
-    2043, 5650, 2044, 2045, 5650, 2046, 2047, 5650, 2048, 2049, 5650, 2050, 2051, 2037,
-    9929, 9908, 7387, 9921, 2147, 2128, 9534, 9309, 1921, 4646, 2150, 1924, 4646, 2151,
-    1926, 4646, 2152, 1928, 4646, 2153, 1930, 4646, 2154, 1932, 4646, 2155, 1934, 4646,
-    2156, 1936, 4646, 2157, 1938, 4646, 2158, 1940, 4646, 2159, 1942, 4646, 2160, 1944,
-    4646, 2161, 1946, 4646, 2162, 1948, 4646, 2163, 1950, 4646, 2164, 1952, 2149, 7686,
-    8980, 1955, 5682, 2131, 1958, 5682, 2132, 1960, 5682, 2133, 1962, 5682, 2134, 1964,
-    5682, 2135, 1966, 5682, 2136, 1968, 5682, 2137, 1970, 2130, 8519, 9309, 7895, 2150,
-    8469, 2151, 8989, 2152, 9312, 2153, 9469, 2154, 9548, 2155, 9581, 2156, 9595, 2157,
-    9672, 2158, 9744, 2159, 9786, 2160, 9811, 2161, 9823, 2162, 9828, 2163, 9831, 2164,
-    8990, 8980, 9834, 2131, 9837, 2132, 9840, 2133, 9844, 2134, 9848, 2135, 9851, 2136,
-    9854, 2137, 9347, 2165, 2002, 4647, 2167, 2005, 4647, 2168, 2007, 4647, 2169, 2009,
-    4647, 2170, 2011, 4647, 2171, 2013, 4647, 2172, 2015, 4647, 2173, 2017, 4647, 2174,
-    2019, 4647, 2175, 2021, 4647, 2176, 2023, 4647, 2177, 2025, 4647, 2178, 2027, 4647,
-    2179, 2029, 4647, 2180, 2031, 4647, 2181, 2033, 2166, 8806, 2138, 2036, 5683, 2140,
-    2039, 5683, 2141, 2041, 5683, 2142, 2043, 5683, 2143, 2045, 5683, 2144, 2047, 5683,
-    2145, 2049, 5683, 2146, 2051, 2139, 9929, 9717, 9200, 9677, 9576, 7482, 9580, 8581,
-    9115, 9611, 8762, 703, 9451, 7377, 9655, 9200, 9678, 9576, 7482, 9580, 8158, 9115,
-    9612, 8762, 5644, 9451, 7377, 9639, 2240, 7462, 8157, 5880, 6296, 2245, 3789, 6315,
-    2249, 6232, 2251, 6353, 8813, 6326, 8813, 6299, 1128, 5585, 6055, 4937, 618, 7361,
-    8157, 4168, 6235, 2266, 3789, 5371, 6228, 2249, 6232, 2267, 6312, 5387, 2255, 6297,
-    8183, 6319, 7293, 1115, 8183, 6298, 8828, 5585, 9701, 2240, 7462, 8157, 5880, 6296,
-    2245, 3789, 6315, 2283, 2284, 2285, 6353, 8813, 6326, 8813, 6299, 1128, 5585, 6055,
-    4818, 618, 7361, 8157, 4168, 6235, 2266, 3789, 5371, 6228, 2283, 2284, 2286, 6312,
-    5387, 2255, 6297, 8183, 6319, 7293, 1115, 8183, 6298, 8828, 5585, 7453, 8592, 7471,
-    4180, 8312, 9806, 5914, 9622, 8165, 4373, 6677, 7453, 9031, 7471, 4243, 8312, 9777,
-    5914, 9690, 6756, 4373, 9478, 7352, 8592, 7471, 4126, 6541, 9815, 8259, 4161, 8165,
-    5516, 6677, 7352, 9031, 7606, 6010, 4185, 6541, 9818, 8259, 9679, 6756, 5516, 8151,
-    7453, 8592, 6176, 4180, 7938, 4944, 8876, 6046, 7940, 5638, 8949, 7215, 9448, 5314,
-    6677, 7453, 9031, 6176, 4243, 7938, 4944, 8876, 5935, 7940, 5751, 8949, 7390, 9448,
-    5314, 9478, 7352, 8592, 6176, 4126, 7938, 3528, 8876, 6033, 7940, 5680, 8949, 5026,
-    5660, 9448, 5106, 6652, 6677, 7352, 9031, 4754, 9599, 3650, 7938, 6007, 8876, 6145,
-    7940, 5639, 8949, 5026, 7389, 9448, 5106, 6652, 8151, 9717, 2302, 619, 7590, 2303,
-    7490, 9677, 7290, 6763, 7504, 717, 5463, 8877, 9382, 9035, 6242, 5575, 8878, 9382,
-    5575, 6221, 5048, 7482, 9580, 4937, 2313, 688, 7590, 2314, 6282, 9611, 7120, 8328,
-    6765, 6936, 5171, 2316, 2317, 2318, 2319, 2320, 1545, 5662, 8772, 5665, 5646, 8108,
-    7377, 9655, 2302, 619, 7590, 2303, 7490, 9678, 7290, 6763, 7504, 717, 5463, 8877,
-    9382, 9035, 6242, 5575, 8878, 9382, 5575, 6221, 5048, 7482, 9580, 4818, 2313, 688,
-    7590, 2314, 6282, 9612, 7120, 8718, 6765, 6936, 5171, 2316, 2317, 2318, 2319, 2320,
-    1545, 5662, 8772, 5665, 5646, 8108, 7377, 8222, 8361, 4180, 9313, 8194, 6046, 6810,
-    9738, 6928, 5050, 6677, 8222, 7012, 7368, 4243, 9313, 8194, 5935, 6810, 9774, 6928,
-    5050, 9478, 8613, 8361, 4126, 9313, 5196, 9770, 6810, 9775, 6928, 7318, 6677, 8613,
-    7012, 4754, 112, 5679, 4185, 9313, 5196, 9741, 6810, 9739, 6928, 7318, 8151, 8102,
-    6125, 8369, 4180, 7170, 9783, 7626, 8341, 8603, 6542, 7439, 7365, 7440, 8102, 9705,
-    6349, 4243, 7170, 9809, 7644, 8341, 6524, 4641, 7514, 9663, 4564, 9664, 3918, 8102,
-    6053, 8369, 4126, 7170, 9801, 7609, 8737, 8603, 7339, 9603, 9643, 9605, 8102, 9637,
-    7606, 8195, 7170, 9765, 7643, 8737, 9648, 7106, 9768, 9604, 9779, 9680, 9324, 7090,
-    9647, 4180, 7170, 9783, 7626, 8341, 8603, 6542, 7439, 7365, 7440, 9324, 7012, 9647,
-    4243, 7170, 9809, 7644, 8341, 6524, 4641, 7514, 9663, 4564, 9664, 3918, 9036, 7090,
-    9647, 4126, 7170, 9801, 7609, 8737, 8603, 7339, 9603, 9643, 9605, 9036, 7012, 7606,
-    5213, 5703, 4185, 7170, 9765, 7643, 8737, 9648, 7106, 9768, 9604, 9779, 9680, 9546,
-    7059, 8126, 8158, 9115, 9612, 8762, 5644, 9451, 6809, 5790, 9546, 7059, 8126, 8581,
-    9115, 9611, 8762, 703, 9451, 6809, 5790, 6938, 8126, 4936, 9200, 9678, 9576, 6951,
-    5790, 6938, 8126, 4816, 9200, 9677, 9576, 6951, 5790, 9639, 9204, 9101, 6218, 7136,
-    7266, 6055, 7426, 8381, 8968, 8828, 4159, 9087, 4159, 7067, 5585, 9701, 9204, 8969,
-    6218, 7136, 7266, 6055, 7323, 8381, 9268, 8828, 4159, 9087, 4159, 7067, 5585, 9324,
-    9323, 9723, 4180, 8312, 9806, 5914, 9622, 8165, 4373, 6677, 9324, 9473, 9723, 4243,
-    8312, 9777, 5914, 9690, 6756, 4373, 9478, 9036, 9323, 9723, 4126, 6541, 9815, 8259,
-    4161, 8165, 5516, 6677, 9036, 9473, 7606, 6010, 5703, 4185, 6541, 9818, 8259, 9679,
-    6756, 5516, 8151, 9639, 8879, 9101, 8962, 9883, 6055, 7426, 9423, 8968, 9440, 9883,
-    9701, 8879, 8969, 8962, 9883, 6055, 7323, 9423, 9268, 9440, 9883, 7516, 7323, 9423,
-    9268, 9440, 9888, 7516, 7426, 9423, 8968, 9440, 9888, 7516, 4936, 8879, 8969, 8962,
-    9888, 7516, 4816, 8879, 9101, 8962, 9888, 7516, 7323, 8381, 9268, 1128, 4665, 6313,
-    4665, 9087, 4665, 7067, 7133, 7516, 7426, 8381, 8968, 1128, 4665, 6313, 4665, 9087,
-    4665, 7067, 7133, 7516, 4936, 9204, 8969, 7265, 7136, 1132, 7133, 7516, 4816, 9204,
-    9101, 7265, 7136, 1132, 7133, 8222, 8361, 4180, 9447, 8194, 6046, 7946, 9738, 9512,
-    5050, 4671, 5304, 9802, 6542, 7953, 4752, 9299, 6543, 7954, 4753, 8222, 7012, 7368,
-    4243, 9447, 8194, 5935, 7946, 9774, 9512, 5050, 7607, 4641, 9802, 6542, 7953, 7702,
-    4564, 9299, 6543, 7954, 7703, 3918, 8613, 8361, 4126, 9447, 5196, 9770, 7946, 9775,
-    9512, 7318, 4671, 5304, 9802, 7953, 2382, 9603, 9299, 7954, 2383, 9605, 8613, 7012,
-    4754, 112, 5679, 4185, 9447, 5196, 9741, 7946, 9739, 9512, 7318, 4671, 9648, 9160,
-    6364, 7952, 8938, 7953, 2382, 2388, 9604, 9299, 7949, 7954, 2383, 9680, 9717, 2426,
-    2427, 8880, 2431, 625, 2432, 8881, 2190, 2435, 4774, 2436, 2192, 2437, 2193, 2438,
-    644, 2194, 2439, 6807, 2440, 5463, 2441, 2442, 2443, 9445, 9035, 3702, 2440, 5575,
-    2447, 2448, 2449, 9445, 5575, 1525, 6279, 8486, 666, 2452, 61, 7482, 9580, 4937,
-    2453, 1311, 8880, 2454, 690, 2455, 8881, 2190, 2435, 4168, 7120, 2456, 4660, 2219,
-    703, 2457, 705, 2458, 7378, 2459, 2460, 2461, 2462, 2463, 2464, 6223, 2465, 8772,
-    4254, 2466, 2467, 5928, 8486, 5890, 7377, 9655, 2426, 2427, 8880, 2431, 625, 2432,
-    8881, 2239, 2468, 4774, 2436, 2192, 2437, 2193, 2438, 644, 2194, 2439, 6807, 2440,
-    5463, 2441, 2442, 2443, 9445, 9035, 3702, 2440, 5575, 2447, 2448, 2449, 9445, 5575,
-    1525, 6279, 8486, 666, 2452, 61, 7482, 9580, 4818, 2453, 1311, 8880, 2454, 690,
-    2455, 8881, 2239, 2468, 4168, 7120, 2456, 4660, 2219, 5644, 2457, 705, 2458, 7378,
-    2459, 2460, 2461, 2462, 2463, 2464, 6223, 2465, 8772, 4254, 2466, 2467, 5928, 8486,
-    5890, 7377, 8379, 6125, 9787, 4180, 9893, 7628, 9077, 7610, 8173, 2475, 7626, 6518,
-    8596, 5137, 5311, 8379, 9705, 7375, 9743, 4243, 9893, 7611, 9077, 7646, 5229, 2475,
-    7644, 6518, 8596, 5137, 9662, 8379, 6053, 9787, 4126, 9893, 7637, 9334, 7627, 8173,
-    2475, 7609, 6518, 8191, 7793, 5311, 8379, 9637, 6648, 5636, 8195, 9893, 7645, 9334,
-    7638, 5229, 2475, 7643, 6518, 8191, 7793, 9728, 8777, 6125, 9787, 4180, 9530, 9783,
-    2475, 7626, 8696, 5658, 5137, 7321, 9769, 8313, 6338, 8382, 6339, 8777, 9705, 7375,
-    9743, 4243, 9530, 9809, 2475, 7644, 8696, 5658, 5137, 7877, 4641, 9769, 9663, 6269,
-    9664, 5327, 8777, 6053, 9787, 4126, 9530, 9801, 2475, 7609, 8696, 5516, 7793, 7321,
-    9769, 7339, 423, 6269, 9643, 455, 5327, 8777, 9637, 6648, 5636, 8195, 9530, 9765,
-    2475, 7643, 8696, 5516, 7793, 8854, 4641, 9487, 9768, 5804, 2482, 9779, 2392, 5327,
-    7202, 7505, 7090, 9842, 4180, 9539, 7427, 6046, 6810, 9738, 6928, 7267, 9649, 7202,
-    7505, 7012, 9842, 4243, 9539, 7427, 5935, 6810, 9774, 6928, 7267, 7268, 9662, 7202,
-    7542, 7090, 9842, 4126, 9539, 9770, 6810, 9775, 6928, 1263, 7318, 9649, 7202, 7542,
-    7012, 6842, 5475, 4740, 112, 7121, 4185, 9539, 9741, 6810, 9739, 6928, 1263, 7318,
-    7268, 9728, 7202, 7577, 9323, 9846, 4180, 9903, 7327, 9806, 8640, 9622, 4975, 8466,
-    8596, 4671, 5311, 7202, 7577, 9473, 9846, 4243, 9903, 7327, 9777, 8640, 9690, 8466,
-    8596, 4671, 9662, 7202, 7562, 9323, 9846, 4126, 9903, 9815, 8640, 5625, 4161, 4975,
-    8466, 8191, 9649, 7202, 7562, 9473, 6842, 5636, 8275, 4185, 9903, 9818, 8640, 5625,
-    9679, 8466, 8191, 7268, 9728, 4486, 2486, 3, 1763, 3478, 2487, 3, 1765, 9616,
-    2488, 2489, 4742, 2490, 7649, 2491, 9727, 9942, 8384, 6861, 8615, 7432, 9541, 9942,
-    6181, 7662, 6933, 6673, 8615, 7332, 9541, 9942, 9766, 6933, 6674, 9038, 7333, 9541,
-    9942, 8384, 6862, 9038, 7431, 9541, 9950, 6366, 5635, 9867, 7964, 6661, 8489, 8752,
-    7965, 8966, 8555, 9528, 2669, 8320, 2674, 5540, 8377, 5538, 8775, 6361, 9267, 9950,
-    7657, 5635, 8997, 9865, 7964, 6661, 7964, 8752, 7965, 8966, 7965, 9528, 2669, 8320,
-    2669, 5540, 8377, 5538, 8377, 6347, 9267, 9948, 9480, 6341, 3, 5384, 9867, 8489,
-    6661, 8489, 8752, 8555, 8966, 8555, 9528, 2674, 8320, 2674, 5540, 8775, 5538, 8775,
-    6342, 9267, 9950, 6366, 5635, 9867, 8489, 6661, 7964, 8752, 8555, 8966, 7965, 9528,
-    2674, 8320, 2669, 5540, 8775, 5538, 8377, 6360, 9267, 9665, 7370, 8287, 6861, 8228,
-    4585, 5538, 7432, 9476, 8548, 8797, 7662, 8287, 6673, 8228, 4585, 5538, 7332, 9476,
-    9665, 9766, 8287, 6674, 8228, 4602, 5538, 7333, 9476, 9665, 7370, 8287, 6862, 8228,
-    4602, 5538, 7431, 9476, 9943, 9162, 5847, 6861, 8359, 4585, 7032, 4073, 4602, 6361,
-    9531, 9943, 7657, 7574, 6559, 6942, 5847, 6673, 8359, 4585, 7032, 8110, 6347, 9531,
-    9941, 7592, 9474, 3, 7185, 7571, 5847, 6674, 8359, 8143, 4073, 4602, 6342, 9531,
-    9943, 9162, 5847, 6862, 8359, 8143, 8110, 6360, 9531, 9946, 9162, 8883, 6861, 7082,
-    8110, 7032, 5618, 4602, 6361, 9592, 9946, 7657, 7574, 6559, 6942, 8883, 6673, 7082,
-    8110, 7032, 5618, 4585, 6347, 9592, 9944, 9174, 9304, 3, 7185, 7571, 8883, 6674,
-    7082, 4073, 8143, 5618, 4602, 6342, 9592, 9946, 9162, 8883, 6862, 7082, 4073, 8143,
-    5618, 4585, 6360, 9592, 9579, 8384, 6861, 8615, 7432, 9099, 9579, 6181, 7662, 6933,
-    6673, 8615, 7332, 9099, 9579, 9766, 6933, 6674, 9038, 7333, 9099, 9579, 8384, 6862,
-    9038, 7431, 9099, 8288, 9902, 6861, 9331, 7432, 9536, 8288, 3, 9646, 9051, 6673,
-    9331, 7332, 9536, 8288, 3, 9798, 9051, 6674, 9054, 7333, 9536, 8288, 9902, 6862,
-    9054, 7431, 9536, 8675, 9902, 6861, 9331, 7432, 9588, 8675, 3, 9646, 9051, 6673,
-    9331, 7332, 9588, 8675, 3, 9798, 9051, 6674, 9054, 7333, 9588, 8675, 9902, 6862,
-    9054, 7431, 9588, 9945, 7549, 9857, 6861, 8644, 4585, 5920, 7432, 9589, 9945, 9646,
-    5857, 9857, 6673, 8644, 4585, 5920, 7332, 9589, 9945, 9798, 5857, 9857, 6674, 8644,
-    4602, 5920, 7333, 9589, 9945, 7549, 9857, 6862, 8644, 4602, 5920, 7431, 9589, 9169,
-    7041, 9322, 6876, 8493, 7188, 5706, 8729, 8543, 8345, 8543, 7072, 9169, 7041, 9472,
-    6876, 7988, 7188, 5714, 8729, 8526, 8345, 8526, 7072, 9169, 6878, 9322, 6876, 7990,
-    7188, 5715, 8334, 8095, 8742, 8095, 7072, 9169, 6878, 9472, 6876, 8494, 7188, 5707,
-    8334, 8077, 8742, 8077, 7072, 6731, 7041, 9322, 6051, 7392, 9540, 5706, 8186, 6910,
-    6669, 6910, 9395, 6731, 7041, 9472, 6051, 7221, 9540, 5714, 8186, 6747, 6669, 6747,
-    9395, 6731, 6878, 9322, 6051, 7222, 9540, 5715, 8186, 6905, 6669, 6905, 9395, 6731,
-    6878, 9472, 6051, 7393, 9540, 5707, 8186, 6744, 6669, 6744, 9395, 9849, 4818, 7994,
-    9812, 8964, 5681, 8781, 8718, 9570, 9427, 8757, 3104, 8373, 8999, 9849, 4937, 7994,
-    9812, 9264, 5640, 8781, 8328, 9570, 9427, 8757, 3104, 8373, 8999, 9845, 4936, 3063,
-    9824, 8964, 5987, 9494, 8941, 7475, 5692, 3104, 7529, 5692, 8999, 9845, 4816, 3063,
-    9824, 9264, 5759, 9494, 8941, 7475, 5692, 3104, 7529, 5692, 8999, 7065, 8705, 9583,
-    7392, 9390, 9820, 8658, 7065, 8705, 9550, 7221, 9390, 9780, 8658, 7065, 8316, 9583,
-    7222, 9390, 9826, 8658, 7065, 8316, 9550, 7393, 9390, 9808, 8658, 9370, 7541, 9225,
-    6876, 8493, 7188, 5706, 8729, 8543, 8345, 8543, 7072, 9370, 7541, 8940, 6876, 7988,
-    7188, 5714, 8729, 8526, 8345, 8526, 7072, 9370, 7506, 9225, 6876, 7990, 7188, 5715,
-    8334, 8095, 8742, 8095, 7072, 9370, 7506, 8940, 6876, 8494, 7188, 5707, 8334, 8077,
-    8742, 8077, 7072, 6896, 8705, 9583, 7392, 9545, 9820, 7186, 6896, 8705, 9550, 7221,
-    9545, 9780, 7186, 6896, 8316, 9583, 7222, 9545, 9826, 7186, 6896, 8316, 9550, 7393,
-    9545, 9808, 7186, 8221, 5300, 5066, 5356, 8389, 8011, 8493, 9575, 5638, 8925, 8497,
-    8105, 8534, 8497, 8105, 8924, 8221, 5300, 5066, 5356, 9111, 8011, 7988, 9575, 5751,
-    8925, 8497, 8085, 8534, 8497, 8085, 8924, 8221, 5301, 5066, 5352, 8389, 8011, 7990,
-    9575, 5680, 8925, 8013, 8538, 8534, 8013, 8538, 8924, 8221, 5301, 5066, 5352, 9111,
-    8011, 8494, 9575, 5639, 8925, 8013, 8520, 8534, 8013, 8520, 8924, 9083, 3152, 3586,
-    5066, 2329, 3491, 1593, 3727, 8389, 8498, 8493, 9526, 1624, 537, 9221, 9000, 8105,
-    8706, 9000, 8105, 9081, 9083, 3152, 3586, 5066, 2329, 3491, 1593, 3727, 9111, 8498,
-    7988, 9526, 1624, 566, 9221, 9000, 8085, 8706, 9000, 8085, 9081, 9083, 3160, 3991,
-    5066, 3161, 3491, 1860, 3727, 8389, 8498, 7990, 9526, 1628, 537, 9221, 8899, 8538,
-    8706, 8899, 8538, 9081, 9083, 3160, 3991, 5066, 3161, 3491, 1860, 3727, 9111, 8498,
-    8494, 9526, 1628, 566, 9221, 8899, 8520, 8706, 8899, 8520, 9081, 9839, 7538, 8255,
-    4816, 3063, 3114, 8891, 9810, 9264, 5759, 9494, 5157, 8094, 7380, 8019, 5692, 8020,
-    5692, 6820, 9843, 7433, 8255, 4937, 7994, 8891, 9785, 9264, 5640, 8781, 8328, 9570,
-    7364, 8094, 7463, 3165, 8757, 3166, 8373, 6820, 9839, 7538, 8255, 4936, 3063, 3114,
-    8891, 9810, 8964, 5987, 9494, 5157, 8094, 7380, 8019, 5692, 8020, 5692, 6820, 9843,
-    7433, 8255, 4818, 7994, 8891, 9785, 8964, 5681, 8781, 8718, 9570, 7364, 8094, 7463,
-    3165, 8757, 3166, 8373, 6820, 9849, 4818, 3168, 3064, 9812, 8892, 7299, 5681, 7300,
-    5766, 8718, 7570, 7565, 7444, 3094, 3169, 3097, 3170, 9427, 3480, 9849, 4937, 3168,
-    3064, 9812, 8892, 7304, 5640, 7300, 5766, 8328, 7570, 7565, 7444, 3094, 3169, 3097,
-    3170, 9427, 3480, 9845, 4936, 3168, 9824, 8892, 7299, 5987, 7409, 7550, 3171, 7569,
-    9257, 654, 6603, 7525, 9257, 661, 6603, 7049, 8941, 3480, 9845, 4816, 3168, 9824,
-    8892, 7304, 5759, 7409, 7550, 3171, 7569, 9257, 654, 6603, 7525, 9257, 661, 6603,
-    7049, 8941, 3480, 8711, 7434, 6052, 7392, 9545, 9820, 7186, 8711, 7526, 6052, 7221,
-    9545, 9780, 7186, 8322, 7434, 6052, 7222, 9545, 9826, 7186, 8322, 7526, 6052, 7393,
-    9545, 9808, 7186, 6731, 7876, 5066, 8554, 9596, 7392, 9923, 894, 8023, 5490, 6910,
-    6857, 6910, 9374, 6731, 7876, 5066, 8554, 9596, 7221, 9923, 894, 8502, 5490, 6747,
-    6857, 6747, 9374, 6731, 7874, 5066, 8111, 9596, 7222, 9923, 903, 8023, 5490, 6905,
-    6857, 6905, 9374, 6731, 7874, 5066, 8111, 9596, 7393, 9923, 903, 8502, 5490, 6744,
-    6857, 6744, 9374, 9263, 7874, 5069, 8111, 8590, 7392, 9931, 3194, 589, 8932, 6910,
-    6669, 6910, 9492, 9263, 7876, 5069, 8554, 8590, 7221, 9931, 3194, 605, 8932, 6747,
-    6669, 6747, 9492, 9263, 7874, 5069, 8111, 8590, 7222, 9931, 3199, 589, 8932, 6905,
-    6669, 6905, 9492, 9263, 7876, 5069, 8554, 8590, 7393, 9931, 3199, 605, 8932, 6744,
-    6669, 6744, 9492, 8711, 9225, 6051, 7392, 9523, 5706, 8277, 6910, 6857, 6910, 9098,
-    8711, 8940, 6051, 7221, 9523, 5714, 8277, 6747, 6857, 6747, 9098, 8322, 9225, 6051,
-    7222, 9523, 5715, 8277, 6905, 6857, 6905, 9098, 8322, 8940, 6051, 7393, 9523, 5707,
-    8277, 6744, 6857, 6744, 9098, 9933, 7388, 9258, 9872, 3217, 8904, 162, 5049, 7667,
-    9884, 7388, 9458, 9933, 7211, 9258, 9850, 9265, 3248, 8904, 6387, 5049, 8412, 9884,
-    7211, 9458, 9933, 7210, 8907, 3251, 3252, 3253, 9850, 9431, 3259, 3260, 8044, 108,
-    9258, 9872, 3217, 8904, 162, 4776, 7667, 9884, 7210, 9458, 9933, 7387, 8907, 3251,
-    3252, 3253, 9850, 9431, 3259, 3260, 8044, 218, 9258, 9850, 9265, 3248, 8904, 7373,
-    8412, 9884, 7387, 9458, 3201, 7654, 7633, 3262, 1767, 3882, 3245, 7649, 3263, 3264,
-    3265, 7650, 3266, 3267, 3268, 3511, 9222, 9953, 9568, 5706, 5170, 7616, 3312, 8605,
-    9222, 9742, 9568, 5714, 5170, 7631, 3323, 8605, 9222, 9952, 9568, 5715, 5170, 7632,
-    3312, 8605, 9222, 9841, 9568, 5707, 5170, 7617, 3323, 8605, 8601, 9373, 4118, 8511,
-    3278, 9863, 6189, 5568, 9916, 894, 8023, 7616, 9166, 9354, 8601, 9373, 4118, 8513,
-    6122, 4687, 6189, 5403, 9916, 894, 8502, 7631, 9085, 9354, 8601, 9860, 4118, 8511,
-    3278, 9863, 6189, 5402, 9916, 903, 8023, 7632, 9166, 9354, 8601, 9860, 4118, 8513,
-    6122, 4687, 6189, 5567, 9916, 903, 8502, 7617, 9085, 9354, 6264, 9373, 9871, 9210,
-    5568, 9566, 5706, 6014, 7308, 3306, 8576, 3312, 9895, 6264, 9373, 9300, 9210, 5403,
-    9566, 5714, 6014, 7416, 3306, 8576, 3323, 9895, 6264, 9860, 9871, 9210, 5402, 9566,
-    5715, 6014, 7417, 3325, 8576, 3312, 9895, 6264, 9860, 9300, 9210, 5567, 9566, 5707,
-    6014, 7309, 3325, 8576, 3323, 9895, 6264, 9953, 9527, 5706, 6014, 7616, 8702, 9915,
-    6264, 9742, 9527, 5714, 6014, 7631, 8338, 9915, 6264, 9952, 9527, 5715, 6014, 7632,
-    8702, 9915, 6264, 9841, 9527, 5707, 6014, 7617, 8338, 9915, 6264, 8513, 6004, 4687,
-    9871, 8025, 5568, 9927, 3194, 589, 8542, 7616, 9166, 9524, 6264, 8513, 6004, 4687,
-    9300, 8025, 5403, 9927, 3194, 605, 8542, 7631, 9085, 9524, 6264, 8511, 3273, 9863,
-    9871, 8025, 5402, 9927, 3199, 589, 8542, 7632, 9166, 9524, 6264, 8511, 3273, 9863,
-    9300, 8025, 5567, 9927, 3199, 605, 8542, 7617, 9085, 9524, 9937, 3478, 3374, 3,
-    920, 9314, 4816, 3376, 3114, 9947, 3382, 625, 3383, 9023, 3385, 3386, 3387, 3388,
-    634, 8528, 2192, 3389, 3390, 3391, 641, 650, 3392, 717, 8062, 8877, 9454, 8062,
-    4983, 6242, 8517, 8878, 9454, 8517, 7328, 6622, 3164, 7016, 7374, 8019, 7374, 8020,
-    7374, 6820, 9937, 9314, 4937, 3403, 3064, 9947, 3404, 690, 3405, 9023, 3385, 3386,
-    3387, 3388, 5640, 3406, 3407, 3408, 3409, 2218, 3410, 3411, 3412, 5444, 3413, 703,
-    3414, 705, 3415, 6295, 9464, 3702, 643, 3428, 3429, 3430, 3431, 9464, 4165, 740,
-    741, 8825, 8108, 7030, 3164, 3518, 3433, 3434, 3435, 3436, 7313, 674, 7483, 3165,
-    3518, 3437, 3438, 3439, 3440, 7313, 677, 7483, 3166, 3518, 3441, 3442, 3443, 3444,
-    7313, 680, 7483, 6820, 9937, 3478, 3374, 3, 920, 9314, 4936, 3376, 3114, 9947,
-    3382, 625, 3383, 9023, 3445, 3446, 3447, 3448, 759, 8528, 2192, 3389, 3390, 3391,
-    641, 650, 3392, 717, 8062, 8877, 9454, 8062, 4983, 6242, 8517, 8878, 9454, 8517,
-    7328, 6622, 3164, 7016, 7374, 8019, 7374, 8020, 7374, 6820, 9937, 9314, 4818, 3403,
-    3064, 9947, 3404, 690, 3405, 9023, 3445, 3446, 3447, 3448, 5681, 3406, 3407, 3408,
-    3409, 2218, 3410, 3411, 3412, 5444, 3413, 5644, 3414, 705, 3415, 6295, 9464, 3702,
-    643, 3428, 3429, 3430, 3431, 9464, 4165, 740, 741, 8825, 8108, 7030, 3164, 3518,
-    3433, 3434, 3435, 3436, 7313, 674, 7483, 3165, 3518, 3437, 3438, 3439, 3440, 7313,
-    677, 7483, 3166, 3518, 3441, 3442, 3443, 3444, 7313, 680, 7483, 6820, 9584, 9953,
-    9925, 5706, 6161, 7616, 8702, 9890, 9584, 9742, 9925, 5714, 6161, 7631, 8338, 9890,
-    9584, 9952, 9925, 5715, 6161, 7632, 8702, 9890, 9584, 9841, 9925, 5707, 6161, 7617,
-    8338, 9890, 9935, 7388, 9080, 9872, 3456, 9003, 162, 5049, 7667, 9889, 7388, 9542,
-    9935, 7211, 9080, 9855, 9265, 3468, 9003, 6387, 5049, 8412, 9889, 7211, 9542, 9935,
-    7210, 8907, 3469, 3470, 3471, 9855, 9431, 3472, 3473, 8044, 108, 9080, 9872, 3456,
-    9003, 162, 4776, 7667, 9889, 7210, 9542, 9935, 7387, 8907, 3469, 3470, 3471, 9855,
-    9431, 3472, 3473, 8044, 218, 9080, 9855, 9265, 3468, 9003, 7373, 8412, 9889, 7387,
-    9542, 4486, 3201, 7658, 7633, 3474, 2489, 4742, 3467, 7649, 3475, 3264, 3265, 7650,
-    3476, 3477, 3268, 3511,
+    8874, 8522, 7751, 7241, 7483, 9977, 8808, 8874, 8930, 8550, 7241, 7483, 10011, 8808,
+    8874, 8935, 7761, 7241, 7583, 10020, 8808, 8874, 8527, 7769, 7241, 7583, 9995, 8808,
+    9672, 7751, 9604, 150, 7823, 8967, 160, 7825, 8970, 5609, 8356, 7830, 7077, 8452,
+    8356, 7830, 9472, 9672, 8550, 9604, 150, 8566, 8967, 160, 8567, 8970, 5609, 8356,
+    8775, 7077, 8452, 8356, 8775, 9472, 9672, 7761, 9604, 225, 7823, 8967, 226, 7825,
+    8970, 7025, 6747, 7830, 7077, 8843, 6747, 7830, 9472, 9672, 7769, 9604, 225, 8566,
+    8967, 226, 8567, 8970, 7025, 6747, 8775, 7077, 8843, 6747, 8775, 9472, 9787, 10137,
+    9895, 8314, 4427, 7242, 10012, 7313, 9787, 10137, 9833, 4243, 7040, 4307, 7242, 10014,
+    7313, 9787, 10138, 9835, 5600, 7040, 4256, 7242, 9999, 7313, 9787, 10138, 9897, 8314,
+    4430, 7242, 9998, 7313, 8801, 7195, 8878, 7306, 9637, 6902, 8801, 7087, 9313, 7306,
+    9623, 6902, 8801, 7195, 9405, 7306, 9700, 6902, 8801, 7087, 8475, 7306, 9606, 6902,
+    8542, 4883, 7872, 9395, 8389, 9694, 8534, 707, 9239, 710, 9423, 7880, 8957, 5008,
+    7881, 9395, 8378, 8497, 7382, 9738, 7878, 707, 8514, 710, 8933, 7880, 8542, 5007,
+    7872, 9489, 8809, 9694, 8534, 707, 9239, 710, 9423, 7880, 8957, 4885, 7881, 9489,
+    8784, 8497, 7581, 9738, 7878, 707, 8514, 710, 8933, 7880, 10062, 8527, 8878, 7298,
+    7483, 7823, 8761, 160, 7825, 9356, 5609, 7829, 8771, 4627, 8452, 7829, 8771, 9314,
+    10062, 8935, 9313, 7298, 7483, 8566, 8761, 160, 8567, 9356, 5609, 7829, 9106, 4627,
+    8452, 7829, 9106, 9314, 10062, 8930, 9405, 7298, 7583, 7823, 8761, 226, 7825, 9356,
+    7025, 8771, 4627, 8843, 8771, 9314, 10062, 8522, 8475, 7298, 7583, 8566, 8761, 226,
+    8567, 9356, 7025, 9106, 4627, 8843, 9106, 9314, 8405, 7484, 3, 9895, 8878, 7242,
+    10012, 7313, 8405, 7484, 3, 9833, 9313, 7242, 10014, 7313, 8405, 7539, 3, 9835,
+    9405, 7242, 9999, 7313, 8405, 7539, 3, 9897, 8475, 7242, 9998, 7313, 10080, 7526,
+    9413, 10065, 8951, 841, 9283, 841, 8536, 9626, 10080, 7352, 9413, 10065, 8955, 879,
+    8952, 9626, 10080, 7351, 9413, 10073, 8951, 892, 9283, 892, 8536, 9626, 10080, 7525,
+    9413, 10073, 8955, 893, 8952, 9626, 7324, 8522, 7751, 9715, 150, 9977, 9758, 7324,
+    8930, 8550, 9715, 150, 10011, 9758, 7324, 8935, 7761, 9715, 225, 10020, 9758, 7324,
+    8527, 7769, 9715, 225, 9995, 9758, 10090, 7909, 501, 3, 9864, 923, 5581, 9361,
+    7751, 8925, 5798, 9390, 4720, 8753, 8978, 4720, 8753, 9645, 10090, 7909, 501, 3,
+    9864, 7909, 5132, 8989, 6570, 4439, 5097, 4307, 8925, 5804, 9390, 4720, 9207, 8978,
+    4720, 9207, 9645, 10090, 923, 6744, 3, 9361, 923, 5581, 9361, 7761, 8925, 5805,
+    9390, 8267, 8753, 8978, 8267, 8753, 9645, 10090, 923, 6744, 3, 9361, 7909, 5132,
+    9864, 7769, 8925, 5799, 9390, 8267, 9207, 8978, 8267, 9207, 9645, 9488, 7195, 7751,
+    9697, 9637, 9755, 9488, 7087, 8550, 9697, 9623, 9755, 9488, 7195, 7761, 9697, 9700,
+    9755, 9488, 7087, 7769, 9697, 9606, 9755, 9787, 8819, 8314, 4427, 7306, 9637, 6902,
+    9787, 8430, 4243, 7040, 4307, 7306, 9623, 6902, 9787, 8819, 5600, 7040, 4256, 7306,
+    9700, 6902, 9787, 8430, 8314, 4430, 7306, 9606, 6902, 10054, 4885, 954, 7917, 956,
+    722, 957, 5009, 787, 8784, 959, 960, 961, 962, 963, 964, 965, 966, 967,
+    968, 969, 970, 971, 972, 973, 974, 673, 975, 976, 977, 978, 979, 980,
+    981, 982, 983, 984, 985, 986, 987, 988, 989, 990, 991, 764, 992, 993,
+    994, 995, 5628, 8992, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1007, 1008, 1009,
+    1010, 1011, 4083, 4828, 1014, 1015, 1016, 1017, 1018, 1019, 1020, 1021, 1022, 1023,
+    1024, 1025, 3530, 700, 1026, 1027, 1028, 1029, 1030, 703, 5890, 10054, 5008, 954,
+    7917, 956, 722, 957, 5009, 662, 8378, 959, 960, 961, 962, 963, 964, 965,
+    966, 967, 968, 969, 970, 971, 972, 973, 974, 673, 975, 976, 977, 978,
+    979, 980, 981, 982, 983, 984, 985, 986, 987, 988, 989, 990, 991, 764,
+    992, 993, 994, 995, 5628, 8992, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1007,
+    1008, 1009, 1010, 1011, 4083, 4828, 1014, 1015, 1016, 1017, 1018, 1019, 1020, 1021,
+    1022, 1023, 1024, 1025, 3530, 700, 1026, 1027, 1028, 1029, 1030, 703, 5890, 10054,
+    5007, 1032, 7917, 1033, 657, 1034, 5009, 787, 791, 8687, 1037, 673, 1038, 7921,
+    1041, 1042, 1043, 1044, 1045, 1046, 1047, 1048, 1049, 1050, 1051, 1052, 1053, 1054,
+    1055, 1056, 1057, 1058, 1059, 1060, 1061, 1062, 1063, 1064, 1065, 1066, 1067, 1068,
+    1069, 1070, 1071, 61, 1072, 7921, 1056, 4293, 1073, 696, 4061, 1074, 61, 700,
+    1075, 6326, 5890, 10054, 4883, 1032, 7917, 1033, 657, 1034, 5009, 662, 666, 8687,
+    1037, 673, 1038, 7921, 1041, 1042, 1043, 1044, 1045, 1046, 1047, 1048, 1049, 1050,
+    1051, 1052, 1053, 1054, 1055, 1056, 1057, 1058, 1059, 1060, 1061, 1062, 1063, 1064,
+    1065, 1066, 1067, 1068, 1069, 1070, 1071, 61, 1072, 7921, 1056, 4293, 1073, 696,
+    4061, 1074, 61, 700, 1075, 6326, 5890, 9764, 6045, 8232, 4427, 9745, 5724, 9654,
+    6837, 8709, 6837, 9477, 9764, 7745, 8232, 4307, 9745, 5845, 9654, 7145, 8709, 7145,
+    9477, 9764, 7481, 8232, 4256, 9745, 5769, 9512, 6837, 8273, 6837, 9477, 9764, 6045,
+    8232, 4430, 9745, 5725, 9512, 7145, 8273, 7145, 9477, 9593, 7867, 10135, 8762, 636,
+    6330, 8980, 8878, 8525, 5798, 9193, 8257, 8262, 5256, 8257, 8262, 8757, 9593, 7867,
+    10135, 8762, 7867, 5346, 8762, 9313, 8525, 5804, 9193, 8257, 8703, 5256, 8257, 8703,
+    8757, 9593, 636, 602, 10135, 8980, 636, 6330, 8980, 9405, 8525, 5805, 9193, 4756,
+    8262, 6378, 8262, 8757, 9593, 636, 602, 10135, 8980, 7867, 5346, 8762, 8475, 8525,
+    5799, 9193, 4756, 8703, 6378, 8703, 8757, 7728, 7341, 4885, 7881, 9489, 8784, 8497,
+    7581, 9738, 1031, 7502, 1083, 8514, 1084, 8933, 8596, 7728, 7341, 5008, 7881, 9395,
+    8378, 8497, 7382, 9738, 1031, 7502, 1083, 8514, 1084, 8933, 8596, 7615, 7341, 5007,
+    7872, 9489, 8809, 9694, 1031, 5576, 7567, 1083, 9239, 1084, 9423, 8596, 7615, 7341,
+    4883, 7872, 9395, 8389, 9694, 1031, 5576, 7567, 1083, 9239, 1084, 9423, 8596, 8542,
+    4883, 1086, 7626, 5891, 7375, 8389, 7645, 1088, 7676, 8993, 5862, 1089, 7699, 8993,
+    7378, 1089, 7575, 8534, 6550, 8957, 5008, 1091, 7670, 5891, 7375, 8378, 5866, 7478,
+    7382, 7704, 7711, 7482, 9355, 7604, 7878, 6550, 8542, 5007, 1086, 7626, 5891, 7390,
+    8809, 7645, 1088, 7676, 8993, 5862, 1089, 7699, 8993, 7378, 1089, 7575, 8534, 6550,
+    8957, 4885, 1091, 7670, 5891, 7390, 8784, 5866, 7478, 7581, 7704, 7711, 7482, 9355,
+    7604, 7878, 6550, 8338, 7462, 9414, 6577, 1101, 1102, 7505, 1107, 5420, 8598, 734,
+    4474, 5894, 7929, 9710, 6872, 7225, 10115, 8338, 7565, 9414, 6577, 1101, 1102, 7505,
+    1107, 5420, 8598, 734, 4474, 1183, 1184, 1185, 8600, 9710, 6872, 7225, 10115, 8338,
+    5007, 1187, 9414, 6934, 7667, 6589, 1195, 8994, 7487, 5410, 677, 7308, 7003, 5370,
+    677, 7260, 8495, 6872, 7000, 10115, 8338, 4883, 1187, 9414, 6934, 7667, 6589, 1195,
+    8994, 1183, 1184, 1185, 1228, 5410, 677, 7308, 7003, 5370, 677, 7260, 8495, 6872,
+    7000, 10115, 9790, 8819, 5001, 8778, 4427, 10098, 9637, 9716, 9790, 8430, 4243, 8778,
+    4307, 10098, 9623, 9716, 9790, 8819, 5600, 8778, 4256, 10098, 9700, 9716, 9790, 8430,
+    5001, 8778, 4430, 10098, 9606, 9716, 9789, 8522, 9765, 10049, 4427, 9618, 7483, 9977,
+    9594, 9789, 8930, 4243, 9732, 10049, 4307, 9618, 7483, 10011, 9594, 9789, 8935, 5600,
+    9732, 10049, 4256, 9618, 7583, 10020, 9594, 9789, 8527, 9765, 10049, 4430, 9618, 7583,
+    9995, 9594, 9790, 10137, 9895, 5001, 8731, 4427, 10108, 10012, 9735, 9790, 10137, 9833,
+    4243, 8731, 4307, 10108, 10014, 9735, 9790, 10138, 9835, 5600, 8731, 4256, 10108, 9999,
+    9735, 9790, 10138, 9897, 5001, 8731, 4430, 10108, 9998, 9735, 9792, 9765, 10083, 4427,
+    10110, 5724, 9654, 6837, 8709, 6837, 10102, 9792, 4243, 9732, 10083, 4307, 10110, 5845,
+    9654, 7145, 8709, 7145, 10102, 9792, 5600, 9732, 10083, 4256, 10110, 5769, 9512, 6837,
+    8273, 6837, 10102, 9792, 9765, 10083, 4430, 10110, 5725, 9512, 7145, 8273, 7145, 10102,
+    10136, 639, 6455, 106, 107, 108, 10072, 7631, 8951, 841, 9283, 841, 7506, 9775,
+    10136, 106, 107, 218, 10072, 7631, 8955, 879, 7690, 9775, 10136, 639, 6455, 106,
+    224, 108, 10072, 7636, 8951, 892, 9283, 892, 7506, 9775, 10136, 106, 224, 218,
+    10072, 7636, 8955, 893, 7690, 9775, 1344, 3, 1345, 3529, 1346, 3, 1347, 9809,
+    1351, 1352, 4422, 1353, 7793, 1359, 9921, 6818, 9451, 8546, 4427, 9703, 6571, 7013,
+    4417, 7186, 4417, 9776, 6818, 9451, 9916, 9703, 7348, 7013, 4830, 7186, 4830, 9776,
+    6818, 1514, 9579, 8546, 4256, 9703, 6930, 7013, 4501, 7186, 4501, 9776, 6818, 1514,
+    9579, 9961, 9703, 6572, 7013, 4418, 7186, 4418, 9776, 6365, 7790, 9508, 4427, 7652,
+    10002, 7654, 6365, 7790, 7532, 4307, 7652, 7348, 6323, 4830, 6390, 4830, 7654, 8442,
+    9486, 4500, 1389, 7509, 9508, 4256, 7652, 10016, 7654, 8442, 9486, 4500, 1389, 7509,
+    8946, 7652, 9994, 7654, 8545, 4883, 10070, 1570, 5859, 9752, 5521, 8958, 8741, 10032,
+    1570, 5726, 8547, 7382, 9753, 5521, 8545, 5007, 10070, 1622, 6093, 9752, 5521, 8958,
+    8307, 10032, 1622, 5770, 8547, 7581, 9753, 5521, 9487, 6489, 1623, 1624, 500, 4658,
+    1625, 3698, 1626, 4835, 8872, 9857, 7982, 7791, 7653, 9487, 6489, 9930, 9845, 9857,
+    9804, 9111, 7653, 9487, 9247, 1623, 1624, 500, 4658, 1625, 3698, 1626, 4835, 8471,
+    9285, 7982, 7805, 7653, 9487, 9247, 9930, 8533, 9285, 9804, 7801, 7653, 8800, 4885,
+    9608, 7984, 7929, 9706, 7406, 7225, 8599, 8701, 7987, 9180, 8619, 8800, 5008, 9608,
+    7990, 8600, 9706, 7406, 7225, 8599, 8701, 7987, 9180, 8619, 8800, 5007, 9455, 7984,
+    1669, 9445, 7406, 7000, 8599, 9197, 7987, 8737, 8619, 8800, 4883, 9455, 7990, 1671,
+    9445, 7406, 7000, 8599, 9197, 7987, 8737, 8619, 9733, 6411, 7691, 6019, 4427, 9558,
+    1680, 547, 9210, 7800, 9630, 9733, 6411, 7197, 6473, 4307, 9558, 1680, 589, 9210,
+    9933, 9630, 9733, 7611, 7691, 6019, 4256, 9558, 1686, 547, 9210, 7807, 9630, 9733,
+    7611, 7197, 6473, 4430, 9558, 1686, 589, 9210, 7792, 9630, 10092, 7526, 9236, 10065,
+    7689, 8390, 840, 1694, 7607, 8390, 850, 1694, 8536, 9717, 10092, 7352, 9236, 10065,
+    7705, 1699, 878, 1700, 8952, 9717, 10092, 7351, 9236, 10073, 7689, 8390, 840, 1701,
+    7607, 8390, 850, 1701, 8536, 9717, 10092, 7525, 9236, 10073, 7705, 1699, 878, 1702,
+    8952, 9717, 7050, 4883, 9455, 7990, 1671, 9445, 8439, 7931, 9197, 8617, 8737, 7989,
+    7050, 5008, 9608, 7990, 8600, 9706, 8835, 7931, 8701, 8617, 9180, 7989, 7050, 5007,
+    9455, 7984, 1669, 9445, 8439, 7931, 9197, 8617, 8737, 7989, 7050, 4885, 9608, 7984,
+    7929, 9706, 8835, 7931, 8701, 8617, 9180, 7989, 9878, 6411, 9249, 8872, 9605, 8322,
+    9848, 9399, 6365, 6411, 7515, 9845, 9605, 8322, 9912, 9399, 9813, 9731, 9249, 8471,
+    9605, 8745, 9906, 9399, 9944, 9731, 7515, 8533, 9605, 8745, 9852, 9399, 7803, 7757,
+    1715, 4560, 5154, 1716, 4085, 9249, 4660, 3576, 7999, 4427, 9768, 1728, 1636, 9393,
+    4417, 8932, 4417, 9770, 7750, 1715, 4560, 5154, 1716, 4085, 7515, 4972, 4307, 9768,
+    1728, 1650, 9393, 4830, 8932, 4830, 9770, 7803, 6452, 1754, 9486, 1755, 3982, 8613,
+    9249, 4660, 3576, 1756, 4839, 1757, 4069, 7999, 4256, 9768, 1758, 1636, 9393, 4501,
+    8932, 4501, 9770, 7803, 7808, 1754, 9486, 1755, 3982, 8613, 7515, 4972, 3576, 1757,
+    9812, 9768, 1758, 1650, 9393, 4418, 8932, 4418, 9770, 6365, 9451, 8546, 4427, 9574,
+    6571, 7013, 4417, 7186, 4417, 9441, 6365, 9451, 9916, 9574, 7348, 7013, 4830, 7186,
+    4830, 9441, 8442, 9579, 8546, 4256, 9574, 6930, 7013, 4501, 7186, 4501, 9441, 8442,
+    9579, 9961, 9574, 6572, 7013, 4418, 7186, 4418, 9441, 9878, 7790, 7510, 4427, 7652,
+    10002, 7654, 9813, 9561, 7510, 4256, 7652, 10016, 7654, 9944, 9561, 8946, 7652, 9994,
+    7654, 7731, 8308, 8307, 10032, 1622, 5770, 8547, 7581, 9753, 5890, 7731, 8308, 8741,
+    10032, 1570, 5726, 8547, 7382, 9753, 5890, 7669, 8308, 5007, 10070, 1622, 6093, 9752,
+    5890, 7669, 8308, 4883, 10070, 1570, 5859, 9752, 5890, 8545, 4883, 1762, 7413, 3,
+    7545, 5891, 1570, 1763, 8389, 7681, 1088, 7706, 9362, 6104, 1089, 5585, 7684, 9362,
+    6227, 1089, 5413, 6146, 5865, 7380, 6146, 6549, 6550, 8958, 5008, 1762, 1588, 10026,
+    1589, 4683, 5891, 1570, 1763, 5726, 7692, 1767, 7610, 7382, 7693, 743, 1768, 7710,
+    1600, 1769, 1770, 1768, 4831, 1611, 6553, 9355, 1614, 1771, 1616, 1772, 6439, 6622,
+    704, 5774, 1773, 1774, 4901, 3857, 5031, 706, 6622, 6550, 8545, 5007, 1762, 7413,
+    3, 7545, 5891, 1622, 1775, 8809, 7681, 1088, 7706, 9362, 6104, 1089, 5585, 7684,
+    9362, 6227, 1089, 5413, 6146, 5865, 7380, 6146, 6549, 6550, 8958, 4885, 1762, 1588,
+    10026, 1589, 4683, 5891, 1622, 1775, 5770, 7692, 1767, 7610, 7581, 7693, 743, 1768,
+    7710, 1600, 1769, 1770, 1768, 4831, 1611, 6553, 9355, 1614, 1771, 1616, 1772, 6439,
+    6622, 704, 5774, 1773, 1774, 4901, 3857, 5031, 706, 6622, 6550, 4142, 8551, 1705,
+    6965, 1706, 4634, 8613, 8872, 9857, 7982, 7791, 7653, 4142, 8447, 1705, 6965, 1706,
+    4634, 8613, 8471, 9285, 7982, 7805, 7653, 4142, 8960, 9930, 8533, 9285, 9804, 7801,
+    7653, 4964, 8551, 7510, 9968, 7750, 6489, 7532, 4307, 6447, 5845, 5749, 9933, 6453,
+    4964, 8447, 7510, 9980, 4964, 8960, 8946, 9954, 7750, 6489, 9508, 9968, 7750, 9247,
+    9508, 9980, 7750, 9247, 8946, 9954, 7803, 8551, 7510, 3576, 7999, 9968, 7803, 8447,
+    7510, 3576, 1756, 4839, 1757, 4069, 7999, 9980, 7803, 8960, 7532, 3576, 1757, 9812,
+    9954, 9878, 6411, 1759, 3637, 4658, 1760, 3982, 515, 4621, 4660, 4427, 9628, 8322,
+    547, 9120, 4417, 8707, 4417, 9616, 6365, 6411, 9916, 9628, 8322, 589, 9120, 4830,
+    8707, 4830, 9616, 9813, 9731, 1759, 3637, 4658, 1760, 3982, 515, 4621, 4660, 4256,
+    9628, 8745, 547, 9120, 4501, 8707, 4501, 9616, 9944, 9731, 9961, 9628, 8745, 589,
+    9120, 4418, 8707, 4418, 9616, 6818, 6411, 8836, 8872, 9669, 8890, 9848, 9750, 6818,
+    6411, 7515, 9845, 9669, 8890, 9912, 9750, 6818, 7611, 8836, 8471, 9669, 8486, 9906,
+    9750, 6818, 7611, 7515, 8533, 9669, 8486, 9852, 9750, 7050, 4883, 1187, 7600, 5893,
+    7646, 8994, 1183, 7430, 1228, 7701, 7003, 7574, 8495, 8439, 7407, 7050, 7565, 7503,
+    7486, 7429, 8598, 7420, 1183, 7430, 8600, 9710, 8835, 7407, 7050, 5007, 1187, 7600,
+    5893, 7646, 8994, 7487, 7701, 7003, 7574, 8495, 8439, 7407, 7050, 7462, 7503, 7486,
+    7429, 8598, 7420, 5894, 7929, 9710, 8835, 7407, 8841, 6411, 8836, 9132, 4427, 9712,
+    8890, 9848, 9759, 8841, 6411, 6844, 5915, 9132, 4307, 9712, 8890, 9912, 9759, 8841,
+    7611, 8836, 9132, 4256, 9712, 8486, 9906, 9759, 8841, 7611, 6844, 5915, 9132, 4430,
+    9712, 8486, 9852, 9759, 6306, 8450, 7790, 6412, 9394, 4427, 9686, 10002, 9541, 6306,
+    5472, 7790, 8438, 9394, 4307, 9686, 7348, 6323, 4830, 6390, 4830, 9541, 6306, 7279,
+    9561, 6412, 9394, 4256, 9686, 10016, 9541, 6306, 8959, 9561, 8438, 9394, 4430, 9686,
+    9994, 9541, 9940, 8551, 6412, 9863, 1815, 3705, 4427, 9679, 9121, 9707, 6480, 6266,
+    6489, 8438, 8876, 4307, 9679, 5845, 5749, 9933, 9707, 9940, 8447, 6412, 9863, 1816,
+    4839, 1817, 4069, 1815, 3705, 4256, 9679, 9498, 9707, 9940, 8960, 8438, 9863, 1817,
+    9812, 9679, 9408, 9707, 1818, 3, 1819, 3529, 1820, 3, 1821, 9809, 1822, 1823,
+    3958, 1353, 7793, 1359, 9921, 7590, 8523, 4427, 9457, 7771, 9250, 7752, 8321, 7754,
+    8388, 7456, 4420, 7590, 7322, 6479, 4307, 9457, 7753, 9250, 7789, 5299, 7773, 8388,
+    7456, 6643, 3531, 7493, 8523, 4256, 9457, 7782, 9509, 7770, 8321, 7774, 8388, 7580,
+    4420, 7493, 7322, 9858, 4430, 9457, 7788, 9509, 7783, 5299, 7756, 8388, 7580, 7758,
+    10104, 7526, 10117, 1958, 1959, 9714, 7840, 1973, 4691, 1975, 1976, 4691, 1977, 1978,
+    4691, 1979, 1980, 4691, 1981, 1982, 4691, 1983, 1984, 4691, 1985, 1986, 4691, 1987,
+    1988, 4691, 1989, 1990, 4691, 1991, 1992, 4691, 1993, 1994, 4691, 1995, 1996, 4691,
+    1997, 1998, 4691, 1999, 2000, 4691, 2001, 2002, 4691, 2003, 2004, 1974, 7831, 8570,
+    2007, 5735, 2009, 2010, 5735, 2011, 2012, 5735, 2013, 2014, 5735, 2015, 2016, 5735,
+    2017, 2018, 5735, 2019, 2020, 5735, 2021, 2022, 2008, 8676, 7840, 8046, 1975, 8629,
+    1977, 9162, 1979, 9481, 1981, 9646, 1983, 9728, 1985, 9761, 1987, 9779, 1989, 9785,
+    1991, 9788, 1993, 9791, 1995, 9794, 1997, 9871, 1999, 9942, 2001, 9982, 2003, 9163,
+    8570, 10006, 2009, 10018, 2011, 10023, 2013, 10025, 2015, 10028, 2017, 10031, 2019, 10034,
+    2021, 9517, 2053, 2054, 4692, 2056, 2057, 4692, 2058, 2059, 4692, 2060, 2061, 4692,
+    2062, 2063, 4692, 2064, 2065, 4692, 2066, 2067, 4692, 2068, 2069, 4692, 2070, 2071,
+    4692, 2072, 2073, 4692, 2074, 2075, 4692, 2076, 2077, 4692, 2078, 2079, 4692, 2080,
+    2081, 4692, 2082, 2083, 4692, 2084, 2085, 2055, 8968, 2087, 2088, 5736, 2090, 2091,
+    5736, 2092, 2093, 5736, 2094, 2095, 5736, 2096, 2097, 5736, 2098, 2099, 5736, 2100,
+    2101, 5736, 2102, 2103, 2089, 10128, 10104, 7352, 10117, 1958, 2180, 9714, 7840, 1973,
+    4691, 1975, 1976, 4691, 1977, 1978, 4691, 1979, 1980, 4691, 1981, 1982, 4691, 1983,
+    1984, 4691, 1985, 1986, 4691, 1987, 1988, 4691, 1989, 1990, 4691, 1991, 1992, 4691,
+    1993, 1994, 4691, 1995, 1996, 4691, 1997, 1998, 4691, 1999, 2000, 4691, 2001, 2002,
+    4691, 2003, 2004, 1974, 7831, 9152, 2007, 5771, 2183, 2010, 5771, 2184, 2012, 5771,
+    2185, 2014, 5771, 2186, 2016, 5771, 2187, 2018, 5771, 2188, 2020, 5771, 2189, 2022,
+    2182, 8676, 7840, 8046, 1975, 8629, 1977, 9162, 1979, 9481, 1981, 9646, 1983, 9728,
+    1985, 9761, 1987, 9779, 1989, 9785, 1991, 9788, 1993, 9791, 1995, 9794, 1997, 9871,
+    1999, 9942, 2001, 9982, 2003, 9163, 9152, 10006, 2183, 10018, 2184, 10023, 2185, 10025,
+    2186, 10028, 2187, 10031, 2188, 10034, 2189, 9517, 2053, 2054, 4692, 2056, 2057, 4692,
+    2058, 2059, 4692, 2060, 2061, 4692, 2062, 2063, 4692, 2064, 2065, 4692, 2066, 2067,
+    4692, 2068, 2069, 4692, 2070, 2071, 4692, 2072, 2073, 4692, 2074, 2075, 4692, 2076,
+    2077, 4692, 2078, 2079, 4692, 2080, 2081, 4692, 2082, 2083, 4692, 2084, 2085, 2055,
+    8968, 2190, 2088, 5772, 2192, 2091, 5772, 2193, 2093, 5772, 2194, 2095, 5772, 2195,
+    2097, 5772, 2196, 2099, 5772, 2197, 2101, 5772, 2198, 2103, 2191, 10128, 10104, 7351,
+    10117, 2199, 1959, 9714, 9478, 1973, 4708, 2202, 1976, 4708, 2203, 1978, 4708, 2204,
+    1980, 4708, 2205, 1982, 4708, 2206, 1984, 4708, 2207, 1986, 4708, 2208, 1988, 4708,
+    2209, 1990, 4708, 2210, 1992, 4708, 2211, 1994, 4708, 2212, 1996, 4708, 2213, 1998,
+    4708, 2214, 2000, 4708, 2215, 2002, 4708, 2216, 2004, 2201, 7831, 8570, 2007, 5735,
+    2009, 2010, 5735, 2011, 2012, 5735, 2013, 2014, 5735, 2015, 2016, 5735, 2017, 2018,
+    5735, 2019, 2020, 5735, 2021, 2022, 2008, 8676, 9478, 8046, 2202, 8629, 2203, 9162,
+    2204, 9481, 2205, 9646, 2206, 9728, 2207, 9761, 2208, 9779, 2209, 9785, 2210, 9788,
+    2211, 9791, 2212, 9794, 2213, 9871, 2214, 9942, 2215, 9982, 2216, 9163, 8570, 10006,
+    2009, 10018, 2011, 10023, 2013, 10025, 2015, 10028, 2017, 10031, 2019, 10034, 2021, 9517,
+    2217, 2054, 4709, 2219, 2057, 4709, 2220, 2059, 4709, 2221, 2061, 4709, 2222, 2063,
+    4709, 2223, 2065, 4709, 2224, 2067, 4709, 2225, 2069, 4709, 2226, 2071, 4709, 2227,
+    2073, 4709, 2228, 2075, 4709, 2229, 2077, 4709, 2230, 2079, 4709, 2231, 2081, 4709,
+    2232, 2083, 4709, 2233, 2085, 2218, 8968, 2087, 2088, 5736, 2090, 2091, 5736, 2092,
+    2093, 5736, 2094, 2095, 5736, 2096, 2097, 5736, 2098, 2099, 5736, 2100, 2101, 5736,
+    2102, 2103, 2089, 10128, 10104, 7525, 10117, 2199, 2180, 9714, 9478, 1973, 4708, 2202,
+    1976, 4708, 2203, 1978, 4708, 2204, 1980, 4708, 2205, 1982, 4708, 2206, 1984, 4708,
+    2207, 1986, 4708, 2208, 1988, 4708, 2209, 1990, 4708, 2210, 1992, 4708, 2211, 1994,
+    4708, 2212, 1996, 4708, 2213, 1998, 4708, 2214, 2000, 4708, 2215, 2002, 4708, 2216,
+    2004, 2201, 7831, 9152, 2007, 5771, 2183, 2010, 5771, 2184, 2012, 5771, 2185, 2014,
+    5771, 2186, 2016, 5771, 2187, 2018, 5771, 2188, 2020, 5771, 2189, 2022, 2182, 8676,
+    9478, 8046, 2202, 8629, 2203, 9162, 2204, 9481, 2205, 9646, 2206, 9728, 2207, 9761,
+    2208, 9779, 2209, 9785, 2210, 9788, 2211, 9791, 2212, 9794, 2213, 9871, 2214, 9942,
+    2215, 9982, 2216, 9163, 9152, 10006, 2183, 10018, 2184, 10023, 2185, 10025, 2186, 10028,
+    2187, 10031, 2188, 10034, 2189, 9517, 2217, 2054, 4709, 2219, 2057, 4709, 2220, 2059,
+    4709, 2221, 2061, 4709, 2222, 2063, 4709, 2223, 2065, 4709, 2224, 2067, 4709, 2225,
+    2069, 4709, 2226, 2071, 4709, 2227, 2073, 4709, 2228, 2075, 4709, 2229, 2077, 4709,
+    2230, 2079, 4709, 2231, 2081, 4709, 2232, 2083, 4709, 2233, 2085, 2218, 8968, 2190,
+    2088, 5772, 2192, 2091, 5772, 2193, 2093, 5772, 2194, 2095, 5772, 2195, 2097, 5772,
+    2196, 2099, 5772, 2197, 2101, 5772, 2198, 2103, 2191, 10128, 9910, 9370, 9874, 9757,
+    7619, 9784, 8741, 9288, 9805, 8928, 735, 9632, 7516, 9851, 9370, 9875, 9757, 7619,
+    9784, 8307, 9288, 9806, 8928, 5730, 9632, 7516, 9832, 2292, 7598, 8306, 5982, 6421,
+    2297, 3824, 6438, 2301, 6352, 2303, 6454, 8977, 6448, 8977, 6424, 1160, 5668, 6161,
+    5008, 650, 7501, 8306, 4210, 6355, 2318, 3824, 5439, 6348, 2301, 6352, 2319, 6434,
+    5458, 2307, 6422, 8331, 6441, 7549, 1147, 8331, 6423, 8995, 5668, 9894, 2292, 7598,
+    8306, 5982, 6421, 2297, 3824, 6438, 2335, 2336, 2337, 6454, 8977, 6448, 8977, 6424,
+    1160, 5668, 6161, 4885, 650, 7501, 8306, 4210, 6355, 2318, 3824, 5439, 6348, 2335,
+    2336, 2338, 6434, 5458, 2307, 6422, 8331, 6441, 7549, 1147, 8331, 6423, 8995, 5668,
+    7590, 8750, 7608, 4427, 8461, 10001, 8403, 7536, 8906, 6802, 7590, 9205, 7608, 4307,
+    8461, 9974, 8403, 9846, 8906, 9656, 7493, 8750, 7608, 4256, 6659, 10010, 8796, 7536,
+    8504, 6802, 7493, 9205, 7748, 5929, 4430, 6659, 10013, 8796, 9904, 8504, 8299, 7590,
+    8750, 6278, 4427, 8090, 5015, 9049, 6151, 8092, 5724, 9119, 7356, 9629, 5380, 6802,
+    7590, 9205, 6278, 4307, 8090, 5015, 9049, 6041, 8092, 5845, 9119, 7528, 9629, 5380,
+    9656, 7493, 8750, 6278, 4256, 8090, 3568, 9049, 6133, 8092, 5769, 9119, 5099, 5746,
+    9629, 5172, 5035, 6802, 7493, 9205, 4635, 106, 7736, 8090, 6113, 9049, 6247, 8092,
+    5725, 9119, 5099, 7527, 9629, 5172, 5035, 8299, 9910, 2353, 651, 7732, 2354, 7627,
+    9874, 7431, 6888, 7642, 749, 5541, 9050, 9557, 9209, 6362, 5659, 9051, 9557, 5659,
+    6340, 5116, 7619, 9784, 5008, 2364, 720, 7732, 2365, 6403, 9805, 7264, 8479, 6890,
+    7069, 5241, 2367, 2368, 2369, 2370, 2371, 1600, 5748, 8936, 5751, 5732, 8260, 7516,
+    9851, 2353, 651, 7732, 2354, 7627, 9875, 7431, 6888, 7642, 749, 5541, 9050, 9557,
+    9209, 6362, 5659, 9051, 9557, 5659, 6340, 5116, 7619, 9784, 4885, 2364, 720, 7732,
+    2365, 6403, 9806, 7264, 8880, 6890, 7069, 5241, 2367, 2368, 2369, 2370, 2371, 1600,
+    5748, 8936, 5751, 5732, 8260, 7516, 8434, 8516, 4427, 9483, 8340, 6151, 6943, 9936,
+    7064, 5118, 6802, 8434, 7150, 7507, 4307, 9483, 8340, 6041, 6943, 9971, 7064, 5118,
+    9656, 8830, 8516, 4256, 9483, 5265, 9967, 6943, 9972, 7064, 7458, 6802, 8830, 7150,
+    4635, 112, 5767, 4430, 9483, 5265, 9939, 6943, 9937, 7064, 7458, 8299, 8246, 6229,
+    8523, 4427, 7276, 9978, 7754, 8480, 5371, 8543, 4820, 7511, 7578, 8246, 9899, 6479,
+    4307, 7276, 10004, 7773, 8480, 6643, 4670, 8543, 9922, 9861, 3986, 8246, 6159, 8523,
+    4256, 7276, 9996, 7774, 8882, 5371, 7649, 7479, 9798, 9841, 9800, 8246, 9831, 9858,
+    4430, 7276, 9963, 7756, 8882, 9844, 7251, 9965, 9799, 9964, 9876, 9238, 7231, 9842,
+    4427, 7276, 9978, 7754, 8480, 5371, 8543, 4820, 7511, 7578, 9238, 7150, 9842, 4307,
+    7276, 10004, 7773, 8480, 6643, 4670, 8543, 9922, 9861, 3986, 9506, 7231, 9842, 4256,
+    7276, 9996, 7774, 8882, 5371, 7649, 7479, 9798, 9841, 9800, 9506, 7150, 9858, 5794,
+    4430, 7276, 9963, 7756, 8882, 9844, 7251, 9965, 9799, 9964, 9876, 9778, 7200, 8275,
+    8307, 9288, 9806, 8928, 5730, 9632, 6942, 5890, 9778, 7200, 8275, 8741, 9288, 9805,
+    8928, 735, 9632, 6942, 5890, 7072, 8275, 5007, 9370, 9875, 9757, 7088, 5890, 7072,
+    8275, 4883, 9370, 9874, 9757, 7088, 5890, 9832, 9373, 9275, 6337, 7284, 7407, 6161,
+    7565, 8535, 9139, 8995, 4201, 9262, 4201, 7208, 5668, 9894, 9373, 9140, 6337, 7284,
+    7407, 6161, 7462, 8535, 9440, 8995, 4201, 9262, 4201, 7208, 5668, 9238, 9651, 9915,
+    4427, 8461, 10001, 8403, 7536, 8906, 6802, 9238, 9493, 9915, 4307, 8461, 9974, 8403,
+    9846, 8906, 9656, 9506, 9651, 9915, 4256, 6659, 10010, 8796, 7536, 8504, 6802, 9506,
+    9493, 7748, 5929, 5794, 4430, 6659, 10013, 8796, 9904, 8504, 8299, 9832, 9052, 9275,
+    9133, 10076, 6161, 7565, 9601, 9139, 9620, 10076, 9894, 9052, 9140, 9133, 10076, 6161,
+    7462, 9601, 9440, 9620, 10076, 7651, 7462, 9601, 9440, 9620, 10081, 7651, 7565, 9601,
+    9139, 9620, 10081, 7651, 5007, 9052, 9140, 9133, 10081, 7651, 4883, 9052, 9275, 9133,
+    10081, 7651, 7462, 8535, 9440, 1160, 4728, 6436, 4728, 9262, 4728, 7208, 7281, 7651,
+    7565, 8535, 9139, 1160, 4728, 6436, 4728, 9262, 4728, 7208, 7281, 7651, 5007, 9373,
+    9140, 7406, 7284, 1164, 7281, 7651, 4883, 9373, 9275, 7406, 7284, 1164, 7281, 8434,
+    8516, 4427, 9526, 8340, 6151, 8098, 9936, 9685, 5118, 4737, 5371, 9997, 6660, 8106,
+    4820, 9824, 6661, 8107, 4821, 8434, 7150, 7507, 4307, 9526, 8340, 6041, 8098, 9971,
+    9685, 5118, 7749, 4670, 9997, 6660, 8106, 9922, 9824, 6661, 8107, 7850, 3986, 8830,
+    8516, 4256, 9526, 5265, 9967, 8098, 9972, 9685, 7458, 4737, 5371, 9997, 8106, 2433,
+    9798, 9824, 8107, 2434, 9800, 8830, 7150, 4635, 112, 5767, 4430, 9526, 5265, 9939,
+    8098, 9937, 9685, 7458, 4737, 9844, 9337, 6491, 8105, 9110, 8106, 2433, 2439, 9799,
+    3580, 9418, 8101, 8107, 2434, 9876, 9910, 2477, 2478, 9053, 2482, 657, 2483, 9054,
+    2242, 2486, 4833, 2487, 2244, 2488, 2245, 2489, 676, 2246, 2490, 6940, 2491, 5541,
+    2492, 2493, 2494, 9627, 9209, 3768, 2491, 5659, 2498, 2499, 2500, 9627, 5659, 1580,
+    6401, 8112, 698, 4694, 7619, 9784, 5008, 2504, 1350, 9053, 2505, 722, 2506, 9054,
+    2242, 2486, 4210, 7264, 2507, 4723, 2271, 735, 2508, 737, 2509, 7517, 2510, 2511,
+    2512, 2513, 2514, 2515, 6342, 2516, 8936, 4293, 2517, 2518, 6035, 8112, 5990, 7516,
+    9851, 2477, 2478, 9053, 2482, 657, 2483, 9054, 2291, 2519, 4833, 2487, 2244, 2488,
+    2245, 2489, 676, 2246, 2490, 6940, 2491, 5541, 2492, 2493, 2494, 9627, 9209, 3768,
+    2491, 5659, 2498, 2499, 2500, 9627, 5659, 1580, 6401, 8112, 698, 4694, 7619, 9784,
+    4885, 2504, 1350, 9053, 2505, 722, 2506, 9054, 2291, 2519, 4210, 7264, 2507, 4723,
+    2271, 5730, 2508, 737, 2509, 7517, 2510, 2511, 2512, 2513, 2514, 2515, 6342, 2516,
+    8936, 4293, 2517, 2518, 6035, 8112, 5990, 7516, 8532, 6229, 9943, 4427, 10100, 7771,
+    9250, 7752, 8321, 1282, 7754, 8902, 8783, 5378, 8532, 9899, 7719, 9869, 4307, 10100,
+    7753, 9250, 7789, 5299, 1282, 7773, 8902, 8783, 9860, 8532, 6159, 9943, 4256, 10100,
+    7782, 9509, 7770, 8321, 1282, 7774, 8902, 8769, 5378, 8532, 9831, 7142, 10143, 5478,
+    4430, 10100, 7788, 9509, 7783, 5299, 1282, 7756, 8902, 8769, 9924, 8941, 6229, 9943,
+    4427, 9708, 9978, 1282, 7754, 8494, 8783, 7461, 9979, 7616, 6466, 8537, 6467, 8941,
+    9899, 7719, 9869, 4307, 9708, 10004, 1282, 7773, 8494, 8783, 8028, 4670, 9979, 7616,
+    7849, 6325, 9861, 5396, 8941, 6159, 9943, 4256, 9708, 9996, 1282, 7774, 8494, 8769,
+    7461, 9979, 7479, 433, 6325, 9841, 465, 5396, 8941, 9831, 7142, 10143, 5478, 4430,
+    9708, 9963, 1282, 7756, 8494, 8769, 9026, 4670, 9664, 9965, 5904, 2532, 9964, 2443,
+    5396, 7344, 7643, 7231, 10035, 4427, 9576, 7566, 6151, 6943, 9936, 7064, 7408, 9847,
+    7344, 7643, 7150, 10035, 4307, 9576, 7566, 6041, 6943, 9971, 7064, 7408, 7409, 9860,
+    7344, 7679, 7231, 10035, 4256, 9576, 9967, 6943, 9972, 7064, 1297, 7458, 9847, 7344,
+    7679, 7150, 7226, 3, 4768, 112, 7265, 4430, 9576, 9939, 6943, 9937, 7064, 1297,
+    7458, 7409, 9924, 7344, 7700, 9651, 10038, 4427, 10096, 7466, 10001, 9226, 5615, 7536,
+    9105, 5744, 4737, 5378, 7344, 7700, 9493, 10038, 4307, 10096, 7466, 9974, 9226, 5615,
+    9846, 9105, 5744, 4737, 9860, 7344, 7714, 9651, 10038, 4256, 10096, 10010, 9226, 5672,
+    7536, 9105, 5597, 9847, 7344, 7714, 9493, 7226, 10143, 8441, 4430, 10096, 10013, 9226,
+    5672, 9904, 9105, 5597, 7409, 9924, 4535, 2536, 3, 1819, 3529, 2537, 3, 1821,
+    9809, 2538, 2539, 4807, 2540, 7793, 2541, 9921, 9926, 10063, 6991, 8773, 7571, 9748,
+    9926, 10017, 7066, 6794, 8773, 7471, 9748, 9183, 8553, 10005, 7066, 6795, 9211, 7472,
+    9748, 9926, 10063, 6992, 9211, 7570, 9748, 10141, 3, 5782, 10060, 8118, 9150, 8645,
+    9098, 8119, 9251, 8713, 9564, 2719, 8470, 2724, 5622, 8530, 5620, 8940, 6488, 9439,
+    10141, 10145, 5722, 9170, 10057, 8118, 9150, 8118, 9098, 8119, 9251, 8119, 9564, 2719,
+    8470, 2719, 5622, 8530, 5620, 8530, 6475, 9439, 10139, 9657, 6470, 5467, 10060, 8645,
+    9150, 8645, 9098, 8713, 9251, 8713, 9564, 2724, 8470, 2724, 5622, 8940, 5620, 8940,
+    6469, 9439, 10141, 3, 5782, 10060, 8645, 9150, 8118, 9098, 8713, 9251, 8119, 9564,
+    2724, 8470, 2719, 5622, 8940, 5620, 8530, 6487, 9439, 9862, 3, 6078, 8436, 6991,
+    8368, 4632, 5620, 7571, 9653, 9862, 10017, 8436, 6794, 8368, 4632, 5620, 7471, 9653,
+    8704, 6171, 8553, 10005, 8436, 6795, 8368, 4650, 5620, 7472, 9653, 9862, 3, 6078,
+    8436, 6992, 8368, 4650, 5620, 7570, 9653, 10148, 10085, 5945, 6991, 8509, 4632, 7300,
+    4132, 4650, 6488, 9709, 10148, 10145, 7712, 6677, 7075, 5945, 6794, 8509, 4632, 7300,
+    8263, 6475, 9709, 8911, 10039, 8553, 3, 6848, 7331, 7709, 5945, 6795, 8509, 8291,
+    4132, 4650, 6469, 9709, 10148, 10085, 5945, 6992, 8509, 8291, 8263, 6487, 9709, 10144,
+    10085, 9057, 6991, 7138, 8263, 7300, 5705, 4650, 6488, 9769, 10144, 10145, 7712, 6677,
+    7075, 9057, 6794, 7138, 8263, 7300, 5705, 4632, 6475, 9769, 10142, 9397, 3, 6848,
+    7331, 7709, 9057, 6795, 7138, 4132, 8291, 5705, 4650, 6469, 9769, 10144, 10085, 9057,
+    6992, 7138, 4132, 8291, 5705, 4632, 6487, 9769, 9843, 10063, 6991, 8773, 7571, 9273,
+    9843, 10017, 7066, 6794, 8773, 7471, 9273, 9145, 10005, 7066, 6795, 9211, 7472, 9273,
+    9843, 10063, 6992, 9211, 7570, 9273, 9838, 10116, 6991, 9502, 7571, 9718, 9838, 10017,
+    9500, 6794, 9502, 7471, 9718, 6306, 7695, 10151, 9500, 6795, 9230, 7472, 9718, 9838,
+    10116, 6992, 9230, 7570, 9718, 9901, 10116, 6991, 9502, 7571, 9772, 9901, 10017, 9500,
+    6794, 9502, 7471, 9772, 6480, 7695, 10151, 9500, 6795, 9230, 7472, 9772, 9901, 10116,
+    6992, 9230, 7570, 9772, 9867, 3, 7499, 10048, 6991, 8802, 4632, 6028, 7571, 9773,
+    9867, 10017, 5955, 10048, 6794, 8802, 4632, 6028, 7471, 9773, 9420, 10151, 5955, 10048,
+    6795, 8802, 4650, 6028, 7472, 9773, 9867, 3, 7499, 10048, 6992, 8802, 4650, 6028,
+    7570, 9773, 9548, 7182, 9492, 7007, 8649, 7333, 5798, 8893, 8698, 8500, 8698, 7213,
+    9548, 7182, 9650, 7007, 8143, 7333, 5804, 8893, 8684, 8500, 8684, 7213, 9548, 7009,
+    9492, 7007, 8145, 7333, 5805, 8488, 8243, 8905, 8243, 7213, 9548, 7009, 9650, 7007,
+    8650, 7333, 5799, 8488, 8230, 8905, 8230, 7213, 6857, 7182, 9492, 6157, 7530, 9720,
+    5798, 8334, 7039, 6791, 7039, 9571, 6857, 7182, 9650, 6157, 7360, 9720, 5804, 8334,
+    6868, 6791, 6868, 9571, 6857, 7009, 9492, 6157, 7361, 9720, 5805, 8334, 7034, 6791,
+    7034, 9571, 6857, 7009, 9650, 6157, 7531, 9720, 5799, 8334, 6865, 6791, 6865, 9571,
+    10040, 4885, 8149, 9983, 9136, 5770, 8945, 8880, 9751, 9603, 8921, 3151, 8526, 9172,
+    10040, 5008, 8149, 9983, 9435, 5726, 8945, 8479, 9751, 9603, 8921, 3151, 8526, 9172,
+    10037, 5007, 3110, 10007, 9136, 6093, 9673, 9113, 7612, 5780, 3151, 7665, 5780, 9172,
+    10037, 4883, 3110, 10007, 9435, 5859, 9673, 9113, 7612, 5780, 3151, 7665, 5780, 9172,
+    7211, 8868, 9763, 7530, 9566, 10015, 8818, 7211, 8868, 9730, 7360, 9566, 9976, 8818,
+    7211, 8467, 9763, 7361, 9566, 10021, 8818, 7211, 8467, 9730, 7531, 9566, 10003, 8818,
+    9235, 7678, 9396, 7007, 8649, 7333, 5798, 8893, 8698, 8500, 8698, 7213, 9235, 7678,
+    9112, 7007, 8143, 7333, 5804, 8893, 8684, 8500, 8684, 7213, 9235, 7644, 9396, 7007,
+    8145, 7333, 5805, 8488, 8243, 8905, 8243, 7213, 9235, 7644, 9112, 7007, 8650, 7333,
+    5799, 8488, 8230, 8905, 8230, 7213, 7024, 8868, 9763, 7530, 9777, 10015, 7332, 7024,
+    8868, 9730, 7360, 9777, 9976, 7332, 7024, 8467, 9763, 7361, 9777, 10021, 7332, 7024,
+    8467, 9730, 7531, 9777, 10003, 7332, 8814, 5367, 5137, 5412, 9284, 8166, 8649, 9754,
+    5724, 9097, 8653, 8250, 8695, 8653, 8250, 9096, 8814, 5367, 5137, 5412, 8541, 8166,
+    8143, 9754, 5845, 9097, 8653, 8235, 8695, 8653, 8235, 9096, 8814, 5368, 5137, 5438,
+    9284, 8166, 8145, 9754, 5769, 9097, 8168, 8692, 8695, 8168, 8692, 9096, 8814, 5368,
+    5137, 5438, 8541, 8166, 8650, 9754, 5725, 9097, 8168, 8677, 8695, 8168, 8677, 9096,
+    9334, 3202, 3637, 5137, 4181, 1649, 3799, 9284, 8654, 8649, 9704, 1680, 547, 9391,
+    9173, 8250, 8867, 9173, 8250, 9254, 9334, 3202, 3637, 5137, 4181, 1649, 3799, 8541,
+    8654, 8143, 9704, 1680, 589, 9391, 9173, 8235, 8867, 9173, 8235, 9254, 9334, 3210,
+    4060, 5137, 3211, 3706, 1912, 3799, 9284, 8654, 8145, 9704, 1686, 547, 9391, 9073,
+    8692, 8867, 9073, 8692, 9254, 9334, 3210, 4060, 5137, 3211, 3706, 1912, 3799, 8541,
+    8654, 8650, 9704, 1686, 589, 9391, 9073, 8677, 8867, 9073, 8677, 9254, 10033, 7674,
+    8398, 4883, 3110, 3161, 9065, 9981, 9435, 5859, 9673, 5223, 8242, 7519, 8174, 5780,
+    8175, 5780, 6952, 10036, 7572, 8398, 5008, 8149, 9065, 9941, 9435, 5726, 8945, 8479,
+    9751, 7504, 8242, 7599, 3215, 8921, 3216, 8526, 6952, 10033, 7674, 8398, 5007, 3110,
+    3161, 9065, 9981, 9136, 6093, 9673, 5223, 8242, 7519, 8174, 5780, 8175, 5780, 6952,
+    10036, 7572, 8398, 4885, 8149, 9065, 9941, 9136, 5770, 8945, 8880, 9751, 7504, 8242,
+    7599, 3215, 8921, 3216, 8526, 6952, 10040, 4885, 3218, 3111, 9983, 9066, 7439, 5770,
+    7440, 5866, 8880, 7708, 7703, 7582, 3141, 3219, 3144, 3220, 9603, 3531, 10040, 5008,
+    3218, 3111, 9983, 9066, 7444, 5726, 7440, 5866, 8479, 7708, 7703, 7582, 3141, 3219,
+    3144, 3220, 9603, 3531, 10037, 5007, 3218, 10007, 9066, 7439, 6093, 7548, 7687, 3221,
+    7707, 9429, 686, 6721, 7661, 9429, 693, 6721, 7190, 9113, 3531, 10037, 4883, 3218,
+    10007, 9066, 7444, 5859, 7548, 7687, 3221, 7707, 9429, 686, 6721, 7661, 9429, 693,
+    6721, 7190, 9113, 3531, 8922, 7662, 6158, 7530, 9777, 10015, 7332, 8922, 7573, 6158,
+    7360, 9777, 9976, 7332, 8515, 7662, 6158, 7361, 9777, 10021, 7332, 8515, 7573, 6158,
+    7531, 9777, 10003, 7332, 6857, 8027, 5137, 8765, 9780, 7530, 10122, 926, 8178, 5568,
+    7039, 6988, 7039, 9547, 6857, 8027, 5137, 8765, 9780, 7360, 10122, 926, 8658, 5568,
+    6868, 6988, 6868, 9547, 6857, 8025, 5137, 8397, 9780, 7361, 10122, 935, 8178, 5568,
+    7034, 6988, 7034, 9547, 6857, 8025, 5137, 8397, 9780, 7531, 10122, 935, 8658, 5568,
+    6865, 6988, 6865, 9547, 9341, 8025, 5139, 8397, 8749, 7530, 10120, 3245, 612, 9103,
+    7039, 6791, 7039, 9670, 9341, 8027, 5139, 8765, 8749, 7360, 10120, 3245, 637, 9103,
+    6868, 6791, 6868, 9670, 9341, 8025, 5139, 8397, 8749, 7361, 10120, 3250, 612, 9103,
+    7034, 6791, 7034, 9670, 9341, 8027, 5139, 8765, 8749, 7531, 10120, 3250, 637, 9103,
+    6865, 6791, 6865, 9670, 8922, 9396, 6157, 7530, 9698, 5798, 8421, 7039, 6988, 7039,
+    9272, 8922, 9112, 6157, 7360, 9698, 5804, 8421, 6868, 6988, 6868, 9272, 8515, 9396,
+    6157, 7361, 9698, 5805, 8421, 7034, 6988, 7034, 9272, 8515, 9112, 6157, 7531, 9698,
+    5799, 8421, 6865, 6988, 6865, 9272, 10130, 7526, 9430, 10067, 3268, 9079, 162, 5117,
+    7813, 10077, 7526, 9636, 10130, 7352, 9430, 10043, 9436, 3299, 9079, 6504, 5117, 8565,
+    10077, 7352, 9636, 10130, 7351, 9082, 3302, 3303, 3304, 10043, 9610, 3310, 3311, 8199,
+    108, 9430, 10067, 3268, 9079, 162, 4836, 7813, 10077, 7351, 9636, 10130, 7525, 9082,
+    3302, 3303, 3304, 10043, 9610, 3310, 3311, 8199, 218, 9430, 10043, 9436, 3299, 9079,
+    7513, 8565, 10077, 7525, 9636, 3252, 7799, 7779, 3313, 1823, 3958, 3296, 7793, 3314,
+    3315, 3316, 7794, 3317, 3318, 3319, 3565, 10058, 10152, 9740, 5798, 5238, 7759, 3363,
+    8759, 10058, 9918, 9740, 5804, 5238, 7777, 3374, 8759, 10058, 10150, 9740, 5805, 5238,
+    7778, 3363, 8759, 10058, 9993, 9740, 5799, 5238, 7760, 3374, 8759, 8896, 8899, 4157,
+    8668, 3329, 10061, 6304, 5651, 10112, 926, 8178, 7759, 9339, 9528, 8896, 8899, 4157,
+    8670, 6228, 8280, 6304, 5477, 10112, 926, 8658, 7777, 9261, 9528, 8896, 10052, 4157,
+    8668, 3329, 10061, 6304, 5476, 10112, 935, 8178, 7778, 9339, 9528, 8896, 10052, 4157,
+    8670, 6228, 8280, 6304, 5650, 10112, 935, 8658, 7760, 9261, 9528, 6451, 8899, 10066,
+    9380, 5651, 9746, 5798, 6117, 7448, 3357, 8736, 3363, 10088, 6451, 8899, 9612, 9380,
+    5477, 9746, 5804, 6117, 7556, 3357, 8736, 3374, 10088, 6451, 10052, 10066, 9380, 5476,
+    9746, 5805, 6117, 7557, 3376, 8736, 3363, 10088, 6451, 10052, 9612, 9380, 5650, 9746,
+    5799, 6117, 7449, 3376, 8736, 3374, 10088, 6451, 10152, 9705, 5798, 6117, 7759, 8863,
+    10111, 6451, 9918, 9705, 5804, 6117, 7777, 8493, 10111, 6451, 10150, 9705, 5805, 6117,
+    7778, 8863, 10111, 6451, 9993, 9705, 5799, 6117, 7760, 8493, 10111, 6451, 8670, 6110,
+    8280, 10066, 8180, 5651, 10126, 3245, 612, 8697, 7759, 9339, 9699, 6451, 8670, 6110,
+    8280, 9612, 8180, 5477, 10126, 3245, 637, 8697, 7777, 9261, 9699, 6451, 8668, 3325,
+    10061, 10066, 8180, 5476, 10126, 3250, 612, 8697, 7778, 9339, 9699, 6451, 8668, 3325,
+    10061, 9612, 8180, 5650, 10126, 3250, 637, 8697, 7760, 9261, 9699, 10134, 3529, 3425,
+    3, 952, 9484, 4883, 3427, 3161, 10140, 3433, 657, 3434, 9195, 3436, 3437, 3438,
+    3439, 666, 8687, 2244, 3440, 3441, 3442, 673, 682, 3443, 749, 8215, 9050, 9635,
+    8215, 5053, 6362, 8674, 9051, 9635, 8674, 7467, 6740, 3214, 7155, 7514, 8174, 7514,
+    8175, 7514, 6952, 10134, 9484, 5008, 3454, 3111, 10140, 3455, 722, 3456, 9195, 3436,
+    3437, 3438, 3439, 5726, 3457, 3458, 3459, 3460, 2270, 3461, 3462, 3463, 5522, 3464,
+    735, 3465, 737, 3466, 6420, 9640, 3768, 675, 3479, 3480, 3481, 3482, 9640, 4207,
+    772, 773, 8992, 8260, 7171, 3214, 3557, 3484, 3485, 3486, 3487, 7452, 706, 7620,
+    3215, 3557, 3488, 3489, 3490, 3491, 7452, 709, 7620, 3216, 3557, 3492, 3493, 3494,
+    3495, 7452, 712, 7620, 6952, 10134, 3529, 3425, 3, 952, 9484, 5007, 3427, 3161,
+    10140, 3433, 657, 3434, 9195, 3496, 3497, 3498, 3499, 791, 8687, 2244, 3440, 3441,
+    3442, 673, 682, 3443, 749, 8215, 9050, 9635, 8215, 5053, 6362, 8674, 9051, 9635,
+    8674, 7467, 6740, 3214, 7155, 7514, 8174, 7514, 8175, 7514, 6952, 10134, 9484, 4885,
+    3454, 3111, 10140, 3455, 722, 3456, 9195, 3496, 3497, 3498, 3499, 5770, 3457, 3458,
+    3459, 3460, 2270, 3461, 3462, 3463, 5522, 3464, 5730, 3465, 737, 3466, 6420, 9640,
+    3768, 675, 3479, 3480, 3481, 3482, 9640, 4207, 772, 773, 8992, 8260, 7171, 3214,
+    3557, 3484, 3485, 3486, 3487, 7452, 706, 7620, 3215, 3557, 3488, 3489, 3490, 3491,
+    7452, 709, 7620, 3216, 3557, 3492, 3493, 3494, 3495, 7452, 712, 7620, 6952, 9766,
+    10152, 10124, 5798, 6263, 7759, 8863, 10084, 9766, 9918, 10124, 5804, 6263, 7777, 8493,
+    10084, 9766, 10150, 10124, 5805, 6263, 7778, 8863, 10084, 9766, 9993, 10124, 5799, 6263,
+    7760, 8493, 10084, 10132, 7526, 9253, 10067, 3507, 9176, 162, 5117, 7813, 10082, 7526,
+    9722, 10132, 7352, 9253, 10046, 9436, 3519, 9176, 6504, 5117, 8565, 10082, 7352, 9722,
+    10132, 7351, 9082, 3520, 3521, 3522, 10046, 9610, 3523, 3524, 8199, 108, 9253, 10067,
+    3507, 9176, 162, 4836, 7813, 10082, 7351, 9722, 10132, 7525, 9082, 3520, 3521, 3522,
+    10046, 9610, 3523, 3524, 8199, 218, 9253, 10046, 9436, 3519, 9176, 7513, 8565, 10082,
+    7525, 9722, 4535, 3252, 7804, 7779, 3525, 2539, 4807, 3518, 7793, 3526, 3315, 3316,
+    7794, 3527, 3528, 3319, 3565,
 };
 
 static const struct kiln_program bundle_nvidia_programs[] = {
@@ -5369,407 +5446,407 @@ static const struct kiln_program bundle_nvidia_programs[] = {
     { UINT64_C(0x5c05d717f9657dbb), 0, 7, 7, 14345, 0, NULL },
     { UINT64_C(0x918ad5853af045d9), 0, 14, 7, 14356, 0, NULL },
     { UINT64_C(0x7c113c5b18bbaf44), 0, 21, 7, 14779, 0, NULL },
-    { UINT64_C(0x81060567cecd5f03), 0, 28, 19, 24421, 0, NULL },
-    { UINT64_C(0x930095094fc1b290), 0, 47, 18, 24209, 0, NULL },
-    { UINT64_C(0x526cf4408becd71e), 0, 65, 18, 24220, 0, NULL },
-    { UINT64_C(0x877040abbb8bcee9), 0, 83, 19, 24643, 0, NULL },
-    { UINT64_C(0xc873f1331fdc63ec), 0, 102, 9, 16421, 0, NULL },
-    { UINT64_C(0x34bee5e2b2f73c00), 0, 111, 9, 16200, 0, NULL },
-    { UINT64_C(0xc9342670c69e8680), 0, 120, 9, 16213, 0, NULL },
-    { UINT64_C(0x6d74b59cf2d6baea), 0, 129, 9, 16627, 0, NULL },
-    { UINT64_C(0x4345e386511a5ff7), 0, 138, 8, 13279, 0, NULL },
-    { UINT64_C(0x0027be3834146c0f), 0, 146, 8, 13059, 0, NULL },
-    { UINT64_C(0x852399d3156e7888), 0, 154, 8, 13070, 0, NULL },
-    { UINT64_C(0x407da1501fdad7d8), 0, 162, 8, 13485, 0, NULL },
-    { UINT64_C(0x3a23359031dcd0c0), 0, 170, 12, 6809, 0, NULL },
-    { UINT64_C(0xb9708f8faeaedc99), 0, 182, 14, 7689, 0, NULL },
-    { UINT64_C(0x382f12578f45817c), 0, 196, 12, 6787, 0, NULL },
-    { UINT64_C(0xd0f510f772186506), 0, 208, 14, 7737, 0, NULL },
-    { UINT64_C(0x6f9ebad4408aff2a), 0, 222, 19, 15166, 0, NULL },
-    { UINT64_C(0x6a520c158fdd4b2f), 0, 241, 19, 14954, 0, NULL },
-    { UINT64_C(0xecf2eda681008c1b), 0, 260, 17, 14965, 0, NULL },
-    { UINT64_C(0x5be564b432a95490), 0, 277, 17, 15388, 0, NULL },
-    { UINT64_C(0x114a9168984d87de), 0, 294, 10, 13299, 0, NULL },
-    { UINT64_C(0x79e1f223393dfe88), 0, 304, 10, 13078, 0, NULL },
-    { UINT64_C(0x00ec5fd7351ac486), 0, 314, 10, 13091, 0, NULL },
-    { UINT64_C(0xd7b84765dc298edc), 0, 324, 10, 13505, 0, NULL },
-    { UINT64_C(0x9e362e87eb744af2), 0, 334, 10, 4951, 0, NULL },
-    { UINT64_C(0xb9f8f1888f6e8304), 0, 344, 8, 4205, 0, NULL },
-    { UINT64_C(0xa88360f2a2d30428), 0, 352, 10, 4939, 0, NULL },
-    { UINT64_C(0xb1cb88a802b536cd), 0, 362, 8, 4187, 0, NULL },
-    { UINT64_C(0x40eed649927b838f), 0, 370, 7, 23188, 0, NULL },
-    { UINT64_C(0x28d0d9d2093799d2), 0, 377, 7, 22976, 0, NULL },
-    { UINT64_C(0x1340a3ba7e4c5606), 0, 384, 7, 22987, 0, NULL },
-    { UINT64_C(0x48d36fca10f8f0f7), 0, 391, 7, 23410, 0, NULL },
-    { UINT64_C(0x5efc303c2b9c8058), 0, 398, 18, 12661, 0, NULL },
-    { UINT64_C(0x163cef2a6568f643), 0, 416, 18, 12438, 0, NULL },
-    { UINT64_C(0x68f5c992c7917e8d), 0, 434, 18, 12455, 0, NULL },
-    { UINT64_C(0x37e1b5613a575622), 0, 452, 18, 12867, 0, NULL },
-    { UINT64_C(0x069baada7e798eed), 0, 470, 8, 22531, 0, NULL },
-    { UINT64_C(0x728a38025e47f021), 0, 478, 8, 22311, 0, NULL },
-    { UINT64_C(0x156408066f9fdcac), 0, 486, 8, 22322, 0, NULL },
-    { UINT64_C(0xcd9dc65b058f8852), 0, 494, 8, 22737, 0, NULL },
-    { UINT64_C(0xc3024f6490a9d4f1), 0, 502, 8, 16401, 0, NULL },
-    { UINT64_C(0x6d3d7424b3ef19ad), 0, 510, 8, 16181, 0, NULL },
-    { UINT64_C(0xbc9d4d3a33f0438e), 0, 518, 8, 16192, 0, NULL },
-    { UINT64_C(0x9041922bd34fd500), 0, 526, 8, 16607, 0, NULL },
-    { UINT64_C(0x4d9824c4f578b40b), 0, 534, 86, 5983, 0, NULL },
-    { UINT64_C(0x85ae25105f27ed2e), 0, 620, 86, 5987, 0, NULL },
-    { UINT64_C(0x187d0da8b64026bd), 0, 706, 60, 4032, 0, NULL },
-    { UINT64_C(0x5221ff9af3026522), 0, 766, 60, 4036, 0, NULL },
-    { UINT64_C(0xab6978d9ffa69c0c), 0, 826, 11, 25521, 0, NULL },
-    { UINT64_C(0xf01df738da08ccad), 0, 837, 11, 25301, 0, NULL },
-    { UINT64_C(0xf08dd9cbfaebfe95), 0, 848, 11, 25312, 0, NULL },
-    { UINT64_C(0x0afb3f2a132d17f4), 0, 859, 11, 25727, 0, NULL },
-    { UINT64_C(0x636bc18df8ea082d), 0, 870, 19, 13278, 0, NULL },
-    { UINT64_C(0xa08a1455c8d99c64), 0, 889, 19, 13058, 0, NULL },
-    { UINT64_C(0x5aa5154e92e6b866), 0, 908, 17, 13069, 0, NULL },
-    { UINT64_C(0xf7befe5f5d9f5309), 0, 925, 17, 13484, 0, NULL },
-    { UINT64_C(0xa5c15ebacf42b263), 0, 942, 16, 7731, 0, NULL },
-    { UINT64_C(0xa6d6f8a5dc374f24), 0, 958, 16, 7683, 0, NULL },
-    { UINT64_C(0xf1a0ff62146e5659), 0, 974, 15, 6781, 0, NULL },
-    { UINT64_C(0x084e2de41c86a3ed), 0, 989, 15, 6803, 0, NULL },
-    { UINT64_C(0xf5134b325df22cc4), 0, 1004, 20, 4969, 0, NULL },
-    { UINT64_C(0xcd6130deeb6290c6), 0, 1024, 17, 5425, 0, NULL },
-    { UINT64_C(0xd3464f6135827cb4), 0, 1041, 20, 4959, 0, NULL },
-    { UINT64_C(0xbcad71ef279c0779), 0, 1061, 17, 5485, 0, NULL },
-    { UINT64_C(0xf2926e2d03dd2aeb), 0, 1078, 18, 8391, 0, NULL },
-    { UINT64_C(0xc8925d0c8ad9b5f2), 0, 1096, 20, 8452, 0, NULL },
-    { UINT64_C(0x3289c04239124221), 0, 1116, 21, 7741, 0, NULL },
-    { UINT64_C(0x9209b3223bad97c2), 0, 1137, 24, 7802, 0, NULL },
-    { UINT64_C(0x9de37f7bef4afc47), 0, 1161, 8, 18859, 0, NULL },
-    { UINT64_C(0xa02e8cba14e736c3), 0, 1169, 8, 18639, 0, NULL },
-    { UINT64_C(0xa71fde3544c151d4), 0, 1177, 8, 18650, 0, NULL },
-    { UINT64_C(0x979c9d33dfce5f24), 0, 1185, 8, 19065, 0, NULL },
-    { UINT64_C(0x9624bc61d746f458), 0, 1193, 8, 17274, 0, NULL },
-    { UINT64_C(0x317593d1814b8dff), 0, 1201, 9, 17062, 0, NULL },
-    { UINT64_C(0x76f821b409879213), 0, 1210, 9, 17073, 0, NULL },
-    { UINT64_C(0x494280ffb9151810), 0, 1219, 8, 17496, 0, NULL },
-    { UINT64_C(0x71242fccaadeaf07), 0, 1227, 9, 18881, 0, NULL },
-    { UINT64_C(0x332993e7e4b86505), 0, 1236, 9, 18660, 0, NULL },
-    { UINT64_C(0x43f8ea262d8065ef), 0, 1245, 9, 18673, 0, NULL },
-    { UINT64_C(0xaa59b7fa91824849), 0, 1254, 9, 19087, 0, NULL },
-    { UINT64_C(0x00bfe05f4b498559), 0, 1263, 11, 28149, 0, NULL },
-    { UINT64_C(0xb064b76c74ab6286), 0, 1274, 12, 27929, 0, NULL },
-    { UINT64_C(0xaba168a1597aaf80), 0, 1286, 12, 27940, 0, NULL },
-    { UINT64_C(0x0722207a1ae4d675), 0, 1298, 11, 28355, 0, NULL },
-    { UINT64_C(0xe7d6773f39afce93), 0, 1309, 14, 5348, 0, NULL },
-    { UINT64_C(0xb296ce19b58d65bb), 0, 1323, 10, 4517, 0, NULL },
-    { UINT64_C(0x6bfb7cd549772c05), 0, 1333, 13, 5336, 0, NULL },
-    { UINT64_C(0x1218208f42a7f4f6), 0, 1346, 9, 4499, 0, NULL },
-    { UINT64_C(0x33c01ef8b31dd5ef), 0, 1355, 15, 1412, 0, NULL },
-    { UINT64_C(0x6a89c82e0b229de5), 0, 1370, 11, 21195, 0, NULL },
-    { UINT64_C(0x422817c5ded03873), 0, 1381, 10, 21394, 0, NULL },
-    { UINT64_C(0x7fadab9eb6f04f1c), 0, 1391, 12, 20996, 0, NULL },
-    { UINT64_C(0xa1c25dca9d8e9378), 0, 1403, 11, 21195, 0, NULL },
-    { UINT64_C(0xf3b4c661ae847368), 0, 1414, 7, 13126, 0, NULL },
-    { UINT64_C(0xd933feb937abfc34), 0, 1421, 11, 13325, 0, NULL },
-    { UINT64_C(0x64cf726f794bb633), 0, 1432, 10, 12927, 0, NULL },
-    { UINT64_C(0xe62c00831dcb0539), 0, 1442, 9, 13126, 0, NULL },
-    { UINT64_C(0x99c923fdfd8594ed), 0, 1451, 7, 4498, 0, NULL },
-    { UINT64_C(0x3a6d2afd257e8abd), 0, 1458, 9, 5148, 0, NULL },
-    { UINT64_C(0x36a528c749fc533a), 0, 1467, 7, 4494, 0, NULL },
-    { UINT64_C(0xc65e7c19e629f8e1), 0, 1474, 9, 5214, 0, NULL },
-    { UINT64_C(0x6da94caa413e36ba), 0, 1483, 14, 13137, 0, NULL },
-    { UINT64_C(0x9a63ae247c435348), 0, 1497, 8, 13335, 0, NULL },
-    { UINT64_C(0x5114c6b5dbcdfd30), 0, 1505, 14, 12938, 0, NULL },
-    { UINT64_C(0xc1fbd9f99665f8ce), 0, 1519, 8, 13136, 0, NULL },
-    { UINT64_C(0x000e8f352d5b9b1f), 0, 1527, 13, 8677, 0, NULL },
-    { UINT64_C(0x89d4b8967af3c671), 0, 1540, 13, 8737, 0, NULL },
-    { UINT64_C(0x8258ef94041e7fb1), 0, 1553, 13, 8043, 0, NULL },
-    { UINT64_C(0x83b632d041196321), 0, 1566, 13, 8103, 0, NULL },
-    { UINT64_C(0x8157abdd63d37061), 0, 1579, 11, 13139, 0, NULL },
-    { UINT64_C(0xe771fe34341313df), 0, 1590, 11, 13338, 0, NULL },
-    { UINT64_C(0x8484215320d66076), 0, 1601, 11, 12941, 0, NULL },
-    { UINT64_C(0x8a6c708f15de7e72), 0, 1612, 11, 13140, 0, NULL },
-    { UINT64_C(0x80bfc837d2e712a7), 0, 1623, 14, 4931, 0, NULL },
-    { UINT64_C(0xd84faf96fb364131), 0, 1637, 10, 4183, 0, NULL },
-    { UINT64_C(0x915fd5345b962691), 0, 1647, 14, 4919, 0, NULL },
-    { UINT64_C(0xaa61743c1d023d6c), 0, 1661, 10, 4165, 0, NULL },
-    { UINT64_C(0x2c5f6b7fe5344d61), 0, 1671, 12, 8111, 0, NULL },
-    { UINT64_C(0x103796d8f91a3fd1), 0, 1683, 12, 8745, 0, NULL },
-    { UINT64_C(0xcc4a9ae0be3a36b1), 0, 1695, 12, 8051, 0, NULL },
-    { UINT64_C(0xb0de826f57d3db4f), 0, 1707, 12, 8685, 0, NULL },
-    { UINT64_C(0x704ef95e2043754f), 0, 1719, 8, 13443, 0, NULL },
-    { UINT64_C(0xa8f8fd8644c59998), 0, 1727, 8, 13348, 0, NULL },
-    { UINT64_C(0x2aedb1b7a52c03d3), 0, 1735, 8, 12961, 0, NULL },
-    { UINT64_C(0xd7cb4dd86a323595), 0, 1743, 8, 13443, 0, NULL },
-    { UINT64_C(0x31052ee811e9b43e), 0, 1751, 19, 22482, 0, NULL },
-    { UINT64_C(0x76c3d64e7ed041ae), 0, 1770, 16, 20508, 0, NULL },
-    { UINT64_C(0x797665d534d0180a), 0, 1786, 23, 22898, 0, NULL },
-    { UINT64_C(0x1980199f03d4efe1), 0, 1809, 19, 22482, 0, NULL },
-    { UINT64_C(0x9a71f951551ea8ea), 0, 1828, 11, 12652, 0, NULL },
-    { UINT64_C(0x0acca6bc2498e8ee), 0, 1839, 10, 12851, 0, NULL },
-    { UINT64_C(0xe536ab425cedb76f), 0, 1849, 11, 12453, 0, NULL },
-    { UINT64_C(0xaac643a9b217d725), 0, 1860, 10, 12652, 0, NULL },
-    { UINT64_C(0xb39a71a70ef216c2), 0, 1870, 7, 13421, 0, NULL },
-    { UINT64_C(0xb7fbfec46f13ce67), 0, 1877, 7, 12941, 0, NULL },
-    { UINT64_C(0xa96deb3cda17e45e), 0, 1884, 6, 13422, 0, NULL },
-    { UINT64_C(0x0520651546becf20), 0, 1890, 10, 5208, 0, NULL },
-    { UINT64_C(0x40612ca6e2b2ac1c), 0, 1900, 10, 5142, 0, NULL },
-    { UINT64_C(0x7e5cd203a258437b), 0, 1910, 8, 4488, 0, NULL },
-    { UINT64_C(0xd6a52e862e137114), 0, 1918, 8, 4492, 0, NULL },
-    { UINT64_C(0x27a19b70f9ac4e65), 0, 1926, 28, 5523, 0, NULL },
-    { UINT64_C(0xd0c50c2a6d752af8), 0, 1954, 43, 6622, 0, NULL },
-    { UINT64_C(0x9e5d73ae902e4e2f), 0, 1997, 28, 5513, 0, NULL },
-    { UINT64_C(0x27dc8b7e92ed75b3), 0, 2025, 43, 6682, 0, NULL },
-    { UINT64_C(0x146d0c5c19a02137), 0, 2068, 12, 13430, 0, NULL },
-    { UINT64_C(0x095ff399b39f68a6), 0, 2080, 12, 12949, 0, NULL },
-    { UINT64_C(0xd960e7b3ff8b81cc), 0, 2092, 8, 13431, 0, NULL },
-    { UINT64_C(0x8109fbaa165eea8d), 0, 2100, 4, 21962, 0, NULL },
-    { UINT64_C(0x70f400983d22d2f7), 0, 2104, 9, 21866, 0, NULL },
-    { UINT64_C(0x21fa1fe4520e5c46), 0, 2113, 4, 21481, 0, NULL },
-    { UINT64_C(0x01d25ea58cfc409b), 0, 2117, 4, 21962, 0, NULL },
-    { UINT64_C(0xdca738f035320c8b), 0, 2121, 4, 21667, 0, NULL },
-    { UINT64_C(0x0f621ee33b4e5ccb), 0, 2125, 4, 21468, 0, NULL },
-    { UINT64_C(0x13d1aeb95550aa7f), 0, 2129, 4, 21667, 0, NULL },
-    { UINT64_C(0x25ae194b6814a612), 0, 2133, 6, 23841, 0, NULL },
-    { UINT64_C(0x40815876d7b8385d), 0, 2139, 10, 24258, 0, NULL },
-    { UINT64_C(0xb8a42c8bf6a9b6cf), 0, 2149, 7, 23841, 0, NULL },
-    { UINT64_C(0x27f39d45682f29cd), 0, 2156, 18, 12965, 0, NULL },
-    { UINT64_C(0x8ac28abcf2848b02), 0, 2174, 11, 12866, 0, NULL },
-    { UINT64_C(0x0e3b318a9b80fdb9), 0, 2185, 18, 12483, 0, NULL },
-    { UINT64_C(0x020ae4d96172b19f), 0, 2203, 11, 12961, 0, NULL },
-    { UINT64_C(0x208ccaca6dd83238), 0, 2214, 8, 21720, 0, NULL },
-    { UINT64_C(0xa8dd80b734086fed), 0, 2222, 8, 21918, 0, NULL },
-    { UINT64_C(0x011af44726f83739), 0, 2230, 8, 21522, 0, NULL },
-    { UINT64_C(0x61020cc2a27d99a4), 0, 2238, 8, 21720, 0, NULL },
-    { UINT64_C(0x3ec7dc25657140b9), 0, 2246, 16, 6605, 0, NULL },
-    { UINT64_C(0x6b16ecb6e3456ee2), 0, 2262, 13, 7252, 0, NULL },
-    { UINT64_C(0x40caa7206fd8b5f9), 0, 2275, 14, 6543, 0, NULL },
-    { UINT64_C(0xa32e5603404178d6), 0, 2289, 12, 7190, 0, NULL },
-    { UINT64_C(0x8c436dfaa2a8d482), 0, 2301, 9, 24431, 0, NULL },
-    { UINT64_C(0xfb9be741a04e17fb), 0, 2310, 10, 24629, 0, NULL },
-    { UINT64_C(0x015211cac55ab5e3), 0, 2320, 9, 24233, 0, NULL },
-    { UINT64_C(0xd2942df78921791a), 0, 2329, 10, 24431, 0, NULL },
-    { UINT64_C(0x23ff1344ec3f5b11), 0, 2339, 9, 16243, 0, NULL },
-    { UINT64_C(0x1a03b7479bc91097), 0, 2348, 13, 16147, 0, NULL },
-    { UINT64_C(0xb406e077adfe29ce), 0, 2361, 9, 15763, 0, NULL },
-    { UINT64_C(0xf67f6f32172f9c27), 0, 2370, 9, 16244, 0, NULL },
-    { UINT64_C(0x6d366f11845bd892), 0, 2379, 10, 26553, 0, NULL },
-    { UINT64_C(0x536caea4d207f7a1), 0, 2389, 11, 24577, 0, NULL },
-    { UINT64_C(0x68dd554df1f73237), 0, 2400, 14, 26972, 0, NULL },
-    { UINT64_C(0x8a8e2542e194caeb), 0, 2414, 9, 26553, 0, NULL },
-    { UINT64_C(0x9e25a8ec41147c4c), 0, 2423, 15, 1392, 0, NULL },
-    { UINT64_C(0x68fe06b61372d920), 0, 2438, 12, 12028, 0, NULL },
-    { UINT64_C(0xd208105461b9a3a8), 0, 2450, 14, 11973, 0, NULL },
-    { UINT64_C(0x79e2f64db0ce5e58), 0, 2464, 12, 11803, 0, NULL },
-    { UINT64_C(0x8648a230d1b7daec), 0, 2476, 13, 11191, 0, NULL },
-    { UINT64_C(0x252f72fea44a28f5), 0, 2489, 202, 22011, 0, NULL },
-    { UINT64_C(0x2aa98ed27d3701cd), 0, 2691, 202, 22005, 0, NULL },
-    { UINT64_C(0x09b098561e2fa1d8), 0, 2893, 202, 22017, 0, NULL },
-    { UINT64_C(0xd7c763d257b20c00), 0, 3095, 202, 22011, 0, NULL },
-    { UINT64_C(0x55c5f5fd4b22f7de), 0, 3297, 5, 4525, 0, NULL },
-    { UINT64_C(0xdd94b2adf736c752), 0, 3302, 8, 4909, 0, NULL },
-    { UINT64_C(0xfa57b6f149b98b67), 0, 3310, 5, 4521, 0, NULL },
-    { UINT64_C(0x2c4fb449a39c7b60), 0, 3315, 8, 4975, 0, NULL },
-    { UINT64_C(0x081a467fadea0858), 0, 3323, 19, 5778, 0, NULL },
-    { UINT64_C(0x7d555a885c5a0f18), 0, 3342, 26, 7227, 0, NULL },
-    { UINT64_C(0xc79985b0c98be023), 0, 3368, 19, 5715, 0, NULL },
-    { UINT64_C(0x98c46471863e02a9), 0, 3387, 26, 7164, 0, NULL },
-    { UINT64_C(0xd2d9b128e8383e03), 0, 3413, 11, 12028, 0, NULL },
-    { UINT64_C(0xc84bddace2db9c90), 0, 3424, 11, 11973, 0, NULL },
-    { UINT64_C(0xdc58348404a9559b), 0, 3435, 11, 11803, 0, NULL },
-    { UINT64_C(0x1e704e73243baffc), 0, 3446, 12, 11191, 0, NULL },
-    { UINT64_C(0x20bc49607ec1f21c), 0, 3458, 15, 11556, 0, NULL },
-    { UINT64_C(0xf3cab700883cba40), 0, 3473, 15, 11480, 0, NULL },
-    { UINT64_C(0xc0c390a33293bd03), 0, 3488, 17, 11331, 0, NULL },
-    { UINT64_C(0x55ca30b149f0de8d), 0, 3505, 18, 10736, 0, NULL },
-    { UINT64_C(0xfa0eaafc880547e1), 0, 3523, 23, 4505, 0, NULL },
-    { UINT64_C(0xec3fc5ac58df9d07), 0, 3546, 25, 4895, 0, NULL },
-    { UINT64_C(0xab23bad5cac653fa), 0, 3571, 23, 4501, 0, NULL },
-    { UINT64_C(0xe4ac32949422464b), 0, 3594, 25, 4961, 0, NULL },
-    { UINT64_C(0x89fa3f5167f9b5f5), 0, 3619, 11, 14334, 0, NULL },
-    { UINT64_C(0x4b9b64cf76b082f1), 0, 3630, 12, 14259, 0, NULL },
-    { UINT64_C(0x39f6c02ff81ef684), 0, 3642, 11, 14108, 0, NULL },
-    { UINT64_C(0x509e5e8b5e8dfd00), 0, 3653, 14, 13514, 0, NULL },
-    { UINT64_C(0x7143c96f29286505), 0, 3667, 13, 20969, 0, NULL },
-    { UINT64_C(0xbc3aeeee7df1fef3), 0, 3680, 15, 20956, 0, NULL },
-    { UINT64_C(0x00f47ff1280744c9), 0, 3695, 13, 20436, 0, NULL },
-    { UINT64_C(0xfba68334a4772d89), 0, 3708, 14, 19835, 0, NULL },
-    { UINT64_C(0x9a9f5ef558173928), 0, 3722, 13, 23609, 0, NULL },
-    { UINT64_C(0xac50bd84f85756df), 0, 3735, 15, 23597, 0, NULL },
-    { UINT64_C(0x09131d0ece35285d), 0, 3750, 13, 23075, 0, NULL },
-    { UINT64_C(0x8dc377916569742c), 0, 3763, 16, 22475, 0, NULL },
-    { UINT64_C(0xdd99079a3ac97895), 0, 3779, 11, 4969, 0, NULL },
-    { UINT64_C(0x0e0b6340d74453a7), 0, 3790, 11, 4903, 0, NULL },
-    { UINT64_C(0xc181450e3881e99e), 0, 3801, 8, 4515, 0, NULL },
-    { UINT64_C(0x616ac1c153e4b06f), 0, 3809, 8, 4519, 0, NULL },
-    { UINT64_C(0x67fb0f5ca7684317), 0, 3817, 6, 6526, 0, NULL },
-    { UINT64_C(0x8fa5f2100cab7728), 0, 3823, 10, 8711, 0, NULL },
-    { UINT64_C(0x437d0980c4e0d85c), 0, 3833, 6, 6463, 0, NULL },
-    { UINT64_C(0x77d632019a7a0025), 0, 3839, 10, 8648, 0, NULL },
-    { UINT64_C(0x0733a41a239c71bf), 0, 3849, 11, 14802, 0, NULL },
-    { UINT64_C(0x0d516610509fae37), 0, 3860, 11, 14748, 0, NULL },
-    { UINT64_C(0xfacbe78a76142592), 0, 3871, 11, 14576, 0, NULL },
-    { UINT64_C(0x54372fa87557e906), 0, 3882, 13, 13965, 0, NULL },
-    { UINT64_C(0x38ebc9eacf94af88), 0, 3895, 5, 7669, 0, NULL },
-    { UINT64_C(0x04f50da30073c55f), 0, 3900, 6, 9822, 0, NULL },
-    { UINT64_C(0xc5a1e0308b8d8e07), 0, 3906, 5, 7606, 0, NULL },
-    { UINT64_C(0xebefb9816e769c8e), 0, 3911, 6, 9759, 0, NULL },
-    { UINT64_C(0x3905f322de4f58fe), 0, 3917, 6, 9751, 0, NULL },
-    { UINT64_C(0xbb15992b6c26311f), 0, 3923, 6, 9814, 0, NULL },
-    { UINT64_C(0x09a20f0e1e16d417), 0, 3929, 6, 7598, 0, NULL },
-    { UINT64_C(0xa96888a378b26b80), 0, 3935, 6, 7661, 0, NULL },
-    { UINT64_C(0xef558cd25f633c7d), 0, 3941, 12, 8640, 0, NULL },
-    { UINT64_C(0x02a1365d4a7c5448), 0, 3953, 12, 8703, 0, NULL },
-    { UINT64_C(0xff8017b99e3e75a4), 0, 3965, 8, 6455, 0, NULL },
-    { UINT64_C(0x7977aaf1e4b36dbf), 0, 3973, 8, 6518, 0, NULL },
-    { UINT64_C(0x2e4bad440d376974), 0, 3981, 20, 23143, 0, NULL },
-    { UINT64_C(0x897247881c728fca), 0, 4001, 23, 23110, 0, NULL },
-    { UINT64_C(0xe1a234b045c1e3df), 0, 4024, 20, 22609, 0, NULL },
-    { UINT64_C(0x518465ac9dc1c3d7), 0, 4044, 28, 22026, 0, NULL },
-    { UINT64_C(0xc82c6581f6bd2ac5), 0, 4072, 42, 4519, 0, NULL },
-    { UINT64_C(0x8d1c2a0532bc8646), 0, 4114, 37, 4910, 0, NULL },
-    { UINT64_C(0x74bda85647d2f274), 0, 4151, 42, 4515, 0, NULL },
-    { UINT64_C(0x47c0501c14d99b90), 0, 4193, 37, 4976, 0, NULL },
-    { UINT64_C(0xece8db1dab7ed059), 0, 4230, 15, 14837, 0, NULL },
-    { UINT64_C(0x5768eaf171609fdd), 0, 4245, 16, 14782, 0, NULL },
-    { UINT64_C(0x71981ed80a79e741), 0, 4261, 15, 14612, 0, NULL },
-    { UINT64_C(0xad3256b3428327ab), 0, 4276, 16, 13990, 0, NULL },
-    { UINT64_C(0x67f56148f078b8d9), 0, 4292, 17, 23671, 0, NULL },
-    { UINT64_C(0x053925859d805579), 0, 4309, 19, 23658, 0, NULL },
-    { UINT64_C(0xec16eea6c9058cdd), 0, 4328, 19, 23138, 0, NULL },
-    { UINT64_C(0x25454f42cec394a2), 0, 4347, 21, 22432, 0, NULL },
-    { UINT64_C(0xc5d37f4c4ba24199), 0, 4368, 13, 17062, 0, NULL },
-    { UINT64_C(0xa57e2e989bebb33f), 0, 4381, 14, 16987, 0, NULL },
-    { UINT64_C(0xe293bb5a334e3392), 0, 4395, 13, 16836, 0, NULL },
-    { UINT64_C(0x6314d414d38dee9e), 0, 4408, 18, 16232, 0, NULL },
-    { UINT64_C(0x0c7bbdf9e1628ee8), 0, 4426, 15, 17614, 0, NULL },
-    { UINT64_C(0x4321c725a94650e8), 0, 4441, 14, 17560, 0, NULL },
-    { UINT64_C(0xe2a8f60fcc7bcc9d), 0, 4455, 14, 17388, 0, NULL },
-    { UINT64_C(0xbc61199dc29e3923), 0, 4469, 16, 16767, 0, NULL },
-    { UINT64_C(0xc0a689eee7893e73), 0, 4485, 16, 1447, 0, NULL },
-    { UINT64_C(0xdb2640792a31bca7), 0, 4501, 6, 30188, 0, NULL },
-    { UINT64_C(0x0b9191a02f612c6c), 0, 4507, 8, 28334, 0, NULL },
-    { UINT64_C(0xc2d1bb4621308598), 0, 4515, 7, 28128, 0, NULL },
-    { UINT64_C(0x6b52f2ebc26ad6ab), 0, 4522, 6, 30188, 0, NULL },
-    { UINT64_C(0x6bc43f6692c9597d), 0, 4528, 21, 45399, 0, NULL },
-    { UINT64_C(0x6b4112bc64f5e7dc), 0, 4549, 22, 43545, 0, NULL },
-    { UINT64_C(0xa0cfcc5688401ee6), 0, 4571, 23, 43339, 0, NULL },
-    { UINT64_C(0xaade4a09436b1813), 0, 4594, 21, 45399, 0, NULL },
-    { UINT64_C(0x30442d6f905e6dce), 0, 4615, 9, 30290, 0, NULL },
-    { UINT64_C(0xa20ba97d0a814401), 0, 4624, 10, 28436, 0, NULL },
-    { UINT64_C(0x1ea74653e61fe35d), 0, 4634, 9, 28230, 0, NULL },
-    { UINT64_C(0x01b01076712db0a2), 0, 4643, 9, 30290, 0, NULL },
-    { UINT64_C(0xed7eab6f74f446f1), 0, 4652, 11, 30283, 0, NULL },
-    { UINT64_C(0x472c1fdafda4bea8), 0, 4663, 13, 28431, 0, NULL },
-    { UINT64_C(0x7cba2d661ed8baa0), 0, 4676, 14, 28225, 0, NULL },
-    { UINT64_C(0x82528f9f888c68a5), 0, 4690, 9, 30283, 0, NULL },
-    { UINT64_C(0x727bce83acf4a33d), 0, 4699, 11, 30253, 0, NULL },
-    { UINT64_C(0xef8de2527450b596), 0, 4710, 14, 28401, 0, NULL },
-    { UINT64_C(0x911e28b95b44f722), 0, 4724, 15, 28195, 0, NULL },
-    { UINT64_C(0xfb30e58baa485359), 0, 4739, 11, 30253, 0, NULL },
-    { UINT64_C(0x156c84f4b969873c), 0, 4750, 6, 38718, 0, NULL },
-    { UINT64_C(0x05a4dd56e32aea33), 0, 4756, 8, 36864, 0, NULL },
-    { UINT64_C(0xf43c65ce7ebf56af), 0, 4764, 7, 36658, 0, NULL },
-    { UINT64_C(0x130228bdf1956c18), 0, 4771, 6, 38718, 0, NULL },
-    { UINT64_C(0x0548c0d153d8b158), 0, 4777, 6, 33000, 0, NULL },
-    { UINT64_C(0xe09f919eb93fca03), 0, 4783, 8, 31146, 0, NULL },
-    { UINT64_C(0x2f75ccf2b8dba71b), 0, 4791, 8, 30940, 0, NULL },
-    { UINT64_C(0x89c27273b05ae4b8), 0, 4799, 6, 33000, 0, NULL },
-    { UINT64_C(0xad7e0059109b74af), 0, 4805, 6, 41423, 0, NULL },
-    { UINT64_C(0xb5d9dc45e6f1125e), 0, 4811, 8, 39569, 0, NULL },
-    { UINT64_C(0xd94d7535ec4d348e), 0, 4819, 8, 39363, 0, NULL },
-    { UINT64_C(0x38895f811a437a0b), 0, 4827, 6, 41423, 0, NULL },
-    { UINT64_C(0xb14569e4be5b29bd), 0, 4833, 9, 33103, 0, NULL },
-    { UINT64_C(0x6eed290fc8f12b7c), 0, 4842, 10, 31249, 0, NULL },
-    { UINT64_C(0x678e5a827aca0970), 0, 4852, 10, 31043, 0, NULL },
-    { UINT64_C(0x2036051f8b6cd119), 0, 4862, 9, 33103, 0, NULL },
-    { UINT64_C(0x8406955f46fe389f), 0, 4871, 12, 10358, 0, NULL },
-    { UINT64_C(0xbd39d34acec41d72), 0, 4883, 12, 9700, 0, NULL },
-    { UINT64_C(0x46e036b074b96876), 0, 4895, 12, 10793, 0, NULL },
-    { UINT64_C(0x219724156145987f), 0, 4907, 12, 10135, 0, NULL },
-    { UINT64_C(0x92368cf2c47f99ce), 0, 4919, 12, 18073, 0, NULL },
-    { UINT64_C(0x64268e778da749fb), 0, 4931, 12, 17415, 0, NULL },
-    { UINT64_C(0xb931bf8c0423bec3), 0, 4943, 12, 18508, 0, NULL },
-    { UINT64_C(0x24d254e6daf701c6), 0, 4955, 12, 17850, 0, NULL },
-    { UINT64_C(0x4c6c0c565832ad80), 0, 4967, 14, 8895, 0, NULL },
-    { UINT64_C(0x3a7dff81f57ab6ff), 0, 4981, 14, 8847, 0, NULL },
-    { UINT64_C(0xa6c2e2c8a5c0ae0c), 0, 4995, 14, 8350, 0, NULL },
-    { UINT64_C(0x7b7cfe873b0be418), 0, 5009, 14, 8372, 0, NULL },
-    { UINT64_C(0x10e1b7e569e33dd7), 0, 5023, 7, 10367, 0, NULL },
-    { UINT64_C(0x6b2f248612101a89), 0, 5030, 7, 9709, 0, NULL },
-    { UINT64_C(0x177f39e0fd252a3e), 0, 5037, 7, 10802, 0, NULL },
-    { UINT64_C(0xc4e233e0489e4f92), 0, 5044, 7, 10144, 0, NULL },
-    { UINT64_C(0x04fa5656eec23b0f), 0, 5051, 12, 10372, 0, NULL },
-    { UINT64_C(0xf3d731ac68b62c13), 0, 5063, 12, 9715, 0, NULL },
-    { UINT64_C(0xdbb5446ff9cab347), 0, 5075, 12, 10806, 0, NULL },
-    { UINT64_C(0xa8109912b8f95ddf), 0, 5087, 12, 10149, 0, NULL },
-    { UINT64_C(0x3f12c3d124c6b883), 0, 5099, 7, 18061, 0, NULL },
-    { UINT64_C(0x8495e74a12b358f9), 0, 5106, 7, 17403, 0, NULL },
-    { UINT64_C(0x710f603683b77a88), 0, 5113, 7, 18496, 0, NULL },
-    { UINT64_C(0x44be12e75c4fbef0), 0, 5120, 7, 17838, 0, NULL },
-    { UINT64_C(0x4d0049e0ff859d7c), 0, 5127, 16, 10389, 0, NULL },
-    { UINT64_C(0xab837a2a68398975), 0, 5143, 16, 9732, 0, NULL },
-    { UINT64_C(0xffcd8b32177c00e1), 0, 5159, 16, 10823, 0, NULL },
-    { UINT64_C(0x5a0cac3cdd2538b0), 0, 5175, 16, 10166, 0, NULL },
-    { UINT64_C(0xef7fe10b87c1f6dd), 0, 5191, 21, 10397, 0, NULL },
-    { UINT64_C(0xb4d7c957fddb7644), 0, 5212, 21, 9740, 0, NULL },
-    { UINT64_C(0xb4da733dded4b9af), 0, 5233, 21, 10830, 0, NULL },
-    { UINT64_C(0x4feb4b931714d37c), 0, 5254, 21, 10173, 0, NULL },
-    { UINT64_C(0xcb788f011dfb1d71), 0, 5275, 19, 8378, 0, NULL },
-    { UINT64_C(0x32d8a208c99b14aa), 0, 5294, 20, 8853, 0, NULL },
-    { UINT64_C(0xa2422f6ede081725), 0, 5314, 19, 8356, 0, NULL },
-    { UINT64_C(0x4d1ba0129ff83b7d), 0, 5333, 20, 8901, 0, NULL },
-    { UINT64_C(0x5f93cf145273af0f), 0, 5353, 20, 6473, 0, NULL },
-    { UINT64_C(0x1f4081cfbfe52aa0), 0, 5373, 20, 6413, 0, NULL },
-    { UINT64_C(0x8d6803e014cf0d46), 0, 5393, 21, 6136, 0, NULL },
-    { UINT64_C(0xa76149e7fe982816), 0, 5414, 21, 6146, 0, NULL },
-    { UINT64_C(0xa707aa179d54a08d), 0, 5435, 7, 18075, 0, NULL },
-    { UINT64_C(0x8c10427dacaedc26), 0, 5442, 7, 17418, 0, NULL },
-    { UINT64_C(0x734060dc77685217), 0, 5449, 7, 18509, 0, NULL },
-    { UINT64_C(0x8b1e4f5565e29272), 0, 5456, 7, 17852, 0, NULL },
-    { UINT64_C(0x87b175f6651a1175), 0, 5463, 14, 18066, 0, NULL },
-    { UINT64_C(0xe9073439259fa4e0), 0, 5477, 14, 17408, 0, NULL },
-    { UINT64_C(0x8af1206bbecac570), 0, 5491, 14, 18501, 0, NULL },
-    { UINT64_C(0x1d00efa2b41b76d9), 0, 5505, 14, 17843, 0, NULL },
-    { UINT64_C(0xef18bf958062ea5f), 0, 5519, 14, 18057, 0, NULL },
-    { UINT64_C(0xdd6a874b917134a4), 0, 5533, 14, 17399, 0, NULL },
-    { UINT64_C(0xdb8c4ba3a06fdad4), 0, 5547, 14, 18492, 0, NULL },
-    { UINT64_C(0xc0aa470cde323ae7), 0, 5561, 14, 17834, 0, NULL },
-    { UINT64_C(0x4a66823a194bb3c1), 0, 5575, 11, 18079, 0, NULL },
-    { UINT64_C(0x446be2926f0d5d35), 0, 5586, 11, 17422, 0, NULL },
-    { UINT64_C(0x5d9959032d7a4be9), 0, 5597, 11, 18513, 0, NULL },
-    { UINT64_C(0x831213b80e46c255), 0, 5608, 11, 17856, 0, NULL },
-    { UINT64_C(0xeb9e3a35af8560f5), 0, 5619, 12, 3600, 0, NULL },
-    { UINT64_C(0x188fac364f58ec2a), 0, 5631, 13, 3857, 0, NULL },
-    { UINT64_C(0xb2d81e0804658143), 0, 5644, 22, 4903, 0, NULL },
-    { UINT64_C(0xedd09eaf5c6e8430), 0, 5666, 22, 5160, 0, NULL },
-    { UINT64_C(0xeecc099b73090826), 0, 5688, 16, 1677, 0, NULL },
-    { UINT64_C(0x1afaef310365d9d2), 0, 5704, 8, 9115, 0, NULL },
-    { UINT64_C(0x5c7435a3cdccccd3), 0, 5712, 8, 9112, 0, NULL },
-    { UINT64_C(0x8bd547c05112e831), 0, 5720, 8, 9118, 0, NULL },
-    { UINT64_C(0x7af0e33ebecaad10), 0, 5728, 8, 9115, 0, NULL },
-    { UINT64_C(0x36b0cc45c8e33f4f), 0, 5736, 14, 16528, 0, NULL },
-    { UINT64_C(0x9e2598a5f92e7ecf), 0, 5750, 14, 16522, 0, NULL },
-    { UINT64_C(0xa453345ae3932ebf), 0, 5764, 14, 16534, 0, NULL },
-    { UINT64_C(0xb65314f75888d12d), 0, 5778, 14, 16528, 0, NULL },
-    { UINT64_C(0x0b5c501f135bf93b), 0, 5792, 13, 16529, 0, NULL },
-    { UINT64_C(0x622c5c5a2fdcbdb7), 0, 5805, 13, 16523, 0, NULL },
-    { UINT64_C(0xdf1ab14de7e9971f), 0, 5818, 13, 16535, 0, NULL },
-    { UINT64_C(0x1cecac6e94dca35d), 0, 5831, 13, 16529, 0, NULL },
-    { UINT64_C(0xf96027bf87ebef86), 0, 5844, 8, 16548, 0, NULL },
-    { UINT64_C(0xd64826e91706516d), 0, 5852, 8, 16545, 0, NULL },
-    { UINT64_C(0xb3d2b02f56495fb3), 0, 5860, 8, 16551, 0, NULL },
-    { UINT64_C(0x334cb30099ce6418), 0, 5868, 8, 16548, 0, NULL },
-    { UINT64_C(0xea126dcd028dbf80), 0, 5876, 14, 16511, 0, NULL },
-    { UINT64_C(0xebc19113bf4e2d2e), 0, 5890, 14, 16505, 0, NULL },
-    { UINT64_C(0x87dc70021a34d626), 0, 5904, 14, 16517, 0, NULL },
-    { UINT64_C(0x6103526e45b6f84a), 0, 5918, 14, 16511, 0, NULL },
-    { UINT64_C(0x64aedda179a91adf), 0, 5932, 48, 8988, 0, NULL },
-    { UINT64_C(0x7349cf58239572ed), 0, 5980, 72, 9265, 0, NULL },
-    { UINT64_C(0xca1c7bc06a3406f7), 0, 6052, 48, 8966, 0, NULL },
-    { UINT64_C(0x378b109a46a36264), 0, 6100, 72, 9313, 0, NULL },
-    { UINT64_C(0xb8df4aace7461008), 0, 6172, 8, 16532, 0, NULL },
-    { UINT64_C(0x973f3cd4b5e9adb5), 0, 6180, 8, 16529, 0, NULL },
-    { UINT64_C(0x166784758df8262f), 0, 6188, 8, 16535, 0, NULL },
-    { UINT64_C(0xe59b7059dfa7b7ca), 0, 6196, 8, 16532, 0, NULL },
-    { UINT64_C(0x8805408a7f0daa41), 0, 6204, 12, 3671, 0, NULL },
-    { UINT64_C(0x4b1311c886551419), 0, 6216, 13, 3929, 0, NULL },
-    { UINT64_C(0xb183d11bec06da13), 0, 6229, 22, 4979, 0, NULL },
-    { UINT64_C(0xd9b03a6e38189f7f), 0, 6251, 22, 5237, 0, NULL },
-    { UINT64_C(0x63d97aef87b3312f), 0, 6273, 17, 1734, 0, NULL },
+    { UINT64_C(0x4289b5ed71010f85), 0, 28, 17, 25111, 0, NULL },
+    { UINT64_C(0x0cf86bcc8ac4089e), 0, 45, 17, 24899, 0, NULL },
+    { UINT64_C(0x8e872d95de1d3a88), 0, 62, 17, 24910, 0, NULL },
+    { UINT64_C(0xc0ff0969c720c74f), 0, 79, 17, 25333, 0, NULL },
+    { UINT64_C(0xafb339bf7ca14f93), 0, 96, 8, 16656, 0, NULL },
+    { UINT64_C(0xbcb46fea6beeb6e6), 0, 104, 9, 16435, 0, NULL },
+    { UINT64_C(0x408fb3dbc7708e78), 0, 113, 9, 16448, 0, NULL },
+    { UINT64_C(0x4cc06279176aab2d), 0, 122, 8, 16862, 0, NULL },
+    { UINT64_C(0x9be189080a8a8661), 0, 130, 6, 13514, 0, NULL },
+    { UINT64_C(0x1450d232d9bc0b2f), 0, 136, 6, 13294, 0, NULL },
+    { UINT64_C(0xf007f3f7c22b1a32), 0, 142, 6, 13305, 0, NULL },
+    { UINT64_C(0xd28c7781d4fe0308), 0, 148, 6, 13720, 0, NULL },
+    { UINT64_C(0x3a23359031dcd0c0), 0, 154, 12, 6809, 0, NULL },
+    { UINT64_C(0xb9708f8faeaedc99), 0, 166, 14, 7689, 0, NULL },
+    { UINT64_C(0x382f12578f45817c), 0, 180, 12, 6787, 0, NULL },
+    { UINT64_C(0xd0f510f772186506), 0, 192, 14, 7737, 0, NULL },
+    { UINT64_C(0x5c64335a744f9150), 0, 206, 18, 15579, 0, NULL },
+    { UINT64_C(0xbe0997c6e9dada7b), 0, 224, 18, 15367, 0, NULL },
+    { UINT64_C(0xe54fdce8d59cd9df), 0, 242, 16, 15378, 0, NULL },
+    { UINT64_C(0x6bf1b1bbe0533392), 0, 258, 16, 15801, 0, NULL },
+    { UINT64_C(0x48b11c872d6bc975), 0, 274, 8, 13534, 0, NULL },
+    { UINT64_C(0xf93feb93bcbe44f0), 0, 282, 8, 13313, 0, NULL },
+    { UINT64_C(0x302e629275b8c230), 0, 290, 8, 13326, 0, NULL },
+    { UINT64_C(0xe3d53dcc78f4f92f), 0, 298, 8, 13740, 0, NULL },
+    { UINT64_C(0x9e362e87eb744af2), 0, 306, 10, 4951, 0, NULL },
+    { UINT64_C(0xb9f8f1888f6e8304), 0, 316, 8, 4205, 0, NULL },
+    { UINT64_C(0xa88360f2a2d30428), 0, 324, 10, 4939, 0, NULL },
+    { UINT64_C(0xb1cb88a802b536cd), 0, 334, 8, 4187, 0, NULL },
+    { UINT64_C(0x17c3f8c36dd3f482), 0, 342, 7, 23200, 0, NULL },
+    { UINT64_C(0x8329927f73a193cf), 0, 349, 7, 22988, 0, NULL },
+    { UINT64_C(0xcd77f762d3adc243), 0, 356, 7, 22999, 0, NULL },
+    { UINT64_C(0x1f663ded9a5a9f8a), 0, 363, 7, 23422, 0, NULL },
+    { UINT64_C(0x6534d42571616a59), 0, 370, 18, 12764, 0, NULL },
+    { UINT64_C(0xb839e72d6543d9cb), 0, 388, 21, 12542, 0, NULL },
+    { UINT64_C(0x756a58b9d558ebab), 0, 409, 18, 12557, 0, NULL },
+    { UINT64_C(0x30d9e2d018541d0d), 0, 427, 18, 12970, 0, NULL },
+    { UINT64_C(0xb05109b436bbd9b2), 0, 445, 6, 23326, 0, NULL },
+    { UINT64_C(0xcbbb44660b786da8), 0, 451, 6, 23106, 0, NULL },
+    { UINT64_C(0x64d08aa3ae27ead9), 0, 457, 6, 23117, 0, NULL },
+    { UINT64_C(0x3393faf0bde5e0c9), 0, 463, 6, 23532, 0, NULL },
+    { UINT64_C(0xc11ba76f39391dc3), 0, 469, 7, 16636, 0, NULL },
+    { UINT64_C(0xb382c11777062b69), 0, 476, 8, 16416, 0, NULL },
+    { UINT64_C(0xf53e78f004cab420), 0, 484, 8, 16427, 0, NULL },
+    { UINT64_C(0x711895224ef91108), 0, 492, 7, 16842, 0, NULL },
+    { UINT64_C(0x4d9824c4f578b40b), 0, 499, 86, 5983, 0, NULL },
+    { UINT64_C(0x85ae25105f27ed2e), 0, 585, 86, 5987, 0, NULL },
+    { UINT64_C(0x187d0da8b64026bd), 0, 671, 60, 4032, 0, NULL },
+    { UINT64_C(0x5221ff9af3026522), 0, 731, 60, 4036, 0, NULL },
+    { UINT64_C(0xce3e2f4ba6460686), 0, 791, 11, 26317, 0, NULL },
+    { UINT64_C(0x3a039e6d5dfc785b), 0, 802, 11, 26097, 0, NULL },
+    { UINT64_C(0x8d21676d96cc5dcb), 0, 813, 11, 26108, 0, NULL },
+    { UINT64_C(0x4eaea9b04e71dd7e), 0, 824, 11, 26523, 0, NULL },
+    { UINT64_C(0x8c659e49cf6ea704), 0, 835, 17, 13514, 0, NULL },
+    { UINT64_C(0x578f3762997d971e), 0, 852, 17, 13294, 0, NULL },
+    { UINT64_C(0x7380e17eb62778a2), 0, 869, 17, 13305, 0, NULL },
+    { UINT64_C(0xea0d997a222c22d6), 0, 886, 17, 13720, 0, NULL },
+    { UINT64_C(0xa5c15ebacf42b263), 0, 903, 16, 7731, 0, NULL },
+    { UINT64_C(0xa6d6f8a5dc374f24), 0, 919, 16, 7683, 0, NULL },
+    { UINT64_C(0xf1a0ff62146e5659), 0, 935, 15, 6781, 0, NULL },
+    { UINT64_C(0x084e2de41c86a3ed), 0, 950, 15, 6803, 0, NULL },
+    { UINT64_C(0xf5134b325df22cc4), 0, 965, 20, 4969, 0, NULL },
+    { UINT64_C(0xcd6130deeb6290c6), 0, 985, 17, 5425, 0, NULL },
+    { UINT64_C(0xd3464f6135827cb4), 0, 1002, 20, 4959, 0, NULL },
+    { UINT64_C(0xbcad71ef279c0779), 0, 1022, 17, 5485, 0, NULL },
+    { UINT64_C(0xf2926e2d03dd2aeb), 0, 1039, 18, 8391, 0, NULL },
+    { UINT64_C(0xc8925d0c8ad9b5f2), 0, 1057, 20, 8452, 0, NULL },
+    { UINT64_C(0x3289c04239124221), 0, 1077, 21, 7741, 0, NULL },
+    { UINT64_C(0x9209b3223bad97c2), 0, 1098, 24, 7802, 0, NULL },
+    { UINT64_C(0x8f24fbd176ac84d4), 0, 1122, 8, 19535, 0, NULL },
+    { UINT64_C(0x259dc744a6212ffe), 0, 1130, 8, 19315, 0, NULL },
+    { UINT64_C(0xb821503f5a4f1f19), 0, 1138, 8, 19326, 0, NULL },
+    { UINT64_C(0x997d2e03408e0687), 0, 1146, 8, 19741, 0, NULL },
+    { UINT64_C(0x9624bc61d746f458), 0, 1154, 9, 17274, 0, NULL },
+    { UINT64_C(0x317593d1814b8dff), 0, 1163, 10, 17062, 0, NULL },
+    { UINT64_C(0x76f821b409879213), 0, 1173, 10, 17073, 0, NULL },
+    { UINT64_C(0x494280ffb9151810), 0, 1183, 9, 17496, 0, NULL },
+    { UINT64_C(0x6040e872ad37939c), 0, 1192, 9, 19560, 0, NULL },
+    { UINT64_C(0x1ba5b55f3afd9055), 0, 1201, 9, 19339, 0, NULL },
+    { UINT64_C(0x84465e87dcf3e991), 0, 1210, 9, 19352, 0, NULL },
+    { UINT64_C(0x29e7f00a99f0e506), 0, 1219, 9, 19766, 0, NULL },
+    { UINT64_C(0x6a961162d2a72fd0), 0, 1228, 11, 29156, 0, NULL },
+    { UINT64_C(0x0058145f6c7f9b29), 0, 1239, 12, 28936, 0, NULL },
+    { UINT64_C(0x7fcb66b5784b1423), 0, 1251, 12, 28947, 0, NULL },
+    { UINT64_C(0x2f06825a7e64e84c), 0, 1263, 11, 29362, 0, NULL },
+    { UINT64_C(0xe7d6773f39afce93), 0, 1274, 14, 5348, 0, NULL },
+    { UINT64_C(0xb296ce19b58d65bb), 0, 1288, 10, 4517, 0, NULL },
+    { UINT64_C(0x6bfb7cd549772c05), 0, 1298, 14, 5336, 0, NULL },
+    { UINT64_C(0x1218208f42a7f4f6), 0, 1312, 10, 4499, 0, NULL },
+    { UINT64_C(0x33c01ef8b31dd5ef), 0, 1322, 15, 1412, 0, NULL },
+    { UINT64_C(0x00858b6964f77d22), 0, 1337, 11, 21256, 0, NULL },
+    { UINT64_C(0x76767255404a9af6), 0, 1348, 10, 21457, 0, NULL },
+    { UINT64_C(0x6df9fa93de739c11), 0, 1358, 12, 21055, 0, NULL },
+    { UINT64_C(0x427268abbc8f8887), 0, 1370, 11, 21256, 0, NULL },
+    { UINT64_C(0x2632d0d155324b3b), 0, 1381, 7, 13450, 0, NULL },
+    { UINT64_C(0xd8c3948b4a86f8c5), 0, 1388, 11, 13651, 0, NULL },
+    { UINT64_C(0x64df73621bb3dcfa), 0, 1399, 10, 13249, 0, NULL },
+    { UINT64_C(0xd44fd307b018e6be), 0, 1409, 9, 13450, 0, NULL },
+    { UINT64_C(0x99c923fdfd8594ed), 0, 1418, 7, 4498, 0, NULL },
+    { UINT64_C(0x3a6d2afd257e8abd), 0, 1425, 9, 5148, 0, NULL },
+    { UINT64_C(0x36a528c749fc533a), 0, 1434, 7, 4494, 0, NULL },
+    { UINT64_C(0xc65e7c19e629f8e1), 0, 1441, 9, 5214, 0, NULL },
+    { UINT64_C(0xa76d5f3e9d8b2715), 0, 1450, 15, 13462, 0, NULL },
+    { UINT64_C(0xbe4b17e766b3911e), 0, 1465, 8, 13662, 0, NULL },
+    { UINT64_C(0xc182c4935fe8e047), 0, 1473, 15, 13261, 0, NULL },
+    { UINT64_C(0x4af63e848929aae8), 0, 1488, 8, 13461, 0, NULL },
+    { UINT64_C(0x000e8f352d5b9b1f), 0, 1496, 13, 8677, 0, NULL },
+    { UINT64_C(0x89d4b8967af3c671), 0, 1509, 13, 8737, 0, NULL },
+    { UINT64_C(0x8258ef94041e7fb1), 0, 1522, 13, 8043, 0, NULL },
+    { UINT64_C(0x83b632d041196321), 0, 1535, 13, 8103, 0, NULL },
+    { UINT64_C(0xa111a4d553b6ecf2), 0, 1548, 11, 13463, 0, NULL },
+    { UINT64_C(0xb59307801316dba2), 0, 1559, 11, 13664, 0, NULL },
+    { UINT64_C(0x94f55c28a3d03cdb), 0, 1570, 11, 13263, 0, NULL },
+    { UINT64_C(0x3dba3e7ded45e2b5), 0, 1581, 11, 13464, 0, NULL },
+    { UINT64_C(0x80bfc837d2e712a7), 0, 1592, 14, 4931, 0, NULL },
+    { UINT64_C(0xd84faf96fb364131), 0, 1606, 10, 4183, 0, NULL },
+    { UINT64_C(0x915fd5345b962691), 0, 1616, 14, 4919, 0, NULL },
+    { UINT64_C(0xaa61743c1d023d6c), 0, 1630, 10, 4165, 0, NULL },
+    { UINT64_C(0x2c5f6b7fe5344d61), 0, 1640, 12, 8111, 0, NULL },
+    { UINT64_C(0x103796d8f91a3fd1), 0, 1652, 12, 8745, 0, NULL },
+    { UINT64_C(0xcc4a9ae0be3a36b1), 0, 1664, 12, 8051, 0, NULL },
+    { UINT64_C(0xb0de826f57d3db4f), 0, 1676, 12, 8685, 0, NULL },
+    { UINT64_C(0x00d3eb77cb57e570), 0, 1688, 8, 13804, 0, NULL },
+    { UINT64_C(0xcf68f92bcb4dd742), 0, 1696, 8, 13675, 0, NULL },
+    { UINT64_C(0x86a924fd0f5ce2d9), 0, 1704, 8, 13345, 0, NULL },
+    { UINT64_C(0x204231d4153a4b78), 0, 1712, 8, 13804, 0, NULL },
+    { UINT64_C(0x695b1b4e9355d326), 0, 1720, 20, 22579, 0, NULL },
+    { UINT64_C(0x2e0bcbbe9290f17f), 0, 1740, 17, 20571, 0, NULL },
+    { UINT64_C(0xfe21e9e6ed74b315), 0, 1757, 24, 23018, 0, NULL },
+    { UINT64_C(0x04f4184c16a0536b), 0, 1781, 20, 22579, 0, NULL },
+    { UINT64_C(0x419f3b742323c84a), 0, 1801, 11, 12701, 0, NULL },
+    { UINT64_C(0x97c0ef1d7a17d748), 0, 1812, 10, 12902, 0, NULL },
+    { UINT64_C(0x4f202229ca73d639), 0, 1822, 11, 12500, 0, NULL },
+    { UINT64_C(0x6a94e55e79397dad), 0, 1833, 10, 12701, 0, NULL },
+    { UINT64_C(0xd5cf20610e67b0e6), 0, 1843, 7, 13779, 0, NULL },
+    { UINT64_C(0xcbac430b44046ddd), 0, 1850, 7, 13319, 0, NULL },
+    { UINT64_C(0x5c27e83648bcfe2b), 0, 1857, 6, 13779, 0, NULL },
+    { UINT64_C(0x0520651546becf20), 0, 1863, 10, 5208, 0, NULL },
+    { UINT64_C(0x40612ca6e2b2ac1c), 0, 1873, 10, 5142, 0, NULL },
+    { UINT64_C(0x7e5cd203a258437b), 0, 1883, 8, 4488, 0, NULL },
+    { UINT64_C(0xd6a52e862e137114), 0, 1891, 8, 4492, 0, NULL },
+    { UINT64_C(0x27a19b70f9ac4e65), 0, 1899, 28, 5523, 0, NULL },
+    { UINT64_C(0xd0c50c2a6d752af8), 0, 1927, 43, 6622, 0, NULL },
+    { UINT64_C(0x9e5d73ae902e4e2f), 0, 1970, 28, 5513, 0, NULL },
+    { UINT64_C(0x27dc8b7e92ed75b3), 0, 1998, 43, 6682, 0, NULL },
+    { UINT64_C(0xffa7c1507729dea6), 0, 2041, 12, 13789, 0, NULL },
+    { UINT64_C(0xe5e230a863b61d7e), 0, 2053, 12, 13329, 0, NULL },
+    { UINT64_C(0xffb5c59678d7c279), 0, 2065, 8, 13790, 0, NULL },
+    { UINT64_C(0x12812552dd2e3b26), 0, 2073, 4, 22332, 0, NULL },
+    { UINT64_C(0x8038d1d669eb2727), 0, 2077, 9, 22204, 0, NULL },
+    { UINT64_C(0x2dbdcdd8e928adee), 0, 2086, 4, 21872, 0, NULL },
+    { UINT64_C(0x068d9ae219e1d7f4), 0, 2090, 4, 22332, 0, NULL },
+    { UINT64_C(0xa16da4efc2140619), 0, 2094, 4, 22003, 0, NULL },
+    { UINT64_C(0x03abc50bbea9de79), 0, 2098, 4, 21802, 0, NULL },
+    { UINT64_C(0xa4d60b7275e56557), 0, 2102, 4, 22003, 0, NULL },
+    { UINT64_C(0xc5557f21345bfc8b), 0, 2106, 6, 24211, 0, NULL },
+    { UINT64_C(0x7b3d4f9f28cb39d7), 0, 2112, 10, 24649, 0, NULL },
+    { UINT64_C(0xda2d0af1eadbc54c), 0, 2122, 7, 24211, 0, NULL },
+    { UINT64_C(0xee119e3271d2ebff), 0, 2129, 19, 13049, 0, NULL },
+    { UINT64_C(0x1119f48a4d2c3b7c), 0, 2148, 11, 12917, 0, NULL },
+    { UINT64_C(0x4556f1819dc6af34), 0, 2159, 19, 12590, 0, NULL },
+    { UINT64_C(0x605113cdc221803e), 0, 2178, 11, 13046, 0, NULL },
+    { UINT64_C(0x0fe38ca83e9ec7ef), 0, 2189, 8, 22057, 0, NULL },
+    { UINT64_C(0x523b0662f5b55ea2), 0, 2197, 8, 22257, 0, NULL },
+    { UINT64_C(0xaefb5ded4c9d81ae), 0, 2205, 8, 21857, 0, NULL },
+    { UINT64_C(0x9a7ec0e8c534e923), 0, 2213, 8, 22057, 0, NULL },
+    { UINT64_C(0x3ec7dc25657140b9), 0, 2221, 16, 6605, 0, NULL },
+    { UINT64_C(0x6b16ecb6e3456ee2), 0, 2237, 13, 7252, 0, NULL },
+    { UINT64_C(0x40caa7206fd8b5f9), 0, 2250, 14, 6543, 0, NULL },
+    { UINT64_C(0xa32e5603404178d6), 0, 2264, 12, 7190, 0, NULL },
+    { UINT64_C(0x0a5ce70862470859), 0, 2276, 9, 24796, 0, NULL },
+    { UINT64_C(0x520e5643826eaac4), 0, 2285, 10, 24996, 0, NULL },
+    { UINT64_C(0xd18de83ac9d0cbc0), 0, 2295, 9, 24596, 0, NULL },
+    { UINT64_C(0x6fa5bf207566069d), 0, 2304, 10, 24796, 0, NULL },
+    { UINT64_C(0xd2e247ab58f42f69), 0, 2314, 9, 16629, 0, NULL },
+    { UINT64_C(0xf8bf80b3252135d8), 0, 2323, 13, 16501, 0, NULL },
+    { UINT64_C(0xd79ec9531a666ca8), 0, 2336, 9, 16169, 0, NULL },
+    { UINT64_C(0x6e8b7647bfa9d97e), 0, 2345, 9, 16629, 0, NULL },
+    { UINT64_C(0xd89f810c730fd84d), 0, 2354, 10, 26951, 0, NULL },
+    { UINT64_C(0xad75425617333b59), 0, 2364, 11, 24943, 0, NULL },
+    { UINT64_C(0xd4d46d6929ee4ce7), 0, 2375, 14, 27391, 0, NULL },
+    { UINT64_C(0xb06bf6a934ac1c9e), 0, 2389, 9, 26951, 0, NULL },
+    { UINT64_C(0x9e25a8ec41147c4c), 0, 2398, 15, 1392, 0, NULL },
+    { UINT64_C(0x7895c58c6c7908ae), 0, 2413, 12, 12350, 0, NULL },
+    { UINT64_C(0xbe6c9f3e49ec5904), 0, 2425, 14, 12295, 0, NULL },
+    { UINT64_C(0xef578803b12e1d00), 0, 2439, 12, 12125, 0, NULL },
+    { UINT64_C(0x37e7072c7191c6f4), 0, 2451, 13, 11513, 0, NULL },
+    { UINT64_C(0x252f72fea44a28f5), 0, 2464, 202, 22011, 0, NULL },
+    { UINT64_C(0x2aa98ed27d3701cd), 0, 2666, 202, 22005, 0, NULL },
+    { UINT64_C(0x09b098561e2fa1d8), 0, 2868, 202, 22017, 0, NULL },
+    { UINT64_C(0xd7c763d257b20c00), 0, 3070, 202, 22011, 0, NULL },
+    { UINT64_C(0x55c5f5fd4b22f7de), 0, 3272, 5, 4525, 0, NULL },
+    { UINT64_C(0xdd94b2adf736c752), 0, 3277, 8, 4909, 0, NULL },
+    { UINT64_C(0xfa57b6f149b98b67), 0, 3285, 5, 4521, 0, NULL },
+    { UINT64_C(0x2c4fb449a39c7b60), 0, 3290, 8, 4975, 0, NULL },
+    { UINT64_C(0x081a467fadea0858), 0, 3298, 19, 5778, 0, NULL },
+    { UINT64_C(0x7d555a885c5a0f18), 0, 3317, 26, 7227, 0, NULL },
+    { UINT64_C(0xc79985b0c98be023), 0, 3343, 19, 5715, 0, NULL },
+    { UINT64_C(0x98c46471863e02a9), 0, 3362, 26, 7164, 0, NULL },
+    { UINT64_C(0xacaa2004e4fc8dc2), 0, 3388, 10, 12350, 0, NULL },
+    { UINT64_C(0x233336b7938c63c3), 0, 3398, 10, 12295, 0, NULL },
+    { UINT64_C(0xffacbefae61aa75c), 0, 3408, 10, 12125, 0, NULL },
+    { UINT64_C(0x199ae87aa79f1645), 0, 3418, 11, 11513, 0, NULL },
+    { UINT64_C(0xcca84ef4a96d48d4), 0, 3429, 15, 11603, 0, NULL },
+    { UINT64_C(0x47e7b39661ae139c), 0, 3444, 15, 11527, 0, NULL },
+    { UINT64_C(0xa0dd26d32470e773), 0, 3459, 17, 11378, 0, NULL },
+    { UINT64_C(0xc815319d8e6c11d9), 0, 3476, 18, 10783, 0, NULL },
+    { UINT64_C(0xfa0eaafc880547e1), 0, 3494, 23, 4505, 0, NULL },
+    { UINT64_C(0xec3fc5ac58df9d07), 0, 3517, 25, 4895, 0, NULL },
+    { UINT64_C(0xab23bad5cac653fa), 0, 3542, 23, 4501, 0, NULL },
+    { UINT64_C(0xe4ac32949422464b), 0, 3565, 25, 4961, 0, NULL },
+    { UINT64_C(0xd85b4fcb5c189636), 0, 3590, 11, 14437, 0, NULL },
+    { UINT64_C(0x5f9c1d4892c3aa93), 0, 3601, 12, 14361, 0, NULL },
+    { UINT64_C(0x5367df7170320820), 0, 3613, 11, 14212, 0, NULL },
+    { UINT64_C(0x1c9f6cd26bac9633), 0, 3624, 14, 13617, 0, NULL },
+    { UINT64_C(0x6d643617cf9b0802), 0, 3638, 13, 21303, 0, NULL },
+    { UINT64_C(0x8533864931fea33a), 0, 3651, 14, 21290, 0, NULL },
+    { UINT64_C(0x76ccd375912128a4), 0, 3665, 14, 20770, 0, NULL },
+    { UINT64_C(0x6c9cd8cd51770926), 0, 3679, 14, 20169, 0, NULL },
+    { UINT64_C(0xb5750cc0b9319500), 0, 3693, 13, 23999, 0, NULL },
+    { UINT64_C(0xa54d87df0b030caa), 0, 3706, 14, 23986, 0, NULL },
+    { UINT64_C(0xf8af08e246deb898), 0, 3720, 14, 23466, 0, NULL },
+    { UINT64_C(0xfe6d6ba2a94c9ed0), 0, 3734, 15, 22865, 0, NULL },
+    { UINT64_C(0xdd99079a3ac97895), 0, 3749, 11, 4969, 0, NULL },
+    { UINT64_C(0x0e0b6340d74453a7), 0, 3760, 11, 4903, 0, NULL },
+    { UINT64_C(0xc181450e3881e99e), 0, 3771, 8, 4515, 0, NULL },
+    { UINT64_C(0x616ac1c153e4b06f), 0, 3779, 8, 4519, 0, NULL },
+    { UINT64_C(0x67fb0f5ca7684317), 0, 3787, 6, 6526, 0, NULL },
+    { UINT64_C(0x8fa5f2100cab7728), 0, 3793, 10, 8711, 0, NULL },
+    { UINT64_C(0x437d0980c4e0d85c), 0, 3803, 6, 6463, 0, NULL },
+    { UINT64_C(0x77d632019a7a0025), 0, 3809, 10, 8648, 0, NULL },
+    { UINT64_C(0x96971eedc67ca5fd), 0, 3819, 10, 15180, 0, NULL },
+    { UINT64_C(0x1c413427b9ea843c), 0, 3829, 10, 15125, 0, NULL },
+    { UINT64_C(0x7492eb753ff2db0f), 0, 3839, 10, 14955, 0, NULL },
+    { UINT64_C(0x2895cc0b520a77f8), 0, 3849, 12, 14343, 0, NULL },
+    { UINT64_C(0x38ebc9eacf94af88), 0, 3861, 5, 7669, 0, NULL },
+    { UINT64_C(0x04f50da30073c55f), 0, 3866, 6, 9822, 0, NULL },
+    { UINT64_C(0xc5a1e0308b8d8e07), 0, 3872, 5, 7606, 0, NULL },
+    { UINT64_C(0xebefb9816e769c8e), 0, 3877, 6, 9759, 0, NULL },
+    { UINT64_C(0x3905f322de4f58fe), 0, 3883, 6, 9751, 0, NULL },
+    { UINT64_C(0xbb15992b6c26311f), 0, 3889, 6, 9814, 0, NULL },
+    { UINT64_C(0x09a20f0e1e16d417), 0, 3895, 6, 7598, 0, NULL },
+    { UINT64_C(0xa96888a378b26b80), 0, 3901, 6, 7661, 0, NULL },
+    { UINT64_C(0xef558cd25f633c7d), 0, 3907, 12, 8640, 0, NULL },
+    { UINT64_C(0x02a1365d4a7c5448), 0, 3919, 12, 8703, 0, NULL },
+    { UINT64_C(0xff8017b99e3e75a4), 0, 3931, 8, 6455, 0, NULL },
+    { UINT64_C(0x7977aaf1e4b36dbf), 0, 3939, 8, 6518, 0, NULL },
+    { UINT64_C(0x11d6398da53b2968), 0, 3947, 20, 23258, 0, NULL },
+    { UINT64_C(0x75dce3166f7bac31), 0, 3967, 22, 23224, 0, NULL },
+    { UINT64_C(0x8dc47d747f464556), 0, 3989, 20, 22725, 0, NULL },
+    { UINT64_C(0x143f8042156b650f), 0, 4009, 29, 22141, 0, NULL },
+    { UINT64_C(0xc82c6581f6bd2ac5), 0, 4038, 41, 4519, 0, NULL },
+    { UINT64_C(0x8d1c2a0532bc8646), 0, 4079, 37, 4910, 0, NULL },
+    { UINT64_C(0x74bda85647d2f274), 0, 4116, 41, 4515, 0, NULL },
+    { UINT64_C(0x47c0501c14d99b90), 0, 4157, 37, 4976, 0, NULL },
+    { UINT64_C(0x4b0bbd794a2e5745), 0, 4194, 14, 15187, 0, NULL },
+    { UINT64_C(0xebe79d28e3e99d9b), 0, 4208, 15, 15132, 0, NULL },
+    { UINT64_C(0x23bbaf1ad4eca05b), 0, 4223, 14, 14962, 0, NULL },
+    { UINT64_C(0x1d8e49d44e511403), 0, 4237, 16, 14340, 0, NULL },
+    { UINT64_C(0x71364f54afde914e), 0, 4253, 16, 24033, 0, NULL },
+    { UINT64_C(0xa1f96135363b67a0), 0, 4269, 19, 24020, 0, NULL },
+    { UINT64_C(0xd1b0bd90083a76a4), 0, 4288, 18, 23500, 0, NULL },
+    { UINT64_C(0x225fc6da9e660a75), 0, 4306, 21, 22794, 0, NULL },
+    { UINT64_C(0x3e22870c8fabfc3a), 0, 4327, 13, 17165, 0, NULL },
+    { UINT64_C(0x60f95fbe13757759), 0, 4340, 14, 17089, 0, NULL },
+    { UINT64_C(0x1e7c12df72fcd826), 0, 4354, 13, 16940, 0, NULL },
+    { UINT64_C(0x8bca25fd4817b9c9), 0, 4367, 18, 16335, 0, NULL },
+    { UINT64_C(0x7cb47a5bac10956c), 0, 4385, 15, 18020, 0, NULL },
+    { UINT64_C(0xe59928a8ee12a35d), 0, 4400, 15, 17965, 0, NULL },
+    { UINT64_C(0x0572112097f61c1e), 0, 4415, 13, 17795, 0, NULL },
+    { UINT64_C(0x86de4515fa580eaf), 0, 4428, 16, 17173, 0, NULL },
+    { UINT64_C(0xc0a689eee7893e73), 0, 4444, 16, 1447, 0, NULL },
+    { UINT64_C(0xccb34da54054e14c), 0, 4460, 6, 30463, 0, NULL },
+    { UINT64_C(0xdb462e2eb353a2a1), 0, 4466, 7, 28609, 0, NULL },
+    { UINT64_C(0xaecda10709054c8d), 0, 4473, 8, 28403, 0, NULL },
+    { UINT64_C(0x4ec79412682bb7f0), 0, 4481, 6, 30463, 0, NULL },
+    { UINT64_C(0x6d9fb714060631ab), 0, 4487, 21, 45686, 0, NULL },
+    { UINT64_C(0x2ddda8c01abd6668), 0, 4508, 22, 43832, 0, NULL },
+    { UINT64_C(0x7ad0d915fe931912), 0, 4530, 22, 43626, 0, NULL },
+    { UINT64_C(0xe648d82b1e7768e1), 0, 4552, 21, 45686, 0, NULL },
+    { UINT64_C(0xc9278f21ef675385), 0, 4573, 10, 30565, 0, NULL },
+    { UINT64_C(0xe56108e97d76ecbc), 0, 4583, 9, 28711, 0, NULL },
+    { UINT64_C(0xc33718a13d655c68), 0, 4592, 11, 28505, 0, NULL },
+    { UINT64_C(0x3600f38567b7cfd9), 0, 4603, 10, 30565, 0, NULL },
+    { UINT64_C(0xfe5f80f165d306cc), 0, 4613, 11, 30558, 0, NULL },
+    { UINT64_C(0xeefe5fd947cf502f), 0, 4624, 13, 28706, 0, NULL },
+    { UINT64_C(0x638addc5267cda47), 0, 4637, 15, 28500, 0, NULL },
+    { UINT64_C(0x041b3cff300d44f0), 0, 4652, 9, 30558, 0, NULL },
+    { UINT64_C(0x12615a975b5c736d), 0, 4661, 11, 30529, 0, NULL },
+    { UINT64_C(0x4008ac0dc0bd5db6), 0, 4672, 14, 28677, 0, NULL },
+    { UINT64_C(0x75b7cd0885bca9fa), 0, 4686, 15, 28471, 0, NULL },
+    { UINT64_C(0x9df701099a6714b1), 0, 4701, 11, 30529, 0, NULL },
+    { UINT64_C(0x3111b86a58625588), 0, 4712, 6, 39005, 0, NULL },
+    { UINT64_C(0xa11992521b6165c1), 0, 4718, 7, 37151, 0, NULL },
+    { UINT64_C(0x5112de6c2ef2664d), 0, 4725, 7, 36945, 0, NULL },
+    { UINT64_C(0xe49e079c61e071b4), 0, 4732, 6, 39005, 0, NULL },
+    { UINT64_C(0x2b3844cdb3bc8217), 0, 4738, 6, 33303, 0, NULL },
+    { UINT64_C(0x1174b977dfa6511a), 0, 4744, 7, 31449, 0, NULL },
+    { UINT64_C(0x8b585093d75b7092), 0, 4751, 8, 31243, 0, NULL },
+    { UINT64_C(0x01d2fb3ba30b2db7), 0, 4759, 6, 33303, 0, NULL },
+    { UINT64_C(0xfaf2afddbb2a15ff), 0, 4765, 6, 41738, 0, NULL },
+    { UINT64_C(0x6f93172d561fe190), 0, 4771, 7, 39884, 0, NULL },
+    { UINT64_C(0x11454a12880d1380), 0, 4778, 8, 39678, 0, NULL },
+    { UINT64_C(0x5e0dd264ed06aab3), 0, 4786, 6, 41738, 0, NULL },
+    { UINT64_C(0x4bd4eb8acc13966a), 0, 4792, 10, 33406, 0, NULL },
+    { UINT64_C(0x3f3a1b220efbe399), 0, 4802, 10, 31552, 0, NULL },
+    { UINT64_C(0x078076718cb90c85), 0, 4812, 10, 31346, 0, NULL },
+    { UINT64_C(0xdabe97de48d70c6e), 0, 4822, 10, 33406, 0, NULL },
+    { UINT64_C(0x1c79f87915383b68), 0, 4832, 12, 10088, 0, NULL },
+    { UINT64_C(0x15b5cc496ef42fff), 0, 4844, 12, 9430, 0, NULL },
+    { UINT64_C(0x3b9ce63256400ee3), 0, 4856, 12, 10523, 0, NULL },
+    { UINT64_C(0x914d3877b4ac8884), 0, 4868, 12, 9865, 0, NULL },
+    { UINT64_C(0x508659d1d3a0097d), 0, 4880, 12, 18132, 0, NULL },
+    { UINT64_C(0x5da6c715b69e9bb4), 0, 4892, 12, 17474, 0, NULL },
+    { UINT64_C(0x5d48122c03adf02c), 0, 4904, 12, 18567, 0, NULL },
+    { UINT64_C(0x6a645d292284403d), 0, 4916, 12, 17909, 0, NULL },
+    { UINT64_C(0x4c6c0c565832ad80), 0, 4928, 14, 8895, 0, NULL },
+    { UINT64_C(0x3a7dff81f57ab6ff), 0, 4942, 14, 8847, 0, NULL },
+    { UINT64_C(0xa6c2e2c8a5c0ae0c), 0, 4956, 14, 8350, 0, NULL },
+    { UINT64_C(0x7b7cfe873b0be418), 0, 4970, 14, 8372, 0, NULL },
+    { UINT64_C(0x878f86f1647dcd05), 0, 4984, 7, 10414, 0, NULL },
+    { UINT64_C(0x24bb4b1291e38323), 0, 4991, 7, 9756, 0, NULL },
+    { UINT64_C(0xe0373ab1d6c68534), 0, 4998, 7, 10849, 0, NULL },
+    { UINT64_C(0x9f716905db0fdcb0), 0, 5005, 7, 10191, 0, NULL },
+    { UINT64_C(0x5a882d3d7a89e817), 0, 5012, 12, 10158, 0, NULL },
+    { UINT64_C(0x5a6837b3f023ba88), 0, 5024, 12, 9500, 0, NULL },
+    { UINT64_C(0x3954c3af6b5fd0b8), 0, 5036, 12, 10593, 0, NULL },
+    { UINT64_C(0x5edd137e5597b02f), 0, 5048, 12, 9935, 0, NULL },
+    { UINT64_C(0xeda8dbd11cce1516), 0, 5060, 7, 18120, 0, NULL },
+    { UINT64_C(0xe8f2895794c5cd74), 0, 5067, 7, 17462, 0, NULL },
+    { UINT64_C(0x08b053a4bde0f725), 0, 5074, 7, 18555, 0, NULL },
+    { UINT64_C(0x4f8560a7c05fd149), 0, 5081, 7, 17897, 0, NULL },
+    { UINT64_C(0x2ff8eba35f7dd6bd), 0, 5088, 16, 10492, 0, NULL },
+    { UINT64_C(0x1389fba842ea4de9), 0, 5104, 16, 9834, 0, NULL },
+    { UINT64_C(0x42ea8aaa451111d5), 0, 5120, 16, 10927, 0, NULL },
+    { UINT64_C(0xdcfc12d743c3329b), 0, 5136, 16, 10269, 0, NULL },
+    { UINT64_C(0x4c031f43ce488acc), 0, 5152, 20, 10500, 0, NULL },
+    { UINT64_C(0x133f01eaad801ad0), 0, 5172, 20, 9842, 0, NULL },
+    { UINT64_C(0x2f703f4c0f82a0bd), 0, 5192, 21, 10934, 0, NULL },
+    { UINT64_C(0x1a034504da8a2db7), 0, 5213, 21, 10276, 0, NULL },
+    { UINT64_C(0xcb788f011dfb1d71), 0, 5234, 19, 8378, 0, NULL },
+    { UINT64_C(0x32d8a208c99b14aa), 0, 5253, 20, 8853, 0, NULL },
+    { UINT64_C(0xa2422f6ede081725), 0, 5273, 19, 8356, 0, NULL },
+    { UINT64_C(0x4d1ba0129ff83b7d), 0, 5292, 20, 8901, 0, NULL },
+    { UINT64_C(0x5f93cf145273af0f), 0, 5312, 20, 6473, 0, NULL },
+    { UINT64_C(0x1f4081cfbfe52aa0), 0, 5332, 20, 6413, 0, NULL },
+    { UINT64_C(0x8d6803e014cf0d46), 0, 5352, 21, 6136, 0, NULL },
+    { UINT64_C(0xa76149e7fe982816), 0, 5373, 21, 6146, 0, NULL },
+    { UINT64_C(0x795b26f976df0dad), 0, 5394, 7, 18190, 0, NULL },
+    { UINT64_C(0xa518718d714eb535), 0, 5401, 7, 17532, 0, NULL },
+    { UINT64_C(0x42edae7da569d696), 0, 5408, 7, 18625, 0, NULL },
+    { UINT64_C(0x55b95967dd776774), 0, 5415, 7, 17967, 0, NULL },
+    { UINT64_C(0xb772886bc6af6586), 0, 5422, 14, 18121, 0, NULL },
+    { UINT64_C(0x2e21290cad337e07), 0, 5436, 14, 17463, 0, NULL },
+    { UINT64_C(0x3c14c22084dcb841), 0, 5450, 14, 18556, 0, NULL },
+    { UINT64_C(0xb186a4c5a68bc620), 0, 5464, 14, 17898, 0, NULL },
+    { UINT64_C(0x214cf1cc0e1c7dfa), 0, 5478, 14, 18112, 0, NULL },
+    { UINT64_C(0xcbe2b03623a8c19b), 0, 5492, 14, 17454, 0, NULL },
+    { UINT64_C(0x77c9df7933627389), 0, 5506, 14, 18547, 0, NULL },
+    { UINT64_C(0x3e87f29b7ea01fe4), 0, 5520, 14, 17889, 0, NULL },
+    { UINT64_C(0x2996439303e6865d), 0, 5534, 11, 18194, 0, NULL },
+    { UINT64_C(0xbd85a57891156528), 0, 5545, 11, 17536, 0, NULL },
+    { UINT64_C(0x72b986476945092c), 0, 5556, 11, 18629, 0, NULL },
+    { UINT64_C(0x455f8f54844e195d), 0, 5567, 11, 17971, 0, NULL },
+    { UINT64_C(0xeb9e3a35af8560f5), 0, 5578, 12, 3600, 0, NULL },
+    { UINT64_C(0x188fac364f58ec2a), 0, 5590, 13, 3857, 0, NULL },
+    { UINT64_C(0xb2d81e0804658143), 0, 5603, 22, 4903, 0, NULL },
+    { UINT64_C(0xedd09eaf5c6e8430), 0, 5625, 22, 5160, 0, NULL },
+    { UINT64_C(0xeecc099b73090826), 0, 5647, 16, 1677, 0, NULL },
+    { UINT64_C(0x2799960293afcf8a), 0, 5663, 8, 9156, 0, NULL },
+    { UINT64_C(0x25f2c0b5f8549572), 0, 5671, 8, 9152, 0, NULL },
+    { UINT64_C(0xcd4f53a732876be2), 0, 5679, 8, 9160, 0, NULL },
+    { UINT64_C(0x89cd829d01458184), 0, 5687, 8, 9156, 0, NULL },
+    { UINT64_C(0x37213ff4f2022763), 0, 5695, 14, 16578, 0, NULL },
+    { UINT64_C(0x675fd305a1d2c9c1), 0, 5709, 14, 16572, 0, NULL },
+    { UINT64_C(0xe3176d88c3e6f451), 0, 5723, 14, 16584, 0, NULL },
+    { UINT64_C(0x32c383f434c2e871), 0, 5737, 14, 16578, 0, NULL },
+    { UINT64_C(0xf4aeb5aba310e30f), 0, 5751, 13, 16579, 0, NULL },
+    { UINT64_C(0x6d1f6a2c4e646db7), 0, 5764, 13, 16573, 0, NULL },
+    { UINT64_C(0x047329f945c6f1c1), 0, 5777, 13, 16585, 0, NULL },
+    { UINT64_C(0xd8ee9507c66da5df), 0, 5790, 13, 16579, 0, NULL },
+    { UINT64_C(0x8a1e51f9477d5423), 0, 5803, 8, 16601, 0, NULL },
+    { UINT64_C(0xd8169557077f5471), 0, 5811, 8, 16597, 0, NULL },
+    { UINT64_C(0x2c85e24a0a502b3d), 0, 5819, 8, 16605, 0, NULL },
+    { UINT64_C(0x68d86611e7f889a9), 0, 5827, 8, 16601, 0, NULL },
+    { UINT64_C(0xb69e4e6e37b9b960), 0, 5835, 14, 16561, 0, NULL },
+    { UINT64_C(0xf1c2797260d5fab2), 0, 5849, 14, 16555, 0, NULL },
+    { UINT64_C(0x2fc1d281e42c1186), 0, 5863, 14, 16567, 0, NULL },
+    { UINT64_C(0x127a8fd3bddf6f26), 0, 5877, 14, 16561, 0, NULL },
+    { UINT64_C(0x64aedda179a91adf), 0, 5891, 48, 8988, 0, NULL },
+    { UINT64_C(0x7349cf58239572ed), 0, 5939, 72, 9265, 0, NULL },
+    { UINT64_C(0xca1c7bc06a3406f7), 0, 6011, 48, 8966, 0, NULL },
+    { UINT64_C(0x378b109a46a36264), 0, 6059, 72, 9313, 0, NULL },
+    { UINT64_C(0xc2b002b92d614c8d), 0, 6131, 8, 16585, 0, NULL },
+    { UINT64_C(0x0f21d7d1858c2af1), 0, 6139, 8, 16581, 0, NULL },
+    { UINT64_C(0x48cf6d6c67a5218d), 0, 6147, 8, 16589, 0, NULL },
+    { UINT64_C(0xde5d31f11b68af73), 0, 6155, 8, 16585, 0, NULL },
+    { UINT64_C(0x8805408a7f0daa41), 0, 6163, 12, 3671, 0, NULL },
+    { UINT64_C(0x4b1311c886551419), 0, 6175, 13, 3929, 0, NULL },
+    { UINT64_C(0xb183d11bec06da13), 0, 6188, 22, 4979, 0, NULL },
+    { UINT64_C(0xd9b03a6e38189f7f), 0, 6210, 22, 5237, 0, NULL },
+    { UINT64_C(0x63d97aef87b3312f), 0, 6232, 17, 1734, 0, NULL },
 };
 
 static const struct kiln_stage bundle_nvidia_stages[] = {
@@ -11256,7 +11333,7 @@ KILN_INTERNAL const struct kiln_bundle kiln_bundle_nvidia = {
     .provenance = "tuned on NVIDIA H200, NVIDIA CUDA, driver 580.159.04",
     .match = { "NVIDIA CUDA", "NVIDIA of compute capability 8.0", NULL, 0, 0 },
     .traits = { 0, 132, 1, 101376, 80 },
-    .pool = { sizeof bundle_nvidia_rows, 3478, 6476, 6290,
+    .pool = { sizeof bundle_nvidia_rows, 3529, 6624, 6249,
               bundle_nvidia_rows[0].text, bundle_nvidia_lines,
               bundle_nvidia_pairs, bundle_nvidia_symbols },
     .num_programs = 405, .num_recipes = 417, .num_pins = 0,
