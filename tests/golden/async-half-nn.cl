@@ -300,15 +300,23 @@ void kiln_hgemm_async_stream(long M, long N, long K,
                     const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;
                     if (row >= M)
                         break;
+                    const long begin = 0, end = N;
         #pragma unroll
-                    for (int j = 0; j < 4; j++)
-        #pragma unroll
-                        for (int e = 0; e < 2; e++) {
-                            const long col = first_n + warp_n + j * 8 + lane_k * 2 + e;
-                            if (col < N)
-                                c[i][j][2 * h + e] = alpha * c[i][j][2 * h + e] + beta * load(C
-                                        + row * ldc + col);
+                    for (int j = 0; j < 4; j++) {
+                        const long col = first_n + warp_n + j * 8 + lane_k * 2;
+                        __global const half *old = C + row * ldc + col;
+                        if (is_aligned && col + 1 < end) {
+                            const uint both = *(__global const uint *) old;
+                            const float2 y = vload_half2(0, (const half *) &both);
+                            c[i][j][2 * h] = alpha * c[i][j][2 * h] + beta * y.x;
+                            c[i][j][2 * h + 1] = alpha * c[i][j][2 * h + 1] + beta * y.y;
+                            continue;
                         }
+                        if (col >= begin && col < end)
+                            c[i][j][2 * h] = alpha * c[i][j][2 * h] + beta * load(old);
+                        if (col + 1 >= begin && col + 1 < end)
+                            c[i][j][2 * h + 1] = alpha * c[i][j][2 * h + 1] + beta * load(old + 1);
+                    }
                 }
         }
         const float factor = beta != 0 ? 1 : alpha;

@@ -114,7 +114,6 @@ static void begin_copy(uint32_t to, const void *from, uint32_t bytes, unsigned s
         begin_copy(to, from, BYTES, BYTES); \
     }
 COPY_SOME(4, 4)
-COPY_SOME(8, 8)
 COPY_SOME(16, 16)
 COPY_ALL(4, 16)
 COPY_ALL(1, 4)

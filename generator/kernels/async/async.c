@@ -40,8 +40,8 @@ static const struct family_value values[] = {
     // Whether the pieces of a line are in an order of its own.
     { "SWIZZLED", "MMA" },
     { "TILES", "ST * (BM + BN) * DEPTH" },
-    // Whether a tile of C is put into local memory: of halves always, else where rows of C begin
-    // anywhere, in the place of the tiles of A and B.
+    // Whether a tile of C is put into local memory: of halves always, if warps are even in number,
+    // else where rows of C begin anywhere, in the place of the tiles of A and B.
     { "CBYTES", "BM * (HALF ? BN + 8 : BN) * ELEM_BYTES" },
     { "THROUGH", "SLICES == 1 && BN % 32 == 0 && "
         "(HALF ? WARPM * WARPN % 2 == 0 && CBYTES <= LOCAL_BYTES : CBYTES <= TILES)" },
