@@ -56,12 +56,12 @@ def find_documents(root):
 
 
 def state_of(root, bundle):
-    """What tells one state of a committed bundle from another; empty if it is not committed."""
+    """What tells one state of a committed bundle, its kernels too, from another; or empty."""
     try:
-        winners = (root / "tuned" / bundle / "winners.tsv").read_bytes()
+        linked = (root / "tuned" / bundle / "bundle.c").read_bytes()
     except OSError:
         return ""
-    return hashlib.sha256(winners).hexdigest()[:12]
+    return hashlib.sha256(linked).hexdigest()[:12]
 
 
 class Results:

@@ -26,8 +26,8 @@ class Tree:
         for name in ["README.md", RESULTS]:
             self.write(name, (source / name).read_text(encoding="utf-8"))
         shutil.copytree(source / FOLDER, folder / FOLDER)
-        for winners in source.glob("tuned/*/winners.tsv"):
-            self.write(str(winners.relative_to(source)), winners.read_text(encoding="utf-8"))
+        for bundle in source.glob("tuned/*/bundle.c"):
+            self.write(str(bundle.relative_to(source)), bundle.read_text(encoding="utf-8"))
         self.failures = []
 
     def write(self, name, text):
@@ -126,7 +126,7 @@ def check_files(tree):
         json.loads(t) | {"comparison": {"peers": [], "rows": []}}), "holds no rows")
     tree.with_text("no extent", FILE, without("comparison", "rows", 0, "m"), "row 1 has no 'm'")
     tree.with_text("no date", FILE, without("date"), "has no 'date'")
-    tree.with_text("another state", "tuned/pocl-avx512/winners.tsv", lambda t: t + "\n",
+    tree.with_text("another state", "tuned/pocl-avx512/bundle.c", lambda t: t + "\n",
                    r"RESULTS\.md:\d+: is not what the measure")
     shutil.copy(tree.folder / FILE, tree.folder / FOLDER / "spare.json")
     tree.expect("a file of no table", 1, "spare.json: no document has a table of it", "--check")
