@@ -83,9 +83,11 @@ bool recipes_find(struct recipes *recipes, const char *bundle, const struct prob
         return false;
     }
     for (uint32_t i = 0; i < found->num_recipes; i++) {
-        /* So that no kernel of another bundle is built for what the recipe leaves to it. What else
-           rules a recipe out, its peer finds when it takes up the problem. */
-        if (kiln_recipe_takes(&found->recipes[i], &product)) {
+        /* So that no kernel of another bundle is built for what the recipe leaves to it; one that
+           makes a real product of a complex one leaves all of it. What else rules a recipe out, its
+           peer finds when it takes up the problem. */
+        if (found->recipes[i].routine == KILN_ROUTINE_MULTIPLY &&
+                kiln_recipe_takes(&found->recipes[i], &product)) {
             struct recipe_peer *peer = recipes_get(recipes, found, i);
 
             if (peer == NULL) {
