@@ -86,6 +86,7 @@ void kiln_arguments_fill(const struct launch *launch, const struct kiln_plan *pl
     arguments[KILN_ARG_CONJ_A] = index_argument(32, product->conja);
     arguments[KILN_ARG_CONJ_B] = index_argument(32, product->conjb);
     arguments[KILN_ARG_TRIANGLE] = index_argument(32, (size_t) product->triangle);
+    arguments[KILN_ARG_HERMITIAN] = index_argument(32, problem->is_hermitian);
     operand_arguments(problem->a, &product->a, member, bits, &arguments[KILN_ARG_A]);
     operand_arguments(problem->b, &product->b, member, bits, &arguments[KILN_ARG_B]);
     operand_arguments(problem->c, &product->c, member, bits, &arguments[KILN_ARG_C]);

@@ -70,6 +70,7 @@ enum kiln_arg {
     /* Of complex precisions: real; cl_int: 1 where op(X) is the conjugate of X or its transpose */
     KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_CONJ_B,
     KILN_ARG_TRIANGLE,                                   /* cl_int: enum kiln_triangle */
+    KILN_ARG_HERMITIAN,                                  /* cl_int: 1 where C is Hermitian */
     KILN_NUM_ARG_CODES
 };
 
@@ -88,7 +89,8 @@ enum kiln_triangle {
 enum kiln_routine { KILN_ROUTINE_MULTIPLY = 0, KILN_ROUTINE_MIRROR = 1, KILN_ROUTINE_TO_REAL = 2 };
 
 /* Whether a recipe is for products of which one triangle is stored; then its stages that write C
- * take KILN_ARG_TRIANGLE. */
+ * take KILN_ARG_TRIANGLE. One that multiplies complex numbers takes KILN_ARG_HERMITIAN there too:
+ * the diagonal of a Hermitian matrix is stored as real numbers. */
 enum kiln_triangles { KILN_TRIANGLES_NEVER, KILN_TRIANGLES_ALWAYS, KILN_TRIANGLES_ALSO };
 
 /* A part of the workspace: a matrix of round_up(dim[0], round[0]) + more rows and

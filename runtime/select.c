@@ -273,25 +273,27 @@ static bool takes(const struct kiln_stage *stage, unsigned code)
     return memchr(stage->args, code, stage->num_args) != NULL;
 }
 
-/* One of triangles knows of them wherever C is written; one that mirrors is a single stage, without
- * a workspace. One that multiplies complex numbers does not know of Hermitian matrices. */
+/* One of triangles knows of them wherever C is written, and of Hermitian ones if it multiplies
+ * complex numbers; one that mirrors is a single stage, without a workspace. */
 static bool triangles_are_sound(const struct kiln_recipe *recipe)
 {
     const struct kiln_stage *first = &recipe->stages[0];
+    const bool is_complex = recipe->routine == KILN_ROUTINE_MULTIPLY &&
+                            kiln_precision_is_complex(recipe->precision);
     bool any = false, all = true;
     for (unsigned i = 0; i < recipe->num_stages; i++) {
         const bool is_told = takes(&recipe->stages[i], KILN_ARG_TRIANGLE);
+        const bool knows = is_told &&
+                           (!is_complex || takes(&recipe->stages[i], KILN_ARG_HERMITIAN));
         any = any || is_told;
-        all = all && (is_told || !takes(&recipe->stages[i], KILN_ARG_C));
+        all = all && (knows || !takes(&recipe->stages[i], KILN_ARG_C));
     }
     const bool is_mirror = recipe->num_stages == 1 && recipe->num_regions == 0 &&
                            recipe->transa == 0 && recipe->transb == 0 && any &&
                            takes(first, KILN_ARG_A) && takes(first, KILN_ARG_C);
     return recipe->triangles <= KILN_TRIANGLES_ALSO &&
            (recipe->triangles != KILN_TRIANGLES_NEVER) == any &&
-           (!any || recipe->routine != KILN_ROUTINE_MULTIPLY ||
-                   !kiln_precision_is_complex(recipe->precision)) &&
-           (recipe->triangles != KILN_TRIANGLES_ALWAYS || all) &&
+           (all || (recipe->triangles != KILN_TRIANGLES_ALWAYS && !(any && is_complex))) &&
            recipe->routine <= KILN_ROUTINE_TO_REAL &&
            (recipe->routine != KILN_ROUTINE_MIRROR || is_mirror);
 }

@@ -8,6 +8,7 @@ const char *const signature_arg_names[KILN_NUM_ARG_CODES] = {
     "LDC", "WORKSPACE", "WORKSPACE_IMAGE", "REGION_0", "REGION_1", "REGION_2", "REGION_3",
     "PACKED_A", "PACKED_A_AT", "PACKED_LDA", "PACKED_B", "PACKED_B_AT", "PACKED_LDB",
     "ALPHA_IMAG", "BETA_IMAG", "CONJ_A", "CONJ_B", "TRIANGLE",
+    "HERMITIAN",
 };
 
 /* How a kernel's text sees them, unless a list says otherwise. The workspace and its regions have
@@ -27,7 +28,7 @@ static const char *const declarations[KILN_NUM_ARG_CODES] = {
     [KILN_ARG_PACKED_B_AT] = "long b_at",
     [KILN_ARG_ALPHA_IMAG] = "${R} alpha_imag", [KILN_ARG_BETA_IMAG] = "${R} beta_imag",
     [KILN_ARG_CONJ_A] = "int conj_a", [KILN_ARG_CONJ_B] = "int conj_b",
-    [KILN_ARG_TRIANGLE] = "int triangle",
+    [KILN_ARG_TRIANGLE] = "int triangle", [KILN_ARG_HERMITIAN] = "int is_hermitian",
 };
 
 static int code_of(const char *name, size_t len)
@@ -48,7 +49,7 @@ bool signature_parse(const char *args, bool is_whole, struct signature *signatur
         if (code < 0 || signature->num == KILN_MAX_ARGS)
             return false;
         at += len + strspn(at + len, " ");
-        if (is_whole && code == KILN_ARG_TRIANGLE)
+        if (is_whole && (code == KILN_ARG_TRIANGLE || code == KILN_ARG_HERMITIAN))
             continue;
         const char *declaration = declarations[code];
         size_t size = declaration ? strlen(declaration) : 0;

@@ -29,8 +29,10 @@ static void put(float2 x, int is_conjugated, float alpha, float alpha_imag, floa
 // The elements of x times i.
 static float4 turned(float4 x)
 {
-    const float4 signs = (float4) (-1, 1, -1, 1);
-    return signs * x.s1032;
+    // The parts change places, and what becomes the real one its sign.
+    const uint4 signs = (uint4) (0, 1U << 31, 0, 1U << 31);
+    x = as_float4(as_uint4(x) ^ signs);
+    return x.s1032;
 }
 
 static float4 scaled_vector(float4 x, float re, float im)
@@ -134,13 +136,14 @@ void kiln_cgemm_fused_multiply(long M, long N, long K, float alpha, float alpha_
                     for (; k < depth; k++) {
                         {
                             const float4 b0 = vload4(0, b);
+                            // The parts of A are read one by one, each into all lanes of a vector.
+                            __global const float *a0 = (__global const float *) (a + r0);
+                            c0_0 += a0[0] * b0;
+                            __global const float *a1 = (__global const float *) (a + r1);
+                            c1_0 += a1[0] * b0;
                             const float4 q0 = turned(b0);
-                            const float2 a0 = load(a + r0);
-                            c0_0 += a0.x * b0;
-                            c0_0 += a0.y * q0;
-                            const float2 a1 = load(a + r1);
-                            c1_0 += a1.x * b0;
-                            c1_0 += a1.y * q0;
+                            c0_0 += a0[1] * q0;
+                            c1_0 += a1[1] * q0;
                             b += 4;
                             a++;
                         }

@@ -29,8 +29,10 @@ static void put(float2 x, int is_conjugated, float alpha, float alpha_imag, floa
 // The elements of x times i.
 static float4 turned(float4 x)
 {
-    const float4 signs = (float4) (-1, 1, -1, 1);
-    return signs * x.s1032;
+    // The parts change places, and what becomes the real one its sign.
+    const uint4 signs = (uint4) (0, 1U << 31, 0, 1U << 31);
+    x = as_float4(as_uint4(x) ^ signs);
+    return x.s1032;
 }
 
 static float4 load_vector(__global const float2 *p)

@@ -7,9 +7,7 @@
  *     measured shapes that were used for nothing else.
  * double: 7.1 % slower than the best recipe known, in the geometric mean of 11
  *     measured shapes that were used for nothing else.
- * complex_single: 7.5 % slower than the best recipe known, in the geometric mean of 13
- *     measured shapes that were used for nothing else.
- * complex_double: 5.8 % slower than the best recipe known, in the geometric mean of 7
+ * complex_single: 10.1 % slower than the best recipe known, in the geometric mean of 20
  *     measured shapes that were used for nothing else.
  */
 #include "bundle.h"
@@ -2710,8 +2708,11 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\004store(x, p);\0"
     "// The elements of x times i.\0"
     "static float16 turned(float16 x)\0"
-    "\004const float16 signs = (float16) (-1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1);\0"
-    "\004return signs * x.s1032547698badcfe;\0"
+    "\004// The parts change places, and what becomes the real one its sign.\0"
+    "\004const uint16 signs = (uint16) (0, 1U << 31, 0, 1U << 31, 0, 1U << 31, 0, 1U << 31, 0, 1U << 31,\0"
+    "\0140, 1U << 31, 0, 1U << 31, 0, 1U << 31);\0"
+    "\004x = as_float16(as_uint16(x) ^ signs);\0"
+    "\004return x.s1032547698badcfe;\0"
     "static float16 scaled_vector(float16 x, float re, float im)\0"
     "\004return im == 0 ? re * x : re * x + im * turned(x);\0"
     "static float16 load_vector(__global const float2 *p)\0"
@@ -2723,25 +2724,282 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\004x = scaled_vector(x, alpha, alpha_imag);\0"
     "\010x += scaled_vector(load_vector(p), beta, beta_imag);\0"
     "\004vstore16(x, 0, (__global float *) p);\0"
-    "// Straight from global memory, for any shape.\0"
-    "// A work-group of 1 x 1 work-items; each computes 6 x 24 of C in registers.\0"
-    "// Rows and columns past the end repeat the last one; what is computed from them is not stored.\0"
-    "void kiln_cgemm_direct_multiply(long M, long N, long K, float alpha, float alpha_imag, float beta,\0"
+    "void kiln_cgemm_fused_multiply(long M, long N, long K, float alpha, float alpha_imag, float beta,\0"
     "\010float beta_imag, int conj_a, int conj_b,\0"
     "\010__global const float2 *restrict A, long a_offset, long lda,\0"
     "\010__global const float2 *restrict B, long b_offset, long ldb,\0"
     "\010__global float2 *restrict C, long c_offset, long ldc)\0"
+    "\004__local float panel[9216];\0"
+    "\004// Panels are up to 3 vectors of columns wide, slices up to 192 of K deep. All are\0"
+    "\004const long slices = max((K + 191) / 192, (long) 1), slice = (K + slices - 1) / slices;\0"
+    "\004// conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.\0"
+    "\004const float sign = conj_a == conj_b ? 1 : -1;\0"
+    "\020const float16 signs = (float16) (1, sign, 1, sign, 1, sign, 1, sign, 1, sign, 1,\0"
+    "\030sign, 1, sign, 1, sign);\0"
+    "\020__global const float2 *in = B + k0 * ldb + col;\0"
+    "\030vstore16(load_vector(in + v * 8) * signs, v, out);\0"
+    "\030vstore2(load(in + min(i, N - 1 - col)) * (float2) (1, sign), i, out);\0"
+    "\020__global const float2 *restrict a = A + k0;\0"
+    "\030c6_0 = vload16(18, sum);\0"
+    "\030c7_0 = vload16(21, sum);\0"
+    "\034// The parts of A are read one by one, each into all lanes of a vector.\0"
+    "\034__global const float *a0 = (__global const float *) (a + r0);\0"
+    "\034c0_0 += a0[0] * b0;\0"
+    "\034__global const float *a1 = (__global const float *) (a + r1);\0"
+    "\034c1_0 += a1[0] * b0;\0"
+    "\034__global const float *a2 = (__global const float *) (a + r2);\0"
+    "\034c2_0 += a2[0] * b0;\0"
+}, {
+    "\034__global const float *a3 = (__global const float *) (a + r3);\0"
+    "\034c3_0 += a3[0] * b0;\0"
+    "\034__global const float *a4 = (__global const float *) (a + r4);\0"
+    "\034c4_0 += a4[0] * b0;\0"
+    "\034__global const float *a5 = (__global const float *) (a + r5);\0"
+    "\034c5_0 += a5[0] * b0;\0"
+    "\034__global const float *a6 = (__global const float *) (a + r6);\0"
+    "\034c6_0 += a6[0] * b0;\0"
+    "\034__global const float *a7 = (__global const float *) (a + r7);\0"
+    "\034c7_0 += a7[0] * b0;\0"
+    "\034const float16 q0 = turned(b0);\0"
+    "\034c0_0 += a0[1] * q0;\0"
+    "\034c1_0 += a1[1] * q0;\0"
+    "\034c2_0 += a2[1] * q0;\0"
+    "\034c3_0 += a3[1] * q0;\0"
+    "\034c4_0 += a4[1] * q0;\0"
+    "\034c5_0 += a5[1] * q0;\0"
+    "\034c6_0 += a6[1] * q0;\0"
+    "\034c7_0 += a7[1] * q0;\0"
+    "\024vstore16(c6_0, 18, sum);\0"
+    "\024vstore16(c7_0, 21, sum);\0"
+    "\024float16 c6_0 = 0, c6_1 = 0;\0"
+    "\024float16 c7_0 = 0, c7_1 = 0;\0"
+    "\030c6_0 = vload16(18, sum); c6_1 = vload16(19, sum);\0"
+    "\030c7_0 = vload16(21, sum); c7_1 = vload16(22, sum);\0"
+    "\034c0_0 += a0[0] * b0; c0_1 += a0[0] * b1;\0"
+    "\034c1_0 += a1[0] * b0; c1_1 += a1[0] * b1;\0"
+    "\034c2_0 += a2[0] * b0; c2_1 += a2[0] * b1;\0"
+    "\034c3_0 += a3[0] * b0; c3_1 += a3[0] * b1;\0"
+    "\034c4_0 += a4[0] * b0; c4_1 += a4[0] * b1;\0"
+    "\034c5_0 += a5[0] * b0; c5_1 += a5[0] * b1;\0"
+    "\034c6_0 += a6[0] * b0; c6_1 += a6[0] * b1;\0"
+    "\034c7_0 += a7[0] * b0; c7_1 += a7[0] * b1;\0"
+    "\034const float16 q0 = turned(b0), q1 = turned(b1);\0"
+    "\034c0_0 += a0[1] * q0; c0_1 += a0[1] * q1;\0"
+    "\034c1_0 += a1[1] * q0; c1_1 += a1[1] * q1;\0"
+    "\034c2_0 += a2[1] * q0; c2_1 += a2[1] * q1;\0"
+    "\034c3_0 += a3[1] * q0; c3_1 += a3[1] * q1;\0"
+    "\034c4_0 += a4[1] * q0; c4_1 += a4[1] * q1;\0"
+    "\034c5_0 += a5[1] * q0; c5_1 += a5[1] * q1;\0"
+    "\034c6_0 += a6[1] * q0; c6_1 += a6[1] * q1;\0"
+    "\034c7_0 += a7[1] * q0; c7_1 += a7[1] * q1;\0"
+    "\024vstore16(c6_0, 18, sum); vstore16(c6_1, 19, sum);\0"
+    "\024vstore16(c7_0, 21, sum); vstore16(c7_1, 22, sum);\0"
+    "\024float16 c6_0 = 0, c6_1 = 0, c6_2 = 0;\0"
+    "\024float16 c7_0 = 0, c7_1 = 0, c7_2 = 0;\0"
+    "\030c6_0 = vload16(18, sum); c6_1 = vload16(19, sum); c6_2 = vload16(20, sum);\0"
+    "\030c7_0 = vload16(21, sum); c7_1 = vload16(22, sum); c7_2 = vload16(23, sum);\0"
+    "\034c0_0 += a0[0] * b0; c0_1 += a0[0] * b1; c0_2 += a0[0] * b2;\0"
+    "\034c1_0 += a1[0] * b0; c1_1 += a1[0] * b1; c1_2 += a1[0] * b2;\0"
+    "\034c2_0 += a2[0] * b0; c2_1 += a2[0] * b1; c2_2 += a2[0] * b2;\0"
+    "\034c3_0 += a3[0] * b0; c3_1 += a3[0] * b1; c3_2 += a3[0] * b2;\0"
+    "\034c4_0 += a4[0] * b0; c4_1 += a4[0] * b1; c4_2 += a4[0] * b2;\0"
+    "\034c5_0 += a5[0] * b0; c5_1 += a5[0] * b1; c5_2 += a5[0] * b2;\0"
+    "\034c6_0 += a6[0] * b0; c6_1 += a6[0] * b1; c6_2 += a6[0] * b2;\0"
+    "\034c7_0 += a7[0] * b0; c7_1 += a7[0] * b1; c7_2 += a7[0] * b2;\0"
+    "\034const float16 q0 = turned(b0), q1 = turned(b1), q2 = turned(b2);\0"
+    "\034c0_0 += a0[1] * q0; c0_1 += a0[1] * q1; c0_2 += a0[1] * q2;\0"
+    "\034c1_0 += a1[1] * q0; c1_1 += a1[1] * q1; c1_2 += a1[1] * q2;\0"
+    "\034c2_0 += a2[1] * q0; c2_1 += a2[1] * q1; c2_2 += a2[1] * q2;\0"
+    "\034c3_0 += a3[1] * q0; c3_1 += a3[1] * q1; c3_2 += a3[1] * q2;\0"
+    "\034c4_0 += a4[1] * q0; c4_1 += a4[1] * q1; c4_2 += a4[1] * q2;\0"
+    "\034c5_0 += a5[1] * q0; c5_1 += a5[1] * q1; c5_2 += a5[1] * q2;\0"
+    "\034c6_0 += a6[1] * q0; c6_1 += a6[1] * q1; c6_2 += a6[1] * q2;\0"
+    "\034c7_0 += a7[1] * q0; c7_1 += a7[1] * q1; c7_2 += a7[1] * q2;\0"
+    "\024vstore16(c6_0, 18, sum); vstore16(c6_1, 19, sum); vstore16(c6_2, 20, sum);\0"
+    "\024vstore16(c7_0, 21, sum); vstore16(c7_1, 22, sum); vstore16(c7_2, 23, sum);\0"
+    "\030__global float2 *out = C + (row + m) * ldc + col;\0"
+    "\034put_vector(vload16(0, x + 2 * n), conj_a, alpha, alpha_imag, beta,\0"
+    "\037     beta_imag, out + n);\0"
+    "\034put(vload2(n, x), conj_a, alpha, alpha_imag, beta, beta_imag, out + n);\0"
+    "\014for (long i = 0; i < width * 8; i++) {\0"
+    "\020__global const float2 *in = B + min(col + i, N - 1) * ldb + k0;\0"
+    "\020for (long k = 0; k < depth; k++)\0"
+    "\024vstore2(load(in + k) * (float2) (1, sign), k * 24 + i, panel);\0"
+    "\020__global const float2 *restrict a = A + k0 * lda;\0"
+    "// p * 12 + 11 side by side, conjugated if asked for. Lines past the end repeat the\0"
+    "// last one; what is computed from them is not stored. One work-item packs 256 values of k of\0"
+    "// one panel.\0"
+    "void kiln_cgemm_packed_packa(long lines, long K,\0"
+    "\010__global const float2 *restrict X, long x_offset, long ldx,\0"
+    "\010__global float *restrict packed, long at, int is_conjugated)\0"
+    "\004const float2 signs = (float2) (1, is_conjugated ? -1 : 1);\0"
+    "\004__global float *restrict out = packed + 2 * (at + line * K + k0 * 12);\0"
+    "\004__global const float2 *restrict in = X + x_offset + k0;\0"
+}, {
+    "\004for (long k = k0; k < k1; k++, in++, out += 24) {\0"
+    "\010vstore2(load(in + l0) * signs, 0, out);\0"
+    "\010vstore2(load(in + l1) * signs, 1, out);\0"
+    "\010vstore2(load(in + l2) * signs, 2, out);\0"
+    "\010vstore2(load(in + l3) * signs, 3, out);\0"
+    "\010vstore2(load(in + l4) * signs, 4, out);\0"
+    "\010vstore2(load(in + l5) * signs, 5, out);\0"
+    "\010vstore2(load(in + l6) * signs, 6, out);\0"
+    "\010vstore2(load(in + l7) * signs, 7, out);\0"
+    "\010vstore2(load(in + l8) * signs, 8, out);\0"
+    "\010vstore2(load(in + l9) * signs, 9, out);\0"
+    "\010vstore2(load(in + l10) * signs, 10, out);\0"
+    "\010vstore2(load(in + l11) * signs, 11, out);\0"
+    "// p * 16 + 15 side by side, conjugated if asked for. Lines past the end repeat the\0"
+    "void kiln_cgemm_packed_packb(long lines, long K,\0"
+    "\004__global float *restrict out = packed + 2 * (at + line * K + k0 * 16);\0"
+    "\004__global const float2 *restrict in = X + x_offset + k0 * ldx + line;\0"
+    "\010const float16 all_signs = (float16) (signs, signs, signs, signs, signs, signs, signs,\0"
+    "\020signs);\0"
+    "\014vstore16(load_vector(in) * all_signs, 0, out);\0"
+    "\014vstore16(load_vector(in + 8) * all_signs, 1, out);\0"
+    "\020vstore2(load(in + min((long) i, lines - 1 - line)) * signs, i, out);\0"
+    "// 2 x 16 blocks of 12 x 16, each block held in registers.\0"
+    "void kiln_cgemm_packed_multiply(long M, long N, long K, float alpha, float alpha_imag, float beta,\0"
+    "\004// Operands were conjugated as they were packed.\0"
+    "\004const int conj_a = 0;\0"
+    "\010__global const float *restrict b = packed_b + 2 * (b_at + col * K + k0 * 16);\0"
+    "\010__global const float *restrict a = packed_a + 2 * (a_at + row * K + k0 * 12);\0"
+    "\020c0_0 += a[0] * b0; c0_1 += a[0] * b1;\0"
+    "\020c1_0 += a[2] * b0; c1_1 += a[2] * b1;\0"
+    "\020c2_0 += a[4] * b0; c2_1 += a[4] * b1;\0"
+    "\020c3_0 += a[6] * b0; c3_1 += a[6] * b1;\0"
+    "\020c4_0 += a[8] * b0; c4_1 += a[8] * b1;\0"
+    "\020c5_0 += a[10] * b0; c5_1 += a[10] * b1;\0"
+    "\020c6_0 += a[12] * b0; c6_1 += a[12] * b1;\0"
+    "\020c7_0 += a[14] * b0; c7_1 += a[14] * b1;\0"
+    "\020c8_0 += a[16] * b0; c8_1 += a[16] * b1;\0"
+    "\020c9_0 += a[18] * b0; c9_1 += a[18] * b1;\0"
+    "\020c10_0 += a[20] * b0; c10_1 += a[20] * b1;\0"
+    "\020c11_0 += a[22] * b0; c11_1 += a[22] * b1;\0"
+    "\020const float16 q0 = turned(b0), q1 = turned(b1);\0"
+    "\020c0_0 += a[1] * q0; c0_1 += a[1] * q1;\0"
+    "\020c1_0 += a[3] * q0; c1_1 += a[3] * q1;\0"
+    "\020c2_0 += a[5] * q0; c2_1 += a[5] * q1;\0"
+    "\020c3_0 += a[7] * q0; c3_1 += a[7] * q1;\0"
+    "\020c4_0 += a[9] * q0; c4_1 += a[9] * q1;\0"
+    "\020c5_0 += a[11] * q0; c5_1 += a[11] * q1;\0"
+    "\020c6_0 += a[13] * q0; c6_1 += a[13] * q1;\0"
+    "\020c7_0 += a[15] * q0; c7_1 += a[15] * q1;\0"
+    "\020c8_0 += a[17] * q0; c8_1 += a[17] * q1;\0"
+    "\020c9_0 += a[19] * q0; c9_1 += a[19] * q1;\0"
+    "\020c10_0 += a[21] * q0; c10_1 += a[21] * q1;\0"
+    "\020c11_0 += a[23] * q0; c11_1 += a[23] * q1;\0"
+    "\020a += 24;\0"
+    "\014__global float2 *out = C + row * ldc + col;\0"
+    "\020put_vector(c0_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
+    "\020put_vector(c0_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
+    "\020float2 x[16];\0"
+    "\020vstore16(c0_0, 0, (float *) (x));\0"
+    "\020vstore16(c0_1, 0, (float *) (x + 8));\0"
+    "\024put(x[n], conj_a, alpha, alpha_imag, beta, beta_imag, out + n);\0"
+    "\014__global float2 *out = C + (row + 1) * ldc + col;\0"
+    "\020put_vector(c1_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
+    "\020put_vector(c1_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
+    "\020vstore16(c1_0, 0, (float *) (x));\0"
+    "\020vstore16(c1_1, 0, (float *) (x + 8));\0"
+    "\014__global float2 *out = C + (row + 2) * ldc + col;\0"
+    "\020put_vector(c2_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
+    "\020put_vector(c2_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
+    "\020vstore16(c2_0, 0, (float *) (x));\0"
+    "\020vstore16(c2_1, 0, (float *) (x + 8));\0"
+    "\014__global float2 *out = C + (row + 3) * ldc + col;\0"
+    "\020put_vector(c3_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
+    "\020put_vector(c3_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
+    "\020vstore16(c3_0, 0, (float *) (x));\0"
+    "\020vstore16(c3_1, 0, (float *) (x + 8));\0"
+    "\014__global float2 *out = C + (row + 4) * ldc + col;\0"
+    "\020put_vector(c4_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
+    "\020put_vector(c4_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
+    "\020vstore16(c4_0, 0, (float *) (x));\0"
+    "\020vstore16(c4_1, 0, (float *) (x + 8));\0"
+    "\014__global float2 *out = C + (row + 5) * ldc + col;\0"
+    "\020put_vector(c5_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
+}, {
+    "\020put_vector(c5_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
+    "\020vstore16(c5_0, 0, (float *) (x));\0"
+    "\020vstore16(c5_1, 0, (float *) (x + 8));\0"
+    "\014__global float2 *out = C + (row + 6) * ldc + col;\0"
+    "\020put_vector(c6_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
+    "\020put_vector(c6_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
+    "\020vstore16(c6_0, 0, (float *) (x));\0"
+    "\020vstore16(c6_1, 0, (float *) (x + 8));\0"
+    "\014__global float2 *out = C + (row + 7) * ldc + col;\0"
+    "\020put_vector(c7_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
+    "\020put_vector(c7_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
+    "\020vstore16(c7_0, 0, (float *) (x));\0"
+    "\020vstore16(c7_1, 0, (float *) (x + 8));\0"
+    "\014__global float2 *out = C + (row + 8) * ldc + col;\0"
+    "\020put_vector(c8_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
+    "\020put_vector(c8_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
+    "\020vstore16(c8_0, 0, (float *) (x));\0"
+    "\020vstore16(c8_1, 0, (float *) (x + 8));\0"
+    "\014__global float2 *out = C + (row + 9) * ldc + col;\0"
+    "\020put_vector(c9_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
+    "\020put_vector(c9_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
+    "\020vstore16(c9_0, 0, (float *) (x));\0"
+    "\020vstore16(c9_1, 0, (float *) (x + 8));\0"
+    "\014__global float2 *out = C + (row + 10) * ldc + col;\0"
+    "\020put_vector(c10_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
+    "\020put_vector(c10_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
+    "\020vstore16(c10_0, 0, (float *) (x));\0"
+    "\020vstore16(c10_1, 0, (float *) (x + 8));\0"
+    "\014__global float2 *out = C + (row + 11) * ldc + col;\0"
+    "\020put_vector(c11_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
+    "\020put_vector(c11_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
+    "\020vstore16(c11_0, 0, (float *) (x));\0"
+    "\020vstore16(c11_1, 0, (float *) (x + 8));\0"
+    "\010vstore2(load(in + l12) * signs, 12, out);\0"
+    "\010vstore2(load(in + l13) * signs, 13, out);\0"
+    "\010vstore2(load(in + l14) * signs, 14, out);\0"
+    "\010vstore2(load(in + l15) * signs, 15, out);\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 24) {\0"
+    "\014vstore2(load(in + 8) * signs, 8, out);\0"
+    "\014vstore2(load(in + 9) * signs, 9, out);\0"
+    "\014vstore2(load(in + 10) * signs, 10, out);\0"
+    "\014vstore2(load(in + 11) * signs, 11, out);\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 24)\0"
+    "static float8 turned(float8 x)\0"
+    "\004const uint8 signs = (uint8) (0, 1U << 31, 0, 1U << 31, 0, 1U << 31, 0, 1U << 31);\0"
+    "\004x = as_float8(as_uint8(x) ^ signs);\0"
+    "\004return x.s10325476;\0"
+    "static float8 scaled_vector(float8 x, float re, float im)\0"
+    "static float8 load_vector(__global const float2 *p)\0"
+    "\004return vload8(0, (__global const float *) p);\0"
+    "static void put_vector(float8 x, int is_conjugated, float alpha, float alpha_imag, float beta,\0"
+    "\004x *= (float8) (1, sign, 1, sign, 1, sign, 1, sign);\0"
+    "\004vstore8(x, 0, (__global float *) p);\0"
+    "\004__local float panel[8192];\0"
+    "\004__local float sums[2048];\0"
+    "\004// Panels are up to 2 vectors of columns wide, slices up to 512 of K deep. All are\0"
+    "\004const long vectors = (N + 3) / 4, panels = (vectors + 1) / 2;\0"
+    "\020const float8 signs = (float8) (1, sign, 1, sign, 1, sign, 1, sign);\0"
+    "\020const long whole = min(width, (N - col) / 4);\0"
+    "\030vstore8(load_vector(in + v * 4) * signs, v, out);\0"
+    "\024for (long i = whole * 4; i < width * 4; i++)\0"
+    "\034const float8 q0 = turned(b0);\0"
+    "\034const float8 q0 = turned(b0), q1 = turned(b1);\0"
+    "\034put_vector(vload8(0, x + 2 * n), conj_a, alpha, alpha_imag, beta,\0"
+    "\014for (long i = 0; i < width * 4; i++) {\0"
+    "\024vstore2(load(in + k) * (float2) (1, sign), k * 8 + i, panel);\0"
+    "// Straight from global memory, for any shape.\0"
+    "// A work-group of 1 x 1 work-items; each computes 6 x 24 of C in registers.\0"
+    "// Rows and columns past the end repeat the last one; what is computed from them is not stored.\0"
+    "void kiln_cgemm_direct_multiply(long M, long N, long K, float alpha, float alpha_imag, float beta,\0"
     "\004const long row = (long) get_global_id(1) * 6;\0"
     "\004const long col = (long) get_global_id(0) * 24;\0"
     "\004if (row >= M || col >= N)\0"
     "\010return;\0"
-    "\004// conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.\0"
-    "\004const float sign = conj_a == conj_b ? 1 : -1;\0"
     "\004const float16 signs = (float16) (1, sign, 1, sign, 1, sign, 1, sign, 1, sign, 1, sign, 1, sign,\0"
     "\0141, sign);\0"
     "\004const long r0 = min(row, M - 1) * lda;\0"
     "\004const long r1 = min(row + 1, M - 1) * lda;\0"
     "\004const long r2 = min(row + 2, M - 1) * lda;\0"
+}, {
     "\004const long r3 = min(row + 3, M - 1) * lda;\0"
     "\004const long r4 = min(row + 4, M - 1) * lda;\0"
     "\004const long r5 = min(row + 5, M - 1) * lda;\0"
@@ -2753,7 +3011,6 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\004const long s5 = min(col + 5, N - 1) - col;\0"
     "\004const long s6 = min(col + 6, N - 1) - col;\0"
     "\004const long s7 = min(col + 7, N - 1) - col;\0"
-}, {
     "\004const long s8 = min(col + 8, N - 1) - col;\0"
     "\004const long s9 = min(col + 9, N - 1) - col;\0"
     "\004const long s10 = min(col + 10, N - 1) - col;\0"
@@ -2788,24 +3045,25 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\020const float16 p1 = b1 * signs, q1 = turned(p1);\0"
     "\020const float16 p2 = b2 * signs, q2 = turned(p2);\0"
     "\020__global const float2 *a = A + k;\0"
-    "\020const float2 a0 = load(a + r0);\0"
-    "\020c0_0 += a0.x * p0; c0_1 += a0.x * p1; c0_2 += a0.x * p2;\0"
-    "\020c0_0 += a0.y * q0; c0_1 += a0.y * q1; c0_2 += a0.y * q2;\0"
-    "\020const float2 a1 = load(a + r1);\0"
-    "\020c1_0 += a1.x * p0; c1_1 += a1.x * p1; c1_2 += a1.x * p2;\0"
-    "\020c1_0 += a1.y * q0; c1_1 += a1.y * q1; c1_2 += a1.y * q2;\0"
-    "\020const float2 a2 = load(a + r2);\0"
-    "\020c2_0 += a2.x * p0; c2_1 += a2.x * p1; c2_2 += a2.x * p2;\0"
-    "\020c2_0 += a2.y * q0; c2_1 += a2.y * q1; c2_2 += a2.y * q2;\0"
-    "\020const float2 a3 = load(a + r3);\0"
-    "\020c3_0 += a3.x * p0; c3_1 += a3.x * p1; c3_2 += a3.x * p2;\0"
-    "\020c3_0 += a3.y * q0; c3_1 += a3.y * q1; c3_2 += a3.y * q2;\0"
-    "\020const float2 a4 = load(a + r4);\0"
-    "\020c4_0 += a4.x * p0; c4_1 += a4.x * p1; c4_2 += a4.x * p2;\0"
-    "\020c4_0 += a4.y * q0; c4_1 += a4.y * q1; c4_2 += a4.y * q2;\0"
-    "\020const float2 a5 = load(a + r5);\0"
-    "\020c5_0 += a5.x * p0; c5_1 += a5.x * p1; c5_2 += a5.x * p2;\0"
-    "\020c5_0 += a5.y * q0; c5_1 += a5.y * q1; c5_2 += a5.y * q2;\0"
+    "\020// The parts of A are read one by one, each into all lanes of a vector.\0"
+    "\020__global const float *a0 = (__global const float *) (a + r0);\0"
+    "\020c0_0 += a0[0] * p0; c0_1 += a0[0] * p1; c0_2 += a0[0] * p2;\0"
+    "\020__global const float *a1 = (__global const float *) (a + r1);\0"
+    "\020c1_0 += a1[0] * p0; c1_1 += a1[0] * p1; c1_2 += a1[0] * p2;\0"
+    "\020__global const float *a2 = (__global const float *) (a + r2);\0"
+    "\020c2_0 += a2[0] * p0; c2_1 += a2[0] * p1; c2_2 += a2[0] * p2;\0"
+    "\020__global const float *a3 = (__global const float *) (a + r3);\0"
+    "\020c3_0 += a3[0] * p0; c3_1 += a3[0] * p1; c3_2 += a3[0] * p2;\0"
+    "\020__global const float *a4 = (__global const float *) (a + r4);\0"
+    "\020c4_0 += a4[0] * p0; c4_1 += a4[0] * p1; c4_2 += a4[0] * p2;\0"
+    "\020__global const float *a5 = (__global const float *) (a + r5);\0"
+    "\020c5_0 += a5[0] * p0; c5_1 += a5[0] * p1; c5_2 += a5[0] * p2;\0"
+    "\020c0_0 += a0[1] * q0; c0_1 += a0[1] * q1; c0_2 += a0[1] * q2;\0"
+    "\020c1_0 += a1[1] * q0; c1_1 += a1[1] * q1; c1_2 += a1[1] * q2;\0"
+    "\020c2_0 += a2[1] * q0; c2_1 += a2[1] * q1; c2_2 += a2[1] * q2;\0"
+    "\020c3_0 += a3[1] * q0; c3_1 += a3[1] * q1; c3_2 += a3[1] * q2;\0"
+    "\020c4_0 += a4[1] * q0; c4_1 += a4[1] * q1; c4_2 += a4[1] * q2;\0"
+    "\020c5_0 += a5[1] * q0; c5_1 += a5[1] * q1; c5_2 += a5[1] * q2;\0"
     "\020const float2 e0 = load(b + s0), e1 = load(b + s1), e2 = load(b + s2),\0"
     "\030e3 = load(b + s3), e4 = load(b + s4), e5 = load(b + s5), e6 = load(b + s6),\0"
     "\030e7 = load(b + s7);\0"
@@ -2821,6 +3079,7 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\030e22 = load(b + s22), e23 = load(b + s23);\0"
     "\020const float16 b2 = (float16) (e16.x, e16.y, e17.x, e17.y, e18.x, e18.y, e19.x,\0"
     "\030e19.y, e20.x, e20.y, e21.x, e21.y, e22.x, e22.y, e23.x, e23.y);\0"
+}, {
     "\004// C = alpha c + beta C for the 6 x 24 block at (row, col).\0"
     "\004if (row < M) {\0"
     "\010__global float2 *out = C + row * ldc + col;\0"
@@ -2838,7 +3097,6 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\004if (row + 1 < M) {\0"
     "\010__global float2 *out = C + (row + 1) * ldc + col;\0"
     "\014put_vector(c1_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-}, {
     "\014put_vector(c1_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
     "\014put_vector(c1_2, conj_a, alpha, alpha_imag, beta, beta_imag, out + 16);\0"
     "\014vstore16(c1_0, 0, (float *) (x));\0"
@@ -2907,6 +3165,7 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\024e4 = load(b + s4), e5 = load(b + s5), e6 = load(b + s6), e7 = load(b + s7);\0"
     "\014const float16 b0 = (float16) (e0.x, e0.y, e1.x, e1.y, e2.x, e2.y, e3.x, e3.y, e4.x,\0"
     "\024e4.y, e5.x, e5.y, e6.x, e6.y, e7.x, e7.y);\0"
+}, {
     "\014const float2 e8 = load(b + s8), e9 = load(b + s9), e10 = load(b + s10),\0"
     "\024e11 = load(b + s11), e12 = load(b + s12), e13 = load(b + s13),\0"
     "\024e14 = load(b + s14), e15 = load(b + s15);\0"
@@ -2920,26 +3179,26 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\014const float16 p0 = b0 * signs, q0 = turned(p0);\0"
     "\014const float16 p1 = b1 * signs, q1 = turned(p1);\0"
     "\014const float16 p2 = b2 * signs, q2 = turned(p2);\0"
-}, {
     "\014__global const float2 *a = A + k;\0"
-    "\014const float2 a0 = load(a + r0);\0"
-    "\014c0_0 += a0.x * p0; c0_1 += a0.x * p1; c0_2 += a0.x * p2;\0"
-    "\014c0_0 += a0.y * q0; c0_1 += a0.y * q1; c0_2 += a0.y * q2;\0"
-    "\014const float2 a1 = load(a + r1);\0"
-    "\014c1_0 += a1.x * p0; c1_1 += a1.x * p1; c1_2 += a1.x * p2;\0"
-    "\014c1_0 += a1.y * q0; c1_1 += a1.y * q1; c1_2 += a1.y * q2;\0"
-    "\014const float2 a2 = load(a + r2);\0"
-    "\014c2_0 += a2.x * p0; c2_1 += a2.x * p1; c2_2 += a2.x * p2;\0"
-    "\014c2_0 += a2.y * q0; c2_1 += a2.y * q1; c2_2 += a2.y * q2;\0"
-    "\014const float2 a3 = load(a + r3);\0"
-    "\014c3_0 += a3.x * p0; c3_1 += a3.x * p1; c3_2 += a3.x * p2;\0"
-    "\014c3_0 += a3.y * q0; c3_1 += a3.y * q1; c3_2 += a3.y * q2;\0"
-    "\014const float2 a4 = load(a + r4);\0"
-    "\014c4_0 += a4.x * p0; c4_1 += a4.x * p1; c4_2 += a4.x * p2;\0"
-    "\014c4_0 += a4.y * q0; c4_1 += a4.y * q1; c4_2 += a4.y * q2;\0"
-    "\014const float2 a5 = load(a + r5);\0"
-    "\014c5_0 += a5.x * p0; c5_1 += a5.x * p1; c5_2 += a5.x * p2;\0"
-    "\014c5_0 += a5.y * q0; c5_1 += a5.y * q1; c5_2 += a5.y * q2;\0"
+    "\014// The parts of A are read one by one, each into all lanes of a vector.\0"
+    "\014__global const float *a0 = (__global const float *) (a + r0);\0"
+    "\014c0_0 += a0[0] * p0; c0_1 += a0[0] * p1; c0_2 += a0[0] * p2;\0"
+    "\014__global const float *a1 = (__global const float *) (a + r1);\0"
+    "\014c1_0 += a1[0] * p0; c1_1 += a1[0] * p1; c1_2 += a1[0] * p2;\0"
+    "\014__global const float *a2 = (__global const float *) (a + r2);\0"
+    "\014c2_0 += a2[0] * p0; c2_1 += a2[0] * p1; c2_2 += a2[0] * p2;\0"
+    "\014__global const float *a3 = (__global const float *) (a + r3);\0"
+    "\014c3_0 += a3[0] * p0; c3_1 += a3[0] * p1; c3_2 += a3[0] * p2;\0"
+    "\014__global const float *a4 = (__global const float *) (a + r4);\0"
+    "\014c4_0 += a4[0] * p0; c4_1 += a4[0] * p1; c4_2 += a4[0] * p2;\0"
+    "\014__global const float *a5 = (__global const float *) (a + r5);\0"
+    "\014c5_0 += a5[0] * p0; c5_1 += a5[0] * p1; c5_2 += a5[0] * p2;\0"
+    "\014c0_0 += a0[1] * q0; c0_1 += a0[1] * q1; c0_2 += a0[1] * q2;\0"
+    "\014c1_0 += a1[1] * q0; c1_1 += a1[1] * q1; c1_2 += a1[1] * q2;\0"
+    "\014c2_0 += a2[1] * q0; c2_1 += a2[1] * q1; c2_2 += a2[1] * q2;\0"
+    "\014c3_0 += a3[1] * q0; c3_1 += a3[1] * q1; c3_2 += a3[1] * q2;\0"
+    "\014c4_0 += a4[1] * q0; c4_1 += a4[1] * q1; c4_2 += a4[1] * q2;\0"
+    "\014c5_0 += a5[1] * q0; c5_1 += a5[1] * q1; c5_2 += a5[1] * q2;\0"
     "\004const long r0 = min(row, M - 1);\0"
     "\004const long r1 = min(row + 1, M - 1);\0"
     "\004const long r2 = min(row + 2, M - 1);\0"
@@ -2948,81 +3207,13 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\004const long r5 = min(row + 5, M - 1);\0"
     "\020__global const float2 *a = A + k * lda;\0"
     "\014__global const float2 *a = A + k * lda;\0"
-    "void kiln_cgemm_fused_multiply(long M, long N, long K, float alpha, float alpha_imag, float beta,\0"
-    "\004__local float panel[8192];\0"
-    "\004__local float sums[12288];\0"
-    "\004// Panels are up to 2 vectors of columns wide, slices up to 256 of K deep. All are\0"
-    "\020const float16 signs = (float16) (1, sign, 1, sign, 1, sign, 1, sign, 1, sign, 1,\0"
-    "\030sign, 1, sign, 1, sign);\0"
-    "\020__global const float2 *in = B + k0 * ldb + col;\0"
-    "\020for (long k = 0; k < depth; k++, in += ldb, out += 32) {\0"
-    "\030vstore16(load_vector(in + v * 8) * signs, v, out);\0"
-    "\030vstore2(load(in + min(i, N - 1 - col)) * (float2) (1, sign), i, out);\0"
-    "\020__local float *sum = sums + (slices > 1 ? block * 192 : 0);\0"
-    "\020__global const float2 *restrict a = A + k0;\0"
-    "\030c1_0 = vload16(2, sum);\0"
-    "\030c2_0 = vload16(4, sum);\0"
-    "\030c3_0 = vload16(6, sum);\0"
-    "\030c4_0 = vload16(8, sum);\0"
-    "\030c5_0 = vload16(10, sum);\0"
-    "\034const float16 q0 = turned(b0);\0"
-    "\034const float2 a0 = load(a + r0);\0"
-    "\034c0_0 += a0.x * b0;\0"
-    "\034c0_0 += a0.y * q0;\0"
-    "\034const float2 a1 = load(a + r1);\0"
-    "\034c1_0 += a1.x * b0;\0"
-    "\034c1_0 += a1.y * q0;\0"
-    "\034const float2 a2 = load(a + r2);\0"
-    "\034c2_0 += a2.x * b0;\0"
-    "\034c2_0 += a2.y * q0;\0"
-    "\034const float2 a3 = load(a + r3);\0"
-    "\034c3_0 += a3.x * b0;\0"
-    "\034c3_0 += a3.y * q0;\0"
-    "\034const float2 a4 = load(a + r4);\0"
-    "\034c4_0 += a4.x * b0;\0"
-    "\034c4_0 += a4.y * q0;\0"
-    "\034const float2 a5 = load(a + r5);\0"
-    "\034c5_0 += a5.x * b0;\0"
-    "\034c5_0 += a5.y * q0;\0"
-    "\024vstore16(c1_0, 2, sum);\0"
-    "\024vstore16(c2_0, 4, sum);\0"
-    "\024vstore16(c3_0, 6, sum);\0"
-    "\024vstore16(c4_0, 8, sum);\0"
-    "\024vstore16(c5_0, 10, sum);\0"
-    "\030c1_0 = vload16(2, sum); c1_1 = vload16(3, sum);\0"
-    "\030c2_0 = vload16(4, sum); c2_1 = vload16(5, sum);\0"
-    "\030c3_0 = vload16(6, sum); c3_1 = vload16(7, sum);\0"
-    "\030c4_0 = vload16(8, sum); c4_1 = vload16(9, sum);\0"
-    "\030c5_0 = vload16(10, sum); c5_1 = vload16(11, sum);\0"
-    "\034const float16 q0 = turned(b0), q1 = turned(b1);\0"
-    "\034c0_0 += a0.x * b0; c0_1 += a0.x * b1;\0"
-    "\034c0_0 += a0.y * q0; c0_1 += a0.y * q1;\0"
-    "\034c1_0 += a1.x * b0; c1_1 += a1.x * b1;\0"
-    "\034c1_0 += a1.y * q0; c1_1 += a1.y * q1;\0"
-    "\034c2_0 += a2.x * b0; c2_1 += a2.x * b1;\0"
-    "\034c2_0 += a2.y * q0; c2_1 += a2.y * q1;\0"
-    "\034c3_0 += a3.x * b0; c3_1 += a3.x * b1;\0"
-    "\034c3_0 += a3.y * q0; c3_1 += a3.y * q1;\0"
-    "\034c4_0 += a4.x * b0; c4_1 += a4.x * b1;\0"
-    "\034c4_0 += a4.y * q0; c4_1 += a4.y * q1;\0"
-    "\034c5_0 += a5.x * b0; c5_1 += a5.x * b1;\0"
-    "\034c5_0 += a5.y * q0; c5_1 += a5.y * q1;\0"
-    "\024vstore16(c1_0, 2, sum); vstore16(c1_1, 3, sum);\0"
-    "\024vstore16(c2_0, 4, sum); vstore16(c2_1, 5, sum);\0"
-    "\024vstore16(c3_0, 6, sum); vstore16(c3_1, 7, sum);\0"
-    "\024vstore16(c4_0, 8, sum); vstore16(c4_1, 9, sum);\0"
-    "\024vstore16(c5_0, 10, sum); vstore16(c5_1, 11, sum);\0"
-    "\030__global float2 *out = C + (row + m) * ldc + col;\0"
-    "\030__local const float *x = sum + m * 32;\0"
-    "\034put_vector(vload16(0, x + 2 * n), conj_a, alpha, alpha_imag, beta,\0"
-    "\037     beta_imag, out + n);\0"
-    "\034put(vload2(n, x), conj_a, alpha, alpha_imag, beta, beta_imag, out + n);\0"
-    "\014for (long i = 0; i < width * 8; i++) {\0"
-    "\020__global const float2 *in = B + min(col + i, N - 1) * ldb + k0;\0"
-    "\020for (long k = 0; k < depth; k++)\0"
-}, {
-    "\024vstore2(load(in + k) * (float2) (1, sign), k * 16 + i, panel);\0"
-    "\020__global const float2 *restrict a = A + k0 * lda;\0"
+    "// An element of the diagonal of a Hermitian matrix.\0"
+    "static void make_real(__global float2 *p)\0"
+    "\004((__global float *) p)[1] = 0;\0"
+    "void kiln_cgemmt_fused_multiply(long M, long N, long K, float alpha, float alpha_imag, float beta,\0"
+    "\010__global float2 *restrict C, long c_offset, long ldc, int triangle, int is_hermitian)\0"
+    "\030if (is_hermitian && row + m >= col && row + m < col + width * 8)\0"
+    "\034make_real(out + (row + m - col));\0"
     "// Elements lie at multiples of their parts: the application's own memory may begin at any.\0"
     "static float2 load(__global const float *X, long at)\0"
     "\004return vload2(at, X);\0"
@@ -3051,6 +3242,7 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\010for (; n < end_n; n++) {\0"
     "\014const float2 b = load(B, b_offset + k * ldb + n) * (float2) (1, sign);\0"
     "\014const long at = 2 * b_at + 2 * k * ld + n;\0"
+}, {
     "\014store(b, packed_b, at);\0"
     "\014store((float2) (-b.y, b.x), packed_b, at + ld);\0"
     "// What expand wrote, times alpha.\0"
@@ -3100,7 +3292,6 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\014for (long m = m0; m < min(m0 + 8, end_m); m++)\0"
     "\020for (long k = k0; k < min(k0 + 8, end_k); k++) {\0"
     "\024const float2 element = load(A, a_offset + k * lda + m);\0"
-}, {
     "\024store((float2) (element.x, sign * element.y), packed_a, a_at + m * ld + k);\0"
     "void kiln_cgemm_mirror_mirror(long M,\0"
     "\014float2 element = load(A, a_offset + row * lda + col);\0"
@@ -3118,8 +3309,8 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\010double beta_imag,\0"
     "\010__global double2 *p)\0"
     "static double8 turned(double8 x)\0"
-    "\004const double8 signs = (double8) (-1, 1, -1, 1, -1, 1, -1, 1);\0"
-    "\004return signs * x.s10325476;\0"
+    "\004const ulong8 signs = (ulong8) (0, 1UL << 63, 0, 1UL << 63, 0, 1UL << 63, 0, 1UL << 63);\0"
+    "\004x = as_double8(as_ulong8(x) ^ signs);\0"
     "static double8 scaled_vector(double8 x, double re, double im)\0"
     "static double8 load_vector(__global const double2 *p)\0"
     "\004return vload8(0, (__global const double *) p);\0"
@@ -3130,165 +3321,196 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\004vstore8(x, 0, (__global double *) p);\0"
     "void kiln_zgemm_fused_multiply(long M, long N, long K, double alpha, double alpha_imag, double beta,\0"
     "\010double beta_imag, int conj_a, int conj_b,\0"
+}, {
     "\010__global const double2 *restrict A, long a_offset, long lda,\0"
     "\010__global const double2 *restrict B, long b_offset, long ldb,\0"
     "\010__global double2 *restrict C, long c_offset, long ldc)\0"
+    "\004// Panels are up to 3 vectors of columns wide, slices up to 128 of K deep. All are\0"
     "\004const double sign = conj_a == conj_b ? 1 : -1;\0"
     "\020const double8 signs = (double8) (1, sign, 1, sign, 1, sign, 1, sign);\0"
-    "\020const long whole = min(width, (N - col) / 4);\0"
     "\020__global const double2 *in = B + k0 * ldb + col;\0"
-    "\030vstore8(load_vector(in + v * 4) * signs, v, out);\0"
-    "\024for (long i = whole * 4; i < width * 4; i++)\0"
     "\030vstore2(load(in + min(i, N - 1 - col)) * (double2) (1, sign), i, out);\0"
     "\020__global const double2 *restrict a = A + k0;\0"
+    "\034__global const double *a0 = (__global const double *) (a + r0);\0"
+    "\034__global const double *a1 = (__global const double *) (a + r1);\0"
+    "\034__global const double *a2 = (__global const double *) (a + r2);\0"
+    "\034__global const double *a3 = (__global const double *) (a + r3);\0"
+    "\034__global const double *a4 = (__global const double *) (a + r4);\0"
+    "\034__global const double *a5 = (__global const double *) (a + r5);\0"
+    "\034__global const double *a6 = (__global const double *) (a + r6);\0"
+    "\034__global const double *a7 = (__global const double *) (a + r7);\0"
     "\034const double8 q0 = turned(b0);\0"
-    "\034const double2 a0 = load(a + r0);\0"
-    "\034const double2 a1 = load(a + r1);\0"
-    "\034const double2 a2 = load(a + r2);\0"
-    "\034const double2 a3 = load(a + r3);\0"
-    "\034const double2 a4 = load(a + r4);\0"
-    "\034const double2 a5 = load(a + r5);\0"
-    "\034const double2 a6 = load(a + r6);\0"
-    "\034c6_0 += a6.x * b0;\0"
-    "\034c6_0 += a6.y * q0;\0"
-    "\034const double2 a7 = load(a + r7);\0"
-    "\034c7_0 += a7.x * b0;\0"
-    "\034c7_0 += a7.y * q0;\0"
     "\034const double8 q0 = turned(b0), q1 = turned(b1);\0"
-    "\034c6_0 += a6.x * b0; c6_1 += a6.x * b1;\0"
-    "\034c6_0 += a6.y * q0; c6_1 += a6.y * q1;\0"
-    "\034c7_0 += a7.x * b0; c7_1 += a7.x * b1;\0"
-    "\034c7_0 += a7.y * q0; c7_1 += a7.y * q1;\0"
     "\034const double8 q0 = turned(b0), q1 = turned(b1), q2 = turned(b2);\0"
-    "\034c0_0 += a0.x * b0; c0_1 += a0.x * b1; c0_2 += a0.x * b2;\0"
-    "\034c0_0 += a0.y * q0; c0_1 += a0.y * q1; c0_2 += a0.y * q2;\0"
-    "\034c1_0 += a1.x * b0; c1_1 += a1.x * b1; c1_2 += a1.x * b2;\0"
-    "\034c1_0 += a1.y * q0; c1_1 += a1.y * q1; c1_2 += a1.y * q2;\0"
-    "\034c2_0 += a2.x * b0; c2_1 += a2.x * b1; c2_2 += a2.x * b2;\0"
-    "\034c2_0 += a2.y * q0; c2_1 += a2.y * q1; c2_2 += a2.y * q2;\0"
-    "\034c3_0 += a3.x * b0; c3_1 += a3.x * b1; c3_2 += a3.x * b2;\0"
-    "\034c3_0 += a3.y * q0; c3_1 += a3.y * q1; c3_2 += a3.y * q2;\0"
-    "\034c4_0 += a4.x * b0; c4_1 += a4.x * b1; c4_2 += a4.x * b2;\0"
-    "\034c4_0 += a4.y * q0; c4_1 += a4.y * q1; c4_2 += a4.y * q2;\0"
-    "\034c5_0 += a5.x * b0; c5_1 += a5.x * b1; c5_2 += a5.x * b2;\0"
-    "\034c5_0 += a5.y * q0; c5_1 += a5.y * q1; c5_2 += a5.y * q2;\0"
-    "\034c6_0 += a6.x * b0; c6_1 += a6.x * b1; c6_2 += a6.x * b2;\0"
-    "\034c6_0 += a6.y * q0; c6_1 += a6.y * q1; c6_2 += a6.y * q2;\0"
-    "\034c7_0 += a7.x * b0; c7_1 += a7.x * b1; c7_2 += a7.x * b2;\0"
-    "\034c7_0 += a7.y * q0; c7_1 += a7.y * q1; c7_2 += a7.y * q2;\0"
     "\030__global double2 *out = C + (row + m) * ldc + col;\0"
-    "\034put_vector(vload8(0, x + 2 * n), conj_a, alpha, alpha_imag, beta,\0"
-    "\014for (long i = 0; i < width * 4; i++) {\0"
     "\020__global const double2 *in = B + min(col + i, N - 1) * ldb + k0;\0"
     "\024vstore2(load(in + k) * (double2) (1, sign), k * 12 + i, panel);\0"
     "\020__global const double2 *restrict a = A + k0 * lda;\0"
-    "// A work-group of 1 x 1 work-items; each computes 8 x 4 of C in registers.\0"
+    "// p * 8 + 7 side by side, conjugated if asked for. Lines past the end repeat the\0"
+    "void kiln_zgemm_packed_packa(long lines, long K,\0"
+    "\010__global const double2 *restrict X, long x_offset, long ldx,\0"
+    "\010__global double *restrict packed, long at, int is_conjugated)\0"
+    "\004const double2 signs = (double2) (1, is_conjugated ? -1 : 1);\0"
+    "\004__global double *restrict out = packed + 2 * (at + line * K + k0 * 8);\0"
+    "\004__global const double2 *restrict in = X + x_offset + k0;\0"
+    "void kiln_zgemm_packed_packb(long lines, long K,\0"
+    "\004__global double *restrict out = packed + 2 * (at + line * K + k0 * 12);\0"
+    "\004__global const double2 *restrict in = X + x_offset + k0 * ldx + line;\0"
+    "\010const double8 all_signs = (double8) (signs, signs, signs, signs);\0"
+    "\014vstore8(load_vector(in) * all_signs, 0, out);\0"
+    "\014vstore8(load_vector(in + 4) * all_signs, 1, out);\0"
+    "\014vstore8(load_vector(in + 8) * all_signs, 2, out);\0"
+    "// Packed B is panel after panel, each K x 12. A work-group is one work-item; it computes up to\0"
+    "// 4 x 16 blocks of 8 x 12, each block held in registers.\0"
+    "void kiln_zgemm_packed_multiply(long M, long N, long K, double alpha, double alpha_imag,\0"
+    "\010double beta, double beta_imag,\0"
+    "\010__global const double *restrict packed_a, long a_at,\0"
+    "\004const long first_col = get_group_id(0) * 192, end_col = min(first_col + 192, N);\0"
+    "\004for (long col = first_col; col < end_col; col += 12)\0"
+    "\010__global const double *restrict b = packed_b + 2 * (b_at + col * K + k0 * 12);\0"
+    "\010__global const double *restrict a = packed_a + 2 * (a_at + row * K + k0 * 8);\0"
+    "\010double8 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
+    "\010double8 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
+    "\010double8 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
+    "\010double8 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
+    "\010double8 c4_0 = 0, c4_1 = 0, c4_2 = 0;\0"
+    "\010double8 c5_0 = 0, c5_1 = 0, c5_2 = 0;\0"
+    "\010double8 c6_0 = 0, c6_1 = 0, c6_2 = 0;\0"
+    "\010double8 c7_0 = 0, c7_1 = 0, c7_2 = 0;\0"
+    "\020const double8 b0 = vload8(0, b);\0"
+    "\020const double8 b1 = vload8(1, b);\0"
+    "\020const double8 b2 = vload8(2, b);\0"
+    "\020c0_0 += a[0] * b0; c0_1 += a[0] * b1; c0_2 += a[0] * b2;\0"
+    "\020c1_0 += a[2] * b0; c1_1 += a[2] * b1; c1_2 += a[2] * b2;\0"
+    "\020c2_0 += a[4] * b0; c2_1 += a[4] * b1; c2_2 += a[4] * b2;\0"
+    "\020c3_0 += a[6] * b0; c3_1 += a[6] * b1; c3_2 += a[6] * b2;\0"
+    "\020c4_0 += a[8] * b0; c4_1 += a[8] * b1; c4_2 += a[8] * b2;\0"
+    "\020c5_0 += a[10] * b0; c5_1 += a[10] * b1; c5_2 += a[10] * b2;\0"
+    "\020c6_0 += a[12] * b0; c6_1 += a[12] * b1; c6_2 += a[12] * b2;\0"
+    "\020c7_0 += a[14] * b0; c7_1 += a[14] * b1; c7_2 += a[14] * b2;\0"
+    "\020const double8 q0 = turned(b0), q1 = turned(b1), q2 = turned(b2);\0"
+    "\020c0_0 += a[1] * q0; c0_1 += a[1] * q1; c0_2 += a[1] * q2;\0"
+    "\020c1_0 += a[3] * q0; c1_1 += a[3] * q1; c1_2 += a[3] * q2;\0"
+    "\020c2_0 += a[5] * q0; c2_1 += a[5] * q1; c2_2 += a[5] * q2;\0"
 }, {
-    "void kiln_zgemm_direct_multiply(long M, long N, long K, double alpha, double alpha_imag,\0"
+    "\020c3_0 += a[7] * q0; c3_1 += a[7] * q1; c3_2 += a[7] * q2;\0"
+    "\020c4_0 += a[9] * q0; c4_1 += a[9] * q1; c4_2 += a[9] * q2;\0"
+    "\020c5_0 += a[11] * q0; c5_1 += a[11] * q1; c5_2 += a[11] * q2;\0"
+    "\020c6_0 += a[13] * q0; c6_1 += a[13] * q1; c6_2 += a[13] * q2;\0"
+    "\020c7_0 += a[15] * q0; c7_1 += a[15] * q1; c7_2 += a[15] * q2;\0"
+    "\020b += 24;\0"
+    "\020a += 16;\0"
+    "\010// C = alpha c + beta C for the 8 x 12 block at (row, col).\0"
+    "\014__global double2 *out = C + row * ldc + col;\0"
+    "\014if (col + 12 <= N) {\0"
+    "\020put_vector(c0_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
+    "\020put_vector(c0_2, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
+    "\020double2 x[12];\0"
+    "\020vstore8(c0_0, 0, (double *) (x));\0"
+    "\020vstore8(c0_1, 0, (double *) (x + 4));\0"
+    "\020vstore8(c0_2, 0, (double *) (x + 8));\0"
+    "\020for (int n = 0; n < 12 && col + n < N; n++)\0"
+    "\014__global double2 *out = C + (row + 1) * ldc + col;\0"
+    "\020put_vector(c1_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
+    "\020put_vector(c1_2, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
+    "\020vstore8(c1_0, 0, (double *) (x));\0"
+    "\020vstore8(c1_1, 0, (double *) (x + 4));\0"
+    "\020vstore8(c1_2, 0, (double *) (x + 8));\0"
+    "\014__global double2 *out = C + (row + 2) * ldc + col;\0"
+    "\020put_vector(c2_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
+    "\020put_vector(c2_2, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
+    "\020vstore8(c2_0, 0, (double *) (x));\0"
+    "\020vstore8(c2_1, 0, (double *) (x + 4));\0"
+    "\020vstore8(c2_2, 0, (double *) (x + 8));\0"
+    "\014__global double2 *out = C + (row + 3) * ldc + col;\0"
+    "\020put_vector(c3_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
+    "\020put_vector(c3_2, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
+    "\020vstore8(c3_0, 0, (double *) (x));\0"
+    "\020vstore8(c3_1, 0, (double *) (x + 4));\0"
+    "\020vstore8(c3_2, 0, (double *) (x + 8));\0"
+    "\014__global double2 *out = C + (row + 4) * ldc + col;\0"
+    "\020put_vector(c4_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
+    "\020put_vector(c4_2, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
+    "\020vstore8(c4_0, 0, (double *) (x));\0"
+    "\020vstore8(c4_1, 0, (double *) (x + 4));\0"
+    "\020vstore8(c4_2, 0, (double *) (x + 8));\0"
+    "\014__global double2 *out = C + (row + 5) * ldc + col;\0"
+    "\020put_vector(c5_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
+    "\020put_vector(c5_2, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
+    "\020vstore8(c5_0, 0, (double *) (x));\0"
+    "\020vstore8(c5_1, 0, (double *) (x + 4));\0"
+    "\020vstore8(c5_2, 0, (double *) (x + 8));\0"
+    "\014__global double2 *out = C + (row + 6) * ldc + col;\0"
+    "\020put_vector(c6_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
+    "\020put_vector(c6_2, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
+    "\020vstore8(c6_0, 0, (double *) (x));\0"
+    "\020vstore8(c6_1, 0, (double *) (x + 4));\0"
+    "\020vstore8(c6_2, 0, (double *) (x + 8));\0"
+    "\014__global double2 *out = C + (row + 7) * ldc + col;\0"
+    "\020put_vector(c7_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
+    "\020put_vector(c7_2, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
+    "\020vstore8(c7_0, 0, (double *) (x));\0"
+    "\020vstore8(c7_1, 0, (double *) (x + 4));\0"
+    "\020vstore8(c7_2, 0, (double *) (x + 8));\0"
+    "static double4 turned(double4 x)\0"
+    "\004const ulong4 signs = (ulong4) (0, 1UL << 63, 0, 1UL << 63);\0"
+    "\004x = as_double4(as_ulong4(x) ^ signs);\0"
+    "\004return x.s1032;\0"
+    "static double4 scaled_vector(double4 x, double re, double im)\0"
+    "static double4 load_vector(__global const double2 *p)\0"
+    "\004return vload4(0, (__global const double *) p);\0"
+    "static void put_vector(double4 x, int is_conjugated, double alpha, double alpha_imag, double beta,\0"
+    "\004x *= (double4) (1, sign, 1, sign);\0"
+    "\004vstore4(x, 0, (__global double *) p);\0"
+    "\004// A slice of a panel: for every k, the panel's columns of B side by side, 8 apart.\0"
+    "\004__local double panel[1024];\0"
+    "\004const long vectors = (N + 1) / 2, panels = (vectors + 1) / 2;\0"
+    "\010const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 2;\0"
+    "\020const double4 signs = (double4) (1, sign, 1, sign);\0"
+    "\020const long whole = min(width, (N - col) / 2);\0"
+    "\020for (long k = 0; k < depth; k++, in += ldb, out += 8) {\0"
+    "\030vstore4(load_vector(in + v * 2) * signs, v, out);\0"
+    "\024for (long i = whole * 2; i < width * 2; i++)\0"
+    "\020__local double *sum = sums + (slices > 1 ? block * 48 : 0);\0"
+    "\030c1_0 = vload4(2, sum);\0"
+    "\030c2_0 = vload4(4, sum);\0"
+    "\030c3_0 = vload4(6, sum);\0"
+    "\030c4_0 = vload4(8, sum);\0"
+}, {
+    "\030c5_0 = vload4(10, sum);\0"
+    "\034const double4 q0 = turned(b0);\0"
+    "\034b += 8;\0"
+    "\024vstore4(c1_0, 2, sum);\0"
+    "\024vstore4(c2_0, 4, sum);\0"
+    "\024vstore4(c3_0, 6, sum);\0"
+    "\024vstore4(c4_0, 8, sum);\0"
+    "\024vstore4(c5_0, 10, sum);\0"
+    "\030c1_0 = vload4(2, sum); c1_1 = vload4(3, sum);\0"
+    "\030c2_0 = vload4(4, sum); c2_1 = vload4(5, sum);\0"
+    "\030c3_0 = vload4(6, sum); c3_1 = vload4(7, sum);\0"
+    "\030c4_0 = vload4(8, sum); c4_1 = vload4(9, sum);\0"
+    "\030c5_0 = vload4(10, sum); c5_1 = vload4(11, sum);\0"
+    "\034const double4 q0 = turned(b0), q1 = turned(b1);\0"
+    "\024vstore4(c1_0, 2, sum); vstore4(c1_1, 3, sum);\0"
+    "\024vstore4(c2_0, 4, sum); vstore4(c2_1, 5, sum);\0"
+    "\024vstore4(c3_0, 6, sum); vstore4(c3_1, 7, sum);\0"
+    "\024vstore4(c4_0, 8, sum); vstore4(c4_1, 9, sum);\0"
+    "\024vstore4(c5_0, 10, sum); vstore4(c5_1, 11, sum);\0"
+    "\030__local const double *x = sum + m * 8;\0"
+    "\030const long end = min(width * 2, N - col);\0"
+    "\030for (; n + 2 <= end; n += 2)\0"
+    "\034put_vector(vload4(0, x + 2 * n), conj_a, alpha, alpha_imag, beta,\0"
+    "\014for (long i = 0; i < width * 2; i++) {\0"
+    "\024vstore2(load(in + k) * (double2) (1, sign), k * 4 + i, panel);\0"
+    "static void make_real(__global double2 *p)\0"
+    "\004((__global double *) p)[1] = 0;\0"
+    "\004const long first = triangle > 0 ? vector * 4 / rows : 0;\0"
+    "\004const long last = triangle > 0 ? blocks : (end * 4 - 1) / rows + 1;\0"
+    "void kiln_zgemmt_fused_multiply(long M, long N, long K, double alpha, double alpha_imag,\0"
     "\010double beta, double beta_imag, int conj_a, int conj_b,\0"
-    "\004const long row = (long) get_global_id(1) * 8;\0"
-    "\004const long col = (long) get_global_id(0) * 4;\0"
-    "\004const double8 signs = (double8) (1, sign, 1, sign, 1, sign, 1, sign);\0"
-    "\004const long r6 = min(row + 6, M - 1) * lda;\0"
-    "\004const long r7 = min(row + 7, M - 1) * lda;\0"
-    "\004double8 c0_0 = 0;\0"
-    "\004double8 c1_0 = 0;\0"
-    "\004double8 c2_0 = 0;\0"
-    "\004double8 c3_0 = 0;\0"
-    "\004double8 c4_0 = 0;\0"
-    "\004double8 c5_0 = 0;\0"
-    "\004double8 c6_0 = 0;\0"
-    "\004double8 c7_0 = 0;\0"
-    "\004if (col + 4 <= N) {\0"
-    "\020__global const double2 *b = B + k * ldb + col;\0"
-    "\020const double8 b0 = load_vector(b);\0"
-    "\020const double8 p0 = b0 * signs, q0 = turned(p0);\0"
-    "\020__global const double2 *a = A + k;\0"
-    "\020const double2 a0 = load(a + r0);\0"
-    "\020c0_0 += a0.x * p0;\0"
-    "\020c0_0 += a0.y * q0;\0"
-    "\020const double2 a1 = load(a + r1);\0"
-    "\020c1_0 += a1.x * p0;\0"
-    "\020c1_0 += a1.y * q0;\0"
-    "\020const double2 a2 = load(a + r2);\0"
-    "\020c2_0 += a2.x * p0;\0"
-    "\020c2_0 += a2.y * q0;\0"
-    "\020const double2 a3 = load(a + r3);\0"
-    "\020c3_0 += a3.x * p0;\0"
-    "\020c3_0 += a3.y * q0;\0"
-    "\020const double2 a4 = load(a + r4);\0"
-    "\020c4_0 += a4.x * p0;\0"
-    "\020c4_0 += a4.y * q0;\0"
-    "\020const double2 a5 = load(a + r5);\0"
-    "\020c5_0 += a5.x * p0;\0"
-    "\020c5_0 += a5.y * q0;\0"
-    "\020const double2 a6 = load(a + r6);\0"
-    "\020c6_0 += a6.x * p0;\0"
-    "\020c6_0 += a6.y * q0;\0"
-    "\020const double2 a7 = load(a + r7);\0"
-    "\020c7_0 += a7.x * p0;\0"
-    "\020c7_0 += a7.y * q0;\0"
-    "\020const double2 e0 = load(b + s0), e1 = load(b + s1), e2 = load(b + s2),\0"
-    "\030e3 = load(b + s3);\0"
-    "\020const double8 b0 = (double8) (e0.x, e0.y, e1.x, e1.y, e2.x, e2.y, e3.x, e3.y);\0"
-    "\004// C = alpha c + beta C for the 8 x 4 block at (row, col).\0"
-    "\010__global double2 *out = C + row * ldc + col;\0"
-    "\010if (col + 4 <= N) {\0"
-    "\014double2 x[4];\0"
-    "\014vstore8(c0_0, 0, (double *) (x));\0"
-    "\014for (int n = 0; n < 4 && col + n < N; n++)\0"
-    "\010__global double2 *out = C + (row + 1) * ldc + col;\0"
-    "\014vstore8(c1_0, 0, (double *) (x));\0"
-    "\010__global double2 *out = C + (row + 2) * ldc + col;\0"
-    "\014vstore8(c2_0, 0, (double *) (x));\0"
-    "\010__global double2 *out = C + (row + 3) * ldc + col;\0"
-    "\014vstore8(c3_0, 0, (double *) (x));\0"
-    "\010__global double2 *out = C + (row + 4) * ldc + col;\0"
-    "\014vstore8(c4_0, 0, (double *) (x));\0"
-    "\010__global double2 *out = C + (row + 5) * ldc + col;\0"
-    "\014vstore8(c5_0, 0, (double *) (x));\0"
-    "\004if (row + 6 < M) {\0"
-    "\010__global double2 *out = C + (row + 6) * ldc + col;\0"
-    "\014put_vector(c6_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\014vstore8(c6_0, 0, (double *) (x));\0"
-    "\004if (row + 7 < M) {\0"
-    "\010__global double2 *out = C + (row + 7) * ldc + col;\0"
-    "\014put_vector(c7_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\014vstore8(c7_0, 0, (double *) (x));\0"
-    "\014__global const double2 *b = B + k;\0"
-    "\014const double2 e0 = load(b + s0), e1 = load(b + s1), e2 = load(b + s2),\0"
-    "\024e3 = load(b + s3);\0"
-    "\014const double8 b0 = (double8) (e0.x, e0.y, e1.x, e1.y, e2.x, e2.y, e3.x, e3.y);\0"
-    "\014const double8 p0 = b0 * signs, q0 = turned(p0);\0"
-    "\014__global const double2 *a = A + k;\0"
-    "\014const double2 a0 = load(a + r0);\0"
-    "\014c0_0 += a0.x * p0;\0"
-    "\014c0_0 += a0.y * q0;\0"
-    "\014const double2 a1 = load(a + r1);\0"
-    "\014c1_0 += a1.x * p0;\0"
-    "\014c1_0 += a1.y * q0;\0"
-    "\014const double2 a2 = load(a + r2);\0"
-    "\014c2_0 += a2.x * p0;\0"
-    "\014c2_0 += a2.y * q0;\0"
-    "\014const double2 a3 = load(a + r3);\0"
-    "\014c3_0 += a3.x * p0;\0"
-    "\014c3_0 += a3.y * q0;\0"
-    "\014const double2 a4 = load(a + r4);\0"
-    "\014c4_0 += a4.x * p0;\0"
-    "\014c4_0 += a4.y * q0;\0"
-    "\014const double2 a5 = load(a + r5);\0"
-    "\014c5_0 += a5.x * p0;\0"
-    "\014c5_0 += a5.y * q0;\0"
-    "\014const double2 a6 = load(a + r6);\0"
-    "\014c6_0 += a6.x * p0;\0"
-    "\014c6_0 += a6.y * q0;\0"
-    "\014const double2 a7 = load(a + r7);\0"
-    "\014c7_0 += a7.x * p0;\0"
-    "\014c7_0 += a7.y * q0;\0"
-    "\004const long r6 = min(row + 6, M - 1);\0"
-    "\004const long r7 = min(row + 7, M - 1);\0"
-    "\020__global const double2 *a = A + k * lda;\0"
-    "\014__global const double2 *a = A + k * lda;\0"
+    "\010__global double2 *restrict C, long c_offset, long ldc, int triangle, int is_hermitian)\0"
+    "\030const long end = min(width * 4, stored.y - col);\0"
+    "\030if (is_hermitian && row + m >= col && row + m < col + width * 4)\0"
     "static double2 load(__global const double *X, long at)\0"
     "static void store(double2 x, __global double *X, long at)\0"
     "static double2 product(double2 x, double2 y)\0"
@@ -3297,10 +3519,10 @@ static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
     "\010__global const double *restrict B, long b_offset, long ldb, int conj_b,\0"
     "\010__global double *restrict packed_b, long b_at)\0"
     "\004const double sign = conj_b ? -1 : 1;\0"
+    "\004const double8 signs = (double8) (1, sign, 1, sign, 1, sign, 1, sign);\0"
     "\010for (; n + 4 <= end_n; n += 4) {\0"
     "\014const double8 b = vload8(0, B + from) * signs;\0"
     "\014double8 turned;\0"
-}, {
     "\014vstore8(b, 0, packed_b + at);\0"
     "\014vstore8(turned, 0, packed_b + at + 2 * ld);\0"
     "\014const double2 b = load(B, b_offset + k * ldb + n) * (double2) (1, sign);\0"
@@ -3547,941 +3769,1054 @@ static const uint32_t bundle_pocl_avx512_lines[] = {
     114515, 114549, 114613, 114688, 114752, 114782, 114847, 114878, 114945, 114976, 115043, 115074,
     115141, 115172, 115213, 115296, 115365, 115419, 115476, 115514, 115601, 115662, 115707, 115754,
     115802, 115840, 115932, 115983, 116063, 116151, 116239, 116257, 116278, 116310, 116345, 116379,
-    116419, 116433, 116463, 116496, 116587, 116624, 116684, 116736, 116789, 116837, 116933, 116971,
-    117015, 117105, 117147, 117201, 117240, 117287, 117364, 117460, 117559, 117601, 117662, 117723,
-    117778, 117825, 117873, 117900, 117909, 117995, 118042, 118139, 118150, 118190, 118234, 118278,
-    118322, 118366, 118410, 118450, 118494, 118538, 118582, 118626, 118670, 118714, 118784, 118828,
-    118872, 118918, 118964, 119010, 119056, 119102, 119148, 119194, 119240, 119286, 119332, 119378,
-    119424, 119470, 119516, 119555, 119594, 119633, 119672, 119711, 119750, 119763, 119846, 119868,
-    119890, 119937, 119973, 120013, 120054, 120103, 120152, 120201, 120236, 120269, 120327, 120385,
-    120418, 120476, 120534, 120567, 120625, 120683, 120716, 120774, 120832, 120865, 120923, 120981,
-    121014, 121072, 121130, 121201, 121278, 121298, 121383, 121427, 121500, 121564, 121607, 121690,
-    121748, 121825, 121889, 121932, 122012, 122077, 122138, 122154, 122199, 122221, 122289, 122361,
-    122434, 122444, 122459, 122494, 122533, 122573, 122618, 122683, 122703, 122754, 122880, 122952,
-    123025, 123060, 123099, 123139, 123159, 123210, 123278, 123350, 123423, 123458, 123497, 123537,
-    123557, 123608, 123676, 123748, 123821, 123856, 123895, 123935, 123955, 124006, 124074, 124146,
-    124219, 124254, 124293, 124333, 124353, 124404, 124472, 124544, 124617, 124652, 124691, 124731,
-    124771, 124815, 124859, 124903, 124947, 124991, 125035, 125079, 125123, 125167, 125213, 125259,
-    125305, 125351, 125397, 125443, 125489, 125535, 125581, 125627, 125673, 125719, 125765, 125811,
-    125833, 125836, 125871, 125961, 126038, 126123, 126167, 126240, 126304, 126347, 126437, 126488,
-    126565, 126629, 126672, 126759, 126817, 126866, 126915, 126976, 127011, 127044, 127102, 127160,
-    127193, 127251, 127309, 127342, 127400, 127458, 127491, 127549, 127607, 127640, 127698, 127756,
-    127789, 127847, 127905, 127939, 127977, 128015, 128053, 128091, 128129, 128170, 128211, 128309,
-    128337, 128365, 128449, 128531, 128557, 128606, 128664, 128716, 128787, 128848, 128893, 128918,
-    128943, 128968, 128993, 129019, 129051, 129084, 129104, 129124, 129157, 129177, 129197, 129230,
-    129250, 129270, 129303, 129323, 129343, 129376, 129396, 129416, 129449, 129469, 129489, 129514,
-    129539, 129564, 129589, 129615, 129664, 129713, 129762, 129811, 129862, 129911, 129950, 129989,
-    130028, 130067, 130106, 130145, 130184, 130223, 130262, 130301, 130340, 130379, 130428, 130477,
-    130526, 130575, 130626, 130677, 130717, 130785, 130812, 130885, 130925, 130990, 131072, 131136,
-    131187, 131279, 131332, 131355, 131411, 131431, 131473, 131538, 131628, 131675, 131747, 131794,
-    131868, 131944, 131978, 132015, 132057, 132076, 132110, 132197, 132246, 132263, 132286, 132308,
-    132340, 132386, 132412, 132484, 132528, 132553, 132602, 132637, 132694, 132772, 132818, 132896,
-    132970, 133037, 133049, 133134, 133168, 133209, 133284, 133340, 133414, 133473, 133525, 133566,
-    133631, 133703, 133761, 133802, 133836, 133848, 133890, 133971, 134017, 134063, 134111, 134161,
-    134233, 134277, 134302, 134351, 134452, 134480, 134525, 134597, 134644, 134718, 134794, 134828,
-    134865, 134911, 134957, 135005, 135055, 135168, 135245, 135283, 135338, 135365, 135381, 135446,
-    135476, 135523, 135571, 135621, 135660, 135715, 135796, 135888, 135907, 135929, 135962, 136025,
-    136054, 136116, 136170, 136218, 136317, 136357, 136402, 136456, 136495, 136596, 136639, 136701,
-    136763, 136819, 136867, 136938, 136985, 137035, 137086, 137132, 137204, 137250, 137282, 137316,
-    137350, 137384, 137418, 137452, 137486, 137520, 137540, 137560, 137594, 137614, 137634, 137683,
-    137722, 137761, 137800, 137839, 137905, 137963, 138021, 138079, 138137, 138195, 138253, 138311,
-    138369, 138427, 138485, 138543, 138601, 138659, 138717, 138775, 138833, 138885, 138952, 138992,
-    139058, 139123, 139175, 139264, 139353, 139409, 139456, 139503, 139574, 139618, 139662, 139681,
-    139700, 139719, 139738, 139757, 139776, 139795, 139814, 139835, 139883, 139919, 139968, 140004,
-    140038, 140058, 140078, 140112, 140132, 140152, 140186, 140206, 140226, 140260, 140280, 140300,
-    140334, 140354, 140374, 140408, 140428, 140448, 140482, 140502, 140522, 140556, 140576, 140596,
-    140668, 140688, 140768, 140828, 140874, 140895, 140910, 140945, 140989, 141041, 141076, 141128,
-    141163, 141215, 141250, 141302, 141337, 141389, 141424, 141444, 141496, 141564, 141599, 141619,
-    141671, 141739, 141774, 141810, 141882, 141902, 141982, 142031, 142067, 142101, 142121, 142141,
-    142175, 142195, 142215, 142249, 142269, 142289, 142323, 142343, 142363, 142397, 142417, 142437,
-    142471, 142491, 142511, 142545, 142565, 142585, 142619, 142639, 142659, 142697, 142735, 142777,
-    142819, 142874, 142932, 142977, 143043, 143090, 143163, 143211, 143249, 143283, 143331, 143360,
-    143391, 143436, 143510, 143560, 143640, 143687, 143773, 143850, 143916, 143957, 144031, 144081,
-    144126, 144199, 144247, 144285, 144343, 144421, 144459, 144515,
+    116419, 116433, 116463, 116496, 116565, 116662, 116703, 116742, 116771, 116831, 116883, 116936,
+    116984, 117080, 117118, 117162, 117252, 117294, 117348, 117387, 117485, 117527, 117588, 117649,
+    117704, 117732, 117816, 117904, 117990, 118037, 118119, 118145, 118194, 118246, 118317, 118362,
+    118388, 118414, 118487, 118550, 118571, 118634, 118655, 118718, 118784, 118847, 118868, 118931,
+    118952, 119015, 119036, 119099, 119120, 119183, 119204, 119236, 119257, 119278, 119299, 119320,
+    119341, 119362, 119383, 119404, 119430, 119456, 119485, 119514, 119565, 119616, 119657, 119698,
+    119739, 119780, 119821, 119862, 119903, 119944, 119993, 120034, 120075, 120116, 120157, 120198,
+    120239, 120280, 120321, 120372, 120423, 120462, 120501, 120577, 120653, 120714, 120775, 120836,
+    120897, 120958, 121019, 121080, 121141, 121207, 121268, 121329, 121390, 121451, 121512, 121573,
+    121634, 121695, 121771, 121847, 121898, 121966, 121993, 122066, 122106, 122171, 122205, 122269,
+    122320, 122404, 122498, 122512, 122561, 122622, 122684, 122744, 122816, 122880, 122931, 122972,
+    123013, 123054, 123095, 123136, 123177, 123218, 123259, 123300, 123341, 123384, 123427, 123511,
+    123560, 123632, 123702, 123789, 123798, 123846, 123898, 123968, 124027, 124126, 124176, 124199,
+    124278, 124357, 124396, 124435, 124474, 124513, 124552, 124593, 124634, 124675, 124716, 124757,
+    124800, 124843, 124892, 124931, 124970, 125009, 125048, 125087, 125128, 125169, 125210, 125251,
+    125292, 125335, 125378, 125388, 125433, 125501, 125573, 125588, 125623, 125662, 125727, 125778,
+    125846, 125918, 125953, 125992, 126043, 126111, 126183, 126218, 126257, 126308, 126376, 126448,
+    126483, 126522, 126573, 126641, 126713, 126748, 126787, 126838, 126976, 127048, 127083, 127122,
+    127173, 127241, 127313, 127348, 127387, 127438, 127506, 127578, 127613, 127652, 127703, 127771,
+    127843, 127878, 127917, 127968, 128036, 128108, 128143, 128182, 128234, 128303, 128376, 128412,
+    128452, 128504, 128573, 128646, 128682, 128722, 128765, 128808, 128851, 128894, 128950, 128990,
+    129030, 129072, 129114, 129168, 129199, 129282, 129319, 129340, 129398, 129450, 129497, 129592,
+    129645, 129683, 129711, 129738, 129822, 129885, 129954, 130001, 130052, 130098, 130129, 130177,
+    130244, 130284, 130347, 130394, 130471, 130567, 130666, 130713, 130761, 130788, 130797, 130894,
+    130905, 130945, 130989, 131072, 131116, 131160, 131204, 131244, 131288, 131332, 131376, 131420,
+    131464, 131508, 131552, 131596, 131640, 131686, 131732, 131778, 131824, 131870, 131916, 131962,
+    132008, 132054, 132100, 132146, 132192, 132238, 132284, 132323, 132362, 132401, 132440, 132479,
+    132518, 132531, 132614, 132636, 132658, 132705, 132741, 132781, 132822, 132871, 132920, 132969,
+    133004, 133077, 133140, 133201, 133264, 133325, 133388, 133449, 133512, 133573, 133636, 133697,
+    133760, 133821, 133882, 133943, 134004, 134065, 134126, 134187, 134258, 134335, 134355, 134440,
+    134484, 134557, 134621, 134664, 134747, 134805, 134882, 134946, 134989, 135069, 135168, 135229,
+    135245, 135290, 135312, 135380, 135452, 135525, 135535, 135550, 135585, 135624, 135664, 135709,
+    135774, 135794, 135845, 135913, 135985, 136058, 136093, 136132, 136172, 136192, 136243, 136311,
+    136383, 136456, 136491, 136530, 136570, 136590, 136641, 136709, 136781, 136854, 136889, 136928,
+    136968, 136988, 137039, 137107, 137179, 137252, 137287, 137326, 137366, 137386, 137437, 137505,
+    137577, 137650, 137685, 137724, 137764, 137804, 137848, 137892, 137936, 137980, 138024, 138068,
+    138112, 138156, 138200, 138246, 138292, 138338, 138384, 138430, 138476, 138522, 138568, 138614,
+    138660, 138706, 138752, 138798, 138844, 138866, 138869, 138904, 138994, 139071, 139156, 139264,
+    139337, 139401, 139444, 139534, 139585, 139662, 139726, 139769, 139856, 139914, 139963, 140012,
+    140061, 140096, 140169, 140232, 140293, 140356, 140417, 140480, 140541, 140604, 140665, 140728,
+    140789, 140852, 140913, 140974, 141035, 141096, 141157, 141218, 141279, 141313, 141351, 141389,
+    141427, 141465, 141503, 141544, 141585, 141638, 141680, 141712, 141811, 141898, 141964, 141999,
+    142091, 142144, 142167, 142223, 142243, 142285, 142350, 142440, 142487, 142559, 142606, 142680,
+    142756, 142790, 142827, 142869, 142888, 142922, 143009, 143058, 143075, 143098, 143120, 143152,
+    143198, 143224, 143296, 143360, 143385, 143434, 143469, 143526, 143604, 143650, 143728, 143802,
+    143869, 143881, 143966, 144000, 144041, 144116, 144172, 144246, 144305, 144357, 144398, 144463,
+    144535, 144593, 144634, 144668, 144680, 144722, 144803, 144849, 144895, 144943, 144993, 145065,
+    145109, 145134, 145183, 145284, 145312, 145357, 145429, 145476, 145550, 145626, 145660, 145697,
+    145743, 145789, 145837, 145887, 145944, 146021, 146059, 146114, 146141, 146157, 146222, 146252,
+    146299, 146347, 146397, 146436, 146491, 146572, 146664, 146683, 146705, 146738, 146827, 146866,
+    146928, 146982, 147030, 147129, 147169, 147214, 147268, 147307, 147408, 147456, 147518, 147580,
+    147636, 147720, 147768, 147839, 147889, 147961, 148007, 148072, 148137, 148202, 148267, 148332,
+    148397, 148462, 148527, 148559, 148608, 148674, 148726, 148792, 148857, 148909, 148991, 149040,
+    149102, 149165, 149227, 149299, 149357, 149406, 149479, 149550, 149617, 149664, 149715, 149766,
+    149862, 149920, 150009, 150041, 150095, 150177, 150231, 150311, 150390, 150429, 150468, 150507,
+    150546, 150585, 150624, 150663, 150702, 150736, 150770, 150804, 150862, 150920, 150978, 151036,
+    151094, 151155, 151216, 151277, 151343, 151401, 151459, 151552, 151610, 151668, 151729, 151790,
+    151851, 151861, 151871, 151932, 151978, 152000, 152072, 152144, 152160, 152195, 152234, 152273,
+    152318, 152370, 152442, 152514, 152549, 152588, 152627, 152679, 152751, 152823, 152858, 152897,
+    152936, 152988, 153060, 153132, 153167, 153206, 153245, 153297, 153369, 153441, 153476, 153515,
+    153554, 153606, 153678, 153750, 153785, 153824, 153863, 153915, 153987, 154059, 154094, 154133,
+    154172, 154224, 154296, 154368, 154403, 154442, 154481, 154514, 154575, 154614, 154631, 154693,
+    154747, 154795, 154894, 154930, 154969, 155054, 155083, 155146, 155230, 155283, 155330, 155387,
+    155438, 155484, 155545, 155569, 155593, 155617, 155648, 155673, 155705, 155714, 155738, 155762,
+    155786, 155810, 155835, 155882, 155929, 155976, 156023, 156072, 156121, 156168, 156215, 156262,
+    156309, 156358, 156398, 156441, 156471, 156538, 156578, 156642, 156685, 156718, 156776, 156845,
+    156934, 156990, 157078, 157128, 157194, 157249, 157307, 157352, 157418, 157465, 157538, 157586,
+    157624, 157695, 157729, 157777, 157794, 157825, 157870, 157944, 157994, 158074, 158121, 158207,
+    158284, 158350, 158391, 158465, 158515, 158560, 158633, 158681, 158719, 158777, 158855, 158893,
+    158949,
 };
 
 static const struct kiln_pair bundle_pocl_avx512_pairs[] = {
-    { 5, 6 }, { 47, 5 }, { 141, 119 }, { 99, 59 }, { 687, 688 }, { 703, 704 },
-    { 3, 11 }, { 3272, 9 }, { 140, 3274 }, { 141, 686 }, { 961, 704 }, { 442, 3275 },
-    { 3278, 3272 }, { 1784, 1816 }, { 3, 18 }, { 19, 20 }, { 59, 47 }, { 119, 99 },
-    { 3281, 3276 }, { 3277, 141 }, { 3272, 16 }, { 3286, 3287 }, { 29, 3 }, { 21, 5 },
-    { 139, 3280 }, { 633, 634 }, { 1793, 3282 }, { 65, 617 }, { 77, 6 }, { 99, 814 },
-    { 631, 632 }, { 646, 647 }, { 688, 1388 }, { 690, 691 }, { 692, 693 }, { 694, 695 },
-    { 696, 697 }, { 815, 3273 }, { 698, 699 }, { 700, 701 }, { 1255, 3279 }, { 119, 804 },
-    { 648, 649 }, { 3290, 689 }, { 3, 1253 }, { 28, 3294 }, { 3293, 3295 }, { 3297, 77 },
-    { 3282, 141 }, { 688, 3285 }, { 3301, 3309 }, { 3305, 3306 }, { 3307, 3308 }, { 690, 726 },
-    { 692, 727 }, { 694, 728 }, { 696, 729 }, { 3310, 3311 }, { 3303, 3314 }, { 3313, 805 },
-    { 0, 1 }, { 4, 3272 }, { 10, 3284 }, { 698, 730 }, { 700, 731 }, { 119, 711 },
-    { 3289, 659 }, { 614, 953 }, { 813, 3280 }, { 6, 630 }, { 128, 519 }, { 135, 136 },
-    { 522, 3283 }, { 635, 636 }, { 637, 638 }, { 641, 642 }, { 1131, 1132 }, { 1133, 3274 },
-    { 1196, 1197 }, { 1198, 1199 }, { 2790, 3288 }, { 59, 60 }, { 1392, 1393 }, { 1389, 1390 },
-    { 1793, 3291 }, { 3316, 3272 }, { 3302, 3319 }, { 3323, 3324 }, { 3, 3312 }, { 3325, 3326 },
-    { 3327, 3328 }, { 3330, 650 }, { 3279, 3334 }, { 3315, 725 }, { 3332, 2 }, { 3333, 7 },
-    { 3335, 3336 }, { 3340, 3322 }, { 128, 611 }, { 612, 3283 }, { 614, 615 }, { 3345, 3346 },
-    { 3348, 3349 }, { 3350, 3351 }, { 59, 3273 }, { 1391, 3354 }, { 3329, 3355 }, { 1421, 1393 },
-    { 3298, 141 }, { 3347, 643 }, { 24, 25 }, { 34, 35 }, { 36, 37 }, { 38, 39 },
-    { 41, 42 }, { 43, 44 }, { 45, 46 }, { 50, 26 }, { 119, 738 }, { 1389, 1420 },
-    { 1, 1252 }, { 64, 65 }, { 70, 71 }, { 352, 296 }, { 626, 1357 }, { 1256, 3284 },
-    { 1745, 1746 }, { 1747, 1748 }, { 3299, 1352 }, { 3361, 3362 }, { 3, 8 }, { 3341, 3358 },
-    { 3375, 3275 }, { 13, 3272 }, { 3364, 12 }, { 3359, 3378 }, { 645, 3363 }, { 24, 3389 },
-    { 63, 3273 }, { 1391, 3379 }, { 3368, 3391 }, { 3382, 26 }, { 3383, 3384 }, { 3386, 3387 },
-    { 1251, 3392 }, { 1750, 3284 }, { 3357, 1254 }, { 3398, 3399 }, { 691, 1786 }, { 693, 1787 },
-    { 695, 1788 }, { 697, 1789 }, { 699, 1790 }, { 1785, 726 }, { 102, 103 }, { 128, 439 },
-    { 441, 3283 }, { 639, 640 }, { 670, 1369 }, { 688, 1784 }, { 701, 1791 }, { 1350, 3292 },
-    { 1390, 1792 }, { 1749, 3360 }, { 2784, 3185 }, { 3304, 1419 }, { 3321, 1841 }, { 3331, 1430 },
-    { 3365, 752 }, { 173, 174 }, { 200, 201 }, { 1793, 3277 }, { 3338, 1365 }, { 3, 3367 },
-    { 1348, 3272 }, { 3407, 3377 }, { 3401, 3412 }, { 3414, 3385 }, { 3415, 3388 }, { 3400, 26 },
-    { 3402, 3406 }, { 3416, 3418 }, { 3419, 3357 }, { 727, 1787 }, { 728, 1788 }, { 729, 1789 },
-    { 730, 1790 }, { 1785, 3420 }, { 3421, 3422 }, { 3423, 3424 }, { 3425, 1786 }, { 731, 1791 },
-    { 1420, 1792 }, { 3373, 3429 }, { 3417, 1751 }, { 3426, 104 }, { 3432, 3434 }, { 665, 666 },
-    { 956, 957 }, { 15, 3292 }, { 99, 100 }, { 247, 248 }, { 673, 674 }, { 675, 676 },
-    { 679, 680 }, { 836, 837 }, { 937, 938 }, { 939, 940 }, { 1109, 1110 }, { 1111, 1112 },
-    { 3187, 3352 }, { 3281, 1387 }, { 3289, 120 }, { 3337, 1402 }, { 3360, 3397 }, { 3405, 14 },
-    { 3366, 3445 }, { 3, 3446 }, { 3448, 3411 }, { 33, 3449 }, { 3455, 3456 }, { 3457, 3458 },
-    { 3459, 3460 }, { 753, 1786 }, { 754, 1787 }, { 755, 1788 }, { 756, 1789 }, { 757, 1790 },
-    { 3304, 3447 }, { 3454, 3435 }, { 3461, 3468 }, { 3463, 3464 }, { 758, 1791 }, { 1792, 1843 },
-    { 3450, 3442 }, { 3465, 3381 }, { 3469, 667 }, { 3470, 958 }, { 237, 3272 }, { 679, 1379 },
-    { 3453, 3486 }, { 3471, 17 }, { 3474, 3475 }, { 3477, 838 }, { 3478, 3479 }, { 72, 3 },
-    { 3488, 3452 }, { 3462, 3492 }, { 1785, 3495 }, { 3437, 3490 }, { 3466, 3489 }, { 3493, 3503 },
-    { 3494, 3502 }, { 3496, 3497 }, { 3498, 3499 }, { 1842, 3505 }, { 679, 1411 }, { 3272, 3480 },
-    { 668, 669 }, { 959, 960 }, { 175, 176 }, { 177, 178 }, { 202, 203 }, { 204, 205 },
-    { 664, 3508 }, { 941, 942 }, { 943, 944 }, { 955, 3509 }, { 3339, 616 }, { 3491, 3441 },
-    { 26, 69 }, { 27, 3317 }, { 48, 49 }, { 52, 31 }, { 101, 3467 }, { 135, 1006 },
-    { 626, 627 }, { 677, 678 }, { 702, 3291 }, { 713, 714 }, { 715, 716 }, { 811, 812 },
-    { 1008, 3280 }, { 1130, 3374 }, { 1263, 1264 }, { 1271, 3403 }, { 1433, 1434 }, { 1755, 1756 },
-    { 2784, 2785 }, { 2921, 2922 }, { 2924, 2925 }, { 2927, 2928 }, { 2930, 2931 }, { 2933, 2934 },
-    { 2936, 2937 }, { 2949, 2950 }, { 2951, 2952 }, { 2953, 2954 }, { 2955, 2956 }, { 2957, 2958 },
-    { 2959, 2960 }, { 3276, 3285 }, { 3281, 1783 }, { 3299, 618 }, { 3372, 816 }, { 3433, 1753 },
-    { 3513, 3318 }, { 670, 671 }, { 3331, 806 }, { 3337, 712 }, { 1757, 3 }, { 3519, 3523 },
-    { 3520, 3525 }, { 3504, 3527 }, { 3524, 1392 }, { 3501, 3522 }, { 3339, 816 }, { 3506, 3534 },
-    { 3516, 3537 }, { 3532, 3533 }, { 51, 3317 }, { 135, 1567 }, { 679, 719 }, { 702, 3320 },
-    { 1189, 3374 }, { 1258, 3272 }, { 1569, 3280 }, { 3372, 616 }, { 3394, 3517 }, { 3514, 3549 },
-    { 3536, 3530 }, { 3539, 3531 }, { 3551, 3552 }, { 3553, 3369 }, { 3575, 26 }, { 6, 1269 },
-    { 22, 23 }, { 30, 31 }, { 105, 106 }, { 107, 108 }, { 109, 110 }, { 111, 112 },
-    { 113, 114 }, { 115, 116 }, { 117, 118 }, { 130, 131 }, { 142, 143 }, { 148, 149 },
-    { 154, 155 }, { 160, 161 }, { 166, 167 }, { 179, 180 }, { 181, 182 }, { 206, 207 },
-    { 208, 209 }, { 690, 753 }, { 692, 754 }, { 694, 755 }, { 696, 756 }, { 717, 718 },
-    { 740, 741 }, { 742, 743 }, { 1064, 3473 }, { 1113, 1114 }, { 1115, 1116 }, { 1260, 3292 },
-    { 1360, 3408 }, { 1432, 810 }, { 1754, 3559 }, { 1768, 1769 }, { 1770, 1771 }, { 1772, 1773 },
-    { 1801, 1802 }, { 1803, 1804 }, { 1805, 1806 }, { 2789, 3352 }, { 3093, 3094 }, { 3095, 3114 },
-    { 3096, 3116 }, { 3097, 3118 }, { 3098, 3120 }, { 3099, 3122 }, { 3100, 3101 }, { 3102, 3103 },
-    { 3104, 3105 }, { 3107, 3108 }, { 3109, 3110 }, { 3112, 3113 }, { 3124, 3125 }, { 3126, 3127 },
-    { 3315, 3359 }, { 3338, 660 }, { 3365, 3401 }, { 3393, 66 }, { 3472, 3546 }, { 3488, 3402 },
-    { 3512, 1257 }, { 3545, 53 }, { 3577, 3318 }, { 3518, 3 }, { 3584, 3526 }, { 3583, 1421 },
-    { 3589, 3535 }, { 3590, 3538 }, { 135, 2425 }, { 3542, 3600 }, { 3558, 3369 }, { 3541, 3591 },
-    { 679, 746 }, { 3094, 3567 }, { 3095, 3562 }, { 3096, 3563 }, { 3097, 3564 }, { 3098, 3565 },
-    { 3099, 3566 }, { 3100, 3657 }, { 3103, 3658 }, { 3115, 3650 }, { 3117, 3651 }, { 3119, 3652 },
-    { 3121, 3653 }, { 3440, 3627 }, { 3587, 1752 }, { 3597, 1259 }, { 3601, 3476 }, { 3604, 3631 },
-    { 3609, 32 }, { 3610, 3611 }, { 3612, 3613 }, { 3614, 3615 }, { 3623, 3624 }, { 3625, 3626 },
-    { 3628, 3629 }, { 3632, 3633 }, { 3637, 1261 }, { 3640, 3582 }, { 3641, 3642 }, { 3644, 3645 },
-    { 3648, 3561 }, { 3654, 3655 }, { 3659, 3649 }, { 47, 6 }, { 183, 184 }, { 185, 186 },
-    { 187, 188 }, { 189, 190 }, { 191, 192 }, { 193, 194 }, { 195, 196 }, { 197, 198 },
-    { 210, 211 }, { 212, 213 }, { 214, 215 }, { 216, 217 }, { 218, 219 }, { 220, 221 },
-    { 222, 223 }, { 224, 225 }, { 704, 2050 }, { 1765, 1766 }, { 1774, 1775 }, { 1807, 1808 },
-    { 1824, 1276 }, { 1825, 1826 }, { 1827, 1828 }, { 1829, 1830 }, { 2051, 2052 }, { 3390, 739 },
-    { 1265, 3 }, { 3672, 3585 }, { 3671, 3487 }, { 3094, 3712 }, { 3095, 3568 }, { 3096, 3569 },
-    { 3097, 3570 }, { 3098, 3571 }, { 3099, 3572 }, { 3100, 3660 }, { 3103, 3661 }, { 3106, 3681 },
-    { 3674, 3703 }, { 3682, 3683 }, { 3684, 3685 }, { 3686, 3711 }, { 3687, 3688 }, { 3689, 3690 },
-    { 3691, 3692 }, { 3693, 3704 }, { 3697, 3594 }, { 3699, 3700 }, { 3701, 3616 }, { 3708, 3643 },
-    { 3709, 3646 }, { 679, 1833 }, { 2074, 704 }, { 3288, 6 }, { 3390, 3734 }, { 3430, 1276 },
-    { 3702, 3714 }, { 3715, 3716 }, { 3717, 3718 }, { 3719, 3720 }, { 3722, 3723 }, { 3724, 3725 },
-    { 3726, 3727 }, { 3728, 3729 }, { 3730, 3738 }, { 3732, 3511 }, { 3733, 3528 }, { 3735, 3736 },
-    { 3, 3481 }, { 3111, 3743 }, { 3123, 3749 }, { 3710, 3753 }, { 3744, 3745 }, { 3746, 3747 },
-    { 3748, 3756 }, { 3754, 3755 }, { 3757, 3758 }, { 3759, 3630 }, { 3761, 3762 }, { 3485, 1276 },
-    { 3752, 3774 }, { 3763, 3779 }, { 3764, 3780 }, { 3770, 3771 }, { 3772, 3773 }, { 3775, 3776 },
-    { 3778, 2053 }, { 3781, 3737 }, { 21, 3272 }, { 57, 58 }, { 59, 643 }, { 65, 1161 },
-    { 75, 1355 }, { 78, 79 }, { 80, 81 }, { 82, 83 }, { 99, 172 }, { 133, 134 },
-    { 137, 138 }, { 144, 145 }, { 146, 147 }, { 150, 151 }, { 152, 153 }, { 156, 157 },
-    { 158, 159 }, { 162, 163 }, { 164, 165 }, { 168, 169 }, { 170, 171 }, { 228, 229 },
-    { 230, 231 }, { 232, 233 }, { 412, 413 }, { 435, 436 }, { 443, 444 }, { 447, 448 },
-    { 451, 452 }, { 455, 456 }, { 459, 460 }, { 463, 464 }, { 467, 468 }, { 644, 3408 },
-    { 698, 757 }, { 700, 758 }, { 744, 745 }, { 809, 810 }, { 1154, 1155 }, { 1163, 1164 },
-    { 1165, 1166 }, { 1167, 1168 }, { 1169, 1170 }, { 1171, 1172 }, { 1173, 1174 }, { 1175, 1176 },
-    { 1177, 1178 }, { 1180, 1181 }, { 1182, 3363 }, { 1262, 3556 }, { 1367, 1368 }, { 1394, 1794 },
-    { 1422, 1817 }, { 1486, 1487 }, { 1776, 1777 }, { 1778, 1779 }, { 1780, 1781 }, { 1795, 1796 },
-    { 1797, 1798 }, { 1799, 1800 }, { 1809, 1810 }, { 1811, 1812 }, { 1813, 1814 }, { 1818, 1819 },
-    { 1820, 1821 }, { 1822, 1823 }, { 1831, 1832 }, { 1834, 1835 }, { 1836, 1837 }, { 1838, 1839 },
-    { 1844, 1845 }, { 1846, 1847 }, { 1848, 1849 }, { 1850, 1851 }, { 2660, 2661 }, { 2662, 2663 },
-    { 3276, 1388 }, { 3300, 399 }, { 3321, 3673 }, { 3358, 3373 }, { 3431, 3586 }, { 3438, 3741 },
-    { 3439, 1852 }, { 3451, 3707 }, { 3484, 121 }, { 3510, 238 }, { 3639, 3678 }, { 3662, 3329 },
-    { 3664, 3368 }, { 3667, 3529 }, { 3706, 3318 }, { 47, 257 }, { 119, 765 }, { 244, 245 },
-    { 259, 260 }, { 263, 264 }, { 273, 274 }, { 286, 287 }, { 305, 306 }, { 330, 288 },
-    { 348, 349 }, { 351, 3395 }, { 369, 370 }, { 1437, 1438 }, { 1439, 1440 }, { 1441, 1442 },
-    { 1443, 3515 }, { 1745, 6 }, { 3274, 3322 }, { 3444, 3731 }, { 3507, 3638 }, { 3767, 291 },
-    { 3, 3578 }, { 3751, 3786 }, { 3783, 3790 }, { 3784, 3750 }, { 3785, 3789 }, { 3787, 3788 },
-    { 3794, 3799 }, { 3797, 3798 }, { 59, 3844 }, { 75, 1760 }, { 1160, 3272 }, { 2662, 2678 },
-    { 3293, 3802 }, { 3300, 3807 }, { 3705, 3838 }, { 3765, 3869 }, { 3768, 3801 }, { 3769, 3795 },
-    { 3791, 3836 }, { 3793, 3796 }, { 3806, 6 }, { 3810, 3376 }, { 3823, 3824 }, { 3826, 414 },
-    { 3839, 3605 }, { 3840, 1156 }, { 3841, 3842 }, { 3845, 3846 }, { 3847, 3848 }, { 3849, 3850 },
-    { 3851, 3740 }, { 3853, 3859 }, { 3854, 3865 }, { 3856, 3857 }, { 3858, 1782 }, { 3860, 3861 },
-    { 3862, 3863 }, { 3864, 1815 }, { 3866, 3867 }, { 3870, 3871 }, { 3872, 3873 }, { 3874, 3875 },
-    { 3876, 3877 }, { 3891, 3782 }, { 3288, 288 }, { 3602, 3852 }, { 3603, 3855 }, { 3713, 3902 },
-    { 3898, 275 }, { 3905, 3906 }, { 3907, 3908 }, { 5, 3588 }, { 26, 242 }, { 28, 243 },
-    { 31, 474 }, { 55, 56 }, { 61, 62 }, { 84, 85 }, { 86, 87 }, { 88, 89 },
-    { 90, 91 }, { 92, 93 }, { 94, 95 }, { 96, 97 }, { 122, 123 }, { 124, 125 },
-    { 126, 127 }, { 128, 129 }, { 276, 277 }, { 292, 293 }, { 295, 296 }, { 297, 47 },
-    { 471, 472 }, { 515, 3275 }, { 544, 545 }, { 550, 551 }, { 556, 557 }, { 562, 563 },
-    { 625, 3548 }, { 629, 3403 }, { 651, 652 }, { 655, 656 }, { 657, 658 }, { 662, 1275 },
-    { 672, 767 }, { 679, 773 }, { 681, 682 }, { 690, 786 }, { 692, 787 }, { 694, 788 },
-    { 696, 789 }, { 705, 706 }, { 707, 708 }, { 720, 721 }, { 732, 733 }, { 734, 735 },
-    { 747, 748 }, { 759, 760 }, { 761, 762 }, { 768, 769 }, { 774, 775 }, { 776, 777 },
-    { 778, 779 }, { 792, 793 }, { 794, 795 }, { 796, 797 }, { 798, 799 }, { 817, 818 },
-    { 820, 821 }, { 822, 823 }, { 824, 825 }, { 826, 827 }, { 828, 829 }, { 830, 831 },
-    { 832, 833 }, { 834, 835 }, { 840, 841 }, { 842, 843 }, { 844, 845 }, { 846, 847 },
-    { 848, 849 }, { 850, 851 }, { 852, 853 }, { 854, 855 }, { 856, 857 }, { 858, 859 },
-    { 860, 861 }, { 862, 863 }, { 864, 865 }, { 866, 867 }, { 868, 869 }, { 870, 871 },
-    { 872, 873 }, { 874, 875 }, { 876, 877 }, { 878, 879 }, { 880, 881 }, { 882, 883 },
-    { 884, 885 }, { 886, 887 }, { 888, 889 }, { 890, 891 }, { 892, 893 }, { 894, 895 },
-    { 896, 897 }, { 898, 899 }, { 900, 901 }, { 902, 903 }, { 904, 905 }, { 906, 907 },
-    { 908, 909 }, { 910, 911 }, { 912, 913 }, { 914, 915 }, { 916, 917 }, { 918, 919 },
-    { 945, 946 }, { 947, 948 }, { 949, 950 }, { 951, 952 }, { 1079, 3273 }, { 1117, 3317 },
-    { 1119, 3394 }, { 1255, 3529 }, { 1282, 3291 }, { 1308, 1431 }, { 1347, 3489 }, { 1668, 3881 },
-    { 1669, 1670 }, { 1758, 1759 }, { 1784, 3586 }, { 1841, 3741 }, { 1975, 1976 }, { 1977, 1978 },
-    { 1979, 1980 }, { 1981, 1982 }, { 3277, 3500 }, { 3282, 3521 }, { 3290, 3285 }, { 3356, 3573 },
-    { 3393, 476 }, { 3396, 1358 }, { 3409, 3543 }, { 3413, 3592 }, { 3440, 785 }, { 3444, 1366 },
-    { 3507, 3835 }, { 3510, 1061 }, { 3665, 67 }, { 3666, 989 }, { 3671, 3405 }, { 3677, 73 },
-    { 3721, 199 }, { 3884, 1853 }, { 3742, 3914 }, { 3, 3636 }, { 3915, 3919 }, { 3916, 3917 },
-    { 3918, 3656 }, { 3920, 3777 }, { 59, 3943 }, { 2664, 3272 }, { 2677, 3925 }, { 3843, 3922 },
-    { 3868, 3929 }, { 3926, 3939 }, { 3927, 3808 }, { 3928, 3680 }, { 3931, 3947 }, { 3932, 3837 },
-    { 3933, 3950 }, { 3936, 3825 }, { 3941, 3804 }, { 3942, 1179 }, { 3945, 3949 }, { 3946, 3952 },
-    { 3953, 1840 }, { 3954, 3955 }, { 250, 3300 }, { 3679, 3921 }, { 3963, 3964 }, { 6, 3992 },
-    { 26, 4076 }, { 414, 3994 }, { 473, 3968 }, { 662, 1328 }, { 1118, 3317 }, { 1282, 3320 },
-    { 3277, 3521 }, { 3282, 3500 }, { 3296, 3935 }, { 3353, 3970 }, { 3380, 3573 }, { 3396, 1761 },
-    { 3409, 3592 }, { 3413, 3543 }, { 3439, 4079 }, { 3675, 4070 }, { 3782, 3279 }, { 3923, 3607 },
-    { 3937, 496 }, { 3966, 3967 }, { 3971, 3972 }, { 3973, 3974 }, { 3975, 3976 }, { 3977, 98 },
-    { 3978, 3979 }, { 3982, 278 }, { 3995, 3996 }, { 3998, 4013 }, { 3999, 4014 }, { 4000, 683 },
-    { 4001, 4002 }, { 4003, 4004 }, { 4005, 4006 }, { 4007, 722 }, { 4008, 4009 }, { 4010, 749 },
-    { 4011, 4012 }, { 4015, 4016 }, { 4017, 4018 }, { 4019, 4020 }, { 4022, 4023 }, { 4024, 4025 },
-    { 4026, 4027 }, { 4028, 4029 }, { 4030, 4031 }, { 4032, 4033 }, { 4034, 4035 }, { 4036, 4037 },
-    { 4038, 4039 }, { 4040, 4041 }, { 4042, 4043 }, { 4044, 4045 }, { 4046, 4047 }, { 4048, 4049 },
-    { 4050, 4051 }, { 4052, 4053 }, { 4054, 4055 }, { 4056, 4057 }, { 4058, 4059 }, { 4060, 4061 },
-    { 4062, 4063 }, { 4064, 4065 }, { 4066, 4067 }, { 4068, 4069 }, { 4071, 4072 }, { 4081, 4082 },
-    { 4086, 4087 }, { 4088, 4089 }, { 3, 3670 }, { 3635, 4109 }, { 2670, 3272 }, { 3321, 4110 },
-    { 3431, 4112 }, { 3438, 4111 }, { 3930, 4118 }, { 3940, 4117 }, { 3956, 4115 }, { 4122, 3948 },
-    { 4124, 3951 }, { 4127, 4114 }, { 59, 271 }, { 355, 3300 }, { 6, 4201 }, { 4077, 4152 },
-    { 4083, 4153 }, { 4098, 4166 }, { 4106, 4113 }, { 4108, 3608 }, { 4131, 4107 }, { 4136, 1120 },
-    { 4145, 3410 }, { 4151, 4200 }, { 4155, 3517 }, { 4156, 4157 }, { 4158, 4159 }, { 4160, 3980 },
-    { 4163, 770 }, { 4164, 4173 }, { 4174, 4175 }, { 4176, 4177 }, { 4178, 4179 }, { 4180, 4181 },
-    { 4182, 4183 }, { 4184, 4185 }, { 4186, 4187 }, { 4188, 4189 }, { 4190, 4191 }, { 4192, 4193 },
-    { 4194, 4195 }, { 4196, 4197 }, { 4198, 4199 }, { 4202, 4203 }, { 5, 3540 }, { 40, 3450 },
-    { 54, 226 }, { 227, 4125 }, { 234, 235 }, { 255, 1067 }, { 272, 3962 }, { 290, 1076 },
-    { 350, 3903 }, { 414, 1361 }, { 655, 1363 }, { 817, 1854 }, { 1070, 1071 }, { 1073, 1074 },
-    { 1093, 3961 }, { 1096, 3395 }, { 1099, 1100 }, { 1356, 4095 }, { 1364, 658 }, { 1380, 1381 },
-    { 1382, 1383 }, { 1384, 1385 }, { 1394, 1395 }, { 1396, 1397 }, { 1398, 1399 }, { 1400, 1401 },
-    { 1412, 1413 }, { 1414, 1415 }, { 1416, 1417 }, { 1422, 1423 }, { 1424, 1425 }, { 1426, 1427 },
-    { 1428, 1429 }, { 1436, 4134 }, { 1857, 1858 }, { 1859, 1860 }, { 1861, 1862 }, { 1863, 1864 },
-    { 1865, 1866 }, { 1867, 1868 }, { 1869, 1870 }, { 1871, 1872 }, { 1873, 1874 }, { 1875, 1876 },
-    { 1877, 1878 }, { 1879, 1880 }, { 1881, 1882 }, { 1883, 1884 }, { 1885, 1886 }, { 1887, 1888 },
-    { 3273, 3544 }, { 3430, 1370 }, { 3579, 672 }, { 3669, 4133 }, { 3698, 3491 }, { 3800, 2136 },
-    { 3894, 766 }, { 3895, 3634 }, { 3901, 331 }, { 3958, 289 }, { 3969, 3803 }, { 3, 3695 },
-    { 3694, 4204 }, { 3272, 2653 }, { 4128, 4214 }, { 4129, 4210 }, { 4211, 4126 }, { 4212, 2665 },
-    { 1982, 6 }, { 4221, 4167 }, { 4222, 3273 }, { 4227, 4073 }, { 4229, 4230 }, { 4233, 780 },
-    { 4235, 4236 }, { 4237, 4238 }, { 4239, 4240 }, { 4241, 4242 }, { 4243, 4244 }, { 4245, 4246 },
-    { 5, 3576 }, { 54, 4308 }, { 1068, 4216 }, { 3353, 4252 }, { 3410, 3544 }, { 3485, 1370 },
-    { 3581, 672 }, { 3698, 4250 }, { 3899, 4261 }, { 3900, 3634 }, { 4218, 3381 }, { 4253, 3893 },
-    { 4255, 3913 }, { 4258, 4266 }, { 4259, 1855 }, { 4260, 1072 }, { 4265, 1359 }, { 4267, 4268 },
-    { 4269, 1386 }, { 4270, 4271 }, { 4272, 4273 }, { 4274, 4275 }, { 4276, 1418 }, { 4277, 4278 },
-    { 4279, 4280 }, { 4282, 4283 }, { 4284, 4285 }, { 4286, 4287 }, { 4288, 4289 }, { 4290, 4291 },
-    { 4292, 4293 }, { 4294, 4295 }, { 4296, 4297 }, { 4302, 4249 }, { 4309, 3 }, { 3272, 2656 },
-    { 4313, 4130 }, { 4247, 4316 }, { 4322, 3515 }, { 4323, 4324 }, { 4325, 4326 }, { 4327, 920 },
-    { 3669, 4329 }, { 3739, 672 }, { 4251, 4331 }, { 4301, 4318 }, { 4345, 4346 }, { 4347, 4348 },
-    { 4349, 4350 }, { 4351, 4352 }, { 4353, 4354 }, { 4355, 4356 }, { 4357, 4358 }, { 4359, 4360 },
-    { 3, 3887 }, { 3668, 4362 }, { 3272, 4205 }, { 4367, 4368 }, { 4335, 4372 }, { 4370, 4226 },
-    { 4375, 4333 }, { 4378, 4379 }, { 4380, 4381 }, { 2054, 2284 }, { 2073, 3766 }, { 3290, 2287 },
-    { 5, 3024 }, { 6, 2732 }, { 26, 1330 }, { 31, 387 }, { 67, 477 }, { 74, 75 },
-    { 76, 4120 }, { 77, 633 }, { 85, 977 }, { 92, 983 }, { 99, 1019 }, { 105, 990 },
-    { 107, 991 }, { 109, 992 }, { 111, 993 }, { 113, 994 }, { 115, 995 }, { 118, 3886 },
-    { 119, 1485 }, { 132, 3811 }, { 246, 3473 }, { 251, 252 }, { 253, 254 }, { 258, 3896 },
-    { 262, 3897 }, { 265, 266 }, { 267, 268 }, { 276, 1910 }, { 279, 280 }, { 281, 282 },
-    { 283, 284 }, { 294, 3984 }, { 299, 300 }, { 301, 302 }, { 359, 360 }, { 361, 362 },
-    { 363, 364 }, { 365, 366 }, { 384, 385 }, { 416, 417 }, { 418, 419 }, { 420, 421 },
-    { 422, 423 }, { 424, 425 }, { 426, 427 }, { 428, 429 }, { 430, 431 }, { 478, 479 },
-    { 480, 481 }, { 482, 483 }, { 484, 485 }, { 486, 487 }, { 488, 489 }, { 490, 491 },
-    { 492, 493 }, { 494, 495 }, { 505, 506 }, { 507, 508 }, { 509, 510 }, { 511, 512 },
-    { 513, 514 }, { 620, 621 }, { 622, 623 }, { 624, 4135 }, { 628, 3993 }, { 644, 4215 },
-    { 661, 662 }, { 684, 685 }, { 698, 790 }, { 700, 791 }, { 705, 1283 }, { 709, 710 },
-    { 723, 724 }, { 732, 1293 }, { 736, 737 }, { 750, 751 }, { 759, 1303 }, { 763, 764 },
-    { 771, 772 }, { 781, 782 }, { 783, 784 }, { 800, 801 }, { 802, 803 }, { 807, 808 },
-    { 813, 2970 }, { 962, 963 }, { 971, 972 }, { 975, 83 }, { 978, 979 }, { 980, 981 },
-    { 984, 985 }, { 986, 987 }, { 988, 4103 }, { 997, 998 }, { 999, 1000 }, { 1001, 1002 },
-    { 1056, 1057 }, { 1062, 47 }, { 1124, 3617 }, { 1127, 1128 }, { 1135, 1136 }, { 1139, 1140 },
-    { 1143, 1144 }, { 1147, 1148 }, { 1151, 1152 }, { 1157, 1158 }, { 1159, 3924 }, { 1183, 1184 },
-    { 1185, 3605 }, { 1266, 1267 }, { 1268, 3607 }, { 1270, 3557 }, { 1276, 3696 }, { 1277, 1278 },
-    { 1279, 1280 }, { 1281, 3889 }, { 1284, 1285 }, { 1286, 1287 }, { 1288, 1289 }, { 1290, 1291 },
-    { 1292, 3890 }, { 1294, 1295 }, { 1296, 1297 }, { 1298, 1299 }, { 1300, 1301 }, { 1302, 4123 },
-    { 1304, 1305 }, { 1306, 1307 }, { 1308, 1309 }, { 1310, 4366 }, { 1331, 1332 }, { 1353, 1354 },
-    { 1371, 1372 }, { 1373, 1374 }, { 1375, 1376 }, { 1377, 1378 }, { 1403, 1404 }, { 1405, 1406 },
-    { 1407, 1408 }, { 1409, 1410 }, { 1419, 3490 }, { 1499, 65 }, { 1503, 1504 }, { 1701, 3273 },
-    { 1729, 1921 }, { 1733, 1734 }, { 1736, 3556 }, { 1899, 1900 }, { 1901, 3582 }, { 2322, 2348 },
-    { 2584, 3291 }, { 2652, 4311 }, { 2655, 4363 }, { 2657, 2658 }, { 2667, 2668 }, { 2672, 3292 },
-    { 2673, 2674 }, { 2675, 2676 }, { 2684, 2685 }, { 2686, 2687 }, { 2690, 2691 }, { 2692, 2693 },
-    { 2735, 414 }, { 2790, 3376 }, { 2987, 2988 }, { 3006, 3007 }, { 3010, 3011 }, { 3012, 3013 },
-    { 3018, 3019 }, { 3020, 3021 }, { 3027, 3028 }, { 3066, 3067 }, { 3070, 3071 }, { 3075, 3076 },
-    { 3077, 3078 }, { 3082, 3083 }, { 3276, 4084 }, { 3296, 3618 }, { 3320, 3878 }, { 3343, 3812 },
-    { 3356, 4312 }, { 3380, 4364 }, { 3396, 1987 }, { 3433, 1351 }, { 3451, 3944 }, { 3467, 3792 },
-    { 3483, 3500 }, { 3484, 1060 }, { 3511, 4374 }, { 3512, 4080 }, { 3528, 4376 }, { 3574, 3880 },
-    { 3619, 1138 }, { 3620, 1142 }, { 3621, 1146 }, { 3622, 1150 }, { 3663, 1274 }, { 3760, 4169 },
-    { 3805, 3606 }, { 3809, 4320 }, { 3813, 1009 }, { 3814, 1010 }, { 3815, 1011 }, { 3816, 1012 },
-    { 3817, 1013 }, { 3818, 1014 }, { 3819, 1015 }, { 3820, 1016 }, { 3821, 1017 }, { 3822, 1018 },
-    { 3909, 3060 }, { 3934, 4344 }, { 3959, 4213 }, { 4102, 68 }, { 4108, 3986 }, { 4116, 2679 },
-    { 4121, 4171 }, { 4137, 1272 }, { 4154, 497 }, { 4206, 2671 }, { 4219, 3397 }, { 4220, 4147 },
-    { 4224, 3888 }, { 4231, 3981 }, { 4304, 4232 }, { 4310, 4365 }, { 4314, 1360 }, { 4315, 2666 },
-    { 4377, 4150 }, { 4119, 3 }, { 4383, 3892 }, { 3957, 4384 }, { 4385, 4369 }, { 2978, 3272 },
-    { 4389, 4390 }, { 2285, 3766 }, { 5, 3599 }, { 26, 4541 }, { 31, 965 }, { 59, 4394 },
-    { 75, 974 }, { 132, 3813 }, { 236, 4382 }, { 386, 4397 }, { 416, 498 }, { 418, 499 },
-    { 420, 500 }, { 422, 501 }, { 424, 502 }, { 426, 503 }, { 428, 504 }, { 430, 4450 },
-    { 976, 4402 }, { 982, 4403 }, { 996, 4411 }, { 1183, 1738 }, { 1185, 3678 }, { 1276, 3760 },
-    { 1735, 3924 }, { 2584, 3320 }, { 2692, 3085 }, { 2969, 4478 }, { 3016, 3007 }, { 3063, 4311 },
-    { 3065, 4363 }, { 3074, 3292 }, { 3291, 3878 }, { 3296, 3619 }, { 3343, 3814 }, { 3356, 4364 },
-    { 3380, 4312 }, { 3483, 3521 }, { 3548, 4505 }, { 3574, 3882 }, { 3579, 4506 }, { 3580, 4477 },
-    { 3617, 4413 }, { 3618, 1134 }, { 3663, 4460 }, { 3665, 4480 }, { 3666, 3792 }, { 3696, 4165 },
-    { 3805, 3451 }, { 3811, 1005 }, { 3812, 1007 }, { 3822, 4144 }, { 3879, 4442 }, { 3960, 4213 },
-    { 3983, 4425 }, { 4021, 4523 }, { 4094, 4398 }, { 4116, 3079 }, { 4120, 4481 }, { 4121, 4517 },
-    { 4168, 4465 }, { 4170, 4468 }, { 4172, 4471 }, { 4206, 3073 }, { 4234, 4475 }, { 4299, 4526 },
-    { 4314, 4459 }, { 4315, 3069 }, { 4317, 4462 }, { 4321, 4473 }, { 4334, 4591 }, { 4371, 4610 },
-    { 4388, 4530 }, { 4396, 4524 }, { 4399, 4400 }, { 4401, 6 }, { 4404, 3376 }, { 4405, 4406 },
-    { 4407, 4408 }, { 4409, 4410 }, { 4415, 4416 }, { 4418, 4419 }, { 4420, 269 }, { 4421, 1911 },
-    { 4422, 4423 }, { 4424, 285 }, { 4426, 4427 }, { 4428, 4429 }, { 4430, 4431 }, { 4433, 4434 },
-    { 4435, 4436 }, { 4437, 4438 }, { 4439, 4440 }, { 4443, 4444 }, { 4445, 4446 }, { 4447, 4448 },
-    { 4449, 4612 }, { 4451, 4452 }, { 4453, 4454 }, { 4457, 4458 }, { 4461, 3889 }, { 4464, 4510 },
-    { 4466, 3890 }, { 4467, 4515 }, { 4469, 4123 }, { 4470, 4520 }, { 4482, 4483 }, { 4484, 4485 },
-    { 4487, 4488 }, { 4489, 128 }, { 4490, 1058 }, { 4492, 1125 }, { 4499, 4500 }, { 4501, 4502 },
-    { 4507, 4508 }, { 4511, 3581 }, { 4512, 4513 }, { 4516, 3739 }, { 4518, 4519 }, { 4525, 4605 },
-    { 4527, 4528 }, { 4529, 4582 }, { 4531, 4532 }, { 4533, 4584 }, { 4540, 1737 }, { 4545, 2654 },
-    { 4546, 4547 }, { 4549, 4550 }, { 4551, 4609 }, { 4552, 4553 }, { 4554, 3319 }, { 4558, 2989 },
-    { 4560, 4561 }, { 4562, 4563 }, { 4564, 3029 }, { 4565, 3068 }, { 4569, 3084 }, { 4573, 4571 },
-    { 4615, 3557 }, { 4618, 4472 }, { 4620, 4215 }, { 3, 4101 }, { 2980, 3272 }, { 75, 1055 },
-    { 132, 3815 }, { 964, 4632 }, { 973, 4634 }, { 1276, 4687 }, { 2682, 26 }, { 3296, 3620 },
-    { 3343, 3816 }, { 3574, 3883 }, { 3580, 4522 }, { 4300, 4675 }, { 4441, 4680 }, { 4474, 4696 },
-    { 4476, 4669 }, { 4486, 4705 }, { 4504, 4666 }, { 4539, 4652 }, { 4568, 4685 }, { 4617, 4670 },
-    { 4623, 4740 }, { 4631, 4542 }, { 4633, 3025 }, { 4635, 4662 }, { 4638, 4639 }, { 4640, 4641 },
-    { 4642, 4643 }, { 4644, 4645 }, { 4646, 4734 }, { 4647, 4735 }, { 4648, 4736 }, { 4649, 4650 },
-    { 4651, 4744 }, { 4655, 3910 }, { 4657, 3064 }, { 4658, 4763 }, { 4659, 4567 }, { 4668, 4742 },
-    { 4674, 3886 }, { 4688, 4698 }, { 4689, 4699 }, { 4690, 4767 }, { 4693, 4748 }, { 4700, 4750 },
-    { 4701, 3740 }, { 4706, 4707 }, { 4709, 4710 }, { 4712, 4713 }, { 4715, 4716 }, { 4717, 4718 },
-    { 4719, 4720 }, { 4721, 4722 }, { 4723, 4724 }, { 4725, 4726 }, { 4729, 4743 }, { 4731, 4745 },
-    { 4733, 4521 }, { 4747, 3403 }, { 4749, 4580 }, { 4751, 4665 }, { 4754, 2659 }, { 4761, 3022 },
-    { 4762, 5 }, { 239, 240 }, { 303, 353 }, { 328, 329 }, { 356, 357 }, { 372, 373 },
-    { 4132, 307 }, { 54, 568 }, { 99, 2009 }, { 119, 936 }, { 141, 2083 }, { 251, 1713 },
-    { 308, 309 }, { 310, 311 }, { 312, 313 }, { 314, 315 }, { 332, 1086 }, { 334, 1087 },
-    { 336, 1088 }, { 338, 1089 }, { 340, 1090 }, { 342, 1091 }, { 344, 1092 }, { 346, 4262 },
-    { 475, 3674 }, { 569, 4125 }, { 570, 571 }, { 572, 573 }, { 574, 575 }, { 576, 577 },
-    { 648, 1996 }, { 654, 4162 }, { 810, 2273 }, { 839, 4626 }, { 921, 922 }, { 923, 924 },
-    { 925, 926 }, { 927, 928 }, { 929, 930 }, { 931, 932 }, { 933, 934 }, { 1020, 1021 },
-    { 1022, 1023 }, { 1024, 1025 }, { 1026, 1027 }, { 1028, 1029 }, { 1030, 1031 }, { 1032, 1033 },
-    { 1034, 1035 }, { 1037, 1038 }, { 1039, 1040 }, { 1041, 1042 }, { 1043, 1044 }, { 1045, 1046 },
-    { 1047, 1048 }, { 1049, 1050 }, { 1051, 1052 }, { 1069, 4343 }, { 1094, 1095 }, { 1477, 1889 },
-    { 1478, 1479 }, { 1480, 1481 }, { 1482, 1483 }, { 1484, 4412 }, { 1680, 1681 }, { 1717, 3896 },
-    { 1719, 4330 }, { 1731, 3395 }, { 1762, 1763 }, { 1764, 4341 }, { 1767, 4606 }, { 1856, 4628 },
-    { 1890, 1891 }, { 1892, 1893 }, { 1894, 1895 }, { 1896, 3675 }, { 1897, 4681 }, { 1989, 1990 },
-    { 1993, 1994 }, { 1995, 3303 }, { 1997, 1998 }, { 2000, 2001 }, { 2015, 2016 }, { 2017, 2018 },
-    { 2056, 2057 }, { 2058, 2059 }, { 2060, 2061 }, { 2062, 2063 }, { 2064, 2065 }, { 2066, 2067 },
-    { 2154, 2155 }, { 2163, 2164 }, { 2169, 3408 }, { 2694, 2695 }, { 3298, 4207 }, { 3409, 4075 },
-    { 3413, 4140 }, { 3443, 4208 }, { 3447, 3291 }, { 3673, 4575 }, { 3803, 968 }, { 3985, 1077 },
-    { 3997, 3959 }, { 4085, 3356 }, { 4096, 4386 }, { 4097, 4373 }, { 4099, 4139 }, { 4104, 298 },
-    { 4138, 3679 }, { 4148, 4387 }, { 4149, 4361 }, { 4263, 4074 }, { 4306, 1085 }, { 4307, 1075 },
-    { 4342, 4281 }, { 4417, 261 }, { 4625, 3364 }, { 4225, 3 }, { 75, 2377 }, { 132, 3817 },
-    { 2650, 3272 }, { 2983, 26 }, { 3296, 3621 }, { 3343, 3818 }, { 4623, 4787 }, { 4661, 4772 },
-    { 4692, 4784 }, { 4697, 4783 }, { 4765, 4793 }, { 4774, 4686 }, { 4775, 4746 }, { 4778, 4777 },
-    { 4781, 4728 }, { 4785, 4815 }, { 4794, 4795 }, { 4796, 4797 }, { 4798, 4799 }, { 4800, 4737 },
-    { 4802, 4514 }, { 4807, 4509 }, { 4809, 4730 }, { 4810, 4732 }, { 4812, 4828 }, { 4813, 4829 },
-    { 4818, 367 }, { 4819, 4820 }, { 4821, 4822 }, { 4823, 3987 }, { 4826, 4780 }, { 239, 353 },
-    { 303, 240 }, { 4217, 307 }, { 119, 4907 }, { 141, 4840 }, { 704, 3910 }, { 935, 4841 },
-    { 1732, 3395 }, { 2056, 2102 }, { 2058, 2103 }, { 2060, 2104 }, { 2062, 2105 }, { 2064, 2106 },
-    { 2066, 2107 }, { 2272, 4864 }, { 3298, 4208 }, { 3347, 4909 }, { 3353, 4861 }, { 3409, 4140 },
-    { 3413, 4075 }, { 3443, 4207 }, { 3447, 3320 }, { 3673, 4663 }, { 3721, 4873 }, { 3897, 4898 },
-    { 3911, 4902 }, { 4085, 3380 }, { 4099, 4934 }, { 4113, 4881 }, { 4138, 4839 }, { 4161, 4817 },
-    { 4223, 4936 }, { 4254, 4889 }, { 4257, 4900 }, { 4336, 4945 }, { 4339, 4897 }, { 4625, 3406 },
-    { 4843, 1714 }, { 4844, 4845 }, { 4846, 4847 }, { 4848, 4849 }, { 4850, 4851 }, { 4852, 4853 },
-    { 4854, 4855 }, { 4857, 4858 }, { 4859, 4860 }, { 4862, 4912 }, { 4865, 4866 }, { 4867, 4868 },
-    { 4869, 4870 }, { 4871, 4872 }, { 4874, 4875 }, { 4876, 4877 }, { 4878, 4879 }, { 4882, 4883 },
-    { 4884, 4885 }, { 4886, 4887 }, { 4891, 4904 }, { 4892, 4893 }, { 4894, 4895 }, { 4905, 4906 },
-    { 4910, 4911 }, { 4913, 2002 }, { 4914, 4915 }, { 4916, 4917 }, { 4918, 4919 }, { 4920, 4921 },
-    { 4938, 3960 }, { 4940, 4856 }, { 4946, 4903 }, { 4947, 4816 }, { 3, 4627 }, { 75, 4727 },
-    { 132, 3819 }, { 3061, 3272 }, { 3296, 3622 }, { 3343, 3820 }, { 4789, 4960 }, { 4811, 4959 },
-    { 4824, 4970 }, { 4825, 4962 }, { 4949, 73 }, { 4951, 4955 }, { 4952, 2651 }, { 4957, 4963 },
-    { 4965, 4969 }, { 4966, 4967 }, { 141, 4922 }, { 2008, 4985 }, { 3298, 4209 }, { 3911, 4908 },
-    { 4223, 4942 }, { 4923, 4986 }, { 4944, 5021 }, { 4987, 4319 }, { 4989, 4990 }, { 4991, 4992 },
-    { 4993, 4994 }, { 5004, 5032 }, { 5009, 5035 }, { 5010, 5025 }, { 5014, 4901 }, { 5019, 5020 },
-    { 5022, 5023 }, { 5024, 4256 }, { 5026, 4998 }, { 5027, 414 }, { 5028, 5029 }, { 5030, 5031 },
-    { 5033, 5034 }, { 5036, 5037 }, { 5038, 5041 }, { 5039, 5040 }, { 5044, 2019 }, { 5045, 5046 },
-    { 1083, 1084 }, { 1102, 1103 }, { 1237, 1238 }, { 1241, 1242 }, { 1243, 1244 }, { 1245, 1246 },
-    { 1250, 3376 }, { 2976, 2977 }, { 4264, 3288 }, { 4833, 1063 }, { 4834, 1080 }, { 3, 4770 },
-    { 75, 4786 }, { 132, 3821 }, { 3272, 2669 }, { 3343, 4679 }, { 4456, 5053 }, { 4954, 5054 },
-    { 4968, 5066 }, { 4978, 5067 }, { 5055, 3062 }, { 5057, 5056 }, { 5058, 5065 }, { 5059, 4463 },
-    { 3443, 4209 }, { 5042, 5087 }, { 5050, 5092 }, { 5074, 5084 }, { 5076, 5077 }, { 5079, 5090 },
-    { 5080, 5091 }, { 5081, 5086 }, { 5083, 316 }, { 5088, 5089 }, { 5093, 3675 }, { 5095, 5047 },
-    { 2976, 3240 }, { 4264, 3353 }, { 4981, 1063 }, { 4982, 1080 }, { 5052, 2979 }, { 5096, 47 },
-    { 5098, 26 }, { 5099, 5100 }, { 5101, 1247 }, { 3, 4548 }, { 3272, 3072 }, { 4503, 5108 },
-    { 5063, 5113 }, { 5109, 5111 }, { 5115, 4979 }, { 5122, 4984 }, { 5123, 5085 }, { 5124, 5078 },
-    { 5125, 4880 }, { 5126, 4888 }, { 5129, 5075 }, { 3241, 5107 }, { 5103, 5136 }, { 5132, 5052 },
-    { 5139, 5140 }, { 6, 2291 }, { 26, 1502 }, { 31, 581 }, { 54, 389 }, { 59, 3001 },
-    { 60, 4556 }, { 67, 2374 }, { 71, 3009 }, { 75, 2904 }, { 81, 1508 }, { 83, 1509 },
-    { 92, 1523 }, { 99, 659 }, { 101, 102 }, { 119, 1327 }, { 128, 1187 }, { 130, 1564 },
+    { 5, 6 }, { 99, 59 }, { 47, 5 }, { 704, 141 }, { 687, 688 }, { 141, 119 },
+    { 686, 3497 }, { 3, 11 }, { 442, 3494 }, { 3493, 9 }, { 703, 3496 }, { 140, 3498 },
+    { 141, 3499 }, { 3500, 3493 }, { 961, 3496 }, { 119, 99 }, { 3, 18 }, { 19, 20 },
+    { 3493, 16 }, { 3505, 689 }, { 3509, 3510 }, { 633, 634 }, { 65, 617 }, { 631, 632 },
+    { 646, 647 }, { 814, 815 }, { 1784, 1816 }, { 2853, 3494 }, { 29, 3 }, { 119, 804 },
+    { 648, 649 }, { 5, 614 }, { 139, 3504 }, { 704, 688 }, { 77, 6 }, { 690, 691 },
+    { 692, 693 }, { 694, 695 }, { 696, 697 }, { 3508, 659 }, { 3513, 21 }, { 3514, 77 },
+    { 3518, 3495 }, { 3517, 3523 }, { 3522, 805 }, { 3, 1253 }, { 28, 3521 }, { 119, 711 },
+    { 3512, 725 }, { 3528, 3529 }, { 3530, 3531 }, { 6, 630 }, { 690, 726 }, { 692, 727 },
+    { 694, 728 }, { 696, 729 }, { 698, 699 }, { 700, 701 }, { 1255, 3502 }, { 3504, 99 },
+    { 59, 47 }, { 0, 1 }, { 4, 3493 }, { 10, 3506 }, { 635, 636 }, { 637, 638 },
+    { 641, 642 }, { 626, 1357 }, { 1352, 26 }, { 34, 35 }, { 36, 37 }, { 38, 39 },
+    { 128, 519 }, { 135, 136 }, { 522, 3501 }, { 612, 3520 }, { 670, 1369 }, { 1131, 1132 },
+    { 1133, 3498 }, { 1196, 1197 }, { 1198, 1199 }, { 3526, 1388 }, { 1392, 1393 }, { 64, 65 },
+    { 1389, 1390 }, { 3516, 3534 }, { 3536, 650 }, { 3538, 3493 }, { 3542, 3543 }, { 3, 3551 },
+    { 3545, 3546 }, { 3547, 3548 }, { 3549, 3550 }, { 698, 730 }, { 700, 731 }, { 3502, 3556 },
+    { 3554, 2 }, { 3555, 7 }, { 3557, 3558 }, { 59, 60 }, { 119, 738 }, { 3515, 3561 },
+    { 813, 3552 }, { 3559, 643 }, { 25, 26 }, { 128, 611 }, { 612, 3501 }, { 3537, 1430 },
+    { 3562, 3563 }, { 3570, 3571 }, { 3572, 3573 }, { 1391, 3575 }, { 3495, 3576 }, { 3533, 5 },
+    { 3540, 1402 }, { 1421, 1393 }, { 1793, 3503 }, { 24, 50 }, { 41, 42 }, { 43, 44 },
+    { 45, 46 }, { 70, 71 }, { 141, 686 }, { 1389, 1420 }, { 3519, 1841 }, { 3541, 752 },
+    { 3544, 3578 }, { 3581, 3585 }, { 3583, 3584 }, { 3, 8 }, { 3586, 3587 }, { 645, 3579 },
+    { 3595, 3535 }, { 128, 2850 }, { 3601, 3564 }, { 3603, 3494 }, { 13, 3493 }, { 3588, 12 },
+    { 3577, 3604 }, { 1793, 3507 }, { 59, 3495 }, { 24, 3597 }, { 1391, 3608 }, { 3610, 26 },
+    { 3611, 3612 }, { 173, 174 }, { 3524, 953 }, { 3532, 1365 }, { 665, 666 }, { 956, 957 },
+    { 1, 1252 }, { 352, 296 }, { 639, 640 }, { 679, 1379 }, { 1109, 1110 }, { 1111, 1112 },
+    { 1256, 3506 }, { 1745, 1746 }, { 1747, 1748 }, { 2660, 2661 }, { 2662, 2663 }, { 3580, 1254 },
+    { 667, 668 }, { 958, 959 }, { 691, 1786 }, { 693, 1787 }, { 695, 1788 }, { 697, 1789 },
+    { 699, 1790 }, { 1785, 726 }, { 102, 103 }, { 175, 176 }, { 177, 178 }, { 441, 3501 },
+    { 673, 674 }, { 675, 676 }, { 701, 1791 }, { 1350, 3511 }, { 1390, 1792 }, { 1749, 3582 },
+    { 2701, 2702 }, { 3359, 3520 }, { 200, 201 }, { 1824, 1276 }, { 3, 3590 }, { 3621, 3623 },
+    { 1348, 3493 }, { 3620, 3631 }, { 3616, 3635 }, { 3637, 3613 }, { 3627, 3638 }, { 679, 1411 },
+    { 1251, 3643 }, { 1750, 3506 }, { 2662, 2681 }, { 3591, 3645 }, { 3622, 3630 }, { 3650, 3651 },
+    { 3652, 3653 }, { 3641, 3655 }, { 3642, 3656 }, { 727, 1787 }, { 728, 1788 }, { 729, 1789 },
+    { 730, 1790 }, { 1785, 3657 }, { 3524, 615 }, { 3658, 3659 }, { 3660, 3661 }, { 3662, 1786 },
+    { 128, 439 }, { 731, 1791 }, { 1420, 1792 }, { 2701, 3282 }, { 3580, 3672 }, { 3663, 104 },
+    { 3664, 3665 }, { 3667, 3668 }, { 3669, 3671 }, { 3569, 1276 }, { 3593, 3676 }, { 15, 3511 },
+    { 99, 100 }, { 247, 248 }, { 677, 678 }, { 713, 714 }, { 715, 716 }, { 740, 741 },
+    { 742, 743 }, { 836, 837 }, { 937, 938 }, { 939, 940 }, { 3508, 120 }, { 3582, 3649 },
+    { 3629, 14 }, { 3589, 3677 }, { 3, 3679 }, { 1419, 3678 }, { 2664, 3493 }, { 2680, 3687 },
+    { 3685, 3654 }, { 3692, 669 }, { 3693, 960 }, { 3688, 3596 }, { 3694, 3695 }, { 3696, 3697 },
+    { 3698, 3700 }, { 128, 3355 }, { 679, 680 }, { 753, 1786 }, { 754, 1787 }, { 755, 1788 },
+    { 756, 1789 }, { 757, 1790 }, { 3519, 3702 }, { 3683, 3709 }, { 3686, 1751 }, { 3690, 3707 },
+    { 3701, 3711 }, { 3704, 3705 }, { 758, 1791 }, { 1792, 1843 }, { 3607, 1276 }, { 3617, 1785 },
+    { 3682, 3675 }, { 3710, 3717 }, { 3714, 17 }, { 3718, 3719 }, { 3720, 3721 }, { 3722, 838 },
+    { 3723, 3724 }, { 72, 3 }, { 3730, 3681 }, { 2673, 3493 }, { 3691, 3731 }, { 3728, 3689 },
+    { 3737, 3738 }, { 664, 3734 }, { 955, 3735 }, { 1784, 3739 }, { 3742, 3743 }, { 3744, 3745 },
+    { 3749, 3729 }, { 1842, 3754 }, { 3746, 3753 }, { 3751, 1392 }, { 3752, 1421 }, { 679, 719 },
+    { 3733, 3726 }, { 202, 203 }, { 204, 205 }, { 941, 942 }, { 943, 944 }, { 26, 69 },
+    { 27, 3539 }, { 48, 49 }, { 52, 31 }, { 59, 643 }, { 65, 1161 }, { 99, 3535 },
+    { 101, 3708 }, { 135, 1006 }, { 412, 413 }, { 626, 627 }, { 702, 3503 }, { 703, 3574 },
+    { 717, 718 }, { 744, 745 }, { 811, 812 }, { 813, 2778 }, { 1130, 3602 }, { 1154, 1155 },
+    { 1163, 1164 }, { 1165, 1166 }, { 1167, 1168 }, { 1169, 1170 }, { 1171, 1172 }, { 1173, 1174 },
+    { 1175, 1176 }, { 1177, 1178 }, { 1180, 1181 }, { 1182, 3579 }, { 1263, 1264 }, { 1282, 3507 },
+    { 1367, 1368 }, { 1433, 1434 }, { 1486, 1487 }, { 1755, 1756 }, { 1768, 1769 }, { 1770, 1771 },
+    { 1772, 1773 }, { 1783, 688 }, { 1801, 1802 }, { 1803, 1804 }, { 1805, 1806 }, { 2719, 2720 },
+    { 2721, 2722 }, { 2723, 2724 }, { 2742, 2743 }, { 2744, 2745 }, { 2746, 2747 }, { 3041, 3042 },
+    { 3046, 3047 }, { 3515, 618 }, { 3670, 1753 }, { 33, 3748 }, { 63, 3495 }, { 179, 180 },
+    { 181, 182 }, { 670, 671 }, { 1745, 6 }, { 1765, 1766 }, { 1774, 1775 }, { 1807, 1808 },
+    { 1825, 1826 }, { 1827, 1828 }, { 1829, 1830 }, { 3537, 806 }, { 3540, 712 }, { 3619, 3736 },
+    { 3624, 414 }, { 1757, 3 }, { 3493, 2653 }, { 3767, 2665 }, { 3747, 3769 }, { 3773, 3774 },
+    { 3777, 3776 }, { 679, 746 }, { 3750, 3775 }, { 3772, 3778 }, { 3757, 3782 }, { 3763, 3784 },
+    { 51, 3539 }, { 59, 3808 }, { 135, 1567 }, { 702, 3507 }, { 961, 3574 }, { 1189, 3602 },
+    { 1282, 3503 }, { 2777, 3802 }, { 3498, 3792 }, { 3614, 3764 }, { 3615, 3824 }, { 3760, 3799 },
+    { 3761, 3800 }, { 3795, 414 }, { 3801, 3625 }, { 3804, 1156 }, { 3805, 3806 }, { 3809, 3810 },
+    { 3811, 3812 }, { 3813, 3814 }, { 3821, 3822 }, { 3825, 3826 }, { 3828, 3829 }, { 3831, 3832 },
+    { 3836, 26 }, { 3770, 3817 }, { 3771, 3819 }, { 3823, 3845 }, { 3827, 3846 }, { 3840, 3841 },
+    { 3847, 3848 }, { 22, 23 }, { 30, 31 }, { 75, 1760 }, { 105, 106 }, { 107, 108 },
+    { 109, 110 }, { 111, 112 }, { 113, 114 }, { 115, 116 }, { 117, 118 }, { 130, 131 },
+    { 142, 143 }, { 148, 149 }, { 154, 155 }, { 160, 161 }, { 166, 167 }, { 206, 207 },
+    { 208, 209 }, { 614, 615 }, { 690, 753 }, { 692, 754 }, { 694, 755 }, { 696, 756 },
+    { 1008, 3504 }, { 1064, 3716 }, { 1113, 1114 }, { 1115, 1116 }, { 1260, 3511 }, { 1394, 1794 },
+    { 1422, 1817 }, { 1432, 810 }, { 1754, 3820 }, { 1776, 1777 }, { 1778, 1779 }, { 1780, 1781 },
+    { 1795, 1796 }, { 1797, 1798 }, { 1799, 1800 }, { 1809, 1810 }, { 1811, 1812 }, { 1813, 1814 },
+    { 1818, 1819 }, { 1820, 1821 }, { 1822, 1823 }, { 1831, 1832 }, { 1833, 1834 }, { 1835, 1836 },
+    { 1837, 1838 }, { 1839, 1840 }, { 1844, 1845 }, { 1846, 1847 }, { 1848, 1849 }, { 1850, 1851 },
+    { 2656, 2657 }, { 2658, 2659 }, { 2725, 2726 }, { 2748, 2749 }, { 3532, 660 }, { 3560, 1761 },
+    { 3605, 66 }, { 3619, 2691 }, { 3624, 817 }, { 3639, 816 }, { 3715, 3793 }, { 3728, 3622 },
+    { 3759, 3606 }, { 3781, 1257 }, { 3789, 53 }, { 3835, 3553 }, { 3, 2667 }, { 3493, 3647 },
+    { 3756, 3858 }, { 3857, 3779 }, { 3863, 3783 }, { 3864, 3785 }, { 59, 3884 }, { 135, 2425 },
+    { 3786, 3874 }, { 3807, 3866 }, { 3818, 3625 }, { 3882, 3790 }, { 3883, 1179 }, { 3887, 3830 },
+    { 3888, 3833 }, { 3885, 3892 }, { 3886, 3893 }, { 3895, 3849 }, { 473, 31 }, { 614, 953 },
+    { 679, 3941 }, { 1569, 3504 }, { 3618, 3915 }, { 3646, 3928 }, { 3684, 3934 }, { 3855, 2654 },
+    { 3861, 1752 }, { 3897, 32 }, { 3898, 6 }, { 3899, 3900 }, { 3901, 3902 }, { 3903, 3904 },
+    { 3912, 3913 }, { 3916, 3917 }, { 3923, 1261 }, { 3924, 3931 }, { 3925, 3937 }, { 3927, 3854 },
+    { 3929, 3930 }, { 3932, 3933 }, { 3935, 3936 }, { 3938, 3939 }, { 3942, 3943 }, { 3945, 3946 },
+    { 3947, 3948 }, { 3949, 3950 }, { 183, 184 }, { 185, 186 }, { 187, 188 }, { 189, 190 },
+    { 191, 192 }, { 193, 194 }, { 195, 196 }, { 197, 198 }, { 210, 211 }, { 212, 213 },
+    { 214, 215 }, { 216, 217 }, { 218, 219 }, { 220, 221 }, { 222, 223 }, { 224, 225 },
+    { 616, 3594 }, { 704, 2050 }, { 2051, 2052 }, { 3593, 739 }, { 3699, 816 }, { 3, 3648 },
+    { 237, 3493 }, { 3967, 3859 }, { 3881, 3974 }, { 3977, 3971 }, { 3712, 3980 }, { 3713, 3982 },
+    { 3755, 3981 }, { 3940, 3985 }, { 3969, 3997 }, { 3978, 3951 }, { 3979, 3952 }, { 3987, 3998 },
+    { 3988, 4003 }, { 3989, 4005 }, { 3994, 3995 }, { 3996, 3905 }, { 4000, 4004 }, { 4001, 4006 },
+    { 4007, 3944 }, { 4008, 4009 }, { 2074, 704 }, { 3894, 4011 }, { 4012, 4013 }, { 4014, 4015 },
+    { 4016, 4017 }, { 4019, 4020 }, { 4021, 4022 }, { 4023, 4024 }, { 4025, 4026 }, { 4028, 4029 },
+    { 3, 3766 }, { 3966, 4032 }, { 1160, 3493 }, { 4035, 3976 }, { 4037, 4045 }, { 4038, 4040 },
+    { 4039, 4046 }, { 4044, 3918 }, { 4047, 4048 }, { 4052, 3600 }, { 4041, 4058 }, { 4054, 4055 },
+    { 4056, 4057 }, { 4059, 4060 }, { 4062, 2053 }, { 3, 3856 }, { 1258, 3493 }, { 4049, 4069 },
+    { 4050, 4068 }, { 4067, 1782 }, { 4073, 4076 }, { 4074, 4075 }, { 3768, 3 }, { 3493, 3880 },
+    { 4010, 4078 }, { 4079, 1259 }, { 4080, 1815 }, { 4081, 4051 }, { 4083, 4061 }, { 4084, 4018 },
+    { 1265, 3 }, { 4085, 3727 }, { 2650, 3493 }, { 3, 4033 }, { 2655, 3493 }, { 4095, 2651 },
+    { 47, 6 }, { 57, 58 }, { 75, 624 }, { 78, 79 }, { 80, 81 }, { 82, 83 },
+    { 99, 172 }, { 133, 134 }, { 137, 138 }, { 144, 145 }, { 146, 147 }, { 150, 151 },
+    { 152, 153 }, { 156, 157 }, { 158, 159 }, { 162, 163 }, { 164, 165 }, { 168, 169 },
+    { 170, 171 }, { 228, 229 }, { 230, 231 }, { 232, 233 }, { 435, 436 }, { 443, 444 },
+    { 447, 448 }, { 451, 452 }, { 455, 456 }, { 459, 460 }, { 463, 464 }, { 467, 468 },
+    { 661, 662 }, { 688, 1388 }, { 698, 757 }, { 700, 758 }, { 705, 1283 }, { 732, 1293 },
+    { 759, 1303 }, { 809, 810 }, { 1262, 3815 }, { 1277, 1278 }, { 1279, 1280 }, { 1284, 1285 },
+    { 1286, 1287 }, { 1288, 1289 }, { 1290, 1291 }, { 1294, 1295 }, { 1296, 1297 }, { 1298, 1299 },
+    { 1300, 1301 }, { 1304, 1305 }, { 1306, 1307 }, { 2652, 3990 }, { 2656, 3257 }, { 2666, 3965 },
+    { 2668, 2669 }, { 2670, 2671 }, { 2672, 4063 }, { 2675, 3511 }, { 2676, 2677 }, { 2678, 2679 },
+    { 2684, 2685 }, { 2765, 2766 }, { 2767, 2768 }, { 2769, 2770 }, { 2771, 2772 }, { 2785, 2786 },
+    { 3258, 3259 }, { 3512, 3620 }, { 3527, 399 }, { 3533, 4086 }, { 3541, 3678 }, { 3578, 3591 },
+    { 3605, 476 }, { 3615, 1387 }, { 3619, 4066 }, { 3640, 3844 }, { 3725, 121 }, { 3732, 2682 },
+    { 3758, 3741 }, { 3791, 3594 }, { 3843, 3251 }, { 3855, 3255 }, { 3872, 3873 }, { 3876, 3780 },
+    { 3877, 3860 }, { 3878, 496 }, { 3926, 3975 }, { 3960, 4064 }, { 59, 271 }, { 119, 765 },
+    { 244, 245 }, { 259, 260 }, { 263, 264 }, { 273, 274 }, { 286, 287 }, { 305, 306 },
+    { 330, 288 }, { 348, 349 }, { 351, 3644 }, { 369, 370 }, { 1380, 1381 }, { 1382, 1383 },
+    { 1384, 1385 }, { 1394, 1395 }, { 1396, 1397 }, { 1398, 1399 }, { 1400, 1401 }, { 1412, 1413 },
+    { 1414, 1415 }, { 1416, 1417 }, { 1422, 1423 }, { 1424, 1425 }, { 1426, 1427 }, { 1428, 1429 },
+    { 1437, 1438 }, { 1439, 1440 }, { 1441, 1442 }, { 1443, 3762 }, { 3569, 1370 }, { 3592, 61 },
+    { 3838, 4092 }, { 3, 3837 }, { 4097, 4087 }, { 75, 1355 }, { 1366, 662 }, { 2922, 3493 },
+    { 3497, 1388 }, { 3527, 4102 }, { 3553, 6 }, { 4070, 4131 }, { 4096, 238 }, { 4105, 3633 },
+    { 4118, 4119 }, { 4133, 4140 }, { 4134, 4144 }, { 4135, 4148 }, { 4136, 3879 }, { 4137, 4093 },
+    { 4138, 4139 }, { 4142, 4143 }, { 4146, 4147 }, { 4151, 4165 }, { 4152, 4153 }, { 4155, 2674 },
+    { 4156, 4157 }, { 4158, 4176 }, { 4159, 2686 }, { 4160, 4161 }, { 4162, 4163 }, { 4172, 4130 },
+    { 47, 257 }, { 3607, 1370 }, { 3646, 4199 }, { 3684, 4206 }, { 4099, 4196 }, { 4192, 275 },
+    { 4200, 4201 }, { 4202, 4203 }, { 4204, 4205 }, { 4207, 4208 }, { 4209, 4210 }, { 4211, 4212 },
+    { 4213, 4214 }, { 4215, 4216 }, { 26, 242 }, { 28, 243 }, { 55, 56 }, { 84, 85 },
+    { 86, 87 }, { 88, 89 }, { 90, 91 }, { 92, 93 }, { 94, 95 }, { 96, 97 },
+    { 99, 659 }, { 122, 123 }, { 124, 125 }, { 126, 127 }, { 128, 129 }, { 199, 4091 },
+    { 276, 277 }, { 292, 293 }, { 295, 296 }, { 386, 31 }, { 471, 472 }, { 484, 485 },
+    { 486, 487 }, { 488, 489 }, { 490, 491 }, { 492, 493 }, { 494, 495 }, { 515, 3494 },
+    { 544, 545 }, { 550, 551 }, { 556, 557 }, { 562, 563 }, { 625, 3796 }, { 651, 652 },
+    { 655, 656 }, { 657, 658 }, { 672, 767 }, { 679, 773 }, { 681, 682 }, { 690, 786 },
+    { 692, 787 }, { 694, 788 }, { 696, 789 }, { 703, 3526 }, { 705, 706 }, { 707, 708 },
+    { 720, 721 }, { 732, 733 }, { 734, 735 }, { 747, 748 }, { 759, 760 }, { 761, 762 },
+    { 768, 769 }, { 774, 775 }, { 776, 777 }, { 778, 779 }, { 792, 793 }, { 794, 795 },
+    { 796, 797 }, { 798, 799 }, { 820, 821 }, { 822, 823 }, { 824, 825 }, { 826, 827 },
+    { 828, 829 }, { 830, 831 }, { 832, 833 }, { 834, 835 }, { 840, 841 }, { 842, 843 },
+    { 844, 845 }, { 846, 847 }, { 848, 849 }, { 850, 851 }, { 852, 853 }, { 854, 855 },
+    { 856, 857 }, { 858, 859 }, { 860, 861 }, { 862, 863 }, { 864, 865 }, { 866, 867 },
+    { 868, 869 }, { 870, 871 }, { 872, 873 }, { 874, 875 }, { 876, 877 }, { 878, 879 },
+    { 880, 881 }, { 882, 883 }, { 884, 885 }, { 886, 887 }, { 888, 889 }, { 890, 891 },
+    { 892, 893 }, { 894, 895 }, { 896, 897 }, { 898, 899 }, { 900, 901 }, { 902, 903 },
+    { 904, 905 }, { 906, 907 }, { 908, 909 }, { 910, 911 }, { 912, 913 }, { 914, 915 },
+    { 916, 917 }, { 918, 919 }, { 945, 946 }, { 947, 948 }, { 949, 950 }, { 951, 952 },
+    { 1079, 3495 }, { 1117, 3539 }, { 1119, 3614 }, { 1183, 1738 }, { 1255, 4064 }, { 1271, 3852 },
+    { 1308, 1431 }, { 1347, 3729 }, { 1359, 3956 }, { 1360, 4036 }, { 1371, 1372 }, { 1373, 1374 },
+    { 1375, 1376 }, { 1377, 1378 }, { 1403, 1404 }, { 1405, 1406 }, { 1407, 1408 }, { 1409, 1410 },
+    { 1632, 1633 }, { 1668, 4170 }, { 1669, 1670 }, { 1733, 1734 }, { 1735, 4065 }, { 1793, 961 },
+    { 1852, 1853 }, { 1975, 1976 }, { 1977, 1978 }, { 1979, 1980 }, { 1981, 1982 }, { 2273, 2939 },
+    { 2703, 2704 }, { 2705, 2706 }, { 2707, 2708 }, { 2709, 2710 }, { 2711, 2712 }, { 2713, 2714 },
+    { 2715, 2716 }, { 2733, 3283 }, { 2734, 3284 }, { 2735, 3285 }, { 2736, 3286 }, { 2737, 3287 },
+    { 3254, 4180 }, { 3260, 3965 }, { 3261, 3262 }, { 3263, 4063 }, { 3265, 3511 }, { 3266, 3267 },
+    { 3268, 3269 }, { 3273, 3274 }, { 3560, 1358 }, { 3600, 2775 }, { 3618, 785 }, { 3634, 3787 },
+    { 3636, 3865 }, { 3680, 3798 }, { 3732, 3270 }, { 3765, 3869 }, { 3955, 67 }, { 3959, 989 },
+    { 3961, 3896 }, { 3973, 73 }, { 3983, 474 }, { 3999, 3533 }, { 4082, 3505 }, { 4085, 3629 },
+    { 4184, 497 }, { 4218, 62 }, { 4094, 3 }, { 3991, 4220 }, { 3252, 3493 }, { 4101, 6 },
+    { 4221, 4241 }, { 4226, 4103 }, { 4228, 4132 }, { 4231, 4120 }, { 4232, 4141 }, { 4233, 4145 },
+    { 4234, 4149 }, { 4237, 1281 }, { 4238, 1292 }, { 4239, 1302 }, { 4240, 4078 }, { 4246, 4247 },
+    { 250, 3527 }, { 3553, 288 }, { 3640, 4223 }, { 4227, 291 }, { 4251, 4255 }, { 4252, 4258 },
+    { 4256, 4257 }, { 4259, 4260 }, { 4261, 4262 }, { 26, 4377 }, { 297, 47 }, { 1118, 3539 },
+    { 1793, 4306 }, { 2703, 3283 }, { 2704, 2734 }, { 2705, 3284 }, { 2706, 2735 }, { 2707, 3285 },
+    { 2708, 2736 }, { 2709, 3286 }, { 2710, 2737 }, { 2711, 3287 }, { 2712, 2738 }, { 2714, 2739 },
+    { 2716, 2740 }, { 3525, 4230 }, { 3560, 1987 }, { 3600, 4381 }, { 3606, 4400 }, { 3609, 3497 },
+    { 3634, 3865 }, { 3636, 3787 }, { 3673, 2733 }, { 3680, 3869 }, { 3706, 4412 }, { 3758, 4393 },
+    { 3765, 3798 }, { 3970, 4371 }, { 4072, 4399 }, { 4089, 3505 }, { 4096, 1061 }, { 4217, 4385 },
+    { 4224, 4420 }, { 4245, 2687 }, { 4250, 4389 }, { 4263, 4264 }, { 4266, 4267 }, { 4268, 4269 },
+    { 4270, 4271 }, { 4272, 98 }, { 4274, 4275 }, { 4279, 278 }, { 4284, 4285 }, { 4286, 4287 },
+    { 4288, 4289 }, { 4297, 4298 }, { 4299, 4315 }, { 4300, 4316 }, { 4301, 683 }, { 4302, 4303 },
+    { 4304, 4305 }, { 4307, 4308 }, { 4309, 722 }, { 4310, 4311 }, { 4312, 749 }, { 4313, 4314 },
+    { 4317, 4318 }, { 4319, 4320 }, { 4321, 4322 }, { 4323, 4324 }, { 4325, 4326 }, { 4327, 4328 },
+    { 4329, 4330 }, { 4331, 4332 }, { 4333, 4334 }, { 4335, 4336 }, { 4337, 4338 }, { 4339, 4340 },
+    { 4341, 4342 }, { 4343, 4344 }, { 4345, 4346 }, { 4347, 4348 }, { 4349, 4350 }, { 4351, 4352 },
+    { 4353, 4354 }, { 4355, 4356 }, { 4357, 4358 }, { 4359, 4360 }, { 4361, 4362 }, { 4363, 4364 },
+    { 4365, 4366 }, { 4367, 4368 }, { 4369, 4370 }, { 4372, 4373 }, { 4378, 1185 }, { 4379, 3502 },
+    { 4383, 3277 }, { 4386, 4387 }, { 4390, 4391 }, { 4394, 4395 }, { 4396, 4397 }, { 4398, 3526 },
+    { 4401, 4402 }, { 4403, 1982 }, { 4405, 4406 }, { 4407, 4408 }, { 4409, 4410 }, { 4411, 2717 },
+    { 4413, 4414 }, { 4415, 4416 }, { 4418, 4419 }, { 4421, 4422 }, { 4423, 4431 }, { 3, 3922 },
+    { 3256, 3493 }, { 4222, 6 }, { 4445, 3253 }, { 4447, 4154 }, { 355, 3527 }, { 4463, 1386 },
+    { 4464, 1418 }, { 3632, 3497 }, { 3673, 4563 }, { 3706, 4472 }, { 4090, 3505 }, { 4427, 4518 },
+    { 4443, 4435 }, { 4457, 4569 }, { 4465, 4503 }, { 4468, 1120 }, { 4473, 4475 }, { 4474, 4476 },
+    { 4477, 4479 }, { 4478, 4480 }, { 4481, 4482 }, { 4487, 4561 }, { 4493, 4567 }, { 4494, 3741 },
+    { 4496, 4552 }, { 4500, 4556 }, { 4501, 3264 }, { 4504, 3764 }, { 4505, 4506 }, { 4507, 4508 },
+    { 4509, 4276 }, { 4511, 4512 }, { 4513, 4441 }, { 4515, 770 }, { 4516, 4525 }, { 4526, 4527 },
+    { 4528, 4529 }, { 4530, 4531 }, { 4532, 4533 }, { 4534, 4535 }, { 4536, 4537 }, { 4538, 4539 },
+    { 4540, 4541 }, { 4542, 4543 }, { 4544, 4545 }, { 4546, 4547 }, { 4548, 4549 }, { 4550, 4551 },
+    { 4557, 4392 }, { 4564, 4565 }, { 4568, 2738 }, { 3639, 616 }, { 33, 3627 }, { 40, 3682 },
+    { 54, 226 }, { 227, 4450 }, { 234, 235 }, { 255, 1067 }, { 272, 4254 }, { 290, 1076 },
+    { 350, 4197 }, { 655, 1363 }, { 1068, 4187 }, { 1070, 1071 }, { 1073, 1074 }, { 1093, 4253 },
+    { 1096, 3644 }, { 1099, 1100 }, { 1356, 4425 }, { 1360, 3957 }, { 1364, 658 }, { 1436, 4467 },
+    { 1854, 1855 }, { 1857, 1858 }, { 1859, 1860 }, { 1861, 1862 }, { 1863, 1864 }, { 1865, 1866 },
+    { 1867, 1868 }, { 1869, 1870 }, { 1871, 1872 }, { 1873, 1874 }, { 1875, 1876 }, { 1877, 1878 },
+    { 1879, 1880 }, { 1881, 1882 }, { 1883, 1884 }, { 1885, 1886 }, { 1887, 1888 }, { 2272, 810 },
+    { 3495, 3788 }, { 3680, 3503 }, { 3770, 3842 }, { 3851, 672 }, { 3963, 4219 }, { 4077, 2136 },
+    { 4100, 4442 }, { 4188, 766 }, { 4189, 3920 }, { 4195, 331 }, { 4273, 1365 }, { 4460, 289 },
+    { 4558, 3596 }, { 3, 4088 }, { 3921, 4572 }, { 3493, 4242 }, { 4388, 4578 }, { 4491, 4589 },
+    { 4562, 6 }, { 4573, 4586 }, { 4581, 4622 }, { 4582, 4590 }, { 4584, 4519 }, { 4587, 4621 },
+    { 4591, 4593 }, { 4592, 2713 }, { 4595, 4623 }, { 4597, 4374 }, { 4601, 4602 }, { 4604, 4605 },
+    { 4607, 780 }, { 4609, 4610 }, { 4611, 4612 }, { 4613, 4614 }, { 4615, 4616 }, { 4617, 4618 },
+    { 4619, 4620 }, { 3505, 2211 }, { 54, 4265 }, { 3592, 4629 }, { 3680, 3507 }, { 3771, 3842 },
+    { 3839, 3788 }, { 3992, 4625 }, { 4030, 672 }, { 4193, 4637 }, { 4194, 3920 }, { 4627, 4628 },
+    { 4630, 4249 }, { 4632, 4462 }, { 4634, 4643 }, { 4636, 1072 }, { 4641, 1359 }, { 4646, 4647 },
+    { 4648, 4649 }, { 4650, 4651 }, { 4652, 4653 }, { 4654, 4655 }, { 4656, 4657 }, { 4658, 4659 },
+    { 4660, 4661 }, { 4667, 4278 }, { 4669, 63 }, { 3, 4098 }, { 3962, 4676 }, { 4576, 4678 },
+    { 3493, 4677 }, { 4594, 4681 }, { 4598, 4679 }, { 4680, 4687 }, { 4682, 4599 }, { 4683, 4566 },
+    { 4684, 4688 }, { 4686, 4579 }, { 4694, 3762 }, { 4695, 4696 }, { 4697, 4698 }, { 4699, 920 },
+    { 6, 4675 }, { 3963, 4701 }, { 3992, 4710 }, { 4706, 4626 }, { 4716, 4717 }, { 4718, 4719 },
+    { 4720, 4721 }, { 4722, 4723 }, { 2649, 4726 }, { 3, 4150 }, { 4186, 4729 }, { 4732, 4483 },
+    { 4738, 4739 }, { 3169, 3493 }, { 4742, 4725 }, { 4743, 4702 }, { 4745, 4746 }, { 4747, 4748 },
+    { 3, 4243 }, { 4749, 4750 }, { 4753, 4740 }, { 3171, 3493 }, { 4757, 4758 }, { 2054, 2284 },
+    { 2073, 4053 }, { 3505, 2287 }, { 3699, 616 }, { 3914, 816 }, { 5, 3215 }, { 6, 399 },
+    { 26, 1330 }, { 31, 965 }, { 67, 477 }, { 74, 75 }, { 76, 4448 }, { 77, 633 },
+    { 85, 977 }, { 92, 983 }, { 105, 990 }, { 107, 991 }, { 109, 992 }, { 111, 993 },
+    { 113, 994 }, { 115, 995 }, { 118, 4175 }, { 119, 1485 }, { 132, 4106 }, { 236, 4229 },
+    { 246, 3716 }, { 251, 252 }, { 253, 254 }, { 258, 4190 }, { 262, 4191 }, { 265, 266 },
+    { 267, 268 }, { 276, 1910 }, { 279, 280 }, { 281, 282 }, { 283, 284 }, { 294, 4281 },
+    { 299, 300 }, { 301, 302 }, { 359, 360 }, { 361, 362 }, { 363, 364 }, { 365, 366 },
+    { 384, 385 }, { 416, 417 }, { 418, 419 }, { 420, 421 }, { 422, 423 }, { 424, 425 },
+    { 426, 427 }, { 428, 429 }, { 430, 431 }, { 471, 2784 }, { 478, 479 }, { 480, 481 },
+    { 482, 483 }, { 505, 506 }, { 507, 508 }, { 509, 510 }, { 511, 512 }, { 513, 514 },
+    { 620, 621 }, { 622, 623 }, { 628, 629 }, { 644, 3853 }, { 672, 4177 }, { 684, 685 },
+    { 698, 790 }, { 700, 791 }, { 709, 710 }, { 723, 724 }, { 736, 737 }, { 750, 751 },
+    { 763, 764 }, { 771, 772 }, { 781, 782 }, { 783, 784 }, { 800, 801 }, { 802, 803 },
+    { 807, 808 }, { 818, 1310 }, { 962, 963 }, { 971, 972 }, { 975, 83 }, { 978, 979 },
+    { 980, 981 }, { 984, 985 }, { 986, 987 }, { 988, 4434 }, { 997, 998 }, { 999, 1000 },
+    { 1001, 1002 }, { 1019, 3633 }, { 1056, 1057 }, { 1062, 47 }, { 1124, 3906 }, { 1127, 1128 },
+    { 1135, 1136 }, { 1139, 1140 }, { 1143, 1144 }, { 1147, 1148 }, { 1151, 1152 }, { 1157, 1158 },
+    { 1159, 4065 }, { 1183, 1184 }, { 1185, 3879 }, { 1266, 1267 }, { 1269, 3796 }, { 1271, 4173 },
+    { 1274, 662 }, { 1276, 4182 }, { 1308, 1309 }, { 1331, 1332 }, { 1353, 1354 }, { 1361, 652 },
+    { 1433, 2776 }, { 1499, 65 }, { 1503, 1504 }, { 1701, 3495 }, { 1729, 1921 }, { 1736, 3815 },
+    { 1758, 1759 }, { 1784, 4735 }, { 1899, 1900 }, { 1901, 3854 }, { 2165, 3993 }, { 2292, 2293 },
+    { 2322, 2348 }, { 2683, 4502 }, { 2688, 4446 }, { 2689, 3954 }, { 2690, 3956 }, { 2691, 2692 },
+    { 2699, 2700 }, { 2704, 2757 }, { 2706, 2758 }, { 2708, 2759 }, { 2710, 2760 }, { 2712, 2761 },
+    { 2714, 2762 }, { 2715, 3289 }, { 2716, 2763 }, { 2717, 3290 }, { 2718, 4042 }, { 2727, 2728 },
+    { 2729, 2730 }, { 2731, 2732 }, { 2740, 3291 }, { 2741, 4043 }, { 2750, 2751 }, { 2752, 2753 },
+    { 2754, 2755 }, { 2756, 3283 }, { 2764, 4458 }, { 2773, 2774 }, { 2788, 2789 }, { 2794, 2795 },
+    { 2796, 2797 }, { 2798, 2799 }, { 2800, 2801 }, { 2817, 2818 }, { 3166, 3873 }, { 3178, 3179 },
+    { 3197, 3198 }, { 3201, 3202 }, { 3203, 3204 }, { 3209, 3210 }, { 3211, 3212 }, { 3218, 3219 },
+    { 3271, 3272 }, { 3276, 4485 }, { 3288, 2739 }, { 3293, 1853 }, { 3299, 3300 }, { 3512, 4734 },
+    { 3519, 4689 }, { 3525, 3907 }, { 3541, 4752 }, { 3566, 4107 }, { 3594, 4002 }, { 3605, 394 },
+    { 3617, 3706 }, { 3618, 3673 }, { 3670, 1351 }, { 3708, 4071 }, { 3712, 4596 }, { 3713, 3877 },
+    { 3725, 1060 }, { 3755, 3876 }, { 3765, 3503 }, { 3780, 4455 }, { 3781, 4382 }, { 3791, 3889 },
+    { 3816, 4451 }, { 3860, 4456 }, { 3871, 4452 }, { 3875, 3862 }, { 3908, 1138 }, { 3909, 1142 },
+    { 3910, 1146 }, { 3911, 1150 }, { 3953, 4129 }, { 3961, 4283 }, { 4104, 4691 }, { 4108, 1009 },
+    { 4109, 1010 }, { 4110, 1011 }, { 4111, 1012 }, { 4112, 1013 }, { 4113, 1014 }, { 4114, 1015 },
+    { 4115, 1016 }, { 4116, 1017 }, { 4117, 1018 }, { 4164, 50 }, { 4171, 586 }, { 4183, 4523 },
+    { 4282, 387 }, { 4296, 1272 }, { 4404, 4181 }, { 4424, 3275 }, { 4433, 68 }, { 4444, 3533 },
+    { 4453, 3850 }, { 4454, 4166 }, { 4466, 4486 }, { 4497, 4185 }, { 4553, 3975 }, { 4554, 3649 },
+    { 4555, 3736 }, { 4574, 4715 }, { 4603, 4277 }, { 4642, 4645 }, { 4670, 4606 }, { 4731, 4248 },
+    { 3, 4244 }, { 4728, 4759 }, { 2285, 4053 }, { 3914, 616 }, { 3984, 816 }, { 6, 2291 },
+    { 26, 4887 }, { 59, 4769 }, { 75, 974 }, { 77, 4924 }, { 132, 4108 }, { 416, 498 },
+    { 418, 499 }, { 420, 500 }, { 422, 501 }, { 424, 502 }, { 426, 503 }, { 428, 504 },
+    { 430, 4820 }, { 580, 31 }, { 590, 481 }, { 644, 3957 }, { 964, 4772 }, { 976, 4777 },
+    { 982, 4778 }, { 996, 4785 }, { 1266, 4893 }, { 1269, 3954 }, { 1276, 4177 }, { 1360, 3853 },
+    { 1758, 4889 }, { 2756, 4898 }, { 2757, 3284 }, { 2758, 3285 }, { 2759, 3286 }, { 2760, 3287 },
+    { 2761, 3288 }, { 2762, 3289 }, { 2763, 3292 }, { 3207, 3198 }, { 3220, 5 }, { 3493, 3160 },
+    { 3505, 1388 }, { 3525, 3908 }, { 3566, 4109 }, { 3765, 3507 }, { 3816, 4452 }, { 3850, 4843 },
+    { 3851, 4874 }, { 3871, 4451 }, { 3875, 3968 }, { 3906, 4787 }, { 3907, 1134 }, { 3953, 4873 },
+    { 3955, 4846 }, { 3959, 4071 }, { 4027, 4002 }, { 4072, 4936 }, { 4082, 4960 }, { 4106, 1005 },
+    { 4107, 1007 }, { 4117, 4484 }, { 4164, 3597 }, { 4167, 4818 }, { 4171, 4773 }, { 4182, 4521 },
+    { 4183, 4456 }, { 4280, 4800 }, { 4295, 4827 }, { 4426, 1309 }, { 4439, 4886 }, { 4443, 4966 },
+    { 4444, 4730 }, { 4448, 4847 }, { 4453, 4918 }, { 4454, 4897 }, { 4455, 4169 }, { 4498, 4939 },
+    { 4517, 4830 }, { 4520, 4833 }, { 4522, 4835 }, { 4524, 4837 }, { 4583, 4945 }, { 4608, 4841 },
+    { 4662, 4983 }, { 4685, 4831 }, { 4693, 4839 }, { 4707, 4980 }, { 4736, 4248 }, { 4771, 4876 },
+    { 4774, 4775 }, { 4779, 4780 }, { 4781, 4782 }, { 4783, 4784 }, { 4790, 4791 }, { 4793, 4794 },
+    { 4795, 269 }, { 4796, 1911 }, { 4797, 4798 }, { 4799, 285 }, { 4801, 4802 }, { 4803, 4804 },
+    { 4805, 4806 }, { 4808, 4809 }, { 4810, 4811 }, { 4812, 4813 }, { 4814, 4815 }, { 4819, 4692 },
+    { 4821, 4822 }, { 4823, 4824 }, { 4826, 4446 }, { 4836, 4449 }, { 4844, 4737 }, { 4848, 4849 },
+    { 4850, 4851 }, { 4853, 4854 }, { 4855, 128 }, { 4857, 1058 }, { 4859, 1125 }, { 4866, 4867 },
+    { 4868, 4869 }, { 4871, 1270 }, { 4877, 4994 }, { 4884, 1737 }, { 4885, 3993 }, { 4894, 4895 },
+    { 4899, 4900 }, { 4901, 4902 }, { 4903, 4905 }, { 4904, 4906 }, { 4908, 4952 }, { 4909, 4954 },
+    { 4910, 4941 }, { 4911, 4043 }, { 4913, 4950 }, { 4914, 4958 }, { 4915, 4946 }, { 4920, 4921 },
+    { 4922, 4923 }, { 4926, 3180 }, { 4928, 4929 }, { 4930, 4931 }, { 4933, 4984 }, { 4938, 4907 },
+    { 4942, 4940 }, { 4987, 4875 }, { 4997, 4838 }, { 3, 4575 }, { 5000, 4999 }, { 3984, 616 },
+    { 6, 5120 }, { 75, 1055 }, { 132, 4110 }, { 644, 4036 }, { 973, 5007 }, { 1276, 5065 },
+    { 3174, 26 }, { 3288, 5128 }, { 3289, 5132 }, { 3493, 3167 }, { 3525, 3909 }, { 3566, 4111 },
+    { 3875, 4034 }, { 4064, 5040 }, { 4089, 5049 }, { 4666, 5064 }, { 4817, 5062 }, { 4829, 5077 },
+    { 4834, 4169 }, { 4840, 5084 }, { 4842, 5046 }, { 4852, 5090 }, { 4916, 5031 }, { 4932, 5039 },
+    { 4949, 5074 }, { 4995, 5050 }, { 5005, 4888 }, { 5006, 3216 }, { 5008, 4770 }, { 5009, 5043 },
+    { 5010, 5011 }, { 5012, 5013 }, { 5014, 5015 }, { 5016, 5017 }, { 5022, 5112 }, { 5023, 5113 },
+    { 5024, 5114 }, { 5025, 5124 }, { 5027, 4988 }, { 5029, 4934 }, { 5030, 5125 }, { 5032, 5033 },
+    { 5034, 5035 }, { 5036, 5037 }, { 5047, 5075 }, { 5054, 4175 }, { 5073, 5068 }, { 5076, 4935 },
+    { 5079, 5086 }, { 5080, 5145 }, { 5088, 4093 }, { 5091, 5092 }, { 5094, 5095 }, { 5097, 5098 },
+    { 5100, 5101 }, { 5102, 5103 }, { 5104, 5105 }, { 5107, 5108 }, { 5109, 5067 }, { 5123, 5026 },
+    { 5126, 5127 }, { 5129, 5130 }, { 5131, 4912 }, { 5133, 5134 }, { 5136, 5137 }, { 5140, 3213 },
+    { 3, 5147 }, { 4179, 5146 }, { 75, 1268 }, { 132, 4112 }, { 3525, 3910 }, { 3566, 4113 },
+    { 4030, 5154 }, { 4090, 5161 }, { 4677, 5158 }, { 4776, 6 }, { 4978, 26 }, { 5042, 5151 },
+    { 5069, 5156 }, { 5078, 5164 }, { 5081, 5171 }, { 5082, 5169 }, { 5085, 5168 }, { 5099, 3493 },
+    { 5106, 5179 }, { 5135, 5189 }, { 5143, 5178 }, { 5153, 5072 }, { 5160, 5159 }, { 5166, 4166 },
+    { 5170, 5200 }, { 5173, 5142 }, { 5180, 5181 }, { 5182, 5206 }, { 5183, 5184 }, { 5185, 5115 },
+    { 5186, 2692 }, { 5190, 5191 }, { 5192, 4458 }, { 5196, 5157 }, { 5197, 5110 }, { 5203, 367 },
+    { 5204, 5205 }, { 5209, 4917 }, { 5210, 5211 }, { 4168, 3 }, { 4760, 5215 }, { 75, 2377 },
+    { 132, 4114 }, { 3525, 3911 }, { 3566, 4115 }, { 4870, 5217 }, { 5174, 5235 }, { 5198, 5231 },
+    { 5212, 5234 }, { 5218, 5220 }, { 5221, 4449 }, { 5226, 5237 }, { 5227, 4042 }, { 5228, 5167 },
+    { 5229, 5246 }, { 5233, 5241 }, { 5239, 5244 }, { 5242, 4290 }, { 4727, 3 }, { 132, 4116 },
+    { 3566, 5060 }, { 5219, 5257 }, { 5243, 5271 }, { 5254, 4559 }, { 5259, 5258 }, { 5260, 5149 },
+    { 5261, 5266 }, { 5262, 4832 }, { 5263, 5252 }, { 5269, 5247 }, { 5270, 5272 }, { 5216, 3 },
+    { 5273, 4438 }, { 5254, 5118 }, { 5264, 5276 }, { 5274, 5275 }, { 3, 4570 }, { 5286, 4417 },
+    { 5279, 5290 }, { 5281, 5289 }, { 239, 240 }, { 303, 353 }, { 328, 329 }, { 356, 357 },
+    { 372, 373 }, { 4459, 307 }, { 54, 568 }, { 75, 2166 }, { 99, 2009 }, { 119, 936 },
+    { 141, 2083 }, { 251, 1713 }, { 261, 5201 }, { 308, 309 }, { 310, 311 }, { 312, 313 },
+    { 314, 315 }, { 332, 1086 }, { 334, 1087 }, { 336, 1088 }, { 338, 1089 }, { 340, 1090 },
+    { 342, 1091 }, { 344, 1092 }, { 346, 4638 }, { 475, 3969 }, { 569, 4450 }, { 570, 571 },
+    { 572, 573 }, { 574, 575 }, { 576, 577 }, { 648, 1996 }, { 654, 4514 }, { 655, 2935 },
+    { 679, 2203 }, { 839, 4761 }, { 921, 922 }, { 923, 924 }, { 925, 926 }, { 927, 928 },
+    { 929, 930 }, { 931, 932 }, { 933, 934 }, { 1020, 1021 }, { 1022, 1023 }, { 1024, 1025 },
+    { 1026, 1027 }, { 1028, 1029 }, { 1030, 1031 }, { 1032, 1033 }, { 1034, 1035 }, { 1037, 1038 },
+    { 1039, 1040 }, { 1041, 1042 }, { 1043, 1044 }, { 1045, 1046 }, { 1047, 1048 }, { 1049, 1050 },
+    { 1051, 1052 }, { 1069, 4714 }, { 1094, 1095 }, { 1275, 3890 }, { 1328, 3891 }, { 1361, 1762 },
+    { 1477, 1889 }, { 1478, 1479 }, { 1480, 1481 }, { 1482, 1483 }, { 1484, 4786 }, { 1680, 1681 },
+    { 1717, 4190 }, { 1719, 4635 }, { 1731, 3644 }, { 1763, 1764 }, { 1856, 4763 }, { 1890, 1891 },
+    { 1892, 1893 }, { 1894, 1895 }, { 1896, 3970 }, { 1989, 1990 }, { 1993, 1994 }, { 1995, 3517 },
+    { 1997, 1998 }, { 2000, 2001 }, { 2015, 2016 }, { 2017, 2018 }, { 2056, 2057 }, { 2058, 2059 },
+    { 2060, 2061 }, { 2062, 2063 }, { 2064, 2065 }, { 2066, 2067 }, { 2154, 2155 }, { 2163, 2164 },
+    { 2195, 2196 }, { 2197, 2198 }, { 2199, 2200 }, { 2221, 2222 }, { 2223, 2224 }, { 2225, 2226 },
+    { 2780, 2781 }, { 2802, 2803 }, { 2804, 2805 }, { 2950, 2951 }, { 3495, 578 }, { 3496, 3508 },
+    { 3634, 4376 }, { 3636, 4470 }, { 3862, 3609 }, { 3968, 3632 }, { 4100, 968 }, { 4174, 1767 },
+    { 4384, 414 }, { 4428, 4744 }, { 4429, 4755 }, { 4437, 3838 }, { 4440, 298 }, { 4469, 1077 },
+    { 4489, 4724 }, { 4490, 4756 }, { 4510, 5202 }, { 4639, 4375 }, { 4672, 1085 }, { 4674, 1075 },
+    { 4700, 2237 }, { 4751, 3588 }, { 4828, 4982 }, { 4890, 3596 }, { 5020, 5111 }, { 3, 4571 },
+    { 4733, 5291 }, { 5294, 5293 }, { 239, 353 }, { 303, 240 }, { 4577, 307 }, { 119, 5373 },
+    { 141, 5303 }, { 679, 2229 }, { 935, 5304 }, { 1732, 3644 }, { 1762, 3279 }, { 1897, 3891 },
+    { 2056, 2102 }, { 2058, 2103 }, { 2060, 2104 }, { 2062, 2105 }, { 2064, 2106 }, { 2066, 2107 },
+    { 2698, 3890 }, { 3294, 2781 }, { 3559, 5374 }, { 3592, 5325 }, { 3634, 4470 }, { 3636, 4376 },
+    { 3862, 3632 }, { 3968, 3609 }, { 4091, 5346 }, { 4191, 5366 }, { 4437, 5301 }, { 4461, 5356 },
+    { 4585, 5408 }, { 4631, 5354 }, { 4644, 5369 }, { 4708, 5418 }, { 4711, 5365 }, { 4751, 3630 },
+    { 4792, 5307 }, { 5213, 5396 }, { 5302, 6 }, { 5306, 1714 }, { 5308, 5309 }, { 5310, 5311 },
+    { 5312, 5313 }, { 5314, 5315 }, { 5316, 5317 }, { 5318, 5319 }, { 5321, 5322 }, { 5323, 5324 },
+    { 5326, 5377 }, { 5328, 2936 }, { 5330, 5331 }, { 5332, 5333 }, { 5334, 5335 }, { 5336, 5337 },
+    { 5338, 5339 }, { 5340, 5341 }, { 5342, 5343 }, { 5344, 5345 }, { 5347, 5348 }, { 5349, 5350 },
+    { 5351, 5352 }, { 5358, 5368 }, { 5359, 5370 }, { 5360, 5361 }, { 5362, 5363 }, { 5364, 3493 },
+    { 5371, 5372 }, { 5375, 5376 }, { 5378, 2002 }, { 5379, 5380 }, { 5381, 5382 }, { 5383, 5384 },
+    { 5385, 5386 }, { 5388, 5400 }, { 5389, 5390 }, { 5392, 5393 }, { 5410, 5320 }, { 3, 5425 },
+    { 141, 5387 }, { 2008, 5431 }, { 2783, 3891 }, { 4034, 3609 }, { 4174, 5436 }, { 4461, 5357 },
+    { 4585, 5414 }, { 5406, 3890 }, { 5417, 5467 }, { 5433, 4690 }, { 5437, 5438 }, { 5439, 5440 },
+    { 5441, 5442 }, { 5451, 5483 }, { 5453, 5471 }, { 5457, 5487 }, { 5462, 5397 }, { 5465, 5466 },
+    { 5468, 5469 }, { 5470, 4633 }, { 5472, 5446 }, { 5473, 414 }, { 5475, 5476 }, { 5477, 5478 },
+    { 5479, 5480 }, { 5481, 5482 }, { 5484, 5485 }, { 5486, 4713 }, { 5488, 5489 }, { 5491, 5430 },
+    { 5494, 2019 }, { 5495, 5496 }, { 5498, 3535 }, { 5499, 5391 }, { 5500, 5394 }, { 4588, 3 },
+    { 5502, 5424 }, { 4034, 3632 }, { 5492, 5524 }, { 5511, 5521 }, { 5513, 5514 }, { 5516, 5529 },
+    { 5517, 5523 }, { 5518, 5532 }, { 5520, 316 }, { 5525, 5526 }, { 5527, 5528 }, { 5531, 3970 },
+    { 5534, 5497 }, { 3, 4754 }, { 5292, 5539 }, { 5538, 73 }, { 5542, 5522 }, { 5543, 5515 },
+    { 5544, 5353 }, { 5548, 5512 }, { 1083, 1084 }, { 1102, 1103 }, { 1237, 1238 }, { 1241, 1242 },
+    { 1243, 1244 }, { 1245, 1246 }, { 1250, 3633 }, { 3639, 4027 }, { 3958, 3594 }, { 4640, 3553 },
+    { 5295, 1063 }, { 5296, 1080 }, { 3, 4762 }, { 3168, 5552 }, { 3699, 4027 }, { 4031, 3594 },
+    { 4640, 3592 }, { 5427, 1063 }, { 5428, 1080 }, { 5559, 47 }, { 5561, 26 }, { 5562, 5563 },
+    { 5564, 1247 }, { 3, 3983 }, { 3170, 5571 }, { 3460, 5552 }, { 5580, 5581 }, { 5, 384 },
+    { 6, 2473 }, { 26, 1502 }, { 31, 1492 }, { 33, 3683 }, { 54, 389 }, { 59, 3192 },
+    { 63, 5053 }, { 67, 2374 }, { 71, 3200 }, { 75, 2930 }, { 81, 1508 }, { 83, 1509 },
+    { 92, 1523 }, { 99, 4856 }, { 101, 102 }, { 119, 1327 }, { 128, 1187 }, { 130, 1564 },
     { 132, 133 }, { 141, 2118 }, { 142, 1570 }, { 144, 2431 }, { 148, 1573 }, { 150, 2439 },
     { 154, 1576 }, { 156, 2447 }, { 160, 1579 }, { 162, 2455 }, { 166, 1582 }, { 168, 2463 },
-    { 236, 4769 }, { 241, 4228 }, { 255, 256 }, { 270, 4216 }, { 276, 1336 }, { 290, 3913 },
-    { 297, 3273 }, { 317, 318 }, { 319, 320 }, { 321, 322 }, { 323, 324 }, { 325, 326 },
-    { 327, 4835 }, { 332, 333 }, { 334, 335 }, { 336, 337 }, { 338, 339 }, { 340, 341 },
-    { 342, 343 }, { 344, 345 }, { 346, 347 }, { 358, 4976 }, { 368, 3904 }, { 371, 4837 },
-    { 374, 375 }, { 376, 377 }, { 382, 3292 }, { 383, 3318 }, { 388, 3506 }, { 390, 391 },
-    { 392, 393 }, { 394, 395 }, { 396, 3677 }, { 397, 398 }, { 400, 401 }, { 402, 403 },
-    { 404, 405 }, { 406, 407 }, { 408, 409 }, { 410, 411 }, { 415, 4977 }, { 432, 433 },
-    { 434, 3827 }, { 437, 438 }, { 440, 3428 }, { 445, 523 }, { 449, 526 }, { 453, 529 },
-    { 457, 532 }, { 461, 535 }, { 465, 538 }, { 469, 541 }, { 481, 591 }, { 483, 592 },
-    { 506, 604 }, { 508, 605 }, { 510, 606 }, { 512, 607 }, { 517, 546 }, { 518, 3342 },
-    { 520, 521 }, { 524, 525 }, { 527, 528 }, { 530, 531 }, { 533, 534 }, { 536, 537 },
-    { 539, 540 }, { 542, 543 }, { 548, 549 }, { 552, 553 }, { 554, 555 }, { 558, 559 },
-    { 560, 561 }, { 564, 565 }, { 566, 567 }, { 578, 579 }, { 586, 587 }, { 588, 589 },
-    { 593, 594 }, { 595, 596 }, { 597, 598 }, { 599, 600 }, { 601, 602 }, { 603, 4154 },
-    { 608, 3987 }, { 619, 4455 }, { 622, 1665 }, { 626, 1667 }, { 628, 1271 }, { 629, 4338 },
-    { 652, 1272 }, { 653, 4863 }, { 663, 3602 }, { 670, 1673 }, { 672, 3514 }, { 705, 1641 },
-    { 732, 2961 }, { 808, 3938 }, { 817, 1435 }, { 819, 4366 }, { 954, 3603 }, { 966, 967 },
-    { 969, 970 }, { 1003, 3617 }, { 1004, 4594 }, { 1053, 4105 }, { 1054, 4771 }, { 1059, 4579 },
-    { 1066, 4339 }, { 1078, 3984 }, { 1086, 1947 }, { 1087, 1948 }, { 1088, 1949 }, { 1089, 1950 },
-    { 1090, 1951 }, { 1091, 1952 }, { 1092, 1953 }, { 1094, 1955 }, { 1121, 1122 }, { 1123, 4739 },
-    { 1126, 4493 }, { 1129, 3555 }, { 1188, 4494 }, { 1190, 1179 }, { 1192, 1193 }, { 1194, 1195 },
-    { 1201, 1202 }, { 1204, 1205 }, { 1207, 1208 }, { 1210, 1211 }, { 1213, 1214 }, { 1216, 1217 },
-    { 1219, 1220 }, { 1222, 1223 }, { 1225, 1226 }, { 1228, 1229 }, { 1231, 1232 }, { 1257, 4362 },
-    { 1273, 4162 }, { 1310, 4281 }, { 1311, 4626 }, { 1312, 1313 }, { 1314, 1315 }, { 1316, 1317 },
-    { 1318, 1319 }, { 1320, 1321 }, { 1322, 1323 }, { 1324, 1325 }, { 1329, 4382 }, { 1331, 3294 },
-    { 1333, 1334 }, { 1337, 1338 }, { 1339, 1340 }, { 1341, 1342 }, { 1343, 1344 }, { 1345, 1346 },
-    { 1353, 1628 }, { 1358, 2168 }, { 1362, 4341 }, { 1370, 3696 }, { 1433, 2968 }, { 1444, 1445 },
-    { 1446, 1447 }, { 1448, 1449 }, { 1450, 1451 }, { 1452, 1453 }, { 1454, 1455 }, { 1456, 1457 },
-    { 1458, 1459 }, { 1460, 1461 }, { 1462, 1463 }, { 1464, 1465 }, { 1466, 1467 }, { 1468, 1469 },
-    { 1470, 1471 }, { 1472, 1473 }, { 1474, 1475 }, { 1476, 1477 }, { 1488, 1489 }, { 1500, 1501 },
-    { 1505, 1506 }, { 1511, 1512 }, { 1513, 1514 }, { 1515, 1516 }, { 1517, 1518 }, { 1519, 1520 },
-    { 1521, 1522 }, { 1524, 1525 }, { 1526, 1527 }, { 1528, 1529 }, { 1530, 1531 }, { 1532, 1533 },
-    { 1534, 4103 }, { 1535, 1536 }, { 1537, 1538 }, { 1539, 1540 }, { 1541, 1542 }, { 1543, 1544 },
-    { 1545, 1546 }, { 1547, 117 }, { 1550, 1551 }, { 1552, 1553 }, { 1554, 1555 }, { 1556, 1557 },
-    { 1558, 1559 }, { 1560, 1561 }, { 1565, 4596 }, { 1566, 3593 }, { 1568, 3598 }, { 1585, 3376 },
-    { 1621, 1622 }, { 1623, 1624 }, { 1625, 1626 }, { 1629, 3396 }, { 1630, 3557 }, { 1631, 3601 },
-    { 1632, 1633 }, { 1634, 1635 }, { 1636, 1637 }, { 1638, 1639 }, { 1640, 3315 }, { 1642, 1643 },
-    { 1644, 1645 }, { 1646, 1647 }, { 1671, 1672 }, { 1676, 4232 }, { 1677, 1308 }, { 1686, 1958 },
-    { 1720, 1721 }, { 1729, 1730 }, { 1755, 2376 }, { 1758, 2472 }, { 1784, 4112 }, { 1841, 4111 },
-    { 1853, 4995 }, { 1900, 2368 }, { 1902, 1903 }, { 1904, 1905 }, { 1906, 1907 }, { 1908, 3962 },
-    { 1909, 4343 }, { 1912, 1913 }, { 1914, 1915 }, { 1916, 1917 }, { 1918, 4336 }, { 1919, 1920 },
-    { 1923, 4896 }, { 1924, 1925 }, { 1926, 1927 }, { 1928, 1929 }, { 1930, 1931 }, { 1932, 1933 },
-    { 1944, 1945 }, { 1954, 3903 }, { 1956, 1957 }, { 1959, 1960 }, { 1961, 1962 }, { 1963, 1964 },
-    { 2004, 2298 }, { 2012, 2013 }, { 2030, 2031 }, { 2041, 2314 }, { 2054, 4543 }, { 2055, 2101 },
-    { 2056, 2138 }, { 2058, 2139 }, { 2060, 2140 }, { 2062, 2141 }, { 2064, 2142 }, { 2066, 2143 },
-    { 2068, 2069 }, { 2070, 2071 }, { 2156, 2157 }, { 2160, 2359 }, { 2211, 2237 }, { 2292, 2293 },
-    { 2294, 2295 }, { 2296, 5043 }, { 2299, 2300 }, { 2306, 2307 }, { 2308, 2309 }, { 2310, 2311 },
-    { 2322, 5131 }, { 2332, 2333 }, { 2334, 2335 }, { 2336, 2337 }, { 2360, 5073 }, { 2363, 4134 },
-    { 2378, 3809 }, { 2381, 2382 }, { 2383, 2384 }, { 2385, 2386 }, { 2387, 2388 }, { 2389, 2390 },
-    { 2391, 2392 }, { 2393, 2394 }, { 2395, 2396 }, { 2397, 2398 }, { 2399, 2400 }, { 2401, 2402 },
-    { 2409, 2410 }, { 2411, 2412 }, { 2413, 2414 }, { 2415, 2416 }, { 2417, 2418 }, { 2419, 2420 },
-    { 2422, 2423 }, { 2424, 3676 }, { 2426, 2427 }, { 2428, 2429 }, { 2432, 2433 }, { 2434, 2435 },
-    { 2436, 2437 }, { 2440, 2441 }, { 2442, 2443 }, { 2444, 2445 }, { 2448, 2449 }, { 2450, 2451 },
-    { 2452, 2453 }, { 2456, 2457 }, { 2458, 2459 }, { 2460, 2461 }, { 2464, 2465 }, { 2466, 2467 },
-    { 2468, 2469 }, { 2473, 4147 }, { 2474, 2903 }, { 2477, 3993 }, { 2489, 4392 }, { 2642, 3559 },
-    { 2680, 2681 }, { 2683, 4757 }, { 2688, 2689 }, { 2696, 2697 }, { 2698, 2699 }, { 2700, 2701 },
-    { 2702, 2703 }, { 2704, 2705 }, { 2726, 2727 }, { 2728, 2729 }, { 2730, 2731 }, { 2740, 2741 },
-    { 2744, 2745 }, { 2746, 2747 }, { 2748, 2749 }, { 2750, 2751 }, { 2752, 2753 }, { 2754, 2755 },
-    { 2756, 2757 }, { 2758, 2759 }, { 2760, 2761 }, { 2777, 2778 }, { 2779, 2780 }, { 2781, 2782 },
-    { 2783, 3560 }, { 2786, 2787 }, { 2788, 3647 }, { 2789, 4557 }, { 2791, 2792 }, { 2793, 2794 },
-    { 2796, 2797 }, { 2799, 2800 }, { 2801, 2802 }, { 2804, 2805 }, { 2807, 2808 }, { 2809, 2810 },
-    { 2812, 2813 }, { 2815, 2816 }, { 2817, 2818 }, { 2820, 2821 }, { 2823, 2824 }, { 2825, 2826 },
-    { 2828, 2829 }, { 2831, 2832 }, { 2833, 2834 }, { 2855, 2856 }, { 2894, 2895 }, { 2896, 2897 },
-    { 2898, 2899 }, { 2905, 3548 }, { 2912, 662 }, { 2914, 2915 }, { 2916, 2917 }, { 2919, 2920 },
-    { 2923, 3562 }, { 2926, 3563 }, { 2929, 3564 }, { 2932, 3565 }, { 2935, 3566 }, { 2938, 2939 },
-    { 2940, 2941 }, { 2942, 3581 }, { 2943, 2944 }, { 2945, 2946 }, { 2947, 3365 }, { 2962, 2963 },
-    { 2964, 2965 }, { 2966, 2967 }, { 2984, 2985 }, { 2991, 2992 }, { 2997, 2998 }, { 3003, 3004 },
-    { 3014, 3015 }, { 3017, 1737 }, { 3023, 4792 }, { 3026, 3740 }, { 3030, 3031 }, { 3032, 3033 },
-    { 3036, 3037 }, { 3039, 3040 }, { 3044, 3045 }, { 3048, 3049 }, { 3050, 3051 }, { 3080, 3081 },
-    { 3129, 4803 }, { 3134, 4776 }, { 3135, 3136 }, { 3137, 3138 }, { 3142, 3143 }, { 3144, 3145 },
-    { 3146, 3147 }, { 3148, 3149 }, { 3155, 3156 }, { 3157, 3158 }, { 3159, 3160 }, { 3161, 3162 },
-    { 3163, 3164 }, { 3165, 3166 }, { 3167, 3168 }, { 3169, 3170 }, { 3171, 3172 }, { 3173, 3174 },
-    { 3175, 3176 }, { 3177, 3178 }, { 3183, 3184 }, { 3186, 3482 }, { 3198, 3199 }, { 3200, 3436 },
-    { 3202, 3203 }, { 3205, 3187 }, { 3244, 3245 }, { 3258, 2643 }, { 3260, 3582 }, { 3275, 3713 },
-    { 3289, 3546 }, { 3290, 4084 }, { 3291, 4622 }, { 3298, 3880 }, { 3299, 1664 }, { 3300, 4738 },
-    { 3337, 1674 }, { 3344, 3828 }, { 3356, 4570 }, { 3364, 379 }, { 3371, 3829 }, { 3390, 1675 },
-    { 3403, 4555 }, { 3404, 3830 }, { 3405, 3608 }, { 3410, 4479 }, { 3417, 1970 }, { 3427, 446 },
-    { 3439, 3128 }, { 3441, 3591 }, { 3443, 3882 }, { 3454, 1749 }, { 3476, 4165 }, { 3483, 4207 },
-    { 3507, 4924 }, { 3513, 4790 }, { 3517, 5112 }, { 3522, 1752 }, { 3540, 3885 }, { 3545, 2369 },
-    { 3547, 4595 }, { 3550, 4958 }, { 3554, 3618 }, { 3577, 4956 }, { 3587, 1898 }, { 3594, 4169 },
-    { 3595, 4972 }, { 3596, 3935 }, { 3606, 2902 }, { 3680, 4171 }, { 3792, 4581 }, { 3800, 4391 },
-    { 3831, 610 }, { 3832, 1212 }, { 3833, 1215 }, { 3834, 1218 }, { 3879, 590 }, { 3883, 4093 },
-    { 3893, 5051 }, { 3895, 4414 }, { 3899, 4307 }, { 3909, 4205 }, { 3934, 1666 }, { 3957, 3406 },
-    { 3961, 4256 }, { 3985, 4890 }, { 3988, 1221 }, { 3989, 1224 }, { 3990, 1227 }, { 3991, 1230 },
-    { 4078, 4980 }, { 4080, 1349 }, { 4090, 4090 }, { 4091, 4091 }, { 4096, 5127 }, { 4100, 4611 },
-    { 4104, 4636 }, { 4132, 4708 }, { 4141, 5060 }, { 4142, 4142 }, { 4143, 4143 }, { 4146, 4931 },
-    { 4149, 5049 }, { 4172, 3894 }, { 4220, 4576 }, { 4224, 4801 }, { 4234, 3331 }, { 4254, 5011 },
-    { 4263, 4537 }, { 4303, 2519 }, { 4310, 3544 }, { 4319, 4590 }, { 4320, 4808 }, { 4321, 4317 },
-    { 4330, 5013 }, { 4340, 4538 }, { 4393, 3285 }, { 4395, 2733 }, { 4491, 1077 }, { 4495, 1141 },
-    { 4496, 1145 }, { 4497, 1149 }, { 4498, 1153 }, { 4534, 3320 }, { 4536, 4950 }, { 4559, 3008 },
-    { 4572, 5002 }, { 4574, 4585 }, { 4578, 4827 }, { 4592, 1162 }, { 4593, 3472 }, { 4597, 1575 },
-    { 4598, 1577 }, { 4599, 1578 }, { 4600, 1580 }, { 4601, 1581 }, { 4602, 1583 }, { 4603, 1584 },
-    { 4607, 5062 }, { 4628, 2364 }, { 4637, 3541 }, { 4654, 3139 }, { 4660, 4930 }, { 4676, 4752 },
-    { 4682, 4933 }, { 4684, 4949 }, { 4759, 2990 }, { 4760, 3257 }, { 4766, 3912 }, { 4773, 4133 },
-    { 4791, 4305 }, { 4814, 4337 }, { 4831, 3259 }, { 4842, 2084 }, { 4927, 4386 }, { 4928, 4373 },
-    { 4932, 3353 }, { 4935, 4616 }, { 4961, 5114 }, { 4999, 4387 }, { 5000, 4361 }, { 5003, 4779 },
-    { 5006, 4667 }, { 5008, 4974 }, { 5012, 4332 }, { 5069, 2301 }, { 5072, 4298 }, { 5094, 2304 },
-    { 3, 4566 }, { 4621, 5141 }, { 4714, 3272 }, { 5117, 5145 }, { 5118, 5144 }, { 5154, 5107 },
-    { 5155, 5153 }, { 6, 5511 }, { 26, 2375 }, { 31, 1492 }, { 54, 5287 }, { 71, 3740 },
-    { 81, 5730 }, { 92, 5478 }, { 99, 5395 }, { 119, 3965 }, { 128, 1563 }, { 130, 2421 },
-    { 132, 5177 }, { 142, 2430 }, { 148, 2438 }, { 154, 2446 }, { 160, 2454 }, { 166, 2462 },
-    { 276, 5414 }, { 304, 4228 }, { 317, 5207 }, { 378, 3904 }, { 437, 445 }, { 438, 3370 },
-    { 449, 3427 }, { 450, 3428 }, { 516, 3827 }, { 517, 5231 }, { 520, 3371 }, { 524, 5640 },
-    { 547, 3342 }, { 580, 5159 }, { 610, 453 }, { 672, 3604 }, { 705, 5575 }, { 1004, 4596 },
-    { 1036, 5151 }, { 1062, 3273 }, { 1122, 5712 }, { 1126, 4494 }, { 1137, 3555 }, { 1188, 4493 },
-    { 1193, 5312 }, { 1326, 5171 }, { 1370, 3760 }, { 1490, 5335 }, { 1507, 5166 }, { 1537, 2404 },
-    { 1539, 2405 }, { 1541, 2406 }, { 1543, 2407 }, { 1545, 2408 }, { 1547, 1548 }, { 1565, 4594 },
-    { 1571, 3593 }, { 1572, 3598 }, { 1682, 4769 }, { 1946, 5296 }, { 1973, 3292 }, { 1974, 3318 },
-    { 2041, 2340 }, { 2068, 2108 }, { 2070, 2109 }, { 2358, 5459 }, { 2367, 5421 }, { 2376, 3256 },
-    { 2489, 4629 }, { 2680, 5601 }, { 2778, 5620 }, { 2780, 5545 }, { 2781, 3436 }, { 2791, 3188 },
-    { 2795, 3560 }, { 2798, 3647 }, { 2799, 3190 }, { 2807, 3192 }, { 2815, 3194 }, { 2823, 3196 },
-    { 2830, 5543 }, { 2918, 3315 }, { 2920, 3567 }, { 2923, 3568 }, { 2926, 3569 }, { 2929, 3570 },
-    { 2932, 3571 }, { 2935, 3572 }, { 3030, 5597 }, { 3184, 2793 }, { 3189, 3482 }, { 3275, 5162 },
-    { 3276, 5418 }, { 3298, 3882 }, { 3338, 5410 }, { 3344, 3829 }, { 3353, 5216 }, { 3380, 4570 },
-    { 3393, 5217 }, { 3404, 3828 }, { 3410, 4673 }, { 3430, 5401 }, { 3443, 3880 }, { 3449, 5649 },
-    { 3451, 5599 }, { 3472, 5170 }, { 3476, 5403 }, { 3483, 4208 }, { 3484, 5386 }, { 3501, 5646 },
-    { 3547, 4597 }, { 3550, 4972 }, { 3554, 3619 }, { 3557, 4654 }, { 3561, 5570 }, { 3576, 3885 },
-    { 3579, 5345 }, { 3580, 5583 }, { 3582, 5724 }, { 3587, 1922 }, { 3595, 4958 }, { 3596, 4586 },
-    { 3602, 4971 }, { 3606, 3707 }, { 3639, 5346 }, { 3667, 5639 }, { 3676, 5497 }, { 3677, 4782 },
-    { 3705, 5669 }, { 3706, 4790 }, { 3800, 2054 }, { 3809, 1186 }, { 3831, 1209 }, { 3879, 5220 },
-    { 3881, 5461 }, { 3883, 4146 }, { 3900, 4414 }, { 3901, 5438 }, { 3934, 5399 }, { 3937, 5226 },
-    { 3944, 5143 }, { 3958, 5431 }, { 3983, 5295 }, { 3988, 5244 }, { 4021, 5285 }, { 4078, 5060 },
-    { 4090, 5742 }, { 4091, 4572 }, { 4093, 5761 }, { 4094, 5262 }, { 4100, 4683 }, { 4102, 5291 },
-    { 4105, 4702 }, { 4131, 5648 }, { 4135, 5513 }, { 4137, 5277 }, { 4139, 3603 }, { 4141, 4980 },
-    { 4142, 4660 }, { 4143, 5726 }, { 4150, 3938 }, { 4161, 5191 }, { 4168, 5636 }, { 4170, 5641 },
-    { 4217, 4708 }, { 4219, 5657 }, { 4231, 5172 }, { 4257, 5276 }, { 4262, 5439 }, { 4306, 5199 },
-    { 4338, 3835 }, { 4340, 5744 }, { 4342, 5473 }, { 4391, 4543 }, { 4395, 5561 }, { 4455, 1120 },
-    { 4498, 5667 }, { 4534, 5632 }, { 4535, 5163 }, { 4536, 4771 }, { 4538, 4988 }, { 4555, 4925 },
-    { 4559, 3255 }, { 4577, 4956 }, { 4578, 5342 }, { 4579, 5630 }, { 4581, 5486 }, { 4583, 1349 },
-    { 4585, 5633 }, { 4592, 4752 }, { 4593, 4808 }, { 4608, 5694 }, { 4614, 5323 }, { 4624, 5364 },
-    { 4637, 5160 }, { 4656, 5589 }, { 4671, 5308 }, { 4672, 5278 }, { 4676, 5515 }, { 4677, 5393 },
-    { 4678, 5394 }, { 4703, 4738 }, { 4711, 5427 }, { 4758, 5741 }, { 4759, 3247 }, { 4760, 5588 },
-    { 4766, 4768 }, { 4776, 5517 }, { 4791, 4337 }, { 4792, 5628 }, { 4814, 4305 }, { 4831, 5590 },
-    { 4899, 5718 }, { 4948, 3608 }, { 4953, 5584 }, { 4961, 5304 }, { 4964, 5666 }, { 4974, 5700 },
-    { 4975, 5693 }, { 4976, 5209 }, { 4977, 5240 }, { 4997, 5462 }, { 5005, 5425 }, { 5007, 4616 },
-    { 5016, 5424 }, { 5018, 5423 }, { 5061, 5690 }, { 5068, 5458 }, { 5071, 4667 }, { 5112, 4694 },
-    { 5114, 5305 }, { 5119, 5661 }, { 5121, 5463 }, { 5146, 1191 }, { 5148, 5685 }, { 5158, 1263 },
-    { 5168, 5373 }, { 5174, 5492 }, { 5178, 5392 }, { 5179, 5499 }, { 5181, 5502 }, { 5183, 5505 },
-    { 5185, 5508 }, { 5187, 5679 }, { 5188, 5678 }, { 5189, 5707 }, { 5190, 278 }, { 5193, 5194 },
-    { 5195, 5196 }, { 5197, 5198 }, { 5200, 5201 }, { 5202, 5203 }, { 5204, 5205 }, { 5206, 5684 },
-    { 5210, 5211 }, { 5212, 5213 }, { 5218, 5219 }, { 5221, 5222 }, { 5223, 5224 }, { 5228, 5229 },
-    { 5238, 5239 }, { 5241, 5242 }, { 5243, 5270 }, { 5245, 5246 }, { 5263, 5676 }, { 5264, 5265 },
-    { 5266, 5267 }, { 5268, 5269 }, { 5271, 5656 }, { 5272, 5682 }, { 5273, 5274 }, { 5275, 3638 },
-    { 5279, 5280 }, { 5281, 5407 }, { 5282, 5581 }, { 5284, 5325 }, { 5290, 5660 }, { 5292, 5635 },
-    { 5297, 5298 }, { 5299, 5300 }, { 5301, 5302 }, { 5306, 5307 }, { 5310, 5311 }, { 5313, 5643 },
-    { 5324, 4590 }, { 5326, 5327 }, { 5328, 5329 }, { 5330, 5331 }, { 5332, 5333 }, { 5337, 5338 },
-    { 5339, 5340 }, { 5343, 5642 }, { 5347, 5348 }, { 5349, 5350 }, { 5351, 5352 }, { 5353, 5354 },
-    { 5355, 5356 }, { 5357, 5358 }, { 5359, 5360 }, { 5361, 5362 }, { 5363, 5130 }, { 5367, 5368 },
-    { 5370, 5371 }, { 5374, 5375 }, { 5376, 5377 }, { 5378, 5379 }, { 5380, 5381 }, { 5382, 5383 },
-    { 5387, 5388 }, { 5389, 5390 }, { 5391, 1562 }, { 5396, 5397 }, { 5404, 5405 }, { 5408, 5409 },
-    { 5411, 5713 }, { 5412, 5283 }, { 5413, 5441 }, { 5417, 4950 }, { 5420, 5600 }, { 5428, 5429 },
-    { 5433, 5434 }, { 5435, 5436 }, { 5442, 5443 }, { 5444, 5464 }, { 5450, 5451 }, { 5452, 5453 },
-    { 5454, 5455 }, { 5456, 5457 }, { 5465, 5466 }, { 5469, 5470 }, { 5474, 2379 }, { 5475, 5476 },
-    { 5479, 5480 }, { 5481, 5482 }, { 5484, 5485 }, { 5487, 5488 }, { 5489, 5490 }, { 5491, 3981 },
-    { 5493, 5494 }, { 5495, 3296 }, { 5500, 5501 }, { 5503, 5504 }, { 5506, 5507 }, { 5509, 5510 },
-    { 5512, 5165 }, { 5519, 5520 }, { 5522, 5523 }, { 5524, 5525 }, { 5527, 2742 }, { 5528, 5529 },
-    { 5530, 5531 }, { 5532, 5533 }, { 5534, 5535 }, { 5537, 5538 }, { 5539, 5540 }, { 5541, 5542 },
-    { 5548, 2803 }, { 5549, 2806 }, { 5551, 2811 }, { 5552, 2814 }, { 5554, 2819 }, { 5555, 2822 },
-    { 5557, 2827 }, { 5559, 5560 }, { 5562, 5563 }, { 5567, 5568 }, { 5571, 5572 }, { 5573, 5574 },
-    { 5576, 5577 }, { 5578, 5579 }, { 5580, 2948 }, { 5591, 4832 }, { 5592, 5593 }, { 5596, 3046 },
-    { 5602, 4764 }, { 5604, 5605 }, { 5606, 5607 }, { 5608, 5609 }, { 5610, 5611 }, { 5612, 5613 },
-    { 5614, 5615 }, { 5616, 5617 }, { 5618, 5619 }, { 5623, 3201 }, { 5625, 4557 }, { 5626, 3246 },
-    { 5638, 5727 }, { 5652, 3662 }, { 5665, 3664 }, { 5668, 4757 }, { 5672, 457 }, { 5701, 4779 },
-    { 5723, 4622 }, { 5725, 5164 }, { 5728, 3912 }, { 5740, 5214 }, { 5747, 3015 }, { 5749, 5150 },
-    { 5756, 5288 }, { 5758, 5289 }, { 5762, 5650 }, { 5763, 5692 }, { 3, 4613 }, { 4695, 5768 },
-    { 5769, 5110 }, { 5772, 5771 }, { 6, 5565 }, { 26, 3944 }, { 119, 5957 }, { 132, 6011 },
-    { 380, 3272 }, { 437, 453 }, { 438, 6035 }, { 445, 3370 }, { 454, 3428 }, { 457, 3427 },
-    { 517, 5232 }, { 527, 3371 }, { 609, 3827 }, { 610, 449 }, { 672, 5900 }, { 1004, 4598 },
-    { 1126, 5719 }, { 1188, 4495 }, { 1193, 5314 }, { 1200, 5816 }, { 1491, 5777 }, { 1565, 5732 },
-    { 1574, 3593 }, { 2403, 5821 }, { 2780, 6128 }, { 2801, 3436 }, { 3182, 5842 }, { 3184, 2809 },
-    { 3191, 3482 }, { 3273, 4479 }, { 3275, 6031 }, { 3296, 5788 }, { 3298, 5907 }, { 3342, 5247 },
-    { 3344, 3830 }, { 3404, 3829 }, { 3443, 5677 }, { 3483, 4209 }, { 3547, 4599 }, { 3550, 4973 },
-    { 3554, 3620 }, { 3555, 4587 }, { 3560, 5558 }, { 3588, 3885 }, { 3595, 5119 }, { 3596, 4588 },
-    { 3598, 5180 }, { 3606, 5912 }, { 3647, 5550 }, { 3676, 6112 }, { 3677, 6036 }, { 3828, 5796 },
-    { 3997, 5894 }, { 4078, 5998 }, { 4105, 6171 }, { 4141, 5061 }, { 4535, 5365 }, { 4577, 3318 },
-    { 4595, 5829 }, { 4607, 5924 }, { 4608, 5702 }, { 4614, 5691 }, { 4656, 5627 }, { 4664, 5960 },
-    { 4671, 5813 }, { 4672, 5286 }, { 4678, 5662 }, { 4684, 5899 }, { 4702, 5903 }, { 4703, 5366 },
-    { 4711, 5715 }, { 4739, 5815 }, { 4758, 5953 }, { 4773, 5778 }, { 4782, 5309 }, { 4827, 4768 },
-    { 4836, 5794 }, { 4953, 6157 }, { 4964, 5883 }, { 4971, 5698 }, { 4975, 5699 }, { 5048, 5989 },
-    { 5062, 5987 }, { 5143, 4694 }, { 5146, 5800 }, { 5149, 5835 }, { 5157, 5906 }, { 5176, 5827 },
-    { 5215, 5868 }, { 5225, 5911 }, { 5372, 6008 }, { 5384, 5826 }, { 5402, 5878 }, { 5416, 5890 },
-    { 5426, 5974 }, { 5430, 5913 }, { 5477, 5781 }, { 5483, 5877 }, { 5496, 5898 }, { 5516, 5979 },
-    { 5544, 5843 }, { 5546, 5847 }, { 5569, 5886 }, { 5582, 5889 }, { 5603, 5975 }, { 5621, 5845 },
-    { 5637, 5801 }, { 5680, 5933 }, { 5703, 6086 }, { 5704, 5885 }, { 5706, 6087 }, { 5729, 5947 },
-    { 5752, 5981 }, { 5770, 4636 }, { 5773, 2981 }, { 5774, 3242 }, { 5775, 6043 }, { 5779, 5951 },
-    { 5780, 5293 }, { 5784, 5173 }, { 5785, 6009 }, { 5787, 5786 }, { 5793, 5908 }, { 5797, 5802 },
-    { 5798, 5799 }, { 5804, 5254 }, { 5807, 6160 }, { 5808, 6140 }, { 5809, 5882 }, { 5812, 5938 },
-    { 5814, 4586 }, { 5817, 5711 }, { 5818, 6141 }, { 5820, 5167 }, { 5822, 5823 }, { 5824, 5825 },
-    { 5831, 6050 }, { 5832, 5833 }, { 5837, 5472 }, { 5841, 6146 }, { 5854, 5855 }, { 5856, 5857 },
-    { 5858, 5859 }, { 5860, 5598 }, { 5862, 5848 }, { 5865, 5869 }, { 5870, 6028 }, { 5874, 5920 },
-    { 5875, 3921 }, { 5876, 4764 }, { 5880, 6080 }, { 5888, 6137 }, { 5895, 2474 }, { 5896, 4803 },
-    { 5905, 6029 }, { 5910, 5400 }, { 5914, 4074 }, { 5916, 5152 }, { 5919, 6164 }, { 5923, 6049 },
-    { 5925, 6090 }, { 5930, 5949 }, { 5931, 5990 }, { 5939, 5344 }, { 5941, 6022 }, { 5950, 5776 },
-    { 5954, 5839 }, { 5958, 6107 }, { 5964, 5901 }, { 5968, 5893 }, { 5970, 2643 }, { 5971, 5972 },
-    { 5973, 6102 }, { 5983, 6143 }, { 5986, 2986 }, { 5991, 6026 }, { 5992, 6033 }, { 5993, 6004 },
-    { 5996, 5994 }, { 6002, 6053 }, { 6006, 4943 }, { 6016, 6017 }, { 6019, 6020 }, { 6023, 6024 },
-    { 6027, 4432 }, { 6032, 6037 }, { 6038, 6039 }, { 6040, 4100 }, { 6041, 6042 }, { 6044, 6159 },
-    { 6045, 6085 }, { 6047, 6064 }, { 6048, 5884 }, { 6051, 6052 }, { 6054, 5871 }, { 6055, 1206 },
-    { 6057, 6058 }, { 6059, 6060 }, { 6061, 6062 }, { 6063, 3912 }, { 6065, 6066 }, { 6067, 6068 },
-    { 6069, 6070 }, { 6071, 6072 }, { 6073, 5369 }, { 6075, 6076 }, { 6077, 6078 }, { 6081, 6082 },
-    { 6083, 5398 }, { 6084, 5406 }, { 6088, 6094 }, { 6092, 6093 }, { 6095, 5765 }, { 6096, 6097 },
-    { 6100, 5467 }, { 6101, 5471 }, { 6104, 6105 }, { 6108, 6109 }, { 6110, 6111 }, { 6115, 4144 },
-    { 6117, 5521 }, { 6119, 5526 }, { 6121, 6122 }, { 6123, 6124 }, { 6125, 6126 }, { 6136, 5564 },
-    { 6138, 6139 }, { 6144, 3034 }, { 6147, 6148 }, { 6149, 6150 }, { 6151, 6152 }, { 6153, 6154 },
-    { 6169, 5810 }, { 6170, 5872 }, { 6172, 6158 }, { 6173, 5918 }, { 3, 4691 }, { 6175, 5142 },
-    { 6176, 6174 }, { 132, 6012 }, { 437, 461 }, { 458, 3428 }, { 465, 3370 }, { 469, 3427 },
-    { 517, 5233 }, { 530, 3371 }, { 610, 546 }, { 1004, 4600 }, { 1126, 5720 }, { 1188, 4496 },
-    { 1193, 5315 }, { 1565, 5734 }, { 1971, 3272 }, { 2780, 6130 }, { 2817, 3436 }, { 3184, 2825 },
-    { 3193, 3482 }, { 3273, 4673 }, { 3296, 5789 }, { 3342, 5248 }, { 3344, 3831 }, { 3404, 5673 },
-    { 3547, 4601 }, { 3550, 6003 }, { 3554, 3621 }, { 3555, 4588 }, { 3560, 6129 }, { 3593, 5733 },
-    { 3595, 4973 }, { 3596, 4587 }, { 3598, 5182 }, { 3599, 3885 }, { 3606, 6365 }, { 3647, 5553 },
-    { 3676, 6113 }, { 3827, 6372 }, { 3830, 5806 }, { 5227, 6208 }, { 5230, 6229 }, { 5498, 6209 },
-    { 5518, 6250 }, { 5547, 6202 }, { 5595, 26 }, { 5634, 6179 }, { 5670, 6177 }, { 5731, 6224 },
-    { 5738, 6246 }, { 5745, 6252 }, { 5803, 6191 }, { 5819, 6198 }, { 5828, 6236 }, { 5844, 6283 },
-    { 5846, 6279 }, { 5849, 6205 }, { 5853, 6280 }, { 5867, 6188 }, { 5873, 6270 }, { 5909, 6314 },
-    { 5915, 6303 }, { 5917, 6231 }, { 5921, 6228 }, { 5928, 6257 }, { 5934, 6304 }, { 5935, 6192 },
-    { 5943, 6334 }, { 5956, 6333 }, { 5966, 6266 }, { 5969, 6256 }, { 5997, 6356 }, { 6000, 6323 },
-    { 6007, 6295 }, { 6010, 6200 }, { 6030, 6267 }, { 6034, 6190 }, { 6046, 6281 }, { 6074, 6268 },
-    { 6079, 6269 }, { 6089, 6294 }, { 6091, 6273 }, { 6103, 6274 }, { 6106, 6201 }, { 6116, 6178 },
-    { 6127, 6278 }, { 6134, 6220 }, { 6142, 6318 }, { 6163, 6210 }, { 6181, 6227 }, { 6182, 381 },
-    { 6184, 6284 }, { 6193, 6216 }, { 6194, 6219 }, { 6197, 6213 }, { 6203, 6206 }, { 6222, 5892 },
-    { 6233, 5929 }, { 6237, 5962 }, { 6242, 6308 }, { 6243, 5988 }, { 6244, 6370 }, { 6245, 6262 },
-    { 6247, 6311 }, { 6251, 6411 }, { 6254, 5208 }, { 6258, 6339 }, { 6259, 6340 }, { 6260, 6357 },
-    { 6263, 5836 }, { 6271, 6350 }, { 6285, 4682 }, { 6287, 5654 }, { 6290, 4832 }, { 6296, 6180 },
-    { 6298, 6396 }, { 6299, 6276 }, { 6301, 3828 }, { 6305, 6310 }, { 6306, 6218 }, { 6307, 6249 },
-    { 6312, 6313 }, { 6315, 4365 }, { 6319, 6320 }, { 6324, 6332 }, { 6325, 6214 }, { 6328, 6385 },
-    { 6342, 6361 }, { 6345, 6395 }, { 6347, 6195 }, { 6349, 6265 }, { 6353, 5795 }, { 6360, 6021 },
-    { 6363, 6364 }, { 6366, 5942 }, { 6368, 5932 }, { 6369, 6378 }, { 6371, 5940 }, { 6373, 6196 },
-    { 6374, 6375 }, { 6379, 6380 }, { 6383, 6384 }, { 6388, 1965 }, { 6389, 5437 }, { 6391, 6098 },
-    { 6394, 6275 }, { 6400, 6401 }, { 6407, 6408 }, { 3, 4753 }, { 6415, 6414 }, { 132, 6013 },
-    { 437, 465 }, { 461, 3370 }, { 462, 3428 }, { 517, 5234 }, { 533, 3371 }, { 610, 469 },
-    { 1004, 4602 }, { 1126, 5721 }, { 1188, 4497 }, { 1193, 5316 }, { 1565, 5736 }, { 2780, 6132 },
-    { 3184, 3204 }, { 3195, 3482 }, { 3272, 1898 }, { 3296, 5790 }, { 3342, 5249 }, { 3344, 3273 },
-    { 3404, 5674 }, { 3427, 466 }, { 3436, 3197 }, { 3547, 4603 }, { 3554, 3622 }, { 3555, 4589 },
-    { 3560, 6131 }, { 3593, 5735 }, { 3596, 6544 }, { 3598, 5184 }, { 3647, 5556 }, { 3676, 6114 },
-    { 3830, 6183 }, { 3832, 6418 }, { 3988, 6424 }, { 5851, 6433 }, { 5904, 6428 }, { 6005, 6453 },
-    { 6185, 6466 }, { 6186, 3831 }, { 6187, 6419 }, { 6189, 6454 }, { 6199, 6445 }, { 6204, 6469 },
-    { 6211, 6473 }, { 6212, 6422 }, { 6217, 6441 }, { 6226, 6431 }, { 6230, 6477 }, { 6234, 6488 },
-    { 6241, 6503 }, { 6272, 6496 }, { 6329, 6472 }, { 6337, 6529 }, { 6343, 6525 }, { 6354, 6491 },
-    { 6359, 6526 }, { 6402, 6500 }, { 6410, 6435 }, { 6412, 6540 }, { 6413, 6521 }, { 6417, 6452 },
-    { 6420, 539 }, { 6421, 470 }, { 6423, 6162 }, { 6425, 6440 }, { 6426, 6443 }, { 6427, 6223 },
-    { 6430, 1972 }, { 6434, 5850 }, { 6446, 6511 }, { 6448, 6429 }, { 6456, 5647 }, { 6457, 6504 },
-    { 6459, 6444 }, { 6461, 6549 }, { 6464, 6535 }, { 6468, 6489 }, { 6474, 6387 }, { 6475, 6552 },
-    { 6478, 6548 }, { 6479, 6512 }, { 6481, 3791 }, { 6484, 3410 }, { 6490, 6455 }, { 6492, 6331 },
-    { 6493, 6556 }, { 6497, 6560 }, { 6498, 6536 }, { 6499, 6377 }, { 6501, 5852 }, { 6502, 6538 },
-    { 6507, 6442 }, { 6509, 1203 }, { 6510, 6471 }, { 6513, 6177 }, { 6514, 6508 }, { 6516, 6534 },
-    { 6522, 6336 }, { 6530, 6531 }, { 6541, 6297 }, { 6542, 6025 }, { 6551, 6555 }, { 6554, 6309 },
-    { 6561, 5536 }, { 6562, 6409 }, { 3, 4755 }, { 5064, 6563 }, { 132, 6014 }, { 437, 6302 },
-    { 517, 5235 }, { 536, 3371 }, { 552, 3370 }, { 610, 558 }, { 1004, 4677 }, { 1126, 5722 },
-    { 1188, 5948 }, { 1193, 5317 }, { 1565, 6545 }, { 2780, 6654 }, { 3184, 6155 }, { 3272, 6292 },
-    { 3296, 5791 }, { 3342, 5250 }, { 3344, 3832 }, { 3404, 3273 }, { 3427, 6568 }, { 3428, 3829 },
-    { 3436, 6156 }, { 3482, 5622 }, { 3547, 6661 }, { 3554, 4704 }, { 3560, 6133 }, { 3593, 5737 },
-    { 3596, 4589 }, { 3598, 5782 }, { 3676, 6397 }, { 3833, 6566 }, { 3834, 6571 }, { 5260, 6583 },
-    { 5432, 6580 }, { 5624, 6578 }, { 6432, 6579 }, { 6436, 6625 }, { 6437, 6609 }, { 6438, 6569 },
-    { 6439, 6575 }, { 6447, 6631 }, { 6451, 6577 }, { 6463, 6606 }, { 6465, 6601 }, { 6470, 6638 },
-    { 6485, 6610 }, { 6486, 6615 }, { 6487, 6614 }, { 6506, 6608 }, { 6515, 6634 }, { 6523, 6660 },
-    { 6533, 6655 }, { 6539, 6648 }, { 6543, 6663 }, { 6565, 6595 }, { 6572, 6587 }, { 6573, 6589 },
-    { 6591, 6593 }, { 6599, 6586 }, { 6604, 6597 }, { 6607, 5861 }, { 6611, 6590 }, { 6613, 6518 },
-    { 6616, 6404 }, { 6617, 6462 }, { 6629, 6588 }, { 6640, 6592 }, { 6644, 6619 }, { 6650, 6494 },
-    { 6651, 6652 }, { 6666, 6381 }, { 3, 4756 }, { 6416, 6670 }, { 437, 6627 }, { 517, 5236 },
-    { 542, 3371 }, { 564, 3370 }, { 610, 6532 }, { 1193, 5318 }, { 3184, 6658 }, { 3272, 6293 },
-    { 3342, 5251 }, { 3344, 3833 }, { 3404, 5675 }, { 3427, 6603 }, { 3428, 3273 }, { 3436, 6322 },
-    { 3482, 6705 }, { 3555, 4704 }, { 3990, 6677 }, { 4205, 6685 }, { 5322, 6689 }, { 6232, 6678 },
-    { 6567, 6675 }, { 6570, 3832 }, { 6574, 6698 }, { 6576, 6697 }, { 6581, 6725 }, { 6582, 6709 },
-    { 6584, 6681 }, { 6594, 6683 }, { 6600, 6710 }, { 6621, 6715 }, { 6630, 6727 }, { 6635, 6728 },
-    { 6636, 6691 }, { 6637, 6707 }, { 6641, 6713 }, { 6656, 6736 }, { 6664, 6682 }, { 6672, 6700 },
-    { 6673, 6596 }, { 6676, 554 }, { 6687, 6688 }, { 6690, 6701 }, { 6693, 6684 }, { 6706, 6729 },
-    { 6712, 6696 }, { 6714, 6657 }, { 6717, 6248 }, { 6719, 6708 }, { 6726, 6695 }, { 6737, 6711 },
-    { 6740, 5385 }, { 3, 4788 }, { 6743, 6742 }, { 437, 6730 }, { 517, 5237 }, { 548, 3371 },
-    { 610, 6602 }, { 1193, 5319 }, { 3184, 6787 }, { 3342, 5252 }, { 3344, 3834 }, { 3370, 560 },
-    { 3404, 5686 }, { 3427, 6776 }, { 3436, 6633 }, { 5681, 6751 }, { 6167, 3273 }, { 6585, 3428 },
-    { 6674, 6752 }, { 6679, 6759 }, { 6686, 6781 }, { 6694, 6779 }, { 6721, 6774 }, { 6724, 6777 },
-    { 6731, 6757 }, { 6732, 6788 }, { 6738, 6748 }, { 6744, 6756 }, { 6746, 6598 }, { 6747, 566 },
-    { 6753, 6745 }, { 6754, 6749 }, { 6758, 6692 }, { 6764, 3833 }, { 6766, 6680 }, { 6767, 6699 },
-    { 6769, 6784 }, { 6772, 6770 }, { 6778, 6775 }, { 6782, 6755 }, { 3, 4804 }, { 4806, 6795 },
-    { 517, 5255 }, { 610, 6626 }, { 1193, 5320 }, { 3342, 5253 }, { 3344, 3989 }, { 3370, 6605 },
-    { 3371, 3273 }, { 3404, 5687 }, { 3834, 6821 }, { 6723, 6807 }, { 6750, 6808 }, { 6760, 6805 },
-    { 6763, 6815 }, { 6768, 6814 }, { 6773, 6819 }, { 6780, 6832 }, { 6785, 6811 }, { 6786, 6826 },
-    { 6791, 6830 }, { 6793, 6828 }, { 6803, 6804 }, { 6806, 6801 }, { 6812, 6824 }, { 6816, 6813 },
-    { 6820, 6800 }, { 6831, 6825 }, { 6833, 6797 }, { 3, 4805 }, { 5116, 6834 }, { 517, 5257 },
-    { 610, 6783 }, { 1193, 5321 }, { 3342, 5256 }, { 3344, 3990 }, { 3370, 6628 }, { 3371, 3991 },
-    { 3404, 5688 }, { 6476, 6840 }, { 6798, 6839 }, { 6799, 3989 }, { 6802, 6853 }, { 6817, 6849 },
-    { 6818, 6846 }, { 6823, 6842 }, { 6827, 6837 }, { 6843, 6838 }, { 6845, 6862 }, { 6848, 6792 },
-    { 6850, 6771 }, { 6851, 6829 }, { 6852, 6844 }, { 6854, 6858 }, { 6860, 6841 }, { 6861, 6857 },
-    { 3, 4830 }, { 6864, 6863 }, { 517, 5259 }, { 610, 6879 }, { 1193, 6553 }, { 3342, 5258 },
-    { 3344, 3991 }, { 3370, 6765 }, { 3371, 6702 }, { 3404, 5689 }, { 6836, 6868 }, { 6847, 6871 },
-    { 6856, 6874 }, { 6869, 6865 }, { 6872, 6867 }, { 6875, 6866 }, { 6878, 6876 }, { 6882, 6886 },
-    { 6888, 6870 }, { 6889, 6881 }, { 3, 6564 }, { 6671, 6890 }, { 517, 6887 }, { 610, 6880 },
-    { 1193, 6762 }, { 3342, 6703 }, { 3344, 6873 }, { 3370, 6822 }, { 3371, 6901 }, { 3404, 6909 },
-    { 6789, 6894 }, { 6895, 6896 }, { 6900, 6903 }, { 6904, 6899 }, { 6908, 6897 }, { 3, 6796 },
-    { 6891, 6910 }, { 3370, 6905 }, { 6517, 6912 }, { 6892, 6915 }, { 6898, 6917 }, { 6902, 6916 },
-    { 6918, 6893 }, { 6919, 6923 }, { 6922, 6921 }, { 6924, 6913 }, { 3, 6835 }, { 6911, 6925 },
-    { 6920, 6933 }, { 6927, 6932 }, { 6928, 6931 }, { 6934, 6929 }, { 6935, 6930 }, { 3, 6926 },
-    { 6938, 6914 }, { 6940, 6941 }, { 6942, 6939 }, { 3, 6937 }, { 4604, 6943 }, { 2649, 6947 },
-    { 3453, 3 }, { 6948, 6936 }, { 4939, 3 }, { 6950, 6239 }, { 1249, 5102 }, { 1685, 358 },
-    { 1698, 3904 }, { 1700, 5104 }, { 1767, 2194 }, { 1897, 2286 }, { 2021, 2022 }, { 2023, 2024 },
-    { 2025, 2026 }, { 2072, 4392 }, { 2212, 3291 }, { 2275, 2276 }, { 2277, 2278 }, { 2279, 2280 },
-    { 3272, 5138 }, { 3508, 3530 }, { 3509, 3531 }, { 4624, 3540 }, { 4838, 5128 }, { 5017, 3 },
-    { 6950, 6346 }, { 6952, 6291 }, { 1685, 1702 }, { 2072, 4629 }, { 2212, 3320 }, { 4624, 3576 },
-    { 4836, 6955 }, { 4837, 6956 }, { 4983, 5128 }, { 5097, 6957 }, { 6958, 6969 }, { 6959, 6970 },
-    { 6960, 6961 }, { 6962, 2027 }, { 6965, 6966 }, { 6967, 2281 }, { 3, 2982 }, { 6973, 5644 },
-    { 4624, 3588 }, { 6986, 6987 }, { 6988, 6989 }, { 3, 3243 }, { 6761, 6990 }, { 4624, 3599 },
-    { 3, 3487 }, { 6809, 6995 }, { 3, 3597 }, { 5683, 6998 }, { 3, 5655 }, { 3668, 7000 },
-    { 3, 5659 }, { 7001, 7002 }, { 3, 5663 }, { 5838, 7004 }, { 3, 5746 }, { 5937, 7006 },
-    { 3, 5955 }, { 6352, 7008 }, { 3, 5976 }, { 6953, 7010 }, { 3, 5977 }, { 6255, 7012 },
-    { 3, 5978 }, { 6165, 7014 }, { 3, 6001 }, { 6348, 7016 }, { 3, 6145 }, { 6289, 7018 },
-    { 3, 6168 }, { 3, 6235 }, { 6344, 7022 }, { 3, 6253 }, { 5959, 7023 }, { 3, 6261 },
-    { 5743, 7025 }, { 3, 6282 }, { 5961, 7027 }, { 3, 6351 }, { 6317, 7029 }, { 3, 6362 },
-    { 5967, 7031 }, { 3, 6458 }, { 6505, 7033 }, { 3, 6527 }, { 6277, 7035 }, { 3, 6528 },
-    { 6327, 7037 }, { 3, 6537 }, { 6240, 7039 }, { 3, 6632 }, { 3, 6653 }, { 5881, 7043 },
-    { 3, 6704 }, { 6161, 7044 }, { 7045, 7041 }, { 3, 7009 }, { 5891, 7046 }, { 3, 7036 },
-    { 5651, 7049 }, { 5897, 7051 },
+    { 236, 4499 }, { 241, 4600 }, { 255, 256 }, { 270, 4187 }, { 276, 1336 }, { 290, 4462 },
+    { 297, 3495 }, { 317, 318 }, { 319, 320 }, { 321, 322 }, { 323, 324 }, { 325, 326 },
+    { 327, 5297 }, { 332, 333 }, { 334, 335 }, { 336, 337 }, { 338, 339 }, { 340, 341 },
+    { 342, 343 }, { 344, 345 }, { 346, 347 }, { 358, 5250 }, { 368, 4198 }, { 371, 5299 },
+    { 374, 375 }, { 376, 377 }, { 380, 3493 }, { 382, 3511 }, { 383, 3606 }, { 388, 3757 },
+    { 390, 391 }, { 392, 393 }, { 395, 396 }, { 397, 398 }, { 400, 401 }, { 402, 403 },
+    { 404, 405 }, { 406, 407 }, { 408, 409 }, { 410, 411 }, { 414, 2992 }, { 415, 5251 },
+    { 432, 433 }, { 434, 4121 }, { 435, 2847 }, { 437, 438 }, { 440, 3666 }, { 443, 2854 },
+    { 445, 523 }, { 447, 2859 }, { 449, 526 }, { 451, 2864 }, { 453, 529 }, { 455, 2869 },
+    { 457, 532 }, { 459, 2874 }, { 461, 535 }, { 463, 2879 }, { 465, 538 }, { 467, 2884 },
+    { 469, 541 }, { 478, 589 }, { 483, 592 }, { 506, 604 }, { 508, 605 }, { 510, 606 },
+    { 512, 607 }, { 514, 2846 }, { 517, 546 }, { 518, 3565 }, { 520, 521 }, { 524, 525 },
+    { 527, 528 }, { 530, 531 }, { 533, 534 }, { 536, 537 }, { 539, 540 }, { 542, 543 },
+    { 544, 2889 }, { 548, 549 }, { 550, 2894 }, { 552, 553 }, { 554, 555 }, { 556, 2899 },
+    { 558, 559 }, { 560, 561 }, { 562, 2904 }, { 564, 565 }, { 566, 567 }, { 577, 2814 },
+    { 587, 3973 }, { 593, 594 }, { 595, 596 }, { 597, 598 }, { 599, 600 }, { 601, 602 },
+    { 603, 4184 }, { 608, 4290 }, { 610, 2848 }, { 619, 4825 }, { 622, 1665 }, { 626, 1667 },
+    { 628, 1271 }, { 629, 4741 }, { 653, 5327 }, { 655, 2696 }, { 663, 4665 }, { 670, 1673 },
+    { 672, 3710 }, { 705, 1641 }, { 808, 4235 }, { 810, 3447 }, { 818, 819 }, { 954, 4704 },
+    { 966, 967 }, { 969, 970 }, { 1003, 3906 }, { 1004, 4968 }, { 1008, 3552 }, { 1036, 5557 },
+    { 1053, 4436 }, { 1054, 5150 }, { 1059, 4948 }, { 1066, 4711 }, { 1078, 4281 }, { 1086, 1947 },
+    { 1087, 1948 }, { 1088, 1949 }, { 1089, 1950 }, { 1090, 1951 }, { 1091, 1952 }, { 1092, 1953 },
+    { 1094, 1955 }, { 1121, 1122 }, { 1123, 5117 }, { 1126, 4860 }, { 1129, 3803 }, { 1179, 5285 },
+    { 1183, 3458 }, { 1185, 4404 }, { 1188, 4861 }, { 1192, 1193 }, { 1194, 1195 }, { 1201, 1202 },
+    { 1204, 1205 }, { 1207, 1208 }, { 1210, 1211 }, { 1213, 1214 }, { 1216, 1217 }, { 1219, 1220 },
+    { 1222, 1223 }, { 1225, 1226 }, { 1228, 1229 }, { 1231, 1232 }, { 1241, 3316 }, { 1257, 4676 },
+    { 1272, 1362 }, { 1273, 4514 }, { 1310, 4644 }, { 1311, 4761 }, { 1312, 1313 }, { 1314, 1315 },
+    { 1316, 1317 }, { 1318, 1319 }, { 1320, 1321 }, { 1322, 1323 }, { 1324, 1325 }, { 1329, 4229 },
+    { 1331, 3521 }, { 1333, 1334 }, { 1337, 1338 }, { 1339, 1340 }, { 1341, 1342 }, { 1343, 1344 },
+    { 1345, 1346 }, { 1353, 1628 }, { 1356, 3796 }, { 1364, 2697 }, { 1370, 5536 }, { 1393, 3503 },
+    { 1419, 4752 }, { 1431, 5083 }, { 1444, 1445 }, { 1446, 1447 }, { 1448, 1449 }, { 1450, 1451 },
+    { 1452, 1453 }, { 1454, 1455 }, { 1456, 1457 }, { 1458, 1459 }, { 1460, 1461 }, { 1462, 1463 },
+    { 1464, 1465 }, { 1466, 1467 }, { 1468, 1469 }, { 1470, 1471 }, { 1472, 1473 }, { 1474, 1475 },
+    { 1476, 1477 }, { 1488, 1489 }, { 1500, 1501 }, { 1505, 1506 }, { 1511, 1512 }, { 1513, 1514 },
+    { 1515, 1516 }, { 1517, 1518 }, { 1519, 1520 }, { 1521, 1522 }, { 1524, 1525 }, { 1526, 1527 },
+    { 1528, 1529 }, { 1530, 1531 }, { 1532, 1533 }, { 1534, 4434 }, { 1535, 1536 }, { 1537, 1538 },
+    { 1539, 1540 }, { 1541, 1542 }, { 1543, 1544 }, { 1545, 1546 }, { 1547, 117 }, { 1550, 1551 },
+    { 1552, 1553 }, { 1554, 1555 }, { 1556, 1557 }, { 1558, 1559 }, { 1560, 1561 }, { 1565, 4970 },
+    { 1566, 3867 }, { 1568, 3986 }, { 1584, 1569 }, { 1585, 3633 }, { 1621, 1622 }, { 1623, 1624 },
+    { 1625, 1626 }, { 1629, 3560 }, { 1630, 4380 }, { 1631, 4596 }, { 1634, 1635 }, { 1636, 1637 },
+    { 1638, 1639 }, { 1640, 3512 }, { 1642, 1643 }, { 1644, 1645 }, { 1646, 1647 }, { 1671, 1672 },
+    { 1676, 4606 }, { 1677, 1308 }, { 1686, 1958 }, { 1720, 1721 }, { 1729, 1730 }, { 1733, 3453 },
+    { 1752, 4220 }, { 1755, 2376 }, { 1758, 2472 }, { 1764, 5474 }, { 1900, 2368 }, { 1902, 1903 },
+    { 1904, 1905 }, { 1906, 1907 }, { 1908, 4254 }, { 1909, 4714 }, { 1912, 1913 }, { 1914, 1915 },
+    { 1916, 1917 }, { 1918, 4708 }, { 1919, 1920 }, { 1923, 5490 }, { 1924, 1925 }, { 1926, 1927 },
+    { 1928, 1929 }, { 1930, 1931 }, { 1932, 1933 }, { 1944, 1945 }, { 1954, 4197 }, { 1956, 1957 },
+    { 1959, 1960 }, { 1961, 1962 }, { 1963, 1964 }, { 1974, 4730 }, { 2004, 2298 }, { 2012, 2013 },
+    { 2030, 2031 }, { 2041, 2314 }, { 2054, 4891 }, { 2055, 2101 }, { 2056, 2138 }, { 2058, 2139 },
+    { 2060, 2140 }, { 2062, 2141 }, { 2064, 2142 }, { 2066, 2143 }, { 2068, 2069 }, { 2070, 2071 },
+    { 2156, 2157 }, { 2160, 2359 }, { 2169, 3624 }, { 2213, 3429 }, { 2238, 3440 }, { 2294, 2295 },
+    { 2296, 5493 }, { 2299, 2300 }, { 2306, 2307 }, { 2308, 2309 }, { 2310, 2311 }, { 2322, 5551 },
+    { 2332, 2333 }, { 2334, 2335 }, { 2336, 2337 }, { 2360, 5535 }, { 2363, 4467 }, { 2378, 4104 },
+    { 2381, 2382 }, { 2383, 2384 }, { 2385, 2386 }, { 2387, 2388 }, { 2389, 2390 }, { 2391, 2392 },
+    { 2393, 2394 }, { 2395, 2396 }, { 2397, 2398 }, { 2399, 2400 }, { 2401, 2402 }, { 2409, 2410 },
+    { 2411, 2412 }, { 2413, 2414 }, { 2415, 2416 }, { 2417, 2418 }, { 2419, 2420 }, { 2422, 2423 },
+    { 2424, 3972 }, { 2426, 2427 }, { 2428, 2429 }, { 2432, 2433 }, { 2434, 2435 }, { 2436, 2437 },
+    { 2440, 2441 }, { 2442, 2443 }, { 2444, 2445 }, { 2448, 2449 }, { 2450, 2451 }, { 2452, 2453 },
+    { 2456, 2457 }, { 2458, 2459 }, { 2460, 2461 }, { 2464, 2465 }, { 2466, 2467 }, { 2468, 2469 },
+    { 2489, 4765 }, { 2584, 3507 }, { 2642, 3820 }, { 2652, 5162 }, { 2658, 3614 }, { 2678, 2927 },
+    { 2693, 2694 }, { 2779, 5395 }, { 2782, 4673 }, { 2787, 4919 }, { 2790, 2791 }, { 2792, 3748 },
+    { 2793, 5519 }, { 2810, 2811 }, { 2819, 2820 }, { 2821, 2822 }, { 2823, 2824 }, { 2825, 2826 },
+    { 2827, 2828 }, { 2829, 2830 }, { 2831, 2832 }, { 2833, 2834 }, { 2835, 2836 }, { 2837, 2838 },
+    { 2839, 2840 }, { 2841, 2842 }, { 2843, 2844 }, { 2849, 3626 }, { 2851, 2852 }, { 2855, 2856 },
+    { 2857, 2858 }, { 2860, 2861 }, { 2862, 2863 }, { 2865, 2866 }, { 2867, 2868 }, { 2870, 2871 },
+    { 2872, 2873 }, { 2875, 2876 }, { 2877, 2878 }, { 2880, 2881 }, { 2882, 2883 }, { 2885, 2886 },
+    { 2887, 2888 }, { 2890, 2891 }, { 2892, 2893 }, { 2895, 2896 }, { 2897, 2898 }, { 2900, 2901 },
+    { 2902, 2903 }, { 2905, 2906 }, { 2907, 2908 }, { 2919, 3965 }, { 2920, 2921 }, { 2923, 4063 },
+    { 2926, 2677 }, { 2934, 5435 }, { 2937, 4042 }, { 2938, 4043 }, { 2940, 5444 }, { 2942, 2943 },
+    { 2945, 4502 }, { 2946, 2947 }, { 2948, 2949 }, { 2982, 2983 }, { 2984, 2985 }, { 2986, 2987 },
+    { 2996, 2997 }, { 3000, 3001 }, { 3002, 3003 }, { 3004, 3005 }, { 3006, 3007 }, { 3008, 3009 },
+    { 3010, 3011 }, { 3012, 3013 }, { 3014, 3015 }, { 3016, 3017 }, { 3018, 3494 }, { 3034, 3035 },
+    { 3036, 3037 }, { 3038, 3039 }, { 3040, 3834 }, { 3043, 3044 }, { 3045, 3964 }, { 3048, 3049 },
+    { 3050, 3051 }, { 3053, 3054 }, { 3056, 3057 }, { 3058, 3059 }, { 3061, 3062 }, { 3064, 3065 },
+    { 3066, 3067 }, { 3069, 3070 }, { 3072, 3073 }, { 3074, 3075 }, { 3077, 3078 }, { 3080, 3081 },
+    { 3082, 3083 }, { 3085, 3086 }, { 3087, 3835 }, { 3162, 3990 }, { 3163, 4245 }, { 3165, 4925 },
+    { 3175, 3176 }, { 3182, 3183 }, { 3188, 3189 }, { 3194, 3195 }, { 3205, 3206 }, { 3208, 1737 },
+    { 3214, 5176 }, { 3217, 4093 }, { 3221, 3222 }, { 3223, 3224 }, { 3227, 3228 }, { 3230, 3231 },
+    { 3235, 3236 }, { 3239, 3240 }, { 3241, 3242 }, { 3268, 3410 }, { 3280, 4174 }, { 3281, 3890 },
+    { 3293, 3445 }, { 3296, 3891 }, { 3298, 4937 }, { 3301, 3302 }, { 3308, 3309 }, { 3311, 3312 },
+    { 3313, 3314 }, { 3318, 3319 }, { 3320, 3321 }, { 3322, 3323 }, { 3324, 3325 }, { 3326, 3327 },
+    { 3328, 3329 }, { 3330, 3331 }, { 3332, 3333 }, { 3334, 3335 }, { 3336, 3337 }, { 3338, 3339 },
+    { 3340, 3341 }, { 3342, 3343 }, { 3344, 3345 }, { 3346, 3347 }, { 3348, 3349 }, { 3351, 3352 },
+    { 3353, 3354 }, { 3356, 3357 }, { 3358, 3674 }, { 3361, 3362 }, { 3363, 3364 }, { 3367, 3368 },
+    { 3369, 3370 }, { 3373, 3374 }, { 3375, 3376 }, { 3379, 3380 }, { 3381, 3382 }, { 3385, 3386 },
+    { 3387, 3388 }, { 3391, 3392 }, { 3393, 3394 }, { 3397, 3398 }, { 3399, 3400 }, { 3403, 3404 },
+    { 3409, 3267 }, { 3412, 3413 }, { 3414, 4993 }, { 3421, 1766 }, { 3422, 3423 }, { 3424, 3425 },
+    { 3426, 4700 }, { 3427, 3978 }, { 3430, 3431 }, { 3432, 3433 }, { 3434, 3435 }, { 3436, 3437 },
+    { 3438, 5419 }, { 3439, 3979 }, { 3441, 3442 }, { 3443, 3444 }, { 3448, 4181 }, { 3452, 4180 },
+    { 3454, 4065 }, { 3455, 3456 }, { 3464, 3465 }, { 3479, 2643 }, { 3481, 3854 }, { 3508, 3793 },
+    { 3515, 1664 }, { 3527, 5116 }, { 3534, 4896 }, { 3540, 1674 }, { 3541, 3621 }, { 3567, 4122 },
+    { 3580, 1749 }, { 3588, 379 }, { 3591, 5422 }, { 3592, 584 }, { 3593, 1675 }, { 3599, 4123 },
+    { 3600, 1852 }, { 3609, 5056 }, { 3628, 4124 }, { 3629, 3896 }, { 3632, 5248 }, { 3640, 4129 },
+    { 3686, 1970 }, { 3703, 446 }, { 3732, 2928 }, { 3741, 4517 }, { 3759, 3533 }, { 3760, 3780 },
+    { 3761, 3860 }, { 3764, 5207 }, { 3789, 2369 }, { 3794, 4969 }, { 3797, 5230 }, { 3816, 5144 },
+    { 3839, 4845 }, { 3843, 5223 }, { 3861, 1898 }, { 3862, 4488 }, { 3868, 5249 }, { 3870, 4230 },
+    { 3871, 5195 }, { 3872, 3459 }, { 3889, 4002 }, { 3919, 3907 }, { 3926, 4879 }, { 3968, 4580 },
+    { 3999, 5288 }, { 4071, 4951 }, { 4077, 4764 }, { 4125, 1209 }, { 4126, 1212 }, { 4127, 1215 },
+    { 4128, 1218 }, { 4167, 5019 }, { 4173, 5152 }, { 4178, 5122 }, { 4186, 3630 }, { 4189, 4789 },
+    { 4193, 4674 }, { 4219, 5549 }, { 4225, 4664 }, { 4236, 5121 }, { 4249, 5461 }, { 4253, 4633 },
+    { 4291, 1221 }, { 4292, 1224 }, { 4293, 1227 }, { 4294, 1230 }, { 4295, 2477 }, { 4382, 1349 },
+    { 4384, 817 }, { 4424, 3457 }, { 4428, 5501 }, { 4430, 4430 }, { 4432, 4432 }, { 4440, 4788 },
+    { 4457, 3402 }, { 4459, 5093 }, { 4466, 4426 }, { 4469, 5355 }, { 4471, 4034 }, { 4490, 5545 },
+    { 4492, 4492 }, { 4495, 4495 }, { 4497, 4991 }, { 4523, 4070 }, { 4524, 4188 }, { 4554, 3775 },
+    { 4555, 4066 }, { 4574, 1666 }, { 4608, 3537 }, { 4631, 5415 }, { 4635, 5456 }, { 4639, 4882 },
+    { 4668, 2519 }, { 4690, 5052 }, { 4691, 5194 }, { 4693, 4685 }, { 4703, 5087 }, { 4712, 4883 },
+    { 4731, 5041 }, { 4737, 5558 }, { 4763, 2364 }, { 4816, 5061 }, { 4858, 1077 }, { 4862, 1141 },
+    { 4863, 1145 }, { 4864, 1149 }, { 4865, 1153 }, { 4878, 2695 }, { 4881, 5256 }, { 4927, 3199 },
+    { 4947, 5278 }, { 4953, 4989 }, { 4956, 1162 }, { 4957, 5193 }, { 4959, 5265 }, { 4967, 3715 },
+    { 4971, 1575 }, { 4972, 1577 }, { 4973, 1578 }, { 4974, 1580 }, { 4975, 1581 }, { 4976, 1583 },
+    { 4979, 2815 }, { 4985, 5554 }, { 4996, 5546 }, { 5004, 3578 }, { 5018, 581 }, { 5028, 5530 },
+    { 5045, 5283 }, { 5048, 5253 }, { 5057, 4560 }, { 5063, 5538 }, { 5066, 5412 }, { 5138, 3181 },
+    { 5139, 3478 }, { 5165, 1190 }, { 5175, 4671 }, { 5177, 3317 }, { 5199, 4709 }, { 5208, 4872 },
+    { 5214, 3480 }, { 5215, 4086 }, { 5236, 5277 }, { 5245, 3736 }, { 5286, 3254 }, { 5305, 2084 },
+    { 5399, 2806 }, { 5401, 4744 }, { 5402, 4755 }, { 5403, 5163 }, { 5404, 5222 }, { 5443, 5240 },
+    { 5447, 4724 }, { 5448, 4756 }, { 5454, 4998 }, { 5455, 4663 }, { 5504, 2301 }, { 5506, 4990 },
+    { 5509, 4705 }, { 5533, 2304 }, { 5537, 5432 }, { 3, 4992 }, { 3461, 5571 }, { 5572, 5583 },
+    { 6, 2931 }, { 26, 2375 }, { 54, 5731 }, { 71, 4093 }, { 81, 6264 }, { 92, 5932 },
+    { 119, 3958 }, { 128, 1563 }, { 130, 2421 }, { 132, 5608 }, { 142, 2430 }, { 148, 2438 },
+    { 154, 2446 }, { 160, 2454 }, { 166, 2462 }, { 276, 5866 }, { 304, 4600 }, { 317, 5638 },
+    { 378, 4198 }, { 401, 6092 }, { 435, 6108 }, { 437, 445 }, { 438, 3598 }, { 443, 3360 },
+    { 447, 3366 }, { 449, 3703 }, { 450, 3666 }, { 451, 3372 }, { 455, 3378 }, { 459, 3384 },
+    { 463, 3390 }, { 467, 3396 }, { 516, 4121 }, { 517, 5665 }, { 520, 3599 }, { 524, 6162 },
+    { 547, 3565 }, { 588, 589 }, { 591, 5679 }, { 609, 5661 }, { 610, 453 }, { 629, 6274 },
+    { 672, 6174 }, { 1004, 4970 }, { 1062, 3495 }, { 1122, 6243 }, { 1126, 4861 }, { 1137, 3803 },
+    { 1188, 4860 }, { 1193, 5760 }, { 1273, 5722 }, { 1275, 4665 }, { 1326, 5602 }, { 1328, 4704 },
+    { 1353, 2929 }, { 1370, 6309 }, { 1393, 3507 }, { 1435, 5775 }, { 1490, 5785 }, { 1491, 5589 },
+    { 1507, 5597 }, { 1537, 2404 }, { 1539, 2405 }, { 1541, 2406 }, { 1543, 2407 }, { 1545, 2408 },
+    { 1547, 1548 }, { 1565, 4968 }, { 1571, 3867 }, { 1572, 3986 }, { 1682, 4499 }, { 1946, 5742 },
+    { 1971, 3493 }, { 1973, 3511 }, { 2041, 2340 }, { 2068, 2108 }, { 2070, 2109 }, { 2169, 3853 },
+    { 2358, 5912 }, { 2367, 5873 }, { 2376, 3275 }, { 2489, 5001 }, { 2584, 3503 }, { 2790, 2808 },
+    { 2807, 4919 }, { 2816, 5969 }, { 2845, 5684 }, { 2848, 6109 }, { 2855, 6112 }, { 2860, 6114 },
+    { 2865, 6116 }, { 2870, 6118 }, { 2875, 6120 }, { 2880, 6122 }, { 2885, 6124 }, { 2918, 5706 },
+    { 2991, 5657 }, { 3037, 6049 }, { 3052, 3834 }, { 3055, 3964 }, { 3221, 6080 }, { 3278, 6020 },
+    { 3295, 4673 }, { 3301, 3305 }, { 3304, 4937 }, { 3365, 3674 }, { 3406, 4063 }, { 3446, 5728 },
+    { 3494, 3350 }, { 3512, 3581 }, { 3532, 5862 }, { 3552, 5848 }, { 3560, 2932 }, { 3567, 4123 },
+    { 3568, 5664 }, { 3569, 5854 }, { 3592, 5648 }, { 3606, 3788 }, { 3609, 5248 }, { 3626, 5995 },
+    { 3628, 4122 }, { 3632, 5056 }, { 3690, 6157 }, { 3715, 5601 }, { 3725, 5838 }, { 3732, 3411 },
+    { 3740, 6110 }, { 3748, 4092 }, { 3750, 6169 }, { 3759, 5288 }, { 3794, 4971 }, { 3797, 5249 },
+    { 3816, 5195 }, { 3839, 4880 }, { 3850, 6085 }, { 3854, 6257 }, { 3861, 1922 }, { 3862, 4580 },
+    { 3868, 5230 }, { 3870, 4961 }, { 3871, 5144 }, { 3872, 6066 }, { 3878, 5658 }, { 3889, 4236 },
+    { 3919, 3908 }, { 3954, 5720 }, { 3960, 6158 }, { 3965, 6126 }, { 3968, 4488 }, { 3972, 5951 },
+    { 3973, 5165 }, { 4077, 2054 }, { 4104, 1186 }, { 4167, 5651 }, { 4178, 5967 }, { 4194, 4789 },
+    { 4195, 5890 }, { 4221, 6016 }, { 4224, 6018 }, { 4225, 5044 }, { 4280, 5741 }, { 4282, 6088 },
+    { 4291, 5685 }, { 4296, 5721 }, { 4430, 4664 }, { 4433, 5737 }, { 4436, 5089 }, { 4443, 6173 },
+    { 4460, 5883 }, { 4471, 6184 }, { 4486, 4235 }, { 4492, 4703 }, { 4495, 4953 }, { 4510, 5622 },
+    { 4520, 6154 }, { 4521, 6155 }, { 4522, 6161 }, { 4553, 4879 }, { 4560, 4034 }, { 4573, 6223 },
+    { 4574, 5852 }, { 4577, 5093 }, { 4603, 5603 }, { 4638, 5891 }, { 4672, 5630 }, { 4689, 6140 },
+    { 4692, 5980 }, { 4712, 6281 }, { 4734, 6021 }, { 4735, 6134 }, { 4736, 5041 }, { 4764, 4891 },
+    { 4816, 5225 }, { 4825, 1120 }, { 4865, 6186 }, { 4872, 5152 }, { 4878, 5773 }, { 4881, 5150 },
+    { 4883, 5434 }, { 4896, 6159 }, { 4927, 3476 }, { 4944, 5649 }, { 4947, 3533 }, { 4948, 6150 },
+    { 4951, 5940 }, { 4955, 1349 }, { 4956, 5122 }, { 4957, 5253 }, { 4959, 5283 }, { 4965, 5723 },
+    { 4967, 5194 }, { 4977, 5735 }, { 4979, 5707 }, { 4981, 5590 }, { 4996, 5927 }, { 4998, 6229 },
+    { 5004, 4170 }, { 5019, 5979 }, { 5021, 6206 }, { 5038, 6072 }, { 5045, 5265 }, { 5048, 5193 },
+    { 5051, 5757 }, { 5058, 5845 }, { 5059, 5846 }, { 5070, 6219 }, { 5087, 6230 }, { 5096, 5879 },
+    { 5116, 5928 }, { 5121, 4173 }, { 5138, 3467 }, { 5139, 6071 }, { 5155, 6067 }, { 5162, 3451 },
+    { 5175, 4709 }, { 5176, 6149 }, { 5187, 6262 }, { 5188, 4993 }, { 5199, 4671 }, { 5207, 6201 },
+    { 5208, 4380 }, { 5214, 6073 }, { 5222, 6227 }, { 5224, 5818 }, { 5232, 4788 }, { 5236, 5750 },
+    { 5245, 4066 }, { 5250, 5640 }, { 5251, 5680 }, { 5255, 5 }, { 5256, 5587 }, { 5267, 6167 },
+    { 5268, 6185 }, { 5273, 3999 }, { 5277, 5751 }, { 5282, 6179 }, { 5284, 6164 }, { 5329, 6131 },
+    { 5367, 6251 }, { 5420, 3896 }, { 5445, 5916 }, { 5449, 5163 }, { 5452, 5877 }, { 5459, 5876 },
+    { 5463, 5793 }, { 5464, 5875 }, { 5503, 5911 }, { 5505, 5240 }, { 5507, 6279 }, { 5510, 5057 },
+    { 5539, 4086 }, { 5540, 4990 }, { 5541, 5917 }, { 5553, 5586 }, { 5555, 6226 }, { 5582, 5975 },
+    { 5588, 1263 }, { 5591, 5647 }, { 5599, 5825 }, { 5605, 5946 }, { 5609, 5844 }, { 5610, 5953 },
+    { 5612, 5956 }, { 5614, 5959 }, { 5616, 5962 }, { 5618, 6204 }, { 5619, 6209 }, { 5620, 6238 },
+    { 5621, 278 }, { 5624, 5625 }, { 5626, 5627 }, { 5628, 5629 }, { 5631, 5632 }, { 5633, 5634 },
+    { 5635, 5636 }, { 5637, 6210 }, { 5641, 5642 }, { 5643, 381 }, { 5644, 5645 }, { 5652, 5653 },
+    { 5654, 5655 }, { 5660, 5662 }, { 5678, 5177 }, { 5681, 5682 }, { 5683, 5714 }, { 5686, 5687 },
+    { 5708, 5709 }, { 5710, 5711 }, { 5712, 5713 }, { 5715, 5992 }, { 5716, 6176 }, { 5717, 6236 },
+    { 5718, 5719 }, { 5724, 5725 }, { 5726, 5859 }, { 5729, 6248 }, { 5730, 5238 }, { 5732, 5593 },
+    { 5734, 6178 }, { 5736, 5053 }, { 5738, 6152 }, { 5743, 5744 }, { 5745, 5746 }, { 5747, 5748 },
+    { 5752, 5753 }, { 5754, 1191 }, { 5755, 5756 }, { 5758, 5759 }, { 5761, 6165 }, { 5771, 6286 },
+    { 5774, 5052 }, { 5776, 5777 }, { 5778, 5779 }, { 5780, 5781 }, { 5782, 5783 }, { 5787, 5788 },
+    { 5789, 5790 }, { 5794, 6168 }, { 5797, 6022 }, { 5799, 5800 }, { 5801, 5802 }, { 5803, 5804 },
+    { 5805, 5806 }, { 5807, 5808 }, { 5809, 5810 }, { 5811, 5812 }, { 5813, 5814 }, { 5815, 5550 },
+    { 5819, 5820 }, { 5822, 5823 }, { 5826, 5827 }, { 5828, 5829 }, { 5830, 5831 }, { 5832, 5833 },
+    { 5834, 5835 }, { 5839, 5840 }, { 5841, 5842 }, { 5843, 1562 }, { 5849, 5850 }, { 5855, 5856 },
+    { 5857, 5858 }, { 5860, 5861 }, { 5863, 6244 }, { 5864, 5727 }, { 5865, 5893 }, { 5868, 6145 },
+    { 5869, 5278 }, { 5872, 6083 }, { 5880, 5881 }, { 5884, 1898 }, { 5885, 5886 }, { 5887, 5888 },
+    { 5894, 5895 }, { 5897, 5918 }, { 5903, 5904 }, { 5905, 5906 }, { 5907, 5908 }, { 5909, 5910 },
+    { 5914, 6135 }, { 5915, 6141 }, { 5919, 5920 }, { 5923, 5924 }, { 5929, 5930 }, { 5933, 5934 },
+    { 5935, 5936 }, { 5938, 5939 }, { 5941, 5942 }, { 5943, 5944 }, { 5945, 4277 }, { 5947, 5948 },
+    { 5949, 3525 }, { 5954, 5955 }, { 5957, 5958 }, { 5960, 5961 }, { 5963, 5964 }, { 5968, 3161 },
+    { 5970, 6171 }, { 5971, 6256 }, { 5972, 5973 }, { 5981, 5982 }, { 5983, 5984 }, { 5985, 5986 },
+    { 5987, 5988 }, { 5989, 5990 }, { 6024, 2944 }, { 6026, 6027 }, { 6028, 6029 }, { 6031, 2998 },
+    { 6032, 6033 }, { 6034, 6035 }, { 6036, 6037 }, { 6038, 6039 }, { 6040, 6041 }, { 6042, 6043 },
+    { 6044, 6045 }, { 6046, 6047 }, { 6052, 3060 }, { 6053, 3063 }, { 6055, 3068 }, { 6056, 3071 },
+    { 6058, 3076 }, { 6059, 3079 }, { 6061, 3084 }, { 6062, 6063 }, { 6064, 6290 }, { 6065, 3164 },
+    { 6074, 5172 }, { 6075, 6076 }, { 6079, 3237 }, { 6091, 3315 }, { 6093, 6094 }, { 6095, 6096 },
+    { 6097, 6098 }, { 6099, 6100 }, { 6101, 6102 }, { 6103, 6104 }, { 6105, 6106 }, { 6115, 3371 },
+    { 6117, 3377 }, { 6119, 3383 }, { 6121, 3389 }, { 6123, 3395 }, { 6125, 3401 }, { 6129, 3415 },
+    { 6132, 6133 }, { 6136, 3851 }, { 6137, 6138 }, { 6146, 6218 }, { 6147, 3466 }, { 6153, 5398 },
+    { 6175, 6232 }, { 6182, 5584 }, { 6188, 4925 }, { 6189, 2474 }, { 6191, 4181 }, { 6192, 6299 },
+    { 6194, 5426 }, { 6208, 3852 }, { 6221, 4432 }, { 6225, 5798 }, { 6258, 5595 }, { 6280, 6284 },
+    { 6283, 3206 }, { 6291, 5733 }, { 6300, 6278 }, { 6303, 6220 }, { 3733, 6310 }, { 4892, 3 },
+    { 6, 2988 }, { 26, 4236 }, { 119, 6516 }, { 132, 6594 }, { 437, 453 }, { 438, 6618 },
+    { 445, 3598 }, { 454, 3666 }, { 457, 3703 }, { 517, 5667 }, { 527, 3599 }, { 609, 4121 },
+    { 610, 449 }, { 672, 6763 }, { 1004, 4972 }, { 1126, 6252 }, { 1188, 4862 }, { 1193, 5762 },
+    { 1200, 6362 }, { 1565, 6266 }, { 1574, 3867 }, { 2169, 4036 }, { 2376, 3477 }, { 2403, 6374 },
+    { 2925, 3511 }, { 3037, 6729 }, { 3352, 6401 }, { 3405, 3493 }, { 3428, 3503 }, { 3494, 6352 },
+    { 3495, 4845 }, { 3525, 6324 }, { 3565, 5688 }, { 3567, 4124 }, { 3568, 5666 }, { 3592, 6408 },
+    { 3606, 5816 }, { 3609, 6569 }, { 3626, 5997 }, { 3628, 4123 }, { 3632, 5284 }, { 3674, 6340 },
+    { 3740, 6113 }, { 3794, 4973 }, { 3797, 5268 }, { 3803, 4962 }, { 3834, 6730 }, { 3868, 5282 },
+    { 3870, 4963 }, { 3878, 6745 }, { 3889, 5141 }, { 3919, 3909 }, { 3964, 6054 }, { 3972, 6704 },
+    { 3973, 5650 }, { 3986, 5611 }, { 4122, 6334 }, { 4178, 6738 }, { 4225, 6245 }, { 4436, 6776 },
+    { 4444, 6430 }, { 4471, 6461 }, { 4560, 6768 }, { 4944, 6090 }, { 4965, 6629 }, { 4969, 6382 },
+    { 4977, 5847 }, { 4981, 6590 }, { 4985, 6479 }, { 5018, 6396 }, { 5021, 6315 }, { 5038, 6148 },
+    { 5044, 6472 }, { 5051, 6359 }, { 5059, 6190 }, { 5063, 6463 }, { 5070, 6228 }, { 5089, 6465 },
+    { 5096, 6246 }, { 5117, 6361 }, { 5155, 6761 }, { 5187, 6534 }, { 5188, 6235 }, { 5223, 6312 },
+    { 5224, 6541 }, { 5267, 6431 }, { 5280, 4380 }, { 5285, 6345 }, { 5298, 6330 }, { 5450, 6555 },
+    { 5508, 6528 }, { 5554, 6558 }, { 5556, 6388 }, { 5582, 6416 }, { 5594, 6314 }, { 5596, 6313 },
+    { 5607, 6380 }, { 5656, 6455 }, { 5792, 6493 }, { 5795, 6570 }, { 5817, 6589 }, { 5824, 6591 },
+    { 5836, 6379 }, { 5870, 6448 }, { 5871, 6563 }, { 5878, 6540 }, { 5882, 6481 }, { 5931, 6318 },
+    { 5937, 6436 }, { 5950, 6462 }, { 5974, 6588 }, { 5991, 6399 }, { 5993, 6427 }, { 5994, 6432 },
+    { 6017, 6471 }, { 6023, 6415 }, { 6048, 6410 }, { 6050, 6412 }, { 6082, 6438 }, { 6086, 6564 },
+    { 6107, 6421 }, { 6111, 6336 }, { 6128, 6577 }, { 6139, 6498 }, { 6142, 6447 }, { 6144, 6583 },
+    { 6156, 6346 }, { 6172, 6422 }, { 6200, 6351 }, { 6205, 6486 }, { 6207, 6539 }, { 6215, 629 },
+    { 6233, 6675 }, { 6234, 6679 }, { 6237, 6676 }, { 6247, 6501 }, { 6261, 6506 }, { 6263, 6453 },
+    { 6277, 6445 }, { 6289, 6548 }, { 6293, 6546 }, { 6311, 3462 }, { 6316, 6510 }, { 6317, 5739 },
+    { 6320, 5604 }, { 6321, 6592 }, { 6323, 6322 }, { 6329, 6468 }, { 6332, 6743 }, { 6333, 6400 },
+    { 6335, 6347 }, { 6338, 6339 }, { 6349, 5696 }, { 6354, 6512 }, { 6355, 6488 }, { 6356, 6443 },
+    { 6358, 6495 }, { 6360, 4961 }, { 6363, 6650 }, { 6365, 6242 }, { 6366, 6549 }, { 6368, 6759 },
+    { 6370, 6652 }, { 6371, 6372 }, { 6373, 5598 }, { 6375, 6376 }, { 6377, 6378 }, { 6384, 6634 },
+    { 6385, 1972 }, { 6386, 5896 }, { 6391, 5926 }, { 6398, 2687 }, { 6413, 6081 }, { 6414, 6680 },
+    { 6418, 6337 }, { 6419, 3407 }, { 6420, 6143 }, { 6423, 662 }, { 6428, 6672 }, { 6437, 6668 },
+    { 6450, 6574 }, { 6466, 6612 }, { 6467, 2643 }, { 6473, 4375 }, { 6478, 6633 }, { 6482, 6298 },
+    { 6490, 6454 }, { 6491, 4580 }, { 6492, 6460 }, { 6497, 6605 }, { 6499, 6712 }, { 6503, 6651 },
+    { 6509, 4713 }, { 6517, 6699 }, { 6521, 6187 }, { 6522, 5238 }, { 6523, 5426 }, { 6524, 4856 },
+    { 6525, 6350 }, { 6526, 5646 }, { 6531, 6632 }, { 6533, 6180 }, { 6535, 6452 }, { 6536, 6537 },
+    { 6545, 3177 }, { 6554, 6739 }, { 6560, 6609 }, { 6561, 6616 }, { 6567, 6637 }, { 6573, 6585 },
+    { 6576, 6575 }, { 6580, 6520 }, { 6586, 3297 }, { 6587, 5416 }, { 6599, 6600 }, { 6602, 6603 },
+    { 6606, 6607 }, { 6611, 4807 }, { 6615, 6530 }, { 6619, 6620 }, { 6623, 3852 }, { 6624, 6625 },
+    { 6627, 6674 }, { 6631, 6457 }, { 6635, 6636 }, { 6639, 6765 }, { 6640, 6433 }, { 6641, 1206 },
+    { 6644, 6645 }, { 6646, 6647 }, { 6648, 6649 }, { 6653, 6654 }, { 6655, 6656 }, { 6657, 6658 },
+    { 6659, 6660 }, { 6661, 5821 }, { 6663, 6664 }, { 6665, 6666 }, { 6669, 6670 }, { 6671, 5851 },
+    { 6677, 6685 }, { 6683, 6684 }, { 6686, 6305 }, { 6687, 6688 }, { 6691, 6758 }, { 6693, 5921 },
+    { 6694, 5925 }, { 6696, 6697 }, { 6700, 6701 }, { 6702, 6703 }, { 6707, 4484 }, { 6711, 4129 },
+    { 6713, 6714 }, { 6715, 6716 }, { 6718, 6762 }, { 6719, 6030 }, { 6721, 6722 }, { 6723, 6724 },
+    { 6726, 6727 }, { 6736, 3633 }, { 6740, 3225 }, { 6742, 6393 }, { 6746, 6747 }, { 6748, 6749 },
+    { 6757, 6502 }, { 6774, 6638 }, { 6778, 6477 }, { 5411, 3 }, { 26, 6025 }, { 132, 6595 },
+    { 437, 461 }, { 457, 3598 }, { 458, 3666 }, { 465, 3703 }, { 517, 5669 }, { 530, 3599 },
+    { 610, 469 }, { 1004, 4974 }, { 1126, 6253 }, { 1188, 4863 }, { 1193, 5763 }, { 1565, 6268 },
+    { 3037, 6731 }, { 3352, 6402 }, { 3408, 3511 }, { 3428, 3507 }, { 3494, 6614 }, { 3495, 4880 },
+    { 3525, 6325 }, { 3565, 5689 }, { 3567, 4125 }, { 3568, 5668 }, { 3592, 6630 }, { 3626, 5999 },
+    { 3628, 6196 }, { 3674, 6341 }, { 3740, 6750 }, { 3794, 4975 }, { 3797, 6568 }, { 3803, 4963 },
+    { 3834, 6732 }, { 3867, 6267 }, { 3868, 6565 }, { 3870, 4962 }, { 3889, 7001 }, { 3919, 3910 },
+    { 3964, 6057 }, { 3972, 6705 }, { 3986, 5613 }, { 4121, 7007 }, { 4124, 6353 }, { 4178, 6760 },
+    { 4225, 6260 }, { 4236, 6879 }, { 5280, 6508 }, { 5663, 6837 }, { 5952, 6812 }, { 5996, 6819 },
+    { 6051, 6806 }, { 6084, 6866 }, { 6151, 6782 }, { 6265, 6836 }, { 6272, 6858 }, { 6348, 6793 },
+    { 6364, 6862 }, { 6367, 6876 }, { 6381, 6846 }, { 6411, 6898 }, { 6417, 6874 }, { 6425, 6934 },
+    { 6426, 6790 }, { 6439, 6902 }, { 6456, 6867 }, { 6469, 6948 }, { 6470, 6895 }, { 6475, 6933 },
+    { 6484, 6839 }, { 6487, 6935 }, { 6489, 6794 }, { 6500, 6964 }, { 6513, 6803 }, { 6514, 6835 },
+    { 6556, 6945 }, { 6566, 6817 }, { 6578, 6991 }, { 6581, 6961 }, { 6582, 6966 }, { 6593, 6801 },
+    { 6613, 6878 }, { 6617, 6792 }, { 6621, 6988 }, { 6622, 6893 }, { 6626, 6908 }, { 6642, 6929 },
+    { 6662, 6882 }, { 6667, 6883 }, { 6681, 6887 }, { 6692, 6905 }, { 6695, 6888 }, { 6698, 6804 },
+    { 6710, 6939 }, { 6728, 6897 }, { 6744, 6830 }, { 6764, 6922 }, { 6771, 6853 }, { 6777, 6975 },
+    { 6779, 5772 }, { 6780, 6292 }, { 6783, 6769 }, { 6784, 6834 }, { 6786, 6907 }, { 6795, 6824 },
+    { 6796, 6826 }, { 6799, 6820 }, { 6805, 6019 }, { 6807, 6823 }, { 6808, 6956 }, { 6821, 6434 },
+    { 6825, 6444 }, { 6827, 6833 }, { 6828, 6451 }, { 6842, 6870 }, { 6843, 6968 }, { 6847, 6424 },
+    { 6848, 6429 }, { 6849, 6977 }, { 6851, 5405 }, { 6854, 6938 }, { 6855, 7004 }, { 6856, 6868 },
+    { 6863, 6802 }, { 6864, 3172 }, { 6865, 2379 }, { 6869, 5639 }, { 6872, 6989 }, { 6873, 6389 },
+    { 6875, 6884 }, { 6880, 7045 }, { 6881, 6923 }, { 6885, 6458 }, { 6892, 6810 }, { 6894, 6815 },
+    { 6896, 3844 }, { 6901, 6930 }, { 6903, 6756 }, { 6909, 7000 }, { 6910, 5066 }, { 6911, 6485 },
+    { 6920, 5172 }, { 6926, 7030 }, { 6927, 6890 }, { 6931, 4122 }, { 6936, 6832 }, { 6937, 6860 },
+    { 6941, 6982 }, { 6942, 6904 }, { 6943, 7012 }, { 6946, 6947 }, { 6959, 6673 }, { 6960, 7019 },
+    { 6965, 6924 }, { 6970, 6997 }, { 6971, 7033 }, { 6974, 7029 }, { 6983, 6797 }, { 6984, 6877 },
+    { 6987, 6331 }, { 6992, 6919 }, { 6996, 6604 }, { 7002, 4741 }, { 7003, 6483 }, { 7005, 6496 },
+    { 7008, 6798 }, { 7009, 7010 }, { 7013, 7014 }, { 7017, 7018 }, { 7021, 1965 }, { 7022, 5889 },
+    { 7024, 6689 }, { 7028, 6889 }, { 7036, 6781 }, { 7037, 7038 }, { 7043, 7044 }, { 1249, 5565 },
+    { 1685, 358 }, { 1698, 4198 }, { 1700, 5568 }, { 1767, 2194 }, { 1897, 2286 }, { 2021, 2022 },
+    { 2023, 2024 }, { 2025, 2026 }, { 2072, 4765 }, { 2212, 3503 }, { 2275, 2276 }, { 2277, 2278 },
+    { 2279, 2280 }, { 3493, 5579 }, { 4766, 2211 }, { 5300, 5547 }, { 5460, 3 }, { 26, 6952 },
+    { 132, 6596 }, { 437, 469 }, { 461, 3598 }, { 462, 3666 }, { 517, 5671 }, { 533, 3599 },
+    { 610, 465 }, { 1004, 4976 }, { 1126, 6254 }, { 1188, 4864 }, { 1193, 5764 }, { 1565, 6270 },
+    { 3037, 6733 }, { 3352, 6403 }, { 3525, 6326 }, { 3565, 5690 }, { 3567, 3495 }, { 3568, 5670 },
+    { 3626, 6001 }, { 3628, 6197 }, { 3674, 6342 }, { 3703, 470 }, { 3740, 6751 }, { 3794, 6978 },
+    { 3803, 4964 }, { 3834, 6734 }, { 3867, 6269 }, { 3870, 7205 }, { 3919, 3911 }, { 3964, 6060 },
+    { 3972, 6706 }, { 3986, 5615 }, { 4124, 6785 }, { 4126, 7051 }, { 4128, 7057 }, { 5659, 7067 },
+    { 5998, 7074 }, { 6717, 7049 }, { 6779, 6216 }, { 6780, 7106 }, { 6787, 7104 }, { 6788, 4125 },
+    { 6789, 7053 }, { 6791, 7091 }, { 6800, 7082 }, { 6813, 7111 }, { 6814, 7055 }, { 6845, 7083 },
+    { 6871, 7117 }, { 6886, 7137 }, { 6900, 7158 }, { 6955, 7064 }, { 6962, 7129 }, { 6969, 7157 },
+    { 6976, 7159 }, { 6979, 7186 }, { 6995, 7187 }, { 6999, 7203 }, { 7025, 7196 }, { 7034, 7181 },
+    { 7039, 7142 }, { 7046, 7090 }, { 7047, 7188 }, { 7048, 6557 }, { 7050, 7088 }, { 7054, 466 },
+    { 7058, 7078 }, { 7059, 7080 }, { 7060, 6829 }, { 7063, 7081 }, { 7065, 6127 }, { 7075, 7061 },
+    { 7077, 6822 }, { 7089, 7062 }, { 7094, 5853 }, { 7096, 6170 }, { 7097, 7150 }, { 7098, 7072 },
+    { 7099, 7160 }, { 7100, 6818 }, { 7101, 7210 }, { 7103, 7194 }, { 7105, 6918 }, { 7107, 7128 },
+    { 7112, 7156 }, { 7114, 7212 }, { 7115, 2924 }, { 7126, 7163 }, { 7127, 7162 }, { 7131, 7130 },
+    { 7134, 7143 }, { 7135, 7216 }, { 7138, 6957 }, { 7139, 7220 }, { 7140, 7198 }, { 7145, 4989 },
+    { 7152, 7086 }, { 7154, 1203 }, { 7167, 7073 }, { 7168, 7153 }, { 7169, 7193 }, { 7177, 7173 },
+    { 7179, 7123 }, { 7190, 7191 }, { 7197, 7215 }, { 7200, 6925 }, { 7201, 7149 }, { 7202, 6608 },
+    { 7214, 6940 }, { 7222, 6725 }, { 7223, 7184 }, { 1685, 1702 }, { 2072, 5001 }, { 2212, 3507 },
+    { 5298, 7225 }, { 5299, 7226 }, { 5429, 5547 }, { 5560, 7227 }, { 7228, 3734 }, { 7229, 3735 },
+    { 7230, 7231 }, { 7232, 2027 }, { 7235, 7236 }, { 7237, 2281 }, { 3, 3173 }, { 26, 7042 },
+    { 132, 6597 }, { 437, 6932 }, { 517, 5673 }, { 536, 3599 }, { 546, 3598 }, { 610, 552 },
+    { 1004, 5058 }, { 1126, 6255 }, { 1188, 6507 }, { 1193, 5765 }, { 1565, 7206 }, { 3037, 6735 },
+    { 3352, 6404 }, { 3525, 6327 }, { 3565, 5691 }, { 3567, 4126 }, { 3568, 3495 }, { 3626, 6003 },
+    { 3628, 6198 }, { 3666, 4123 }, { 3674, 6343 }, { 3703, 7246 }, { 3740, 6752 }, { 3794, 7343 },
+    { 3803, 5600 }, { 3834, 7040 }, { 3867, 7164 }, { 3870, 4964 }, { 3972, 7031 }, { 4127, 7249 },
+    { 4128, 7244 }, { 5705, 7259 }, { 6000, 7261 }, { 6271, 7242 }, { 7052, 7248 }, { 7056, 4125 },
+    { 7069, 7307 }, { 7070, 7289 }, { 7071, 7247 }, { 7084, 7311 }, { 7087, 7255 }, { 7102, 7287 },
+    { 7108, 7321 }, { 7122, 7295 }, { 7125, 7292 }, { 7151, 7288 }, { 7175, 7342 }, { 7204, 7346 },
+    { 7213, 7314 }, { 7241, 6166 }, { 7243, 7273 }, { 7250, 7266 }, { 7251, 7267 }, { 7256, 7265 },
+    { 7262, 7253 }, { 7268, 7272 }, { 7269, 7274 }, { 7279, 7260 }, { 7282, 7110 }, { 7285, 7276 },
+    { 7290, 7161 }, { 7291, 7338 }, { 7294, 7315 }, { 7297, 7079 }, { 7298, 7332 }, { 7300, 7302 },
+    { 7304, 7340 }, { 7305, 7093 }, { 7309, 7271 }, { 7324, 7270 }, { 7331, 4488 }, { 7333, 7353 },
+    { 7334, 7136 }, { 7336, 7337 }, { 7347, 7015 }, { 7363, 7364 }, { 7365, 7366 }, { 3, 3463 },
+    { 437, 7308 }, { 517, 5675 }, { 539, 3599 }, { 558, 3598 }, { 610, 564 }, { 1193, 5766 },
+    { 3352, 6405 }, { 3565, 5692 }, { 3567, 4127 }, { 3568, 5672 }, { 3626, 6005 }, { 3628, 3495 },
+    { 3666, 7399 }, { 3674, 6344 }, { 3703, 7284 }, { 3740, 6753 }, { 4292, 7374 }, { 6002, 7386 },
+    { 6015, 7385 }, { 6078, 26 }, { 6840, 7375 }, { 6844, 7368 }, { 7076, 7381 }, { 7172, 7367 },
+    { 7245, 7372 }, { 7252, 7396 }, { 7254, 7395 }, { 7257, 7419 }, { 7258, 7407 }, { 7303, 7411 },
+    { 7310, 7421 }, { 7312, 7409 }, { 7316, 7425 }, { 7318, 7388 }, { 7319, 7405 }, { 7326, 7410 },
+    { 7327, 7431 }, { 7339, 7437 }, { 7348, 7379 }, { 7369, 7397 }, { 7370, 7275 }, { 7373, 548 },
+    { 7376, 7393 }, { 7380, 7394 }, { 7383, 7384 }, { 7387, 7378 }, { 7391, 7263 }, { 7403, 4126 },
+    { 7412, 7278 }, { 7413, 6859 }, { 7414, 7406 }, { 7417, 7423 }, { 7428, 7390 }, { 7434, 7132 },
+    { 7438, 7408 }, { 7442, 5837 }, { 3, 3727 }, { 437, 7499 }, { 517, 5677 }, { 542, 3599 },
+    { 610, 6004 }, { 1193, 5767 }, { 3352, 6406 }, { 3565, 5693 }, { 3567, 4128 }, { 3568, 5674 },
+    { 3598, 554 }, { 3626, 6007 }, { 3628, 6199 }, { 3666, 3495 }, { 3703, 7480 }, { 3740, 6754 },
+    { 4127, 7447 }, { 4294, 7451 }, { 5770, 7458 }, { 6755, 3674 }, { 7144, 7446 }, { 7371, 7454 },
+    { 7382, 7486 }, { 7392, 7484 }, { 7401, 7456 }, { 7415, 7477 }, { 7416, 7481 }, { 7422, 7469 },
+    { 7424, 7490 }, { 7440, 7483 }, { 7449, 7277 }, { 7450, 560 }, { 7453, 7462 }, { 7455, 7448 },
+    { 7459, 7264 }, { 7471, 7398 }, { 7472, 7377 }, { 7475, 7491 }, { 7476, 7478 }, { 7479, 7473 },
+    { 7485, 7482 }, { 7487, 7461 }, { 7498, 7492 }, { 3, 4079 }, { 517, 5698 }, { 566, 3599 },
+    { 610, 6006 }, { 1193, 5768 }, { 3352, 6407 }, { 3565, 5694 }, { 3567, 4292 }, { 3568, 5676 },
+    { 3598, 7286 }, { 3626, 6009 }, { 3628, 6211 }, { 3740, 7522 }, { 6203, 7503 }, { 7389, 7509 },
+    { 7463, 7513 }, { 7464, 7512 }, { 7467, 7526 }, { 7474, 7525 }, { 7493, 7535 }, { 7495, 7517 },
+    { 7497, 7540 }, { 7501, 7539 }, { 7504, 7519 }, { 7506, 4291 }, { 7507, 7457 }, { 7510, 7511 },
+    { 7515, 7452 }, { 7518, 7460 }, { 7524, 7536 }, { 7528, 7489 }, { 7532, 7530 }, { 7537, 7516 },
+    { 7541, 7531 }, { 7543, 7542 }, { 3, 4559 }, { 517, 5701 }, { 610, 6008 }, { 1193, 5769 },
+    { 3565, 5699 }, { 3567, 4293 }, { 3568, 5695 }, { 3598, 7404 }, { 3599, 7520 }, { 3626, 6011 },
+    { 3628, 6212 }, { 3962, 7546 }, { 7116, 7553 }, { 7283, 7555 }, { 7505, 7552 }, { 7529, 7564 },
+    { 7544, 7569 }, { 7545, 7573 }, { 7548, 3495 }, { 7549, 7514 }, { 7551, 7558 }, { 7557, 7508 },
+    { 7560, 7574 }, { 7562, 7571 }, { 7563, 7420 }, { 7567, 7575 }, { 7577, 7565 }, { 3, 6177 },
+    { 517, 5704 }, { 610, 6010 }, { 1193, 7521 }, { 3565, 5702 }, { 3567, 4294 }, { 3568, 5697 },
+    { 3598, 7533 }, { 3599, 4293 }, { 3626, 6013 }, { 3628, 6213 }, { 6737, 7581 }, { 7534, 7589 },
+    { 7547, 7585 }, { 7554, 7600 }, { 7566, 7597 }, { 7572, 7595 }, { 7583, 7556 }, { 7586, 7582 },
+    { 7591, 7550 }, { 7594, 7588 }, { 7598, 7602 }, { 7601, 3495 }, { 7607, 7603 }, { 3, 6193 },
+    { 517, 7606 }, { 610, 6012 }, { 1193, 7629 }, { 3565, 7400 }, { 3567, 7593 }, { 3568, 5700 },
+    { 3598, 7570 }, { 3599, 7561 }, { 3626, 7465 }, { 3628, 6214 }, { 6392, 7608 }, { 7538, 7615 },
+    { 7587, 7625 }, { 7604, 7622 }, { 7610, 7590 }, { 7612, 7613 }, { 7618, 7584 }, { 7621, 7626 },
+    { 7623, 7578 }, { 7631, 7630 }, { 3, 6259 }, { 610, 6014 }, { 3568, 5703 }, { 3598, 7599 },
+    { 7147, 7632 }, { 7170, 7633 }, { 7435, 7635 }, { 7488, 7640 }, { 7609, 7636 }, { 7614, 7647 },
+    { 7624, 7637 }, { 7627, 7649 }, { 7634, 7617 }, { 7642, 7611 }, { 7644, 7639 }, { 7646, 7645 },
+    { 7650, 7648 }, { 3, 6282 }, { 610, 7182 }, { 7281, 7653 }, { 7620, 7656 }, { 7638, 7665 },
+    { 7654, 7641 }, { 7658, 7663 }, { 7659, 7664 }, { 7660, 7616 }, { 7668, 7662 }, { 7669, 7661 },
+    { 3, 6288 }, { 610, 7192 }, { 6985, 7670 }, { 7500, 7671 }, { 7655, 7675 }, { 7676, 7680 },
+    { 7677, 7666 }, { 7679, 7674 }, { 3, 6442 }, { 610, 7320 }, { 6963, 7681 }, { 7433, 7682 },
+    { 7688, 7685 }, { 3, 6474 }, { 610, 7426 }, { 7559, 7689 }, { 7684, 7690 }, { 3, 6515 },
+    { 610, 7494 }, { 6087, 7694 }, { 7697, 7695 }, { 3, 6542 }, { 610, 7527 }, { 6518, 7698 },
+    { 7628, 7699 }, { 3, 6543 }, { 610, 7667 }, { 6202, 7702 }, { 7701, 7703 }, { 3, 6544 },
+    { 610, 7673 }, { 6861, 7706 }, { 7705, 7707 }, { 3, 6550 }, { 610, 7678 }, { 6773, 7710 },
+    { 3, 6552 }, { 610, 7693 }, { 5141, 7714 }, { 7713, 7715 }, { 3, 6559 }, { 610, 7720 },
+    { 6917, 7717 }, { 7709, 7718 }, { 3, 6610 }, { 6838, 7721 }, { 7692, 7722 }, { 3, 6678 },
+    { 6459, 7725 }, { 7727, 7711 }, { 3, 6682 }, { 6906, 7728 }, { 3, 6708 }, { 6449, 7731 },
+    { 3, 6709 }, { 4749, 7733 }, { 3, 6741 }, { 7155, 7735 }, { 3, 6775 }, { 3, 6850 },
+    { 7121, 7739 }, { 3, 6899 }, { 6397, 7740 }, { 3, 6914 }, { 7313, 7742 }, { 3, 6949 },
+    { 6435, 7744 }, { 3, 6950 }, { 6441, 7746 }, { 3, 6986 }, { 7749, 7748 }, { 3, 6998 },
+    { 6532, 7750 }, { 3, 7035 }, { 7729, 7752 }, { 3, 7095 }, { 7280, 7754 }, { 3, 7171 },
+    { 6519, 7756 }, { 3, 7185 }, { 7092, 7758 }, { 3, 7189 }, { 6831, 7760 }, { 3, 7296 },
+    { 6852, 7762 }, { 3, 7329 }, { 5292, 7764 }, { 3, 7619 }, { 4760, 7766 }, { 3, 7652 },
+    { 7736, 7768 }, { 3, 7724 }, { 7468, 7770 }, { 3, 7732 }, { 7402, 7772 }, { 3, 7738 },
+    { 6921, 7774 }, { 3, 7745 }, { 7769, 7776 }, { 7767, 7778 },
 };
 
 static const uint16_t bundle_pocl_avx512_symbols[] = {
-    5766, 4941, 6659, 5766, 4937, 6659, 5764, 4941, 6659, 5764, 4937, 6659, 5696, 4833,
-    6015, 249, 5697, 6620, 5192, 6975, 4982, 6300, 249, 6972, 6547, 47, 6665, 5192,
-    5696, 4981, 6015, 354, 5936, 6620, 5192, 6975, 4834, 6300, 354, 6982, 6520, 3353,
-    6546, 3288, 6665, 5192, 7053, 4149, 6810, 4432, 4148, 6647, 6907, 7053, 4149, 6810,
-    4432, 4097, 6810, 6907, 7053, 4096, 6647, 4432, 4148, 6647, 6907, 7053, 4096, 6647,
-    4432, 4097, 6810, 6907, 6238, 4298, 4941, 6945, 6238, 4298, 4937, 6945, 5963, 4332,
-    4941, 6945, 5963, 4332, 4937, 6945, 6238, 3273, 5261, 4148, 5805, 54, 582, 583,
-    57, 3353, 584, 585, 3410, 6946, 6238, 3273, 5261, 4097, 5805, 3679, 3702, 613,
-    3752, 3273, 6946, 5963, 3410, 5261, 4148, 5805, 54, 582, 583, 57, 3353, 584,
-    585, 3410, 6946, 5963, 3410, 5261, 4097, 5805, 3679, 3702, 613, 3752, 3273, 6946,
-    4108, 3599, 6450, 5927, 6716, 3938, 4108, 3576, 6450, 6335, 6716, 3938, 4108, 3540,
-    6450, 5927, 6720, 3938, 4108, 3588, 6450, 6335, 6720, 3938, 5072, 6207, 4148, 6519,
-    6883, 5072, 6207, 4097, 6622, 6883, 5012, 5645, 4148, 6519, 6883, 5012, 5645, 4097,
-    6622, 6883, 5766, 4941, 6735, 5766, 4937, 6735, 5764, 4941, 6735, 5764, 4937, 6735,
-    6952, 5770, 5186, 4834, 6300, 354, 6982, 6520, 3353, 6546, 3288, 6665, 5811, 6952,
-    5770, 5186, 4982, 6300, 249, 6972, 6547, 47, 6665, 5811, 4104, 5186, 4981, 6015,
-    354, 5936, 6620, 5811, 4104, 5186, 4833, 6015, 249, 5697, 6620, 5811, 5696, 5105,
-    4228, 4305, 249, 1065, 5697, 5294, 5051, 5714, 5011, 5015, 4161, 6482, 6975, 5135,
-    4228, 4337, 249, 1065, 6972, 1081, 6547, 1082, 5137, 6358, 5696, 5134, 4228, 4305,
-    354, 1097, 5936, 5294, 5051, 5714, 5011, 5015, 4161, 6482, 6975, 5106, 4228, 4337,
-    354, 1097, 6982, 1081, 6520, 1098, 5133, 6546, 1101, 5097, 1104, 1105, 1106, 1107,
-    1108, 5104, 6358, 6991, 5760, 6207, 4999, 6519, 6859, 5985, 5760, 6207, 4928, 6622,
-    6859, 6991, 5754, 5645, 4999, 6519, 6859, 5985, 5754, 5645, 4928, 6622, 6859, 7005,
-    3599, 7021, 5927, 6716, 4741, 7005, 3576, 7021, 6335, 6716, 4741, 7005, 3540, 7021,
-    5927, 6720, 4741, 7005, 3588, 7021, 6335, 6720, 4741, 6991, 5760, 4298, 5759, 6855,
-    5985, 5760, 4298, 5755, 6855, 6991, 5754, 4332, 5759, 6855, 5985, 5754, 4332, 5755,
-    6855, 6973, 3405, 3986, 5000, 5049, 4298, 5759, 6944, 4948, 3986, 5000, 5049, 4298,
-    5755, 6944, 6973, 3405, 3986, 4927, 5127, 4332, 5759, 6944, 4948, 3986, 4927, 5127,
-    4332, 5755, 6944, 1233, 3, 1234, 3272, 1235, 3, 1236, 6968, 1239, 1240, 3517,
-    5156, 1248, 6954, 6997, 6225, 5695, 6056, 6612, 3938, 6979, 6225, 5922, 6667, 6612,
-    3938, 6971, 6225, 5695, 6056, 6645, 3938, 6992, 6225, 5922, 6667, 6645, 3938, 7003,
-    5334, 5105, 5982, 5336, 5697, 5294, 4417, 1335, 4816, 5714, 6018, 4817, 5015, 6018,
-    6482, 7003, 298, 3, 5770, 5334, 5135, 5751, 5336, 4838, 6376, 316, 1081, 6547,
-    1082, 5137, 6358, 7003, 5334, 5134, 5982, 5341, 5936, 5294, 4417, 1335, 4816, 5714,
-    6018, 4817, 5015, 6018, 6482, 7003, 298, 3, 5770, 5334, 5106, 5751, 5341, 4983,
-    6376, 316, 1081, 6520, 1098, 5133, 6546, 1101, 5097, 1104, 1105, 1106, 1107, 1108,
-    5104, 6358, 7026, 3599, 6166, 6341, 6624, 3888, 7026, 3576, 6166, 6741, 6624, 3888,
-    7026, 3540, 6166, 6341, 6662, 3888, 7026, 3588, 6166, 6741, 6662, 3888, 5965, 3409,
-    6467, 1493, 1494, 1495, 4932, 1496, 3353, 1497, 1498, 3410, 6733, 1510, 6382, 6739,
-    1549, 6885, 5965, 3413, 6467, 1586, 6326, 5150, 1587, 1588, 1589, 1590, 1591, 1592,
-    1593, 1594, 1595, 1596, 1597, 1598, 1599, 1600, 1601, 1602, 1603, 5151, 1604, 1605,
-    1606, 1607, 1608, 1609, 1610, 1611, 1612, 1613, 1614, 1615, 1616, 1617, 1618, 1619,
-    3273, 6733, 1510, 6382, 6739, 1549, 6885, 5965, 3409, 6467, 1493, 1494, 1495, 4932,
-    1496, 3353, 1497, 1498, 3410, 6733, 1620, 6386, 6739, 1627, 6885, 5965, 3413, 6467,
-    1586, 6326, 5150, 1587, 1588, 1589, 1590, 1591, 1592, 1593, 1594, 1595, 1596, 1597,
-    1598, 1599, 1600, 1601, 1602, 1603, 5151, 1604, 1605, 1606, 1607, 1608, 1609, 1610,
-    1611, 1612, 1613, 1614, 1615, 1616, 1617, 1618, 1619, 3273, 6733, 1620, 6386, 6739,
-    1627, 6885, 6997, 6483, 5695, 1362, 4162, 5008, 6642, 4930, 6550, 6979, 6483, 5922,
-    1648, 4626, 1649, 1650, 1651, 1652, 1653, 1654, 1655, 1656, 1657, 1658, 1659, 1660,
-    1661, 1662, 1663, 4412, 4319, 5008, 6642, 4930, 6550, 6971, 6483, 5695, 1362, 4162,
-    5048, 6642, 5002, 6550, 6992, 6483, 5922, 1648, 4626, 1649, 1650, 1651, 1652, 1653,
-    1654, 1655, 1656, 1657, 1658, 1659, 1660, 1661, 1662, 1663, 4412, 4319, 5048, 6642,
-    5002, 6550, 6997, 6639, 4611, 4863, 5866, 3997, 3536, 6367, 3550, 6480, 3550, 6646,
-    3550, 6286, 3550, 6288, 6979, 6639, 4683, 5152, 5866, 3997, 3536, 6367, 3550, 6480,
-    3550, 6646, 3550, 6286, 3550, 6288, 6971, 6639, 4611, 4863, 5866, 4139, 3539, 6367,
-    3595, 6480, 3595, 6646, 3595, 6286, 3595, 6288, 6992, 6639, 4683, 5152, 5866, 4139,
-    3539, 6367, 3595, 6480, 3595, 6646, 3595, 6286, 3595, 6288, 4583, 1678, 3, 1679,
-    4896, 3272, 5830, 5106, 5751, 5341, 4983, 6376, 1683, 1684, 6980, 1686, 1687, 1688,
-    1689, 1690, 1691, 1692, 1693, 1694, 1695, 3904, 1696, 5133, 1686, 1687, 1688, 1689,
-    1690, 1691, 1692, 1693, 1694, 1697, 6981, 1699, 6983, 5148, 4491, 4890, 5708, 4583,
-    1678, 3, 1679, 4896, 3272, 5830, 5135, 5751, 5336, 4838, 6376, 1683, 1684, 6976,
-    1703, 1704, 1705, 1706, 1707, 1708, 1709, 1710, 1711, 4835, 1712, 5137, 5148, 4491,
-    4890, 5708, 4583, 5830, 5134, 5982, 5341, 4217, 5018, 1715, 1716, 5016, 1335, 1718,
-    5005, 5013, 5792, 1722, 1723, 1724, 1725, 1726, 1727, 1728, 5015, 5792, 4340, 5415,
-    5984, 5415, 4988, 4537, 4583, 5830, 5105, 5982, 5336, 4132, 5018, 1715, 1716, 5016,
-    1335, 1718, 5005, 5013, 5792, 1722, 1723, 1724, 1725, 1726, 1727, 1728, 5015, 5792,
-    4340, 5415, 5984, 5415, 4988, 4537, 7013, 3599, 7028, 6341, 6624, 4801, 7013, 3576,
-    7028, 6741, 6624, 4801, 7013, 3540, 7028, 6341, 6662, 4801, 7013, 3588, 7028, 6741,
-    6662, 4801, 6974, 3599, 7030, 4611, 6056, 6612, 4741, 6974, 3576, 7030, 4683, 6667,
-    6612, 4741, 6974, 3540, 7030, 4611, 6056, 6645, 4741, 6974, 3588, 7030, 4683, 6667,
-    6645, 4741, 1739, 3, 1740, 3272, 1741, 3, 1742, 6968, 1743, 1744, 3740, 5156,
-    1248, 6954, 4310, 6449, 5748, 5082, 6623, 5757, 4310, 5887, 5748, 5147, 6623, 5757,
-    4310, 5658, 5748, 5082, 6718, 5995, 4310, 6221, 5748, 5147, 6718, 5995, 5664, 4382,
-    5105, 5750, 5422, 4132, 6790, 4899, 4933, 5952, 4074, 7050, 4382, 5135, 5980, 5422,
-    4838, 6558, 6976, 1934, 1935, 1936, 1937, 1938, 1939, 1940, 1941, 1942, 4835, 1943,
-    5137, 6643, 3985, 5303, 4943, 5664, 4382, 5134, 5750, 5440, 4217, 6790, 4899, 4933,
-    5952, 4074, 7050, 4382, 5106, 5980, 5440, 4983, 6558, 6980, 6557, 1966, 3904, 1967,
-    5133, 6557, 1968, 6981, 1969, 6983, 6643, 3985, 5303, 4943, 7048, 6449, 1983, 1984,
-    1985, 3923, 6, 1986, 4576, 1988, 4218, 4997, 1991, 1992, 5121, 1999, 5043, 2003,
-    2004, 2005, 2006, 2007, 5069, 2010, 2011, 5445, 2014, 5094, 2020, 6993, 2028, 2029,
-    5446, 2032, 2033, 2034, 2035, 2036, 2037, 2038, 2039, 2040, 2041, 2042, 2043, 2044,
-    2045, 2046, 2047, 2048, 2049, 5902, 2055, 5131, 6099, 6963, 2075, 2076, 2077, 2078,
-    2079, 2080, 2081, 2082, 5753, 2032, 2085, 2086, 2087, 2088, 2089, 2090, 2091, 2092,
-    2041, 2093, 2094, 2095, 2096, 2097, 2098, 2099, 2100, 5902, 5449, 6524, 6963, 2110,
-    2111, 2112, 2113, 2114, 2115, 2116, 2117, 5175, 2119, 2032, 2120, 2121, 2122, 2123,
-    2124, 2125, 2126, 2127, 2041, 2128, 2129, 2130, 2131, 2132, 2133, 2134, 2135, 4303,
-    2054, 5449, 2137, 6559, 2068, 2144, 2070, 2145, 6963, 2146, 2147, 2148, 2149, 2150,
-    2151, 2152, 2153, 5999, 2158, 2159, 2160, 2161, 2162, 5073, 7048, 5887, 1983, 2165,
-    75, 2166, 6, 2167, 4576, 2168, 4338, 4924, 817, 2170, 1855, 2171, 2172, 2173,
-    2174, 3515, 2175, 2176, 2177, 2178, 2179, 2180, 2181, 2182, 2183, 2184, 2185, 2186,
-    2187, 2188, 2189, 2190, 2191, 119, 2192, 3516, 3444, 2193, 1766, 6984, 3852, 3769,
-    2195, 2196, 2197, 2198, 2199, 2200, 2201, 2202, 679, 2203, 2204, 2205, 2206, 2207,
-    2208, 2209, 2210, 3290, 2211, 3586, 6964, 2213, 2214, 2215, 2216, 2217, 2218, 2219,
-    2220, 3793, 2221, 2222, 2223, 2224, 2225, 2226, 2227, 2228, 679, 2229, 2230, 2231,
-    2232, 2233, 2234, 2235, 2236, 3290, 5460, 3673, 6964, 2238, 2239, 2240, 2241, 2242,
-    2243, 2244, 2245, 3768, 2246, 2247, 2248, 2249, 2250, 2251, 2252, 2253, 679, 2254,
-    2255, 2256, 2257, 2258, 2259, 2260, 2261, 3290, 5460, 2262, 3741, 6964, 2263, 2264,
-    2265, 2266, 2267, 2268, 2269, 2270, 3884, 2271, 4995, 2274, 3369, 7048, 5658, 1983,
-    1984, 1985, 3923, 6, 1986, 4576, 1988, 4218, 4997, 1991, 1992, 5121, 1999, 5043,
-    2003, 2004, 2005, 2006, 2007, 5069, 2010, 2011, 5445, 2014, 5094, 2020, 6994, 2282,
-    2283, 5446, 2032, 2033, 2034, 2035, 2036, 2037, 2038, 2039, 2040, 2041, 2042, 2043,
-    2044, 2045, 2046, 2047, 2048, 2049, 5671, 2055, 5131, 6099, 6977, 2075, 2076, 2077,
-    2078, 2079, 2080, 2081, 2082, 5753, 2032, 2085, 2086, 2087, 2088, 2089, 2090, 2091,
-    2092, 2041, 2093, 2094, 2095, 2096, 2097, 2098, 2099, 2100, 5671, 5449, 6524, 6977,
-    2110, 2111, 2112, 2113, 2114, 2115, 2116, 2117, 5175, 2119, 2032, 2120, 2121, 2122,
-    2123, 2124, 2125, 2126, 2127, 2041, 2128, 2129, 2130, 2131, 2132, 2133, 2134, 2135,
-    4303, 4391, 5449, 2137, 6559, 2068, 2144, 2070, 2145, 6977, 2146, 2147, 2148, 2149,
-    2150, 2151, 2152, 2153, 5999, 2158, 2159, 2160, 2161, 2162, 5073, 7048, 6221, 1983,
-    2165, 75, 2166, 6, 2167, 4576, 2168, 4338, 4924, 817, 2170, 1855, 2171, 2172,
-    2173, 2174, 3515, 2175, 2176, 2177, 2178, 2179, 2180, 2181, 2182, 2183, 2184, 2185,
-    2186, 2187, 2188, 2189, 2190, 2191, 119, 2192, 3516, 3444, 2193, 1766, 6985, 3855,
-    3769, 2195, 2196, 2197, 2198, 2199, 2200, 2201, 2202, 679, 2203, 2204, 2205, 2206,
-    2207, 2208, 2209, 2210, 4393, 2211, 3586, 6978, 2213, 2214, 2215, 2216, 2217, 2218,
-    2219, 2220, 3793, 2221, 2222, 2223, 2224, 2225, 2226, 2227, 2228, 679, 2229, 2230,
-    2231, 2232, 2233, 2234, 2235, 2236, 4393, 5460, 3673, 6978, 2238, 2239, 2240, 2241,
-    2242, 2243, 2244, 2245, 3768, 2246, 2247, 2248, 2249, 2250, 2251, 2252, 2253, 679,
-    2254, 2255, 2256, 2257, 2258, 2259, 2260, 2261, 4393, 5460, 2262, 3741, 6978, 2263,
-    2264, 2265, 2266, 2267, 2268, 2269, 2270, 3884, 2271, 4995, 2274, 3369, 4619, 6449,
-    1353, 1984, 2288, 75, 2289, 6, 2290, 4095, 1988, 6264, 6355, 2297, 6390, 2302,
-    5445, 2303, 5767, 6993, 2028, 2029, 5446, 2305, 6392, 2312, 2313, 5447, 2315, 2316,
-    2317, 2318, 2319, 2320, 2321, 5902, 5468, 6099, 2323, 4392, 2324, 2325, 2326, 2327,
-    2328, 2329, 2330, 2331, 5753, 2305, 6393, 2338, 2339, 5834, 2341, 2342, 2343, 2344,
-    2345, 2346, 2347, 4303, 5448, 6524, 2323, 4392, 2349, 2350, 2351, 2352, 2353, 2354,
-    2355, 2356, 5999, 2357, 6316, 4619, 5887, 1353, 2361, 75, 2362, 6, 4344, 6264,
-    3381, 3638, 5944, 1444, 5739, 5130, 3444, 2365, 1766, 6984, 3852, 4299, 3795, 4374,
-    3290, 1784, 3524, 3354, 3291, 4388, 3796, 4376, 4092, 3583, 3379, 3291, 4377, 3884,
-    2366, 3888, 4619, 5658, 1353, 1984, 2288, 75, 2289, 6, 2290, 4095, 1988, 6264,
-    6355, 2297, 6390, 2302, 5445, 2303, 5767, 6994, 2282, 2283, 5446, 2305, 6392, 2312,
-    2313, 5447, 2315, 2316, 2317, 2318, 2319, 2320, 2321, 5671, 5468, 6099, 2323, 4629,
-    2324, 2325, 2326, 2327, 2328, 2329, 2330, 2331, 5753, 2305, 6393, 2338, 2339, 5834,
-    2341, 2342, 2343, 2344, 2345, 2346, 2347, 4303, 5945, 6524, 2323, 4629, 2349, 2350,
-    2351, 2352, 2353, 2354, 2355, 2356, 5999, 2357, 6316, 4619, 6221, 1353, 2361, 75,
-    2362, 6, 4344, 6264, 3381, 3638, 5944, 1444, 5739, 5130, 3444, 2365, 1766, 6985,
-    3855, 4299, 3795, 4374, 4393, 1784, 3524, 3354, 3320, 4388, 3796, 4376, 5716, 3583,
-    3379, 3320, 4377, 3884, 2366, 3888, 5710, 3409, 7007, 2370, 3969, 391, 2371, 2372,
-    2373, 4226, 6618, 2380, 6382, 6794, 1549, 6877, 5710, 3413, 7007, 2470, 6326, 4318,
-    6618, 2380, 6382, 6794, 1549, 6877, 5710, 3409, 7007, 2370, 3969, 391, 2371, 2372,
-    2373, 4226, 6618, 2471, 6386, 6794, 1627, 6877, 5710, 3413, 7007, 2470, 6326, 4318,
-    6618, 2471, 6386, 6794, 1627, 6877, 4310, 6449, 6495, 5082, 5006, 5631, 4574, 4092,
-    5003, 4092, 5757, 4310, 5887, 6495, 5147, 5006, 5631, 4574, 4092, 5003, 4092, 5757,
-    4310, 5658, 6495, 5082, 5071, 5631, 4664, 4092, 4931, 4092, 5995, 4310, 6221, 6495,
-    5147, 5071, 5631, 4664, 4092, 4931, 4092, 5995, 4619, 3599, 6330, 1984, 2475, 75,
-    2476, 5926, 3465, 6355, 2478, 6390, 2479, 2012, 2480, 2481, 5767, 6993, 2030, 2482,
-    2483, 6392, 5447, 2484, 2485, 2486, 2487, 2488, 5902, 5468, 5514, 2324, 2490, 2491,
-    2492, 2493, 2494, 4842, 2495, 2483, 6393, 5834, 2496, 2497, 2498, 2499, 2500, 4303,
-    5448, 5149, 5514, 2349, 2501, 2502, 2503, 2504, 2505, 5175, 2506, 2483, 2507, 2508,
-    2509, 2510, 2511, 2512, 2041, 2513, 2514, 2515, 2516, 2517, 2518, 5709, 5448, 2520,
-    6559, 5514, 2521, 2522, 2523, 2524, 2525, 2526, 141, 2527, 2528, 2483, 2529, 2530,
-    2531, 2532, 2533, 2534, 2041, 2535, 2536, 2537, 2538, 2539, 2540, 2541, 2542, 2543,
-    2544, 2545, 2546, 5709, 2547, 5448, 2520, 2548, 2056, 2549, 2058, 2550, 2060, 2551,
-    2062, 2552, 2064, 2553, 2066, 2554, 5514, 2555, 2556, 2557, 2558, 2559, 2560, 2561,
-    2562, 2563, 2564, 2565, 2566, 5068, 2567, 2157, 2568, 6316, 4619, 3576, 6330, 2569,
-    3923, 5926, 3912, 5944, 2570, 5739, 2571, 2572, 2573, 2574, 2575, 2576, 2577, 119,
-    2578, 3675, 3663, 3731, 6984, 4300, 3763, 3511, 2579, 2580, 2581, 2582, 2583, 3290,
-    1784, 3494, 3461, 701, 4544, 1394, 2585, 2586, 2587, 2588, 2589, 4334, 3764, 3528,
-    2590, 2591, 2592, 2593, 2594, 4092, 3519, 3493, 731, 4544, 1422, 2595, 2596, 2597,
-    2598, 2599, 4371, 3801, 3765, 2600, 2601, 2602, 2603, 2604, 4092, 1841, 3672, 758,
-    4544, 1844, 2605, 2606, 2607, 2608, 2609, 4304, 672, 2610, 2611, 2612, 2613, 2614,
-    2615, 679, 2616, 2617, 2618, 2619, 2620, 2621, 2622, 2623, 2624, 2625, 2626, 2627,
-    4092, 1841, 2628, 1785, 786, 1786, 787, 1787, 788, 1788, 789, 1789, 790, 1790,
-    791, 4544, 2629, 2630, 2631, 2632, 2633, 2634, 2635, 2636, 2637, 2638, 2639, 2640,
-    3580, 1852, 2641, 3888, 4619, 3540, 6330, 1984, 2475, 75, 2476, 5926, 3465, 6355,
-    2478, 6390, 2479, 2012, 2480, 2481, 5767, 6994, 2030, 2482, 2483, 6392, 5447, 2484,
-    2485, 2486, 2487, 2488, 5671, 5468, 5840, 2324, 2490, 2491, 2492, 2493, 2494, 4842,
-    2495, 2483, 6393, 5834, 2496, 2497, 2498, 2499, 2500, 4303, 5945, 5149, 5840, 2349,
-    2501, 2502, 2503, 2504, 2505, 5175, 2506, 2483, 2507, 2508, 2509, 2510, 2511, 2512,
-    2041, 2513, 2514, 2515, 2516, 2517, 2518, 5709, 5945, 2520, 6559, 5840, 2521, 2522,
-    2523, 2524, 2525, 2526, 141, 2527, 2528, 2483, 2529, 2530, 2531, 2532, 2533, 2534,
-    2041, 2535, 2536, 2537, 2538, 2539, 2540, 2541, 2542, 2543, 2544, 2545, 2546, 5709,
-    2547, 5945, 2520, 2548, 2056, 2549, 2058, 2550, 2060, 2551, 2062, 2552, 2064, 2553,
-    2066, 2554, 5840, 2555, 2556, 2557, 2558, 2559, 2560, 2561, 2562, 2563, 2564, 2565,
-    2566, 5068, 2567, 2157, 2568, 6316, 4619, 3588, 6330, 2569, 3923, 5926, 3912, 5944,
-    2570, 5739, 2571, 2572, 2573, 2574, 2575, 2576, 2577, 119, 2578, 3675, 3663, 3731,
-    6985, 4300, 3763, 3511, 2579, 2580, 2581, 2582, 2583, 4393, 1784, 3494, 3461, 701,
-    4653, 1394, 2585, 2586, 2587, 2588, 2589, 4334, 3764, 3528, 2590, 2591, 2592, 2593,
-    2594, 5716, 3519, 3493, 731, 4653, 1422, 2595, 2596, 2597, 2598, 2599, 4371, 3801,
-    3765, 2600, 2601, 2602, 2603, 2604, 5716, 1841, 3672, 758, 4653, 1844, 2605, 2606,
-    2607, 2608, 2609, 4304, 672, 2610, 2611, 2612, 2613, 2614, 2615, 679, 2616, 2617,
-    2618, 2619, 2620, 2621, 2622, 2623, 2624, 2625, 2626, 2627, 5716, 1841, 2628, 1785,
-    786, 1786, 787, 1787, 788, 1788, 789, 1789, 790, 1790, 791, 4653, 2629, 2630,
-    2631, 2632, 2633, 2634, 2635, 2636, 2637, 2638, 2639, 2640, 3580, 1852, 2641, 3888,
-    7050, 4769, 5106, 5980, 5440, 4983, 6558, 6980, 6557, 1966, 3904, 1967, 5133, 6557,
-    1968, 6981, 1969, 6983, 6643, 4491, 5303, 5708, 7050, 4769, 5135, 5980, 5422, 4838,
-    6558, 6976, 1934, 1935, 1936, 1937, 1938, 1939, 1940, 1941, 1942, 4835, 1943, 5137,
-    6643, 4491, 5303, 5708, 5664, 4769, 5134, 5750, 5440, 4217, 6790, 5984, 5952, 4537,
-    5664, 4769, 5105, 5750, 5422, 4132, 6790, 5984, 5952, 4537, 7052, 3599, 7019, 5082,
-    6623, 4935, 5705, 7052, 3576, 7019, 5147, 6623, 4935, 5705, 7052, 3540, 7019, 5082,
-    6718, 5007, 5705, 7052, 3588, 7019, 5147, 6718, 5007, 5705, 3909, 2644, 3, 1740,
-    3272, 2645, 3, 1742, 6968, 2646, 2647, 3582, 5156, 2648, 6954, 6949, 4630, 7038,
-    6398, 6118, 2706, 2707, 2708, 2709, 2710, 2711, 2712, 2713, 2714, 2715, 2716, 2717,
-    2718, 2719, 2720, 2721, 2722, 2723, 2724, 2725, 6399, 5717, 2734, 4556, 2736, 2737,
-    2738, 2739, 6120, 2743, 6668, 5863, 2736, 2762, 2763, 2764, 2765, 2766, 2767, 2768,
-    2769, 2770, 2771, 2772, 2773, 2774, 2775, 2776, 6120, 2743, 6668, 5629, 6884, 6949,
-    4328, 7038, 6398, 6135, 2835, 2836, 2837, 2838, 2839, 2840, 2841, 2842, 2843, 2844,
-    2845, 2846, 2847, 2848, 2849, 2850, 2851, 2852, 2853, 2854, 6399, 5946, 2857, 2858,
-    2859, 2860, 2861, 2862, 2863, 2864, 2865, 2866, 2867, 2868, 2869, 2870, 2871, 2872,
-    2873, 2874, 2875, 2876, 2877, 2878, 2879, 2880, 2881, 2882, 2883, 2884, 2885, 2886,
-    2887, 2888, 2889, 2890, 2891, 2892, 2893, 3767, 6884, 6949, 4248, 7038, 6403, 6118,
-    2706, 2707, 2708, 2709, 2710, 2711, 2712, 2713, 2714, 2715, 2716, 2717, 2718, 2719,
-    2720, 2721, 2722, 2723, 2724, 2725, 6399, 5717, 2734, 4556, 2736, 2737, 2738, 2739,
-    6120, 2900, 6668, 5863, 2736, 2762, 2763, 2764, 2765, 2766, 2767, 2768, 2769, 2770,
-    2771, 2772, 2773, 2774, 2775, 2776, 6120, 2900, 6668, 5629, 6884, 6949, 3965, 7038,
-    6403, 6135, 2835, 2836, 2837, 2838, 2839, 2840, 2841, 2842, 2843, 2844, 2845, 2846,
-    2847, 2848, 2849, 2850, 2851, 2852, 2853, 2854, 6399, 5946, 2857, 2858, 2859, 2860,
-    2861, 2862, 2863, 2864, 2865, 2866, 2867, 2868, 2869, 2870, 2871, 2872, 2873, 2874,
-    2901, 2876, 2877, 2878, 2879, 2880, 2881, 2882, 2883, 2884, 2885, 2886, 2887, 2888,
-    2889, 2890, 2891, 2892, 2893, 3767, 6884, 6949, 4630, 7047, 414, 2906, 2907, 1361,
-    652, 2908, 2909, 655, 2910, 1364, 2911, 3663, 5566, 2913, 3602, 6734, 4544, 6722,
-    4544, 6649, 6949, 4328, 7047, 2971, 2972, 2973, 2974, 5169, 660, 5566, 2913, 3602,
-    6734, 4544, 6722, 4544, 6649, 6949, 4248, 7047, 414, 2906, 2907, 1361, 652, 2908,
-    2909, 655, 2910, 1364, 2911, 3663, 5566, 2975, 3603, 6734, 4653, 6722, 4653, 6649,
-    6949, 3965, 7047, 2971, 2972, 2973, 2974, 5169, 660, 5566, 2975, 3603, 6734, 4653,
-    6722, 4653, 6649, 6996, 4630, 7011, 4925, 5585, 2993, 2994, 2995, 2996, 5586, 2999,
-    3000, 5161, 3002, 5587, 3005, 3376, 3599, 7017, 4630, 7034, 6996, 4328, 7011, 6405,
-    3035, 5594, 3038, 119, 4328, 7017, 4328, 7034, 6996, 4248, 6460, 3041, 3042, 3043,
-    7020, 3047, 6321, 3052, 3053, 119, 4248, 7011, 4925, 5585, 2993, 2994, 2995, 2996,
-    5586, 2999, 3000, 5161, 3002, 5587, 3005, 3376, 3540, 7017, 4248, 7034, 6996, 3965,
-    6460, 3041, 3042, 3043, 7020, 3047, 6321, 3052, 3053, 5783, 7011, 6405, 3035, 5594,
-    3038, 5783, 7017, 3965, 7034, 5773, 5138, 3054, 1744, 3740, 5156, 3055, 3056, 3057,
-    3058, 3059, 5102, 6951, 4630, 7040, 414, 3086, 3087, 1762, 3088, 1764, 655, 3089,
-    3090, 3091, 3911, 3092, 4606, 5879, 4929, 4929, 4929, 3356, 5864, 4574, 5653, 5001,
-    5001, 5001, 4093, 4110, 4663, 6215, 5120, 5120, 5120, 4093, 5419, 3356, 6338, 6951,
-    4328, 7040, 3130, 3131, 2973, 3132, 5169, 1365, 3731, 3092, 4606, 5879, 4929, 4929,
-    4929, 3356, 5864, 4574, 5653, 5001, 5001, 5001, 4093, 4110, 4663, 6215, 5120, 5120,
-    5120, 4093, 5419, 3356, 6338, 6951, 4248, 7040, 414, 3086, 3087, 1762, 3088, 1764,
-    655, 3089, 3090, 3091, 3911, 3133, 4681, 5879, 4996, 4996, 4996, 3380, 5864, 4664,
-    5653, 4926, 4926, 4926, 4146, 4110, 4575, 6215, 5070, 5070, 5070, 4146, 5419, 3380,
-    6338, 6951, 3965, 7040, 3130, 3131, 2973, 3132, 5169, 1365, 3731, 3133, 4681, 5879,
-    4996, 4996, 4996, 3380, 5864, 4664, 5653, 4926, 4926, 4926, 4146, 4110, 4575, 6215,
-    5070, 5070, 5070, 4146, 5419, 3380, 6338, 6951, 4630, 7032, 6398, 3140, 3141, 6118,
-    6406, 5717, 3150, 4556, 3151, 3152, 3153, 3154, 6669, 5863, 3151, 3179, 3180, 3181,
-    3153, 3154, 6669, 5629, 6906, 6951, 4328, 7032, 6398, 3140, 3141, 6135, 6406, 5946,
-    3206, 3207, 3208, 3209, 3210, 3211, 3212, 3213, 3214, 3215, 3216, 3217, 3218, 3219,
-    3220, 3221, 3222, 3223, 3224, 3225, 3226, 3227, 3228, 3229, 3230, 3231, 3232, 3233,
-    3234, 3235, 3767, 6906, 6951, 4248, 7032, 6403, 3236, 3237, 6118, 6406, 5717, 3150,
-    4556, 3151, 3152, 3153, 3238, 6669, 5863, 3151, 3179, 3180, 3181, 3153, 3238, 6669,
-    5629, 6906, 6951, 3965, 7032, 6403, 3236, 3237, 6135, 6406, 5946, 3206, 3207, 3208,
-    3209, 3210, 3239, 3212, 3213, 3214, 3215, 3216, 3217, 3218, 3219, 3220, 3221, 3222,
-    3223, 3224, 3225, 3226, 3227, 3228, 3229, 3230, 3231, 3232, 3233, 3234, 3235, 3767,
-    6906, 6999, 4630, 7015, 3139, 5585, 3248, 2994, 3249, 3250, 5586, 3251, 3252, 5161,
-    3253, 5587, 3254, 3376, 3599, 7024, 4630, 7042, 6999, 4328, 7015, 6405, 3261, 5594,
-    3262, 119, 4328, 7024, 4328, 7042, 6999, 4248, 6460, 3263, 3264, 3265, 7020, 3266,
-    6321, 3267, 3268, 119, 4248, 7015, 3139, 5585, 3248, 2994, 3249, 3250, 5586, 3251,
-    3252, 5161, 3253, 5587, 3254, 3376, 3540, 7024, 4248, 7042, 6999, 3965, 6460, 3263,
-    3264, 3265, 7020, 3266, 6321, 3267, 3268, 5783, 7015, 6405, 3261, 5594, 3262, 5783,
-    7024, 3965, 7042, 3909, 5774, 5138, 3269, 2647, 3582, 5156, 3270, 3056, 3057, 3271,
-    3059, 5102,
+    6304, 5409, 7166, 6304, 5413, 7166, 6307, 5409, 7166, 6307, 5413, 7166, 6222, 5295,
+    6598, 249, 6224, 7299, 5623, 7306, 5428, 6928, 249, 7240, 7209, 47, 7350, 5623,
+    6222, 5427, 6598, 354, 6494, 7299, 5623, 7306, 5296, 6928, 354, 7359, 7174, 3592,
+    7207, 3553, 7350, 5623, 7755, 4428, 6980, 3495, 4807, 4429, 7165, 63, 7651, 7755,
+    4428, 6980, 3495, 4807, 4489, 6980, 7651, 7755, 4490, 7165, 3839, 4807, 4429, 7165,
+    63, 7651, 7755, 4490, 7165, 3839, 4807, 4489, 6980, 7651, 6538, 4663, 5409, 7686,
+    6538, 4663, 5413, 7686, 6857, 4705, 5409, 7686, 6857, 4705, 5413, 7686, 6538, 5399,
+    579, 4429, 6275, 54, 582, 583, 57, 6160, 585, 63, 7730, 6538, 5399, 579,
+    4489, 6275, 3838, 3894, 613, 4041, 7730, 6857, 3839, 578, 579, 4429, 6275, 54,
+    582, 583, 57, 6160, 585, 63, 7730, 6857, 3839, 578, 579, 4489, 6275, 3838,
+    3894, 613, 4041, 7730, 6480, 4767, 7085, 4828, 6476, 7432, 4235, 6480, 4031, 7085,
+    5020, 6628, 7432, 4235, 6480, 4624, 7085, 4828, 6476, 7429, 4235, 6480, 3958, 7085,
+    5020, 6628, 7429, 4235, 5455, 6811, 4429, 7341, 7605, 5455, 6811, 4489, 6981, 7605,
+    5509, 6181, 4429, 7341, 7605, 5509, 6181, 4489, 6981, 7605, 6304, 5409, 7349, 6304,
+    5413, 7349, 6307, 5409, 7349, 6307, 5413, 7349, 7048, 5232, 5617, 5296, 6928, 354,
+    7359, 7174, 3592, 7207, 3553, 7350, 6357, 7048, 5232, 5617, 5428, 6928, 249, 7240,
+    7209, 47, 7350, 6357, 4440, 5617, 5427, 6598, 354, 6494, 7299, 6357, 4440, 5617,
+    5295, 6598, 249, 6224, 7299, 6357, 6222, 5569, 4600, 4671, 249, 1065, 6224, 5740,
+    5461, 6239, 5415, 5458, 4510, 7120, 7306, 5577, 4600, 4709, 249, 1065, 7240, 1081,
+    7209, 1082, 5578, 6994, 6222, 5576, 4600, 4671, 354, 1097, 6494, 5740, 5461, 6239,
+    5415, 5458, 4510, 7120, 7306, 5570, 4600, 4709, 354, 1097, 7359, 1081, 7174, 1098,
+    5575, 7207, 1101, 5560, 1104, 1105, 1106, 1107, 1108, 5568, 6994, 7418, 6296, 6811,
+    5402, 7341, 7576, 6572, 6296, 6811, 5447, 6981, 7576, 7418, 6302, 6181, 5402, 7341,
+    7576, 6572, 6302, 6181, 5447, 6981, 7576, 7696, 5002, 7723, 414, 6476, 7432, 5119,
+    7696, 4768, 7723, 817, 6628, 7432, 5119, 7696, 5148, 7723, 414, 6476, 7429, 5119,
+    7696, 5003, 7723, 817, 6628, 7429, 5119, 7418, 6296, 4663, 6297, 7568, 6572, 6296,
+    4663, 6301, 7568, 7418, 6302, 4705, 6297, 7568, 6572, 6302, 4705, 6301, 7568, 7241,
+    3629, 4283, 5401, 5501, 4663, 6297, 7687, 5420, 4283, 5401, 5501, 4663, 6301, 7687,
+    7241, 3629, 4283, 5448, 5545, 4705, 6297, 7687, 5420, 4283, 5448, 5545, 4705, 6301,
+    7687, 1233, 3, 1234, 3493, 1235, 3, 1236, 7238, 1239, 1240, 3764, 5585, 1248,
+    7224, 5287, 4767, 7113, 5421, 6643, 7325, 4235, 5287, 4031, 7113, 5423, 7351, 7325,
+    4235, 5287, 4624, 7113, 5421, 6643, 7195, 4235, 5287, 3958, 7113, 5423, 7351, 7195,
+    4235, 7592, 5784, 5569, 6551, 5786, 6224, 5740, 4792, 1335, 5201, 6239, 6601, 5202,
+    5458, 6601, 7120, 7592, 298, 3, 5232, 5784, 5577, 6287, 5786, 5300, 7011, 316,
+    1081, 7209, 1082, 5578, 6994, 7592, 5784, 5576, 6551, 5791, 6494, 5740, 4792, 1335,
+    5201, 6239, 6601, 5202, 5458, 6601, 7120, 7592, 298, 3, 5232, 5784, 5570, 6287,
+    5791, 5429, 7011, 316, 1081, 7174, 1098, 5575, 7207, 1101, 5560, 1104, 1105, 1106,
+    1107, 1108, 5568, 6994, 7704, 5573, 6770, 5028, 6973, 7436, 4185, 7704, 5574, 6770,
+    4642, 7443, 7436, 4185, 7704, 5566, 6770, 5028, 6973, 7430, 4185, 7704, 5567, 6770,
+    4642, 7443, 7430, 4185, 7124, 3636, 6944, 1493, 1494, 1495, 5405, 1496, 3592, 1497,
+    1498, 6446, 7345, 1510, 7016, 7441, 1549, 7580, 7124, 3634, 6944, 1586, 6440, 5549,
+    1587, 1588, 1589, 1590, 1591, 1592, 1593, 1594, 1595, 1596, 1597, 1598, 1599, 1600,
+    1601, 1602, 1603, 5557, 1604, 1605, 1606, 1607, 1608, 1609, 1610, 1611, 1612, 1613,
+    1614, 1615, 1616, 1617, 1618, 1619, 7068, 7345, 1510, 7016, 7441, 1549, 7580, 7124,
+    3636, 6944, 1493, 1494, 1495, 5405, 1496, 3592, 1497, 1498, 6446, 7345, 1620, 7020,
+    7441, 1627, 7580, 7124, 3634, 6944, 1586, 6440, 5549, 1587, 1588, 1589, 1590, 1591,
+    1592, 1593, 1594, 1595, 1596, 1597, 1598, 1599, 1600, 1601, 1602, 1603, 5557, 1604,
+    1605, 1606, 1607, 1608, 1609, 1610, 1611, 1612, 1613, 1614, 1615, 1616, 1617, 1618,
+    1619, 7068, 7345, 1620, 7020, 7441, 1627, 7580, 5287, 5573, 7317, 5421, 1362, 4514,
+    5454, 7199, 4664, 7211, 5287, 5574, 7317, 5423, 1648, 4761, 1649, 1650, 1651, 1652,
+    1653, 1654, 1655, 1656, 1657, 1658, 1659, 1660, 1661, 1662, 1663, 4786, 4690, 5454,
+    7199, 4664, 7211, 5287, 5566, 7317, 5421, 1362, 4514, 5508, 7199, 4703, 7211, 5287,
+    5567, 7317, 5423, 1648, 4761, 1649, 1650, 1651, 1652, 1653, 1654, 1655, 1656, 1657,
+    1658, 1659, 1660, 1661, 1662, 1663, 4786, 4690, 5508, 7199, 4703, 7211, 5287, 4767,
+    7323, 5421, 5327, 6958, 1275, 664, 3641, 667, 7133, 3797, 7118, 3797, 7119, 3797,
+    6913, 3797, 6915, 5287, 4031, 7323, 5423, 5558, 6958, 1275, 664, 3641, 667, 7133,
+    3797, 7118, 3797, 7119, 3797, 6913, 3797, 6915, 5287, 4624, 7323, 5421, 5327, 6958,
+    1328, 955, 3642, 958, 7133, 3868, 7118, 3868, 7119, 3868, 6913, 3868, 6915, 5287,
+    3958, 7323, 5423, 5558, 6958, 1328, 955, 3642, 958, 7133, 3868, 7118, 3868, 7119,
+    3868, 6913, 3868, 6915, 4955, 1678, 3, 1679, 5490, 6383, 5570, 6287, 5791, 5429,
+    7011, 1683, 1684, 7357, 1686, 1687, 1688, 1689, 1690, 1691, 1692, 1693, 1694, 1695,
+    4198, 1696, 5575, 1686, 1687, 1688, 1689, 1690, 1691, 1692, 1693, 1694, 1697, 7358,
+    1699, 7360, 5555, 4858, 5355, 6240, 4955, 1678, 3, 1679, 5490, 6383, 5577, 6287,
+    5786, 5300, 7011, 1683, 1684, 7354, 1703, 1704, 1705, 1706, 1707, 1708, 1709, 1710,
+    1711, 5297, 1712, 5578, 5555, 4858, 5355, 6240, 4955, 6383, 5576, 6551, 5791, 4577,
+    5464, 1715, 1716, 5459, 1335, 1718, 5452, 5456, 6328, 1722, 1723, 1724, 1725, 1726,
+    1727, 1728, 5458, 6328, 4712, 5867, 6571, 5867, 5434, 4882, 4955, 6383, 5569, 6551,
+    5786, 4459, 5464, 1715, 1716, 5459, 1335, 1718, 5452, 5456, 6328, 1722, 1723, 1724,
+    1725, 1726, 1727, 1728, 5458, 6328, 4712, 5867, 6571, 5867, 5434, 4882, 7672, 5002,
+    7708, 5407, 6973, 7436, 4991, 7672, 4768, 7708, 6217, 7443, 7436, 4991, 7672, 5148,
+    7708, 5407, 6973, 7430, 4991, 7672, 5003, 7708, 6217, 7443, 7430, 4991, 7657, 5002,
+    7759, 414, 4982, 6643, 7325, 5119, 7657, 4768, 7759, 817, 5111, 7351, 7325, 5119,
+    7657, 5148, 7759, 414, 4982, 6643, 7195, 5119, 7657, 5003, 7759, 817, 5111, 7351,
+    7195, 5119, 1739, 3, 1740, 3493, 1741, 3, 1742, 7238, 1743, 1744, 4093, 5585,
+    1248, 7224, 4986, 3699, 5055, 6553, 6276, 7439, 6306, 4986, 4031, 4943, 6553, 6273,
+    7439, 6306, 4986, 3639, 5055, 6553, 6276, 7330, 6584, 4986, 3958, 4943, 6553, 6273,
+    7330, 6584, 6183, 4229, 5569, 6285, 5874, 4459, 7496, 5367, 5412, 6511, 4375, 7734,
+    4229, 5577, 6547, 5874, 5300, 7218, 7354, 1934, 1935, 1936, 1937, 1938, 1939, 1940,
+    1941, 1942, 5297, 1943, 5578, 7328, 4469, 5749, 5416, 6183, 4229, 5576, 6285, 5892,
+    4577, 7496, 5367, 5412, 6511, 4375, 7734, 4229, 5570, 6547, 5892, 5429, 7218, 7357,
+    7217, 1966, 4198, 1967, 5575, 7217, 1968, 7358, 1969, 7360, 7328, 4469, 5749, 5416,
+    7751, 3914, 5055, 1983, 1984, 1985, 3993, 1986, 4485, 1988, 6, 4558, 5445, 1991,
+    1992, 5541, 1999, 5493, 2003, 2004, 2005, 2006, 2007, 5504, 2010, 2011, 5898, 2014,
+    5533, 2020, 7444, 2028, 2029, 5899, 2032, 2033, 2034, 2035, 2036, 2037, 2038, 2039,
+    2040, 2041, 2042, 2043, 2044, 2045, 2046, 2047, 2048, 2049, 6464, 2055, 5551, 6690,
+    7233, 2075, 2076, 2077, 2078, 2079, 2080, 2081, 2082, 6294, 2032, 2085, 2086, 2087,
+    2088, 2089, 2090, 2091, 2092, 2041, 2093, 2094, 2095, 2096, 2097, 2098, 2099, 2100,
+    6464, 5902, 7176, 7233, 2110, 2111, 2112, 2113, 2114, 2115, 2116, 2117, 5606, 2119,
+    2032, 2120, 2121, 2122, 2123, 2124, 2125, 2126, 2127, 2041, 2128, 2129, 2130, 2131,
+    2132, 2133, 2134, 2135, 4668, 2054, 5902, 2137, 7219, 2068, 2144, 2070, 2145, 7233,
+    2146, 2147, 2148, 2149, 2150, 2151, 2152, 2153, 6579, 2158, 2159, 2160, 2161, 2162,
+    5535, 7751, 4768, 4943, 1983, 2165, 5463, 2167, 4485, 2168, 4741, 2169, 3957, 2170,
+    1855, 2171, 2172, 2173, 2174, 3762, 2175, 2176, 2177, 2178, 2179, 2180, 2181, 2182,
+    2183, 2184, 2185, 2186, 2187, 2188, 2189, 2190, 2191, 119, 2192, 3763, 3640, 2193,
+    1766, 7361, 3817, 3712, 5536, 2201, 2202, 5329, 2204, 2205, 2206, 2207, 2208, 2209,
+    2210, 4700, 3739, 3778, 7234, 2213, 2214, 2215, 2216, 2217, 2218, 2219, 2220, 3755,
+    5537, 2227, 2228, 5432, 2230, 2231, 2232, 2233, 2234, 2235, 2236, 5419, 3702, 3769,
+    3779, 7234, 2238, 2239, 2240, 2241, 2242, 2243, 2244, 2245, 3713, 2246, 2247, 2248,
+    2249, 2250, 2251, 2252, 2253, 679, 2254, 2255, 2256, 2257, 2258, 2259, 2260, 2261,
+    5419, 2262, 1785, 3858, 3859, 7234, 2263, 2264, 2265, 2266, 2267, 2268, 2269, 2270,
+    6163, 2271, 4662, 2273, 2274, 3625, 7751, 3984, 5055, 1983, 1984, 1985, 3993, 1986,
+    4485, 1988, 6, 4558, 5445, 1991, 1992, 5541, 1999, 5493, 2003, 2004, 2005, 2006,
+    2007, 5504, 2010, 2011, 5898, 2014, 5533, 2020, 7445, 2282, 2283, 5899, 2032, 2033,
+    2034, 2035, 2036, 2037, 2038, 2039, 2040, 2041, 2042, 2043, 2044, 2045, 2046, 2047,
+    2048, 2049, 6195, 2055, 5551, 6690, 7355, 2075, 2076, 2077, 2078, 2079, 2080, 2081,
+    2082, 6294, 2032, 2085, 2086, 2087, 2088, 2089, 2090, 2091, 2092, 2041, 2093, 2094,
+    2095, 2096, 2097, 2098, 2099, 2100, 6195, 5902, 7176, 7355, 2110, 2111, 2112, 2113,
+    2114, 2115, 2116, 2117, 5606, 2119, 2032, 2120, 2121, 2122, 2123, 2124, 2125, 2126,
+    2127, 2041, 2128, 2129, 2130, 2131, 2132, 2133, 2134, 2135, 4668, 4764, 5902, 2137,
+    7219, 2068, 2144, 2070, 2145, 7355, 2146, 2147, 2148, 2149, 2150, 2151, 2152, 2153,
+    6579, 2158, 2159, 2160, 2161, 2162, 5535, 7751, 5003, 4943, 1983, 2165, 5463, 2167,
+    4485, 2168, 4741, 2169, 3957, 2170, 1855, 2171, 2172, 2173, 2174, 3762, 2175, 2176,
+    2177, 2178, 2179, 2180, 2181, 2182, 2183, 2184, 2185, 2186, 2187, 2188, 2189, 2190,
+    2191, 119, 2192, 3763, 3640, 2193, 1766, 7362, 3819, 3712, 5536, 2201, 2202, 5329,
+    2204, 2205, 2206, 2207, 2208, 2209, 2210, 7239, 3739, 3778, 7356, 2213, 2214, 2215,
+    2216, 2217, 2218, 2219, 2220, 3755, 5537, 2227, 2228, 5432, 2230, 2231, 2232, 2233,
+    2234, 2235, 2236, 7239, 2237, 3702, 3769, 3779, 7356, 2238, 2239, 2240, 2241, 2242,
+    2243, 2244, 2245, 3713, 2246, 2247, 2248, 2249, 2250, 2251, 2252, 2253, 679, 2254,
+    2255, 2256, 2257, 2258, 2259, 2260, 2261, 7239, 2237, 2262, 1785, 3858, 3859, 7356,
+    2263, 2264, 2265, 2266, 2267, 2268, 2269, 2270, 6163, 2271, 4662, 2273, 2274, 3625,
+    5071, 3914, 5055, 1353, 1984, 2288, 75, 2289, 6, 2290, 4425, 1988, 6529, 4890,
+    6990, 2297, 7023, 2302, 5898, 2303, 6308, 7444, 2028, 2029, 5899, 2305, 7026, 2312,
+    2313, 5900, 2315, 2316, 2317, 2318, 2319, 2320, 2321, 6464, 5922, 6690, 2323, 4765,
+    2324, 2325, 2326, 2327, 2328, 2329, 2330, 2331, 6294, 2305, 7027, 2338, 2339, 6387,
+    2341, 2342, 2343, 2344, 2345, 2346, 2347, 4668, 5901, 7176, 2323, 4765, 2349, 2350,
+    2351, 2352, 2353, 2354, 2355, 2356, 6579, 2357, 6951, 5071, 4768, 4943, 1353, 2361,
+    75, 2362, 6, 4715, 6529, 5422, 6527, 1444, 6249, 5550, 3640, 2365, 1766, 7361,
+    3817, 4217, 3980, 4578, 3505, 3772, 3751, 3575, 3503, 4465, 4250, 3981, 4579, 3505,
+    3857, 3752, 3608, 3503, 4466, 6163, 2366, 4185, 5071, 3984, 5055, 1353, 1984, 2288,
+    75, 2289, 6, 2290, 4425, 1988, 6529, 4890, 6990, 2297, 7023, 2302, 5898, 2303,
+    6308, 7445, 2282, 2283, 5899, 2305, 7026, 2312, 2313, 5900, 2315, 2316, 2317, 2318,
+    2319, 2320, 2321, 6195, 5922, 6690, 2323, 5001, 2324, 2325, 2326, 2327, 2328, 2329,
+    2330, 2331, 6294, 2305, 7027, 2338, 2339, 6387, 2341, 2342, 2343, 2344, 2345, 2346,
+    2347, 4668, 6504, 7176, 2323, 5001, 2349, 2350, 2351, 2352, 2353, 2354, 2355, 2356,
+    6579, 2357, 6951, 5071, 5003, 4943, 1353, 2361, 75, 2362, 6, 4715, 6529, 5422,
+    6527, 1444, 6249, 5550, 3640, 2365, 1766, 7362, 3819, 4217, 3980, 4578, 4766, 3772,
+    3751, 3575, 3507, 4465, 4250, 3981, 4579, 4766, 3857, 3752, 3608, 3507, 4466, 6163,
+    2366, 4185, 6841, 3636, 7643, 2370, 4265, 391, 2371, 2372, 2373, 4442, 6446, 7344,
+    2380, 7016, 7502, 1549, 7596, 6841, 3634, 7643, 2470, 6440, 4278, 7068, 7344, 2380,
+    7016, 7502, 1549, 7596, 6841, 3636, 7643, 2370, 4265, 391, 2371, 2372, 2373, 4442,
+    6446, 7344, 2471, 7020, 7502, 1627, 7596, 6841, 3634, 7643, 2470, 6440, 4278, 7068,
+    7344, 2471, 7020, 7502, 1627, 7596, 4986, 3699, 5055, 7180, 6276, 5510, 4439, 5403,
+    4498, 5450, 4583, 6306, 4986, 4031, 4943, 7180, 6273, 5510, 4439, 5403, 4498, 5450,
+    4583, 6306, 4986, 3639, 5055, 7180, 6276, 5507, 4439, 5449, 4498, 5404, 4583, 6584,
+    4986, 3958, 4943, 7180, 6273, 5507, 4439, 5449, 4498, 5404, 4583, 6584, 5071, 5002,
+    6766, 1984, 2475, 75, 2476, 6, 6912, 3619, 3688, 6990, 2478, 7023, 2479, 2012,
+    2480, 2481, 6308, 7444, 2030, 2482, 2483, 7026, 5900, 2484, 2485, 2486, 2487, 2488,
+    6464, 5922, 5965, 2324, 2490, 2491, 2492, 2493, 2494, 5305, 2495, 2483, 7027, 6387,
+    2496, 2497, 2498, 2499, 2500, 4668, 5901, 5556, 5965, 2349, 2501, 2502, 2503, 2504,
+    2505, 5606, 2506, 2483, 2507, 2508, 2509, 2510, 2511, 2512, 2041, 2513, 2514, 2515,
+    2516, 2517, 2518, 6241, 5901, 2520, 7219, 5965, 2521, 2522, 2523, 2524, 2525, 2526,
+    141, 2527, 2528, 2483, 2529, 2530, 2531, 2532, 2533, 2534, 2041, 2535, 2536, 2537,
+    2538, 2539, 2540, 2541, 2542, 2543, 2544, 2545, 2546, 6241, 2547, 5901, 2520, 2548,
+    2056, 2549, 2058, 2550, 2060, 2551, 2062, 2552, 2064, 2553, 2066, 2554, 5965, 2555,
+    2556, 2557, 2558, 2559, 2560, 2561, 2562, 2563, 2564, 2565, 2566, 5503, 2567, 2157,
+    2568, 6951, 5071, 4768, 6766, 2569, 3993, 6912, 3852, 6527, 2570, 6249, 2571, 2572,
+    2573, 2574, 2575, 2576, 2577, 119, 2578, 3970, 3953, 3844, 7361, 3842, 672, 3885,
+    3823, 3646, 2579, 2580, 2581, 2582, 2583, 3505, 3772, 3701, 701, 6395, 1394, 2585,
+    2586, 2587, 2588, 2589, 4666, 3886, 3827, 3684, 2590, 2591, 2592, 2593, 2594, 3505,
+    3857, 731, 6395, 1422, 2595, 2596, 2597, 2598, 2599, 4707, 3982, 679, 1833, 2600,
+    2601, 2602, 2603, 2604, 3505, 3967, 3746, 758, 6395, 1844, 2605, 2606, 2607, 2608,
+    2609, 4670, 672, 2610, 2611, 2612, 2613, 2614, 2615, 679, 2616, 2617, 2618, 2619,
+    2620, 2621, 2622, 2623, 2624, 2625, 2626, 2627, 3505, 3617, 2628, 1785, 786, 1786,
+    787, 1787, 788, 1788, 789, 1789, 790, 1790, 791, 6395, 2629, 2630, 2631, 2632,
+    2633, 2634, 2635, 2636, 2637, 2638, 2639, 2640, 3850, 1852, 2641, 4185, 5071, 5148,
+    6766, 1984, 2475, 75, 2476, 6, 6912, 3619, 3688, 6990, 2478, 7023, 2479, 2012,
+    2480, 2481, 6308, 7445, 2030, 2482, 2483, 7026, 5900, 2484, 2485, 2486, 2487, 2488,
+    6195, 5922, 6394, 2324, 2490, 2491, 2492, 2493, 2494, 5305, 2495, 2483, 7027, 6387,
+    2496, 2497, 2498, 2499, 2500, 4668, 6504, 5556, 6394, 2349, 2501, 2502, 2503, 2504,
+    2505, 5606, 2506, 2483, 2507, 2508, 2509, 2510, 2511, 2512, 2041, 2513, 2514, 2515,
+    2516, 2517, 2518, 6241, 6504, 2520, 7219, 6394, 2521, 2522, 2523, 2524, 2525, 2526,
+    141, 2527, 2528, 2483, 2529, 2530, 2531, 2532, 2533, 2534, 2041, 2535, 2536, 2537,
+    2538, 2539, 2540, 2541, 2542, 2543, 2544, 2545, 2546, 6241, 2547, 6504, 2520, 2548,
+    2056, 2549, 2058, 2550, 2060, 2551, 2062, 2552, 2064, 2553, 2066, 2554, 6394, 2555,
+    2556, 2557, 2558, 2559, 2560, 2561, 2562, 2563, 2564, 2565, 2566, 5503, 2567, 2157,
+    2568, 6951, 5071, 5003, 6766, 2569, 3993, 6912, 3852, 6527, 2570, 6249, 2571, 2572,
+    2573, 2574, 2575, 2576, 2577, 119, 2578, 3970, 3953, 3844, 7362, 3842, 672, 3885,
+    3823, 3646, 2579, 2580, 2581, 2582, 2583, 4766, 3772, 3701, 701, 5966, 1394, 2585,
+    2586, 2587, 2588, 2589, 4666, 3886, 3827, 3684, 2590, 2591, 2592, 2593, 2594, 4766,
+    3857, 731, 5966, 1422, 2595, 2596, 2597, 2598, 2599, 4707, 3982, 679, 1833, 2600,
+    2601, 2602, 2603, 2604, 4766, 3967, 3746, 758, 5966, 1844, 2605, 2606, 2607, 2608,
+    2609, 4670, 672, 2610, 2611, 2612, 2613, 2614, 2615, 679, 2616, 2617, 2618, 2619,
+    2620, 2621, 2622, 2623, 2624, 2625, 2626, 2627, 4766, 3617, 2628, 1785, 786, 1786,
+    787, 1787, 788, 1788, 789, 1789, 790, 1790, 791, 5966, 2629, 2630, 2631, 2632,
+    2633, 2634, 2635, 2636, 2637, 2638, 2639, 2640, 3850, 1852, 2641, 4185, 7734, 4499,
+    5570, 6547, 5892, 5429, 7218, 7357, 7217, 1966, 4198, 1967, 5575, 7217, 1968, 7358,
+    1969, 7360, 7328, 4858, 5749, 6240, 7734, 4499, 5577, 6547, 5874, 5300, 7218, 7354,
+    1934, 1935, 1936, 1937, 1938, 1939, 1940, 1941, 1942, 5297, 1943, 5578, 7328, 4858,
+    5749, 6240, 6183, 4499, 5576, 6285, 5892, 4577, 7496, 6571, 6511, 4882, 6183, 4499,
+    5569, 6285, 5874, 4459, 7496, 6571, 6511, 4882, 7747, 5002, 7691, 5407, 5530, 7439,
+    5506, 6231, 7747, 4768, 7691, 6217, 4645, 5546, 7439, 5506, 6231, 7747, 5148, 7691,
+    5407, 5530, 7330, 5540, 6231, 7747, 5003, 7691, 6217, 4645, 5546, 7330, 5540, 6231,
+    3843, 2644, 3, 1740, 3493, 2645, 3, 1742, 7238, 2646, 2647, 3854, 5585, 2648,
+    7224, 5255, 5573, 7148, 5028, 7141, 7146, 6767, 5255, 5574, 7148, 1360, 3624, 7032,
+    7146, 6767, 5255, 5566, 7148, 5028, 7141, 7208, 6767, 5255, 5567, 7148, 1360, 3624,
+    7032, 7208, 6767, 6562, 6250, 6891, 5976, 5977, 6295, 5225, 7743, 2809, 582, 5978,
+    56, 2812, 2813, 4218, 585, 2814, 7775, 6562, 6250, 6891, 5976, 5977, 6295, 5061,
+    7743, 5976, 3894, 199, 5519, 2909, 2910, 2911, 2912, 7775, 6562, 6505, 6891, 2809,
+    568, 5978, 2913, 2812, 2914, 2915, 2916, 2917, 6816, 6295, 5225, 7743, 2809, 582,
+    5978, 56, 2812, 2813, 4218, 585, 2814, 7775, 6562, 6505, 6891, 2809, 568, 5978,
+    2913, 2812, 2914, 2915, 2916, 2917, 6816, 6295, 5061, 7743, 5976, 3894, 199, 5519,
+    2909, 2910, 2911, 2912, 7775, 7779, 5573, 7427, 6390, 2933, 2934, 652, 2695, 1362,
+    5474, 2697, 4461, 5443, 6916, 5796, 6972, 5796, 6772, 7779, 5574, 7427, 5913, 2940,
+    5395, 2941, 4673, 4223, 5443, 6916, 5796, 6972, 5796, 6772, 7779, 5566, 7427, 6390,
+    2933, 2934, 652, 2695, 1362, 5474, 2697, 4461, 5505, 6916, 6369, 6972, 6369, 6772,
+    7779, 5567, 7427, 5913, 2940, 5395, 2941, 4673, 4223, 5505, 6916, 6369, 6972, 6369,
+    6772, 5255, 4767, 7757, 2952, 2953, 2954, 2955, 2956, 2957, 2958, 2959, 2960, 2961,
+    2962, 2963, 2964, 2965, 2966, 2967, 2968, 2969, 2970, 2971, 2972, 2973, 2974, 2975,
+    2976, 2977, 2978, 2979, 2980, 2981, 7221, 2989, 2990, 6409, 2993, 2994, 2995, 6720,
+    2999, 7352, 60, 6409, 3019, 3020, 3021, 3022, 3023, 3024, 3025, 3026, 3027, 3028,
+    3029, 3030, 3031, 3032, 3033, 6720, 2999, 7352, 4099, 7579, 5255, 4031, 7757, 2952,
+    2953, 2954, 2955, 2956, 2957, 3088, 3089, 3090, 3091, 3092, 3093, 3094, 3095, 3096,
+    3097, 3098, 3099, 3100, 3101, 3102, 3103, 3104, 3105, 3106, 3107, 3108, 3109, 3110,
+    3111, 7221, 3112, 3113, 3114, 3115, 3116, 3117, 3118, 3119, 3120, 3121, 3122, 3123,
+    3124, 3125, 3126, 3127, 3128, 3129, 3130, 3131, 3132, 3133, 3134, 3135, 3136, 3137,
+    3138, 3139, 3140, 3141, 3142, 3143, 3144, 3145, 3146, 3147, 3148, 3149, 3150, 3151,
+    4227, 7579, 5255, 4624, 7757, 3152, 3153, 3154, 3155, 3156, 3157, 2958, 2959, 2960,
+    2961, 2962, 2963, 2964, 2965, 2966, 2967, 2968, 2969, 2970, 2971, 2972, 2973, 2974,
+    2975, 2976, 2977, 2978, 2979, 2980, 2981, 7221, 2989, 2990, 6409, 2993, 2994, 2995,
+    6720, 3158, 7352, 60, 6409, 3019, 3020, 3021, 3022, 3023, 3024, 3025, 3026, 3027,
+    3028, 3029, 3030, 3031, 3032, 3033, 6720, 3158, 7352, 4099, 7579, 5255, 3958, 7757,
+    3152, 3153, 3154, 3155, 3156, 3157, 3088, 3089, 3090, 3091, 3092, 3093, 3094, 3095,
+    3096, 3097, 3098, 3099, 3100, 3101, 3102, 3103, 3104, 3105, 3106, 3107, 3108, 3109,
+    3110, 3111, 7221, 3112, 3113, 3114, 3115, 3116, 3117, 3118, 3119, 3120, 3121, 3122,
+    3123, 3124, 3125, 3126, 3127, 3128, 3129, 3130, 3131, 3159, 3133, 3134, 3135, 3136,
+    3137, 3138, 3139, 3140, 3141, 3142, 3143, 3144, 3145, 3146, 3147, 3148, 3149, 3150,
+    3151, 4227, 7579, 7771, 5002, 7726, 5407, 7141, 7146, 6967, 7771, 4768, 7726, 4384,
+    7032, 7146, 6967, 7771, 5148, 7726, 5407, 7141, 7208, 6967, 7771, 5003, 7726, 4384,
+    7032, 7208, 6967, 7470, 4767, 7683, 5398, 6068, 3184, 3185, 3186, 3187, 6069, 3190,
+    3191, 5592, 3193, 6070, 3196, 3633, 5002, 7716, 4767, 7753, 7470, 4031, 7683, 7041,
+    3226, 6077, 3229, 119, 4031, 7716, 4031, 7753, 7470, 4624, 7466, 3232, 3233, 3234,
+    7737, 3238, 6953, 3243, 3244, 119, 4624, 7683, 5398, 6068, 3184, 3185, 3186, 3187,
+    6069, 3190, 3191, 5592, 3193, 6070, 3196, 3633, 5148, 7716, 4624, 7753, 7470, 3958,
+    7466, 3232, 3233, 3234, 7737, 3238, 6953, 3243, 3244, 6319, 7683, 7041, 3226, 6077,
+    3229, 6319, 7716, 3958, 7753, 3167, 6312, 5579, 3245, 1744, 4093, 5585, 3246, 3247,
+    3248, 3249, 3250, 5565, 5553, 5573, 7719, 6390, 6954, 7322, 5083, 5553, 5574, 7719,
+    5913, 7183, 7322, 5083, 5553, 5566, 7719, 6390, 6954, 7293, 5083, 5553, 5567, 7719,
+    5913, 7183, 7293, 5083, 6993, 5061, 7700, 3303, 3683, 613, 5213, 3495, 6505, 7109,
+    3306, 568, 3307, 2913, 6089, 3310, 6816, 7773, 6993, 5061, 7700, 3303, 3683, 613,
+    5213, 3495, 6250, 7109, 3303, 3748, 5977, 7773, 6993, 5225, 7700, 3306, 389, 3307,
+    583, 6089, 6160, 393, 2814, 3495, 6505, 7109, 3306, 568, 3307, 2913, 6089, 3310,
+    6816, 7773, 6993, 5225, 7700, 3306, 389, 3307, 583, 6089, 6160, 393, 2814, 3495,
+    6250, 7109, 3303, 3748, 5977, 7773, 7780, 4767, 7763, 3853, 3416, 3417, 5435, 3418,
+    655, 3419, 3420, 3280, 3953, 6130, 3281, 4665, 7178, 6809, 7301, 6809, 7335, 7780,
+    4031, 7763, 3624, 3449, 5444, 3450, 4273, 660, 6130, 3281, 4665, 7178, 6809, 7301,
+    6809, 7335, 7780, 4624, 7763, 3853, 3416, 3417, 5435, 3418, 655, 3419, 3420, 3280,
+    3953, 6130, 3296, 4704, 7178, 7066, 7301, 7066, 7335, 7780, 3958, 7763, 3624, 3449,
+    5444, 3450, 4273, 660, 6130, 3296, 4704, 7178, 7066, 7301, 7066, 7335, 7777, 5002,
+    7761, 414, 6954, 7322, 7006, 7777, 4768, 7761, 7183, 7322, 7006, 7777, 5148, 7761,
+    414, 6954, 7293, 7006, 7777, 5003, 7761, 7183, 7293, 7006, 7523, 4767, 7712, 3468,
+    6068, 3469, 3185, 3470, 3471, 6069, 3472, 3473, 5592, 3474, 6070, 3475, 3633, 5002,
+    7741, 4767, 7765, 7523, 4031, 7712, 7041, 3482, 6077, 3483, 119, 4031, 7741, 4031,
+    7765, 7523, 4624, 7466, 3484, 3485, 3486, 7737, 3487, 6953, 3488, 3489, 119, 4624,
+    7712, 3468, 6068, 3469, 3185, 3470, 3471, 6069, 3472, 3473, 5592, 3474, 6070, 3475,
+    3633, 5148, 7741, 4624, 7765, 7523, 3958, 7466, 3484, 3485, 3486, 7737, 3487, 6953,
+    3488, 3489, 6319, 7712, 7041, 3482, 6077, 3483, 6319, 7741, 3958, 7765, 3843, 3167,
+    5584, 6311, 5579, 3490, 2647, 3854, 5585, 3491, 3247, 3248, 3492, 3250, 5565,
 };
 
 static const struct kiln_program bundle_pocl_avx512_programs[] = {
@@ -4493,155 +4828,175 @@ static const struct kiln_program bundle_pocl_avx512_programs[] = {
     { UINT64_C(0x609989589d878519), 0, 19, 9, 4183, 0, NULL },
     { UINT64_C(0x778187b97f026fa5), 0, 28, 7, 4483, 0, NULL },
     { UINT64_C(0x57668cf1886c83b5), 0, 35, 11, 5613, 0, NULL },
-    { UINT64_C(0x6bf97b6e9cbc1000), 0, 46, 7, 8837, 0, NULL },
-    { UINT64_C(0xd989cbf5e5ce6997), 0, 53, 7, 9209, 0, NULL },
-    { UINT64_C(0x2b6572639aa1d0ff), 0, 60, 7, 8465, 0, NULL },
-    { UINT64_C(0xc0c6324b45506ee4), 0, 67, 7, 8837, 0, NULL },
-    { UINT64_C(0x3160504ebd9d920d), 0, 74, 4, 12898, 0, NULL },
-    { UINT64_C(0x4a4d84ce54c63467), 0, 78, 4, 15318, 0, NULL },
-    { UINT64_C(0xbac91ab20e1516a9), 0, 82, 4, 12559, 0, NULL },
-    { UINT64_C(0x627323d93f0bd27b), 0, 86, 4, 14979, 0, NULL },
-    { UINT64_C(0x80724b7f71bfef29), 0, 90, 14, 11262, 0, NULL },
-    { UINT64_C(0xb138338f9eaec752), 0, 104, 11, 12326, 0, NULL },
-    { UINT64_C(0xa194ec472150676d), 0, 115, 14, 10923, 0, NULL },
-    { UINT64_C(0x3f3af95c50b0ba66), 0, 129, 11, 11987, 0, NULL },
-    { UINT64_C(0x28247b8fa75cb631), 0, 140, 6, 16579, 0, NULL },
-    { UINT64_C(0x7e4c09c65f72ed48), 0, 146, 6, 24924, 0, NULL },
-    { UINT64_C(0xde7494c29a6b3ec2), 0, 152, 6, 16569, 0, NULL },
-    { UINT64_C(0x855f29428317ca43), 0, 158, 6, 24914, 0, NULL },
-    { UINT64_C(0x712178a73c7c0fdc), 0, 164, 5, 11896, 0, NULL },
-    { UINT64_C(0x9d8f84f32a8ed199), 0, 169, 5, 15672, 0, NULL },
-    { UINT64_C(0xf0649517e1c2d93b), 0, 174, 5, 11852, 0, NULL },
-    { UINT64_C(0x531d5ee742527e9a), 0, 179, 5, 15628, 0, NULL },
-    { UINT64_C(0xa997454a115314f7), 0, 184, 3, 12253, 0, NULL },
-    { UINT64_C(0xdd6d1bb2455342c9), 0, 187, 3, 14673, 0, NULL },
-    { UINT64_C(0xd0255fb7043a5142), 0, 190, 3, 12209, 0, NULL },
-    { UINT64_C(0x7a64228a53878e74), 0, 193, 3, 14629, 0, NULL },
-    { UINT64_C(0xcff2c6a0abb5e77c), 0, 196, 13, 5607, 0, NULL },
-    { UINT64_C(0x0154d7261c871ac0), 0, 209, 11, 4177, 0, NULL },
-    { UINT64_C(0xb3ffca77d3d59c98), 0, 220, 8, 4477, 0, NULL },
-    { UINT64_C(0x971938135d0db2df), 0, 228, 8, 4481, 0, NULL },
-    { UINT64_C(0xe77b472548b81c65), 0, 236, 14, 5542, 0, NULL },
-    { UINT64_C(0xc19d099a13cbdefd), 0, 250, 12, 5124, 0, NULL },
-    { UINT64_C(0x207b5e1bba7f0edd), 0, 262, 14, 5532, 0, NULL },
-    { UINT64_C(0xca8103d9a336003e), 0, 276, 21, 7375, 0, NULL },
-    { UINT64_C(0x586aad702b54589e), 0, 297, 6, 11602, 0, NULL },
-    { UINT64_C(0x76857348ec7f1c87), 0, 303, 6, 15291, 0, NULL },
-    { UINT64_C(0x5a12df5131c2a893), 0, 309, 6, 11558, 0, NULL },
-    { UINT64_C(0xee2568d4188eb3a6), 0, 315, 6, 15247, 0, NULL },
-    { UINT64_C(0xe1f095f1e7942917), 0, 321, 6, 18095, 0, NULL },
-    { UINT64_C(0xebb152d445ea9b12), 0, 327, 6, 26440, 0, NULL },
-    { UINT64_C(0x2dbc04813dfb8ae4), 0, 333, 6, 18085, 0, NULL },
-    { UINT64_C(0x032d6aa1292e4561), 0, 339, 6, 26430, 0, NULL },
-    { UINT64_C(0x631da6dc26d633c0), 0, 345, 5, 10752, 0, NULL },
-    { UINT64_C(0xdd9ee6995b497a5a), 0, 350, 5, 13085, 0, NULL },
-    { UINT64_C(0xfc5511f93a21efa5), 0, 355, 5, 10708, 0, NULL },
-    { UINT64_C(0x02450ab9ba39b1cb), 0, 360, 5, 13041, 0, NULL },
-    { UINT64_C(0x2d97180f27e2b2db), 0, 365, 8, 12888, 0, NULL },
-    { UINT64_C(0x098e06fd8559419d), 0, 373, 7, 15221, 0, NULL },
-    { UINT64_C(0x295dd9a6983dd8c5), 0, 380, 8, 12549, 0, NULL },
-    { UINT64_C(0x20d5cdb83a7c8db7), 0, 388, 7, 14882, 0, NULL },
-    { UINT64_C(0xf780174bb194b2dc), 0, 395, 14, 1286, 0, NULL },
-    { UINT64_C(0x3bb8eca8300b7fbc), 0, 409, 6, 12675, 0, NULL },
-    { UINT64_C(0xd5f4137049636ec3), 0, 415, 6, 21018, 0, NULL },
-    { UINT64_C(0xfed3c3a238a99d40), 0, 421, 6, 12660, 0, NULL },
-    { UINT64_C(0x6b66a6b0b7f150d5), 0, 427, 6, 21003, 0, NULL },
-    { UINT64_C(0xc30035acc4f63aea), 0, 433, 16, 5523, 0, NULL },
-    { UINT64_C(0xc17afdfce6914f2f), 0, 449, 16, 5110, 0, NULL },
-    { UINT64_C(0x6c8021c063050270), 0, 465, 16, 5513, 0, NULL },
-    { UINT64_C(0x25e293472097141e), 0, 481, 25, 7361, 0, NULL },
-    { UINT64_C(0xc08f2f0630bc4004), 0, 506, 6, 19853, 0, NULL },
-    { UINT64_C(0x93cc7ee541ac3f68), 0, 512, 6, 23287, 0, NULL },
-    { UINT64_C(0x6d1b63c9ec81067f), 0, 518, 6, 19861, 0, NULL },
-    { UINT64_C(0xd919784ca4964103), 0, 524, 6, 23295, 0, NULL },
-    { UINT64_C(0xfea6e7f9ed9b1269), 0, 530, 18, 12382, 0, NULL },
-    { UINT64_C(0xe3efee0c944b30ce), 0, 548, 47, 17514, 0, NULL },
-    { UINT64_C(0x1cebb8f73493e251), 0, 595, 18, 12357, 0, NULL },
-    { UINT64_C(0x7e9f97050b0a2408), 0, 613, 47, 17489, 0, NULL },
-    { UINT64_C(0xe1a8c5e6c0b6c396), 0, 660, 9, 7789, 0, NULL },
-    { UINT64_C(0xed699b1fca45ad3e), 0, 669, 26, 16128, 0, NULL },
-    { UINT64_C(0xff71e64c11720bba), 0, 695, 9, 7752, 0, NULL },
-    { UINT64_C(0xe3ad527c4661de22), 0, 704, 26, 16091, 0, NULL },
-    { UINT64_C(0xb09c49270a74ba50), 0, 730, 16, 13503, 0, NULL },
-    { UINT64_C(0x12d3bd8fe8245ee5), 0, 746, 16, 21848, 0, NULL },
-    { UINT64_C(0x3af7fd3ca493ed87), 0, 762, 16, 13505, 0, NULL },
-    { UINT64_C(0x2e1756b7970275da), 0, 778, 16, 21850, 0, NULL },
-    { UINT64_C(0xee04c0296b0db860), 0, 794, 45, 6610, 0, NULL },
-    { UINT64_C(0x7f43b2ffa7682bfd), 0, 839, 31, 5009, 0, NULL },
-    { UINT64_C(0x603f34e27076448a), 0, 870, 30, 5135, 0, NULL },
-    { UINT64_C(0x2a2350024e3ed8e8), 0, 900, 30, 5145, 0, NULL },
-    { UINT64_C(0x61c03113cfcb441e), 0, 930, 6, 21367, 0, NULL },
-    { UINT64_C(0xa7480959f88758fa), 0, 936, 6, 24801, 0, NULL },
-    { UINT64_C(0xb1c325b793d179a1), 0, 942, 6, 21375, 0, NULL },
-    { UINT64_C(0x0d6f01da8b2304bd), 0, 948, 6, 24809, 0, NULL },
-    { UINT64_C(0xc80c595e09fcd512), 0, 954, 7, 14191, 0, NULL },
-    { UINT64_C(0xc349ea9cfeb80261), 0, 961, 7, 22534, 0, NULL },
-    { UINT64_C(0xe0b65abf5902b76a), 0, 968, 7, 14176, 0, NULL },
-    { UINT64_C(0x99e3b399163c598b), 0, 975, 7, 22519, 0, NULL },
-    { UINT64_C(0x14318256e0974bd1), 0, 982, 14, 1266, 0, NULL },
-    { UINT64_C(0xf0d96949d7dcf818), 0, 996, 6, 22198, 0, NULL },
-    { UINT64_C(0xcf24e6cfb1ae849b), 0, 1002, 6, 25690, 0, NULL },
-    { UINT64_C(0x4f9728e550287f6e), 0, 1008, 6, 22201, 0, NULL },
-    { UINT64_C(0x9f1f22684d8fa3bb), 0, 1014, 6, 25693, 0, NULL },
-    { UINT64_C(0x599ff196fcf757b7), 0, 1020, 11, 5240, 0, NULL },
-    { UINT64_C(0x5c12831cbd72725b), 0, 1031, 24, 5117, 0, NULL },
-    { UINT64_C(0x30379684f5359f53), 0, 1055, 11, 5230, 0, NULL },
-    { UINT64_C(0x0e0375eb9b4973f8), 0, 1066, 22, 6730, 0, NULL },
-    { UINT64_C(0xa42dff98f2c2a94b), 0, 1088, 140, 17205, 0, NULL },
-    { UINT64_C(0x97f9e64aa06e1e47), 0, 1228, 141, 16498, 0, NULL },
-    { UINT64_C(0xde8e49dac7314d3d), 0, 1369, 140, 17358, 0, NULL },
-    { UINT64_C(0xe601a07716610413), 0, 1509, 141, 16639, 0, NULL },
-    { UINT64_C(0x241324a9606f03cd), 0, 1650, 77, 13155, 0, NULL },
-    { UINT64_C(0x75dfa85a1eadcf78), 0, 1727, 39, 14825, 0, NULL },
-    { UINT64_C(0x84a688dcc76e3e94), 0, 1766, 77, 13243, 0, NULL },
-    { UINT64_C(0x6da42fde2775d611), 0, 1843, 39, 14905, 0, NULL },
-    { UINT64_C(0x2ec30bb3591b0a0b), 0, 1882, 16, 12379, 0, NULL },
-    { UINT64_C(0x7efe7e5db7813650), 0, 1898, 12, 14700, 0, NULL },
-    { UINT64_C(0xe22edf21badb80e9), 0, 1910, 16, 12354, 0, NULL },
-    { UINT64_C(0xda89fc94f4ccb348), 0, 1926, 12, 14675, 0, NULL },
-    { UINT64_C(0x0f70139d916b30f9), 0, 1938, 11, 14653, 0, NULL },
-    { UINT64_C(0x2d79cb610510e4ec), 0, 1949, 11, 18145, 0, NULL },
-    { UINT64_C(0x18cb59dd1e5d6efb), 0, 1960, 11, 14626, 0, NULL },
-    { UINT64_C(0xc8002eddaf73cea8), 0, 1971, 11, 18118, 0, NULL },
-    { UINT64_C(0x73aafcd5c4068656), 0, 1982, 142, 19532, 0, NULL },
-    { UINT64_C(0xb006ab7728c8a81d), 0, 2124, 134, 20417, 0, NULL },
-    { UINT64_C(0x6b58bf62731b5847), 0, 2258, 142, 19762, 0, NULL },
-    { UINT64_C(0xa60a2dbd90fae964), 0, 2400, 134, 20631, 0, NULL },
-    { UINT64_C(0x90dc6b4c45fe472b), 0, 2534, 22, 6724, 0, NULL },
-    { UINT64_C(0x4ac080557c6f6678), 0, 2556, 24, 5111, 0, NULL },
-    { UINT64_C(0x87021d60bb12fc5a), 0, 2580, 10, 5224, 0, NULL },
-    { UINT64_C(0x5cc04a354a260dae), 0, 2590, 10, 5234, 0, NULL },
-    { UINT64_C(0xe54cafda80e36310), 0, 2600, 7, 23712, 0, NULL },
-    { UINT64_C(0x97e7c8ae77ccd3af), 0, 2607, 7, 27204, 0, NULL },
-    { UINT64_C(0x23f994bf46820716), 0, 2614, 7, 23715, 0, NULL },
-    { UINT64_C(0xf5770846aa3c8d63), 0, 2621, 7, 27207, 0, NULL },
-    { UINT64_C(0xc9b674b6061b0cd9), 0, 2628, 15, 1320, 0, NULL },
-    { UINT64_C(0x2853f287cef9bc06), 0, 2643, 58, 13509, 0, NULL },
-    { UINT64_C(0x20f677295e47b8c0), 0, 2701, 66, 11482, 0, NULL },
-    { UINT64_C(0x6ea6772fbd3ef648), 0, 2767, 58, 13485, 0, NULL },
-    { UINT64_C(0x45e1c5832e1c1d35), 0, 2825, 66, 11452, 0, NULL },
-    { UINT64_C(0x838b555f96321fa0), 0, 2891, 23, 11902, 0, NULL },
-    { UINT64_C(0x58c28e8058d66ce2), 0, 2914, 17, 11457, 0, NULL },
-    { UINT64_C(0xb6d62a794248f99b), 0, 2931, 23, 11882, 0, NULL },
-    { UINT64_C(0xa952a1e842c418c1), 0, 2954, 17, 11437, 0, NULL },
-    { UINT64_C(0x90b6b6b8a95fe539), 0, 2971, 21, 4035, 0, NULL },
-    { UINT64_C(0x172b62c8d6dae2cf), 0, 2992, 12, 3749, 0, NULL },
-    { UINT64_C(0x5360e008a3b81a5f), 0, 3004, 32, 5237, 0, NULL },
-    { UINT64_C(0x53aa85bdb3427e91), 0, 3036, 21, 4951, 0, NULL },
-    { UINT64_C(0x4b624a5e5379b8f2), 0, 3057, 12, 1506, 0, NULL },
-    { UINT64_C(0x14d6cc891c63751b), 0, 3069, 38, 40436, 0, NULL },
-    { UINT64_C(0x92c080585099b4e6), 0, 3107, 34, 40051, 0, NULL },
-    { UINT64_C(0xca93fa49f7aa21af), 0, 3141, 38, 40469, 0, NULL },
-    { UINT64_C(0x34e98b8c00e508a0), 0, 3179, 34, 40084, 0, NULL },
-    { UINT64_C(0xd0186e48dbc1f03a), 0, 3213, 26, 9954, 0, NULL },
-    { UINT64_C(0x245e773b1f09d476), 0, 3239, 41, 8429, 0, NULL },
-    { UINT64_C(0x75253c13eec4cc34), 0, 3280, 26, 9918, 0, NULL },
-    { UINT64_C(0x6604c6cd76c8ff5f), 0, 3306, 41, 8387, 0, NULL },
-    { UINT64_C(0x4f9e49abda878798), 0, 3347, 21, 4055, 0, NULL },
-    { UINT64_C(0x888a5d4b89e1c351), 0, 3368, 12, 3820, 0, NULL },
-    { UINT64_C(0x498182bd9f9f5554), 0, 3380, 32, 5262, 0, NULL },
-    { UINT64_C(0xabe5b07501efc315), 0, 3412, 21, 5027, 0, NULL },
-    { UINT64_C(0x257c15f944b8882f), 0, 3433, 13, 1561, 0, NULL },
+    { UINT64_C(0x6bf97b6e9cbc1000), 0, 46, 9, 8837, 0, NULL },
+    { UINT64_C(0xd989cbf5e5ce6997), 0, 55, 8, 9209, 0, NULL },
+    { UINT64_C(0x2b6572639aa1d0ff), 0, 63, 9, 8465, 0, NULL },
+    { UINT64_C(0xc0c6324b45506ee4), 0, 72, 8, 8837, 0, NULL },
+    { UINT64_C(0x3160504ebd9d920d), 0, 80, 4, 12898, 0, NULL },
+    { UINT64_C(0x4a4d84ce54c63467), 0, 84, 4, 15318, 0, NULL },
+    { UINT64_C(0xbac91ab20e1516a9), 0, 88, 4, 12559, 0, NULL },
+    { UINT64_C(0x627323d93f0bd27b), 0, 92, 4, 14979, 0, NULL },
+    { UINT64_C(0x80724b7f71bfef29), 0, 96, 13, 11262, 0, NULL },
+    { UINT64_C(0xb138338f9eaec752), 0, 109, 10, 12326, 0, NULL },
+    { UINT64_C(0xa194ec472150676d), 0, 119, 14, 10923, 0, NULL },
+    { UINT64_C(0x3f3af95c50b0ba66), 0, 133, 11, 11987, 0, NULL },
+    { UINT64_C(0x28247b8fa75cb631), 0, 144, 7, 16579, 0, NULL },
+    { UINT64_C(0x7e4c09c65f72ed48), 0, 151, 7, 24924, 0, NULL },
+    { UINT64_C(0xde7494c29a6b3ec2), 0, 158, 7, 16569, 0, NULL },
+    { UINT64_C(0x855f29428317ca43), 0, 165, 7, 24914, 0, NULL },
+    { UINT64_C(0x712178a73c7c0fdc), 0, 172, 5, 11896, 0, NULL },
+    { UINT64_C(0x9d8f84f32a8ed199), 0, 177, 5, 15672, 0, NULL },
+    { UINT64_C(0xf0649517e1c2d93b), 0, 182, 5, 11852, 0, NULL },
+    { UINT64_C(0x531d5ee742527e9a), 0, 187, 5, 15628, 0, NULL },
+    { UINT64_C(0xa997454a115314f7), 0, 192, 3, 12253, 0, NULL },
+    { UINT64_C(0xdd6d1bb2455342c9), 0, 195, 3, 14673, 0, NULL },
+    { UINT64_C(0xd0255fb7043a5142), 0, 198, 3, 12209, 0, NULL },
+    { UINT64_C(0x7a64228a53878e74), 0, 201, 3, 14629, 0, NULL },
+    { UINT64_C(0xcff2c6a0abb5e77c), 0, 204, 13, 5607, 0, NULL },
+    { UINT64_C(0x0154d7261c871ac0), 0, 217, 11, 4177, 0, NULL },
+    { UINT64_C(0xb3ffca77d3d59c98), 0, 228, 8, 4477, 0, NULL },
+    { UINT64_C(0x971938135d0db2df), 0, 236, 8, 4481, 0, NULL },
+    { UINT64_C(0xe77b472548b81c65), 0, 244, 14, 5542, 0, NULL },
+    { UINT64_C(0xc19d099a13cbdefd), 0, 258, 12, 5124, 0, NULL },
+    { UINT64_C(0x207b5e1bba7f0edd), 0, 270, 14, 5532, 0, NULL },
+    { UINT64_C(0xca8103d9a336003e), 0, 284, 21, 7375, 0, NULL },
+    { UINT64_C(0x586aad702b54589e), 0, 305, 6, 11602, 0, NULL },
+    { UINT64_C(0x76857348ec7f1c87), 0, 311, 6, 15291, 0, NULL },
+    { UINT64_C(0x5a12df5131c2a893), 0, 317, 6, 11558, 0, NULL },
+    { UINT64_C(0xee2568d4188eb3a6), 0, 323, 6, 15247, 0, NULL },
+    { UINT64_C(0xe1f095f1e7942917), 0, 329, 7, 18095, 0, NULL },
+    { UINT64_C(0xebb152d445ea9b12), 0, 336, 7, 26440, 0, NULL },
+    { UINT64_C(0x2dbc04813dfb8ae4), 0, 343, 7, 18085, 0, NULL },
+    { UINT64_C(0x032d6aa1292e4561), 0, 350, 7, 26430, 0, NULL },
+    { UINT64_C(0x631da6dc26d633c0), 0, 357, 5, 10752, 0, NULL },
+    { UINT64_C(0xdd9ee6995b497a5a), 0, 362, 5, 13085, 0, NULL },
+    { UINT64_C(0xfc5511f93a21efa5), 0, 367, 5, 10708, 0, NULL },
+    { UINT64_C(0x02450ab9ba39b1cb), 0, 372, 5, 13041, 0, NULL },
+    { UINT64_C(0x2d97180f27e2b2db), 0, 377, 8, 12888, 0, NULL },
+    { UINT64_C(0x098e06fd8559419d), 0, 385, 7, 15221, 0, NULL },
+    { UINT64_C(0x295dd9a6983dd8c5), 0, 392, 8, 12549, 0, NULL },
+    { UINT64_C(0x20d5cdb83a7c8db7), 0, 400, 7, 14882, 0, NULL },
+    { UINT64_C(0xf780174bb194b2dc), 0, 407, 14, 1286, 0, NULL },
+    { UINT64_C(0x3bb8eca8300b7fbc), 0, 421, 7, 12675, 0, NULL },
+    { UINT64_C(0xd5f4137049636ec3), 0, 428, 7, 21018, 0, NULL },
+    { UINT64_C(0xfed3c3a238a99d40), 0, 435, 7, 12660, 0, NULL },
+    { UINT64_C(0x6b66a6b0b7f150d5), 0, 442, 7, 21003, 0, NULL },
+    { UINT64_C(0xc30035acc4f63aea), 0, 449, 16, 5523, 0, NULL },
+    { UINT64_C(0xc17afdfce6914f2f), 0, 465, 16, 5110, 0, NULL },
+    { UINT64_C(0x6c8021c063050270), 0, 481, 16, 5513, 0, NULL },
+    { UINT64_C(0x25e293472097141e), 0, 497, 25, 7361, 0, NULL },
+    { UINT64_C(0xc08f2f0630bc4004), 0, 522, 7, 19853, 0, NULL },
+    { UINT64_C(0x93cc7ee541ac3f68), 0, 529, 7, 23287, 0, NULL },
+    { UINT64_C(0x6d1b63c9ec81067f), 0, 536, 7, 19861, 0, NULL },
+    { UINT64_C(0xd919784ca4964103), 0, 543, 7, 23295, 0, NULL },
+    { UINT64_C(0xfea6e7f9ed9b1269), 0, 550, 18, 12382, 0, NULL },
+    { UINT64_C(0xe3efee0c944b30ce), 0, 568, 47, 17514, 0, NULL },
+    { UINT64_C(0x1cebb8f73493e251), 0, 615, 18, 12357, 0, NULL },
+    { UINT64_C(0x7e9f97050b0a2408), 0, 633, 47, 17489, 0, NULL },
+    { UINT64_C(0xe1a8c5e6c0b6c396), 0, 680, 10, 7789, 0, NULL },
+    { UINT64_C(0xed699b1fca45ad3e), 0, 690, 27, 16128, 0, NULL },
+    { UINT64_C(0xff71e64c11720bba), 0, 717, 10, 7752, 0, NULL },
+    { UINT64_C(0xe3ad527c4661de22), 0, 727, 27, 16091, 0, NULL },
+    { UINT64_C(0xb09c49270a74ba50), 0, 754, 19, 13503, 0, NULL },
+    { UINT64_C(0x12d3bd8fe8245ee5), 0, 773, 19, 21848, 0, NULL },
+    { UINT64_C(0x3af7fd3ca493ed87), 0, 792, 19, 13505, 0, NULL },
+    { UINT64_C(0x2e1756b7970275da), 0, 811, 19, 21850, 0, NULL },
+    { UINT64_C(0xee04c0296b0db860), 0, 830, 44, 6610, 0, NULL },
+    { UINT64_C(0x7f43b2ffa7682bfd), 0, 874, 30, 5009, 0, NULL },
+    { UINT64_C(0x603f34e27076448a), 0, 904, 30, 5135, 0, NULL },
+    { UINT64_C(0x2a2350024e3ed8e8), 0, 934, 30, 5145, 0, NULL },
+    { UINT64_C(0x61c03113cfcb441e), 0, 964, 7, 21367, 0, NULL },
+    { UINT64_C(0xa7480959f88758fa), 0, 971, 7, 24801, 0, NULL },
+    { UINT64_C(0xb1c325b793d179a1), 0, 978, 7, 21375, 0, NULL },
+    { UINT64_C(0x0d6f01da8b2304bd), 0, 985, 7, 24809, 0, NULL },
+    { UINT64_C(0xc80c595e09fcd512), 0, 992, 8, 14191, 0, NULL },
+    { UINT64_C(0xc349ea9cfeb80261), 0, 1000, 8, 22534, 0, NULL },
+    { UINT64_C(0xe0b65abf5902b76a), 0, 1008, 8, 14176, 0, NULL },
+    { UINT64_C(0x99e3b399163c598b), 0, 1016, 8, 22519, 0, NULL },
+    { UINT64_C(0x14318256e0974bd1), 0, 1024, 14, 1266, 0, NULL },
+    { UINT64_C(0xf0d96949d7dcf818), 0, 1038, 7, 22198, 0, NULL },
+    { UINT64_C(0xcf24e6cfb1ae849b), 0, 1045, 7, 25690, 0, NULL },
+    { UINT64_C(0x4f9728e550287f6e), 0, 1052, 7, 22201, 0, NULL },
+    { UINT64_C(0x9f1f22684d8fa3bb), 0, 1059, 7, 25693, 0, NULL },
+    { UINT64_C(0x599ff196fcf757b7), 0, 1066, 11, 5240, 0, NULL },
+    { UINT64_C(0x5c12831cbd72725b), 0, 1077, 24, 5117, 0, NULL },
+    { UINT64_C(0x30379684f5359f53), 0, 1101, 11, 5230, 0, NULL },
+    { UINT64_C(0x0e0375eb9b4973f8), 0, 1112, 22, 6730, 0, NULL },
+    { UINT64_C(0xa42dff98f2c2a94b), 0, 1134, 141, 17205, 0, NULL },
+    { UINT64_C(0x97f9e64aa06e1e47), 0, 1275, 131, 16498, 0, NULL },
+    { UINT64_C(0xde8e49dac7314d3d), 0, 1406, 141, 17358, 0, NULL },
+    { UINT64_C(0xe601a07716610413), 0, 1547, 133, 16639, 0, NULL },
+    { UINT64_C(0x241324a9606f03cd), 0, 1680, 79, 13155, 0, NULL },
+    { UINT64_C(0x75dfa85a1eadcf78), 0, 1759, 41, 14825, 0, NULL },
+    { UINT64_C(0x84a688dcc76e3e94), 0, 1800, 79, 13243, 0, NULL },
+    { UINT64_C(0x6da42fde2775d611), 0, 1879, 41, 14905, 0, NULL },
+    { UINT64_C(0x2ec30bb3591b0a0b), 0, 1920, 17, 12379, 0, NULL },
+    { UINT64_C(0x7efe7e5db7813650), 0, 1937, 13, 14700, 0, NULL },
+    { UINT64_C(0xe22edf21badb80e9), 0, 1950, 17, 12354, 0, NULL },
+    { UINT64_C(0xda89fc94f4ccb348), 0, 1967, 13, 14675, 0, NULL },
+    { UINT64_C(0x0f70139d916b30f9), 0, 1980, 12, 14653, 0, NULL },
+    { UINT64_C(0x2d79cb610510e4ec), 0, 1992, 12, 18145, 0, NULL },
+    { UINT64_C(0x18cb59dd1e5d6efb), 0, 2004, 12, 14626, 0, NULL },
+    { UINT64_C(0xc8002eddaf73cea8), 0, 2016, 12, 18118, 0, NULL },
+    { UINT64_C(0x73aafcd5c4068656), 0, 2028, 144, 19532, 0, NULL },
+    { UINT64_C(0xb006ab7728c8a81d), 0, 2172, 136, 20417, 0, NULL },
+    { UINT64_C(0x6b58bf62731b5847), 0, 2308, 144, 19762, 0, NULL },
+    { UINT64_C(0xa60a2dbd90fae964), 0, 2452, 136, 20631, 0, NULL },
+    { UINT64_C(0x90dc6b4c45fe472b), 0, 2588, 22, 6724, 0, NULL },
+    { UINT64_C(0x4ac080557c6f6678), 0, 2610, 24, 5111, 0, NULL },
+    { UINT64_C(0x87021d60bb12fc5a), 0, 2634, 10, 5224, 0, NULL },
+    { UINT64_C(0x5cc04a354a260dae), 0, 2644, 10, 5234, 0, NULL },
+    { UINT64_C(0xe54cafda80e36310), 0, 2654, 8, 23712, 0, NULL },
+    { UINT64_C(0x97e7c8ae77ccd3af), 0, 2662, 9, 27204, 0, NULL },
+    { UINT64_C(0x23f994bf46820716), 0, 2671, 8, 23715, 0, NULL },
+    { UINT64_C(0xf5770846aa3c8d63), 0, 2679, 9, 27207, 0, NULL },
+    { UINT64_C(0xc9b674b6061b0cd9), 0, 2688, 15, 1320, 0, NULL },
+    { UINT64_C(0x96bcb0c4b7539232), 0, 2703, 7, 19244, 0, NULL },
+    { UINT64_C(0x3207ca8d7cf4b012), 0, 2710, 8, 18799, 0, NULL },
+    { UINT64_C(0xf5a7404c52608d08), 0, 2718, 7, 19217, 0, NULL },
+    { UINT64_C(0x28adc717fcba2ae8), 0, 2725, 8, 18772, 0, NULL },
+    { UINT64_C(0xcc9b4aded106fe42), 0, 2733, 18, 16355, 0, NULL },
+    { UINT64_C(0x98be662e000ad23d), 0, 2751, 17, 17466, 0, NULL },
+    { UINT64_C(0x70b6810faa58c8ae), 0, 2768, 26, 15805, 0, NULL },
+    { UINT64_C(0x33dda433896c7561), 0, 2794, 25, 16916, 0, NULL },
+    { UINT64_C(0xa1ae7b5084bfbf65), 0, 2819, 18, 13994, 0, NULL },
+    { UINT64_C(0x990c3bb6608d376f), 0, 2837, 15, 13611, 0, NULL },
+    { UINT64_C(0x426c879b4f83d38c), 0, 2852, 18, 13962, 0, NULL },
+    { UINT64_C(0xa5bf5b153b6eab7a), 0, 2870, 15, 13579, 0, NULL },
+    { UINT64_C(0xb027c6ef331b9872), 0, 2885, 65, 14281, 0, NULL },
+    { UINT64_C(0x882c6a065f8b6f46), 0, 2950, 76, 11946, 0, NULL },
+    { UINT64_C(0x667abb252a6eff0c), 0, 3026, 65, 14257, 0, NULL },
+    { UINT64_C(0x0fe51ce36ad4ff47), 0, 3091, 76, 11916, 0, NULL },
+    { UINT64_C(0x2ad9f5c74f7e1934), 0, 3167, 7, 21062, 0, NULL },
+    { UINT64_C(0x8b782d93c0a859e8), 0, 3174, 7, 20617, 0, NULL },
+    { UINT64_C(0x2f4df1cefe3c3c62), 0, 3181, 7, 21035, 0, NULL },
+    { UINT64_C(0x3e62501615a67426), 0, 3188, 7, 20590, 0, NULL },
+    { UINT64_C(0x90b6b6b8a95fe539), 0, 3195, 21, 4035, 0, NULL },
+    { UINT64_C(0x172b62c8d6dae2cf), 0, 3216, 12, 3749, 0, NULL },
+    { UINT64_C(0x5360e008a3b81a5f), 0, 3228, 32, 5237, 0, NULL },
+    { UINT64_C(0x53aa85bdb3427e91), 0, 3260, 21, 4951, 0, NULL },
+    { UINT64_C(0x4b624a5e5379b8f2), 0, 3281, 13, 1506, 0, NULL },
+    { UINT64_C(0x903669fade881f22), 0, 3294, 7, 19115, 0, NULL },
+    { UINT64_C(0xff19d838d7c3904d), 0, 3301, 7, 18730, 0, NULL },
+    { UINT64_C(0x42f42425c4bab082), 0, 3308, 7, 19088, 0, NULL },
+    { UINT64_C(0xa84df2f8e74a6347), 0, 3315, 7, 18703, 0, NULL },
+    { UINT64_C(0xe087760a919c7eb3), 0, 3322, 18, 14463, 0, NULL },
+    { UINT64_C(0xb91745fe4a5fa9d7), 0, 3340, 14, 15142, 0, NULL },
+    { UINT64_C(0x4a5be07a8fff0516), 0, 3354, 22, 14128, 0, NULL },
+    { UINT64_C(0xbf9f05c3a3a2c1ec), 0, 3376, 18, 14807, 0, NULL },
+    { UINT64_C(0x169e186bdaf2c13d), 0, 3394, 21, 12497, 0, NULL },
+    { UINT64_C(0xb48f3d8b32bced4d), 0, 3415, 17, 12130, 0, NULL },
+    { UINT64_C(0xc878900a8cd53948), 0, 3432, 21, 12477, 0, NULL },
+    { UINT64_C(0x210e5f4a9184d458), 0, 3453, 17, 12110, 0, NULL },
+    { UINT64_C(0xc866e28fe6fe1c6c), 0, 3470, 7, 20935, 0, NULL },
+    { UINT64_C(0x6a11c9112c0bf669), 0, 3477, 6, 20550, 0, NULL },
+    { UINT64_C(0x2a2b7da8efc58470), 0, 3483, 7, 20908, 0, NULL },
+    { UINT64_C(0x4e453db892c21573), 0, 3490, 6, 20523, 0, NULL },
+    { UINT64_C(0x4f9e49abda878798), 0, 3496, 21, 4055, 0, NULL },
+    { UINT64_C(0x888a5d4b89e1c351), 0, 3517, 12, 3820, 0, NULL },
+    { UINT64_C(0x498182bd9f9f5554), 0, 3529, 32, 5262, 0, NULL },
+    { UINT64_C(0xabe5b07501efc315), 0, 3561, 21, 5027, 0, NULL },
+    { UINT64_C(0x257c15f944b8882f), 0, 3582, 15, 1561, 0, NULL },
 };
 
 static const struct kiln_stage bundle_pocl_avx512_stages[] = {
@@ -5108,6 +5463,44 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_CONJ_A, KILN_ARG_TRIANGLE, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
+    { "kiln_cgemm_fused_multiply",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 135168,
+      18, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
+        KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_cgemm_packed_packa",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
+      8, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_CONJ_A },
+      KILN_PREPARED_A, 0 },
+    { "kiln_cgemm_packed_packb",
+      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
+      8, {
+        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_CONJ_B },
+      KILN_PREPARED_B, 0 },
+    { "kiln_cgemm_packed_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 24, 1 }, { 1, 1, 1 }, 0,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_PACKED_A,
+        KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_cgemm_fused_multiply",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 40960,
+      18, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
+        KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
     { "kiln_cgemm_direct_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 24, 6, 1 }, { 1, 1, 1 }, 0,
       18, {
@@ -5117,14 +5510,14 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 81920,
-      18, {
+    { "kiln_cgemmt_fused_multiply",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 135168,
+      20, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
         KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE, KILN_ARG_HERMITIAN },
       KILN_PREPARED_NONE, 0 },
     { "kiln_cgemm_complex_expand",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
@@ -5186,7 +5579,7 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_zgemm_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 172032,
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 122880,
       18, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
@@ -5194,14 +5587,43 @@ static const struct kiln_stage bundle_pocl_avx512_stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_direct_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 8, 1 }, { 1, 1, 1 }, 0,
+    { "kiln_zgemm_packed_packa",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
+      8, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_CONJ_A },
+      KILN_PREPARED_A, 0 },
+    { "kiln_zgemm_packed_packb",
+      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
+      8, {
+        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_CONJ_B },
+      KILN_PREPARED_B, 0 },
+    { "kiln_zgemm_packed_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 192, 32, 1 }, { 1, 1, 1 }, 0,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_PACKED_A,
+        KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_zgemm_fused_multiply",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 32768,
       18, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
         KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_zgemmt_fused_multiply",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 122880,
+      20, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
+        KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE, KILN_ARG_HERMITIAN },
       KILN_PREPARED_NONE, 0 },
     { "kiln_zgemm_complex_expand",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
@@ -5279,12 +5701,16 @@ static const struct kiln_region bundle_pocl_avx512_regions[] = {
     { { KILN_DIM_N, KILN_DIM_K }, { 64, 1 }, 0, 4, KILN_PREPARED_B },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 0, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_N, KILN_DIM_K }, { 32, 1 }, 0, 8, KILN_PREPARED_B },
+    { { KILN_DIM_M, KILN_DIM_K }, { 12, 1 }, 0, 8, KILN_PREPARED_A },
+    { { KILN_DIM_N, KILN_DIM_K }, { 16, 1 }, 0, 8, KILN_PREPARED_B },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 0, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_K, KILN_DIM_N }, { 1, 2 }, 0, 16, KILN_PREPARED_B },
     { { KILN_DIM_K, KILN_DIM_N }, { 1, 2 }, 0, 16, KILN_PREPARED_NONE },
     { { KILN_DIM_M, KILN_DIM_K }, { 1, 2 }, 0, 8, KILN_PREPARED_A },
     { { KILN_DIM_K, KILN_DIM_N }, { 1, 2 }, 0, 16, KILN_PREPARED_B },
     { { KILN_DIM_K, KILN_DIM_N }, { 1, 2 }, 0, 16, KILN_PREPARED_NONE },
+    { { KILN_DIM_M, KILN_DIM_K }, { 8, 1 }, 0, 16, KILN_PREPARED_A },
+    { { KILN_DIM_N, KILN_DIM_K }, { 12, 1 }, 0, 16, KILN_PREPARED_B },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 0, 1, KILN_PREPARED_NONE },
     { { KILN_DIM_K, KILN_DIM_N }, { 1, 2 }, 0, 32, KILN_PREPARED_B },
     { { KILN_DIM_K, KILN_DIM_N }, { 1, 2 }, 0, 32, KILN_PREPARED_NONE },
@@ -5445,39 +5871,45 @@ static const struct kiln_time bundle_pocl_avx512_times[] = {
         0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        6.62060e+06f, 2.08650e+03f, 5.66720e+04f, 0.00000e+00f, 0.00000e+00f, 2.98680e+01f,
-        0.00000e+00f, 5.18160e+02f, 1.05810e+02f, 0.00000e+00f, 0.00000e+00f, 1.22640e+01f,
-        0.00000e+00f, 4.42820e+01f, 3.67640e+01f, 6.95750e+01f, 9.57060e+01f, 0.00000e+00f,
-        6.65570e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+        1.01950e+07f, 1.16600e+04f, 9.97840e+04f, 0.00000e+00f, 5.17620e+05f, 0.00000e+00f,
+        1.49270e+04f, 1.28780e+02f, 3.12090e+02f, 4.04510e+02f, 0.00000e+00f, 1.18800e+02f,
+        1.02790e+02f, 0.00000e+00f, 3.27100e+01f, 7.59940e+01f, 2.85220e+01f, 0.00000e+00f,
+        2.19960e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        5.31420e+06f, 0.00000e+00f, 4.44500e+04f, 1.26940e+02f, 0.00000e+00f, 1.34170e+01f,
-        6.65950e+03f, 2.21900e+02f, 2.14390e+02f, 0.00000e+00f, 1.01950e+02f, 1.37700e+02f,
-        2.86790e+02f, 2.35500e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 1.28610e+01f,
-        8.60780e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
-        1.20000e+07f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        0.00000e+00f, 0.00000e+00f, 6.40000e+03f, 0.00000e+00f, 0.00000e+00f, 9.00000e+02f,
-        1.10000e+03f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        3.96250e+07f, 1.06270e+04f, 0.00000e+00f, 0.00000e+00f, 6.93900e+05f, 0.00000e+00f,
+        2.90170e+03f, 0.00000e+00f, 5.49670e+02f, 4.39860e+03f, 0.00000e+00f, 1.54540e+01f,
+        1.78310e+02f, 9.57880e+02f, 1.13710e+03f, 5.01730e+01f, 1.45410e+02f, 3.95700e+02f,
         0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        6.55690e+06f, 7.13950e+04f, 1.86210e+05f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        8.99200e+04f, 1.22390e+02f, 3.40680e+02f, 0.00000e+00f, 8.93130e+01f, 1.08540e+02f,
-        4.53990e+02f, 0.00000e+00f, 0.00000e+00f, 2.55490e+01f, 2.71080e+01f, 3.18000e+01f,
+        1.05870e+07f, 0.00000e+00f, 1.57680e+05f, 0.00000e+00f, 2.55630e+05f, 1.69450e+01f,
+        5.61410e+03f, 9.05810e+01f, 4.48660e+02f, 2.52700e+02f, 2.72550e+02f, 2.12390e+02f,
+        0.00000e+00f, 0.00000e+00f, 7.21140e+01f, 3.52000e+01f, 2.90020e+01f, 1.18550e+00f,
+        3.24670e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+    } },
+    { {
+        5.20790e+06f, 1.68290e+04f, 1.23760e+06f, 0.00000e+00f, 0.00000e+00f, 1.57390e+01f,
+        0.00000e+00f, 0.00000e+00f, 3.51590e+01f, 0.00000e+00f, 0.00000e+00f, 4.85910e+02f,
+        0.00000e+00f, 0.00000e+00f, 1.64290e+02f, 0.00000e+00f, 2.04870e+01f, 0.00000e+00f,
         0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        7.55880e+06f, 0.00000e+00f, 5.15550e+04f, 0.00000e+00f, 0.00000e+00f, 1.03030e+00f,
-        0.00000e+00f, 2.34930e+02f, 3.53840e+02f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        0.00000e+00f, 6.19550e+01f, 4.83900e+02f, 3.26550e+01f, 0.00000e+00f, 2.46730e+01f,
+        5.73650e+06f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        0.00000e+00f, 5.80560e+02f, 5.01560e+03f, 1.76200e+03f, 0.00000e+00f, 6.16440e+02f,
+        1.40830e+03f, 0.00000e+00f, 5.91650e+02f, 0.00000e+00f, 1.27260e+02f, 3.08350e+01f,
+        2.33320e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+    } },
+    { {
+        2.20900e+07f, 9.02400e+04f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        0.00000e+00f, 7.51710e+02f, 5.92420e+03f, 1.63280e+03f, 1.91230e+02f, 1.19990e+02f,
+        7.32030e+03f, 0.00000e+00f, 1.32620e+03f, 0.00000e+00f, 3.85600e+02f, 2.47890e+02f,
         0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        1.20000e+07f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        0.00000e+00f, 0.00000e+00f, 6.40000e+03f, 0.00000e+00f, 0.00000e+00f, 9.00000e+02f,
-        1.30000e+03f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        3.80650e+06f, 0.00000e+00f, 9.42930e+04f, 0.00000e+00f, 2.59680e+03f, 1.35690e+01f,
+        0.00000e+00f, 3.04520e+02f, 7.42640e+03f, 0.00000e+00f, 0.00000e+00f, 2.72850e+02f,
+        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 2.07230e+02f, 0.00000e+00f,
         0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
 };
@@ -6007,110 +6439,190 @@ static const struct kiln_recipe bundle_pocl_avx512_recipes[] = {
       3, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, 0, 0,
       NULL, 130, 1, 0, bundle_pocl_avx512_stages + 63, NULL },
-    { "direct WGM=1 WGN=1 TM=6 NV=3 VEC=8 KU=1 INDEX=64",
+    { "fused TM=8 NV=3 VEC=8 MB=64 KC=192 KU=1 TURNS=2 PANELS=1",
       5, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 24, 1 }, { 6, 24, 1 }, 1, 0, 0, 0, 0, 0,
+      { 8, 8, 1 }, { 512, 24, 192 }, 1, 2, 0, 0, 0, 0,
       &bundle_pocl_avx512_times[25], 131, 1, 0, bundle_pocl_avx512_stages + 64, NULL },
-    { "direct WGM=1 WGN=1 TM=6 NV=3 VEC=8 KU=1 INDEX=64",
+    { "fused TM=8 NV=3 VEC=8 MB=64 KC=192 KU=1 TURNS=2 PANELS=1",
       5, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 24, 1 }, { 6, 24, 1 }, 1, 0, 0, 0, 0, 0,
+      { 8, 8, 1 }, { 512, 24, 192 }, 1, 2, 0, 0, 0, 0,
       &bundle_pocl_avx512_times[25], 132, 1, 0, bundle_pocl_avx512_stages + 64, NULL },
-    { "direct WGM=1 WGN=1 TM=6 NV=3 VEC=8 KU=1 INDEX=64",
+    { "fused TM=8 NV=3 VEC=8 MB=64 KC=192 KU=1 TURNS=2 PANELS=1",
       5, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 24, 1 }, { 6, 24, 1 }, 1, 0, 0, 0, 0, 0,
+      { 8, 8, 1 }, { 512, 24, 192 }, 1, 2, 0, 0, 0, 0,
       &bundle_pocl_avx512_times[25], 133, 1, 0, bundle_pocl_avx512_stages + 64, NULL },
+    { "fused TM=8 NV=3 VEC=8 MB=64 KC=192 KU=1 TURNS=2 PANELS=1",
+      5, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 8, 8, 1 }, { 512, 24, 192 }, 1, 2, 0, 0, 0, 0,
+      &bundle_pocl_avx512_times[25], 134, 1, 0, bundle_pocl_avx512_stages + 64, NULL },
+    { "packed TM=12 NV=2 VEC=8 MP=2 NP=16 KC=0 KU=1 PACKA=1",
+      5, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx512_times[26], 135, 3, 2, bundle_pocl_avx512_stages + 65, bundle_pocl_avx512_regions + 14 },
+    { "packed TM=12 NV=2 VEC=8 MP=2 NP=16 KC=0 KU=1 PACKA=1",
+      5, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx512_times[26], 136, 3, 2, bundle_pocl_avx512_stages + 65, bundle_pocl_avx512_regions + 14 },
+    { "packed TM=12 NV=2 VEC=8 MP=2 NP=16 KC=0 KU=1 PACKA=1",
+      5, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx512_times[26], 137, 3, 2, bundle_pocl_avx512_stages + 65, bundle_pocl_avx512_regions + 14 },
+    { "packed TM=12 NV=2 VEC=8 MP=2 NP=16 KC=0 KU=1 PACKA=1",
+      5, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx512_times[26], 138, 3, 2, bundle_pocl_avx512_stages + 65, bundle_pocl_avx512_regions + 14 },
+    { "fused TM=8 NV=2 VEC=4 MB=16 KC=512 KU=1 TURNS=2 PANELS=1",
+      5, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 8, 4, 1 }, { 128, 8, 512 }, 1, 2, 0, 0, 0, 0,
+      &bundle_pocl_avx512_times[27], 139, 1, 0, bundle_pocl_avx512_stages + 68, NULL },
+    { "fused TM=8 NV=2 VEC=4 MB=16 KC=512 KU=1 TURNS=2 PANELS=1",
+      5, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 8, 4, 1 }, { 128, 8, 512 }, 1, 2, 0, 0, 0, 0,
+      &bundle_pocl_avx512_times[27], 140, 1, 0, bundle_pocl_avx512_stages + 68, NULL },
+    { "fused TM=8 NV=2 VEC=4 MB=16 KC=512 KU=1 TURNS=2 PANELS=1",
+      5, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 8, 4, 1 }, { 128, 8, 512 }, 1, 2, 0, 0, 0, 0,
+      &bundle_pocl_avx512_times[27], 141, 1, 0, bundle_pocl_avx512_stages + 68, NULL },
+    { "fused TM=8 NV=2 VEC=4 MB=16 KC=512 KU=1 TURNS=2 PANELS=1",
+      5, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 8, 4, 1 }, { 128, 8, 512 }, 1, 2, 0, 0, 0, 0,
+      &bundle_pocl_avx512_times[27], 142, 1, 0, bundle_pocl_avx512_stages + 68, NULL },
+    { "direct WGM=1 WGN=1 TM=6 NV=3 VEC=8 KU=1 INDEX=64",
+      5, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 6, 24, 1 }, { 6, 24, 1 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx512_times[28], 143, 1, 0, bundle_pocl_avx512_stages + 69, NULL },
+    { "direct WGM=1 WGN=1 TM=6 NV=3 VEC=8 KU=1 INDEX=64",
+      5, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 6, 24, 1 }, { 6, 24, 1 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx512_times[28], 144, 1, 0, bundle_pocl_avx512_stages + 69, NULL },
+    { "direct WGM=1 WGN=1 TM=6 NV=3 VEC=8 KU=1 INDEX=64",
+      5, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 6, 24, 1 }, { 6, 24, 1 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx512_times[28], 145, 1, 0, bundle_pocl_avx512_stages + 69, NULL },
     { "direct WGM=1 WGN=1 TM=6 NV=3 VEC=8 KU=1 INDEX=64",
       5, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 24, 1 }, { 6, 24, 1 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx512_times[25], 134, 1, 0, bundle_pocl_avx512_stages + 64, NULL },
-    { "fused TM=6 NV=2 VEC=8 MB=64 KC=256 KU=1 TURNS=2 PANELS=1",
-      5, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 1 }, { 384, 16, 256 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx512_times[26], 135, 1, 0, bundle_pocl_avx512_stages + 65, NULL },
-    { "fused TM=6 NV=2 VEC=8 MB=64 KC=256 KU=1 TURNS=2 PANELS=1",
-      5, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 1 }, { 384, 16, 256 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx512_times[26], 136, 1, 0, bundle_pocl_avx512_stages + 65, NULL },
-    { "fused TM=6 NV=2 VEC=8 MB=64 KC=256 KU=1 TURNS=2 PANELS=1",
-      5, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 1 }, { 384, 16, 256 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx512_times[26], 137, 1, 0, bundle_pocl_avx512_stages + 65, NULL },
-    { "fused TM=6 NV=2 VEC=8 MB=64 KC=256 KU=1 TURNS=2 PANELS=1",
-      5, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 1 }, { 384, 16, 256 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx512_times[26], 138, 1, 0, bundle_pocl_avx512_stages + 65, NULL },
+      &bundle_pocl_avx512_times[28], 146, 1, 0, bundle_pocl_avx512_stages + 69, NULL },
+    { "fused TM=8 NV=3 VEC=8 MB=64 KC=192 KU=1 TURNS=2 PANELS=1",
+      5, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 8, 8, 1 }, { 512, 24, 192 }, 1, 2, 0, 0, 0, 0,
+      &bundle_pocl_avx512_times[25], 147, 1, 0, bundle_pocl_avx512_stages + 70, NULL },
+    { "fused TM=8 NV=3 VEC=8 MB=64 KC=192 KU=1 TURNS=2 PANELS=1",
+      5, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 8, 8, 1 }, { 512, 24, 192 }, 1, 2, 0, 0, 0, 0,
+      &bundle_pocl_avx512_times[25], 148, 1, 0, bundle_pocl_avx512_stages + 70, NULL },
+    { "fused TM=8 NV=3 VEC=8 MB=64 KC=192 KU=1 TURNS=2 PANELS=1",
+      5, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 8, 8, 1 }, { 512, 24, 192 }, 1, 2, 0, 0, 0, 0,
+      &bundle_pocl_avx512_times[25], 149, 1, 0, bundle_pocl_avx512_stages + 70, NULL },
+    { "fused TM=8 NV=3 VEC=8 MB=64 KC=192 KU=1 TURNS=2 PANELS=1",
+      5, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 8, 8, 1 }, { 512, 24, 192 }, 1, 2, 0, 0, 0, 0,
+      &bundle_pocl_avx512_times[25], 150, 1, 0, bundle_pocl_avx512_stages + 70, NULL },
     { "complex TILE=32 ROWS=4 ALONE=1",
       5, 0, 0, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx512_times[27], 139, 4, 3, bundle_pocl_avx512_stages + 66, bundle_pocl_avx512_regions + 14 },
+      NULL, 151, 4, 3, bundle_pocl_avx512_stages + 71, bundle_pocl_avx512_regions + 16 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       5, 0, 1, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx512_times[27], 140, 4, 3, bundle_pocl_avx512_stages + 66, bundle_pocl_avx512_regions + 14 },
+      NULL, 152, 4, 3, bundle_pocl_avx512_stages + 71, bundle_pocl_avx512_regions + 16 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       5, 1, 0, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx512_times[27], 141, 5, 3, bundle_pocl_avx512_stages + 70, bundle_pocl_avx512_regions + 17 },
+      NULL, 153, 5, 3, bundle_pocl_avx512_stages + 75, bundle_pocl_avx512_regions + 19 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       5, 1, 1, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx512_times[27], 142, 5, 3, bundle_pocl_avx512_stages + 70, bundle_pocl_avx512_regions + 17 },
+      NULL, 154, 5, 3, bundle_pocl_avx512_stages + 75, bundle_pocl_avx512_regions + 19 },
     { "mirror TILE=32 ROWS=4 ALONE=1",
       5, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, 0, 0,
-      NULL, 143, 1, 0, bundle_pocl_avx512_stages + 75, NULL },
-    { "fused TM=8 NV=3 VEC=4 MB=64 KC=384 KU=4 TURNS=4 PANELS=1",
+      NULL, 155, 1, 0, bundle_pocl_avx512_stages + 80, NULL },
+    { "fused TM=8 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=2 PANELS=1",
       6, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 4, 4 }, { 512, 12, 384 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx512_times[28], 144, 1, 0, bundle_pocl_avx512_stages + 76, NULL },
-    { "fused TM=8 NV=3 VEC=4 MB=64 KC=384 KU=4 TURNS=4 PANELS=1",
+      { 8, 4, 1 }, { 512, 12, 128 }, 1, 2, 0, 0, 0, 0,
+      &bundle_pocl_avx512_times[29], 156, 1, 0, bundle_pocl_avx512_stages + 81, NULL },
+    { "fused TM=8 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=2 PANELS=1",
       6, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 4, 4 }, { 512, 12, 384 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx512_times[28], 145, 1, 0, bundle_pocl_avx512_stages + 76, NULL },
-    { "fused TM=8 NV=3 VEC=4 MB=64 KC=384 KU=4 TURNS=4 PANELS=1",
+      { 8, 4, 1 }, { 512, 12, 128 }, 1, 2, 0, 0, 0, 0,
+      &bundle_pocl_avx512_times[29], 157, 1, 0, bundle_pocl_avx512_stages + 81, NULL },
+    { "fused TM=8 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=2 PANELS=1",
       6, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 4, 4 }, { 512, 12, 384 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx512_times[28], 146, 1, 0, bundle_pocl_avx512_stages + 76, NULL },
-    { "fused TM=8 NV=3 VEC=4 MB=64 KC=384 KU=4 TURNS=4 PANELS=1",
+      { 8, 4, 1 }, { 512, 12, 128 }, 1, 2, 0, 0, 0, 0,
+      &bundle_pocl_avx512_times[29], 158, 1, 0, bundle_pocl_avx512_stages + 81, NULL },
+    { "fused TM=8 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=2 PANELS=1",
       6, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 4, 4 }, { 512, 12, 384 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx512_times[28], 147, 1, 0, bundle_pocl_avx512_stages + 76, NULL },
-    { "direct WGM=1 WGN=1 TM=8 NV=1 VEC=4 KU=1 INDEX=64",
+      { 8, 4, 1 }, { 512, 12, 128 }, 1, 2, 0, 0, 0, 0,
+      &bundle_pocl_avx512_times[29], 159, 1, 0, bundle_pocl_avx512_stages + 81, NULL },
+    { "packed TM=8 NV=3 VEC=4 MP=4 NP=16 KC=0 KU=1 PACKA=1",
       6, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 4, 1 }, { 8, 4, 1 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx512_times[29], 148, 1, 0, bundle_pocl_avx512_stages + 77, NULL },
-    { "direct WGM=1 WGN=1 TM=8 NV=1 VEC=4 KU=1 INDEX=64",
+      { 32, 192, 1 }, { 32, 192, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx512_times[30], 160, 3, 2, bundle_pocl_avx512_stages + 82, bundle_pocl_avx512_regions + 22 },
+    { "packed TM=8 NV=3 VEC=4 MP=4 NP=16 KC=0 KU=1 PACKA=1",
       6, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 4, 1 }, { 8, 4, 1 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx512_times[29], 149, 1, 0, bundle_pocl_avx512_stages + 77, NULL },
-    { "direct WGM=1 WGN=1 TM=8 NV=1 VEC=4 KU=1 INDEX=64",
+      { 32, 192, 1 }, { 32, 192, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx512_times[30], 161, 3, 2, bundle_pocl_avx512_stages + 82, bundle_pocl_avx512_regions + 22 },
+    { "packed TM=8 NV=3 VEC=4 MP=4 NP=16 KC=0 KU=1 PACKA=1",
       6, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 4, 1 }, { 8, 4, 1 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx512_times[29], 150, 1, 0, bundle_pocl_avx512_stages + 77, NULL },
-    { "direct WGM=1 WGN=1 TM=8 NV=1 VEC=4 KU=1 INDEX=64",
+      { 32, 192, 1 }, { 32, 192, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx512_times[30], 162, 3, 2, bundle_pocl_avx512_stages + 82, bundle_pocl_avx512_regions + 22 },
+    { "packed TM=8 NV=3 VEC=4 MP=4 NP=16 KC=0 KU=1 PACKA=1",
       6, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 4, 1 }, { 8, 4, 1 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx512_times[29], 151, 1, 0, bundle_pocl_avx512_stages + 77, NULL },
+      { 32, 192, 1 }, { 32, 192, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx512_times[30], 163, 3, 2, bundle_pocl_avx512_stages + 82, bundle_pocl_avx512_regions + 22 },
+    { "fused TM=6 NV=2 VEC=2 MB=64 KC=128 KU=1 TURNS=2 PANELS=1",
+      6, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 6, 2, 1 }, { 384, 4, 128 }, 1, 2, 0, 0, 0, 0,
+      &bundle_pocl_avx512_times[31], 164, 1, 0, bundle_pocl_avx512_stages + 85, NULL },
+    { "fused TM=6 NV=2 VEC=2 MB=64 KC=128 KU=1 TURNS=2 PANELS=1",
+      6, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 6, 2, 1 }, { 384, 4, 128 }, 1, 2, 0, 0, 0, 0,
+      &bundle_pocl_avx512_times[31], 165, 1, 0, bundle_pocl_avx512_stages + 85, NULL },
+    { "fused TM=6 NV=2 VEC=2 MB=64 KC=128 KU=1 TURNS=2 PANELS=1",
+      6, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 6, 2, 1 }, { 384, 4, 128 }, 1, 2, 0, 0, 0, 0,
+      &bundle_pocl_avx512_times[31], 166, 1, 0, bundle_pocl_avx512_stages + 85, NULL },
+    { "fused TM=6 NV=2 VEC=2 MB=64 KC=128 KU=1 TURNS=2 PANELS=1",
+      6, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 6, 2, 1 }, { 384, 4, 128 }, 1, 2, 0, 0, 0, 0,
+      &bundle_pocl_avx512_times[31], 167, 1, 0, bundle_pocl_avx512_stages + 85, NULL },
+    { "fused TM=8 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=2 PANELS=1",
+      6, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 8, 4, 1 }, { 512, 12, 128 }, 1, 2, 0, 0, 0, 0,
+      &bundle_pocl_avx512_times[29], 168, 1, 0, bundle_pocl_avx512_stages + 86, NULL },
+    { "fused TM=8 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=2 PANELS=1",
+      6, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 8, 4, 1 }, { 512, 12, 128 }, 1, 2, 0, 0, 0, 0,
+      &bundle_pocl_avx512_times[29], 169, 1, 0, bundle_pocl_avx512_stages + 86, NULL },
+    { "fused TM=8 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=2 PANELS=1",
+      6, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 8, 4, 1 }, { 512, 12, 128 }, 1, 2, 0, 0, 0, 0,
+      &bundle_pocl_avx512_times[29], 170, 1, 0, bundle_pocl_avx512_stages + 86, NULL },
+    { "fused TM=8 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=2 PANELS=1",
+      6, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 8, 4, 1 }, { 512, 12, 128 }, 1, 2, 0, 0, 0, 0,
+      &bundle_pocl_avx512_times[29], 171, 1, 0, bundle_pocl_avx512_stages + 86, NULL },
     { "complex TILE=32 ROWS=4 ALONE=1",
       6, 0, 0, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx512_times[30], 152, 4, 3, bundle_pocl_avx512_stages + 78, bundle_pocl_avx512_regions + 20 },
+      NULL, 172, 4, 3, bundle_pocl_avx512_stages + 87, bundle_pocl_avx512_regions + 24 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       6, 0, 1, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx512_times[30], 153, 4, 3, bundle_pocl_avx512_stages + 78, bundle_pocl_avx512_regions + 20 },
+      NULL, 173, 4, 3, bundle_pocl_avx512_stages + 87, bundle_pocl_avx512_regions + 24 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       6, 1, 0, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx512_times[30], 154, 5, 3, bundle_pocl_avx512_stages + 82, bundle_pocl_avx512_regions + 23 },
+      NULL, 174, 5, 3, bundle_pocl_avx512_stages + 91, bundle_pocl_avx512_regions + 27 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       6, 1, 1, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx512_times[30], 155, 5, 3, bundle_pocl_avx512_stages + 82, bundle_pocl_avx512_regions + 23 },
+      NULL, 175, 5, 3, bundle_pocl_avx512_stages + 91, bundle_pocl_avx512_regions + 27 },
     { "mirror TILE=32 ROWS=4 ALONE=1",
       6, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, 0, 0,
-      NULL, 156, 1, 0, bundle_pocl_avx512_stages + 87, NULL },
+      NULL, 176, 1, 0, bundle_pocl_avx512_stages + 96, NULL },
 };
 
 KILN_INTERNAL const struct kiln_bundle kiln_bundle_pocl_avx512 = {
@@ -6119,10 +6631,10 @@ KILN_INTERNAL const struct kiln_bundle kiln_bundle_pocl_avx512 = {
     .provenance = "tuned on pthread-skylake-avx512-AMD EPYC, Portable Computing Language, driver 3.1+debian",
     .match = { "Portable Computing Language", NULL, "3.1+debian", 16, 0 },
     .traits = { 1, 2, 16, 1048576, 0 },
-    .pool = { sizeof bundle_pocl_avx512_rows, 3272, 3782, 3446,
+    .pool = { sizeof bundle_pocl_avx512_rows, 3493, 4288, 3597,
               bundle_pocl_avx512_rows[0].text, bundle_pocl_avx512_lines,
               bundle_pocl_avx512_pairs, bundle_pocl_avx512_symbols },
-    .num_programs = 157, .num_recipes = 157, .num_pins = 0,
+    .num_programs = 177, .num_recipes = 177, .num_pins = 0,
     .programs = bundle_pocl_avx512_programs, .recipes = bundle_pocl_avx512_recipes,
     .pins = NULL,
 };

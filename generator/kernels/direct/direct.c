@@ -29,14 +29,14 @@ static const struct family_rule rules[] = {
       "the block of C exceeds the registers" },
 };
 
-#define MULTIPLY(when, factors) \
+#define MULTIPLY(when, factors, more) \
     { "multiply", when, "direct/direct.cl.in", NULL, \
       "N M", "WGN * TN; WGM * TM", "WGN; WGM", NULL, \
-      "M N K " factors "A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC TRIANGLE" }
+      "M N K " factors "A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC TRIANGLE" more }
 
 static const struct family_stage stages[] = {
-    MULTIPLY("!COMPLEX", "ALPHA BETA "),
-    MULTIPLY("COMPLEX", COMPLEX_FACTORS "CONJ_B "),
+    MULTIPLY("!COMPLEX", "ALPHA BETA ", ""),
+    MULTIPLY("COMPLEX", COMPLEX_FACTORS "CONJ_B ", " HERMITIAN"),
 };
 
 static const struct family_preset presets[] = {

@@ -41,14 +41,14 @@ static const struct family_rule rules[] = {
 };
 
 /* The text is the same for any number of work-groups. */
-#define MULTIPLY(when, factors) \
+#define MULTIPLY(when, factors, more) \
     { "multiply", when, "fused/fused.cl.in", NULL, \
       "UNITS", "TURNS", "1", "SHARED_BYTES", \
-      "M N K " factors "A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC TRIANGLE" }
+      "M N K " factors "A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC TRIANGLE" more }
 
 static const struct family_stage stages[] = {
-    MULTIPLY("!COMPLEX", "ALPHA BETA "),
-    MULTIPLY("COMPLEX", COMPLEX_FACTORS "CONJ_B "),
+    MULTIPLY("!COMPLEX", "ALPHA BETA ", ""),
+    MULTIPLY("COMPLEX", COMPLEX_FACTORS "CONJ_B ", " HERMITIAN"),
 };
 
 static const struct family_preset presets[] = {

@@ -15,15 +15,22 @@ static const struct family_param params[] = {
 
 static const struct family_value values[] = {
     { "TN", "NV * VEC" },
+    // Numbers in a vector, and in a row of a panel of B.
+    { "LANES", "VEC * (1 + COMPLEX)" },
+    { "ROW", "NV * LANES" },
     { "INDEX", "64" },
     { "DEPTH", "256" },
-    { "SUMBYTES", "KC ? MP * TM * NP * TN * REAL_BYTES : 0" },
+    { "PACKED_BYTES", "REAL_BYTES * (1 + COMPLEX)" },
+    { "SUMBYTES", "KC ? MP * TM * NP * ROW * REAL_BYTES : 0" },
 };
 
 static const struct family_rule rules[] = {
     RULE_DOUBLE,
-    { "VEC * REAL_BYTES <= max(VECTOR_BYTES, 16)", "vectors wider than the device's" },
-    { "(TM + 1) * TN * REAL_BYTES <= REGISTER_BYTES", "the block of C exceeds the registers" },
+    { "LANES <= 16", "OpenCL's vectors have at most 16 numbers" },
+    { "LANES * REAL_BYTES <= max(VECTOR_BYTES, 16)", "vectors wider than the device's" },
+    { "!COMPLEX || (PACKA && VEC > 1)", "complex elements are packed, and come by vectors" },
+    { "(TM + 1 + COMPLEX) * ROW * REAL_BYTES <= REGISTER_BYTES",
+      "the block of C exceeds the registers" },
     { "MP * TM <= 512 && NP * TN <= 1024", "a work-group's share of C is too large" },
     { "SUMBYTES <= LOCAL_BYTES", "the sums of slices of K exceed local memory" },
 };
@@ -32,23 +39,32 @@ static const struct family_rule rules[] = {
     lines " as long lines; K " #X " as __global const ${T} *restrict X; " \
     #X "_OFFSET as long x_offset; LD" #X " as long ldx; " \
     "PACKED_" #X " as __global ${R} *restrict packed; PACKED_" #X "_AT as long at"
+#define PACK(name, when, text, lets, lines, width, X, more) \
+    { name, when, text, lets, lines " K", width "; DEPTH", "1; 1", NULL, \
+      PACK_ARGS(lines, X) more, #X }
+#define MULTIPLY(when, operands, more) \
+    { "multiply", when, "packed/packed.cl.in", NULL, \
+      "N M", "NP * TN; MP * TM", "1; 1", "SUMBYTES", \
+      "M N K " operands "PACKED_B PACKED_B_AT C C_OFFSET LDC TRIANGLE" more }
 
 static const struct family_stage stages[] = {
-    { "packa", "PACKA", "packed/pack.cl.in", "WIDTH = TM; CONTIGUOUS = TA",
-      "M K", "TM; DEPTH", "1; 1", NULL, PACK_ARGS("M", A), "A" },
-    { "packb", NULL, "packed/pack.cl.in", "WIDTH = TN; CONTIGUOUS = !TB",
-      "N K", "TN; DEPTH", "1; 1", NULL, PACK_ARGS("N", B), "B" },
-    { "multiply", "PACKA", "packed/packed.cl.in", NULL,
-      "N M", "NP * TN; MP * TM", "1; 1", "SUMBYTES",
-      "M N K ALPHA BETA PACKED_A PACKED_A_AT PACKED_B PACKED_B_AT C C_OFFSET LDC TRIANGLE" },
-    { "multiply", "!PACKA", "packed/packed.cl.in", NULL,
-      "N M", "NP * TN; MP * TM", "1; 1", "SUMBYTES",
-      "M N K ALPHA BETA A A_OFFSET LDA PACKED_B PACKED_B_AT C C_OFFSET LDC TRIANGLE" },
+    PACK("packa", "PACKA && !COMPLEX", "packed/pack.cl.in", "WIDTH = TM; CONTIGUOUS = TA",
+            "M", "TM", A, ""),
+    PACK("packb", "!COMPLEX", "packed/pack.cl.in", "WIDTH = TN; CONTIGUOUS = !TB",
+            "N", "TN", B, ""),
+    PACK("packa", "COMPLEX", "packed/pairs.cl.in", "WIDTH = TM; CONTIGUOUS = TA",
+            "M", "TM", A, "; CONJ_A as int is_conjugated"),
+    PACK("packb", "COMPLEX", "packed/pairs.cl.in", "WIDTH = TN; CONTIGUOUS = !TB",
+            "N", "TN", B, "; CONJ_B as int is_conjugated"),
+    MULTIPLY("PACKA && !COMPLEX", "ALPHA BETA PACKED_A PACKED_A_AT ", ""),
+    MULTIPLY("!PACKA", "ALPHA BETA A A_OFFSET LDA ", ""),
+    MULTIPLY("COMPLEX", "ALPHA ALPHA_IMAG BETA BETA_IMAG PACKED_A PACKED_A_AT ",
+            " HERMITIAN"),
 };
 
 static const struct family_region regions[] = {
-    { "PACKA", "M K", "TM; 1", "REAL_BYTES", "A" },
-    { NULL, "N K", "TN; 1", "REAL_BYTES", "B" },
+    { "PACKA", "M K", "TM; 1", "PACKED_BYTES", "A" },
+    { NULL, "N K", "TN; 1", "PACKED_BYTES", "B" },
 };
 
 static const struct family_preset presets[] = {
@@ -66,6 +82,11 @@ static const struct family_preset presets[] = {
     { "avx2-sliced", "packed TM=6 NV=2 VEC=8 MP=8 NP=4 KC=256", "Goto 2008", NO_FIGURE },
     { "avx2-sliced-double", "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256", "Goto 2008",
       FOR_PRECISION('d') },
+    { "avx512-complex", "packed TM=12 NV=2 VEC=8 MP=2 NP=16", NULL, FOR_PRECISION('c') },
+    { "avx512-complex-double", "packed TM=12 NV=2 VEC=4 MP=2 NP=16", NULL, FOR_PRECISION('z') },
+    { "avx2-complex", "packed TM=6 NV=2 VEC=4 MP=16 NP=8 KC=256", NULL, FOR_PRECISION('c') },
+    { "avx2-complex-double", "packed TM=6 NV=2 VEC=2 MP=16 NP=8 KC=256", NULL,
+      FOR_PRECISION('z') },
     { "neon", "packed TM=8 NV=3 VEC=4 MP=4 NP=16", "BLIS armv8a: 8 x 12", NO_FIGURE },
     { "thin", "packed TM=4 NV=1 VEC=16 MP=1 NP=4", NULL, NO_FIGURE },
 };
@@ -73,6 +94,7 @@ static const struct family_preset presets[] = {
 extern const struct family family_packed;
 const struct family family_packed = {
     .name = "packed",
+    .serves = "HALF || SINGLE || DOUBLE || COMPLEX",
     .triangles = 1,
     .meaning = "panels packed once, then a block of C in registers, one work-item per work-group",
     TABLE(params),
@@ -81,11 +103,11 @@ const struct family family_packed = {
     TABLE(stages),
     TABLE(regions),
     TABLE(presets),
-    .prelude = "common/element.cl.in",
+    .prelude = "common/elements.cl.in",
     .guard = { "1", "1", "1" },
     .tile = { "MP * TM", "NP * TN", "KU" },
     .edges = { "TM", "VEC; TN", "DEPTH; KC" },
     // Multiply-adds per element loaded, as long as the block's rows hide the latency of fma.
-    .rank = "IS_CPU * (1000 + TM * TN * 64 / (TM + NV) * (VEC * REAL_BYTES == VECTOR_BYTES ? 2 : 1)"
+    .rank = "IS_CPU * (1000 + TM * TN * 64 / (TM + NV) * (LANES * REAL_BYTES == VECTOR_BYTES ? 2 : 1)"
             " - (MP * TM > 96 ? MP * TM : 0) - KU)",
 };
