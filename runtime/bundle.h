@@ -23,7 +23,7 @@
 #define KILN_INTERNAL
 #endif
 
-enum { KILN_BUNDLE_FORMAT = 17 };
+enum { KILN_BUNDLE_FORMAT = 18 };
 
 enum {
     KILN_MAX_STAGES = 8,
@@ -70,7 +70,7 @@ enum kiln_arg {
     /* Of complex precisions: real; cl_int: 1 where op(X) is the conjugate of X or its transpose */
     KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_CONJ_B,
     KILN_ARG_TRIANGLE,                                   /* cl_int: enum kiln_triangle */
-    KILN_ARG_HERMITIAN,                                  /* cl_int: 1 where C is Hermitian */
+    KILN_ARG_HERMITIAN,                                  /* cl_int: 1: and C is Hermitian */
     KILN_NUM_ARG_CODES
 };
 

@@ -24,7 +24,7 @@ static bool scales(const struct kiln_problem *problem)
     return problem->beta_imag != 0;
 }
 
-/* The diagonal is made real when all is done. */
+/* C is Hermitian: its diagonal is made real, by recipes of KILN_ROUTINE_TO_REAL when all is done. */
 bool kiln_complex_has_end(const struct kiln_problem *problem)
 {
     return problem->is_hermitian && problem->product.triangle != KILN_TRIANGLE_NONE;

@@ -273,8 +273,9 @@ static bool takes(const struct kiln_stage *stage, unsigned code)
     return memchr(stage->args, code, stage->num_args) != NULL;
 }
 
-/* One of triangles knows of them wherever C is written, and of Hermitian ones if it multiplies
- * complex numbers; one that mirrors is a single stage, without a workspace. */
+/* One for triangles alone is told of them wherever C is written. One that multiplies complex numbers
+ * and is told is for triangles alone, and is told of Hermitian ones too. One that mirrors is a
+ * single stage, without a workspace. */
 static bool triangles_are_sound(const struct kiln_recipe *recipe)
 {
     const struct kiln_stage *first = &recipe->stages[0];
@@ -293,7 +294,7 @@ static bool triangles_are_sound(const struct kiln_recipe *recipe)
                            takes(first, KILN_ARG_A) && takes(first, KILN_ARG_C);
     return recipe->triangles <= KILN_TRIANGLES_ALSO &&
            (recipe->triangles != KILN_TRIANGLES_NEVER) == any &&
-           (all || (recipe->triangles != KILN_TRIANGLES_ALWAYS && !(any && is_complex))) &&
+           (!any || (recipe->triangles == KILN_TRIANGLES_ALSO ? !is_complex : all)) &&
            recipe->routine <= KILN_ROUTINE_TO_REAL &&
            (recipe->routine != KILN_ROUTINE_MIRROR || is_mirror);
 }

@@ -22,7 +22,7 @@ struct signature {
 };
 
 /* False when a code is unknown, a declaration is empty, or there are too many. is_whole: all of C
- * is stored, so that TRIANGLE is left out. */
+ * is stored, so that TRIANGLE and HERMITIAN are left out. */
 bool signature_parse(const char *args, bool is_whole, struct signature *signature);
 
 /* Adds what stands before a kernel's body, as a template: its work-group, by a list of at most

@@ -200,7 +200,7 @@ static void a_complex_beta_counts_once(void **state)
 static void malformed_ones_are_refused(void **state)
 {
     struct fixture *f = *state;
-    for (unsigned fault = 0; fault < 5; fault++) {
+    for (unsigned fault = 0; fault < 6; fault++) {
         begin(f, 10, 5, 99);
         assert_true(kiln_bundle_is_sound(&two.bundle));
         two.recipes[FORM].precision = fault == 0 ? KILN_SINGLE : KILN_COMPLEX_SINGLE;
@@ -209,9 +209,35 @@ static void malformed_ones_are_refused(void **state)
         two.recipes[FORM].routine = fault == 3 ? KILN_ROUTINE_TO_REAL + 1 : KILN_ROUTINE_TO_REAL;
         two.native = tuned_recipes[TUNED_ALIGNED].stages[0];
         two.native.args[PLAIN_BETA] = KILN_ARG_TRIANGLE;
-        two.recipes[NATIVE].triangles = fault == 4 ? KILN_TRIANGLES_ALSO : KILN_TRIANGLES_NEVER;
-        two.recipes[NATIVE].stages = fault == 4 ? &two.native : two.recipes[NATIVE].stages;
+        two.recipes[NATIVE].triangles = fault == 4 ? KILN_TRIANGLES_ALSO
+                                      : fault == 5 ? KILN_TRIANGLES_ALWAYS
+                                                   : KILN_TRIANGLES_NEVER;
+        two.recipes[NATIVE].stages = fault >= 4 ? &two.native : two.recipes[NATIVE].stages;
         assert_false(kiln_bundle_is_sound(&two.bundle));
+        end(f);
+    }
+}
+
+/* A kernel of complex numbers that stores a triangle is told whether C is Hermitian. */
+static void hermitian_matrices_are_told(void **state)
+{
+    struct fixture *f = *state;
+    for (unsigned hermitian = 0; hermitian < 2; hermitian++) {
+        begin(f, 99, 99, 1);
+        two.native = tuned_recipes[TUNED_ALIGNED].stages[0];
+        two.native.args[PLAIN_ALPHA] = KILN_ARG_HERMITIAN;
+        two.native.args[PLAIN_BETA] = KILN_ARG_TRIANGLE;
+        two.recipes[NATIVE].triangles = KILN_TRIANGLES_ALWAYS;
+        two.recipes[NATIVE].stages = &two.native;
+        assert_true(kiln_bundle_is_sound(&two.bundle));
+        struct kiln_gemm gemm = fixture_gemm(f, 24, 24, 30);
+        gemm.precision = KILN_COMPLEX_SINGLE;
+        gemm.uplo_c = KILN_UPPER;
+        gemm.hermitian = (int) hermitian;
+        fixture_run(f, &gemm);
+        const struct stub_record *r = fixture_only("aligned_mul");
+        assert_int_equal(stub_record_int(r, PLAIN_ALPHA), hermitian);
+        assert_int_equal(stub_record_int(r, PLAIN_BETA), KILN_TRIANGLE_UPPER);
         end(f);
     }
 }
@@ -227,6 +253,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_complex_beta_counts_once, fixture_setup,
                 fixture_teardown),
         cmocka_unit_test_setup_teardown(malformed_ones_are_refused, fixture_setup,
+                fixture_teardown),
+        cmocka_unit_test_setup_teardown(hermitian_matrices_are_told, fixture_setup,
                 fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
