@@ -3,7 +3,7 @@
  * Bundle pocl-avx2: tuned on pthread-haswell-AMD EPYC, Portable Computing Language, driver 3.1+debian
  * half: 2.4 % slower than the best recipe known, in the geometric mean of 18
  *     measured shapes that were used for nothing else.
- * single: 2.4 % slower than the best recipe known, in the geometric mean of 23
+ * single: 6.4 % slower than the best recipe known, in the geometric mean of 45
  *     measured shapes that were used for nothing else.
  * double: 26.7 % slower than the best recipe known, in the geometric mean of 16
  *     measured shapes that were used for nothing else.
@@ -702,203 +702,24 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "static void store_vector(float8 x, __global float *p)\0"
     "\004vstore8(x, 0, p);\0"
     "static void put_vector(float8 x, float alpha, float beta, __global float *p)\0"
-    "void kiln_sgemm_packed_packa(long lines, long K,\0"
-    "\010__global const float *restrict X, long x_offset, long ldx,\0"
-    "\004__global const float *restrict in = X + x_offset + k0;\0"
-    "void kiln_sgemm_packed_packb(long lines, long K,\0"
-    "\004__global const float *restrict in = X + x_offset + k0 * ldx + line;\0"
-    "// 4 x 16 blocks of 6 x 16, each block held in registers.\0"
-    "void kiln_sgemm_packed_multiply(long M, long N, long K, float alpha, float beta,\0"
-    "\010__global float *restrict C, long c_offset, long ldc)\0"
-}, {
-    "\004const long first_col = get_group_id(0) * 256, end_col = min(first_col + 256, N);\0"
-    "\014__global float *out = C + row * ldc + col;\0"
-    "\014__global float *out = C + (row + 1) * ldc + col;\0"
-    "\014__global float *out = C + (row + 2) * ldc + col;\0"
-    "\014__global float *out = C + (row + 3) * ldc + col;\0"
-    "\014__global float *out = C + (row + 4) * ldc + col;\0"
-    "\014__global float *out = C + (row + 5) * ldc + col;\0"
-    "// it with blocks of 6 rows of A, as they lie; a block of C is held in registers.\0"
     "void kiln_sgemm_fused_multiply(long M, long N, long K, float alpha, float beta,\0"
     "\010__global const float *restrict A, long a_offset, long lda,\0"
     "\010__global const float *restrict B, long b_offset, long ldb,\0"
-    "\004// A slice of a panel: for every k, the panel's columns of B side by side, 16 apart.\0"
-    "\004__local float panel[4096];\0"
-    "\004__local float sums[1536];\0"
-    "\004// Panels are up to 2 vectors of columns wide, slices up to 256 of K deep. All are\0"
-    "\004const long blocks = (M + 5) / 6;\0"
-    "\004const long vectors = (N + 7) / 8, panels = (vectors + 1) / 2;\0"
-    "\004// Chunks of up to 16 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
-    "\010const long chunk = at / (16 * panels) * 16;\0"
-    "\010const long height = min(blocks - chunk, (long) 16);\0"
-    "\020__global const float *in = B + k0 * ldb + col;\0"
-    "\020for (long k = 0; k < depth; k++, in += ldb, out += 16) {\0"
-    "\020const long row = (chunk + block) * 6;\0"
-    "\020__global const float *restrict a = A + k0;\0"
-    "\020const long r4 = min(row + 4, M - 1) * lda;\0"
-    "\020const long r5 = min(row + 5, M - 1) * lda;\0"
-    "\024// Adds the slice's share of a block of 6 rows and 1 vectors to `sum`, where\0"
-    "\024// vectors lie as in a block of 2.\0"
-    "\024float8 c4_0 = 0;\0"
-    "\024float8 c5_0 = 0;\0"
-    "\030c1_0 = vload8(2, sum);\0"
-    "\030c2_0 = vload8(4, sum);\0"
-    "\030c3_0 = vload8(6, sum);\0"
-    "\030c4_0 = vload8(8, sum);\0"
-    "\030c5_0 = vload8(10, sum);\0"
-    "\024for (; k + 4 <= depth; k += 4) {\0"
-    "\034const float a4 = load(a + r4);\0"
-    "\034c4_0 += a4 * b0;\0"
-    "\034const float a5 = load(a + r5);\0"
-    "\034c5_0 += a5 * b0;\0"
-    "\034b += 16;\0"
-    "\024vstore8(c1_0, 2, sum);\0"
-    "\024vstore8(c2_0, 4, sum);\0"
-    "\024vstore8(c3_0, 6, sum);\0"
-    "\024vstore8(c4_0, 8, sum);\0"
-    "\024vstore8(c5_0, 10, sum);\0"
-    "\024// Adds the slice's share of a block of 6 rows and 2 vectors to `sum`, where\0"
-    "\024float8 c4_0 = 0, c4_1 = 0;\0"
-    "\024float8 c5_0 = 0, c5_1 = 0;\0"
-    "\030c1_0 = vload8(2, sum); c1_1 = vload8(3, sum);\0"
-    "\030c2_0 = vload8(4, sum); c2_1 = vload8(5, sum);\0"
-    "\030c3_0 = vload8(6, sum); c3_1 = vload8(7, sum);\0"
-    "\030c4_0 = vload8(8, sum); c4_1 = vload8(9, sum);\0"
-    "\030c5_0 = vload8(10, sum); c5_1 = vload8(11, sum);\0"
-    "\034c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
-    "\034c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
-    "\024vstore8(c1_0, 2, sum); vstore8(c1_1, 3, sum);\0"
-    "\024vstore8(c2_0, 4, sum); vstore8(c2_1, 5, sum);\0"
-    "\024vstore8(c3_0, 6, sum); vstore8(c3_1, 7, sum);\0"
-    "\024vstore8(c4_0, 8, sum); vstore8(c4_1, 9, sum);\0"
-    "\024vstore8(c5_0, 10, sum); vstore8(c5_1, 11, sum);\0"
-    "\024for (long m = 0; m < 6 && row + m < M; m++) {\0"
-    "\030__global float *out = C + (row + m) * ldc + col;\0"
-    "\030__local const float *x = sum + m * 16;\0"
-    "\020__global const float *in = B + k0;\0"
-    "\020for (; k + 8 <= depth; k += 8, in += 8, out += 128) {\0"
-    "\024vstore8(x3_1, 0, out + 16);\0"
-    "\024vstore8(x3_2, 0, out + 32);\0"
-    "\024vstore8(x3_3, 0, out + 48);\0"
-    "\024vstore8(x3_4, 0, out + 64);\0"
-    "\024vstore8(x3_5, 0, out + 80);\0"
-    "\024vstore8(x3_6, 0, out + 96);\0"
-    "\024vstore8(x3_7, 0, out + 112);\0"
-    "\020for (; k < depth; k++, in++, out += 16) {\0"
-    "\020__global const float *restrict a = A + k0 * lda;\0"
-    "\020const long r4 = min(row + 4, M - 1);\0"
-    "\020const long r5 = min(row + 5, M - 1);\0"
-    "static float4 load_vector(__global const float *p)\0"
-    "\004return vload4(0, p);\0"
-    "static void store_vector(float4 x, __global float *p)\0"
-    "\004vstore4(x, 0, p);\0"
-    "static void put_vector(float4 x, float alpha, float beta, __global float *p)\0"
-    "// it with blocks of 8 rows of A, as they lie; a block of C is held in registers.\0"
-    "\004// A slice of a panel: for every k, the panel's columns of B side by side, 8 apart.\0"
-    "\004__local float sums[1024];\0"
-    "\004// Panels are up to 2 vectors of columns wide, slices up to 512 of K deep. All are\0"
-    "\004const long blocks = (M + 7) / 8;\0"
-    "\004const long vectors = (N + 3) / 4, panels = (vectors + 1) / 2;\0"
-    "\004const long slices = max((K + 511) / 512, (long) 1), slice = (K + slices - 1) / slices;\0"
-    "\010const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 4;\0"
-    "\020const long whole = min(width, (N - col) / 4);\0"
+    "\010__global float *restrict C, long c_offset, long ldc)\0"
+    "\004__local float panel[3072];\0"
+    "\004__local float sums[6144];\0"
+    "\004// Panels are up to 3 vectors of columns wide, slices up to 128 of K deep. All are\0"
+    "\004const long slices = max((K + 127) / 128, (long) 1), slice = (K + slices - 1) / slices;\0"
 }, {
-    "\020for (long k = 0; k < depth; k++, in += ldb, out += 8) {\0"
-    "\030vstore4(load_vector(in + v * 4), v, out);\0"
-    "\024for (long i = whole * 4; i < width * 4; i++)\0"
-    "\020const long row = (chunk + block) * 8;\0"
-    "\020__local float *sum = sums + (slices > 1 ? block * 64 : 0);\0"
-    "\020const long r6 = min(row + 6, M - 1) * lda;\0"
-    "\020const long r7 = min(row + 7, M - 1) * lda;\0"
-    "\024// Adds the slice's share of a block of 8 rows and 1 vectors to `sum`, where\0"
-    "\024float4 c0_0 = 0;\0"
-    "\024float4 c1_0 = 0;\0"
-    "\024float4 c2_0 = 0;\0"
-    "\024float4 c3_0 = 0;\0"
-    "\024float4 c4_0 = 0;\0"
-    "\024float4 c5_0 = 0;\0"
-    "\024float4 c6_0 = 0;\0"
-    "\024float4 c7_0 = 0;\0"
-    "\030c0_0 = vload4(0, sum);\0"
-    "\030c1_0 = vload4(2, sum);\0"
-    "\030c2_0 = vload4(4, sum);\0"
-    "\030c3_0 = vload4(6, sum);\0"
-    "\030c4_0 = vload4(8, sum);\0"
-    "\030c5_0 = vload4(10, sum);\0"
-    "\030c6_0 = vload4(12, sum);\0"
-    "\030c7_0 = vload4(14, sum);\0"
-    "\034const float4 b0 = vload4(0, b);\0"
-    "\034const float a6 = load(a + r6);\0"
-    "\034c6_0 += a6 * b0;\0"
-    "\034const float a7 = load(a + r7);\0"
-    "\034c7_0 += a7 * b0;\0"
-    "\034b += 8;\0"
-    "\024vstore4(c0_0, 0, sum);\0"
-    "\024vstore4(c1_0, 2, sum);\0"
-    "\024vstore4(c2_0, 4, sum);\0"
-    "\024vstore4(c3_0, 6, sum);\0"
-    "\024vstore4(c4_0, 8, sum);\0"
-    "\024vstore4(c5_0, 10, sum);\0"
-    "\024vstore4(c6_0, 12, sum);\0"
-    "\024vstore4(c7_0, 14, sum);\0"
-    "\024// Adds the slice's share of a block of 8 rows and 2 vectors to `sum`, where\0"
-    "\024float4 c0_0 = 0, c0_1 = 0;\0"
-    "\024float4 c1_0 = 0, c1_1 = 0;\0"
-    "\024float4 c2_0 = 0, c2_1 = 0;\0"
-    "\024float4 c3_0 = 0, c3_1 = 0;\0"
-    "\024float4 c4_0 = 0, c4_1 = 0;\0"
-    "\024float4 c5_0 = 0, c5_1 = 0;\0"
-    "\024float4 c6_0 = 0, c6_1 = 0;\0"
-    "\024float4 c7_0 = 0, c7_1 = 0;\0"
-    "\030c0_0 = vload4(0, sum); c0_1 = vload4(1, sum);\0"
-    "\030c1_0 = vload4(2, sum); c1_1 = vload4(3, sum);\0"
-    "\030c2_0 = vload4(4, sum); c2_1 = vload4(5, sum);\0"
-    "\030c3_0 = vload4(6, sum); c3_1 = vload4(7, sum);\0"
-    "\030c4_0 = vload4(8, sum); c4_1 = vload4(9, sum);\0"
-    "\030c5_0 = vload4(10, sum); c5_1 = vload4(11, sum);\0"
-    "\030c6_0 = vload4(12, sum); c6_1 = vload4(13, sum);\0"
-    "\030c7_0 = vload4(14, sum); c7_1 = vload4(15, sum);\0"
-    "\034const float4 b1 = vload4(1, b);\0"
-    "\034c6_0 += a6 * b0; c6_1 += a6 * b1;\0"
-    "\034c7_0 += a7 * b0; c7_1 += a7 * b1;\0"
-    "\024vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum);\0"
-    "\024vstore4(c1_0, 2, sum); vstore4(c1_1, 3, sum);\0"
-    "\024vstore4(c2_0, 4, sum); vstore4(c2_1, 5, sum);\0"
-    "\024vstore4(c3_0, 6, sum); vstore4(c3_1, 7, sum);\0"
-    "\024vstore4(c4_0, 8, sum); vstore4(c4_1, 9, sum);\0"
-    "\024vstore4(c5_0, 10, sum); vstore4(c5_1, 11, sum);\0"
-    "\024vstore4(c6_0, 12, sum); vstore4(c6_1, 13, sum);\0"
-    "\024vstore4(c7_0, 14, sum); vstore4(c7_1, 15, sum);\0"
-    "\024for (long m = 0; m < 8 && row + m < M; m++) {\0"
-    "\030__local const float *x = sum + m * 8;\0"
-    "\030const long end = min(width * 4, N - col);\0"
-    "\030for (; n + 4 <= end; n += 4)\0"
-    "\034put_vector(vload4(0, x + n), alpha, beta, out + n);\0"
-    "\020__local float *out = panel + v * 4;\0"
-    "\020const long l0 = min(col + v * 4, N - 1) * ldb;\0"
-    "\020const long l1 = min(col + v * 4 + 1, N - 1) * ldb;\0"
-    "\020const long l2 = min(col + v * 4 + 2, N - 1) * ldb;\0"
-    "\020const long l3 = min(col + v * 4 + 3, N - 1) * ldb;\0"
-    "\020for (; k + 4 <= depth; k += 4, in += 4, out += 32) {\0"
-    "\024const float4 x0_0 = load_vector(in + l0);\0"
-    "\024const float4 x0_1 = load_vector(in + l1);\0"
-    "\024const float4 x0_2 = load_vector(in + l2);\0"
-    "\024const float4 x0_3 = load_vector(in + l3);\0"
-    "\024const float4 x1_0 = (float4)(x0_0.even, x0_1.even);\0"
-    "\024const float4 x1_2 = (float4)(x0_0.odd, x0_1.odd);\0"
-    "\024const float4 x1_1 = (float4)(x0_2.even, x0_3.even);\0"
-    "\024const float4 x1_3 = (float4)(x0_2.odd, x0_3.odd);\0"
-    "\024const float4 x2_0 = (float4)(x1_0.even, x1_1.even);\0"
-    "\024const float4 x2_2 = (float4)(x1_0.odd, x1_1.odd);\0"
-    "\024const float4 x2_1 = (float4)(x1_2.even, x1_3.even);\0"
-    "\024const float4 x2_3 = (float4)(x1_2.odd, x1_3.odd);\0"
-    "\024vstore4(x2_0, 0, out);\0"
-    "\024vstore4(x2_1, 0, out + 8);\0"
-    "\024vstore4(x2_2, 0, out + 16);\0"
-    "\024vstore4(x2_3, 0, out + 24);\0"
-    "\020for (; k < depth; k++, in++, out += 8) {\0"
-    "\020const long r6 = min(row + 6, M - 1);\0"
-    "\020const long r7 = min(row + 7, M - 1);\0"
+    "\004// Chunks of up to 64 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
+    "\010const long chunk = at / (64 * panels) * 64;\0"
+    "\010const long height = min(blocks - chunk, (long) 64);\0"
+    "\020__global const float *in = B + k0 * ldb + col;\0"
+    "\020__global const float *restrict a = A + k0;\0"
+    "\024for (; k + 4 <= depth; k += 4) {\0"
+    "\030__global float *out = C + (row + m) * ldc + col;\0"
+    "\020__global const float *in = B + k0;\0"
+    "\020__global const float *restrict a = A + k0 * lda;\0"
     "// Asks for the line of memory of an address that is read soon. The address may lie outside of a\0"
     "// buffer, so that this is for compilers that make a CPU's own code; others do without.\0"
     "#define ask_for(address)\0"
@@ -909,13 +730,9 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "#endif\0"
     "\004// Panels that are packed together lie one after the other, and so do their sums.\0"
     "\004__local float packed[24576];\0"
-}, {
     "\004__local float sums[98304];\0"
     "\004// Panels are up to 3 vectors of columns wide, slices up to 64 of K deep. All are\0"
     "\004const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;\0"
-    "\004// Chunks of up to 64 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
-    "\010const long chunk = at / (64 * panels) * 64;\0"
-    "\010const long height = min(blocks - chunk, (long) 64);\0"
     "\010// Panels that are the work-group's from the first block to the last are packed together.\0"
     "\010const long some = max((end - at) / height, (long) 1);\0"
     "\010const long together = first > 0 ? 1 : min(min(some, (long) 16), panels - this_panel);\0"
@@ -996,6 +813,7 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\034c1_0 = vload8(3, sum); c1_1 = vload8(4, sum);\0"
     "\034c2_0 = vload8(6, sum); c2_1 = vload8(7, sum);\0"
     "\034c3_0 = vload8(9, sum); c3_1 = vload8(10, sum);\0"
+}, {
     "\037 const float8 b1 = vload8(1, b);\0"
     "\037 c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
     "\037 c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
@@ -1013,7 +831,6 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\030float8 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
     "\034c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2, sum);\0"
     "\034c1_0 = vload8(3, sum); c1_1 = vload8(4, sum); c1_2 = vload8(5, sum);\0"
-}, {
     "\034c2_0 = vload8(6, sum); c2_1 = vload8(7, sum); c2_2 = vload8(8, sum);\0"
     "\034c3_0 = vload8(9, sum); c3_1 = vload8(10, sum); c3_2 = vload8(11, sum);\0"
     "\037 ask_for(next + 16);\0"
@@ -1037,7 +854,6 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\037 put_vector(vload8(0, x + n), alpha, beta, out + n);\0"
     "\034for (; n < end; n++)\0"
     "\037 put(x[n], alpha, beta, out + n);\0"
-    "\004__local float sums[6144];\0"
     "\020const long l0 = min(col + v * 8 + 0, N - 1) * ldb;\0"
     "\024vstore8(x3_0, 0, out + 0);\0"
     "\020const long r0 = min(row + 0, M - 1) * lda;\0"
@@ -1050,9 +866,94 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\037 a += lda;\0"
     "\020const long r0 = min(row + 0, M - 1);\0"
     "\034ask_for(a + r0 + 16 * lda);\0"
-    "\004__local float panel[3072];\0"
-    "\004// Panels are up to 3 vectors of columns wide, slices up to 128 of K deep. All are\0"
-    "\004const long slices = max((K + 127) / 128, (long) 1), slice = (K + slices - 1) / slices;\0"
+    "// it with blocks of 6 rows of A, as they lie; a block of C is held in registers.\0"
+    "\004// A slice of a panel: for every k, the panel's columns of B side by side, 16 apart.\0"
+    "\004__local float panel[4096];\0"
+    "\004__local float sums[1536];\0"
+    "\004// Panels are up to 2 vectors of columns wide, slices up to 256 of K deep. All are\0"
+    "\004const long blocks = (M + 5) / 6;\0"
+    "\004const long vectors = (N + 7) / 8, panels = (vectors + 1) / 2;\0"
+    "\004// Chunks of up to 16 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
+    "\010const long chunk = at / (16 * panels) * 16;\0"
+    "\010const long height = min(blocks - chunk, (long) 16);\0"
+    "\020for (long k = 0; k < depth; k++, in += ldb, out += 16) {\0"
+    "\020const long row = (chunk + block) * 6;\0"
+    "\020const long r4 = min(row + 4, M - 1) * lda;\0"
+    "\020const long r5 = min(row + 5, M - 1) * lda;\0"
+    "\024// Adds the slice's share of a block of 6 rows and 1 vectors to `sum`, where\0"
+    "\024// vectors lie as in a block of 2.\0"
+    "\024float8 c4_0 = 0;\0"
+    "\024float8 c5_0 = 0;\0"
+    "\030c1_0 = vload8(2, sum);\0"
+    "\030c2_0 = vload8(4, sum);\0"
+    "\030c3_0 = vload8(6, sum);\0"
+    "\030c4_0 = vload8(8, sum);\0"
+    "\030c5_0 = vload8(10, sum);\0"
+    "\034const float a4 = load(a + r4);\0"
+    "\034c4_0 += a4 * b0;\0"
+    "\034const float a5 = load(a + r5);\0"
+    "\034c5_0 += a5 * b0;\0"
+    "\034b += 16;\0"
+    "\024vstore8(c1_0, 2, sum);\0"
+    "\024vstore8(c2_0, 4, sum);\0"
+    "\024vstore8(c3_0, 6, sum);\0"
+    "\024vstore8(c4_0, 8, sum);\0"
+    "\024vstore8(c5_0, 10, sum);\0"
+    "\024// Adds the slice's share of a block of 6 rows and 2 vectors to `sum`, where\0"
+    "\024float8 c4_0 = 0, c4_1 = 0;\0"
+    "\024float8 c5_0 = 0, c5_1 = 0;\0"
+    "\030c1_0 = vload8(2, sum); c1_1 = vload8(3, sum);\0"
+    "\030c2_0 = vload8(4, sum); c2_1 = vload8(5, sum);\0"
+    "\030c3_0 = vload8(6, sum); c3_1 = vload8(7, sum);\0"
+    "\030c4_0 = vload8(8, sum); c4_1 = vload8(9, sum);\0"
+    "\030c5_0 = vload8(10, sum); c5_1 = vload8(11, sum);\0"
+    "\034c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
+    "\034c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
+    "\024vstore8(c1_0, 2, sum); vstore8(c1_1, 3, sum);\0"
+}, {
+    "\024vstore8(c2_0, 4, sum); vstore8(c2_1, 5, sum);\0"
+    "\024vstore8(c3_0, 6, sum); vstore8(c3_1, 7, sum);\0"
+    "\024vstore8(c4_0, 8, sum); vstore8(c4_1, 9, sum);\0"
+    "\024vstore8(c5_0, 10, sum); vstore8(c5_1, 11, sum);\0"
+    "\024for (long m = 0; m < 6 && row + m < M; m++) {\0"
+    "\030__local const float *x = sum + m * 16;\0"
+    "\020for (; k + 8 <= depth; k += 8, in += 8, out += 128) {\0"
+    "\024vstore8(x3_1, 0, out + 16);\0"
+    "\024vstore8(x3_2, 0, out + 32);\0"
+    "\024vstore8(x3_3, 0, out + 48);\0"
+    "\024vstore8(x3_4, 0, out + 64);\0"
+    "\024vstore8(x3_5, 0, out + 80);\0"
+    "\024vstore8(x3_6, 0, out + 96);\0"
+    "\024vstore8(x3_7, 0, out + 112);\0"
+    "\020for (; k < depth; k++, in++, out += 16) {\0"
+    "\020const long r4 = min(row + 4, M - 1);\0"
+    "\020const long r5 = min(row + 5, M - 1);\0"
+    "void kiln_sgemm_packed_packa(long lines, long K,\0"
+    "\010__global const float *restrict X, long x_offset, long ldx,\0"
+    "\004__global const float *restrict in = X + x_offset + k0;\0"
+    "void kiln_sgemm_packed_packb(long lines, long K,\0"
+    "\004__global const float *restrict in = X + x_offset + k0 * ldx + line;\0"
+    "// 16 x 4 blocks of 6 x 16, each block held in registers.\0"
+    "void kiln_sgemm_packed_multiply(long M, long N, long K, float alpha, float beta,\0"
+    "\004const long first_row = get_group_id(1) * 96, end_row = min(first_row + 96, M);\0"
+    "\004// K advances by 384, so that a slice of a panel of B stays in the nearest cache.\0"
+    "\004for (long k0 = 0; k0 == 0 || k0 < K; k0 += 384) {\0"
+    "\010const long depth = min(K - k0, (long) 384);\0"
+    "\014if (k0 + 384 < K) {\0"
+    "\024__global float *out = C + row * ldc + col;\0"
+    "\024__global float *out = C + (row + 1) * ldc + col;\0"
+    "\024__global float *out = C + (row + 2) * ldc + col;\0"
+    "\024__global float *out = C + (row + 3) * ldc + col;\0"
+    "\024__global float *out = C + (row + 4) * ldc + col;\0"
+    "\024__global float *out = C + (row + 5) * ldc + col;\0"
+    "// 4 x 16 blocks of 6 x 16, each block held in registers.\0"
+    "\004const long first_col = get_group_id(0) * 256, end_col = min(first_col + 256, N);\0"
+    "\014__global float *out = C + row * ldc + col;\0"
+    "\014__global float *out = C + (row + 1) * ldc + col;\0"
+    "\014__global float *out = C + (row + 2) * ldc + col;\0"
+    "\014__global float *out = C + (row + 3) * ldc + col;\0"
+    "\014__global float *out = C + (row + 4) * ldc + col;\0"
+    "\014__global float *out = C + (row + 5) * ldc + col;\0"
     "// Of a panel of the vectors from `vector` to `end`, and a chunk of blocks of rows: the first block\0"
     "// of which something is stored, in the chunk, and the one behind the last.\0"
     "static long2 stored_blocks(long chunk, long blocks, long vector, long end, int triangle)\0"
@@ -1086,51 +987,13 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\030const long2 stored = stored_columns(row + m, N, triangle);\0"
     "\030const long end = min(width * 8, stored.y - col);\0"
     "\030long n = max(stored.x - col, (long) 0);\0"
-    "\010vector[0] = vectors * this_panel / panels;\0"
-    "\010vector[1] = vectors * (this_panel + 1) / panels;\0"
-    "\010const long2 stored = stored_blocks(chunk, blocks, vector[0], vector[1], triangle);\0"
-    "\010// Panels of the same blocks, all of which are the work-group's, are packed together.\0"
-    "\010long together = 1;\0"
-    "\010while (together < 16 && this_panel + 1 < panels && last - first == some && left >= some) {\0"
-    "\014const long next = vectors * (this_panel + 2) / panels;\0"
-    "\014const long2 as_well = stored_blocks(chunk, blocks, vector[together], next, triangle);\0"
-    "\014if (as_well.x != first || as_well.y != last)\0"
-    "\020break;\0"
-}, {
-    "\014vector[++together] = next;\0"
-    "\014left -= some;\0"
-    "\014this_panel++;\0"
-    "\034const long2 stored = stored_columns(row + m, N, triangle);\0"
-    "\034const long end = min(width * 8, stored.y - col);\0"
-    "\034long n = max(stored.x - col, (long) 0);\0"
+    "\004const long rows = 6 * abs(triangle), height = min(blocks - chunk, (long) 16);\0"
+    "\004for (long chunk = 0; chunk < blocks; chunk += 16)\0"
+    "\014chunk += 16;\0"
     "void kiln_sgemmt_packed_packa(long lines, long K,\0"
     "void kiln_sgemmt_packed_packb(long lines, long K,\0"
+}, {
     "void kiln_sgemmt_packed_multiply(long M, long N, long K, float alpha, float beta,\0"
-    "\010if (is_left_out(row, col, 6, 16, triangle))\0"
-    "\010// Of C = alpha c + beta C for 6 x 16 of C from (row, col) on, what is in the triangle.\0"
-    "\014const long2 stored = stored_columns(row, N, triangle);\0"
-    "\014float x[16];\0"
-    "\014vstore8(c0_0, 0, x);\0"
-    "\014vstore8(c0_1, 0, x + 8);\0"
-    "\014for (int i = 0; i < 16; i++) {\0"
-    "\020const int n = i;\0"
-    "\020if (col + n >= stored.x && col + n < stored.y)\0"
-    "\024put(x[i], alpha, beta, out + n);\0"
-    "\014const long2 stored = stored_columns(row + 1, N, triangle);\0"
-    "\014vstore8(c1_0, 0, x);\0"
-    "\014vstore8(c1_1, 0, x + 8);\0"
-    "\014const long2 stored = stored_columns(row + 2, N, triangle);\0"
-    "\014vstore8(c2_0, 0, x);\0"
-    "\014vstore8(c2_1, 0, x + 8);\0"
-    "\014const long2 stored = stored_columns(row + 3, N, triangle);\0"
-    "\014vstore8(c3_0, 0, x);\0"
-    "\014vstore8(c3_1, 0, x + 8);\0"
-    "\014const long2 stored = stored_columns(row + 4, N, triangle);\0"
-    "\014vstore8(c4_0, 0, x);\0"
-    "\014vstore8(c4_1, 0, x + 8);\0"
-    "\014const long2 stored = stored_columns(row + 5, N, triangle);\0"
-    "\014vstore8(c5_0, 0, x);\0"
-    "\014vstore8(c5_1, 0, x + 8);\0"
     "static float load(__global const float *X, long at)\0"
     "\004return X[at];\0"
     "static void store(float x, __global float *X, long at)\0"
@@ -1144,7 +1007,9 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "static void store(double x, __global double *p)\0"
     "static void put(double x, double alpha, double beta, __global double *p)\0"
     "static double4 load_vector(__global const double *p)\0"
+    "\004return vload4(0, p);\0"
     "static void store_vector(double4 x, __global double *p)\0"
+    "\004vstore4(x, 0, p);\0"
     "static void put_vector(double4 x, double alpha, double beta, __global double *p)\0"
     "void kiln_dgemm_fused_multiply(long M, long N, long K, double alpha, double beta,\0"
     "\010__global const double *restrict A, long a_offset, long lda,\0"
@@ -1196,7 +1061,6 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\034c1_0 = vload4(3, sum); c1_1 = vload4(4, sum);\0"
     "\034c2_0 = vload4(6, sum); c2_1 = vload4(7, sum);\0"
     "\034c3_0 = vload4(9, sum); c3_1 = vload4(10, sum);\0"
-}, {
     "\037 const double4 b1 = vload4(1, b);\0"
     "\030vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum);\0"
     "\030vstore4(c1_0, 3, sum); vstore4(c1_1, 4, sum);\0"
@@ -1220,12 +1084,17 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\034__local const double *x = sum + m * 12;\0"
     "\034const long end = min(width * 4, N - col);\0"
     "\034for (; n + 4 <= end; n += 4)\0"
+}, {
     "\037 put_vector(vload4(0, x + n), alpha, beta, out + n);\0"
     "\004__local double panel[1536];\0"
     "\004__local double sums[3072];\0"
+    "\010const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 4;\0"
     "\020__local double *out = panel + v * 4;\0"
     "\020__global const double *in = B + k0;\0"
     "\020const long l0 = min(col + v * 4 + 0, N - 1) * ldb;\0"
+    "\020const long l1 = min(col + v * 4 + 1, N - 1) * ldb;\0"
+    "\020const long l2 = min(col + v * 4 + 2, N - 1) * ldb;\0"
+    "\020const long l3 = min(col + v * 4 + 3, N - 1) * ldb;\0"
     "\020for (; k + 4 <= depth; k += 4, in += 4, out += 48) {\0"
     "\024const double4 x0_0 = load_vector(in + l0);\0"
     "\024const double4 x0_1 = load_vector(in + l1);\0"
@@ -1251,6 +1120,7 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\024double4 c1_0 = 0;\0"
     "\024double4 c2_0 = 0;\0"
     "\024double4 c3_0 = 0;\0"
+    "\030c0_0 = vload4(0, sum);\0"
     "\030c1_0 = vload4(3, sum);\0"
     "\030c2_0 = vload4(6, sum);\0"
     "\030c3_0 = vload4(9, sum);\0"
@@ -1260,6 +1130,7 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\034const double a2 = load(a + r2);\0"
     "\034const double a3 = load(a + r3);\0"
     "\034b += 12;\0"
+    "\024vstore4(c0_0, 0, sum);\0"
     "\024vstore4(c1_0, 3, sum);\0"
     "\024vstore4(c2_0, 6, sum);\0"
     "\024vstore4(c3_0, 9, sum);\0"
@@ -1267,10 +1138,12 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\024double4 c1_0 = 0, c1_1 = 0;\0"
     "\024double4 c2_0 = 0, c2_1 = 0;\0"
     "\024double4 c3_0 = 0, c3_1 = 0;\0"
+    "\030c0_0 = vload4(0, sum); c0_1 = vload4(1, sum);\0"
     "\030c1_0 = vload4(3, sum); c1_1 = vload4(4, sum);\0"
     "\030c2_0 = vload4(6, sum); c2_1 = vload4(7, sum);\0"
     "\030c3_0 = vload4(9, sum); c3_1 = vload4(10, sum);\0"
     "\034const double4 b1 = vload4(1, b);\0"
+    "\024vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum);\0"
     "\024vstore4(c1_0, 3, sum); vstore4(c1_1, 4, sum);\0"
     "\024vstore4(c2_0, 6, sum); vstore4(c2_1, 7, sum);\0"
     "\024vstore4(c3_0, 9, sum); vstore4(c3_1, 10, sum);\0"
@@ -1289,8 +1162,10 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\024vstore4(c3_0, 9, sum); vstore4(c3_1, 10, sum); vstore4(c3_2, 11, sum);\0"
     "\030__global double *out = C + (row + m) * ldc + col;\0"
     "\030__local const double *x = sum + m * 12;\0"
+    "\030const long end = min(width * 4, N - col);\0"
+    "\030for (; n + 4 <= end; n += 4)\0"
+    "\034put_vector(vload4(0, x + n), alpha, beta, out + n);\0"
     "\024__global const double *restrict a = A + k0 * lda;\0"
-}, {
     "\020__global const double *restrict a = A + k0 * lda;\0"
     "void kiln_dgemm_packed_packa(long lines, long K,\0"
     "\010__global const double *restrict X, long x_offset, long ldx,\0"
@@ -1302,6 +1177,7 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "void kiln_dgemm_packed_packb(long lines, long K,\0"
     "\004const long line = get_group_id(0) * 8;\0"
     "\004__global double *restrict out = packed + at + line * K + k0 * 8;\0"
+}, {
     "\004__global const double *restrict in = X + x_offset + k0 * ldx + line;\0"
     "\004if (line + 8 <= lines) {\0"
     "\010for (long k = k0; k < k1; k++, in += ldx, out += 8) {\0"
@@ -1383,7 +1259,6 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "// Rows and columns past the end repeat the last one; what is computed from them is not stored.\0"
     "void kiln_dgemm_direct_multiply(long M, long N, long K, double alpha, double beta,\0"
     "\004const long row = (long) get_global_id(1) * 2;\0"
-}, {
     "\004const long col = (long) get_global_id(0) * 16;\0"
     "\004if (row >= M || col >= N)\0"
     "\010return;\0"
@@ -1400,6 +1275,7 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\004const long s8 = min(col + 8, N - 1) - col;\0"
     "\004const long s9 = min(col + 9, N - 1) - col;\0"
     "\004const long s10 = min(col + 10, N - 1) - col;\0"
+}, {
     "\004const long s11 = min(col + 11, N - 1) - col;\0"
     "\004const long s12 = min(col + 12, N - 1) - col;\0"
     "\004const long s13 = min(col + 13, N - 1) - col;\0"
@@ -1483,7 +1359,6 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\014__global const double *b = B + k;\0"
     "\014const double4 b0 = (double4) (load(b + s0), load(b + s1), load(b + s2), load(b + s3));\0"
     "\014const double4 b1 = (double4) (load(b + s4), load(b + s5), load(b + s6), load(b + s7));\0"
-}, {
     "\014const double4 b2 = (double4) (load(b + s8), load(b + s9), load(b + s10), load(b + s11));\0"
     "\014const double4 b3 = (double4) (load(b + s12), load(b + s13), load(b + s14),\0"
     "\024load(b + s15));\0"
@@ -1499,6 +1374,7 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\014__global const double *b = B + (k + 3);\0"
     "\014__global const double *a = A + (k + 3);\0"
     "\004for (; k < K; k++) {\0"
+}, {
     "\004const long r0 = min(row, M - 1);\0"
     "\004const long r1 = min(row + 1, M - 1);\0"
     "\020__global const double *a = A + k * lda;\0"
@@ -1529,9 +1405,6 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "// Packed B is panel after panel, each K x 12. A work-group is one work-item; it computes up to\0"
     "// 8 x 8 blocks of 4 x 12, each block held in registers.\0"
     "\004const long first_col = get_group_id(0) * 96, end_col = min(first_col + 96, N);\0"
-    "\004// K advances by 384, so that a slice of a panel of B stays in the nearest cache.\0"
-    "\004for (long k0 = 0; k0 == 0 || k0 < K; k0 += 384) {\0"
-    "\010const long depth = min(K - k0, (long) 384);\0"
     "\010for (long col = first_col; col < end_col; col += 12)\0"
     "\010for (long row = first_row; row < end_row; row += 4) {\0"
     "\014__global const double *restrict b = packed_b + b_at + col * K + k0 * 12;\0"
@@ -1551,7 +1424,6 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\024c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2;\0"
     "\024b += 12;\0"
     "\024a += 4;\0"
-    "\014if (k0 + 384 < K) {\0"
     "\020vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum); vstore4(c0_2, 2, sum);\0"
     "\020vstore4(c1_0, 3, sum); vstore4(c1_1, 4, sum); vstore4(c1_2, 5, sum);\0"
     "\020vstore4(c2_0, 6, sum); vstore4(c2_1, 7, sum); vstore4(c2_2, 8, sum);\0"
@@ -1564,7 +1436,6 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\030for (int n = 0; n < 12 && col + n < N; n++)\0"
     "\030put_vector(c1_2, alpha, beta, out + 8);\0"
     "\030vstore4(c1_2, 0, x + 8);\0"
-}, {
     "\030put_vector(c2_2, alpha, beta, out + 8);\0"
     "\030vstore4(c2_2, 0, x + 8);\0"
     "\030put_vector(c3_2, alpha, beta, out + 8);\0"
@@ -1584,11 +1455,26 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "// 4 x 8 blocks of 4 x 12, each block held in registers.\0"
     "\004const long first_row = get_group_id(1) * 16, end_row = min(first_row + 16, M);\0"
     "\004const long first = triangle > 0 ? vector * 4 / rows : 0;\0"
+}, {
     "\004const long last = triangle > 0 ? blocks : (end * 4 - 1) / rows + 1;\0"
     "void kiln_dgemmt_fused_multiply(long M, long N, long K, double alpha, double beta,\0"
     "\010__global double *restrict C, long c_offset, long ldc, int triangle)\0"
+    "\010vector[0] = vectors * this_panel / panels;\0"
+    "\010vector[1] = vectors * (this_panel + 1) / panels;\0"
+    "\010const long2 stored = stored_blocks(chunk, blocks, vector[0], vector[1], triangle);\0"
+    "\010// Panels of the same blocks, all of which are the work-group's, are packed together.\0"
+    "\010long together = 1;\0"
     "\010while (together < 8 && this_panel + 1 < panels && last - first == some && left >= some) {\0"
+    "\014const long next = vectors * (this_panel + 2) / panels;\0"
+    "\014const long2 as_well = stored_blocks(chunk, blocks, vector[together], next, triangle);\0"
+    "\014if (as_well.x != first || as_well.y != last)\0"
+    "\020break;\0"
+    "\014vector[++together] = next;\0"
+    "\014left -= some;\0"
+    "\014this_panel++;\0"
+    "\034const long2 stored = stored_columns(row + m, N, triangle);\0"
     "\034const long end = min(width * 4, stored.y - col);\0"
+    "\034long n = max(stored.x - col, (long) 0);\0"
     "\030const long end = min(width * 4, stored.y - col);\0"
     "void kiln_dgemmt_packed_packa(long lines, long K,\0"
     "void kiln_dgemmt_packed_packb(long lines, long K,\0"
@@ -1651,10 +1537,10 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "// p * 6 + 5 side by side, conjugated if asked for. Lines past the end repeat the\0"
     "// last one; what is computed from them is not stored. One work-item packs 256 values of k of\0"
     "// one panel.\0"
-}, {
     "void kiln_cgemm_packed_packa(long lines, long K,\0"
     "\010__global const float2 *restrict X, long x_offset, long ldx,\0"
     "\010__global float *restrict packed, long at, int is_conjugated)\0"
+}, {
     "\004const float2 signs = (float2) (1, is_conjugated ? -1 : 1);\0"
     "\004__global float *restrict out = packed + 2 * (at + line * K + k0 * 6);\0"
     "\004__global const float2 *restrict in = X + x_offset + k0;\0"
@@ -1732,9 +1618,9 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "// Packs a matrix into panels of 3: panel p holds, for every k, the lines p * 3 to\0"
     "// p * 3 + 2 side by side, conjugated if asked for. Lines past the end repeat the\0"
     "\004const long line = get_group_id(0) * 3;\0"
-}, {
     "\004__global float *restrict out = packed + 2 * (at + line * K + k0 * 3);\0"
     "// p * 12 + 11 side by side, conjugated if asked for. Lines past the end repeat the\0"
+}, {
     "\004__global float *restrict out = packed + 2 * (at + line * K + k0 * 12);\0"
     "\010for (long k = k0; k < k1; k++, in += ldx, out += 24) {\0"
     "\014vstore8(load_vector(in + 8) * all_signs, 2, out);\0"
@@ -1802,16 +1688,17 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\004__local float packed[8192];\0"
     "\004__local float sums[32768];\0"
     "\004// Panels are up to 2 vectors of columns wide, slices up to 64 of K deep. All are\0"
+    "\004const long vectors = (N + 3) / 4, panels = (vectors + 1) / 2;\0"
     "\004// conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.\0"
     "\004const float sign = conj_a == conj_b ? 1 : -1;\0"
     "\020__local float *panel = packed + p * 1024;\0"
     "\020// Packs B from (k0, col) on: `depth` of K, `width` vectors of columns. Columns past\0"
     "\020// the end repeat the last one; what is computed from them is not stored.\0"
     "\024const float8 signs = (float8) (1, sign, 1, sign, 1, sign, 1, sign);\0"
-}, {
     "\024const long whole = min(width, (N - col) / 4);\0"
     "\024__local float *out = panel;\0"
     "\024__global const float2 *in = B + k0 * ldb + col;\0"
+}, {
     "\024for (long k = 0; k < depth; k++, in += ldb, out += 16) {\0"
     "\030for (long v = 0; v < whole; v++)\0"
     "\034vstore8(load_vector(in + v * 4) * signs, v, out);\0"
@@ -1870,6 +1757,7 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\020__global const float2 *in = B + min(col + i, N - 1) * ldb + k0;\0"
     "\020for (long k = 0; k < depth; k++)\0"
     "\024vstore2(load(in + k) * (float2) (1, sign), k * 8 + i, panel);\0"
+    "\020__local float *sum = sums + (slices > 1 ? block * 64 : 0);\0"
     "\020__global const float2 *restrict a = A + k0;\0"
     "\034// The parts of A are read one by one, each into all lanes of a vector.\0"
     "\034__global const float *a0 = (__global const float *) (a + r0);\0"
@@ -1904,9 +1792,9 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\004// Panels are up to 2 vectors of columns wide, slices up to 384 of K deep. All are\0"
     "\004const long slices = max((K + 383) / 384, (long) 1), slice = (K + slices - 1) / slices;\0"
     "\004// Chunks of up to 32 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
-}, {
     "\010const long chunk = at / (32 * panels) * 32;\0"
     "\010const long height = min(blocks - chunk, (long) 32);\0"
+}, {
     "\020__local float *panel = packed + p * 6144;\0"
     "\020__local const float *panel = packed + p * 6144;\0"
     "\024const long row = (chunk + block) * 6;\0"
@@ -1996,8 +1884,8 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\014store((float2) (-b.y, b.x), packed_b, at + ld);\0"
     "// What expand wrote, times alpha.\0"
     "__kernel __attribute__((reqd_work_group_size(32, 4, 1)))\0"
-}, {
     "void kiln_cgemm_complex_rotate(long N, long K, float alpha, float alpha_imag,\0"
+}, {
     "\010__global float *restrict work, long work_at)\0"
     "\004const long n = get_group_id(0) * 32 + get_local_id(0), ld = (N + 1) / 2 * 2;\0"
     "\004const long first_k = get_group_id(1) * 256, end = min(first_k + 256, K);\0"
@@ -2075,6 +1963,7 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\010__global const double2 *restrict A, long a_offset, long lda,\0"
     "\010__global const double2 *restrict B, long b_offset, long ldb,\0"
     "\010__global double2 *restrict C, long c_offset, long ldc)\0"
+    "\004// A slice of a panel: for every k, the panel's columns of B side by side, 8 apart.\0"
 }, {
     "\004__local double packed[4096];\0"
     "\004const long vectors = (N + 1) / 2, panels = (vectors + 1) / 2;\0"
@@ -2139,6 +2028,11 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\020__global const double2 *restrict a = A + k0;\0"
     "\024double4 c4_0 = 0;\0"
     "\024double4 c5_0 = 0;\0"
+    "\030c1_0 = vload4(2, sum);\0"
+    "\030c2_0 = vload4(4, sum);\0"
+    "\030c3_0 = vload4(6, sum);\0"
+    "\030c4_0 = vload4(8, sum);\0"
+    "\030c5_0 = vload4(10, sum);\0"
     "\034__global const double *a0 = (__global const double *) (a + r0);\0"
     "\034__global const double *a1 = (__global const double *) (a + r1);\0"
     "\034__global const double *a2 = (__global const double *) (a + r2);\0"
@@ -2146,12 +2040,29 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\034__global const double *a4 = (__global const double *) (a + r4);\0"
     "\034__global const double *a5 = (__global const double *) (a + r5);\0"
     "\034const double4 q0 = turned(b0);\0"
+    "\034b += 8;\0"
+    "\024vstore4(c1_0, 2, sum);\0"
+    "\024vstore4(c2_0, 4, sum);\0"
+    "\024vstore4(c3_0, 6, sum);\0"
+    "\024vstore4(c4_0, 8, sum);\0"
+    "\024vstore4(c5_0, 10, sum);\0"
     "\024double4 c4_0 = 0, c4_1 = 0;\0"
     "\024double4 c5_0 = 0, c5_1 = 0;\0"
+    "\030c1_0 = vload4(2, sum); c1_1 = vload4(3, sum);\0"
+    "\030c2_0 = vload4(4, sum); c2_1 = vload4(5, sum);\0"
+    "\030c3_0 = vload4(6, sum); c3_1 = vload4(7, sum);\0"
+    "\030c4_0 = vload4(8, sum); c4_1 = vload4(9, sum);\0"
+    "\030c5_0 = vload4(10, sum); c5_1 = vload4(11, sum);\0"
     "\034const double4 q0 = turned(b0), q1 = turned(b1);\0"
+    "\024vstore4(c1_0, 2, sum); vstore4(c1_1, 3, sum);\0"
+    "\024vstore4(c2_0, 4, sum); vstore4(c2_1, 5, sum);\0"
+    "\024vstore4(c3_0, 6, sum); vstore4(c3_1, 7, sum);\0"
+    "\024vstore4(c4_0, 8, sum); vstore4(c4_1, 9, sum);\0"
+    "\024vstore4(c5_0, 10, sum); vstore4(c5_1, 11, sum);\0"
     "\030__global double2 *out = C + (row + m) * ldc + col;\0"
     "\030__local const double *x = sum + m * 8;\0"
     "\030const long end = min(width * 2, N - col);\0"
+}, {
     "\030for (; n + 2 <= end; n += 2)\0"
     "\034put_vector(vload4(0, x + 2 * n), conj_a, alpha, alpha_imag, beta,\0"
     "\024__global const double2 *restrict a = A + k0 * lda;\0"
@@ -2166,7 +2077,6 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\020__local double *sum = sums + (slices > 1 ? block * 32 : 0);\0"
     "void kiln_zgemm_packed_packa(long lines, long K,\0"
     "\010__global const double2 *restrict X, long x_offset, long ldx,\0"
-}, {
     "\010__global double *restrict packed, long at, int is_conjugated)\0"
     "\004const double2 signs = (double2) (1, is_conjugated ? -1 : 1);\0"
     "\004__global double *restrict out = packed + 2 * (at + line * K + k0 * 6);\0"
@@ -2231,6 +2141,7 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "static void make_real(__global double2 *p)\0"
     "\004((__global double *) p)[1] = 0;\0"
     "\004const long rows = 6 * abs(triangle), height = min(blocks - chunk, (long) 64);\0"
+}, {
     "\004const long first = triangle > 0 ? vector * 2 / rows : 0;\0"
     "\004const long last = triangle > 0 ? blocks : (end * 2 - 1) / rows + 1;\0"
     "void kiln_zgemmt_fused_multiply(long M, long N, long K, double alpha, double alpha_imag,\0"
@@ -2241,7 +2152,6 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\034if (is_hermitian && row + m >= col && row + m < col + width * 2)\0"
     "\030const long end = min(width * 2, stored.y - col);\0"
     "\030if (is_hermitian && row + m >= col && row + m < col + width * 2)\0"
-}, {
     "static double2 load(__global const double *X, long at)\0"
     "static void store(double2 x, __global double *X, long at)\0"
     "static double2 product(double2 x, double2 y)\0"
@@ -2334,1027 +2244,994 @@ static const uint32_t bundle_pocl_avx2_lines[] = {
     25998, 26032, 26092, 26114, 26140, 26200, 26222, 26248, 26308, 26330, 26356, 26416,
     26438, 26464, 26524, 26546, 26572, 26623, 26650, 26704, 26728, 26827, 26892, 26930,
     27015, 27095, 27175, 27227, 27297, 27364, 27430, 27473, 27533, 27581, 27629, 27730,
-    27773, 27785, 27831, 27840, 27909, 27960, 27982, 28036, 28055, 28132, 28181, 28241,
-    28297, 28346, 28415, 28473, 28554, 28672, 28754, 28798, 28848, 28898, 28948, 28998,
-    29048, 29130, 29210, 29270, 29330, 29416, 29444, 29471, 29555, 29589, 29652, 29745,
-    29790, 29843, 29891, 29949, 29988, 30032, 30076, 30120, 30198, 30234, 30252, 30270,
-    30294, 30318, 30342, 30366, 30391, 30425, 30457, 30475, 30507, 30525, 30535, 30559,
-    30583, 30607, 30631, 30656, 30734, 30762, 30790, 30837, 30884, 30931, 30978, 31027,
-    31062, 31097, 31144, 31191, 31238, 31285, 31334, 31381, 31431, 31471, 31507, 31562,
-    31591, 31620, 31649, 31678, 31707, 31736, 31766, 31809, 31859, 31897, 31935, 31986,
-    32008, 32062, 32081, 32158, 32240, 32325, 32352, 32436, 32470, 32533, 32621, 32705,
-    32768, 32825, 32868, 32914, 32953, 33013, 33057, 33101, 33179, 33197, 33215, 33233,
-    33251, 33269, 33287, 33305, 33323, 33347, 33371, 33395, 33419, 33443, 33468, 33493,
-    33518, 33551, 33583, 33601, 33633, 33651, 33660, 33684, 33708, 33732, 33756, 33780,
-    33805, 33830, 33855, 33933, 33961, 33989, 34017, 34045, 34073, 34101, 34129, 34157,
-    34204, 34251, 34298, 34345, 34392, 34441, 34490, 34539, 34572, 34607, 34642, 34689,
-    34736, 34783, 34830, 34877, 34926, 34975, 35024, 35071, 35110, 35153, 35183, 35236,
-    35273, 35321, 35373, 35425, 35477, 35531, 35574, 35617, 35660, 35703, 35756, 35807,
-    35860, 35911, 35964, 36015, 36068, 36119, 36143, 36171, 36200, 36229, 36271, 36309,
-    36347, 36444, 36532, 36557, 36629, 36667, 36682, 36735, 36742, 36825, 36864, 36892,
-    36975, 37061, 37154, 37199, 37252, 37343, 37398, 37485, 37503, 37541, 37591, 37625,
-    37713, 37798, 37810, 37837, 37879, 37924, 37963, 38013, 38034, 38088, 38131, 38181,
-    38217, 38256, 38324, 38373, 38424, 38463, 38534, 38567, 38645, 38663, 38702, 38780,
-    38786, 38830, 38874, 38918, 38962, 39006, 39025, 39103, 39139, 39157, 39175, 39193,
-    39211, 39226, 39250, 39274, 39298, 39322, 39335, 39361, 39364, 39385, 39400, 39434,
-    39467, 39486, 39519, 39538, 39571, 39590, 39623, 39642, 39653, 39660, 39663, 39687,
-    39711, 39735, 39759, 39778, 39856, 39884, 39912, 39940, 39968, 40015, 40062, 40109,
-    40157, 40191, 40227, 40263, 40299, 40335, 40382, 40429, 40476, 40524, 40543, 40621,
-    40659, 40697, 40735, 40773, 40843, 40960, 41030, 41102, 41124, 41158, 41211, 41264,
-    41317, 41370, 41440, 41510, 41580, 41652, 41676, 41749, 41796, 41846, 41886, 41929,
-    41942, 41972, 42026, 42048, 42083, 42110, 42162, 42190, 42234, 42284, 42322, 42360,
-    42398, 42436, 42466, 42478, 42516, 42545, 42573, 42657, 42745, 42845, 42921, 43010,
-    43089, 43147, 43216, 43313, 43387, 43468, 43536, 43553, 43604, 43641, 43714, 43754,
-    43785, 43841, 43909, 43973, 44002, 44016, 44033, 44119, 44159, 44182, 44199, 44210,
-    44285, 44308, 44321, 44381, 44431, 44472, 44516, 44566, 44650, 44737, 44757, 44849,
-    44905, 44992, 45038, 45056, 45084, 45099, 45114, 45174, 45224, 45265, 45315, 45365,
-    45447, 45492, 45581, 45637, 45651, 45673, 45699, 45731, 45749, 45797, 45831, 45891,
-    45913, 45939, 45999, 46021, 46047, 46107, 46129, 46155, 46215, 46237, 46263, 46323,
-    46345, 46371, 46423, 46438, 46493, 46505, 46543, 46629, 46675, 46773, 46838, 46883,
-    46931, 47004, 47057, 47113, 47194, 47276, 47337, 47398, 47453, 47539, 47569, 47597,
-    47660, 47746, 47763, 47790, 47833, 47883, 47937, 47980, 48030, 48098, 48147, 48219,
-    48253, 48293, 48299, 48344, 48363, 48382, 48401, 48420, 48444, 48468, 48492, 48516,
-    48550, 48585, 48619, 48653, 48687, 48721, 48732, 48756, 48780, 48804, 48828, 48857,
-    48886, 48915, 48944, 48991, 49038, 49085, 49152, 49187, 49234, 49281, 49328, 49376,
-    49415, 49454, 49493, 49532, 49602, 49672, 49742, 49814, 49835, 49870, 49940, 50010,
-    50080, 50152, 50203, 50244, 50287, 50317, 50371, 50400, 50428, 50466, 50503, 50555,
-    50609, 50653, 50697, 50741, 50785, 50840, 50893, 50948, 51001, 51056, 51109, 51164,
-    51217, 51245, 51274, 51303, 51332, 51375, 51436, 51470, 51515, 51534, 51553, 51572,
-    51591, 51615, 51639, 51663, 51697, 51730, 51763, 51796, 51829, 51839, 51863, 51887,
-    51911, 51940, 51969, 51998, 52027, 52074, 52121, 52169, 52203, 52250, 52297, 52345,
-    52384, 52423, 52462, 52501, 52571, 52641, 52711, 52783, 52817, 52887, 52957, 53027,
-    53099, 53150, 53191, 53248, 53299, 53348, 53409, 53453, 53519, 53576, 53659, 53734,
-    53783, 53823, 53889, 53959, 53985, 54040, 54075, 54114, 54167, 54196, 54291, 54347,
-    54430, 54484, 54538, 54618, 54698, 54726, 54755, 54808, 54881, 54954, 54983, 55012,
-    55041, 55070, 55099, 55128, 55175, 55222, 55269, 55316, 55363, 55412, 55446, 55480,
-    55505, 55530, 55555, 55580, 55605, 55630, 55639, 55686, 55733, 55780, 55827, 55874,
-    55923, 55983, 56028, 56049, 56090, 56104, 56126, 56152, 56196, 56247, 56288, 56310,
-    56336, 56387, 56428, 56450, 56476, 56527, 56568, 56590, 56616, 56667, 56708, 56730,
-    56756, 56807, 56848, 56870, 56896, 56908, 56958, 57005, 57082, 57178, 57261, 57344,
-    57392, 57419, 57428, 57468, 57512, 57552, 57596, 57640, 57684, 57728, 57772, 57816,
-    57860, 57904, 57948, 57994, 58040, 58086, 58132, 58178, 58224, 58273, 58322, 58335,
-    58418, 58440, 58470, 58517, 58553, 58593, 58633, 58674, 58709, 58742, 58811, 58844,
-    58913, 58966, 59007, 59060, 59101, 59154, 59195, 59217, 59290, 59306, 59379, 59395,
-    59469, 59486, 59562, 59579, 59640, 59656, 59701, 59723, 59760, 59801, 59842, 59884,
-    59894, 59909, 59931, 59957, 59983, 60010, 60055, 60089, 60109, 60160, 60197, 60238,
-    60279, 60321, 60343, 60369, 60395, 60422, 60462, 60506, 60550, 60594, 60638, 60682,
-    60726, 60770, 60814, 60858, 60904, 60950, 60996, 61042, 61088, 61134, 61164, 61167,
-    61202, 61290, 61440, 61530, 61606, 61623, 61658, 61691, 61760, 61793, 61862, 61903,
-    61944, 61985, 62026, 62067, 62108, 62130, 62164, 62202, 62243, 62290, 62337, 62384,
-    62425, 62472, 62519, 62566, 62643, 62699, 62782, 62857, 62897, 62963, 63013, 63098,
-    63175, 63216, 63283, 63310, 63366, 63405, 63459, 63489, 63581, 63677, 63734, 63814,
-    63897, 63948, 63993, 64047, 64102, 64176, 64249, 64288, 64327, 64366, 64405, 64475,
-    64545, 64615, 64687, 64721, 64773, 64825, 64877, 64929, 64939, 64948, 64969, 65039,
-    65109, 65179, 65251, 65312, 65334, 65375, 65390, 65416, 65461, 65502, 65536, 65577,
-    65603, 65644, 65670, 65721, 65747, 65802, 65855, 65884, 65915, 65944, 66030, 66047,
-    66098, 66148, 66177, 66234, 66314, 66372, 66441, 66524, 66593, 66684, 66734, 66784,
-    66834, 66884, 66968, 67012, 67090, 67104, 67126, 67152, 67183, 67205, 67231, 67253,
-    67279, 67301, 67327, 67349, 67375, 67397, 67423, 67514, 67568, 67625, 67663, 67750,
-    67811, 67856, 67903, 67951, 67989, 68081, 68132, 68212, 68300, 68388, 68406, 68427,
-    68459, 68494, 68528, 68568, 68582, 68612, 68643, 68712, 68795, 68832, 68853, 68911,
-    68963, 69015, 69062, 69157, 69195, 69239, 69292, 69334, 69388, 69426, 69508, 69602,
-    69632, 69681, 69742, 69804, 69864, 69935, 69992, 70033, 70074, 70115, 70156, 70197,
-    70238, 70320, 70369, 70440, 70510, 70575, 70622, 70673, 70743, 70842, 70897, 70924,
-    70974, 70997, 71075, 71153, 71192, 71231, 71270, 71309, 71348, 71389, 71437, 71476,
-    71515, 71554, 71593, 71632, 71673, 71683, 71728, 71796, 71868, 71882, 71916, 71954,
-    72019, 72070, 72138, 72210, 72244, 72282, 72333, 72401, 72473, 72507, 72545, 72596,
-    72664, 72736, 72770, 72808, 72859, 72927, 72999, 73033, 73071, 73122, 73190, 73262,
-    73296, 73334, 73375, 73416, 73456, 73496, 73579, 73661, 73728, 73799, 73883, 73955,
-    74011, 74062, 74116, 74208, 74266, 74344, 74426, 74480, 74535, 74614, 74692, 74730,
-    74768, 74806, 74839, 74897, 74955, 75013, 75078, 75136, 75194, 75252, 75262, 75323,
-    75368, 75390, 75458, 75530, 75602, 75617, 75651, 75689, 75727, 75772, 75837, 75888,
-    75956, 76028, 76100, 76134, 76172, 76210, 76261, 76329, 76401, 76473, 76507, 76545,
-    76583, 76634, 76675, 76716, 76759, 76802, 76828, 76864, 76904, 76944, 76973, 77071,
-    77113, 77174, 77235, 77264, 77292, 77375, 77461, 77508, 77551, 77637, 77712, 77824,
-    77871, 77900, 77949, 78007, 78041, 78092, 78138, 78209, 78258, 78329, 78369, 78414,
-    78450, 78474, 78498, 78522, 78588, 78601, 78665, 78687, 78751, 78773, 78837, 78859,
-    78923, 78945, 78977, 78999, 79021, 79043, 79065, 79076, 79100, 79124, 79148, 79195,
-    79242, 79289, 79331, 79373, 79415, 79457, 79506, 79548, 79590, 79632, 79674, 79721,
-    79768, 79815, 79866, 79906, 79974, 80005, 80069, 80089, 80116, 80156, 80221, 80255,
-    80318, 80363, 80436, 80499, 80520, 80583, 80604, 80667, 80688, 80751, 80772, 80803,
-    80824, 80845, 80866, 80887, 80928, 80969, 81010, 81051, 81099, 81140, 81181, 81222,
-    81263, 81314, 81381, 81408, 81481, 81532, 81583, 81613, 81697, 81785, 81920, 81965,
-    82018, 82061, 82110, 82149, 82220, 82264, 82308, 82386, 82404, 82422, 82446, 82471,
-    82535, 82557, 82621, 82643, 82665, 82687, 82711, 82736, 82814, 82842, 82870, 82917,
-    82966, 83008, 83050, 83092, 83134, 83181, 83230, 83277, 83340, 83361, 83424, 83445,
-    83466, 83487, 83528, 83569, 83610, 83651, 83689, 83727, 83780, 83822, 83854, 83933,
-    84032, 84119, 84170, 84184, 84250, 84286, 84352, 84387, 84479, 84532, 84555, 84611,
-    84631, 84673, 84738, 84828, 84875, 84947, 84994, 85068, 85144, 85178, 85215, 85312,
-    85323, 85365, 85384, 85418, 85505, 85554, 85571, 85594, 85616, 85648, 85694, 85720,
-    85792, 85836, 85861, 85910, 85945, 86016, 86094, 86140, 86218, 86292, 86359, 86371,
-    86456, 86490, 86531, 86606, 86662, 86736, 86795, 86847, 86888, 86953, 87025, 87083,
-    87124, 87158, 87170, 87212, 87293, 87339, 87385, 87433, 87483, 87555, 87599, 87624,
-    87673, 87774, 87802, 87847, 87919, 87966, 88040, 88116, 88150, 88187, 88233, 88279,
-    88327, 88377, 88434, 88511, 88549, 88604, 88631, 88647, 88712, 88742, 88789, 88837,
-    88887, 88926, 88981, 89062, 89154, 89173, 89195, 89228, 89289, 89328, 89345, 89407,
-    89461, 89509, 89608, 89648, 89693, 89729, 89768, 89869, 89912, 89974, 90036, 90112,
-    90142, 90205, 90253, 90321, 90365, 90418, 90465, 90495, 90545, 90602, 90653, 90699,
-    90771, 90821, 90862, 90868, 90914, 90933, 90952, 90976, 91000, 91024, 91048, 91073,
-    91139, 91205, 91271, 91337, 91403, 91469, 91502, 91512, 91536, 91560, 91584, 91608,
-    91633, 91662, 91691, 91738, 91785, 91832, 91879, 91928, 91978, 92025, 92072, 92119,
-    92166, 92215, 92267, 92307, 92350, 92380, 92448, 92477, 92561, 92601, 92667, 92731,
-    92777, 92796, 92815, 92880, 92945, 93010, 93075, 93140, 93205, 93237, 93266, 93295,
-    93344, 93396, 93436, 93479, 93509, 93576, 93628, 93680, 93708, 93794, 93811, 93855,
-    93905, 93977, 94005, 94066, 94115, 94208, 94271, 94333, 94405, 94463, 94545, 94594,
-    94666, 94737, 94790, 94837, 94888, 94983, 95039, 95128, 95160, 95243, 95294, 95339,
-    95392, 95471, 95550, 95599, 95620, 95680, 95726, 95747, 95819, 95834, 95869, 95908,
-    95952, 96004, 96076, 96111, 96150, 96202, 96274, 96309, 96348, 96400, 96472, 96507,
-    96546, 96598, 96670, 96705, 96744, 96796, 96868, 96903, 96942, 96993, 97049, 97129,
-    97156, 97185, 97228, 97277, 97349, 97383, 97417, 97460, 97493, 97572, 97630, 97699,
-    97788, 97844, 97932, 98023, 98073, 98139, 98189, 98304, 98359, 98417, 98462, 98528,
-    98575, 98648, 98696, 98734, 98805, 98839, 98887, 98904, 98935, 98980, 99054, 99104,
-    99184, 99231, 99317, 99394, 99460, 99501, 99575, 99625, 99670, 99743, 99791, 99829,
-    99887, 99965, 100003, 100059,
+    27773, 27785, 27831, 27840, 27909, 27960, 27982, 28036, 28055, 28132, 28212, 28272,
+    28332, 28386, 28414, 28441, 28525, 28672, 28765, 28810, 28863, 28911, 28955, 28989,
+    29039, 29075, 29125, 29222, 29310, 29335, 29407, 29445, 29460, 29513, 29520, 29603,
+    29633, 29661, 29744, 29830, 29921, 29976, 30063, 30081, 30119, 30169, 30203, 30291,
+    30376, 30388, 30415, 30457, 30502, 30541, 30591, 30612, 30666, 30709, 30759, 30795,
+    30834, 30902, 30951, 31002, 31041, 31112, 31145, 31223, 31241, 31280, 31358, 31364,
+    31408, 31452, 31496, 31540, 31584, 31603, 31681, 31717, 31735, 31753, 31771, 31789,
+    31804, 31828, 31852, 31876, 31900, 31913, 31939, 31942, 31963, 31978, 32012, 32045,
+    32064, 32097, 32116, 32149, 32168, 32201, 32220, 32231, 32238, 32241, 32265, 32289,
+    32313, 32337, 32356, 32434, 32462, 32490, 32518, 32546, 32593, 32640, 32687, 32768,
+    32802, 32838, 32874, 32910, 32946, 32993, 33040, 33087, 33135, 33154, 33232, 33270,
+    33308, 33346, 33384, 33454, 33524, 33594, 33666, 33688, 33722, 33775, 33828, 33881,
+    33934, 34004, 34074, 34144, 34216, 34240, 34313, 34360, 34410, 34450, 34493, 34506,
+    34536, 34590, 34612, 34647, 34699, 34727, 34771, 34821, 34859, 34897, 34935, 34973,
+    35003, 35015, 35053, 35082, 35164, 35250, 35278, 35305, 35389, 35423, 35486, 35579,
+    35624, 35677, 35735, 35774, 35818, 35862, 35940, 35976, 35994, 36012, 36036, 36060,
+    36084, 36108, 36133, 36165, 36183, 36215, 36233, 36243, 36267, 36291, 36315, 36339,
+    36364, 36442, 36470, 36498, 36545, 36592, 36639, 36686, 36735, 36770, 36805, 36864,
+    36911, 36958, 37005, 37054, 37101, 37141, 37196, 37225, 37254, 37283, 37312, 37341,
+    37370, 37400, 37443, 37481, 37519, 37568, 37628, 37684, 37733, 37802, 37860, 37941,
+    38021, 38104, 38155, 38200, 38221, 38265, 38315, 38365, 38415, 38465, 38515, 38573,
+    38655, 38699, 38749, 38799, 38849, 38899, 38949, 39049, 39125, 39214, 39293, 39351,
+    39420, 39517, 39591, 39672, 39740, 39757, 39808, 39845, 39918, 39958, 39989, 40045,
+    40113, 40177, 40206, 40220, 40237, 40323, 40363, 40386, 40403, 40414, 40489, 40512,
+    40525, 40585, 40635, 40676, 40755, 40806, 40820, 40870, 40960, 41042, 41094, 41109,
+    41164, 41176, 41214, 41300, 41346, 41444, 41509, 41554, 41602, 41675, 41728, 41750,
+    41806, 41825, 41906, 41988, 42049, 42110, 42165, 42251, 42281, 42309, 42372, 42458,
+    42475, 42502, 42545, 42595, 42649, 42692, 42742, 42810, 42859, 42931, 42965, 43005,
+    43011, 43056, 43075, 43094, 43113, 43132, 43156, 43180, 43204, 43228, 43262, 43297,
+    43331, 43365, 43399, 43433, 43444, 43468, 43492, 43516, 43540, 43569, 43598, 43627,
+    43656, 43703, 43750, 43797, 43845, 43880, 43927, 43974, 44021, 44069, 44108, 44147,
+    44186, 44225, 44295, 44365, 44435, 44507, 44528, 44563, 44633, 44703, 44773, 44845,
+    44896, 44937, 44980, 45056, 45110, 45139, 45167, 45251, 45289, 45326, 45378, 45430,
+    45482, 45534, 45588, 45632, 45676, 45720, 45764, 45819, 45872, 45927, 45980, 46035,
+    46088, 46143, 46196, 46224, 46253, 46282, 46311, 46354, 46415, 46449, 46494, 46513,
+    46532, 46551, 46570, 46594, 46618, 46642, 46666, 46700, 46733, 46766, 46799, 46832,
+    46842, 46866, 46890, 46914, 46938, 46967, 46996, 47025, 47054, 47101, 47148, 47195,
+    47243, 47277, 47324, 47371, 47418, 47466, 47505, 47544, 47583, 47622, 47692, 47762,
+    47832, 47904, 47938, 48008, 48078, 48148, 48220, 48271, 48312, 48355, 48385, 48438,
+    48489, 48540, 48589, 48650, 48694, 48760, 48817, 48900, 48975, 49024, 49064, 49152,
+    49222, 49248, 49303, 49338, 49377, 49430, 49459, 49554, 49610, 49693, 49747, 49801,
+    49881, 49961, 49989, 50018, 50071, 50144, 50217, 50246, 50275, 50304, 50333, 50362,
+    50391, 50438, 50485, 50532, 50579, 50626, 50675, 50709, 50743, 50768, 50793, 50818,
+    50843, 50868, 50893, 50902, 50949, 50996, 51043, 51090, 51137, 51186, 51246, 51291,
+    51312, 51353, 51367, 51389, 51415, 51459, 51510, 51551, 51573, 51599, 51650, 51691,
+    51713, 51739, 51790, 51831, 51853, 51879, 51930, 51971, 51993, 52019, 52070, 52111,
+    52133, 52159, 52171, 52221, 52268, 52345, 52441, 52524, 52571, 52619, 52646, 52655,
+    52695, 52739, 52779, 52823, 52867, 52911, 52955, 52999, 53043, 53087, 53131, 53175,
+    53248, 53294, 53340, 53386, 53432, 53478, 53527, 53576, 53589, 53672, 53694, 53724,
+    53771, 53807, 53847, 53887, 53928, 53963, 53996, 54065, 54098, 54167, 54220, 54261,
+    54314, 54355, 54408, 54449, 54471, 54544, 54560, 54633, 54649, 54723, 54740, 54816,
+    54833, 54894, 54910, 54955, 54977, 55014, 55055, 55096, 55138, 55148, 55163, 55185,
+    55211, 55237, 55264, 55309, 55343, 55363, 55414, 55451, 55492, 55533, 55575, 55597,
+    55623, 55649, 55676, 55716, 55760, 55804, 55848, 55892, 55936, 55980, 56024, 56068,
+    56112, 56158, 56204, 56250, 56296, 56342, 56388, 56418, 56421, 56456, 56544, 56632,
+    56722, 56798, 56815, 56850, 56883, 56952, 56985, 57054, 57095, 57136, 57177, 57218,
+    57259, 57300, 57344, 57378, 57416, 57457, 57504, 57551, 57598, 57639, 57686, 57733,
+    57780, 57857, 57913, 57996, 58071, 58111, 58177, 58227, 58312, 58389, 58430, 58497,
+    58524, 58580, 58619, 58673, 58703, 58795, 58891, 58948, 59028, 59082, 59137, 59211,
+    59284, 59323, 59362, 59401, 59440, 59510, 59580, 59650, 59722, 59756, 59808, 59860,
+    59912, 59964, 59974, 59983, 60053, 60123, 60193, 60265, 60326, 60348, 60389, 60404,
+    60430, 60475, 60516, 60542, 60583, 60609, 60650, 60676, 60727, 60753, 60808, 60861,
+    60890, 60921, 60950, 61036, 61053, 61104, 61154, 61183, 61240, 61320, 61440, 61509,
+    61592, 61661, 61705, 61755, 61839, 61926, 61946, 62037, 62093, 62180, 62226, 62234,
+    62262, 62277, 62292, 62352, 62402, 62443, 62493, 62543, 62593, 62677, 62721, 62799,
+    62813, 62835, 62861, 62892, 62914, 62940, 62962, 62988, 63010, 63036, 63058, 63084,
+    63106, 63132, 63223, 63277, 63334, 63372, 63459, 63520, 63565, 63612, 63660, 63698,
+    63790, 63841, 63921, 64009, 64097, 64115, 64136, 64168, 64203, 64237, 64277, 64291,
+    64321, 64352, 64421, 64504, 64541, 64562, 64620, 64672, 64724, 64771, 64866, 64904,
+    64948, 65001, 65043, 65097, 65135, 65217, 65311, 65325, 65374, 65435, 65536, 65596,
+    65667, 65724, 65765, 65806, 65847, 65888, 65929, 65970, 66052, 66101, 66172, 66242,
+    66307, 66354, 66405, 66475, 66574, 66629, 66656, 66706, 66729, 66807, 66885, 66924,
+    66963, 67002, 67041, 67080, 67121, 67169, 67208, 67247, 67286, 67325, 67364, 67405,
+    67415, 67460, 67528, 67600, 67614, 67648, 67686, 67751, 67802, 67870, 67942, 67976,
+    68014, 68065, 68133, 68205, 68239, 68277, 68328, 68396, 68468, 68502, 68540, 68591,
+    68659, 68731, 68765, 68803, 68854, 68922, 68994, 69028, 69066, 69107, 69148, 69188,
+    69228, 69311, 69393, 69433, 69504, 69632, 69704, 69760, 69811, 69865, 69957, 70015,
+    70093, 70175, 70229, 70284, 70363, 70441, 70479, 70517, 70555, 70588, 70646, 70704,
+    70762, 70827, 70885, 70943, 71001, 71011, 71072, 71117, 71139, 71207, 71279, 71351,
+    71366, 71400, 71438, 71476, 71521, 71586, 71637, 71705, 71777, 71849, 71883, 71921,
+    71959, 72010, 72078, 72150, 72222, 72256, 72294, 72332, 72383, 72424, 72465, 72508,
+    72551, 72577, 72613, 72653, 72693, 72722, 72820, 72862, 72923, 72984, 73013, 73041,
+    73124, 73187, 73273, 73320, 73363, 73449, 73524, 73593, 73640, 73669, 73728, 73786,
+    73820, 73871, 73917, 73988, 74037, 74108, 74148, 74193, 74229, 74253, 74277, 74301,
+    74367, 74380, 74444, 74466, 74530, 74552, 74616, 74638, 74702, 74724, 74756, 74778,
+    74800, 74822, 74844, 74855, 74879, 74903, 74927, 74974, 75021, 75068, 75110, 75152,
+    75194, 75236, 75285, 75327, 75369, 75411, 75453, 75500, 75547, 75594, 75645, 75685,
+    75753, 75784, 75848, 75868, 75895, 75935, 76000, 76034, 76097, 76157, 76202, 76275,
+    76338, 76359, 76422, 76443, 76506, 76527, 76590, 76611, 76642, 76663, 76684, 76705,
+    76726, 76767, 76808, 76849, 76890, 76938, 76979, 77020, 77061, 77102, 77153, 77220,
+    77247, 77320, 77371, 77422, 77452, 77536, 77624, 77717, 77762, 77824, 77867, 77916,
+    77955, 78026, 78070, 78114, 78192, 78210, 78228, 78252, 78277, 78341, 78363, 78427,
+    78449, 78471, 78493, 78517, 78542, 78620, 78648, 78676, 78723, 78772, 78814, 78856,
+    78898, 78940, 78987, 79036, 79083, 79146, 79167, 79230, 79251, 79272, 79293, 79334,
+    79375, 79416, 79457, 79495, 79533, 79586, 79628, 79660, 79739, 79838, 79925, 79976,
+    79990, 80056, 80092, 80158, 80193, 80285, 80338, 80361, 80417, 80437, 80479, 80544,
+    80634, 80681, 80753, 80800, 80874, 80950, 80984, 81021, 81118, 81129, 81171, 81190,
+    81224, 81311, 81360, 81377, 81400, 81422, 81454, 81500, 81526, 81598, 81642, 81667,
+    81716, 81751, 81808, 81920, 81966, 82044, 82118, 82185, 82197, 82282, 82316, 82357,
+    82432, 82488, 82562, 82621, 82673, 82714, 82779, 82851, 82909, 82950, 82984, 82996,
+    83038, 83119, 83165, 83211, 83259, 83309, 83381, 83425, 83450, 83499, 83600, 83628,
+    83673, 83745, 83792, 83866, 83942, 83976, 84013, 84059, 84105, 84153, 84203, 84260,
+    84337, 84375, 84430, 84457, 84473, 84538, 84568, 84615, 84663, 84713, 84752, 84807,
+    84888, 84980, 84999, 85021, 85054, 85115, 85154, 85171, 85233, 85287, 85335, 85434,
+    85474, 85519, 85555, 85594, 85695, 85738, 85800, 85862, 85918, 86016, 86046, 86109,
+    86157, 86225, 86269, 86322, 86369, 86399, 86449, 86506, 86557, 86603, 86675, 86725,
+    86766, 86772, 86818, 86837, 86856, 86880, 86904, 86928, 86952, 86977, 87043, 87109,
+    87175, 87241, 87307, 87373, 87406, 87416, 87440, 87464, 87488, 87512, 87537, 87566,
+    87595, 87642, 87689, 87736, 87783, 87832, 87882, 87929, 87976, 88023, 88070, 88119,
+    88171, 88211, 88254, 88284, 88352, 88381, 88465, 88505, 88571, 88635, 88681, 88700,
+    88719, 88743, 88767, 88791, 88815, 88840, 88905, 88970, 89035, 89100, 89165, 89230,
+    89262, 89271, 89295, 89319, 89343, 89367, 89392, 89421, 89450, 89497, 89544, 89591,
+    89638, 89687, 89736, 89783, 89830, 89877, 89924, 89973, 90025, 90065, 90112, 90142,
+    90209, 90261, 90313, 90341, 90427, 90444, 90488, 90538, 90610, 90638, 90699, 90748,
+    90810, 90873, 90935, 91007, 91065, 91147, 91196, 91268, 91339, 91392, 91439, 91490,
+    91585, 91641, 91730, 91762, 91845, 91896, 91941, 91994, 92073, 92152, 92201, 92222,
+    92282, 92328, 92349, 92421, 92436, 92471, 92510, 92554, 92606, 92678, 92713, 92752,
+    92804, 92876, 92911, 92950, 93002, 93074, 93109, 93148, 93200, 93272, 93307, 93346,
+    93398, 93470, 93505, 93544, 93595, 93651, 93731, 93758, 93787, 93830, 93879, 93951,
+    93985, 94019, 94062, 94095, 94208, 94266, 94335, 94424, 94480, 94568, 94659, 94709,
+    94775, 94825, 94891, 94946, 95004, 95049, 95115, 95162, 95235, 95283, 95321, 95392,
+    95426, 95474, 95491, 95522, 95567, 95641, 95691, 95771, 95818, 95904, 95981, 96047,
+    96088, 96162, 96212, 96257, 96330, 96378, 96416, 96474, 96552, 96590, 96646,
 };
 
 static const struct kiln_pair bundle_pocl_avx2_pairs[] = {
-    { 5, 6 }, { 96, 73 }, { 167, 5 }, { 99, 100 }, { 110, 111 }, { 943, 944 },
-    { 239, 111 }, { 2241, 945 }, { 2237, 74 }, { 2236, 16 }, { 2239, 126 }, { 96, 97 },
-    { 3, 11 }, { 74, 275 }, { 957, 111 }, { 2236, 9 }, { 2240, 96 }, { 45, 46 },
-    { 99, 1024 }, { 3, 18 }, { 19, 20 }, { 1791, 1792 }, { 21, 5 }, { 25, 26 },
-    { 43, 44 }, { 59, 60 }, { 101, 102 }, { 103, 104 }, { 105, 106 }, { 107, 108 },
-    { 109, 2242 }, { 165, 166 }, { 1152, 1170 }, { 1227, 1243 }, { 2243, 1021 }, { 164, 2237 },
-    { 2248, 2236 }, { 73, 74 }, { 2253, 47 }, { 2255, 2256 }, { 3, 672 }, { 101, 127 },
-    { 103, 128 }, { 105, 129 }, { 107, 130 }, { 2244, 2267 }, { 2261, 61 }, { 2262, 2263 },
-    { 2264, 2265 }, { 111, 941 }, { 1667, 2237 }, { 22, 233 }, { 275, 276 }, { 2247, 98 },
-    { 243, 28 }, { 251, 252 }, { 280, 25 }, { 876, 877 }, { 878, 879 }, { 880, 881 },
-    { 882, 883 }, { 2242, 96 }, { 253, 254 }, { 6, 889 }, { 48, 49 }, { 50, 51 },
-    { 54, 55 }, { 324, 325 }, { 328, 329 }, { 449, 2156 }, { 634, 635 }, { 674, 2251 },
-    { 1837, 2102 }, { 2257, 2063 }, { 62, 63 }, { 154, 155 }, { 956, 2250 }, { 2246, 145 },
-    { 2260, 2274 }, { 2275, 2258 }, { 2276, 2236 }, { 2277, 2278 }, { 2279, 2280 }, { 2281, 2238 },
-    { 2283, 2284 }, { 22, 23 }, { 266, 28 }, { 883, 6 }, { 2247, 724 }, { 2293, 2294 },
-    { 2295, 2296 }, { 2291, 2298 }, { 3, 2307 }, { 101, 146 }, { 103, 147 }, { 105, 148 },
-    { 107, 149 }, { 2300, 2301 }, { 2304, 2249 }, { 2306, 636 }, { 73, 116 }, { 1022, 2250 },
-    { 2282, 2310 }, { 38, 39 }, { 417, 418 }, { 1595, 1596 }, { 1597, 1598 }, { 2259, 27 },
-    { 255, 256 }, { 247, 248 }, { 419, 420 }, { 421, 422 }, { 423, 424 }, { 425, 426 },
-    { 427, 428 }, { 429, 430 }, { 431, 432 }, { 769, 2245 }, { 1111, 1112 }, { 1113, 1114 },
-    { 1116, 2272 }, { 1305, 1306 }, { 1388, 1389 }, { 1390, 1391 }, { 2159, 2286 }, { 2292, 281 },
-    { 1802, 1803 }, { 1804, 1805 }, { 1818, 1819 }, { 1820, 1821 }, { 1847, 1848 }, { 1849, 1850 },
-    { 1856, 1857 }, { 1858, 1859 }, { 74, 415 }, { 99, 2269 }, { 109, 2240 }, { 242, 2290 },
-    { 258, 259 }, { 260, 261 }, { 613, 614 }, { 615, 616 }, { 2266, 96 }, { 2273, 435 },
-    { 2285, 942 }, { 2317, 2318 }, { 2239, 2320 }, { 275, 2238 }, { 2325, 2326 }, { 2299, 2314 },
-    { 2329, 2330 }, { 2331, 2332 }, { 73, 2311 }, { 3, 1602 }, { 1597, 1615 }, { 1599, 2236 },
-    { 2341, 2342 }, { 2343, 28 }, { 2327, 2344 }, { 47, 6 }, { 417, 2357 }, { 2316, 1115 },
-    { 2335, 2237 }, { 2340, 2346 }, { 2347, 2348 }, { 2349, 2350 }, { 2351, 2352 }, { 2354, 2355 },
-    { 2358, 2359 }, { 2356, 1117 }, { 2362, 2363 }, { 2364, 2365 }, { 2366, 2367 }, { 2368, 2369 },
-    { 109, 2252 }, { 242, 2322 }, { 1119, 2315 }, { 2254, 2269 }, { 2374, 2375 }, { 2246, 2381 },
-    { 2384, 2323 }, { 2386, 2387 }, { 3, 1607 }, { 1614, 2390 }, { 2236, 1588 }, { 2391, 1600 },
-    { 2238, 2361 }, { 2399, 2400 }, { 2401, 2402 }, { 2403, 2397 }, { 2353, 2412 }, { 956, 957 },
-    { 2313, 2417 }, { 3, 2392 }, { 2236, 1591 }, { 2423, 2424 }, { 1022, 957 }, { 1, 671 },
-    { 58, 2338 }, { 163, 164 }, { 262, 263 }, { 449, 1529 }, { 675, 2272 }, { 1265, 1266 },
-    { 1618, 1619 }, { 2273, 75 }, { 2302, 56 }, { 2316, 673 }, { 1111, 6 }, { 5, 2416 },
-    { 84, 85 }, { 240, 241 }, { 285, 286 }, { 890, 891 }, { 1647, 1648 }, { 1649, 1650 },
-    { 1651, 1652 }, { 1654, 1655 }, { 1656, 1657 }, { 1658, 1659 }, { 1837, 1838 }, { 2257, 1793 },
-    { 2287, 24 }, { 2328, 2405 }, { 2336, 117 }, { 2388, 156 }, { 2427, 2243 }, { 87, 88 },
-    { 89, 90 }, { 91, 92 }, { 96, 962 }, { 111, 2319 }, { 118, 119 }, { 120, 121 },
-    { 919, 920 }, { 1001, 1002 }, { 1887, 1888 }, { 1898, 1899 }, { 1907, 1908 }, { 1911, 1912 },
-    { 2321, 168 }, { 25, 1035 }, { 38, 704 }, { 73, 135 }, { 74, 64 }, { 77, 78 },
-    { 99, 1227 }, { 102, 1229 }, { 104, 1230 }, { 106, 1231 }, { 108, 1232 }, { 136, 86 },
-    { 245, 246 }, { 275, 1044 }, { 394, 395 }, { 434, 2396 }, { 679, 2245 }, { 696, 28 },
-    { 698, 699 }, { 725, 726 }, { 727, 728 }, { 948, 1154 }, { 950, 1155 }, { 952, 1156 },
-    { 954, 1157 }, { 1028, 1029 }, { 1040, 1041 }, { 1042, 1043 }, { 1045, 1046 }, { 1051, 1052 },
-    { 1053, 1054 }, { 1055, 1056 }, { 1086, 1087 }, { 1088, 1089 }, { 1121, 1122 }, { 1152, 1153 },
-    { 1183, 945 }, { 1228, 127 }, { 1284, 1285 }, { 1313, 1660 }, { 1348, 2383 }, { 1531, 2271 },
-    { 1794, 2064 }, { 1796, 2065 }, { 1798, 2066 }, { 1839, 2103 }, { 1841, 2104 }, { 1843, 2105 },
-    { 2019, 2020 }, { 2022, 2389 }, { 2023, 2024 }, { 2026, 2418 }, { 2029, 2030 }, { 2031, 2032 },
-    { 2069, 2406 }, { 2083, 2407 }, { 2108, 2408 }, { 2111, 2409 }, { 2268, 1184 }, { 2308, 1851 },
-    { 2309, 1813 }, { 2379, 436 }, { 2419, 2033 }, { 2420, 2017 }, { 81, 82 }, { 236, 237 },
-    { 2429, 2421 }, { 3, 767 }, { 2431, 433 }, { 2236, 1118 }, { 670, 2433 }, { 2414, 2436 },
-    { 2435, 2319 }, { 2287, 168 }, { 2333, 2449 }, { 2425, 2459 }, { 2432, 2270 }, { 2450, 2451 },
-    { 2453, 2454 }, { 91, 122 }, { 96, 2471 }, { 2321, 24 }, { 2438, 676 }, { 2463, 2464 },
-    { 2468, 2469 }, { 128, 1230 }, { 129, 1231 }, { 130, 1232 }, { 146, 1229 }, { 275, 2507 },
-    { 449, 450 }, { 725, 743 }, { 727, 744 }, { 973, 1154 }, { 974, 1155 }, { 975, 1156 },
-    { 976, 1157 }, { 1152, 2309 }, { 1153, 993 }, { 1228, 2483 }, { 1814, 2065 }, { 1815, 2066 },
-    { 1852, 2104 }, { 1853, 2105 }, { 2018, 2430 }, { 2028, 2245 }, { 2241, 2512 }, { 2244, 2516 },
-    { 2254, 1227 }, { 2259, 2493 }, { 2268, 2536 }, { 2308, 2521 }, { 2404, 2480 }, { 2441, 76 },
-    { 2444, 2013 }, { 2446, 86 }, { 2452, 2150 }, { 2455, 2515 }, { 2479, 2487 }, { 2484, 2485 },
-    { 2489, 2504 }, { 2490, 396 }, { 2492, 680 }, { 2495, 2496 }, { 2497, 2498 }, { 2499, 2500 },
-    { 2501, 1030 }, { 2502, 2503 }, { 2505, 2506 }, { 2508, 2509 }, { 2518, 2519 }, { 2520, 1800 },
-    { 2522, 2523 }, { 2524, 2021 }, { 2525, 2526 }, { 2529, 2538 }, { 2535, 2103 }, { 2540, 83 },
-    { 2541, 238 }, { 180, 181 }, { 225, 226 }, { 227, 228 }, { 279, 2238 }, { 360, 361 },
-    { 946, 972 }, { 1816, 2067 }, { 1845, 2106 }, { 1884, 2068 }, { 1886, 2530 }, { 1897, 2531 },
-    { 1904, 2107 }, { 1906, 2532 }, { 1910, 2533 }, { 2472, 2070 }, { 2474, 809 }, { 3, 2345 },
-    { 2236, 2376 }, { 2543, 2545 }, { 2546, 2443 }, { 73, 2544 }, { 147, 1230 }, { 148, 1231 },
-    { 149, 1232 }, { 449, 1324 }, { 994, 1155 }, { 995, 1156 }, { 996, 1157 }, { 1049, 275 },
-    { 1153, 2569 }, { 1228, 2564 }, { 1229, 2561 }, { 2064, 2576 }, { 2460, 86 }, { 2511, 2600 },
-    { 2534, 2574 }, { 2542, 2610 }, { 2553, 2592 }, { 2554, 2593 }, { 2562, 2563 }, { 2565, 1057 },
-    { 2567, 2568 }, { 2570, 2571 }, { 2573, 2606 }, { 2575, 2595 }, { 2578, 2579 }, { 2580, 2609 },
-    { 2581, 2528 }, { 2587, 2608 }, { 2596, 1047 }, { 2605, 2249 }, { 1854, 2106 }, { 1896, 2068 },
-    { 1909, 2107 }, { 2067, 2623 }, { 2394, 2619 }, { 2473, 2070 }, { 2475, 809 }, { 2577, 2621 },
-    { 2615, 182 }, { 2616, 2617 }, { 2622, 2626 }, { 2624, 2629 }, { 2627, 2630 }, { 0, 1 },
-    { 10, 2272 }, { 35, 1195 }, { 91, 796 }, { 161, 162 }, { 248, 269 }, { 264, 265 },
-    { 453, 2271 }, { 617, 618 }, { 619, 620 }, { 633, 2398 }, { 912, 1136 }, { 1038, 1039 },
-    { 1327, 2286 }, { 1383, 1384 }, { 1385, 1386 }, { 1399, 1400 }, { 1401, 1402 }, { 1403, 1404 },
-    { 1405, 1406 }, { 1452, 1453 }, { 1454, 1455 }, { 1458, 1459 }, { 1460, 1461 }, { 1590, 2430 },
-    { 1592, 1593 }, { 1601, 2389 }, { 1603, 1604 }, { 1606, 2418 }, { 1609, 2245 }, { 1610, 1611 },
-    { 1612, 1613 }, { 2016, 2539 }, { 2254, 100 }, { 2285, 1151 }, { 2339, 40 }, { 2370, 2491 },
-    { 2382, 2599 }, { 2395, 2597 }, { 2419, 1616 }, { 2420, 1589 }, { 2422, 282 }, { 2598, 2315 },
-    { 3, 2377 }, { 2551, 2633 }, { 677, 2236 }, { 449, 1664 }, { 674, 2632 }, { 1154, 2640 },
-    { 1255, 2645 }, { 2268, 2644 }, { 2513, 2646 }, { 2586, 2647 }, { 2603, 2664 }, { 2604, 2655 },
-    { 2612, 2660 }, { 2636, 2637 }, { 2641, 2642 }, { 2649, 2601 }, { 2651, 2025 }, { 2652, 2653 },
-    { 2657, 2572 }, { 2658, 2607 }, { 2659, 2486 }, { 275, 167 }, { 2625, 2671 }, { 2628, 2672 },
-    { 2663, 2676 }, { 2666, 2668 }, { 2669, 2677 }, { 2673, 2667 }, { 91, 827 }, { 268, 2684 },
-    { 1048, 2643 }, { 1327, 2271 }, { 1567, 2398 }, { 1594, 2542 }, { 2251, 2680 }, { 2415, 2656 },
-    { 2631, 249 }, { 2634, 2328 }, { 2679, 2 }, { 2683, 2548 }, { 2693, 2694 }, { 2695, 2696 },
-    { 2697, 2698 }, { 2699, 2700 }, { 2701, 2702 }, { 2703, 2704 }, { 2705, 2706 }, { 2708, 2709 },
-    { 2710, 2718 }, { 2716, 729 }, { 371, 372 }, { 2252, 98 }, { 2559, 2465 }, { 2560, 2555 },
-    { 3, 2426 }, { 1034, 2236 }, { 2650, 2727 }, { 2661, 2738 }, { 2724, 678 }, { 2726, 2722 },
-    { 2728, 2735 }, { 2729, 2740 }, { 2730, 2654 }, { 2731, 2749 }, { 2734, 2747 }, { 2741, 2748 },
-    { 2746, 2678 }, { 2691, 2732 }, { 2755, 2768 }, { 2757, 729 }, { 2763, 2764 }, { 2765, 1456 },
-    { 2297, 98 }, { 2547, 2772 }, { 1123, 3 }, { 2723, 2776 }, { 2014, 2236 }, { 2778, 2736 },
-    { 2782, 2638 }, { 2785, 2744 }, { 2786, 2745 }, { 2767, 2790 }, { 2789, 2752 }, { 2240, 2371 },
-    { 2242, 2413 }, { 688, 3 }, { 2236, 2027 }, { 2798, 2015 }, { 2803, 1605 }, { 6, 1026 },
-    { 8, 2756 }, { 35, 1012 }, { 47, 1643 }, { 64, 302 }, { 91, 141 }, { 93, 94 },
-    { 112, 113 }, { 114, 115 }, { 123, 124 }, { 131, 132 }, { 133, 134 }, { 137, 138 },
-    { 139, 140 }, { 142, 143 }, { 150, 151 }, { 152, 153 }, { 300, 301 }, { 317, 2249 },
-    { 362, 363 }, { 364, 365 }, { 408, 1299 }, { 444, 1321 }, { 454, 1328 }, { 460, 1332 },
-    { 466, 1336 }, { 682, 246 }, { 697, 2494 }, { 892, 893 }, { 896, 897 }, { 898, 2282 },
-    { 912, 2042 }, { 915, 916 }, { 929, 930 }, { 936, 1147 }, { 1027, 2385 }, { 1139, 2470 },
-    { 1143, 1144 }, { 1145, 1146 }, { 1162, 1163 }, { 1164, 1165 }, { 1220, 1221 }, { 1222, 1223 },
-    { 1236, 1237 }, { 1238, 1239 }, { 1286, 1287 }, { 1293, 1294 }, { 1295, 1296 }, { 1297, 1298 },
-    { 1300, 1301 }, { 1302, 1303 }, { 1314, 1315 }, { 1316, 1317 }, { 1318, 1319 }, { 1415, 1416 },
-    { 1421, 1422 }, { 1483, 248 }, { 1587, 2719 }, { 1621, 1622 }, { 1626, 1627 }, { 1769, 2041 },
-    { 2036, 2037 }, { 2128, 2129 }, { 2288, 389 }, { 2339, 1127 }, { 2396, 2739 }, { 2440, 2290 },
-    { 2466, 963 }, { 2477, 2393 }, { 2510, 2796 }, { 2550, 2442 }, { 2556, 1003 }, { 2589, 2481 },
-    { 2591, 2774 }, { 2611, 2445 }, { 2648, 2775 }, { 2759, 2558 }, { 2781, 2251 }, { 57, 2434 },
-    { 74, 75 }, { 84, 715 }, { 159, 160 }, { 163, 1863 }, { 257, 2547 }, { 373, 374 },
-    { 375, 376 }, { 381, 382 }, { 387, 388 }, { 390, 2618 }, { 735, 716 }, { 922, 1141 },
-    { 946, 2457 }, { 1010, 1829 }, { 1050, 2733 }, { 1217, 1218 }, { 1628, 1629 }, { 1772, 1773 },
-    { 1794, 1795 }, { 1796, 1797 }, { 1798, 1799 }, { 1801, 2406 }, { 1817, 2407 }, { 1839, 1840 },
-    { 1841, 1842 }, { 1843, 1844 }, { 1846, 2408 }, { 1855, 2409 }, { 2312, 942 }, { 2380, 2243 },
-    { 2388, 750 }, { 2447, 2373 }, { 2456, 1851 }, { 925, 926 }, { 927, 928 }, { 1015, 2613 },
-    { 1017, 1018 }, { 1019, 1020 }, { 1023, 2614 }, { 3, 2662 }, { 2236, 2527 }, { 6, 1867 },
-    { 64, 1382 }, { 936, 1166 }, { 2302, 2839 }, { 2404, 2249 }, { 2440, 2322 }, { 2594, 2823 },
-    { 2670, 2830 }, { 2814, 1644 }, { 2815, 303 }, { 2816, 2825 }, { 2817, 95 }, { 2818, 2819 },
-    { 2820, 125 }, { 2821, 2822 }, { 2826, 2827 }, { 2832, 2860 }, { 2838, 2807 }, { 2840, 2841 },
-    { 2848, 2849 }, { 2850, 2851 }, { 2852, 2853 }, { 2854, 2855 }, { 2857, 2858 }, { 2861, 1304 },
-    { 2862, 2863 }, { 2864, 324 }, { 35, 1288 }, { 41, 2385 }, { 1795, 1814 }, { 1797, 1815 },
-    { 1799, 1816 }, { 1828, 2903 }, { 1840, 1852 }, { 1842, 1853 }, { 1844, 1854 }, { 1862, 2893 },
-    { 2336, 2900 }, { 2337, 942 }, { 2380, 2270 }, { 2394, 2894 }, { 2447, 2411 }, { 2456, 2913 },
-    { 2457, 1813 }, { 2795, 2895 }, { 2870, 2906 }, { 2874, 2899 }, { 2891, 716 }, { 2892, 2761 },
-    { 2902, 2908 }, { 2904, 2338 }, { 2907, 417 }, { 2909, 2910 }, { 2914, 2915 }, { 2923, 2924 },
-    { 2926, 2927 }, { 5, 240 }, { 15, 2245 }, { 17, 2315 }, { 28, 1283 }, { 73, 2876 },
-    { 96, 74 }, { 160, 849 }, { 164, 2583 }, { 169, 170 }, { 173, 174 }, { 175, 176 },
-    { 177, 178 }, { 179, 2674 }, { 184, 185 }, { 186, 187 }, { 188, 189 }, { 190, 191 },
-    { 192, 193 }, { 194, 195 }, { 196, 197 }, { 198, 199 }, { 200, 201 }, { 202, 203 },
-    { 204, 205 }, { 206, 207 }, { 208, 209 }, { 210, 211 }, { 212, 213 }, { 214, 215 },
-    { 229, 230 }, { 231, 232 }, { 248, 1623 }, { 275, 1450 }, { 289, 290 }, { 292, 293 },
-    { 294, 295 }, { 296, 297 }, { 298, 299 }, { 304, 305 }, { 306, 307 }, { 308, 309 },
-    { 310, 311 }, { 312, 313 }, { 314, 315 }, { 316, 2829 }, { 402, 403 }, { 404, 405 },
-    { 406, 407 }, { 408, 409 }, { 410, 411 }, { 412, 413 }, { 414, 2370 }, { 437, 438 },
-    { 439, 440 }, { 441, 442 }, { 447, 1323 }, { 456, 1329 }, { 462, 1333 }, { 468, 1337 },
-    { 484, 2383 }, { 751, 158 }, { 778, 2434 }, { 797, 798 }, { 810, 811 }, { 812, 813 },
-    { 828, 829 }, { 838, 839 }, { 840, 841 }, { 850, 2548 }, { 899, 900 }, { 904, 905 },
-    { 981, 982 }, { 1010, 1011 }, { 1021, 2799 }, { 1138, 2847 }, { 1264, 2439 }, { 1281, 1282 },
-    { 1290, 399 }, { 1325, 1326 }, { 1330, 1331 }, { 1334, 1335 }, { 1338, 1339 }, { 1552, 1553 },
-    { 1736, 1737 }, { 1763, 1764 }, { 1769, 1770 }, { 1869, 2314 }, { 2034, 2035 }, { 2266, 2382 },
-    { 2288, 277 }, { 2372, 2415 }, { 2378, 98 }, { 2416, 2602 }, { 2428, 2410 }, { 2478, 2040 },
-    { 2482, 2742 }, { 2488, 2758 }, { 2514, 2796 }, { 2632, 2722 }, { 2717, 1289 }, { 2770, 2445 },
-    { 2804, 56 }, { 2812, 12 }, { 2844, 931 }, { 2872, 2038 }, { 2918, 2243 }, { 3, 2779 },
-    { 2808, 2929 }, { 4, 2236 }, { 2824, 2941 }, { 2828, 2940 }, { 2859, 2947 }, { 2884, 2942 },
-    { 2886, 2944 }, { 2938, 2831 }, { 2939, 6 }, { 2945, 2937 }, { 2946, 2461 }, { 2956, 2957 },
-    { 2620, 2974 }, { 2898, 2977 }, { 2922, 2964 }, { 2960, 2961 }, { 2963, 1830 }, { 2965, 2966 },
-    { 2971, 2238 }, { 2973, 2984 }, { 2975, 2896 }, { 2980, 2983 }, { 96, 3058 }, { 324, 1732 },
-    { 848, 2993 }, { 901, 64 }, { 911, 2992 }, { 1271, 2439 }, { 2244, 3046 }, { 2266, 2415 },
-    { 2314, 2333 }, { 2372, 2382 }, { 2395, 3020 }, { 2422, 3063 }, { 2537, 3039 }, { 2550, 2934 },
-    { 2582, 2799 }, { 2584, 2742 }, { 2675, 3016 }, { 2682, 3049 }, { 2750, 3052 }, { 2766, 3019 },
-    { 2878, 931 }, { 2955, 2715 }, { 2958, 3086 }, { 2969, 2270 }, { 2987, 1617 }, { 2988, 2989 },
-    { 2990, 3084 }, { 2996, 2997 }, { 2998, 2999 }, { 3000, 3001 }, { 3002, 3003 }, { 3004, 3005 },
-    { 3006, 3007 }, { 3008, 3009 }, { 3010, 3011 }, { 3012, 3013 }, { 3014, 3015 }, { 3021, 3022 },
-    { 3023, 3024 }, { 3025, 3026 }, { 3027, 3028 }, { 3029, 3030 }, { 3032, 3033 }, { 3034, 3035 },
-    { 3036, 3037 }, { 3040, 3041 }, { 3050, 3051 }, { 3053, 3054 }, { 3059, 2467 }, { 3069, 2777 },
-    { 3070, 2249 }, { 3071, 1765 }, { 3074, 3091 }, { 3, 2780 }, { 2930, 3094 }, { 1585, 2236 },
-    { 2711, 3093 }, { 3095, 7 }, { 2943, 3100 }, { 2954, 3098 }, { 3096, 144 }, { 3106, 3109 },
-    { 3108, 3111 }, { 3113, 1845 }, { 3115, 1800 }, { 6, 37 }, { 2266, 2428 }, { 2582, 3060 },
-    { 3056, 3119 }, { 3097, 3155 }, { 3104, 3047 }, { 3116, 931 }, { 3126, 291 }, { 3128, 3161 },
-    { 3132, 3017 }, { 3133, 799 }, { 3134, 830 }, { 3143, 3144 }, { 3145, 3146 }, { 3147, 3148 },
-    { 3149, 3150 }, { 3151, 3152 }, { 3153, 3154 }, { 3156, 3157 }, { 3158, 3159 }, { 3160, 3038 },
-    { 3, 2809 }, { 2236, 1608 }, { 3171, 1586 }, { 3172, 3170 }, { 2887, 3169 }, { 3103, 3176 },
-    { 3177, 2962 }, { 6, 703 }, { 2428, 2372 }, { 3175, 3137 }, { 3185, 3199 }, { 3189, 324 },
-    { 3194, 3195 }, { 3196, 3197 }, { 3200, 3201 }, { 2590, 3202 }, { 3, 2688 }, { 2236, 2707 },
-    { 6, 3073 }, { 3198, 3212 }, { 3214, 3215 }, { 3217, 3 }, { 2687, 3218 }, { 2810, 3219 },
-    { 13, 2236 }, { 3221, 3031 }, { 3, 2721 }, { 3223, 3205 }, { 3225, 3203 }, { 2236, 3224 },
-    { 3226, 14 }, { 2482, 2788 }, { 2712, 126 }, { 73, 224 }, { 80, 2613 }, { 112, 730 },
-    { 131, 745 }, { 183, 3222 }, { 217, 218 }, { 219, 220 }, { 221, 222 }, { 235, 2614 },
-    { 271, 272 }, { 273, 274 }, { 275, 2282 }, { 278, 279 }, { 366, 367 }, { 368, 369 },
-    { 370, 3114 }, { 377, 378 }, { 379, 380 }, { 383, 384 }, { 385, 386 }, { 701, 35 },
-    { 719, 720 }, { 731, 732 }, { 738, 739 }, { 746, 747 }, { 800, 801 }, { 814, 815 },
-    { 831, 832 }, { 842, 843 }, { 853, 854 }, { 855, 2674 }, { 888, 2385 }, { 915, 1874 },
-    { 918, 2470 }, { 929, 1878 }, { 932, 933 }, { 934, 935 }, { 936, 937 }, { 964, 965 },
-    { 966, 967 }, { 1061, 1062 }, { 1063, 2733 }, { 1064, 1065 }, { 1067, 1068 }, { 1069, 1070 },
-    { 1071, 1072 }, { 1630, 1631 }, { 1639, 2238 }, { 1891, 1787 }, { 2288, 1493 }, { 2556, 1902 },
-    { 2685, 2373 }, { 2890, 711 }, { 2911, 1806 }, { 2916, 729 }, { 2950, 2845 }, { 2951, 2933 },
-    { 2967, 2319 }, { 2995, 753 }, { 3110, 2467 }, { 3178, 2917 }, { 3190, 2883 }, { 3208, 2912 },
-    { 3, 2751 }, { 3206, 3228 }, { 2584, 2788 }, { 223, 3235 }, { 936, 968 }, { 1073, 3246 },
-    { 1929, 2236 }, { 2466, 3283 }, { 2685, 2411 }, { 2897, 3253 }, { 2976, 3281 }, { 3076, 3247 },
-    { 3101, 3248 }, { 3162, 3261 }, { 3163, 3263 }, { 3179, 3289 }, { 3180, 3288 }, { 3191, 3260 },
-    { 3192, 3262 }, { 3193, 3239 }, { 3237, 3257 }, { 3238, 3259 }, { 3240, 3241 }, { 3244, 3245 },
-    { 3249, 3250 }, { 3251, 3252 }, { 3254, 3107 }, { 3256, 721 }, { 3258, 740 }, { 3264, 3265 },
-    { 3269, 1787 }, { 3270, 3271 }, { 3273, 3274 }, { 3275, 3276 }, { 3278, 3279 }, { 3295, 729 },
-    { 3297, 1806 }, { 3, 2769 }, { 2488, 3298 }, { 1931, 2236 }, { 3242, 3301 }, { 3280, 3303 },
-    { 3307, 3324 }, { 3309, 2720 }, { 3310, 3322 }, { 3331, 3277 }, { 3, 3173 }, { 3230, 3335 },
-    { 3320, 3338 }, { 3321, 3341 }, { 3323, 2720 }, { 3332, 3339 }, { 3, 3204 }, { 2760, 3344 },
-    { 3342, 3348 }, { 3346, 3296 }, { 3, 3345 }, { 1584, 3350 }, { 3229, 3 }, { 2868, 3354 },
-    { 3351, 3 }, { 3356, 2885 }, { 3355, 3 }, { 3358, 3089 }, { 32, 3 }, { 3360, 3357 },
-    { 713, 714 }, { 764, 765 }, { 3, 772 }, { 5, 1977 }, { 6, 706 }, { 28, 284 },
-    { 33, 34 }, { 35, 393 }, { 64, 65 }, { 66, 709 }, { 69, 70 }, { 71, 72 },
-    { 73, 1216 }, { 91, 1251 }, { 99, 804 }, { 169, 1196 }, { 244, 3083 }, { 248, 1273 },
-    { 267, 3336 }, { 287, 392 }, { 318, 319 }, { 321, 322 }, { 323, 2303 }, { 324, 1526 },
-    { 326, 327 }, { 330, 691 }, { 332, 333 }, { 334, 335 }, { 336, 692 }, { 338, 339 },
-    { 340, 341 }, { 342, 693 }, { 344, 345 }, { 346, 347 }, { 348, 694 }, { 350, 351 },
-    { 352, 353 }, { 354, 695 }, { 356, 357 }, { 358, 359 }, { 397, 398 }, { 399, 2148 },
-    { 400, 401 }, { 408, 1510 }, { 416, 2544 }, { 421, 1308 }, { 423, 1309 }, { 425, 1310 },
-    { 427, 1311 }, { 429, 1312 }, { 431, 1313 }, { 433, 2537 }, { 444, 445 }, { 454, 455 },
-    { 460, 461 }, { 466, 467 }, { 472, 473 }, { 478, 479 }, { 689, 3188 }, { 707, 708 },
-    { 712, 3236 }, { 717, 718 }, { 722, 723 }, { 733, 734 }, { 736, 737 }, { 741, 742 },
-    { 748, 749 }, { 763, 3243 }, { 776, 1868 }, { 810, 1233 }, { 838, 1244 }, { 884, 1543 },
-    { 907, 1133 }, { 922, 2054 }, { 936, 1179 }, { 1007, 1192 }, { 1025, 2813 }, { 1031, 1032 },
-    { 1033, 2777 }, { 1036, 2494 }, { 1120, 2880 }, { 1130, 1131 }, { 1134, 1135 }, { 1140, 2901 },
-    { 1148, 1149 }, { 1158, 1159 }, { 1160, 1161 }, { 1167, 1168 }, { 1171, 1172 }, { 1173, 1174 },
-    { 1175, 1176 }, { 1177, 1178 }, { 1180, 1181 }, { 1185, 1186 }, { 1187, 1188 }, { 1189, 1190 },
-    { 1193, 3164 }, { 1197, 1198 }, { 1199, 1200 }, { 1201, 1202 }, { 1203, 1204 }, { 1205, 1206 },
-    { 1207, 1208 }, { 1209, 1210 }, { 1211, 1212 }, { 1213, 1214 }, { 1224, 1225 }, { 1234, 1235 },
-    { 1240, 1241 }, { 1245, 1246 }, { 1247, 1248 }, { 1249, 1250 }, { 1252, 1253 }, { 1256, 1257 },
-    { 1258, 1259 }, { 1260, 1261 }, { 1269, 1270 }, { 1277, 1278 }, { 1289, 2147 }, { 1291, 1292 },
-    { 1307, 1515 }, { 1354, 1355 }, { 1356, 1357 }, { 1376, 1377 }, { 1381, 2932 }, { 1407, 1408 },
-    { 1409, 1410 }, { 1411, 1412 }, { 1413, 1414 }, { 1417, 1418 }, { 1419, 1420 }, { 1423, 1424 },
-    { 1425, 1426 }, { 1427, 1428 }, { 1429, 1430 }, { 1431, 1432 }, { 1450, 1451 }, { 1481, 1482 },
-    { 1486, 1487 }, { 1495, 1496 }, { 1499, 1500 }, { 1502, 1503 }, { 1504, 1505 }, { 1506, 1507 },
-    { 1508, 1509 }, { 1511, 1512 }, { 1513, 2715 }, { 1518, 1519 }, { 1522, 1523 }, { 1524, 1525 },
-    { 1527, 3042 }, { 1528, 2437 }, { 1530, 2517 }, { 1531, 2994 }, { 1554, 2510 }, { 1593, 2448 },
-    { 1620, 2869 }, { 1662, 2155 }, { 1667, 2583 }, { 1669, 2161 }, { 1674, 2165 }, { 1679, 2169 },
-    { 1684, 2173 }, { 1689, 2177 }, { 1762, 3167 }, { 1779, 2049 }, { 1834, 2098 }, { 1870, 1871 },
-    { 1938, 1939 }, { 1959, 1960 }, { 1963, 1964 }, { 1965, 1966 }, { 1971, 1972 }, { 1973, 1974 },
-    { 1980, 1981 }, { 2044, 2045 }, { 2046, 2047 }, { 2050, 2051 }, { 2058, 2059 }, { 2071, 2072 },
-    { 2078, 2079 }, { 2084, 2085 }, { 2089, 2090 }, { 2092, 2093 }, { 2096, 2097 }, { 2112, 2113 },
-    { 2115, 2116 }, { 2127, 2873 }, { 2130, 2131 }, { 2138, 2139 }, { 2142, 2143 }, { 2153, 2154 },
-    { 2157, 2158 }, { 2162, 2163 }, { 2166, 2167 }, { 2170, 2171 }, { 2174, 2175 }, { 2178, 2179 },
-    { 2236, 1915 }, { 2244, 2842 }, { 2247, 2189 }, { 2273, 434 }, { 2285, 2188 }, { 2288, 1279 },
-    { 2324, 2382 }, { 2334, 2238 }, { 2378, 3174 }, { 2379, 1521 }, { 2385, 2871 }, { 2393, 2948 },
-    { 2405, 2633 }, { 2410, 98 }, { 2422, 2140 }, { 2442, 2889 }, { 2465, 3325 }, { 2477, 2585 },
-    { 2514, 2038 }, { 2555, 3326 }, { 2558, 3169 }, { 2588, 1392 }, { 2589, 2905 }, { 2591, 2952 },
-    { 2611, 3140 }, { 2631, 1267 }, { 2635, 2635 }, { 2648, 2953 }, { 2713, 2243 }, { 2714, 2846 },
-    { 2766, 2743 }, { 2776, 3079 }, { 2781, 3231 }, { 2797, 2416 }, { 2811, 2875 }, { 2837, 2758 },
-    { 2843, 3061 }, { 2856, 3138 }, { 2866, 2383 }, { 2867, 1484 }, { 2931, 2478 }, { 2935, 1398 },
-    { 2968, 2560 }, { 2978, 2559 }, { 3043, 1532 }, { 3044, 1534 }, { 3045, 1536 }, { 3066, 1533 },
-    { 3067, 1535 }, { 3068, 1537 }, { 3090, 3290 }, { 3099, 2289 }, { 3105, 2152 }, { 3118, 3055 },
-    { 3120, 2690 }, { 3136, 3291 }, { 3220, 3072 }, { 3, 2888 }, { 3168, 3366 }, { 5, 2549 },
-    { 6, 887 }, { 28, 1640 }, { 33, 3440 }, { 35, 1642 }, { 248, 1489 }, { 275, 3367 },
-    { 287, 3422 }, { 321, 3390 }, { 444, 3555 }, { 454, 2160 }, { 460, 2164 }, { 466, 2168 },
-    { 472, 1340 }, { 478, 1344 }, { 1031, 3165 }, { 1158, 3543 }, { 1171, 3545 }, { 1191, 3439 },
-    { 1215, 3376 }, { 1272, 3381 }, { 1307, 3409 }, { 1308, 1516 }, { 1309, 1517 }, { 1310, 3511 },
-    { 1353, 2880 }, { 1410, 3496 }, { 1481, 2133 }, { 1514, 3484 }, { 1527, 3606 }, { 1633, 2869 },
-    { 1868, 3572 }, { 1969, 1960 }, { 2048, 3529 }, { 2053, 3437 }, { 2130, 2135 }, { 2134, 2873 },
-    { 2154, 3523 }, { 2159, 3522 }, { 2236, 1927 }, { 2289, 3378 }, { 2292, 3503 }, { 2303, 3391 },
-    { 2305, 3556 }, { 2324, 2415 }, { 2333, 3531 }, { 2378, 3207 }, { 2382, 2410 }, { 2393, 3444 },
-    { 2437, 3609 }, { 2448, 3362 }, { 2461, 3479 }, { 2517, 2835 }, { 2544, 3213 }, { 2588, 1394 },
-    { 2594, 3474 }, { 2631, 3552 }, { 2635, 3565 }, { 2675, 3584 }, { 2682, 3470 }, { 2713, 2270 },
-    { 2717, 3404 }, { 2743, 3495 }, { 2750, 3472 }, { 2797, 3501 }, { 2811, 3591 }, { 2833, 3514 },
-    { 2837, 3298 }, { 2865, 3493 }, { 2879, 3443 }, { 2882, 3459 }, { 2982, 3539 }, { 3065, 3516 },
-    { 3085, 3562 }, { 3099, 3568 }, { 3124, 3423 }, { 3181, 2714 }, { 3184, 3445 }, { 3187, 3454 },
-    { 3216, 3408 }, { 3227, 3384 }, { 3318, 3427 }, { 3319, 3430 }, { 3327, 3462 }, { 3356, 3586 },
-    { 3374, 3375 }, { 3377, 3476 }, { 3379, 3461 }, { 3383, 3371 }, { 3385, 3386 }, { 3388, 2334 },
-    { 3403, 3569 }, { 3405, 2149 }, { 3407, 3509 }, { 3410, 3411 }, { 3412, 3413 }, { 3414, 3415 },
-    { 3425, 3578 }, { 3428, 3581 }, { 3432, 3618 }, { 3433, 3471 }, { 3434, 3473 }, { 3436, 3446 },
-    { 3438, 3456 }, { 3441, 3442 }, { 3448, 1150 }, { 3449, 3450 }, { 3451, 1169 }, { 3452, 3453 },
-    { 3457, 3458 }, { 3463, 3464 }, { 3465, 3466 }, { 3467, 3468 }, { 3477, 3478 }, { 3483, 3211 },
-    { 3485, 3486 }, { 3489, 3490 }, { 3491, 3492 }, { 3494, 2866 }, { 3498, 3499 }, { 3500, 2793 },
-    { 3504, 1501 }, { 3505, 3506 }, { 3507, 3508 }, { 3512, 3513 }, { 3518, 1555 }, { 3519, 1641 },
-    { 3532, 1940 }, { 3534, 3535 }, { 3536, 3537 }, { 3538, 1982 }, { 3541, 3563 }, { 3542, 2060 },
-    { 3544, 2080 }, { 3548, 3530 }, { 3554, 3580 }, { 3557, 2360 }, { 3574, 3593 }, { 3594, 2251 },
-    { 3596, 2846 }, { 3598, 3447 }, { 3599, 3064 }, { 3603, 2932 }, { 3611, 3517 }, { 1037, 3 },
-    { 6, 1378 }, { 28, 3756 }, { 321, 3393 }, { 472, 2172 }, { 478, 2176 }, { 1488, 3626 },
-    { 1527, 3607 }, { 2154, 3524 }, { 2303, 3394 }, { 2305, 3558 }, { 2360, 3631 }, { 2410, 3207 },
-    { 2425, 3619 }, { 2437, 3610 }, { 2517, 2836 }, { 2585, 3620 }, { 2588, 1396 }, { 2834, 3650 },
-    { 2865, 3740 }, { 2867, 3656 }, { 2879, 3746 }, { 3224, 3660 }, { 3368, 3696 }, { 3369, 3671 },
-    { 3387, 3687 }, { 3397, 2334 }, { 3406, 3700 }, { 3435, 35 }, { 3455, 3724 }, { 3469, 3640 },
-    { 3475, 3707 }, { 3482, 3713 }, { 3510, 3649 }, { 3515, 3693 }, { 3521, 3664 }, { 3528, 1641 },
-    { 3540, 3654 }, { 3551, 3677 }, { 3561, 3659 }, { 3585, 3680 }, { 3588, 3678 }, { 3589, 3684 },
-    { 3602, 3720 }, { 3604, 3719 }, { 3605, 3718 }, { 3612, 3726 }, { 3614, 3630 }, { 3617, 3728 },
-    { 3623, 3747 }, { 3624, 3686 }, { 3627, 1978 }, { 3629, 3663 }, { 3637, 2073 }, { 3638, 2086 },
-    { 3642, 3715 }, { 3643, 3644 }, { 3645, 1520 }, { 3646, 3736 }, { 3647, 3497 }, { 3668, 3174 },
-    { 3669, 1124 }, { 3670, 3673 }, { 3682, 399 }, { 3689, 3739 }, { 3698, 3057 }, { 3703, 2920 },
-    { 3704, 3731 }, { 3710, 3711 }, { 3716, 3717 }, { 3722, 3676 }, { 3723, 3616 }, { 3729, 3699 },
-    { 3730, 3691 }, { 3732, 3733 }, { 3734, 3672 }, { 3737, 3738 }, { 3743, 3744 }, { 3750, 1975 },
-    { 3751, 5 }, { 3757, 3632 }, { 3363, 3 }, { 6, 3841 }, { 321, 3396 }, { 686, 28 },
-    { 1527, 3608 }, { 2154, 3525 }, { 2303, 3400 }, { 2305, 3559 }, { 2360, 3633 }, { 2415, 3777 },
-    { 2437, 3764 }, { 2634, 3619 }, { 3487, 3766 }, { 3683, 3824 }, { 3690, 3765 }, { 3692, 3802 },
-    { 3702, 3809 }, { 3708, 3832 }, { 3709, 3828 }, { 3714, 3798 }, { 3721, 3807 }, { 3727, 3813 },
-    { 3735, 3820 }, { 3745, 3790 }, { 3768, 3774 }, { 3772, 3779 }, { 3773, 3775 }, { 3776, 3658 },
-    { 3778, 3758 }, { 3783, 3827 }, { 3784, 3600 }, { 3792, 3806 }, { 3794, 1182 }, { 3795, 3679 },
-    { 3796, 1254 }, { 3805, 1226 }, { 3810, 3426 }, { 3812, 3800 }, { 3817, 2334 }, { 3821, 3822 },
-    { 3823, 2274 }, { 3834, 3105 }, { 3, 700 }, { 321, 3399 }, { 1934, 28 }, { 2154, 3526 },
-    { 2303, 3712 }, { 2305, 3560 }, { 2360, 3769 }, { 3780, 3850 }, { 3799, 3875 }, { 3829, 3859 },
-    { 3835, 3880 }, { 3837, 3878 }, { 3839, 3879 }, { 3842, 3865 }, { 3845, 3872 }, { 3846, 2770 },
-    { 3851, 3853 }, { 3852, 2334 }, { 3857, 3582 }, { 3861, 3752 }, { 3862, 3429 }, { 3866, 1242 },
-    { 3868, 3887 }, { 3877, 3674 }, { 3883, 3873 }, { 2543, 2236 }, { 2773, 2371 }, { 2794, 2413 },
-    { 5, 2458 }, { 35, 1126 }, { 57, 2981 }, { 68, 3706 }, { 160, 3550 }, { 172, 3317 },
-    { 216, 3353 }, { 250, 3112 }, { 270, 3340 }, { 390, 3282 }, { 784, 78 }, { 809, 2252 },
-    { 955, 2312 }, { 958, 1807 }, { 977, 1822 }, { 1007, 3547 }, { 1058, 1059 }, { 1060, 849 },
-    { 1074, 1557 }, { 1076, 1192 }, { 1128, 1129 }, { 1538, 3308 }, { 1545, 1546 }, { 1549, 2681 },
-    { 1774, 1775 }, { 1776, 1777 }, { 1778, 1779 }, { 1780, 1781 }, { 1782, 2244 }, { 1785, 2901 },
-    { 1788, 1789 }, { 1808, 1809 }, { 1810, 1811 }, { 1823, 1824 }, { 1825, 1826 }, { 1832, 1833 },
-    { 1834, 1835 }, { 1860, 752 }, { 2056, 2057 }, { 2061, 2062 }, { 2074, 2075 }, { 2076, 2077 },
-    { 2081, 2082 }, { 2087, 2088 }, { 2095, 2434 }, { 2100, 2101 }, { 2109, 2110 }, { 2240, 2771 },
-    { 2242, 2791 }, { 2289, 3234 }, { 2373, 3121 }, { 2378, 3186 }, { 2382, 3570 }, { 2415, 3667 },
-    { 2427, 3130 }, { 2432, 3183 }, { 2442, 3048 }, { 2462, 2737 }, { 2552, 2783 }, { 2784, 2805 },
-    { 2800, 2806 }, { 2845, 3753 }, { 2881, 2889 }, { 2920, 3549 }, { 2933, 3754 }, { 2949, 2842 },
-    { 2968, 2953 }, { 2978, 2952 }, { 3209, 3081 }, { 3285, 3546 }, { 3287, 2905 }, { 3305, 2951 },
-    { 3328, 2950 }, { 3329, 3272 }, { 3330, 3302 }, { 3372, 3373 }, { 3, 3141 }, { 321, 3402 },
-    { 2154, 3527 }, { 2303, 3791 }, { 2305, 3804 }, { 2360, 3770 }, { 3801, 3888 }, { 3846, 3087 },
-    { 3847, 3897 }, { 3854, 3904 }, { 3863, 3900 }, { 3869, 3896 }, { 3870, 2334 }, { 3871, 3895 },
-    { 3889, 3905 }, { 3891, 3893 }, { 3901, 3885 }, { 5, 2476 }, { 250, 3352 }, { 270, 3347 },
-    { 778, 2981 }, { 809, 2297 }, { 955, 2337 }, { 1058, 1558 }, { 1060, 2761 }, { 2091, 3931 },
-    { 2114, 3920 }, { 2240, 2791 }, { 2242, 2771 }, { 2394, 3937 }, { 2411, 3121 }, { 2462, 2783 },
-    { 2552, 2737 }, { 2784, 2806 }, { 2800, 2805 }, { 2881, 3048 }, { 2982, 3940 }, { 3080, 3186 },
-    { 3088, 3918 }, { 3268, 3945 }, { 3284, 3925 }, { 3311, 3982 }, { 3312, 3979 }, { 3755, 3986 },
-    { 3818, 3956 }, { 3819, 3959 }, { 3919, 2883 }, { 3921, 3922 }, { 3929, 3947 }, { 3930, 3949 },
-    { 3934, 3935 }, { 3941, 3942 }, { 3943, 3944 }, { 3946, 1790 }, { 3948, 1812 }, { 3951, 3952 },
-    { 3954, 3977 }, { 3957, 3980 }, { 3961, 3315 }, { 3962, 3316 }, { 3, 3232 }, { 2305, 3902 },
-    { 3848, 3995 }, { 3894, 4007 }, { 3993, 3892 }, { 3994, 3996 }, { 4000, 3876 }, { 4003, 4005 },
-    { 2240, 3082 }, { 2242, 3131 }, { 3932, 4016 }, { 3983, 4050 }, { 3987, 4049 }, { 3988, 4048 },
-    { 4015, 3933 }, { 4017, 3294 }, { 4018, 3292 }, { 4021, 2238 }, { 4028, 4043 }, { 4033, 4051 },
-    { 4037, 3985 }, { 4044, 2690 }, { 2602, 3 }, { 3361, 4052 }, { 3912, 4053 }, { 3997, 4057 },
-    { 4001, 4055 }, { 4059, 3856 }, { 4036, 4064 }, { 4065, 3955 }, { 4070, 4073 }, { 4075, 3992 },
-    { 3, 3304 }, { 4076, 4078 }, { 4080, 3958 }, { 3, 3337 }, { 4085, 4077 }, { 656, 657 },
-    { 660, 661 }, { 662, 663 }, { 664, 665 }, { 669, 2383 }, { 1876, 1877 }, { 1913, 1914 },
-    { 1928, 4084 }, { 2239, 3313 }, { 2240, 3233 }, { 2242, 3300 }, { 2246, 3333 }, { 2289, 2371 },
-    { 2324, 2413 }, { 2462, 2787 }, { 2552, 2801 }, { 2802, 2805 }, { 2925, 3364 }, { 2928, 3365 },
-    { 3, 1124 }, { 1930, 4087 }, { 2203, 4084 }, { 2289, 2413 }, { 2324, 2371 }, { 2462, 2801 },
-    { 2552, 2787 }, { 2712, 3313 }, { 2802, 2806 }, { 2985, 4094 }, { 2986, 4095 }, { 3234, 3333 },
-    { 4089, 28 }, { 4090, 4091 }, { 4092, 666 }, { 5, 1697 }, { 6, 42 }, { 8, 3085 },
-    { 21, 2236 }, { 29, 30 }, { 31, 3362 }, { 33, 884 }, { 34, 3625 }, { 35, 36 },
-    { 38, 775 }, { 41, 3788 }, { 52, 53 }, { 73, 3621 }, { 84, 787 }, { 98, 4029 },
-    { 157, 158 }, { 164, 3122 }, { 167, 4058 }, { 245, 501 }, { 275, 586 }, { 276, 3488 },
-    { 279, 3127 }, { 283, 3789 }, { 286, 1962 }, { 287, 288 }, { 289, 1710 }, { 319, 690 },
-    { 320, 3833 }, { 330, 331 }, { 336, 337 }, { 342, 343 }, { 348, 349 }, { 354, 355 },
-    { 381, 2137 }, { 397, 3064 }, { 416, 2876 }, { 419, 2553 }, { 432, 1660 }, { 434, 2340 },
-    { 443, 3416 }, { 444, 1661 }, { 446, 447 }, { 448, 2566 }, { 451, 452 }, { 454, 1668 },
-    { 456, 457 }, { 458, 459 }, { 460, 1673 }, { 462, 463 }, { 464, 465 }, { 466, 1678 },
-    { 468, 469 }, { 470, 471 }, { 472, 1683 }, { 474, 475 }, { 476, 477 }, { 478, 1688 },
-    { 480, 481 }, { 482, 483 }, { 491, 492 }, { 493, 494 }, { 504, 505 }, { 506, 507 },
-    { 531, 594 }, { 559, 560 }, { 568, 569 }, { 570, 2238 }, { 599, 600 }, { 601, 602 },
-    { 621, 3083 }, { 622, 3336 }, { 623, 2448 }, { 625, 626 }, { 627, 628 }, { 629, 630 },
-    { 631, 632 }, { 633, 2335 }, { 637, 1564 }, { 638, 639 }, { 641, 642 }, { 644, 645 },
-    { 647, 648 }, { 650, 651 }, { 660, 1498 }, { 681, 3597 }, { 683, 3112 }, { 684, 3688 },
-    { 685, 3340 }, { 700, 3255 }, { 702, 3209 }, { 711, 2481 }, { 716, 788 }, { 729, 2252 },
-    { 751, 752 }, { 766, 3913 }, { 770, 2315 }, { 776, 777 }, { 783, 3926 }, { 789, 790 },
-    { 791, 792 }, { 793, 794 }, { 795, 3315 }, { 802, 803 }, { 805, 806 }, { 807, 808 },
-    { 816, 817 }, { 819, 820 }, { 821, 822 }, { 823, 824 }, { 825, 826 }, { 833, 834 },
-    { 835, 2381 }, { 844, 845 }, { 847, 3615 }, { 886, 3622 }, { 902, 903 }, { 906, 907 },
-    { 908, 909 }, { 910, 3120 }, { 912, 913 }, { 914, 2843 }, { 917, 3268 }, { 921, 922 },
-    { 936, 987 }, { 938, 939 }, { 946, 947 }, { 948, 949 }, { 950, 951 }, { 952, 953 },
-    { 958, 959 }, { 960, 961 }, { 969, 970 }, { 977, 978 }, { 979, 980 }, { 983, 984 },
-    { 985, 986 }, { 988, 989 }, { 990, 2380 }, { 991, 945 }, { 997, 998 }, { 999, 1000 },
-    { 1004, 1005 }, { 1008, 1009 }, { 1013, 3317 }, { 1014, 3353 }, { 1038, 1921 }, { 1054, 3227 },
-    { 1082, 1083 }, { 1084, 1085 }, { 1091, 1092 }, { 1094, 1095 }, { 1097, 1098 }, { 1100, 1101 },
-    { 1103, 1104 }, { 1125, 3917 }, { 1129, 3343 }, { 1132, 3836 }, { 1137, 3761 }, { 1194, 2681 },
-    { 1219, 2925 }, { 1263, 2928 }, { 1268, 2327 }, { 1269, 1632 }, { 1272, 3018 }, { 1274, 1275 },
-    { 1276, 3481 }, { 1277, 2288 }, { 1285, 2220 }, { 1289, 4008 }, { 1320, 2833 }, { 1322, 1662 },
-    { 1327, 1667 }, { 1341, 2639 }, { 1342, 1343 }, { 1346, 1347 }, { 1349, 2795 }, { 1350, 1351 },
-    { 1352, 1480 }, { 1358, 1359 }, { 1360, 1361 }, { 1362, 1363 }, { 1364, 1365 }, { 1366, 1367 },
-    { 1368, 1369 }, { 1370, 1371 }, { 1372, 1373 }, { 1374, 1375 }, { 1379, 1380 }, { 1387, 2935 },
-    { 1393, 3675 }, { 1395, 3782 }, { 1397, 3763 }, { 1433, 1434 }, { 1435, 1436 }, { 1437, 1438 },
-    { 1439, 1440 }, { 1441, 1442 }, { 1443, 1444 }, { 1445, 1446 }, { 1447, 1448 }, { 1449, 3741 },
-    { 1462, 2793 }, { 1469, 1470 }, { 1471, 3583 }, { 1485, 2414 }, { 1486, 1701 }, { 1490, 1491 },
-    { 1492, 3284 }, { 1494, 2618 }, { 1496, 1707 }, { 1497, 3142 }, { 1538, 3114 }, { 1539, 1540 },
-    { 1541, 1542 }, { 1544, 3760 }, { 1559, 2439 }, { 1561, 2514 }, { 1565, 1566 }, { 1568, 1569 },
-    { 1570, 1571 }, { 1572, 1573 }, { 1574, 1575 }, { 1576, 1577 }, { 1578, 3349 }, { 1587, 3694 },
-    { 1623, 1624 }, { 1637, 1638 }, { 1639, 3576 }, { 1645, 1646 }, { 1653, 2554 }, { 1663, 2725 },
-    { 1665, 1666 }, { 1669, 1670 }, { 1671, 1672 }, { 1674, 1675 }, { 1676, 1677 }, { 1679, 1680 },
-    { 1681, 1682 }, { 1684, 1685 }, { 1686, 1687 }, { 1689, 1690 }, { 1691, 1692 }, { 1693, 1694 },
-    { 1708, 1709 }, { 1711, 1712 }, { 1713, 1714 }, { 1715, 1716 }, { 1717, 1718 }, { 1719, 1720 },
-    { 1721, 1722 }, { 1723, 1724 }, { 1725, 2829 }, { 1727, 1728 }, { 1729, 1730 }, { 1731, 3117 },
-    { 1733, 1734 }, { 1735, 3166 }, { 1739, 1740 }, { 1742, 1743 }, { 1746, 1747 }, { 1749, 1750 },
-    { 1806, 2312 }, { 1827, 3294 }, { 1861, 3292 }, { 1866, 2813 }, { 1872, 4082 }, { 1873, 3267 },
-    { 1875, 4031 }, { 1879, 1880 }, { 1881, 1882 }, { 1883, 1884 }, { 1885, 1886 }, { 1889, 1890 },
-    { 1892, 1893 }, { 1894, 1895 }, { 1897, 2912 }, { 1900, 1901 }, { 1903, 1904 }, { 1905, 1906 },
-    { 1910, 2917 }, { 1917, 2719 }, { 1918, 3165 }, { 1919, 3167 }, { 1920, 3888 }, { 1922, 2643 },
-    { 1924, 2467 }, { 1926, 2319 }, { 1935, 1936 }, { 1944, 1945 }, { 1950, 1951 }, { 1956, 1957 },
-    { 1967, 1968 }, { 1970, 3765 }, { 1976, 3816 }, { 1979, 2807 }, { 1983, 1984 }, { 1985, 1986 },
-    { 1989, 1990 }, { 1992, 1993 }, { 1997, 1998 }, { 2001, 2002 }, { 2003, 2004 }, { 2040, 3652 },
-    { 2122, 3907 }, { 2132, 4069 }, { 2141, 3767 }, { 2144, 2145 }, { 2146, 3797 }, { 2151, 4088 },
-    { 2180, 4032 }, { 2182, 1287 }, { 2183, 3102 }, { 2191, 2539 }, { 2192, 2193 }, { 2194, 2777 },
-    { 2195, 2196 }, { 2197, 3366 }, { 2207, 2208 }, { 2222, 1555 }, { 2224, 2796 }, { 2259, 771 },
-    { 2273, 2491 }, { 2292, 1706 }, { 2297, 3831 }, { 2320, 2599 }, { 2336, 818 }, { 2337, 3838 },
-    { 2373, 3062 }, { 2388, 846 }, { 2393, 3620 }, { 2395, 3742 }, { 2428, 3182 }, { 2444, 3787 },
-    { 2478, 705 }, { 2537, 4079 }, { 2585, 2948 }, { 2598, 2275 }, { 2620, 992 }, { 2665, 3389 },
-    { 2686, 3417 }, { 2689, 3418 }, { 2714, 3266 }, { 2739, 2379 }, { 2753, 2834 }, { 2754, 2835 },
-    { 2759, 2438 }, { 2812, 485 }, { 2836, 643 }, { 2844, 1787 }, { 2847, 3655 }, { 2871, 3666 },
-    { 2875, 2959 }, { 2877, 3520 }, { 2881, 3960 }, { 2885, 4074 }, { 2890, 76 }, { 2911, 2472 },
-    { 2916, 2474 }, { 2921, 3380 }, { 2931, 2339 }, { 2936, 3651 }, { 2949, 2690 }, { 2955, 2370 },
-    { 2991, 2991 }, { 3075, 3075 }, { 3077, 3077 }, { 3078, 3968 }, { 3088, 4012 }, { 3090, 3989 },
-    { 3093, 3170 }, { 3107, 3480 }, { 3123, 3123 }, { 3125, 3125 }, { 3129, 3936 }, { 3135, 1464 },
-    { 3136, 3990 }, { 3188, 3701 }, { 3210, 3080 }, { 3223, 2016 }, { 3228, 3079 }, { 3231, 2756 },
-    { 3272, 4045 }, { 3285, 3950 }, { 3286, 3382 }, { 3293, 4039 }, { 3299, 2416 }, { 3302, 4046 },
-    { 3305, 3330 }, { 3328, 3329 }, { 3347, 3849 }, { 3392, 1093 }, { 3395, 1096 }, { 3398, 1099 },
-    { 3401, 1102 }, { 3420, 646 }, { 3421, 649 }, { 3424, 3364 }, { 3431, 3365 }, { 3502, 3966 },
-    { 3533, 1961 }, { 3553, 3567 }, { 3566, 2243 }, { 3573, 3815 }, { 3575, 3825 }, { 3592, 1468 },
-    { 3628, 1080 }, { 3639, 3460 }, { 3662, 1550 }, { 3685, 2411 }, { 3748, 1941 }, { 3749, 2221 },
-    { 3762, 1562 }, { 3781, 2094 }, { 3785, 2136 }, { 3830, 1547 }, { 3840, 4066 }, { 3843, 2223 },
-    { 3864, 3911 }, { 3899, 2713 }, { 3903, 3140 }, { 3910, 1563 }, { 3939, 3181 }, { 3953, 3118 },
-    { 3991, 4038 }, { 4010, 391 }, { 4027, 4002 }, { 4034, 4068 }, { 4047, 3287 }, { 4063, 3564 },
-    { 4072, 4067 }, { 4083, 2972 }, { 3, 2856 }, { 3786, 4108 }, { 2204, 4087 }, { 4096, 4109 },
-    { 4121, 4122 }, { 5, 2557 }, { 6, 774 }, { 28, 2948 }, { 35, 4237 }, { 41, 4124 },
-    { 275, 1954 }, { 319, 4375 }, { 330, 1738 }, { 336, 1745 }, { 446, 4168 }, { 453, 4139 },
-    { 474, 4295 }, { 480, 1345 }, { 486, 2236 }, { 500, 4141 }, { 626, 4543 }, { 628, 2833 },
-    { 629, 1564 }, { 630, 4201 }, { 683, 3352 }, { 685, 4512 }, { 687, 2448 }, { 690, 3833 },
-    { 716, 4229 }, { 751, 4236 }, { 772, 3255 }, { 805, 836 }, { 807, 837 }, { 884, 2039 },
-    { 947, 973 }, { 949, 974 }, { 951, 975 }, { 953, 976 }, { 1077, 3597 }, { 1078, 3688 },
-    { 1081, 4149 }, { 1083, 4272 }, { 1142, 2985 }, { 1262, 2986 }, { 1268, 2670 }, { 1274, 2897 },
-    { 1276, 4523 }, { 1277, 4493 }, { 1280, 4144 }, { 1320, 4163 }, { 1322, 3042 }, { 1327, 2994 },
-    { 1349, 2976 }, { 1350, 1479 }, { 1387, 3583 }, { 1466, 2793 }, { 1471, 2935 }, { 1472, 3675 },
-    { 1473, 3782 }, { 1474, 3763 }, { 1488, 3018 }, { 1491, 3553 }, { 1498, 3138 }, { 1539, 2137 },
-    { 1542, 4350 }, { 1548, 3761 }, { 1560, 2439 }, { 1567, 2335 }, { 1728, 4380 }, { 1741, 3117 },
-    { 1744, 3166 }, { 1806, 2337 }, { 1883, 1896 }, { 1885, 4398 }, { 1903, 1909 }, { 1905, 4402 },
-    { 1983, 4423 }, { 2132, 2327 }, { 2136, 4156 }, { 2181, 3767 }, { 2219, 4290 }, { 2241, 4261 },
-    { 2252, 3898 }, { 2289, 3855 }, { 2297, 3908 }, { 2312, 3838 }, { 2324, 2771 }, { 2339, 776 },
-    { 2353, 4218 }, { 2393, 3998 }, { 2428, 3967 }, { 2441, 4213 }, { 2452, 4352 }, { 2455, 4160 },
-    { 2566, 4169 }, { 2597, 4157 }, { 2631, 4348 }, { 2639, 3065 }, { 2665, 2238 }, { 2681, 3102 },
-    { 2686, 3418 }, { 2689, 3417 }, { 2692, 4167 }, { 2725, 4356 }, { 2732, 4407 }, { 2739, 3571 },
-    { 2753, 2835 }, { 2754, 2834 }, { 2807, 3628 }, { 2813, 3697 }, { 2872, 4439 }, { 2875, 3266 },
-    { 2877, 3651 }, { 2878, 1787 }, { 2882, 4264 }, { 2931, 3081 }, { 2936, 3520 }, { 2959, 2871 },
-    { 2991, 4444 }, { 3057, 4239 }, { 3061, 3655 }, { 3062, 3587 }, { 3075, 4489 }, { 3077, 3575 },
-    { 3078, 3969 }, { 3087, 4074 }, { 3097, 4370 }, { 3101, 4334 }, { 3104, 4138 }, { 3112, 3480 },
-    { 3124, 4134 }, { 3125, 4526 }, { 3127, 3814 }, { 3129, 3938 }, { 3135, 4324 }, { 3142, 1551 },
-    { 3175, 4485 }, { 3179, 4400 }, { 3180, 4393 }, { 3182, 3182 }, { 3183, 4449 }, { 3184, 4238 },
-    { 3187, 4257 }, { 3210, 3210 }, { 3211, 4465 }, { 3216, 4161 }, { 3220, 4473 }, { 3293, 4266 },
-    { 3306, 3382 }, { 3308, 4365 }, { 3311, 4228 }, { 3312, 4235 }, { 3316, 4233 }, { 3358, 4125 },
-    { 3360, 4347 }, { 3370, 4131 }, { 3380, 3924 }, { 3389, 3884 }, { 3392, 4004 }, { 3395, 4054 },
-    { 3398, 4006 }, { 3401, 4056 }, { 3416, 4197 }, { 3419, 643 }, { 3424, 3695 }, { 3481, 4330 },
-    { 3488, 2762 }, { 3502, 4022 }, { 3566, 2270 }, { 3579, 4405 }, { 3592, 4058 }, { 3601, 4284 },
-    { 3613, 3825 }, { 3634, 646 }, { 3635, 649 }, { 3639, 4385 }, { 3641, 4287 }, { 3653, 4415 },
-    { 3661, 4234 }, { 3662, 4333 }, { 3665, 4488 }, { 3685, 4450 }, { 3694, 2190 }, { 3742, 3797 },
-    { 3748, 2210 }, { 3749, 4414 }, { 3762, 3910 }, { 3765, 4528 }, { 3788, 3972 }, { 3789, 4540 },
-    { 3793, 4337 }, { 3803, 4427 }, { 3808, 3666 }, { 3815, 4030 }, { 3816, 4442 }, { 3830, 4279 },
-    { 3840, 3615 }, { 3843, 4416 }, { 3858, 4310 }, { 3864, 4195 }, { 3886, 4301 }, { 3890, 4410 },
-    { 3899, 2380 }, { 3903, 4123 }, { 3906, 4502 }, { 3911, 4196 }, { 4008, 4457 }, { 4011, 391 },
-    { 4040, 4395 }, { 4041, 4399 }, { 4042, 3460 }, { 4071, 3564 }, { 4083, 4481 }, { 4127, 4128 },
-    { 4129, 885 }, { 4132, 4219 }, { 4133, 3577 }, { 4136, 4214 }, { 4142, 594 }, { 4143, 2792 },
-    { 4145, 4147 }, { 4148, 4367 }, { 4150, 4151 }, { 4158, 4486 }, { 4162, 4164 }, { 4165, 4166 },
-    { 4184, 4185 }, { 4188, 4189 }, { 4190, 4191 }, { 4194, 624 }, { 4199, 3122 }, { 4200, 4341 },
-    { 4211, 4212 }, { 4216, 2979 }, { 4217, 768 }, { 4221, 4222 }, { 4223, 4224 }, { 4226, 4227 },
-    { 4230, 4231 }, { 4240, 4241 }, { 4242, 4243 }, { 4244, 4245 }, { 4246, 4259 }, { 4247, 940 },
-    { 4248, 4249 }, { 4250, 4251 }, { 4252, 4253 }, { 4254, 971 }, { 4255, 4256 }, { 4262, 4263 },
-    { 4265, 3164 }, { 4270, 4271 }, { 4277, 3622 }, { 4278, 4346 }, { 4281, 3760 }, { 4282, 3881 },
-    { 4286, 1634 }, { 4288, 3567 }, { 4289, 4336 }, { 4293, 4353 }, { 4299, 1352 }, { 4302, 4303 },
-    { 4304, 4305 }, { 4306, 4307 }, { 4308, 4309 }, { 4315, 4316 }, { 4317, 4318 }, { 4319, 4320 },
-    { 4321, 4322 }, { 4339, 1555 }, { 4364, 4294 }, { 4368, 4369 }, { 4371, 4372 }, { 4373, 4374 },
-    { 4376, 4377 }, { 4378, 4379 }, { 4382, 1748 }, { 4383, 1751 }, { 4388, 4389 }, { 4391, 4504 },
-    { 4394, 4479 }, { 4396, 4509 }, { 4401, 4480 }, { 4403, 3354 }, { 4417, 3844 }, { 4418, 4419 },
-    { 4422, 1999 }, { 4426, 2123 }, { 4429, 4430 }, { 4432, 3648 }, { 4435, 4492 }, { 4436, 4437 },
-    { 4440, 2209 }, { 4445, 4332 }, { 4453, 4291 }, { 4455, 4110 }, { 4459, 4126 }, { 4461, 1090 },
-    { 4463, 640 }, { 4482, 4425 }, { 4490, 4002 }, { 4494, 3123 }, { 4500, 4137 }, { 4522, 4146 },
-    { 4525, 3978 }, { 4527, 3741 }, { 4533, 1968 }, { 4537, 3836 }, { 4538, 3055 }, { 4544, 4474 },
-    { 4545, 4386 }, { 4550, 2481 }, { 3, 3636 }, { 6, 1768 }, { 28, 4783 }, { 35, 4434 },
-    { 446, 4171 }, { 630, 4202 }, { 637, 4577 }, { 640, 1564 }, { 773, 4560 }, { 884, 4387 },
-    { 947, 993 }, { 949, 994 }, { 951, 995 }, { 953, 996 }, { 1079, 2448 }, { 1083, 4273 },
-    { 1268, 4681 }, { 1274, 4329 }, { 1322, 3043 }, { 1699, 3018 }, { 1726, 4565 }, { 1728, 4830 },
-    { 2236, 495 }, { 2252, 3909 }, { 2297, 3898 }, { 2312, 3867 }, { 2324, 2791 }, { 2393, 4767 },
-    { 2441, 4220 }, { 2446, 716 }, { 2566, 4172 }, { 2585, 3998 }, { 2620, 4588 }, { 2639, 3066 },
-    { 2656, 4585 }, { 2665, 4513 }, { 2681, 4848 }, { 2686, 3419 }, { 2689, 4517 }, { 2692, 4170 },
-    { 2725, 4358 }, { 2737, 2337 }, { 2753, 2836 }, { 2754, 4470 }, { 2784, 4636 }, { 2877, 3657 },
-    { 2936, 3803 }, { 3078, 4644 }, { 3102, 4649 }, { 3117, 4831 }, { 3130, 4639 }, { 3135, 4609 },
-    { 3142, 4740 }, { 3166, 2238 }, { 3178, 4628 }, { 3208, 4626 }, { 3213, 4603 }, { 3267, 4674 },
-    { 3358, 4469 }, { 3370, 4663 }, { 3431, 3695 }, { 3533, 4634 }, { 3571, 4079 }, { 3579, 4438 },
-    { 3641, 4598 }, { 3653, 4441 }, { 3661, 4447 }, { 3665, 4855 }, { 3697, 4563 }, { 3701, 4581 },
-    { 3781, 4587 }, { 3785, 4631 }, { 3787, 4557 }, { 3808, 4268 }, { 3858, 4323 }, { 3860, 4747 },
-    { 3882, 2289 }, { 3884, 4152 }, { 3886, 4325 }, { 3890, 4846 }, { 3984, 4671 }, { 4004, 4153 },
-    { 4006, 4155 }, { 4054, 4154 }, { 4074, 3725 }, { 4159, 4646 }, { 4181, 4569 }, { 4198, 4655 },
-    { 4205, 4784 }, { 4232, 4706 }, { 4258, 4796 }, { 4260, 4635 }, { 4269, 4594 }, { 4276, 4652 },
-    { 4283, 3881 }, { 4292, 4604 }, { 4297, 4605 }, { 4298, 3127 }, { 4335, 4812 }, { 4338, 3587 },
-    { 4340, 4661 }, { 4345, 4621 }, { 4351, 4699 }, { 4354, 4656 }, { 4355, 4657 }, { 4381, 4624 },
-    { 4428, 4554 }, { 4443, 4561 }, { 4448, 4582 }, { 4451, 4583 }, { 4454, 4693 }, { 4456, 4770 },
-    { 4458, 4786 }, { 4462, 4568 }, { 4468, 4788 }, { 4477, 4845 }, { 4487, 4676 }, { 4491, 4797 },
-    { 4495, 4685 }, { 4497, 2793 }, { 4498, 4801 }, { 4499, 4776 }, { 4501, 4736 }, { 4510, 4835 },
-    { 4511, 4833 }, { 4530, 4689 }, { 4531, 3062 }, { 4534, 4574 }, { 4536, 4617 }, { 4539, 4748 },
-    { 4553, 4710 }, { 4556, 2205 }, { 4562, 4464 }, { 4566, 4622 }, { 4570, 4296 }, { 4573, 3362 },
-    { 4575, 4576 }, { 4578, 3849 }, { 4580, 4662 }, { 4589, 4590 }, { 4596, 3811 }, { 4599, 4601 },
-    { 4600, 4618 }, { 4606, 3576 }, { 4607, 4300 }, { 4614, 1702 }, { 4615, 4843 }, { 4616, 4760 },
-    { 4627, 2473 }, { 4629, 2475 }, { 4630, 4424 }, { 4648, 4654 }, { 4651, 4466 }, { 4653, 4842 },
-    { 4659, 4088 }, { 4669, 3652 }, { 4673, 4793 }, { 4677, 3855 }, { 4679, 4404 }, { 4680, 4826 },
-    { 4682, 2979 }, { 4684, 3577 }, { 4690, 4777 }, { 4691, 4836 }, { 4692, 4834 }, { 4697, 4856 },
-    { 4698, 4431 }, { 4701, 4267 }, { 4707, 4503 }, { 4708, 1916 }, { 4711, 4712 }, { 4713, 4714 },
-    { 4719, 4331 }, { 4723, 4406 }, { 4725, 4327 }, { 4726, 4637 }, { 4730, 4811 }, { 4731, 4751 },
-    { 4733, 4206 }, { 4743, 4778 }, { 4745, 3648 }, { 4749, 4280 }, { 4752, 4720 }, { 4753, 4759 },
-    { 4755, 1937 }, { 4757, 1698 }, { 4763, 4505 }, { 4766, 3923 }, { 4769, 4742 }, { 4771, 4789 },
-    { 4775, 4825 }, { 4782, 4772 }, { 4785, 4467 }, { 4790, 4225 }, { 4794, 4795 }, { 4798, 4799 },
-    { 4802, 4696 }, { 4803, 4668 }, { 4805, 4851 }, { 4806, 4665 }, { 4815, 4816 }, { 4817, 4818 },
-    { 4819, 4820 }, { 4821, 4822 }, { 4824, 3122 }, { 4828, 4829 }, { 4832, 4390 }, { 4839, 1987 },
-    { 4847, 3814 }, { 4861, 4619 }, { 3, 3759 }, { 3874, 4866 }, { 28, 4823 }, { 446, 4174 },
-    { 630, 4203 }, { 884, 5065 }, { 1083, 4274 }, { 1268, 4683 }, { 1274, 4964 }, { 1322, 3044 },
-    { 1564, 4343 }, { 2236, 4182 }, { 2297, 3909 }, { 2324, 4976 }, { 2460, 716 }, { 2566, 4175 },
-    { 2639, 3067 }, { 2665, 4514 }, { 2686, 3420 }, { 2689, 4518 }, { 2692, 4173 }, { 2725, 4360 },
-    { 2737, 4891 }, { 2753, 3634 }, { 2754, 4727 }, { 2783, 2312 }, { 2784, 4890 }, { 2800, 2252 },
-    { 2877, 5046 }, { 2936, 3657 }, { 3082, 4889 }, { 3102, 5056 }, { 3625, 4914 }, { 3705, 4912 },
-    { 3771, 4882 }, { 3882, 4640 }, { 4183, 4888 }, { 4342, 4909 }, { 4357, 4906 }, { 4433, 4869 },
-    { 4460, 4876 }, { 4567, 4887 }, { 4584, 4874 }, { 4595, 4901 }, { 4597, 3811 }, { 4623, 4971 },
-    { 4632, 5012 }, { 4647, 4922 }, { 4672, 5020 }, { 4686, 4554 }, { 4695, 5022 }, { 4704, 4974 },
-    { 4705, 4975 }, { 4709, 4934 }, { 4716, 4953 }, { 4718, 4984 }, { 4732, 4900 }, { 4734, 5023 },
-    { 4737, 5028 }, { 4741, 4958 }, { 4762, 4989 }, { 4768, 4998 }, { 4774, 4987 }, { 4779, 4979 },
-    { 4792, 4955 }, { 4800, 4986 }, { 4813, 4969 }, { 4827, 4886 }, { 4849, 4997 }, { 4850, 4950 },
-    { 4852, 4871 }, { 4870, 4896 }, { 4877, 4878 }, { 4883, 5038 }, { 4884, 4899 }, { 4885, 1700 },
-    { 4898, 5005 }, { 4902, 4928 }, { 4907, 3867 }, { 4915, 4919 }, { 4918, 4961 }, { 4920, 5015 },
-    { 4921, 5014 }, { 4925, 2959 }, { 4926, 4982 }, { 4929, 4664 }, { 4930, 4963 }, { 4932, 4791 },
-    { 4933, 4678 }, { 4935, 5036 }, { 4937, 5009 }, { 4938, 1932 }, { 4939, 4658 }, { 4943, 4947 },
-    { 4948, 4056 }, { 4956, 4957 }, { 4966, 5058 }, { 4967, 2583 }, { 4968, 4951 }, { 4970, 4905 },
-    { 4972, 5019 }, { 4978, 4977 }, { 4990, 4392 }, { 4991, 5013 }, { 4993, 5002 }, { 4994, 5008 },
-    { 4995, 3844 }, { 5037, 4715 }, { 5040, 2238 }, { 5041, 2289 }, { 5042, 4602 }, { 5043, 4838 },
-    { 5055, 5059 }, { 5060, 923 }, { 5061, 954 }, { 5066, 5067 }, { 5068, 5069 }, { 5071, 4999 },
-    { 3, 1933 }, { 446, 4177 }, { 630, 4204 }, { 1083, 4275 }, { 1322, 3045 }, { 1564, 4344 },
-    { 2324, 5031 }, { 2425, 5076 }, { 2566, 4178 }, { 2639, 3068 }, { 2665, 4515 }, { 2686, 3421 },
-    { 2689, 4717 }, { 2692, 4176 }, { 2725, 4362 }, { 2753, 3635 }, { 2754, 4728 }, { 2783, 2337 },
-    { 2800, 2297 }, { 3131, 5088 }, { 3601, 5084 }, { 3705, 5104 }, { 3771, 5149 }, { 4359, 5097 },
-    { 4366, 5107 }, { 4421, 28 }, { 4660, 5085 }, { 4872, 5146 }, { 4873, 5113 }, { 4880, 5135 },
-    { 4881, 5093 }, { 4893, 5129 }, { 4903, 5079 }, { 4949, 5170 }, { 4973, 5118 }, { 5004, 5165 },
-    { 5017, 5147 }, { 5018, 5150 }, { 5025, 5143 }, { 5044, 5153 }, { 5045, 5139 }, { 5049, 5130 },
-    { 5062, 5171 }, { 5064, 5119 }, { 5080, 4904 }, { 5086, 5100 }, { 5089, 4913 }, { 5091, 5094 },
-    { 5092, 4908 }, { 5108, 5174 }, { 5109, 5122 }, { 5110, 2238 }, { 5114, 5096 }, { 5115, 5134 },
-    { 5116, 5148 }, { 5117, 5155 }, { 5123, 5142 }, { 5126, 5189 }, { 5127, 5140 }, { 5131, 5133 },
-    { 5132, 4586 }, { 5136, 4397 }, { 5138, 5169 }, { 5152, 4591 }, { 5160, 5164 }, { 5176, 5032 },
-    { 5180, 5172 }, { 5188, 5163 }, { 5191, 5048 }, { 5192, 4940 }, { 5193, 5121 }, { 668, 4093 },
-    { 2055, 4117 }, { 2099, 4106 }, { 2117, 4118 }, { 2118, 4107 }, { 2236, 4120 }, { 2240, 4097 },
-    { 2242, 4115 }, { 2312, 4086 }, { 2405, 3913 }, { 2462, 3314 }, { 2552, 3334 }, { 2773, 3233 },
-    { 2787, 4103 }, { 2794, 3300 }, { 2801, 4104 }, { 2802, 2252 }, { 3359, 2458 }, { 4113, 3092 },
-    { 4114, 3139 }, { 3, 2206 }, { 446, 4180 }, { 630, 4954 }, { 1083, 4959 }, { 1322, 4361 },
-    { 1564, 5173 }, { 2566, 4952 }, { 2634, 5076 }, { 2639, 4962 }, { 2665, 4516 }, { 2692, 4179 },
-    { 2725, 5070 }, { 4814, 28 }, { 5000, 5209 }, { 5082, 5204 }, { 5125, 5243 }, { 5156, 5231 },
-    { 5167, 5194 }, { 5195, 5202 }, { 5196, 5095 }, { 5198, 5203 }, { 5199, 5210 }, { 5206, 5238 },
-    { 5214, 2618 }, { 5217, 5207 }, { 5218, 5232 }, { 5220, 5242 }, { 5222, 5239 }, { 5223, 5237 },
-    { 5225, 5027 }, { 5226, 5241 }, { 5228, 5054 }, { 5229, 5183 }, { 5234, 5230 }, { 5235, 5221 },
-    { 5247, 5124 }, { 5248, 4879 }, { 5252, 5254 }, { 5253, 5200 }, { 5256, 5227 }, { 5258, 5240 },
-    { 5264, 5249 }, { 2240, 4100 }, { 2242, 4119 }, { 2337, 4086 }, { 2462, 3334 }, { 2552, 3314 },
-    { 2787, 5273 }, { 2801, 2312 }, { 2802, 2297 }, { 3233, 4098 }, { 3300, 4099 }, { 3359, 2476 },
-    { 3914, 5281 }, { 4035, 5267 }, { 5201, 5274 }, { 5266, 4081 }, { 5277, 2252 }, { 3, 3725 },
-    { 1322, 4363 }, { 4571, 5293 }, { 5144, 5285 }, { 5197, 5294 }, { 5205, 5286 }, { 5208, 5295 },
-    { 5224, 5299 }, { 5260, 5312 }, { 5300, 5250 }, { 5301, 5311 }, { 5304, 5287 }, { 5305, 5099 },
-    { 5306, 5290 }, { 5309, 5289 }, { 5310, 5326 }, { 5315, 5303 }, { 5319, 5307 }, { 2787, 5329 },
-    { 2801, 2337 }, { 2802, 3915 }, { 3092, 5332 }, { 3359, 2549 }, { 4035, 5269 }, { 5268, 4081 },
-    { 5279, 2297 }, { 5283, 5333 }, { 3, 4532 }, { 1322, 5175 }, { 4758, 5343 }, { 5313, 5350 },
-    { 5318, 5359 }, { 5344, 5296 }, { 5347, 5288 }, { 5348, 5291 }, { 5351, 5356 }, { 5353, 5355 },
-    { 5357, 5349 }, { 5360, 5354 }, { 2802, 5338 }, { 3139, 5362 }, { 3359, 2557 }, { 4116, 5363 },
-    { 5284, 5361 }, { 3, 4572 }, { 1322, 5246 }, { 5050, 5370 }, { 5352, 5371 }, { 5373, 5376 },
-    { 5374, 5377 }, { 5380, 5375 }, { 4105, 5382 }, { 5385, 5334 }, { 3, 4642 }, { 1322, 5298 },
-    { 4924, 5387 }, { 5390, 5388 }, { 3, 4738 }, { 1322, 5345 }, { 4980, 5396 }, { 5379, 5397 },
-    { 3, 4739 }, { 1322, 5393 }, { 4945, 5400 }, { 5403, 5401 }, { 3, 4810 }, { 4857, 5404 },
-    { 5399, 5405 }, { 3, 4837 }, { 3, 4840 }, { 5035, 5411 }, { 3, 4844 }, { 3, 4860 },
-    { 4988, 5414 }, { 3, 4981 }, { 4927, 5415 }, { 3, 5011 }, { 5416, 5417 }, { 3, 5024 },
-    { 3, 5112 }, { 5413, 5421 }, { 3, 5145 }, { 5087, 5422 }, { 3, 5151 }, { 3906, 5424 },
-    { 3, 5162 }, { 3, 5166 }, { 3, 5181 }, { 4911, 5429 }, { 3, 5182 }, { 5105, 5430 },
-    { 3, 5184 }, { 4931, 5432 }, { 3, 5186 }, { 4735, 5434 }, { 3, 5216 }, { 3, 5245 },
-    { 4721, 5438 }, { 3, 5308 }, { 4521, 5439 }, { 3, 5320 }, { 4992, 5441 }, { 3, 5358 },
-    { 4633, 5443 }, { 3, 5378 }, { 5074, 5445 }, { 3, 5381 }, { 5078, 5447 }, { 4868, 5449 },
+    { 5, 6 }, { 96, 73 }, { 167, 5 }, { 99, 100 }, { 110, 111 }, { 239, 111 },
+    { 762, 763 }, { 2150, 126 }, { 164, 2148 }, { 2147, 16 }, { 96, 97 }, { 3, 11 },
+    { 2153, 764 }, { 2147, 9 }, { 2151, 96 }, { 74, 275 }, { 101, 102 }, { 103, 104 },
+    { 105, 106 }, { 107, 108 }, { 776, 111 }, { 99, 842 }, { 3, 18 }, { 19, 20 },
+    { 45, 46 }, { 1679, 1680 }, { 634, 635 }, { 636, 2148 }, { 1018, 1036 }, { 1098, 1116 },
+    { 109, 2152 }, { 21, 5 }, { 25, 26 }, { 43, 44 }, { 59, 60 }, { 165, 166 },
+    { 2158, 2147 }, { 73, 74 }, { 101, 127 }, { 103, 128 }, { 105, 129 }, { 107, 130 },
+    { 2163, 2164 }, { 2165, 2166 }, { 2169, 2170 }, { 2171, 47 }, { 3, 672 }, { 1554, 2148 },
+    { 2173, 2174 }, { 2181, 61 }, { 2182, 2149 }, { 2159, 839 }, { 275, 276 }, { 2157, 694 },
+    { 111, 760 }, { 243, 28 }, { 251, 252 }, { 280, 25 }, { 2152, 96 }, { 22, 233 },
+    { 253, 254 }, { 417, 418 }, { 324, 325 }, { 328, 329 }, { 419, 420 }, { 421, 422 },
+    { 423, 424 }, { 425, 426 }, { 427, 428 }, { 429, 430 }, { 431, 432 }, { 449, 450 },
+    { 453, 2155 }, { 674, 2160 }, { 698, 699 }, { 700, 701 }, { 702, 703 }, { 704, 705 },
+    { 1726, 1997 }, { 2172, 1953 }, { 255, 256 }, { 2185, 2186 }, { 2187, 2188 }, { 2189, 2190 },
+    { 2193, 2147 }, { 74, 2197 }, { 2180, 2192 }, { 2191, 2178 }, { 275, 2149 }, { 266, 28 },
+    { 2203, 2207 }, { 22, 23 }, { 3, 2220 }, { 449, 2067 }, { 633, 2195 }, { 705, 6 },
+    { 2070, 2194 }, { 2208, 2211 }, { 2210, 2162 }, { 2212, 2213 }, { 2214, 2215 }, { 2216, 2217 },
+    { 2221, 2222 }, { 2223, 2224 }, { 101, 146 }, { 103, 147 }, { 105, 148 }, { 107, 149 },
+    { 2154, 145 }, { 48, 49 }, { 50, 51 }, { 54, 55 }, { 62, 63 }, { 73, 116 },
+    { 154, 155 }, { 247, 248 }, { 1482, 1483 }, { 1484, 1485 }, { 2184, 435 }, { 2204, 281 },
+    { 775, 2167 }, { 2228, 2229 }, { 2150, 2230 }, { 246, 3 }, { 2244, 2246 }, { 2247, 2248 },
+    { 2249, 2250 }, { 2237, 2227 }, { 2251, 2252 }, { 2253, 2254 }, { 6, 689 }, { 73, 2261 },
+    { 74, 415 }, { 1484, 1502 }, { 1486, 2147 }, { 2149, 2266 }, { 2196, 2259 }, { 2256, 2257 },
+    { 2263, 2264 }, { 840, 2167 }, { 2154, 2268 }, { 2271, 2272 }, { 2273, 2242 }, { 2275, 2276 },
+    { 3, 1489 }, { 47, 6 }, { 1494, 2147 }, { 1501, 2280 }, { 2277, 2233 }, { 2281, 1487 },
+    { 2288, 433 }, { 2255, 2290 }, { 3, 2285 }, { 2147, 1475 }, { 2157, 98 }, { 27, 28 },
+    { 38, 39 }, { 242, 2202 }, { 258, 259 }, { 260, 261 }, { 417, 1182 }, { 866, 867 },
+    { 868, 869 }, { 885, 870 }, { 975, 976 }, { 977, 978 }, { 980, 2183 }, { 1265, 1266 },
+    { 1267, 1268 }, { 2231, 979 }, { 1690, 1691 }, { 1692, 1693 }, { 1706, 1707 }, { 1708, 1709 },
+    { 1736, 1737 }, { 1738, 1739 }, { 1745, 1746 }, { 1747, 1748 }, { 2148, 2232 }, { 99, 2176 },
+    { 109, 2151 }, { 262, 263 }, { 613, 614 }, { 615, 616 }, { 984, 2156 }, { 985, 2234 },
+    { 775, 776 }, { 2152, 2168 }, { 2177, 96 }, { 1, 671 }, { 240, 241 }, { 285, 286 },
+    { 449, 1402 }, { 1142, 1143 }, { 1404, 2155 }, { 1505, 1506 }, { 2279, 434 }, { 2184, 75 },
+    { 2201, 761 }, { 5, 2289 }, { 58, 2283 }, { 87, 88 }, { 89, 90 }, { 91, 92 },
+    { 118, 119 }, { 120, 121 }, { 690, 691 }, { 1534, 1535 }, { 1536, 1537 }, { 1538, 1539 },
+    { 1541, 1542 }, { 1543, 1544 }, { 1545, 1546 }, { 1726, 1727 }, { 2172, 1681 }, { 2179, 843 },
+    { 2258, 56 }, { 2206, 24 }, { 77, 78 }, { 84, 85 }, { 1776, 1777 }, { 1787, 1788 },
+    { 1796, 1797 }, { 1800, 1801 }, { 2260, 117 }, { 2278, 156 }, { 2238, 168 }, { 6, 1902 },
+    { 25, 937 }, { 74, 64 }, { 102, 1100 }, { 104, 1101 }, { 106, 1102 }, { 108, 1103 },
+    { 245, 2270 }, { 248, 269 }, { 264, 265 }, { 275, 946 }, { 279, 2149 }, { 360, 361 },
+    { 394, 395 }, { 738, 739 }, { 767, 1020 }, { 769, 1021 }, { 771, 1022 }, { 773, 1023 },
+    { 820, 821 }, { 930, 931 }, { 942, 943 }, { 944, 945 }, { 947, 948 }, { 953, 954 },
+    { 955, 956 }, { 957, 958 }, { 987, 988 }, { 1018, 1019 }, { 1049, 764 }, { 1098, 1099 },
+    { 1161, 1162 }, { 1190, 1547 }, { 1204, 2194 }, { 1225, 2235 }, { 1454, 2195 }, { 1478, 1908 },
+    { 1682, 1954 }, { 1684, 1955 }, { 1686, 1956 }, { 1728, 1998 }, { 1730, 1999 }, { 1732, 2000 },
+    { 1909, 1910 }, { 1911, 2291 }, { 1912, 1913 }, { 1918, 1919 }, { 1920, 1921 }, { 2159, 2175 },
+    { 2225, 1740 }, { 2226, 1701 }, { 2262, 249 }, { 2265, 436 }, { 2282, 282 }, { 2293, 1916 },
+    { 2294, 1922 }, { 2299, 2296 }, { 242, 2236 }, { 866, 884 }, { 868, 2310 }, { 2179, 2302 },
+    { 2269, 2308 }, { 2305, 2306 }, { 2307, 1183 }, { 2309, 870 }, { 2311, 2312 }, { 2314, 2315 },
+    { 3, 982 }, { 2313, 981 }, { 2317, 2318 }, { 2319, 2320 }, { 2321, 2322 }, { 2323, 2324 },
+    { 2147, 983 }, { 2331, 2332 }, { 840, 776 }, { 2161, 98 }, { 670, 2336 }, { 675, 2183 },
+    { 2231, 673 }, { 163, 2155 }, { 38, 848 }, { 91, 122 }, { 679, 2156 }, { 2284, 2353 },
+    { 2316, 2239 }, { 2348, 2349 }, { 2351, 2352 }, { 2354, 2355 }, { 2357, 2358 }, { 2362, 28 },
+    { 2206, 168 }, { 2238, 24 }, { 73, 2297 }, { 74, 731 }, { 96, 781 }, { 111, 2325 },
+    { 127, 1100 }, { 128, 1101 }, { 129, 1102 }, { 130, 1103 }, { 268, 2382 }, { 275, 2400 },
+    { 449, 1201 }, { 792, 1020 }, { 793, 1021 }, { 794, 1022 }, { 795, 1023 }, { 905, 2270 },
+    { 975, 2374 }, { 1018, 2226 }, { 1019, 812 }, { 1098, 2225 }, { 1099, 146 }, { 1702, 1955 },
+    { 1703, 1956 }, { 1741, 1999 }, { 1742, 2000 }, { 2153, 2403 }, { 2175, 1050 }, { 2274, 2386 },
+    { 2300, 1906 }, { 2356, 2061 }, { 2359, 2406 }, { 2377, 2378 }, { 2379, 2380 }, { 2384, 2397 },
+    { 2387, 396 }, { 2389, 2390 }, { 2391, 2392 }, { 2394, 932 }, { 2395, 2396 }, { 2398, 2399 },
+    { 2410, 2417 }, { 2411, 2412 }, { 2413, 1688 }, { 2414, 2415 }, { 2416, 1734 }, { 2418, 2419 },
+    { 2421, 2429 }, { 2423, 1998 }, { 2424, 1954 }, { 35, 686 }, { 81, 82 }, { 135, 136 },
+    { 161, 162 }, { 236, 237 }, { 1704, 1957 }, { 1743, 2001 }, { 1773, 1958 }, { 1775, 1959 },
+    { 1786, 1973 }, { 1793, 2002 }, { 1795, 2003 }, { 1799, 2017 }, { 2344, 76 }, { 2366, 86 },
+    { 2367, 1960 }, { 2369, 2004 }, { 2287, 2432 }, { 2435, 2438 }, { 2442, 2441 }, { 3, 2330 },
+    { 2147, 2329 }, { 2436, 2328 }, { 2451, 2453 }, { 2452, 676 }, { 2454, 2232 }, { 2439, 2459 },
+    { 2449, 2198 }, { 2457, 680 }, { 2444, 2368 }, { 2446, 2370 }, { 74, 2408 }, { 96, 2393 },
+    { 147, 1101 }, { 148, 1102 }, { 149, 1103 }, { 449, 1551 }, { 813, 1021 }, { 814, 1022 },
+    { 815, 1023 }, { 951, 275 }, { 1019, 2478 }, { 1099, 2471 }, { 1129, 2487 }, { 1204, 2155 },
+    { 1917, 2156 }, { 2402, 2502 }, { 2404, 2498 }, { 2430, 2512 }, { 2437, 2462 }, { 2440, 2376 },
+    { 2463, 2497 }, { 2472, 2473 }, { 2476, 959 }, { 2479, 2480 }, { 2484, 2508 }, { 2485, 1020 },
+    { 2486, 2510 }, { 2488, 2489 }, { 2490, 2491 }, { 2500, 949 }, { 73, 2518 }, { 1785, 1958 },
+    { 1798, 2002 }, { 1957, 2523 }, { 2001, 2526 }, { 2205, 98 }, { 2371, 86 }, { 2443, 2531 },
+    { 2445, 2532 }, { 2517, 83 }, { 2520, 238 }, { 109, 2161 }, { 0, 1 }, { 10, 2183 },
+    { 35, 1061 }, { 180, 181 }, { 225, 226 }, { 227, 228 }, { 371, 372 }, { 402, 403 },
+    { 404, 405 }, { 406, 407 }, { 408, 409 }, { 410, 411 }, { 412, 413 }, { 437, 438 },
+    { 439, 440 }, { 441, 442 }, { 484, 2235 }, { 617, 618 }, { 619, 620 }, { 682, 683 },
+    { 1260, 1261 }, { 1262, 1263 }, { 1276, 1277 }, { 1278, 1279 }, { 1280, 1281 }, { 1282, 1283 },
+    { 1329, 1330 }, { 1331, 1332 }, { 1335, 1336 }, { 1337, 1338 }, { 1478, 1479 }, { 1480, 1481 },
+    { 1488, 2291 }, { 1490, 1491 }, { 1497, 1498 }, { 1499, 1500 }, { 1905, 2495 }, { 2201, 1017 },
+    { 2292, 2501 }, { 2293, 1495 }, { 2294, 1503 }, { 2300, 1476 }, { 2533, 2433 }, { 3, 2448 },
+    { 2535, 2447 }, { 2537, 2536 }, { 677, 2147 }, { 1100, 2549 }, { 2493, 2572 }, { 2496, 2567 },
+    { 2505, 2576 }, { 2506, 2569 }, { 2507, 2564 }, { 2514, 2575 }, { 2515, 2574 }, { 2550, 2551 },
+    { 2553, 2554 }, { 2557, 2570 }, { 2558, 2568 }, { 2561, 2420 }, { 2562, 2503 }, { 2563, 2499 },
+    { 2571, 2509 }, { 2573, 2511 }, { 275, 167 }, { 2519, 2541 }, { 2521, 2578 }, { 2522, 2579 },
+    { 2524, 2584 }, { 2525, 2545 }, { 2527, 2585 }, { 2528, 2546 }, { 2577, 86 }, { 74, 2605 },
+    { 1496, 2156 }, { 2160, 2590 }, { 2239, 2540 }, { 2430, 2621 }, { 2538, 2595 }, { 2544, 2234 },
+    { 2589, 2 }, { 2592, 182 }, { 2593, 2594 }, { 2596, 2597 }, { 2598, 2599 }, { 2600, 2601 },
+    { 2602, 2603 }, { 2604, 324 }, { 2609, 2610 }, { 2611, 2612 }, { 2613, 2614 }, { 2615, 2616 },
+    { 2617, 2618 }, { 2619, 2620 }, { 2622, 1492 }, { 2624, 2629 }, { 2633, 2632 }, { 989, 3 },
+    { 2635, 678 }, { 674, 2634 }, { 936, 2147 }, { 2559, 2636 }, { 2565, 2638 }, { 2637, 2645 },
+    { 2641, 1914 }, { 2646, 2481 }, { 2647, 2474 }, { 2580, 2657 }, { 2581, 2659 }, { 2642, 2656 },
+    { 2643, 2655 }, { 2658, 1960 }, { 2660, 2004 }, { 2539, 2665 }, { 2663, 2623 }, { 2666, 2683 },
+    { 2672, 2673 }, { 2674, 414 }, { 2675, 2676 }, { 2678, 2679 }, { 2680, 1333 }, { 2168, 2176 },
+    { 84, 857 }, { 362, 363 }, { 364, 365 }, { 765, 791 }, { 876, 858 }, { 2199, 389 },
+    { 2278, 891 }, { 2340, 3 }, { 2542, 2685 }, { 1903, 2147 }, { 2690, 2644 }, { 2692, 2555 },
+    { 2651, 2696 }, { 2652, 2697 }, { 2698, 2701 }, { 2699, 2700 }, { 2682, 2704 }, { 2705, 2706 },
+    { 2260, 2715 }, { 2494, 2712 }, { 2711, 858 }, { 2151, 2326 }, { 2333, 2159 }, { 2334, 2176 },
+    { 6, 687 }, { 8, 2664 }, { 47, 1530 }, { 64, 1259 }, { 91, 1094 }, { 257, 2538 },
+    { 373, 374 }, { 375, 376 }, { 381, 382 }, { 387, 388 }, { 390, 2385 }, { 397, 398 },
+    { 400, 401 }, { 408, 1176 }, { 444, 1198 }, { 454, 1205 }, { 460, 1209 }, { 466, 1213 },
+    { 688, 2295 }, { 711, 712 }, { 715, 716 }, { 717, 2196 }, { 755, 1013 }, { 912, 913 },
+    { 940, 941 }, { 950, 2556 }, { 952, 2640 }, { 1005, 2388 }, { 1009, 1010 }, { 1011, 1012 },
+    { 1028, 1029 }, { 1030, 1031 }, { 1090, 1091 }, { 1092, 1093 }, { 1108, 1109 }, { 1110, 1111 },
+    { 1163, 1164 }, { 1170, 1171 }, { 1172, 1173 }, { 1174, 1175 }, { 1177, 1178 }, { 1179, 1180 },
+    { 1191, 1192 }, { 1193, 1194 }, { 1195, 1196 }, { 1292, 1293 }, { 1298, 1299 }, { 1360, 248 },
+    { 1474, 2630 }, { 1508, 1509 }, { 1513, 1514 }, { 1657, 1931 }, { 1925, 1926 }, { 2039, 2040 },
+    { 2265, 915 }, { 2303, 40 }, { 2337, 2304 }, { 2342, 2202 }, { 2343, 2437 }, { 2401, 2686 },
+    { 2440, 2162 }, { 2458, 2363 }, { 2460, 2350 }, { 2461, 2456 }, { 2513, 2346 }, { 2688, 2160 },
+    { 3, 2687 }, { 1907, 2147 }, { 2720, 1904 }, { 2730, 2713 }, { 6, 847 }, { 91, 1112 },
+    { 755, 1032 }, { 2258, 2754 }, { 2274, 2740 }, { 2303, 993 }, { 2337, 2431 }, { 2342, 2236 },
+    { 2639, 2760 }, { 2667, 2741 }, { 2716, 2745 }, { 2737, 1531 }, { 2746, 399 }, { 2747, 2728 },
+    { 2748, 2775 }, { 2755, 2756 }, { 2758, 914 }, { 2761, 2283 }, { 2763, 2764 }, { 2765, 2766 },
+    { 2767, 2768 }, { 2769, 2770 }, { 2772, 2773 }, { 2776, 1181 }, { 2777, 2778 }, { 2779, 324 },
+    { 2785, 1515 }, { 35, 1165 }, { 57, 2347 }, { 74, 75 }, { 93, 94 }, { 112, 113 },
+    { 114, 115 }, { 123, 124 }, { 131, 132 }, { 133, 134 }, { 137, 138 }, { 139, 140 },
+    { 141, 142 }, { 143, 144 }, { 150, 151 }, { 152, 153 }, { 159, 160 }, { 163, 1752 },
+    { 734, 735 }, { 741, 1007 }, { 748, 749 }, { 765, 2361 }, { 829, 1717 }, { 861, 862 },
+    { 871, 872 }, { 879, 880 }, { 886, 887 }, { 1087, 1088 }, { 1660, 1661 }, { 1682, 1683 },
+    { 1684, 1685 }, { 1686, 1687 }, { 1689, 2443 }, { 1728, 1729 }, { 1730, 1731 }, { 1732, 1733 },
+    { 1735, 2445 }, { 2148, 2468 }, { 2199, 277 }, { 2267, 761 }, { 2360, 1740 }, { 2469, 782 },
+    { 2529, 2365 }, { 2530, 2797 }, { 2548, 822 }, { 2583, 2798 }, { 2801, 3 }, { 2147, 1915 },
+    { 2802, 2693 }, { 6, 1756 }, { 2744, 2815 }, { 2759, 2813 }, { 2774, 2819 }, { 2809, 2149 },
+    { 2814, 2742 }, { 2829, 2830 }, { 91, 2843 }, { 112, 2855 }, { 131, 2857 }, { 1683, 1702 },
+    { 1685, 1703 }, { 1687, 1704 }, { 1716, 2853 }, { 1729, 1741 }, { 1731, 1742 }, { 1733, 1743 },
+    { 1751, 2848 }, { 2286, 761 }, { 2360, 2864 }, { 2361, 1701 }, { 2661, 2841 }, { 2805, 2455 },
+    { 2831, 1516 }, { 2835, 95 }, { 2836, 2837 }, { 2838, 125 }, { 2839, 2840 }, { 2845, 2846 },
+    { 2847, 2654 }, { 2852, 2860 }, { 2854, 863 }, { 2856, 881 }, { 2859, 417 }, { 2861, 2862 },
+    { 2865, 2866 }, { 684, 3 }, { 2879, 2878 }, { 4, 2147 }, { 2702, 2877 }, { 2816, 6 },
+    { 2827, 2883 }, { 2714, 2900 }, { 2842, 2887 }, { 2871, 2894 }, { 2874, 2904 }, { 2876, 2906 },
+    { 2888, 873 }, { 2889, 888 }, { 2890, 2891 }, { 2893, 1718 }, { 2895, 2896 }, { 2899, 2915 },
+    { 2907, 2901 }, { 2908, 2372 }, { 2910, 2914 }, { 2198, 2175 }, { 3, 2428 }, { 1472, 2147 },
+    { 2918, 7 }, { 2919, 2668 }, { 2921, 2828 }, { 41, 6 }, { 2905, 2926 }, { 2922, 2929 },
+    { 2923, 2844 }, { 2924, 2931 }, { 2932, 1734 }, { 2935, 1688 }, { 5, 240 }, { 15, 2156 },
+    { 17, 2234 }, { 28, 1160 }, { 64, 302 }, { 73, 2691 }, { 99, 2650 }, { 109, 2450 },
+    { 169, 170 }, { 173, 174 }, { 175, 176 }, { 177, 178 }, { 179, 2670 }, { 184, 185 },
+    { 186, 187 }, { 188, 189 }, { 190, 191 }, { 192, 193 }, { 194, 195 }, { 196, 197 },
+    { 198, 199 }, { 200, 201 }, { 202, 203 }, { 204, 205 }, { 206, 207 }, { 208, 209 },
+    { 210, 211 }, { 212, 213 }, { 214, 215 }, { 229, 230 }, { 231, 232 }, { 248, 1510 },
+    { 271, 272 }, { 273, 274 }, { 275, 1327 }, { 278, 279 }, { 300, 301 }, { 317, 2162 },
+    { 324, 1619 }, { 366, 367 }, { 368, 369 }, { 370, 2885 }, { 377, 378 }, { 379, 380 },
+    { 383, 384 }, { 385, 386 }, { 447, 1200 }, { 456, 1206 }, { 462, 1210 }, { 468, 1214 },
+    { 681, 2608 }, { 744, 745 }, { 746, 747 }, { 833, 2586 }, { 835, 836 }, { 837, 838 },
+    { 839, 2722 }, { 841, 2587 }, { 854, 2365 }, { 859, 860 }, { 864, 865 }, { 874, 875 },
+    { 877, 878 }, { 882, 883 }, { 889, 890 }, { 1004, 2762 }, { 1141, 2718 }, { 1158, 1159 },
+    { 1167, 399 }, { 1202, 1203 }, { 1207, 1208 }, { 1211, 1212 }, { 1215, 1216 }, { 1425, 1426 },
+    { 1623, 1624 }, { 1650, 1651 }, { 1657, 1658 }, { 1758, 2233 }, { 1923, 1924 }, { 2151, 2534 },
+    { 2152, 2631 }, { 2177, 2269 }, { 2184, 434 }, { 2279, 416 }, { 2287, 2327 }, { 2292, 2821 },
+    { 2295, 2786 }, { 2335, 98 }, { 2350, 2911 }, { 2375, 2434 }, { 2381, 2425 }, { 2383, 2304 },
+    { 2405, 2686 }, { 2422, 2694 }, { 2426, 2707 }, { 2439, 2316 }, { 2456, 2912 }, { 2458, 2808 },
+    { 2482, 2475 }, { 2627, 1166 }, { 2684, 2346 }, { 2729, 2461 }, { 2731, 2460 }, { 2736, 12 },
+    { 2787, 1927 }, { 2880, 2455 }, { 3, 2648 }, { 2917, 2937 }, { 1477, 2147 }, { 2938, 1473 },
+    { 2933, 2945 }, { 2944, 2892 }, { 1148, 2718 }, { 2151, 2631 }, { 2152, 2534 }, { 2177, 2287 },
+    { 2269, 2327 }, { 2282, 3016 }, { 2375, 2464 }, { 2381, 2475 }, { 2383, 2431 }, { 2482, 2425 },
+    { 2492, 2722 }, { 2671, 2978 }, { 2681, 2983 }, { 2743, 2993 }, { 2804, 2988 }, { 2832, 3048 },
+    { 2869, 2984 }, { 2927, 3010 }, { 2928, 3013 }, { 2949, 1504 }, { 2950, 2951 }, { 2952, 3041 },
+    { 2953, 303 }, { 2958, 2959 }, { 2960, 2961 }, { 2962, 2963 }, { 2964, 2965 }, { 2966, 2967 },
+    { 2968, 2969 }, { 2970, 2971 }, { 2972, 2973 }, { 2974, 2975 }, { 2976, 2977 }, { 2981, 2982 },
+    { 2989, 2990 }, { 2991, 2992 }, { 2994, 2881 }, { 2999, 2916 }, { 3000, 3001 }, { 3003, 3004 },
+    { 3008, 3037 }, { 3011, 3045 }, { 3022, 2689 }, { 3023, 2162 }, { 3024, 1652 }, { 3027, 3053 },
+    { 3, 2803 }, { 3056, 3055 }, { 2147, 1493 }, { 3057, 2727 }, { 2177, 2298 }, { 2492, 3005 },
+    { 2985, 3083 }, { 3050, 3102 }, { 3051, 3101 }, { 3072, 2979 }, { 3074, 3097 }, { 3075, 3095 },
+    { 3077, 2427 }, { 3079, 2717 }, { 3084, 3085 }, { 3086, 3087 }, { 3088, 3089 }, { 3090, 3091 },
+    { 3092, 3093 }, { 3, 3108 }, { 2483, 3107 }, { 3110, 3109 }, { 13, 2147 }, { 2298, 2327 },
+    { 3078, 3114 }, { 3094, 3119 }, { 3096, 2427 }, { 3115, 3009 }, { 3122, 3123 }, { 3124, 3125 },
+    { 2504, 3 }, { 2625, 3126 }, { 2147, 2606 }, { 3118, 3133 }, { 3129, 14 }, { 3131, 3012 },
+    { 3135, 3136 }, { 3127, 3 }, { 3137, 933 }, { 3, 2607 }, { 3144, 3138 }, { 99, 2724 },
+    { 2168, 100 }, { 2422, 2726 }, { 2543, 2175 }, { 6, 37 }, { 64, 65 }, { 69, 70 },
+    { 71, 72 }, { 80, 2586 }, { 96, 800 }, { 158, 2909 }, { 172, 3121 }, { 235, 2587 },
+    { 718, 719 }, { 723, 724 }, { 734, 1763 }, { 748, 1767 }, { 801, 750 }, { 829, 830 },
+    { 844, 845 }, { 1517, 1518 }, { 1526, 2149 }, { 1705, 2444 }, { 1744, 2446 }, { 1780, 1675 },
+    { 1818, 2147 }, { 2199, 1370 }, { 2548, 1791 }, { 2820, 731 }, { 2823, 2757 }, { 2824, 2807 },
+    { 2825, 2739 }, { 2826, 2806 }, { 2863, 1694 }, { 2867, 870 }, { 2882, 56 }, { 2897, 2325 },
+    { 2930, 2470 }, { 2934, 695 }, { 2957, 696 }, { 3143, 216 }, { 3, 2628 }, { 3139, 3146 },
+    { 6, 3026 }, { 96, 2468 }, { 720, 64 }, { 1820, 2147 }, { 2469, 3172 }, { 2851, 750 },
+    { 2903, 3168 }, { 2946, 3171 }, { 2947, 3182 }, { 2948, 3181 }, { 3060, 3170 }, { 3153, 66 },
+    { 3154, 3155 }, { 3157, 3165 }, { 3164, 1675 }, { 3166, 2470 }, { 3167, 35 }, { 3, 2703 },
+    { 3128, 3189 }, { 730, 3192 }, { 2872, 750 }, { 3161, 3193 }, { 3198, 870 }, { 3201, 1694 },
+    { 3, 2939 }, { 3209, 3208 }, { 3, 3058 }, { 2669, 3215 }, { 3, 3216 }, { 1471, 3217 },
+    { 3147, 3 }, { 2783, 3219 }, { 3218, 3 }, { 3221, 2799 }, { 3220, 3 }, { 3223, 3052 },
+    { 32, 3 }, { 3225, 3222 }, { 855, 856 }, { 902, 903 }, { 2345, 2159 }, { 3, 1928 },
+    { 2345, 2198 }, { 5, 1866 }, { 6, 1255 }, { 21, 2147 }, { 28, 284 }, { 33, 685 },
+    { 34, 35 }, { 41, 2295 }, { 57, 2822 }, { 73, 224 }, { 91, 1125 }, { 160, 1137 },
+    { 169, 1063 }, { 217, 218 }, { 219, 220 }, { 221, 222 }, { 244, 3039 }, { 248, 1150 },
+    { 267, 3068 }, { 275, 2196 }, { 287, 392 }, { 288, 2516 }, { 289, 290 }, { 291, 292 },
+    { 293, 294 }, { 295, 296 }, { 297, 298 }, { 299, 3113 }, { 304, 305 }, { 306, 307 },
+    { 308, 309 }, { 310, 311 }, { 312, 313 }, { 314, 315 }, { 316, 2986 }, { 318, 319 },
+    { 321, 322 }, { 323, 2209 }, { 324, 1399 }, { 326, 327 }, { 332, 333 }, { 334, 335 },
+    { 338, 339 }, { 340, 341 }, { 344, 345 }, { 346, 347 }, { 350, 351 }, { 352, 353 },
+    { 356, 357 }, { 358, 359 }, { 393, 2627 }, { 399, 2059 }, { 408, 1384 }, { 421, 1185 },
+    { 423, 1186 }, { 425, 1187 }, { 427, 1188 }, { 429, 1189 }, { 431, 1190 }, { 433, 2426 },
+    { 443, 444 }, { 446, 447 }, { 448, 2218 }, { 451, 452 }, { 454, 455 }, { 456, 457 },
+    { 458, 459 }, { 460, 461 }, { 462, 463 }, { 464, 465 }, { 466, 467 }, { 468, 469 },
+    { 470, 471 }, { 472, 473 }, { 474, 475 }, { 476, 477 }, { 478, 479 }, { 480, 481 },
+    { 482, 483 }, { 625, 626 }, { 627, 628 }, { 629, 630 }, { 631, 632 }, { 638, 639 },
+    { 641, 642 }, { 644, 645 }, { 647, 648 }, { 650, 651 }, { 693, 3156 }, { 695, 892 },
+    { 697, 3160 }, { 706, 1416 }, { 726, 999 }, { 737, 2388 }, { 741, 1944 }, { 751, 752 },
+    { 753, 754 }, { 755, 756 }, { 783, 784 }, { 785, 786 }, { 826, 1058 }, { 846, 2902 },
+    { 849, 2942 }, { 850, 2233 }, { 904, 3070 }, { 907, 3047 }, { 910, 2338 }, { 934, 935 },
+    { 938, 2608 }, { 960, 961 }, { 962, 2654 }, { 986, 2794 }, { 996, 997 }, { 1000, 1001 },
+    { 1006, 2850 }, { 1014, 1015 }, { 1024, 1025 }, { 1026, 1027 }, { 1033, 1034 }, { 1037, 1038 },
+    { 1039, 1040 }, { 1041, 1042 }, { 1043, 1044 }, { 1045, 1046 }, { 1047, 1048 }, { 1051, 1052 },
+    { 1053, 1054 }, { 1055, 1056 }, { 1059, 3206 }, { 1062, 2347 }, { 1064, 1065 }, { 1066, 1067 },
+    { 1068, 2670 }, { 1069, 1070 }, { 1071, 1072 }, { 1073, 1074 }, { 1075, 1076 }, { 1077, 1078 },
+    { 1079, 1080 }, { 1081, 1082 }, { 1083, 1084 }, { 1086, 2671 }, { 1095, 1096 }, { 1104, 1105 },
+    { 1106, 1107 }, { 1113, 1114 }, { 1117, 1118 }, { 1119, 1120 }, { 1121, 1122 }, { 1123, 1124 },
+    { 1126, 1127 }, { 1130, 1131 }, { 1132, 1133 }, { 1134, 1135 }, { 1138, 2541 }, { 1146, 1147 },
+    { 1154, 1155 }, { 1166, 2058 }, { 1168, 1169 }, { 1184, 1389 }, { 1231, 1232 }, { 1233, 1234 },
+    { 1253, 1254 }, { 1258, 2738 }, { 1284, 1285 }, { 1286, 1287 }, { 1288, 1289 }, { 1290, 1291 },
+    { 1294, 1295 }, { 1296, 1297 }, { 1300, 1301 }, { 1302, 1303 }, { 1304, 1305 }, { 1306, 1307 },
+    { 1308, 1309 }, { 1327, 1328 }, { 1358, 1359 }, { 1363, 1364 }, { 1372, 1373 }, { 1376, 1377 },
+    { 1378, 1379 }, { 1380, 1381 }, { 1382, 1383 }, { 1385, 1386 }, { 1387, 2793 }, { 1392, 1393 },
+    { 1395, 1396 }, { 1397, 1398 }, { 1400, 2995 }, { 1401, 2339 }, { 1403, 2341 }, { 1427, 2401 },
+    { 1429, 1430 }, { 1431, 2640 }, { 1432, 1433 }, { 1435, 1436 }, { 1437, 1438 }, { 1439, 1440 },
+    { 1507, 2784 }, { 1527, 1480 }, { 1549, 2066 }, { 1556, 2072 }, { 1561, 2076 }, { 1566, 2080 },
+    { 1571, 2084 }, { 1576, 2088 }, { 1649, 3105 }, { 1656, 1757 }, { 1667, 1939 }, { 1722, 1988 },
+    { 1759, 1760 }, { 1827, 1828 }, { 1848, 1849 }, { 1852, 1853 }, { 1854, 1855 }, { 1860, 1861 },
+    { 1862, 1863 }, { 1869, 1870 }, { 1934, 1935 }, { 1936, 1937 }, { 1940, 1941 }, { 1948, 1949 },
+    { 1961, 1962 }, { 1968, 1969 }, { 1974, 1975 }, { 1979, 1980 }, { 1982, 1983 }, { 1986, 1987 },
+    { 1992, 1993 }, { 2005, 2006 }, { 2012, 2013 }, { 2018, 2019 }, { 2023, 2024 }, { 2026, 2027 },
+    { 2038, 2788 }, { 2041, 2042 }, { 2049, 2050 }, { 2053, 2054 }, { 2060, 2941 }, { 2064, 2065 },
+    { 2068, 2069 }, { 2073, 2074 }, { 2077, 2078 }, { 2081, 2082 }, { 2085, 2086 }, { 2089, 2090 },
+    { 2157, 2100 }, { 2199, 1156 }, { 2200, 2534 }, { 2201, 2099 }, { 2219, 2662 }, { 2243, 2547 },
+    { 2245, 330 }, { 2262, 1144 }, { 2282, 2051 }, { 2289, 3145 }, { 2297, 2467 }, { 2344, 3007 },
+    { 2363, 2833 }, { 2405, 1927 }, { 2434, 3098 }, { 2464, 3106 }, { 2513, 3080 }, { 2529, 2858 },
+    { 2530, 3179 }, { 2540, 2877 }, { 2544, 2191 }, { 2566, 1269 }, { 2583, 3180 }, { 2606, 3146 },
+    { 2681, 2653 }, { 2688, 3190 }, { 2735, 2790 }, { 2771, 3076 }, { 2781, 2235 }, { 2782, 1361 },
+    { 2789, 2707 }, { 2795, 1275 }, { 2800, 2685 }, { 2810, 2753 }, { 2817, 2818 }, { 2849, 3014 },
+    { 2868, 1932 }, { 2886, 2063 }, { 2996, 1405 }, { 2997, 1407 }, { 2998, 1409 }, { 3019, 1406 },
+    { 3020, 1408 }, { 3021, 1410 }, { 3061, 1365 }, { 3116, 2873 }, { 3187, 3159 }, { 3191, 3025 },
+    { 3196, 3177 }, { 3202, 692 }, { 3210, 1002 }, { 3211, 3178 }, { 939, 3 }, { 5, 2465 },
+    { 6, 3397 }, { 28, 3339 }, { 35, 3283 }, { 73, 3374 }, { 223, 3242 }, { 248, 1366 },
+    { 275, 3234 }, { 321, 3273 }, { 444, 3472 }, { 446, 3298 }, { 454, 917 }, { 460, 918 },
+    { 466, 919 }, { 472, 920 }, { 478, 921 }, { 630, 3316 }, { 710, 2295 }, { 755, 787 },
+    { 911, 3254 }, { 1024, 3455 }, { 1037, 3457 }, { 1057, 3333 }, { 1104, 3462 }, { 1117, 3464 },
+    { 1136, 3244 }, { 1149, 3250 }, { 1184, 3286 }, { 1185, 1390 }, { 1186, 1391 }, { 1187, 3418 },
+    { 1230, 2794 }, { 1287, 3404 }, { 1358, 2044 }, { 1388, 3392 }, { 1400, 3517 }, { 1441, 3252 },
+    { 1520, 2784 }, { 1757, 3035 }, { 1858, 1849 }, { 1938, 3441 }, { 1943, 3327 }, { 2041, 2046 },
+    { 2045, 2788 }, { 2065, 3434 }, { 2147, 1804 }, { 2200, 2631 }, { 2204, 3411 }, { 2209, 3274 },
+    { 2218, 3299 }, { 2240, 3473 }, { 2241, 2662 }, { 2245, 336 }, { 2262, 3468 }, { 2284, 3443 },
+    { 2292, 3255 }, { 2297, 3043 }, { 2338, 1528 }, { 2339, 3520 }, { 2341, 2547 }, { 2372, 3386 },
+    { 2434, 3344 }, { 2467, 2467 }, { 2516, 3505 }, { 2566, 1271 }, { 2653, 3403 }, { 2661, 3381 },
+    { 2719, 2289 }, { 2735, 3512 }, { 2749, 3421 }, { 2780, 3401 }, { 2800, 3498 }, { 2817, 3312 },
+    { 2875, 3360 }, { 2913, 3451 }, { 2941, 2793 }, { 3015, 3508 }, { 3018, 3423 }, { 3032, 3489 },
+    { 3038, 3424 }, { 3054, 3440 }, { 3120, 3322 }, { 3134, 3481 }, { 3204, 3354 }, { 3207, 3334 },
+    { 3212, 3345 }, { 3221, 3495 }, { 3243, 3383 }, { 3245, 3363 }, { 3246, 3247 }, { 3256, 3257 },
+    { 3258, 3259 }, { 3260, 3261 }, { 3262, 3263 }, { 3264, 3265 }, { 3266, 3267 }, { 3269, 3270 },
+    { 3272, 3485 }, { 3284, 3471 }, { 3285, 3416 }, { 3287, 3288 }, { 3289, 3290 }, { 3291, 3292 },
+    { 3294, 3295 }, { 3296, 2219 }, { 3311, 3483 }, { 3314, 3315 }, { 3325, 3346 }, { 3328, 3329 },
+    { 3331, 3332 }, { 3335, 3336 }, { 3340, 2689 }, { 3342, 3343 }, { 3348, 1016 }, { 3349, 3350 },
+    { 3351, 1035 }, { 3352, 3353 }, { 3356, 3357 }, { 3358, 3359 }, { 3364, 3365 }, { 3366, 3367 },
+    { 3368, 3369 }, { 3370, 3371 }, { 3372, 3373 }, { 3375, 1097 }, { 3376, 3377 }, { 3378, 1115 },
+    { 3379, 3380 }, { 3384, 3385 }, { 3393, 3394 }, { 3395, 3235 }, { 3398, 3399 }, { 3402, 2781 },
+    { 3406, 3407 }, { 3408, 2709 }, { 3412, 3413 }, { 3414, 3415 }, { 3419, 3420 }, { 3425, 3426 },
+    { 3428, 3429 }, { 3442, 2834 }, { 3444, 1829 }, { 3446, 3447 }, { 3448, 3449 }, { 3450, 1871 },
+    { 3453, 3515 }, { 3454, 1950 }, { 3456, 1970 }, { 3461, 1994 }, { 3463, 2014 }, { 3470, 3492 },
+    { 3474, 2243 }, { 3478, 3484 }, { 3488, 3103 }, { 3494, 3232 }, { 3499, 3236 }, { 3504, 2160 },
+    { 3506, 3017 }, { 3510, 2738 }, { 3514, 3347 }, { 1428, 3 }, { 28, 3432 }, { 321, 3275 },
+    { 446, 3301 }, { 454, 2071 }, { 460, 2075 }, { 466, 2079 }, { 472, 1217 }, { 478, 1221 },
+    { 630, 3317 }, { 637, 3548 }, { 755, 3649 }, { 1085, 3536 }, { 1400, 3518 }, { 1930, 3570 },
+    { 2065, 3435 }, { 2147, 1816 }, { 2209, 3276 }, { 2218, 3302 }, { 2240, 3475 }, { 2245, 342 },
+    { 2297, 3509 }, { 2338, 3227 }, { 2339, 3521 }, { 2341, 2751 }, { 2566, 1273 }, { 2634, 3577 },
+    { 2719, 3409 }, { 2750, 3567 }, { 2780, 3665 }, { 2782, 3574 }, { 2925, 2200 }, { 3031, 3588 },
+    { 3142, 3578 }, { 3238, 3595 }, { 3248, 3537 }, { 3253, 3535 }, { 3271, 3601 }, { 3305, 2219 },
+    { 3313, 444 }, { 3318, 2241 }, { 3320, 3583 }, { 3324, 35 }, { 3341, 3531 }, { 3382, 3619 },
+    { 3390, 3630 }, { 3391, 3607 }, { 3400, 3602 }, { 3417, 3566 }, { 3422, 3609 }, { 3430, 3568 },
+    { 3433, 3582 }, { 3439, 1528 }, { 3452, 3572 }, { 3460, 3672 }, { 3476, 2243 }, { 3497, 3656 },
+    { 3501, 3658 }, { 3511, 3685 }, { 3516, 3541 }, { 3522, 3591 }, { 3523, 3538 }, { 3527, 3645 },
+    { 3530, 3647 }, { 3533, 3663 }, { 3534, 2916 }, { 3539, 1867 }, { 3540, 3580 }, { 3542, 3581 },
+    { 3551, 3034 }, { 3552, 1963 }, { 3553, 1976 }, { 3555, 2007 }, { 3556, 2020 }, { 3559, 3632 },
+    { 3560, 3561 }, { 3562, 1394 }, { 3563, 3661 }, { 3564, 3405 }, { 3587, 3622 }, { 3593, 990 },
+    { 3603, 3687 }, { 3604, 2818 }, { 3610, 3594 }, { 3612, 3526 }, { 3615, 3355 }, { 3616, 3642 },
+    { 3617, 3162 }, { 3620, 3651 }, { 3623, 3624 }, { 3625, 3626 }, { 3627, 3268 }, { 3628, 3629 },
+    { 3633, 3634 }, { 3635, 3636 }, { 3639, 3529 }, { 3650, 3605 }, { 3652, 3653 }, { 3654, 3655 },
+    { 3659, 3598 }, { 3660, 3592 }, { 3664, 3597 }, { 3667, 3668 }, { 3670, 3427 }, { 3675, 1864 },
+    { 3676, 5 }, { 3228, 3 }, { 28, 3682 }, { 321, 3277 }, { 446, 3304 }, { 472, 2083 },
+    { 478, 2087 }, { 630, 3319 }, { 640, 3701 }, { 1400, 3519 }, { 2065, 3436 }, { 2209, 3278 },
+    { 2218, 3308 }, { 2240, 3477 }, { 2243, 3696 }, { 2245, 348 }, { 2339, 3752 }, { 2341, 2752 },
+    { 2343, 3713 }, { 2943, 2200 }, { 3237, 3714 }, { 3502, 3708 }, { 3590, 3716 }, { 3606, 3745 },
+    { 3611, 3692 }, { 3621, 3727 }, { 3631, 3740 }, { 3638, 2241 }, { 3646, 3755 }, { 3648, 3777 },
+    { 3657, 3749 }, { 3669, 3729 }, { 3671, 3742 }, { 3683, 3697 }, { 3693, 3589 }, { 3694, 3709 },
+    { 3695, 3710 }, { 3704, 3496 }, { 3705, 3715 }, { 3707, 3711 }, { 3721, 3507 }, { 3726, 2753 },
+    { 3736, 1128 }, { 3738, 3766 }, { 3739, 3793 }, { 3741, 3720 }, { 3751, 3743 }, { 3759, 3584 },
+    { 3760, 2219 }, { 3767, 3768 }, { 3769, 2192 }, { 3771, 3781 }, { 3775, 3724 }, { 3780, 3789 },
+    { 3782, 3783 }, { 3785, 2886 }, { 3, 3081 }, { 321, 3279 }, { 446, 3307 }, { 630, 3732 },
+    { 646, 3804 }, { 1823, 28 }, { 2065, 3437 }, { 2209, 3280 }, { 2218, 3637 }, { 2240, 3684 },
+    { 2243, 3698 }, { 2245, 354 }, { 3059, 2200 }, { 3702, 2241 }, { 3747, 3802 }, { 3756, 3841 },
+    { 3770, 3837 }, { 3790, 3834 }, { 3791, 3839 }, { 3794, 3823 }, { 3798, 2684 }, { 3800, 3808 },
+    { 3806, 3813 }, { 3809, 2219 }, { 3811, 3576 }, { 3819, 3835 }, { 3820, 3677 }, { 3821, 990 },
+    { 3822, 3524 }, { 3826, 3703 }, { 3828, 3842 }, { 3830, 3836 }, { 3832, 3712 }, { 3840, 3852 },
+    { 3848, 3851 }, { 2269, 2588 }, { 2301, 3149 }, { 2450, 2326 }, { 2582, 2710 }, { 2870, 2159 },
+    { 2898, 2198 }, { 5, 2364 }, { 6, 709 }, { 35, 992 }, { 68, 3203 }, { 160, 3466 },
+    { 183, 3188 }, { 250, 2884 }, { 270, 3117 }, { 390, 3169 }, { 777, 1695 }, { 796, 1710 },
+    { 826, 3459 }, { 844, 706 }, { 854, 2858 }, { 906, 3140 }, { 908, 3132 }, { 960, 1445 },
+    { 962, 1137 }, { 994, 995 }, { 1062, 2822 }, { 1411, 3197 }, { 1418, 1419 }, { 1422, 2591 },
+    { 1442, 1443 }, { 1444, 1058 }, { 1662, 1663 }, { 1664, 1665 }, { 1666, 1667 }, { 1668, 1669 },
+    { 1670, 2868 }, { 1673, 2850 }, { 1676, 1677 }, { 1696, 1697 }, { 1698, 1699 }, { 1711, 1712 },
+    { 1713, 1714 }, { 1720, 1721 }, { 1722, 1723 }, { 1749, 892 }, { 1946, 1947 }, { 1951, 1952 },
+    { 1964, 1965 }, { 1966, 1967 }, { 1971, 1972 }, { 1977, 1978 }, { 1985, 2347 }, { 1990, 1991 },
+    { 1995, 1996 }, { 2008, 2009 }, { 2010, 2011 }, { 2015, 2016 }, { 2021, 2022 }, { 2151, 2955 },
+    { 2168, 2650 }, { 2287, 2335 }, { 2333, 3042 }, { 2334, 100 }, { 2449, 3112 }, { 2543, 2649 },
+    { 2556, 56 }, { 2694, 3151 }, { 2695, 2732 }, { 2717, 3465 }, { 2721, 2734 }, { 2729, 2826 },
+    { 2731, 2825 }, { 2739, 3680 }, { 2757, 3678 }, { 2796, 2833 }, { 2806, 3681 }, { 2807, 3679 },
+    { 2902, 1930 }, { 2936, 2726 }, { 3152, 2790 }, { 3175, 3458 }, { 3176, 1932 }, { 3186, 3158 },
+    { 3195, 2824 }, { 3205, 2823 }, { 3, 3141 }, { 321, 3281 }, { 446, 3310 }, { 630, 3733 },
+    { 643, 3856 }, { 2065, 3438 }, { 2209, 3282 }, { 2218, 3730 }, { 2240, 3867 }, { 2243, 3803 },
+    { 2245, 2149 }, { 3798, 3049 }, { 3805, 2241 }, { 3814, 3875 }, { 3833, 2219 }, { 3843, 3877 },
+    { 3850, 3870 }, { 3854, 3860 }, { 3855, 3876 }, { 3859, 3810 }, { 3863, 3807 }, { 3868, 3869 },
+    { 3872, 3846 }, { 3874, 3812 }, { 3883, 3878 }, { 2287, 2588 }, { 5, 2373 }, { 250, 3140 },
+    { 270, 3132 }, { 906, 2884 }, { 908, 3117 }, { 975, 6 }, { 1981, 3905 }, { 2025, 3898 },
+    { 2168, 2724 }, { 2269, 2335 }, { 2274, 3914 }, { 2333, 3071 }, { 2334, 2650 }, { 2649, 2733 },
+    { 2695, 2734 }, { 2721, 2732 }, { 2796, 3362 }, { 2913, 3919 }, { 3174, 3902 }, { 3326, 3924 },
+    { 3330, 3925 }, { 3550, 3927 }, { 3746, 3907 }, { 3762, 3935 }, { 3763, 3938 }, { 3764, 3942 },
+    { 3765, 3945 }, { 3897, 2873 }, { 3899, 3881 }, { 3903, 3926 }, { 3904, 3928 }, { 3910, 3911 },
+    { 3917, 3918 }, { 3920, 3921 }, { 3922, 3923 }, { 3930, 3931 }, { 3933, 3961 }, { 3936, 3964 },
+    { 3940, 3960 }, { 3943, 3963 }, { 2539, 3 }, { 3226, 3973 }, { 649, 3976 }, { 2240, 3884 },
+    { 3801, 3980 }, { 3857, 2241 }, { 3974, 3979 }, { 3975, 3861 }, { 3978, 3862 }, { 3981, 3992 },
+    { 3990, 3864 }, { 3997, 3986 }, { 2298, 2588 }, { 3958, 4038 }, { 3959, 4037 }, { 3971, 4036 },
+    { 3972, 4035 }, { 4005, 3185 }, { 4006, 3184 }, { 4009, 2149 }, { 4016, 4032 }, { 4019, 1678 },
+    { 4020, 1700 }, { 4023, 3968 }, { 4025, 3956 }, { 4033, 1002 }, { 4034, 2834 }, { 3044, 3 },
+    { 4040, 3853 }, { 3982, 4047 }, { 3988, 4042 }, { 3993, 4048 }, { 4039, 3773 }, { 4045, 3983 },
+    { 2298, 2335 }, { 4022, 4054 }, { 4024, 4052 }, { 4053, 3941 }, { 4055, 3934 }, { 4059, 4064 },
+    { 3, 3173 }, { 4066, 3750 }, { 4069, 4070 }, { 4074, 3937 }, { 4075, 3944 }, { 126, 3213 },
+    { 656, 657 }, { 660, 661 }, { 662, 663 }, { 664, 665 }, { 669, 2235 }, { 1765, 1766 },
+    { 1802, 1803 }, { 2150, 3199 }, { 2151, 3148 }, { 2200, 2326 }, { 2301, 2710 }, { 2333, 3150 },
+    { 2334, 2724 }, { 2543, 2723 }, { 2626, 2159 }, { 2725, 2732 }, { 3002, 3229 }, { 3006, 3230 },
+    { 3151, 2726 }, { 3, 3194 }, { 4081, 4068 }, { 1817, 4079 }, { 2154, 3213 }, { 2200, 2710 },
+    { 2301, 2326 }, { 2626, 2198 }, { 2723, 2733 }, { 2725, 2734 }, { 3099, 4090 }, { 3100, 4091 },
+    { 4085, 28 }, { 4086, 4087 }, { 4088, 666 }, { 3, 2771 }, { 1819, 4104 }, { 2114, 4079 },
+    { 2925, 2301 }, { 4116, 4117 }, { 5, 1584 }, { 6, 1655 }, { 8, 2634 }, { 28, 623 },
+    { 29, 30 }, { 31, 3227 }, { 33, 3239 }, { 35, 1529 }, { 36, 3967 }, { 41, 3035 },
+    { 42, 2233 }, { 52, 53 }, { 73, 901 }, { 157, 3158 }, { 158, 3644 }, { 167, 3994 },
+    { 245, 501 }, { 275, 586 }, { 276, 3396 }, { 279, 3066 }, { 283, 3817 }, { 286, 1851 },
+    { 287, 288 }, { 289, 1597 }, { 319, 1614 }, { 320, 3784 }, { 330, 1625 }, { 331, 3844 },
+    { 336, 1632 }, { 337, 3885 }, { 343, 3996 }, { 349, 4049 }, { 355, 4072 }, { 381, 2048 },
+    { 397, 3017 }, { 419, 2462 }, { 432, 1547 }, { 444, 1548 }, { 445, 3786 }, { 454, 1555 },
+    { 460, 1560 }, { 466, 1565 }, { 472, 1570 }, { 474, 1218 }, { 478, 1575 }, { 480, 1222 },
+    { 486, 2147 }, { 491, 492 }, { 493, 494 }, { 504, 505 }, { 506, 507 }, { 531, 594 },
+    { 559, 560 }, { 568, 569 }, { 570, 2149 }, { 599, 600 }, { 601, 602 }, { 621, 3039 },
+    { 622, 3068 }, { 626, 3886 }, { 628, 2749 }, { 629, 1451 }, { 660, 1375 }, { 706, 991 },
+    { 851, 852 }, { 853, 3203 }, { 870, 2161 }, { 893, 3188 }, { 894, 895 }, { 896, 897 },
+    { 898, 899 }, { 909, 3757 }, { 916, 3824 }, { 923, 3887 }, { 940, 964 }, { 963, 3643 },
+    { 965, 3953 }, { 966, 3070 }, { 967, 3047 }, { 968, 2338 }, { 995, 3795 }, { 998, 3787 },
+    { 1002, 1761 }, { 1003, 3691 }, { 1008, 3099 }, { 1060, 2591 }, { 1089, 3002 }, { 1139, 3100 },
+    { 1140, 3006 }, { 1145, 2237 }, { 1146, 1519 }, { 1149, 2980 }, { 1151, 1152 }, { 1153, 3389 },
+    { 1154, 2199 }, { 1162, 2131 }, { 1166, 3995 }, { 1199, 1549 }, { 1219, 1220 }, { 1223, 1224 },
+    { 1226, 2667 }, { 1227, 1228 }, { 1229, 1357 }, { 1235, 1236 }, { 1237, 1238 }, { 1239, 1240 },
+    { 1241, 1242 }, { 1243, 1244 }, { 1245, 1246 }, { 1247, 1248 }, { 1249, 1250 }, { 1251, 1252 },
+    { 1256, 1257 }, { 1264, 2795 }, { 1270, 3596 }, { 1272, 3717 }, { 1274, 3690 }, { 1310, 1311 },
+    { 1312, 1313 }, { 1314, 1315 }, { 1316, 1317 }, { 1318, 1319 }, { 1320, 1321 }, { 1322, 1323 },
+    { 1324, 1325 }, { 1326, 3666 }, { 1339, 2709 }, { 1346, 1347 }, { 1348, 3500 }, { 1362, 2436 },
+    { 1363, 1588 }, { 1367, 1368 }, { 1369, 3174 }, { 1371, 2385 }, { 1373, 1594 }, { 1374, 3082 },
+    { 1411, 2885 }, { 1412, 1413 }, { 1414, 1415 }, { 1417, 3600 }, { 1446, 2718 }, { 1448, 2405 },
+    { 1452, 1453 }, { 1455, 1456 }, { 1457, 1458 }, { 1459, 1460 }, { 1461, 1462 }, { 1463, 1464 },
+    { 1465, 3829 }, { 1474, 3718 }, { 1510, 1511 }, { 1524, 1525 }, { 1526, 3487 }, { 1532, 1533 },
+    { 1540, 2463 }, { 1550, 2552 }, { 1552, 1553 }, { 1556, 1557 }, { 1558, 1559 }, { 1561, 1562 },
+    { 1563, 1564 }, { 1566, 1567 }, { 1568, 1569 }, { 1571, 1572 }, { 1573, 1574 }, { 1576, 1577 },
+    { 1578, 1579 }, { 1580, 1581 }, { 1595, 1596 }, { 1598, 1599 }, { 1600, 1601 }, { 1602, 1603 },
+    { 1604, 1605 }, { 1606, 1607 }, { 1608, 1609 }, { 1610, 1611 }, { 1612, 2986 }, { 1615, 1616 },
+    { 1617, 1618 }, { 1620, 1621 }, { 1622, 3104 }, { 1626, 1627 }, { 1628, 2987 }, { 1629, 1630 },
+    { 1633, 1634 }, { 1636, 1637 }, { 1694, 2267 }, { 1705, 2545 }, { 1715, 3185 }, { 1744, 2546 },
+    { 1750, 3184 }, { 1755, 2516 }, { 1762, 3163 }, { 1764, 4018 }, { 1768, 1769 }, { 1770, 1771 },
+    { 1772, 1773 }, { 1774, 1775 }, { 1778, 1779 }, { 1781, 1782 }, { 1783, 1784 }, { 1789, 1790 },
+    { 1792, 1793 }, { 1794, 1795 }, { 1806, 2630 }, { 1807, 3103 }, { 1808, 3105 }, { 1810, 2639 },
+    { 1813, 2470 }, { 1815, 2325 }, { 1824, 1825 }, { 1833, 1834 }, { 1839, 1840 }, { 1845, 1846 },
+    { 1856, 1857 }, { 1859, 3531 }, { 1865, 3758 }, { 1868, 2916 }, { 1872, 1873 }, { 1874, 1875 },
+    { 1878, 1879 }, { 1881, 1882 }, { 1886, 1887 }, { 1890, 1891 }, { 1892, 1893 }, { 2033, 3879 },
+    { 2043, 4058 }, { 2052, 3799 }, { 2055, 2056 }, { 2057, 3737 }, { 2062, 4105 }, { 2091, 4017 },
+    { 2093, 1164 }, { 2094, 2920 }, { 2102, 2495 }, { 2103, 2104 }, { 2105, 2689 }, { 2106, 2107 },
+    { 2108, 3232 }, { 2118, 2119 }, { 2133, 3692 }, { 2135, 2686 }, { 2204, 1593 }, { 2205, 3613 },
+    { 2269, 2956 }, { 2286, 3788 }, { 2287, 3064 }, { 2298, 3111 }, { 2303, 1656 }, { 2304, 3608 },
+    { 2343, 2208 }, { 2366, 858 }, { 2407, 2662 }, { 2409, 2547 }, { 2426, 4050 }, { 2431, 3753 },
+    { 2434, 3106 }, { 2450, 2534 }, { 2464, 3098 }, { 2477, 3018 }, { 2560, 2750 }, { 2582, 2631 },
+    { 2691, 2265 }, { 2736, 485 }, { 2751, 640 }, { 2752, 643 }, { 2762, 3573 }, { 2786, 3586 },
+    { 2791, 3249 }, { 2792, 3431 }, { 2796, 3939 }, { 2799, 3137 }, { 2810, 3240 }, { 2811, 3337 },
+    { 2812, 3467 }, { 2820, 3779 }, { 2851, 1675 }, { 2863, 2367 }, { 2867, 2369 }, { 2881, 3388 },
+    { 2936, 2694 }, { 2940, 2289 }, { 2954, 2954 }, { 3015, 3486 }, { 3028, 3028 }, { 3029, 3029 },
+    { 3030, 3030 }, { 3033, 3033 }, { 3036, 3948 }, { 3038, 3735 }, { 3040, 3251 }, { 3043, 1197 },
+    { 3046, 3912 }, { 3054, 3706 }, { 3061, 3558 }, { 3062, 3062 }, { 3063, 3063 }, { 3065, 3065 },
+    { 3069, 3338 }, { 3073, 1341 }, { 3116, 3490 }, { 3120, 3932 }, { 3130, 3130 }, { 3144, 1905 },
+    { 3175, 3929 }, { 3183, 3241 }, { 3190, 2664 }, { 3195, 3641 }, { 3205, 3640 }, { 3229, 3614 },
+    { 3297, 3845 }, { 3300, 3985 }, { 3303, 3977 }, { 3306, 3991 }, { 3309, 4041 }, { 3321, 3723 },
+    { 3323, 3230 }, { 3445, 1850 }, { 3469, 3480 }, { 3493, 3838 }, { 3503, 1345 }, { 3513, 3815 },
+    { 3525, 4027 }, { 3528, 4026 }, { 3543, 3866 }, { 3544, 3987 }, { 3545, 4043 }, { 3546, 4044 },
+    { 3547, 4046 }, { 3554, 3361 }, { 3557, 3387 }, { 3579, 1423 }, { 3585, 2047 }, { 3673, 1830 },
+    { 3674, 2132 }, { 3686, 1984 }, { 3689, 1449 }, { 3699, 646 }, { 3700, 649 }, { 3728, 3774 },
+    { 3748, 2200 }, { 3778, 2284 }, { 3792, 4030 }, { 3796, 2134 }, { 3818, 4106 }, { 3825, 2345 },
+    { 3849, 3293 }, { 3873, 3080 }, { 3882, 2626 }, { 3888, 3816 }, { 3889, 126 }, { 3896, 3895 },
+    { 3913, 3989 }, { 3916, 3152 }, { 3998, 3865 }, { 4000, 391 }, { 4039, 3688 }, { 4062, 4056 },
+    { 4063, 4057 }, { 4065, 3007 }, { 4071, 3145 }, { 4076, 3479 }, { 4077, 3482 }, { 3, 3722 },
+    { 2115, 4104 }, { 2943, 2301 }, { 5, 2466 }, { 28, 3847 }, { 35, 4356 }, { 73, 3532 },
+    { 275, 1843 }, { 287, 4196 }, { 445, 3824 }, { 500, 4139 }, { 637, 1451 }, { 706, 1929 },
+    { 844, 3239 }, { 870, 2205 }, { 900, 4135 }, { 916, 3786 }, { 922, 3757 }, { 924, 3784 },
+    { 925, 3844 }, { 926, 3885 }, { 927, 3996 }, { 928, 4049 }, { 929, 4072 }, { 940, 4330 },
+    { 1145, 2494 }, { 1151, 2743 }, { 1153, 4441 }, { 1154, 4402 }, { 1157, 4142 }, { 1197, 2749 },
+    { 1199, 2995 }, { 1226, 2903 }, { 1227, 1356 }, { 1264, 3500 }, { 1343, 2709 }, { 1348, 2795 },
+    { 1349, 3596 }, { 1350, 3717 }, { 1351, 3690 }, { 1365, 2980 }, { 1368, 3469 }, { 1375, 3076 },
+    { 1412, 2048 }, { 1415, 4275 }, { 1420, 3787 }, { 1421, 3691 }, { 1447, 2718 }, { 1450, 4183 },
+    { 1529, 3776 }, { 1613, 4147 }, { 1615, 4304 }, { 1631, 3104 }, { 1635, 2987 }, { 1694, 2286 },
+    { 1772, 1785 }, { 1774, 1786 }, { 1792, 1798 }, { 1794, 1799 }, { 1872, 4346 }, { 2043, 2237 },
+    { 2092, 3799 }, { 2130, 4218 }, { 2147, 495 }, { 2149, 3410 }, { 2161, 3613 }, { 2262, 4273 },
+    { 2267, 3788 }, { 2269, 4409 }, { 2284, 4134 }, { 2287, 2956 }, { 2303, 3706 }, { 2304, 3753 },
+    { 2338, 624 }, { 2343, 4385 }, { 2356, 4277 }, { 2359, 4159 }, { 2371, 858 }, { 2407, 4162 },
+    { 2409, 2750 }, { 2431, 3608 }, { 2434, 3744 }, { 2450, 2631 }, { 2477, 3019 }, { 2501, 4157 },
+    { 2552, 4281 }, { 2560, 2547 }, { 2582, 2534 }, { 2591, 2920 }, { 2639, 4199 }, { 2691, 2789 },
+    { 2728, 4373 }, { 2787, 4361 }, { 2791, 3337 }, { 2792, 3467 }, { 2804, 4259 }, { 2810, 3549 },
+    { 2811, 3249 }, { 2812, 3431 }, { 2821, 3737 }, { 2872, 1675 }, { 2884, 3388 }, { 2934, 4136 },
+    { 2940, 4396 }, { 2942, 4133 }, { 2947, 4325 }, { 2948, 4319 }, { 2954, 3031 }, { 3014, 3573 },
+    { 3028, 4380 }, { 3029, 4384 }, { 3030, 3036 }, { 3034, 4219 }, { 3040, 3338 }, { 3046, 3915 },
+    { 3049, 3137 }, { 3064, 3064 }, { 3065, 4367 }, { 3066, 3831 }, { 3067, 3735 }, { 3069, 3251 },
+    { 3073, 4249 }, { 3082, 1424 }, { 3111, 3111 }, { 3112, 4368 }, { 3113, 4295 }, { 3130, 2298 },
+    { 3183, 4475 }, { 3186, 4137 }, { 3197, 4290 }, { 3223, 4125 }, { 3225, 4272 }, { 3297, 3866 },
+    { 3300, 3987 }, { 3303, 4043 }, { 3306, 4044 }, { 3309, 4046 }, { 3321, 4432 }, { 3323, 3723 },
+    { 3389, 4255 }, { 3396, 2677 }, { 3493, 33 }, { 3503, 3994 }, { 3513, 4469 }, { 3525, 4190 },
+    { 3528, 4188 }, { 3531, 3761 }, { 3543, 3845 }, { 3544, 3985 }, { 3545, 3977 }, { 3546, 3991 },
+    { 3547, 4041 }, { 3554, 4311 }, { 3557, 4313 }, { 3571, 4338 }, { 3579, 4258 }, { 3585, 4349 },
+    { 3614, 4419 }, { 3618, 4397 }, { 3662, 4235 }, { 3673, 2121 }, { 3674, 4337 }, { 3689, 3886 },
+    { 3692, 4459 }, { 3718, 2101 }, { 3719, 4372 }, { 3725, 4408 }, { 3731, 4195 }, { 3734, 4262 },
+    { 3758, 4364 }, { 3774, 3815 }, { 3778, 4197 }, { 3792, 4453 }, { 3796, 4339 }, { 3816, 4369 },
+    { 3817, 3728 }, { 3818, 4120 }, { 3825, 2626 }, { 3838, 4428 }, { 3858, 4333 }, { 3865, 4370 },
+    { 3873, 4123 }, { 3882, 2345 }, { 3887, 4148 }, { 3906, 4314 }, { 3965, 4132 }, { 3995, 4377 },
+    { 4001, 391 }, { 4015, 3989 }, { 4028, 4321 }, { 4029, 4324 }, { 4031, 3361 }, { 4060, 4318 },
+    { 4061, 4323 }, { 4066, 3688 }, { 4067, 4391 }, { 4078, 4315 }, { 4082, 3482 }, { 4083, 3479 },
+    { 4118, 4130 }, { 4119, 1821 }, { 4127, 4128 }, { 4129, 4131 }, { 4140, 594 }, { 4141, 2708 },
+    { 4143, 4145 }, { 4146, 4292 }, { 4150, 4152 }, { 4153, 4154 }, { 4160, 4220 }, { 4161, 4433 },
+    { 4172, 4173 }, { 4176, 4177 }, { 4178, 4179 }, { 4184, 4265 }, { 4186, 4474 }, { 4187, 3491 },
+    { 4191, 4192 }, { 4203, 4271 }, { 4204, 4206 }, { 4207, 3754 }, { 4208, 3600 }, { 4212, 4252 },
+    { 4214, 1521 }, { 4215, 4216 }, { 4217, 4261 }, { 4224, 1229 }, { 4227, 4228 }, { 4229, 4230 },
+    { 4231, 4232 }, { 4233, 4234 }, { 4240, 4241 }, { 4242, 4243 }, { 4244, 4245 }, { 4246, 4247 },
+    { 4263, 3486 }, { 4270, 4376 }, { 4278, 4279 }, { 4289, 4375 }, { 4293, 4294 }, { 4296, 4297 },
+    { 4298, 4299 }, { 4300, 4301 }, { 4302, 4303 }, { 4305, 4306 }, { 4308, 1638 }, { 4320, 4400 },
+    { 4326, 4401 }, { 4327, 3219 }, { 4329, 1809 }, { 4340, 3797 }, { 4341, 4342 }, { 4345, 1888 },
+    { 4348, 2034 }, { 4351, 4352 }, { 4354, 3565 }, { 4357, 3126 }, { 4358, 4359 }, { 4362, 2120 },
+    { 4363, 4466 }, { 4365, 4257 }, { 4379, 3232 }, { 4381, 4464 }, { 4382, 4383 }, { 4410, 3033 },
+    { 4418, 3062 }, { 4421, 3909 }, { 4430, 4322 }, { 4431, 4317 }, { 4434, 4435 }, { 4438, 4420 },
+    { 4440, 4144 }, { 4442, 3962 }, { 4443, 3666 }, { 4444, 3293 }, { 4448, 4449 }, { 4455, 4156 },
+    { 4457, 1857 }, { 4462, 3849 }, { 4465, 3387 }, { 4476, 4395 }, { 4477, 4425 }, { 4483, 3643 },
+    { 3569, 3 }, { 3575, 4486 }, { 3059, 2301 }, { 28, 4202 }, { 1145, 4581 }, { 1151, 4254 },
+    { 1199, 2996 }, { 1451, 4267 }, { 1586, 2980 }, { 1615, 4307 }, { 2047, 4529 }, { 2147, 4170 },
+    { 2161, 3725 }, { 2205, 3827 }, { 2385, 3410 }, { 2407, 4163 }, { 2409, 4387 }, { 2434, 4687 },
+    { 2464, 3744 }, { 2477, 3020 }, { 2552, 4283 }, { 2560, 2751 }, { 2591, 4598 }, { 2649, 2267 },
+    { 2691, 4405 }, { 2789, 4050 }, { 2880, 4557 }, { 2920, 4570 }, { 2940, 4579 }, { 2946, 4543 },
+    { 2956, 4051 }, { 2987, 4729 }, { 3036, 4073 }, { 3060, 4541 }, { 3063, 4573 }, { 3067, 4360 },
+    { 3071, 4553 }, { 3073, 4521 }, { 3082, 4648 }, { 3104, 2149 }, { 3137, 4198 }, { 3163, 4594 },
+    { 3223, 4386 }, { 3445, 4548 }, { 3480, 4515 }, { 3571, 4745 }, { 3618, 4580 }, { 3662, 4248 },
+    { 3686, 4498 }, { 3719, 4566 }, { 3731, 4495 }, { 3761, 4760 }, { 3858, 4744 }, { 4004, 4662 },
+    { 4008, 4660 }, { 4067, 4583 }, { 4118, 4574 }, { 4126, 4559 }, { 4149, 4537 }, { 4158, 4561 },
+    { 4171, 4549 }, { 4182, 4534 }, { 4193, 4501 }, { 4205, 4682 }, { 4210, 3754 }, { 4222, 4572 },
+    { 4223, 3066 }, { 4225, 3847 }, { 4260, 4711 }, { 4264, 4649 }, { 4276, 4577 }, { 4280, 4571 },
+    { 4355, 4491 }, { 4394, 4743 }, { 4403, 2286 }, { 4407, 4595 }, { 4411, 4666 }, { 4412, 4664 },
+    { 4414, 4695 }, { 4422, 2709 }, { 4426, 4650 }, { 4436, 4622 }, { 4439, 4643 }, { 4447, 4634 },
+    { 4450, 4637 }, { 4454, 4608 }, { 4467, 4686 }, { 4472, 4750 }, { 4487, 2116 }, { 4494, 4504 },
+    { 4496, 3227 }, { 4497, 4266 }, { 4499, 4535 }, { 4502, 4633 }, { 4505, 4506 }, { 4507, 4508 },
+    { 4510, 1811 }, { 4512, 4514 }, { 4513, 4530 }, { 4516, 4517 }, { 4518, 3487 }, { 4526, 1589 },
+    { 4527, 4741 }, { 4528, 4672 }, { 4531, 4532 }, { 4533, 3558 }, { 4536, 4728 }, { 4538, 4151 },
+    { 4539, 4731 }, { 4542, 4310 }, { 4544, 4312 }, { 4545, 4347 }, { 4554, 4597 }, { 4555, 3491 },
+    { 4556, 4767 }, { 4560, 4353 }, { 4568, 4551 }, { 4575, 3241 }, { 4576, 4105 }, { 4585, 3032 },
+    { 4589, 4003 }, { 4591, 4733 }, { 4592, 4732 }, { 4596, 4366 }, { 4599, 3908 }, { 4601, 4328 },
+    { 4604, 4685 }, { 4605, 4657 }, { 4611, 4726 }, { 4616, 4429 }, { 4617, 1805 }, { 4618, 4755 },
+    { 4619, 4620 }, { 4621, 4437 }, { 4625, 4256 }, { 4629, 4696 }, { 4630, 4703 }, { 4631, 3490 },
+    { 4632, 4656 }, { 4636, 4451 }, { 4640, 4659 }, { 4641, 4185 }, { 4642, 3565 }, { 4645, 4626 },
+    { 4651, 4708 }, { 4655, 3797 }, { 4665, 1826 }, { 4667, 1585 }, { 4669, 4693 }, { 4670, 3776 },
+    { 4675, 4753 }, { 4676, 4427 }, { 4681, 3900 }, { 4688, 4590 }, { 4692, 4725 }, { 4694, 4155 },
+    { 4699, 4689 }, { 4700, 4565 }, { 4701, 4582 }, { 4712, 4490 }, { 4713, 4714 }, { 4715, 4716 },
+    { 4717, 4718 }, { 4719, 4720 }, { 4723, 4564 }, { 4737, 1876 }, { 4746, 3831 }, { 4748, 4702 },
+    { 4754, 4678 }, { 4756, 4603 }, { 3, 1822 }, { 28, 4838 }, { 909, 4772 }, { 1145, 4587 },
+    { 1151, 4837 }, { 1199, 2997 }, { 1451, 4268 }, { 2161, 3827 }, { 2205, 3871 }, { 2407, 4164 },
+    { 2409, 4388 }, { 2477, 3021 }, { 2552, 4285 }, { 2560, 2752 }, { 2649, 2286 }, { 2792, 4769 },
+    { 2812, 4770 }, { 2920, 4923 }, { 3042, 2267 }, { 3067, 4735 }, { 3748, 2301 }, { 3947, 4782 },
+    { 4071, 4809 }, { 4194, 4820 }, { 4282, 4789 }, { 4350, 4825 }, { 4378, 4774 }, { 4503, 4858 },
+    { 4511, 4835 }, { 4519, 4836 }, { 4546, 4869 }, { 4558, 4773 }, { 4562, 4847 }, { 4569, 4790 },
+    { 4593, 4887 }, { 4602, 4845 }, { 4609, 4801 }, { 4612, 4799 }, { 4623, 4844 }, { 4624, 4881 },
+    { 4635, 4853 }, { 4652, 4892 }, { 4653, 4852 }, { 4661, 4904 }, { 4691, 4917 }, { 4710, 4813 },
+    { 4727, 4875 }, { 4730, 4876 }, { 4740, 4884 }, { 4749, 4775 }, { 4751, 4885 }, { 4761, 4908 },
+    { 4762, 4871 }, { 4764, 4819 }, { 4777, 1587 }, { 4778, 4877 }, { 4779, 4867 }, { 4785, 4776 },
+    { 4786, 4922 }, { 4791, 4794 }, { 4796, 4839 }, { 4797, 4002 }, { 4798, 4879 }, { 4800, 4827 },
+    { 4802, 4878 }, { 4804, 4578 }, { 4807, 4868 }, { 4814, 4914 }, { 4822, 4857 }, { 4824, 3901 },
+    { 4830, 4926 }, { 4831, 4423 }, { 4832, 4316 }, { 4840, 4784 }, { 4841, 4888 }, { 4851, 4803 },
+    { 4854, 4872 }, { 4856, 4883 }, { 4863, 4864 }, { 4896, 4886 }, { 4900, 4902 }, { 4901, 4850 },
+    { 4909, 4736 }, { 4913, 4550 }, { 4919, 4679 }, { 4929, 4930 }, { 4931, 4932 }, { 668, 4089 },
+    { 1945, 4113 }, { 1989, 4101 }, { 2028, 4114 }, { 2029, 4102 }, { 2147, 4115 }, { 2151, 4092 },
+    { 2450, 3148 }, { 2543, 3200 }, { 2582, 4007 }, { 2723, 3892 }, { 2725, 3890 }, { 2733, 3214 },
+    { 2870, 3150 }, { 2898, 3966 }, { 3199, 3950 }, { 3224, 2364 }, { 3888, 4488 }, { 3998, 4771 },
+    { 4098, 3893 }, { 4680, 2535 }, { 3, 2117 }, { 1199, 2998 }, { 1451, 4269 }, { 2161, 3871 },
+    { 2205, 4980 }, { 2407, 4165 }, { 2409, 4460 }, { 2477, 4221 }, { 2552, 4287 }, { 2560, 3699 },
+    { 2695, 4947 }, { 2792, 4770 }, { 2812, 4769 }, { 2955, 4946 }, { 4284, 4951 }, { 4291, 4956 },
+    { 4344, 28 }, { 4781, 4989 }, { 4788, 4952 }, { 4793, 4973 }, { 4818, 4943 }, { 4823, 4974 },
+    { 4828, 4971 }, { 4855, 4939 }, { 4860, 4996 }, { 4862, 4990 }, { 4895, 4999 }, { 4897, 4985 },
+    { 4905, 5010 }, { 4907, 4981 }, { 4910, 4998 }, { 4938, 5016 }, { 4940, 5009 }, { 4949, 4945 },
+    { 4955, 4995 }, { 4963, 4948 }, { 4964, 4987 }, { 4965, 4903 }, { 4966, 5017 }, { 4970, 2149 },
+    { 4972, 4944 }, { 4982, 5020 }, { 4983, 4924 }, { 4986, 4994 }, { 4992, 5019 }, { 4997, 4882 },
+    { 5005, 4988 }, { 5024, 4912 }, { 5025, 4816 }, { 774, 2267 }, { 2151, 4107 }, { 2543, 3214 },
+    { 2723, 2286 }, { 2725, 3891 }, { 2733, 3200 }, { 3148, 4093 }, { 3150, 4096 }, { 3224, 2373 },
+    { 3950, 4084 }, { 3966, 4103 }, { 4007, 4097 }, { 4021, 5028 }, { 4100, 5037 }, { 4111, 5036 },
+    { 4121, 5043 }, { 5044, 4051 }, { 5046, 2147 }, { 3, 4169 }, { 1199, 4166 }, { 1451, 4722 },
+    { 2407, 4167 }, { 2409, 4461 }, { 2477, 4834 }, { 2552, 4724 }, { 2560, 3700 }, { 2695, 5050 },
+    { 2721, 2161 }, { 4286, 5055 }, { 4941, 5076 }, { 4950, 5056 }, { 4962, 5072 }, { 4977, 5064 },
+    { 4978, 5068 }, { 5002, 5090 }, { 5007, 5047 }, { 5013, 5066 }, { 5014, 5051 }, { 5053, 5049 },
+    { 5058, 4969 }, { 5061, 5052 }, { 5062, 5074 }, { 5065, 5048 }, { 5067, 4783 }, { 5069, 4933 },
+    { 5071, 5080 }, { 5078, 4976 }, { 5085, 4509 }, { 5093, 5087 }, { 774, 2286 }, { 2723, 2267 },
+    { 2725, 2205 }, { 3224, 2465 }, { 4021, 5030 }, { 4112, 5100 }, { 5045, 5099 }, { 5111, 5112 },
+    { 3, 4456 }, { 1199, 4168 }, { 2721, 2205 }, { 4288, 5120 }, { 4811, 5114 }, { 5054, 5121 },
+    { 5073, 5140 }, { 5079, 5141 }, { 5118, 5116 }, { 5124, 5117 }, { 5125, 4979 }, { 5126, 5115 },
+    { 5129, 4975 }, { 5130, 4808 }, { 5144, 5138 }, { 2725, 2161 }, { 3224, 2466 }, { 5039, 2267 },
+    { 5040, 2286 }, { 5110, 5146 }, { 5150, 5147 }, { 3, 4552 }, { 1199, 5012 }, { 4915, 5153 },
+    { 5134, 5161 }, { 5137, 5166 }, { 5154, 5119 }, { 5164, 5158 }, { 5033, 2161 }, { 5035, 2205 },
+    { 5109, 5168 }, { 3, 4646 }, { 1199, 5082 }, { 5159, 5175 }, { 5160, 5177 }, { 5167, 5180 },
+    { 3, 4647 }, { 1199, 5136 }, { 4821, 5184 }, { 5186, 5185 }, { 5188, 5179 }, { 3, 4734 },
+    { 1199, 5156 }, { 4757, 5189 }, { 5192, 5190 }, { 3, 4738 }, { 1199, 5162 }, { 4899, 5194 },
+    { 3, 4742 }, { 5197, 5199 }, { 3, 4763 }, { 4849, 5201 }, { 5202, 5195 }, { 3, 4829 },
+    { 4812, 5203 }, { 3, 4842 }, { 4780, 5206 }, { 3, 4861 }, { 5204, 5208 }, { 3, 4894 },
+    { 3, 4911 }, { 5200, 5212 }, { 3, 4918 }, { 4815, 5213 }, { 3, 4991 }, { 3, 4993 },
+    { 4644, 5217 }, { 3, 5091 }, { 3, 5132 }, { 4826, 5220 }, { 3, 5178 }, { 4547, 5221 },
+    { 4567, 3 }, { 4935, 5223 },
 };
 
 static const uint16_t bundle_pocl_avx2_symbols[] = {
-    4083, 2557, 5314, 3372, 66, 67, 4038, 79, 3236, 5185, 3080, 5026, 4083, 2476,
-    5314, 2995, 171, 4039, 79, 3236, 5185, 3080, 5026, 4083, 2458, 5314, 3372, 66,
-    67, 4038, 234, 3243, 3613, 3968, 2289, 3969, 2289, 2428, 2378, 5026, 4083, 2549,
-    5314, 2995, 171, 4039, 234, 3243, 3613, 3968, 2289, 3969, 2289, 2428, 2378, 5026,
-    5053, 4702, 4011, 5324, 5053, 4506, 4010, 5324, 4996, 4702, 4011, 5324, 4996, 4506,
-    4010, 5324, 5053, 4702, 4761, 5392, 5053, 4506, 4547, 5392, 4996, 4702, 4761, 5392,
-    4996, 4506, 4547, 5392, 5398, 487, 3, 488, 489, 490, 5425, 496, 497, 498,
-    499, 5001, 502, 503, 4780, 508, 509, 2395, 510, 511, 512, 513, 514, 515,
-    516, 517, 518, 519, 520, 521, 522, 523, 524, 525, 526, 527, 528, 529,
-    530, 2288, 531, 532, 533, 534, 535, 536, 537, 538, 539, 540, 541, 530,
-    2743, 542, 543, 544, 545, 546, 547, 548, 549, 550, 551, 552, 167, 6,
-    553, 554, 555, 556, 557, 558, 4187, 561, 562, 563, 564, 565, 2743, 566,
-    567, 4781, 5398, 487, 3, 488, 489, 490, 5425, 496, 571, 498, 499, 5001,
-    502, 503, 4780, 572, 573, 2395, 510, 511, 512, 513, 514, 515, 516, 517,
-    518, 519, 574, 522, 523, 524, 525, 526, 527, 528, 529, 530, 2288, 531,
-    532, 533, 534, 535, 536, 537, 538, 539, 540, 541, 530, 2743, 542, 543,
-    544, 545, 546, 547, 548, 549, 550, 551, 552, 167, 6, 553, 554, 555,
-    556, 557, 558, 4187, 561, 562, 563, 564, 565, 2743, 566, 567, 4781, 5398,
-    575, 3, 576, 5425, 577, 497, 498, 578, 5001, 579, 580, 4780, 508, 509,
-    2395, 581, 582, 583, 584, 585, 586, 587, 588, 589, 590, 591, 275, 592,
-    593, 4186, 595, 596, 597, 598, 5057, 595, 599, 2288, 4186, 603, 604, 605,
-    606, 5057, 603, 599, 2743, 6, 607, 608, 4187, 609, 610, 167, 566, 611,
-    612, 4781, 5398, 575, 3, 576, 5425, 577, 571, 498, 578, 5001, 579, 580,
-    4780, 572, 573, 2395, 581, 582, 583, 584, 585, 586, 587, 588, 589, 590,
-    591, 275, 592, 593, 4186, 595, 596, 597, 598, 5057, 595, 599, 2288, 4186,
-    603, 604, 605, 606, 5057, 603, 599, 2743, 6, 607, 608, 4187, 609, 610,
-    167, 566, 611, 612, 4781, 5034, 12, 3, 3226, 2921, 4192, 3923, 3306, 4193,
-    4761, 5451, 5034, 2921, 4192, 3923, 3286, 4193, 4547, 5451, 5034, 12, 3, 3226,
-    2972, 4192, 3924, 3306, 4193, 4761, 5451, 5034, 2972, 4192, 3924, 3286, 4193, 4547,
-    5451, 652, 3, 653, 2236, 654, 3, 655, 5270, 658, 659, 3362, 4558, 667,
-    5265, 3299, 2921, 4207, 4208, 3306, 4209, 4579, 5317, 3299, 2921, 4207, 4208, 3286,
-    4209, 5003, 5317, 3299, 2972, 4207, 4210, 3306, 4209, 4579, 5317, 3299, 2972, 4207,
-    4210, 3286, 4209, 5003, 5317, 3299, 2557, 5177, 3991, 710, 3706, 4645, 4519, 5111,
-    3963, 3963, 3963, 2773, 2771, 2252, 3908, 4892, 4019, 4019, 4019, 2773, 2791, 2252,
-    3831, 4787, 3299, 2476, 5177, 3293, 172, 3193, 754, 3222, 216, 755, 756, 757,
-    758, 759, 760, 761, 73, 762, 3190, 4645, 4519, 5111, 3963, 3963, 3963, 2773,
-    2771, 2252, 3908, 4892, 4019, 4019, 4019, 2773, 2791, 2252, 3831, 4787, 3299, 2458,
-    5177, 3991, 710, 3706, 4645, 4520, 5111, 4020, 4020, 4020, 2794, 2771, 4638, 4892,
-    3964, 3964, 3964, 2794, 2791, 4446, 4787, 3299, 2549, 5177, 3293, 172, 3193, 754,
-    3222, 216, 755, 756, 757, 758, 759, 760, 761, 73, 762, 3190, 4645, 4520,
-    5111, 4020, 4020, 4020, 2794, 2771, 4638, 4892, 3964, 3964, 3964, 2794, 2791, 4446,
-    4787, 5402, 2557, 5316, 64, 779, 3373, 780, 69, 781, 782, 72, 4894, 4519,
-    785, 786, 5261, 3927, 5322, 3927, 5128, 5402, 2476, 5316, 169, 851, 753, 852,
-    3327, 856, 857, 858, 859, 860, 861, 862, 863, 864, 865, 866, 867, 868,
-    869, 870, 871, 872, 73, 873, 2675, 4894, 4519, 785, 786, 5261, 3927, 5322,
-    3927, 5128, 5402, 2458, 5316, 64, 779, 3373, 780, 69, 781, 782, 72, 4894,
-    4520, 874, 875, 5261, 4013, 5322, 4013, 5128, 5402, 2549, 5316, 169, 851, 753,
-    852, 3327, 856, 857, 858, 859, 860, 861, 862, 863, 864, 865, 866, 867,
-    868, 869, 870, 871, 872, 73, 873, 2675, 4894, 4520, 874, 875, 5261, 4013,
-    5322, 4013, 5128, 4508, 2557, 3573, 5137, 3129, 894, 895, 2949, 5251, 924, 2985,
-    4983, 2919, 5190, 3928, 5141, 2919, 5257, 3928, 5236, 5321, 3928, 5063, 1006, 1007,
-    4804, 4508, 2476, 3573, 5159, 3978, 5033, 712, 2925, 5185, 4029, 2979, 4508, 2458,
-    3573, 5137, 3129, 894, 895, 2949, 5251, 1016, 2986, 4983, 2970, 5190, 4014, 5141,
-    2970, 5257, 4014, 5236, 1021, 5321, 4014, 5063, 1006, 1007, 4804, 4508, 2549, 3573,
-    5159, 3978, 5033, 763, 2928, 3613, 2712, 2320, 3570, 3965, 2381, 3667, 3965, 145,
-    2417, 3967, 2979, 3299, 2557, 4858, 4546, 5323, 2979, 3299, 2476, 4858, 4507, 5323,
-    2979, 3299, 2458, 4858, 4546, 5325, 2979, 3299, 2549, 4858, 4507, 5325, 2979, 5427,
-    2557, 4941, 4546, 5323, 4062, 5427, 2476, 4941, 4507, 5323, 4062, 5427, 2458, 4941,
-    4546, 5325, 4062, 5427, 2549, 4941, 4507, 5325, 4062, 5372, 2557, 3860, 5137, 2804,
-    895, 3343, 1066, 3349, 5251, 924, 2985, 4983, 2919, 5190, 3928, 5141, 2919, 5257,
-    3928, 5236, 5321, 3928, 5063, 1074, 1075, 1076, 4804, 5372, 2476, 3860, 5159, 4030,
-    5033, 712, 2925, 5185, 4029, 4062, 5372, 2458, 3860, 5137, 2804, 895, 3343, 1066,
-    3349, 5251, 1016, 2986, 4983, 2970, 5190, 4014, 5141, 2970, 5257, 4014, 5236, 1021,
-    5321, 4014, 5063, 1074, 1075, 1076, 4804, 5372, 2549, 3860, 5159, 4030, 5033, 763,
-    2928, 3613, 2712, 2320, 3570, 3965, 2381, 3667, 3965, 145, 2417, 3967, 4062, 5292,
-    2558, 3, 2724, 2921, 4592, 4208, 3306, 4593, 4579, 5391, 5292, 2438, 2921, 4592,
-    4208, 3286, 4593, 5003, 5391, 5292, 2558, 3, 2724, 2972, 4592, 4210, 3306, 4593,
-    4579, 5391, 5292, 2438, 2972, 4592, 4210, 3286, 4593, 5003, 5391, 1105, 3, 1106,
-    2236, 1107, 3, 1108, 5270, 1109, 1110, 2807, 4558, 667, 5265, 3595, 2557, 3826,
-    5081, 4496, 2949, 5047, 5006, 3590, 2737, 3973, 3973, 3973, 3092, 5098, 3590, 2783,
-    4023, 4023, 4023, 3092, 5101, 4541, 3130, 3970, 3970, 3970, 2918, 4916, 4529, 3595,
-    2476, 3826, 4808, 4548, 4809, 2324, 3082, 4060, 4060, 4060, 2773, 5106, 4112, 3975,
-    3975, 3975, 2784, 3914, 4910, 4112, 4026, 4026, 4026, 2800, 3914, 5103, 4750, 3595,
-    2458, 3826, 5081, 4496, 2949, 5047, 5120, 3681, 2737, 4024, 4024, 4024, 3139, 5154,
-    3681, 2783, 3974, 3974, 3974, 3139, 5211, 4541, 3183, 3971, 3971, 3971, 2969, 4694,
-    4529, 3595, 2549, 3826, 4808, 4548, 4960, 2324, 3131, 4061, 4061, 4061, 2794, 5213,
-    4102, 4025, 4025, 4025, 2784, 3915, 5102, 4102, 3976, 3976, 3976, 2800, 3915, 5212,
-    4750, 2797, 2921, 4675, 5083, 4022, 5436, 5407, 2797, 2921, 4675, 5083, 3966, 5428,
-    5407, 2797, 2972, 4675, 5007, 4022, 5436, 5407, 2797, 2972, 4675, 5007, 3966, 5428,
-    5407, 2797, 2557, 5297, 4754, 5262, 4608, 2762, 4312, 2762, 4313, 2762, 4314, 2762,
-    4311, 4773, 4608, 2792, 4312, 2792, 4313, 2792, 4314, 2792, 4311, 4140, 2797, 2476,
-    5297, 4754, 5263, 1457, 4688, 1463, 4985, 1465, 4917, 1467, 4859, 1457, 4724, 2797,
-    2458, 5297, 4944, 5262, 4326, 2762, 4611, 2762, 4612, 2762, 4613, 2762, 4610, 4773,
-    4326, 2792, 4611, 2792, 4612, 2792, 4613, 2792, 4610, 4140, 2797, 2549, 5297, 4944,
-    5263, 1475, 4688, 1476, 4985, 1477, 4917, 1478, 4859, 1475, 4724, 2797, 2557, 5010,
-    4754, 5262, 4608, 2762, 4312, 2762, 4313, 2762, 4314, 2762, 4311, 4773, 4608, 2792,
-    4312, 2792, 4313, 2792, 4314, 2792, 4311, 4140, 2797, 2476, 5010, 4754, 5263, 1457,
-    4688, 1463, 4985, 1465, 4917, 1467, 4859, 1457, 4724, 2797, 2458, 5010, 4944, 5262,
-    4326, 2762, 4611, 2762, 4612, 2762, 4613, 2762, 4610, 4773, 4326, 2792, 4611, 2792,
-    4612, 2792, 4613, 2792, 4610, 4140, 2797, 2549, 5010, 4944, 5263, 1475, 4688, 1476,
-    4985, 1477, 4917, 1478, 4859, 1475, 4724, 5437, 5440, 5233, 5437, 5442, 5233, 5444,
-    5440, 5233, 5444, 5442, 5233, 3595, 2557, 3826, 4744, 4687, 2949, 5075, 5006, 2919,
-    5098, 2919, 5101, 4756, 4916, 4529, 3595, 2476, 3826, 4863, 4548, 4809, 2289, 5106,
-    4101, 4910, 4101, 5103, 4750, 3595, 2458, 3826, 4744, 4687, 2949, 5075, 5120, 2970,
-    5154, 2970, 5211, 4756, 4694, 4529, 3595, 2549, 3826, 4863, 4548, 4960, 2289, 5213,
-    4111, 5102, 4111, 5212, 4750, 5437, 5440, 5179, 5437, 5442, 5179, 5444, 5440, 5179,
-    5444, 5442, 5179, 5077, 2557, 4555, 4744, 2804, 1546, 3343, 1556, 3349, 5075, 5006,
-    2919, 5098, 2919, 5101, 4756, 4916, 4764, 5077, 2476, 4555, 4863, 4854, 4809, 2289,
-    5106, 4101, 4910, 4101, 5103, 4862, 5077, 2458, 4555, 4744, 2804, 1546, 3343, 1556,
-    3349, 5075, 5120, 2970, 5154, 2970, 5211, 4756, 4694, 4764, 5077, 2549, 4555, 4863,
-    4854, 4960, 2289, 5213, 4111, 5102, 4111, 5212, 4862, 5340, 2921, 4965, 5083, 2411,
-    4620, 5436, 5450, 5201, 2356, 2921, 4965, 5083, 2373, 4620, 5428, 5450, 5340, 2972,
-    4965, 5007, 2411, 4620, 5436, 5450, 5340, 2972, 4965, 5007, 2373, 4620, 5428, 5450,
-    5077, 2557, 4555, 5081, 2804, 4807, 5047, 5006, 3590, 2737, 3973, 3973, 3973, 3092,
-    5098, 3590, 2783, 4023, 4023, 4023, 3092, 5101, 4541, 3130, 3970, 3970, 3970, 2918,
-    4916, 4764, 5077, 2476, 4555, 4808, 4854, 4809, 2324, 3082, 4060, 4060, 4060, 2773,
-    5106, 4112, 3975, 3975, 3975, 2784, 3914, 4910, 4112, 4026, 4026, 4026, 2800, 3914,
-    5103, 4862, 5077, 2458, 4555, 5081, 2804, 4807, 5047, 5120, 3681, 2737, 4024, 4024,
-    4024, 3139, 5154, 3681, 2783, 3974, 3974, 3974, 3139, 5211, 4541, 3183, 3971, 3971,
-    3971, 2969, 4694, 4764, 5077, 2549, 4555, 4808, 4854, 4960, 2324, 3131, 4061, 4061,
-    4061, 2794, 5213, 4102, 4025, 4025, 4025, 2784, 3915, 5102, 4102, 3976, 3976, 3976,
-    2800, 3915, 5212, 4862, 2444, 1579, 3, 1106, 2236, 1580, 3, 1108, 5270, 1581,
-    1582, 2796, 4558, 1583, 5265, 4542, 4475, 4650, 1625, 4069, 4285, 4483, 5408, 1635,
-    1275, 1636, 272, 4349, 3076, 1280, 1639, 5410, 4542, 4475, 4650, 1625, 4069, 4285,
-    4666, 5408, 1625, 2670, 370, 4703, 5410, 4542, 4670, 4650, 1635, 381, 1636, 1491,
-    1637, 1695, 1696, 4032, 4285, 4483, 5408, 1635, 1275, 1636, 272, 4349, 3076, 1280,
-    1639, 5410, 4542, 4670, 4650, 1635, 381, 1636, 1491, 1637, 1695, 1696, 4032, 4285,
-    4666, 5408, 1625, 2670, 370, 4703, 5410, 5051, 4475, 5426, 1625, 2291, 253, 257,
-    2870, 1628, 2238, 4328, 4483, 5419, 1635, 1490, 1636, 1703, 4349, 1704, 2288, 1705,
-    1494, 3282, 5448, 5051, 4475, 5426, 1625, 2291, 253, 257, 2870, 1628, 2238, 4328,
-    4666, 5419, 1625, 3101, 1752, 4703, 1753, 1754, 1755, 1756, 2238, 5448, 5051, 4670,
-    5426, 1635, 1757, 1636, 382, 1758, 1759, 1760, 2874, 1761, 3282, 4328, 4483, 5419,
-    1635, 1490, 1636, 1703, 4349, 1704, 2288, 1705, 1494, 3282, 5448, 5051, 4670, 5426,
-    1635, 1757, 1636, 382, 1758, 1759, 1760, 2874, 1761, 3282, 4328, 4666, 5419, 1625,
-    3101, 1752, 4703, 1753, 1754, 1755, 1756, 2238, 5448, 3999, 2557, 4643, 884, 1766,
-    35, 1767, 4867, 4641, 3266, 3072, 4687, 4484, 1771, 4082, 1783, 2843, 1784, 4031,
-    1786, 2985, 4471, 3989, 4045, 3590, 3314, 5275, 5275, 5275, 3092, 3314, 2312, 4040,
-    4667, 3990, 4046, 3590, 3334, 5330, 5330, 5330, 3092, 3334, 2312, 4041, 2882, 3950,
-    4729, 3999, 2476, 4643, 3255, 1831, 3209, 4641, 2959, 3072, 4027, 4047, 4478, 3926,
-    1836, 2925, 4895, 2774, 3325, 2324, 4097, 5271, 5271, 5271, 2773, 4097, 2252, 3318,
-    5090, 2775, 3326, 2324, 4100, 5327, 5327, 5327, 2773, 4100, 2252, 3319, 2461, 4864,
-    3999, 2458, 4643, 884, 1766, 35, 1767, 4867, 4641, 3266, 3072, 4687, 4484, 1771,
-    4082, 1783, 2843, 1784, 4031, 1864, 2986, 4471, 3989, 4045, 3681, 3314, 5331, 5331,
-    5331, 3139, 3314, 2337, 4040, 4667, 3990, 4046, 3681, 3334, 5276, 5276, 5276, 3139,
-    3334, 2337, 4041, 2882, 3950, 4729, 3999, 2549, 4643, 3255, 1831, 3209, 4641, 2959,
-    3072, 4027, 4047, 4478, 3926, 1865, 2928, 4895, 2774, 3325, 2324, 4115, 5272, 5272,
-    5272, 2794, 4115, 2297, 3318, 5090, 2775, 3326, 2324, 4119, 5328, 5328, 5328, 2794,
-    4119, 2297, 3319, 2461, 4864, 3999, 2557, 4897, 4875, 4746, 2934, 3936, 4484, 5072,
-    1786, 4117, 5178, 2919, 5030, 4384, 5255, 2919, 5158, 4384, 5052, 4729, 3999, 2476,
-    4897, 4130, 4746, 3972, 4865, 1836, 4106, 4942, 2239, 5029, 4215, 3908, 2289, 2246,
-    5157, 4215, 3831, 4864, 3999, 2458, 4897, 4875, 4746, 2934, 3936, 4484, 5072, 1864,
-    4118, 5178, 2970, 5030, 4625, 5255, 2970, 5158, 4625, 5052, 4729, 3999, 2549, 4897,
-    4130, 4746, 3972, 4865, 1865, 4107, 4942, 2712, 5029, 729, 4638, 3965, 5157, 729,
-    4446, 4864, 5423, 2557, 5039, 4875, 5168, 4807, 2690, 5072, 1786, 4117, 5178, 2919,
-    5030, 4384, 5255, 2919, 5158, 4384, 5052, 4042, 1827, 3110, 1923, 4408, 5423, 2476,
-    5039, 4130, 5168, 56, 4012, 4865, 1836, 4106, 4942, 2239, 5029, 4215, 3908, 2289,
-    2246, 5157, 4215, 3831, 3953, 4066, 1861, 2967, 1925, 4409, 5423, 2458, 5039, 4875,
-    5168, 4807, 2690, 5072, 1864, 4118, 5178, 2970, 5030, 4625, 5255, 2970, 5158, 4625,
-    5052, 4042, 1827, 3110, 1923, 4408, 5423, 2549, 5039, 4130, 5168, 56, 4012, 4865,
-    1865, 4107, 4942, 2712, 5029, 729, 4638, 3965, 5157, 729, 4446, 3953, 4066, 1861,
-    2967, 1925, 4409, 5302, 4559, 5389, 1942, 1943, 4411, 1946, 1947, 1948, 1949, 4412,
-    1952, 1953, 4564, 1955, 4413, 1958, 2383, 2557, 5409, 4559, 5187, 5302, 4009, 5389,
-    5073, 1988, 4420, 1991, 73, 4009, 5409, 4009, 5187, 5302, 3916, 5219, 1994, 1995,
-    1996, 5412, 2000, 5016, 2005, 2006, 73, 3916, 5389, 1942, 1943, 4411, 1946, 1947,
-    1948, 1949, 4412, 1952, 1953, 4564, 1955, 4413, 1958, 2383, 2458, 5409, 3916, 5187,
-    5302, 3621, 5219, 1994, 1995, 1996, 5412, 2000, 5016, 2005, 2006, 4135, 5389, 5073,
-    1988, 4420, 1991, 4135, 5409, 3621, 5187, 1927, 4557, 4120, 2007, 1110, 2807, 4558,
-    2008, 2009, 2010, 2011, 2012, 4093, 5384, 4936, 3917, 4946, 4496, 3981, 2043, 3907,
-    2052, 4923, 5341, 3590, 5278, 4103, 4103, 5364, 3590, 2801, 4113, 4113, 5369, 4552,
-    5337, 4535, 2681, 4946, 4476, 5339, 4063, 2324, 5335, 4098, 4098, 5342, 4071, 4112,
-    4105, 4105, 5394, 4549, 5282, 4936, 3917, 4946, 4496, 3981, 2043, 3907, 2052, 4923,
-    5367, 3681, 2787, 4114, 4114, 5386, 3681, 5280, 4104, 4104, 5383, 4552, 5365, 4535,
-    2681, 4946, 4476, 5366, 4063, 2324, 5336, 4099, 4099, 5368, 4071, 4102, 4116, 4116,
-    5395, 4549, 5384, 4452, 3793, 2119, 4853, 3129, 2120, 2121, 3981, 4841, 2843, 2124,
-    4472, 2055, 2985, 4471, 3290, 3753, 2919, 2741, 2530, 2070, 2312, 3818, 4667, 3291,
-    3754, 2919, 2731, 2577, 1816, 2531, 2070, 2312, 3819, 2882, 3546, 4067, 5337, 4452,
-    1549, 35, 2125, 4853, 4476, 3755, 4478, 2126, 1218, 2099, 2925, 4895, 2952, 3191,
-    2289, 2482, 2663, 1845, 2532, 3927, 3162, 5090, 2953, 3192, 4101, 2734, 1854, 2533,
-    3927, 3163, 2461, 3549, 4068, 5282, 4452, 3793, 2119, 4853, 3129, 2120, 2121, 3981,
-    4841, 2843, 2124, 4472, 2117, 2986, 4471, 3290, 3753, 2970, 2741, 2530, 2070, 2337,
-    3818, 4667, 3291, 3754, 2970, 2731, 2577, 1816, 2531, 2070, 2337, 3819, 2882, 3546,
-    4067, 5365, 4452, 1549, 35, 2125, 4853, 4476, 3755, 4478, 2126, 1218, 2118, 2928,
-    4895, 2952, 3191, 2289, 2584, 2663, 1845, 2532, 4013, 3162, 5090, 2953, 3192, 4111,
-    2734, 1854, 2533, 4013, 3163, 2461, 3549, 4068, 5215, 5433, 5259, 5215, 5431, 5259,
-    5244, 5433, 5259, 5244, 5431, 5259, 5215, 5433, 5446, 5215, 5431, 5446, 5244, 5433,
-    5446, 5244, 5431, 5446, 5384, 4936, 35, 2184, 4867, 3081, 888, 4700, 2934, 3938,
-    3981, 2185, 3907, 2186, 3267, 2187, 4472, 5341, 4524, 5278, 5364, 4524, 2801, 5369,
-    4552, 5337, 4535, 2958, 3984, 41, 4700, 2442, 3960, 5339, 4551, 5335, 5342, 4765,
-    2371, 5394, 4549, 5282, 4936, 35, 2184, 4867, 3081, 888, 4700, 2934, 3938, 3981,
-    2185, 3907, 2186, 3267, 2187, 4472, 5367, 4722, 2787, 5386, 4722, 5280, 5383, 4552,
-    5365, 4535, 2958, 3984, 41, 4700, 2442, 3960, 5366, 4551, 5336, 5368, 4765, 2413,
-    5395, 4549, 5420, 2557, 5161, 3793, 2184, 5021, 2804, 2121, 3343, 2198, 3349, 2842,
-    4841, 4923, 5341, 4524, 5278, 5364, 4524, 2801, 5369, 4072, 1074, 2199, 1076, 3547,
-    3110, 2200, 4408, 5420, 2476, 5161, 3939, 5021, 3088, 2095, 2981, 5339, 4551, 5335,
-    5342, 4765, 2371, 5394, 4034, 1058, 2201, 1060, 3550, 2967, 2202, 4409, 5420, 2458,
-    5161, 3793, 2184, 5021, 2804, 2121, 3343, 2198, 3349, 2842, 4841, 4923, 5367, 4722,
-    2787, 5386, 4722, 5280, 5383, 4072, 1074, 2199, 1076, 3547, 3110, 2200, 4408, 5420,
-    2549, 5161, 3939, 5021, 3088, 2095, 2981, 5366, 4551, 5336, 5368, 4765, 2413, 5395,
-    4034, 1058, 2201, 1060, 3550, 2967, 2202, 4409, 5346, 4559, 5406, 2211, 4411, 2212,
-    1947, 2213, 2214, 4412, 2215, 2216, 4564, 2217, 4413, 2218, 2383, 2557, 5418, 4559,
-    5435, 5346, 4009, 5406, 5073, 2225, 4420, 2226, 73, 4009, 5418, 4009, 5435, 5346,
-    3916, 5219, 2227, 2228, 2229, 5412, 2230, 5016, 2231, 2232, 73, 3916, 5406, 2211,
-    4411, 2212, 1947, 2213, 2214, 4412, 2215, 2216, 4564, 2217, 4413, 2218, 2383, 2458,
-    5418, 3916, 5435, 5346, 3621, 5219, 2227, 2228, 2229, 5412, 2230, 5016, 2231, 2232,
-    4135, 5406, 5073, 2225, 4420, 2226, 4135, 5418, 3621, 5435, 2444, 1927, 4110, 4556,
-    4120, 2233, 1582, 2796, 4558, 2234, 2009, 2010, 2235, 2012, 4093,
+    4067, 2466, 5092, 3202, 67, 4026, 79, 3156, 5152, 4588, 4067, 2373, 5092, 2957,
+    171, 3159, 4027, 79, 3156, 5152, 4588, 4067, 2364, 5092, 3202, 67, 4026, 234,
+    3160, 4121, 4008, 4488, 3948, 4771, 4073, 4588, 4067, 2465, 5092, 2957, 171, 3159,
+    4027, 234, 3160, 4121, 4008, 4488, 3948, 4771, 4073, 4588, 4921, 4606, 4001, 5089,
+    4921, 4413, 4000, 5089, 5008, 4606, 4001, 5089, 5008, 4413, 4000, 5089, 4921, 4606,
+    4673, 5088, 4921, 4413, 4478, 5088, 5008, 4606, 4673, 5088, 5008, 4413, 4478, 5088,
+    5157, 487, 3, 488, 489, 490, 5209, 496, 497, 498, 499, 4859, 502, 503,
+    4697, 508, 509, 2292, 510, 511, 512, 513, 514, 515, 516, 517, 518, 519,
+    520, 521, 522, 523, 524, 525, 526, 527, 528, 529, 530, 2199, 531, 532,
+    533, 534, 535, 536, 537, 538, 539, 540, 541, 530, 2653, 542, 543, 544,
+    545, 546, 547, 548, 549, 550, 551, 552, 167, 6, 553, 554, 555, 556,
+    557, 558, 4175, 561, 562, 563, 564, 565, 2653, 566, 567, 4698, 5157, 487,
+    3, 488, 489, 490, 5209, 496, 571, 498, 499, 4859, 502, 503, 4697, 572,
+    573, 2292, 510, 511, 512, 513, 514, 515, 516, 517, 518, 519, 574, 522,
+    523, 524, 525, 526, 527, 528, 529, 530, 2199, 531, 532, 533, 534, 535,
+    536, 537, 538, 539, 540, 541, 530, 2653, 542, 543, 544, 545, 546, 547,
+    548, 549, 550, 551, 552, 167, 6, 553, 554, 555, 556, 557, 558, 4175,
+    561, 562, 563, 564, 565, 2653, 566, 567, 4698, 5157, 575, 3, 576, 5209,
+    577, 497, 498, 578, 4859, 579, 580, 4697, 508, 509, 2292, 581, 582, 583,
+    584, 585, 586, 587, 588, 589, 590, 591, 275, 592, 593, 4174, 595, 596,
+    597, 598, 4925, 595, 599, 2199, 4174, 603, 604, 605, 606, 4925, 603, 599,
+    2653, 6, 607, 608, 4175, 609, 610, 167, 566, 611, 612, 4698, 5157, 575,
+    3, 576, 5209, 577, 571, 498, 578, 4859, 579, 580, 4697, 572, 573, 2292,
+    581, 582, 583, 584, 585, 586, 587, 588, 589, 590, 591, 275, 592, 593,
+    4174, 595, 596, 597, 598, 4925, 595, 599, 2199, 4174, 603, 604, 605, 606,
+    4925, 603, 599, 2653, 6, 607, 608, 4175, 609, 610, 167, 566, 611, 612,
+    4698, 4898, 12, 3, 3129, 2791, 4180, 3900, 3069, 4181, 4673, 5222, 4898, 2791,
+    4180, 3900, 3040, 4181, 4478, 5222, 4898, 12, 3, 3129, 2811, 4180, 3901, 3069,
+    4181, 4673, 5222, 4898, 2811, 4180, 3901, 3040, 4181, 4478, 5222, 652, 3, 653,
+    2147, 654, 3, 655, 5031, 658, 659, 3227, 4122, 667, 5026, 2940, 2466, 4758,
+    4446, 5142, 3970, 2940, 2373, 4758, 4445, 5142, 3970, 2940, 2364, 4758, 4446, 5165,
+    3970, 2940, 2465, 4758, 4445, 5165, 3970, 4404, 2466, 4627, 706, 707, 35, 708,
+    3895, 2790, 3549, 3046, 713, 714, 2820, 3212, 721, 722, 3162, 725, 726, 727,
+    728, 729, 3210, 732, 733, 2849, 736, 3326, 740, 741, 742, 743, 3099, 3196,
+    3640, 3330, 757, 758, 759, 3231, 765, 766, 767, 768, 769, 770, 771, 772,
+    773, 5096, 777, 778, 779, 780, 3211, 3641, 3550, 788, 789, 790, 3231, 2714,
+    766, 792, 768, 793, 770, 794, 772, 795, 5096, 796, 797, 798, 799, 3204,
+    802, 803, 804, 805, 755, 806, 807, 808, 809, 2345, 2153, 810, 764, 2714,
+    811, 766, 812, 768, 813, 770, 814, 772, 815, 5096, 816, 817, 818, 819,
+    2875, 823, 824, 825, 826, 827, 828, 3206, 4404, 2373, 4627, 34, 2516, 3967,
+    3240, 3962, 3187, 831, 3121, 183, 3143, 832, 3881, 693, 3002, 5152, 3970, 4404,
+    2364, 4627, 706, 707, 35, 708, 3895, 2790, 3549, 3046, 713, 714, 2820, 3212,
+    721, 722, 3162, 725, 726, 727, 728, 729, 3210, 732, 733, 2849, 736, 3326,
+    740, 741, 742, 834, 3100, 3196, 3640, 3330, 757, 758, 759, 3233, 765, 766,
+    767, 768, 769, 770, 771, 772, 773, 5145, 777, 778, 779, 780, 3211, 3641,
+    3550, 788, 789, 790, 3233, 2714, 766, 792, 768, 793, 770, 794, 772, 795,
+    5145, 796, 797, 798, 799, 3204, 802, 803, 804, 805, 755, 806, 807, 808,
+    809, 2345, 2153, 810, 764, 839, 2714, 811, 766, 812, 768, 813, 770, 814,
+    772, 815, 5145, 816, 817, 818, 819, 2875, 823, 824, 825, 826, 827, 828,
+    3206, 4404, 2465, 4627, 34, 2516, 3967, 3240, 3962, 3187, 831, 3121, 183, 3143,
+    832, 3881, 697, 3006, 2925, 3889, 2230, 2335, 2943, 4473, 2268, 2335, 3059, 4473,
+    145, 2290, 2335, 3970, 2940, 2466, 4936, 4906, 5128, 2909, 2940, 2373, 4936, 5075,
+    5128, 2909, 2940, 2364, 4936, 4906, 5133, 2909, 2940, 2465, 4936, 5075, 5133, 2909,
+    5000, 4752, 5127, 5000, 4893, 5127, 4889, 4752, 5127, 4889, 4893, 5127, 5000, 4752,
+    5143, 5000, 4893, 5143, 4889, 4752, 5143, 4889, 4893, 5143, 4768, 2466, 4846, 4446,
+    5142, 4614, 4768, 2373, 4846, 4445, 5142, 4614, 4768, 2364, 4846, 4446, 5165, 4614,
+    4768, 2465, 4846, 4445, 5165, 4614, 4961, 2466, 5018, 4906, 5128, 3644, 4961, 2373,
+    5018, 5075, 5128, 3644, 4961, 2364, 5018, 4906, 5133, 3644, 4961, 2465, 5018, 5075,
+    5133, 3644, 4479, 2540, 3, 2635, 2791, 4200, 4002, 3069, 4201, 3909, 5163, 4479,
+    2452, 2791, 4200, 4002, 3040, 4201, 3908, 5163, 4479, 2540, 3, 2635, 2811, 4200,
+    4003, 3069, 4201, 3909, 5163, 4479, 2452, 2811, 4200, 4003, 3040, 4201, 3908, 5163,
+    969, 3, 970, 2147, 971, 3, 972, 5031, 973, 974, 2916, 4122, 667, 5026,
+    3599, 2466, 3772, 4927, 4415, 4398, 4705, 4706, 4099, 4012, 4012, 4012, 2649, 3892,
+    4792, 4663, 3042, 3949, 3949, 3949, 2870, 4957, 4471, 3071, 4010, 4010, 4010, 2870,
+    4805, 4452, 3599, 2373, 3772, 4707, 4674, 4209, 4463, 2955, 3946, 3946, 3946, 2450,
+    5060, 4094, 3955, 3955, 3955, 2695, 3890, 5122, 4094, 4014, 4014, 4014, 2721, 3890,
+    5123, 4658, 3599, 2364, 3772, 4927, 4415, 4398, 4705, 4833, 4110, 2649, 3952, 3952,
+    3952, 3893, 4953, 4663, 2936, 3954, 3954, 3954, 2694, 2898, 4843, 4471, 3112, 3951,
+    3951, 3951, 2898, 4610, 4452, 3599, 2465, 3772, 4707, 4674, 4211, 4463, 3947, 4011,
+    4011, 4011, 2582, 4960, 4108, 4013, 4013, 4013, 2695, 3891, 5057, 4108, 3957, 3957,
+    3957, 2721, 3891, 5155, 4658, 2719, 2791, 4406, 4942, 2431, 4417, 4984, 5193, 2719,
+    2791, 4406, 4942, 2304, 4417, 4967, 5193, 2719, 2811, 4406, 4866, 2431, 4417, 4984,
+    5193, 2719, 2811, 4406, 4866, 2304, 4417, 4967, 5193, 2719, 2466, 4928, 4226, 5094,
+    4520, 2677, 4237, 2677, 4238, 2677, 4239, 2677, 4236, 4690, 4520, 2708, 4237, 2708,
+    4238, 2708, 4239, 2708, 4236, 4138, 2719, 2373, 4928, 4226, 5095, 1334, 4607, 1340,
+    4848, 1342, 4806, 1344, 4759, 1334, 4628, 2719, 2364, 4928, 4250, 5094, 4251, 2677,
+    4523, 2677, 4524, 2677, 4525, 2677, 4522, 4690, 4251, 2708, 4523, 2708, 4524, 2708,
+    4525, 2708, 4522, 4138, 2719, 2465, 4928, 4250, 5095, 1352, 4607, 1353, 4848, 1354,
+    4806, 1355, 4759, 1352, 4628, 2719, 2466, 4968, 4226, 5094, 4520, 2677, 4237, 2677,
+    4238, 2677, 4239, 2677, 4236, 4690, 4520, 2708, 4237, 2708, 4238, 2708, 4239, 2708,
+    4236, 4138, 2719, 2373, 4968, 4226, 5095, 1334, 4607, 1340, 4848, 1342, 4806, 1344,
+    4759, 1334, 4628, 2719, 2364, 4968, 4250, 5094, 4251, 2677, 4523, 2677, 4524, 2677,
+    4525, 2677, 4522, 4690, 4251, 2708, 4523, 2708, 4524, 2708, 4525, 2708, 4522, 4138,
+    2719, 2465, 4968, 4250, 5095, 1352, 4607, 1353, 4848, 1354, 4806, 1355, 4759, 1352,
+    4628, 5022, 5084, 5077, 5022, 5086, 5077, 5139, 5084, 5077, 5139, 5086, 5077, 3599,
+    2466, 3772, 4654, 4600, 4398, 4873, 4706, 3231, 4792, 4468, 4957, 4668, 4805, 4452,
+    3599, 2373, 3772, 4766, 4674, 4209, 4959, 5060, 4109, 5122, 4109, 5123, 4658, 3599,
+    2364, 3772, 4654, 4600, 4398, 4873, 4833, 3233, 4953, 4468, 4843, 4668, 4610, 4452,
+    3599, 2465, 3772, 4766, 4674, 4211, 4959, 4960, 4095, 5057, 4095, 5155, 4658, 5022,
+    5084, 5015, 5022, 5086, 5015, 5139, 5084, 5015, 5139, 5086, 5015, 4080, 2466, 3880,
+    4654, 2882, 1419, 3795, 1434, 3829, 3779, 4873, 4706, 3231, 4792, 4468, 4957, 4668,
+    4805, 4677, 4080, 2373, 3880, 4766, 4613, 4209, 4959, 5060, 4109, 5122, 4109, 5123,
+    4765, 4080, 2364, 3880, 4654, 2882, 1419, 3795, 1434, 3829, 3779, 4873, 4833, 3233,
+    4953, 4468, 4843, 4668, 4610, 4677, 4080, 2465, 3880, 4766, 4613, 4211, 4959, 4960,
+    4095, 5057, 4095, 5155, 4765, 5113, 2791, 4721, 4942, 2431, 4874, 4984, 5187, 4680,
+    2313, 2791, 4721, 4942, 2304, 4874, 4967, 5187, 5113, 2811, 4721, 4866, 2431, 4874,
+    4984, 5187, 5113, 2811, 4721, 4866, 2304, 4874, 4967, 5187, 4080, 2466, 3880, 4927,
+    2882, 4704, 3779, 4705, 4706, 4099, 4012, 4012, 4012, 2649, 3892, 4792, 4663, 3042,
+    3949, 3949, 3949, 2870, 4957, 4471, 3071, 4010, 4010, 4010, 2870, 4805, 4677, 4080,
+    2373, 3880, 4707, 4613, 4209, 4463, 2955, 3946, 3946, 3946, 2450, 5060, 4094, 3955,
+    3955, 3955, 2695, 3890, 5122, 4094, 4014, 4014, 4014, 2721, 3890, 5123, 4765, 4080,
+    2364, 3880, 4927, 2882, 4704, 3779, 4705, 4833, 4110, 2649, 3952, 3952, 3952, 3893,
+    4953, 4663, 2936, 3954, 3954, 3954, 2694, 2898, 4843, 4471, 3112, 3951, 3951, 3951,
+    2898, 4610, 4677, 4080, 2465, 3880, 4707, 4613, 4211, 4463, 3947, 4011, 4011, 4011,
+    2582, 4960, 4108, 4013, 4013, 4013, 2695, 3891, 5057, 4108, 3957, 3957, 3957, 2721,
+    3891, 5155, 4765, 4004, 1466, 3, 970, 2147, 1467, 3, 972, 5031, 1468, 1469,
+    2686, 4122, 1470, 5026, 4470, 4392, 5174, 1512, 4058, 4213, 5059, 4709, 1522, 1152,
+    1523, 272, 4274, 2869, 1157, 1526, 5205, 4470, 4392, 5174, 1512, 4058, 4213, 4954,
+    4709, 1512, 2494, 370, 4615, 5205, 4470, 4584, 5174, 1522, 381, 1523, 1368, 1524,
+    1582, 1583, 4017, 4213, 5059, 4709, 1522, 1152, 1523, 272, 4274, 2869, 1157, 1526,
+    5205, 4470, 4584, 5174, 1522, 381, 1523, 1368, 1524, 1582, 1583, 4017, 4213, 4954,
+    4709, 1512, 2494, 370, 4615, 5205, 4916, 4392, 5218, 1512, 2203, 253, 257, 2831,
+    2149, 4253, 5059, 4870, 1522, 1367, 1523, 1590, 4274, 1591, 2199, 1592, 1371, 3169,
+    5226, 4916, 4392, 5218, 1512, 2203, 253, 257, 2831, 2149, 4253, 4954, 4870, 1512,
+    2804, 1639, 4615, 1640, 1641, 1642, 1643, 2149, 5226, 4916, 4584, 5218, 1522, 1644,
+    1523, 382, 1645, 1646, 1647, 2716, 1648, 3169, 4253, 5059, 4870, 1522, 1367, 1523,
+    1590, 4274, 1591, 2199, 1592, 1371, 3169, 5226, 4916, 4584, 5218, 1522, 1644, 1523,
+    382, 1645, 1646, 1647, 2716, 1648, 3169, 4253, 4954, 4870, 1512, 2804, 1639, 4615,
+    1640, 1641, 1642, 1643, 2149, 5226, 3984, 2466, 5225, 3906, 1653, 35, 1654, 4124,
+    4371, 3549, 3025, 4600, 3176, 1002, 1659, 4078, 1671, 2849, 1672, 4018, 1674, 3099,
+    4399, 3640, 4060, 4099, 3200, 5101, 5101, 5101, 3892, 3200, 2267, 4028, 4586, 3641,
+    4061, 4099, 3214, 5038, 5038, 5038, 3892, 3214, 2267, 4029, 2875, 3929, 4638, 3984,
+    2373, 5225, 3207, 1719, 2805, 4371, 3240, 3025, 4015, 4065, 76, 1724, 78, 1725,
+    3002, 4374, 2797, 2911, 2200, 4092, 5032, 5032, 5032, 2450, 4092, 2161, 2927, 4563,
+    2798, 2912, 2200, 4107, 5097, 5097, 5097, 2450, 4107, 2161, 2928, 2372, 3932, 4639,
+    3984, 2364, 5225, 3906, 1653, 35, 1654, 4124, 4371, 3549, 3025, 4600, 3176, 1002,
+    1659, 4078, 1671, 2849, 1672, 4018, 1753, 3100, 4399, 3640, 4060, 4110, 3200, 5034,
+    5034, 5034, 3893, 3200, 2286, 4028, 4586, 3641, 4061, 4110, 3214, 5098, 5098, 5098,
+    3893, 3214, 2286, 4029, 2875, 3929, 4638, 3984, 2465, 5225, 3207, 1719, 2805, 4371,
+    3240, 3025, 4015, 4065, 76, 1724, 78, 1754, 3006, 4374, 2797, 2911, 2200, 3149,
+    5041, 5041, 5041, 3199, 2582, 3149, 3199, 2205, 2927, 4563, 2798, 2912, 2200, 3149,
+    4084, 5105, 5105, 5105, 2582, 3149, 4084, 2205, 2928, 2372, 3932, 4639, 3984, 2466,
+    4787, 5215, 3586, 2808, 3912, 3176, 5011, 1674, 4113, 4937, 3231, 4891, 4309, 5023,
+    3231, 5003, 4309, 4920, 4638, 3984, 2373, 4787, 5210, 3586, 2363, 3362, 4482, 1725,
+    4101, 3134, 2301, 2150, 4890, 4189, 3142, 2301, 2154, 5001, 4189, 4424, 4639, 3984,
+    2364, 4787, 5215, 3586, 2808, 3912, 3176, 5011, 1753, 4114, 4937, 3233, 4891, 4540,
+    5023, 3233, 5003, 4540, 4920, 4638, 3984, 2465, 4787, 5210, 3586, 2363, 3362, 4482,
+    1754, 4102, 3134, 3889, 4890, 4500, 3142, 4473, 5001, 4500, 4424, 4639, 5214, 2466,
+    4958, 5215, 4865, 2556, 4704, 731, 5011, 1674, 4113, 4937, 3231, 4891, 4309, 5023,
+    3231, 5003, 4309, 4920, 4031, 1715, 2930, 1812, 4331, 5214, 2373, 4958, 5210, 4865,
+    3953, 3913, 4482, 1725, 4101, 3134, 2301, 2150, 4890, 4189, 3142, 2301, 2154, 5001,
+    4189, 4424, 4030, 1750, 2897, 1814, 4332, 5214, 2364, 4958, 5215, 4865, 2556, 4704,
+    731, 5011, 1753, 4114, 4937, 3233, 4891, 4540, 5023, 3233, 5003, 4540, 4920, 4031,
+    1715, 2930, 1812, 4331, 5214, 2465, 4958, 5210, 4865, 3953, 3913, 4482, 1754, 4102,
+    3134, 3889, 4890, 4500, 3142, 4473, 5001, 4500, 4424, 4030, 1750, 2897, 1814, 4332,
+    5070, 4489, 5176, 1831, 1832, 4334, 1835, 1836, 1837, 1838, 4335, 1841, 1842, 4493,
+    1844, 4336, 1847, 2235, 2466, 5196, 4489, 5021, 5070, 3999, 5176, 4934, 1877, 4343,
+    1880, 73, 3999, 5196, 3999, 5021, 5070, 3894, 5063, 1883, 1884, 1885, 5198, 1889,
+    4880, 1894, 1895, 73, 3894, 5176, 1831, 1832, 4334, 1835, 1836, 1837, 1838, 4335,
+    1841, 1842, 4493, 1844, 4336, 1847, 2235, 2364, 5196, 3894, 5021, 5070, 3532, 5063,
+    1883, 1884, 1885, 5198, 1889, 4880, 1894, 1895, 4492, 5176, 4934, 1877, 4343, 1880,
+    4492, 5196, 3532, 5021, 1816, 4106, 4119, 4115, 1896, 974, 2916, 4122, 1897, 1898,
+    1899, 1900, 1901, 4089, 5169, 4817, 3896, 4671, 4415, 3969, 1933, 3879, 1942, 4810,
+    5027, 4077, 4099, 4111, 4111, 5172, 4082, 2626, 5103, 4096, 4096, 5170, 4480, 5104,
+    4458, 2591, 4671, 4393, 5108, 4076, 2200, 5102, 4093, 4093, 5181, 4083, 4094, 4100,
+    4100, 5183, 4481, 5042, 4817, 3896, 4671, 4415, 3969, 1933, 3879, 1942, 4810, 5029,
+    4077, 4110, 2723, 4098, 4098, 5151, 4082, 2626, 5106, 4103, 4103, 5171, 4480, 5148,
+    4458, 2591, 4671, 4393, 5149, 4076, 2200, 5107, 4097, 4097, 5182, 4083, 4108, 4112,
+    4112, 5173, 4481, 5169, 4747, 3734, 2030, 4795, 3046, 2031, 2032, 3969, 4739, 2849,
+    2035, 4389, 1945, 3099, 4399, 3177, 3678, 3231, 2651, 1959, 2443, 1960, 2267, 3762,
+    4586, 3178, 3679, 2345, 2422, 2643, 1704, 1973, 2444, 1960, 2267, 3763, 2875, 3458,
+    4056, 5104, 4747, 1422, 35, 2036, 4795, 4393, 3746, 76, 2037, 1088, 1989, 3002,
+    4374, 3179, 3680, 2301, 99, 2652, 2003, 2445, 2004, 2161, 3764, 4563, 3180, 3681,
+    4109, 2642, 1743, 2017, 2446, 2004, 2161, 3765, 2372, 3465, 4057, 5042, 4747, 3734,
+    2030, 4795, 3046, 2031, 2032, 3969, 4739, 2849, 2035, 4389, 2028, 3100, 4399, 3177,
+    3678, 3233, 2651, 1959, 2443, 1960, 2286, 3762, 4586, 3178, 3679, 2345, 2936, 2643,
+    1704, 1973, 2444, 1960, 2286, 3763, 2875, 3458, 4056, 5148, 4747, 1422, 35, 2036,
+    4795, 4393, 3746, 76, 2037, 1088, 2029, 3006, 4374, 3179, 3680, 2301, 2168, 2652,
+    2003, 2445, 2004, 2205, 3764, 4563, 3180, 3681, 4095, 2642, 1743, 2017, 2446, 2004,
+    2205, 3765, 2372, 3465, 4057, 5216, 5081, 5083, 5216, 5135, 5083, 5219, 5081, 5083,
+    5219, 5135, 5083, 5216, 5081, 5224, 5216, 5135, 5224, 5219, 5081, 5224, 5219, 5135,
+    5224, 5169, 4817, 35, 2095, 4124, 2455, 1930, 710, 3191, 4390, 2808, 3915, 3969,
+    2096, 3879, 2097, 3163, 2098, 4389, 5027, 4485, 2159, 5172, 4683, 5103, 5170, 4480,
+    5104, 4458, 2832, 3965, 2942, 3026, 4390, 2363, 3939, 5108, 4484, 5102, 5181, 4684,
+    2326, 5183, 4481, 5042, 4817, 35, 2095, 4124, 2455, 1930, 710, 3191, 4390, 2808,
+    3915, 3969, 2096, 3879, 2097, 3163, 2098, 4389, 5029, 4485, 2198, 2723, 5151, 4683,
+    5106, 5171, 4480, 5148, 4458, 2832, 3965, 2942, 3026, 4390, 2363, 3939, 5149, 4484,
+    5107, 5182, 4684, 2710, 5173, 4481, 5211, 2466, 5004, 3734, 2095, 4416, 2882, 2032,
+    3795, 2109, 3829, 731, 1932, 4739, 4810, 5027, 4485, 2159, 5172, 4683, 5103, 5170,
+    4062, 1442, 2110, 1444, 3459, 2930, 2111, 4331, 5211, 2373, 5004, 3916, 4416, 3183,
+    1985, 2822, 5108, 4484, 5102, 5181, 4684, 2326, 5183, 4063, 960, 2112, 962, 3466,
+    2897, 2113, 4332, 5211, 2364, 5004, 3734, 2095, 4416, 2882, 2032, 3795, 2109, 3829,
+    731, 1932, 4739, 4810, 5029, 4485, 2198, 2723, 5151, 4683, 5106, 5171, 4062, 1442,
+    2110, 1444, 3459, 2930, 2111, 4331, 5211, 2465, 5004, 3916, 4416, 3183, 1985, 2822,
+    5149, 4484, 5107, 5182, 4684, 2710, 5173, 4063, 960, 2112, 962, 3466, 2897, 2113,
+    4332, 5131, 4489, 5191, 2122, 4334, 2123, 1836, 2124, 2125, 4335, 2126, 2127, 4493,
+    2128, 4336, 2129, 2235, 2466, 5207, 4489, 5006, 5131, 3999, 5191, 4934, 2136, 4343,
+    2137, 73, 3999, 5207, 3999, 5006, 5131, 3894, 5063, 2138, 2139, 2140, 5198, 2141,
+    4880, 2142, 2143, 73, 3894, 5191, 2122, 4334, 2123, 1836, 2124, 2125, 4335, 2126,
+    2127, 4493, 2128, 4336, 2129, 2235, 2364, 5207, 3894, 5006, 5131, 3532, 5063, 2138,
+    2139, 2140, 5198, 2141, 4880, 2142, 2143, 4492, 5191, 4934, 2136, 4343, 2137, 4492,
+    5207, 3532, 5006, 4004, 1816, 4120, 4487, 4115, 2144, 1469, 2686, 4122, 2145, 1898,
+    1899, 2146, 1901, 4089,
 };
 
 static const struct kiln_program bundle_pocl_avx2_programs[] = {
-    { UINT64_C(0x65d8d083acd44178), 0, 0, 12, 10607, 0, NULL },
-    { UINT64_C(0x600262a1473ef435), 0, 12, 11, 14043, 0, NULL },
-    { UINT64_C(0xf97daa7bcbb1ae24), 0, 23, 17, 10604, 0, NULL },
-    { UINT64_C(0x1d08c0047b05794b), 0, 40, 16, 14040, 0, NULL },
-    { UINT64_C(0x070b5c42487e7872), 0, 56, 4, 8567, 0, NULL },
-    { UINT64_C(0xe0926b0e7c2a59a9), 0, 60, 4, 9582, 0, NULL },
-    { UINT64_C(0x28a0fb52de453a4d), 0, 64, 4, 8523, 0, NULL },
-    { UINT64_C(0x5196876e5a73b898), 0, 68, 4, 9538, 0, NULL },
-    { UINT64_C(0xf1ab082f8b157070), 0, 72, 4, 13734, 0, NULL },
-    { UINT64_C(0x52a87d8f1d9774a9), 0, 76, 4, 14749, 0, NULL },
-    { UINT64_C(0xa810a9138738c91d), 0, 80, 4, 13690, 0, NULL },
-    { UINT64_C(0xcdb36a8dc611154a), 0, 84, 4, 14705, 0, NULL },
-    { UINT64_C(0x40fa64a61b30116a), 0, 88, 82, 5276, 0, NULL },
-    { UINT64_C(0xbcd61f6cc849eaac), 0, 170, 81, 5210, 0, NULL },
-    { UINT64_C(0x2340552ed7a70f4c), 0, 251, 59, 4561, 0, NULL },
-    { UINT64_C(0x8008aaf4243b12c7), 0, 310, 59, 4565, 0, NULL },
-    { UINT64_C(0x8655026309971651), 0, 369, 11, 13863, 0, NULL },
-    { UINT64_C(0x745177e76652cc3e), 0, 380, 8, 14793, 0, NULL },
-    { UINT64_C(0x3e151f77bae60b7a), 0, 388, 11, 13819, 0, NULL },
-    { UINT64_C(0x3dea2b1327a7a103), 0, 399, 8, 14749, 0, NULL },
-    { UINT64_C(0xf780174bb194b2dc), 0, 407, 14, 1286, 0, NULL },
-    { UINT64_C(0xdf4386ab700d1fe8), 0, 421, 8, 8550, 0, NULL },
-    { UINT64_C(0x195c13fa46d5cc4b), 0, 429, 8, 9565, 0, NULL },
-    { UINT64_C(0x87b1d79523b2dd35), 0, 437, 8, 8506, 0, NULL },
-    { UINT64_C(0xbc096122bd71eb28), 0, 445, 8, 9521, 0, NULL },
-    { UINT64_C(0xc1cac6fdc1b47ec1), 0, 453, 25, 16852, 0, NULL },
-    { UINT64_C(0xf79335024030dd05), 0, 478, 38, 20286, 0, NULL },
-    { UINT64_C(0xa8425e3b05a3015a), 0, 516, 23, 16872, 0, NULL },
-    { UINT64_C(0x845739812d3ec6fe), 0, 539, 36, 20306, 0, NULL },
-    { UINT64_C(0x97623a909f0e104d), 0, 575, 20, 10801, 0, NULL },
-    { UINT64_C(0x684a5b2ca31695e3), 0, 595, 37, 12212, 0, NULL },
-    { UINT64_C(0x11c660857ff75e40), 0, 632, 20, 10769, 0, NULL },
-    { UINT64_C(0x60f4ad963234b632), 0, 652, 37, 12180, 0, NULL },
-    { UINT64_C(0xf79494d936ae2bd3), 0, 689, 26, 12889, 0, NULL },
-    { UINT64_C(0x0a7319b6a0039d4d), 0, 715, 11, 14438, 0, NULL },
-    { UINT64_C(0x44c352d367b22bc5), 0, 726, 27, 13066, 0, NULL },
-    { UINT64_C(0xb03d19c783902eaf), 0, 753, 20, 14603, 0, NULL },
-    { UINT64_C(0xc5d611e99446c666), 0, 773, 6, 19524, 0, NULL },
-    { UINT64_C(0xcc489f651ba1eb5f), 0, 779, 6, 22960, 0, NULL },
-    { UINT64_C(0xc630f00928575f02), 0, 785, 6, 19581, 0, NULL },
-    { UINT64_C(0xf795905822e0b381), 0, 791, 6, 23017, 0, NULL },
-    { UINT64_C(0xa91189476dbafa52), 0, 797, 6, 21038, 0, NULL },
-    { UINT64_C(0x028e6ae29b688d23), 0, 803, 6, 24474, 0, NULL },
-    { UINT64_C(0xb564e78142663602), 0, 809, 6, 21095, 0, NULL },
-    { UINT64_C(0xa5c4efe3c97e216d), 0, 815, 6, 24531, 0, NULL },
-    { UINT64_C(0xe76a17eae4beeb05), 0, 821, 28, 14705, 0, NULL },
-    { UINT64_C(0xfe92d33461c42cd1), 0, 849, 11, 15951, 0, NULL },
-    { UINT64_C(0x5436efcb37b74deb), 0, 860, 29, 14882, 0, NULL },
-    { UINT64_C(0xb113e59bb32a1e0f), 0, 889, 20, 16116, 0, NULL },
-    { UINT64_C(0x99e9a239e88849cd), 0, 909, 11, 8703, 0, NULL },
-    { UINT64_C(0xaf7398df1fc2916d), 0, 920, 9, 9637, 0, NULL },
-    { UINT64_C(0xb8c191516f5f9280), 0, 929, 11, 8659, 0, NULL },
-    { UINT64_C(0x75029c205f78d322), 0, 940, 9, 9593, 0, NULL },
-    { UINT64_C(0x14318256e0974bd1), 0, 949, 14, 1266, 0, NULL },
-    { UINT64_C(0x5ba3287fd269d2a8), 0, 963, 30, 24053, 0, NULL },
-    { UINT64_C(0x076aa4801765635c), 0, 993, 28, 21551, 0, NULL },
-    { UINT64_C(0x77e09cabe637bd30), 0, 1021, 30, 25010, 0, NULL },
-    { UINT64_C(0x0b00ffa15911f00e), 0, 1051, 28, 22448, 0, NULL },
-    { UINT64_C(0x2a1a89723631cbc2), 0, 1079, 7, 10613, 0, NULL },
-    { UINT64_C(0xb819ef7ccfe3267a), 0, 1086, 7, 10935, 0, NULL },
-    { UINT64_C(0xa2f79d566f99ee8b), 0, 1093, 7, 10479, 0, NULL },
-    { UINT64_C(0xf693fd72de5b7b03), 0, 1100, 7, 10801, 0, NULL },
-    { UINT64_C(0x4f8bae71b9ed2a94), 0, 1107, 25, 12170, 0, NULL },
-    { UINT64_C(0x8e636f4d2e608ca0), 0, 1132, 15, 8117, 0, NULL },
-    { UINT64_C(0x419c9fd4fdc159c4), 0, 1147, 25, 12218, 0, NULL },
-    { UINT64_C(0xc28097d588043ef1), 0, 1172, 15, 8135, 0, NULL },
-    { UINT64_C(0x391bda37fb7bf26e), 0, 1187, 25, 12170, 0, NULL },
-    { UINT64_C(0xfcd4776b84b60106), 0, 1212, 15, 8117, 0, NULL },
-    { UINT64_C(0x1e9c4c0b80f0f0ce), 0, 1227, 25, 12218, 0, NULL },
-    { UINT64_C(0x6cb02b87a2a4d063), 0, 1252, 15, 8135, 0, NULL },
-    { UINT64_C(0xe0dc35aefa29f772), 0, 1267, 3, 9602, 0, NULL },
-    { UINT64_C(0x25b48769dcacfcc9), 0, 1270, 3, 10215, 0, NULL },
-    { UINT64_C(0xf85bb9be103f5d39), 0, 1273, 3, 9566, 0, NULL },
-    { UINT64_C(0x719e645319360220), 0, 1276, 3, 10179, 0, NULL },
-    { UINT64_C(0xbd24fe0b3928f171), 0, 1279, 15, 12999, 0, NULL },
-    { UINT64_C(0xda61b7bf3ea175a2), 0, 1294, 13, 12542, 0, NULL },
-    { UINT64_C(0xe2716e7758318161), 0, 1307, 15, 13176, 0, NULL },
-    { UINT64_C(0x99b36b4c1b0cc88e), 0, 1322, 13, 12707, 0, NULL },
-    { UINT64_C(0x341a4326c4feeaa1), 0, 1335, 3, 9602, 0, NULL },
-    { UINT64_C(0xf2a1138728557a4a), 0, 1338, 3, 10215, 0, NULL },
-    { UINT64_C(0xff3b5e37edd08fba), 0, 1341, 3, 9566, 0, NULL },
-    { UINT64_C(0x9c53c10d1c0fb7d3), 0, 1344, 3, 10179, 0, NULL },
-    { UINT64_C(0xa98aa208ecc051fb), 0, 1347, 18, 14815, 0, NULL },
-    { UINT64_C(0xa2d1828967696638), 0, 1365, 13, 14055, 0, NULL },
-    { UINT64_C(0xb0d754296c34eb8b), 0, 1378, 18, 14992, 0, NULL },
-    { UINT64_C(0x4b0d90dd806fa05c), 0, 1396, 13, 14220, 0, NULL },
-    { UINT64_C(0x817a881be40ed9fc), 0, 1409, 8, 10744, 0, NULL },
-    { UINT64_C(0xe4fbc9d062042497), 0, 1417, 9, 10983, 0, NULL },
-    { UINT64_C(0x72d284631ec81679), 0, 1426, 8, 10610, 0, NULL },
-    { UINT64_C(0x87b4f5d0305ed415), 0, 1434, 8, 10932, 0, NULL },
-    { UINT64_C(0xbf731047ef9f6a76), 0, 1442, 30, 25869, 0, NULL },
-    { UINT64_C(0xe02f2bd84f5d243c), 0, 1472, 28, 23064, 0, NULL },
-    { UINT64_C(0x39ef89a096e2f67e), 0, 1500, 30, 26826, 0, NULL },
-    { UINT64_C(0xf1577944f42d7212), 0, 1530, 28, 23961, 0, NULL },
-    { UINT64_C(0xc9b674b6061b0cd9), 0, 1558, 15, 1320, 0, NULL },
-    { UINT64_C(0x50103bae586b2707), 0, 1573, 17, 12904, 0, NULL },
-    { UINT64_C(0x2d6d5c873a864338), 0, 1590, 13, 13241, 0, NULL },
-    { UINT64_C(0x18113a29a466e1bf), 0, 1603, 23, 12807, 0, NULL },
-    { UINT64_C(0x5fb991385d931ca0), 0, 1626, 19, 13144, 0, NULL },
-    { UINT64_C(0xd1018b2a08215d6d), 0, 1645, 24, 9056, 0, NULL },
-    { UINT64_C(0x8512896d7d3445cf), 0, 1669, 23, 9737, 0, NULL },
-    { UINT64_C(0xa123c393a9c88b3c), 0, 1692, 27, 9247, 0, NULL },
-    { UINT64_C(0x940ff939dc23064c), 0, 1719, 26, 9928, 0, NULL },
-    { UINT64_C(0xfd2ac2fb6ae9e504), 0, 1745, 48, 24575, 0, NULL },
-    { UINT64_C(0x6c454e01c1b2a55d), 0, 1793, 41, 20645, 0, NULL },
-    { UINT64_C(0x31f8c09bee252f41), 0, 1834, 48, 25207, 0, NULL },
-    { UINT64_C(0x78c039f47f7713ec), 0, 1882, 41, 21237, 0, NULL },
-    { UINT64_C(0x760bb4f584aab816), 0, 1923, 21, 14792, 0, NULL },
-    { UINT64_C(0xee74c517184eeb58), 0, 1944, 20, 12443, 0, NULL },
-    { UINT64_C(0xebbcf1a5d2c87af3), 0, 1964, 21, 14892, 0, NULL },
-    { UINT64_C(0xa2111fb265381d75), 0, 1985, 19, 12535, 0, NULL },
-    { UINT64_C(0x59ed4ce2496b05f8), 0, 2004, 24, 16920, 0, NULL },
-    { UINT64_C(0x5319105bcb9295e0), 0, 2028, 26, 14260, 0, NULL },
-    { UINT64_C(0x737a7670b379a703), 0, 2054, 24, 17020, 0, NULL },
-    { UINT64_C(0x10d86fb2dd568b23), 0, 2078, 25, 14352, 0, NULL },
-    { UINT64_C(0x90b6b6b8a95fe539), 0, 2103, 22, 4035, 0, NULL },
-    { UINT64_C(0x172b62c8d6dae2cf), 0, 2125, 12, 3749, 0, NULL },
-    { UINT64_C(0x5360e008a3b81a5f), 0, 2137, 33, 5237, 0, NULL },
-    { UINT64_C(0x53aa85bdb3427e91), 0, 2170, 21, 4951, 0, NULL },
-    { UINT64_C(0x4b624a5e5379b8f2), 0, 2191, 13, 1506, 0, NULL },
-    { UINT64_C(0x0547c07e695756ba), 0, 2204, 22, 29926, 0, NULL },
-    { UINT64_C(0x501cf24196a914f2), 0, 2226, 18, 25711, 0, NULL },
-    { UINT64_C(0x4e0e4c3757b2d0ab), 0, 2244, 22, 30546, 0, NULL },
-    { UINT64_C(0x6447349610435c47), 0, 2266, 18, 26291, 0, NULL },
-    { UINT64_C(0x337f8c896ec2e269), 0, 2284, 38, 13189, 0, NULL },
-    { UINT64_C(0x50c46512d26f1e3c), 0, 2322, 35, 10957, 0, NULL },
-    { UINT64_C(0x33683fa2bfc73c00), 0, 2357, 38, 13301, 0, NULL },
-    { UINT64_C(0xcce2fc5149fa24a9), 0, 2395, 35, 11061, 0, NULL },
-    { UINT64_C(0xd971cdb9fff76561), 0, 2430, 3, 12985, 0, NULL },
-    { UINT64_C(0xb14c5a39ef28520f), 0, 2433, 3, 12935, 0, NULL },
-    { UINT64_C(0xb68405eeb3952f7e), 0, 2436, 3, 12898, 0, NULL },
-    { UINT64_C(0x5df4f3f293ff3424), 0, 2439, 3, 12848, 0, NULL },
-    { UINT64_C(0x202b80044d8867e3), 0, 2442, 3, 16911, 0, NULL },
-    { UINT64_C(0x23f1b0f914a3ff19), 0, 2445, 3, 16861, 0, NULL },
-    { UINT64_C(0x08d2087e01b3a8c4), 0, 2448, 3, 16824, 0, NULL },
-    { UINT64_C(0x0bf95ab5e6eda282), 0, 2451, 3, 16774, 0, NULL },
-    { UINT64_C(0x371224adccb31448), 0, 2454, 25, 22478, 0, NULL },
-    { UINT64_C(0x4aea9198565035ed), 0, 2479, 16, 19199, 0, NULL },
-    { UINT64_C(0x51f690d0b4cd729d), 0, 2495, 25, 22838, 0, NULL },
-    { UINT64_C(0x0fbe1689896a3a70), 0, 2520, 16, 19535, 0, NULL },
-    { UINT64_C(0xfa16e3cd53af69f4), 0, 2536, 29, 24614, 0, NULL },
-    { UINT64_C(0xb6ffa3012c9705ec), 0, 2565, 23, 21018, 0, NULL },
-    { UINT64_C(0x57eedbae3a113507), 0, 2588, 29, 24974, 0, NULL },
-    { UINT64_C(0xcf938f69786adfc3), 0, 2617, 23, 21354, 0, NULL },
-    { UINT64_C(0x4f9e49abda878798), 0, 2640, 21, 4055, 0, NULL },
-    { UINT64_C(0x888a5d4b89e1c351), 0, 2661, 12, 3820, 0, NULL },
-    { UINT64_C(0x498182bd9f9f5554), 0, 2673, 32, 5262, 0, NULL },
-    { UINT64_C(0xabe5b07501efc315), 0, 2705, 21, 5027, 0, NULL },
-    { UINT64_C(0x257c15f944b8882f), 0, 2726, 15, 1561, 0, NULL },
+    { UINT64_C(0x65d8d083acd44178), 0, 0, 10, 10607, 0, NULL },
+    { UINT64_C(0x600262a1473ef435), 0, 10, 11, 14043, 0, NULL },
+    { UINT64_C(0xf97daa7bcbb1ae24), 0, 21, 15, 10604, 0, NULL },
+    { UINT64_C(0x1d08c0047b05794b), 0, 36, 16, 14040, 0, NULL },
+    { UINT64_C(0x070b5c42487e7872), 0, 52, 4, 8567, 0, NULL },
+    { UINT64_C(0xe0926b0e7c2a59a9), 0, 56, 4, 9582, 0, NULL },
+    { UINT64_C(0x28a0fb52de453a4d), 0, 60, 4, 8523, 0, NULL },
+    { UINT64_C(0x5196876e5a73b898), 0, 64, 4, 9538, 0, NULL },
+    { UINT64_C(0xf1ab082f8b157070), 0, 68, 4, 13734, 0, NULL },
+    { UINT64_C(0x52a87d8f1d9774a9), 0, 72, 4, 14749, 0, NULL },
+    { UINT64_C(0xa810a9138738c91d), 0, 76, 4, 13690, 0, NULL },
+    { UINT64_C(0xcdb36a8dc611154a), 0, 80, 4, 14705, 0, NULL },
+    { UINT64_C(0x40fa64a61b30116a), 0, 84, 82, 5276, 0, NULL },
+    { UINT64_C(0xbcd61f6cc849eaac), 0, 166, 81, 5210, 0, NULL },
+    { UINT64_C(0x2340552ed7a70f4c), 0, 247, 59, 4561, 0, NULL },
+    { UINT64_C(0x8008aaf4243b12c7), 0, 306, 59, 4565, 0, NULL },
+    { UINT64_C(0x8655026309971651), 0, 365, 11, 13863, 0, NULL },
+    { UINT64_C(0x745177e76652cc3e), 0, 376, 8, 14793, 0, NULL },
+    { UINT64_C(0x3e151f77bae60b7a), 0, 384, 11, 13819, 0, NULL },
+    { UINT64_C(0x3dea2b1327a7a103), 0, 395, 8, 14749, 0, NULL },
+    { UINT64_C(0xf780174bb194b2dc), 0, 403, 14, 1286, 0, NULL },
+    { UINT64_C(0xc5d611e99446c666), 0, 417, 6, 19524, 0, NULL },
+    { UINT64_C(0xcc489f651ba1eb5f), 0, 423, 6, 22960, 0, NULL },
+    { UINT64_C(0xc630f00928575f02), 0, 429, 6, 19581, 0, NULL },
+    { UINT64_C(0xf795905822e0b381), 0, 435, 6, 23017, 0, NULL },
+    { UINT64_C(0xf79494d936ae2bd3), 0, 441, 113, 12889, 0, NULL },
+    { UINT64_C(0x0a7319b6a0039d4d), 0, 554, 19, 14438, 0, NULL },
+    { UINT64_C(0x44c352d367b22bc5), 0, 573, 114, 13066, 0, NULL },
+    { UINT64_C(0xb03d19c783902eaf), 0, 687, 31, 14603, 0, NULL },
+    { UINT64_C(0xc1cac6fdc1b47ec1), 0, 718, 6, 16852, 0, NULL },
+    { UINT64_C(0xf79335024030dd05), 0, 724, 6, 20286, 0, NULL },
+    { UINT64_C(0xa8425e3b05a3015a), 0, 730, 6, 16872, 0, NULL },
+    { UINT64_C(0x845739812d3ec6fe), 0, 736, 6, 20306, 0, NULL },
+    { UINT64_C(0x925450ba1b1da30a), 0, 742, 3, 10541, 0, NULL },
+    { UINT64_C(0xc38e3003ae1961d3), 0, 745, 3, 11556, 0, NULL },
+    { UINT64_C(0xb39fc4c12dcb73b9), 0, 748, 3, 10497, 0, NULL },
+    { UINT64_C(0x247093be9a6b4eca), 0, 751, 3, 11512, 0, NULL },
+    { UINT64_C(0xdf4386ab700d1fe8), 0, 754, 3, 8550, 0, NULL },
+    { UINT64_C(0x195c13fa46d5cc4b), 0, 757, 3, 9565, 0, NULL },
+    { UINT64_C(0x87b1d79523b2dd35), 0, 760, 3, 8506, 0, NULL },
+    { UINT64_C(0xbc096122bd71eb28), 0, 763, 3, 9521, 0, NULL },
+    { UINT64_C(0xa91189476dbafa52), 0, 766, 6, 21038, 0, NULL },
+    { UINT64_C(0x028e6ae29b688d23), 0, 772, 6, 24474, 0, NULL },
+    { UINT64_C(0xb564e78142663602), 0, 778, 6, 21095, 0, NULL },
+    { UINT64_C(0xa5c4efe3c97e216d), 0, 784, 6, 24531, 0, NULL },
+    { UINT64_C(0x019ec5db4c2f6657), 0, 790, 6, 18366, 0, NULL },
+    { UINT64_C(0xed55e33d0762ce13), 0, 796, 6, 21800, 0, NULL },
+    { UINT64_C(0xbc15c77a7131f990), 0, 802, 6, 18386, 0, NULL },
+    { UINT64_C(0xf1dcde565b605f2c), 0, 808, 6, 21820, 0, NULL },
+    { UINT64_C(0x1e2739268fa4f663), 0, 814, 11, 10673, 0, NULL },
+    { UINT64_C(0x94963d8fff503ec3), 0, 825, 9, 11607, 0, NULL },
+    { UINT64_C(0xa9e843b5e51d8fa6), 0, 834, 11, 10629, 0, NULL },
+    { UINT64_C(0x6b8fc2f3b295d1dc), 0, 845, 9, 11563, 0, NULL },
+    { UINT64_C(0x14318256e0974bd1), 0, 854, 14, 1266, 0, NULL },
+    { UINT64_C(0x5ba3287fd269d2a8), 0, 868, 30, 24053, 0, NULL },
+    { UINT64_C(0x076aa4801765635c), 0, 898, 28, 21551, 0, NULL },
+    { UINT64_C(0x77e09cabe637bd30), 0, 926, 31, 25010, 0, NULL },
+    { UINT64_C(0x0b00ffa15911f00e), 0, 957, 28, 22448, 0, NULL },
+    { UINT64_C(0x2a1a89723631cbc2), 0, 985, 8, 10613, 0, NULL },
+    { UINT64_C(0xb819ef7ccfe3267a), 0, 993, 8, 10935, 0, NULL },
+    { UINT64_C(0xa2f79d566f99ee8b), 0, 1001, 8, 10479, 0, NULL },
+    { UINT64_C(0xf693fd72de5b7b03), 0, 1009, 8, 10801, 0, NULL },
+    { UINT64_C(0x4f8bae71b9ed2a94), 0, 1017, 25, 12170, 0, NULL },
+    { UINT64_C(0x8e636f4d2e608ca0), 0, 1042, 15, 8117, 0, NULL },
+    { UINT64_C(0x419c9fd4fdc159c4), 0, 1057, 25, 12218, 0, NULL },
+    { UINT64_C(0xc28097d588043ef1), 0, 1082, 15, 8135, 0, NULL },
+    { UINT64_C(0x391bda37fb7bf26e), 0, 1097, 25, 12170, 0, NULL },
+    { UINT64_C(0xfcd4776b84b60106), 0, 1122, 15, 8117, 0, NULL },
+    { UINT64_C(0x1e9c4c0b80f0f0ce), 0, 1137, 25, 12218, 0, NULL },
+    { UINT64_C(0x6cb02b87a2a4d063), 0, 1162, 15, 8135, 0, NULL },
+    { UINT64_C(0xe0dc35aefa29f772), 0, 1177, 3, 9602, 0, NULL },
+    { UINT64_C(0x25b48769dcacfcc9), 0, 1180, 3, 10215, 0, NULL },
+    { UINT64_C(0xf85bb9be103f5d39), 0, 1183, 3, 9566, 0, NULL },
+    { UINT64_C(0x719e645319360220), 0, 1186, 3, 10179, 0, NULL },
+    { UINT64_C(0xbd24fe0b3928f171), 0, 1189, 15, 12999, 0, NULL },
+    { UINT64_C(0xda61b7bf3ea175a2), 0, 1204, 13, 12542, 0, NULL },
+    { UINT64_C(0xe2716e7758318161), 0, 1217, 15, 13176, 0, NULL },
+    { UINT64_C(0x99b36b4c1b0cc88e), 0, 1232, 13, 12707, 0, NULL },
+    { UINT64_C(0x341a4326c4feeaa1), 0, 1245, 3, 9602, 0, NULL },
+    { UINT64_C(0xf2a1138728557a4a), 0, 1248, 3, 10215, 0, NULL },
+    { UINT64_C(0xff3b5e37edd08fba), 0, 1251, 3, 9566, 0, NULL },
+    { UINT64_C(0x9c53c10d1c0fb7d3), 0, 1254, 3, 10179, 0, NULL },
+    { UINT64_C(0xa98aa208ecc051fb), 0, 1257, 19, 14815, 0, NULL },
+    { UINT64_C(0xa2d1828967696638), 0, 1276, 13, 14055, 0, NULL },
+    { UINT64_C(0xb0d754296c34eb8b), 0, 1289, 19, 14992, 0, NULL },
+    { UINT64_C(0x4b0d90dd806fa05c), 0, 1308, 13, 14220, 0, NULL },
+    { UINT64_C(0x817a881be40ed9fc), 0, 1321, 8, 10744, 0, NULL },
+    { UINT64_C(0xe4fbc9d062042497), 0, 1329, 9, 10983, 0, NULL },
+    { UINT64_C(0x72d284631ec81679), 0, 1338, 8, 10610, 0, NULL },
+    { UINT64_C(0x87b4f5d0305ed415), 0, 1346, 8, 10932, 0, NULL },
+    { UINT64_C(0xbf731047ef9f6a76), 0, 1354, 31, 25869, 0, NULL },
+    { UINT64_C(0xe02f2bd84f5d243c), 0, 1385, 28, 23064, 0, NULL },
+    { UINT64_C(0x39ef89a096e2f67e), 0, 1413, 32, 26826, 0, NULL },
+    { UINT64_C(0xf1577944f42d7212), 0, 1445, 28, 23961, 0, NULL },
+    { UINT64_C(0xc9b674b6061b0cd9), 0, 1473, 15, 1320, 0, NULL },
+    { UINT64_C(0x50103bae586b2707), 0, 1488, 17, 12904, 0, NULL },
+    { UINT64_C(0x2d6d5c873a864338), 0, 1505, 13, 13241, 0, NULL },
+    { UINT64_C(0x18113a29a466e1bf), 0, 1518, 23, 12807, 0, NULL },
+    { UINT64_C(0x5fb991385d931ca0), 0, 1541, 19, 13144, 0, NULL },
+    { UINT64_C(0xd1018b2a08215d6d), 0, 1560, 23, 9056, 0, NULL },
+    { UINT64_C(0x8512896d7d3445cf), 0, 1583, 22, 9737, 0, NULL },
+    { UINT64_C(0xa123c393a9c88b3c), 0, 1605, 27, 9247, 0, NULL },
+    { UINT64_C(0x940ff939dc23064c), 0, 1632, 26, 9928, 0, NULL },
+    { UINT64_C(0xfd2ac2fb6ae9e504), 0, 1658, 49, 24575, 0, NULL },
+    { UINT64_C(0x6c454e01c1b2a55d), 0, 1707, 43, 20645, 0, NULL },
+    { UINT64_C(0x31f8c09bee252f41), 0, 1750, 49, 25207, 0, NULL },
+    { UINT64_C(0x78c039f47f7713ec), 0, 1799, 47, 21237, 0, NULL },
+    { UINT64_C(0x760bb4f584aab816), 0, 1846, 21, 14792, 0, NULL },
+    { UINT64_C(0xee74c517184eeb58), 0, 1867, 22, 12443, 0, NULL },
+    { UINT64_C(0xebbcf1a5d2c87af3), 0, 1889, 21, 14892, 0, NULL },
+    { UINT64_C(0xa2111fb265381d75), 0, 1910, 20, 12535, 0, NULL },
+    { UINT64_C(0x59ed4ce2496b05f8), 0, 1930, 25, 16920, 0, NULL },
+    { UINT64_C(0x5319105bcb9295e0), 0, 1955, 26, 14260, 0, NULL },
+    { UINT64_C(0x737a7670b379a703), 0, 1981, 25, 17020, 0, NULL },
+    { UINT64_C(0x10d86fb2dd568b23), 0, 2006, 24, 14352, 0, NULL },
+    { UINT64_C(0x90b6b6b8a95fe539), 0, 2030, 22, 4035, 0, NULL },
+    { UINT64_C(0x172b62c8d6dae2cf), 0, 2052, 12, 3749, 0, NULL },
+    { UINT64_C(0x5360e008a3b81a5f), 0, 2064, 33, 5237, 0, NULL },
+    { UINT64_C(0x53aa85bdb3427e91), 0, 2097, 21, 4951, 0, NULL },
+    { UINT64_C(0x4b624a5e5379b8f2), 0, 2118, 14, 1506, 0, NULL },
+    { UINT64_C(0x0547c07e695756ba), 0, 2132, 23, 29926, 0, NULL },
+    { UINT64_C(0x501cf24196a914f2), 0, 2155, 18, 25711, 0, NULL },
+    { UINT64_C(0x4e0e4c3757b2d0ab), 0, 2173, 24, 30546, 0, NULL },
+    { UINT64_C(0x6447349610435c47), 0, 2197, 18, 26291, 0, NULL },
+    { UINT64_C(0x337f8c896ec2e269), 0, 2215, 40, 13189, 0, NULL },
+    { UINT64_C(0x50c46512d26f1e3c), 0, 2255, 38, 10957, 0, NULL },
+    { UINT64_C(0x33683fa2bfc73c00), 0, 2293, 40, 13301, 0, NULL },
+    { UINT64_C(0xcce2fc5149fa24a9), 0, 2333, 38, 11061, 0, NULL },
+    { UINT64_C(0xd971cdb9fff76561), 0, 2371, 3, 12985, 0, NULL },
+    { UINT64_C(0xb14c5a39ef28520f), 0, 2374, 3, 12935, 0, NULL },
+    { UINT64_C(0xb68405eeb3952f7e), 0, 2377, 3, 12898, 0, NULL },
+    { UINT64_C(0x5df4f3f293ff3424), 0, 2380, 3, 12848, 0, NULL },
+    { UINT64_C(0x202b80044d8867e3), 0, 2383, 3, 16911, 0, NULL },
+    { UINT64_C(0x23f1b0f914a3ff19), 0, 2386, 3, 16861, 0, NULL },
+    { UINT64_C(0x08d2087e01b3a8c4), 0, 2389, 3, 16824, 0, NULL },
+    { UINT64_C(0x0bf95ab5e6eda282), 0, 2392, 3, 16774, 0, NULL },
+    { UINT64_C(0x371224adccb31448), 0, 2395, 27, 22478, 0, NULL },
+    { UINT64_C(0x4aea9198565035ed), 0, 2422, 17, 19199, 0, NULL },
+    { UINT64_C(0x51f690d0b4cd729d), 0, 2439, 28, 22838, 0, NULL },
+    { UINT64_C(0x0fbe1689896a3a70), 0, 2467, 17, 19535, 0, NULL },
+    { UINT64_C(0xfa16e3cd53af69f4), 0, 2484, 30, 24614, 0, NULL },
+    { UINT64_C(0xb6ffa3012c9705ec), 0, 2514, 23, 21018, 0, NULL },
+    { UINT64_C(0x57eedbae3a113507), 0, 2537, 31, 24974, 0, NULL },
+    { UINT64_C(0xcf938f69786adfc3), 0, 2568, 23, 21354, 0, NULL },
+    { UINT64_C(0x4f9e49abda878798), 0, 2591, 21, 4055, 0, NULL },
+    { UINT64_C(0x888a5d4b89e1c351), 0, 2612, 12, 3820, 0, NULL },
+    { UINT64_C(0x498182bd9f9f5554), 0, 2624, 32, 5262, 0, NULL },
+    { UINT64_C(0xabe5b07501efc315), 0, 2656, 21, 5027, 0, NULL },
+    { UINT64_C(0x257c15f944b8882f), 0, 2677, 15, 1561, 0, NULL },
 };
 
 static const struct kiln_stage bundle_pocl_avx2_stages[] = {
@@ -3447,6 +3324,57 @@ static const struct kiln_stage bundle_pocl_avx2_stages[] = {
         KILN_ARG_CONJ_A, KILN_ARG_TRIANGLE, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
+    { "kiln_sgemm_fused_multiply",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 1, 1, 1 }, 36864,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_sgemm_fused_multiply",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 491520,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_sgemm_fused_multiply",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 49152,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_sgemm_fused_multiply",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 22528,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_sgemm_packed_packa",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A, 0 },
+    { "kiln_sgemm_packed_packb",
+      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B, 0 },
+    { "kiln_sgemm_packed_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 96, 1 }, { 1, 1, 1 }, 24576,
+      12, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
     { "kiln_sgemm_packed_packa",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
@@ -3466,64 +3394,16 @@ static const struct kiln_stage bundle_pocl_avx2_stages[] = {
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply",
+    { "kiln_sgemmt_fused_multiply",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 1, 1, 1 }, 36864,
+      15, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_sgemmt_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 22528,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 20480,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 491520,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 49152,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 1, 1, 1 }, 36864,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 1, 1, 1 }, 36864,
-      15, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 491520,
-      15, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 49152,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
@@ -3543,7 +3423,7 @@ static const struct kiln_stage bundle_pocl_avx2_stages[] = {
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
     { "kiln_sgemmt_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 24, 1 }, { 1, 1, 1 }, 0,
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 96, 1 }, { 1, 1, 1 }, 24576,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
@@ -4098,34 +3978,34 @@ static const struct kiln_time bundle_pocl_avx2_times[] = {
         1.78900e+03f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        2.70730e+07f, 5.34300e+03f, 5.49020e+04f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        0.00000e+00f, 3.41430e+02f, 2.30700e+02f, 6.03320e+01f, 4.78430e+01f, 6.09310e+01f,
-        5.08560e+02f, 0.00000e+00f, 2.80110e+02f, 0.00000e+00f, 1.08620e+01f, 1.27980e+01f,
-        2.09370e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
-        5.29710e+06f, 2.69270e+03f, 1.57400e+04f, 2.69270e+03f, 1.57400e+04f, 0.00000e+00f,
-        0.00000e+00f, 6.07460e+01f, 2.03910e+02f, 0.00000e+00f, 0.00000e+00f, 2.24220e+02f,
-        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 3.38320e+01f, 1.94700e+00f, 0.00000e+00f,
-        7.87390e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
-        1.20310e+07f, 4.91060e+03f, 3.33340e+03f, 0.00000e+00f, 2.23810e+03f, 0.00000e+00f,
-        2.58740e+03f, 2.27870e+00f, 2.84440e+02f, 0.00000e+00f, 3.99940e+02f, 6.11960e+01f,
-        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 3.63700e+01f, 5.04280e+00f, 7.75350e+00f,
+        0.00000e+00f, 0.00000e+00f, 2.78440e+04f, 0.00000e+00f, 1.00410e+04f, 0.00000e+00f,
+        1.11240e+05f, 1.27110e+02f, 4.46580e+02f, 3.24480e+02f, 5.06800e+01f, 1.97770e+02f,
+        0.00000e+00f, 1.21120e+02f, 0.00000e+00f, 3.31670e+01f, 3.77700e+00f, 0.00000e+00f,
         0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        2.60340e+06f, 4.53770e+02f, 9.17700e+03f, 4.53770e+02f, 9.17700e+03f, 8.66830e-02f,
-        1.29700e+03f, 1.24940e+02f, 1.12870e+02f, 0.00000e+00f, 1.02320e+02f, 9.44320e+01f,
-        3.53050e+01f, 0.00000e+00f, 4.14210e-01f, 7.98640e+00f, 0.00000e+00f, 0.00000e+00f,
+        1.72110e+07f, 3.25830e+02f, 1.91000e+04f, 3.25830e+02f, 1.91000e+04f, 3.12650e-01f,
+        2.53130e+03f, 1.93380e+02f, 1.59440e+02f, 0.00000e+00f, 0.00000e+00f, 1.60900e+02f,
+        1.92630e+02f, 0.00000e+00f, 1.93580e+01f, 1.60880e+01f, 0.00000e+00f, 0.00000e+00f,
+        4.43390e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+    } },
+    { {
+        0.00000e+00f, 3.31360e+03f, 2.56090e+04f, 3.31360e+03f, 2.56090e+04f, 0.00000e+00f,
+        0.00000e+00f, 7.70680e+01f, 4.03150e+02f, 0.00000e+00f, 1.49090e+02f, 2.98610e+02f,
+        0.00000e+00f, 0.00000e+00f, 2.13250e+00f, 4.92070e+01f, 0.00000e+00f, 0.00000e+00f,
+        3.88740e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+    } },
+    { {
+        5.55350e+07f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        4.96590e+03f, 3.32040e+02f, 3.15200e+02f, 1.30140e+02f, 2.11980e+02f, 1.33110e+02f,
+        2.67760e+02f, 6.52970e+02f, 3.82620e+02f, 0.00000e+00f, 2.10300e+02f, 3.06130e+00f,
         0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        0.00000e+00f, 1.86320e+04f, 6.13730e+04f, 0.00000e+00f, 1.09370e+04f, 0.00000e+00f,
-        1.06540e+05f, 9.11550e+01f, 1.48700e+02f, 0.00000e+00f, 7.97450e+01f, 2.48090e+02f,
-        0.00000e+00f, 2.23680e+01f, 2.62550e+00f, 1.72730e+01f, 5.33100e+00f, 1.72560e+00f,
-        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+        3.48550e+07f, 0.00000e+00f, 1.51470e+06f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        0.00000e+00f, 4.80310e+02f, 4.56050e+02f, 1.89260e+01f, 8.89320e+01f, 2.25480e+02f,
+        4.54110e+02f, 1.91310e+02f, 3.66516e+02f, 0.00000e+00f, 5.04120e+01f, 1.76890e+01f,
+        1.32560e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
         8.09150e+06f, 0.00000e+00f, 6.11240e+02f, 0.00000e+00f, 6.11240e+02f, 0.00000e+00f,
@@ -4316,518 +4196,518 @@ static const struct kiln_recipe bundle_pocl_avx2_recipes[] = {
       1, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, 0, 0,
       NULL, 20, 1, 0, bundle_pocl_avx2_stages + 12, NULL },
-    { "packed TM=6 NV=2 VEC=8 MP=4 NP=16 KC=0 KU=1 PACKA=1",
+    { "fused TM=4 NV=3 VEC=8 MB=64 KC=128 KU=4 TURNS=8 PANELS=1",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[4], 21, 3, 2, bundle_pocl_avx2_stages + 13, bundle_pocl_avx2_regions + 0 },
-    { "packed TM=6 NV=2 VEC=8 MP=4 NP=16 KC=0 KU=1 PACKA=1",
+      { 4, 8, 4 }, { 256, 24, 128 }, 1, 8, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[4], 21, 1, 0, bundle_pocl_avx2_stages + 13, NULL },
+    { "fused TM=4 NV=3 VEC=8 MB=64 KC=128 KU=4 TURNS=8 PANELS=1",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[4], 22, 3, 2, bundle_pocl_avx2_stages + 13, bundle_pocl_avx2_regions + 0 },
-    { "packed TM=6 NV=2 VEC=8 MP=4 NP=16 KC=0 KU=1 PACKA=1",
+      { 4, 8, 4 }, { 256, 24, 128 }, 1, 8, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[4], 22, 1, 0, bundle_pocl_avx2_stages + 13, NULL },
+    { "fused TM=4 NV=3 VEC=8 MB=64 KC=128 KU=4 TURNS=8 PANELS=1",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[4], 23, 3, 2, bundle_pocl_avx2_stages + 13, bundle_pocl_avx2_regions + 0 },
-    { "packed TM=6 NV=2 VEC=8 MP=4 NP=16 KC=0 KU=1 PACKA=1",
+      { 4, 8, 4 }, { 256, 24, 128 }, 1, 8, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[4], 23, 1, 0, bundle_pocl_avx2_stages + 13, NULL },
+    { "fused TM=4 NV=3 VEC=8 MB=64 KC=128 KU=4 TURNS=8 PANELS=1",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[4], 24, 3, 2, bundle_pocl_avx2_stages + 13, bundle_pocl_avx2_regions + 0 },
-    { "fused TM=6 NV=2 VEC=8 MB=16 KC=256 KU=4 TURNS=1 PANELS=1",
-      2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 4 }, { 96, 16, 256 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[5], 25, 1, 0, bundle_pocl_avx2_stages + 16, NULL },
-    { "fused TM=6 NV=2 VEC=8 MB=16 KC=256 KU=4 TURNS=1 PANELS=1",
-      2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 4 }, { 96, 16, 256 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[5], 26, 1, 0, bundle_pocl_avx2_stages + 16, NULL },
-    { "fused TM=6 NV=2 VEC=8 MB=16 KC=256 KU=4 TURNS=1 PANELS=1",
-      2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 4 }, { 96, 16, 256 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[5], 27, 1, 0, bundle_pocl_avx2_stages + 16, NULL },
-    { "fused TM=6 NV=2 VEC=8 MB=16 KC=256 KU=4 TURNS=1 PANELS=1",
-      2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 4 }, { 96, 16, 256 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[5], 28, 1, 0, bundle_pocl_avx2_stages + 16, NULL },
-    { "fused TM=8 NV=2 VEC=4 MB=16 KC=512 KU=1 TURNS=2 PANELS=1",
-      2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 4, 1 }, { 128, 8, 512 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[6], 29, 1, 0, bundle_pocl_avx2_stages + 17, NULL },
-    { "fused TM=8 NV=2 VEC=4 MB=16 KC=512 KU=1 TURNS=2 PANELS=1",
-      2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 4, 1 }, { 128, 8, 512 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[6], 30, 1, 0, bundle_pocl_avx2_stages + 17, NULL },
-    { "fused TM=8 NV=2 VEC=4 MB=16 KC=512 KU=1 TURNS=2 PANELS=1",
-      2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 4, 1 }, { 128, 8, 512 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[6], 31, 1, 0, bundle_pocl_avx2_stages + 17, NULL },
-    { "fused TM=8 NV=2 VEC=4 MB=16 KC=512 KU=1 TURNS=2 PANELS=1",
-      2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 4, 1 }, { 128, 8, 512 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[6], 32, 1, 0, bundle_pocl_avx2_stages + 17, NULL },
+      { 4, 8, 4 }, { 256, 24, 128 }, 1, 8, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[4], 24, 1, 0, bundle_pocl_avx2_stages + 13, NULL },
     { "fused TM=4 NV=3 VEC=8 MB=64 KC=64 KU=1 TURNS=1 PANELS=16",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 8, 1 }, { 256, 384, 64 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[7], 33, 1, 0, bundle_pocl_avx2_stages + 18, NULL },
+      &bundle_pocl_avx2_times[5], 25, 1, 0, bundle_pocl_avx2_stages + 14, NULL },
     { "fused TM=4 NV=3 VEC=8 MB=64 KC=64 KU=1 TURNS=1 PANELS=16",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 8, 1 }, { 256, 384, 256 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[7], 34, 1, 0, bundle_pocl_avx2_stages + 19, NULL },
+      &bundle_pocl_avx2_times[5], 26, 1, 0, bundle_pocl_avx2_stages + 15, NULL },
     { "fused TM=4 NV=3 VEC=8 MB=64 KC=64 KU=1 TURNS=1 PANELS=16",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 8, 1 }, { 256, 384, 64 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[7], 35, 1, 0, bundle_pocl_avx2_stages + 18, NULL },
+      &bundle_pocl_avx2_times[5], 27, 1, 0, bundle_pocl_avx2_stages + 14, NULL },
     { "fused TM=4 NV=3 VEC=8 MB=64 KC=64 KU=1 TURNS=1 PANELS=16",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 8, 1 }, { 256, 384, 256 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[7], 36, 1, 0, bundle_pocl_avx2_stages + 19, NULL },
-    { "fused TM=4 NV=3 VEC=8 MB=64 KC=128 KU=4 TURNS=8 PANELS=1",
+      &bundle_pocl_avx2_times[5], 28, 1, 0, bundle_pocl_avx2_stages + 15, NULL },
+    { "fused TM=6 NV=2 VEC=8 MB=16 KC=256 KU=4 TURNS=1 PANELS=1",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 8, 4 }, { 256, 24, 128 }, 1, 8, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[8], 37, 1, 0, bundle_pocl_avx2_stages + 20, NULL },
-    { "fused TM=4 NV=3 VEC=8 MB=64 KC=128 KU=4 TURNS=8 PANELS=1",
+      { 6, 8, 4 }, { 96, 16, 256 }, 1, 1, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[6], 29, 1, 0, bundle_pocl_avx2_stages + 16, NULL },
+    { "fused TM=6 NV=2 VEC=8 MB=16 KC=256 KU=4 TURNS=1 PANELS=1",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 8, 4 }, { 256, 24, 128 }, 1, 8, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[8], 38, 1, 0, bundle_pocl_avx2_stages + 20, NULL },
-    { "fused TM=4 NV=3 VEC=8 MB=64 KC=128 KU=4 TURNS=8 PANELS=1",
+      { 6, 8, 4 }, { 96, 16, 256 }, 1, 1, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[6], 30, 1, 0, bundle_pocl_avx2_stages + 16, NULL },
+    { "fused TM=6 NV=2 VEC=8 MB=16 KC=256 KU=4 TURNS=1 PANELS=1",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 8, 4 }, { 256, 24, 128 }, 1, 8, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[8], 39, 1, 0, bundle_pocl_avx2_stages + 20, NULL },
-    { "fused TM=4 NV=3 VEC=8 MB=64 KC=128 KU=4 TURNS=8 PANELS=1",
+      { 6, 8, 4 }, { 96, 16, 256 }, 1, 1, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[6], 31, 1, 0, bundle_pocl_avx2_stages + 16, NULL },
+    { "fused TM=6 NV=2 VEC=8 MB=16 KC=256 KU=4 TURNS=1 PANELS=1",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 8, 4 }, { 256, 24, 128 }, 1, 8, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[8], 40, 1, 0, bundle_pocl_avx2_stages + 20, NULL },
+      { 6, 8, 4 }, { 96, 16, 256 }, 1, 1, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[6], 32, 1, 0, bundle_pocl_avx2_stages + 16, NULL },
+    { "packed TM=6 NV=2 VEC=8 MP=16 NP=4 KC=384 KU=1 PACKA=1",
+      2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 96, 64, 1 }, { 96, 64, 384 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[7], 33, 3, 2, bundle_pocl_avx2_stages + 17, bundle_pocl_avx2_regions + 0 },
+    { "packed TM=6 NV=2 VEC=8 MP=16 NP=4 KC=384 KU=1 PACKA=1",
+      2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 96, 64, 1 }, { 96, 64, 384 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[7], 34, 3, 2, bundle_pocl_avx2_stages + 17, bundle_pocl_avx2_regions + 0 },
+    { "packed TM=6 NV=2 VEC=8 MP=16 NP=4 KC=384 KU=1 PACKA=1",
+      2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 96, 64, 1 }, { 96, 64, 384 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[7], 35, 3, 2, bundle_pocl_avx2_stages + 17, bundle_pocl_avx2_regions + 0 },
+    { "packed TM=6 NV=2 VEC=8 MP=16 NP=4 KC=384 KU=1 PACKA=1",
+      2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 96, 64, 1 }, { 96, 64, 384 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[7], 36, 3, 2, bundle_pocl_avx2_stages + 17, bundle_pocl_avx2_regions + 0 },
+    { "packed TM=6 NV=2 VEC=8 MP=4 NP=16 KC=0 KU=1 PACKA=1",
+      2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[8], 37, 3, 2, bundle_pocl_avx2_stages + 20, bundle_pocl_avx2_regions + 0 },
+    { "packed TM=6 NV=2 VEC=8 MP=4 NP=16 KC=0 KU=1 PACKA=1",
+      2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[8], 38, 3, 2, bundle_pocl_avx2_stages + 20, bundle_pocl_avx2_regions + 0 },
+    { "packed TM=6 NV=2 VEC=8 MP=4 NP=16 KC=0 KU=1 PACKA=1",
+      2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[8], 39, 3, 2, bundle_pocl_avx2_stages + 20, bundle_pocl_avx2_regions + 0 },
+    { "packed TM=6 NV=2 VEC=8 MP=4 NP=16 KC=0 KU=1 PACKA=1",
+      2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[8], 40, 3, 2, bundle_pocl_avx2_stages + 20, bundle_pocl_avx2_regions + 0 },
     { "fused TM=4 NV=3 VEC=8 MB=64 KC=128 KU=4 TURNS=8 PANELS=1",
       2, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 8, 4 }, { 256, 24, 128 }, 1, 8, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[8], 41, 1, 0, bundle_pocl_avx2_stages + 21, NULL },
+      &bundle_pocl_avx2_times[4], 41, 1, 0, bundle_pocl_avx2_stages + 23, NULL },
     { "fused TM=4 NV=3 VEC=8 MB=64 KC=128 KU=4 TURNS=8 PANELS=1",
       2, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 8, 4 }, { 256, 24, 128 }, 1, 8, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[8], 42, 1, 0, bundle_pocl_avx2_stages + 21, NULL },
+      &bundle_pocl_avx2_times[4], 42, 1, 0, bundle_pocl_avx2_stages + 23, NULL },
     { "fused TM=4 NV=3 VEC=8 MB=64 KC=128 KU=4 TURNS=8 PANELS=1",
       2, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 8, 4 }, { 256, 24, 128 }, 1, 8, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[8], 43, 1, 0, bundle_pocl_avx2_stages + 21, NULL },
+      &bundle_pocl_avx2_times[4], 43, 1, 0, bundle_pocl_avx2_stages + 23, NULL },
     { "fused TM=4 NV=3 VEC=8 MB=64 KC=128 KU=4 TURNS=8 PANELS=1",
       2, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 8, 4 }, { 256, 24, 128 }, 1, 8, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[8], 44, 1, 0, bundle_pocl_avx2_stages + 21, NULL },
-    { "fused TM=4 NV=3 VEC=8 MB=64 KC=64 KU=1 TURNS=1 PANELS=16",
+      &bundle_pocl_avx2_times[4], 44, 1, 0, bundle_pocl_avx2_stages + 23, NULL },
+    { "fused TM=6 NV=2 VEC=8 MB=16 KC=256 KU=4 TURNS=1 PANELS=1",
       2, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 8, 1 }, { 256, 384, 64 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[7], 45, 1, 0, bundle_pocl_avx2_stages + 22, NULL },
-    { "fused TM=4 NV=3 VEC=8 MB=64 KC=64 KU=1 TURNS=1 PANELS=16",
+      { 6, 8, 4 }, { 96, 16, 256 }, 1, 1, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[6], 45, 1, 0, bundle_pocl_avx2_stages + 24, NULL },
+    { "fused TM=6 NV=2 VEC=8 MB=16 KC=256 KU=4 TURNS=1 PANELS=1",
       2, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 8, 1 }, { 256, 384, 256 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[7], 46, 1, 0, bundle_pocl_avx2_stages + 23, NULL },
-    { "fused TM=4 NV=3 VEC=8 MB=64 KC=64 KU=1 TURNS=1 PANELS=16",
+      { 6, 8, 4 }, { 96, 16, 256 }, 1, 1, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[6], 46, 1, 0, bundle_pocl_avx2_stages + 24, NULL },
+    { "fused TM=6 NV=2 VEC=8 MB=16 KC=256 KU=4 TURNS=1 PANELS=1",
       2, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 8, 1 }, { 256, 384, 64 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[7], 47, 1, 0, bundle_pocl_avx2_stages + 22, NULL },
-    { "fused TM=4 NV=3 VEC=8 MB=64 KC=64 KU=1 TURNS=1 PANELS=16",
+      { 6, 8, 4 }, { 96, 16, 256 }, 1, 1, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[6], 47, 1, 0, bundle_pocl_avx2_stages + 24, NULL },
+    { "fused TM=6 NV=2 VEC=8 MB=16 KC=256 KU=4 TURNS=1 PANELS=1",
       2, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 8, 1 }, { 256, 384, 256 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[7], 48, 1, 0, bundle_pocl_avx2_stages + 23, NULL },
-    { "packed TM=6 NV=2 VEC=8 MP=4 NP=16 KC=0 KU=1 PACKA=1",
+      { 6, 8, 4 }, { 96, 16, 256 }, 1, 1, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[6], 48, 1, 0, bundle_pocl_avx2_stages + 24, NULL },
+    { "packed TM=6 NV=2 VEC=8 MP=16 NP=4 KC=384 KU=1 PACKA=1",
       2, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[4], 49, 3, 2, bundle_pocl_avx2_stages + 24, bundle_pocl_avx2_regions + 0 },
-    { "packed TM=6 NV=2 VEC=8 MP=4 NP=16 KC=0 KU=1 PACKA=1",
+      { 96, 64, 1 }, { 96, 64, 384 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[7], 49, 3, 2, bundle_pocl_avx2_stages + 25, bundle_pocl_avx2_regions + 0 },
+    { "packed TM=6 NV=2 VEC=8 MP=16 NP=4 KC=384 KU=1 PACKA=1",
       2, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[4], 50, 3, 2, bundle_pocl_avx2_stages + 24, bundle_pocl_avx2_regions + 0 },
-    { "packed TM=6 NV=2 VEC=8 MP=4 NP=16 KC=0 KU=1 PACKA=1",
+      { 96, 64, 1 }, { 96, 64, 384 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[7], 50, 3, 2, bundle_pocl_avx2_stages + 25, bundle_pocl_avx2_regions + 0 },
+    { "packed TM=6 NV=2 VEC=8 MP=16 NP=4 KC=384 KU=1 PACKA=1",
       2, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[4], 51, 3, 2, bundle_pocl_avx2_stages + 24, bundle_pocl_avx2_regions + 0 },
-    { "packed TM=6 NV=2 VEC=8 MP=4 NP=16 KC=0 KU=1 PACKA=1",
+      { 96, 64, 1 }, { 96, 64, 384 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[7], 51, 3, 2, bundle_pocl_avx2_stages + 25, bundle_pocl_avx2_regions + 0 },
+    { "packed TM=6 NV=2 VEC=8 MP=16 NP=4 KC=384 KU=1 PACKA=1",
       2, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 256, 1 }, { 24, 256, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[4], 52, 3, 2, bundle_pocl_avx2_stages + 24, bundle_pocl_avx2_regions + 0 },
+      { 96, 64, 1 }, { 96, 64, 384 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[7], 52, 3, 2, bundle_pocl_avx2_stages + 25, bundle_pocl_avx2_regions + 0 },
     { "mirror TILE=32 ROWS=4 ALONE=1",
       2, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, 0, 0,
-      NULL, 53, 1, 0, bundle_pocl_avx2_stages + 27, NULL },
+      NULL, 53, 1, 0, bundle_pocl_avx2_stages + 28, NULL },
     { "fused TM=4 NV=3 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=2",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 4 }, { 256, 24, 64 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[9], 54, 1, 0, bundle_pocl_avx2_stages + 28, NULL },
+      &bundle_pocl_avx2_times[9], 54, 1, 0, bundle_pocl_avx2_stages + 29, NULL },
     { "fused TM=4 NV=3 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=2",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 4 }, { 256, 24, 128 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[9], 55, 1, 0, bundle_pocl_avx2_stages + 29, NULL },
+      &bundle_pocl_avx2_times[9], 55, 1, 0, bundle_pocl_avx2_stages + 30, NULL },
     { "fused TM=4 NV=3 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=2",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 4 }, { 256, 24, 64 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[9], 56, 1, 0, bundle_pocl_avx2_stages + 28, NULL },
+      &bundle_pocl_avx2_times[9], 56, 1, 0, bundle_pocl_avx2_stages + 29, NULL },
     { "fused TM=4 NV=3 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=2",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 4 }, { 256, 24, 128 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[9], 57, 1, 0, bundle_pocl_avx2_stages + 29, NULL },
+      &bundle_pocl_avx2_times[9], 57, 1, 0, bundle_pocl_avx2_stages + 30, NULL },
     { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256 KU=1 PACKA=1",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[10], 58, 3, 2, bundle_pocl_avx2_stages + 30, bundle_pocl_avx2_regions + 2 },
+      &bundle_pocl_avx2_times[10], 58, 3, 2, bundle_pocl_avx2_stages + 31, bundle_pocl_avx2_regions + 2 },
     { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256 KU=1 PACKA=1",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[10], 59, 3, 2, bundle_pocl_avx2_stages + 30, bundle_pocl_avx2_regions + 2 },
+      &bundle_pocl_avx2_times[10], 59, 3, 2, bundle_pocl_avx2_stages + 31, bundle_pocl_avx2_regions + 2 },
     { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256 KU=1 PACKA=1",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[10], 60, 3, 2, bundle_pocl_avx2_stages + 30, bundle_pocl_avx2_regions + 2 },
+      &bundle_pocl_avx2_times[10], 60, 3, 2, bundle_pocl_avx2_stages + 31, bundle_pocl_avx2_regions + 2 },
     { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256 KU=1 PACKA=1",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[10], 61, 3, 2, bundle_pocl_avx2_stages + 30, bundle_pocl_avx2_regions + 2 },
+      &bundle_pocl_avx2_times[10], 61, 3, 2, bundle_pocl_avx2_stages + 31, bundle_pocl_avx2_regions + 2 },
     { "direct WGM=1 WGN=1 TM=2 NV=4 VEC=4 KU=4 INDEX=64",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 2, 16, 4 }, { 2, 16, 4 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[11], 62, 1, 0, bundle_pocl_avx2_stages + 33, NULL },
+      &bundle_pocl_avx2_times[11], 62, 1, 0, bundle_pocl_avx2_stages + 34, NULL },
     { "direct WGM=1 WGN=1 TM=2 NV=4 VEC=4 KU=4 INDEX=64",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 2, 16, 4 }, { 2, 16, 4 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[11], 63, 1, 0, bundle_pocl_avx2_stages + 33, NULL },
+      &bundle_pocl_avx2_times[11], 63, 1, 0, bundle_pocl_avx2_stages + 34, NULL },
     { "direct WGM=1 WGN=1 TM=2 NV=4 VEC=4 KU=4 INDEX=64",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 2, 16, 4 }, { 2, 16, 4 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[11], 64, 1, 0, bundle_pocl_avx2_stages + 33, NULL },
+      &bundle_pocl_avx2_times[11], 64, 1, 0, bundle_pocl_avx2_stages + 34, NULL },
     { "direct WGM=1 WGN=1 TM=2 NV=4 VEC=4 KU=4 INDEX=64",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 2, 16, 4 }, { 2, 16, 4 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[11], 65, 1, 0, bundle_pocl_avx2_stages + 33, NULL },
+      &bundle_pocl_avx2_times[11], 65, 1, 0, bundle_pocl_avx2_stages + 34, NULL },
     { "direct WGM=1 WGN=2 TM=2 NV=4 VEC=4 KU=4 INDEX=64",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 2, 32, 4 }, { 2, 32, 4 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[12], 66, 1, 0, bundle_pocl_avx2_stages + 34, NULL },
+      &bundle_pocl_avx2_times[12], 66, 1, 0, bundle_pocl_avx2_stages + 35, NULL },
     { "direct WGM=1 WGN=2 TM=2 NV=4 VEC=4 KU=4 INDEX=64",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 2, 32, 4 }, { 2, 32, 4 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[12], 67, 1, 0, bundle_pocl_avx2_stages + 34, NULL },
+      &bundle_pocl_avx2_times[12], 67, 1, 0, bundle_pocl_avx2_stages + 35, NULL },
     { "direct WGM=1 WGN=2 TM=2 NV=4 VEC=4 KU=4 INDEX=64",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 2, 32, 4 }, { 2, 32, 4 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[12], 68, 1, 0, bundle_pocl_avx2_stages + 34, NULL },
+      &bundle_pocl_avx2_times[12], 68, 1, 0, bundle_pocl_avx2_stages + 35, NULL },
     { "direct WGM=1 WGN=2 TM=2 NV=4 VEC=4 KU=4 INDEX=64",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 2, 32, 4 }, { 2, 32, 4 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[12], 69, 1, 0, bundle_pocl_avx2_stages + 34, NULL },
+      &bundle_pocl_avx2_times[12], 69, 1, 0, bundle_pocl_avx2_stages + 35, NULL },
     { "packed TM=4 NV=3 VEC=4 MP=8 NP=8 KC=384 KU=1 PACKA=1",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 96, 1 }, { 32, 96, 384 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[13], 70, 3, 2, bundle_pocl_avx2_stages + 35, bundle_pocl_avx2_regions + 4 },
+      &bundle_pocl_avx2_times[13], 70, 3, 2, bundle_pocl_avx2_stages + 36, bundle_pocl_avx2_regions + 4 },
     { "packed TM=4 NV=3 VEC=4 MP=8 NP=8 KC=384 KU=1 PACKA=1",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 96, 1 }, { 32, 96, 384 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[13], 71, 3, 2, bundle_pocl_avx2_stages + 35, bundle_pocl_avx2_regions + 4 },
+      &bundle_pocl_avx2_times[13], 71, 3, 2, bundle_pocl_avx2_stages + 36, bundle_pocl_avx2_regions + 4 },
     { "packed TM=4 NV=3 VEC=4 MP=8 NP=8 KC=384 KU=1 PACKA=1",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 96, 1 }, { 32, 96, 384 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[13], 72, 3, 2, bundle_pocl_avx2_stages + 35, bundle_pocl_avx2_regions + 4 },
+      &bundle_pocl_avx2_times[13], 72, 3, 2, bundle_pocl_avx2_stages + 36, bundle_pocl_avx2_regions + 4 },
     { "packed TM=4 NV=3 VEC=4 MP=8 NP=8 KC=384 KU=1 PACKA=1",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 96, 1 }, { 32, 96, 384 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[13], 73, 3, 2, bundle_pocl_avx2_stages + 35, bundle_pocl_avx2_regions + 4 },
+      &bundle_pocl_avx2_times[13], 73, 3, 2, bundle_pocl_avx2_stages + 36, bundle_pocl_avx2_regions + 4 },
     { "fused TM=4 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=4 PANELS=8",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 1 }, { 256, 96, 128 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[14], 74, 1, 0, bundle_pocl_avx2_stages + 38, NULL },
+      &bundle_pocl_avx2_times[14], 74, 1, 0, bundle_pocl_avx2_stages + 39, NULL },
     { "fused TM=4 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=4 PANELS=8",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 1 }, { 256, 96, 256 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[14], 75, 1, 0, bundle_pocl_avx2_stages + 39, NULL },
+      &bundle_pocl_avx2_times[14], 75, 1, 0, bundle_pocl_avx2_stages + 40, NULL },
     { "fused TM=4 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=4 PANELS=8",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 1 }, { 256, 96, 128 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[14], 76, 1, 0, bundle_pocl_avx2_stages + 38, NULL },
+      &bundle_pocl_avx2_times[14], 76, 1, 0, bundle_pocl_avx2_stages + 39, NULL },
     { "fused TM=4 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=4 PANELS=8",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 1 }, { 256, 96, 256 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[14], 77, 1, 0, bundle_pocl_avx2_stages + 39, NULL },
+      &bundle_pocl_avx2_times[14], 77, 1, 0, bundle_pocl_avx2_stages + 40, NULL },
     { "packed TM=4 NV=3 VEC=4 MP=4 NP=8 KC=256 KU=1 PACKA=1",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[15], 78, 3, 2, bundle_pocl_avx2_stages + 40, bundle_pocl_avx2_regions + 4 },
+      &bundle_pocl_avx2_times[15], 78, 3, 2, bundle_pocl_avx2_stages + 41, bundle_pocl_avx2_regions + 4 },
     { "packed TM=4 NV=3 VEC=4 MP=4 NP=8 KC=256 KU=1 PACKA=1",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[15], 79, 3, 2, bundle_pocl_avx2_stages + 40, bundle_pocl_avx2_regions + 4 },
+      &bundle_pocl_avx2_times[15], 79, 3, 2, bundle_pocl_avx2_stages + 41, bundle_pocl_avx2_regions + 4 },
     { "packed TM=4 NV=3 VEC=4 MP=4 NP=8 KC=256 KU=1 PACKA=1",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[15], 80, 3, 2, bundle_pocl_avx2_stages + 40, bundle_pocl_avx2_regions + 4 },
+      &bundle_pocl_avx2_times[15], 80, 3, 2, bundle_pocl_avx2_stages + 41, bundle_pocl_avx2_regions + 4 },
     { "packed TM=4 NV=3 VEC=4 MP=4 NP=8 KC=256 KU=1 PACKA=1",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[15], 81, 3, 2, bundle_pocl_avx2_stages + 40, bundle_pocl_avx2_regions + 4 },
+      &bundle_pocl_avx2_times[15], 81, 3, 2, bundle_pocl_avx2_stages + 41, bundle_pocl_avx2_regions + 4 },
     { "fused TM=4 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=4 PANELS=8",
       3, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 1 }, { 256, 96, 128 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[14], 82, 1, 0, bundle_pocl_avx2_stages + 43, NULL },
+      &bundle_pocl_avx2_times[14], 82, 1, 0, bundle_pocl_avx2_stages + 44, NULL },
     { "fused TM=4 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=4 PANELS=8",
       3, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 1 }, { 256, 96, 256 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[14], 83, 1, 0, bundle_pocl_avx2_stages + 44, NULL },
+      &bundle_pocl_avx2_times[14], 83, 1, 0, bundle_pocl_avx2_stages + 45, NULL },
     { "fused TM=4 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=4 PANELS=8",
       3, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 1 }, { 256, 96, 128 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[14], 84, 1, 0, bundle_pocl_avx2_stages + 43, NULL },
+      &bundle_pocl_avx2_times[14], 84, 1, 0, bundle_pocl_avx2_stages + 44, NULL },
     { "fused TM=4 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=4 PANELS=8",
       3, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 1 }, { 256, 96, 256 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[14], 85, 1, 0, bundle_pocl_avx2_stages + 44, NULL },
+      &bundle_pocl_avx2_times[14], 85, 1, 0, bundle_pocl_avx2_stages + 45, NULL },
     { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256 KU=1 PACKA=1",
       3, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[10], 86, 3, 2, bundle_pocl_avx2_stages + 45, bundle_pocl_avx2_regions + 2 },
+      &bundle_pocl_avx2_times[10], 86, 3, 2, bundle_pocl_avx2_stages + 46, bundle_pocl_avx2_regions + 2 },
     { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256 KU=1 PACKA=1",
       3, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[10], 87, 3, 2, bundle_pocl_avx2_stages + 45, bundle_pocl_avx2_regions + 2 },
+      &bundle_pocl_avx2_times[10], 87, 3, 2, bundle_pocl_avx2_stages + 46, bundle_pocl_avx2_regions + 2 },
     { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256 KU=1 PACKA=1",
       3, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[10], 88, 3, 2, bundle_pocl_avx2_stages + 45, bundle_pocl_avx2_regions + 2 },
+      &bundle_pocl_avx2_times[10], 88, 3, 2, bundle_pocl_avx2_stages + 46, bundle_pocl_avx2_regions + 2 },
     { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256 KU=1 PACKA=1",
       3, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[10], 89, 3, 2, bundle_pocl_avx2_stages + 45, bundle_pocl_avx2_regions + 2 },
+      &bundle_pocl_avx2_times[10], 89, 3, 2, bundle_pocl_avx2_stages + 46, bundle_pocl_avx2_regions + 2 },
     { "fused TM=4 NV=3 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=2",
       3, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 4 }, { 256, 24, 64 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[9], 90, 1, 0, bundle_pocl_avx2_stages + 48, NULL },
+      &bundle_pocl_avx2_times[9], 90, 1, 0, bundle_pocl_avx2_stages + 49, NULL },
     { "fused TM=4 NV=3 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=2",
       3, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 4 }, { 256, 24, 128 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[9], 91, 1, 0, bundle_pocl_avx2_stages + 49, NULL },
+      &bundle_pocl_avx2_times[9], 91, 1, 0, bundle_pocl_avx2_stages + 50, NULL },
     { "fused TM=4 NV=3 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=2",
       3, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 4 }, { 256, 24, 64 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[9], 92, 1, 0, bundle_pocl_avx2_stages + 48, NULL },
+      &bundle_pocl_avx2_times[9], 92, 1, 0, bundle_pocl_avx2_stages + 49, NULL },
     { "fused TM=4 NV=3 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=2",
       3, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 4 }, { 256, 24, 128 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[9], 93, 1, 0, bundle_pocl_avx2_stages + 49, NULL },
+      &bundle_pocl_avx2_times[9], 93, 1, 0, bundle_pocl_avx2_stages + 50, NULL },
     { "mirror TILE=32 ROWS=4 ALONE=1",
       3, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, 0, 0,
-      NULL, 94, 1, 0, bundle_pocl_avx2_stages + 50, NULL },
+      NULL, 94, 1, 0, bundle_pocl_avx2_stages + 51, NULL },
     { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256 KU=1 PACKA=1",
       5, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[16], 95, 3, 2, bundle_pocl_avx2_stages + 51, bundle_pocl_avx2_regions + 2 },
+      &bundle_pocl_avx2_times[16], 95, 3, 2, bundle_pocl_avx2_stages + 52, bundle_pocl_avx2_regions + 2 },
     { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256 KU=1 PACKA=1",
       5, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[16], 96, 3, 2, bundle_pocl_avx2_stages + 51, bundle_pocl_avx2_regions + 2 },
+      &bundle_pocl_avx2_times[16], 96, 3, 2, bundle_pocl_avx2_stages + 52, bundle_pocl_avx2_regions + 2 },
     { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256 KU=1 PACKA=1",
       5, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[16], 97, 3, 2, bundle_pocl_avx2_stages + 51, bundle_pocl_avx2_regions + 2 },
+      &bundle_pocl_avx2_times[16], 97, 3, 2, bundle_pocl_avx2_stages + 52, bundle_pocl_avx2_regions + 2 },
     { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256 KU=1 PACKA=1",
       5, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[16], 98, 3, 2, bundle_pocl_avx2_stages + 51, bundle_pocl_avx2_regions + 2 },
+      &bundle_pocl_avx2_times[16], 98, 3, 2, bundle_pocl_avx2_stages + 52, bundle_pocl_avx2_regions + 2 },
     { "packed TM=3 NV=3 VEC=4 MP=2 NP=32 KC=0 KU=1 PACKA=1",
       5, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 384, 1 }, { 6, 384, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[17], 99, 3, 2, bundle_pocl_avx2_stages + 54, bundle_pocl_avx2_regions + 6 },
+      &bundle_pocl_avx2_times[17], 99, 3, 2, bundle_pocl_avx2_stages + 55, bundle_pocl_avx2_regions + 6 },
     { "packed TM=3 NV=3 VEC=4 MP=2 NP=32 KC=0 KU=1 PACKA=1",
       5, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 384, 1 }, { 6, 384, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[17], 100, 3, 2, bundle_pocl_avx2_stages + 54, bundle_pocl_avx2_regions + 6 },
+      &bundle_pocl_avx2_times[17], 100, 3, 2, bundle_pocl_avx2_stages + 55, bundle_pocl_avx2_regions + 6 },
     { "packed TM=3 NV=3 VEC=4 MP=2 NP=32 KC=0 KU=1 PACKA=1",
       5, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 384, 1 }, { 6, 384, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[17], 101, 3, 2, bundle_pocl_avx2_stages + 54, bundle_pocl_avx2_regions + 6 },
+      &bundle_pocl_avx2_times[17], 101, 3, 2, bundle_pocl_avx2_stages + 55, bundle_pocl_avx2_regions + 6 },
     { "packed TM=3 NV=3 VEC=4 MP=2 NP=32 KC=0 KU=1 PACKA=1",
       5, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 384, 1 }, { 6, 384, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[17], 102, 3, 2, bundle_pocl_avx2_stages + 54, bundle_pocl_avx2_regions + 6 },
+      &bundle_pocl_avx2_times[17], 102, 3, 2, bundle_pocl_avx2_stages + 55, bundle_pocl_avx2_regions + 6 },
     { "fused TM=4 NV=2 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=8",
       5, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 4 }, { 256, 64, 64 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[18], 103, 1, 0, bundle_pocl_avx2_stages + 57, NULL },
+      &bundle_pocl_avx2_times[18], 103, 1, 0, bundle_pocl_avx2_stages + 58, NULL },
     { "fused TM=4 NV=2 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=8",
       5, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 4 }, { 256, 64, 256 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[18], 104, 1, 0, bundle_pocl_avx2_stages + 58, NULL },
+      &bundle_pocl_avx2_times[18], 104, 1, 0, bundle_pocl_avx2_stages + 59, NULL },
     { "fused TM=4 NV=2 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=8",
       5, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 4 }, { 256, 64, 64 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[18], 105, 1, 0, bundle_pocl_avx2_stages + 57, NULL },
+      &bundle_pocl_avx2_times[18], 105, 1, 0, bundle_pocl_avx2_stages + 58, NULL },
     { "fused TM=4 NV=2 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=8",
       5, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 4 }, { 256, 64, 256 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[18], 106, 1, 0, bundle_pocl_avx2_stages + 58, NULL },
+      &bundle_pocl_avx2_times[18], 106, 1, 0, bundle_pocl_avx2_stages + 59, NULL },
     { "fused TM=6 NV=2 VEC=4 MB=32 KC=384 KU=1 TURNS=2 PANELS=2",
       5, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 4, 1 }, { 192, 16, 384 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[19], 107, 1, 0, bundle_pocl_avx2_stages + 59, NULL },
+      &bundle_pocl_avx2_times[19], 107, 1, 0, bundle_pocl_avx2_stages + 60, NULL },
     { "fused TM=6 NV=2 VEC=4 MB=32 KC=384 KU=1 TURNS=2 PANELS=2",
       5, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 4, 1 }, { 192, 16, 384 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[19], 108, 1, 0, bundle_pocl_avx2_stages + 60, NULL },
+      &bundle_pocl_avx2_times[19], 108, 1, 0, bundle_pocl_avx2_stages + 61, NULL },
     { "fused TM=6 NV=2 VEC=4 MB=32 KC=384 KU=1 TURNS=2 PANELS=2",
       5, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 4, 1 }, { 192, 16, 384 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[19], 109, 1, 0, bundle_pocl_avx2_stages + 59, NULL },
+      &bundle_pocl_avx2_times[19], 109, 1, 0, bundle_pocl_avx2_stages + 60, NULL },
     { "fused TM=6 NV=2 VEC=4 MB=32 KC=384 KU=1 TURNS=2 PANELS=2",
       5, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 4, 1 }, { 192, 16, 384 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[19], 110, 1, 0, bundle_pocl_avx2_stages + 60, NULL },
+      &bundle_pocl_avx2_times[19], 110, 1, 0, bundle_pocl_avx2_stages + 61, NULL },
     { "fused TM=6 NV=2 VEC=4 MB=32 KC=384 KU=1 TURNS=2 PANELS=2",
       5, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 4, 1 }, { 192, 16, 384 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[19], 111, 1, 0, bundle_pocl_avx2_stages + 61, NULL },
+      &bundle_pocl_avx2_times[19], 111, 1, 0, bundle_pocl_avx2_stages + 62, NULL },
     { "fused TM=6 NV=2 VEC=4 MB=32 KC=384 KU=1 TURNS=2 PANELS=2",
       5, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 4, 1 }, { 192, 16, 384 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[19], 112, 1, 0, bundle_pocl_avx2_stages + 62, NULL },
+      &bundle_pocl_avx2_times[19], 112, 1, 0, bundle_pocl_avx2_stages + 63, NULL },
     { "fused TM=6 NV=2 VEC=4 MB=32 KC=384 KU=1 TURNS=2 PANELS=2",
       5, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 4, 1 }, { 192, 16, 384 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[19], 113, 1, 0, bundle_pocl_avx2_stages + 61, NULL },
+      &bundle_pocl_avx2_times[19], 113, 1, 0, bundle_pocl_avx2_stages + 62, NULL },
     { "fused TM=6 NV=2 VEC=4 MB=32 KC=384 KU=1 TURNS=2 PANELS=2",
       5, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 4, 1 }, { 192, 16, 384 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[19], 114, 1, 0, bundle_pocl_avx2_stages + 62, NULL },
+      &bundle_pocl_avx2_times[19], 114, 1, 0, bundle_pocl_avx2_stages + 63, NULL },
     { "complex TILE=32 ROWS=4 ALONE=1",
       5, 0, 0, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      NULL, 115, 4, 3, bundle_pocl_avx2_stages + 63, bundle_pocl_avx2_regions + 8 },
+      NULL, 115, 4, 3, bundle_pocl_avx2_stages + 64, bundle_pocl_avx2_regions + 8 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       5, 0, 1, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      NULL, 116, 4, 3, bundle_pocl_avx2_stages + 63, bundle_pocl_avx2_regions + 8 },
+      NULL, 116, 4, 3, bundle_pocl_avx2_stages + 64, bundle_pocl_avx2_regions + 8 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       5, 1, 0, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      NULL, 117, 5, 3, bundle_pocl_avx2_stages + 67, bundle_pocl_avx2_regions + 11 },
+      NULL, 117, 5, 3, bundle_pocl_avx2_stages + 68, bundle_pocl_avx2_regions + 11 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       5, 1, 1, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      NULL, 118, 5, 3, bundle_pocl_avx2_stages + 67, bundle_pocl_avx2_regions + 11 },
+      NULL, 118, 5, 3, bundle_pocl_avx2_stages + 68, bundle_pocl_avx2_regions + 11 },
     { "mirror TILE=32 ROWS=4 ALONE=1",
       5, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, 0, 0,
-      NULL, 119, 1, 0, bundle_pocl_avx2_stages + 72, NULL },
+      NULL, 119, 1, 0, bundle_pocl_avx2_stages + 73, NULL },
     { "fused TM=6 NV=2 VEC=2 MB=64 KC=256 KU=4 TURNS=1 PANELS=2",
       6, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 2, 4 }, { 384, 8, 256 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[20], 120, 1, 0, bundle_pocl_avx2_stages + 73, NULL },
+      &bundle_pocl_avx2_times[20], 120, 1, 0, bundle_pocl_avx2_stages + 74, NULL },
     { "fused TM=6 NV=2 VEC=2 MB=64 KC=256 KU=4 TURNS=1 PANELS=2",
       6, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 2, 4 }, { 384, 8, 256 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[20], 121, 1, 0, bundle_pocl_avx2_stages + 74, NULL },
+      &bundle_pocl_avx2_times[20], 121, 1, 0, bundle_pocl_avx2_stages + 75, NULL },
     { "fused TM=6 NV=2 VEC=2 MB=64 KC=256 KU=4 TURNS=1 PANELS=2",
       6, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 2, 4 }, { 384, 8, 256 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[20], 122, 1, 0, bundle_pocl_avx2_stages + 73, NULL },
+      &bundle_pocl_avx2_times[20], 122, 1, 0, bundle_pocl_avx2_stages + 74, NULL },
     { "fused TM=6 NV=2 VEC=2 MB=64 KC=256 KU=4 TURNS=1 PANELS=2",
       6, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 2, 4 }, { 384, 8, 256 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[20], 123, 1, 0, bundle_pocl_avx2_stages + 74, NULL },
+      &bundle_pocl_avx2_times[20], 123, 1, 0, bundle_pocl_avx2_stages + 75, NULL },
     { "fused TM=4 NV=2 VEC=2 MB=64 KC=384 KU=1 TURNS=4 PANELS=4",
       6, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 2, 1 }, { 256, 16, 384 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[21], 124, 1, 0, bundle_pocl_avx2_stages + 75, NULL },
+      &bundle_pocl_avx2_times[21], 124, 1, 0, bundle_pocl_avx2_stages + 76, NULL },
     { "fused TM=4 NV=2 VEC=2 MB=64 KC=384 KU=1 TURNS=4 PANELS=4",
       6, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 2, 1 }, { 256, 16, 384 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[21], 125, 1, 0, bundle_pocl_avx2_stages + 76, NULL },
+      &bundle_pocl_avx2_times[21], 125, 1, 0, bundle_pocl_avx2_stages + 77, NULL },
     { "fused TM=4 NV=2 VEC=2 MB=64 KC=384 KU=1 TURNS=4 PANELS=4",
       6, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 2, 1 }, { 256, 16, 384 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[21], 126, 1, 0, bundle_pocl_avx2_stages + 75, NULL },
+      &bundle_pocl_avx2_times[21], 126, 1, 0, bundle_pocl_avx2_stages + 76, NULL },
     { "fused TM=4 NV=2 VEC=2 MB=64 KC=384 KU=1 TURNS=4 PANELS=4",
       6, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 2, 1 }, { 256, 16, 384 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[21], 127, 1, 0, bundle_pocl_avx2_stages + 76, NULL },
+      &bundle_pocl_avx2_times[21], 127, 1, 0, bundle_pocl_avx2_stages + 77, NULL },
     { "packed TM=6 NV=2 VEC=2 MP=8 NP=8 KC=128 KU=1 PACKA=1",
       6, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[22], 128, 3, 2, bundle_pocl_avx2_stages + 77, bundle_pocl_avx2_regions + 14 },
+      &bundle_pocl_avx2_times[22], 128, 3, 2, bundle_pocl_avx2_stages + 78, bundle_pocl_avx2_regions + 14 },
     { "packed TM=6 NV=2 VEC=2 MP=8 NP=8 KC=128 KU=1 PACKA=1",
       6, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[22], 129, 3, 2, bundle_pocl_avx2_stages + 77, bundle_pocl_avx2_regions + 14 },
+      &bundle_pocl_avx2_times[22], 129, 3, 2, bundle_pocl_avx2_stages + 78, bundle_pocl_avx2_regions + 14 },
     { "packed TM=6 NV=2 VEC=2 MP=8 NP=8 KC=128 KU=1 PACKA=1",
       6, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[22], 130, 3, 2, bundle_pocl_avx2_stages + 77, bundle_pocl_avx2_regions + 14 },
+      &bundle_pocl_avx2_times[22], 130, 3, 2, bundle_pocl_avx2_stages + 78, bundle_pocl_avx2_regions + 14 },
     { "packed TM=6 NV=2 VEC=2 MP=8 NP=8 KC=128 KU=1 PACKA=1",
       6, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[22], 131, 3, 2, bundle_pocl_avx2_stages + 77, bundle_pocl_avx2_regions + 14 },
+      &bundle_pocl_avx2_times[22], 131, 3, 2, bundle_pocl_avx2_stages + 78, bundle_pocl_avx2_regions + 14 },
     { "packed TM=6 NV=2 VEC=2 MP=2 NP=8 KC=384 KU=4 PACKA=1",
       6, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 12, 32, 4 }, { 12, 32, 384 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[23], 132, 3, 2, bundle_pocl_avx2_stages + 80, bundle_pocl_avx2_regions + 14 },
+      &bundle_pocl_avx2_times[23], 132, 3, 2, bundle_pocl_avx2_stages + 81, bundle_pocl_avx2_regions + 14 },
     { "packed TM=6 NV=2 VEC=2 MP=2 NP=8 KC=384 KU=4 PACKA=1",
       6, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 12, 32, 4 }, { 12, 32, 384 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[23], 133, 3, 2, bundle_pocl_avx2_stages + 80, bundle_pocl_avx2_regions + 14 },
+      &bundle_pocl_avx2_times[23], 133, 3, 2, bundle_pocl_avx2_stages + 81, bundle_pocl_avx2_regions + 14 },
     { "packed TM=6 NV=2 VEC=2 MP=2 NP=8 KC=384 KU=4 PACKA=1",
       6, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 12, 32, 4 }, { 12, 32, 384 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[23], 134, 3, 2, bundle_pocl_avx2_stages + 80, bundle_pocl_avx2_regions + 14 },
+      &bundle_pocl_avx2_times[23], 134, 3, 2, bundle_pocl_avx2_stages + 81, bundle_pocl_avx2_regions + 14 },
     { "packed TM=6 NV=2 VEC=2 MP=2 NP=8 KC=384 KU=4 PACKA=1",
       6, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 12, 32, 4 }, { 12, 32, 384 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[23], 135, 3, 2, bundle_pocl_avx2_stages + 80, bundle_pocl_avx2_regions + 14 },
+      &bundle_pocl_avx2_times[23], 135, 3, 2, bundle_pocl_avx2_stages + 81, bundle_pocl_avx2_regions + 14 },
     { "fused TM=6 NV=2 VEC=2 MB=32 KC=64 KU=2 TURNS=2 PANELS=8",
       6, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 2, 2 }, { 192, 32, 64 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[24], 136, 1, 0, bundle_pocl_avx2_stages + 83, NULL },
+      &bundle_pocl_avx2_times[24], 136, 1, 0, bundle_pocl_avx2_stages + 84, NULL },
     { "fused TM=6 NV=2 VEC=2 MB=32 KC=64 KU=2 TURNS=2 PANELS=8",
       6, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 2, 2 }, { 192, 32, 256 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[24], 137, 1, 0, bundle_pocl_avx2_stages + 84, NULL },
+      &bundle_pocl_avx2_times[24], 137, 1, 0, bundle_pocl_avx2_stages + 85, NULL },
     { "fused TM=6 NV=2 VEC=2 MB=32 KC=64 KU=2 TURNS=2 PANELS=8",
       6, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 2, 2 }, { 192, 32, 64 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[24], 138, 1, 0, bundle_pocl_avx2_stages + 83, NULL },
+      &bundle_pocl_avx2_times[24], 138, 1, 0, bundle_pocl_avx2_stages + 84, NULL },
     { "fused TM=6 NV=2 VEC=2 MB=32 KC=64 KU=2 TURNS=2 PANELS=8",
       6, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 2, 2 }, { 192, 32, 256 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[24], 139, 1, 0, bundle_pocl_avx2_stages + 84, NULL },
+      &bundle_pocl_avx2_times[24], 139, 1, 0, bundle_pocl_avx2_stages + 85, NULL },
     { "fused TM=6 NV=2 VEC=2 MB=64 KC=384 KU=2 TURNS=1 PANELS=4",
       6, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 2, 2 }, { 384, 16, 384 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[25], 140, 1, 0, bundle_pocl_avx2_stages + 85, NULL },
+      &bundle_pocl_avx2_times[25], 140, 1, 0, bundle_pocl_avx2_stages + 86, NULL },
     { "fused TM=6 NV=2 VEC=2 MB=64 KC=384 KU=2 TURNS=1 PANELS=4",
       6, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 2, 2 }, { 384, 16, 384 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[25], 141, 1, 0, bundle_pocl_avx2_stages + 86, NULL },
+      &bundle_pocl_avx2_times[25], 141, 1, 0, bundle_pocl_avx2_stages + 87, NULL },
     { "fused TM=6 NV=2 VEC=2 MB=64 KC=384 KU=2 TURNS=1 PANELS=4",
       6, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 2, 2 }, { 384, 16, 384 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[25], 142, 1, 0, bundle_pocl_avx2_stages + 85, NULL },
+      &bundle_pocl_avx2_times[25], 142, 1, 0, bundle_pocl_avx2_stages + 86, NULL },
     { "fused TM=6 NV=2 VEC=2 MB=64 KC=384 KU=2 TURNS=1 PANELS=4",
       6, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 2, 2 }, { 384, 16, 384 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[25], 143, 1, 0, bundle_pocl_avx2_stages + 86, NULL },
+      &bundle_pocl_avx2_times[25], 143, 1, 0, bundle_pocl_avx2_stages + 87, NULL },
     { "complex TILE=32 ROWS=4 ALONE=1",
       6, 0, 0, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      NULL, 144, 4, 3, bundle_pocl_avx2_stages + 87, bundle_pocl_avx2_regions + 16 },
+      NULL, 144, 4, 3, bundle_pocl_avx2_stages + 88, bundle_pocl_avx2_regions + 16 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       6, 0, 1, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      NULL, 145, 4, 3, bundle_pocl_avx2_stages + 87, bundle_pocl_avx2_regions + 16 },
+      NULL, 145, 4, 3, bundle_pocl_avx2_stages + 88, bundle_pocl_avx2_regions + 16 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       6, 1, 0, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      NULL, 146, 5, 3, bundle_pocl_avx2_stages + 91, bundle_pocl_avx2_regions + 19 },
+      NULL, 146, 5, 3, bundle_pocl_avx2_stages + 92, bundle_pocl_avx2_regions + 19 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       6, 1, 1, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      NULL, 147, 5, 3, bundle_pocl_avx2_stages + 91, bundle_pocl_avx2_regions + 19 },
+      NULL, 147, 5, 3, bundle_pocl_avx2_stages + 92, bundle_pocl_avx2_regions + 19 },
     { "mirror TILE=32 ROWS=4 ALONE=1",
       6, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, 0, 0,
-      NULL, 148, 1, 0, bundle_pocl_avx2_stages + 96, NULL },
+      NULL, 148, 1, 0, bundle_pocl_avx2_stages + 97, NULL },
 };
 
 KILN_INTERNAL const struct kiln_bundle kiln_bundle_pocl_avx2 = {
@@ -4836,7 +4716,7 @@ KILN_INTERNAL const struct kiln_bundle kiln_bundle_pocl_avx2 = {
     .provenance = "tuned on pthread-haswell-AMD EPYC, Portable Computing Language, driver 3.1+debian",
     .match = { "Portable Computing Language", NULL, "3.1+debian", 8, 0 },
     .traits = { 1, 2, 8, 524288, 0 },
-    .pool = { sizeof bundle_pocl_avx2_rows, 2236, 3216, 2741,
+    .pool = { sizeof bundle_pocl_avx2_rows, 2147, 3080, 2692,
               bundle_pocl_avx2_rows[0].text, bundle_pocl_avx2_lines,
               bundle_pocl_avx2_pairs, bundle_pocl_avx2_symbols },
     .num_programs = 149, .num_recipes = 149, .num_pins = 0,
