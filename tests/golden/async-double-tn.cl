@@ -188,7 +188,8 @@ void kiln_dgemm_async_multiply(long M, long N, long K,
                 barrier(CLK_LOCAL_MEM_FENCE);
             }
             if (t < num) {
-                const int k = (first + t) * 16;
+                const int step = first + t;
+                const int k = step * 16;
                 copy_a(a_at + stage * 8192, A + k * lda + first_m, lda, K - k, M - first_m, item);
                 copy_b(b_at + stage * 8192, B + k * ldb + first_n, ldb, K - k, N - first_n, item);
             }

@@ -194,8 +194,10 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
             if (t >= 3)
                 barrier(CLK_LOCAL_MEM_FENCE);
             uint4 a_pieces[4], b_pieces[4];
-            const int place = stage, k = (first + t) * 64;
+            const int place = stage;
             if (t < num) {
+                const int step = first + t;
+                const int k = step * 64;
                 fetch_a(a_pieces, A + first_m * lda + k, lda, M - first_m, K - k, a_end, item);
                 fetch_b(b_pieces, B + first_n * ldb + k, ldb, N - first_n, K - k, b_end, item);
             }
@@ -204,7 +206,8 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
             // What is fetched is on its way meanwhile.
             if (t >= 3) {
                 // Of the last step, what there is of K.
-                const long left = K - (long) (first + t - 3) * 64;
+                const int step = first + t - 3;
+                const long left = K - (long) step * 64;
                 const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;
                 if (left >= 64)
                 #pragma unroll

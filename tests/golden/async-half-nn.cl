@@ -193,6 +193,12 @@ void kiln_hgemm_async_stream(long M, long N, long K,
         const uint tile = is_whole ? turn : whole + done;
         const int first = is_whole ? 0 : at - (ulong) done * steps;
         const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
+        // All work-groups are at the same steps, modulo `share`, at the same time: one begins its
+        // steps with the one that is `late` behind the first. What it reads of A and B others bring
+        // into the cache.
+        const uint ago = at - begin, each = share;
+        const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
+        const int late = behind < num ? behind : 0;
         turn += groups;
         at += is_whole ? 0 : num;
     // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
@@ -225,7 +231,9 @@ void kiln_hgemm_async_stream(long M, long N, long K,
                 barrier(CLK_LOCAL_MEM_FENCE);
             }
             if (t < num) {
-                const int k = (first + t) * 64;
+                const int in_turn = t + late;
+                const int step = first + in_turn - (in_turn < num ? 0 : num);
+                const int k = step * 64;
                 copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
                 copy_b(b_at + stage * 8192, B + k * ldb + first_n, ldb, K - k, N - first_n, item);
             }
@@ -235,7 +243,9 @@ void kiln_hgemm_async_stream(long M, long N, long K,
             if (t < 3)
                 continue;
             // Of the last step, what there is of K.
-            const long left = K - (long) (first + t - 3) * 64;
+            const int in_turn = t - 3 + late;
+            const int step = first + in_turn - (in_turn < num ? 0 : num);
+            const long left = K - (long) step * 64;
             const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;
             if (left >= 64)
             #pragma unroll

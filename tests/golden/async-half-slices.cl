@@ -198,7 +198,8 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
                 barrier(CLK_LOCAL_MEM_FENCE);
             }
             if (t < num) {
-                const int k = (first + t) * 64;
+                const int step = first + t;
+                const int k = step * 64;
                 copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
                 copy_b(b_at + stage * 8192, B + k * ldb + first_n, ldb, K - k, N - first_n, item);
             }
@@ -208,7 +209,8 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
             if (t < 3)
                 continue;
             // Of the last step, what there is of K.
-            const long left = K - (long) (first + t - 3) * 64;
+            const int step = first + t - 3;
+            const long left = K - (long) step * 64;
             const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;
             const int from = slice * 2;
             if (left >= 64)

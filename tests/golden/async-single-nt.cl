@@ -184,7 +184,8 @@ void kiln_sgemm_async_multiply(long M, long N, long K,
                 barrier(CLK_LOCAL_MEM_FENCE);
             }
             if (t < num) {
-                const int k = (first + t) * 32;
+                const int step = first + t;
+                const int k = step * 32;
                 copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
                 copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);
             }
@@ -194,7 +195,8 @@ void kiln_sgemm_async_multiply(long M, long N, long K,
             if (t < 2)
                 continue;
             // Of the last step, what there is of K.
-            const long left = K - (long) (first + t - 2) * 32;
+            const int step = first + t - 2;
+            const long left = K - (long) step * 32;
             __local const uchar *a_tile = a_tiles + stage * 8192;
             __local const uchar *b_tile = b_tiles + stage * 8192;
             if (left >= 32) {

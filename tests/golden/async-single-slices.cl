@@ -171,6 +171,12 @@ void kiln_sgemm_async_stream(long M, long N, long K,
         const uint tile = is_whole ? turn : whole + done;
         const int first = is_whole ? 0 : at - (ulong) done * steps;
         const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
+        // All work-groups are at the same steps, modulo `share`, at the same time: one begins its
+        // steps with the one that is `late` behind the first. What it reads of A and B others bring
+        // into the cache.
+        const uint ago = at - begin, each = share;
+        const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
+        const int late = behind < num ? behind : 0;
         turn += groups;
         at += is_whole ? 0 : num;
     // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
@@ -205,7 +211,9 @@ void kiln_sgemm_async_stream(long M, long N, long K,
                 barrier(CLK_LOCAL_MEM_FENCE);
             }
             if (t < num) {
-                const int k = (first + t) * 32;
+                const int in_turn = t + late;
+                const int step = first + in_turn - (in_turn < num ? 0 : num);
+                const int k = step * 32;
                 copy_a(a_at + stage * 4096, A + k * lda + first_m, lda, K - k, M - first_m, item);
                 copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);
             }
@@ -215,7 +223,9 @@ void kiln_sgemm_async_stream(long M, long N, long K,
             if (t < 2)
                 continue;
             // Of the last step, what there is of K.
-            const long left = K - (long) (first + t - 2) * 32;
+            const int in_turn = t - 2 + late;
+            const int step = first + in_turn - (in_turn < num ? 0 : num);
+            const long left = K - (long) step * 32;
             __local const uchar *a_tile = a_tiles + stage * 4096;
             __local const uchar *b_tile = b_tiles + stage * 8192;
             if (left >= 32) {

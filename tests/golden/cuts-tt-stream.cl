@@ -687,6 +687,12 @@ void kiln_xgemm_cuts_stream(long M, long N, long K,
         const uint tile = is_whole ? turn : whole + done;
         const int first = is_whole ? 0 : at - (ulong) done * steps;
         const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
+        // All work-groups are at the same steps, modulo `share`, at the same time: one begins its
+        // steps with the one that is `late` behind the first. What it reads of A and B others bring
+        // into the cache.
+        const uint ago = at - begin, each = share;
+        const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
+        const int late = behind < num ? behind : 0;
         turn += groups;
         at += is_whole ? 0 : num;
     // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
@@ -723,10 +729,12 @@ void kiln_xgemm_cuts_stream(long M, long N, long K,
                     barrier(CLK_LOCAL_MEM_FENCE);
                 }
                 if (t < num) {
+                    const int in_turn = t + late;
+                    const int step = first + in_turn - (in_turn < num ? 0 : num);
                     __global const float *a_from = a_pieces
-                            + ((first + t) * (a_lines / 8) + first_m / 8) * 512 + item * 4;
+                            + (step * (a_lines / 8) + first_m / 8) * 512 + item * 4;
                     __global const float *b_from = b_pieces
-                            + ((first + t) * (b_lines / 8) + first_n / 8) * 512 + item * 4;
+                            + (step * (b_lines / 8) + first_n / 8) * 512 + item * 4;
                     const uint a_to = a_at + stage * 16384 + item * 16;
                     const uint b_to = b_at + stage * 8192 + item * 16;
                     #pragma unroll
@@ -795,10 +803,12 @@ void kiln_xgemm_cuts_stream(long M, long N, long K,
                     barrier(CLK_LOCAL_MEM_FENCE);
                 }
                 if (t < num) {
+                    const int in_turn = t + late;
+                    const int step = first + in_turn - (in_turn < num ? 0 : num);
                     __global const float *a_from = a_pieces
-                            + ((first + t) * (a_lines / 8) + first_m / 8) * 512 + item * 4;
+                            + (step * (a_lines / 8) + first_m / 8) * 512 + item * 4;
                     __global const float *b_from = b_pieces
-                            + ((first + t) * (b_lines / 8) + first_n / 8) * 512 + item * 4;
+                            + (step * (b_lines / 8) + first_n / 8) * 512 + item * 4;
                     const uint a_to = a_at + stage * 16384 + item * 16;
                     const uint b_to = b_at + stage * 8192 + item * 16;
                     #pragma unroll

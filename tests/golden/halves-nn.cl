@@ -524,13 +524,14 @@ void kiln_xgemm_halves_multiply(long M, long N, long K,
             const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
             const int first_m = tile_m * 128, first_n = tile_n * 64;
             for (int t = 0; t < num; t++) {
+                const int step = first + t;
                 mbarrier_wait(empties + 8 * s, phase);
                 mbarrier_expect(fulls + 8 * s, 49152);
                 fetch_bytes(a_at + s * 32768, a_pieces
-                        + ((first + t) * (a_lines / 8) + first_m / 8) * 2048, 32768,
+                        + (step * (a_lines / 8) + first_m / 8) * 2048, 32768,
                         fulls + 8 * s);
                 fetch_bytes(b_at + s * 16384, b_pieces
-                        + ((first + t) * (b_lines / 8) + first_n / 8) * 2048, 16384,
+                        + (step * (b_lines / 8) + first_n / 8) * 2048, 16384,
                         fulls + 8 * s);
                 if (++s == 3) {
                     s = 0;

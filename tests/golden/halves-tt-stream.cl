@@ -696,6 +696,12 @@ void kiln_xgemm_halves_stream(long M, long N, long K,
                 const uint tile = is_whole ? turn : whole + done;
                 const int first = is_whole ? 0 : at - (ulong) done * steps;
                 const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
+                // All work-groups are at the same steps, modulo `share`, at the same time: one
+                // begins its steps with the one that is `late` behind the first. What it reads of A
+                // and B others bring into the cache.
+                const uint ago = at - begin, each = share;
+                const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
+                const int late = behind < num ? behind : 0;
                 turn += groups;
                 at += is_whole ? 0 : num;
             // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
@@ -705,13 +711,15 @@ void kiln_xgemm_halves_stream(long M, long N, long K,
             const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
             const int first_m = tile_m * 64, first_n = tile_n * 96;
             for (int t = 0; t < num; t++) {
+                const int in_turn = t + late;
+                const int step = first + in_turn - (in_turn < num ? 0 : num);
                 mbarrier_wait(empties + 8 * s, phase);
                 mbarrier_expect(fulls + 8 * s, 20480);
                 fetch_bytes(a_at + s * 8192, a_pieces
-                        + ((first + t) * (a_lines / 8) + first_m / 8) * 1024, 8192,
+                        + (step * (a_lines / 8) + first_m / 8) * 1024, 8192,
                         fulls + 8 * s);
                 fetch_bytes(b_at + s * 12288, b_pieces
-                        + ((first + t) * (b_lines / 8) + first_n / 8) * 1024, 12288,
+                        + (step * (b_lines / 8) + first_n / 8) * 1024, 12288,
                         fulls + 8 * s);
                 if (++s == 3) {
                     s = 0;
@@ -730,6 +738,12 @@ void kiln_xgemm_halves_stream(long M, long N, long K,
         const uint tile = is_whole ? turn : whole + done;
         const int first = is_whole ? 0 : at - (ulong) done * steps;
         const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
+        // All work-groups are at the same steps, modulo `share`, at the same time: one begins its
+        // steps with the one that is `late` behind the first. What it reads of A and B others bring
+        // into the cache.
+        const uint ago = at - begin, each = share;
+        const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
+        const int late = behind < num ? behind : 0;
         turn += groups;
         at += is_whole ? 0 : num;
     // Work-groups that run together share rows and columns: 8 rows of tiles at a time.

@@ -168,6 +168,12 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
         const uint tile = is_whole ? turn : whole + done;
         const int first = is_whole ? 0 : at - (ulong) done * steps;
         const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
+        // All work-groups are at the same steps, modulo `share`, at the same time: one begins its
+        // steps with the one that is `late` behind the first. What it reads of A and B others bring
+        // into the cache.
+        const uint ago = at - begin, each = share;
+        const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
+        const int late = behind < num ? behind : 0;
         turn += groups;
         at += is_whole ? 0 : num;
     // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
@@ -192,7 +198,9 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
                 barrier(CLK_LOCAL_MEM_FENCE);
             }
             if (t < num) {
-                const int k = (first + t) * 8;
+                const int in_turn = t + late;
+                const int step = first + in_turn - (in_turn < num ? 0 : num);
+                const int k = step * 8;
                 copy_a(a_at + stage * 8192, A + k * lda + first_m, lda, K - k, M - first_m, item);
                 copy_b(b_at + stage * 4096, B + k * ldb + first_n, ldb, K - k, N - first_n, item);
             }

@@ -593,6 +593,12 @@ void kiln_xgemm_skinny_stream(long M, long N, long K,
         const uint tile = is_whole ? turn : whole + done;
         const int first = is_whole ? 0 : at - (ulong) done * steps;
         const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
+        // All work-groups are at the same steps, modulo `share`, at the same time: one begins its
+        // steps with the one that is `late` behind the first. What it reads of A and B others bring
+        // into the cache.
+        const uint ago = at - begin, each = share;
+        const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
+        const int late = behind < num ? behind : 0;
         turn += groups;
         at += is_whole ? 0 : num;
     // Work-groups that run together share rows and columns: 1 rows of tiles at a time.
@@ -622,7 +628,7 @@ void kiln_xgemm_skinny_stream(long M, long N, long K,
             c[i] = 0;
         // A step is asked for 3 steps before it is multiplied.
         for (int now = -3; now < num; now++) {
-            const int ahead = now + 3;
+            const int t = now + 3;
             float2 x[8];
             float scale[2];
             int e[2];
@@ -647,14 +653,16 @@ void kiln_xgemm_skinny_stream(long M, long N, long K,
                 // Here all have read the tile of Y before this one.
                 refuses = any_worker(refuses);
             }
-            if (ahead < num) {
-                const uint place = (stage + min(ahead, 3)) % 4;
+            if (t < num) {
+                const int in_turn = t + late;
+                const int step = first + in_turn - (in_turn < num ? 0 : num);
+                const uint place = (stage + min(t, 3)) % 4;
                 if (item == 0)
                     fetch_y(y_at + place * 8192, fulls + 8 * place,
-                            pieces + ((first + ahead) * (y_lines / 8) + first_y / 8) * 1024);
+                            pieces + (step * (y_lines / 8) + first_y / 8) * 1024);
                 const uint x_to = x_at + (place * 64 + item / 32 * 16) * 128;
-                __global const float *from = own_x + (long) (first + ahead) * 32;
-                const int depth = (int) K - (first + ahead) * 32;
+                __global const float *from = own_x + (long) step * 32;
+                const int depth = (int) K - step * 32;
                 if (num_own < 16 || depth < 32)
                     copy_some(x_to, from, ldx, num_own, depth);
                 else if (is_aligned)

@@ -552,7 +552,7 @@ void kiln_xgemm_skinny_multiply(long M, long N, long K,
             c[i] = 0;
         // A step is asked for 2 steps before it is multiplied.
         for (int now = -2; now < num; now++) {
-            const int ahead = now + 2;
+            const int t = now + 2;
             float2 x[16];
             float scale[2];
             int e[2];
@@ -577,14 +577,15 @@ void kiln_xgemm_skinny_multiply(long M, long N, long K,
                 // Here all have read the tile of Y before this one.
                 refuses = any_worker(refuses);
             }
-            if (ahead < num) {
-                const uint place = (stage + min(ahead, 2)) % 3;
+            if (t < num) {
+                const int step = first + t;
+                const uint place = (stage + min(t, 2)) % 3;
                 if (item == 0)
                     fetch_y(y_at + place * 24576, fulls + 8 * place,
-                            pieces + ((first + ahead) * (y_lines / 8) + first_y / 8) * 2048);
+                            pieces + (step * (y_lines / 8) + first_y / 8) * 2048);
                 const uint x_to = x_at + (place * 128 + item / 32 * 16) * 256;
-                __global const float *from = own_x + (long) (first + ahead) * 64 * ldx;
-                const int depth = (int) K - (first + ahead) * 64;
+                __global const float *from = own_x + (long) step * 64 * ldx;
+                const int depth = (int) K - step * 64;
                 if (num_own < 16 || depth < 64)
                     copy_some(x_to, from, ldx, num_own, depth);
                 else if (is_aligned)

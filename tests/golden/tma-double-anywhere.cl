@@ -176,7 +176,8 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
         const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
         const int first_m = tile_m * 128, first_n = tile_n * 64;
         for (int t = 0; t < num; t++) {
-            const int k = (first + t) * 16;
+            const int step = first + t;
+            const int k = step * 16;
             mbarrier_wait(empties + 8 * s, phase);
             fetch_a(a_at + s * 16384, A + a_offset + first_m * lda + k, lda,
                     M - first_m, K - k, who);

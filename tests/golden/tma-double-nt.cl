@@ -317,10 +317,11 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
                 if (t >= early)
                 {
                     mbarrier_wait(empties + 8 * s, phase);
-                    // Fetches step t into place s.
+                    // Fetches the t-th step into place s.
                     {
+                        const int step = first + t;
                         const uint mbarrier = fulls + 8 * s;
-                        const int k = (first + t) * 16;
+                        const int k = step * 16;
                         mbarrier_expect(mbarrier, (box_m + box_n) * 128);
                         fetch_box(a_at + s * 8192, a_map, k, first_m, mbarrier);
                         fetch_box(b_at + s * 16384, b_map, k, first_n, mbarrier);
@@ -345,21 +346,22 @@ void kiln_dgemm_tma_multiply(long M, long N, long K,
         const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
         const int first_m = tile_m * 64, first_n = tile_n * 128;
             const int early = min(num, 2);
-            for (int s = 0; s < early; s++) {
-                const int k = (first + s) * 16;
+            for (int t = 0; t < early; t++) {
+                const int step = first + t;
+                const int k = step * 16;
                 for (uint i = item; i < 512; i += 256) {
                     const uint line = i / 8, x = i % 8;
                     const uint to = swizzled(line, x, 8);
-                    fetch_chunk(a_at + s * 8192 + to, A + a_offset, M, K, lda, first_m + line,
+                    fetch_chunk(a_at + t * 8192 + to, A + a_offset, M, K, lda, first_m + line,
                             k + x * 2);
                 }
                 for (uint i = item; i < 1024; i += 256) {
                     const uint line = i / 8, x = i % 8;
                     const uint to = swizzled(line, x, 8);
-                    fetch_chunk(b_at + s * 16384 + to, B + b_offset, N, K, ldb, first_n + line,
+                    fetch_chunk(b_at + t * 16384 + to, B + b_offset, N, K, ldb, first_n + line,
                             k + x * 2);
                 }
-                mbarrier_arrive_later(fulls + 8 * s);
+                mbarrier_arrive_later(fulls + 8 * t);
             }
             asm volatile("bar.sync 2, 256;" ::: "memory");
             for (int s = 0; item == 0 && s < early; s++)

@@ -339,10 +339,11 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
                 if (t >= early)
                 {
                     mbarrier_wait(empties + 8 * s, phase);
-                    // Fetches step t into place s.
+                    // Fetches the t-th step into place s.
                     {
+                        const int step = first + t;
                         const uint mbarrier = fulls + 8 * s;
-                        const int k = (first + t) * 64;
+                        const int k = step * 64;
                         mbarrier_expect(mbarrier, (box_m + box_n) * 128);
                         fetch_box(a_at + s * 2048, a_map, k, first_m, mbarrier);
                         fetch_box(b_at + s * 8192, b_map, k, first_n, mbarrier);
@@ -367,21 +368,22 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
         const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
         const int first_m = tile_m * 16, first_n = tile_n * 64;
             const int early = min(num, 2);
-            for (int s = 0; s < early; s++) {
-                const int k = (first + s) * 64;
+            for (int t = 0; t < early; t++) {
+                const int step = first + t;
+                const int k = step * 64;
                 for (uint i = item; i < 128; i += 128) {
                     const uint line = i / 8, x = i % 8;
                     const uint to = swizzled(line, x, 8);
-                    fetch_chunk(a_at + s * 2048 + to, A + a_offset, M, K, lda, first_m + line,
+                    fetch_chunk(a_at + t * 2048 + to, A + a_offset, M, K, lda, first_m + line,
                             k + x * 8);
                 }
                 for (uint i = item; i < 512; i += 128) {
                     const uint line = i / 8, x = i % 8;
                     const uint to = swizzled(line, x, 8);
-                    fetch_chunk(b_at + s * 8192 + to, B + b_offset, N, K, ldb, first_n + line,
+                    fetch_chunk(b_at + t * 8192 + to, B + b_offset, N, K, ldb, first_n + line,
                             k + x * 8);
                 }
-                mbarrier_arrive_later(fulls + 8 * s);
+                mbarrier_arrive_later(fulls + 8 * t);
             }
             asm volatile("bar.sync 2, 128;" ::: "memory");
             for (int s = 0; item == 0 && s < early; s++)

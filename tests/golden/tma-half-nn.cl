@@ -377,10 +377,11 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
                 if (t >= early)
                 {
                     mbarrier_wait(empties + 8 * s, phase);
-                    // Fetches step t into place s.
+                    // Fetches the t-th step into place s.
                     {
+                        const int step = first + t;
                         const uint mbarrier = fulls + 8 * s;
-                        const int k = (first + t) * 64;
+                        const int k = step * 64;
                         mbarrier_expect(mbarrier, (box_m + box_n) * 128);
                         fetch_box(a_at + s * 16384, a_map, k, first_m, mbarrier);
                         for (int x = 0; x < 128; x += 64)
@@ -406,21 +407,22 @@ void kiln_hgemm_tma_multiply(long M, long N, long K,
         const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
         const int first_m = tile_m * 128, first_n = tile_n * 128;
             const int early = min(num, 2);
-            for (int s = 0; s < early; s++) {
-                const int k = (first + s) * 64;
+            for (int t = 0; t < early; t++) {
+                const int step = first + t;
+                const int k = step * 64;
                 for (uint i = item; i < 1024; i += 256) {
                     const uint line = i / 8, x = i % 8;
                     const uint to = swizzled(line, x, 8);
-                    fetch_chunk(a_at + s * 16384 + to, A + a_offset, M, K, lda, first_m + line,
+                    fetch_chunk(a_at + t * 16384 + to, A + a_offset, M, K, lda, first_m + line,
                             k + x * 8);
                 }
                 for (uint i = item; i < 1024; i += 256) {
                     const uint line = i / 16, x = i % 16;
                     const uint to = swizzled(line, x, 8);
-                    fetch_chunk(b_at + s * 16384 + to, B + b_offset, K, N, ldb, k + line,
+                    fetch_chunk(b_at + t * 16384 + to, B + b_offset, K, N, ldb, k + line,
                             first_n + x * 8);
                 }
-                mbarrier_arrive_later(fulls + 8 * s);
+                mbarrier_arrive_later(fulls + 8 * t);
             }
             asm volatile("bar.sync 2, 256;" ::: "memory");
             for (int s = 0; item == 0 && s < early; s++)

@@ -380,6 +380,12 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
                 const uint tile = is_whole ? turn : whole + done;
                 const int first = is_whole ? 0 : at - (ulong) done * steps;
                 const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
+                // All work-groups are at the same steps, modulo `share`, at the same time: one
+                // begins its steps with the one that is `late` behind the first. What it reads of A
+                // and B others bring into the cache.
+                const uint ago = at - begin, each = share;
+                const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
+                const int late = behind < num ? behind : 0;
                 turn += groups;
                 at += is_whole ? 0 : num;
             // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
@@ -392,10 +398,12 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
                 if (t >= early)
                 {
                     mbarrier_wait(empties + 8 * s, phase);
-                    // Fetches step t into place s.
+                    // Fetches the t-th step into place s.
                     {
+                        const int in_turn = t + late;
+                        const int step = first + in_turn - (in_turn < num ? 0 : num);
                         const uint mbarrier = fulls + 8 * s;
-                        const int k = (first + t) * 64;
+                        const int k = step * 64;
                         mbarrier_expect(mbarrier, (box_m + box_n) * 128);
                         for (int x = 0; x < 64; x += 64)
                             fetch_box(a_at + s * 8192 + x * 128, a_map, first_m + x, k, mbarrier);
@@ -420,6 +428,12 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
             const uint tile = is_whole ? turn : whole + done;
             const int first = is_whole ? 0 : at - (ulong) done * steps;
             const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
+            // All work-groups are at the same steps, modulo `share`, at the same time: one begins
+            // its steps with the one that is `late` behind the first. What it reads of A and B
+            // others bring into the cache.
+            const uint ago = at - begin, each = share;
+            const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
+            const int late = behind < num ? behind : 0;
             turn += groups;
             at += is_whole ? 0 : num;
         // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
@@ -429,21 +443,23 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
         const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
         const int first_m = tile_m * 64, first_n = tile_n * 64;
             const int early = min(num, 2);
-            for (int s = 0; s < early; s++) {
-                const int k = (first + s) * 64;
+            for (int t = 0; t < early; t++) {
+                const int in_turn = t + late;
+                const int step = first + in_turn - (in_turn < num ? 0 : num);
+                const int k = step * 64;
                 for (uint i = item; i < 512; i += 128) {
                     const uint line = i / 8, x = i % 8;
                     const uint to = swizzled(line, x, 8);
-                    fetch_chunk(a_at + s * 8192 + to, A + a_offset, K, M, lda, k + line,
+                    fetch_chunk(a_at + t * 8192 + to, A + a_offset, K, M, lda, k + line,
                             first_m + x * 8);
                 }
                 for (uint i = item; i < 512; i += 128) {
                     const uint line = i / 8, x = i % 8;
                     const uint to = swizzled(line, x, 8);
-                    fetch_chunk(b_at + s * 8192 + to, B + b_offset, N, K, ldb, first_n + line,
+                    fetch_chunk(b_at + t * 8192 + to, B + b_offset, N, K, ldb, first_n + line,
                             k + x * 8);
                 }
-                mbarrier_arrive_later(fulls + 8 * s);
+                mbarrier_arrive_later(fulls + 8 * t);
             }
             asm volatile("bar.sync 2, 128;" ::: "memory");
             for (int s = 0; item == 0 && s < early; s++)
@@ -459,6 +475,12 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
         const uint tile = is_whole ? turn : whole + done;
         const int first = is_whole ? 0 : at - (ulong) done * steps;
         const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
+        // All work-groups are at the same steps, modulo `share`, at the same time: one begins its
+        // steps with the one that is `late` behind the first. What it reads of A and B others bring
+        // into the cache.
+        const uint ago = at - begin, each = share;
+        const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
+        const int late = behind < num ? behind : 0;
         turn += groups;
         at += is_whole ? 0 : num;
     // Work-groups that run together share rows and columns: 8 rows of tiles at a time.

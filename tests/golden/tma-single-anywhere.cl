@@ -205,6 +205,12 @@ void kiln_sgemm_tma_stream(long M, long N, long K,
             const uint tile = is_whole ? turn : whole + done;
             const int first = is_whole ? 0 : at - (ulong) done * steps;
             const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
+            // All work-groups are at the same steps, modulo `share`, at the same time: one begins
+            // its steps with the one that is `late` behind the first. What it reads of A and B
+            // others bring into the cache.
+            const uint ago = at - begin, each = share;
+            const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
+            const int late = behind < num ? behind : 0;
             turn += groups;
             at += is_whole ? 0 : num;
         // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
@@ -214,7 +220,9 @@ void kiln_sgemm_tma_stream(long M, long N, long K,
         const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
         const int first_m = tile_m * 64, first_n = tile_n * 128;
         for (int t = 0; t < num; t++) {
-            const int k = (first + t) * 32;
+            const int in_turn = t + late;
+            const int step = first + in_turn - (in_turn < num ? 0 : num);
+            const int k = step * 32;
             mbarrier_wait(empties + 8 * s, phase);
             fetch_a(a_at + s * 8192, A + a_offset + first_m * lda + k, lda,
                     M - first_m, K - k, who);
@@ -237,6 +245,12 @@ void kiln_sgemm_tma_stream(long M, long N, long K,
         const uint tile = is_whole ? turn : whole + done;
         const int first = is_whole ? 0 : at - (ulong) done * steps;
         const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
+        // All work-groups are at the same steps, modulo `share`, at the same time: one begins its
+        // steps with the one that is `late` behind the first. What it reads of A and B others bring
+        // into the cache.
+        const uint ago = at - begin, each = share;
+        const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
+        const int late = behind < num ? behind : 0;
         turn += groups;
         at += is_whole ? 0 : num;
     // Work-groups that run together share rows and columns: 8 rows of tiles at a time.

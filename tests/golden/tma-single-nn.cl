@@ -332,10 +332,11 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
             const uint p = s == 0 ? 3 : s - 1;
             if (item == 256 && t < num) {
                 mbarrier_wait(empties + 8 * s, phase);
-                // Fetches step t into place s.
+                // Fetches the t-th step into place s.
                 {
+                    const int step = first + t;
                     const uint mbarrier = fulls + 8 * s;
-                    const int k = (first + t) * 32;
+                    const int k = step * 32;
                     mbarrier_expect(mbarrier, (box_m + box_n) * 128);
                     fetch_box(a_at + s * 8192, a_map, k, first_m, mbarrier);
                     for (int x = 0; x < 64; x += 64)

@@ -243,6 +243,12 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
         const uint tile = is_whole ? turn : whole + done;
         const int first = is_whole ? 0 : at - (ulong) done * steps;
         const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
+        // All work-groups are at the same steps, modulo `share`, at the same time: one begins its
+        // steps with the one that is `late` behind the first. What it reads of A and B others bring
+        // into the cache.
+        const uint ago = at - begin, each = share;
+        const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
+        const int late = behind < num ? behind : 0;
         turn += groups;
         at += is_whole ? 0 : num;
     // Tiles of which something is stored, row by row.
@@ -282,7 +288,9 @@ void kiln_dgemmt_async_stream(long M, long N, long K,
                 barrier(CLK_LOCAL_MEM_FENCE);
             }
             if (t < num) {
-                const int k = (first + t) * 16;
+                const int in_turn = t + late;
+                const int step = first + in_turn - (in_turn < num ? 0 : num);
+                const int k = step * 16;
                 copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
                 copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);
             }

@@ -575,10 +575,11 @@ void kiln_xgemmt_cuts_multiply(long M, long N, long K,
                     barrier(CLK_LOCAL_MEM_FENCE);
                 }
                 if (t < num) {
+                    const int step = first + t;
                     __global const float *a_from = a_pieces
-                            + ((first + t) * (a_lines / 8) + first_m / 8) * 256 + item * 4;
+                            + (step * (a_lines / 8) + first_m / 8) * 256 + item * 4;
                     __global const float *b_from = b_pieces
-                            + ((first + t) * (b_lines / 8) + first_n / 8) * 256 + item * 4;
+                            + (step * (b_lines / 8) + first_n / 8) * 256 + item * 4;
                     const uint a_to = a_at + stage * 8192 + item * 16;
                     const uint b_to = b_at + stage * 8192 + item * 16;
                     #pragma unroll
@@ -651,10 +652,11 @@ void kiln_xgemmt_cuts_multiply(long M, long N, long K,
                     barrier(CLK_LOCAL_MEM_FENCE);
                 }
                 if (t < num) {
+                    const int step = first + t;
                     __global const float *a_from = a_pieces
-                            + ((first + t) * (a_lines / 8) + first_m / 8) * 256 + item * 4;
+                            + (step * (a_lines / 8) + first_m / 8) * 256 + item * 4;
                     __global const float *b_from = b_pieces
-                            + ((first + t) * (b_lines / 8) + first_n / 8) * 256 + item * 4;
+                            + (step * (b_lines / 8) + first_n / 8) * 256 + item * 4;
                     const uint a_to = a_at + stage * 8192 + item * 16;
                     const uint b_to = b_at + stage * 8192 + item * 16;
                     #pragma unroll

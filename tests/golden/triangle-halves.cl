@@ -546,13 +546,14 @@ void kiln_xgemmt_halves_multiply(long M, long N, long K,
             const uint tile_m = of_tile.x, tile_n = of_tile.y;
             const int first_m = tile_m * 64, first_n = tile_n * 128;
             for (int t = 0; t < num; t++) {
+                const int step = first + t;
                 mbarrier_wait(empties + 8 * s, phase);
                 mbarrier_expect(fulls + 8 * s, 49152);
                 fetch_bytes(a_at + s * 16384, a_pieces
-                        + ((first + t) * (a_lines / 8) + first_m / 8) * 2048, 16384,
+                        + (step * (a_lines / 8) + first_m / 8) * 2048, 16384,
                         fulls + 8 * s);
                 fetch_bytes(b_at + s * 32768, b_pieces
-                        + ((first + t) * (b_lines / 8) + first_n / 8) * 2048, 32768,
+                        + (step * (b_lines / 8) + first_n / 8) * 2048, 32768,
                         fulls + 8 * s);
                 if (++s == 4) {
                     s = 0;

@@ -427,10 +427,11 @@ void kiln_sgemmt_tma_multiply(long M, long N, long K,
             const uint p = s == 0 ? 5 : s - 1;
             if (item == 256 && t >= early && t < num) {
                 mbarrier_wait(empties + 8 * s, phase);
-                // Fetches step t into place s.
+                // Fetches the t-th step into place s.
                 {
+                    const int step = first + t;
                     const uint mbarrier = fulls + 8 * s;
-                    const int k = (first + t) * 32;
+                    const int k = step * 32;
                     mbarrier_expect(mbarrier, (box_m + box_n) * 128);
                     fetch_box(a_at + s * 8192, a_map, k, first_m, mbarrier);
                     fetch_box(b_at + s * 16384, b_map, k, first_n, mbarrier);
@@ -467,21 +468,22 @@ void kiln_sgemmt_tma_multiply(long M, long N, long K,
         const uint tile_m = of_tile.x, tile_n = of_tile.y;
         const int first_m = tile_m * 64, first_n = tile_n * 128;
             const int early = min(num, 2);
-            for (int s = 0; s < early; s++) {
-                const int k = (first + s) * 32;
+            for (int t = 0; t < early; t++) {
+                const int step = first + t;
+                const int k = step * 32;
                 for (uint i = item; i < 512; i += 256) {
                     const uint line = i / 8, x = i % 8;
                     const uint to = swizzled(line, x, 8);
-                    fetch_chunk(a_at + s * 8192 + to, A + a_offset, M, K, lda, first_m + line,
+                    fetch_chunk(a_at + t * 8192 + to, A + a_offset, M, K, lda, first_m + line,
                             k + x * 4);
                 }
                 for (uint i = item; i < 1024; i += 256) {
                     const uint line = i / 8, x = i % 8;
                     const uint to = swizzled(line, x, 8);
-                    fetch_chunk(b_at + s * 16384 + to, B + b_offset, N, K, ldb, first_n + line,
+                    fetch_chunk(b_at + t * 16384 + to, B + b_offset, N, K, ldb, first_n + line,
                             k + x * 4);
                 }
-                mbarrier_arrive_later(fulls + 8 * s);
+                mbarrier_arrive_later(fulls + 8 * t);
             }
             asm volatile("bar.sync 2, 256;" ::: "memory");
             for (int s = 0; item == 0 && s < early; s++)
