@@ -5,7 +5,7 @@
  *     measured shapes that were used for nothing else.
  * single: 6.4 % slower than the best recipe known, in the geometric mean of 45
  *     measured shapes that were used for nothing else.
- * double: 26.7 % slower than the best recipe known, in the geometric mean of 16
+ * double: 7.7 % slower than the best recipe known, in the geometric mean of 46
  *     measured shapes that were used for nothing else.
  * complex_single: 15.0 % slower than the best recipe known, in the geometric mean of 12
  *     measured shapes that were used for nothing else.
@@ -1011,24 +1011,167 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "static void store_vector(double4 x, __global double *p)\0"
     "\004vstore4(x, 0, p);\0"
     "static void put_vector(double4 x, double alpha, double beta, __global double *p)\0"
-    "void kiln_dgemm_fused_multiply(long M, long N, long K, double alpha, double beta,\0"
+    "// Straight from global memory, for any shape.\0"
+    "// A work-group of 1 x 1 work-items; each computes 4 x 12 of C in registers.\0"
+    "// Rows and columns past the end repeat the last one; what is computed from them is not stored.\0"
+    "void kiln_dgemm_direct_multiply(long M, long N, long K, double alpha, double beta,\0"
     "\010__global const double *restrict A, long a_offset, long lda,\0"
     "\010__global const double *restrict B, long b_offset, long ldb,\0"
     "\010__global double *restrict C, long c_offset, long ldc)\0"
+    "\004const long row = (long) get_global_id(1) * 4;\0"
+    "\004const long col = (long) get_global_id(0) * 12;\0"
+    "\004if (row >= M || col >= N)\0"
+    "\010return;\0"
+    "\004const long r0 = min(row, M - 1) * lda;\0"
+    "\004const long r1 = min(row + 1, M - 1) * lda;\0"
+    "\004const long r2 = min(row + 2, M - 1) * lda;\0"
+    "\004const long r3 = min(row + 3, M - 1) * lda;\0"
+    "\004const long s0 = min(col, N - 1) - col;\0"
+    "\004const long s1 = min(col + 1, N - 1) - col;\0"
+    "\004const long s2 = min(col + 2, N - 1) - col;\0"
+    "\004const long s3 = min(col + 3, N - 1) - col;\0"
+    "\004const long s4 = min(col + 4, N - 1) - col;\0"
+    "\004const long s5 = min(col + 5, N - 1) - col;\0"
+    "\004const long s6 = min(col + 6, N - 1) - col;\0"
+    "\004const long s7 = min(col + 7, N - 1) - col;\0"
+    "\004const long s8 = min(col + 8, N - 1) - col;\0"
+    "\004const long s9 = min(col + 9, N - 1) - col;\0"
+    "\004const long s10 = min(col + 10, N - 1) - col;\0"
+    "\004const long s11 = min(col + 11, N - 1) - col;\0"
+    "\004double4 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
+    "\004double4 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
+    "\004double4 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
+    "\004double4 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
+    "\004long k = 0;\0"
+    "\004// Whole vectors of B while none crosses the right edge; else element by element.\0"
+    "\004if (col + 12 <= N) {\0"
+    "\010for (; k + 4 <= K; k += 4) {\0"
+    "\020__global const double *b = B + k * ldb + col;\0"
+    "\020const double4 b0 = load_vector(b);\0"
+    "\020const double4 b1 = load_vector(b + 4);\0"
+    "\020const double4 b2 = load_vector(b + 8);\0"
+    "\020__global const double *a = A + k;\0"
+    "\020const double a0 = load(a + r0);\0"
+    "\020c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2;\0"
+    "\020const double a1 = load(a + r1);\0"
+    "\020c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2;\0"
+    "\020const double a2 = load(a + r2);\0"
+    "\020c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2;\0"
+    "\020const double a3 = load(a + r3);\0"
+    "\020c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2;\0"
+    "\020__global const double *b = B + (k + 1) * ldb + col;\0"
+    "\020__global const double *a = A + (k + 1);\0"
+    "\020__global const double *b = B + (k + 2) * ldb + col;\0"
+    "\020__global const double *a = A + (k + 2);\0"
+    "\020__global const double *b = B + (k + 3) * ldb + col;\0"
+    "\020__global const double *a = A + (k + 3);\0"
+    "\010for (; k < K; k++) {\0"
+    "\020const double4 b0 = (double4) (load(b + s0), load(b + s1), load(b + s2),\0"
+    "\030load(b + s3));\0"
+    "\020const double4 b1 = (double4) (load(b + s4), load(b + s5), load(b + s6),\0"
+    "\030load(b + s7));\0"
+    "\020const double4 b2 = (double4) (load(b + s8), load(b + s9), load(b + s10),\0"
+    "\030load(b + s11));\0"
+    "\004// C = alpha c + beta C for the 4 x 12 block at (row, col).\0"
+    "\004if (row < M) {\0"
+    "\010__global double *out = C + row * ldc + col;\0"
+    "\010if (col + 12 <= N) {\0"
+    "\014put_vector(c0_0, alpha, beta, out);\0"
+    "\014put_vector(c0_1, alpha, beta, out + 4);\0"
+    "\014put_vector(c0_2, alpha, beta, out + 8);\0"
+    "\010} else {\0"
+    "\014double x[12];\0"
+    "\014vstore4(c0_0, 0, x);\0"
+    "\014vstore4(c0_1, 0, x + 4);\0"
+    "\014vstore4(c0_2, 0, x + 8);\0"
+    "\014for (int n = 0; n < 12 && col + n < N; n++)\0"
+}, {
+    "\020put(x[n], alpha, beta, out + n);\0"
+    "\004if (row + 1 < M) {\0"
+    "\010__global double *out = C + (row + 1) * ldc + col;\0"
+    "\014put_vector(c1_0, alpha, beta, out);\0"
+    "\014put_vector(c1_1, alpha, beta, out + 4);\0"
+    "\014put_vector(c1_2, alpha, beta, out + 8);\0"
+    "\014vstore4(c1_0, 0, x);\0"
+    "\014vstore4(c1_1, 0, x + 4);\0"
+    "\014vstore4(c1_2, 0, x + 8);\0"
+    "\004if (row + 2 < M) {\0"
+    "\010__global double *out = C + (row + 2) * ldc + col;\0"
+    "\014put_vector(c2_0, alpha, beta, out);\0"
+    "\014put_vector(c2_1, alpha, beta, out + 4);\0"
+    "\014put_vector(c2_2, alpha, beta, out + 8);\0"
+    "\014vstore4(c2_0, 0, x);\0"
+    "\014vstore4(c2_1, 0, x + 4);\0"
+    "\014vstore4(c2_2, 0, x + 8);\0"
+    "\004if (row + 3 < M) {\0"
+    "\010__global double *out = C + (row + 3) * ldc + col;\0"
+    "\014put_vector(c3_0, alpha, beta, out);\0"
+    "\014put_vector(c3_1, alpha, beta, out + 4);\0"
+    "\014put_vector(c3_2, alpha, beta, out + 8);\0"
+    "\014vstore4(c3_0, 0, x);\0"
+    "\014vstore4(c3_1, 0, x + 4);\0"
+    "\014vstore4(c3_2, 0, x + 8);\0"
+    "\004const long s0 = min(col, N - 1) * ldb;\0"
+    "\004const long s1 = min(col + 1, N - 1) * ldb;\0"
+    "\004const long s2 = min(col + 2, N - 1) * ldb;\0"
+    "\004const long s3 = min(col + 3, N - 1) * ldb;\0"
+    "\004const long s4 = min(col + 4, N - 1) * ldb;\0"
+    "\004const long s5 = min(col + 5, N - 1) * ldb;\0"
+    "\004const long s6 = min(col + 6, N - 1) * ldb;\0"
+    "\004const long s7 = min(col + 7, N - 1) * ldb;\0"
+    "\004const long s8 = min(col + 8, N - 1) * ldb;\0"
+    "\004const long s9 = min(col + 9, N - 1) * ldb;\0"
+    "\004const long s10 = min(col + 10, N - 1) * ldb;\0"
+    "\004const long s11 = min(col + 11, N - 1) * ldb;\0"
+    "\004for (; k + 4 <= K; k += 4) {\0"
+    "\010{\0"
+    "\014__global const double *b = B + k;\0"
+    "\014const double4 b0 = (double4) (load(b + s0), load(b + s1), load(b + s2), load(b + s3));\0"
+    "\014const double4 b1 = (double4) (load(b + s4), load(b + s5), load(b + s6), load(b + s7));\0"
+    "\014const double4 b2 = (double4) (load(b + s8), load(b + s9), load(b + s10), load(b + s11));\0"
+    "\014__global const double *a = A + k;\0"
+    "\014const double a0 = load(a + r0);\0"
+    "\014c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2;\0"
+    "\014const double a1 = load(a + r1);\0"
+    "\014c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2;\0"
+    "\014const double a2 = load(a + r2);\0"
+    "\014c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2;\0"
+    "\014const double a3 = load(a + r3);\0"
+    "\014c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2;\0"
+    "\014__global const double *b = B + (k + 1);\0"
+    "\014__global const double *a = A + (k + 1);\0"
+    "\014__global const double *b = B + (k + 2);\0"
+    "\014__global const double *a = A + (k + 2);\0"
+    "\014__global const double *b = B + (k + 3);\0"
+    "\014__global const double *a = A + (k + 3);\0"
+    "\004for (; k < K; k++) {\0"
+    "\004const long r0 = min(row, M - 1);\0"
+    "\004const long r1 = min(row + 1, M - 1);\0"
+    "\004const long r2 = min(row + 2, M - 1);\0"
+    "\004const long r3 = min(row + 3, M - 1);\0"
+    "\020__global const double *a = A + k * lda;\0"
+    "\020__global const double *a = A + (k + 1) * lda;\0"
+    "\020__global const double *a = A + (k + 2) * lda;\0"
+    "\020__global const double *a = A + (k + 3) * lda;\0"
+    "\014__global const double *a = A + k * lda;\0"
+    "\014__global const double *a = A + (k + 1) * lda;\0"
+    "\014__global const double *a = A + (k + 2) * lda;\0"
+    "\014__global const double *a = A + (k + 3) * lda;\0"
+    "void kiln_dgemm_fused_multiply(long M, long N, long K, double alpha, double beta,\0"
     "\004// A slice of a panel: for every k, the panel's columns of B side by side, 12 apart.\0"
-    "\004__local double packed[1536];\0"
-    "\004__local double sums[6144];\0"
+    "\004__local double packed[12288];\0"
+    "\004__local double sums[24576];\0"
     "\004const long vectors = (N + 3) / 4, panels = (vectors + 2) / 3;\0"
-    "\010const long together = first > 0 ? 1 : min(min(some, (long) 2), panels - this_panel);\0"
-    "\010long vector[3];\0"
+    "\010const long together = first > 0 ? 1 : min(min(some, (long) 8), panels - this_panel);\0"
+    "\010long vector[9];\0"
     "\020const long whole = N / 4;\0"
     "\020__global const double *in = B + k0 * ldb;\0"
-    "\030__local double *out = packed + p * 768 + k * 12;\0"
+    "\030__local double *out = packed + p * 1536 + k * 12;\0"
     "\030for (; v < min(vector[p + 1], whole); v++, out += 4)\0"
     "\034vstore4(load_vector(in + v * 4), 0, out);\0"
     "\030for (long i = v * 4; i < vector[p + 1] * 4; i++)\0"
     "\020const long width = vector[p + 1] - vector[p], col = vector[p] * 4;\0"
-    "\020__local const double *panel = packed + p * 768;\0"
+    "\020__local const double *panel = packed + p * 1536;\0"
     "\024__local double *sum = sums + p * 3072 + (slices > 1 ? block * 48 : 0);\0"
     "\024__local const double *b = panel;\0"
     "\024__global const double *next = B + col;\0"
@@ -1042,10 +1185,10 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\034c1_0 = vload4(3, sum);\0"
     "\034c2_0 = vload4(6, sum);\0"
     "\034c3_0 = vload4(9, sum);\0"
-    "\030for (; k + 4 <= depth; k += 4) {\0"
     "\037 const double4 b0 = vload4(0, b);\0"
     "\037 const double a0 = load(a + r0);\0"
     "\037 const double a1 = load(a + r1);\0"
+}, {
     "\037 const double a2 = load(a + r2);\0"
     "\037 const double a3 = load(a + r3);\0"
     "\037 b += 12;\0"
@@ -1084,9 +1227,8 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\034__local const double *x = sum + m * 12;\0"
     "\034const long end = min(width * 4, N - col);\0"
     "\034for (; n + 4 <= end; n += 4)\0"
-}, {
     "\037 put_vector(vload4(0, x + n), alpha, beta, out + n);\0"
-    "\004__local double panel[1536];\0"
+    "\004__local double panel[3072];\0"
     "\004__local double sums[3072];\0"
     "\010const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 4;\0"
     "\020__local double *out = panel + v * 4;\0"
@@ -1148,6 +1290,7 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\024vstore4(c2_0, 6, sum); vstore4(c2_1, 7, sum);\0"
     "\024vstore4(c3_0, 9, sum); vstore4(c3_1, 10, sum);\0"
     "\024double4 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
+}, {
     "\024double4 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
     "\024double4 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
     "\024double4 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
@@ -1167,33 +1310,123 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\034put_vector(vload4(0, x + n), alpha, beta, out + n);\0"
     "\024__global const double *restrict a = A + k0 * lda;\0"
     "\020__global const double *restrict a = A + k0 * lda;\0"
+    "\004__local double packed[1536];\0"
+    "\004__local double sums[6144];\0"
+    "\010const long together = first > 0 ? 1 : min(min(some, (long) 2), panels - this_panel);\0"
+    "\010long vector[3];\0"
+    "\030__local double *out = packed + p * 768 + k * 12;\0"
+    "\020__local const double *panel = packed + p * 768;\0"
+    "\030for (; k + 4 <= depth; k += 4) {\0"
+    "\004__local double panel[1536];\0"
+    "// Packs a matrix into panels of 4: panel p holds, for every k, the lines p * 4 to\0"
+    "// p * 4 + 3 side by side. Lines past the end repeat the last one; what is\0"
     "void kiln_dgemm_packed_packa(long lines, long K,\0"
     "\010__global const double *restrict X, long x_offset, long ldx,\0"
     "\010__global double *restrict packed, long at)\0"
-    "\004__global double *restrict out = packed + at + line * K + k0 * 6;\0"
+    "\004const long line = get_group_id(0) * 4;\0"
+    "\004__global double *restrict out = packed + at + line * K + k0 * 4;\0"
     "\004__global const double *restrict in = X + x_offset + k0;\0"
-    "// Packs a matrix into panels of 8: panel p holds, for every k, the lines p * 8 to\0"
-    "// p * 8 + 7 side by side. Lines past the end repeat the last one; what is\0"
+    "\004for (long k = k0; k < k1; k++, in++, out += 4) {\0"
+    "// Packs a matrix into panels of 12: panel p holds, for every k, the lines p * 12 to\0"
+    "// p * 12 + 11 side by side. Lines past the end repeat the last one; what is\0"
     "void kiln_dgemm_packed_packb(long lines, long K,\0"
-    "\004const long line = get_group_id(0) * 8;\0"
-    "\004__global double *restrict out = packed + at + line * K + k0 * 8;\0"
-}, {
+    "\004const long line = get_group_id(0) * 12;\0"
+    "\004__global double *restrict out = packed + at + line * K + k0 * 12;\0"
     "\004__global const double *restrict in = X + x_offset + k0 * ldx + line;\0"
-    "\004if (line + 8 <= lines) {\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 8) {\0"
+    "\004if (line + 12 <= lines) {\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 12) {\0"
     "\014vstore4(load_vector(in), 0, out);\0"
     "\014vstore4(load_vector(in + 4), 1, out);\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 8)\0"
-    "\014for (int i = 0; i < 8; i++)\0"
-    "// Packed B is panel after panel, each K x 8. A work-group is one work-item; it computes up to\0"
-    "// 8 x 4 blocks of 6 x 8, each block held in registers.\0"
+    "\014vstore4(load_vector(in + 8), 2, out);\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 12)\0"
+    "\014for (int i = 0; i < 12; i++)\0"
+    "// Packed A is panel after panel, each K x 4: for every k, the panel's 4 rows side by side.\0"
+    "// Packed B is panel after panel, each K x 12. A work-group is one work-item; it computes up to\0"
+    "// 16 x 4 blocks of 4 x 12, each block held in registers.\0"
     "void kiln_dgemm_packed_multiply(long M, long N, long K, double alpha, double beta,\0"
     "\010__global const double *restrict packed_a, long a_at,\0"
     "\010__global const double *restrict packed_b, long b_at,\0"
-    "\004const long first_row = get_group_id(1) * 48, end_row = min(first_row + 48, M);\0"
-    "\004const long first_col = get_group_id(0) * 32, end_col = min(first_col + 32, N);\0"
-    "\004__local double sums[1536];\0"
+    "\004const long first_row = get_group_id(1) * 64, end_row = min(first_row + 64, M);\0"
+    "\004const long first_col = get_group_id(0) * 48, end_col = min(first_col + 48, N);\0"
     "\010__local double *sum = sums;\0"
+    "\010for (long col = first_col; col < end_col; col += 12)\0"
+    "\010for (long row = first_row; row < end_row; row += 4) {\0"
+    "\014__global const double *restrict b = packed_b + b_at + col * K + k0 * 12;\0"
+    "\014__global const double *restrict a = packed_a + a_at + row * K + k0 * 4;\0"
+    "\014double4 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
+    "\014double4 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
+    "\014double4 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
+    "\014double4 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
+    "\020c0_0 = vload4(0, sum); c0_1 = vload4(1, sum); c0_2 = vload4(2, sum);\0"
+    "\020c1_0 = vload4(3, sum); c1_1 = vload4(4, sum); c1_2 = vload4(5, sum);\0"
+    "\020c2_0 = vload4(6, sum); c2_1 = vload4(7, sum); c2_2 = vload4(8, sum);\0"
+    "\020c3_0 = vload4(9, sum); c3_1 = vload4(10, sum); c3_2 = vload4(11, sum);\0"
+    "\024const double4 b0 = vload4(0, b);\0"
+    "\024const double4 b1 = vload4(1, b);\0"
+    "\024const double4 b2 = vload4(2, b);\0"
+    "\024const double a0 = a[0];\0"
+    "\024c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2;\0"
+    "\024const double a1 = a[1];\0"
+}, {
+    "\024c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2;\0"
+    "\024const double a2 = a[2];\0"
+    "\024c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2;\0"
+    "\024const double a3 = a[3];\0"
+    "\024c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2;\0"
+    "\024b += 12;\0"
+    "\024a += 4;\0"
+    "\020vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum); vstore4(c0_2, 2, sum);\0"
+    "\020vstore4(c1_0, 3, sum); vstore4(c1_1, 4, sum); vstore4(c1_2, 5, sum);\0"
+    "\020vstore4(c2_0, 6, sum); vstore4(c2_1, 7, sum); vstore4(c2_2, 8, sum);\0"
+    "\020vstore4(c3_0, 9, sum); vstore4(c3_1, 10, sum); vstore4(c3_2, 11, sum);\0"
+    "\020// C = alpha c + beta C for the 4 x 12 block at (row, col).\0"
+    "\024__global double *out = C + row * ldc + col;\0"
+    "\024if (col + 12 <= N) {\0"
+    "\030put_vector(c0_1, alpha, beta, out + 4);\0"
+    "\030put_vector(c0_2, alpha, beta, out + 8);\0"
+    "\030double x[12];\0"
+    "\030vstore4(c0_0, 0, x);\0"
+    "\030vstore4(c0_1, 0, x + 4);\0"
+    "\030vstore4(c0_2, 0, x + 8);\0"
+    "\030for (int n = 0; n < 12 && col + n < N; n++)\0"
+    "\024__global double *out = C + (row + 1) * ldc + col;\0"
+    "\030put_vector(c1_1, alpha, beta, out + 4);\0"
+    "\030put_vector(c1_2, alpha, beta, out + 8);\0"
+    "\030vstore4(c1_0, 0, x);\0"
+    "\030vstore4(c1_1, 0, x + 4);\0"
+    "\030vstore4(c1_2, 0, x + 8);\0"
+    "\024__global double *out = C + (row + 2) * ldc + col;\0"
+    "\030put_vector(c2_1, alpha, beta, out + 4);\0"
+    "\030put_vector(c2_2, alpha, beta, out + 8);\0"
+    "\030vstore4(c2_0, 0, x);\0"
+    "\030vstore4(c2_1, 0, x + 4);\0"
+    "\030vstore4(c2_2, 0, x + 8);\0"
+    "\024__global double *out = C + (row + 3) * ldc + col;\0"
+    "\030put_vector(c3_1, alpha, beta, out + 4);\0"
+    "\030put_vector(c3_2, alpha, beta, out + 8);\0"
+    "\030vstore4(c3_0, 0, x);\0"
+    "\030vstore4(c3_1, 0, x + 4);\0"
+    "\030vstore4(c3_2, 0, x + 8);\0"
+    "\014sum += 48;\0"
+    "\004for (long k = k0; k < k1; k++, in++, out += 12) {\0"
+    "\004if (line + 4 <= lines) {\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 4) {\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 4)\0"
+    "\014for (int i = 0; i < 4; i++)\0"
+    "// 8 x 8 blocks of 4 x 12, each block held in registers.\0"
+    "\004const long first_col = get_group_id(0) * 96, end_col = min(first_col + 96, N);\0"
+    "\004__global double *restrict out = packed + at + line * K + k0 * 6;\0"
+    "// Packs a matrix into panels of 8: panel p holds, for every k, the lines p * 8 to\0"
+    "// p * 8 + 7 side by side. Lines past the end repeat the last one; what is\0"
+    "\004const long line = get_group_id(0) * 8;\0"
+    "\004__global double *restrict out = packed + at + line * K + k0 * 8;\0"
+    "\004if (line + 8 <= lines) {\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 8) {\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 8)\0"
+    "\014for (int i = 0; i < 8; i++)\0"
+    "// Packed B is panel after panel, each K x 8. A work-group is one work-item; it computes up to\0"
+    "// 16 x 4 blocks of 6 x 8, each block held in registers.\0"
+    "\004const long first_col = get_group_id(0) * 32, end_col = min(first_col + 32, N);\0"
     "\010for (long col = first_col; col < end_col; col += 8)\0"
     "\014__global const double *restrict b = packed_b + b_at + col * K + k0 * 8;\0"
     "\014__global const double *restrict a = packed_a + a_at + row * K + k0 * 6;\0"
@@ -1209,12 +1442,6 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\020c3_0 = vload4(6, sum); c3_1 = vload4(7, sum);\0"
     "\020c4_0 = vload4(8, sum); c4_1 = vload4(9, sum);\0"
     "\020c5_0 = vload4(10, sum); c5_1 = vload4(11, sum);\0"
-    "\024const double4 b0 = vload4(0, b);\0"
-    "\024const double4 b1 = vload4(1, b);\0"
-    "\024const double a0 = a[0];\0"
-    "\024const double a1 = a[1];\0"
-    "\024const double a2 = a[2];\0"
-    "\024const double a3 = a[3];\0"
     "\024const double a4 = a[4];\0"
     "\024const double a5 = a[5];\0"
     "\024b += 8;\0"
@@ -1225,25 +1452,9 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\020vstore4(c4_0, 8, sum); vstore4(c4_1, 9, sum);\0"
     "\020vstore4(c5_0, 10, sum); vstore4(c5_1, 11, sum);\0"
     "\020// C = alpha c + beta C for the 6 x 8 block at (row, col).\0"
-    "\024__global double *out = C + row * ldc + col;\0"
     "\024if (col + 8 <= N) {\0"
-    "\030put_vector(c0_1, alpha, beta, out + 4);\0"
     "\030double x[8];\0"
-    "\030vstore4(c0_0, 0, x);\0"
-    "\030vstore4(c0_1, 0, x + 4);\0"
     "\030for (int n = 0; n < 8 && col + n < N; n++)\0"
-    "\024__global double *out = C + (row + 1) * ldc + col;\0"
-    "\030put_vector(c1_1, alpha, beta, out + 4);\0"
-    "\030vstore4(c1_0, 0, x);\0"
-    "\030vstore4(c1_1, 0, x + 4);\0"
-    "\024__global double *out = C + (row + 2) * ldc + col;\0"
-    "\030put_vector(c2_1, alpha, beta, out + 4);\0"
-    "\030vstore4(c2_0, 0, x);\0"
-    "\030vstore4(c2_1, 0, x + 4);\0"
-    "\024__global double *out = C + (row + 3) * ldc + col;\0"
-    "\030put_vector(c3_1, alpha, beta, out + 4);\0"
-    "\030vstore4(c3_0, 0, x);\0"
-    "\030vstore4(c3_1, 0, x + 4);\0"
     "\024__global double *out = C + (row + 4) * ldc + col;\0"
     "\030put_vector(c4_1, alpha, beta, out + 4);\0"
     "\030vstore4(c4_0, 0, x);\0"
@@ -1252,213 +1463,66 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\030put_vector(c5_1, alpha, beta, out + 4);\0"
     "\030vstore4(c5_0, 0, x);\0"
     "\030vstore4(c5_1, 0, x + 4);\0"
-    "\014sum += 48;\0"
     "\004for (long k = k0; k < k1; k++, in++, out += 8) {\0"
-    "// Straight from global memory, for any shape.\0"
-    "// A work-group of 1 x 1 work-items; each computes 2 x 16 of C in registers.\0"
-    "// Rows and columns past the end repeat the last one; what is computed from them is not stored.\0"
-    "void kiln_dgemm_direct_multiply(long M, long N, long K, double alpha, double beta,\0"
-    "\004const long row = (long) get_global_id(1) * 2;\0"
-    "\004const long col = (long) get_global_id(0) * 16;\0"
-    "\004if (row >= M || col >= N)\0"
-    "\010return;\0"
-    "\004const long r0 = min(row, M - 1) * lda;\0"
-    "\004const long r1 = min(row + 1, M - 1) * lda;\0"
-    "\004const long s0 = min(col, N - 1) - col;\0"
-    "\004const long s1 = min(col + 1, N - 1) - col;\0"
-    "\004const long s2 = min(col + 2, N - 1) - col;\0"
-    "\004const long s3 = min(col + 3, N - 1) - col;\0"
-    "\004const long s4 = min(col + 4, N - 1) - col;\0"
-    "\004const long s5 = min(col + 5, N - 1) - col;\0"
-    "\004const long s6 = min(col + 6, N - 1) - col;\0"
-    "\004const long s7 = min(col + 7, N - 1) - col;\0"
-    "\004const long s8 = min(col + 8, N - 1) - col;\0"
-    "\004const long s9 = min(col + 9, N - 1) - col;\0"
-    "\004const long s10 = min(col + 10, N - 1) - col;\0"
+    "// 2 x 8 blocks of 6 x 8, each block held in registers.\0"
 }, {
-    "\004const long s11 = min(col + 11, N - 1) - col;\0"
-    "\004const long s12 = min(col + 12, N - 1) - col;\0"
-    "\004const long s13 = min(col + 13, N - 1) - col;\0"
-    "\004const long s14 = min(col + 14, N - 1) - col;\0"
-    "\004const long s15 = min(col + 15, N - 1) - col;\0"
-    "\004double4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "\004double4 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
-    "\004long k = 0;\0"
-    "\004// Whole vectors of B while none crosses the right edge; else element by element.\0"
-    "\004if (col + 16 <= N) {\0"
-    "\010for (; k + 4 <= K; k += 4) {\0"
-    "\020__global const double *b = B + k * ldb + col;\0"
-    "\020const double4 b0 = load_vector(b);\0"
-    "\020const double4 b1 = load_vector(b + 4);\0"
-    "\020const double4 b2 = load_vector(b + 8);\0"
-    "\020const double4 b3 = load_vector(b + 12);\0"
-    "\020__global const double *a = A + k;\0"
-    "\020const double a0 = load(a + r0);\0"
-    "\020c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
-    "\020const double a1 = load(a + r1);\0"
-    "\020c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
-    "\020__global const double *b = B + (k + 1) * ldb + col;\0"
-    "\020__global const double *a = A + (k + 1);\0"
-    "\020__global const double *b = B + (k + 2) * ldb + col;\0"
-    "\020__global const double *a = A + (k + 2);\0"
-    "\020__global const double *b = B + (k + 3) * ldb + col;\0"
-    "\020__global const double *a = A + (k + 3);\0"
-    "\010for (; k < K; k++) {\0"
-    "\020const double4 b0 = (double4) (load(b + s0), load(b + s1), load(b + s2),\0"
-    "\030load(b + s3));\0"
-    "\020const double4 b1 = (double4) (load(b + s4), load(b + s5), load(b + s6),\0"
-    "\030load(b + s7));\0"
-    "\020const double4 b2 = (double4) (load(b + s8), load(b + s9), load(b + s10),\0"
-    "\030load(b + s11));\0"
-    "\020const double4 b3 = (double4) (load(b + s12), load(b + s13), load(b + s14),\0"
-    "\030load(b + s15));\0"
-    "\004// C = alpha c + beta C for the 2 x 16 block at (row, col).\0"
-    "\004if (row < M) {\0"
-    "\010__global double *out = C + row * ldc + col;\0"
-    "\010if (col + 16 <= N) {\0"
-    "\014put_vector(c0_0, alpha, beta, out);\0"
-    "\014put_vector(c0_1, alpha, beta, out + 4);\0"
-    "\014put_vector(c0_2, alpha, beta, out + 8);\0"
-    "\014put_vector(c0_3, alpha, beta, out + 12);\0"
-    "\010} else {\0"
-    "\014double x[16];\0"
-    "\014vstore4(c0_0, 0, x);\0"
-    "\014vstore4(c0_1, 0, x + 4);\0"
-    "\014vstore4(c0_2, 0, x + 8);\0"
-    "\014vstore4(c0_3, 0, x + 12);\0"
-    "\014for (int n = 0; n < 16 && col + n < N; n++)\0"
-    "\020put(x[n], alpha, beta, out + n);\0"
-    "\004if (row + 1 < M) {\0"
-    "\010__global double *out = C + (row + 1) * ldc + col;\0"
-    "\014put_vector(c1_0, alpha, beta, out);\0"
-    "\014put_vector(c1_1, alpha, beta, out + 4);\0"
-    "\014put_vector(c1_2, alpha, beta, out + 8);\0"
-    "\014put_vector(c1_3, alpha, beta, out + 12);\0"
-    "\014vstore4(c1_0, 0, x);\0"
-    "\014vstore4(c1_1, 0, x + 4);\0"
-    "\014vstore4(c1_2, 0, x + 8);\0"
-    "\014vstore4(c1_3, 0, x + 12);\0"
-    "\004const long s0 = min(col, N - 1) * ldb;\0"
-    "\004const long s1 = min(col + 1, N - 1) * ldb;\0"
-    "\004const long s2 = min(col + 2, N - 1) * ldb;\0"
-    "\004const long s3 = min(col + 3, N - 1) * ldb;\0"
-    "\004const long s4 = min(col + 4, N - 1) * ldb;\0"
-    "\004const long s5 = min(col + 5, N - 1) * ldb;\0"
-    "\004const long s6 = min(col + 6, N - 1) * ldb;\0"
-    "\004const long s7 = min(col + 7, N - 1) * ldb;\0"
-    "\004const long s8 = min(col + 8, N - 1) * ldb;\0"
-    "\004const long s9 = min(col + 9, N - 1) * ldb;\0"
-    "\004const long s10 = min(col + 10, N - 1) * ldb;\0"
-    "\004const long s11 = min(col + 11, N - 1) * ldb;\0"
-    "\004const long s12 = min(col + 12, N - 1) * ldb;\0"
-    "\004const long s13 = min(col + 13, N - 1) * ldb;\0"
-    "\004const long s14 = min(col + 14, N - 1) * ldb;\0"
-    "\004const long s15 = min(col + 15, N - 1) * ldb;\0"
-    "\004for (; k + 4 <= K; k += 4) {\0"
-    "\010{\0"
-    "\014__global const double *b = B + k;\0"
-    "\014const double4 b0 = (double4) (load(b + s0), load(b + s1), load(b + s2), load(b + s3));\0"
-    "\014const double4 b1 = (double4) (load(b + s4), load(b + s5), load(b + s6), load(b + s7));\0"
-    "\014const double4 b2 = (double4) (load(b + s8), load(b + s9), load(b + s10), load(b + s11));\0"
-    "\014const double4 b3 = (double4) (load(b + s12), load(b + s13), load(b + s14),\0"
-    "\024load(b + s15));\0"
-    "\014__global const double *a = A + k;\0"
-    "\014const double a0 = load(a + r0);\0"
-    "\014c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
-    "\014const double a1 = load(a + r1);\0"
-    "\014c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
-    "\014__global const double *b = B + (k + 1);\0"
-    "\014__global const double *a = A + (k + 1);\0"
-    "\014__global const double *b = B + (k + 2);\0"
-    "\014__global const double *a = A + (k + 2);\0"
-    "\014__global const double *b = B + (k + 3);\0"
-    "\014__global const double *a = A + (k + 3);\0"
-    "\004for (; k < K; k++) {\0"
-}, {
-    "\004const long r0 = min(row, M - 1);\0"
-    "\004const long r1 = min(row + 1, M - 1);\0"
-    "\020__global const double *a = A + k * lda;\0"
-    "\020__global const double *a = A + (k + 1) * lda;\0"
-    "\020__global const double *a = A + (k + 2) * lda;\0"
-    "\020__global const double *a = A + (k + 3) * lda;\0"
-    "\014__global const double *a = A + k * lda;\0"
-    "\014__global const double *a = A + (k + 1) * lda;\0"
-    "\014__global const double *a = A + (k + 2) * lda;\0"
-    "\014__global const double *a = A + (k + 3) * lda;\0"
-    "// A work-group of 1 x 2 work-items; each computes 2 x 16 of C in registers.\0"
-    "__kernel __attribute__((reqd_work_group_size(2, 1, 1)))\0"
-    "// Packs a matrix into panels of 4: panel p holds, for every k, the lines p * 4 to\0"
-    "// p * 4 + 3 side by side. Lines past the end repeat the last one; what is\0"
-    "\004const long line = get_group_id(0) * 4;\0"
-    "\004__global double *restrict out = packed + at + line * K + k0 * 4;\0"
-    "\004for (long k = k0; k < k1; k++, in++, out += 4) {\0"
-    "// Packs a matrix into panels of 12: panel p holds, for every k, the lines p * 12 to\0"
-    "// p * 12 + 11 side by side. Lines past the end repeat the last one; what is\0"
-    "\004const long line = get_group_id(0) * 12;\0"
-    "\004__global double *restrict out = packed + at + line * K + k0 * 12;\0"
-    "\004if (line + 12 <= lines) {\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 12) {\0"
-    "\014vstore4(load_vector(in + 8), 2, out);\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 12)\0"
-    "\014for (int i = 0; i < 12; i++)\0"
-    "// Packed A is panel after panel, each K x 4: for every k, the panel's 4 rows side by side.\0"
-    "// Packed B is panel after panel, each K x 12. A work-group is one work-item; it computes up to\0"
-    "// 8 x 8 blocks of 4 x 12, each block held in registers.\0"
-    "\004const long first_col = get_group_id(0) * 96, end_col = min(first_col + 96, N);\0"
-    "\010for (long col = first_col; col < end_col; col += 12)\0"
-    "\010for (long row = first_row; row < end_row; row += 4) {\0"
-    "\014__global const double *restrict b = packed_b + b_at + col * K + k0 * 12;\0"
-    "\014__global const double *restrict a = packed_a + a_at + row * K + k0 * 4;\0"
-    "\014double4 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
-    "\014double4 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
-    "\014double4 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
-    "\014double4 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
-    "\020c0_0 = vload4(0, sum); c0_1 = vload4(1, sum); c0_2 = vload4(2, sum);\0"
-    "\020c1_0 = vload4(3, sum); c1_1 = vload4(4, sum); c1_2 = vload4(5, sum);\0"
-    "\020c2_0 = vload4(6, sum); c2_1 = vload4(7, sum); c2_2 = vload4(8, sum);\0"
-    "\020c3_0 = vload4(9, sum); c3_1 = vload4(10, sum); c3_2 = vload4(11, sum);\0"
-    "\024const double4 b2 = vload4(2, b);\0"
-    "\024c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2;\0"
-    "\024c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2;\0"
-    "\024c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2;\0"
-    "\024c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2;\0"
-    "\024b += 12;\0"
-    "\024a += 4;\0"
-    "\020vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum); vstore4(c0_2, 2, sum);\0"
-    "\020vstore4(c1_0, 3, sum); vstore4(c1_1, 4, sum); vstore4(c1_2, 5, sum);\0"
-    "\020vstore4(c2_0, 6, sum); vstore4(c2_1, 7, sum); vstore4(c2_2, 8, sum);\0"
-    "\020vstore4(c3_0, 9, sum); vstore4(c3_1, 10, sum); vstore4(c3_2, 11, sum);\0"
-    "\020// C = alpha c + beta C for the 4 x 12 block at (row, col).\0"
-    "\024if (col + 12 <= N) {\0"
-    "\030put_vector(c0_2, alpha, beta, out + 8);\0"
-    "\030double x[12];\0"
-    "\030vstore4(c0_2, 0, x + 8);\0"
-    "\030for (int n = 0; n < 12 && col + n < N; n++)\0"
-    "\030put_vector(c1_2, alpha, beta, out + 8);\0"
-    "\030vstore4(c1_2, 0, x + 8);\0"
-    "\030put_vector(c2_2, alpha, beta, out + 8);\0"
-    "\030vstore4(c2_2, 0, x + 8);\0"
-    "\030put_vector(c3_2, alpha, beta, out + 8);\0"
-    "\030vstore4(c3_2, 0, x + 8);\0"
-    "\004for (long k = k0; k < k1; k++, in++, out += 12) {\0"
-    "\004if (line + 4 <= lines) {\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 4) {\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 4)\0"
-    "\014for (int i = 0; i < 4; i++)\0"
-    "\004__local double packed[12288];\0"
-    "\004__local double sums[24576];\0"
-    "\010const long together = first > 0 ? 1 : min(min(some, (long) 8), panels - this_panel);\0"
-    "\010long vector[9];\0"
-    "\030__local double *out = packed + p * 1536 + k * 12;\0"
-    "\020__local const double *panel = packed + p * 1536;\0"
-    "\004__local double panel[3072];\0"
-    "// 4 x 8 blocks of 4 x 12, each block held in registers.\0"
-    "\004const long first_row = get_group_id(1) * 16, end_row = min(first_row + 16, M);\0"
+    "\004const long first_row = get_group_id(1) * 12, end_row = min(first_row + 12, M);\0"
+    "\004__local double sums[768];\0"
+    "// 4 x 8 blocks of 6 x 8, each block held in registers.\0"
+    "\004__local double sums[1536];\0"
+    "// 8 x 4 blocks of 6 x 8, each block held in registers.\0"
+    "\004const long first_row = get_group_id(1) * 48, end_row = min(first_row + 48, M);\0"
+    "\004// K advances by 512, so that a slice of a panel of B stays in the nearest cache.\0"
+    "\004for (long k0 = 0; k0 == 0 || k0 < K; k0 += 512) {\0"
+    "\010const long depth = min(K - k0, (long) 512);\0"
+    "\014if (k0 + 512 < K) {\0"
+    "void kiln_dgemmt_packed_packa(long lines, long K,\0"
+    "void kiln_dgemmt_packed_packb(long lines, long K,\0"
+    "void kiln_dgemmt_packed_multiply(long M, long N, long K, double alpha, double beta,\0"
+    "\010__global double *restrict C, long c_offset, long ldc, int triangle)\0"
+    "\014if (is_left_out(row, col, 6, 8, triangle))\0"
+    "\020// Of C = alpha c + beta C for 6 x 8 of C from (row, col) on, what is in the\0"
+    "\024double x[8];\0"
+    "\024vstore4(c0_0, 0, x);\0"
+    "\024vstore4(c0_1, 0, x + 4);\0"
+    "\024for (int i = 0; i < 8; i++) {\0"
+    "\024vstore4(c1_0, 0, x);\0"
+    "\024vstore4(c1_1, 0, x + 4);\0"
+    "\024vstore4(c2_0, 0, x);\0"
+    "\024vstore4(c2_1, 0, x + 4);\0"
+    "\024vstore4(c3_0, 0, x);\0"
+    "\024vstore4(c3_1, 0, x + 4);\0"
+    "\024vstore4(c4_0, 0, x);\0"
+    "\024vstore4(c4_1, 0, x + 4);\0"
+    "\024vstore4(c5_0, 0, x);\0"
+    "\024vstore4(c5_1, 0, x + 4);\0"
+    "void kiln_dgemmt_direct_multiply(long M, long N, long K, double alpha, double beta,\0"
+    "\004if (row >= M || col >= N || is_left_out(row, col, 4, 12, triangle))\0"
+    "\004// Of C = alpha c + beta C for 4 x 12 of C from (row, col) on, what is in the triangle.\0"
+    "\010const long2 stored = stored_columns(row, N, triangle);\0"
+    "\010double x[12];\0"
+    "\010vstore4(c0_0, 0, x);\0"
+    "\010vstore4(c0_1, 0, x + 4);\0"
+    "\010vstore4(c0_2, 0, x + 8);\0"
+    "\010for (int i = 0; i < 12; i++) {\0"
+    "\014const int n = i;\0"
+    "\014if (col + n >= stored.x && col + n < stored.y)\0"
+    "\020put(x[i], alpha, beta, out + n);\0"
+    "\010const long2 stored = stored_columns(row + 1, N, triangle);\0"
+    "\010vstore4(c1_0, 0, x);\0"
+    "\010vstore4(c1_1, 0, x + 4);\0"
+    "\010vstore4(c1_2, 0, x + 8);\0"
+    "\010const long2 stored = stored_columns(row + 2, N, triangle);\0"
+    "\010vstore4(c2_0, 0, x);\0"
+    "\010vstore4(c2_1, 0, x + 4);\0"
+    "\010vstore4(c2_2, 0, x + 8);\0"
+    "\010const long2 stored = stored_columns(row + 3, N, triangle);\0"
+    "\010vstore4(c3_0, 0, x);\0"
+    "\010vstore4(c3_1, 0, x + 4);\0"
+    "\010vstore4(c3_2, 0, x + 8);\0"
     "\004const long first = triangle > 0 ? vector * 4 / rows : 0;\0"
-}, {
     "\004const long last = triangle > 0 ? blocks : (end * 4 - 1) / rows + 1;\0"
     "void kiln_dgemmt_fused_multiply(long M, long N, long K, double alpha, double beta,\0"
-    "\010__global double *restrict C, long c_offset, long ldc, int triangle)\0"
     "\010vector[0] = vectors * this_panel / panels;\0"
     "\010vector[1] = vectors * (this_panel + 1) / panels;\0"
     "\010const long2 stored = stored_blocks(chunk, blocks, vector[0], vector[1], triangle);\0"
@@ -1476,26 +1540,6 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\034const long end = min(width * 4, stored.y - col);\0"
     "\034long n = max(stored.x - col, (long) 0);\0"
     "\030const long end = min(width * 4, stored.y - col);\0"
-    "void kiln_dgemmt_packed_packa(long lines, long K,\0"
-    "void kiln_dgemmt_packed_packb(long lines, long K,\0"
-    "void kiln_dgemmt_packed_multiply(long M, long N, long K, double alpha, double beta,\0"
-    "\014if (is_left_out(row, col, 6, 8, triangle))\0"
-    "\020// Of C = alpha c + beta C for 6 x 8 of C from (row, col) on, what is in the\0"
-    "\024double x[8];\0"
-    "\024vstore4(c0_0, 0, x);\0"
-    "\024vstore4(c0_1, 0, x + 4);\0"
-    "\024for (int i = 0; i < 8; i++) {\0"
-    "\024vstore4(c1_0, 0, x);\0"
-    "\024vstore4(c1_1, 0, x + 4);\0"
-    "\024vstore4(c2_0, 0, x);\0"
-    "\024vstore4(c2_1, 0, x + 4);\0"
-    "\024vstore4(c3_0, 0, x);\0"
-    "\024vstore4(c3_1, 0, x + 4);\0"
-    "\024vstore4(c4_0, 0, x);\0"
-    "\024vstore4(c4_1, 0, x + 4);\0"
-    "\024vstore4(c5_0, 0, x);\0"
-    "\024vstore4(c5_1, 0, x + 4);\0"
-    "\010while (together < 2 && this_panel + 1 < panels && last - first == some && left >= some) {\0"
     "static double load(__global const double *X, long at)\0"
     "static void store(double x, __global double *X, long at)\0"
     "void kiln_dgemm_mirror_mirror(long M,\0"
@@ -1511,6 +1555,7 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "// C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.\0"
     "static void put(float2 x, int is_conjugated, float alpha, float alpha_imag, float beta,\0"
     "\010float beta_imag,\0"
+}, {
     "\010__global float2 *p)\0"
     "\004x.y *= is_conjugated ? -1 : 1;\0"
     "\004x = scaled(x, alpha, alpha_imag);\0"
@@ -1540,7 +1585,6 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "void kiln_cgemm_packed_packa(long lines, long K,\0"
     "\010__global const float2 *restrict X, long x_offset, long ldx,\0"
     "\010__global float *restrict packed, long at, int is_conjugated)\0"
-}, {
     "\004const float2 signs = (float2) (1, is_conjugated ? -1 : 1);\0"
     "\004__global float *restrict out = packed + 2 * (at + line * K + k0 * 6);\0"
     "\004__global const float2 *restrict in = X + x_offset + k0;\0"
@@ -1595,6 +1639,7 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\030put_vector(c2_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
     "\030put_vector(c2_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
     "\030vstore8(c2_0, 0, (float *) (x));\0"
+}, {
     "\030vstore8(c2_1, 0, (float *) (x + 4));\0"
     "\024__global float2 *out = C + (row + 3) * ldc + col;\0"
     "\030put_vector(c3_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
@@ -1620,7 +1665,6 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\004const long line = get_group_id(0) * 3;\0"
     "\004__global float *restrict out = packed + 2 * (at + line * K + k0 * 3);\0"
     "// p * 12 + 11 side by side, conjugated if asked for. Lines past the end repeat the\0"
-}, {
     "\004__global float *restrict out = packed + 2 * (at + line * K + k0 * 12);\0"
     "\010for (long k = k0; k < k1; k++, in += ldx, out += 24) {\0"
     "\014vstore8(load_vector(in + 8) * all_signs, 2, out);\0"
@@ -1671,6 +1715,7 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\020vstore8(c2_0, 0, (float *) (x));\0"
     "\020vstore8(c2_1, 0, (float *) (x + 4));\0"
     "\020vstore8(c2_2, 0, (float *) (x + 8));\0"
+}, {
     "\004for (long k = k0; k < k1; k++, in++, out += 24) {\0"
     "\010vstore2(load(in + l8) * signs, 8, out);\0"
     "\010vstore2(load(in + l9) * signs, 9, out);\0"
@@ -1698,7 +1743,6 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\024const long whole = min(width, (N - col) / 4);\0"
     "\024__local float *out = panel;\0"
     "\024__global const float2 *in = B + k0 * ldb + col;\0"
-}, {
     "\024for (long k = 0; k < depth; k++, in += ldb, out += 16) {\0"
     "\030for (long v = 0; v < whole; v++)\0"
     "\034vstore8(load_vector(in + v * 4) * signs, v, out);\0"
@@ -1763,6 +1807,7 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\034__global const float *a0 = (__global const float *) (a + r0);\0"
     "\034c0_0 += a0[0] * b0;\0"
     "\034__global const float *a1 = (__global const float *) (a + r1);\0"
+}, {
     "\034c1_0 += a1[0] * b0;\0"
     "\034__global const float *a2 = (__global const float *) (a + r2);\0"
     "\034c2_0 += a2[0] * b0;\0"
@@ -1794,7 +1839,6 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\004// Chunks of up to 32 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
     "\010const long chunk = at / (32 * panels) * 32;\0"
     "\010const long height = min(blocks - chunk, (long) 32);\0"
-}, {
     "\020__local float *panel = packed + p * 6144;\0"
     "\020__local const float *panel = packed + p * 6144;\0"
     "\024const long row = (chunk + block) * 6;\0"
@@ -1846,6 +1890,7 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\010__global float2 *restrict C, long c_offset, long ldc, int triangle, int is_hermitian)\0"
     "\004for (long chunk = 0; chunk < blocks; chunk += 32)\0"
     "\014chunk += 32;\0"
+    "\010while (together < 2 && this_panel + 1 < panels && last - first == some && left >= some) {\0"
     "\034if (is_hermitian && row + m >= col && row + m < col + width * 4)\0"
     "\037 make_real(out + (row + m - col));\0"
     "\030if (is_hermitian && row + m >= col && row + m < col + width * 4)\0"
@@ -1854,6 +1899,7 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "static float2 load(__global const float *X, long at)\0"
     "\004return vload2(at, X);\0"
     "static void store(float2 x, __global float *X, long at)\0"
+}, {
     "\004vstore2(x, at, X);\0"
     "static float2 product(float2 x, float2 y)\0"
     "\004return (float2) (x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);\0"
@@ -1885,7 +1931,6 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "// What expand wrote, times alpha.\0"
     "__kernel __attribute__((reqd_work_group_size(32, 4, 1)))\0"
     "void kiln_cgemm_complex_rotate(long N, long K, float alpha, float alpha_imag,\0"
-}, {
     "\010__global float *restrict work, long work_at)\0"
     "\004const long n = get_group_id(0) * 32 + get_local_id(0), ld = (N + 1) / 2 * 2;\0"
     "\004const long first_k = get_group_id(1) * 256, end = min(first_k + 256, K);\0"
@@ -1936,6 +1981,7 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\014if (conj_a && row == col)\0"
     "\020element.y = 0;\0"
     "\014store((float2) (element.x, conj_a ? -element.y : element.y), C,\0"
+}, {
     "\024c_offset + col * ldc + row);\0"
     "static double2 load(__global const double2 *p)\0"
     "\004return vload2(0, (__global const double *) p);\0"
@@ -1964,7 +2010,6 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\010__global const double2 *restrict B, long b_offset, long ldb,\0"
     "\010__global double2 *restrict C, long c_offset, long ldc)\0"
     "\004// A slice of a panel: for every k, the panel's columns of B side by side, 8 apart.\0"
-}, {
     "\004__local double packed[4096];\0"
     "\004const long vectors = (N + 1) / 2, panels = (vectors + 1) / 2;\0"
     "\004const double sign = conj_a == conj_b ? 1 : -1;\0"
@@ -2025,6 +2070,7 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\014for (long i = 0; i < width * 2; i++) {\0"
     "\020__global const double2 *in = B + min(col + i, N - 1) * ldb + k0;\0"
     "\024vstore2(load(in + k) * (double2) (1, sign), k * 4 + i, panel);\0"
+}, {
     "\020__global const double2 *restrict a = A + k0;\0"
     "\024double4 c4_0 = 0;\0"
     "\024double4 c5_0 = 0;\0"
@@ -2062,7 +2108,6 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\030__global double2 *out = C + (row + m) * ldc + col;\0"
     "\030__local const double *x = sum + m * 8;\0"
     "\030const long end = min(width * 2, N - col);\0"
-}, {
     "\030for (; n + 2 <= end; n += 2)\0"
     "\034put_vector(vload4(0, x + 2 * n), conj_a, alpha, alpha_imag, beta,\0"
     "\024__global const double2 *restrict a = A + k0 * lda;\0"
@@ -2111,6 +2156,7 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\024__global double2 *out = C + (row + 1) * ldc + col;\0"
     "\030put_vector(c1_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 2);\0"
     "\030vstore4(c1_0, 0, (double *) (x));\0"
+}, {
     "\030vstore4(c1_1, 0, (double *) (x + 2));\0"
     "\024__global double2 *out = C + (row + 2) * ldc + col;\0"
     "\030put_vector(c2_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 2);\0"
@@ -2130,8 +2176,6 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\030vstore4(c5_1, 0, (double *) (x + 2));\0"
     "\014vstore4(load_vector(in + 4) * all_signs, 2, out);\0"
     "// 2 x 8 blocks of 6 x 4, each block held in registers.\0"
-    "\004const long first_row = get_group_id(1) * 12, end_row = min(first_row + 12, M);\0"
-    "\004__local double sums[768];\0"
     "\004__local double sums[12288];\0"
     "\020__local double *panel = packed + p * 512;\0"
     "\020__local const double *panel = packed + p * 512;\0"
@@ -2141,7 +2185,6 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "static void make_real(__global double2 *p)\0"
     "\004((__global double *) p)[1] = 0;\0"
     "\004const long rows = 6 * abs(triangle), height = min(blocks - chunk, (long) 64);\0"
-}, {
     "\004const long first = triangle > 0 ? vector * 2 / rows : 0;\0"
     "\004const long last = triangle > 0 ? blocks : (end * 2 - 1) / rows + 1;\0"
     "void kiln_zgemmt_fused_multiply(long M, long N, long K, double alpha, double alpha_imag,\0"
@@ -2270,816 +2313,831 @@ static const uint32_t bundle_pocl_avx2_lines[] = {
     40113, 40177, 40206, 40220, 40237, 40323, 40363, 40386, 40403, 40414, 40489, 40512,
     40525, 40585, 40635, 40676, 40755, 40806, 40820, 40870, 40960, 41042, 41094, 41109,
     41164, 41176, 41214, 41300, 41346, 41444, 41509, 41554, 41602, 41675, 41728, 41750,
-    41806, 41825, 41906, 41988, 42049, 42110, 42165, 42251, 42281, 42309, 42372, 42458,
-    42475, 42502, 42545, 42595, 42649, 42692, 42742, 42810, 42859, 42931, 42965, 43005,
-    43011, 43056, 43075, 43094, 43113, 43132, 43156, 43180, 43204, 43228, 43262, 43297,
-    43331, 43365, 43399, 43433, 43444, 43468, 43492, 43516, 43540, 43569, 43598, 43627,
-    43656, 43703, 43750, 43797, 43845, 43880, 43927, 43974, 44021, 44069, 44108, 44147,
-    44186, 44225, 44295, 44365, 44435, 44507, 44528, 44563, 44633, 44703, 44773, 44845,
-    44896, 44937, 44980, 45056, 45110, 45139, 45167, 45251, 45289, 45326, 45378, 45430,
-    45482, 45534, 45588, 45632, 45676, 45720, 45764, 45819, 45872, 45927, 45980, 46035,
-    46088, 46143, 46196, 46224, 46253, 46282, 46311, 46354, 46415, 46449, 46494, 46513,
-    46532, 46551, 46570, 46594, 46618, 46642, 46666, 46700, 46733, 46766, 46799, 46832,
-    46842, 46866, 46890, 46914, 46938, 46967, 46996, 47025, 47054, 47101, 47148, 47195,
-    47243, 47277, 47324, 47371, 47418, 47466, 47505, 47544, 47583, 47622, 47692, 47762,
-    47832, 47904, 47938, 48008, 48078, 48148, 48220, 48271, 48312, 48355, 48385, 48438,
-    48489, 48540, 48589, 48650, 48694, 48760, 48817, 48900, 48975, 49024, 49064, 49152,
-    49222, 49248, 49303, 49338, 49377, 49430, 49459, 49554, 49610, 49693, 49747, 49801,
-    49881, 49961, 49989, 50018, 50071, 50144, 50217, 50246, 50275, 50304, 50333, 50362,
-    50391, 50438, 50485, 50532, 50579, 50626, 50675, 50709, 50743, 50768, 50793, 50818,
-    50843, 50868, 50893, 50902, 50949, 50996, 51043, 51090, 51137, 51186, 51246, 51291,
-    51312, 51353, 51367, 51389, 51415, 51459, 51510, 51551, 51573, 51599, 51650, 51691,
-    51713, 51739, 51790, 51831, 51853, 51879, 51930, 51971, 51993, 52019, 52070, 52111,
-    52133, 52159, 52171, 52221, 52268, 52345, 52441, 52524, 52571, 52619, 52646, 52655,
-    52695, 52739, 52779, 52823, 52867, 52911, 52955, 52999, 53043, 53087, 53131, 53175,
-    53248, 53294, 53340, 53386, 53432, 53478, 53527, 53576, 53589, 53672, 53694, 53724,
-    53771, 53807, 53847, 53887, 53928, 53963, 53996, 54065, 54098, 54167, 54220, 54261,
-    54314, 54355, 54408, 54449, 54471, 54544, 54560, 54633, 54649, 54723, 54740, 54816,
-    54833, 54894, 54910, 54955, 54977, 55014, 55055, 55096, 55138, 55148, 55163, 55185,
-    55211, 55237, 55264, 55309, 55343, 55363, 55414, 55451, 55492, 55533, 55575, 55597,
-    55623, 55649, 55676, 55716, 55760, 55804, 55848, 55892, 55936, 55980, 56024, 56068,
-    56112, 56158, 56204, 56250, 56296, 56342, 56388, 56418, 56421, 56456, 56544, 56632,
-    56722, 56798, 56815, 56850, 56883, 56952, 56985, 57054, 57095, 57136, 57177, 57218,
-    57259, 57300, 57344, 57378, 57416, 57457, 57504, 57551, 57598, 57639, 57686, 57733,
-    57780, 57857, 57913, 57996, 58071, 58111, 58177, 58227, 58312, 58389, 58430, 58497,
-    58524, 58580, 58619, 58673, 58703, 58795, 58891, 58948, 59028, 59082, 59137, 59211,
-    59284, 59323, 59362, 59401, 59440, 59510, 59580, 59650, 59722, 59756, 59808, 59860,
-    59912, 59964, 59974, 59983, 60053, 60123, 60193, 60265, 60326, 60348, 60389, 60404,
-    60430, 60475, 60516, 60542, 60583, 60609, 60650, 60676, 60727, 60753, 60808, 60861,
-    60890, 60921, 60950, 61036, 61053, 61104, 61154, 61183, 61240, 61320, 61440, 61509,
-    61592, 61661, 61705, 61755, 61839, 61926, 61946, 62037, 62093, 62180, 62226, 62234,
-    62262, 62277, 62292, 62352, 62402, 62443, 62493, 62543, 62593, 62677, 62721, 62799,
-    62813, 62835, 62861, 62892, 62914, 62940, 62962, 62988, 63010, 63036, 63058, 63084,
-    63106, 63132, 63223, 63277, 63334, 63372, 63459, 63520, 63565, 63612, 63660, 63698,
-    63790, 63841, 63921, 64009, 64097, 64115, 64136, 64168, 64203, 64237, 64277, 64291,
-    64321, 64352, 64421, 64504, 64541, 64562, 64620, 64672, 64724, 64771, 64866, 64904,
-    64948, 65001, 65043, 65097, 65135, 65217, 65311, 65325, 65374, 65435, 65536, 65596,
-    65667, 65724, 65765, 65806, 65847, 65888, 65929, 65970, 66052, 66101, 66172, 66242,
-    66307, 66354, 66405, 66475, 66574, 66629, 66656, 66706, 66729, 66807, 66885, 66924,
-    66963, 67002, 67041, 67080, 67121, 67169, 67208, 67247, 67286, 67325, 67364, 67405,
-    67415, 67460, 67528, 67600, 67614, 67648, 67686, 67751, 67802, 67870, 67942, 67976,
-    68014, 68065, 68133, 68205, 68239, 68277, 68328, 68396, 68468, 68502, 68540, 68591,
-    68659, 68731, 68765, 68803, 68854, 68922, 68994, 69028, 69066, 69107, 69148, 69188,
-    69228, 69311, 69393, 69433, 69504, 69632, 69704, 69760, 69811, 69865, 69957, 70015,
-    70093, 70175, 70229, 70284, 70363, 70441, 70479, 70517, 70555, 70588, 70646, 70704,
-    70762, 70827, 70885, 70943, 71001, 71011, 71072, 71117, 71139, 71207, 71279, 71351,
-    71366, 71400, 71438, 71476, 71521, 71586, 71637, 71705, 71777, 71849, 71883, 71921,
-    71959, 72010, 72078, 72150, 72222, 72256, 72294, 72332, 72383, 72424, 72465, 72508,
-    72551, 72577, 72613, 72653, 72693, 72722, 72820, 72862, 72923, 72984, 73013, 73041,
-    73124, 73187, 73273, 73320, 73363, 73449, 73524, 73593, 73640, 73669, 73728, 73786,
-    73820, 73871, 73917, 73988, 74037, 74108, 74148, 74193, 74229, 74253, 74277, 74301,
-    74367, 74380, 74444, 74466, 74530, 74552, 74616, 74638, 74702, 74724, 74756, 74778,
-    74800, 74822, 74844, 74855, 74879, 74903, 74927, 74974, 75021, 75068, 75110, 75152,
-    75194, 75236, 75285, 75327, 75369, 75411, 75453, 75500, 75547, 75594, 75645, 75685,
-    75753, 75784, 75848, 75868, 75895, 75935, 76000, 76034, 76097, 76157, 76202, 76275,
-    76338, 76359, 76422, 76443, 76506, 76527, 76590, 76611, 76642, 76663, 76684, 76705,
-    76726, 76767, 76808, 76849, 76890, 76938, 76979, 77020, 77061, 77102, 77153, 77220,
-    77247, 77320, 77371, 77422, 77452, 77536, 77624, 77717, 77762, 77824, 77867, 77916,
-    77955, 78026, 78070, 78114, 78192, 78210, 78228, 78252, 78277, 78341, 78363, 78427,
-    78449, 78471, 78493, 78517, 78542, 78620, 78648, 78676, 78723, 78772, 78814, 78856,
-    78898, 78940, 78987, 79036, 79083, 79146, 79167, 79230, 79251, 79272, 79293, 79334,
-    79375, 79416, 79457, 79495, 79533, 79586, 79628, 79660, 79739, 79838, 79925, 79976,
-    79990, 80056, 80092, 80158, 80193, 80285, 80338, 80361, 80417, 80437, 80479, 80544,
-    80634, 80681, 80753, 80800, 80874, 80950, 80984, 81021, 81118, 81129, 81171, 81190,
-    81224, 81311, 81360, 81377, 81400, 81422, 81454, 81500, 81526, 81598, 81642, 81667,
-    81716, 81751, 81808, 81920, 81966, 82044, 82118, 82185, 82197, 82282, 82316, 82357,
-    82432, 82488, 82562, 82621, 82673, 82714, 82779, 82851, 82909, 82950, 82984, 82996,
-    83038, 83119, 83165, 83211, 83259, 83309, 83381, 83425, 83450, 83499, 83600, 83628,
-    83673, 83745, 83792, 83866, 83942, 83976, 84013, 84059, 84105, 84153, 84203, 84260,
-    84337, 84375, 84430, 84457, 84473, 84538, 84568, 84615, 84663, 84713, 84752, 84807,
-    84888, 84980, 84999, 85021, 85054, 85115, 85154, 85171, 85233, 85287, 85335, 85434,
-    85474, 85519, 85555, 85594, 85695, 85738, 85800, 85862, 85918, 86016, 86046, 86109,
-    86157, 86225, 86269, 86322, 86369, 86399, 86449, 86506, 86557, 86603, 86675, 86725,
-    86766, 86772, 86818, 86837, 86856, 86880, 86904, 86928, 86952, 86977, 87043, 87109,
-    87175, 87241, 87307, 87373, 87406, 87416, 87440, 87464, 87488, 87512, 87537, 87566,
-    87595, 87642, 87689, 87736, 87783, 87832, 87882, 87929, 87976, 88023, 88070, 88119,
-    88171, 88211, 88254, 88284, 88352, 88381, 88465, 88505, 88571, 88635, 88681, 88700,
-    88719, 88743, 88767, 88791, 88815, 88840, 88905, 88970, 89035, 89100, 89165, 89230,
-    89262, 89271, 89295, 89319, 89343, 89367, 89392, 89421, 89450, 89497, 89544, 89591,
-    89638, 89687, 89736, 89783, 89830, 89877, 89924, 89973, 90025, 90065, 90112, 90142,
-    90209, 90261, 90313, 90341, 90427, 90444, 90488, 90538, 90610, 90638, 90699, 90748,
-    90810, 90873, 90935, 91007, 91065, 91147, 91196, 91268, 91339, 91392, 91439, 91490,
-    91585, 91641, 91730, 91762, 91845, 91896, 91941, 91994, 92073, 92152, 92201, 92222,
-    92282, 92328, 92349, 92421, 92436, 92471, 92510, 92554, 92606, 92678, 92713, 92752,
-    92804, 92876, 92911, 92950, 93002, 93074, 93109, 93148, 93200, 93272, 93307, 93346,
-    93398, 93470, 93505, 93544, 93595, 93651, 93731, 93758, 93787, 93830, 93879, 93951,
-    93985, 94019, 94062, 94095, 94208, 94266, 94335, 94424, 94480, 94568, 94659, 94709,
-    94775, 94825, 94891, 94946, 95004, 95049, 95115, 95162, 95235, 95283, 95321, 95392,
-    95426, 95474, 95491, 95522, 95567, 95641, 95691, 95771, 95818, 95904, 95981, 96047,
-    96088, 96162, 96212, 96257, 96330, 96378, 96416, 96474, 96552, 96590, 96646,
+    41806, 41825, 41906, 41953, 42030, 42126, 42209, 42270, 42331, 42386, 42433, 42481,
+    42508, 42517, 42557, 42601, 42645, 42689, 42729, 42773, 42817, 42861, 42905, 42949,
+    42993, 43037, 43081, 43125, 43171, 43217, 43256, 43295, 43334, 43373, 43386, 43469,
+    43491, 43521, 43568, 43604, 43644, 43684, 43719, 43752, 43804, 43837, 43889, 43922,
+    43974, 44007, 44059, 44112, 44153, 44206, 44247, 44300, 44341, 44363, 44436, 44452,
+    44525, 44541, 44615, 44632, 44693, 44709, 44754, 44776, 44813, 44854, 44895, 44905,
+    44920, 44942, 44968, 44994, 45056, 45090, 45110, 45161, 45198, 45239, 45280, 45302,
+    45328, 45354, 45374, 45425, 45462, 45503, 45544, 45566, 45592, 45618, 45638, 45689,
+    45726, 45767, 45808, 45830, 45856, 45882, 45922, 45966, 46010, 46054, 46098, 46142,
+    46186, 46230, 46274, 46318, 46364, 46410, 46440, 46443, 46478, 46566, 46654, 46744,
+    46779, 46812, 46864, 46897, 46949, 46982, 47034, 47067, 47119, 47160, 47201, 47242,
+    47283, 47324, 47365, 47387, 47421, 47459, 47497, 47535, 47576, 47623, 47670, 47717,
+    47758, 47805, 47852, 47899, 47981, 48067, 48098, 48127, 48190, 48276, 48293, 48320,
+    48363, 48414, 48468, 48511, 48561, 48629, 48679, 48751, 48785, 48825, 48831, 48876,
+    48895, 48914, 48933, 48952, 48976, 49000, 49024, 49048, 49083, 49117, 49152, 49186,
+    49220, 49231, 49255, 49279, 49303, 49327, 49356, 49385, 49414, 49443, 49490, 49537,
+    49584, 49632, 49667, 49714, 49761, 49808, 49856, 49895, 49934, 49973, 50012, 50082,
+    50152, 50222, 50294, 50315, 50350, 50420, 50490, 50560, 50632, 50683, 50724, 50767,
+    50797, 50851, 50880, 50908, 50992, 51030, 51067, 51119, 51171, 51223, 51275, 51329,
+    51373, 51417, 51461, 51505, 51560, 51613, 51668, 51721, 51776, 51829, 51884, 51937,
+    51965, 51994, 52023, 52052, 52095, 52156, 52190, 52235, 52254, 52273, 52292, 52311,
+    52335, 52359, 52383, 52407, 52441, 52474, 52507, 52540, 52573, 52583, 52607, 52631,
+    52655, 52679, 52708, 52737, 52766, 52795, 52842, 52889, 52936, 52984, 53018, 53065,
+    53112, 53159, 53207, 53248, 53287, 53326, 53365, 53435, 53505, 53575, 53647, 53681,
+    53751, 53821, 53891, 53963, 54014, 54055, 54098, 54128, 54181, 54232, 54283, 54313,
+    54341, 54427, 54444, 54494, 54543, 54577, 54606, 54689, 54764, 54813, 54874, 54918,
+    54958, 55024, 55081, 55131, 55216, 55293, 55342, 55383, 55450, 55520, 55547, 55603,
+    55638, 55677, 55716, 55770, 55800, 55892, 55988, 56046, 56129, 56183, 56237, 56317,
+    56397, 56426, 56480, 56535, 56609, 56682, 56721, 56760, 56799, 56838, 56908, 56978,
+    57048, 57120, 57154, 57188, 57222, 57247, 57299, 57344, 57396, 57421, 57473, 57498,
+    57550, 57560, 57569, 57639, 57709, 57779, 57851, 57912, 57957, 57979, 58020, 58061,
+    58076, 58098, 58124, 58150, 58195, 58246, 58287, 58328, 58350, 58376, 58402, 58453,
+    58494, 58535, 58557, 58583, 58609, 58660, 58701, 58742, 58764, 58790, 58816, 58828,
+    58879, 58905, 58960, 59013, 59042, 59099, 59179, 59245, 59328, 59403, 59443, 59509,
+    59535, 59590, 59643, 59672, 59767, 59824, 59904, 59957, 60030, 60103, 60132, 60161,
+    60190, 60219, 60248, 60277, 60324, 60371, 60418, 60465, 60512, 60561, 60586, 60611,
+    60620, 60667, 60714, 60761, 60808, 60855, 60904, 60964, 60985, 60999, 61043, 61094,
+    61135, 61157, 61183, 61234, 61275, 61297, 61323, 61373, 61440, 61520, 61547, 61603,
+    61631, 61687, 61767, 61850, 61901, 61946, 61967, 62017, 62067, 62151, 62220, 62264,
+    62342, 62356, 62378, 62404, 62435, 62457, 62483, 62505, 62531, 62553, 62579, 62601,
+    62627, 62649, 62675, 62759, 62828, 62917, 62973, 62988, 63010, 63036, 63062, 63094,
+    63112, 63160, 63194, 63254, 63276, 63302, 63328, 63388, 63410, 63436, 63462, 63522,
+    63544, 63570, 63596, 63654, 63723, 63806, 63850, 63900, 63984, 64071, 64091, 64182,
+    64238, 64325, 64371, 64379, 64407, 64422, 64437, 64497, 64547, 64588, 64638, 64692,
+    64749, 64787, 64874, 64935, 64980, 65027, 65075, 65113, 65205, 65256, 65336, 65424,
+    65512, 65536, 65557, 65589, 65624, 65658, 65698, 65712, 65742, 65773, 65842, 65925,
+    65962, 65983, 66041, 66093, 66145, 66192, 66287, 66325, 66369, 66422, 66464, 66518,
+    66556, 66638, 66732, 66746, 66795, 66856, 66918, 66978, 67049, 67106, 67147, 67188,
+    67229, 67270, 67311, 67352, 67434, 67483, 67554, 67624, 67689, 67736, 67787, 67857,
+    67956, 68011, 68038, 68088, 68111, 68189, 68267, 68306, 68345, 68384, 68423, 68462,
+    68503, 68551, 68590, 68629, 68668, 68707, 68746, 68787, 68797, 68842, 68910, 68982,
+    68996, 69030, 69068, 69133, 69184, 69252, 69324, 69358, 69396, 69447, 69515, 69587,
+    69632, 69670, 69721, 69789, 69861, 69895, 69933, 69984, 70052, 70124, 70158, 70196,
+    70247, 70315, 70387, 70421, 70459, 70500, 70541, 70581, 70621, 70704, 70786, 70826,
+    70897, 70981, 71053, 71109, 71160, 71214, 71306, 71364, 71442, 71524, 71578, 71633,
+    71712, 71790, 71828, 71866, 71904, 71937, 71995, 72053, 72111, 72176, 72234, 72292,
+    72350, 72360, 72421, 72466, 72488, 72556, 72628, 72700, 72715, 72749, 72787, 72825,
+    72870, 72935, 72986, 73054, 73126, 73198, 73232, 73270, 73308, 73359, 73427, 73499,
+    73571, 73605, 73643, 73728, 73779, 73820, 73861, 73904, 73947, 73973, 74009, 74049,
+    74089, 74118, 74216, 74258, 74319, 74380, 74409, 74437, 74520, 74583, 74669, 74716,
+    74759, 74845, 74920, 74989, 75036, 75065, 75114, 75172, 75206, 75257, 75303, 75374,
+    75423, 75494, 75534, 75579, 75615, 75639, 75663, 75687, 75753, 75766, 75830, 75852,
+    75916, 75938, 76002, 76024, 76088, 76110, 76142, 76164, 76186, 76208, 76230, 76241,
+    76265, 76289, 76313, 76360, 76407, 76454, 76496, 76538, 76580, 76622, 76671, 76713,
+    76755, 76797, 76839, 76886, 76933, 76980, 77031, 77071, 77139, 77170, 77234, 77254,
+    77281, 77321, 77386, 77420, 77483, 77543, 77588, 77661, 77724, 77745, 77824, 77845,
+    77908, 77929, 77992, 78013, 78044, 78065, 78086, 78107, 78128, 78169, 78210, 78251,
+    78292, 78340, 78381, 78422, 78463, 78504, 78555, 78622, 78649, 78722, 78773, 78824,
+    78854, 78938, 79026, 79119, 79164, 79217, 79260, 79309, 79348, 79419, 79463, 79507,
+    79585, 79603, 79621, 79645, 79670, 79734, 79756, 79820, 79842, 79864, 79886, 79910,
+    79935, 80013, 80041, 80069, 80116, 80165, 80207, 80249, 80291, 80333, 80380, 80429,
+    80476, 80539, 80560, 80623, 80644, 80665, 80686, 80727, 80768, 80809, 80850, 80888,
+    80926, 80979, 81021, 81053, 81132, 81231, 81318, 81369, 81383, 81474, 81540, 81576,
+    81642, 81677, 81769, 81822, 81845, 81920, 81940, 81982, 82047, 82137, 82184, 82256,
+    82303, 82377, 82453, 82487, 82524, 82621, 82632, 82674, 82693, 82727, 82814, 82863,
+    82880, 82903, 82925, 82957, 83003, 83029, 83101, 83145, 83170, 83219, 83254, 83311,
+    83389, 83435, 83513, 83587, 83654, 83666, 83751, 83785, 83826, 83901, 83957, 84031,
+    84090, 84142, 84183, 84248, 84320, 84378, 84419, 84453, 84465, 84507, 84588, 84634,
+    84680, 84728, 84778, 84850, 84894, 84919, 84968, 85069, 85097, 85142, 85214, 85261,
+    85335, 85411, 85445, 85482, 85528, 85574, 85622, 85672, 85729, 85806, 85844, 85899,
+    85926, 85942, 86016, 86046, 86093, 86141, 86191, 86230, 86285, 86366, 86458, 86477,
+    86499, 86532, 86593, 86632, 86649, 86711, 86765, 86813, 86912, 86952, 86997, 87033,
+    87072, 87173, 87216, 87278, 87340, 87396, 87481, 87511, 87574, 87622, 87690, 87734,
+    87787, 87834, 87864, 87914, 87971, 88022, 88068, 88140, 88190, 88231, 88237, 88283,
+    88302, 88321, 88345, 88369, 88393, 88417, 88442, 88508, 88574, 88640, 88706, 88772,
+    88838, 88871, 88881, 88905, 88929, 88953, 88977, 89002, 89031, 89060, 89107, 89154,
+    89201, 89248, 89297, 89347, 89394, 89441, 89488, 89535, 89584, 89636, 89676, 89719,
+    89749, 89817, 89846, 89930, 89970, 90036, 90112, 90158, 90177, 90196, 90220, 90244,
+    90268, 90292, 90317, 90382, 90447, 90512, 90577, 90642, 90707, 90739, 90748, 90772,
+    90796, 90820, 90844, 90869, 90898, 90927, 90974, 91021, 91068, 91115, 91164, 91213,
+    91260, 91307, 91354, 91401, 91450, 91502, 91542, 91585, 91615, 91682, 91734, 91786,
+    91814, 91900, 91917, 91961, 92011, 92083, 92111, 92172, 92221, 92283, 92346, 92408,
+    92480, 92538, 92620, 92669, 92741, 92812, 92865, 92912, 92963, 93058, 93114, 93203,
+    93235, 93318, 93369, 93414, 93467, 93546, 93625, 93674, 93695, 93755, 93801, 93822,
+    93894, 93909, 93944, 93983, 94027, 94079, 94151, 94208, 94247, 94299, 94371, 94406,
+    94445, 94497, 94569, 94604, 94643, 94695, 94767, 94802, 94841, 94893, 94965, 95000,
+    95039, 95090, 95146, 95175, 95218, 95267, 95339, 95373, 95407, 95450, 95483, 95562,
+    95620, 95689, 95778, 95834, 95922, 96013, 96063, 96129, 96179, 96245, 96300, 96358,
+    96403, 96469, 96516, 96589, 96637, 96675, 96746, 96780, 96828, 96845, 96876, 96921,
+    96995, 97045, 97125, 97172, 97258, 97335, 97401, 97442, 97516, 97566, 97611, 97684,
+    97732, 97770, 97828, 97906, 97944, 98000,
 };
 
 static const struct kiln_pair bundle_pocl_avx2_pairs[] = {
-    { 5, 6 }, { 96, 73 }, { 167, 5 }, { 99, 100 }, { 110, 111 }, { 239, 111 },
-    { 762, 763 }, { 2150, 126 }, { 164, 2148 }, { 2147, 16 }, { 96, 97 }, { 3, 11 },
-    { 2153, 764 }, { 2147, 9 }, { 2151, 96 }, { 74, 275 }, { 101, 102 }, { 103, 104 },
-    { 105, 106 }, { 107, 108 }, { 776, 111 }, { 99, 842 }, { 3, 18 }, { 19, 20 },
-    { 45, 46 }, { 1679, 1680 }, { 634, 635 }, { 636, 2148 }, { 1018, 1036 }, { 1098, 1116 },
-    { 109, 2152 }, { 21, 5 }, { 25, 26 }, { 43, 44 }, { 59, 60 }, { 165, 166 },
-    { 2158, 2147 }, { 73, 74 }, { 101, 127 }, { 103, 128 }, { 105, 129 }, { 107, 130 },
-    { 2163, 2164 }, { 2165, 2166 }, { 2169, 2170 }, { 2171, 47 }, { 3, 672 }, { 1554, 2148 },
-    { 2173, 2174 }, { 2181, 61 }, { 2182, 2149 }, { 2159, 839 }, { 275, 276 }, { 2157, 694 },
-    { 111, 760 }, { 243, 28 }, { 251, 252 }, { 280, 25 }, { 2152, 96 }, { 22, 233 },
-    { 253, 254 }, { 417, 418 }, { 324, 325 }, { 328, 329 }, { 419, 420 }, { 421, 422 },
-    { 423, 424 }, { 425, 426 }, { 427, 428 }, { 429, 430 }, { 431, 432 }, { 449, 450 },
-    { 453, 2155 }, { 674, 2160 }, { 698, 699 }, { 700, 701 }, { 702, 703 }, { 704, 705 },
-    { 1726, 1997 }, { 2172, 1953 }, { 255, 256 }, { 2185, 2186 }, { 2187, 2188 }, { 2189, 2190 },
-    { 2193, 2147 }, { 74, 2197 }, { 2180, 2192 }, { 2191, 2178 }, { 275, 2149 }, { 266, 28 },
-    { 2203, 2207 }, { 22, 23 }, { 3, 2220 }, { 449, 2067 }, { 633, 2195 }, { 705, 6 },
-    { 2070, 2194 }, { 2208, 2211 }, { 2210, 2162 }, { 2212, 2213 }, { 2214, 2215 }, { 2216, 2217 },
-    { 2221, 2222 }, { 2223, 2224 }, { 101, 146 }, { 103, 147 }, { 105, 148 }, { 107, 149 },
-    { 2154, 145 }, { 48, 49 }, { 50, 51 }, { 54, 55 }, { 62, 63 }, { 73, 116 },
-    { 154, 155 }, { 247, 248 }, { 1482, 1483 }, { 1484, 1485 }, { 2184, 435 }, { 2204, 281 },
-    { 775, 2167 }, { 2228, 2229 }, { 2150, 2230 }, { 246, 3 }, { 2244, 2246 }, { 2247, 2248 },
-    { 2249, 2250 }, { 2237, 2227 }, { 2251, 2252 }, { 2253, 2254 }, { 6, 689 }, { 73, 2261 },
-    { 74, 415 }, { 1484, 1502 }, { 1486, 2147 }, { 2149, 2266 }, { 2196, 2259 }, { 2256, 2257 },
-    { 2263, 2264 }, { 840, 2167 }, { 2154, 2268 }, { 2271, 2272 }, { 2273, 2242 }, { 2275, 2276 },
-    { 3, 1489 }, { 47, 6 }, { 1494, 2147 }, { 1501, 2280 }, { 2277, 2233 }, { 2281, 1487 },
-    { 2288, 433 }, { 2255, 2290 }, { 3, 2285 }, { 2147, 1475 }, { 2157, 98 }, { 27, 28 },
-    { 38, 39 }, { 242, 2202 }, { 258, 259 }, { 260, 261 }, { 417, 1182 }, { 866, 867 },
-    { 868, 869 }, { 885, 870 }, { 975, 976 }, { 977, 978 }, { 980, 2183 }, { 1265, 1266 },
-    { 1267, 1268 }, { 2231, 979 }, { 1690, 1691 }, { 1692, 1693 }, { 1706, 1707 }, { 1708, 1709 },
-    { 1736, 1737 }, { 1738, 1739 }, { 1745, 1746 }, { 1747, 1748 }, { 2148, 2232 }, { 99, 2176 },
-    { 109, 2151 }, { 262, 263 }, { 613, 614 }, { 615, 616 }, { 984, 2156 }, { 985, 2234 },
-    { 775, 776 }, { 2152, 2168 }, { 2177, 96 }, { 1, 671 }, { 240, 241 }, { 285, 286 },
-    { 449, 1402 }, { 1142, 1143 }, { 1404, 2155 }, { 1505, 1506 }, { 2279, 434 }, { 2184, 75 },
-    { 2201, 761 }, { 5, 2289 }, { 58, 2283 }, { 87, 88 }, { 89, 90 }, { 91, 92 },
-    { 118, 119 }, { 120, 121 }, { 690, 691 }, { 1534, 1535 }, { 1536, 1537 }, { 1538, 1539 },
-    { 1541, 1542 }, { 1543, 1544 }, { 1545, 1546 }, { 1726, 1727 }, { 2172, 1681 }, { 2179, 843 },
-    { 2258, 56 }, { 2206, 24 }, { 77, 78 }, { 84, 85 }, { 1776, 1777 }, { 1787, 1788 },
-    { 1796, 1797 }, { 1800, 1801 }, { 2260, 117 }, { 2278, 156 }, { 2238, 168 }, { 6, 1902 },
-    { 25, 937 }, { 74, 64 }, { 102, 1100 }, { 104, 1101 }, { 106, 1102 }, { 108, 1103 },
-    { 245, 2270 }, { 248, 269 }, { 264, 265 }, { 275, 946 }, { 279, 2149 }, { 360, 361 },
-    { 394, 395 }, { 738, 739 }, { 767, 1020 }, { 769, 1021 }, { 771, 1022 }, { 773, 1023 },
-    { 820, 821 }, { 930, 931 }, { 942, 943 }, { 944, 945 }, { 947, 948 }, { 953, 954 },
-    { 955, 956 }, { 957, 958 }, { 987, 988 }, { 1018, 1019 }, { 1049, 764 }, { 1098, 1099 },
-    { 1161, 1162 }, { 1190, 1547 }, { 1204, 2194 }, { 1225, 2235 }, { 1454, 2195 }, { 1478, 1908 },
-    { 1682, 1954 }, { 1684, 1955 }, { 1686, 1956 }, { 1728, 1998 }, { 1730, 1999 }, { 1732, 2000 },
-    { 1909, 1910 }, { 1911, 2291 }, { 1912, 1913 }, { 1918, 1919 }, { 1920, 1921 }, { 2159, 2175 },
-    { 2225, 1740 }, { 2226, 1701 }, { 2262, 249 }, { 2265, 436 }, { 2282, 282 }, { 2293, 1916 },
-    { 2294, 1922 }, { 2299, 2296 }, { 242, 2236 }, { 866, 884 }, { 868, 2310 }, { 2179, 2302 },
-    { 2269, 2308 }, { 2305, 2306 }, { 2307, 1183 }, { 2309, 870 }, { 2311, 2312 }, { 2314, 2315 },
-    { 3, 982 }, { 2313, 981 }, { 2317, 2318 }, { 2319, 2320 }, { 2321, 2322 }, { 2323, 2324 },
-    { 2147, 983 }, { 2331, 2332 }, { 840, 776 }, { 2161, 98 }, { 670, 2336 }, { 675, 2183 },
-    { 2231, 673 }, { 163, 2155 }, { 38, 848 }, { 91, 122 }, { 679, 2156 }, { 2284, 2353 },
-    { 2316, 2239 }, { 2348, 2349 }, { 2351, 2352 }, { 2354, 2355 }, { 2357, 2358 }, { 2362, 28 },
-    { 2206, 168 }, { 2238, 24 }, { 73, 2297 }, { 74, 731 }, { 96, 781 }, { 111, 2325 },
-    { 127, 1100 }, { 128, 1101 }, { 129, 1102 }, { 130, 1103 }, { 268, 2382 }, { 275, 2400 },
-    { 449, 1201 }, { 792, 1020 }, { 793, 1021 }, { 794, 1022 }, { 795, 1023 }, { 905, 2270 },
-    { 975, 2374 }, { 1018, 2226 }, { 1019, 812 }, { 1098, 2225 }, { 1099, 146 }, { 1702, 1955 },
-    { 1703, 1956 }, { 1741, 1999 }, { 1742, 2000 }, { 2153, 2403 }, { 2175, 1050 }, { 2274, 2386 },
-    { 2300, 1906 }, { 2356, 2061 }, { 2359, 2406 }, { 2377, 2378 }, { 2379, 2380 }, { 2384, 2397 },
-    { 2387, 396 }, { 2389, 2390 }, { 2391, 2392 }, { 2394, 932 }, { 2395, 2396 }, { 2398, 2399 },
-    { 2410, 2417 }, { 2411, 2412 }, { 2413, 1688 }, { 2414, 2415 }, { 2416, 1734 }, { 2418, 2419 },
-    { 2421, 2429 }, { 2423, 1998 }, { 2424, 1954 }, { 35, 686 }, { 81, 82 }, { 135, 136 },
-    { 161, 162 }, { 236, 237 }, { 1704, 1957 }, { 1743, 2001 }, { 1773, 1958 }, { 1775, 1959 },
-    { 1786, 1973 }, { 1793, 2002 }, { 1795, 2003 }, { 1799, 2017 }, { 2344, 76 }, { 2366, 86 },
-    { 2367, 1960 }, { 2369, 2004 }, { 2287, 2432 }, { 2435, 2438 }, { 2442, 2441 }, { 3, 2330 },
-    { 2147, 2329 }, { 2436, 2328 }, { 2451, 2453 }, { 2452, 676 }, { 2454, 2232 }, { 2439, 2459 },
-    { 2449, 2198 }, { 2457, 680 }, { 2444, 2368 }, { 2446, 2370 }, { 74, 2408 }, { 96, 2393 },
-    { 147, 1101 }, { 148, 1102 }, { 149, 1103 }, { 449, 1551 }, { 813, 1021 }, { 814, 1022 },
-    { 815, 1023 }, { 951, 275 }, { 1019, 2478 }, { 1099, 2471 }, { 1129, 2487 }, { 1204, 2155 },
-    { 1917, 2156 }, { 2402, 2502 }, { 2404, 2498 }, { 2430, 2512 }, { 2437, 2462 }, { 2440, 2376 },
-    { 2463, 2497 }, { 2472, 2473 }, { 2476, 959 }, { 2479, 2480 }, { 2484, 2508 }, { 2485, 1020 },
-    { 2486, 2510 }, { 2488, 2489 }, { 2490, 2491 }, { 2500, 949 }, { 73, 2518 }, { 1785, 1958 },
-    { 1798, 2002 }, { 1957, 2523 }, { 2001, 2526 }, { 2205, 98 }, { 2371, 86 }, { 2443, 2531 },
-    { 2445, 2532 }, { 2517, 83 }, { 2520, 238 }, { 109, 2161 }, { 0, 1 }, { 10, 2183 },
-    { 35, 1061 }, { 180, 181 }, { 225, 226 }, { 227, 228 }, { 371, 372 }, { 402, 403 },
-    { 404, 405 }, { 406, 407 }, { 408, 409 }, { 410, 411 }, { 412, 413 }, { 437, 438 },
-    { 439, 440 }, { 441, 442 }, { 484, 2235 }, { 617, 618 }, { 619, 620 }, { 682, 683 },
-    { 1260, 1261 }, { 1262, 1263 }, { 1276, 1277 }, { 1278, 1279 }, { 1280, 1281 }, { 1282, 1283 },
-    { 1329, 1330 }, { 1331, 1332 }, { 1335, 1336 }, { 1337, 1338 }, { 1478, 1479 }, { 1480, 1481 },
-    { 1488, 2291 }, { 1490, 1491 }, { 1497, 1498 }, { 1499, 1500 }, { 1905, 2495 }, { 2201, 1017 },
-    { 2292, 2501 }, { 2293, 1495 }, { 2294, 1503 }, { 2300, 1476 }, { 2533, 2433 }, { 3, 2448 },
-    { 2535, 2447 }, { 2537, 2536 }, { 677, 2147 }, { 1100, 2549 }, { 2493, 2572 }, { 2496, 2567 },
-    { 2505, 2576 }, { 2506, 2569 }, { 2507, 2564 }, { 2514, 2575 }, { 2515, 2574 }, { 2550, 2551 },
-    { 2553, 2554 }, { 2557, 2570 }, { 2558, 2568 }, { 2561, 2420 }, { 2562, 2503 }, { 2563, 2499 },
-    { 2571, 2509 }, { 2573, 2511 }, { 275, 167 }, { 2519, 2541 }, { 2521, 2578 }, { 2522, 2579 },
-    { 2524, 2584 }, { 2525, 2545 }, { 2527, 2585 }, { 2528, 2546 }, { 2577, 86 }, { 74, 2605 },
-    { 1496, 2156 }, { 2160, 2590 }, { 2239, 2540 }, { 2430, 2621 }, { 2538, 2595 }, { 2544, 2234 },
-    { 2589, 2 }, { 2592, 182 }, { 2593, 2594 }, { 2596, 2597 }, { 2598, 2599 }, { 2600, 2601 },
-    { 2602, 2603 }, { 2604, 324 }, { 2609, 2610 }, { 2611, 2612 }, { 2613, 2614 }, { 2615, 2616 },
-    { 2617, 2618 }, { 2619, 2620 }, { 2622, 1492 }, { 2624, 2629 }, { 2633, 2632 }, { 989, 3 },
-    { 2635, 678 }, { 674, 2634 }, { 936, 2147 }, { 2559, 2636 }, { 2565, 2638 }, { 2637, 2645 },
-    { 2641, 1914 }, { 2646, 2481 }, { 2647, 2474 }, { 2580, 2657 }, { 2581, 2659 }, { 2642, 2656 },
-    { 2643, 2655 }, { 2658, 1960 }, { 2660, 2004 }, { 2539, 2665 }, { 2663, 2623 }, { 2666, 2683 },
-    { 2672, 2673 }, { 2674, 414 }, { 2675, 2676 }, { 2678, 2679 }, { 2680, 1333 }, { 2168, 2176 },
-    { 84, 857 }, { 362, 363 }, { 364, 365 }, { 765, 791 }, { 876, 858 }, { 2199, 389 },
-    { 2278, 891 }, { 2340, 3 }, { 2542, 2685 }, { 1903, 2147 }, { 2690, 2644 }, { 2692, 2555 },
-    { 2651, 2696 }, { 2652, 2697 }, { 2698, 2701 }, { 2699, 2700 }, { 2682, 2704 }, { 2705, 2706 },
-    { 2260, 2715 }, { 2494, 2712 }, { 2711, 858 }, { 2151, 2326 }, { 2333, 2159 }, { 2334, 2176 },
-    { 6, 687 }, { 8, 2664 }, { 47, 1530 }, { 64, 1259 }, { 91, 1094 }, { 257, 2538 },
-    { 373, 374 }, { 375, 376 }, { 381, 382 }, { 387, 388 }, { 390, 2385 }, { 397, 398 },
-    { 400, 401 }, { 408, 1176 }, { 444, 1198 }, { 454, 1205 }, { 460, 1209 }, { 466, 1213 },
-    { 688, 2295 }, { 711, 712 }, { 715, 716 }, { 717, 2196 }, { 755, 1013 }, { 912, 913 },
-    { 940, 941 }, { 950, 2556 }, { 952, 2640 }, { 1005, 2388 }, { 1009, 1010 }, { 1011, 1012 },
-    { 1028, 1029 }, { 1030, 1031 }, { 1090, 1091 }, { 1092, 1093 }, { 1108, 1109 }, { 1110, 1111 },
-    { 1163, 1164 }, { 1170, 1171 }, { 1172, 1173 }, { 1174, 1175 }, { 1177, 1178 }, { 1179, 1180 },
-    { 1191, 1192 }, { 1193, 1194 }, { 1195, 1196 }, { 1292, 1293 }, { 1298, 1299 }, { 1360, 248 },
-    { 1474, 2630 }, { 1508, 1509 }, { 1513, 1514 }, { 1657, 1931 }, { 1925, 1926 }, { 2039, 2040 },
-    { 2265, 915 }, { 2303, 40 }, { 2337, 2304 }, { 2342, 2202 }, { 2343, 2437 }, { 2401, 2686 },
-    { 2440, 2162 }, { 2458, 2363 }, { 2460, 2350 }, { 2461, 2456 }, { 2513, 2346 }, { 2688, 2160 },
-    { 3, 2687 }, { 1907, 2147 }, { 2720, 1904 }, { 2730, 2713 }, { 6, 847 }, { 91, 1112 },
-    { 755, 1032 }, { 2258, 2754 }, { 2274, 2740 }, { 2303, 993 }, { 2337, 2431 }, { 2342, 2236 },
-    { 2639, 2760 }, { 2667, 2741 }, { 2716, 2745 }, { 2737, 1531 }, { 2746, 399 }, { 2747, 2728 },
-    { 2748, 2775 }, { 2755, 2756 }, { 2758, 914 }, { 2761, 2283 }, { 2763, 2764 }, { 2765, 2766 },
-    { 2767, 2768 }, { 2769, 2770 }, { 2772, 2773 }, { 2776, 1181 }, { 2777, 2778 }, { 2779, 324 },
-    { 2785, 1515 }, { 35, 1165 }, { 57, 2347 }, { 74, 75 }, { 93, 94 }, { 112, 113 },
-    { 114, 115 }, { 123, 124 }, { 131, 132 }, { 133, 134 }, { 137, 138 }, { 139, 140 },
-    { 141, 142 }, { 143, 144 }, { 150, 151 }, { 152, 153 }, { 159, 160 }, { 163, 1752 },
-    { 734, 735 }, { 741, 1007 }, { 748, 749 }, { 765, 2361 }, { 829, 1717 }, { 861, 862 },
-    { 871, 872 }, { 879, 880 }, { 886, 887 }, { 1087, 1088 }, { 1660, 1661 }, { 1682, 1683 },
-    { 1684, 1685 }, { 1686, 1687 }, { 1689, 2443 }, { 1728, 1729 }, { 1730, 1731 }, { 1732, 1733 },
-    { 1735, 2445 }, { 2148, 2468 }, { 2199, 277 }, { 2267, 761 }, { 2360, 1740 }, { 2469, 782 },
-    { 2529, 2365 }, { 2530, 2797 }, { 2548, 822 }, { 2583, 2798 }, { 2801, 3 }, { 2147, 1915 },
-    { 2802, 2693 }, { 6, 1756 }, { 2744, 2815 }, { 2759, 2813 }, { 2774, 2819 }, { 2809, 2149 },
-    { 2814, 2742 }, { 2829, 2830 }, { 91, 2843 }, { 112, 2855 }, { 131, 2857 }, { 1683, 1702 },
-    { 1685, 1703 }, { 1687, 1704 }, { 1716, 2853 }, { 1729, 1741 }, { 1731, 1742 }, { 1733, 1743 },
-    { 1751, 2848 }, { 2286, 761 }, { 2360, 2864 }, { 2361, 1701 }, { 2661, 2841 }, { 2805, 2455 },
-    { 2831, 1516 }, { 2835, 95 }, { 2836, 2837 }, { 2838, 125 }, { 2839, 2840 }, { 2845, 2846 },
-    { 2847, 2654 }, { 2852, 2860 }, { 2854, 863 }, { 2856, 881 }, { 2859, 417 }, { 2861, 2862 },
-    { 2865, 2866 }, { 684, 3 }, { 2879, 2878 }, { 4, 2147 }, { 2702, 2877 }, { 2816, 6 },
-    { 2827, 2883 }, { 2714, 2900 }, { 2842, 2887 }, { 2871, 2894 }, { 2874, 2904 }, { 2876, 2906 },
-    { 2888, 873 }, { 2889, 888 }, { 2890, 2891 }, { 2893, 1718 }, { 2895, 2896 }, { 2899, 2915 },
-    { 2907, 2901 }, { 2908, 2372 }, { 2910, 2914 }, { 2198, 2175 }, { 3, 2428 }, { 1472, 2147 },
-    { 2918, 7 }, { 2919, 2668 }, { 2921, 2828 }, { 41, 6 }, { 2905, 2926 }, { 2922, 2929 },
-    { 2923, 2844 }, { 2924, 2931 }, { 2932, 1734 }, { 2935, 1688 }, { 5, 240 }, { 15, 2156 },
-    { 17, 2234 }, { 28, 1160 }, { 64, 302 }, { 73, 2691 }, { 99, 2650 }, { 109, 2450 },
-    { 169, 170 }, { 173, 174 }, { 175, 176 }, { 177, 178 }, { 179, 2670 }, { 184, 185 },
-    { 186, 187 }, { 188, 189 }, { 190, 191 }, { 192, 193 }, { 194, 195 }, { 196, 197 },
-    { 198, 199 }, { 200, 201 }, { 202, 203 }, { 204, 205 }, { 206, 207 }, { 208, 209 },
-    { 210, 211 }, { 212, 213 }, { 214, 215 }, { 229, 230 }, { 231, 232 }, { 248, 1510 },
-    { 271, 272 }, { 273, 274 }, { 275, 1327 }, { 278, 279 }, { 300, 301 }, { 317, 2162 },
-    { 324, 1619 }, { 366, 367 }, { 368, 369 }, { 370, 2885 }, { 377, 378 }, { 379, 380 },
-    { 383, 384 }, { 385, 386 }, { 447, 1200 }, { 456, 1206 }, { 462, 1210 }, { 468, 1214 },
-    { 681, 2608 }, { 744, 745 }, { 746, 747 }, { 833, 2586 }, { 835, 836 }, { 837, 838 },
-    { 839, 2722 }, { 841, 2587 }, { 854, 2365 }, { 859, 860 }, { 864, 865 }, { 874, 875 },
-    { 877, 878 }, { 882, 883 }, { 889, 890 }, { 1004, 2762 }, { 1141, 2718 }, { 1158, 1159 },
-    { 1167, 399 }, { 1202, 1203 }, { 1207, 1208 }, { 1211, 1212 }, { 1215, 1216 }, { 1425, 1426 },
-    { 1623, 1624 }, { 1650, 1651 }, { 1657, 1658 }, { 1758, 2233 }, { 1923, 1924 }, { 2151, 2534 },
-    { 2152, 2631 }, { 2177, 2269 }, { 2184, 434 }, { 2279, 416 }, { 2287, 2327 }, { 2292, 2821 },
-    { 2295, 2786 }, { 2335, 98 }, { 2350, 2911 }, { 2375, 2434 }, { 2381, 2425 }, { 2383, 2304 },
-    { 2405, 2686 }, { 2422, 2694 }, { 2426, 2707 }, { 2439, 2316 }, { 2456, 2912 }, { 2458, 2808 },
-    { 2482, 2475 }, { 2627, 1166 }, { 2684, 2346 }, { 2729, 2461 }, { 2731, 2460 }, { 2736, 12 },
-    { 2787, 1927 }, { 2880, 2455 }, { 3, 2648 }, { 2917, 2937 }, { 1477, 2147 }, { 2938, 1473 },
-    { 2933, 2945 }, { 2944, 2892 }, { 1148, 2718 }, { 2151, 2631 }, { 2152, 2534 }, { 2177, 2287 },
-    { 2269, 2327 }, { 2282, 3016 }, { 2375, 2464 }, { 2381, 2475 }, { 2383, 2431 }, { 2482, 2425 },
-    { 2492, 2722 }, { 2671, 2978 }, { 2681, 2983 }, { 2743, 2993 }, { 2804, 2988 }, { 2832, 3048 },
-    { 2869, 2984 }, { 2927, 3010 }, { 2928, 3013 }, { 2949, 1504 }, { 2950, 2951 }, { 2952, 3041 },
-    { 2953, 303 }, { 2958, 2959 }, { 2960, 2961 }, { 2962, 2963 }, { 2964, 2965 }, { 2966, 2967 },
-    { 2968, 2969 }, { 2970, 2971 }, { 2972, 2973 }, { 2974, 2975 }, { 2976, 2977 }, { 2981, 2982 },
-    { 2989, 2990 }, { 2991, 2992 }, { 2994, 2881 }, { 2999, 2916 }, { 3000, 3001 }, { 3003, 3004 },
-    { 3008, 3037 }, { 3011, 3045 }, { 3022, 2689 }, { 3023, 2162 }, { 3024, 1652 }, { 3027, 3053 },
-    { 3, 2803 }, { 3056, 3055 }, { 2147, 1493 }, { 3057, 2727 }, { 2177, 2298 }, { 2492, 3005 },
-    { 2985, 3083 }, { 3050, 3102 }, { 3051, 3101 }, { 3072, 2979 }, { 3074, 3097 }, { 3075, 3095 },
-    { 3077, 2427 }, { 3079, 2717 }, { 3084, 3085 }, { 3086, 3087 }, { 3088, 3089 }, { 3090, 3091 },
-    { 3092, 3093 }, { 3, 3108 }, { 2483, 3107 }, { 3110, 3109 }, { 13, 2147 }, { 2298, 2327 },
-    { 3078, 3114 }, { 3094, 3119 }, { 3096, 2427 }, { 3115, 3009 }, { 3122, 3123 }, { 3124, 3125 },
-    { 2504, 3 }, { 2625, 3126 }, { 2147, 2606 }, { 3118, 3133 }, { 3129, 14 }, { 3131, 3012 },
-    { 3135, 3136 }, { 3127, 3 }, { 3137, 933 }, { 3, 2607 }, { 3144, 3138 }, { 99, 2724 },
-    { 2168, 100 }, { 2422, 2726 }, { 2543, 2175 }, { 6, 37 }, { 64, 65 }, { 69, 70 },
-    { 71, 72 }, { 80, 2586 }, { 96, 800 }, { 158, 2909 }, { 172, 3121 }, { 235, 2587 },
-    { 718, 719 }, { 723, 724 }, { 734, 1763 }, { 748, 1767 }, { 801, 750 }, { 829, 830 },
-    { 844, 845 }, { 1517, 1518 }, { 1526, 2149 }, { 1705, 2444 }, { 1744, 2446 }, { 1780, 1675 },
-    { 1818, 2147 }, { 2199, 1370 }, { 2548, 1791 }, { 2820, 731 }, { 2823, 2757 }, { 2824, 2807 },
-    { 2825, 2739 }, { 2826, 2806 }, { 2863, 1694 }, { 2867, 870 }, { 2882, 56 }, { 2897, 2325 },
-    { 2930, 2470 }, { 2934, 695 }, { 2957, 696 }, { 3143, 216 }, { 3, 2628 }, { 3139, 3146 },
-    { 6, 3026 }, { 96, 2468 }, { 720, 64 }, { 1820, 2147 }, { 2469, 3172 }, { 2851, 750 },
-    { 2903, 3168 }, { 2946, 3171 }, { 2947, 3182 }, { 2948, 3181 }, { 3060, 3170 }, { 3153, 66 },
-    { 3154, 3155 }, { 3157, 3165 }, { 3164, 1675 }, { 3166, 2470 }, { 3167, 35 }, { 3, 2703 },
-    { 3128, 3189 }, { 730, 3192 }, { 2872, 750 }, { 3161, 3193 }, { 3198, 870 }, { 3201, 1694 },
-    { 3, 2939 }, { 3209, 3208 }, { 3, 3058 }, { 2669, 3215 }, { 3, 3216 }, { 1471, 3217 },
-    { 3147, 3 }, { 2783, 3219 }, { 3218, 3 }, { 3221, 2799 }, { 3220, 3 }, { 3223, 3052 },
-    { 32, 3 }, { 3225, 3222 }, { 855, 856 }, { 902, 903 }, { 2345, 2159 }, { 3, 1928 },
-    { 2345, 2198 }, { 5, 1866 }, { 6, 1255 }, { 21, 2147 }, { 28, 284 }, { 33, 685 },
-    { 34, 35 }, { 41, 2295 }, { 57, 2822 }, { 73, 224 }, { 91, 1125 }, { 160, 1137 },
-    { 169, 1063 }, { 217, 218 }, { 219, 220 }, { 221, 222 }, { 244, 3039 }, { 248, 1150 },
-    { 267, 3068 }, { 275, 2196 }, { 287, 392 }, { 288, 2516 }, { 289, 290 }, { 291, 292 },
-    { 293, 294 }, { 295, 296 }, { 297, 298 }, { 299, 3113 }, { 304, 305 }, { 306, 307 },
-    { 308, 309 }, { 310, 311 }, { 312, 313 }, { 314, 315 }, { 316, 2986 }, { 318, 319 },
-    { 321, 322 }, { 323, 2209 }, { 324, 1399 }, { 326, 327 }, { 332, 333 }, { 334, 335 },
-    { 338, 339 }, { 340, 341 }, { 344, 345 }, { 346, 347 }, { 350, 351 }, { 352, 353 },
-    { 356, 357 }, { 358, 359 }, { 393, 2627 }, { 399, 2059 }, { 408, 1384 }, { 421, 1185 },
-    { 423, 1186 }, { 425, 1187 }, { 427, 1188 }, { 429, 1189 }, { 431, 1190 }, { 433, 2426 },
-    { 443, 444 }, { 446, 447 }, { 448, 2218 }, { 451, 452 }, { 454, 455 }, { 456, 457 },
+    { 5, 6 }, { 96, 73 }, { 167, 5 }, { 99, 100 }, { 164, 2191 }, { 110, 111 },
+    { 2193, 126 }, { 2190, 16 }, { 762, 763 }, { 449, 1424 }, { 239, 111 }, { 1425, 2194 },
+    { 3, 11 }, { 2190, 9 }, { 2198, 764 }, { 73, 74 }, { 96, 97 }, { 634, 635 },
+    { 636, 2191 }, { 275, 2192 }, { 101, 102 }, { 103, 104 }, { 105, 106 }, { 107, 108 },
+    { 18, 19 }, { 20, 21 }, { 2202, 2190 }, { 2207, 2208 }, { 3, 672 }, { 101, 127 },
+    { 103, 128 }, { 105, 129 }, { 107, 130 }, { 2210, 2211 }, { 2212, 2213 }, { 275, 276 },
+    { 2214, 2215 }, { 2195, 96 }, { 243, 28 }, { 251, 252 }, { 280, 25 }, { 1723, 1724 },
+    { 253, 254 }, { 776, 111 }, { 45, 46 }, { 1293, 1294 }, { 1598, 2191 }, { 109, 2200 },
+    { 255, 256 }, { 43, 44 }, { 47, 6 }, { 59, 60 }, { 74, 165 }, { 166, 2192 },
+    { 247, 248 }, { 434, 417 }, { 2205, 435 }, { 99, 842 }, { 242, 266 }, { 258, 259 },
+    { 260, 261 }, { 674, 2203 }, { 1333, 1334 }, { 262, 263 }, { 975, 976 }, { 977, 978 },
+    { 2204, 839 }, { 2206, 694 }, { 2218, 2190 }, { 2219, 2220 }, { 2221, 2222 }, { 2223, 2224 },
+    { 3, 2226 }, { 2192, 2230 }, { 2229, 2232 }, { 74, 275 }, { 2234, 47 }, { 25, 26 },
+    { 2241, 61 }, { 2242, 2243 }, { 242, 2228 }, { 2248, 28 }, { 2249, 2250 }, { 980, 2216 },
+    { 2254, 2255 }, { 870, 2200 }, { 22, 233 }, { 111, 760 }, { 240, 241 }, { 415, 2245 },
+    { 418, 419 }, { 1159, 1177 }, { 1239, 1257 }, { 324, 325 }, { 328, 329 }, { 420, 421 },
+    { 422, 423 }, { 424, 425 }, { 426, 427 }, { 428, 429 }, { 430, 431 }, { 432, 433 },
+    { 449, 450 }, { 453, 2194 }, { 633, 2217 }, { 1770, 2042 }, { 2115, 2236 }, { 2231, 1998 },
+    { 101, 146 }, { 103, 147 }, { 105, 148 }, { 107, 149 }, { 2196, 145 }, { 5, 698 },
+    { 48, 49 }, { 50, 51 }, { 54, 55 }, { 699, 700 }, { 701, 702 }, { 703, 704 },
+    { 705, 6 }, { 984, 2197 }, { 1316, 1317 }, { 1378, 2209 }, { 1526, 1527 }, { 1528, 1529 },
+    { 2259, 2260 }, { 2193, 2261 }, { 2235, 3 }, { 2264, 2238 }, { 2239, 2266 }, { 2263, 281 },
+    { 2262, 5 }, { 2258, 979 }, { 2272, 2253 }, { 74, 2279 }, { 982, 2190 }, { 2273, 981 },
+    { 22, 23 }, { 449, 2112 }, { 1455, 2217 }, { 2280, 2285 }, { 2286, 2287 }, { 2288, 2289 },
+    { 2290, 2291 }, { 2298, 2299 }, { 2300, 2301 }, { 705, 2310 }, { 1528, 1546 }, { 2303, 2307 },
+    { 2304, 2305 }, { 2308, 2309 }, { 2311, 985 }, { 2314, 2315 }, { 2196, 2316 }, { 3, 2251 },
+    { 2274, 2323 }, { 2331, 2332 }, { 2333, 2334 }, { 2335, 2336 }, { 74, 2313 }, { 1530, 2190 },
+    { 1545, 2338 }, { 2326, 983 }, { 2339, 2341 }, { 2327, 3 }, { 2347, 2348 }, { 2302, 2349 },
+    { 1538, 2190 }, { 2343, 2351 }, { 2354, 2337 }, { 62, 63 }, { 73, 116 }, { 154, 155 },
+    { 2206, 98 }, { 6, 689 }, { 613, 614 }, { 615, 616 }, { 866, 867 }, { 868, 869 },
+    { 1026, 1027 }, { 1028, 1029 }, { 1030, 1031 }, { 1032, 1033 }, { 2284, 2265 }, { 2325, 2252 },
+    { 2346, 2345 }, { 275, 167 }, { 1734, 1735 }, { 1736, 1737 }, { 1750, 1751 }, { 1752, 1753 },
+    { 1780, 1781 }, { 1782, 1783 }, { 1789, 1790 }, { 1791, 1792 }, { 775, 2233 }, { 27, 28 },
+    { 38, 39 }, { 109, 2195 }, { 408, 1407 }, { 444, 1351 }, { 454, 1360 }, { 460, 1366 },
+    { 466, 1372 }, { 1401, 1402 }, { 1403, 1404 }, { 1405, 1406 }, { 1408, 1409 }, { 1410, 1411 },
+    { 1416, 1417 }, { 1418, 1419 }, { 1420, 1421 }, { 2191, 2269 }, { 2322, 2278 }, { 360, 361 },
+    { 2237, 96 }, { 1, 671 }, { 285, 286 }, { 449, 1355 }, { 675, 2216 }, { 1297, 2319 },
+    { 1359, 2194 }, { 1389, 248 }, { 1398, 399 }, { 1549, 1550 }, { 2192, 1387 }, { 2258, 673 },
+    { 2321, 1395 }, { 35, 1202 }, { 371, 372 }, { 2277, 761 }, { 58, 2268 }, { 87, 88 },
+    { 89, 90 }, { 91, 92 }, { 118, 119 }, { 120, 121 }, { 394, 395 }, { 421, 1338 },
+    { 423, 1340 }, { 425, 1342 }, { 427, 1413 }, { 429, 1414 }, { 431, 1415 }, { 433, 2246 },
+    { 447, 1353 }, { 456, 1361 }, { 462, 1367 }, { 468, 1373 }, { 472, 1426 }, { 478, 1430 },
+    { 617, 618 }, { 619, 620 }, { 679, 2197 }, { 690, 691 }, { 1292, 2318 }, { 1315, 2312 },
+    { 1356, 1357 }, { 1363, 1364 }, { 1369, 1370 }, { 1375, 1376 }, { 1399, 1400 }, { 1578, 1579 },
+    { 1580, 1581 }, { 1582, 1583 }, { 1585, 1586 }, { 1587, 1588 }, { 1589, 1590 }, { 1770, 1771 },
+    { 2205, 75 }, { 2225, 389 }, { 2231, 1725 }, { 2244, 1386 }, { 2267, 843 }, { 2306, 56 },
+    { 2320, 1701 }, { 77, 78 }, { 99, 2282 }, { 257, 2324 }, { 381, 382 }, { 387, 388 },
+    { 390, 279 }, { 1820, 1821 }, { 1831, 1832 }, { 1840, 1841 }, { 1844, 1845 }, { 2276, 24 },
+    { 246, 3 }, { 2190, 1519 }, { 2355, 2353 }, { 2359, 1531 }, { 73, 2363 }, { 866, 884 },
+    { 868, 885 }, { 2317, 2368 }, { 2370, 2371 }, { 2372, 2373 }, { 2378, 2379 }, { 2380, 2381 },
+    { 2382, 2383 }, { 2384, 2385 }, { 840, 2233 }, { 2267, 2387 }, { 2390, 2398 }, { 2395, 2396 },
+    { 2399, 1412 }, { 2400, 2401 }, { 2402, 324 }, { 109, 2227 }, { 417, 2356 }, { 670, 2407 },
+    { 870, 2195 }, { 975, 6 }, { 2324, 2420 }, { 2410, 676 }, { 28, 2447 }, { 38, 848 },
+    { 91, 122 }, { 163, 2194 }, { 1301, 2318 }, { 1320, 2414 }, { 1336, 2429 }, { 2340, 2445 },
+    { 2413, 1390 }, { 2416, 1388 }, { 2422, 2361 }, { 2423, 2424 }, { 2426, 2427 }, { 2428, 396 },
+    { 2430, 2431 }, { 2432, 2433 }, { 2434, 2435 }, { 2444, 680 }, { 2453, 2454 }, { 2456, 2457 },
+    { 2200, 96 }, { 2247, 2282 }, { 2276, 168 }, { 2461, 2472 }, { 775, 776 }, { 74, 64 },
+    { 84, 85 }, { 248, 269 }, { 264, 265 }, { 449, 1595 }, { 912, 913 }, { 1159, 2297 },
+    { 1239, 2295 }, { 1415, 1591 }, { 1425, 2236 }, { 1522, 1953 }, { 1533, 1957 }, { 1726, 1999 },
+    { 1728, 2000 }, { 1730, 2001 }, { 1772, 2043 }, { 1774, 2044 }, { 1776, 2045 }, { 1954, 1955 },
+    { 1958, 1959 }, { 1962, 2197 }, { 1963, 1964 }, { 1965, 1966 }, { 2244, 249 }, { 2321, 282 },
+    { 2328, 24 }, { 2352, 1967 }, { 2358, 1961 }, { 2362, 117 }, { 2365, 2320 }, { 2455, 2106 },
+    { 992, 3 }, { 2190, 2366 }, { 2344, 2483 }, { 2376, 2480 }, { 2485, 2369 }, { 2486, 2487 },
+    { 2397, 2494 }, { 2497, 2498 }, { 2496, 2375 }, { 2501, 2417 }, { 2452, 2495 }, { 2464, 28 },
+    { 2509, 2269 }, { 2512, 2520 }, { 2521, 2522 }, { 2525, 2458 }, { 2471, 2529 }, { 2488, 2473 },
+    { 2489, 2474 }, { 2490, 2475 }, { 2491, 2476 }, { 840, 776 }, { 73, 2500 }, { 245, 2478 },
+    { 268, 2533 }, { 870, 2227 }, { 1745, 1999 }, { 1746, 2000 }, { 1747, 2001 }, { 1784, 2043 },
+    { 1785, 2044 }, { 1786, 2045 }, { 2192, 2534 }, { 2240, 2519 }, { 2275, 96 }, { 2281, 2297 },
+    { 2328, 168 }, { 2479, 1951 }, { 2481, 1956 }, { 2482, 156 }, { 2503, 1947 }, { 2524, 2561 },
+    { 2536, 914 }, { 2537, 2543 }, { 2538, 2546 }, { 2541, 2549 }, { 2542, 2550 }, { 2544, 2545 },
+    { 2547, 2548 }, { 2551, 2552 }, { 2553, 2557 }, { 3, 2342 }, { 2564, 2484 }, { 2568, 2570 },
+    { 677, 2190 }, { 674, 2563 }, { 2506, 2562 }, { 2575, 2576 }, { 905, 2478 }, { 2295, 2591 },
+    { 2567, 2531 }, { 2577, 2539 }, { 2588, 2589 }, { 2590, 1748 }, { 2592, 2593 }, { 2605, 2609 },
+    { 2606, 2610 }, { 35, 686 }, { 74, 731 }, { 96, 781 }, { 111, 2403 }, { 161, 162 },
+    { 738, 739 }, { 820, 821 }, { 1732, 2002 }, { 1778, 2046 }, { 1817, 2003 }, { 1819, 2004 },
+    { 1830, 2018 }, { 1837, 2047 }, { 1839, 2048 }, { 1843, 2062 }, { 2530, 2204 }, { 2579, 2005 },
+    { 2581, 2049 }, { 2583, 2256 }, { 3, 2367 }, { 2565, 2613 }, { 2572, 2615 }, { 2616, 678 },
+    { 1948, 2190 }, { 2597, 2624 }, { 2603, 2623 }, { 2621, 2626 }, { 96, 2635 }, { 1787, 2046 },
+    { 1829, 2003 }, { 1842, 2047 }, { 2580, 2005 }, { 2582, 2049 }, { 2625, 2002 }, { 2627, 2636 },
+    { 2628, 2637 }, { 2633, 2574 }, { 2638, 2639 }, { 2641, 2642 }, { 81, 82 }, { 236, 237 },
+    { 0, 1 }, { 10, 2216 }, { 25, 937 }, { 73, 135 }, { 74, 484 }, { 136, 86 },
+    { 275, 946 }, { 402, 403 }, { 404, 405 }, { 406, 407 }, { 408, 409 }, { 410, 411 },
+    { 412, 413 }, { 437, 438 }, { 439, 440 }, { 441, 442 }, { 474, 1427 }, { 480, 1431 },
+    { 682, 683 }, { 930, 931 }, { 942, 943 }, { 944, 945 }, { 947, 948 }, { 953, 954 },
+    { 955, 956 }, { 957, 958 }, { 990, 991 }, { 1022, 1023 }, { 1041, 1042 }, { 1043, 1044 },
+    { 1045, 1046 }, { 1100, 1101 }, { 1104, 1105 }, { 1106, 1107 }, { 1108, 1109 }, { 1110, 1111 },
+    { 1422, 2391 }, { 1423, 2436 }, { 1428, 1429 }, { 1432, 1433 }, { 1522, 1523 }, { 1524, 1525 },
+    { 1533, 1534 }, { 1535, 1536 }, { 1540, 2197 }, { 1541, 1542 }, { 1543, 1544 }, { 1950, 2599 },
+    { 2199, 2448 }, { 2201, 2350 }, { 2240, 2604 }, { 2246, 915 }, { 2345, 2505 }, { 2352, 1547 },
+    { 2358, 1539 }, { 2443, 2203 }, { 2446, 2463 }, { 2460, 76 }, { 2479, 1520 }, { 2481, 1532 },
+    { 2510, 2514 }, { 3, 2523 }, { 2617, 2648 }, { 2650, 2619 }, { 1952, 2190 }, { 2652, 1949 },
+    { 2640, 2660 }, { 2643, 2661 }, { 2653, 2662 }, { 2655, 2657 }, { 2663, 2666 }, { 2664, 2667 },
+    { 2668, 83 }, { 2669, 238 }, { 275, 2695 }, { 1423, 2437 }, { 2199, 2449 }, { 2201, 2392 },
+    { 2252, 2654 }, { 2532, 86 }, { 2569, 2706 }, { 2571, 2722 }, { 2649, 2404 }, { 2670, 2 },
+    { 2673, 2675 }, { 2674, 2209 }, { 2676, 2692 }, { 2677, 2678 }, { 2679, 2680 }, { 2681, 2682 },
+    { 2683, 2684 }, { 2685, 324 }, { 2689, 932 }, { 2690, 2691 }, { 2693, 2694 }, { 2697, 1024 },
+    { 2698, 2699 }, { 2701, 1102 }, { 2702, 2703 }, { 2704, 2705 }, { 2707, 2718 }, { 2709, 2719 },
+    { 2710, 2711 }, { 2712, 2713 }, { 2714, 2715 }, { 2716, 2723 }, { 84, 857 }, { 180, 181 },
+    { 225, 226 }, { 227, 228 }, { 362, 363 }, { 364, 365 }, { 765, 791 }, { 876, 858 },
+    { 1307, 1308 }, { 2225, 1393 }, { 2411, 2405 }, { 2482, 891 }, { 2247, 100 }, { 6, 847 },
+    { 8, 2203 }, { 47, 1574 }, { 64, 1021 }, { 266, 28 }, { 373, 374 }, { 375, 376 },
+    { 397, 398 }, { 400, 401 }, { 711, 712 }, { 715, 716 }, { 717, 2268 }, { 1054, 1055 },
+    { 1059, 1060 }, { 1295, 248 }, { 1397, 35 }, { 1474, 1475 }, { 1476, 1477 }, { 1518, 2728 },
+    { 1552, 1553 }, { 1557, 1558 }, { 1970, 1971 }, { 2084, 2085 }, { 2262, 2360 }, { 2365, 2466 },
+    { 2388, 40 }, { 2415, 2228 }, { 2513, 2465 }, { 2517, 2425 }, { 2518, 2508 }, { 2595, 2511 },
+    { 57, 2516 }, { 74, 75 }, { 91, 141 }, { 93, 94 }, { 102, 1241 }, { 104, 1242 },
+    { 106, 1243 }, { 108, 1244 }, { 112, 113 }, { 114, 115 }, { 123, 124 }, { 131, 132 },
+    { 133, 134 }, { 137, 138 }, { 139, 140 }, { 142, 143 }, { 150, 151 }, { 152, 153 },
+    { 159, 160 }, { 163, 1796 }, { 279, 2418 }, { 688, 2560 }, { 755, 1155 }, { 767, 1161 },
+    { 769, 1162 }, { 771, 1163 }, { 773, 1164 }, { 829, 1761 }, { 861, 862 }, { 871, 872 },
+    { 879, 880 }, { 886, 887 }, { 1147, 2634 }, { 1151, 1152 }, { 1153, 1154 }, { 1159, 1160 },
+    { 1169, 1170 }, { 1171, 1172 }, { 1190, 764 }, { 1231, 1232 }, { 1233, 1234 }, { 1239, 1240 },
+    { 1249, 1250 }, { 1251, 1252 }, { 1304, 1391 }, { 1434, 2504 }, { 1559, 1560 }, { 1704, 1705 },
+    { 1726, 1727 }, { 1728, 1729 }, { 1730, 1731 }, { 1772, 1773 }, { 1774, 1775 }, { 1776, 1777 },
+    { 2191, 2630 }, { 2277, 1288 }, { 2281, 1191 }, { 2459, 1784 }, { 2462, 1745 }, { 2469, 2515 },
+    { 2671, 12 }, { 2727, 2467 }, { 3, 2651 }, { 2190, 1960 }, { 2734, 2607 }, { 2658, 2736 },
+    { 2659, 2737 }, { 2740, 2645 }, { 2741, 2646 }, { 951, 275 }, { 1423, 2438 }, { 2199, 2450 },
+    { 2201, 2393 }, { 2559, 86 }, { 2744, 959 }, { 2745, 2746 }, { 2750, 2770 }, { 2756, 949 },
+    { 2757, 2758 }, { 2759, 414 }, { 2760, 2761 }, { 2766, 2700 }, { 2768, 2769 }, { 2362, 2783 },
+    { 2776, 858 }, { 2777, 182 }, { 2778, 2779 }, { 2780, 2781 }, { 6, 1800 }, { 417, 2748 },
+    { 2306, 2798 }, { 2319, 2405 }, { 2415, 2793 }, { 2504, 2794 }, { 2612, 2360 }, { 2733, 436 },
+    { 2791, 1575 }, { 2796, 399 }, { 2799, 2800 }, { 2805, 2806 }, { 91, 1235 }, { 112, 2849 },
+    { 127, 1241 }, { 128, 1242 }, { 129, 1243 }, { 130, 1244 }, { 131, 2851 }, { 755, 1173 },
+    { 765, 2462 }, { 792, 1161 }, { 793, 1162 }, { 794, 1163 }, { 795, 1164 }, { 952, 2764 },
+    { 1160, 812 }, { 1240, 146 }, { 1304, 2470 }, { 1307, 2578 }, { 1392, 2784 }, { 1394, 2840 },
+    { 1727, 1746 }, { 1729, 1747 }, { 1731, 1748 }, { 1760, 2847 }, { 1773, 1785 }, { 1775, 1786 },
+    { 1777, 1787 }, { 1795, 2839 }, { 2198, 2858 }, { 2225, 277 }, { 2268, 2361 }, { 2411, 2879 },
+    { 2459, 2871 }, { 2749, 2817 }, { 2754, 2833 }, { 2782, 2878 }, { 2786, 2865 }, { 2789, 2507 },
+    { 2809, 2866 }, { 2818, 2830 }, { 2822, 2835 }, { 2823, 95 }, { 2824, 2825 }, { 2826, 2827 },
+    { 2828, 2829 }, { 2831, 2832 }, { 2836, 2837 }, { 2838, 2665 }, { 2843, 2844 }, { 2845, 2846 },
+    { 2848, 863 }, { 2850, 881 }, { 2853, 2854 }, { 2856, 2857 }, { 2859, 2860 }, { 2862, 2863 },
+    { 2868, 2869 }, { 2870, 1732 }, { 2872, 2873 }, { 3, 2732 }, { 2882, 2731 }, { 2608, 2883 },
+    { 2738, 2885 }, { 2739, 2886 }, { 4, 2190 }, { 1423, 2439 }, { 2199, 2451 }, { 2201, 2394 },
+    { 2747, 2895 }, { 2763, 2897 }, { 2890, 2891 }, { 2898, 2899 }, { 2913, 2795 }, { 2916, 6 },
+    { 91, 1253 }, { 147, 1242 }, { 148, 1243 }, { 149, 1244 }, { 813, 1162 }, { 814, 1163 },
+    { 815, 1164 }, { 1160, 2929 }, { 1240, 2922 }, { 1270, 2935 }, { 2785, 2939 }, { 2834, 2960 },
+    { 2855, 2968 }, { 2861, 2962 }, { 2864, 2938 }, { 2867, 417 }, { 2876, 2934 }, { 2877, 2944 },
+    { 2889, 56 }, { 2893, 2959 }, { 2894, 2950 }, { 2911, 2907 }, { 2921, 873 }, { 2923, 2924 },
+    { 2926, 888 }, { 2928, 2976 }, { 2930, 2931 }, { 2936, 2937 }, { 2940, 2941 }, { 2943, 1762 },
+    { 2945, 2946 }, { 2952, 2978 }, { 2953, 2961 }, { 2956, 2418 }, { 2965, 2954 }, { 2966, 2601 },
+    { 2442, 3 }, { 936, 2190 }, { 1423, 2686 }, { 2199, 2708 }, { 2201, 2440 }, { 2751, 2980 },
+    { 2892, 2990 }, { 2896, 2988 }, { 2984, 7 }, { 2985, 2986 }, { 2346, 2979 }, { 2797, 2991 },
+    { 6, 687 }, { 1161, 2998 }, { 1241, 2995 }, { 2281, 3001 }, { 2933, 3014 }, { 2955, 3022 },
+    { 2964, 3013 }, { 2996, 2997 }, { 2999, 3000 }, { 3002, 3017 }, { 3005, 144 }, { 3006, 2969 },
+    { 3007, 2963 }, { 3008, 3004 }, { 3011, 3024 }, { 3019, 2977 }, { 3020, 2932 }, { 3021, 2515 },
+    { 3025, 1778 }, { 684, 3 }, { 1423, 2687 }, { 1516, 2190 }, { 2199, 2771 }, { 2201, 2441 },
+    { 2987, 3039 }, { 3030, 2725 }, { 3032, 3033 }, { 3037, 3036 }, { 41, 6 }, { 3003, 3044 },
+    { 3010, 3043 }, { 3028, 3052 }, { 3045, 3058 }, { 3047, 2942 }, { 3048, 125 }, { 3051, 2925 },
+    { 3, 2558 }, { 1521, 2190 }, { 3034, 3068 }, { 3062, 3064 }, { 3063, 1517 }, { 3069, 3066 },
+    { 3071, 3049 }, { 3072, 3050 }, { 5, 240 }, { 15, 2197 }, { 64, 302 }, { 73, 2909 },
+    { 74, 415 }, { 169, 170 }, { 173, 174 }, { 175, 176 }, { 177, 178 }, { 179, 2905 },
+    { 184, 185 }, { 186, 187 }, { 188, 189 }, { 190, 191 }, { 192, 193 }, { 194, 195 },
+    { 196, 197 }, { 198, 199 }, { 200, 201 }, { 202, 203 }, { 204, 205 }, { 206, 207 },
+    { 208, 209 }, { 210, 211 }, { 212, 213 }, { 214, 215 }, { 229, 230 }, { 231, 232 },
+    { 271, 272 }, { 273, 274 }, { 275, 1098 }, { 278, 279 }, { 288, 35 }, { 300, 301 },
+    { 317, 2265 }, { 324, 1663 }, { 366, 367 }, { 368, 369 }, { 370, 2992 }, { 377, 378 },
+    { 379, 380 }, { 383, 384 }, { 385, 386 }, { 436, 2900 }, { 681, 2688 }, { 734, 735 },
+    { 741, 1149 }, { 748, 749 }, { 854, 2467 }, { 859, 860 }, { 864, 865 }, { 874, 875 },
+    { 877, 878 }, { 882, 883 }, { 889, 890 }, { 940, 941 }, { 1228, 1229 }, { 1302, 248 },
+    { 1397, 2419 }, { 1441, 2804 }, { 1667, 1668 }, { 1694, 1695 }, { 1802, 2466 }, { 1968, 1969 },
+    { 2192, 1299 }, { 2205, 2245 }, { 2237, 2317 }, { 2275, 2566 }, { 2319, 2469 }, { 2344, 2389 },
+    { 2388, 1135 }, { 2406, 98 }, { 2421, 2204 }, { 2425, 2970 }, { 2502, 2614 }, { 2508, 2971 },
+    { 2513, 2910 }, { 2563, 2648 }, { 2571, 2979 }, { 2578, 2594 }, { 2585, 2554 }, { 2620, 2586 },
+    { 2631, 782 }, { 2649, 2322 }, { 2656, 822 }, { 2672, 2573 }, { 2696, 2562 }, { 2775, 2360 },
+    { 2790, 2880 }, { 2802, 2377 }, { 2810, 1972 }, { 2813, 1976 }, { 2819, 2915 }, { 2903, 2518 },
+    { 2904, 2517 }, { 2908, 2507 }, { 2989, 950 }, { 3, 2600 }, { 2981, 3078 }, { 2190, 1537 },
+    { 3065, 3081 }, { 3079, 2772 }, { 3083, 3080 }, { 74, 2209 }, { 2237, 2344 }, { 2246, 3129 },
+    { 2275, 2614 }, { 2317, 2389 }, { 2421, 2256 }, { 2470, 3127 }, { 2499, 98 }, { 2502, 2566 },
+    { 2567, 2265 }, { 2585, 2586 }, { 2620, 2554 }, { 2902, 3116 }, { 2906, 3112 }, { 2919, 2377 },
+    { 2949, 3117 }, { 3015, 3122 }, { 3016, 3137 }, { 3018, 3140 }, { 3086, 1548 }, { 3087, 17 },
+    { 3088, 303 }, { 3090, 416 }, { 3092, 3093 }, { 3094, 3095 }, { 3096, 3097 }, { 3098, 3099 },
+    { 3100, 3101 }, { 3102, 3103 }, { 3104, 3105 }, { 3106, 3107 }, { 3108, 3109 }, { 3110, 3111 },
+    { 3114, 3115 }, { 3123, 3124 }, { 3125, 3126 }, { 3128, 3165 }, { 3130, 3061 }, { 3135, 3159 },
+    { 3138, 3161 }, { 3141, 3182 }, { 3147, 1696 }, { 3149, 3176 }, { 3154, 2594 }, { 3, 2611 },
+    { 2884, 3183 }, { 2190, 3067 }, { 2773, 3185 }, { 3188, 3186 }, { 2237, 2357 }, { 3119, 3210 },
+    { 3179, 3228 }, { 3180, 3227 }, { 3195, 3225 }, { 3202, 3113 }, { 3204, 2555 }, { 3205, 3223 },
+    { 3207, 2787 }, { 3212, 3213 }, { 3214, 3215 }, { 3216, 3217 }, { 3218, 3219 }, { 3220, 3221 },
+    { 3, 2735 }, { 3184, 3233 }, { 13, 2190 }, { 2357, 2389 }, { 3040, 3235 }, { 3178, 3237 },
+    { 3206, 3240 }, { 3222, 3244 }, { 3224, 2555 }, { 3241, 3136 }, { 3248, 3249 }, { 3250, 3251 },
+    { 3, 3234 }, { 2602, 3252 }, { 3245, 3260 }, { 3254, 14 }, { 3258, 3139 }, { 3262, 3263 },
+    { 3, 3253 }, { 2717, 3264 }, { 3265, 3 }, { 3271, 3270 }, { 3, 2724 }, { 3272, 3273 },
+    { 99, 2888 }, { 744, 745 }, { 746, 747 }, { 833, 2742 }, { 835, 836 }, { 837, 838 },
+    { 841, 2743 }, { 2195, 2468 }, { 2200, 2527 }, { 2386, 761 }, { 6, 37 }, { 64, 65 },
+    { 69, 70 }, { 71, 72 }, { 158, 2967 }, { 172, 3247 }, { 734, 1807 }, { 748, 1811 },
+    { 844, 845 }, { 1146, 2852 }, { 1561, 1562 }, { 1733, 2488 }, { 1749, 2489 }, { 1779, 2490 },
+    { 1788, 2491 }, { 1824, 1719 }, { 1863, 2190 }, { 2225, 1310 }, { 2270, 2726 }, { 2271, 2730 },
+    { 2587, 98 }, { 2656, 1835 }, { 2918, 731 }, { 2947, 2403 }, { 3023, 2632 }, { 3029, 695 },
+    { 3091, 696 }, { 3269, 216 }, { 3, 2729 }, { 3236, 3274 }, { 2247, 2888 }, { 2492, 761 },
+    { 3277, 3278 }, { 3280, 3281 }, { 6, 3148 }, { 80, 2742 }, { 235, 2743 }, { 1865, 2190 },
+    { 2270, 2730 }, { 2271, 2726 }, { 2596, 98 }, { 2631, 3301 }, { 2752, 3304 }, { 2958, 3296 },
+    { 3056, 3300 }, { 3057, 3297 }, { 3060, 3299 }, { 3075, 3298 }, { 3285, 2204 }, { 3287, 66 },
+    { 3288, 3289 }, { 3293, 1719 }, { 3294, 35 }, { 3305, 3055 }, { 3, 2774 }, { 3187, 3314 },
+    { 2752, 3325 }, { 3317, 2256 }, { 3324, 3027 }, { 3328, 2951 }, { 3331, 1738 }, { 3, 3038 },
+    { 3315, 3340 }, { 3333, 1738 }, { 3342, 3059 }, { 3, 3082 }, { 2753, 3347 }, { 3, 3341 },
+    { 1515, 3351 }, { 3, 3348 }, { 2807, 3353 }, { 1449, 3 }, { 3356, 3355 }, { 2762, 3 },
+    { 3275, 3 }, { 3352, 3 }, { 3360, 2914 }, { 3354, 3 }, { 3361, 3174 }, { 32, 3 },
+    { 3363, 3358 }, { 855, 856 }, { 902, 903 }, { 2227, 98 }, { 2788, 126 }, { 3, 1973 },
+    { 2526, 98 }, { 5, 1911 }, { 6, 1017 }, { 28, 284 }, { 33, 685 }, { 34, 35 },
+    { 57, 3046 }, { 73, 224 }, { 96, 800 }, { 160, 1278 }, { 217, 218 }, { 219, 220 },
+    { 221, 222 }, { 244, 3166 }, { 267, 3199 }, { 287, 392 }, { 288, 2629 }, { 289, 290 },
+    { 291, 292 }, { 293, 294 }, { 295, 296 }, { 297, 298 }, { 299, 3239 }, { 304, 305 },
+    { 306, 307 }, { 308, 309 }, { 310, 311 }, { 312, 313 }, { 314, 315 }, { 316, 3120 },
+    { 318, 319 }, { 321, 322 }, { 323, 2283 }, { 324, 1350 }, { 326, 327 }, { 332, 333 },
+    { 334, 335 }, { 338, 339 }, { 340, 341 }, { 344, 345 }, { 346, 347 }, { 350, 351 },
+    { 352, 353 }, { 356, 357 }, { 358, 359 }, { 393, 2595 }, { 399, 2104 }, { 408, 1329 },
+    { 443, 444 }, { 446, 447 }, { 448, 2292 }, { 451, 452 }, { 454, 455 }, { 456, 457 },
     { 458, 459 }, { 460, 461 }, { 462, 463 }, { 464, 465 }, { 466, 467 }, { 468, 469 },
     { 470, 471 }, { 472, 473 }, { 474, 475 }, { 476, 477 }, { 478, 479 }, { 480, 481 },
-    { 482, 483 }, { 625, 626 }, { 627, 628 }, { 629, 630 }, { 631, 632 }, { 638, 639 },
-    { 641, 642 }, { 644, 645 }, { 647, 648 }, { 650, 651 }, { 693, 3156 }, { 695, 892 },
-    { 697, 3160 }, { 706, 1416 }, { 726, 999 }, { 737, 2388 }, { 741, 1944 }, { 751, 752 },
-    { 753, 754 }, { 755, 756 }, { 783, 784 }, { 785, 786 }, { 826, 1058 }, { 846, 2902 },
-    { 849, 2942 }, { 850, 2233 }, { 904, 3070 }, { 907, 3047 }, { 910, 2338 }, { 934, 935 },
-    { 938, 2608 }, { 960, 961 }, { 962, 2654 }, { 986, 2794 }, { 996, 997 }, { 1000, 1001 },
-    { 1006, 2850 }, { 1014, 1015 }, { 1024, 1025 }, { 1026, 1027 }, { 1033, 1034 }, { 1037, 1038 },
-    { 1039, 1040 }, { 1041, 1042 }, { 1043, 1044 }, { 1045, 1046 }, { 1047, 1048 }, { 1051, 1052 },
-    { 1053, 1054 }, { 1055, 1056 }, { 1059, 3206 }, { 1062, 2347 }, { 1064, 1065 }, { 1066, 1067 },
-    { 1068, 2670 }, { 1069, 1070 }, { 1071, 1072 }, { 1073, 1074 }, { 1075, 1076 }, { 1077, 1078 },
-    { 1079, 1080 }, { 1081, 1082 }, { 1083, 1084 }, { 1086, 2671 }, { 1095, 1096 }, { 1104, 1105 },
-    { 1106, 1107 }, { 1113, 1114 }, { 1117, 1118 }, { 1119, 1120 }, { 1121, 1122 }, { 1123, 1124 },
-    { 1126, 1127 }, { 1130, 1131 }, { 1132, 1133 }, { 1134, 1135 }, { 1138, 2541 }, { 1146, 1147 },
-    { 1154, 1155 }, { 1166, 2058 }, { 1168, 1169 }, { 1184, 1389 }, { 1231, 1232 }, { 1233, 1234 },
-    { 1253, 1254 }, { 1258, 2738 }, { 1284, 1285 }, { 1286, 1287 }, { 1288, 1289 }, { 1290, 1291 },
-    { 1294, 1295 }, { 1296, 1297 }, { 1300, 1301 }, { 1302, 1303 }, { 1304, 1305 }, { 1306, 1307 },
-    { 1308, 1309 }, { 1327, 1328 }, { 1358, 1359 }, { 1363, 1364 }, { 1372, 1373 }, { 1376, 1377 },
-    { 1378, 1379 }, { 1380, 1381 }, { 1382, 1383 }, { 1385, 1386 }, { 1387, 2793 }, { 1392, 1393 },
-    { 1395, 1396 }, { 1397, 1398 }, { 1400, 2995 }, { 1401, 2339 }, { 1403, 2341 }, { 1427, 2401 },
-    { 1429, 1430 }, { 1431, 2640 }, { 1432, 1433 }, { 1435, 1436 }, { 1437, 1438 }, { 1439, 1440 },
-    { 1507, 2784 }, { 1527, 1480 }, { 1549, 2066 }, { 1556, 2072 }, { 1561, 2076 }, { 1566, 2080 },
-    { 1571, 2084 }, { 1576, 2088 }, { 1649, 3105 }, { 1656, 1757 }, { 1667, 1939 }, { 1722, 1988 },
-    { 1759, 1760 }, { 1827, 1828 }, { 1848, 1849 }, { 1852, 1853 }, { 1854, 1855 }, { 1860, 1861 },
-    { 1862, 1863 }, { 1869, 1870 }, { 1934, 1935 }, { 1936, 1937 }, { 1940, 1941 }, { 1948, 1949 },
-    { 1961, 1962 }, { 1968, 1969 }, { 1974, 1975 }, { 1979, 1980 }, { 1982, 1983 }, { 1986, 1987 },
-    { 1992, 1993 }, { 2005, 2006 }, { 2012, 2013 }, { 2018, 2019 }, { 2023, 2024 }, { 2026, 2027 },
-    { 2038, 2788 }, { 2041, 2042 }, { 2049, 2050 }, { 2053, 2054 }, { 2060, 2941 }, { 2064, 2065 },
-    { 2068, 2069 }, { 2073, 2074 }, { 2077, 2078 }, { 2081, 2082 }, { 2085, 2086 }, { 2089, 2090 },
-    { 2157, 2100 }, { 2199, 1156 }, { 2200, 2534 }, { 2201, 2099 }, { 2219, 2662 }, { 2243, 2547 },
-    { 2245, 330 }, { 2262, 1144 }, { 2282, 2051 }, { 2289, 3145 }, { 2297, 2467 }, { 2344, 3007 },
-    { 2363, 2833 }, { 2405, 1927 }, { 2434, 3098 }, { 2464, 3106 }, { 2513, 3080 }, { 2529, 2858 },
-    { 2530, 3179 }, { 2540, 2877 }, { 2544, 2191 }, { 2566, 1269 }, { 2583, 3180 }, { 2606, 3146 },
-    { 2681, 2653 }, { 2688, 3190 }, { 2735, 2790 }, { 2771, 3076 }, { 2781, 2235 }, { 2782, 1361 },
-    { 2789, 2707 }, { 2795, 1275 }, { 2800, 2685 }, { 2810, 2753 }, { 2817, 2818 }, { 2849, 3014 },
-    { 2868, 1932 }, { 2886, 2063 }, { 2996, 1405 }, { 2997, 1407 }, { 2998, 1409 }, { 3019, 1406 },
-    { 3020, 1408 }, { 3021, 1410 }, { 3061, 1365 }, { 3116, 2873 }, { 3187, 3159 }, { 3191, 3025 },
-    { 3196, 3177 }, { 3202, 692 }, { 3210, 1002 }, { 3211, 3178 }, { 939, 3 }, { 5, 2465 },
-    { 6, 3397 }, { 28, 3339 }, { 35, 3283 }, { 73, 3374 }, { 223, 3242 }, { 248, 1366 },
-    { 275, 3234 }, { 321, 3273 }, { 444, 3472 }, { 446, 3298 }, { 454, 917 }, { 460, 918 },
-    { 466, 919 }, { 472, 920 }, { 478, 921 }, { 630, 3316 }, { 710, 2295 }, { 755, 787 },
-    { 911, 3254 }, { 1024, 3455 }, { 1037, 3457 }, { 1057, 3333 }, { 1104, 3462 }, { 1117, 3464 },
-    { 1136, 3244 }, { 1149, 3250 }, { 1184, 3286 }, { 1185, 1390 }, { 1186, 1391 }, { 1187, 3418 },
-    { 1230, 2794 }, { 1287, 3404 }, { 1358, 2044 }, { 1388, 3392 }, { 1400, 3517 }, { 1441, 3252 },
-    { 1520, 2784 }, { 1757, 3035 }, { 1858, 1849 }, { 1938, 3441 }, { 1943, 3327 }, { 2041, 2046 },
-    { 2045, 2788 }, { 2065, 3434 }, { 2147, 1804 }, { 2200, 2631 }, { 2204, 3411 }, { 2209, 3274 },
-    { 2218, 3299 }, { 2240, 3473 }, { 2241, 2662 }, { 2245, 336 }, { 2262, 3468 }, { 2284, 3443 },
-    { 2292, 3255 }, { 2297, 3043 }, { 2338, 1528 }, { 2339, 3520 }, { 2341, 2547 }, { 2372, 3386 },
-    { 2434, 3344 }, { 2467, 2467 }, { 2516, 3505 }, { 2566, 1271 }, { 2653, 3403 }, { 2661, 3381 },
-    { 2719, 2289 }, { 2735, 3512 }, { 2749, 3421 }, { 2780, 3401 }, { 2800, 3498 }, { 2817, 3312 },
-    { 2875, 3360 }, { 2913, 3451 }, { 2941, 2793 }, { 3015, 3508 }, { 3018, 3423 }, { 3032, 3489 },
-    { 3038, 3424 }, { 3054, 3440 }, { 3120, 3322 }, { 3134, 3481 }, { 3204, 3354 }, { 3207, 3334 },
-    { 3212, 3345 }, { 3221, 3495 }, { 3243, 3383 }, { 3245, 3363 }, { 3246, 3247 }, { 3256, 3257 },
-    { 3258, 3259 }, { 3260, 3261 }, { 3262, 3263 }, { 3264, 3265 }, { 3266, 3267 }, { 3269, 3270 },
-    { 3272, 3485 }, { 3284, 3471 }, { 3285, 3416 }, { 3287, 3288 }, { 3289, 3290 }, { 3291, 3292 },
-    { 3294, 3295 }, { 3296, 2219 }, { 3311, 3483 }, { 3314, 3315 }, { 3325, 3346 }, { 3328, 3329 },
-    { 3331, 3332 }, { 3335, 3336 }, { 3340, 2689 }, { 3342, 3343 }, { 3348, 1016 }, { 3349, 3350 },
-    { 3351, 1035 }, { 3352, 3353 }, { 3356, 3357 }, { 3358, 3359 }, { 3364, 3365 }, { 3366, 3367 },
-    { 3368, 3369 }, { 3370, 3371 }, { 3372, 3373 }, { 3375, 1097 }, { 3376, 3377 }, { 3378, 1115 },
-    { 3379, 3380 }, { 3384, 3385 }, { 3393, 3394 }, { 3395, 3235 }, { 3398, 3399 }, { 3402, 2781 },
-    { 3406, 3407 }, { 3408, 2709 }, { 3412, 3413 }, { 3414, 3415 }, { 3419, 3420 }, { 3425, 3426 },
-    { 3428, 3429 }, { 3442, 2834 }, { 3444, 1829 }, { 3446, 3447 }, { 3448, 3449 }, { 3450, 1871 },
-    { 3453, 3515 }, { 3454, 1950 }, { 3456, 1970 }, { 3461, 1994 }, { 3463, 2014 }, { 3470, 3492 },
-    { 3474, 2243 }, { 3478, 3484 }, { 3488, 3103 }, { 3494, 3232 }, { 3499, 3236 }, { 3504, 2160 },
-    { 3506, 3017 }, { 3510, 2738 }, { 3514, 3347 }, { 1428, 3 }, { 28, 3432 }, { 321, 3275 },
-    { 446, 3301 }, { 454, 2071 }, { 460, 2075 }, { 466, 2079 }, { 472, 1217 }, { 478, 1221 },
-    { 630, 3317 }, { 637, 3548 }, { 755, 3649 }, { 1085, 3536 }, { 1400, 3518 }, { 1930, 3570 },
-    { 2065, 3435 }, { 2147, 1816 }, { 2209, 3276 }, { 2218, 3302 }, { 2240, 3475 }, { 2245, 342 },
-    { 2297, 3509 }, { 2338, 3227 }, { 2339, 3521 }, { 2341, 2751 }, { 2566, 1273 }, { 2634, 3577 },
-    { 2719, 3409 }, { 2750, 3567 }, { 2780, 3665 }, { 2782, 3574 }, { 2925, 2200 }, { 3031, 3588 },
-    { 3142, 3578 }, { 3238, 3595 }, { 3248, 3537 }, { 3253, 3535 }, { 3271, 3601 }, { 3305, 2219 },
-    { 3313, 444 }, { 3318, 2241 }, { 3320, 3583 }, { 3324, 35 }, { 3341, 3531 }, { 3382, 3619 },
-    { 3390, 3630 }, { 3391, 3607 }, { 3400, 3602 }, { 3417, 3566 }, { 3422, 3609 }, { 3430, 3568 },
-    { 3433, 3582 }, { 3439, 1528 }, { 3452, 3572 }, { 3460, 3672 }, { 3476, 2243 }, { 3497, 3656 },
-    { 3501, 3658 }, { 3511, 3685 }, { 3516, 3541 }, { 3522, 3591 }, { 3523, 3538 }, { 3527, 3645 },
-    { 3530, 3647 }, { 3533, 3663 }, { 3534, 2916 }, { 3539, 1867 }, { 3540, 3580 }, { 3542, 3581 },
-    { 3551, 3034 }, { 3552, 1963 }, { 3553, 1976 }, { 3555, 2007 }, { 3556, 2020 }, { 3559, 3632 },
-    { 3560, 3561 }, { 3562, 1394 }, { 3563, 3661 }, { 3564, 3405 }, { 3587, 3622 }, { 3593, 990 },
-    { 3603, 3687 }, { 3604, 2818 }, { 3610, 3594 }, { 3612, 3526 }, { 3615, 3355 }, { 3616, 3642 },
-    { 3617, 3162 }, { 3620, 3651 }, { 3623, 3624 }, { 3625, 3626 }, { 3627, 3268 }, { 3628, 3629 },
-    { 3633, 3634 }, { 3635, 3636 }, { 3639, 3529 }, { 3650, 3605 }, { 3652, 3653 }, { 3654, 3655 },
-    { 3659, 3598 }, { 3660, 3592 }, { 3664, 3597 }, { 3667, 3668 }, { 3670, 3427 }, { 3675, 1864 },
-    { 3676, 5 }, { 3228, 3 }, { 28, 3682 }, { 321, 3277 }, { 446, 3304 }, { 472, 2083 },
-    { 478, 2087 }, { 630, 3319 }, { 640, 3701 }, { 1400, 3519 }, { 2065, 3436 }, { 2209, 3278 },
-    { 2218, 3308 }, { 2240, 3477 }, { 2243, 3696 }, { 2245, 348 }, { 2339, 3752 }, { 2341, 2752 },
-    { 2343, 3713 }, { 2943, 2200 }, { 3237, 3714 }, { 3502, 3708 }, { 3590, 3716 }, { 3606, 3745 },
-    { 3611, 3692 }, { 3621, 3727 }, { 3631, 3740 }, { 3638, 2241 }, { 3646, 3755 }, { 3648, 3777 },
-    { 3657, 3749 }, { 3669, 3729 }, { 3671, 3742 }, { 3683, 3697 }, { 3693, 3589 }, { 3694, 3709 },
-    { 3695, 3710 }, { 3704, 3496 }, { 3705, 3715 }, { 3707, 3711 }, { 3721, 3507 }, { 3726, 2753 },
-    { 3736, 1128 }, { 3738, 3766 }, { 3739, 3793 }, { 3741, 3720 }, { 3751, 3743 }, { 3759, 3584 },
-    { 3760, 2219 }, { 3767, 3768 }, { 3769, 2192 }, { 3771, 3781 }, { 3775, 3724 }, { 3780, 3789 },
-    { 3782, 3783 }, { 3785, 2886 }, { 3, 3081 }, { 321, 3279 }, { 446, 3307 }, { 630, 3732 },
-    { 646, 3804 }, { 1823, 28 }, { 2065, 3437 }, { 2209, 3280 }, { 2218, 3637 }, { 2240, 3684 },
-    { 2243, 3698 }, { 2245, 354 }, { 3059, 2200 }, { 3702, 2241 }, { 3747, 3802 }, { 3756, 3841 },
-    { 3770, 3837 }, { 3790, 3834 }, { 3791, 3839 }, { 3794, 3823 }, { 3798, 2684 }, { 3800, 3808 },
-    { 3806, 3813 }, { 3809, 2219 }, { 3811, 3576 }, { 3819, 3835 }, { 3820, 3677 }, { 3821, 990 },
-    { 3822, 3524 }, { 3826, 3703 }, { 3828, 3842 }, { 3830, 3836 }, { 3832, 3712 }, { 3840, 3852 },
-    { 3848, 3851 }, { 2269, 2588 }, { 2301, 3149 }, { 2450, 2326 }, { 2582, 2710 }, { 2870, 2159 },
-    { 2898, 2198 }, { 5, 2364 }, { 6, 709 }, { 35, 992 }, { 68, 3203 }, { 160, 3466 },
-    { 183, 3188 }, { 250, 2884 }, { 270, 3117 }, { 390, 3169 }, { 777, 1695 }, { 796, 1710 },
-    { 826, 3459 }, { 844, 706 }, { 854, 2858 }, { 906, 3140 }, { 908, 3132 }, { 960, 1445 },
-    { 962, 1137 }, { 994, 995 }, { 1062, 2822 }, { 1411, 3197 }, { 1418, 1419 }, { 1422, 2591 },
-    { 1442, 1443 }, { 1444, 1058 }, { 1662, 1663 }, { 1664, 1665 }, { 1666, 1667 }, { 1668, 1669 },
-    { 1670, 2868 }, { 1673, 2850 }, { 1676, 1677 }, { 1696, 1697 }, { 1698, 1699 }, { 1711, 1712 },
-    { 1713, 1714 }, { 1720, 1721 }, { 1722, 1723 }, { 1749, 892 }, { 1946, 1947 }, { 1951, 1952 },
-    { 1964, 1965 }, { 1966, 1967 }, { 1971, 1972 }, { 1977, 1978 }, { 1985, 2347 }, { 1990, 1991 },
-    { 1995, 1996 }, { 2008, 2009 }, { 2010, 2011 }, { 2015, 2016 }, { 2021, 2022 }, { 2151, 2955 },
-    { 2168, 2650 }, { 2287, 2335 }, { 2333, 3042 }, { 2334, 100 }, { 2449, 3112 }, { 2543, 2649 },
-    { 2556, 56 }, { 2694, 3151 }, { 2695, 2732 }, { 2717, 3465 }, { 2721, 2734 }, { 2729, 2826 },
-    { 2731, 2825 }, { 2739, 3680 }, { 2757, 3678 }, { 2796, 2833 }, { 2806, 3681 }, { 2807, 3679 },
-    { 2902, 1930 }, { 2936, 2726 }, { 3152, 2790 }, { 3175, 3458 }, { 3176, 1932 }, { 3186, 3158 },
-    { 3195, 2824 }, { 3205, 2823 }, { 3, 3141 }, { 321, 3281 }, { 446, 3310 }, { 630, 3733 },
-    { 643, 3856 }, { 2065, 3438 }, { 2209, 3282 }, { 2218, 3730 }, { 2240, 3867 }, { 2243, 3803 },
-    { 2245, 2149 }, { 3798, 3049 }, { 3805, 2241 }, { 3814, 3875 }, { 3833, 2219 }, { 3843, 3877 },
-    { 3850, 3870 }, { 3854, 3860 }, { 3855, 3876 }, { 3859, 3810 }, { 3863, 3807 }, { 3868, 3869 },
-    { 3872, 3846 }, { 3874, 3812 }, { 3883, 3878 }, { 2287, 2588 }, { 5, 2373 }, { 250, 3140 },
-    { 270, 3132 }, { 906, 2884 }, { 908, 3117 }, { 975, 6 }, { 1981, 3905 }, { 2025, 3898 },
-    { 2168, 2724 }, { 2269, 2335 }, { 2274, 3914 }, { 2333, 3071 }, { 2334, 2650 }, { 2649, 2733 },
-    { 2695, 2734 }, { 2721, 2732 }, { 2796, 3362 }, { 2913, 3919 }, { 3174, 3902 }, { 3326, 3924 },
-    { 3330, 3925 }, { 3550, 3927 }, { 3746, 3907 }, { 3762, 3935 }, { 3763, 3938 }, { 3764, 3942 },
-    { 3765, 3945 }, { 3897, 2873 }, { 3899, 3881 }, { 3903, 3926 }, { 3904, 3928 }, { 3910, 3911 },
-    { 3917, 3918 }, { 3920, 3921 }, { 3922, 3923 }, { 3930, 3931 }, { 3933, 3961 }, { 3936, 3964 },
-    { 3940, 3960 }, { 3943, 3963 }, { 2539, 3 }, { 3226, 3973 }, { 649, 3976 }, { 2240, 3884 },
-    { 3801, 3980 }, { 3857, 2241 }, { 3974, 3979 }, { 3975, 3861 }, { 3978, 3862 }, { 3981, 3992 },
-    { 3990, 3864 }, { 3997, 3986 }, { 2298, 2588 }, { 3958, 4038 }, { 3959, 4037 }, { 3971, 4036 },
-    { 3972, 4035 }, { 4005, 3185 }, { 4006, 3184 }, { 4009, 2149 }, { 4016, 4032 }, { 4019, 1678 },
-    { 4020, 1700 }, { 4023, 3968 }, { 4025, 3956 }, { 4033, 1002 }, { 4034, 2834 }, { 3044, 3 },
-    { 4040, 3853 }, { 3982, 4047 }, { 3988, 4042 }, { 3993, 4048 }, { 4039, 3773 }, { 4045, 3983 },
-    { 2298, 2335 }, { 4022, 4054 }, { 4024, 4052 }, { 4053, 3941 }, { 4055, 3934 }, { 4059, 4064 },
-    { 3, 3173 }, { 4066, 3750 }, { 4069, 4070 }, { 4074, 3937 }, { 4075, 3944 }, { 126, 3213 },
-    { 656, 657 }, { 660, 661 }, { 662, 663 }, { 664, 665 }, { 669, 2235 }, { 1765, 1766 },
-    { 1802, 1803 }, { 2150, 3199 }, { 2151, 3148 }, { 2200, 2326 }, { 2301, 2710 }, { 2333, 3150 },
-    { 2334, 2724 }, { 2543, 2723 }, { 2626, 2159 }, { 2725, 2732 }, { 3002, 3229 }, { 3006, 3230 },
-    { 3151, 2726 }, { 3, 3194 }, { 4081, 4068 }, { 1817, 4079 }, { 2154, 3213 }, { 2200, 2710 },
-    { 2301, 2326 }, { 2626, 2198 }, { 2723, 2733 }, { 2725, 2734 }, { 3099, 4090 }, { 3100, 4091 },
-    { 4085, 28 }, { 4086, 4087 }, { 4088, 666 }, { 3, 2771 }, { 1819, 4104 }, { 2114, 4079 },
-    { 2925, 2301 }, { 4116, 4117 }, { 5, 1584 }, { 6, 1655 }, { 8, 2634 }, { 28, 623 },
-    { 29, 30 }, { 31, 3227 }, { 33, 3239 }, { 35, 1529 }, { 36, 3967 }, { 41, 3035 },
-    { 42, 2233 }, { 52, 53 }, { 73, 901 }, { 157, 3158 }, { 158, 3644 }, { 167, 3994 },
-    { 245, 501 }, { 275, 586 }, { 276, 3396 }, { 279, 3066 }, { 283, 3817 }, { 286, 1851 },
-    { 287, 288 }, { 289, 1597 }, { 319, 1614 }, { 320, 3784 }, { 330, 1625 }, { 331, 3844 },
-    { 336, 1632 }, { 337, 3885 }, { 343, 3996 }, { 349, 4049 }, { 355, 4072 }, { 381, 2048 },
-    { 397, 3017 }, { 419, 2462 }, { 432, 1547 }, { 444, 1548 }, { 445, 3786 }, { 454, 1555 },
-    { 460, 1560 }, { 466, 1565 }, { 472, 1570 }, { 474, 1218 }, { 478, 1575 }, { 480, 1222 },
-    { 486, 2147 }, { 491, 492 }, { 493, 494 }, { 504, 505 }, { 506, 507 }, { 531, 594 },
-    { 559, 560 }, { 568, 569 }, { 570, 2149 }, { 599, 600 }, { 601, 602 }, { 621, 3039 },
-    { 622, 3068 }, { 626, 3886 }, { 628, 2749 }, { 629, 1451 }, { 660, 1375 }, { 706, 991 },
-    { 851, 852 }, { 853, 3203 }, { 870, 2161 }, { 893, 3188 }, { 894, 895 }, { 896, 897 },
-    { 898, 899 }, { 909, 3757 }, { 916, 3824 }, { 923, 3887 }, { 940, 964 }, { 963, 3643 },
-    { 965, 3953 }, { 966, 3070 }, { 967, 3047 }, { 968, 2338 }, { 995, 3795 }, { 998, 3787 },
-    { 1002, 1761 }, { 1003, 3691 }, { 1008, 3099 }, { 1060, 2591 }, { 1089, 3002 }, { 1139, 3100 },
-    { 1140, 3006 }, { 1145, 2237 }, { 1146, 1519 }, { 1149, 2980 }, { 1151, 1152 }, { 1153, 3389 },
-    { 1154, 2199 }, { 1162, 2131 }, { 1166, 3995 }, { 1199, 1549 }, { 1219, 1220 }, { 1223, 1224 },
-    { 1226, 2667 }, { 1227, 1228 }, { 1229, 1357 }, { 1235, 1236 }, { 1237, 1238 }, { 1239, 1240 },
-    { 1241, 1242 }, { 1243, 1244 }, { 1245, 1246 }, { 1247, 1248 }, { 1249, 1250 }, { 1251, 1252 },
-    { 1256, 1257 }, { 1264, 2795 }, { 1270, 3596 }, { 1272, 3717 }, { 1274, 3690 }, { 1310, 1311 },
-    { 1312, 1313 }, { 1314, 1315 }, { 1316, 1317 }, { 1318, 1319 }, { 1320, 1321 }, { 1322, 1323 },
-    { 1324, 1325 }, { 1326, 3666 }, { 1339, 2709 }, { 1346, 1347 }, { 1348, 3500 }, { 1362, 2436 },
-    { 1363, 1588 }, { 1367, 1368 }, { 1369, 3174 }, { 1371, 2385 }, { 1373, 1594 }, { 1374, 3082 },
-    { 1411, 2885 }, { 1412, 1413 }, { 1414, 1415 }, { 1417, 3600 }, { 1446, 2718 }, { 1448, 2405 },
-    { 1452, 1453 }, { 1455, 1456 }, { 1457, 1458 }, { 1459, 1460 }, { 1461, 1462 }, { 1463, 1464 },
-    { 1465, 3829 }, { 1474, 3718 }, { 1510, 1511 }, { 1524, 1525 }, { 1526, 3487 }, { 1532, 1533 },
-    { 1540, 2463 }, { 1550, 2552 }, { 1552, 1553 }, { 1556, 1557 }, { 1558, 1559 }, { 1561, 1562 },
-    { 1563, 1564 }, { 1566, 1567 }, { 1568, 1569 }, { 1571, 1572 }, { 1573, 1574 }, { 1576, 1577 },
-    { 1578, 1579 }, { 1580, 1581 }, { 1595, 1596 }, { 1598, 1599 }, { 1600, 1601 }, { 1602, 1603 },
-    { 1604, 1605 }, { 1606, 1607 }, { 1608, 1609 }, { 1610, 1611 }, { 1612, 2986 }, { 1615, 1616 },
-    { 1617, 1618 }, { 1620, 1621 }, { 1622, 3104 }, { 1626, 1627 }, { 1628, 2987 }, { 1629, 1630 },
-    { 1633, 1634 }, { 1636, 1637 }, { 1694, 2267 }, { 1705, 2545 }, { 1715, 3185 }, { 1744, 2546 },
-    { 1750, 3184 }, { 1755, 2516 }, { 1762, 3163 }, { 1764, 4018 }, { 1768, 1769 }, { 1770, 1771 },
-    { 1772, 1773 }, { 1774, 1775 }, { 1778, 1779 }, { 1781, 1782 }, { 1783, 1784 }, { 1789, 1790 },
-    { 1792, 1793 }, { 1794, 1795 }, { 1806, 2630 }, { 1807, 3103 }, { 1808, 3105 }, { 1810, 2639 },
-    { 1813, 2470 }, { 1815, 2325 }, { 1824, 1825 }, { 1833, 1834 }, { 1839, 1840 }, { 1845, 1846 },
-    { 1856, 1857 }, { 1859, 3531 }, { 1865, 3758 }, { 1868, 2916 }, { 1872, 1873 }, { 1874, 1875 },
-    { 1878, 1879 }, { 1881, 1882 }, { 1886, 1887 }, { 1890, 1891 }, { 1892, 1893 }, { 2033, 3879 },
-    { 2043, 4058 }, { 2052, 3799 }, { 2055, 2056 }, { 2057, 3737 }, { 2062, 4105 }, { 2091, 4017 },
-    { 2093, 1164 }, { 2094, 2920 }, { 2102, 2495 }, { 2103, 2104 }, { 2105, 2689 }, { 2106, 2107 },
-    { 2108, 3232 }, { 2118, 2119 }, { 2133, 3692 }, { 2135, 2686 }, { 2204, 1593 }, { 2205, 3613 },
-    { 2269, 2956 }, { 2286, 3788 }, { 2287, 3064 }, { 2298, 3111 }, { 2303, 1656 }, { 2304, 3608 },
-    { 2343, 2208 }, { 2366, 858 }, { 2407, 2662 }, { 2409, 2547 }, { 2426, 4050 }, { 2431, 3753 },
-    { 2434, 3106 }, { 2450, 2534 }, { 2464, 3098 }, { 2477, 3018 }, { 2560, 2750 }, { 2582, 2631 },
-    { 2691, 2265 }, { 2736, 485 }, { 2751, 640 }, { 2752, 643 }, { 2762, 3573 }, { 2786, 3586 },
-    { 2791, 3249 }, { 2792, 3431 }, { 2796, 3939 }, { 2799, 3137 }, { 2810, 3240 }, { 2811, 3337 },
-    { 2812, 3467 }, { 2820, 3779 }, { 2851, 1675 }, { 2863, 2367 }, { 2867, 2369 }, { 2881, 3388 },
-    { 2936, 2694 }, { 2940, 2289 }, { 2954, 2954 }, { 3015, 3486 }, { 3028, 3028 }, { 3029, 3029 },
-    { 3030, 3030 }, { 3033, 3033 }, { 3036, 3948 }, { 3038, 3735 }, { 3040, 3251 }, { 3043, 1197 },
-    { 3046, 3912 }, { 3054, 3706 }, { 3061, 3558 }, { 3062, 3062 }, { 3063, 3063 }, { 3065, 3065 },
-    { 3069, 3338 }, { 3073, 1341 }, { 3116, 3490 }, { 3120, 3932 }, { 3130, 3130 }, { 3144, 1905 },
-    { 3175, 3929 }, { 3183, 3241 }, { 3190, 2664 }, { 3195, 3641 }, { 3205, 3640 }, { 3229, 3614 },
-    { 3297, 3845 }, { 3300, 3985 }, { 3303, 3977 }, { 3306, 3991 }, { 3309, 4041 }, { 3321, 3723 },
-    { 3323, 3230 }, { 3445, 1850 }, { 3469, 3480 }, { 3493, 3838 }, { 3503, 1345 }, { 3513, 3815 },
-    { 3525, 4027 }, { 3528, 4026 }, { 3543, 3866 }, { 3544, 3987 }, { 3545, 4043 }, { 3546, 4044 },
-    { 3547, 4046 }, { 3554, 3361 }, { 3557, 3387 }, { 3579, 1423 }, { 3585, 2047 }, { 3673, 1830 },
-    { 3674, 2132 }, { 3686, 1984 }, { 3689, 1449 }, { 3699, 646 }, { 3700, 649 }, { 3728, 3774 },
-    { 3748, 2200 }, { 3778, 2284 }, { 3792, 4030 }, { 3796, 2134 }, { 3818, 4106 }, { 3825, 2345 },
-    { 3849, 3293 }, { 3873, 3080 }, { 3882, 2626 }, { 3888, 3816 }, { 3889, 126 }, { 3896, 3895 },
-    { 3913, 3989 }, { 3916, 3152 }, { 3998, 3865 }, { 4000, 391 }, { 4039, 3688 }, { 4062, 4056 },
-    { 4063, 4057 }, { 4065, 3007 }, { 4071, 3145 }, { 4076, 3479 }, { 4077, 3482 }, { 3, 3722 },
-    { 2115, 4104 }, { 2943, 2301 }, { 5, 2466 }, { 28, 3847 }, { 35, 4356 }, { 73, 3532 },
-    { 275, 1843 }, { 287, 4196 }, { 445, 3824 }, { 500, 4139 }, { 637, 1451 }, { 706, 1929 },
-    { 844, 3239 }, { 870, 2205 }, { 900, 4135 }, { 916, 3786 }, { 922, 3757 }, { 924, 3784 },
-    { 925, 3844 }, { 926, 3885 }, { 927, 3996 }, { 928, 4049 }, { 929, 4072 }, { 940, 4330 },
-    { 1145, 2494 }, { 1151, 2743 }, { 1153, 4441 }, { 1154, 4402 }, { 1157, 4142 }, { 1197, 2749 },
-    { 1199, 2995 }, { 1226, 2903 }, { 1227, 1356 }, { 1264, 3500 }, { 1343, 2709 }, { 1348, 2795 },
-    { 1349, 3596 }, { 1350, 3717 }, { 1351, 3690 }, { 1365, 2980 }, { 1368, 3469 }, { 1375, 3076 },
-    { 1412, 2048 }, { 1415, 4275 }, { 1420, 3787 }, { 1421, 3691 }, { 1447, 2718 }, { 1450, 4183 },
-    { 1529, 3776 }, { 1613, 4147 }, { 1615, 4304 }, { 1631, 3104 }, { 1635, 2987 }, { 1694, 2286 },
-    { 1772, 1785 }, { 1774, 1786 }, { 1792, 1798 }, { 1794, 1799 }, { 1872, 4346 }, { 2043, 2237 },
-    { 2092, 3799 }, { 2130, 4218 }, { 2147, 495 }, { 2149, 3410 }, { 2161, 3613 }, { 2262, 4273 },
-    { 2267, 3788 }, { 2269, 4409 }, { 2284, 4134 }, { 2287, 2956 }, { 2303, 3706 }, { 2304, 3753 },
-    { 2338, 624 }, { 2343, 4385 }, { 2356, 4277 }, { 2359, 4159 }, { 2371, 858 }, { 2407, 4162 },
-    { 2409, 2750 }, { 2431, 3608 }, { 2434, 3744 }, { 2450, 2631 }, { 2477, 3019 }, { 2501, 4157 },
-    { 2552, 4281 }, { 2560, 2547 }, { 2582, 2534 }, { 2591, 2920 }, { 2639, 4199 }, { 2691, 2789 },
-    { 2728, 4373 }, { 2787, 4361 }, { 2791, 3337 }, { 2792, 3467 }, { 2804, 4259 }, { 2810, 3549 },
-    { 2811, 3249 }, { 2812, 3431 }, { 2821, 3737 }, { 2872, 1675 }, { 2884, 3388 }, { 2934, 4136 },
-    { 2940, 4396 }, { 2942, 4133 }, { 2947, 4325 }, { 2948, 4319 }, { 2954, 3031 }, { 3014, 3573 },
-    { 3028, 4380 }, { 3029, 4384 }, { 3030, 3036 }, { 3034, 4219 }, { 3040, 3338 }, { 3046, 3915 },
-    { 3049, 3137 }, { 3064, 3064 }, { 3065, 4367 }, { 3066, 3831 }, { 3067, 3735 }, { 3069, 3251 },
-    { 3073, 4249 }, { 3082, 1424 }, { 3111, 3111 }, { 3112, 4368 }, { 3113, 4295 }, { 3130, 2298 },
-    { 3183, 4475 }, { 3186, 4137 }, { 3197, 4290 }, { 3223, 4125 }, { 3225, 4272 }, { 3297, 3866 },
-    { 3300, 3987 }, { 3303, 4043 }, { 3306, 4044 }, { 3309, 4046 }, { 3321, 4432 }, { 3323, 3723 },
-    { 3389, 4255 }, { 3396, 2677 }, { 3493, 33 }, { 3503, 3994 }, { 3513, 4469 }, { 3525, 4190 },
-    { 3528, 4188 }, { 3531, 3761 }, { 3543, 3845 }, { 3544, 3985 }, { 3545, 3977 }, { 3546, 3991 },
-    { 3547, 4041 }, { 3554, 4311 }, { 3557, 4313 }, { 3571, 4338 }, { 3579, 4258 }, { 3585, 4349 },
-    { 3614, 4419 }, { 3618, 4397 }, { 3662, 4235 }, { 3673, 2121 }, { 3674, 4337 }, { 3689, 3886 },
-    { 3692, 4459 }, { 3718, 2101 }, { 3719, 4372 }, { 3725, 4408 }, { 3731, 4195 }, { 3734, 4262 },
-    { 3758, 4364 }, { 3774, 3815 }, { 3778, 4197 }, { 3792, 4453 }, { 3796, 4339 }, { 3816, 4369 },
-    { 3817, 3728 }, { 3818, 4120 }, { 3825, 2626 }, { 3838, 4428 }, { 3858, 4333 }, { 3865, 4370 },
-    { 3873, 4123 }, { 3882, 2345 }, { 3887, 4148 }, { 3906, 4314 }, { 3965, 4132 }, { 3995, 4377 },
-    { 4001, 391 }, { 4015, 3989 }, { 4028, 4321 }, { 4029, 4324 }, { 4031, 3361 }, { 4060, 4318 },
-    { 4061, 4323 }, { 4066, 3688 }, { 4067, 4391 }, { 4078, 4315 }, { 4082, 3482 }, { 4083, 3479 },
-    { 4118, 4130 }, { 4119, 1821 }, { 4127, 4128 }, { 4129, 4131 }, { 4140, 594 }, { 4141, 2708 },
-    { 4143, 4145 }, { 4146, 4292 }, { 4150, 4152 }, { 4153, 4154 }, { 4160, 4220 }, { 4161, 4433 },
-    { 4172, 4173 }, { 4176, 4177 }, { 4178, 4179 }, { 4184, 4265 }, { 4186, 4474 }, { 4187, 3491 },
-    { 4191, 4192 }, { 4203, 4271 }, { 4204, 4206 }, { 4207, 3754 }, { 4208, 3600 }, { 4212, 4252 },
-    { 4214, 1521 }, { 4215, 4216 }, { 4217, 4261 }, { 4224, 1229 }, { 4227, 4228 }, { 4229, 4230 },
-    { 4231, 4232 }, { 4233, 4234 }, { 4240, 4241 }, { 4242, 4243 }, { 4244, 4245 }, { 4246, 4247 },
-    { 4263, 3486 }, { 4270, 4376 }, { 4278, 4279 }, { 4289, 4375 }, { 4293, 4294 }, { 4296, 4297 },
-    { 4298, 4299 }, { 4300, 4301 }, { 4302, 4303 }, { 4305, 4306 }, { 4308, 1638 }, { 4320, 4400 },
-    { 4326, 4401 }, { 4327, 3219 }, { 4329, 1809 }, { 4340, 3797 }, { 4341, 4342 }, { 4345, 1888 },
-    { 4348, 2034 }, { 4351, 4352 }, { 4354, 3565 }, { 4357, 3126 }, { 4358, 4359 }, { 4362, 2120 },
-    { 4363, 4466 }, { 4365, 4257 }, { 4379, 3232 }, { 4381, 4464 }, { 4382, 4383 }, { 4410, 3033 },
-    { 4418, 3062 }, { 4421, 3909 }, { 4430, 4322 }, { 4431, 4317 }, { 4434, 4435 }, { 4438, 4420 },
-    { 4440, 4144 }, { 4442, 3962 }, { 4443, 3666 }, { 4444, 3293 }, { 4448, 4449 }, { 4455, 4156 },
-    { 4457, 1857 }, { 4462, 3849 }, { 4465, 3387 }, { 4476, 4395 }, { 4477, 4425 }, { 4483, 3643 },
-    { 3569, 3 }, { 3575, 4486 }, { 3059, 2301 }, { 28, 4202 }, { 1145, 4581 }, { 1151, 4254 },
-    { 1199, 2996 }, { 1451, 4267 }, { 1586, 2980 }, { 1615, 4307 }, { 2047, 4529 }, { 2147, 4170 },
-    { 2161, 3725 }, { 2205, 3827 }, { 2385, 3410 }, { 2407, 4163 }, { 2409, 4387 }, { 2434, 4687 },
-    { 2464, 3744 }, { 2477, 3020 }, { 2552, 4283 }, { 2560, 2751 }, { 2591, 4598 }, { 2649, 2267 },
-    { 2691, 4405 }, { 2789, 4050 }, { 2880, 4557 }, { 2920, 4570 }, { 2940, 4579 }, { 2946, 4543 },
-    { 2956, 4051 }, { 2987, 4729 }, { 3036, 4073 }, { 3060, 4541 }, { 3063, 4573 }, { 3067, 4360 },
-    { 3071, 4553 }, { 3073, 4521 }, { 3082, 4648 }, { 3104, 2149 }, { 3137, 4198 }, { 3163, 4594 },
-    { 3223, 4386 }, { 3445, 4548 }, { 3480, 4515 }, { 3571, 4745 }, { 3618, 4580 }, { 3662, 4248 },
-    { 3686, 4498 }, { 3719, 4566 }, { 3731, 4495 }, { 3761, 4760 }, { 3858, 4744 }, { 4004, 4662 },
-    { 4008, 4660 }, { 4067, 4583 }, { 4118, 4574 }, { 4126, 4559 }, { 4149, 4537 }, { 4158, 4561 },
-    { 4171, 4549 }, { 4182, 4534 }, { 4193, 4501 }, { 4205, 4682 }, { 4210, 3754 }, { 4222, 4572 },
-    { 4223, 3066 }, { 4225, 3847 }, { 4260, 4711 }, { 4264, 4649 }, { 4276, 4577 }, { 4280, 4571 },
-    { 4355, 4491 }, { 4394, 4743 }, { 4403, 2286 }, { 4407, 4595 }, { 4411, 4666 }, { 4412, 4664 },
-    { 4414, 4695 }, { 4422, 2709 }, { 4426, 4650 }, { 4436, 4622 }, { 4439, 4643 }, { 4447, 4634 },
-    { 4450, 4637 }, { 4454, 4608 }, { 4467, 4686 }, { 4472, 4750 }, { 4487, 2116 }, { 4494, 4504 },
-    { 4496, 3227 }, { 4497, 4266 }, { 4499, 4535 }, { 4502, 4633 }, { 4505, 4506 }, { 4507, 4508 },
-    { 4510, 1811 }, { 4512, 4514 }, { 4513, 4530 }, { 4516, 4517 }, { 4518, 3487 }, { 4526, 1589 },
-    { 4527, 4741 }, { 4528, 4672 }, { 4531, 4532 }, { 4533, 3558 }, { 4536, 4728 }, { 4538, 4151 },
-    { 4539, 4731 }, { 4542, 4310 }, { 4544, 4312 }, { 4545, 4347 }, { 4554, 4597 }, { 4555, 3491 },
-    { 4556, 4767 }, { 4560, 4353 }, { 4568, 4551 }, { 4575, 3241 }, { 4576, 4105 }, { 4585, 3032 },
-    { 4589, 4003 }, { 4591, 4733 }, { 4592, 4732 }, { 4596, 4366 }, { 4599, 3908 }, { 4601, 4328 },
-    { 4604, 4685 }, { 4605, 4657 }, { 4611, 4726 }, { 4616, 4429 }, { 4617, 1805 }, { 4618, 4755 },
-    { 4619, 4620 }, { 4621, 4437 }, { 4625, 4256 }, { 4629, 4696 }, { 4630, 4703 }, { 4631, 3490 },
-    { 4632, 4656 }, { 4636, 4451 }, { 4640, 4659 }, { 4641, 4185 }, { 4642, 3565 }, { 4645, 4626 },
-    { 4651, 4708 }, { 4655, 3797 }, { 4665, 1826 }, { 4667, 1585 }, { 4669, 4693 }, { 4670, 3776 },
-    { 4675, 4753 }, { 4676, 4427 }, { 4681, 3900 }, { 4688, 4590 }, { 4692, 4725 }, { 4694, 4155 },
-    { 4699, 4689 }, { 4700, 4565 }, { 4701, 4582 }, { 4712, 4490 }, { 4713, 4714 }, { 4715, 4716 },
-    { 4717, 4718 }, { 4719, 4720 }, { 4723, 4564 }, { 4737, 1876 }, { 4746, 3831 }, { 4748, 4702 },
-    { 4754, 4678 }, { 4756, 4603 }, { 3, 1822 }, { 28, 4838 }, { 909, 4772 }, { 1145, 4587 },
-    { 1151, 4837 }, { 1199, 2997 }, { 1451, 4268 }, { 2161, 3827 }, { 2205, 3871 }, { 2407, 4164 },
-    { 2409, 4388 }, { 2477, 3021 }, { 2552, 4285 }, { 2560, 2752 }, { 2649, 2286 }, { 2792, 4769 },
-    { 2812, 4770 }, { 2920, 4923 }, { 3042, 2267 }, { 3067, 4735 }, { 3748, 2301 }, { 3947, 4782 },
-    { 4071, 4809 }, { 4194, 4820 }, { 4282, 4789 }, { 4350, 4825 }, { 4378, 4774 }, { 4503, 4858 },
-    { 4511, 4835 }, { 4519, 4836 }, { 4546, 4869 }, { 4558, 4773 }, { 4562, 4847 }, { 4569, 4790 },
-    { 4593, 4887 }, { 4602, 4845 }, { 4609, 4801 }, { 4612, 4799 }, { 4623, 4844 }, { 4624, 4881 },
-    { 4635, 4853 }, { 4652, 4892 }, { 4653, 4852 }, { 4661, 4904 }, { 4691, 4917 }, { 4710, 4813 },
-    { 4727, 4875 }, { 4730, 4876 }, { 4740, 4884 }, { 4749, 4775 }, { 4751, 4885 }, { 4761, 4908 },
-    { 4762, 4871 }, { 4764, 4819 }, { 4777, 1587 }, { 4778, 4877 }, { 4779, 4867 }, { 4785, 4776 },
-    { 4786, 4922 }, { 4791, 4794 }, { 4796, 4839 }, { 4797, 4002 }, { 4798, 4879 }, { 4800, 4827 },
-    { 4802, 4878 }, { 4804, 4578 }, { 4807, 4868 }, { 4814, 4914 }, { 4822, 4857 }, { 4824, 3901 },
-    { 4830, 4926 }, { 4831, 4423 }, { 4832, 4316 }, { 4840, 4784 }, { 4841, 4888 }, { 4851, 4803 },
-    { 4854, 4872 }, { 4856, 4883 }, { 4863, 4864 }, { 4896, 4886 }, { 4900, 4902 }, { 4901, 4850 },
-    { 4909, 4736 }, { 4913, 4550 }, { 4919, 4679 }, { 4929, 4930 }, { 4931, 4932 }, { 668, 4089 },
-    { 1945, 4113 }, { 1989, 4101 }, { 2028, 4114 }, { 2029, 4102 }, { 2147, 4115 }, { 2151, 4092 },
-    { 2450, 3148 }, { 2543, 3200 }, { 2582, 4007 }, { 2723, 3892 }, { 2725, 3890 }, { 2733, 3214 },
-    { 2870, 3150 }, { 2898, 3966 }, { 3199, 3950 }, { 3224, 2364 }, { 3888, 4488 }, { 3998, 4771 },
-    { 4098, 3893 }, { 4680, 2535 }, { 3, 2117 }, { 1199, 2998 }, { 1451, 4269 }, { 2161, 3871 },
-    { 2205, 4980 }, { 2407, 4165 }, { 2409, 4460 }, { 2477, 4221 }, { 2552, 4287 }, { 2560, 3699 },
-    { 2695, 4947 }, { 2792, 4770 }, { 2812, 4769 }, { 2955, 4946 }, { 4284, 4951 }, { 4291, 4956 },
-    { 4344, 28 }, { 4781, 4989 }, { 4788, 4952 }, { 4793, 4973 }, { 4818, 4943 }, { 4823, 4974 },
-    { 4828, 4971 }, { 4855, 4939 }, { 4860, 4996 }, { 4862, 4990 }, { 4895, 4999 }, { 4897, 4985 },
-    { 4905, 5010 }, { 4907, 4981 }, { 4910, 4998 }, { 4938, 5016 }, { 4940, 5009 }, { 4949, 4945 },
-    { 4955, 4995 }, { 4963, 4948 }, { 4964, 4987 }, { 4965, 4903 }, { 4966, 5017 }, { 4970, 2149 },
-    { 4972, 4944 }, { 4982, 5020 }, { 4983, 4924 }, { 4986, 4994 }, { 4992, 5019 }, { 4997, 4882 },
-    { 5005, 4988 }, { 5024, 4912 }, { 5025, 4816 }, { 774, 2267 }, { 2151, 4107 }, { 2543, 3214 },
-    { 2723, 2286 }, { 2725, 3891 }, { 2733, 3200 }, { 3148, 4093 }, { 3150, 4096 }, { 3224, 2373 },
-    { 3950, 4084 }, { 3966, 4103 }, { 4007, 4097 }, { 4021, 5028 }, { 4100, 5037 }, { 4111, 5036 },
-    { 4121, 5043 }, { 5044, 4051 }, { 5046, 2147 }, { 3, 4169 }, { 1199, 4166 }, { 1451, 4722 },
-    { 2407, 4167 }, { 2409, 4461 }, { 2477, 4834 }, { 2552, 4724 }, { 2560, 3700 }, { 2695, 5050 },
-    { 2721, 2161 }, { 4286, 5055 }, { 4941, 5076 }, { 4950, 5056 }, { 4962, 5072 }, { 4977, 5064 },
-    { 4978, 5068 }, { 5002, 5090 }, { 5007, 5047 }, { 5013, 5066 }, { 5014, 5051 }, { 5053, 5049 },
-    { 5058, 4969 }, { 5061, 5052 }, { 5062, 5074 }, { 5065, 5048 }, { 5067, 4783 }, { 5069, 4933 },
-    { 5071, 5080 }, { 5078, 4976 }, { 5085, 4509 }, { 5093, 5087 }, { 774, 2286 }, { 2723, 2267 },
-    { 2725, 2205 }, { 3224, 2465 }, { 4021, 5030 }, { 4112, 5100 }, { 5045, 5099 }, { 5111, 5112 },
-    { 3, 4456 }, { 1199, 4168 }, { 2721, 2205 }, { 4288, 5120 }, { 4811, 5114 }, { 5054, 5121 },
-    { 5073, 5140 }, { 5079, 5141 }, { 5118, 5116 }, { 5124, 5117 }, { 5125, 4979 }, { 5126, 5115 },
-    { 5129, 4975 }, { 5130, 4808 }, { 5144, 5138 }, { 2725, 2161 }, { 3224, 2466 }, { 5039, 2267 },
-    { 5040, 2286 }, { 5110, 5146 }, { 5150, 5147 }, { 3, 4552 }, { 1199, 5012 }, { 4915, 5153 },
-    { 5134, 5161 }, { 5137, 5166 }, { 5154, 5119 }, { 5164, 5158 }, { 5033, 2161 }, { 5035, 2205 },
-    { 5109, 5168 }, { 3, 4646 }, { 1199, 5082 }, { 5159, 5175 }, { 5160, 5177 }, { 5167, 5180 },
-    { 3, 4647 }, { 1199, 5136 }, { 4821, 5184 }, { 5186, 5185 }, { 5188, 5179 }, { 3, 4734 },
-    { 1199, 5156 }, { 4757, 5189 }, { 5192, 5190 }, { 3, 4738 }, { 1199, 5162 }, { 4899, 5194 },
-    { 3, 4742 }, { 5197, 5199 }, { 3, 4763 }, { 4849, 5201 }, { 5202, 5195 }, { 3, 4829 },
-    { 4812, 5203 }, { 3, 4842 }, { 4780, 5206 }, { 3, 4861 }, { 5204, 5208 }, { 3, 4894 },
-    { 3, 4911 }, { 5200, 5212 }, { 3, 4918 }, { 4815, 5213 }, { 3, 4991 }, { 3, 4993 },
-    { 4644, 5217 }, { 3, 5091 }, { 3, 5132 }, { 4826, 5220 }, { 3, 5178 }, { 4547, 5221 },
-    { 4567, 3 }, { 4935, 5223 },
+    { 482, 483 }, { 625, 626 }, { 627, 628 }, { 629, 630 }, { 631, 632 }, { 637, 1452 },
+    { 638, 639 }, { 641, 642 }, { 644, 645 }, { 647, 648 }, { 650, 651 }, { 693, 3321 },
+    { 695, 892 }, { 697, 3322 }, { 706, 1133 }, { 718, 719 }, { 720, 64 }, { 723, 724 },
+    { 737, 2634 }, { 741, 1989 }, { 751, 752 }, { 753, 754 }, { 755, 756 }, { 783, 784 },
+    { 785, 786 }, { 801, 750 }, { 826, 1199 }, { 829, 830 }, { 846, 2957 }, { 849, 3070 },
+    { 850, 2320 }, { 904, 3200 }, { 907, 3167 }, { 910, 2408 }, { 911, 3144 }, { 934, 935 },
+    { 938, 2688 }, { 960, 961 }, { 962, 2665 }, { 986, 987 }, { 993, 994 }, { 996, 2266 },
+    { 1013, 1014 }, { 1015, 1016 }, { 1020, 2792 }, { 1048, 1049 }, { 1061, 1062 }, { 1069, 1070 },
+    { 1077, 1078 }, { 1098, 1099 }, { 1131, 3172 }, { 1165, 2006 }, { 1178, 2019 }, { 1203, 2516 },
+    { 1245, 2050 }, { 1258, 2063 }, { 1290, 1291 }, { 1312, 1313 }, { 1320, 1321 }, { 1322, 1323 },
+    { 1324, 1325 }, { 1326, 1327 }, { 1330, 1331 }, { 1332, 2375 }, { 1335, 1336 }, { 1337, 1338 },
+    { 1339, 1340 }, { 1341, 1342 }, { 1343, 1344 }, { 1345, 2721 }, { 1346, 1347 }, { 1348, 1349 },
+    { 1352, 2436 }, { 1354, 2409 }, { 1358, 2412 }, { 1396, 2618 }, { 1436, 3118 }, { 1439, 2240 },
+    { 1442, 1443 }, { 1444, 2511 }, { 1446, 2318 }, { 1448, 2312 }, { 1453, 1454 }, { 1456, 1457 },
+    { 1458, 1459 }, { 1460, 1461 }, { 1462, 1463 }, { 1464, 1465 }, { 1490, 1491 }, { 1551, 2808 },
+    { 1571, 1524 }, { 1593, 2111 }, { 1600, 2117 }, { 1605, 2121 }, { 1610, 2125 }, { 1615, 2129 },
+    { 1620, 2133 }, { 1693, 3230 }, { 1700, 1801 }, { 1711, 1984 }, { 1766, 2033 }, { 1803, 1804 },
+    { 1872, 1873 }, { 1893, 1894 }, { 1897, 1898 }, { 1899, 1900 }, { 1905, 1906 }, { 1907, 1908 },
+    { 1914, 1915 }, { 1979, 1980 }, { 1981, 1982 }, { 1985, 1986 }, { 1993, 1994 }, { 2007, 2008 },
+    { 2013, 2014 }, { 2020, 2021 }, { 2024, 2025 }, { 2027, 2028 }, { 2031, 2032 }, { 2037, 2038 },
+    { 2051, 2052 }, { 2057, 2058 }, { 2064, 2065 }, { 2068, 2069 }, { 2071, 2072 }, { 2083, 2811 },
+    { 2086, 2087 }, { 2094, 2095 }, { 2098, 2099 }, { 2105, 2495 }, { 2109, 2110 }, { 2113, 2114 },
+    { 2118, 2119 }, { 2122, 2123 }, { 2126, 2127 }, { 2130, 2131 }, { 2134, 2135 }, { 2190, 1848 },
+    { 2203, 2505 }, { 2206, 2143 }, { 2257, 2566 }, { 2277, 2142 }, { 2278, 2270 }, { 2284, 3189 },
+    { 2293, 2755 }, { 2296, 2350 }, { 2321, 2096 }, { 2325, 2356 }, { 2330, 2392 }, { 2355, 2326 },
+    { 2374, 330 }, { 2393, 640 }, { 2394, 643 }, { 2404, 2271 }, { 2419, 2720 }, { 2437, 1362 },
+    { 2438, 1368 }, { 2439, 1374 }, { 2440, 646 }, { 2441, 649 }, { 2446, 2803 }, { 2449, 1365 },
+    { 2450, 1371 }, { 2451, 1377 }, { 2460, 3134 }, { 2465, 2820 }, { 2493, 3226 }, { 2500, 2584 },
+    { 2510, 3143 }, { 2569, 1451 }, { 2573, 3231 }, { 2612, 3208 }, { 2622, 1034 }, { 2649, 2812 },
+    { 2696, 3357 }, { 2733, 1445 }, { 2814, 2841 }, { 2874, 1977 }, { 2902, 2377 }, { 2917, 3041 },
+    { 2972, 2842 }, { 2973, 2927 }, { 2974, 2920 }, { 2975, 2994 }, { 2980, 2262 }, { 3030, 2443 },
+    { 3035, 2322 }, { 3146, 2265 }, { 3150, 1300 }, { 3198, 1040 }, { 3229, 3012 }, { 3243, 2881 },
+    { 3312, 3291 }, { 3320, 1702 }, { 3335, 692 }, { 3359, 933 }, { 939, 3 }, { 5, 2528 },
+    { 28, 3471 }, { 35, 3417 }, { 96, 2630 }, { 223, 3379 }, { 275, 3373 }, { 321, 3407 },
+    { 444, 3568 }, { 446, 3425 }, { 454, 917 }, { 460, 918 }, { 466, 919 }, { 472, 920 },
+    { 478, 921 }, { 628, 2391 }, { 629, 1452 }, { 630, 3444 }, { 755, 787 }, { 911, 3388 },
+    { 1198, 3464 }, { 1277, 3381 }, { 1290, 2089 }, { 1320, 2103 }, { 1328, 3419 }, { 1352, 3593 },
+    { 1447, 2318 }, { 1450, 626 }, { 1564, 2808 }, { 1801, 3177 }, { 1903, 1894 }, { 1983, 3537 },
+    { 1988, 3457 }, { 2086, 2091 }, { 2090, 2811 }, { 2110, 3530 }, { 2190, 1861 }, { 2240, 3389 },
+    { 2244, 3564 }, { 2257, 2614 }, { 2263, 3495 }, { 2278, 2271 }, { 2283, 3408 }, { 2292, 3426 },
+    { 2294, 2755 }, { 2312, 1972 }, { 2329, 3569 }, { 2330, 2350 }, { 2340, 3539 }, { 2356, 3191 },
+    { 2374, 336 }, { 2404, 2270 }, { 2408, 1572 }, { 2409, 3599 }, { 2412, 2393 }, { 2448, 3512 },
+    { 2493, 3488 }, { 2569, 2108 }, { 2584, 2584 }, { 2622, 1036 }, { 2629, 3042 }, { 2721, 2900 },
+    { 2917, 3439 }, { 3009, 3547 }, { 3133, 750 }, { 3145, 3515 }, { 3163, 3575 }, { 3164, 3576 },
+    { 3169, 3494 }, { 3181, 3536 }, { 3211, 3605 }, { 3246, 3450 }, { 3256, 3587 }, { 3261, 3578 },
+    { 3338, 3466 }, { 3360, 3609 }, { 3380, 3463 }, { 3382, 3383 }, { 3390, 3391 }, { 3392, 3393 },
+    { 3394, 3395 }, { 3396, 3397 }, { 3398, 3399 }, { 3400, 3401 }, { 3403, 3404 }, { 3406, 3588 },
+    { 3416, 3581 }, { 3418, 3567 }, { 3421, 3422 }, { 3423, 2293 }, { 3438, 3582 }, { 3441, 3442 },
+    { 3443, 3521 }, { 3453, 3454 }, { 3458, 3459 }, { 3461, 3462 }, { 3465, 2632 }, { 3467, 3468 },
+    { 3473, 3031 }, { 3475, 3476 }, { 3477, 988 }, { 3480, 3481 }, { 3487, 2767 }, { 3489, 3551 },
+    { 3490, 3553 }, { 3492, 3558 }, { 3493, 3560 }, { 3496, 3497 }, { 3498, 3499 }, { 3500, 3501 },
+    { 3502, 3503 }, { 3504, 3505 }, { 3506, 3507 }, { 3508, 3509 }, { 3510, 3511 }, { 3513, 3472 },
+    { 3514, 1437 }, { 3516, 3517 }, { 3518, 2463 }, { 3519, 3357 }, { 3520, 3586 }, { 3538, 2821 },
+    { 3540, 1874 }, { 3542, 3543 }, { 3544, 3545 }, { 3546, 1916 }, { 3549, 3615 }, { 3550, 1995 },
+    { 3552, 2015 }, { 3557, 2039 }, { 3559, 2059 }, { 3570, 2296 }, { 3574, 3583 }, { 3598, 1296 },
+    { 3606, 1303 }, { 3608, 3371 }, { 3627, 2792 }, { 3366, 3 }, { 28, 3528 }, { 321, 3409 },
+    { 446, 3428 }, { 454, 2116 }, { 460, 2120 }, { 466, 2124 }, { 472, 2128 }, { 478, 2132 },
+    { 630, 3445 }, { 637, 3651 }, { 730, 3638 }, { 1352, 3594 }, { 1452, 3522 }, { 1975, 3663 },
+    { 2110, 3531 }, { 2192, 3656 }, { 2283, 3410 }, { 2292, 3429 }, { 2329, 3571 }, { 2330, 3589 },
+    { 2374, 342 }, { 2391, 3748 }, { 2392, 3659 }, { 2408, 3365 }, { 2409, 3600 }, { 2412, 2350 },
+    { 2622, 1038 }, { 2672, 2493 }, { 2803, 3667 }, { 3026, 2257 }, { 3151, 3683 }, { 3168, 750 },
+    { 3268, 3673 }, { 3376, 3694 }, { 3384, 3639 }, { 3387, 3637 }, { 3432, 2293 }, { 3440, 444 },
+    { 3446, 2294 }, { 3448, 3678 }, { 3452, 35 }, { 3474, 3634 }, { 3525, 3681 }, { 3526, 3031 },
+    { 3529, 3680 }, { 3535, 1572 }, { 3548, 3665 }, { 3556, 3755 }, { 3566, 3679 }, { 3572, 2296 },
+    { 3585, 3695 }, { 3592, 3741 }, { 3607, 3649 }, { 3622, 2190 }, { 3623, 3670 }, { 3636, 3061 },
+    { 3640, 1912 }, { 3641, 3676 }, { 3643, 3677 }, { 3650, 3754 }, { 3653, 2720 }, { 3657, 3721 },
+    { 3658, 3743 }, { 3660, 2514 }, { 3671, 3712 }, { 3687, 3688 }, { 3690, 1132 }, { 3691, 3642 },
+    { 3696, 3041 }, { 3699, 3751 }, { 3703, 3631 }, { 3704, 3692 }, { 3708, 3731 }, { 3713, 3714 },
+    { 3715, 3716 }, { 3717, 3402 }, { 3718, 3719 }, { 3722, 3723 }, { 3735, 3374 }, { 3744, 3745 },
+    { 3746, 3747 }, { 3758, 1909 }, { 3759, 5 }, { 3, 3209 }, { 28, 3753 }, { 321, 3411 },
+    { 446, 3431 }, { 630, 3447 }, { 640, 3780 }, { 1352, 3595 }, { 1452, 3523 }, { 2110, 3532 },
+    { 2283, 3412 }, { 2292, 3435 }, { 2296, 3775 }, { 2329, 3573 }, { 2330, 3590 }, { 2374, 348 },
+    { 2409, 3601 }, { 2412, 2394 }, { 3073, 2257 }, { 3375, 3795 }, { 3405, 3793 }, { 3689, 3794 },
+    { 3697, 3818 }, { 3701, 3825 }, { 3711, 3806 }, { 3725, 2294 }, { 3726, 3791 }, { 3742, 3834 },
+    { 3765, 3776 }, { 3771, 2775 }, { 3772, 3686 }, { 3773, 3788 }, { 3774, 3789 }, { 3783, 3796 },
+    { 3786, 3790 }, { 3805, 3614 }, { 3821, 3778 }, { 3824, 3831 }, { 3829, 3684 }, { 3830, 2293 },
+    { 3836, 3845 }, { 3839, 3816 }, { 3843, 3802 }, { 3846, 3847 }, { 3851, 3852 }, { 99, 3054 },
+    { 839, 3085 }, { 2317, 2499 }, { 2406, 3076 }, { 5, 2477 }, { 41, 2560 }, { 68, 3336 },
+    { 73, 1227 }, { 91, 1266 }, { 160, 3562 }, { 167, 6 }, { 169, 1204 }, { 183, 3313 },
+    { 250, 3232 }, { 270, 3242 }, { 275, 2268 }, { 390, 1570 }, { 726, 1141 }, { 755, 1186 },
+    { 777, 1739 }, { 796, 1754 }, { 826, 3555 }, { 844, 706 }, { 854, 3142 }, { 906, 3266 },
+    { 908, 3259 }, { 1136, 1137 }, { 1138, 1139 }, { 1142, 1143 }, { 1148, 3132 }, { 1156, 1157 },
+    { 1165, 1166 }, { 1167, 1168 }, { 1174, 1175 }, { 1178, 1179 }, { 1180, 1181 }, { 1182, 1183 },
+    { 1184, 1185 }, { 1187, 1188 }, { 1192, 1193 }, { 1194, 1195 }, { 1196, 1197 }, { 1200, 3730 },
+    { 1201, 2419 }, { 1205, 1206 }, { 1207, 1208 }, { 1209, 2905 }, { 1210, 1211 }, { 1212, 1213 },
+    { 1214, 1215 }, { 1216, 1217 }, { 1218, 1219 }, { 1220, 1221 }, { 1222, 1223 }, { 1224, 1225 },
+    { 1236, 1237 }, { 1245, 1246 }, { 1247, 1248 }, { 1254, 1255 }, { 1258, 1259 }, { 1260, 1261 },
+    { 1262, 1263 }, { 1264, 1265 }, { 1267, 1268 }, { 1271, 1272 }, { 1273, 1274 }, { 1275, 1276 },
+    { 1279, 2574 }, { 1284, 1285 }, { 1379, 3329 }, { 1493, 1494 }, { 1495, 2764 }, { 1496, 1497 },
+    { 1499, 1500 }, { 1501, 1502 }, { 1503, 1504 }, { 1706, 1707 }, { 1708, 1709 }, { 1710, 1711 },
+    { 1712, 1713 }, { 1714, 2874 }, { 1720, 1721 }, { 1740, 1741 }, { 1742, 1743 }, { 1755, 1756 },
+    { 1757, 1758 }, { 1764, 1765 }, { 1766, 1767 }, { 1793, 892 }, { 1991, 1992 }, { 1996, 1997 },
+    { 2009, 2010 }, { 2011, 2012 }, { 2016, 2017 }, { 2022, 2023 }, { 2030, 2516 }, { 2035, 2036 },
+    { 2040, 2041 }, { 2053, 2054 }, { 2055, 2056 }, { 2060, 2061 }, { 2066, 2067 }, { 2468, 2983 },
+    { 2749, 3620 }, { 2787, 3561 }, { 2816, 2820 }, { 2842, 3761 }, { 2875, 2204 }, { 2893, 3621 },
+    { 2903, 2975 }, { 2904, 2974 }, { 2906, 2727 }, { 2918, 3727 }, { 2920, 3763 }, { 2927, 3762 },
+    { 2957, 1975 }, { 2994, 3764 }, { 3026, 2364 }, { 3042, 3156 }, { 3131, 3295 }, { 3286, 2814 },
+    { 3307, 3554 }, { 3308, 1977 }, { 3311, 3290 }, { 3327, 2973 }, { 3337, 2972 }, { 3456, 1717 },
+    { 3698, 3618 }, { 3782, 1144 }, { 3803, 3619 }, { 3, 3267 }, { 28, 3820 }, { 321, 3413 },
+    { 446, 3434 }, { 630, 3810 }, { 646, 3859 }, { 1452, 3524 }, { 2110, 3533 }, { 2283, 3414 },
+    { 2292, 3724 }, { 2296, 3777 }, { 2329, 3766 }, { 2330, 3596 }, { 2374, 354 }, { 3771, 3173 },
+    { 3781, 2294 }, { 3784, 3868 }, { 3823, 3881 }, { 3837, 3887 }, { 3857, 3864 }, { 3861, 3870 },
+    { 3865, 2293 }, { 3866, 3669 }, { 3874, 3875 }, { 3876, 3760 }, { 3878, 3629 }, { 3882, 3888 },
+    { 3885, 3792 }, { 3891, 3880 }, { 3894, 3897 }, { 2247, 3054 }, { 2344, 2499 }, { 2948, 3085 },
+    { 3901, 3076 }, { 5, 2598 }, { 250, 3266 }, { 270, 3259 }, { 906, 3232 }, { 908, 3242 },
+    { 1226, 3906 }, { 1505, 3914 }, { 2026, 3920 }, { 2070, 3908 }, { 2317, 3902 }, { 2319, 3968 },
+    { 2357, 2406 }, { 2527, 2983 }, { 2601, 3965 }, { 2754, 3960 }, { 2816, 3491 }, { 2875, 2256 },
+    { 2894, 3971 }, { 3009, 3975 }, { 3073, 2364 }, { 3170, 3940 }, { 3303, 3915 }, { 3460, 3980 },
+    { 3652, 3982 }, { 3710, 3935 }, { 3737, 3990 }, { 3738, 3993 }, { 3739, 3997 }, { 3740, 4000 },
+    { 3819, 3922 }, { 3905, 2881 }, { 3907, 3962 }, { 3910, 3943 }, { 3916, 3927 }, { 3917, 3937 },
+    { 3918, 3981 }, { 3919, 3983 }, { 3926, 3455 }, { 3929, 1158 }, { 3930, 3931 }, { 3932, 1176 },
+    { 3933, 3934 }, { 3938, 3939 }, { 3944, 3945 }, { 3946, 3947 }, { 3948, 3949 }, { 3950, 3951 },
+    { 3952, 3953 }, { 3954, 1238 }, { 3955, 3956 }, { 3957, 1256 }, { 3958, 3959 }, { 3963, 3964 },
+    { 3969, 3970 }, { 3972, 3973 }, { 3976, 3977 }, { 3978, 3979 }, { 3985, 3986 }, { 3988, 4005 },
+    { 3991, 4013 }, { 3995, 4012 }, { 3998, 4015 }, { 4010, 3142 }, { 4017, 2841 }, { 4018, 3928 },
+    { 4025, 3132 }, { 3364, 4029 }, { 3, 3302 }, { 321, 3415 }, { 446, 3437 }, { 630, 3811 },
+    { 643, 4033 }, { 1452, 3814 }, { 1868, 28 }, { 2110, 3534 }, { 2283, 3720 }, { 2292, 3808 },
+    { 2296, 3779 }, { 2329, 3890 }, { 2330, 3597 }, { 3860, 2294 }, { 3862, 4041 }, { 3871, 4049 },
+    { 3886, 2293 }, { 3895, 4051 }, { 3898, 4052 }, { 4031, 4037 }, { 4032, 4050 }, { 4036, 3867 },
+    { 4039, 3863 }, { 4048, 3869 }, { 4057, 4045 }, { 2357, 2499 }, { 2948, 3900 }, { 2344, 2406 },
+    { 3911, 4054 }, { 3936, 4097 }, { 3961, 4094 }, { 3974, 4069 }, { 4002, 4111 }, { 4007, 4113 },
+    { 4008, 4124 }, { 4009, 4123 }, { 4023, 4122 }, { 4024, 4121 }, { 4026, 4101 }, { 4028, 4103 },
+    { 4068, 4125 }, { 4070, 3310 }, { 4071, 3309 }, { 4081, 4118 }, { 4085, 1722 }, { 4086, 1744 },
+    { 4089, 4020 }, { 4091, 4003 }, { 4095, 4106 }, { 4096, 4027 }, { 4104, 4087 }, { 4105, 4083 },
+    { 4107, 4108 }, { 4109, 4110 }, { 4114, 4077 }, { 4115, 4076 }, { 4116, 4080 }, { 4119, 1144 },
+    { 4120, 2821 }, { 4129, 3855 }, { 3, 3323 }, { 649, 4133 }, { 2329, 4055 }, { 3734, 28 },
+    { 3858, 4139 }, { 4034, 2294 }, { 4035, 4142 }, { 4046, 4148 }, { 4047, 4145 }, { 4131, 4138 },
+    { 4132, 4038 }, { 4137, 4040 }, { 4141, 4151 }, { 4149, 4042 }, { 4154, 4144 }, { 4088, 4166 },
+    { 4090, 4164 }, { 4102, 4169 }, { 4112, 4163 }, { 4117, 4161 }, { 4159, 1189 }, { 4160, 1269 },
+    { 4165, 3996 }, { 4167, 3989 }, { 4173, 4187 }, { 4178, 4182 }, { 4183, 4170 }, { 3, 3672 },
+    { 4140, 4201 }, { 4147, 4192 }, { 4152, 4202 }, { 4196, 4135 }, { 4197, 4198 }, { 4180, 4210 },
+    { 4184, 4211 }, { 4205, 3992 }, { 4206, 3999 }, { 4215, 4216 }, { 656, 657 }, { 660, 661 },
+    { 662, 663 }, { 664, 665 }, { 669, 2209 }, { 1809, 1810 }, { 1846, 1847 }, { 1862, 4130 },
+    { 1864, 4190 }, { 2193, 3332 }, { 2195, 3276 }, { 2196, 3330 }, { 2200, 3316 }, { 2364, 2468 },
+    { 2644, 2887 }, { 2647, 2982 }, { 3279, 3367 }, { 3282, 3368 }, { 3283, 2983 }, { 3345, 3339 },
+    { 3350, 3344 }, { 5, 1628 }, { 6, 709 }, { 8, 3163 }, { 28, 623 }, { 29, 30 },
+    { 31, 3365 }, { 33, 3377 }, { 35, 1283 }, { 36, 4019 }, { 41, 3177 }, { 42, 2320 },
+    { 52, 53 }, { 73, 901 }, { 74, 2225 }, { 157, 3290 }, { 158, 3733 }, { 245, 501 },
+    { 248, 1554 }, { 275, 586 }, { 279, 3626 }, { 283, 3873 }, { 286, 1896 }, { 287, 288 },
+    { 289, 1641 }, { 319, 1658 }, { 320, 3848 }, { 330, 1669 }, { 331, 3892 }, { 336, 1676 },
+    { 337, 4056 }, { 343, 4153 }, { 349, 4203 }, { 355, 4199 }, { 381, 2093 }, { 397, 2414 },
+    { 432, 1591 }, { 444, 1592 }, { 445, 3849 }, { 454, 1599 }, { 460, 1604 }, { 466, 1609 },
+    { 472, 1614 }, { 478, 1619 }, { 486, 2190 }, { 491, 492 }, { 493, 494 }, { 504, 505 },
+    { 506, 507 }, { 531, 594 }, { 559, 560 }, { 568, 569 }, { 570, 2192 }, { 599, 600 },
+    { 601, 602 }, { 621, 3166 }, { 622, 3199 }, { 706, 1974 }, { 710, 2560 }, { 851, 852 },
+    { 853, 3336 }, { 893, 3313 }, { 894, 895 }, { 896, 897 }, { 898, 899 }, { 909, 3827 },
+    { 915, 3237 }, { 916, 3879 }, { 923, 4058 }, { 940, 964 }, { 960, 1509 }, { 962, 1278 },
+    { 963, 3732 }, { 965, 3012 }, { 966, 3200 }, { 967, 3167 }, { 968, 2408 }, { 989, 3172 },
+    { 995, 3479 }, { 997, 998 }, { 999, 1000 }, { 1001, 1002 }, { 1003, 1004 }, { 1005, 1006 },
+    { 1007, 1008 }, { 1009, 1010 }, { 1011, 1012 }, { 1018, 1019 }, { 1025, 3610 }, { 1035, 3693 },
+    { 1037, 3798 }, { 1039, 3770 }, { 1047, 3483 }, { 1050, 1051 }, { 1052, 1053 }, { 1056, 1057 },
+    { 1058, 3175 }, { 1063, 1064 }, { 1065, 2801 }, { 1066, 1067 }, { 1071, 1072 }, { 1074, 1075 },
+    { 1079, 1080 }, { 1082, 1083 }, { 1084, 2802 }, { 1085, 1086 }, { 1087, 1088 }, { 1089, 1090 },
+    { 1091, 1092 }, { 1093, 1094 }, { 1095, 1096 }, { 1097, 3736 }, { 1112, 2767 }, { 1119, 1120 },
+    { 1121, 1122 }, { 1134, 4126 }, { 1140, 4179 }, { 1144, 1805 }, { 1145, 4127 }, { 1203, 3046 },
+    { 1297, 2264 }, { 1298, 2272 }, { 1304, 1305 }, { 1306, 2784 }, { 1309, 3303 }, { 1313, 1638 },
+    { 1314, 2618 }, { 1317, 2174 }, { 1318, 1319 }, { 1379, 2992 }, { 1380, 1381 }, { 1382, 1383 },
+    { 1392, 3565 }, { 1423, 1593 }, { 1434, 2958 }, { 1435, 3856 }, { 1436, 2804 }, { 1437, 2993 },
+    { 1439, 3257 }, { 1440, 3884 }, { 1441, 3144 }, { 1466, 3612 }, { 1469, 1470 }, { 1471, 1472 },
+    { 1473, 3203 }, { 1479, 1480 }, { 1483, 1484 }, { 1487, 1488 }, { 1489, 2919 }, { 1506, 1507 },
+    { 1508, 1199 }, { 1518, 3700 }, { 1568, 1569 }, { 1570, 3584 }, { 1573, 3842 }, { 1576, 1577 },
+    { 1584, 2577 }, { 1594, 2535 }, { 1596, 1597 }, { 1600, 1601 }, { 1602, 1603 }, { 1605, 1606 },
+    { 1607, 1608 }, { 1610, 1611 }, { 1612, 1613 }, { 1615, 1616 }, { 1617, 1618 }, { 1620, 1621 },
+    { 1622, 1623 }, { 1624, 1625 }, { 1639, 1640 }, { 1642, 1643 }, { 1644, 1645 }, { 1646, 1647 },
+    { 1648, 1649 }, { 1650, 1651 }, { 1652, 1653 }, { 1654, 1655 }, { 1656, 3120 }, { 1659, 1660 },
+    { 1661, 1662 }, { 1664, 1665 }, { 1666, 3625 }, { 1670, 1671 }, { 1672, 3121 }, { 1673, 1674 },
+    { 1677, 1678 }, { 1680, 1681 }, { 1682, 3146 }, { 1733, 2579 }, { 1738, 2386 }, { 1749, 2580 },
+    { 1759, 3310 }, { 1779, 2581 }, { 1788, 2582 }, { 1794, 3309 }, { 1799, 2629 }, { 1806, 3292 },
+    { 1808, 4128 }, { 1812, 1813 }, { 1814, 1815 }, { 1816, 1817 }, { 1818, 1819 }, { 1822, 1823 },
+    { 1825, 1826 }, { 1827, 1828 }, { 1833, 1834 }, { 1836, 1837 }, { 1838, 1839 }, { 1850, 2728 },
+    { 1851, 3815 }, { 1852, 3230 }, { 1854, 2989 }, { 1858, 2632 }, { 1860, 2403 }, { 1869, 1870 },
+    { 1878, 1879 }, { 1884, 1885 }, { 1890, 1891 }, { 1901, 1902 }, { 1904, 3634 }, { 1910, 3828 },
+    { 1913, 3061 }, { 1917, 1918 }, { 1919, 1920 }, { 1923, 1924 }, { 1926, 1927 }, { 1931, 1932 },
+    { 1935, 1936 }, { 1937, 1938 }, { 1976, 3682 }, { 1990, 3318 }, { 2073, 3319 }, { 2078, 4053 },
+    { 2088, 4073 }, { 2097, 4030 }, { 2100, 2101 }, { 2102, 3833 }, { 2136, 4084 }, { 2145, 2599 },
+    { 2146, 2147 }, { 2148, 3031 }, { 2149, 2150 }, { 2151, 3371 }, { 2161, 2162 }, { 2176, 3357 },
+    { 2178, 2562 }, { 2203, 2480 }, { 2246, 2107 }, { 2257, 2344 }, { 2263, 1637 }, { 2270, 3386 },
+    { 2271, 3470 }, { 2280, 2524 }, { 2317, 3152 }, { 2357, 3196 }, { 2388, 1700 }, { 2416, 1563 },
+    { 2493, 3231 }, { 2496, 3211 }, { 2503, 3826 }, { 2511, 2733 }, { 2527, 3077 }, { 2532, 858 },
+    { 2540, 2755 }, { 2566, 2587 }, { 2573, 3226 }, { 2596, 3705 }, { 2613, 2812 }, { 2615, 2654 },
+    { 2671, 485 }, { 2748, 2721 }, { 2765, 1123 }, { 2786, 2907 }, { 2813, 1702 }, { 2815, 3527 },
+    { 2816, 3994 }, { 2819, 3661 }, { 2852, 3666 }, { 2909, 3089 }, { 2912, 3563 }, { 2914, 3359 },
+    { 2915, 4204 }, { 2991, 2325 }, { 3035, 3591 }, { 3133, 1719 }, { 3150, 1632 }, { 3153, 3153 },
+    { 3155, 3155 }, { 3156, 3904 }, { 3157, 4072 }, { 3160, 3160 }, { 3162, 3925 }, { 3164, 3235 },
+    { 3171, 3813 }, { 3181, 3785 }, { 3190, 3190 }, { 3191, 1422 }, { 3192, 3192 }, { 3193, 3193 },
+    { 3197, 3197 }, { 3198, 3909 }, { 3201, 1114 }, { 3229, 2889 }, { 3238, 3238 }, { 3243, 3602 },
+    { 3246, 3987 }, { 3255, 3255 }, { 3256, 2273 }, { 3264, 3270 }, { 3272, 1950 }, { 3306, 2614 },
+    { 3307, 3984 }, { 3327, 3729 }, { 3337, 3728 }, { 3353, 3355 }, { 3361, 2790 }, { 3378, 3630 },
+    { 3385, 3912 }, { 3424, 3893 }, { 3427, 4143 }, { 3430, 4134 }, { 3433, 4150 }, { 3436, 4191 },
+    { 3449, 3801 }, { 3469, 4066 }, { 3478, 1467 }, { 3482, 2901 }, { 3484, 1478 }, { 3485, 1482 },
+    { 3486, 1486 }, { 3541, 1895 }, { 3579, 2204 }, { 3580, 3752 }, { 3604, 3889 }, { 3616, 1118 },
+    { 3617, 3822 }, { 3632, 4093 }, { 3644, 4044 }, { 3645, 4146 }, { 3646, 4194 }, { 3647, 4195 },
+    { 3648, 4200 }, { 3654, 3941 }, { 3655, 3966 }, { 3674, 1384 }, { 3706, 3675 }, { 3749, 2720 },
+    { 3756, 1875 }, { 3757, 2175 }, { 3769, 2029 }, { 3799, 1492 }, { 3800, 2092 }, { 3807, 3840 },
+    { 3835, 3027 }, { 3841, 3613 }, { 3844, 2340 }, { 3853, 2177 }, { 3877, 3633 }, { 3883, 3208 },
+    { 3896, 3420 }, { 3942, 3286 }, { 4011, 4100 }, { 4060, 3872 }, { 4064, 391 }, { 4176, 4171 },
+    { 4177, 4172 }, { 4188, 3134 }, { 4189, 2322 }, { 4209, 731 }, { 4212, 3577 }, { 3662, 3 },
+    { 4219, 4220 }, { 4222, 3797 }, { 2157, 4130 }, { 2158, 4190 }, { 2644, 2982 }, { 2647, 2887 },
+    { 2788, 3332 }, { 3284, 2983 }, { 3345, 3344 }, { 3350, 3339 }, { 3370, 3330 }, { 4228, 28 },
+    { 4229, 4230 }, { 4231, 666 }, { 4235, 4236 }, { 5, 2556 }, { 6, 1699 }, { 73, 3635 },
+    { 275, 1888 }, { 287, 3118 }, { 445, 3879 }, { 500, 4265 }, { 660, 1385 }, { 844, 3377 },
+    { 900, 4261 }, { 916, 3849 }, { 922, 3827 }, { 924, 3848 }, { 925, 3892 }, { 926, 4056 },
+    { 927, 4153 }, { 928, 4203 }, { 929, 4199 }, { 940, 4460 }, { 1050, 4345 }, { 1068, 3175 },
+    { 1073, 2801 }, { 1116, 2767 }, { 1124, 3693 }, { 1125, 3798 }, { 1126, 3770 }, { 1304, 4378 },
+    { 1306, 3565 }, { 1307, 2225 }, { 1311, 279 }, { 1380, 2093 }, { 1383, 4401 }, { 1423, 4407 },
+    { 1435, 2618 }, { 1440, 3856 }, { 1468, 3483 }, { 1470, 4393 }, { 1481, 3203 }, { 1554, 1555 },
+    { 1573, 2993 }, { 1630, 4266 }, { 1657, 4273 }, { 1659, 4431 }, { 1675, 3625 }, { 1679, 3121 },
+    { 1738, 2492 }, { 1816, 1829 }, { 1818, 1830 }, { 1836, 1842 }, { 1838, 1843 }, { 1917, 4476 },
+    { 2088, 2264 }, { 2092, 4282 }, { 2137, 4030 }, { 2173, 4375 }, { 2190, 495 }, { 2257, 4536 },
+    { 2270, 3470 }, { 2271, 3386 }, { 2317, 3196 }, { 2340, 4260 }, { 2357, 4552 }, { 2388, 3785 },
+    { 2408, 624 }, { 2418, 4387 }, { 2455, 4404 }, { 2493, 3817 }, { 2519, 4283 }, { 2527, 3084 },
+    { 2535, 4408 }, { 2540, 4287 }, { 2559, 858 }, { 2566, 2596 }, { 2567, 4262 }, { 2568, 4507 },
+    { 2587, 3705 }, { 2604, 3833 }, { 2614, 4515 }, { 2810, 4491 }, { 2815, 3563 }, { 2912, 3527 },
+    { 2989, 4321 }, { 3029, 4263 }, { 3035, 2812 }, { 3040, 4495 }, { 3057, 4449 }, { 3060, 4455 },
+    { 3070, 4259 }, { 3089, 3089 }, { 3151, 4519 }, { 3152, 3152 }, { 3153, 3326 }, { 3155, 2344 },
+    { 3157, 4074 }, { 3160, 4559 }, { 3162, 3967 }, { 3168, 1719 }, { 3171, 4459 }, { 3173, 3359 },
+    { 3197, 3306 }, { 3201, 4360 }, { 3239, 4422 }, { 3255, 4503 }, { 3261, 2364 }, { 3292, 3295 },
+    { 3311, 4264 }, { 3329, 4417 }, { 3361, 4251 }, { 3363, 4399 }, { 3367, 3707 }, { 3385, 3913 },
+    { 3424, 4044 }, { 3427, 4146 }, { 3430, 4194 }, { 3433, 4195 }, { 3436, 4200 }, { 3451, 3368 },
+    { 3469, 4067 }, { 3478, 4326 }, { 3579, 2256 }, { 3604, 33 }, { 3612, 1132 }, { 3613, 4204 },
+    { 3617, 4608 }, { 3632, 4308 }, { 3633, 3815 }, { 3634, 3832 }, { 3644, 3893 }, { 3645, 4143 },
+    { 3646, 4134 }, { 3647, 4150 }, { 3648, 4191 }, { 3654, 4440 }, { 3655, 4443 }, { 3664, 4468 },
+    { 3674, 4374 }, { 3685, 4566 }, { 3700, 2144 }, { 3709, 4528 }, { 3749, 3257 }, { 3750, 4525 },
+    { 3752, 3059 }, { 3756, 2164 }, { 3757, 4467 }, { 3767, 4368 }, { 3768, 4370 }, { 3769, 4305 },
+    { 3799, 3813 }, { 3801, 4502 }, { 3804, 4539 }, { 3809, 4315 }, { 3812, 4363 }, { 3828, 4494 },
+    { 3835, 3055 }, { 3840, 3822 }, { 3841, 3661 }, { 3844, 4317 }, { 3850, 4335 }, { 3853, 4469 },
+    { 3873, 3807 }, { 3883, 4249 }, { 3889, 3628 }, { 3921, 4444 }, { 4014, 4258 }, { 4058, 4274 },
+    { 4065, 391 }, { 4078, 4227 }, { 4098, 4451 }, { 4099, 4454 }, { 4136, 4463 }, { 4157, 3872 },
+    { 4174, 4448 }, { 4175, 4453 }, { 4181, 4591 }, { 4185, 4592 }, { 4189, 3591 }, { 4193, 4325 },
+    { 4214, 4445 }, { 4217, 4482 }, { 4223, 2421 }, { 4226, 3577 }, { 4253, 4254 }, { 4255, 4257 },
+    { 4267, 594 }, { 4269, 4271 }, { 4272, 4419 }, { 4276, 4278 }, { 4279, 4280 }, { 4284, 4545 },
+    { 4285, 4381 }, { 4286, 4567 }, { 4295, 4296 }, { 4299, 4300 }, { 4301, 4302 }, { 4307, 3603 },
+    { 4309, 4310 }, { 4311, 4312 }, { 4318, 4319 }, { 4327, 4328 }, { 4329, 4330 }, { 4331, 4332 },
+    { 4333, 4334 }, { 4340, 4341 }, { 4343, 4344 }, { 4346, 4347 }, { 4349, 1076 }, { 4350, 1081 },
+    { 4351, 4352 }, { 4353, 4354 }, { 4355, 4356 }, { 4357, 4358 }, { 4361, 4362 }, { 4364, 4366 },
+    { 4369, 3626 }, { 4371, 4372 }, { 4373, 3884 }, { 4379, 4268 }, { 4380, 2785 }, { 4382, 3584 },
+    { 4384, 4385 }, { 4389, 4574 }, { 4390, 4391 }, { 4392, 4576 }, { 4394, 1485 }, { 4395, 4396 },
+    { 4397, 4398 }, { 4403, 4531 }, { 4405, 4406 }, { 4416, 4512 }, { 4420, 4421 }, { 4423, 4424 },
+    { 4425, 4426 }, { 4427, 4428 }, { 4429, 4430 }, { 4432, 4433 }, { 4435, 4436 }, { 4450, 4437 },
+    { 4456, 4441 }, { 4457, 4563 }, { 4470, 3854 }, { 4471, 4472 }, { 4475, 1933 }, { 4481, 2079 },
+    { 4484, 4485 }, { 4486, 3787 }, { 4487, 4557 }, { 4488, 4489 }, { 4492, 2163 }, { 4493, 4605 },
+    { 4497, 4544 }, { 4500, 3924 }, { 4506, 3371 }, { 4509, 4314 }, { 4514, 4604 }, { 4517, 4496 },
+    { 4521, 4377 }, { 4530, 4221 }, { 4546, 3192 }, { 4547, 3193 }, { 4561, 4452 }, { 4562, 4447 },
+    { 4564, 4518 }, { 4568, 4569 }, { 4579, 4270 }, { 4581, 2951 }, { 4582, 4004 }, { 4583, 3736 },
+    { 4584, 3420 }, { 4587, 4588 }, { 4597, 1902 }, { 4601, 3896 }, { 4603, 3237 }, { 4606, 3732 },
+    { 4609, 4537 }, { 4611, 4555 }, { 3668, 3 }, { 4620, 4218 }, { 4622, 4623 }, { 4632, 4633 },
+    { 28, 4324 }, { 287, 4316 }, { 1050, 4348 }, { 1423, 4409 }, { 1438, 2618 }, { 1470, 4858 },
+    { 1554, 1565 }, { 1659, 4434 }, { 2190, 4293 }, { 2244, 4673 }, { 2270, 3768 }, { 2271, 3767 },
+    { 2493, 4816 }, { 2535, 4410 }, { 2540, 4288 }, { 2573, 3817 }, { 2801, 4838 }, { 2815, 4619 },
+    { 2908, 4697 }, { 2993, 4820 }, { 3035, 3685 }, { 3056, 4683 }, { 3075, 4681 }, { 3121, 4868 },
+    { 3145, 4674 }, { 3157, 4805 }, { 3171, 4490 }, { 3175, 3486 }, { 3196, 4909 }, { 3201, 4657 },
+    { 3203, 4578 }, { 3238, 4728 }, { 3268, 2364 }, { 3326, 4712 }, { 3359, 4320 }, { 3449, 4744 },
+    { 3451, 4783 }, { 3484, 4654 }, { 3541, 4689 }, { 3616, 6 }, { 3664, 4883 }, { 3707, 4535 },
+    { 3709, 4714 }, { 3750, 3257 }, { 3800, 4686 }, { 3804, 4892 }, { 3809, 4640 }, { 3826, 4634 },
+    { 3832, 4902 }, { 3850, 4359 }, { 4062, 4691 }, { 4136, 4882 }, { 4189, 4771 }, { 4193, 4855 },
+    { 4217, 4687 }, { 4252, 4698 }, { 4275, 4677 }, { 4294, 4690 }, { 4365, 4812 }, { 4376, 4621 },
+    { 4383, 4775 }, { 4498, 4850 }, { 4501, 4700 }, { 4513, 4784 }, { 4516, 4760 }, { 4527, 4723 },
+    { 4529, 4881 }, { 4532, 4752 }, { 4538, 4884 }, { 4542, 4791 }, { 4548, 4734 }, { 4550, 2767 },
+    { 4558, 4772 }, { 4570, 4750 }, { 4572, 4893 }, { 4586, 4763 }, { 4589, 4766 }, { 4594, 4776 },
+    { 4595, 4887 }, { 4599, 4756 }, { 4600, 4665 }, { 4639, 4386 }, { 4641, 3365 }, { 4643, 4402 },
+    { 4644, 4553 }, { 4645, 4762 }, { 4647, 4648 }, { 4649, 4650 }, { 4651, 4652 }, { 4653, 1855 },
+    { 4655, 3485 }, { 4656, 4840 }, { 4661, 4663 }, { 4662, 4879 }, { 4667, 4704 }, { 4669, 4790 },
+    { 4670, 4856 }, { 4671, 4672 }, { 4675, 1631 }, { 4676, 4867 }, { 4678, 4277 }, { 4679, 4870 },
+    { 4682, 4439 }, { 4684, 4442 }, { 4685, 4477 }, { 4692, 3923 }, { 4695, 3603 }, { 4702, 4861 },
+    { 4708, 4575 }, { 4711, 4709 }, { 4720, 4871 }, { 4721, 4872 }, { 4726, 4707 }, { 4729, 4710 },
+    { 4732, 1853 }, { 4733, 4458 }, { 4736, 4865 }, { 4737, 4155 }, { 4739, 3666 }, { 4742, 3235 },
+    { 4743, 1849 }, { 4746, 4897 }, { 4747, 4748 }, { 4749, 4571 }, { 4757, 4221 }, { 4758, 4825 },
+    { 4759, 3602 }, { 4761, 4789 }, { 4765, 4590 }, { 4769, 4793 }, { 4779, 4848 }, { 4780, 4849 },
+    { 4782, 4796 }, { 4787, 3854 }, { 4792, 3482 }, { 4795, 1629 }, { 4797, 3842 }, { 4799, 4821 },
+    { 4802, 4894 }, { 4803, 4560 }, { 4804, 1871 }, { 4810, 4745 }, { 4811, 4753 }, { 4813, 3787 },
+    { 4817, 4722 }, { 4822, 4281 }, { 4823, 4824 }, { 4828, 4818 }, { 4830, 4831 }, { 4834, 4835 },
+    { 4837, 4342 }, { 4842, 2209 }, { 4843, 4844 }, { 4852, 4666 }, { 4862, 4705 }, { 4875, 1921 },
+    { 4878, 4889 }, { 4888, 4829 }, { 4895, 4806 }, { 3, 1867 }, { 909, 4914 }, { 1050, 4841 },
+    { 1423, 4411 }, { 1440, 2618 }, { 1470, 4859 }, { 1554, 1633 }, { 2270, 4602 }, { 2271, 4788 },
+    { 2413, 4920 }, { 2535, 4412 }, { 2540, 4289 }, { 2801, 5065 }, { 2815, 4910 }, { 2912, 4619 },
+    { 2993, 5070 }, { 3190, 4939 }, { 3702, 4925 }, { 3877, 4948 }, { 4162, 2364 }, { 4313, 4962 },
+    { 4418, 4933 }, { 4474, 28 }, { 4508, 4912 }, { 4577, 4919 }, { 4642, 4621 }, { 4646, 4915 },
+    { 4668, 4957 }, { 4694, 4964 }, { 4696, 4945 }, { 4719, 4978 }, { 4724, 4911 }, { 4725, 4982 },
+    { 4727, 4942 }, { 4751, 4955 }, { 4764, 4990 }, { 4770, 4973 }, { 4773, 4968 }, { 4785, 4989 },
+    { 4794, 5039 }, { 4819, 5051 }, { 4836, 5048 }, { 4839, 5004 }, { 4845, 4963 }, { 4854, 5023 },
+    { 4857, 5011 }, { 4864, 5030 }, { 4866, 5013 }, { 4869, 5014 }, { 4903, 5042 }, { 4905, 4960 },
+    { 4916, 5005 }, { 4917, 4927 }, { 4918, 4995 }, { 4921, 5015 }, { 4924, 4890 }, { 4926, 5058 },
+    { 4930, 4951 }, { 4934, 4573 }, { 4935, 5017 }, { 4936, 5016 }, { 4937, 4970 }, { 4938, 5021 },
+    { 4940, 4713 }, { 4949, 4984 }, { 4954, 5047 }, { 4956, 5057 }, { 4958, 4853 }, { 4959, 4947 },
+    { 4961, 1866 }, { 4967, 3479 }, { 4972, 4446 }, { 4974, 4891 }, { 4976, 5060 }, { 4977, 5027 },
+    { 4983, 4716 }, { 4994, 5067 }, { 5000, 5001 }, { 5006, 4851 }, { 5008, 4928 }, { 5009, 5038 },
+    { 5035, 5037 }, { 5036, 4987 }, { 5043, 4874 }, { 5045, 4664 }, { 5052, 4807 }, { 5062, 4998 },
+    { 668, 4232 }, { 774, 2386 }, { 1150, 3318 }, { 1230, 3279 }, { 1280, 3319 }, { 1281, 3282 },
+    { 2034, 4244 }, { 2074, 4245 }, { 2190, 4631 }, { 2195, 3899 }, { 2200, 4059 }, { 2227, 4208 },
+    { 2275, 4626 }, { 2492, 4207 }, { 2502, 4237 }, { 2526, 4224 }, { 2530, 4061 }, { 2583, 4156 },
+    { 2644, 3053 }, { 2647, 3074 }, { 2887, 4242 }, { 2982, 4243 }, { 3077, 3283 }, { 3276, 4238 },
+    { 3284, 3084 }, { 3316, 4240 }, { 3362, 2477 }, { 3369, 4001 }, { 3372, 4075 }, { 4016, 4062 },
+    { 4060, 4082 }, { 4233, 4213 }, { 4480, 4234 }, { 4624, 3334 }, { 4625, 3343 }, { 3, 2160 },
+    { 1423, 4413 }, { 2270, 5044 }, { 2271, 5157 }, { 2535, 4414 }, { 2540, 4290 }, { 2618, 5098 },
+    { 2912, 4910 }, { 3143, 5079 }, { 4388, 5088 }, { 4941, 5075 }, { 4944, 5078 }, { 4950, 5105 },
+    { 4979, 5104 }, { 4988, 5101 }, { 4999, 5122 }, { 5010, 5118 }, { 5026, 5141 }, { 5041, 5111 },
+    { 5063, 5114 }, { 5064, 5130 }, { 5066, 5116 }, { 5068, 5152 }, { 5076, 5083 }, { 5077, 4906 },
+    { 5086, 5140 }, { 5089, 5102 }, { 5090, 5151 }, { 5094, 5119 }, { 5096, 2159 }, { 5099, 5150 },
+    { 5106, 5031 }, { 5110, 5007 }, { 5112, 5155 }, { 5113, 5059 }, { 5115, 5124 }, { 5120, 5134 },
+    { 5121, 5127 }, { 5123, 5154 }, { 5125, 5084 }, { 5129, 5020 }, { 5135, 5146 }, { 5137, 5147 },
+    { 5142, 5073 }, { 774, 2492 }, { 1718, 3318 }, { 1797, 3319 }, { 2227, 4224 }, { 2275, 4630 },
+    { 2364, 5190 }, { 2386, 4207 }, { 2502, 4239 }, { 2526, 4208 }, { 2644, 3074 }, { 2647, 3053 },
+    { 3084, 3283 }, { 3284, 3077 }, { 3334, 2887 }, { 3343, 2982 }, { 3362, 2528 }, { 3369, 3276 },
+    { 3372, 3316 }, { 3899, 5171 }, { 4001, 4246 }, { 4075, 4627 }, { 4092, 5166 }, { 4479, 5191 },
+    { 4510, 5175 }, { 5162, 4168 }, { 5192, 4213 }, { 3, 4292 }, { 1423, 4415 }, { 2535, 4863 },
+    { 2540, 4291 }, { 3702, 5197 }, { 4593, 5201 }, { 5074, 5213 }, { 5093, 5210 }, { 5097, 5206 },
+    { 5107, 5212 }, { 5117, 5208 }, { 5196, 5199 }, { 5202, 5149 }, { 5204, 4911 }, { 5205, 5085 },
+    { 5207, 5221 }, { 5209, 5226 }, { 5215, 5230 }, { 5217, 5234 }, { 5218, 5200 }, { 5223, 5231 },
+    { 5224, 5195 }, { 5225, 5002 }, { 5232, 3189 }, { 2386, 4225 }, { 2644, 3346 }, { 2647, 3349 },
+    { 2887, 2492 }, { 3053, 5173 }, { 3077, 5242 }, { 3084, 2227 }, { 3362, 2556 }, { 4059, 5247 },
+    { 4092, 5167 }, { 4703, 2526 }, { 5164, 4168 }, { 5189, 5244 }, { 5193, 2982 }, { 3, 4596 },
+    { 4896, 5265 }, { 5211, 5273 }, { 5236, 5283 }, { 5266, 5267 }, { 5271, 5108 }, { 5276, 5268 },
+    { 5282, 5279 }, { 5285, 5288 }, { 2644, 3349 }, { 2647, 3346 }, { 3053, 5245 }, { 3074, 2386 },
+    { 3362, 2598 }, { 4156, 2492 }, { 5187, 2227 }, { 5188, 2526 }, { 5194, 5292 }, { 5252, 5289 },
+    { 5301, 4155 }, { 3, 4777 }, { 5054, 5303 }, { 5284, 5309 }, { 5305, 2209 }, { 3074, 2492 },
+    { 4061, 2386 }, { 5255, 2227 }, { 5256, 2526 }, { 5320, 4225 }, { 3, 4778 }, { 4965, 5323 },
+    { 5306, 5325 }, { 5253, 2492 }, { 5302, 2386 }, { 3, 4873 }, { 4898, 5332 }, { 5334, 5307 },
+    { 3, 4876 }, { 5034, 5337 }, { 3, 4880 }, { 3, 4904 }, { 4986, 5342 }, { 3, 4923 },
+    { 4952, 5343 }, { 3, 4971 }, { 3, 4980 }, { 4922, 5347 }, { 3, 4997 }, { 5344, 5348 },
+    { 3, 5012 }, { 3, 5029 }, { 3, 5050 }, { 5341, 5353 }, { 3, 5233 }, { 3, 5275 },
+    { 4969, 5356 }, { 3, 5278 }, { 4688, 5357 }, { 3, 5311 }, { 4483, 5359 }, { 3, 5339 },
+    { 4975, 5361 }, { 4699, 5363 }, { 4701, 3 },
 };
 
 static const uint16_t bundle_pocl_avx2_symbols[] = {
-    4067, 2466, 5092, 3202, 67, 4026, 79, 3156, 5152, 4588, 4067, 2373, 5092, 2957,
-    171, 3159, 4027, 79, 3156, 5152, 4588, 4067, 2364, 5092, 3202, 67, 4026, 234,
-    3160, 4121, 4008, 4488, 3948, 4771, 4073, 4588, 4067, 2465, 5092, 2957, 171, 3159,
-    4027, 234, 3160, 4121, 4008, 4488, 3948, 4771, 4073, 4588, 4921, 4606, 4001, 5089,
-    4921, 4413, 4000, 5089, 5008, 4606, 4001, 5089, 5008, 4413, 4000, 5089, 4921, 4606,
-    4673, 5088, 4921, 4413, 4478, 5088, 5008, 4606, 4673, 5088, 5008, 4413, 4478, 5088,
-    5157, 487, 3, 488, 489, 490, 5209, 496, 497, 498, 499, 4859, 502, 503,
-    4697, 508, 509, 2292, 510, 511, 512, 513, 514, 515, 516, 517, 518, 519,
-    520, 521, 522, 523, 524, 525, 526, 527, 528, 529, 530, 2199, 531, 532,
-    533, 534, 535, 536, 537, 538, 539, 540, 541, 530, 2653, 542, 543, 544,
-    545, 546, 547, 548, 549, 550, 551, 552, 167, 6, 553, 554, 555, 556,
-    557, 558, 4175, 561, 562, 563, 564, 565, 2653, 566, 567, 4698, 5157, 487,
-    3, 488, 489, 490, 5209, 496, 571, 498, 499, 4859, 502, 503, 4697, 572,
-    573, 2292, 510, 511, 512, 513, 514, 515, 516, 517, 518, 519, 574, 522,
-    523, 524, 525, 526, 527, 528, 529, 530, 2199, 531, 532, 533, 534, 535,
-    536, 537, 538, 539, 540, 541, 530, 2653, 542, 543, 544, 545, 546, 547,
-    548, 549, 550, 551, 552, 167, 6, 553, 554, 555, 556, 557, 558, 4175,
-    561, 562, 563, 564, 565, 2653, 566, 567, 4698, 5157, 575, 3, 576, 5209,
-    577, 497, 498, 578, 4859, 579, 580, 4697, 508, 509, 2292, 581, 582, 583,
-    584, 585, 586, 587, 588, 589, 590, 591, 275, 592, 593, 4174, 595, 596,
-    597, 598, 4925, 595, 599, 2199, 4174, 603, 604, 605, 606, 4925, 603, 599,
-    2653, 6, 607, 608, 4175, 609, 610, 167, 566, 611, 612, 4698, 5157, 575,
-    3, 576, 5209, 577, 571, 498, 578, 4859, 579, 580, 4697, 572, 573, 2292,
-    581, 582, 583, 584, 585, 586, 587, 588, 589, 590, 591, 275, 592, 593,
-    4174, 595, 596, 597, 598, 4925, 595, 599, 2199, 4174, 603, 604, 605, 606,
-    4925, 603, 599, 2653, 6, 607, 608, 4175, 609, 610, 167, 566, 611, 612,
-    4698, 4898, 12, 3, 3129, 2791, 4180, 3900, 3069, 4181, 4673, 5222, 4898, 2791,
-    4180, 3900, 3040, 4181, 4478, 5222, 4898, 12, 3, 3129, 2811, 4180, 3901, 3069,
-    4181, 4673, 5222, 4898, 2811, 4180, 3901, 3040, 4181, 4478, 5222, 652, 3, 653,
-    2147, 654, 3, 655, 5031, 658, 659, 3227, 4122, 667, 5026, 2940, 2466, 4758,
-    4446, 5142, 3970, 2940, 2373, 4758, 4445, 5142, 3970, 2940, 2364, 4758, 4446, 5165,
-    3970, 2940, 2465, 4758, 4445, 5165, 3970, 4404, 2466, 4627, 706, 707, 35, 708,
-    3895, 2790, 3549, 3046, 713, 714, 2820, 3212, 721, 722, 3162, 725, 726, 727,
-    728, 729, 3210, 732, 733, 2849, 736, 3326, 740, 741, 742, 743, 3099, 3196,
-    3640, 3330, 757, 758, 759, 3231, 765, 766, 767, 768, 769, 770, 771, 772,
-    773, 5096, 777, 778, 779, 780, 3211, 3641, 3550, 788, 789, 790, 3231, 2714,
-    766, 792, 768, 793, 770, 794, 772, 795, 5096, 796, 797, 798, 799, 3204,
-    802, 803, 804, 805, 755, 806, 807, 808, 809, 2345, 2153, 810, 764, 2714,
-    811, 766, 812, 768, 813, 770, 814, 772, 815, 5096, 816, 817, 818, 819,
-    2875, 823, 824, 825, 826, 827, 828, 3206, 4404, 2373, 4627, 34, 2516, 3967,
-    3240, 3962, 3187, 831, 3121, 183, 3143, 832, 3881, 693, 3002, 5152, 3970, 4404,
-    2364, 4627, 706, 707, 35, 708, 3895, 2790, 3549, 3046, 713, 714, 2820, 3212,
-    721, 722, 3162, 725, 726, 727, 728, 729, 3210, 732, 733, 2849, 736, 3326,
-    740, 741, 742, 834, 3100, 3196, 3640, 3330, 757, 758, 759, 3233, 765, 766,
-    767, 768, 769, 770, 771, 772, 773, 5145, 777, 778, 779, 780, 3211, 3641,
-    3550, 788, 789, 790, 3233, 2714, 766, 792, 768, 793, 770, 794, 772, 795,
-    5145, 796, 797, 798, 799, 3204, 802, 803, 804, 805, 755, 806, 807, 808,
-    809, 2345, 2153, 810, 764, 839, 2714, 811, 766, 812, 768, 813, 770, 814,
-    772, 815, 5145, 816, 817, 818, 819, 2875, 823, 824, 825, 826, 827, 828,
-    3206, 4404, 2465, 4627, 34, 2516, 3967, 3240, 3962, 3187, 831, 3121, 183, 3143,
-    832, 3881, 697, 3006, 2925, 3889, 2230, 2335, 2943, 4473, 2268, 2335, 3059, 4473,
-    145, 2290, 2335, 3970, 2940, 2466, 4936, 4906, 5128, 2909, 2940, 2373, 4936, 5075,
-    5128, 2909, 2940, 2364, 4936, 4906, 5133, 2909, 2940, 2465, 4936, 5075, 5133, 2909,
-    5000, 4752, 5127, 5000, 4893, 5127, 4889, 4752, 5127, 4889, 4893, 5127, 5000, 4752,
-    5143, 5000, 4893, 5143, 4889, 4752, 5143, 4889, 4893, 5143, 4768, 2466, 4846, 4446,
-    5142, 4614, 4768, 2373, 4846, 4445, 5142, 4614, 4768, 2364, 4846, 4446, 5165, 4614,
-    4768, 2465, 4846, 4445, 5165, 4614, 4961, 2466, 5018, 4906, 5128, 3644, 4961, 2373,
-    5018, 5075, 5128, 3644, 4961, 2364, 5018, 4906, 5133, 3644, 4961, 2465, 5018, 5075,
-    5133, 3644, 4479, 2540, 3, 2635, 2791, 4200, 4002, 3069, 4201, 3909, 5163, 4479,
-    2452, 2791, 4200, 4002, 3040, 4201, 3908, 5163, 4479, 2540, 3, 2635, 2811, 4200,
-    4003, 3069, 4201, 3909, 5163, 4479, 2452, 2811, 4200, 4003, 3040, 4201, 3908, 5163,
-    969, 3, 970, 2147, 971, 3, 972, 5031, 973, 974, 2916, 4122, 667, 5026,
-    3599, 2466, 3772, 4927, 4415, 4398, 4705, 4706, 4099, 4012, 4012, 4012, 2649, 3892,
-    4792, 4663, 3042, 3949, 3949, 3949, 2870, 4957, 4471, 3071, 4010, 4010, 4010, 2870,
-    4805, 4452, 3599, 2373, 3772, 4707, 4674, 4209, 4463, 2955, 3946, 3946, 3946, 2450,
-    5060, 4094, 3955, 3955, 3955, 2695, 3890, 5122, 4094, 4014, 4014, 4014, 2721, 3890,
-    5123, 4658, 3599, 2364, 3772, 4927, 4415, 4398, 4705, 4833, 4110, 2649, 3952, 3952,
-    3952, 3893, 4953, 4663, 2936, 3954, 3954, 3954, 2694, 2898, 4843, 4471, 3112, 3951,
-    3951, 3951, 2898, 4610, 4452, 3599, 2465, 3772, 4707, 4674, 4211, 4463, 3947, 4011,
-    4011, 4011, 2582, 4960, 4108, 4013, 4013, 4013, 2695, 3891, 5057, 4108, 3957, 3957,
-    3957, 2721, 3891, 5155, 4658, 2719, 2791, 4406, 4942, 2431, 4417, 4984, 5193, 2719,
-    2791, 4406, 4942, 2304, 4417, 4967, 5193, 2719, 2811, 4406, 4866, 2431, 4417, 4984,
-    5193, 2719, 2811, 4406, 4866, 2304, 4417, 4967, 5193, 2719, 2466, 4928, 4226, 5094,
-    4520, 2677, 4237, 2677, 4238, 2677, 4239, 2677, 4236, 4690, 4520, 2708, 4237, 2708,
-    4238, 2708, 4239, 2708, 4236, 4138, 2719, 2373, 4928, 4226, 5095, 1334, 4607, 1340,
-    4848, 1342, 4806, 1344, 4759, 1334, 4628, 2719, 2364, 4928, 4250, 5094, 4251, 2677,
-    4523, 2677, 4524, 2677, 4525, 2677, 4522, 4690, 4251, 2708, 4523, 2708, 4524, 2708,
-    4525, 2708, 4522, 4138, 2719, 2465, 4928, 4250, 5095, 1352, 4607, 1353, 4848, 1354,
-    4806, 1355, 4759, 1352, 4628, 2719, 2466, 4968, 4226, 5094, 4520, 2677, 4237, 2677,
-    4238, 2677, 4239, 2677, 4236, 4690, 4520, 2708, 4237, 2708, 4238, 2708, 4239, 2708,
-    4236, 4138, 2719, 2373, 4968, 4226, 5095, 1334, 4607, 1340, 4848, 1342, 4806, 1344,
-    4759, 1334, 4628, 2719, 2364, 4968, 4250, 5094, 4251, 2677, 4523, 2677, 4524, 2677,
-    4525, 2677, 4522, 4690, 4251, 2708, 4523, 2708, 4524, 2708, 4525, 2708, 4522, 4138,
-    2719, 2465, 4968, 4250, 5095, 1352, 4607, 1353, 4848, 1354, 4806, 1355, 4759, 1352,
-    4628, 5022, 5084, 5077, 5022, 5086, 5077, 5139, 5084, 5077, 5139, 5086, 5077, 3599,
-    2466, 3772, 4654, 4600, 4398, 4873, 4706, 3231, 4792, 4468, 4957, 4668, 4805, 4452,
-    3599, 2373, 3772, 4766, 4674, 4209, 4959, 5060, 4109, 5122, 4109, 5123, 4658, 3599,
-    2364, 3772, 4654, 4600, 4398, 4873, 4833, 3233, 4953, 4468, 4843, 4668, 4610, 4452,
-    3599, 2465, 3772, 4766, 4674, 4211, 4959, 4960, 4095, 5057, 4095, 5155, 4658, 5022,
-    5084, 5015, 5022, 5086, 5015, 5139, 5084, 5015, 5139, 5086, 5015, 4080, 2466, 3880,
-    4654, 2882, 1419, 3795, 1434, 3829, 3779, 4873, 4706, 3231, 4792, 4468, 4957, 4668,
-    4805, 4677, 4080, 2373, 3880, 4766, 4613, 4209, 4959, 5060, 4109, 5122, 4109, 5123,
-    4765, 4080, 2364, 3880, 4654, 2882, 1419, 3795, 1434, 3829, 3779, 4873, 4833, 3233,
-    4953, 4468, 4843, 4668, 4610, 4677, 4080, 2465, 3880, 4766, 4613, 4211, 4959, 4960,
-    4095, 5057, 4095, 5155, 4765, 5113, 2791, 4721, 4942, 2431, 4874, 4984, 5187, 4680,
-    2313, 2791, 4721, 4942, 2304, 4874, 4967, 5187, 5113, 2811, 4721, 4866, 2431, 4874,
-    4984, 5187, 5113, 2811, 4721, 4866, 2304, 4874, 4967, 5187, 4080, 2466, 3880, 4927,
-    2882, 4704, 3779, 4705, 4706, 4099, 4012, 4012, 4012, 2649, 3892, 4792, 4663, 3042,
-    3949, 3949, 3949, 2870, 4957, 4471, 3071, 4010, 4010, 4010, 2870, 4805, 4677, 4080,
-    2373, 3880, 4707, 4613, 4209, 4463, 2955, 3946, 3946, 3946, 2450, 5060, 4094, 3955,
-    3955, 3955, 2695, 3890, 5122, 4094, 4014, 4014, 4014, 2721, 3890, 5123, 4765, 4080,
-    2364, 3880, 4927, 2882, 4704, 3779, 4705, 4833, 4110, 2649, 3952, 3952, 3952, 3893,
-    4953, 4663, 2936, 3954, 3954, 3954, 2694, 2898, 4843, 4471, 3112, 3951, 3951, 3951,
-    2898, 4610, 4677, 4080, 2465, 3880, 4707, 4613, 4211, 4463, 3947, 4011, 4011, 4011,
-    2582, 4960, 4108, 4013, 4013, 4013, 2695, 3891, 5057, 4108, 3957, 3957, 3957, 2721,
-    3891, 5155, 4765, 4004, 1466, 3, 970, 2147, 1467, 3, 972, 5031, 1468, 1469,
-    2686, 4122, 1470, 5026, 4470, 4392, 5174, 1512, 4058, 4213, 5059, 4709, 1522, 1152,
-    1523, 272, 4274, 2869, 1157, 1526, 5205, 4470, 4392, 5174, 1512, 4058, 4213, 4954,
-    4709, 1512, 2494, 370, 4615, 5205, 4470, 4584, 5174, 1522, 381, 1523, 1368, 1524,
-    1582, 1583, 4017, 4213, 5059, 4709, 1522, 1152, 1523, 272, 4274, 2869, 1157, 1526,
-    5205, 4470, 4584, 5174, 1522, 381, 1523, 1368, 1524, 1582, 1583, 4017, 4213, 4954,
-    4709, 1512, 2494, 370, 4615, 5205, 4916, 4392, 5218, 1512, 2203, 253, 257, 2831,
-    2149, 4253, 5059, 4870, 1522, 1367, 1523, 1590, 4274, 1591, 2199, 1592, 1371, 3169,
-    5226, 4916, 4392, 5218, 1512, 2203, 253, 257, 2831, 2149, 4253, 4954, 4870, 1512,
-    2804, 1639, 4615, 1640, 1641, 1642, 1643, 2149, 5226, 4916, 4584, 5218, 1522, 1644,
-    1523, 382, 1645, 1646, 1647, 2716, 1648, 3169, 4253, 5059, 4870, 1522, 1367, 1523,
-    1590, 4274, 1591, 2199, 1592, 1371, 3169, 5226, 4916, 4584, 5218, 1522, 1644, 1523,
-    382, 1645, 1646, 1647, 2716, 1648, 3169, 4253, 4954, 4870, 1512, 2804, 1639, 4615,
-    1640, 1641, 1642, 1643, 2149, 5226, 3984, 2466, 5225, 3906, 1653, 35, 1654, 4124,
-    4371, 3549, 3025, 4600, 3176, 1002, 1659, 4078, 1671, 2849, 1672, 4018, 1674, 3099,
-    4399, 3640, 4060, 4099, 3200, 5101, 5101, 5101, 3892, 3200, 2267, 4028, 4586, 3641,
-    4061, 4099, 3214, 5038, 5038, 5038, 3892, 3214, 2267, 4029, 2875, 3929, 4638, 3984,
-    2373, 5225, 3207, 1719, 2805, 4371, 3240, 3025, 4015, 4065, 76, 1724, 78, 1725,
-    3002, 4374, 2797, 2911, 2200, 4092, 5032, 5032, 5032, 2450, 4092, 2161, 2927, 4563,
-    2798, 2912, 2200, 4107, 5097, 5097, 5097, 2450, 4107, 2161, 2928, 2372, 3932, 4639,
-    3984, 2364, 5225, 3906, 1653, 35, 1654, 4124, 4371, 3549, 3025, 4600, 3176, 1002,
-    1659, 4078, 1671, 2849, 1672, 4018, 1753, 3100, 4399, 3640, 4060, 4110, 3200, 5034,
-    5034, 5034, 3893, 3200, 2286, 4028, 4586, 3641, 4061, 4110, 3214, 5098, 5098, 5098,
-    3893, 3214, 2286, 4029, 2875, 3929, 4638, 3984, 2465, 5225, 3207, 1719, 2805, 4371,
-    3240, 3025, 4015, 4065, 76, 1724, 78, 1754, 3006, 4374, 2797, 2911, 2200, 3149,
-    5041, 5041, 5041, 3199, 2582, 3149, 3199, 2205, 2927, 4563, 2798, 2912, 2200, 3149,
-    4084, 5105, 5105, 5105, 2582, 3149, 4084, 2205, 2928, 2372, 3932, 4639, 3984, 2466,
-    4787, 5215, 3586, 2808, 3912, 3176, 5011, 1674, 4113, 4937, 3231, 4891, 4309, 5023,
-    3231, 5003, 4309, 4920, 4638, 3984, 2373, 4787, 5210, 3586, 2363, 3362, 4482, 1725,
-    4101, 3134, 2301, 2150, 4890, 4189, 3142, 2301, 2154, 5001, 4189, 4424, 4639, 3984,
-    2364, 4787, 5215, 3586, 2808, 3912, 3176, 5011, 1753, 4114, 4937, 3233, 4891, 4540,
-    5023, 3233, 5003, 4540, 4920, 4638, 3984, 2465, 4787, 5210, 3586, 2363, 3362, 4482,
-    1754, 4102, 3134, 3889, 4890, 4500, 3142, 4473, 5001, 4500, 4424, 4639, 5214, 2466,
-    4958, 5215, 4865, 2556, 4704, 731, 5011, 1674, 4113, 4937, 3231, 4891, 4309, 5023,
-    3231, 5003, 4309, 4920, 4031, 1715, 2930, 1812, 4331, 5214, 2373, 4958, 5210, 4865,
-    3953, 3913, 4482, 1725, 4101, 3134, 2301, 2150, 4890, 4189, 3142, 2301, 2154, 5001,
-    4189, 4424, 4030, 1750, 2897, 1814, 4332, 5214, 2364, 4958, 5215, 4865, 2556, 4704,
-    731, 5011, 1753, 4114, 4937, 3233, 4891, 4540, 5023, 3233, 5003, 4540, 4920, 4031,
-    1715, 2930, 1812, 4331, 5214, 2465, 4958, 5210, 4865, 3953, 3913, 4482, 1754, 4102,
-    3134, 3889, 4890, 4500, 3142, 4473, 5001, 4500, 4424, 4030, 1750, 2897, 1814, 4332,
-    5070, 4489, 5176, 1831, 1832, 4334, 1835, 1836, 1837, 1838, 4335, 1841, 1842, 4493,
-    1844, 4336, 1847, 2235, 2466, 5196, 4489, 5021, 5070, 3999, 5176, 4934, 1877, 4343,
-    1880, 73, 3999, 5196, 3999, 5021, 5070, 3894, 5063, 1883, 1884, 1885, 5198, 1889,
-    4880, 1894, 1895, 73, 3894, 5176, 1831, 1832, 4334, 1835, 1836, 1837, 1838, 4335,
-    1841, 1842, 4493, 1844, 4336, 1847, 2235, 2364, 5196, 3894, 5021, 5070, 3532, 5063,
-    1883, 1884, 1885, 5198, 1889, 4880, 1894, 1895, 4492, 5176, 4934, 1877, 4343, 1880,
-    4492, 5196, 3532, 5021, 1816, 4106, 4119, 4115, 1896, 974, 2916, 4122, 1897, 1898,
-    1899, 1900, 1901, 4089, 5169, 4817, 3896, 4671, 4415, 3969, 1933, 3879, 1942, 4810,
-    5027, 4077, 4099, 4111, 4111, 5172, 4082, 2626, 5103, 4096, 4096, 5170, 4480, 5104,
-    4458, 2591, 4671, 4393, 5108, 4076, 2200, 5102, 4093, 4093, 5181, 4083, 4094, 4100,
-    4100, 5183, 4481, 5042, 4817, 3896, 4671, 4415, 3969, 1933, 3879, 1942, 4810, 5029,
-    4077, 4110, 2723, 4098, 4098, 5151, 4082, 2626, 5106, 4103, 4103, 5171, 4480, 5148,
-    4458, 2591, 4671, 4393, 5149, 4076, 2200, 5107, 4097, 4097, 5182, 4083, 4108, 4112,
-    4112, 5173, 4481, 5169, 4747, 3734, 2030, 4795, 3046, 2031, 2032, 3969, 4739, 2849,
-    2035, 4389, 1945, 3099, 4399, 3177, 3678, 3231, 2651, 1959, 2443, 1960, 2267, 3762,
-    4586, 3178, 3679, 2345, 2422, 2643, 1704, 1973, 2444, 1960, 2267, 3763, 2875, 3458,
-    4056, 5104, 4747, 1422, 35, 2036, 4795, 4393, 3746, 76, 2037, 1088, 1989, 3002,
-    4374, 3179, 3680, 2301, 99, 2652, 2003, 2445, 2004, 2161, 3764, 4563, 3180, 3681,
-    4109, 2642, 1743, 2017, 2446, 2004, 2161, 3765, 2372, 3465, 4057, 5042, 4747, 3734,
-    2030, 4795, 3046, 2031, 2032, 3969, 4739, 2849, 2035, 4389, 2028, 3100, 4399, 3177,
-    3678, 3233, 2651, 1959, 2443, 1960, 2286, 3762, 4586, 3178, 3679, 2345, 2936, 2643,
-    1704, 1973, 2444, 1960, 2286, 3763, 2875, 3458, 4056, 5148, 4747, 1422, 35, 2036,
-    4795, 4393, 3746, 76, 2037, 1088, 2029, 3006, 4374, 3179, 3680, 2301, 2168, 2652,
-    2003, 2445, 2004, 2205, 3764, 4563, 3180, 3681, 4095, 2642, 1743, 2017, 2446, 2004,
-    2205, 3765, 2372, 3465, 4057, 5216, 5081, 5083, 5216, 5135, 5083, 5219, 5081, 5083,
-    5219, 5135, 5083, 5216, 5081, 5224, 5216, 5135, 5224, 5219, 5081, 5224, 5219, 5135,
-    5224, 5169, 4817, 35, 2095, 4124, 2455, 1930, 710, 3191, 4390, 2808, 3915, 3969,
-    2096, 3879, 2097, 3163, 2098, 4389, 5027, 4485, 2159, 5172, 4683, 5103, 5170, 4480,
-    5104, 4458, 2832, 3965, 2942, 3026, 4390, 2363, 3939, 5108, 4484, 5102, 5181, 4684,
-    2326, 5183, 4481, 5042, 4817, 35, 2095, 4124, 2455, 1930, 710, 3191, 4390, 2808,
-    3915, 3969, 2096, 3879, 2097, 3163, 2098, 4389, 5029, 4485, 2198, 2723, 5151, 4683,
-    5106, 5171, 4480, 5148, 4458, 2832, 3965, 2942, 3026, 4390, 2363, 3939, 5149, 4484,
-    5107, 5182, 4684, 2710, 5173, 4481, 5211, 2466, 5004, 3734, 2095, 4416, 2882, 2032,
-    3795, 2109, 3829, 731, 1932, 4739, 4810, 5027, 4485, 2159, 5172, 4683, 5103, 5170,
-    4062, 1442, 2110, 1444, 3459, 2930, 2111, 4331, 5211, 2373, 5004, 3916, 4416, 3183,
-    1985, 2822, 5108, 4484, 5102, 5181, 4684, 2326, 5183, 4063, 960, 2112, 962, 3466,
-    2897, 2113, 4332, 5211, 2364, 5004, 3734, 2095, 4416, 2882, 2032, 3795, 2109, 3829,
-    731, 1932, 4739, 4810, 5029, 4485, 2198, 2723, 5151, 4683, 5106, 5171, 4062, 1442,
-    2110, 1444, 3459, 2930, 2111, 4331, 5211, 2465, 5004, 3916, 4416, 3183, 1985, 2822,
-    5149, 4484, 5107, 5182, 4684, 2710, 5173, 4063, 960, 2112, 962, 3466, 2897, 2113,
-    4332, 5131, 4489, 5191, 2122, 4334, 2123, 1836, 2124, 2125, 4335, 2126, 2127, 4493,
-    2128, 4336, 2129, 2235, 2466, 5207, 4489, 5006, 5131, 3999, 5191, 4934, 2136, 4343,
-    2137, 73, 3999, 5207, 3999, 5006, 5131, 3894, 5063, 2138, 2139, 2140, 5198, 2141,
-    4880, 2142, 2143, 73, 3894, 5191, 2122, 4334, 2123, 1836, 2124, 2125, 4335, 2126,
-    2127, 4493, 2128, 4336, 2129, 2235, 2364, 5207, 3894, 5006, 5131, 3532, 5063, 2138,
-    2139, 2140, 5198, 2141, 4880, 2142, 2143, 4492, 5191, 4934, 2136, 4343, 2137, 4492,
-    5207, 3532, 5006, 4004, 1816, 4120, 4487, 4115, 2144, 1469, 2686, 4122, 2145, 1898,
-    1899, 2146, 1901, 4089,
+    4616, 2556, 5235, 3335, 67, 4093, 79, 3321, 5322, 4717, 4616, 2598, 5235, 3091,
+    171, 3291, 4158, 79, 3321, 5322, 4717, 4616, 2477, 5235, 3335, 67, 4093, 234,
+    3322, 4016, 4072, 2364, 4157, 4082, 4074, 4717, 4616, 2528, 5235, 3091, 171, 3291,
+    4158, 234, 3322, 4016, 4072, 2364, 4157, 4082, 4074, 4717, 4966, 4693, 4065, 5229,
+    4966, 4499, 4064, 5229, 5055, 4693, 4065, 5229, 5055, 4499, 4064, 5229, 4966, 4693,
+    4800, 5228, 4966, 4499, 4612, 5228, 5055, 4693, 4800, 5228, 5055, 4499, 4612, 5228,
+    5304, 487, 3, 488, 489, 490, 5349, 496, 497, 498, 499, 4996, 502, 503,
+    4826, 508, 509, 2240, 510, 511, 512, 513, 514, 515, 516, 517, 518, 519,
+    520, 521, 522, 523, 524, 525, 526, 527, 528, 529, 530, 2225, 531, 532,
+    533, 534, 535, 536, 537, 538, 539, 540, 541, 530, 2377, 542, 543, 544,
+    545, 546, 547, 548, 549, 550, 551, 552, 3909, 553, 554, 555, 556, 557,
+    558, 4298, 561, 562, 563, 564, 565, 2377, 566, 567, 4827, 5304, 487, 3,
+    488, 489, 490, 5349, 496, 571, 498, 499, 4996, 502, 503, 4826, 572, 573,
+    2240, 510, 511, 512, 513, 514, 515, 516, 517, 518, 519, 574, 522, 523,
+    524, 525, 526, 527, 528, 529, 530, 2225, 531, 532, 533, 534, 535, 536,
+    537, 538, 539, 540, 541, 530, 2377, 542, 543, 544, 545, 546, 547, 548,
+    549, 550, 551, 552, 3909, 553, 554, 555, 556, 557, 558, 4298, 561, 562,
+    563, 564, 565, 2377, 566, 567, 4827, 5304, 575, 3, 576, 5349, 577, 497,
+    498, 578, 4996, 579, 580, 4826, 508, 509, 2240, 581, 582, 583, 584, 585,
+    586, 587, 588, 589, 590, 591, 275, 592, 593, 4297, 595, 596, 597, 598,
+    5061, 595, 599, 2225, 4297, 603, 604, 605, 606, 5061, 603, 599, 2377, 6,
+    607, 608, 4298, 609, 610, 167, 566, 611, 612, 4827, 5304, 575, 3, 576,
+    5349, 577, 571, 498, 578, 4996, 579, 580, 4826, 572, 573, 2240, 581, 582,
+    583, 584, 585, 586, 587, 588, 589, 590, 591, 275, 592, 593, 4297, 595,
+    596, 597, 598, 5061, 595, 599, 2225, 4297, 603, 604, 605, 606, 5061, 603,
+    599, 2377, 6, 607, 608, 4298, 609, 610, 167, 566, 611, 612, 4827, 5033,
+    2880, 3, 3254, 3580, 4303, 3912, 2271, 4304, 4800, 5358, 5033, 2671, 3580, 4303,
+    3912, 2270, 4304, 4612, 5358, 5033, 2880, 3, 3254, 3675, 4303, 3913, 2271, 4304,
+    4800, 5358, 5033, 2671, 3675, 4303, 3913, 2270, 4304, 4612, 5358, 652, 3, 653,
+    2190, 654, 3, 655, 5168, 658, 659, 3365, 4913, 667, 5160, 3624, 2556, 4900,
+    4585, 5281, 4022, 3624, 2598, 4900, 3630, 4158, 5281, 4022, 3624, 2477, 4900, 4585,
+    5280, 4022, 3624, 2528, 4900, 3630, 4158, 5280, 4022, 4718, 2556, 4755, 706, 707,
+    35, 708, 4250, 2814, 4306, 3162, 713, 714, 4011, 721, 722, 3455, 725, 726,
+    727, 728, 729, 3782, 732, 733, 3131, 736, 3456, 740, 741, 742, 743, 3318,
+    3698, 3728, 3460, 757, 758, 759, 3158, 765, 766, 767, 768, 769, 770, 771,
+    772, 773, 5161, 777, 778, 779, 780, 3803, 3729, 3652, 788, 789, 790, 3158,
+    2782, 766, 792, 768, 793, 770, 794, 772, 795, 5161, 796, 797, 798, 799,
+    3710, 802, 803, 804, 805, 755, 806, 807, 808, 809, 2421, 2198, 810, 764,
+    2782, 811, 766, 812, 768, 813, 770, 814, 772, 815, 5161, 816, 817, 818,
+    819, 3170, 823, 824, 825, 826, 827, 828, 3730, 4718, 2598, 4755, 34, 2629,
+    4019, 3904, 4004, 3312, 831, 3247, 183, 3269, 832, 4054, 693, 3279, 5322, 4022,
+    4718, 2477, 4755, 706, 707, 35, 708, 4250, 2814, 4306, 3162, 713, 714, 4011,
+    721, 722, 3455, 725, 726, 727, 728, 729, 3782, 732, 733, 3131, 736, 3456,
+    740, 741, 742, 834, 3319, 3698, 3728, 3460, 757, 758, 759, 3194, 765, 766,
+    767, 768, 769, 770, 771, 772, 773, 5239, 777, 778, 779, 780, 3803, 3729,
+    3652, 788, 789, 790, 3194, 2782, 766, 792, 768, 793, 770, 794, 772, 795,
+    5239, 796, 797, 798, 799, 3710, 802, 803, 804, 805, 755, 806, 807, 808,
+    809, 2421, 2198, 810, 764, 839, 2782, 811, 766, 812, 768, 813, 770, 814,
+    772, 815, 5239, 816, 817, 818, 819, 3170, 823, 824, 825, 826, 827, 828,
+    3730, 4718, 2528, 4755, 34, 2629, 4019, 3904, 4004, 3312, 831, 3247, 183, 3269,
+    832, 4054, 697, 3282, 4016, 2788, 2261, 3902, 2364, 3370, 2316, 2406, 4082, 3370,
+    145, 2349, 2406, 4022, 3624, 2556, 5071, 5040, 5237, 2967, 3624, 2598, 5071, 3630,
+    5159, 5237, 2967, 3624, 2477, 5071, 5040, 5274, 2967, 3624, 2528, 5071, 3630, 5159,
+    5274, 2967, 5131, 4885, 5272, 5131, 5019, 5272, 4981, 4885, 5272, 4981, 5019, 5272,
+    5131, 4885, 5287, 5131, 5019, 5287, 4981, 4885, 5287, 4981, 5019, 5287, 4907, 2556,
+    5046, 3378, 4585, 5281, 4740, 4907, 2598, 5046, 4565, 4158, 5281, 4740, 4907, 2477,
+    5046, 3378, 4585, 5280, 4740, 4907, 2528, 5046, 4565, 4158, 5280, 4740, 5091, 2556,
+    5148, 3378, 5040, 5237, 3733, 5091, 2598, 5148, 4565, 5159, 5237, 3733, 5091, 2477,
+    5148, 3378, 5040, 5274, 3733, 5091, 2528, 5148, 4565, 5159, 5274, 3733, 4541, 2505,
+    3, 2616, 3580, 4322, 4066, 2271, 4323, 3924, 5308, 4541, 2410, 3580, 4322, 4066,
+    2270, 4323, 3923, 5308, 4541, 2505, 3, 2616, 3675, 4322, 4067, 2271, 4323, 3924,
+    5308, 4541, 2410, 3675, 4322, 4067, 2270, 4323, 3923, 5308, 969, 3, 970, 2190,
+    971, 3, 972, 5168, 973, 974, 3061, 4913, 667, 5160, 3169, 2556, 5056, 4833,
+    5214, 2765, 4336, 2765, 4337, 2765, 4338, 2765, 4339, 2765, 1025, 5022, 4336, 2901,
+    4337, 2901, 4338, 2901, 4339, 2901, 1025, 4549, 5310, 3169, 2598, 5056, 4833, 5216,
+    1103, 4735, 1113, 4985, 1115, 4943, 1117, 4901, 1103, 4953, 5310, 3169, 2477, 5056,
+    4846, 5214, 4520, 3610, 2765, 4658, 2765, 4659, 2765, 4660, 4520, 5022, 1123, 3610,
+    2901, 4658, 2901, 4659, 2901, 4660, 2901, 1123, 4549, 5310, 3169, 2528, 5056, 4846,
+    5216, 1127, 4735, 1128, 4985, 1129, 4943, 1130, 4901, 1127, 4953, 5310, 3611, 2556,
+    3838, 4786, 4540, 4610, 4847, 5263, 3158, 5314, 3158, 5315, 4814, 5328, 4808, 3611,
+    2598, 3838, 4908, 4801, 5163, 5092, 5257, 4241, 5294, 4241, 5295, 4809, 3611, 2477,
+    3838, 4786, 4540, 4610, 4847, 5300, 3194, 5293, 3194, 5327, 4814, 5317, 4808, 3611,
+    2528, 3838, 4908, 4801, 5165, 5092, 5297, 2364, 5262, 2364, 5299, 4809, 3611, 2556,
+    3838, 706, 1282, 4256, 4250, 3156, 4306, 4730, 4610, 1286, 4179, 1287, 4127, 5263,
+    4006, 3053, 5178, 5178, 5178, 3334, 5314, 4006, 3074, 5248, 5248, 5248, 3334, 5315,
+    4223, 2875, 4061, 5176, 5176, 5176, 3285, 5328, 4808, 3611, 2598, 3838, 1289, 2419,
+    4126, 4801, 5163, 4162, 2257, 3899, 5169, 5169, 5169, 3369, 5257, 2257, 2468, 5182,
+    5182, 5182, 3077, 3369, 2468, 5294, 2257, 2468, 5250, 5250, 5250, 3084, 3369, 2468,
+    5295, 4809, 3611, 2477, 3838, 706, 1282, 4256, 4250, 3156, 4306, 4730, 4610, 1286,
+    4179, 1287, 4127, 5300, 4079, 3053, 5249, 5249, 5249, 3343, 5293, 4079, 3074, 5179,
+    5179, 5179, 3343, 5327, 4223, 2875, 4156, 5177, 5177, 5177, 3317, 5317, 4808, 3611,
+    2528, 3838, 1289, 2419, 4126, 4801, 5165, 4162, 2257, 4059, 5170, 5170, 5170, 3372,
+    5297, 2257, 4510, 5251, 5251, 5251, 3372, 5262, 2257, 4703, 5184, 5184, 5184, 3372,
+    5299, 4809, 5269, 5198, 5109, 5269, 5128, 5109, 5222, 5198, 5109, 5222, 5128, 5109,
+    5269, 5198, 5270, 5269, 5128, 5270, 5222, 5198, 5270, 5222, 5128, 5270, 4247, 4774,
+    4628, 4774, 4629, 4774, 4248, 4774, 4247, 4992, 4628, 4992, 4629, 4992, 4248, 4992,
+    4247, 5100, 4628, 5100, 4629, 5100, 4248, 5100, 4247, 5126, 4628, 5126, 4629, 5126,
+    4248, 5126, 4247, 5219, 4628, 5219, 4629, 5219, 4248, 5219, 3706, 4899, 5081, 5145,
+    4556, 4899, 5080, 5145, 4991, 5081, 5145, 4991, 5080, 5145, 3706, 2556, 5143, 4833,
+    5214, 2765, 4336, 2765, 4337, 2765, 4338, 2765, 4339, 2765, 1025, 5022, 4336, 2901,
+    4337, 2901, 4338, 2901, 4339, 2901, 1025, 4549, 5326, 4556, 2598, 5143, 4833, 5216,
+    1103, 4735, 1113, 4985, 1115, 4943, 1117, 4901, 1103, 4953, 5326, 3706, 2477, 5143,
+    4846, 5214, 4520, 3610, 2765, 4658, 2765, 4659, 2765, 4660, 4520, 5022, 1123, 3610,
+    2901, 4658, 2901, 4659, 2901, 4660, 2901, 1123, 4549, 5326, 4556, 2528, 5143, 4846,
+    5216, 1127, 4735, 1128, 4985, 1129, 4943, 1130, 4901, 1127, 4953, 5326, 5103, 2556,
+    4993, 4786, 4551, 1137, 4186, 1498, 4209, 3727, 4100, 4847, 5263, 3158, 5314, 3158,
+    5315, 4814, 5328, 4181, 4860, 3941, 5103, 2598, 4993, 4908, 3628, 4367, 4227, 5163,
+    5092, 5257, 4241, 5294, 4241, 5295, 4185, 4832, 3966, 5103, 2477, 4993, 4786, 4551,
+    1137, 4186, 1498, 4209, 3727, 4100, 4847, 5300, 3194, 5293, 3194, 5327, 4814, 5317,
+    4181, 4860, 3941, 5103, 2528, 4993, 4908, 3628, 4367, 4227, 5165, 5092, 5297, 2364,
+    5262, 2364, 5299, 4185, 4832, 3966, 3706, 4899, 5081, 5153, 4556, 4899, 5080, 5153,
+    4991, 5081, 5153, 4991, 5080, 5153, 2503, 1510, 3, 970, 2190, 1511, 3, 972,
+    5168, 1512, 1513, 2562, 4913, 1514, 5160, 4607, 4523, 5345, 1556, 4073, 4505, 5087,
+    5082, 1566, 1391, 1567, 272, 4400, 2949, 1394, 1570, 5365, 4607, 4523, 5345, 1556,
+    4073, 4505, 4931, 5082, 1556, 2911, 370, 4741, 5365, 4607, 4715, 5345, 1566, 381,
+    1567, 1306, 1568, 1626, 1627, 4084, 4505, 5087, 5082, 1566, 1391, 1567, 272, 4400,
+    2949, 1394, 1570, 5365, 4607, 4715, 5345, 1566, 381, 1567, 1306, 1568, 1626, 1627,
+    4084, 4505, 4931, 5082, 1556, 2911, 370, 4741, 5365, 5049, 4523, 5352, 1556, 2229,
+    253, 257, 2809, 1559, 4534, 5087, 5203, 1566, 1305, 1567, 1634, 4400, 1635, 2225,
+    1636, 1311, 1570, 5364, 5049, 4523, 5352, 1556, 2229, 253, 257, 2809, 1559, 4534,
+    4931, 5203, 1556, 3015, 1683, 4741, 1684, 1685, 1686, 1687, 5364, 5049, 4715, 5352,
+    1566, 1688, 1567, 382, 1689, 1690, 1691, 2461, 1692, 1570, 4534, 5087, 5203, 1566,
+    1305, 1567, 1634, 4400, 1635, 2225, 1636, 1311, 1570, 5364, 5049, 4715, 5352, 1566,
+    1688, 1567, 382, 1689, 1690, 1691, 2461, 1692, 1570, 4534, 4931, 5203, 1556, 3015,
+    1683, 4741, 1684, 1685, 1686, 1687, 5364, 4043, 2556, 5366, 3921, 1697, 35, 1698,
+    4636, 4504, 710, 4522, 4540, 3308, 1144, 1703, 4214, 1715, 3131, 1716, 4128, 5240,
+    4533, 3728, 4174, 4006, 3346, 5290, 5290, 5290, 3334, 3346, 2386, 4098, 4731, 3729,
+    4175, 4006, 3349, 5312, 5312, 5312, 3334, 3349, 2386, 4099, 3170, 3984, 4767, 4043,
+    2598, 5366, 3338, 1763, 2789, 4504, 41, 4522, 4078, 4188, 76, 1768, 78, 1769,
+    3279, 4511, 2817, 2970, 2257, 4237, 5174, 5174, 5174, 3306, 4237, 2587, 3016, 4706,
+    2818, 2971, 2257, 4239, 5246, 5246, 5246, 3306, 4239, 2587, 3018, 2601, 3987, 4768,
+    4043, 2477, 5366, 3921, 1697, 35, 1698, 4636, 4504, 710, 4522, 4540, 3308, 1144,
+    1703, 4214, 1715, 3131, 1716, 4128, 5241, 4533, 3728, 4174, 4079, 3346, 5313, 5313,
+    5313, 3343, 3346, 2492, 4098, 4731, 3729, 4175, 4079, 3349, 5291, 5291, 5291, 3343,
+    3349, 2492, 4099, 3170, 3984, 4767, 4043, 2528, 5366, 3338, 1763, 2789, 4504, 41,
+    4522, 4078, 4188, 76, 1768, 78, 1798, 3282, 4511, 2817, 2970, 2257, 4626, 5172,
+    5172, 5172, 3326, 4626, 2596, 3016, 4706, 2818, 2971, 2257, 4630, 5243, 5243, 5243,
+    3326, 4630, 2596, 3018, 2601, 3987, 4768, 4043, 2556, 4929, 5354, 3682, 2910, 3967,
+    3308, 5144, 5240, 4233, 5072, 3158, 5024, 4438, 5158, 3158, 5133, 4438, 5053, 4767,
+    4043, 2598, 4929, 5350, 3682, 2465, 3491, 4615, 1769, 4244, 4738, 2193, 5025, 2587,
+    4946, 2196, 5132, 2587, 4554, 4768, 4043, 2477, 4929, 5354, 3682, 2910, 3967, 3308,
+    5144, 5241, 4234, 5072, 3194, 5024, 4680, 5158, 3194, 5133, 4680, 5053, 4767, 4043,
+    2528, 4929, 5350, 3682, 2465, 3491, 4615, 1798, 4245, 4738, 2788, 5025, 2596, 4946,
+    3370, 5132, 2596, 4554, 4768, 5355, 2556, 5028, 5354, 5003, 2889, 1285, 4186, 1856,
+    4617, 5144, 5240, 4233, 5072, 3158, 5024, 4438, 5158, 3158, 5133, 4438, 5053, 4860,
+    1759, 3023, 1857, 4461, 5355, 2598, 5028, 5350, 5003, 3012, 4367, 4615, 1769, 4244,
+    4738, 2193, 5025, 2587, 4946, 2196, 5132, 2587, 4554, 4832, 1794, 2947, 1859, 4462,
+    5355, 2477, 5028, 5354, 5003, 2889, 1285, 4186, 1856, 4617, 5144, 5241, 4234, 5072,
+    3194, 5024, 4680, 5158, 3194, 5133, 4680, 5053, 4860, 1759, 3023, 1857, 4461, 5355,
+    2528, 5028, 5350, 5003, 3012, 4367, 4615, 1798, 4245, 4738, 2788, 5025, 2596, 4946,
+    3370, 5132, 2596, 4554, 4832, 1794, 2947, 1859, 4462, 5238, 4635, 5324, 1876, 1877,
+    4464, 1880, 1881, 1882, 1883, 4465, 1886, 1887, 4638, 1889, 4466, 1892, 2209, 2556,
+    5338, 4635, 5156, 5238, 4063, 5324, 5069, 1922, 4473, 1925, 73, 4063, 5338, 4063,
+    5156, 5238, 3903, 5095, 1928, 1929, 1930, 5340, 1934, 5018, 1939, 1940, 73, 3903,
+    5324, 1876, 1877, 4464, 1880, 1881, 1882, 1883, 4465, 1886, 1887, 4638, 1889, 4466,
+    1892, 2209, 2477, 5338, 3903, 5156, 5238, 3635, 5095, 1928, 1929, 1930, 5340, 1934,
+    5018, 1939, 1940, 4637, 5324, 5069, 1922, 4473, 1925, 4637, 5338, 3635, 5156, 1861,
+    4634, 4631, 1941, 974, 3061, 4913, 1942, 1943, 1944, 1945, 1946, 4232, 5296, 4781,
+    4256, 4798, 4730, 4021, 1978, 4053, 1987, 5032, 5261, 4006, 5180, 4242, 4242, 5321,
+    4006, 2982, 4624, 4624, 5336, 4613, 5316, 4598, 2419, 4798, 4524, 5260, 4212, 2257,
+    5183, 4238, 4238, 5329, 4226, 2257, 5258, 4246, 4246, 5318, 4614, 5186, 4781, 4256,
+    4798, 4730, 4021, 1978, 4053, 1987, 5032, 5264, 4079, 2887, 4625, 4625, 5331, 4079,
+    5181, 4243, 4243, 5335, 4613, 5254, 4598, 2419, 4798, 4524, 5298, 4212, 2257, 5185,
+    4240, 4240, 5330, 4226, 2257, 5259, 4627, 4627, 5319, 4614, 5296, 4886, 3812, 2075,
+    4932, 3162, 2076, 2077, 4021, 4877, 3131, 2080, 4526, 4479, 4533, 3618, 3761, 3158,
+    2627, 1732, 2004, 2488, 2005, 2386, 3737, 4731, 3619, 3762, 3158, 2653, 2625, 2018,
+    2489, 2005, 2386, 3738, 3170, 3554, 4171, 5316, 4886, 1201, 35, 2081, 4932, 4524,
+    3819, 76, 2082, 1229, 2034, 3279, 4511, 3620, 3763, 2364, 99, 2628, 1778, 2048,
+    2490, 2049, 2227, 3739, 4706, 3621, 3764, 4241, 2655, 1787, 2062, 2491, 2049, 2227,
+    3740, 2601, 3561, 4172, 5186, 4886, 3812, 2075, 4932, 3162, 2076, 2077, 4021, 4877,
+    3131, 2080, 4526, 4480, 4533, 3618, 3761, 3194, 2627, 1732, 2004, 2488, 2005, 2492,
+    3737, 4731, 3619, 3762, 3194, 2653, 2625, 2018, 2489, 2005, 2492, 3738, 3170, 3554,
+    4171, 5254, 4886, 1201, 35, 2081, 4932, 4524, 3819, 76, 2082, 1229, 2074, 3282,
+    4511, 3620, 3763, 2364, 2247, 2628, 1778, 2048, 2490, 2049, 2526, 3739, 4706, 3621,
+    3764, 2364, 2527, 2655, 1787, 2062, 2491, 2049, 2526, 3740, 2601, 3561, 4172, 5139,
+    5277, 5362, 5139, 5220, 5362, 5227, 5277, 5362, 5227, 5220, 5362, 5139, 5277, 5360,
+    5139, 5220, 5360, 5227, 5277, 5360, 5227, 5220, 5360, 5296, 4781, 35, 2138, 4636,
+    2507, 1975, 710, 3320, 4478, 2910, 3925, 4021, 2139, 4053, 2140, 3292, 2141, 4526,
+    5261, 4580, 5180, 5321, 4580, 2982, 5336, 4613, 5316, 4598, 35, 1439, 4014, 3070,
+    3148, 4478, 2465, 3994, 5260, 4618, 5183, 5329, 4815, 5258, 5318, 4614, 5186, 4781,
+    35, 2138, 4636, 2507, 1975, 710, 3320, 4478, 2910, 3925, 4021, 2139, 4053, 2140,
+    3292, 2141, 4526, 5264, 4754, 2887, 5331, 4754, 5181, 5335, 4613, 5254, 4598, 35,
+    1439, 4014, 3070, 3148, 4478, 2465, 3994, 5298, 4618, 5185, 5330, 4815, 5259, 5319,
+    4614, 5351, 2556, 5136, 3812, 2138, 4543, 4551, 2077, 4186, 2152, 4617, 1977, 4877,
+    5032, 5261, 4580, 5180, 5321, 4580, 2982, 5336, 4176, 1506, 2153, 1508, 3555, 3023,
+    2154, 4461, 5351, 2598, 5136, 3942, 4543, 3628, 2030, 3046, 5260, 4618, 5183, 5329,
+    4815, 5258, 5318, 4177, 960, 2155, 962, 3562, 2947, 2156, 4462, 5351, 2477, 5136,
+    3812, 2138, 4543, 4551, 2077, 4186, 2152, 4617, 1977, 4877, 5032, 5264, 4754, 2887,
+    5331, 4754, 5181, 5335, 4176, 1506, 2153, 1508, 3555, 3023, 2154, 4461, 5351, 2528,
+    5136, 3942, 4543, 3628, 2030, 3046, 5298, 4618, 5185, 5330, 4815, 5259, 5319, 4177,
+    960, 2155, 962, 3562, 2947, 2156, 4462, 5286, 4635, 5333, 2165, 4464, 2166, 1881,
+    2167, 2168, 4465, 2169, 2170, 4638, 2171, 4466, 2172, 2209, 2556, 5346, 4635, 5138,
+    5286, 4063, 5333, 5069, 2179, 4473, 2180, 73, 4063, 5346, 4063, 5138, 5286, 3903,
+    5095, 2181, 2182, 2183, 5340, 2184, 5018, 2185, 2186, 73, 3903, 5333, 2165, 4464,
+    2166, 1881, 2167, 2168, 4465, 2169, 2170, 4638, 2171, 4466, 2172, 2209, 2477, 5346,
+    3903, 5138, 5286, 3635, 5095, 2181, 2182, 2183, 5340, 2184, 5018, 2185, 2186, 4637,
+    5333, 5069, 2179, 4473, 2180, 4637, 5346, 3635, 5138, 2503, 1861, 4912, 4631, 2187,
+    1513, 2562, 4913, 2188, 1943, 1944, 2189, 1946, 4232,
 };
 
 static const struct kiln_program bundle_pocl_avx2_programs[] = {
@@ -3095,143 +3153,159 @@ static const struct kiln_program bundle_pocl_avx2_programs[] = {
     { UINT64_C(0x52a87d8f1d9774a9), 0, 72, 4, 14749, 0, NULL },
     { UINT64_C(0xa810a9138738c91d), 0, 76, 4, 13690, 0, NULL },
     { UINT64_C(0xcdb36a8dc611154a), 0, 80, 4, 14705, 0, NULL },
-    { UINT64_C(0x40fa64a61b30116a), 0, 84, 82, 5276, 0, NULL },
-    { UINT64_C(0xbcd61f6cc849eaac), 0, 166, 81, 5210, 0, NULL },
-    { UINT64_C(0x2340552ed7a70f4c), 0, 247, 59, 4561, 0, NULL },
-    { UINT64_C(0x8008aaf4243b12c7), 0, 306, 59, 4565, 0, NULL },
-    { UINT64_C(0x8655026309971651), 0, 365, 11, 13863, 0, NULL },
-    { UINT64_C(0x745177e76652cc3e), 0, 376, 8, 14793, 0, NULL },
-    { UINT64_C(0x3e151f77bae60b7a), 0, 384, 11, 13819, 0, NULL },
-    { UINT64_C(0x3dea2b1327a7a103), 0, 395, 8, 14749, 0, NULL },
+    { UINT64_C(0x40fa64a61b30116a), 0, 84, 81, 5276, 0, NULL },
+    { UINT64_C(0xbcd61f6cc849eaac), 0, 165, 80, 5210, 0, NULL },
+    { UINT64_C(0x2340552ed7a70f4c), 0, 245, 59, 4561, 0, NULL },
+    { UINT64_C(0x8008aaf4243b12c7), 0, 304, 59, 4565, 0, NULL },
+    { UINT64_C(0x8655026309971651), 0, 363, 11, 13863, 0, NULL },
+    { UINT64_C(0x745177e76652cc3e), 0, 374, 9, 14793, 0, NULL },
+    { UINT64_C(0x3e151f77bae60b7a), 0, 383, 11, 13819, 0, NULL },
+    { UINT64_C(0x3dea2b1327a7a103), 0, 394, 9, 14749, 0, NULL },
     { UINT64_C(0xf780174bb194b2dc), 0, 403, 14, 1286, 0, NULL },
     { UINT64_C(0xc5d611e99446c666), 0, 417, 6, 19524, 0, NULL },
-    { UINT64_C(0xcc489f651ba1eb5f), 0, 423, 6, 22960, 0, NULL },
-    { UINT64_C(0xc630f00928575f02), 0, 429, 6, 19581, 0, NULL },
-    { UINT64_C(0xf795905822e0b381), 0, 435, 6, 23017, 0, NULL },
-    { UINT64_C(0xf79494d936ae2bd3), 0, 441, 113, 12889, 0, NULL },
-    { UINT64_C(0x0a7319b6a0039d4d), 0, 554, 19, 14438, 0, NULL },
-    { UINT64_C(0x44c352d367b22bc5), 0, 573, 114, 13066, 0, NULL },
+    { UINT64_C(0xcc489f651ba1eb5f), 0, 423, 7, 22960, 0, NULL },
+    { UINT64_C(0xc630f00928575f02), 0, 430, 6, 19581, 0, NULL },
+    { UINT64_C(0xf795905822e0b381), 0, 436, 7, 23017, 0, NULL },
+    { UINT64_C(0xf79494d936ae2bd3), 0, 443, 112, 12889, 0, NULL },
+    { UINT64_C(0x0a7319b6a0039d4d), 0, 555, 19, 14438, 0, NULL },
+    { UINT64_C(0x44c352d367b22bc5), 0, 574, 113, 13066, 0, NULL },
     { UINT64_C(0xb03d19c783902eaf), 0, 687, 31, 14603, 0, NULL },
     { UINT64_C(0xc1cac6fdc1b47ec1), 0, 718, 6, 16852, 0, NULL },
-    { UINT64_C(0xf79335024030dd05), 0, 724, 6, 20286, 0, NULL },
-    { UINT64_C(0xa8425e3b05a3015a), 0, 730, 6, 16872, 0, NULL },
-    { UINT64_C(0x845739812d3ec6fe), 0, 736, 6, 20306, 0, NULL },
-    { UINT64_C(0x925450ba1b1da30a), 0, 742, 3, 10541, 0, NULL },
-    { UINT64_C(0xc38e3003ae1961d3), 0, 745, 3, 11556, 0, NULL },
-    { UINT64_C(0xb39fc4c12dcb73b9), 0, 748, 3, 10497, 0, NULL },
-    { UINT64_C(0x247093be9a6b4eca), 0, 751, 3, 11512, 0, NULL },
-    { UINT64_C(0xdf4386ab700d1fe8), 0, 754, 3, 8550, 0, NULL },
-    { UINT64_C(0x195c13fa46d5cc4b), 0, 757, 3, 9565, 0, NULL },
-    { UINT64_C(0x87b1d79523b2dd35), 0, 760, 3, 8506, 0, NULL },
-    { UINT64_C(0xbc096122bd71eb28), 0, 763, 3, 9521, 0, NULL },
-    { UINT64_C(0xa91189476dbafa52), 0, 766, 6, 21038, 0, NULL },
-    { UINT64_C(0x028e6ae29b688d23), 0, 772, 6, 24474, 0, NULL },
-    { UINT64_C(0xb564e78142663602), 0, 778, 6, 21095, 0, NULL },
-    { UINT64_C(0xa5c4efe3c97e216d), 0, 784, 6, 24531, 0, NULL },
-    { UINT64_C(0x019ec5db4c2f6657), 0, 790, 6, 18366, 0, NULL },
-    { UINT64_C(0xed55e33d0762ce13), 0, 796, 6, 21800, 0, NULL },
-    { UINT64_C(0xbc15c77a7131f990), 0, 802, 6, 18386, 0, NULL },
-    { UINT64_C(0xf1dcde565b605f2c), 0, 808, 6, 21820, 0, NULL },
-    { UINT64_C(0x1e2739268fa4f663), 0, 814, 11, 10673, 0, NULL },
-    { UINT64_C(0x94963d8fff503ec3), 0, 825, 9, 11607, 0, NULL },
-    { UINT64_C(0xa9e843b5e51d8fa6), 0, 834, 11, 10629, 0, NULL },
-    { UINT64_C(0x6b8fc2f3b295d1dc), 0, 845, 9, 11563, 0, NULL },
-    { UINT64_C(0x14318256e0974bd1), 0, 854, 14, 1266, 0, NULL },
-    { UINT64_C(0x5ba3287fd269d2a8), 0, 868, 30, 24053, 0, NULL },
-    { UINT64_C(0x076aa4801765635c), 0, 898, 28, 21551, 0, NULL },
-    { UINT64_C(0x77e09cabe637bd30), 0, 926, 31, 25010, 0, NULL },
-    { UINT64_C(0x0b00ffa15911f00e), 0, 957, 28, 22448, 0, NULL },
-    { UINT64_C(0x2a1a89723631cbc2), 0, 985, 8, 10613, 0, NULL },
-    { UINT64_C(0xb819ef7ccfe3267a), 0, 993, 8, 10935, 0, NULL },
-    { UINT64_C(0xa2f79d566f99ee8b), 0, 1001, 8, 10479, 0, NULL },
-    { UINT64_C(0xf693fd72de5b7b03), 0, 1009, 8, 10801, 0, NULL },
-    { UINT64_C(0x4f8bae71b9ed2a94), 0, 1017, 25, 12170, 0, NULL },
-    { UINT64_C(0x8e636f4d2e608ca0), 0, 1042, 15, 8117, 0, NULL },
-    { UINT64_C(0x419c9fd4fdc159c4), 0, 1057, 25, 12218, 0, NULL },
-    { UINT64_C(0xc28097d588043ef1), 0, 1082, 15, 8135, 0, NULL },
-    { UINT64_C(0x391bda37fb7bf26e), 0, 1097, 25, 12170, 0, NULL },
-    { UINT64_C(0xfcd4776b84b60106), 0, 1122, 15, 8117, 0, NULL },
-    { UINT64_C(0x1e9c4c0b80f0f0ce), 0, 1137, 25, 12218, 0, NULL },
-    { UINT64_C(0x6cb02b87a2a4d063), 0, 1162, 15, 8135, 0, NULL },
-    { UINT64_C(0xe0dc35aefa29f772), 0, 1177, 3, 9602, 0, NULL },
-    { UINT64_C(0x25b48769dcacfcc9), 0, 1180, 3, 10215, 0, NULL },
-    { UINT64_C(0xf85bb9be103f5d39), 0, 1183, 3, 9566, 0, NULL },
-    { UINT64_C(0x719e645319360220), 0, 1186, 3, 10179, 0, NULL },
-    { UINT64_C(0xbd24fe0b3928f171), 0, 1189, 15, 12999, 0, NULL },
-    { UINT64_C(0xda61b7bf3ea175a2), 0, 1204, 13, 12542, 0, NULL },
-    { UINT64_C(0xe2716e7758318161), 0, 1217, 15, 13176, 0, NULL },
-    { UINT64_C(0x99b36b4c1b0cc88e), 0, 1232, 13, 12707, 0, NULL },
-    { UINT64_C(0x341a4326c4feeaa1), 0, 1245, 3, 9602, 0, NULL },
-    { UINT64_C(0xf2a1138728557a4a), 0, 1248, 3, 10215, 0, NULL },
-    { UINT64_C(0xff3b5e37edd08fba), 0, 1251, 3, 9566, 0, NULL },
-    { UINT64_C(0x9c53c10d1c0fb7d3), 0, 1254, 3, 10179, 0, NULL },
-    { UINT64_C(0xa98aa208ecc051fb), 0, 1257, 19, 14815, 0, NULL },
-    { UINT64_C(0xa2d1828967696638), 0, 1276, 13, 14055, 0, NULL },
-    { UINT64_C(0xb0d754296c34eb8b), 0, 1289, 19, 14992, 0, NULL },
-    { UINT64_C(0x4b0d90dd806fa05c), 0, 1308, 13, 14220, 0, NULL },
-    { UINT64_C(0x817a881be40ed9fc), 0, 1321, 8, 10744, 0, NULL },
-    { UINT64_C(0xe4fbc9d062042497), 0, 1329, 9, 10983, 0, NULL },
-    { UINT64_C(0x72d284631ec81679), 0, 1338, 8, 10610, 0, NULL },
-    { UINT64_C(0x87b4f5d0305ed415), 0, 1346, 8, 10932, 0, NULL },
-    { UINT64_C(0xbf731047ef9f6a76), 0, 1354, 31, 25869, 0, NULL },
-    { UINT64_C(0xe02f2bd84f5d243c), 0, 1385, 28, 23064, 0, NULL },
-    { UINT64_C(0x39ef89a096e2f67e), 0, 1413, 32, 26826, 0, NULL },
-    { UINT64_C(0xf1577944f42d7212), 0, 1445, 28, 23961, 0, NULL },
-    { UINT64_C(0xc9b674b6061b0cd9), 0, 1473, 15, 1320, 0, NULL },
-    { UINT64_C(0x50103bae586b2707), 0, 1488, 17, 12904, 0, NULL },
-    { UINT64_C(0x2d6d5c873a864338), 0, 1505, 13, 13241, 0, NULL },
-    { UINT64_C(0x18113a29a466e1bf), 0, 1518, 23, 12807, 0, NULL },
-    { UINT64_C(0x5fb991385d931ca0), 0, 1541, 19, 13144, 0, NULL },
-    { UINT64_C(0xd1018b2a08215d6d), 0, 1560, 23, 9056, 0, NULL },
-    { UINT64_C(0x8512896d7d3445cf), 0, 1583, 22, 9737, 0, NULL },
-    { UINT64_C(0xa123c393a9c88b3c), 0, 1605, 27, 9247, 0, NULL },
-    { UINT64_C(0x940ff939dc23064c), 0, 1632, 26, 9928, 0, NULL },
-    { UINT64_C(0xfd2ac2fb6ae9e504), 0, 1658, 49, 24575, 0, NULL },
-    { UINT64_C(0x6c454e01c1b2a55d), 0, 1707, 43, 20645, 0, NULL },
-    { UINT64_C(0x31f8c09bee252f41), 0, 1750, 49, 25207, 0, NULL },
-    { UINT64_C(0x78c039f47f7713ec), 0, 1799, 47, 21237, 0, NULL },
-    { UINT64_C(0x760bb4f584aab816), 0, 1846, 21, 14792, 0, NULL },
-    { UINT64_C(0xee74c517184eeb58), 0, 1867, 22, 12443, 0, NULL },
-    { UINT64_C(0xebbcf1a5d2c87af3), 0, 1889, 21, 14892, 0, NULL },
-    { UINT64_C(0xa2111fb265381d75), 0, 1910, 20, 12535, 0, NULL },
-    { UINT64_C(0x59ed4ce2496b05f8), 0, 1930, 25, 16920, 0, NULL },
-    { UINT64_C(0x5319105bcb9295e0), 0, 1955, 26, 14260, 0, NULL },
-    { UINT64_C(0x737a7670b379a703), 0, 1981, 25, 17020, 0, NULL },
-    { UINT64_C(0x10d86fb2dd568b23), 0, 2006, 24, 14352, 0, NULL },
-    { UINT64_C(0x90b6b6b8a95fe539), 0, 2030, 22, 4035, 0, NULL },
-    { UINT64_C(0x172b62c8d6dae2cf), 0, 2052, 12, 3749, 0, NULL },
-    { UINT64_C(0x5360e008a3b81a5f), 0, 2064, 33, 5237, 0, NULL },
-    { UINT64_C(0x53aa85bdb3427e91), 0, 2097, 21, 4951, 0, NULL },
-    { UINT64_C(0x4b624a5e5379b8f2), 0, 2118, 14, 1506, 0, NULL },
-    { UINT64_C(0x0547c07e695756ba), 0, 2132, 23, 29926, 0, NULL },
-    { UINT64_C(0x501cf24196a914f2), 0, 2155, 18, 25711, 0, NULL },
-    { UINT64_C(0x4e0e4c3757b2d0ab), 0, 2173, 24, 30546, 0, NULL },
-    { UINT64_C(0x6447349610435c47), 0, 2197, 18, 26291, 0, NULL },
-    { UINT64_C(0x337f8c896ec2e269), 0, 2215, 40, 13189, 0, NULL },
-    { UINT64_C(0x50c46512d26f1e3c), 0, 2255, 38, 10957, 0, NULL },
-    { UINT64_C(0x33683fa2bfc73c00), 0, 2293, 40, 13301, 0, NULL },
-    { UINT64_C(0xcce2fc5149fa24a9), 0, 2333, 38, 11061, 0, NULL },
-    { UINT64_C(0xd971cdb9fff76561), 0, 2371, 3, 12985, 0, NULL },
-    { UINT64_C(0xb14c5a39ef28520f), 0, 2374, 3, 12935, 0, NULL },
-    { UINT64_C(0xb68405eeb3952f7e), 0, 2377, 3, 12898, 0, NULL },
-    { UINT64_C(0x5df4f3f293ff3424), 0, 2380, 3, 12848, 0, NULL },
-    { UINT64_C(0x202b80044d8867e3), 0, 2383, 3, 16911, 0, NULL },
-    { UINT64_C(0x23f1b0f914a3ff19), 0, 2386, 3, 16861, 0, NULL },
-    { UINT64_C(0x08d2087e01b3a8c4), 0, 2389, 3, 16824, 0, NULL },
-    { UINT64_C(0x0bf95ab5e6eda282), 0, 2392, 3, 16774, 0, NULL },
-    { UINT64_C(0x371224adccb31448), 0, 2395, 27, 22478, 0, NULL },
-    { UINT64_C(0x4aea9198565035ed), 0, 2422, 17, 19199, 0, NULL },
-    { UINT64_C(0x51f690d0b4cd729d), 0, 2439, 28, 22838, 0, NULL },
-    { UINT64_C(0x0fbe1689896a3a70), 0, 2467, 17, 19535, 0, NULL },
-    { UINT64_C(0xfa16e3cd53af69f4), 0, 2484, 30, 24614, 0, NULL },
-    { UINT64_C(0xb6ffa3012c9705ec), 0, 2514, 23, 21018, 0, NULL },
-    { UINT64_C(0x57eedbae3a113507), 0, 2537, 31, 24974, 0, NULL },
-    { UINT64_C(0xcf938f69786adfc3), 0, 2568, 23, 21354, 0, NULL },
-    { UINT64_C(0x4f9e49abda878798), 0, 2591, 21, 4055, 0, NULL },
-    { UINT64_C(0x888a5d4b89e1c351), 0, 2612, 12, 3820, 0, NULL },
-    { UINT64_C(0x498182bd9f9f5554), 0, 2624, 32, 5262, 0, NULL },
-    { UINT64_C(0xabe5b07501efc315), 0, 2656, 21, 5027, 0, NULL },
-    { UINT64_C(0x257c15f944b8882f), 0, 2677, 15, 1561, 0, NULL },
+    { UINT64_C(0xf79335024030dd05), 0, 724, 7, 20286, 0, NULL },
+    { UINT64_C(0xa8425e3b05a3015a), 0, 731, 6, 16872, 0, NULL },
+    { UINT64_C(0x845739812d3ec6fe), 0, 737, 7, 20306, 0, NULL },
+    { UINT64_C(0x925450ba1b1da30a), 0, 744, 3, 10541, 0, NULL },
+    { UINT64_C(0xc38e3003ae1961d3), 0, 747, 3, 11556, 0, NULL },
+    { UINT64_C(0xb39fc4c12dcb73b9), 0, 750, 3, 10497, 0, NULL },
+    { UINT64_C(0x247093be9a6b4eca), 0, 753, 3, 11512, 0, NULL },
+    { UINT64_C(0xdf4386ab700d1fe8), 0, 756, 3, 8550, 0, NULL },
+    { UINT64_C(0x195c13fa46d5cc4b), 0, 759, 3, 9565, 0, NULL },
+    { UINT64_C(0x87b1d79523b2dd35), 0, 762, 3, 8506, 0, NULL },
+    { UINT64_C(0xbc096122bd71eb28), 0, 765, 3, 9521, 0, NULL },
+    { UINT64_C(0xa91189476dbafa52), 0, 768, 7, 21038, 0, NULL },
+    { UINT64_C(0x028e6ae29b688d23), 0, 775, 7, 24474, 0, NULL },
+    { UINT64_C(0xb564e78142663602), 0, 782, 7, 21095, 0, NULL },
+    { UINT64_C(0xa5c4efe3c97e216d), 0, 789, 7, 24531, 0, NULL },
+    { UINT64_C(0x019ec5db4c2f6657), 0, 796, 7, 18366, 0, NULL },
+    { UINT64_C(0xed55e33d0762ce13), 0, 803, 7, 21800, 0, NULL },
+    { UINT64_C(0xbc15c77a7131f990), 0, 810, 7, 18386, 0, NULL },
+    { UINT64_C(0xf1dcde565b605f2c), 0, 817, 7, 21820, 0, NULL },
+    { UINT64_C(0x1e2739268fa4f663), 0, 824, 11, 10673, 0, NULL },
+    { UINT64_C(0x94963d8fff503ec3), 0, 835, 9, 11607, 0, NULL },
+    { UINT64_C(0xa9e843b5e51d8fa6), 0, 844, 11, 10629, 0, NULL },
+    { UINT64_C(0x6b8fc2f3b295d1dc), 0, 855, 9, 11563, 0, NULL },
+    { UINT64_C(0x14318256e0974bd1), 0, 864, 14, 1266, 0, NULL },
+    { UINT64_C(0x0c508a49d8e8eb74), 0, 878, 27, 14041, 0, NULL },
+    { UINT64_C(0x36648c226a58ed34), 0, 905, 16, 9248, 0, NULL },
+    { UINT64_C(0x29c3296d11d5fcf0), 0, 921, 27, 14077, 0, NULL },
+    { UINT64_C(0x8516f12716ad3a3f), 0, 948, 16, 9254, 0, NULL },
+    { UINT64_C(0xbd24fe0b3928f171), 0, 964, 15, 12999, 0, NULL },
+    { UINT64_C(0xda61b7bf3ea175a2), 0, 979, 13, 12542, 0, NULL },
+    { UINT64_C(0xe2716e7758318161), 0, 992, 15, 13176, 0, NULL },
+    { UINT64_C(0x99b36b4c1b0cc88e), 0, 1007, 13, 12707, 0, NULL },
+    { UINT64_C(0x5ba3287fd269d2a8), 0, 1020, 39, 24053, 0, NULL },
+    { UINT64_C(0x076aa4801765635c), 0, 1059, 35, 21551, 0, NULL },
+    { UINT64_C(0x77e09cabe637bd30), 0, 1094, 39, 25010, 0, NULL },
+    { UINT64_C(0x0b00ffa15911f00e), 0, 1133, 31, 22448, 0, NULL },
+    { UINT64_C(0xd133658b9aaba551), 0, 1164, 3, 9603, 0, NULL },
+    { UINT64_C(0xd7fb1a8c4ec108b0), 0, 1167, 3, 10216, 0, NULL },
+    { UINT64_C(0x02cfc910c2613d20), 0, 1170, 3, 9567, 0, NULL },
+    { UINT64_C(0xfe90dc504f11da6f), 0, 1173, 3, 10180, 0, NULL },
+    { UINT64_C(0xe0dc35aefa29f772), 0, 1176, 3, 9602, 0, NULL },
+    { UINT64_C(0x25b48769dcacfcc9), 0, 1179, 3, 10215, 0, NULL },
+    { UINT64_C(0xf85bb9be103f5d39), 0, 1182, 3, 9566, 0, NULL },
+    { UINT64_C(0x719e645319360220), 0, 1185, 3, 10179, 0, NULL },
+    { UINT64_C(0x7d9941aaa25149ba), 0, 1188, 2, 10614, 0, NULL },
+    { UINT64_C(0xc7a60d66ebd7a572), 0, 1190, 2, 10936, 0, NULL },
+    { UINT64_C(0x07ff42181d9f16f5), 0, 1192, 2, 10480, 0, NULL },
+    { UINT64_C(0x6711b114e22c58ad), 0, 1194, 2, 10802, 0, NULL },
+    { UINT64_C(0x88e35f5509e7cffa), 0, 1196, 2, 10614, 0, NULL },
+    { UINT64_C(0xd46acb0a6e132c92), 0, 1198, 2, 10936, 0, NULL },
+    { UINT64_C(0xf3199db835d1f919), 0, 1200, 2, 10480, 0, NULL },
+    { UINT64_C(0x21e46269a036ead1), 0, 1202, 2, 10802, 0, NULL },
+    { UINT64_C(0x06f2443278d1f5dc), 0, 1204, 2, 10612, 0, NULL },
+    { UINT64_C(0xe38fd18d2fc39274), 0, 1206, 2, 10934, 0, NULL },
+    { UINT64_C(0x39fd4ad0502a1643), 0, 1208, 2, 10478, 0, NULL },
+    { UINT64_C(0x261d1851420e353b), 0, 1210, 2, 10800, 0, NULL },
+    { UINT64_C(0x739d0c18cd6a36f6), 0, 1212, 2, 10613, 0, NULL },
+    { UINT64_C(0x8701834fd16b0e2e), 0, 1214, 2, 10935, 0, NULL },
+    { UINT64_C(0x311cccf4958c3c07), 0, 1216, 2, 10479, 0, NULL },
+    { UINT64_C(0x40a4b57471310aff), 0, 1218, 2, 10801, 0, NULL },
+    { UINT64_C(0xc92b4cb73234d330), 0, 1220, 2, 10613, 0, NULL },
+    { UINT64_C(0xc76e68856a455ec8), 0, 1222, 2, 10935, 0, NULL },
+    { UINT64_C(0xe94ef6f843829fc9), 0, 1224, 2, 10479, 0, NULL },
+    { UINT64_C(0xdd7b2db531b48f21), 0, 1226, 2, 10801, 0, NULL },
+    { UINT64_C(0xe7463ed17ccf28ec), 0, 1228, 4, 10743, 0, NULL },
+    { UINT64_C(0xe57c9f88c18a5c8d), 0, 1232, 4, 10982, 0, NULL },
+    { UINT64_C(0xdd188414c126dd87), 0, 1236, 3, 10609, 0, NULL },
+    { UINT64_C(0x4a67cb13bbd60163), 0, 1239, 3, 10931, 0, NULL },
+    { UINT64_C(0x3f50427b2b5a2b30), 0, 1242, 27, 13994, 0, NULL },
+    { UINT64_C(0x059cc80fe92f7ab9), 0, 1269, 16, 9118, 0, NULL },
+    { UINT64_C(0xd3fe4901bffff39c), 0, 1285, 27, 14030, 0, NULL },
+    { UINT64_C(0x09522458fe8f5d66), 0, 1312, 16, 9124, 0, NULL },
+    { UINT64_C(0xa98aa208ecc051fb), 0, 1328, 22, 14815, 0, NULL },
+    { UINT64_C(0xa2d1828967696638), 0, 1350, 17, 14055, 0, NULL },
+    { UINT64_C(0xb0d754296c34eb8b), 0, 1367, 22, 14992, 0, NULL },
+    { UINT64_C(0x4b0d90dd806fa05c), 0, 1389, 17, 14220, 0, NULL },
+    { UINT64_C(0x1ca3ee8a110b8258), 0, 1406, 4, 10744, 0, NULL },
+    { UINT64_C(0xa6e859f58fbea42b), 0, 1410, 4, 10983, 0, NULL },
+    { UINT64_C(0x847fa46a519c9165), 0, 1414, 3, 10610, 0, NULL },
+    { UINT64_C(0x3a4c7857da4874c1), 0, 1417, 3, 10932, 0, NULL },
+    { UINT64_C(0xc9b674b6061b0cd9), 0, 1420, 15, 1320, 0, NULL },
+    { UINT64_C(0x50103bae586b2707), 0, 1435, 17, 12904, 0, NULL },
+    { UINT64_C(0x2d6d5c873a864338), 0, 1452, 13, 13241, 0, NULL },
+    { UINT64_C(0x18113a29a466e1bf), 0, 1465, 23, 12807, 0, NULL },
+    { UINT64_C(0x5fb991385d931ca0), 0, 1488, 19, 13144, 0, NULL },
+    { UINT64_C(0xd1018b2a08215d6d), 0, 1507, 23, 9056, 0, NULL },
+    { UINT64_C(0x8512896d7d3445cf), 0, 1530, 21, 9737, 0, NULL },
+    { UINT64_C(0xa123c393a9c88b3c), 0, 1551, 27, 9247, 0, NULL },
+    { UINT64_C(0x940ff939dc23064c), 0, 1578, 25, 9928, 0, NULL },
+    { UINT64_C(0xfd2ac2fb6ae9e504), 0, 1603, 48, 24575, 0, NULL },
+    { UINT64_C(0x6c454e01c1b2a55d), 0, 1651, 43, 20645, 0, NULL },
+    { UINT64_C(0x31f8c09bee252f41), 0, 1694, 48, 25207, 0, NULL },
+    { UINT64_C(0x78c039f47f7713ec), 0, 1742, 43, 21237, 0, NULL },
+    { UINT64_C(0x760bb4f584aab816), 0, 1785, 21, 14792, 0, NULL },
+    { UINT64_C(0xee74c517184eeb58), 0, 1806, 20, 12443, 0, NULL },
+    { UINT64_C(0xebbcf1a5d2c87af3), 0, 1826, 21, 14892, 0, NULL },
+    { UINT64_C(0xa2111fb265381d75), 0, 1847, 20, 12535, 0, NULL },
+    { UINT64_C(0x59ed4ce2496b05f8), 0, 1867, 27, 16920, 0, NULL },
+    { UINT64_C(0x5319105bcb9295e0), 0, 1894, 24, 14260, 0, NULL },
+    { UINT64_C(0x737a7670b379a703), 0, 1918, 27, 17020, 0, NULL },
+    { UINT64_C(0x10d86fb2dd568b23), 0, 1945, 24, 14352, 0, NULL },
+    { UINT64_C(0x90b6b6b8a95fe539), 0, 1969, 22, 4035, 0, NULL },
+    { UINT64_C(0x172b62c8d6dae2cf), 0, 1991, 12, 3749, 0, NULL },
+    { UINT64_C(0x5360e008a3b81a5f), 0, 2003, 33, 5237, 0, NULL },
+    { UINT64_C(0x53aa85bdb3427e91), 0, 2036, 21, 4951, 0, NULL },
+    { UINT64_C(0x4b624a5e5379b8f2), 0, 2057, 13, 1506, 0, NULL },
+    { UINT64_C(0x0547c07e695756ba), 0, 2070, 22, 29926, 0, NULL },
+    { UINT64_C(0x501cf24196a914f2), 0, 2092, 19, 25711, 0, NULL },
+    { UINT64_C(0x4e0e4c3757b2d0ab), 0, 2111, 22, 30546, 0, NULL },
+    { UINT64_C(0x6447349610435c47), 0, 2133, 19, 26291, 0, NULL },
+    { UINT64_C(0x337f8c896ec2e269), 0, 2152, 39, 13189, 0, NULL },
+    { UINT64_C(0x50c46512d26f1e3c), 0, 2191, 39, 10957, 0, NULL },
+    { UINT64_C(0x33683fa2bfc73c00), 0, 2230, 39, 13301, 0, NULL },
+    { UINT64_C(0xcce2fc5149fa24a9), 0, 2269, 40, 11061, 0, NULL },
+    { UINT64_C(0xd971cdb9fff76561), 0, 2309, 3, 12985, 0, NULL },
+    { UINT64_C(0xb14c5a39ef28520f), 0, 2312, 3, 12935, 0, NULL },
+    { UINT64_C(0xb68405eeb3952f7e), 0, 2315, 3, 12898, 0, NULL },
+    { UINT64_C(0x5df4f3f293ff3424), 0, 2318, 3, 12848, 0, NULL },
+    { UINT64_C(0x202b80044d8867e3), 0, 2321, 3, 16911, 0, NULL },
+    { UINT64_C(0x23f1b0f914a3ff19), 0, 2324, 3, 16861, 0, NULL },
+    { UINT64_C(0x08d2087e01b3a8c4), 0, 2327, 3, 16824, 0, NULL },
+    { UINT64_C(0x0bf95ab5e6eda282), 0, 2330, 3, 16774, 0, NULL },
+    { UINT64_C(0x371224adccb31448), 0, 2333, 27, 22478, 0, NULL },
+    { UINT64_C(0x4aea9198565035ed), 0, 2360, 18, 19199, 0, NULL },
+    { UINT64_C(0x51f690d0b4cd729d), 0, 2378, 27, 22838, 0, NULL },
+    { UINT64_C(0x0fbe1689896a3a70), 0, 2405, 18, 19535, 0, NULL },
+    { UINT64_C(0xfa16e3cd53af69f4), 0, 2423, 29, 24614, 0, NULL },
+    { UINT64_C(0xb6ffa3012c9705ec), 0, 2452, 23, 21018, 0, NULL },
+    { UINT64_C(0x57eedbae3a113507), 0, 2475, 29, 24974, 0, NULL },
+    { UINT64_C(0xcf938f69786adfc3), 0, 2504, 23, 21354, 0, NULL },
+    { UINT64_C(0x4f9e49abda878798), 0, 2527, 21, 4055, 0, NULL },
+    { UINT64_C(0x888a5d4b89e1c351), 0, 2548, 12, 3820, 0, NULL },
+    { UINT64_C(0x498182bd9f9f5554), 0, 2560, 32, 5262, 0, NULL },
+    { UINT64_C(0xabe5b07501efc315), 0, 2592, 21, 5027, 0, NULL },
+    { UINT64_C(0x257c15f944b8882f), 0, 2613, 14, 1561, 0, NULL },
 };
 
 static const struct kiln_stage bundle_pocl_avx2_stages[] = {
@@ -3437,6 +3511,30 @@ static const struct kiln_stage bundle_pocl_avx2_stages[] = {
         KILN_ARG_CONJ_A, KILN_ARG_TRIANGLE, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
+    { "kiln_dgemm_direct_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 12, 4, 1 }, { 1, 1, 1 }, 0,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_dgemm_fused_multiply",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 294912,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_dgemm_fused_multiply",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 49152,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
     { "kiln_dgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 61440,
       14, {
@@ -3454,39 +3552,23 @@ static const struct kiln_stage bundle_pocl_avx2_stages[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_dgemm_packed_packa",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 4, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
     { "kiln_dgemm_packed_packb",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
+      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
     { "kiln_dgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 48, 1 }, { 1, 1, 1 }, 12288,
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 48, 64, 1 }, { 1, 1, 1 }, 24576,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_direct_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 2, 1 }, { 1, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_direct_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 2, 1 }, { 2, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_dgemm_packed_packa",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 4, 256, 1 }, { 1, 1, 1 }, 0,
@@ -3507,40 +3589,109 @@ static const struct kiln_stage bundle_pocl_avx2_stages[] = {
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 294912,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 49152,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
     { "kiln_dgemm_packed_packa",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 4, 256, 1 }, { 1, 1, 1 }, 0,
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
     { "kiln_dgemm_packed_packb",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
+      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
     { "kiln_dgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 16, 1 }, { 1, 1, 1 }, 12288,
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 96, 1 }, { 1, 1, 1 }, 24576,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_dgemm_packed_packa",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A, 0 },
+    { "kiln_dgemm_packed_packb",
+      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B, 0 },
+    { "kiln_dgemm_packed_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 12, 1 }, { 1, 1, 1 }, 6144,
+      12, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_dgemm_packed_packa",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A, 0 },
+    { "kiln_dgemm_packed_packb",
+      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B, 0 },
+    { "kiln_dgemm_packed_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 24, 1 }, { 1, 1, 1 }, 12288,
+      12, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_dgemm_packed_packa",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A, 0 },
+    { "kiln_dgemm_packed_packb",
+      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B, 0 },
+    { "kiln_dgemm_packed_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 48, 1 }, { 1, 1, 1 }, 12288,
+      12, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_dgemmt_packed_packa",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A, 0 },
+    { "kiln_dgemmt_packed_packb",
+      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B, 0 },
+    { "kiln_dgemmt_packed_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 12, 1 }, { 1, 1, 1 }, 6144,
+      13, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
+        KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_dgemmt_direct_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 12, 4, 1 }, { 1, 1, 1 }, 0,
+      15, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
     { "kiln_dgemmt_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 294912,
@@ -3577,22 +3728,6 @@ static const struct kiln_stage bundle_pocl_avx2_stages[] = {
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
         KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 61440,
-      15, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 36864,
-      15, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
     { "kiln_dgemm_mirror_mirror",
       2, { KILN_DIM_M, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 1, 1, 1 }, 0,
@@ -3930,10 +4065,10 @@ static const struct kiln_stage bundle_pocl_avx2_stages[] = {
 static const struct kiln_region bundle_pocl_avx2_regions[] = {
     { { KILN_DIM_M, KILN_DIM_K }, { 6, 1 }, 0, 4, KILN_PREPARED_A },
     { { KILN_DIM_N, KILN_DIM_K }, { 16, 1 }, 0, 4, KILN_PREPARED_B },
-    { { KILN_DIM_M, KILN_DIM_K }, { 6, 1 }, 0, 8, KILN_PREPARED_A },
-    { { KILN_DIM_N, KILN_DIM_K }, { 8, 1 }, 0, 8, KILN_PREPARED_B },
     { { KILN_DIM_M, KILN_DIM_K }, { 4, 1 }, 0, 8, KILN_PREPARED_A },
     { { KILN_DIM_N, KILN_DIM_K }, { 12, 1 }, 0, 8, KILN_PREPARED_B },
+    { { KILN_DIM_M, KILN_DIM_K }, { 6, 1 }, 0, 8, KILN_PREPARED_A },
+    { { KILN_DIM_N, KILN_DIM_K }, { 8, 1 }, 0, 8, KILN_PREPARED_B },
     { { KILN_DIM_M, KILN_DIM_K }, { 3, 1 }, 0, 8, KILN_PREPARED_A },
     { { KILN_DIM_N, KILN_DIM_K }, { 12, 1 }, 0, 8, KILN_PREPARED_B },
     { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 0, 1, KILN_PREPARED_NONE },
@@ -4008,46 +4143,64 @@ static const struct kiln_time bundle_pocl_avx2_times[] = {
         1.32560e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        8.09150e+06f, 0.00000e+00f, 6.11240e+02f, 0.00000e+00f, 6.11240e+02f, 0.00000e+00f,
-        0.00000e+00f, 2.68810e+02f, 2.68620e+02f, 5.49400e+02f, 2.01280e+02f, 2.27520e+02f,
-        2.30740e+01f, 6.92370e+00f, 9.70550e+01f, 4.02170e+01f, 5.37850e+00f, 4.47470e+00f,
+        0.00000e+00f, 0.00000e+00f, 5.32660e+03f, 0.00000e+00f, 5.20350e+03f, 0.00000e+00f,
+        2.65760e+04f, 1.68060e+02f, 3.25470e+02f, 8.96210e+01f, 9.58550e+00f, 7.49270e+02f,
+        0.00000e+00f, 2.22860e+02f, 1.06590e+02f, 2.32610e+02f, 0.00000e+00f, 1.94850e+01f,
+        4.12480e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+    } },
+    { {
+        2.57230e+07f, 0.00000e+00f, 3.56000e+04f, 0.00000e+00f, 8.45990e+03f, 0.00000e+00f,
+        2.28010e+04f, 3.48610e+02f, 2.86030e+02f, 3.46790e+02f, 2.35640e+02f, 2.00790e+02f,
+        1.61770e+02f, 2.24250e+01f, 8.22550e+01f, 1.92650e+01f, 0.00000e+00f, 8.15570e+00f,
         0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        3.73650e+07f, 0.00000e+00f, 0.00000e+00f, 2.24210e+03f, 8.81230e+05f, 0.00000e+00f,
-        0.00000e+00f, 6.86120e+02f, 3.41910e+02f, 0.00000e+00f, 1.15990e+02f, 1.17330e+01f,
-        6.44070e+02f, 3.36250e+02f, 5.49410e+02f, 1.51570e+01f, 1.72090e+02f, 2.62080e+00f,
-        8.79340e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
-        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        0.00000e+00f, 0.00000e+00f, 6.92070e+01f, 9.88850e+02f, 0.00000e+00f, 9.08610e+02f,
-        9.02220e+00f, 6.47620e+02f, 4.37850e+01f, 3.34390e+02f, 4.56560e+01f, 1.49570e+02f,
+        6.55680e+07f, 0.00000e+00f, 1.38090e+04f, 0.00000e+00f, 1.38090e+04f, 0.00000e+00f,
+        0.00000e+00f, 3.51800e+02f, 2.50650e+02f, 4.51670e+02f, 3.22100e+02f, 1.30180e+02f,
+        2.41870e+02f, 7.73820e+00f, 9.62960e+01f, 3.62160e+01f, 0.00000e+00f, 8.08770e+00f,
         0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        9.80470e+04f, 0.00000e+00f, 3.14670e+01f, 6.79580e+02f, 0.00000e+00f, 1.37280e+03f,
-        0.00000e+00f, 5.56910e+02f, 1.02170e+02f, 3.91010e+02f, 5.37190e+01f, 2.08890e+02f,
-        2.47110e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+        1.67990e+08f, 0.00000e+00f, 0.00000e+00f, 5.87500e+03f, 0.00000e+00f, 0.00000e+00f,
+        1.80880e+04f, 9.01970e+02f, 7.13790e+01f, 1.35730e+02f, 3.43110e+02f, 0.00000e+00f,
+        3.52510e+02f, 4.18880e+02f, 9.25990e+02f, 0.00000e+00f, 9.38970e+01f, 0.00000e+00f,
+        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        9.48750e+07f, 0.00000e+00f, 6.18880e+05f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        0.00000e+00f, 2.11220e+02f, 5.70260e+02f, 0.00000e+00f, 1.37410e+02f, 0.00000e+00f,
-        5.60820e+02f, 9.02790e+02f, 4.46020e+02f, 0.00000e+00f, 1.54230e+02f, 0.00000e+00f,
-        4.83810e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+        1.21600e+08f, 1.69350e+04f, 0.00000e+00f, 0.00000e+00f, 9.86150e+05f, 0.00000e+00f,
+        7.36530e+03f, 6.09190e+02f, 5.16450e+02f, 0.00000e+00f, 3.29310e+02f, 2.00320e+01f,
+        4.73160e+02f, 3.31860e+02f, 5.80330e+02f, 0.00000e+00f, 7.92970e+01f, 0.00000e+00f,
+        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        1.47070e+04f, 2.41880e+02f, 2.19560e+02f, 5.14090e+02f, 2.28600e+02f, 2.63510e+02f,
-        5.55420e+01f, 1.21830e+01f, 9.65640e+01f, 2.01140e+01f, 0.00000e+00f, 9.03250e+00f,
-        3.23950e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+        1.34210e+08f, 2.49720e+04f, 0.00000e+00f, 3.33070e+01f, 0.00000e+00f, 0.00000e+00f,
+        1.91350e+04f, 8.58540e+02f, 0.00000e+00f, 2.40860e+02f, 3.93440e+02f, 0.00000e+00f,
+        2.51780e+02f, 4.23950e+02f, 5.66780e+02f, 0.00000e+00f, 2.00640e+02f, 2.40870e+00f,
+        2.28180e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        6.35730e+07f, 0.00000e+00f, 4.62550e+04f, 0.00000e+00f, 3.34230e+05f, 0.00000e+00f,
-        0.00000e+00f, 4.22220e+02f, 6.06530e+02f, 3.05400e+01f, 1.27140e+00f, 0.00000e+00f,
-        5.35590e+02f, 6.80760e+02f, 2.76010e+02f, 0.00000e+00f, 5.86140e+01f, 0.00000e+00f,
-        5.46020e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+        1.32620e+08f, 1.58280e+04f, 0.00000e+00f, 1.09070e+04f, 0.00000e+00f, 0.00000e+00f,
+        4.25510e+03f, 9.16720e+02f, 0.00000e+00f, 2.61120e+02f, 3.22860e+02f, 0.00000e+00f,
+        2.65520e+02f, 4.12200e+02f, 5.60270e+02f, 0.00000e+00f, 1.89830e+02f, 4.68960e+00f,
+        1.75460e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+    } },
+    { {
+        1.20630e+07f, 5.77800e+03f, 0.00000e+00f, 1.04380e+03f, 0.00000e+00f, 3.11860e+01f,
+        0.00000e+00f, 4.60000e+02f, 7.67850e+02f, 1.33140e+02f, 1.32060e+02f, 6.41450e+01f,
+        4.65690e+02f, 8.19050e+01f, 1.68350e+02f, 0.00000e+00f, 2.84130e+01f, 1.42350e+01f,
+        1.45470e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+    } },
+    { {
+        3.84330e+07f, 4.69050e+04f, 5.44790e+05f, 0.00000e+00f, 2.93240e+05f, 0.00000e+00f,
+        0.00000e+00f, 3.76510e+02f, 5.66400e+02f, 1.95810e+01f, 2.06050e+02f, 9.52160e+00f,
+        4.04730e+02f, 0.00000e+00f, 2.07380e+02f, 0.00000e+00f, 5.68510e+01f, 0.00000e+00f,
+        1.30110e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+    } },
+    { {
+        7.91440e+07f, 3.28950e+04f, 6.68090e+05f, 4.44340e+03f, 2.30610e+05f, 0.00000e+00f,
+        5.32210e+03f, 7.28270e+02f, 3.69320e+02f, 0.00000e+00f, 2.66030e+02f, 0.00000e+00f,
+        3.88470e+02f, 3.48790e+02f, 1.48310e+01f, 0.00000e+00f, 5.92130e+01f, 7.36840e+00f,
+        7.08070e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
         1.50640e+07f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 6.42230e+05f, 0.00000e+00f,
@@ -4328,386 +4481,450 @@ static const struct kiln_recipe bundle_pocl_avx2_recipes[] = {
       2, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, 0, 0,
       NULL, 53, 1, 0, bundle_pocl_avx2_stages + 28, NULL },
-    { "fused TM=4 NV=3 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=2",
+    { "direct WGM=1 WGN=1 TM=4 NV=3 VEC=4 KU=4 INDEX=64",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 4 }, { 256, 24, 64 }, 1, 1, 0, 0, 0, 0,
+      { 4, 12, 4 }, { 4, 12, 4 }, 1, 0, 0, 0, 0, 0,
       &bundle_pocl_avx2_times[9], 54, 1, 0, bundle_pocl_avx2_stages + 29, NULL },
-    { "fused TM=4 NV=3 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=2",
+    { "direct WGM=1 WGN=1 TM=4 NV=3 VEC=4 KU=4 INDEX=64",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 4 }, { 256, 24, 128 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[9], 55, 1, 0, bundle_pocl_avx2_stages + 30, NULL },
-    { "fused TM=4 NV=3 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=2",
+      { 4, 12, 4 }, { 4, 12, 4 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[9], 55, 1, 0, bundle_pocl_avx2_stages + 29, NULL },
+    { "direct WGM=1 WGN=1 TM=4 NV=3 VEC=4 KU=4 INDEX=64",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 4 }, { 256, 24, 64 }, 1, 1, 0, 0, 0, 0,
+      { 4, 12, 4 }, { 4, 12, 4 }, 1, 0, 0, 0, 0, 0,
       &bundle_pocl_avx2_times[9], 56, 1, 0, bundle_pocl_avx2_stages + 29, NULL },
+    { "direct WGM=1 WGN=1 TM=4 NV=3 VEC=4 KU=4 INDEX=64",
+      3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 4, 12, 4 }, { 4, 12, 4 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[9], 57, 1, 0, bundle_pocl_avx2_stages + 29, NULL },
+    { "fused TM=4 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=4 PANELS=8",
+      3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 4, 4, 1 }, { 256, 96, 128 }, 1, 4, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[10], 58, 1, 0, bundle_pocl_avx2_stages + 30, NULL },
+    { "fused TM=4 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=4 PANELS=8",
+      3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 4, 4, 1 }, { 256, 96, 256 }, 1, 4, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[10], 59, 1, 0, bundle_pocl_avx2_stages + 31, NULL },
+    { "fused TM=4 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=4 PANELS=8",
+      3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 4, 4, 1 }, { 256, 96, 128 }, 1, 4, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[10], 60, 1, 0, bundle_pocl_avx2_stages + 30, NULL },
+    { "fused TM=4 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=4 PANELS=8",
+      3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 4, 4, 1 }, { 256, 96, 256 }, 1, 4, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[10], 61, 1, 0, bundle_pocl_avx2_stages + 31, NULL },
     { "fused TM=4 NV=3 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=2",
-      3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 4 }, { 256, 24, 128 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[9], 57, 1, 0, bundle_pocl_avx2_stages + 30, NULL },
-    { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256 KU=1 PACKA=1",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[10], 58, 3, 2, bundle_pocl_avx2_stages + 31, bundle_pocl_avx2_regions + 2 },
-    { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256 KU=1 PACKA=1",
-      3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[10], 59, 3, 2, bundle_pocl_avx2_stages + 31, bundle_pocl_avx2_regions + 2 },
-    { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256 KU=1 PACKA=1",
-      3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[10], 60, 3, 2, bundle_pocl_avx2_stages + 31, bundle_pocl_avx2_regions + 2 },
-    { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256 KU=1 PACKA=1",
-      3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[10], 61, 3, 2, bundle_pocl_avx2_stages + 31, bundle_pocl_avx2_regions + 2 },
-    { "direct WGM=1 WGN=1 TM=2 NV=4 VEC=4 KU=4 INDEX=64",
-      3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 2, 16, 4 }, { 2, 16, 4 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[11], 62, 1, 0, bundle_pocl_avx2_stages + 34, NULL },
-    { "direct WGM=1 WGN=1 TM=2 NV=4 VEC=4 KU=4 INDEX=64",
-      3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 2, 16, 4 }, { 2, 16, 4 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[11], 63, 1, 0, bundle_pocl_avx2_stages + 34, NULL },
-    { "direct WGM=1 WGN=1 TM=2 NV=4 VEC=4 KU=4 INDEX=64",
-      3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 2, 16, 4 }, { 2, 16, 4 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[11], 64, 1, 0, bundle_pocl_avx2_stages + 34, NULL },
-    { "direct WGM=1 WGN=1 TM=2 NV=4 VEC=4 KU=4 INDEX=64",
-      3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 2, 16, 4 }, { 2, 16, 4 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[11], 65, 1, 0, bundle_pocl_avx2_stages + 34, NULL },
-    { "direct WGM=1 WGN=2 TM=2 NV=4 VEC=4 KU=4 INDEX=64",
-      3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 2, 32, 4 }, { 2, 32, 4 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[12], 66, 1, 0, bundle_pocl_avx2_stages + 35, NULL },
-    { "direct WGM=1 WGN=2 TM=2 NV=4 VEC=4 KU=4 INDEX=64",
-      3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 2, 32, 4 }, { 2, 32, 4 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[12], 67, 1, 0, bundle_pocl_avx2_stages + 35, NULL },
-    { "direct WGM=1 WGN=2 TM=2 NV=4 VEC=4 KU=4 INDEX=64",
-      3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 2, 32, 4 }, { 2, 32, 4 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[12], 68, 1, 0, bundle_pocl_avx2_stages + 35, NULL },
-    { "direct WGM=1 WGN=2 TM=2 NV=4 VEC=4 KU=4 INDEX=64",
-      3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 2, 32, 4 }, { 2, 32, 4 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[12], 69, 1, 0, bundle_pocl_avx2_stages + 35, NULL },
-    { "packed TM=4 NV=3 VEC=4 MP=8 NP=8 KC=384 KU=1 PACKA=1",
-      3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 96, 1 }, { 32, 96, 384 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[13], 70, 3, 2, bundle_pocl_avx2_stages + 36, bundle_pocl_avx2_regions + 4 },
-    { "packed TM=4 NV=3 VEC=4 MP=8 NP=8 KC=384 KU=1 PACKA=1",
-      3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 96, 1 }, { 32, 96, 384 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[13], 71, 3, 2, bundle_pocl_avx2_stages + 36, bundle_pocl_avx2_regions + 4 },
-    { "packed TM=4 NV=3 VEC=4 MP=8 NP=8 KC=384 KU=1 PACKA=1",
-      3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 96, 1 }, { 32, 96, 384 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[13], 72, 3, 2, bundle_pocl_avx2_stages + 36, bundle_pocl_avx2_regions + 4 },
-    { "packed TM=4 NV=3 VEC=4 MP=8 NP=8 KC=384 KU=1 PACKA=1",
-      3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 96, 1 }, { 32, 96, 384 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[13], 73, 3, 2, bundle_pocl_avx2_stages + 36, bundle_pocl_avx2_regions + 4 },
-    { "fused TM=4 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=4 PANELS=8",
-      3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 1 }, { 256, 96, 128 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[14], 74, 1, 0, bundle_pocl_avx2_stages + 39, NULL },
-    { "fused TM=4 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=4 PANELS=8",
-      3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 1 }, { 256, 96, 256 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[14], 75, 1, 0, bundle_pocl_avx2_stages + 40, NULL },
-    { "fused TM=4 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=4 PANELS=8",
-      3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 1 }, { 256, 96, 128 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[14], 76, 1, 0, bundle_pocl_avx2_stages + 39, NULL },
-    { "fused TM=4 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=4 PANELS=8",
-      3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 1 }, { 256, 96, 256 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[14], 77, 1, 0, bundle_pocl_avx2_stages + 40, NULL },
-    { "packed TM=4 NV=3 VEC=4 MP=4 NP=8 KC=256 KU=1 PACKA=1",
-      3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[15], 78, 3, 2, bundle_pocl_avx2_stages + 41, bundle_pocl_avx2_regions + 4 },
-    { "packed TM=4 NV=3 VEC=4 MP=4 NP=8 KC=256 KU=1 PACKA=1",
-      3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[15], 79, 3, 2, bundle_pocl_avx2_stages + 41, bundle_pocl_avx2_regions + 4 },
-    { "packed TM=4 NV=3 VEC=4 MP=4 NP=8 KC=256 KU=1 PACKA=1",
-      3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[15], 80, 3, 2, bundle_pocl_avx2_stages + 41, bundle_pocl_avx2_regions + 4 },
-    { "packed TM=4 NV=3 VEC=4 MP=4 NP=8 KC=256 KU=1 PACKA=1",
-      3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[15], 81, 3, 2, bundle_pocl_avx2_stages + 41, bundle_pocl_avx2_regions + 4 },
-    { "fused TM=4 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=4 PANELS=8",
-      3, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 1 }, { 256, 96, 128 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[14], 82, 1, 0, bundle_pocl_avx2_stages + 44, NULL },
-    { "fused TM=4 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=4 PANELS=8",
-      3, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 1 }, { 256, 96, 256 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[14], 83, 1, 0, bundle_pocl_avx2_stages + 45, NULL },
-    { "fused TM=4 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=4 PANELS=8",
-      3, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 1 }, { 256, 96, 128 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[14], 84, 1, 0, bundle_pocl_avx2_stages + 44, NULL },
-    { "fused TM=4 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=4 PANELS=8",
-      3, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 1 }, { 256, 96, 256 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[14], 85, 1, 0, bundle_pocl_avx2_stages + 45, NULL },
-    { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256 KU=1 PACKA=1",
-      3, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[10], 86, 3, 2, bundle_pocl_avx2_stages + 46, bundle_pocl_avx2_regions + 2 },
-    { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256 KU=1 PACKA=1",
-      3, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[10], 87, 3, 2, bundle_pocl_avx2_stages + 46, bundle_pocl_avx2_regions + 2 },
-    { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256 KU=1 PACKA=1",
-      3, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[10], 88, 3, 2, bundle_pocl_avx2_stages + 46, bundle_pocl_avx2_regions + 2 },
-    { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256 KU=1 PACKA=1",
-      3, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[10], 89, 3, 2, bundle_pocl_avx2_stages + 46, bundle_pocl_avx2_regions + 2 },
-    { "fused TM=4 NV=3 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=2",
-      3, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 4 }, { 256, 24, 64 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[9], 90, 1, 0, bundle_pocl_avx2_stages + 49, NULL },
+      &bundle_pocl_avx2_times[11], 62, 1, 0, bundle_pocl_avx2_stages + 32, NULL },
     { "fused TM=4 NV=3 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=2",
-      3, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 4 }, { 256, 24, 128 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[9], 91, 1, 0, bundle_pocl_avx2_stages + 50, NULL },
+      &bundle_pocl_avx2_times[11], 63, 1, 0, bundle_pocl_avx2_stages + 33, NULL },
     { "fused TM=4 NV=3 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=2",
-      3, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 4 }, { 256, 24, 64 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[9], 92, 1, 0, bundle_pocl_avx2_stages + 49, NULL },
+      &bundle_pocl_avx2_times[11], 64, 1, 0, bundle_pocl_avx2_stages + 32, NULL },
     { "fused TM=4 NV=3 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=2",
-      3, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 4 }, { 256, 24, 128 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[9], 93, 1, 0, bundle_pocl_avx2_stages + 50, NULL },
+      &bundle_pocl_avx2_times[11], 65, 1, 0, bundle_pocl_avx2_stages + 33, NULL },
+    { "packed TM=4 NV=3 VEC=4 MP=16 NP=4 KC=384 KU=1 PACKA=1",
+      3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 64, 48, 1 }, { 64, 48, 384 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[12], 66, 3, 2, bundle_pocl_avx2_stages + 34, bundle_pocl_avx2_regions + 2 },
+    { "packed TM=4 NV=3 VEC=4 MP=16 NP=4 KC=384 KU=1 PACKA=1",
+      3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 64, 48, 1 }, { 64, 48, 384 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[12], 67, 3, 2, bundle_pocl_avx2_stages + 34, bundle_pocl_avx2_regions + 2 },
+    { "packed TM=4 NV=3 VEC=4 MP=16 NP=4 KC=384 KU=1 PACKA=1",
+      3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 64, 48, 1 }, { 64, 48, 384 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[12], 68, 3, 2, bundle_pocl_avx2_stages + 34, bundle_pocl_avx2_regions + 2 },
+    { "packed TM=4 NV=3 VEC=4 MP=16 NP=4 KC=384 KU=1 PACKA=1",
+      3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 64, 48, 1 }, { 64, 48, 384 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[12], 69, 3, 2, bundle_pocl_avx2_stages + 34, bundle_pocl_avx2_regions + 2 },
+    { "packed TM=4 NV=3 VEC=4 MP=8 NP=8 KC=384 KU=1 PACKA=1",
+      3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 32, 96, 1 }, { 32, 96, 384 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[13], 70, 3, 2, bundle_pocl_avx2_stages + 37, bundle_pocl_avx2_regions + 2 },
+    { "packed TM=4 NV=3 VEC=4 MP=8 NP=8 KC=384 KU=1 PACKA=1",
+      3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 32, 96, 1 }, { 32, 96, 384 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[13], 71, 3, 2, bundle_pocl_avx2_stages + 37, bundle_pocl_avx2_regions + 2 },
+    { "packed TM=4 NV=3 VEC=4 MP=8 NP=8 KC=384 KU=1 PACKA=1",
+      3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 32, 96, 1 }, { 32, 96, 384 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[13], 72, 3, 2, bundle_pocl_avx2_stages + 37, bundle_pocl_avx2_regions + 2 },
+    { "packed TM=4 NV=3 VEC=4 MP=8 NP=8 KC=384 KU=1 PACKA=1",
+      3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 32, 96, 1 }, { 32, 96, 384 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[13], 73, 3, 2, bundle_pocl_avx2_stages + 37, bundle_pocl_avx2_regions + 2 },
+    { "packed TM=6 NV=2 VEC=4 MP=16 NP=4 KC=256 KU=1 PACKA=1",
+      3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 96, 32, 1 }, { 96, 32, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[14], 74, 3, 2, bundle_pocl_avx2_stages + 40, bundle_pocl_avx2_regions + 4 },
+    { "packed TM=6 NV=2 VEC=4 MP=16 NP=4 KC=256 KU=1 PACKA=1",
+      3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 96, 32, 1 }, { 96, 32, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[14], 75, 3, 2, bundle_pocl_avx2_stages + 40, bundle_pocl_avx2_regions + 4 },
+    { "packed TM=6 NV=2 VEC=4 MP=16 NP=4 KC=256 KU=1 PACKA=1",
+      3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 96, 32, 1 }, { 96, 32, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[14], 76, 3, 2, bundle_pocl_avx2_stages + 40, bundle_pocl_avx2_regions + 4 },
+    { "packed TM=6 NV=2 VEC=4 MP=16 NP=4 KC=256 KU=1 PACKA=1",
+      3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 96, 32, 1 }, { 96, 32, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[14], 77, 3, 2, bundle_pocl_avx2_stages + 40, bundle_pocl_avx2_regions + 4 },
+    { "packed TM=6 NV=2 VEC=4 MP=16 NP=4 KC=384 KU=1 PACKA=1",
+      3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 96, 32, 1 }, { 96, 32, 384 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[15], 78, 3, 2, bundle_pocl_avx2_stages + 40, bundle_pocl_avx2_regions + 4 },
+    { "packed TM=6 NV=2 VEC=4 MP=16 NP=4 KC=384 KU=1 PACKA=1",
+      3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 96, 32, 1 }, { 96, 32, 384 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[15], 79, 3, 2, bundle_pocl_avx2_stages + 40, bundle_pocl_avx2_regions + 4 },
+    { "packed TM=6 NV=2 VEC=4 MP=16 NP=4 KC=384 KU=1 PACKA=1",
+      3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 96, 32, 1 }, { 96, 32, 384 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[15], 80, 3, 2, bundle_pocl_avx2_stages + 40, bundle_pocl_avx2_regions + 4 },
+    { "packed TM=6 NV=2 VEC=4 MP=16 NP=4 KC=384 KU=1 PACKA=1",
+      3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 96, 32, 1 }, { 96, 32, 384 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[15], 81, 3, 2, bundle_pocl_avx2_stages + 40, bundle_pocl_avx2_regions + 4 },
+    { "packed TM=6 NV=2 VEC=4 MP=2 NP=8 KC=256 KU=1 PACKA=1",
+      3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 12, 64, 1 }, { 12, 64, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[16], 82, 3, 2, bundle_pocl_avx2_stages + 43, bundle_pocl_avx2_regions + 4 },
+    { "packed TM=6 NV=2 VEC=4 MP=2 NP=8 KC=256 KU=1 PACKA=1",
+      3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 12, 64, 1 }, { 12, 64, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[16], 83, 3, 2, bundle_pocl_avx2_stages + 43, bundle_pocl_avx2_regions + 4 },
+    { "packed TM=6 NV=2 VEC=4 MP=2 NP=8 KC=256 KU=1 PACKA=1",
+      3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 12, 64, 1 }, { 12, 64, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[16], 84, 3, 2, bundle_pocl_avx2_stages + 43, bundle_pocl_avx2_regions + 4 },
+    { "packed TM=6 NV=2 VEC=4 MP=2 NP=8 KC=256 KU=1 PACKA=1",
+      3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 12, 64, 1 }, { 12, 64, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[16], 85, 3, 2, bundle_pocl_avx2_stages + 43, bundle_pocl_avx2_regions + 4 },
+    { "packed TM=6 NV=2 VEC=4 MP=4 NP=8 KC=256 KU=1 PACKA=1",
+      3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 24, 64, 1 }, { 24, 64, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[17], 86, 3, 2, bundle_pocl_avx2_stages + 46, bundle_pocl_avx2_regions + 4 },
+    { "packed TM=6 NV=2 VEC=4 MP=4 NP=8 KC=256 KU=1 PACKA=1",
+      3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 24, 64, 1 }, { 24, 64, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[17], 87, 3, 2, bundle_pocl_avx2_stages + 46, bundle_pocl_avx2_regions + 4 },
+    { "packed TM=6 NV=2 VEC=4 MP=4 NP=8 KC=256 KU=1 PACKA=1",
+      3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 24, 64, 1 }, { 24, 64, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[17], 88, 3, 2, bundle_pocl_avx2_stages + 46, bundle_pocl_avx2_regions + 4 },
+    { "packed TM=6 NV=2 VEC=4 MP=4 NP=8 KC=256 KU=1 PACKA=1",
+      3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 24, 64, 1 }, { 24, 64, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[17], 89, 3, 2, bundle_pocl_avx2_stages + 46, bundle_pocl_avx2_regions + 4 },
+    { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=512 KU=1 PACKA=1",
+      3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 48, 32, 1 }, { 48, 32, 512 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[18], 90, 3, 2, bundle_pocl_avx2_stages + 49, bundle_pocl_avx2_regions + 4 },
+    { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=512 KU=1 PACKA=1",
+      3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 48, 32, 1 }, { 48, 32, 512 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[18], 91, 3, 2, bundle_pocl_avx2_stages + 49, bundle_pocl_avx2_regions + 4 },
+    { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=512 KU=1 PACKA=1",
+      3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 48, 32, 1 }, { 48, 32, 512 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[18], 92, 3, 2, bundle_pocl_avx2_stages + 49, bundle_pocl_avx2_regions + 4 },
+    { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=512 KU=1 PACKA=1",
+      3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 48, 32, 1 }, { 48, 32, 512 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[18], 93, 3, 2, bundle_pocl_avx2_stages + 49, bundle_pocl_avx2_regions + 4 },
+    { "packed TM=6 NV=2 VEC=4 MP=2 NP=8 KC=256 KU=1 PACKA=1",
+      3, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 12, 64, 1 }, { 12, 64, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[16], 94, 3, 2, bundle_pocl_avx2_stages + 52, bundle_pocl_avx2_regions + 4 },
+    { "packed TM=6 NV=2 VEC=4 MP=2 NP=8 KC=256 KU=1 PACKA=1",
+      3, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 12, 64, 1 }, { 12, 64, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[16], 95, 3, 2, bundle_pocl_avx2_stages + 52, bundle_pocl_avx2_regions + 4 },
+    { "packed TM=6 NV=2 VEC=4 MP=2 NP=8 KC=256 KU=1 PACKA=1",
+      3, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 12, 64, 1 }, { 12, 64, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[16], 96, 3, 2, bundle_pocl_avx2_stages + 52, bundle_pocl_avx2_regions + 4 },
+    { "packed TM=6 NV=2 VEC=4 MP=2 NP=8 KC=256 KU=1 PACKA=1",
+      3, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 12, 64, 1 }, { 12, 64, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[16], 97, 3, 2, bundle_pocl_avx2_stages + 52, bundle_pocl_avx2_regions + 4 },
+    { "direct WGM=1 WGN=1 TM=4 NV=3 VEC=4 KU=4 INDEX=64",
+      3, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 4, 12, 4 }, { 4, 12, 4 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[9], 98, 1, 0, bundle_pocl_avx2_stages + 55, NULL },
+    { "direct WGM=1 WGN=1 TM=4 NV=3 VEC=4 KU=4 INDEX=64",
+      3, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 4, 12, 4 }, { 4, 12, 4 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[9], 99, 1, 0, bundle_pocl_avx2_stages + 55, NULL },
+    { "direct WGM=1 WGN=1 TM=4 NV=3 VEC=4 KU=4 INDEX=64",
+      3, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 4, 12, 4 }, { 4, 12, 4 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[9], 100, 1, 0, bundle_pocl_avx2_stages + 55, NULL },
+    { "direct WGM=1 WGN=1 TM=4 NV=3 VEC=4 KU=4 INDEX=64",
+      3, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 4, 12, 4 }, { 4, 12, 4 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[9], 101, 1, 0, bundle_pocl_avx2_stages + 55, NULL },
+    { "fused TM=4 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=4 PANELS=8",
+      3, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 4, 4, 1 }, { 256, 96, 128 }, 1, 4, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[10], 102, 1, 0, bundle_pocl_avx2_stages + 56, NULL },
+    { "fused TM=4 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=4 PANELS=8",
+      3, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 4, 4, 1 }, { 256, 96, 256 }, 1, 4, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[10], 103, 1, 0, bundle_pocl_avx2_stages + 57, NULL },
+    { "fused TM=4 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=4 PANELS=8",
+      3, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 4, 4, 1 }, { 256, 96, 128 }, 1, 4, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[10], 104, 1, 0, bundle_pocl_avx2_stages + 56, NULL },
+    { "fused TM=4 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=4 PANELS=8",
+      3, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 4, 4, 1 }, { 256, 96, 256 }, 1, 4, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[10], 105, 1, 0, bundle_pocl_avx2_stages + 57, NULL },
+    { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=512 KU=1 PACKA=1",
+      3, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 48, 32, 1 }, { 48, 32, 512 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[18], 106, 3, 2, bundle_pocl_avx2_stages + 58, bundle_pocl_avx2_regions + 4 },
+    { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=512 KU=1 PACKA=1",
+      3, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 48, 32, 1 }, { 48, 32, 512 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[18], 107, 3, 2, bundle_pocl_avx2_stages + 58, bundle_pocl_avx2_regions + 4 },
+    { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=512 KU=1 PACKA=1",
+      3, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 48, 32, 1 }, { 48, 32, 512 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[18], 108, 3, 2, bundle_pocl_avx2_stages + 58, bundle_pocl_avx2_regions + 4 },
+    { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=512 KU=1 PACKA=1",
+      3, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 48, 32, 1 }, { 48, 32, 512 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[18], 109, 3, 2, bundle_pocl_avx2_stages + 58, bundle_pocl_avx2_regions + 4 },
     { "mirror TILE=32 ROWS=4 ALONE=1",
       3, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, 0, 0,
-      NULL, 94, 1, 0, bundle_pocl_avx2_stages + 51, NULL },
+      NULL, 110, 1, 0, bundle_pocl_avx2_stages + 61, NULL },
     { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256 KU=1 PACKA=1",
       5, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[16], 95, 3, 2, bundle_pocl_avx2_stages + 52, bundle_pocl_avx2_regions + 2 },
+      &bundle_pocl_avx2_times[19], 111, 3, 2, bundle_pocl_avx2_stages + 62, bundle_pocl_avx2_regions + 4 },
     { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256 KU=1 PACKA=1",
       5, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[16], 96, 3, 2, bundle_pocl_avx2_stages + 52, bundle_pocl_avx2_regions + 2 },
+      &bundle_pocl_avx2_times[19], 112, 3, 2, bundle_pocl_avx2_stages + 62, bundle_pocl_avx2_regions + 4 },
     { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256 KU=1 PACKA=1",
       5, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[16], 97, 3, 2, bundle_pocl_avx2_stages + 52, bundle_pocl_avx2_regions + 2 },
+      &bundle_pocl_avx2_times[19], 113, 3, 2, bundle_pocl_avx2_stages + 62, bundle_pocl_avx2_regions + 4 },
     { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256 KU=1 PACKA=1",
       5, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[16], 98, 3, 2, bundle_pocl_avx2_stages + 52, bundle_pocl_avx2_regions + 2 },
+      &bundle_pocl_avx2_times[19], 114, 3, 2, bundle_pocl_avx2_stages + 62, bundle_pocl_avx2_regions + 4 },
     { "packed TM=3 NV=3 VEC=4 MP=2 NP=32 KC=0 KU=1 PACKA=1",
       5, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 384, 1 }, { 6, 384, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[17], 99, 3, 2, bundle_pocl_avx2_stages + 55, bundle_pocl_avx2_regions + 6 },
+      &bundle_pocl_avx2_times[20], 115, 3, 2, bundle_pocl_avx2_stages + 65, bundle_pocl_avx2_regions + 6 },
     { "packed TM=3 NV=3 VEC=4 MP=2 NP=32 KC=0 KU=1 PACKA=1",
       5, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 384, 1 }, { 6, 384, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[17], 100, 3, 2, bundle_pocl_avx2_stages + 55, bundle_pocl_avx2_regions + 6 },
+      &bundle_pocl_avx2_times[20], 116, 3, 2, bundle_pocl_avx2_stages + 65, bundle_pocl_avx2_regions + 6 },
     { "packed TM=3 NV=3 VEC=4 MP=2 NP=32 KC=0 KU=1 PACKA=1",
       5, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 384, 1 }, { 6, 384, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[17], 101, 3, 2, bundle_pocl_avx2_stages + 55, bundle_pocl_avx2_regions + 6 },
+      &bundle_pocl_avx2_times[20], 117, 3, 2, bundle_pocl_avx2_stages + 65, bundle_pocl_avx2_regions + 6 },
     { "packed TM=3 NV=3 VEC=4 MP=2 NP=32 KC=0 KU=1 PACKA=1",
       5, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 384, 1 }, { 6, 384, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[17], 102, 3, 2, bundle_pocl_avx2_stages + 55, bundle_pocl_avx2_regions + 6 },
+      &bundle_pocl_avx2_times[20], 118, 3, 2, bundle_pocl_avx2_stages + 65, bundle_pocl_avx2_regions + 6 },
     { "fused TM=4 NV=2 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=8",
       5, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 4 }, { 256, 64, 64 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[18], 103, 1, 0, bundle_pocl_avx2_stages + 58, NULL },
+      &bundle_pocl_avx2_times[21], 119, 1, 0, bundle_pocl_avx2_stages + 68, NULL },
     { "fused TM=4 NV=2 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=8",
       5, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 4 }, { 256, 64, 256 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[18], 104, 1, 0, bundle_pocl_avx2_stages + 59, NULL },
+      &bundle_pocl_avx2_times[21], 120, 1, 0, bundle_pocl_avx2_stages + 69, NULL },
     { "fused TM=4 NV=2 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=8",
       5, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 4 }, { 256, 64, 64 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[18], 105, 1, 0, bundle_pocl_avx2_stages + 58, NULL },
+      &bundle_pocl_avx2_times[21], 121, 1, 0, bundle_pocl_avx2_stages + 68, NULL },
     { "fused TM=4 NV=2 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=8",
       5, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 4 }, { 256, 64, 256 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[18], 106, 1, 0, bundle_pocl_avx2_stages + 59, NULL },
+      &bundle_pocl_avx2_times[21], 122, 1, 0, bundle_pocl_avx2_stages + 69, NULL },
     { "fused TM=6 NV=2 VEC=4 MB=32 KC=384 KU=1 TURNS=2 PANELS=2",
       5, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 4, 1 }, { 192, 16, 384 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[19], 107, 1, 0, bundle_pocl_avx2_stages + 60, NULL },
+      &bundle_pocl_avx2_times[22], 123, 1, 0, bundle_pocl_avx2_stages + 70, NULL },
     { "fused TM=6 NV=2 VEC=4 MB=32 KC=384 KU=1 TURNS=2 PANELS=2",
       5, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 4, 1 }, { 192, 16, 384 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[19], 108, 1, 0, bundle_pocl_avx2_stages + 61, NULL },
+      &bundle_pocl_avx2_times[22], 124, 1, 0, bundle_pocl_avx2_stages + 71, NULL },
     { "fused TM=6 NV=2 VEC=4 MB=32 KC=384 KU=1 TURNS=2 PANELS=2",
       5, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 4, 1 }, { 192, 16, 384 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[19], 109, 1, 0, bundle_pocl_avx2_stages + 60, NULL },
+      &bundle_pocl_avx2_times[22], 125, 1, 0, bundle_pocl_avx2_stages + 70, NULL },
     { "fused TM=6 NV=2 VEC=4 MB=32 KC=384 KU=1 TURNS=2 PANELS=2",
       5, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 4, 1 }, { 192, 16, 384 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[19], 110, 1, 0, bundle_pocl_avx2_stages + 61, NULL },
+      &bundle_pocl_avx2_times[22], 126, 1, 0, bundle_pocl_avx2_stages + 71, NULL },
     { "fused TM=6 NV=2 VEC=4 MB=32 KC=384 KU=1 TURNS=2 PANELS=2",
       5, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 4, 1 }, { 192, 16, 384 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[19], 111, 1, 0, bundle_pocl_avx2_stages + 62, NULL },
+      &bundle_pocl_avx2_times[22], 127, 1, 0, bundle_pocl_avx2_stages + 72, NULL },
     { "fused TM=6 NV=2 VEC=4 MB=32 KC=384 KU=1 TURNS=2 PANELS=2",
       5, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 4, 1 }, { 192, 16, 384 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[19], 112, 1, 0, bundle_pocl_avx2_stages + 63, NULL },
+      &bundle_pocl_avx2_times[22], 128, 1, 0, bundle_pocl_avx2_stages + 73, NULL },
     { "fused TM=6 NV=2 VEC=4 MB=32 KC=384 KU=1 TURNS=2 PANELS=2",
       5, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 4, 1 }, { 192, 16, 384 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[19], 113, 1, 0, bundle_pocl_avx2_stages + 62, NULL },
+      &bundle_pocl_avx2_times[22], 129, 1, 0, bundle_pocl_avx2_stages + 72, NULL },
     { "fused TM=6 NV=2 VEC=4 MB=32 KC=384 KU=1 TURNS=2 PANELS=2",
       5, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 4, 1 }, { 192, 16, 384 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[19], 114, 1, 0, bundle_pocl_avx2_stages + 63, NULL },
+      &bundle_pocl_avx2_times[22], 130, 1, 0, bundle_pocl_avx2_stages + 73, NULL },
     { "complex TILE=32 ROWS=4 ALONE=1",
       5, 0, 0, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      NULL, 115, 4, 3, bundle_pocl_avx2_stages + 64, bundle_pocl_avx2_regions + 8 },
+      NULL, 131, 4, 3, bundle_pocl_avx2_stages + 74, bundle_pocl_avx2_regions + 8 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       5, 0, 1, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      NULL, 116, 4, 3, bundle_pocl_avx2_stages + 64, bundle_pocl_avx2_regions + 8 },
+      NULL, 132, 4, 3, bundle_pocl_avx2_stages + 74, bundle_pocl_avx2_regions + 8 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       5, 1, 0, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      NULL, 117, 5, 3, bundle_pocl_avx2_stages + 68, bundle_pocl_avx2_regions + 11 },
+      NULL, 133, 5, 3, bundle_pocl_avx2_stages + 78, bundle_pocl_avx2_regions + 11 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       5, 1, 1, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      NULL, 118, 5, 3, bundle_pocl_avx2_stages + 68, bundle_pocl_avx2_regions + 11 },
+      NULL, 134, 5, 3, bundle_pocl_avx2_stages + 78, bundle_pocl_avx2_regions + 11 },
     { "mirror TILE=32 ROWS=4 ALONE=1",
       5, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, 0, 0,
-      NULL, 119, 1, 0, bundle_pocl_avx2_stages + 73, NULL },
+      NULL, 135, 1, 0, bundle_pocl_avx2_stages + 83, NULL },
     { "fused TM=6 NV=2 VEC=2 MB=64 KC=256 KU=4 TURNS=1 PANELS=2",
       6, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 2, 4 }, { 384, 8, 256 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[20], 120, 1, 0, bundle_pocl_avx2_stages + 74, NULL },
+      &bundle_pocl_avx2_times[23], 136, 1, 0, bundle_pocl_avx2_stages + 84, NULL },
     { "fused TM=6 NV=2 VEC=2 MB=64 KC=256 KU=4 TURNS=1 PANELS=2",
       6, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 2, 4 }, { 384, 8, 256 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[20], 121, 1, 0, bundle_pocl_avx2_stages + 75, NULL },
+      &bundle_pocl_avx2_times[23], 137, 1, 0, bundle_pocl_avx2_stages + 85, NULL },
     { "fused TM=6 NV=2 VEC=2 MB=64 KC=256 KU=4 TURNS=1 PANELS=2",
       6, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 2, 4 }, { 384, 8, 256 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[20], 122, 1, 0, bundle_pocl_avx2_stages + 74, NULL },
+      &bundle_pocl_avx2_times[23], 138, 1, 0, bundle_pocl_avx2_stages + 84, NULL },
     { "fused TM=6 NV=2 VEC=2 MB=64 KC=256 KU=4 TURNS=1 PANELS=2",
       6, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 2, 4 }, { 384, 8, 256 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[20], 123, 1, 0, bundle_pocl_avx2_stages + 75, NULL },
+      &bundle_pocl_avx2_times[23], 139, 1, 0, bundle_pocl_avx2_stages + 85, NULL },
     { "fused TM=4 NV=2 VEC=2 MB=64 KC=384 KU=1 TURNS=4 PANELS=4",
       6, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 2, 1 }, { 256, 16, 384 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[21], 124, 1, 0, bundle_pocl_avx2_stages + 76, NULL },
+      &bundle_pocl_avx2_times[24], 140, 1, 0, bundle_pocl_avx2_stages + 86, NULL },
     { "fused TM=4 NV=2 VEC=2 MB=64 KC=384 KU=1 TURNS=4 PANELS=4",
       6, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 2, 1 }, { 256, 16, 384 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[21], 125, 1, 0, bundle_pocl_avx2_stages + 77, NULL },
+      &bundle_pocl_avx2_times[24], 141, 1, 0, bundle_pocl_avx2_stages + 87, NULL },
     { "fused TM=4 NV=2 VEC=2 MB=64 KC=384 KU=1 TURNS=4 PANELS=4",
       6, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 2, 1 }, { 256, 16, 384 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[21], 126, 1, 0, bundle_pocl_avx2_stages + 76, NULL },
+      &bundle_pocl_avx2_times[24], 142, 1, 0, bundle_pocl_avx2_stages + 86, NULL },
     { "fused TM=4 NV=2 VEC=2 MB=64 KC=384 KU=1 TURNS=4 PANELS=4",
       6, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 2, 1 }, { 256, 16, 384 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[21], 127, 1, 0, bundle_pocl_avx2_stages + 77, NULL },
+      &bundle_pocl_avx2_times[24], 143, 1, 0, bundle_pocl_avx2_stages + 87, NULL },
     { "packed TM=6 NV=2 VEC=2 MP=8 NP=8 KC=128 KU=1 PACKA=1",
       6, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[22], 128, 3, 2, bundle_pocl_avx2_stages + 78, bundle_pocl_avx2_regions + 14 },
+      &bundle_pocl_avx2_times[25], 144, 3, 2, bundle_pocl_avx2_stages + 88, bundle_pocl_avx2_regions + 14 },
     { "packed TM=6 NV=2 VEC=2 MP=8 NP=8 KC=128 KU=1 PACKA=1",
       6, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[22], 129, 3, 2, bundle_pocl_avx2_stages + 78, bundle_pocl_avx2_regions + 14 },
+      &bundle_pocl_avx2_times[25], 145, 3, 2, bundle_pocl_avx2_stages + 88, bundle_pocl_avx2_regions + 14 },
     { "packed TM=6 NV=2 VEC=2 MP=8 NP=8 KC=128 KU=1 PACKA=1",
       6, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[22], 130, 3, 2, bundle_pocl_avx2_stages + 78, bundle_pocl_avx2_regions + 14 },
+      &bundle_pocl_avx2_times[25], 146, 3, 2, bundle_pocl_avx2_stages + 88, bundle_pocl_avx2_regions + 14 },
     { "packed TM=6 NV=2 VEC=2 MP=8 NP=8 KC=128 KU=1 PACKA=1",
       6, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[22], 131, 3, 2, bundle_pocl_avx2_stages + 78, bundle_pocl_avx2_regions + 14 },
+      &bundle_pocl_avx2_times[25], 147, 3, 2, bundle_pocl_avx2_stages + 88, bundle_pocl_avx2_regions + 14 },
     { "packed TM=6 NV=2 VEC=2 MP=2 NP=8 KC=384 KU=4 PACKA=1",
       6, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 12, 32, 4 }, { 12, 32, 384 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[23], 132, 3, 2, bundle_pocl_avx2_stages + 81, bundle_pocl_avx2_regions + 14 },
+      &bundle_pocl_avx2_times[26], 148, 3, 2, bundle_pocl_avx2_stages + 91, bundle_pocl_avx2_regions + 14 },
     { "packed TM=6 NV=2 VEC=2 MP=2 NP=8 KC=384 KU=4 PACKA=1",
       6, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 12, 32, 4 }, { 12, 32, 384 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[23], 133, 3, 2, bundle_pocl_avx2_stages + 81, bundle_pocl_avx2_regions + 14 },
+      &bundle_pocl_avx2_times[26], 149, 3, 2, bundle_pocl_avx2_stages + 91, bundle_pocl_avx2_regions + 14 },
     { "packed TM=6 NV=2 VEC=2 MP=2 NP=8 KC=384 KU=4 PACKA=1",
       6, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 12, 32, 4 }, { 12, 32, 384 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[23], 134, 3, 2, bundle_pocl_avx2_stages + 81, bundle_pocl_avx2_regions + 14 },
+      &bundle_pocl_avx2_times[26], 150, 3, 2, bundle_pocl_avx2_stages + 91, bundle_pocl_avx2_regions + 14 },
     { "packed TM=6 NV=2 VEC=2 MP=2 NP=8 KC=384 KU=4 PACKA=1",
       6, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 12, 32, 4 }, { 12, 32, 384 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[23], 135, 3, 2, bundle_pocl_avx2_stages + 81, bundle_pocl_avx2_regions + 14 },
+      &bundle_pocl_avx2_times[26], 151, 3, 2, bundle_pocl_avx2_stages + 91, bundle_pocl_avx2_regions + 14 },
     { "fused TM=6 NV=2 VEC=2 MB=32 KC=64 KU=2 TURNS=2 PANELS=8",
       6, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 2, 2 }, { 192, 32, 64 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[24], 136, 1, 0, bundle_pocl_avx2_stages + 84, NULL },
+      &bundle_pocl_avx2_times[27], 152, 1, 0, bundle_pocl_avx2_stages + 94, NULL },
     { "fused TM=6 NV=2 VEC=2 MB=32 KC=64 KU=2 TURNS=2 PANELS=8",
       6, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 2, 2 }, { 192, 32, 256 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[24], 137, 1, 0, bundle_pocl_avx2_stages + 85, NULL },
+      &bundle_pocl_avx2_times[27], 153, 1, 0, bundle_pocl_avx2_stages + 95, NULL },
     { "fused TM=6 NV=2 VEC=2 MB=32 KC=64 KU=2 TURNS=2 PANELS=8",
       6, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 2, 2 }, { 192, 32, 64 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[24], 138, 1, 0, bundle_pocl_avx2_stages + 84, NULL },
+      &bundle_pocl_avx2_times[27], 154, 1, 0, bundle_pocl_avx2_stages + 94, NULL },
     { "fused TM=6 NV=2 VEC=2 MB=32 KC=64 KU=2 TURNS=2 PANELS=8",
       6, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 2, 2 }, { 192, 32, 256 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[24], 139, 1, 0, bundle_pocl_avx2_stages + 85, NULL },
+      &bundle_pocl_avx2_times[27], 155, 1, 0, bundle_pocl_avx2_stages + 95, NULL },
     { "fused TM=6 NV=2 VEC=2 MB=64 KC=384 KU=2 TURNS=1 PANELS=4",
       6, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 2, 2 }, { 384, 16, 384 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[25], 140, 1, 0, bundle_pocl_avx2_stages + 86, NULL },
+      &bundle_pocl_avx2_times[28], 156, 1, 0, bundle_pocl_avx2_stages + 96, NULL },
     { "fused TM=6 NV=2 VEC=2 MB=64 KC=384 KU=2 TURNS=1 PANELS=4",
       6, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 2, 2 }, { 384, 16, 384 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[25], 141, 1, 0, bundle_pocl_avx2_stages + 87, NULL },
+      &bundle_pocl_avx2_times[28], 157, 1, 0, bundle_pocl_avx2_stages + 97, NULL },
     { "fused TM=6 NV=2 VEC=2 MB=64 KC=384 KU=2 TURNS=1 PANELS=4",
       6, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 2, 2 }, { 384, 16, 384 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[25], 142, 1, 0, bundle_pocl_avx2_stages + 86, NULL },
+      &bundle_pocl_avx2_times[28], 158, 1, 0, bundle_pocl_avx2_stages + 96, NULL },
     { "fused TM=6 NV=2 VEC=2 MB=64 KC=384 KU=2 TURNS=1 PANELS=4",
       6, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 2, 2 }, { 384, 16, 384 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[25], 143, 1, 0, bundle_pocl_avx2_stages + 87, NULL },
+      &bundle_pocl_avx2_times[28], 159, 1, 0, bundle_pocl_avx2_stages + 97, NULL },
     { "complex TILE=32 ROWS=4 ALONE=1",
       6, 0, 0, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      NULL, 144, 4, 3, bundle_pocl_avx2_stages + 88, bundle_pocl_avx2_regions + 16 },
+      NULL, 160, 4, 3, bundle_pocl_avx2_stages + 98, bundle_pocl_avx2_regions + 16 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       6, 0, 1, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      NULL, 145, 4, 3, bundle_pocl_avx2_stages + 88, bundle_pocl_avx2_regions + 16 },
+      NULL, 161, 4, 3, bundle_pocl_avx2_stages + 98, bundle_pocl_avx2_regions + 16 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       6, 1, 0, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      NULL, 146, 5, 3, bundle_pocl_avx2_stages + 92, bundle_pocl_avx2_regions + 19 },
+      NULL, 162, 5, 3, bundle_pocl_avx2_stages + 102, bundle_pocl_avx2_regions + 19 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       6, 1, 1, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      NULL, 147, 5, 3, bundle_pocl_avx2_stages + 92, bundle_pocl_avx2_regions + 19 },
+      NULL, 163, 5, 3, bundle_pocl_avx2_stages + 102, bundle_pocl_avx2_regions + 19 },
     { "mirror TILE=32 ROWS=4 ALONE=1",
       6, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, 0, 0,
-      NULL, 148, 1, 0, bundle_pocl_avx2_stages + 97, NULL },
+      NULL, 164, 1, 0, bundle_pocl_avx2_stages + 107, NULL },
 };
 
 KILN_INTERNAL const struct kiln_bundle kiln_bundle_pocl_avx2 = {
@@ -4716,10 +4933,10 @@ KILN_INTERNAL const struct kiln_bundle kiln_bundle_pocl_avx2 = {
     .provenance = "tuned on pthread-haswell-AMD EPYC, Portable Computing Language, driver 3.1+debian",
     .match = { "Portable Computing Language", NULL, "3.1+debian", 8, 0 },
     .traits = { 1, 2, 8, 524288, 0 },
-    .pool = { sizeof bundle_pocl_avx2_rows, 2147, 3080, 2692,
+    .pool = { sizeof bundle_pocl_avx2_rows, 2190, 3177, 2627,
               bundle_pocl_avx2_rows[0].text, bundle_pocl_avx2_lines,
               bundle_pocl_avx2_pairs, bundle_pocl_avx2_symbols },
-    .num_programs = 149, .num_recipes = 149, .num_pins = 0,
+    .num_programs = 165, .num_recipes = 165, .num_pins = 0,
     .programs = bundle_pocl_avx2_programs, .recipes = bundle_pocl_avx2_recipes,
     .pins = NULL,
 };
