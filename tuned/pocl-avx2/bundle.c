@@ -5,11 +5,11 @@
  *     measured shapes that were used for nothing else.
  * single: 6.4 % slower than the best recipe known, in the geometric mean of 45
  *     measured shapes that were used for nothing else.
- * double: 7.7 % slower than the best recipe known, in the geometric mean of 46
+ * double: 6.9 % slower than the best recipe known, in the geometric mean of 46
  *     measured shapes that were used for nothing else.
- * complex_single: 15.0 % slower than the best recipe known, in the geometric mean of 12
+ * complex_single: 9.7 % slower than the best recipe known, in the geometric mean of 23
  *     measured shapes that were used for nothing else.
- * complex_double: 13.4 % slower than the best recipe known, in the geometric mean of 15
+ * complex_double: 6.4 % slower than the best recipe known, in the geometric mean of 26
  *     measured shapes that were used for nothing else.
  */
 #include "bundle.h"
@@ -1318,115 +1318,30 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\020__local const double *panel = packed + p * 768;\0"
     "\030for (; k + 4 <= depth; k += 4) {\0"
     "\004__local double panel[1536];\0"
-    "// Packs a matrix into panels of 4: panel p holds, for every k, the lines p * 4 to\0"
-    "// p * 4 + 3 side by side. Lines past the end repeat the last one; what is\0"
     "void kiln_dgemm_packed_packa(long lines, long K,\0"
     "\010__global const double *restrict X, long x_offset, long ldx,\0"
     "\010__global double *restrict packed, long at)\0"
-    "\004const long line = get_group_id(0) * 4;\0"
-    "\004__global double *restrict out = packed + at + line * K + k0 * 4;\0"
-    "\004__global const double *restrict in = X + x_offset + k0;\0"
-    "\004for (long k = k0; k < k1; k++, in++, out += 4) {\0"
-    "// Packs a matrix into panels of 12: panel p holds, for every k, the lines p * 12 to\0"
-    "// p * 12 + 11 side by side. Lines past the end repeat the last one; what is\0"
-    "void kiln_dgemm_packed_packb(long lines, long K,\0"
-    "\004const long line = get_group_id(0) * 12;\0"
-    "\004__global double *restrict out = packed + at + line * K + k0 * 12;\0"
-    "\004__global const double *restrict in = X + x_offset + k0 * ldx + line;\0"
-    "\004if (line + 12 <= lines) {\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 12) {\0"
-    "\014vstore4(load_vector(in), 0, out);\0"
-    "\014vstore4(load_vector(in + 4), 1, out);\0"
-    "\014vstore4(load_vector(in + 8), 2, out);\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 12)\0"
-    "\014for (int i = 0; i < 12; i++)\0"
-    "// Packed A is panel after panel, each K x 4: for every k, the panel's 4 rows side by side.\0"
-    "// Packed B is panel after panel, each K x 12. A work-group is one work-item; it computes up to\0"
-    "// 16 x 4 blocks of 4 x 12, each block held in registers.\0"
-    "void kiln_dgemm_packed_multiply(long M, long N, long K, double alpha, double beta,\0"
-    "\010__global const double *restrict packed_a, long a_at,\0"
-    "\010__global const double *restrict packed_b, long b_at,\0"
-    "\004const long first_row = get_group_id(1) * 64, end_row = min(first_row + 64, M);\0"
-    "\004const long first_col = get_group_id(0) * 48, end_col = min(first_col + 48, N);\0"
-    "\010__local double *sum = sums;\0"
-    "\010for (long col = first_col; col < end_col; col += 12)\0"
-    "\010for (long row = first_row; row < end_row; row += 4) {\0"
-    "\014__global const double *restrict b = packed_b + b_at + col * K + k0 * 12;\0"
-    "\014__global const double *restrict a = packed_a + a_at + row * K + k0 * 4;\0"
-    "\014double4 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
-    "\014double4 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
-    "\014double4 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
-    "\014double4 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
-    "\020c0_0 = vload4(0, sum); c0_1 = vload4(1, sum); c0_2 = vload4(2, sum);\0"
-    "\020c1_0 = vload4(3, sum); c1_1 = vload4(4, sum); c1_2 = vload4(5, sum);\0"
-    "\020c2_0 = vload4(6, sum); c2_1 = vload4(7, sum); c2_2 = vload4(8, sum);\0"
-    "\020c3_0 = vload4(9, sum); c3_1 = vload4(10, sum); c3_2 = vload4(11, sum);\0"
-    "\024const double4 b0 = vload4(0, b);\0"
-    "\024const double4 b1 = vload4(1, b);\0"
-    "\024const double4 b2 = vload4(2, b);\0"
-    "\024const double a0 = a[0];\0"
-    "\024c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2;\0"
-    "\024const double a1 = a[1];\0"
-}, {
-    "\024c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2;\0"
-    "\024const double a2 = a[2];\0"
-    "\024c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2;\0"
-    "\024const double a3 = a[3];\0"
-    "\024c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2;\0"
-    "\024b += 12;\0"
-    "\024a += 4;\0"
-    "\020vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum); vstore4(c0_2, 2, sum);\0"
-    "\020vstore4(c1_0, 3, sum); vstore4(c1_1, 4, sum); vstore4(c1_2, 5, sum);\0"
-    "\020vstore4(c2_0, 6, sum); vstore4(c2_1, 7, sum); vstore4(c2_2, 8, sum);\0"
-    "\020vstore4(c3_0, 9, sum); vstore4(c3_1, 10, sum); vstore4(c3_2, 11, sum);\0"
-    "\020// C = alpha c + beta C for the 4 x 12 block at (row, col).\0"
-    "\024__global double *out = C + row * ldc + col;\0"
-    "\024if (col + 12 <= N) {\0"
-    "\030put_vector(c0_1, alpha, beta, out + 4);\0"
-    "\030put_vector(c0_2, alpha, beta, out + 8);\0"
-    "\030double x[12];\0"
-    "\030vstore4(c0_0, 0, x);\0"
-    "\030vstore4(c0_1, 0, x + 4);\0"
-    "\030vstore4(c0_2, 0, x + 8);\0"
-    "\030for (int n = 0; n < 12 && col + n < N; n++)\0"
-    "\024__global double *out = C + (row + 1) * ldc + col;\0"
-    "\030put_vector(c1_1, alpha, beta, out + 4);\0"
-    "\030put_vector(c1_2, alpha, beta, out + 8);\0"
-    "\030vstore4(c1_0, 0, x);\0"
-    "\030vstore4(c1_1, 0, x + 4);\0"
-    "\030vstore4(c1_2, 0, x + 8);\0"
-    "\024__global double *out = C + (row + 2) * ldc + col;\0"
-    "\030put_vector(c2_1, alpha, beta, out + 4);\0"
-    "\030put_vector(c2_2, alpha, beta, out + 8);\0"
-    "\030vstore4(c2_0, 0, x);\0"
-    "\030vstore4(c2_1, 0, x + 4);\0"
-    "\030vstore4(c2_2, 0, x + 8);\0"
-    "\024__global double *out = C + (row + 3) * ldc + col;\0"
-    "\030put_vector(c3_1, alpha, beta, out + 4);\0"
-    "\030put_vector(c3_2, alpha, beta, out + 8);\0"
-    "\030vstore4(c3_0, 0, x);\0"
-    "\030vstore4(c3_1, 0, x + 4);\0"
-    "\030vstore4(c3_2, 0, x + 8);\0"
-    "\014sum += 48;\0"
-    "\004for (long k = k0; k < k1; k++, in++, out += 12) {\0"
-    "\004if (line + 4 <= lines) {\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 4) {\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 4)\0"
-    "\014for (int i = 0; i < 4; i++)\0"
-    "// 8 x 8 blocks of 4 x 12, each block held in registers.\0"
-    "\004const long first_col = get_group_id(0) * 96, end_col = min(first_col + 96, N);\0"
     "\004__global double *restrict out = packed + at + line * K + k0 * 6;\0"
+    "\004__global const double *restrict in = X + x_offset + k0;\0"
     "// Packs a matrix into panels of 8: panel p holds, for every k, the lines p * 8 to\0"
     "// p * 8 + 7 side by side. Lines past the end repeat the last one; what is\0"
+    "void kiln_dgemm_packed_packb(long lines, long K,\0"
     "\004const long line = get_group_id(0) * 8;\0"
     "\004__global double *restrict out = packed + at + line * K + k0 * 8;\0"
+    "\004__global const double *restrict in = X + x_offset + k0 * ldx + line;\0"
     "\004if (line + 8 <= lines) {\0"
     "\010for (long k = k0; k < k1; k++, in += ldx, out += 8) {\0"
+    "\014vstore4(load_vector(in), 0, out);\0"
+    "\014vstore4(load_vector(in + 4), 1, out);\0"
     "\010for (long k = k0; k < k1; k++, in += ldx, out += 8)\0"
     "\014for (int i = 0; i < 8; i++)\0"
     "// Packed B is panel after panel, each K x 8. A work-group is one work-item; it computes up to\0"
     "// 16 x 4 blocks of 6 x 8, each block held in registers.\0"
+    "void kiln_dgemm_packed_multiply(long M, long N, long K, double alpha, double beta,\0"
+    "\010__global const double *restrict packed_a, long a_at,\0"
+    "\010__global const double *restrict packed_b, long b_at,\0"
     "\004const long first_col = get_group_id(0) * 32, end_col = min(first_col + 32, N);\0"
+    "\010__local double *sum = sums;\0"
     "\010for (long col = first_col; col < end_col; col += 8)\0"
     "\014__global const double *restrict b = packed_b + b_at + col * K + k0 * 8;\0"
     "\014__global const double *restrict a = packed_a + a_at + row * K + k0 * 6;\0"
@@ -1442,6 +1357,12 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\020c3_0 = vload4(6, sum); c3_1 = vload4(7, sum);\0"
     "\020c4_0 = vload4(8, sum); c4_1 = vload4(9, sum);\0"
     "\020c5_0 = vload4(10, sum); c5_1 = vload4(11, sum);\0"
+    "\024const double4 b0 = vload4(0, b);\0"
+    "\024const double4 b1 = vload4(1, b);\0"
+    "\024const double a0 = a[0];\0"
+    "\024const double a1 = a[1];\0"
+    "\024const double a2 = a[2];\0"
+    "\024const double a3 = a[3];\0"
     "\024const double a4 = a[4];\0"
     "\024const double a5 = a[5];\0"
     "\024b += 8;\0"
@@ -1452,9 +1373,26 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\020vstore4(c4_0, 8, sum); vstore4(c4_1, 9, sum);\0"
     "\020vstore4(c5_0, 10, sum); vstore4(c5_1, 11, sum);\0"
     "\020// C = alpha c + beta C for the 6 x 8 block at (row, col).\0"
+    "\024__global double *out = C + row * ldc + col;\0"
     "\024if (col + 8 <= N) {\0"
+    "\030put_vector(c0_1, alpha, beta, out + 4);\0"
     "\030double x[8];\0"
+    "\030vstore4(c0_0, 0, x);\0"
+}, {
+    "\030vstore4(c0_1, 0, x + 4);\0"
     "\030for (int n = 0; n < 8 && col + n < N; n++)\0"
+    "\024__global double *out = C + (row + 1) * ldc + col;\0"
+    "\030put_vector(c1_1, alpha, beta, out + 4);\0"
+    "\030vstore4(c1_0, 0, x);\0"
+    "\030vstore4(c1_1, 0, x + 4);\0"
+    "\024__global double *out = C + (row + 2) * ldc + col;\0"
+    "\030put_vector(c2_1, alpha, beta, out + 4);\0"
+    "\030vstore4(c2_0, 0, x);\0"
+    "\030vstore4(c2_1, 0, x + 4);\0"
+    "\024__global double *out = C + (row + 3) * ldc + col;\0"
+    "\030put_vector(c3_1, alpha, beta, out + 4);\0"
+    "\030vstore4(c3_0, 0, x);\0"
+    "\030vstore4(c3_1, 0, x + 4);\0"
     "\024__global double *out = C + (row + 4) * ldc + col;\0"
     "\030put_vector(c4_1, alpha, beta, out + 4);\0"
     "\030vstore4(c4_0, 0, x);\0"
@@ -1463,15 +1401,14 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\030put_vector(c5_1, alpha, beta, out + 4);\0"
     "\030vstore4(c5_0, 0, x);\0"
     "\030vstore4(c5_1, 0, x + 4);\0"
+    "\014sum += 48;\0"
     "\004for (long k = k0; k < k1; k++, in++, out += 8) {\0"
     "// 2 x 8 blocks of 6 x 8, each block held in registers.\0"
-}, {
     "\004const long first_row = get_group_id(1) * 12, end_row = min(first_row + 12, M);\0"
     "\004__local double sums[768];\0"
-    "// 4 x 8 blocks of 6 x 8, each block held in registers.\0"
-    "\004__local double sums[1536];\0"
     "// 8 x 4 blocks of 6 x 8, each block held in registers.\0"
     "\004const long first_row = get_group_id(1) * 48, end_row = min(first_row + 48, M);\0"
+    "\004__local double sums[1536];\0"
     "\004// K advances by 512, so that a slice of a panel of B stays in the nearest cache.\0"
     "\004for (long k0 = 0; k0 == 0 || k0 < K; k0 += 512) {\0"
     "\010const long depth = min(K - k0, (long) 512);\0"
@@ -1496,30 +1433,6 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\024vstore4(c4_1, 0, x + 4);\0"
     "\024vstore4(c5_0, 0, x);\0"
     "\024vstore4(c5_1, 0, x + 4);\0"
-    "void kiln_dgemmt_direct_multiply(long M, long N, long K, double alpha, double beta,\0"
-    "\004if (row >= M || col >= N || is_left_out(row, col, 4, 12, triangle))\0"
-    "\004// Of C = alpha c + beta C for 4 x 12 of C from (row, col) on, what is in the triangle.\0"
-    "\010const long2 stored = stored_columns(row, N, triangle);\0"
-    "\010double x[12];\0"
-    "\010vstore4(c0_0, 0, x);\0"
-    "\010vstore4(c0_1, 0, x + 4);\0"
-    "\010vstore4(c0_2, 0, x + 8);\0"
-    "\010for (int i = 0; i < 12; i++) {\0"
-    "\014const int n = i;\0"
-    "\014if (col + n >= stored.x && col + n < stored.y)\0"
-    "\020put(x[i], alpha, beta, out + n);\0"
-    "\010const long2 stored = stored_columns(row + 1, N, triangle);\0"
-    "\010vstore4(c1_0, 0, x);\0"
-    "\010vstore4(c1_1, 0, x + 4);\0"
-    "\010vstore4(c1_2, 0, x + 8);\0"
-    "\010const long2 stored = stored_columns(row + 2, N, triangle);\0"
-    "\010vstore4(c2_0, 0, x);\0"
-    "\010vstore4(c2_1, 0, x + 4);\0"
-    "\010vstore4(c2_2, 0, x + 8);\0"
-    "\010const long2 stored = stored_columns(row + 3, N, triangle);\0"
-    "\010vstore4(c3_0, 0, x);\0"
-    "\010vstore4(c3_1, 0, x + 4);\0"
-    "\010vstore4(c3_2, 0, x + 8);\0"
     "\004const long first = triangle > 0 ? vector * 4 / rows : 0;\0"
     "\004const long last = triangle > 0 ? blocks : (end * 4 - 1) / rows + 1;\0"
     "void kiln_dgemmt_fused_multiply(long M, long N, long K, double alpha, double beta,\0"
@@ -1555,10 +1468,10 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "// C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.\0"
     "static void put(float2 x, int is_conjugated, float alpha, float alpha_imag, float beta,\0"
     "\010float beta_imag,\0"
-}, {
     "\010__global float2 *p)\0"
     "\004x.y *= is_conjugated ? -1 : 1;\0"
     "\004x = scaled(x, alpha, alpha_imag);\0"
+}, {
     "\004if (beta != 0 || beta_imag != 0)\0"
     "\010x += scaled(load(p), beta, beta_imag);\0"
     "\004store(x, p);\0"
@@ -1579,163 +1492,132 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\004x = scaled_vector(x, alpha, alpha_imag);\0"
     "\010x += scaled_vector(load_vector(p), beta, beta_imag);\0"
     "\004vstore8(x, 0, (__global float *) p);\0"
-    "// p * 6 + 5 side by side, conjugated if asked for. Lines past the end repeat the\0"
-    "// last one; what is computed from them is not stored. One work-item packs 256 values of k of\0"
-    "// one panel.\0"
-    "void kiln_cgemm_packed_packa(long lines, long K,\0"
-    "\010__global const float2 *restrict X, long x_offset, long ldx,\0"
-    "\010__global float *restrict packed, long at, int is_conjugated)\0"
-    "\004const float2 signs = (float2) (1, is_conjugated ? -1 : 1);\0"
-    "\004__global float *restrict out = packed + 2 * (at + line * K + k0 * 6);\0"
-    "\004__global const float2 *restrict in = X + x_offset + k0;\0"
-    "\010vstore2(load(in + l0) * signs, 0, out);\0"
-    "\010vstore2(load(in + l1) * signs, 1, out);\0"
-    "\010vstore2(load(in + l2) * signs, 2, out);\0"
-    "\010vstore2(load(in + l3) * signs, 3, out);\0"
-    "\010vstore2(load(in + l4) * signs, 4, out);\0"
-    "\010vstore2(load(in + l5) * signs, 5, out);\0"
-    "// p * 8 + 7 side by side, conjugated if asked for. Lines past the end repeat the\0"
-    "void kiln_cgemm_packed_packb(long lines, long K,\0"
-    "\004__global float *restrict out = packed + 2 * (at + line * K + k0 * 8);\0"
-    "\004__global const float2 *restrict in = X + x_offset + k0 * ldx + line;\0"
-    "\010const float8 all_signs = (float8) (signs, signs, signs, signs);\0"
-    "\014vstore8(load_vector(in) * all_signs, 0, out);\0"
-    "\014vstore8(load_vector(in + 4) * all_signs, 1, out);\0"
-    "\020vstore2(load(in + min((long) i, lines - 1 - line)) * signs, i, out);\0"
-    "void kiln_cgemm_packed_multiply(long M, long N, long K, float alpha, float alpha_imag, float beta,\0"
-    "\010__global float2 *restrict C, long c_offset, long ldc)\0"
-    "\004__local float sums[3072];\0"
-    "\004// Operands were conjugated as they were packed.\0"
-    "\004const int conj_a = 0;\0"
-    "\014__global const float *restrict b = packed_b + 2 * (b_at + col * K + k0 * 8);\0"
-    "\014__global const float *restrict a = packed_a + 2 * (a_at + row * K + k0 * 6);\0"
-    "\024c0_0 += a[0] * b0; c0_1 += a[0] * b1;\0"
-    "\024c1_0 += a[2] * b0; c1_1 += a[2] * b1;\0"
-    "\024c2_0 += a[4] * b0; c2_1 += a[4] * b1;\0"
-    "\024c3_0 += a[6] * b0; c3_1 += a[6] * b1;\0"
-    "\024c4_0 += a[8] * b0; c4_1 += a[8] * b1;\0"
-    "\024c5_0 += a[10] * b0; c5_1 += a[10] * b1;\0"
-    "\024const float8 q0 = turned(b0), q1 = turned(b1);\0"
-    "\024c0_0 += a[1] * q0; c0_1 += a[1] * q1;\0"
-    "\024c1_0 += a[3] * q0; c1_1 += a[3] * q1;\0"
-    "\024c2_0 += a[5] * q0; c2_1 += a[5] * q1;\0"
-    "\024c3_0 += a[7] * q0; c3_1 += a[7] * q1;\0"
-    "\024c4_0 += a[9] * q0; c4_1 += a[9] * q1;\0"
-    "\024c5_0 += a[11] * q0; c5_1 += a[11] * q1;\0"
-    "\024a += 12;\0"
-    "\024__global float2 *out = C + row * ldc + col;\0"
-    "\030put_vector(c0_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\030put_vector(c0_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
-    "\030float2 x[8];\0"
-    "\030vstore8(c0_0, 0, (float *) (x));\0"
-    "\030vstore8(c0_1, 0, (float *) (x + 4));\0"
-    "\034put(x[n], conj_a, alpha, alpha_imag, beta, beta_imag, out + n);\0"
-    "\024__global float2 *out = C + (row + 1) * ldc + col;\0"
-    "\030put_vector(c1_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\030put_vector(c1_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
-    "\030vstore8(c1_0, 0, (float *) (x));\0"
-    "\030vstore8(c1_1, 0, (float *) (x + 4));\0"
-    "\024__global float2 *out = C + (row + 2) * ldc + col;\0"
-    "\030put_vector(c2_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\030put_vector(c2_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
-    "\030vstore8(c2_0, 0, (float *) (x));\0"
-}, {
-    "\030vstore8(c2_1, 0, (float *) (x + 4));\0"
-    "\024__global float2 *out = C + (row + 3) * ldc + col;\0"
-    "\030put_vector(c3_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\030put_vector(c3_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
-    "\030vstore8(c3_0, 0, (float *) (x));\0"
-    "\030vstore8(c3_1, 0, (float *) (x + 4));\0"
-    "\024__global float2 *out = C + (row + 4) * ldc + col;\0"
-    "\030put_vector(c4_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\030put_vector(c4_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
-    "\030vstore8(c4_0, 0, (float *) (x));\0"
-    "\030vstore8(c4_1, 0, (float *) (x + 4));\0"
-    "\024__global float2 *out = C + (row + 5) * ldc + col;\0"
-    "\030put_vector(c5_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\030put_vector(c5_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
-    "\030vstore8(c5_0, 0, (float *) (x));\0"
-    "\030vstore8(c5_1, 0, (float *) (x + 4));\0"
-    "\010vstore2(load(in + l6) * signs, 6, out);\0"
-    "\010vstore2(load(in + l7) * signs, 7, out);\0"
-    "\014vstore2(load(in + 4) * signs, 4, out);\0"
-    "\014vstore2(load(in + 5) * signs, 5, out);\0"
-    "// Packs a matrix into panels of 3: panel p holds, for every k, the lines p * 3 to\0"
-    "// p * 3 + 2 side by side, conjugated if asked for. Lines past the end repeat the\0"
-    "\004const long line = get_group_id(0) * 3;\0"
-    "\004__global float *restrict out = packed + 2 * (at + line * K + k0 * 3);\0"
-    "// p * 12 + 11 side by side, conjugated if asked for. Lines past the end repeat the\0"
-    "\004__global float *restrict out = packed + 2 * (at + line * K + k0 * 12);\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 24) {\0"
-    "\014vstore8(load_vector(in + 8) * all_signs, 2, out);\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 24)\0"
-    "// Packed A is panel after panel, each K x 3: for every k, the panel's 3 rows side by side.\0"
-    "// 2 x 32 blocks of 3 x 12, each block held in registers.\0"
-    "\004const long first_row = get_group_id(1) * 6, end_row = min(first_row + 6, M);\0"
-    "\004const long first_col = get_group_id(0) * 384, end_col = min(first_col + 384, N);\0"
-    "\004for (long col = first_col; col < end_col; col += 12)\0"
-    "\004for (long row = first_row; row < end_row; row += 3) {\0"
-    "\010__global const float *restrict b = packed_b + 2 * (b_at + col * K + k0 * 12);\0"
-    "\010__global const float *restrict a = packed_a + 2 * (a_at + row * K + k0 * 3);\0"
-    "\010float8 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
-    "\010float8 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
-    "\010float8 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
-    "\020const float8 b2 = vload8(2, b);\0"
-    "\020c0_0 += a[0] * b0; c0_1 += a[0] * b1; c0_2 += a[0] * b2;\0"
-    "\020c1_0 += a[2] * b0; c1_1 += a[2] * b1; c1_2 += a[2] * b2;\0"
-    "\020c2_0 += a[4] * b0; c2_1 += a[4] * b1; c2_2 += a[4] * b2;\0"
-    "\020const float8 q0 = turned(b0), q1 = turned(b1), q2 = turned(b2);\0"
-    "\020c0_0 += a[1] * q0; c0_1 += a[1] * q1; c0_2 += a[1] * q2;\0"
-    "\020c1_0 += a[3] * q0; c1_1 += a[3] * q1; c1_2 += a[3] * q2;\0"
-    "\020c2_0 += a[5] * q0; c2_1 += a[5] * q1; c2_2 += a[5] * q2;\0"
-    "\020b += 24;\0"
-    "\010// C = alpha c + beta C for the 3 x 12 block at (row, col).\0"
-    "\014__global float2 *out = C + row * ldc + col;\0"
-    "\014if (col + 12 <= N) {\0"
-    "\020put_vector(c0_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\020put_vector(c0_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
-    "\020put_vector(c0_2, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
-    "\020float2 x[12];\0"
-    "\020vstore8(c0_0, 0, (float *) (x));\0"
-    "\020vstore8(c0_1, 0, (float *) (x + 4));\0"
-    "\020vstore8(c0_2, 0, (float *) (x + 8));\0"
-    "\020for (int n = 0; n < 12 && col + n < N; n++)\0"
-    "\024put(x[n], conj_a, alpha, alpha_imag, beta, beta_imag, out + n);\0"
-    "\014__global float2 *out = C + (row + 1) * ldc + col;\0"
-    "\020put_vector(c1_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\020put_vector(c1_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
-    "\020put_vector(c1_2, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
-    "\020vstore8(c1_0, 0, (float *) (x));\0"
-    "\020vstore8(c1_1, 0, (float *) (x + 4));\0"
-    "\020vstore8(c1_2, 0, (float *) (x + 8));\0"
-    "\014__global float2 *out = C + (row + 2) * ldc + col;\0"
-    "\020put_vector(c2_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\020put_vector(c2_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
-    "\020put_vector(c2_2, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
-    "\020vstore8(c2_0, 0, (float *) (x));\0"
-    "\020vstore8(c2_1, 0, (float *) (x + 4));\0"
-    "\020vstore8(c2_2, 0, (float *) (x + 8));\0"
-}, {
-    "\004for (long k = k0; k < k1; k++, in++, out += 24) {\0"
-    "\010vstore2(load(in + l8) * signs, 8, out);\0"
-    "\010vstore2(load(in + l9) * signs, 9, out);\0"
-    "\010vstore2(load(in + l10) * signs, 10, out);\0"
-    "\010vstore2(load(in + l11) * signs, 11, out);\0"
-    "\004if (line + 3 <= lines) {\0"
-    "\014vstore2(load(in) * signs, 0, out);\0"
-    "\014vstore2(load(in + 1) * signs, 1, out);\0"
-    "\014vstore2(load(in + 2) * signs, 2, out);\0"
-    "\014for (int i = 0; i < 3; i++)\0"
-    "void kiln_cgemm_fused_multiply(long M, long N, long K, float alpha, float alpha_imag, float beta,\0"
+    "// A work-group of 1 x 4 work-items; each computes 6 x 8 of C in registers.\0"
+    "__kernel __attribute__((reqd_work_group_size(4, 1, 1)))\0"
+    "void kiln_cgemm_direct_multiply(long M, long N, long K, float alpha, float alpha_imag, float beta,\0"
     "\010float beta_imag, int conj_a, int conj_b,\0"
     "\010__global const float2 *restrict A, long a_offset, long lda,\0"
     "\010__global const float2 *restrict B, long b_offset, long ldb,\0"
+    "\010__global float2 *restrict C, long c_offset, long ldc)\0"
+    "\004const long row = (long) get_global_id(1) * 6;\0"
+    "\004const long col = (long) get_global_id(0) * 8;\0"
+    "\004// conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.\0"
+    "\004const float sign = conj_a == conj_b ? 1 : -1;\0"
+    "\004const float8 signs = (float8) (1, sign, 1, sign, 1, sign, 1, sign);\0"
+    "\004const long r4 = min(row + 4, M - 1) * lda;\0"
+    "\004const long r5 = min(row + 5, M - 1) * lda;\0"
+    "\004float8 c0_0 = 0, c0_1 = 0;\0"
+    "\004float8 c1_0 = 0, c1_1 = 0;\0"
+    "\004float8 c2_0 = 0, c2_1 = 0;\0"
+    "\004float8 c3_0 = 0, c3_1 = 0;\0"
+    "\004float8 c4_0 = 0, c4_1 = 0;\0"
+    "\004float8 c5_0 = 0, c5_1 = 0;\0"
+    "\004if (col + 8 <= N) {\0"
+    "\020__global const float2 *b = B + k * ldb + col;\0"
+    "\020const float8 b0 = load_vector(b);\0"
+    "\020const float8 b1 = load_vector(b + 4);\0"
+    "\020const float8 p0 = b0 * signs, q0 = turned(p0);\0"
+    "\020const float8 p1 = b1 * signs, q1 = turned(p1);\0"
+    "\020__global const float2 *a = A + k;\0"
+    "\020// The parts of A are read one by one, each into all lanes of a vector.\0"
+    "\020__global const float *a0 = (__global const float *) (a + r0);\0"
+    "\020c0_0 += a0[0] * p0; c0_1 += a0[0] * p1;\0"
+    "\020__global const float *a1 = (__global const float *) (a + r1);\0"
+    "\020c1_0 += a1[0] * p0; c1_1 += a1[0] * p1;\0"
+    "\020__global const float *a2 = (__global const float *) (a + r2);\0"
+    "\020c2_0 += a2[0] * p0; c2_1 += a2[0] * p1;\0"
+    "\020__global const float *a3 = (__global const float *) (a + r3);\0"
+    "\020c3_0 += a3[0] * p0; c3_1 += a3[0] * p1;\0"
+    "\020__global const float *a4 = (__global const float *) (a + r4);\0"
+    "\020c4_0 += a4[0] * p0; c4_1 += a4[0] * p1;\0"
+    "\020__global const float *a5 = (__global const float *) (a + r5);\0"
+    "\020c5_0 += a5[0] * p0; c5_1 += a5[0] * p1;\0"
+    "\020c0_0 += a0[1] * q0; c0_1 += a0[1] * q1;\0"
+    "\020c1_0 += a1[1] * q0; c1_1 += a1[1] * q1;\0"
+    "\020c2_0 += a2[1] * q0; c2_1 += a2[1] * q1;\0"
+    "\020c3_0 += a3[1] * q0; c3_1 += a3[1] * q1;\0"
+    "\020c4_0 += a4[1] * q0; c4_1 += a4[1] * q1;\0"
+    "\020c5_0 += a5[1] * q0; c5_1 += a5[1] * q1;\0"
+    "\020const float2 e0 = load(b + s0), e1 = load(b + s1), e2 = load(b + s2),\0"
+    "\030e3 = load(b + s3);\0"
+    "\020const float8 b0 = (float8) (e0.x, e0.y, e1.x, e1.y, e2.x, e2.y, e3.x, e3.y);\0"
+    "\020const float2 e4 = load(b + s4), e5 = load(b + s5), e6 = load(b + s6),\0"
+    "\030e7 = load(b + s7);\0"
+    "\020const float8 b1 = (float8) (e4.x, e4.y, e5.x, e5.y, e6.x, e6.y, e7.x, e7.y);\0"
+    "\004// C = alpha c + beta C for the 6 x 8 block at (row, col).\0"
+    "\010__global float2 *out = C + row * ldc + col;\0"
+    "\010if (col + 8 <= N) {\0"
+    "\014put_vector(c0_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
+    "\014put_vector(c0_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
+    "\014float2 x[8];\0"
+    "\014vstore8(c0_0, 0, (float *) (x));\0"
+    "\014vstore8(c0_1, 0, (float *) (x + 4));\0"
+    "\014for (int n = 0; n < 8 && col + n < N; n++)\0"
+    "\020put(x[n], conj_a, alpha, alpha_imag, beta, beta_imag, out + n);\0"
+    "\010__global float2 *out = C + (row + 1) * ldc + col;\0"
+    "\014put_vector(c1_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
+}, {
+    "\014put_vector(c1_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
+    "\014vstore8(c1_0, 0, (float *) (x));\0"
+    "\014vstore8(c1_1, 0, (float *) (x + 4));\0"
+    "\010__global float2 *out = C + (row + 2) * ldc + col;\0"
+    "\014put_vector(c2_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
+    "\014put_vector(c2_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
+    "\014vstore8(c2_0, 0, (float *) (x));\0"
+    "\014vstore8(c2_1, 0, (float *) (x + 4));\0"
+    "\010__global float2 *out = C + (row + 3) * ldc + col;\0"
+    "\014put_vector(c3_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
+    "\014put_vector(c3_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
+    "\014vstore8(c3_0, 0, (float *) (x));\0"
+    "\014vstore8(c3_1, 0, (float *) (x + 4));\0"
+    "\004if (row + 4 < M) {\0"
+    "\010__global float2 *out = C + (row + 4) * ldc + col;\0"
+    "\014put_vector(c4_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
+    "\014put_vector(c4_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
+    "\014vstore8(c4_0, 0, (float *) (x));\0"
+    "\014vstore8(c4_1, 0, (float *) (x + 4));\0"
+    "\004if (row + 5 < M) {\0"
+    "\010__global float2 *out = C + (row + 5) * ldc + col;\0"
+    "\014put_vector(c5_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
+    "\014put_vector(c5_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
+    "\014vstore8(c5_0, 0, (float *) (x));\0"
+    "\014vstore8(c5_1, 0, (float *) (x + 4));\0"
+    "\014__global const float2 *b = B + k;\0"
+    "\014const float2 e0 = load(b + s0), e1 = load(b + s1), e2 = load(b + s2), e3 = load(b + s3);\0"
+    "\014const float8 b0 = (float8) (e0.x, e0.y, e1.x, e1.y, e2.x, e2.y, e3.x, e3.y);\0"
+    "\014const float2 e4 = load(b + s4), e5 = load(b + s5), e6 = load(b + s6), e7 = load(b + s7);\0"
+    "\014const float8 b1 = (float8) (e4.x, e4.y, e5.x, e5.y, e6.x, e6.y, e7.x, e7.y);\0"
+    "\014const float8 p0 = b0 * signs, q0 = turned(p0);\0"
+    "\014const float8 p1 = b1 * signs, q1 = turned(p1);\0"
+    "\014__global const float2 *a = A + k;\0"
+    "\014// The parts of A are read one by one, each into all lanes of a vector.\0"
+    "\014__global const float *a0 = (__global const float *) (a + r0);\0"
+    "\014c0_0 += a0[0] * p0; c0_1 += a0[0] * p1;\0"
+    "\014__global const float *a1 = (__global const float *) (a + r1);\0"
+    "\014c1_0 += a1[0] * p0; c1_1 += a1[0] * p1;\0"
+    "\014__global const float *a2 = (__global const float *) (a + r2);\0"
+    "\014c2_0 += a2[0] * p0; c2_1 += a2[0] * p1;\0"
+    "\014__global const float *a3 = (__global const float *) (a + r3);\0"
+    "\014c3_0 += a3[0] * p0; c3_1 += a3[0] * p1;\0"
+    "\014__global const float *a4 = (__global const float *) (a + r4);\0"
+    "\014c4_0 += a4[0] * p0; c4_1 += a4[0] * p1;\0"
+    "\014__global const float *a5 = (__global const float *) (a + r5);\0"
+    "\014c5_0 += a5[0] * p0; c5_1 += a5[0] * p1;\0"
+    "\014c0_0 += a0[1] * q0; c0_1 += a0[1] * q1;\0"
+    "\014c1_0 += a1[1] * q0; c1_1 += a1[1] * q1;\0"
+    "\014c2_0 += a2[1] * q0; c2_1 += a2[1] * q1;\0"
+    "\014c3_0 += a3[1] * q0; c3_1 += a3[1] * q1;\0"
+    "\014c4_0 += a4[1] * q0; c4_1 += a4[1] * q1;\0"
+    "\014c5_0 += a5[1] * q0; c5_1 += a5[1] * q1;\0"
+    "\004const long r4 = min(row + 4, M - 1);\0"
+    "\004const long r5 = min(row + 5, M - 1);\0"
+    "\020__global const float2 *a = A + k * lda;\0"
+    "\014__global const float2 *a = A + k * lda;\0"
+    "void kiln_cgemm_fused_multiply(long M, long N, long K, float alpha, float alpha_imag, float beta,\0"
     "\004__local float packed[8192];\0"
     "\004__local float sums[32768];\0"
     "\004// Panels are up to 2 vectors of columns wide, slices up to 64 of K deep. All are\0"
     "\004const long vectors = (N + 3) / 4, panels = (vectors + 1) / 2;\0"
-    "\004// conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.\0"
-    "\004const float sign = conj_a == conj_b ? 1 : -1;\0"
     "\020__local float *panel = packed + p * 1024;\0"
     "\020// Packs B from (k0, col) on: `depth` of K, `width` vectors of columns. Columns past\0"
     "\020// the end repeat the last one; what is computed from them is not stored.\0"
@@ -1755,6 +1637,7 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\030// vectors lie as in a block of 2.\0"
     "\034c1_0 = vload8(2, sum);\0"
     "\034c2_0 = vload8(4, sum);\0"
+}, {
     "\034c3_0 = vload8(6, sum);\0"
     "\037 // The parts of A are read one by one, each into all lanes of a\0"
     "\037 // vector.\0"
@@ -1807,7 +1690,6 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\034__global const float *a0 = (__global const float *) (a + r0);\0"
     "\034c0_0 += a0[0] * b0;\0"
     "\034__global const float *a1 = (__global const float *) (a + r1);\0"
-}, {
     "\034c1_0 += a1[0] * b0;\0"
     "\034__global const float *a2 = (__global const float *) (a + r2);\0"
     "\034c2_0 += a2[0] * b0;\0"
@@ -1833,14 +1715,15 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\034put(vload2(n, x), conj_a, alpha, alpha_imag, beta, beta_imag, out + n);\0"
     "\024__global const float2 *restrict a = A + k0 * lda;\0"
     "\020__global const float2 *restrict a = A + k0 * lda;\0"
-    "\004__local float packed[12288];\0"
-    "\004// Panels are up to 2 vectors of columns wide, slices up to 384 of K deep. All are\0"
-    "\004const long slices = max((K + 383) / 384, (long) 1), slice = (K + slices - 1) / slices;\0"
+    "\004__local float sums[12288];\0"
+    "\004// Panels are up to 2 vectors of columns wide, slices up to 128 of K deep. All are\0"
     "\004// Chunks of up to 32 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
     "\010const long chunk = at / (32 * panels) * 32;\0"
     "\010const long height = min(blocks - chunk, (long) 32);\0"
-    "\020__local float *panel = packed + p * 6144;\0"
-    "\020__local const float *panel = packed + p * 6144;\0"
+    "\010const long together = first > 0 ? 1 : min(min(some, (long) 4), panels - this_panel);\0"
+    "\010long vector[5];\0"
+    "\020__local float *panel = packed + p * 2048;\0"
+    "\020__local const float *panel = packed + p * 2048;\0"
     "\024const long row = (chunk + block) * 6;\0"
     "\024__local float *sum = sums + p * 3072 + (slices > 1 ? block * 96 : 0);\0"
     "\024const long r4 = min(row + 4, M - 1) * lda;\0"
@@ -1852,6 +1735,7 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\034c5_0 = vload8(10, sum);\0"
     "\037 __global const float *a4 = (__global const float *) (a + r4);\0"
     "\037 c4_0 += a4[0] * b0;\0"
+}, {
     "\037 __global const float *a5 = (__global const float *) (a + r5);\0"
     "\037 c5_0 += a5[0] * b0;\0"
     "\037 c4_0 += a4[1] * q0;\0"
@@ -1870,6 +1754,7 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\030vstore8(c4_0, 8, sum); vstore8(c4_1, 9, sum);\0"
     "\030vstore8(c5_0, 10, sum); vstore8(c5_1, 11, sum);\0"
     "\030for (long m = 0; m < 6 && row + m < M; m++) {\0"
+    "\004__local float sums[3072];\0"
     "\034__global const float *a4 = (__global const float *) (a + r4);\0"
     "\034c4_0 += a4[0] * b0;\0"
     "\034__global const float *a5 = (__global const float *) (a + r5);\0"
@@ -1882,6 +1767,169 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\034c5_0 += a5[1] * q0; c5_1 += a5[1] * q1;\0"
     "\024const long r4 = min(row + 4, M - 1);\0"
     "\024const long r5 = min(row + 5, M - 1);\0"
+    "\004__local float packed[12288];\0"
+    "\004// Panels are up to 2 vectors of columns wide, slices up to 384 of K deep. All are\0"
+    "\004const long slices = max((K + 383) / 384, (long) 1), slice = (K + slices - 1) / slices;\0"
+    "\020__local float *panel = packed + p * 6144;\0"
+    "\020__local const float *panel = packed + p * 6144;\0"
+    "\004__local float sums[24576];\0"
+    "\030for (; k + 2 <= depth; k += 2) {\0"
+    "\024for (; k + 2 <= depth; k += 2) {\0"
+    "// Packs a matrix into panels of 3: panel p holds, for every k, the lines p * 3 to\0"
+    "// p * 3 + 2 side by side, conjugated if asked for. Lines past the end repeat the\0"
+    "// last one; what is computed from them is not stored. One work-item packs 256 values of k of\0"
+    "// one panel.\0"
+    "void kiln_cgemm_packed_packa(long lines, long K,\0"
+    "\010__global const float2 *restrict X, long x_offset, long ldx,\0"
+    "\010__global float *restrict packed, long at, int is_conjugated)\0"
+    "\004const long line = get_group_id(0) * 3;\0"
+    "\004const float2 signs = (float2) (1, is_conjugated ? -1 : 1);\0"
+    "\004__global float *restrict out = packed + 2 * (at + line * K + k0 * 3);\0"
+    "\004__global const float2 *restrict in = X + x_offset + k0;\0"
+    "\010vstore2(load(in + l0) * signs, 0, out);\0"
+    "\010vstore2(load(in + l1) * signs, 1, out);\0"
+    "\010vstore2(load(in + l2) * signs, 2, out);\0"
+    "// Packs a matrix into panels of 12: panel p holds, for every k, the lines p * 12 to\0"
+    "// p * 12 + 11 side by side, conjugated if asked for. Lines past the end repeat the\0"
+    "void kiln_cgemm_packed_packb(long lines, long K,\0"
+    "\004const long line = get_group_id(0) * 12;\0"
+    "\004__global float *restrict out = packed + 2 * (at + line * K + k0 * 12);\0"
+    "\004__global const float2 *restrict in = X + x_offset + k0 * ldx + line;\0"
+    "\004if (line + 12 <= lines) {\0"
+    "\010const float8 all_signs = (float8) (signs, signs, signs, signs);\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 24) {\0"
+    "\014vstore8(load_vector(in) * all_signs, 0, out);\0"
+    "\014vstore8(load_vector(in + 4) * all_signs, 1, out);\0"
+    "\014vstore8(load_vector(in + 8) * all_signs, 2, out);\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 24)\0"
+    "\014for (int i = 0; i < 12; i++)\0"
+    "\020vstore2(load(in + min((long) i, lines - 1 - line)) * signs, i, out);\0"
+    "// Packed A is panel after panel, each K x 3: for every k, the panel's 3 rows side by side.\0"
+    "// Packed B is panel after panel, each K x 12. A work-group is one work-item; it computes up to\0"
+    "// 2 x 32 blocks of 3 x 12, each block held in registers.\0"
+    "void kiln_cgemm_packed_multiply(long M, long N, long K, float alpha, float alpha_imag, float beta,\0"
+    "\004const long first_row = get_group_id(1) * 6, end_row = min(first_row + 6, M);\0"
+    "\004const long first_col = get_group_id(0) * 384, end_col = min(first_col + 384, N);\0"
+    "\004// Operands were conjugated as they were packed.\0"
+    "\004const int conj_a = 0;\0"
+    "\004for (long col = first_col; col < end_col; col += 12)\0"
+    "\004for (long row = first_row; row < end_row; row += 3) {\0"
+    "\010__global const float *restrict b = packed_b + 2 * (b_at + col * K + k0 * 12);\0"
+    "\010__global const float *restrict a = packed_a + 2 * (a_at + row * K + k0 * 3);\0"
+}, {
+    "\010float8 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
+    "\010float8 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
+    "\010float8 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
+    "\020const float8 b2 = vload8(2, b);\0"
+    "\020c0_0 += a[0] * b0; c0_1 += a[0] * b1; c0_2 += a[0] * b2;\0"
+    "\020c1_0 += a[2] * b0; c1_1 += a[2] * b1; c1_2 += a[2] * b2;\0"
+    "\020c2_0 += a[4] * b0; c2_1 += a[4] * b1; c2_2 += a[4] * b2;\0"
+    "\020const float8 q0 = turned(b0), q1 = turned(b1), q2 = turned(b2);\0"
+    "\020c0_0 += a[1] * q0; c0_1 += a[1] * q1; c0_2 += a[1] * q2;\0"
+    "\020c1_0 += a[3] * q0; c1_1 += a[3] * q1; c1_2 += a[3] * q2;\0"
+    "\020c2_0 += a[5] * q0; c2_1 += a[5] * q1; c2_2 += a[5] * q2;\0"
+    "\020b += 24;\0"
+    "\010// C = alpha c + beta C for the 3 x 12 block at (row, col).\0"
+    "\014__global float2 *out = C + row * ldc + col;\0"
+    "\014if (col + 12 <= N) {\0"
+    "\020put_vector(c0_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
+    "\020put_vector(c0_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
+    "\020put_vector(c0_2, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
+    "\020float2 x[12];\0"
+    "\020vstore8(c0_0, 0, (float *) (x));\0"
+    "\020vstore8(c0_1, 0, (float *) (x + 4));\0"
+    "\020vstore8(c0_2, 0, (float *) (x + 8));\0"
+    "\020for (int n = 0; n < 12 && col + n < N; n++)\0"
+    "\024put(x[n], conj_a, alpha, alpha_imag, beta, beta_imag, out + n);\0"
+    "\014__global float2 *out = C + (row + 1) * ldc + col;\0"
+    "\020put_vector(c1_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
+    "\020put_vector(c1_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
+    "\020put_vector(c1_2, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
+    "\020vstore8(c1_0, 0, (float *) (x));\0"
+    "\020vstore8(c1_1, 0, (float *) (x + 4));\0"
+    "\020vstore8(c1_2, 0, (float *) (x + 8));\0"
+    "\014__global float2 *out = C + (row + 2) * ldc + col;\0"
+    "\020put_vector(c2_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
+    "\020put_vector(c2_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
+    "\020put_vector(c2_2, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
+    "\020vstore8(c2_0, 0, (float *) (x));\0"
+    "\020vstore8(c2_1, 0, (float *) (x + 4));\0"
+    "\020vstore8(c2_2, 0, (float *) (x + 8));\0"
+    "\004for (long k = k0; k < k1; k++, in++, out += 24) {\0"
+    "\010vstore2(load(in + l3) * signs, 3, out);\0"
+    "\010vstore2(load(in + l4) * signs, 4, out);\0"
+    "\010vstore2(load(in + l5) * signs, 5, out);\0"
+    "\010vstore2(load(in + l6) * signs, 6, out);\0"
+    "\010vstore2(load(in + l7) * signs, 7, out);\0"
+    "\010vstore2(load(in + l8) * signs, 8, out);\0"
+    "\010vstore2(load(in + l9) * signs, 9, out);\0"
+    "\010vstore2(load(in + l10) * signs, 10, out);\0"
+    "\010vstore2(load(in + l11) * signs, 11, out);\0"
+    "\004if (line + 3 <= lines) {\0"
+    "\014vstore2(load(in) * signs, 0, out);\0"
+    "\014vstore2(load(in + 1) * signs, 1, out);\0"
+    "\014vstore2(load(in + 2) * signs, 2, out);\0"
+    "\014for (int i = 0; i < 3; i++)\0"
+    "// p * 6 + 5 side by side, conjugated if asked for. Lines past the end repeat the\0"
+    "\004__global float *restrict out = packed + 2 * (at + line * K + k0 * 6);\0"
+    "\004for (long k = k0; k < k1; k++, in++, out += 12) {\0"
+    "// p * 8 + 7 side by side, conjugated if asked for. Lines past the end repeat the\0"
+    "\004__global float *restrict out = packed + 2 * (at + line * K + k0 * 8);\0"
+    "// 16 x 8 blocks of 6 x 8, each block held in registers.\0"
+    "\014__global const float *restrict b = packed_b + 2 * (b_at + col * K + k0 * 8);\0"
+    "\014__global const float *restrict a = packed_a + 2 * (a_at + row * K + k0 * 6);\0"
+    "\024c0_0 += a[0] * b0; c0_1 += a[0] * b1;\0"
+    "\024c1_0 += a[2] * b0; c1_1 += a[2] * b1;\0"
+    "\024c2_0 += a[4] * b0; c2_1 += a[4] * b1;\0"
+    "\024c3_0 += a[6] * b0; c3_1 += a[6] * b1;\0"
+    "\024c4_0 += a[8] * b0; c4_1 += a[8] * b1;\0"
+    "\024c5_0 += a[10] * b0; c5_1 += a[10] * b1;\0"
+    "\024const float8 q0 = turned(b0), q1 = turned(b1);\0"
+    "\024c0_0 += a[1] * q0; c0_1 += a[1] * q1;\0"
+    "\024c1_0 += a[3] * q0; c1_1 += a[3] * q1;\0"
+    "\024c2_0 += a[5] * q0; c2_1 += a[5] * q1;\0"
+    "\024c3_0 += a[7] * q0; c3_1 += a[7] * q1;\0"
+    "\024c4_0 += a[9] * q0; c4_1 += a[9] * q1;\0"
+    "\024c5_0 += a[11] * q0; c5_1 += a[11] * q1;\0"
+    "\024a += 12;\0"
+    "\024__global float2 *out = C + row * ldc + col;\0"
+    "\030put_vector(c0_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
+    "\030put_vector(c0_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
+    "\030float2 x[8];\0"
+    "\030vstore8(c0_0, 0, (float *) (x));\0"
+    "\030vstore8(c0_1, 0, (float *) (x + 4));\0"
+    "\034put(x[n], conj_a, alpha, alpha_imag, beta, beta_imag, out + n);\0"
+    "\024__global float2 *out = C + (row + 1) * ldc + col;\0"
+    "\030put_vector(c1_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
+}, {
+    "\030put_vector(c1_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
+    "\030vstore8(c1_0, 0, (float *) (x));\0"
+    "\030vstore8(c1_1, 0, (float *) (x + 4));\0"
+    "\024__global float2 *out = C + (row + 2) * ldc + col;\0"
+    "\030put_vector(c2_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
+    "\030put_vector(c2_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
+    "\030vstore8(c2_0, 0, (float *) (x));\0"
+    "\030vstore8(c2_1, 0, (float *) (x + 4));\0"
+    "\024__global float2 *out = C + (row + 3) * ldc + col;\0"
+    "\030put_vector(c3_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
+    "\030put_vector(c3_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
+    "\030vstore8(c3_0, 0, (float *) (x));\0"
+    "\030vstore8(c3_1, 0, (float *) (x + 4));\0"
+    "\024__global float2 *out = C + (row + 4) * ldc + col;\0"
+    "\030put_vector(c4_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
+    "\030put_vector(c4_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
+    "\030vstore8(c4_0, 0, (float *) (x));\0"
+    "\030vstore8(c4_1, 0, (float *) (x + 4));\0"
+    "\024__global float2 *out = C + (row + 5) * ldc + col;\0"
+    "\030put_vector(c5_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
+    "\030put_vector(c5_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
+    "\030vstore8(c5_0, 0, (float *) (x));\0"
+    "\030vstore8(c5_1, 0, (float *) (x + 4));\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 12) {\0"
+    "\014vstore2(load(in + 4) * signs, 4, out);\0"
+    "\014vstore2(load(in + 5) * signs, 5, out);\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 12)\0"
+    "// 8 x 8 blocks of 6 x 8, each block held in registers.\0"
     "// An element of the diagonal of a Hermitian matrix.\0"
     "static void make_real(__global float2 *p)\0"
     "\004((__global float *) p)[1] = 0;\0"
@@ -1890,21 +1938,51 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\010__global float2 *restrict C, long c_offset, long ldc, int triangle, int is_hermitian)\0"
     "\004for (long chunk = 0; chunk < blocks; chunk += 32)\0"
     "\014chunk += 32;\0"
-    "\010while (together < 2 && this_panel + 1 < panels && last - first == some && left >= some) {\0"
+    "\010while (together < 4 && this_panel + 1 < panels && last - first == some && left >= some) {\0"
     "\034if (is_hermitian && row + m >= col && row + m < col + width * 4)\0"
     "\037 make_real(out + (row + m - col));\0"
     "\030if (is_hermitian && row + m >= col && row + m < col + width * 4)\0"
     "\034make_real(out + (row + m - col));\0"
+    "void kiln_cgemmt_packed_packa(long lines, long K,\0"
+    "void kiln_cgemmt_packed_packb(long lines, long K,\0"
+    "void kiln_cgemmt_packed_multiply(long M, long N, long K, float alpha, float alpha_imag, float beta,\0"
+    "\024float2 x[8];\0"
+    "\024vstore8(c0_0, 0, (float *) (x));\0"
+    "\024vstore8(c0_1, 0, (float *) (x + 4));\0"
+    "\034put(x[i], conj_a, alpha, alpha_imag, beta, beta_imag, out + n);\0"
+    "\024if (is_hermitian && row >= col && row < col + 8)\0"
+    "\030make_real(out + (row - col));\0"
+    "\024vstore8(c1_0, 0, (float *) (x));\0"
+    "\024vstore8(c1_1, 0, (float *) (x + 4));\0"
+    "\024if (is_hermitian && row + 1 >= col && row + 1 < col + 8)\0"
+    "\030make_real(out + (row + 1 - col));\0"
+    "\024vstore8(c2_0, 0, (float *) (x));\0"
+    "\024vstore8(c2_1, 0, (float *) (x + 4));\0"
+    "\024if (is_hermitian && row + 2 >= col && row + 2 < col + 8)\0"
+    "\030make_real(out + (row + 2 - col));\0"
+    "\024vstore8(c3_0, 0, (float *) (x));\0"
+    "\024vstore8(c3_1, 0, (float *) (x + 4));\0"
+    "\024if (is_hermitian && row + 3 >= col && row + 3 < col + 8)\0"
+    "\030make_real(out + (row + 3 - col));\0"
+    "\024vstore8(c4_0, 0, (float *) (x));\0"
+    "\024vstore8(c4_1, 0, (float *) (x + 4));\0"
+    "\024if (is_hermitian && row + 4 >= col && row + 4 < col + 8)\0"
+    "\030make_real(out + (row + 4 - col));\0"
+    "\024vstore8(c5_0, 0, (float *) (x));\0"
+    "\024vstore8(c5_1, 0, (float *) (x + 4));\0"
+    "\024if (is_hermitian && row + 5 >= col && row + 5 < col + 8)\0"
+    "\030make_real(out + (row + 5 - col));\0"
+    "\010while (together < 2 && this_panel + 1 < panels && last - first == some && left >= some) {\0"
     "// Elements lie at multiples of their parts: the application's own memory may begin at any.\0"
     "static float2 load(__global const float *X, long at)\0"
     "\004return vload2(at, X);\0"
     "static void store(float2 x, __global float *X, long at)\0"
-}, {
     "\004vstore2(x, at, X);\0"
     "static float2 product(float2 x, float2 y)\0"
     "\004return (float2) (x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);\0"
     "// op(B), each element as two rows of two real columns; rows are whole pairs of elements.\0"
     "void kiln_cgemm_complex_expand(long N, long K,\0"
+}, {
     "\010__global const float *restrict B, long b_offset, long ldb, int conj_b,\0"
     "\010__global float *restrict packed_b, long b_at)\0"
     "\004const long first_n = get_group_id(0) * 32, end_n = min(first_n + 32, N);\0"
@@ -1981,13 +2059,13 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\014if (conj_a && row == col)\0"
     "\020element.y = 0;\0"
     "\014store((float2) (element.x, conj_a ? -element.y : element.y), C,\0"
-}, {
     "\024c_offset + col * ldc + row);\0"
     "static double2 load(__global const double2 *p)\0"
     "\004return vload2(0, (__global const double *) p);\0"
     "static void store(double2 x, __global double2 *p)\0"
     "\004vstore2(x, 0, (__global double *) p);\0"
     "static double2 scaled(double2 x, double re, double im)\0"
+}, {
     "\004return im == 0 ? re * x : (double2) (re * x.x - im * x.y, re * x.y + im * x.x);\0"
     "static void put(double2 x, int is_conjugated, double alpha, double alpha_imag, double beta,\0"
     "\010double beta_imag,\0"
@@ -2004,17 +2082,109 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\004const double sign = is_conjugated ? -1 : 1;\0"
     "\004x *= (double4) (1, sign, 1, sign);\0"
     "\004vstore4(x, 0, (__global double *) p);\0"
-    "void kiln_zgemm_fused_multiply(long M, long N, long K, double alpha, double alpha_imag, double beta,\0"
-    "\010double beta_imag, int conj_a, int conj_b,\0"
+    "// A work-group of 1 x 1 work-items; each computes 4 x 4 of C in registers.\0"
+    "void kiln_zgemm_direct_multiply(long M, long N, long K, double alpha, double alpha_imag,\0"
+    "\010double beta, double beta_imag, int conj_a, int conj_b,\0"
     "\010__global const double2 *restrict A, long a_offset, long lda,\0"
     "\010__global const double2 *restrict B, long b_offset, long ldb,\0"
     "\010__global double2 *restrict C, long c_offset, long ldc)\0"
+    "\004const long col = (long) get_global_id(0) * 4;\0"
+    "\004const double sign = conj_a == conj_b ? 1 : -1;\0"
+    "\004const double4 signs = (double4) (1, sign, 1, sign);\0"
+    "\004double4 c0_0 = 0, c0_1 = 0;\0"
+    "\004double4 c1_0 = 0, c1_1 = 0;\0"
+    "\004double4 c2_0 = 0, c2_1 = 0;\0"
+    "\004double4 c3_0 = 0, c3_1 = 0;\0"
+    "\004if (col + 4 <= N) {\0"
+    "\020__global const double2 *b = B + k * ldb + col;\0"
+    "\020const double4 b1 = load_vector(b + 2);\0"
+    "\020const double4 p0 = b0 * signs, q0 = turned(p0);\0"
+    "\020const double4 p1 = b1 * signs, q1 = turned(p1);\0"
+    "\020__global const double2 *a = A + k;\0"
+    "\020__global const double *a0 = (__global const double *) (a + r0);\0"
+    "\020__global const double *a1 = (__global const double *) (a + r1);\0"
+    "\020__global const double *a2 = (__global const double *) (a + r2);\0"
+    "\020__global const double *a3 = (__global const double *) (a + r3);\0"
+    "\020__global const double2 *b = B + (k + 1) * ldb + col;\0"
+    "\020__global const double2 *a = A + (k + 1);\0"
+    "\020__global const double2 *b = B + (k + 2) * ldb + col;\0"
+    "\020__global const double2 *a = A + (k + 2);\0"
+    "\020__global const double2 *b = B + (k + 3) * ldb + col;\0"
+    "\020__global const double2 *a = A + (k + 3);\0"
+    "\020const double2 e0 = load(b + s0), e1 = load(b + s1);\0"
+    "\020const double4 b0 = (double4) (e0.x, e0.y, e1.x, e1.y);\0"
+    "\020const double2 e2 = load(b + s2), e3 = load(b + s3);\0"
+    "\020const double4 b1 = (double4) (e2.x, e2.y, e3.x, e3.y);\0"
+    "\004// C = alpha c + beta C for the 4 x 4 block at (row, col).\0"
+    "\010__global double2 *out = C + row * ldc + col;\0"
+    "\010if (col + 4 <= N) {\0"
+    "\014put_vector(c0_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 2);\0"
+    "\014double2 x[4];\0"
+    "\014vstore4(c0_0, 0, (double *) (x));\0"
+    "\014vstore4(c0_1, 0, (double *) (x + 2));\0"
+    "\014for (int n = 0; n < 4 && col + n < N; n++)\0"
+    "\010__global double2 *out = C + (row + 1) * ldc + col;\0"
+    "\014put_vector(c1_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 2);\0"
+    "\014vstore4(c1_0, 0, (double *) (x));\0"
+    "\014vstore4(c1_1, 0, (double *) (x + 2));\0"
+    "\010__global double2 *out = C + (row + 2) * ldc + col;\0"
+    "\014put_vector(c2_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 2);\0"
+    "\014vstore4(c2_0, 0, (double *) (x));\0"
+    "\014vstore4(c2_1, 0, (double *) (x + 2));\0"
+    "\010__global double2 *out = C + (row + 3) * ldc + col;\0"
+    "\014put_vector(c3_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 2);\0"
+    "\014vstore4(c3_0, 0, (double *) (x));\0"
+    "\014vstore4(c3_1, 0, (double *) (x + 2));\0"
+    "\014__global const double2 *b = B + k;\0"
+    "\014const double2 e0 = load(b + s0), e1 = load(b + s1);\0"
+    "\014const double4 b0 = (double4) (e0.x, e0.y, e1.x, e1.y);\0"
+    "\014const double2 e2 = load(b + s2), e3 = load(b + s3);\0"
+    "\014const double4 b1 = (double4) (e2.x, e2.y, e3.x, e3.y);\0"
+    "\014const double4 p0 = b0 * signs, q0 = turned(p0);\0"
+    "\014const double4 p1 = b1 * signs, q1 = turned(p1);\0"
+    "\014__global const double2 *a = A + k;\0"
+    "\014__global const double *a0 = (__global const double *) (a + r0);\0"
+    "\014__global const double *a1 = (__global const double *) (a + r1);\0"
+    "\014__global const double *a2 = (__global const double *) (a + r2);\0"
+    "\014__global const double *a3 = (__global const double *) (a + r3);\0"
+    "\014__global const double2 *b = B + (k + 1);\0"
+}, {
+    "\014__global const double2 *a = A + (k + 1);\0"
+    "\014__global const double2 *b = B + (k + 2);\0"
+    "\014__global const double2 *a = A + (k + 2);\0"
+    "\014__global const double2 *b = B + (k + 3);\0"
+    "\014__global const double2 *a = A + (k + 3);\0"
+    "\020__global const double2 *a = A + k * lda;\0"
+    "\020__global const double2 *a = A + (k + 1) * lda;\0"
+    "\020__global const double2 *a = A + (k + 2) * lda;\0"
+    "\020__global const double2 *a = A + (k + 3) * lda;\0"
+    "\014__global const double2 *a = A + k * lda;\0"
+    "\014__global const double2 *a = A + (k + 1) * lda;\0"
+    "\014__global const double2 *a = A + (k + 2) * lda;\0"
+    "\014__global const double2 *a = A + (k + 3) * lda;\0"
+    "// A work-group of 1 x 4 work-items; each computes 6 x 4 of C in registers.\0"
+    "\004double4 c4_0 = 0, c4_1 = 0;\0"
+    "\004double4 c5_0 = 0, c5_1 = 0;\0"
+    "\020__global const double *a4 = (__global const double *) (a + r4);\0"
+    "\020__global const double *a5 = (__global const double *) (a + r5);\0"
+    "\004// C = alpha c + beta C for the 6 x 4 block at (row, col).\0"
+    "\010__global double2 *out = C + (row + 4) * ldc + col;\0"
+    "\014put_vector(c4_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 2);\0"
+    "\014vstore4(c4_0, 0, (double *) (x));\0"
+    "\014vstore4(c4_1, 0, (double *) (x + 2));\0"
+    "\010__global double2 *out = C + (row + 5) * ldc + col;\0"
+    "\014put_vector(c5_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 2);\0"
+    "\014vstore4(c5_0, 0, (double *) (x));\0"
+    "\014vstore4(c5_1, 0, (double *) (x + 2));\0"
+    "\014__global const double *a4 = (__global const double *) (a + r4);\0"
+    "\014__global const double *a5 = (__global const double *) (a + r5);\0"
+    "void kiln_zgemm_fused_multiply(long M, long N, long K, double alpha, double alpha_imag, double beta,\0"
+    "\010double beta_imag, int conj_a, int conj_b,\0"
     "\004// A slice of a panel: for every k, the panel's columns of B side by side, 8 apart.\0"
     "\004__local double packed[4096];\0"
     "\004const long vectors = (N + 1) / 2, panels = (vectors + 1) / 2;\0"
-    "\004const double sign = conj_a == conj_b ? 1 : -1;\0"
     "\020const long width = vector[p + 1] - vector[p], col = vector[p] * 2;\0"
-    "\020__local double *panel = packed + p * 2048;\0"
+    "\020__local double *panel = packed + p * 1024;\0"
     "\024const double4 signs = (double4) (1, sign, 1, sign);\0"
     "\024const long whole = min(width, (N - col) / 2);\0"
     "\024__local double *out = panel;\0"
@@ -2023,7 +2193,8 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\034vstore4(load_vector(in + v * 2) * signs, v, out);\0"
     "\030for (long i = whole * 2; i < width * 2; i++)\0"
     "\034vstore2(load(in + min(i, N - 1 - col)) * (double2) (1, sign), i, out);\0"
-    "\020__local const double *panel = packed + p * 2048;\0"
+    "\020__local const double *panel = packed + p * 1024;\0"
+    "\024__local double *sum = sums + p * 1536 + (slices > 1 ? block * 48 : 0);\0"
     "\024__global const double2 *next = B + col;\0"
     "\034* 2;\0"
     "\024__global const double2 *restrict a = A + k0;\0"
@@ -2066,11 +2237,11 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\034for (; n + 2 <= end; n += 2)\0"
     "\037 put_vector(vload4(0, x + 2 * n), conj_a, alpha, alpha_imag, beta,\0"
     "\004__local double panel[2048];\0"
+}, {
     "\010const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 2;\0"
     "\014for (long i = 0; i < width * 2; i++) {\0"
     "\020__global const double2 *in = B + min(col + i, N - 1) * ldb + k0;\0"
     "\024vstore2(load(in + k) * (double2) (1, sign), k * 4 + i, panel);\0"
-}, {
     "\020__global const double2 *restrict a = A + k0;\0"
     "\024double4 c4_0 = 0;\0"
     "\024double4 c5_0 = 0;\0"
@@ -2112,39 +2283,34 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\034put_vector(vload4(0, x + 2 * n), conj_a, alpha, alpha_imag, beta,\0"
     "\024__global const double2 *restrict a = A + k0 * lda;\0"
     "\020__global const double2 *restrict a = A + k0 * lda;\0"
-    "\004__local double sums[8192];\0"
-    "\010const long together = first > 0 ? 1 : min(min(some, (long) 4), panels - this_panel);\0"
-    "\010long vector[5];\0"
-    "\020__local double *panel = packed + p * 3072;\0"
-    "\020__local const double *panel = packed + p * 3072;\0"
-    "\024__local double *sum = sums + p * 2048 + (slices > 1 ? block * 32 : 0);\0"
-    "\004__local double sums[2048];\0"
-    "\020__local double *sum = sums + (slices > 1 ? block * 32 : 0);\0"
+    "\004__local double sums[12288];\0"
+    "\020__local double *panel = packed + p * 512;\0"
+    "\020__local const double *panel = packed + p * 512;\0"
     "void kiln_zgemm_packed_packa(long lines, long K,\0"
     "\010__global const double2 *restrict X, long x_offset, long ldx,\0"
     "\010__global double *restrict packed, long at, int is_conjugated)\0"
     "\004const double2 signs = (double2) (1, is_conjugated ? -1 : 1);\0"
     "\004__global double *restrict out = packed + 2 * (at + line * K + k0 * 6);\0"
     "\004__global const double2 *restrict in = X + x_offset + k0;\0"
+    "// Packs a matrix into panels of 4: panel p holds, for every k, the lines p * 4 to\0"
     "// p * 4 + 3 side by side, conjugated if asked for. Lines past the end repeat the\0"
     "void kiln_zgemm_packed_packb(long lines, long K,\0"
+    "\004const long line = get_group_id(0) * 4;\0"
     "\004__global double *restrict out = packed + 2 * (at + line * K + k0 * 4);\0"
     "\004__global const double2 *restrict in = X + x_offset + k0 * ldx + line;\0"
+    "\004if (line + 4 <= lines) {\0"
     "\010const double4 all_signs = (double4) (signs, signs);\0"
     "\014vstore4(load_vector(in) * all_signs, 0, out);\0"
     "\014vstore4(load_vector(in + 2) * all_signs, 1, out);\0"
+    "\014for (int i = 0; i < 4; i++)\0"
     "// Packed B is panel after panel, each K x 4. A work-group is one work-item; it computes up to\0"
-    "// 8 x 8 blocks of 6 x 4, each block held in registers.\0"
+    "// 2 x 8 blocks of 6 x 4, each block held in registers.\0"
     "void kiln_zgemm_packed_multiply(long M, long N, long K, double alpha, double alpha_imag,\0"
     "\010double beta, double beta_imag,\0"
-    "\004// K advances by 128, so that a slice of a panel of B stays in the nearest cache.\0"
-    "\004for (long k0 = 0; k0 == 0 || k0 < K; k0 += 128) {\0"
-    "\010const long depth = min(K - k0, (long) 128);\0"
     "\010for (long col = first_col; col < end_col; col += 4)\0"
     "\014__global const double *restrict b = packed_b + 2 * (b_at + col * K + k0 * 4);\0"
     "\014__global const double *restrict a = packed_a + 2 * (a_at + row * K + k0 * 6);\0"
     "\024const double4 q0 = turned(b0), q1 = turned(b1);\0"
-    "\014if (k0 + 128 < K) {\0"
     "\020// C = alpha c + beta C for the 6 x 4 block at (row, col).\0"
     "\024__global double2 *out = C + row * ldc + col;\0"
     "\024if (col + 4 <= N) {\0"
@@ -2156,8 +2322,8 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\024__global double2 *out = C + (row + 1) * ldc + col;\0"
     "\030put_vector(c1_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 2);\0"
     "\030vstore4(c1_0, 0, (double *) (x));\0"
-}, {
     "\030vstore4(c1_1, 0, (double *) (x + 2));\0"
+}, {
     "\024__global double2 *out = C + (row + 2) * ldc + col;\0"
     "\030put_vector(c2_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 2);\0"
     "\030vstore4(c2_0, 0, (double *) (x));\0"
@@ -2175,26 +2341,46 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "\030vstore4(c5_0, 0, (double *) (x));\0"
     "\030vstore4(c5_1, 0, (double *) (x + 2));\0"
     "\014vstore4(load_vector(in + 4) * all_signs, 2, out);\0"
-    "// 2 x 8 blocks of 6 x 4, each block held in registers.\0"
-    "\004__local double sums[12288];\0"
-    "\020__local double *panel = packed + p * 512;\0"
-    "\020__local const double *panel = packed + p * 512;\0"
-    "\024__local double *sum = sums + p * 1536 + (slices > 1 ? block * 48 : 0);\0"
-    "\030for (; k + 2 <= depth; k += 2) {\0"
-    "\024for (; k + 2 <= depth; k += 2) {\0"
+    "// 8 x 8 blocks of 6 x 4, each block held in registers.\0"
+    "\004// K advances by 128, so that a slice of a panel of B stays in the nearest cache.\0"
+    "\004for (long k0 = 0; k0 == 0 || k0 < K; k0 += 128) {\0"
+    "\010const long depth = min(K - k0, (long) 128);\0"
+    "\014if (k0 + 128 < K) {\0"
     "static void make_real(__global double2 *p)\0"
     "\004((__global double *) p)[1] = 0;\0"
-    "\004const long rows = 6 * abs(triangle), height = min(blocks - chunk, (long) 64);\0"
     "\004const long first = triangle > 0 ? vector * 2 / rows : 0;\0"
     "\004const long last = triangle > 0 ? blocks : (end * 2 - 1) / rows + 1;\0"
     "void kiln_zgemmt_fused_multiply(long M, long N, long K, double alpha, double alpha_imag,\0"
-    "\010double beta, double beta_imag, int conj_a, int conj_b,\0"
     "\010__global double2 *restrict C, long c_offset, long ldc, int triangle, int is_hermitian)\0"
-    "\010while (together < 4 && this_panel + 1 < panels && last - first == some && left >= some) {\0"
     "\034const long end = min(width * 2, stored.y - col);\0"
     "\034if (is_hermitian && row + m >= col && row + m < col + width * 2)\0"
     "\030const long end = min(width * 2, stored.y - col);\0"
     "\030if (is_hermitian && row + m >= col && row + m < col + width * 2)\0"
+    "void kiln_zgemmt_packed_packa(long lines, long K,\0"
+    "void kiln_zgemmt_packed_packb(long lines, long K,\0"
+    "void kiln_zgemmt_packed_multiply(long M, long N, long K, double alpha, double alpha_imag,\0"
+    "\014if (is_left_out(row, col, 6, 4, triangle))\0"
+    "\020// Of C = alpha c + beta C for 6 x 4 of C from (row, col) on, what is in the\0"
+    "\024double2 x[4];\0"
+    "\024vstore4(c0_0, 0, (double *) (x));\0"
+    "\024vstore4(c0_1, 0, (double *) (x + 2));\0"
+    "\024for (int i = 0; i < 4; i++) {\0"
+    "\024if (is_hermitian && row >= col && row < col + 4)\0"
+    "\024vstore4(c1_0, 0, (double *) (x));\0"
+    "\024vstore4(c1_1, 0, (double *) (x + 2));\0"
+    "\024if (is_hermitian && row + 1 >= col && row + 1 < col + 4)\0"
+    "\024vstore4(c2_0, 0, (double *) (x));\0"
+    "\024vstore4(c2_1, 0, (double *) (x + 2));\0"
+    "\024if (is_hermitian && row + 2 >= col && row + 2 < col + 4)\0"
+    "\024vstore4(c3_0, 0, (double *) (x));\0"
+    "\024vstore4(c3_1, 0, (double *) (x + 2));\0"
+    "\024if (is_hermitian && row + 3 >= col && row + 3 < col + 4)\0"
+    "\024vstore4(c4_0, 0, (double *) (x));\0"
+    "\024vstore4(c4_1, 0, (double *) (x + 2));\0"
+    "\024if (is_hermitian && row + 4 >= col && row + 4 < col + 4)\0"
+    "\024vstore4(c5_0, 0, (double *) (x));\0"
+    "\024vstore4(c5_1, 0, (double *) (x + 2));\0"
+    "\024if (is_hermitian && row + 5 >= col && row + 5 < col + 4)\0"
     "static double2 load(__global const double *X, long at)\0"
     "static void store(double2 x, __global double *X, long at)\0"
     "static double2 product(double2 x, double2 y)\0"
@@ -2217,6 +2403,7 @@ static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
     "void kiln_zgemm_complex_scale(long M, long N, double beta, double beta_imag,\0"
     "\014store(product((double2) (beta, beta_imag), load(C, at)), C, at);\0"
     "void kiln_zgemm_complex_diagonal(long M,\0"
+}, {
     "\024const double2 b = load(B, b_offset + n * ldb + k) * (double2) (1, sign);\0"
     "\024store((double2) (-b.y, b.x), packed_b, at + ld);\0"
     "void kiln_zgemm_complex_turn(long M, long K,\0"
@@ -2338,806 +2525,877 @@ static const uint32_t bundle_pocl_avx2_lines[] = {
     52655, 52679, 52708, 52737, 52766, 52795, 52842, 52889, 52936, 52984, 53018, 53065,
     53112, 53159, 53207, 53248, 53287, 53326, 53365, 53435, 53505, 53575, 53647, 53681,
     53751, 53821, 53891, 53963, 54014, 54055, 54098, 54128, 54181, 54232, 54283, 54313,
-    54341, 54427, 54444, 54494, 54543, 54577, 54606, 54689, 54764, 54813, 54874, 54918,
-    54958, 55024, 55081, 55131, 55216, 55293, 55342, 55383, 55450, 55520, 55547, 55603,
-    55638, 55677, 55716, 55770, 55800, 55892, 55988, 56046, 56129, 56183, 56237, 56317,
-    56397, 56426, 56480, 56535, 56609, 56682, 56721, 56760, 56799, 56838, 56908, 56978,
-    57048, 57120, 57154, 57188, 57222, 57247, 57299, 57344, 57396, 57421, 57473, 57498,
-    57550, 57560, 57569, 57639, 57709, 57779, 57851, 57912, 57957, 57979, 58020, 58061,
-    58076, 58098, 58124, 58150, 58195, 58246, 58287, 58328, 58350, 58376, 58402, 58453,
-    58494, 58535, 58557, 58583, 58609, 58660, 58701, 58742, 58764, 58790, 58816, 58828,
-    58879, 58905, 58960, 59013, 59042, 59099, 59179, 59245, 59328, 59403, 59443, 59509,
-    59535, 59590, 59643, 59672, 59767, 59824, 59904, 59957, 60030, 60103, 60132, 60161,
-    60190, 60219, 60248, 60277, 60324, 60371, 60418, 60465, 60512, 60561, 60586, 60611,
-    60620, 60667, 60714, 60761, 60808, 60855, 60904, 60964, 60985, 60999, 61043, 61094,
-    61135, 61157, 61183, 61234, 61275, 61297, 61323, 61373, 61440, 61520, 61547, 61603,
-    61631, 61687, 61767, 61850, 61901, 61946, 61967, 62017, 62067, 62151, 62220, 62264,
-    62342, 62356, 62378, 62404, 62435, 62457, 62483, 62505, 62531, 62553, 62579, 62601,
-    62627, 62649, 62675, 62759, 62828, 62917, 62973, 62988, 63010, 63036, 63062, 63094,
-    63112, 63160, 63194, 63254, 63276, 63302, 63328, 63388, 63410, 63436, 63462, 63522,
-    63544, 63570, 63596, 63654, 63723, 63806, 63850, 63900, 63984, 64071, 64091, 64182,
-    64238, 64325, 64371, 64379, 64407, 64422, 64437, 64497, 64547, 64588, 64638, 64692,
-    64749, 64787, 64874, 64935, 64980, 65027, 65075, 65113, 65205, 65256, 65336, 65424,
-    65512, 65536, 65557, 65589, 65624, 65658, 65698, 65712, 65742, 65773, 65842, 65925,
-    65962, 65983, 66041, 66093, 66145, 66192, 66287, 66325, 66369, 66422, 66464, 66518,
-    66556, 66638, 66732, 66746, 66795, 66856, 66918, 66978, 67049, 67106, 67147, 67188,
-    67229, 67270, 67311, 67352, 67434, 67483, 67554, 67624, 67689, 67736, 67787, 67857,
-    67956, 68011, 68038, 68088, 68111, 68189, 68267, 68306, 68345, 68384, 68423, 68462,
-    68503, 68551, 68590, 68629, 68668, 68707, 68746, 68787, 68797, 68842, 68910, 68982,
-    68996, 69030, 69068, 69133, 69184, 69252, 69324, 69358, 69396, 69447, 69515, 69587,
-    69632, 69670, 69721, 69789, 69861, 69895, 69933, 69984, 70052, 70124, 70158, 70196,
-    70247, 70315, 70387, 70421, 70459, 70500, 70541, 70581, 70621, 70704, 70786, 70826,
-    70897, 70981, 71053, 71109, 71160, 71214, 71306, 71364, 71442, 71524, 71578, 71633,
-    71712, 71790, 71828, 71866, 71904, 71937, 71995, 72053, 72111, 72176, 72234, 72292,
-    72350, 72360, 72421, 72466, 72488, 72556, 72628, 72700, 72715, 72749, 72787, 72825,
-    72870, 72935, 72986, 73054, 73126, 73198, 73232, 73270, 73308, 73359, 73427, 73499,
-    73571, 73605, 73643, 73728, 73779, 73820, 73861, 73904, 73947, 73973, 74009, 74049,
-    74089, 74118, 74216, 74258, 74319, 74380, 74409, 74437, 74520, 74583, 74669, 74716,
-    74759, 74845, 74920, 74989, 75036, 75065, 75114, 75172, 75206, 75257, 75303, 75374,
-    75423, 75494, 75534, 75579, 75615, 75639, 75663, 75687, 75753, 75766, 75830, 75852,
-    75916, 75938, 76002, 76024, 76088, 76110, 76142, 76164, 76186, 76208, 76230, 76241,
-    76265, 76289, 76313, 76360, 76407, 76454, 76496, 76538, 76580, 76622, 76671, 76713,
-    76755, 76797, 76839, 76886, 76933, 76980, 77031, 77071, 77139, 77170, 77234, 77254,
-    77281, 77321, 77386, 77420, 77483, 77543, 77588, 77661, 77724, 77745, 77824, 77845,
-    77908, 77929, 77992, 78013, 78044, 78065, 78086, 78107, 78128, 78169, 78210, 78251,
-    78292, 78340, 78381, 78422, 78463, 78504, 78555, 78622, 78649, 78722, 78773, 78824,
-    78854, 78938, 79026, 79119, 79164, 79217, 79260, 79309, 79348, 79419, 79463, 79507,
-    79585, 79603, 79621, 79645, 79670, 79734, 79756, 79820, 79842, 79864, 79886, 79910,
-    79935, 80013, 80041, 80069, 80116, 80165, 80207, 80249, 80291, 80333, 80380, 80429,
-    80476, 80539, 80560, 80623, 80644, 80665, 80686, 80727, 80768, 80809, 80850, 80888,
-    80926, 80979, 81021, 81053, 81132, 81231, 81318, 81369, 81383, 81474, 81540, 81576,
-    81642, 81677, 81769, 81822, 81845, 81920, 81940, 81982, 82047, 82137, 82184, 82256,
-    82303, 82377, 82453, 82487, 82524, 82621, 82632, 82674, 82693, 82727, 82814, 82863,
-    82880, 82903, 82925, 82957, 83003, 83029, 83101, 83145, 83170, 83219, 83254, 83311,
-    83389, 83435, 83513, 83587, 83654, 83666, 83751, 83785, 83826, 83901, 83957, 84031,
-    84090, 84142, 84183, 84248, 84320, 84378, 84419, 84453, 84465, 84507, 84588, 84634,
-    84680, 84728, 84778, 84850, 84894, 84919, 84968, 85069, 85097, 85142, 85214, 85261,
-    85335, 85411, 85445, 85482, 85528, 85574, 85622, 85672, 85729, 85806, 85844, 85899,
-    85926, 85942, 86016, 86046, 86093, 86141, 86191, 86230, 86285, 86366, 86458, 86477,
-    86499, 86532, 86593, 86632, 86649, 86711, 86765, 86813, 86912, 86952, 86997, 87033,
-    87072, 87173, 87216, 87278, 87340, 87396, 87481, 87511, 87574, 87622, 87690, 87734,
-    87787, 87834, 87864, 87914, 87971, 88022, 88068, 88140, 88190, 88231, 88237, 88283,
-    88302, 88321, 88345, 88369, 88393, 88417, 88442, 88508, 88574, 88640, 88706, 88772,
-    88838, 88871, 88881, 88905, 88929, 88953, 88977, 89002, 89031, 89060, 89107, 89154,
-    89201, 89248, 89297, 89347, 89394, 89441, 89488, 89535, 89584, 89636, 89676, 89719,
-    89749, 89817, 89846, 89930, 89970, 90036, 90112, 90158, 90177, 90196, 90220, 90244,
-    90268, 90292, 90317, 90382, 90447, 90512, 90577, 90642, 90707, 90739, 90748, 90772,
-    90796, 90820, 90844, 90869, 90898, 90927, 90974, 91021, 91068, 91115, 91164, 91213,
-    91260, 91307, 91354, 91401, 91450, 91502, 91542, 91585, 91615, 91682, 91734, 91786,
-    91814, 91900, 91917, 91961, 92011, 92083, 92111, 92172, 92221, 92283, 92346, 92408,
-    92480, 92538, 92620, 92669, 92741, 92812, 92865, 92912, 92963, 93058, 93114, 93203,
-    93235, 93318, 93369, 93414, 93467, 93546, 93625, 93674, 93695, 93755, 93801, 93822,
-    93894, 93909, 93944, 93983, 94027, 94079, 94151, 94208, 94247, 94299, 94371, 94406,
-    94445, 94497, 94569, 94604, 94643, 94695, 94767, 94802, 94841, 94893, 94965, 95000,
-    95039, 95090, 95146, 95175, 95218, 95267, 95339, 95373, 95407, 95450, 95483, 95562,
-    95620, 95689, 95778, 95834, 95922, 96013, 96063, 96129, 96179, 96245, 96300, 96358,
-    96403, 96469, 96516, 96589, 96637, 96675, 96746, 96780, 96828, 96845, 96876, 96921,
-    96995, 97045, 97125, 97172, 97258, 97335, 97401, 97442, 97516, 97566, 97611, 97684,
-    97732, 97770, 97828, 97906, 97944, 98000,
+    54341, 54427, 54444, 54494, 54543, 54577, 54606, 54655, 54716, 54760, 54826, 54883,
+    54966, 55041, 55090, 55130, 55196, 55266, 55292, 55347, 55382, 55421, 55474, 55503,
+    55598, 55655, 55738, 55792, 55846, 55926, 55955, 56008, 56081, 56154, 56183, 56212,
+    56241, 56270, 56299, 56328, 56375, 56422, 56469, 56516, 56563, 56612, 56646, 56680,
+    56705, 56730, 56755, 56780, 56805, 56830, 56839, 56886, 56933, 56980, 57027, 57074,
+    57123, 57183, 57228, 57249, 57290, 57304, 57344, 57370, 57414, 57465, 57506, 57528,
+    57554, 57605, 57646, 57668, 57694, 57745, 57786, 57808, 57834, 57885, 57926, 57948,
+    57974, 58025, 58066, 58088, 58114, 58126, 58176, 58232, 58312, 58339, 58395, 58475,
+    58503, 58586, 58637, 58682, 58703, 58753, 58803, 58887, 58956, 59000, 59078, 59092,
+    59114, 59140, 59171, 59193, 59219, 59241, 59267, 59289, 59315, 59337, 59363, 59385,
+    59411, 59469, 59538, 59621, 59665, 59715, 59799, 59886, 59906, 59997, 60053, 60140,
+    60186, 60194, 60222, 60237, 60252, 60312, 60362, 60403, 60453, 60507, 60564, 60602,
+    60689, 60750, 60795, 60842, 60890, 60928, 61020, 61071, 61151, 61239, 61327, 61345,
+    61366, 61398, 61440, 61474, 61514, 61528, 61558, 61589, 61658, 61741, 61778, 61799,
+    61857, 61909, 61961, 62008, 62103, 62141, 62185, 62238, 62280, 62334, 62372, 62448,
+    62504, 62603, 62645, 62706, 62767, 62822, 62869, 62916, 63002, 63049, 63118, 63162,
+    63206, 63234, 63262, 63290, 63318, 63346, 63374, 63395, 63442, 63477, 63516, 63564,
+    63612, 63647, 63720, 63783, 63824, 63887, 63928, 63991, 64032, 64095, 64136, 64199,
+    64240, 64303, 64344, 64385, 64426, 64467, 64508, 64549, 64590, 64661, 64681, 64759,
+    64830, 64850, 64928, 64988, 65033, 65054, 65122, 65194, 65208, 65242, 65280, 65324,
+    65389, 65440, 65536, 65608, 65642, 65680, 65731, 65799, 65871, 65905, 65943, 65994,
+    66062, 66134, 66168, 66206, 66226, 66277, 66345, 66417, 66451, 66489, 66509, 66560,
+    66628, 66700, 66734, 66772, 66807, 66897, 66975, 67065, 67143, 67191, 67239, 67274,
+    67347, 67410, 67451, 67514, 67555, 67618, 67659, 67722, 67763, 67826, 67867, 67930,
+    67971, 68012, 68053, 68094, 68135, 68176, 68217, 68255, 68293, 68334, 68375, 68473,
+    68502, 68530, 68613, 68676, 68719, 68805, 68880, 68949, 68996, 69025, 69074, 69132,
+    69166, 69217, 69263, 69334, 69383, 69454, 69494, 69539, 69575, 69599, 69632, 69656,
+    69722, 69735, 69799, 69821, 69885, 69907, 69971, 69993, 70057, 70079, 70111, 70133,
+    70155, 70177, 70199, 70210, 70234, 70258, 70282, 70329, 70376, 70423, 70465, 70507,
+    70549, 70591, 70640, 70682, 70724, 70766, 70808, 70855, 70902, 70949, 71000, 71040,
+    71108, 71139, 71203, 71223, 71250, 71290, 71355, 71389, 71452, 71512, 71557, 71630,
+    71693, 71714, 71777, 71798, 71861, 71882, 71945, 71966, 71997, 72018, 72039, 72060,
+    72081, 72122, 72163, 72204, 72245, 72293, 72334, 72375, 72416, 72457, 72508, 72575,
+    72602, 72675, 72726, 72777, 72805, 72889, 72982, 73027, 73080, 73166, 73183, 73226,
+    73275, 73314, 73385, 73429, 73473, 73551, 73569, 73587, 73611, 73636, 73700, 73728,
+    73792, 73814, 73836, 73858, 73882, 73907, 73985, 74013, 74041, 74088, 74137, 74179,
+    74221, 74263, 74305, 74352, 74401, 74448, 74475, 74538, 74559, 74622, 74643, 74664,
+    74685, 74726, 74767, 74808, 74849, 74887, 74925, 74955, 75039, 75127, 75170, 75219,
+    75247, 75281, 75315, 75398, 75480, 75574, 75588, 75637, 75698, 75760, 75800, 75860,
+    75931, 75988, 76029, 76070, 76111, 76196, 76280, 76329, 76370, 76442, 76512, 76539,
+    76604, 76660, 76707, 76758, 76809, 76863, 76893, 76963, 77055, 77151, 77209, 77308,
+    77386, 77468, 77518, 77541, 77595, 77650, 77729, 77824, 77862, 77900, 77938, 77971,
+    78029, 78087, 78145, 78210, 78268, 78326, 78384, 78394, 78455, 78500, 78522, 78590,
+    78662, 78734, 78749, 78783, 78821, 78859, 78904, 78969, 79020, 79088, 79160, 79232,
+    79266, 79304, 79342, 79393, 79461, 79533, 79605, 79639, 79677, 79715, 79766, 79807,
+    79848, 79889, 79930, 79971, 80012, 80053, 80096, 80139, 80165, 80201, 80241, 80281,
+    80310, 80392, 80463, 80514, 80596, 80667, 80724, 80802, 80880, 80919, 80958, 80997,
+    81036, 81075, 81116, 81164, 81203, 81242, 81281, 81320, 81359, 81400, 81410, 81455,
+    81523, 81595, 81609, 81643, 81681, 81746, 81797, 81920, 81992, 82026, 82064, 82115,
+    82183, 82255, 82289, 82327, 82378, 82446, 82518, 82552, 82590, 82641, 82709, 82781,
+    82815, 82853, 82904, 82972, 83044, 83078, 83116, 83172, 83212, 83252, 83306, 83362,
+    83415, 83457, 83489, 83568, 83667, 83754, 83805, 83819, 83910, 83976, 84012, 84078,
+    84113, 84163, 84213, 84313, 84327, 84361, 84399, 84464, 84514, 84545, 84579, 84617,
+    84675, 84710, 84744, 84782, 84840, 84875, 84909, 84947, 85005, 85040, 85074, 85112,
+    85170, 85205, 85239, 85277, 85335, 85370, 85461, 85553, 85606, 85629, 85685, 85705,
+    85747, 85812, 85902, 86016, 86088, 86135, 86209, 86285, 86319, 86356, 86453, 86464,
+    86506, 86525, 86559, 86646, 86695, 86712, 86735, 86757, 86789, 86835, 86861, 86933,
+    86977, 87002, 87051, 87086, 87143, 87221, 87267, 87345, 87419, 87486, 87498, 87583,
+    87617, 87658, 87733, 87789, 87863, 87922, 87974, 88015, 88080, 88152, 88210, 88251,
+    88285, 88297, 88339, 88420, 88466, 88512, 88560, 88610, 88682, 88726, 88751, 88800,
+    88901, 88929, 88974, 89046, 89093, 89167, 89243, 89277, 89314, 89360, 89406, 89454,
+    89504, 89561, 89638, 89676, 89731, 89758, 89774, 89839, 89869, 89916, 89964, 90014,
+    90053, 90112, 90193, 90285, 90304, 90326, 90359, 90420, 90459, 90476, 90538, 90592,
+    90640, 90739, 90779, 90824, 90860, 90899, 90975, 91064, 91120, 91182, 91244, 91300,
+    91347, 91395, 91448, 91477, 91506, 91535, 91564, 91585, 91633, 91673, 91722, 91771,
+    91807, 91872, 91937, 92002, 92067, 92121, 92163, 92217, 92259, 92313, 92355, 92408,
+    92464, 92517, 92573, 92633, 92679, 92700, 92772, 92787, 92822, 92861, 92905, 92957,
+    93029, 93064, 93103, 93155, 93227, 93262, 93301, 93353, 93425, 93460, 93499, 93535,
+    93588, 93644, 93697, 93753, 93802, 93851, 93887, 93952, 94017, 94082, 94147, 94208,
+    94250, 94292, 94334, 94376, 94418, 94460, 94508, 94556, 94604, 94646, 94694, 94742,
+    94790, 94866, 94895, 94924, 94989, 95054, 95114, 95166, 95238, 95273, 95312, 95364,
+    95436, 95471, 95510, 95575, 95640, 95741, 95784, 95869, 95899, 95962, 96030, 96074,
+    96127, 96174, 96204, 96254, 96311, 96362, 96408, 96480, 96530, 96602, 96643, 96649,
+    96695, 96714, 96733, 96757, 96781, 96805, 96829, 96854, 96920, 96986, 97052, 97118,
+    97184, 97250, 97283, 97293, 97317, 97341, 97365, 97389, 97414, 97443, 97472, 97519,
+    97566, 97613, 97660, 97709, 97759, 97806, 97853, 97900, 97947, 97996, 98048, 98088,
+    98131, 98161, 98229, 98304, 98388, 98428, 98494, 98558, 98604, 98623, 98642, 98666,
+    98690, 98714, 98738, 98763, 98828, 98893, 98958, 99023, 99088, 99153, 99185, 99194,
+    99218, 99242, 99266, 99290, 99315, 99344, 99373, 99420, 99467, 99514, 99561, 99610,
+    99659, 99706, 99753, 99800, 99847, 99896, 99948, 99988, 100031, 100061, 100128, 100180,
+    100232, 100261, 100304, 100353, 100402, 100464, 100527, 100589, 100661, 100719, 100802, 100884,
+    100933, 100973, 101045, 101116, 101142, 101195, 101242, 101293, 101322, 101417, 101473, 101562,
+    101594, 101647, 101726, 101805, 101854, 101914, 101960, 101981, 102053, 102068, 102103, 102142,
+    102186, 102238, 102310, 102345, 102400, 102452, 102524, 102559, 102598, 102650, 102722, 102757,
+    102796, 102848, 102920, 102955, 102994, 103046, 103118, 103153, 103192, 103243, 103299, 103382,
+    103433, 103478, 103499, 103542, 103575, 103633, 103702, 103791, 103879, 103929, 103995, 104045,
+    104111, 104161, 104211, 104301, 104345, 104423, 104438, 104473, 104512, 104543, 104593, 104628,
+    104667, 104725, 104760, 104799, 104857, 104892, 104931, 104989, 105024, 105063, 105121, 105156,
+    105195, 105253, 105308, 105366, 105411, 105477, 105524, 105597, 105645, 105683, 105754, 105788,
+    105836, 105853, 105884, 105929, 106003, 106053, 106133, 106180, 106266, 106343, 106409, 106496,
+    106570, 106620, 106665, 106738, 106786, 106824, 106882, 106960, 106998, 107054,
 };
 
 static const struct kiln_pair bundle_pocl_avx2_pairs[] = {
-    { 5, 6 }, { 96, 73 }, { 167, 5 }, { 99, 100 }, { 164, 2191 }, { 110, 111 },
-    { 2193, 126 }, { 2190, 16 }, { 762, 763 }, { 449, 1424 }, { 239, 111 }, { 1425, 2194 },
-    { 3, 11 }, { 2190, 9 }, { 2198, 764 }, { 73, 74 }, { 96, 97 }, { 634, 635 },
-    { 636, 2191 }, { 275, 2192 }, { 101, 102 }, { 103, 104 }, { 105, 106 }, { 107, 108 },
-    { 18, 19 }, { 20, 21 }, { 2202, 2190 }, { 2207, 2208 }, { 3, 672 }, { 101, 127 },
-    { 103, 128 }, { 105, 129 }, { 107, 130 }, { 2210, 2211 }, { 2212, 2213 }, { 275, 276 },
-    { 2214, 2215 }, { 2195, 96 }, { 243, 28 }, { 251, 252 }, { 280, 25 }, { 1723, 1724 },
-    { 253, 254 }, { 776, 111 }, { 45, 46 }, { 1293, 1294 }, { 1598, 2191 }, { 109, 2200 },
-    { 255, 256 }, { 43, 44 }, { 47, 6 }, { 59, 60 }, { 74, 165 }, { 166, 2192 },
-    { 247, 248 }, { 434, 417 }, { 2205, 435 }, { 99, 842 }, { 242, 266 }, { 258, 259 },
-    { 260, 261 }, { 674, 2203 }, { 1333, 1334 }, { 262, 263 }, { 975, 976 }, { 977, 978 },
-    { 2204, 839 }, { 2206, 694 }, { 2218, 2190 }, { 2219, 2220 }, { 2221, 2222 }, { 2223, 2224 },
-    { 3, 2226 }, { 2192, 2230 }, { 2229, 2232 }, { 74, 275 }, { 2234, 47 }, { 25, 26 },
-    { 2241, 61 }, { 2242, 2243 }, { 242, 2228 }, { 2248, 28 }, { 2249, 2250 }, { 980, 2216 },
-    { 2254, 2255 }, { 870, 2200 }, { 22, 233 }, { 111, 760 }, { 240, 241 }, { 415, 2245 },
-    { 418, 419 }, { 1159, 1177 }, { 1239, 1257 }, { 324, 325 }, { 328, 329 }, { 420, 421 },
-    { 422, 423 }, { 424, 425 }, { 426, 427 }, { 428, 429 }, { 430, 431 }, { 432, 433 },
-    { 449, 450 }, { 453, 2194 }, { 633, 2217 }, { 1770, 2042 }, { 2115, 2236 }, { 2231, 1998 },
-    { 101, 146 }, { 103, 147 }, { 105, 148 }, { 107, 149 }, { 2196, 145 }, { 5, 698 },
-    { 48, 49 }, { 50, 51 }, { 54, 55 }, { 699, 700 }, { 701, 702 }, { 703, 704 },
-    { 705, 6 }, { 984, 2197 }, { 1316, 1317 }, { 1378, 2209 }, { 1526, 1527 }, { 1528, 1529 },
-    { 2259, 2260 }, { 2193, 2261 }, { 2235, 3 }, { 2264, 2238 }, { 2239, 2266 }, { 2263, 281 },
-    { 2262, 5 }, { 2258, 979 }, { 2272, 2253 }, { 74, 2279 }, { 982, 2190 }, { 2273, 981 },
-    { 22, 23 }, { 449, 2112 }, { 1455, 2217 }, { 2280, 2285 }, { 2286, 2287 }, { 2288, 2289 },
-    { 2290, 2291 }, { 2298, 2299 }, { 2300, 2301 }, { 705, 2310 }, { 1528, 1546 }, { 2303, 2307 },
-    { 2304, 2305 }, { 2308, 2309 }, { 2311, 985 }, { 2314, 2315 }, { 2196, 2316 }, { 3, 2251 },
-    { 2274, 2323 }, { 2331, 2332 }, { 2333, 2334 }, { 2335, 2336 }, { 74, 2313 }, { 1530, 2190 },
-    { 1545, 2338 }, { 2326, 983 }, { 2339, 2341 }, { 2327, 3 }, { 2347, 2348 }, { 2302, 2349 },
-    { 1538, 2190 }, { 2343, 2351 }, { 2354, 2337 }, { 62, 63 }, { 73, 116 }, { 154, 155 },
-    { 2206, 98 }, { 6, 689 }, { 613, 614 }, { 615, 616 }, { 866, 867 }, { 868, 869 },
-    { 1026, 1027 }, { 1028, 1029 }, { 1030, 1031 }, { 1032, 1033 }, { 2284, 2265 }, { 2325, 2252 },
-    { 2346, 2345 }, { 275, 167 }, { 1734, 1735 }, { 1736, 1737 }, { 1750, 1751 }, { 1752, 1753 },
-    { 1780, 1781 }, { 1782, 1783 }, { 1789, 1790 }, { 1791, 1792 }, { 775, 2233 }, { 27, 28 },
-    { 38, 39 }, { 109, 2195 }, { 408, 1407 }, { 444, 1351 }, { 454, 1360 }, { 460, 1366 },
-    { 466, 1372 }, { 1401, 1402 }, { 1403, 1404 }, { 1405, 1406 }, { 1408, 1409 }, { 1410, 1411 },
-    { 1416, 1417 }, { 1418, 1419 }, { 1420, 1421 }, { 2191, 2269 }, { 2322, 2278 }, { 360, 361 },
-    { 2237, 96 }, { 1, 671 }, { 285, 286 }, { 449, 1355 }, { 675, 2216 }, { 1297, 2319 },
-    { 1359, 2194 }, { 1389, 248 }, { 1398, 399 }, { 1549, 1550 }, { 2192, 1387 }, { 2258, 673 },
-    { 2321, 1395 }, { 35, 1202 }, { 371, 372 }, { 2277, 761 }, { 58, 2268 }, { 87, 88 },
-    { 89, 90 }, { 91, 92 }, { 118, 119 }, { 120, 121 }, { 394, 395 }, { 421, 1338 },
-    { 423, 1340 }, { 425, 1342 }, { 427, 1413 }, { 429, 1414 }, { 431, 1415 }, { 433, 2246 },
-    { 447, 1353 }, { 456, 1361 }, { 462, 1367 }, { 468, 1373 }, { 472, 1426 }, { 478, 1430 },
-    { 617, 618 }, { 619, 620 }, { 679, 2197 }, { 690, 691 }, { 1292, 2318 }, { 1315, 2312 },
-    { 1356, 1357 }, { 1363, 1364 }, { 1369, 1370 }, { 1375, 1376 }, { 1399, 1400 }, { 1578, 1579 },
-    { 1580, 1581 }, { 1582, 1583 }, { 1585, 1586 }, { 1587, 1588 }, { 1589, 1590 }, { 1770, 1771 },
-    { 2205, 75 }, { 2225, 389 }, { 2231, 1725 }, { 2244, 1386 }, { 2267, 843 }, { 2306, 56 },
-    { 2320, 1701 }, { 77, 78 }, { 99, 2282 }, { 257, 2324 }, { 381, 382 }, { 387, 388 },
-    { 390, 279 }, { 1820, 1821 }, { 1831, 1832 }, { 1840, 1841 }, { 1844, 1845 }, { 2276, 24 },
-    { 246, 3 }, { 2190, 1519 }, { 2355, 2353 }, { 2359, 1531 }, { 73, 2363 }, { 866, 884 },
-    { 868, 885 }, { 2317, 2368 }, { 2370, 2371 }, { 2372, 2373 }, { 2378, 2379 }, { 2380, 2381 },
-    { 2382, 2383 }, { 2384, 2385 }, { 840, 2233 }, { 2267, 2387 }, { 2390, 2398 }, { 2395, 2396 },
-    { 2399, 1412 }, { 2400, 2401 }, { 2402, 324 }, { 109, 2227 }, { 417, 2356 }, { 670, 2407 },
-    { 870, 2195 }, { 975, 6 }, { 2324, 2420 }, { 2410, 676 }, { 28, 2447 }, { 38, 848 },
-    { 91, 122 }, { 163, 2194 }, { 1301, 2318 }, { 1320, 2414 }, { 1336, 2429 }, { 2340, 2445 },
-    { 2413, 1390 }, { 2416, 1388 }, { 2422, 2361 }, { 2423, 2424 }, { 2426, 2427 }, { 2428, 396 },
-    { 2430, 2431 }, { 2432, 2433 }, { 2434, 2435 }, { 2444, 680 }, { 2453, 2454 }, { 2456, 2457 },
-    { 2200, 96 }, { 2247, 2282 }, { 2276, 168 }, { 2461, 2472 }, { 775, 776 }, { 74, 64 },
-    { 84, 85 }, { 248, 269 }, { 264, 265 }, { 449, 1595 }, { 912, 913 }, { 1159, 2297 },
-    { 1239, 2295 }, { 1415, 1591 }, { 1425, 2236 }, { 1522, 1953 }, { 1533, 1957 }, { 1726, 1999 },
-    { 1728, 2000 }, { 1730, 2001 }, { 1772, 2043 }, { 1774, 2044 }, { 1776, 2045 }, { 1954, 1955 },
-    { 1958, 1959 }, { 1962, 2197 }, { 1963, 1964 }, { 1965, 1966 }, { 2244, 249 }, { 2321, 282 },
-    { 2328, 24 }, { 2352, 1967 }, { 2358, 1961 }, { 2362, 117 }, { 2365, 2320 }, { 2455, 2106 },
-    { 992, 3 }, { 2190, 2366 }, { 2344, 2483 }, { 2376, 2480 }, { 2485, 2369 }, { 2486, 2487 },
-    { 2397, 2494 }, { 2497, 2498 }, { 2496, 2375 }, { 2501, 2417 }, { 2452, 2495 }, { 2464, 28 },
-    { 2509, 2269 }, { 2512, 2520 }, { 2521, 2522 }, { 2525, 2458 }, { 2471, 2529 }, { 2488, 2473 },
-    { 2489, 2474 }, { 2490, 2475 }, { 2491, 2476 }, { 840, 776 }, { 73, 2500 }, { 245, 2478 },
-    { 268, 2533 }, { 870, 2227 }, { 1745, 1999 }, { 1746, 2000 }, { 1747, 2001 }, { 1784, 2043 },
-    { 1785, 2044 }, { 1786, 2045 }, { 2192, 2534 }, { 2240, 2519 }, { 2275, 96 }, { 2281, 2297 },
-    { 2328, 168 }, { 2479, 1951 }, { 2481, 1956 }, { 2482, 156 }, { 2503, 1947 }, { 2524, 2561 },
-    { 2536, 914 }, { 2537, 2543 }, { 2538, 2546 }, { 2541, 2549 }, { 2542, 2550 }, { 2544, 2545 },
-    { 2547, 2548 }, { 2551, 2552 }, { 2553, 2557 }, { 3, 2342 }, { 2564, 2484 }, { 2568, 2570 },
-    { 677, 2190 }, { 674, 2563 }, { 2506, 2562 }, { 2575, 2576 }, { 905, 2478 }, { 2295, 2591 },
-    { 2567, 2531 }, { 2577, 2539 }, { 2588, 2589 }, { 2590, 1748 }, { 2592, 2593 }, { 2605, 2609 },
-    { 2606, 2610 }, { 35, 686 }, { 74, 731 }, { 96, 781 }, { 111, 2403 }, { 161, 162 },
-    { 738, 739 }, { 820, 821 }, { 1732, 2002 }, { 1778, 2046 }, { 1817, 2003 }, { 1819, 2004 },
-    { 1830, 2018 }, { 1837, 2047 }, { 1839, 2048 }, { 1843, 2062 }, { 2530, 2204 }, { 2579, 2005 },
-    { 2581, 2049 }, { 2583, 2256 }, { 3, 2367 }, { 2565, 2613 }, { 2572, 2615 }, { 2616, 678 },
-    { 1948, 2190 }, { 2597, 2624 }, { 2603, 2623 }, { 2621, 2626 }, { 96, 2635 }, { 1787, 2046 },
-    { 1829, 2003 }, { 1842, 2047 }, { 2580, 2005 }, { 2582, 2049 }, { 2625, 2002 }, { 2627, 2636 },
-    { 2628, 2637 }, { 2633, 2574 }, { 2638, 2639 }, { 2641, 2642 }, { 81, 82 }, { 236, 237 },
-    { 0, 1 }, { 10, 2216 }, { 25, 937 }, { 73, 135 }, { 74, 484 }, { 136, 86 },
-    { 275, 946 }, { 402, 403 }, { 404, 405 }, { 406, 407 }, { 408, 409 }, { 410, 411 },
-    { 412, 413 }, { 437, 438 }, { 439, 440 }, { 441, 442 }, { 474, 1427 }, { 480, 1431 },
-    { 682, 683 }, { 930, 931 }, { 942, 943 }, { 944, 945 }, { 947, 948 }, { 953, 954 },
-    { 955, 956 }, { 957, 958 }, { 990, 991 }, { 1022, 1023 }, { 1041, 1042 }, { 1043, 1044 },
-    { 1045, 1046 }, { 1100, 1101 }, { 1104, 1105 }, { 1106, 1107 }, { 1108, 1109 }, { 1110, 1111 },
-    { 1422, 2391 }, { 1423, 2436 }, { 1428, 1429 }, { 1432, 1433 }, { 1522, 1523 }, { 1524, 1525 },
-    { 1533, 1534 }, { 1535, 1536 }, { 1540, 2197 }, { 1541, 1542 }, { 1543, 1544 }, { 1950, 2599 },
-    { 2199, 2448 }, { 2201, 2350 }, { 2240, 2604 }, { 2246, 915 }, { 2345, 2505 }, { 2352, 1547 },
-    { 2358, 1539 }, { 2443, 2203 }, { 2446, 2463 }, { 2460, 76 }, { 2479, 1520 }, { 2481, 1532 },
-    { 2510, 2514 }, { 3, 2523 }, { 2617, 2648 }, { 2650, 2619 }, { 1952, 2190 }, { 2652, 1949 },
-    { 2640, 2660 }, { 2643, 2661 }, { 2653, 2662 }, { 2655, 2657 }, { 2663, 2666 }, { 2664, 2667 },
-    { 2668, 83 }, { 2669, 238 }, { 275, 2695 }, { 1423, 2437 }, { 2199, 2449 }, { 2201, 2392 },
-    { 2252, 2654 }, { 2532, 86 }, { 2569, 2706 }, { 2571, 2722 }, { 2649, 2404 }, { 2670, 2 },
-    { 2673, 2675 }, { 2674, 2209 }, { 2676, 2692 }, { 2677, 2678 }, { 2679, 2680 }, { 2681, 2682 },
-    { 2683, 2684 }, { 2685, 324 }, { 2689, 932 }, { 2690, 2691 }, { 2693, 2694 }, { 2697, 1024 },
-    { 2698, 2699 }, { 2701, 1102 }, { 2702, 2703 }, { 2704, 2705 }, { 2707, 2718 }, { 2709, 2719 },
-    { 2710, 2711 }, { 2712, 2713 }, { 2714, 2715 }, { 2716, 2723 }, { 84, 857 }, { 180, 181 },
-    { 225, 226 }, { 227, 228 }, { 362, 363 }, { 364, 365 }, { 765, 791 }, { 876, 858 },
-    { 1307, 1308 }, { 2225, 1393 }, { 2411, 2405 }, { 2482, 891 }, { 2247, 100 }, { 6, 847 },
-    { 8, 2203 }, { 47, 1574 }, { 64, 1021 }, { 266, 28 }, { 373, 374 }, { 375, 376 },
-    { 397, 398 }, { 400, 401 }, { 711, 712 }, { 715, 716 }, { 717, 2268 }, { 1054, 1055 },
-    { 1059, 1060 }, { 1295, 248 }, { 1397, 35 }, { 1474, 1475 }, { 1476, 1477 }, { 1518, 2728 },
-    { 1552, 1553 }, { 1557, 1558 }, { 1970, 1971 }, { 2084, 2085 }, { 2262, 2360 }, { 2365, 2466 },
-    { 2388, 40 }, { 2415, 2228 }, { 2513, 2465 }, { 2517, 2425 }, { 2518, 2508 }, { 2595, 2511 },
-    { 57, 2516 }, { 74, 75 }, { 91, 141 }, { 93, 94 }, { 102, 1241 }, { 104, 1242 },
-    { 106, 1243 }, { 108, 1244 }, { 112, 113 }, { 114, 115 }, { 123, 124 }, { 131, 132 },
-    { 133, 134 }, { 137, 138 }, { 139, 140 }, { 142, 143 }, { 150, 151 }, { 152, 153 },
-    { 159, 160 }, { 163, 1796 }, { 279, 2418 }, { 688, 2560 }, { 755, 1155 }, { 767, 1161 },
-    { 769, 1162 }, { 771, 1163 }, { 773, 1164 }, { 829, 1761 }, { 861, 862 }, { 871, 872 },
-    { 879, 880 }, { 886, 887 }, { 1147, 2634 }, { 1151, 1152 }, { 1153, 1154 }, { 1159, 1160 },
-    { 1169, 1170 }, { 1171, 1172 }, { 1190, 764 }, { 1231, 1232 }, { 1233, 1234 }, { 1239, 1240 },
-    { 1249, 1250 }, { 1251, 1252 }, { 1304, 1391 }, { 1434, 2504 }, { 1559, 1560 }, { 1704, 1705 },
-    { 1726, 1727 }, { 1728, 1729 }, { 1730, 1731 }, { 1772, 1773 }, { 1774, 1775 }, { 1776, 1777 },
-    { 2191, 2630 }, { 2277, 1288 }, { 2281, 1191 }, { 2459, 1784 }, { 2462, 1745 }, { 2469, 2515 },
-    { 2671, 12 }, { 2727, 2467 }, { 3, 2651 }, { 2190, 1960 }, { 2734, 2607 }, { 2658, 2736 },
-    { 2659, 2737 }, { 2740, 2645 }, { 2741, 2646 }, { 951, 275 }, { 1423, 2438 }, { 2199, 2450 },
-    { 2201, 2393 }, { 2559, 86 }, { 2744, 959 }, { 2745, 2746 }, { 2750, 2770 }, { 2756, 949 },
-    { 2757, 2758 }, { 2759, 414 }, { 2760, 2761 }, { 2766, 2700 }, { 2768, 2769 }, { 2362, 2783 },
-    { 2776, 858 }, { 2777, 182 }, { 2778, 2779 }, { 2780, 2781 }, { 6, 1800 }, { 417, 2748 },
-    { 2306, 2798 }, { 2319, 2405 }, { 2415, 2793 }, { 2504, 2794 }, { 2612, 2360 }, { 2733, 436 },
-    { 2791, 1575 }, { 2796, 399 }, { 2799, 2800 }, { 2805, 2806 }, { 91, 1235 }, { 112, 2849 },
-    { 127, 1241 }, { 128, 1242 }, { 129, 1243 }, { 130, 1244 }, { 131, 2851 }, { 755, 1173 },
-    { 765, 2462 }, { 792, 1161 }, { 793, 1162 }, { 794, 1163 }, { 795, 1164 }, { 952, 2764 },
-    { 1160, 812 }, { 1240, 146 }, { 1304, 2470 }, { 1307, 2578 }, { 1392, 2784 }, { 1394, 2840 },
-    { 1727, 1746 }, { 1729, 1747 }, { 1731, 1748 }, { 1760, 2847 }, { 1773, 1785 }, { 1775, 1786 },
-    { 1777, 1787 }, { 1795, 2839 }, { 2198, 2858 }, { 2225, 277 }, { 2268, 2361 }, { 2411, 2879 },
-    { 2459, 2871 }, { 2749, 2817 }, { 2754, 2833 }, { 2782, 2878 }, { 2786, 2865 }, { 2789, 2507 },
-    { 2809, 2866 }, { 2818, 2830 }, { 2822, 2835 }, { 2823, 95 }, { 2824, 2825 }, { 2826, 2827 },
-    { 2828, 2829 }, { 2831, 2832 }, { 2836, 2837 }, { 2838, 2665 }, { 2843, 2844 }, { 2845, 2846 },
-    { 2848, 863 }, { 2850, 881 }, { 2853, 2854 }, { 2856, 2857 }, { 2859, 2860 }, { 2862, 2863 },
-    { 2868, 2869 }, { 2870, 1732 }, { 2872, 2873 }, { 3, 2732 }, { 2882, 2731 }, { 2608, 2883 },
-    { 2738, 2885 }, { 2739, 2886 }, { 4, 2190 }, { 1423, 2439 }, { 2199, 2451 }, { 2201, 2394 },
-    { 2747, 2895 }, { 2763, 2897 }, { 2890, 2891 }, { 2898, 2899 }, { 2913, 2795 }, { 2916, 6 },
-    { 91, 1253 }, { 147, 1242 }, { 148, 1243 }, { 149, 1244 }, { 813, 1162 }, { 814, 1163 },
-    { 815, 1164 }, { 1160, 2929 }, { 1240, 2922 }, { 1270, 2935 }, { 2785, 2939 }, { 2834, 2960 },
-    { 2855, 2968 }, { 2861, 2962 }, { 2864, 2938 }, { 2867, 417 }, { 2876, 2934 }, { 2877, 2944 },
-    { 2889, 56 }, { 2893, 2959 }, { 2894, 2950 }, { 2911, 2907 }, { 2921, 873 }, { 2923, 2924 },
-    { 2926, 888 }, { 2928, 2976 }, { 2930, 2931 }, { 2936, 2937 }, { 2940, 2941 }, { 2943, 1762 },
-    { 2945, 2946 }, { 2952, 2978 }, { 2953, 2961 }, { 2956, 2418 }, { 2965, 2954 }, { 2966, 2601 },
-    { 2442, 3 }, { 936, 2190 }, { 1423, 2686 }, { 2199, 2708 }, { 2201, 2440 }, { 2751, 2980 },
-    { 2892, 2990 }, { 2896, 2988 }, { 2984, 7 }, { 2985, 2986 }, { 2346, 2979 }, { 2797, 2991 },
-    { 6, 687 }, { 1161, 2998 }, { 1241, 2995 }, { 2281, 3001 }, { 2933, 3014 }, { 2955, 3022 },
-    { 2964, 3013 }, { 2996, 2997 }, { 2999, 3000 }, { 3002, 3017 }, { 3005, 144 }, { 3006, 2969 },
-    { 3007, 2963 }, { 3008, 3004 }, { 3011, 3024 }, { 3019, 2977 }, { 3020, 2932 }, { 3021, 2515 },
-    { 3025, 1778 }, { 684, 3 }, { 1423, 2687 }, { 1516, 2190 }, { 2199, 2771 }, { 2201, 2441 },
-    { 2987, 3039 }, { 3030, 2725 }, { 3032, 3033 }, { 3037, 3036 }, { 41, 6 }, { 3003, 3044 },
-    { 3010, 3043 }, { 3028, 3052 }, { 3045, 3058 }, { 3047, 2942 }, { 3048, 125 }, { 3051, 2925 },
-    { 3, 2558 }, { 1521, 2190 }, { 3034, 3068 }, { 3062, 3064 }, { 3063, 1517 }, { 3069, 3066 },
-    { 3071, 3049 }, { 3072, 3050 }, { 5, 240 }, { 15, 2197 }, { 64, 302 }, { 73, 2909 },
-    { 74, 415 }, { 169, 170 }, { 173, 174 }, { 175, 176 }, { 177, 178 }, { 179, 2905 },
+    { 5, 6 }, { 96, 73 }, { 167, 5 }, { 99, 100 }, { 111, 96 }, { 2375, 74 },
+    { 634, 635 }, { 2374, 16 }, { 2377, 126 }, { 762, 763 }, { 275, 2376 }, { 3, 11 },
+    { 45, 46 }, { 101, 102 }, { 103, 104 }, { 105, 106 }, { 107, 108 }, { 73, 74 },
+    { 1864, 2375 }, { 96, 97 }, { 2383, 764 }, { 2380, 636 }, { 275, 276 }, { 2374, 9 },
+    { 2386, 47 }, { 101, 127 }, { 103, 128 }, { 105, 129 }, { 107, 130 }, { 2387, 2388 },
+    { 2389, 2390 }, { 110, 2378 }, { 3, 1440 }, { 1441, 1442 }, { 1443, 1444 }, { 243, 28 },
+    { 251, 252 }, { 280, 25 }, { 239, 111 }, { 253, 254 }, { 247, 248 }, { 43, 44 },
+    { 59, 60 }, { 165, 166 }, { 449, 1348 }, { 1351, 164 }, { 1744, 1745 }, { 255, 256 },
+    { 18, 19 }, { 20, 21 }, { 417, 1329 }, { 1607, 1608 }, { 418, 419 }, { 1844, 1845 },
+    { 1846, 1847 }, { 1848, 1849 }, { 1851, 1852 }, { 1853, 1854 }, { 1855, 1856 }, { 22, 233 },
+    { 275, 167 }, { 2385, 2374 }, { 2399, 2400 }, { 2401, 2402 }, { 2403, 2404 }, { 239, 2378 },
+    { 3, 1447 }, { 2406, 2407 }, { 266, 28 }, { 2376, 2411 }, { 2395, 2375 }, { 110, 111 },
+    { 2410, 2413 }, { 1442, 1460 }, { 25, 26 }, { 449, 1861 }, { 2379, 2417 }, { 2415, 2398 },
+    { 2416, 61 }, { 74, 415 }, { 2391, 435 }, { 2422, 2423 }, { 2424, 1330 }, { 417, 2426 },
+    { 2427, 2428 }, { 2430, 2431 }, { 1351, 2392 }, { 99, 842 }, { 775, 776 }, { 22, 23 },
+    { 2393, 98 }, { 5, 240 }, { 698, 699 }, { 700, 701 }, { 702, 703 }, { 704, 705 },
+    { 761, 2394 }, { 47, 6 }, { 48, 49 }, { 50, 51 }, { 54, 55 }, { 324, 325 },
+    { 328, 329 }, { 420, 421 }, { 422, 423 }, { 424, 425 }, { 426, 427 }, { 428, 429 },
+    { 430, 431 }, { 432, 433 }, { 453, 164 }, { 613, 614 }, { 615, 616 }, { 1337, 1857 },
+    { 1433, 1434 }, { 1436, 1437 }, { 1438, 1439 }, { 1445, 1446 }, { 1448, 1449 }, { 1654, 1655 },
+    { 1914, 96 }, { 2425, 1609 }, { 2429, 2271 }, { 62, 63 }, { 73, 116 }, { 101, 146 },
+    { 103, 147 }, { 105, 148 }, { 107, 149 }, { 154, 155 }, { 2382, 145 }, { 2436, 2437 },
+    { 2377, 2438 }, { 2408, 2374 }, { 3, 1452 }, { 1459, 2447 }, { 2443, 281 }, { 449, 2276 },
+    { 2450, 2376 }, { 2446, 2421 }, { 74, 275 }, { 2459, 2432 }, { 111, 760 }, { 2279, 2392 },
+    { 2419, 2375 }, { 840, 776 }, { 5, 2466 }, { 705, 6 }, { 1523, 2434 }, { 2453, 434 },
+    { 2467, 2468 }, { 2393, 694 }, { 2380, 2494 }, { 2440, 2492 }, { 2456, 2458 }, { 2457, 2477 },
+    { 2472, 2473 }, { 2478, 2479 }, { 2480, 2481 }, { 2482, 2483 }, { 2489, 2490 }, { 73, 2503 },
+    { 2452, 2497 }, { 2499, 2500 }, { 2501, 2502 }, { 241, 242 }, { 258, 259 }, { 260, 261 },
+    { 262, 263 }, { 285, 286 }, { 674, 2397 }, { 1454, 2381 }, { 1455, 1456 }, { 1457, 1458 },
+    { 2382, 2505 }, { 2441, 2507 }, { 3, 2414 }, { 2508, 2374 }, { 2469, 2521 }, { 2520, 2524 },
+    { 449, 450 }, { 2491, 2527 }, { 2496, 2515 }, { 2529, 2531 }, { 2532, 2533 }, { 2537, 2538 },
+    { 2506, 109 }, { 2509, 1461 }, { 2540, 2541 }, { 2545, 2546 }, { 3, 672 }, { 2553, 2552 },
+    { 1430, 2374 }, { 2528, 2556 }, { 2534, 2549 }, { 2555, 1450 }, { 2557, 2558 }, { 2559, 109 },
+    { 1451, 2551 }, { 2547, 2561 }, { 2562, 2542 }, { 975, 6 }, { 38, 848 }, { 633, 2444 },
+    { 843, 28 }, { 866, 867 }, { 868, 869 }, { 885, 870 }, { 1054, 2082 }, { 1291, 1292 },
+    { 1747, 1748 }, { 2476, 2514 }, { 2484, 2375 }, { 2462, 111 }, { 1159, 1177 }, { 1239, 1257 },
+    { 47, 1777 }, { 394, 395 }, { 408, 1323 }, { 976, 977 }, { 980, 2435 }, { 1298, 248 },
+    { 1310, 1311 }, { 1314, 399 }, { 1317, 1318 }, { 1319, 1320 }, { 1321, 1322 }, { 1324, 1325 },
+    { 1326, 1327 }, { 1338, 1339 }, { 1340, 1341 }, { 1342, 1343 }, { 1372, 2384 }, { 1433, 2028 },
+    { 1436, 2030 }, { 1445, 2033 }, { 1753, 1754 }, { 2031, 2032 }, { 2034, 2035 }, { 2376, 1295 },
+    { 2420, 2409 }, { 2451, 1471 }, { 2454, 436 }, { 2510, 1307 }, { 2516, 2470 }, { 87, 88 },
+    { 89, 90 }, { 91, 92 }, { 118, 119 }, { 120, 121 }, { 1618, 1619 }, { 1620, 1621 },
+    { 1634, 1635 }, { 1636, 1637 }, { 1664, 1665 }, { 1666, 1667 }, { 1673, 1674 }, { 1675, 1676 },
+    { 1755, 1822 }, { 3, 2455 }, { 2564, 2374 }, { 2566, 1431 }, { 2567, 2487 }, { 2568, 2569 },
+    { 2504, 2571 }, { 2548, 109 }, { 2572, 1453 }, { 866, 884 }, { 868, 2581 }, { 1393, 2444 },
+    { 2448, 2578 }, { 2506, 2579 }, { 2580, 870 }, { 2519, 111 }, { 975, 2593 }, { 1778, 6 },
+    { 2420, 2442 }, { 2440, 2612 }, { 2549, 2609 }, { 2575, 2024 }, { 2591, 396 }, { 2592, 2601 },
+    { 2598, 2599 }, { 2602, 1328 }, { 2603, 2604 }, { 2605, 324 }, { 2608, 2611 }, { 91, 122 },
+    { 2594, 981 }, { 2610, 2632 }, { 2619, 2620 }, { 2622, 2623 }, { 2624, 2625 }, { 2626, 2627 },
+    { 2628, 2629 }, { 2630, 2631 }, { 3, 1432 }, { 1435, 2374 }, { 2548, 2641 }, { 2645, 2646 },
+    { 978, 2634 }, { 2590, 2649 }, { 2600, 2655 }, { 2651, 2036 }, { 2658, 2659 }, { 2660, 2652 },
+    { 1, 671 }, { 6, 1685 }, { 27, 28 }, { 38, 39 }, { 77, 78 }, { 288, 35 },
+    { 360, 361 }, { 402, 403 }, { 404, 405 }, { 406, 407 }, { 408, 409 }, { 410, 411 },
+    { 412, 413 }, { 437, 438 }, { 439, 440 }, { 441, 442 }, { 484, 2384 }, { 617, 618 },
+    { 619, 620 }, { 675, 2435 }, { 2037, 2551 }, { 2039, 2381 }, { 2040, 2041 }, { 2042, 2043 },
+    { 2085, 2522 }, { 2248, 2249 }, { 2379, 2606 }, { 2509, 2044 }, { 58, 2536 }, { 731, 1144 },
+    { 2433, 24 }, { 2474, 56 }, { 2405, 98 }, { 163, 164 }, { 680, 2633 }, { 765, 791 },
+    { 1465, 1466 }, { 1502, 1503 }, { 1504, 1505 }, { 2391, 75 }, { 2463, 168 }, { 2465, 2539 },
+    { 2657, 2523 }, { 2461, 100 }, { 96, 781 }, { 111, 2512 }, { 738, 739 }, { 820, 821 },
+    { 1823, 1824 }, { 25, 937 }, { 73, 2570 }, { 74, 64 }, { 84, 857 }, { 245, 246 },
+    { 248, 269 }, { 264, 265 }, { 275, 946 }, { 628, 444 }, { 689, 2451 }, { 876, 858 },
+    { 930, 931 }, { 942, 943 }, { 944, 945 }, { 947, 948 }, { 953, 954 }, { 955, 956 },
+    { 957, 958 }, { 1054, 1519 }, { 1393, 2526 }, { 1489, 2064 }, { 1491, 2065 }, { 1493, 2066 },
+    { 1495, 2067 }, { 1610, 1611 }, { 1612, 1613 }, { 1614, 1615 }, { 1617, 2666 }, { 1633, 2667 },
+    { 1656, 1657 }, { 1658, 1659 }, { 1660, 1661 }, { 1663, 2668 }, { 1672, 2669 }, { 1705, 1706 },
+    { 1716, 1717 }, { 1726, 1727 }, { 1730, 1731 }, { 2061, 2062 }, { 2394, 839 }, { 2396, 389 },
+    { 2493, 1668 }, { 2495, 1629 }, { 2510, 282 }, { 2535, 891 }, { 2544, 2662 }, { 2550, 249 },
+    { 2573, 2565 }, { 2615, 1472 }, { 2654, 397 }, { 3, 2486 }, { 2374, 2485 }, { 2635, 2670 },
+    { 2671, 2637 }, { 2672, 2642 }, { 2648, 2674 }, { 2656, 2676 }, { 2679, 2677 }, { 670, 2680 },
+    { 2448, 2682 }, { 2513, 2686 }, { 2634, 673 }, { 2687, 2688 }, { 2689, 2690 }, { 2691, 2692 },
+    { 2693, 2694 }, { 2695, 324 }, { 2700, 2038 }, { 2701, 2702 }, { 2703, 2707 }, { 2433, 168 },
+    { 2699, 676 }, { 2439, 98 }, { 679, 2381 }, { 985, 2633 }, { 1312, 35 }, { 2379, 2696 },
+    { 2463, 24 }, { 2713, 2512 }, { 2716, 1467 }, { 2717, 2718 }, { 96, 2727 }, { 2663, 2728 },
+    { 6, 2738 }, { 73, 2636 }, { 268, 2734 }, { 275, 2746 }, { 414, 2523 }, { 765, 2495 },
+    { 905, 246 }, { 1344, 444 }, { 1611, 1630 }, { 1613, 1631 }, { 1615, 1632 }, { 1657, 1669 },
+    { 1659, 1670 }, { 1661, 1671 }, { 2324, 2526 }, { 2376, 2735 }, { 2465, 1836 }, { 2493, 2758 },
+    { 2498, 2739 }, { 2715, 2771 }, { 2732, 858 }, { 2736, 2743 }, { 2740, 932 }, { 2741, 2742 },
+    { 2744, 2745 }, { 2749, 2750 }, { 2751, 2752 }, { 2753, 2754 }, { 2755, 1616 }, { 2759, 2760 },
+    { 3, 2781 }, { 2374, 2488 }, { 2780, 2779 }, { 2784, 979 }, { 2787, 2790 }, { 2791, 2792 },
+    { 2794, 2795 }, { 984, 2381 }, { 2785, 2722 }, { 2802, 2714 }, { 951, 275 }, { 2770, 2823 },
+    { 2793, 2816 }, { 2815, 959 }, { 2817, 2839 }, { 2820, 2821 }, { 2824, 2825 }, { 2827, 242 },
+    { 2829, 2841 }, { 2833, 949 }, { 2837, 2838 }, { 3, 2782 }, { 1429, 2842 }, { 2374, 2640 },
+    { 2849, 2803 }, { 674, 2844 }, { 2616, 2848 }, { 2831, 2857 }, { 2835, 2861 }, { 2836, 2855 },
+    { 2847, 2854 }, { 2853, 2858 }, { 2856, 2840 }, { 2860, 1662 }, { 2862, 1497 }, { 2843, 2863 },
+    { 3, 2563 }, { 2025, 2374 }, { 2869, 2822 }, { 2865, 2878 }, { 3, 2027 }, { 2029, 2374 },
+    { 2864, 2877 }, { 2879, 2026 }, { 81, 82 }, { 236, 237 }, { 6, 847 }, { 84, 85 },
+    { 161, 162 }, { 257, 2574 }, { 371, 372 }, { 381, 382 }, { 387, 388 }, { 390, 279 },
+    { 2498, 117 }, { 2535, 156 }, { 2881, 3 }, { 2374, 2607 }, { 2883, 2786 }, { 2885, 2882 },
+    { 2886, 83 }, { 2887, 238 }, { 2513, 2891 }, { 2574, 2892 }, { 2769, 2895 }, { 2890, 2807 },
+    { 3, 2595 }, { 2884, 2898 }, { 2900, 2374 }, { 2901, 2899 }, { 2894, 2906 }, { 0, 1 },
+    { 10, 2435 }, { 73, 135 }, { 112, 871 }, { 131, 886 }, { 136, 86 }, { 421, 1332 },
+    { 423, 1333 }, { 425, 1334 }, { 427, 1335 }, { 429, 1336 }, { 431, 1337 }, { 454, 1352 },
+    { 460, 1356 }, { 466, 1360 }, { 472, 1364 }, { 478, 1368 }, { 682, 683 }, { 690, 691 },
+    { 861, 862 }, { 872, 873 }, { 879, 880 }, { 887, 888 }, { 912, 913 }, { 1026, 1027 },
+    { 1028, 1029 }, { 1030, 1031 }, { 1032, 1033 }, { 1296, 242 }, { 1313, 2597 }, { 1315, 1316 },
+    { 1438, 2543 }, { 1522, 2522 }, { 1654, 2211 }, { 1686, 1687 }, { 2048, 2049 }, { 2396, 277 },
+    { 2425, 2167 }, { 2454, 915 }, { 2456, 1331 }, { 2544, 2800 }, { 2550, 1293 }, { 2576, 1586 },
+    { 2681, 2777 }, { 2719, 76 }, { 2808, 1468 }, { 2876, 2809 }, { 99, 2589 }, { 74, 75 },
+    { 163, 1680 }, { 180, 181 }, { 225, 226 }, { 227, 228 }, { 711, 712 }, { 715, 716 },
+    { 717, 2452 }, { 741, 1149 }, { 829, 1645 }, { 854, 2684 }, { 859, 860 }, { 863, 864 },
+    { 874, 875 }, { 877, 878 }, { 881, 882 }, { 889, 890 }, { 1588, 1589 }, { 2434, 6 },
+    { 2618, 839 }, { 2830, 2665 }, { 2832, 2664 }, { 3, 2910 }, { 982, 2374 }, { 2397, 2914 },
+    { 2530, 2931 }, { 2583, 2908 }, { 2613, 2941 }, { 2621, 2932 }, { 2661, 2934 }, { 2850, 2952 },
+    { 2889, 86 }, { 2909, 2573 }, { 2913, 2 }, { 2915, 2918 }, { 2916, 2933 }, { 2917, 2935 },
+    { 2919, 2920 }, { 2921, 2922 }, { 2923, 2924 }, { 2936, 914 }, { 2937, 2938 }, { 2939, 2940 },
+    { 2461, 2589 }, { 1644, 2970 }, { 1679, 2962 }, { 2396, 1305 }, { 2474, 2966 }, { 2963, 182 },
+    { 2964, 2965 }, { 2967, 2968 }, { 2973, 865 }, { 2974, 2981 }, { 2976, 883 }, { 2977, 2773 },
+    { 2978, 417 }, { 2982, 2972 }, { 2653, 3 }, { 2983, 2796 }, { 677, 2374 }, { 2984, 983 },
+    { 2530, 2947 }, { 2583, 2954 }, { 2896, 86 }, { 2943, 2991 }, { 2987, 1299 }, { 2998, 2999 },
+    { 3000, 433 }, { 3002, 3003 }, { 2975, 2990 }, { 2989, 3012 }, { 2996, 3013 }, { 2997, 3015 },
+    { 3005, 1646 }, { 2845, 3 }, { 2911, 3019 }, { 3020, 678 }, { 936, 2374 }, { 3025, 3027 },
+    { 3017, 3031 }, { 3030, 3014 }, { 3, 844 }, { 3018, 3036 }, { 2374, 2697 }, { 3035, 2774 },
+    { 3039, 3028 }, { 3032, 3041 }, { 6, 1017 }, { 8, 2985 }, { 28, 1774 }, { 240, 2539 },
+    { 248, 2250 }, { 390, 1770 }, { 398, 399 }, { 400, 401 }, { 432, 1857 }, { 454, 1865 },
+    { 460, 1870 }, { 466, 1875 }, { 472, 1880 }, { 478, 1885 }, { 734, 1692 }, { 748, 1696 },
+    { 845, 35 }, { 911, 2685 }, { 952, 2871 }, { 990, 991 }, { 995, 996 }, { 1040, 64 },
+    { 1054, 1055 }, { 1059, 1060 }, { 1313, 2268 }, { 1378, 2804 }, { 1582, 2958 }, { 1622, 2587 },
+    { 1709, 1603 }, { 1746, 2584 }, { 1750, 1837 }, { 1838, 2811 }, { 1842, 1843 }, { 1850, 2515 },
+    { 2253, 2254 }, { 2261, 2262 }, { 2267, 2596 }, { 2269, 2270 }, { 2391, 434 }, { 2396, 1893 },
+    { 2453, 416 }, { 2457, 2458 }, { 2462, 2394 }, { 2510, 2264 }, { 2519, 2768 }, { 2613, 1839 },
+    { 2675, 2778 }, { 2683, 40 }, { 2705, 2550 }, { 2729, 2644 }, { 2810, 1720 }, { 2812, 2986 },
+    { 2852, 56 }, { 2909, 2776 }, { 2944, 1468 }, { 2948, 2050 }, { 3, 2698 }, { 4, 2374 },
+    { 454, 2280 }, { 460, 2284 }, { 466, 2288 }, { 472, 2292 }, { 478, 2296 }, { 1622, 2647 },
+    { 1750, 1840 }, { 1758, 2584 }, { 2250, 2251 }, { 2256, 3052 }, { 2376, 3082 }, { 2429, 3081 },
+    { 2513, 3079 }, { 2550, 3078 }, { 2724, 3076 }, { 2872, 3089 }, { 3042, 3064 }, { 3050, 3102 },
+    { 3056, 2868 }, { 3063, 1603 }, { 3066, 2536 }, { 3068, 2398 }, { 3072, 399 }, { 3087, 3053 },
+    { 3094, 2597 }, { 3, 2797 }, { 3044, 3104 }, { 2374, 1895 }, { 3105, 7 }, { 2908, 3112 },
+    { 3080, 3121 }, { 3096, 3114 }, { 3115, 2257 }, { 3117, 3124 }, { 3, 2798 }, { 3043, 3131 },
+    { 3136, 3139 }, { 2846, 3 }, { 3141, 3140 }, { 992, 3 }, { 3143, 2953 }, { 5, 2799 },
+    { 3, 2851 }, { 6, 687 }, { 13, 2374 }, { 35, 686 }, { 57, 2708 }, { 91, 141 },
+    { 93, 94 }, { 102, 1241 }, { 104, 1242 }, { 106, 1243 }, { 108, 1244 }, { 112, 113 },
+    { 114, 115 }, { 123, 124 }, { 131, 132 }, { 133, 134 }, { 137, 138 }, { 139, 140 },
+    { 142, 143 }, { 150, 151 }, { 152, 153 }, { 159, 160 }, { 362, 363 }, { 364, 365 },
+    { 737, 2726 }, { 751, 752 }, { 753, 754 }, { 755, 756 }, { 767, 1161 }, { 769, 1162 },
+    { 771, 1163 }, { 773, 1164 }, { 783, 784 }, { 785, 786 }, { 1159, 1160 }, { 1190, 764 },
+    { 1239, 1240 }, { 1572, 1573 }, { 1574, 1575 }, { 1701, 1702 }, { 1703, 1704 }, { 1715, 2757 },
+    { 1722, 1723 }, { 1724, 1725 }, { 1729, 2762 }, { 2588, 1191 }, { 2664, 2621 }, { 2665, 2661 },
+    { 2721, 2409 }, { 2723, 126 }, { 2756, 2763 }, { 2761, 2765 }, { 2766, 870 }, { 2888, 2576 },
+    { 2957, 2684 }, { 3, 2866 }, { 3037, 3148 }, { 41, 6 }, { 127, 1241 }, { 128, 1242 },
+    { 129, 1243 }, { 130, 1244 }, { 755, 787 }, { 792, 1161 }, { 793, 1162 }, { 794, 1163 },
+    { 795, 1164 }, { 1160, 812 }, { 1240, 146 }, { 1701, 1714 }, { 1703, 3189 }, { 1722, 1728 },
+    { 1724, 3192 }, { 2383, 3183 }, { 2711, 3152 }, { 2721, 2442 }, { 2789, 3170 }, { 2874, 3187 },
+    { 2875, 3190 }, { 2992, 3194 }, { 2995, 3164 }, { 3024, 3195 }, { 3153, 3166 }, { 3154, 95 },
+    { 3155, 3156 }, { 3157, 3158 }, { 3159, 3160 }, { 3161, 125 }, { 3162, 3163 }, { 3167, 3168 },
+    { 3169, 2907 }, { 3173, 3174 }, { 3176, 3177 }, { 3178, 3179 }, { 3180, 3181 }, { 3185, 3186 },
+    { 3188, 3198 }, { 3191, 3199 }, { 3, 3021 }, { 147, 1242 }, { 148, 1243 }, { 149, 1244 },
+    { 813, 1162 }, { 814, 1163 }, { 815, 1164 }, { 1160, 3211 }, { 1240, 3206 }, { 1270, 3216 },
+    { 2873, 3219 }, { 2880, 3217 }, { 3165, 3230 }, { 3182, 3240 }, { 3184, 3232 }, { 3193, 3215 },
+    { 3207, 3208 }, { 3212, 3213 }, { 3218, 2764 }, { 3220, 3200 }, { 3224, 3171 }, { 3225, 3244 },
+    { 3226, 3245 }, { 3227, 3231 }, { 3229, 3235 }, { 3236, 3228 }, { 3237, 2897 }, { 3, 3204 },
+    { 3246, 3203 }, { 1161, 3250 }, { 1241, 3247 }, { 2588, 3253 }, { 3234, 3270 }, { 3248, 3249 },
+    { 3251, 3252 }, { 3254, 3262 }, { 3256, 3265 }, { 3257, 3264 }, { 3258, 144 }, { 3259, 3241 },
+    { 3260, 3233 }, { 3263, 3214 }, { 3268, 870 }, { 3, 2814 }, { 3045, 3274 }, { 3146, 3273 },
+    { 3255, 3276 }, { 3261, 3275 }, { 3271, 3284 }, { 3277, 3287 }, { 3281, 3209 }, { 5, 2710 },
+    { 744, 745 }, { 746, 747 }, { 833, 2902 }, { 835, 836 }, { 837, 838 }, { 841, 2903 },
+    { 15, 2381 }, { 17, 2633 }, { 28, 1309 }, { 64, 302 }, { 74, 2384 }, { 91, 1235 },
+    { 160, 1278 }, { 169, 170 }, { 173, 174 }, { 175, 176 }, { 177, 178 }, { 179, 3009 },
     { 184, 185 }, { 186, 187 }, { 188, 189 }, { 190, 191 }, { 192, 193 }, { 194, 195 },
     { 196, 197 }, { 198, 199 }, { 200, 201 }, { 202, 203 }, { 204, 205 }, { 206, 207 },
     { 208, 209 }, { 210, 211 }, { 212, 213 }, { 214, 215 }, { 229, 230 }, { 231, 232 },
-    { 271, 272 }, { 273, 274 }, { 275, 1098 }, { 278, 279 }, { 288, 35 }, { 300, 301 },
-    { 317, 2265 }, { 324, 1663 }, { 366, 367 }, { 368, 369 }, { 370, 2992 }, { 377, 378 },
-    { 379, 380 }, { 383, 384 }, { 385, 386 }, { 436, 2900 }, { 681, 2688 }, { 734, 735 },
-    { 741, 1149 }, { 748, 749 }, { 854, 2467 }, { 859, 860 }, { 864, 865 }, { 874, 875 },
-    { 877, 878 }, { 882, 883 }, { 889, 890 }, { 940, 941 }, { 1228, 1229 }, { 1302, 248 },
-    { 1397, 2419 }, { 1441, 2804 }, { 1667, 1668 }, { 1694, 1695 }, { 1802, 2466 }, { 1968, 1969 },
-    { 2192, 1299 }, { 2205, 2245 }, { 2237, 2317 }, { 2275, 2566 }, { 2319, 2469 }, { 2344, 2389 },
-    { 2388, 1135 }, { 2406, 98 }, { 2421, 2204 }, { 2425, 2970 }, { 2502, 2614 }, { 2508, 2971 },
-    { 2513, 2910 }, { 2563, 2648 }, { 2571, 2979 }, { 2578, 2594 }, { 2585, 2554 }, { 2620, 2586 },
-    { 2631, 782 }, { 2649, 2322 }, { 2656, 822 }, { 2672, 2573 }, { 2696, 2562 }, { 2775, 2360 },
-    { 2790, 2880 }, { 2802, 2377 }, { 2810, 1972 }, { 2813, 1976 }, { 2819, 2915 }, { 2903, 2518 },
-    { 2904, 2517 }, { 2908, 2507 }, { 2989, 950 }, { 3, 2600 }, { 2981, 3078 }, { 2190, 1537 },
-    { 3065, 3081 }, { 3079, 2772 }, { 3083, 3080 }, { 74, 2209 }, { 2237, 2344 }, { 2246, 3129 },
-    { 2275, 2614 }, { 2317, 2389 }, { 2421, 2256 }, { 2470, 3127 }, { 2499, 98 }, { 2502, 2566 },
-    { 2567, 2265 }, { 2585, 2586 }, { 2620, 2554 }, { 2902, 3116 }, { 2906, 3112 }, { 2919, 2377 },
-    { 2949, 3117 }, { 3015, 3122 }, { 3016, 3137 }, { 3018, 3140 }, { 3086, 1548 }, { 3087, 17 },
-    { 3088, 303 }, { 3090, 416 }, { 3092, 3093 }, { 3094, 3095 }, { 3096, 3097 }, { 3098, 3099 },
-    { 3100, 3101 }, { 3102, 3103 }, { 3104, 3105 }, { 3106, 3107 }, { 3108, 3109 }, { 3110, 3111 },
-    { 3114, 3115 }, { 3123, 3124 }, { 3125, 3126 }, { 3128, 3165 }, { 3130, 3061 }, { 3135, 3159 },
-    { 3138, 3161 }, { 3141, 3182 }, { 3147, 1696 }, { 3149, 3176 }, { 3154, 2594 }, { 3, 2611 },
-    { 2884, 3183 }, { 2190, 3067 }, { 2773, 3185 }, { 3188, 3186 }, { 2237, 2357 }, { 3119, 3210 },
-    { 3179, 3228 }, { 3180, 3227 }, { 3195, 3225 }, { 3202, 3113 }, { 3204, 2555 }, { 3205, 3223 },
-    { 3207, 2787 }, { 3212, 3213 }, { 3214, 3215 }, { 3216, 3217 }, { 3218, 3219 }, { 3220, 3221 },
-    { 3, 2735 }, { 3184, 3233 }, { 13, 2190 }, { 2357, 2389 }, { 3040, 3235 }, { 3178, 3237 },
-    { 3206, 3240 }, { 3222, 3244 }, { 3224, 2555 }, { 3241, 3136 }, { 3248, 3249 }, { 3250, 3251 },
-    { 3, 3234 }, { 2602, 3252 }, { 3245, 3260 }, { 3254, 14 }, { 3258, 3139 }, { 3262, 3263 },
-    { 3, 3253 }, { 2717, 3264 }, { 3265, 3 }, { 3271, 3270 }, { 3, 2724 }, { 3272, 3273 },
-    { 99, 2888 }, { 744, 745 }, { 746, 747 }, { 833, 2742 }, { 835, 836 }, { 837, 838 },
-    { 841, 2743 }, { 2195, 2468 }, { 2200, 2527 }, { 2386, 761 }, { 6, 37 }, { 64, 65 },
-    { 69, 70 }, { 71, 72 }, { 158, 2967 }, { 172, 3247 }, { 734, 1807 }, { 748, 1811 },
-    { 844, 845 }, { 1146, 2852 }, { 1561, 1562 }, { 1733, 2488 }, { 1749, 2489 }, { 1779, 2490 },
-    { 1788, 2491 }, { 1824, 1719 }, { 1863, 2190 }, { 2225, 1310 }, { 2270, 2726 }, { 2271, 2730 },
-    { 2587, 98 }, { 2656, 1835 }, { 2918, 731 }, { 2947, 2403 }, { 3023, 2632 }, { 3029, 695 },
-    { 3091, 696 }, { 3269, 216 }, { 3, 2729 }, { 3236, 3274 }, { 2247, 2888 }, { 2492, 761 },
-    { 3277, 3278 }, { 3280, 3281 }, { 6, 3148 }, { 80, 2742 }, { 235, 2743 }, { 1865, 2190 },
-    { 2270, 2730 }, { 2271, 2726 }, { 2596, 98 }, { 2631, 3301 }, { 2752, 3304 }, { 2958, 3296 },
-    { 3056, 3300 }, { 3057, 3297 }, { 3060, 3299 }, { 3075, 3298 }, { 3285, 2204 }, { 3287, 66 },
-    { 3288, 3289 }, { 3293, 1719 }, { 3294, 35 }, { 3305, 3055 }, { 3, 2774 }, { 3187, 3314 },
-    { 2752, 3325 }, { 3317, 2256 }, { 3324, 3027 }, { 3328, 2951 }, { 3331, 1738 }, { 3, 3038 },
-    { 3315, 3340 }, { 3333, 1738 }, { 3342, 3059 }, { 3, 3082 }, { 2753, 3347 }, { 3, 3341 },
-    { 1515, 3351 }, { 3, 3348 }, { 2807, 3353 }, { 1449, 3 }, { 3356, 3355 }, { 2762, 3 },
-    { 3275, 3 }, { 3352, 3 }, { 3360, 2914 }, { 3354, 3 }, { 3361, 3174 }, { 32, 3 },
-    { 3363, 3358 }, { 855, 856 }, { 902, 903 }, { 2227, 98 }, { 2788, 126 }, { 3, 1973 },
-    { 2526, 98 }, { 5, 1911 }, { 6, 1017 }, { 28, 284 }, { 33, 685 }, { 34, 35 },
-    { 57, 3046 }, { 73, 224 }, { 96, 800 }, { 160, 1278 }, { 217, 218 }, { 219, 220 },
-    { 221, 222 }, { 244, 3166 }, { 267, 3199 }, { 287, 392 }, { 288, 2629 }, { 289, 290 },
-    { 291, 292 }, { 293, 294 }, { 295, 296 }, { 297, 298 }, { 299, 3239 }, { 304, 305 },
-    { 306, 307 }, { 308, 309 }, { 310, 311 }, { 312, 313 }, { 314, 315 }, { 316, 3120 },
-    { 318, 319 }, { 321, 322 }, { 323, 2283 }, { 324, 1350 }, { 326, 327 }, { 332, 333 },
+    { 271, 272 }, { 273, 274 }, { 275, 1098 }, { 278, 279 }, { 300, 301 }, { 317, 2514 },
+    { 324, 1801 }, { 366, 367 }, { 368, 369 }, { 370, 2905 }, { 373, 374 }, { 375, 376 },
+    { 377, 378 }, { 379, 380 }, { 383, 384 }, { 385, 386 }, { 444, 2273 }, { 447, 1347 },
+    { 456, 1353 }, { 462, 1357 }, { 468, 1361 }, { 474, 1365 }, { 480, 1369 }, { 681, 2930 },
+    { 731, 2145 }, { 755, 1155 }, { 777, 1623 }, { 796, 1638 }, { 826, 1199 }, { 855, 856 },
+    { 902, 903 }, { 940, 1901 }, { 1022, 2060 }, { 1147, 2726 }, { 1151, 1152 }, { 1153, 1154 },
+    { 1169, 1170 }, { 1171, 1172 }, { 1203, 2708 }, { 1228, 1229 }, { 1231, 1232 }, { 1233, 1234 },
+    { 1249, 1250 }, { 1251, 1252 }, { 1290, 3023 }, { 1297, 3026 }, { 1345, 1346 }, { 1349, 1350 },
+    { 1351, 1864 }, { 1354, 1355 }, { 1358, 1359 }, { 1362, 1363 }, { 1366, 1367 }, { 1370, 1371 },
+    { 1375, 2685 }, { 1388, 626 }, { 1389, 2737 }, { 1404, 1405 }, { 1559, 2106 }, { 1561, 2107 },
+    { 1563, 2108 }, { 1565, 2109 }, { 1590, 1591 }, { 1592, 1593 }, { 1594, 1595 }, { 1596, 1597 },
+    { 1598, 2379 }, { 1601, 2969 }, { 1604, 1605 }, { 1624, 1625 }, { 1626, 1627 }, { 1639, 1640 },
+    { 1641, 1642 }, { 1643, 3034 }, { 1648, 1649 }, { 1650, 1651 }, { 1677, 892 }, { 1678, 3006 },
+    { 1805, 1806 }, { 1859, 1860 }, { 1862, 1863 }, { 1866, 1867 }, { 1868, 1869 }, { 1871, 1872 },
+    { 1873, 1874 }, { 1876, 1877 }, { 1878, 1879 }, { 1881, 1882 }, { 1883, 1884 }, { 1886, 1887 },
+    { 1888, 1889 }, { 1897, 2877 }, { 2074, 2075 }, { 2076, 2077 }, { 2099, 2100 }, { 2101, 2102 },
+    { 2103, 2104 }, { 2247, 3137 }, { 2255, 2705 }, { 2266, 3084 }, { 2275, 2511 }, { 2277, 2278 },
+    { 2282, 2283 }, { 2286, 2287 }, { 2290, 2291 }, { 2294, 2295 }, { 2298, 2299 }, { 2412, 2560 },
+    { 2419, 2706 }, { 2445, 2638 }, { 2460, 3057 }, { 2471, 3001 }, { 2517, 3106 }, { 2518, 2925 },
+    { 2596, 3145 }, { 2615, 2052 }, { 2616, 2678 }, { 2617, 1374 }, { 2644, 3074 }, { 2683, 1135 },
+    { 2733, 2775 }, { 2819, 1858 }, { 2828, 2614 }, { 2844, 3132 }, { 2859, 2409 }, { 2867, 2397 },
+    { 2870, 1902 }, { 2942, 3046 }, { 2956, 3022 }, { 2959, 2731 }, { 3042, 706 }, { 3049, 12 },
+    { 3071, 2434 }, { 3077, 3119 }, { 3107, 2274 }, { 3113, 3135 }, { 3127, 1471 }, { 3128, 3085 },
+    { 3130, 3142 }, { 3133, 1896 }, { 3150, 14 }, { 2834, 3 }, { 3292, 3279 }, { 3293, 3280 },
+    { 5, 2720 }, { 3298, 3299 }, { 3301, 3302 }, { 28, 3433 }, { 91, 1253 }, { 755, 1173 },
+    { 1198, 3362 }, { 1277, 3310 }, { 1346, 3352 }, { 1523, 2384 }, { 1859, 3434 }, { 1864, 2706 },
+    { 1866, 2281 }, { 1871, 2285 }, { 1876, 2289 }, { 1881, 2293 }, { 1886, 2297 }, { 2272, 3350 },
+    { 2412, 2638 }, { 2418, 3381 }, { 2445, 2560 }, { 2449, 3414 }, { 2460, 3058 }, { 2511, 3436 },
+    { 2517, 3108 }, { 2518, 2926 }, { 2681, 3449 }, { 2711, 3372 }, { 2733, 3289 }, { 2818, 2775 },
+    { 2819, 3380 }, { 2828, 2650 }, { 2859, 2442 }, { 2867, 3132 }, { 2893, 3348 }, { 2949, 3337 },
+    { 2951, 2678 }, { 3010, 3332 }, { 3016, 3396 }, { 3029, 2731 }, { 3067, 3145 }, { 3109, 2274 },
+    { 3172, 3401 }, { 3175, 3402 }, { 3210, 3404 }, { 3266, 3341 }, { 3304, 3305 }, { 3306, 3448 },
+    { 3307, 303 }, { 3312, 3313 }, { 3314, 3315 }, { 3316, 3317 }, { 3318, 3319 }, { 3320, 3321 },
+    { 3322, 3323 }, { 3324, 3325 }, { 3326, 3327 }, { 3328, 3329 }, { 3330, 3331 }, { 3334, 3335 },
+    { 3342, 3343 }, { 3344, 3345 }, { 3346, 3347 }, { 3349, 2912 }, { 3357, 684 }, { 3360, 3403 },
+    { 3361, 3405 }, { 3365, 3460 }, { 3366, 2767 }, { 3368, 3369 }, { 3370, 3371 }, { 3374, 3375 },
+    { 3376, 3377 }, { 3382, 2805 }, { 3387, 3442 }, { 3391, 3038 }, { 3392, 3393 }, { 3394, 3395 },
+    { 3397, 3398 }, { 3399, 3400 }, { 3408, 3409 }, { 3426, 3427 }, { 3428, 3429 }, { 3435, 3446 },
+    { 3440, 2279 }, { 3472, 3455 }, { 3, 3134 }, { 1346, 3353 }, { 2274, 3488 }, { 2412, 2639 },
+    { 2418, 3383 }, { 2445, 2673 }, { 2449, 3416 }, { 2460, 3059 }, { 2511, 3437 }, { 2517, 3110 },
+    { 2518, 2927 }, { 2818, 3289 }, { 3338, 3526 }, { 3351, 3497 }, { 3413, 3499 }, { 3424, 3551 },
+    { 3447, 3486 }, { 3468, 3491 }, { 3475, 1898 }, { 3481, 2050 }, { 3490, 3501 }, { 3511, 2397 },
+    { 3512, 3541 }, { 3513, 2772 }, { 3515, 3333 }, { 3516, 3556 }, { 3519, 3493 }, { 3521, 1606 },
+    { 3522, 1628 }, { 3523, 3538 }, { 3527, 3528 }, { 3529, 3530 }, { 3531, 3532 }, { 3533, 3534 },
+    { 3535, 3536 }, { 3539, 3540 }, { 3554, 3555 }, { 3557, 2709 }, { 3558, 2961 }, { 3559, 2767 },
+    { 3560, 3430 }, { 3562, 3489 }, { 5, 2806 }, { 6, 37 }, { 64, 65 }, { 69, 70 },
+    { 71, 72 }, { 80, 2902 }, { 158, 3238 }, { 235, 2903 }, { 734, 735 }, { 748, 749 },
+    { 1022, 1023 }, { 1041, 1042 }, { 1043, 1044 }, { 1045, 1046 }, { 1100, 1101 }, { 1104, 1105 },
+    { 1106, 1107 }, { 1108, 1109 }, { 1110, 1111 }, { 1159, 2950 }, { 1239, 2946 }, { 1294, 2789 },
+    { 1300, 1301 }, { 1302, 1303 }, { 1304, 3007 }, { 1306, 279 }, { 1373, 2905 }, { 1567, 3243 },
+    { 1610, 2168 }, { 1612, 2169 }, { 1614, 2170 }, { 1616, 2171 }, { 1656, 2212 }, { 1658, 2213 },
+    { 1660, 2214 }, { 1662, 2215 }, { 1693, 3520 }, { 1697, 1698 }, { 1699, 1700 }, { 1702, 2172 },
+    { 1704, 2173 }, { 1707, 1708 }, { 1710, 1711 }, { 1712, 1713 }, { 1715, 2187 }, { 1718, 1719 },
+    { 1723, 2216 }, { 1725, 2217 }, { 1729, 2231 }, { 1765, 1766 }, { 1825, 1826 }, { 1940, 2374 },
+    { 2516, 1288 }, { 2666, 2763 }, { 2667, 2764 }, { 2668, 2765 }, { 2669, 2766 }, { 2724, 782 },
+    { 2761, 870 }, { 2810, 822 }, { 2873, 2762 }, { 2874, 2756 }, { 2880, 2757 }, { 2904, 2988 },
+    { 3033, 3410 }, { 3098, 3406 }, { 3120, 3242 }, { 3125, 3239 }, { 3272, 695 }, { 3311, 696 },
+    { 2994, 3564 }, { 32, 3 }, { 1346, 3354 }, { 2274, 3492 }, { 2412, 2673 }, { 2418, 3384 },
+    { 2445, 2639 }, { 2449, 3418 }, { 2460, 3060 }, { 2511, 3438 }, { 2517, 3581 }, { 2518, 2928 },
+    { 3415, 3570 }, { 3439, 3573 }, { 3495, 3566 }, { 3503, 3565 }, { 3508, 3577 }, { 3537, 3587 },
+    { 3572, 3502 }, { 3578, 3444 }, { 3580, 3568 }, { 3589, 3601 }, { 3593, 3599 }, { 3595, 3596 },
+    { 3597, 3598 }, { 172, 3594 }, { 1294, 3669 }, { 1300, 2893 }, { 1303, 2912 }, { 1629, 2168 },
+    { 1630, 2169 }, { 1631, 2170 }, { 1632, 2171 }, { 1668, 2212 }, { 1669, 2213 }, { 1670, 2214 },
+    { 1671, 2215 }, { 1714, 2172 }, { 1728, 2216 }, { 1942, 2374 }, { 2588, 2950 }, { 2811, 3656 },
+    { 2875, 3664 }, { 3062, 3642 }, { 3543, 3647 }, { 3544, 3651 }, { 3591, 3644 }, { 3592, 3649 },
+    { 3600, 3633 }, { 3602, 2971 }, { 3608, 66 }, { 3609, 3610 }, { 3616, 1024 }, { 3617, 3618 },
+    { 3620, 1102 }, { 3621, 3622 }, { 3623, 3624 }, { 3625, 3634 }, { 3626, 3638 }, { 3627, 3632 },
+    { 3628, 3629 }, { 3630, 3631 }, { 3635, 3636 }, { 3637, 3645 }, { 3639, 3640 }, { 3641, 3652 },
+    { 3646, 3659 }, { 3650, 3660 }, { 3653, 3661 }, { 3654, 3662 }, { 3666, 870 }, { 3672, 3648 },
+    { 3673, 3643 }, { 3676, 3 }, { 1346, 3355 }, { 2274, 3494 }, { 2412, 2783 }, { 2418, 3385 },
+    { 2449, 3420 }, { 2460, 3061 }, { 2511, 3605 }, { 2517, 3590 }, { 2518, 2929 }, { 3417, 3683 },
+    { 3574, 3678 }, { 3584, 3686 }, { 3679, 3685 }, { 3688, 3500 }, { 3690, 3561 }, { 3691, 3681 },
+    { 3692, 3696 }, { 3698, 2772 }, { 3699, 3700 }, { 2946, 3709 }, { 3703, 3704 }, { 3705, 3706 },
+    { 3707, 3708 }, { 3710, 3711 }, { 3712, 3714 }, { 3713, 3743 }, { 3720, 3747 }, { 3721, 3671 },
+    { 3729, 3619 }, { 3731, 3732 }, { 3733, 3738 }, { 3734, 3740 }, { 3736, 3737 }, { 3739, 3742 },
+    { 3741, 3744 }, { 3745, 2218 }, { 3748, 3722 }, { 3, 3065 }, { 1346, 3356 }, { 2274, 3761 },
+    { 2418, 3386 }, { 2445, 2783 }, { 2449, 3422 }, { 2511, 3689 }, { 3419, 3754 }, { 3687, 3750 },
+    { 3694, 3762 }, { 3749, 3465 }, { 3751, 3756 }, { 3759, 3571 }, { 3760, 3753 }, { 3766, 3765 },
+    { 3716, 3771 }, { 3768, 216 }, { 3769, 3773 }, { 3770, 2988 }, { 3772, 3775 }, { 3774, 3785 },
+    { 3776, 3723 }, { 3780, 3783 }, { 3781, 3784 }, { 2405, 3047 }, { 3363, 3040 }, { 5, 1988 },
+    { 6, 1684 }, { 28, 284 }, { 33, 685 }, { 34, 35 }, { 57, 3126 }, { 73, 224 },
+    { 74, 2396 }, { 96, 800 }, { 217, 218 }, { 219, 220 }, { 221, 222 }, { 240, 1836 },
+    { 244, 3454 }, { 248, 1750 }, { 267, 3506 }, { 272, 3655 }, { 275, 2452 }, { 287, 392 },
+    { 289, 290 }, { 291, 292 }, { 293, 294 }, { 295, 296 }, { 297, 298 }, { 299, 3576 },
+    { 304, 305 }, { 306, 307 }, { 308, 309 }, { 310, 311 }, { 312, 313 }, { 314, 315 },
+    { 316, 3339 }, { 318, 319 }, { 321, 322 }, { 323, 2475 }, { 326, 327 }, { 332, 333 },
     { 334, 335 }, { 338, 339 }, { 340, 341 }, { 344, 345 }, { 346, 347 }, { 350, 351 },
-    { 352, 353 }, { 356, 357 }, { 358, 359 }, { 393, 2595 }, { 399, 2104 }, { 408, 1329 },
-    { 443, 444 }, { 446, 447 }, { 448, 2292 }, { 451, 452 }, { 454, 455 }, { 456, 457 },
-    { 458, 459 }, { 460, 461 }, { 462, 463 }, { 464, 465 }, { 466, 467 }, { 468, 469 },
-    { 470, 471 }, { 472, 473 }, { 474, 475 }, { 476, 477 }, { 478, 479 }, { 480, 481 },
-    { 482, 483 }, { 625, 626 }, { 627, 628 }, { 629, 630 }, { 631, 632 }, { 637, 1452 },
-    { 638, 639 }, { 641, 642 }, { 644, 645 }, { 647, 648 }, { 650, 651 }, { 693, 3321 },
-    { 695, 892 }, { 697, 3322 }, { 706, 1133 }, { 718, 719 }, { 720, 64 }, { 723, 724 },
-    { 737, 2634 }, { 741, 1989 }, { 751, 752 }, { 753, 754 }, { 755, 756 }, { 783, 784 },
-    { 785, 786 }, { 801, 750 }, { 826, 1199 }, { 829, 830 }, { 846, 2957 }, { 849, 3070 },
-    { 850, 2320 }, { 904, 3200 }, { 907, 3167 }, { 910, 2408 }, { 911, 3144 }, { 934, 935 },
-    { 938, 2688 }, { 960, 961 }, { 962, 2665 }, { 986, 987 }, { 993, 994 }, { 996, 2266 },
-    { 1013, 1014 }, { 1015, 1016 }, { 1020, 2792 }, { 1048, 1049 }, { 1061, 1062 }, { 1069, 1070 },
-    { 1077, 1078 }, { 1098, 1099 }, { 1131, 3172 }, { 1165, 2006 }, { 1178, 2019 }, { 1203, 2516 },
-    { 1245, 2050 }, { 1258, 2063 }, { 1290, 1291 }, { 1312, 1313 }, { 1320, 1321 }, { 1322, 1323 },
-    { 1324, 1325 }, { 1326, 1327 }, { 1330, 1331 }, { 1332, 2375 }, { 1335, 1336 }, { 1337, 1338 },
-    { 1339, 1340 }, { 1341, 1342 }, { 1343, 1344 }, { 1345, 2721 }, { 1346, 1347 }, { 1348, 1349 },
-    { 1352, 2436 }, { 1354, 2409 }, { 1358, 2412 }, { 1396, 2618 }, { 1436, 3118 }, { 1439, 2240 },
-    { 1442, 1443 }, { 1444, 2511 }, { 1446, 2318 }, { 1448, 2312 }, { 1453, 1454 }, { 1456, 1457 },
-    { 1458, 1459 }, { 1460, 1461 }, { 1462, 1463 }, { 1464, 1465 }, { 1490, 1491 }, { 1551, 2808 },
-    { 1571, 1524 }, { 1593, 2111 }, { 1600, 2117 }, { 1605, 2121 }, { 1610, 2125 }, { 1615, 2129 },
-    { 1620, 2133 }, { 1693, 3230 }, { 1700, 1801 }, { 1711, 1984 }, { 1766, 2033 }, { 1803, 1804 },
-    { 1872, 1873 }, { 1893, 1894 }, { 1897, 1898 }, { 1899, 1900 }, { 1905, 1906 }, { 1907, 1908 },
-    { 1914, 1915 }, { 1979, 1980 }, { 1981, 1982 }, { 1985, 1986 }, { 1993, 1994 }, { 2007, 2008 },
-    { 2013, 2014 }, { 2020, 2021 }, { 2024, 2025 }, { 2027, 2028 }, { 2031, 2032 }, { 2037, 2038 },
-    { 2051, 2052 }, { 2057, 2058 }, { 2064, 2065 }, { 2068, 2069 }, { 2071, 2072 }, { 2083, 2811 },
-    { 2086, 2087 }, { 2094, 2095 }, { 2098, 2099 }, { 2105, 2495 }, { 2109, 2110 }, { 2113, 2114 },
-    { 2118, 2119 }, { 2122, 2123 }, { 2126, 2127 }, { 2130, 2131 }, { 2134, 2135 }, { 2190, 1848 },
-    { 2203, 2505 }, { 2206, 2143 }, { 2257, 2566 }, { 2277, 2142 }, { 2278, 2270 }, { 2284, 3189 },
-    { 2293, 2755 }, { 2296, 2350 }, { 2321, 2096 }, { 2325, 2356 }, { 2330, 2392 }, { 2355, 2326 },
-    { 2374, 330 }, { 2393, 640 }, { 2394, 643 }, { 2404, 2271 }, { 2419, 2720 }, { 2437, 1362 },
-    { 2438, 1368 }, { 2439, 1374 }, { 2440, 646 }, { 2441, 649 }, { 2446, 2803 }, { 2449, 1365 },
-    { 2450, 1371 }, { 2451, 1377 }, { 2460, 3134 }, { 2465, 2820 }, { 2493, 3226 }, { 2500, 2584 },
-    { 2510, 3143 }, { 2569, 1451 }, { 2573, 3231 }, { 2612, 3208 }, { 2622, 1034 }, { 2649, 2812 },
-    { 2696, 3357 }, { 2733, 1445 }, { 2814, 2841 }, { 2874, 1977 }, { 2902, 2377 }, { 2917, 3041 },
-    { 2972, 2842 }, { 2973, 2927 }, { 2974, 2920 }, { 2975, 2994 }, { 2980, 2262 }, { 3030, 2443 },
-    { 3035, 2322 }, { 3146, 2265 }, { 3150, 1300 }, { 3198, 1040 }, { 3229, 3012 }, { 3243, 2881 },
-    { 3312, 3291 }, { 3320, 1702 }, { 3335, 692 }, { 3359, 933 }, { 939, 3 }, { 5, 2528 },
-    { 28, 3471 }, { 35, 3417 }, { 96, 2630 }, { 223, 3379 }, { 275, 3373 }, { 321, 3407 },
-    { 444, 3568 }, { 446, 3425 }, { 454, 917 }, { 460, 918 }, { 466, 919 }, { 472, 920 },
-    { 478, 921 }, { 628, 2391 }, { 629, 1452 }, { 630, 3444 }, { 755, 787 }, { 911, 3388 },
-    { 1198, 3464 }, { 1277, 3381 }, { 1290, 2089 }, { 1320, 2103 }, { 1328, 3419 }, { 1352, 3593 },
-    { 1447, 2318 }, { 1450, 626 }, { 1564, 2808 }, { 1801, 3177 }, { 1903, 1894 }, { 1983, 3537 },
-    { 1988, 3457 }, { 2086, 2091 }, { 2090, 2811 }, { 2110, 3530 }, { 2190, 1861 }, { 2240, 3389 },
-    { 2244, 3564 }, { 2257, 2614 }, { 2263, 3495 }, { 2278, 2271 }, { 2283, 3408 }, { 2292, 3426 },
-    { 2294, 2755 }, { 2312, 1972 }, { 2329, 3569 }, { 2330, 2350 }, { 2340, 3539 }, { 2356, 3191 },
-    { 2374, 336 }, { 2404, 2270 }, { 2408, 1572 }, { 2409, 3599 }, { 2412, 2393 }, { 2448, 3512 },
-    { 2493, 3488 }, { 2569, 2108 }, { 2584, 2584 }, { 2622, 1036 }, { 2629, 3042 }, { 2721, 2900 },
-    { 2917, 3439 }, { 3009, 3547 }, { 3133, 750 }, { 3145, 3515 }, { 3163, 3575 }, { 3164, 3576 },
-    { 3169, 3494 }, { 3181, 3536 }, { 3211, 3605 }, { 3246, 3450 }, { 3256, 3587 }, { 3261, 3578 },
-    { 3338, 3466 }, { 3360, 3609 }, { 3380, 3463 }, { 3382, 3383 }, { 3390, 3391 }, { 3392, 3393 },
-    { 3394, 3395 }, { 3396, 3397 }, { 3398, 3399 }, { 3400, 3401 }, { 3403, 3404 }, { 3406, 3588 },
-    { 3416, 3581 }, { 3418, 3567 }, { 3421, 3422 }, { 3423, 2293 }, { 3438, 3582 }, { 3441, 3442 },
-    { 3443, 3521 }, { 3453, 3454 }, { 3458, 3459 }, { 3461, 3462 }, { 3465, 2632 }, { 3467, 3468 },
-    { 3473, 3031 }, { 3475, 3476 }, { 3477, 988 }, { 3480, 3481 }, { 3487, 2767 }, { 3489, 3551 },
-    { 3490, 3553 }, { 3492, 3558 }, { 3493, 3560 }, { 3496, 3497 }, { 3498, 3499 }, { 3500, 3501 },
-    { 3502, 3503 }, { 3504, 3505 }, { 3506, 3507 }, { 3508, 3509 }, { 3510, 3511 }, { 3513, 3472 },
-    { 3514, 1437 }, { 3516, 3517 }, { 3518, 2463 }, { 3519, 3357 }, { 3520, 3586 }, { 3538, 2821 },
-    { 3540, 1874 }, { 3542, 3543 }, { 3544, 3545 }, { 3546, 1916 }, { 3549, 3615 }, { 3550, 1995 },
-    { 3552, 2015 }, { 3557, 2039 }, { 3559, 2059 }, { 3570, 2296 }, { 3574, 3583 }, { 3598, 1296 },
-    { 3606, 1303 }, { 3608, 3371 }, { 3627, 2792 }, { 3366, 3 }, { 28, 3528 }, { 321, 3409 },
-    { 446, 3428 }, { 454, 2116 }, { 460, 2120 }, { 466, 2124 }, { 472, 2128 }, { 478, 2132 },
-    { 630, 3445 }, { 637, 3651 }, { 730, 3638 }, { 1352, 3594 }, { 1452, 3522 }, { 1975, 3663 },
-    { 2110, 3531 }, { 2192, 3656 }, { 2283, 3410 }, { 2292, 3429 }, { 2329, 3571 }, { 2330, 3589 },
-    { 2374, 342 }, { 2391, 3748 }, { 2392, 3659 }, { 2408, 3365 }, { 2409, 3600 }, { 2412, 2350 },
-    { 2622, 1038 }, { 2672, 2493 }, { 2803, 3667 }, { 3026, 2257 }, { 3151, 3683 }, { 3168, 750 },
-    { 3268, 3673 }, { 3376, 3694 }, { 3384, 3639 }, { 3387, 3637 }, { 3432, 2293 }, { 3440, 444 },
-    { 3446, 2294 }, { 3448, 3678 }, { 3452, 35 }, { 3474, 3634 }, { 3525, 3681 }, { 3526, 3031 },
-    { 3529, 3680 }, { 3535, 1572 }, { 3548, 3665 }, { 3556, 3755 }, { 3566, 3679 }, { 3572, 2296 },
-    { 3585, 3695 }, { 3592, 3741 }, { 3607, 3649 }, { 3622, 2190 }, { 3623, 3670 }, { 3636, 3061 },
-    { 3640, 1912 }, { 3641, 3676 }, { 3643, 3677 }, { 3650, 3754 }, { 3653, 2720 }, { 3657, 3721 },
-    { 3658, 3743 }, { 3660, 2514 }, { 3671, 3712 }, { 3687, 3688 }, { 3690, 1132 }, { 3691, 3642 },
-    { 3696, 3041 }, { 3699, 3751 }, { 3703, 3631 }, { 3704, 3692 }, { 3708, 3731 }, { 3713, 3714 },
-    { 3715, 3716 }, { 3717, 3402 }, { 3718, 3719 }, { 3722, 3723 }, { 3735, 3374 }, { 3744, 3745 },
-    { 3746, 3747 }, { 3758, 1909 }, { 3759, 5 }, { 3, 3209 }, { 28, 3753 }, { 321, 3411 },
-    { 446, 3431 }, { 630, 3447 }, { 640, 3780 }, { 1352, 3595 }, { 1452, 3523 }, { 2110, 3532 },
-    { 2283, 3412 }, { 2292, 3435 }, { 2296, 3775 }, { 2329, 3573 }, { 2330, 3590 }, { 2374, 348 },
-    { 2409, 3601 }, { 2412, 2394 }, { 3073, 2257 }, { 3375, 3795 }, { 3405, 3793 }, { 3689, 3794 },
-    { 3697, 3818 }, { 3701, 3825 }, { 3711, 3806 }, { 3725, 2294 }, { 3726, 3791 }, { 3742, 3834 },
-    { 3765, 3776 }, { 3771, 2775 }, { 3772, 3686 }, { 3773, 3788 }, { 3774, 3789 }, { 3783, 3796 },
-    { 3786, 3790 }, { 3805, 3614 }, { 3821, 3778 }, { 3824, 3831 }, { 3829, 3684 }, { 3830, 2293 },
-    { 3836, 3845 }, { 3839, 3816 }, { 3843, 3802 }, { 3846, 3847 }, { 3851, 3852 }, { 99, 3054 },
-    { 839, 3085 }, { 2317, 2499 }, { 2406, 3076 }, { 5, 2477 }, { 41, 2560 }, { 68, 3336 },
-    { 73, 1227 }, { 91, 1266 }, { 160, 3562 }, { 167, 6 }, { 169, 1204 }, { 183, 3313 },
-    { 250, 3232 }, { 270, 3242 }, { 275, 2268 }, { 390, 1570 }, { 726, 1141 }, { 755, 1186 },
-    { 777, 1739 }, { 796, 1754 }, { 826, 3555 }, { 844, 706 }, { 854, 3142 }, { 906, 3266 },
-    { 908, 3259 }, { 1136, 1137 }, { 1138, 1139 }, { 1142, 1143 }, { 1148, 3132 }, { 1156, 1157 },
-    { 1165, 1166 }, { 1167, 1168 }, { 1174, 1175 }, { 1178, 1179 }, { 1180, 1181 }, { 1182, 1183 },
-    { 1184, 1185 }, { 1187, 1188 }, { 1192, 1193 }, { 1194, 1195 }, { 1196, 1197 }, { 1200, 3730 },
-    { 1201, 2419 }, { 1205, 1206 }, { 1207, 1208 }, { 1209, 2905 }, { 1210, 1211 }, { 1212, 1213 },
-    { 1214, 1215 }, { 1216, 1217 }, { 1218, 1219 }, { 1220, 1221 }, { 1222, 1223 }, { 1224, 1225 },
-    { 1236, 1237 }, { 1245, 1246 }, { 1247, 1248 }, { 1254, 1255 }, { 1258, 1259 }, { 1260, 1261 },
-    { 1262, 1263 }, { 1264, 1265 }, { 1267, 1268 }, { 1271, 1272 }, { 1273, 1274 }, { 1275, 1276 },
-    { 1279, 2574 }, { 1284, 1285 }, { 1379, 3329 }, { 1493, 1494 }, { 1495, 2764 }, { 1496, 1497 },
-    { 1499, 1500 }, { 1501, 1502 }, { 1503, 1504 }, { 1706, 1707 }, { 1708, 1709 }, { 1710, 1711 },
-    { 1712, 1713 }, { 1714, 2874 }, { 1720, 1721 }, { 1740, 1741 }, { 1742, 1743 }, { 1755, 1756 },
-    { 1757, 1758 }, { 1764, 1765 }, { 1766, 1767 }, { 1793, 892 }, { 1991, 1992 }, { 1996, 1997 },
-    { 2009, 2010 }, { 2011, 2012 }, { 2016, 2017 }, { 2022, 2023 }, { 2030, 2516 }, { 2035, 2036 },
-    { 2040, 2041 }, { 2053, 2054 }, { 2055, 2056 }, { 2060, 2061 }, { 2066, 2067 }, { 2468, 2983 },
-    { 2749, 3620 }, { 2787, 3561 }, { 2816, 2820 }, { 2842, 3761 }, { 2875, 2204 }, { 2893, 3621 },
-    { 2903, 2975 }, { 2904, 2974 }, { 2906, 2727 }, { 2918, 3727 }, { 2920, 3763 }, { 2927, 3762 },
-    { 2957, 1975 }, { 2994, 3764 }, { 3026, 2364 }, { 3042, 3156 }, { 3131, 3295 }, { 3286, 2814 },
-    { 3307, 3554 }, { 3308, 1977 }, { 3311, 3290 }, { 3327, 2973 }, { 3337, 2972 }, { 3456, 1717 },
-    { 3698, 3618 }, { 3782, 1144 }, { 3803, 3619 }, { 3, 3267 }, { 28, 3820 }, { 321, 3413 },
-    { 446, 3434 }, { 630, 3810 }, { 646, 3859 }, { 1452, 3524 }, { 2110, 3533 }, { 2283, 3414 },
-    { 2292, 3724 }, { 2296, 3777 }, { 2329, 3766 }, { 2330, 3596 }, { 2374, 354 }, { 3771, 3173 },
-    { 3781, 2294 }, { 3784, 3868 }, { 3823, 3881 }, { 3837, 3887 }, { 3857, 3864 }, { 3861, 3870 },
-    { 3865, 2293 }, { 3866, 3669 }, { 3874, 3875 }, { 3876, 3760 }, { 3878, 3629 }, { 3882, 3888 },
-    { 3885, 3792 }, { 3891, 3880 }, { 3894, 3897 }, { 2247, 3054 }, { 2344, 2499 }, { 2948, 3085 },
-    { 3901, 3076 }, { 5, 2598 }, { 250, 3266 }, { 270, 3259 }, { 906, 3232 }, { 908, 3242 },
-    { 1226, 3906 }, { 1505, 3914 }, { 2026, 3920 }, { 2070, 3908 }, { 2317, 3902 }, { 2319, 3968 },
-    { 2357, 2406 }, { 2527, 2983 }, { 2601, 3965 }, { 2754, 3960 }, { 2816, 3491 }, { 2875, 2256 },
-    { 2894, 3971 }, { 3009, 3975 }, { 3073, 2364 }, { 3170, 3940 }, { 3303, 3915 }, { 3460, 3980 },
-    { 3652, 3982 }, { 3710, 3935 }, { 3737, 3990 }, { 3738, 3993 }, { 3739, 3997 }, { 3740, 4000 },
-    { 3819, 3922 }, { 3905, 2881 }, { 3907, 3962 }, { 3910, 3943 }, { 3916, 3927 }, { 3917, 3937 },
-    { 3918, 3981 }, { 3919, 3983 }, { 3926, 3455 }, { 3929, 1158 }, { 3930, 3931 }, { 3932, 1176 },
-    { 3933, 3934 }, { 3938, 3939 }, { 3944, 3945 }, { 3946, 3947 }, { 3948, 3949 }, { 3950, 3951 },
-    { 3952, 3953 }, { 3954, 1238 }, { 3955, 3956 }, { 3957, 1256 }, { 3958, 3959 }, { 3963, 3964 },
-    { 3969, 3970 }, { 3972, 3973 }, { 3976, 3977 }, { 3978, 3979 }, { 3985, 3986 }, { 3988, 4005 },
-    { 3991, 4013 }, { 3995, 4012 }, { 3998, 4015 }, { 4010, 3142 }, { 4017, 2841 }, { 4018, 3928 },
-    { 4025, 3132 }, { 3364, 4029 }, { 3, 3302 }, { 321, 3415 }, { 446, 3437 }, { 630, 3811 },
-    { 643, 4033 }, { 1452, 3814 }, { 1868, 28 }, { 2110, 3534 }, { 2283, 3720 }, { 2292, 3808 },
-    { 2296, 3779 }, { 2329, 3890 }, { 2330, 3597 }, { 3860, 2294 }, { 3862, 4041 }, { 3871, 4049 },
-    { 3886, 2293 }, { 3895, 4051 }, { 3898, 4052 }, { 4031, 4037 }, { 4032, 4050 }, { 4036, 3867 },
-    { 4039, 3863 }, { 4048, 3869 }, { 4057, 4045 }, { 2357, 2499 }, { 2948, 3900 }, { 2344, 2406 },
-    { 3911, 4054 }, { 3936, 4097 }, { 3961, 4094 }, { 3974, 4069 }, { 4002, 4111 }, { 4007, 4113 },
-    { 4008, 4124 }, { 4009, 4123 }, { 4023, 4122 }, { 4024, 4121 }, { 4026, 4101 }, { 4028, 4103 },
-    { 4068, 4125 }, { 4070, 3310 }, { 4071, 3309 }, { 4081, 4118 }, { 4085, 1722 }, { 4086, 1744 },
-    { 4089, 4020 }, { 4091, 4003 }, { 4095, 4106 }, { 4096, 4027 }, { 4104, 4087 }, { 4105, 4083 },
-    { 4107, 4108 }, { 4109, 4110 }, { 4114, 4077 }, { 4115, 4076 }, { 4116, 4080 }, { 4119, 1144 },
-    { 4120, 2821 }, { 4129, 3855 }, { 3, 3323 }, { 649, 4133 }, { 2329, 4055 }, { 3734, 28 },
-    { 3858, 4139 }, { 4034, 2294 }, { 4035, 4142 }, { 4046, 4148 }, { 4047, 4145 }, { 4131, 4138 },
-    { 4132, 4038 }, { 4137, 4040 }, { 4141, 4151 }, { 4149, 4042 }, { 4154, 4144 }, { 4088, 4166 },
-    { 4090, 4164 }, { 4102, 4169 }, { 4112, 4163 }, { 4117, 4161 }, { 4159, 1189 }, { 4160, 1269 },
-    { 4165, 3996 }, { 4167, 3989 }, { 4173, 4187 }, { 4178, 4182 }, { 4183, 4170 }, { 3, 3672 },
-    { 4140, 4201 }, { 4147, 4192 }, { 4152, 4202 }, { 4196, 4135 }, { 4197, 4198 }, { 4180, 4210 },
-    { 4184, 4211 }, { 4205, 3992 }, { 4206, 3999 }, { 4215, 4216 }, { 656, 657 }, { 660, 661 },
-    { 662, 663 }, { 664, 665 }, { 669, 2209 }, { 1809, 1810 }, { 1846, 1847 }, { 1862, 4130 },
-    { 1864, 4190 }, { 2193, 3332 }, { 2195, 3276 }, { 2196, 3330 }, { 2200, 3316 }, { 2364, 2468 },
-    { 2644, 2887 }, { 2647, 2982 }, { 3279, 3367 }, { 3282, 3368 }, { 3283, 2983 }, { 3345, 3339 },
-    { 3350, 3344 }, { 5, 1628 }, { 6, 709 }, { 8, 3163 }, { 28, 623 }, { 29, 30 },
-    { 31, 3365 }, { 33, 3377 }, { 35, 1283 }, { 36, 4019 }, { 41, 3177 }, { 42, 2320 },
-    { 52, 53 }, { 73, 901 }, { 74, 2225 }, { 157, 3290 }, { 158, 3733 }, { 245, 501 },
-    { 248, 1554 }, { 275, 586 }, { 279, 3626 }, { 283, 3873 }, { 286, 1896 }, { 287, 288 },
-    { 289, 1641 }, { 319, 1658 }, { 320, 3848 }, { 330, 1669 }, { 331, 3892 }, { 336, 1676 },
-    { 337, 4056 }, { 343, 4153 }, { 349, 4203 }, { 355, 4199 }, { 381, 2093 }, { 397, 2414 },
-    { 432, 1591 }, { 444, 1592 }, { 445, 3849 }, { 454, 1599 }, { 460, 1604 }, { 466, 1609 },
-    { 472, 1614 }, { 478, 1619 }, { 486, 2190 }, { 491, 492 }, { 493, 494 }, { 504, 505 },
-    { 506, 507 }, { 531, 594 }, { 559, 560 }, { 568, 569 }, { 570, 2192 }, { 599, 600 },
-    { 601, 602 }, { 621, 3166 }, { 622, 3199 }, { 706, 1974 }, { 710, 2560 }, { 851, 852 },
-    { 853, 3336 }, { 893, 3313 }, { 894, 895 }, { 896, 897 }, { 898, 899 }, { 909, 3827 },
-    { 915, 3237 }, { 916, 3879 }, { 923, 4058 }, { 940, 964 }, { 960, 1509 }, { 962, 1278 },
-    { 963, 3732 }, { 965, 3012 }, { 966, 3200 }, { 967, 3167 }, { 968, 2408 }, { 989, 3172 },
-    { 995, 3479 }, { 997, 998 }, { 999, 1000 }, { 1001, 1002 }, { 1003, 1004 }, { 1005, 1006 },
-    { 1007, 1008 }, { 1009, 1010 }, { 1011, 1012 }, { 1018, 1019 }, { 1025, 3610 }, { 1035, 3693 },
-    { 1037, 3798 }, { 1039, 3770 }, { 1047, 3483 }, { 1050, 1051 }, { 1052, 1053 }, { 1056, 1057 },
-    { 1058, 3175 }, { 1063, 1064 }, { 1065, 2801 }, { 1066, 1067 }, { 1071, 1072 }, { 1074, 1075 },
-    { 1079, 1080 }, { 1082, 1083 }, { 1084, 2802 }, { 1085, 1086 }, { 1087, 1088 }, { 1089, 1090 },
-    { 1091, 1092 }, { 1093, 1094 }, { 1095, 1096 }, { 1097, 3736 }, { 1112, 2767 }, { 1119, 1120 },
-    { 1121, 1122 }, { 1134, 4126 }, { 1140, 4179 }, { 1144, 1805 }, { 1145, 4127 }, { 1203, 3046 },
-    { 1297, 2264 }, { 1298, 2272 }, { 1304, 1305 }, { 1306, 2784 }, { 1309, 3303 }, { 1313, 1638 },
-    { 1314, 2618 }, { 1317, 2174 }, { 1318, 1319 }, { 1379, 2992 }, { 1380, 1381 }, { 1382, 1383 },
-    { 1392, 3565 }, { 1423, 1593 }, { 1434, 2958 }, { 1435, 3856 }, { 1436, 2804 }, { 1437, 2993 },
-    { 1439, 3257 }, { 1440, 3884 }, { 1441, 3144 }, { 1466, 3612 }, { 1469, 1470 }, { 1471, 1472 },
-    { 1473, 3203 }, { 1479, 1480 }, { 1483, 1484 }, { 1487, 1488 }, { 1489, 2919 }, { 1506, 1507 },
-    { 1508, 1199 }, { 1518, 3700 }, { 1568, 1569 }, { 1570, 3584 }, { 1573, 3842 }, { 1576, 1577 },
-    { 1584, 2577 }, { 1594, 2535 }, { 1596, 1597 }, { 1600, 1601 }, { 1602, 1603 }, { 1605, 1606 },
-    { 1607, 1608 }, { 1610, 1611 }, { 1612, 1613 }, { 1615, 1616 }, { 1617, 1618 }, { 1620, 1621 },
-    { 1622, 1623 }, { 1624, 1625 }, { 1639, 1640 }, { 1642, 1643 }, { 1644, 1645 }, { 1646, 1647 },
-    { 1648, 1649 }, { 1650, 1651 }, { 1652, 1653 }, { 1654, 1655 }, { 1656, 3120 }, { 1659, 1660 },
-    { 1661, 1662 }, { 1664, 1665 }, { 1666, 3625 }, { 1670, 1671 }, { 1672, 3121 }, { 1673, 1674 },
-    { 1677, 1678 }, { 1680, 1681 }, { 1682, 3146 }, { 1733, 2579 }, { 1738, 2386 }, { 1749, 2580 },
-    { 1759, 3310 }, { 1779, 2581 }, { 1788, 2582 }, { 1794, 3309 }, { 1799, 2629 }, { 1806, 3292 },
-    { 1808, 4128 }, { 1812, 1813 }, { 1814, 1815 }, { 1816, 1817 }, { 1818, 1819 }, { 1822, 1823 },
-    { 1825, 1826 }, { 1827, 1828 }, { 1833, 1834 }, { 1836, 1837 }, { 1838, 1839 }, { 1850, 2728 },
-    { 1851, 3815 }, { 1852, 3230 }, { 1854, 2989 }, { 1858, 2632 }, { 1860, 2403 }, { 1869, 1870 },
-    { 1878, 1879 }, { 1884, 1885 }, { 1890, 1891 }, { 1901, 1902 }, { 1904, 3634 }, { 1910, 3828 },
-    { 1913, 3061 }, { 1917, 1918 }, { 1919, 1920 }, { 1923, 1924 }, { 1926, 1927 }, { 1931, 1932 },
-    { 1935, 1936 }, { 1937, 1938 }, { 1976, 3682 }, { 1990, 3318 }, { 2073, 3319 }, { 2078, 4053 },
-    { 2088, 4073 }, { 2097, 4030 }, { 2100, 2101 }, { 2102, 3833 }, { 2136, 4084 }, { 2145, 2599 },
-    { 2146, 2147 }, { 2148, 3031 }, { 2149, 2150 }, { 2151, 3371 }, { 2161, 2162 }, { 2176, 3357 },
-    { 2178, 2562 }, { 2203, 2480 }, { 2246, 2107 }, { 2257, 2344 }, { 2263, 1637 }, { 2270, 3386 },
-    { 2271, 3470 }, { 2280, 2524 }, { 2317, 3152 }, { 2357, 3196 }, { 2388, 1700 }, { 2416, 1563 },
-    { 2493, 3231 }, { 2496, 3211 }, { 2503, 3826 }, { 2511, 2733 }, { 2527, 3077 }, { 2532, 858 },
-    { 2540, 2755 }, { 2566, 2587 }, { 2573, 3226 }, { 2596, 3705 }, { 2613, 2812 }, { 2615, 2654 },
-    { 2671, 485 }, { 2748, 2721 }, { 2765, 1123 }, { 2786, 2907 }, { 2813, 1702 }, { 2815, 3527 },
-    { 2816, 3994 }, { 2819, 3661 }, { 2852, 3666 }, { 2909, 3089 }, { 2912, 3563 }, { 2914, 3359 },
-    { 2915, 4204 }, { 2991, 2325 }, { 3035, 3591 }, { 3133, 1719 }, { 3150, 1632 }, { 3153, 3153 },
-    { 3155, 3155 }, { 3156, 3904 }, { 3157, 4072 }, { 3160, 3160 }, { 3162, 3925 }, { 3164, 3235 },
-    { 3171, 3813 }, { 3181, 3785 }, { 3190, 3190 }, { 3191, 1422 }, { 3192, 3192 }, { 3193, 3193 },
-    { 3197, 3197 }, { 3198, 3909 }, { 3201, 1114 }, { 3229, 2889 }, { 3238, 3238 }, { 3243, 3602 },
-    { 3246, 3987 }, { 3255, 3255 }, { 3256, 2273 }, { 3264, 3270 }, { 3272, 1950 }, { 3306, 2614 },
-    { 3307, 3984 }, { 3327, 3729 }, { 3337, 3728 }, { 3353, 3355 }, { 3361, 2790 }, { 3378, 3630 },
-    { 3385, 3912 }, { 3424, 3893 }, { 3427, 4143 }, { 3430, 4134 }, { 3433, 4150 }, { 3436, 4191 },
-    { 3449, 3801 }, { 3469, 4066 }, { 3478, 1467 }, { 3482, 2901 }, { 3484, 1478 }, { 3485, 1482 },
-    { 3486, 1486 }, { 3541, 1895 }, { 3579, 2204 }, { 3580, 3752 }, { 3604, 3889 }, { 3616, 1118 },
-    { 3617, 3822 }, { 3632, 4093 }, { 3644, 4044 }, { 3645, 4146 }, { 3646, 4194 }, { 3647, 4195 },
-    { 3648, 4200 }, { 3654, 3941 }, { 3655, 3966 }, { 3674, 1384 }, { 3706, 3675 }, { 3749, 2720 },
-    { 3756, 1875 }, { 3757, 2175 }, { 3769, 2029 }, { 3799, 1492 }, { 3800, 2092 }, { 3807, 3840 },
-    { 3835, 3027 }, { 3841, 3613 }, { 3844, 2340 }, { 3853, 2177 }, { 3877, 3633 }, { 3883, 3208 },
-    { 3896, 3420 }, { 3942, 3286 }, { 4011, 4100 }, { 4060, 3872 }, { 4064, 391 }, { 4176, 4171 },
-    { 4177, 4172 }, { 4188, 3134 }, { 4189, 2322 }, { 4209, 731 }, { 4212, 3577 }, { 3662, 3 },
-    { 4219, 4220 }, { 4222, 3797 }, { 2157, 4130 }, { 2158, 4190 }, { 2644, 2982 }, { 2647, 2887 },
-    { 2788, 3332 }, { 3284, 2983 }, { 3345, 3344 }, { 3350, 3339 }, { 3370, 3330 }, { 4228, 28 },
-    { 4229, 4230 }, { 4231, 666 }, { 4235, 4236 }, { 5, 2556 }, { 6, 1699 }, { 73, 3635 },
-    { 275, 1888 }, { 287, 3118 }, { 445, 3879 }, { 500, 4265 }, { 660, 1385 }, { 844, 3377 },
-    { 900, 4261 }, { 916, 3849 }, { 922, 3827 }, { 924, 3848 }, { 925, 3892 }, { 926, 4056 },
-    { 927, 4153 }, { 928, 4203 }, { 929, 4199 }, { 940, 4460 }, { 1050, 4345 }, { 1068, 3175 },
-    { 1073, 2801 }, { 1116, 2767 }, { 1124, 3693 }, { 1125, 3798 }, { 1126, 3770 }, { 1304, 4378 },
-    { 1306, 3565 }, { 1307, 2225 }, { 1311, 279 }, { 1380, 2093 }, { 1383, 4401 }, { 1423, 4407 },
-    { 1435, 2618 }, { 1440, 3856 }, { 1468, 3483 }, { 1470, 4393 }, { 1481, 3203 }, { 1554, 1555 },
-    { 1573, 2993 }, { 1630, 4266 }, { 1657, 4273 }, { 1659, 4431 }, { 1675, 3625 }, { 1679, 3121 },
-    { 1738, 2492 }, { 1816, 1829 }, { 1818, 1830 }, { 1836, 1842 }, { 1838, 1843 }, { 1917, 4476 },
-    { 2088, 2264 }, { 2092, 4282 }, { 2137, 4030 }, { 2173, 4375 }, { 2190, 495 }, { 2257, 4536 },
-    { 2270, 3470 }, { 2271, 3386 }, { 2317, 3196 }, { 2340, 4260 }, { 2357, 4552 }, { 2388, 3785 },
-    { 2408, 624 }, { 2418, 4387 }, { 2455, 4404 }, { 2493, 3817 }, { 2519, 4283 }, { 2527, 3084 },
-    { 2535, 4408 }, { 2540, 4287 }, { 2559, 858 }, { 2566, 2596 }, { 2567, 4262 }, { 2568, 4507 },
-    { 2587, 3705 }, { 2604, 3833 }, { 2614, 4515 }, { 2810, 4491 }, { 2815, 3563 }, { 2912, 3527 },
-    { 2989, 4321 }, { 3029, 4263 }, { 3035, 2812 }, { 3040, 4495 }, { 3057, 4449 }, { 3060, 4455 },
-    { 3070, 4259 }, { 3089, 3089 }, { 3151, 4519 }, { 3152, 3152 }, { 3153, 3326 }, { 3155, 2344 },
-    { 3157, 4074 }, { 3160, 4559 }, { 3162, 3967 }, { 3168, 1719 }, { 3171, 4459 }, { 3173, 3359 },
-    { 3197, 3306 }, { 3201, 4360 }, { 3239, 4422 }, { 3255, 4503 }, { 3261, 2364 }, { 3292, 3295 },
-    { 3311, 4264 }, { 3329, 4417 }, { 3361, 4251 }, { 3363, 4399 }, { 3367, 3707 }, { 3385, 3913 },
-    { 3424, 4044 }, { 3427, 4146 }, { 3430, 4194 }, { 3433, 4195 }, { 3436, 4200 }, { 3451, 3368 },
-    { 3469, 4067 }, { 3478, 4326 }, { 3579, 2256 }, { 3604, 33 }, { 3612, 1132 }, { 3613, 4204 },
-    { 3617, 4608 }, { 3632, 4308 }, { 3633, 3815 }, { 3634, 3832 }, { 3644, 3893 }, { 3645, 4143 },
-    { 3646, 4134 }, { 3647, 4150 }, { 3648, 4191 }, { 3654, 4440 }, { 3655, 4443 }, { 3664, 4468 },
-    { 3674, 4374 }, { 3685, 4566 }, { 3700, 2144 }, { 3709, 4528 }, { 3749, 3257 }, { 3750, 4525 },
-    { 3752, 3059 }, { 3756, 2164 }, { 3757, 4467 }, { 3767, 4368 }, { 3768, 4370 }, { 3769, 4305 },
-    { 3799, 3813 }, { 3801, 4502 }, { 3804, 4539 }, { 3809, 4315 }, { 3812, 4363 }, { 3828, 4494 },
-    { 3835, 3055 }, { 3840, 3822 }, { 3841, 3661 }, { 3844, 4317 }, { 3850, 4335 }, { 3853, 4469 },
-    { 3873, 3807 }, { 3883, 4249 }, { 3889, 3628 }, { 3921, 4444 }, { 4014, 4258 }, { 4058, 4274 },
-    { 4065, 391 }, { 4078, 4227 }, { 4098, 4451 }, { 4099, 4454 }, { 4136, 4463 }, { 4157, 3872 },
-    { 4174, 4448 }, { 4175, 4453 }, { 4181, 4591 }, { 4185, 4592 }, { 4189, 3591 }, { 4193, 4325 },
-    { 4214, 4445 }, { 4217, 4482 }, { 4223, 2421 }, { 4226, 3577 }, { 4253, 4254 }, { 4255, 4257 },
-    { 4267, 594 }, { 4269, 4271 }, { 4272, 4419 }, { 4276, 4278 }, { 4279, 4280 }, { 4284, 4545 },
-    { 4285, 4381 }, { 4286, 4567 }, { 4295, 4296 }, { 4299, 4300 }, { 4301, 4302 }, { 4307, 3603 },
-    { 4309, 4310 }, { 4311, 4312 }, { 4318, 4319 }, { 4327, 4328 }, { 4329, 4330 }, { 4331, 4332 },
-    { 4333, 4334 }, { 4340, 4341 }, { 4343, 4344 }, { 4346, 4347 }, { 4349, 1076 }, { 4350, 1081 },
-    { 4351, 4352 }, { 4353, 4354 }, { 4355, 4356 }, { 4357, 4358 }, { 4361, 4362 }, { 4364, 4366 },
-    { 4369, 3626 }, { 4371, 4372 }, { 4373, 3884 }, { 4379, 4268 }, { 4380, 2785 }, { 4382, 3584 },
-    { 4384, 4385 }, { 4389, 4574 }, { 4390, 4391 }, { 4392, 4576 }, { 4394, 1485 }, { 4395, 4396 },
-    { 4397, 4398 }, { 4403, 4531 }, { 4405, 4406 }, { 4416, 4512 }, { 4420, 4421 }, { 4423, 4424 },
-    { 4425, 4426 }, { 4427, 4428 }, { 4429, 4430 }, { 4432, 4433 }, { 4435, 4436 }, { 4450, 4437 },
-    { 4456, 4441 }, { 4457, 4563 }, { 4470, 3854 }, { 4471, 4472 }, { 4475, 1933 }, { 4481, 2079 },
-    { 4484, 4485 }, { 4486, 3787 }, { 4487, 4557 }, { 4488, 4489 }, { 4492, 2163 }, { 4493, 4605 },
-    { 4497, 4544 }, { 4500, 3924 }, { 4506, 3371 }, { 4509, 4314 }, { 4514, 4604 }, { 4517, 4496 },
-    { 4521, 4377 }, { 4530, 4221 }, { 4546, 3192 }, { 4547, 3193 }, { 4561, 4452 }, { 4562, 4447 },
-    { 4564, 4518 }, { 4568, 4569 }, { 4579, 4270 }, { 4581, 2951 }, { 4582, 4004 }, { 4583, 3736 },
-    { 4584, 3420 }, { 4587, 4588 }, { 4597, 1902 }, { 4601, 3896 }, { 4603, 3237 }, { 4606, 3732 },
-    { 4609, 4537 }, { 4611, 4555 }, { 3668, 3 }, { 4620, 4218 }, { 4622, 4623 }, { 4632, 4633 },
-    { 28, 4324 }, { 287, 4316 }, { 1050, 4348 }, { 1423, 4409 }, { 1438, 2618 }, { 1470, 4858 },
-    { 1554, 1565 }, { 1659, 4434 }, { 2190, 4293 }, { 2244, 4673 }, { 2270, 3768 }, { 2271, 3767 },
-    { 2493, 4816 }, { 2535, 4410 }, { 2540, 4288 }, { 2573, 3817 }, { 2801, 4838 }, { 2815, 4619 },
-    { 2908, 4697 }, { 2993, 4820 }, { 3035, 3685 }, { 3056, 4683 }, { 3075, 4681 }, { 3121, 4868 },
-    { 3145, 4674 }, { 3157, 4805 }, { 3171, 4490 }, { 3175, 3486 }, { 3196, 4909 }, { 3201, 4657 },
-    { 3203, 4578 }, { 3238, 4728 }, { 3268, 2364 }, { 3326, 4712 }, { 3359, 4320 }, { 3449, 4744 },
-    { 3451, 4783 }, { 3484, 4654 }, { 3541, 4689 }, { 3616, 6 }, { 3664, 4883 }, { 3707, 4535 },
-    { 3709, 4714 }, { 3750, 3257 }, { 3800, 4686 }, { 3804, 4892 }, { 3809, 4640 }, { 3826, 4634 },
-    { 3832, 4902 }, { 3850, 4359 }, { 4062, 4691 }, { 4136, 4882 }, { 4189, 4771 }, { 4193, 4855 },
-    { 4217, 4687 }, { 4252, 4698 }, { 4275, 4677 }, { 4294, 4690 }, { 4365, 4812 }, { 4376, 4621 },
-    { 4383, 4775 }, { 4498, 4850 }, { 4501, 4700 }, { 4513, 4784 }, { 4516, 4760 }, { 4527, 4723 },
-    { 4529, 4881 }, { 4532, 4752 }, { 4538, 4884 }, { 4542, 4791 }, { 4548, 4734 }, { 4550, 2767 },
-    { 4558, 4772 }, { 4570, 4750 }, { 4572, 4893 }, { 4586, 4763 }, { 4589, 4766 }, { 4594, 4776 },
-    { 4595, 4887 }, { 4599, 4756 }, { 4600, 4665 }, { 4639, 4386 }, { 4641, 3365 }, { 4643, 4402 },
-    { 4644, 4553 }, { 4645, 4762 }, { 4647, 4648 }, { 4649, 4650 }, { 4651, 4652 }, { 4653, 1855 },
-    { 4655, 3485 }, { 4656, 4840 }, { 4661, 4663 }, { 4662, 4879 }, { 4667, 4704 }, { 4669, 4790 },
-    { 4670, 4856 }, { 4671, 4672 }, { 4675, 1631 }, { 4676, 4867 }, { 4678, 4277 }, { 4679, 4870 },
-    { 4682, 4439 }, { 4684, 4442 }, { 4685, 4477 }, { 4692, 3923 }, { 4695, 3603 }, { 4702, 4861 },
-    { 4708, 4575 }, { 4711, 4709 }, { 4720, 4871 }, { 4721, 4872 }, { 4726, 4707 }, { 4729, 4710 },
-    { 4732, 1853 }, { 4733, 4458 }, { 4736, 4865 }, { 4737, 4155 }, { 4739, 3666 }, { 4742, 3235 },
-    { 4743, 1849 }, { 4746, 4897 }, { 4747, 4748 }, { 4749, 4571 }, { 4757, 4221 }, { 4758, 4825 },
-    { 4759, 3602 }, { 4761, 4789 }, { 4765, 4590 }, { 4769, 4793 }, { 4779, 4848 }, { 4780, 4849 },
-    { 4782, 4796 }, { 4787, 3854 }, { 4792, 3482 }, { 4795, 1629 }, { 4797, 3842 }, { 4799, 4821 },
-    { 4802, 4894 }, { 4803, 4560 }, { 4804, 1871 }, { 4810, 4745 }, { 4811, 4753 }, { 4813, 3787 },
-    { 4817, 4722 }, { 4822, 4281 }, { 4823, 4824 }, { 4828, 4818 }, { 4830, 4831 }, { 4834, 4835 },
-    { 4837, 4342 }, { 4842, 2209 }, { 4843, 4844 }, { 4852, 4666 }, { 4862, 4705 }, { 4875, 1921 },
-    { 4878, 4889 }, { 4888, 4829 }, { 4895, 4806 }, { 3, 1867 }, { 909, 4914 }, { 1050, 4841 },
-    { 1423, 4411 }, { 1440, 2618 }, { 1470, 4859 }, { 1554, 1633 }, { 2270, 4602 }, { 2271, 4788 },
-    { 2413, 4920 }, { 2535, 4412 }, { 2540, 4289 }, { 2801, 5065 }, { 2815, 4910 }, { 2912, 4619 },
-    { 2993, 5070 }, { 3190, 4939 }, { 3702, 4925 }, { 3877, 4948 }, { 4162, 2364 }, { 4313, 4962 },
-    { 4418, 4933 }, { 4474, 28 }, { 4508, 4912 }, { 4577, 4919 }, { 4642, 4621 }, { 4646, 4915 },
-    { 4668, 4957 }, { 4694, 4964 }, { 4696, 4945 }, { 4719, 4978 }, { 4724, 4911 }, { 4725, 4982 },
-    { 4727, 4942 }, { 4751, 4955 }, { 4764, 4990 }, { 4770, 4973 }, { 4773, 4968 }, { 4785, 4989 },
-    { 4794, 5039 }, { 4819, 5051 }, { 4836, 5048 }, { 4839, 5004 }, { 4845, 4963 }, { 4854, 5023 },
-    { 4857, 5011 }, { 4864, 5030 }, { 4866, 5013 }, { 4869, 5014 }, { 4903, 5042 }, { 4905, 4960 },
-    { 4916, 5005 }, { 4917, 4927 }, { 4918, 4995 }, { 4921, 5015 }, { 4924, 4890 }, { 4926, 5058 },
-    { 4930, 4951 }, { 4934, 4573 }, { 4935, 5017 }, { 4936, 5016 }, { 4937, 4970 }, { 4938, 5021 },
-    { 4940, 4713 }, { 4949, 4984 }, { 4954, 5047 }, { 4956, 5057 }, { 4958, 4853 }, { 4959, 4947 },
-    { 4961, 1866 }, { 4967, 3479 }, { 4972, 4446 }, { 4974, 4891 }, { 4976, 5060 }, { 4977, 5027 },
-    { 4983, 4716 }, { 4994, 5067 }, { 5000, 5001 }, { 5006, 4851 }, { 5008, 4928 }, { 5009, 5038 },
-    { 5035, 5037 }, { 5036, 4987 }, { 5043, 4874 }, { 5045, 4664 }, { 5052, 4807 }, { 5062, 4998 },
-    { 668, 4232 }, { 774, 2386 }, { 1150, 3318 }, { 1230, 3279 }, { 1280, 3319 }, { 1281, 3282 },
-    { 2034, 4244 }, { 2074, 4245 }, { 2190, 4631 }, { 2195, 3899 }, { 2200, 4059 }, { 2227, 4208 },
-    { 2275, 4626 }, { 2492, 4207 }, { 2502, 4237 }, { 2526, 4224 }, { 2530, 4061 }, { 2583, 4156 },
-    { 2644, 3053 }, { 2647, 3074 }, { 2887, 4242 }, { 2982, 4243 }, { 3077, 3283 }, { 3276, 4238 },
-    { 3284, 3084 }, { 3316, 4240 }, { 3362, 2477 }, { 3369, 4001 }, { 3372, 4075 }, { 4016, 4062 },
-    { 4060, 4082 }, { 4233, 4213 }, { 4480, 4234 }, { 4624, 3334 }, { 4625, 3343 }, { 3, 2160 },
-    { 1423, 4413 }, { 2270, 5044 }, { 2271, 5157 }, { 2535, 4414 }, { 2540, 4290 }, { 2618, 5098 },
-    { 2912, 4910 }, { 3143, 5079 }, { 4388, 5088 }, { 4941, 5075 }, { 4944, 5078 }, { 4950, 5105 },
-    { 4979, 5104 }, { 4988, 5101 }, { 4999, 5122 }, { 5010, 5118 }, { 5026, 5141 }, { 5041, 5111 },
-    { 5063, 5114 }, { 5064, 5130 }, { 5066, 5116 }, { 5068, 5152 }, { 5076, 5083 }, { 5077, 4906 },
-    { 5086, 5140 }, { 5089, 5102 }, { 5090, 5151 }, { 5094, 5119 }, { 5096, 2159 }, { 5099, 5150 },
-    { 5106, 5031 }, { 5110, 5007 }, { 5112, 5155 }, { 5113, 5059 }, { 5115, 5124 }, { 5120, 5134 },
-    { 5121, 5127 }, { 5123, 5154 }, { 5125, 5084 }, { 5129, 5020 }, { 5135, 5146 }, { 5137, 5147 },
-    { 5142, 5073 }, { 774, 2492 }, { 1718, 3318 }, { 1797, 3319 }, { 2227, 4224 }, { 2275, 4630 },
-    { 2364, 5190 }, { 2386, 4207 }, { 2502, 4239 }, { 2526, 4208 }, { 2644, 3074 }, { 2647, 3053 },
-    { 3084, 3283 }, { 3284, 3077 }, { 3334, 2887 }, { 3343, 2982 }, { 3362, 2528 }, { 3369, 3276 },
-    { 3372, 3316 }, { 3899, 5171 }, { 4001, 4246 }, { 4075, 4627 }, { 4092, 5166 }, { 4479, 5191 },
-    { 4510, 5175 }, { 5162, 4168 }, { 5192, 4213 }, { 3, 4292 }, { 1423, 4415 }, { 2535, 4863 },
-    { 2540, 4291 }, { 3702, 5197 }, { 4593, 5201 }, { 5074, 5213 }, { 5093, 5210 }, { 5097, 5206 },
-    { 5107, 5212 }, { 5117, 5208 }, { 5196, 5199 }, { 5202, 5149 }, { 5204, 4911 }, { 5205, 5085 },
-    { 5207, 5221 }, { 5209, 5226 }, { 5215, 5230 }, { 5217, 5234 }, { 5218, 5200 }, { 5223, 5231 },
-    { 5224, 5195 }, { 5225, 5002 }, { 5232, 3189 }, { 2386, 4225 }, { 2644, 3346 }, { 2647, 3349 },
-    { 2887, 2492 }, { 3053, 5173 }, { 3077, 5242 }, { 3084, 2227 }, { 3362, 2556 }, { 4059, 5247 },
-    { 4092, 5167 }, { 4703, 2526 }, { 5164, 4168 }, { 5189, 5244 }, { 5193, 2982 }, { 3, 4596 },
-    { 4896, 5265 }, { 5211, 5273 }, { 5236, 5283 }, { 5266, 5267 }, { 5271, 5108 }, { 5276, 5268 },
-    { 5282, 5279 }, { 5285, 5288 }, { 2644, 3349 }, { 2647, 3346 }, { 3053, 5245 }, { 3074, 2386 },
-    { 3362, 2598 }, { 4156, 2492 }, { 5187, 2227 }, { 5188, 2526 }, { 5194, 5292 }, { 5252, 5289 },
-    { 5301, 4155 }, { 3, 4777 }, { 5054, 5303 }, { 5284, 5309 }, { 5305, 2209 }, { 3074, 2492 },
-    { 4061, 2386 }, { 5255, 2227 }, { 5256, 2526 }, { 5320, 4225 }, { 3, 4778 }, { 4965, 5323 },
-    { 5306, 5325 }, { 5253, 2492 }, { 5302, 2386 }, { 3, 4873 }, { 4898, 5332 }, { 5334, 5307 },
-    { 3, 4876 }, { 5034, 5337 }, { 3, 4880 }, { 3, 4904 }, { 4986, 5342 }, { 3, 4923 },
-    { 4952, 5343 }, { 3, 4971 }, { 3, 4980 }, { 4922, 5347 }, { 3, 4997 }, { 5344, 5348 },
-    { 3, 5012 }, { 3, 5029 }, { 3, 5050 }, { 5341, 5353 }, { 3, 5233 }, { 3, 5275 },
-    { 4969, 5356 }, { 3, 5278 }, { 4688, 5357 }, { 3, 5311 }, { 4483, 5359 }, { 3, 5339 },
-    { 4975, 5361 }, { 4699, 5363 }, { 4701, 3 },
+    { 352, 353 }, { 356, 357 }, { 358, 359 }, { 370, 3717 }, { 381, 1763 }, { 393, 2471 },
+    { 397, 3054 }, { 414, 3088 }, { 443, 444 }, { 446, 447 }, { 448, 2554 }, { 451, 452 },
+    { 454, 455 }, { 456, 457 }, { 458, 459 }, { 460, 461 }, { 462, 463 }, { 464, 465 },
+    { 466, 467 }, { 468, 469 }, { 470, 471 }, { 472, 473 }, { 474, 475 }, { 476, 477 },
+    { 478, 479 }, { 480, 481 }, { 482, 483 }, { 625, 626 }, { 627, 2737 }, { 629, 630 },
+    { 631, 632 }, { 633, 2395 }, { 637, 1390 }, { 638, 639 }, { 641, 642 }, { 644, 645 },
+    { 647, 648 }, { 650, 651 }, { 686, 3445 }, { 688, 3099 }, { 693, 3611 }, { 695, 892 },
+    { 697, 3613 }, { 718, 719 }, { 720, 64 }, { 723, 724 }, { 801, 750 }, { 829, 830 },
+    { 846, 3201 }, { 849, 3205 }, { 850, 2451 }, { 904, 3507 }, { 907, 3575 }, { 910, 2543 },
+    { 934, 935 }, { 938, 2930 }, { 940, 941 }, { 960, 961 }, { 962, 2907 }, { 988, 1463 },
+    { 997, 998 }, { 999, 1000 }, { 1001, 1002 }, { 1003, 1004 }, { 1048, 2079 }, { 1061, 2086 },
+    { 1069, 2090 }, { 1077, 2094 }, { 1085, 1086 }, { 1087, 1088 }, { 1118, 1098 }, { 1119, 1120 },
+    { 1121, 1122 }, { 1131, 3518 }, { 1136, 1137 }, { 1202, 2675 }, { 1302, 3083 }, { 1306, 1770 },
+    { 1373, 2663 }, { 1375, 2804 }, { 1380, 1381 }, { 1383, 2678 }, { 1384, 3023 }, { 1385, 3026 },
+    { 1386, 2596 }, { 1391, 1392 }, { 1394, 1395 }, { 1396, 1397 }, { 1398, 1399 }, { 1400, 1401 },
+    { 1402, 1403 }, { 1407, 1408 }, { 1409, 2871 }, { 1410, 1411 }, { 1413, 1414 }, { 1415, 1416 },
+    { 1417, 1418 }, { 1501, 2809 }, { 1506, 1507 }, { 1517, 2081 }, { 1525, 2087 }, { 1530, 2091 },
+    { 1535, 2095 }, { 1622, 3090 }, { 1694, 1695 }, { 1732, 1733 }, { 1735, 2955 }, { 1752, 2789 },
+    { 1761, 1301 }, { 1765, 1891 }, { 1892, 3129 }, { 1899, 2808 }, { 1936, 2391 }, { 1949, 1950 },
+    { 1970, 1971 }, { 1974, 1975 }, { 1976, 1977 }, { 1982, 1983 }, { 1984, 1985 }, { 1991, 1992 },
+    { 2046, 2047 }, { 2051, 3470 }, { 2052, 2053 }, { 2054, 2055 }, { 2056, 2057 }, { 2083, 2084 },
+    { 2085, 3487 }, { 2088, 2089 }, { 2092, 2093 }, { 2096, 2097 }, { 2140, 2141 }, { 2174, 2587 },
+    { 2252, 2446 }, { 2258, 2259 }, { 2260, 1890 }, { 2301, 3583 }, { 2307, 2899 }, { 2374, 1938 },
+    { 2393, 1741 }, { 2470, 839 }, { 2476, 3308 }, { 2484, 2805 }, { 2514, 3069 }, { 2516, 1740 },
+    { 2525, 2560 }, { 2570, 2730 }, { 2585, 330 }, { 2617, 1377 }, { 2636, 2813 }, { 2643, 2925 },
+    { 2697, 3104 }, { 2719, 2971 }, { 2729, 2788 }, { 2776, 3582 }, { 2785, 2657 }, { 2800, 3273 },
+    { 2844, 3473 }, { 2847, 2793 }, { 2870, 950 }, { 2926, 640 }, { 2927, 643 }, { 2928, 646 },
+    { 2929, 649 }, { 2942, 3389 }, { 2951, 2848 }, { 2956, 3545 }, { 3007, 2263 }, { 3011, 2709 },
+    { 3018, 2901 }, { 3035, 3585 }, { 3048, 1018 }, { 3051, 2409 }, { 3055, 2872 }, { 3073, 1379 },
+    { 3091, 2265 }, { 3093, 2614 }, { 3116, 2650 }, { 3133, 2306 }, { 3143, 3459 }, { 3144, 2565 },
+    { 3149, 3095 }, { 3303, 3364 }, { 3388, 1376 }, { 3390, 1345 }, { 3407, 2725 }, { 3411, 2512 },
+    { 3425, 2898 }, { 3464, 1583 }, { 3471, 2850 }, { 3475, 933 }, { 3504, 3022 }, { 3588, 3202 },
+    { 3675, 3701 }, { 3726, 692 }, { 3, 3138 }, { 1346, 3421 }, { 2418, 3552 }, { 2449, 3579 },
+    { 3757, 3793 }, { 3758, 3788 }, { 3764, 3789 }, { 3792, 3755 }, { 3794, 3684 }, { 3795, 3790 },
+    { 3801, 3800 }, { 3802, 3806 }, { 3804, 3807 }, { 3810, 2218 }, { 2439, 3047 }, { 6, 3962 },
+    { 28, 3909 }, { 35, 3861 }, { 74, 2979 }, { 223, 3819 }, { 275, 3813 }, { 321, 3849 },
+    { 381, 3990 }, { 446, 3869 }, { 454, 917 }, { 460, 918 }, { 466, 919 }, { 472, 920 },
+    { 478, 921 }, { 629, 1390 }, { 630, 3889 }, { 730, 96 }, { 1020, 64 }, { 1376, 2675 },
+    { 1393, 2395 }, { 1419, 3830 }, { 1622, 3092 }, { 1752, 3118 }, { 1761, 3860 }, { 1763, 3829 },
+    { 1890, 3965 }, { 1916, 73 }, { 1980, 1971 }, { 1993, 5 }, { 2080, 3955 }, { 2174, 2647 },
+    { 2260, 3932 }, { 2300, 3129 }, { 2454, 3937 }, { 2471, 2654 }, { 2475, 3850 }, { 2525, 2638 },
+    { 2543, 3677 }, { 2554, 3870 }, { 2570, 2868 }, { 2582, 3981 }, { 2585, 336 }, { 2617, 1841 },
+    { 2636, 3514 }, { 2643, 4015 }, { 2644, 3986 }, { 2704, 3921 }, { 2730, 2730 }, { 2778, 3054 },
+    { 2788, 3542 }, { 2812, 3912 }, { 2813, 2813 }, { 2864, 4012 }, { 2949, 3933 }, { 3008, 3930 },
+    { 3033, 3897 }, { 3051, 2442 }, { 3055, 4013 }, { 3073, 3931 }, { 3088, 4004 }, { 3091, 3991 },
+    { 3093, 2650 }, { 3097, 3967 }, { 3100, 3818 }, { 3116, 2614 }, { 3122, 3904 }, { 3151, 4036 },
+    { 3269, 4000 }, { 3290, 2565 }, { 3412, 2514 }, { 3479, 3960 }, { 3480, 3961 }, { 3484, 4040 },
+    { 3485, 4041 }, { 3615, 750 }, { 3787, 1683 }, { 3821, 3902 }, { 3822, 3823 }, { 3832, 3833 },
+    { 3834, 3835 }, { 3836, 3837 }, { 3838, 3839 }, { 3840, 3841 }, { 3842, 3843 }, { 3844, 3845 },
+    { 3846, 3847 }, { 3848, 4002 }, { 3858, 3996 }, { 3863, 4001 }, { 3865, 3866 }, { 3867, 2586 },
+    { 3882, 3997 }, { 3885, 3886 }, { 3887, 2805 }, { 3888, 3942 }, { 3890, 2577 }, { 3894, 3862 },
+    { 3899, 3900 }, { 3903, 2725 }, { 3905, 3906 }, { 3910, 3038 }, { 3911, 939 }, { 3913, 3914 },
+    { 3916, 3917 }, { 3918, 3919 }, { 3924, 3925 }, { 3927, 3928 }, { 3929, 1132 }, { 3936, 1382 },
+    { 3940, 1387 }, { 3941, 4005 }, { 3947, 3948 }, { 3950, 3951 }, { 3953, 3954 }, { 3963, 3859 },
+    { 3969, 1951 }, { 3971, 3972 }, { 3973, 3974 }, { 3976, 3103 }, { 3977, 3978 }, { 3979, 3980 },
+    { 3988, 3934 }, { 4006, 3993 }, { 4009, 3553 }, { 4011, 2374 }, { 4019, 3046 }, { 4022, 1770 },
+    { 3, 2142 }, { 1346, 3423 }, { 3432, 4050 }, { 3796, 4054 }, { 4051, 4057 }, { 4055, 4052 },
+    { 4060, 4059 }, { 28, 4174 }, { 321, 3851 }, { 446, 3872 }, { 630, 3891 }, { 637, 4080 },
+    { 1390, 3943 }, { 1920, 73 }, { 2080, 3956 }, { 2252, 3118 }, { 2258, 4072 }, { 2471, 4143 },
+    { 2475, 3852 }, { 2525, 2639 }, { 2554, 3873 }, { 2570, 4020 }, { 2582, 3983 }, { 2585, 342 },
+    { 2643, 4016 }, { 2704, 3922 }, { 2788, 4172 }, { 3083, 4097 }, { 3086, 4104 }, { 3294, 4101 },
+    { 3663, 750 }, { 3787, 4161 }, { 3815, 4102 }, { 3816, 4131 }, { 3824, 4069 }, { 3831, 4067 },
+    { 3876, 2586 }, { 3892, 2577 }, { 3893, 4158 }, { 3920, 4094 }, { 3935, 4083 }, { 3946, 4084 },
+    { 3952, 4085 }, { 3964, 4089 }, { 3975, 4093 }, { 3989, 4096 }, { 4010, 4124 }, { 4034, 4189 },
+    { 4038, 4099 }, { 4039, 4079 }, { 4042, 4188 }, { 4043, 35 }, { 4044, 2636 }, { 4065, 1736 },
+    { 4066, 684 }, { 4070, 1989 }, { 4071, 4100 }, { 4073, 4103 }, { 4081, 74 }, { 4088, 4090 },
+    { 4105, 4111 }, { 4110, 3103 }, { 4115, 4014 }, { 4122, 4153 }, { 4127, 1900 }, { 4130, 4164 },
+    { 4144, 4145 }, { 4146, 4147 }, { 4148, 4149 }, { 4150, 4151 }, { 4154, 4155 }, { 4159, 4109 },
+    { 4176, 3949 }, { 4182, 1986 }, { 99, 3286 }, { 839, 3477 }, { 2374, 3825 }, { 2377, 3288 },
+    { 2382, 3282 }, { 2405, 3278 }, { 2412, 3004 }, { 2445, 2960 }, { 6, 1585 }, { 68, 3727 },
+    { 91, 1266 }, { 169, 1204 }, { 183, 3803 }, { 250, 2904 }, { 270, 3586 }, { 706, 2143 },
+    { 726, 1141 }, { 741, 2158 }, { 755, 1186 }, { 761, 3221 }, { 854, 3373 }, { 906, 3767 },
+    { 908, 3693 }, { 960, 1423 }, { 962, 1278 }, { 1138, 1139 }, { 1142, 1143 }, { 1146, 3367 },
+    { 1148, 2969 }, { 1156, 1157 }, { 1165, 1166 }, { 1167, 1168 }, { 1174, 1175 }, { 1178, 1179 },
+    { 1180, 1181 }, { 1182, 1183 }, { 1184, 1185 }, { 1187, 1188 }, { 1192, 1193 }, { 1194, 1195 },
+    { 1196, 1197 }, { 1200, 4163 }, { 1203, 3126 }, { 1205, 1206 }, { 1207, 1208 }, { 1209, 3009 },
+    { 1210, 1211 }, { 1212, 1213 }, { 1214, 1215 }, { 1216, 1217 }, { 1218, 1219 }, { 1220, 1221 },
+    { 1222, 1223 }, { 1224, 1225 }, { 1227, 3010 }, { 1236, 1237 }, { 1245, 1246 }, { 1247, 1248 },
+    { 1254, 1255 }, { 1258, 1259 }, { 1260, 1261 }, { 1262, 1263 }, { 1264, 1265 }, { 1267, 1268 },
+    { 1271, 1272 }, { 1273, 1274 }, { 1275, 1276 }, { 1279, 2807 }, { 1379, 3201 }, { 1420, 1421 },
+    { 1422, 1199 }, { 1595, 2152 }, { 1650, 2202 }, { 1653, 3300 }, { 1721, 2888 }, { 1905, 2725 },
+    { 1907, 2512 }, { 2059, 3546 }, { 2098, 3604 }, { 2144, 41 }, { 2147, 2148 }, { 2149, 2150 },
+    { 2153, 2154 }, { 2160, 2161 }, { 2162, 2163 }, { 2164, 2165 }, { 2175, 2176 }, { 2177, 2178 },
+    { 2179, 3120 }, { 2180, 2181 }, { 2182, 2183 }, { 2184, 2185 }, { 2188, 2189 }, { 2190, 2191 },
+    { 2192, 3098 }, { 2193, 2194 }, { 2196, 2197 }, { 2200, 2201 }, { 2204, 2205 }, { 2206, 2207 },
+    { 2208, 2209 }, { 2219, 2220 }, { 2221, 2222 }, { 2223, 2830 }, { 2224, 2225 }, { 2226, 2227 },
+    { 2228, 2229 }, { 2232, 2233 }, { 2234, 2235 }, { 2236, 2773 }, { 2237, 2238 }, { 2240, 2241 },
+    { 2379, 3358 }, { 2409, 3379 }, { 2464, 3197 }, { 2560, 2439 }, { 2832, 3549 }, { 2993, 3456 },
+    { 3011, 4162 }, { 3024, 3550 }, { 3062, 2156 }, { 3125, 3547 }, { 3144, 3509 }, { 3149, 3453 },
+    { 3196, 3378 }, { 3267, 3075 }, { 3283, 3111 }, { 3290, 3223 }, { 3462, 3505 }, { 3467, 4087 },
+    { 3469, 4179 }, { 3548, 3483 }, { 3607, 3095 }, { 3670, 4138 }, { 3674, 3612 }, { 3724, 3336 },
+    { 3777, 4137 }, { 4025, 2662 }, { 3, 3474 }, { 1346, 3695 }, { 4056, 4195 }, { 4058, 4196 },
+    { 4193, 4053 }, { 4198, 4197 }, { 321, 3853 }, { 446, 3875 }, { 630, 4160 }, { 643, 4202 },
+    { 988, 28 }, { 1390, 3944 }, { 1924, 73 }, { 2080, 3957 }, { 2471, 4173 }, { 2475, 3854 },
+    { 2525, 2673 }, { 2554, 3879 }, { 2582, 3984 }, { 2585, 348 }, { 2643, 4017 }, { 2704, 3923 },
+    { 3086, 4108 }, { 4028, 4213 }, { 4112, 4220 }, { 4142, 4226 }, { 4157, 2577 }, { 4175, 4263 },
+    { 4177, 4234 }, { 4200, 4210 }, { 4201, 4212 }, { 4204, 4216 }, { 4206, 4214 }, { 4208, 4219 },
+    { 4209, 4258 }, { 4227, 4113 }, { 4231, 4252 }, { 4232, 3001 }, { 4233, 2706 }, { 4235, 4118 },
+    { 4237, 4191 }, { 4238, 4116 }, { 4248, 4106 }, { 4249, 2586 }, { 4251, 3966 }, { 4253, 4192 },
+    { 4259, 4260 }, { 2461, 3286 }, { 2560, 4271 }, { 2638, 2405 }, { 2723, 3288 }, { 35, 1202 },
+    { 250, 3767 }, { 270, 3693 }, { 688, 4254 }, { 906, 2904 }, { 908, 3586 }, { 1165, 4352 },
+    { 1178, 4358 }, { 1245, 4367 }, { 1258, 4373 }, { 2059, 3603 }, { 2151, 4337 }, { 2157, 4283 },
+    { 2442, 3379 }, { 2464, 2960 }, { 2576, 2144 }, { 2639, 2439 }, { 2897, 4332 }, { 2955, 41 },
+    { 2957, 3373 }, { 2961, 4286 }, { 2992, 3549 }, { 2993, 3509 }, { 2995, 4327 }, { 3016, 4346 },
+    { 3100, 4308 }, { 3122, 4340 }, { 3144, 3456 }, { 3267, 3111 }, { 3283, 3075 }, { 3290, 4390 },
+    { 3309, 4321 }, { 3359, 4295 }, { 3378, 3805 }, { 3431, 4207 }, { 3482, 4324 }, { 3483, 4356 },
+    { 3548, 4355 }, { 3550, 4370 }, { 3614, 4293 }, { 3665, 4306 }, { 3779, 3336 }, { 4031, 4396 },
+    { 4032, 4194 }, { 4126, 3469 }, { 4139, 3547 }, { 4141, 4301 }, { 4222, 4397 }, { 4250, 2709 },
+    { 4275, 3202 }, { 4276, 4329 }, { 4277, 4309 }, { 4282, 4292 }, { 4284, 4303 }, { 4289, 4290 },
+    { 4291, 3901 }, { 4296, 4297 }, { 4298, 1176 }, { 4299, 4300 }, { 4304, 4305 }, { 4310, 4311 },
+    { 4312, 4313 }, { 4314, 4315 }, { 4316, 4317 }, { 4318, 4319 }, { 4322, 4323 }, { 4325, 4326 },
+    { 4330, 4331 }, { 4334, 4345 }, { 4335, 4336 }, { 4348, 4378 }, { 4350, 4351 }, { 4353, 4354 },
+    { 4357, 2186 }, { 4359, 4360 }, { 4362, 3034 }, { 4363, 4338 }, { 4365, 4366 }, { 4368, 4369 },
+    { 4371, 4372 }, { 4374, 4375 }, { 4377, 3006 }, { 4379, 3735 }, { 4381, 3278 }, { 4382, 4364 },
+    { 4383, 4395 }, { 4386, 3367 }, { 4387, 4349 }, { 4394, 3725 }, { 3, 3524 }, { 1346, 3763 },
+    { 3563, 4405 }, { 3797, 4404 }, { 4406, 3798 }, { 4407, 4408 }, { 321, 3855 }, { 446, 3878 },
+    { 630, 4229 }, { 640, 4412 }, { 1390, 3945 }, { 1928, 73 }, { 1945, 28 }, { 2080, 3958 },
+    { 2475, 3856 }, { 2525, 2783 }, { 2554, 4156 }, { 2582, 3985 }, { 2585, 354 }, { 2643, 4018 },
+    { 4029, 4418 }, { 4203, 2577 }, { 4217, 4417 }, { 4241, 4431 }, { 4255, 4428 }, { 4410, 4419 },
+    { 4415, 4424 }, { 4421, 2586 }, { 4422, 4425 }, { 4429, 4047 }, { 4433, 4215 }, { 4438, 4450 },
+    { 4440, 4436 }, { 4445, 4426 }, { 2639, 2405 }, { 35, 1283 }, { 2464, 3004 }, { 2638, 2439 },
+    { 3309, 4532 }, { 3359, 4526 }, { 3431, 4437 }, { 3467, 4448 }, { 3482, 4534 }, { 4129, 4194 },
+    { 4302, 4508 }, { 4320, 4474 }, { 4328, 4505 }, { 4347, 4466 }, { 4385, 4490 }, { 4393, 4488 },
+    { 4461, 4527 }, { 4462, 4529 }, { 4463, 4533 }, { 4464, 4535 }, { 4468, 3782 }, { 4476, 4486 },
+    { 4481, 4473 }, { 4482, 4489 }, { 4485, 3702 }, { 4487, 1158 }, { 4491, 4528 }, { 4494, 4294 },
+    { 4498, 4444 }, { 4499, 4443 }, { 4502, 4512 }, { 4506, 4515 }, { 4507, 4503 }, { 4513, 4501 },
+    { 4514, 4495 }, { 4516, 4517 }, { 4518, 4519 }, { 4521, 4478 }, { 4522, 4472 }, { 4531, 4475 },
+    { 4541, 4467 }, { 1346, 3799 }, { 3123, 3 }, { 4546, 4545 }, { 4547, 4544 }, { 321, 3857 },
+    { 446, 3881 }, { 630, 4230 }, { 646, 4552 }, { 1390, 4442 }, { 1932, 73 }, { 2475, 4152 },
+    { 2554, 4228 }, { 4413, 2577 }, { 4434, 2586 }, { 4435, 4570 }, { 4550, 4558 }, { 4551, 4571 },
+    { 4554, 4563 }, { 4557, 4561 }, { 4566, 4572 }, { 4569, 4423 }, { 35, 4523 }, { 3269, 2464 },
+    { 4278, 4573 }, { 4388, 4584 }, { 4477, 4585 }, { 4479, 4591 }, { 4492, 4604 }, { 4493, 4586 },
+    { 4500, 4603 }, { 4511, 4608 }, { 4520, 4592 }, { 4539, 4582 }, { 4542, 4583 }, { 4587, 4186 },
+    { 4588, 1189 }, { 4590, 1269 }, { 4595, 4361 }, { 4597, 4376 }, { 4599, 1238 }, { 4609, 4613 },
+    { 4614, 1226 }, { 1346, 4549 }, { 4621, 4619 }, { 3, 3657 }, { 649, 4625 }, { 4411, 4630 },
+    { 4567, 4633 }, { 4576, 4638 }, { 4623, 4629 }, { 4624, 4560 }, { 4634, 4562 }, { 4636, 4627 },
+    { 73, 4589 }, { 2198, 4640 }, { 4594, 4646 }, { 4596, 4647 }, { 4611, 4654 }, { 4615, 4655 },
+    { 4645, 4525 }, { 4650, 1256 }, { 4651, 2210 }, { 4652, 2166 }, { 4659, 4660 }, { 4662, 4661 },
+    { 3, 3715 }, { 4666, 4671 }, { 4667, 4637 }, { 4675, 2230 }, { 4682, 4672 }, { 3, 1469 },
+    { 99, 4063 }, { 656, 657 }, { 660, 661 }, { 662, 663 }, { 664, 665 }, { 669, 2384 },
+    { 1602, 4135 }, { 1681, 4136 }, { 1682, 4037 }, { 1939, 4663 }, { 1941, 4684 }, { 2377, 3718 },
+    { 2382, 3746 }, { 3282, 2439 }, { 3294, 2464 }, { 4269, 3811 }, { 4270, 2405 }, { 4339, 3812 },
+    { 4391, 3808 }, { 4454, 4064 }, { 5, 1742 }, { 6, 709 }, { 8, 3457 }, { 28, 623 },
+    { 29, 30 }, { 31, 3677 }, { 33, 3817 }, { 35, 1134 }, { 36, 4398 }, { 41, 3099 },
+    { 42, 2451 }, { 52, 53 }, { 73, 901 }, { 157, 3612 }, { 158, 4167 }, { 160, 4536 },
+    { 245, 501 }, { 275, 586 }, { 283, 4224 }, { 286, 1973 }, { 287, 288 }, { 289, 1779 },
+    { 319, 1796 }, { 320, 4261 }, { 330, 1807 }, { 331, 4446 }, { 336, 1814 }, { 337, 4574 },
+    { 343, 4639 }, { 349, 4670 }, { 355, 4668 }, { 445, 4262 }, { 486, 2374 }, { 491, 492 },
+    { 493, 494 }, { 504, 505 }, { 506, 507 }, { 531, 594 }, { 559, 560 }, { 568, 569 },
+    { 570, 2376 }, { 599, 600 }, { 601, 602 }, { 621, 3454 }, { 622, 3506 }, { 626, 3085 },
+    { 629, 1911 }, { 637, 2321 }, { 686, 4683 }, { 689, 2777 }, { 706, 1133 }, { 826, 4530 },
+    { 851, 852 }, { 853, 3727 }, { 893, 3803 }, { 894, 895 }, { 896, 897 }, { 898, 899 },
+    { 909, 4246 }, { 911, 2804 }, { 916, 4430 }, { 923, 4575 }, { 939, 4223 }, { 940, 964 },
+    { 963, 4165 }, { 965, 4128 }, { 966, 3507 }, { 967, 3575 }, { 968, 2543 }, { 986, 987 },
+    { 989, 3518 }, { 993, 994 }, { 1005, 1006 }, { 1007, 1008 }, { 1013, 1014 }, { 1015, 1016 },
+    { 1021, 3728 }, { 1047, 1048 }, { 1049, 1050 }, { 1051, 1052 }, { 1053, 3070 }, { 1056, 1057 },
+    { 1058, 3466 }, { 1061, 1062 }, { 1063, 1064 }, { 1066, 1067 }, { 1069, 1070 }, { 1071, 1072 },
+    { 1074, 1075 }, { 1077, 1078 }, { 1079, 1080 }, { 1082, 1083 }, { 1084, 3071 }, { 1089, 1090 },
+    { 1091, 1092 }, { 1097, 1098 }, { 1099, 3730 }, { 1140, 4610 }, { 1145, 4605 }, { 1201, 4455 },
+    { 1202, 3445 }, { 1284, 1285 }, { 1308, 3525 }, { 1311, 2358 }, { 1378, 2685 }, { 1406, 3067 },
+    { 1462, 3915 }, { 1464, 2958 }, { 1470, 3470 }, { 1472, 1473 }, { 1474, 1475 }, { 1476, 1477 },
+    { 1478, 1479 }, { 1480, 1481 }, { 1486, 1487 }, { 1489, 1490 }, { 1491, 1492 }, { 1493, 1494 },
+    { 1495, 1496 }, { 1497, 1498 }, { 1499, 1500 }, { 1515, 1516 }, { 1517, 1518 }, { 1520, 1521 },
+    { 1522, 3487 }, { 1525, 1526 }, { 1527, 1528 }, { 1530, 1531 }, { 1532, 1533 }, { 1535, 1536 },
+    { 1537, 1538 }, { 1539, 1540 }, { 1541, 1542 }, { 1543, 1544 }, { 1545, 1546 }, { 1547, 1548 },
+    { 1549, 1550 }, { 1571, 3243 }, { 1576, 1577 }, { 1578, 1579 }, { 1587, 3697 }, { 1683, 3814 },
+    { 1688, 1689 }, { 1691, 3719 }, { 1721, 4245 }, { 1734, 3151 }, { 1749, 3827 }, { 1756, 1757 },
+    { 1771, 1772 }, { 1773, 4620 }, { 1775, 1776 }, { 1780, 1781 }, { 1782, 1783 }, { 1784, 1785 },
+    { 1786, 1787 }, { 1788, 1789 }, { 1790, 1791 }, { 1792, 1793 }, { 1794, 3339 }, { 1797, 1798 },
+    { 1799, 1800 }, { 1802, 1803 }, { 1804, 4134 }, { 1808, 1809 }, { 1810, 3340 }, { 1811, 1812 },
+    { 1815, 1816 }, { 1818, 1819 }, { 1820, 3412 }, { 1900, 4140 }, { 1903, 4432 }, { 1904, 4341 },
+    { 1906, 4342 }, { 1908, 2584 }, { 1910, 2944 }, { 1912, 1913 }, { 1915, 4091 }, { 1917, 1918 },
+    { 1919, 4205 }, { 1921, 1922 }, { 1923, 4416 }, { 1925, 1926 }, { 1927, 4555 }, { 1929, 1930 },
+    { 1931, 4628 }, { 1933, 1934 }, { 1935, 3968 }, { 1946, 1947 }, { 1955, 1956 }, { 1961, 1962 },
+    { 1967, 1968 }, { 1978, 1979 }, { 1987, 4247 }, { 1990, 684 }, { 1994, 1995 }, { 1996, 1997 },
+    { 2000, 2001 }, { 2003, 2004 }, { 2008, 2009 }, { 2012, 2013 }, { 2014, 2015 }, { 2045, 4414 },
+    { 2047, 2948 }, { 2078, 4686 }, { 2125, 2126 }, { 2128, 4178 }, { 2130, 2080 }, { 2131, 2582 },
+    { 2132, 2133 }, { 2136, 2137 }, { 2146, 4678 }, { 2155, 4618 }, { 2199, 2708 }, { 2302, 2303 },
+    { 2304, 4244 }, { 2305, 2678 }, { 2308, 2309 }, { 2311, 4192 }, { 2316, 3137 }, { 2317, 2705 },
+    { 2318, 3084 }, { 2320, 2737 }, { 2322, 2323 }, { 2326, 2327 }, { 2329, 2330 }, { 2332, 2333 },
+    { 2335, 2336 }, { 2338, 2339 }, { 2345, 2346 }, { 2360, 1387 }, { 2362, 3145 }, { 2409, 3939 },
+    { 2412, 3197 }, { 2434, 3926 }, { 2516, 4285 }, { 2565, 3582 }, { 2575, 4187 }, { 2617, 1894 },
+    { 2618, 4484 }, { 2644, 3542 }, { 2662, 3274 }, { 2683, 1586 }, { 2712, 2673 }, { 2788, 3074 },
+    { 2801, 2783 }, { 2826, 2325 }, { 2844, 4033 }, { 2876, 2127 }, { 2955, 688 }, { 2959, 3998 },
+    { 2980, 4392 }, { 2984, 4121 }, { 3011, 3358 }, { 3019, 3131 }, { 3035, 3459 }, { 3040, 4420 },
+    { 3049, 485 }, { 3058, 640 }, { 3059, 643 }, { 3060, 646 }, { 3061, 649 }, { 3069, 1483 },
+    { 3097, 2310 }, { 3101, 2710 }, { 3128, 2319 }, { 3130, 3389 }, { 3142, 3390 }, { 3143, 3585 },
+    { 3196, 3826 }, { 3221, 3477 }, { 3222, 4048 }, { 3223, 3907 }, { 3285, 2587 }, { 3295, 2647 },
+    { 3388, 846 }, { 3441, 3441 }, { 3443, 3443 }, { 3450, 4409 }, { 3451, 4199 }, { 3452, 4243 },
+    { 3458, 3828 }, { 3461, 3514 }, { 3462, 3008 }, { 3463, 2068 }, { 3471, 4577 }, { 3484, 4307 },
+    { 3485, 4333 }, { 3496, 3496 }, { 3498, 3498 }, { 3504, 3545 }, { 3505, 4688 }, { 3510, 3908 },
+    { 3517, 1034 }, { 3567, 3567 }, { 3569, 3569 }, { 3588, 4007 }, { 3607, 3453 }, { 3658, 2394 },
+    { 3670, 4509 }, { 3680, 3680 }, { 3682, 3682 }, { 3752, 3752 }, { 3777, 4524 }, { 3791, 3791 },
+    { 3809, 3987 }, { 3820, 4082 }, { 3868, 4447 }, { 3871, 4553 }, { 3874, 4631 }, { 3877, 4626 },
+    { 3880, 4664 }, { 3883, 4427 }, { 3896, 4132 }, { 3898, 3364 }, { 3938, 3702 }, { 3970, 1972 },
+    { 3992, 2983 }, { 3999, 2768 }, { 4008, 4166 }, { 4021, 2852 }, { 4026, 2058 }, { 4030, 3583 },
+    { 4045, 3553 }, { 4046, 2711 }, { 4049, 4504 }, { 4061, 4095 }, { 4074, 4565 }, { 4075, 4632 },
+    { 4076, 4665 }, { 4077, 4635 }, { 4078, 4669 }, { 4092, 1981 }, { 4098, 4685 }, { 4107, 3123 },
+    { 4119, 4023 }, { 4120, 3238 }, { 4123, 2654 }, { 4169, 4185 }, { 4180, 1952 }, { 4181, 2359 },
+    { 4184, 4168 }, { 4225, 3895 }, { 4239, 3475 }, { 4240, 4190 }, { 4257, 2530 }, { 4265, 2361 },
+    { 4268, 2650 }, { 4281, 4579 }, { 4384, 4510 }, { 4439, 4568 }, { 4449, 4673 }, { 4452, 4211 },
+    { 4456, 391 }, { 4471, 4221 }, { 4480, 3725 }, { 4600, 4543 }, { 4606, 4125 }, { 4656, 2195 },
+    { 4657, 2239 }, { 3, 4242 }, { 2341, 4663 }, { 2342, 4684 }, { 2461, 4063 }, { 2723, 3718 },
+    { 4483, 3808 }, { 4691, 28 }, { 4692, 4693 }, { 4694, 666 }, { 4696, 3786 }, { 4698, 3040 },
+    { 4699, 4700 }, { 73, 3147 }, { 275, 1965 }, { 287, 4771 }, { 445, 4430 }, { 500, 4726 },
+    { 629, 2321 }, { 637, 1911 }, { 710, 3099 }, { 900, 4722 }, { 916, 4262 }, { 922, 4246 },
+    { 924, 4261 }, { 925, 4446 }, { 926, 4574 }, { 927, 4639 }, { 928, 4670 }, { 929, 4668 },
+    { 986, 2124 }, { 1021, 3778 }, { 1048, 4831 }, { 1050, 4794 }, { 1061, 1524 }, { 1065, 3070 },
+    { 1068, 3466 }, { 1069, 1529 }, { 1077, 1534 }, { 1499, 4915 }, { 1516, 4835 }, { 1539, 4916 },
+    { 1541, 4917 }, { 1545, 2134 }, { 1547, 2135 }, { 1689, 4264 }, { 1690, 3697 }, { 1738, 3719 },
+    { 1759, 3827 }, { 1795, 4732 }, { 1797, 4873 }, { 1813, 4134 }, { 1817, 3340 }, { 1858, 4756 },
+    { 1909, 2584 }, { 1994, 4909 }, { 2129, 4686 }, { 2328, 4205 }, { 2331, 4416 }, { 2334, 4555 },
+    { 2337, 4628 }, { 2340, 3968 }, { 2357, 4813 }, { 2374, 495 }, { 2376, 4857 }, { 2442, 3939 },
+    { 2443, 4858 }, { 2454, 4925 }, { 2464, 4705 }, { 2530, 4721 }, { 2543, 624 }, { 2565, 5032 },
+    { 2582, 4919 }, { 2617, 4812 }, { 2618, 4708 }, { 2673, 4064 }, { 2675, 4731 }, { 2712, 2783 },
+    { 2747, 4833 }, { 2748, 4886 }, { 2788, 4714 }, { 2801, 4538 }, { 2864, 3457 }, { 2870, 4775 },
+    { 2945, 4841 }, { 2993, 4710 }, { 3029, 3998 }, { 3042, 3817 }, { 3048, 3926 }, { 3097, 4166 },
+    { 3101, 2720 }, { 3106, 4757 }, { 3107, 640 }, { 3108, 643 }, { 3109, 646 }, { 3110, 649 },
+    { 3140, 4945 }, { 3196, 3907 }, { 3205, 4720 }, { 3221, 4267 }, { 3223, 3826 }, { 3272, 4723 },
+    { 3285, 2647 }, { 3291, 4981 }, { 3295, 2587 }, { 3407, 4881 }, { 3411, 4882 }, { 3450, 4548 },
+    { 3451, 3525 }, { 3452, 5065 }, { 3458, 3908 }, { 3461, 4098 }, { 3463, 2070 }, { 3464, 4855 },
+    { 3510, 3828 }, { 3517, 1036 }, { 3569, 4952 }, { 3576, 4864 }, { 3658, 2768 }, { 3674, 4724 },
+    { 3749, 4712 }, { 3752, 4954 }, { 3809, 4095 }, { 3811, 4559 }, { 3812, 4420 }, { 3814, 4470 },
+    { 3864, 4741 }, { 3868, 4565 }, { 3871, 4632 }, { 3874, 4665 }, { 3877, 4635 }, { 3880, 4669 },
+    { 3883, 4568 }, { 3884, 4770 }, { 3898, 4132 }, { 3915, 4183 }, { 3938, 3805 }, { 3992, 4963 },
+    { 3999, 2394 }, { 4003, 4199 }, { 4008, 4815 }, { 4021, 5064 }, { 4024, 4956 }, { 4027, 5024 },
+    { 4045, 4165 }, { 4049, 4763 }, { 4061, 3987 }, { 4074, 4447 }, { 4075, 4553 }, { 4076, 4631 },
+    { 4077, 4626 }, { 4078, 4664 }, { 4092, 4939 }, { 4120, 4167 }, { 4123, 4923 }, { 4140, 4683 },
+    { 4169, 4782 }, { 4170, 4185 }, { 4171, 4849 }, { 4180, 2348 }, { 4181, 4901 }, { 4190, 5042 },
+    { 4211, 5003 }, { 4221, 4986 }, { 4223, 4427 }, { 4224, 5059 }, { 4225, 4458 }, { 4247, 4940 },
+    { 4257, 4773 }, { 4265, 4902 }, { 4380, 4703 }, { 4389, 3895 }, { 4414, 4780 }, { 4441, 4974 },
+    { 4457, 391 }, { 4556, 4897 }, { 4575, 4733 }, { 4577, 4931 }, { 4612, 4995 }, { 4616, 4996 },
+    { 4620, 4814 }, { 4622, 4978 }, { 4653, 4125 }, { 4676, 4944 }, { 4689, 4818 }, { 4715, 4716 },
+    { 4725, 2512 }, { 4727, 594 }, { 4728, 4730 }, { 4735, 4737 }, { 4738, 4739 }, { 4745, 4746 },
+    { 4749, 4750 }, { 4751, 4752 }, { 4759, 2986 }, { 4760, 4717 }, { 4761, 2725 }, { 4764, 4765 },
+    { 4766, 4767 }, { 4769, 4810 }, { 4772, 5021 }, { 4781, 3127 }, { 4784, 4785 }, { 4787, 4788 },
+    { 4789, 4790 }, { 4791, 4792 }, { 4797, 1073 }, { 4798, 1076 }, { 4800, 1081 }, { 4801, 4802 },
+    { 4803, 4804 }, { 4807, 4808 }, { 4809, 5006 }, { 4816, 4817 }, { 4821, 4822 }, { 4825, 4826 },
+    { 4827, 4828 }, { 4829, 4830 }, { 4846, 4834 }, { 4847, 4848 }, { 4850, 1599 }, { 4851, 4958 },
+    { 4856, 1751 }, { 4859, 4860 }, { 4861, 4862 }, { 4865, 4866 }, { 4867, 4868 }, { 4869, 4870 },
+    { 4871, 4872 }, { 4874, 4875 }, { 4877, 4878 }, { 4879, 4975 }, { 4883, 3119 }, { 4888, 4967 },
+    { 4890, 4968 }, { 4892, 4969 }, { 4894, 4970 }, { 4896, 2696 }, { 4904, 4905 }, { 4908, 2010 },
+    { 4912, 4927 }, { 4913, 3982 }, { 4918, 2704 }, { 4920, 4921 }, { 4922, 4617 }, { 4926, 3038 },
+    { 4929, 4050 }, { 4930, 2311 }, { 4932, 4955 }, { 4933, 2826 }, { 4938, 2347 }, { 4941, 3735 },
+    { 4949, 5054 }, { 4964, 4950 }, { 4965, 5009 }, { 4985, 3441 }, { 4991, 4409 }, { 4997, 3496 },
+    { 4998, 3498 }, { 5001, 4288 }, { 5010, 3682 }, { 5013, 3791 }, { 5017, 5018 }, { 5019, 5020 },
+    { 5025, 4729 }, { 5037, 5038 }, { 5039, 5040 }, { 5041, 939 }, { 5046, 4244 }, { 5049, 1979 },
+    { 5052, 4774 }, { 5060, 5033 }, { 4114, 3 }, { 4117, 5069 }, { 4697, 3786 }, { 5070, 5071 },
+    { 5076, 5077 }, { 28, 4778 }, { 986, 4911 }, { 1050, 5274 }, { 1514, 5100 }, { 1516, 4837 },
+    { 1737, 3697 }, { 1797, 4876 }, { 1911, 4889 }, { 2080, 5112 }, { 2273, 5086 }, { 2321, 4934 },
+    { 2374, 4743 }, { 2464, 4706 }, { 2704, 5109 }, { 2712, 4453 }, { 2747, 4836 }, { 2748, 5301 },
+    { 2801, 4581 }, { 2826, 5126 }, { 2945, 4844 }, { 2980, 5074 }, { 3048, 4805 }, { 3057, 5087 },
+    { 3070, 5275 }, { 3101, 2799 }, { 3291, 2565 }, { 3340, 5296 }, { 3450, 4685 }, { 3451, 4620 },
+    { 3457, 4033 }, { 3461, 4987 }, { 3463, 2072 }, { 3466, 4799 }, { 3517, 1038 }, { 3525, 4564 },
+    { 3749, 4966 }, { 3864, 5090 }, { 3884, 5084 }, { 3896, 5192 }, { 3970, 5130 }, { 4091, 5159 },
+    { 4170, 5278 }, { 4187, 5080 }, { 4239, 5212 }, { 4439, 5200 }, { 4441, 4994 }, { 4556, 5318 },
+    { 4559, 5011 }, { 4578, 5231 }, { 4622, 5168 }, { 4707, 5136 }, { 4709, 5238 }, { 4713, 5138 },
+    { 4718, 5166 }, { 4734, 5118 }, { 4744, 5131 }, { 4755, 5245 }, { 4768, 5232 }, { 4779, 5240 },
+    { 4793, 5101 }, { 4795, 5104 }, { 4832, 5146 }, { 4840, 5152 }, { 4863, 5185 }, { 4884, 5299 },
+    { 4885, 5147 }, { 4924, 5135 }, { 4947, 5248 }, { 4957, 5107 }, { 4961, 5204 }, { 4972, 5308 },
+    { 4976, 5121 }, { 4984, 4683 }, { 5004, 5184 }, { 5008, 5174 }, { 5012, 5173 }, { 5016, 5196 },
+    { 5022, 5326 }, { 5023, 5322 }, { 5036, 5216 }, { 5043, 5223 }, { 5044, 5288 }, { 5055, 5235 },
+    { 5057, 5193 }, { 5061, 5328 }, { 5063, 5325 }, { 5067, 5264 }, { 5068, 5254 }, { 5078, 5142 },
+    { 5083, 5092 }, { 5085, 3677 }, { 5088, 3008 }, { 5089, 5005 }, { 5093, 5094 }, { 5095, 5096 },
+    { 5098, 5203 }, { 5102, 5108 }, { 5110, 5310 }, { 5113, 4880 }, { 5114, 4853 }, { 5116, 1760 },
+    { 5117, 5295 }, { 5119, 4736 }, { 5120, 5298 }, { 5122, 3135 }, { 5123, 4910 }, { 5125, 5160 },
+    { 5127, 5162 }, { 5128, 5163 }, { 5129, 2606 }, { 5133, 3782 }, { 5134, 5291 }, { 5137, 3222 },
+    { 5140, 3982 }, { 5141, 5267 }, { 5144, 5292 }, { 5145, 2405 }, { 5148, 5253 }, { 5149, 5230 },
+    { 5150, 3473 }, { 5153, 1743 }, { 5155, 4854 }, { 5157, 5236 }, { 5164, 5313 }, { 5165, 4459 },
+    { 5171, 4460 }, { 5176, 4240 }, { 5178, 4287 }, { 5179, 4409 }, { 5181, 4245 }, { 5188, 2985 },
+    { 5189, 2439 }, { 5191, 5329 }, { 5195, 5330 }, { 5197, 5198 }, { 5202, 5323 }, { 5208, 1387 },
+    { 5213, 4007 }, { 5215, 5333 }, { 5217, 5218 }, { 5224, 4783 }, { 5233, 5194 }, { 5234, 4128 },
+    { 5237, 4903 }, { 5243, 1948 }, { 5244, 5257 }, { 5249, 4279 }, { 5252, 4819 }, { 5258, 4740 },
+    { 5261, 5255 }, { 5265, 5266 }, { 5268, 5201 }, { 5271, 5272 }, { 5277, 2384 }, { 5282, 4823 },
+    { 5283, 5284 }, { 5285, 4178 }, { 5287, 2979 }, { 5293, 5294 }, { 5306, 1998 }, { 5320, 4762 },
+    { 5321, 5139 }, { 5336, 5175 }, { 5339, 5312 }, { 4403, 3 }, { 28, 5315 }, { 909, 5345 },
+    { 986, 5281 }, { 1050, 5276 }, { 1516, 4839 }, { 1911, 4891 }, { 2321, 4935 }, { 2464, 5396 },
+    { 2712, 5393 }, { 2747, 4838 }, { 2748, 5302 }, { 2801, 5143 }, { 2826, 5452 }, { 2945, 5105 },
+    { 3070, 5498 }, { 3101, 2806 }, { 3291, 5469 }, { 3443, 5359 }, { 4003, 5379 }, { 4024, 5374 },
+    { 4564, 5229 }, { 4796, 5347 }, { 4843, 5364 }, { 4887, 5361 }, { 4946, 5343 }, { 5053, 5372 },
+    { 5103, 5405 }, { 5111, 5353 }, { 5124, 5358 }, { 5205, 5468 }, { 5222, 5411 }, { 5241, 5401 },
+    { 5256, 5490 }, { 5273, 5404 }, { 5297, 5447 }, { 5316, 5385 }, { 5317, 5451 }, { 5340, 33 },
+    { 5342, 5365 }, { 5346, 4183 }, { 5348, 5406 }, { 5350, 5115 }, { 5351, 5448 }, { 5355, 5363 },
+    { 5368, 5377 }, { 5371, 5399 }, { 5373, 5417 }, { 5381, 5483 }, { 5382, 5478 }, { 5383, 5418 },
+    { 5387, 1943 }, { 5390, 4548 }, { 5392, 5476 }, { 5394, 4280 }, { 5395, 5357 }, { 5398, 5457 },
+    { 5403, 5269 }, { 5408, 5503 }, { 5409, 5416 }, { 5410, 5367 }, { 5412, 4758 }, { 5421, 5479 },
+    { 5423, 3680 }, { 5424, 5484 }, { 5427, 4236 }, { 5428, 688 }, { 5430, 5362 }, { 5433, 4948 },
+    { 5434, 5438 }, { 5439, 5097 }, { 5440, 4689 }, { 5441, 5360 }, { 5456, 5460 }, { 5459, 5324 },
+    { 5463, 3567 }, { 5467, 5151 }, { 5471, 5375 }, { 5477, 5461 }, { 5495, 5437 }, { 5500, 5501 },
+    { 668, 4695 }, { 774, 2587 }, { 1150, 3479 }, { 1230, 3300 }, { 1280, 3480 }, { 1281, 3303 },
+    { 2159, 4135 }, { 2242, 4136 }, { 2243, 4037 }, { 2374, 1453 }, { 2405, 4677 }, { 2412, 4451 },
+    { 2439, 4679 }, { 2445, 4266 }, { 2462, 4979 }, { 2519, 5167 }, { 3285, 3090 }, { 3295, 3092 },
+    { 3296, 4272 }, { 3363, 4680 }, { 3476, 4273 }, { 3667, 3959 }, { 3668, 4086 }, { 3746, 4942 },
+    { 4267, 2647 }, { 4268, 2614 }, { 4343, 2063 }, { 4344, 2105 }, { 4465, 2116 }, { 4540, 4497 },
+    { 4578, 4704 }, { 4593, 4537 }, { 4602, 4598 }, { 4641, 4452 }, { 4644, 4607 }, { 4982, 4649 },
+    { 5014, 4674 }, { 5026, 2038 }, { 3, 993 }, { 28, 5568 }, { 1516, 4842 }, { 1911, 4893 },
+    { 2321, 4936 }, { 2712, 5429 }, { 2747, 5286 }, { 2748, 5303 }, { 2801, 5576 }, { 2826, 5453 },
+    { 2945, 5106 }, { 4030, 5510 }, { 4658, 2464 }, { 5079, 5517 }, { 5161, 5516 }, { 5340, 5051 },
+    { 5349, 5519 }, { 5352, 5520 }, { 5354, 5545 }, { 5389, 5558 }, { 5402, 5557 }, { 5442, 5537 },
+    { 5446, 5555 }, { 5462, 5565 }, { 5480, 5584 }, { 5486, 5571 }, { 5496, 5573 }, { 5497, 5543 },
+    { 5509, 5414 }, { 5512, 5492 }, { 5513, 5524 }, { 5518, 5527 }, { 5521, 5562 }, { 5528, 5473 },
+    { 5531, 5554 }, { 5534, 2343 }, { 5540, 4548 }, { 5542, 5493 }, { 5544, 5552 }, { 5546, 5553 },
+    { 5548, 4960 }, { 5559, 5587 }, { 5569, 5533 }, { 5578, 5579 }, { 5581, 5523 }, { 5582, 5567 },
+    { 774, 2647 }, { 2203, 3300 }, { 2374, 5075 }, { 2405, 4679 }, { 2412, 5073 }, { 2439, 4677 },
+    { 2445, 4701 }, { 3285, 3092 }, { 3295, 3090 }, { 3296, 4273 }, { 3425, 5599 }, { 3476, 4272 },
+    { 3477, 2587 }, { 3667, 4086 }, { 3668, 3959 }, { 4343, 2116 }, { 4344, 2120 }, { 4451, 5602 },
+    { 4465, 2063 }, { 4540, 4607 }, { 4593, 4598 }, { 4602, 4537 }, { 4644, 4497 }, { 5170, 4649 },
+    { 5190, 4674 }, { 5592, 4648 }, { 5596, 4681 }, { 5598, 4680 }, { 5620, 4453 }, { 3, 1132 },
+    { 1516, 4845 }, { 1911, 4895 }, { 2321, 4937 }, { 2747, 5407 }, { 2748, 5304 }, { 2826, 5454 },
+    { 2945, 5672 }, { 4107, 5629 }, { 4907, 28 }, { 5422, 5633 }, { 5511, 5654 }, { 5515, 5635 },
+    { 5522, 5632 }, { 5536, 5662 }, { 5538, 5649 }, { 5541, 5646 }, { 5549, 5628 }, { 5572, 5660 },
+    { 5638, 5514 }, { 5647, 5331 }, { 5648, 5334 }, { 5650, 5666 }, { 5652, 5636 }, { 5653, 5199 },
+    { 5667, 5642 }, { 5670, 5645 }, { 2405, 4687 }, { 2445, 4702 }, { 2464, 5702 }, { 2712, 2960 },
+    { 2801, 3004 }, { 3296, 5600 }, { 3476, 2439 }, { 4266, 5677 }, { 5594, 4648 }, { 5597, 4681 },
+    { 5675, 5609 }, { 3, 1944 }, { 2747, 5532 }, { 2748, 5305 }, { 5481, 5703 }, { 5550, 5710 },
+    { 5631, 5708 }, { 5637, 5706 }, { 5644, 5722 }, { 5655, 5717 }, { 5673, 5725 }, { 5704, 5634 },
+    { 5707, 5630 }, { 5711, 5729 }, { 5713, 5659 }, { 5714, 5219 }, { 5718, 5458 }, { 5719, 5728 },
+    { 2439, 4687 }, { 3296, 5679 }, { 3476, 2405 }, { 4690, 5730 }, { 5623, 5732 }, { 3, 2344 },
+    { 5560, 5741 }, { 5705, 5743 }, { 5715, 5746 }, { 5716, 5747 }, { 5742, 5751 }, { 5745, 5748 },
+    { 5749, 5658 }, { 5750, 3308 }, { 4062, 2405 }, { 5072, 5758 }, { 3, 4236 }, { 5663, 5763 },
+    { 5752, 5768 }, { 5753, 5766 }, { 5757, 5767 }, { 4062, 2439 }, { 3, 4742 }, { 5488, 5774 },
+    { 5769, 5776 }, { 5777, 5765 }, { 5778, 5709 }, { 3, 5048 }, { 5380, 5780 }, { 3, 5227 },
+    { 5489, 5785 }, { 3, 5228 }, { 5391, 5787 }, { 3, 5290 }, { 5332, 5789 }, { 3, 5307 },
+    { 3077, 5791 }, { 3, 5337 }, { 3, 5400 }, { 5384, 5795 }, { 3, 5445 }, { 5356, 5796 },
+    { 3, 5487 }, { 3113, 5798 }, { 3, 5507 }, { 5028, 5800 }, { 3, 5530 }, { 3, 5535 },
+    { 5207, 5804 }, { 3, 5539 }, { 4988, 5805 }, { 3, 5561 }, { 5210, 5807 }, { 3, 5574 },
+    { 5031, 5809 }, { 3, 5664 }, { 5220, 5811 }, { 3, 5671 }, { 3, 5723 }, { 5091, 5815 },
+    { 3, 5781 }, { 5397, 5816 }, { 3, 5784 }, { 5335, 5818 }, { 5464, 3 }, { 5639, 5820 },
+    { 5529, 3 }, { 5822, 5684 }, { 3, 1454 }, { 5824, 5627 }, { 3, 2039 }, { 5825, 5826 },
+    { 5827, 5828 },
 };
 
 static const uint16_t bundle_pocl_avx2_symbols[] = {
-    4616, 2556, 5235, 3335, 67, 4093, 79, 3321, 5322, 4717, 4616, 2598, 5235, 3091,
-    171, 3291, 4158, 79, 3321, 5322, 4717, 4616, 2477, 5235, 3335, 67, 4093, 234,
-    3322, 4016, 4072, 2364, 4157, 4082, 4074, 4717, 4616, 2528, 5235, 3091, 171, 3291,
-    4158, 234, 3322, 4016, 4072, 2364, 4157, 4082, 4074, 4717, 4966, 4693, 4065, 5229,
-    4966, 4499, 4064, 5229, 5055, 4693, 4065, 5229, 5055, 4499, 4064, 5229, 4966, 4693,
-    4800, 5228, 4966, 4499, 4612, 5228, 5055, 4693, 4800, 5228, 5055, 4499, 4612, 5228,
-    5304, 487, 3, 488, 489, 490, 5349, 496, 497, 498, 499, 4996, 502, 503,
-    4826, 508, 509, 2240, 510, 511, 512, 513, 514, 515, 516, 517, 518, 519,
-    520, 521, 522, 523, 524, 525, 526, 527, 528, 529, 530, 2225, 531, 532,
-    533, 534, 535, 536, 537, 538, 539, 540, 541, 530, 2377, 542, 543, 544,
-    545, 546, 547, 548, 549, 550, 551, 552, 3909, 553, 554, 555, 556, 557,
-    558, 4298, 561, 562, 563, 564, 565, 2377, 566, 567, 4827, 5304, 487, 3,
-    488, 489, 490, 5349, 496, 571, 498, 499, 4996, 502, 503, 4826, 572, 573,
-    2240, 510, 511, 512, 513, 514, 515, 516, 517, 518, 519, 574, 522, 523,
-    524, 525, 526, 527, 528, 529, 530, 2225, 531, 532, 533, 534, 535, 536,
-    537, 538, 539, 540, 541, 530, 2377, 542, 543, 544, 545, 546, 547, 548,
-    549, 550, 551, 552, 3909, 553, 554, 555, 556, 557, 558, 4298, 561, 562,
-    563, 564, 565, 2377, 566, 567, 4827, 5304, 575, 3, 576, 5349, 577, 497,
-    498, 578, 4996, 579, 580, 4826, 508, 509, 2240, 581, 582, 583, 584, 585,
-    586, 587, 588, 589, 590, 591, 275, 592, 593, 4297, 595, 596, 597, 598,
-    5061, 595, 599, 2225, 4297, 603, 604, 605, 606, 5061, 603, 599, 2377, 6,
-    607, 608, 4298, 609, 610, 167, 566, 611, 612, 4827, 5304, 575, 3, 576,
-    5349, 577, 571, 498, 578, 4996, 579, 580, 4826, 572, 573, 2240, 581, 582,
-    583, 584, 585, 586, 587, 588, 589, 590, 591, 275, 592, 593, 4297, 595,
-    596, 597, 598, 5061, 595, 599, 2225, 4297, 603, 604, 605, 606, 5061, 603,
-    599, 2377, 6, 607, 608, 4298, 609, 610, 167, 566, 611, 612, 4827, 5033,
-    2880, 3, 3254, 3580, 4303, 3912, 2271, 4304, 4800, 5358, 5033, 2671, 3580, 4303,
-    3912, 2270, 4304, 4612, 5358, 5033, 2880, 3, 3254, 3675, 4303, 3913, 2271, 4304,
-    4800, 5358, 5033, 2671, 3675, 4303, 3913, 2270, 4304, 4612, 5358, 652, 3, 653,
-    2190, 654, 3, 655, 5168, 658, 659, 3365, 4913, 667, 5160, 3624, 2556, 4900,
-    4585, 5281, 4022, 3624, 2598, 4900, 3630, 4158, 5281, 4022, 3624, 2477, 4900, 4585,
-    5280, 4022, 3624, 2528, 4900, 3630, 4158, 5280, 4022, 4718, 2556, 4755, 706, 707,
-    35, 708, 4250, 2814, 4306, 3162, 713, 714, 4011, 721, 722, 3455, 725, 726,
-    727, 728, 729, 3782, 732, 733, 3131, 736, 3456, 740, 741, 742, 743, 3318,
-    3698, 3728, 3460, 757, 758, 759, 3158, 765, 766, 767, 768, 769, 770, 771,
-    772, 773, 5161, 777, 778, 779, 780, 3803, 3729, 3652, 788, 789, 790, 3158,
-    2782, 766, 792, 768, 793, 770, 794, 772, 795, 5161, 796, 797, 798, 799,
-    3710, 802, 803, 804, 805, 755, 806, 807, 808, 809, 2421, 2198, 810, 764,
-    2782, 811, 766, 812, 768, 813, 770, 814, 772, 815, 5161, 816, 817, 818,
-    819, 3170, 823, 824, 825, 826, 827, 828, 3730, 4718, 2598, 4755, 34, 2629,
-    4019, 3904, 4004, 3312, 831, 3247, 183, 3269, 832, 4054, 693, 3279, 5322, 4022,
-    4718, 2477, 4755, 706, 707, 35, 708, 4250, 2814, 4306, 3162, 713, 714, 4011,
-    721, 722, 3455, 725, 726, 727, 728, 729, 3782, 732, 733, 3131, 736, 3456,
-    740, 741, 742, 834, 3319, 3698, 3728, 3460, 757, 758, 759, 3194, 765, 766,
-    767, 768, 769, 770, 771, 772, 773, 5239, 777, 778, 779, 780, 3803, 3729,
-    3652, 788, 789, 790, 3194, 2782, 766, 792, 768, 793, 770, 794, 772, 795,
-    5239, 796, 797, 798, 799, 3710, 802, 803, 804, 805, 755, 806, 807, 808,
-    809, 2421, 2198, 810, 764, 839, 2782, 811, 766, 812, 768, 813, 770, 814,
-    772, 815, 5239, 816, 817, 818, 819, 3170, 823, 824, 825, 826, 827, 828,
-    3730, 4718, 2528, 4755, 34, 2629, 4019, 3904, 4004, 3312, 831, 3247, 183, 3269,
-    832, 4054, 697, 3282, 4016, 2788, 2261, 3902, 2364, 3370, 2316, 2406, 4082, 3370,
-    145, 2349, 2406, 4022, 3624, 2556, 5071, 5040, 5237, 2967, 3624, 2598, 5071, 3630,
-    5159, 5237, 2967, 3624, 2477, 5071, 5040, 5274, 2967, 3624, 2528, 5071, 3630, 5159,
-    5274, 2967, 5131, 4885, 5272, 5131, 5019, 5272, 4981, 4885, 5272, 4981, 5019, 5272,
-    5131, 4885, 5287, 5131, 5019, 5287, 4981, 4885, 5287, 4981, 5019, 5287, 4907, 2556,
-    5046, 3378, 4585, 5281, 4740, 4907, 2598, 5046, 4565, 4158, 5281, 4740, 4907, 2477,
-    5046, 3378, 4585, 5280, 4740, 4907, 2528, 5046, 4565, 4158, 5280, 4740, 5091, 2556,
-    5148, 3378, 5040, 5237, 3733, 5091, 2598, 5148, 4565, 5159, 5237, 3733, 5091, 2477,
-    5148, 3378, 5040, 5274, 3733, 5091, 2528, 5148, 4565, 5159, 5274, 3733, 4541, 2505,
-    3, 2616, 3580, 4322, 4066, 2271, 4323, 3924, 5308, 4541, 2410, 3580, 4322, 4066,
-    2270, 4323, 3923, 5308, 4541, 2505, 3, 2616, 3675, 4322, 4067, 2271, 4323, 3924,
-    5308, 4541, 2410, 3675, 4322, 4067, 2270, 4323, 3923, 5308, 969, 3, 970, 2190,
-    971, 3, 972, 5168, 973, 974, 3061, 4913, 667, 5160, 3169, 2556, 5056, 4833,
-    5214, 2765, 4336, 2765, 4337, 2765, 4338, 2765, 4339, 2765, 1025, 5022, 4336, 2901,
-    4337, 2901, 4338, 2901, 4339, 2901, 1025, 4549, 5310, 3169, 2598, 5056, 4833, 5216,
-    1103, 4735, 1113, 4985, 1115, 4943, 1117, 4901, 1103, 4953, 5310, 3169, 2477, 5056,
-    4846, 5214, 4520, 3610, 2765, 4658, 2765, 4659, 2765, 4660, 4520, 5022, 1123, 3610,
-    2901, 4658, 2901, 4659, 2901, 4660, 2901, 1123, 4549, 5310, 3169, 2528, 5056, 4846,
-    5216, 1127, 4735, 1128, 4985, 1129, 4943, 1130, 4901, 1127, 4953, 5310, 3611, 2556,
-    3838, 4786, 4540, 4610, 4847, 5263, 3158, 5314, 3158, 5315, 4814, 5328, 4808, 3611,
-    2598, 3838, 4908, 4801, 5163, 5092, 5257, 4241, 5294, 4241, 5295, 4809, 3611, 2477,
-    3838, 4786, 4540, 4610, 4847, 5300, 3194, 5293, 3194, 5327, 4814, 5317, 4808, 3611,
-    2528, 3838, 4908, 4801, 5165, 5092, 5297, 2364, 5262, 2364, 5299, 4809, 3611, 2556,
-    3838, 706, 1282, 4256, 4250, 3156, 4306, 4730, 4610, 1286, 4179, 1287, 4127, 5263,
-    4006, 3053, 5178, 5178, 5178, 3334, 5314, 4006, 3074, 5248, 5248, 5248, 3334, 5315,
-    4223, 2875, 4061, 5176, 5176, 5176, 3285, 5328, 4808, 3611, 2598, 3838, 1289, 2419,
-    4126, 4801, 5163, 4162, 2257, 3899, 5169, 5169, 5169, 3369, 5257, 2257, 2468, 5182,
-    5182, 5182, 3077, 3369, 2468, 5294, 2257, 2468, 5250, 5250, 5250, 3084, 3369, 2468,
-    5295, 4809, 3611, 2477, 3838, 706, 1282, 4256, 4250, 3156, 4306, 4730, 4610, 1286,
-    4179, 1287, 4127, 5300, 4079, 3053, 5249, 5249, 5249, 3343, 5293, 4079, 3074, 5179,
-    5179, 5179, 3343, 5327, 4223, 2875, 4156, 5177, 5177, 5177, 3317, 5317, 4808, 3611,
-    2528, 3838, 1289, 2419, 4126, 4801, 5165, 4162, 2257, 4059, 5170, 5170, 5170, 3372,
-    5297, 2257, 4510, 5251, 5251, 5251, 3372, 5262, 2257, 4703, 5184, 5184, 5184, 3372,
-    5299, 4809, 5269, 5198, 5109, 5269, 5128, 5109, 5222, 5198, 5109, 5222, 5128, 5109,
-    5269, 5198, 5270, 5269, 5128, 5270, 5222, 5198, 5270, 5222, 5128, 5270, 4247, 4774,
-    4628, 4774, 4629, 4774, 4248, 4774, 4247, 4992, 4628, 4992, 4629, 4992, 4248, 4992,
-    4247, 5100, 4628, 5100, 4629, 5100, 4248, 5100, 4247, 5126, 4628, 5126, 4629, 5126,
-    4248, 5126, 4247, 5219, 4628, 5219, 4629, 5219, 4248, 5219, 3706, 4899, 5081, 5145,
-    4556, 4899, 5080, 5145, 4991, 5081, 5145, 4991, 5080, 5145, 3706, 2556, 5143, 4833,
-    5214, 2765, 4336, 2765, 4337, 2765, 4338, 2765, 4339, 2765, 1025, 5022, 4336, 2901,
-    4337, 2901, 4338, 2901, 4339, 2901, 1025, 4549, 5326, 4556, 2598, 5143, 4833, 5216,
-    1103, 4735, 1113, 4985, 1115, 4943, 1117, 4901, 1103, 4953, 5326, 3706, 2477, 5143,
-    4846, 5214, 4520, 3610, 2765, 4658, 2765, 4659, 2765, 4660, 4520, 5022, 1123, 3610,
-    2901, 4658, 2901, 4659, 2901, 4660, 2901, 1123, 4549, 5326, 4556, 2528, 5143, 4846,
-    5216, 1127, 4735, 1128, 4985, 1129, 4943, 1130, 4901, 1127, 4953, 5326, 5103, 2556,
-    4993, 4786, 4551, 1137, 4186, 1498, 4209, 3727, 4100, 4847, 5263, 3158, 5314, 3158,
-    5315, 4814, 5328, 4181, 4860, 3941, 5103, 2598, 4993, 4908, 3628, 4367, 4227, 5163,
-    5092, 5257, 4241, 5294, 4241, 5295, 4185, 4832, 3966, 5103, 2477, 4993, 4786, 4551,
-    1137, 4186, 1498, 4209, 3727, 4100, 4847, 5300, 3194, 5293, 3194, 5327, 4814, 5317,
-    4181, 4860, 3941, 5103, 2528, 4993, 4908, 3628, 4367, 4227, 5165, 5092, 5297, 2364,
-    5262, 2364, 5299, 4185, 4832, 3966, 3706, 4899, 5081, 5153, 4556, 4899, 5080, 5153,
-    4991, 5081, 5153, 4991, 5080, 5153, 2503, 1510, 3, 970, 2190, 1511, 3, 972,
-    5168, 1512, 1513, 2562, 4913, 1514, 5160, 4607, 4523, 5345, 1556, 4073, 4505, 5087,
-    5082, 1566, 1391, 1567, 272, 4400, 2949, 1394, 1570, 5365, 4607, 4523, 5345, 1556,
-    4073, 4505, 4931, 5082, 1556, 2911, 370, 4741, 5365, 4607, 4715, 5345, 1566, 381,
-    1567, 1306, 1568, 1626, 1627, 4084, 4505, 5087, 5082, 1566, 1391, 1567, 272, 4400,
-    2949, 1394, 1570, 5365, 4607, 4715, 5345, 1566, 381, 1567, 1306, 1568, 1626, 1627,
-    4084, 4505, 4931, 5082, 1556, 2911, 370, 4741, 5365, 5049, 4523, 5352, 1556, 2229,
-    253, 257, 2809, 1559, 4534, 5087, 5203, 1566, 1305, 1567, 1634, 4400, 1635, 2225,
-    1636, 1311, 1570, 5364, 5049, 4523, 5352, 1556, 2229, 253, 257, 2809, 1559, 4534,
-    4931, 5203, 1556, 3015, 1683, 4741, 1684, 1685, 1686, 1687, 5364, 5049, 4715, 5352,
-    1566, 1688, 1567, 382, 1689, 1690, 1691, 2461, 1692, 1570, 4534, 5087, 5203, 1566,
-    1305, 1567, 1634, 4400, 1635, 2225, 1636, 1311, 1570, 5364, 5049, 4715, 5352, 1566,
-    1688, 1567, 382, 1689, 1690, 1691, 2461, 1692, 1570, 4534, 4931, 5203, 1556, 3015,
-    1683, 4741, 1684, 1685, 1686, 1687, 5364, 4043, 2556, 5366, 3921, 1697, 35, 1698,
-    4636, 4504, 710, 4522, 4540, 3308, 1144, 1703, 4214, 1715, 3131, 1716, 4128, 5240,
-    4533, 3728, 4174, 4006, 3346, 5290, 5290, 5290, 3334, 3346, 2386, 4098, 4731, 3729,
-    4175, 4006, 3349, 5312, 5312, 5312, 3334, 3349, 2386, 4099, 3170, 3984, 4767, 4043,
-    2598, 5366, 3338, 1763, 2789, 4504, 41, 4522, 4078, 4188, 76, 1768, 78, 1769,
-    3279, 4511, 2817, 2970, 2257, 4237, 5174, 5174, 5174, 3306, 4237, 2587, 3016, 4706,
-    2818, 2971, 2257, 4239, 5246, 5246, 5246, 3306, 4239, 2587, 3018, 2601, 3987, 4768,
-    4043, 2477, 5366, 3921, 1697, 35, 1698, 4636, 4504, 710, 4522, 4540, 3308, 1144,
-    1703, 4214, 1715, 3131, 1716, 4128, 5241, 4533, 3728, 4174, 4079, 3346, 5313, 5313,
-    5313, 3343, 3346, 2492, 4098, 4731, 3729, 4175, 4079, 3349, 5291, 5291, 5291, 3343,
-    3349, 2492, 4099, 3170, 3984, 4767, 4043, 2528, 5366, 3338, 1763, 2789, 4504, 41,
-    4522, 4078, 4188, 76, 1768, 78, 1798, 3282, 4511, 2817, 2970, 2257, 4626, 5172,
-    5172, 5172, 3326, 4626, 2596, 3016, 4706, 2818, 2971, 2257, 4630, 5243, 5243, 5243,
-    3326, 4630, 2596, 3018, 2601, 3987, 4768, 4043, 2556, 4929, 5354, 3682, 2910, 3967,
-    3308, 5144, 5240, 4233, 5072, 3158, 5024, 4438, 5158, 3158, 5133, 4438, 5053, 4767,
-    4043, 2598, 4929, 5350, 3682, 2465, 3491, 4615, 1769, 4244, 4738, 2193, 5025, 2587,
-    4946, 2196, 5132, 2587, 4554, 4768, 4043, 2477, 4929, 5354, 3682, 2910, 3967, 3308,
-    5144, 5241, 4234, 5072, 3194, 5024, 4680, 5158, 3194, 5133, 4680, 5053, 4767, 4043,
-    2528, 4929, 5350, 3682, 2465, 3491, 4615, 1798, 4245, 4738, 2788, 5025, 2596, 4946,
-    3370, 5132, 2596, 4554, 4768, 5355, 2556, 5028, 5354, 5003, 2889, 1285, 4186, 1856,
-    4617, 5144, 5240, 4233, 5072, 3158, 5024, 4438, 5158, 3158, 5133, 4438, 5053, 4860,
-    1759, 3023, 1857, 4461, 5355, 2598, 5028, 5350, 5003, 3012, 4367, 4615, 1769, 4244,
-    4738, 2193, 5025, 2587, 4946, 2196, 5132, 2587, 4554, 4832, 1794, 2947, 1859, 4462,
-    5355, 2477, 5028, 5354, 5003, 2889, 1285, 4186, 1856, 4617, 5144, 5241, 4234, 5072,
-    3194, 5024, 4680, 5158, 3194, 5133, 4680, 5053, 4860, 1759, 3023, 1857, 4461, 5355,
-    2528, 5028, 5350, 5003, 3012, 4367, 4615, 1798, 4245, 4738, 2788, 5025, 2596, 4946,
-    3370, 5132, 2596, 4554, 4832, 1794, 2947, 1859, 4462, 5238, 4635, 5324, 1876, 1877,
-    4464, 1880, 1881, 1882, 1883, 4465, 1886, 1887, 4638, 1889, 4466, 1892, 2209, 2556,
-    5338, 4635, 5156, 5238, 4063, 5324, 5069, 1922, 4473, 1925, 73, 4063, 5338, 4063,
-    5156, 5238, 3903, 5095, 1928, 1929, 1930, 5340, 1934, 5018, 1939, 1940, 73, 3903,
-    5324, 1876, 1877, 4464, 1880, 1881, 1882, 1883, 4465, 1886, 1887, 4638, 1889, 4466,
-    1892, 2209, 2477, 5338, 3903, 5156, 5238, 3635, 5095, 1928, 1929, 1930, 5340, 1934,
-    5018, 1939, 1940, 4637, 5324, 5069, 1922, 4473, 1925, 4637, 5338, 3635, 5156, 1861,
-    4634, 4631, 1941, 974, 3061, 4913, 1942, 1943, 1944, 1945, 1946, 4232, 5296, 4781,
-    4256, 4798, 4730, 4021, 1978, 4053, 1987, 5032, 5261, 4006, 5180, 4242, 4242, 5321,
-    4006, 2982, 4624, 4624, 5336, 4613, 5316, 4598, 2419, 4798, 4524, 5260, 4212, 2257,
-    5183, 4238, 4238, 5329, 4226, 2257, 5258, 4246, 4246, 5318, 4614, 5186, 4781, 4256,
-    4798, 4730, 4021, 1978, 4053, 1987, 5032, 5264, 4079, 2887, 4625, 4625, 5331, 4079,
-    5181, 4243, 4243, 5335, 4613, 5254, 4598, 2419, 4798, 4524, 5298, 4212, 2257, 5185,
-    4240, 4240, 5330, 4226, 2257, 5259, 4627, 4627, 5319, 4614, 5296, 4886, 3812, 2075,
-    4932, 3162, 2076, 2077, 4021, 4877, 3131, 2080, 4526, 4479, 4533, 3618, 3761, 3158,
-    2627, 1732, 2004, 2488, 2005, 2386, 3737, 4731, 3619, 3762, 3158, 2653, 2625, 2018,
-    2489, 2005, 2386, 3738, 3170, 3554, 4171, 5316, 4886, 1201, 35, 2081, 4932, 4524,
-    3819, 76, 2082, 1229, 2034, 3279, 4511, 3620, 3763, 2364, 99, 2628, 1778, 2048,
-    2490, 2049, 2227, 3739, 4706, 3621, 3764, 4241, 2655, 1787, 2062, 2491, 2049, 2227,
-    3740, 2601, 3561, 4172, 5186, 4886, 3812, 2075, 4932, 3162, 2076, 2077, 4021, 4877,
-    3131, 2080, 4526, 4480, 4533, 3618, 3761, 3194, 2627, 1732, 2004, 2488, 2005, 2492,
-    3737, 4731, 3619, 3762, 3194, 2653, 2625, 2018, 2489, 2005, 2492, 3738, 3170, 3554,
-    4171, 5254, 4886, 1201, 35, 2081, 4932, 4524, 3819, 76, 2082, 1229, 2074, 3282,
-    4511, 3620, 3763, 2364, 2247, 2628, 1778, 2048, 2490, 2049, 2526, 3739, 4706, 3621,
-    3764, 2364, 2527, 2655, 1787, 2062, 2491, 2049, 2526, 3740, 2601, 3561, 4172, 5139,
-    5277, 5362, 5139, 5220, 5362, 5227, 5277, 5362, 5227, 5220, 5362, 5139, 5277, 5360,
-    5139, 5220, 5360, 5227, 5277, 5360, 5227, 5220, 5360, 5296, 4781, 35, 2138, 4636,
-    2507, 1975, 710, 3320, 4478, 2910, 3925, 4021, 2139, 4053, 2140, 3292, 2141, 4526,
-    5261, 4580, 5180, 5321, 4580, 2982, 5336, 4613, 5316, 4598, 35, 1439, 4014, 3070,
-    3148, 4478, 2465, 3994, 5260, 4618, 5183, 5329, 4815, 5258, 5318, 4614, 5186, 4781,
-    35, 2138, 4636, 2507, 1975, 710, 3320, 4478, 2910, 3925, 4021, 2139, 4053, 2140,
-    3292, 2141, 4526, 5264, 4754, 2887, 5331, 4754, 5181, 5335, 4613, 5254, 4598, 35,
-    1439, 4014, 3070, 3148, 4478, 2465, 3994, 5298, 4618, 5185, 5330, 4815, 5259, 5319,
-    4614, 5351, 2556, 5136, 3812, 2138, 4543, 4551, 2077, 4186, 2152, 4617, 1977, 4877,
-    5032, 5261, 4580, 5180, 5321, 4580, 2982, 5336, 4176, 1506, 2153, 1508, 3555, 3023,
-    2154, 4461, 5351, 2598, 5136, 3942, 4543, 3628, 2030, 3046, 5260, 4618, 5183, 5329,
-    4815, 5258, 5318, 4177, 960, 2155, 962, 3562, 2947, 2156, 4462, 5351, 2477, 5136,
-    3812, 2138, 4543, 4551, 2077, 4186, 2152, 4617, 1977, 4877, 5032, 5264, 4754, 2887,
-    5331, 4754, 5181, 5335, 4176, 1506, 2153, 1508, 3555, 3023, 2154, 4461, 5351, 2528,
-    5136, 3942, 4543, 3628, 2030, 3046, 5298, 4618, 5185, 5330, 4815, 5259, 5319, 4177,
-    960, 2155, 962, 3562, 2947, 2156, 4462, 5286, 4635, 5333, 2165, 4464, 2166, 1881,
-    2167, 2168, 4465, 2169, 2170, 4638, 2171, 4466, 2172, 2209, 2556, 5346, 4635, 5138,
-    5286, 4063, 5333, 5069, 2179, 4473, 2180, 73, 4063, 5346, 4063, 5138, 5286, 3903,
-    5095, 2181, 2182, 2183, 5340, 2184, 5018, 2185, 2186, 73, 3903, 5333, 2165, 4464,
-    2166, 1881, 2167, 2168, 4465, 2169, 2170, 4638, 2171, 4466, 2172, 2209, 2477, 5346,
-    3903, 5138, 5286, 3635, 5095, 2181, 2182, 2183, 5340, 2184, 5018, 2185, 2186, 4637,
-    5333, 5069, 2179, 4473, 2180, 4637, 5346, 3635, 5138, 2503, 1861, 4912, 4631, 2187,
-    1513, 2562, 4913, 2188, 1943, 1944, 2189, 1946, 4232,
+    4622, 3606, 5651, 3726, 67, 4504, 79, 3611, 5762, 5169, 4622, 3478, 5651, 3311,
+    171, 3701, 4642, 79, 3611, 5762, 5169, 4622, 3297, 5651, 3726, 67, 4504, 234,
+    3613, 4641, 4538, 2464, 4471, 4704, 4581, 5169, 4622, 3147, 5651, 3311, 171, 3701,
+    4642, 234, 3613, 4641, 4538, 2464, 4471, 4704, 4581, 5169, 5491, 5182, 4457, 5665,
+    5491, 4990, 4456, 5665, 5563, 5182, 4457, 5665, 5563, 4990, 4456, 5665, 5491, 5182,
+    5242, 5727, 5491, 4990, 5062, 5727, 5563, 5182, 5242, 5727, 5563, 4990, 5062, 5727,
+    5786, 487, 3, 488, 489, 490, 5799, 496, 497, 498, 499, 5435, 502, 503,
+    5259, 508, 509, 2471, 510, 511, 512, 513, 514, 515, 516, 517, 518, 519,
+    520, 521, 522, 523, 524, 525, 526, 527, 528, 529, 530, 2396, 531, 532,
+    533, 534, 535, 536, 537, 538, 539, 540, 541, 530, 2434, 542, 543, 544,
+    545, 546, 547, 548, 549, 550, 551, 552, 167, 6, 553, 554, 555, 556,
+    557, 558, 4748, 561, 562, 563, 564, 565, 2434, 566, 567, 5260, 5786, 487,
+    3, 488, 489, 490, 5799, 496, 571, 498, 499, 5435, 502, 503, 5259, 572,
+    573, 2471, 510, 511, 512, 513, 514, 515, 516, 517, 518, 519, 574, 522,
+    523, 524, 525, 526, 527, 528, 529, 530, 2396, 531, 532, 533, 534, 535,
+    536, 537, 538, 539, 540, 541, 530, 2434, 542, 543, 544, 545, 546, 547,
+    548, 549, 550, 551, 552, 167, 6, 553, 554, 555, 556, 557, 558, 4748,
+    561, 562, 563, 564, 565, 2434, 566, 567, 5260, 5786, 575, 3, 576, 5799,
+    577, 497, 498, 578, 5435, 579, 580, 5259, 508, 509, 2471, 581, 582, 583,
+    584, 585, 586, 587, 588, 589, 590, 591, 275, 592, 593, 4747, 595, 596,
+    597, 598, 5494, 595, 599, 2396, 4747, 603, 604, 605, 606, 5494, 603, 599,
+    2979, 607, 608, 4748, 609, 610, 167, 566, 611, 612, 5260, 5786, 575, 3,
+    576, 5799, 577, 571, 498, 578, 5435, 579, 580, 5259, 572, 573, 2471, 581,
+    582, 583, 584, 585, 586, 587, 588, 589, 590, 591, 275, 592, 593, 4747,
+    595, 596, 597, 598, 5494, 595, 599, 2396, 4747, 603, 604, 605, 606, 5494,
+    603, 599, 2979, 607, 608, 4748, 609, 610, 167, 566, 611, 612, 5260, 5475,
+    12, 3, 3150, 4027, 4753, 4279, 3510, 4754, 5242, 5819, 5475, 4027, 4753, 4279,
+    3458, 4754, 5062, 5819, 5475, 12, 3, 3150, 4121, 4753, 4280, 3510, 4754, 5242,
+    5819, 5475, 4121, 4753, 4280, 3458, 4754, 5062, 5819, 652, 3, 653, 2374, 654,
+    3, 655, 5676, 658, 659, 3677, 5344, 667, 5590, 3291, 3606, 5643, 3222, 5034,
+    5754, 4400, 3291, 3478, 5643, 4980, 4642, 5754, 4400, 3291, 3297, 5643, 3222, 5034,
+    5726, 4400, 3291, 3147, 5643, 4980, 4642, 5726, 4400, 5370, 2806, 5547, 706, 707,
+    35, 708, 4711, 3095, 5436, 713, 714, 4384, 721, 722, 3901, 725, 726, 727,
+    728, 729, 4250, 731, 732, 733, 3614, 736, 3172, 740, 741, 742, 743, 3479,
+    4139, 3239, 3175, 757, 758, 759, 2618, 765, 766, 767, 768, 769, 770, 771,
+    772, 773, 5591, 777, 778, 779, 780, 4222, 3242, 3210, 788, 789, 790, 2618,
+    2715, 766, 792, 768, 793, 770, 794, 772, 795, 5591, 796, 797, 798, 799,
+    4141, 802, 803, 804, 805, 755, 806, 807, 808, 809, 2516, 761, 2383, 810,
+    764, 2715, 811, 766, 812, 768, 813, 770, 814, 772, 815, 5591, 816, 817,
+    818, 819, 3665, 823, 824, 825, 826, 827, 828, 4163, 5370, 2720, 5547, 34,
+    3151, 4398, 4719, 3222, 3675, 831, 3594, 183, 3768, 832, 4573, 693, 3300, 5762,
+    4400, 5370, 2710, 5547, 706, 707, 35, 708, 4711, 3095, 5436, 713, 714, 4384,
+    721, 722, 3901, 725, 726, 727, 728, 729, 4250, 731, 732, 733, 3614, 736,
+    3172, 740, 741, 742, 834, 3480, 4139, 3239, 3175, 757, 758, 759, 2980, 765,
+    766, 767, 768, 769, 770, 771, 772, 773, 5674, 777, 778, 779, 780, 4222,
+    3242, 3210, 788, 789, 790, 2980, 2715, 766, 792, 768, 793, 770, 794, 772,
+    795, 5674, 796, 797, 798, 799, 4141, 802, 803, 804, 805, 755, 806, 807,
+    808, 809, 2516, 761, 2383, 810, 764, 839, 2715, 811, 766, 812, 768, 813,
+    770, 814, 772, 815, 5674, 816, 817, 818, 819, 3665, 823, 824, 825, 826,
+    827, 828, 4163, 5370, 2799, 5547, 34, 3151, 4398, 4719, 3222, 3675, 831, 3594,
+    183, 3768, 832, 4573, 697, 3303, 4641, 2723, 2438, 109, 2439, 3278, 4380, 2505,
+    109, 2439, 3294, 4380, 145, 2571, 2439, 4400, 3291, 3606, 5505, 3222, 5482, 5669,
+    5045, 3291, 3478, 5505, 4980, 5588, 5669, 5045, 3291, 3297, 5505, 3222, 5482, 5721,
+    5045, 3291, 3147, 5505, 4980, 5588, 5721, 5045, 5526, 5327, 5724, 5526, 5472, 5724,
+    5470, 5327, 5724, 5470, 5472, 5724, 5526, 5327, 5817, 5526, 5472, 5817, 5470, 5327,
+    5817, 5470, 5472, 5817, 5388, 2806, 5803, 5034, 5754, 5187, 5388, 2720, 5803, 4048,
+    4642, 5754, 5187, 5388, 2710, 5803, 5034, 5726, 5187, 5388, 2799, 5803, 4048, 4642,
+    5726, 5187, 5338, 2806, 5585, 5482, 5669, 5221, 5338, 2720, 5585, 4048, 5588, 5669,
+    5221, 5338, 2710, 5585, 5482, 5721, 5221, 5338, 2799, 5585, 4048, 5588, 5721, 5221,
+    4977, 2800, 3, 3020, 4027, 4776, 4459, 3510, 4777, 4288, 5755, 4977, 2699, 4027,
+    4776, 4459, 3458, 4777, 4287, 5755, 4977, 2800, 3, 3020, 4121, 4776, 4460, 3510,
+    4777, 4288, 5755, 4977, 2699, 4121, 4776, 4460, 3458, 4777, 4287, 5755, 969, 3,
+    970, 2374, 971, 3, 972, 5676, 973, 974, 684, 3, 5344, 667, 5590, 3290,
+    3606, 5566, 4168, 5485, 1009, 1010, 1011, 1012, 5270, 4026, 1019, 4082, 4786, 1025,
+    5002, 3728, 1035, 5183, 3728, 1037, 5378, 3728, 1039, 5154, 4786, 1025, 3029, 5015,
+    5099, 1025, 5002, 3778, 1035, 5183, 3778, 1037, 5378, 3778, 1039, 5154, 5099, 1025,
+    3029, 4068, 5770, 3290, 3478, 5566, 4168, 5386, 1093, 1094, 1095, 1096, 5270, 5366,
+    4806, 1103, 4496, 1112, 3730, 1113, 4496, 1114, 3730, 1115, 4496, 1116, 3730, 1117,
+    3779, 4943, 4806, 1103, 3779, 2979, 5770, 3290, 3297, 5566, 4171, 5485, 1009, 1010,
+    1011, 1012, 5270, 4026, 1019, 4082, 4786, 1123, 5002, 3728, 1124, 5183, 3728, 1125,
+    5378, 3728, 1126, 5154, 4786, 1123, 3029, 5015, 5099, 1123, 5002, 3778, 1124, 5183,
+    3778, 1125, 5378, 3778, 1126, 5154, 5099, 1123, 3029, 4068, 5770, 3290, 3147, 5566,
+    4171, 5386, 1093, 1094, 1095, 1096, 5270, 5366, 4806, 1127, 4496, 1112, 3730, 1128,
+    4496, 1114, 3730, 1129, 4496, 1116, 3730, 1130, 3779, 4943, 4806, 1127, 3779, 2979,
+    5770, 4133, 2806, 4218, 5263, 5239, 4119, 5058, 5279, 5699, 2618, 5625, 2618, 5172,
+    5251, 5686, 5246, 4133, 2720, 4218, 5280, 4719, 5000, 5593, 5640, 5737, 4469, 5735,
+    4469, 5760, 5247, 4133, 2710, 4218, 5263, 5239, 4119, 5058, 5279, 5738, 2980, 5697,
+    2980, 4983, 5251, 5614, 5246, 4133, 2799, 4218, 5280, 4719, 5000, 5595, 5640, 5691,
+    4580, 5759, 4580, 5736, 5247, 4133, 2806, 4218, 706, 1282, 4579, 4711, 3453, 5436,
+    4811, 5058, 1286, 4610, 1287, 4605, 5699, 5007, 5606, 5606, 5606, 4982, 2470, 5625,
+    5007, 5682, 5682, 5682, 5172, 2470, 5172, 4676, 3658, 4979, 5604, 5604, 5604, 2587,
+    4285, 5686, 5246, 4133, 2720, 4218, 1289, 4455, 5239, 5000, 5593, 4658, 2525, 4266,
+    5603, 5603, 5603, 2712, 5737, 2525, 2960, 5683, 5683, 5683, 3296, 5733, 5735, 2525,
+    2960, 5610, 5610, 5610, 3476, 5733, 5760, 5247, 4133, 2710, 4218, 706, 1282, 4579,
+    4711, 3453, 5436, 4811, 5058, 1286, 4610, 1287, 4605, 5738, 5186, 5681, 5681, 5681,
+    5170, 3995, 5697, 5186, 5607, 5607, 5607, 4983, 3995, 4983, 4676, 3658, 5167, 5605,
+    5605, 5605, 2647, 4285, 5614, 5246, 4133, 2799, 4218, 1289, 4455, 5239, 5000, 5595,
+    4658, 2525, 4451, 5601, 5601, 5601, 2801, 5691, 2525, 3004, 5608, 5608, 5608, 3296,
+    5734, 5759, 2525, 3004, 5685, 5685, 5685, 3476, 5734, 5736, 5247, 5622, 5583, 5695,
+    5583, 5694, 5583, 5621, 5583, 5622, 5586, 5695, 5586, 5694, 5586, 5621, 5586, 5622,
+    5661, 5695, 5661, 5694, 5661, 5621, 5661, 5509, 2984, 5211, 5455, 5808, 4025, 2594,
+    5211, 5319, 5808, 5656, 5455, 5808, 5656, 5319, 5808, 5506, 2806, 5744, 5263, 4389,
+    4458, 2852, 1137, 4264, 1412, 4432, 4162, 4510, 5279, 5699, 2618, 5625, 2618, 5172,
+    5251, 5686, 4612, 4524, 4307, 5506, 2720, 5744, 5280, 41, 4254, 4480, 4688, 5593,
+    5640, 5737, 4469, 5735, 4469, 5760, 4616, 4509, 4333, 5506, 2710, 5744, 5263, 4389,
+    4458, 2852, 1137, 4264, 1412, 4432, 4162, 4510, 5279, 5738, 2980, 5697, 2980, 4983,
+    5251, 5614, 4612, 4524, 4307, 5506, 2799, 5744, 5280, 41, 4254, 4480, 4688, 5595,
+    5640, 5691, 4580, 5759, 4580, 5736, 4616, 4509, 4333, 5509, 2984, 5211, 5455, 5806,
+    4025, 2594, 5211, 5319, 5806, 5656, 5455, 5806, 5656, 5319, 5806, 2575, 1424, 3,
+    970, 2374, 1425, 3, 972, 5676, 1426, 1427, 3145, 5344, 1428, 5590, 2993, 3606,
+    5657, 4168, 4820, 5485, 5499, 4026, 1482, 4971, 1484, 1485, 4824, 1488, 5589, 3820,
+    4971, 1508, 1509, 1510, 1511, 1512, 1513, 4824, 1488, 5589, 4068, 5782, 2993, 3478,
+    5657, 4168, 4820, 5386, 5499, 5156, 1551, 1552, 1553, 1554, 1555, 1556, 1557, 1558,
+    1559, 1560, 1561, 1562, 1563, 1564, 1565, 1566, 1567, 1568, 1569, 1570, 5502, 5782,
+    2993, 3297, 5657, 5226, 5485, 5499, 4026, 1482, 4971, 1484, 1485, 4824, 1580, 5589,
+    3820, 4971, 1508, 1509, 1510, 1511, 1512, 1513, 4824, 1580, 5589, 4068, 5782, 2993,
+    3147, 5657, 5226, 5386, 5499, 5156, 1551, 1552, 1553, 1554, 1555, 1556, 1557, 1581,
+    1559, 1560, 1561, 1562, 1563, 1564, 1565, 1566, 1567, 1568, 1569, 1570, 5502, 5782,
+    5525, 4953, 4243, 1584, 4274, 4951, 710, 6, 5262, 5426, 3614, 1600, 3520, 1602,
+    3479, 3615, 1603, 3239, 3591, 5007, 5611, 5611, 5611, 3667, 3075, 2470, 3667, 3075,
+    3543, 3663, 1603, 3242, 3592, 5007, 5688, 5688, 5688, 3668, 3075, 2470, 3668, 3075,
+    3544, 3665, 3406, 4137, 5158, 4953, 3122, 1647, 2888, 4951, 3205, 5262, 3505, 3602,
+    76, 1652, 78, 4339, 2889, 858, 2664, 2989, 863, 2525, 4701, 5680, 5680, 5680,
+    2712, 4701, 2405, 2996, 2896, 858, 2665, 2990, 881, 2525, 4702, 5731, 5731, 5731,
+    2712, 4702, 2405, 2997, 2897, 3410, 4138, 4973, 4953, 4243, 1584, 4274, 4951, 710,
+    6, 5262, 5426, 3614, 1600, 3520, 1681, 3480, 3615, 1603, 3239, 3591, 5186, 5687,
+    5687, 5687, 3667, 3111, 3995, 3667, 3111, 3543, 3663, 1603, 3242, 3592, 5186, 5612,
+    5612, 5612, 3668, 3111, 3995, 3668, 3111, 3544, 3665, 3406, 4137, 5369, 4953, 3122,
+    1647, 2888, 4951, 3205, 5262, 3505, 3602, 76, 1652, 78, 1682, 3303, 2889, 858,
+    2664, 2989, 863, 2525, 5073, 5678, 5678, 5678, 2801, 5073, 2439, 2996, 2896, 858,
+    2665, 2990, 881, 2525, 3197, 5613, 5613, 5613, 3746, 2801, 3197, 3746, 2439, 2997,
+    2897, 3410, 4138, 5525, 4989, 5289, 4992, 4852, 4023, 5444, 5577, 4402, 5158, 5177,
+    5564, 4399, 4973, 4989, 5289, 4992, 4852, 4023, 5444, 5668, 4402, 5369, 5177, 5641,
+    4399, 5525, 3452, 5474, 4992, 4811, 4023, 5551, 5577, 4402, 5158, 3452, 5466, 4543,
+    5564, 4399, 4973, 3452, 5474, 4992, 4811, 4023, 5551, 5668, 4402, 5369, 3452, 5466,
+    4543, 5641, 4399, 5525, 4989, 1739, 4274, 2955, 710, 3462, 5426, 3719, 5078, 5206,
+    3267, 3959, 4391, 2470, 4708, 5206, 3283, 3959, 4484, 2470, 4484, 4402, 5158, 5177,
+    4707, 3994, 4269, 2445, 4269, 2712, 4705, 3994, 4270, 2445, 4270, 2712, 4706, 4399,
+    4973, 4989, 1739, 4274, 2955, 710, 3462, 5426, 3719, 5342, 5027, 3267, 4086, 4483,
+    3995, 5074, 5027, 3283, 4086, 4392, 3995, 4392, 4402, 5369, 5177, 5079, 3994, 4454,
+    2412, 4454, 2801, 4709, 3994, 3197, 3282, 4942, 3282, 2801, 3197, 4703, 4399, 5465,
+    2614, 5794, 1752, 2410, 253, 257, 2610, 1755, 5132, 2650, 5801, 1761, 1762, 1763,
+    1764, 3655, 1767, 2396, 1768, 1769, 1770, 5771, 5465, 2614, 5794, 1752, 2410, 253,
+    257, 2610, 1755, 5132, 2614, 5801, 1752, 3266, 1821, 3717, 1827, 1828, 1829, 1830,
+    5771, 5465, 2650, 5794, 1761, 1831, 1763, 382, 1832, 1833, 1834, 2769, 1835, 1770,
+    5132, 2650, 5801, 1761, 1762, 1763, 1764, 3655, 1767, 2396, 1768, 1769, 1770, 5771,
+    5465, 2650, 5794, 1761, 1831, 1763, 382, 1832, 1833, 1834, 2769, 1835, 1770, 5132,
+    2614, 5801, 1752, 3266, 1821, 3717, 1827, 1828, 1829, 1830, 5771, 5693, 5425, 5619,
+    5425, 5624, 5425, 5696, 5425, 5693, 5556, 5619, 5556, 5624, 5556, 5696, 5556, 5693,
+    5570, 5619, 5570, 5624, 5570, 5696, 5570, 5341, 2806, 4256, 4243, 5289, 5029, 5443,
+    2709, 5444, 5577, 5420, 5341, 2720, 4256, 4600, 5209, 5564, 5419, 5341, 2710, 4256,
+    4243, 5289, 5029, 5443, 2709, 5444, 5668, 5420, 5341, 2799, 4256, 4600, 5209, 5641,
+    5419, 5829, 5615, 5300, 4087, 4126, 5449, 4443, 5783, 5822, 3425, 5615, 5300, 4087,
+    4031, 5449, 4179, 5783, 5829, 5056, 5300, 4448, 4126, 5449, 4443, 5783, 5829, 5056,
+    5300, 4448, 4031, 5449, 4179, 5783, 5341, 2806, 4256, 5474, 5029, 1285, 4264, 1937,
+    4432, 2709, 5551, 5577, 5420, 5341, 2720, 4256, 5466, 5209, 5564, 5419, 5341, 2710,
+    4256, 5474, 5029, 1285, 4264, 1937, 4432, 2709, 5551, 5668, 5420, 5341, 2799, 4256,
+    5466, 5209, 5641, 5419, 5764, 3606, 5788, 1953, 1954, 4898, 1957, 1958, 1959, 1960,
+    4899, 1963, 1964, 5082, 1966, 4900, 1969, 2384, 2806, 5792, 3606, 5821, 5764, 3478,
+    5788, 5504, 1999, 4906, 2002, 73, 3478, 5792, 3478, 5821, 5764, 3297, 5712, 2005,
+    2006, 2007, 5793, 2011, 5450, 2016, 2017, 73, 3297, 5788, 1953, 1954, 4898, 1957,
+    1958, 1959, 1960, 4899, 1963, 1964, 5082, 1966, 4900, 1969, 2384, 2710, 5792, 3297,
+    5821, 5764, 3147, 5712, 2005, 2006, 2007, 5793, 2011, 5450, 2016, 2017, 5081, 5788,
+    5504, 1999, 4906, 2002, 5081, 5792, 3147, 5821, 1938, 5080, 5075, 2018, 974, 684,
+    3, 5344, 2019, 2020, 2021, 2022, 2023, 4695, 3144, 3606, 5720, 5050, 5047, 5030,
+    4082, 5616, 4993, 3546, 2069, 5180, 3546, 2071, 5376, 3546, 2073, 4959, 5616, 2959,
+    5015, 5692, 4993, 3603, 2069, 5180, 3603, 2071, 5376, 3603, 2073, 4959, 5692, 2959,
+    4068, 5309, 3144, 3478, 5720, 5050, 5225, 5366, 5617, 4401, 2110, 3604, 2111, 4401,
+    2112, 3604, 2113, 4401, 2114, 3604, 2115, 3724, 4943, 5617, 3724, 2979, 5309, 3144,
+    3297, 5720, 4184, 4171, 5047, 5030, 4082, 5689, 4993, 3546, 2117, 5180, 3546, 2118,
+    5376, 3546, 2119, 4959, 5689, 2959, 5015, 5618, 4993, 3603, 2117, 5180, 3603, 2118,
+    5376, 3603, 2119, 4959, 5618, 2959, 4068, 5309, 3144, 3147, 5720, 4184, 4171, 5225,
+    5366, 5690, 4401, 2110, 3604, 2121, 4401, 2112, 3604, 2122, 4401, 2114, 3604, 2123,
+    3724, 4943, 5690, 3724, 2979, 5309, 3144, 3606, 5580, 5050, 4820, 5047, 4914, 5030,
+    3069, 5616, 5413, 3820, 3069, 5692, 5413, 4068, 5756, 3144, 3478, 5580, 5050, 4820,
+    5225, 4914, 5156, 5617, 3600, 1567, 2138, 1569, 2139, 5502, 5756, 3144, 3297, 5580,
+    4184, 5226, 5047, 4914, 5030, 3069, 5689, 5413, 3820, 3069, 5618, 5413, 4068, 5756,
+    3144, 3147, 5580, 4184, 5226, 5225, 4914, 5156, 5690, 3600, 1567, 2138, 1569, 2139,
+    5502, 5756, 4035, 2806, 4449, 5575, 4046, 3008, 4852, 4962, 5311, 5700, 2618, 5626,
+    2618, 5214, 5431, 4035, 2720, 5508, 5740, 2464, 5761, 4469, 5772, 5432, 4035, 2710,
+    4449, 5575, 4046, 3008, 4852, 4962, 5311, 5739, 2980, 5698, 2980, 5035, 5431, 4035,
+    2799, 5508, 5701, 2464, 5773, 4580, 5779, 5432, 4035, 2806, 4449, 4281, 35, 2244,
+    4274, 4470, 710, 4046, 4119, 4962, 2245, 4678, 2246, 4618, 5700, 5206, 3809, 2174,
+    3090, 5014, 2470, 5626, 5206, 4061, 2174, 3090, 5214, 2470, 5214, 5431, 4035, 2720,
+    5508, 5740, 3994, 4690, 2445, 4690, 2712, 5761, 3994, 2960, 4062, 4273, 4062, 5733,
+    5772, 5432, 4035, 2710, 4449, 4281, 35, 2244, 4274, 4470, 710, 4046, 4119, 4962,
+    2245, 4678, 2246, 4618, 5739, 5027, 3809, 2174, 3092, 5190, 3995, 5698, 5027, 4061,
+    2174, 3092, 5035, 3995, 5035, 5431, 4035, 2799, 5508, 5701, 3994, 5072, 2412, 5072,
+    2801, 5773, 3994, 3004, 4062, 4272, 4062, 5734, 5779, 5432, 4601, 4606, 5812, 4601,
+    4653, 5812, 4643, 4606, 5812, 4643, 4653, 5812, 4601, 5066, 5813, 4601, 5250, 5813,
+    4643, 5066, 5813, 4643, 5250, 5813, 4601, 5066, 5802, 4601, 5250, 5802, 4643, 5066,
+    5802, 4643, 5250, 5802, 5810, 2806, 5415, 5575, 4999, 2852, 5443, 3358, 5311, 5700,
+    2618, 5626, 2618, 5214, 4656, 1420, 2312, 1422, 4530, 2313, 4341, 5810, 2720, 5415,
+    4673, 4999, 3100, 2199, 3126, 4617, 5740, 2464, 5761, 4469, 5772, 4657, 960, 2314,
+    962, 4536, 2315, 4342, 5810, 2710, 5415, 5575, 4999, 2852, 5443, 3358, 5311, 5739,
+    2980, 5698, 2980, 5035, 4656, 1420, 2312, 1422, 4530, 2313, 4341, 5810, 2799, 5415,
+    4673, 4999, 3100, 2199, 3126, 4617, 5701, 2464, 5773, 4580, 5779, 4657, 960, 2314,
+    962, 4536, 2315, 4342, 5830, 5615, 4928, 4207, 4032, 5314, 4444, 5823, 5824, 5026,
+    3825, 2614, 4928, 4207, 4129, 5314, 4186, 5823, 5830, 5056, 4928, 4437, 4032, 5314,
+    4444, 5823, 5830, 5056, 4928, 4437, 4129, 5314, 4186, 5823, 5775, 3606, 5790, 2349,
+    4898, 2350, 1958, 2351, 2352, 4899, 2353, 2354, 5082, 2355, 4900, 2356, 2384, 2806,
+    5797, 3606, 5814, 5775, 3478, 5790, 5504, 2363, 4906, 2364, 73, 3478, 5797, 3478,
+    5814, 5775, 3297, 5712, 2365, 2366, 2367, 5793, 2368, 5450, 2369, 2370, 73, 3297,
+    5790, 2349, 4898, 2350, 1958, 2351, 2352, 4899, 2353, 2354, 5082, 2355, 4900, 2356,
+    2384, 2710, 5797, 3297, 5814, 5775, 3147, 5712, 2365, 2366, 2367, 5793, 2368, 5450,
+    2369, 2370, 5081, 5790, 5504, 2363, 4906, 2364, 5081, 5797, 3147, 5814, 2575, 1938,
+    5343, 5075, 2371, 1427, 3145, 5344, 2372, 2020, 2021, 2373, 2023, 4695,
 };
 
 static const struct kiln_program bundle_pocl_avx2_programs[] = {
@@ -3153,159 +3411,179 @@ static const struct kiln_program bundle_pocl_avx2_programs[] = {
     { UINT64_C(0x52a87d8f1d9774a9), 0, 72, 4, 14749, 0, NULL },
     { UINT64_C(0xa810a9138738c91d), 0, 76, 4, 13690, 0, NULL },
     { UINT64_C(0xcdb36a8dc611154a), 0, 80, 4, 14705, 0, NULL },
-    { UINT64_C(0x40fa64a61b30116a), 0, 84, 81, 5276, 0, NULL },
-    { UINT64_C(0xbcd61f6cc849eaac), 0, 165, 80, 5210, 0, NULL },
-    { UINT64_C(0x2340552ed7a70f4c), 0, 245, 59, 4561, 0, NULL },
-    { UINT64_C(0x8008aaf4243b12c7), 0, 304, 59, 4565, 0, NULL },
+    { UINT64_C(0x40fa64a61b30116a), 0, 84, 82, 5276, 0, NULL },
+    { UINT64_C(0xbcd61f6cc849eaac), 0, 166, 81, 5210, 0, NULL },
+    { UINT64_C(0x2340552ed7a70f4c), 0, 247, 58, 4561, 0, NULL },
+    { UINT64_C(0x8008aaf4243b12c7), 0, 305, 58, 4565, 0, NULL },
     { UINT64_C(0x8655026309971651), 0, 363, 11, 13863, 0, NULL },
-    { UINT64_C(0x745177e76652cc3e), 0, 374, 9, 14793, 0, NULL },
-    { UINT64_C(0x3e151f77bae60b7a), 0, 383, 11, 13819, 0, NULL },
-    { UINT64_C(0x3dea2b1327a7a103), 0, 394, 9, 14749, 0, NULL },
-    { UINT64_C(0xf780174bb194b2dc), 0, 403, 14, 1286, 0, NULL },
-    { UINT64_C(0xc5d611e99446c666), 0, 417, 6, 19524, 0, NULL },
-    { UINT64_C(0xcc489f651ba1eb5f), 0, 423, 7, 22960, 0, NULL },
-    { UINT64_C(0xc630f00928575f02), 0, 430, 6, 19581, 0, NULL },
+    { UINT64_C(0x745177e76652cc3e), 0, 374, 8, 14793, 0, NULL },
+    { UINT64_C(0x3e151f77bae60b7a), 0, 382, 11, 13819, 0, NULL },
+    { UINT64_C(0x3dea2b1327a7a103), 0, 393, 8, 14749, 0, NULL },
+    { UINT64_C(0xf780174bb194b2dc), 0, 401, 14, 1286, 0, NULL },
+    { UINT64_C(0xc5d611e99446c666), 0, 415, 7, 19524, 0, NULL },
+    { UINT64_C(0xcc489f651ba1eb5f), 0, 422, 7, 22960, 0, NULL },
+    { UINT64_C(0xc630f00928575f02), 0, 429, 7, 19581, 0, NULL },
     { UINT64_C(0xf795905822e0b381), 0, 436, 7, 23017, 0, NULL },
-    { UINT64_C(0xf79494d936ae2bd3), 0, 443, 112, 12889, 0, NULL },
-    { UINT64_C(0x0a7319b6a0039d4d), 0, 555, 19, 14438, 0, NULL },
-    { UINT64_C(0x44c352d367b22bc5), 0, 574, 113, 13066, 0, NULL },
-    { UINT64_C(0xb03d19c783902eaf), 0, 687, 31, 14603, 0, NULL },
-    { UINT64_C(0xc1cac6fdc1b47ec1), 0, 718, 6, 16852, 0, NULL },
-    { UINT64_C(0xf79335024030dd05), 0, 724, 7, 20286, 0, NULL },
-    { UINT64_C(0xa8425e3b05a3015a), 0, 731, 6, 16872, 0, NULL },
-    { UINT64_C(0x845739812d3ec6fe), 0, 737, 7, 20306, 0, NULL },
-    { UINT64_C(0x925450ba1b1da30a), 0, 744, 3, 10541, 0, NULL },
-    { UINT64_C(0xc38e3003ae1961d3), 0, 747, 3, 11556, 0, NULL },
-    { UINT64_C(0xb39fc4c12dcb73b9), 0, 750, 3, 10497, 0, NULL },
-    { UINT64_C(0x247093be9a6b4eca), 0, 753, 3, 11512, 0, NULL },
-    { UINT64_C(0xdf4386ab700d1fe8), 0, 756, 3, 8550, 0, NULL },
-    { UINT64_C(0x195c13fa46d5cc4b), 0, 759, 3, 9565, 0, NULL },
-    { UINT64_C(0x87b1d79523b2dd35), 0, 762, 3, 8506, 0, NULL },
-    { UINT64_C(0xbc096122bd71eb28), 0, 765, 3, 9521, 0, NULL },
-    { UINT64_C(0xa91189476dbafa52), 0, 768, 7, 21038, 0, NULL },
-    { UINT64_C(0x028e6ae29b688d23), 0, 775, 7, 24474, 0, NULL },
-    { UINT64_C(0xb564e78142663602), 0, 782, 7, 21095, 0, NULL },
-    { UINT64_C(0xa5c4efe3c97e216d), 0, 789, 7, 24531, 0, NULL },
-    { UINT64_C(0x019ec5db4c2f6657), 0, 796, 7, 18366, 0, NULL },
-    { UINT64_C(0xed55e33d0762ce13), 0, 803, 7, 21800, 0, NULL },
-    { UINT64_C(0xbc15c77a7131f990), 0, 810, 7, 18386, 0, NULL },
-    { UINT64_C(0xf1dcde565b605f2c), 0, 817, 7, 21820, 0, NULL },
-    { UINT64_C(0x1e2739268fa4f663), 0, 824, 11, 10673, 0, NULL },
-    { UINT64_C(0x94963d8fff503ec3), 0, 835, 9, 11607, 0, NULL },
-    { UINT64_C(0xa9e843b5e51d8fa6), 0, 844, 11, 10629, 0, NULL },
-    { UINT64_C(0x6b8fc2f3b295d1dc), 0, 855, 9, 11563, 0, NULL },
-    { UINT64_C(0x14318256e0974bd1), 0, 864, 14, 1266, 0, NULL },
-    { UINT64_C(0x0c508a49d8e8eb74), 0, 878, 27, 14041, 0, NULL },
-    { UINT64_C(0x36648c226a58ed34), 0, 905, 16, 9248, 0, NULL },
-    { UINT64_C(0x29c3296d11d5fcf0), 0, 921, 27, 14077, 0, NULL },
-    { UINT64_C(0x8516f12716ad3a3f), 0, 948, 16, 9254, 0, NULL },
-    { UINT64_C(0xbd24fe0b3928f171), 0, 964, 15, 12999, 0, NULL },
-    { UINT64_C(0xda61b7bf3ea175a2), 0, 979, 13, 12542, 0, NULL },
-    { UINT64_C(0xe2716e7758318161), 0, 992, 15, 13176, 0, NULL },
-    { UINT64_C(0x99b36b4c1b0cc88e), 0, 1007, 13, 12707, 0, NULL },
-    { UINT64_C(0x5ba3287fd269d2a8), 0, 1020, 39, 24053, 0, NULL },
-    { UINT64_C(0x076aa4801765635c), 0, 1059, 35, 21551, 0, NULL },
-    { UINT64_C(0x77e09cabe637bd30), 0, 1094, 39, 25010, 0, NULL },
-    { UINT64_C(0x0b00ffa15911f00e), 0, 1133, 31, 22448, 0, NULL },
-    { UINT64_C(0xd133658b9aaba551), 0, 1164, 3, 9603, 0, NULL },
-    { UINT64_C(0xd7fb1a8c4ec108b0), 0, 1167, 3, 10216, 0, NULL },
-    { UINT64_C(0x02cfc910c2613d20), 0, 1170, 3, 9567, 0, NULL },
-    { UINT64_C(0xfe90dc504f11da6f), 0, 1173, 3, 10180, 0, NULL },
-    { UINT64_C(0xe0dc35aefa29f772), 0, 1176, 3, 9602, 0, NULL },
-    { UINT64_C(0x25b48769dcacfcc9), 0, 1179, 3, 10215, 0, NULL },
-    { UINT64_C(0xf85bb9be103f5d39), 0, 1182, 3, 9566, 0, NULL },
-    { UINT64_C(0x719e645319360220), 0, 1185, 3, 10179, 0, NULL },
-    { UINT64_C(0x7d9941aaa25149ba), 0, 1188, 2, 10614, 0, NULL },
-    { UINT64_C(0xc7a60d66ebd7a572), 0, 1190, 2, 10936, 0, NULL },
-    { UINT64_C(0x07ff42181d9f16f5), 0, 1192, 2, 10480, 0, NULL },
-    { UINT64_C(0x6711b114e22c58ad), 0, 1194, 2, 10802, 0, NULL },
-    { UINT64_C(0x88e35f5509e7cffa), 0, 1196, 2, 10614, 0, NULL },
-    { UINT64_C(0xd46acb0a6e132c92), 0, 1198, 2, 10936, 0, NULL },
-    { UINT64_C(0xf3199db835d1f919), 0, 1200, 2, 10480, 0, NULL },
-    { UINT64_C(0x21e46269a036ead1), 0, 1202, 2, 10802, 0, NULL },
-    { UINT64_C(0x06f2443278d1f5dc), 0, 1204, 2, 10612, 0, NULL },
-    { UINT64_C(0xe38fd18d2fc39274), 0, 1206, 2, 10934, 0, NULL },
-    { UINT64_C(0x39fd4ad0502a1643), 0, 1208, 2, 10478, 0, NULL },
-    { UINT64_C(0x261d1851420e353b), 0, 1210, 2, 10800, 0, NULL },
-    { UINT64_C(0x739d0c18cd6a36f6), 0, 1212, 2, 10613, 0, NULL },
-    { UINT64_C(0x8701834fd16b0e2e), 0, 1214, 2, 10935, 0, NULL },
-    { UINT64_C(0x311cccf4958c3c07), 0, 1216, 2, 10479, 0, NULL },
-    { UINT64_C(0x40a4b57471310aff), 0, 1218, 2, 10801, 0, NULL },
-    { UINT64_C(0xc92b4cb73234d330), 0, 1220, 2, 10613, 0, NULL },
-    { UINT64_C(0xc76e68856a455ec8), 0, 1222, 2, 10935, 0, NULL },
-    { UINT64_C(0xe94ef6f843829fc9), 0, 1224, 2, 10479, 0, NULL },
-    { UINT64_C(0xdd7b2db531b48f21), 0, 1226, 2, 10801, 0, NULL },
-    { UINT64_C(0xe7463ed17ccf28ec), 0, 1228, 4, 10743, 0, NULL },
-    { UINT64_C(0xe57c9f88c18a5c8d), 0, 1232, 4, 10982, 0, NULL },
-    { UINT64_C(0xdd188414c126dd87), 0, 1236, 3, 10609, 0, NULL },
-    { UINT64_C(0x4a67cb13bbd60163), 0, 1239, 3, 10931, 0, NULL },
-    { UINT64_C(0x3f50427b2b5a2b30), 0, 1242, 27, 13994, 0, NULL },
-    { UINT64_C(0x059cc80fe92f7ab9), 0, 1269, 16, 9118, 0, NULL },
-    { UINT64_C(0xd3fe4901bffff39c), 0, 1285, 27, 14030, 0, NULL },
-    { UINT64_C(0x09522458fe8f5d66), 0, 1312, 16, 9124, 0, NULL },
-    { UINT64_C(0xa98aa208ecc051fb), 0, 1328, 22, 14815, 0, NULL },
-    { UINT64_C(0xa2d1828967696638), 0, 1350, 17, 14055, 0, NULL },
-    { UINT64_C(0xb0d754296c34eb8b), 0, 1367, 22, 14992, 0, NULL },
-    { UINT64_C(0x4b0d90dd806fa05c), 0, 1389, 17, 14220, 0, NULL },
-    { UINT64_C(0x1ca3ee8a110b8258), 0, 1406, 4, 10744, 0, NULL },
-    { UINT64_C(0xa6e859f58fbea42b), 0, 1410, 4, 10983, 0, NULL },
-    { UINT64_C(0x847fa46a519c9165), 0, 1414, 3, 10610, 0, NULL },
-    { UINT64_C(0x3a4c7857da4874c1), 0, 1417, 3, 10932, 0, NULL },
-    { UINT64_C(0xc9b674b6061b0cd9), 0, 1420, 15, 1320, 0, NULL },
-    { UINT64_C(0x50103bae586b2707), 0, 1435, 17, 12904, 0, NULL },
-    { UINT64_C(0x2d6d5c873a864338), 0, 1452, 13, 13241, 0, NULL },
-    { UINT64_C(0x18113a29a466e1bf), 0, 1465, 23, 12807, 0, NULL },
-    { UINT64_C(0x5fb991385d931ca0), 0, 1488, 19, 13144, 0, NULL },
-    { UINT64_C(0xd1018b2a08215d6d), 0, 1507, 23, 9056, 0, NULL },
-    { UINT64_C(0x8512896d7d3445cf), 0, 1530, 21, 9737, 0, NULL },
-    { UINT64_C(0xa123c393a9c88b3c), 0, 1551, 27, 9247, 0, NULL },
-    { UINT64_C(0x940ff939dc23064c), 0, 1578, 25, 9928, 0, NULL },
-    { UINT64_C(0xfd2ac2fb6ae9e504), 0, 1603, 48, 24575, 0, NULL },
-    { UINT64_C(0x6c454e01c1b2a55d), 0, 1651, 43, 20645, 0, NULL },
-    { UINT64_C(0x31f8c09bee252f41), 0, 1694, 48, 25207, 0, NULL },
-    { UINT64_C(0x78c039f47f7713ec), 0, 1742, 43, 21237, 0, NULL },
-    { UINT64_C(0x760bb4f584aab816), 0, 1785, 21, 14792, 0, NULL },
-    { UINT64_C(0xee74c517184eeb58), 0, 1806, 20, 12443, 0, NULL },
-    { UINT64_C(0xebbcf1a5d2c87af3), 0, 1826, 21, 14892, 0, NULL },
-    { UINT64_C(0xa2111fb265381d75), 0, 1847, 20, 12535, 0, NULL },
-    { UINT64_C(0x59ed4ce2496b05f8), 0, 1867, 27, 16920, 0, NULL },
-    { UINT64_C(0x5319105bcb9295e0), 0, 1894, 24, 14260, 0, NULL },
-    { UINT64_C(0x737a7670b379a703), 0, 1918, 27, 17020, 0, NULL },
-    { UINT64_C(0x10d86fb2dd568b23), 0, 1945, 24, 14352, 0, NULL },
-    { UINT64_C(0x90b6b6b8a95fe539), 0, 1969, 22, 4035, 0, NULL },
-    { UINT64_C(0x172b62c8d6dae2cf), 0, 1991, 12, 3749, 0, NULL },
-    { UINT64_C(0x5360e008a3b81a5f), 0, 2003, 33, 5237, 0, NULL },
-    { UINT64_C(0x53aa85bdb3427e91), 0, 2036, 21, 4951, 0, NULL },
-    { UINT64_C(0x4b624a5e5379b8f2), 0, 2057, 13, 1506, 0, NULL },
-    { UINT64_C(0x0547c07e695756ba), 0, 2070, 22, 29926, 0, NULL },
-    { UINT64_C(0x501cf24196a914f2), 0, 2092, 19, 25711, 0, NULL },
-    { UINT64_C(0x4e0e4c3757b2d0ab), 0, 2111, 22, 30546, 0, NULL },
-    { UINT64_C(0x6447349610435c47), 0, 2133, 19, 26291, 0, NULL },
-    { UINT64_C(0x337f8c896ec2e269), 0, 2152, 39, 13189, 0, NULL },
-    { UINT64_C(0x50c46512d26f1e3c), 0, 2191, 39, 10957, 0, NULL },
-    { UINT64_C(0x33683fa2bfc73c00), 0, 2230, 39, 13301, 0, NULL },
-    { UINT64_C(0xcce2fc5149fa24a9), 0, 2269, 40, 11061, 0, NULL },
-    { UINT64_C(0xd971cdb9fff76561), 0, 2309, 3, 12985, 0, NULL },
-    { UINT64_C(0xb14c5a39ef28520f), 0, 2312, 3, 12935, 0, NULL },
-    { UINT64_C(0xb68405eeb3952f7e), 0, 2315, 3, 12898, 0, NULL },
-    { UINT64_C(0x5df4f3f293ff3424), 0, 2318, 3, 12848, 0, NULL },
-    { UINT64_C(0x202b80044d8867e3), 0, 2321, 3, 16911, 0, NULL },
-    { UINT64_C(0x23f1b0f914a3ff19), 0, 2324, 3, 16861, 0, NULL },
-    { UINT64_C(0x08d2087e01b3a8c4), 0, 2327, 3, 16824, 0, NULL },
-    { UINT64_C(0x0bf95ab5e6eda282), 0, 2330, 3, 16774, 0, NULL },
-    { UINT64_C(0x371224adccb31448), 0, 2333, 27, 22478, 0, NULL },
-    { UINT64_C(0x4aea9198565035ed), 0, 2360, 18, 19199, 0, NULL },
-    { UINT64_C(0x51f690d0b4cd729d), 0, 2378, 27, 22838, 0, NULL },
-    { UINT64_C(0x0fbe1689896a3a70), 0, 2405, 18, 19535, 0, NULL },
-    { UINT64_C(0xfa16e3cd53af69f4), 0, 2423, 29, 24614, 0, NULL },
-    { UINT64_C(0xb6ffa3012c9705ec), 0, 2452, 23, 21018, 0, NULL },
-    { UINT64_C(0x57eedbae3a113507), 0, 2475, 29, 24974, 0, NULL },
-    { UINT64_C(0xcf938f69786adfc3), 0, 2504, 23, 21354, 0, NULL },
-    { UINT64_C(0x4f9e49abda878798), 0, 2527, 21, 4055, 0, NULL },
-    { UINT64_C(0x888a5d4b89e1c351), 0, 2548, 12, 3820, 0, NULL },
-    { UINT64_C(0x498182bd9f9f5554), 0, 2560, 32, 5262, 0, NULL },
-    { UINT64_C(0xabe5b07501efc315), 0, 2592, 21, 5027, 0, NULL },
-    { UINT64_C(0x257c15f944b8882f), 0, 2613, 14, 1561, 0, NULL },
+    { UINT64_C(0xf79494d936ae2bd3), 0, 443, 113, 12889, 0, NULL },
+    { UINT64_C(0x0a7319b6a0039d4d), 0, 556, 19, 14438, 0, NULL },
+    { UINT64_C(0x44c352d367b22bc5), 0, 575, 114, 13066, 0, NULL },
+    { UINT64_C(0xb03d19c783902eaf), 0, 689, 33, 14603, 0, NULL },
+    { UINT64_C(0xc1cac6fdc1b47ec1), 0, 722, 7, 16852, 0, NULL },
+    { UINT64_C(0xf79335024030dd05), 0, 729, 7, 20286, 0, NULL },
+    { UINT64_C(0xa8425e3b05a3015a), 0, 736, 7, 16872, 0, NULL },
+    { UINT64_C(0x845739812d3ec6fe), 0, 743, 7, 20306, 0, NULL },
+    { UINT64_C(0x925450ba1b1da30a), 0, 750, 3, 10541, 0, NULL },
+    { UINT64_C(0xc38e3003ae1961d3), 0, 753, 3, 11556, 0, NULL },
+    { UINT64_C(0xb39fc4c12dcb73b9), 0, 756, 3, 10497, 0, NULL },
+    { UINT64_C(0x247093be9a6b4eca), 0, 759, 3, 11512, 0, NULL },
+    { UINT64_C(0xdf4386ab700d1fe8), 0, 762, 3, 8550, 0, NULL },
+    { UINT64_C(0x195c13fa46d5cc4b), 0, 765, 3, 9565, 0, NULL },
+    { UINT64_C(0x87b1d79523b2dd35), 0, 768, 3, 8506, 0, NULL },
+    { UINT64_C(0xbc096122bd71eb28), 0, 771, 3, 9521, 0, NULL },
+    { UINT64_C(0xa91189476dbafa52), 0, 774, 6, 21038, 0, NULL },
+    { UINT64_C(0x028e6ae29b688d23), 0, 780, 7, 24474, 0, NULL },
+    { UINT64_C(0xb564e78142663602), 0, 787, 6, 21095, 0, NULL },
+    { UINT64_C(0xa5c4efe3c97e216d), 0, 793, 7, 24531, 0, NULL },
+    { UINT64_C(0x019ec5db4c2f6657), 0, 800, 6, 18366, 0, NULL },
+    { UINT64_C(0xed55e33d0762ce13), 0, 806, 7, 21800, 0, NULL },
+    { UINT64_C(0xbc15c77a7131f990), 0, 813, 6, 18386, 0, NULL },
+    { UINT64_C(0xf1dcde565b605f2c), 0, 819, 7, 21820, 0, NULL },
+    { UINT64_C(0x1e2739268fa4f663), 0, 826, 11, 10673, 0, NULL },
+    { UINT64_C(0x94963d8fff503ec3), 0, 837, 9, 11607, 0, NULL },
+    { UINT64_C(0xa9e843b5e51d8fa6), 0, 846, 11, 10629, 0, NULL },
+    { UINT64_C(0x6b8fc2f3b295d1dc), 0, 857, 9, 11563, 0, NULL },
+    { UINT64_C(0x14318256e0974bd1), 0, 866, 15, 1266, 0, NULL },
+    { UINT64_C(0x0c508a49d8e8eb74), 0, 881, 46, 14041, 0, NULL },
+    { UINT64_C(0x36648c226a58ed34), 0, 927, 32, 9248, 0, NULL },
+    { UINT64_C(0x29c3296d11d5fcf0), 0, 959, 46, 14077, 0, NULL },
+    { UINT64_C(0x8516f12716ad3a3f), 0, 1005, 32, 9254, 0, NULL },
+    { UINT64_C(0xbd24fe0b3928f171), 0, 1037, 16, 12999, 0, NULL },
+    { UINT64_C(0xda61b7bf3ea175a2), 0, 1053, 14, 12542, 0, NULL },
+    { UINT64_C(0xe2716e7758318161), 0, 1067, 16, 13176, 0, NULL },
+    { UINT64_C(0x99b36b4c1b0cc88e), 0, 1083, 14, 12707, 0, NULL },
+    { UINT64_C(0x5ba3287fd269d2a8), 0, 1097, 40, 24053, 0, NULL },
+    { UINT64_C(0x076aa4801765635c), 0, 1137, 33, 21551, 0, NULL },
+    { UINT64_C(0x77e09cabe637bd30), 0, 1170, 40, 25010, 0, NULL },
+    { UINT64_C(0x0b00ffa15911f00e), 0, 1210, 33, 22448, 0, NULL },
+    { UINT64_C(0x88e35f5509e7cffa), 0, 1243, 2, 10614, 0, NULL },
+    { UINT64_C(0xd46acb0a6e132c92), 0, 1245, 2, 10936, 0, NULL },
+    { UINT64_C(0xf3199db835d1f919), 0, 1247, 2, 10480, 0, NULL },
+    { UINT64_C(0x21e46269a036ead1), 0, 1249, 2, 10802, 0, NULL },
+    { UINT64_C(0x06f2443278d1f5dc), 0, 1251, 2, 10612, 0, NULL },
+    { UINT64_C(0xe38fd18d2fc39274), 0, 1253, 2, 10934, 0, NULL },
+    { UINT64_C(0x39fd4ad0502a1643), 0, 1255, 2, 10478, 0, NULL },
+    { UINT64_C(0x261d1851420e353b), 0, 1257, 2, 10800, 0, NULL },
+    { UINT64_C(0xc92b4cb73234d330), 0, 1259, 2, 10613, 0, NULL },
+    { UINT64_C(0xc76e68856a455ec8), 0, 1261, 2, 10935, 0, NULL },
+    { UINT64_C(0xe94ef6f843829fc9), 0, 1263, 2, 10479, 0, NULL },
+    { UINT64_C(0xdd7b2db531b48f21), 0, 1265, 2, 10801, 0, NULL },
+    { UINT64_C(0xe7463ed17ccf28ec), 0, 1267, 5, 10743, 0, NULL },
+    { UINT64_C(0xe57c9f88c18a5c8d), 0, 1272, 5, 10982, 0, NULL },
+    { UINT64_C(0xdd188414c126dd87), 0, 1277, 3, 10609, 0, NULL },
+    { UINT64_C(0x4a67cb13bbd60163), 0, 1280, 3, 10931, 0, NULL },
+    { UINT64_C(0xa98aa208ecc051fb), 0, 1283, 24, 14815, 0, NULL },
+    { UINT64_C(0xa2d1828967696638), 0, 1307, 18, 14055, 0, NULL },
+    { UINT64_C(0xb0d754296c34eb8b), 0, 1325, 24, 14992, 0, NULL },
+    { UINT64_C(0x4b0d90dd806fa05c), 0, 1349, 18, 14220, 0, NULL },
+    { UINT64_C(0x1ca3ee8a110b8258), 0, 1367, 5, 10744, 0, NULL },
+    { UINT64_C(0xa6e859f58fbea42b), 0, 1372, 5, 10983, 0, NULL },
+    { UINT64_C(0x847fa46a519c9165), 0, 1377, 3, 10610, 0, NULL },
+    { UINT64_C(0x3a4c7857da4874c1), 0, 1380, 3, 10932, 0, NULL },
+    { UINT64_C(0xc9b674b6061b0cd9), 0, 1383, 15, 1320, 0, NULL },
+    { UINT64_C(0x119d55d4f28e2920), 0, 1398, 28, 10950, 0, NULL },
+    { UINT64_C(0x659bfff12d367adc), 0, 1426, 30, 9000, 0, NULL },
+    { UINT64_C(0xfe7b0139f170fa2e), 0, 1456, 27, 10926, 0, NULL },
+    { UINT64_C(0x3c768653c024e03f), 0, 1483, 29, 8970, 0, NULL },
+    { UINT64_C(0xfd2ac2fb6ae9e504), 0, 1512, 46, 24575, 0, NULL },
+    { UINT64_C(0x6c454e01c1b2a55d), 0, 1558, 45, 20645, 0, NULL },
+    { UINT64_C(0x31f8c09bee252f41), 0, 1603, 46, 25207, 0, NULL },
+    { UINT64_C(0x78c039f47f7713ec), 0, 1649, 48, 21237, 0, NULL },
+    { UINT64_C(0xfe66f8c570d311d5), 0, 1697, 9, 14792, 0, NULL },
+    { UINT64_C(0xdb102696253f5b9e), 0, 1706, 4, 12443, 0, NULL },
+    { UINT64_C(0xf50683c810eba420), 0, 1710, 9, 14892, 0, NULL },
+    { UINT64_C(0x10370acfa931b30f), 0, 1719, 4, 12535, 0, NULL },
+    { UINT64_C(0x760bb4f584aab816), 0, 1723, 9, 14792, 0, NULL },
+    { UINT64_C(0xee74c517184eeb58), 0, 1732, 6, 12443, 0, NULL },
+    { UINT64_C(0xebbcf1a5d2c87af3), 0, 1738, 9, 14892, 0, NULL },
+    { UINT64_C(0xa2111fb265381d75), 0, 1747, 6, 12535, 0, NULL },
+    { UINT64_C(0xb0aef912547ff14f), 0, 1753, 23, 22345, 0, NULL },
+    { UINT64_C(0x664b6e0f095b95c6), 0, 1776, 16, 19051, 0, NULL },
+    { UINT64_C(0x9956b30515da1622), 0, 1792, 23, 22705, 0, NULL },
+    { UINT64_C(0xf55fb02b39af8293), 0, 1815, 18, 19387, 0, NULL },
+    { UINT64_C(0xd1018b2a08215d6d), 0, 1833, 23, 9056, 0, NULL },
+    { UINT64_C(0x8512896d7d3445cf), 0, 1856, 21, 9737, 0, NULL },
+    { UINT64_C(0xa123c393a9c88b3c), 0, 1877, 27, 9247, 0, NULL },
+    { UINT64_C(0x940ff939dc23064c), 0, 1904, 25, 9928, 0, NULL },
+    { UINT64_C(0xe8f1349a618f58e3), 0, 1929, 2, 12906, 0, NULL },
+    { UINT64_C(0x2b629536fca805c8), 0, 1931, 2, 13243, 0, NULL },
+    { UINT64_C(0x79e82d46295768db), 0, 1933, 2, 12809, 0, NULL },
+    { UINT64_C(0x41115601d49eadd0), 0, 1935, 2, 13146, 0, NULL },
+    { UINT64_C(0x8ffd21f3ef413e92), 0, 1937, 2, 12904, 0, NULL },
+    { UINT64_C(0x294db34969b79c29), 0, 1939, 2, 13241, 0, NULL },
+    { UINT64_C(0x0fc21c1f752a6c4a), 0, 1941, 2, 12807, 0, NULL },
+    { UINT64_C(0x3e6e2c5064473df1), 0, 1943, 2, 13144, 0, NULL },
+    { UINT64_C(0xddabfa2d908d2b52), 0, 1945, 2, 12904, 0, NULL },
+    { UINT64_C(0x2d9c197b3e9350c9), 0, 1947, 2, 13241, 0, NULL },
+    { UINT64_C(0x1505034e7999ebfa), 0, 1949, 2, 12807, 0, NULL },
+    { UINT64_C(0xfdf14ad2d8a370e1), 0, 1951, 2, 13144, 0, NULL },
+    { UINT64_C(0xaadd9bc8dfa6d725), 0, 1953, 11, 16920, 0, NULL },
+    { UINT64_C(0x97cfbb47f88094ca), 0, 1964, 7, 14260, 0, NULL },
+    { UINT64_C(0xf02f4989a95c18d2), 0, 1971, 11, 17020, 0, NULL },
+    { UINT64_C(0x66b8a457a015b919), 0, 1982, 7, 14352, 0, NULL },
+    { UINT64_C(0x990f612156a3d5a1), 0, 1989, 8, 13359, 0, NULL },
+    { UINT64_C(0x1018812a4824d19c), 0, 1997, 9, 13589, 0, NULL },
+    { UINT64_C(0x0c562c3818f4f2a3), 0, 2006, 8, 13262, 0, NULL },
+    { UINT64_C(0x8008ba7eee45844c), 0, 2014, 8, 13599, 0, NULL },
+    { UINT64_C(0x59ed4ce2496b05f8), 0, 2022, 13, 16920, 0, NULL },
+    { UINT64_C(0x5319105bcb9295e0), 0, 2035, 7, 14260, 0, NULL },
+    { UINT64_C(0x737a7670b379a703), 0, 2042, 13, 17020, 0, NULL },
+    { UINT64_C(0x10d86fb2dd568b23), 0, 2055, 7, 14352, 0, NULL },
+    { UINT64_C(0x90b6b6b8a95fe539), 0, 2062, 22, 4035, 0, NULL },
+    { UINT64_C(0x172b62c8d6dae2cf), 0, 2084, 12, 3749, 0, NULL },
+    { UINT64_C(0x5360e008a3b81a5f), 0, 2096, 33, 5237, 0, NULL },
+    { UINT64_C(0x53aa85bdb3427e91), 0, 2129, 21, 4951, 0, NULL },
+    { UINT64_C(0x4b624a5e5379b8f2), 0, 2150, 14, 1506, 0, NULL },
+    { UINT64_C(0xc4c5b2e65112ba6e), 0, 2164, 36, 19352, 0, NULL },
+    { UINT64_C(0x1b3d5ce9ed8319e9), 0, 2200, 25, 12405, 0, NULL },
+    { UINT64_C(0xdb22e9eb37d6e410), 0, 2225, 37, 19388, 0, NULL },
+    { UINT64_C(0x111fa6964ac13b54), 0, 2262, 26, 12411, 0, NULL },
+    { UINT64_C(0xa46dd9dea9fdd9dc), 0, 2288, 17, 10692, 0, NULL },
+    { UINT64_C(0xcb51ff70cc13dd0c), 0, 2305, 16, 8772, 0, NULL },
+    { UINT64_C(0x4cf5c86457fd1e4e), 0, 2321, 17, 10668, 0, NULL },
+    { UINT64_C(0xa9fce31db483c6fb), 0, 2338, 16, 8742, 0, NULL },
+    { UINT64_C(0xc009ba276bf988d7), 0, 2354, 15, 14872, 0, NULL },
+    { UINT64_C(0x146dff3286b8cbb5), 0, 2369, 9, 12537, 0, NULL },
+    { UINT64_C(0x40f9d906ad15fc86), 0, 2378, 15, 14972, 0, NULL },
+    { UINT64_C(0x999aeb3d40ce0178), 0, 2393, 9, 12629, 0, NULL },
+    { UINT64_C(0x371224adccb31448), 0, 2402, 32, 22478, 0, NULL },
+    { UINT64_C(0x4aea9198565035ed), 0, 2434, 18, 19199, 0, NULL },
+    { UINT64_C(0x51f690d0b4cd729d), 0, 2452, 32, 22838, 0, NULL },
+    { UINT64_C(0x0fbe1689896a3a70), 0, 2484, 18, 19535, 0, NULL },
+    { UINT64_C(0x202b80044d8867e3), 0, 2502, 3, 16911, 0, NULL },
+    { UINT64_C(0x23f1b0f914a3ff19), 0, 2505, 3, 16861, 0, NULL },
+    { UINT64_C(0x08d2087e01b3a8c4), 0, 2508, 3, 16824, 0, NULL },
+    { UINT64_C(0x0bf95ab5e6eda282), 0, 2511, 3, 16774, 0, NULL },
+    { UINT64_C(0xd971cdb9fff76561), 0, 2514, 3, 12985, 0, NULL },
+    { UINT64_C(0xb14c5a39ef28520f), 0, 2517, 3, 12935, 0, NULL },
+    { UINT64_C(0xb68405eeb3952f7e), 0, 2520, 3, 12898, 0, NULL },
+    { UINT64_C(0x5df4f3f293ff3424), 0, 2523, 3, 12848, 0, NULL },
+    { UINT64_C(0x8bd67508e3797b7d), 0, 2526, 3, 12985, 0, NULL },
+    { UINT64_C(0x49d7223537a6190b), 0, 2529, 3, 12935, 0, NULL },
+    { UINT64_C(0xcb1b9ae76f440662), 0, 2532, 3, 12898, 0, NULL },
+    { UINT64_C(0x0d0708e8b60f98c8), 0, 2535, 3, 12848, 0, NULL },
+    { UINT64_C(0xbef14ddc302c1669), 0, 2538, 21, 17002, 0, NULL },
+    { UINT64_C(0xeb641f8a2ea1acbd), 0, 2559, 21, 14356, 0, NULL },
+    { UINT64_C(0xdff22383fc0fa64a), 0, 2580, 21, 17102, 0, NULL },
+    { UINT64_C(0x5c30108b1f12b30a), 0, 2601, 21, 14448, 0, NULL },
+    { UINT64_C(0xe9b3e73c873364bc), 0, 2622, 8, 17371, 0, NULL },
+    { UINT64_C(0x6c406f12ef6447a3), 0, 2630, 10, 17211, 0, NULL },
+    { UINT64_C(0xe72655b3cfbbe633), 0, 2640, 8, 17284, 0, NULL },
+    { UINT64_C(0x3f2b1fbb82bc3919), 0, 2648, 8, 17234, 0, NULL },
+    { UINT64_C(0x4f9e49abda878798), 0, 2656, 21, 4055, 0, NULL },
+    { UINT64_C(0x888a5d4b89e1c351), 0, 2677, 12, 3820, 0, NULL },
+    { UINT64_C(0x498182bd9f9f5554), 0, 2689, 32, 5262, 0, NULL },
+    { UINT64_C(0xabe5b07501efc315), 0, 2721, 21, 5027, 0, NULL },
+    { UINT64_C(0x257c15f944b8882f), 0, 2742, 14, 1561, 0, NULL },
 };
 
 static const struct kiln_stage bundle_pocl_avx2_stages[] = {
@@ -3552,44 +3830,6 @@ static const struct kiln_stage bundle_pocl_avx2_stages[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_dgemm_packed_packa",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 4, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_packed_packb",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 48, 64, 1 }, { 1, 1, 1 }, 24576,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_packed_packa",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 4, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_packed_packb",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 32, 1 }, { 1, 1, 1 }, 24576,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_packed_packa",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -3640,25 +3880,6 @@ static const struct kiln_stage bundle_pocl_avx2_stages[] = {
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
     { "kiln_dgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 24, 1 }, { 1, 1, 1 }, 12288,
-      12, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
-        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_packed_packa",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
-      KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_packed_packb",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
-      7, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
-      KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 48, 1 }, { 1, 1, 1 }, 12288,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -3684,14 +3905,6 @@ static const struct kiln_stage bundle_pocl_avx2_stages[] = {
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
         KILN_ARG_TRIANGLE },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_direct_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 12, 4, 1 }, { 1, 1, 1 }, 0,
-      15, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
     { "kiln_dgemmt_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 294912,
@@ -3736,44 +3949,13 @@ static const struct kiln_stage bundle_pocl_avx2_stages[] = {
         KILN_ARG_CONJ_A, KILN_ARG_TRIANGLE, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_packed_packa",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
-      8, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_CONJ_A },
-      KILN_PREPARED_A, 0 },
-    { "kiln_cgemm_packed_packb",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
-      8, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_CONJ_B },
-      KILN_PREPARED_B, 0 },
-    { "kiln_cgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 48, 1 }, { 1, 1, 1 }, 12288,
-      14, {
+    { "kiln_cgemm_direct_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 6, 1 }, { 4, 1, 1 }, 0,
+      18, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_PACKED_A,
-        KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_packed_packa",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
-      8, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_CONJ_A },
-      KILN_PREPARED_A, 0 },
-    { "kiln_cgemm_packed_packb",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
-      8, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_CONJ_B },
-      KILN_PREPARED_B, 0 },
-    { "kiln_cgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 384, 6, 1 }, { 1, 1, 1 }, 0,
-      14, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_PACKED_A,
-        KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C,
+        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
+        KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_cgemm_fused_multiply",
@@ -3787,6 +3969,24 @@ static const struct kiln_stage bundle_pocl_avx2_stages[] = {
       KILN_PREPARED_NONE, 0 },
     { "kiln_cgemm_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 32768,
+      18, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
+        KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_cgemm_fused_multiply",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 81920,
+      18, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
+        KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_cgemm_fused_multiply",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 28672,
       18, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
@@ -3811,6 +4011,142 @@ static const struct kiln_stage bundle_pocl_avx2_stages[] = {
         KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_cgemm_fused_multiply",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 131072,
+      18, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
+        KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_cgemm_fused_multiply",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 28672,
+      18, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
+        KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_cgemm_packed_packa",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
+      8, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_CONJ_A },
+      KILN_PREPARED_A, 0 },
+    { "kiln_cgemm_packed_packb",
+      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
+      8, {
+        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_CONJ_B },
+      KILN_PREPARED_B, 0 },
+    { "kiln_cgemm_packed_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 384, 6, 1 }, { 1, 1, 1 }, 0,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_PACKED_A,
+        KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_cgemm_packed_packa",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
+      8, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_CONJ_A },
+      KILN_PREPARED_A, 0 },
+    { "kiln_cgemm_packed_packb",
+      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
+      8, {
+        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_CONJ_B },
+      KILN_PREPARED_B, 0 },
+    { "kiln_cgemm_packed_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 96, 1 }, { 1, 1, 1 }, 49152,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_PACKED_A,
+        KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_cgemm_packed_packa",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
+      8, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_CONJ_A },
+      KILN_PREPARED_A, 0 },
+    { "kiln_cgemm_packed_packb",
+      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
+      8, {
+        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_CONJ_B },
+      KILN_PREPARED_B, 0 },
+    { "kiln_cgemm_packed_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 12, 1 }, { 1, 1, 1 }, 6144,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_PACKED_A,
+        KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_cgemm_packed_packa",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
+      8, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_CONJ_A },
+      KILN_PREPARED_A, 0 },
+    { "kiln_cgemm_packed_packb",
+      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
+      8, {
+        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_CONJ_B },
+      KILN_PREPARED_B, 0 },
+    { "kiln_cgemm_packed_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 48, 1 }, { 1, 1, 1 }, 24576,
+      14, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_PACKED_A,
+        KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_cgemmt_fused_multiply",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 81920,
+      20, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
+        KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE, KILN_ARG_HERMITIAN },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_cgemmt_fused_multiply",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 28672,
+      20, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
+        KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE, KILN_ARG_HERMITIAN },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_cgemmt_packed_packa",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
+      8, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_CONJ_A },
+      KILN_PREPARED_A, 0 },
+    { "kiln_cgemmt_packed_packb",
+      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
+      8, {
+        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_CONJ_B },
+      KILN_PREPARED_B, 0 },
+    { "kiln_cgemmt_packed_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 96, 1 }, { 1, 1, 1 }, 49152,
+      16, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_PACKED_A,
+        KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE, KILN_ARG_HERMITIAN },
       KILN_PREPARED_NONE, 0 },
     { "kiln_cgemmt_fused_multiply",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 73728,
@@ -3889,8 +4225,17 @@ static const struct kiln_stage bundle_pocl_avx2_stages[] = {
         KILN_ARG_CONJ_A, KILN_ARG_TRIANGLE, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 81920,
+    { "kiln_zgemm_direct_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 1, 1, 1 }, 0,
+      18, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
+        KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_zgemm_direct_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 6, 1 }, { 4, 1, 1 }, 0,
       18, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
@@ -3899,7 +4244,7 @@ static const struct kiln_stage bundle_pocl_avx2_stages[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_zgemm_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 40960,
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 81920,
       18, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
@@ -3908,7 +4253,7 @@ static const struct kiln_stage bundle_pocl_avx2_stages[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_zgemm_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 163840,
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 28672,
       18, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
@@ -3917,7 +4262,7 @@ static const struct kiln_stage bundle_pocl_avx2_stages[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_zgemm_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 40960,
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 131072,
       18, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
@@ -3925,24 +4270,13 @@ static const struct kiln_stage bundle_pocl_avx2_stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_packed_packa",
-      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
-      8, {
-        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
-        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_CONJ_A },
-      KILN_PREPARED_A, 0 },
-    { "kiln_zgemm_packed_packb",
-      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 4, 256, 1 }, { 1, 1, 1 }, 0,
-      8, {
-        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
-        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_CONJ_B },
-      KILN_PREPARED_B, 0 },
-    { "kiln_zgemm_packed_multiply",
-      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 48, 1 }, { 1, 1, 1 }, 24576,
-      14, {
+    { "kiln_zgemm_fused_multiply",
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 28672,
+      18, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_PACKED_A,
-        KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C,
+        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
+        KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_zgemm_packed_packa",
@@ -3965,26 +4299,28 @@ static const struct kiln_stage bundle_pocl_avx2_stages[] = {
         KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 131072,
-      18, {
+    { "kiln_zgemm_packed_packa",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
+      8, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_CONJ_A },
+      KILN_PREPARED_A, 0 },
+    { "kiln_zgemm_packed_packb",
+      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 4, 256, 1 }, { 1, 1, 1 }, 0,
+      8, {
+        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_CONJ_B },
+      KILN_PREPARED_B, 0 },
+    { "kiln_zgemm_packed_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 48, 1 }, { 1, 1, 1 }, 24576,
+      14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
-        KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
-        KILN_ARG_C_OFFSET, KILN_ARG_LDC },
-      KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 28672,
-      18, {
-        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
-        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
-        KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
-        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_PACKED_A,
+        KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
     { "kiln_zgemmt_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 196608,
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 81920,
       20, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
@@ -3993,12 +4329,32 @@ static const struct kiln_stage bundle_pocl_avx2_stages[] = {
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE, KILN_ARG_HERMITIAN },
       KILN_PREPARED_NONE, 0 },
     { "kiln_zgemmt_fused_multiply",
-      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 49152,
+      1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 28672,
       20, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A,
         KILN_ARG_CONJ_B, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE, KILN_ARG_HERMITIAN },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_zgemmt_packed_packa",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
+      8, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_CONJ_A },
+      KILN_PREPARED_A, 0 },
+    { "kiln_zgemmt_packed_packb",
+      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 4, 256, 1 }, { 1, 1, 1 }, 0,
+      8, {
+        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_CONJ_B },
+      KILN_PREPARED_B, 0 },
+    { "kiln_zgemmt_packed_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 12, 1 }, { 1, 1, 1 }, 6144,
+      16, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA, KILN_ARG_BETA_IMAG, KILN_ARG_PACKED_A,
+        KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE, KILN_ARG_HERMITIAN },
       KILN_PREPARED_NONE, 0 },
     { "kiln_zgemm_complex_expand",
@@ -4065,8 +4421,6 @@ static const struct kiln_stage bundle_pocl_avx2_stages[] = {
 static const struct kiln_region bundle_pocl_avx2_regions[] = {
     { { KILN_DIM_M, KILN_DIM_K }, { 6, 1 }, 0, 4, KILN_PREPARED_A },
     { { KILN_DIM_N, KILN_DIM_K }, { 16, 1 }, 0, 4, KILN_PREPARED_B },
-    { { KILN_DIM_M, KILN_DIM_K }, { 4, 1 }, 0, 8, KILN_PREPARED_A },
-    { { KILN_DIM_N, KILN_DIM_K }, { 12, 1 }, 0, 8, KILN_PREPARED_B },
     { { KILN_DIM_M, KILN_DIM_K }, { 6, 1 }, 0, 8, KILN_PREPARED_A },
     { { KILN_DIM_N, KILN_DIM_K }, { 8, 1 }, 0, 8, KILN_PREPARED_B },
     { { KILN_DIM_M, KILN_DIM_K }, { 3, 1 }, 0, 8, KILN_PREPARED_A },
@@ -4161,24 +4515,6 @@ static const struct kiln_time bundle_pocl_avx2_times[] = {
         0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        1.67990e+08f, 0.00000e+00f, 0.00000e+00f, 5.87500e+03f, 0.00000e+00f, 0.00000e+00f,
-        1.80880e+04f, 9.01970e+02f, 7.13790e+01f, 1.35730e+02f, 3.43110e+02f, 0.00000e+00f,
-        3.52510e+02f, 4.18880e+02f, 9.25990e+02f, 0.00000e+00f, 9.38970e+01f, 0.00000e+00f,
-        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
-        1.21600e+08f, 1.69350e+04f, 0.00000e+00f, 0.00000e+00f, 9.86150e+05f, 0.00000e+00f,
-        7.36530e+03f, 6.09190e+02f, 5.16450e+02f, 0.00000e+00f, 3.29310e+02f, 2.00320e+01f,
-        4.73160e+02f, 3.31860e+02f, 5.80330e+02f, 0.00000e+00f, 7.92970e+01f, 0.00000e+00f,
-        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
-        1.34210e+08f, 2.49720e+04f, 0.00000e+00f, 3.33070e+01f, 0.00000e+00f, 0.00000e+00f,
-        1.91350e+04f, 8.58540e+02f, 0.00000e+00f, 2.40860e+02f, 3.93440e+02f, 0.00000e+00f,
-        2.51780e+02f, 4.23950e+02f, 5.66780e+02f, 0.00000e+00f, 2.00640e+02f, 2.40870e+00f,
-        2.28180e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
         1.32620e+08f, 1.58280e+04f, 0.00000e+00f, 1.09070e+04f, 0.00000e+00f, 0.00000e+00f,
         4.25510e+03f, 9.16720e+02f, 0.00000e+00f, 2.61120e+02f, 3.22860e+02f, 0.00000e+00f,
         2.65520e+02f, 4.12200e+02f, 5.60270e+02f, 0.00000e+00f, 1.89830e+02f, 4.68960e+00f,
@@ -4191,75 +4527,105 @@ static const struct kiln_time bundle_pocl_avx2_times[] = {
         1.45470e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        3.84330e+07f, 4.69050e+04f, 5.44790e+05f, 0.00000e+00f, 2.93240e+05f, 0.00000e+00f,
-        0.00000e+00f, 3.76510e+02f, 5.66400e+02f, 1.95810e+01f, 2.06050e+02f, 9.52160e+00f,
-        4.04730e+02f, 0.00000e+00f, 2.07380e+02f, 0.00000e+00f, 5.68510e+01f, 0.00000e+00f,
-        1.30110e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
         7.91440e+07f, 3.28950e+04f, 6.68090e+05f, 4.44340e+03f, 2.30610e+05f, 0.00000e+00f,
         5.32210e+03f, 7.28270e+02f, 3.69320e+02f, 0.00000e+00f, 2.66030e+02f, 0.00000e+00f,
         3.88470e+02f, 3.48790e+02f, 1.48310e+01f, 0.00000e+00f, 5.92130e+01f, 7.36840e+00f,
         7.08070e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        1.50640e+07f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 6.42230e+05f, 0.00000e+00f,
-        1.61580e+04f, 5.95490e+02f, 5.00760e+02f, 1.20050e+02f, 2.67160e+02f, 2.48320e+02f,
-        1.02990e+03f, 8.51360e+02f, 8.09310e+02f, 2.76090e+01f, 0.00000e+00f, 0.00000e+00f,
+        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        6.50950e+03f, 1.31260e+02f, 9.57280e+02f, 2.83950e+02f, 0.00000e+00f, 1.98790e+03f,
+        0.00000e+00f, 0.00000e+00f, 4.56240e+02f, 3.99600e+02f, 7.48010e+01f, 0.00000e+00f,
+        9.59420e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+    } },
+    { {
+        3.20620e+08f, 1.94340e+03f, 1.67480e+04f, 1.94340e+03f, 1.67480e+04f, 2.74070e+00f,
+        0.00000e+00f, 7.56940e+02f, 5.45680e+02f, 1.52010e+03f, 1.06780e+03f, 0.00000e+00f,
+        6.25850e+02f, 0.00000e+00f, 5.90820e+01f, 1.23750e+02f, 3.48990e+01f, 0.00000e+00f,
         0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        9.72670e+06f, 0.00000e+00f, 4.22890e+05f, 0.00000e+00f, 5.09220e+04f, 0.00000e+00f,
-        0.00000e+00f, 0.00000e+00f, 1.14250e+03f, 0.00000e+00f, 5.14290e+01f, 4.36740e+02f,
-        9.53150e+02f, 1.25670e+03f, 2.98550e+02f, 0.00000e+00f, 6.31180e+00f, 0.00000e+00f,
-        2.32870e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
-        5.85900e+06f, 3.08690e+03f, 2.84340e+04f, 3.08690e+03f, 2.84340e+04f, 0.00000e+00f,
-        0.00000e+00f, 2.64020e+02f, 3.96280e+02f, 0.00000e+00f, 0.00000e+00f, 2.94250e+02f,
-        5.18240e+02f, 0.00000e+00f, 0.00000e+00f, 1.09510e+02f, 1.06540e+00f, 8.56580e+00f,
-        2.69690e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
-        4.15740e+06f, 0.00000e+00f, 0.00000e+00f, 1.28000e+03f, 0.00000e+00f, 3.56090e+00f,
-        2.98130e+03f, 2.53260e+02f, 4.45010e+02f, 1.33000e+03f, 0.00000e+00f, 5.57130e+02f,
-        3.92190e+02f, 0.00000e+00f, 0.00000e+00f, 4.80940e+01f, 1.24270e+01f, 6.11290e+00f,
-        2.70200e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
-        6.27190e+06f, 0.00000e+00f, 1.13510e+04f, 0.00000e+00f, 1.13510e+04f, 4.11450e+01f,
-        0.00000e+00f, 2.26140e+02f, 8.64690e+02f, 5.56550e+02f, 3.79000e+02f, 1.08720e+03f,
-        3.33450e+02f, 0.00000e+00f, 0.00000e+00f, 2.67390e+02f, 1.13130e+01f, 1.42650e+01f,
-        3.82760e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
-        7.10540e+06f, 0.00000e+00f, 0.00000e+00f, 1.82540e+03f, 0.00000e+00f, 0.00000e+00f,
-        4.84010e+03f, 2.82910e+02f, 8.61580e+02f, 1.23210e+03f, 2.63380e+02f, 1.78270e+03f,
-        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 9.68300e+01f, 0.00000e+00f, 3.87530e+01f,
-        1.96370e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
-    } },
-    { {
-        2.76150e+07f, 0.00000e+00f, 5.38300e+05f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        4.58960e+04f, 4.65620e+02f, 1.38700e+03f, 4.19760e+02f, 2.44560e+02f, 1.13950e+03f,
-        8.77810e+02f, 1.92870e+03f, 2.18740e+03f, 0.00000e+00f, 1.18150e+01f, 0.00000e+00f,
+        0.00000e+00f, 6.46580e+03f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        2.20480e+04f, 6.58600e+02f, 8.00760e+02f, 2.44060e+03f, 0.00000e+00f, 2.06580e+03f,
+        6.89870e+02f, 6.71200e+01f, 0.00000e+00f, 3.51540e+01f, 3.74190e+01f, 0.00000e+00f,
         0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        2.16200e+07f, 0.00000e+00f, 3.48090e+04f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        5.15200e+04f, 4.04960e+02f, 1.98530e+03f, 0.00000e+00f, 4.27870e+02f, 1.11300e+03f,
-        1.02630e+03f, 1.48360e+03f, 7.68340e+02f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
-        4.58310e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+        5.93010e+07f, 0.00000e+00f, 3.29250e+04f, 0.00000e+00f, 1.64940e+04f, 0.00000e+00f,
+        0.00000e+00f, 6.74010e+02f, 9.34610e+02f, 1.60400e+03f, 7.62220e+02f, 1.66970e+03f,
+        4.96210e+02f, 1.82350e+02f, 2.85510e+01f, 3.51880e+01f, 2.46960e+01f, 0.00000e+00f,
+        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        4.79320e+06f, 0.00000e+00f, 5.02180e+04f, 5.20060e+03f, 2.36000e+04f, 0.00000e+00f,
-        0.00000e+00f, 2.95870e+02f, 6.12350e+02f, 0.00000e+00f, 0.00000e+00f, 1.39940e+03f,
-        5.33360e+02f, 1.35760e+01f, 0.00000e+00f, 5.11340e+01f, 0.00000e+00f, 1.33070e+01f,
-        4.24170e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+        1.86370e+08f, 6.44620e+03f, 0.00000e+00f, 7.86600e+02f, 0.00000e+00f, 3.55220e+00f,
+        0.00000e+00f, 6.43480e+02f, 5.63730e+02f, 2.74550e+03f, 9.19800e+01f, 6.32420e+02f,
+        5.79220e+02f, 0.00000e+00f, 0.00000e+00f, 5.61860e+01f, 3.48010e+01f, 0.00000e+00f,
+        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
     { {
-        7.23400e+06f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 1.78240e+01f,
-        0.00000e+00f, 2.33390e+02f, 8.88300e+02f, 1.69320e+03f, 2.80480e+02f, 9.90170e+02f,
-        2.63940e+02f, 1.88370e+01f, 0.00000e+00f, 1.17840e+02f, 6.38990e+01f, 2.22530e+01f,
+        1.87950e+08f, 2.53430e+04f, 3.88800e+05f, 0.00000e+00f, 2.73750e+05f, 0.00000e+00f,
+        0.00000e+00f, 0.00000e+00f, 1.80870e+03f, 0.00000e+00f, 0.00000e+00f, 5.39130e+02f,
+        5.51820e+02f, 0.00000e+00f, 3.13540e+02f, 0.00000e+00f, 3.42710e+01f, 3.87020e+01f,
+        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+    } },
+    { {
+        5.34540e+08f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        7.18730e+04f, 9.66190e+02f, 2.38360e+02f, 4.54430e+02f, 5.35690e+02f, 1.49680e+02f,
+        0.00000e+00f, 1.83560e+03f, 1.55800e+03f, 2.30430e+01f, 8.65390e+02f, 0.00000e+00f,
+        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+    } },
+    { {
+        2.97830e+08f, 6.43740e+03f, 2.81470e+05f, 1.41690e+04f, 2.64120e+05f, 0.00000e+00f,
+        1.01120e+04f, 1.00450e+03f, 1.35670e+03f, 0.00000e+00f, 3.20480e+01f, 0.00000e+00f,
+        7.75130e+02f, 3.77480e+02f, 3.60620e+02f, 0.00000e+00f, 9.47160e+01f, 0.00000e+00f,
+        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+    } },
+    { {
+        3.92330e+08f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        6.58250e+04f, 1.10250e+03f, 9.43430e+02f, 5.04370e+02f, 4.21400e+02f, 0.00000e+00f,
+        7.53610e+01f, 1.38130e+03f, 1.14330e+03f, 0.00000e+00f, 4.53710e+02f, 0.00000e+00f,
+        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+    } },
+    { {
+        0.00000e+00f, 5.82980e+02f, 1.33690e+04f, 0.00000e+00f, 1.33100e+04f, 1.86370e+01f,
+        0.00000e+00f, 3.44510e+02f, 8.49130e+02f, 2.44680e+02f, 2.20890e+02f, 1.27180e+03f,
+        0.00000e+00f, 8.86710e+01f, 4.07540e+02f, 2.12520e+02f, 0.00000e+00f, 0.00000e+00f,
+        4.72320e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+    } },
+    { {
+        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f,
+        7.27180e+03f, 1.06020e+02f, 1.06510e+03f, 5.02340e+02f, 0.00000e+00f, 2.52750e+03f,
+        0.00000e+00f, 3.68220e+02f, 7.56820e+02f, 3.97870e+02f, 0.00000e+00f, 0.00000e+00f,
+        7.78400e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+    } },
+    { {
+        0.00000e+00f, 9.54390e+03f, 1.27210e+05f, 0.00000e+00f, 3.34920e+04f, 0.00000e+00f,
+        4.25860e+04f, 6.06990e+02f, 8.44690e+02f, 0.00000e+00f, 8.01650e+02f, 2.42380e+03f,
+        8.15210e+02f, 0.00000e+00f, 0.00000e+00f, 4.21290e+01f, 9.64830e+01f, 1.84120e+01f,
+        2.55620e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+    } },
+    { {
+        0.00000e+00f, 9.05810e+03f, 7.86430e+04f, 8.01540e+02f, 4.00280e+04f, 0.00000e+00f,
+        0.00000e+00f, 8.27200e+02f, 8.12140e+02f, 0.00000e+00f, 7.70080e+02f, 1.75110e+03f,
+        8.86500e+02f, 0.00000e+00f, 0.00000e+00f, 3.45290e+01f, 6.02590e+01f, 1.15100e+01f,
+        4.42390e+01f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+    } },
+    { {
+        9.42960e+07f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 3.82270e+02f,
+        8.79230e+04f, 9.97910e+02f, 2.41810e+03f, 5.09780e+02f, 6.16440e+01f, 2.73370e+02f,
+        9.72110e+02f, 1.29110e+03f, 2.96690e+02f, 1.90190e+01f, 2.07770e+02f, 1.41190e+02f,
+        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+    } },
+    { {
+        3.55650e+08f, 0.00000e+00f, 6.47300e+04f, 0.00000e+00f, 1.84860e+06f, 0.00000e+00f,
+        7.37970e+04f, 1.35770e+03f, 1.29310e+03f, 6.48290e+01f, 2.18930e+02f, 2.68800e+02f,
+        2.72460e+02f, 1.94010e+03f, 1.69670e+03f, 0.00000e+00f, 8.49420e+02f, 2.45560e+02f,
+        0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
+    } },
+    { {
+        3.33870e+08f, 6.04450e+04f, 0.00000e+00f, 0.00000e+00f, 1.83100e+06f, 0.00000e+00f,
+        8.40170e+04f, 1.30070e+02f, 1.48980e+03f, 1.59990e+01f, 5.12140e+02f, 8.57230e+02f,
+        1.68730e+02f, 2.38880e+03f, 1.86300e+02f, 0.00000e+00f, 8.41920e+02f, 6.34200e+01f,
         0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f, 0.00000e+00f
     } },
 };
@@ -4529,402 +4895,482 @@ static const struct kiln_recipe bundle_pocl_avx2_recipes[] = {
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 4 }, { 256, 24, 128 }, 1, 1, 0, 0, 0, 0,
       &bundle_pocl_avx2_times[11], 65, 1, 0, bundle_pocl_avx2_stages + 33, NULL },
-    { "packed TM=4 NV=3 VEC=4 MP=16 NP=4 KC=384 KU=1 PACKA=1",
+    { "packed TM=6 NV=2 VEC=4 MP=16 NP=4 KC=384 KU=1 PACKA=1",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 48, 1 }, { 64, 48, 384 }, 1, 0, 0, 0, 0, 0,
+      { 96, 32, 1 }, { 96, 32, 384 }, 1, 0, 0, 0, 0, 0,
       &bundle_pocl_avx2_times[12], 66, 3, 2, bundle_pocl_avx2_stages + 34, bundle_pocl_avx2_regions + 2 },
-    { "packed TM=4 NV=3 VEC=4 MP=16 NP=4 KC=384 KU=1 PACKA=1",
+    { "packed TM=6 NV=2 VEC=4 MP=16 NP=4 KC=384 KU=1 PACKA=1",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 48, 1 }, { 64, 48, 384 }, 1, 0, 0, 0, 0, 0,
+      { 96, 32, 1 }, { 96, 32, 384 }, 1, 0, 0, 0, 0, 0,
       &bundle_pocl_avx2_times[12], 67, 3, 2, bundle_pocl_avx2_stages + 34, bundle_pocl_avx2_regions + 2 },
-    { "packed TM=4 NV=3 VEC=4 MP=16 NP=4 KC=384 KU=1 PACKA=1",
+    { "packed TM=6 NV=2 VEC=4 MP=16 NP=4 KC=384 KU=1 PACKA=1",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 48, 1 }, { 64, 48, 384 }, 1, 0, 0, 0, 0, 0,
+      { 96, 32, 1 }, { 96, 32, 384 }, 1, 0, 0, 0, 0, 0,
       &bundle_pocl_avx2_times[12], 68, 3, 2, bundle_pocl_avx2_stages + 34, bundle_pocl_avx2_regions + 2 },
-    { "packed TM=4 NV=3 VEC=4 MP=16 NP=4 KC=384 KU=1 PACKA=1",
+    { "packed TM=6 NV=2 VEC=4 MP=16 NP=4 KC=384 KU=1 PACKA=1",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 48, 1 }, { 64, 48, 384 }, 1, 0, 0, 0, 0, 0,
+      { 96, 32, 1 }, { 96, 32, 384 }, 1, 0, 0, 0, 0, 0,
       &bundle_pocl_avx2_times[12], 69, 3, 2, bundle_pocl_avx2_stages + 34, bundle_pocl_avx2_regions + 2 },
-    { "packed TM=4 NV=3 VEC=4 MP=8 NP=8 KC=384 KU=1 PACKA=1",
+    { "packed TM=6 NV=2 VEC=4 MP=2 NP=8 KC=256 KU=1 PACKA=1",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 96, 1 }, { 32, 96, 384 }, 1, 0, 0, 0, 0, 0,
+      { 12, 64, 1 }, { 12, 64, 256 }, 1, 0, 0, 0, 0, 0,
       &bundle_pocl_avx2_times[13], 70, 3, 2, bundle_pocl_avx2_stages + 37, bundle_pocl_avx2_regions + 2 },
-    { "packed TM=4 NV=3 VEC=4 MP=8 NP=8 KC=384 KU=1 PACKA=1",
+    { "packed TM=6 NV=2 VEC=4 MP=2 NP=8 KC=256 KU=1 PACKA=1",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 96, 1 }, { 32, 96, 384 }, 1, 0, 0, 0, 0, 0,
+      { 12, 64, 1 }, { 12, 64, 256 }, 1, 0, 0, 0, 0, 0,
       &bundle_pocl_avx2_times[13], 71, 3, 2, bundle_pocl_avx2_stages + 37, bundle_pocl_avx2_regions + 2 },
-    { "packed TM=4 NV=3 VEC=4 MP=8 NP=8 KC=384 KU=1 PACKA=1",
+    { "packed TM=6 NV=2 VEC=4 MP=2 NP=8 KC=256 KU=1 PACKA=1",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 96, 1 }, { 32, 96, 384 }, 1, 0, 0, 0, 0, 0,
+      { 12, 64, 1 }, { 12, 64, 256 }, 1, 0, 0, 0, 0, 0,
       &bundle_pocl_avx2_times[13], 72, 3, 2, bundle_pocl_avx2_stages + 37, bundle_pocl_avx2_regions + 2 },
-    { "packed TM=4 NV=3 VEC=4 MP=8 NP=8 KC=384 KU=1 PACKA=1",
+    { "packed TM=6 NV=2 VEC=4 MP=2 NP=8 KC=256 KU=1 PACKA=1",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 96, 1 }, { 32, 96, 384 }, 1, 0, 0, 0, 0, 0,
+      { 12, 64, 1 }, { 12, 64, 256 }, 1, 0, 0, 0, 0, 0,
       &bundle_pocl_avx2_times[13], 73, 3, 2, bundle_pocl_avx2_stages + 37, bundle_pocl_avx2_regions + 2 },
-    { "packed TM=6 NV=2 VEC=4 MP=16 NP=4 KC=256 KU=1 PACKA=1",
-      3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 32, 1 }, { 96, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[14], 74, 3, 2, bundle_pocl_avx2_stages + 40, bundle_pocl_avx2_regions + 4 },
-    { "packed TM=6 NV=2 VEC=4 MP=16 NP=4 KC=256 KU=1 PACKA=1",
-      3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 32, 1 }, { 96, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[14], 75, 3, 2, bundle_pocl_avx2_stages + 40, bundle_pocl_avx2_regions + 4 },
-    { "packed TM=6 NV=2 VEC=4 MP=16 NP=4 KC=256 KU=1 PACKA=1",
-      3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 32, 1 }, { 96, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[14], 76, 3, 2, bundle_pocl_avx2_stages + 40, bundle_pocl_avx2_regions + 4 },
-    { "packed TM=6 NV=2 VEC=4 MP=16 NP=4 KC=256 KU=1 PACKA=1",
-      3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 32, 1 }, { 96, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[14], 77, 3, 2, bundle_pocl_avx2_stages + 40, bundle_pocl_avx2_regions + 4 },
-    { "packed TM=6 NV=2 VEC=4 MP=16 NP=4 KC=384 KU=1 PACKA=1",
-      3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 32, 1 }, { 96, 32, 384 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[15], 78, 3, 2, bundle_pocl_avx2_stages + 40, bundle_pocl_avx2_regions + 4 },
-    { "packed TM=6 NV=2 VEC=4 MP=16 NP=4 KC=384 KU=1 PACKA=1",
-      3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 32, 1 }, { 96, 32, 384 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[15], 79, 3, 2, bundle_pocl_avx2_stages + 40, bundle_pocl_avx2_regions + 4 },
-    { "packed TM=6 NV=2 VEC=4 MP=16 NP=4 KC=384 KU=1 PACKA=1",
-      3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 32, 1 }, { 96, 32, 384 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[15], 80, 3, 2, bundle_pocl_avx2_stages + 40, bundle_pocl_avx2_regions + 4 },
-    { "packed TM=6 NV=2 VEC=4 MP=16 NP=4 KC=384 KU=1 PACKA=1",
-      3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 96, 32, 1 }, { 96, 32, 384 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[15], 81, 3, 2, bundle_pocl_avx2_stages + 40, bundle_pocl_avx2_regions + 4 },
-    { "packed TM=6 NV=2 VEC=4 MP=2 NP=8 KC=256 KU=1 PACKA=1",
-      3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 12, 64, 1 }, { 12, 64, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[16], 82, 3, 2, bundle_pocl_avx2_stages + 43, bundle_pocl_avx2_regions + 4 },
-    { "packed TM=6 NV=2 VEC=4 MP=2 NP=8 KC=256 KU=1 PACKA=1",
-      3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 12, 64, 1 }, { 12, 64, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[16], 83, 3, 2, bundle_pocl_avx2_stages + 43, bundle_pocl_avx2_regions + 4 },
-    { "packed TM=6 NV=2 VEC=4 MP=2 NP=8 KC=256 KU=1 PACKA=1",
-      3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 12, 64, 1 }, { 12, 64, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[16], 84, 3, 2, bundle_pocl_avx2_stages + 43, bundle_pocl_avx2_regions + 4 },
-    { "packed TM=6 NV=2 VEC=4 MP=2 NP=8 KC=256 KU=1 PACKA=1",
-      3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 12, 64, 1 }, { 12, 64, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[16], 85, 3, 2, bundle_pocl_avx2_stages + 43, bundle_pocl_avx2_regions + 4 },
-    { "packed TM=6 NV=2 VEC=4 MP=4 NP=8 KC=256 KU=1 PACKA=1",
-      3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 64, 1 }, { 24, 64, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[17], 86, 3, 2, bundle_pocl_avx2_stages + 46, bundle_pocl_avx2_regions + 4 },
-    { "packed TM=6 NV=2 VEC=4 MP=4 NP=8 KC=256 KU=1 PACKA=1",
-      3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 64, 1 }, { 24, 64, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[17], 87, 3, 2, bundle_pocl_avx2_stages + 46, bundle_pocl_avx2_regions + 4 },
-    { "packed TM=6 NV=2 VEC=4 MP=4 NP=8 KC=256 KU=1 PACKA=1",
-      3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 64, 1 }, { 24, 64, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[17], 88, 3, 2, bundle_pocl_avx2_stages + 46, bundle_pocl_avx2_regions + 4 },
-    { "packed TM=6 NV=2 VEC=4 MP=4 NP=8 KC=256 KU=1 PACKA=1",
-      3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 24, 64, 1 }, { 24, 64, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[17], 89, 3, 2, bundle_pocl_avx2_stages + 46, bundle_pocl_avx2_regions + 4 },
     { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=512 KU=1 PACKA=1",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 48, 32, 1 }, { 48, 32, 512 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[18], 90, 3, 2, bundle_pocl_avx2_stages + 49, bundle_pocl_avx2_regions + 4 },
+      &bundle_pocl_avx2_times[14], 74, 3, 2, bundle_pocl_avx2_stages + 40, bundle_pocl_avx2_regions + 2 },
     { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=512 KU=1 PACKA=1",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 48, 32, 1 }, { 48, 32, 512 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[18], 91, 3, 2, bundle_pocl_avx2_stages + 49, bundle_pocl_avx2_regions + 4 },
+      &bundle_pocl_avx2_times[14], 75, 3, 2, bundle_pocl_avx2_stages + 40, bundle_pocl_avx2_regions + 2 },
     { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=512 KU=1 PACKA=1",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 48, 32, 1 }, { 48, 32, 512 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[18], 92, 3, 2, bundle_pocl_avx2_stages + 49, bundle_pocl_avx2_regions + 4 },
+      &bundle_pocl_avx2_times[14], 76, 3, 2, bundle_pocl_avx2_stages + 40, bundle_pocl_avx2_regions + 2 },
     { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=512 KU=1 PACKA=1",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 48, 32, 1 }, { 48, 32, 512 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[18], 93, 3, 2, bundle_pocl_avx2_stages + 49, bundle_pocl_avx2_regions + 4 },
+      &bundle_pocl_avx2_times[14], 77, 3, 2, bundle_pocl_avx2_stages + 40, bundle_pocl_avx2_regions + 2 },
     { "packed TM=6 NV=2 VEC=4 MP=2 NP=8 KC=256 KU=1 PACKA=1",
       3, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 12, 64, 1 }, { 12, 64, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[16], 94, 3, 2, bundle_pocl_avx2_stages + 52, bundle_pocl_avx2_regions + 4 },
+      &bundle_pocl_avx2_times[13], 78, 3, 2, bundle_pocl_avx2_stages + 43, bundle_pocl_avx2_regions + 2 },
     { "packed TM=6 NV=2 VEC=4 MP=2 NP=8 KC=256 KU=1 PACKA=1",
       3, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 12, 64, 1 }, { 12, 64, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[16], 95, 3, 2, bundle_pocl_avx2_stages + 52, bundle_pocl_avx2_regions + 4 },
+      &bundle_pocl_avx2_times[13], 79, 3, 2, bundle_pocl_avx2_stages + 43, bundle_pocl_avx2_regions + 2 },
     { "packed TM=6 NV=2 VEC=4 MP=2 NP=8 KC=256 KU=1 PACKA=1",
       3, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 12, 64, 1 }, { 12, 64, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[16], 96, 3, 2, bundle_pocl_avx2_stages + 52, bundle_pocl_avx2_regions + 4 },
+      &bundle_pocl_avx2_times[13], 80, 3, 2, bundle_pocl_avx2_stages + 43, bundle_pocl_avx2_regions + 2 },
     { "packed TM=6 NV=2 VEC=4 MP=2 NP=8 KC=256 KU=1 PACKA=1",
       3, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 12, 64, 1 }, { 12, 64, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[16], 97, 3, 2, bundle_pocl_avx2_stages + 52, bundle_pocl_avx2_regions + 4 },
-    { "direct WGM=1 WGN=1 TM=4 NV=3 VEC=4 KU=4 INDEX=64",
-      3, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 12, 4 }, { 4, 12, 4 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[9], 98, 1, 0, bundle_pocl_avx2_stages + 55, NULL },
-    { "direct WGM=1 WGN=1 TM=4 NV=3 VEC=4 KU=4 INDEX=64",
-      3, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 12, 4 }, { 4, 12, 4 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[9], 99, 1, 0, bundle_pocl_avx2_stages + 55, NULL },
-    { "direct WGM=1 WGN=1 TM=4 NV=3 VEC=4 KU=4 INDEX=64",
-      3, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 12, 4 }, { 4, 12, 4 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[9], 100, 1, 0, bundle_pocl_avx2_stages + 55, NULL },
-    { "direct WGM=1 WGN=1 TM=4 NV=3 VEC=4 KU=4 INDEX=64",
-      3, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 12, 4 }, { 4, 12, 4 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[9], 101, 1, 0, bundle_pocl_avx2_stages + 55, NULL },
+      &bundle_pocl_avx2_times[13], 81, 3, 2, bundle_pocl_avx2_stages + 43, bundle_pocl_avx2_regions + 2 },
     { "fused TM=4 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=4 PANELS=8",
       3, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 1 }, { 256, 96, 128 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[10], 102, 1, 0, bundle_pocl_avx2_stages + 56, NULL },
+      &bundle_pocl_avx2_times[10], 82, 1, 0, bundle_pocl_avx2_stages + 46, NULL },
     { "fused TM=4 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=4 PANELS=8",
       3, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 1 }, { 256, 96, 256 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[10], 103, 1, 0, bundle_pocl_avx2_stages + 57, NULL },
+      &bundle_pocl_avx2_times[10], 83, 1, 0, bundle_pocl_avx2_stages + 47, NULL },
     { "fused TM=4 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=4 PANELS=8",
       3, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 1 }, { 256, 96, 128 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[10], 104, 1, 0, bundle_pocl_avx2_stages + 56, NULL },
+      &bundle_pocl_avx2_times[10], 84, 1, 0, bundle_pocl_avx2_stages + 46, NULL },
     { "fused TM=4 NV=3 VEC=4 MB=64 KC=128 KU=1 TURNS=4 PANELS=8",
       3, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 1 }, { 256, 96, 256 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[10], 105, 1, 0, bundle_pocl_avx2_stages + 57, NULL },
+      &bundle_pocl_avx2_times[10], 85, 1, 0, bundle_pocl_avx2_stages + 47, NULL },
     { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=512 KU=1 PACKA=1",
       3, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 48, 32, 1 }, { 48, 32, 512 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[18], 106, 3, 2, bundle_pocl_avx2_stages + 58, bundle_pocl_avx2_regions + 4 },
+      &bundle_pocl_avx2_times[14], 86, 3, 2, bundle_pocl_avx2_stages + 48, bundle_pocl_avx2_regions + 2 },
     { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=512 KU=1 PACKA=1",
       3, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 48, 32, 1 }, { 48, 32, 512 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[18], 107, 3, 2, bundle_pocl_avx2_stages + 58, bundle_pocl_avx2_regions + 4 },
+      &bundle_pocl_avx2_times[14], 87, 3, 2, bundle_pocl_avx2_stages + 48, bundle_pocl_avx2_regions + 2 },
     { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=512 KU=1 PACKA=1",
       3, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 48, 32, 1 }, { 48, 32, 512 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[18], 108, 3, 2, bundle_pocl_avx2_stages + 58, bundle_pocl_avx2_regions + 4 },
+      &bundle_pocl_avx2_times[14], 88, 3, 2, bundle_pocl_avx2_stages + 48, bundle_pocl_avx2_regions + 2 },
     { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=512 KU=1 PACKA=1",
       3, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 48, 32, 1 }, { 48, 32, 512 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[18], 109, 3, 2, bundle_pocl_avx2_stages + 58, bundle_pocl_avx2_regions + 4 },
+      &bundle_pocl_avx2_times[14], 89, 3, 2, bundle_pocl_avx2_stages + 48, bundle_pocl_avx2_regions + 2 },
     { "mirror TILE=32 ROWS=4 ALONE=1",
       3, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, 0, 0,
-      NULL, 110, 1, 0, bundle_pocl_avx2_stages + 61, NULL },
-    { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256 KU=1 PACKA=1",
+      NULL, 90, 1, 0, bundle_pocl_avx2_stages + 51, NULL },
+    { "direct WGM=1 WGN=4 TM=6 NV=2 VEC=4 KU=1 INDEX=64",
       5, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[19], 111, 3, 2, bundle_pocl_avx2_stages + 62, bundle_pocl_avx2_regions + 4 },
-    { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256 KU=1 PACKA=1",
+      { 6, 32, 1 }, { 6, 32, 1 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[15], 91, 1, 0, bundle_pocl_avx2_stages + 52, NULL },
+    { "direct WGM=1 WGN=4 TM=6 NV=2 VEC=4 KU=1 INDEX=64",
       5, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[19], 112, 3, 2, bundle_pocl_avx2_stages + 62, bundle_pocl_avx2_regions + 4 },
-    { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256 KU=1 PACKA=1",
+      { 6, 32, 1 }, { 6, 32, 1 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[15], 92, 1, 0, bundle_pocl_avx2_stages + 52, NULL },
+    { "direct WGM=1 WGN=4 TM=6 NV=2 VEC=4 KU=1 INDEX=64",
       5, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[19], 113, 3, 2, bundle_pocl_avx2_stages + 62, bundle_pocl_avx2_regions + 4 },
-    { "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256 KU=1 PACKA=1",
+      { 6, 32, 1 }, { 6, 32, 1 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[15], 93, 1, 0, bundle_pocl_avx2_stages + 52, NULL },
+    { "direct WGM=1 WGN=4 TM=6 NV=2 VEC=4 KU=1 INDEX=64",
       5, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[19], 114, 3, 2, bundle_pocl_avx2_stages + 62, bundle_pocl_avx2_regions + 4 },
-    { "packed TM=3 NV=3 VEC=4 MP=2 NP=32 KC=0 KU=1 PACKA=1",
-      5, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 384, 1 }, { 6, 384, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[20], 115, 3, 2, bundle_pocl_avx2_stages + 65, bundle_pocl_avx2_regions + 6 },
-    { "packed TM=3 NV=3 VEC=4 MP=2 NP=32 KC=0 KU=1 PACKA=1",
-      5, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 384, 1 }, { 6, 384, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[20], 116, 3, 2, bundle_pocl_avx2_stages + 65, bundle_pocl_avx2_regions + 6 },
-    { "packed TM=3 NV=3 VEC=4 MP=2 NP=32 KC=0 KU=1 PACKA=1",
-      5, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 384, 1 }, { 6, 384, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[20], 117, 3, 2, bundle_pocl_avx2_stages + 65, bundle_pocl_avx2_regions + 6 },
-    { "packed TM=3 NV=3 VEC=4 MP=2 NP=32 KC=0 KU=1 PACKA=1",
-      5, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 384, 1 }, { 6, 384, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[20], 118, 3, 2, bundle_pocl_avx2_stages + 65, bundle_pocl_avx2_regions + 6 },
+      { 6, 32, 1 }, { 6, 32, 1 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[15], 94, 1, 0, bundle_pocl_avx2_stages + 52, NULL },
     { "fused TM=4 NV=2 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=8",
       5, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 4 }, { 256, 64, 64 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[21], 119, 1, 0, bundle_pocl_avx2_stages + 68, NULL },
+      &bundle_pocl_avx2_times[16], 95, 1, 0, bundle_pocl_avx2_stages + 53, NULL },
     { "fused TM=4 NV=2 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=8",
       5, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 4 }, { 256, 64, 256 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[21], 120, 1, 0, bundle_pocl_avx2_stages + 69, NULL },
+      &bundle_pocl_avx2_times[16], 96, 1, 0, bundle_pocl_avx2_stages + 54, NULL },
     { "fused TM=4 NV=2 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=8",
       5, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 4 }, { 256, 64, 64 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[21], 121, 1, 0, bundle_pocl_avx2_stages + 68, NULL },
+      &bundle_pocl_avx2_times[16], 97, 1, 0, bundle_pocl_avx2_stages + 53, NULL },
     { "fused TM=4 NV=2 VEC=4 MB=64 KC=64 KU=4 TURNS=1 PANELS=8",
       5, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 4, 4, 4 }, { 256, 64, 256 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[21], 122, 1, 0, bundle_pocl_avx2_stages + 69, NULL },
+      &bundle_pocl_avx2_times[16], 98, 1, 0, bundle_pocl_avx2_stages + 54, NULL },
+    { "fused TM=6 NV=2 VEC=4 MB=32 KC=128 KU=1 TURNS=4 PANELS=4",
+      5, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 6, 4, 1 }, { 192, 32, 128 }, 1, 4, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[17], 99, 1, 0, bundle_pocl_avx2_stages + 55, NULL },
+    { "fused TM=6 NV=2 VEC=4 MB=32 KC=128 KU=1 TURNS=4 PANELS=4",
+      5, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 6, 4, 1 }, { 192, 32, 256 }, 1, 4, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[17], 100, 1, 0, bundle_pocl_avx2_stages + 56, NULL },
+    { "fused TM=6 NV=2 VEC=4 MB=32 KC=128 KU=1 TURNS=4 PANELS=4",
+      5, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 6, 4, 1 }, { 192, 32, 128 }, 1, 4, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[17], 101, 1, 0, bundle_pocl_avx2_stages + 55, NULL },
+    { "fused TM=6 NV=2 VEC=4 MB=32 KC=128 KU=1 TURNS=4 PANELS=4",
+      5, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 6, 4, 1 }, { 192, 32, 256 }, 1, 4, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[17], 102, 1, 0, bundle_pocl_avx2_stages + 56, NULL },
     { "fused TM=6 NV=2 VEC=4 MB=32 KC=384 KU=1 TURNS=2 PANELS=2",
       5, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 4, 1 }, { 192, 16, 384 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[22], 123, 1, 0, bundle_pocl_avx2_stages + 70, NULL },
+      &bundle_pocl_avx2_times[18], 103, 1, 0, bundle_pocl_avx2_stages + 57, NULL },
     { "fused TM=6 NV=2 VEC=4 MB=32 KC=384 KU=1 TURNS=2 PANELS=2",
       5, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 4, 1 }, { 192, 16, 384 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[22], 124, 1, 0, bundle_pocl_avx2_stages + 71, NULL },
+      &bundle_pocl_avx2_times[18], 104, 1, 0, bundle_pocl_avx2_stages + 58, NULL },
     { "fused TM=6 NV=2 VEC=4 MB=32 KC=384 KU=1 TURNS=2 PANELS=2",
       5, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 4, 1 }, { 192, 16, 384 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[22], 125, 1, 0, bundle_pocl_avx2_stages + 70, NULL },
+      &bundle_pocl_avx2_times[18], 105, 1, 0, bundle_pocl_avx2_stages + 57, NULL },
     { "fused TM=6 NV=2 VEC=4 MB=32 KC=384 KU=1 TURNS=2 PANELS=2",
       5, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 4, 1 }, { 192, 16, 384 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[22], 126, 1, 0, bundle_pocl_avx2_stages + 71, NULL },
+      &bundle_pocl_avx2_times[18], 106, 1, 0, bundle_pocl_avx2_stages + 58, NULL },
+    { "fused TM=6 NV=2 VEC=4 MB=32 KC=64 KU=2 TURNS=2 PANELS=8",
+      5, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 6, 4, 2 }, { 192, 64, 64 }, 1, 2, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[19], 107, 1, 0, bundle_pocl_avx2_stages + 59, NULL },
+    { "fused TM=6 NV=2 VEC=4 MB=32 KC=64 KU=2 TURNS=2 PANELS=8",
+      5, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 6, 4, 2 }, { 192, 64, 256 }, 1, 2, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[19], 108, 1, 0, bundle_pocl_avx2_stages + 60, NULL },
+    { "fused TM=6 NV=2 VEC=4 MB=32 KC=64 KU=2 TURNS=2 PANELS=8",
+      5, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 6, 4, 2 }, { 192, 64, 64 }, 1, 2, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[19], 109, 1, 0, bundle_pocl_avx2_stages + 59, NULL },
+    { "fused TM=6 NV=2 VEC=4 MB=32 KC=64 KU=2 TURNS=2 PANELS=8",
+      5, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 6, 4, 2 }, { 192, 64, 256 }, 1, 2, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[19], 110, 1, 0, bundle_pocl_avx2_stages + 60, NULL },
+    { "packed TM=3 NV=3 VEC=4 MP=2 NP=32 KC=0 KU=1 PACKA=1",
+      5, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 6, 384, 1 }, { 6, 384, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[20], 111, 3, 2, bundle_pocl_avx2_stages + 61, bundle_pocl_avx2_regions + 4 },
+    { "packed TM=3 NV=3 VEC=4 MP=2 NP=32 KC=0 KU=1 PACKA=1",
+      5, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 6, 384, 1 }, { 6, 384, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[20], 112, 3, 2, bundle_pocl_avx2_stages + 61, bundle_pocl_avx2_regions + 4 },
+    { "packed TM=3 NV=3 VEC=4 MP=2 NP=32 KC=0 KU=1 PACKA=1",
+      5, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 6, 384, 1 }, { 6, 384, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[20], 113, 3, 2, bundle_pocl_avx2_stages + 61, bundle_pocl_avx2_regions + 4 },
+    { "packed TM=3 NV=3 VEC=4 MP=2 NP=32 KC=0 KU=1 PACKA=1",
+      5, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 6, 384, 1 }, { 6, 384, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[20], 114, 3, 2, bundle_pocl_avx2_stages + 61, bundle_pocl_avx2_regions + 4 },
+    { "packed TM=6 NV=2 VEC=4 MP=16 NP=8 KC=256 KU=1 PACKA=1",
+      5, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 96, 64, 1 }, { 96, 64, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[21], 115, 3, 2, bundle_pocl_avx2_stages + 64, bundle_pocl_avx2_regions + 2 },
+    { "packed TM=6 NV=2 VEC=4 MP=16 NP=8 KC=256 KU=1 PACKA=1",
+      5, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 96, 64, 1 }, { 96, 64, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[21], 116, 3, 2, bundle_pocl_avx2_stages + 64, bundle_pocl_avx2_regions + 2 },
+    { "packed TM=6 NV=2 VEC=4 MP=16 NP=8 KC=256 KU=1 PACKA=1",
+      5, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 96, 64, 1 }, { 96, 64, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[21], 117, 3, 2, bundle_pocl_avx2_stages + 64, bundle_pocl_avx2_regions + 2 },
+    { "packed TM=6 NV=2 VEC=4 MP=16 NP=8 KC=256 KU=1 PACKA=1",
+      5, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 96, 64, 1 }, { 96, 64, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[21], 118, 3, 2, bundle_pocl_avx2_stages + 64, bundle_pocl_avx2_regions + 2 },
+    { "packed TM=6 NV=2 VEC=4 MP=2 NP=8 KC=256 KU=1 PACKA=1",
+      5, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 12, 64, 1 }, { 12, 64, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[22], 119, 3, 2, bundle_pocl_avx2_stages + 67, bundle_pocl_avx2_regions + 2 },
+    { "packed TM=6 NV=2 VEC=4 MP=2 NP=8 KC=256 KU=1 PACKA=1",
+      5, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 12, 64, 1 }, { 12, 64, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[22], 120, 3, 2, bundle_pocl_avx2_stages + 67, bundle_pocl_avx2_regions + 2 },
+    { "packed TM=6 NV=2 VEC=4 MP=2 NP=8 KC=256 KU=1 PACKA=1",
+      5, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 12, 64, 1 }, { 12, 64, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[22], 121, 3, 2, bundle_pocl_avx2_stages + 67, bundle_pocl_avx2_regions + 2 },
+    { "packed TM=6 NV=2 VEC=4 MP=2 NP=8 KC=256 KU=1 PACKA=1",
+      5, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 12, 64, 1 }, { 12, 64, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[22], 122, 3, 2, bundle_pocl_avx2_stages + 67, bundle_pocl_avx2_regions + 2 },
+    { "packed TM=6 NV=2 VEC=4 MP=8 NP=8 KC=256 KU=1 PACKA=1",
+      5, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 48, 64, 1 }, { 48, 64, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[23], 123, 3, 2, bundle_pocl_avx2_stages + 70, bundle_pocl_avx2_regions + 2 },
+    { "packed TM=6 NV=2 VEC=4 MP=8 NP=8 KC=256 KU=1 PACKA=1",
+      5, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 48, 64, 1 }, { 48, 64, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[23], 124, 3, 2, bundle_pocl_avx2_stages + 70, bundle_pocl_avx2_regions + 2 },
+    { "packed TM=6 NV=2 VEC=4 MP=8 NP=8 KC=256 KU=1 PACKA=1",
+      5, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 48, 64, 1 }, { 48, 64, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[23], 125, 3, 2, bundle_pocl_avx2_stages + 70, bundle_pocl_avx2_regions + 2 },
+    { "packed TM=6 NV=2 VEC=4 MP=8 NP=8 KC=256 KU=1 PACKA=1",
+      5, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 48, 64, 1 }, { 48, 64, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[23], 126, 3, 2, bundle_pocl_avx2_stages + 70, bundle_pocl_avx2_regions + 2 },
+    { "fused TM=6 NV=2 VEC=4 MB=32 KC=128 KU=1 TURNS=4 PANELS=4",
+      5, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 6, 4, 1 }, { 192, 32, 128 }, 1, 4, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[17], 127, 1, 0, bundle_pocl_avx2_stages + 73, NULL },
+    { "fused TM=6 NV=2 VEC=4 MB=32 KC=128 KU=1 TURNS=4 PANELS=4",
+      5, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 6, 4, 1 }, { 192, 32, 256 }, 1, 4, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[17], 128, 1, 0, bundle_pocl_avx2_stages + 74, NULL },
+    { "fused TM=6 NV=2 VEC=4 MB=32 KC=128 KU=1 TURNS=4 PANELS=4",
+      5, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 6, 4, 1 }, { 192, 32, 128 }, 1, 4, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[17], 129, 1, 0, bundle_pocl_avx2_stages + 73, NULL },
+    { "fused TM=6 NV=2 VEC=4 MB=32 KC=128 KU=1 TURNS=4 PANELS=4",
+      5, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 6, 4, 1 }, { 192, 32, 256 }, 1, 4, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[17], 130, 1, 0, bundle_pocl_avx2_stages + 74, NULL },
+    { "packed TM=6 NV=2 VEC=4 MP=16 NP=8 KC=256 KU=1 PACKA=1",
+      5, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 96, 64, 1 }, { 96, 64, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[21], 131, 3, 2, bundle_pocl_avx2_stages + 75, bundle_pocl_avx2_regions + 2 },
+    { "packed TM=6 NV=2 VEC=4 MP=16 NP=8 KC=256 KU=1 PACKA=1",
+      5, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 96, 64, 1 }, { 96, 64, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[21], 132, 3, 2, bundle_pocl_avx2_stages + 75, bundle_pocl_avx2_regions + 2 },
+    { "packed TM=6 NV=2 VEC=4 MP=16 NP=8 KC=256 KU=1 PACKA=1",
+      5, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 96, 64, 1 }, { 96, 64, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[21], 133, 3, 2, bundle_pocl_avx2_stages + 75, bundle_pocl_avx2_regions + 2 },
+    { "packed TM=6 NV=2 VEC=4 MP=16 NP=8 KC=256 KU=1 PACKA=1",
+      5, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 96, 64, 1 }, { 96, 64, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[21], 134, 3, 2, bundle_pocl_avx2_stages + 75, bundle_pocl_avx2_regions + 2 },
     { "fused TM=6 NV=2 VEC=4 MB=32 KC=384 KU=1 TURNS=2 PANELS=2",
       5, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 4, 1 }, { 192, 16, 384 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[22], 127, 1, 0, bundle_pocl_avx2_stages + 72, NULL },
+      &bundle_pocl_avx2_times[18], 135, 1, 0, bundle_pocl_avx2_stages + 78, NULL },
     { "fused TM=6 NV=2 VEC=4 MB=32 KC=384 KU=1 TURNS=2 PANELS=2",
       5, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 4, 1 }, { 192, 16, 384 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[22], 128, 1, 0, bundle_pocl_avx2_stages + 73, NULL },
+      &bundle_pocl_avx2_times[18], 136, 1, 0, bundle_pocl_avx2_stages + 79, NULL },
     { "fused TM=6 NV=2 VEC=4 MB=32 KC=384 KU=1 TURNS=2 PANELS=2",
       5, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 4, 1 }, { 192, 16, 384 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[22], 129, 1, 0, bundle_pocl_avx2_stages + 72, NULL },
+      &bundle_pocl_avx2_times[18], 137, 1, 0, bundle_pocl_avx2_stages + 78, NULL },
     { "fused TM=6 NV=2 VEC=4 MB=32 KC=384 KU=1 TURNS=2 PANELS=2",
       5, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 4, 1 }, { 192, 16, 384 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[22], 130, 1, 0, bundle_pocl_avx2_stages + 73, NULL },
+      &bundle_pocl_avx2_times[18], 138, 1, 0, bundle_pocl_avx2_stages + 79, NULL },
     { "complex TILE=32 ROWS=4 ALONE=1",
       5, 0, 0, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      NULL, 131, 4, 3, bundle_pocl_avx2_stages + 74, bundle_pocl_avx2_regions + 8 },
+      NULL, 139, 4, 3, bundle_pocl_avx2_stages + 80, bundle_pocl_avx2_regions + 6 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       5, 0, 1, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      NULL, 132, 4, 3, bundle_pocl_avx2_stages + 74, bundle_pocl_avx2_regions + 8 },
+      NULL, 140, 4, 3, bundle_pocl_avx2_stages + 80, bundle_pocl_avx2_regions + 6 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       5, 1, 0, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      NULL, 133, 5, 3, bundle_pocl_avx2_stages + 78, bundle_pocl_avx2_regions + 11 },
+      NULL, 141, 5, 3, bundle_pocl_avx2_stages + 84, bundle_pocl_avx2_regions + 9 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       5, 1, 1, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      NULL, 134, 5, 3, bundle_pocl_avx2_stages + 78, bundle_pocl_avx2_regions + 11 },
+      NULL, 142, 5, 3, bundle_pocl_avx2_stages + 84, bundle_pocl_avx2_regions + 9 },
     { "mirror TILE=32 ROWS=4 ALONE=1",
       5, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, 0, 0,
-      NULL, 135, 1, 0, bundle_pocl_avx2_stages + 83, NULL },
-    { "fused TM=6 NV=2 VEC=2 MB=64 KC=256 KU=4 TURNS=1 PANELS=2",
+      NULL, 143, 1, 0, bundle_pocl_avx2_stages + 89, NULL },
+    { "direct WGM=1 WGN=1 TM=4 NV=2 VEC=2 KU=4 INDEX=64",
       6, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 2, 4 }, { 384, 8, 256 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[23], 136, 1, 0, bundle_pocl_avx2_stages + 84, NULL },
-    { "fused TM=6 NV=2 VEC=2 MB=64 KC=256 KU=4 TURNS=1 PANELS=2",
+      { 4, 4, 4 }, { 4, 4, 4 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[24], 144, 1, 0, bundle_pocl_avx2_stages + 90, NULL },
+    { "direct WGM=1 WGN=1 TM=4 NV=2 VEC=2 KU=4 INDEX=64",
       6, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 2, 4 }, { 384, 8, 256 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[23], 137, 1, 0, bundle_pocl_avx2_stages + 85, NULL },
-    { "fused TM=6 NV=2 VEC=2 MB=64 KC=256 KU=4 TURNS=1 PANELS=2",
+      { 4, 4, 4 }, { 4, 4, 4 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[24], 145, 1, 0, bundle_pocl_avx2_stages + 90, NULL },
+    { "direct WGM=1 WGN=1 TM=4 NV=2 VEC=2 KU=4 INDEX=64",
       6, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 2, 4 }, { 384, 8, 256 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[23], 138, 1, 0, bundle_pocl_avx2_stages + 84, NULL },
-    { "fused TM=6 NV=2 VEC=2 MB=64 KC=256 KU=4 TURNS=1 PANELS=2",
+      { 4, 4, 4 }, { 4, 4, 4 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[24], 146, 1, 0, bundle_pocl_avx2_stages + 90, NULL },
+    { "direct WGM=1 WGN=1 TM=4 NV=2 VEC=2 KU=4 INDEX=64",
       6, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 2, 4 }, { 384, 8, 256 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[23], 139, 1, 0, bundle_pocl_avx2_stages + 85, NULL },
-    { "fused TM=4 NV=2 VEC=2 MB=64 KC=384 KU=1 TURNS=4 PANELS=4",
+      { 4, 4, 4 }, { 4, 4, 4 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[24], 147, 1, 0, bundle_pocl_avx2_stages + 90, NULL },
+    { "direct WGM=1 WGN=4 TM=6 NV=2 VEC=2 KU=1 INDEX=64",
       6, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 2, 1 }, { 256, 16, 384 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[24], 140, 1, 0, bundle_pocl_avx2_stages + 86, NULL },
-    { "fused TM=4 NV=2 VEC=2 MB=64 KC=384 KU=1 TURNS=4 PANELS=4",
+      { 6, 16, 1 }, { 6, 16, 1 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[25], 148, 1, 0, bundle_pocl_avx2_stages + 91, NULL },
+    { "direct WGM=1 WGN=4 TM=6 NV=2 VEC=2 KU=1 INDEX=64",
       6, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 2, 1 }, { 256, 16, 384 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[24], 141, 1, 0, bundle_pocl_avx2_stages + 87, NULL },
-    { "fused TM=4 NV=2 VEC=2 MB=64 KC=384 KU=1 TURNS=4 PANELS=4",
+      { 6, 16, 1 }, { 6, 16, 1 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[25], 149, 1, 0, bundle_pocl_avx2_stages + 91, NULL },
+    { "direct WGM=1 WGN=4 TM=6 NV=2 VEC=2 KU=1 INDEX=64",
       6, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 2, 1 }, { 256, 16, 384 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[24], 142, 1, 0, bundle_pocl_avx2_stages + 86, NULL },
-    { "fused TM=4 NV=2 VEC=2 MB=64 KC=384 KU=1 TURNS=4 PANELS=4",
+      { 6, 16, 1 }, { 6, 16, 1 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[25], 150, 1, 0, bundle_pocl_avx2_stages + 91, NULL },
+    { "direct WGM=1 WGN=4 TM=6 NV=2 VEC=2 KU=1 INDEX=64",
       6, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 2, 1 }, { 256, 16, 384 }, 1, 4, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[24], 143, 1, 0, bundle_pocl_avx2_stages + 87, NULL },
-    { "packed TM=6 NV=2 VEC=2 MP=8 NP=8 KC=128 KU=1 PACKA=1",
+      { 6, 16, 1 }, { 6, 16, 1 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[25], 151, 1, 0, bundle_pocl_avx2_stages + 91, NULL },
+    { "fused TM=6 NV=2 VEC=2 MB=32 KC=128 KU=1 TURNS=4 PANELS=4",
       6, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[25], 144, 3, 2, bundle_pocl_avx2_stages + 88, bundle_pocl_avx2_regions + 14 },
-    { "packed TM=6 NV=2 VEC=2 MP=8 NP=8 KC=128 KU=1 PACKA=1",
+      { 6, 2, 1 }, { 192, 16, 128 }, 1, 4, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[26], 152, 1, 0, bundle_pocl_avx2_stages + 92, NULL },
+    { "fused TM=6 NV=2 VEC=2 MB=32 KC=128 KU=1 TURNS=4 PANELS=4",
       6, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[25], 145, 3, 2, bundle_pocl_avx2_stages + 88, bundle_pocl_avx2_regions + 14 },
-    { "packed TM=6 NV=2 VEC=2 MP=8 NP=8 KC=128 KU=1 PACKA=1",
+      { 6, 2, 1 }, { 192, 16, 256 }, 1, 4, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[26], 153, 1, 0, bundle_pocl_avx2_stages + 93, NULL },
+    { "fused TM=6 NV=2 VEC=2 MB=32 KC=128 KU=1 TURNS=4 PANELS=4",
       6, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[25], 146, 3, 2, bundle_pocl_avx2_stages + 88, bundle_pocl_avx2_regions + 14 },
-    { "packed TM=6 NV=2 VEC=2 MP=8 NP=8 KC=128 KU=1 PACKA=1",
+      { 6, 2, 1 }, { 192, 16, 128 }, 1, 4, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[26], 154, 1, 0, bundle_pocl_avx2_stages + 92, NULL },
+    { "fused TM=6 NV=2 VEC=2 MB=32 KC=128 KU=1 TURNS=4 PANELS=4",
       6, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[25], 147, 3, 2, bundle_pocl_avx2_stages + 88, bundle_pocl_avx2_regions + 14 },
-    { "packed TM=6 NV=2 VEC=2 MP=2 NP=8 KC=384 KU=4 PACKA=1",
-      6, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 12, 32, 4 }, { 12, 32, 384 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[26], 148, 3, 2, bundle_pocl_avx2_stages + 91, bundle_pocl_avx2_regions + 14 },
-    { "packed TM=6 NV=2 VEC=2 MP=2 NP=8 KC=384 KU=4 PACKA=1",
-      6, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 12, 32, 4 }, { 12, 32, 384 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[26], 149, 3, 2, bundle_pocl_avx2_stages + 91, bundle_pocl_avx2_regions + 14 },
-    { "packed TM=6 NV=2 VEC=2 MP=2 NP=8 KC=384 KU=4 PACKA=1",
-      6, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 12, 32, 4 }, { 12, 32, 384 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[26], 150, 3, 2, bundle_pocl_avx2_stages + 91, bundle_pocl_avx2_regions + 14 },
-    { "packed TM=6 NV=2 VEC=2 MP=2 NP=8 KC=384 KU=4 PACKA=1",
-      6, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 12, 32, 4 }, { 12, 32, 384 }, 1, 0, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[26], 151, 3, 2, bundle_pocl_avx2_stages + 91, bundle_pocl_avx2_regions + 14 },
+      { 6, 2, 1 }, { 192, 16, 256 }, 1, 4, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[26], 155, 1, 0, bundle_pocl_avx2_stages + 93, NULL },
     { "fused TM=6 NV=2 VEC=2 MB=32 KC=64 KU=2 TURNS=2 PANELS=8",
       6, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 2, 2 }, { 192, 32, 64 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[27], 152, 1, 0, bundle_pocl_avx2_stages + 94, NULL },
+      &bundle_pocl_avx2_times[27], 156, 1, 0, bundle_pocl_avx2_stages + 94, NULL },
     { "fused TM=6 NV=2 VEC=2 MB=32 KC=64 KU=2 TURNS=2 PANELS=8",
       6, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 2, 2 }, { 192, 32, 256 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[27], 153, 1, 0, bundle_pocl_avx2_stages + 95, NULL },
+      &bundle_pocl_avx2_times[27], 157, 1, 0, bundle_pocl_avx2_stages + 95, NULL },
     { "fused TM=6 NV=2 VEC=2 MB=32 KC=64 KU=2 TURNS=2 PANELS=8",
       6, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 2, 2 }, { 192, 32, 64 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[27], 154, 1, 0, bundle_pocl_avx2_stages + 94, NULL },
+      &bundle_pocl_avx2_times[27], 158, 1, 0, bundle_pocl_avx2_stages + 94, NULL },
     { "fused TM=6 NV=2 VEC=2 MB=32 KC=64 KU=2 TURNS=2 PANELS=8",
       6, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 6, 2, 2 }, { 192, 32, 256 }, 1, 2, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[27], 155, 1, 0, bundle_pocl_avx2_stages + 95, NULL },
-    { "fused TM=6 NV=2 VEC=2 MB=64 KC=384 KU=2 TURNS=1 PANELS=4",
+      &bundle_pocl_avx2_times[27], 159, 1, 0, bundle_pocl_avx2_stages + 95, NULL },
+    { "packed TM=6 NV=2 VEC=2 MP=2 NP=8 KC=384 KU=4 PACKA=1",
+      6, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 12, 32, 4 }, { 12, 32, 384 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[28], 160, 3, 2, bundle_pocl_avx2_stages + 96, bundle_pocl_avx2_regions + 12 },
+    { "packed TM=6 NV=2 VEC=2 MP=2 NP=8 KC=384 KU=4 PACKA=1",
+      6, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 12, 32, 4 }, { 12, 32, 384 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[28], 161, 3, 2, bundle_pocl_avx2_stages + 96, bundle_pocl_avx2_regions + 12 },
+    { "packed TM=6 NV=2 VEC=2 MP=2 NP=8 KC=384 KU=4 PACKA=1",
+      6, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 12, 32, 4 }, { 12, 32, 384 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[28], 162, 3, 2, bundle_pocl_avx2_stages + 96, bundle_pocl_avx2_regions + 12 },
+    { "packed TM=6 NV=2 VEC=2 MP=2 NP=8 KC=384 KU=4 PACKA=1",
+      6, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 12, 32, 4 }, { 12, 32, 384 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[28], 163, 3, 2, bundle_pocl_avx2_stages + 96, bundle_pocl_avx2_regions + 12 },
+    { "packed TM=6 NV=2 VEC=2 MP=8 NP=8 KC=128 KU=1 PACKA=1",
+      6, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[29], 164, 3, 2, bundle_pocl_avx2_stages + 99, bundle_pocl_avx2_regions + 12 },
+    { "packed TM=6 NV=2 VEC=2 MP=8 NP=8 KC=128 KU=1 PACKA=1",
+      6, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[29], 165, 3, 2, bundle_pocl_avx2_stages + 99, bundle_pocl_avx2_regions + 12 },
+    { "packed TM=6 NV=2 VEC=2 MP=8 NP=8 KC=128 KU=1 PACKA=1",
+      6, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[29], 166, 3, 2, bundle_pocl_avx2_stages + 99, bundle_pocl_avx2_regions + 12 },
+    { "packed TM=6 NV=2 VEC=2 MP=8 NP=8 KC=128 KU=1 PACKA=1",
+      6, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[29], 167, 3, 2, bundle_pocl_avx2_stages + 99, bundle_pocl_avx2_regions + 12 },
+    { "packed TM=6 NV=2 VEC=2 MP=8 NP=8 KC=256 KU=1 PACKA=1",
+      6, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[30], 168, 3, 2, bundle_pocl_avx2_stages + 99, bundle_pocl_avx2_regions + 12 },
+    { "packed TM=6 NV=2 VEC=2 MP=8 NP=8 KC=256 KU=1 PACKA=1",
+      6, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[30], 169, 3, 2, bundle_pocl_avx2_stages + 99, bundle_pocl_avx2_regions + 12 },
+    { "packed TM=6 NV=2 VEC=2 MP=8 NP=8 KC=256 KU=1 PACKA=1",
+      6, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[30], 170, 3, 2, bundle_pocl_avx2_stages + 99, bundle_pocl_avx2_regions + 12 },
+    { "packed TM=6 NV=2 VEC=2 MP=8 NP=8 KC=256 KU=1 PACKA=1",
+      6, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 48, 32, 1 }, { 48, 32, 256 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[30], 171, 3, 2, bundle_pocl_avx2_stages + 99, bundle_pocl_avx2_regions + 12 },
+    { "fused TM=6 NV=2 VEC=2 MB=32 KC=128 KU=1 TURNS=4 PANELS=4",
       6, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 2, 2 }, { 384, 16, 384 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[28], 156, 1, 0, bundle_pocl_avx2_stages + 96, NULL },
-    { "fused TM=6 NV=2 VEC=2 MB=64 KC=384 KU=2 TURNS=1 PANELS=4",
+      { 6, 2, 1 }, { 192, 16, 128 }, 1, 4, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[26], 172, 1, 0, bundle_pocl_avx2_stages + 102, NULL },
+    { "fused TM=6 NV=2 VEC=2 MB=32 KC=128 KU=1 TURNS=4 PANELS=4",
       6, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 2, 2 }, { 384, 16, 384 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[28], 157, 1, 0, bundle_pocl_avx2_stages + 97, NULL },
-    { "fused TM=6 NV=2 VEC=2 MB=64 KC=384 KU=2 TURNS=1 PANELS=4",
+      { 6, 2, 1 }, { 192, 16, 256 }, 1, 4, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[26], 173, 1, 0, bundle_pocl_avx2_stages + 103, NULL },
+    { "fused TM=6 NV=2 VEC=2 MB=32 KC=128 KU=1 TURNS=4 PANELS=4",
       6, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 2, 2 }, { 384, 16, 384 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[28], 158, 1, 0, bundle_pocl_avx2_stages + 96, NULL },
-    { "fused TM=6 NV=2 VEC=2 MB=64 KC=384 KU=2 TURNS=1 PANELS=4",
+      { 6, 2, 1 }, { 192, 16, 128 }, 1, 4, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[26], 174, 1, 0, bundle_pocl_avx2_stages + 102, NULL },
+    { "fused TM=6 NV=2 VEC=2 MB=32 KC=128 KU=1 TURNS=4 PANELS=4",
       6, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 2, 2 }, { 384, 16, 384 }, 1, 1, 0, 0, 0, 0,
-      &bundle_pocl_avx2_times[28], 159, 1, 0, bundle_pocl_avx2_stages + 97, NULL },
+      { 6, 2, 1 }, { 192, 16, 256 }, 1, 4, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[26], 175, 1, 0, bundle_pocl_avx2_stages + 103, NULL },
+    { "packed TM=6 NV=2 VEC=2 MP=2 NP=8 KC=384 KU=4 PACKA=1",
+      6, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 12, 32, 4 }, { 12, 32, 384 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[28], 176, 3, 2, bundle_pocl_avx2_stages + 104, bundle_pocl_avx2_regions + 12 },
+    { "packed TM=6 NV=2 VEC=2 MP=2 NP=8 KC=384 KU=4 PACKA=1",
+      6, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 12, 32, 4 }, { 12, 32, 384 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[28], 177, 3, 2, bundle_pocl_avx2_stages + 104, bundle_pocl_avx2_regions + 12 },
+    { "packed TM=6 NV=2 VEC=2 MP=2 NP=8 KC=384 KU=4 PACKA=1",
+      6, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 12, 32, 4 }, { 12, 32, 384 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[28], 178, 3, 2, bundle_pocl_avx2_stages + 104, bundle_pocl_avx2_regions + 12 },
+    { "packed TM=6 NV=2 VEC=2 MP=2 NP=8 KC=384 KU=4 PACKA=1",
+      6, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 12, 32, 4 }, { 12, 32, 384 }, 1, 0, 0, 0, 0, 0,
+      &bundle_pocl_avx2_times[28], 179, 3, 2, bundle_pocl_avx2_stages + 104, bundle_pocl_avx2_regions + 12 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       6, 0, 0, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      NULL, 160, 4, 3, bundle_pocl_avx2_stages + 98, bundle_pocl_avx2_regions + 16 },
+      NULL, 180, 4, 3, bundle_pocl_avx2_stages + 107, bundle_pocl_avx2_regions + 14 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       6, 0, 1, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      NULL, 161, 4, 3, bundle_pocl_avx2_stages + 98, bundle_pocl_avx2_regions + 16 },
+      NULL, 181, 4, 3, bundle_pocl_avx2_stages + 107, bundle_pocl_avx2_regions + 14 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       6, 1, 0, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      NULL, 162, 5, 3, bundle_pocl_avx2_stages + 102, bundle_pocl_avx2_regions + 19 },
+      NULL, 182, 5, 3, bundle_pocl_avx2_stages + 111, bundle_pocl_avx2_regions + 17 },
     { "complex TILE=32 ROWS=4 ALONE=1",
       6, 1, 1, 2, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 256, 32, 256 }, { 256, 32, 256 }, 1, 0, 0, 0, 0, 0,
-      NULL, 163, 5, 3, bundle_pocl_avx2_stages + 102, bundle_pocl_avx2_regions + 19 },
+      NULL, 183, 5, 3, bundle_pocl_avx2_stages + 111, bundle_pocl_avx2_regions + 17 },
     { "mirror TILE=32 ROWS=4 ALONE=1",
       6, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, 0, 0,
-      NULL, 164, 1, 0, bundle_pocl_avx2_stages + 107, NULL },
+      NULL, 184, 1, 0, bundle_pocl_avx2_stages + 116, NULL },
 };
 
 KILN_INTERNAL const struct kiln_bundle kiln_bundle_pocl_avx2 = {
@@ -4933,10 +5379,10 @@ KILN_INTERNAL const struct kiln_bundle kiln_bundle_pocl_avx2 = {
     .provenance = "tuned on pthread-haswell-AMD EPYC, Portable Computing Language, driver 3.1+debian",
     .match = { "Portable Computing Language", NULL, "3.1+debian", 8, 0 },
     .traits = { 1, 2, 8, 524288, 0 },
-    .pool = { sizeof bundle_pocl_avx2_rows, 2190, 3177, 2627,
+    .pool = { sizeof bundle_pocl_avx2_rows, 2374, 3457, 2756,
               bundle_pocl_avx2_rows[0].text, bundle_pocl_avx2_lines,
               bundle_pocl_avx2_pairs, bundle_pocl_avx2_symbols },
-    .num_programs = 165, .num_recipes = 165, .num_pins = 0,
+    .num_programs = 185, .num_recipes = 185, .num_pins = 0,
     .programs = bundle_pocl_avx2_programs, .recipes = bundle_pocl_avx2_recipes,
     .pins = NULL,
 };
