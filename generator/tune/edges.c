@@ -58,7 +58,7 @@ enum { PLAIN_M = 11, PLAIN_N = 13, PLAIN_K = 17 };
 /* Less than a reference takes a second for; the steps of K that are divided among work-groups; of
  * what K is gone through by, as much as a candidate is checked on before it is timed; and what a
  * deep tile may take. */
-enum { REFERENCE_WORK = 1 << 22, SHARED_STEPS = 5, CHECKED_DEPTH = 1024, DEEP_WORK = 1 << 26 };
+enum { REFERENCE_WORK = 1 << 22, SHARED_STEPS = 6, CHECKED_DEPTH = 1024, DEEP_WORK = 1 << 26 };
 
 static size_t round_to(size_t value, size_t unit)
 {

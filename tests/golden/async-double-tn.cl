@@ -181,8 +181,8 @@ void kiln_dgemm_async_multiply(long M, long N, long K,
         double as0[2][4], bs0[4][2];
         int stage = 0;
         for (int t = 0; t < num + 3; t++) {
-            // The tiles of step t - 3 are there for all, and all have multiplied those of the step
-            // before, whose place is the next one to copy to.
+            // What was asked for at t - 3 is there for all, and all have multiplied those of the
+            // step before, whose place is the next one to copy to.
             if (t >= 3) {
                 wait_for_copies();
                 barrier(CLK_LOCAL_MEM_FENCE);

@@ -189,8 +189,8 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
         __global const half *a_end = A + (M - 1) * lda + K;
         __global const half *b_end = B + (N - 1) * ldb + K;
         for (int t = 0; t < num + 3; t++) {
-            // All have put the tiles of step t - 3, and have multiplied those of the step before,
-            // whose place is the next one.
+            // All have put what was asked for at t - 3, and have multiplied those of the step
+            // before, whose place is the next one.
             if (t >= 3)
                 barrier(CLK_LOCAL_MEM_FENCE);
             uint4 a_pieces[4], b_pieces[4];
@@ -205,7 +205,7 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
                 stage = 0;
             // What is fetched is on its way meanwhile.
             if (t >= 3) {
-                // Of the last step, what there is of K.
+                // Of K's last step, what there is of K.
                 const int step = first + t - 3;
                 const long left = K - (long) step * 64;
                 const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;

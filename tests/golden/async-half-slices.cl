@@ -191,8 +191,8 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
         uint as0[2][4], bs0[2][4];
         int stage = 0;
         for (int t = 0; t < num + 3; t++) {
-            // The tiles of step t - 3 are there for all, and all have multiplied those of the step
-            // before, whose place is the next one to copy to.
+            // What was asked for at t - 3 is there for all, and all have multiplied those of the
+            // step before, whose place is the next one to copy to.
             if (t >= 3) {
                 wait_for_copies();
                 barrier(CLK_LOCAL_MEM_FENCE);
@@ -208,7 +208,7 @@ void kiln_hgemm_async_multiply(long M, long N, long K,
                 stage = 0;
             if (t < 3)
                 continue;
-            // Of the last step, what there is of K.
+            // Of K's last step, what there is of K.
             const int step = first + t - 3;
             const long left = K - (long) step * 64;
             const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;

@@ -177,8 +177,8 @@ void kiln_sgemm_async_multiply(long M, long N, long K,
                 c[m][n] = 0;
         int stage = 0;
         for (int t = 0; t < num + 2; t++) {
-            // The tiles of step t - 2 are there for all, and all have multiplied those of the step
-            // before, whose place is the next one to copy to.
+            // What was asked for at t - 2 is there for all, and all have multiplied those of the
+            // step before, whose place is the next one to copy to.
             if (t >= 2) {
                 wait_for_copies();
                 barrier(CLK_LOCAL_MEM_FENCE);
@@ -194,7 +194,7 @@ void kiln_sgemm_async_multiply(long M, long N, long K,
                 stage = 0;
             if (t < 2)
                 continue;
-            // Of the last step, what there is of K.
+            // Of K's last step, what there is of K.
             const int step = first + t - 2;
             const long left = K - (long) step * 32;
             __local const uchar *a_tile = a_tiles + stage * 8192;

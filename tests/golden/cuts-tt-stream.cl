@@ -687,9 +687,9 @@ void kiln_xgemm_cuts_stream(long M, long N, long K,
         const uint tile = is_whole ? turn : whole + done;
         const int first = is_whole ? 0 : at - (ulong) done * steps;
         const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
-        // All work-groups are at the same steps, modulo `share`, at the same time: one begins its
-        // steps with the one that is `late` behind the first. What it reads of A and B others bring
-        // into the cache.
+        // Work-groups are at the same steps, modulo `share`, at the same time, so that what one
+        // reads lies in the cache for others: it begins `late` steps after `first`. (Of two tiles'
+        // this holds in part.)
         const uint ago = at - begin, each = share;
         const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
         const int late = behind < num ? behind : 0;
@@ -722,15 +722,15 @@ void kiln_xgemm_cuts_stream(long M, long N, long K,
             float sums[2][2][4];
             clear(sums);
             for (int t = 0; t < num + 1; t++) {
-                // The tiles of step t - 1 are there for all, and all have multiplied those of the
-                // step before, whose place is the next one to copy to.
+                // What was asked for at t - 1 is there for all, and all have multiplied those of
+                // the step before, whose place is the next one to copy to.
                 if (t >= 1) {
                     wait_for_copies();
                     barrier(CLK_LOCAL_MEM_FENCE);
                 }
                 if (t < num) {
-                    const int in_turn = t + late;
-                    const int step = first + in_turn - (in_turn < num ? 0 : num);
+                    const int after_first = t + late;
+                    const int step = first + after_first - (after_first < num ? 0 : num);
                     __global const float *a_from = a_pieces
                             + (step * (a_lines / 8) + first_m / 8) * 512 + item * 4;
                     __global const float *b_from = b_pieces
@@ -796,15 +796,15 @@ void kiln_xgemm_cuts_stream(long M, long N, long K,
             const uint b_line = b_at + (warp_n / 8 + lane / 16) * 2048
                     + lane / 8 % 2 * 128 + lane % 8 * 16;
             for (int t = 0; t < num + 1; t++) {
-                // The tiles of step t - 1 are there for all, and all have multiplied those of the
-                // step before, whose place is the next one to copy to.
+                // What was asked for at t - 1 is there for all, and all have multiplied those of
+                // the step before, whose place is the next one to copy to.
                 if (t >= 1) {
                     wait_for_copies();
                     barrier(CLK_LOCAL_MEM_FENCE);
                 }
                 if (t < num) {
-                    const int in_turn = t + late;
-                    const int step = first + in_turn - (in_turn < num ? 0 : num);
+                    const int after_first = t + late;
+                    const int step = first + after_first - (after_first < num ? 0 : num);
                     __global const float *a_from = a_pieces
                             + (step * (a_lines / 8) + first_m / 8) * 512 + item * 4;
                     __global const float *b_from = b_pieces

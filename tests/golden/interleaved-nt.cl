@@ -156,8 +156,8 @@ void kiln_cgemm_interleaved_multiply(long M, long N, long K,
             c[e / 4][e % 4] = 0;
         int stage = 0;
         for (int t = 0; t < num + 2; t++) {
-            // The tiles of step t - 2 are there for all, and all have multiplied those of the step
-            // before, whose place is the next one to copy to.
+            // What was asked for at t - 2 is there for all, and all have multiplied those of the
+            // step before, whose place is the next one to copy to.
             if (t >= 2) {
                 wait_for_copies();
                 barrier(CLK_LOCAL_MEM_FENCE);

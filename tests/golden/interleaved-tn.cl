@@ -168,9 +168,9 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
         const uint tile = is_whole ? turn : whole + done;
         const int first = is_whole ? 0 : at - (ulong) done * steps;
         const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
-        // All work-groups are at the same steps, modulo `share`, at the same time: one begins its
-        // steps with the one that is `late` behind the first. What it reads of A and B others bring
-        // into the cache.
+        // Work-groups are at the same steps, modulo `share`, at the same time, so that what one
+        // reads lies in the cache for others: it begins `late` steps after `first`. (Of two tiles'
+        // this holds in part.)
         const uint ago = at - begin, each = share;
         const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
         const int late = behind < num ? behind : 0;
@@ -191,15 +191,15 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
         barrier(CLK_LOCAL_MEM_FENCE);
         int stage = 0;
         for (int t = 0; t < num + 3; t++) {
-            // The tiles of step t - 3 are there for all, and all have multiplied those of the step
-            // before, whose place is the next one to copy to.
+            // What was asked for at t - 3 is there for all, and all have multiplied those of the
+            // step before, whose place is the next one to copy to.
             if (t >= 3) {
                 wait_for_copies();
                 barrier(CLK_LOCAL_MEM_FENCE);
             }
             if (t < num) {
-                const int in_turn = t + late;
-                const int step = first + in_turn - (in_turn < num ? 0 : num);
+                const int after_first = t + late;
+                const int step = first + after_first - (after_first < num ? 0 : num);
                 const int k = step * 8;
                 copy_a(a_at + stage * 8192, A + k * lda + first_m, lda, K - k, M - first_m, item);
                 copy_b(b_at + stage * 4096, B + k * ldb + first_n, ldb, K - k, N - first_n, item);

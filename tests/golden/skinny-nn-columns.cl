@@ -593,9 +593,9 @@ void kiln_xgemm_skinny_stream(long M, long N, long K,
         const uint tile = is_whole ? turn : whole + done;
         const int first = is_whole ? 0 : at - (ulong) done * steps;
         const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
-        // All work-groups are at the same steps, modulo `share`, at the same time: one begins its
-        // steps with the one that is `late` behind the first. What it reads of A and B others bring
-        // into the cache.
+        // Work-groups are at the same steps, modulo `share`, at the same time, so that what one
+        // reads lies in the cache for others: it begins `late` steps after `first`. (Of two tiles'
+        // this holds in part.)
         const uint ago = at - begin, each = share;
         const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
         const int late = behind < num ? behind : 0;
@@ -654,8 +654,8 @@ void kiln_xgemm_skinny_stream(long M, long N, long K,
                 refuses = any_worker(refuses);
             }
             if (t < num) {
-                const int in_turn = t + late;
-                const int step = first + in_turn - (in_turn < num ? 0 : num);
+                const int after_first = t + late;
+                const int step = first + after_first - (after_first < num ? 0 : num);
                 const uint place = (stage + min(t, 3)) % 4;
                 if (item == 0)
                     fetch_y(y_at + place * 8192, fulls + 8 * place,

@@ -380,9 +380,9 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
                 const uint tile = is_whole ? turn : whole + done;
                 const int first = is_whole ? 0 : at - (ulong) done * steps;
                 const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
-                // All work-groups are at the same steps, modulo `share`, at the same time: one
-                // begins its steps with the one that is `late` behind the first. What it reads of A
-                // and B others bring into the cache.
+                // Work-groups are at the same steps, modulo `share`, at the same time, so that what
+                // one reads lies in the cache for others: it begins `late` steps after `first`. (Of
+                // two tiles' this holds in part.)
                 const uint ago = at - begin, each = share;
                 const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
                 const int late = behind < num ? behind : 0;
@@ -400,8 +400,8 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
                     mbarrier_wait(empties + 8 * s, phase);
                     // Fetches the t-th step into place s.
                     {
-                        const int in_turn = t + late;
-                        const int step = first + in_turn - (in_turn < num ? 0 : num);
+                        const int after_first = t + late;
+                        const int step = first + after_first - (after_first < num ? 0 : num);
                         const uint mbarrier = fulls + 8 * s;
                         const int k = step * 64;
                         mbarrier_expect(mbarrier, (box_m + box_n) * 128);
@@ -428,9 +428,9 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
             const uint tile = is_whole ? turn : whole + done;
             const int first = is_whole ? 0 : at - (ulong) done * steps;
             const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
-            // All work-groups are at the same steps, modulo `share`, at the same time: one begins
-            // its steps with the one that is `late` behind the first. What it reads of A and B
-            // others bring into the cache.
+            // Work-groups are at the same steps, modulo `share`, at the same time, so that what one
+            // reads lies in the cache for others: it begins `late` steps after `first`. (Of two
+            // tiles' this holds in part.)
             const uint ago = at - begin, each = share;
             const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
             const int late = behind < num ? behind : 0;
@@ -444,8 +444,8 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
         const int first_m = tile_m * 64, first_n = tile_n * 64;
             const int early = min(num, 2);
             for (int t = 0; t < early; t++) {
-                const int in_turn = t + late;
-                const int step = first + in_turn - (in_turn < num ? 0 : num);
+                const int after_first = t + late;
+                const int step = first + after_first - (after_first < num ? 0 : num);
                 const int k = step * 64;
                 for (uint i = item; i < 512; i += 128) {
                     const uint line = i / 8, x = i % 8;
@@ -475,9 +475,9 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
         const uint tile = is_whole ? turn : whole + done;
         const int first = is_whole ? 0 : at - (ulong) done * steps;
         const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
-        // All work-groups are at the same steps, modulo `share`, at the same time: one begins its
-        // steps with the one that is `late` behind the first. What it reads of A and B others bring
-        // into the cache.
+        // Work-groups are at the same steps, modulo `share`, at the same time, so that what one
+        // reads lies in the cache for others: it begins `late` steps after `first`. (Of two tiles'
+        // this holds in part.)
         const uint ago = at - begin, each = share;
         const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
         const int late = behind < num ? behind : 0;

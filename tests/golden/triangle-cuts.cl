@@ -568,8 +568,8 @@ void kiln_xgemmt_cuts_multiply(long M, long N, long K,
             float sums[2][4][4];
             clear(sums);
             for (int t = 0; t < num + 2; t++) {
-                // The tiles of step t - 2 are there for all, and all have multiplied those of the
-                // step before, whose place is the next one to copy to.
+                // What was asked for at t - 2 is there for all, and all have multiplied those of
+                // the step before, whose place is the next one to copy to.
                 if (t >= 2) {
                     wait_for_copies();
                     barrier(CLK_LOCAL_MEM_FENCE);
@@ -645,8 +645,8 @@ void kiln_xgemmt_cuts_multiply(long M, long N, long K,
             float l[2][4][4];
             clear(l);
             for (int t = 0; t < num + 2; t++) {
-                // The tiles of step t - 2 are there for all, and all have multiplied those of the
-                // step before, whose place is the next one to copy to.
+                // What was asked for at t - 2 is there for all, and all have multiplied those of
+                // the step before, whose place is the next one to copy to.
                 if (t >= 2) {
                     wait_for_copies();
                     barrier(CLK_LOCAL_MEM_FENCE);

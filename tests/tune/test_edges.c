@@ -364,9 +364,9 @@ static void names_say_what_is_meant(void **state)
         { "edge-1-whole", 16, 4, 96 },
         { "edge-1-several", 41, 11, 241 },
         { "edge-2-and-one", 11, 33, 9 },
-        { "turn-less-one", 97, 385, 177 },
-        { "turn-and-one", 161, 385, 177 },
-        { "turns", 33, 3201, 177 },
+        { "turn-less-one", 97, 385, 209 },
+        { "turn-and-one", 161, 385, 209 },
+        { "turns", 33, 3201, 209 },
     };
     struct edge_case cases[VERIFY_MAX_EDGES];
     const unsigned num = verify_edges(&problem, &recipe, &edges, cases);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { UNITS = 3, LOCAL_BYTES = (WARPS_MAJOR < 9 ? 99 : 227) * 1024, ALIGNMENT = 256 };
+enum { UNITS = 4, LOCAL_BYTES = (WARPS_MAJOR < 9 ? 99 : 227) * 1024, ALIGNMENT = 256 };
 
 /* A launch under way. */
 struct launch {
