@@ -1,9 +1,11 @@
 /* kiln-gen: everything about kernels and bundles that needs no device. */
 #include "core/assemble.h"
+#include "core/bench.h"
 #include "core/emit.h"
 #include "core/files.h"
 #include "core/forms.h"
 #include "core/join.h"
+#include "core/rechoose.h"
 #include "core/select.h"
 #include "core/space.h"
 #include "core/winners.h"
@@ -16,14 +18,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXIT_USAGE = 2, MAX_SEEDS = 1000000 };
+enum { EXIT_USAGE = 2, MAX_SEEDS = 1000000, MAX_BENCHES = 16 };
 
 struct options {
     const struct precision *precision; /* NULL: single, or the preset's */
     int pair;                          /* 2 * transa + transb; -1: nn, or the preset's */
     const char *facts, *output, *name, *preset;
-    const char *strategy, *start, *rank, *provenance, *bench;
-    unsigned seeds, ahead, bundle_kib;
+    const char *strategy, *start, *rank, *provenance, *benches[MAX_BENCHES];
+    unsigned seeds, ahead, bundle_kib, num_benches;
     bool triangle;
     char **words;
     int num_words;
@@ -48,6 +50,8 @@ static const char help[] =
     "  render CONFIG         print the kernels of a configuration, \"packed TM=12 NV=2 VEC=16\",\n"
     "                        or with --preset those of a preset\n"
     "  select JOURNAL        choose recipes from a journal, print winners.tsv\n"
+    "  select WINNERS        choose among a bundle's recipes by what kiln-bench --best measured\n"
+    "                        of them (--bench), fit their times anew, print winners.tsv\n"
     "  emit WINNERS          print a bundle as C\n"
     "  join WINNERS...       print winners.tsv of a bundle for any device, out of tunings on\n"
     "                        several kinds; each recipe is for the kind that it was tuned on\n"
@@ -73,7 +77,8 @@ static const char help[] =
     "  -n, --name NAME       select, join: the bundle's name\n"
     "      --provenance TEXT join: what its head says of its making\n"
     "      --bundle-kib N    select: what the bundle may take in an archive, KiB; recipes that\n"
-    "                        are worth least are dropped until it fits (default 1024; 0: any)\n"
+    "                        are worth least are dropped until it fits (default 1024; 0: any);\n"
+    "                        with --bench, the precisions that were measured\n"
     "      --strategy NAME   replay: one strategy, or all (default all)\n"
     "      --seeds N         replay: the mean of so many runs (default 100)\n"
     "      --start FILE      replay: guided begins also with the best of this recording\n"
@@ -82,7 +87,8 @@ static const char help[] =
     "      --rank EXPR       replay: merit by the columns' names, for guided to begin with; 0 is by\n"
     "                        chance (default: the family's, or what fits of\n"
     "                        literature/replay/ranks.inc)\n"
-    "      --bench FILE      report: also what kiln-bench wrote with --json: Kiln over its peers\n"
+    "      --bench FILE      what kiln-bench wrote with --json. select: with --best, at 40 shapes\n"
+    "                        of a precision or more; up to 16 times. report: Kiln over its peers\n"
     "  -o, --output FILE     write there, and only if it changes; default: standard output\n"
     "  -h, --help            print this\n"
     "      --version         print the version\n"
@@ -421,6 +427,71 @@ static int command_check(const struct options *options)
     return ok ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+/* An exit status; 0 when the file was read. */
+static int read_bench(const char *path, struct bench *bench)
+{
+    char error[FILES_ERROR_BYTES], cause[FAMILY_ERROR_BYTES];
+    char *json = files_read(path, error);
+    if (!json)
+        return fail("%s", error);
+    const bool ok = bench_parse(json, bench, cause);
+    free(json);
+    if (!ok)
+        fprintf(stderr, "kiln-gen: %s: %s\n", path, cause);
+    return ok ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* Chooses from a journal. */
+static bool choose_from_journal(const struct options *options, struct select_budget *budget,
+        struct winners *winners)
+{
+    char error[FILES_ERROR_BYTES], cause[FAMILY_ERROR_BYTES];
+    char *journal = files_read(options->words[0], error);
+    const bool ok = journal && select_winners(journal, options->name, budget, winners, cause);
+    if (!journal)
+        fail("%s", error);
+    else if (!ok)
+        fprintf(stderr, "kiln-gen: %s: %s\n", options->words[0], cause);
+    free(journal);
+    return ok;
+}
+
+static void tell_rechosen(const struct rechosen *done, unsigned num)
+{
+    for (unsigned i = 0; i < num; i++)
+        fprintf(stderr,
+                "kiln-gen: %s: %u of %u recipes; %u shapes; at %u held out what is chosen takes "
+                "%.3f of the fastest, before %.3f\n",
+                done[i].precision->name, done[i].recipes, done[i].of, done[i].shapes, done[i].held,
+                done[i].now, done[i].before);
+}
+
+/* Chooses among the recipes of a bundle. */
+static bool choose_from_bench(const struct options *options, struct select_budget *budget,
+        struct winners *winners)
+{
+    static struct winners old;
+    struct bench benches[MAX_BENCHES] = { { .num_rows = 0 } };
+    struct rechosen done[SELECT_MOST_PRECISIONS];
+    unsigned num_done = 0;
+    char error[FAMILY_ERROR_BYTES] = "";
+    bool ok = read_winners(options->words[0], &old);
+    for (unsigned i = 0; i < options->num_benches && ok; i++)
+        ok = !read_bench(options->benches[i], &benches[i]);
+    if (ok) {
+        ok = rechoose(&old, benches, options->num_benches, budget, winners, done, &num_done, error);
+        if (!ok)
+            fprintf(stderr, "kiln-gen: %s: %s\n", options->words[0], error);
+        else
+            tell_rechosen(done, num_done);
+    }
+    if (options->name)
+        snprintf(winners->name, sizeof winners->name, "%s", options->name);
+    for (unsigned i = 0; i < options->num_benches; i++)
+        bench_free(&benches[i]);
+    return ok;
+}
+
 static int command_select(const struct options *options)
 {
     static struct winners winners;
@@ -429,16 +500,10 @@ static int command_select(const struct options *options)
     char error[FAMILY_ERROR_BYTES];
     budget.most_bytes = (size_t) 1024 * options->bundle_kib;
     if (options->num_words != 1)
-        return usage("%s", "select needs one journal");
-    char *journal = files_read(options->words[0], error);
-    if (!journal)
-        return fail("%s", error);
-    const bool ok = select_winners(journal, options->name, &budget, &winners, error);
-    free(journal);
-    if (!ok) {
-        fprintf(stderr, "kiln-gen: %s: %s\n", options->words[0], error);
+        return usage("%s", "select needs one journal, or one winners file and --bench");
+    if (!(options->num_benches ? choose_from_bench(options, &budget, &winners)
+                               : choose_from_journal(options, &budget, &winners)))
         return EXIT_FAILURE;
-    }
     if (!forms_add(&winners, error))
         return fail("%s", error);
     select_tell_dropped(&budget, "kiln-gen", &text);
@@ -490,20 +555,6 @@ static int command_join(const struct options *options)
     return finish(options, &text);
 }
 
-/* An exit status; 0 when the file was read. */
-static int read_bench(const char *path, struct bench *bench)
-{
-    char error[FILES_ERROR_BYTES], cause[FAMILY_ERROR_BYTES];
-    char *json = files_read(path, error);
-    if (!json)
-        return fail("%s", error);
-    const bool ok = bench_parse(json, bench, cause);
-    free(json);
-    if (!ok)
-        fprintf(stderr, "kiln-gen: %s: %s\n", path, cause);
-    return ok ? EXIT_SUCCESS : EXIT_FAILURE;
-}
-
 static int command_report(const struct options *options)
 {
     struct text text = { 0 };
@@ -511,11 +562,15 @@ static int command_report(const struct options *options)
     char error[FILES_ERROR_BYTES], cause[FAMILY_ERROR_BYTES];
     if (options->num_words != 1)
         return usage("%s", "report needs one journal");
+    if (options->num_benches > 1)
+        return usage("%s", "report takes one --bench");
     char *journal = files_read(options->words[0], error);
     if (!journal)
         return fail("%s", error);
-    int status = options->bench ? read_bench(options->bench, &bench) : EXIT_SUCCESS;
-    if (!status && !report_html(journal, options->bench ? &bench : NULL, &text, cause)) {
+    int status = options->num_benches ? read_bench(options->benches[0], &bench) : EXIT_SUCCESS;
+    if (!status && options->num_benches && !bench.num_peers)
+        status = fail("%s: it compares Kiln with no peer", options->benches[0]);
+    if (!status && !report_html(journal, options->num_benches ? &bench : NULL, &text, cause)) {
         fprintf(stderr, "kiln-gen: %s: %s\n", options->words[0], cause);
         status = EXIT_FAILURE;
     }
@@ -630,7 +685,11 @@ static int set_option(struct options *options, enum option option, const char *v
     case OPTION_START: options->start = value; return 0;
     case OPTION_RANK: options->rank = value; return 0;
     case OPTION_PRESET: options->preset = value; return 0;
-    case OPTION_BENCH: options->bench = value; return 0;
+    case OPTION_BENCH:
+        if (options->num_benches == MAX_BENCHES)
+            return usage("--bench: at most 16 files, and not also '%s'", value);
+        options->benches[options->num_benches++] = value;
+        return 0;
     case OPTION_PROVENANCE: options->provenance = value; return 0;
     case OPTION_STORE:
         options->triangle = !strcmp(value, "triangle");

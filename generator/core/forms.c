@@ -194,6 +194,7 @@ static void add_triangle(struct winners *winners, const struct candidates *candi
 {
     struct winner winner = winners->recipes[candidates->index[one]];
     winner.triangle = true;
+    memset(winner.hash, 0, sizeof winner.hash);
     bool is_there = false;
     for (unsigned i = 0; i < winners->num_recipes; i++) {
         const struct winner *other = &winners->recipes[i];
@@ -252,6 +253,20 @@ static bool add_triangles_of(struct winners *winners, const struct precision *pr
     return ok;
 }
 
+/* The hashes of what has none. What was timed keeps that of the text that was. */
+static bool add_hashes(struct winners *winners, char error[FAMILY_ERROR_BYTES])
+{
+    static const uint64_t none[NUM_PAIRS];
+    static struct winners now;
+    now = *winners;
+    if (!winners_rehash(&now, error))
+        return false;
+    for (unsigned i = 0; i < winners->num_recipes; i++)
+        if (!memcmp(winners->recipes[i].hash, none, sizeof none))
+            memcpy(winners->recipes[i].hash, now.recipes[i].hash, sizeof none);
+    return true;
+}
+
 bool forms_add(struct winners *winners, char error[FAMILY_ERROR_BYTES])
 {
     static struct kept kept;
@@ -263,5 +278,5 @@ bool forms_add(struct winners *winners, char error[FAMILY_ERROR_BYTES])
         if (has_fast && !add_triangles_of(winners, &precisions[p], error))
             return false;
     }
-    return add_presets(winners, &kept, error) && winners_rehash(winners, error);
+    return add_presets(winners, &kept, error) && add_hashes(winners, error);
 }

@@ -14,7 +14,7 @@ bool form_is(const struct winner *winner);
  * - for products of which one triangle is stored, a few of the winners once more (of complex
  *   precisions on CPUs alone), which store no more than that: those by which least is lost, by the
  *   times of the winners, on squares of many sizes and depths, B transposed or not.
- * The hashes are filled anew. */
+ * They have the hashes of their present text. */
 bool forms_add(struct winners *winners, char error[FAMILY_ERROR_BYTES]);
 
 #endif

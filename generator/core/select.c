@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_CHOSEN = 40, FEW_AGAINST_RELATIVES = 150, FEW_TASKS = 8, MOST_PRECISIONS = 6 };
+enum { MAX_CHOSEN = 40, FEW_AGAINST_RELATIVES = 150, FEW_TASKS = 8 };
 
 /* The choice is by predicted times too, at up to so many drawn tasks; together they count as much
  * as the measured ones. */
@@ -19,9 +19,10 @@ enum { MOST_GUESSES = 800 };
 /* Products that take as long as an element of a matrix that comes from memory or goes there. */
 enum { MOVED_AS = 64 };
 
-/* What a recipe must lower the mean loss by, to be worth its size: on a CPU, and elsewhere, where
- * times repeat better and what is fast for one kind of shape is far behind for others. */
-static const double worth_on_cpu = 0.002, worth_elsewhere = 0.0005;
+/* What a recipe must lower the mean loss by, to be worth its size: on a CPU; and elsewhere, where
+ * times repeat better and what is fast for one kind of shape is far behind for others, or where all
+ * recipes were timed in turn at every shape. */
+static const double worth_on_cpu = 0.002, worth_otherwise = 0.0005;
 /* And what exchanging it for another must gain. */
 static const double worth_exchange = 0.0005;
 
@@ -355,11 +356,10 @@ static bool list_tasks(const struct records *records, struct choice *choice)
 /* Lists the times and chooses. False when out of memory; without times nothing is chosen. The
  * choice is freed in any case. */
 static bool choose(const struct records *records, const struct precision *precision,
-        struct choice *choice)
+        bool is_in_turn, struct choice *choice)
 {
-    *choice = (struct choice){
-        .worth = records->head.facts.value[FACT_IS_CPU] ? worth_on_cpu : worth_elsewhere
-    };
+    const bool is_noisy = records->head.facts.value[FACT_IS_CPU] && !is_in_turn;
+    *choice = (struct choice){ .worth = is_noisy ? worth_on_cpu : worth_otherwise };
     struct times *times = &choice->times;
     const bool ok = times_open(records, precision, false, times) && list_tasks(records, choice);
     if (!ok || !times->num_tasks)
@@ -373,7 +373,7 @@ bool select_generic(const struct records *records, const struct precision *preci
         struct select_generic *out)
 {
     struct choice choice;
-    const bool ok = choose(records, precision, &choice);
+    const bool ok = choose(records, precision, false, &choice);
     compare_generic(records, &choice, out);
     times_free(&choice.times);
     return ok;
@@ -403,13 +403,13 @@ static bool add_recipes(const struct choice *choice, struct winners *winners,
 
 /* Chooses the recipes of a precision, and lists again what they are judged by. */
 static bool choose_all(const struct records *records, const struct precision *precision,
-        bool is_alone, struct choice *choice)
+        const struct select_budget *budget, struct choice *choice)
 {
     struct select_generic against;
-    if (!choose(records, precision, choice))
+    if (!choose(records, precision, budget->is_in_turn, choice))
         return false;
     compare_generic(records, choice, &against);
-    choice->ships = choice->times.num_tasks && (is_alone || !against.is_left);
+    choice->ships = choice->times.num_tasks && (budget->is_alone || !against.is_left);
     return !choice->ships || (choose_own(records, choice) && list_tasks(records, choice));
 }
 
@@ -664,7 +664,7 @@ static bool select_choices(const struct records *records, struct choice *choices
 {
     bool ok = true;
     for (size_t i = 0; i < num_precisions && ok; i++)
-        ok = choose_all(records, &precisions[i], budget->is_alone, &choices[i]);
+        ok = choose_all(records, &precisions[i], budget, &choices[i]);
     if (ok && budget->most_bytes && !fit_budget(records, choices, budget, winners, error))
         return false;
     winners->num_recipes = winners->num_pins = 0;
@@ -678,7 +678,7 @@ static bool select_choices(const struct records *records, struct choice *choices
 bool select_within(const struct records *records, const char *name, struct select_budget *budget,
         struct winners *winners, char error[FAMILY_ERROR_BYTES])
 {
-    struct choice choices[MOST_PRECISIONS] = { { .worth = 0 } };
+    struct choice choices[SELECT_MOST_PRECISIONS] = { { .worth = 0 } };
     budget->bytes = 0;
     budget->num_dropped = 0;
     *winners = (struct winners){ .num_recipes = 0 };

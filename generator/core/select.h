@@ -17,10 +17,11 @@
 #include "record.h"
 #include "winners.h"
 
-enum { SELECT_DEFAULT_KIB = 1024, SELECT_MOST_KIB = 1 << 20 };
+enum { SELECT_DEFAULT_KIB = 1024, SELECT_MOST_KIB = 1 << 20, SELECT_MOST_PRECISIONS = 6 };
 
 /* What a bundle may take in an archive (emit_bytes), and what was dropped for it. */
 struct select_budget {
+    bool is_in_turn;                   /* all recipes were timed in turn at every shape */
     bool is_alone;                     /* what loses to generic ships: generic may not be there */
     size_t most_bytes;                 /* 0: any number, and none are counted */
     size_t bytes;                      /* in the end; more than most_bytes only where one recipe a

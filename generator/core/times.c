@@ -15,6 +15,9 @@ enum { MOMENT_LEAST = 3, FIT_PASSES = 3 };
  * little. */
 enum { SEVERAL_SAMPLES = 10 };
 
+/* At so many shapes what is known of a configuration tells of its times. */
+enum { PRIOR_SHAPES = 200 };
+
 int times_find(const struct times *times, const struct config *config)
 {
     for (unsigned i = 0; i < times->num_candidates; i++)
@@ -96,6 +99,62 @@ uint64_t times_predict(const struct times *times, int number, int pair, size_t m
                                 : TIMES_UNTIMED;
 }
 
+/* ---- shapes like those that were measured ---- */
+
+/* Whether shapes are drawn like that of a row. */
+static bool is_like(const struct times *times, const struct record *r)
+{
+    return counts(times, r) && record_is_timed(r) && r->kind != RECORD_HELD &&
+           r->kind != RECORD_AGAIN;
+}
+
+/* Where the shapes of these rows lie. */
+static struct draw_limits limits_of(const struct records *records, const struct times *times)
+{
+    struct draw_limits limits = { .least_ops = UINT64_MAX };
+    for (size_t i = 0; i < records->num; i++) {
+        const struct record *r = &records->rows[i];
+        if (!is_like(times, r))
+            continue;
+        const uint64_t m = r->m, n = r->n, k = r->k;
+        const uint64_t ops = 2 * m * n * k, elements = m * k + k * n + m * n;
+        const size_t k_of_even = draw_kind_of(m, n, k) == DRAW_DEEP ? 0 : k;
+        limits.least_ops = ops < limits.least_ops ? ops : limits.least_ops;
+        limits.most_ops = ops > limits.most_ops ? ops : limits.most_ops;
+        limits.most_elements = elements > limits.most_elements ? elements : limits.most_elements;
+        for (unsigned e = 0; e < 3; e++) {
+            const size_t extent = e == 0 ? m : e == 1 ? n : k_of_even;
+            limits.largest = extent > limits.largest ? extent : limits.largest;
+        }
+    }
+    limits.least_ops = limits.least_ops < DRAW_LEAST_OPS ? DRAW_LEAST_OPS : limits.least_ops;
+    limits.most_ops = limits.most_ops > DRAW_MOST_OPS ? DRAW_MOST_OPS : limits.most_ops;
+    limits.largest = limits.largest > DRAW_LARGEST_MOST ? DRAW_LARGEST_MOST : limits.largest;
+    return limits;
+}
+
+/* Draws up to `most` shapes from where those of the journal lie that are not held out; none where
+ * these lie too near to each other. */
+static size_t draw_like(const struct records *records, const struct times *times, size_t most,
+        struct record *shapes)
+{
+    const struct draw_limits limits = limits_of(records, times);
+    struct draw draw;
+    size_t num = 0;
+    if (draw_limits_error(&limits))
+        return 0;
+    draw_begin(&draw, "guess", 0, &limits);
+    for (size_t i = 0; i < most; i++) {
+        struct drawn drawn;
+        if (draw_shape(&draw, &drawn))
+            shapes[num++] = (struct record){ .pair = 2 * drawn.transa + drawn.transb,
+                .m = drawn.m,
+                .n = drawn.n,
+                .k = drawn.k };
+    }
+    return num;
+}
+
 /* ---- fits ---- */
 
 /* A row by whose time a candidate is fitted. */
@@ -109,8 +168,10 @@ struct timings {
     size_t num;
     const struct record **shapes;      /* one row of each shape at which some were timed in turn */
     size_t num_shapes;
+    struct record *drawn;              /* as many shapes from where these lie */
+    size_t num_drawn;
     const struct fit_timing **of_family;         /* room for all, as the next two */
-    struct fit_sample *samples, *guesses;
+    struct fit_sample *samples, *guesses;        /* guesses: and for those drawn */
 };
 
 /* Were both timed in turn with each other? A search asks one by one, and generic is timed alone. */
@@ -168,10 +229,11 @@ static bool list_timings(const struct records *records, const struct times *time
         .shapes = calloc(most, sizeof *timings->shapes),
         .of_family = calloc(most, sizeof *timings->of_family),
         .samples = calloc(most, sizeof *timings->samples),
-        .guesses = calloc(most, sizeof *timings->guesses),
+        .guesses = calloc(most + PRIOR_SHAPES, sizeof *timings->guesses),
+        .drawn = calloc(PRIOR_SHAPES, sizeof *timings->drawn),
     };
     if (!timings->list || !timings->shapes || !timings->of_family || !timings->samples ||
-            !timings->guesses)
+            !timings->guesses || !timings->drawn)
         return false;
     for (size_t i = 0; i < records->num; i++) {
         const struct record *r = &records->rows[i];
@@ -182,6 +244,7 @@ static bool list_timings(const struct records *records, const struct times *time
         if (candidate >= 0)
             add_timing(times, r, (unsigned) candidate, timings);
     }
+    timings->num_drawn = draw_like(records, times, PRIOR_SHAPES, timings->drawn);
     return true;
 }
 
@@ -192,6 +255,7 @@ static void free_timings(struct timings *timings)
     free(timings->of_family);
     free(timings->samples);
     free(timings->guesses);
+    free(timings->drawn);
 }
 
 /* The fewest samples that do for a candidate without its family, beside the shapes of the list that
@@ -206,6 +270,23 @@ static size_t least_samples(const struct times *times, unsigned number,
                  times_predict(times, (int) number, r->pair, r->m, r->n, r->k) < UINT64_MAX;
     }
     return taken / 4 < SEVERAL_SAMPLES ? taken / 4 : SEVERAL_SAMPLES;
+}
+
+/* What is known of a candidate's configuration, at the shapes drawn that it takes. */
+static size_t list_prior(const struct times *times, unsigned number, const struct kiln_time *prior,
+        struct timings *timings)
+{
+    size_t num = 0;
+    for (size_t i = 0; i < timings->num_drawn; i++) {
+        const struct record *r = &timings->drawn[i];
+        struct fit_sample *guess = &timings->guesses[num];
+        if (times_predict(times, (int) number, r->pair, r->m, r->n, r->k) == UINT64_MAX)
+            continue;
+        find_terms(times, number, r, guess->terms);
+        guess->seconds = (double) kiln_time_sum(prior, guess->terms) * 1e-12;
+        num += guess->seconds > 0;
+    }
+    return num;
 }
 
 /* What a family tells of a candidate at the shapes that it takes; none without a factor of its own.
@@ -237,10 +318,12 @@ static void fit_candidate(const struct records *records, struct times *times, un
     for (size_t i = 0; i < timings->num; i++)
         if (timings->list[i].fit.candidate == number)
             timings->samples[num++] = timings->list[i].fit.sample;
-    const size_t guesses = family ? list_guesses(times, number, family, factor, timings) : 0;
     const struct kiln_time *prior = records->prior ? records->prior(times->facts, times->precision,
                                                              &candidate->config, NULL)
                                                    : NULL;
+    const size_t guesses = prior  ? list_prior(times, number, prior, timings)
+                         : family ? list_guesses(times, number, family, factor, timings)
+                                  : 0;
     candidate->has_prior = prior;
     candidate->is_fitted = (prior || guesses || num >= least_samples(times, number, timings)) &&
                            fit_time(timings->samples, num, timings->guesses, guesses, prior,
@@ -455,38 +538,6 @@ void times_add_generic(const struct records *records, struct times *times)
     }
 }
 
-/* Whether guesses are drawn like the shape of a row. */
-static bool is_like(const struct times *times, const struct record *r)
-{
-    return counts(times, r) && record_is_timed(r) && r->kind != RECORD_HELD &&
-           r->kind != RECORD_AGAIN;
-}
-
-/* Where the shapes lie that guesses are drawn like. */
-static struct draw_limits limits_of(const struct records *records, const struct times *times)
-{
-    struct draw_limits limits = { .least_ops = UINT64_MAX };
-    for (size_t i = 0; i < records->num; i++) {
-        const struct record *r = &records->rows[i];
-        if (!is_like(times, r))
-            continue;
-        const uint64_t m = r->m, n = r->n, k = r->k;
-        const uint64_t ops = 2 * m * n * k, elements = m * k + k * n + m * n;
-        const size_t k_of_even = draw_kind_of(m, n, k) == DRAW_DEEP ? 0 : k;
-        limits.least_ops = ops < limits.least_ops ? ops : limits.least_ops;
-        limits.most_ops = ops > limits.most_ops ? ops : limits.most_ops;
-        limits.most_elements = elements > limits.most_elements ? elements : limits.most_elements;
-        for (unsigned e = 0; e < 3; e++) {
-            const size_t extent = e == 0 ? m : e == 1 ? n : k_of_even;
-            limits.largest = extent > limits.largest ? extent : limits.largest;
-        }
-    }
-    limits.least_ops = limits.least_ops < DRAW_LEAST_OPS ? DRAW_LEAST_OPS : limits.least_ops;
-    limits.most_ops = limits.most_ops > DRAW_MOST_OPS ? DRAW_MOST_OPS : limits.most_ops;
-    limits.largest = limits.largest > DRAW_LARGEST_MOST ? DRAW_LARGEST_MOST : limits.largest;
-    return limits;
-}
-
 /* A task that was not measured: its times are what is predicted. False when out of memory. */
 static bool add_guess(const struct record *shape, struct times *times)
 {
@@ -510,23 +561,13 @@ static bool add_guess(const struct record *shape, struct times *times)
 
 bool times_add_guesses(const struct records *records, unsigned most, struct times *times)
 {
-    const struct draw_limits limits = limits_of(records, times);
-    struct draw draw;
-    if (draw_limits_error(&limits))
-        return true;
-    draw_begin(&draw, "guess", 0, &limits);
-    for (unsigned i = 0; i < most; i++) {
-        struct drawn drawn;
-        if (!draw_shape(&draw, &drawn))
-            continue;
-        const struct record shape = { .pair = 2 * drawn.transa + drawn.transb,
-            .m = drawn.m,
-            .n = drawn.n,
-            .k = drawn.k };
-        if (!add_guess(&shape, times))
-            return false;
-    }
-    return true;
+    struct record *shapes = calloc(most + 1, sizeof *shapes);
+    const size_t num = shapes ? draw_like(records, times, most, shapes) : 0;
+    bool ok = shapes != NULL;
+    for (size_t i = 0; i < num && ok; i++)
+        ok = add_guess(&shapes[i], times);
+    free(shapes);
+    return ok;
 }
 
 int times_dispatched(const struct times_task *task, const bool chosen[TIMES_MAX_CANDIDATES])

@@ -1,6 +1,6 @@
 /* test_report.c: journals as HTML pages, generator/report. */
 #include "wide.h"
-#include "report/bench.h"
+#include "bench.h"
 #include "report/report.h"
 #include "report/svg.h"
 
@@ -287,7 +287,10 @@ static void a_benchmark_is_shown_or_refused(void **state)
             "\"peers\": [{\"key\": \"kiln\", \"title\": \"Kiln\"},"
             " {\"key\": \"blas\", \"title\": \"BLAS\"}],"
             " \"rows\": [{\"precision\": \"S\", \"transpose\": \"nn\", \"m\": 1000, \"n\": 1000,"
-            " \"k\": 1000, \"ratios\": {\"kiln/blas\": 1.25}}]}}";
+            " \"k\": 1000, \"ratios\": {\"kiln/blas\": 1.25}, \"recipes\": ["
+            "{\"name\": \"direct\", \"outcome\": \"timed\", \"median_seconds\": 0.5},"
+            "{\"name\": \"thin\", \"outcome\": \"failed\", \"median_seconds\": 0.25},"
+            "{\"name\": \"gone TM=4\", \"outcome\": \"timed\", \"median_seconds\": 0.25}]}]}}";
     char cut[sizeof json], error[FAMILY_ERROR_BYTES];
     struct bench bench = { .num_rows = 0 };
     (void) state;
@@ -298,6 +301,9 @@ static void a_benchmark_is_shown_or_refused(void **state)
     check_page(page.bytes);
     holds("<h2>Against its peers</h2>");
     holds("1000 &#215; 1000 &#215; 1000 nn: 1.25");
+    assert_int_equal(bench.rows[0].num_times, 1);
+    assert_string_equal(bench.rows[0].times[0].config.family->name, "direct");
+    assert_true(bench.rows[0].times[0].seconds == 0.5);
     bench_free(&bench);
     for (size_t end = 0; end < sizeof json - 1; end++) {
         memcpy(cut, json, end);

@@ -1,8 +1,9 @@
-/* bench.h: what kiln-bench measured (its --json), as far as the report shows it. Pure. */
-#ifndef KILN_REPORT_BENCH_H
-#define KILN_REPORT_BENCH_H
+/* bench.h: what kiln-bench measured (its --json): Kiln over its peers, and with --best the time of
+ * every recipe of the bundle. Pure. */
+#ifndef KILN_CORE_BENCH_H
+#define KILN_CORE_BENCH_H
 
-#include "../core/family.h"
+#include "family.h"
 
 enum { BENCH_MAX_PEERS = 8, BENCH_NAME_BYTES = 64, BENCH_DEVICE_BYTES = 192 };
 
@@ -10,11 +11,19 @@ struct bench_peer {
     char key[BENCH_NAME_BYTES], title[BENCH_NAME_BYTES];
 };
 
+/* A recipe alone, with what it prepares. */
+struct bench_time {
+    struct config config;
+    double seconds;
+};
+
 struct bench_row {
     const struct precision *precision;
     int pair;                          /* 2 * transa + transb */
     size_t m, n, k;
     double ratio[BENCH_MAX_PEERS];     /* Kiln's speed over the peer's; 0: not measured */
+    size_t num_times, capacity;
+    struct bench_time *times;          /* of configurations that this version knows */
 };
 
 struct bench {
@@ -25,7 +34,7 @@ struct bench {
     struct bench_row *rows;            /* freed by bench_free */
 };
 
-/* False with a message. Free it in any case. */
+/* False with a message. Free it in any case. A file may compare Kiln with no peer. */
 bool bench_parse(const char *json, struct bench *bench, char error[FAMILY_ERROR_BYTES]);
 void bench_free(struct bench *bench);
 

@@ -7,8 +7,8 @@
  * After the first fault `wrong` says what it is, and every function does nothing. What is skipped
  * is looked at no closer than to find its end.
  */
-#ifndef KILN_REPORT_JSON_H
-#define KILN_REPORT_JSON_H
+#ifndef KILN_CORE_JSON_H
+#define KILN_CORE_JSON_H
 
 #include <stdbool.h>
 #include <stddef.h>

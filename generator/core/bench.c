@@ -38,6 +38,46 @@ static void read_ratios(struct json *json, struct bench *bench, struct bench_row
     }
 }
 
+/* One recipe's time; none where it was not timed, or is of another version's families. */
+static void read_time(struct json *json, struct bench_row *row)
+{
+    char name[BENCH_NAME_BYTES], word[BENCH_NAME_BYTES], text[CONFIG_TEXT_BYTES] = "";
+    char error[FAMILY_ERROR_BYTES];
+    struct bench_time time = { .seconds = 0 };
+    bool is_timed = false;
+    for (bool first = json_open(json, '{'); json_member(json, &first, name, sizeof name);) {
+        if (!strcmp(name, "name"))
+            json_string(json, text, sizeof text);
+        else if (!strcmp(name, "outcome")) {
+            json_string(json, word, sizeof word);
+            is_timed = !strcmp(word, "timed") || !strcmp(word, "slow");
+        } else if (!strcmp(name, "median_seconds"))
+            time.seconds = json_number(json);
+        else
+            json_skip(json);
+    }
+    if (json->wrong || !is_timed || !(time.seconds > 0 && time.seconds < 1e9) ||
+            !config_parse(text, &time.config, error))
+        return;
+    if (row->num_times == row->capacity) {
+        const size_t capacity = row->capacity ? 2 * row->capacity : 16;
+        struct bench_time *times = realloc(row->times, capacity * sizeof *times);
+        if (!times) {
+            json->wrong = "out of memory";
+            return;
+        }
+        row->times = times;
+        row->capacity = capacity;
+    }
+    row->times[row->num_times++] = time;
+}
+
+static void read_times(struct json *json, struct bench_row *row)
+{
+    for (bool first = json_open(json, '['); json_item(json, &first);)
+        read_time(json, row);
+}
+
 static size_t read_extent(struct json *json)
 {
     const double value = json_number(json);
@@ -64,6 +104,8 @@ static void read_row(struct json *json, struct bench *bench, struct bench_row *r
             row->k = read_extent(json);
         else if (!strcmp(name, "ratios"))
             read_ratios(json, bench, row);
+        else if (!strcmp(name, "recipes"))
+            read_times(json, row);
         else
             json_skip(json);
     }
@@ -76,18 +118,22 @@ static void read_rows(struct json *json, struct bench *bench)
     struct bench_row row;
     for (bool first = json_open(json, '['); json_item(json, &first);) {
         read_row(json, bench, &row);
-        if (!json->wrong && bench->num_rows == bench->capacity) {
+        if (json->wrong) {
+            free(row.times);
+            return;
+        }
+        if (bench->num_rows == bench->capacity) {
             const size_t capacity = bench->capacity ? 2 * bench->capacity : 64;
             struct bench_row *rows = realloc(bench->rows, capacity * sizeof *rows);
             if (!rows) {
                 json->wrong = "out of memory";
+                free(row.times);
                 return;
             }
             bench->rows = rows;
             bench->capacity = capacity;
         }
-        if (!json->wrong)
-            bench->rows[bench->num_rows++] = row;
+        bench->rows[bench->num_rows++] = row;
     }
 }
 
@@ -165,8 +211,6 @@ bool bench_parse(const char *text, struct bench *bench, char error[FAMILY_ERROR_
         snprintf(error, FAMILY_ERROR_BYTES, "line %u: %s", line, json.wrong);
     else if (strcmp(found, format))
         snprintf(error, FAMILY_ERROR_BYTES, "not what kiln-bench --json writes, \"%s\"", format);
-    else if (!bench->num_peers)
-        snprintf(error, FAMILY_ERROR_BYTES, "it compares Kiln with no peer");
     else
         return true;
     return false;
@@ -174,6 +218,8 @@ bool bench_parse(const char *text, struct bench *bench, char error[FAMILY_ERROR_
 
 void bench_free(struct bench *bench)
 {
+    for (size_t i = 0; i < bench->num_rows; i++)
+        free(bench->rows[i].times);
     free(bench->rows);
     *bench = (struct bench){ .num_rows = 0 };
 }

@@ -1,0 +1,279 @@
+/* rechoose.c: see rechoose.h. */
+#include "rechoose.h"
+#include "extents.h"
+#include "forms.h"
+#include "predict.h"
+#include "times.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- what was measured, as rows of a journal ---- */
+
+static const struct winner *find_recipe(const struct winners *winners,
+        const struct precision *precision, const struct config *config)
+{
+    for (unsigned i = 0; i < winners->num_recipes; i++) {
+        const struct winner *winner = &winners->recipes[i];
+        if (winner->precision == precision && !form_is(winner) &&
+                config_equal(&winner->config, config))
+            return winner;
+    }
+    return NULL;
+}
+
+/* Of a row that is of the precision and has times of the bundle's recipes. */
+static bool counts(const struct winners *winners, const struct precision *precision,
+        const struct bench_row *row)
+{
+    bool found = false;
+    for (size_t i = 0; i < row->num_times && row->precision == precision; i++)
+        found = found || find_recipe(winners, precision, &row->times[i].config);
+    return found;
+}
+
+static bool add_row(const struct bench_row *row, const struct bench_time *time,
+        enum record_kind kind, struct records *records)
+{
+    struct record record = { .kind = kind,
+        .precision = row->precision,
+        .pair = row->pair,
+        .m = row->m,
+        .n = row->n,
+        .k = row->k,
+        .config = time->config,
+        .seconds = time->seconds,
+        .outcome = "ok" };
+    return records_add(records, &record);
+}
+
+/* The bundle's recipes were verified, or they would not be in it. */
+static bool add_verified(const struct winner *winner, struct records *records)
+{
+    bool ok = true;
+    for (int pair = 0; pair < NUM_PAIRS && ok; pair++) {
+        const struct bench_row row = { .precision = winner->precision, .pair = pair };
+        const struct bench_time time = { .config = winner->config };
+        ok = add_row(&row, &time, RECORD_EDGES, records);
+    }
+    return ok;
+}
+
+/* Adds a precision to the journal. False when out of memory. */
+static bool add_precision(const struct winners *old, const struct bench *benches,
+        unsigned num_benches, struct rechosen *done, struct records *records)
+{
+    bool ok = true;
+    for (unsigned b = 0; b < num_benches; b++)
+        for (size_t i = 0; i < benches[b].num_rows && ok; i++) {
+            const struct bench_row *row = &benches[b].rows[i];
+            if (!counts(old, done->precision, row))
+                continue;
+            const bool is_held = done->shapes % RECHOOSE_HELD_ONE_OF == RECHOOSE_HELD_ONE_OF - 1;
+            for (size_t t = 0; t < row->num_times && ok; t++)
+                ok = !find_recipe(old, done->precision, &row->times[t].config) ||
+                     add_row(row, &row->times[t], is_held ? RECORD_HELD : RECORD_MATRIX, records);
+            done->shapes++;
+            done->held += is_held;
+        }
+    for (unsigned i = 0; i < old->num_recipes && ok && done->shapes; i++)
+        if (old->recipes[i].precision == done->precision && !form_is(&old->recipes[i])) {
+            ok = add_verified(&old->recipes[i], records);
+            done->of++;
+        }
+    return ok;
+}
+
+/* ---- what is known already ---- */
+
+/* The bundle whose times are known: journals ask by a function without a context. */
+static const struct winners *known;
+
+static const struct kiln_time *known_time(const struct device_facts *facts,
+        const struct precision *precision, const struct config *config, unsigned *bundle)
+{
+    const struct winner *winner = find_recipe(known, precision, config);
+    (void) facts;
+    if (bundle)
+        *bundle = 0;
+    return winner && winner->is_timed ? &winner->time : NULL;
+}
+
+/* ---- what was lost before ---- */
+
+/* The mean of the logarithms at the shapes held out, by the times that the bundle had. */
+static bool find_before(const struct winners *old, const struct records *records,
+        struct rechosen *done)
+{
+    struct times times;
+    double sum = 0;
+    unsigned num = 0;
+    bool ok = times_open(records, done->precision, false, &times);
+    for (unsigned c = 0; c < times.num_candidates && ok; c++) {
+        struct times_candidate *candidate = &times.candidates[c];
+        const struct winner *winner = find_recipe(old, done->precision, &candidate->config);
+        candidate->is_fitted = winner && winner->is_timed;
+        if (candidate->is_fitted)
+            candidate->time = winner->time;
+    }
+    ok = ok && times_add(records, RECORD_HELD, &times);
+    for (unsigned i = 0; i < times.num_tasks && ok; i++) {
+        const struct times_task *task = &times.tasks[i];
+        const int c = task->num_takers ? task->order[0] : -1;
+        if (c < 0 || !(task->seconds[c] < HUGE_VAL))
+            continue;
+        sum += log(task->seconds[c] / task->best);
+        num++;
+    }
+    times_free(&times);
+    done->before = num ? exp(sum / num) : 1;
+    return ok;
+}
+
+/* ---- the bundle that comes of it ---- */
+
+static const struct rechosen *find_done(const struct rechosen *done, unsigned num_done,
+        const struct precision *precision)
+{
+    for (unsigned i = 0; i < num_done; i++)
+        if (done[i].precision == precision)
+            return &done[i];
+    return NULL;
+}
+
+/* Where a recipe stands among those of its precision; it is added if it is not there. -1: there is
+ * no room. */
+static int place_of(struct winners *now, const struct winner *winner)
+{
+    int place = 0;
+    for (unsigned i = 0; i < now->num_recipes; i++)
+        if (now->recipes[i].precision == winner->precision) {
+            if (config_equal(&now->recipes[i].config, &winner->config) &&
+                    now->recipes[i].triangle == winner->triangle)
+                return place;
+            place++;
+        }
+    if (now->num_recipes == WINNERS_MAX_RECIPES)
+        return -1;
+    now->recipes[now->num_recipes++] = *winner;
+    return place;
+}
+
+/* The pins of before, by the recipes' new places. */
+static bool keep_pins(const struct winners *old, struct winners *now)
+{
+    memcpy(now->pins, old->pins, sizeof now->pins);
+    now->num_pins = old->num_pins;
+    for (unsigned i = 0; i < now->num_pins; i++)
+        for (int pair = 0; pair < NUM_PAIRS; pair++) {
+            int *recipe = &now->pins[i].recipe[pair];
+            const struct winner *winner = winners_recipe(old, now->pins[i].precision, *recipe);
+            *recipe = winner ? place_of(now, winner) : -1;
+            if (winner && *recipe < 0)
+                return false;
+        }
+    return true;
+}
+
+/* Puts what was chosen in the place of what there was. */
+static bool compose(const struct winners *old, const struct winners *chosen, struct rechosen *done,
+        unsigned num_done, struct winners *now)
+{
+    *now = *old;
+    now->num_recipes = now->num_losses = 0;
+    for (size_t p = 0; p < num_precisions; p++) {
+        const bool is_new = find_done(done, num_done, &precisions[p]) != NULL;
+        const struct winners *from = is_new ? chosen : old;
+        for (unsigned i = 0; i < from->num_recipes; i++)
+            if (from->recipes[i].precision == &precisions[p] &&
+                    place_of(now, &from->recipes[i]) < 0)
+                return false;
+        for (unsigned i = 0; i < old->num_recipes && is_new; i++)
+            if (old->recipes[i].precision == &precisions[p] && form_is(&old->recipes[i]) &&
+                    place_of(now, &old->recipes[i]) < 0)
+                return false;
+        for (unsigned i = 0; i < from->num_losses; i++)
+            if (from->losses[i].precision == &precisions[p] && now->num_losses < WINNERS_MAX_LOSSES)
+                now->losses[now->num_losses++] = from->losses[i];
+    }
+    for (unsigned i = 0; i < num_done; i++) {
+        const struct winner_loss *loss = winners_loss(chosen, done[i].precision, "all");
+        done[i].now = loss ? loss->mean : 1;
+        done[i].recipes = 0;
+        for (unsigned r = 0; r < chosen->num_recipes; r++)
+            done[i].recipes += chosen->recipes[r].precision == done[i].precision;
+    }
+    return keep_pins(old, now);
+}
+
+static bool may_be(const struct winners *old, const struct bench *benches, unsigned num_benches,
+        char error[FAMILY_ERROR_BYTES])
+{
+    const bool is_for_one = old->device[0] && !strchr(old->device, '*');
+    if (!old->has_facts) {
+        snprintf(error, FAMILY_ERROR_BYTES, "the bundle has no facts of a device");
+        return false;
+    }
+    for (unsigned i = 0; i < old->num_recipes; i++)
+        if (old->recipes[i].kinds) {
+            snprintf(error, FAMILY_ERROR_BYTES, "the bundle is for devices of several kinds");
+            return false;
+        }
+    for (unsigned b = 0; b < num_benches; b++)
+        if (is_for_one && strcmp(benches[b].device, old->device)) {
+            snprintf(error, FAMILY_ERROR_BYTES,
+                    "the bundle is for \"%.100s\", and \"%.100s\" was measured", old->device,
+                    benches[b].device);
+            return false;
+        }
+    return true;
+}
+
+static bool add_all(const struct winners *old, const struct bench *benches, unsigned num_benches,
+        struct records *records, struct rechosen *done, unsigned *num_done,
+        char error[FAMILY_ERROR_BYTES])
+{
+    for (size_t p = 0; p < num_precisions; p++) {
+        struct rechosen one = { .precision = &precisions[p] };
+        if (!add_precision(old, benches, num_benches, &one, records) ||
+                (one.shapes && !find_before(old, records, &one))) {
+            snprintf(error, FAMILY_ERROR_BYTES, "out of memory");
+            return false;
+        }
+        if (one.shapes && one.shapes < RECHOOSE_LEAST_SHAPES) {
+            snprintf(error, FAMILY_ERROR_BYTES,
+                    "%s: recipes of the bundle were timed at %u shapes; %d are the fewest that "
+                    "tell of others",
+                    one.precision->name, one.shapes, RECHOOSE_LEAST_SHAPES);
+            return false;
+        }
+        if (one.shapes)
+            done[(*num_done)++] = one;
+    }
+    if (*num_done)
+        return true;
+    snprintf(error, FAMILY_ERROR_BYTES,
+            "no recipe of the bundle was timed: kiln-bench --best times them");
+    return false;
+}
+
+bool rechoose(const struct winners *old, const struct bench *benches, unsigned num_benches,
+        struct select_budget *budget, struct winners *now, struct rechosen *done,
+        unsigned *num_done, char error[FAMILY_ERROR_BYTES])
+{
+    static struct winners chosen;
+    struct records records = { .head = { .facts = old->facts }, .prior = known_time };
+    *num_done = 0;
+    known = old;
+    budget->is_in_turn = true;
+    bool ok = may_be(old, benches, num_benches, error) &&
+              add_all(old, benches, num_benches, &records, done, num_done, error) &&
+              select_within(&records, old->name, budget, &chosen, error);
+    if (ok && !compose(old, &chosen, done, *num_done, now)) {
+        snprintf(error, FAMILY_ERROR_BYTES, "too many recipes");
+        ok = false;
+    }
+    records_free(&records);
+    return ok;
+}

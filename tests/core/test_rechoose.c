@@ -1,0 +1,221 @@
+/* test_rechoose.c: a committed bundle, chosen from anew by times that are known, generator/core. */
+#include "wide.h"
+#include "assemble.h"
+#include "draw.h"
+#include "files.h"
+#include "forms.h"
+#include "predict.h"
+#include "rechoose.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHAPES = 180, MOST_TIMED = 40 };
+
+static struct winners old, now;
+static struct bench bench;
+static struct select_budget budget;
+static struct rechosen done[SELECT_MOST_PRECISIONS];
+static unsigned num_done;
+static char error[FAMILY_ERROR_BYTES];
+
+static int read_bundle(void **state)
+{
+    char cause[FILES_ERROR_BYTES];
+    char *text = files_read(TEST_TUNED "/pocl-avx2/winners.tsv", cause);
+    (void) state;
+    if (!text || !winners_parse(text, &old, error))
+        fail_msg("%s%s", text ? "" : cause, error);
+    free(text);
+    return 0;
+}
+
+/* How long a recipe takes by its coefficients; 0: it does not take the shape. */
+static double seconds_of(const struct winner *winner, const struct bench_row *row)
+{
+    const struct problem problem = winner_problem(winner, row->pair);
+    const struct kiln_product product = product_dense(&problem, row->m, row->n, row->k);
+    struct kiln_recipe recipe;
+    if (!assemble_traits(&winner->config, &problem, &old.facts, &recipe, error))
+        fail_msg("%s", error);
+    recipe.time = &winner->time;
+    const uint32_t units = (uint32_t) old.facts.value[FACT_UNITS];
+    return kiln_guard_takes(&recipe.guard, &product)
+                 ? (double) kiln_time_predict(&recipe, &product, units) * 1e-12
+                 : 0;
+}
+
+static void time_row(struct bench_row *row, const struct winner *slow, double factor)
+{
+    row->times = calloc(MOST_TIMED, sizeof *row->times);
+    assert_non_null(row->times);
+    for (unsigned i = 0; i < old.num_recipes; i++) {
+        const struct winner *winner = &old.recipes[i];
+        const double seconds = winner->precision == row->precision && !form_is(winner)
+                                     ? seconds_of(winner, row)
+                                     : 0;
+        if (seconds > 0 && row->num_times < MOST_TIMED)
+            row->times[row->num_times++] = (struct bench_time){
+                .config = winner->config,
+                .seconds = seconds * (winner == slow ? factor : 1),
+            };
+    }
+}
+
+/* The recipe that the bundle believes to be the fastest for a cube. */
+static const struct winner *believed(const struct precision *precision)
+{
+    const struct bench_row cube = { .precision = precision, .m = 512, .n = 512, .k = 512 };
+    const struct winner *winner, *best = NULL;
+    double least = 0;
+    for (int i = 0; (winner = winners_recipe(&old, precision, i)); i++) {
+        const double seconds = form_is(winner) ? 0 : seconds_of(winner, &cube);
+        if (seconds > 0 && (!best || seconds < least)) {
+            best = winner;
+            least = seconds;
+        }
+    }
+    return best;
+}
+
+/* As if the bench had timed all recipes of double precision, of which one takes `factor` times as
+ * long as the bundle believes. */
+static void measure(unsigned shapes, double factor)
+{
+    const struct draw_limits limits = { 1000000, 2000000000, 1 << 24, 4096 };
+    const struct precision *precision = precision_find("double");
+    struct draw draw;
+    draw_begin(&draw, "test", 1, &limits);
+    bench = (struct bench){ .rows = calloc(shapes, sizeof *bench.rows) };
+    snprintf(bench.device, sizeof bench.device, "a device");
+    while (bench.num_rows < shapes) {
+        struct drawn drawn;
+        if (!draw_shape(&draw, &drawn))
+            continue;
+        struct bench_row *row = &bench.rows[bench.num_rows++];
+        *row = (struct bench_row){ .precision = precision,
+            .pair = 2 * drawn.transa + drawn.transb,
+            .m = drawn.m,
+            .n = drawn.n,
+            .k = drawn.k };
+        time_row(row, believed(precision), factor);
+    }
+}
+
+static int forget(void **state)
+{
+    (void) state;
+    bench_free(&bench);
+    return 0;
+}
+
+static bool choose(void)
+{
+    return rechoose(&old, &bench, 1, &budget, &now, done, &num_done, error);
+}
+
+static void what_is_slower_is_believed(void **state)
+{
+    (void) state;
+    measure(SHAPES, 3);
+    if (!choose())
+        fail_msg("%s", error);
+    assert_int_equal(num_done, 1);
+    assert_string_equal(done[0].precision->name, "double");
+    assert_int_equal(done[0].shapes, SHAPES);
+    assert_int_equal(done[0].held, SHAPES / RECHOOSE_HELD_ONE_OF);
+    assert_true(done[0].before > 1.02);
+    assert_true(done[0].now < 1.01);
+    assert_true(done[0].recipes <= done[0].of);
+}
+
+/* Times that are as was believed change no choice. */
+static void what_is_as_believed_stays(void **state)
+{
+    (void) state;
+    measure(SHAPES, 1);
+    if (!choose())
+        fail_msg("%s", error);
+    assert_true(done[0].before == 1);
+    assert_true(done[0].now < 1.01);
+}
+
+static void other_precisions_stay(void **state)
+{
+    (void) state;
+    measure(SHAPES, 3);
+    assert_true(choose());
+    for (size_t p = 0; p < num_precisions; p++) {
+        const struct winner *winner;
+        for (int i = 0; (winner = winners_recipe(&old, &precisions[p], i)); i++)
+            if (&precisions[p] != done[0].precision)
+                assert_memory_equal(winner, winners_recipe(&now, &precisions[p], i),
+                        sizeof *winner);
+        const struct winner_loss *loss = winners_loss(&old, &precisions[p], "all");
+        if (loss && &precisions[p] != done[0].precision)
+            assert_memory_equal(loss, winners_loss(&now, &precisions[p], "all"), sizeof *loss);
+    }
+    assert_string_equal(now.name, old.name);
+    assert_string_equal(now.driver, old.driver);
+    if (!forms_add(&now, error)) /* and so does the rest of the bundle */
+        fail_msg("%s", error);
+}
+
+/* Whatever is chosen, a shape of the application's own keeps its recipe. */
+static void pins_stay(void **state)
+{
+    const struct precision *precision = precision_find("double");
+    (void) state;
+    old.num_pins = 1;
+    old.pins[0] = (struct winner_pin){ precision, 10, 20, 30, { 0, 1, -1, 0 } };
+    measure(SHAPES, 100);
+    assert_true(choose());
+    assert_int_equal(now.num_pins, 1);
+    for (int pair = 0; pair < NUM_PAIRS; pair++) {
+        const struct winner *was = winners_recipe(&old, precision, old.pins[0].recipe[pair]);
+        const struct winner *is = winners_recipe(&now, precision, now.pins[0].recipe[pair]);
+        assert_int_equal(!!was, !!is);
+        assert_true(!was || config_equal(&was->config, &is->config));
+    }
+    old.num_pins = 0;
+}
+
+static void refused(const char *why)
+{
+    assert_false(choose());
+    if (!strstr(error, why))
+        fail_msg("\"%s\" is not in \"%s\"", why, error);
+    bench_free(&bench);
+}
+
+static void what_tells_nothing_is_refused(void **state)
+{
+    (void) state;
+    measure(RECHOOSE_LEAST_SHAPES - 1, 1);
+    refused("double: recipes of the bundle were timed at 39 shapes; 40 are the fewest");
+    bench = (struct bench){ .num_rows = 0 };
+    refused("no recipe of the bundle was timed");
+    measure(SHAPES, 1);
+    snprintf(old.device, sizeof old.device, "another one");
+    refused("the bundle is for \"another one\", and \"a device\" was measured");
+    old.device[0] = '\0';
+    old.recipes[0].kinds = KILN_KIND_CPU;
+    refused("of several kinds");
+    old.recipes[0].kinds = 0;
+    old.has_facts = false;
+    refused("no facts");
+    old.has_facts = true;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(what_is_slower_is_believed, forget),
+        cmocka_unit_test_teardown(what_is_as_believed_stays, forget),
+        cmocka_unit_test_teardown(other_precisions_stay, forget),
+        cmocka_unit_test_teardown(pins_stay, forget),
+        cmocka_unit_test(what_tells_nothing_is_refused),
+    };
+    return cmocka_run_group_tests_name("rechoose", tests, read_bundle, NULL);
+}
