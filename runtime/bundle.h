@@ -23,7 +23,7 @@
 #define KILN_INTERNAL
 #endif
 
-enum { KILN_BUNDLE_FORMAT = 18 };
+enum { KILN_BUNDLE_FORMAT = 19 };
 
 enum {
     KILN_MAX_STAGES = 8,
@@ -156,12 +156,14 @@ struct kiln_pair {
  * num_lines + i is pair i, which is made of lines and of pairs before it. reader.h reads it. */
 struct kiln_pool {
     uint32_t text_bytes, num_lines, num_pairs, num_symbols;
-    const char *text;                  /* its last byte is NUL */
+    const char *text;                  /* its last byte is NUL. NULL: it is packed */
     const uint32_t *lines;             /* where each begins in the text. A NUL ends it, and stands
                                           for a newline; a first byte below ' ', for so many
                                           spaces */
     const struct kiln_pair *pairs;
     const uint16_t *symbols;           /* of the programs */
+    uint32_t packed_bytes;
+    const unsigned char *packed;       /* the text as an LZ4 block (lz4.h) */
 };
 
 /* The text of a recipe's kernels: a run of the pool's symbols. */

@@ -124,7 +124,42 @@ static enum kiln_status program_from_binaries(const struct kiln_context *context
     return status;
 }
 
-/* The lines are joined: every driver takes one string, and a build takes far longer than a copy. */
+/* The text of a program from a pool whose lines are unpacked, freed by the caller. The lines are
+ * joined: every driver takes one string, and a build takes far longer than a copy. */
+static enum kiln_status join_lines(const struct kiln_pool *pool, const struct kiln_program *source,
+        char **text)
+{
+    if (!kiln_pool_is_whole(pool, source)) {
+        return KILN_NO_KERNEL;
+    }
+    *text = (char *) malloc((size_t) source->text_bytes + 1);
+    if (*text == NULL) {
+        return KILN_OUT_OF_MEMORY;
+    }
+    kiln_pool_copy(pool, source, *text);
+    return KILN_SUCCESS;
+}
+
+/* The same from any pool. To unpack one takes a millisecond, to compile a program hundreds. */
+static enum kiln_status read_text(const struct kiln_pool *pool, const struct kiln_program *source,
+        char **text)
+{
+    struct kiln_pool unpacked = *pool;
+    char *lines = NULL;
+    bool is_whole = true;
+    if (pool->text == NULL) {
+        lines = (char *) malloc(pool->text_bytes);
+        if (lines == NULL) {
+            return KILN_OUT_OF_MEMORY;
+        }
+        is_whole = kiln_pool_unpack(pool, lines);
+        unpacked.text = lines;
+    }
+    enum kiln_status status = is_whole ? join_lines(&unpacked, source, text) : KILN_NO_KERNEL;
+    free(lines);
+    return status;
+}
+
 static enum kiln_status program_from_source(const struct kiln_context *context,
         const struct kiln_bundle *bundle, uint32_t index, cl_program *program)
 {
@@ -135,15 +170,14 @@ static enum kiln_status program_from_source(const struct kiln_context *context,
         kiln_log(context, why, NULL);
         return KILN_NO_KERNEL;
     }
-    if (!kiln_pool_is_whole(&bundle->pool, source)) {
+    char *text = NULL;
+    enum kiln_status status = read_text(&bundle->pool, source, &text);
+    if (status == KILN_NO_KERNEL) {
         kiln_log(context, "the text of a program is damaged", NULL);
-        return KILN_NO_KERNEL;
     }
-    char *text = (char *) malloc((size_t) source->text_bytes + 1);
-    if (text == NULL) {
-        return KILN_OUT_OF_MEMORY;
+    if (status != KILN_SUCCESS) {
+        return status;
     }
-    kiln_pool_copy(&bundle->pool, source, text);
     cl_int error = CL_SUCCESS;
     const char *strings = text;
     *program = clCreateProgramWithSource(context->context, 1, &strings, NULL, &error);

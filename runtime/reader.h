@@ -1,13 +1,21 @@
 /* reader.h: reads the text of a program from its bundle's pool (bundle.h), for the generator too.
- * The pool must be sound (select.c). */
+ * The pool must be sound (select.c), and its text unpacked. */
 #ifndef KILN_READER_H
 #define KILN_READER_H
 
 #include "bundle.h"
 #include "fnv.h"
+#include "lz4.h"
 
 #include <stdbool.h>
 #include <string.h>
+
+/* Unpacks the text of a pool to `text`, which has room for text_bytes. False when it is damaged. */
+static inline bool kiln_pool_unpack(const struct kiln_pool *pool, char *text)
+{
+    return kiln_lz4_unpack(pool->packed, pool->packed_bytes, text, pool->text_bytes) &&
+           pool->text_bytes > 0 && text[pool->text_bytes - 1] == '\0';
+}
 
 struct kiln_reader {
     const struct kiln_pool *pool;

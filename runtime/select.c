@@ -16,8 +16,10 @@ static bool binary_is_sound(const struct kiln_binary *binary)
 /* Lines lie within the text, and pairs are of what comes before them. */
 static bool pool_is_sound(const struct kiln_pool *pool)
 {
-    if ((pool->text_bytes > 0 && (pool->text == NULL || pool->text[pool->text_bytes - 1] != 0)) ||
-            (pool->num_lines > 0 && pool->lines == NULL) ||
+    const bool has_text = pool->text != NULL
+                                ? pool->text_bytes > 0 && pool->text[pool->text_bytes - 1] == 0
+                                : pool->packed_bytes > 0 && pool->packed != NULL;
+    if ((pool->text_bytes > 0 && !has_text) || (pool->num_lines > 0 && pool->lines == NULL) ||
             (pool->num_pairs > 0 && pool->pairs == NULL) ||
             (pool->num_symbols > 0 && pool->symbols == NULL)) {
         return false;

@@ -56,12 +56,19 @@ def find_documents(root):
 
 
 def state_of(root, bundle):
-    """What tells one state of a committed bundle, its kernels too, from another; or empty."""
+    """What tells one state of a committed bundle from another, or empty: its recipes, their times,
+    and the hashes of its kernels' texts, however these are stored."""
+    folder = root / "tuned" / bundle
     try:
-        linked = (root / "tuned" / bundle / "bundle.c").read_bytes()
+        linked, winners = [(folder / name).read_text(encoding="utf-8")
+                           for name in ("bundle.c", "winners.tsv")]
     except OSError:
         return ""
-    return hashlib.sha256(linked).hexdigest()[:12]
+    rows = [row.split("\t") for row in winners.splitlines()]
+    parts = sorted(set(re.findall(r"^    \{ UINT64_C\((0x[0-9a-f]+)\)", linked, re.M)))
+    parts += ["\t".join(row[:3]) for row in rows if row[0] in ("recipe", "triangle")]
+    parts += ["\t".join(row) for row in rows if row[0] in ("time", "kind", "pin")]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
 
 
 class Results:

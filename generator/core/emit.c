@@ -2,6 +2,7 @@
  * that one source can hold several. */
 #include "emit.h"
 #include "assemble.h"
+#include "lz4_pack.h"
 #include "share.h"
 #include "signature.h"
 
@@ -19,29 +20,20 @@ static void quote_or_null(struct text *text, const char *string)
         text_add(text, "NULL");
 }
 
-/* A line of kernel text, with the NUL that stands for its newline. */
-static void quote_line(struct text *text, const char *line)
-{
-    text_add(text, "    ");
-    text_quote(text, line);
-    if (!text->failed)
-        text->len--; /* the quote */
-    text_add(text, "\\0\"\n");
-}
-
+/* The lines of all programs, packed, and where each begins in the text that it unpacks to. */
 static void emit_lines(const struct kiln_pool *pool, const char *id, struct text *text)
 {
-    text_add(text, "static const struct { char text[%d]; } %s_rows[] = { {\n", POOL_ROW_BYTES, id);
-    for (uint32_t i = 0; i < pool->num_lines; i++) {
-        const uint32_t row = pool->lines[i] / POOL_ROW_BYTES;
-        if (i && row != pool->lines[i - 1] / POOL_ROW_BYTES)
-            text_add(text, "}, {\n");
-        quote_line(text, pool->text + pool->lines[i]);
-    }
-    text_add(text, "} };\n\nstatic const uint32_t %s_lines[] = {", id);
+    size_t bytes;
+    unsigned char *packed = lz4_pack(pool->text, pool->text_bytes, &bytes);
+    text_add(text, "static const unsigned char %s_packed[] = {", id);
+    for (size_t i = 0; packed && i < bytes; i++)
+        text_add(text, "%s%u,", i % 24 ? "" : "\n    ", packed[i]);
+    text_add(text, "\n};\n\nstatic const uint32_t %s_lines[] = {", id);
     for (uint32_t i = 0; i < pool->num_lines; i++)
         text_add(text, "%s%u,", i % 12 ? " " : "\n    ", pool->lines[i]);
     text_add(text, "\n};\n\n");
+    text->failed = text->failed || !packed;
+    free(packed);
 }
 
 static void emit_symbols(const struct kiln_pool *pool, const char *id, struct text *text)
@@ -351,11 +343,11 @@ static void emit_pool(const struct kiln_pool *pool, const char *id, struct text 
 {
     if (pool->num_lines)
         text_add(text,
-                "    .pool = { sizeof %s_rows, %u, %u, %u,\n"
-                "              %s_rows[0].text, %s_lines,\n"
-                "              %s%s, %s_symbols },\n",
-                id, pool->num_lines, pool->num_pairs, pool->num_symbols, id, id,
-                pool->num_pairs ? id : "NULL", pool->num_pairs ? "_pairs" : "", id);
+                "    .pool = { %u, %u, %u, %u, NULL, %s_lines,\n"
+                "              %s%s, %s_symbols,\n"
+                "              sizeof %s_packed, %s_packed },\n",
+                pool->text_bytes, pool->num_lines, pool->num_pairs, pool->num_symbols, id,
+                pool->num_pairs ? id : "NULL", pool->num_pairs ? "_pairs" : "", id, id, id);
 }
 
 static void emit_definition(const struct kiln_bundle *bundle, const struct kiln_pool *pool,
@@ -497,12 +489,14 @@ bool emit_bytes(const struct kiln_bundle *bundle, size_t *bytes)
     struct shared shared;
     const struct kiln_pool *pool = &shared.pool.data;
     bool ok = share_text(bundle, &shared);
+    size_t packed_bytes = 0;
+    unsigned char *packed = ok ? lz4_pack(pool->text, pool->text_bytes, &packed_bytes) : NULL;
+    ok = packed != NULL;
+    free(packed);
     *bytes = sizeof *bundle;
     if (ok) {
-        *bytes += ((size_t) pool->text_bytes + POOL_ROW_BYTES - 1) / POOL_ROW_BYTES *
-                          POOL_ROW_BYTES +
-                  pool->num_lines * sizeof *pool->lines + pool->num_pairs * sizeof *pool->pairs +
-                  pool->num_symbols * sizeof *pool->symbols;
+        *bytes += packed_bytes + pool->num_lines * sizeof *pool->lines +
+                  pool->num_pairs * sizeof *pool->pairs + pool->num_symbols * sizeof *pool->symbols;
         ok = bytes_of_recipes(bundle, bytes);
     }
     for (uint32_t p = 0; p < bundle->num_programs; p++)

@@ -57,13 +57,11 @@ static bool grow_slots(struct pool *pool)
     return true;
 }
 
-/* The text ends with the line's NUL; a row that the line does not fit in is left as it is. */
+/* The text ends with the line's NUL. */
 static bool append_line(struct pool *pool, const char *line, size_t len)
 {
     struct kiln_pool *data = &pool->data;
-    size_t at = data->text_bytes;
-    if (at % POOL_ROW_BYTES + len > POOL_MAX_LINE)
-        at += POOL_ROW_BYTES - at % POOL_ROW_BYTES;
+    const size_t at = data->text_bytes;
     if (at + len + 1 > UINT32_MAX)
         return false;
     char *text = reserve(pool->text, &pool->text_room, at + len + 1, sizeof *text);
@@ -173,8 +171,18 @@ void pool_free(struct pool *pool)
 
 char *pool_text(const struct kiln_pool *pool, const struct kiln_program *program)
 {
+    const bool is_packed = !pool->text && pool->text_bytes;
+    struct kiln_pool unpacked = *pool;
+    char *lines = is_packed ? malloc(pool->text_bytes) : NULL;
     char *text = malloc((size_t) program->text_bytes + 1);
-    if (text)
-        kiln_pool_copy(pool, program, text);
+    if (is_packed)
+        unpacked.text = lines;
+    if (text && (!is_packed || (lines && kiln_pool_unpack(pool, lines))))
+        kiln_pool_copy(&unpacked, program, text);
+    else {
+        free(text);
+        text = NULL;
+    }
+    free(lines);
     return text;
 }

@@ -11,9 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Lines, each with its NUL, lie in rows of so many bytes, none in two. What ends a row is NUL too:
- * it is a string literal of at most 4095 characters, which every compiler takes. */
-enum { POOL_ROW_BYTES = 4096, POOL_MAX_LINE = POOL_ROW_BYTES - 2, POOL_MAX_SYMBOLS = UINT16_MAX };
+enum { POOL_MAX_LINE = 4096, POOL_MAX_SYMBOLS = UINT16_MAX };
 
 struct pool {
     struct kiln_pool data;             /* points to what follows */
@@ -37,7 +35,7 @@ bool pool_add_symbol(struct pool *pool, uint16_t symbol);
 
 void pool_free(struct pool *pool);
 
-/* The text of a program; freed by the caller. NULL when out of memory. */
+/* The text of a program; freed by the caller. NULL when out of memory, or the pool is damaged. */
 char *pool_text(const struct kiln_pool *pool, const struct kiln_program *program);
 
 #endif

@@ -26,8 +26,9 @@ class Tree:
         for name in ["README.md", RESULTS]:
             self.write(name, (source / name).read_text(encoding="utf-8"))
         shutil.copytree(source / FOLDER, folder / FOLDER)
-        for bundle in source.glob("tuned/*/bundle.c"):
-            self.write(str(bundle.relative_to(source)), bundle.read_text(encoding="utf-8"))
+        for kind in ["bundle.c", "winners.tsv"]:
+            for file in source.glob(f"tuned/*/{kind}"):
+                self.write(str(file.relative_to(source)), file.read_text(encoding="utf-8"))
         self.failures = []
 
     def write(self, name, text):
@@ -126,7 +127,11 @@ def check_files(tree):
         json.loads(t) | {"comparison": {"peers": [], "rows": []}}), "holds no rows")
     tree.with_text("no extent", FILE, without("comparison", "rows", 0, "m"), "row 1 has no 'm'")
     tree.with_text("no date", FILE, without("date"), "has no 'date'")
-    tree.with_text("another state", "tuned/pocl-avx512/bundle.c", lambda t: t + "\n",
+    tree.with_text("another time", "tuned/pocl-avx512/winners.tsv",
+                   lambda t: t + "time\tsingle\t0\t1\n",
+                   r"RESULTS\.md:\d+: is not what the measure")
+    tree.with_text("another kernel", "tuned/pocl-avx512/bundle.c",
+                   lambda t: t.replace("{ UINT64_C(0x", "{ UINT64_C(0xf", 1),
                    r"RESULTS\.md:\d+: is not what the measure")
     shutil.copy(tree.folder / FILE, tree.folder / FOLDER / "spare.json")
     tree.expect("a file of no table", 1, "spare.json: no document has a table of it", "--check")

@@ -11,11 +11,12 @@ extern const struct kiln_bundle kiln_bundle_nvidia_h100;
 extern const struct kiln_bundle kiln_bundle_nvidia_h200;
 extern const struct kiln_bundle kiln_bundle_pocl_avx2;
 extern const struct kiln_bundle kiln_bundle_pocl_avx512;
+extern const struct kiln_bundle kiln_bundle_pocl_avx512_intel;
 extern const struct kiln_bundle kiln_bundle_generic;
 
 static const struct kiln_bundle *const committed[] = {
-    &kiln_bundle_pocl_avx512, &kiln_bundle_pocl_avx2, &kiln_bundle_nvidia_h200,
-    &kiln_bundle_generic, NULL};
+    &kiln_bundle_pocl_avx512_intel, &kiln_bundle_pocl_avx512, &kiln_bundle_pocl_avx2,
+    &kiln_bundle_nvidia_h200, &kiln_bundle_generic, NULL};
 
 /* Bundles without recipes, of made-up devices. The capability is that of the trait. */
 #define NVIDIA(bundle_name, units, kib, capability) \
@@ -284,7 +285,13 @@ static void pocl_is_bound_to_its_version(void **state)
     from.vector_float = 16;
     from.driver = "3.1+debian";
     struct kiln_device_facts facts = ask(&from);
-    assert_string_equal(chain_of(committed, false, &facts), "pocl-avx512 generic ");
+    assert_string_equal(chain_of(committed, false, &facts),
+            "pocl-avx512 pocl-avx512-intel generic ");
+    kiln_device_facts_free(&facts);
+    from.name = "pthread-skylake-avx512-Intel(R) Xeon(R) Processor";
+    facts = ask(&from);
+    assert_string_equal(chain_of(committed, false, &facts),
+            "pocl-avx512-intel pocl-avx512 generic ");
     kiln_device_facts_free(&facts);
     from.vector_float = 8;
     facts = ask(&from);

@@ -4,3141 +4,1242 @@
  */
 #include "bundle.h"
 
-static const struct { char text[4096]; } bundle_generic_rows[] = { {
-    "// Elements of half are computed with as float. A product and a sum are fused where the device does\0"
-    "// that in one step: FP_CONTRACT, on by default, allows it.\0"
-    "static float load(__global const half *p)\0"
-    "{\0"
-    "\004return vload_half(0, p);\0"
-    "}\0"
-    "\0"
-    "static void store(float x, __global half *p)\0"
-    "\004vstore_half(x, 0, p);\0"
-    "// C = alpha x + beta C for one element; beta == 0 does not read C.\0"
-    "static void put(float x, float alpha, float beta, __global half *p)\0"
-    "\004store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);\0"
-    "static float8 load_vector(__global const half *p)\0"
-    "\004return vload_half8(0, p);\0"
-    "static void store_vector(float8 x, __global half *p)\0"
-    "\004vstore_half8(x, 0, p);\0"
-    "// put for elements side by side.\0"
-    "static void put_vector(float8 x, float alpha, float beta, __global half *p)\0"
-    "\004if (beta == 0)\0"
-    "\010store_vector(alpha * x, p);\0"
-    "\004else\0"
-    "\010store_vector(alpha * x + beta * load_vector(p), p);\0"
-    "// Packs a matrix into panels of 8: panel p holds, for every k, the lines p * 8 to\0"
-    "// p * 8 + 7 side by side. Lines past the end repeat the last one; what is\0"
-    "// computed from them is not stored. One work-item packs 256 values of k of one panel.\0"
-    "// The source holds one line after the other: lines x K.\0"
-    "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\0"
-    "void kiln_hgemm_packed_packa(long lines, long K,\0"
-    "\010__global const half *restrict X, long x_offset, long ldx,\0"
-    "\010__global float *restrict packed, long at)\0"
-    "\004const long line = get_group_id(0) * 8;\0"
-    "\004const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);\0"
-    "\004__global float *restrict out = packed + at + line * K + k0 * 8;\0"
-    "\004__global const half *restrict in = X + x_offset + k0;\0"
-    "\004const long l0 = min(line, lines - 1) * ldx;\0"
-    "\004const long l1 = min(line + 1, lines - 1) * ldx;\0"
-    "\004const long l2 = min(line + 2, lines - 1) * ldx;\0"
-    "\004const long l3 = min(line + 3, lines - 1) * ldx;\0"
-    "\004const long l4 = min(line + 4, lines - 1) * ldx;\0"
-    "\004const long l5 = min(line + 5, lines - 1) * ldx;\0"
-    "\004const long l6 = min(line + 6, lines - 1) * ldx;\0"
-    "\004const long l7 = min(line + 7, lines - 1) * ldx;\0"
-    "\004for (long k = k0; k < k1; k++, in++, out += 8) {\0"
-    "\010out[0] = load(in + l0);\0"
-    "\010out[1] = load(in + l1);\0"
-    "\010out[2] = load(in + l2);\0"
-    "\010out[3] = load(in + l3);\0"
-    "\010out[4] = load(in + l4);\0"
-    "\010out[5] = load(in + l5);\0"
-    "\010out[6] = load(in + l6);\0"
-    "\010out[7] = load(in + l7);\0"
-    "\004}\0"
-    "// The source holds the lines of one k side by side: K x lines.\0"
-    "void kiln_hgemm_packed_packb(long lines, long K,\0"
-    "\004__global const half *restrict in = X + x_offset + k0 * ldx + line;\0"
-    "\004if (line + 8 <= lines) {\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 8) {\0"
-    "\014vstore8(load_vector(in), 0, out);\0"
-    "\010}\0"
-    "\004} else {\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 8)\0"
-    "\014for (int i = 0; i < 8; i++)\0"
-    "\020out[i] = load(in + min((long) i, lines - 1 - line));\0"
-    "// C = alpha A B + beta C from packed A and packed B; C is M x N, row-major.\0"
-    "//\0"
-    "// Packed A is panel after panel, each K x 8: for every k, the panel's 8 rows side by side.\0"
-    "// Packed B is panel after panel, each K x 8. A work-group is one work-item; it computes up to\0"
-    "// 8 x 1 blocks of 8 x 8, each block held in registers.\0"
-    "void kiln_hgemm_packed_multiply(long M, long N, long K, float alpha, float beta,\0"
-    "\010__global const float *restrict packed_a, long a_at,\0"
-    "\010__global const float *restrict packed_b, long b_at,\0"
-    "\010__global half *restrict C, long c_offset, long ldc)\0"
-    "\004const long first_row = get_group_id(1) * 64, end_row = min(first_row + 64, M);\0"
-    "\004const long first_col = get_group_id(0) * 8, end_col = min(first_col + 8, N);\0"
-    "\004C += c_offset;\0"
-    "\004const long k0 = 0, depth = K;\0"
-    "\004for (long col = first_col; col < end_col; col += 8)\0"
-    "\004for (long row = first_row; row < end_row; row += 8) {\0"
-    "\010__global const float *restrict b = packed_b + b_at + col * K + k0 * 8;\0"
-    "\010__global const float *restrict a = packed_a + a_at + row * K + k0 * 8;\0"
-    "\010float8 c0_0 = 0;\0"
-    "\010float8 c1_0 = 0;\0"
-    "\010float8 c2_0 = 0;\0"
-    "\010float8 c3_0 = 0;\0"
-    "\010float8 c4_0 = 0;\0"
-    "\010float8 c5_0 = 0;\0"
-    "\010float8 c6_0 = 0;\0"
-    "\010float8 c7_0 = 0;\0"
-    "\010long k = 0;\0"
-    "\010for (; k < depth; k++) {\0"
-    "\014{\0"
-    "\020const float8 b0 = vload8(0, b);\0"
-    "\020const float a0 = a[0];\0"
-    "\020c0_0 += a0 * b0;\0"
-    "\020const float a1 = a[1];\0"
-    "\020c1_0 += a1 * b0;\0"
-    "\020const float a2 = a[2];\0"
-    "\020c2_0 += a2 * b0;\0"
-    "\020const float a3 = a[3];\0"
-    "\020c3_0 += a3 * b0;\0"
-}, {
-    "\020const float a4 = a[4];\0"
-    "\020c4_0 += a4 * b0;\0"
-    "\020const float a5 = a[5];\0"
-    "\020c5_0 += a5 * b0;\0"
-    "\020const float a6 = a[6];\0"
-    "\020c6_0 += a6 * b0;\0"
-    "\020const float a7 = a[7];\0"
-    "\020c7_0 += a7 * b0;\0"
-    "\020b += 8;\0"
-    "\020a += 8;\0"
-    "\014}\0"
-    "\010// C = alpha c + beta C for the 8 x 8 block at (row, col).\0"
-    "\010if (row < M) {\0"
-    "\014__global half *out = C + row * ldc + col;\0"
-    "\014if (col + 8 <= N) {\0"
-    "\020put_vector(c0_0, alpha, beta, out);\0"
-    "\014} else {\0"
-    "\020float x[8];\0"
-    "\020vstore8(c0_0, 0, x);\0"
-    "\020for (int n = 0; n < 8 && col + n < N; n++)\0"
-    "\024put(x[n], alpha, beta, out + n);\0"
-    "\010if (row + 1 < M) {\0"
-    "\014__global half *out = C + (row + 1) * ldc + col;\0"
-    "\020put_vector(c1_0, alpha, beta, out);\0"
-    "\020vstore8(c1_0, 0, x);\0"
-    "\010if (row + 2 < M) {\0"
-    "\014__global half *out = C + (row + 2) * ldc + col;\0"
-    "\020put_vector(c2_0, alpha, beta, out);\0"
-    "\020vstore8(c2_0, 0, x);\0"
-    "\010if (row + 3 < M) {\0"
-    "\014__global half *out = C + (row + 3) * ldc + col;\0"
-    "\020put_vector(c3_0, alpha, beta, out);\0"
-    "\020vstore8(c3_0, 0, x);\0"
-    "\010if (row + 4 < M) {\0"
-    "\014__global half *out = C + (row + 4) * ldc + col;\0"
-    "\020put_vector(c4_0, alpha, beta, out);\0"
-    "\020vstore8(c4_0, 0, x);\0"
-    "\010if (row + 5 < M) {\0"
-    "\014__global half *out = C + (row + 5) * ldc + col;\0"
-    "\020put_vector(c5_0, alpha, beta, out);\0"
-    "\020vstore8(c5_0, 0, x);\0"
-    "\010if (row + 6 < M) {\0"
-    "\014__global half *out = C + (row + 6) * ldc + col;\0"
-    "\020put_vector(c6_0, alpha, beta, out);\0"
-    "\020vstore8(c6_0, 0, x);\0"
-    "\010if (row + 7 < M) {\0"
-    "\014__global half *out = C + (row + 7) * ldc + col;\0"
-    "\020put_vector(c7_0, alpha, beta, out);\0"
-    "\020vstore8(c7_0, 0, x);\0"
-    "static float16 load_vector(__global const half *p)\0"
-    "\004return vload_half16(0, p);\0"
-    "static void store_vector(float16 x, __global half *p)\0"
-    "\004vstore_half16(x, 0, p);\0"
-    "static void put_vector(float16 x, float alpha, float beta, __global half *p)\0"
-    "// Packs a matrix into panels of 12: panel p holds, for every k, the lines p * 12 to\0"
-    "// p * 12 + 11 side by side. Lines past the end repeat the last one; what is\0"
-    "\004const long line = get_group_id(0) * 12;\0"
-    "\004__global float *restrict out = packed + at + line * K + k0 * 12;\0"
-    "\004const long l8 = min(line + 8, lines - 1) * ldx;\0"
-    "\004const long l9 = min(line + 9, lines - 1) * ldx;\0"
-    "\004const long l10 = min(line + 10, lines - 1) * ldx;\0"
-    "\004const long l11 = min(line + 11, lines - 1) * ldx;\0"
-    "\004for (long k = k0; k < k1; k++, in++, out += 12) {\0"
-    "\010out[8] = load(in + l8);\0"
-    "\010out[9] = load(in + l9);\0"
-    "\010out[10] = load(in + l10);\0"
-    "\010out[11] = load(in + l11);\0"
-    "// Packs a matrix into panels of 32: panel p holds, for every k, the lines p * 32 to\0"
-    "// p * 32 + 31 side by side. Lines past the end repeat the last one; what is\0"
-    "\004const long line = get_group_id(0) * 32;\0"
-    "\004__global float *restrict out = packed + at + line * K + k0 * 32;\0"
-    "\004if (line + 32 <= lines) {\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 32) {\0"
-    "\014vstore16(load_vector(in), 0, out);\0"
-    "\014vstore16(load_vector(in + 16), 1, out);\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 32)\0"
-    "\014for (int i = 0; i < 32; i++)\0"
-    "// Packed A is panel after panel, each K x 12: for every k, the panel's 12 rows side by side.\0"
-    "// Packed B is panel after panel, each K x 32. A work-group is one work-item; it computes up to\0"
-    "// 2 x 16 blocks of 12 x 32, each block held in registers.\0"
-    "\004const long first_row = get_group_id(1) * 24, end_row = min(first_row + 24, M);\0"
-    "\004const long first_col = get_group_id(0) * 512, end_col = min(first_col + 512, N);\0"
-    "\004for (long col = first_col; col < end_col; col += 32)\0"
-    "\004for (long row = first_row; row < end_row; row += 12) {\0"
-    "\010__global const float *restrict b = packed_b + b_at + col * K + k0 * 32;\0"
-    "\010__global const float *restrict a = packed_a + a_at + row * K + k0 * 12;\0"
-    "\010float16 c0_0 = 0, c0_1 = 0;\0"
-    "\010float16 c1_0 = 0, c1_1 = 0;\0"
-    "\010float16 c2_0 = 0, c2_1 = 0;\0"
-    "\010float16 c3_0 = 0, c3_1 = 0;\0"
-    "\010float16 c4_0 = 0, c4_1 = 0;\0"
-    "\010float16 c5_0 = 0, c5_1 = 0;\0"
-    "\010float16 c6_0 = 0, c6_1 = 0;\0"
-    "\010float16 c7_0 = 0, c7_1 = 0;\0"
-    "\010float16 c8_0 = 0, c8_1 = 0;\0"
-    "\010float16 c9_0 = 0, c9_1 = 0;\0"
-    "\010float16 c10_0 = 0, c10_1 = 0;\0"
-    "\010float16 c11_0 = 0, c11_1 = 0;\0"
-    "\020const float16 b0 = vload16(0, b);\0"
-    "\020const float16 b1 = vload16(1, b);\0"
-    "\020c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
-    "\020c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
-    "\020c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
-    "\020c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
-    "\020c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
-    "\020c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
-    "\020c6_0 += a6 * b0; c6_1 += a6 * b1;\0"
-}, {
-    "\020c7_0 += a7 * b0; c7_1 += a7 * b1;\0"
-    "\020const float a8 = a[8];\0"
-    "\020c8_0 += a8 * b0; c8_1 += a8 * b1;\0"
-    "\020const float a9 = a[9];\0"
-    "\020c9_0 += a9 * b0; c9_1 += a9 * b1;\0"
-    "\020const float a10 = a[10];\0"
-    "\020c10_0 += a10 * b0; c10_1 += a10 * b1;\0"
-    "\020const float a11 = a[11];\0"
-    "\020c11_0 += a11 * b0; c11_1 += a11 * b1;\0"
-    "\020b += 32;\0"
-    "\020a += 12;\0"
-    "\010// C = alpha c + beta C for the 12 x 32 block at (row, col).\0"
-    "\014if (col + 32 <= N) {\0"
-    "\020put_vector(c0_1, alpha, beta, out + 16);\0"
-    "\020float x[32];\0"
-    "\020vstore16(c0_0, 0, x);\0"
-    "\020vstore16(c0_1, 0, x + 16);\0"
-    "\020for (int n = 0; n < 32 && col + n < N; n++)\0"
-    "\020put_vector(c1_1, alpha, beta, out + 16);\0"
-    "\020vstore16(c1_0, 0, x);\0"
-    "\020vstore16(c1_1, 0, x + 16);\0"
-    "\020put_vector(c2_1, alpha, beta, out + 16);\0"
-    "\020vstore16(c2_0, 0, x);\0"
-    "\020vstore16(c2_1, 0, x + 16);\0"
-    "\020put_vector(c3_1, alpha, beta, out + 16);\0"
-    "\020vstore16(c3_0, 0, x);\0"
-    "\020vstore16(c3_1, 0, x + 16);\0"
-    "\020put_vector(c4_1, alpha, beta, out + 16);\0"
-    "\020vstore16(c4_0, 0, x);\0"
-    "\020vstore16(c4_1, 0, x + 16);\0"
-    "\020put_vector(c5_1, alpha, beta, out + 16);\0"
-    "\020vstore16(c5_0, 0, x);\0"
-    "\020vstore16(c5_1, 0, x + 16);\0"
-    "\020put_vector(c6_1, alpha, beta, out + 16);\0"
-    "\020vstore16(c6_0, 0, x);\0"
-    "\020vstore16(c6_1, 0, x + 16);\0"
-    "\020put_vector(c7_1, alpha, beta, out + 16);\0"
-    "\020vstore16(c7_0, 0, x);\0"
-    "\020vstore16(c7_1, 0, x + 16);\0"
-    "\010if (row + 8 < M) {\0"
-    "\014__global half *out = C + (row + 8) * ldc + col;\0"
-    "\020put_vector(c8_0, alpha, beta, out);\0"
-    "\020put_vector(c8_1, alpha, beta, out + 16);\0"
-    "\020vstore16(c8_0, 0, x);\0"
-    "\020vstore16(c8_1, 0, x + 16);\0"
-    "\010if (row + 9 < M) {\0"
-    "\014__global half *out = C + (row + 9) * ldc + col;\0"
-    "\020put_vector(c9_0, alpha, beta, out);\0"
-    "\020put_vector(c9_1, alpha, beta, out + 16);\0"
-    "\020vstore16(c9_0, 0, x);\0"
-    "\020vstore16(c9_1, 0, x + 16);\0"
-    "\010if (row + 10 < M) {\0"
-    "\014__global half *out = C + (row + 10) * ldc + col;\0"
-    "\020put_vector(c10_0, alpha, beta, out);\0"
-    "\020put_vector(c10_1, alpha, beta, out + 16);\0"
-    "\020vstore16(c10_0, 0, x);\0"
-    "\020vstore16(c10_1, 0, x + 16);\0"
-    "\010if (row + 11 < M) {\0"
-    "\014__global half *out = C + (row + 11) * ldc + col;\0"
-    "\020put_vector(c11_0, alpha, beta, out);\0"
-    "\020put_vector(c11_1, alpha, beta, out + 16);\0"
-    "\020vstore16(c11_0, 0, x);\0"
-    "\020vstore16(c11_1, 0, x + 16);\0"
-    "\004const long l12 = min(line + 12, lines - 1) * ldx;\0"
-    "\004const long l13 = min(line + 13, lines - 1) * ldx;\0"
-    "\004const long l14 = min(line + 14, lines - 1) * ldx;\0"
-    "\004const long l15 = min(line + 15, lines - 1) * ldx;\0"
-    "\004const long l16 = min(line + 16, lines - 1) * ldx;\0"
-    "\004const long l17 = min(line + 17, lines - 1) * ldx;\0"
-    "\004const long l18 = min(line + 18, lines - 1) * ldx;\0"
-    "\004const long l19 = min(line + 19, lines - 1) * ldx;\0"
-    "\004const long l20 = min(line + 20, lines - 1) * ldx;\0"
-    "\004const long l21 = min(line + 21, lines - 1) * ldx;\0"
-    "\004const long l22 = min(line + 22, lines - 1) * ldx;\0"
-    "\004const long l23 = min(line + 23, lines - 1) * ldx;\0"
-    "\004const long l24 = min(line + 24, lines - 1) * ldx;\0"
-    "\004const long l25 = min(line + 25, lines - 1) * ldx;\0"
-    "\004const long l26 = min(line + 26, lines - 1) * ldx;\0"
-    "\004const long l27 = min(line + 27, lines - 1) * ldx;\0"
-    "\004const long l28 = min(line + 28, lines - 1) * ldx;\0"
-    "\004const long l29 = min(line + 29, lines - 1) * ldx;\0"
-    "\004const long l30 = min(line + 30, lines - 1) * ldx;\0"
-    "\004const long l31 = min(line + 31, lines - 1) * ldx;\0"
-    "\004for (long k = k0; k < k1; k++, in++, out += 32) {\0"
-    "\010out[12] = load(in + l12);\0"
-    "\010out[13] = load(in + l13);\0"
-    "\010out[14] = load(in + l14);\0"
-    "\010out[15] = load(in + l15);\0"
-    "\010out[16] = load(in + l16);\0"
-    "\010out[17] = load(in + l17);\0"
-    "\010out[18] = load(in + l18);\0"
-    "\010out[19] = load(in + l19);\0"
-    "\010out[20] = load(in + l20);\0"
-    "\010out[21] = load(in + l21);\0"
-    "\010out[22] = load(in + l22);\0"
-    "\010out[23] = load(in + l23);\0"
-    "\010out[24] = load(in + l24);\0"
-    "\010out[25] = load(in + l25);\0"
-    "\010out[26] = load(in + l26);\0"
-    "\010out[27] = load(in + l27);\0"
-    "\010out[28] = load(in + l28);\0"
-    "\010out[29] = load(in + l29);\0"
-    "\010out[30] = load(in + l30);\0"
-    "\010out[31] = load(in + l31);\0"
-    "\004if (line + 12 <= lines) {\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 12) {\0"
-    "\014out[0] = load(in);\0"
-    "\014out[1] = load(in + 1);\0"
-    "\014out[2] = load(in + 2);\0"
-    "\014out[3] = load(in + 3);\0"
-    "\014out[4] = load(in + 4);\0"
-    "\014out[5] = load(in + 5);\0"
-    "\014out[6] = load(in + 6);\0"
-    "\014out[7] = load(in + 7);\0"
-    "\014out[8] = load(in + 8);\0"
-    "\014out[9] = load(in + 9);\0"
-    "\014out[10] = load(in + 10);\0"
-    "\014out[11] = load(in + 11);\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 12)\0"
-    "\014for (int i = 0; i < 12; i++)\0"
-    "static float total(float16 x)\0"
-}, {
-    "\004float e[16];\0"
-    "\004vstore16(x, 0, e);\0"
-    "\004return e[0] + e[1] + e[2] + e[3] + e[4] + e[5] + e[6] + e[7] + e[8] + e[9] + e[10] + e[11]\0"
-    "\014+ e[12] + e[13] + e[14] + e[15];\0"
-    "static float16 load_row(__global const half *p)\0"
-    "\004return load_vector(p);\0"
-    "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\0"
-    "// X is stored L x K: each of its rows is multiplied by Y to a sum.\0"
-    "// Y is stored K x S.\0"
-    "// A work-group of 1 work-items along L and 1 along K has 8 x 2 of C.\0"
-    "void kiln_hgemm_thin_multiply(long L, long S, long K, float alpha, float beta,\0"
-    "\010__global const half *restrict Y, long y_offset, long ldy,\0"
-    "\004const int along_k = get_local_id(0), along_l = get_local_id(1);\0"
-    "\004const long l = (long) get_group_id(0) * 8 + along_l * 8;\0"
-    "\004const long s = (long) get_group_id(1) * 2;\0"
-    "\004const long from = 0, to = K;\0"
-    "\004X += x_offset;\0"
-    "\004__global const half *y0 = Y + y_offset + min(s, S - 1);\0"
-    "\004__global const half *y1 = Y + y_offset + min(s + 1, S - 1);\0"
-    "\004const long y_step = ldy;\0"
-    "\004// Rows past the end repeat the last one; what is computed from them is not stored.\0"
-    "\004__global const half *x0 = X + min(l, L - 1) * ldx;\0"
-    "\004__global const half *x1 = X + min(l + 1, L - 1) * ldx;\0"
-    "\004__global const half *x2 = X + min(l + 2, L - 1) * ldx;\0"
-    "\004__global const half *x3 = X + min(l + 3, L - 1) * ldx;\0"
-    "\004__global const half *x4 = X + min(l + 4, L - 1) * ldx;\0"
-    "\004__global const half *x5 = X + min(l + 5, L - 1) * ldx;\0"
-    "\004__global const half *x6 = X + min(l + 6, L - 1) * ldx;\0"
-    "\004__global const half *x7 = X + min(l + 7, L - 1) * ldx;\0"
-    "\004float16 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0, c0_4 = 0, c0_5 = 0, c0_6 = 0, c0_7 = 0;\0"
-    "\004float16 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0, c1_4 = 0, c1_5 = 0, c1_6 = 0, c1_7 = 0;\0"
-    "\004// A single column of Y lies side by side like a row.\0"
-    "\004const bool fast = ldy == 1;\0"
-    "\004long k = from + along_k * 16;\0"
-    "\004if (fast) {\0"
-    "\010for (; k + 16 <= to; k += 16) {\0"
-    "\014const float16 a0 = load_row(x0 + k);\0"
-    "\014const float16 a1 = load_row(x1 + k);\0"
-    "\014const float16 a2 = load_row(x2 + k);\0"
-    "\014const float16 a3 = load_row(x3 + k);\0"
-    "\014const float16 a4 = load_row(x4 + k);\0"
-    "\014const float16 a5 = load_row(x5 + k);\0"
-    "\014const float16 a6 = load_row(x6 + k);\0"
-    "\014const float16 a7 = load_row(x7 + k);\0"
-    "\014const float16 b0 = load_vector(y0 + k);\0"
-    "\014c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0; c0_4 += a4\0"
-    "\024* b0; c0_5 += a5 * b0; c0_6 += a6 * b0; c0_7 += a7 * b0;\0"
-    "\014const float16 b1 = load_vector(y1 + k);\0"
-    "\014c1_0 += a0 * b1; c1_1 += a1 * b1; c1_2 += a2 * b1; c1_3 += a3 * b1; c1_4 += a4\0"
-    "\024* b1; c1_5 += a5 * b1; c1_6 += a6 * b1; c1_7 += a7 * b1;\0"
-    "\014const float16 b0 = (float16) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
-    "\024load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step),\0"
-    "\024load(y0 + (k + 4) * y_step), load(y0 + (k + 5) * y_step),\0"
-    "\024load(y0 + (k + 6) * y_step), load(y0 + (k + 7) * y_step),\0"
-    "\024load(y0 + (k + 8) * y_step), load(y0 + (k + 9) * y_step),\0"
-    "\024load(y0 + (k + 10) * y_step), load(y0 + (k + 11) * y_step),\0"
-    "\024load(y0 + (k + 12) * y_step), load(y0 + (k + 13) * y_step),\0"
-    "\024load(y0 + (k + 14) * y_step), load(y0 + (k + 15) * y_step));\0"
-    "\014const float16 b1 = (float16) (load(y1 + k * y_step), load(y1 + (k + 1) * y_step),\0"
-    "\024load(y1 + (k + 2) * y_step), load(y1 + (k + 3) * y_step),\0"
-    "\024load(y1 + (k + 4) * y_step), load(y1 + (k + 5) * y_step),\0"
-    "\024load(y1 + (k + 6) * y_step), load(y1 + (k + 7) * y_step),\0"
-    "\024load(y1 + (k + 8) * y_step), load(y1 + (k + 9) * y_step),\0"
-    "\024load(y1 + (k + 10) * y_step), load(y1 + (k + 11) * y_step),\0"
-    "\024load(y1 + (k + 12) * y_step), load(y1 + (k + 13) * y_step),\0"
-    "\024load(y1 + (k + 14) * y_step), load(y1 + (k + 15) * y_step));\0"
-    "\004// What is left of K is less than a vector, and one work-item's.\0"
-    "\004for (; k < to; k++) {\0"
-    "\010const float b0 = load(y0 + k * y_step);\0"
-    "\010const float b1 = load(y1 + k * y_step);\0"
-    "\010const float a0 = load(x0 + k);\0"
-    "\010c0_0.s0 += a0 * b0; c1_0.s0 += a0 * b1;\0"
-    "\010const float a1 = load(x1 + k);\0"
-    "\010c0_1.s0 += a1 * b0; c1_1.s0 += a1 * b1;\0"
-    "\010const float a2 = load(x2 + k);\0"
-    "\010c0_2.s0 += a2 * b0; c1_2.s0 += a2 * b1;\0"
-    "\010const float a3 = load(x3 + k);\0"
-    "\010c0_3.s0 += a3 * b0; c1_3.s0 += a3 * b1;\0"
-    "\010const float a4 = load(x4 + k);\0"
-    "\010c0_4.s0 += a4 * b0; c1_4.s0 += a4 * b1;\0"
-    "\010const float a5 = load(x5 + k);\0"
-}, {
-    "\010c0_5.s0 += a5 * b0; c1_5.s0 += a5 * b1;\0"
-    "\010const float a6 = load(x6 + k);\0"
-    "\010c0_6.s0 += a6 * b0; c1_6.s0 += a6 * b1;\0"
-    "\010const float a7 = load(x7 + k);\0"
-    "\010c0_7.s0 += a7 * b0; c1_7.s0 += a7 * b1;\0"
-    "\004const long begin = l, first = l;\0"
-    "\004if (along_k == 0 && s < S) {\0"
-    "\010const float sums[] = { total(c0_0), total(c0_1), total(c0_2), total(c0_3), total(c0_4),\0"
-    "\020total(c0_5), total(c0_6), total(c0_7) };\0"
-    "\010for (int i = 0; i < 8; i++)\0"
-    "\014if (first + i >= begin && first + i < L)\0"
-    "\020put(sums[i], alpha, beta, C + (first + i) * ldc + s);\0"
-    "\004if (along_k == 0 && s + 1 < S) {\0"
-    "\010const float sums[] = { total(c1_0), total(c1_1), total(c1_2), total(c1_3), total(c1_4),\0"
-    "\020total(c1_5), total(c1_6), total(c1_7) };\0"
-    "\020put(sums[i], alpha, beta, C + (first + i) * ldc + s + 1);\0"
-    "// Y is stored S x K.\0"
-    "\004__global const half *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
-    "\004__global const half *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
-    "\004const long y_step = 1;\0"
-    "\004for (; k + 16 <= to; k += 16) {\0"
-    "\010const float16 a0 = load_row(x0 + k);\0"
-    "\010const float16 a1 = load_row(x1 + k);\0"
-    "\010const float16 a2 = load_row(x2 + k);\0"
-    "\010const float16 a3 = load_row(x3 + k);\0"
-    "\010const float16 a4 = load_row(x4 + k);\0"
-    "\010const float16 a5 = load_row(x5 + k);\0"
-    "\010const float16 a6 = load_row(x6 + k);\0"
-    "\010const float16 a7 = load_row(x7 + k);\0"
-    "\010const float16 b0 = load_vector(y0 + k);\0"
-    "\010c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0; c0_4 += a4 * b0; c0_5\0"
-    "\020+= a5 * b0; c0_6 += a6 * b0; c0_7 += a7 * b0;\0"
-    "\010const float16 b1 = load_vector(y1 + k);\0"
-    "\010c1_0 += a0 * b1; c1_1 += a1 * b1; c1_2 += a2 * b1; c1_3 += a3 * b1; c1_4 += a4 * b1; c1_5\0"
-    "\020+= a5 * b1; c1_6 += a6 * b1; c1_7 += a7 * b1;\0"
-    "// X is stored K x L: its rows are added up, each times an element of Y.\0"
-    "// A work-group of 1 work-items along L and 1 along K has 512 x 2 of C.\0"
-    "\004const int along_k = get_local_id(1), along_l = get_local_id(0);\0"
-    "\004const long l = (long) get_group_id(0) * 512 + along_l * 512;\0"
-    "\004// The last vector ends where the row does.\0"
-    "\004const long last = max(L - 16, (long) 0);\0"
-    "\004const int vectors = min((L - l + 15) / 16, (long) 32);\0"
-    "\004float16 c0[32];\0"
-    "\004float16 c1[32];\0"
-    "\004for (int v = 0; v < vectors; v++) {\0"
-    "\010c0[v] = 0; c1[v] = 0;\0"
-    "\004long k = from;\0"
-    "\004if (L < 16)\0"
-    "\010for (; k < to; k++) {\0"
-    "\014// A row is less than a vector.\0"
-    "\014__global const half *x = X + k * ldx;\0"
-    "\014const float16 a = (float16) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,\0"
-    "\024L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)),\0"
-    "\024load(x + min((long) 4, L - 1)), load(x + min((long) 5, L - 1)),\0"
-    "\024load(x + min((long) 6, L - 1)), load(x + min((long) 7, L - 1)),\0"
-    "\024load(x + min((long) 8, L - 1)), load(x + min((long) 9, L - 1)),\0"
-    "\024load(x + min((long) 10, L - 1)), load(x + min((long) 11, L - 1)),\0"
-    "\024load(x + min((long) 12, L - 1)), load(x + min((long) 13, L - 1)),\0"
-    "\024load(x + min((long) 14, L - 1)), load(x + min((long) 15, L - 1)));\0"
-    "\014c0[0] += a * load(y0 + k * y_step); c1[0] += a * load(y1 + k * y_step);\0"
-    "\004for (; k + 7 < to; k += 8) {\0"
-    "\010const float b0_0 = load(y0 + k * y_step), b0_1 = load(y0 + (k + 1) * y_step),\0"
-    "\020b0_2 = load(y0 + (k + 2) * y_step), b0_3 = load(y0 + (k + 3) * y_step),\0"
-    "\020b0_4 = load(y0 + (k + 4) * y_step), b0_5 = load(y0 + (k + 5) * y_step),\0"
-    "\020b0_6 = load(y0 + (k + 6) * y_step), b0_7 = load(y0 + (k + 7) * y_step);\0"
-    "\010const float b1_0 = load(y1 + k * y_step), b1_1 = load(y1 + (k + 1) * y_step),\0"
-    "\020b1_2 = load(y1 + (k + 2) * y_step), b1_3 = load(y1 + (k + 3) * y_step),\0"
-    "\020b1_4 = load(y1 + (k + 4) * y_step), b1_5 = load(y1 + (k + 5) * y_step),\0"
-    "\020b1_6 = load(y1 + (k + 6) * y_step), b1_7 = load(y1 + (k + 7) * y_step);\0"
-    "\010for (int v = 0; v < vectors; v++) {\0"
-    "\014__global const half *x = X + k * ldx + min(l + v * 16, last);\0"
-    "\014const float16 a0 = load_row(x + 0 * ldx);\0"
-    "\014const float16 a1 = load_row(x + 1 * ldx);\0"
-    "\014const float16 a2 = load_row(x + 2 * ldx);\0"
-    "\014const float16 a3 = load_row(x + 3 * ldx);\0"
-    "\014const float16 a4 = load_row(x + 4 * ldx);\0"
-    "\014const float16 a5 = load_row(x + 5 * ldx);\0"
-    "\014const float16 a6 = load_row(x + 6 * ldx);\0"
-    "\014const float16 a7 = load_row(x + 7 * ldx);\0"
-    "\014c0[v] += a0 * b0_0 + a1 * b0_1 + a2 * b0_2 + a3 * b0_3 + a4 * b0_4 + a5 * b0_5 + a6\0"
-    "\024* b0_6 + a7 * b0_7;\0"
-}, {
-    "\014c1[v] += a0 * b1_0 + a1 * b1_1 + a2 * b1_2 + a3 * b1_3 + a4 * b1_4 + a5 * b1_5 + a6\0"
-    "\024* b1_6 + a7 * b1_7;\0"
-    "\010const float b0_0 = load(y0 + k * y_step);\0"
-    "\010const float b1_0 = load(y1 + k * y_step);\0"
-    "\014c0[v] += a0 * b0_0;\0"
-    "\014c1[v] += a0 * b1_0;\0"
-    "\004for (int v = 0; v < vectors && s < S; v++) {\0"
-    "\010const long begin = l + v * 16, first = min(begin, last);\0"
-    "\010float sums[16];\0"
-    "\010vstore16(c0[v], 0, sums);\0"
-    "\010for (int i = 0; i < 16; i++)\0"
-    "\004for (int v = 0; v < vectors && s + 1 < S; v++) {\0"
-    "\010vstore16(c1[v], 0, sums);\0"
-    "// Packs a matrix into panels of 6: panel p holds, for every k, the lines p * 6 to\0"
-    "// p * 6 + 5 side by side. Lines past the end repeat the last one; what is\0"
-    "\004const long line = get_group_id(0) * 6;\0"
-    "\004__global float *restrict out = packed + at + line * K + k0 * 6;\0"
-    "\004for (long k = k0; k < k1; k++, in++, out += 6) {\0"
-    "// Packs a matrix into panels of 16: panel p holds, for every k, the lines p * 16 to\0"
-    "// p * 16 + 15 side by side. Lines past the end repeat the last one; what is\0"
-    "\004const long line = get_group_id(0) * 16;\0"
-    "\004__global float *restrict out = packed + at + line * K + k0 * 16;\0"
-    "\004if (line + 16 <= lines) {\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 16) {\0"
-    "\014vstore8(load_vector(in + 8), 1, out);\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 16)\0"
-    "\014for (int i = 0; i < 16; i++)\0"
-    "// Packed A is panel after panel, each K x 6: for every k, the panel's 6 rows side by side.\0"
-    "// Packed B is panel after panel, each K x 16. A work-group is one work-item; it computes up to\0"
-    "// 4 x 16 blocks of 6 x 16, each block held in registers.\0"
-    "\004const long first_col = get_group_id(0) * 256, end_col = min(first_col + 256, N);\0"
-    "\004for (long col = first_col; col < end_col; col += 16)\0"
-    "\004for (long row = first_row; row < end_row; row += 6) {\0"
-    "\010__global const float *restrict b = packed_b + b_at + col * K + k0 * 16;\0"
-    "\010__global const float *restrict a = packed_a + a_at + row * K + k0 * 6;\0"
-    "\010float8 c0_0 = 0, c0_1 = 0;\0"
-    "\010float8 c1_0 = 0, c1_1 = 0;\0"
-    "\010float8 c2_0 = 0, c2_1 = 0;\0"
-    "\010float8 c3_0 = 0, c3_1 = 0;\0"
-    "\010float8 c4_0 = 0, c4_1 = 0;\0"
-    "\010float8 c5_0 = 0, c5_1 = 0;\0"
-    "\020const float8 b1 = vload8(1, b);\0"
-    "\020b += 16;\0"
-    "\020a += 6;\0"
-    "\010// C = alpha c + beta C for the 6 x 16 block at (row, col).\0"
-    "\014if (col + 16 <= N) {\0"
-    "\020put_vector(c0_1, alpha, beta, out + 8);\0"
-    "\020float x[16];\0"
-    "\020vstore8(c0_1, 0, x + 8);\0"
-    "\020for (int n = 0; n < 16 && col + n < N; n++)\0"
-    "\020put_vector(c1_1, alpha, beta, out + 8);\0"
-    "\020vstore8(c1_1, 0, x + 8);\0"
-    "\020put_vector(c2_1, alpha, beta, out + 8);\0"
-    "\020vstore8(c2_1, 0, x + 8);\0"
-    "\020put_vector(c3_1, alpha, beta, out + 8);\0"
-    "\020vstore8(c3_1, 0, x + 8);\0"
-    "\020put_vector(c4_1, alpha, beta, out + 8);\0"
-    "\020vstore8(c4_1, 0, x + 8);\0"
-    "\020put_vector(c5_1, alpha, beta, out + 8);\0"
-    "\020vstore8(c5_1, 0, x + 8);\0"
-    "\004for (long k = k0; k < k1; k++, in++, out += 16) {\0"
-    "\004if (line + 6 <= lines) {\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 6) {\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 6)\0"
-    "\014for (int i = 0; i < 6; i++)\0"
-    "// C = alpha op(A) op(B) + beta C; C is M x N, row-major.\0"
-    "// A is stored M x K.\0"
-    "// B is stored K x N.\0"
-    "// A work-group is one work-item. It packs a slice of a panel of B into local memory, and multiplies\0"
-    "// it with blocks of 4 rows of A, as they lie; a block of C is held in registers.\0"
-    "void kiln_hgemm_fused_multiply(long M, long N, long K, float alpha, float beta,\0"
-    "\010__global const half *restrict A, long a_offset, long lda,\0"
-    "\010__global const half *restrict B, long b_offset, long ldb,\0"
-    "\004// A slice of a panel: for every k, the panel's columns of B side by side, 24 apart.\0"
-    "\004__local float panel[6144];\0"
-    "\004// What the slices of K add up to so far, block after block.\0"
-    "\004__local float sums[768];\0"
-    "\004// Panels are up to 3 vectors of columns wide, slices up to 256 of K deep. All are\0"
-    "\004// of equal size, but for one vector or the last slice.\0"
-    "\004const long blocks = (M + 3) / 4;\0"
-    "\004const long vectors = (N + 7) / 8, panels = (vectors + 2) / 3;\0"
-    "\004const long slices = max((K + 255) / 256, (long) 1), slice = (K + slices - 1) / slices;\0"
-    "\004// Chunks of up to 8 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
-    "\004// takes as many blocks, to one, of this order.\0"
-    "\004const long group = get_group_id(0), groups = get_num_groups(0);\0"
-    "\004A += a_offset;\0"
-    "\004B += b_offset;\0"
-}, {
-    "\004const long share = blocks * panels / groups, rest = blocks * panels % groups;\0"
-    "\004long at = group * share + min(group, rest);\0"
-    "\004const long end = at + share + (group < rest);\0"
-    "\004while (at < end) {\0"
-    "\010const long chunk = at / (8 * panels) * 8;\0"
-    "\010const long height = min(blocks - chunk, (long) 8);\0"
-    "\010const long in_chunk = at - chunk * panels, this_panel = in_chunk / height;\0"
-    "\010const long first = in_chunk % height, last = min(height, first + end - at);\0"
-    "\010const long vector = vectors * this_panel / panels;\0"
-    "\010const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 8;\0"
-    "\010at += last - first;\0"
-    "\010long k0 = 0;\0"
-    "\010do {\0"
-    "\014const long depth = min(slice, K - k0);\0"
-    "\014// Packs B from (k0, col) on: `depth` of K, `width` vectors of columns. Columns past the\0"
-    "\014// end repeat the last one; what is computed from them is not stored.\0"
-    "\020const long whole = min(width, (N - col) / 8);\0"
-    "\020__local float *out = panel;\0"
-    "\020__global const half *in = B + k0 * ldb + col;\0"
-    "\020for (long k = 0; k < depth; k++, in += ldb, out += 24) {\0"
-    "\024for (long v = 0; v < whole; v++)\0"
-    "\030vstore8(load_vector(in + v * 8), v, out);\0"
-    "\024for (long i = whole * 8; i < width * 8; i++)\0"
-    "\030out[i] = load(in + min(i, N - 1 - col));\0"
-    "\020}\0"
-    "\014for (long block = first; block < last; block++) {\0"
-    "\020const long row = (chunk + block) * 4;\0"
-    "\020__local float *sum = sums + (slices > 1 ? block * 96 : 0);\0"
-    "\020__local const float *b = panel;\0"
-    "\020__global const half *restrict a = A + k0;\0"
-    "\020const long r0 = min(row, M - 1) * lda;\0"
-    "\020const long r1 = min(row + 1, M - 1) * lda;\0"
-    "\020const long r2 = min(row + 2, M - 1) * lda;\0"
-    "\020const long r3 = min(row + 3, M - 1) * lda;\0"
-    "\020if (width == 1) {\0"
-    "\024// Adds the slice's share of a block of 4 rows and 1 vectors to `sum`, where\0"
-    "\024// vectors lie as in a block of 3.\0"
-    "\024float8 c0_0 = 0;\0"
-    "\024float8 c1_0 = 0;\0"
-    "\024float8 c2_0 = 0;\0"
-    "\024float8 c3_0 = 0;\0"
-    "\024if (k0 > 0) {\0"
-    "\030c0_0 = vload8(0, sum);\0"
-    "\030c1_0 = vload8(3, sum);\0"
-    "\030c2_0 = vload8(6, sum);\0"
-    "\030c3_0 = vload8(9, sum);\0"
-    "\024}\0"
-    "\024long k = 0;\0"
-    "\024for (; k < depth; k++) {\0"
-    "\030{\0"
-    "\034const float8 b0 = vload8(0, b);\0"
-    "\034const float a0 = load(a + r0);\0"
-    "\034c0_0 += a0 * b0;\0"
-    "\034const float a1 = load(a + r1);\0"
-    "\034c1_0 += a1 * b0;\0"
-    "\034const float a2 = load(a + r2);\0"
-    "\034c2_0 += a2 * b0;\0"
-    "\034const float a3 = load(a + r3);\0"
-    "\034c3_0 += a3 * b0;\0"
-    "\034b += 24;\0"
-    "\034a++;\0"
-    "\030}\0"
-    "\024vstore8(c0_0, 0, sum);\0"
-    "\024vstore8(c1_0, 3, sum);\0"
-    "\024vstore8(c2_0, 6, sum);\0"
-    "\024vstore8(c3_0, 9, sum);\0"
-    "\020if (width == 2) {\0"
-    "\024// Adds the slice's share of a block of 4 rows and 2 vectors to `sum`, where\0"
-    "\024float8 c0_0 = 0, c0_1 = 0;\0"
-    "\024float8 c1_0 = 0, c1_1 = 0;\0"
-    "\024float8 c2_0 = 0, c2_1 = 0;\0"
-    "\024float8 c3_0 = 0, c3_1 = 0;\0"
-    "\030c0_0 = vload8(0, sum); c0_1 = vload8(1, sum);\0"
-    "\030c1_0 = vload8(3, sum); c1_1 = vload8(4, sum);\0"
-    "\030c2_0 = vload8(6, sum); c2_1 = vload8(7, sum);\0"
-    "\030c3_0 = vload8(9, sum); c3_1 = vload8(10, sum);\0"
-    "\034const float8 b1 = vload8(1, b);\0"
-    "\034c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
-    "\034c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
-    "\034c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
-    "\034c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
-    "\024vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum);\0"
-    "\024vstore8(c1_0, 3, sum); vstore8(c1_1, 4, sum);\0"
-    "\024vstore8(c2_0, 6, sum); vstore8(c2_1, 7, sum);\0"
-    "\024vstore8(c3_0, 9, sum); vstore8(c3_1, 10, sum);\0"
-    "\020if (width == 3) {\0"
-    "\024// Adds the slice's share of a block of 4 rows and 3 vectors to `sum`, where\0"
-    "\024float8 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
-    "\024float8 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
-    "\024float8 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
-    "\024float8 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
-    "\030c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2, sum);\0"
-    "\030c1_0 = vload8(3, sum); c1_1 = vload8(4, sum); c1_2 = vload8(5, sum);\0"
-    "\030c2_0 = vload8(6, sum); c2_1 = vload8(7, sum); c2_2 = vload8(8, sum);\0"
-    "\030c3_0 = vload8(9, sum); c3_1 = vload8(10, sum); c3_2 = vload8(11, sum);\0"
-    "\034const float8 b2 = vload8(2, b);\0"
-    "\034c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2;\0"
-    "\034c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2;\0"
-    "\034c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2;\0"
-    "\034c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2;\0"
-    "\024vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2, sum);\0"
-    "\024vstore8(c1_0, 3, sum); vstore8(c1_1, 4, sum); vstore8(c1_2, 5, sum);\0"
-    "\024vstore8(c2_0, 6, sum); vstore8(c2_1, 7, sum); vstore8(c2_2, 8, sum);\0"
-    "\024vstore8(c3_0, 9, sum); vstore8(c3_1, 10, sum); vstore8(c3_2, 11, sum);\0"
-}, {
-    "\020if (k0 + depth == K) {\0"
-    "\024// C = alpha sum + beta C for a block of `width` vectors at (row, col).\0"
-    "\024for (long m = 0; m < 4 && row + m < M; m++) {\0"
-    "\030__global half *out = C + (row + m) * ldc + col;\0"
-    "\030__local const float *x = sum + m * 24;\0"
-    "\030const long end = min(width * 8, N - col);\0"
-    "\030long n = 0;\0"
-    "\030for (; n + 8 <= end; n += 8)\0"
-    "\034put_vector(vload8(0, x + n), alpha, beta, out + n);\0"
-    "\030for (; n < end; n++)\0"
-    "\034put(x[n], alpha, beta, out + n);\0"
-    "\014k0 += depth;\0"
-    "\010} while (k0 < K);\0"
-    "// B is stored N x K.\0"
-    "\014for (long v = 0; v < width; v++) {\0"
-    "\020__local float *out = panel + v * 8;\0"
-    "\020__global const half *in = B + k0;\0"
-    "\020const long l0 = min(col + v * 8, N - 1) * ldb;\0"
-    "\020const long l1 = min(col + v * 8 + 1, N - 1) * ldb;\0"
-    "\020const long l2 = min(col + v * 8 + 2, N - 1) * ldb;\0"
-    "\020const long l3 = min(col + v * 8 + 3, N - 1) * ldb;\0"
-    "\020const long l4 = min(col + v * 8 + 4, N - 1) * ldb;\0"
-    "\020const long l5 = min(col + v * 8 + 5, N - 1) * ldb;\0"
-    "\020const long l6 = min(col + v * 8 + 6, N - 1) * ldb;\0"
-    "\020const long l7 = min(col + v * 8 + 7, N - 1) * ldb;\0"
-    "\020long k = 0;\0"
-    "\020// A square of columns by k is transposed: each step puts the even and the odd\0"
-    "\020// elements of two neighbours together.\0"
-    "\020for (; k + 8 <= depth; k += 8, in += 8, out += 192) {\0"
-    "\024const float8 x0_0 = load_vector(in + l0);\0"
-    "\024const float8 x0_1 = load_vector(in + l1);\0"
-    "\024const float8 x0_2 = load_vector(in + l2);\0"
-    "\024const float8 x0_3 = load_vector(in + l3);\0"
-    "\024const float8 x0_4 = load_vector(in + l4);\0"
-    "\024const float8 x0_5 = load_vector(in + l5);\0"
-    "\024const float8 x0_6 = load_vector(in + l6);\0"
-    "\024const float8 x0_7 = load_vector(in + l7);\0"
-    "\024const float8 x1_0 = (float8)(x0_0.even, x0_1.even);\0"
-    "\024const float8 x1_4 = (float8)(x0_0.odd, x0_1.odd);\0"
-    "\024const float8 x1_1 = (float8)(x0_2.even, x0_3.even);\0"
-    "\024const float8 x1_5 = (float8)(x0_2.odd, x0_3.odd);\0"
-    "\024const float8 x1_2 = (float8)(x0_4.even, x0_5.even);\0"
-    "\024const float8 x1_6 = (float8)(x0_4.odd, x0_5.odd);\0"
-    "\024const float8 x1_3 = (float8)(x0_6.even, x0_7.even);\0"
-    "\024const float8 x1_7 = (float8)(x0_6.odd, x0_7.odd);\0"
-    "\024const float8 x2_0 = (float8)(x1_0.even, x1_1.even);\0"
-    "\024const float8 x2_4 = (float8)(x1_0.odd, x1_1.odd);\0"
-    "\024const float8 x2_1 = (float8)(x1_2.even, x1_3.even);\0"
-    "\024const float8 x2_5 = (float8)(x1_2.odd, x1_3.odd);\0"
-    "\024const float8 x2_2 = (float8)(x1_4.even, x1_5.even);\0"
-    "\024const float8 x2_6 = (float8)(x1_4.odd, x1_5.odd);\0"
-    "\024const float8 x2_3 = (float8)(x1_6.even, x1_7.even);\0"
-    "\024const float8 x2_7 = (float8)(x1_6.odd, x1_7.odd);\0"
-    "\024const float8 x3_0 = (float8)(x2_0.even, x2_1.even);\0"
-    "\024const float8 x3_4 = (float8)(x2_0.odd, x2_1.odd);\0"
-    "\024const float8 x3_1 = (float8)(x2_2.even, x2_3.even);\0"
-    "\024const float8 x3_5 = (float8)(x2_2.odd, x2_3.odd);\0"
-    "\024const float8 x3_2 = (float8)(x2_4.even, x2_5.even);\0"
-    "\024const float8 x3_6 = (float8)(x2_4.odd, x2_5.odd);\0"
-    "\024const float8 x3_3 = (float8)(x2_6.even, x2_7.even);\0"
-    "\024const float8 x3_7 = (float8)(x2_6.odd, x2_7.odd);\0"
-    "\024vstore8(x3_0, 0, out);\0"
-    "\024vstore8(x3_1, 0, out + 24);\0"
-    "\024vstore8(x3_2, 0, out + 48);\0"
-    "\024vstore8(x3_3, 0, out + 72);\0"
-    "\024vstore8(x3_4, 0, out + 96);\0"
-    "\024vstore8(x3_5, 0, out + 120);\0"
-    "\024vstore8(x3_6, 0, out + 144);\0"
-    "\024vstore8(x3_7, 0, out + 168);\0"
-    "\020for (; k < depth; k++, in++, out += 24) {\0"
-    "\024out[0] = load(in + l0);\0"
-    "\024out[1] = load(in + l1);\0"
-    "\024out[2] = load(in + l2);\0"
-    "\024out[3] = load(in + l3);\0"
-    "\024out[4] = load(in + l4);\0"
-    "\024out[5] = load(in + l5);\0"
-    "\024out[6] = load(in + l6);\0"
-    "\024out[7] = load(in + l7);\0"
-    "// A is stored K x M.\0"
-    "\020__global const half *restrict a = A + k0 * lda;\0"
-    "\020const long r0 = min(row, M - 1);\0"
-    "\020const long r1 = min(row + 1, M - 1);\0"
-    "\020const long r2 = min(row + 2, M - 1);\0"
-    "\020const long r3 = min(row + 3, M - 1);\0"
-    "\034a += lda;\0"
-    "// Packs a matrix into panels of 3: panel p holds, for every k, the lines p * 3 to\0"
-    "// p * 3 + 2 side by side. Lines past the end repeat the last one; what is\0"
-    "\004const long line = get_group_id(0) * 3;\0"
-    "\004__global float *restrict out = packed + at + line * K + k0 * 3;\0"
-    "\004for (long k = k0; k < k1; k++, in++, out += 3) {\0"
-    "\014vstore8(load_vector(in + 16), 2, out);\0"
-    "\014vstore8(load_vector(in + 24), 3, out);\0"
-    "// Packed A is panel after panel, each K x 3: for every k, the panel's 3 rows side by side.\0"
-    "// 16 x 2 blocks of 3 x 32, each block held in registers.\0"
-}, {
-    "\004const long first_row = get_group_id(1) * 48, end_row = min(first_row + 48, M);\0"
-    "\004const long first_col = get_group_id(0) * 64, end_col = min(first_col + 64, N);\0"
-    "\004__local float sums[3072];\0"
-    "\004// K advances by 1024, so that a slice of a panel of B stays in the nearest cache.\0"
-    "\004for (long k0 = 0; k0 == 0 || k0 < K; k0 += 1024) {\0"
-    "\010const long depth = min(K - k0, (long) 1024);\0"
-    "\010__local float *sum = sums;\0"
-    "\010for (long col = first_col; col < end_col; col += 32)\0"
-    "\010for (long row = first_row; row < end_row; row += 3) {\0"
-    "\014__global const float *restrict b = packed_b + b_at + col * K + k0 * 32;\0"
-    "\014__global const float *restrict a = packed_a + a_at + row * K + k0 * 3;\0"
-    "\014float8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "\014float8 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
-    "\014float8 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
-    "\014if (k0 > 0) {\0"
-    "\020c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2,\0"
-    "\030sum); c0_3 = vload8(3, sum);\0"
-    "\020c1_0 = vload8(4, sum); c1_1 = vload8(5, sum); c1_2 = vload8(6,\0"
-    "\030sum); c1_3 = vload8(7, sum);\0"
-    "\020c2_0 = vload8(8, sum); c2_1 = vload8(9, sum); c2_2 = vload8(10,\0"
-    "\030sum); c2_3 = vload8(11, sum);\0"
-    "\014long k = 0;\0"
-    "\014for (; k < depth; k++) {\0"
-    "\020{\0"
-    "\024const float8 b0 = vload8(0, b);\0"
-    "\024const float8 b1 = vload8(1, b);\0"
-    "\024const float8 b2 = vload8(2, b);\0"
-    "\024const float8 b3 = vload8(3, b);\0"
-    "\024const float a0 = a[0];\0"
-    "\024c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
-    "\024const float a1 = a[1];\0"
-    "\024c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
-    "\024const float a2 = a[2];\0"
-    "\024c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
-    "\024b += 32;\0"
-    "\024a += 3;\0"
-    "\014// Alpha and beta are for the sum of all slices.\0"
-    "\014if (k0 + 1024 < K) {\0"
-    "\020vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2, sum); vstore8(c0_3,\0"
-    "\0303, sum);\0"
-    "\020vstore8(c1_0, 4, sum); vstore8(c1_1, 5, sum); vstore8(c1_2, 6, sum); vstore8(c1_3,\0"
-    "\0307, sum);\0"
-    "\020vstore8(c2_0, 8, sum); vstore8(c2_1, 9, sum); vstore8(c2_2, 10, sum); vstore8(c2_3,\0"
-    "\03011, sum);\0"
-    "\020// C = alpha c + beta C for the 3 x 32 block at (row, col).\0"
-    "\020if (row < M) {\0"
-    "\024__global half *out = C + row * ldc + col;\0"
-    "\024if (col + 32 <= N) {\0"
-    "\030put_vector(c0_0, alpha, beta, out);\0"
-    "\030put_vector(c0_1, alpha, beta, out + 8);\0"
-    "\030put_vector(c0_2, alpha, beta, out + 16);\0"
-    "\030put_vector(c0_3, alpha, beta, out + 24);\0"
-    "\024} else {\0"
-    "\030float x[32];\0"
-    "\030vstore8(c0_0, 0, x);\0"
-    "\030vstore8(c0_1, 0, x + 8);\0"
-    "\030vstore8(c0_2, 0, x + 16);\0"
-    "\030vstore8(c0_3, 0, x + 24);\0"
-    "\030for (int n = 0; n < 32 && col + n < N; n++)\0"
-    "\020if (row + 1 < M) {\0"
-    "\024__global half *out = C + (row + 1) * ldc + col;\0"
-    "\030put_vector(c1_0, alpha, beta, out);\0"
-    "\030put_vector(c1_1, alpha, beta, out + 8);\0"
-    "\030put_vector(c1_2, alpha, beta, out + 16);\0"
-    "\030put_vector(c1_3, alpha, beta, out + 24);\0"
-    "\030vstore8(c1_0, 0, x);\0"
-    "\030vstore8(c1_1, 0, x + 8);\0"
-    "\030vstore8(c1_2, 0, x + 16);\0"
-    "\030vstore8(c1_3, 0, x + 24);\0"
-    "\020if (row + 2 < M) {\0"
-    "\024__global half *out = C + (row + 2) * ldc + col;\0"
-    "\030put_vector(c2_0, alpha, beta, out);\0"
-    "\030put_vector(c2_1, alpha, beta, out + 8);\0"
-    "\030put_vector(c2_2, alpha, beta, out + 16);\0"
-    "\030put_vector(c2_3, alpha, beta, out + 24);\0"
-    "\030vstore8(c2_0, 0, x);\0"
-    "\030vstore8(c2_1, 0, x + 8);\0"
-    "\030vstore8(c2_2, 0, x + 16);\0"
-    "\030vstore8(c2_3, 0, x + 24);\0"
-    "\014sum += 96;\0"
-    "\004if (line + 3 <= lines) {\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 3) {\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 3)\0"
-    "\014for (int i = 0; i < 3; i++)\0"
-    "static float2 load_vector(__global const half *p)\0"
-    "\004return vload_half2(0, p);\0"
-    "static void store_vector(float2 x, __global half *p)\0"
-    "\004vstore_half2(x, 0, p);\0"
-    "static void put_vector(float2 x, float alpha, float beta, __global half *p)\0"
-    "// Through local memory.\0"
-    "// A work-group of 8 x 16 work-items computes 32 x 64 of C, each work-item\0"
-    "// 4 x 4 of it. K advances by 16.\0"
-    "// K is cut into 32 parts, each for work-groups of its own; another kernel adds them up.\0"
-    "__kernel __attribute__((reqd_work_group_size(16, 8, 1)))\0"
-    "void kiln_hgemm_tiled_multiply(int M, int N, int K,\0"
-    "\010__global const half *restrict A, int a_offset, int lda,\0"
-    "\010__global const half *restrict B, int b_offset, int ldb,\0"
-    "\010__global float *restrict work, long parts_at)\0"
-    "\004__local float a_tiles[2][16][32];\0"
-    "\004__local float b_tiles[2][16][64];\0"
-}, {
-    "\004const int local_m = get_local_id(1), local_n = get_local_id(0);\0"
-    "\004const int item = local_m * 16 + local_n;\0"
-    "\004const int first_m = (int) get_group_id(1) * 32;\0"
-    "\004const int first_n = (int) get_group_id(0) * 64;\0"
-    "\004const int row = first_m + local_m * 4, col = first_n + local_n * 4;\0"
-    "\004// This part's share of K, in whole tiles; the last parts may have none.\0"
-    "\004const int share = (K / 512 + (K % 512 != 0)) * 16;\0"
-    "\004const int begin = (int) get_group_id(2) * share, from = begin < K ? begin : 0;\0"
-    "\004K = clamp(K - begin, (int) 0, share);\0"
-    "\004A += from;\0"
-    "\004B += from * ldb;\0"
-    "\004// Accumulators are scalars by name, so that no compiler has to promote an array to registers.\0"
-    "\004float2 c0_0 = 0, c0_1 = 0;\0"
-    "\004float2 c1_0 = 0, c1_1 = 0;\0"
-    "\004float2 c2_0 = 0, c2_1 = 0;\0"
-    "\004float2 c3_0 = 0, c3_1 = 0;\0"
-    "\004// While the tile at k0 is multiplied, the next one, at k1, is fetched into registers.\0"
-    "\004float a_next0, a_next1, a_next2, a_next3;\0"
-    "\004float b_next0, b_next1, b_next2, b_next3, b_next4, b_next5, b_next6, b_next7;\0"
-    "\004int k1 = 0;\0"
-    "\004if (K > 0) {\0"
-    "\010// Fetch A: 16 x 32.\0"
-    "\010{\0"
-    "\014const int e = item, k = e % 16, m = e / 16;\0"
-    "\014a_next0 = first_m + m < M && k1 + k < K\0"
-    "\024? load(A + (first_m + m) * lda + k1 + k) : 0;\0"
-    "\014const int e = item + 128, k = e % 16, m = e / 16;\0"
-    "\014a_next1 = first_m + m < M && k1 + k < K\0"
-    "\014const int e = item + 256, k = e % 16, m = e / 16;\0"
-    "\014a_next2 = first_m + m < M && k1 + k < K\0"
-    "\014const int e = item + 384, k = e % 16, m = e / 16;\0"
-    "\014a_next3 = first_m + m < M && k1 + k < K\0"
-    "\010// Fetch B: 16 x 64.\0"
-    "\014const int e = item, n = e % 64, k = e / 64;\0"
-    "\014b_next0 = first_n + n < N && k1 + k < K\0"
-    "\024? load(B + (k1 + k) * ldb + first_n + n) : 0;\0"
-    "\014const int e = item + 128, n = e % 64, k = e / 64;\0"
-    "\014b_next1 = first_n + n < N && k1 + k < K\0"
-    "\014const int e = item + 256, n = e % 64, k = e / 64;\0"
-    "\014b_next2 = first_n + n < N && k1 + k < K\0"
-    "\014const int e = item + 384, n = e % 64, k = e / 64;\0"
-    "\014b_next3 = first_n + n < N && k1 + k < K\0"
-    "\014const int e = item + 512, n = e % 64, k = e / 64;\0"
-    "\014b_next4 = first_n + n < N && k1 + k < K\0"
-    "\014const int e = item + 640, n = e % 64, k = e / 64;\0"
-    "\014b_next5 = first_n + n < N && k1 + k < K\0"
-    "\014const int e = item + 768, n = e % 64, k = e / 64;\0"
-    "\014b_next6 = first_n + n < N && k1 + k < K\0"
-    "\014const int e = item + 896, n = e % 64, k = e / 64;\0"
-    "\014b_next7 = first_n + n < N && k1 + k < K\0"
-    "\004int now = 0;\0"
-    "\004for (int k0 = 0; k0 < K; k0 += 16, now = 1 - now) {\0"
-    "\010const int buffer = now;\0"
-    "\010__local float (*a_tile)[32] = a_tiles[buffer];\0"
-    "\010__local float (*b_tile)[64] = b_tiles[buffer];\0"
-    "\010// What was fetched of A becomes a tile.\0"
-    "\014a_tile[k][m] = a_next0;\0"
-    "\014a_tile[k][m] = a_next1;\0"
-    "\014a_tile[k][m] = a_next2;\0"
-    "\014a_tile[k][m] = a_next3;\0"
-    "\010// What was fetched of B becomes a tile.\0"
-    "\014b_tile[k][n] = b_next0;\0"
-    "\014b_tile[k][n] = b_next1;\0"
-    "\014b_tile[k][n] = b_next2;\0"
-    "\014b_tile[k][n] = b_next3;\0"
-    "\014b_tile[k][n] = b_next4;\0"
-    "\014b_tile[k][n] = b_next5;\0"
-    "\014b_tile[k][n] = b_next6;\0"
-    "\014b_tile[k][n] = b_next7;\0"
-    "\010barrier(CLK_LOCAL_MEM_FENCE);\0"
-    "\010k1 += 16;\0"
-    "\010if (k1 < K) {\0"
-    "\014// Fetch A: 16 x 32.\0"
-    "\020const int e = item, k = e % 16, m = e / 16;\0"
-    "\020a_next0 = first_m + m < M && k1 + k < K\0"
-    "\030? load(A + (first_m + m) * lda + k1 + k) : 0;\0"
-    "\020const int e = item + 128, k = e % 16, m = e / 16;\0"
-    "\020a_next1 = first_m + m < M && k1 + k < K\0"
-    "\020const int e = item + 256, k = e % 16, m = e / 16;\0"
-    "\020a_next2 = first_m + m < M && k1 + k < K\0"
-    "\020const int e = item + 384, k = e % 16, m = e / 16;\0"
-    "\020a_next3 = first_m + m < M && k1 + k < K\0"
-    "\014// Fetch B: 16 x 64.\0"
-    "\020const int e = item, n = e % 64, k = e / 64;\0"
-    "\020b_next0 = first_n + n < N && k1 + k < K\0"
-    "\030? load(B + (k1 + k) * ldb + first_n + n) : 0;\0"
-    "\020const int e = item + 128, n = e % 64, k = e / 64;\0"
-    "\020b_next1 = first_n + n < N && k1 + k < K\0"
-    "\020const int e = item + 256, n = e % 64, k = e / 64;\0"
-    "\020b_next2 = first_n + n < N && k1 + k < K\0"
-    "\020const int e = item + 384, n = e % 64, k = e / 64;\0"
-    "\020b_next3 = first_n + n < N && k1 + k < K\0"
-    "\020const int e = item + 512, n = e % 64, k = e / 64;\0"
-    "\020b_next4 = first_n + n < N && k1 + k < K\0"
-    "\020const int e = item + 640, n = e % 64, k = e / 64;\0"
-    "\020b_next5 = first_n + n < N && k1 + k < K\0"
-    "\020const int e = item + 768, n = e % 64, k = e / 64;\0"
-    "\020b_next6 = first_n + n < N && k1 + k < K\0"
-    "\020const int e = item + 896, n = e % 64, k = e / 64;\0"
-    "\020b_next7 = first_n + n < N && k1 + k < K\0"
-}, {
-    "\010const int depth = min(K - k0, (int) 16);\0"
-    "\010int k = 0;\0"
-    "\010for (; k + 4 <= depth; k += 4) {\0"
-    "\020const float2 b0 = vload2(0, &b_tile[k][local_n * 4]);\0"
-    "\020const float2 b1 = vload2(1, &b_tile[k][local_n * 4]);\0"
-    "\020const float a0 = a_tile[k][local_m * 4];\0"
-    "\020const float a1 = a_tile[k][local_m * 4 + 1];\0"
-    "\020const float a2 = a_tile[k][local_m * 4 + 2];\0"
-    "\020const float a3 = a_tile[k][local_m * 4 + 3];\0"
-    "\020const float2 b0 = vload2(0, &b_tile[k + 1][local_n * 4]);\0"
-    "\020const float2 b1 = vload2(1, &b_tile[k + 1][local_n * 4]);\0"
-    "\020const float a0 = a_tile[k + 1][local_m * 4];\0"
-    "\020const float a1 = a_tile[k + 1][local_m * 4 + 1];\0"
-    "\020const float a2 = a_tile[k + 1][local_m * 4 + 2];\0"
-    "\020const float a3 = a_tile[k + 1][local_m * 4 + 3];\0"
-    "\020const float2 b0 = vload2(0, &b_tile[k + 2][local_n * 4]);\0"
-    "\020const float2 b1 = vload2(1, &b_tile[k + 2][local_n * 4]);\0"
-    "\020const float a0 = a_tile[k + 2][local_m * 4];\0"
-    "\020const float a1 = a_tile[k + 2][local_m * 4 + 1];\0"
-    "\020const float a2 = a_tile[k + 2][local_m * 4 + 2];\0"
-    "\020const float a3 = a_tile[k + 2][local_m * 4 + 3];\0"
-    "\020const float2 b0 = vload2(0, &b_tile[k + 3][local_n * 4]);\0"
-    "\020const float2 b1 = vload2(1, &b_tile[k + 3][local_n * 4]);\0"
-    "\020const float a0 = a_tile[k + 3][local_m * 4];\0"
-    "\020const float a1 = a_tile[k + 3][local_m * 4 + 1];\0"
-    "\020const float a2 = a_tile[k + 3][local_m * 4 + 2];\0"
-    "\020const float a3 = a_tile[k + 3][local_m * 4 + 3];\0"
-    "\004// The tile of this part, as it is; there is room for whole tiles.\0"
-    "\004const int ld = (int) get_num_groups(0) * 64;\0"
-    "\004__global float *part = work + parts_at * 32\0"
-    "\014+ (long) get_group_id(2) * get_num_groups(1) * 32 * ld;\0"
-    "\004{\0"
-    "\010__global float *out = part + row * ld + col;\0"
-    "\010vstore2(c0_0, 0, out);\0"
-    "\010vstore2(c0_1, 1, out);\0"
-    "\010__global float *out = part + (row + 1) * ld + col;\0"
-    "\010vstore2(c1_0, 0, out);\0"
-    "\010vstore2(c1_1, 1, out);\0"
-    "\010__global float *out = part + (row + 2) * ld + col;\0"
-    "\010vstore2(c2_0, 0, out);\0"
-    "\010vstore2(c2_1, 1, out);\0"
-    "\010__global float *out = part + (row + 3) * ld + col;\0"
-    "\010vstore2(c3_0, 0, out);\0"
-    "\010vstore2(c3_1, 1, out);\0"
-    "// C = alpha (p0 + p1 + ...) + beta C for 32 parts, which are added in this order, so that the\0"
-    "// result is always bitwise the same. A part has room for whole tiles of 32 x 64.\0"
-    "// Each work-item adds up 2 columns of a row.\0"
-    "void kiln_hgemm_tiled_add(int M, int N,\0"
-    "\010__global const float *restrict work, long parts_at, float alpha, float beta,\0"
-    "\010__global half *restrict C, int c_offset, int ldc)\0"
-    "\004const int row = get_global_id(1), col = (int) get_global_id(0) * 2;\0"
-    "\004const int ld = (N + 63) / 64 * 64;\0"
-    "\004const long size = (long) ((M + 31) / 32 * 32) * ld;\0"
-    "\004__global const float *part = work + parts_at * 32 + row * ld + col;\0"
-    "\004float2 c0_0 = 0;\0"
-    "\004for (int p = 0; p < 32; p += 8, part += 8 * size) {\0"
-    "\010const float2 x0 = vload2(0, part + 0 * size);\0"
-    "\010const float2 x1 = vload2(0, part + 1 * size);\0"
-    "\010const float2 x2 = vload2(0, part + 2 * size);\0"
-    "\010const float2 x3 = vload2(0, part + 3 * size);\0"
-    "\010const float2 x4 = vload2(0, part + 4 * size);\0"
-    "\010const float2 x5 = vload2(0, part + 5 * size);\0"
-    "\010const float2 x6 = vload2(0, part + 6 * size);\0"
-    "\010const float2 x7 = vload2(0, part + 7 * size);\0"
-    "\010c0_0 += x0; c0_0 += x1; c0_0 += x2; c0_0 += x3; c0_0 += x4; c0_0 += x5; c0_0 += x6; c0_0\0"
-    "\020+= x7;\0"
-    "\004// C = alpha c + beta C for the 1 x 2 block at (row, col).\0"
-    "\004if (row < M) {\0"
-    "\010__global half *out = C + row * ldc + col;\0"
-    "\010if (col + 2 <= N) {\0"
-    "\014put_vector(c0_0, alpha, beta, out);\0"
-    "\010} else {\0"
-    "\014float x[2];\0"
-    "\014vstore2(c0_0, 0, x);\0"
-    "\014for (int n = 0; n < 2 && col + n < N; n++)\0"
-    "\020put(x[n], alpha, beta, out + n);\0"
-    "\004B += from;\0"
-    "\014const int e = item, k = e % 16, n = e / 16;\0"
-    "\024? load(B + (first_n + n) * ldb + k1 + k) : 0;\0"
-    "\014const int e = item + 128, k = e % 16, n = e / 16;\0"
-    "\014const int e = item + 256, k = e % 16, n = e / 16;\0"
-    "\014const int e = item + 384, k = e % 16, n = e / 16;\0"
-    "\014const int e = item + 512, k = e % 16, n = e / 16;\0"
-    "\014const int e = item + 640, k = e % 16, n = e / 16;\0"
-    "\014const int e = item + 768, k = e % 16, n = e / 16;\0"
-    "\014const int e = item + 896, k = e % 16, n = e / 16;\0"
-    "\020const int e = item, k = e % 16, n = e / 16;\0"
-    "\030? load(B + (first_n + n) * ldb + k1 + k) : 0;\0"
-    "\020const int e = item + 128, k = e % 16, n = e / 16;\0"
-    "\020const int e = item + 256, k = e % 16, n = e / 16;\0"
-}, {
-    "\020const int e = item + 384, k = e % 16, n = e / 16;\0"
-    "\020const int e = item + 512, k = e % 16, n = e / 16;\0"
-    "\020const int e = item + 640, k = e % 16, n = e / 16;\0"
-    "\020const int e = item + 768, k = e % 16, n = e / 16;\0"
-    "\020const int e = item + 896, k = e % 16, n = e / 16;\0"
-    "\004A += from * lda;\0"
-    "\014const int e = item, m = e % 32, k = e / 32;\0"
-    "\024? load(A + (k1 + k) * lda + first_m + m) : 0;\0"
-    "\014const int e = item + 128, m = e % 32, k = e / 32;\0"
-    "\014const int e = item + 256, m = e % 32, k = e / 32;\0"
-    "\014const int e = item + 384, m = e % 32, k = e / 32;\0"
-    "\020const int e = item, m = e % 32, k = e / 32;\0"
-    "\030? load(A + (k1 + k) * lda + first_m + m) : 0;\0"
-    "\020const int e = item + 128, m = e % 32, k = e / 32;\0"
-    "\020const int e = item + 256, m = e % 32, k = e / 32;\0"
-    "\020const int e = item + 384, m = e % 32, k = e / 32;\0"
-    "// A work-group of 16 x 16 work-items computes 64 x 64 of C, each work-item\0"
-    "__kernel __attribute__((reqd_work_group_size(16, 16, 1)))\0"
-    "void kiln_hgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,\0"
-    "\004__local float a_tile[16][65];\0"
-    "\004__local float b_tile[16][65];\0"
-    "\004const int first_m = (int) get_group_id(1) * 64;\0"
-    "\004float c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "\004float c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
-    "\004float c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
-    "\004float c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
-    "\004for (int k0 = 0; k0 < K; k0 += 16) {\0"
-    "\010// Stage A: 16 x 64, transposed if need be.\0"
-    "\014a_tile[k][m] = first_m + m < M && k0 + k < K\0"
-    "\024? load(A + (first_m + m) * lda + k0 + k) : 0;\0"
-    "\014const int e = item + 512, k = e % 16, m = e / 16;\0"
-    "\014const int e = item + 768, k = e % 16, m = e / 16;\0"
-    "\010// Stage B: 16 x 64, transposed if need be.\0"
-    "\014b_tile[k][n] = first_n + n < N && k0 + k < K\0"
-    "\024? load(B + (k0 + k) * ldb + first_n + n) : 0;\0"
-    "\020const float b0 = b_tile[k][local_n * 4];\0"
-    "\020const float b1 = b_tile[k][local_n * 4 + 1];\0"
-    "\020const float b2 = b_tile[k][local_n * 4 + 2];\0"
-    "\020const float b3 = b_tile[k][local_n * 4 + 3];\0"
-    "\020c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
-    "\020c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
-    "\020c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
-    "\020c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\0"
-    "\020const float b0 = b_tile[k + 1][local_n * 4];\0"
-    "\020const float b1 = b_tile[k + 1][local_n * 4 + 1];\0"
-    "\020const float b2 = b_tile[k + 1][local_n * 4 + 2];\0"
-    "\020const float b3 = b_tile[k + 1][local_n * 4 + 3];\0"
-    "\020const float b0 = b_tile[k + 2][local_n * 4];\0"
-    "\020const float b1 = b_tile[k + 2][local_n * 4 + 1];\0"
-    "\020const float b2 = b_tile[k + 2][local_n * 4 + 2];\0"
-    "\020const float b3 = b_tile[k + 2][local_n * 4 + 3];\0"
-    "\020const float b0 = b_tile[k + 3][local_n * 4];\0"
-    "\020const float b1 = b_tile[k + 3][local_n * 4 + 1];\0"
-    "\020const float b2 = b_tile[k + 3][local_n * 4 + 2];\0"
-    "\020const float b3 = b_tile[k + 3][local_n * 4 + 3];\0"
-    "\004// C = alpha c + beta C for the 4 x 4 block at (row, col).\0"
-    "\010if (col < N)\0"
-    "\014put(c0_0, alpha, beta, out);\0"
-    "\010if (col + 1 < N)\0"
-    "\014put(c0_1, alpha, beta, out + 1);\0"
-    "\010if (col + 2 < N)\0"
-    "\014put(c0_2, alpha, beta, out + 2);\0"
-    "\010if (col + 3 < N)\0"
-    "\014put(c0_3, alpha, beta, out + 3);\0"
-    "\004if (row + 1 < M) {\0"
-    "\010__global half *out = C + (row + 1) * ldc + col;\0"
-    "\014put(c1_0, alpha, beta, out);\0"
-    "\014put(c1_1, alpha, beta, out + 1);\0"
-    "\014put(c1_2, alpha, beta, out + 2);\0"
-    "\014put(c1_3, alpha, beta, out + 3);\0"
-    "\004if (row + 2 < M) {\0"
-    "\010__global half *out = C + (row + 2) * ldc + col;\0"
-    "\014put(c2_0, alpha, beta, out);\0"
-    "\014put(c2_1, alpha, beta, out + 1);\0"
-    "\014put(c2_2, alpha, beta, out + 2);\0"
-    "\014put(c2_3, alpha, beta, out + 3);\0"
-    "\004if (row + 3 < M) {\0"
-    "\010__global half *out = C + (row + 3) * ldc + col;\0"
-    "\014put(c3_0, alpha, beta, out);\0"
-    "\014put(c3_1, alpha, beta, out + 1);\0"
-    "\014put(c3_2, alpha, beta, out + 2);\0"
-    "\014put(c3_3, alpha, beta, out + 3);\0"
-    "\024? load(B + (first_n + n) * ldb + k0 + k) : 0;\0"
-    "\014const int e = item, m = e % 64, k = e / 64;\0"
-    "\024? load(A + (k0 + k) * lda + first_m + m) : 0;\0"
-    "\014const int e = item + 256, m = e % 64, k = e / 64;\0"
-    "\014const int e = item + 512, m = e % 64, k = e / 64;\0"
-    "\014const int e = item + 768, m = e % 64, k = e / 64;\0"
-    "static float4 load_vector(__global const half *p)\0"
-    "\004return vload_half4(0, p);\0"
-    "static float4 load_row(__global const half *p)\0"
-    "// In one load what begins at a multiple of its size, 8 bytes.\0"
-}, {
-    "static float4 load_aligned(__global const half *p)\0"
-    "\004const uint2 bits = *(__global const uint2 *) p;\0"
-    "\004return vload_half4(0, (const half *) &bits);\0"
-    "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\0"
-    "// A work-group of 8 work-items along L and 32 along K has 32 x 4 of C.\0"
-    "__kernel __attribute__((reqd_work_group_size(8, 32, 1)))\0"
-    "void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,\0"
-    "\010__global const half *restrict X, int x_offset, int ldx,\0"
-    "\010__global const half *restrict Y, int y_offset, int ldy,\0"
-    "\004__local float4 part[256];\0"
-    "\004const int l = (int) get_group_id(0) * 32 + along_l * 4;\0"
-    "\004const int s = (int) get_group_id(1) * 4;\0"
-    "\004const int from = 0, to = K;\0"
-    "\004__global const half *y2 = Y + y_offset + min(s + 2, S - 1) * ldy;\0"
-    "\004__global const half *y3 = Y + y_offset + min(s + 3, S - 1) * ldy;\0"
-    "\004const int y_step = 1;\0"
-    "\004// Vectors past the end repeat the last one, which ends where the row does.\0"
-    "\004const int begin = l, first = max(min(l, L - 4), (int) 0);\0"
-    "\004float4 c0 = 0;\0"
-    "\004float4 c1 = 0;\0"
-    "\004float4 c2 = 0;\0"
-    "\004float4 c3 = 0;\0"
-    "\004int k = from + along_k;\0"
-    "\004if (L < 4)\0"
-    "\010for (; k < to; k += 32) {\0"
-    "\014const float4 a = (float4) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)),\0"
-    "\024load(x + min((int) 2, L - 1)), load(x + min((int) 3, L - 1)));\0"
-    "\014c0 += a * load(y0 + k * y_step); c1 += a * load(y1 + k * y_step); c2 += a * load(y2 + k\0"
-    "\024* y_step); c3 += a * load(y3 + k * y_step);\0"
-    "\004// The address itself is tested: a buffer may begin at any element.\0"
-    "\004if (ldx % 4 == 0 && (size_t) (X + first) % 8 == 0) {\0"
-    "\010for (; k + 32 < to; k += 64) {\0"
-    "\014__global const half *x = X + k * ldx + first;\0"
-    "\014const float4 a0 = load_aligned(x + 0 * ldx);\0"
-    "\014const float4 a1 = load_aligned(x + 32 * ldx);\0"
-    "\014c0 += a0 * load(y0 + k * y_step); c1 += a0 * load(y1 + k * y_step); c2 += a0 * load(y2\0"
-    "\024+ k * y_step); c3 += a0 * load(y3 + k * y_step);\0"
-    "\014c0 += a1 * load(y0 + (k + 32) * y_step); c1 += a1 * load(y1 + (k + 32) * y_step); c2\0"
-    "\024+= a1 * load(y2 + (k + 32) * y_step); c3 += a1 * load(y3 + (k + 32) * y_step);\0"
-    "\014const float4 a0 = load_row(x + 0 * ldx);\0"
-    "\014const float4 a1 = load_row(x + 32 * ldx);\0"
-    "\004const int item = along_k * 8 + along_l;\0"
-    "\004part[item] = c0;\0"
-    "\004for (int half_way = 16; half_way > 0; half_way /= 2) {\0"
-    "\010if (along_k < half_way)\0"
-    "\014part[item] += part[item + half_way * 8];\0"
-    "\010float sums[4];\0"
-    "\010vstore4(part[item], 0, sums);\0"
-    "\010for (int i = 0; i < 4; i++)\0"
-    "\020put(sums[i], alpha, beta, C + s * ldc + first + i);\0"
-    "\004barrier(CLK_LOCAL_MEM_FENCE);\0"
-    "\004part[item] = c1;\0"
-    "\020put(sums[i], alpha, beta, C + (s + 1) * ldc + first + i);\0"
-    "\004part[item] = c2;\0"
-    "\004if (along_k == 0 && s + 2 < S) {\0"
-    "\020put(sums[i], alpha, beta, C + (s + 2) * ldc + first + i);\0"
-    "\004part[item] = c3;\0"
-    "\004if (along_k == 0 && s + 3 < S) {\0"
-    "\020put(sums[i], alpha, beta, C + (s + 3) * ldc + first + i);\0"
-    "static float total(float4 x)\0"
-    "\004float e[4];\0"
-    "\004vstore4(x, 0, e);\0"
-    "\004return e[0] + e[1] + e[2] + e[3];\0"
-    "// A work-group of 8 work-items along L and 32 along K has 16 x 4 of C.\0"
-    "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\0"
-    "\004__local float part[2][256];\0"
-    "\004const int l = (int) get_group_id(0) * 16 + along_l * 2;\0"
-    "\004float4 c0_0 = 0, c0_1 = 0;\0"
-    "\004float4 c1_0 = 0, c1_1 = 0;\0"
-    "\004float4 c2_0 = 0, c2_1 = 0;\0"
-    "\004float4 c3_0 = 0, c3_1 = 0;\0"
-    "\004// Vectors, where rows of X begin at multiples of their size; else single elements, 32 apart,\0"
-    "\004// so that those of all work-items are side by side. The address itself is tested: a buffer may\0"
-    "\004// begin at any element.\0"
-    "\004const bool is_aligned = ldx % 4 == 0 && (size_t) X % 8 == 0;\0"
-    "\004const bool fast = is_aligned;\0"
-    "\004int k = from + along_k * (fast ? 4 : 1);\0"
-    "\010for (; k + 4 <= to; k += 128) {\0"
-    "\014const float4 a0 = load_aligned(x0 + k);\0"
-    "\014const float4 a1 = load_aligned(x1 + k);\0"
-    "\014const float4 b0 = load_vector(y0 + k);\0"
-    "\014c0_0 += a0 * b0; c0_1 += a1 * b0;\0"
-    "\014const float4 b1 = load_vector(y1 + k);\0"
-    "\014c1_0 += a0 * b1; c1_1 += a1 * b1;\0"
-    "\014const float4 b2 = load_vector(y2 + k);\0"
-    "\014c2_0 += a0 * b2; c2_1 += a1 * b2;\0"
-    "\014const float4 b3 = load_vector(y3 + k);\0"
-    "\014c3_0 += a0 * b3; c3_1 += a1 * b3;\0"
-    "\010for (; k + 96 < to; k += 128) {\0"
-    "\014const float4 a0 = (float4) (load(x0 + k), load(x0 + k + 32), load(x0 + k + 64),\0"
-    "\024load(x0 + k + 96));\0"
-}, {
-    "\014const float4 a1 = (float4) (load(x1 + k), load(x1 + k + 32), load(x1 + k + 64),\0"
-    "\024load(x1 + k + 96));\0"
-    "\014const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 32) * y_step),\0"
-    "\024load(y0 + (k + 64) * y_step), load(y0 + (k + 96) * y_step));\0"
-    "\014const float4 b1 = (float4) (load(y1 + k * y_step), load(y1 + (k + 32) * y_step),\0"
-    "\024load(y1 + (k + 64) * y_step), load(y1 + (k + 96) * y_step));\0"
-    "\014const float4 b2 = (float4) (load(y2 + k * y_step), load(y2 + (k + 32) * y_step),\0"
-    "\024load(y2 + (k + 64) * y_step), load(y2 + (k + 96) * y_step));\0"
-    "\014const float4 b3 = (float4) (load(y3 + k * y_step), load(y3 + (k + 32) * y_step),\0"
-    "\024load(y3 + (k + 64) * y_step), load(y3 + (k + 96) * y_step));\0"
-    "\004// What is left of K: less than a vector, which is one work-item's, or single elements of all.\0"
-    "\004for (; k < to; k += fast ? 1 : 32) {\0"
-    "\010const float b2 = load(y2 + k * y_step);\0"
-    "\010const float b3 = load(y3 + k * y_step);\0"
-    "\010c0_0.s0 += a0 * b0; c1_0.s0 += a0 * b1; c2_0.s0 += a0 * b2; c3_0.s0 += a0 * b3;\0"
-    "\010c0_1.s0 += a1 * b0; c1_1.s0 += a1 * b1; c2_1.s0 += a1 * b2; c3_1.s0 += a1 * b3;\0"
-    "\004const int begin = l, first = l;\0"
-    "\004const int item = along_l * 32 + along_k;\0"
-    "\004part[0][item] = total(c0_0);\0"
-    "\004part[1][item] = total(c0_1);\0"
-    "\010if (along_k < half_way) {\0"
-    "\014part[0][item] += part[0][item + half_way];\0"
-    "\014part[1][item] += part[1][item + half_way];\0"
-    "\010const float sums[] = { part[0][item], part[1][item] };\0"
-    "\010for (int i = 0; i < 2; i++)\0"
-    "\004part[0][item] = total(c1_0);\0"
-    "\004part[1][item] = total(c1_1);\0"
-    "\004part[0][item] = total(c2_0);\0"
-    "\004part[1][item] = total(c2_1);\0"
-    "\004part[0][item] = total(c3_0);\0"
-    "\004part[1][item] = total(c3_1);\0"
-    "\004__global const half *y2 = Y + y_offset + min(s + 2, S - 1);\0"
-    "\004__global const half *y3 = Y + y_offset + min(s + 3, S - 1);\0"
-    "\004const int y_step = ldy;\0"
-    "\004const bool fast = is_aligned && ldy == 1;\0"
-    "static void store_vector(float4 x, __global half *p)\0"
-    "\004vstore_half4(x, 0, p);\0"
-    "static void put_vector(float4 x, float alpha, float beta, __global half *p)\0"
-    "// A work-group of 16 x 16 work-items computes 128 x 128 of C, each work-item\0"
-    "// 8 x 8 of it. K advances by 8.\0"
-    "// A work-item's vectors of 4 columns lie 64 apart.\0"
-    "\004__local float a_tiles[2][8][128];\0"
-    "\004__local float b_tiles[2][8][128];\0"
-    "\004const int tiles_m = get_num_groups(1), tiles_n = get_num_groups(0);\0"
-    "\004const int tile = (int) get_group_id(1) * tiles_n + get_group_id(0);\0"
-    "\004// Work-groups take tiles of C along Hilbert's curve, so that those which run together share\0"
-    "\004// rows and columns. The curve covers the next power of two; what lies outside C is left out.\0"
-    "\004// It goes through a square's quarters to the right, down and to the left; in the first one it\0"
-    "\004// is transposed, in the last one transposed and turned around.\0"
-    "\004int tile_m = 0, tile_n = 0, left = tile, side = 1;\0"
-    "\004while (side < max(tiles_m, tiles_n))\0"
-    "\010side *= 2;\0"
-    "\004int transposed = 0, turned = 0;\0"
-    "\004while (side > 1) {\0"
-    "\010side /= 2;\0"
-    "\010int quarter = 0;\0"
-    "\010for (;; quarter++) {\0"
-    "\014const int along = quarter / 2, across = along ^ quarter % 2;\0"
-    "\014const int m = tile_m + ((transposed ? across : along) ^ turned) * side;\0"
-    "\014const int n = tile_n + ((transposed ? along : across) ^ turned) * side;\0"
-    "\014const int inside = max(min(side, tiles_m - m), (int) 0)\0"
-    "\024* max(min(side, tiles_n - n), (int) 0);\0"
-    "\014if (left < inside) {\0"
-    "\020tile_m = m;\0"
-    "\020tile_n = n;\0"
-    "\020break;\0"
-    "\014left -= inside;\0"
-    "\010transposed ^= quarter % 3 == 0;\0"
-    "\010turned ^= quarter == 3;\0"
-    "\004const int first_m = tile_m * 128;\0"
-    "\004const int first_n = tile_n * 128;\0"
-    "\004const int row = first_m + local_m * 8, col = first_n + local_n * 4;\0"
-    "\004float4 c4_0 = 0, c4_1 = 0;\0"
-    "\004float4 c5_0 = 0, c5_1 = 0;\0"
-    "\004float4 c6_0 = 0, c6_1 = 0;\0"
-    "\004float4 c7_0 = 0, c7_1 = 0;\0"
-    "\004float b_next0, b_next1, b_next2, b_next3;\0"
-    "\010// Fetch A: 8 x 128.\0"
-    "\014const int e = item, k = e % 8, m = e / 8;\0"
-    "\014const int e = item + 256, k = e % 8, m = e / 8;\0"
-    "\014const int e = item + 512, k = e % 8, m = e / 8;\0"
-    "\014const int e = item + 768, k = e % 8, m = e / 8;\0"
-    "\010// Fetch B: 8 x 128.\0"
-    "\014const int e = item, n = e % 128, k = e / 128;\0"
-    "\014const int e = item + 256, n = e % 128, k = e / 128;\0"
-    "\014const int e = item + 512, n = e % 128, k = e / 128;\0"
-    "\014const int e = item + 768, n = e % 128, k = e / 128;\0"
-    "\004for (int k0 = 0; k0 < K; k0 += 8, now = 1 - now) {\0"
-}, {
-    "\010__local float (*a_tile)[128] = a_tiles[buffer];\0"
-    "\010__local float (*b_tile)[128] = b_tiles[buffer];\0"
-    "\010k1 += 8;\0"
-    "\014// Fetch A: 8 x 128.\0"
-    "\020const int e = item, k = e % 8, m = e / 8;\0"
-    "\020const int e = item + 256, k = e % 8, m = e / 8;\0"
-    "\020const int e = item + 512, k = e % 8, m = e / 8;\0"
-    "\020const int e = item + 768, k = e % 8, m = e / 8;\0"
-    "\014// Fetch B: 8 x 128.\0"
-    "\020const int e = item, n = e % 128, k = e / 128;\0"
-    "\020const int e = item + 256, n = e % 128, k = e / 128;\0"
-    "\020const int e = item + 512, n = e % 128, k = e / 128;\0"
-    "\020const int e = item + 768, n = e % 128, k = e / 128;\0"
-    "\010const int depth = min(K - k0, (int) 8);\0"
-    "\010for (; k + 8 <= depth; k += 8) {\0"
-    "\020const float4 b0 = vload4(0, &b_tile[k][local_n * 4]);\0"
-    "\020const float4 b1 = vload4(16, &b_tile[k][local_n * 4]);\0"
-    "\020const float a0 = a_tile[k][local_m * 8];\0"
-    "\020const float a1 = a_tile[k][local_m * 8 + 1];\0"
-    "\020const float a2 = a_tile[k][local_m * 8 + 2];\0"
-    "\020const float a3 = a_tile[k][local_m * 8 + 3];\0"
-    "\020const float a4 = a_tile[k][local_m * 8 + 4];\0"
-    "\020const float a5 = a_tile[k][local_m * 8 + 5];\0"
-    "\020const float a6 = a_tile[k][local_m * 8 + 6];\0"
-    "\020const float a7 = a_tile[k][local_m * 8 + 7];\0"
-    "\020const float4 b0 = vload4(0, &b_tile[k + 1][local_n * 4]);\0"
-    "\020const float4 b1 = vload4(16, &b_tile[k + 1][local_n * 4]);\0"
-    "\020const float a0 = a_tile[k + 1][local_m * 8];\0"
-    "\020const float a1 = a_tile[k + 1][local_m * 8 + 1];\0"
-    "\020const float a2 = a_tile[k + 1][local_m * 8 + 2];\0"
-    "\020const float a3 = a_tile[k + 1][local_m * 8 + 3];\0"
-    "\020const float a4 = a_tile[k + 1][local_m * 8 + 4];\0"
-    "\020const float a5 = a_tile[k + 1][local_m * 8 + 5];\0"
-    "\020const float a6 = a_tile[k + 1][local_m * 8 + 6];\0"
-    "\020const float a7 = a_tile[k + 1][local_m * 8 + 7];\0"
-    "\020const float4 b0 = vload4(0, &b_tile[k + 2][local_n * 4]);\0"
-    "\020const float4 b1 = vload4(16, &b_tile[k + 2][local_n * 4]);\0"
-    "\020const float a0 = a_tile[k + 2][local_m * 8];\0"
-    "\020const float a1 = a_tile[k + 2][local_m * 8 + 1];\0"
-    "\020const float a2 = a_tile[k + 2][local_m * 8 + 2];\0"
-    "\020const float a3 = a_tile[k + 2][local_m * 8 + 3];\0"
-    "\020const float a4 = a_tile[k + 2][local_m * 8 + 4];\0"
-    "\020const float a5 = a_tile[k + 2][local_m * 8 + 5];\0"
-    "\020const float a6 = a_tile[k + 2][local_m * 8 + 6];\0"
-    "\020const float a7 = a_tile[k + 2][local_m * 8 + 7];\0"
-    "\020const float4 b0 = vload4(0, &b_tile[k + 3][local_n * 4]);\0"
-    "\020const float4 b1 = vload4(16, &b_tile[k + 3][local_n * 4]);\0"
-    "\020const float a0 = a_tile[k + 3][local_m * 8];\0"
-    "\020const float a1 = a_tile[k + 3][local_m * 8 + 1];\0"
-    "\020const float a2 = a_tile[k + 3][local_m * 8 + 2];\0"
-    "\020const float a3 = a_tile[k + 3][local_m * 8 + 3];\0"
-    "\020const float a4 = a_tile[k + 3][local_m * 8 + 4];\0"
-    "\020const float a5 = a_tile[k + 3][local_m * 8 + 5];\0"
-    "\020const float a6 = a_tile[k + 3][local_m * 8 + 6];\0"
-    "\020const float a7 = a_tile[k + 3][local_m * 8 + 7];\0"
-    "\020const float4 b0 = vload4(0, &b_tile[k + 4][local_n * 4]);\0"
-    "\020const float4 b1 = vload4(16, &b_tile[k + 4][local_n * 4]);\0"
-    "\020const float a0 = a_tile[k + 4][local_m * 8];\0"
-    "\020const float a1 = a_tile[k + 4][local_m * 8 + 1];\0"
-    "\020const float a2 = a_tile[k + 4][local_m * 8 + 2];\0"
-    "\020const float a3 = a_tile[k + 4][local_m * 8 + 3];\0"
-    "\020const float a4 = a_tile[k + 4][local_m * 8 + 4];\0"
-    "\020const float a5 = a_tile[k + 4][local_m * 8 + 5];\0"
-    "\020const float a6 = a_tile[k + 4][local_m * 8 + 6];\0"
-    "\020const float a7 = a_tile[k + 4][local_m * 8 + 7];\0"
-    "\020const float4 b0 = vload4(0, &b_tile[k + 5][local_n * 4]);\0"
-    "\020const float4 b1 = vload4(16, &b_tile[k + 5][local_n * 4]);\0"
-    "\020const float a0 = a_tile[k + 5][local_m * 8];\0"
-    "\020const float a1 = a_tile[k + 5][local_m * 8 + 1];\0"
-    "\020const float a2 = a_tile[k + 5][local_m * 8 + 2];\0"
-    "\020const float a3 = a_tile[k + 5][local_m * 8 + 3];\0"
-    "\020const float a4 = a_tile[k + 5][local_m * 8 + 4];\0"
-    "\020const float a5 = a_tile[k + 5][local_m * 8 + 5];\0"
-    "\020const float a6 = a_tile[k + 5][local_m * 8 + 6];\0"
-    "\020const float a7 = a_tile[k + 5][local_m * 8 + 7];\0"
-    "\020const float4 b0 = vload4(0, &b_tile[k + 6][local_n * 4]);\0"
-    "\020const float4 b1 = vload4(16, &b_tile[k + 6][local_n * 4]);\0"
-    "\020const float a0 = a_tile[k + 6][local_m * 8];\0"
-    "\020const float a1 = a_tile[k + 6][local_m * 8 + 1];\0"
-    "\020const float a2 = a_tile[k + 6][local_m * 8 + 2];\0"
-    "\020const float a3 = a_tile[k + 6][local_m * 8 + 3];\0"
-    "\020const float a4 = a_tile[k + 6][local_m * 8 + 4];\0"
-    "\020const float a5 = a_tile[k + 6][local_m * 8 + 5];\0"
-}, {
-    "\020const float a6 = a_tile[k + 6][local_m * 8 + 6];\0"
-    "\020const float a7 = a_tile[k + 6][local_m * 8 + 7];\0"
-    "\020const float4 b0 = vload4(0, &b_tile[k + 7][local_n * 4]);\0"
-    "\020const float4 b1 = vload4(16, &b_tile[k + 7][local_n * 4]);\0"
-    "\020const float a0 = a_tile[k + 7][local_m * 8];\0"
-    "\020const float a1 = a_tile[k + 7][local_m * 8 + 1];\0"
-    "\020const float a2 = a_tile[k + 7][local_m * 8 + 2];\0"
-    "\020const float a3 = a_tile[k + 7][local_m * 8 + 3];\0"
-    "\020const float a4 = a_tile[k + 7][local_m * 8 + 4];\0"
-    "\020const float a5 = a_tile[k + 7][local_m * 8 + 5];\0"
-    "\020const float a6 = a_tile[k + 7][local_m * 8 + 6];\0"
-    "\020const float a7 = a_tile[k + 7][local_m * 8 + 7];\0"
-    "\004// C = alpha c + beta C for 8 x 8 of C from (row, col) on.\0"
-    "\010if (col + 68 <= N) {\0"
-    "\014put_vector(c0_1, alpha, beta, out + 64);\0"
-    "\014float x[8];\0"
-    "\014vstore4(c0_0, 0, x);\0"
-    "\014vstore4(c0_1, 0, x + 4);\0"
-    "\014for (int i = 0; i < 8; i++) {\0"
-    "\020const int n = i / 4 * 64 + i % 4;\0"
-    "\020if (col + n < N)\0"
-    "\024put(x[i], alpha, beta, out + n);\0"
-    "\014put_vector(c1_0, alpha, beta, out);\0"
-    "\014put_vector(c1_1, alpha, beta, out + 64);\0"
-    "\014vstore4(c1_0, 0, x);\0"
-    "\014vstore4(c1_1, 0, x + 4);\0"
-    "\014put_vector(c2_0, alpha, beta, out);\0"
-    "\014put_vector(c2_1, alpha, beta, out + 64);\0"
-    "\014vstore4(c2_0, 0, x);\0"
-    "\014vstore4(c2_1, 0, x + 4);\0"
-    "\014put_vector(c3_0, alpha, beta, out);\0"
-    "\014put_vector(c3_1, alpha, beta, out + 64);\0"
-    "\014vstore4(c3_0, 0, x);\0"
-    "\014vstore4(c3_1, 0, x + 4);\0"
-    "\004if (row + 4 < M) {\0"
-    "\010__global half *out = C + (row + 4) * ldc + col;\0"
-    "\014put_vector(c4_0, alpha, beta, out);\0"
-    "\014put_vector(c4_1, alpha, beta, out + 64);\0"
-    "\014vstore4(c4_0, 0, x);\0"
-    "\014vstore4(c4_1, 0, x + 4);\0"
-    "\004if (row + 5 < M) {\0"
-    "\010__global half *out = C + (row + 5) * ldc + col;\0"
-    "\014put_vector(c5_0, alpha, beta, out);\0"
-    "\014put_vector(c5_1, alpha, beta, out + 64);\0"
-    "\014vstore4(c5_0, 0, x);\0"
-    "\014vstore4(c5_1, 0, x + 4);\0"
-    "\004if (row + 6 < M) {\0"
-    "\010__global half *out = C + (row + 6) * ldc + col;\0"
-    "\014put_vector(c6_0, alpha, beta, out);\0"
-    "\014put_vector(c6_1, alpha, beta, out + 64);\0"
-    "\014vstore4(c6_0, 0, x);\0"
-    "\014vstore4(c6_1, 0, x + 4);\0"
-    "\004if (row + 7 < M) {\0"
-    "\010__global half *out = C + (row + 7) * ldc + col;\0"
-    "\014put_vector(c7_0, alpha, beta, out);\0"
-    "\014put_vector(c7_1, alpha, beta, out + 64);\0"
-    "\014vstore4(c7_0, 0, x);\0"
-    "\014vstore4(c7_1, 0, x + 4);\0"
-    "\014const int e = item, k = e % 8, n = e / 8;\0"
-    "\014const int e = item + 256, k = e % 8, n = e / 8;\0"
-    "\014const int e = item + 512, k = e % 8, n = e / 8;\0"
-    "\014const int e = item + 768, k = e % 8, n = e / 8;\0"
-    "\020const int e = item, k = e % 8, n = e / 8;\0"
-    "\020const int e = item + 256, k = e % 8, n = e / 8;\0"
-    "\020const int e = item + 512, k = e % 8, n = e / 8;\0"
-    "\020const int e = item + 768, k = e % 8, n = e / 8;\0"
-    "\014const int e = item, m = e % 128, k = e / 128;\0"
-    "\014const int e = item + 256, m = e % 128, k = e / 128;\0"
-    "\014const int e = item + 512, m = e % 128, k = e / 128;\0"
-    "\014const int e = item + 768, m = e % 128, k = e / 128;\0"
-    "\020const int e = item, m = e % 128, k = e / 128;\0"
-    "\020const int e = item + 256, m = e % 128, k = e / 128;\0"
-    "\020const int e = item + 512, m = e % 128, k = e / 128;\0"
-    "\020const int e = item + 768, m = e % 128, k = e / 128;\0"
-    "// A work-group of 8 x 16 work-items computes 16 x 32 of C, each work-item\0"
-    "// 2 x 2 of it. K advances by 16.\0"
-    "\004__local float a_tiles[2][16][16];\0"
-    "\004__local float b_tiles[2][16][32];\0"
-    "\004const int first_m = (int) get_group_id(1) * 16;\0"
-    "\004const int first_n = (int) get_group_id(0) * 32;\0"
-    "\004const int row = first_m + local_m * 2, col = first_n + local_n * 2;\0"
-    "\004float c0_0 = 0, c0_1 = 0;\0"
-    "\004float c1_0 = 0, c1_1 = 0;\0"
-    "\004float a_next0, a_next1;\0"
-    "\010// Fetch A: 16 x 16.\0"
-    "\010// Fetch B: 16 x 32.\0"
-    "\014const int e = item, n = e % 32, k = e / 32;\0"
-    "\014const int e = item + 128, n = e % 32, k = e / 32;\0"
-    "\014const int e = item + 256, n = e % 32, k = e / 32;\0"
-    "\014const int e = item + 384, n = e % 32, k = e / 32;\0"
-    "\010__local float (*a_tile)[16] = a_tiles[buffer];\0"
-    "\010__local float (*b_tile)[32] = b_tiles[buffer];\0"
-    "\014// Fetch A: 16 x 16.\0"
-    "\014// Fetch B: 16 x 32.\0"
-    "\020const int e = item, n = e % 32, k = e / 32;\0"
-    "\020const int e = item + 128, n = e % 32, k = e / 32;\0"
-    "\020const int e = item + 256, n = e % 32, k = e / 32;\0"
-    "\020const int e = item + 384, n = e % 32, k = e / 32;\0"
-    "\020const float b0 = b_tile[k][local_n * 2];\0"
-    "\020const float b1 = b_tile[k][local_n * 2 + 1];\0"
-    "\020const float a0 = a_tile[k][local_m * 2];\0"
-    "\020const float a1 = a_tile[k][local_m * 2 + 1];\0"
-}, {
-    "\020const float b0 = b_tile[k + 1][local_n * 2];\0"
-    "\020const float b1 = b_tile[k + 1][local_n * 2 + 1];\0"
-    "\020const float a0 = a_tile[k + 1][local_m * 2];\0"
-    "\020const float a1 = a_tile[k + 1][local_m * 2 + 1];\0"
-    "\020const float b0 = b_tile[k + 2][local_n * 2];\0"
-    "\020const float b1 = b_tile[k + 2][local_n * 2 + 1];\0"
-    "\020const float a0 = a_tile[k + 2][local_m * 2];\0"
-    "\020const float a1 = a_tile[k + 2][local_m * 2 + 1];\0"
-    "\020const float b0 = b_tile[k + 3][local_n * 2];\0"
-    "\020const float b1 = b_tile[k + 3][local_n * 2 + 1];\0"
-    "\020const float a0 = a_tile[k + 3][local_m * 2];\0"
-    "\020const float a1 = a_tile[k + 3][local_m * 2 + 1];\0"
-    "\004const int ld = (int) get_num_groups(0) * 32;\0"
-    "\014+ (long) get_group_id(2) * get_num_groups(1) * 16 * ld;\0"
-    "\010out[0] = c0_0;\0"
-    "\010out[1] = c0_1;\0"
-    "\010out[0] = c1_0;\0"
-    "\010out[1] = c1_1;\0"
-    "// result is always bitwise the same. A part has room for whole tiles of 16 x 32.\0"
-    "\004const int row = get_global_id(1), col = (int) get_global_id(0);\0"
-    "\004const int ld = (N + 31) / 32 * 32;\0"
-    "\004const long size = (long) ((M + 15) / 16 * 16) * ld;\0"
-    "\004float c0_0 = 0;\0"
-    "\010const float x0 = part[0 * size];\0"
-    "\010const float x1 = part[1 * size];\0"
-    "\010const float x2 = part[2 * size];\0"
-    "\010const float x3 = part[3 * size];\0"
-    "\010const float x4 = part[4 * size];\0"
-    "\010const float x5 = part[5 * size];\0"
-    "\010const float x6 = part[6 * size];\0"
-    "\010const float x7 = part[7 * size];\0"
-    "\004// C = alpha c + beta C for the 1 x 1 block at (row, col).\0"
-    "\014const int e = item, m = e % 16, k = e / 16;\0"
-    "\014const int e = item + 128, m = e % 16, k = e / 16;\0"
-    "\020const int e = item, m = e % 16, k = e / 16;\0"
-    "\020const int e = item + 128, m = e % 16, k = e / 16;\0"
-    "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\0"
-    "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\0"
-    "\004__local float4 part[64];\0"
-    "\004const long l = (long) get_group_id(0) * 16 + along_l * 4;\0"
-    "\004const long s = (long) get_group_id(1);\0"
-    "\004const long begin = l, first = max(min(l, L - 4), (long) 0);\0"
-    "\004long k = from + along_k;\0"
-    "\010for (; k < to; k += 16) {\0"
-    "\014const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,\0"
-    "\024L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\0"
-    "\014c0 += a * load(y0 + k * y_step);\0"
-    "\010for (; k + 48 < to; k += 64) {\0"
-    "\014const float4 a1 = load_aligned(x + 16 * ldx);\0"
-    "\014const float4 a2 = load_aligned(x + 32 * ldx);\0"
-    "\014const float4 a3 = load_aligned(x + 48 * ldx);\0"
-    "\014c0 += a0 * load(y0 + k * y_step);\0"
-    "\014c0 += a1 * load(y0 + (k + 16) * y_step);\0"
-    "\014c0 += a2 * load(y0 + (k + 32) * y_step);\0"
-    "\014c0 += a3 * load(y0 + (k + 48) * y_step);\0"
-    "\014const float4 a1 = load_row(x + 16 * ldx);\0"
-    "\014const float4 a2 = load_row(x + 32 * ldx);\0"
-    "\014const float4 a3 = load_row(x + 48 * ldx);\0"
-    "\004const int item = along_k * 4 + along_l;\0"
-    "\004for (int half_way = 8; half_way > 0; half_way /= 2) {\0"
-    "\014part[item] += part[item + half_way * 4];\0"
-    "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\0"
-    "\004__local float part[4][64];\0"
-    "\004float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "\004// Vectors, where rows of X begin at multiples of their size; else single elements, 16 apart,\0"
-    "\004long k = from + along_k * (fast ? 4 : 1);\0"
-    "\010for (; k + 4 <= to; k += 64) {\0"
-    "\014const float4 a2 = load_aligned(x2 + k);\0"
-    "\014const float4 a3 = load_aligned(x3 + k);\0"
-    "\014c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\0"
-    "\014const float4 a0 = (float4) (load(x0 + k), load(x0 + k + 16), load(x0 + k + 32),\0"
-    "\024load(x0 + k + 48));\0"
-    "\014const float4 a1 = (float4) (load(x1 + k), load(x1 + k + 16), load(x1 + k + 32),\0"
-    "\024load(x1 + k + 48));\0"
-    "\014const float4 a2 = (float4) (load(x2 + k), load(x2 + k + 16), load(x2 + k + 32),\0"
-    "\024load(x2 + k + 48));\0"
-    "\014const float4 a3 = (float4) (load(x3 + k), load(x3 + k + 16), load(x3 + k + 32),\0"
-    "\024load(x3 + k + 48));\0"
-    "\014const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 16) * y_step),\0"
-    "\024load(y0 + (k + 32) * y_step), load(y0 + (k + 48) * y_step));\0"
-    "\004for (; k < to; k += fast ? 1 : 16) {\0"
-    "\010c0_0.s0 += a0 * b0;\0"
-    "\010c0_1.s0 += a1 * b0;\0"
-    "\010c0_2.s0 += a2 * b0;\0"
-    "\010c0_3.s0 += a3 * b0;\0"
-    "\004const int item = along_l * 16 + along_k;\0"
-    "\004part[2][item] = total(c0_2);\0"
-    "\004part[3][item] = total(c0_3);\0"
-    "\014part[2][item] += part[2][item + half_way];\0"
-    "\014part[3][item] += part[3][item + half_way];\0"
-    "\010const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
-}, {
-    "// Straight from global memory, for any shape.\0"
-    "// A work-group of 8 x 8 work-items; each computes 4 x 4 of C in registers.\0"
-    "// Rows and columns past the end repeat the last one; what is computed from them is not stored.\0"
-    "__kernel __attribute__((reqd_work_group_size(8, 8, 1)))\0"
-    "void kiln_hgemm_direct_multiply(int M, int N, int K, float alpha, float beta,\0"
-    "\004const int row = (int) get_global_id(1) * 4;\0"
-    "\004const int col = (int) get_global_id(0) * 4;\0"
-    "\004if (row >= M || col >= N)\0"
-    "\010return;\0"
-    "\004const int r0 = min(row, M - 1) * lda;\0"
-    "\004const int r1 = min(row + 1, M - 1) * lda;\0"
-    "\004const int r2 = min(row + 2, M - 1) * lda;\0"
-    "\004const int r3 = min(row + 3, M - 1) * lda;\0"
-    "\004const int s0 = min(col, N - 1) - col;\0"
-    "\004const int s1 = min(col + 1, N - 1) - col;\0"
-    "\004const int s2 = min(col + 2, N - 1) - col;\0"
-    "\004const int s3 = min(col + 3, N - 1) - col;\0"
-    "\004float4 c0_0 = 0;\0"
-    "\004float4 c1_0 = 0;\0"
-    "\004float4 c2_0 = 0;\0"
-    "\004float4 c3_0 = 0;\0"
-    "\004int k = 0;\0"
-    "\004// Whole vectors of B while none crosses the right edge; else element by element.\0"
-    "\004if (col + 4 <= N) {\0"
-    "\010for (; k < K; k++) {\0"
-    "\020__global const half *b = B + k * ldb + col;\0"
-    "\020const float4 b0 = load_vector(b);\0"
-    "\020__global const half *a = A + k;\0"
-    "\020const float a0 = load(a + r0);\0"
-    "\020const float a1 = load(a + r1);\0"
-    "\020const float a2 = load(a + r2);\0"
-    "\020const float a3 = load(a + r3);\0"
-    "\020const float4 b0 = (float4) (load(b + s0), load(b + s1), load(b + s2), load(b + s3));\0"
-    "\010if (col + 4 <= N) {\0"
-    "\014float x[4];\0"
-    "\014for (int n = 0; n < 4 && col + n < N; n++)\0"
-    "\004const int s0 = min(col, N - 1) * ldb;\0"
-    "\004const int s1 = min(col + 1, N - 1) * ldb;\0"
-    "\004const int s2 = min(col + 2, N - 1) * ldb;\0"
-    "\004const int s3 = min(col + 3, N - 1) * ldb;\0"
-    "\004for (; k < K; k++) {\0"
-    "\014__global const half *b = B + k;\0"
-    "\014const float4 b0 = (float4) (load(b + s0), load(b + s1), load(b + s2), load(b + s3));\0"
-    "\014__global const half *a = A + k;\0"
-    "\014const float a0 = load(a + r0);\0"
-    "\014c0_0 += a0 * b0;\0"
-    "\014const float a1 = load(a + r1);\0"
-    "\014c1_0 += a1 * b0;\0"
-    "\014const float a2 = load(a + r2);\0"
-    "\014c2_0 += a2 * b0;\0"
-    "\014const float a3 = load(a + r3);\0"
-    "\014c3_0 += a3 * b0;\0"
-    "\004const int r0 = min(row, M - 1);\0"
-    "\004const int r1 = min(row + 1, M - 1);\0"
-    "\004const int r2 = min(row + 2, M - 1);\0"
-    "\004const int r3 = min(row + 3, M - 1);\0"
-    "\020__global const half *a = A + k * lda;\0"
-    "\014__global const half *a = A + k * lda;\0"
-    "// A work-group of 8 x 8 work-items; each computes 1 x 1 of C in registers.\0"
-    "void kiln_hgemm_direct_multiply(long M, long N, long K, float alpha, float beta,\0"
-    "\004const long row = (long) get_global_id(1);\0"
-    "\004const long col = (long) get_global_id(0);\0"
-    "\004const long r0 = min(row, M - 1) * lda;\0"
-    "\004const long s0 = min(col, N - 1);\0"
-    "\004long k = 0;\0"
-    "\014__global const half *b = B + k * ldb;\0"
-    "\014const float b0 = load(b + s0);\0"
-    "\004const long s0 = min(col, N - 1) * ldb;\0"
-    "\004const long r0 = min(row, M - 1);\0"
-    "// A work-group of 1 x 1 work-items; each computes 4 x 4 of C in registers.\0"
-    "\004const long row = (long) get_global_id(1) * 4;\0"
-    "\004const long col = (long) get_global_id(0) * 4;\0"
-    "\004const long r1 = min(row + 1, M - 1) * lda;\0"
-    "\004const long r2 = min(row + 2, M - 1) * lda;\0"
-    "\004const long r3 = min(row + 3, M - 1) * lda;\0"
-    "\004const long s0 = min(col, N - 1) - col;\0"
-    "\004const long s1 = min(col + 1, N - 1) - col;\0"
-    "\004const long s2 = min(col + 2, N - 1) - col;\0"
-    "\004const long s3 = min(col + 3, N - 1) - col;\0"
-    "\004const long s1 = min(col + 1, N - 1) * ldb;\0"
-    "\004const long s2 = min(col + 2, N - 1) * ldb;\0"
-    "\004const long s3 = min(col + 3, N - 1) * ldb;\0"
-    "\004const long r1 = min(row + 1, M - 1);\0"
-    "\004const long r2 = min(row + 2, M - 1);\0"
-    "\004const long r3 = min(row + 3, M - 1);\0"
-    "// The first column of a row that is stored, and the one behind the last.\0"
-    "static long2 stored_columns(long row, long N, int triangle)\0"
-    "\004return (long2) (triangle < 0 ? row * -triangle : 0,\0"
-    "\014triangle > 0 ? min(N, (row + 1) * triangle) : N);\0"
-    "// Is nothing stored of a block of C?\0"
-    "static bool is_left_out(long row, long col, int rows, int columns, int triangle)\0"
-    "\004return triangle > 0 ? col >= (row + rows) * triangle\0"
-    "\014: triangle < 0 && col + columns <= row * -triangle;\0"
-    "void kiln_hgemmt_packed_packa(long lines, long K,\0"
-    "void kiln_hgemmt_packed_packb(long lines, long K,\0"
-    "void kiln_hgemmt_packed_multiply(long M, long N, long K, float alpha, float beta,\0"
-}, {
-    "\010__global half *restrict C, long c_offset, long ldc, int triangle)\0"
-    "\014if (is_left_out(row, col, 3, 32, triangle))\0"
-    "\020continue;\0"
-    "\020// Of C = alpha c + beta C for 3 x 32 of C from (row, col) on, what is in the\0"
-    "\020// triangle.\0"
-    "\024const long2 stored = stored_columns(row, N, triangle);\0"
-    "\024float x[32];\0"
-    "\024vstore8(c0_0, 0, x);\0"
-    "\024vstore8(c0_1, 0, x + 8);\0"
-    "\024vstore8(c0_2, 0, x + 16);\0"
-    "\024vstore8(c0_3, 0, x + 24);\0"
-    "\024for (int i = 0; i < 32; i++) {\0"
-    "\030const int n = i;\0"
-    "\030if (col + n >= stored.x && col + n < stored.y)\0"
-    "\034put(x[i], alpha, beta, out + n);\0"
-    "\024const long2 stored = stored_columns(row + 1, N, triangle);\0"
-    "\024vstore8(c1_0, 0, x);\0"
-    "\024vstore8(c1_1, 0, x + 8);\0"
-    "\024vstore8(c1_2, 0, x + 16);\0"
-    "\024vstore8(c1_3, 0, x + 24);\0"
-    "\024const long2 stored = stored_columns(row + 2, N, triangle);\0"
-    "\024vstore8(c2_0, 0, x);\0"
-    "\024vstore8(c2_1, 0, x + 8);\0"
-    "\024vstore8(c2_2, 0, x + 16);\0"
-    "\024vstore8(c2_3, 0, x + 24);\0"
-    "// Of a panel of the vectors from `vector` to `end`, and a chunk of blocks of rows: the first block\0"
-    "// of which something is stored, in the chunk, and the one behind the last.\0"
-    "static long2 stored_blocks(long chunk, long blocks, long vector, long end, int triangle)\0"
-    "\004const long rows = 4 * abs(triangle), height = min(blocks - chunk, (long) 8);\0"
-    "\004const long first = triangle > 0 ? vector * 8 / rows : 0;\0"
-    "\004const long last = triangle > 0 ? blocks : (end * 8 - 1) / rows + 1;\0"
-    "\004return (long2) (clamp(first - chunk, (long) 0, height), clamp(last - chunk, (long) 0, height));\0"
-    "// Where C is a triangle, blocks of which nothing is stored are left out.\0"
-    "void kiln_hgemmt_fused_multiply(long M, long N, long K, float alpha, float beta,\0"
-    "\004long count = 0;\0"
-    "\004for (long chunk = 0; chunk < blocks; chunk += 8)\0"
-    "\010for (long p = 0; p < panels; p++) {\0"
-    "\014const long2 stored = stored_blocks(chunk, blocks, vectors * p / panels,\0"
-    "\024vectors * (p + 1) / panels, triangle);\0"
-    "\014count += stored.y - stored.x;\0"
-    "\004long left = count / groups + (group < count % groups);\0"
-    "\004long before = count / groups * group + min(group, count % groups);\0"
-    "\004for (long chunk = 0, this_panel = 0; left > 0; this_panel++) {\0"
-    "\010if (this_panel == panels) {\0"
-    "\014chunk += 8;\0"
-    "\014this_panel = 0;\0"
-    "\010const long2 stored = stored_blocks(chunk, blocks, vector, vector + width, triangle);\0"
-    "\010const long some = stored.y - stored.x;\0"
-    "\010if (before >= some) {\0"
-    "\014before -= some;\0"
-    "\014continue;\0"
-    "\010const long first = stored.x + before, last = min(stored.y, first + left);\0"
-    "\010left -= last - first;\0"
-    "\010before = 0;\0"
-    "\030const long2 stored = stored_columns(row + m, N, triangle);\0"
-    "\030const long end = min(width * 8, stored.y - col);\0"
-    "\030long n = max(stored.x - col, (long) 0);\0"
-    "void kiln_hgemmt_direct_multiply(long M, long N, long K, float alpha, float beta,\0"
-    "\004if (row >= M || col >= N || is_left_out(row, col, 1, 1, triangle))\0"
-    "\004// Of C = alpha c + beta C for 1 x 1 of C from (row, col) on, what is in the triangle.\0"
-    "\010const long2 stored = stored_columns(row, N, triangle);\0"
-    "\010if (col >= stored.x && col < stored.y)\0"
-    "\004if (row >= M || col >= N || is_left_out(row, col, 4, 4, triangle))\0"
-    "\004// Of C = alpha c + beta C for 4 x 4 of C from (row, col) on, what is in the triangle.\0"
-    "\010float x[4];\0"
-    "\010vstore4(c0_0, 0, x);\0"
-    "\010for (int i = 0; i < 4; i++) {\0"
-    "\014const int n = i;\0"
-    "\014if (col + n >= stored.x && col + n < stored.y)\0"
-    "\020put(x[i], alpha, beta, out + n);\0"
-    "\010const long2 stored = stored_columns(row + 1, N, triangle);\0"
-    "\010vstore4(c1_0, 0, x);\0"
-    "\010const long2 stored = stored_columns(row + 2, N, triangle);\0"
-    "\010vstore4(c2_0, 0, x);\0"
-    "\010const long2 stored = stored_columns(row + 3, N, triangle);\0"
-    "\010vstore4(c3_0, 0, x);\0"
-    "static int2 stored_columns(int row, int N, int triangle)\0"
-    "\004return (int2) (triangle < 0 ? row * -triangle : 0,\0"
-    "static bool is_left_out(int row, int col, int rows, int columns, int triangle)\0"
-    "void kiln_hgemmt_direct_multiply(int M, int N, int K, float alpha, float beta,\0"
-    "\010__global half *restrict C, int c_offset, int ldc, int triangle)\0"
-    "\010const int2 stored = stored_columns(row, N, triangle);\0"
-    "\010const int2 stored = stored_columns(row + 1, N, triangle);\0"
-    "\010const int2 stored = stored_columns(row + 2, N, triangle);\0"
-    "\010const int2 stored = stored_columns(row + 3, N, triangle);\0"
-    "void kiln_hgemmt_tiled_multiply(int M, int N, int K,\0"
-    "\010__global float *restrict work, long parts_at, int triangle)\0"
-}, {
-    "\004// Of what is not stored nothing is multiplied. No work-item leaves before the others are\0"
-    "\004// through: PoCL 3.1 gets barriers behind a return wrong.\0"
-    "\004if (is_left_out(first_m, first_n, 32, 64, triangle))\0"
-    "\010K = 0;\0"
-    "void kiln_hgemmt_tiled_add(int M, int N,\0"
-    "\004// Of C = alpha c + beta C for 1 x 2 of C from (row, col) on, what is in the triangle.\0"
-    "\010float x[2];\0"
-    "\010vstore2(c0_0, 0, x);\0"
-    "\010for (int i = 0; i < 2; i++) {\0"
-    "void kiln_hgemmt_tiled_multiply(int M, int N, int K, float alpha, float beta,\0"
-    "\004if (is_left_out(first_m, first_n, 64, 64, triangle))\0"
-    "\010if (col + 1 >= stored.x && col + 1 < stored.y)\0"
-    "\010if (col + 2 >= stored.x && col + 2 < stored.y)\0"
-    "\010if (col + 3 >= stored.x && col + 3 < stored.y)\0"
-    "static float load(__global const half *X, long at)\0"
-    "\004return vload_half(at, X);\0"
-    "static void store(float x, __global half *X, long at)\0"
-    "\004vstore_half(x, at, X);\0"
-    "// A is symmetric, or Hermitian (conj_a), and M x M. Of it one triangle is read: the lower one, or\0"
-    "// the upper one where triangle < 0. C becomes the whole matrix.\0"
-    "void kiln_hgemm_mirror_mirror(long M,\0"
-    "\010__global const half *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
-    "\004const long first_row = get_group_id(1) * 32, end_row = min(first_row + 32, M);\0"
-    "\004const long first_col = get_group_id(0) * 32, end_col = min(first_col + 32, M);\0"
-    "\004for (long row = first_row; row < end_row; row++) {\0"
-    "\010// Of the row what is stored: to its place, and across the diagonal.\0"
-    "\010const long from = triangle < 0 ? max(first_col, row) : first_col;\0"
-    "\010const long end = triangle < 0 ? end_col : min(end_col, row + 1);\0"
-    "\010for (long col = from; col < end; col++) {\0"
-    "\014const float element = load(A, a_offset + row * lda + col);\0"
-    "\014store(element, C, c_offset + col * ldc + row);\0"
-    "\014store(element, C, c_offset + row * ldc + col);\0"
-    "// Elements of float are computed with as float. A product and a sum are fused where the device does\0"
-    "static float load(__global const float *p)\0"
-    "\004return *p;\0"
-    "static void store(float x, __global float *p)\0"
-    "\004*p = x;\0"
-    "static void put(float x, float alpha, float beta, __global float *p)\0"
-    "static float8 load_vector(__global const float *p)\0"
-    "\004return vload8(0, p);\0"
-    "static void store_vector(float8 x, __global float *p)\0"
-    "\004vstore8(x, 0, p);\0"
-    "static void put_vector(float8 x, float alpha, float beta, __global float *p)\0"
-    "// it with blocks of 6 rows of A, as they lie; a block of C is held in registers.\0"
-    "void kiln_sgemm_fused_multiply(long M, long N, long K, float alpha, float beta,\0"
-    "\010__global const float *restrict A, long a_offset, long lda,\0"
-    "\010__global const float *restrict B, long b_offset, long ldb,\0"
-    "\010__global float *restrict C, long c_offset, long ldc)\0"
-    "\004// A slice of a panel: for every k, the panel's columns of B side by side, 16 apart.\0"
-    "\004__local float panel[4096];\0"
-    "\004__local float sums[1536];\0"
-    "\004// Panels are up to 2 vectors of columns wide, slices up to 256 of K deep. All are\0"
-    "\004const long blocks = (M + 5) / 6;\0"
-    "\004const long vectors = (N + 7) / 8, panels = (vectors + 1) / 2;\0"
-    "\004// Chunks of up to 16 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
-    "\010const long chunk = at / (16 * panels) * 16;\0"
-    "\010const long height = min(blocks - chunk, (long) 16);\0"
-    "\020__global const float *in = B + k0 * ldb + col;\0"
-    "\020for (long k = 0; k < depth; k++, in += ldb, out += 16) {\0"
-    "\020const long row = (chunk + block) * 6;\0"
-    "\020__global const float *restrict a = A + k0;\0"
-    "\020const long r4 = min(row + 4, M - 1) * lda;\0"
-    "\020const long r5 = min(row + 5, M - 1) * lda;\0"
-    "\024// Adds the slice's share of a block of 6 rows and 1 vectors to `sum`, where\0"
-    "\024// vectors lie as in a block of 2.\0"
-    "\024float8 c4_0 = 0;\0"
-    "\024float8 c5_0 = 0;\0"
-    "\030c1_0 = vload8(2, sum);\0"
-    "\030c2_0 = vload8(4, sum);\0"
-    "\030c3_0 = vload8(6, sum);\0"
-    "\030c4_0 = vload8(8, sum);\0"
-    "\030c5_0 = vload8(10, sum);\0"
-    "\024for (; k + 4 <= depth; k += 4) {\0"
-    "\034const float a4 = load(a + r4);\0"
-    "\034c4_0 += a4 * b0;\0"
-    "\034const float a5 = load(a + r5);\0"
-    "\034c5_0 += a5 * b0;\0"
-    "\034b += 16;\0"
-    "\024vstore8(c1_0, 2, sum);\0"
-    "\024vstore8(c2_0, 4, sum);\0"
-    "\024vstore8(c3_0, 6, sum);\0"
-    "\024vstore8(c4_0, 8, sum);\0"
-    "\024vstore8(c5_0, 10, sum);\0"
-    "\024// Adds the slice's share of a block of 6 rows and 2 vectors to `sum`, where\0"
-    "\024float8 c4_0 = 0, c4_1 = 0;\0"
-    "\024float8 c5_0 = 0, c5_1 = 0;\0"
-    "\030c1_0 = vload8(2, sum); c1_1 = vload8(3, sum);\0"
-}, {
-    "\030c2_0 = vload8(4, sum); c2_1 = vload8(5, sum);\0"
-    "\030c3_0 = vload8(6, sum); c3_1 = vload8(7, sum);\0"
-    "\030c4_0 = vload8(8, sum); c4_1 = vload8(9, sum);\0"
-    "\030c5_0 = vload8(10, sum); c5_1 = vload8(11, sum);\0"
-    "\034c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
-    "\034c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
-    "\024vstore8(c1_0, 2, sum); vstore8(c1_1, 3, sum);\0"
-    "\024vstore8(c2_0, 4, sum); vstore8(c2_1, 5, sum);\0"
-    "\024vstore8(c3_0, 6, sum); vstore8(c3_1, 7, sum);\0"
-    "\024vstore8(c4_0, 8, sum); vstore8(c4_1, 9, sum);\0"
-    "\024vstore8(c5_0, 10, sum); vstore8(c5_1, 11, sum);\0"
-    "\024for (long m = 0; m < 6 && row + m < M; m++) {\0"
-    "\030__global float *out = C + (row + m) * ldc + col;\0"
-    "\030__local const float *x = sum + m * 16;\0"
-    "\020__global const float *in = B + k0;\0"
-    "\020for (; k + 8 <= depth; k += 8, in += 8, out += 128) {\0"
-    "\024vstore8(x3_1, 0, out + 16);\0"
-    "\024vstore8(x3_2, 0, out + 32);\0"
-    "\024vstore8(x3_3, 0, out + 48);\0"
-    "\024vstore8(x3_4, 0, out + 64);\0"
-    "\024vstore8(x3_5, 0, out + 80);\0"
-    "\024vstore8(x3_6, 0, out + 96);\0"
-    "\024vstore8(x3_7, 0, out + 112);\0"
-    "\020for (; k < depth; k++, in++, out += 16) {\0"
-    "\020__global const float *restrict a = A + k0 * lda;\0"
-    "\020const long r4 = min(row + 4, M - 1);\0"
-    "\020const long r5 = min(row + 5, M - 1);\0"
-    "static float16 load_vector(__global const float *p)\0"
-    "\004return vload16(0, p);\0"
-    "static void store_vector(float16 x, __global float *p)\0"
-    "\004vstore16(x, 0, p);\0"
-    "static void put_vector(float16 x, float alpha, float beta, __global float *p)\0"
-    "void kiln_sgemm_packed_packa(long lines, long K,\0"
-    "\010__global const float *restrict X, long x_offset, long ldx,\0"
-    "\004__global const float *restrict in = X + x_offset + k0;\0"
-    "void kiln_sgemm_packed_packb(long lines, long K,\0"
-    "\004__global const float *restrict in = X + x_offset + k0 * ldx + line;\0"
-    "void kiln_sgemm_packed_multiply(long M, long N, long K, float alpha, float beta,\0"
-    "\014__global float *out = C + row * ldc + col;\0"
-    "\014__global float *out = C + (row + 1) * ldc + col;\0"
-    "\014__global float *out = C + (row + 2) * ldc + col;\0"
-    "\014__global float *out = C + (row + 3) * ldc + col;\0"
-    "\014__global float *out = C + (row + 4) * ldc + col;\0"
-    "\014__global float *out = C + (row + 5) * ldc + col;\0"
-    "\014__global float *out = C + (row + 6) * ldc + col;\0"
-    "\014__global float *out = C + (row + 7) * ldc + col;\0"
-    "\014__global float *out = C + (row + 8) * ldc + col;\0"
-    "\014__global float *out = C + (row + 9) * ldc + col;\0"
-    "\014__global float *out = C + (row + 10) * ldc + col;\0"
-    "\014__global float *out = C + (row + 11) * ldc + col;\0"
-    "\024__global float *out = C + row * ldc + col;\0"
-    "\024__global float *out = C + (row + 1) * ldc + col;\0"
-    "\024__global float *out = C + (row + 2) * ldc + col;\0"
-    "static float2 load_vector(__global const float *p)\0"
-    "\004return vload2(0, p);\0"
-    "static void store_vector(float2 x, __global float *p)\0"
-    "\004vstore2(x, 0, p);\0"
-    "static void put_vector(float2 x, float alpha, float beta, __global float *p)\0"
-    "void kiln_sgemm_tiled_multiply(int M, int N, int K,\0"
-    "\010__global const float *restrict A, int a_offset, int lda,\0"
-    "\010__global const float *restrict B, int b_offset, int ldb,\0"
-    "void kiln_sgemm_tiled_add(int M, int N,\0"
-    "\010__global float *restrict C, int c_offset, int ldc)\0"
-    "\010__global float *out = C + row * ldc + col;\0"
-    "static float4 load_vector(__global const float *p)\0"
-    "\004return vload4(0, p);\0"
-    "static float4 load_row(__global const float *p)\0"
-    "// In one load what begins at a multiple of its size, 16 bytes.\0"
-    "static float4 load_aligned(__global const float *p)\0"
-    "\004return *(__global const float4 *) p;\0"
-    "// A work-group of 8 work-items along L and 32 along K has 32 x 1 of C.\0"
-    "void kiln_sgemm_thin_multiply(int L, int S, int K, float alpha, float beta,\0"
-    "\010__global const float *restrict X, int x_offset, int ldx,\0"
-    "\010__global const float *restrict Y, int y_offset, int ldy,\0"
-    "\004const int s = (int) get_group_id(1);\0"
-    "\004__global const float *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
-    "\014__global const float *x = X + k * ldx;\0"
-    "\004if (ldx % 4 == 0 && (size_t) (X + first) % 16 == 0) {\0"
-    "\014__global const float *x = X + k * ldx + first;\0"
-    "\014const float4 a2 = load_aligned(x + 64 * ldx);\0"
-    "\014const float4 a3 = load_aligned(x + 96 * ldx);\0"
-    "\014c0 += a1 * load(y0 + (k + 32) * y_step);\0"
-    "\014c0 += a2 * load(y0 + (k + 64) * y_step);\0"
-    "\014c0 += a3 * load(y0 + (k + 96) * y_step);\0"
-    "\014const float4 a2 = load_row(x + 64 * ldx);\0"
-    "\014const float4 a3 = load_row(x + 96 * ldx);\0"
-    "\004__local float part[4][256];\0"
-}, {
-    "\004__global const float *x0 = X + min(l, L - 1) * ldx;\0"
-    "\004__global const float *x1 = X + min(l + 1, L - 1) * ldx;\0"
-    "\004__global const float *x2 = X + min(l + 2, L - 1) * ldx;\0"
-    "\004__global const float *x3 = X + min(l + 3, L - 1) * ldx;\0"
-    "\004const bool is_aligned = ldx % 4 == 0 && (size_t) X % 16 == 0;\0"
-    "\014const float4 a2 = (float4) (load(x2 + k), load(x2 + k + 32), load(x2 + k + 64),\0"
-    "\024load(x2 + k + 96));\0"
-    "\014const float4 a3 = (float4) (load(x3 + k), load(x3 + k + 32), load(x3 + k + 64),\0"
-    "\024load(x3 + k + 96));\0"
-    "\004__global const float *y0 = Y + y_offset + min(s, S - 1);\0"
-    "static void store_vector(float4 x, __global float *p)\0"
-    "\004vstore4(x, 0, p);\0"
-    "static void put_vector(float4 x, float alpha, float beta, __global float *p)\0"
-    "// A work-item's rows lie 16 apart.\0"
-    "void kiln_sgemm_tiled_multiply(int M, int N, int K, float alpha, float beta,\0"
-    "\004__local float a_tile[8][128];\0"
-    "\004__local float b_tile[8][128];\0"
-    "\004const int first_m = (int) get_group_id(1) * 128;\0"
-    "\004const int first_n = (int) get_group_id(0) * 128;\0"
-    "\004const int row = first_m + local_m, col = first_n + local_n * 4;\0"
-    "\004for (int k0 = 0; k0 < K; k0 += 8) {\0"
-    "\020const float a0 = a_tile[k][local_m];\0"
-    "\020const float a1 = a_tile[k][local_m + 16];\0"
-    "\020const float a2 = a_tile[k][local_m + 32];\0"
-    "\020const float a3 = a_tile[k][local_m + 48];\0"
-    "\020const float a4 = a_tile[k][local_m + 64];\0"
-    "\020const float a5 = a_tile[k][local_m + 80];\0"
-    "\020const float a6 = a_tile[k][local_m + 96];\0"
-    "\020const float a7 = a_tile[k][local_m + 112];\0"
-    "\020const float a0 = a_tile[k + 1][local_m];\0"
-    "\020const float a1 = a_tile[k + 1][local_m + 16];\0"
-    "\020const float a2 = a_tile[k + 1][local_m + 32];\0"
-    "\020const float a3 = a_tile[k + 1][local_m + 48];\0"
-    "\020const float a4 = a_tile[k + 1][local_m + 64];\0"
-    "\020const float a5 = a_tile[k + 1][local_m + 80];\0"
-    "\020const float a6 = a_tile[k + 1][local_m + 96];\0"
-    "\020const float a7 = a_tile[k + 1][local_m + 112];\0"
-    "\020const float a0 = a_tile[k + 2][local_m];\0"
-    "\020const float a1 = a_tile[k + 2][local_m + 16];\0"
-    "\020const float a2 = a_tile[k + 2][local_m + 32];\0"
-    "\020const float a3 = a_tile[k + 2][local_m + 48];\0"
-    "\020const float a4 = a_tile[k + 2][local_m + 64];\0"
-    "\020const float a5 = a_tile[k + 2][local_m + 80];\0"
-    "\020const float a6 = a_tile[k + 2][local_m + 96];\0"
-    "\020const float a7 = a_tile[k + 2][local_m + 112];\0"
-    "\020const float a0 = a_tile[k + 3][local_m];\0"
-    "\020const float a1 = a_tile[k + 3][local_m + 16];\0"
-    "\020const float a2 = a_tile[k + 3][local_m + 32];\0"
-    "\020const float a3 = a_tile[k + 3][local_m + 48];\0"
-    "\020const float a4 = a_tile[k + 3][local_m + 64];\0"
-    "\020const float a5 = a_tile[k + 3][local_m + 80];\0"
-    "\020const float a6 = a_tile[k + 3][local_m + 96];\0"
-    "\020const float a7 = a_tile[k + 3][local_m + 112];\0"
-    "\020const float a0 = a_tile[k + 4][local_m];\0"
-    "\020const float a1 = a_tile[k + 4][local_m + 16];\0"
-    "\020const float a2 = a_tile[k + 4][local_m + 32];\0"
-    "\020const float a3 = a_tile[k + 4][local_m + 48];\0"
-    "\020const float a4 = a_tile[k + 4][local_m + 64];\0"
-    "\020const float a5 = a_tile[k + 4][local_m + 80];\0"
-    "\020const float a6 = a_tile[k + 4][local_m + 96];\0"
-    "\020const float a7 = a_tile[k + 4][local_m + 112];\0"
-    "\020const float a0 = a_tile[k + 5][local_m];\0"
-    "\020const float a1 = a_tile[k + 5][local_m + 16];\0"
-    "\020const float a2 = a_tile[k + 5][local_m + 32];\0"
-    "\020const float a3 = a_tile[k + 5][local_m + 48];\0"
-    "\020const float a4 = a_tile[k + 5][local_m + 64];\0"
-    "\020const float a5 = a_tile[k + 5][local_m + 80];\0"
-    "\020const float a6 = a_tile[k + 5][local_m + 96];\0"
-    "\020const float a7 = a_tile[k + 5][local_m + 112];\0"
-    "\020const float a0 = a_tile[k + 6][local_m];\0"
-    "\020const float a1 = a_tile[k + 6][local_m + 16];\0"
-    "\020const float a2 = a_tile[k + 6][local_m + 32];\0"
-    "\020const float a3 = a_tile[k + 6][local_m + 48];\0"
-    "\020const float a4 = a_tile[k + 6][local_m + 64];\0"
-    "\020const float a5 = a_tile[k + 6][local_m + 80];\0"
-    "\020const float a6 = a_tile[k + 6][local_m + 96];\0"
-    "\020const float a7 = a_tile[k + 6][local_m + 112];\0"
-    "\020const float a0 = a_tile[k + 7][local_m];\0"
-    "\020const float a1 = a_tile[k + 7][local_m + 16];\0"
-    "\020const float a2 = a_tile[k + 7][local_m + 32];\0"
-    "\020const float a3 = a_tile[k + 7][local_m + 48];\0"
-    "\020const float a4 = a_tile[k + 7][local_m + 64];\0"
-    "\020const float a5 = a_tile[k + 7][local_m + 80];\0"
-    "\020const float a6 = a_tile[k + 7][local_m + 96];\0"
-    "\020const float a7 = a_tile[k + 7][local_m + 112];\0"
-    "\004if (row + 16 < M) {\0"
-    "\010__global float *out = C + (row + 16) * ldc + col;\0"
-}, {
-    "\004if (row + 32 < M) {\0"
-    "\010__global float *out = C + (row + 32) * ldc + col;\0"
-    "\004if (row + 48 < M) {\0"
-    "\010__global float *out = C + (row + 48) * ldc + col;\0"
-    "\004if (row + 64 < M) {\0"
-    "\010__global float *out = C + (row + 64) * ldc + col;\0"
-    "\004if (row + 80 < M) {\0"
-    "\010__global float *out = C + (row + 80) * ldc + col;\0"
-    "\004if (row + 96 < M) {\0"
-    "\010__global float *out = C + (row + 96) * ldc + col;\0"
-    "\004if (row + 112 < M) {\0"
-    "\010__global float *out = C + (row + 112) * ldc + col;\0"
-    "void kiln_sgemm_direct_multiply(int M, int N, int K, float alpha, float beta,\0"
-    "\020__global const float *b = B + k * ldb + col;\0"
-    "\020__global const float *a = A + k;\0"
-    "\010__global float *out = C + (row + 1) * ldc + col;\0"
-    "\010__global float *out = C + (row + 2) * ldc + col;\0"
-    "\010__global float *out = C + (row + 3) * ldc + col;\0"
-    "\014__global const float *b = B + k;\0"
-    "\014__global const float *a = A + k;\0"
-    "\020__global const float *a = A + k * lda;\0"
-    "\014__global const float *a = A + k * lda;\0"
-    "// A work-group of 2 x 16 work-items computes 8 x 32 of C, each work-item\0"
-    "// 4 x 2 of it. K advances by 16.\0"
-    "__kernel __attribute__((reqd_work_group_size(16, 2, 1)))\0"
-    "\004__local float a_tiles[2][16][8];\0"
-    "\004const int first_m = (int) get_group_id(1) * 8;\0"
-    "\004const int row = first_m + local_m * 4, col = first_n + local_n * 2;\0"
-    "\004float c2_0 = 0, c2_1 = 0;\0"
-    "\004float c3_0 = 0, c3_1 = 0;\0"
-    "\004float b_next8, b_next9, b_next10, b_next11, b_next12, b_next13, b_next14, b_next15;\0"
-    "\010// Fetch A: 16 x 8.\0"
-    "\014const int e = item + 32, k = e % 16, m = e / 16;\0"
-    "\014const int e = item + 64, k = e % 16, m = e / 16;\0"
-    "\014const int e = item + 96, k = e % 16, m = e / 16;\0"
-    "\014const int e = item + 32, n = e % 32, k = e / 32;\0"
-    "\014const int e = item + 64, n = e % 32, k = e / 32;\0"
-    "\014const int e = item + 96, n = e % 32, k = e / 32;\0"
-    "\014const int e = item + 160, n = e % 32, k = e / 32;\0"
-    "\014const int e = item + 192, n = e % 32, k = e / 32;\0"
-    "\014const int e = item + 224, n = e % 32, k = e / 32;\0"
-    "\014b_next8 = first_n + n < N && k1 + k < K\0"
-    "\014const int e = item + 288, n = e % 32, k = e / 32;\0"
-    "\014b_next9 = first_n + n < N && k1 + k < K\0"
-    "\014const int e = item + 320, n = e % 32, k = e / 32;\0"
-    "\014b_next10 = first_n + n < N && k1 + k < K\0"
-    "\014const int e = item + 352, n = e % 32, k = e / 32;\0"
-    "\014b_next11 = first_n + n < N && k1 + k < K\0"
-    "\014b_next12 = first_n + n < N && k1 + k < K\0"
-    "\014const int e = item + 416, n = e % 32, k = e / 32;\0"
-    "\014b_next13 = first_n + n < N && k1 + k < K\0"
-    "\014const int e = item + 448, n = e % 32, k = e / 32;\0"
-    "\014b_next14 = first_n + n < N && k1 + k < K\0"
-    "\014const int e = item + 480, n = e % 32, k = e / 32;\0"
-    "\014b_next15 = first_n + n < N && k1 + k < K\0"
-    "\010__local float (*a_tile)[8] = a_tiles[buffer];\0"
-    "\014b_tile[k][n] = b_next8;\0"
-    "\014b_tile[k][n] = b_next9;\0"
-    "\014b_tile[k][n] = b_next10;\0"
-    "\014b_tile[k][n] = b_next11;\0"
-    "\014b_tile[k][n] = b_next12;\0"
-    "\014b_tile[k][n] = b_next13;\0"
-    "\014b_tile[k][n] = b_next14;\0"
-    "\014b_tile[k][n] = b_next15;\0"
-    "\014// Fetch A: 16 x 8.\0"
-    "\020const int e = item + 32, k = e % 16, m = e / 16;\0"
-    "\020const int e = item + 64, k = e % 16, m = e / 16;\0"
-    "\020const int e = item + 96, k = e % 16, m = e / 16;\0"
-    "\020const int e = item + 32, n = e % 32, k = e / 32;\0"
-    "\020const int e = item + 64, n = e % 32, k = e / 32;\0"
-    "\020const int e = item + 96, n = e % 32, k = e / 32;\0"
-    "\020const int e = item + 160, n = e % 32, k = e / 32;\0"
-    "\020const int e = item + 192, n = e % 32, k = e / 32;\0"
-    "\020const int e = item + 224, n = e % 32, k = e / 32;\0"
-    "\020b_next8 = first_n + n < N && k1 + k < K\0"
-    "\020const int e = item + 288, n = e % 32, k = e / 32;\0"
-    "\020b_next9 = first_n + n < N && k1 + k < K\0"
-    "\020const int e = item + 320, n = e % 32, k = e / 32;\0"
-    "\020b_next10 = first_n + n < N && k1 + k < K\0"
-    "\020const int e = item + 352, n = e % 32, k = e / 32;\0"
-    "\020b_next11 = first_n + n < N && k1 + k < K\0"
-    "\020b_next12 = first_n + n < N && k1 + k < K\0"
-    "\020const int e = item + 416, n = e % 32, k = e / 32;\0"
-    "\020b_next13 = first_n + n < N && k1 + k < K\0"
-    "\020const int e = item + 448, n = e % 32, k = e / 32;\0"
-    "\020b_next14 = first_n + n < N && k1 + k < K\0"
-    "\020const int e = item + 480, n = e % 32, k = e / 32;\0"
-    "\020b_next15 = first_n + n < N && k1 + k < K\0"
-    "\014+ (long) get_group_id(2) * get_num_groups(1) * 8 * ld;\0"
-    "\010out[0] = c2_0;\0"
-    "\010out[1] = c2_1;\0"
-    "\010out[0] = c3_0;\0"
-    "\010out[1] = c3_1;\0"
-    "// result is always bitwise the same. A part has room for whole tiles of 8 x 32.\0"
-    "\004const long size = (long) ((M + 7) / 8 * 8) * ld;\0"
-}, {
-    "\014const int e = item + 32, k = e % 16, n = e / 16;\0"
-    "\014const int e = item + 64, k = e % 16, n = e / 16;\0"
-    "\014const int e = item + 96, k = e % 16, n = e / 16;\0"
-    "\014const int e = item + 160, k = e % 16, n = e / 16;\0"
-    "\014const int e = item + 192, k = e % 16, n = e / 16;\0"
-    "\014const int e = item + 224, k = e % 16, n = e / 16;\0"
-    "\014const int e = item + 288, k = e % 16, n = e / 16;\0"
-    "\014const int e = item + 320, k = e % 16, n = e / 16;\0"
-    "\014const int e = item + 352, k = e % 16, n = e / 16;\0"
-    "\014const int e = item + 416, k = e % 16, n = e / 16;\0"
-    "\014const int e = item + 448, k = e % 16, n = e / 16;\0"
-    "\014const int e = item + 480, k = e % 16, n = e / 16;\0"
-    "\020const int e = item + 32, k = e % 16, n = e / 16;\0"
-    "\020const int e = item + 64, k = e % 16, n = e / 16;\0"
-    "\020const int e = item + 96, k = e % 16, n = e / 16;\0"
-    "\020const int e = item + 160, k = e % 16, n = e / 16;\0"
-    "\020const int e = item + 192, k = e % 16, n = e / 16;\0"
-    "\020const int e = item + 224, k = e % 16, n = e / 16;\0"
-    "\020const int e = item + 288, k = e % 16, n = e / 16;\0"
-    "\020const int e = item + 320, k = e % 16, n = e / 16;\0"
-    "\020const int e = item + 352, k = e % 16, n = e / 16;\0"
-    "\020const int e = item + 416, k = e % 16, n = e / 16;\0"
-    "\020const int e = item + 448, k = e % 16, n = e / 16;\0"
-    "\020const int e = item + 480, k = e % 16, n = e / 16;\0"
-    "\014const int e = item, m = e % 8, k = e / 8;\0"
-    "\014const int e = item + 32, m = e % 8, k = e / 8;\0"
-    "\014const int e = item + 64, m = e % 8, k = e / 8;\0"
-    "\014const int e = item + 96, m = e % 8, k = e / 8;\0"
-    "\020const int e = item, m = e % 8, k = e / 8;\0"
-    "\020const int e = item + 32, m = e % 8, k = e / 8;\0"
-    "\020const int e = item + 64, m = e % 8, k = e / 8;\0"
-    "\020const int e = item + 96, m = e % 8, k = e / 8;\0"
-    "// A work-group of 16 x 4 work-items computes 64 x 16 of C, each work-item\0"
-    "\004__local float b_tile[16][17];\0"
-    "\004const int item = local_m * 4 + local_n;\0"
-    "\004const int first_n = (int) get_group_id(0) * 16;\0"
-    "\004float a_next0, a_next1, a_next2, a_next3, a_next4, a_next5, a_next6, a_next7;\0"
-    "\004float a_next8, a_next9, a_next10, a_next11, a_next12, a_next13, a_next14, a_next15;\0"
-    "\010// Fetch A: 16 x 64.\0"
-    "\014const int e = item + 192, k = e % 16, m = e / 16;\0"
-    "\014a_next4 = first_m + m < M && k1 + k < K\0"
-    "\014const int e = item + 320, k = e % 16, m = e / 16;\0"
-    "\014a_next5 = first_m + m < M && k1 + k < K\0"
-    "\014a_next6 = first_m + m < M && k1 + k < K\0"
-    "\014const int e = item + 448, k = e % 16, m = e / 16;\0"
-    "\014a_next7 = first_m + m < M && k1 + k < K\0"
-    "\014a_next8 = first_m + m < M && k1 + k < K\0"
-    "\014const int e = item + 576, k = e % 16, m = e / 16;\0"
-    "\014a_next9 = first_m + m < M && k1 + k < K\0"
-    "\014const int e = item + 640, k = e % 16, m = e / 16;\0"
-    "\014a_next10 = first_m + m < M && k1 + k < K\0"
-    "\014const int e = item + 704, k = e % 16, m = e / 16;\0"
-    "\014a_next11 = first_m + m < M && k1 + k < K\0"
-    "\014a_next12 = first_m + m < M && k1 + k < K\0"
-    "\014const int e = item + 832, k = e % 16, m = e / 16;\0"
-    "\014a_next13 = first_m + m < M && k1 + k < K\0"
-    "\014const int e = item + 896, k = e % 16, m = e / 16;\0"
-    "\014a_next14 = first_m + m < M && k1 + k < K\0"
-    "\014const int e = item + 960, k = e % 16, m = e / 16;\0"
-    "\014a_next15 = first_m + m < M && k1 + k < K\0"
-    "\010// Fetch B: 16 x 16.\0"
-    "\014const int e = item, n = e % 16, k = e / 16;\0"
-    "\014const int e = item + 64, n = e % 16, k = e / 16;\0"
-    "\014const int e = item + 128, n = e % 16, k = e / 16;\0"
-    "\014const int e = item + 192, n = e % 16, k = e / 16;\0"
-    "\014a_tile[k][m] = a_next4;\0"
-    "\014a_tile[k][m] = a_next5;\0"
-    "\014a_tile[k][m] = a_next6;\0"
-    "\014a_tile[k][m] = a_next7;\0"
-    "\014a_tile[k][m] = a_next8;\0"
-    "\014a_tile[k][m] = a_next9;\0"
-    "\014a_tile[k][m] = a_next10;\0"
-    "\014a_tile[k][m] = a_next11;\0"
-    "\014a_tile[k][m] = a_next12;\0"
-    "\014a_tile[k][m] = a_next13;\0"
-    "\014a_tile[k][m] = a_next14;\0"
-    "\014a_tile[k][m] = a_next15;\0"
-    "\014// Fetch A: 16 x 64.\0"
-    "\020const int e = item + 192, k = e % 16, m = e / 16;\0"
-    "\020a_next4 = first_m + m < M && k1 + k < K\0"
-    "\020const int e = item + 320, k = e % 16, m = e / 16;\0"
-    "\020a_next5 = first_m + m < M && k1 + k < K\0"
-    "\020a_next6 = first_m + m < M && k1 + k < K\0"
-    "\020const int e = item + 448, k = e % 16, m = e / 16;\0"
-    "\020a_next7 = first_m + m < M && k1 + k < K\0"
-    "\020const int e = item + 512, k = e % 16, m = e / 16;\0"
-    "\020a_next8 = first_m + m < M && k1 + k < K\0"
-    "\020const int e = item + 576, k = e % 16, m = e / 16;\0"
-    "\020a_next9 = first_m + m < M && k1 + k < K\0"
-    "\020const int e = item + 640, k = e % 16, m = e / 16;\0"
-    "\020a_next10 = first_m + m < M && k1 + k < K\0"
-}, {
-    "\020const int e = item + 704, k = e % 16, m = e / 16;\0"
-    "\020a_next11 = first_m + m < M && k1 + k < K\0"
-    "\020const int e = item + 768, k = e % 16, m = e / 16;\0"
-    "\020a_next12 = first_m + m < M && k1 + k < K\0"
-    "\020const int e = item + 832, k = e % 16, m = e / 16;\0"
-    "\020a_next13 = first_m + m < M && k1 + k < K\0"
-    "\020const int e = item + 896, k = e % 16, m = e / 16;\0"
-    "\020a_next14 = first_m + m < M && k1 + k < K\0"
-    "\020const int e = item + 960, k = e % 16, m = e / 16;\0"
-    "\020a_next15 = first_m + m < M && k1 + k < K\0"
-    "\014// Fetch B: 16 x 16.\0"
-    "\020const int e = item, n = e % 16, k = e / 16;\0"
-    "\020const int e = item + 64, n = e % 16, k = e / 16;\0"
-    "\020const int e = item + 128, n = e % 16, k = e / 16;\0"
-    "\020const int e = item + 192, n = e % 16, k = e / 16;\0"
-    "\014const int e = item + 64, m = e % 64, k = e / 64;\0"
-    "\014const int e = item + 128, m = e % 64, k = e / 64;\0"
-    "\014const int e = item + 192, m = e % 64, k = e / 64;\0"
-    "\014const int e = item + 320, m = e % 64, k = e / 64;\0"
-    "\014const int e = item + 384, m = e % 64, k = e / 64;\0"
-    "\014const int e = item + 448, m = e % 64, k = e / 64;\0"
-    "\014const int e = item + 576, m = e % 64, k = e / 64;\0"
-    "\014const int e = item + 640, m = e % 64, k = e / 64;\0"
-    "\014const int e = item + 704, m = e % 64, k = e / 64;\0"
-    "\014const int e = item + 832, m = e % 64, k = e / 64;\0"
-    "\014const int e = item + 896, m = e % 64, k = e / 64;\0"
-    "\014const int e = item + 960, m = e % 64, k = e / 64;\0"
-    "\020const int e = item, m = e % 64, k = e / 64;\0"
-    "\020const int e = item + 64, m = e % 64, k = e / 64;\0"
-    "\020const int e = item + 128, m = e % 64, k = e / 64;\0"
-    "\020const int e = item + 192, m = e % 64, k = e / 64;\0"
-    "\020const int e = item + 256, m = e % 64, k = e / 64;\0"
-    "\020const int e = item + 320, m = e % 64, k = e / 64;\0"
-    "\020const int e = item + 384, m = e % 64, k = e / 64;\0"
-    "\020const int e = item + 448, m = e % 64, k = e / 64;\0"
-    "\020const int e = item + 512, m = e % 64, k = e / 64;\0"
-    "\020const int e = item + 576, m = e % 64, k = e / 64;\0"
-    "\020const int e = item + 640, m = e % 64, k = e / 64;\0"
-    "\020const int e = item + 704, m = e % 64, k = e / 64;\0"
-    "\020const int e = item + 768, m = e % 64, k = e / 64;\0"
-    "\020const int e = item + 832, m = e % 64, k = e / 64;\0"
-    "\020const int e = item + 896, m = e % 64, k = e / 64;\0"
-    "\020const int e = item + 960, m = e % 64, k = e / 64;\0"
-    "void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,\0"
-    "\010__global const float *restrict Y, long y_offset, long ldy,\0"
-    "void kiln_sgemm_direct_multiply(long M, long N, long K, float alpha, float beta,\0"
-    "\014__global const float *b = B + k * ldb;\0"
-    "\004const long rows = 6 * abs(triangle), height = min(blocks - chunk, (long) 16);\0"
-    "void kiln_sgemmt_fused_multiply(long M, long N, long K, float alpha, float beta,\0"
-    "\010__global float *restrict C, long c_offset, long ldc, int triangle)\0"
-    "\004for (long chunk = 0; chunk < blocks; chunk += 16)\0"
-    "\014chunk += 16;\0"
-    "void kiln_sgemmt_packed_packa(long lines, long K,\0"
-    "void kiln_sgemmt_packed_packb(long lines, long K,\0"
-    "void kiln_sgemmt_packed_multiply(long M, long N, long K, float alpha, float beta,\0"
-    "\010if (is_left_out(row, col, 12, 32, triangle))\0"
-    "\010// Of C = alpha c + beta C for 12 x 32 of C from (row, col) on, what is in the triangle.\0"
-    "\014const long2 stored = stored_columns(row, N, triangle);\0"
-    "\014float x[32];\0"
-    "\014vstore16(c0_0, 0, x);\0"
-    "\014vstore16(c0_1, 0, x + 16);\0"
-    "\014for (int i = 0; i < 32; i++) {\0"
-    "\020const int n = i;\0"
-    "\020if (col + n >= stored.x && col + n < stored.y)\0"
-    "\014const long2 stored = stored_columns(row + 1, N, triangle);\0"
-    "\014vstore16(c1_0, 0, x);\0"
-    "\014vstore16(c1_1, 0, x + 16);\0"
-    "\014const long2 stored = stored_columns(row + 2, N, triangle);\0"
-    "\014vstore16(c2_0, 0, x);\0"
-    "\014vstore16(c2_1, 0, x + 16);\0"
-    "\014const long2 stored = stored_columns(row + 3, N, triangle);\0"
-    "\014vstore16(c3_0, 0, x);\0"
-    "\014vstore16(c3_1, 0, x + 16);\0"
-    "\014const long2 stored = stored_columns(row + 4, N, triangle);\0"
-    "\014vstore16(c4_0, 0, x);\0"
-    "\014vstore16(c4_1, 0, x + 16);\0"
-    "\014const long2 stored = stored_columns(row + 5, N, triangle);\0"
-    "\014vstore16(c5_0, 0, x);\0"
-    "\014vstore16(c5_1, 0, x + 16);\0"
-    "\014const long2 stored = stored_columns(row + 6, N, triangle);\0"
-    "\014vstore16(c6_0, 0, x);\0"
-    "\014vstore16(c6_1, 0, x + 16);\0"
-    "\014const long2 stored = stored_columns(row + 7, N, triangle);\0"
-    "\014vstore16(c7_0, 0, x);\0"
-    "\014vstore16(c7_1, 0, x + 16);\0"
-    "\014const long2 stored = stored_columns(row + 8, N, triangle);\0"
-    "\014vstore16(c8_0, 0, x);\0"
-    "\014vstore16(c8_1, 0, x + 16);\0"
-}, {
-    "\014const long2 stored = stored_columns(row + 9, N, triangle);\0"
-    "\014vstore16(c9_0, 0, x);\0"
-    "\014vstore16(c9_1, 0, x + 16);\0"
-    "\014const long2 stored = stored_columns(row + 10, N, triangle);\0"
-    "\014vstore16(c10_0, 0, x);\0"
-    "\014vstore16(c10_1, 0, x + 16);\0"
-    "\014const long2 stored = stored_columns(row + 11, N, triangle);\0"
-    "\014vstore16(c11_0, 0, x);\0"
-    "\014vstore16(c11_1, 0, x + 16);\0"
-    "void kiln_sgemmt_direct_multiply(long M, long N, long K, float alpha, float beta,\0"
-    "void kiln_sgemmt_direct_multiply(int M, int N, int K, float alpha, float beta,\0"
-    "\010__global float *restrict C, int c_offset, int ldc, int triangle)\0"
-    "void kiln_sgemmt_tiled_multiply(int M, int N, int K, float alpha, float beta,\0"
-    "\004if (is_left_out(first_m, first_n, 64, 16, triangle))\0"
-    "static float load(__global const float *X, long at)\0"
-    "\004return X[at];\0"
-    "static void store(float x, __global float *X, long at)\0"
-    "\004X[at] = x;\0"
-    "void kiln_sgemm_mirror_mirror(long M,\0"
-    "\010__global const float *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
-    "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\0"
-    "// Elements of double are computed with as double. A product and a sum are fused where the device\0"
-    "// does that in one step: FP_CONTRACT, on by default, allows it.\0"
-    "static double load(__global const double *p)\0"
-    "static void store(double x, __global double *p)\0"
-    "static void put(double x, double alpha, double beta, __global double *p)\0"
-    "static double8 load_vector(__global const double *p)\0"
-    "static void store_vector(double8 x, __global double *p)\0"
-    "static void put_vector(double8 x, double alpha, double beta, __global double *p)\0"
-    "void kiln_dgemm_fused_multiply(long M, long N, long K, double alpha, double beta,\0"
-    "\010__global const double *restrict A, long a_offset, long lda,\0"
-    "\010__global const double *restrict B, long b_offset, long ldb,\0"
-    "\010__global double *restrict C, long c_offset, long ldc)\0"
-    "\004__local double panel[1536];\0"
-    "\004__local double sums[2304];\0"
-    "\004// Panels are up to 3 vectors of columns wide, slices up to 64 of K deep. All are\0"
-    "\004const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;\0"
-    "\020__local double *out = panel;\0"
-    "\020__global const double *in = B + k0 * ldb + col;\0"
-    "\020__local double *sum = sums + (slices > 1 ? block * 144 : 0);\0"
-    "\020__local const double *b = panel;\0"
-    "\020__global const double *restrict a = A + k0;\0"
-    "\024double8 c0_0 = 0;\0"
-    "\024double8 c1_0 = 0;\0"
-    "\024double8 c2_0 = 0;\0"
-    "\024double8 c3_0 = 0;\0"
-    "\024double8 c4_0 = 0;\0"
-    "\024double8 c5_0 = 0;\0"
-    "\030c4_0 = vload8(12, sum);\0"
-    "\030c5_0 = vload8(15, sum);\0"
-    "\034const double8 b0 = vload8(0, b);\0"
-    "\034const double a0 = load(a + r0);\0"
-    "\034const double a1 = load(a + r1);\0"
-    "\034const double a2 = load(a + r2);\0"
-    "\034const double a3 = load(a + r3);\0"
-    "\034const double a4 = load(a + r4);\0"
-    "\034const double a5 = load(a + r5);\0"
-    "\024vstore8(c4_0, 12, sum);\0"
-    "\024vstore8(c5_0, 15, sum);\0"
-    "\024double8 c0_0 = 0, c0_1 = 0;\0"
-    "\024double8 c1_0 = 0, c1_1 = 0;\0"
-    "\024double8 c2_0 = 0, c2_1 = 0;\0"
-    "\024double8 c3_0 = 0, c3_1 = 0;\0"
-    "\024double8 c4_0 = 0, c4_1 = 0;\0"
-    "\024double8 c5_0 = 0, c5_1 = 0;\0"
-    "\030c4_0 = vload8(12, sum); c4_1 = vload8(13, sum);\0"
-    "\030c5_0 = vload8(15, sum); c5_1 = vload8(16, sum);\0"
-    "\034const double8 b1 = vload8(1, b);\0"
-    "\024vstore8(c4_0, 12, sum); vstore8(c4_1, 13, sum);\0"
-    "\024vstore8(c5_0, 15, sum); vstore8(c5_1, 16, sum);\0"
-    "\024// Adds the slice's share of a block of 6 rows and 3 vectors to `sum`, where\0"
-    "\024double8 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
-    "\024double8 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
-    "\024double8 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
-    "\024double8 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
-    "\024double8 c4_0 = 0, c4_1 = 0, c4_2 = 0;\0"
-    "\024double8 c5_0 = 0, c5_1 = 0, c5_2 = 0;\0"
-    "\030c4_0 = vload8(12, sum); c4_1 = vload8(13, sum); c4_2 = vload8(14, sum);\0"
-    "\030c5_0 = vload8(15, sum); c5_1 = vload8(16, sum); c5_2 = vload8(17, sum);\0"
-    "\034const double8 b2 = vload8(2, b);\0"
-    "\034c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2;\0"
-    "\034c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2;\0"
-    "\024vstore8(c4_0, 12, sum); vstore8(c4_1, 13, sum); vstore8(c4_2, 14, sum);\0"
-    "\024vstore8(c5_0, 15, sum); vstore8(c5_1, 16, sum); vstore8(c5_2, 17, sum);\0"
-    "\030__global double *out = C + (row + m) * ldc + col;\0"
-    "\030__local const double *x = sum + m * 24;\0"
-    "\020__local double *out = panel + v * 8;\0"
-    "\020__global const double *in = B + k0;\0"
-    "\024const double8 x0_0 = load_vector(in + l0);\0"
-    "\024const double8 x0_1 = load_vector(in + l1);\0"
-}, {
-    "\024const double8 x0_2 = load_vector(in + l2);\0"
-    "\024const double8 x0_3 = load_vector(in + l3);\0"
-    "\024const double8 x0_4 = load_vector(in + l4);\0"
-    "\024const double8 x0_5 = load_vector(in + l5);\0"
-    "\024const double8 x0_6 = load_vector(in + l6);\0"
-    "\024const double8 x0_7 = load_vector(in + l7);\0"
-    "\024const double8 x1_0 = (double8)(x0_0.even, x0_1.even);\0"
-    "\024const double8 x1_4 = (double8)(x0_0.odd, x0_1.odd);\0"
-    "\024const double8 x1_1 = (double8)(x0_2.even, x0_3.even);\0"
-    "\024const double8 x1_5 = (double8)(x0_2.odd, x0_3.odd);\0"
-    "\024const double8 x1_2 = (double8)(x0_4.even, x0_5.even);\0"
-    "\024const double8 x1_6 = (double8)(x0_4.odd, x0_5.odd);\0"
-    "\024const double8 x1_3 = (double8)(x0_6.even, x0_7.even);\0"
-    "\024const double8 x1_7 = (double8)(x0_6.odd, x0_7.odd);\0"
-    "\024const double8 x2_0 = (double8)(x1_0.even, x1_1.even);\0"
-    "\024const double8 x2_4 = (double8)(x1_0.odd, x1_1.odd);\0"
-    "\024const double8 x2_1 = (double8)(x1_2.even, x1_3.even);\0"
-    "\024const double8 x2_5 = (double8)(x1_2.odd, x1_3.odd);\0"
-    "\024const double8 x2_2 = (double8)(x1_4.even, x1_5.even);\0"
-    "\024const double8 x2_6 = (double8)(x1_4.odd, x1_5.odd);\0"
-    "\024const double8 x2_3 = (double8)(x1_6.even, x1_7.even);\0"
-    "\024const double8 x2_7 = (double8)(x1_6.odd, x1_7.odd);\0"
-    "\024const double8 x3_0 = (double8)(x2_0.even, x2_1.even);\0"
-    "\024const double8 x3_4 = (double8)(x2_0.odd, x2_1.odd);\0"
-    "\024const double8 x3_1 = (double8)(x2_2.even, x2_3.even);\0"
-    "\024const double8 x3_5 = (double8)(x2_2.odd, x2_3.odd);\0"
-    "\024const double8 x3_2 = (double8)(x2_4.even, x2_5.even);\0"
-    "\024const double8 x3_6 = (double8)(x2_4.odd, x2_5.odd);\0"
-    "\024const double8 x3_3 = (double8)(x2_6.even, x2_7.even);\0"
-    "\024const double8 x3_7 = (double8)(x2_6.odd, x2_7.odd);\0"
-    "\020__global const double *restrict a = A + k0 * lda;\0"
-    "static double4 load_vector(__global const double *p)\0"
-    "static void store_vector(double4 x, __global double *p)\0"
-    "static void put_vector(double4 x, double alpha, double beta, __global double *p)\0"
-    "\004// A slice of a panel: for every k, the panel's columns of B side by side, 12 apart.\0"
-    "\004__local double panel[768];\0"
-    "\004__local double sums[1536];\0"
-    "\004const long vectors = (N + 3) / 4, panels = (vectors + 2) / 3;\0"
-    "\004// Chunks of up to 32 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
-    "\010const long chunk = at / (32 * panels) * 32;\0"
-    "\010const long height = min(blocks - chunk, (long) 32);\0"
-    "\010const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 4;\0"
-    "\020const long whole = min(width, (N - col) / 4);\0"
-    "\020for (long k = 0; k < depth; k++, in += ldb, out += 12) {\0"
-    "\030vstore4(load_vector(in + v * 4), v, out);\0"
-    "\024for (long i = whole * 4; i < width * 4; i++)\0"
-    "\020__local double *sum = sums + (slices > 1 ? block * 48 : 0);\0"
-    "\024double4 c0_0 = 0;\0"
-    "\024double4 c1_0 = 0;\0"
-    "\024double4 c2_0 = 0;\0"
-    "\024double4 c3_0 = 0;\0"
-    "\030c0_0 = vload4(0, sum);\0"
-    "\030c1_0 = vload4(3, sum);\0"
-    "\030c2_0 = vload4(6, sum);\0"
-    "\030c3_0 = vload4(9, sum);\0"
-    "\024for (; k + 2 <= depth; k += 2) {\0"
-    "\034const double4 b0 = vload4(0, b);\0"
-    "\034b += 12;\0"
-    "\024vstore4(c0_0, 0, sum);\0"
-    "\024vstore4(c1_0, 3, sum);\0"
-    "\024vstore4(c2_0, 6, sum);\0"
-    "\024vstore4(c3_0, 9, sum);\0"
-    "\024double4 c0_0 = 0, c0_1 = 0;\0"
-    "\024double4 c1_0 = 0, c1_1 = 0;\0"
-    "\024double4 c2_0 = 0, c2_1 = 0;\0"
-    "\024double4 c3_0 = 0, c3_1 = 0;\0"
-    "\030c0_0 = vload4(0, sum); c0_1 = vload4(1, sum);\0"
-    "\030c1_0 = vload4(3, sum); c1_1 = vload4(4, sum);\0"
-    "\030c2_0 = vload4(6, sum); c2_1 = vload4(7, sum);\0"
-    "\030c3_0 = vload4(9, sum); c3_1 = vload4(10, sum);\0"
-    "\034const double4 b1 = vload4(1, b);\0"
-    "\024vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum);\0"
-    "\024vstore4(c1_0, 3, sum); vstore4(c1_1, 4, sum);\0"
-    "\024vstore4(c2_0, 6, sum); vstore4(c2_1, 7, sum);\0"
-    "\024vstore4(c3_0, 9, sum); vstore4(c3_1, 10, sum);\0"
-    "\024double4 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
-    "\024double4 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
-    "\024double4 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
-    "\024double4 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
-    "\030c0_0 = vload4(0, sum); c0_1 = vload4(1, sum); c0_2 = vload4(2, sum);\0"
-    "\030c1_0 = vload4(3, sum); c1_1 = vload4(4, sum); c1_2 = vload4(5, sum);\0"
-    "\030c2_0 = vload4(6, sum); c2_1 = vload4(7, sum); c2_2 = vload4(8, sum);\0"
-    "\030c3_0 = vload4(9, sum); c3_1 = vload4(10, sum); c3_2 = vload4(11, sum);\0"
-    "\034const double4 b2 = vload4(2, b);\0"
-    "\024vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum); vstore4(c0_2, 2, sum);\0"
-    "\024vstore4(c1_0, 3, sum); vstore4(c1_1, 4, sum); vstore4(c1_2, 5, sum);\0"
-    "\024vstore4(c2_0, 6, sum); vstore4(c2_1, 7, sum); vstore4(c2_2, 8, sum);\0"
-}, {
-    "\024vstore4(c3_0, 9, sum); vstore4(c3_1, 10, sum); vstore4(c3_2, 11, sum);\0"
-    "\030__local const double *x = sum + m * 12;\0"
-    "\030const long end = min(width * 4, N - col);\0"
-    "\030for (; n + 4 <= end; n += 4)\0"
-    "\034put_vector(vload4(0, x + n), alpha, beta, out + n);\0"
-    "\020__local double *out = panel + v * 4;\0"
-    "\020const long l0 = min(col + v * 4, N - 1) * ldb;\0"
-    "\020const long l1 = min(col + v * 4 + 1, N - 1) * ldb;\0"
-    "\020const long l2 = min(col + v * 4 + 2, N - 1) * ldb;\0"
-    "\020const long l3 = min(col + v * 4 + 3, N - 1) * ldb;\0"
-    "\020for (; k + 4 <= depth; k += 4, in += 4, out += 48) {\0"
-    "\024const double4 x0_0 = load_vector(in + l0);\0"
-    "\024const double4 x0_1 = load_vector(in + l1);\0"
-    "\024const double4 x0_2 = load_vector(in + l2);\0"
-    "\024const double4 x0_3 = load_vector(in + l3);\0"
-    "\024const double4 x1_0 = (double4)(x0_0.even, x0_1.even);\0"
-    "\024const double4 x1_2 = (double4)(x0_0.odd, x0_1.odd);\0"
-    "\024const double4 x1_1 = (double4)(x0_2.even, x0_3.even);\0"
-    "\024const double4 x1_3 = (double4)(x0_2.odd, x0_3.odd);\0"
-    "\024const double4 x2_0 = (double4)(x1_0.even, x1_1.even);\0"
-    "\024const double4 x2_2 = (double4)(x1_0.odd, x1_1.odd);\0"
-    "\024const double4 x2_1 = (double4)(x1_2.even, x1_3.even);\0"
-    "\024const double4 x2_3 = (double4)(x1_2.odd, x1_3.odd);\0"
-    "\024vstore4(x2_0, 0, out);\0"
-    "\024vstore4(x2_1, 0, out + 12);\0"
-    "\024vstore4(x2_2, 0, out + 24);\0"
-    "\024vstore4(x2_3, 0, out + 36);\0"
-    "\020for (; k < depth; k++, in++, out += 12) {\0"
-    "void kiln_dgemm_packed_packb(long lines, long K,\0"
-    "\010__global const double *restrict X, long x_offset, long ldx,\0"
-    "\010__global double *restrict packed, long at)\0"
-    "\004__global double *restrict out = packed + at + line * K + k0 * 16;\0"
-    "\004__global const double *restrict in = X + x_offset + k0 * ldx + line;\0"
-    "\014vstore4(load_vector(in), 0, out);\0"
-    "\014vstore4(load_vector(in + 4), 1, out);\0"
-    "\014vstore4(load_vector(in + 8), 2, out);\0"
-    "\014vstore4(load_vector(in + 12), 3, out);\0"
-    "// C = alpha A B + beta C from A as it is and packed B; C is M x N, row-major.\0"
-    "// 2 x 16 blocks of 3 x 16, each block held in registers.\0"
-    "void kiln_dgemm_packed_multiply(long M, long N, long K, double alpha, double beta,\0"
-    "\010__global const double *restrict packed_b, long b_at,\0"
-    "\004const long first_row = get_group_id(1) * 6, end_row = min(first_row + 6, M);\0"
-    "\010__local double *sum = sums;\0"
-    "\010for (long col = first_col; col < end_col; col += 16)\0"
-    "\014__global const double *restrict b = packed_b + b_at + col * K + k0 * 16;\0"
-    "\014__global const double *restrict a = A + k0;\0"
-    "\014const long r0 = min(row, M - 1) * lda;\0"
-    "\014const long r1 = min(row + 1, M - 1) * lda;\0"
-    "\014const long r2 = min(row + 2, M - 1) * lda;\0"
-    "\014double4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "\014double4 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
-    "\014double4 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
-    "\020c0_0 = vload4(0, sum); c0_1 = vload4(1, sum); c0_2 = vload4(2,\0"
-    "\030sum); c0_3 = vload4(3, sum);\0"
-    "\020c1_0 = vload4(4, sum); c1_1 = vload4(5, sum); c1_2 = vload4(6,\0"
-    "\030sum); c1_3 = vload4(7, sum);\0"
-    "\020c2_0 = vload4(8, sum); c2_1 = vload4(9, sum); c2_2 = vload4(10,\0"
-    "\030sum); c2_3 = vload4(11, sum);\0"
-    "\024const double4 b0 = vload4(0, b);\0"
-    "\024const double4 b1 = vload4(1, b);\0"
-    "\024const double4 b2 = vload4(2, b);\0"
-    "\024const double4 b3 = vload4(3, b);\0"
-    "\024const double a0 = load(a + r0);\0"
-    "\024const double a1 = load(a + r1);\0"
-    "\024const double a2 = load(a + r2);\0"
-    "\024b += 16;\0"
-    "\024a++;\0"
-    "\020vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum); vstore4(c0_2, 2, sum); vstore4(c0_3,\0"
-    "\020vstore4(c1_0, 4, sum); vstore4(c1_1, 5, sum); vstore4(c1_2, 6, sum); vstore4(c1_3,\0"
-    "\020vstore4(c2_0, 8, sum); vstore4(c2_1, 9, sum); vstore4(c2_2, 10, sum); vstore4(c2_3,\0"
-    "\020// C = alpha c + beta C for the 3 x 16 block at (row, col).\0"
-    "\024__global double *out = C + row * ldc + col;\0"
-    "\024if (col + 16 <= N) {\0"
-    "\030put_vector(c0_1, alpha, beta, out + 4);\0"
-    "\030put_vector(c0_2, alpha, beta, out + 8);\0"
-    "\030put_vector(c0_3, alpha, beta, out + 12);\0"
-    "\030double x[16];\0"
-    "\030vstore4(c0_0, 0, x);\0"
-    "\030vstore4(c0_1, 0, x + 4);\0"
-    "\030vstore4(c0_2, 0, x + 8);\0"
-    "\030vstore4(c0_3, 0, x + 12);\0"
-    "\030for (int n = 0; n < 16 && col + n < N; n++)\0"
-    "\024__global double *out = C + (row + 1) * ldc + col;\0"
-    "\030put_vector(c1_1, alpha, beta, out + 4);\0"
-    "\030put_vector(c1_2, alpha, beta, out + 8);\0"
-    "\030put_vector(c1_3, alpha, beta, out + 12);\0"
-    "\030vstore4(c1_0, 0, x);\0"
-    "\030vstore4(c1_1, 0, x + 4);\0"
-    "\030vstore4(c1_2, 0, x + 8);\0"
-    "\030vstore4(c1_3, 0, x + 12);\0"
-}, {
-    "\024__global double *out = C + (row + 2) * ldc + col;\0"
-    "\030put_vector(c2_1, alpha, beta, out + 4);\0"
-    "\030put_vector(c2_2, alpha, beta, out + 8);\0"
-    "\030put_vector(c2_3, alpha, beta, out + 12);\0"
-    "\030vstore4(c2_0, 0, x);\0"
-    "\030vstore4(c2_1, 0, x + 4);\0"
-    "\030vstore4(c2_2, 0, x + 8);\0"
-    "\030vstore4(c2_3, 0, x + 12);\0"
-    "\014sum += 48;\0"
-    "\004__global const double *restrict in = X + x_offset + k0;\0"
-    "\014__global const double *restrict a = A + k0 * lda;\0"
-    "\014const long r0 = min(row, M - 1);\0"
-    "\014const long r1 = min(row + 1, M - 1);\0"
-    "\014const long r2 = min(row + 2, M - 1);\0"
-    "\024a += lda;\0"
-    "static double2 load_vector(__global const double *p)\0"
-    "static void store_vector(double2 x, __global double *p)\0"
-    "static void put_vector(double2 x, double alpha, double beta, __global double *p)\0"
-    "void kiln_dgemm_direct_multiply(int M, int N, int K, double alpha, double beta,\0"
-    "\010__global const double *restrict A, int a_offset, int lda,\0"
-    "\010__global const double *restrict B, int b_offset, int ldb,\0"
-    "\010__global double *restrict C, int c_offset, int ldc)\0"
-    "\004double2 c0_0 = 0, c0_1 = 0;\0"
-    "\004double2 c1_0 = 0, c1_1 = 0;\0"
-    "\004double2 c2_0 = 0, c2_1 = 0;\0"
-    "\004double2 c3_0 = 0, c3_1 = 0;\0"
-    "\020__global const double *b = B + k * ldb + col;\0"
-    "\020const double2 b0 = load_vector(b);\0"
-    "\020const double2 b1 = load_vector(b + 2);\0"
-    "\020__global const double *a = A + k;\0"
-    "\020const double a0 = load(a + r0);\0"
-    "\020const double a1 = load(a + r1);\0"
-    "\020const double a2 = load(a + r2);\0"
-    "\020const double a3 = load(a + r3);\0"
-    "\020const double2 b0 = (double2) (load(b + s0), load(b + s1));\0"
-    "\020const double2 b1 = (double2) (load(b + s2), load(b + s3));\0"
-    "\010__global double *out = C + row * ldc + col;\0"
-    "\014put_vector(c0_1, alpha, beta, out + 2);\0"
-    "\014double x[4];\0"
-    "\014vstore2(c0_1, 0, x + 2);\0"
-    "\010__global double *out = C + (row + 1) * ldc + col;\0"
-    "\014put_vector(c1_1, alpha, beta, out + 2);\0"
-    "\014vstore2(c1_0, 0, x);\0"
-    "\014vstore2(c1_1, 0, x + 2);\0"
-    "\010__global double *out = C + (row + 2) * ldc + col;\0"
-    "\014put_vector(c2_1, alpha, beta, out + 2);\0"
-    "\014vstore2(c2_0, 0, x);\0"
-    "\014vstore2(c2_1, 0, x + 2);\0"
-    "\010__global double *out = C + (row + 3) * ldc + col;\0"
-    "\014put_vector(c3_1, alpha, beta, out + 2);\0"
-    "\014vstore2(c3_0, 0, x);\0"
-    "\014vstore2(c3_1, 0, x + 2);\0"
-    "\014__global const double *b = B + k;\0"
-    "\014const double2 b0 = (double2) (load(b + s0), load(b + s1));\0"
-    "\014const double2 b1 = (double2) (load(b + s2), load(b + s3));\0"
-    "\014__global const double *a = A + k;\0"
-    "\014const double a0 = load(a + r0);\0"
-    "\014c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
-    "\014const double a1 = load(a + r1);\0"
-    "\014c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
-    "\014const double a2 = load(a + r2);\0"
-    "\014c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
-    "\014const double a3 = load(a + r3);\0"
-    "\014c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
-    "\020__global const double *a = A + k * lda;\0"
-    "\014__global const double *a = A + k * lda;\0"
-    "void kiln_dgemm_direct_multiply(long M, long N, long K, double alpha, double beta,\0"
-    "\004double c0_0 = 0;\0"
-    "\014__global const double *b = B + k * ldb;\0"
-    "\014const double b0 = load(b + s0);\0"
-    "// A work-group of 8 x 4 work-items computes 32 x 16 of C, each work-item\0"
-    "__kernel __attribute__((reqd_work_group_size(4, 8, 1)))\0"
-    "void kiln_dgemm_tiled_multiply(int M, int N, int K,\0"
-    "\010__global double *restrict work, long parts_at)\0"
-    "\004__local double a_tile[16][32];\0"
-    "\004__local double b_tile[16][16];\0"
-    "\004double a_next0, a_next1, a_next2, a_next3, a_next4, a_next5, a_next6, a_next7;\0"
-    "\004double a_next8, a_next9, a_next10, a_next11, a_next12, a_next13, a_next14, a_next15;\0"
-    "\004double b_next0, b_next1, b_next2, b_next3, b_next4, b_next5, b_next6, b_next7;\0"
-    "\014const int e = item + 160, k = e % 16, m = e / 16;\0"
-    "\014const int e = item + 224, k = e % 16, m = e / 16;\0"
-    "\014const int e = item + 288, k = e % 16, m = e / 16;\0"
-    "\014const int e = item + 352, k = e % 16, m = e / 16;\0"
-    "\014const int e = item + 416, k = e % 16, m = e / 16;\0"
-    "\014const int e = item + 480, k = e % 16, m = e / 16;\0"
-    "\014const int e = item + 32, n = e % 16, k = e / 16;\0"
-    "\014const int e = item + 96, n = e % 16, k = e / 16;\0"
-    "\014const int e = item + 160, n = e % 16, k = e / 16;\0"
-    "\014const int e = item + 224, n = e % 16, k = e / 16;\0"
-    "\020const int e = item + 160, k = e % 16, m = e / 16;\0"
-    "\020const int e = item + 224, k = e % 16, m = e / 16;\0"
-    "\020const int e = item + 288, k = e % 16, m = e / 16;\0"
-    "\020const int e = item + 352, k = e % 16, m = e / 16;\0"
-    "\020const int e = item + 416, k = e % 16, m = e / 16;\0"
-}, {
-    "\020const int e = item + 480, k = e % 16, m = e / 16;\0"
-    "\020const int e = item + 32, n = e % 16, k = e / 16;\0"
-    "\020const int e = item + 96, n = e % 16, k = e / 16;\0"
-    "\020const int e = item + 160, n = e % 16, k = e / 16;\0"
-    "\020const int e = item + 224, n = e % 16, k = e / 16;\0"
-    "\020const double2 b0 = vload2(0, &b_tile[k][local_n * 4]);\0"
-    "\020const double2 b1 = vload2(1, &b_tile[k][local_n * 4]);\0"
-    "\020const double a0 = a_tile[k][local_m * 4];\0"
-    "\020const double a1 = a_tile[k][local_m * 4 + 1];\0"
-    "\020const double a2 = a_tile[k][local_m * 4 + 2];\0"
-    "\020const double a3 = a_tile[k][local_m * 4 + 3];\0"
-    "\020const double2 b0 = vload2(0, &b_tile[k + 1][local_n * 4]);\0"
-    "\020const double2 b1 = vload2(1, &b_tile[k + 1][local_n * 4]);\0"
-    "\020const double a0 = a_tile[k + 1][local_m * 4];\0"
-    "\020const double a1 = a_tile[k + 1][local_m * 4 + 1];\0"
-    "\020const double a2 = a_tile[k + 1][local_m * 4 + 2];\0"
-    "\020const double a3 = a_tile[k + 1][local_m * 4 + 3];\0"
-    "\020const double2 b0 = vload2(0, &b_tile[k + 2][local_n * 4]);\0"
-    "\020const double2 b1 = vload2(1, &b_tile[k + 2][local_n * 4]);\0"
-    "\020const double a0 = a_tile[k + 2][local_m * 4];\0"
-    "\020const double a1 = a_tile[k + 2][local_m * 4 + 1];\0"
-    "\020const double a2 = a_tile[k + 2][local_m * 4 + 2];\0"
-    "\020const double a3 = a_tile[k + 2][local_m * 4 + 3];\0"
-    "\020const double2 b0 = vload2(0, &b_tile[k + 3][local_n * 4]);\0"
-    "\020const double2 b1 = vload2(1, &b_tile[k + 3][local_n * 4]);\0"
-    "\020const double a0 = a_tile[k + 3][local_m * 4];\0"
-    "\020const double a1 = a_tile[k + 3][local_m * 4 + 1];\0"
-    "\020const double a2 = a_tile[k + 3][local_m * 4 + 2];\0"
-    "\020const double a3 = a_tile[k + 3][local_m * 4 + 3];\0"
-    "\004const int ld = (int) get_num_groups(0) * 16;\0"
-    "\004__global double *part = work + parts_at * 32\0"
-    "\010__global double *out = part + row * ld + col;\0"
-    "\010__global double *out = part + (row + 1) * ld + col;\0"
-    "\010__global double *out = part + (row + 2) * ld + col;\0"
-    "\010__global double *out = part + (row + 3) * ld + col;\0"
-    "// result is always bitwise the same. A part has room for whole tiles of 32 x 16.\0"
-    "void kiln_dgemm_tiled_add(int M, int N,\0"
-    "\010__global const double *restrict work, long parts_at, double alpha, double beta,\0"
-    "\004const int ld = (N + 15) / 16 * 16;\0"
-    "\004__global const double *part = work + parts_at * 32 + row * ld + col;\0"
-    "\004double2 c0_0 = 0;\0"
-    "\010const double2 x0 = vload2(0, part + 0 * size);\0"
-    "\010const double2 x1 = vload2(0, part + 1 * size);\0"
-    "\010const double2 x2 = vload2(0, part + 2 * size);\0"
-    "\010const double2 x3 = vload2(0, part + 3 * size);\0"
-    "\010const double2 x4 = vload2(0, part + 4 * size);\0"
-    "\010const double2 x5 = vload2(0, part + 5 * size);\0"
-    "\010const double2 x6 = vload2(0, part + 6 * size);\0"
-    "\010const double2 x7 = vload2(0, part + 7 * size);\0"
-    "\014double x[2];\0"
-    "\014const int e = item + 32, m = e % 32, k = e / 32;\0"
-    "\014const int e = item + 64, m = e % 32, k = e / 32;\0"
-    "\014const int e = item + 96, m = e % 32, k = e / 32;\0"
-    "\014const int e = item + 160, m = e % 32, k = e / 32;\0"
-    "\014const int e = item + 192, m = e % 32, k = e / 32;\0"
-    "\014const int e = item + 224, m = e % 32, k = e / 32;\0"
-    "\014const int e = item + 288, m = e % 32, k = e / 32;\0"
-    "\014const int e = item + 320, m = e % 32, k = e / 32;\0"
-    "\014const int e = item + 352, m = e % 32, k = e / 32;\0"
-    "\014const int e = item + 416, m = e % 32, k = e / 32;\0"
-    "\014const int e = item + 448, m = e % 32, k = e / 32;\0"
-    "\014const int e = item + 480, m = e % 32, k = e / 32;\0"
-    "\020const int e = item + 32, m = e % 32, k = e / 32;\0"
-    "\020const int e = item + 64, m = e % 32, k = e / 32;\0"
-    "\020const int e = item + 96, m = e % 32, k = e / 32;\0"
-    "\020const int e = item + 160, m = e % 32, k = e / 32;\0"
-    "\020const int e = item + 192, m = e % 32, k = e / 32;\0"
-    "\020const int e = item + 224, m = e % 32, k = e / 32;\0"
-    "\020const int e = item + 288, m = e % 32, k = e / 32;\0"
-    "\020const int e = item + 320, m = e % 32, k = e / 32;\0"
-    "\020const int e = item + 352, m = e % 32, k = e / 32;\0"
-    "\020const int e = item + 416, m = e % 32, k = e / 32;\0"
-    "\020const int e = item + 448, m = e % 32, k = e / 32;\0"
-    "\020const int e = item + 480, m = e % 32, k = e / 32;\0"
-    "// A work-group of 16 x 8 work-items computes 128 x 32 of C, each work-item\0"
-    "// 8 x 4 of it. K advances by 8.\0"
-    "// A work-item's vectors of 2 columns lie 16 apart.\0"
-    "// K is cut into 16 parts, each for work-groups of its own; another kernel adds them up.\0"
-    "__kernel __attribute__((reqd_work_group_size(8, 16, 1)))\0"
-    "\004__local double a_tiles[2][8][130];\0"
-}, {
-    "\004__local double b_tiles[2][8][34];\0"
-    "\004const int item = local_m * 8 + local_n;\0"
-    "\004// Work-groups take tiles of C in bands of 2 rows, each column by column, so that those which\0"
-    "\004// run together share rows and columns. The last band may have fewer rows.\0"
-    "\004const int band = tile / (2 * tiles_n) * 2, in_band = tile - band * tiles_n;\0"
-    "\004const int band_rows = min(tiles_m - band, (int) 2);\0"
-    "\004const int tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\0"
-    "\004const int first_n = tile_n * 32;\0"
-    "\004const int row = first_m + local_m, col = first_n + local_n * 2;\0"
-    "\004const int share = (K / 128 + (K % 128 != 0)) * 8;\0"
-    "\004double2 c4_0 = 0, c4_1 = 0;\0"
-    "\004double2 c5_0 = 0, c5_1 = 0;\0"
-    "\004double2 c6_0 = 0, c6_1 = 0;\0"
-    "\004double2 c7_0 = 0, c7_1 = 0;\0"
-    "\004double b_next0, b_next1;\0"
-    "\014const int e = item + 128, k = e % 8, m = e / 8;\0"
-    "\014const int e = item + 384, k = e % 8, m = e / 8;\0"
-    "\014const int e = item + 640, k = e % 8, m = e / 8;\0"
-    "\014const int e = item + 896, k = e % 8, m = e / 8;\0"
-    "\010// Fetch B: 8 x 32.\0"
-    "\010__local double (*a_tile)[130] = a_tiles[buffer];\0"
-    "\010__local double (*b_tile)[34] = b_tiles[buffer];\0"
-    "\020const int e = item + 128, k = e % 8, m = e / 8;\0"
-    "\020const int e = item + 384, k = e % 8, m = e / 8;\0"
-    "\020const int e = item + 640, k = e % 8, m = e / 8;\0"
-    "\020const int e = item + 896, k = e % 8, m = e / 8;\0"
-    "\014// Fetch B: 8 x 32.\0"
-    "\010for (; k + 2 <= depth; k += 2) {\0"
-    "\020const double2 b0 = vload2(0, &b_tile[k][local_n * 2]);\0"
-    "\020const double2 b1 = vload2(8, &b_tile[k][local_n * 2]);\0"
-    "\020const double a0 = a_tile[k][local_m];\0"
-    "\020const double a1 = a_tile[k][local_m + 16];\0"
-    "\020const double a2 = a_tile[k][local_m + 32];\0"
-    "\020const double a3 = a_tile[k][local_m + 48];\0"
-    "\020const double a4 = a_tile[k][local_m + 64];\0"
-    "\020const double a5 = a_tile[k][local_m + 80];\0"
-    "\020const double a6 = a_tile[k][local_m + 96];\0"
-    "\020const double a7 = a_tile[k][local_m + 112];\0"
-    "\020const double2 b0 = vload2(0, &b_tile[k + 1][local_n * 2]);\0"
-    "\020const double2 b1 = vload2(8, &b_tile[k + 1][local_n * 2]);\0"
-    "\020const double a0 = a_tile[k + 1][local_m];\0"
-    "\020const double a1 = a_tile[k + 1][local_m + 16];\0"
-    "\020const double a2 = a_tile[k + 1][local_m + 32];\0"
-    "\020const double a3 = a_tile[k + 1][local_m + 48];\0"
-    "\020const double a4 = a_tile[k + 1][local_m + 64];\0"
-    "\020const double a5 = a_tile[k + 1][local_m + 80];\0"
-    "\020const double a6 = a_tile[k + 1][local_m + 96];\0"
-    "\020const double a7 = a_tile[k + 1][local_m + 112];\0"
-    "\004__global double *part = work + parts_at * 16\0"
-    "\014+ (long) get_group_id(2) * get_num_groups(1) * 128 * ld;\0"
-    "\010vstore2(c0_1, 8, out);\0"
-    "\010__global double *out = part + (row + 16) * ld + col;\0"
-    "\010vstore2(c1_1, 8, out);\0"
-    "\010__global double *out = part + (row + 32) * ld + col;\0"
-    "\010vstore2(c2_1, 8, out);\0"
-    "\010__global double *out = part + (row + 48) * ld + col;\0"
-    "\010vstore2(c3_1, 8, out);\0"
-    "\010__global double *out = part + (row + 64) * ld + col;\0"
-    "\010vstore2(c4_0, 0, out);\0"
-    "\010vstore2(c4_1, 8, out);\0"
-    "\010__global double *out = part + (row + 80) * ld + col;\0"
-    "\010vstore2(c5_0, 0, out);\0"
-    "\010vstore2(c5_1, 8, out);\0"
-    "\010__global double *out = part + (row + 96) * ld + col;\0"
-    "\010vstore2(c6_0, 0, out);\0"
-    "\010vstore2(c6_1, 8, out);\0"
-    "\010__global double *out = part + (row + 112) * ld + col;\0"
-    "\010vstore2(c7_0, 0, out);\0"
-    "\010vstore2(c7_1, 8, out);\0"
-    "// C = alpha (p0 + p1 + ...) + beta C for 16 parts, which are added in this order, so that the\0"
-    "// result is always bitwise the same. A part has room for whole tiles of 128 x 32.\0"
-    "\004const long size = (long) ((M + 127) / 128 * 128) * ld;\0"
-    "\004__global const double *part = work + parts_at * 16 + row * ld + col;\0"
-    "\004for (int p = 0; p < 16; p += 8, part += 8 * size) {\0"
-    "\014const int e = item + 128, k = e % 8, n = e / 8;\0"
-    "\020const int e = item + 128, k = e % 8, n = e / 8;\0"
-    "\014const int e = item + 128, m = e % 128, k = e / 128;\0"
-    "\014const int e = item + 384, m = e % 128, k = e / 128;\0"
-    "\014const int e = item + 640, m = e % 128, k = e / 128;\0"
-    "\014const int e = item + 896, m = e % 128, k = e / 128;\0"
-    "\020const int e = item + 128, m = e % 128, k = e / 128;\0"
-    "\020const int e = item + 384, m = e % 128, k = e / 128;\0"
-    "\020const int e = item + 640, m = e % 128, k = e / 128;\0"
-    "\020const int e = item + 896, m = e % 128, k = e / 128;\0"
-    "// A work-group of 8 x 4 work-items computes 32 x 8 of C, each work-item\0"
-    "// A work-item's rows lie 8 apart.\0"
-    "\004__local double b_tile[16][8];\0"
-}, {
-    "\004const int first_n = (int) get_group_id(0) * 8;\0"
-    "\004double2 c1_0 = 0;\0"
-    "\004double2 c2_0 = 0;\0"
-    "\004double2 c3_0 = 0;\0"
-    "\004double b_next0, b_next1, b_next2, b_next3;\0"
-    "\010// Fetch B: 16 x 8.\0"
-    "\014const int e = item, n = e % 8, k = e / 8;\0"
-    "\014const int e = item + 32, n = e % 8, k = e / 8;\0"
-    "\014const int e = item + 64, n = e % 8, k = e / 8;\0"
-    "\014const int e = item + 96, n = e % 8, k = e / 8;\0"
-    "\014// Fetch B: 16 x 8.\0"
-    "\020const int e = item, n = e % 8, k = e / 8;\0"
-    "\020const int e = item + 32, n = e % 8, k = e / 8;\0"
-    "\020const int e = item + 64, n = e % 8, k = e / 8;\0"
-    "\020const int e = item + 96, n = e % 8, k = e / 8;\0"
-    "\020const double a1 = a_tile[k][local_m + 8];\0"
-    "\020const double a2 = a_tile[k][local_m + 16];\0"
-    "\020const double a3 = a_tile[k][local_m + 24];\0"
-    "\020const double a1 = a_tile[k + 1][local_m + 8];\0"
-    "\020const double a2 = a_tile[k + 1][local_m + 16];\0"
-    "\020const double a3 = a_tile[k + 1][local_m + 24];\0"
-    "\020const double2 b0 = vload2(0, &b_tile[k + 2][local_n * 2]);\0"
-    "\020const double a0 = a_tile[k + 2][local_m];\0"
-    "\020const double a1 = a_tile[k + 2][local_m + 8];\0"
-    "\020const double a2 = a_tile[k + 2][local_m + 16];\0"
-    "\020const double a3 = a_tile[k + 2][local_m + 24];\0"
-    "\020const double2 b0 = vload2(0, &b_tile[k + 3][local_n * 2]);\0"
-    "\020const double a0 = a_tile[k + 3][local_m];\0"
-    "\020const double a1 = a_tile[k + 3][local_m + 8];\0"
-    "\020const double a2 = a_tile[k + 3][local_m + 16];\0"
-    "\020const double a3 = a_tile[k + 3][local_m + 24];\0"
-    "\004const int ld = (int) get_num_groups(0) * 8;\0"
-    "\010__global double *out = part + (row + 8) * ld + col;\0"
-    "\010__global double *out = part + (row + 24) * ld + col;\0"
-    "// result is always bitwise the same. A part has room for whole tiles of 32 x 8.\0"
-    "\004const int ld = (N + 7) / 8 * 8;\0"
-    "static double2 load_row(__global const double *p)\0"
-    "static double2 load_aligned(__global const double *p)\0"
-    "\004return *(__global const double2 *) p;\0"
-    "// A work-group of 4 work-items along L and 16 along K has 8 x 1 of C.\0"
-    "void kiln_dgemm_thin_multiply(long L, long S, long K, double alpha, double beta,\0"
-    "\010__global const double *restrict Y, long y_offset, long ldy,\0"
-    "\004__local double2 part[64];\0"
-    "\004const long l = (long) get_group_id(0) * 8 + along_l * 2;\0"
-    "\004__global const double *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
-    "\004const long begin = l, first = max(min(l, L - 2), (long) 0);\0"
-    "\004double2 c0 = 0;\0"
-    "\004if (L < 2)\0"
-    "\014__global const double *x = X + k * ldx;\0"
-    "\014const double2 a = (double2) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,\0"
-    "\024L - 1)));\0"
-    "\004if (ldx % 2 == 0 && (size_t) (X + first) % 16 == 0) {\0"
-    "\014__global const double *x = X + k * ldx + first;\0"
-    "\014const double2 a0 = load_aligned(x + 0 * ldx);\0"
-    "\014const double2 a1 = load_aligned(x + 16 * ldx);\0"
-    "\014const double2 a2 = load_aligned(x + 32 * ldx);\0"
-    "\014const double2 a3 = load_aligned(x + 48 * ldx);\0"
-    "\014const double2 a0 = load_row(x + 0 * ldx);\0"
-    "\014const double2 a1 = load_row(x + 16 * ldx);\0"
-    "\014const double2 a2 = load_row(x + 32 * ldx);\0"
-    "\014const double2 a3 = load_row(x + 48 * ldx);\0"
-    "\010double sums[2];\0"
-    "\010vstore2(part[item], 0, sums);\0"
-    "static double total(double2 x)\0"
-    "\004double e[2];\0"
-    "\004vstore2(x, 0, e);\0"
-    "\004return e[0] + e[1];\0"
-    "\004__local double part[4][64];\0"
-    "\004__global const double *x0 = X + min(l, L - 1) * ldx;\0"
-    "\004__global const double *x1 = X + min(l + 1, L - 1) * ldx;\0"
-    "\004__global const double *x2 = X + min(l + 2, L - 1) * ldx;\0"
-    "\004__global const double *x3 = X + min(l + 3, L - 1) * ldx;\0"
-    "\004double2 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "\004const bool is_aligned = ldx % 2 == 0 && (size_t) X % 16 == 0;\0"
-    "\004long k = from + along_k * (fast ? 2 : 1);\0"
-    "\010for (; k + 2 <= to; k += 32) {\0"
-    "\014const double2 a0 = load_aligned(x0 + k);\0"
-    "\014const double2 a1 = load_aligned(x1 + k);\0"
-    "\014const double2 a2 = load_aligned(x2 + k);\0"
-    "\014const double2 a3 = load_aligned(x3 + k);\0"
-    "\014const double2 b0 = load_vector(y0 + k);\0"
-    "\010for (; k + 16 < to; k += 32) {\0"
-    "\014const double2 a0 = (double2) (load(x0 + k), load(x0 + k + 16));\0"
-    "\014const double2 a1 = (double2) (load(x1 + k), load(x1 + k + 16));\0"
-    "\014const double2 a2 = (double2) (load(x2 + k), load(x2 + k + 16));\0"
-    "\014const double2 a3 = (double2) (load(x3 + k), load(x3 + k + 16));\0"
-    "\014const double2 b0 = (double2) (load(y0 + k * y_step), load(y0 + (k + 16) * y_step));\0"
-    "\010const double b0 = load(y0 + k * y_step);\0"
-    "\010const double a0 = load(x0 + k);\0"
-    "\010const double a1 = load(x1 + k);\0"
-}, {
-    "\010const double a2 = load(x2 + k);\0"
-    "\010const double a3 = load(x3 + k);\0"
-    "\010const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
-    "\004__global const double *y0 = Y + y_offset + min(s, S - 1);\0"
-    "\004const long rows = 4 * abs(triangle), height = min(blocks - chunk, (long) 32);\0"
-    "\004const long first = triangle > 0 ? vector * 4 / rows : 0;\0"
-    "\004const long last = triangle > 0 ? blocks : (end * 4 - 1) / rows + 1;\0"
-    "void kiln_dgemmt_fused_multiply(long M, long N, long K, double alpha, double beta,\0"
-    "\010__global double *restrict C, long c_offset, long ldc, int triangle)\0"
-    "\004for (long chunk = 0; chunk < blocks; chunk += 32)\0"
-    "\014chunk += 32;\0"
-    "\030const long end = min(width * 4, stored.y - col);\0"
-    "void kiln_dgemmt_direct_multiply(long M, long N, long K, double alpha, double beta,\0"
-    "\010double x[4];\0"
-    "\010vstore2(c0_1, 0, x + 2);\0"
-    "\010vstore2(c1_0, 0, x);\0"
-    "\010vstore2(c1_1, 0, x + 2);\0"
-    "\010vstore2(c2_0, 0, x);\0"
-    "\010vstore2(c2_1, 0, x + 2);\0"
-    "\010vstore2(c3_0, 0, x);\0"
-    "\010vstore2(c3_1, 0, x + 2);\0"
-    "void kiln_dgemmt_direct_multiply(int M, int N, int K, double alpha, double beta,\0"
-    "\010__global double *restrict C, int c_offset, int ldc, int triangle)\0"
-    "void kiln_dgemmt_tiled_multiply(int M, int N, int K,\0"
-    "\010__global double *restrict work, long parts_at, int triangle)\0"
-    "\004if (is_left_out(first_m, first_n, 128, 32, triangle))\0"
-    "void kiln_dgemmt_tiled_add(int M, int N,\0"
-    "\010double x[2];\0"
-    "static double load(__global const double *X, long at)\0"
-    "static void store(double x, __global double *X, long at)\0"
-    "void kiln_dgemm_mirror_mirror(long M,\0"
-    "\010__global const double *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
-    "\014const double element = load(A, a_offset + row * lda + col);\0"
-    "// Elements lie at multiples of their parts: the application's own memory may begin at any.\0"
-    "static float2 load(__global const float *X, long at)\0"
-    "\004return vload2(at, X);\0"
-    "static void store(float2 x, __global float *X, long at)\0"
-    "\004vstore2(x, at, X);\0"
-    "static float2 product(float2 x, float2 y)\0"
-    "\004return (float2) (x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);\0"
-    "// op(B), each element as two rows of two real columns; rows are whole pairs of elements.\0"
-    "void kiln_cgemm_complex_expand(long N, long K,\0"
-    "\010__global const float *restrict B, long b_offset, long ldb, int conj_b,\0"
-    "\010__global float *restrict packed_b, long b_at)\0"
-    "\004const long first_n = get_group_id(0) * 32, end_n = min(first_n + 32, N);\0"
-    "\004const long first_k = get_group_id(1) * 256, end_k = min(first_k + 256, K);\0"
-    "\004const long ld = (N + 1) / 2 * 2;\0"
-    "\004const float sign = conj_b ? -1 : 1;\0"
-    "\004const float16 signs = (float16) (1, sign, 1, sign, 1, sign, 1, sign, 1, sign, 1, sign, 1, sign,\0"
-    "\0141, sign);\0"
-    "\004for (long k = first_k; k < end_k; k++) {\0"
-    "\010long n = first_n;\0"
-    "\010for (; n + 8 <= end_n; n += 8) {\0"
-    "\014const long from = 2 * (b_offset + k * ldb + n), at = 2 * (2 * b_at + 2 * k * ld + n);\0"
-    "\014const float16 b = vload16(0, B + from) * signs;\0"
-    "\014float16 turned;\0"
-    "\014turned.even = -b.odd;\0"
-    "\014turned.odd = b.even;\0"
-    "\014vstore16(b, 0, packed_b + at);\0"
-    "\014vstore16(turned, 0, packed_b + at + 2 * ld);\0"
-    "\010for (; n < end_n; n++) {\0"
-    "\014const float2 b = load(B, b_offset + k * ldb + n) * (float2) (1, sign);\0"
-    "\014const long at = 2 * b_at + 2 * k * ld + n;\0"
-    "\014store(b, packed_b, at);\0"
-    "\014store((float2) (-b.y, b.x), packed_b, at + ld);\0"
-    "// What expand wrote, times alpha.\0"
-    "__kernel __attribute__((reqd_work_group_size(32, 4, 1)))\0"
-    "void kiln_cgemm_complex_rotate(long N, long K, float alpha, float alpha_imag,\0"
-    "\010__global float *restrict work, long work_at)\0"
-    "\004const long n = get_group_id(0) * 32 + get_local_id(0), ld = (N + 1) / 2 * 2;\0"
-    "\004const long first_k = get_group_id(1) * 256, end = min(first_k + 256, K);\0"
-    "\004for (long k = 2 * first_k + get_local_id(1); k < 2 * end; k += 4)\0"
-    "\010if (n < N)\0"
-    "\014store(product((float2) (alpha, alpha_imag), load(packed_b, 2 * b_at + k * ld + n)),\0"
-    "\024work, 2 * work_at + k * ld + n);\0"
-    "// C times beta, as far as it is stored.\0"
-    "void kiln_cgemm_complex_scale(long M, long N, float beta, float beta_imag,\0"
-    "\004const long n = get_group_id(0) * 32 + get_local_id(0);\0"
-    "\004const long first_m = get_group_id(1) * 256, end = min(first_m + 256, M);\0"
-    "\004for (long m = first_m + get_local_id(1); m < end; m += 4)\0"
-    "\010if (n < N && !is_left_out(m, n, 1, 1, triangle)) {\0"
-}, {
-    "\014const long at = c_offset + m * ldc + n;\0"
-    "\014store(product((float2) (beta, beta_imag), load(C, at)), C, at);\0"
-    "// The diagonal of C, which is Hermitian: its imaginary parts become 0.\0"
-    "__kernel __attribute__((reqd_work_group_size(128, 1, 1)))\0"
-    "void kiln_cgemm_complex_diagonal(long M,\0"
-    "\004const long m = get_global_id(0);\0"
-    "\004if (m < M)\0"
-    "\010C[2 * (c_offset + m * ldc + m) + 1] = 0;\0"
-    "\004// Blocks whose lines find room in the first cache, even where rows meet there.\0"
-    "\004for (long k0 = first_k; k0 < end_k; k0 += 8)\0"
-    "\010for (long n0 = first_n; n0 < end_n; n0 += 8)\0"
-    "\014for (long k = k0; k < min(k0 + 8, end_k); k++)\0"
-    "\020for (long n = n0; n < min(n0 + 8, end_n); n++) {\0"
-    "\024const float2 b = load(B, b_offset + n * ldb + k) * (float2) (1, sign);\0"
-    "\024const long at = 2 * b_at + 2 * k * ld + n;\0"
-    "\024store(b, packed_b, at);\0"
-    "\024store((float2) (-b.y, b.x), packed_b, at + ld);\0"
-    "// op(A) by rows. A's columns are its rows, conjugated if asked for; the rows of what is written are\0"
-    "// whole pairs of elements.\0"
-    "void kiln_cgemm_complex_turn(long M, long K,\0"
-    "\010__global const float *restrict A, long a_offset, long lda, int conj_a,\0"
-    "\010__global float *restrict packed_a, long a_at)\0"
-    "\004const long first_k = get_group_id(0) * 32, end_k = min(first_k + 32, K);\0"
-    "\004const long first_m = get_group_id(1) * 256, end_m = min(first_m + 256, M);\0"
-    "\004const long ld = (K + 1) / 2 * 2;\0"
-    "\004const float sign = conj_a ? -1 : 1;\0"
-    "\004for (long m0 = first_m; m0 < end_m; m0 += 8)\0"
-    "\010for (long k0 = first_k; k0 < end_k; k0 += 8)\0"
-    "\014for (long m = m0; m < min(m0 + 8, end_m); m++)\0"
-    "\020for (long k = k0; k < min(k0 + 8, end_k); k++) {\0"
-    "\024const float2 element = load(A, a_offset + k * lda + m);\0"
-    "\024store((float2) (element.x, sign * element.y), packed_a, a_at + m * ld + k);\0"
-    "void kiln_cgemm_mirror_mirror(long M,\0"
-    "\014float2 element = load(A, a_offset + row * lda + col);\0"
-    "\014if (conj_a && row == col)\0"
-    "\020element.y = 0;\0"
-    "\014store((float2) (element.x, conj_a ? -element.y : element.y), C,\0"
-    "\024c_offset + col * ldc + row);\0"
-    "static double2 load(__global const double *X, long at)\0"
-    "static void store(double2 x, __global double *X, long at)\0"
-    "static double2 product(double2 x, double2 y)\0"
-    "\004return (double2) (x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);\0"
-    "void kiln_zgemm_complex_expand(long N, long K,\0"
-    "\010__global const double *restrict B, long b_offset, long ldb, int conj_b,\0"
-    "\010__global double *restrict packed_b, long b_at)\0"
-    "\004const double sign = conj_b ? -1 : 1;\0"
-    "\004const double8 signs = (double8) (1, sign, 1, sign, 1, sign, 1, sign);\0"
-    "\010for (; n + 4 <= end_n; n += 4) {\0"
-    "\014const double8 b = vload8(0, B + from) * signs;\0"
-    "\014double8 turned;\0"
-    "\014vstore8(b, 0, packed_b + at);\0"
-    "\014vstore8(turned, 0, packed_b + at + 2 * ld);\0"
-    "\014const double2 b = load(B, b_offset + k * ldb + n) * (double2) (1, sign);\0"
-    "\014store((double2) (-b.y, b.x), packed_b, at + ld);\0"
-    "void kiln_zgemm_complex_rotate(long N, long K, double alpha, double alpha_imag,\0"
-    "\010__global double *restrict work, long work_at)\0"
-    "\014store(product((double2) (alpha, alpha_imag), load(packed_b, 2 * b_at + k * ld + n)),\0"
-    "void kiln_zgemm_complex_scale(long M, long N, double beta, double beta_imag,\0"
-    "\014store(product((double2) (beta, beta_imag), load(C, at)), C, at);\0"
-    "void kiln_zgemm_complex_diagonal(long M,\0"
-    "\024const double2 b = load(B, b_offset + n * ldb + k) * (double2) (1, sign);\0"
-    "\024store((double2) (-b.y, b.x), packed_b, at + ld);\0"
-    "void kiln_zgemm_complex_turn(long M, long K,\0"
-    "\010__global const double *restrict A, long a_offset, long lda, int conj_a,\0"
-    "\010__global double *restrict packed_a, long a_at)\0"
-    "\004const double sign = conj_a ? -1 : 1;\0"
-    "\024const double2 element = load(A, a_offset + k * lda + m);\0"
-    "\024store((double2) (element.x, sign * element.y), packed_a, a_at + m * ld + k);\0"
-    "void kiln_zgemm_mirror_mirror(long M,\0"
-    "\014double2 element = load(A, a_offset + row * lda + col);\0"
-    "\014store((double2) (element.x, conj_a ? -element.y : element.y), C,\0"
-} };
+static const unsigned char bundle_generic_packed[] = {
+    241,52,47,47,32,69,108,101,109,101,110,116,115,32,111,102,32,104,97,108,102,32,97,114,
+    101,32,99,111,109,112,117,116,101,100,32,119,105,116,104,32,97,115,32,102,108,111,97,116,
+    46,32,65,32,112,114,111,100,117,99,116,32,97,110,100,32,97,32,115,117,109,48,0,48,
+    102,117,115,45,0,242,72,104,101,114,101,32,116,104,101,32,100,101,118,105,99,101,32,100,
+    111,101,115,0,47,47,32,116,104,97,116,32,105,110,32,111,110,101,32,115,116,101,112,58,
+    32,70,80,95,67,79,78,84,82,65,67,84,44,32,111,110,32,98,121,32,100,101,102,97,
+    117,108,116,44,32,97,108,108,111,119,115,32,105,116,46,0,115,116,97,116,105,99,126,0,
+    242,5,32,108,111,97,100,40,95,95,103,108,111,98,97,108,32,99,111,110,115,116,178,0,
+    240,0,42,112,41,0,123,0,4,114,101,116,117,114,110,32,118,40,0,16,95,25,0,164,
+    40,48,44,32,112,41,59,0,125,0,73,0,178,118,111,105,100,32,115,116,111,114,101,40,
+    84,0,53,120,44,32,82,0,5,76,0,33,4,118,35,0,2,68,0,51,120,44,32,71,
+    0,241,12,47,47,32,67,32,61,32,97,108,112,104,97,32,120,32,43,32,98,101,116,97,
+    32,67,32,102,111,114,218,0,18,101,74,1,18,59,24,0,65,61,61,32,48,1,1,201,
+    32,110,111,116,32,114,101,97,100,32,67,46,136,0,54,112,117,116,134,0,2,9,0,1,
+    92,0,4,13,0,0,71,0,15,159,0,2,2,193,0,6,102,0,19,63,148,0,87,42,
+    32,120,32,58,12,0,3,162,0,18,42,58,1,34,112,41,199,0,8,84,1,17,56,27,
+    0,127,95,118,101,99,116,111,114,92,1,6,14,90,1,20,56,91,1,13,88,1,4,76,
+    0,3,95,0,15,96,1,14,26,56,97,1,49,112,117,116,80,1,20,101,150,2,64,115,
+    105,100,101,30,2,0,8,0,13,63,1,14,109,0,15,71,1,25,54,105,102,32,69,1,
+    57,41,0,8,192,0,5,70,1,2,155,0,95,4,101,108,115,101,35,0,5,10,105,1,
+    4,31,0,4,112,1,241,13,47,47,32,80,97,99,107,115,32,97,32,109,97,116,114,105,
+    120,32,105,110,116,111,32,112,97,110,101,108,118,3,34,56,58,13,0,146,32,112,32,104,
+    111,108,100,115,44,2,1,113,118,101,114,121,32,107,44,80,3,225,108,105,110,101,115,32,
+    112,32,42,32,56,32,116,111,41,1,1,12,0,58,43,32,55,34,1,34,32,76,42,0,
+    49,97,115,116,57,0,146,101,110,100,32,114,101,112,101,97,15,0,16,108,24,0,97,111,
+    110,101,59,32,119,147,3,1,158,3,5,237,3,64,102,114,111,109,39,0,50,109,32,105,
+    182,2,1,239,0,241,3,100,46,32,79,110,101,32,119,111,114,107,45,105,116,101,109,32,
+    112,206,0,145,50,53,54,32,118,97,108,117,101,196,0,16,107,5,0,0,5,3,1,202,
+    0,16,46,87,0,162,84,104,101,32,115,111,117,114,99,101,215,0,1,31,0,0,201,0,
+    97,32,97,102,116,101,114,144,0,99,111,116,104,101,114,58,223,0,160,120,32,75,46,0,
+    95,95,107,101,114,13,1,240,5,95,95,97,116,116,114,105,98,117,116,101,95,95,40,40,
+    114,101,113,100,95,132,0,240,0,95,103,114,111,117,112,95,115,105,122,101,40,49,44,32,
+    3,0,65,41,41,41,0,19,2,176,107,105,108,110,95,104,103,101,109,109,95,165,0,33,
+    101,100,7,0,98,97,40,108,111,110,103,101,0,33,44,32,12,0,79,75,44,0,8,238,
+    2,2,163,114,101,115,116,114,105,99,116,32,88,42,0,131,120,95,111,102,102,115,101,116,
+    15,0,56,108,100,120,59,0,2,98,2,6,54,0,2,118,0,3,44,0,82,97,116,41,
+    0,4,93,0,5,129,0,99,32,61,32,103,101,116,196,0,80,105,100,40,48,41,200,1,
+    25,59,40,0,44,107,48,38,0,16,49,38,0,240,1,50,53,54,44,32,107,49,32,61,
+    32,109,105,110,40,75,44,40,0,16,43,22,0,0,159,2,15,146,0,6,83,111,117,116,
+    32,61,152,0,114,32,43,32,97,116,32,43,137,0,80,42,32,75,32,43,68,0,2,128,
+    0,15,14,1,11,133,105,110,32,61,32,88,32,43,15,1,1,59,0,10,183,0,35,108,
+    48,155,0,0,95,0,19,44,212,1,33,45,32,188,0,59,108,100,120,45,0,23,49,45,
+    0,32,32,43,199,1,15,49,0,12,26,50,49,0,31,50,49,0,14,26,51,49,0,31,
+    51,49,0,14,26,52,49,0,31,52,49,0,14,26,53,49,0,31,53,49,0,14,26,54,
+    49,0,31,54,49,0,14,26,55,49,0,31,55,49,0,2,0,46,4,2,227,2,48,107,
+    32,61,151,1,240,1,32,107,32,60,32,107,49,59,32,107,43,43,44,32,105,110,6,0,
+    0,8,2,242,2,43,61,32,56,41,32,123,0,8,111,117,116,91,48,93,32,61,25,6,
+    32,105,110,20,2,50,48,41,59,25,0,27,49,25,0,20,49,25,0,27,50,25,0,20,
+    50,25,0,27,51,25,0,20,51,25,0,27,52,25,0,20,52,25,0,27,53,25,0,20,
+    53,25,0,27,54,25,0,20,54,25,0,27,55,25,0,16,55,246,2,31,125,104,4,2,
+    6,49,5,3,148,4,25,107,36,5,82,58,32,75,32,120,33,0,31,46,55,4,9,31,
+    98,55,4,2,15,41,3,34,2,171,1,3,122,3,18,59,122,6,3,211,1,66,56,32,
+    60,61,100,0,1,154,1,15,204,1,14,0,197,1,0,133,4,9,209,1,18,12,81,7,
+    40,56,40,128,6,49,105,110,41,90,7,48,111,117,116,69,1,80,125,0,4,125,32,198,
+    6,15,103,0,36,33,0,12,53,0,240,9,105,110,116,32,105,32,61,32,48,59,32,105,
+    32,60,32,56,59,32,105,43,43,41,0,16,164,1,26,105,164,1,0,185,2,1,101,0,
+    55,41,32,105,185,2,33,32,45,12,0,28,41,82,9,55,65,32,66,84,9,0,139,6,
+    3,182,4,17,65,109,10,3,13,0,64,66,59,32,67,159,6,240,1,77,32,120,32,78,
+    44,32,114,111,119,45,109,97,106,111,114,115,6,4,107,7,1,52,0,35,105,115,86,7,
+    2,110,6,1,12,0,97,44,32,101,97,99,104,0,2,46,56,58,102,7,1,36,0,64,
+    39,115,32,56,87,0,12,123,8,6,92,0,31,66,92,0,14,0,41,11,1,48,7,1,
+    194,5,0,47,0,24,111,66,7,68,59,32,105,116,118,7,67,115,32,117,112,211,7,144,
+    56,32,120,32,49,32,98,108,111,95,7,0,24,8,0,75,0,3,87,0,1,22,0,80,
+    32,104,101,108,100,157,1,143,114,101,103,105,115,116,101,114,193,2,7,130,109,117,108,116,
+    105,112,108,121,229,1,19,77,192,2,21,78,200,2,15,41,9,6,13,24,7,15,227,6,
+    3,36,95,97,229,6,63,95,97,116,53,0,22,19,98,53,0,27,98,53,0,11,69,3,
+    19,67,39,0,28,99,124,7,26,99,81,7,159,102,105,114,115,116,95,114,111,119,48,7,
+    2,48,54,52,44,255,8,3,32,0,0,141,2,6,48,0,17,43,30,0,63,77,41,59,
+    80,0,0,63,99,111,108,166,7,3,2,79,0,2,31,0,6,79,0,0,16,0,16,43,
+    29,0,16,78,78,0,16,67,45,3,4,184,0,15,215,7,0,201,48,44,32,100,101,112,
+    116,104,32,61,32,75,187,5,2,87,0,5,83,0,17,59,17,0,20,60,114,0,2,15,
+    0,2,136,3,7,53,0,2,219,0,5,215,0,17,59,17,0,20,60,246,0,2,15,0,
+    5,245,5,15,163,1,12,21,98,39,8,32,95,98,136,3,17,95,43,8,0,119,0,10,
+    42,8,15,72,0,13,22,97,72,0,16,97,113,8,2,72,0,0,138,0,11,72,0,3,
+    181,11,49,99,48,95,25,1,7,18,0,29,49,18,0,29,50,18,0,29,51,18,0,29,
+    52,18,0,29,53,18,0,29,54,18,0,21,55,18,0,5,15,5,1,31,0,0,100,1,
+    2,22,5,1,176,1,1,25,5,1,107,5,55,123,0,16,249,0,48,56,32,98,64,0,
+    1,26,13,1,21,13,57,98,41,59,33,0,32,32,97,32,0,64,97,91,48,93,24,0,
+    0,236,0,32,43,61,20,0,76,42,32,98,48,42,0,17,49,42,0,17,49,42,0,19,
+    49,42,0,31,49,42,0,2,17,50,42,0,17,50,42,0,19,50,42,0,31,50,42,0,
+    2,17,51,42,0,17,51,42,0,19,51,42,0,31,51,42,0,2,17,52,42,0,17,52,
+    42,0,19,52,42,0,31,52,42,0,2,17,53,42,0,17,53,42,0,19,53,42,0,31,
+    53,42,0,2,17,54,42,0,17,54,42,0,19,54,42,0,31,54,42,0,2,17,55,42,
+    0,17,55,42,0,19,55,42,0,20,55,42,0,17,98,198,2,67,59,0,16,97,9,0,
+    73,12,125,0,8,61,6,26,99,143,15,0,206,5,1,63,5,3,57,5,128,97,116,32,
+    40,114,111,119,44,208,2,64,41,46,0,8,129,7,2,44,3,17,77,213,1,11,138,4,
+    2,53,11,21,67,184,2,50,108,100,99,12,3,48,59,0,12,59,0,3,244,3,0,187,
+    7,16,78,64,0,23,16,140,14,0,228,1,20,44,89,5,2,124,14,2,130,7,21,12,
+    127,7,19,16,246,15,32,91,56,239,0,4,188,7,2,57,0,64,48,44,32,120,67,2,
+    5,109,7,18,110,109,7,16,110,109,7,50,32,38,38,9,4,1,15,0,64,78,59,32,
+    110,124,7,16,20,73,16,78,120,91,110,93,119,0,0,42,0,0,253,7,4,240,0,63,
+    43,32,49,244,0,15,4,42,0,26,41,250,0,9,229,0,31,49,229,0,4,6,206,0,
+    23,49,206,0,7,128,0,31,50,128,0,22,31,50,128,0,9,31,50,128,0,14,31,50,
+    128,0,3,31,51,128,0,22,31,51,128,0,9,31,51,128,0,14,31,51,128,0,3,31,
+    52,128,0,22,31,52,128,0,9,31,52,128,0,14,31,52,128,0,3,31,53,128,0,22,
+    31,53,128,0,9,31,53,128,0,14,31,53,128,0,3,31,54,128,0,22,31,54,128,0,
+    9,31,54,128,0,14,31,54,128,0,3,31,55,128,0,22,31,55,128,0,9,31,55,128,
+    0,14,23,55,128,0,8,115,19,47,49,54,116,19,36,47,49,54,117,19,19,47,49,54,
+    118,19,15,39,49,54,119,19,15,85,19,9,2,77,0,15,86,19,24,15,238,18,14,47,
+    49,50,239,18,25,39,49,50,240,18,32,49,50,151,4,31,49,242,18,44,15,147,17,18,
+    47,49,50,85,17,45,1,66,0,8,107,0,26,56,204,15,31,56,253,15,14,26,57,49,
+    0,31,57,84,17,15,27,48,85,17,31,48,51,0,15,12,136,17,31,49,99,16,46,37,
+    49,50,100,16,27,56,181,15,20,56,206,15,27,57,25,0,21,57,125,16,12,151,16,22,
+    49,152,16,13,153,16,31,49,94,21,17,31,51,112,2,26,24,51,112,2,16,51,112,2,
+    31,51,112,2,82,31,51,112,2,46,1,66,0,7,89,16,47,51,50,90,16,44,39,51,
+    50,91,16,47,49,54,92,16,8,15,36,0,5,0,80,2,33,54,41,164,21,3,133,16,
+    15,133,0,33,15,121,16,3,35,51,50,122,16,15,244,15,24,0,123,4,15,245,15,6,
+    47,49,50,246,15,44,47,51,50,247,15,35,16,50,154,0,23,54,248,15,33,49,50,78,
+    0,15,250,15,13,15,10,15,23,31,50,10,15,10,31,50,10,15,30,63,53,49,50,12,
+    15,9,1,31,0,1,14,15,15,223,14,30,0,239,1,15,224,14,31,3,114,4,15,225,
+    14,49,0,70,3,15,226,14,50,0,255,5,20,8,67,7,4,228,14,16,44,10,0,24,
+    49,130,14,0,29,0,21,49,29,0,30,49,29,0,21,50,29,0,30,50,29,0,21,51,
+    29,0,30,51,29,0,21,52,29,0,30,52,29,0,21,53,29,0,30,53,29,0,21,54,
+    29,0,30,54,29,0,21,55,29,0,30,55,29,0,21,56,29,0,30,56,29,0,21,57,
+    29,0,31,57,5,1,0,6,35,1,31,49,36,1,1,7,37,1,5,38,1,8,66,14,
+    0,66,3,5,138,15,2,43,9,12,139,15,0,35,0,23,49,35,0,20,49,35,0,11,
+    150,15,2,165,1,5,17,0,31,49,143,15,0,2,171,1,5,17,0,31,49,136,15,0,
+    2,177,1,5,17,0,31,49,129,15,0,2,183,1,5,17,0,31,49,122,15,0,2,189,
+    1,5,17,0,31,49,115,15,0,2,195,1,5,17,0,31,49,108,15,0,2,201,1,5,
+    17,0,31,49,101,15,0,2,207,1,5,17,0,28,49,160,15,17,56,160,15,1,177,14,
+    1,230,1,0,42,0,20,56,59,0,19,56,59,0,31,56,59,0,2,17,57,59,0,17,
+    57,59,0,19,57,59,0,20,57,59,0,19,57,59,0,31,57,59,0,2,18,49,61,17,
+    18,49,62,17,20,49,169,1,21,49,170,1,20,49,171,1,47,49,48,65,0,3,3,84,
+    17,3,85,17,5,199,1,6,200,1,5,201,1,5,202,1,18,98,138,4,4,111,16,1,
+    202,3,15,109,16,13,3,180,5,15,111,16,3,7,52,16,2,150,7,15,53,16,1,31,
+    49,190,15,2,33,49,54,13,16,3,48,16,38,51,50,49,16,43,49,54,50,16,8,23,
+    0,18,49,23,0,6,65,0,15,78,16,0,47,51,50,79,16,3,11,232,15,15,152,0,
+    9,6,115,0,31,49,138,0,3,29,49,138,0,10,197,15,15,93,0,19,31,50,93,0,
+    3,31,50,93,0,10,31,51,93,0,20,31,51,93,0,3,31,51,93,0,10,31,52,93,
+    0,20,31,52,93,0,3,31,52,93,0,10,31,53,93,0,20,31,53,93,0,3,31,53,
+    93,0,10,31,54,93,0,20,31,54,93,0,3,31,54,93,0,10,31,55,93,0,20,31,
+    55,93,0,3,28,55,93,0,7,184,15,31,56,184,15,22,31,56,184,15,9,31,56,184,
+    15,5,10,37,0,15,199,0,19,31,56,199,0,3,31,56,199,0,8,31,57,199,0,22,
+    31,57,199,0,9,31,57,199,0,17,31,57,199,0,20,31,57,199,0,3,31,57,199,0,
+    8,47,49,48,71,20,23,31,48,72,20,10,31,48,202,0,17,47,49,48,135,4,21,15,
+    18,5,4,47,49,48,205,0,9,15,20,21,24,15,21,21,11,31,49,205,0,18,15,84,
+    5,22,15,85,5,5,13,86,5,10,211,15,11,42,33,31,49,43,33,15,27,49,44,33,
+    31,49,45,33,15,27,49,46,33,31,49,47,33,15,27,49,48,33,31,49,49,33,15,27,
+    49,50,33,31,49,51,33,15,27,49,52,33,47,49,55,51,0,15,11,155,17,31,49,156,
+    17,15,27,49,157,17,31,49,158,17,15,27,50,158,17,31,50,158,17,15,27,50,158,17,
+    31,50,39,35,16,12,40,35,15,254,1,15,27,50,254,1,31,50,254,1,15,27,50,254,
+    1,31,50,254,1,15,27,50,254,1,31,50,254,1,15,27,50,254,1,31,50,254,1,15,
+    27,50,254,1,31,50,254,1,15,27,50,254,1,31,50,254,1,15,27,50,254,1,31,50,
+    254,1,15,27,51,254,1,31,51,254,1,15,27,51,254,1,31,51,156,19,47,22,51,156,
+    19,28,49,207,35,21,49,208,35,28,49,209,35,21,49,210,35,28,49,211,35,21,49,212,
+    35,28,49,213,35,21,49,214,35,28,49,215,35,21,49,216,35,28,49,217,35,37,49,55,
+    27,0,12,63,20,21,49,64,20,28,49,65,20,21,49,66,20,28,50,66,20,21,50,66,
+    20,28,50,66,20,22,50,220,36,13,221,36,5,14,1,28,50,14,1,21,50,14,1,28,
+    50,14,1,21,50,14,1,28,50,14,1,21,50,14,1,28,50,14,1,21,50,14,1,28,
+    50,14,1,21,50,14,1,28,50,14,1,21,50,14,1,28,50,14,1,21,50,14,1,28,
+    51,14,1,21,51,14,1,28,51,14,1,16,51,14,1,8,67,20,31,49,67,20,45,2,
+    153,17,28,12,111,38,0,51,20,15,106,38,0,20,49,24,0,11,140,1,20,50,24,0,
+    11,137,1,20,51,24,0,11,134,1,20,52,24,0,11,131,1,20,53,24,0,11,128,1,
+    20,54,24,0,11,125,1,20,55,24,0,11,122,1,20,56,24,0,11,119,1,21,57,216,
+    0,11,117,1,1,196,22,31,12,196,22,1,1,195,22,15,88,1,34,15,22,21,3,20,
+    49,22,21,9,57,47,86,116,111,116,97,108,208,25,0,99,19,1,24,0,16,101,153,3,
+    20,59,25,26,5,20,26,16,101,7,2,3,127,26,16,101,185,1,16,43,42,0,2,7,
+    0,18,50,7,0,18,51,7,0,18,52,7,0,18,53,7,0,18,54,7,0,18,55,7,
+    0,18,56,7,0,19,57,63,0,4,71,0,65,49,93,0,12,9,0,3,74,0,19,49,
+    75,0,19,49,76,0,16,49,87,32,15,48,27,1,63,114,111,119,45,27,14,10,127,45,
+    11,96,38,80,111,112,40,65,41,6,0,42,66,41,192,15,48,102,101,119,205,9,112,117,
+    109,110,115,58,32,88,183,21,34,65,44,101,38,91,76,32,120,32,83,101,38,2,34,0,
+    2,26,45,1,33,0,34,75,58,169,21,98,111,102,32,105,116,115,69,22,51,105,115,32,
+    130,37,48,105,101,100,78,22,66,89,32,116,111,48,49,1,68,0,23,89,68,0,0,60,
+    22,17,83,22,0,9,62,22,0,9,22,6,60,22,49,115,32,97,33,2,17,76,12,39,
+    19,49,14,0,81,75,32,104,97,115,233,32,16,50,48,0,30,67,15,38,75,116,104,105,
+    110,13,38,19,76,79,37,31,83,13,38,32,11,169,37,19,89,67,0,28,121,169,37,36,
+    121,44,203,6,0,161,2,1,173,0,35,95,107,76,22,82,108,111,99,97,108,76,22,19,
+    44,27,0,28,108,27,0,28,49,213,10,51,32,61,32,75,40,15,153,37,0,0,133,21,
+    3,72,0,13,77,45,31,115,58,0,4,2,25,23,11,246,22,0,117,40,1,101,20,35,
+    116,111,161,37,16,88,111,3,22,120,208,37,15,16,1,2,16,121,220,7,53,89,32,43,
+    8,1,3,253,40,65,115,44,32,83,172,7,15,57,0,6,31,49,57,0,4,2,18,45,
+    5,61,0,7,164,0,32,121,95,65,51,0,69,4,144,100,121,59,0,4,47,47,32,82,
+    113,2,15,143,26,22,15,238,47,15,15,172,0,4,35,120,48,218,42,1,146,8,58,44,
+    32,76,134,8,15,52,0,3,24,49,52,0,2,213,0,15,56,0,18,27,50,56,0,31,
+    50,56,0,20,27,51,56,0,31,51,56,0,20,27,52,56,0,31,52,56,0,20,27,53,
+    56,0,31,53,56,0,20,27,54,56,0,31,54,56,0,20,27,55,56,0,29,55,56,0,
+    15,115,24,7,1,10,0,21,50,10,0,21,51,10,0,21,52,10,0,21,53,10,0,21,
+    54,10,0,18,55,108,23,31,4,175,24,7,1,10,0,21,50,10,0,21,51,10,0,21,
+    52,10,0,21,53,10,0,21,54,10,0,4,89,0,1,249,4,99,115,105,110,103,108,101,
+    135,5,0,204,4,90,89,32,108,105,101,142,27,112,32,108,105,107,101,32,97,98,5,5,
+    254,26,96,98,111,111,108,32,102,229,2,1,18,3,0,203,51,69,49,59,0,4,77,7,
+    1,229,2,21,43,130,4,67,42,32,49,54,228,8,0,53,0,6,214,8,0,115,7,0,
+    95,14,0,241,8,33,116,111,14,0,16,61,92,15,0,191,8,10,67,24,1,208,39,5,
+    146,6,16,120,132,49,16,107,223,7,11,38,0,25,49,38,0,31,49,38,0,4,25,50,
+    38,0,31,50,38,0,4,25,51,38,0,31,51,38,0,4,25,52,38,0,31,52,38,0,
+    4,25,53,38,0,31,53,38,0,4,25,54,38,0,31,54,38,0,4,25,55,38,0,31,
+    55,38,0,3,21,98,48,1,3,153,7,22,121,51,1,15,121,25,6,22,49,17,0,26,
+    50,85,25,0,185,2,9,67,25,0,192,2,1,32,25,37,0,20,18,0,26,53,32,25,
+    0,207,2,9,14,25,0,214,2,8,97,40,31,12,38,26,0,9,179,0,6,192,1,24,
+    49,179,0,30,49,9,26,2,12,3,7,247,25,2,19,3,7,229,25,2,26,3,6,179,
+    0,2,18,0,24,53,194,25,2,41,3,7,176,25,2,48,3,8,158,25,15,102,1,1,
+    4,227,9,33,41,32,137,31,3,106,1,35,32,42,53,6,54,41,44,32,23,0,36,40,
+    107,227,39,4,29,0,43,0,20,30,0,47,50,41,59,0,8,31,51,59,0,10,31,52,
+    59,0,9,31,53,59,0,10,31,54,59,0,9,31,55,59,0,10,31,56,59,0,9,31,
+    57,59,0,10,2,166,20,15,40,1,6,15,41,1,11,31,49,42,1,10,31,49,43,1,
+    11,31,49,44,1,10,24,49,45,1,31,41,170,2,3,13,247,1,31,49,247,1,3,31,
+    49,247,1,10,31,49,247,1,9,31,49,247,1,10,31,49,247,1,9,31,49,247,1,10,
+    31,49,247,1,9,31,49,247,1,10,31,49,247,1,9,31,49,247,1,10,31,49,247,1,
+    10,31,49,247,1,11,31,49,247,1,10,31,49,247,1,11,31,49,247,1,10,31,49,247,
+    1,5,0,37,7,19,87,193,9,64,108,101,102,116,34,7,18,75,13,0,16,115,241,52,
+    82,97,110,32,97,32,173,4,17,44,34,12,9,121,34,16,39,46,34,7,210,46,1,225,
+    6,2,207,46,24,8,46,29,5,171,5,13,58,4,27,59,41,0,21,49,41,0,31,49,
+    41,0,10,5,45,7,6,41,7,16,8,246,5,43,46,115,249,5,27,49,20,0,28,49,
+    73,0,5,114,0,5,76,7,0,73,0,20,49,53,0,8,152,31,9,20,0,13,73,0,
+    21,50,73,0,23,50,73,0,20,50,53,0,22,50,73,0,10,20,0,13,73,0,21,51,
+    73,0,23,51,73,0,20,51,53,0,22,51,73,0,10,20,0,13,73,0,21,52,73,0,
+    23,52,73,0,20,52,53,0,22,52,73,0,10,20,0,13,73,0,21,53,73,0,23,53,
+    73,0,20,53,53,0,22,53,73,0,10,20,0,13,73,0,21,54,73,0,23,54,73,0,
+    20,54,53,0,22,54,73,0,10,20,0,13,73,0,21,55,73,0,23,55,73,0,20,55,
+    53,0,22,55,73,0,10,20,0,26,49,245,12,49,98,101,103,89,55,34,108,44,13,36,
+    0,11,0,3,199,9,5,92,14,0,9,63,141,38,38,32,115,32,60,32,83,218,2,80,
+    115,117,109,115,91,123,17,19,123,13,17,0,133,2,38,41,44,13,0,24,49,13,0,24,
+    50,13,0,24,51,13,0,85,52,41,44,0,16,14,0,24,53,27,0,24,54,13,0,68,
+    55,41,32,125,217,17,15,50,55,4,1,21,32,2,206,0,99,43,32,105,32,62,61,230,
+    0,54,38,38,32,22,0,50,60,32,76,145,31,17,40,194,0,28,105,227,47,1,155,26,
+    5,47,0,6,156,26,47,115,41,31,1,6,2,3,48,15,35,1,17,24,49,35,1,24,
+    49,35,1,24,49,35,1,24,49,35,1,25,49,35,1,24,49,35,1,24,49,35,1,19,
+    49,35,1,15,220,0,33,3,43,20,11,71,17,18,83,64,62,15,162,15,36,1,94,0,
+    31,121,168,15,42,5,67,0,15,174,15,1,39,49,59,130,5,15,105,12,4,31,8,105,
+    12,18,31,8,105,12,18,31,8,105,12,18,31,8,105,12,18,31,8,105,12,18,31,8,
+    105,12,18,31,8,105,12,18,31,8,105,12,18,31,8,105,12,21,31,8,105,12,59,6,
+    17,0,63,53,0,16,105,12,27,31,8,105,12,21,31,8,105,12,59,6,17,0,8,179,
+    0,15,105,12,18,11,242,20,0,174,20,38,76,58,234,20,0,254,69,131,97,100,100,101,
+    100,32,117,112,178,42,132,116,105,109,101,115,32,97,110,197,67,1,207,15,15,225,20,41,
+    17,53,94,37,4,227,20,15,89,20,15,31,49,89,20,7,31,48,89,20,25,17,53,113,
+    48,6,91,20,17,53,212,47,3,115,62,1,90,19,2,183,1,0,117,19,23,115,254,70,
+    0,44,32,0,250,69,10,164,43,18,108,166,16,65,109,97,120,40,180,17,36,54,44,122,
+    0,7,149,0,0,214,0,2,85,0,19,115,253,27,1,45,0,19,108,20,10,24,47,55,
+    0,57,51,50,41,241,17,2,31,38,7,169,17,4,17,0,4,134,6,18,118,134,6,52,
+    118,32,60,100,0,52,59,32,118,8,10,66,48,91,118,93,32,0,36,99,49,11,0,11,
+    73,17,3,84,6,16,76,105,24,41,54,41,37,57,7,83,10,17,12,233,1,0,4,1,
+    15,160,10,2,23,46,102,33,9,220,18,3,219,18,20,107,203,18,12,110,16,15,234,12,
+    0,26,120,102,62,20,48,14,19,4,81,11,11,32,0,79,49,44,0,20,33,0,10,31,
+    50,65,0,12,22,51,32,0,3,209,11,11,33,0,31,52,65,0,12,31,53,65,0,13,
+    31,54,65,0,12,31,55,65,0,13,31,56,65,0,12,31,57,65,0,13,31,49,70,1,
+    14,31,49,67,0,14,15,72,1,13,31,49,73,1,14,31,49,74,1,13,22,49,75,1,
+    2,75,18,1,169,26,37,61,32,239,72,13,195,12,0,216,2,12,36,0,13,190,12,8,
+    165,7,20,55,216,2,6,68,61,10,46,13,31,95,48,13,6,16,44,30,0,25,49,30,
+    0,15,122,15,0,34,16,98,145,21,15,120,17,10,18,98,171,21,15,127,17,10,0,73,
+    0,30,52,37,0,28,52,73,0,30,53,36,0,29,53,73,0,30,54,37,0,28,54,73,
+    0,30,55,36,0,8,164,15,13,47,14,7,42,1,13,157,16,58,98,49,95,79,14,15,
+    42,1,2,23,49,42,1,15,171,16,4,39,98,49,42,1,31,49,42,1,5,23,49,42,
+    1,15,185,16,4,39,98,49,42,1,31,49,42,1,5,23,49,42,1,15,199,16,4,39,
+    98,49,42,1,31,49,42,1,4,15,159,5,17,15,51,5,18,7,24,24,17,118,234,22,
+    17,44,116,6,15,185,21,0,10,90,10,51,32,43,32,162,68,15,200,22,14,1,62,12,
+    15,43,0,5,28,50,43,0,31,50,43,0,6,28,51,43,0,31,51,43,0,6,28,52,
+    43,0,31,52,43,0,6,28,53,43,0,31,53,43,0,6,28,54,43,0,31,54,43,0,
+    6,28,55,43,0,23,55,43,0,1,54,7,6,90,10,0,180,9,4,85,10,0,175,9,
+    4,80,10,17,95,73,8,2,75,10,0,165,9,4,70,10,0,160,9,4,64,10,0,3,
+    22,50,32,97,54,199,22,0,150,9,4,55,10,33,95,55,121,22,9,106,0,23,49,106,
+    0,23,49,106,0,23,49,106,0,23,49,106,0,23,49,106,0,24,49,106,0,23,49,106,
+    0,16,49,106,0,15,228,4,22,15,229,3,24,15,42,1,2,15,213,0,2,15,175,8,
+    11,5,225,15,7,184,8,15,38,16,0,7,1,3,4,47,16,0,25,3,1,32,0,5,
+    20,3,23,8,247,14,1,7,33,23,8,65,47,49,91,118,93,11,33,0,30,0,31,41,
+    201,15,4,35,49,54,202,15,15,178,0,15,3,116,15,6,182,0,7,205,41,11,107,0,
+    15,208,56,14,31,54,207,56,25,23,54,206,56,17,54,17,3,15,204,56,80,31,54,203,
+    56,45,31,54,214,38,28,1,62,15,15,121,60,15,15,58,1,26,24,49,59,1,33,49,
+    54,128,11,15,121,60,82,15,62,1,46,5,226,28,5,52,43,15,198,37,45,31,54,100,
+    74,8,1,128,23,15,227,57,42,0,75,12,31,12,97,3,10,15,227,57,24,31,54,226,
+    57,8,31,54,225,57,44,47,49,54,225,57,35,28,52,225,57,17,54,17,0,15,224,57,
+    31,15,144,57,5,1,26,80,15,144,57,7,1,31,0,15,144,57,35,0,156,1,15,144,
+    57,31,31,54,143,57,54,0,204,2,15,143,57,50,30,54,113,72,14,141,57,31,56,140,
+    57,8,31,56,139,57,8,31,56,138,57,8,31,56,137,57,8,31,56,136,57,2,11,95,
+    72,22,49,95,72,4,177,56,18,98,155,1,4,161,54,31,54,160,54,16,23,54,132,2,
+    15,159,54,8,2,44,4,15,159,54,23,24,56,158,54,1,70,7,8,207,70,6,166,48,
+    31,56,133,54,5,47,49,54,133,54,40,27,56,113,70,11,112,0,15,107,54,17,27,56,
+    52,70,15,67,0,8,31,51,67,0,18,31,51,67,0,9,31,52,67,0,18,31,52,67,
+    0,9,31,53,67,0,18,27,53,67,0,15,193,65,27,1,192,3,8,67,6,15,66,6,
+    45,31,54,55,0,37,15,25,6,3,7,24,6,15,223,41,11,15,44,80,8,2,75,6,
+    3,213,20,18,77,60,24,34,47,47,5,6,7,235,20,30,78,184,20,12,246,5,67,46,
+    32,73,116,20,87,64,97,32,115,108,248,90,67,111,102,32,97,75,6,32,111,102,84,0,
+    0,138,8,1,132,20,114,32,109,101,109,111,114,121,165,29,5,35,42,1,135,87,34,105,
+    116,110,91,6,40,6,18,52,177,6,32,111,102,145,42,17,97,217,82,16,121,23,37,51,
+    59,32,97,202,3,0,18,21,0,145,0,15,25,80,16,1,163,91,15,24,80,56,11,11,
+    42,21,65,16,80,11,11,42,15,59,0,15,21,66,22,80,11,59,0,36,98,44,30,38,
+    11,86,1,15,229,7,8,3,201,43,2,120,1,8,235,7,161,44,32,50,52,32,97,112,
+    97,114,116,37,26,2,142,1,2,225,0,1,60,0,64,91,54,49,52,253,76,5,107,31,
+    0,86,0,1,121,0,18,115,110,31,50,97,100,100,212,7,132,32,115,111,32,102,97,114,
+    44,78,5,1,45,8,1,12,0,13,90,0,1,94,12,51,55,54,56,88,0,18,80,141,
+    10,0,52,23,2,74,0,21,51,40,12,37,111,102,187,0,17,119,174,0,3,123,0,2,
+    40,0,0,109,89,1,133,0,144,100,101,101,112,46,32,65,108,108,69,0,1,84,0,144,
+    111,102,32,101,113,117,97,108,32,18,89,51,44,32,98,65,91,0,163,2,3,158,22,3,
+    3,6,1,145,10,1,86,0,10,92,8,3,112,2,66,61,32,40,77,47,17,58,47,32,
+    52,37,23,6,145,22,34,40,78,192,16,16,47,104,20,3,91,11,52,61,32,40,33,0,
+    1,146,17,59,47,32,51,131,43,2,202,0,2,251,22,33,40,75,146,8,1,204,22,1,
+    153,8,4,208,19,19,41,243,0,0,80,0,0,36,0,3,54,0,1,90,27,19,47,14,
+    0,2,70,1,66,67,104,117,110,33,3,2,29,1,23,56,51,3,0,49,3,20,59,154,
+    0,16,105,118,22,16,99,46,0,20,59,35,0,1,19,0,2,164,90,32,32,69,127,9,
+    6,217,3,1,92,0,48,116,97,107,188,24,99,115,32,109,97,110,121,53,0,1,15,44,
+    16,111,212,88,80,111,102,32,116,104,0,4,74,114,100,101,114,70,1,2,28,4,13,158,
+    9,18,44,25,0,19,115,26,0,50,110,117,109,30,0,18,115,138,24,17,65,253,14,6,
+    95,44,16,66,16,0,31,98,63,82,2,32,115,104,55,2,20,61,201,0,20,42,229,0,
+    19,47,98,0,32,44,32,81,3,15,33,0,0,19,37,33,0,4,206,23,16,97,37,0,
+    2,175,0,19,42,86,0,2,57,18,1,20,0,2,71,0,11,38,25,0,219,12,18,61,
+    110,12,4,49,0,2,46,0,37,32,60,47,0,146,119,104,105,108,101,32,40,97,116,17,
+    10,12,157,15,1,135,1,2,69,0,69,47,32,40,56,159,0,3,0,91,8,43,0,85,
+    104,101,105,103,104,181,15,2,206,0,18,45,65,0,5,47,2,42,56,41,52,0,55,105,
+    110,95,98,0,3,46,0,5,101,0,17,44,183,1,18,95,146,5,22,61,45,0,19,47,
+    108,0,10,76,0,4,52,16,5,39,0,19,37,39,0,21,44,196,25,52,105,110,40,19,
+    0,4,162,30,0,36,1,16,45,244,91,10,77,0,3,132,3,21,61,69,3,24,42,140,
+    0,19,47,161,0,10,52,0,49,119,105,100,34,84,6,51,0,23,40,52,0,18,43,18,
+    3,3,222,1,21,45,247,35,2,211,11,3,112,0,2,85,1,17,97,71,7,1,181,0,
+    18,45,169,0,5,232,82,4,246,82,38,100,111,227,42,1,26,0,4,159,84,1,224,30,
+    0,118,3,113,44,32,75,32,45,32,107,196,50,5,101,15,18,66,90,43,50,40,107,48,
+    70,10,97,32,111,110,58,32,96,60,0,17,96,170,4,49,44,32,96,199,0,31,96,226,
+    4,0,51,46,32,67,235,4,4,61,15,1,90,0,15,187,46,48,24,16,70,1,67,104,
+    111,108,101,201,0,1,139,0,16,44,191,4,18,45,175,0,18,47,49,9,10,174,5,20,
+    42,95,15,49,110,101,108,29,0,15,182,6,0,1,98,18,22,66,214,89,21,98,10,60,
+    10,223,8,28,48,61,84,6,225,8,21,98,225,8,32,50,52,39,3,22,20,58,0,7,
+    65,18,1,191,0,2,50,18,47,0,24,124,15,6,0,232,18,0,128,15,20,118,128,15,
+    7,77,0,0,50,9,2,5,1,17,42,118,34,0,85,0,1,90,2,21,42,133,34,31,
+    24,183,89,4,67,105,44,32,78,172,89,0,47,1,0,43,1,19,125,140,9,6,52,6,
+    4,11,14,3,93,5,33,32,60,179,1,3,14,0,2,233,18,8,144,1,2,61,14,18,
+    40,83,3,18,43,38,0,0,254,3,30,52,136,1,0,87,100,17,61,61,7,0,106,4,
+    3,10,6,83,62,32,49,32,63,107,0,97,42,32,57,54,32,58,57,29,5,60,0,9,
+    30,14,31,98,200,1,13,9,63,14,19,65,207,94,9,175,0,4,177,57,1,42,13,22,
+    77,227,33,27,97,40,0,22,49,40,0,2,15,34,15,44,0,8,25,50,44,0,31,50,
+    44,0,10,25,51,44,0,29,51,44,0,0,160,11,3,42,4,16,61,24,0,48,123,0,
+    20,45,9,19,100,2,93,1,54,1,35,39,115,177,5,1,60,9,5,52,10,3,89,10,
+    2,106,31,4,160,3,146,116,111,32,96,115,117,109,96,44,202,30,1,78,0,4,28,0,
+    48,108,105,101,21,7,1,62,7,5,70,0,77,51,46,0,20,197,87,29,20,197,87,29,
+    20,197,87,29,20,197,87,16,20,205,0,96,107,48,32,62,32,48,201,0,19,24,80,0,
+    6,87,87,115,115,117,109,41,59,0,24,86,0,3,24,0,22,51,24,0,24,50,24,0,
+    22,54,24,0,24,51,24,0,20,57,24,0,32,20,125,118,28,6,239,87,31,20,239,87,
+    6,79,24,123,0,28,239,87,13,31,28,242,40,3,0,141,16,33,114,48,32,0,12,247,
+    87,31,28,219,40,3,1,50,0,17,49,50,0,12,255,87,31,28,196,40,3,1,50,0,
+    17,50,50,0,12,7,88,31,28,173,40,3,1,50,0,17,51,50,0,12,15,88,34,28,
+    98,148,4,205,59,0,28,97,43,43,59,0,24,125,0,20,157,86,3,65,1,10,231,85,
+    30,51,24,0,1,180,69,30,54,24,0,1,111,69,5,137,1,10,197,2,31,50,197,2,
+    37,31,50,197,2,7,15,245,17,8,31,20,245,17,8,31,20,245,17,8,31,20,245,17,
+    8,15,186,2,4,4,118,0,6,201,17,15,209,2,10,4,137,0,3,23,0,31,52,232,
+    2,12,4,156,0,3,23,0,31,55,255,2,12,4,175,0,4,141,0,5,214,1,31,28,
+    122,18,13,31,28,43,75,15,31,28,43,75,15,31,28,43,75,15,31,28,43,75,15,15,
+    155,2,4,26,32,128,18,31,49,178,2,12,26,32,63,18,31,52,201,2,12,26,32,43,
+    18,31,55,224,2,12,26,32,23,18,6,106,1,10,248,2,31,51,248,2,37,31,51,248,
+    2,32,6,7,54,15,2,3,9,6,212,53,15,12,3,9,1,10,0,31,50,22,3,13,
+    1,10,0,31,50,32,3,33,4,171,0,3,23,0,31,50,55,3,35,4,203,0,3,23,
+    0,31,53,78,3,35,4,235,0,3,23,0,31,56,101,3,36,4,12,1,4,24,0,31,
+    49,125,3,4,10,247,0,15,125,3,19,6,198,40,1,17,0,31,50,142,3,17,6,71,
+    40,21,49,52,0,15,159,3,13,2,11,1,5,17,0,31,50,176,3,17,2,248,0,5,
+    17,0,31,50,193,3,29,8,23,0,79,50,44,32,50,216,3,35,8,23,0,79,50,44,
+    32,53,239,3,35,8,23,0,79,50,44,32,56,6,4,36,8,24,0,54,50,44,32,11,
+    2,19,16,14,9,20,43,141,13,52,61,32,75,35,4,6,241,20,0,37,11,9,232,23,
+    7,36,4,12,124,13,11,242,23,7,37,12,18,109,114,12,80,109,32,60,32,52,139,23,
+    2,110,10,0,15,0,67,77,59,32,109,5,9,15,23,73,13,27,109,22,73,31,24,148,
+    11,2,18,120,212,11,1,95,0,17,42,104,8,29,24,100,16,5,173,13,2,113,99,4,
+    176,13,49,59,0,24,37,0,19,110,70,4,3,176,9,20,110,134,95,49,101,110,100,14,
+    0,1,33,99,23,28,48,23,6,104,4,17,120,12,95,15,35,95,6,6,83,0,19,60,
+    78,0,0,32,13,31,28,91,95,14,33,12,107,248,2,2,54,10,67,0,8,125,32,8,
+    17,16,107,34,75,18,75,209,31,8,85,22,18,78,107,22,31,12,244,13,3,0,250,0,
+    5,38,32,15,158,14,8,4,250,13,15,166,14,16,10,86,12,5,165,107,2,115,25,22,
+    118,103,1,3,90,12,27,98,48,0,30,49,48,0,2,230,12,15,52,0,8,31,50,52,
+    0,2,31,50,52,0,10,31,51,52,0,2,31,51,52,0,10,31,52,52,0,2,31,52,
+    52,0,10,31,53,52,0,2,31,53,52,0,10,31,54,52,0,2,31,54,52,0,10,31,
+    55,52,0,2,29,55,52,0,8,135,12,18,16,237,22,35,113,117,245,7,4,17,22,64,
+    98,121,32,107,67,2,163,116,114,97,110,115,112,111,115,101,100,115,66,1,93,48,50,112,
+    117,116,53,8,65,101,118,101,110,23,8,1,90,111,33,100,100,80,0,23,101,223,115,80,
+    116,119,111,32,110,183,18,49,98,111,117,52,8,32,103,101,128,111,19,46,188,16,2,246,
+    40,1,80,3,4,5,13,1,82,3,4,186,16,22,56,34,26,18,57,171,11,9,179,6,
+    22,120,44,36,9,163,16,1,90,108,13,43,0,31,49,43,0,2,31,49,43,0,1,31,
+    50,43,0,2,31,50,43,0,1,31,51,43,0,2,31,51,43,0,1,31,52,43,0,2,
+    31,52,43,0,1,31,53,43,0,2,31,53,43,0,1,31,54,43,0,2,31,54,43,0,
+    1,31,55,43,0,2,30,55,43,0,2,236,8,3,229,114,32,41,40,104,1,16,46,236,
+    1,17,44,72,1,1,11,0,15,53,0,1,29,52,53,0,51,111,100,100,52,0,63,111,
+    100,100,51,0,1,27,49,51,0,22,50,104,0,31,51,104,0,6,29,53,53,0,4,104,
+    0,31,51,104,0,5,27,50,51,0,22,52,104,0,31,53,104,0,6,29,54,53,0,4,
+    104,0,31,53,104,0,5,27,51,51,0,22,54,104,0,31,55,104,0,6,29,55,53,0,
+    4,104,0,31,55,104,0,3,27,50,160,1,22,49,160,1,31,49,160,1,6,27,50,160,
+    1,21,49,160,1,31,49,160,1,5,27,50,160,1,22,49,160,1,31,49,160,1,6,27,
+    50,160,1,21,49,160,1,31,49,160,1,5,27,50,160,1,22,49,160,1,31,49,160,1,
+    6,27,50,160,1,21,49,160,1,31,49,160,1,5,27,50,160,1,22,49,160,1,31,49,
+    160,1,6,27,50,160,1,21,49,160,1,31,49,160,1,5,27,51,160,1,22,50,160,1,
+    31,50,160,1,6,27,51,160,1,21,50,160,1,31,50,160,1,5,27,51,160,1,22,50,
+    160,1,31,50,160,1,6,27,51,160,1,21,50,160,1,31,50,160,1,5,27,51,160,1,
+    22,50,160,1,31,50,160,1,6,27,51,160,1,21,50,160,1,31,50,160,1,5,27,51,
+    160,1,22,50,160,1,31,50,160,1,6,27,51,160,1,21,50,160,1,22,50,160,1,4,
+    249,10,20,120,125,87,3,188,22,7,24,0,20,49,24,0,1,94,80,11,29,0,23,50,
+    29,0,43,52,56,29,0,23,51,29,0,43,55,50,29,0,23,52,29,0,43,57,54,29,
+    0,23,53,29,0,17,49,55,78,8,30,0,24,54,30,0,28,52,147,0,24,55,30,0,
+    22,54,240,34,15,7,24,1,7,108,33,3,2,24,15,145,115,5,31,20,145,115,5,31,
+    20,145,115,5,31,20,145,115,5,31,20,145,115,5,31,20,145,115,5,31,20,145,115,5,
+    31,20,145,115,5,11,87,33,0,65,33,47,77,46,129,23,23,15,7,23,2,15,135,23,
+    0,15,129,23,19,15,123,23,19,15,117,23,19,0,19,21,2,189,25,31,97,115,100,17,
+    15,114,100,26,8,113,100,1,53,47,15,111,100,81,15,110,100,46,15,121,82,29,15,67,
+    42,11,1,39,100,27,50,80,100,15,40,0,0,49,50,52,41,228,15,2,40,0,15,24,
+    42,24,31,51,51,34,8,31,51,24,42,4,0,44,79,39,32,50,93,32,31,51,152,99,
+    60,47,52,56,152,99,9,0,30,0,15,152,99,27,4,242,114,15,7,42,3,0,30,0,
+    18,78,139,76,13,163,34,67,51,48,55,50,164,34,0,233,34,48,118,97,110,114,27,80,
+    98,121,32,49,48,219,85,34,115,111,195,127,15,224,36,5,65,115,116,97,121,30,26,0,
+    87,1,49,110,101,97,138,32,105,99,97,99,104,101,46,39,2,19,48,25,29,18,48,144,
+    62,50,124,124,32,39,15,1,19,0,0,88,12,18,48,16,5,31,8,144,30,4,2,137,
+    30,6,52,34,18,48,112,83,15,62,28,6,9,143,44,15,131,100,24,31,8,243,42,30,
+    31,51,166,51,1,15,130,100,38,31,12,243,42,49,79,51,59,0,12,6,22,16,6,13,
+    76,7,48,0,15,228,75,18,7,48,0,15,26,22,8,1,10,0,4,48,0,10,231,27,
+    31,16,13,22,43,37,0,24,24,0,31,51,21,28,0,26,16,37,22,31,52,37,22,3,
+    31,53,37,22,3,22,54,94,0,24,49,94,0,22,55,94,0,9,61,22,31,56,61,22,
+    3,31,57,61,22,3,38,49,48,95,0,24,50,95,0,6,4,20,24,12,25,16,31,12,
+    160,28,6,28,16,134,15,15,160,28,0,31,20,215,25,13,31,20,123,22,13,11,33,0,
+    10,110,1,12,33,0,8,242,116,31,20,180,22,31,6,122,63,1,17,0,28,51,93,0,
+    6,37,117,31,20,221,22,31,6,36,63,31,49,93,0,2,6,88,117,31,20,6,23,31,
+    2,204,1,5,17,0,0,93,0,5,75,100,17,20,63,8,18,51,67,35,17,65,192,21,
+    0,170,17,1,190,21,1,65,133,3,165,39,0,188,4,0,94,5,35,108,108,243,38,21,
+    46,53,3,17,43,240,4,1,86,20,0,249,1,15,62,23,49,8,23,0,70,51,44,0,
+    24,60,3,10,86,23,31,52,86,23,3,31,53,86,23,3,31,54,23,0,0,0,94,0,
+    30,55,94,0,1,110,23,31,56,110,23,3,31,57,110,23,3,15,63,23,0,17,50,95,
+    0,7,64,23,15,14,47,13,31,51,173,101,8,27,16,28,118,31,20,28,118,23,31,20,
+    232,101,2,31,24,29,118,17,31,24,110,47,21,11,41,0,31,50,74,96,7,11,42,0,
+    31,51,42,0,2,2,91,13,5,154,118,25,24,106,102,31,24,155,118,2,31,24,226,47,
+    6,26,24,102,2,8,162,96,25,24,106,2,4,27,0,1,126,0,31,24,157,102,26,15,
+    202,118,0,31,20,202,118,29,31,24,202,118,17,31,24,130,48,21,11,41,0,15,146,1,
+    21,31,49,146,1,9,31,24,71,119,2,31,24,236,48,6,26,24,130,3,15,122,1,3,
+    28,49,122,1,31,16,151,119,0,31,20,151,119,29,31,24,151,119,17,31,24,140,49,21,
+    11,41,0,15,77,1,21,31,50,77,1,19,31,50,77,1,2,31,50,77,1,6,31,50,
+    77,1,7,28,50,77,1,17,12,219,26,59,61,32,57,127,55,31,51,135,113,45,15,55,
+    0,37,15,56,113,4,15,33,92,0,31,50,146,118,36,31,50,145,118,19,31,50,144,118,
+    15,31,50,143,118,20,31,50,142,118,31,121,84,104,114,111,117,103,104,127,49,15,141,70,
+    2,18,56,35,53,7,146,70,5,203,55,16,51,128,70,33,54,52,111,49,3,255,13,5,
+    39,0,4,226,55,18,52,1,92,28,46,65,13,17,54,109,0,1,173,79,50,99,117,116,
+    43,16,48,51,50,32,137,48,19,115,76,0,0,168,1,6,140,0,20,115,74,92,113,111,
+    119,110,59,32,97,110,36,137,19,32,22,137,19,97,34,34,79,109,32,117,112,45,137,29,
+    17,54,107,7,15,46,137,2,56,116,105,108,29,50,0,52,2,33,77,44,141,70,18,78,
+    7,0,31,75,1,50,17,1,147,71,5,197,49,0,14,0,15,255,49,20,0,43,0,27,
+    98,57,0,31,98,104,137,9,0,220,0,3,39,50,1,73,1,17,95,108,137,10,8,14,
+    17,97,214,0,64,115,91,50,93,154,54,3,12,71,10,35,0,26,98,35,0,17,54,0,
+    50,6,137,71,2,54,72,31,109,95,72,1,2,13,0,31,110,95,72,8,1,120,3,0,
+    47,139,21,61,72,0,3,73,60,3,60,0,9,42,0,2,97,14,0,45,0,0,125,1,
+    15,172,92,1,47,51,50,49,0,0,31,110,49,0,3,3,14,16,9,49,0,8,201,14,
+    21,109,134,0,0,149,0,41,52,44,28,15,22,110,163,0,2,158,43,2,242,72,1,97,
+    17,40,114,116,149,36,17,75,121,4,2,99,44,1,73,1,22,59,148,18,1,151,1,233,
+    32,109,97,121,32,104,97,118,101,32,110,111,110,101,187,73,4,207,48,67,40,75,32,47,
+    105,73,65,40,75,32,37,11,0,16,33,144,141,5,13,61,6,52,0,4,225,63,15,242,
+    0,0,1,150,6,1,84,0,20,44,199,93,2,46,0,48,60,32,75,54,44,1,12,0,
+    17,58,211,72,145,75,32,61,32,99,108,97,109,112,79,16,3,21,64,2,83,0,0,91,
+    10,0,68,0,5,155,49,3,246,72,20,66,12,0,4,183,29,1,151,52,114,99,99,117,
+    109,117,108,97,97,33,145,114,101,32,115,99,97,108,97,114,246,3,70,110,97,109,101,55,
+    17,33,110,111,75,4,65,105,108,101,114,208,74,0,45,20,96,114,111,109,111,116,101,38,
+    75,80,97,114,114,97,121,20,0,8,68,18,3,238,4,15,183,40,1,5,28,0,15,183,
+    40,0,5,28,0,15,183,40,0,5,28,0,15,183,40,0,2,245,52,0,185,32,0,193,
+    1,0,204,1,0,23,11,42,107,48,201,96,19,44,224,17,34,120,116,15,51,0,35,0,
+    32,49,44,36,0,114,102,101,116,99,104,101,100,222,4,13,200,0,48,32,97,95,53,0,
+    0,27,8,1,9,0,20,49,9,0,20,50,9,0,20,51,159,0,36,32,98,43,0,20,
+    98,43,0,20,98,43,0,2,9,0,20,51,9,0,20,52,9,0,20,53,9,0,20,54,
+    9,0,16,55,131,7,34,110,116,46,141,19,48,144,7,20,75,119,16,0,45,59,16,70,
+    177,0,50,32,65,58,229,19,85,51,50,46,0,8,7,49,0,58,0,0,155,2,0,190,
+    3,17,44,112,7,49,101,32,37,177,61,17,109,12,0,17,47,152,2,19,12,213,0,9,
+    85,3,1,56,35,0,186,10,18,107,2,67,98,60,32,75,0,20,63,39,23,21,65,208,
+    80,2,43,0,3,202,45,0,40,0,2,246,77,2,160,2,15,133,0,0,1,143,24,31,
+    56,139,0,14,31,49,139,0,14,15,92,0,3,2,89,142,15,92,0,11,31,50,92,0,
+    36,63,51,56,52,92,0,14,31,51,92,0,14,6,178,1,19,66,178,1,63,54,52,46,
+    175,1,3,19,110,108,0,21,54,120,0,17,47,10,5,43,12,98,175,1,20,110,90,12,
+    15,175,1,4,17,66,175,71,3,154,1,4,234,49,7,59,0,15,175,1,15,15,139,0,
+    12,31,49,139,0,14,15,175,1,8,15,92,0,12,31,50,92,0,36,1,175,1,15,92,
+    0,12,31,51,92,0,36,1,23,122,15,92,0,12,31,52,92,0,36,63,54,52,48,92,
+    0,14,31,53,92,0,36,47,55,54,204,1,15,31,54,92,0,36,47,56,57,204,1,15,
+    31,55,92,0,14,1,236,4,17,110,224,7,9,65,71,7,112,23,8,101,23,0,115,0,
+    1,45,0,0,223,51,55,110,111,119,114,23,1,102,7,64,117,102,102,101,178,54,61,110,
+    111,119,93,23,34,40,42,87,9,16,41,80,9,0,99,17,3,66,9,2,53,0,31,93,
+    48,0,0,19,98,48,0,17,54,124,28,29,98,48,0,4,111,59,38,119,97,71,6,0,
+    242,60,81,32,98,101,99,111,73,82,1,144,6,16,46,46,4,0,9,0,82,91,107,93,
+    91,109,123,0,1,209,3,31,59,25,0,4,31,49,25,0,5,31,50,25,0,5,31,51,
+    142,0,7,30,66,142,0,21,98,67,0,18,110,217,0,4,142,0,15,25,0,2,31,49,
+    25,0,5,31,50,25,0,5,31,51,25,0,5,31,52,25,0,5,31,53,25,0,5,31,
+    54,25,0,5,0,239,73,240,12,98,97,114,114,105,101,114,40,67,76,75,95,76,79,67,
+    65,76,95,77,69,77,95,70,69,78,67,69,92,25,36,107,49,109,66,1,50,115,36,107,
+    49,129,20,31,12,70,7,2,31,16,67,7,25,31,16,67,7,21,31,24,67,7,27,31,
+    16,67,7,31,31,16,67,7,21,31,16,67,7,31,31,16,67,7,21,31,16,67,7,31,
+    31,16,67,7,21,31,12,67,7,2,31,16,67,7,25,31,16,67,7,21,31,24,67,7,
+    27,31,16,67,7,31,31,16,67,7,21,31,16,67,7,31,31,16,67,7,21,31,16,67,
+    7,31,31,16,67,7,21,31,16,67,7,31,31,16,67,7,21,31,16,67,7,31,31,16,
+    67,7,21,31,16,67,7,31,31,16,67,7,21,31,16,67,7,31,31,16,67,7,21,7,
+    0,7,15,113,30,2,1,31,14,3,57,120,0,90,7,12,39,144,1,217,139,10,56,43,
+    23,52,1,59,3,123,13,6,157,27,1,59,19,22,38,149,5,7,113,15,27,93,183,128,
+    23,50,179,27,16,50,179,27,15,55,0,19,3,135,27,11,43,0,1,240,15,31,93,121,
+    144,2,15,42,0,1,0,136,3,31,93,125,144,2,15,46,0,4,47,50,93,129,144,2,
+    15,46,0,4,63,51,93,59,34,1,20,1,137,0,15,38,1,35,15,59,0,14,10,42,
+    1,8,47,0,15,46,1,15,13,46,0,15,50,1,14,15,50,0,1,15,54,1,11,15,
+    50,0,1,15,58,1,26,31,50,58,1,39,31,50,58,1,27,31,50,58,1,26,31,50,
+    58,1,30,31,50,58,1,30,31,50,58,1,42,31,51,58,1,39,31,51,58,1,27,31,
+    51,58,1,26,31,51,58,1,30,31,51,58,1,30,31,51,58,1,1,4,254,92,1,35,
+    18,4,15,69,0,236,19,1,161,72,16,105,130,38,1,5,20,32,114,101,23,18,66,114,
+    111,111,109,222,22,6,36,20,9,6,20,41,108,100,207,19,9,31,69,4,195,20,12,5,
+    22,0,110,0,0,218,64,32,111,114,166,0,4,255,21,1,34,21,0,91,116,15,206,93,
+    1,1,30,20,11,97,0,3,85,21,1,152,8,78,59,0,4,123,110,22,4,8,39,39,
+    114,116,237,29,4,247,26,3,195,83,22,50,28,29,3,0,81,7,24,0,24,49,24,81,
+    15,94,0,10,10,169,28,14,100,0,31,49,100,0,4,31,49,100,0,31,31,50,100,0,
+    5,31,50,100,0,4,31,50,100,0,31,31,51,100,0,5,31,51,100,0,4,25,51,100,
+    0,9,191,31,32,40,112,251,32,16,112,171,7,59,46,46,46,187,117,6,73,25,87,119,
+    104,105,99,104,142,96,1,141,38,4,171,71,6,139,21,0,108,68,32,47,47,181,70,33,
+    117,108,84,68,48,97,108,119,188,38,98,98,105,116,119,105,115,255,20,65,115,97,109,101,
+    235,166,0,212,0,0,176,21,15,199,2,1,2,91,142,3,71,11,0,71,167,9,21,26,
+    2,168,25,72,117,112,32,50,145,74,3,187,112,15,125,25,3,58,97,100,100,120,25,15,
+    249,80,14,15,5,25,0,15,192,75,18,14,110,155,0,113,0,27,99,128,25,6,108,155,
+    6,62,24,1,85,3,1,69,0,4,8,25,2,57,24,7,145,23,5,30,0,26,48,97,
+    117,6,238,3,0,67,74,17,54,103,74,42,54,52,167,24,2,232,72,54,105,122,101,149,
+    97,18,40,149,74,1,242,70,1,173,3,19,51,192,2,14,171,101,15,31,4,15,15,199,
+    3,0,12,105,23,8,63,17,18,112,62,17,19,112,110,142,19,112,4,53,2,235,2,32,
+    61,32,196,72,0,173,0,12,25,94,58,50,32,120,81,6,3,28,3,20,48,48,0,28,
+    59,47,0,31,49,47,0,1,31,49,47,0,6,31,50,47,0,1,31,50,47,0,6,31,
+    51,47,0,1,31,51,47,0,6,31,52,47,0,1,31,52,47,0,6,31,53,47,0,1,
+    31,53,47,0,6,31,54,47,0,1,31,54,47,0,6,31,55,47,0,1,24,55,47,0,
+    3,96,38,18,120,91,38,2,12,0,23,49,12,0,23,50,12,0,23,51,12,0,23,52,
+    12,0,23,53,12,0,18,54,12,0,1,38,101,35,120,55,113,76,15,250,137,10,6,37,
+    44,12,75,36,27,4,75,36,31,8,75,36,23,22,8,75,36,6,74,36,31,12,74,36,
+    17,21,8,205,35,20,12,205,35,0,235,7,29,12,176,6,1,193,92,15,124,35,1,15,
+    24,138,8,15,12,59,11,6,40,27,31,59,76,25,15,23,110,198,16,9,116,23,9,33,
+    16,4,54,16,15,35,25,33,8,98,0,15,250,24,20,15,51,0,15,13,142,17,15,51,
+    0,15,1,182,15,15,51,0,27,1,141,15,15,51,0,27,1,100,15,15,51,0,27,1,
+    59,15,15,51,0,5,31,16,193,1,25,31,24,193,1,27,31,16,193,1,31,31,16,193,
+    1,31,31,16,193,1,31,31,16,193,1,31,31,16,193,1,31,31,16,193,1,31,31,16,
+    193,1,31,6,194,30,4,88,51,15,148,3,2,19,109,63,0,38,51,50,59,17,1,178,
+    42,8,116,21,8,197,19,21,97,197,19,3,132,21,15,148,3,13,15,98,0,5,15,148,
+    3,8,15,51,0,27,1,211,1,15,51,0,5,31,16,245,0,25,31,24,245,0,27,31,
+    16,245,0,31,31,16,245,0,31,31,16,245,0,31,15,108,107,1,31,54,224,36,7,47,
+    54,52,224,36,8,15,101,36,30,1,4,0,15,102,36,36,15,192,10,7,15,222,35,2,
+    2,183,35,31,53,218,35,5,7,31,0,15,107,35,25,1,147,10,2,72,0,15,58,49,
+    21,4,47,0,15,57,49,20,4,47,0,15,56,49,20,4,47,0,15,91,71,8,1,10,
+    0,31,51,2,28,21,4,7,33,85,83,116,97,103,101,193,25,0,62,21,6,100,64,96,
+    32,105,102,32,110,101,191,130,15,125,27,0,15,109,24,1,31,48,243,32,25,31,48,208,
+    7,14,13,118,5,31,109,4,7,31,8,51,0,6,240,0,31,66,240,0,16,11,48,27,
+    15,62,22,1,31,48,52,32,4,31,48,241,24,20,7,117,119,15,210,21,3,12,42,0,
+    31,49,42,0,5,15,1,18,1,1,199,49,15,46,0,5,13,253,17,1,212,49,15,46,
+    0,5,47,51,93,38,151,17,15,202,49,16,31,16,178,49,49,31,16,154,49,49,31,16,
+    177,72,31,2,97,3,5,17,0,31,51,200,1,9,14,116,22,15,204,1,9,13,46,0,
+    15,208,1,14,15,50,0,1,15,212,1,11,15,50,0,1,47,51,93,196,0,12,31,50,
+    196,0,26,31,50,196,0,30,31,50,196,0,30,31,50,196,0,30,31,51,196,0,26,31,
+    51,196,0,30,31,51,196,0,30,31,51,196,0,1,15,104,14,14,2,100,44,15,207,168,
+    7,2,206,56,33,78,41,38,14,15,31,14,8,7,237,97,10,48,0,15,149,146,4,28,
+    41,141,14,8,52,0,15,160,47,3,26,50,52,0,26,51,52,0,15,170,47,3,20,51,
+    178,120,11,221,49,31,8,221,49,29,2,103,0,15,214,49,5,4,30,0,15,237,0,7,
+    4,34,0,15,219,0,7,4,34,0,15,201,0,18,31,50,201,0,22,31,50,201,0,2,
+    31,50,201,0,10,31,50,201,0,14,31,50,201,0,14,31,50,201,0,19,31,51,201,0,
+    22,31,51,201,0,2,31,51,201,0,10,31,51,201,0,14,31,51,201,0,14,31,51,201,
+    0,8,15,98,16,16,15,146,8,12,6,109,11,12,101,30,10,42,13,31,48,42,13,35,
+    9,2,12,13,10,38,15,33,9,7,15,51,0,27,1,33,9,15,51,0,5,8,19,50,
+    31,52,19,50,36,27,52,19,50,8,77,0,15,194,141,9,66,47,47,32,73,32,190,0,
+    43,0,2,205,64,1,155,45,1,188,78,20,97,133,44,20,101,28,49,2,237,96,80,56,
+    32,98,121,116,83,26,15,110,0,0,111,97,108,105,103,110,101,49,190,7,3,18,12,48,
+    117,105,110,200,27,0,84,0,60,61,32,42,46,0,2,30,0,95,42,41,32,112,59,237,
+    0,5,24,40,88,0,48,41,32,38,75,0,15,123,142,26,0,125,64,3,120,142,17,66,
+    21,58,24,89,131,142,0,215,124,30,76,188,100,12,187,50,15,72,121,4,41,51,50,73,
+    121,1,177,24,19,52,72,121,15,216,13,26,33,56,44,100,14,15,215,13,3,9,100,142,
+    0,114,2,18,76,207,13,31,83,214,13,15,15,134,187,15,0,66,0,27,120,156,24,31,
+    120,154,142,17,0,43,0,27,121,57,0,28,121,72,14,17,52,85,22,75,91,50,53,54,
+    251,49,15,89,49,8,26,51,22,122,10,103,49,31,115,88,14,8,10,42,0,15,110,142,
+    0,15,125,126,3,31,50,125,126,7,31,50,192,126,20,31,51,67,0,7,31,51,192,126,
+    4,2,63,1,7,191,126,67,47,47,32,86,79,82,15,142,68,13,4,143,27,15,24,123,
+    13,8,213,49,7,220,129,0,40,100,7,102,142,0,244,67,3,160,49,5,241,122,72,52,
+    32,99,48,28,15,75,52,32,99,49,16,0,27,50,16,0,4,29,15,4,192,35,10,27,
+    140,7,220,122,31,52,219,122,0,7,17,169,7,219,9,23,52,150,122,29,52,149,122,4,
+    83,50,15,200,120,4,2,83,36,15,9,121,7,1,32,0,31,50,63,0,11,27,51,5,
+    121,15,2,121,14,15,255,120,11,0,53,1,9,33,0,1,41,128,0,40,116,6,34,0,
+    26,51,34,0,29,51,66,121,3,34,32,64,97,100,100,114,253,123,97,105,116,115,101,108,
+    102,191,80,48,101,115,116,187,80,20,97,99,44,0,30,52,2,255,1,0,29,4,36,110,
+    121,173,80,3,58,25,0,211,118,53,37,32,52,188,130,16,40,138,4,100,95,116,41,32,
+    40,88,89,7,82,41,32,37,32,56,192,193,11,203,141,0,129,61,6,187,1,47,54,52,
+    70,119,25,3,42,99,11,234,1,5,221,80,4,90,6,15,57,119,7,23,52,56,119,8,
+    46,0,24,51,18,119,6,78,15,15,174,1,11,31,48,175,1,14,6,34,0,60,50,0,
+    20,35,0,27,51,35,0,31,51,155,117,0,5,96,15,12,102,122,8,97,121,5,145,0,
+    25,49,145,0,15,41,0,2,0,136,0,9,42,0,31,50,42,0,5,27,51,83,0,31,
+    51,41,0,3,15,141,1,6,15,194,120,11,31,52,193,120,0,7,133,1,14,171,55,6,
+    41,144,7,86,148,49,59,0,4,38,6,0,36,0,0,13,18,25,99,100,19,0,70,2,
+    81,95,119,97,121,32,39,45,6,15,0,16,62,121,19,5,14,0,19,47,223,94,24,8,
+    150,133,21,60,32,0,0,31,13,6,99,0,18,43,81,33,19,91,182,9,5,69,0,32,
+    42,32,74,106,8,186,118,22,52,185,118,38,52,40,66,0,15,189,118,14,20,52,184,189,
+    15,128,133,11,21,115,202,11,6,137,133,63,59,0,4,52,46,11,11,45,1,31,49,230,
+    133,15,26,115,200,13,9,108,0,10,77,0,31,50,216,134,8,20,50,216,134,15,111,0,
+    17,31,50,111,0,18,31,51,111,0,8,31,51,111,0,25,31,51,111,0,3,15,167,153,
+    5,25,52,166,153,22,52,165,153,31,52,164,153,25,31,59,44,10,41,1,34,21,15,44,
+    10,34,38,51,50,105,60,13,106,109,0,109,9,31,93,112,9,27,1,53,59,6,112,9,
+    24,50,4,8,15,31,57,5,31,52,31,57,8,31,52,31,57,8,31,52,31,57,6,3,
+    252,8,3,97,95,5,154,111,22,88,194,6,4,164,12,2,108,87,65,104,101,105,114,167,
+    12,18,59,144,31,3,226,148,4,144,87,17,44,112,1,1,58,39,1,95,0,6,161,36,
+    52,111,115,101,3,70,8,170,1,0,97,58,9,25,78,15,101,7,23,1,97,0,15,105,
+    7,4,2,131,1,1,71,149,36,105,115,173,6,1,77,149,15,125,7,4,21,88,115,7,
+    31,59,133,149,1,6,69,0,15,107,9,6,0,208,106,1,46,0,102,63,32,52,32,58,
+    32,3,157,7,73,45,6,27,137,47,50,56,118,9,0,14,140,7,15,136,149,1,15,135,
+    7,2,31,49,41,0,2,15,166,148,41,12,75,0,15,62,148,40,12,75,0,12,251,88,
+    22,121,35,150,24,50,75,0,23,50,5,23,4,200,95,11,75,0,12,27,89,22,121,72,
+    150,24,51,75,0,23,51,11,23,4,115,23,8,159,1,40,57,54,89,9,15,159,1,7,
+    12,22,11,2,80,1,24,44,14,144,2,230,7,12,19,0,38,54,52,12,11,4,20,0,
+    63,57,54,41,220,1,3,12,102,0,25,49,102,0,30,49,102,0,31,49,102,0,0,31,
+    49,102,0,8,31,98,204,0,0,15,88,149,14,9,188,8,15,227,148,0,15,243,147,10,
+    47,57,54,243,147,7,24,52,242,147,31,52,241,147,22,15,144,0,3,31,49,144,0,10,
+    31,49,144,0,20,31,50,144,0,0,31,50,144,0,3,31,50,144,0,11,31,50,144,0,
+    10,31,50,144,0,20,31,51,144,0,0,31,51,144,0,3,31,51,144,0,11,31,51,144,
+    0,10,31,51,144,0,5,15,172,147,2,31,58,170,147,2,2,38,15,12,81,118,48,39,
+    115,44,180,115,11,49,6,3,20,6,15,202,147,0,1,231,33,2,80,5,52,49,32,58,
+    228,165,13,180,24,15,155,1,2,12,197,129,6,65,133,30,51,41,0,15,185,147,19,1,
+    94,7,9,20,0,2,60,27,10,20,0,31,51,193,147,23,1,219,4,9,20,0,2,81,
+    0,10,20,0,47,51,59,86,16,12,31,108,240,11,7,26,108,214,17,20,107,8,10,37,
+    48,93,11,10,7,55,146,4,30,0,31,49,30,0,0,5,47,25,15,227,11,0,1,194,
+    39,9,87,0,4,232,11,3,17,0,7,235,11,0,178,39,10,101,0,4,44,0,31,49,
+    44,0,1,15,202,145,5,9,111,0,42,44,32,82,0,15,162,146,5,4,68,164,15,4,
+    1,5,31,49,4,1,10,17,49,4,1,15,60,0,5,31,50,60,0,10,31,50,60,0,
+    10,31,51,60,0,10,47,51,95,104,161,8,15,67,19,17,15,61,19,42,15,55,19,3,
+    8,80,19,15,37,9,3,0,91,9,6,184,158,15,72,73,11,31,52,72,73,15,31,52,
+    72,73,20,31,52,72,73,31,15,80,36,25,33,49,50,77,73,47,50,56,50,73,6,2,
+    157,197,15,50,73,2,24,56,227,22,2,16,5,8,68,116,21,52,82,47,0,149,112,31,
+    54,212,121,5,7,254,71,111,56,93,91,49,50,56,254,71,10,6,35,0,6,198,1,1,
+    29,0,5,254,71,9,58,50,19,44,29,0,31,110,215,119,4,10,69,0,15,18,22,8,
+    4,71,0,28,43,247,12,3,71,6,7,21,74,0,154,120,6,123,48,19,67,172,13,81,
+    72,105,108,98,101,150,71,107,99,117,114,118,101,44,72,12,2,97,6,53,114,117,110,237,
+    99,2,225,70,1,94,0,5,71,108,5,151,117,0,83,12,1,72,0,118,32,99,111,118,
+    101,114,115,240,69,83,112,111,119,101,114,68,100,3,108,90,1,160,161,49,111,117,116,150,
+    12,22,67,238,6,16,117,141,1,0,208,25,48,116,32,103,255,214,19,116,129,75,19,97,
+    218,100,48,39,115,32,8,0,34,116,101,183,108,1,25,22,2,75,119,51,100,111,119,193,
+    100,2,23,0,0,80,0,20,59,87,88,2,199,5,0,41,7,33,105,116,96,0,9,17,
+    101,20,44,39,0,4,131,22,8,217,35,1,83,0,32,117,114,111,3,80,97,114,111,117,
+    110,228,164,4,157,1,20,95,132,23,0,12,0,18,110,12,0,1,200,0,17,61,19,0,
+    18,44,117,13,2,2,23,3,219,103,1,18,0,17,60,166,22,3,36,2,5,16,2,16,
+    41,71,214,0,31,0,33,42,61,168,14,1,102,0,6,137,0,2,106,0,2,138,0,2,
+    65,13,8,83,0,18,62,198,115,2,65,0,17,47,65,0,1,109,58,3,46,1,9,115,
+    58,20,59,22,0,3,32,140,6,114,2,2,24,2,21,61,54,0,16,47,226,4,100,97,
+    99,114,111,115,115,240,6,37,32,94,30,0,42,37,32,86,41,19,109,248,0,1,178,28,
+    39,40,40,188,0,20,63,69,0,18,58,69,0,51,41,32,94,203,0,1,123,73,57,105,
+    100,101,73,0,20,110,73,0,31,110,73,0,0,1,133,0,19,58,81,0,15,73,0,12,
+    35,105,110,130,1,4,22,24,2,205,125,4,158,3,55,45,32,109,31,24,0,171,22,15,
+    40,0,1,16,110,234,66,9,71,24,1,86,85,1,233,1,19,60,99,0,1,203,17,5,
+    19,2,35,109,59,13,0,0,201,0,16,110,74,60,64,114,101,97,107,152,87,0,52,0,
+    35,45,61,53,0,55,59,0,8,219,0,39,94,61,89,1,19,51,37,15,19,8,241,1,
+    7,29,0,79,61,61,32,51,148,40,4,3,129,0,0,65,190,31,56,241,75,4,3,151,
+    0,14,35,0,15,227,75,7,31,56,227,75,13,4,253,16,15,172,132,0,5,28,0,15,
+    172,132,0,5,28,0,15,51,190,0,5,28,0,15,50,190,0,15,237,73,22,26,59,174,
+    73,3,87,6,31,46,95,48,11,22,56,249,39,31,56,251,47,18,15,49,0,17,9,143,
+    40,15,49,0,17,9,141,40,10,49,0,9,208,72,15,212,0,11,4,218,62,7,29,47,
+    18,47,249,1,15,30,72,16,15,53,0,21,9,88,64,15,53,0,21,9,213,63,14,53,
+    0,15,133,42,13,31,56,134,70,1,15,109,70,5,18,49,254,176,15,110,70,23,3,49,
+    0,14,111,70,2,208,68,42,56,59,192,68,5,132,1,31,16,88,2,23,31,16,88,2,
+    29,31,16,88,2,29,31,16,88,2,29,31,12,88,2,2,31,16,88,2,27,31,16,88,
+    2,33,31,16,88,2,33,31,16,88,2,33,15,170,65,18,27,56,84,20,14,213,108,12,
+    157,65,23,52,7,62,31,52,157,65,23,23,52,3,62,17,52,254,46,15,158,65,45,31,
+    56,158,65,22,31,56,158,65,26,31,56,158,65,26,31,56,91,41,1,2,35,210,15,46,
+    0,4,14,180,62,31,53,46,0,8,47,53,93,43,210,2,15,46,0,4,47,54,93,47,
+    210,2,15,46,0,4,63,55,93,59,219,1,20,15,27,66,14,15,223,1,8,15,87,66,
+    44,31,56,87,66,26,31,56,87,66,30,31,56,87,66,30,15,243,1,15,15,50,0,1,
+    15,247,1,11,15,50,0,1,15,251,1,11,15,50,0,1,15,255,1,11,15,50,0,1,
+    15,3,2,26,31,50,3,2,40,15,32,67,41,31,56,32,67,26,31,56,32,67,30,31,
+    56,32,67,30,15,3,2,18,31,50,3,2,30,31,50,3,2,30,31,50,3,2,30,31,
+    50,3,2,42,31,51,3,2,40,15,233,67,41,31,56,233,67,26,31,56,233,67,30,31,
+    56,233,67,30,15,3,2,18,31,51,3,2,30,31,51,3,2,30,31,51,3,2,30,31,
+    51,3,2,42,31,52,3,2,40,31,52,3,2,27,31,52,3,2,26,31,52,3,2,30,
+    31,52,3,2,30,31,52,3,2,30,31,52,3,2,30,31,52,3,2,30,31,52,3,2,
+    30,31,52,3,2,42,31,53,3,2,40,31,53,3,2,27,31,53,3,2,26,31,53,3,
+    2,30,31,53,3,2,30,31,53,3,2,30,31,53,3,2,30,31,53,3,2,30,31,53,
+    3,2,30,31,53,3,2,42,31,54,3,2,40,31,54,3,2,27,31,54,3,2,26,31,
+    54,3,2,30,31,54,3,2,30,31,54,3,2,30,31,54,3,2,30,31,54,3,2,30,
+    31,54,3,2,30,31,54,3,2,42,31,55,3,2,40,31,55,3,2,27,31,55,3,2,
+    26,31,55,3,2,30,31,55,3,2,30,31,55,3,2,30,31,55,3,2,30,31,55,3,
+    2,30,31,55,3,2,30,31,55,3,2,1,15,100,55,10,5,146,26,3,125,230,6,97,
+    55,72,32,111,110,46,208,54,47,54,56,146,69,5,15,196,52,3,17,54,31,102,4,141,
+    69,22,56,141,69,27,52,141,69,7,22,0,6,146,102,25,52,167,69,14,73,176,6,200,
+    16,4,119,23,16,105,194,147,1,199,62,1,68,176,17,37,98,141,6,191,0,18,110,143,
+    55,3,54,224,31,105,219,128,8,15,39,105,17,31,12,39,105,17,2,2,1,5,223,0,
+    31,49,245,0,2,28,49,245,0,15,89,104,17,31,12,89,104,17,11,127,0,31,50,127,
+    0,2,31,50,127,0,9,31,51,127,0,17,31,51,127,0,19,31,51,127,0,2,27,51,
+    127,0,31,4,51,224,0,31,8,51,224,29,31,12,51,224,17,31,12,162,154,17,11,196,
+    0,31,52,196,0,2,31,52,196,0,7,31,53,196,0,22,31,53,196,0,9,31,53,196,
+    0,17,31,53,196,0,19,31,53,196,0,2,31,53,196,0,7,31,54,196,0,22,31,54,
+    196,0,9,31,54,196,0,17,31,54,196,0,19,31,54,196,0,2,31,54,196,0,7,31,
+    55,196,0,22,31,55,196,0,9,31,55,196,0,17,31,55,196,0,19,31,55,196,0,2,
+    28,55,143,3,15,153,23,12,31,110,241,25,29,31,110,241,25,29,31,110,241,25,29,31,
+    110,202,23,10,15,43,0,24,15,190,0,11,31,16,190,0,29,31,16,190,0,29,15,14,
+    59,10,15,153,26,26,31,109,153,26,33,31,109,153,26,33,31,109,118,24,25,15,47,0,
+    28,15,206,0,15,31,16,206,0,33,31,16,206,0,33,15,201,108,27,3,168,95,15,151,
+    35,6,5,104,179,15,201,108,3,15,98,107,11,2,77,202,15,98,107,10,2,133,107,15,
+    140,71,25,11,3,106,15,247,106,15,11,40,107,15,20,31,7,31,50,20,31,9,31,50,
+    2,72,8,15,238,71,8,31,59,242,104,5,31,59,118,104,0,0,82,1,14,218,102,0,
+    70,97,15,10,30,10,15,20,75,19,9,63,95,15,122,75,24,31,110,122,75,31,15,51,
+    0,5,15,206,29,7,31,54,205,29,27,2,107,100,13,204,29,31,12,82,1,2,31,12,
+    82,1,2,31,16,82,1,25,31,16,82,1,31,31,16,82,1,31,31,16,82,1,31,15,
+    57,72,19,31,50,57,72,22,31,50,69,14,2,15,154,28,5,31,50,154,28,22,15,88,
+    0,2,15,33,71,10,31,50,33,71,26,15,184,0,15,12,21,26,31,50,111,27,26,15,
+    192,0,18,31,50,192,0,26,31,50,192,0,30,31,50,192,0,26,31,50,192,0,30,31,
+    51,192,0,26,31,51,192,0,30,31,51,192,0,26,31,51,192,0,1,15,42,92,23,1,
+    163,4,15,253,91,28,35,49,54,74,88,6,16,249,17,99,152,176,6,7,249,0,243,5,
+    9,32,0,27,49,32,0,34,49,95,35,187,15,81,90,51,5,175,4,15,122,89,44,15,
+    118,89,4,9,71,89,15,118,89,15,4,113,186,1,43,1,5,118,89,10,22,7,11,123,
+    46,1,250,88,2,191,45,3,165,87,12,157,46,1,237,88,2,195,45,15,34,0,5,20,
+    50,34,0,31,50,34,0,5,20,51,34,0,31,51,34,0,5,20,52,34,0,31,52,34,
+    0,5,20,53,34,0,31,53,34,0,5,20,54,34,0,31,54,34,0,5,20,55,34,0,
+    22,55,34,0,15,49,88,18,31,49,138,171,4,15,155,10,10,23,54,251,9,31,54,114,
+    83,18,12,51,0,31,16,96,0,25,31,16,96,0,31,15,141,10,0,31,52,227,189,6,
+    30,54,111,58,31,49,111,58,33,23,52,114,82,15,221,67,2,8,215,117,15,245,189,15,
+    11,110,58,31,52,79,210,21,15,178,196,14,15,214,66,1,7,0,190,15,179,206,4,31,
+    59,140,66,3,14,155,206,15,140,66,11,15,33,189,94,15,144,66,17,10,247,57,31,56,
+    177,65,0,15,84,65,16,47,49,54,250,63,5,31,50,131,65,14,9,47,0,31,51,47,
+    0,1,47,52,56,178,65,24,15,75,65,9,63,49,54,41,42,0,1,31,50,117,65,13,
+    5,42,0,30,51,42,0,47,52,56,35,65,9,14,186,185,15,42,1,15,15,36,65,0,
+    15,38,1,5,5,143,185,31,56,79,65,18,25,52,79,65,15,61,65,1,31,56,60,65,
+    14,15,35,65,19,0,238,3,15,180,86,30,31,52,176,62,8,20,52,26,122,15,118,62,
+    6,15,20,86,4,15,54,62,65,0,55,5,3,54,62,15,229,210,7,15,95,61,23,15,
+    104,3,2,14,57,3,31,50,94,61,3,14,51,3,31,51,220,209,56,15,86,60,39,1,
+    79,140,14,105,60,12,86,60,47,52,56,86,60,42,7,102,0,31,49,102,0,0,31,49,
+    102,0,9,15,54,59,0,3,101,1,24,44,158,204,10,102,0,31,50,102,0,0,31,50,
+    102,0,9,15,12,59,0,3,162,1,24,44,187,204,10,102,0,31,51,102,0,0,31,51,
+    102,0,8,15,34,61,34,9,15,5,14,34,61,31,51,82,209,10,9,248,4,9,181,193,
+    15,18,59,3,4,95,201,14,192,58,15,132,58,2,15,17,206,2,15,221,205,2,15,81,
+    58,10,7,73,8,5,81,58,31,50,51,58,0,21,50,213,56,31,51,30,0,0,1,229,
+    222,10,60,0,4,251,4,31,50,54,58,7,28,51,44,0,31,51,54,58,53,25,44,124,
+    0,4,15,0,23,51,84,58,1,103,89,33,114,97,196,173,1,154,4,3,104,24,4,250,
+    178,1,171,158,32,110,121,137,54,47,112,101,138,129,6,8,167,68,18,59,170,20,5,198,
+    20,5,111,129,27,67,123,143,4,14,219,7,213,54,15,26,219,58,15,51,79,29,15,111,
+    129,5,111,100,105,114,101,99,116,10,93,38,12,29,14,15,5,14,1,15,113,78,0,15,
+    172,103,12,23,52,41,26,64,62,61,32,77,159,143,0,51,0,16,62,236,30,34,0,8,
+    109,70,10,92,21,15,35,171,8,8,39,0,15,34,171,12,8,43,0,15,33,171,12,8,
+    43,0,15,32,171,12,8,148,79,7,245,158,5,129,157,19,45,1,104,7,39,0,10,236,
+    158,31,49,43,0,9,10,227,158,31,50,43,0,9,10,218,158,29,51,43,0,11,86,8,
+    14,194,70,14,184,70,14,174,70,7,109,69,5,207,127,0,91,16,7,57,59,19,66,155,
+    160,0,139,129,17,32,122,55,38,101,115,126,57,68,32,101,100,103,117,8,4,184,203,28,
+    98,146,77,2,195,0,21,52,255,32,8,155,12,22,75,148,142,15,71,61,2,20,98,146,
+    160,11,55,175,15,135,69,11,47,98,41,227,160,5,5,55,150,15,135,18,1,10,129,171,
+    14,121,18,10,111,171,14,68,35,10,93,171,14,50,35,10,75,171,31,16,16,7,14,0,
+    239,0,36,115,48,202,6,1,14,0,25,49,14,0,25,50,14,0,42,51,41,66,89,6,
+    114,1,5,71,34,0,145,10,15,190,103,2,31,52,190,103,3,15,15,3,13,4,217,130,
+    15,15,3,16,15,43,0,0,15,15,3,5,15,43,0,0,15,15,3,5,4,43,0,15,
+    83,2,2,31,12,83,2,11,15,147,8,17,15,131,1,33,31,12,122,2,13,31,12,122,
+    2,12,13,7,11,11,50,0,14,140,2,29,12,251,173,31,12,158,2,12,29,12,251,173,
+    31,12,176,2,12,29,12,251,173,15,213,5,12,15,207,5,18,15,201,5,18,15,195,5,
+    18,15,243,3,14,5,209,102,15,39,0,19,15,99,8,32,21,49,142,18,15,87,187,12,
+    12,203,7,15,88,187,30,8,54,18,3,207,7,7,96,18,7,208,7,10,97,18,3,205,
+    7,15,43,0,1,12,228,208,15,167,7,16,2,220,18,15,24,4,0,8,153,18,47,48,
+    59,136,3,13,4,197,3,29,12,120,24,8,131,3,15,118,0,15,11,56,4,15,9,156,
+    8,15,85,210,2,25,120,89,210,15,62,10,22,15,138,1,22,14,23,20,15,142,1,10,
+    14,47,0,15,18,9,20,15,52,180,18,9,44,0,15,20,9,19,15,120,1,7,10,191,
+    8,2,40,0,15,22,9,19,2,44,0,15,23,9,19,2,44,0,15,24,9,13,15,132,
+    0,17,15,40,2,0,15,140,6,20,15,132,0,11,15,128,2,1,15,247,4,13,15,103,
+    158,12,15,168,1,17,35,59,0,61,87,2,52,22,6,14,229,1,58,116,2,217,67,5,
+    95,159,22,44,236,167,115,110,101,32,98,101,104,105,15,0,0,218,12,5,19,93,0,112,
+    0,19,50,50,0,19,95,20,13,5,218,154,6,167,4,2,169,66,32,105,97,110,18,6,
+    216,93,1,41,0,68,50,41,32,40,27,0,99,32,60,32,48,32,63,175,112,21,45,22,
+    0,101,58,32,48,44,0,12,15,0,17,62,37,0,0,224,0,41,78,44,167,97,5,98,
+    0,33,32,58,139,156,0,38,68,1,98,13,32,104,105,142,1,2,54,160,10,238,176,36,
+    67,63,202,0,4,164,80,0,129,65,76,95,111,117,116,198,0,1,200,2,3,21,13,36,
+    115,44,242,12,0,240,0,15,223,0,5,11,177,0,3,237,12,3,177,0,0,70,0,8,
+    180,0,73,0,12,58,32,7,1,5,103,9,4,106,14,44,60,61,25,1,28,59,47,6,
+    35,116,95,183,155,0,7,0,37,97,40,165,159,21,115,41,6,15,50,0,10,31,98,50,
+    0,26,15,236,193,49,14,44,118,2,108,1,12,171,193,28,99,100,1,1,96,67,8,174,
+    1,4,231,26,1,192,159,0,217,32,5,44,0,17,41,65,11,82,116,105,110,117,101,188,
+    151,47,79,102,66,27,7,22,51,193,36,15,168,45,0,21,44,205,15,2,15,70,1,79,
+    0,4,105,0,20,46,237,153,8,20,3,0,42,158,10,29,3,1,80,0,23,78,160,0,
+    4,220,178,4,23,151,31,20,23,151,2,31,20,23,151,6,31,20,23,151,7,31,20,23,
+    151,7,31,20,190,147,2,21,50,245,45,27,24,245,45,56,59,0,24,228,45,20,62,216,
+    0,42,46,120,17,12,3,22,0,21,121,221,174,15,2,46,8,15,48,1,21,3,148,5,
+    10,52,1,15,195,150,2,31,20,195,150,6,31,20,195,150,7,31,20,195,150,7,15,162,
+    0,24,31,50,162,0,7,31,50,162,0,2,31,50,162,0,6,31,50,162,0,7,13,24,
+    150,2,208,2,7,47,161,0,163,5,4,151,15,1,194,2,18,96,14,0,17,96,197,181,
+    66,101,110,100,96,218,5,3,187,194,0,51,0,10,224,194,23,58,16,73,1,26,0,18,
+    0,7,196,2,237,73,66,115,111,109,101,80,5,7,42,6,3,29,73,3,68,193,15,56,
+    6,30,2,128,0,22,40,201,193,24,44,59,196,24,44,234,192,21,44,206,177,13,118,5,
+    10,95,9,0,74,29,0,157,31,53,97,98,115,95,6,47,41,44,253,193,22,13,22,163,
+    0,53,21,10,208,5,6,11,193,19,32,237,74,23,58,181,86,8,148,219,11,57,0,3,
+    119,0,48,58,32,40,52,20,0,64,0,3,134,196,1,69,0,17,43,12,74,12,34,7,
+    2,82,146,2,138,0,12,176,0,20,48,215,0,0,183,33,1,40,0,3,147,193,15,39,
+    0,5,2,55,2,17,87,51,26,1,90,75,21,97,163,0,23,44,13,2,2,241,1,4,
+    63,7,6,120,167,0,44,88,6,140,75,13,31,6,15,10,200,45,19,4,111,7,56,117,
+    110,116,112,112,9,231,195,0,207,25,1,11,0,19,60,176,0,4,16,0,2,163,179,7,
+    208,152,7,102,123,3,12,195,41,32,112,213,74,15,220,3,3,3,147,2,3,66,1,4,
+    137,2,6,50,195,21,112,35,195,55,44,0,20,73,195,26,112,64,195,9,17,4,18,12,
+    212,0,21,43,59,5,53,121,32,45,70,5,4,10,13,3,29,76,2,43,0,4,125,197,
+    8,17,197,2,26,0,4,118,197,5,66,13,65,98,101,102,111,242,148,11,58,0,19,42,
+    140,197,9,132,197,14,68,0,15,99,1,0,11,214,196,34,48,59,156,0,1,60,29,6,
+    26,0,3,114,212,0,28,6,8,47,0,21,61,128,197,0,105,1,5,155,1,59,59,0,
+    12,85,0,8,141,165,15,135,1,27,4,8,0,51,32,43,32,128,195,7,108,1,8,227,
+    165,0,179,4,31,32,117,1,4,1,185,0,3,60,1,0,212,6,33,111,109,169,75,19,
+    12,19,0,18,45,19,0,2,115,14,3,67,8,15,204,197,1,5,12,7,19,43,137,1,
+    9,204,197,4,122,0,6,206,197,0,74,1,0,166,0,4,238,75,11,68,197,5,205,1,
+    25,48,197,182,15,131,6,13,28,109,131,6,15,1,183,14,7,20,1,12,8,183,0,80,
+    34,5,215,0,18,45,91,9,7,81,34,13,247,3,15,170,16,47,15,30,24,5,0,12,
+    0,15,235,9,3,2,214,129,7,234,9,31,4,223,9,12,7,120,17,15,222,9,15,7,
+    218,9,31,8,218,9,36,5,101,21,15,48,9,0,8,44,9,15,252,0,32,17,52,3,
+    0,15,252,0,24,7,153,16,15,252,0,27,8,20,22,31,8,91,56,2,15,4,98,9,
+    10,63,80,3,76,10,31,12,76,10,28,31,16,76,10,14,31,8,76,10,40,31,8,59,
+    56,2,31,8,252,9,40,31,8,14,56,2,15,82,0,24,31,51,82,0,7,8,225,55,
+    3,78,9,1,71,108,11,72,0,3,171,14,9,247,27,15,131,15,0,0,59,0,15,130,
+    15,20,15,41,15,5,9,106,0,15,39,15,23,15,66,4,14,15,183,28,27,15,129,132,
+    30,12,144,0,6,250,75,15,227,3,27,15,55,0,19,15,120,2,2,15,59,0,22,31,
+    50,59,0,39,13,74,2,13,120,1,15,158,159,27,2,116,1,15,39,134,12,11,109,2,
+    2,154,4,4,98,4,6,243,30,8,93,10,6,8,156,71,46,32,78,111,236,134,64,108,
+    101,97,118,36,52,2,20,7,1,89,12,0,106,86,21,115,163,208,3,2,86,160,58,32,
+    80,111,67,76,32,51,46,49,35,21,35,115,32,70,102,20,115,132,12,35,97,32,244,2,
+    83,119,114,111,110,103,115,28,8,200,2,3,198,51,20,44,178,51,2,72,16,26,54,102,
+    5,34,8,75,151,7,15,70,1,4,14,103,135,15,147,6,17,31,50,151,5,41,47,50,
+    93,47,138,1,15,151,5,6,6,227,15,15,9,2,33,15,191,7,12,15,79,1,11,0,
+    75,1,12,79,1,8,48,118,15,9,6,2,25,49,9,6,9,44,118,15,48,0,2,31,
+    50,48,0,5,31,51,48,0,3,25,51,48,0,9,50,103,1,86,24,15,147,24,2,20,
+    88,143,212,31,116,166,114,1,16,40,3,3,31,88,185,164,1,19,40,181,1,13,5,91,
+    9,81,0,7,114,91,0,113,91,4,78,0,5,255,180,64,121,109,109,101,125,3,1,200,
+    95,145,72,101,114,109,105,116,105,97,110,43,114,66,106,95,97,41,130,15,17,77,30,181,
+    0,123,2,20,105,178,88,3,205,5,0,58,141,50,101,97,100,232,15,18,108,122,89,1,
+    127,210,33,114,0,78,3,0,62,212,18,112,21,0,4,94,111,7,30,6,53,46,32,67,
+    174,152,0,44,0,2,100,48,2,170,180,14,192,26,99,109,105,114,114,111,114,7,0,4,
+    20,10,15,237,213,40,3,81,6,0,232,0,10,102,4,31,44,25,179,24,1,101,179,15,
+    25,179,6,0,30,0,15,25,179,27,4,80,0,15,25,179,3,5,80,0,15,246,177,26,
+    3,88,13,2,61,4,4,222,112,25,119,162,23,16,58,210,17,0,90,116,48,112,108,97,
+    72,209,1,214,17,2,69,89,0,49,0,154,100,105,97,103,111,110,97,108,46,178,12,2,
+    23,114,11,240,7,0,237,11,5,180,0,1,15,116,0,68,23,6,205,178,9,67,0,2,
+    74,12,11,66,0,4,0,1,17,58,0,1,3,14,0,36,44,32,158,23,15,43,179,1,
+    0,201,135,6,38,179,1,11,0,9,48,10,3,160,106,3,46,34,3,229,27,0,171,216,
+    6,41,95,4,217,136,18,97,40,23,1,40,169,1,104,3,3,54,0,16,44,254,7,22,
+    99,48,0,2,13,179,2,119,62,0,229,0,15,48,0,13,11,57,137,2,133,3,23,69,
+    51,99,3,15,5,38,114,101,223,37,1,102,217,0,224,155,0,27,0,1,152,51,64,114,
+    111,100,117,87,179,1,133,6,0,200,169,1,147,175,0,39,17,7,190,114,48,100,101,118,
+    252,180,0,193,114,15,134,4,15,3,133,7,7,36,119,47,42,112,111,4,19,7,58,0,
+    16,42,28,17,29,120,202,95,6,53,0,15,194,95,15,6,78,0,8,179,0,31,56,222,
+    119,9,14,187,0,6,79,178,15,237,169,15,31,56,205,0,5,5,44,187,15,161,96,18,
+    31,56,223,0,29,15,65,219,2,31,54,65,219,51,31,115,65,219,66,12,168,9,15,66,
+    219,25,12,60,0,15,67,219,9,15,26,10,7,15,206,25,7,31,41,121,219,58,4,180,
+    46,15,121,219,4,63,52,48,57,58,62,0,2,153,231,63,53,51,54,60,219,5,31,50,
+    60,219,44,8,174,51,9,3,219,1,247,54,31,54,3,219,38,1,94,20,31,50,171,218,
+    3,9,7,228,15,172,218,41,15,91,217,7,1,230,49,6,92,217,1,250,132,7,45,0,
+    15,96,23,17,1,211,24,31,16,115,2,3,15,0,215,58,2,153,45,15,37,214,17,31,
+    54,145,0,6,15,201,213,15,25,52,109,31,31,52,117,213,10,25,53,44,0,28,53,44,
+    0,15,165,207,22,31,54,98,213,50,23,50,98,213,29,52,62,213,20,53,18,0,11,15,
+    207,31,50,225,206,4,31,52,179,206,4,7,47,213,31,52,212,184,1,35,0,24,107,0,
+    13,49,210,31,20,0,157,14,29,28,59,76,6,139,38,17,52,213,206,41,52,95,231,252,
+    11,50,0,25,53,50,0,17,53,50,0,41,53,95,208,252,3,184,212,1,72,144,10,116,
+    28,31,50,223,205,4,31,52,177,205,4,15,175,212,0,24,52,161,182,7,24,0,1,61,
+    72,7,9,1,15,24,2,32,15,181,212,16,15,142,97,0,12,254,1,8,142,97,15,8,
+    2,4,11,242,186,31,51,31,2,12,11,195,186,31,53,54,2,12,11,233,208,31,55,77,
+    2,12,4,203,0,12,147,215,15,100,2,5,4,223,0,15,48,209,0,11,58,2,2,90,
+    0,8,30,255,13,43,2,2,77,0,8,248,254,15,50,2,4,11,233,184,31,51,73,2,
+    12,11,186,184,31,53,96,2,12,11,17,208,31,55,119,2,12,26,32,26,230,31,57,142,
+    2,13,26,32,7,230,6,51,1,15,247,207,3,31,54,247,207,15,3,107,5,15,248,207,
+    50,47,49,54,92,6,17,31,59,148,204,31,2,138,114,15,68,198,5,47,49,54,68,198,
+    8,47,51,50,68,198,8,13,97,198,8,68,198,47,54,52,68,198,8,31,56,67,198,9,
+    13,126,198,9,66,198,47,49,50,66,198,21,3,68,7,15,29,7,22,15,247,6,2,15,
+    35,7,4,15,29,7,19,10,199,120,47,49,54,93,12,32,47,49,54,94,12,19,0,38,
+    62,15,95,12,9,47,49,54,96,12,20,2,73,0,15,97,12,25,12,15,12,15,201,37,
+    14,15,180,11,13,4,82,18,28,120,126,11,47,120,44,220,154,5,5,60,0,1,42,3,
+    0,181,126,22,120,11,15,25,107,245,20,13,165,0,15,60,38,3,15,105,0,35,5,42,
+    127,0,78,0,15,118,0,6,15,43,13,39,31,12,122,4,7,13,42,153,31,12,166,4,
+    14,13,34,138,15,50,0,14,31,50,50,0,30,31,51,50,0,30,31,52,50,0,30,31,
+    53,50,0,30,31,54,50,0,30,31,55,50,0,30,31,56,50,0,30,31,57,50,0,30,
+    47,49,48,51,0,31,12,246,1,31,20,84,2,24,31,20,84,2,30,31,20,84,2,30,
+    15,129,187,22,15,51,5,4,15,125,187,34,13,49,5,15,121,187,60,15,47,5,7,15,
+    98,186,33,15,34,17,0,15,99,186,20,15,32,17,0,15,100,186,4,15,168,0,3,15,
+    141,161,9,15,70,17,0,15,64,161,4,31,8,115,2,24,15,125,139,22,15,15,2,4,
+    15,121,139,28,9,57,19,15,122,139,32,0,201,16,15,123,139,29,15,20,21,0,15,35,
+    0,2,19,52,113,139,15,233,138,45,4,78,70,13,227,1,15,176,138,56,15,213,7,0,
+    15,177,138,20,12,58,0,15,178,138,8,7,62,55,15,42,81,5,15,15,163,6,47,121,
+    48,190,118,4,12,247,137,15,116,202,4,11,30,135,31,59,155,135,26,37,49,54,156,135,
+    15,95,0,19,15,125,135,6,15,204,69,2,47,54,52,204,69,26,45,57,54,204,69,31,
+    49,127,69,22,15,169,69,0,9,23,124,15,169,69,10,47,57,54,169,69,9,13,126,69,
+    15,216,0,16,4,43,0,7,212,0,15,187,68,4,3,107,131,15,127,1,4,19,48,128,
+    1,7,153,72,3,19,2,31,120,53,0,7,24,49,53,0,2,56,33,15,57,0,19,27,
+    50,57,0,31,50,57,0,21,27,51,57,0,29,51,57,0,2,48,0,15,200,130,28,3,
+    160,2,15,158,67,40,7,90,128,31,50,90,128,0,31,50,192,128,9,15,158,67,23,7,
+    102,0,31,51,102,0,0,25,51,102,0,15,9,4,37,15,127,122,27,13,74,8,15,123,
+    122,60,9,161,6,10,13,122,1,66,19,0,48,21,6,88,24,15,110,8,32,15,41,33,
+    8,15,106,158,2,15,70,122,11,15,66,122,2,15,222,86,16,15,229,117,6,15,13,135,
+    6,15,244,117,19,15,240,117,14,15,157,115,12,12,31,113,15,22,84,4,15,18,84,20,
+    0,127,17,15,169,112,20,0,237,2,15,166,112,20,0,155,17,15,163,112,20,0,48,3,
+    15,160,112,20,0,183,17,15,157,112,20,0,114,3,15,154,112,20,1,211,17,15,178,84,
+    23,15,174,84,24,15,92,1,14,12,47,0,31,51,23,112,25,15,100,1,14,12,47,0,
+    31,54,17,112,25,15,108,1,14,12,47,0,31,57,11,112,25,15,116,1,18,31,50,116,
+    1,22,31,50,116,1,27,31,50,116,1,27,31,50,116,1,27,31,50,116,1,27,31,50,
+    116,1,27,31,50,116,1,27,31,50,116,1,28,31,51,116,1,22,31,51,116,1,27,31,
+    51,116,1,27,31,51,116,1,27,31,51,116,1,27,31,51,116,1,27,31,51,116,1,27,
+    31,51,116,1,28,31,52,116,1,22,31,52,116,1,27,31,52,116,1,27,31,52,116,1,
+    27,31,52,116,1,27,31,52,116,1,27,31,52,116,1,27,31,52,116,1,28,31,53,116,
+    1,22,31,53,116,1,27,31,53,116,1,27,31,53,116,1,27,31,53,116,1,27,31,53,
+    116,1,27,31,53,116,1,27,31,53,116,1,28,31,54,116,1,22,31,54,116,1,27,31,
+    54,116,1,27,31,54,116,1,27,31,54,116,1,27,31,54,116,1,27,31,54,116,1,27,
+    31,54,116,1,28,31,55,116,1,22,31,55,116,1,27,31,55,116,1,27,31,55,116,1,
+    27,31,55,116,1,27,31,55,116,1,27,31,55,116,1,27,30,55,116,1,8,15,163,15,
+    124,104,0,15,155,22,6,12,246,23,8,197,161,31,50,72,0,23,47,51,50,72,0,7,
+    1,173,87,15,72,0,20,47,52,56,72,0,7,47,54,52,72,0,23,47,54,52,72,0,
+    7,47,56,48,72,0,23,47,56,48,72,0,7,31,57,104,1,24,31,57,104,1,8,47,
+    49,49,105,1,24,0,237,29,10,74,0,12,207,14,15,121,51,43,15,28,30,4,15,145,
+    77,5,15,46,0,3,7,245,74,31,8,30,25,30,31,8,30,25,30,31,8,114,27,40,
+    15,230,0,3,15,34,0,6,8,73,78,15,34,0,12,15,120,74,5,15,40,0,5,15,
+    194,22,0,31,50,157,103,7,31,56,156,103,11,31,52,156,103,11,15,243,88,30,31,50,
+    243,88,3,11,213,103,15,211,16,30,31,56,118,210,49,31,50,35,175,8,15,15,175,8,
+    11,89,134,20,56,71,134,21,57,98,134,6,108,134,5,109,134,21,49,110,134,21,49,92,
+    208,21,49,93,208,47,49,53,187,103,1,15,174,133,3,3,76,48,15,180,174,27,47,54,
+    52,50,0,29,47,57,54,50,0,29,47,51,50,217,103,29,47,54,52,50,0,29,31,57,
+    61,104,30,63,49,54,48,51,0,30,31,57,202,0,30,47,50,50,203,0,9,3,41,2,
+    15,139,207,37,47,56,56,92,0,14,31,57,139,207,37,47,50,48,92,0,14,47,49,48,
+    93,0,37,47,53,50,93,0,15,15,161,208,16,4,66,3,15,135,0,36,63,52,49,54,
+    135,0,15,15,112,208,37,47,52,52,157,1,15,31,49,113,208,37,47,52,56,158,1,16,
+    15,47,201,15,15,35,107,6,15,239,136,3,15,198,205,3,31,56,25,0,5,31,57,142,
+    206,6,15,168,206,7,15,169,206,6,31,49,170,206,6,31,49,171,206,6,31,49,172,206,
+    6,0,87,5,31,12,87,5,1,31,16,87,5,30,31,16,87,5,30,31,16,87,5,30,
+    31,16,87,5,30,31,16,87,5,30,31,16,87,5,30,31,16,87,5,31,31,16,87,5,
+    31,31,16,87,5,31,31,16,87,5,21,31,16,87,5,31,31,16,87,5,21,31,16,87,
+    5,31,31,16,87,5,22,31,16,87,5,31,31,16,87,5,22,31,16,87,5,22,31,16,
+    87,5,31,31,16,87,5,22,31,16,87,5,31,31,16,87,5,22,31,16,87,5,31,31,
+    16,87,5,22,15,10,108,29,30,56,9,108,27,50,233,107,27,50,9,108,27,51,32,0,
+    31,51,9,108,58,26,56,8,108,15,163,107,6,2,136,52,0,194,0,4,160,107,15,151,
+    10,19,31,110,151,10,30,31,110,151,10,30,15,50,0,15,1,170,4,15,51,0,28,31,
+    57,202,0,30,1,170,4,15,51,0,28,31,56,76,193,30,1,88,4,15,51,0,28,31,
+    53,204,0,30,47,52,49,101,1,30,1,176,3,15,51,0,28,31,56,189,192,30,31,51,
+    34,193,32,15,50,0,29,31,57,236,193,30,15,97,2,10,31,16,97,2,31,31,16,97,
+    2,31,31,16,97,2,31,31,16,97,2,31,31,16,97,2,31,31,16,97,2,31,31,16,
+    97,2,31,31,16,97,2,31,15,5,111,10,7,255,120,31,56,237,4,9,15,48,0,25,
+    47,54,52,48,0,27,47,57,54,48,0,5,31,16,187,0,23,31,16,187,0,28,31,16,
+    187,0,28,31,16,187,0,28,15,226,157,5,31,52,49,194,7,47,49,54,172,18,3,15,
+    139,193,7,63,49,55,93,32,229,11,31,52,31,229,10,15,24,35,10,47,54,59,110,226,
+    23,4,9,0,20,52,9,0,20,53,9,0,20,54,9,0,27,55,79,0,20,56,25,0,
+    21,57,88,0,6,98,0,5,99,0,21,49,100,0,21,49,101,0,21,49,102,0,15,76,
+    18,3,15,203,224,4,15,140,4,1,15,61,225,0,31,52,153,225,37,12,79,4,15,92,
+    0,0,31,53,92,0,15,27,97,188,215,15,133,0,27,13,59,4,15,133,0,0,31,55,
+    133,0,21,31,56,133,0,36,47,53,55,255,226,15,31,57,92,0,36,13,7,200,15,183,
+    227,1,31,48,93,0,36,47,55,48,92,227,15,47,49,49,63,1,21,31,49,227,227,37,
+    47,56,51,166,2,15,47,49,51,93,0,37,31,57,157,1,15,31,49,4,3,37,47,57,
+    54,158,1,16,31,53,158,228,32,1,136,124,15,12,6,1,31,110,204,117,26,8,46,16,
+    15,254,117,24,15,51,0,28,8,252,15,13,51,0,15,41,225,2,31,52,25,0,5,31,
+    53,25,0,5,15,75,0,6,31,55,25,0,5,31,56,25,0,5,31,57,241,225,6,15,
+    11,226,7,15,12,226,6,31,49,13,226,6,1,213,18,15,26,0,3,15,255,0,6,15,
+    213,18,3,15,104,223,4,15,224,5,13,31,16,224,5,21,31,16,224,5,31,31,16,224,
+    5,21,31,16,224,5,21,31,16,224,5,31,31,16,224,5,21,15,149,205,20,15,92,0,
+    0,31,56,92,0,37,31,55,207,225,15,31,57,92,0,36,15,19,6,10,31,16,19,6,
+    22,31,16,19,6,31,31,16,19,6,22,15,161,206,20,15,93,0,1,15,230,226,37,15,
+    70,6,10,31,16,70,6,22,31,16,70,6,31,31,16,70,6,22,31,16,70,6,31,31,
+    16,70,6,22,31,12,70,6,2,31,16,70,6,25,31,16,70,6,30,31,16,70,6,31,
+    31,16,70,6,32,15,188,12,14,15,190,194,19,9,124,124,15,51,0,20,31,57,36,195,
+    30,1,58,5,15,51,0,28,31,56,204,0,30,1,27,5,15,240,195,28,31,55,35,196,
+    30,1,109,4,15,35,196,28,31,48,204,0,30,47,56,51,101,1,30,47,56,57,204,0,
+    30,1,104,3,15,51,0,5,15,122,15,10,15,45,0,16,15,144,2,12,31,16,144,2,
+    31,31,16,144,2,31,15,107,138,16,15,51,0,19,15,195,2,10,31,16,195,2,31,31,
+    16,195,2,31,15,2,139,16,15,51,0,20,47,55,54,202,1,31,15,255,0,30,15,246,
+    2,10,15,153,139,16,15,51,0,19,15,41,3,10,31,16,41,3,31,31,16,41,3,31,
+    15,13,59,11,2,82,59,3,162,65,31,83,213,78,48,19,89,68,0,28,121,229,66,47,
+    121,44,230,38,14,15,55,66,40,15,233,38,9,31,59,138,100,1,31,54,138,100,35,1,
+    86,70,11,200,0,31,116,42,80,56,15,178,79,23,13,211,89,15,148,99,27,55,49,54,
+    41,7,98,0,181,7,13,214,0,15,186,106,24,31,115,186,106,30,31,115,186,106,53,15,
+    119,106,7,0,123,4,11,120,106,31,8,251,89,13,31,50,110,106,26,7,253,89,15,188,
+    100,10,15,173,92,8,25,12,106,106,21,12,214,70,15,41,152,1,2,23,0,26,49,138,
+    104,31,12,55,106,12,12,44,152,11,27,152,15,235,95,16,15,219,0,21,15,81,93,1,
+    7,186,0,31,49,209,0,3,29,49,209,0,15,111,0,23,31,50,111,0,8,31,50,111,
+    0,3,31,50,111,0,40,31,51,111,0,8,31,51,111,0,3,31,51,111,0,40,31,52,
+    111,0,8,31,52,111,0,3,31,52,111,0,40,31,53,111,0,8,31,53,111,0,3,31,
+    53,111,0,40,31,54,111,0,8,31,54,111,0,3,31,54,111,0,40,31,55,111,0,8,
+    31,55,111,0,3,31,55,111,0,40,31,56,111,0,8,31,56,111,0,3,31,56,111,0,
+    40,31,57,111,0,8,31,57,111,0,3,31,57,111,0,40,0,10,25,15,232,3,7,15,
+    186,4,4,47,49,48,114,0,41,15,90,4,10,15,91,4,5,13,92,4,13,128,6,15,
+    131,8,46,15,82,0,14,15,52,99,37,15,118,70,21,15,197,99,7,31,115,68,96,87,
+    0,1,16,7,103,7,15,46,91,21,15,181,95,1,95,88,91,97,116,93,58,91,26,9,
+    70,0,1,63,0,2,70,91,12,111,10,15,250,94,19,15,166,89,24,15,251,94,8,240,
+    20,35,112,114,97,103,109,97,32,79,80,69,78,67,76,32,69,88,84,69,78,83,73,79,
+    78,32,99,108,95,107,104,114,95,102,112,54,172,135,108,101,110,97,98,108,101,195,92,64,
+    100,111,117,98,145,255,15,196,92,1,2,28,0,15,197,92,29,0,98,0,18,100,156,185,
+    17,97,228,77,0,255,71,0,157,68,240,2,58,32,70,80,95,67,79,78,84,82,65,67,
+    84,44,32,111,110,94,48,96,100,101,102,97,117,108,226,237,32,108,108,46,11,22,105,38,
+    112,3,155,0,15,212,1,1,3,27,0,7,123,92,7,189,1,3,29,0,8,190,1,15,
+    48,0,4,0,240,92,6,46,0,4,11,1,2,154,2,3,14,0,11,58,66,14,73,0,
+    2,18,0,15,245,92,10,15,174,0,9,4,51,0,4,71,0,15,182,0,19,15,54,0,
+    0,15,190,0,28,6,177,2,31,100,129,92,25,15,102,0,7,13,221,2,4,109,0,15,
+    132,92,34,13,61,0,15,133,92,19,13,55,0,15,134,92,10,4,75,32,3,54,0,2,
+    49,92,4,22,92,11,29,0,1,50,92,79,50,51,48,52,50,92,5,31,51,50,92,20,
+    2,10,227,15,49,92,9,3,47,0,2,133,109,39,40,75,210,236,6,27,14,19,41,86,
+    0,0,181,32,0,34,0,3,52,0,3,75,114,2,14,0,1,115,52,9,197,0,5,80,
+    239,47,110,101,141,53,0,4,37,0,15,134,91,7,12,79,0,0,9,4,1,127,85,1,
+    164,112,3,132,0,52,62,32,49,231,114,0,59,33,16,52,124,4,39,48,41,62,0,10,
+    110,0,31,98,145,0,15,15,134,91,2,20,20,252,2,6,220,132,6,19,0,30,49,19,
+    0,30,50,19,0,30,51,19,0,30,52,19,0,7,10,91,9,117,88,47,49,50,95,88,
+    5,22,53,71,88,7,200,0,23,56,24,168,1,240,96,28,98,34,0,15,229,129,1,11,
+    33,0,14,212,129,11,33,0,14,195,129,11,33,0,14,178,129,11,33,0,15,72,91,1,
+    9,33,0,14,55,91,11,92,88,47,49,50,70,88,5,6,189,88,12,190,1,8,2,157,
+    13,200,1,8,4,157,13,210,1,8,189,53,13,220,1,8,191,53,13,230,1,9,251,90,
+    12,240,1,10,252,90,15,250,1,3,11,112,90,47,49,51,18,2,13,12,113,90,31,54,
+    42,2,5,8,37,0,2,42,2,15,100,1,5,11,193,89,47,49,51,124,1,13,12,194,
+    89,31,54,104,92,41,31,51,104,92,7,15,226,1,7,6,210,144,15,236,1,10,6,222,
+    230,15,246,1,10,6,214,230,15,0,2,10,6,206,230,15,10,2,10,1,10,0,31,50,
+    20,2,14,1,10,0,31,50,30,2,35,4,98,0,4,24,0,31,52,54,2,37,4,132,
+    0,4,24,0,31,55,78,2,5,25,50,184,93,31,98,225,92,18,2,166,0,5,17,0,
+    31,50,242,92,17,2,145,0,5,17,0,31,50,182,2,31,8,24,0,0,68,58,31,52,
+    206,2,37,8,24,0,0,73,0,6,59,94,13,45,8,15,122,92,29,4,56,0,10,123,
+    92,47,50,52,112,7,11,66,32,43,32,118,194,58,15,120,7,16,5,124,124,5,225,9,
+    2,69,3,8,101,10,17,105,214,58,47,48,41,44,0,1,31,49,44,0,2,31,49,44,
+    0,2,31,50,44,0,2,31,50,44,0,2,31,51,44,0,2,31,51,44,0,2,31,52,
+    44,0,2,31,52,44,0,2,31,53,44,0,2,31,53,44,0,2,31,54,44,0,2,31,
+    54,44,0,2,31,55,44,0,2,31,55,44,0,0,2,126,4,4,81,11,32,41,40,113,
+    1,97,46,101,118,101,110,44,80,1,1,11,0,15,55,0,2,30,52,55,0,51,111,100,
+    100,54,0,63,111,100,100,53,0,2,28,49,53,0,22,50,108,0,31,51,108,0,7,30,
+    53,55,0,4,108,0,31,51,108,0,6,28,50,53,0,22,52,108,0,31,53,108,0,7,
+    30,54,55,0,4,108,0,31,53,108,0,6,28,51,53,0,22,54,108,0,31,55,108,0,
+    7,30,55,55,0,4,108,0,31,55,108,0,4,28,50,176,1,22,49,176,1,31,49,176,
+    1,7,28,50,176,1,21,49,176,1,31,49,176,1,6,28,50,176,1,22,49,176,1,31,
+    49,176,1,7,28,50,176,1,21,49,176,1,31,49,176,1,6,28,50,176,1,22,49,176,
+    1,31,49,176,1,7,28,50,176,1,21,49,176,1,31,49,176,1,6,28,50,176,1,22,
+    49,176,1,31,49,176,1,7,28,50,176,1,21,49,176,1,31,49,176,1,6,28,51,176,
+    1,22,50,176,1,31,50,176,1,7,28,51,176,1,21,50,176,1,31,50,176,1,6,28,
+    51,176,1,22,50,176,1,31,50,176,1,7,28,51,176,1,21,50,176,1,31,50,176,1,
+    6,28,51,176,1,22,50,176,1,31,50,176,1,7,28,51,176,1,21,50,176,1,31,50,
+    176,1,6,28,51,176,1,22,50,176,1,31,50,176,1,7,28,51,176,1,21,50,176,1,
+    21,50,176,1,15,124,13,24,4,129,66,9,1,17,31,52,1,17,51,31,52,1,17,34,
+    31,52,1,17,32,15,132,108,58,29,50,132,108,9,84,16,63,55,54,56,83,16,5,4,
+    111,16,7,0,16,11,15,108,1,252,15,31,52,15,108,3,17,50,116,163,15,15,108,3,
+    47,51,50,15,108,78,1,202,157,6,15,108,1,152,169,7,45,0,15,229,30,17,1,30,
+    101,8,53,0,2,160,126,23,61,110,129,8,91,128,9,96,129,37,32,45,13,128,2,238,
+    67,5,149,131,26,52,93,100,2,1,57,7,0,127,16,44,91,1,2,246,126,0,93,1,
+    31,41,98,108,36,1,57,158,20,24,163,86,13,105,8,0,240,9,0,138,161,20,118,194,
+    176,7,36,103,0,65,29,2,151,0,17,42,44,125,52,32,60,32,154,127,5,63,223,15,
+    111,17,32,35,52,56,110,17,20,20,26,3,13,31,17,30,52,31,17,30,52,31,17,8,
+    254,149,19,24,68,0,6,12,94,4,176,12,24,49,24,0,15,252,105,3,24,52,3,108,
+    24,51,24,0,31,57,234,107,1,28,50,142,103,23,50,234,107,4,155,0,11,97,185,1,
+    209,12,2,168,107,6,115,12,7,165,126,9,66,12,4,232,125,30,51,24,0,31,50,168,
+    107,1,4,116,125,27,57,187,16,31,52,187,16,9,31,52,187,16,9,31,52,187,16,9,
+    15,36,222,3,15,130,1,4,4,121,0,4,49,186,15,153,1,12,9,172,107,24,52,179,
+    109,15,176,1,2,9,172,107,24,52,125,107,15,199,1,2,9,172,107,23,52,201,109,12,
+    189,1,10,178,0,47,98,41,179,1,6,26,32,180,184,31,49,202,1,12,26,32,238,183,
+    31,52,225,1,12,26,32,158,183,31,55,248,1,12,26,32,78,183,7,159,109,15,16,2,
+    7,15,233,16,0,31,52,233,16,19,31,52,233,16,19,31,52,233,16,12,15,56,2,27,
+    4,174,0,3,23,0,31,50,79,2,35,4,205,0,3,23,0,31,53,102,2,35,4,236,
+    0,3,23,0,31,56,125,2,36,4,12,1,4,24,0,31,49,149,2,5,10,248,0,15,
+    149,2,31,8,23,0,30,50,30,112,15,172,2,20,8,23,0,30,50,236,109,15,195,2,
+    20,8,23,0,30,50,98,112,15,218,2,21,8,24,0,24,50,235,109,15,16,17,18,0,
+    139,5,15,130,134,11,18,52,18,147,3,123,134,3,4,6,20,110,238,113,1,21,122,18,
+    110,236,113,1,78,142,4,91,7,6,204,2,17,120,254,131,15,21,132,6,15,142,17,16,
+    11,40,8,41,108,48,179,147,22,118,165,0,6,183,147,9,48,0,30,49,48,0,15,67,
+    148,1,9,52,0,31,50,52,0,2,31,50,52,0,10,31,51,52,0,2,13,83,148,31,
+    16,51,115,10,4,195,8,21,52,193,8,18,52,214,110,10,11,3,15,107,18,23,31,52,
+    107,18,24,31,52,107,18,24,31,52,107,18,24,27,52,187,17,31,52,187,17,19,27,52,
+    26,17,31,52,187,17,17,27,52,187,17,31,52,187,17,19,27,52,26,17,31,52,187,17,
+    17,27,52,227,16,31,52,227,16,19,27,52,66,16,31,52,227,16,17,27,52,227,16,31,
+    52,227,16,19,27,52,66,16,31,52,227,16,5,5,196,97,4,40,39,3,14,11,7,24,
+    0,9,78,113,27,50,29,0,8,78,113,43,50,52,29,0,8,78,113,47,51,54,217,112,
+    22,26,50,4,131,31,100,210,110,19,15,167,30,14,15,120,111,9,15,167,30,8,2,121,
+    0,8,92,34,15,44,0,7,4,198,4,0,50,0,0,5,166,19,116,43,111,68,32,42,
+    32,75,160,15,1,177,62,15,172,0,13,15,127,111,18,31,12,222,12,3,23,41,200,1,
+    31,12,1,13,6,0,253,12,31,49,39,0,15,33,56,41,49,7,15,39,0,13,16,49,
+    169,100,20,51,40,0,9,10,177,17,65,56,23,4,93,43,0,76,43,17,65,241,120,2,
+    44,71,36,110,100,47,1,34,66,59,146,125,0,31,131,28,78,249,244,3,62,83,6,53,
+    15,17,51,17,0,3,131,64,2,98,13,15,203,125,10,31,100,161,112,26,15,75,33,41,
+    3,100,0,21,98,21,33,47,97,116,3,131,25,31,54,2,131,9,18,54,177,130,31,8,
+    126,14,7,15,207,129,1,5,45,130,6,212,129,6,15,0,4,4,46,15,215,0,13,21,
+    98,217,2,16,95,117,32,0,215,0,5,183,129,9,220,2,31,12,42,32,25,24,12,146,
+    47,15,175,158,8,9,40,0,15,69,157,12,9,44,0,15,69,157,12,31,12,33,12,17,
+    8,220,173,31,12,43,12,17,1,10,0,13,49,0,15,53,12,8,1,10,0,3,49,0,
+    31,16,24,12,43,37,0,24,24,0,31,51,0,16,0,26,16,48,12,31,52,48,12,3,
+    31,53,48,12,3,22,54,94,0,24,49,94,0,22,55,94,0,9,72,12,31,56,72,12,
+    3,31,57,72,12,3,38,49,48,95,0,24,50,95,0,7,201,120,15,108,16,14,31,20,
+    209,14,15,15,94,12,15,11,34,0,10,72,1,13,34,0,15,27,34,1,31,20,27,34,
+    13,31,20,27,34,13,22,20,221,124,111,97,43,43,59,0,16,243,12,49,8,23,0,39,
+    51,44,84,0,31,49,214,122,0,4,1,13,31,53,1,13,3,31,54,23,0,0,9,84,
+    0,31,50,204,122,0,4,15,13,31,57,15,13,3,15,224,12,0,17,50,85,0,15,92,
+    183,13,23,51,32,6,12,93,183,31,20,86,30,8,14,2,116,7,247,138,21,54,126,167,
+    31,24,239,201,17,0,254,8,11,41,0,15,186,254,3,30,56,41,0,15,193,254,3,1,
+    110,9,20,24,6,41,2,104,193,31,24,232,145,2,31,24,67,202,6,26,24,10,2,7,
+    215,154,25,24,13,2,5,32,45,21,50,242,13,11,97,168,47,49,54,98,168,3,31,20,
+    182,31,15,12,24,92,31,24,61,202,17,13,80,1,31,49,80,1,21,31,49,80,1,10,
+    15,84,146,2,31,24,143,202,6,26,24,247,2,15,65,1,2,28,49,65,1,15,20,1,
+    16,31,50,20,1,9,31,50,20,1,21,31,50,20,1,21,31,50,20,1,19,31,50,20,
+    1,2,31,50,20,1,6,31,50,20,1,6,28,50,20,1,17,12,129,16,0,218,14,15,
+    1,11,38,15,94,8,26,15,16,8,2,15,77,166,2,15,94,8,17,15,88,8,19,0,
+    174,5,2,139,24,12,133,27,31,50,133,27,51,31,50,133,27,34,31,50,134,44,48,15,
+    209,48,18,15,132,44,44,15,230,119,20,15,130,44,1,15,231,119,4,15,128,44,11,15,
+    192,119,4,20,4,54,1,15,4,198,2,5,29,0,15,6,198,1,5,29,0,15,191,94,
+    1,5,29,0,15,71,24,0,15,229,29,5,15,63,175,11,4,82,0,15,64,175,3,11,
+    36,0,12,15,18,17,98,134,4,15,123,0,7,14,106,175,15,241,8,7,31,16,241,8,
+    13,31,16,241,8,13,31,16,12,43,13,15,243,0,1,4,224,2,15,237,173,10,15,11,
+    1,4,15,60,0,2,15,144,175,1,15,64,8,25,15,25,210,18,1,14,5,5,215,7,
+    22,52,241,57,26,50,192,7,31,50,126,0,12,15,232,126,5,15,94,7,17,40,50,41,
+    118,0,15,58,53,0,26,50,11,7,15,140,0,20,31,50,140,0,9,31,50,140,0,18,
+    31,50,140,0,2,31,50,140,0,31,31,51,140,0,9,31,51,140,0,18,31,51,140,0,
+    2,27,51,140,0,31,12,188,3,13,5,61,6,15,189,2,34,31,12,189,2,40,31,12,
+    220,3,15,31,12,220,3,13,15,212,187,8,26,48,191,248,15,255,3,7,13,223,176,15,
+    3,249,6,15,34,4,7,13,241,176,6,252,248,31,50,68,0,3,15,3,177,16,6,245,
+    248,19,51,68,0,15,15,5,14,15,14,102,5,15,41,0,6,15,75,7,13,15,135,18,
+    32,3,76,6,7,67,32,31,12,65,6,19,12,36,1,15,166,175,0,15,55,177,4,15,
+    18,84,3,47,51,50,18,84,8,15,208,195,29,14,56,185,31,100,69,128,32,13,234,7,
+    15,10,155,0,14,99,52,22,97,175,84,2,174,206,11,32,0,8,207,84,1,23,36,5,
+    56,0,15,118,84,52,9,80,0,15,119,84,53,21,4,190,0,15,114,237,13,4,9,0,
+    5,2,103,20,53,9,0,20,54,9,0,31,55,209,91,22,31,109,158,91,31,31,109,158,
+    91,31,31,109,107,91,31,31,109,107,91,31,31,109,56,91,31,15,154,103,27,15,55,75,
+    19,8,17,98,15,226,81,20,8,17,98,15,51,0,19,9,222,97,15,2,76,20,15,7,
+    77,10,15,252,1,31,31,16,252,1,31,31,16,252,1,31,31,16,252,1,31,31,16,252,
+    1,31,31,16,252,1,30,31,16,252,1,30,31,16,252,1,31,31,16,252,1,38,9,192,
+    8,6,143,134,15,252,236,14,9,188,8,3,56,0,31,49,56,0,22,15,155,208,7,7,
+    189,113,8,124,8,15,43,0,2,10,188,206,8,103,8,15,47,0,5,47,50,93,151,12,
+    2,15,47,0,5,47,51,93,40,1,22,15,69,236,9,15,44,1,13,15,60,0,15,15,
+    19,209,11,15,52,1,12,13,47,0,15,56,1,15,15,51,0,1,15,60,1,12,15,51,
+    0,1,15,64,1,27,31,50,64,1,40,31,50,64,1,28,31,50,64,1,27,31,50,64,
+    1,31,31,50,64,1,31,31,50,64,1,43,31,51,64,1,40,31,51,64,1,28,31,51,
+    64,1,27,31,51,64,1,31,31,51,64,1,31,31,51,64,1,1,15,122,210,23,10,200,
+    31,5,57,19,0,226,101,17,61,114,10,37,32,43,110,10,1,129,45,15,179,14,6,1,
+    52,0,6,76,16,14,11,115,15,47,0,2,10,253,15,15,53,0,27,31,50,53,0,33,
+    26,51,53,0,15,244,102,54,3,66,12,31,46,246,11,4,15,147,139,9,15,15,20,4,
+    15,250,166,2,15,77,13,9,12,245,1,28,78,6,211,15,178,22,7,15,241,1,8,15,
+    212,1,0,13,90,20,5,97,47,5,169,21,10,178,3,3,131,1,4,86,211,30,41,48,
+    0,31,49,48,0,1,31,49,48,0,7,31,50,48,0,1,31,50,48,0,7,31,51,48,
+    0,1,31,51,48,0,7,31,52,48,0,1,31,52,48,0,7,31,53,48,0,1,31,53,
+    48,0,7,31,54,48,0,1,31,54,48,0,7,31,55,48,0,1,22,55,48,0,6,137,
+    19,1,122,77,15,178,9,6,31,109,245,111,5,15,85,84,14,15,72,115,23,15,50,0,
+    27,24,49,240,81,15,72,115,24,15,51,0,27,1,23,10,15,51,0,28,47,56,56,51,
+    0,29,9,186,84,15,51,0,20,31,53,204,0,30,47,52,49,101,1,30,9,237,84,15,
+    51,0,20,31,56,204,0,8,31,16,97,2,30,31,16,97,2,30,31,16,97,2,30,31,
+    16,97,2,31,31,16,97,2,31,31,16,97,2,31,31,16,97,2,31,31,16,97,2,31,
+    31,16,97,2,31,31,16,97,2,31,31,16,97,2,31,31,16,97,2,31,15,209,103,5,
+    31,56,25,226,3,31,50,126,122,12,20,56,157,178,14,126,122,46,56,46,164,139,7,105,
+    71,21,50,151,55,10,180,139,65,47,47,32,75,119,205,17,117,217,0,1,29,163,1,56,
+    7,3,127,0,1,35,8,5,192,0,20,115,128,146,113,111,119,110,59,32,97,110,99,174,
+    19,32,87,20,19,97,19,67,79,109,32,117,112,166,205,31,14,62,216,9,11,20,1,11,
+    123,0,223,139,47,51,48,15,20,6,4,36,0,47,51,52,225,104,12,25,56,225,104,0,
+    229,185,7,226,0,55,116,97,107,16,9,1,159,196,67,98,97,110,100,70,1,2,176,177,
+    3,204,196,1,25,194,35,98,121,10,0,66,44,32,115,111,204,75,82,116,104,111,115,101,
+    25,186,1,95,0,129,114,117,110,32,116,111,103,101,46,1,2,41,68,27,114,34,207,17,
+    46,114,194,1,225,182,0,110,0,192,32,109,97,121,32,104,97,118,101,32,102,101,122,172,
+    0,47,0,9,145,220,1,37,0,17,61,168,0,0,97,56,0,51,8,1,180,0,50,95,
+    110,41,86,227,56,105,110,95,36,0,18,45,50,0,5,38,0,28,59,77,0,19,95,132,
+    87,0,72,31,2,36,0,19,109,53,0,4,207,253,26,50,56,200,0,37,0,1,132,124,
+    1,89,0,21,43,113,0,22,37,79,0,18,44,37,0,1,227,84,3,30,0,22,47,30,
+    0,15,92,106,4,3,51,0,15,68,228,21,15,193,124,13,6,65,0,2,121,1,1,8,
+    74,1,183,229,0,77,11,18,75,207,229,32,32,33,33,147,4,57,125,5,23,10,15,255,
+    70,0,6,29,0,15,255,70,0,6,29,0,21,54,29,0,30,54,29,0,21,55,29,0,
+    27,55,29,0,13,26,22,15,133,95,10,7,40,232,31,109,143,109,14,47,56,52,49,0,
+    27,9,34,99,15,49,0,17,9,223,97,10,49,0,9,156,103,4,86,115,12,56,43,7,
+    154,228,47,51,48,155,228,11,5,50,0,5,156,228,31,52,156,228,2,31,16,60,1,29,
+    31,16,60,1,29,31,16,60,1,29,31,16,60,1,29,31,12,60,1,2,15,9,58,14,
+    15,35,20,32,31,50,119,16,12,31,56,56,0,22,15,168,144,14,15,31,20,11,10,149,
+    134,15,28,20,11,10,146,134,15,25,20,11,10,143,134,4,44,0,15,172,144,17,4,44,
+    0,15,173,144,17,4,44,0,15,174,144,17,4,44,0,15,175,144,18,15,199,20,29,15,
+    208,1,25,15,60,0,15,15,40,145,18,15,195,20,15,15,220,1,15,15,42,145,9,15,
+    189,20,15,15,228,1,15,15,44,145,9,15,232,1,1,15,45,145,9,15,236,1,1,15,
+    46,145,9,15,240,1,1,15,47,145,3,15,205,18,24,47,49,54,117,229,31,21,50,109,
+    121,10,236,34,20,56,54,50,15,240,18,20,27,54,188,18,10,174,34,15,78,0,28,47,
+    51,50,78,0,5,31,50,78,0,32,4,242,136,14,78,0,31,51,78,0,32,4,248,136,
+    14,78,0,25,52,172,53,8,24,0,15,102,0,31,4,22,137,14,102,0,31,53,102,0,
+    4,31,53,102,0,32,31,57,182,1,6,31,54,102,0,4,31,54,28,2,33,31,49,207,
+    1,6,31,55,103,0,4,25,55,103,0,9,103,46,32,40,112,200,155,16,112,170,105,75,
+    46,46,46,41,34,96,5,180,12,2,141,197,0,232,9,82,97,100,100,101,100,19,96,136,
+    105,115,32,111,114,100,101,114,161,11,31,101,48,232,56,31,50,41,124,21,33,49,50,43,
+    124,2,126,3,1,43,169,3,207,231,15,207,20,29,1,214,220,13,207,20,5,40,46,7,
+    206,197,32,49,54,8,0,2,164,169,2,160,1,17,61,171,124,1,112,19,10,117,192,15,
+    35,9,8,15,184,242,14,15,49,0,8,15,34,231,17,15,84,242,20,9,31,103,15,53,
+    0,21,9,136,102,15,53,0,21,9,241,101,15,37,242,21,15,212,0,12,31,16,212,0,
+    33,31,16,212,0,33,31,16,212,0,33,15,105,36,31,31,56,168,16,6,15,43,156,4,
+    31,56,254,71,5,7,207,35,15,235,138,2,15,116,120,9,31,56,6,44,0,15,252,43,
+    0,15,242,43,0,15,145,35,25,31,59,97,116,0,31,56,96,116,12,15,39,123,21,31,
+    110,39,123,28,31,110,39,123,28,15,48,0,4,15,208,0,1,31,16,208,0,23,31,16,
+    208,0,28,31,16,208,0,28,31,16,208,0,28,15,91,12,20,31,56,90,12,23,15,170,
+    10,1,15,90,12,5,47,50,52,6,11,27,31,56,5,11,27,15,139,0,13,12,48,0,
+    14,143,0,15,191,31,23,31,50,131,31,25,15,127,31,25,15,246,0,17,31,50,246,0,
+    28,31,50,246,0,40,31,51,246,0,28,31,51,246,0,23,31,51,246,0,27,31,51,246,
+    0,28,29,51,246,0,15,43,31,23,31,56,141,10,22,15,205,30,34,31,52,153,30,73,
+    47,56,46,31,30,3,6,130,133,15,233,51,3,15,124,169,0,14,174,51,9,50,0,15,
+    62,169,4,8,24,79,15,63,169,5,4,72,0,15,64,169,6,15,142,239,21,31,56,63,
+    169,2,31,100,50,110,24,15,2,52,41,15,53,110,9,11,192,7,31,50,227,239,33,25,
+    56,226,239,31,50,6,11,7,15,61,169,22,15,251,239,27,27,50,251,239,6,13,32,4,
+    203,227,64,102,32,40,76,11,198,15,145,63,7,13,152,169,11,30,48,31,97,29,48,0,
+    15,14,240,39,25,41,248,169,31,50,248,169,40,15,192,0,4,13,249,169,5,200,0,31,
+    48,203,169,1,28,48,33,169,5,47,0,15,36,240,20,5,48,0,15,37,240,20,5,48,
+    0,15,38,240,15,15,191,0,4,4,178,169,15,187,0,16,15,177,239,7,14,183,0,15,
+    178,239,7,14,179,0,15,179,239,0,24,8,233,82,9,169,200,6,108,239,4,102,62,43,
+    115,41,227,4,3,166,234,5,99,33,5,50,55,33,32,101,76,0,11,100,176,0,102,33,
+    4,187,4,16,101,71,139,95,43,32,101,91,49,84,27,0,10,118,239,15,65,2,5,15,
+    187,170,26,5,54,0,15,188,170,30,5,58,0,15,189,170,30,5,58,0,15,190,170,15,
+    15,105,56,7,15,91,240,4,2,98,0,15,239,170,5,31,50,239,170,12,15,59,240,16,
+    31,50,59,240,0,25,50,59,240,39,51,50,198,15,15,175,3,8,26,48,60,240,15,170,
+    3,8,31,49,42,0,4,15,144,240,14,15,158,3,8,31,51,42,0,3,13,41,57,20,
+    121,167,0,8,241,0,1,119,157,15,241,0,16,13,105,5,15,151,240,6,15,8,1,4,
+    13,65,0,15,114,240,6,15,31,1,4,13,65,0,15,77,240,6,15,54,1,4,13,65,
+    0,15,40,240,6,31,41,198,54,19,15,3,240,27,12,177,37,7,144,52,15,55,246,0,
+    15,170,54,4,5,107,2,31,8,135,54,4,5,98,2,31,8,100,54,4,5,89,2,31,
+    8,65,54,4,5,80,2,10,33,0,15,61,239,54,15,138,8,38,31,59,96,219,56,47,
+    51,50,97,219,28,31,52,97,219,44,30,52,97,219,11,118,10,31,116,254,106,58,15,4,
+    62,1,15,88,119,67,40,51,50,88,119,31,51,113,81,17,13,243,215,13,11,1,15,56,
+    56,48,25,8,119,60,31,8,119,60,7,15,27,60,2,31,8,27,60,7,15,191,59,2,
+    31,8,191,59,7,15,99,59,2,31,8,99,59,6,15,12,1,14,15,143,64,39,15,25,
+    64,22,15,99,113,7,31,100,176,211,33,15,183,44,19,11,134,2,15,136,113,15,1,103,
+    21,11,240,120,15,170,0,4,15,91,45,0,9,13,43,15,237,111,23,8,124,113,15,246,
+    111,26,8,57,0,12,113,14,15,169,113,19,15,72,66,1,15,170,113,32,10,22,59,15,
+    220,206,28,8,185,113,1,209,199,15,223,249,2,1,213,1,2,221,209,193,97,112,112,108,
+    105,99,97,116,105,111,110,39,219,38,3,38,245,1,133,37,5,35,250,79,97,110,121,46,
+    48,188,0,15,70,115,24,3,134,18,15,247,210,12,31,50,79,115,14,7,209,11,11,76,
+    0,3,65,0,3,134,114,12,53,188,55,50,32,121,211,216,2,19,0,96,41,32,40,120,
+    46,120,216,7,1,192,220,49,120,46,121,12,0,52,121,44,32,23,0,16,121,248,69,3,
+    23,0,18,120,95,1,83,111,112,40,66,41,248,23,4,157,1,0,217,205,37,119,111,235,
+    205,1,12,0,17,101,22,1,1,224,38,19,59,242,38,20,114,11,211,50,112,97,105,154,
+    40,4,86,251,8,228,16,17,99,115,2,0,110,24,187,108,101,120,95,101,120,112,97,110,
+    100,40,89,5,15,143,205,41,6,123,2,15,155,205,10,15,62,80,0,31,41,62,80,0,
+    31,110,239,210,10,25,110,59,80,19,110,36,23,31,78,59,211,2,31,107,134,80,2,1,
+    124,130,0,75,0,25,107,75,0,20,107,151,130,27,75,76,0,7,55,49,1,6,205,9,
+    10,39,3,216,205,49,105,103,110,6,225,0,3,1,65,32,63,32,45,162,249,10,37,0,
+    33,49,54,39,0,21,115,33,183,0,44,10,1,236,78,50,105,103,110,222,76,15,9,0,
+    30,35,0,12,10,0,10,234,211,21,107,193,39,18,107,144,84,1,238,0,5,121,242,21,
+    8,111,223,3,69,1,6,33,12,20,110,153,198,1,107,1,3,9,89,27,56,185,226,4,
+    207,211,0,10,1,39,40,98,196,72,5,199,69,1,30,89,20,116,35,0,1,193,64,2,
+    84,81,0,11,0,20,107,210,20,27,110,63,184,0,229,76,4,94,22,2,61,197,0,220,
+    63,0,109,0,17,41,99,29,52,103,110,115,77,126,48,49,54,32,119,3,16,101,29,154,
+    2,9,0,1,43,86,80,32,61,32,45,98,255,85,6,23,0,32,111,100,191,1,17,98,
+    31,0,8,58,121,18,98,217,183,6,246,81,41,97,116,90,121,2,63,0,14,37,0,3,
+    197,0,56,108,100,41,54,1,21,60,49,1,14,77,212,17,50,214,0,1,221,4,63,66,
+    44,32,48,1,4,1,166,14,4,67,4,6,213,1,8,118,1,5,81,1,15,76,1,2,
+    5,85,212,39,98,44,105,3,2,213,0,2,25,0,6,96,0,32,45,98,146,4,74,98,
+    46,120,41,44,0,0,238,41,20,100,168,229,0,6,213,1,42,4,0,187,218,32,116,101,
+    125,42,0,126,215,1,112,8,15,144,44,28,0,162,3,29,52,255,64,10,150,4,127,114,
+    111,116,97,116,101,40,149,122,16,1,13,0,95,95,105,109,97,103,34,220,20,1,143,0,
+    12,108,4,15,102,4,5,33,32,43,23,0,2,16,24,1,23,0,31,44,2,4,11,15,
+    112,4,22,15,110,4,8,10,187,3,0,96,0,6,38,0,9,142,0,34,49,41,209,3,
+    0,35,0,1,170,92,3,150,206,2,36,130,1,186,78,20,41,240,1,4,183,6,6,248,
+    1,3,71,1,6,65,1,4,193,14,6,5,2,7,96,2,7,168,3,0,151,187,2,81,
+    1,0,32,0,3,80,1,10,35,0,3,97,34,2,37,2,2,117,70,0,143,214,38,97,
+    114,17,87,3,5,12,15,3,2,6,93,115,99,97,108,101,249,11,8,74,187,6,12,0,
+    3,0,2,15,210,1,35,15,188,1,1,31,109,188,1,23,5,193,136,11,97,217,25,109,
+    81,45,13,184,1,20,109,115,216,29,109,180,1,0,214,18,24,33,251,10,0,39,30,14,
+    106,228,11,135,5,1,17,4,7,56,216,21,109,19,72,6,14,4,14,5,2,2,74,1,
+    5,68,1,4,3,2,17,67,45,4,17,41,140,216,38,97,116,182,241,4,209,217,3,157,
+    32,2,18,36,38,105,115,2,220,17,58,194,48,0,75,0,82,105,110,97,114,121,10,10,
+    3,173,219,47,32,48,196,171,29,0,225,11,31,49,43,4,12,4,147,0,5,55,11,8,
+    206,1,5,200,1,10,59,246,0,107,1,1,162,142,81,41,0,8,67,91,151,6,15,58,
+    1,2,33,109,41,252,29,6,115,252,18,66,215,15,17,119,132,48,1,151,91,32,32,102,
+    217,223,1,89,27,3,35,133,3,218,242,97,97,99,104,101,44,32,136,6,2,157,124,1,
+    164,9,49,109,101,101,34,37,57,114,101,46,233,3,25,48,165,7,23,48,166,7,30,48,
+    81,234,23,110,190,163,16,59,14,0,6,113,6,4,46,0,26,12,69,4,19,107,75,104,
+    0,183,2,0,82,0,0,223,31,1,97,0,18,41,8,8,8,122,104,0,58,3,19,110,
+    10,83,0,48,0,23,110,48,0,37,110,41,213,6,31,20,213,6,17,21,110,213,6,31,
+    107,213,6,5,31,20,213,6,24,31,20,213,6,5,31,20,213,6,32,80,111,112,40,65,
+    41,98,50,1,0,50,39,32,65,94,107,0,74,11,0,200,2,2,104,49,0,201,9,48,
+    117,103,97,149,126,80,105,102,32,97,115,196,91,68,102,111,114,59,20,221,3,170,236,2,
+    40,135,113,119,114,105,116,116,101,110,80,123,47,47,47,144,11,31,0,106,8,10,246,4,
+    31,75,179,127,54,15,142,11,15,21,97,73,0,15,142,11,3,31,107,142,11,10,14,67,
+    11,0,26,0,31,75,98,5,32,1,31,0,15,100,5,5,13,142,11,31,75,142,11,21,
+    24,97,142,11,7,171,5,7,141,148,16,59,14,0,2,80,3,2,12,0,13,126,3,15,
+    172,3,16,26,12,7,6,19,109,136,210,0,209,0,23,109,78,3,0,255,87,27,109,126,
+    3,15,174,3,17,13,126,3,15,197,15,10,21,107,195,15,31,109,42,3,1,3,60,0,
+    34,46,120,146,3,0,75,8,3,18,0,22,121,60,3,0,192,7,2,147,3,20,109,143,
+    3,25,107,172,18,31,99,200,16,8,31,12,166,0,17,15,71,223,0,2,161,88,1,183,
+    1,3,192,211,33,61,61,28,0,37,0,16,163,0,3,18,76,15,213,0,8,6,249,1,
+    6,53,0,25,58,228,0,79,67,44,0,20,161,223,10,15,196,32,0,15,31,18,41,31,
+    50,32,18,14,11,113,0,4,183,7,13,227,84,10,117,16,6,159,24,15,118,16,28,6,
+    199,1,31,122,28,16,33,15,165,84,1,15,29,16,28,13,67,0,15,30,16,9,4,146,
+    24,15,103,15,11,2,38,0,22,56,103,15,3,17,0,15,103,15,18,26,41,5,15,28,
+    52,5,15,29,52,40,27,22,56,174,14,31,56,173,14,5,4,42,0,5,173,14,4,31,
+    122,15,127,14,10,31,56,126,14,18,12,177,26,15,101,14,19,6,51,2,7,102,14,3,
+    77,3,6,28,0,15,77,7,13,15,64,2,5,15,198,13,4,15,172,22,2,15,200,13,
+    3,15,58,22,9,5,201,13,12,221,10,6,185,0,15,227,12,41,15,213,0,5,15,152,
+    12,3,9,101,88,7,13,0,3,210,0,15,163,0,7,15,129,11,21,15,143,0,5,13,
+    255,10,31,20,9,2,18,12,153,9,15,9,2,1,31,20,9,2,54,15,213,8,18,15,
+    223,22,37,15,71,4,16,15,215,8,2,15,71,4,0,8,32,8,11,72,1,15,99,7,
+    32,6,56,1,15,100,7,51,31,122,100,7,9,15,168,0,18,15,172,230,6,15,172,0,
+    3,15,59,7,13,80,44,32,67,44,0,
+};
 
 static const uint32_t bundle_generic_lines[] = {
     0, 100, 160, 202, 204, 230, 232, 233, 278, 301, 369, 437,
@@ -3149,257 +1250,257 @@ static const uint32_t bundle_generic_lines[] = {
     2551, 2604, 2633, 2687, 2764, 2767, 2859, 2954, 3010, 3091, 3144, 3197,
     3250, 3330, 3408, 3424, 3455, 3508, 3563, 3635, 3707, 3725, 3743, 3761,
     3779, 3797, 3815, 3833, 3851, 3864, 3890, 3893, 3926, 3950, 3968, 3992,
-    4010, 4034, 4052, 4076, 4096, 4120, 4138, 4162, 4180, 4204, 4222, 4246,
-    4264, 4273, 4282, 4285, 4345, 4361, 4404, 4425, 4462, 4472, 4485, 4507,
-    4551, 4585, 4605, 4654, 4691, 4713, 4733, 4782, 4819, 4841, 4861, 4910,
-    4947, 4969, 4989, 5038, 5075, 5097, 5117, 5166, 5203, 5225, 5245, 5294,
-    5331, 5353, 5373, 5422, 5459, 5481, 5532, 5560, 5614, 5639, 5716, 5801,
-    5878, 5919, 5985, 6034, 6083, 6134, 6185, 6236, 6261, 6286, 6313, 6340,
-    6425, 6502, 6543, 6609, 6636, 6692, 6728, 6769, 6823, 6853, 6947, 7043,
-    7102, 7182, 7264, 7318, 7374, 7447, 7520, 7549, 7578, 7607, 7636, 7665,
-    7694, 7723, 7752, 7781, 7810, 7841, 7872, 7907, 7942, 7977, 8012, 8047,
-    8082, 8117, 8152, 8192, 8227, 8251, 8286, 8310, 8345, 8371, 8410, 8436,
-    8475, 8485, 8495, 8557, 8579, 8621, 8635, 8658, 8686, 8731, 8773, 8796,
-    8824, 8866, 8889, 8917, 8959, 8982, 9010, 9052, 9075, 9103, 9145, 9168,
-    9196, 9238, 9261, 9289, 9331, 9354, 9382, 9402, 9451, 9488, 9530, 9553,
-    9581, 9601, 9650, 9687, 9729, 9752, 9780, 9801, 9851, 9889, 9932, 9956,
-    9985, 10006, 10056, 10094, 10137, 10161, 10190, 10241, 10292, 10343, 10394, 10445,
-    10496, 10547, 10598, 10649, 10700, 10751, 10802, 10853, 10904, 10955, 11006, 11057,
-    11108, 11159, 11210, 11261, 11288, 11315, 11342, 11369, 11396, 11423, 11450, 11477,
-    11504, 11531, 11558, 11585, 11612, 11639, 11666, 11693, 11720, 11747, 11774, 11801,
-    11828, 11884, 11904, 11928, 11952, 11976, 12000, 12024, 12048, 12072, 12096, 12120,
-    12146, 12172, 12226, 12256, 12288, 12302, 12322, 12414, 12448, 12496, 12520, 12602,
-    12670, 12692, 12762, 12841, 12900, 12965, 13023, 13067, 13097, 13113, 13170, 13231,
-    13257, 13342, 13394, 13450, 13506, 13562, 13618, 13674, 13730, 13786, 13875, 13964,
-    14019, 14048, 14079, 14092, 14125, 14163, 14201, 14239, 14277, 14315, 14353, 14391,
-    14429, 14470, 14550, 14608, 14649, 14729, 14787, 14870, 14929, 14988, 15047, 15106,
-    15167, 15228, 15290, 15373, 15432, 15491, 15550, 15609, 15670, 15731, 15793, 15859,
-    15882, 15923, 15964, 15996, 16037, 16069, 16110, 16142, 16183, 16215, 16256, 16288,
-    16329, 16384, 16425, 16457, 16498, 16530, 16571, 16605, 16635, 16724, 16766, 16795,
-    16837, 16892, 16926, 17015, 17057, 17116, 17138, 17201, 17268, 17292, 17325, 17363,
-    17401, 17439, 17477, 17515, 17553, 17591, 17629, 17670, 17761, 17808, 17849, 17940,
-    17987, 18060, 18132, 18197, 18259, 18304, 18346, 18402, 18419, 18436, 18473, 18496,
-    18512, 18525, 18548, 18581, 18620, 18705, 18779, 18844, 18909, 18974, 19041, 19108,
-    19176, 19249, 19279, 19358, 19431, 19504, 19577, 19656, 19729, 19802, 19875, 19912,
-    19975, 20018, 20061, 20104, 20147, 20190, 20233, 20276, 20319, 20404, 20480, 20565,
-    20586, 20629, 20672, 20693, 20714, 20760, 20818, 20835, 20862, 20892, 20942, 20969,
-    21052, 21127, 21167, 21232, 21282, 21367, 21444, 21485, 21551, 21578, 21634, 21673,
-    21727, 21757, 21849, 21945, 22003, 22085, 22139, 22194, 22267, 22339, 22367, 22395,
-    22423, 22451, 22479, 22507, 22540, 22550, 22559, 22620, 22642, 22683, 22697, 22723,
-    22768, 22809, 22835, 22876, 22902, 22943, 22969, 23010, 23036, 23077, 23103, 23154,
-    23180, 23235, 23288, 23317, 23375, 23397, 23419, 23520, 23602, 23682, 23741, 23800,
-    23886, 23914, 23976, 24002, 24086, 24143, 24177, 24240, 24328, 24420, 24469, 24534,
-    24550, 24576, 24655, 24700, 24747, 24767, 24810, 24862, 24938, 25015, 25067, 25151,
-    25172, 25186, 25192, 25232, 25322, 25393, 25440, 25469, 25516, 25574, 25608, 25651,
-    25697, 25739, 25742, 25793, 25832, 25892, 25925, 25968, 26008, 26052, 26096, 26140,
-    26159, 26237, 26273, 26291, 26309, 26327, 26345, 26360, 26384, 26408, 26432, 26456,
-    26459, 26472, 26498, 26501, 26534, 26566, 26584, 26616, 26634, 26666, 26684, 26716,
-    26734, 26744, 26750, 26753, 26777, 26801, 26825, 26849, 26868, 26946, 26974, 27002,
-    27030, 27058, 27105, 27152, 27199, 27247, 27280, 27315, 27350, 27385, 27420, 27467,
-    27514, 27561, 27609, 27628, 27706, 27744, 27782, 27820, 27858, 27928, 27998, 28068,
-    28140, 28173, 28225, 28277, 28329, 28381, 28451, 28521, 28591, 28672, 28696, 28769,
-    28816, 28865, 28905, 28948, 28961, 28991, 29044, 29066, 29100, 29114, 29133, 29155,
-    29191, 29228, 29263, 29311, 29363, 29415, 29467, 29519, 29571, 29623, 29675, 29688,
-    29768, 29809, 29864, 29907, 29950, 29993, 30036, 30079, 30122, 30165, 30208, 30261,
-    30312, 30365, 30416, 30469, 30520, 30573, 30624, 30677, 30728, 30781, 30832, 30885,
-    30936, 30989, 31040, 31093, 31144, 31197, 31248, 31301, 31352, 31405, 31456, 31480,
-    31509, 31538, 31567, 31596, 31626, 31656, 31686, 31729, 31754, 31779, 31804, 31829,
-    31854, 31879, 31904, 31929, 31951, 32000, 32034, 32072, 32110, 32148, 32159, 32242,
-    32317, 32357, 32422, 32472, 32512, 32552, 32644, 32768, 32848, 32928, 32955, 33039,
-    33091, 33137, 33165, 33219, 33274, 33347, 33419, 33467, 33515, 33563, 33578, 33642,
-    33672, 33736, 33766, 33831, 33862, 33875, 33901, 33904, 33937, 33970, 34003, 34036,
-    34060, 34129, 34153, 34222, 34246, 34315, 34325, 34334, 34384, 34406, 34490, 34500,
-    34584, 34594, 34679, 34690, 34751, 34767, 34810, 34832, 34869, 34910, 34952, 34994,
-    35004, 35018, 35040, 35066, 35093, 35120, 35165, 35185, 35234, 35271, 35312, 35354,
-    35396, 35418, 35444, 35471, 35498, 35518, 35567, 35604, 35645, 35687, 35729, 35751,
-    35777, 35804, 35831, 35843, 35869, 35924, 35977, 36006, 36056, 36083, 36136, 36160,
-    36236, 36261, 36336, 36370, 36459, 36516, 36568, 36625, 36682, 36729, 36764, 36864,
-    36929, 36971, 37020, 37069, 37138, 37212, 37264, 37344, 37383, 37395, 37413, 37509,
-    37537, 37565, 37593, 37621, 37709, 37752, 37831, 37844, 37858, 37880, 37883, 37928,
-    37969, 38016, 38067, 38108, 38159, 38200, 38251, 38292, 38314, 38359, 38400, 38447,
-    38498, 38539, 38590, 38631, 38682, 38723, 38774, 38815, 38866, 38907, 38958, 38999,
-    39050, 39091, 39105, 39158, 39183, 39231, 39279, 39321, 39346, 39371, 39396, 39421,
-    39463, 39488, 39513, 39538, 39563, 39588, 39613, 39638, 39663, 39694, 39705, 39720,
-    39742, 39787, 39828, 39875, 39926, 39967, 40018, 40059, 40110, 40151, 40173, 40218,
-    40259, 40306, 40357, 40398, 40449, 40490, 40541, 40582, 40633, 40674, 40725, 40766,
-    40817, 40858, 40909, 40960, 41002, 41014, 41048, 41103, 41158, 41200, 41246, 41292,
-    41338, 41397, 41456, 41502, 41552, 41602, 41652, 41711, 41770, 41816, 41866, 41916,
-    41966, 42025, 42084, 42130, 42180, 42230, 42280, 42348, 42394, 42439, 42496, 42499,
-    42545, 42569, 42593, 42645, 42669, 42693, 42745, 42769, 42793, 42845, 42869, 42893,
-    42988, 43070, 43116, 43156, 43234, 43285, 43354, 43390, 43443, 43512, 43530, 43583,
-    43630, 43677, 43724, 43771, 43818, 43865, 43912, 43959, 44049, 44057, 44117, 44133,
-    44176, 44197, 44234, 44244, 44257, 44279, 44323, 44357, 44369, 44414, 44461, 44512,
-    44563, 44614, 44665, 44716, 44767, 44818, 44863, 44910, 44961, 45056, 45107, 45158,
-    45209, 45260, 45311, 45329, 45374, 45421, 45472, 45523, 45574, 45619, 45666, 45717,
-    45768, 45819, 45895, 45953, 46030, 46061, 46092, 46141, 46188, 46235, 46282, 46329,
-    46367, 46412, 46458, 46505, 46556, 46607, 46652, 46698, 46745, 46787, 46833, 46879,
-    46925, 46994, 47063, 47132, 47201, 47247, 47297, 47347, 47397, 47443, 47493, 47543,
-    47593, 47639, 47689, 47739, 47789, 47849, 47863, 47893, 47911, 47945, 47963, 47997,
-    48015, 48049, 48069, 48118, 48148, 48182, 48216, 48250, 48270, 48319, 48349, 48383,
-    48417, 48451, 48471, 48520, 48550, 48584, 48618, 48652, 48699, 48744, 48791, 48842,
-    48893, 48944, 48994, 49021, 49068, 49152, 49203, 49252, 49298, 49388, 49460, 49517,
-    49593, 49650, 49707, 49734, 49791, 49833, 49862, 49929, 49996, 50019, 50096, 50155,
-    50171, 50187, 50203, 50219, 50244, 50256, 50283, 50373, 50437, 50526, 50571, 50640,
-    50694, 50726, 50773, 50819, 50866, 50954, 51004, 51090, 51170, 51212, 51255, 51296,
-    51314, 51370, 51395, 51437, 51453, 51484, 51513, 51566, 51597, 51615, 51674, 51692,
-    51726, 51785, 51803, 51837, 51896, 51925, 51938, 51957, 51992, 52064, 52121, 52150,
-    52207, 52235, 52263, 52291, 52319, 52414, 52511, 52537, 52599, 52630, 52672, 52705,
-    52746, 52787, 52827, 52862, 52902, 52937, 52977, 53012, 53052, 53087, 53120, 53201,
-    53248, 53329, 53350, 53432, 53494, 53576, 53638, 53720, 53782, 53864, 53926, 54022,
-    54060, 54101, 54142, 54223, 54304, 54337, 54379, 54409, 54439, 54466, 54510, 54554,
-    54610, 54639, 54669, 54699, 54729, 54759, 54789, 54819, 54880, 54941, 54966, 55009,
-    55062, 55086, 55162, 55240, 55273, 55325, 55360, 55395, 55464, 55533, 55627, 55722,
-    55818, 55883, 55935, 55973, 55985, 56018, 56038, 56050, 56068, 56090, 56152, 56225,
-    56298, 56355, 56396, 56418, 56431, 56444, 56452, 56469, 56502, 56527, 56562, 56597,
-    56666, 56694, 56722, 56750, 56778, 56821, 56843, 56886, 56935, 56984, 57033, 57055,
-    57102, 57155, 57208, 57261, 57344, 57393, 57442, 57452, 57474, 57517, 57566, 57615,
-    57664, 57686, 57733, 57786, 57839, 57892, 57933, 57967, 58022, 58078, 58120, 58166,
-    58212, 58258, 58304, 58350, 58396, 58442, 58501, 58561, 58607, 58657, 58707, 58757,
-    58807, 58857, 58907, 58957, 59016, 59076, 59122, 59172, 59222, 59272, 59322, 59372,
-    59422, 59472, 59531, 59591, 59637, 59687, 59737, 59787, 59837, 59887, 59937, 59987,
-    60046, 60106, 60152, 60202, 60252, 60302, 60352, 60402, 60452, 60502, 60561, 60621,
-    60667, 60717, 60767, 60817, 60867, 60917, 60967, 61017, 61076, 61136, 61182, 61232,
-    61282, 61332, 61382, 61440, 61490, 61540, 61599, 61659, 61705, 61755, 61805, 61855,
-    61905, 61955, 62005, 62055, 62115, 62137, 62179, 62192, 62214, 62240, 62271, 62306,
-    62324, 62358, 62395, 62437, 62459, 62485, 62522, 62564, 62586, 62612, 62649, 62691,
-    62713, 62739, 62759, 62808, 62845, 62887, 62909, 62935, 62955, 63004, 63041, 63083,
-    63105, 63131, 63151, 63200, 63237, 63279, 63301, 63327, 63347, 63396, 63433, 63475,
-    63497, 63523, 63566, 63615, 63664, 63713, 63756, 63805, 63854, 63903, 63950, 64003,
-    64056, 64109, 64156, 64209, 64262, 64315, 64390, 64424, 64459, 64494, 64543, 64592,
-    64661, 64688, 64715, 64740, 64762, 64784, 64829, 64880, 64931, 64982, 65030, 65078,
-    65100, 65122, 65167, 65218, 65269, 65320, 65362, 65408, 65450, 65536, 65582, 65632,
-    65678, 65728, 65774, 65824, 65870, 65920, 65966, 66016, 66062, 66112, 66158, 66215,
-    66231, 66247, 66263, 66279, 66361, 66426, 66462, 66515, 66532, 66566, 66600, 66634,
-    66668, 66702, 66736, 66770, 66804, 66864, 66909, 66960, 67005, 67056, 67128, 67185,
-    67211, 67270, 67310, 67371, 67397, 67424, 67507, 67582, 67616, 67648, 67695, 67742,
-    67789, 67824, 67866, 67908, 67950, 67993, 68036, 68079, 68120, 68175, 68217, 68274,
-    68302, 68350, 68445, 68488, 68520, 68561, 68602, 68671, 68752, 68773, 68854, 68875,
-    68956, 68977, 69058, 69079, 69161, 69223, 69261, 69282, 69303, 69324, 69345, 69387,
-    69417, 69447, 69491, 69535, 69632, 69679, 69755, 69851, 69907, 69985, 70030, 70075,
-    70102, 70111, 70150, 70193, 70236, 70279, 70318, 70361, 70404, 70447, 70465, 70483,
-    70501, 70519, 70531, 70614, 70635, 70657, 70702, 70737, 70770, 70802, 70834, 70866,
-    70898, 70984, 71005, 71018, 71062, 71101, 71144, 71187, 71230, 71252, 71285, 71371,
-    71404, 71436, 71454, 71486, 71504, 71536, 71554, 71586, 71604, 71637, 71674, 71711,
-    71748, 71787, 71826, 71902, 71983, 72026, 72069, 72109, 72143, 72156, 72195, 72227,
-    72267, 72301, 72377, 72424, 72471, 72515, 72559, 72603, 72643, 72687, 72731, 72775,
-    72819, 72863, 72907, 72945, 72983, 73021, 73095, 73155, 73208, 73259, 73297, 73378,
-    73432, 73485, 73535, 73585, 73728, 73795, 73840, 73851, 73930, 73944, 74000, 74014,
-    74036, 74062, 74089, 74116, 74148, 74166, 74214, 74248, 74308, 74330, 74356, 74383,
-    74410, 74470, 74492, 74518, 74545, 74572, 74672, 74748, 74837, 74915, 74973, 75042,
-    75139, 75213, 75294, 75311, 75361, 75398, 75471, 75511, 75542, 75598, 75666, 75730,
-    75759, 75772, 75789, 75875, 75915, 75938, 75955, 75966, 76041, 76064, 76077, 76137,
-    76187, 76228, 76310, 76378, 76466, 76522, 76562, 76630, 76718, 76731, 76753, 76784,
-    76802, 76850, 76884, 76944, 76966, 77026, 77048, 77108, 77130, 77187, 77239, 77318,
-    77397, 77462, 77517, 77576, 77635, 77694, 77747, 77824, 77915, 77974, 78028, 78036,
-    78077, 78165, 78178, 78200, 78231, 78309, 78363, 78411, 78459, 78507, 78558, 78585,
-    78639, 78663, 78762, 78827, 78865, 78950, 79030, 79110, 79162, 79232, 79299, 79365,
-    79408, 79468, 79516, 79564, 79665, 79708, 79720, 79766, 79775, 79844, 79895, 79917,
-    79971, 79990, 80067, 80149, 80229, 80289, 80349, 80403, 80489, 80517, 80544, 80628,
-    80662, 80725, 80818, 80863, 80916, 80964, 81022, 81061, 81105, 81149, 81193, 81271,
-    81307, 81325, 81343, 81367, 81391, 81415, 81439, 81464, 81498, 81530, 81548, 81580,
-    81598, 81608, 81632, 81656, 81680, 81704, 81729, 81807, 81835, 81863, 81920, 81967,
-    82014, 82061, 82110, 82145, 82180, 82227, 82274, 82321, 82368, 82417, 82464, 82514,
-    82554, 82590, 82645, 82674, 82703, 82732, 82761, 82790, 82819, 82849, 82892, 82942,
-    82980, 83018, 83070, 83093, 83148, 83168, 83246, 83295, 83355, 83411, 83460, 83529,
-    83610, 83654, 83704, 83754, 83804, 83854, 83904, 83954, 84004, 84054, 84104, 84155,
-    84206, 84250, 84300, 84350, 84401, 84423, 84477, 84496, 84573, 84625, 84683, 84741,
-    84781, 84833, 84877, 84928, 84950, 84998, 85062, 85114, 85152, 85224, 85300, 85358,
-    85416, 85454, 85518, 85558, 85613, 85661, 85708, 85755, 85797, 85839, 85881, 85924,
-    85967, 86016, 86069, 86126, 86183, 86240, 86303, 86384, 86405, 86486, 86507, 86565,
-    86619, 86638, 86715, 86751, 86828, 86859, 86890, 86940, 86990, 87055, 87092, 87130,
-    87173, 87216, 87259, 87302, 87345, 87388, 87432, 87474, 87521, 87568, 87615, 87662,
-    87709, 87756, 87804, 87846, 87893, 87940, 87987, 88034, 88081, 88128, 88176, 88218,
-    88265, 88312, 88359, 88406, 88453, 88500, 88548, 88590, 88637, 88684, 88731, 88778,
-    88825, 88872, 88920, 88962, 89009, 89056, 89103, 89150, 89197, 89244, 89292, 89334,
-    89381, 89428, 89475, 89522, 89569, 89616, 89664, 89706, 89753, 89800, 89847, 89894,
-    89941, 89988, 90036, 90057, 90112, 90133, 90184, 90205, 90256, 90277, 90328, 90349,
-    90400, 90421, 90472, 90494, 90546, 90624, 90670, 90704, 90754, 90804, 90854, 90888,
-    90922, 90962, 91002, 91076, 91110, 91167, 91201, 91249, 91318, 91345, 91372, 91457,
-    91478, 91528, 91578, 91628, 91678, 91728, 91778, 91829, 91880, 91931, 91972, 92023,
-    92064, 92115, 92157, 92208, 92250, 92292, 92343, 92385, 92436, 92478, 92529, 92571,
-    92618, 92643, 92668, 92694, 92720, 92746, 92772, 92798, 92824, 92845, 92895, 92945,
-    92995, 93045, 93095, 93145, 93196, 93247, 93298, 93339, 93390, 93431, 93482, 93524,
-    93575, 93617, 93659, 93710, 93752, 93803, 93845, 93896, 93938, 93994, 94010, 94026,
-    94042, 94058, 94139, 94208, 94258, 94308, 94358, 94409, 94460, 94511, 94562, 94613,
-    94664, 94715, 94766, 94817, 94867, 94917, 94967, 95018, 95069, 95120, 95171, 95222,
-    95273, 95324, 95375, 95426, 95469, 95517, 95565, 95613, 95656, 95704, 95752, 95800,
-    95875, 95906, 95947, 95996, 96075, 96160, 96182, 96233, 96274, 96325, 96366, 96407,
-    96458, 96499, 96540, 96591, 96632, 96683, 96725, 96776, 96818, 96860, 96911, 96953,
-    97004, 97046, 97097, 97139, 97161, 97206, 97256, 97307, 97358, 97383, 97408, 97433,
-    97458, 97483, 97508, 97534, 97560, 97586, 97612, 97638, 97664, 97686, 97737, 97778,
-    97829, 97870, 97911, 97962, 98003, 98054, 98095, 98146, 98187, 98238, 98304, 98355,
-    98397, 98448, 98490, 98541, 98583, 98634, 98676, 98727, 98769, 98791, 98836, 98886,
-    98937, 98988, 99038, 99089, 99140, 99191, 99242, 99293, 99344, 99395, 99446, 99497,
-    99548, 99599, 99644, 99694, 99745, 99796, 99847, 99898, 99949, 100000, 100051, 100102,
-    100153, 100204, 100255, 100306, 100357, 100408, 100487, 100547, 100628, 100668, 100747, 100828,
-    100896, 100947, 100961, 101011, 101061, 101143, 101189, 101279, 101335, 101349, 101372, 101400,
-    101432, 101450, 101498, 101558, 101581, 101609, 101669, 101692, 101720, 101780, 101803, 101831,
-    101891, 101914, 101942, 102002, 102025, 102053, 102113, 102136, 102164, 102224, 102247, 102275,
-    102335, 102358, 102400, 102460, 102483, 102511, 102572, 102596, 102625, 102686, 102710, 102739,
-    102821, 102900, 102966, 103044, 103098, 103150, 103165, 103220, 103232, 103270, 103356, 103402,
-    103500, 103565, 103610, 103658, 103731, 103784, 103840, 103921, 104003, 104064, 104125, 104180,
-    104209, 104237, 104320, 104406, 104436, 104485, 104547, 104581, 104626, 104645, 104664, 104683,
-    104702, 104721, 104740, 104765, 104790, 104824, 104857, 104890, 104923, 104956, 104989, 105022,
-    105047, 105072, 105101, 105130, 105159, 105188, 105217, 105246, 105295, 105344, 105378, 105427,
-    105476, 105554, 105593, 105632, 105671, 105710, 105749, 105788, 105861, 105934, 105968, 106020,
-    106072, 106145, 106218, 106269, 106310, 106348, 106385, 106429, 106496, 106540, 106584, 106628,
-    106672, 106716, 106760, 106815, 106868, 106923, 106976, 107031, 107084, 107139, 107192, 107247,
-    107300, 107355, 107408, 107463, 107516, 107571, 107624, 107679, 107732, 107787, 107840, 107895,
-    107948, 108003, 108056, 108107, 108160, 108216, 108297, 108383, 108411, 108439, 108502, 108595,
-    108640, 108693, 108777, 108824, 108882, 108925, 108971, 109032, 109051, 109070, 109089, 109108,
-    109132, 109156, 109180, 109204, 109238, 109272, 109282, 109306, 109330, 109354, 109378, 109407,
-    109436, 109465, 109494, 109541, 109588, 109635, 109683, 109717, 109764, 109811, 109858, 109906,
-    109945, 109984, 110023, 110062, 110132, 110202, 110272, 110344, 110378, 110448, 110518, 110592,
-    110664, 110705, 110748, 110778, 110831, 110869, 110917, 110969, 111021, 111073, 111127, 111171,
-    111215, 111259, 111303, 111358, 111411, 111466, 111519, 111574, 111627, 111682, 111735, 111759,
-    111788, 111817, 111846, 111889, 111938, 111999, 112043, 112110, 112180, 112215, 112254, 112293,
-    112333, 112412, 112470, 112553, 112607, 112685, 112714, 112768, 112842, 112887, 112927, 112971,
-    113015, 113064, 113113, 113162, 113226, 113256, 113320, 113350, 113415, 113446, 113480, 113514,
-    113548, 113582, 113615, 113648, 113681, 113691, 113697, 113781, 113865, 113950, 114011, 114056,
-    114078, 114119, 114160, 114202, 114217, 114239, 114265, 114291, 114318, 114363, 114414, 114455,
-    114496, 114538, 114560, 114586, 114612, 114688, 114739, 114780, 114821, 114863, 114885, 114911,
-    114937, 114964, 114976, 115033, 115084, 115118, 115156, 115194, 115205, 115258, 115314, 115395,
-    115475, 115534, 115593, 115646, 115675, 115704, 115733, 115762, 115809, 115845, 115885, 115920,
-    115953, 115986, 116019, 116052, 116112, 116172, 116217, 116258, 116272, 116298, 116349, 116390,
-    116412, 116438, 116489, 116530, 116552, 116578, 116629, 116670, 116692, 116718, 116753, 116813,
-    116873, 116908, 116941, 116976, 117009, 117044, 117077, 117112, 117145, 117180, 117221, 117262,
-    117345, 117363, 117404, 117437, 117511, 117567, 117619, 117667, 117699, 117731, 117811, 117897,
-    117977, 118028, 118079, 118130, 118181, 118232, 118283, 118333, 118383, 118434, 118485, 118536,
-    118587, 118638, 118689, 118784, 118835, 118885, 118935, 118986, 119037, 119093, 119149, 119192,
-    119239, 119286, 119333, 119393, 119453, 119500, 119551, 119602, 119653, 119713, 119773, 119820,
-    119871, 119922, 119973, 120033, 120093, 120140, 120191, 120242, 120293, 120339, 120385, 120432,
-    120485, 120538, 120591, 120673, 120713, 120794, 120830, 120900, 120919, 120967, 121015, 121063,
-    121111, 121159, 121207, 121255, 121303, 121317, 121367, 121417, 121467, 121518, 121569, 121620,
-    121671, 121722, 121773, 121824, 121875, 121926, 121976, 122026, 122076, 122127, 122178, 122229,
-    122280, 122331, 122382, 122433, 122484, 122535, 122611, 122644, 122696, 122785, 122842, 122880,
-    122915, 122956, 123051, 123127, 123204, 123257, 123335, 123369, 123434, 123485, 123514, 123543,
-    123572, 123601, 123627, 123676, 123725, 123774, 123823, 123844, 123894, 123943, 123992, 124041,
-    124090, 124139, 124160, 124194, 124250, 124306, 124345, 124389, 124433, 124477, 124521, 124565,
-    124609, 124654, 124714, 124774, 124817, 124865, 124913, 124961, 125009, 125057, 125105, 125154,
-    125200, 125258, 125282, 125336, 125360, 125414, 125438, 125492, 125516, 125570, 125594, 125618,
-    125672, 125696, 125720, 125774, 125798, 125822, 125877, 125901, 125925, 126020, 126103, 126159,
-    126229, 126282, 126331, 126380, 126433, 126486, 126539, 126592, 126645, 126698, 126751, 126804,
-    126877, 126912, 126976, 127024, 127043, 127062, 127081, 127125, 127146, 127189, 127237, 127285,
-    127333, 127354, 127397, 127445, 127493, 127541, 127584, 127628, 127672, 127719, 127767, 127815,
-    127875, 127918, 127965, 128013, 128061, 128121, 128164, 128211, 128259, 128307, 128352, 128405,
-    128459, 128540, 128573, 128623, 128677, 128716, 128787, 128868, 128929, 128956, 129014, 129079,
-    129140, 129157, 129169, 129210, 129295, 129306, 129361, 129410, 129457, 129505, 129553, 129601,
-    129644, 129688, 129732, 129776, 129793, 129824, 129855, 129869, 129888, 129909, 129938, 129992,
-    130050, 130108, 130166, 130215, 130278, 130321, 130353, 130395, 130437, 130479, 130521, 130562,
-    130594, 130659, 130724, 130789, 130854, 130939, 130981, 131014, 131072, 131105, 131138, 131225,
-    131284, 131363, 131421, 131490, 131573, 131642, 131693, 131707, 131757, 131841, 131855, 131881,
-    131903, 131929, 131951, 131977, 131999, 132025, 132106, 132173, 132226, 132288, 132343, 132384,
-    132398, 132452, 132509, 132547, 132634, 132695, 132787, 132840, 132863, 132919, 132939, 132981,
-    133046, 133136, 133183, 133255, 133302, 133376, 133452, 133486, 133523, 133620, 133631, 133673,
-    133692, 133726, 133813, 133862, 133879, 133902, 133924, 133956, 134002, 134028, 134100, 134144,
-    134169, 134218, 134253, 134310, 134388, 134434, 134512, 134586, 134653, 134665, 134750, 134784,
-    134825, 134900, 134956, 135030, 135089, 135168, 135209, 135274, 135346, 135404, 135445, 135479,
-    135491, 135533, 135614, 135660, 135706, 135754, 135804, 135876, 135920, 135945, 135994, 136095,
-    136123, 136168, 136240, 136287, 136361, 136437, 136471, 136508, 136554, 136600, 136648, 136698,
-    136755, 136832, 136870, 136925, 136952, 136968, 137033, 137063, 137118, 137176, 137221, 137287,
-    137334, 137407, 137455, 137493, 137564, 137598, 137646, 137663, 137694, 137739, 137813, 137863,
-    137943, 137990, 138076, 138153, 138219, 138260, 138334, 138384, 138429, 138502, 138550, 138588,
-    138646, 138724, 138762, 138818,
+    4010, 4034, 4052, 4076, 4094, 4118, 4136, 4160, 4178, 4202, 4220, 4244,
+    4262, 4271, 4280, 4283, 4343, 4359, 4402, 4423, 4460, 4470, 4483, 4505,
+    4549, 4583, 4603, 4652, 4689, 4711, 4731, 4780, 4817, 4839, 4859, 4908,
+    4945, 4967, 4987, 5036, 5073, 5095, 5115, 5164, 5201, 5223, 5243, 5292,
+    5329, 5351, 5371, 5420, 5457, 5479, 5530, 5558, 5612, 5637, 5714, 5799,
+    5876, 5917, 5983, 6032, 6081, 6132, 6183, 6234, 6259, 6284, 6311, 6338,
+    6423, 6500, 6541, 6607, 6634, 6690, 6726, 6767, 6821, 6851, 6945, 7041,
+    7100, 7180, 7262, 7316, 7372, 7445, 7518, 7547, 7576, 7605, 7634, 7663,
+    7692, 7721, 7750, 7779, 7808, 7839, 7870, 7905, 7940, 7975, 8010, 8045,
+    8080, 8115, 8150, 8185, 8220, 8244, 8279, 8303, 8338, 8364, 8403, 8429,
+    8468, 8478, 8488, 8550, 8572, 8614, 8628, 8651, 8679, 8724, 8766, 8789,
+    8817, 8859, 8882, 8910, 8952, 8975, 9003, 9045, 9068, 9096, 9138, 9161,
+    9189, 9231, 9254, 9282, 9324, 9347, 9375, 9395, 9444, 9481, 9523, 9546,
+    9574, 9594, 9643, 9680, 9722, 9745, 9773, 9794, 9844, 9882, 9925, 9949,
+    9978, 9999, 10049, 10087, 10130, 10154, 10183, 10234, 10285, 10336, 10387, 10438,
+    10489, 10540, 10591, 10642, 10693, 10744, 10795, 10846, 10897, 10948, 10999, 11050,
+    11101, 11152, 11203, 11254, 11281, 11308, 11335, 11362, 11389, 11416, 11443, 11470,
+    11497, 11524, 11551, 11578, 11605, 11632, 11659, 11686, 11713, 11740, 11767, 11794,
+    11821, 11877, 11897, 11921, 11945, 11969, 11993, 12017, 12041, 12065, 12089, 12113,
+    12139, 12165, 12219, 12249, 12279, 12293, 12313, 12405, 12439, 12487, 12511, 12593,
+    12661, 12683, 12753, 12832, 12891, 12956, 13014, 13058, 13088, 13104, 13161, 13222,
+    13248, 13333, 13385, 13441, 13497, 13553, 13609, 13665, 13721, 13777, 13866, 13955,
+    14010, 14039, 14070, 14083, 14116, 14154, 14192, 14230, 14268, 14306, 14344, 14382,
+    14420, 14461, 14541, 14599, 14640, 14720, 14778, 14861, 14920, 14979, 15038, 15097,
+    15158, 15219, 15281, 15364, 15423, 15482, 15541, 15600, 15661, 15722, 15784, 15850,
+    15873, 15914, 15955, 15987, 16028, 16060, 16101, 16133, 16174, 16206, 16247, 16279,
+    16320, 16352, 16393, 16425, 16466, 16498, 16539, 16573, 16603, 16692, 16734, 16763,
+    16805, 16860, 16894, 16983, 17025, 17084, 17106, 17169, 17236, 17260, 17293, 17331,
+    17369, 17407, 17445, 17483, 17521, 17559, 17597, 17638, 17729, 17776, 17817, 17908,
+    17955, 18028, 18100, 18165, 18227, 18272, 18314, 18370, 18387, 18404, 18441, 18464,
+    18480, 18493, 18516, 18549, 18588, 18673, 18747, 18812, 18877, 18942, 19009, 19076,
+    19144, 19217, 19247, 19326, 19399, 19472, 19545, 19624, 19697, 19770, 19843, 19880,
+    19943, 19986, 20029, 20072, 20115, 20158, 20201, 20244, 20287, 20372, 20393, 20478,
+    20499, 20542, 20585, 20606, 20627, 20673, 20731, 20748, 20775, 20805, 20855, 20882,
+    20965, 21040, 21080, 21145, 21195, 21280, 21357, 21398, 21464, 21491, 21547, 21586,
+    21640, 21670, 21762, 21858, 21916, 21998, 22052, 22107, 22180, 22252, 22280, 22308,
+    22336, 22364, 22392, 22420, 22453, 22463, 22472, 22533, 22555, 22596, 22610, 22636,
+    22681, 22722, 22748, 22789, 22815, 22856, 22882, 22923, 22949, 22990, 23016, 23067,
+    23093, 23148, 23201, 23230, 23288, 23310, 23332, 23433, 23515, 23595, 23654, 23713,
+    23799, 23827, 23889, 23915, 23999, 24056, 24090, 24153, 24241, 24333, 24382, 24447,
+    24463, 24479, 24558, 24603, 24650, 24670, 24713, 24765, 24841, 24918, 24970, 25054,
+    25075, 25089, 25095, 25135, 25225, 25296, 25343, 25372, 25419, 25477, 25511, 25554,
+    25600, 25642, 25645, 25696, 25735, 25795, 25828, 25871, 25911, 25955, 25999, 26043,
+    26062, 26140, 26176, 26194, 26212, 26230, 26248, 26263, 26287, 26311, 26335, 26359,
+    26362, 26375, 26401, 26404, 26437, 26469, 26487, 26519, 26537, 26569, 26587, 26619,
+    26637, 26647, 26653, 26656, 26680, 26704, 26728, 26752, 26771, 26849, 26877, 26905,
+    26933, 26961, 27008, 27055, 27102, 27150, 27183, 27218, 27253, 27288, 27323, 27370,
+    27417, 27464, 27512, 27531, 27609, 27647, 27685, 27723, 27761, 27831, 27901, 27971,
+    28043, 28076, 28128, 28180, 28232, 28284, 28354, 28424, 28494, 28566, 28590, 28663,
+    28710, 28759, 28799, 28842, 28855, 28885, 28938, 28960, 28994, 29008, 29027, 29049,
+    29085, 29122, 29157, 29205, 29257, 29309, 29361, 29413, 29465, 29517, 29569, 29582,
+    29662, 29703, 29758, 29801, 29844, 29887, 29930, 29973, 30016, 30059, 30102, 30155,
+    30206, 30259, 30310, 30363, 30414, 30467, 30518, 30571, 30622, 30675, 30726, 30779,
+    30830, 30883, 30934, 30987, 31038, 31091, 31142, 31195, 31246, 31299, 31350, 31374,
+    31403, 31432, 31461, 31490, 31520, 31550, 31580, 31623, 31648, 31673, 31698, 31723,
+    31748, 31773, 31798, 31823, 31845, 31894, 31928, 31966, 32004, 32042, 32053, 32136,
+    32211, 32251, 32316, 32366, 32406, 32446, 32538, 32596, 32676, 32756, 32783, 32867,
+    32919, 32965, 32993, 33047, 33102, 33175, 33247, 33295, 33343, 33391, 33406, 33470,
+    33500, 33564, 33594, 33659, 33690, 33703, 33729, 33732, 33765, 33798, 33831, 33864,
+    33888, 33957, 33981, 34050, 34074, 34143, 34153, 34162, 34212, 34234, 34318, 34328,
+    34412, 34422, 34507, 34518, 34579, 34595, 34638, 34660, 34697, 34738, 34780, 34822,
+    34832, 34846, 34868, 34894, 34921, 34948, 34993, 35013, 35062, 35099, 35140, 35182,
+    35224, 35246, 35272, 35299, 35326, 35346, 35395, 35432, 35473, 35515, 35557, 35579,
+    35605, 35632, 35659, 35671, 35697, 35752, 35805, 35834, 35884, 35911, 35964, 35988,
+    36064, 36089, 36164, 36198, 36287, 36344, 36396, 36453, 36510, 36557, 36592, 36627,
+    36692, 36734, 36783, 36832, 36901, 36975, 37027, 37107, 37146, 37158, 37176, 37272,
+    37300, 37328, 37356, 37384, 37472, 37515, 37594, 37607, 37621, 37643, 37646, 37691,
+    37732, 37779, 37830, 37871, 37922, 37963, 38014, 38055, 38077, 38122, 38163, 38210,
+    38261, 38302, 38353, 38394, 38445, 38486, 38537, 38578, 38629, 38670, 38721, 38762,
+    38813, 38854, 38868, 38921, 38946, 38994, 39042, 39084, 39109, 39134, 39159, 39184,
+    39226, 39251, 39276, 39301, 39326, 39351, 39376, 39401, 39426, 39457, 39468, 39483,
+    39505, 39550, 39591, 39638, 39689, 39730, 39781, 39822, 39873, 39914, 39936, 39981,
+    40022, 40069, 40120, 40161, 40212, 40253, 40304, 40345, 40396, 40437, 40488, 40529,
+    40580, 40621, 40672, 40713, 40755, 40767, 40801, 40856, 40911, 40953, 40999, 41045,
+    41091, 41150, 41209, 41255, 41305, 41355, 41405, 41464, 41523, 41569, 41619, 41669,
+    41719, 41778, 41837, 41883, 41933, 41983, 42033, 42101, 42147, 42192, 42249, 42252,
+    42298, 42322, 42346, 42398, 42422, 42446, 42498, 42522, 42546, 42598, 42622, 42646,
+    42741, 42823, 42869, 42909, 42987, 43038, 43107, 43143, 43196, 43265, 43283, 43336,
+    43383, 43430, 43477, 43524, 43571, 43618, 43665, 43712, 43802, 43810, 43870, 43886,
+    43929, 43950, 43987, 43997, 44010, 44032, 44076, 44110, 44122, 44167, 44214, 44265,
+    44316, 44367, 44418, 44469, 44520, 44571, 44616, 44663, 44714, 44765, 44816, 44867,
+    44918, 44969, 45020, 45038, 45083, 45130, 45181, 45232, 45283, 45328, 45375, 45426,
+    45477, 45528, 45604, 45662, 45739, 45770, 45801, 45850, 45897, 45944, 45991, 46038,
+    46076, 46121, 46167, 46214, 46265, 46316, 46361, 46407, 46454, 46496, 46542, 46588,
+    46634, 46703, 46772, 46841, 46910, 46956, 47006, 47056, 47106, 47152, 47202, 47252,
+    47302, 47348, 47398, 47448, 47498, 47558, 47572, 47602, 47620, 47654, 47672, 47706,
+    47724, 47758, 47778, 47827, 47857, 47891, 47925, 47959, 47979, 48028, 48058, 48092,
+    48126, 48160, 48180, 48229, 48259, 48293, 48327, 48361, 48408, 48453, 48500, 48551,
+    48602, 48653, 48703, 48730, 48777, 48840, 48891, 48940, 48986, 49076, 49148, 49205,
+    49281, 49338, 49395, 49422, 49479, 49521, 49550, 49617, 49684, 49707, 49784, 49843,
+    49859, 49875, 49891, 49907, 49932, 49944, 49971, 50061, 50125, 50214, 50259, 50328,
+    50382, 50414, 50461, 50507, 50554, 50642, 50692, 50778, 50858, 50900, 50943, 50984,
+    51002, 51058, 51083, 51125, 51141, 51172, 51201, 51254, 51285, 51303, 51362, 51380,
+    51414, 51473, 51491, 51525, 51584, 51613, 51626, 51645, 51680, 51752, 51809, 51838,
+    51895, 51923, 51951, 51979, 52007, 52102, 52199, 52225, 52287, 52318, 52360, 52393,
+    52434, 52475, 52515, 52550, 52590, 52625, 52665, 52700, 52740, 52775, 52808, 52889,
+    52910, 52991, 53012, 53094, 53156, 53238, 53300, 53382, 53444, 53526, 53588, 53684,
+    53722, 53763, 53804, 53885, 53966, 53999, 54041, 54071, 54101, 54128, 54172, 54216,
+    54272, 54301, 54331, 54361, 54391, 54421, 54451, 54481, 54542, 54603, 54628, 54671,
+    54724, 54748, 54824, 54902, 54935, 54987, 55022, 55057, 55126, 55195, 55289, 55384,
+    55480, 55545, 55597, 55635, 55647, 55680, 55700, 55712, 55730, 55752, 55814, 55887,
+    55960, 56017, 56058, 56080, 56093, 56106, 56114, 56131, 56164, 56189, 56224, 56259,
+    56328, 56356, 56384, 56412, 56440, 56483, 56505, 56548, 56597, 56646, 56695, 56717,
+    56764, 56817, 56870, 56923, 56975, 57024, 57073, 57083, 57105, 57148, 57197, 57246,
+    57295, 57317, 57364, 57417, 57470, 57523, 57564, 57598, 57653, 57709, 57751, 57797,
+    57843, 57889, 57935, 57981, 58027, 58073, 58132, 58192, 58238, 58288, 58338, 58388,
+    58438, 58488, 58538, 58588, 58647, 58707, 58753, 58803, 58853, 58903, 58953, 59003,
+    59053, 59103, 59162, 59222, 59268, 59318, 59368, 59418, 59468, 59518, 59568, 59618,
+    59677, 59737, 59783, 59833, 59883, 59933, 59983, 60033, 60083, 60133, 60192, 60252,
+    60298, 60348, 60398, 60448, 60498, 60548, 60598, 60648, 60707, 60767, 60813, 60863,
+    60913, 60963, 61013, 61063, 61113, 61163, 61222, 61282, 61328, 61378, 61428, 61478,
+    61528, 61578, 61628, 61678, 61738, 61760, 61802, 61815, 61837, 61863, 61894, 61929,
+    61947, 61981, 62018, 62060, 62082, 62108, 62145, 62187, 62209, 62235, 62272, 62314,
+    62336, 62362, 62382, 62431, 62468, 62510, 62532, 62558, 62578, 62627, 62664, 62706,
+    62728, 62754, 62774, 62823, 62860, 62902, 62924, 62950, 62970, 63019, 63056, 63098,
+    63120, 63146, 63189, 63238, 63287, 63336, 63379, 63428, 63477, 63526, 63573, 63626,
+    63679, 63732, 63779, 63832, 63885, 63938, 64013, 64047, 64082, 64117, 64166, 64215,
+    64284, 64311, 64338, 64363, 64385, 64407, 64452, 64503, 64554, 64605, 64653, 64701,
+    64723, 64745, 64790, 64841, 64892, 64943, 64985, 65031, 65073, 65119, 65165, 65215,
+    65261, 65311, 65357, 65407, 65453, 65503, 65549, 65599, 65645, 65695, 65741, 65798,
+    65814, 65830, 65846, 65862, 65944, 66009, 66045, 66098, 66115, 66149, 66183, 66217,
+    66251, 66285, 66319, 66353, 66387, 66447, 66492, 66543, 66588, 66639, 66711, 66768,
+    66794, 66853, 66893, 66954, 66980, 67007, 67090, 67165, 67199, 67231, 67278, 67325,
+    67372, 67407, 67449, 67491, 67533, 67576, 67619, 67662, 67703, 67758, 67800, 67857,
+    67885, 67933, 68028, 68071, 68103, 68144, 68185, 68254, 68335, 68356, 68437, 68458,
+    68539, 68560, 68641, 68662, 68744, 68806, 68844, 68865, 68886, 68907, 68928, 68970,
+    69000, 69030, 69074, 69118, 69204, 69251, 69327, 69423, 69479, 69557, 69602, 69647,
+    69674, 69683, 69722, 69765, 69808, 69851, 69890, 69933, 69976, 70019, 70037, 70055,
+    70073, 70091, 70103, 70186, 70207, 70229, 70274, 70309, 70342, 70374, 70406, 70438,
+    70470, 70556, 70577, 70590, 70634, 70673, 70716, 70759, 70802, 70824, 70857, 70943,
+    70976, 71008, 71026, 71058, 71076, 71108, 71126, 71158, 71176, 71209, 71246, 71283,
+    71320, 71359, 71398, 71474, 71555, 71598, 71641, 71681, 71715, 71728, 71767, 71799,
+    71839, 71873, 71949, 71996, 72043, 72087, 72131, 72175, 72215, 72259, 72303, 72347,
+    72391, 72435, 72479, 72517, 72555, 72593, 72667, 72727, 72780, 72831, 72869, 72950,
+    73004, 73057, 73107, 73157, 73239, 73306, 73351, 73362, 73441, 73455, 73511, 73525,
+    73547, 73573, 73600, 73627, 73659, 73677, 73725, 73759, 73819, 73841, 73867, 73894,
+    73921, 73981, 74003, 74029, 74056, 74083, 74183, 74259, 74348, 74426, 74484, 74553,
+    74650, 74724, 74805, 74822, 74872, 74909, 74982, 75022, 75053, 75109, 75177, 75241,
+    75270, 75283, 75300, 75386, 75426, 75449, 75466, 75477, 75552, 75575, 75588, 75648,
+    75698, 75739, 75821, 75889, 75977, 76033, 76073, 76141, 76229, 76242, 76264, 76295,
+    76313, 76361, 76395, 76455, 76477, 76537, 76559, 76619, 76641, 76698, 76750, 76829,
+    76908, 76973, 77028, 77087, 77146, 77205, 77258, 77319, 77410, 77469, 77523, 77531,
+    77572, 77660, 77673, 77695, 77726, 77804, 77858, 77906, 77954, 78002, 78053, 78080,
+    78134, 78158, 78257, 78322, 78360, 78445, 78525, 78605, 78657, 78727, 78794, 78860,
+    78903, 78963, 79011, 79059, 79160, 79203, 79215, 79261, 79270, 79339, 79390, 79412,
+    79466, 79485, 79562, 79644, 79724, 79784, 79844, 79898, 79984, 80012, 80039, 80123,
+    80157, 80220, 80313, 80358, 80411, 80459, 80517, 80556, 80600, 80644, 80688, 80766,
+    80802, 80820, 80838, 80862, 80886, 80910, 80934, 80959, 80993, 81025, 81043, 81075,
+    81093, 81103, 81127, 81151, 81175, 81199, 81224, 81302, 81330, 81358, 81405, 81452,
+    81499, 81546, 81595, 81630, 81665, 81712, 81759, 81806, 81853, 81902, 81949, 81999,
+    82039, 82075, 82130, 82159, 82188, 82217, 82246, 82275, 82304, 82334, 82377, 82427,
+    82465, 82503, 82555, 82578, 82633, 82653, 82731, 82780, 82840, 82896, 82945, 83014,
+    83095, 83139, 83189, 83239, 83289, 83339, 83389, 83439, 83489, 83539, 83589, 83640,
+    83691, 83735, 83785, 83835, 83886, 83908, 83962, 83981, 84058, 84110, 84168, 84226,
+    84266, 84318, 84362, 84413, 84435, 84483, 84547, 84599, 84637, 84709, 84785, 84843,
+    84901, 84939, 85003, 85043, 85098, 85146, 85193, 85240, 85282, 85324, 85366, 85409,
+    85452, 85481, 85534, 85591, 85648, 85705, 85768, 85849, 85870, 85951, 85972, 86030,
+    86084, 86103, 86180, 86216, 86293, 86324, 86355, 86405, 86455, 86520, 86557, 86595,
+    86638, 86681, 86724, 86767, 86810, 86853, 86897, 86939, 86986, 87033, 87080, 87127,
+    87174, 87221, 87269, 87311, 87358, 87405, 87452, 87499, 87546, 87593, 87641, 87683,
+    87730, 87777, 87824, 87871, 87918, 87965, 88013, 88055, 88102, 88149, 88196, 88243,
+    88290, 88337, 88385, 88427, 88474, 88521, 88568, 88615, 88662, 88709, 88757, 88799,
+    88846, 88893, 88940, 88987, 89034, 89081, 89129, 89171, 89218, 89265, 89312, 89359,
+    89406, 89453, 89501, 89522, 89573, 89594, 89645, 89666, 89717, 89738, 89789, 89810,
+    89861, 89882, 89933, 89955, 90007, 90085, 90131, 90165, 90215, 90265, 90315, 90349,
+    90383, 90423, 90463, 90537, 90571, 90628, 90662, 90710, 90779, 90806, 90833, 90918,
+    90939, 90989, 91039, 91089, 91139, 91189, 91239, 91290, 91341, 91392, 91433, 91484,
+    91525, 91576, 91618, 91669, 91711, 91753, 91804, 91846, 91897, 91939, 91990, 92032,
+    92079, 92104, 92129, 92155, 92181, 92207, 92233, 92259, 92285, 92306, 92356, 92406,
+    92456, 92506, 92556, 92606, 92657, 92708, 92759, 92800, 92851, 92892, 92943, 92985,
+    93036, 93078, 93120, 93171, 93213, 93264, 93306, 93357, 93399, 93455, 93471, 93487,
+    93503, 93519, 93600, 93650, 93700, 93750, 93800, 93851, 93902, 93953, 94004, 94055,
+    94106, 94157, 94208, 94259, 94309, 94359, 94409, 94460, 94511, 94562, 94613, 94664,
+    94715, 94766, 94817, 94868, 94911, 94959, 95007, 95055, 95098, 95146, 95194, 95242,
+    95317, 95348, 95389, 95438, 95517, 95602, 95624, 95675, 95716, 95767, 95808, 95849,
+    95900, 95941, 95982, 96033, 96074, 96125, 96167, 96218, 96260, 96302, 96353, 96395,
+    96446, 96488, 96539, 96581, 96603, 96648, 96698, 96749, 96800, 96825, 96850, 96875,
+    96900, 96925, 96950, 96976, 97002, 97028, 97054, 97080, 97106, 97128, 97179, 97220,
+    97271, 97312, 97353, 97404, 97445, 97496, 97537, 97588, 97629, 97680, 97722, 97773,
+    97815, 97866, 97908, 97959, 98001, 98052, 98094, 98145, 98187, 98209, 98254, 98304,
+    98355, 98406, 98456, 98507, 98558, 98609, 98660, 98711, 98762, 98813, 98864, 98915,
+    98966, 99017, 99062, 99112, 99163, 99214, 99265, 99316, 99367, 99418, 99469, 99520,
+    99571, 99622, 99673, 99724, 99775, 99826, 99905, 99965, 100046, 100086, 100165, 100246,
+    100314, 100365, 100379, 100429, 100479, 100561, 100607, 100697, 100753, 100767, 100790, 100818,
+    100850, 100868, 100916, 100976, 100999, 101027, 101087, 101110, 101138, 101198, 101221, 101249,
+    101309, 101332, 101360, 101420, 101443, 101471, 101531, 101554, 101582, 101642, 101665, 101693,
+    101753, 101776, 101804, 101864, 101887, 101915, 101976, 102000, 102029, 102090, 102114, 102143,
+    102225, 102304, 102370, 102448, 102502, 102554, 102569, 102624, 102636, 102674, 102760, 102806,
+    102904, 102969, 103014, 103062, 103135, 103188, 103244, 103325, 103407, 103468, 103529, 103584,
+    103613, 103641, 103724, 103810, 103840, 103889, 103951, 103985, 104030, 104049, 104068, 104087,
+    104106, 104125, 104144, 104169, 104194, 104228, 104261, 104294, 104327, 104360, 104393, 104426,
+    104451, 104476, 104505, 104534, 104563, 104592, 104621, 104650, 104699, 104748, 104782, 104831,
+    104880, 104958, 104997, 105036, 105075, 105114, 105153, 105192, 105265, 105338, 105372, 105424,
+    105476, 105549, 105622, 105673, 105714, 105752, 105789, 105833, 105877, 105921, 105965, 106009,
+    106053, 106097, 106141, 106196, 106249, 106304, 106357, 106412, 106465, 106520, 106573, 106628,
+    106681, 106736, 106789, 106844, 106897, 106952, 107005, 107060, 107113, 107168, 107221, 107276,
+    107329, 107384, 107437, 107488, 107541, 107597, 107678, 107764, 107792, 107820, 107883, 107976,
+    108021, 108074, 108158, 108205, 108263, 108306, 108352, 108413, 108432, 108451, 108470, 108489,
+    108513, 108537, 108561, 108585, 108619, 108653, 108663, 108687, 108711, 108735, 108759, 108788,
+    108817, 108846, 108875, 108922, 108969, 109016, 109064, 109098, 109145, 109192, 109239, 109287,
+    109326, 109365, 109404, 109443, 109513, 109583, 109653, 109725, 109759, 109829, 109899, 109969,
+    110041, 110082, 110125, 110155, 110208, 110246, 110294, 110346, 110398, 110450, 110504, 110548,
+    110592, 110636, 110680, 110735, 110788, 110843, 110896, 110951, 111004, 111059, 111112, 111136,
+    111165, 111194, 111223, 111266, 111315, 111376, 111420, 111487, 111557, 111592, 111631, 111670,
+    111710, 111789, 111847, 111930, 111984, 112062, 112091, 112145, 112219, 112264, 112304, 112348,
+    112392, 112441, 112490, 112539, 112603, 112633, 112697, 112727, 112792, 112823, 112857, 112891,
+    112925, 112959, 112992, 113025, 113058, 113068, 113074, 113158, 113242, 113327, 113388, 113433,
+    113455, 113496, 113537, 113579, 113594, 113616, 113642, 113668, 113695, 113740, 113791, 113832,
+    113873, 113915, 113937, 113963, 113989, 114016, 114067, 114108, 114149, 114191, 114213, 114239,
+    114265, 114292, 114304, 114361, 114412, 114446, 114484, 114522, 114533, 114586, 114642, 114723,
+    114803, 114862, 114921, 114974, 115003, 115032, 115061, 115090, 115137, 115173, 115213, 115248,
+    115281, 115314, 115347, 115380, 115440, 115500, 115545, 115586, 115600, 115626, 115677, 115718,
+    115740, 115766, 115817, 115858, 115880, 115906, 115957, 115998, 116020, 116046, 116081, 116141,
+    116201, 116236, 116269, 116304, 116337, 116372, 116405, 116440, 116473, 116508, 116549, 116590,
+    116673, 116691, 116732, 116765, 116839, 116895, 116947, 116995, 117027, 117059, 117139, 117225,
+    117305, 117356, 117407, 117458, 117509, 117560, 117611, 117661, 117711, 117762, 117813, 117864,
+    117915, 117966, 118017, 118068, 118119, 118169, 118219, 118270, 118321, 118377, 118433, 118476,
+    118523, 118570, 118617, 118677, 118737, 118784, 118835, 118886, 118937, 118997, 119057, 119104,
+    119155, 119206, 119257, 119317, 119377, 119424, 119475, 119526, 119577, 119623, 119669, 119716,
+    119769, 119822, 119875, 119957, 119997, 120078, 120114, 120184, 120203, 120251, 120299, 120347,
+    120395, 120443, 120491, 120539, 120587, 120601, 120651, 120701, 120751, 120802, 120853, 120904,
+    120955, 121006, 121057, 121108, 121159, 121210, 121260, 121310, 121360, 121411, 121462, 121513,
+    121564, 121615, 121666, 121717, 121768, 121819, 121895, 121928, 121980, 122069, 122126, 122162,
+    122197, 122238, 122333, 122409, 122486, 122539, 122617, 122651, 122716, 122767, 122796, 122825,
+    122854, 122883, 122909, 122958, 123007, 123056, 123105, 123126, 123176, 123225, 123274, 123323,
+    123372, 123421, 123442, 123476, 123532, 123588, 123627, 123671, 123715, 123759, 123803, 123847,
+    123891, 123936, 123996, 124056, 124099, 124147, 124195, 124243, 124291, 124339, 124387, 124436,
+    124482, 124540, 124564, 124618, 124642, 124696, 124720, 124774, 124798, 124852, 124876, 124900,
+    124954, 124978, 125002, 125056, 125080, 125104, 125159, 125183, 125207, 125302, 125385, 125441,
+    125511, 125564, 125613, 125662, 125715, 125768, 125821, 125874, 125927, 125980, 126033, 126086,
+    126159, 126194, 126225, 126273, 126292, 126311, 126330, 126374, 126395, 126438, 126486, 126534,
+    126582, 126603, 126646, 126694, 126742, 126790, 126833, 126877, 126921, 126968, 127016, 127064,
+    127124, 127167, 127214, 127262, 127310, 127370, 127413, 127460, 127508, 127556, 127601, 127654,
+    127708, 127789, 127822, 127872, 127926, 127965, 128036, 128117, 128178, 128205, 128263, 128328,
+    128389, 128406, 128418, 128459, 128544, 128555, 128610, 128659, 128706, 128754, 128802, 128850,
+    128893, 128937, 128981, 129025, 129042, 129073, 129104, 129118, 129137, 129158, 129187, 129241,
+    129299, 129357, 129415, 129464, 129527, 129570, 129602, 129644, 129686, 129728, 129770, 129811,
+    129843, 129908, 129973, 130038, 130103, 130188, 130230, 130263, 130296, 130329, 130362, 130449,
+    130508, 130587, 130645, 130714, 130797, 130866, 130917, 130931, 130981, 131065, 131079, 131105,
+    131127, 131153, 131175, 131201, 131223, 131249, 131330, 131397, 131450, 131512, 131567, 131608,
+    131622, 131676, 131733, 131771, 131858, 131919, 132011, 132064, 132087, 132143, 132163, 132205,
+    132270, 132360, 132407, 132479, 132526, 132600, 132676, 132710, 132747, 132844, 132855, 132897,
+    132916, 132950, 133037, 133086, 133103, 133126, 133148, 133180, 133226, 133252, 133324, 133368,
+    133393, 133442, 133477, 133534, 133612, 133658, 133736, 133810, 133877, 133889, 133974, 134008,
+    134049, 134124, 134180, 134254, 134313, 134365, 134406, 134471, 134543, 134601, 134642, 134676,
+    134688, 134730, 134811, 134857, 134903, 134951, 135001, 135073, 135117, 135142, 135191, 135292,
+    135320, 135365, 135437, 135484, 135558, 135634, 135668, 135705, 135751, 135797, 135845, 135895,
+    135952, 136029, 136067, 136122, 136149, 136165, 136230, 136260, 136315, 136373, 136418, 136484,
+    136531, 136604, 136652, 136690, 136761, 136795, 136843, 136860, 136891, 136936, 137010, 137060,
+    137140, 137187, 137273, 137350, 137416, 137457, 137531, 137581, 137626, 137699, 137747, 137785,
+    137843, 137921, 137959, 138015,
 };
 
 static const struct kiln_pair bundle_generic_pairs[] = {
@@ -6913,13 +5014,13 @@ static const struct kiln_recipe bundle_generic_recipes[] = {
 };
 
 KILN_INTERNAL const struct kiln_bundle kiln_bundle_generic = {
-    .format = 18,
+    .format = 19,
     .name = "generic",
     .provenance = "for every device of OpenCL 1.2; tuned on pthread-skylake-avx512-AMD EPYC; NVIDIA H200",
     .match = { NULL, NULL, NULL, 0, 0 },
-    .pool = { sizeof bundle_generic_rows, 3100, 5172, 3511,
-              bundle_generic_rows[0].text, bundle_generic_lines,
-              bundle_generic_pairs, bundle_generic_symbols },
+    .pool = { 138081, 3100, 5172, 3511, NULL, bundle_generic_lines,
+              bundle_generic_pairs, bundle_generic_symbols,
+              sizeof bundle_generic_packed, bundle_generic_packed },
     .num_programs = 249, .num_recipes = 273, .num_pins = 0,
     .programs = bundle_generic_programs, .recipes = bundle_generic_recipes,
     .pins = NULL,

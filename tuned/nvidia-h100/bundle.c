@@ -16,5241 +16,2683 @@
  */
 #include "bundle.h"
 
-static const struct { char text[4096]; } bundle_nvidia_h100_rows[] = { {
-    "// Elements of half are computed with as float. A product and a sum are fused where the device does\0"
-    "// that in one step: FP_CONTRACT, on by default, allows it.\0"
-    "static float load(__global const half *p)\0"
-    "{\0"
-    "\004return vload_half(0, p);\0"
-    "}\0"
-    "\0"
-    "static void store(float x, __global half *p)\0"
-    "\004vstore_half(x, 0, p);\0"
-    "// C = alpha x + beta C for one element; beta == 0 does not read C.\0"
-    "static void put(float x, float alpha, float beta, __global half *p)\0"
-    "\004store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);\0"
-    "// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.\0"
-    "static uint local_address(__local const void *p)\0"
-    "\004return (uint) (ulong) p;\0"
-    "// Begins to copy 4 bytes into local memory: the first `bytes` of them, and zeros.\0"
-    "static void copy_4(uint to, __global const half *from, uint bytes)\0"
-    "\004asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4, %2;\" ::\0"
-    "\014\"r\"(to), \"l\"((ulong) from), \"r\"(bytes) : \"memory\");\0"
-    "// What this work-item has begun to copy since it last committed is one step's.\0"
-    "static void commit_copies(void)\0"
-    "\004asm volatile(\"cp.async.commit_group;\" ::: \"memory\");\0"
-    "// Waits for what this work-item has copied, but for the last 1 steps.\0"
-    "static void wait_for_copies(void)\0"
-    "\004asm volatile(\"cp.async.wait_group 1;\" ::: \"memory\");\0"
-    "// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16\0"
-    "// bytes; boxes side by side have 64 lines.\0"
-    "static uint swizzled(uint line, uint x, uint part)\0"
-    "\004return (x / part * part * 64 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\0"
-    "// Begins to copy 32 lines of 64 elements, of which this work-item copies 2\0"
-    "// at a time in every 8th line. There are `lines` and `cols` of the matrix left; what lies\0"
-    "// beyond is 0.\0"
-    "static void copy_a(uint to, __global const half *from, long ld, uint lines, int cols, uint item)\0"
-    "\004const uint first = item / 32, col = item % 32 * 2;\0"
-    "\004from += first * ld + col;\0"
-    "#pragma unroll\0"
-    "\004for (uint i = 0; i < 512; i += 512) {\0"
-    "\010const uint x = col + i;\0"
-    "\010for (uint n = 0; n < 32; n += 8) {\0"
-    "\014const uint line = first + n;\0"
-    "\014const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;\0"
-    "\014copy_4(to + where, from + n * ld + i,\0"
-    "\024line < lines ? clamp(cols - (int) x, 0, 2) * 2 : 0);\0"
-    "\010}\0"
-    "\004}\0"
-    "// Begins to copy 64 lines of 32 elements, of which this work-item copies 2\0"
-    "// at a time in every 16th line. There are `lines` and `cols` of the matrix left; what lies\0"
-    "static void copy_b(uint to, __global const half *from, long ld, uint lines, int cols, uint item)\0"
-    "\004const uint first = item / 16, col = item % 16 * 2;\0"
-    "\010for (uint n = 0; n < 64; n += 16) {\0"
-    "\014const uint where = swizzled(line, x / 8, 4) + x % 8 * 2;\0"
-    "// Reads four blocks of 8 x 8 halves from local memory, as mma wants them; lines are rows of A,\0"
-    "// columns of B.\0"
-    "static void load_blocks(uint to[4], uint from)\0"
-    "\004asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\" :\0"
-    "\014\"=r\"(to[0]), \"=r\"(to[1]), \"=r\"(to[2]), \"=r\"(to[3]) : \"r\"(from) : \"memory\");\0"
-    "// The same where lines are columns of A, rows of B.\0"
-    "static void load_transposed_blocks(uint to[4], uint from)\0"
-    "\004asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];\" :\0"
-    "// c += a b for blocks of 16 x 8, 16 x 16 and 16 x 8, spread over a warp as the PTX ISA says.\0"
-    "static void multiply_blocks(float c[4], const uint a[4], const uint b[2])\0"
-    "\004asm volatile(\"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 \"\0"
-    "\014\"{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\" :\0"
-    "\014\"+f\"(c[0]), \"+f\"(c[1]), \"+f\"(c[2]), \"+f\"(c[3]) :\0"
-    "\014\"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), \"r\"(b[1]));\0"
-    "// What put does, in a row of C, where there is such a column.\0"
-    "static void put_column(float x, __global half *out, long col, long N, float alpha, float beta)\0"
-    "\004if (col < N)\0"
-    "\010store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);\0"
-    "static uint pack_halves(float low, float high)\0"
-    "\004uint both;\0"
-    "\004asm(\"cvt.rn.f16x2.f32 %0, %1, %2;\" : \"=r\"(both) : \"f\"(high), \"f\"(low));\0"
-    "\004return both;\0"
-    "// put for two columns side by side; `whole` says that they are at a multiple of their size.\0"
-}, {
-    "static void put_pair(float x, float y, __global half *out, long col, long N, float alpha,\0"
-    "\010float beta,\0"
-    "\010bool whole)\0"
-    "\004if (!whole || col + 1 >= N) {\0"
-    "\010put_column(x, out, col, N, alpha, beta);\0"
-    "\010put_column(y, out, col + 1, N, alpha, beta);\0"
-    "\010return;\0"
-    "\004float2 z = alpha * (float2) (x, y);\0"
-    "\004if (beta != 0) {\0"
-    "\010const uint both = *(__global uint *) (out + col);\0"
-    "\010z += beta * vload_half2(0, (const half *) &both);\0"
-    "\004*(__global uint *) (out + col) = pack_halves(z.x, z.y);\0"
-    "// C = alpha op(A) op(B) + beta C; C is M x N, row-major.\0"
-    "// A is stored M x K.\0"
-    "// B is stored K x N.\0"
-    "// For NVIDIA's compute capability 8.0 and later.\0"
-    "// A work-group computes 32 x 32 of C, a warp 16 x 16 of it. Tiles of A and B, 64\0"
-    "// deep, are copied into local memory asynchronously, 2 ahead of those that are multiplied.\0"
-    "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\0"
-    "void kiln_hgemm_async_multiply(long M, long N, long K,\0"
-    "\010__global const half *restrict A, long a_offset, long lda,\0"
-    "\010__global const half *restrict B, long b_offset, long ldb, float alpha, float beta,\0"
-    "\010__global half *restrict C, long c_offset, long ldc)\0"
-    "\004__local uchar both_tiles[24576] __attribute__((aligned(1024)));\0"
-    "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 12288;\0"
-    "\004const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);\0"
-    "\004const uint item = get_local_id(0), warp = item / 32, lane = item % 32;\0"
-    "\004C += c_offset;\0"
-    "\004// Whether every row of C starts where 8 columns may be stored at once.\0"
-    "\004const ulong misaligned = ((ulong) C | (ulong) (ldc * 2)) & 15;\0"
-    "\004const bool is_aligned = misaligned == 0;\0"
-    "\004A += a_offset;\0"
-    "\004B += b_offset;\0"
-    "\004const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);\0"
-    "\004const int first = 0, num = (K + 63) / 64;\0"
-    "\004// Work-groups that run together share rows and columns: 8 rows of tiles at a time.\0"
-    "\004const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 31) / 32;\0"
-    "\004const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\0"
-    "\004const uint band_rows = min(tiles_m - band, (uint) 8);\0"
-    "\004const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\0"
-    "\004const int first_m = tile_m * 32, first_n = tile_n * 32;\0"
-    "\004{\0"
-    "\010const uint lane_m = lane / 4, lane_k = lane % 4;\0"
-    "\010const uint lane_r = lane_m;\0"
-    "\010const uint warp_m = warp % 2 * 16, warp_n = warp / 2 % 2 * 16;\0"
-    "\010float c[1][2][4];\0"
-    "\010#pragma unroll\0"
-    "\010for (int i = 0; i < 1; i++)\0"
-    "\014for (int j = 0; j < 2; j++)\0"
-    "\020for (int e = 0; e < 4; e++)\0"
-    "\024c[i][j][e] = 0;\0"
-    "\010// Of each step this warp has one part of 2.\0"
-    "\010const int slice = warp / 4;\0"
-    "\010uint as0[1][4], bs0[1][4];\0"
-    "\010int stage = 0;\0"
-    "\010for (int t = 0; t < num + 2; t++) {\0"
-    "\014// What was asked for at t - 2 is there for all, and all have multiplied those of the\0"
-    "\014// step before, whose place is the next one to copy to.\0"
-    "\014if (t >= 2) {\0"
-    "\020wait_for_copies();\0"
-    "\020barrier(CLK_LOCAL_MEM_FENCE);\0"
-    "\014}\0"
-    "\014if (t < num) {\0"
-    "\020const int step = first + t;\0"
-    "\020const int k = step * 64;\0"
-    "\020copy_a(a_at + stage * 4096, A + first_m * lda + k, lda, M - first_m, K - k, item);\0"
-    "\020copy_b(b_at + stage * 4096, B + k * ldb + first_n, ldb, K - k, N - first_n, item);\0"
-    "\014commit_copies();\0"
-    "\014if (++stage == 3)\0"
-    "\020stage = 0;\0"
-    "\014if (t < 2)\0"
-    "\020continue;\0"
-    "\014// Of K's last step, what there is of K.\0"
-    "\014const int step = first + t - 2;\0"
-    "\014const long left = K - (long) step * 64;\0"
-    "\014const uint a_tile = a_at + stage * 4096, b_tile = b_at + stage * 4096;\0"
-    "\014const int from = slice * 2;\0"
-    "\014if (left >= 64)\0"
-    "\014#pragma unroll\0"
-    "\020for (int s = from; s < from + 2; s++) {\0"
-    "\024// Reads what is multiplied at once, the s-th of a tile, into fragments 0.\0"
-    "\024// Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:\0"
-    "\024// work-item l says where line l % 8 of block l / 8 is.\0"
-    "\024#pragma unroll\0"
-    "\024for (int i = 0; i < 1; i++) {\0"
-    "\030const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;\0"
-    "\030load_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
-    "\024}\0"
-    "\024for (int j = 0; j < 2; j += 2) {\0"
-    "\030const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;\0"
-    "\030load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
-    "\024for (int i = 0; i < 1; i++)\0"
-    "\030for (int j = 0; j < 2; j++)\0"
-    "\034multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);\0"
-    "\020}\0"
-    "\014else\0"
-}, {
-    "\020for (int s = from; s < from + 2 && s * 16 < left; s++) {\0"
-    "\010// What slices have is added up, always in the same order, through local memory: all tiles\0"
-    "\010// have been multiplied.\0"
-    "\010__local float *sums = (__local float *) a_tiles + item % 128;\0"
-    "\010barrier(CLK_LOCAL_MEM_FENCE);\0"
-    "\010if (slice > 0)\0"
-    "\014for (int i = 0; i < 1; i++)\0"
-    "\020for (int j = 0; j < 2; j++)\0"
-    "\024for (int e = 0; e < 4; e++)\0"
-    "\030sums[((slice - 1) * 8 + (i * 2 + j) * 4 + e) * 128] =\0"
-    "\037 c[i][j][e];\0"
-    "\014return;\0"
-    "\010for (int x = 0; x < 1; x++)\0"
-    "\030c[i][j][e] += sums[(x * 8 + (i * 2 + j) * 4 + e) * 128];\0"
-    "\010// Rows and columns of a block are in the order in which they were read.\0"
-    "\014for (int h = 0; h < 2; h++) {\0"
-    "\020const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;\0"
-    "\020if (row >= M)\0"
-    "\024break;\0"
-    "\020__global half *out = C + row * ldc;\0"
-    "\020for (int j = 0; j < 2; j++) {\0"
-    "\024const long col = first_n + warp_n + j * 8 + lane_k * 2;\0"
-    "\024put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,\0"
-    "\034is_aligned);\0"
-    "// B is stored N x K.\0"
-    "\020copy_b(b_at + stage * 4096, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
-    "\030const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
-    "\037 x = s * 2 + lane / 8 % 2;\0"
-    "\030load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "// A is stored K x M.\0"
-    "\020copy_a(a_at + stage * 4096, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
-    "\030const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
-    "\037 x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
-    "\030load_transposed_blocks(as0[i], a_tile + swizzled(line, x, 4));\0"
-    "// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits. What\0"
-    "// only sm_90a has is masked as a comment; the mask is taken from the PTX that this is compiled to.\0"
-    "// Divisions of 64 bits take long.\0"
-    "static ulong divide(ulong x, ulong y)\0"
-    "\004return (x | y) >> 32 ? x / y : (uint) x / (uint) y;\0"
-    "// An element, and 16 bytes of them, as they are copied.\0"
-    "typedef ushort element_bits;\0"
-    "typedef ushort8 chunk;\0"
-    "// 16 bytes from where an element is, out of the one or two aligned chunks that they lie in.\0"
-    "static uint4 load_anywhere(__global const element_bits *from)\0"
-    "\004const uint at = (ulong) from % 16;\0"
-    "\004__global const uint4 *chunks = (__global const uint4 *) ((ulong) from - at);\0"
-    "\004const uint4 low = chunks[0], high = at > 0 ? chunks[1] : (uint4) 0;\0"
-    "\004uint4 x = at & 8 ? (uint4) (low.zw, high.xy) : low;\0"
-    "\004uint2 next = at & 8 ? high.zw : high.xy;\0"
-    "\004x = at & 4 ? (uint4) (x.yzw, next.x) : x;\0"
-    "\004next.x = at & 4 ? next.y : next.x;\0"
-    "\004x = at & 2 ? x >> 16 | (uint4) (x.yzw, next.x) << 16 : x;\0"
-    "\004return x;\0"
-    "// All work-items copy a matrix so that its rows start at multiples of 16 bytes, a chunk at a time.\0"
-    "// What pads the rows is undefined.\0"
-    "static void copy_matrix(long rows, long cols, __global const element_bits *X, long ldx,\0"
-    "\010__global element_bits *out)\0"
-    "\004const ulong each = (cols + 7) / 8;\0"
-    "\004for (ulong i = get_global_id(0); i < rows * each; i += get_global_size(0)) {\0"
-    "\010const long row = divide(i, each), col = (i - row * each) * 8, last = cols - 1 - col;\0"
-    "\010__global const element_bits *from = X + row * ldx + col;\0"
-    "\010uint4 x;\0"
-    "\010// Elements are copied one by one where a chunk may lie beyond the last of all.\0"
-    "\010if (last >= 15 || (row + 1 < rows && cols >= 16))\0"
-    "\014x = load_anywhere(from);\0"
-    "\010else\0"
-    "\014x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)], from[min(2L, last)],\0"
-    "\024from[min(3L, last)], from[min(4L, last)], from[min(5L, last)], from[min(6L,\0"
-    "\024last)], from[min(7L, last)]));\0"
-    "\010((__global uint4 *) out)[i] = x;\0"
-    "// The work-items of a warp wait for each other, and see what each has written.\0"
-    "static void warp_sync(void)\0"
-    "\004asm volatile(\"bar.warp.sync 0xffffffff;\" ::: \"memory\");\0"
-    "// A barrier in local memory counts arrivals, and the bytes of copies under way.\0"
-    "static void mbarrier_init(uint mbarrier, uint arrivals)\0"
-    "\004asm volatile(\"mbarrier.init.shared.b64 [%0], %1;\" :: \"r\"(mbarrier), \"r\"(arrivals) : \"memory\");\0"
-    "static void mbarrier_expect(uint mbarrier, uint bytes)\0"
-    "\004asm volatile(\"mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;\" ::\0"
-    "\014\"r\"(mbarrier), \"r\"(bytes) : \"memory\");\0"
-    "static void mbarrier_wait(uint mbarrier, uint phase)\0"
-    "\004asm volatile(\"{ .reg .pred done;\\n\"\0"
-}, {
-    "\014\"again: mbarrier.try_wait.parity.shared.b64 done, [%0], %1;\\n\"\0"
-    "\014\"@!done bra again; }\" :: \"r\"(mbarrier), \"r\"(phase) : \"memory\");\0"
-    "static void mbarrier_arrive(uint mbarrier)\0"
-    "\004asm volatile(\"mbarrier.arrive.shared.b64 _, [%0];\" :: \"r\"(mbarrier) : \"memory\");\0"
-    "// Arrives when what this work-item has begun to copy by fetch_chunk is there; it is waited for\0"
-    "// beside the arrivals that the barrier was initialised for.\0"
-    "static void mbarrier_arrive_later(uint mbarrier)\0"
-    "\004asm volatile(\"cp.async.mbarrier.arrive.shared.b64 [%0];\" :: \"r\"(mbarrier) : \"memory\");\0"
-    "// Writes a tensor map (PTX ISA, \"tensor-map\"), through which tiles are fetched. The matrix has\0"
-    "// `rows` x `cols` elements, its rows `ld` apart; a box is what one fetch copies. `swizzle` is 3, 2,\0"
-    "// 1 or 0 for boxes whose columns are 128, 64, 32 or any number of bytes. `map` is in local memory,\0"
-    "// all zero.\0"
-    "static void write_map(uint map, ulong address, long rows, long cols, long ld, uint box_rows,\0"
-    "\010uint box_cols, uint swizzle)\0"
-    "\004asm volatile(\"//@tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;\" ::\0"
-    "\014\"r\"(map), \"l\"(address) : \"memory\");\0"
-    "\004asm volatile(\"//@tensormap.replace.tile.rank.shared::cta.b1024.b32 [%0], 1;\" ::\0"
-    "\014\"r\"(map) : \"memory\");\0"
-    "\004asm volatile(\"//@tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%0], 0, %1;\" ::\0"
-    "\014\"r\"(map), \"r\"(box_cols) : \"memory\");\0"
-    "\004asm volatile(\"//@tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%0], 1, %1;\" ::\0"
-    "\014\"r\"(map), \"r\"(box_rows) : \"memory\");\0"
-    "\004asm volatile(\"//@tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%0], 0, %1;\" ::\0"
-    "\014\"r\"(map), \"r\"((uint) cols) : \"memory\");\0"
-    "\004asm volatile(\"//@tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%0], 1, %1;\" ::\0"
-    "\014\"r\"(map), \"r\"((uint) rows) : \"memory\");\0"
-    "\004asm volatile(\"//@tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [%0], 0, %1;\" ::\0"
-    "\014\"r\"(map), \"l\"(ld * 2) : \"memory\");\0"
-    "\004asm volatile(\"//@tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%0], 0, 1;\" ::\0"
-    "\004asm volatile(\"//@tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%0], 1, 1;\" ::\0"
-    "\004asm volatile(\"//@tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%0], 6;\" ::\0"
-    "\004asm volatile(\"//@tensormap.replace.tile.interleave_layout.shared::cta.b1024.b32 [%0], 0;\" ::\0"
-    "\004if (swizzle == 0)\0"
-    "\010asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;\" ::\0"
-    "\020\"r\"(map) : \"memory\");\0"
-    "\004if (swizzle == 1)\0"
-    "\010asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 1;\" ::\0"
-    "\004if (swizzle == 2)\0"
-    "\010asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 2;\" ::\0"
-    "\004if (swizzle == 3)\0"
-    "\010asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 3;\" ::\0"
-    "\004asm volatile(\"//@tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%0], 0;\" ::\0"
-    "// Copies a tensor map from local memory to where fetches find it. All of a warp take part.\0"
-    "static void publish_map(ulong to, uint map)\0"
-    "\004asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\0"
-    "\014\".sync.aligned [%0], [%1], 128;\" :: \"l\"(to), \"r\"(map) : \"memory\");\0"
-    "// What work-groups have written of a tensor map is seen by the fetches that follow.\0"
-    "static void acquire_map(ulong map)\0"
-    "\004asm volatile(\"fence.proxy.tensormap::generic.acquire.gpu [%0], 128;\" :: \"l\"(map) : \"memory\");\0"
-    "// Copies 16 bytes at (row, col) of a matrix into local memory; what lies outside the matrix is 0.\0"
-    "static void fetch_chunk(uint to, __global const half *X, long rows, long cols, long ld, long row,\0"
-    "\010long col)\0"
-    "\004const uint bytes = row < rows ? clamp((cols - col) * 2, 0L, 16L) : 0;\0"
-    "\004asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16, %2;\" ::\0"
-    "\014\"r\"(to), \"l\"((ulong) (X + row * ld + col)), \"r\"(bytes) : \"memory\");\0"
-    "// Copies the box at (x, y) of a tensor map into local memory; what lies outside the matrix is 0.\0"
-    "static void fetch_box(uint to, ulong map, int x, int y, uint mbarrier)\0"
-    "\004asm volatile(\"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes \"\0"
-    "\014\"[%0], [%1, {%2, %3}], [%4];\" ::\0"
-    "\014\"r\"(to), \"l\"(map), \"r\"(x), \"r\"(y), \"r\"(mbarrier) : \"memory\");\0"
-}, {
-    "// Where the copy engine puts the x-th 16 bytes of a line, in boxes whose lines have 2, 4 or 8 times\0"
-    "// 16 bytes; boxes side by side have 64 lines.\0"
-    "// What all work-items of a warp have alike; the compiler then knows that they do.\0"
-    "static uint uniform(uint x)\0"
-    "\004uint first;\0"
-    "\004asm(\"shfl.sync.idx.b32 %0, %1, 0, 31, 0xffffffff;\" : \"=r\"(first) : \"r\"(x));\0"
-    "\004return first;\0"
-    "// c += a b for 64 x 16, 16 x n and 64 x n, asynchronously, by the low halves of descriptors of a\0"
-    "// and b; the high ones have the stride from eight lines to the next, and the swizzle.\0"
-    "static void multiply_128(float c[64], uint a, uint b)\0"
-    "\004asm volatile(\"//@wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 \"\0"
-    "\014\"{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, \"\0"
-    "\014\"%64, %65, 1, 1, 1, 0, 1;\" :\0"
-    "\014\"+f\"(c[0]), \"+f\"(c[1]), \"+f\"(c[2]), \"+f\"(c[3]), \"+f\"(c[4]), \"+f\"(c[5]), \"+f\"(c[6]),\0"
-    "\024\"+f\"(c[7]), \"+f\"(c[8]), \"+f\"(c[9]), \"+f\"(c[10]), \"+f\"(c[11]), \"+f\"(c[12]),\0"
-    "\024\"+f\"(c[13]), \"+f\"(c[14]), \"+f\"(c[15]), \"+f\"(c[16]), \"+f\"(c[17]), \"+f\"(c[18]),\0"
-    "\024\"+f\"(c[19]), \"+f\"(c[20]), \"+f\"(c[21]), \"+f\"(c[22]), \"+f\"(c[23]), \"+f\"(c[24]),\0"
-    "\024\"+f\"(c[25]), \"+f\"(c[26]), \"+f\"(c[27]), \"+f\"(c[28]), \"+f\"(c[29]), \"+f\"(c[30]),\0"
-    "\024\"+f\"(c[31]), \"+f\"(c[32]), \"+f\"(c[33]), \"+f\"(c[34]), \"+f\"(c[35]), \"+f\"(c[36]),\0"
-    "\024\"+f\"(c[37]), \"+f\"(c[38]), \"+f\"(c[39]), \"+f\"(c[40]), \"+f\"(c[41]), \"+f\"(c[42]),\0"
-    "\024\"+f\"(c[43]), \"+f\"(c[44]), \"+f\"(c[45]), \"+f\"(c[46]), \"+f\"(c[47]), \"+f\"(c[48]),\0"
-    "\024\"+f\"(c[49]), \"+f\"(c[50]), \"+f\"(c[51]), \"+f\"(c[52]), \"+f\"(c[53]), \"+f\"(c[54]),\0"
-    "\024\"+f\"(c[55]), \"+f\"(c[56]), \"+f\"(c[57]), \"+f\"(c[58]), \"+f\"(c[59]), \"+f\"(c[60]),\0"
-    "\024\"+f\"(c[61]), \"+f\"(c[62]), \"+f\"(c[63]) :\0"
-    "\014\"l\"((ulong) 1073741888 << 32 | a), \"l\"((ulong) 1073741888 << 32 | b));\0"
-    "static uint exchange(uint x, uint distance)\0"
-    "\004uint other;\0"
-    "\004asm volatile(\"shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;\" :\0"
-    "\014\"=r\"(other) : \"r\"(x), \"r\"(distance));\0"
-    "\004return other;\0"
-    "// x[i] of work-item j of four becomes x[j] of work-item i.\0"
-    "static void transpose_quad(uint x[4], uint item)\0"
-    "\004for (int i = 0; i < 4; i += 2) {\0"
-    "\010const uint other = exchange(item & 1 ? x[i] : x[i + 1], 1);\0"
-    "\010x[i] = item & 1 ? other : x[i];\0"
-    "\010x[i + 1] = item & 1 ? x[i + 1] : other;\0"
-    "\004for (int i = 0; i < 2; i++) {\0"
-    "\010const uint other = exchange(item & 2 ? x[i] : x[i + 2], 2);\0"
-    "\010x[i] = item & 2 ? other : x[i];\0"
-    "\010x[i + 2] = item & 2 ? x[i + 2] : other;\0"
-    "void kiln_hgemm_tma_copy(long a_rows, long a_cols,\0"
-    "\010__global const element_bits *restrict A, long a_offset, long lda,\0"
-    "\010__global uchar *restrict a_work, long a_at, long b_rows, long b_cols,\0"
-    "\010__global const element_bits *restrict B, long b_offset, long ldb,\0"
-    "\010__global uchar *restrict b_work, long b_at)\0"
-    "\004copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);\0"
-    "\004copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);\0"
-    "void kiln_hgemm_tma_copya(long rows, long cols,\0"
-    "\010__global const element_bits *restrict X, long x_offset, long ldx,\0"
-    "\010__global uchar *restrict work, long at)\0"
-    "\004copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);\0"
-    "void kiln_hgemm_tma_copyb(long rows, long cols,\0"
-    "// For NVIDIA's compute capability 9.0.\0"
-    "// A work-group computes 192 x 128 of C. Tiles of A and B, 64 deep, are fetched into local\0"
-    "// memory by the copy engine, up to 5 at a time; a tile's `full` barrier says that it is there.\0"
-    "// The first 2 are copied by all who multiply, while the tensor maps are made.\0"
-    "// One work-item fetches; 3 warp groups multiply, 64 rows of C each, and say by the `empty`\0"
-    "// barrier when they have read a tile.\0"
-    "// As many work-groups as run at once take tiles in turn. Of the tiles that do not make a whole\0"
-    "// turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of\0"
-    "// such a tile is kept, to be added up later.\0"
-    "__kernel __attribute__((reqd_work_group_size(448, 1, 1)))\0"
-}, {
-    "void kiln_hgemm_tma_stream(long M, long N, long K,\0"
-    "\010__global const half *restrict B, long b_offset, long ldb,\0"
-    "\010__global uchar *work, long maps_at, long parts_at, float alpha, float beta,\0"
-    "\004__local uchar a_tiles[122880] __attribute__((aligned(1024)));\0"
-    "\004__local uchar b_tiles[81920] __attribute__((aligned(1024)));\0"
-    "\004__local ulong full[5];\0"
-    "\004__local ulong empty[5];\0"
-    "\004__local uint4 rows[384];\0"
-    "\004const uint item = get_local_id(0);\0"
-    "\004const uint fulls = local_address(full);\0"
-    "\004const uint empties = local_address(empty);\0"
-    "\004__global float *parts = (__global float *) (work + parts_at * 4) + 4 * item;\0"
-    "\004// The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a\0"
-    "\004// work-group takes `share` steps. A last turn that is three quarters full is a turn.\0"
-    "\004const uint groups = get_num_groups(0);\0"
-    "\004const uint tiles = ((uint) M + 191) / 192 * (((uint) N + 127) / 128);\0"
-    "\004const uint in_turns = tiles / groups * groups;\0"
-    "\004const uint whole = tiles - in_turns < groups * 3 / 4 ? in_turns : tiles;\0"
-    "\004const uint steps = ((uint) K + 63) / 64;\0"
-    "\004const ulong all = (ulong) (tiles - whole) * steps;\0"
-    "\004const ulong share = (all + groups - 1) / groups;\0"
-    "\004const ulong begin = min(get_group_id(0) * share, all), end = min(begin + share, all);\0"
-    "\004// Of lines along k no more are fetched than C needs where it is smaller than a tile.\0"
-    "\004const int box_m = min(((int) M + 7) & -8, 192);\0"
-    "\004const int box_n = 128;\0"
-    "\004const ulong a_map = (ulong) (work + maps_at * 256), b_map = a_map + 128;\0"
-    "\004__local uint maps[64] __attribute__((aligned(128)));\0"
-    "\004if (item == 0) {\0"
-    "\010for (int s = 0; s < 5; s++) {\0"
-    "\014mbarrier_init(fulls + 8 * s, 1);\0"
-    "\014mbarrier_init(empties + 8 * s, 3);\0"
-    "\010asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\0"
-    "\004barrier(CLK_LOCAL_MEM_FENCE);\0"
-    "\004if (item >= 384) {\0"
-    "\010// One warp writes the map of A, the next that of B, to where all work-groups write the\0"
-    "\010// same.\0"
-    "\010if (item < 448) {\0"
-    "\014const uint which = (item - 384) / 32, lane = item % 32;\0"
-    "\014__local uint *map = maps + which * 32;\0"
-    "\014map[lane] = 0;\0"
-    "\014warp_sync();\0"
-    "\014if (item == 384)\0"
-    "\020write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 64,\0"
-    "\0303);\0"
-    "\014if (item == 416)\0"
-    "\020write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 64, 64,\0"
-    "\014publish_map(a_map + which * 128, local_address(map));\0"
-    "\014asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\0"
-    "\010int early = 2;\0"
-    "\010if (item == 384) {\0"
-    "\014acquire_map(a_map);\0"
-    "\014acquire_map(b_map);\0"
-    "\014uint s = 0, phase = 1;\0"
-    "\014for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\0"
-    "\020const bool is_whole = turn < whole;\0"
-    "\020const uint done = is_whole ? 0 : divide(at, steps);\0"
-    "\020const uint tile = is_whole ? turn : whole + done;\0"
-    "\020const int first = is_whole ? 0 : at - (ulong) done * steps;\0"
-    "\020const int num = is_whole ? steps : min((ulong) (steps - first), end - at);\0"
-    "\020// Work-groups are at the same steps, modulo `share`, at the same time, so that what\0"
-    "\020// one reads lies in the cache for others: it begins `late` steps after `first`. (Of\0"
-    "\020// two tiles' this holds in part.)\0"
-    "\020const uint ago = at - begin, each = share;\0"
-    "\020const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;\0"
-    "\020const int late = behind < num ? behind : 0;\0"
-    "\020turn += groups;\0"
-    "\020at += is_whole ? 0 : num;\0"
-    "\014// Work-groups that run together share rows and columns: 8 rows of tiles at a time.\0"
-    "\014const uint tiles_m = ((uint) M + 191) / 192, tiles_n = ((uint) N + 127) / 128;\0"
-    "\014const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\0"
-    "\014const uint band_rows = min(tiles_m - band, (uint) 8);\0"
-    "\014const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\0"
-    "\014const int first_m = tile_m * 192, first_n = tile_n * 128;\0"
-    "\014for (int t = 0; t < num; t++) {\0"
-    "\020if (t >= early)\0"
-    "\020{\0"
-    "\024mbarrier_wait(empties + 8 * s, phase);\0"
-    "\024// Fetches the t-th step into place s.\0"
-    "\024{\0"
-    "\030const int after_first = t + late;\0"
-    "\030const int step = first + after_first - (after_first < num ? 0 : num);\0"
-    "\030const uint mbarrier = fulls + 8 * s;\0"
-    "\030const int k = step * 64;\0"
-    "\030mbarrier_expect(mbarrier, (box_m + box_n) * 128);\0"
-    "\030fetch_box(a_at + s * 24576, a_map, k, first_m, mbarrier);\0"
-    "\030for (int x = 0; x < 128; x += 64)\0"
-}, {
-    "\034fetch_box(b_at + s * 16384 + x * 128, b_map, first_n + x, k, mbarrier);\0"
-    "\020if (++s == 5) {\0"
-    "\024s = 0;\0"
-    "\024phase ^= 1;\0"
-    "\014early = 0;\0"
-    "\010// Who multiplies fetches the first tiles, while the tensor maps are made.\0"
-    "\010for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\0"
-    "\014const bool is_whole = turn < whole;\0"
-    "\014const uint done = is_whole ? 0 : divide(at, steps);\0"
-    "\014const uint tile = is_whole ? turn : whole + done;\0"
-    "\014const int first = is_whole ? 0 : at - (ulong) done * steps;\0"
-    "\014const int num = is_whole ? steps : min((ulong) (steps - first), end - at);\0"
-    "\014// Work-groups are at the same steps, modulo `share`, at the same time, so that what one\0"
-    "\014// reads lies in the cache for others: it begins `late` steps after `first`. (Of two\0"
-    "\014// tiles' this holds in part.)\0"
-    "\014const uint ago = at - begin, each = share;\0"
-    "\014const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;\0"
-    "\014const int late = behind < num ? behind : 0;\0"
-    "\014turn += groups;\0"
-    "\014at += is_whole ? 0 : num;\0"
-    "\010// Work-groups that run together share rows and columns: 8 rows of tiles at a time.\0"
-    "\010const uint tiles_m = ((uint) M + 191) / 192, tiles_n = ((uint) N + 127) / 128;\0"
-    "\010const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\0"
-    "\010const uint band_rows = min(tiles_m - band, (uint) 8);\0"
-    "\010const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\0"
-    "\010const int first_m = tile_m * 192, first_n = tile_n * 128;\0"
-    "\014const int early = min(num, 2);\0"
-    "\014for (int t = 0; t < early; t++) {\0"
-    "\020const int after_first = t + late;\0"
-    "\020const int step = first + after_first - (after_first < num ? 0 : num);\0"
-    "\020for (uint i = item; i < 1536; i += 384) {\0"
-    "\024const uint line = i / 8, x = i % 8;\0"
-    "\024const uint to = swizzled(line, x, 8);\0"
-    "\024fetch_chunk(a_at + t * 24576 + to, A + a_offset, M, K, lda, first_m + line,\0"
-    "\034k + x * 8);\0"
-    "\020for (uint i = item; i < 1024; i += 384) {\0"
-    "\024const uint line = i / 16, x = i % 16;\0"
-    "\024fetch_chunk(b_at + t * 16384 + to, B + b_offset, K, N, ldb, k + line,\0"
-    "\034first_n + x * 8);\0"
-    "\020mbarrier_arrive_later(fulls + 8 * t);\0"
-    "\014asm volatile(\"bar.sync 2, 384;\" ::: \"memory\");\0"
-    "\014for (int s = 0; item == 0 && s < early; s++)\0"
-    "\020mbarrier_arrive(fulls + 8 * s);\0"
-    "\014break;\0"
-    "\004uint stage = 0, phase = 0;\0"
-    "\004const uint group = uniform(item / 128);\0"
-    "\004for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\0"
-    "\010const bool is_whole = turn < whole;\0"
-    "\010const uint done = is_whole ? 0 : divide(at, steps);\0"
-    "\010const uint tile = is_whole ? turn : whole + done;\0"
-    "\010const int first = is_whole ? 0 : at - (ulong) done * steps;\0"
-    "\010const int num = is_whole ? steps : min((ulong) (steps - first), end - at);\0"
-    "\010// Work-groups are at the same steps, modulo `share`, at the same time, so that what one\0"
-    "\010// reads lies in the cache for others: it begins `late` steps after `first`. (Of two tiles'\0"
-    "\010// this holds in part.)\0"
-    "\010const uint ago = at - begin, each = share;\0"
-    "\010const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;\0"
-    "\010const int late = behind < num ? behind : 0;\0"
-    "\010turn += groups;\0"
-    "\010at += is_whole ? 0 : num;\0"
-    "\004const uint tiles_m = ((uint) M + 191) / 192, tiles_n = ((uint) N + 127) / 128;\0"
-    "\004const int first_m = tile_m * 192, first_n = tile_n * 128;\0"
-    "\010float c[64];\0"
-    "\010for (int i = 0; i < 64; i++)\0"
-    "\014c[i] = 0;\0"
-    "\010for (int now = 0; now < num; now++) {\0"
-    "\014// Where the tiles are, as descriptors have it (PTX ISA, \"matrix descriptor\"): below\0"
-    "\014// 2^32 the address and, where k lies across, the stride from 64 (64) rows (columns) to\0"
-    "\014// the next.\0"
-    "\014const uint a = (a_at + stage * 24576 + group * 8192) >> 4\0"
-    "\024| 1 << 16;\0"
-    "\014const uint b = (b_at + stage * 16384) >> 4 | 512 << 16;\0"
-    "\014mbarrier_wait(fulls + 8 * stage, phase);\0"
-    "\014// What work-items have copied, the tensor cores are to see.\0"
-    "\014if (now < 2)\0"
-    "\020asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\0"
-    "\014asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\0"
-    "\014for (int s = 0; s < 4; s++)\0"
-    "\020multiply_128(c, a + s * 2, b + s * 128);\0"
-    "\014asm volatile(\"//@wgmma.commit_group.sync.aligned;\" ::: \"memory\");\0"
-    "\014// The step before this one has been read.\0"
-    "\014asm volatile(\"//@wgmma.wait_group.sync.aligned 1;\" ::: \"memory\");\0"
-    "\014if (now > 0 && item % 128 == 0)\0"
-}, {
-    "\020mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\0"
-    "\014if (++stage == 5) {\0"
-    "\020phase ^= 1;\0"
-    "\010asm volatile(\"//@wgmma.wait_group.sync.aligned 0;\" ::: \"memory\");\0"
-    "\010if (num > 0 && item % 128 == 0)\0"
-    "\014mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\0"
-    "\010if (num < steps) {\0"
-    "\014// Not all of the tile: kept for the stage that adds up.\0"
-    "\014__global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 24576;\0"
-    "\014for (int i = 0; i < 64; i += 4)\0"
-    "\020*(__global float4 *) (part + i * 384) = (float4) (c[i], c[i + 1], c[i + 2],\0"
-    "\030c[i + 3]);\0"
-    "\014continue;\0"
-    "\010for (int h = 0; h < 2; h++) {\0"
-    "\014const long row_0 = first_m + item / 32 * 16 + h * 8, row = row_0 + item % 32 / 4;\0"
-    "\014for (int j = 0; j < 4; j++) {\0"
-    "\020// Four blocks of 8 columns, of each of which a work-item has two.\0"
-    "\020const long block = first_n + j * 32;\0"
-    "\020if (beta != 0) {\0"
-    "\024if (row < M)\0"
-    "\030for (int b = 0; b < 4; b++)\0"
-    "\034put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],\0"
-    "\037     C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta,\0"
-    "\037     is_aligned);\0"
-    "\024continue;\0"
-    "\020// With its three neighbours a work-item changes them for the eight columns of one.\0"
-    "\020uint x[4];\0"
-    "\020for (int b = 0; b < 4; b++)\0"
-    "\024x[b] = pack_halves(alpha * c[(4 * j + b) * 4 + 2 * h],\0"
-    "\034alpha * c[(4 * j + b) * 4 + 2 * h + 1]);\0"
-    "\020transpose_quad(x, item);\0"
-    "\020if (is_aligned && block + 31 < N) {\0"
-    "\030*(__global uint4 *) (C + row * ldc + block + item % 4 * 8) =\0"
-    "\037 (uint4) (x[0], x[1], x[2], x[3]);\0"
-    "\020// Where rows of C begin anywhere: a row after the other, by 32 work-items side by\0"
-    "\020// side.\0"
-    "\020warp_sync();\0"
-    "\020rows[item] = (uint4) (x[0], x[1], x[2], x[3]);\0"
-    "\020__local const ushort *from = (__local const ushort *) (rows + item / 32 * 32) + item\0"
-    "\030% 32;\0"
-    "\020if (block + item % 32 < N)\0"
-    "\024for (int r = 0; r < 8; r++)\0"
-    "\030if (row_0 + r < M)\0"
-    "\034*((__global ushort *) C + (row_0 + r) * ldc + block + item % 32)\0"
-    "\037     = from[r * 32];\0"
-    "// Adds up what work-groups have of a tile that none did alone, and stores it. What a work-item of\0"
-    "// theirs has lies in pieces of 16 bytes, each beside those of the other work-items.\0"
-    "void kiln_hgemm_tma_add(long M, long N, long K,\0"
-    "\010__global const float *restrict work, long parts_at, float alpha, float beta,\0"
-    "\004typedef float sum_t;\0"
-    "\004__local float sums[8][128] __attribute__((aligned(16)));\0"
-    "\004__local uint told[6];\0"
-    "\004const uint adder = get_local_id(0);\0"
-    "\004// Work-groups share a tile. One work-item finds out which it is, and what there is of it.\0"
-    "\004if (adder == 0) {\0"
-    "\010// The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a\0"
-    "\010// work-group takes `share` steps. A last turn that is three quarters full is a turn.\0"
-    "\010const uint groups = get_num_groups(0);\0"
-    "\010const uint tiles = ((uint) M + 191) / 192 * (((uint) N + 127) / 128);\0"
-    "\010const uint in_turns = tiles / groups * groups;\0"
-    "\010const uint whole = tiles - in_turns < groups * 3 / 4 ? in_turns : tiles;\0"
-    "\010const uint steps = ((uint) K + 63) / 64;\0"
-    "\010const ulong all = (ulong) (tiles - whole) * steps;\0"
-    "\010const ulong share = (all + groups - 1) / groups;\0"
-    "\010const uint adders = groups * get_num_groups(1);\0"
-    "\010const uint number = get_group_id(1) * groups + get_group_id(0);\0"
-    "\010const uint each = min(adders / max(tiles - whole, 1U), 192U);\0"
-    "\010const uint tile = whole + number / each;\0"
-    "\010told[0] = 1;\0"
-    "\010if (tile < tiles) {\0"
-    "\014// The work-groups that have the tile's first and last step: the first has it as its\0"
-    "\014// last piece, the others what they have of it as their first.\0"
-    "\014const ulong begin = (ulong) (tile - whole) * steps;\0"
-    "\014const uint from = steps > 0 ? divide(begin, share) : 0;\0"
-    "\014told[0] = steps > 0 ? divide(begin + steps - 1, share) - from + 1 : 0;\0"
-    "\014told[1] = from;\0"
-    "\014told[2] = number % each;\0"
-    "\014told[3] = each;\0"
-    "\014told[4] = first_m;\0"
-    "\014told[5] = first_n;\0"
-    "\004const uint num = told[0];\0"
-    "\004if (num == 1)\0"
-    "\004const int first_m = told[4], first_n = told[5];\0"
-    "\004__global const float *parts = work + parts_at + 2 * (ulong) told[1] * 24576;\0"
-    "\004// Where pieces are few, or a tile has so much that no work-item is idle, each adds up all\0"
-    "\004// pieces of its elements.\0"
-    "\004if (num <= 8 || told[3] < 48) {\0"
-    "\010// Whether every row of C starts where 2 columns may be stored at once.\0"
-    "\010const ulong misaligned = ((ulong) C | (ulong) (ldc * 2)) & 3;\0"
-}, {
-    "\010const bool is_aligned = misaligned == 0;\0"
-    "\010for (uint at = told[2] * 256 + adder; at < 6144; at += told[3] * 256) {\0"
-    "\014__global const float4 *part = (__global const float4 *) parts + at;\0"
-    "\014float4 sum = 0;\0"
-    "\014for (uint p = 0; p < num; p += 4) {\0"
-    "\020float4 some[4];\0"
-    "\020for (int q = 0; q < 4; q++)\0"
-    "\024some[q] = p + q >= num ? 0\0"
-    "\034: part[(p + q == 0 ? 1 : 2 * (p + q)) * 6144];\0"
-    "\024sum += some[q];\0"
-    "\014const uint item = at % 384, first = at / 384 * 4;\0"
-    "\014const union {\0"
-    "\020float4 all;\0"
-    "\020sum_t each[4];\0"
-    "\014} sums_of = { sum };\0"
-    "\014for (int u = 0; u < 4; u += 2) {\0"
-    "\020const uint e = first + u;\0"
-    "\020const long row = first_m + item / 32 * 16 + item % 32 / 4 + e / 2 % 2 * 8;\0"
-    "\020const long col = first_n + e / 4 * 8 + item % 4 * 2 + e % 2;\0"
-    "\020if (row < M)\0"
-    "\024put_pair(sums_of.each[u], sums_of.each[u + 1], C + row * ldc, col, N,\0"
-    "\034alpha, beta, is_aligned);\0"
-    "\004// Of 128 reals at a time each of eight warps adds up every eighth part; what they have is then\0"
-    "\004// added in their order.\0"
-    "\004for (uint at = told[2]; at < 192; at += told[3]) {\0"
-    "\010float4 sum = 0;\0"
-    "\010for (uint p = adder / 32; p < num; p += 72) {\0"
-    "\014float4 part[9];\0"
-    "\014for (int u = 0; u < 9; u++) {\0"
-    "\020const uint q = p + u * 8, piece = q == 0 ? 1 : 2 * q;\0"
-    "\020part[u] = 0;\0"
-    "\020if (q < num)\0"
-    "\024part[u] = *(__global const float4 *) (parts + piece * 24576\0"
-    "\034+ at * 128 + adder % 32 * 4);\0"
-    "\014for (int u = 0; u < 9; u++)\0"
-    "\020sum += part[u];\0"
-    "\010*(__local float4 *) &sums[adder / 32][adder % 32 * 4] = sum;\0"
-    "\010if (adder < 128) {\0"
-    "\014sum_t all = 0;\0"
-    "\014for (int u = 0; u < 8; u++)\0"
-    "\020all += sums[u][adder];\0"
-    "\014const uint element = at * 128 + adder;\0"
-    "\014const uint item = element / 4 % 384;\0"
-    "\014const uint e = element / 1536 * 4 + element % 4;\0"
-    "\014const long row = first_m + item / 32 * 16 + item % 32 / 4 + e / 2 % 2 * 8;\0"
-    "\014const long col = first_n + e / 4 * 8 + item % 4 * 2 + e % 2;\0"
-    "\014if (row < M)\0"
-    "\020put_column(all, C + row * ldc, col, N, alpha, beta);\0"
-    "\014\"%64, %65, 1, 1, 1, 0, 0;\" :\0"
-    "\004const int box_n = min(((int) N + 7) & -8, 128);\0"
-    "\020write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 64,\0"
-    "\030fetch_box(b_at + s * 16384, b_map, k, first_n, mbarrier);\0"
-    "\024fetch_chunk(b_at + t * 16384 + to, B + b_offset, N, K, ldb, first_n + line,\0"
-    "\014const uint b = (b_at + stage * 16384) >> 4 | 1 << 16;\0"
-    "\020multiply_128(c, a + s * 2, b + s * 2);\0"
-    "\014\"%64, %65, 1, 1, 1, 1, 1;\" :\0"
-    "\004const int box_m = 192;\0"
-    "\020write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 64, 64,\0"
-    "\030for (int x = 0; x < 192; x += 64)\0"
-    "\034fetch_box(a_at + s * 24576 + x * 128, a_map, first_m + x, k, mbarrier);\0"
-    "\024const uint line = i / 24, x = i % 24;\0"
-    "\024fetch_chunk(a_at + t * 24576 + to, A + a_offset, K, M, lda, k + line,\0"
-    "\034first_m + x * 8);\0"
-    "\024| 512 << 16;\0"
-    "\020multiply_128(c, a + s * 128, b + s * 128);\0"
-    "\014\"%64, %65, 1, 1, 1, 1, 0;\" :\0"
-    "\020multiply_128(c, a + s * 128, b + s * 2);\0"
-    "// The first `num` of eight elements that lie anywhere, and zeros; the matrix ends at `end`. Of the\0"
-    "// aligned chunks that they lie in all is read that is in the matrix, then what is beyond `num` is\0"
-    "// cleared.\0"
-    "static uint4 load_piece(__global const element_bits *from, int num,\0"
-    "\010__global const element_bits *end)\0"
-    "\004if (num <= 0)\0"
-    "\010return (uint4) 0;\0"
-    "\004uint x[4] = { 0, 0, 0, 0 };\0"
-    "\004if (end - from >= 16) {\0"
-    "\010vstore4(load_anywhere(from), 0, x);\0"
-    "\010if (num < 8)\0"
-    "\014for (int i = 0; i < 4; i++)\0"
-    "\020x[i] &= num > 2 * i + 1 ? 0xffffffff : num > 2 * i ? 0xffff : 0;\0"
-    "\004} else\0"
-    "\010for (int i = 0; i < 8; i++)\0"
-    "\014if (i < num)\0"
-    "\020x[i / 2] |= (uint) from[i] << i % 2 * 16;\0"
-    "\004return (uint4) (x[0], x[1], x[2], x[3]);\0"
-    "// Of 32 lines of 64 elements that begin anywhere, this work-item's pieces of\0"
-    "// 8: from the matrix, of which `lines` and `cols` are left, into registers, and from there into\0"
-    "// local memory. What lies beyond the matrix, which ends at `end`, is 0.\0"
-    "static void fetch_a(uint4 pieces[1], __global const half *from, long ld, int lines, int cols,\0"
-    "\010__global const half *end, uint item)\0"
-    "\004for (int p = 0; p < 1; p++) {\0"
-    "\010const int line = (item + p * 256) / 8, x = item % 8 * 8;\0"
-    "\010pieces[p] = load_piece((__global const element_bits *) from + line * ld + x,\0"
-    "\020line < lines ? cols - x : 0, (__global const element_bits *) end);\0"
-    "static void put_a(__local uchar *tile, const uint4 pieces[1], uint item)\0"
-}, {
-    "\010const uint line = (item + p * 256) / 8, x = item % 8;\0"
-    "\010*(__local uint4 *) (tile + swizzled(line, x, 8)) = pieces[p];\0"
-    "// Of 64 lines of 32 elements that begin anywhere, this work-item's pieces of\0"
-    "static void fetch_b(uint4 pieces[1], __global const half *from, long ld, int lines, int cols,\0"
-    "\010const int line = (item + p * 256) / 4, x = item % 4 * 8;\0"
-    "static void put_b(__local uchar *tile, const uint4 pieces[1], uint item)\0"
-    "\010const uint line = (item + p * 256) / 4, x = item % 4;\0"
-    "\010*(__local uint4 *) (tile + swizzled(line, x, 4)) = pieces[p];\0"
-    "void kiln_hgemm_async_stream(long M, long N, long K,\0"
-    "\010__global float *work, long parts_at, float alpha, float beta,\0"
-    "\004__global float *parts = work + parts_at + 4 * item;\0"
-    "\004const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 31) / 32);\0"
-    "\010// All have read what is left of the tiles before.\0"
-    "\010// Behind the last elements of A and B.\0"
-    "\010__global const half *a_end = A + (M - 1) * lda + K;\0"
-    "\010__global const half *b_end = B + (K - 1) * ldb + N;\0"
-    "\014// All have put what was asked for at t - 2, and have multiplied those of the step\0"
-    "\014// before, whose place is the next one.\0"
-    "\014if (t >= 2)\0"
-    "\014uint4 a_pieces[1], b_pieces[1];\0"
-    "\014const int place = stage;\0"
-    "\020fetch_a(a_pieces, A + first_m * lda + k, lda, M - first_m, K - k, a_end, item);\0"
-    "\020fetch_b(b_pieces, B + k * ldb + first_n, ldb, K - k, N - first_n, b_end, item);\0"
-    "\014// What is fetched is on its way meanwhile.\0"
-    "\020// Of K's last step, what there is of K.\0"
-    "\020const int after_first = t - 2 + late;\0"
-    "\020const long left = K - (long) step * 64;\0"
-    "\020const uint a_tile = a_at + stage * 4096, b_tile = b_at + stage * 4096;\0"
-    "\020const int from = slice * 2;\0"
-    "\020if (left >= 64)\0"
-    "\020#pragma unroll\0"
-    "\024for (int s = from; s < from + 2; s++) {\0"
-    "\030// Reads what is multiplied at once, the s-th of a tile, into fragments 0.\0"
-    "\030// Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:\0"
-    "\030// work-item l says where line l % 8 of block l / 8 is.\0"
-    "\030#pragma unroll\0"
-    "\030for (int i = 0; i < 1; i++) {\0"
-    "\034const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;\0"
-    "\034load_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
-    "\030}\0"
-    "\030for (int j = 0; j < 2; j += 2) {\0"
-    "\034const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;\0"
-    "\034load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
-    "\030for (int i = 0; i < 1; i++)\0"
-    "\034for (int j = 0; j < 2; j++)\0"
-    "\037 multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);\0"
-    "\020else\0"
-    "\024for (int s = from; s < from + 2 && s * 16 < left; s++) {\0"
-    "\020put_a(a_tiles + place * 4096, a_pieces, item);\0"
-    "\020put_b(b_tiles + place * 4096, b_pieces, item);\0"
-    "\014__global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 1024;\0"
-    "\024*(__global float4 *) (part + (i * 2 + j) * 512) =\0"
-    "\034(float4) (c[i][j][0], c[i][j][1], c[i][j][2], c[i][j][3]);\0"
-    "void kiln_hgemm_async_add(long M, long N, long K,\0"
-    "\010const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 31) / 32);\0"
-    "\010const uint each = min(adders / max(tiles - whole, 1U), 8U);\0"
-    "\014const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 31) / 32;\0"
-    "\014const int first_m = tile_m * 32, first_n = tile_n * 32;\0"
-    "\004__global const float *parts = work + parts_at + 2 * (ulong) told[1] * 1024;\0"
-    "\004if (num <= 8 || told[3] < 2) {\0"
-    "\010for (uint at = told[2] * 256 + adder; at < 256; at += told[3] * 256) {\0"
-    "\034: part[(p + q == 0 ? 1 : 2 * (p + q)) * 256];\0"
-    "\014const uint item = at % 128, first = at / 128 * 4;\0"
-    "\020const uint warp = item / 32, lane = item % 32;\0"
-    "\020const uint lane_m = lane / 4, lane_k = lane % 4;\0"
-    "\020const uint lane_r = lane_m;\0"
-    "\020const uint warp_m = warp % 2 * 16, warp_n = warp / 2 % 2 * 16;\0"
-    "\020const uint in_m = e / 4 / 2 * 16, in_n = e / 4 % 2 * 8;\0"
-    "\020const long row = first_m + warp_m + in_m + e / 2 % 2 * 8 + lane_r;\0"
-    "\020const long col = first_n + warp_n + in_n + lane_k * 2 + e % 2;\0"
-    "\004for (uint at = told[2]; at < 8; at += told[3]) {\0"
-    "\024part[u] = *(__global const float4 *) (parts + piece * 1024\0"
-    "\014const uint item = element / 4 % 128;\0"
-    "\014const uint e = element / 512 * 4 + element % 4;\0"
-    "\014const uint warp = item / 32, lane = item % 32;\0"
-    "\014const uint lane_m = lane / 4, lane_k = lane % 4;\0"
-    "\014const uint lane_r = lane_m;\0"
-    "\014const uint warp_m = warp % 2 * 16, warp_n = warp / 2 % 2 * 16;\0"
-}, {
-    "\014const uint in_m = e / 4 / 2 * 16, in_n = e / 4 % 2 * 8;\0"
-    "\014const long row = first_m + warp_m + in_m + e / 2 % 2 * 8 + lane_r;\0"
-    "\014const long col = first_n + warp_n + in_n + lane_k * 2 + e % 2;\0"
-    "\010__global const half *b_end = B + (N - 1) * ldb + K;\0"
-    "\020fetch_b(b_pieces, B + first_n * ldb + k, ldb, N - first_n, K - k, b_end, item);\0"
-    "\034const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
-    "\037     x = s * 2 + lane / 8 % 2;\0"
-    "\034load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "\010__global const half *a_end = A + (K - 1) * lda + M;\0"
-    "\020fetch_a(a_pieces, A + k * lda + first_m, lda, K - k, M - first_m, a_end, item);\0"
-    "\034const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
-    "\037     x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
-    "\034load_transposed_blocks(as0[i], a_tile + swizzled(line, x, 4));\0"
-    "// bytes; boxes side by side have 32 lines.\0"
-    "\004return (x / part * part * 32 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\0"
-    "// A work-group computes 64 x 64 of C, a warp 32 x 16 of it. Tiles of A and B, 32\0"
-    "// deep, are copied into local memory asynchronously, 1 ahead of those that are multiplied.\0"
-    "\004__local uchar both_tiles[16384] __attribute__((aligned(1024)));\0"
-    "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 8192;\0"
-    "\004const int first = 0, num = (K + 31) / 32;\0"
-    "\004const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;\0"
-    "\004const int first_m = tile_m * 64, first_n = tile_n * 64;\0"
-    "\010const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;\0"
-    "\010float c[2][2][4];\0"
-    "\010for (int i = 0; i < 2; i++)\0"
-    "\010uint as0[2][4], bs0[1][4];\0"
-    "\010for (int t = 0; t < num + 1; t++) {\0"
-    "\014// All have put what was asked for at t - 1, and have multiplied those of the step\0"
-    "\014if (t >= 1)\0"
-    "\020const int k = step * 32;\0"
-    "\014if (++stage == 2)\0"
-    "\014if (t >= 1) {\0"
-    "\020const int step = first + t - 1;\0"
-    "\020const long left = K - (long) step * 32;\0"
-    "\020if (left >= 32)\0"
-    "\024for (int s = 0; s < 2; s++) {\0"
-    "\030for (int i = 0; i < 2; i++) {\0"
-    "\034load_blocks(as0[i], a_tile + swizzled(line, x, 4));\0"
-    "\034load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "\030for (int i = 0; i < 2; i++)\0"
-    "\024for (int s = 0; s * 16 < left; s++) {\0"
-    "\010if (beta != 0) {\0"
-    "\014for (int i = 0; i < 2; i++)\0"
-    "\020for (int h = 0; h < 2; h++) {\0"
-    "\024const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;\0"
-    "\024if (row >= M)\0"
-    "\030break;\0"
-    "\024const long begin = 0, end = N;\0"
-    "\024for (int j = 0; j < 2; j++) {\0"
-    "\030const long col = first_n + warp_n + j * 8 + lane_k * 2;\0"
-    "\030__global const half *old = C + row * ldc + col;\0"
-    "\030if (is_aligned && col + 1 < end) {\0"
-    "\034const uint both = *(__global const uint *) old;\0"
-    "\034const float2 y = vload_half2(0, (const half *) &both);\0"
-    "\034c[i][j][2 * h] = alpha * c[i][j][2 * h] + beta * y.x;\0"
-    "\034c[i][j][2 * h + 1] = alpha * c[i][j][2 * h + 1] + beta * y.y;\0"
-    "\034continue;\0"
-    "\030if (col >= begin && col < end)\0"
-    "\034c[i][j][2 * h] = alpha * c[i][j][2 * h] + beta * load(old);\0"
-    "\030if (col + 1 >= begin && col + 1 < end)\0"
-    "\034c[i][j][2 * h + 1] = alpha * c[i][j][2 * h + 1] + beta * load(old + 1);\0"
-    "\010const float factor = beta != 0 ? 1 : alpha;\0"
-    "\010// A word is two halves. Between rows are four more, so that eight rows meet in no bank.\0"
-    "\010__local uint *c_words = (__local uint *) both_tiles;\0"
-    "\010// All have multiplied the last step.\0"
-    "\010{\0"
-    "\014__local uint *to = c_words + (warp_m + lane_r) * 36 + warp_n / 2 + lane_k;\0"
-    "\020for (int h = 0; h < 2; h++)\0"
-    "\024for (int j = 0; j < 2; j++)\0"
-    "\030to[(i * 16 + h * 8) * 36 + j * 4] =\0"
-    "\037 pack_halves(factor * c[i][j][2 * h], factor * c[i][j][2 * h + 1]);\0"
-    "\010const int rows = min(M - first_m, 64L);\0"
-    "\010if (is_aligned && first_n + 64 <= N) {\0"
-    "\014const int first_row = item / 8, x = item % 8;\0"
-    "\014__global uint4 *out = (__global uint4 *) (C + (first_m + first_row) * ldc + first_n)\0"
-    "\024+ x;\0"
-    "\014__local const uint *from = c_words + first_row * 36 + x * 4;\0"
-    "\014for (int m = 0; m < 64; m += 32)\0"
-    "\020if (first_row + m < rows)\0"
-    "\024out[m * (ldc / 8)] = *(__local const uint4 *) (from + m * 36);\0"
-    "\010} else {\0"
-    "\014// A word of C is a word of local memory or, where a row of C begins in the middle of\0"
-    "\014// one, the second half of one and the first half of the next. Warps are even in number,\0"
-    "\014// so that all rows of one begin alike.\0"
-    "\014__global ushort *out = (__global ushort *) C + (first_m + warp) * ldc + first_n;\0"
-    "\014const int within = (ulong) out / 2 % 2;\0"
-}, {
-    "\014const int begin = 0, end = min(N - first_n, 64L);\0"
-    "\014for (int part = 0; part < 32; part += 32) {\0"
-    "\020const int x = part + (int) lane, col = 2 * x - within;\0"
-    "\020const bool is_there = col >= 0 && col + 1 < end;\0"
-    "\020__local const uint *from = c_words + warp * 36 + x;\0"
-    "\020__global ushort *to = out + col;\0"
-    "\010#pragma unroll 4\0"
-    "\020for (int m = warp; m < rows; m += 8) {\0"
-    "\024if (is_there)\0"
-    "\030*(__global uint *) to = within ? from[-1] >> 16 | from[0] << 16 : from[0];\0"
-    "\024from += 288;\0"
-    "\024to += 8 * ldc;\0"
-    "\014// The first and the last column of a row, where they are in a word with what is not\0"
-    "\014// stored.\0"
-    "\014for (int p = item; p < 2 * rows; p += 256) {\0"
-    "\020const int m = p / 2;\0"
-    "\020const int col = p % 2 == 0 ? begin : end - 1;\0"
-    "\020__global ushort *to = (__global ushort *) C + (first_m + m) * ldc + first_n + col;\0"
-    "\020if (begin < end && (ulong) to / 2 % 2 != p % 2)\0"
-    "\024*to = ((__local const ushort *) (c_words + m * 36))[col];\0"
-    "\034load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
-    "\034load_transposed_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
-    "// Begins to copy 16 bytes into local memory: the first `bytes` of them, and zeros.\0"
-    "static void copy_16(uint to, __global const half *from, uint bytes)\0"
-    "// Waits for what this work-item has copied, but for the last 2 steps.\0"
-    "\004asm volatile(\"cp.async.wait_group 2;\" ::: \"memory\");\0"
-    "// Begins to copy 64 lines of 64 elements, of which this work-item copies 8\0"
-    "\004const uint first = item / 8, col = item % 8 * 8;\0"
-    "\004for (uint i = 0; i < 1024; i += 1024) {\0"
-    "\014copy_16(to + where, from + n * ld + i,\0"
-    "\024line < lines ? clamp(cols - (int) x, 0, 8) * 2 : 0);\0"
-    "// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 64\0"
-    "// deep, are copied into local memory asynchronously, 3 ahead of those that are multiplied.\0"
-    "__kernel __attribute__((reqd_work_group_size(128, 1, 1)))\0"
-    "\004__local uchar both_tiles[65536] __attribute__((aligned(1024)));\0"
-    "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 32768;\0"
-    "\004const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 63) / 64);\0"
-    "\010const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;\0"
-    "\010float c[2][4][4];\0"
-    "\014for (int j = 0; j < 4; j++)\0"
-    "\010uint as0[2][4], bs0[2][4];\0"
-    "\010for (int t = 0; t < num + 3; t++) {\0"
-    "\014// What was asked for at t - 3 is there for all, and all have multiplied those of the\0"
-    "\014if (t >= 3) {\0"
-    "\020copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);\0"
-    "\020copy_b(b_at + stage * 8192, B + k * ldb + first_n, ldb, K - k, N - first_n, item);\0"
-    "\014if (++stage == 4)\0"
-    "\014if (t < 3)\0"
-    "\014const int after_first = t - 3 + late;\0"
-    "\014const int step = first + after_first - (after_first < num ? 0 : num);\0"
-    "\014const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;\0"
-    "\020for (int s = 0; s < 4; s++) {\0"
-    "\024for (int i = 0; i < 2; i++) {\0"
-    "\024for (int j = 0; j < 4; j += 2) {\0"
-    "\030load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "\024for (int i = 0; i < 2; i++)\0"
-    "\030for (int j = 0; j < 4; j++)\0"
-    "\020for (int s = 0; s * 16 < left; s++) {\0"
-    "\014__global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;\0"
-    "\020for (int j = 0; j < 4; j++)\0"
-    "\024*(__global float4 *) (part + (i * 4 + j) * 512) =\0"
-    "\024for (int j = 0; j < 4; j++) {\0"
-    "\024for (int j = 0; j < 4; j++)\0"
-    "\014for (int m = 0; m < 64; m += 16)\0"
-    "\020for (int m = warp; m < rows; m += 4) {\0"
-    "\024from += 144;\0"
-    "\024to += 4 * ldc;\0"
-    "\014for (int p = item; p < 2 * rows; p += 128) {\0"
-    "\010const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 63) / 64);\0"
-    "\010const uint each = min(adders / max(tiles - whole, 1U), 32U);\0"
-    "\014const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;\0"
-    "\014const int first_m = tile_m * 64, first_n = tile_n * 64;\0"
-    "\004__global const float *parts = work + parts_at + 2 * (ulong) told[1] * 4096;\0"
-    "\004if (num <= 8 || told[3] < 8) {\0"
-    "\010for (uint at = told[2] * 256 + adder; at < 1024; at += told[3] * 256) {\0"
-    "\034: part[(p + q == 0 ? 1 : 2 * (p + q)) * 1024];\0"
-    "\020const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;\0"
-    "\020const uint in_m = e / 4 / 4 * 16, in_n = e / 4 % 4 * 8;\0"
-    "\004for (uint at = told[2]; at < 32; at += told[3]) {\0"
-    "\024part[u] = *(__global const float4 *) (parts + piece * 4096\0"
-    "\014const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;\0"
-    "\014const uint in_m = e / 4 / 4 * 16, in_n = e / 4 % 4 * 8;\0"
-}, {
-    "\020copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
-    "\020copy_a(a_at + stage * 8192, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
-    "\030load_transposed_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
-    "static void multiply_64(float c[32], uint a, uint b)\0"
-    "\004asm volatile(\"//@wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 \"\0"
-    "\014\"{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, \"\0"
-    "\014\"%32, %33, 1, 1, 1, 0, 1;\" :\0"
-    "\024\"+f\"(c[31]) :\0"
-    "// A work-group computes 128 x 128 of C. Tiles of A and B, 64 deep, are fetched into local\0"
-    "// memory by the copy engine, up to 6 at a time; a tile's `full` barrier says that it is there.\0"
-    "// One work-item fetches; 2 warp groups multiply, 64 rows of C each, and say by the `empty`\0"
-    "__kernel __attribute__((reqd_work_group_size(320, 1, 1)))\0"
-    "void kiln_hgemm_tma_multiply(long M, long N, long K,\0"
-    "\004__local uchar a_tiles[98304] __attribute__((aligned(1024)));\0"
-    "\004__local uchar b_tiles[98304] __attribute__((aligned(1024)));\0"
-    "\004__local ulong full[6];\0"
-    "\004__local ulong empty[6];\0"
-    "\004__local uint4 rows[256];\0"
-    "\004const int box_m = min(((int) M + 7) & -8, 128);\0"
-    "\010for (int s = 0; s < 6; s++) {\0"
-    "\014mbarrier_init(empties + 8 * s, 2);\0"
-    "\004if (item >= 256) {\0"
-    "\010if (item < 320) {\0"
-    "\014const uint which = (item - 256) / 32, lane = item % 32;\0"
-    "\014if (item == 256)\0"
-    "\014if (item == 288)\0"
-    "\010if (item == 256) {\0"
-    "\014const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);\0"
-    "\014const int first = 0, num = (K + 63) / 64;\0"
-    "\014// Work-groups that run together share rows and columns: 1 rows of tiles at a time.\0"
-    "\014// Tiles that C does not fill, which take less time, come last: a row of them, then a\0"
-    "\014// column.\0"
-    "\014const uint tiles_m = (uint) M / 128, tiles_n = (uint) N / 128,\0"
-    "\024whole = tiles_m * tiles_n;\0"
-    "\014uint tile_m, tile_n;\0"
-    "\014if (tile >= whole) {\0"
-    "\020const uint last = tiles_m * 128 < M ? (N + 127) / 128 : 0;\0"
-    "\020tile_m = tile - whole < last ? tiles_m : tile - whole - last;\0"
-    "\020tile_n = tile - whole < last ? tile - whole : tiles_n;\0"
-    "\014} else {\0"
-    "\020const uint band = tile / (1 * tiles_n), in_band = tile - band * tiles_n;\0"
-    "\020const uint band_rows = min(tiles_m - band, (uint) 1);\0"
-    "\020tile_m = band + in_band % band_rows;\0"
-    "\020tile_n = in_band / band_rows;\0"
-    "\014const int first_m = tile_m * 128, first_n = tile_n * 128;\0"
-    "\030const int step = first + t;\0"
-    "\030fetch_box(a_at + s * 16384, a_map, k, first_m, mbarrier);\0"
-    "\020if (++s == 6) {\0"
-    "\010const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);\0"
-    "\010const int first = 0, num = (K + 63) / 64;\0"
-    "\010// Work-groups that run together share rows and columns: 1 rows of tiles at a time.\0"
-    "\010// Tiles that C does not fill, which take less time, come last: a row of them, then a\0"
-    "\010// column.\0"
-    "\010const uint tiles_m = (uint) M / 128, tiles_n = (uint) N / 128, whole = tiles_m * tiles_n;\0"
-    "\010uint tile_m, tile_n;\0"
-    "\010if (tile >= whole) {\0"
-    "\014const uint last = tiles_m * 128 < M ? (N + 127) / 128 : 0;\0"
-    "\014tile_m = tile - whole < last ? tiles_m : tile - whole - last;\0"
-    "\014tile_n = tile - whole < last ? tile - whole : tiles_n;\0"
-    "\014const uint band = tile / (1 * tiles_n), in_band = tile - band * tiles_n;\0"
-    "\014const uint band_rows = min(tiles_m - band, (uint) 1);\0"
-    "\014tile_m = band + in_band % band_rows;\0"
-    "\014tile_n = in_band / band_rows;\0"
-    "\010const int first_m = tile_m * 128, first_n = tile_n * 128;\0"
-    "\020for (uint i = item; i < 1024; i += 256) {\0"
-    "\024fetch_chunk(a_at + t * 16384 + to, A + a_offset, M, K, lda, first_m + line,\0"
-    "\014asm volatile(\"bar.sync 2, 256;\" ::: \"memory\");\0"
-    "\004// Work-groups that run together share rows and columns: 1 rows of tiles at a time.\0"
-    "\004// Tiles that C does not fill, which take less time, come last: a row of them, then a column.\0"
-    "\004const uint tiles_m = (uint) M / 128, tiles_n = (uint) N / 128, whole = tiles_m * tiles_n;\0"
-    "\004uint tile_m, tile_n;\0"
-    "\004if (tile >= whole) {\0"
-    "\010const uint last = tiles_m * 128 < M ? (N + 127) / 128 : 0;\0"
-    "\010tile_m = tile - whole < last ? tiles_m : tile - whole - last;\0"
-    "\010tile_n = tile - whole < last ? tile - whole : tiles_n;\0"
-    "\004} else {\0"
-    "\010const uint band = tile / (1 * tiles_n), in_band = tile - band * tiles_n;\0"
-    "\010const uint band_rows = min(tiles_m - band, (uint) 1);\0"
-}, {
-    "\010tile_m = band + in_band % band_rows;\0"
-    "\010tile_n = in_band / band_rows;\0"
-    "\004const int first_m = tile_m * 128, first_n = tile_n * 128;\0"
-    "\010// Where C ends within a tile, a warp group multiplies nothing, and one work-item says that\0"
-    "\010// it has read, or no more than 64 columns.\0"
-    "\010if (first_m + (int) group * 64 >= M) {\0"
-    "\014if (item % 128 != 0)\0"
-    "\020return;\0"
-    "\014for (int now = 0; now < num; now++) {\0"
-    "\020mbarrier_wait(fulls + 8 * stage, phase);\0"
-    "\020if (now > 0 && item % 128 == 0)\0"
-    "\024mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\0"
-    "\020if (++stage == 6) {\0"
-    "\024stage = 0;\0"
-    "\010} else if (N - first_n <= 64) {\0"
-    "\020// Where the tiles are, as descriptors have it (PTX ISA, \"matrix descriptor\"): below\0"
-    "\020// 2^32 the address and, where k lies across, the stride from 64 (64) rows (columns)\0"
-    "\020// to the next.\0"
-    "\020const uint a = (a_at + stage * 16384 + group * 8192) >> 4\0"
-    "\030| 1 << 16;\0"
-    "\020const uint b = (b_at + stage * 16384) >> 4 | 512 << 16;\0"
-    "\020// What work-items have copied, the tensor cores are to see.\0"
-    "\020if (now < 2)\0"
-    "\024asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\0"
-    "\020asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\0"
-    "\020for (int s = 0; s < 4; s++)\0"
-    "\024multiply_64(c, a + s * 2, b + s * 128);\0"
-    "\020asm volatile(\"//@wgmma.commit_group.sync.aligned;\" ::: \"memory\");\0"
-    "\020// The step before this one has been read.\0"
-    "\020asm volatile(\"//@wgmma.wait_group.sync.aligned 1;\" ::: \"memory\");\0"
-    "\014asm volatile(\"//@wgmma.wait_group.sync.aligned 0;\" ::: \"memory\");\0"
-    "\024multiply_128(c, a + s * 2, b + s * 128);\0"
-    "\014\"%32, %33, 1, 1, 1, 0, 0;\" :\0"
-    "\020const uint b = (b_at + stage * 16384) >> 4 | 1 << 16;\0"
-    "\024multiply_64(c, a + s * 2, b + s * 2);\0"
-    "\024multiply_128(c, a + s * 2, b + s * 2);\0"
-    "\014\"%32, %33, 1, 1, 1, 1, 1;\" :\0"
-    "\004const int box_m = 128;\0"
-    "\034fetch_box(a_at + s * 16384 + x * 128, a_map, first_m + x, k, mbarrier);\0"
-    "\024fetch_chunk(a_at + t * 16384 + to, A + a_offset, K, M, lda, k + line,\0"
-    "\030| 512 << 16;\0"
-    "\024multiply_64(c, a + s * 128, b + s * 128);\0"
-    "\024multiply_128(c, a + s * 128, b + s * 128);\0"
-    "\014\"%32, %33, 1, 1, 1, 1, 0;\" :\0"
-    "\024multiply_64(c, a + s * 128, b + s * 2);\0"
-    "\024multiply_128(c, a + s * 128, b + s * 2);\0"
-    "\004const uint tile_m = get_group_id(1), tile_n = get_group_id(0);\0"
-    "\020const int step = first + t - 2;\0"
-    "static void multiply_192(float c[96], uint a, uint b)\0"
-    "\004asm volatile(\"//@wgmma.mma_async.sync.aligned.m64n192k16.f32.f16.f16 \"\0"
-    "\014\"{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95}, \"\0"
-    "\014\"%96, %97, 1, 1, 1, 0, 1;\" :\0"
-    "\024\"+f\"(c[61]), \"+f\"(c[62]), \"+f\"(c[63]), \"+f\"(c[64]), \"+f\"(c[65]), \"+f\"(c[66]),\0"
-    "\024\"+f\"(c[67]), \"+f\"(c[68]), \"+f\"(c[69]), \"+f\"(c[70]), \"+f\"(c[71]), \"+f\"(c[72]),\0"
-    "\024\"+f\"(c[73]), \"+f\"(c[74]), \"+f\"(c[75]), \"+f\"(c[76]), \"+f\"(c[77]), \"+f\"(c[78]),\0"
-    "\024\"+f\"(c[79]), \"+f\"(c[80]), \"+f\"(c[81]), \"+f\"(c[82]), \"+f\"(c[83]), \"+f\"(c[84]),\0"
-    "\024\"+f\"(c[85]), \"+f\"(c[86]), \"+f\"(c[87]), \"+f\"(c[88]), \"+f\"(c[89]), \"+f\"(c[90]),\0"
-    "\024\"+f\"(c[91]), \"+f\"(c[92]), \"+f\"(c[93]), \"+f\"(c[94]), \"+f\"(c[95]) :\0"
-    "// A work-group computes 192 x 192 of C. Tiles of A and B, 64 deep, are fetched into local\0"
-    "// memory by the copy engine, up to 4 at a time; a tile's `full` barrier says that it is there.\0"
-    "\004__local ulong full[4];\0"
-    "\004__local ulong empty[4];\0"
-    "\004const int box_n = 192;\0"
-    "\010for (int s = 0; s < 4; s++) {\0"
-    "\014const uint tiles_m = ((uint) M + 191) / 192, tiles_n = ((uint) N + 191) / 192;\0"
-    "\014const int first_m = tile_m * 192, first_n = tile_n * 192;\0"
-    "\034fetch_box(b_at + s * 24576 + x * 128, b_map, first_n + x, k, mbarrier);\0"
-    "\020if (++s == 4) {\0"
-    "\010const uint tiles_m = ((uint) M + 191) / 192, tiles_n = ((uint) N + 191) / 192;\0"
-    "\010const int first_m = tile_m * 192, first_n = tile_n * 192;\0"
-    "\024fetch_chunk(b_at + t * 24576 + to, B + b_offset, K, N, ldb, k + line,\0"
-    "\004const uint tiles_m = ((uint) M + 191) / 192, tiles_n = ((uint) N + 191) / 192;\0"
-    "\004const int first_m = tile_m * 192, first_n = tile_n * 192;\0"
-}, {
-    "\010float c[96];\0"
-    "\010for (int i = 0; i < 96; i++)\0"
-    "\014const uint b = (b_at + stage * 24576) >> 4 | 512 << 16;\0"
-    "\020multiply_192(c, a + s * 2, b + s * 128);\0"
-    "\020mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\0"
-    "\014if (++stage == 4) {\0"
-    "\014for (int j = 0; j < 6; j++) {\0"
-    "\014\"%96, %97, 1, 1, 1, 0, 0;\" :\0"
-    "\004const int box_n = min(((int) N + 7) & -8, 192);\0"
-    "\030fetch_box(b_at + s * 24576, b_map, k, first_n, mbarrier);\0"
-    "\024fetch_chunk(b_at + t * 24576 + to, B + b_offset, N, K, ldb, first_n + line,\0"
-    "\014const uint b = (b_at + stage * 24576) >> 4 | 1 << 16;\0"
-    "\020multiply_192(c, a + s * 2, b + s * 2);\0"
-    "\014\"%96, %97, 1, 1, 1, 1, 1;\" :\0"
-    "\020multiply_192(c, a + s * 128, b + s * 128);\0"
-    "\014\"%96, %97, 1, 1, 1, 1, 0;\" :\0"
-    "\020multiply_192(c, a + s * 128, b + s * 2);\0"
-    "// A work-group computes 32 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 64\0"
-    "\010const uint warp_m = warp % 1 * 32, warp_n = warp % 2 * 16;\0"
-    "\010// Of each step this warp has one part of 4.\0"
-    "\010const int slice = warp / 2;\0"
-    "\020const int from = slice;\0"
-    "\024for (int s = from; s < from + 1; s++) {\0"
-    "\024for (int s = from; s < from + 1 && s * 16 < left; s++) {\0"
-    "\010__local float *sums = (__local float *) a_tiles + item % 64;\0"
-    "\030sums[((slice - 1) * 16 + (i * 2 + j) * 4 + e) * 64] =\0"
-    "\010for (int x = 0; x < 3; x++)\0"
-    "\030c[i][j][e] += sums[(x * 16 + (i * 2 + j) * 4 + e) * 64];\0"
-    "// Begins to copy 64 lines of 32 elements, of which this work-item copies 8\0"
-    "// at a time in every 32th line. There are `lines` and `cols` of the matrix left; what lies\0"
-    "\004const uint first = item / 4, col = item % 4 * 8;\0"
-    "\010for (uint n = 0; n < 64; n += 32) {\0"
-    "// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 64\0"
-    "\004__local uchar both_tiles[49152] __attribute__((aligned(1024)));\0"
-    "\004const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\0"
-    "\004const int first_m = tile_m * 64, first_n = tile_n * 32;\0"
-    "\014const int step = first + t - 3;\0"
-    "\014const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 4096;\0"
-    "\014__local uint *to = c_words + (warp_m + lane_r) * 20 + warp_n / 2 + lane_k;\0"
-    "\030to[(i * 16 + h * 8) * 20 + j * 4] =\0"
-    "\010if (is_aligned && first_n + 32 <= N) {\0"
-    "\014const int first_row = item / 4, x = item % 4;\0"
-    "\014__local const uint *from = c_words + first_row * 20 + x * 4;\0"
-    "\024out[m * (ldc / 8)] = *(__local const uint4 *) (from + m * 20);\0"
-    "\014const int begin = 0, end = min(N - first_n, 32L);\0"
-    "\014for (int part = 0; part < 16; part += 32) {\0"
-    "\020__local const uint *from = c_words + warp * 20 + x;\0"
-    "\024from += 80;\0"
-    "\024*to = ((__local const ushort *) (c_words + m * 20))[col];\0"
-    "// Begins to copy 32 lines of 64 elements, of which this work-item copies 8\0"
-    "\010for (uint n = 0; n < 32; n += 16) {\0"
-    "// A work-group computes 32 x 16 of C. Tiles of A and B, 64 deep, are fetched into local\0"
-    "// memory by the copy engine, up to 16 at a time; a tile's `full` barrier says that it is there.\0"
-    "// The first 1 are copied by all who multiply, while the tensor maps are made.\0"
-    "// One work-item fetches; a warp computes 16 x 16 of C, and says by the `empty` barrier\0"
-    "// when it has read a tile.\0"
-    "\004__local uchar a_tiles[65536] __attribute__((aligned(1024)));\0"
-    "\004__local uchar b_tiles[32768] __attribute__((aligned(1024)));\0"
-    "\004__local ulong full[16];\0"
-    "\004__local ulong empty[16];\0"
-    "\004const int box_m = min(((int) M + 7) & -8, 32);\0"
-    "\004const int box_n = 16;\0"
-    "\010for (int s = 0; s < 16; s++) {\0"
-    "\004if (item >= 64) {\0"
-    "\010if (item < 128) {\0"
-    "\014const uint which = (item - 64) / 32, lane = item % 32;\0"
-    "\014if (item == 64)\0"
-    "\014if (item == 96)\0"
-    "\020write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 64, 16,\0"
-    "\0301);\0"
-    "\010int early = 1;\0"
-    "\010if (item == 64) {\0"
-    "\014const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 15) / 16;\0"
-    "\014const int first_m = tile_m * 32, first_n = tile_n * 16;\0"
-    "\030fetch_box(a_at + s * 4096, a_map, k, first_m, mbarrier);\0"
-    "\030for (int x = 0; x < 16; x += 16)\0"
-    "\034fetch_box(b_at + s * 2048 + x * 128, b_map, first_n + x, k, mbarrier);\0"
-    "\020if (++s == 16) {\0"
-    "\010const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 15) / 16;\0"
-    "\010const int first_m = tile_m * 32, first_n = tile_n * 16;\0"
-    "\014const int early = min(num, 1);\0"
-    "\020for (uint i = item; i < 256; i += 64) {\0"
-    "\024fetch_chunk(a_at + t * 4096 + to, A + a_offset, M, K, lda, first_m + line,\0"
-}, {
-    "\020for (uint i = item; i < 128; i += 64) {\0"
-    "\024const uint line = i / 2, x = i % 2;\0"
-    "\024const uint to = swizzled(line, x, 2);\0"
-    "\024fetch_chunk(b_at + t * 2048 + to, B + b_offset, K, N, ldb, k + line,\0"
-    "\014asm volatile(\"bar.sync 2, 64;\" ::: \"memory\");\0"
-    "\004const uint warp = item / 32, lane = item % 32;\0"
-    "\004const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 15) / 16;\0"
-    "\004const int first_m = tile_m * 32, first_n = tile_n * 16;\0"
-    "\010const uint warp_m = warp % 2 * 16, warp_n = warp / 2 * 16;\0"
-    "\014// Hands back the place of the step before, which is not done sooner: what is read from\0"
-    "\014// local memory has surely arrived only when it has been multiplied.\0"
-    "\014if (now > 0 && lane == 0)\0"
-    "\020mbarrier_arrive(empties + 8 * (stage == 0 ? 15 : stage - 1));\0"
-    "\014const uint a_tile = a_at + stage * 4096, b_tile = b_at + stage * 2048;\0"
-    "\014for (int s = 0; s < 4; s++) {\0"
-    "\020// Reads what is multiplied at once, the s-th of a tile, into fragments 0.\0"
-    "\020// Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once: work-item\0"
-    "\020// l says where line l % 8 of block l / 8 is.\0"
-    "\020for (int i = 0; i < 1; i++) {\0"
-    "\024const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;\0"
-    "\024load_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
-    "\020for (int j = 0; j < 2; j += 2) {\0"
-    "\024const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;\0"
-    "\024load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 2));\0"
-    "\020for (int i = 0; i < 1; i++)\0"
-    "\030multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);\0"
-    "\014if (++stage == 16) {\0"
-    "\004const int box_n = min(((int) N + 7) & -8, 16);\0"
-    "\030fetch_box(b_at + s * 2048, b_map, k, first_n, mbarrier);\0"
-    "\024fetch_chunk(b_at + t * 2048 + to, B + b_offset, N, K, ldb, first_n + line,\0"
-    "\024const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
-    "\034x = s * 2 + lane / 8 % 2;\0"
-    "\024load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "\004const int box_m = 32;\0"
-    "\020write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 64, 32,\0"
-    "\0302);\0"
-    "\030for (int x = 0; x < 32; x += 32)\0"
-    "\034fetch_box(a_at + s * 4096 + x * 128, a_map, first_m + x, k, mbarrier);\0"
-    "\024const uint line = i / 4, x = i % 4;\0"
-    "\024const uint to = swizzled(line, x, 4);\0"
-    "\024fetch_chunk(a_at + t * 4096 + to, A + a_offset, K, M, lda, k + line,\0"
-    "\024const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
-    "\034x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
-    "\024load_transposed_blocks(as0[i], a_tile + swizzled(line, x, 4));\0"
-    "static float4 load_vector(__global const half *p)\0"
-    "\004return vload_half4(0, p);\0"
-    "static float total(float4 x)\0"
-    "\004float e[4];\0"
-    "\004vstore4(x, 0, e);\0"
-    "\004return e[0] + e[1] + e[2] + e[3];\0"
-    "// In one load what begins at a multiple of its size, 8 bytes.\0"
-    "static float4 load_aligned(__global const half *p)\0"
-    "\004const uint2 bits = *(__global const uint2 *) p;\0"
-    "\004return vload_half4(0, (const half *) &bits);\0"
-    "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\0"
-    "// X is stored L x K: each of its rows is multiplied by Y to a sum.\0"
-    "// Y is stored K x S.\0"
-    "// A work-group of 8 work-items along L and 32 along K has 16 x 4 of C.\0"
-    "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\0"
-    "void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,\0"
-    "\010__global const half *restrict X, int x_offset, int ldx,\0"
-    "\010__global const half *restrict Y, int y_offset, int ldy,\0"
-    "\010__global half *restrict C, int c_offset, int ldc)\0"
-    "\004__local float part[2][256];\0"
-    "\004const int along_k = get_local_id(0), along_l = get_local_id(1);\0"
-    "\004const int l = (int) get_group_id(0) * 16 + along_l * 2;\0"
-    "\004const int s = (int) get_group_id(1) * 4;\0"
-    "\004const int from = 0, to = K;\0"
-    "\004X += x_offset;\0"
-    "\004__global const half *y0 = Y + y_offset + min(s, S - 1);\0"
-    "\004__global const half *y1 = Y + y_offset + min(s + 1, S - 1);\0"
-    "\004__global const half *y2 = Y + y_offset + min(s + 2, S - 1);\0"
-    "\004__global const half *y3 = Y + y_offset + min(s + 3, S - 1);\0"
-    "\004const int y_step = ldy;\0"
-    "\004// Rows past the end repeat the last one; what is computed from them is not stored.\0"
-    "\004__global const half *x0 = X + min(l, L - 1) * ldx;\0"
-    "\004__global const half *x1 = X + min(l + 1, L - 1) * ldx;\0"
-    "\004float4 c0_0 = 0, c0_1 = 0;\0"
-    "\004float4 c1_0 = 0, c1_1 = 0;\0"
-    "\004float4 c2_0 = 0, c2_1 = 0;\0"
-    "\004float4 c3_0 = 0, c3_1 = 0;\0"
-}, {
-    "\004// Vectors, where rows of X begin at multiples of their size; else single elements, 32 apart,\0"
-    "\004// so that those of all work-items are side by side. The address itself is tested: a buffer may\0"
-    "\004// begin at any element.\0"
-    "\004const bool is_aligned = ldx % 4 == 0 && (size_t) X % 8 == 0;\0"
-    "\004// A single column of Y lies side by side like a row.\0"
-    "\004const bool fast = is_aligned && ldy == 1;\0"
-    "\004int k = from + along_k * (fast ? 4 : 1);\0"
-    "\004if (fast) {\0"
-    "\010for (; k + 4 <= to; k += 128) {\0"
-    "\014const float4 a0 = load_aligned(x0 + k);\0"
-    "\014const float4 a1 = load_aligned(x1 + k);\0"
-    "\014const float4 b0 = load_vector(y0 + k);\0"
-    "\014c0_0 += a0 * b0; c0_1 += a1 * b0;\0"
-    "\014const float4 b1 = load_vector(y1 + k);\0"
-    "\014c1_0 += a0 * b1; c1_1 += a1 * b1;\0"
-    "\014const float4 b2 = load_vector(y2 + k);\0"
-    "\014c2_0 += a0 * b2; c2_1 += a1 * b2;\0"
-    "\014const float4 b3 = load_vector(y3 + k);\0"
-    "\014c3_0 += a0 * b3; c3_1 += a1 * b3;\0"
-    "\010for (; k + 96 < to; k += 128) {\0"
-    "\014const float4 a0 = (float4) (load(x0 + k), load(x0 + k + 32), load(x0 + k + 64),\0"
-    "\024load(x0 + k + 96));\0"
-    "\014const float4 a1 = (float4) (load(x1 + k), load(x1 + k + 32), load(x1 + k + 64),\0"
-    "\024load(x1 + k + 96));\0"
-    "\014const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 32) * y_step),\0"
-    "\024load(y0 + (k + 64) * y_step), load(y0 + (k + 96) * y_step));\0"
-    "\014const float4 b1 = (float4) (load(y1 + k * y_step), load(y1 + (k + 32) * y_step),\0"
-    "\024load(y1 + (k + 64) * y_step), load(y1 + (k + 96) * y_step));\0"
-    "\014const float4 b2 = (float4) (load(y2 + k * y_step), load(y2 + (k + 32) * y_step),\0"
-    "\024load(y2 + (k + 64) * y_step), load(y2 + (k + 96) * y_step));\0"
-    "\014const float4 b3 = (float4) (load(y3 + k * y_step), load(y3 + (k + 32) * y_step),\0"
-    "\024load(y3 + (k + 64) * y_step), load(y3 + (k + 96) * y_step));\0"
-    "\004// What is left of K: less than a vector, which is one work-item's, or single elements of all.\0"
-    "\004for (; k < to; k += fast ? 1 : 32) {\0"
-    "\010const float b0 = load(y0 + k * y_step);\0"
-    "\010const float b1 = load(y1 + k * y_step);\0"
-    "\010const float b2 = load(y2 + k * y_step);\0"
-    "\010const float b3 = load(y3 + k * y_step);\0"
-    "\010const float a0 = load(x0 + k);\0"
-    "\010c0_0.s0 += a0 * b0; c1_0.s0 += a0 * b1; c2_0.s0 += a0 * b2; c3_0.s0 += a0 * b3;\0"
-    "\010const float a1 = load(x1 + k);\0"
-    "\010c0_1.s0 += a1 * b0; c1_1.s0 += a1 * b1; c2_1.s0 += a1 * b2; c3_1.s0 += a1 * b3;\0"
-    "\004const int begin = l, first = l;\0"
-    "\004const int item = along_l * 32 + along_k;\0"
-    "\004part[0][item] = total(c0_0);\0"
-    "\004part[1][item] = total(c0_1);\0"
-    "\004for (int half_way = 16; half_way > 0; half_way /= 2) {\0"
-    "\010if (along_k < half_way) {\0"
-    "\014part[0][item] += part[0][item + half_way];\0"
-    "\014part[1][item] += part[1][item + half_way];\0"
-    "\004if (along_k == 0 && s < S) {\0"
-    "\010const float sums[] = { part[0][item], part[1][item] };\0"
-    "\014if (first + i >= begin && first + i < L)\0"
-    "\020put(sums[i], alpha, beta, C + (first + i) * ldc + s);\0"
-    "\004part[0][item] = total(c1_0);\0"
-    "\004part[1][item] = total(c1_1);\0"
-    "\004if (along_k == 0 && s + 1 < S) {\0"
-    "\020put(sums[i], alpha, beta, C + (first + i) * ldc + s + 1);\0"
-    "\004part[0][item] = total(c2_0);\0"
-    "\004part[1][item] = total(c2_1);\0"
-    "\004if (along_k == 0 && s + 2 < S) {\0"
-    "\020put(sums[i], alpha, beta, C + (first + i) * ldc + s + 2);\0"
-    "\004part[0][item] = total(c3_0);\0"
-    "\004part[1][item] = total(c3_1);\0"
-    "\004if (along_k == 0 && s + 3 < S) {\0"
-    "\020put(sums[i], alpha, beta, C + (first + i) * ldc + s + 3);\0"
-    "// Y is stored S x K.\0"
-    "\004__global const half *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
-    "\004__global const half *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
-    "\004__global const half *y2 = Y + y_offset + min(s + 2, S - 1) * ldy;\0"
-    "\004__global const half *y3 = Y + y_offset + min(s + 3, S - 1) * ldy;\0"
-    "\004const int y_step = 1;\0"
-    "\004const bool fast = is_aligned;\0"
-    "static float4 load_row(__global const half *p)\0"
-    "\004return load_vector(p);\0"
-    "// X is stored K x L: its rows are added up, each times an element of Y.\0"
-    "// A work-group of 8 work-items along L and 32 along K has 32 x 4 of C.\0"
-    "__kernel __attribute__((reqd_work_group_size(8, 32, 1)))\0"
-    "\004__local float4 part[256];\0"
-    "\004const int along_k = get_local_id(1), along_l = get_local_id(0);\0"
-    "\004const int l = (int) get_group_id(0) * 32 + along_l * 4;\0"
-    "\004// Vectors past the end repeat the last one, which ends where the row does.\0"
-    "\004const int begin = l, first = max(min(l, L - 4), (int) 0);\0"
-    "\004float4 c0 = 0;\0"
-    "\004float4 c1 = 0;\0"
-    "\004float4 c2 = 0;\0"
-    "\004float4 c3 = 0;\0"
-}, {
-    "\004int k = from + along_k;\0"
-    "\004if (L < 4)\0"
-    "\010for (; k < to; k += 32) {\0"
-    "\014// A row is less than a vector.\0"
-    "\014__global const half *x = X + k * ldx;\0"
-    "\014const float4 a = (float4) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)),\0"
-    "\024load(x + min((int) 2, L - 1)), load(x + min((int) 3, L - 1)));\0"
-    "\014c0 += a * load(y0 + k * y_step); c1 += a * load(y1 + k * y_step); c2 += a * load(y2 + k\0"
-    "\024* y_step); c3 += a * load(y3 + k * y_step);\0"
-    "\004// The address itself is tested: a buffer may begin at any element.\0"
-    "\004if (ldx % 4 == 0 && (size_t) (X + first) % 8 == 0) {\0"
-    "\010for (; k + 32 < to; k += 64) {\0"
-    "\014__global const half *x = X + k * ldx + first;\0"
-    "\014const float4 a0 = load_aligned(x + 0 * ldx);\0"
-    "\014const float4 a1 = load_aligned(x + 32 * ldx);\0"
-    "\014c0 += a0 * load(y0 + k * y_step); c1 += a0 * load(y1 + k * y_step); c2 += a0 * load(y2\0"
-    "\024+ k * y_step); c3 += a0 * load(y3 + k * y_step);\0"
-    "\014c0 += a1 * load(y0 + (k + 32) * y_step); c1 += a1 * load(y1 + (k + 32) * y_step); c2\0"
-    "\024+= a1 * load(y2 + (k + 32) * y_step); c3 += a1 * load(y3 + (k + 32) * y_step);\0"
-    "\014const float4 a0 = load_row(x + 0 * ldx);\0"
-    "\014const float4 a1 = load_row(x + 32 * ldx);\0"
-    "\004const int item = along_k * 8 + along_l;\0"
-    "\004part[item] = c0;\0"
-    "\010if (along_k < half_way)\0"
-    "\014part[item] += part[item + half_way * 8];\0"
-    "\010float sums[4];\0"
-    "\010vstore4(part[item], 0, sums);\0"
-    "\010for (int i = 0; i < 4; i++)\0"
-    "\004part[item] = c1;\0"
-    "\004part[item] = c2;\0"
-    "\004part[item] = c3;\0"
-    "// A work-group computes 16 x 64 of C. Tiles of A and B, 64 deep, are fetched into local\0"
-    "// memory by the copy engine, up to 12 at a time; a tile's `full` barrier says that it is there.\0"
-    "__kernel __attribute__((reqd_work_group_size(192, 1, 1)))\0"
-    "\004__local uchar a_tiles[24576] __attribute__((aligned(1024)));\0"
-    "\004__local ulong full[12];\0"
-    "\004__local ulong empty[12];\0"
-    "\004const int box_m = min(((int) M + 7) & -8, 16);\0"
-    "\004const int box_n = 64;\0"
-    "\010for (int s = 0; s < 12; s++) {\0"
-    "\014mbarrier_init(empties + 8 * s, 4);\0"
-    "\004if (item >= 128) {\0"
-    "\010if (item < 192) {\0"
-    "\014const uint which = (item - 128) / 32, lane = item % 32;\0"
-    "\014if (item == 128)\0"
-    "\014if (item == 160)\0"
-    "\010if (item == 128) {\0"
-    "\014const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 63) / 64;\0"
-    "\014const int first_m = tile_m * 16, first_n = tile_n * 64;\0"
-    "\030fetch_box(a_at + s * 2048, a_map, k, first_m, mbarrier);\0"
-    "\030for (int x = 0; x < 64; x += 64)\0"
-    "\034fetch_box(b_at + s * 8192 + x * 128, b_map, first_n + x, k, mbarrier);\0"
-    "\020if (++s == 12) {\0"
-    "\010const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 63) / 64;\0"
-    "\010const int first_m = tile_m * 16, first_n = tile_n * 64;\0"
-    "\020for (uint i = item; i < 128; i += 128) {\0"
-    "\024fetch_chunk(a_at + t * 2048 + to, A + a_offset, M, K, lda, first_m + line,\0"
-    "\020for (uint i = item; i < 512; i += 128) {\0"
-    "\024fetch_chunk(b_at + t * 8192 + to, B + b_offset, K, N, ldb, k + line,\0"
-    "\014asm volatile(\"bar.sync 2, 128;\" ::: \"memory\");\0"
-    "\004const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 63) / 64;\0"
-    "\004const int first_m = tile_m * 16, first_n = tile_n * 64;\0"
-    "\010const uint warp_m = warp % 1 * 16, warp_n = warp * 16;\0"
-    "\020mbarrier_arrive(empties + 8 * (stage == 0 ? 11 : stage - 1));\0"
-    "\014const uint a_tile = a_at + stage * 2048, b_tile = b_at + stage * 8192;\0"
-    "\024load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "\014if (++stage == 12) {\0"
-    "\004const int box_n = min(((int) N + 7) & -8, 64);\0"
-    "\030fetch_box(b_at + s * 8192, b_map, k, first_n, mbarrier);\0"
-    "\024fetch_chunk(b_at + t * 8192 + to, B + b_offset, N, K, ldb, first_n + line,\0"
-    "\004const int box_m = 16;\0"
-    "\020write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 64, 16,\0"
-    "\034fetch_box(a_at + s * 2048 + x * 128, a_map, first_m + x, k, mbarrier);\0"
-    "\024fetch_chunk(a_at + t * 2048 + to, A + a_offset, K, M, lda, k + line,\0"
-    "\024load_transposed_blocks(as0[i], a_tile + swizzled(line, x, 2));\0"
-    "// A work-group computes 64 x 64 of C. Tiles of A and B, 64 deep, are fetched into local\0"
-    "// memory by the copy engine, up to 8 at a time; a tile's `full` barrier says that it is there.\0"
-    "// One work-item fetches; 1 warp groups multiply, 64 rows of C each, and say by the `empty`\0"
-    "\004__local uchar b_tiles[65536] __attribute__((aligned(1024)));\0"
-    "\004__local ulong full[8];\0"
-    "\004__local ulong empty[8];\0"
-    "\004__local uint4 rows[128];\0"
-}, {
-    "\004const int box_m = min(((int) M + 7) & -8, 64);\0"
-    "\010for (int s = 0; s < 8; s++) {\0"
-    "\014mbarrier_init(empties + 8 * s, 1);\0"
-    "\030fetch_box(a_at + s * 8192, a_map, k, first_m, mbarrier);\0"
-    "\020if (++s == 8) {\0"
-    "\010const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;\0"
-    "\010const int first_m = tile_m * 64, first_n = tile_n * 64;\0"
-    "\024fetch_chunk(a_at + t * 8192 + to, A + a_offset, M, K, lda, first_m + line,\0"
-    "\010float c[32];\0"
-    "\010for (int i = 0; i < 32; i++)\0"
-    "\014const uint a = (a_at + stage * 8192 + group * 8192) >> 4\0"
-    "\014const uint b = (b_at + stage * 8192) >> 4 | 512 << 16;\0"
-    "\020multiply_64(c, a + s * 2, b + s * 128);\0"
-    "\020mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\0"
-    "\014if (++stage == 8) {\0"
-    "\014for (int j = 0; j < 2; j++) {\0"
-    "\014const uint b = (b_at + stage * 8192) >> 4 | 1 << 16;\0"
-    "\020multiply_64(c, a + s * 2, b + s * 2);\0"
-    "\004const int box_m = 64;\0"
-    "\034fetch_box(a_at + s * 8192 + x * 128, a_map, first_m + x, k, mbarrier);\0"
-    "\024fetch_chunk(a_at + t * 8192 + to, A + a_offset, K, M, lda, k + line,\0"
-    "\020multiply_64(c, a + s * 128, b + s * 128);\0"
-    "\020multiply_64(c, a + s * 128, b + s * 2);\0"
-    "// Begins to copy 64 lines of 64 elements, of which this work-item copies 2\0"
-    "\010for (uint n = 0; n < 64; n += 8) {\0"
-    "\010const uint warp_m = warp % 2 * 32, warp_n = warp / 2 % 2 * 32;\0"
-    "\030sums[((slice - 1) * 32 + (i * 4 + j) * 4 + e) * 128] =\0"
-    "\030c[i][j][e] += sums[(x * 32 + (i * 4 + j) * 4 + e) * 128];\0"
-    "\020for (int j = 0; j < 4; j++) {\0"
-    "\020const uint warp_m = warp % 2 * 32, warp_n = warp / 2 % 2 * 32;\0"
-    "\014const uint warp_m = warp % 2 * 32, warp_n = warp / 2 % 2 * 32;\0"
-    "\010const uint warp_m = warp % 2 * 32, warp_n = warp / 2 % 2 * 16;\0"
-    "\030sums[((slice - 1) * 16 + (i * 2 + j) * 4 + e) * 128] =\0"
-    "\030c[i][j][e] += sums[(x * 16 + (i * 2 + j) * 4 + e) * 128];\0"
-    "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\0"
-    "\020put(sums[i], alpha, beta, C + s * ldc + first + i);\0"
-    "\020put(sums[i], alpha, beta, C + (s + 1) * ldc + first + i);\0"
-    "\020put(sums[i], alpha, beta, C + (s + 2) * ldc + first + i);\0"
-    "\020put(sums[i], alpha, beta, C + (s + 3) * ldc + first + i);\0"
-    "// A work-group computes 256 x 128 of C. Tiles of A and B, 64 deep, are fetched into local\0"
-    "// One work-item fetches; 4 warp groups multiply, 64 rows of C each, and say by the `empty`\0"
-    "// As many work-groups as run at once take tiles in turn.\0"
-    "__kernel __attribute__((reqd_work_group_size(544, 1, 1)))\0"
-    "\004__local uchar a_tiles[131072] __attribute__((aligned(1024)));\0"
-    "\004__local uint4 rows[512];\0"
-    "\004const uint tiles = ((uint) M + 255) / 256 * (((uint) N + 127) / 128);\0"
-    "\004const int box_m = min(((int) M + 7) & -8, 256);\0"
-    "\004// One warp writes the map of A, the next that of B, to where all work-groups write the same.\0"
-    "\004if (item < 64) {\0"
-    "\010const uint which = item / 32, lane = item % 32;\0"
-    "\010__local uint *map = maps + which * 32;\0"
-    "\010map[lane] = 0;\0"
-    "\010warp_sync();\0"
-    "\010if (item == 0)\0"
-    "\014write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 64,\0"
-    "\0243);\0"
-    "\010if (item == 32)\0"
-    "\014write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 64, 64,\0"
-    "\010publish_map(a_map + which * 128, local_address(map));\0"
-    "\004if (item >= 512) {\0"
-    "\010if (item == 512) {\0"
-    "\014for (uint tile = get_group_id(0); tile < tiles; tile += get_num_groups(0)) {\0"
-    "\020const int first = 0, num = (K + 63) / 64;\0"
-    "\014const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 127) / 128;\0"
-    "\014const int first_m = tile_m * 256, first_n = tile_n * 128;\0"
-    "\030fetch_box(a_at + s * 32768, a_map, k, first_m, mbarrier);\0"
-    "\004for (uint tile = get_group_id(0); tile < tiles; tile += get_num_groups(0)) {\0"
-    "\004const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 127) / 128;\0"
-    "\004const int first_m = tile_m * 256, first_n = tile_n * 128;\0"
-    "\014const uint a = (a_at + stage * 32768 + group * 8192) >> 4\0"
-    "\014mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\0"
-    "\014write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 64,\0"
-    "\004const int box_m = 256;\0"
-    "\014write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 64, 64,\0"
-    "\030for (int x = 0; x < 256; x += 64)\0"
-    "\034fetch_box(a_at + s * 32768 + x * 128, a_map, first_m + x, k, mbarrier);\0"
-    "// Of 64 lines of 64 elements that begin anywhere, this work-item's pieces of\0"
-}, {
-    "static void fetch_a(uint4 pieces[4], __global const half *from, long ld, int lines, int cols,\0"
-    "\004for (int p = 0; p < 4; p++) {\0"
-    "\010const int line = (item + p * 128) / 8, x = item % 8 * 8;\0"
-    "static void put_a(__local uchar *tile, const uint4 pieces[4], uint item)\0"
-    "\010const uint line = (item + p * 128) / 8, x = item % 8;\0"
-    "static void fetch_b(uint4 pieces[4], __global const half *from, long ld, int lines, int cols,\0"
-    "static void put_b(__local uchar *tile, const uint4 pieces[4], uint item)\0"
-    "\004__local uchar both_tiles[32768] __attribute__((aligned(1024)));\0"
-    "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 16384;\0"
-    "\014uint4 a_pieces[4], b_pieces[4];\0"
-    "\020const int after_first = t - 1 + late;\0"
-    "\020const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;\0"
-    "\024for (int s = 0; s < 4; s++) {\0"
-    "\030for (int j = 0; j < 4; j += 2) {\0"
-    "\034for (int j = 0; j < 4; j++)\0"
-    "\020put_a(a_tiles + place * 8192, a_pieces, item);\0"
-    "\020put_b(b_tiles + place * 8192, b_pieces, item);\0"
-    "// 16 bytes; boxes side by side have 32 lines.\0"
-    "\014\"l\"((ulong) 2147483680 << 32 | a), \"l\"((ulong) 1073741888 << 32 | b));\0"
-    "// A work-group computes 128 x 128 of C. Tiles of A and B, 32 deep, are fetched into local\0"
-    "\004__local uchar a_tiles[49152] __attribute__((aligned(1024)));\0"
-    "\004__local uchar b_tiles[49152] __attribute__((aligned(1024)));\0"
-    "\020write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 32,\0"
-    "\020write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 32, 64,\0"
-    "\014const int first = 0, num = (K + 31) / 32;\0"
-    "\014// Work-groups that run together share rows and columns: 4 rows of tiles at a time.\0"
-    "\014const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;\0"
-    "\014const uint band = tile / (4 * tiles_n) * 4, in_band = tile - band * tiles_n;\0"
-    "\014const uint band_rows = min(tiles_m - band, (uint) 4);\0"
-    "\030const int k = step * 32;\0"
-    "\030mbarrier_expect(mbarrier, (box_m + box_n) * 64);\0"
-    "\034fetch_box(b_at + s * 8192 + x * 64, b_map, first_n + x, k, mbarrier);\0"
-    "\010const int first = 0, num = (K + 31) / 32;\0"
-    "\010// Work-groups that run together share rows and columns: 4 rows of tiles at a time.\0"
-    "\010const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;\0"
-    "\010const uint band = tile / (4 * tiles_n) * 4, in_band = tile - band * tiles_n;\0"
-    "\010const uint band_rows = min(tiles_m - band, (uint) 4);\0"
-    "\020for (uint i = item; i < 512; i += 256) {\0"
-    "\004// Work-groups that run together share rows and columns: 4 rows of tiles at a time.\0"
-    "\004const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;\0"
-    "\004const uint band = tile / (4 * tiles_n) * 4, in_band = tile - band * tiles_n;\0"
-    "\004const uint band_rows = min(tiles_m - band, (uint) 4);\0"
-    "\014const uint a = (a_at + stage * 8192 + group * 4096) >> 4\0"
-    "\014const uint b = (b_at + stage * 8192) >> 4 | 256 << 16;\0"
-    "\014for (int s = 0; s < 2; s++)\0"
-    "\020mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\0"
-    "\014if (++stage == 6) {\0"
-    "\014\"l\"((ulong) 2147483680 << 32 | a), \"l\"((ulong) 2147483680 << 32 | b));\0"
-    "\020write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 32,\0"
-    "\020write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 32, 64,\0"
-    "\034fetch_box(a_at + s * 8192 + x * 64, a_map, first_m + x, k, mbarrier);\0"
-    "\024| 256 << 16;\0"
-    "\014\"l\"((ulong) 1073741888 << 32 | a), \"l\"((ulong) 2147483680 << 32 | b));\0"
-    "// A work-group computes 192 x 256 of C. Tiles of A and B, 64 deep, are fetched into local\0"
-    "// memory by the copy engine, up to 3 at a time; a tile's `full` barrier says that it is there.\0"
-    "__kernel __attribute__((reqd_work_group_size(512, 1, 1)))\0"
-    "\004__local uchar a_tiles[73728] __attribute__((aligned(1024)));\0"
-    "\004__local ulong full[3];\0"
-    "\004__local ulong empty[3];\0"
-    "\004const int box_n = 256;\0"
-    "\010for (int s = 0; s < 3; s++) {\0"
-    "\010asm volatile(\"//@setmaxnreg.dec.sync.aligned.u32 24;\" ::: \"memory\");\0"
-    "\014const uint tiles_m = ((uint) M + 191) / 192, tiles_n = ((uint) N + 255) / 256;\0"
-    "\014const int first_m = tile_m * 192, first_n = tile_n * 256;\0"
-    "\034fetch_box(b_at + s * 32768 + x * 128, b_map, first_n + x, k, mbarrier);\0"
-    "\020if (++s == 3) {\0"
-    "\004asm volatile(\"//@setmaxnreg.inc.sync.aligned.u32 160;\" ::: \"memory\");\0"
-    "\004const uint tiles_m = ((uint) M + 191) / 192, tiles_n = ((uint) N + 255) / 256;\0"
-}, {
-    "\004const int first_m = tile_m * 192, first_n = tile_n * 256;\0"
-    "\010float c[128];\0"
-    "\010for (int i = 0; i < 128; i++)\0"
-    "\014const uint b = (b_at + stage * 32768) >> 4 | 512 << 16;\0"
-    "\020for (int n = 0; n < 2; n++)\0"
-    "\024multiply_128(c + n * 64, a + s * 2,\0"
-    "\034b + s * 128 + n * 1024);\0"
-    "\020mbarrier_arrive(empties + 8 * (stage == 0 ? 2 : stage - 1));\0"
-    "\014if (++stage == 3) {\0"
-    "\014for (int j = 0; j < 8; j++) {\0"
-    "\004const int box_n = min(((int) N + 7) & -8, 256);\0"
-    "\030fetch_box(b_at + s * 32768, b_map, k, first_n, mbarrier);\0"
-    "\014const uint b = (b_at + stage * 32768) >> 4 | 1 << 16;\0"
-    "\034b + s * 2 + n * 1024);\0"
-    "\024multiply_128(c + n * 64, a + s * 128,\0"
-    "static float8 load_vector(__global const half *p)\0"
-    "\004return vload_half8(0, p);\0"
-    "static float total(float8 x)\0"
-    "\004float e[8];\0"
-    "\004vstore8(x, 0, e);\0"
-    "\004return e[0] + e[1] + e[2] + e[3] + e[4] + e[5] + e[6] + e[7];\0"
-    "// In one load what begins at a multiple of its size, 16 bytes.\0"
-    "static float8 load_aligned(__global const half *p)\0"
-    "\004const uint4 bits = *(__global const uint4 *) p;\0"
-    "\004return vload_half8(0, (const half *) &bits);\0"
-    "// A work-group of 4 work-items along L and 64 along K has 4 x 1 of C.\0"
-    "__kernel __attribute__((reqd_work_group_size(64, 4, 1)))\0"
-    "\004__local float part[1][256];\0"
-    "\004const int l = (int) get_group_id(0) * 4 + along_l;\0"
-    "\004const int s = (int) get_group_id(1);\0"
-    "\004float8 c0_0 = 0;\0"
-    "\004// Vectors, where rows of X begin at multiples of their size; else single elements, 64 apart,\0"
-    "\004const bool is_aligned = ldx % 8 == 0 && (size_t) X % 16 == 0;\0"
-    "\004int k = from + along_k * (fast ? 8 : 1);\0"
-    "\010for (; k + 8 <= to; k += 512) {\0"
-    "\014const float8 a0 = load_aligned(x0 + k);\0"
-    "\014const float8 b0 = load_vector(y0 + k);\0"
-    "\014c0_0 += a0 * b0;\0"
-    "\010for (; k + 448 < to; k += 512) {\0"
-    "\014const float8 a0 = (float8) (load(x0 + k), load(x0 + k + 64), load(x0 + k + 128),\0"
-    "\024load(x0 + k + 192), load(x0 + k + 256), load(x0 + k + 320), load(x0 + k + 384),\0"
-    "\024load(x0 + k + 448));\0"
-    "\014const float8 b0 = (float8) (load(y0 + k * y_step), load(y0 + (k + 64) * y_step),\0"
-    "\024load(y0 + (k + 128) * y_step), load(y0 + (k + 192) * y_step),\0"
-    "\024load(y0 + (k + 256) * y_step), load(y0 + (k + 320) * y_step),\0"
-    "\024load(y0 + (k + 384) * y_step), load(y0 + (k + 448) * y_step));\0"
-    "\004for (; k < to; k += fast ? 1 : 64) {\0"
-    "\010c0_0.s0 += a0 * b0;\0"
-    "\004const int item = along_l * 64 + along_k;\0"
-    "\004for (int half_way = 32; half_way > 0; half_way /= 2) {\0"
-    "\010const float sums[] = { part[0][item] };\0"
-    "static float8 load_row(__global const half *p)\0"
-    "// A work-group of 4 work-items along L and 64 along K has 32 x 1 of C.\0"
-    "__kernel __attribute__((reqd_work_group_size(4, 64, 1)))\0"
-    "\004__local float8 part[256];\0"
-    "\004const int l = (int) get_group_id(0) * 32 + along_l * 8;\0"
-    "\004const int begin = l, first = max(min(l, L - 8), (int) 0);\0"
-    "\004float8 c0 = 0;\0"
-    "\004if (L < 8)\0"
-    "\010for (; k < to; k += 64) {\0"
-    "\014const float8 a = (float8) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)),\0"
-    "\024load(x + min((int) 2, L - 1)), load(x + min((int) 3, L - 1)),\0"
-    "\024load(x + min((int) 4, L - 1)), load(x + min((int) 5, L - 1)),\0"
-    "\024load(x + min((int) 6, L - 1)), load(x + min((int) 7, L - 1)));\0"
-    "\014c0 += a * load(y0 + k * y_step);\0"
-    "\004if (ldx % 8 == 0 && (size_t) (X + first) % 16 == 0) {\0"
-    "\014const float8 a0 = load_aligned(x + 0 * ldx);\0"
-    "\014c0 += a0 * load(y0 + k * y_step);\0"
-    "\014const float8 a0 = load_row(x + 0 * ldx);\0"
-    "\004const int item = along_k * 4 + along_l;\0"
-    "\014part[item] += part[item + half_way * 4];\0"
-    "\010float sums[8];\0"
-    "\010vstore8(part[item], 0, sums);\0"
-    "// A work-group of 8 work-items along L and 32 along K has 32 x 1 of C.\0"
-    "// 16 work-groups share K; what each has goes to the workspace.\0"
-    "void kiln_hgemm_thin_multiply(int L, int S, int K,\0"
-    "\010__global float *restrict parts, long parts_at)\0"
-    "\004const int share = (K / 2048 + 1) * 128;\0"
-    "\004const int from = min((int) get_group_id(2) * share, K), to = min(from + share, K);\0"
-    "\004parts += parts_at * 16 + (long) get_group_id(2) * S * L;\0"
-    "\014const float4 a2 = load_aligned(x + 64 * ldx);\0"
-    "\014const float4 a3 = load_aligned(x + 96 * ldx);\0"
-    "\014c0 += a1 * load(y0 + (k + 32) * y_step);\0"
-    "\014c0 += a2 * load(y0 + (k + 64) * y_step);\0"
-    "\014c0 += a3 * load(y0 + (k + 96) * y_step);\0"
-    "\014const float4 a2 = load_row(x + 64 * ldx);\0"
-    "\014const float4 a3 = load_row(x + 96 * ldx);\0"
-    "\020parts[s * L + first + i] = sums[i];\0"
-}, {
-    "// C = alpha sum + beta C: adds up what 16 work-groups have of each element, in their order.\0"
-    "__kernel __attribute__((reqd_work_group_size(64, 1, 1)))\0"
-    "void kiln_hgemm_thin_add(int L, int S, float alpha, float beta,\0"
-    "\010__global const float *restrict parts, long parts_at,\0"
-    "\004const int l = get_global_id(0), s = get_group_id(1);\0"
-    "\004if (l >= L)\0"
-    "\004parts += parts_at * 16 + (long) s * L + l;\0"
-    "\004const float p0 = parts[0 * (long) S * L];\0"
-    "\004const float p1 = parts[1 * (long) S * L];\0"
-    "\004const float p2 = parts[2 * (long) S * L];\0"
-    "\004const float p3 = parts[3 * (long) S * L];\0"
-    "\004const float p4 = parts[4 * (long) S * L];\0"
-    "\004const float p5 = parts[5 * (long) S * L];\0"
-    "\004const float p6 = parts[6 * (long) S * L];\0"
-    "\004const float p7 = parts[7 * (long) S * L];\0"
-    "\004const float p8 = parts[8 * (long) S * L];\0"
-    "\004const float p9 = parts[9 * (long) S * L];\0"
-    "\004const float p10 = parts[10 * (long) S * L];\0"
-    "\004const float p11 = parts[11 * (long) S * L];\0"
-    "\004const float p12 = parts[12 * (long) S * L];\0"
-    "\004const float p13 = parts[13 * (long) S * L];\0"
-    "\004const float p14 = parts[14 * (long) S * L];\0"
-    "\004const float p15 = parts[15 * (long) S * L];\0"
-    "\004const float sum = p0 + p1 + p2 + p3 + p4 + p5 + p6 + p7 + p8 + p9 + p10 + p11 + p12 + p13 + p14\0"
-    "\014+ p15;\0"
-    "\004__global half *c = C + s * ldc + l;\0"
-    "\004put(sum, alpha, beta, c);\0"
-    "\004__local float part[4][256];\0"
-    "\004__global const half *x2 = X + min(l + 2, L - 1) * ldx;\0"
-    "\004__global const half *x3 = X + min(l + 3, L - 1) * ldx;\0"
-    "\004float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "\014const float4 a2 = load_aligned(x2 + k);\0"
-    "\014const float4 a3 = load_aligned(x3 + k);\0"
-    "\014c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\0"
-    "\014const float4 a2 = (float4) (load(x2 + k), load(x2 + k + 32), load(x2 + k + 64),\0"
-    "\024load(x2 + k + 96));\0"
-    "\014const float4 a3 = (float4) (load(x3 + k), load(x3 + k + 32), load(x3 + k + 64),\0"
-    "\024load(x3 + k + 96));\0"
-    "\010c0_1.s0 += a1 * b0;\0"
-    "\010const float a2 = load(x2 + k);\0"
-    "\010c0_2.s0 += a2 * b0;\0"
-    "\010const float a3 = load(x3 + k);\0"
-    "\010c0_3.s0 += a3 * b0;\0"
-    "\004part[2][item] = total(c0_2);\0"
-    "\004part[3][item] = total(c0_3);\0"
-    "\014part[2][item] += part[2][item + half_way];\0"
-    "\014part[3][item] += part[3][item + half_way];\0"
-    "\010const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
-    "\004const int share = (K / 8192 + 1) * 512;\0"
-    "\004__global half *c = C + l * ldc + s;\0"
-    "\004const int share = (K / 1024 + 1) * 64;\0"
-    "// A work-group of 8 work-items along L and 128 along K has 64 x 1 of C.\0"
-    "__kernel __attribute__((reqd_work_group_size(128, 8, 1)))\0"
-    "\004__local float part[8][1024];\0"
-    "\004const int l = (int) get_group_id(0) * 64 + along_l * 8;\0"
-    "\004__global const half *x4 = X + min(l + 4, L - 1) * ldx;\0"
-    "\004__global const half *x5 = X + min(l + 5, L - 1) * ldx;\0"
-    "\004__global const half *x6 = X + min(l + 6, L - 1) * ldx;\0"
-    "\004__global const half *x7 = X + min(l + 7, L - 1) * ldx;\0"
-    "\004float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0, c0_4 = 0, c0_5 = 0, c0_6 = 0, c0_7 = 0;\0"
-    "\004// Vectors, where rows of X begin at multiples of their size; else single elements, 128 apart,\0"
-    "\010for (; k + 4 <= to; k += 512) {\0"
-    "\014const float4 a4 = load_aligned(x4 + k);\0"
-    "\014const float4 a5 = load_aligned(x5 + k);\0"
-    "\014const float4 a6 = load_aligned(x6 + k);\0"
-    "\014const float4 a7 = load_aligned(x7 + k);\0"
-    "\014c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0; c0_4 += a4\0"
-    "\024* b0; c0_5 += a5 * b0; c0_6 += a6 * b0; c0_7 += a7 * b0;\0"
-    "\010for (; k + 384 < to; k += 512) {\0"
-    "\014const float4 a0 = (float4) (load(x0 + k), load(x0 + k + 128), load(x0 + k + 256),\0"
-    "\024load(x0 + k + 384));\0"
-    "\014const float4 a1 = (float4) (load(x1 + k), load(x1 + k + 128), load(x1 + k + 256),\0"
-    "\024load(x1 + k + 384));\0"
-    "\014const float4 a2 = (float4) (load(x2 + k), load(x2 + k + 128), load(x2 + k + 256),\0"
-    "\024load(x2 + k + 384));\0"
-    "\014const float4 a3 = (float4) (load(x3 + k), load(x3 + k + 128), load(x3 + k + 256),\0"
-    "\024load(x3 + k + 384));\0"
-    "\014const float4 a4 = (float4) (load(x4 + k), load(x4 + k + 128), load(x4 + k + 256),\0"
-    "\024load(x4 + k + 384));\0"
-    "\014const float4 a5 = (float4) (load(x5 + k), load(x5 + k + 128), load(x5 + k + 256),\0"
-    "\024load(x5 + k + 384));\0"
-    "\014const float4 a6 = (float4) (load(x6 + k), load(x6 + k + 128), load(x6 + k + 256),\0"
-    "\024load(x6 + k + 384));\0"
-    "\014const float4 a7 = (float4) (load(x7 + k), load(x7 + k + 128), load(x7 + k + 256),\0"
-}, {
-    "\024load(x7 + k + 384));\0"
-    "\014const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 128) * y_step),\0"
-    "\024load(y0 + (k + 256) * y_step), load(y0 + (k + 384) * y_step));\0"
-    "\004for (; k < to; k += fast ? 1 : 128) {\0"
-    "\010const float a4 = load(x4 + k);\0"
-    "\010c0_4.s0 += a4 * b0;\0"
-    "\010const float a5 = load(x5 + k);\0"
-    "\010c0_5.s0 += a5 * b0;\0"
-    "\010const float a6 = load(x6 + k);\0"
-    "\010c0_6.s0 += a6 * b0;\0"
-    "\010const float a7 = load(x7 + k);\0"
-    "\010c0_7.s0 += a7 * b0;\0"
-    "\004const int item = along_l * 128 + along_k;\0"
-    "\004part[4][item] = total(c0_4);\0"
-    "\004part[5][item] = total(c0_5);\0"
-    "\004part[6][item] = total(c0_6);\0"
-    "\004part[7][item] = total(c0_7);\0"
-    "\004for (int half_way = 64; half_way > 0; half_way /= 2) {\0"
-    "\014part[4][item] += part[4][item + half_way];\0"
-    "\014part[5][item] += part[5][item + half_way];\0"
-    "\014part[6][item] += part[6][item + half_way];\0"
-    "\014part[7][item] += part[7][item + half_way];\0"
-    "\010const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item],\0"
-    "\020part[4][item], part[5][item], part[6][item], part[7][item] };\0"
-    "// A work-group of 8 work-items along L and 128 along K has 32 x 1 of C.\0"
-    "__kernel __attribute__((reqd_work_group_size(8, 128, 1)))\0"
-    "\004__local float4 part[1024];\0"
-    "\010for (; k < to; k += 128) {\0"
-    "\010for (; k + 896 < to; k += 1024) {\0"
-    "\014const float4 a1 = load_aligned(x + 128 * ldx);\0"
-    "\014const float4 a2 = load_aligned(x + 256 * ldx);\0"
-    "\014const float4 a3 = load_aligned(x + 384 * ldx);\0"
-    "\014const float4 a4 = load_aligned(x + 512 * ldx);\0"
-    "\014const float4 a5 = load_aligned(x + 640 * ldx);\0"
-    "\014const float4 a6 = load_aligned(x + 768 * ldx);\0"
-    "\014const float4 a7 = load_aligned(x + 896 * ldx);\0"
-    "\014c0 += a1 * load(y0 + (k + 128) * y_step);\0"
-    "\014c0 += a2 * load(y0 + (k + 256) * y_step);\0"
-    "\014c0 += a3 * load(y0 + (k + 384) * y_step);\0"
-    "\014c0 += a4 * load(y0 + (k + 512) * y_step);\0"
-    "\014c0 += a5 * load(y0 + (k + 640) * y_step);\0"
-    "\014c0 += a6 * load(y0 + (k + 768) * y_step);\0"
-    "\014c0 += a7 * load(y0 + (k + 896) * y_step);\0"
-    "\014const float4 a1 = load_row(x + 128 * ldx);\0"
-    "\014const float4 a2 = load_row(x + 256 * ldx);\0"
-    "\014const float4 a3 = load_row(x + 384 * ldx);\0"
-    "\014const float4 a4 = load_row(x + 512 * ldx);\0"
-    "\014const float4 a5 = load_row(x + 640 * ldx);\0"
-    "\014const float4 a6 = load_row(x + 768 * ldx);\0"
-    "\014const float4 a7 = load_row(x + 896 * ldx);\0"
-    "// A work-group of 2 work-items along L and 128 along K has 8 x 2 of C.\0"
-    "__kernel __attribute__((reqd_work_group_size(2, 128, 1)))\0"
-    "\004const int l = (int) get_group_id(0) * 8 + along_l * 4;\0"
-    "\004const int s = (int) get_group_id(1) * 2;\0"
-    "\014c0 += a * load(y0 + k * y_step); c1 += a * load(y1 + k * y_step);\0"
-    "\014c0 += a0 * load(y0 + k * y_step); c1 += a0 * load(y1 + k * y_step);\0"
-    "\014c0 += a1 * load(y0 + (k + 128) * y_step); c1 += a1 * load(y1 + (k + 128) * y_step);\0"
-    "\014c0 += a2 * load(y0 + (k + 256) * y_step); c1 += a2 * load(y1 + (k + 256) * y_step);\0"
-    "\014c0 += a3 * load(y0 + (k + 384) * y_step); c1 += a3 * load(y1 + (k + 384) * y_step);\0"
-    "\014c0 += a4 * load(y0 + (k + 512) * y_step); c1 += a4 * load(y1 + (k + 512) * y_step);\0"
-    "\014c0 += a5 * load(y0 + (k + 640) * y_step); c1 += a5 * load(y1 + (k + 640) * y_step);\0"
-    "\014c0 += a6 * load(y0 + (k + 768) * y_step); c1 += a6 * load(y1 + (k + 768) * y_step);\0"
-    "\014c0 += a7 * load(y0 + (k + 896) * y_step); c1 += a7 * load(y1 + (k + 896) * y_step);\0"
-    "\004const int item = along_k * 2 + along_l;\0"
-    "\014part[item] += part[item + half_way * 2];\0"
-    "// A work-group of 2 work-items along L and 128 along K has 16 x 2 of C.\0"
-    "__kernel __attribute__((reqd_work_group_size(128, 2, 1)))\0"
-    "\004__local float part[8][256];\0"
-    "\004const int l = (int) get_group_id(0) * 16 + along_l * 8;\0"
-    "\004float4 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0, c1_4 = 0, c1_5 = 0, c1_6 = 0, c1_7 = 0;\0"
-    "\014c1_0 += a0 * b1; c1_1 += a1 * b1; c1_2 += a2 * b1; c1_3 += a3 * b1; c1_4 += a4\0"
-    "\024* b1; c1_5 += a5 * b1; c1_6 += a6 * b1; c1_7 += a7 * b1;\0"
-    "\014const float4 b1 = (float4) (load(y1 + k * y_step), load(y1 + (k + 128) * y_step),\0"
-    "\024load(y1 + (k + 256) * y_step), load(y1 + (k + 384) * y_step));\0"
-    "\010c0_0.s0 += a0 * b0; c1_0.s0 += a0 * b1;\0"
-    "\010c0_1.s0 += a1 * b0; c1_1.s0 += a1 * b1;\0"
-    "\010c0_2.s0 += a2 * b0; c1_2.s0 += a2 * b1;\0"
-    "\010c0_3.s0 += a3 * b0; c1_3.s0 += a3 * b1;\0"
-    "\010c0_4.s0 += a4 * b0; c1_4.s0 += a4 * b1;\0"
-    "\010c0_5.s0 += a5 * b0; c1_5.s0 += a5 * b1;\0"
-    "\010c0_6.s0 += a6 * b0; c1_6.s0 += a6 * b1;\0"
-    "\010c0_7.s0 += a7 * b0; c1_7.s0 += a7 * b1;\0"
-}, {
-    "\004part[2][item] = total(c1_2);\0"
-    "\004part[3][item] = total(c1_3);\0"
-    "\004part[4][item] = total(c1_4);\0"
-    "\004part[5][item] = total(c1_5);\0"
-    "\004part[6][item] = total(c1_6);\0"
-    "\004part[7][item] = total(c1_7);\0"
-    "\010for (uint tile = get_group_id(0); tile < tiles; tile += get_num_groups(0)) {\0"
-    "// Waits for what this work-item has copied, but for the last 0 steps.\0"
-    "\004asm volatile(\"cp.async.wait_group 0;\" ::: \"memory\");\0"
-    "\014// What was asked for at t - 1 is there for all, and all have multiplied those of the\0"
-    "\014if (t < 1)\0"
-    "\014const int step = first + t - 1;\0"
-    "\014const long left = K - (long) step * 32;\0"
-    "\014if (left >= 32)\0"
-    "\020for (int s = 0; s < 2; s++) {\0"
-    "\030load_blocks(as0[i], a_tile + swizzled(line, x, 4));\0"
-    "\030load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
-    "// A work-group of 4 work-items along L and 128 along K has 16 x 1 of C.\0"
-    "__kernel __attribute__((reqd_work_group_size(128, 4, 1)))\0"
-    "\004__local float part[4][512];\0"
-    "\004const int l = (int) get_group_id(0) * 16 + along_l * 4;\0"
-    "__kernel __attribute__((reqd_work_group_size(4, 128, 1)))\0"
-    "\004__local float4 part[512];\0"
-    "// The first column of a row that is stored, and the one behind the last.\0"
-    "static long2 stored_columns(long row, long N, int triangle)\0"
-    "\004return (long2) (triangle < 0 ? row * -triangle : 0,\0"
-    "\014triangle > 0 ? min(N, (row + 1) * triangle) : N);\0"
-    "// Is nothing stored of a block of C?\0"
-    "static bool is_left_out(long row, long col, int rows, int columns, int triangle)\0"
-    "\004return triangle > 0 ? col >= (row + rows) * triangle\0"
-    "\014: triangle < 0 && col + columns <= row * -triangle;\0"
-    "// The sum of floor(i a / b) over i < m, where a and b have no common divisor.\0"
-    "static uint sum_of_floors(uint m, uint a, uint b)\0"
-    "\004const uint whole = m / b, rest = m % b;\0"
-    "\004uint sum = a * (b * (whole * (whole - 1) / 2) + rest * whole) + whole * ((a - 1) * (b - 1) / 2);\0"
-    "\004if (a > 1)\0"
-    "\010for (uint i = 0; i < rest; i++)\0"
-    "\014sum += i * a / b;\0"
-    "\004return sum;\0"
-    "// How many columns of tiles the diagonal crosses in a row of tiles, as x / y.\0"
-    "static uint2 slope_of(int triangle)\0"
-    "\004return (uint2) (triangle % 2 == 0 ? 2 : 1, 1);\0"
-    "// Tiles of which something is stored are counted row by row: how many there are before a row.\0"
-    "static uint tiles_before(uint row, uint tiles_n, int triangle)\0"
-    "\004const uint2 slope = slope_of(triangle);\0"
-    "\004return triangle < 0 ? row * tiles_n - sum_of_floors(row, slope.x, slope.y)\0"
-    "\014: sum_of_floors(row + 1, slope.x, slope.y) + row - row / slope.y;\0"
-    "static uint count_tiles(uint tiles_m, uint tiles_n, int triangle)\0"
-    "\004const uint before_last = tiles_before(tiles_m - 1, tiles_n, triangle);\0"
-    "\004return min(tiles_before(tiles_m, tiles_n, triangle), before_last + tiles_n);\0"
-    "// The row and the column of such a tile. A root tells the row but for a few.\0"
-    "static uint2 place_of_tile(uint tile, uint tiles_n, int triangle)\0"
-    "\004const float a = slope.x / (float) slope.y, half_a = (a + 1 - 1.0f / slope.y) / 2;\0"
-    "\004const float from = triangle < 0 ? tiles_n + half_a : half_a;\0"
-    "\004const float root = sqrt(fmax(from * from + 2 * a * (triangle < 0 ? -(float) tile : tile),\0"
-    "\0140.0f));\0"
-    "\004uint row = fabs(root - from) / a;\0"
-    "\004while (row > 0 && tiles_before(row, tiles_n, triangle) > tile)\0"
-    "\010row--;\0"
-    "\004while (tiles_before(row + 1, tiles_n, triangle) <= tile)\0"
-    "\010row++;\0"
-    "\004const uint of_row = tile - tiles_before(row, tiles_n, triangle);\0"
-    "\004return (uint2) (row, of_row + (triangle < 0 ? row * slope.x / slope.y : 0));\0"
-    "// Is all of a tile stored, but for what C has not?\0"
-    "static bool is_inside(long row, long col, uint rows, uint columns, int triangle)\0"
-    "\004if (triangle < 0)\0"
-    "\010return col >= (row + rows - 1) * -triangle;\0"
-    "\004return col + columns <= (row + 1) * triangle;\0"
-    "static void put_column(float x, __global half *out, long col, long2 stored, float alpha, float beta)\0"
-    "\004if (col >= stored.x && col < stored.y)\0"
-    "static void put_pair(float x, float y, __global half *out, long col, long2 stored, float alpha,\0"
-    "\010float beta, bool whole)\0"
-    "\004if (!whole || col + 1 >= stored.y) {\0"
-    "\010put_column(x, out, col, stored, alpha, beta);\0"
-    "\010put_column(y, out, col + 1, stored, alpha, beta);\0"
-    "void kiln_hgemmt_tma_copy(long a_rows, long a_cols,\0"
-    "void kiln_hgemmt_tma_copya(long rows, long cols,\0"
-    "void kiln_hgemmt_tma_copyb(long rows, long cols,\0"
-}, {
-    "void kiln_hgemmt_tma_multiply(long M, long N, long K,\0"
-    "\010__global half *restrict C, long c_offset, long ldc, int triangle)\0"
-    "\010const uint tiles = count_tiles(((uint) M + 127) / 128, ((uint) N + 127) / 128,\0"
-    "\020triangle);\0"
-    "\010if (get_group_id(1) * get_num_groups(0) + get_group_id(0) >= tiles)\0"
-    "\004const bool are_aligned = misaligned == 0;\0"
-    "\014// Tiles of which something is stored, row by row.\0"
-    "\014const uint2 of_tile = place_of_tile(tile, ((uint) N + 127) / 128, triangle);\0"
-    "\014const uint tile_m = of_tile.x, tile_n = of_tile.y;\0"
-    "\010// Tiles of which something is stored, row by row.\0"
-    "\010const uint2 of_tile = place_of_tile(tile, ((uint) N + 127) / 128, triangle);\0"
-    "\010const uint tile_m = of_tile.x, tile_n = of_tile.y;\0"
-    "\004// Tiles of which something is stored, row by row.\0"
-    "\004const uint2 of_tile = place_of_tile(tile, ((uint) N + 127) / 128, triangle);\0"
-    "\004const uint tile_m = of_tile.x, tile_n = of_tile.y;\0"
-    "\010const bool is_aligned = are_aligned && is_inside(first_m, first_n, 128, 128, triangle);\0"
-    "\014const long2 stored = stored_columns(row, N, triangle);\0"
-    "\037     C + row * ldc, block + b * 8 + item % 4 * 2, stored, alpha,\0"
-    "\037             beta,\0"
-    "\030if (row_0 + r < M && !is_left_out(row_0 + r, block + item % 32, 1, 1,\0"
-    "\037 triangle))\0"
-    "void kiln_hgemmt_async_multiply(long M, long N, long K,\0"
-    "\010const uint tiles = count_tiles(((uint) M + 31) / 32, ((uint) N + 31) / 32,\0"
-    "\004const uint2 of_tile = place_of_tile(tile, ((uint) N + 31) / 32, triangle);\0"
-    "\010const bool is_aligned = are_aligned && is_inside(first_m, first_n, 32, 32, triangle);\0"
-    "\020const long2 stored = stored_columns(row, N, triangle);\0"
-    "\024put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, stored, alpha, beta,\0"
-    "\010const uint tiles = count_tiles(((uint) M + 191) / 192, ((uint) N + 191) / 192,\0"
-    "\014const uint2 of_tile = place_of_tile(tile, ((uint) N + 191) / 192, triangle);\0"
-    "\010const uint2 of_tile = place_of_tile(tile, ((uint) N + 191) / 192, triangle);\0"
-    "\004const uint2 of_tile = place_of_tile(tile, ((uint) N + 191) / 192, triangle);\0"
-    "\010const bool is_aligned = are_aligned && is_inside(first_m, first_n, 192, 192, triangle);\0"
-    "\010const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 63) / 64,\0"
-    "\014const uint2 of_tile = place_of_tile(tile, ((uint) N + 63) / 64, triangle);\0"
-    "\010const uint2 of_tile = place_of_tile(tile, ((uint) N + 63) / 64, triangle);\0"
-    "\004const uint2 of_tile = place_of_tile(tile, ((uint) N + 63) / 64, triangle);\0"
-    "\010const bool is_aligned = are_aligned && is_inside(first_m, first_n, 64, 64, triangle);\0"
-    "\004return (uint2) (3, triangle % 2 == 0 ? 1 : 2);\0"
-    "void kiln_hgemmt_tma_stream(long M, long N, long K,\0"
-    "\004const uint tiles = count_tiles(((uint) M + 191) / 192, ((uint) N + 127) / 128,\0"
-    "\014triangle);\0"
-    "\010const bool is_aligned = are_aligned && is_inside(first_m, first_n, 192, 128, triangle);\0"
-    "void kiln_hgemmt_tma_add(long M, long N, long K,\0"
-    "\010const uint tiles = count_tiles(((uint) M + 191) / 192, ((uint) N + 127) / 128,\0"
-    "\010const bool are_aligned = misaligned == 0;\0"
-    "\024put_pair(sums_of.each[u], sums_of.each[u + 1], C + row * ldc, col, stored,\0"
-    "\020put_column(all, C + row * ldc, col, stored, alpha, beta);\0"
-    "static float load(__global const half *X, long at)\0"
-    "\004return vload_half(at, X);\0"
-    "static void store(float x, __global half *X, long at)\0"
-    "\004vstore_half(x, at, X);\0"
-    "// A is symmetric, or Hermitian (conj_a), and M x M. Of it one triangle is read: the lower one, or\0"
-    "// the upper one where triangle < 0. C becomes the whole matrix.\0"
-    "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\0"
-    "void kiln_hgemm_mirror_mirror(long M,\0"
-    "\010__global const half *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
-    "\004__local float tile[16][17];\0"
-    "\004const long first_row = get_group_id(1) * 16, first_col = get_group_id(0) * 16;\0"
-    "\004const uint x = get_local_id(0);\0"
-    "\004for (uint y = get_local_id(1); y < 16; y += 4) {\0"
-    "\010const long row = first_row + y, col = first_col + x;\0"
-    "\010if (row < M && col < M && (triangle < 0 ? col >= row : col <= row)) {\0"
-    "\014const float element = load(A, a_offset + row * lda + col);\0"
-    "\014store(element, C, c_offset + row * ldc + col);\0"
-    "\014tile[x][y] = element;\0"
-    "\010const long row = first_col + y, col = first_row + x;\0"
-    "\010if (row < M && col < M && (triangle < 0 ? row > col : row < col)) {\0"
-}, {
-    "\014store(tile[y][x], C, c_offset + row * ldc + col);\0"
-    "// Elements of float are computed with as float. A product and a sum are fused where the device does\0"
-    "static float load(__global const float *p)\0"
-    "\004return *p;\0"
-    "static void store(float x, __global float *p)\0"
-    "\004*p = x;\0"
-    "static void put(float x, float alpha, float beta, __global float *p)\0"
-    "static float4 load_vector(__global const float *p)\0"
-    "\004return vload4(0, p);\0"
-    "static float4 load_aligned(__global const float *p)\0"
-    "\004return *(__global const float4 *) p;\0"
-    "void kiln_sgemm_thin_multiply(int L, int S, int K, float alpha, float beta,\0"
-    "\010__global const float *restrict X, int x_offset, int ldx,\0"
-    "\010__global const float *restrict Y, int y_offset, int ldy,\0"
-    "\010__global float *restrict C, int c_offset, int ldc)\0"
-    "\004__global const float *y0 = Y + y_offset + min(s, S - 1);\0"
-    "\004__global const float *x0 = X + min(l, L - 1) * ldx;\0"
-    "\004__global const float *x1 = X + min(l + 1, L - 1) * ldx;\0"
-    "\004__global const float *x2 = X + min(l + 2, L - 1) * ldx;\0"
-    "\004__global const float *x3 = X + min(l + 3, L - 1) * ldx;\0"
-    "\004const bool is_aligned = ldx % 4 == 0 && (size_t) X % 16 == 0;\0"
-    "\004__global const float *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
-    "static float4 load_row(__global const float *p)\0"
-    "\014__global const float *x = X + k * ldx;\0"
-    "\004if (ldx % 4 == 0 && (size_t) (X + first) % 16 == 0) {\0"
-    "\014__global const float *x = X + k * ldx + first;\0"
-    "\004__local float part[4][1024];\0"
-    "// It brings the part of Y for 256 values of k into local memory, and goes through them.\0"
-    "\004// A part of Y; at the end the sums.\0"
-    "\004__local float kept[4608] __attribute__((aligned(16)));\0"
-    "\004Y += y_offset;\0"
-    "\004const int item = get_local_id(1) * 32 + get_local_id(0);\0"
-    "\004__global const float *x[4];\0"
-    "\004#pragma unroll\0"
-    "\004for (int r = 0; r < 4; r++)\0"
-    "\010x[r] = X + min(l + r, L - 1) * ldx;\0"
-    "\004float c[4][4];\0"
-    "\004for (int j = 0; j < 4; j++)\0"
-    "\010for (int r = 0; r < 4; r++)\0"
-    "\014c[j][r] = 0;\0"
-    "\004for (int chunk = from; chunk < to; chunk += 256) {\0"
-    "\010// The part of Y for the values of k from `chunk` to `end`.\0"
-    "\010const int end = min(chunk + 256, to);\0"
-    "\010for (int i = item; i < (end - chunk) * 4; i += 256) {\0"
-    "\014const int at = i / 4, j = i % 4;\0"
-    "\014kept[j * 260 + at] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
-    "\010int k = chunk + (is_aligned ? along_k * 4 : along_k);\0"
-    "\010if (is_aligned) {\0"
-    "\014for (; k + 4 <= end; k += 128) {\0"
-    "\020float4 a[4];\0"
-    "\020for (int r = 0; r < 4; r++)\0"
-    "\024a[r] = load_aligned(x[r] + k);\0"
-    "\024const float4 b = *(__local const float4 *) (kept + j * 260 + (k - chunk));\0"
-    "\024for (int r = 0; r < 4; r++) {\0"
-    "\030c[j][r] += a[r].s0 * b.s0;\0"
-    "\030c[j][r] += a[r].s1 * b.s1;\0"
-    "\030c[j][r] += a[r].s2 * b.s2;\0"
-    "\030c[j][r] += a[r].s3 * b.s3;\0"
-    "\014// What is left of K is less than a vector, and one work-item's.\0"
-    "\014for (; k < end; k++) {\0"
-    "\020float a[1][4];\0"
-    "\020for (int v = 0; v < 1; v++)\0"
-    "\024for (int r = 0; r < 4; r++)\0"
-    "\030a[v][r] = load(x[r] + k + v * 32);\0"
-    "\030const float b = kept[j * 260 + (k - chunk) + v * 32];\0"
-    "\030for (int r = 0; r < 4; r++)\0"
-    "\034c[j][r] += a[v][r] * b;\0"
-    "\014for (; k + 96 < end; k += 128) {\0"
-    "\020float a[4][4];\0"
-    "\020for (int v = 0; v < 4; v++)\0"
-    "\014for (; k < end; k += 32) {\0"
-    "\004// What the work-items along K have of each sum is added up, in their order.\0"
-    "\010for (int v = 0; v < 4; v++)\0"
-    "\014kept[(j * 4 + v) * 288 + along_k * 9 + along_l] =\0"
-    "\024c[j][v];\0"
-    "\004for (int i = item; i < 128; i += 256) {\0"
-    "\010const int of = i % 8, v = i / 8 % 4, j = i / 32;\0"
-    "\010const int at = (int) get_group_id(0) * 32 + of * 4 + v;\0"
-    "\010__local const float *sums = kept + (j * 4 + v) * 288 + of;\0"
-    "\010float sum = sums[0];\0"
-    "\010for (int k = 1; k < 32; k++)\0"
-    "\014sum += sums[k * 9];\0"
-    "\010const int short_at = s + j;\0"
-    "\010if (at < L && short_at < S)\0"
-    "\014put(sum, alpha, beta, C + at * ldc + short_at);\0"
-    "\010for (int j = get_local_id(1); j < 4; j += 8) {\0"
-    "\014__global const float *y = Y + min(s + j, S - 1) * ldy + chunk;\0"
-    "\014for (int at = get_local_id(0); at < end - chunk; at += 32)\0"
-    "\020kept[j * 260 + at] = load(y + at);\0"
-    "// A work-group of 32 work-items along L and 8 along K has 128 x 4 of C.\0"
-    "\004__local float kept[4224] __attribute__((aligned(16)));\0"
-    "\004const int l = (int) get_group_id(0) * 128 + along_l * 4;\0"
-    "\004// A work-item's columns of X are side by side where that makes aligned vectors; else they are\0"
-}, {
-    "\004// 32 apart, so that those of all are side by side. Columns past the end repeat the last one.\0"
-    "\004const int base = (int) get_group_id(0) * 128;\0"
-    "\004const bool whole = base + 128 <= L && ldx % 4 == 0\0"
-    "\014&& (size_t) (X + base) % 16 == 0;\0"
-    "\014c[j][v] = 0;\0"
-    "\004int column[4];\0"
-    "\004for (int v = 0; v < 4; v++)\0"
-    "\010column[v] = whole ? l + v : min(base + v * 32 + along_l, L - 1);\0"
-    "\014kept[at * 4 + j] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
-    "\010int k = chunk + along_k;\0"
-    "\010for (; k + 24 < end; k += 32) {\0"
-    "\014float a[4][4];\0"
-    "\014if (whole)\0"
-    "\020for (int r = 0; r < 4; r++) {\0"
-    "\024const float4 row = load_aligned(x + r * 8 * ldx + l);\0"
-    "\024a[r][0] = row.s0;\0"
-    "\024a[r][1] = row.s1;\0"
-    "\024a[r][2] = row.s2;\0"
-    "\024a[r][3] = row.s3;\0"
-    "\024for (int v = 0; v < 4; v++)\0"
-    "\030a[r][v] = load(x + r * 8 * ldx + column[v]);\0"
-    "\014for (int r = 0; r < 4; r++)\0"
-    "\024const float b = kept[(k - chunk + r * 8) * 4 + j];\0"
-    "\030c[j][v] += a[r][v] * b;\0"
-    "\010for (; k < end; k += 8) {\0"
-    "\014float a[1][4];\0"
-    "\020for (int r = 0; r < 1; r++) {\0"
-    "\020for (int r = 0; r < 1; r++)\0"
-    "\014for (int r = 0; r < 1; r++)\0"
-    "\014kept[(j * 4 + v) * 264 + along_k * 33 + along_l] =\0"
-    "\004for (int i = item; i < 512; i += 256) {\0"
-    "\010const int of = i % 32, v = i / 32 % 4, j = i / 128;\0"
-    "\010const int at = base + (whole ? of * 4 + v : v * 32 + of);\0"
-    "\010__local const float *sums = kept + (j * 4 + v) * 264 + of;\0"
-    "\010for (int k = 1; k < 8; k++)\0"
-    "\014sum += sums[k * 33];\0"
-    "\020kept[at * 4 + j] = load(y + at);\0"
-    "// Begins to copy an element into local memory, or 0 where there is none.\0"
-    "static void copy_element(uint to, __global const float *from, bool is_there)\0"
-    "\014\"r\"(to), \"l\"((ulong) from), \"r\"(is_there ? 4 : 0) : \"memory\");\0"
-    "static void copy_16(uint to, __global const float *from, uint bytes)\0"
-    "// Begins to copy 64 lines of 32 values of k, of which this work-item copies four side by side in\0"
-    "// every 16th line. There are `lines` and `cols` of the matrix left; what lies beyond is 0. Four\0"
-    "// lines of a value of k are put side by side, so that no two work-items meet in a bank.\0"
-    "static void copy_a(uint to, __global const float *from, long ld, uint lines, int cols, uint item)\0"
-    "\004const uint first = item / 8, col = item % 8 * 4;\0"
-    "\004to += col * 256 + first % 4 * 4;\0"
-    "\004for (uint i = 0; i < 4; i += 1) {\0"
-    "\014const uint where = n / 64 * 8192 + i * 256\0"
-    "\024+ (first / 4 ^ col / 4 ^ n % 64 / 4) * 16;\0"
-    "\014copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);\0"
-    "// Begins to copy 32 lines of 128 elements, of which this work-item copies 4\0"
-    "// at a time in every 4th line. There are `lines` and `cols` of the matrix left; what lies\0"
-    "static void copy_b(uint to, __global const float *from, long ld, uint lines, int cols, uint item)\0"
-    "\004const uint first = item / 32, col = item % 32 * 4;\0"
-    "\010for (uint n = 0; n < 32; n += 4) {\0"
-    "\014const uint where = x / 64 * 8192 + line * 256 + x % 64 * 4;\0"
-    "\024line < lines ? clamp(cols - (int) x, 0, 4) * 4 : 0);\0"
-    "static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)\0"
-    "// put for four columns side by side, at an address that is a multiple of their size.\0"
-    "static void put_four(float4 x, __global float *out, float alpha, float beta)\0"
-    "\004x *= alpha;\0"
-    "\004if (beta != 0)\0"
-    "\010x += beta * *(__global float4 *) out;\0"
-    "\004*(__global float4 *) out = x;\0"
-    "// Where an element of a tile of C is in local memory: the pieces of 16 bytes of a row are in an\0"
-    "// order of its own, so that work-items side by side meet different banks.\0"
-    "static uint c_place(uint row, uint col)\0"
-    "\004return row * 128 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
-    "\014+ col % 4;\0"
-    "// A work-group computes 64 x 128 of C, a warp 64 x 32 of it. Tiles of A and B, 32\0"
-    "void kiln_sgemm_async_multiply(long M, long N, long K,\0"
-    "\010__global const float *restrict A, long a_offset, long lda,\0"
-    "\010__global const float *restrict B, long b_offset, long ldb, float alpha, float beta,\0"
-    "\010__global float *restrict C, long c_offset, long ldc)\0"
-    "\004// Whether every row of C starts where 4 columns may be stored at once.\0"
-    "\004const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 15;\0"
-    "\004const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;\0"
-    "\004const int first_m = tile_m * 64, first_n = tile_n * 128;\0"
-    "\010const uint lane_m = lane / 4, lane_n = lane % 4;\0"
-}, {
-    "\010const uint warp_m = warp % 1 * 64, warp_n = warp * 32;\0"
-    "\010// Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32\0"
-    "\010// values of k.\0"
-    "\010const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\0"
-    "\010const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;\0"
-    "\010float c[8][8];\0"
-    "\010for (int m = 0; m < 8; m++)\0"
-    "\014for (int n = 0; n < 8; n++)\0"
-    "\020c[m][n] = 0;\0"
-    "\020copy_b(b_at + stage * 16384, B + k * ldb + first_n, ldb, K - k, N - first_n, item);\0"
-    "\014__local const uchar *a_tile = a_tiles + stage * 8192;\0"
-    "\014__local const uchar *b_tile = b_tiles + stage * 16384;\0"
-    "\014if (left >= 32) {\0"
-    "\020// For one value of k after the other, of rows and columns four side by side at a\0"
-    "\020// time.\0"
-    "\020#pragma unroll 4\0"
-    "\020for (int q = 0; q < 8; q++) {\0"
-    "\024const uint a_from = a_chunk ^ q * 16;\0"
-    "\024const uint b_from = b_chunk;\0"
-    "\024for (int k = 4 * q; k < 4 * q + 4; k++) {\0"
-    "\030float as[8], bs[8];\0"
-    "\030for (int m = 0; m < 8; m += 4) {\0"
-    "\034const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\0"
-    "\037     + m / 8 * 8192 + m % 8 * 32);\0"
-    "\034as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;\0"
-    "\030for (int n = 0; n < 8; n += 4) {\0"
-    "\034const float4 x = *(__local const float4 *) (b_tile + k * 256\0"
-    "\037     + (b_from ^ n % 8 * 16) + n / 8 * 128);\0"
-    "\034bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\0"
-    "\030for (int n = 0; n < 8; n++)\0"
-    "\034for (int m = 0; m < 8; m++)\0"
-    "\037 c[m][n] += as[m] * bs[n];\0"
-    "\020for (int q = 0; 4 * q < left; q++) {\0"
-    "\010// Where rows of C begin anywhere, and where a triangle has not all of the tile, it is put\0"
-    "\010// into local memory, so that a warp stores columns side by side.\0"
-    "\010if (!is_aligned) {\0"
-    "\014__local float *c_tile = (__local float *) both_tiles;\0"
-    "\014// All have multiplied the last step.\0"
-    "\014barrier(CLK_LOCAL_MEM_FENCE);\0"
-    "\014for (int m = 0; m < 8; m++)\0"
-    "\020for (int n = 0; n < 8; n += 4)\0"
-    "\024*(__local float4 *) (c_tile + c_place(warp_m + m / 4 * 32 + lane_m * 4 + m % 4,\0"
-    "\034warp_n + n * 4 + lane_n * 4)) =\0"
-    "\034(float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]);\0"
-    "\014const int rows = min(M - first_m, 64L);\0"
-    "\014const int begin = 0, end = min(N - first_n, 128L);\0"
-    "\014__global float *out = C + (first_m + warp) * ldc + first_n + lane;\0"
-    "\014for (int m = warp; m < rows; m += 4) {\0"
-    "\020for (int n = 0; n < 128; n += 32) {\0"
-    "\024const int col = n + (int) lane;\0"
-    "\024if (col >= begin && col < end)\0"
-    "\030put(c_tile[c_place(m, col)], alpha, beta, out + n);\0"
-    "\020out += 4 * ldc;\0"
-    "\010for (int m = 0; m < 8; m++) {\0"
-    "\014const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;\0"
-    "\014__global float *out = C + row * ldc;\0"
-    "\014for (int n = 0; n < 8; n += 4) {\0"
-    "\020const long block = first_n + warp_n + n * 4;\0"
-    "\020if (is_aligned && block + 15 < N) {\0"
-    "\030put_four((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),\0"
-    "\037 out + block + lane_n * 4, alpha, beta);\0"
-    "\020// Where rows of C begin anywhere: four work-items side by side store four columns\0"
-    "\020// at once.\0"
-    "\020uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\0"
-    "\030as_uint(c[m][n + 3]) };\0"
-    "\020transpose_quad(x, lane);\0"
-    "\024for (int i = 0; i < 4; i++)\0"
-    "\030put_column(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);\0"
-    "// Begins to copy 128 lines of 32 values of k, of which this work-item copies four side by side in\0"
-    "\010for (uint n = 0; n < 128; n += 16) {\0"
-    "\020copy_b(b_at + stage * 16384, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
-    "\024const uint b_from = b_chunk ^ q * 16;\0"
-    "// Begins to copy 32 lines of 64 elements, of which this work-item copies 4\0"
-    "\004const uint first = item / 16, col = item % 16 * 4;\0"
-    "\024const uint a_from = a_chunk;\0"
-    "// Begins to copy 32 lines of 32 elements, of which this work-item copies 1\0"
-    "\004const uint first = item / 32, col = item % 32;\0"
-    "\004for (uint i = 0; i < 128; i += 128) {\0"
-    "\014const uint where = x / 32 * 4096 + line * 128 + x % 32 * 4;\0"
-    "\004return row * 32 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
-    "// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 32\0"
-    "void kiln_sgemm_async_stream(long M, long N, long K,\0"
-    "\010__global const float *restrict B, long b_offset, long ldb,\0"
-    "\004const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 31) / 32);\0"
-    "\004const uint steps = ((uint) K + 31) / 32;\0"
-}, {
-    "\010// Where a work-item's first rows (columns) are in the parts of a tile, of 64 (32) by 32\0"
-    "\010const uint b_chunk = warp_n / 32 * 4096 + (warp_n % 32 / 4 + lane_n) * 16;\0"
-    "\010float c[4][4];\0"
-    "\010for (int m = 0; m < 4; m++)\0"
-    "\014for (int n = 0; n < 4; n++)\0"
-    "\014const int after_first = t - 1 + late;\0"
-    "\014__local const uchar *b_tile = b_tiles + stage * 4096;\0"
-    "\030float as[4], bs[4];\0"
-    "\030for (int m = 0; m < 4; m += 4) {\0"
-    "\030for (int n = 0; n < 4; n += 4) {\0"
-    "\034const float4 x = *(__local const float4 *) (b_tile + k * 128\0"
-    "\030for (int n = 0; n < 4; n++)\0"
-    "\034for (int m = 0; m < 4; m++)\0"
-    "\014__global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;\0"
-    "\014for (int m = 0; m < 4; m++)\0"
-    "\020for (int n = 0; n < 4; n += 4)\0"
-    "\024*(__global float4 *) (part + (m * 4 + n) * 128) =\0"
-    "\020for (int n = 0; n < 32; n += 32) {\0"
-    "\010for (int m = 0; m < 4; m++) {\0"
-    "\014for (int n = 0; n < 4; n += 4) {\0"
-    "void kiln_sgemm_async_add(long M, long N, long K,\0"
-    "\010const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 31) / 32);\0"
-    "\010const uint steps = ((uint) K + 31) / 32;\0"
-    "\010const uint each = min(adders / max(tiles - whole, 1U), 16U);\0"
-    "\014const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\0"
-    "\014const int first_m = tile_m * 64, first_n = tile_n * 32;\0"
-    "\004__global const float *parts = work + parts_at + 2 * (ulong) told[1] * 2048;\0"
-    "\004if (num <= 8 || told[3] < 4) {\0"
-    "\010// Whether every row of C starts where 4 columns may be stored at once.\0"
-    "\010const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 15;\0"
-    "\010for (uint at = told[2] * 256 + adder; at < 512; at += told[3] * 256) {\0"
-    "\034: part[(p + q == 0 ? 1 : 2 * (p + q)) * 512];\0"
-    "\014const uint e = first;\0"
-    "\014const uint lane_m = lane / 4, lane_n = lane % 4;\0"
-    "\014const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;\0"
-    "\014const uint m = e / 4, n = e % 4;\0"
-    "\014const long col = first_n + warp_n + n / 4 * 16 + lane_n * 4 + n % 4;\0"
-    "\014if (row < M) {\0"
-    "\020if (is_aligned && col + 3 < N) {\0"
-    "\024put_four(sum, C + row * ldc + col, alpha, beta);\0"
-    "\020} else {\0"
-    "\024const float four[4] = { sum.s0, sum.s1, sum.s2, sum.s3 };\0"
-    "\024for (int u = 0; u < 4; u++)\0"
-    "\030put_column(four[u], C + row * ldc, col + u, N, alpha, beta);\0"
-    "\004for (uint at = told[2]; at < 16; at += told[3]) {\0"
-    "\024part[u] = *(__global const float4 *) (parts + piece * 2048\0"
-    "// Begins to copy 32 lines of 32 values of k, of which this work-item copies four side by side in\0"
-    "\004to += col * 128 + first % 4 * 4;\0"
-    "\014const uint where = n / 32 * 4096 + i * 128\0"
-    "\024+ (first / 4 ^ col / 4 ^ n % 32 / 4) * 16;\0"
-    "// Begins to copy 32 lines of 64 elements, of which this work-item copies 1\0"
-    "// at a time in every 2th line. There are `lines` and `cols` of the matrix left; what lies\0"
-    "\004const uint first = item / 64, col = item % 64;\0"
-    "\010for (uint n = 0; n < 32; n += 2) {\0"
-    "// Arrives when what this work-item has begun to copy is there.\0"
-    "static void mbarrier_arrive_copied(uint mbarrier)\0"
-    "\004asm volatile(\"cp.async.mbarrier.arrive.noinc.shared.b64 [%0];\" :: \"r\"(mbarrier) : \"memory\");\0"
-    "// Begins to copy the tile that begins at `from`. `left` is what C has from there on, and is not\0"
-    "// copied beyond; `ks` is what K has, and what lies beyond is 0.\0"
-    "// Value k is line k % 16 * 2 + k / 16 of the tile.\0"
-    "// A warp copies 16 values of k of two rows. In a line four rows are at r / 4 ^ k % 16 / 2, each of\0"
-    "// them at r % 4 ^ k % 2 * 2, so that no two of these 32 elements meet in a bank.\0"
-    "static void fetch_a(uint tile, __global const float *from, long ld, int left, int ks, uint who)\0"
-    "\004const int x = who % 16, high = who / 32 % 2, y = who / 16 % 2 + who / 64 * 2;\0"
-    "\004const bool is_there = high * 16 + x < ks;\0"
-    "\004from += y * ld + high * 16 + x;\0"
-    "\004tile += (x * 2 + high) * 256 + (y ^ x % 2 * 2) * 4;\0"
-    "\004left -= y;\0"
-    "\004for (int row = 0; row < 64; row += 4) {\0"
-    "\010if (row < left)\0"
-    "\014copy_element(tile + row / 64 * 8192 + row % 64 / 32 * 128\0"
-    "\024+ (row % 32 / 4 ^ x / 2) * 16, from, is_there);\0"
-    "\010from += 4 * ld;\0"
-    "static void fetch_b(uint tile, __global const float *from, long ld, int left, int ks, uint who)\0"
-    "\004const int x = who % 32, y = who / 32;\0"
-    "\004from += y * ld + x;\0"
-    "\004for (int k = 0; k < 32; k += 4) {\0"
-    "\010const bool is_there = k + y < ks;\0"
-    "\010const uint line = tile + ((k % 16 + y) * 2 + k / 16) * 128 + x * 4;\0"
-    "\010for (int i = 0; i < 32; i += 32)\0"
-    "\014if (i + x < left)\0"
-}, {
-    "\020copy_element(line + i / 32 * 4096 + i % 32 * 4, from + i, is_there);\0"
-    "// A work-group computes 64 x 32 of C. Tiles of A and B, 32 deep, are fetched into local\0"
-    "// memory by four warps, up to 4 at a time; a tile's `full` barrier says that it is there.\0"
-    "// The other warps compute 32 x 16 of C each, and say by the `empty` barrier when they have\0"
-    "// read a tile.\0"
-    "void kiln_sgemm_tma_multiply(long M, long N, long K,\0"
-    "\004__local uchar a_tiles[32768] __attribute__((aligned(1024)));\0"
-    "\004__local uchar b_tiles[16384] __attribute__((aligned(1024)));\0"
-    "\014mbarrier_init(fulls + 8 * s, 128);\0"
-    "\010const uint who = item - 128;\0"
-    "\010uint s = 0, phase = 1;\0"
-    "\010const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\0"
-    "\010const int first_m = tile_m * 64, first_n = tile_n * 32;\0"
-    "\010for (int t = 0; t < num; t++) {\0"
-    "\014const int step = first + t;\0"
-    "\014const int k = step * 32;\0"
-    "\014mbarrier_wait(empties + 8 * s, phase);\0"
-    "\014fetch_a(a_at + s * 8192, A + a_offset + first_m * lda + k, lda,\0"
-    "\024M - first_m, K - k, who);\0"
-    "\014fetch_b(b_at + s * 4096, B + b_offset + k * ldb + first_n, ldb,\0"
-    "\024N - first_n, K - k, who);\0"
-    "\014mbarrier_arrive_copied(fulls + 8 * s);\0"
-    "\014if (++s == 4) {\0"
-    "\020s = 0;\0"
-    "\014// For one value of k after the other, of rows and columns four side by side at a time.\0"
-    "\014// Of four the other two come first in every other pair of lines.\0"
-    "\014#pragma unroll 8\0"
-    "\014for (int q = 0; q < 8; q++) {\0"
-    "\020const uint a_from = a_chunk ^ q * 16;\0"
-    "\020const uint b_from = b_chunk;\0"
-    "\020for (int k = 4 * q; k < 4 * q + 4; k++) {\0"
-    "\024float as[4], bs[4];\0"
-    "\024for (int m = 0; m < 4; m += 4) {\0"
-    "\030const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\0"
-    "\037 + m / 8 * 8192 + m % 8 * 32);\0"
-    "\030const float four[4] = { x.s0, x.s1, x.s2, x.s3 };\0"
-    "\030for (int i = 0; i < 4; i++)\0"
-    "\034as[m + i] = four[i ^ (k & 2)];\0"
-    "\024for (int n = 0; n < 4; n += 4) {\0"
-    "\030const float4 x = *(__local const float4 *) (b_tile + k * 128\0"
-    "\037 + (b_from ^ n % 8 * 16) + n / 8 * 128);\0"
-    "\030bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\0"
-    "\024for (int n = 0; n < 4; n++)\0"
-    "\030for (int m = 0; m < 4; m++)\0"
-    "\034c[m][n] += as[m] * bs[n];\0"
-    "\004tile += (x * 2 + high) * 128 + (y ^ x % 2 * 2) * 4;\0"
-    "\004for (int row = 0; row < 32; row += 4) {\0"
-    "\014copy_element(tile + row / 32 * 4096 + row % 32 / 32 * 128\0"
-    "\014fetch_b(b_at + s * 4096, B + b_offset + first_n * ldb + k, ldb,\0"
-    "\020const uint b_from = b_chunk ^ q * 16;\0"
-    "\034bs[n + i] = four[i ^ (k & 2)];\0"
-    "\010const uint line = tile + ((k % 16 + y) * 2 + k / 16) * 256 + x * 4;\0"
-    "\010for (int i = 0; i < 64; i += 32)\0"
-    "\020copy_element(line + i / 64 * 8192 + i % 64 * 4, from + i, is_there);\0"
-    "\014fetch_a(a_at + s * 8192, A + a_offset + k * lda + first_m, lda,\0"
-    "\020const uint a_from = a_chunk;\0"
-    "\030as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;\0"
-    "\010for (int i = 0; i < 128; i += 32)\0"
-    "// A work-group computes 64 x 128 of C. Tiles of A and B, 32 deep, are fetched into local\0"
-    "// memory by four warps, up to 6 at a time; a tile's `full` barrier says that it is there.\0"
-    "// The other warps compute 64 x 32 of C each, and say by the `empty` barrier when they have\0"
-    "void kiln_sgemm_tma_stream(long M, long N, long K,\0"
-    "\010__global uchar *work, long parts_at, float alpha, float beta,\0"
-    "\004const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 127) / 128);\0"
-    "\010const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;\0"
-    "\010const int first_m = tile_m * 64, first_n = tile_n * 128;\0"
-    "\014const int after_first = t + late;\0"
-    "\014fetch_b(b_at + s * 16384, B + b_offset + k * ldb + first_n, ldb,\0"
-    "\014if (++s == 6) {\0"
-    "\014#pragma unroll 4\0"
-    "\024float as[8], bs[8];\0"
-    "\024for (int m = 0; m < 8; m += 4) {\0"
-    "\024for (int n = 0; n < 8; n += 4) {\0"
-    "\030const float4 x = *(__local const float4 *) (b_tile + k * 256\0"
-    "\024for (int n = 0; n < 8; n++)\0"
-    "\030for (int m = 0; m < 8; m++)\0"
-    "\010if (num > 0 && lane == 0)\0"
-    "\014mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\0"
-    "\014__global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 8192;\0"
-    "\024*(__global float4 *) (part + (m * 8 + n) * 128) =\0"
-    "void kiln_sgemm_tma_add(long M, long N, long K,\0"
-    "\010const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 127) / 128);\0"
-    "\010const uint each = min(adders / max(tiles - whole, 1U), 64U);\0"
-    "\014const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;\0"
-}, {
-    "\014const int first_m = tile_m * 64, first_n = tile_n * 128;\0"
-    "\004__global const float *parts = work + parts_at + 2 * (ulong) told[1] * 8192;\0"
-    "\004if (num <= 8 || told[3] < 16) {\0"
-    "\010for (uint at = told[2] * 256 + adder; at < 2048; at += told[3] * 256) {\0"
-    "\034: part[(p + q == 0 ? 1 : 2 * (p + q)) * 2048];\0"
-    "\014const uint warp_m = warp % 1 * 64, warp_n = warp * 32;\0"
-    "\014const uint m = e / 8, n = e % 8;\0"
-    "\004for (uint at = told[2]; at < 64; at += told[3]) {\0"
-    "\024part[u] = *(__global const float4 *) (parts + piece * 8192\0"
-    "\004for (int row = 0; row < 128; row += 4) {\0"
-    "\014fetch_b(b_at + s * 16384, B + b_offset + first_n * ldb + k, ldb,\0"
-    "typedef uint element_bits;\0"
-    "typedef uint4 chunk;\0"
-    "\004const ulong each = (cols + 3) / 4;\0"
-    "\010const long row = divide(i, each), col = (i - row * each) * 4, last = cols - 1 - col;\0"
-    "\010if (last >= 7 || (row + 1 < rows && cols >= 8))\0"
-    "\024from[min(3L, last)]));\0"
-    "\014\"r\"(map), \"l\"(ld * 4) : \"memory\");\0"
-    "\004asm volatile(\"//@tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%0], 7;\" ::\0"
-    "static void fetch_chunk(uint to, __global const float *X, long rows, long cols, long ld, long row,\0"
-    "\004const uint bytes = row < rows ? clamp((cols - col) * 4, 0L, 16L) : 0;\0"
-    "// Transposes 32 or 64 rows of 32 values of k, of which the copy engine puts four at q ^ r % 8 of\0"
-    "// row r, into 32 lines of a value of k each, in which four rows are at r / 4 ^ k / 4 % 8: either\0"
-    "// way no two work-items that read or write together meet in a bank.\0"
-    "static void transpose_block(__local uchar *tile, uint rows, uint i)\0"
-    "\004const uint q = i % 8, g = i / 8;\0"
-    "\004__local const uchar *from = tile + g * 512;\0"
-    "\004__local uchar *to = tile + q * 16 * rows + (g ^ q) * 16;\0"
-    "\004const bool has_block = g < rows / 4;\0"
-    "\004float4 x[4];\0"
-    "\004if (has_block)\0"
-    "\014x[r] = *(__local const float4 *) (from + r * 128 + (q ^ (g % 2 * 4 + r)) * 16);\0"
-    "\004warp_sync();\0"
-    "\004asm volatile(\"bar.sync 1, 128;\" ::: \"memory\");\0"
-    "\004if (has_block) {\0"
-    "\010*(__local float4 *) to = (float4) (x[0].s0, x[1].s0, x[2].s0, x[3].s0);\0"
-    "\010*(__local float4 *) (to + 4 * rows) = (float4) (x[0].s1, x[1].s1, x[2].s1, x[3].s1);\0"
-    "\010*(__local float4 *) (to + 8 * rows) = (float4) (x[0].s2, x[1].s2, x[2].s2, x[3].s2);\0"
-    "\010*(__local float4 *) (to + 12 * rows) = (float4) (x[0].s3, x[1].s3, x[2].s3, x[3].s3);\0"
-    "void kiln_sgemm_tma_copy(long a_rows, long a_cols,\0"
-    "void kiln_sgemm_tma_copya(long rows, long cols,\0"
-    "void kiln_sgemm_tma_copyb(long rows, long cols,\0"
-    "// A work-group computes 32 x 32 of C. Tiles of A and B, 32 deep, are fetched into local\0"
-    "// One work-item fetches; a warp computes 32 x 16 of C, and says by the `empty` barrier\0"
-    "// Tiles whose k lie side by side are transposed by four warps of their own; the `transposed`\0"
-    "// barrier says that they were.\0"
-    "__kernel __attribute__((reqd_work_group_size(384, 1, 1)))\0"
-    "\004__local ulong transposed[8];\0"
-    "\004const uint transposeds = local_address(transposed);\0"
-    "\004const int box_n = 32;\0"
-    "\014mbarrier_init(transposeds + 8 * s, 4);\0"
-    "\020write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 32, 32,\0"
-    "\0300);\0"
-    "\010uint s = 0, phase = 1, transpose_phase = 0;\0"
-    "\010const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 31) / 32;\0"
-    "\010const int first_m = tile_m * 32, first_n = tile_n * 32;\0"
-    "\010// A tile is transposed when the next one has been asked for.\0"
-    "\010for (int t = 0; t <= num; t++) {\0"
-    "\014const uint p = s == 0 ? 7 : s - 1;\0"
-    "\014if (item == 256 && t >= early && t < num) {\0"
-    "\020mbarrier_wait(empties + 8 * s, phase);\0"
-    "\020// Fetches the t-th step into place s.\0"
-    "\024const int step = first + t;\0"
-    "\024const uint mbarrier = fulls + 8 * s;\0"
-    "\024const int k = step * 32;\0"
-    "\024mbarrier_expect(mbarrier, (box_m + box_n) * 128);\0"
-    "\024fetch_box(a_at + s * 4096, a_map, k, first_m, mbarrier);\0"
-    "\024for (int x = 0; x < 32; x += 32)\0"
-    "\030fetch_box(b_at + s * 4096 + x * 128, b_map, first_n + x, k, mbarrier);\0"
-    "\014if (t > 0) {\0"
-    "\020// Transposes the tiles of place p, as soon as they are there, and says so. Of up to\0"
-    "\020// 64 rows (columns) at a time each work-item has 4, with 4 values of k.\0"
-    "\020mbarrier_wait(fulls + 8 * p, transpose_phase);\0"
-    "\020#pragma unroll 1\0"
-    "\020for (int x = 0; x < 1; x++)\0"
-    "\024transpose_block(a_tiles + p * 4096 + x * 4096, 32, item - 256);\0"
-    "\020if (item % 32 == 0)\0"
-    "\024mbarrier_arrive(transposeds + 8 * p);\0"
-    "\020transpose_phase ^= p == 7;\0"
-    "\014if (t < num && ++s == 8) {\0"
-}, {
-    "\020for (uint i = item; i < 256; i += 256) {\0"
-    "\034k + x * 4);\0"
-    "\024const uint to = (x / 8 * 256 + line * 8 + x % 8) * 16;\0"
-    "\024fetch_chunk(b_at + t * 4096 + to, B + b_offset, K, N, ldb, k + line,\0"
-    "\034first_n + x * 4);\0"
-    "\010// Where a work-item's first rows (columns) are in the parts of a tile, of 32 (32) by 32\0"
-    "\010const uint a_chunk = warp_m / 32 * 4096 + (warp_m % 32 / 4 + lane_m) * 16;\0"
-    "\010// Every 4th step is this warp's.\0"
-    "\010stage = slice;\0"
-    "\010for (int now = slice; now < num; now += 4) {\0"
-    "\014mbarrier_wait(transposeds + 8 * stage, phase);\0"
-    "\014if (now >= 4 && lane == 0)\0"
-    "\020mbarrier_arrive(empties + 8 * (stage < 4 ? stage + 4 : stage - 4));\0"
-    "\014__local const uchar *a_tile = a_tiles + stage * 4096;\0"
-    "\030const float4 x = *(__local const float4 *) (a_tile + k * 128 + a_from\0"
-    "\014stage += 4;\0"
-    "\014if (stage >= 8) {\0"
-    "\020stage -= 8;\0"
-    "\010asm volatile(\"bar.sync 2, 256;\" ::: \"memory\");\0"
-    "\020for (int n = 0; n < 4; n++)\0"
-    "\024sums[((slice - 1) * 16 + m * 4 + n) * 64] = c[m][n];\0"
-    "\024c[m][n] += sums[(x * 16 + m * 4 + n) * 64];\0"
-    "\004const int box_n = min(((int) N + 7) & -8, 32);\0"
-    "\024fetch_box(b_at + s * 4096, b_map, k, first_n, mbarrier);\0"
-    "\024transpose_block(b_tiles + p * 4096 + x * 4096, 32, item - 256);\0"
-    "\024fetch_chunk(b_at + t * 4096 + to, B + b_offset, N, K, ldb, first_n + line,\0"
-    "\020write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 32, 32,\0"
-    "\034fetch_box(b_at + s * 4096 + x * 128, b_map, first_n + x, k, mbarrier);\0"
-    "\034first_m + x * 4);\0"
-    "\030fetch_box(a_at + s * 4096 + x * 128, a_map, first_m + x, k, mbarrier);\0"
-    "\004return row * 64 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
-    "// A work-group computes 32 x 64 of C, a warp 32 x 16 of it. Tiles of A and B, 32\0"
-    "\004const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 63) / 64;\0"
-    "\004const int first_m = tile_m * 32, first_n = tile_n * 64;\0"
-    "\010const uint warp_m = warp % 1 * 32, warp_n = warp * 16;\0"
-    "\010// Where a work-item's first rows (columns) are in the parts of a tile, of 32 (64) by 32\0"
-    "\014__local const uchar *b_tile = b_tiles + stage * 8192;\0"
-    "\034const float4 x = *(__local const float4 *) (a_tile + k * 128 + a_from\0"
-    "\014const int rows = min(M - first_m, 32L);\0"
-    "\020for (int n = 0; n < 64; n += 32) {\0"
-    "void kiln_sgemm_thin_multiply(int L, int S, int K,\0"
-    "void kiln_sgemm_thin_add(int L, int S, float alpha, float beta,\0"
-    "\004__global float *c = C + s * ldc + l;\0"
-    "\004const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 63) / 64);\0"
-    "\004// Work-groups that run together share rows and columns: 2 rows of tiles at a time.\0"
-    "\004const uint band = tile / (2 * tiles_n) * 2, in_band = tile - band * tiles_n;\0"
-    "\004const uint band_rows = min(tiles_m - band, (uint) 2);\0"
-    "\010const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 63) / 64);\0"
-    "\014// Work-groups that run together share rows and columns: 2 rows of tiles at a time.\0"
-    "\014const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 63) / 64;\0"
-    "\014const uint band = tile / (2 * tiles_n) * 2, in_band = tile - band * tiles_n;\0"
-    "\014const uint band_rows = min(tiles_m - band, (uint) 2);\0"
-    "\014const int first_m = tile_m * 32, first_n = tile_n * 64;\0"
-    "\014const uint warp_m = warp % 1 * 32, warp_n = warp * 16;\0"
-    "// A work-group computes 64 x 256 of C. Tiles of A and B, 32 deep, are fetched into local\0"
-    "// One work-item fetches; a warp computes 64 x 32 of C, and says by the `empty` barrier\0"
-    "// barrier says that they were. As many work-groups as run at once take tiles in turn. Of the tiles\0"
-    "// that do not make a whole turn, the steps are shared out evenly (stream-K, Osama et al. 2023);\0"
-    "// what a work-group has of such a tile is kept, to be added up later.\0"
-    "\004__local ulong transposed[3];\0"
-    "\004const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 255) / 256);\0"
-    "\014mbarrier_init(empties + 8 * s, 8);\0"
-    "\010asm volatile(\"//@setmaxnreg.dec.sync.aligned.u32 56;\" ::: \"memory\");\0"
-    "\010// Work-groups that run together share rows and columns: 2 rows of tiles at a time.\0"
-    "\010const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 255) / 256;\0"
-    "\010const uint band = tile / (2 * tiles_n) * 2, in_band = tile - band * tiles_n;\0"
-    "\010const uint band_rows = min(tiles_m - band, (uint) 2);\0"
-    "\010const int first_m = tile_m * 64, first_n = tile_n * 256;\0"
-    "\014const uint p = s == 0 ? 2 : s - 1;\0"
-    "\024const int after_first = t + late;\0"
-}, {
-    "\024const int step = first + after_first - (after_first < num ? 0 : num);\0"
-    "\024fetch_box(a_at + s * 8192, a_map, k, first_m, mbarrier);\0"
-    "\024for (int x = 0; x < 256; x += 64)\0"
-    "\030fetch_box(b_at + s * 32768 + x * 128, b_map, first_n + x, k, mbarrier);\0"
-    "\024transpose_block(a_tiles + p * 8192 + x * 8192, 64, item - 256);\0"
-    "\020transpose_phase ^= p == 2;\0"
-    "\014if (t < num && ++s == 3) {\0"
-    "\010early = 0;\0"
-    "\020for (uint i = item; i < 2048; i += 256) {\0"
-    "\024const uint line = i / 64, x = i % 64;\0"
-    "\024const uint to = (x / 16 * 512 + line * 16 + x % 16) * 16;\0"
-    "\024fetch_chunk(b_at + t * 32768 + to, B + b_offset, K, N, ldb, k + line,\0"
-    "\004asm volatile(\"//@setmaxnreg.inc.sync.aligned.u32 224;\" ::: \"memory\");\0"
-    "\004const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 255) / 256;\0"
-    "\004const int first_m = tile_m * 64, first_n = tile_n * 256;\0"
-    "\014__local const uchar *b_tile = b_tiles + stage * 32768;\0"
-    "\014mbarrier_arrive(empties + 8 * (stage == 0 ? 2 : stage - 1));\0"
-    "\014__global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 16384;\0"
-    "\024*(__global float4 *) (part + (m * 8 + n) * 256) =\0"
-    "\010const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 255) / 256);\0"
-    "\010const uint each = min(adders / max(tiles - whole, 1U), 128U);\0"
-    "\014const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 255) / 256;\0"
-    "\014const int first_m = tile_m * 64, first_n = tile_n * 256;\0"
-    "\004__global const float *parts = work + parts_at + 2 * (ulong) told[1] * 16384;\0"
-    "\004if (num <= 8 || told[3] < 32) {\0"
-    "\010for (uint at = told[2] * 256 + adder; at < 4096; at += told[3] * 256) {\0"
-    "\034: part[(p + q == 0 ? 1 : 2 * (p + q)) * 4096];\0"
-    "\014const uint item = at % 256, first = at / 256 * 4;\0"
-    "\004for (uint at = told[2]; at < 128; at += told[3]) {\0"
-    "\024part[u] = *(__global const float4 *) (parts + piece * 16384\0"
-    "\014const uint item = element / 4 % 256;\0"
-    "\014const uint e = element / 1024 * 4 + element % 4;\0"
-    "\024fetch_box(b_at + s * 32768, b_map, k, first_n, mbarrier);\0"
-    "\020for (int x = 0; x < 4; x++)\0"
-    "\024transpose_block(b_tiles + p * 32768 + x * 8192, 64, item - 256);\0"
-    "\024fetch_chunk(b_at + t * 32768 + to, B + b_offset, N, K, ldb, first_n + line,\0"
-    "\024for (int x = 0; x < 64; x += 64)\0"
-    "\030fetch_box(a_at + s * 8192 + x * 128, a_map, first_m + x, k, mbarrier);\0"
-    "// A work-group computes 128 x 192 of C. Tiles of A and B, 32 deep, are fetched into local\0"
-    "\004__local uchar b_tiles[73728] __attribute__((aligned(1024)));\0"
-    "\004const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 191) / 192);\0"
-    "\014mbarrier_init(empties + 8 * s, 12);\0"
-    "\010const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 191) / 192;\0"
-    "\010const int first_m = tile_m * 128, first_n = tile_n * 192;\0"
-    "\014if (item == 384 && t >= early && t < num) {\0"
-    "\024fetch_box(a_at + s * 16384, a_map, k, first_m, mbarrier);\0"
-    "\024for (int x = 0; x < 192; x += 64)\0"
-    "\030fetch_box(b_at + s * 24576 + x * 128, b_map, first_n + x, k, mbarrier);\0"
-    "\020for (int x = 0; x < 2; x++)\0"
-    "\024transpose_block(a_tiles + p * 16384 + x * 8192, 64, item - 384);\0"
-    "\024const uint line = i / 48, x = i % 48;\0"
-    "\004asm volatile(\"//@setmaxnreg.inc.sync.aligned.u32 152;\" ::: \"memory\");\0"
-    "\004const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 191) / 192;\0"
-    "\004const int first_m = tile_m * 128, first_n = tile_n * 192;\0"
-    "\010const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 32;\0"
-    "\014__local const uchar *a_tile = a_tiles + stage * 16384;\0"
-    "\014__local const uchar *b_tile = b_tiles + stage * 24576;\0"
-    "\024*(__global float4 *) (part + (m * 8 + n) * 384) =\0"
-    "\010const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 191) / 192);\0"
-    "\014const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 191) / 192;\0"
-    "\014const int first_m = tile_m * 128, first_n = tile_n * 192;\0"
-    "\014const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 32;\0"
-    "\024fetch_box(b_at + s * 24576, b_map, k, first_n, mbarrier);\0"
-    "\020for (int x = 0; x < 3; x++)\0"
-    "\024transpose_block(b_tiles + p * 24576 + x * 8192, 64, item - 384);\0"
-    "\024const uint line = i / 32, x = i % 32;\0"
-    "\024for (int x = 0; x < 128; x += 64)\0"
-    "\030fetch_box(a_at + s * 16384 + x * 128, a_map, first_m + x, k, mbarrier);\0"
-    "// A work-group of 32 work-items along L and 8 along K has 128 x 8 of C.\0"
-    "// 8 work-groups share K; what each has goes to the workspace.\0"
-    "\004const int s = (int) get_group_id(1) * 8;\0"
-    "\004const int share = (K / 256 + 1) * 32;\0"
-}, {
-    "\004parts += parts_at * 8 + (long) get_group_id(2) * S * L;\0"
-    "\004float c[8][4];\0"
-    "\004for (int j = 0; j < 8; j++)\0"
-    "\010for (int j = get_local_id(1); j < 8; j += 8) {\0"
-    "\020kept[at * 8 + j] = load(y + at);\0"
-    "\020for (int j = 0; j < 8; j++) {\0"
-    "\024const float b = kept[(k - chunk + r * 8) * 8 + j];\0"
-    "\014parts[short_at * L + at] = sum;\0"
-    "\024c[j + 4][v];\0"
-    "\010const int short_at = s + 4 + j;\0"
-    "// C = alpha sum + beta C: adds up what 8 work-groups have of each element, in their order.\0"
-    "\004parts += parts_at * 8 + (long) s * L + l;\0"
-    "\004const float sum = p0 + p1 + p2 + p3 + p4 + p5 + p6 + p7;\0"
-    "// A work-group of 8 work-items along L and 32 along K has 32 x 8 of C.\0"
-    "\004const int share = (K / 1024 + 1) * 128;\0"
-    "\024for (int j = 0; j < 8; j++) {\0"
-    "\010for (int i = item; i < (end - chunk) * 8; i += 256) {\0"
-    "\014const int at = i / 8, j = i % 8;\0"
-    "\014kept[at * 8 + j] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
-    "// A work-group of 8 work-items along L and 32 along K has 32 x 16 of C.\0"
-    "\004const int s = (int) get_group_id(1) * 16;\0"
-    "\004float c[16][4];\0"
-    "\004for (int j = 0; j < 16; j++)\0"
-    "\010for (int i = item; i < (end - chunk) * 16; i += 256) {\0"
-    "\014const int at = i / 16, j = i % 16;\0"
-    "\020for (int j = 0; j < 16; j++) {\0"
-    "\024for (int j = 0; j < 16; j++) {\0"
-    "\024c[j + 8][v];\0"
-    "\010const int short_at = s + 8 + j;\0"
-    "\024c[j + 12][v];\0"
-    "\010const int short_at = s + 12 + j;\0"
-    "\004__global float *c = C + l * ldc + s;\0"
-    "\010for (int j = get_local_id(1); j < 16; j += 8) {\0"
-    "// A work-group of 32 work-items along L and 8 along K has 128 x 16 of C.\0"
-    "\014kept[at * 16 + j] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
-    "\024const float b = kept[(k - chunk + r * 8) * 16 + j];\0"
-    "\020kept[at * 16 + j] = load(y + at);\0"
-    "// A work-group computes 64 x 64 of C. Tiles of A and B, 32 deep, are fetched into local\0"
-    "// The other warps compute 64 x 16 of C each, and say by the `empty` barrier when they have\0"
-    "\014fetch_b(b_at + s * 8192, B + b_offset + k * ldb + first_n, ldb,\0"
-    "\010const uint warp_m = warp % 1 * 64, warp_n = warp * 16;\0"
-    "\010float c[8][4];\0"
-    "\024float as[8], bs[4];\0"
-    "\014fetch_b(b_at + s * 8192, B + b_offset + first_n * ldb + k, ldb,\0"
-    "// A work-group computes 32 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 32\0"
-    "\014const int after_first = t - 2 + late;\0"
-    "\020for (int q = slice * 4; q < (slice + 1) * 4; q++) {\0"
-    "\020for (int q = slice * 4; q < (slice + 1) * 4 && 4 * q < left; q++) {\0"
-    "\024*(__global float4 *) (part + (m * 4 + n) * 64) =\0"
-    "\014const uint item = at % 64, first = at / 64 * 4;\0"
-    "\014const uint warp_m = warp % 1 * 32, warp_n = warp % 2 * 16;\0"
-    "\014const uint item = element / 4 % 64;\0"
-    "\014const uint e = element / 256 * 4 + element % 4;\0"
-    "// A work-group computes 32 x 256 of C. Tiles of A and B, 32 deep, are fetched into local\0"
-    "// One work-item fetches; a warp computes 32 x 32 of C, and says by the `empty` barrier\0"
-    "\004__local uchar b_tiles[196608] __attribute__((aligned(1024)));\0"
-    "\004__local ulong transposed[6];\0"
-    "\004const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 255) / 256);\0"
-    "\014write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 32,\0"
-    "\014write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 32, 64,\0"
-    "\0240);\0"
-    "\010const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 255) / 256;\0"
-    "\010const int first_m = tile_m * 32, first_n = tile_n * 256;\0"
-    "\014const uint p = s == 0 ? 5 : s - 1;\0"
-    "\014if (item == 256 && t < num) {\0"
-    "\020transpose_phase ^= p == 5;\0"
-    "\014if (t < num && ++s == 6) {\0"
-    "\004const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 255) / 256;\0"
-    "\004const int first_m = tile_m * 32, first_n = tile_n * 256;\0"
-    "\010const uint warp_m = warp % 1 * 32, warp_n = warp * 32;\0"
-    "\010float c[4][8];\0"
-    "\024float as[4], bs[8];\0"
-    "\010const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 255) / 256);\0"
-    "\014const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 255) / 256;\0"
-    "\014const int first_m = tile_m * 32, first_n = tile_n * 256;\0"
-    "\014const uint warp_m = warp % 1 * 32, warp_n = warp * 32;\0"
-    "\014write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 32,\0"
-    "\014write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 32, 32,\0"
-    "\010const uint who = item - 256;\0"
-    "\010const uint warp_m = warp % 1 * 64, warp_n = warp % 4 * 16;\0"
-    "\010// Every 2th step is this warp's.\0"
-    "\010for (int now = slice; now < num; now += 2) {\0"
-    "\014if (now >= 2 && lane == 0)\0"
-}, {
-    "\020mbarrier_arrive(empties + 8 * (stage < 2 ? stage + 4 : stage - 2));\0"
-    "\014stage += 2;\0"
-    "\014if (stage >= 6) {\0"
-    "\020stage -= 6;\0"
-    "\024sums[((slice - 1) * 32 + m * 4 + n) * 128] = c[m][n];\0"
-    "\024c[m][n] += sums[(x * 32 + m * 4 + n) * 128];\0"
-    "\014put(sum, alpha, beta, C + short_at * ldc + at);\0"
-    "\004const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 127) / 128);\0"
-    "\014fetch_a(a_at + s * 16384, A + a_offset + first_m * lda + k, lda,\0"
-    "\010const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 127) / 128);\0"
-    "\014fetch_a(a_at + s * 16384, A + a_offset + k * lda + first_m, lda,\0"
-    "static void store_vector(float4 x, __global float *p)\0"
-    "\004vstore4(x, 0, p);\0"
-    "// put for elements side by side.\0"
-    "static void put_vector(float4 x, float alpha, float beta, __global float *p)\0"
-    "\004if (beta == 0)\0"
-    "\010store_vector(alpha * x, p);\0"
-    "\004else\0"
-    "\010store_vector(alpha * x + beta * load_vector(p), p);\0"
-    "// Straight from global memory, for any shape.\0"
-    "// A work-group of 8 x 8 work-items; each computes 4 x 4 of C in registers.\0"
-    "// Rows and columns past the end repeat the last one; what is computed from them is not stored.\0"
-    "__kernel __attribute__((reqd_work_group_size(8, 8, 1)))\0"
-    "void kiln_sgemm_direct_multiply(int M, int N, int K, float alpha, float beta,\0"
-    "\010__global const float *restrict A, int a_offset, int lda,\0"
-    "\010__global const float *restrict B, int b_offset, int ldb,\0"
-    "\004const int row = (int) get_global_id(1) * 4;\0"
-    "\004const int col = (int) get_global_id(0) * 4;\0"
-    "\004if (row >= M || col >= N)\0"
-    "\004const int r0 = min(row, M - 1) * lda;\0"
-    "\004const int r1 = min(row + 1, M - 1) * lda;\0"
-    "\004const int r2 = min(row + 2, M - 1) * lda;\0"
-    "\004const int r3 = min(row + 3, M - 1) * lda;\0"
-    "\004const int s0 = min(col, N - 1) - col;\0"
-    "\004const int s1 = min(col + 1, N - 1) - col;\0"
-    "\004const int s2 = min(col + 2, N - 1) - col;\0"
-    "\004const int s3 = min(col + 3, N - 1) - col;\0"
-    "\004float4 c0_0 = 0;\0"
-    "\004float4 c1_0 = 0;\0"
-    "\004float4 c2_0 = 0;\0"
-    "\004float4 c3_0 = 0;\0"
-    "\004int k = 0;\0"
-    "\004// Whole vectors of B while none crosses the right edge; else element by element.\0"
-    "\004if (col + 4 <= N) {\0"
-    "\010for (; k < K; k++) {\0"
-    "\014{\0"
-    "\020__global const float *b = B + k * ldb + col;\0"
-    "\020const float4 b0 = load_vector(b);\0"
-    "\020__global const float *a = A + k;\0"
-    "\020const float a0 = load(a + r0);\0"
-    "\020c0_0 += a0 * b0;\0"
-    "\020const float a1 = load(a + r1);\0"
-    "\020c1_0 += a1 * b0;\0"
-    "\020const float a2 = load(a + r2);\0"
-    "\020c2_0 += a2 * b0;\0"
-    "\020const float a3 = load(a + r3);\0"
-    "\020c3_0 += a3 * b0;\0"
-    "\020const float4 b0 = (float4) (load(b + s0), load(b + s1), load(b + s2), load(b + s3));\0"
-    "\004// C = alpha c + beta C for the 4 x 4 block at (row, col).\0"
-    "\004if (row < M) {\0"
-    "\010__global float *out = C + row * ldc + col;\0"
-    "\010if (col + 4 <= N) {\0"
-    "\014put_vector(c0_0, alpha, beta, out);\0"
-    "\014float x[4];\0"
-    "\014vstore4(c0_0, 0, x);\0"
-    "\014for (int n = 0; n < 4 && col + n < N; n++)\0"
-    "\020put(x[n], alpha, beta, out + n);\0"
-    "\004if (row + 1 < M) {\0"
-    "\010__global float *out = C + (row + 1) * ldc + col;\0"
-    "\014put_vector(c1_0, alpha, beta, out);\0"
-    "\014vstore4(c1_0, 0, x);\0"
-    "\004if (row + 2 < M) {\0"
-    "\010__global float *out = C + (row + 2) * ldc + col;\0"
-    "\014put_vector(c2_0, alpha, beta, out);\0"
-    "\014vstore4(c2_0, 0, x);\0"
-    "\004if (row + 3 < M) {\0"
-    "\010__global float *out = C + (row + 3) * ldc + col;\0"
-    "\014put_vector(c3_0, alpha, beta, out);\0"
-    "\014vstore4(c3_0, 0, x);\0"
-    "\004const int s0 = min(col, N - 1) * ldb;\0"
-    "\004const int s1 = min(col + 1, N - 1) * ldb;\0"
-    "\004const int s2 = min(col + 2, N - 1) * ldb;\0"
-    "\004const int s3 = min(col + 3, N - 1) * ldb;\0"
-    "\004for (; k < K; k++) {\0"
-    "\014__global const float *b = B + k;\0"
-    "\014const float4 b0 = (float4) (load(b + s0), load(b + s1), load(b + s2), load(b + s3));\0"
-    "\014__global const float *a = A + k;\0"
-    "\014const float a0 = load(a + r0);\0"
-    "\014const float a1 = load(a + r1);\0"
-    "\014c1_0 += a1 * b0;\0"
-    "\014const float a2 = load(a + r2);\0"
-    "\014c2_0 += a2 * b0;\0"
-    "\014const float a3 = load(a + r3);\0"
-    "\014c3_0 += a3 * b0;\0"
-    "\004const int r0 = min(row, M - 1);\0"
-    "\004const int r1 = min(row + 1, M - 1);\0"
-    "\004const int r2 = min(row + 2, M - 1);\0"
-    "\004const int r3 = min(row + 3, M - 1);\0"
-    "\020__global const float *a = A + k * lda;\0"
-    "\014__global const float *a = A + k * lda;\0"
-    "// Begins to copy 32 lines of 128 elements, of which this work-item copies 1\0"
-    "// at a time in every 1th line. There are `lines` and `cols` of the matrix left; what lies\0"
-    "\004const uint first = item / 128, col = item % 128;\0"
-    "\010for (uint n = 0; n < 32; n += 1) {\0"
-}, {
-    "// A work-group computes 64 x 64 of C, a warp 64 x 16 of it. Tiles of A and B, 32\0"
-    "\030float as[8], bs[4];\0"
-    "\014const uint warp_m = warp % 1 * 64, warp_n = warp * 16;\0"
-    "// A work-group of 4 work-items along L and 128 along K has 16 x 2 of C.\0"
-    "\004__global const float *y1 = Y + y_offset + min(s + 1, S - 1);\0"
-    "\004float4 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
-    "\014c1_0 += a0 * b1; c1_1 += a1 * b1; c1_2 += a2 * b1; c1_3 += a3 * b1;\0"
-    "\004__global const float *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
-    "// A work-group of 8 work-items along L and 128 along K has 32 x 2 of C.\0"
-    "// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 32\0"
-    "\030float as[4], bs[8];\0"
-    "\004return (uint2) (triangle % 2 == 0 ? 4 : 2, 1);\0"
-    "static void put_column(float x, __global float *out, long col, long2 stored, float alpha,\0"
-    "\010float beta)\0"
-    "void kiln_sgemmt_tma_multiply(long M, long N, long K,\0"
-    "\010__global float *restrict C, long c_offset, long ldc, int triangle)\0"
-    "\010const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 31) / 32,\0"
-    "\010const uint2 of_tile = place_of_tile(tile, ((uint) N + 31) / 32, triangle);\0"
-    "\010const bool is_aligned = are_aligned && is_inside(first_m, first_n, 64, 32, triangle);\0"
-    "\030put_column(as_float(x[i]), out, block + i * 4 + lane_n, stored, alpha,\0"
-    "\037 beta);\0"
-    "void kiln_sgemmt_tma_stream(long M, long N, long K,\0"
-    "\004const uint tiles = count_tiles(((uint) M + 127) / 128, ((uint) N + 127) / 128,\0"
-    "void kiln_sgemmt_tma_add(long M, long N, long K,\0"
-    "\030put_column(four[u], C + row * ldc, col + u, stored, alpha, beta);\0"
-    "\004return (uint2) (1, triangle % 2 == 0 ? 1 : 2);\0"
-    "\004const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 127) / 128,\0"
-    "\010const bool is_aligned = are_aligned && is_inside(first_m, first_n, 64, 128, triangle);\0"
-    "\010const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 127) / 128,\0"
-    "static int2 stored_columns(int row, int N, int triangle)\0"
-    "\004return (int2) (triangle < 0 ? row * -triangle : 0,\0"
-    "static bool is_left_out(int row, int col, int rows, int columns, int triangle)\0"
-    "void kiln_sgemmt_direct_multiply(int M, int N, int K, float alpha, float beta,\0"
-    "\010__global float *restrict C, int c_offset, int ldc, int triangle)\0"
-    "\004if (row >= M || col >= N || is_left_out(row, col, 4, 4, triangle))\0"
-    "\004// Of C = alpha c + beta C for 4 x 4 of C from (row, col) on, what is in the triangle.\0"
-    "\010const int2 stored = stored_columns(row, N, triangle);\0"
-    "\010float x[4];\0"
-    "\010vstore4(c0_0, 0, x);\0"
-    "\010for (int i = 0; i < 4; i++) {\0"
-    "\014const int n = i;\0"
-    "\014if (col + n >= stored.x && col + n < stored.y)\0"
-    "\020put(x[i], alpha, beta, out + n);\0"
-    "\010const int2 stored = stored_columns(row + 1, N, triangle);\0"
-    "\010vstore4(c1_0, 0, x);\0"
-    "\010const int2 stored = stored_columns(row + 2, N, triangle);\0"
-    "\010vstore4(c2_0, 0, x);\0"
-    "\010const int2 stored = stored_columns(row + 3, N, triangle);\0"
-    "\010vstore4(c3_0, 0, x);\0"
-    "void kiln_sgemmt_tma_copy(long a_rows, long a_cols,\0"
-    "void kiln_sgemmt_tma_copya(long rows, long cols,\0"
-    "void kiln_sgemmt_tma_copyb(long rows, long cols,\0"
-    "\014const uint2 of_tile = place_of_tile(tile, ((uint) N + 31) / 32, triangle);\0"
-    "static float load(__global const float *X, long at)\0"
-    "\004return X[at];\0"
-    "static void store(float x, __global float *X, long at)\0"
-    "\004X[at] = x;\0"
-    "void kiln_sgemm_mirror_mirror(long M,\0"
-    "\010__global const float *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
-    "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\0"
-    "// Elements of double are computed with as double. A product and a sum are fused where the device\0"
-    "// does that in one step: FP_CONTRACT, on by default, allows it.\0"
-    "static double load(__global const double *p)\0"
-    "static void store(double x, __global double *p)\0"
-    "static void put(double x, double alpha, double beta, __global double *p)\0"
-    "static void copy_element(uint to, __global const double *from, bool is_there)\0"
-    "\004asm volatile(\"cp.async.ca.shared.global [%0], [%1], 8, %2;\" ::\0"
-    "\014\"r\"(to), \"l\"((ulong) from), \"r\"(is_there ? 8 : 0) : \"memory\");\0"
-    "// Waits for what this work-item has copied, but for the last 3 steps.\0"
-    "\004asm volatile(\"cp.async.wait_group 3;\" ::: \"memory\");\0"
-    "// bytes; boxes side by side have 16 lines.\0"
-    "\004return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\0"
-}, {
-    "// Begins to copy 64 lines of 16 elements, of which this work-item copies 1\0"
-    "static void copy_a(uint to, __global const double *from, long ld, uint lines, int cols, uint item)\0"
-    "\004const uint first = item / 16, col = item % 16;\0"
-    "\014const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;\0"
-    "// Begins to copy 16 lines of 32 elements, of which this work-item copies 1\0"
-    "static void copy_b(uint to, __global const double *from, long ld, uint lines, int cols, uint item)\0"
-    "\010for (uint n = 0; n < 16; n += 4) {\0"
-    "// c += a b for blocks of 16 x 8, 16 x 8 and 8 x 8, spread over a warp as the PTX ISA says.\0"
-    "static void multiply_blocks(double c[4], const double a[4], const double b[2])\0"
-    "\004asm volatile(\"mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 \"\0"
-    "\014\"+d\"(c[0]), \"+d\"(c[1]), \"+d\"(c[2]), \"+d\"(c[3]) :\0"
-    "\014\"d\"(a[0]), \"d\"(a[1]), \"d\"(a[2]), \"d\"(a[3]), \"d\"(b[0]), \"d\"(b[1]));\0"
-    "static void put_column(double x, __global double *out, long col, long N, double alpha, double beta)\0"
-    "static void put_pair(double x, double y, __global double *out, long col, long N, double alpha,\0"
-    "\010double beta,\0"
-    "\004double2 z = alpha * (double2) (x, y);\0"
-    "\010z += beta * *(__global double2 *) (out + col);\0"
-    "\004*(__global double2 *) (out + col) = z;\0"
-    "\004return row * 32 + (col / 2 ^ (row + row / 4) % 8) * 2\0"
-    "\014+ col % 2;\0"
-    "// A work-group computes 64 x 32 of C, a warp 16 x 32 of it. Tiles of A and B, 16\0"
-    "// deep, are copied into local memory asynchronously, 4 ahead of those that are multiplied.\0"
-    "void kiln_dgemm_async_stream(long M, long N, long K,\0"
-    "\010__global const double *restrict A, long a_offset, long lda,\0"
-    "\010__global const double *restrict B, long b_offset, long ldb,\0"
-    "\010__global double *work, long parts_at, double alpha, double beta,\0"
-    "\010__global double *restrict C, long c_offset, long ldc)\0"
-    "\004__local uchar both_tiles[61440] __attribute__((aligned(1024)));\0"
-    "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 40960;\0"
-    "\004// Whether every row of C starts where 2 columns may be stored at once.\0"
-    "\004const ulong misaligned = ((ulong) C | (ulong) (ldc * 8)) & 15;\0"
-    "\004__global double *parts = work + parts_at + 2 * item;\0"
-    "\004const uint steps = ((uint) K + 15) / 16;\0"
-    "\010// Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\0"
-    "\010const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\0"
-    "\010const uint warp_m = warp % 4 * 16, warp_n = warp / 4 * 32;\0"
-    "\010double c[1][4][4];\0"
-    "\010// Eight values of k at a time. In which order is ours to choose, as long as A and B agree,\0"
-    "\010// and so is the order of rows and columns within a block. Column x, in 16 bytes, of row r\0"
-    "\010// of a tile is at x ^ r % 8. The orders here let no two work-items that read together meet\0"
-    "\010// in a bank (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is\0"
-    "\010// where it is used. The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\0"
-    "\010const uint k_0 = 2 * lane_k + lane_k % 2;\0"
-    "\010const uint a_first = (warp_m + lane_r) * 128;\0"
-    "\010const uint b_first = warp_n * 128 + lane_m % 2 * 8;\0"
-    "\010double as0[1][4], bs0[4][2];\0"
-    "\010for (int t = 0; t < num + 4; t++) {\0"
-    "\014// What was asked for at t - 4 is there for all, and all have multiplied those of the\0"
-    "\014if (t >= 4) {\0"
-    "\020const int k = step * 16;\0"
-    "\014if (++stage == 5)\0"
-    "\014if (t < 4)\0"
-    "\014for (int s = 0; s < 2; s++) {\0"
-    "\020// Eight values of k of the tile.\0"
-    "\024const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;\0"
-    "\024as0[i][0] = *(__local const double *) (a_tile + a_first + i * 2048 + at);\0"
-    "\024as0[i][1] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + at);\0"
-    "\024as0[i][2] = *(__local const double *) (a_tile + a_first + i * 2048 + (at ^ 8));\0"
-    "\024as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at\0"
-    "\034^ 8));\0"
-    "\024const uint at = (k_0 * 128 + ((lane_m / 2) ^ k_0) * 16) ^ j % 2 * 64;\0"
-    "\024bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s\0"
-    "\034* 1024 + at);\0"
-    "\024bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s\0"
-    "\034* 1024 + (at ^ 144));\0"
-    "\030multiply_blocks(c[i][j], as0[i], bs0[j]);\0"
-    "\014__global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;\0"
-    "\024for (int e = 0; e < 4; e += 2)\0"
-    "\030*(__global double2 *) (part + ((i * 4 + j) * 4 + e) * 128) =\0"
-    "\037 (double2) (c[i][j][e], c[i][j][e + 1]);\0"
-}, {
-    "\014__local double *c_tile = (__local double *) both_tiles;\0"
-    "\024const uint row = warp_m + i * 16 + h * 8 + lane_r;\0"
-    "\030const uint col = warp_n + j * 8 + lane_k * 2;\0"
-    "\030*(__local double2 *) (c_tile + c_place(row, col)) =\0"
-    "\037 (double2) (c[i][j][2 * h], c[i][j][2 * h + 1]);\0"
-    "\014__global double *out = C + (first_m + warp) * ldc + first_n + lane;\0"
-    "\020__global double *out = C + row * ldc;\0"
-    "void kiln_dgemm_async_add(long M, long N, long K,\0"
-    "\010__global const double *restrict work, long parts_at, double alpha, double beta,\0"
-    "\004typedef double sum_t;\0"
-    "\004__local double sums[8][64] __attribute__((aligned(16)));\0"
-    "\010const uint steps = ((uint) K + 15) / 16;\0"
-    "\004__global const double *parts = work + parts_at + 2 * (ulong) told[1] * 2048;\0"
-    "\010const ulong misaligned = ((ulong) C | (ulong) (ldc * 8)) & 15;\0"
-    "\014__global const double2 *part = (__global const double2 *) parts + at;\0"
-    "\014double2 sum = 0;\0"
-    "\020double2 some[4];\0"
-    "\014const uint item = at % 128, first = at / 128 * 2;\0"
-    "\020double2 all;\0"
-    "\020sum_t each[2];\0"
-    "\014for (int u = 0; u < 2; u += 2) {\0"
-    "\020// Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\0"
-    "\020const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\0"
-    "\020const uint warp_m = warp % 4 * 16, warp_n = warp / 4 * 32;\0"
-    "\004// Of 64 reals at a time each of eight warps adds up every eighth part; what they have is then\0"
-    "\010double2 sum = 0;\0"
-    "\014double2 part[9];\0"
-    "\024part[u] = *(__global const double2 *) (parts + piece * 2048\0"
-    "\034+ at * 64 + adder % 32 * 2);\0"
-    "\010*(__local double2 *) &sums[adder / 32][adder % 32 * 2] = sum;\0"
-    "\010if (adder < 64) {\0"
-    "\014const uint element = at * 64 + adder;\0"
-    "\014const uint item = element / 2 % 128;\0"
-    "\014const uint e = element / 256 * 2 + element % 2;\0"
-    "\014// Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\0"
-    "\014const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\0"
-    "\014const uint warp_m = warp % 4 * 16, warp_n = warp / 4 * 32;\0"
-    "// Begins to copy 32 lines of 16 elements, of which this work-item copies 1\0"
-    "\010const uint b_first = (warp_n + lane_r) * 128;\0"
-    "\024bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\0"
-    "\024bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));\0"
-    "\030const uint col = warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;\0"
-    "\024const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;\0"
-    "\020const long col = first_n + warp_n + in_n + lane_k % 2 * 4 + lane_k / 2 * 2 + e % 2;\0"
-    "\014const long col = first_n + warp_n + in_n + lane_k % 2 * 4 + lane_k / 2 * 2 + e % 2;\0"
-    "// Begins to copy 16 lines of 64 elements, of which this work-item copies 1\0"
-    "\010for (uint n = 0; n < 16; n += 2) {\0"
-    "\010const uint a_first = warp_m * 128;\0"
-    "\024const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\0"
-    "\024const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048 + s\0"
-    "\024const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048 + s\0"
-    "\024as0[i][0] = p.x, as0[i][1] = p.y, as0[i][2] = q.x, as0[i][3] = q.y;\0"
-    "\024const uint row = warp_m + i * 16 + h + lane_m * 2;\0"
-    "\020const long row = first_m + warp_m + i * 16 + h + lane_m * 2;\0"
-    "\020const long row = first_m + warp_m + in_m + e / 2 % 2 + lane_m * 2;\0"
-    "\014const long row = first_m + warp_m + in_m + e / 2 % 2 + lane_m * 2;\0"
-    "\010// Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\0"
-    "\010const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\0"
-    "\010// where it is used. The tensor core's k and k + 4 are 2 k and 2 k + 1.\0"
-    "\010const uint k_0 = 2 * lane_k;\0"
-    "\024const uint at = ((4 * s + lane_k) ^ lane_r) * 16;\0"
-    "\024const double2 p = *(__local const double2 *) (b_tile + b_first + j * 1024 + at);\0"
-    "\024bs0[j][0] = p.x, bs0[j][1] = p.y;\0"
-    "\030const uint col = warp_n + j * 8 + lane_k;\0"
-    "\030c_tile[c_place(row, col)] = c[i][j][2 * h];\0"
-    "\030c_tile[c_place(row, col + 4)] = c[i][j][2 * h + 1];\0"
-    "\024const long col = first_n + warp_n + j * 8 + lane_k;\0"
-    "\024put_column(c[i][j][2 * h], out, col, N, alpha, beta);\0"
-    "\024put_column(c[i][j][2 * h + 1], out, col + 4, N, alpha, beta);\0"
-    "\014for (int u = 0; u < 2; u++) {\0"
-    "\020const sum_t all = sums_of.each[u];\0"
-    "\020// Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\0"
-    "\020const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\0"
-    "\020const long col = first_n + warp_n + in_n + lane_k + e % 2 * 4;\0"
-    "\024put_column(all, C + row * ldc, col, N, alpha, beta);\0"
-    "\014// Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\0"
-}, {
-    "\014const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\0"
-    "\014const long col = first_n + warp_n + in_n + lane_k + e % 2 * 4;\0"
-    "// A work-group computes 32 x 32 of C, a warp 16 x 16 of it. Tiles of A and B, 16\0"
-    "void kiln_dgemm_async_multiply(long M, long N, long K,\0"
-    "\010__global const double *restrict B, long b_offset, long ldb, double alpha, double beta,\0"
-    "\004__local uchar both_tiles[40960] __attribute__((aligned(1024)));\0"
-    "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 20480;\0"
-    "\004const int first = 0, num = (K + 15) / 16;\0"
-    "\010double c[1][2][4];\0"
-    "\010double as0[1][4], bs0[2][2];\0"
-    "static double2 load_vector(__global const double *p)\0"
-    "\004return vload2(0, p);\0"
-    "static double total(double2 x)\0"
-    "\004double e[2];\0"
-    "\004vstore2(x, 0, e);\0"
-    "\004return e[0] + e[1];\0"
-    "static double2 load_aligned(__global const double *p)\0"
-    "\004return *(__global const double2 *) p;\0"
-    "void kiln_dgemm_thin_multiply(int L, int S, int K, double alpha, double beta,\0"
-    "\010__global const double *restrict X, int x_offset, int ldx,\0"
-    "\010__global const double *restrict Y, int y_offset, int ldy,\0"
-    "\010__global double *restrict C, int c_offset, int ldc)\0"
-    "\004__local double part[4][512];\0"
-    "\004__global const double *y0 = Y + y_offset + min(s, S - 1);\0"
-    "\004__global const double *x0 = X + min(l, L - 1) * ldx;\0"
-    "\004__global const double *x1 = X + min(l + 1, L - 1) * ldx;\0"
-    "\004__global const double *x2 = X + min(l + 2, L - 1) * ldx;\0"
-    "\004__global const double *x3 = X + min(l + 3, L - 1) * ldx;\0"
-    "\004double2 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "\004const bool is_aligned = ldx % 2 == 0 && (size_t) X % 16 == 0;\0"
-    "\004int k = from + along_k * (fast ? 2 : 1);\0"
-    "\010for (; k + 2 <= to; k += 256) {\0"
-    "\014const double2 a0 = load_aligned(x0 + k);\0"
-    "\014const double2 a1 = load_aligned(x1 + k);\0"
-    "\014const double2 a2 = load_aligned(x2 + k);\0"
-    "\014const double2 a3 = load_aligned(x3 + k);\0"
-    "\014const double2 b0 = load_vector(y0 + k);\0"
-    "\010for (; k + 128 < to; k += 256) {\0"
-    "\014const double2 a0 = (double2) (load(x0 + k), load(x0 + k + 128));\0"
-    "\014const double2 a1 = (double2) (load(x1 + k), load(x1 + k + 128));\0"
-    "\014const double2 a2 = (double2) (load(x2 + k), load(x2 + k + 128));\0"
-    "\014const double2 a3 = (double2) (load(x3 + k), load(x3 + k + 128));\0"
-    "\014const double2 b0 = (double2) (load(y0 + k * y_step), load(y0 + (k + 128) * y_step));\0"
-    "\010const double b0 = load(y0 + k * y_step);\0"
-    "\010const double a0 = load(x0 + k);\0"
-    "\010const double a1 = load(x1 + k);\0"
-    "\010const double a2 = load(x2 + k);\0"
-    "\010const double a3 = load(x3 + k);\0"
-    "\010const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
-    "\004__global const double *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
-    "static double2 load_row(__global const double *p)\0"
-    "// A work-group of 4 work-items along L and 128 along K has 8 x 1 of C.\0"
-    "\004__local double2 part[512];\0"
-    "\004const int l = (int) get_group_id(0) * 8 + along_l * 2;\0"
-    "\004const int begin = l, first = max(min(l, L - 2), (int) 0);\0"
-    "\004double2 c0 = 0;\0"
-    "\004if (L < 2)\0"
-    "\014__global const double *x = X + k * ldx;\0"
-    "\014const double2 a = (double2) (load(x + min((int) 0, L - 1)), load(x + min((int) 1,\0"
-    "\024L - 1)));\0"
-    "\004if (ldx % 2 == 0 && (size_t) (X + first) % 16 == 0) {\0"
-    "\014__global const double *x = X + k * ldx + first;\0"
-    "\014const double2 a0 = load_aligned(x + 0 * ldx);\0"
-    "\014const double2 a1 = load_aligned(x + 128 * ldx);\0"
-    "\014const double2 a2 = load_aligned(x + 256 * ldx);\0"
-    "\014const double2 a3 = load_aligned(x + 384 * ldx);\0"
-    "\014const double2 a0 = load_row(x + 0 * ldx);\0"
-    "\014const double2 a1 = load_row(x + 128 * ldx);\0"
-    "\014const double2 a2 = load_row(x + 256 * ldx);\0"
-    "\014const double2 a3 = load_row(x + 384 * ldx);\0"
-    "\010double sums[2];\0"
-    "\010vstore2(part[item], 0, sums);\0"
-    "typedef ulong element_bits;\0"
-    "typedef ulong2 chunk;\0"
-    "\004const ulong each = (cols + 1) / 2;\0"
-    "\010const long row = divide(i, each), col = (i - row * each) * 2, last = cols - 1 - col;\0"
-    "\010if (last >= 3 || (row + 1 < rows && cols >= 4))\0"
-    "\014x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)]));\0"
-    "\014\"r\"(map), \"l\"(ld * 8) : \"memory\");\0"
-    "\004asm volatile(\"//@tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%0], 9;\" ::\0"
-    "static void fetch_chunk(uint to, __global const double *X, long rows, long cols, long ld, long row,\0"
-    "\004const uint bytes = row < rows ? clamp((cols - col) * 8, 0L, 16L) : 0;\0"
-    "// 16 bytes; boxes side by side have 16 lines.\0"
-}, {
-    "void kiln_dgemm_tma_copy(long a_rows, long a_cols,\0"
-    "void kiln_dgemm_tma_copya(long rows, long cols,\0"
-    "void kiln_dgemm_tma_copyb(long rows, long cols,\0"
-    "// A work-group computes 128 x 64 of C. Tiles of A and B, 16 deep, are fetched into local\0"
-    "// One work-item fetches; a warp computes 16 x 64 of C, and says by the `empty` barrier\0"
-    "void kiln_dgemm_tma_stream(long M, long N, long K,\0"
-    "\010__global uchar *work, long maps_at, long parts_at, double alpha, double beta,\0"
-    "\004__local uchar a_tiles[81920] __attribute__((aligned(1024)));\0"
-    "\004__local uchar b_tiles[40960] __attribute__((aligned(1024)));\0"
-    "\004__global double *parts = (__global double *) (work + parts_at * 8) + 2 * item;\0"
-    "\004const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 63) / 64);\0"
-    "\020write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 16,\0"
-    "\020write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 16, 16,\0"
-    "\014const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 63) / 64;\0"
-    "\014const int first_m = tile_m * 128, first_n = tile_n * 64;\0"
-    "\030const int k = step * 16;\0"
-    "\030for (int x = 0; x < 64; x += 16)\0"
-    "\010const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 63) / 64;\0"
-    "\010const int first_m = tile_m * 128, first_n = tile_n * 64;\0"
-    "\034k + x * 2);\0"
-    "\034first_n + x * 2);\0"
-    "\004const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 63) / 64;\0"
-    "\004const int first_m = tile_m * 128, first_n = tile_n * 64;\0"
-    "\010const uint warp_m = warp % 8 * 16, warp_n = warp / 8 * 64;\0"
-    "\010double c[1][8][4];\0"
-    "\014for (int j = 0; j < 8; j++)\0"
-    "\010// and so is the order of rows and columns within a block. The copy engine puts column x, in\0"
-    "\010// 16 bytes, of row r of a tile at x ^ r % 8. The orders here let no two work-items that\0"
-    "\010// read together meet in a bank (8 together read 16 bytes each, 16 read 8 bytes each), and\0"
-    "\010// what is read is where it is used. The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\0"
-    "\010double as0[1][4], bs0[8][2];\0"
-    "\024for (int j = 0; j < 8; j++)\0"
-    "\014__global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 8192;\0"
-    "\020for (int j = 0; j < 8; j++)\0"
-    "\030*(__global double2 *) (part + ((i * 8 + j) * 4 + e) * 256) =\0"
-    "void kiln_dgemm_tma_add(long M, long N, long K,\0"
-    "\010const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 63) / 64);\0"
-    "\004__global const double *parts = work + parts_at + 2 * (ulong) told[1] * 8192;\0"
-    "\014const uint item = at % 256, first = at / 256 * 2;\0"
-    "\020const uint warp_m = warp % 8 * 16, warp_n = warp / 8 * 64;\0"
-    "\020const uint in_m = e / 4 / 8 * 16, in_n = e / 4 % 8 * 8;\0"
-    "\024part[u] = *(__global const double2 *) (parts + piece * 8192\0"
-    "\014const uint item = element / 2 % 256;\0"
-    "\014const uint e = element / 512 * 2 + element % 2;\0"
-    "\014const uint warp_m = warp % 8 * 16, warp_n = warp / 8 * 64;\0"
-    "\014const uint in_m = e / 4 / 8 * 16, in_n = e / 4 % 8 * 8;\0"
-    "\020write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 16,\0"
-    "\020write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 16, 16,\0"
-    "\030for (int x = 0; x < 128; x += 16)\0"
-    "\034first_m + x * 2);\0"
-    "\010// what is read is where it is used. The tensor core's k and k + 4 are 2 k and 2 k + 1.\0"
-    "// A work-group computes 16 x 16 of C. Tiles of A and B, 16 deep, are fetched into local\0"
-    "void kiln_dgemm_tma_multiply(long M, long N, long K,\0"
-    "\014const int first = 0, num = (K + 15) / 16;\0"
-    "\014const uint tile_m = get_group_id(1), tile_n = get_group_id(0);\0"
-    "\014const int first_m = tile_m * 16, first_n = tile_n * 16;\0"
-    "\010const int first = 0, num = (K + 15) / 16;\0"
-    "\010const uint tile_m = get_group_id(1), tile_n = get_group_id(0);\0"
-    "\010const int first_m = tile_m * 16, first_n = tile_n * 16;\0"
-    "\004const int first_m = tile_m * 16, first_n = tile_n * 16;\0"
-    "\010const uint warp_m = warp % 1 * 16, warp_n = warp % 1 * 16;\0"
-    "\010const int slice = warp;\0"
-    "\010double as1[1][4], bs1[2][2];\0"
-    "\010// What is multiplied next is read before what was read is multiplied.\0"
-    "\010if (num > slice) {\0"
-    "\014__local const uchar *a_tile = a_tiles + stage * 2048;\0"
-    "\014__local const uchar *b_tile = b_tiles + stage * 2048;\0"
-    "\014const int s = 0;\0"
-    "\014// Reads what is multiplied at once, the s-th of a tile, into fragments 0.\0"
-    "\014// Eight values of k of the tile.\0"
-    "\014for (int i = 0; i < 1; i++) {\0"
-    "\020const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;\0"
-}, {
-    "\020as0[i][0] = *(__local const double *) (a_tile + a_first + i * 2048 + at);\0"
-    "\020as0[i][1] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + at);\0"
-    "\020as0[i][2] = *(__local const double *) (a_tile + a_first + i * 2048 + (at ^ 8));\0"
-    "\020as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at\0"
-    "\030^ 8));\0"
-    "\020const uint at = (k_0 * 128 + ((lane_m / 2) ^ k_0) * 16) ^ j % 2 * 64;\0"
-    "\020bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024\0"
-    "\030+ at);\0"
-    "\020bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024\0"
-    "\030+ (at ^ 144));\0"
-    "\020mbarrier_arrive(empties + 8 * (stage < 4 ? stage + 12 : stage - 4));\0"
-    "\020__local const uchar *a_tile = a_tiles + stage * 2048;\0"
-    "\020__local const uchar *b_tile = b_tiles + stage * 2048;\0"
-    "\020const int s = 1;\0"
-    "\020// Reads what is multiplied at once, the s-th of a tile, into fragments 1.\0"
-    "\024as1[i][0] = *(__local const double *) (a_tile + a_first + i * 2048 + at);\0"
-    "\024as1[i][1] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + at);\0"
-    "\024as1[i][2] = *(__local const double *) (a_tile + a_first + i * 2048 + (at ^ 8));\0"
-    "\024as1[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at\0"
-    "\024bs1[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s\0"
-    "\024bs1[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s\0"
-    "\024multiply_blocks(c[i][j], as0[i], bs0[j]);\0"
-    "\014if (stage >= 16) {\0"
-    "\020stage -= 16;\0"
-    "\014if (now + 4 < num) {\0"
-    "\020const int s = 0;\0"
-    "\024multiply_blocks(c[i][j], as1[i], bs1[j]);\0"
-    "\010__local double *sums = (__local double *) a_tiles + item % 32;\0"
-    "\010asm volatile(\"bar.sync 2, 128;\" ::: \"memory\");\0"
-    "\030sums[((slice - 1) * 8 + (i * 2 + j) * 4 + e) * 32] =\0"
-    "\030c[i][j][e] += sums[(x * 8 + (i * 2 + j) * 4 + e) * 32];\0"
-    "\020bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\0"
-    "\020bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));\0"
-    "\024bs1[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\0"
-    "\024bs1[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));\0"
-    "\020const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\0"
-    "\020const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024\0"
-    "\020const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024\0"
-    "\020as0[i][0] = p.x, as0[i][1] = p.y, as0[i][2] = q.x, as0[i][3] = q.y;\0"
-    "\024as1[i][0] = p.x, as1[i][1] = p.y, as1[i][2] = q.x, as1[i][3] = q.y;\0"
-    "\020const uint at = ((4 * s + lane_k) ^ lane_r) * 16;\0"
-    "\020const double2 p = *(__local const double2 *) (b_tile + b_first + j * 1024 + at);\0"
-    "\020bs0[j][0] = p.x, bs0[j][1] = p.y;\0"
-    "\024bs1[j][0] = p.x, bs1[j][1] = p.y;\0"
-    "\004return row * 64 + (col / 2 ^ (row + row / 4) % 8) * 2\0"
-    "// A work-group computes 32 x 64 of C, a warp 16 x 32 of it. Tiles of A and B, 16\0"
-    "\004__local uchar both_tiles[36864] __attribute__((aligned(1024)));\0"
-    "\010const uint warp_m = warp % 2 * 16, warp_n = warp / 2 * 32;\0"
-    "\004__local double kept[2304] __attribute__((aligned(16)));\0"
-    "\004__global const double *x[4];\0"
-    "\004double c[4][4];\0"
-    "\014kept[j * 258 + at] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
-    "\010int k = chunk + (is_aligned ? along_k * 2 : along_k);\0"
-    "\014for (; k + 2 <= end; k += 64) {\0"
-    "\020double2 a[4];\0"
-    "\024const double2 b = *(__local const double2 *) (kept + j * 258 + (k - chunk));\0"
-    "\020double a[1][4];\0"
-    "\030const double b = kept[j * 258 + (k - chunk) + v * 32];\0"
-    "\014for (; k + 32 < end; k += 64) {\0"
-    "\020double a[2][4];\0"
-    "\020for (int v = 0; v < 2; v++)\0"
-    "\004for (int j = 0; j < 2; j++)\0"
-    "\004for (int i = item; i < 64; i += 256) {\0"
-    "\010__local const double *sums = kept + (j * 4 + v) * 288 + of;\0"
-    "\010double sum = sums[0];\0"
-    "\024c[j + 2][v];\0"
-    "\010const int short_at = s + 2 + j;\0"
-    "\014__global const double *y = Y + min(s + j, S - 1) * ldy + chunk;\0"
-    "\020kept[j * 258 + at] = load(y + at);\0"
-    "// A work-group of 32 work-items along L and 8 along K has 64 x 4 of C.\0"
-    "\004__local double kept[2112] __attribute__((aligned(16)));\0"
-    "\004const int l = (int) get_group_id(0) * 64 + along_l * 2;\0"
-    "\004const int base = (int) get_group_id(0) * 64;\0"
-    "\004const bool whole = base + 64 <= L && ldx % 2 == 0\0"
-    "\004double c[4][2];\0"
-    "\010for (int v = 0; v < 2; v++)\0"
-    "\004int column[2];\0"
-    "\004for (int v = 0; v < 2; v++)\0"
-    "\014double a[4][2];\0"
-}, {
-    "\024const double2 row = load_aligned(x + r * 8 * ldx + l);\0"
-    "\024for (int v = 0; v < 2; v++)\0"
-    "\024const double b = kept[(k - chunk + r * 8) * 4 + j];\0"
-    "\014double a[1][2];\0"
-    "\014kept[(j * 2 + v) * 264 + along_k * 33 + along_l] =\0"
-    "\004for (int i = item; i < 256; i += 256) {\0"
-    "\010const int of = i % 32, v = i / 32 % 2, j = i / 64;\0"
-    "\010const int at = base + (whole ? of * 2 + v : v * 32 + of);\0"
-    "\010__local const double *sums = kept + (j * 2 + v) * 264 + of;\0"
-    "// A work-group of 8 work-items along L and 32 along K has 16 x 1 of C.\0"
-    "void kiln_dgemm_thin_multiply(int L, int S, int K,\0"
-    "\010__global double *restrict parts, long parts_at)\0"
-    "\004__local double2 part[256];\0"
-    "\014const double2 a1 = load_aligned(x + 32 * ldx);\0"
-    "\014const double2 a2 = load_aligned(x + 64 * ldx);\0"
-    "\014const double2 a3 = load_aligned(x + 96 * ldx);\0"
-    "\014const double2 a1 = load_row(x + 32 * ldx);\0"
-    "\014const double2 a2 = load_row(x + 64 * ldx);\0"
-    "\014const double2 a3 = load_row(x + 96 * ldx);\0"
-    "void kiln_dgemm_thin_add(int L, int S, double alpha, double beta,\0"
-    "\010__global const double *restrict parts, long parts_at,\0"
-    "\004const double p0 = parts[0 * (long) S * L];\0"
-    "\004const double p1 = parts[1 * (long) S * L];\0"
-    "\004const double p2 = parts[2 * (long) S * L];\0"
-    "\004const double p3 = parts[3 * (long) S * L];\0"
-    "\004const double p4 = parts[4 * (long) S * L];\0"
-    "\004const double p5 = parts[5 * (long) S * L];\0"
-    "\004const double p6 = parts[6 * (long) S * L];\0"
-    "\004const double p7 = parts[7 * (long) S * L];\0"
-    "\004const double p8 = parts[8 * (long) S * L];\0"
-    "\004const double p9 = parts[9 * (long) S * L];\0"
-    "\004const double p10 = parts[10 * (long) S * L];\0"
-    "\004const double p11 = parts[11 * (long) S * L];\0"
-    "\004const double p12 = parts[12 * (long) S * L];\0"
-    "\004const double p13 = parts[13 * (long) S * L];\0"
-    "\004const double p14 = parts[14 * (long) S * L];\0"
-    "\004const double p15 = parts[15 * (long) S * L];\0"
-    "\004const double sum = p0 + p1 + p2 + p3 + p4 + p5 + p6 + p7 + p8 + p9 + p10 + p11 + p12 + p13 + p14\0"
-    "\004__global double *c = C + s * ldc + l;\0"
-    "\004__local double part[4][256];\0"
-    "\010for (; k + 2 <= to; k += 64) {\0"
-    "\014const double2 a0 = (double2) (load(x0 + k), load(x0 + k + 32));\0"
-    "\014const double2 a1 = (double2) (load(x1 + k), load(x1 + k + 32));\0"
-    "\014const double2 a2 = (double2) (load(x2 + k), load(x2 + k + 32));\0"
-    "\014const double2 a3 = (double2) (load(x3 + k), load(x3 + k + 32));\0"
-    "\014const double2 b0 = (double2) (load(y0 + k * y_step), load(y0 + (k + 32) * y_step));\0"
-    "static void fetch_a(uint tile, __global const double *from, long ld, int left, int ks, uint who)\0"
-    "\004const int x = who % 16, y = who / 16;\0"
-    "\004const bool is_there = x < ks;\0"
-    "\004for (int row = 0; row < 128; row += 8) {\0"
-    "\010if (row + y < left)\0"
-    "\014copy_element(tile + swizzled(row + y, x / 2, 8) + x % 2 * 8, from, is_there);\0"
-    "\010from += 8 * ld;\0"
-    "static void fetch_b(uint tile, __global const double *from, long ld, int left, int ks, uint who)\0"
-    "\004for (int k = 0; k < 16; k += 4) {\0"
-    "\020copy_element(tile + swizzled(k + y, (i + x) / 2, 8) + x % 2 * 8, from + i,\0"
-    "\030is_there);\0"
-    "// memory by four warps, up to 5 at a time; a tile's `full` barrier says that it is there.\0"
-    "// The other warps compute 16 x 64 of C each, and say by the `empty` barrier when they have\0"
-    "\010__global uchar *work, long parts_at, double alpha, double beta,\0"
-    "\014const int k = step * 16;\0"
-    "\014if (++s == 5) {\0"
-    "\004for (int row = 0; row < 64; row += 8) {\0"
-    "static void copy_16(uint to, __global const double *from, uint bytes)\0"
-    "// Begins to copy 32 lines of 16 elements, of which this work-item copies 2\0"
-    "\004const uint first = item / 8, col = item % 8 * 2;\0"
-    "\004for (uint i = 0; i < 256; i += 256) {\0"
-    "\024line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0);\0"
-    "// Begins to copy 16 lines of 32 elements, of which this work-item copies 2\0"
-    "\010for (uint n = 0; n < 16; n += 8) {\0"
-    "\004// Work-groups that run together share rows and columns: 16 rows of tiles at a time.\0"
-    "\004const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\0"
-    "\004const uint band_rows = min(tiles_m - band, (uint) 16);\0"
-    "// A work-group computes 128 x 128 of C. Tiles of A and B, 16 deep, are fetched into local\0"
-    "\004asm volatile(\"//@setmaxnreg.inc.sync.aligned.u32 240;\" ::: \"memory\");\0"
-    "\010double c[4][4][4];\0"
-    "\010double as0[4][4], bs0[4][2];\0"
-    "\020for (int i = 0; i < 4; i++) {\0"
-    "\020for (int i = 0; i < 4; i++)\0"
-}, {
-    "\014__global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 16384;\0"
-    "\030*(__global double2 *) (part + ((i * 4 + j) * 4 + e) * 256) =\0"
-    "\010const uint each = min(adders / max(tiles - whole, 1U), 256U);\0"
-    "\004__global const double *parts = work + parts_at + 2 * (ulong) told[1] * 16384;\0"
-    "\004if (num <= 8 || told[3] < 64) {\0"
-    "\010for (uint at = told[2] * 256 + adder; at < 8192; at += told[3] * 256) {\0"
-    "\034: part[(p + q == 0 ? 1 : 2 * (p + q)) * 8192];\0"
-    "\020const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 32;\0"
-    "\004for (uint at = told[2]; at < 256; at += told[3]) {\0"
-    "\024part[u] = *(__global const double2 *) (parts + piece * 16384\0"
-    "\004for (int row = 0; row < 16; row += 8) {\0"
-    "\004for (int k = 0; k < 16; k += 8) {\0"
-    "\010for (int i = 0; i < 16; i += 16)\0"
-    "// memory by four warps, up to 16 at a time; a tile's `full` barrier says that it is there.\0"
-    "// The other warps compute 16 x 16 of C each, and say by the `empty` barrier when they have\0"
-    "\014fetch_a(a_at + s * 2048, A + a_offset + first_m * lda + k, lda,\0"
-    "\014fetch_b(b_at + s * 2048, B + b_offset + k * ldb + first_n, ldb,\0"
-    "\014if (++s == 16) {\0"
-    "\014fetch_b(b_at + s * 2048, B + b_offset + first_n * ldb + k, ldb,\0"
-    "\014fetch_a(a_at + s * 2048, A + a_offset + k * lda + first_m, lda,\0"
-    "// A work-group computes 16 x 32 of C. Tiles of A and B, 16 deep, are fetched into local\0"
-    "\014const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 31) / 32;\0"
-    "\014const int first_m = tile_m * 16, first_n = tile_n * 32;\0"
-    "\030for (int x = 0; x < 32; x += 16)\0"
-    "\010const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 31) / 32;\0"
-    "\010const int first_m = tile_m * 16, first_n = tile_n * 32;\0"
-    "\020for (uint i = item; i < 128; i += 256) {\0"
-    "\004const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 31) / 32;\0"
-    "\004const int first_m = tile_m * 16, first_n = tile_n * 32;\0"
-    "\010const uint warp_m = warp % 1 * 16, warp_n = warp % 2 * 16;\0"
-    "\020__local const uchar *b_tile = b_tiles + stage * 4096;\0"
-    "\010__local double *sums = (__local double *) a_tiles + item % 64;\0"
-    "\030sums[((slice - 1) * 8 + (i * 2 + j) * 4 + e) * 64] =\0"
-    "\030c[i][j][e] += sums[(x * 8 + (i * 2 + j) * 4 + e) * 64];\0"
-    "\030fetch_box(b_at + s * 4096, b_map, k, first_n, mbarrier);\0"
-    "// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 16\0"
-    "\010double c[2][4][4];\0"
-    "\010double as0[2][4], bs0[4][2];\0"
-    "\020for (int i = 0; i < 2; i++) {\0"
-    "\020for (int i = 0; i < 2; i++)\0"
-    "// A work-group computes 64 x 128 of C. Tiles of A and B, 16 deep, are fetched into local\0"
-    "\004__local uchar b_tiles[131072] __attribute__((aligned(1024)));\0"
-    "\020const int first = 0, num = (K + 15) / 16;\0"
-    "\014mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\0"
-    "// A work-group of 8 x 8 work-items; each computes 1 x 1 of C in registers.\0"
-    "void kiln_dgemm_direct_multiply(long M, long N, long K, double alpha, double beta,\0"
-    "\004const long row = (long) get_global_id(1);\0"
-    "\004const long col = (long) get_global_id(0);\0"
-    "\004const long r0 = min(row, M - 1) * lda;\0"
-    "\004const long s0 = min(col, N - 1);\0"
-    "\004double c0_0 = 0;\0"
-    "\004long k = 0;\0"
-    "\014__global const double *b = B + k * ldb;\0"
-    "\014const double b0 = load(b + s0);\0"
-    "\014__global const double *a = A + k;\0"
-    "\014const double a0 = load(a + r0);\0"
-    "\004// C = alpha c + beta C for the 1 x 1 block at (row, col).\0"
-    "\010__global double *out = C + row * ldc + col;\0"
-    "\010if (col < N)\0"
-    "\014put(c0_0, alpha, beta, out);\0"
-    "\004const long s0 = min(col, N - 1) * ldb;\0"
-    "\014__global const double *b = B + k;\0"
-    "\004const long r0 = min(row, M - 1);\0"
-    "\014__global const double *a = A + k * lda;\0"
-    "// A work-group computes 32 x 32 of C. Tiles of A and B, 16 deep, are fetched into local\0"
-    "\020for (uint i = item; i < 256; i += 128) {\0"
-    "\010const uint warp_m = warp % 1 * 32, warp_n = warp % 1 * 32;\0"
-    "\030sums[((slice - 1) * 32 + (i * 4 + j) * 4 + e) * 32] =\0"
-    "\030c[i][j][e] += sums[(x * 32 + (i * 4 + j) * 4 + e) * 32];\0"
-    "// A work-group of 4 work-items along L and 32 along K has 16 x 1 of C.\0"
-    "__kernel __attribute__((reqd_work_group_size(32, 4, 1)))\0"
-    "\004__local double part[4][128];\0"
-    "// A work-group of 4 work-items along L and 32 along K has 8 x 1 of C.\0"
-    "__kernel __attribute__((reqd_work_group_size(4, 32, 1)))\0"
-    "\004__local double2 part[128];\0"
-    "// A work-group computes 64 x 32 of C. Tiles of A and B, 16 deep, are fetched into local\0"
-}, {
-    "\010const uint warp_m = warp % 2 * 32, warp_n = warp / 2 % 1 * 32;\0"
-    "\030sums[((slice - 1) * 32 + (i * 4 + j) * 4 + e) * 64] =\0"
-    "\030c[i][j][e] += sums[(x * 32 + (i * 4 + j) * 4 + e) * 64];\0"
-    "// Begins to copy 64 lines of 16 elements, of which this work-item copies 2\0"
-    "// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 16\0"
-    "\010double c[2][2][4];\0"
-    "\010double as0[2][4], bs0[2][2];\0"
-    "\030*(__global double2 *) (part + ((i * 2 + j) * 4 + e) * 128) =\0"
-    "\020const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;\0"
-    "// Begins to copy 16 lines of 64 elements, of which this work-item copies 2\0"
-    "\004const uint band = tile / (1 * tiles_n), in_band = tile - band * tiles_n;\0"
-    "\004const uint band_rows = min(tiles_m - band, (uint) 1);\0"
-    "\014__global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 1024;\0"
-    "\004__global const double *parts = work + parts_at + 2 * (ulong) told[1] * 1024;\0"
-    "\020const uint warp_m = warp % 2 * 16, warp_n = warp / 2 * 16;\0"
-    "\024part[u] = *(__global const double2 *) (parts + piece * 1024\0"
-    "\014const uint warp_m = warp % 2 * 16, warp_n = warp / 2 * 16;\0"
-    "\004__local double part[4][1024];\0"
-    "// A work-group of 8 work-items along L and 128 along K has 16 x 1 of C.\0"
-    "\004__local double2 part[1024];\0"
-    "\004__global const double *y1 = Y + y_offset + min(s + 1, S - 1);\0"
-    "\004double2 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
-    "\014const double2 b1 = load_vector(y1 + k);\0"
-    "\014const double2 b1 = (double2) (load(y1 + k * y_step), load(y1 + (k + 128) * y_step));\0"
-    "\010const double b1 = load(y1 + k * y_step);\0"
-    "\004__global const double *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
-    "// A work-group of 4 work-items along L and 128 along K has 8 x 2 of C.\0"
-    "\004double2 c1 = 0;\0"
-    "static void put_column(double x, __global double *out, long col, long2 stored, double alpha,\0"
-    "\010double beta)\0"
-    "static void put_pair(double x, double y, __global double *out, long col, long2 stored, double alpha,\0"
-    "\010double beta, bool whole)\0"
-    "void kiln_dgemmt_async_multiply(long M, long N, long K,\0"
-    "\010__global double *restrict C, long c_offset, long ldc, int triangle)\0"
-    "\010const uint tiles = count_tiles(((uint) M + 31) / 32, ((uint) N + 63) / 64,\0"
-    "\010const bool is_aligned = are_aligned && is_inside(first_m, first_n, 32, 64, triangle);\0"
-    "\020const long2 stored = stored_columns(first_m + m, N, triangle) - first_n;\0"
-    "\020const int begin = max(stored.x, 0L), end = clamp(stored.y, 0L, 64L);\0"
-    "\024put_column(c[i][j][2 * h], out, col, stored, alpha, beta);\0"
-    "\024put_column(c[i][j][2 * h + 1], out, col + 4, stored, alpha, beta);\0"
-    "void kiln_dgemmt_tma_stream(long M, long N, long K,\0"
-    "\004const uint tiles = count_tiles(((uint) M + 127) / 128, ((uint) N + 63) / 64,\0"
-    "\010const bool is_aligned = are_aligned && is_inside(first_m, first_n, 128, 64, triangle);\0"
-    "void kiln_dgemmt_tma_add(long M, long N, long K,\0"
-    "\010const uint tiles = count_tiles(((uint) M + 127) / 128, ((uint) N + 63) / 64,\0"
-    "\024put_column(all, C + row * ldc, col, stored, alpha, beta);\0"
-    "void kiln_dgemmt_tma_multiply(long M, long N, long K,\0"
-    "\010const uint tiles = count_tiles(((uint) M + 15) / 16, ((uint) N + 15) / 16,\0"
-    "\010const uint2 of_tile = place_of_tile(tile, ((uint) N + 15) / 16, triangle);\0"
-    "\004const uint2 of_tile = place_of_tile(tile, ((uint) N + 15) / 16, triangle);\0"
-    "\010const bool is_aligned = are_aligned && is_inside(first_m, first_n, 16, 16, triangle);\0"
-    "void kiln_dgemmt_tma_copy(long a_rows, long a_cols,\0"
-    "void kiln_dgemmt_tma_copya(long rows, long cols,\0"
-    "void kiln_dgemmt_tma_copyb(long rows, long cols,\0"
-    "void kiln_dgemmt_direct_multiply(long M, long N, long K, double alpha, double beta,\0"
-    "\004if (row >= M || col >= N || is_left_out(row, col, 1, 1, triangle))\0"
-    "\004// Of C = alpha c + beta C for 1 x 1 of C from (row, col) on, what is in the triangle.\0"
-    "\010const long2 stored = stored_columns(row, N, triangle);\0"
-    "\010if (col >= stored.x && col < stored.y)\0"
-    "\020const int begin = max(stored.x, 0L), end = clamp(stored.y, 0L, 32L);\0"
-    "static double load(__global const double *X, long at)\0"
-    "static void store(double x, __global double *X, long at)\0"
-    "void kiln_dgemm_mirror_mirror(long M,\0"
-    "\010__global const double *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
-    "\004__local double tile[16][17];\0"
-    "\014const double element = load(A, a_offset + row * lda + col);\0"
-}, {
-    "// Copies bytes that lie one after the other into local memory.\0"
-    "static void fetch_bytes(uint to, __global const uchar *from, uint bytes, uint mbarrier)\0"
-    "\004asm volatile(\"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes \"\0"
-    "\014\"[%0], [%1], %2, [%3];\" ::\0"
-    "\014\"r\"(to), \"l\"((ulong) from), \"r\"(bytes), \"r\"(mbarrier) : \"memory\");\0"
-    "// Whether any of those who multiply says so.\0"
-    "static uint any_worker(uint says)\0"
-    "\004uint any;\0"
-    "\004asm volatile(\"{ .reg .pred mine, all;\\n\"\0"
-    "\014\"setp.ne.u32 mine, %1, 0;\\n\"\0"
-    "\014\"bar.red.or.pred all, 1, 128, mine;\\n\"\0"
-    "\014\"selp.u32 %0, 1, 0, all; }\" : \"=r\"(any) : \"r\"(says) : \"memory\");\0"
-    "\004return any;\0"
-    "// x times 2 to the e, rounded once; e is from -252 to 252.\0"
-    "static float scaled(float x, int e)\0"
-    "\004return x * as_float((e / 2 + 127) << 23) * as_float((e - e / 2 + 127) << 23);\0"
-    "static float2 unpack_halves(uint both)\0"
-    "\004return vload_half2(0, (const half *) &both);\0"
-    "// The sums of products that have been waited for: nothing that reads them comes sooner.\0"
-    "static void settle(float c[32])\0"
-    "\004asm volatile(\"\" : \"+f\"(c[0]), \"+f\"(c[1]), \"+f\"(c[2]), \"+f\"(c[3]), \"+f\"(c[4]), \"+f\"(c[5]),\0"
-    "\014\"+f\"(c[6]), \"+f\"(c[7]), \"+f\"(c[8]), \"+f\"(c[9]), \"+f\"(c[10]), \"+f\"(c[11]), \"+f\"(c[12]),\0"
-    "\014\"+f\"(c[13]), \"+f\"(c[14]), \"+f\"(c[15]), \"+f\"(c[16]), \"+f\"(c[17]), \"+f\"(c[18]),\0"
-    "\014\"+f\"(c[19]), \"+f\"(c[20]), \"+f\"(c[21]), \"+f\"(c[22]), \"+f\"(c[23]), \"+f\"(c[24]),\0"
-    "\014\"+f\"(c[25]), \"+f\"(c[26]), \"+f\"(c[27]), \"+f\"(c[28]), \"+f\"(c[29]), \"+f\"(c[30]),\0"
-    "\014\"+f\"(c[31]) :: \"memory\");\0"
-    "// Eight lines of a tile are put together again, in the place of their pieces or floats, and times\0"
-    "// 2^-e: k after k, each with the eight lines side by side. Which k is where differs from group to\0"
-    "// group, so that work-items meet in few banks. A warp does so.\0"
-    "static void restore(__local uchar *eight, uint lines, int e, uint lane)\0"
-    "\004uint4 high[2], low[2];\0"
-    "\010high[i] = *(__local const uint4 *) (eight + i * 512 + lane * 16);\0"
-    "\010low[i] = *(__local const uint4 *) (eight + 1024 + i * 512 + lane * 16);\0"
-    "\010uint x[8];\0"
-    "\010vstore4(high[i], 0, x);\0"
-    "\010vstore4(low[i], 1, x);\0"
-    "\010for (int u = 0; u < 8; u++) {\0"
-    "\014const uint k = i * 32 + lane / 8 * 8 + u;\0"
-    "\014const float2 two = unpack_halves(x[u / 2]) + unpack_halves(x[4 + u / 2]) * 0x1p-11f;\0"
-    "\014*(__local float *) (eight + (k ^ lines % 4) * 32 + lane % 8 * 4) =\0"
-    "\024e == 1000 ? as_float(x[u]) : scaled(u % 2 ? two.y : two.x, -e);\0"
-    "// c += a b, or c = a b, for 64 x 16, 16 x 64 and 64 x 64, asynchronously, by the low words of\0"
-    "// descriptors of a and b; the high ones have the stride from eight lines to the next.\0"
-    "static void multiply(float c[32], uint a, uint b)\0"
-    "\014\"l\"((ulong) 128 << 32 | a), \"l\"((ulong) 128 << 32 | b));\0"
-    "static void multiply_first(float c[32], uint a, uint b)\0"
-    "\014\"%32, %33, 0, 1, 1, 0, 0;\" :\0"
-    "// How a line is cut: the exponent of the power of two that brings its largest element to 2^14 or\0"
-    "// more, below 2^15. `most` has its bits without the sign; `ranks` is the sum of the exponents, as\0"
-    "// floats hold them, of the `num` elements but 0.\0"
-    "// 1000: it stays as it is, as an element is infinite or no number, or as the exponents are on\0"
-    "// average 20 below the largest, or as it is so short that nothing is gained.\0"
-    "static int exponent_of(uint most, ulong ranks, ulong num, long depth)\0"
-    "\004if (depth < 16 || most >= 0x7f800000 || ranks + 20 * num < (most >> 23) * num)\0"
-    "\010return 1000;\0"
-    "\004return most != 0 ? 14 - ilogb(as_float(most)) : 0;\0"
-    "// The low piece of x, of which y is too small for any piece: as small as may be, but not 0, so that\0"
-    "// a product with an infinity stays one.\0"
-    "static uint not_0(float x, float y, uint low)\0"
-    "\004return x != 0 && fabs(y) < 0x1p-35f ? (x < 0 ? 0x8001 : 1) : low;\0"
-    "// Eight elements of a line along k: the high pieces, and the low ones times 2^11 1024 bytes\0"
-    "// further on. Of a line that is not cut, four elements each.\0"
-    "static void put_pieces(const float x[8], int e, __global uchar *to)\0"
-    "\004uint high[4], low[4];\0"
-    "\004if (e == 1000) {\0"
-    "\014high[i] = as_uint(x[i]);\0"
-    "\014low[i] = as_uint(x[4 + i]);\0"
-    "\014const float2 y = (float2) (scaled(x[2 * i], e), scaled(x[2 * i + 1], e));\0"
-    "\014high[i] = pack_halves(y.x, y.y);\0"
-    "\014const float2 rest = (y - unpack_halves(high[i])) * 2048;\0"
-    "\014low[i] = pack_halves(rest.x, rest.y);\0"
-}, {
-    "\014low[i] = not_0(x[2 * i], y.x, low[i] & 0xffff)\0"
-    "\024| not_0(x[2 * i + 1], y.y, low[i] >> 16) << 16;\0"
-    "\004*(__global uint4 *) to = (uint4) (high[0], high[1], high[2], high[3]);\0"
-    "\004*(__global uint4 *) (to + 1024) = (uint4) (low[0], low[1], low[2], low[3]);\0"
-    "// Where the pieces of a line are from k on, which is a multiple of 8; `padded` lines are cut.\0"
-    "static __global uchar *pieces_at(__global uchar *work, long padded, long line, long k)\0"
-    "\004return work + padded * 4 + (k / 64 * (padded / 8) + line / 8) * 2048\0"
-    "\014+ k % 64 / 8 * 128 + line % 8 * 16;\0"
-    "// Eight elements of a line from k on.\0"
-    "static void load_along(float x[8], __global const float *X, long ldx, long line, long k)\0"
-    "\004__global const float *from = X + line * ldx + k;\0"
-    "\004if (((ulong) from & 15) == 0) {\0"
-    "\010vstore4(*(__global const float4 *) from, 0, x);\0"
-    "\010vstore4(*(__global const float4 *) (from + 4), 1, x);\0"
-    "\014x[i] = from[i];\0"
-    "static void load_across(float x[8], __global const float *X, long ldx, long line, long k)\0"
-    "\004for (int i = 0; i < 8; i++)\0"
-    "\010x[i] = X[(k + i) * ldx + line];\0"
-    "// The same at the edge of the matrix: what lies outside is 0. Elements of a line are `step` apart.\0"
-    "static void load_some(float x[8], __global const float *from, long step, long num)\0"
-    "\010x[i] = i < num ? from[i * step] : 0;\0"
-    "// What exponent_of asks of a line.\0"
-    "struct look {\0"
-    "\004uint most, ranks, num;\0"
-    "};\0"
-    "static void look_at(struct look *look, const float x[8])\0"
-    "\004for (int i = 0; i < 8; i++) {\0"
-    "\010const uint bits = as_uint(x[i]) & 0x7fffffff;\0"
-    "\010look->most = max(look->most, bits);\0"
-    "\010look->ranks += bits >> 23;\0"
-    "\010look->num += bits != 0;\0"
-    "// What the work-items of a group have of each of eight lines, put together.\0"
-    "static struct look look_of_all(struct look look, __local uint *scratch)\0"
-    "\004const uint item = get_local_id(0), own = item % 8;\0"
-    "\004for (uint distance = 8; distance < 32; distance *= 2) {\0"
-    "\010look.most = max(look.most, exchange(look.most, distance));\0"
-    "\010look.ranks += exchange(look.ranks, distance);\0"
-    "\010look.num += exchange(look.num, distance);\0"
-    "\004if (item % 32 < 8) {\0"
-    "\010scratch[item / 32 * 8 + own] = look.most;\0"
-    "\010scratch[128 + item / 32 * 8 + own] = look.ranks;\0"
-    "\010scratch[256 + item / 32 * 8 + own] = look.num;\0"
-    "\004struct look all = { 0, 0, 0 };\0"
-    "\004for (int i = 0; i < 16; i++) {\0"
-    "\010all.most = max(all.most, scratch[i * 8 + own]);\0"
-    "\010all.ranks += scratch[128 + i * 8 + own];\0"
-    "\010all.num += scratch[256 + i * 8 + own];\0"
-    "\004return all;\0"
-    "// A work-item looks at every 64th eight elements of one of eight lines, from `first` on, for k from\0"
-    "// `begin` to `end`.\0"
-    "static struct look look_along(long first, __global const float *X, long ldx, long lines,\0"
-    "\010long begin, long end)\0"
-    "\004const long line = first + get_local_id(0) % 8;\0"
-    "\004long k = begin + get_local_id(0) / 8 * 8;\0"
-    "\004struct look look = { 0, 0, 0 };\0"
-    "\004if (line >= lines)\0"
-    "\010return look;\0"
-    "\004for (; k + 519 < end; k += 1024) {\0"
-    "\010float x[8], y[8];\0"
-    "\010load_along(x, X, ldx, line, k);\0"
-    "\010load_along(y, X, ldx, line, k + 512);\0"
-    "\010look_at(&look, x);\0"
-    "\010look_at(&look, y);\0"
-    "\004for (; k < end; k += 512) {\0"
-    "\010float x[8];\0"
-    "\010load_some(x, X + line * ldx + k, 1, end - k);\0"
-    "\004return look;\0"
-    "// Cuts what was looked at; behind the end of K, up to `padded_end`, pieces are 0.\0"
-    "static void cut_along(long first, int e, __global const float *X, long ldx, long lines,\0"
-    "\010long begin, long end, long padded_end, long padded, __global uchar *work)\0"
-    "\004for (; line < lines && k + 519 < end; k += 1024) {\0"
-    "\010put_pieces(x, e, pieces_at(work, padded, line, k));\0"
-    "\010put_pieces(y, e, pieces_at(work, padded, line, k + 512));\0"
-    "\004for (; k < padded_end; k += 512) {\0"
-    "\010load_some(x, X + line * ldx + k, 1, line < lines ? end - k : 0);\0"
-    "static struct look look_across(long first, __global const float *X, long ldx, long lines,\0"
-    "\010load_across(x, X, ldx, line, k);\0"
-    "\010load_across(y, X, ldx, line, k + 512);\0"
-    "\010load_some(x, X + k * ldx + line, ldx, end - k);\0"
-    "static void cut_across(long first, int e, __global const float *X, long ldx, long lines,\0"
-    "\010load_some(x, X + k * ldx + line, ldx, line < lines ? end - k : 0);\0"
-    "// Cuts op(A) and op(B) into halves.\0"
-    "void kiln_xgemm_halves_cut(long a_lines, long a_depth,\0"
-    "\010__global uchar *restrict a_work, long a_at, long b_lines, long b_depth,\0"
-    "\004__local uint scratch[384];\0"
-}, {
-    "\004const long a_padded = (a_lines + 63) / 64 * 64;\0"
-    "\004const long b_padded = (b_lines + 63) / 64 * 64;\0"
-    "\004for (long task = get_group_id(0); task < (a_padded + b_padded) / 8;\0"
-    "\ttask += get_num_groups(0)) {\0"
-    "\010const long of_both = task * 8, depth = a_depth;\0"
-    "\010if (of_both < a_padded) {\0"
-    "\014const long first = of_both, lines = a_lines, ldx = lda, padded = a_padded;\0"
-    "\014__global const float *X = A + a_offset;\0"
-    "\014__global uchar *work = a_work + a_at * 4;\0"
-    "\014const long begin = 0, end = depth, next = (depth + 63) / 64 * 64;\0"
-    "\014const struct look look = look_of_all(look_along(first, X, ldx, lines, begin, end),\0"
-    "\024scratch);\0"
-    "\014const int e = exponent_of(look.most, look.ranks, look.num, depth);\0"
-    "\014if (get_local_id(0) < 8)\0"
-    "\020((__global int *) work)[first + get_local_id(0)] = e;\0"
-    "\014cut_along(first, e, X, ldx, lines, begin, end, next, padded, work);\0"
-    "\014const long first = of_both - a_padded, lines = b_lines, ldx = ldb, padded = b_padded;\0"
-    "\014__global const float *X = B + b_offset;\0"
-    "\014__global uchar *work = b_work + b_at * 4;\0"
-    "\014const struct look look = look_of_all(look_across(first, X, ldx, lines, begin, end),\0"
-    "\014cut_across(first, e, X, ldx, lines, begin, end, next, padded, work);\0"
-    "// Cuts op(X), whose lines are rows of op(A) or columns of op(B), into halves.\0"
-    "void kiln_xgemm_halves_cuta(long lines, long depth,\0"
-    "\010__global const float *restrict X, long x_offset, long ldx,\0"
-    "\004const long padded = (lines + 63) / 64 * 64;\0"
-    "\004work += at * 4;\0"
-    "\004for (long first = get_group_id(0) * 8; first < padded; first += get_num_groups(0) * 8) {\0"
-    "\010const long begin = 0, end = depth, next = (depth + 63) / 64 * 64;\0"
-    "\010const struct look look = look_of_all(look_along(first, X, ldx, lines, begin, end), scratch);\0"
-    "\010const int e = exponent_of(look.most, look.ranks, look.num, depth);\0"
-    "\010if (get_local_id(0) < 8)\0"
-    "\014((__global int *) work)[first + get_local_id(0)] = e;\0"
-    "\010cut_along(first, e, X, ldx, lines, begin, end, next, padded, work);\0"
-    "void kiln_xgemm_halves_cutb(long lines, long depth,\0"
-    "\010const struct look look = look_of_all(look_across(first, X, ldx, lines, begin, end),\0"
-    "\020scratch);\0"
-    "\010cut_across(first, e, X, ldx, lines, begin, end, next, padded, work);\0"
-    "// op(A) and op(B) have been cut into halves, an element x of a row (column) into x = 2^-e (high +\0"
-    "// 2^-11 low). A work-group computes 64 x 64 of C; tiles of both pieces, 64 deep, are fetched into\0"
-    "// local memory, up to 6 at a time, and a tile's `full` barrier says that it is there. One\0"
-    "// work-item fetches; 1 warp groups multiply, 64 rows of C each, and say by the `empty` barrier when\0"
-    "// they have read a tile.\0"
-    "__kernel __attribute__((reqd_work_group_size(160, 1, 1)))\0"
-    "void kiln_xgemm_halves_multiply(long M, long N, long K,\0"
-    "\010__global const uchar *restrict packed_a, long packed_a_at,\0"
-    "\010__global const uchar *restrict packed_b, long packed_b_at, float alpha, float beta,\0"
-    "\004__local float rows[1024];\0"
-    "\004const uint item = get_local_id(0), lane = item % 32;\0"
-    "\004const uint fulls = local_address(full), empties = local_address(empty);\0"
-    "\004// The exponents, one for each line, lie before the pieces.\0"
-    "\004const long a_lines = (M + 63) / 64 * 64;\0"
-    "\004const long b_lines = (N + 63) / 64 * 64;\0"
-    "\004__global const int *a_exponents = (__global const int *) (packed_a + packed_a_at * 4);\0"
-    "\004__global const int *b_exponents = (__global const int *) (packed_b + packed_b_at * 4);\0"
-    "\014__global const uchar *a_pieces = (__global const uchar *) (a_exponents + 1 * a_lines);\0"
-    "\014__global const uchar *b_pieces = (__global const uchar *) (b_exponents + 1 * b_lines);\0"
-    "\020mbarrier_expect(fulls + 8 * s, 32768);\0"
-    "\020fetch_bytes(a_at + s * 16384, a_pieces\0"
-    "\030+ (step * (a_lines / 8) + first_m / 8) * 2048, 16384,\0"
-    "\030fulls + 8 * s);\0"
-    "\020fetch_bytes(b_at + s * 16384, b_pieces\0"
-    "\030+ (step * (b_lines / 8) + first_n / 8) * 2048, 16384,\0"
-    "\010// Where a line of the tile is not cut, the tile is multiplied as it is.\0"
-    "\010uint is_plain = 0;\0"
-    "\010for (int i = item; i < 64; i += 128) {\0"
-    "\014is_plain |= a_exponents[first_m + i] == 1000 || b_exponents[first_n + i] == 1000;\0"
-    "\010is_plain = any_worker(is_plain);\0"
-    "\010const long row_0 = first_m + item / 32 * 16 + item % 32 / 4, col_0 = first_n + item % 4 * 2;\0"
-    "\010if (is_plain) {\0"
-    "\014// Every line is put together again, or was not cut.\0"
-}, {
-    "\014const uint warp = item / 32;\0"
-    "\014// 128 of k have sums of their own, so that fewer are added one after the other.\0"
-    "\014float sums[32];\0"
-    "\014for (int i = 0; i < 32; i++)\0"
-    "\020sums[i] = 0;\0"
-    "\020__local uchar *a_tile = a_tiles + stage * 16384;\0"
-    "\020__local uchar *b_tile = b_tiles + stage * 16384;\0"
-    "\014#pragma unroll 1\0"
-    "\020for (uint g = warp; g < 16; g += 4) {\0"
-    "\024const bool is_a = g < 8;\0"
-    "\024const uint lines = is_a ? g : g - 8;\0"
-    "\024__local uchar *eight = (is_a ? a_tile : b_tile) + lines * 2048;\0"
-    "\024const int e = is_a ? a_exponents[first_m + lines * 8 + lane % 8]\0"
-    "\034: b_exponents[first_n + lines * 8 + lane % 8];\0"
-    "\024restore(eight, lines, e, lane);\0"
-    "\020asm volatile(\"bar.sync 2, 128;\" ::: \"memory\");\0"
-    "\020if (now % 2 == 0) {\0"
-    "\024for (int i = 0; i < 32; i++) {\0"
-    "\030c[i] += sums[i];\0"
-    "\030sums[i] = 0;\0"
-    "\014#pragma unroll 2\0"
-    "\020for (uint k = 0; k < 64; k++) {\0"
-    "\024float x[2];\0"
-    "\024for (uint h = 0; h < 2; h++) {\0"
-    "\030const uint lines = warp * 2 + h;\0"
-    "\030x[h] = *(__local const float *) (a_tile + lines * 2048 + (k ^ lines % 4)\0"
-    "\037 * 32\0"
-    "\037 + lane / 4 * 4);\0"
-    "\024for (uint j = 0; j < 8; j++) {\0"
-    "\030const float2 y = *(__local const float2 *) (b_tile + j * 2048 + (k ^ j % 4)\0"
-    "\037 + lane % 4 * 8);\0"
-    "\030for (uint h = 0; h < 2; h++) {\0"
-    "\034sums[4 * j + 2 * h] += x[h] * y.x;\0"
-    "\034sums[4 * j + 2 * h + 1] += x[h] * y.y;\0"
-    "\020// What was written here is read no more when the copy engine writes.\0"
-    "\020if (item % 128 == 0)\0"
-    "\024mbarrier_arrive(empties + 8 * stage);\0"
-    "\020c[i] += sums[i];\0"
-    "\014float h[32];\0"
-    "\020h[i] = 0;\0"
-    "\014for (int from = 0; from < num; from += 16) {\0"
-    "\020float l[32];\0"
-    "\020for (int i = 0; i < 32; i++)\0"
-    "\024l[i] = 0;\0"
-    "\020for (int now = from; now < min(from + 16, num); now++) {\0"
-    "\024// The low words of descriptors (PTX ISA, \"matrix descriptor\"): the address of\0"
-    "\024// the high pieces, and 128 bytes from eight k to the next. The low pieces lie\0"
-    "\024// 1024 bytes further on.\0"
-    "\024const uint a = (a_at + stage * 16384 + group * 16384) >> 4 | 8 << 16;\0"
-    "\024const uint b = (b_at + stage * 16384) >> 4 | 8 << 16;\0"
-    "\024mbarrier_wait(fulls + 8 * stage, phase);\0"
-    "\024warp_sync();\0"
-    "\024asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\0"
-    "\024multiply_first(h, a, b);\0"
-    "\024multiply(h, a + 16, b + 16);\0"
-    "\024multiply(h, a + 32, b + 32);\0"
-    "\024multiply(h, a + 48, b + 48);\0"
-    "\024asm volatile(\"//@wgmma.commit_group.sync.aligned;\" ::: \"memory\");\0"
-    "\030multiply(l, a + s * 16, b + s * 16 + 64);\0"
-    "\030multiply(l, a + s * 16 + 64, b + s * 16);\0"
-    "\024// The high products are there, and the step before this one has been read.\0"
-    "\024asm volatile(\"//@wgmma.wait_group.sync.aligned 1;\" ::: \"memory\");\0"
-    "\024if (now > 0 && item % 128 == 0)\0"
-    "\030mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\0"
-    "\024// The tensor units round sums towards 0: few are added there.\0"
-    "\024settle(h);\0"
-    "\024for (int i = 0; i < 32; i++)\0"
-    "\030c[i] += h[i];\0"
-    "\024if (++stage == 6) {\0"
-    "\030stage = 0;\0"
-    "\030phase ^= 1;\0"
-    "\020asm volatile(\"//@wgmma.wait_group.sync.aligned 0;\" ::: \"memory\");\0"
-    "\020settle(l);\0"
-    "\024c[i] += l[i] * 0x1p-11f;\0"
-    "\014for (int i = 0; i < 32; i++) {\0"
-    "\020const int e = a_exponents[row_0 + i / 2 % 2 * 8] + b_exponents[col_0 + i / 4 * 8 + i\0"
-    "\030% 2];\0"
-    "\020c[i] = scaled(c[i], clamp(-e, -252, 252));\0"
-    "\010// A warp puts 8 rows and 32 columns after the other into local memory, and stores them row\0"
-    "\010// by row: columns side by side are stored at once, wherever a row begins. In which place\0"
-    "\010// eight columns are differs from row to row, so that work-items meet in few banks.\0"
-    "\010__local float *eight = rows + item / 32 * 256;\0"
-    "\010for (int h = 0; h < 2; h++)\0"
-    "\014for (int j = 0; j < 8; j += 4) {\0"
-    "\024*(__local float2 *) (eight + lane / 4 * 32 + (b ^ lane / 4 % 4) * 8\0"
-    "\034+ lane % 4 * 2) = (float2) (c[4 * (j + b) + 2 * h],\0"
-    "\037     c[4 * (j + b) + 2 * h + 1]);\0"
-    "\020for (int i = 0; i < 8; i++) {\0"
-    "\024const uint r = i + lane / 32, column = lane % 32;\0"
-    "\024const long row = first_m + item / 32 * 16 + h * 8 + r;\0"
-    "\030put_column(eight[r * 32 + (column / 8 ^ r % 4) * 8 + column % 8],\0"
-    "\037 C + row * ldc, first_n + j * 8 + column, N, alpha, beta);\0"
-    "\014\"bar.red.or.pred all, 1, 256, mine;\\n\"\0"
-    "static void settle(float c[64])\0"
-    "\014\"+f\"(c[31]), \"+f\"(c[32]), \"+f\"(c[33]), \"+f\"(c[34]), \"+f\"(c[35]), \"+f\"(c[36]),\0"
-    "\014\"+f\"(c[37]), \"+f\"(c[38]), \"+f\"(c[39]), \"+f\"(c[40]), \"+f\"(c[41]), \"+f\"(c[42]),\0"
-    "\014\"+f\"(c[43]), \"+f\"(c[44]), \"+f\"(c[45]), \"+f\"(c[46]), \"+f\"(c[47]), \"+f\"(c[48]),\0"
-}, {
-    "\014\"+f\"(c[49]), \"+f\"(c[50]), \"+f\"(c[51]), \"+f\"(c[52]), \"+f\"(c[53]), \"+f\"(c[54]),\0"
-    "\014\"+f\"(c[55]), \"+f\"(c[56]), \"+f\"(c[57]), \"+f\"(c[58]), \"+f\"(c[59]), \"+f\"(c[60]),\0"
-    "\014\"+f\"(c[61]), \"+f\"(c[62]), \"+f\"(c[63]) :: \"memory\");\0"
-    "// c += a b, or c = a b, for 64 x 16, 16 x 128 and 64 x 128, asynchronously, by the low words of\0"
-    "static void multiply(float c[64], uint a, uint b)\0"
-    "static void multiply_first(float c[64], uint a, uint b)\0"
-    "\014\"%64, %65, 0, 1, 1, 0, 0;\" :\0"
-    "\004const long a_padded = (a_lines + 127) / 128 * 128;\0"
-    "\004const long b_padded = (b_lines + 127) / 128 * 128;\0"
-    "\004const long padded = (lines + 127) / 128 * 128;\0"
-    "// 2^-11 low). A work-group computes 128 x 128 of C; tiles of both pieces, 64 deep, are fetched into\0"
-    "// local memory, up to 3 at a time, and a tile's `full` barrier says that it is there. One\0"
-    "// work-item fetches; 2 warp groups multiply, 64 rows of C each, and say by the `empty` barrier when\0"
-    "\004__local float rows[2048];\0"
-    "\004const long a_lines = (M + 127) / 128 * 128;\0"
-    "\004const long b_lines = (N + 127) / 128 * 128;\0"
-    "\020mbarrier_expect(fulls + 8 * s, 65536);\0"
-    "\020fetch_bytes(a_at + s * 32768, a_pieces\0"
-    "\030+ (step * (a_lines / 8) + first_m / 8) * 2048, 32768,\0"
-    "\020fetch_bytes(b_at + s * 32768, b_pieces\0"
-    "\030+ (step * (b_lines / 8) + first_n / 8) * 2048, 32768,\0"
-    "\010for (int i = item; i < 128; i += 256) {\0"
-    "\014float sums[64];\0"
-    "\014for (int i = 0; i < 64; i++)\0"
-    "\020__local uchar *a_tile = a_tiles + stage * 32768;\0"
-    "\020__local uchar *b_tile = b_tiles + stage * 32768;\0"
-    "\020for (uint g = warp; g < 32; g += 8) {\0"
-    "\024const bool is_a = g < 16;\0"
-    "\024const uint lines = is_a ? g : g - 16;\0"
-    "\020asm volatile(\"bar.sync 2, 256;\" ::: \"memory\");\0"
-    "\024for (int i = 0; i < 64; i++) {\0"
-    "\024for (uint j = 0; j < 16; j++) {\0"
-    "\020if (++stage == 3) {\0"
-    "\014float h[64];\0"
-    "\020float l[64];\0"
-    "\020for (int i = 0; i < 64; i++)\0"
-    "\024const uint a = (a_at + stage * 32768 + group * 16384) >> 4 | 8 << 16;\0"
-    "\024const uint b = (b_at + stage * 32768) >> 4 | 8 << 16;\0"
-    "\030mbarrier_arrive(empties + 8 * (stage == 0 ? 2 : stage - 1));\0"
-    "\024for (int i = 0; i < 64; i++)\0"
-    "\024if (++stage == 3) {\0"
-    "\014for (int i = 0; i < 64; i++) {\0"
-    "\014for (int j = 0; j < 16; j += 4) {\0"
-    "// 2^-11 low). A work-group computes 64 x 128 of C; tiles of both pieces, 64 deep, are fetched into\0"
-    "// local memory, up to 4 at a time, and a tile's `full` barrier says that it is there. One\0"
-    "\020mbarrier_expect(fulls + 8 * s, 49152);\0"
-    "\010for (int i = item; i < 128; i += 128) {\0"
-    "\014if (i < 64)\0"
-    "\020is_plain |= a_exponents[first_m + i] == 1000;\0"
-    "\014if (i < 128)\0"
-    "\020is_plain |= b_exponents[first_n + i] == 1000;\0"
-    "\020for (uint g = warp; g < 24; g += 4) {\0"
-    "\020if (++stage == 4) {\0"
-    "\030mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\0"
-    "\024if (++stage == 4) {\0"
-    "\004uint4 high[1], low[1];\0"
-    "\004for (int i = 0; i < 1; i++) {\0"
-    "\010low[i] = *(__local const uint4 *) (eight + 512 + i * 512 + lane * 16);\0"
-    "// Blocks of a warp's rows of A, and of its columns of B: sixteen k of one piece.\0"
-    "static void read_b(uint to[2][4], uint from)\0"
-    "\004for (int i = 0; i < 2; i++)\0"
-    "\010load_blocks(to[i], from + i * 2048);\0"
-    "static void read_a(uint to[2][4], uint from)\0"
-    "// c += a b for what a warp has read.\0"
-    "static void multiply(float c[2][4][4], uint a[2][4], uint b[2][4])\0"
-    "\010for (int j = 0; j < 4; j++)\0"
-    "\014multiply_blocks(c[i][j], a[i], b[j / 2] + j % 2 * 2);\0"
-    "// A work-item's sums become 0.\0"
-    "static void clear(float c[2][4][4])\0"
-    "\014for (int e = 0; e < 4; e++)\0"
-    "\020c[i][j][e] = 0;\0"
-    "// c += factor x, for all sums of a work-item.\0"
-    "static void add(float c[2][4][4], float x[2][4][4], float factor)\0"
-    "\020c[i][j][e] += factor * x[i][j][e];\0"
-    "static void put_pair(float x, float y, __global float *out, long col, long N, float alpha,\0"
-    "\010z += beta * *(__global float2 *) (out + col);\0"
-    "\004*(__global float2 *) (out + col) = z;\0"
-    "// Eight elements of a line along k: the high pieces, and the low ones times 2^11 512 bytes\0"
-    "\004*(__global uint4 *) (to + 512) = (uint4) (low[0], low[1], low[2], low[3]);\0"
-    "\004return work + padded * 4 + (k / 32 * (padded / 8) + line / 8) * 1024\0"
-    "\014+ k % 32 / 8 * 128 + line % 8 * 16;\0"
-    "void kiln_xgemm_cuts_cut(long a_lines, long a_depth,\0"
-    "\014const long begin = 0, end = depth, next = (depth + 31) / 32 * 32;\0"
-    "void kiln_xgemm_cuts_cuta(long lines, long depth,\0"
-    "\010const long begin = 0, end = depth, next = (depth + 31) / 32 * 32;\0"
-}, {
-    "void kiln_xgemm_cuts_cutb(long lines, long depth,\0"
-    "// 2^-11 low). A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of both pieces,\0"
-    "// 32 deep, are copied into local memory asynchronously, 2 ahead of those that are multiplied.\0"
-    "void kiln_xgemm_cuts_multiply(long M, long N, long K,\0"
-    "\004__local uchar both_tiles[49152] __attribute__((aligned(128)));\0"
-    "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 24576;\0"
-    "\004const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 7;\0"
-    "\004__global const float *a_pieces = (__global const float *) (a_exponents + 1 * a_lines);\0"
-    "\004__global const float *b_pieces = (__global const float *) (b_exponents + 1 * b_lines);\0"
-    "\010clear(c);\0"
-    "\014float sums[2][4][4];\0"
-    "\014clear(sums);\0"
-    "\014for (int t = 0; t < num + 2; t++) {\0"
-    "\020// What was asked for at t - 2 is there for all, and all have multiplied those of\0"
-    "\020// the step before, whose place is the next one to copy to.\0"
-    "\020if (t >= 2) {\0"
-    "\024wait_for_copies();\0"
-    "\024barrier(CLK_LOCAL_MEM_FENCE);\0"
-    "\020if (t < num) {\0"
-    "\024__global const float *a_from = a_pieces\0"
-    "\034+ (step * (a_lines / 8) + first_m / 8) * 256 + item * 4;\0"
-    "\024__global const float *b_from = b_pieces\0"
-    "\034+ (step * (b_lines / 8) + first_n / 8) * 256 + item * 4;\0"
-    "\024const uint a_to = a_at + stage * 8192 + item * 16;\0"
-    "\024const uint b_to = b_at + stage * 8192 + item * 16;\0"
-    "\024for (uint i = 0; i < 512; i += 128)\0"
-    "\030copy_16(a_to + i * 16, a_from + i * 4, 16);\0"
-    "\030copy_16(b_to + i * 16, b_from + i * 4, 16);\0"
-    "\020commit_copies();\0"
-    "\020if (++stage == 3)\0"
-    "\020if (t < 2)\0"
-    "\020__local uchar *a_tile = a_tiles + stage * 8192;\0"
-    "\020__local uchar *b_tile = b_tiles + stage * 8192;\0"
-    "\024__local uchar *eight = (is_a ? a_tile : b_tile) + lines * 1024;\0"
-    "\020if (t % 4 == 0) {\0"
-    "\024add(c, sums, 1);\0"
-    "\024clear(sums);\0"
-    "\020#pragma unroll 2\0"
-    "\020for (uint k = 0; k < 32; k++) {\0"
-    "\024float x[4];\0"
-    "\024for (uint i = 0; i < 4; i++) {\0"
-    "\030const uint lines = warp_m / 8 + i;\0"
-    "\030x[i] = *(__local const float *) (a_tile + lines * 1024\0"
-    "\037 + (k ^ lines % 4) * 32 + lane_m * 4);\0"
-    "\024for (uint j = 0; j < 4; j++) {\0"
-    "\030const uint lines = warp_n / 8 + j;\0"
-    "\030const float2 y = *(__local const float2 *) (b_tile + lines * 1024\0"
-    "\037 + (k ^ lines % 4) * 32 + lane_k * 8);\0"
-    "\030for (uint i = 0; i < 4; i++) {\0"
-    "\034sums[i / 2][j][i % 2 * 2] += x[i] * y.x;\0"
-    "\034sums[i / 2][j][i % 2 * 2 + 1] += x[i] * y.y;\0"
-    "\014add(c, sums, 1);\0"
-    "\014// Blocks of 8 x 8 are read four at once: work-item l says where line l % 8 of block l /\0"
-    "\014// 8 is.\0"
-    "\014const uint a_line = a_at + (warp_m / 8 + lane / 8 % 2) * 1024\0"
-    "\024+ lane / 16 * 128 + lane % 8 * 16;\0"
-    "\014const uint b_line = b_at + (warp_n / 8 + lane / 16) * 1024\0"
-    "\024+ lane / 8 % 2 * 128 + lane % 8 * 16;\0"
-    "\014// Products with a low piece are small, so that little is lost when the tensor units add\0"
-    "\014// up many.\0"
-    "\014float l[2][4][4];\0"
-    "\014clear(l);\0"
-    "\020// The low pieces lie 512 bytes behind the high ones.\0"
-    "\020const uint a_tile = a_line + stage * 8192, b_tile = b_line + stage * 8192;\0"
-    "\020float h[2][4][4];\0"
-    "\020uint a[2][4], b[2][4], b_low[2][4];\0"
-    "\020clear(h);\0"
-    "\020for (uint s = 0; s < 2; s++) {\0"
-    "\024read_a(a, a_tile + s * 256);\0"
-    "\024read_b(b, b_tile + s * 256);\0"
-    "\024read_b(b_low, b_tile + s * 256 + 512);\0"
-    "\024multiply(h, a, b);\0"
-    "\024multiply(l, a, b_low);\0"
-    "\024read_a(a, a_tile + s * 256 + 512);\0"
-    "\024multiply(l, a, b);\0"
-    "\020if (t % 32 == 0) {\0"
-    "\024add(c, l, 0x1p-11f);\0"
-    "\024clear(l);\0"
-    "\020// The tensor units round sums towards 0: few are added there.\0"
-    "\020add(c, h, 1);\0"
-    "\014add(c, l, 0x1p-11f);\0"
-    "\024for (int e = 0; e < 4; e++) {\0"
-    "\030const uint row = warp_m + i * 16 + e / 2 * 8 + lane_r;\0"
-    "\030const uint col = warp_n + j * 8 + lane_k * 2 + e % 2;\0"
-    "\030const int both = a_exponents[first_m + row] + b_exponents[first_n + col];\0"
-    "\030c[i][j][e] = scaled(c[i][j][e], clamp(-both, -252, 252));\0"
-    "\030*(__local float2 *) (c_tile + c_place(row, col)) =\0"
-    "\037 (float2) (c[i][j][2 * h], c[i][j][2 * h + 1]);\0"
-    "\020__global float *out = C + row * ldc;\0"
-    "static void settle(float c[96])\0"
-    "\014\"+f\"(c[61]), \"+f\"(c[62]), \"+f\"(c[63]), \"+f\"(c[64]), \"+f\"(c[65]), \"+f\"(c[66]),\0"
-    "\014\"+f\"(c[67]), \"+f\"(c[68]), \"+f\"(c[69]), \"+f\"(c[70]), \"+f\"(c[71]), \"+f\"(c[72]),\0"
-    "\014\"+f\"(c[73]), \"+f\"(c[74]), \"+f\"(c[75]), \"+f\"(c[76]), \"+f\"(c[77]), \"+f\"(c[78]),\0"
-    "\014\"+f\"(c[79]), \"+f\"(c[80]), \"+f\"(c[81]), \"+f\"(c[82]), \"+f\"(c[83]), \"+f\"(c[84]),\0"
-    "\014\"+f\"(c[85]), \"+f\"(c[86]), \"+f\"(c[87]), \"+f\"(c[88]), \"+f\"(c[89]), \"+f\"(c[90]),\0"
-}, {
-    "\014\"+f\"(c[91]), \"+f\"(c[92]), \"+f\"(c[93]), \"+f\"(c[94]), \"+f\"(c[95]) :: \"memory\");\0"
-    "// c += a b, or c = a b, for 64 x 16, 16 x 192 and 64 x 192, asynchronously, by the low words of\0"
-    "static void multiply(float c[96], uint a, uint b)\0"
-    "static void multiply_first(float c[96], uint a, uint b)\0"
-    "\014\"%96, %97, 0, 1, 1, 0, 0;\" :\0"
-    "\004const long b_padded = (b_lines + 191) / 192 * 192;\0"
-    "\004const long padded = (lines + 191) / 192 * 192;\0"
-    "// 2^-11 low). A work-group computes 128 x 192 of C; tiles of both pieces, 64 deep, are fetched into\0"
-    "// local memory, up to 2 at a time, and a tile's `full` barrier says that it is there. One\0"
-    "\004__local ulong full[2];\0"
-    "\004__local ulong empty[2];\0"
-    "\004const long b_lines = (N + 191) / 192 * 192;\0"
-    "\010for (int s = 0; s < 2; s++) {\0"
-    "\014// Work-groups that run together share rows and columns: 16 rows of tiles at a time.\0"
-    "\014const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\0"
-    "\014const uint band_rows = min(tiles_m - band, (uint) 16);\0"
-    "\020mbarrier_expect(fulls + 8 * s, 81920);\0"
-    "\020fetch_bytes(b_at + s * 49152, b_pieces\0"
-    "\030+ (step * (b_lines / 8) + first_n / 8) * 2048, 49152,\0"
-    "\020if (++s == 2) {\0"
-    "\010for (int i = item; i < 192; i += 256) {\0"
-    "\014if (i < 192)\0"
-    "\014float sums[96];\0"
-    "\014for (int i = 0; i < 96; i++)\0"
-    "\020__local uchar *b_tile = b_tiles + stage * 49152;\0"
-    "\020for (uint g = warp; g < 40; g += 8) {\0"
-    "\024for (int i = 0; i < 96; i++) {\0"
-    "\024for (uint j = 0; j < 24; j++) {\0"
-    "\020if (++stage == 2) {\0"
-    "\014float h[96];\0"
-    "\020// The low words of descriptors (PTX ISA, \"matrix descriptor\"): the address of the\0"
-    "\020// high pieces, and 128 bytes from eight k to the next. The low pieces lie 1024\0"
-    "\020// bytes further on.\0"
-    "\020const uint a = (a_at + stage * 32768 + group * 16384) >> 4 | 8 << 16;\0"
-    "\020const uint b = (b_at + stage * 49152) >> 4 | 8 << 16;\0"
-    "\020multiply_first(h, a, b + 64);\0"
-    "\020multiply(h, a + 64, b);\0"
-    "\020for (int s = 1; s < 4; s++) {\0"
-    "\024multiply(h, a + s * 16, b + s * 16 + 64);\0"
-    "\024multiply(h, a + s * 16 + 64, b + s * 16);\0"
-    "\020settle(h);\0"
-    "\020for (int i = 0; i < 96; i++)\0"
-    "\024c[i] += h[i] * 0x1p-11f;\0"
-    "\020multiply_first(h, a, b);\0"
-    "\020for (int s = 1; s < 4; s++)\0"
-    "\024multiply(h, a + s * 16, b + s * 16);\0"
-    "\024c[i] += h[i];\0"
-    "\014for (int i = 0; i < 96; i++) {\0"
-    "\014for (int j = 0; j < 24; j += 4) {\0"
-    "// c += a b, or c = a b, for 64 x 16, 16 x 64 and 64 x 64, asynchronously: a in registers, b by the\0"
-    "// low word of its descriptor; the high one has the stride from eight lines to the next.\0"
-    "static void multiply(float c[32], const uint a[4], uint b)\0"
-    "\014\"{%32, %33, %34, %35}, %36, 1, 1, 1, 0;\" :\0"
-    "\014\"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"l\"((ulong) 128 << 32 | b));\0"
-    "static void multiply_first(float c[32], const uint a[4], uint b)\0"
-    "\014\"{%32, %33, %34, %35}, %36, 0, 1, 1, 0;\" :\0"
-    "// What work-item `lane` of the warp has.\0"
-    "static float of_lane(float x, uint lane)\0"
-    "\004float of;\0"
-    "\004asm volatile(\"shfl.sync.idx.b32 %0, %1, %2, 31, 0xffffffff;\" : \"=f\"(of) : \"f\"(x), \"r\"(lane));\0"
-    "\004return of;\0"
-    "// 2 to the e, which is 0 at most; below the normal numbers 0.\0"
-    "static float power(int e)\0"
-    "\004return e < -126 ? 0 : as_float((e + 127) << 23);\0"
-    "// One work-item fetches a tile of Y.\0"
-    "static void fetch_y(uint to, uint full, __global const uchar *from)\0"
-    "\004mbarrier_expect(full, 16384);\0"
-    "\004fetch_bytes(to, from, 16384, full);\0"
-    "// Copies four elements, or one.\0"
-    "static void copy_4(uint to, __global const float *from)\0"
-    "\004asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16;\" ::\0"
-    "\014\"r\"(to), \"l\"((ulong) from) : \"memory\");\0"
-    "static void copy_1(uint to, __global const float *from)\0"
-    "\004asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4;\" ::\0"
-    "// Where a k of a line is among a warp's elements. 16 lines are side by side, first for even k, and\0"
-    "// their halves change places with every other pair, so that work-items meet in few banks.\0"
-    "static uint x_place(uint line, uint k)\0"
-    "\004return (k % 2 * 32 + k / 2) * 16 + (line ^ k / 4 % 2 * 8);\0"
-    "// Brings 64 k of 16 lines, all of which are there, four elements at a time or one.\0"
-    "static void copy_ones(uint to, __global const float *X, long ldx)\0"
-    "\004const uint lane = get_local_id(0) % 32;\0"
-    "\004const uint line = lane % 16, k = lane / 16;\0"
-    "\004X += k * ldx + line;\0"
-    "\004for (uint i = 0; i < 64; i += 2, X += 2 * ldx)\0"
-    "\010copy_1(to + x_place(line, k + i) * 4, X);\0"
-}, {
-    "static void copy_fours(uint to, __global const float *X, long ldx)\0"
-    "\004const uint line = lane % 4 * 4, k = lane / 4;\0"
-    "\004for (uint i = 0; i < 64; i += 8, X += 8 * ldx)\0"
-    "\010copy_4(to + x_place(line, k + i) * 4, X);\0"
-    "// The same where `num` lines and `depth` k are there, the others become 0.\0"
-    "static void copy_some(uint to, __global const float *X, long ldx, int num, int depth)\0"
-    "#pragma unroll 8\0"
-    "\004for (uint i = 0; i < 32; i++) {\0"
-    "\010const uint line = lane % 16, k = i * 2 + lane / 16;\0"
-    "\010__global const float *from = X + k * ldx + line;\0"
-    "\010const bool is_there = (int) line < num && (int) k < depth;\0"
-    "\010copy_element(to + x_place(line, k) * 4, is_there ? from : X, is_there);\0"
-    "// What a work-item cuts, as wgmma wants the left operand: for each 16 of k two k side by side of a\0"
-    "// line and of that 8 lines further on, then those that lie 8 k further on.\0"
-    "static void read_x(float2 x[16], __local const float *from)\0"
-    "\004for (uint i = 0; i < 16; i++) {\0"
-    "\010const uint line = lane / 4 + i % 2 * 8, k = i / 2 * 8 + lane % 4 * 2;\0"
-    "\010x[i] = (float2) (from[x_place(line, k)], from[x_place(line, k + 1)]);\0"
-    "// The larger one of `most` and the size of x; no number is the largest.\0"
-    "static float larger(float most, float x)\0"
-    "\004float both;\0"
-    "\004asm(\"max.NaN.f32 %0, %1, %2;\" : \"=f\"(both) : \"f\"(most), \"f\"(fabs(x)));\0"
-    "// The exponent that brings the largest element of a line, of those that four work-items have, to\0"
-    "// 2^14 or more, below 2^15; `h` says which of the two lines. Where nothing but 0 is there, it is\0"
-    "// `before`. *refuses is set where the line cannot be cut: an element is infinite or no number, or\0"
-    "// all are so small that it takes more than a multiplication.\0"
-    "static int exponent_of_x(const float2 x[16], int h, int before, uint *refuses)\0"
-    "\004float most = 0;\0"
-    "\004for (int i = h; i < 16; i += 2)\0"
-    "\010most = larger(larger(most, x[i].x), x[i].y);\0"
-    "\004for (uint distance = 1; distance < 4; distance *= 2)\0"
-    "\010most = larger(most, as_float(exchange(as_uint(most), distance)));\0"
-    "\004const int exponent = as_uint(most) >> 23;\0"
-    "\004if (most == 0)\0"
-    "\010return before;\0"
-    "\004*refuses |= exponent == 255 || exponent < 15;\0"
-    "\004// That of the largest numbers if there is an infinity.\0"
-    "\004return 141 - clamp(exponent, 15, 254);\0"
-    "// Pieces of what a work-item has of 16 k, and the low ones times 2^11.\0"
-    "static void cut_x(const float2 x[4], const int e[2], uint high[4], uint low[4])\0"
-    "\004for (int i = 0; i < 4; i++) {\0"
-    "\010const float2 y = x[i] * as_float((e[i % 2] + 127) << 23);\0"
-    "\010high[i] = pack_halves(y.x, y.y);\0"
-    "\010const float2 rest = (y - unpack_halves(high[i])) * 2048;\0"
-    "\010low[i] = pack_halves(rest.x, rest.y);\0"
-    "void kiln_xgemm_skinny_cuta(long lines, long depth,\0"
-    "// X is op(B), of many columns; Y is op(A), of few rows. A line is a column of X or a row of Y.\0"
-    "// Y has been cut into halves, an element y of a line into y = 2^-e (high + 2^-11 low). A work-group\0"
-    "// multiplies 64 lines of X with 64 of Y, 64 of k at a time: 1 warp groups have 64 lines of X each,\0"
-    "// and cut them themselves. Up to 3 tiles are under way: of X, each warp copies what it cuts; of Y,\0"
-    "// one work-item fetches the tile, and a `full` barrier says that it is there. As many work-groups\0"
-    "// as run at once take tiles in turn. Of the tiles that do not make a whole turn, the steps are\0"
-    "// shared out evenly (stream-K, Osama et al. 2023); what a work-group has of such a tile is kept, to\0"
-    "// be added up later.\0"
-    "void kiln_xgemm_skinny_stream(long M, long N, long K,\0"
-    "\010__global const uchar *restrict packed_y, long packed_y_at,\0"
-    "\004__local float x_tiles[12288] __attribute__((aligned(16)));\0"
-    "\004__local uchar y_tiles[49152] __attribute__((aligned(1024)));\0"
-    "\004const uint fulls = local_address(full), x_at = local_address(x_tiles);\0"
-    "\004const uint y_at = local_address(y_tiles);\0"
-    "\004const long x_lines = N, y_lines = (M + 63) / 64 * 64;\0"
-    "\004// Whether four elements may be copied at once.\0"
-    "\004const bool is_aligned = (((ulong) X | (ulong) (ldx * 4)) & 15) == 0;\0"
-    "\004__global const int *exponents = (__global const int *) (packed_y + packed_y_at * 4);\0"
-    "\004__global const uchar *pieces = (__global const uchar *) (exponents + 1 * y_lines);\0"
-    "\010for (int s = 0; s < 3; s++)\0"
-    "\010const long first_x = first_n, first_y = first_m;\0"
-}, {
-    "\010// Where a line of Y is not cut, no line of X is.\0"
-    "\010for (int i = item; i < 64; i += 128)\0"
-    "\014is_plain |= exponents[first_y + i] == 1000;\0"
-    "\010// The first line of the warp's, and how many are left from there on.\0"
-    "\010const long own = first_x + item / 32 * 16;\0"
-    "\010const int num_own = x_lines - own;\0"
-    "\010__global const float *own_x = X + own;\0"
-    "\010// Sums are times 2^(e of the line of Y) and 2^r, where r is the exponent of the largest\0"
-    "\010// element of a line of X so far.\0"
-    "\010int r[2] = { is_plain ? 0 : 300, is_plain ? 0 : 300 };\0"
-    "\010// A step is asked for 2 steps before it is multiplied.\0"
-    "\010for (int now = -2; now < num; now++) {\0"
-    "\014const int t = now + 2;\0"
-    "\014float2 x[16];\0"
-    "\014float scale[2];\0"
-    "\014int e[2];\0"
-    "\014uint refuses = is_plain;\0"
-    "\014if (now >= 0) {\0"
-    "\020asm volatile(\"cp.async.wait_group 1;\" ::: \"memory\");\0"
-    "\020read_x(x, x_tiles + stage * 4096 + item / 32 * 1024);\0"
-    "\020float before[2];\0"
-    "\024e[h] = exponent_of_x(x, h, r[h], &refuses);\0"
-    "\024const int least = is_plain ? 0 : min(r[h], e[h]);\0"
-    "\024before[h] = power(least - r[h]);\0"
-    "\024scale[h] = power(least - e[h]);\0"
-    "\024r[h] = least;\0"
-    "\020if (before[0] != 1 || before[1] != 1)\0"
-    "\030c[i] *= before[i / 2 % 2];\0"
-    "\020// Here all have read the tile of Y before this one.\0"
-    "\020refuses = any_worker(refuses);\0"
-    "\020const uint place = (stage + min(t, 2)) % 3;\0"
-    "\020if (item == 0)\0"
-    "\024fetch_y(y_at + place * 16384, fulls + 8 * place,\0"
-    "\034pieces + (step * (y_lines / 8) + first_y / 8) * 2048);\0"
-    "\020const uint x_to = x_at + (place * 64 + item / 32 * 16) * 256;\0"
-    "\020__global const float *from = own_x + (long) step * 64 * ldx;\0"
-    "\020const int depth = (int) K - step * 64;\0"
-    "\020if (num_own < 16 || depth < 64)\0"
-    "\024copy_some(x_to, from, ldx, num_own, depth);\0"
-    "\020else if (is_aligned)\0"
-    "\024copy_fours(x_to, from, ldx);\0"
-    "\024copy_ones(x_to, from, ldx);\0"
-    "\014asm volatile(\"cp.async.commit_group;\" ::: \"memory\");\0"
-    "\014if (now < 0)\0"
-    "\014if (refuses) {\0"
-    "\020__local uchar *y_tile = y_tiles + stage * 16384;\0"
-    "\020for (uint eight = item / 32; eight < 8; eight += 4) {\0"
-    "\024const int of_y = exponents[first_y + eight * 8 + lane % 8];\0"
-    "\024restore(y_tile + eight * 2048, eight, is_plain ? of_y : 0, lane);\0"
-    "\020float sums[32];\0"
-    "\024sums[i] = 0;\0"
-    "\020for (int i = 0; i < 16; i++)\0"
-    "\024x[i] *= as_float((min(r[i % 2], 126) + 127) << 23);\0"
-    "\020for (uint quarter = 0; quarter < 4; quarter++)\0"
-    "\024for (int i = 0; i < 16; i++) {\0"
-    "\030const uint k = i / 4 * 16 + i / 2 % 2 * 8 + quarter * 2 + i % 2;\0"
-    "\030const uint from = lane / 4 * 4 + quarter;\0"
-    "\030const float x_0 = of_lane(i % 2 ? x[i - 1].y : x[i].x, from);\0"
-    "\030const float x_1 = of_lane(i % 2 ? x[i].y : x[i + 1].x, from);\0"
-    "\030for (uint j = 0; j < 8; j++) {\0"
-    "\034const float2 y = *(__local const float2 *) (y_tile + j * 2048 + (k ^ j\0"
-    "\037     % 4) * 32\0"
-    "\037     + lane % 4 * 8);\0"
-    "\034sums[4 * j] += x_0 * y.x;\0"
-    "\034sums[4 * j + 1] += x_0 * y.y;\0"
-    "\034sums[4 * j + 2] += x_1 * y.x;\0"
-    "\034sums[4 * j + 3] += x_1 * y.y;\0"
-    "\024c[i] += sums[i];\0"
-    "\020// The low word of a descriptor (PTX ISA, \"matrix descriptor\"): the address of the\0"
-    "\020const uint y = (y_at + stage * 16384) >> 4 | 8 << 16;\0"
-    "\020uint high[4][4], low[4][4];\0"
-    "\020float h[32], l[32];\0"
-    "\024cut_x(x + 4 * s, e, high[s], low[s]);\0"
-    "\020multiply_first(h, high[0], y);\0"
-    "\020multiply_first(l, high[0], y + 64);\0"
-    "\020multiply(l, low[0], y);\0"
-    "\024multiply(h, high[s], y + s * 16);\0"
-    "\024multiply(l, high[s], y + s * 16 + 64);\0"
-    "\024multiply(l, low[s], y + s * 16);\0"
-    "\024c[i] += (h[i] + l[i] * 0x1p-11f) * scale[i / 2 % 2];\0"
-    "\010if (!is_plain)\0"
-    "\020const int both = r[i / 2 % 2] + exponents[first_y + lane % 4 * 2 + i / 4 * 8 + i\0"
-    "\020c[i] = scaled(c[i], clamp(-both, -252, 252));\0"
-    "\014for (int i = 0; i < 32; i += 4)\0"
-    "\020*(__global float4 *) (part + i * 128) = (float4) (c[i], c[i + 1], c[i + 2],\0"
-    "\010for (int i = 0; i < 32; i++) {\0"
-    "\014const long row = first_m + lane % 4 * 2 + i / 4 * 8 + i % 2;\0"
-    "\020put_column(c[i], C + row * ldc, first_n + item / 32 * 16 + lane / 4 + i / 2 % 2 * 8,\0"
-    "\030N,\0"
-    "\030alpha, beta);\0"
-    "void kiln_xgemm_skinny_add(long M, long N, long K,\0"
-    "\014for (int u = 0; u < 4; u++) {\0"
-    "\020const long row = first_m + e / 4 * 8 + item % 4 * 2 + e % 2;\0"
-    "\020const long col = first_n + item / 32 * 16 + item % 32 / 4 + e / 2 % 2 * 8;\0"
-    "\014const long row = first_m + e / 4 * 8 + item % 4 * 2 + e % 2;\0"
-    "\014const long col = first_n + item / 32 * 16 + item % 32 / 4 + e / 2 % 2 * 8;\0"
-    "// Where a k of a line is among a warp's elements. Eight k side by side are in another place in each\0"
-}, {
-    "// of four lines, so that work-items meet in few banks.\0"
-    "\004return line * 64 + (k / 8 ^ line % 4) * 8 + k % 8;\0"
-    "\004const uint line = lane / 32, k = lane % 32;\0"
-    "\004X += line * ldx + k;\0"
-    "\004for (uint i = 0; i < 16; i += 1, X += 1 * ldx)\0"
-    "\010for (uint part = 0; part < 64; part += 32)\0"
-    "\014copy_1(to + x_place(line + i, k + part) * 4, X + part);\0"
-    "\004const uint line = lane / 16, k = lane % 16 * 4;\0"
-    "\004for (uint i = 0; i < 16; i += 2, X += 2 * ldx)\0"
-    "\010for (uint part = 0; part < 64; part += 64)\0"
-    "\014copy_4(to + x_place(line + i, k + part) * 4, X + part);\0"
-    "\010const uint line = i / 2, k = i % 2 * 32 + lane;\0"
-    "\010__global const float *from = X + line * ldx + k;\0"
-    "\010x[i] = *(__local const float2 *) (from + x_place(line, k));\0"
-    "\010__global const float *own_x = X + own * ldx;\0"
-    "\020__global const float *from = own_x + (long) step * 64;\0"
-    "void kiln_xgemm_halves_stream(long M, long N, long K,\0"
-    "\010__global const uchar *restrict packed_b, long packed_b_at,\0"
-    "\014if (num > 0 && item % 128 == 0)\0"
-    "\020*(__global float4 *) (part + i * 256) = (float4) (c[i], c[i + 1], c[i + 2],\0"
-    "void kiln_xgemm_halves_add(long M, long N, long K,\0"
-    "\010const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 7;\0"
-    "static void settle(float c[8])\0"
-    "\014\"+f\"(c[6]), \"+f\"(c[7]) :: \"memory\");\0"
-    "// c += a b, or c = a b, for 64 x 16, 16 x 16 and 64 x 16, asynchronously: a in registers, b by the\0"
-    "static void multiply(float c[8], const uint a[4], uint b)\0"
-    "\004asm volatile(\"//@wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16 \"\0"
-    "\014\"{%0, %1, %2, %3, %4, %5, %6, %7}, \"\0"
-    "\014\"{%8, %9, %10, %11}, %12, 1, 1, 1, 0;\" :\0"
-    "\024\"+f\"(c[7]) :\0"
-    "static void multiply_first(float c[8], const uint a[4], uint b)\0"
-    "\014\"{%8, %9, %10, %11}, %12, 0, 1, 1, 0;\" :\0"
-    "\004mbarrier_expect(full, 4096);\0"
-    "\004fetch_bytes(to, from, 4096, full);\0"
-    "\004return work + padded * 196 + (k / 64 * (padded / 8) + line / 8) * 2048\0"
-    "// Looks at op(X), whose lines are rows of op(A) or columns of op(B).\0"
-    "void kiln_xgemm_skinny_lookb(long lines, long depth,\0"
-    "\004const long padded = (lines + 15) / 16 * 16;\0"
-    "\004for (long task = get_group_id(0); task < padded / 8 * 16; task += get_num_groups(0)) {\0"
-    "\010const long first = task / 16 * 8, part = task % 16;\0"
-    "\010// A part of K is a whole number of tiles.\0"
-    "\010const long tiles_k = (depth + 63) / 64, begin = tiles_k * part / 16 * 64;\0"
-    "\010const long next = tiles_k * (part + 1) / 16 * 64, end = min(next, depth);\0"
-    "\010__global uint *heads = (__global uint *) work + padded + first + get_local_id(0) % 8;\0"
-    "\010if (get_local_id(0) < 8) {\0"
-    "\014heads[3 * part * padded] = look.most;\0"
-    "\014heads[(3 * part + 1) * padded] = look.ranks;\0"
-    "\014heads[(3 * part + 2) * padded] = look.num;\0"
-    "void kiln_xgemm_skinny_cutb(long lines, long depth,\0"
-    "\010uint most = 0;\0"
-    "\010ulong ranks = 0, num = 0;\0"
-    "\010for (int i = 0; i < 16; i++) {\0"
-    "\014most = max(most, heads[3 * i * padded]);\0"
-    "\014ranks += heads[(3 * i + 1) * padded];\0"
-    "\014num += heads[(3 * i + 2) * padded];\0"
-    "\010const int e = exponent_of(most, ranks, num, depth);\0"
-    "\010if (part == 0 && get_local_id(0) < 8)\0"
-    "// X is op(A), of many rows; Y is op(B), of few columns. A line is a row of X or a column of Y.\0"
-    "// multiplies 64 lines of X with 16 of Y, 64 of k at a time: 1 warp groups have 64 lines of X each,\0"
-    "\004__local uchar y_tiles[12288] __attribute__((aligned(1024)));\0"
-    "\004__local float rows[512];\0"
-    "\004const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 15) / 16);\0"
-    "\004const long x_lines = M, y_lines = (N + 15) / 16 * 16;\0"
-    "\004__global const uchar *pieces = (__global const uchar *) (exponents + 49 * y_lines);\0"
-    "\004const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 15) / 16;\0"
-    "\004const int first_m = tile_m * 64, first_n = tile_n * 16;\0"
-    "\010const long first_x = first_m, first_y = first_n;\0"
-    "\010for (int i = item; i < 16; i += 128)\0"
-    "\010float c[8];\0"
-    "\024for (int i = 0; i < 8; i++)\0"
-    "\024fetch_y(y_at + place * 4096, fulls + 8 * place,\0"
-    "\020__local uchar *y_tile = y_tiles + stage * 4096;\0"
-    "\020for (uint eight = item / 32; eight < 2; eight += 4) {\0"
-    "\020float sums[8];\0"
-    "\020for (int i = 0; i < 8; i++)\0"
-    "\030for (uint j = 0; j < 2; j++) {\0"
-    "\020const uint y = (y_at + stage * 4096) >> 4 | 8 << 16;\0"
-    "\020float h[8], l[8];\0"
-    "\014for (int i = 0; i < 8; i++) {\0"
-    "\014for (int i = 0; i < 8; i += 4)\0"
-    "\010// A warp puts 8 rows and 16 columns after the other into local memory, and stores them row\0"
-}, {
-    "\010__local float *eight = rows + item / 32 * 128;\0"
-    "\014for (int j = 0; j < 2; j += 2) {\0"
-    "\020for (int b = 0; b < 2; b++)\0"
-    "\024*(__local float2 *) (eight + lane / 4 * 16 + (b ^ lane / 4 % 2) * 8\0"
-    "\024const uint r = i * 2 + lane / 16, column = lane % 16;\0"
-    "\030put_column(eight[r * 16 + (column / 8 ^ r % 2) * 8 + column % 8],\0"
-    "\010const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 15) / 16);\0"
-    "\014const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 15) / 16;\0"
-    "\014const int first_m = tile_m * 64, first_n = tile_n * 16;\0"
-    "\014\"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"l\"((ulong) 64 << 32 | b));\0"
-    "\004mbarrier_expect(full, 8192);\0"
-    "\004fetch_bytes(to, from, 8192, full);\0"
-    "\004return work + padded * 196 + (k / 32 * (padded / 8) + line / 8) * 1024\0"
-    "\004return line * 32 + (k / 8 ^ line % 4) * 8 + k % 8;\0"
-    "// Brings 32 k of 16 lines, all of which are there, four elements at a time or one.\0"
-    "\010for (uint part = 0; part < 32; part += 32)\0"
-    "\004const uint line = lane / 8, k = lane % 8 * 4;\0"
-    "\004for (uint i = 0; i < 16; i += 4, X += 4 * ldx)\0"
-    "\010const uint line = i, k = i % 1 * 32 + lane;\0"
-    "static void read_x(float2 x[8], __local const float *from)\0"
-    "\004for (uint i = 0; i < 8; i++) {\0"
-    "static int exponent_of_x(const float2 x[8], int h, int before, uint *refuses)\0"
-    "\004for (int i = h; i < 8; i += 2)\0"
-    "\010const long tiles_k = (depth + 31) / 32, begin = tiles_k * part / 16 * 32;\0"
-    "\010const long next = tiles_k * (part + 1) / 16 * 32, end = min(next, depth);\0"
-    "// multiplies 64 lines of X with 64 of Y, 32 of k at a time: 1 warp groups have 64 lines of X each,\0"
-    "// and cut them themselves. Up to 4 tiles are under way: of X, each warp copies what it cuts; of Y,\0"
-    "\004__local float x_tiles[8192] __attribute__((aligned(16)));\0"
-    "\004__local uchar y_tiles[32768] __attribute__((aligned(1024)));\0"
-    "\004const long x_lines = M, y_lines = (N + 63) / 64 * 64;\0"
-    "\010for (int s = 0; s < 4; s++)\0"
-    "\010// A step is asked for 3 steps before it is multiplied.\0"
-    "\010for (int now = -3; now < num; now++) {\0"
-    "\014const int t = now + 3;\0"
-    "\014float2 x[8];\0"
-    "\020asm volatile(\"cp.async.wait_group 2;\" ::: \"memory\");\0"
-    "\020read_x(x, x_tiles + stage * 2048 + item / 32 * 512);\0"
-    "\020const uint place = (stage + min(t, 3)) % 4;\0"
-    "\024fetch_y(y_at + place * 8192, fulls + 8 * place,\0"
-    "\034pieces + (step * (y_lines / 8) + first_y / 8) * 1024);\0"
-    "\020const uint x_to = x_at + (place * 64 + item / 32 * 16) * 128;\0"
-    "\020__global const float *from = own_x + (long) step * 32;\0"
-    "\020const int depth = (int) K - step * 32;\0"
-    "\020if (num_own < 16 || depth < 32)\0"
-    "\020__local uchar *y_tile = y_tiles + stage * 8192;\0"
-    "\024restore(y_tile + eight * 1024, eight, is_plain ? of_y : 0, lane);\0"
-    "\024for (int i = 0; i < 8; i++) {\0"
-    "\034const float2 y = *(__local const float2 *) (y_tile + j * 1024 + (k ^ j\0"
-    "\020// high pieces, and 128 bytes from eight k to the next. The low pieces lie 512 bytes\0"
-    "\020// further on.\0"
-    "\020const uint y = (y_at + stage * 8192) >> 4 | 8 << 16;\0"
-    "\020uint high[2][4], low[2][4];\0"
-    "\020for (int s = 0; s < 2; s++)\0"
-    "\020multiply_first(l, high[0], y + 32);\0"
-    "\020for (int s = 1; s < 2; s++) {\0"
-    "\024multiply(l, high[s], y + s * 16 + 32);\0"
-    "\004return (k % 2 * 16 + k / 2) * 16 + (line ^ k / 4 % 2 * 8);\0"
-    "\004for (uint i = 0; i < 32; i += 2, X += 2 * ldx)\0"
-    "\004for (uint i = 0; i < 32; i += 8, X += 8 * ldx)\0"
-    "\020__global const float *from = own_x + (long) step * 32 * ldx;\0"
-    "void kiln_xgemm_skinny_looka(long lines, long depth,\0"
-    "\004const uint tiles = ((uint) M + 15) / 16 * (((uint) N + 63) / 64);\0"
-    "\004const long x_lines = N, y_lines = (M + 15) / 16 * 16;\0"
-    "\010for (int i = 0; i < 8; i++) {\0"
-    "\010const uint tiles = ((uint) M + 15) / 16 * (((uint) N + 63) / 64);\0"
-    "static void read_b(uint to[4][4], uint from)\0"
-    "\004for (int i = 0; i < 4; i++)\0"
-    "static void multiply(float c[2][8][4], uint a[2][4], uint b[4][4])\0"
-    "\010for (int j = 0; j < 8; j++)\0"
-    "static void clear(float c[2][8][4])\0"
-    "static void add(float c[2][8][4], float x[2][8][4], float factor)\0"
-    "\010scratch[64 + item / 32 * 8 + own] = look.ranks;\0"
-    "\010scratch[128 + item / 32 * 8 + own] = look.num;\0"
-    "\010all.ranks += scratch[64 + i * 8 + own];\0"
-    "\010all.num += scratch[128 + i * 8 + own];\0"
-    "// A work-item looks at every 32th eight elements of one of eight lines, from `first` on, for k from\0"
-    "\004for (; k + 263 < end; k += 512) {\0"
-    "\010load_along(y, X, ldx, line, k + 256);\0"
-    "\004for (; k < end; k += 256) {\0"
-}, {
-    "\004for (; line < lines && k + 263 < end; k += 512) {\0"
-    "\010put_pieces(y, e, pieces_at(work, padded, line, k + 256));\0"
-    "\004for (; k < padded_end; k += 256) {\0"
-    "\010load_across(y, X, ldx, line, k + 256);\0"
-    "\004__local uint scratch[192];\0"
-    "// 2^-11 low). A work-group computes 128 x 128 of C, a warp 32 x 64 of it. Tiles of both pieces,\0"
-    "// 32 deep, are copied into local memory asynchronously, 3 ahead of those that are multiplied.\0"
-    "\004__local uchar both_tiles[131072] __attribute__((aligned(128)));\0"
-    "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 65536;\0"
-    "\010const uint warp_m = warp % 4 * 32, warp_n = warp / 4 * 64;\0"
-    "\010float c[2][8][4];\0"
-    "\014float sums[2][8][4];\0"
-    "\014for (int t = 0; t < num + 3; t++) {\0"
-    "\020// What was asked for at t - 3 is there for all, and all have multiplied those of\0"
-    "\020if (t >= 3) {\0"
-    "\024const uint a_to = a_at + stage * 16384 + item * 16;\0"
-    "\024const uint b_to = b_at + stage * 16384 + item * 16;\0"
-    "\024for (uint i = 0; i < 1024; i += 256)\0"
-    "\020if (++stage == 4)\0"
-    "\020if (t < 3)\0"
-    "\020const uint a_tile = a_line + stage * 16384, b_tile = b_line + stage * 16384;\0"
-    "\020float h[2][8][4];\0"
-    "\020uint a[2][4], b[4][4], b_low[4][4];\0"
-    "\020// Products with a low piece first.\0"
-    "\024multiply(h, a, b_low);\0"
-    "\020add(c, h, 0x1p-11f);\0"
-    "\014const int rows = min(M - first_m, 128L);\0"
-    "\014for (int m = warp; m < rows; m += 8) {\0"
-    "\020out += 8 * ldc;\0"
-    "static void settle(float c[24])\0"
-    "\014\"+f\"(c[19]), \"+f\"(c[20]), \"+f\"(c[21]), \"+f\"(c[22]), \"+f\"(c[23]) :: \"memory\");\0"
-    "// c += a b, or c = a b, for 64 x 16, 16 x 48 and 64 x 48, asynchronously: a in registers, b by the\0"
-    "static void multiply(float c[24], const uint a[4], uint b)\0"
-    "\004asm volatile(\"//@wgmma.mma_async.sync.aligned.m64n48k16.f32.f16.f16 \"\0"
-    "\014\"{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23}, \"\0"
-    "\014\"{%24, %25, %26, %27}, %28, 1, 1, 1, 0;\" :\0"
-    "\024\"+f\"(c[19]), \"+f\"(c[20]), \"+f\"(c[21]), \"+f\"(c[22]), \"+f\"(c[23]) :\0"
-    "static void multiply_first(float c[24], const uint a[4], uint b)\0"
-    "\014\"{%24, %25, %26, %27}, %28, 0, 1, 1, 0;\" :\0"
-    "\004mbarrier_expect(full, 12288);\0"
-    "\004fetch_bytes(to, from, 12288, full);\0"
-    "\004const long padded = (lines + 47) / 48 * 48;\0"
-    "// multiplies 64 lines of X with 48 of Y, 64 of k at a time: 1 warp groups have 64 lines of X each,\0"
-    "\004__local uchar y_tiles[36864] __attribute__((aligned(1024)));\0"
-    "\004const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 47) / 48);\0"
-    "\004const long x_lines = M, y_lines = (N + 47) / 48 * 48;\0"
-    "\004const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 47) / 48;\0"
-    "\004const int first_m = tile_m * 64, first_n = tile_n * 48;\0"
-    "\010for (int i = item; i < 48; i += 128)\0"
-    "\010float c[24];\0"
-    "\010for (int i = 0; i < 24; i++)\0"
-    "\024for (int i = 0; i < 24; i++)\0"
-    "\024fetch_y(y_at + place * 12288, fulls + 8 * place,\0"
-    "\020__local uchar *y_tile = y_tiles + stage * 12288;\0"
-    "\020for (uint eight = item / 32; eight < 6; eight += 4) {\0"
-    "\020float sums[24];\0"
-    "\020for (int i = 0; i < 24; i++)\0"
-    "\030for (uint j = 0; j < 6; j++) {\0"
-    "\020const uint y = (y_at + stage * 12288) >> 4 | 8 << 16;\0"
-    "\020float h[24], l[24];\0"
-    "\014for (int i = 0; i < 24; i++) {\0"
-    "\014__global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 3072;\0"
-    "\014for (int i = 0; i < 24; i += 4)\0"
-    "\014for (int j = 0; j < 6; j += 2) {\0"
-    "\010const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 47) / 48);\0"
-    "\010const uint each = min(adders / max(tiles - whole, 1U), 24U);\0"
-    "\014const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 47) / 48;\0"
-    "\014const int first_m = tile_m * 64, first_n = tile_n * 48;\0"
-    "\004__global const float *parts = work + parts_at + 2 * (ulong) told[1] * 3072;\0"
-    "\004if (num <= 8 || told[3] < 6) {\0"
-    "\010for (uint at = told[2] * 256 + adder; at < 768; at += told[3] * 256) {\0"
-    "\034: part[(p + q == 0 ? 1 : 2 * (p + q)) * 768];\0"
-    "\004for (uint at = told[2]; at < 24; at += told[3]) {\0"
-    "\024part[u] = *(__global const float4 *) (parts + piece * 3072\0"
-    "\004const uint tiles = ((uint) M + 47) / 48 * (((uint) N + 63) / 64);\0"
-    "\004const long x_lines = N, y_lines = (M + 47) / 48 * 48;\0"
-    "\004const uint tiles_m = ((uint) M + 47) / 48, tiles_n = ((uint) N + 63) / 64;\0"
-    "\004const int first_m = tile_m * 48, first_n = tile_n * 64;\0"
-    "\010for (int i = 0; i < 24; i++) {\0"
-    "\010const uint tiles = ((uint) M + 47) / 48 * (((uint) N + 63) / 64);\0"
-}, {
-    "\014const uint tiles_m = ((uint) M + 47) / 48, tiles_n = ((uint) N + 63) / 64;\0"
-    "\014const int first_m = tile_m * 48, first_n = tile_n * 64;\0"
-    "\014for (int i = 0; i < 96; i += 4)\0"
-    "static void settle(float c[16])\0"
-    "\014\"+f\"(c[13]), \"+f\"(c[14]), \"+f\"(c[15]) :: \"memory\");\0"
-    "// c += a b, or c = a b, for 64 x 16, 16 x 32 and 64 x 32, asynchronously: a in registers, b by the\0"
-    "static void multiply(float c[16], const uint a[4], uint b)\0"
-    "\004asm volatile(\"//@wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16 \"\0"
-    "\014\"{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15}, \"\0"
-    "\014\"{%16, %17, %18, %19}, %20, 1, 1, 1, 0;\" :\0"
-    "\024\"+f\"(c[13]), \"+f\"(c[14]), \"+f\"(c[15]) :\0"
-    "static void multiply_first(float c[16], const uint a[4], uint b)\0"
-    "\014\"{%16, %17, %18, %19}, %20, 0, 1, 1, 0;\" :\0"
-    "\004const long padded = (lines + 31) / 32 * 32;\0"
-    "// multiplies 64 lines of X with 32 of Y, 64 of k at a time: 1 warp groups have 64 lines of X each,\0"
-    "\004__local uchar y_tiles[24576] __attribute__((aligned(1024)));\0"
-    "\004const long x_lines = M, y_lines = (N + 31) / 32 * 32;\0"
-    "\010for (int i = item; i < 32; i += 128)\0"
-    "\010float c[16];\0"
-    "\010for (int i = 0; i < 16; i++)\0"
-    "\024for (int i = 0; i < 16; i++)\0"
-    "\020for (uint eight = item / 32; eight < 4; eight += 4) {\0"
-    "\020float sums[16];\0"
-    "\030for (uint j = 0; j < 4; j++) {\0"
-    "\020float h[16], l[16];\0"
-    "\014for (int i = 0; i < 16; i++) {\0"
-    "\014for (int i = 0; i < 16; i += 4)\0"
-    "\014for (int j = 0; j < 4; j += 4) {\0"
-    "// and cut them themselves. Up to 6 tiles are under way: of X, each warp copies what it cuts; of Y,\0"
-    "\004__local float x_tiles[24576] __attribute__((aligned(16)));\0"
-    "\004__local uchar y_tiles[73728] __attribute__((aligned(1024)));\0"
-    "\010for (int s = 0; s < 6; s++)\0"
-    "\010// A step is asked for 5 steps before it is multiplied.\0"
-    "\010for (int now = -5; now < num; now++) {\0"
-    "\014const int t = now + 5;\0"
-    "\020asm volatile(\"cp.async.wait_group 4;\" ::: \"memory\");\0"
-    "\020const uint place = (stage + min(t, 5)) % 6;\0"
-    "void kiln_xgemmt_halves_cut(long a_lines, long a_depth,\0"
-    "void kiln_xgemmt_halves_cuta(long lines, long depth,\0"
-    "void kiln_xgemmt_halves_cutb(long lines, long depth,\0"
-    "void kiln_xgemmt_halves_multiply(long M, long N, long K,\0"
-    "\024const long2 stored = stored_columns(row, N, triangle);\0"
-    "\037 C + row * ldc, first_n + j * 8 + column, stored, alpha, beta);\0"
-    "\004return (uint2) (triangle % 2 == 0 ? 4 : 2, 3);\0"
-    "\010const uint tiles = count_tiles(((uint) M + 127) / 128, ((uint) N + 191) / 192,\0"
-    "static void copy_element(uint to, __global const float2 *from, bool is_there)\0"
-    "// Begins to copy 16 lines of 16 elements, of which this work-item copies 1\0"
-    "static void copy_a(uint to, __global const float2 *from, long ld, uint lines, int cols, uint item)\0"
-    "\004for (uint i = 0; i < 64; i += 64) {\0"
-    "static void copy_b(uint to, __global const float2 *from, long ld, uint lines, int cols, uint item)\0"
-    "static float2 load(__global const float2 *p)\0"
-    "static void store(float2 x, __global float2 *p)\0"
-    "// x times (re, im). A factor that is real multiplies each part alone, as real products do.\0"
-    "static float2 scaled(float2 x, float re, float im)\0"
-    "\004return im == 0 ? re * x : (float2) (re * x.x - im * x.y, re * x.y + im * x.x);\0"
-    "// C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.\0"
-    "static void put(float2 x, int is_conjugated, float alpha, float alpha_imag, float beta,\0"
-    "\010float beta_imag,\0"
-    "\010__global float2 *p)\0"
-    "\004x.y *= is_conjugated ? -1 : 1;\0"
-    "\004x = scaled(x, alpha, alpha_imag);\0"
-    "\004if (beta != 0 || beta_imag != 0)\0"
-    "\010x += scaled(load(p), beta, beta_imag);\0"
-    "\004store(x, p);\0"
-    "// x y + z, and x conj(y) + z.\0"
-    "static float2 multiply_add(float2 x, float2 y, float2 z)\0"
-    "\004return (float2) (z.x + x.x * y.x - x.y * y.y, z.y + x.x * y.y + x.y * y.x);\0"
-    "static float2 multiply_conjugate_add(float2 x, float2 y, float2 z)\0"
-    "\004return (float2) (z.x + x.x * y.x + x.y * y.y, z.y + x.y * y.x - x.x * y.y);\0"
-    "// Row and column, in its tile, of the e-th element that a work-item has.\0"
-    "static uint2 place_of(uint item, uint e)\0"
-    "\004const uint warp_m = warp % 1 * 16, warp_n = warp * 16;\0"
-    "\004const uint m = e / 4, n = e % 4;\0"
-    "\004const uint row = m * 8 + lane / 4;\0"
-    "\004const uint col = n / 2 * 8 + lane % 4 * 2 + n % 2;\0"
-    "\004return (uint2) (warp_m + row, warp_n + col);\0"
-}, {
-    "// For NVIDIA's compute capability 8.0 and later; real part and imaginary part lie side by side.\0"
-    "// A work-group computes 16 x 32 of C, a warp 16 x 16 of it. Tiles of A and B, 16\0"
-    "void kiln_cgemm_interleaved_stream(long M, long N, long K,\0"
-    "\010__global float *work, long parts_at,\0"
-    "\010__global const float2 *restrict A, long a_offset, long lda,\0"
-    "\010__global const float2 *restrict B, long b_offset, long ldb, int conj_b, float alpha,\0"
-    "\020float alpha_imag, float beta, float beta_imag, int conj_a,\0"
-    "\010__global float2 *restrict C, long c_offset, long ldc)\0"
-    "\004const uint lane_m = lane / 4, lane_n = lane % 4;\0"
-    "\004// conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.\0"
-    "\004__global float2 *parts = (__global float2 *) (work + parts_at) + 2 * item;\0"
-    "\004const uint tiles = ((uint) M + 15) / 16 * (((uint) N + 31) / 32);\0"
-    "\010float2 c[2][4];\0"
-    "\010for (int e = 0; e < 8; e++)\0"
-    "\014c[e / 4][e % 4] = 0;\0"
-    "\020copy_a(a_at + stage * 2048, A + first_m * lda + k, lda, M - first_m, K - k, item);\0"
-    "\014if (conj_a == conj_b) {\0"
-    "\020#pragma unroll 8\0"
-    "\024float2 as[2][2], bs[2][4];\0"
-    "\024for (int m = 0; m < 2; m++) {\0"
-    "\030const float4 x = *(__local const float4 *) (a_tile + m * 1024\0"
-    "\037 + ((warp_m + lane_m) * 128 + lane_m * 16 ^ q * 16));\0"
-    "\030as[0][m] = x.s01, as[1][m] = x.s23;\0"
-    "\024for (int h = 0; h < 2; h++)\0"
-    "\030for (int n = 0; n < 4; n += 2) {\0"
-    "\034const uint k = 2 * q + h;\0"
-    "\034const float4 x = *(__local const float4 *) (b_tile + k * 128 + n / 4\0"
-    "\037     * 2048\0"
-    "\037     + (warp_n / 16 * 2048 + (warp_n / 2 % 8 + lane_n) * 16 ^ k % 8\0"
-    "\037             * 16\0"
-    "\037             ^ n / 2 % 2 * 64));\0"
-    "\034bs[h][n] = x.s01, bs[h][n + 1] = x.s23;\0"
-    "\034for (int m = 0; m < 2; m++)\0"
-    "\037 c[m][n] = multiply_add(as[h][m], bs[h][n], c[m][n]);\0"
-    "\037 c[m][n] = multiply_conjugate_add(as[h][m], bs[h][n], c[m][n]);\0"
-    "\010for (int e = 0; e < 8; e++) {\0"
-    "\014const float2 sum = c[e / 4][e % 4];\0"
-    "\014if (num < steps) {\0"
-    "\020__global float2 *part = parts + (2 * get_group_id(0) + (first == 0)) * 512;\0"
-    "\020part[e / 2 * 128 + e % 2] = sum;\0"
-    "\014const uint2 place = place_of(item, e);\0"
-    "\014const long row = first_m + place.x, col = first_n + place.y;\0"
-    "\014if (row < M && col < N)\0"
-    "\020put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);\0"
-    "void kiln_cgemm_interleaved_add(long M, long N, long K,\0"
-    "\010__global const float *restrict work, long parts_at, float alpha, float alpha_imag,\0"
-    "\020float beta, float beta_imag, int conj_a,\0"
-    "\004typedef float2 sum_t;\0"
-    "\010const uint tiles = ((uint) M + 15) / 16 * (((uint) N + 31) / 32);\0"
-    "\014const uint item = at % 64, first = at / 64 * 2;\0"
-    "\020const uint2 place = place_of(item, e);\0"
-    "\020const long row = first_m + place.x, col = first_n + place.y;\0"
-    "\020if (row < M && col < N)\0"
-    "\024put(all, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);\0"
-    "\020all += (float2) (sums[u][2 * adder], sums[u][2 * adder + 1]);\0"
-    "\014const uint item = element / 2 % 64;\0"
-    "\014const uint e = element / 128 * 2 + element % 2;\0"
-    "\020put(all, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);\0"
-    "\004const uint col = n * 4 + lane % 4;\0"
-    "\024for (int n = 0; n < 4; n++) {\0"
-    "\030const float4 x = *(__local const float4 *) (b_tile + n * 512\0"
-    "\037 + ((warp_n + lane_n) * 128 + lane_n * 16 ^ q * 16 ^ n % 2 * 64));\0"
-    "\030bs[0][n] = x.s01, bs[1][n] = x.s23;\0"
-    "\004const uint row = m / 2 * 16 + lane / 4 * 2 + m % 2;\0"
-    "\020copy_a(a_at + stage * 2048, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
-    "\030for (int m = 0; m < 2; m += 2) {\0"
-    "\034const float4 x = *(__local const float4 *) (a_tile + k * 128 + m / 2\0"
-    "\037     + (warp_m / 16 * 2048 + lane_m * 16 ^ k % 8 * 16));\0"
-    "\034as[h][m] = x.s01, as[h][m + 1] = x.s23;\0"
-    "\004return vload2(0, (__global const float *) p);\0"
-    "\004vstore2(x, 0, (__global float *) p);\0"
-    "// x times i.\0"
-    "static float2 turned(float2 x)\0"
-    "\004return (float2) (x.y * -1, x.x);\0"
-    "// A work-group of 8 x 8 work-items; each computes 2 x 2 of C in registers.\0"
-    "void kiln_cgemm_direct_multiply(int M, int N, int K, float alpha, float alpha_imag, float beta,\0"
-    "\010float beta_imag, int conj_a, int conj_b,\0"
-    "\010__global const float2 *restrict A, int a_offset, int lda,\0"
-    "\010__global const float2 *restrict B, int b_offset, int ldb,\0"
-    "\010__global float2 *restrict C, int c_offset, int ldc)\0"
-    "\004const int row = (int) get_global_id(1) * 2;\0"
-    "\004const int col = (int) get_global_id(0) * 2;\0"
-}, {
-    "\004const float sign = conj_a == conj_b ? 1 : -1;\0"
-    "\004const float2 signs = (float2) (1, sign);\0"
-    "\004const int s0 = min(col, N - 1);\0"
-    "\004const int s1 = min(col + 1, N - 1);\0"
-    "\004float2 c0_0 = 0, c0_1 = 0;\0"
-    "\004float2 c1_0 = 0, c1_1 = 0;\0"
-    "\014__global const float2 *b = B + k * ldb;\0"
-    "\014const float2 b0 = load(b + s0);\0"
-    "\014const float2 b1 = load(b + s1);\0"
-    "\014const float2 p0 = b0 * signs, q0 = turned(p0);\0"
-    "\014const float2 p1 = b1 * signs, q1 = turned(p1);\0"
-    "\014__global const float2 *a = A + k;\0"
-    "\014const float2 a0 = load(a + r0);\0"
-    "\014c0_0 += a0.x * p0; c0_1 += a0.x * p1;\0"
-    "\014c0_0 += a0.y * q0; c0_1 += a0.y * q1;\0"
-    "\014const float2 a1 = load(a + r1);\0"
-    "\014c1_0 += a1.x * p0; c1_1 += a1.x * p1;\0"
-    "\014c1_0 += a1.y * q0; c1_1 += a1.y * q1;\0"
-    "\004// C = alpha c + beta C for the 2 x 2 block at (row, col).\0"
-    "\010__global float2 *out = C + row * ldc + col;\0"
-    "\014put(c0_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\010if (col + 1 < N)\0"
-    "\014put(c0_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 1);\0"
-    "\010__global float2 *out = C + (row + 1) * ldc + col;\0"
-    "\014put(c1_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\014put(c1_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 1);\0"
-    "\014__global const float2 *b = B + k;\0"
-    "\014__global const float2 *a = A + k * lda;\0"
-    "\004const uint warp_m = warp % 1 * 32, warp_n = warp * 8;\0"
-    "\004const uint m = e / 2, n = e % 2;\0"
-    "// A work-group computes 32 x 32 of C, a warp 32 x 8 of it. Tiles of A and B, 16\0"
-    "void kiln_cgemm_interleaved_multiply(long M, long N, long K,\0"
-    "\010float2 c[4][2];\0"
-    "\014c[e / 2][e % 2] = 0;\0"
-    "\024float2 as[2][4], bs[2][2];\0"
-    "\024for (int m = 0; m < 4; m++) {\0"
-    "\030for (int n = 0; n < 2; n += 2) {\0"
-    "\030for (int n = 0; n < 2; n++)\0"
-    "\014const float2 sum = c[e / 2][e % 2];\0"
-    "\024for (int n = 0; n < 2; n++) {\0"
-    "\030for (int m = 0; m < 4; m += 2) {\0"
-    "\004for (uint i = 0; i < 32; i += 32) {\0"
-    "// A work-group computes 16 x 16 of C, a warp 16 x 16 of it. Tiles of A and B, 16\0"
-    "__kernel __attribute__((reqd_work_group_size(32, 1, 1)))\0"
-    "\004__local uchar both_tiles[12288] __attribute__((aligned(1024)));\0"
-    "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 6144;\0"
-    "\004const uint tiles = ((uint) M + 15) / 16 * (((uint) N + 15) / 16);\0"
-    "\004const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 15) / 16;\0"
-    "\020copy_b(b_at + stage * 2048, B + k * ldb + first_n, ldb, K - k, N - first_n, item);\0"
-    "\020__global float2 *part = parts + (2 * get_group_id(0) + (first == 0)) * 256;\0"
-    "\020part[e / 2 * 64 + e % 2] = sum;\0"
-    "\010const uint tiles = ((uint) M + 15) / 16 * (((uint) N + 15) / 16);\0"
-    "\010const uint each = min(adders / max(tiles - whole, 1U), 4U);\0"
-    "\014const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 15) / 16;\0"
-    "\004__global const float *parts = work + parts_at + 2 * (ulong) told[1] * 512;\0"
-    "\004if (num <= 8 || told[3] < 1) {\0"
-    "\010for (uint at = told[2] * 256 + adder; at < 128; at += told[3] * 256) {\0"
-    "\034: part[(p + q == 0 ? 1 : 2 * (p + q)) * 128];\0"
-    "\014const uint item = at % 32, first = at / 32 * 2;\0"
-    "\004for (uint at = told[2]; at < 4; at += told[3]) {\0"
-    "\024part[u] = *(__global const float4 *) (parts + piece * 512\0"
-    "\014const uint item = element / 2 % 32;\0"
-    "\014const uint e = element / 64 * 2 + element % 2;\0"
-    "\020copy_b(b_at + stage * 2048, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
-    "\004const uint warp_m = warp % 1 * 32, warp_n = warp * 16;\0"
-    "// A work-group computes 32 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 16\0"
-    "\010float2 c[4][4];\0"
-    "\010for (int e = 0; e < 16; e++)\0"
-    "\024float2 as[2][4], bs[2][4];\0"
-    "\010for (int e = 0; e < 16; e++) {\0"
-    "// A work-group computes 32 x 64 of C, a warp 32 x 16 of it. Tiles of A and B, 16\0"
-    "\020__global float2 *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;\0"
-    "\020part[e / 2 * 256 + e % 2] = sum;\0"
-    "\004const uint warp_m = warp % 1 * 16, warp_n = warp * 8;\0"
-    "// A work-group computes 16 x 32 of C, a warp 16 x 8 of it. Tiles of A and B, 16\0"
-    "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 4096;\0"
-    "\010float2 c[2][2];\0"
-    "\010for (int e = 0; e < 4; e++)\0"
-    "\024float2 as[2][2], bs[2][2];\0"
-    "\010for (int e = 0; e < 4; e++) {\0"
-    "// The elements of x times i.\0"
-    "static float4 turned(float4 x)\0"
-    "\004// The parts change places, and what becomes the real one its sign.\0"
-    "\004const uint4 signs = (uint4) (0, 1U << 31, 0, 1U << 31);\0"
-    "\004x = as_float4(as_uint4(x) ^ signs);\0"
-    "\004return x.s1032;\0"
-}, {
-    "static float4 load_vector(__global const float2 *p)\0"
-    "\004return vload4(0, (__global const float *) p);\0"
-    "static float2 product(float2 x, float2 y, float sign)\0"
-    "\004const float im = sign * y.y;\0"
-    "\004return (float2) (x.x * y.x - x.y * im, x.y * y.x + x.x * im);\0"
-    "// Each element of x times that of y.\0"
-    "static float4 products(float4 x, float4 y, float sign)\0"
-    "\004const float4 re = y.s0022, im = y.s1133;\0"
-    "\004return x * re + turned(x) * (sign * im);\0"
-    "static float2 total(float4 x)\0"
-    "\004return (float2) (e[0] + e[2], e[1] + e[3]);\0"
-    "static float4 load_aligned(__global const float2 *p)\0"
-    "// A work-group of 4 work-items along L and 32 along K has 8 x 4 of C.\0"
-    "void kiln_cgemm_thin_multiply(int L, int S, int K, float alpha, float alpha_imag, float beta,\0"
-    "\010__global const float2 *restrict X, int x_offset, int ldx,\0"
-    "\010__global const float2 *restrict Y, int y_offset, int ldy,\0"
-    "\004__local float2 part[2][128];\0"
-    "\004// conj(x) y is the conjugate of x conj(y): until C is stored, only Y is conjugated.\0"
-    "\004__global const float2 *y0 = Y + y_offset + min(s, S - 1);\0"
-    "\004__global const float2 *y1 = Y + y_offset + min(s + 1, S - 1);\0"
-    "\004__global const float2 *y2 = Y + y_offset + min(s + 2, S - 1);\0"
-    "\004__global const float2 *y3 = Y + y_offset + min(s + 3, S - 1);\0"
-    "\004__global const float2 *x0 = X + min(l, L - 1) * ldx;\0"
-    "\004__global const float2 *x1 = X + min(l + 1, L - 1) * ldx;\0"
-    "\014c0_0 += products(a0, b0, sign); c0_1 += products(a1, b0, sign);\0"
-    "\014c1_0 += products(a0, b1, sign); c1_1 += products(a1, b1, sign);\0"
-    "\014c2_0 += products(a0, b2, sign); c2_1 += products(a1, b2, sign);\0"
-    "\014c3_0 += products(a0, b3, sign); c3_1 += products(a1, b3, sign);\0"
-    "\014const float4 a0 = (float4) (load(x0 + k), load(x0 + k + 32));\0"
-    "\014const float4 a1 = (float4) (load(x1 + k), load(x1 + k + 32));\0"
-    "\014const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 32) * y_step));\0"
-    "\014const float4 b1 = (float4) (load(y1 + k * y_step), load(y1 + (k + 32) * y_step));\0"
-    "\014const float4 b2 = (float4) (load(y2 + k * y_step), load(y2 + (k + 32) * y_step));\0"
-    "\014const float4 b3 = (float4) (load(y3 + k * y_step), load(y3 + (k + 32) * y_step));\0"
-    "\010const float2 b0 = load(y0 + k * y_step);\0"
-    "\010const float2 b1 = load(y1 + k * y_step);\0"
-    "\010const float2 b2 = load(y2 + k * y_step);\0"
-    "\010const float2 b3 = load(y3 + k * y_step);\0"
-    "\010const float2 a0 = load(x0 + k);\0"
-    "\010c0_0.s01 += product(a0, b0, sign); c1_0.s01 += product(a0, b1,\0"
-    "\020sign); c2_0.s01 += product(a0, b2, sign); c3_0.s01 += product(a0, b3, sign);\0"
-    "\010const float2 a1 = load(x1 + k);\0"
-    "\010c0_1.s01 += product(a1, b0, sign); c1_1.s01 += product(a1, b1,\0"
-    "\020sign); c2_1.s01 += product(a1, b2, sign); c3_1.s01 += product(a1, b3, sign);\0"
-    "\010const float2 sums[] = { part[0][item], part[1][item] };\0"
-    "\020put(sums[i], conj_a, alpha, alpha_imag, beta, beta_imag, C + (first + i) * ldc + s);\0"
-    "\020put(sums[i], conj_a, alpha, alpha_imag, beta, beta_imag,\0"
-    "\030C + (first + i) * ldc + s + 1);\0"
-    "\030C + (first + i) * ldc + s + 2);\0"
-    "\030C + (first + i) * ldc + s + 3);\0"
-    "\004__global const float2 *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
-    "\004__global const float2 *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
-    "\004__global const float2 *y2 = Y + y_offset + min(s + 2, S - 1) * ldy;\0"
-    "\004__global const float2 *y3 = Y + y_offset + min(s + 3, S - 1) * ldy;\0"
-    "// Each element of x times y.\0"
-    "static float4 products(float4 x, float2 y, float sign)\0"
-    "\004return x * y.x + turned(x) * (sign * y.y);\0"
-    "static float4 load_row(__global const float2 *p)\0"
-    "\004__local float4 part[128];\0"
-    "\014__global const float2 *x = X + k * ldx;\0"
-    "\014const float4 a = (float4) (load(x + min((int) 0, L - 1)), load(x + min((int) 1,\0"
-    "\014c0 += products(a, load(y0 + k * y_step), sign); c1 += products(a, load(y1 + k * y_step),\0"
-    "\024sign); c2 += products(a, load(y2 + k * y_step), sign); c3 += products(a,\0"
-    "\024load(y3 + k * y_step), sign);\0"
-    "\014__global const float2 *x = X + k * ldx + first;\0"
-    "\014c0 += products(a0, load(y0 + k * y_step), sign); c1 += products(a0,\0"
-    "\024load(y1 + k * y_step), sign); c2 += products(a0, load(y2 + k * y_step),\0"
-    "\024sign); c3 += products(a0, load(y3 + k * y_step), sign);\0"
-    "\014c0 += products(a1, load(y0 + (k + 32) * y_step), sign); c1 += products(a1,\0"
-    "\024load(y1 + (k + 32) * y_step), sign); c2 += products(a1,\0"
-    "\024load(y2 + (k + 32) * y_step), sign); c3 += products(a1,\0"
-}, {
-    "\024load(y3 + (k + 32) * y_step), sign);\0"
-    "\010float2 sums[2];\0"
-    "\010vstore4(part[item], 0, (float *) sums);\0"
-    "void kiln_cgemm_thin_multiply(int L, int S, int K, int conj_a, int conj_b,\0"
-    "\010__global float2 *restrict parts, long parts_at)\0"
-    "\004__local float2 part[4][256];\0"
-    "\004__global const float2 *x2 = X + min(l + 2, L - 1) * ldx;\0"
-    "\004__global const float2 *x3 = X + min(l + 3, L - 1) * ldx;\0"
-    "\014c0_0 += products(a0, b0, sign); c0_1 += products(a1, b0, sign); c0_2 += products(a2, b0,\0"
-    "\024sign); c0_3 += products(a3, b0, sign);\0"
-    "\014const float4 a2 = (float4) (load(x2 + k), load(x2 + k + 32));\0"
-    "\014const float4 a3 = (float4) (load(x3 + k), load(x3 + k + 32));\0"
-    "\010c0_0.s01 += product(a0, b0, sign);\0"
-    "\010c0_1.s01 += product(a1, b0, sign);\0"
-    "\010const float2 a2 = load(x2 + k);\0"
-    "\010c0_2.s01 += product(a2, b0, sign);\0"
-    "\010const float2 a3 = load(x3 + k);\0"
-    "\010c0_3.s01 += product(a3, b0, sign);\0"
-    "\010const float2 sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
-    "void kiln_cgemm_thin_add(int L, int S, float alpha, float alpha_imag, float beta, float beta_imag,\0"
-    "\010int conj_a, int conj_b,\0"
-    "\010__global const float2 *restrict parts, long parts_at,\0"
-    "\004const float2 p0 = parts[0 * (long) S * L];\0"
-    "\004const float2 p1 = parts[1 * (long) S * L];\0"
-    "\004const float2 p2 = parts[2 * (long) S * L];\0"
-    "\004const float2 p3 = parts[3 * (long) S * L];\0"
-    "\004const float2 p4 = parts[4 * (long) S * L];\0"
-    "\004const float2 p5 = parts[5 * (long) S * L];\0"
-    "\004const float2 p6 = parts[6 * (long) S * L];\0"
-    "\004const float2 p7 = parts[7 * (long) S * L];\0"
-    "\004const float2 p8 = parts[8 * (long) S * L];\0"
-    "\004const float2 p9 = parts[9 * (long) S * L];\0"
-    "\004const float2 p10 = parts[10 * (long) S * L];\0"
-    "\004const float2 p11 = parts[11 * (long) S * L];\0"
-    "\004const float2 p12 = parts[12 * (long) S * L];\0"
-    "\004const float2 p13 = parts[13 * (long) S * L];\0"
-    "\004const float2 p14 = parts[14 * (long) S * L];\0"
-    "\004const float2 p15 = parts[15 * (long) S * L];\0"
-    "\004const float2 sum = p0 + p1 + p2 + p3 + p4 + p5 + p6 + p7 + p8 + p9 + p10 + p11 + p12 + p13 + p14\0"
-    "\004__global float2 *c = C + l * ldc + s;\0"
-    "\004put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, c);\0"
-    "\014c0 += products(a, load(y0 + k * y_step), sign);\0"
-    "\014c0 += products(a0, load(y0 + k * y_step), sign);\0"
-    "\014c0 += products(a1, load(y0 + (k + 32) * y_step), sign);\0"
-    "\014c0 += products(a2, load(y0 + (k + 64) * y_step), sign);\0"
-    "\014c0 += products(a3, load(y0 + (k + 96) * y_step), sign);\0"
-    "// A work-group of 8 work-items along L and 128 along K has 16 x 2 of C.\0"
-    "\010float beta_imag, int conj_b, int conj_a,\0"
-    "\024sign);\0"
-    "\024load(y1 + k * y_step), sign);\0"
-    "\014c0 += products(a1, load(y0 + (k + 128) * y_step), sign); c1 += products(a1,\0"
-    "\024load(y1 + (k + 128) * y_step), sign);\0"
-    "\014c0 += products(a2, load(y0 + (k + 256) * y_step), sign); c1 += products(a2,\0"
-    "\024load(y1 + (k + 256) * y_step), sign);\0"
-    "\014c0 += products(a3, load(y0 + (k + 384) * y_step), sign); c1 += products(a3,\0"
-    "\024load(y1 + (k + 384) * y_step), sign);\0"
-    "\020put(sums[i], conj_a, alpha, alpha_imag, beta, beta_imag, C + s * ldc + first + i);\0"
-    "\030C + (s + 1) * ldc + first + i);\0"
-    "\004__local float2 part[4][1024];\0"
-    "\014c1_0 += products(a0, b1, sign); c1_1 += products(a1, b1, sign); c1_2 += products(a2, b1,\0"
-    "\024sign); c1_3 += products(a3, b1, sign);\0"
-    "\014const float4 a0 = (float4) (load(x0 + k), load(x0 + k + 128));\0"
-    "\014const float4 a1 = (float4) (load(x1 + k), load(x1 + k + 128));\0"
-    "\014const float4 a2 = (float4) (load(x2 + k), load(x2 + k + 128));\0"
-    "\014const float4 a3 = (float4) (load(x3 + k), load(x3 + k + 128));\0"
-    "\014const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 128) * y_step));\0"
-    "\014const float4 b1 = (float4) (load(y1 + k * y_step), load(y1 + (k + 128) * y_step));\0"
-    "\010c0_0.s01 += product(a0, b0, sign); c1_0.s01 += product(a0, b1, sign);\0"
-    "\010c0_1.s01 += product(a1, b0, sign); c1_1.s01 += product(a1, b1, sign);\0"
-    "\010c0_2.s01 += product(a2, b0, sign); c1_2.s01 += product(a2, b1, sign);\0"
-    "\010c0_3.s01 += product(a3, b0, sign); c1_3.s01 += product(a3, b1, sign);\0"
-    "\014c0 += products(a1, load(y0 + (k + 128) * y_step), sign);\0"
-    "\014c0 += products(a2, load(y0 + (k + 256) * y_step), sign);\0"
-    "\014c0 += products(a3, load(y0 + (k + 384) * y_step), sign);\0"
-    "\004__local float2 part[4][512];\0"
-    "static void copy_16(uint to, __global const float2 *from, uint bytes)\0"
-}, {
-    "// Begins to copy 16 lines of 16 elements, of which this work-item copies 2\0"
-    "\004const uint warp_m = warp % 2 * 16, warp_n = warp / 2 * 16;\0"
-    "// A work-group computes 32 x 16 of C, a warp 16 x 16 of it. Tiles of A and B, 16\0"
-    "\004const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 15) / 16);\0"
-    "\010const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 15) / 16);\0"
-    "// A work-group of 8 work-items along L and 32 along K has 32 x 2 of C.\0"
-    "// A work-group of 8 work-items along L and 32 along K has 16 x 2 of C.\0"
-    "\024load(y1 + (k + 32) * y_step), sign);\0"
-    "\014c0 += products(a2, load(y0 + (k + 64) * y_step), sign); c1 += products(a2,\0"
-    "\024load(y1 + (k + 64) * y_step), sign);\0"
-    "\014c0 += products(a3, load(y0 + (k + 96) * y_step), sign); c1 += products(a3,\0"
-    "\024load(y1 + (k + 96) * y_step), sign);\0"
-    "\024load(y1 + (k + 64) * y_step), sign); c2 += products(a2,\0"
-    "\024load(y2 + (k + 64) * y_step), sign); c3 += products(a2,\0"
-    "\024load(y3 + (k + 64) * y_step), sign);\0"
-    "\024load(y1 + (k + 96) * y_step), sign); c2 += products(a3,\0"
-    "\024load(y2 + (k + 96) * y_step), sign); c3 += products(a3,\0"
-    "\024load(y3 + (k + 96) * y_step), sign);\0"
-    "\030C + (s + 2) * ldc + first + i);\0"
-    "\030C + (s + 3) * ldc + first + i);\0"
-    "\004float4 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
-    "\004float4 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
-    "\014c2_0 += products(a0, b2, sign); c2_1 += products(a1, b2, sign); c2_2 += products(a2, b2,\0"
-    "\024sign); c2_3 += products(a3, b2, sign);\0"
-    "\014c3_0 += products(a0, b3, sign); c3_1 += products(a1, b3, sign); c3_2 += products(a2, b3,\0"
-    "\024sign); c3_3 += products(a3, b3, sign);\0"
-    "\010c0_2.s01 += product(a2, b0, sign); c1_2.s01 += product(a2, b1,\0"
-    "\020sign); c2_2.s01 += product(a2, b2, sign); c3_2.s01 += product(a2, b3, sign);\0"
-    "\010c0_3.s01 += product(a3, b0, sign); c1_3.s01 += product(a3, b1,\0"
-    "\020sign); c2_3.s01 += product(a3, b2, sign); c3_3.s01 += product(a3, b3, sign);\0"
-    "\004part[2][item] = total(c2_2);\0"
-    "\004part[3][item] = total(c2_3);\0"
-    "\004part[2][item] = total(c3_2);\0"
-    "\004part[3][item] = total(c3_3);\0"
-    "// Elements lie at multiples of their parts: the application's own memory may begin at any.\0"
-    "static float2 load(__global const float *X, long at)\0"
-    "\004return vload2(at, X);\0"
-    "static void store(float2 x, __global float *X, long at)\0"
-    "\004vstore2(x, at, X);\0"
-    "static float2 product(float2 x, float2 y)\0"
-    "\004return (float2) (x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);\0"
-    "// op(B), each element as two rows of two real columns; rows are whole pairs of elements.\0"
-    "void kiln_cgemm_complex_expand(long N, long K,\0"
-    "\010__global const float *restrict B, long b_offset, long ldb, int conj_b,\0"
-    "\010__global float *restrict packed_b, long b_at)\0"
-    "\004const long first_n = get_group_id(0) * 16, ld = (N + 1) / 2 * 2;\0"
-    "\004for (int t = 0; t < 8; t++) {\0"
-    "\010const long first_k = (get_group_id(1) * 8 + t) * 16;\0"
-    "\010for (uint y = get_local_id(1); y < 16; y += 4)\0"
-    "\014if (first_n + x < N && first_k + y < K) {\0"
-    "\020const float2 b = load(B, b_offset + (first_k + y) * ldb + first_n + x);\0"
-    "\020const float imag = conj_b ? -b.y : b.y;\0"
-    "\020const long at = 2 * b_at + 2 * (first_k + y) * ld + first_n + x;\0"
-    "\020store((float2) (b.x, imag), packed_b, at);\0"
-    "\020store((float2) (-imag, b.x), packed_b, at + ld);\0"
-    "// What expand wrote, times alpha.\0"
-    "void kiln_cgemm_complex_rotate(long N, long K, float alpha, float alpha_imag,\0"
-    "\010__global const float *restrict packed_b, long b_at,\0"
-    "\010__global float *restrict work, long work_at)\0"
-    "\004const long n = get_group_id(0) * 16 + get_local_id(0), ld = (N + 1) / 2 * 2;\0"
-    "\004const long first_k = get_group_id(1) * 128, end = min(first_k + 128, K);\0"
-    "\004for (long k = 2 * first_k + get_local_id(1); k < 2 * end; k += 4)\0"
-    "\010if (n < N)\0"
-    "\014store(product((float2) (alpha, alpha_imag), load(packed_b, 2 * b_at + k * ld + n)),\0"
-    "\024work, 2 * work_at + k * ld + n);\0"
-    "// C times beta, as far as it is stored.\0"
-    "void kiln_cgemm_complex_scale(long M, long N, float beta, float beta_imag,\0"
-    "\004const long n = get_group_id(0) * 16 + get_local_id(0);\0"
-    "\004const long first_m = get_group_id(1) * 128, end = min(first_m + 128, M);\0"
-    "\004for (long m = first_m + get_local_id(1); m < end; m += 4)\0"
-    "\010if (n < N && !is_left_out(m, n, 1, 1, triangle)) {\0"
-    "\014const long at = c_offset + m * ldc + n;\0"
-    "\014store(product((float2) (beta, beta_imag), load(C, at)), C, at);\0"
-}, {
-    "// The diagonal of C, which is Hermitian: its imaginary parts become 0.\0"
-    "void kiln_cgemm_complex_diagonal(long M,\0"
-    "\004const long m = get_global_id(0);\0"
-    "\004if (m < M)\0"
-    "\010C[2 * (c_offset + m * ldc + m) + 1] = 0;\0"
-    "\004__local float2 tile[16][17];\0"
-    "\014if (first_k + x < K && first_n + y < N)\0"
-    "\020tile[x][y] = load(B, b_offset + (first_n + y) * ldb + first_k + x);\0"
-    "\020const float2 b = tile[y][x];\0"
-    "// op(A) by rows. A's columns are its rows, conjugated if asked for; the rows of what is written are\0"
-    "// whole pairs of elements.\0"
-    "void kiln_cgemm_complex_turn(long M, long K,\0"
-    "\010__global const float *restrict A, long a_offset, long lda, int conj_a,\0"
-    "\010__global float *restrict packed_a, long a_at)\0"
-    "\004const long first_k = get_group_id(0) * 16, ld = (K + 1) / 2 * 2;\0"
-    "\010const long first_m = (get_group_id(1) * 8 + t) * 16;\0"
-    "\014if (first_m + x < M && first_k + y < K)\0"
-    "\020tile[x][y] = load(A, a_offset + (first_k + y) * lda + first_m + x);\0"
-    "\014if (first_m + y < M && first_k + x < K) {\0"
-    "\020const float2 element = tile[y][x];\0"
-    "\020store((float2) (element.x, conj_a ? -element.y : element.y), packed_a,\0"
-    "\030a_at + (first_m + y) * ld + first_k + x);\0"
-    "void kiln_cgemm_mirror_mirror(long M,\0"
-    "\014float2 element = load(A, a_offset + row * lda + col);\0"
-    "\014if (conj_a && row == col)\0"
-    "\020element.y = 0;\0"
-    "\014const float2 element = tile[y][x];\0"
-    "\014store((float2) (element.x, conj_a ? -element.y : element.y), C,\0"
-    "\024c_offset + row * ldc + col);\0"
-    "static void copy_element(uint to, __global const double2 *from, bool is_there)\0"
-    "\014\"r\"(to), \"l\"((ulong) from), \"r\"(is_there ? 16 : 0) : \"memory\");\0"
-    "// bytes; boxes side by side have 8 lines.\0"
-    "\004return (x / part * part * 8 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\0"
-    "// Begins to copy 32 lines of 8 elements, of which this work-item copies 1\0"
-    "static void copy_a(uint to, __global const double2 *from, long ld, uint lines, int cols, uint item)\0"
-    "\004const uint first = item / 8, col = item % 8;\0"
-    "\014const uint where = swizzled(line, x, 8) + x % 1 * 16;\0"
-    "// Begins to copy 8 lines of 16 elements, of which this work-item copies 1\0"
-    "static void copy_b(uint to, __global const double2 *from, long ld, uint lines, int cols, uint item)\0"
-    "\010for (uint n = 0; n < 8; n += 4) {\0"
-    "static double2 load(__global const double2 *p)\0"
-    "static void store(double2 x, __global double2 *p)\0"
-    "static double2 scaled(double2 x, double re, double im)\0"
-    "\004return im == 0 ? re * x : (double2) (re * x.x - im * x.y, re * x.y + im * x.x);\0"
-    "static void put(double2 x, int is_conjugated, double alpha, double alpha_imag, double beta,\0"
-    "\010double beta_imag,\0"
-    "\010__global double2 *p)\0"
-    "\004const uint block = e / 4;\0"
-    "\004return (uint2) (warp_m + block / 2 * 16 + e / 2 % 2 * 8 + lane / 4,\0"
-    "\014warp_n + block % 2 * 8 + lane % 4 * 2 + e % 2);\0"
-    "// A work-group computes 32 x 16 of C, a warp 16 x 16 of it. Tiles of A and B, 8\0"
-    "void kiln_zgemm_interleaved_stream(long M, long N, long K,\0"
-    "\010__global double *work, long parts_at,\0"
-    "\010__global const double2 *restrict A, long a_offset, long lda,\0"
-    "\010__global const double2 *restrict B, long b_offset, long ldb, int conj_b, double alpha,\0"
-    "\020double alpha_imag, double beta, double beta_imag, int conj_a,\0"
-    "\010__global double2 *restrict C, long c_offset, long ldc)\0"
-    "\004const ulong flip = (ulong) (conj_a ^ conj_b) << 63;\0"
-    "\004__global double2 *parts = (__global double2 *) (work + parts_at) + item;\0"
-    "\004const uint steps = ((uint) K + 7) / 8;\0"
-    "\010double re[1][2][4], im[1][2][4];\0"
-    "\014re[e / 8][e / 4 % 2][e % 4] = im[e / 8][e / 4 % 2][e % 4] = 0;\0"
-    "\020const int k = step * 8;\0"
-    "\014const uint a_first = (warp_m + lane_m) * 128 + (lane_m ^ 2 * lane_n) * 16;\0"
-    "\014const uint b_first = warp_n * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;\0"
-    "\014double a_re[1][4], a_im[1][4];\0"
-    "\020for (int e = 0; e < 4; e++) {\0"
-    "\024const double2 x = *(__local const double2 *) (a_tile + i * 2048 + e % 2 * 1024\0"
-    "\034+ (a_first ^ e / 2 * 16));\0"
-    "\024a_re[i][e] = x.x, a_im[i][e] = x.y;\0"
-    "\020double b_re[2], b_im[2], b_minus[2];\0"
-    "\020for (int e = 0; e < 2; e++) {\0"
-    "\024const double2 x = *(__local const double2 *) (b_tile + j * 1024 + (b_first ^ e\0"
-    "\034* 144));\0"
-    "\024b_re[e] = x.x;\0"
-    "\024b_im[e] = as_double(as_ulong(x.y) ^ flip);\0"
-    "\024b_minus[e] = -b_im[e];\0"
-    "\024multiply_blocks(re[i][j], a_re[i], b_re);\0"
-    "\024multiply_blocks(im[i][j], a_re[i], b_im);\0"
-}, {
-    "\024multiply_blocks(re[i][j], a_im[i], b_minus);\0"
-    "\024multiply_blocks(im[i][j], a_im[i], b_re);\0"
-    "\014const double2 sum = (double2) (re[e / 8][e / 4 % 2][e % 4],\0"
-    "\024im[e / 8][e / 4 % 2][e % 4]);\0"
-    "\020__global double2 *part = parts + (2 * get_group_id(0) + (first == 0)) * 512;\0"
-    "\020part[e * 64] = sum;\0"
-    "void kiln_zgemm_interleaved_add(long M, long N, long K,\0"
-    "\010__global const double *restrict work, long parts_at, double alpha, double alpha_imag,\0"
-    "\020double beta, double beta_imag, int conj_a,\0"
-    "\004typedef double2 sum_t;\0"
-    "\010const uint steps = ((uint) K + 7) / 8;\0"
-    "\014const uint item = at % 64, first = at / 64;\0"
-    "\014const sum_t all = sum;\0"
-    "\010if (adder < 32) {\0"
-    "\020all += (double2) (sums[u][2 * adder], sums[u][2 * adder + 1]);\0"
-    "\014const uint element = at * 32 + adder;\0"
-    "\014const uint item = element % 64, e = element / 64;\0"
-    "// Begins to copy 16 lines of 8 elements, of which this work-item copies 1\0"
-    "\014const uint b_first = (warp_n + lane_m) * 128 + (lane_m ^ 2 * lane_n) * 16;\0"
-    "\034* 16));\0"
-    "// Begins to copy 8 lines of 32 elements, of which this work-item copies 1\0"
-    "\010for (uint n = 0; n < 8; n += 2) {\0"
-    "\014const uint a_first = warp_m * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;\0"
-    "\034+ (a_first ^ e / 2 * 144));\0"
-    "// A work-group computes 32 x 32 of C, a warp 16 x 16 of it. Tiles of A and B, 8\0"
-    "void kiln_zgemm_interleaved_multiply(long M, long N, long K,\0"
-    "\004const int first = 0, num = (K + 7) / 8;\0"
-    "// A work-group computes 16 x 32 of C, a warp 16 x 16 of it. Tiles of A and B, 8\0"
-    "\004__local uchar both_tiles[18432] __attribute__((aligned(1024)));\0"
-    "\010for (uint n = 0; n < 8; n += 8) {\0"
-    "\004const uint warp_m = warp % 2 * 16, warp_n = warp / 2 * 8;\0"
-    "\004return (uint2) (warp_m + block * 16 + e / 2 % 2 * 8 + lane / 4,\0"
-    "\014warp_n + block % 1 * 8 + lane % 4 * 2 + e % 2);\0"
-    "// A work-group computes 32 x 16 of C, a warp 16 x 8 of it. Tiles of A and B, 8\0"
-    "\004__local uchar both_tiles[30720] __attribute__((aligned(1024)));\0"
-    "\010double re[1][1][4], im[1][1][4];\0"
-    "\014re[e / 4][e / 4 % 1][e % 4] = im[e / 4][e / 4 % 1][e % 4] = 0;\0"
-    "\014for (int j = 0; j < 1; j++) {\0"
-    "\014const double2 sum = (double2) (re[e / 4][e / 4 % 1][e % 4],\0"
-    "\024im[e / 4][e / 4 % 1][e % 4]);\0"
-    "\010for (uint n = 0; n < 16; n += 16) {\0"
-    "// A work-group computes 16 x 32 of C, a warp 16 x 8 of it. Tiles of A and B, 8\0"
-    "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 10240;\0"
-    "\004return vload2(0, (__global const double *) p);\0"
-    "\004vstore2(x, 0, (__global double *) p);\0"
-    "static double2 products(double2 x, double2 y, double sign)\0"
-    "\004const double im = sign * y.y;\0"
-    "\004return (double2) (x.x * y.x - x.y * im, x.y * y.x + x.x * im);\0"
-    "static double2 load_row(__global const double2 *p)\0"
-    "\004return load(p);\0"
-    "static double2 load_aligned(__global const double2 *p)\0"
-    "// A work-group of 4 work-items along L and 128 along K has 4 x 1 of C.\0"
-    "void kiln_zgemm_thin_multiply(int L, int S, int K, double alpha, double alpha_imag, double beta,\0"
-    "\010double beta_imag, int conj_b, int conj_a,\0"
-    "\010__global const double2 *restrict X, int x_offset, int ldx,\0"
-    "\010__global const double2 *restrict Y, int y_offset, int ldy,\0"
-    "\010__global double2 *restrict C, int c_offset, int ldc)\0"
-    "\004const double sign = conj_a == conj_b ? 1 : -1;\0"
-    "\004__global const double2 *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
-    "\004// Columns past the end repeat the last one.\0"
-    "\004const int begin = l, first = min(l, L - 1);\0"
-    "\004if (ldx % 1 == 0 && (size_t) (X + first) % 16 == 0) {\0"
-    "\014__global const double2 *x = X + k * ldx + first;\0"
-    "\010const double2 sums[] = { part[item] };\0"
-    "\004__local double2 part[4][512];\0"
-    "\004__global const double2 *x0 = X + min(l, L - 1) * ldx;\0"
-    "\004__global const double2 *x1 = X + min(l + 1, L - 1) * ldx;\0"
-    "\004__global const double2 *x2 = X + min(l + 2, L - 1) * ldx;\0"
-    "\004__global const double2 *x3 = X + min(l + 3, L - 1) * ldx;\0"
-    "\004const bool is_aligned = ldx % 1 == 0 && (size_t) X % 16 == 0;\0"
-    "\004int k = from + along_k * (fast ? 1 : 1);\0"
-    "\010for (; k + 1 <= to; k += 128) {\0"
-    "\014const double2 b0 = load(y0 + k * y_step);\0"
-    "\014const double2 a0 = (double2) (load(x0 + k));\0"
-    "\014const double2 a1 = (double2) (load(x1 + k));\0"
-    "\014const double2 a2 = (double2) (load(x2 + k));\0"
-    "\014const double2 a3 = (double2) (load(x3 + k));\0"
-    "\004part[0][item] = c0_0;\0"
-    "\004part[1][item] = c0_1;\0"
-    "\004part[2][item] = c0_2;\0"
-    "\004part[3][item] = c0_3;\0"
-}, {
-    "\010const double2 sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
-    "\004__global const double2 *y0 = Y + y_offset + min(s, S - 1);\0"
-    "\010double beta_imag, int conj_a, int conj_b,\0"
-    "\004__global const double2 *y1 = Y + y_offset + min(s + 1, S - 1);\0"
-    "\014const double2 b1 = load(y1 + k * y_step);\0"
-    "\004part[0][item] = c1_0;\0"
-    "\004part[1][item] = c1_1;\0"
-    "\004part[2][item] = c1_2;\0"
-    "\004part[3][item] = c1_3;\0"
-    "\004__global const double2 *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
-    "// A work-group of 4 work-items along L and 128 along K has 4 x 2 of C.\0"
-    "// A work-group of 4 work-items along L and 32 along K has 4 x 2 of C.\0"
-    "// A work-group of 4 work-items along L and 32 along K has 16 x 2 of C.\0"
-    "\004__local double2 part[4][128];\0"
-    "\010for (; k + 1 <= to; k += 32) {\0"
-    "\020__global double2 *part = parts + (2 * get_group_id(0) + (first == 0)) * 1024;\0"
-    "\020part[e * 128] = sum;\0"
-    "\014const uint item = at % 128, first = at / 128;\0"
-    "\014const uint item = element % 128, e = element / 128;\0"
-    "static double2 load(__global const double *X, long at)\0"
-    "static void store(double2 x, __global double *X, long at)\0"
-    "static double2 product(double2 x, double2 y)\0"
-    "\004return (double2) (x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);\0"
-    "void kiln_zgemm_complex_expand(long N, long K,\0"
-    "\010__global const double *restrict B, long b_offset, long ldb, int conj_b,\0"
-    "\010__global double *restrict packed_b, long b_at)\0"
-    "\020const double2 b = load(B, b_offset + (first_k + y) * ldb + first_n + x);\0"
-    "\020const double imag = conj_b ? -b.y : b.y;\0"
-    "\020store((double2) (b.x, imag), packed_b, at);\0"
-    "\020store((double2) (-imag, b.x), packed_b, at + ld);\0"
-    "void kiln_zgemm_complex_rotate(long N, long K, double alpha, double alpha_imag,\0"
-    "\010__global const double *restrict packed_b, long b_at,\0"
-    "\010__global double *restrict work, long work_at)\0"
-    "\014store(product((double2) (alpha, alpha_imag), load(packed_b, 2 * b_at + k * ld + n)),\0"
-    "void kiln_zgemm_complex_scale(long M, long N, double beta, double beta_imag,\0"
-    "\014store(product((double2) (beta, beta_imag), load(C, at)), C, at);\0"
-    "void kiln_zgemm_complex_diagonal(long M,\0"
-    "\004__local double2 tile[16][17];\0"
-    "\020const double2 b = tile[y][x];\0"
-    "void kiln_zgemm_complex_turn(long M, long K,\0"
-    "\010__global const double *restrict A, long a_offset, long lda, int conj_a,\0"
-    "\010__global double *restrict packed_a, long a_at)\0"
-    "\020const double2 element = tile[y][x];\0"
-    "\020store((double2) (element.x, conj_a ? -element.y : element.y), packed_a,\0"
-    "void kiln_zgemm_mirror_mirror(long M,\0"
-    "\014double2 element = load(A, a_offset + row * lda + col);\0"
-    "\014const double2 element = tile[y][x];\0"
-    "\014store((double2) (element.x, conj_a ? -element.y : element.y), C,\0"
-} };
+static const unsigned char bundle_nvidia_h100_packed[] = {
+    241,52,47,47,32,69,108,101,109,101,110,116,115,32,111,102,32,104,97,108,102,32,97,114,
+    101,32,99,111,109,112,117,116,101,100,32,119,105,116,104,32,97,115,32,102,108,111,97,116,
+    46,32,65,32,112,114,111,100,117,99,116,32,97,110,100,32,97,32,115,117,109,48,0,48,
+    102,117,115,45,0,242,72,104,101,114,101,32,116,104,101,32,100,101,118,105,99,101,32,100,
+    111,101,115,0,47,47,32,116,104,97,116,32,105,110,32,111,110,101,32,115,116,101,112,58,
+    32,70,80,95,67,79,78,84,82,65,67,84,44,32,111,110,32,98,121,32,100,101,102,97,
+    117,108,116,44,32,97,108,108,111,119,115,32,105,116,46,0,115,116,97,116,105,99,126,0,
+    242,5,32,108,111,97,100,40,95,95,103,108,111,98,97,108,32,99,111,110,115,116,178,0,
+    240,0,42,112,41,0,123,0,4,114,101,116,117,114,110,32,118,40,0,16,95,25,0,164,
+    40,48,44,32,112,41,59,0,125,0,73,0,178,118,111,105,100,32,115,116,111,114,101,40,
+    84,0,53,120,44,32,82,0,5,76,0,33,4,118,35,0,2,68,0,51,120,44,32,71,
+    0,241,12,47,47,32,67,32,61,32,97,108,112,104,97,32,120,32,43,32,98,101,116,97,
+    32,67,32,102,111,114,218,0,18,101,74,1,18,59,24,0,65,61,61,32,48,1,1,201,
+    32,110,111,116,32,114,101,97,100,32,67,46,136,0,54,112,117,116,134,0,2,9,0,1,
+    92,0,4,13,0,0,71,0,15,159,0,2,2,193,0,6,102,0,19,63,148,0,87,42,
+    32,120,32,58,12,0,3,162,0,18,42,58,1,37,112,41,199,0,240,7,78,86,73,68,
+    73,65,39,115,32,105,110,115,116,114,117,99,116,105,111,110,115,44,232,1,0,189,1,193,
+    80,84,88,32,73,83,65,32,110,97,109,101,18,0,192,109,46,32,65,110,32,97,100,100,
+    114,101,115,52,0,240,0,32,108,111,99,97,108,32,109,101,109,111,114,121,32,105,171,1,
+    149,115,32,51,50,32,98,105,116,115,227,0,66,117,105,110,116,41,0,19,95,58,0,50,
+    40,95,95,57,0,2,187,1,1,4,1,1,208,0,3,185,1,16,40,51,0,177,41,32,
+    40,117,108,111,110,103,41,32,112,171,0,240,6,66,101,103,105,110,115,32,116,111,32,99,
+    111,112,121,32,52,32,98,121,116,101,133,0,41,116,111,135,0,17,58,187,0,113,102,105,
+    114,115,116,32,96,36,0,16,96,210,2,0,190,0,17,44,173,2,90,122,101,114,111,115,
+    129,1,0,82,0,33,95,52,119,0,55,32,116,111,107,1,8,92,2,82,102,114,111,109,
+    44,206,0,1,87,0,243,21,41,0,4,97,115,109,32,118,111,108,97,116,105,108,101,40,
+    34,99,112,46,97,115,121,110,99,46,99,97,46,115,104,97,114,101,100,46,71,0,244,22,
+    91,37,48,93,44,32,91,37,49,93,44,32,52,44,32,37,50,59,34,32,58,58,0,12,
+    34,114,34,40,116,111,41,44,32,34,108,34,40,239,0,0,104,0,0,19,0,50,114,34,
+    40,104,0,66,32,58,32,34,220,0,18,34,182,1,16,87,70,3,245,9,116,104,105,115,
+    32,119,111,114,107,45,105,116,101,109,32,104,97,115,32,98,101,103,117,110,34,1,208,115,
+    105,110,99,101,32,105,116,32,108,97,115,116,201,3,48,109,105,116,202,3,37,105,115,127,
+    3,29,39,8,1,0,37,0,128,95,99,111,112,105,101,115,40,19,0,15,229,0,8,2,
+    44,0,81,103,114,111,117,112,207,0,13,166,0,16,97,14,2,0,20,3,31,119,176,0,
+    4,1,104,0,97,100,44,32,98,117,116,40,0,0,185,1,1,173,0,17,49,158,0,11,
+    157,0,143,119,97,105,116,95,102,111,114,159,0,19,1,46,0,1,157,0,47,32,49,159,
+    0,3,5,164,4,115,120,45,116,104,32,49,54,81,2,144,111,102,32,97,32,108,105,110,
+    101,208,4,16,44,229,2,177,98,111,120,101,115,32,119,104,111,115,101,25,0,240,4,115,
+    32,104,97,118,101,32,50,44,32,52,32,111,114,32,56,32,116,105,32,3,32,49,54,87,
+    0,1,69,0,19,59,52,0,64,115,105,100,101,210,4,1,8,0,1,53,0,34,54,52,
+    67,0,10,30,3,130,115,119,105,122,122,108,101,100,130,2,0,33,0,3,105,2,19,120,
+    8,0,71,112,97,114,116,32,3,49,120,32,47,19,0,36,32,42,7,0,66,54,52,32,
+    43,182,0,3,19,0,16,43,38,0,18,37,12,0,18,94,26,0,131,37,32,56,32,47,
+    32,40,56,61,0,143,41,41,41,32,42,32,49,54,94,3,1,35,51,50,234,0,32,111,
+    102,91,0,3,209,4,32,115,44,16,0,92,119,104,105,99,104,207,1,2,148,1,32,32,
+    50,76,0,0,191,4,1,20,1,0,61,1,145,101,118,101,114,121,32,56,116,104,81,0,
+    49,46,32,84,119,1,0,43,6,17,96,98,0,17,96,148,3,69,96,99,111,108,168,3,
+    210,32,109,97,116,114,105,120,32,108,101,102,116,59,61,2,34,108,105,64,6,81,98,101,
+    121,111,110,195,2,31,48,194,3,0,31,97,194,3,18,0,102,3,51,32,108,100,90,1,
+    1,133,0,0,231,1,0,35,3,35,108,115,22,0,0,212,0,50,41,0,4,61,0,1,
+    18,0,2,81,4,17,61,26,0,96,32,47,32,51,50,44,48,0,4,17,0,16,37,50,
+    1,96,42,32,50,59,0,4,101,0,51,32,43,61,49,0,96,42,32,108,100,32,43,43,
+    0,240,3,59,0,35,112,114,97,103,109,97,32,117,110,114,111,108,108,0,4,243,2,2,
+    178,0,224,105,32,61,32,48,59,32,105,32,60,32,53,49,50,9,0,32,43,61,10,0,
+    87,41,32,123,0,8,133,0,49,120,32,61,118,0,102,43,32,105,59,0,8,64,0,18,
+    110,64,0,96,110,32,60,32,51,50,8,0,64,43,61,32,56,61,0,23,12,61,0,1,
+    4,2,4,152,0,73,43,32,110,59,30,0,2,179,7,22,61,139,2,2,134,2,0,106,
+    2,32,56,44,77,0,49,43,32,120,66,2,1,230,0,19,12,50,5,66,116,111,32,43,
+    59,0,34,44,32,249,0,36,32,110,244,0,65,105,44,0,20,116,0,19,60,76,2,128,
+    63,32,99,108,97,109,112,40,104,1,65,32,45,32,40,229,5,2,86,7,16,50,139,2,
+    223,50,32,58,32,48,41,59,0,8,125,0,4,125,149,2,0,4,60,3,0,39,2,47,
+    51,50,149,2,47,47,49,54,150,2,49,13,134,2,31,98,134,2,87,43,49,54,134,2,
+    34,49,54,160,1,15,28,2,3,35,54,52,28,2,44,49,54,29,2,15,255,1,11,27,
+    52,255,1,112,47,47,32,82,101,97,100,222,5,129,117,114,32,98,108,111,99,107,150,1,
+    80,56,32,120,32,56,231,0,50,118,101,115,16,2,8,154,7,1,88,8,96,109,109,97,
+    32,119,97,103,10,0,146,7,19,59,210,1,0,122,1,16,114,236,9,80,111,102,32,65,
+    44,96,0,97,99,111,108,117,109,110,17,0,26,66,235,3,1,214,9,2,116,0,4,106,
+    1,51,91,52,93,51,1,1,61,7,12,21,6,34,108,100,188,1,17,46,26,6,244,0,
+    97,108,105,103,110,101,100,46,109,56,110,56,46,120,52,171,7,176,98,49,54,32,123,37,
+    48,44,32,37,49,162,7,80,44,32,37,51,125,180,7,32,52,93,63,6,65,0,12,34,
+    61,173,7,48,91,48,93,157,7,3,13,0,24,49,13,0,24,50,13,0,33,51,93,184,
+    7,49,114,34,40,147,0,13,196,7,131,84,104,101,32,115,97,109,101,122,1,6,7,1,
+    7,249,0,37,65,44,21,1,15,4,1,1,159,116,114,97,110,115,112,111,115,101,15,1,
+    58,1,86,0,15,21,1,20,0,168,1,0,80,2,49,97,32,98,193,7,6,10,2,32,
+    49,54,11,2,18,44,8,0,33,49,54,79,3,4,20,0,33,115,112,5,11,80,111,118,
+    101,114,32,13,2,44,114,112,113,10,59,115,97,121,253,7,132,109,117,108,116,105,112,108,
+    121,234,0,2,25,11,17,99,234,0,7,199,2,28,97,17,0,16,98,150,1,12,1,1,
+    59,109,109,97,252,0,242,8,49,54,110,56,107,49,54,46,114,111,119,46,99,111,108,46,
+    102,51,50,46,102,49,54,4,0,126,51,50,32,34,0,12,34,8,1,32,123,37,205,9,
+    145,53,44,32,37,54,44,32,37,55,18,0,81,56,44,32,37,57,10,0,10,46,0,3,
+    69,2,83,43,102,34,40,99,68,2,2,12,0,23,49,12,0,23,50,12,0,1,65,2,
+    2,35,10,19,97,49,0,1,11,0,22,49,11,0,22,50,11,0,20,51,11,0,22,98,
+    44,0,16,98,44,0,7,50,10,49,112,117,116,136,12,1,213,8,16,97,91,2,0,170,
+    1,38,67,44,175,13,32,114,101,91,7,99,115,117,99,104,32,97,137,2,13,170,12,18,
+    95,24,0,15,55,13,6,51,111,117,116,222,4,51,99,111,108,10,0,31,78,215,12,6,
+    96,41,0,4,105,102,32,19,6,127,32,60,32,78,41,0,8,211,12,35,50,111,117,116,
+    102,7,54,41,44,32,12,0,25,59,101,9,82,112,97,99,107,95,156,4,20,40,72,14,
+    20,119,140,0,114,104,105,103,104,41,0,4,52,2,65,111,116,104,59,52,2,128,40,34,
+    99,118,116,46,114,110,8,2,33,120,50,10,2,6,215,1,0,210,1,2,239,3,0,49,
+    0,1,226,3,49,102,34,40,73,0,17,44,11,0,48,108,111,119,127,1,4,182,9,2,
+    87,0,33,47,47,136,1,1,239,10,37,119,111,238,3,8,42,10,145,59,32,96,119,104,
+    111,108,101,96,8,3,2,52,15,65,116,104,101,121,31,4,1,200,6,3,14,3,19,101,
+    155,6,126,105,114,32,115,105,122,101,171,1,76,112,97,105,114,90,14,31,121,178,1,33,
+    39,0,8,138,14,113,0,8,98,111,111,108,32,164,0,3,192,1,17,33,13,0,51,32,
+    124,124,159,8,97,49,32,62,61,32,78,191,8,7,51,2,17,120,157,1,18,44,103,0,
+    36,78,44,14,2,1,8,2,25,59,42,0,22,121,42,0,0,78,0,15,46,0,1,2,
+    86,1,0,113,9,0,154,0,53,50,32,122,146,15,34,42,32,244,0,48,50,41,32,115,
+    0,16,121,132,1,0,165,0,1,49,2,76,33,61,32,48,87,9,0,154,1,70,32,61,
+    32,42,84,16,1,23,0,72,42,41,32,40,77,2,32,8,122,236,4,3,119,2,6,93,
+    16,16,50,94,16,24,40,226,7,49,41,32,38,19,2,63,59,0,4,84,0,11,41,32,
+    61,150,2,140,122,46,120,44,32,122,46,121,99,16,80,111,112,40,65,41,6,0,37,66,
+    41,109,16,48,59,32,67,172,3,48,77,32,120,28,1,160,114,111,119,45,109,97,106,111,
+    114,46,58,0,17,65,198,3,0,73,3,17,100,33,0,17,75,22,0,23,66,22,0,16,
+    75,55,0,1,22,0,54,70,111,114,6,16,3,238,17,241,0,32,99,97,112,97,98,105,
+    108,105,116,121,32,56,46,48,189,5,68,108,97,116,101,94,0,1,98,9,2,92,13,3,
+    50,0,1,246,15,16,120,5,0,2,82,4,3,215,5,4,254,5,32,111,102,197,17,66,
+    32,84,105,108,190,9,17,65,83,0,80,66,44,32,54,52,82,0,83,100,101,101,112,44,
+    253,6,0,18,14,14,213,15,17,32,213,13,241,0,104,114,111,110,111,117,115,108,121,44,
+    32,50,32,97,104,69,6,0,1,3,0,153,13,1,38,3,0,67,0,3,28,3,240,19,
+    105,101,100,46,0,95,95,107,101,114,110,101,108,32,95,95,97,116,116,114,105,98,117,116,
+    101,95,95,40,40,114,101,113,100,95,198,0,2,34,14,16,95,62,3,80,40,50,53,54,
+    44,107,2,81,49,41,41,41,0,67,3,177,107,105,108,110,95,104,103,101,109,109,95,128,
+    0,20,95,134,6,17,40,36,3,22,77,44,3,1,8,0,79,75,44,0,8,242,9,2,
+    128,114,101,115,116,114,105,99,116,209,7,1,42,0,133,97,95,111,102,102,115,101,116,7,
+    10,31,97,59,0,14,19,66,44,0,28,98,59,0,31,98,51,18,7,7,84,0,11,78,
+    0,20,67,241,3,12,78,0,68,99,41,0,4,158,17,81,117,99,104,97,114,29,3,16,
+    95,56,7,140,115,91,50,52,53,55,54,93,77,1,3,69,7,97,40,49,48,50,52,41,
+    241,4,10,65,0,34,42,97,63,0,39,32,61,76,0,79,44,32,42,98,23,0,0,0,
+    237,3,89,50,50,56,56,59,246,10,48,97,95,97,245,10,10,68,18,3,86,0,79,41,
+    44,32,98,31,0,1,3,94,0,26,41,74,0,1,39,11,82,61,32,103,101,116,163,0,
+    114,95,105,100,40,48,41,44,174,2,9,221,13,33,108,97,46,13,5,222,13,64,59,0,
+    4,67,255,3,4,50,1,50,59,0,4,69,16,0,55,7,3,81,12,4,82,7,115,32,
+    115,116,97,114,116,115,88,7,21,56,229,5,100,109,97,121,32,98,101,132,3,133,97,116,
+    32,111,110,99,101,46,161,0,1,131,1,51,109,105,115,81,1,53,32,61,32,20,18,53,
+    67,32,124,15,19,64,40,108,100,99,135,11,117,41,41,32,38,32,49,53,225,0,1,149,
+    5,54,105,115,95,63,0,8,76,0,0,5,12,49,0,4,65,174,9,6,195,0,17,66,
+    210,4,6,16,0,7,43,1,0,63,1,3,43,1,2,37,3,64,105,100,40,49,167,13,
+    0,18,0,50,110,117,109,22,0,48,115,40,48,148,4,9,38,0,22,48,117,1,8,180,
+    12,80,48,44,32,110,117,126,1,160,40,75,32,43,32,54,51,41,32,47,146,12,2,72,
+    1,5,82,4,3,240,6,17,114,201,18,18,103,94,1,1,141,10,2,11,11,0,56,4,
+    3,79,1,53,58,32,56,31,11,2,61,2,5,228,13,29,46,202,0,50,115,95,109,80,
+    1,1,117,14,115,77,32,43,32,51,49,41,235,1,2,32,0,23,110,32,0,23,78,32,
+    0,10,22,1,16,98,129,0,18,61,29,1,1,76,17,20,42,63,0,0,27,1,16,56,
+    91,9,24,95,36,0,18,45,50,0,5,38,0,14,78,0,17,95,196,0,0,173,1,36,
+    110,40,170,0,2,54,0,20,44,9,21,46,56,41,155,1,1,208,0,1,92,0,21,43,
+    116,0,22,37,81,0,2,214,0,1,213,0,4,30,0,22,47,30,0,14,160,1,1,79,
+    0,3,88,0,17,42,22,1,2,23,0,20,110,23,0,17,110,23,0,58,59,0,4,59,
+    7,0,39,3,1,60,0,1,48,3,16,47,222,20,1,19,0,20,107,19,0,78,37,32,
+    52,59,50,0,19,114,31,0,42,95,109,29,0,0,136,3,1,79,0,1,145,3,49,37,
+    32,50,162,18,2,160,3,1,140,0,1,24,0,53,47,32,50,28,0,20,59,155,8,0,
+    74,11,155,91,50,93,91,52,93,59,0,8,107,17,2,15,15,11,106,17,149,49,59,32,
+    105,43,43,41,0,12,29,0,18,106,29,0,128,106,32,60,32,50,59,32,106,29,0,21,
+    16,29,0,18,101,29,0,0,207,16,64,52,59,32,101,29,0,177,20,99,91,105,93,91,
+    106,93,91,101,93,29,0,193,0,8,47,47,32,79,102,32,101,97,99,104,194,20,3,145,
+    16,0,180,0,0,240,20,0,119,21,1,145,19,84,111,102,32,50,46,249,0,1,1,20,
+    16,108,38,25,5,223,0,0,51,1,2,250,4,32,115,48,215,0,0,213,12,20,98,11,
+    0,49,59,0,8,51,0,67,116,97,103,101,119,0,5,165,0,18,116,165,0,49,116,32,
+    60,108,3,16,43,200,0,49,116,43,43,238,15,4,7,12,145,119,97,115,32,97,115,107,
+    101,100,133,10,0,92,10,64,32,45,32,50,29,8,2,2,12,1,22,0,34,108,108,45,
+    23,50,97,108,108,185,20,6,87,7,3,113,7,2,123,10,1,87,0,1,235,0,64,98,
+    101,102,111,7,18,2,40,21,83,112,108,97,99,101,84,0,81,32,110,101,120,116,253,0,
+    4,202,17,80,116,111,46,0,12,147,9,16,116,40,10,1,231,18,28,16,223,21,244,21,
+    41,59,0,16,98,97,114,114,105,101,114,40,67,76,75,95,76,79,67,65,76,95,77,69,
+    77,95,70,69,78,67,69,41,59,0,12,125,69,0,1,238,0,1,70,0,7,83,1,0,
+    149,0,6,239,18,40,116,59,29,0,0,159,2,1,33,0,17,42,131,4,19,16,63,20,
+    1,105,6,19,43,91,1,181,42,32,52,48,57,54,44,32,65,32,43,36,3,0,219,18,
+    97,97,32,43,32,107,44,181,7,68,32,77,32,45,28,0,80,44,32,75,32,45,25,0,
+    1,182,17,4,84,0,63,98,40,98,84,0,1,16,66,68,0,1,78,0,21,98,94,0,
+    34,110,44,206,7,3,71,0,21,78,91,0,21,110,84,0,26,12,161,23,0,18,0,0,
+    1,1,35,43,43,13,2,103,61,32,51,41,0,16,26,2,5,32,1,33,50,41,255,0,
+    97,116,105,110,117,101,59,181,1,98,79,102,32,75,39,115,112,23,0,11,1,20,44,167,
+    23,3,6,14,32,111,102,56,10,31,12,81,1,7,0,54,2,5,68,20,2,63,8,32,
+    101,102,129,2,0,193,0,18,40,172,6,7,100,1,25,12,209,7,3,94,6,15,113,1,
+    2,20,98,30,0,15,59,1,0,24,59,146,0,1,98,18,19,61,61,3,2,152,20,0,
+    240,0,1,135,0,139,62,61,32,54,52,41,0,12,10,4,6,208,3,0,116,5,0,65,
+    0,84,59,32,115,32,60,189,20,66,50,59,32,115,47,3,21,20,228,18,1,23,1,40,
+    105,115,2,3,3,187,7,17,44,222,2,16,115,63,24,1,54,24,0,183,0,18,44,189,
+    10,16,102,118,0,1,78,29,33,48,46,76,0,194,83,105,120,116,101,101,110,32,118,97,
+    108,117,5,11,20,107,89,20,0,55,0,59,46,32,66,70,19,1,243,6,0,227,10,1,
+    100,19,3,114,0,17,58,76,0,6,226,20,18,108,35,14,6,68,18,33,32,108,166,19,
+    34,111,102,140,17,32,32,108,193,19,107,32,105,115,46,0,20,10,1,31,20,20,5,8,
+    78,32,123,0,24,58,22,3,157,5,49,43,32,105,122,5,0,113,24,2,226,5,0,162,
+    5,0,155,22,17,115,197,21,20,43,12,6,0,157,5,24,24,174,19,0,206,4,52,105,
+    93,44,255,1,29,43,110,20,0,105,22,87,41,59,0,20,125,158,0,11,149,5,0,177,
+    8,31,50,161,0,4,31,115,152,0,4,3,62,6,0,10,1,16,43,66,0,14,161,0,
+    14,75,19,0,111,5,16,106,106,6,21,93,145,2,15,176,0,1,17,52,176,0,15,95,
+    6,9,31,24,95,6,9,28,28,216,18,3,82,6,36,44,32,44,1,6,136,0,1,188,
+    0,2,247,6,16,50,96,4,127,125,0,12,101,108,115,101,211,2,14,52,32,38,38,26,
+    1,19,60,190,22,3,228,2,20,8,19,6,1,66,3,3,215,26,32,105,115,225,29,64,
+    101,100,32,117,148,13,32,108,119,96,2,34,105,110,234,2,0,176,20,80,111,114,100,101,
+    114,250,2,91,114,111,117,103,104,123,29,0,47,6,1,197,8,1,92,0,1,80,0,16,
+    98,246,2,8,149,13,20,8,31,12,2,184,7,64,42,115,117,109,185,0,27,40,23,0,
+    53,41,32,97,20,12,4,222,22,95,50,56,59,0,8,21,6,11,16,8,2,4,2,18,
+    4,56,62,32,48,222,7,15,156,1,0,31,16,156,1,9,31,20,251,7,9,16,24,182,
+    0,35,91,40,106,0,33,45,32,26,11,0,95,2,35,40,105,5,3,16,106,18,0,0,
+    150,27,17,101,103,27,134,50,56,93,32,61,0,31,32,51,8,52,59,0,12,196,16,6,
+    193,7,18,120,107,0,18,120,165,0,17,120,107,0,7,102,8,50,43,61,32,121,0,31,
+    120,111,0,15,2,143,8,27,82,54,11,2,170,4,2,29,4,0,99,4,3,219,1,1,
+    214,1,0,13,0,4,73,25,83,101,121,32,119,101,131,4,23,46,70,1,18,104,161,0,
+    18,104,41,1,18,104,73,2,23,16,5,6,0,5,13,21,61,49,7,31,43,54,4,0,
+    19,104,188,0,2,10,10,48,59,0,16,179,1,0,55,0,254,0,62,61,32,77,41,0,
+    20,98,114,101,97,107,59,0,16,167,18,97,32,61,32,67,32,43,99,0,0,60,7,47,
+    99,59,194,1,10,0,198,5,7,153,0,2,41,25,4,215,10,20,43,22,4,0,86,3,
+    7,144,0,18,107,73,6,21,20,63,19,4,126,1,0,120,3,16,104,93,22,8,16,0,
+    0,176,14,31,93,214,18,7,54,44,0,28,145,13,2,214,17,8,134,17,18,78,156,17,
+    15,42,8,14,4,180,0,4,48,8,19,107,42,8,9,35,8,10,126,8,15,191,5,5,
+    12,240,0,1,6,5,8,16,0,111,37,32,56,44,0,31,207,5,1,16,56,125,4,11,
+    210,5,15,38,5,20,19,56,135,22,27,65,131,18,47,77,46,123,9,15,21,107,117,9,
+    5,105,9,1,123,9,3,240,0,9,130,9,15,253,0,7,10,27,6,15,245,0,8,3,
+    175,2,2,44,6,31,105,2,1,8,14,51,6,15,223,6,16,47,52,41,120,35,79,1,
+    211,5,0,101,0,177,111,110,108,121,32,115,109,95,57,48,97,127,12,0,196,8,2,249,
+    11,0,2,12,1,237,33,1,166,36,2,221,28,33,115,107,175,11,66,97,107,101,110,59,
+    6,4,138,0,21,116,190,33,18,105,34,20,32,105,108,5,12,17,111,13,20,80,68,105,
+    118,105,115,189,0,3,42,32,0,130,0,1,69,0,1,116,3,6,230,32,1,130,3,98,
+    100,105,118,105,100,101,200,16,1,219,32,1,9,0,25,121,217,32,112,124,32,121,41,32,
+    62,62,206,0,17,63,127,28,52,121,32,58,8,15,0,15,0,3,11,0,18,121,80,2,
+    20,110,6,30,20,44,98,26,5,197,33,3,241,35,22,115,59,23,2,93,20,244,1,46,
+    0,116,121,112,101,100,101,102,32,117,115,104,111,114,116,66,0,16,95,187,0,27,59,29,
+    0,113,56,32,99,104,117,110,107,109,0,5,93,0,1,30,1,2,115,9,21,97,129,0,
+    50,32,105,115,123,24,3,213,9,0,239,12,3,228,23,4,132,17,1,75,0,8,208,23,
+    32,108,105,128,5,9,11,34,18,52,219,27,49,97,110,121,97,0,12,230,38,8,172,0,
+    2,74,30,10,32,30,1,9,19,8,73,36,1,6,9,1,147,19,9,72,0,2,107,0,
+    19,42,146,0,1,125,7,15,32,0,1,41,41,32,150,36,90,32,45,32,97,116,140,16,
+    0,176,0,0,240,5,2,74,0,16,91,231,36,0,2,25,0,219,11,16,116,129,7,0,
+    245,31,2,27,0,36,49,93,201,1,33,52,41,140,18,2,63,0,18,120,43,0,85,38,
+    32,56,32,63,31,0,0,59,25,50,46,122,119,76,0,48,46,120,121,93,25,51,108,111,
+    119,53,0,18,50,81,14,7,56,0,1,39,0,68,122,119,32,58,49,0,53,59,0,4,
+    89,0,24,52,89,0,48,120,46,121,88,0,0,65,0,32,46,120,87,0,66,120,59,0,
+    4,14,0,8,48,0,1,18,0,0,122,2,2,27,0,8,79,0,2,152,2,32,62,62,
+    16,2,31,124,89,0,6,32,60,60,32,0,2,95,0,3,221,2,18,120,179,2,38,108,
+    108,192,11,18,115,15,15,20,97,92,32,35,115,111,34,41,34,116,115,219,18,1,73,20,
+    0,120,0,4,242,25,4,93,29,1,138,2,0,104,23,1,94,1,8,250,18,5,238,27,
+    0,188,12,0,138,2,1,73,0,144,105,115,32,117,110,100,101,102,105,239,28,14,180,32,
+    2,128,0,20,40,193,7,22,115,16,26,29,115,198,32,10,132,2,21,88,59,22,24,120,
+    112,22,10,37,0,74,111,117,116,41,231,20,1,35,17,34,61,32,12,34,48,43,32,55,
+    108,19,0,246,21,2,184,32,1,35,0,20,105,126,20,1,82,0,3,89,20,1,191,9,
+    1,210,0,17,42,68,0,3,44,35,7,40,0,1,204,23,39,48,41,228,25,7,151,8,
+    3,130,4,33,105,44,61,0,20,41,62,33,67,40,105,32,45,86,8,1,24,0,2,203,
+    19,1,27,15,1,113,35,0,175,34,50,49,32,45,199,35,31,8,148,3,14,71,32,61,
+    32,88,167,8,20,120,1,36,19,8,243,2,2,154,9,5,112,43,7,249,24,0,54,4,
+    33,98,121,7,0,3,97,4,3,225,1,0,59,22,0,47,4,3,1,37,5,42,39,0,
+    206,9,50,108,108,46,247,10,1,18,0,80,62,61,32,49,53,138,27,1,83,9,0,139,
+    27,3,49,1,34,38,38,203,0,17,62,0,34,65,41,0,12,120,53,23,8,110,4,1,
+    81,4,49,59,0,8,88,12,1,32,0,49,97,115,95,181,0,33,40,40,136,0,33,41,
+    32,36,0,16,91,173,20,34,48,76,35,1,34,41,93,252,35,1,21,0,31,49,21,0,
+    1,22,50,21,0,37,0,20,22,0,31,51,43,0,1,31,52,21,0,1,31,53,21,0,
+    1,32,54,76,96,36,12,22,0,21,55,43,0,0,106,7,42,8,40,127,27,1,211,4,
+    0,141,2,32,91,105,178,19,21,120,138,33,7,146,3,1,32,11,1,136,19,0,146,18,
+    1,14,19,1,173,2,16,111,26,17,2,103,6,50,115,101,101,22,16,1,25,0,0,91,
+    7,32,119,114,92,41,28,110,177,40,48,114,112,95,56,26,15,171,40,3,64,98,97,114,
+    46,35,0,1,139,32,67,32,48,120,102,1,0,15,174,40,2,35,65,32,247,12,13,254,
+    7,50,99,111,117,69,2,64,114,105,118,97,175,3,19,97,32,2,5,10,7,3,7,37,
+    0,0,4,91,114,32,119,97,121,90,33,3,89,0,82,95,105,110,105,116,66,34,4,19,
+    0,3,69,34,4,91,0,14,72,33,3,40,0,16,46,59,0,5,51,34,35,54,52,240,
+    42,18,37,121,41,1,140,32,4,43,0,4,177,32,4,83,0,10,24,35,15,152,0,2,
+    95,101,120,112,101,99,154,0,3,15,136,43,3,5,151,0,1,102,0,34,101,46,65,0,
+    56,95,116,120,163,0,42,95,44,166,0,2,106,33,11,167,0,15,128,43,1,15,164,0,
+    2,0,43,2,15,162,0,2,93,112,104,97,115,101,162,0,144,123,32,46,114,101,103,32,
+    46,112,9,11,112,100,111,110,101,59,92,110,99,34,101,97,103,97,105,110,58,68,0,65,
+    46,116,114,121,91,0,120,46,112,97,114,105,116,121,192,0,0,54,0,7,195,0,2,64,
+    0,49,64,33,100,66,4,49,114,97,32,75,0,63,59,32,125,130,1,5,2,153,0,15,
+    219,0,16,2,69,1,10,221,0,15,115,1,14,14,105,1,15,11,2,0,13,20,37,17,
+    65,61,0,1,207,18,31,110,53,44,6,10,229,44,146,98,121,32,102,101,116,99,104,95,
+    39,5,4,197,22,16,59,248,44,1,123,23,34,105,116,233,22,2,62,42,1,103,33,0,
+    29,3,4,129,2,5,142,9,5,96,3,0,31,23,0,208,2,82,105,97,108,105,115,60,
+    0,31,46,26,1,9,17,95,26,31,15,32,1,12,5,151,44,15,41,1,8,15,38,1,
+    21,48,87,114,105,217,3,227,97,32,116,101,110,115,111,114,32,109,97,112,32,40,51,12,
+    50,44,32,34,22,0,102,45,109,97,112,34,41,167,17,3,215,15,2,39,27,0,229,23,
+    0,53,1,33,101,100,250,40,4,126,8,33,104,97,100,43,16,96,46,6,52,96,32,120,
+    255,40,6,104,41,5,151,8,96,96,108,100,96,32,97,203,24,16,59,77,16,33,111,120,
+    108,1,34,104,97,230,23,1,92,0,3,118,4,51,46,32,96,6,13,16,96,36,0,65,
+    51,44,32,50,223,39,16,49,29,11,18,48,53,38,7,95,45,4,165,16,0,163,0,48,
+    49,50,56,33,32,17,44,86,32,80,114,32,97,110,121,230,23,49,98,101,114,222,20,0,
+    154,3,97,46,32,96,109,97,112,89,0,11,22,5,1,100,0,0,141,18,0,237,47,11,
+    150,5,0,63,1,67,95,109,97,112,179,1,36,97,112,137,12,3,96,13,47,44,32,7,
+    9,3,10,178,41,50,98,111,120,105,27,3,170,25,0,16,0,7,187,41,3,245,0,13,
+    9,2,50,47,47,64,161,1,97,109,97,112,46,114,101,39,25,17,46,1,22,3,191,8,
+    3,133,0,3,25,2,112,58,58,99,116,97,46,98,91,31,14,89,5,3,179,4,35,97,
+    112,65,48,3,59,0,11,50,2,15,129,0,22,79,114,97,110,107,119,0,1,35,51,50,
+    119,0,12,118,0,15,104,0,36,0,42,1,63,100,105,109,107,0,10,31,48,229,0,3,
+    1,108,37,2,104,1,15,126,0,73,31,49,126,0,10,0,246,1,15,126,0,37,3,229,
+    1,15,255,0,39,3,255,14,15,2,1,41,15,132,0,20,31,49,132,0,13,15,8,1,
+    48,0,142,34,47,100,101,236,2,10,31,48,239,2,6,33,108,100,10,23,15,130,0,36,
+    4,182,11,15,131,0,7,8,142,1,3,130,0,15,94,0,65,31,49,94,0,35,0,168,
+    16,15,88,0,10,31,54,85,0,28,129,105,110,116,101,114,108,101,97,210,6,79,121,111,
+    117,116,20,1,11,3,94,0,1,110,23,2,236,4,1,100,34,63,41,0,8,113,0,21,
+    3,55,0,63,95,109,111,128,1,13,2,108,0,31,16,120,4,4,11,131,0,31,49,131,
+    0,65,31,49,239,0,3,31,50,108,0,65,31,50,108,0,3,31,51,108,0,65,31,51,
+    37,2,28,79,102,105,108,108,177,1,22,0,196,40,2,123,12,9,172,8,13,24,48,0,
+    205,9,2,238,14,2,150,8,64,115,32,102,105,229,51,0,103,58,39,108,108,145,13,1,
+    88,20,0,118,8,12,234,42,82,98,108,105,115,104,212,7,1,166,7,0,124,49,4,222,
+    7,13,131,7,6,219,0,211,99,112,95,102,101,110,99,101,112,114,111,120,121,148,4,9,
+    217,0,5,43,0,240,6,58,58,103,101,110,101,114,105,99,46,114,101,108,101,97,115,101,
+    46,103,112,117,114,11,9,72,46,9,232,55,0,173,26,2,206,9,20,108,229,55,15,192,
+    2,2,5,151,33,7,3,37,1,57,27,3,84,14,3,91,30,6,64,1,0,67,23,0,
+    84,27,34,98,121,234,56,3,52,1,1,201,10,32,102,111,51,59,10,31,1,119,97,99,
+    113,117,105,114,101,31,1,15,22,1,1,1,9,1,18,46,10,1,15,247,0,0,3,69,
+    0,0,247,0,4,19,3,8,224,0,15,215,0,2,3,253,1,5,56,21,33,97,116,148,
+    16,18,44,251,42,1,215,0,3,122,10,13,240,41,7,97,51,0,176,15,5,183,11,4,
+    48,0,13,0,54,7,5,12,15,127,51,12,31,88,224,9,14,4,31,0,52,44,0,8,
+    31,0,10,102,21,2,207,0,17,61,225,17,3,93,17,4,220,52,4,221,52,1,227,0,
+    16,42,36,56,0,39,17,48,49,54,76,31,1,47,48,59,78,57,7,31,103,51,58,8,
+    0,200,30,15,52,58,11,24,40,112,18,3,93,44,15,68,58,11,3,157,1,1,250,12,
+    33,111,120,156,1,1,44,45,14,111,2,15,156,1,52,54,98,111,120,154,1,5,136,2,
+    2,244,52,18,120,7,0,20,121,182,3,15,71,13,14,67,98,117,108,107,167,2,54,46,
+    50,100,180,3,48,108,117,115,167,44,3,203,3,1,179,4,4,77,0,32,58,58,188,24,
+    146,108,101,116,101,95,116,120,58,58,196,1,0,195,3,5,106,1,0,181,49,2,173,49,
+    22,93,228,50,12,114,1,6,7,9,19,120,8,0,20,121,219,3,15,178,13,7,5,107,
+    58,1,180,14,48,101,110,103,149,26,34,112,117,5,53,15,128,58,5,15,124,58,24,8,
+    159,24,15,124,58,17,4,116,4,26,97,141,22,6,106,5,1,48,0,99,97,108,105,107,
+    101,59,184,0,1,247,25,1,163,59,64,110,32,107,110,243,2,6,200,24,42,100,111,207,
+    58,114,117,110,105,102,111,114,109,239,1,20,120,87,49,1,166,27,4,88,49,66,115,104,
+    102,108,60,5,49,105,100,120,59,6,4,89,49,64,48,44,32,51,7,0,9,16,19,2,
+    104,49,1,66,0,4,87,53,24,120,92,49,3,92,0,12,144,52,33,54,52,128,46,3,
+    135,52,17,110,27,19,1,20,0,45,110,44,82,46,3,79,5,0,207,24,3,193,54,210,
+    111,102,32,100,101,115,99,114,105,112,116,111,114,30,1,1,87,14,66,110,100,32,98,23,
+    1,1,235,24,21,111,150,1,1,36,33,1,242,9,2,229,6,67,101,105,103,104,220,55,
+    0,228,6,4,11,39,6,163,19,3,168,7,15,235,52,4,53,49,50,56,232,52,21,54,
+    211,53,20,97,129,14,15,92,14,1,32,119,103,220,52,50,109,109,97,177,46,11,230,52,
+    81,54,52,110,49,50,232,52,7,224,52,15,220,52,1,42,44,32,218,52,34,44,32,216,
+    52,0,36,0,1,41,0,1,29,12,0,43,0,16,49,44,0,16,49,45,0,16,49,46,
+    0,1,170,4,16,49,48,0,16,49,49,0,16,49,50,0,16,50,50,0,17,50,92,0,
+    0,50,0,16,50,50,0,17,50,6,63,0,50,0,17,50,220,4,0,50,0,0,239,15,
+    32,37,50,50,0,16,51,50,0,0,5,2,33,37,51,143,0,0,50,0,16,51,50,0,
+    16,51,50,0,16,51,50,0,16,51,50,0,16,51,50,0,16,51,50,0,16,52,50,0,
+    16,52,50,0,16,52,50,0,17,52,194,0,0,50,0,16,52,50,0,16,52,50,0,16,
+    52,50,0,16,52,50,0,16,52,50,0,16,53,50,0,16,53,50,0,16,53,50,0,16,
+    53,50,0,17,53,245,0,0,50,0,0,11,48,32,37,53,50,0,16,53,50,0,16,53,
+    50,0,16,54,50,0,16,54,50,0,16,54,50,0,16,54,2,54,0,60,1,16,37,164,
+    16,50,37,54,53,203,11,1,3,0,4,50,12,15,241,53,29,5,12,0,23,52,12,0,
+    23,53,12,0,99,54,93,41,44,0,20,13,0,23,55,25,0,23,56,12,0,24,57,109,
+    0,9,122,0,8,123,0,40,49,50,76,0,24,49,126,0,24,49,127,0,24,49,128,0,
+    40,49,54,13,0,8,129,0,41,49,56,79,0,8,132,0,24,50,132,0,25,50,255,0,
+    8,0,1,24,50,131,0,40,50,52,79,0,24,50,132,0,24,50,132,0,24,50,132,0,
+    24,50,6,1,24,50,131,0,40,51,48,79,0,24,51,132,0,25,51,132,1,8,132,0,
+    24,51,7,1,24,51,131,0,25,51,136,1,24,51,132,0,24,51,132,0,24,51,132,0,
+    24,52,7,1,24,52,131,0,25,52,139,1,25,52,9,2,8,132,0,24,52,132,0,24,
+    52,7,1,24,52,131,0,25,52,139,1,24,52,132,0,24,53,132,0,24,53,132,0,24,
+    53,7,1,24,53,131,0,25,53,139,1,24,53,132,0,24,53,132,0,24,53,132,0,24,
+    53,7,1,24,53,131,0,25,54,139,1,24,54,132,0,24,54,132,0,20,54,1,57,7,
+    231,8,160,49,48,55,51,55,52,49,56,56,56,97,29,107,51,50,32,124,32,97,10,9,
+    15,35,0,0,43,98,41,10,56,115,101,120,99,104,97,110,103,213,22,4,100,65,132,100,
+    105,115,116,97,110,99,101,176,6,1,241,25,13,178,9,6,185,6,73,98,102,108,121,186,
+    6,0,60,5,14,187,6,3,58,60,1,78,0,6,188,6,2,51,8,5,115,0,7,203,
+    6,3,119,0,64,47,47,32,120,166,26,0,220,62,5,0,23,16,106,15,0,2,116,61,
+    48,101,99,111,29,34,59,120,91,106,36,0,26,105,78,6,5,167,34,67,95,113,117,97,
+    97,66,22,120,33,60,3,99,62,15,37,39,1,19,52,92,29,13,134,64,1,162,0,38,
+    32,61,71,1,1,120,0,48,38,32,49,26,31,0,180,0,16,58,7,0,3,27,37,16,
+    49,135,27,18,120,112,27,7,40,0,2,68,0,1,41,0,18,93,33,0,1,48,0,10,
+    37,0,5,22,0,21,58,141,1,15,169,0,1,21,50,181,42,15,166,0,17,28,50,166,
+    0,0,188,36,30,50,166,0,31,50,166,0,5,27,50,37,0,5,22,0,5,166,0,12,
+    61,54,48,116,109,97,179,45,3,55,54,39,97,95,123,12,18,97,53,22,15,85,30,12,
+    15,65,54,28,3,120,53,5,54,0,17,97,236,54,5,59,0,37,97,116,76,54,7,138,
+    0,31,98,138,0,27,15,144,54,8,15,138,0,8,24,98,138,0,0,240,38,1,89,13,
+    6,129,32,4,28,1,3,23,1,1,1,38,7,236,0,0,248,37,31,40,100,32,4,19,
+    41,231,0,1,50,0,4,167,34,6,90,0,4,236,0,3,231,0,1,88,39,7,188,0,
+    0,79,39,15,90,0,7,20,98,90,0,18,98,90,0,15,225,1,5,31,97,66,33,3,
+    15,84,1,21,4,155,14,28,120,84,1,31,120,84,1,9,8,220,1,12,80,1,2,138,
+    0,2,242,0,0,35,14,7,90,0,47,100,120,242,0,9,4,74,1,15,238,0,9,31,
+    98,238,0,4,15,86,58,16,63,57,46,48,76,58,8,32,49,57,77,58,33,49,50,200,
+    46,31,67,56,58,3,7,53,58,3,204,26,7,170,14,0,91,0,3,92,18,3,215,11,
+    7,121,13,64,44,32,117,112,143,11,22,53,54,35,19,59,189,47,149,39,115,32,96,102,
+    117,108,108,96,14,28,6,130,61,2,81,28,1,94,28,20,46,55,32,2,12,49,24,50,
+    194,33,34,98,121,86,13,37,104,111,201,11,0,90,49,0,17,40,1,236,47,5,89,15,
+    2,229,26,50,109,97,100,79,0,39,79,110,134,32,4,213,17,50,59,32,51,144,13,3,
+    24,18,6,82,0,37,54,52,252,54,17,67,135,32,3,154,32,21,97,242,0,113,96,101,
+    109,112,116,121,96,248,28,4,219,28,0,189,13,1,178,13,1,175,12,1,94,48,2,249,
+    0,2,141,1,0,32,40,41,110,121,138,18,33,97,115,139,55,3,127,48,2,130,19,2,
+    70,28,0,57,44,64,117,114,110,46,73,50,4,198,48,3,43,1,33,100,111,235,76,16,
+    109,45,0,18,97,40,62,1,253,77,51,117,114,110,51,49,0,222,73,1,0,1,2,186,
+    15,1,57,39,48,101,118,101,177,40,240,3,40,115,116,114,101,97,109,45,75,44,32,79,
+    115,97,109,97,32,101,168,14,115,46,32,50,48,50,51,41,124,16,24,97,55,2,1,90,
+    53,16,102,97,0,3,185,64,1,126,41,128,105,115,32,107,101,112,116,44,234,1,37,98,
+    101,211,46,4,200,60,15,26,60,26,16,52,55,12,15,26,60,5,0,14,3,2,179,0,
+    15,22,60,37,15,75,5,26,7,238,3,0,69,2,6,205,5,0,24,21,2,15,0,15,
+    15,60,6,11,153,59,3,96,47,17,91,114,59,31,48,216,59,30,3,98,59,95,91,56,
+    49,57,50,62,0,26,1,175,0,0,103,3,61,91,53,93,24,0,1,182,2,11,25,0,
+    1,186,35,0,239,2,48,91,51,56,0,55,15,210,59,15,10,36,0,0,108,0,29,115,
+    34,60,0,22,0,11,41,0,0,125,0,46,105,101,43,0,1,149,0,24,41,71,41,3,
+    165,48,1,117,1,9,64,41,5,190,48,19,40,67,5,4,152,1,0,213,44,0,43,59,
+    49,52,32,42,181,0,2,249,58,6,70,4,4,244,65,6,164,31,1,204,33,3,103,3,
+    36,115,59,89,42,0,55,2,19,44,208,31,1,177,72,1,77,3,19,96,84,3,3,11,
+    4,1,92,0,7,36,3,0,184,3,49,115,32,96,110,3,3,43,0,0,196,81,1,49,
+    38,1,118,10,19,116,229,52,225,116,104,114,101,101,32,113,117,97,114,116,101,114,115,58,
+    1,1,18,50,2,236,3,9,45,1,3,34,4,30,61,17,60,14,174,58,27,115,125,59,
+    33,49,57,94,59,0,233,5,56,42,32,40,119,59,33,49,50,12,40,44,49,50,245,58,
+    49,105,110,95,9,1,3,145,58,52,115,32,47,130,0,19,42,9,0,10,48,0,2,146,
+    66,4,45,0,22,45,64,0,22,60,56,0,16,51,108,57,38,32,63,28,0,18,58,47,
+    0,10,74,0,2,90,1,6,193,0,11,191,60,8,215,40,0,251,5,6,129,43,20,40,
+    124,0,2,43,67,34,32,42,75,0,11,52,0,2,222,60,48,61,32,40,61,0,20,43,
+    157,0,1,83,50,29,47,218,0,2,41,4,0,24,75,3,51,60,11,122,61,0,100,0,
+    17,104,185,78,32,97,108,13,69,51,101,110,100,41,0,2,53,0,24,43,31,0,2,131,
+    2,36,79,102,126,72,1,93,0,115,107,32,110,111,32,109,111,15,75,4,92,7,180,116,
+    104,97,110,32,67,32,110,101,101,100,111,54,2,17,7,66,115,109,97,108,25,20,37,97,
+    110,77,6,7,94,60,0,50,31,19,109,131,0,37,40,40,1,2,16,55,189,62,16,45,
+    87,5,42,57,50,47,62,0,49,0,0,221,0,1,237,51,10,93,1,0,195,24,8,95,
+    1,3,98,3,3,8,5,0,111,23,33,53,54,16,64,2,40,0,2,48,0,19,43,74,
+    0,8,78,4,1,51,0,0,84,19,15,182,4,6,34,50,56,181,4,0,133,27,2,99,
+    4,4,56,68,9,110,53,18,48,107,53,21,53,83,53,26,12,79,39,2,122,4,17,43,
+    56,75,18,115,13,13,11,34,0,4,115,4,5,36,0,16,51,139,12,15,156,25,7,3,
+    216,19,6,165,26,14,47,40,31,4,34,53,11,6,212,0,100,62,61,32,51,56,52,10,
+    54,1,130,8,1,248,40,2,97,36,2,212,23,19,112,137,74,5,200,59,1,42,4,0,
+    146,74,22,44,184,27,5,72,22,3,189,2,1,66,0,1,31,60,0,89,0,0,55,54,
+    3,162,42,1,119,0,94,60,32,52,52,56,129,76,18,105,18,44,1,35,0,18,45,153,
+    0,15,139,65,5,25,12,205,1,18,42,239,1,1,84,9,19,43,73,0,2,173,62,80,
+    12,109,97,112,91,63,0,3,160,61,22,12,147,41,4,60,59,4,221,1,0,112,0,38,
+    0,16,29,36,10,1,6,2,246,23,5,121,2,8,151,12,32,41,44,243,7,19,75,158,
+    12,1,239,2,1,183,36,60,0,24,51,100,0,63,52,49,54,100,0,23,8,161,12,17,
+    41,97,0,19,78,168,12,0,112,20,0,97,0,24,12,249,28,4,237,2,4,255,0,1,
+    62,37,14,97,0,0,147,0,14,135,42,1,130,42,16,51,86,0,14,78,2,1,109,62,
+    113,101,97,114,108,121,32,61,91,78,12,54,1,0,201,1,8,100,28,1,138,0,1,104,
+    0,7,21,0,20,98,21,0,21,117,59,3,18,44,29,41,0,235,3,19,59,97,54,3,
+    190,29,0,145,6,28,61,84,66,18,44,221,48,1,199,4,18,59,36,0,37,60,32,119,
+    72,16,97,229,60,87,101,110,100,59,32,144,54,4,18,67,5,11,6,7,53,0,5,15,
+    62,2,252,17,18,111,99,2,4,44,0,84,63,32,48,32,58,46,46,0,84,9,1,185,
+    5,26,41,53,0,3,166,60,7,53,0,1,97,0,19,58,150,0,18,43,218,41,8,119,
+    62,5,191,79,10,104,0,16,97,76,61,4,249,1,1,139,0,5,42,6,7,61,0,2,
+    61,67,7,59,0,2,152,6,18,58,91,5,4,55,2,2,21,0,3,20,53,3,1,6,
+    3,183,49,27,16,105,67,3,79,74,5,218,57,1,59,0,132,44,32,109,111,100,117,108,
+    111,45,8,25,44,35,0,0,45,13,21,44,167,48,0,140,11,1,86,0,0,179,0,17,
+    114,45,61,1,22,28,3,84,56,66,99,97,99,104,79,64,1,24,17,32,115,58,51,6,
+    18,98,212,81,16,96,136,11,4,181,8,113,97,102,116,101,114,32,96,179,0,97,96,46,
+    32,40,79,102,86,0,0,60,51,1,66,7,18,39,8,42,65,104,111,108,100,93,0,1,
+    3,32,25,41,140,1,50,97,103,111,161,49,18,45,98,0,20,44,98,48,1,198,0,10,
+    184,1,65,98,101,104,105,23,7,11,135,1,16,40,69,0,18,43,57,0,20,45,105,52,
+    2,179,1,19,37,24,48,2,8,0,9,151,1,0,201,0,1,152,2,1,85,0,2,120,
+    65,20,63,15,0,1,244,29,17,16,23,2,0,166,48,3,205,7,16,16,235,54,13,127,
+    0,50,110,117,109,154,63,15,13,69,62,31,12,13,69,14,6,144,9,15,15,69,5,6,
+    152,9,10,203,63,15,17,69,47,31,12,17,69,35,31,12,17,69,59,31,12,17,69,10,
+    1,25,1,15,18,69,0,2,15,1,15,127,67,4,5,123,67,21,16,235,66,1,72,5,
+    106,41,0,16,123,0,20,60,46,13,7,8,2,160,45,17,59,240,63,21,70,227,33,48,
+    101,32,116,45,30,1,87,65,1,239,16,2,104,67,0,223,63,5,18,63,1,15,3,0,
+    82,3,20,95,111,4,17,116,195,56,56,116,101,59,35,0,11,207,65,8,50,0,56,45,
+    32,40,15,0,4,212,2,3,165,2,11,97,57,4,200,0,0,76,0,8,238,8,9,109,
+    0,11,112,67,28,24,221,47,6,54,47,18,40,49,10,18,43,8,10,3,204,60,0,115,
+    0,6,70,32,4,43,58,0,241,9,0,146,74,18,44,234,9,16,44,15,58,5,11,58,
+    5,142,31,23,59,130,63,8,94,61,32,50,56,9,0,18,43,39,66,22,28,94,0,22,
+    98,94,0,81,49,54,51,56,52,250,84,3,80,7,18,98,104,0,6,68,60,17,120,117,
+    0,7,108,0,19,16,144,67,0,29,7,17,53,130,60,2,39,10,34,0,20,237,6,18,
+    94,238,6,4,80,7,3,52,70,22,87,46,18,0,5,2,23,102,240,1,2,131,1,3,
+    52,75,15,72,18,13,31,8,70,7,58,31,12,70,7,17,31,12,70,7,33,31,12,70,
+    7,31,31,12,70,7,41,31,12,70,7,56,31,12,70,7,65,0,66,7,1,90,0,15,
+    70,7,58,0,66,7,1,86,0,15,70,7,9,31,12,70,7,24,31,12,70,7,59,31,
+    12,70,7,25,28,12,70,7,31,12,70,7,7,31,8,70,7,65,31,8,70,7,60,31,
+    8,70,7,58,31,8,70,7,35,31,8,70,7,59,31,8,70,7,40,6,59,0,4,30,
+    5,0,188,0,50,110,117,109,159,27,15,102,7,2,1,42,0,6,104,7,15,1,7,15,
+    31,16,1,7,51,26,16,188,93,1,208,19,2,90,68,51,53,51,54,56,29,3,28,13,
+    30,20,141,64,18,105,86,91,17,120,11,0,16,37,248,58,8,37,0,47,116,111,136,91,
+    0,17,44,174,1,24,20,231,40,3,7,7,20,116,7,7,0,12,0,28,111,51,27,7,
+    155,14,6,147,67,1,84,0,51,0,28,107,219,6,31,56,209,0,10,63,48,50,52,209,
+    0,18,4,109,71,19,105,115,62,9,172,0,22,98,172,0,4,85,7,0,172,0,10,133,
+    27,7,227,14,22,107,166,0,7,109,7,4,172,0,15,130,53,3,8,126,8,31,116,232,
+    14,8,0,166,31,31,56,233,14,0,28,12,218,17,5,248,17,2,66,71,5,110,2,17,
+    115,59,70,12,33,55,9,253,8,0,79,0,3,199,68,41,4,117,174,77,6,246,14,46,
+    48,59,79,21,37,32,61,61,39,4,227,93,2,9,21,15,217,7,58,31,8,217,7,17,
+    31,8,217,7,33,31,8,217,7,31,31,8,217,7,41,31,8,217,7,56,31,8,217,7,
+    70,31,8,217,7,65,3,213,7,1,93,0,15,217,7,2,31,8,217,7,24,31,8,217,
+    7,59,31,8,217,7,25,28,8,217,7,31,8,217,7,7,31,4,132,7,60,31,4,176,
+    6,39,23,8,155,41,31,59,98,82,3,0,112,97,2,99,82,18,99,91,34,9,172,81,
+    17,110,146,64,0,155,97,1,71,46,1,49,14,56,110,111,119,174,81,4,55,44,5,20,
+    26,1,209,68,8,149,42,2,179,75,24,116,1,58,3,136,45,6,38,0,145,34,41,58,
+    32,98,101,108,111,119,86,0,66,50,94,51,50,3,59,3,79,70,1,19,8,2,200,21,
+    18,107,161,2,64,97,99,114,111,8,57,12,208,42,98,54,52,32,40,54,52,250,53,1,
+    187,65,0,52,9,51,41,32,116,101,10,3,34,22,10,112,16,17,97,218,24,10,221,71,
+    4,175,6,2,243,4,32,42,32,66,28,1,245,69,64,52,0,20,124,177,64,17,60,66,
+    6,9,110,10,0,71,0,11,33,73,1,74,6,2,56,0,32,32,124,47,101,5,57,0,
+    10,92,15,9,154,5,0,60,0,6,94,15,25,12,126,49,2,6,45,1,83,1,4,155,
+    104,7,108,13,51,99,111,114,153,27,32,116,111,130,49,3,195,82,2,190,1,0,96,81,
+    15,181,23,42,31,12,204,43,4,2,71,0,8,200,43,15,186,6,16,18,115,191,37,3,
+    169,6,8,80,44,16,99,52,68,3,60,15,52,44,32,98,233,14,1,101,6,15,131,0,
+    5,8,234,105,15,138,0,13,4,218,98,6,18,84,2,157,4,0,182,5,2,190,61,36,
+    101,110,84,76,15,111,0,4,6,186,105,10,93,51,15,199,105,0,5,129,1,18,62,165,
+    7,6,40,78,3,141,54,13,166,7,10,104,17,21,40,56,83,0,169,70,51,52,32,58,
+    92,2,0,125,27,15,93,83,0,1,209,15,24,16,201,15,31,8,196,0,28,31,48,96,
+    23,1,0,196,0,47,117,109,196,0,6,31,12,196,0,42,5,95,0,19,60,165,7,3,
+    93,4,34,78,111,255,47,7,132,82,17,58,50,33,5,138,107,2,71,0,2,88,93,112,
+    100,100,115,32,117,112,46,121,25,14,1,31,1,198,94,0,8,31,67,43,32,40,50,33,
+    90,8,147,28,51,43,32,40,218,7,0,208,0,20,41,1,4,31,59,156,79,3,20,54,
+    111,10,0,144,25,27,42,89,31,2,148,72,3,225,106,0,158,75,1,2,4,19,61,241,
+    95,0,136,71,17,99,131,75,21,99,128,40,20,99,228,39,1,72,79,0,216,89,19,93,
+    129,16,3,12,85,31,8,219,78,11,26,12,68,70,41,95,48,221,78,5,49,92,9,220,
+    78,19,44,110,70,2,48,0,23,43,35,106,1,219,87,15,113,88,2,21,52,180,78,17,
+    16,64,37,11,88,103,3,109,5,1,236,104,2,143,68,4,244,104,27,97,32,65,73,116,
+    119,111,46,145,79,2,236,79,8,250,78,19,106,31,27,29,16,22,97,20,20,139,79,16,
+    60,138,79,6,57,19,18,98,169,0,18,98,169,0,17,98,187,82,7,34,79,16,40,213,
+    32,0,89,83,20,98,134,80,6,46,79,15,28,0,4,2,159,1,48,0,31,32,1,0,
+    9,213,79,19,44,178,0,51,43,32,98,164,77,3,64,1,18,52,181,4,12,99,79,2,
+    67,0,9,104,79,22,20,223,1,1,245,24,0,188,114,1,153,76,1,222,32,16,110,152,
+    49,89,98,111,117,114,115,61,1,2,39,42,2,112,77,5,5,3,2,195,49,7,60,81,
+    101,111,110,101,46,0,16,71,43,8,130,80,15,37,1,0,91,20,120,91,98,93,230,97,
+    4,165,98,15,55,1,8,47,0,28,37,0,14,1,64,1,0,13,13,11,225,43,22,120,
+    129,88,1,169,27,6,16,94,37,38,38,89,1,33,51,49,110,101,0,70,85,31,42,34,
+    71,0,25,40,144,1,0,123,0,3,56,0,7,137,1,33,56,41,207,82,6,0,75,1,
+    252,75,49,120,91,49,6,0,17,50,6,0,1,107,3,21,16,202,8,6,177,38,2,140,
+    32,4,119,72,19,58,141,102,2,232,10,1,61,77,2,108,71,17,98,137,110,7,155,7,
+    3,212,52,1,84,0,0,12,0,16,46,55,90,7,210,29,17,16,37,36,0,44,0,17,
+    93,40,32,15,156,0,14,10,137,114,3,17,78,4,196,73,31,40,30,0,3,17,41,34,
+    3,27,115,254,3,51,51,50,41,18,0,55,0,24,37,94,3,10,58,1,34,51,50,231,
+    102,6,92,84,18,114,53,2,129,114,32,60,32,56,59,32,114,241,83,3,133,3,1,60,
+    4,18,114,139,3,40,28,42,203,72,5,138,0,0,169,1,6,43,0,31,41,177,1,5,
+    51,51,50,41,39,3,2,33,86,33,91,114,178,0,18,93,118,69,2,221,5,2,175,12,
+    13,134,58,5,217,88,2,10,6,16,110,201,7,16,100,86,58,17,108,129,70,1,117,40,
+    17,116,26,9,0,176,59,23,87,158,39,1,124,0,2,153,39,1,164,102,17,115,159,4,
+    4,2,13,76,112,105,101,99,206,76,1,217,4,5,165,69,6,101,92,3,136,45,6,9,
+    2,31,46,134,39,2,63,97,100,100,131,39,22,3,191,6,15,69,43,1,15,73,39,17,
+    4,38,80,2,21,0,87,115,117,109,95,116,99,34,5,22,0,81,115,91,56,93,91,251,
+    85,15,104,34,5,27,54,28,39,2,1,18,75,108,100,91,54,232,38,0,193,40,31,114,
+    233,38,2,11,183,14,2,218,20,3,138,35,12,87,42,49,105,110,100,181,57,3,60,6,
+    18,105,183,80,0,197,1,13,253,91,0,118,119,1,43,34,3,122,0,4,0,35,15,181,
+    38,72,31,8,181,38,67,31,8,181,38,20,31,8,181,38,51,31,8,181,38,28,31,8,
+    181,38,54,31,8,181,38,22,31,8,181,38,32,31,8,181,38,30,28,8,192,2,1,121,
+    1,5,0,1,10,130,1,27,49,59,1,3,236,71,15,130,100,2,2,67,0,15,119,100,
+    0,8,65,0,3,226,16,0,255,17,3,125,0,90,47,32,109,97,120,224,0,81,44,32,
+    49,85,41,134,38,31,85,191,18,3,4,173,18,3,143,0,20,47,226,16,1,165,3,34,
+    48,93,190,34,1,101,11,1,49,0,18,60,140,1,4,102,11,5,92,78,8,137,24,5,
+    44,58,3,115,46,2,75,3,2,101,105,3,141,95,8,197,120,1,187,85,0,11,98,0,
+    195,8,1,86,0,1,39,0,1,65,5,22,44,31,5,21,115,195,3,21,121,186,5,2,
+    55,0,2,34,108,1,77,0,6,156,15,9,73,40,9,252,1,15,251,1,0,8,138,15,
+    4,117,95,1,96,2,2,226,83,3,9,20,3,90,18,1,27,2,20,41,181,25,5,39,
+    1,15,49,0,5,1,209,15,2,149,19,21,49,61,0,20,45,190,92,24,49,72,0,1,
+    32,52,1,225,92,3,17,0,1,139,51,3,154,1,5,85,26,1,26,0,16,51,26,0,
+    8,17,0,38,52,93,185,11,4,20,0,22,53,20,0,11,153,101,2,77,20,3,189,0,
+    3,51,39,1,20,0,1,96,68,15,54,18,3,2,102,0,9,49,18,2,101,0,14,127,
+    85,11,62,44,12,42,44,2,227,9,4,149,1,4,251,0,5,55,13,21,4,82,9,3,
+    69,7,2,169,41,33,119,44,39,75,2,185,2,0,53,2,16,115,85,30,1,205,91,1,
+    185,7,8,36,54,64,115,32,105,100,253,2,1,36,3,3,222,13,0,8,4,1,92,0,
+    6,155,7,0,52,11,4,255,75,22,46,6,1,64,60,61,32,56,86,22,4,106,1,34,
+    60,32,208,39,31,8,18,105,20,31,50,18,105,13,31,8,18,105,40,44,51,59,224,22,
+    15,17,105,8,7,40,117,1,63,23,4,86,2,1,75,42,0,73,25,0,57,4,18,59,
+    63,23,65,54,49,52,52,11,0,37,43,61,250,0,2,115,42,0,237,3,15,226,1,1,
+    21,52,32,15,31,40,31,0,4,21,41,58,15,32,97,116,25,14,2,23,0,17,115,126,
+    2,21,48,22,39,1,73,80,2,40,10,20,112,42,20,18,112,35,15,0,48,14,4,54,
+    0,59,111,109,101,146,12,18,113,53,0,18,113,146,12,17,113,146,12,1,39,0,17,113,
+    149,12,64,32,43,32,113,150,34,3,222,26,49,0,28,58,143,0,34,91,40,26,0,3,
+    83,16,0,131,3,1,144,2,1,22,0,1,192,15,0,11,1,64,93,59,0,20,169,0,
+    0,147,94,2,83,0,10,40,4,3,153,47,16,97,30,22,69,51,56,52,44,222,23,32,
+    97,116,52,11,16,56,69,12,7,23,100,71,110,105,111,110,205,0,97,97,108,108,59,0,
+    16,89,9,1,165,2,1,217,0,33,12,125,85,9,113,95,111,102,32,61,32,123,39,1,
+    24,125,79,15,18,117,239,0,18,117,239,0,21,117,189,56,8,253,37,8,3,121,47,117,
+    59,186,94,10,13,221,15,9,200,15,0,11,23,7,138,104,26,56,76,0,12,109,94,1,
+    28,105,15,207,14,0,1,27,0,1,86,92,25,16,123,15,6,128,94,3,242,0,17,46,
+    6,1,74,117,93,44,32,17,0,3,231,16,11,66,15,3,140,94,3,72,14,3,42,15,
+    10,36,15,3,251,45,0,104,18,32,114,101,10,81,6,34,121,4,97,16,2,253,14,0,
+    98,13,21,115,37,4,2,216,3,1,26,0,34,104,32,2,80,11,120,6,2,38,53,17,
+    110,97,0,2,119,51,2,241,24,34,105,114,102,96,24,46,250,122,8,118,3,3,104,3,
+    59,49,57,50,103,3,2,120,45,11,28,3,26,8,28,3,2,166,10,1,177,107,11,37,
+    3,17,55,4,2,4,92,3,1,225,2,47,57,93,55,2,4,73,57,59,32,117,76,30,
+    20,117,71,3,0,253,2,18,117,221,17,1,32,5,46,32,61,34,3,65,113,59,0,16,
+    96,0,19,117,237,23,1,212,1,19,113,159,104,38,0,20,28,0,31,42,17,4,7,20,
+    40,18,4,2,103,0,3,246,5,32,0,28,35,4,2,171,21,4,152,4,4,118,124,47,
+    52,41,206,0,11,1,72,3,0,10,1,3,128,0,74,59,0,8,42,110,99,1,121,0,
+    17,38,177,12,6,72,1,42,93,91,102,0,1,197,7,1,94,33,6,22,12,1,72,37,
+    1,95,1,2,171,3,2,75,10,31,48,144,0,4,20,56,144,0,1,53,10,3,203,98,
+    19,117,104,0,11,63,4,4,87,93,29,61,247,0,15,103,4,2,4,47,0,0,102,3,
+    1,112,4,11,78,0,9,35,0,0,165,31,4,46,99,3,21,0,23,37,140,4,15,13,
+    4,50,31,12,13,4,42,25,12,13,4,23,16,26,117,1,154,107,15,238,3,3,11,34,
+    117,15,154,66,5,1,132,22,15,114,49,1,7,163,49,25,78,163,49,1,215,12,15,184,
+    46,36,19,78,129,32,18,98,28,47,19,110,28,47,15,112,39,7,5,102,39,5,206,39,
+    25,110,98,39,15,88,32,31,7,131,0,6,132,1,2,94,32,15,99,26,27,5,154,26,
+    15,84,25,17,31,50,131,1,5,4,241,79,15,38,51,1,0,252,4,15,134,48,37,17,
+    75,238,33,1,235,33,4,34,48,15,250,40,3,0,96,5,15,250,40,1,12,88,41,8,
+    250,40,24,97,250,40,31,109,250,40,1,15,23,34,4,0,234,69,4,23,34,47,50,52,
+    195,34,33,7,216,0,13,23,34,23,109,23,34,25,20,4,28,15,163,1,6,2,201,41,
+    10,249,26,15,167,1,4,2,42,3,15,74,0,19,22,50,215,125,3,27,17,70,110,117,
+    109,96,70,7,4,71,11,2,142,11,0,203,93,4,255,20,7,150,134,24,59,73,75,16,
+    101,172,17,132,97,116,32,96,101,110,100,96,103,59,2,216,86,15,80,98,10,1,133,5,
+    34,105,115,223,59,4,35,17,3,116,32,2,91,0,18,44,199,73,4,217,108,3,84,94,
+    2,177,0,17,105,77,74,49,99,108,101,141,76,15,155,98,0,1,151,6,15,152,98,15,
+    20,44,149,33,15,254,62,13,73,101,110,100,41,91,12,0,68,82,8,9,136,7,47,98,
+    1,115,23,1,252,9,36,48,44,3,0,0,3,10,1,63,0,2,203,33,1,56,14,20,
+    62,227,128,18,8,193,137,47,52,40,232,94,0,1,63,0,26,120,35,27,31,56,49,106,
+    4,4,201,31,17,16,36,66,18,38,51,11,17,62,236,5,1,105,26,0,63,11,5,246,
+    67,2,173,32,5,31,0,4,27,0,3,1,78,33,125,32,94,95,15,49,32,2,20,56,
+    48,32,1,187,23,4,56,8,0,117,0,2,2,108,37,124,61,120,33,0,198,21,32,105,
+    93,238,2,23,105,12,115,27,4,57,1,15,251,22,7,2,254,9,15,232,133,4,2,55,
+    2,10,166,23,27,44,141,91,38,39,115,41,14,0,78,0,38,56,58,55,102,4,103,2,
+    5,165,26,15,86,131,0,0,181,14,0,142,108,3,49,111,64,114,101,103,105,188,77,3,
+    143,20,4,75,0,1,162,106,32,116,111,97,0,8,132,78,3,106,22,1,77,22,7,19,
+    97,4,120,0,2,117,0,9,65,3,31,44,153,78,6,2,54,134,19,52,206,0,1,42,
+    1,15,184,131,17,15,183,131,1,15,234,61,4,63,101,110,100,111,69,4,7,214,13,73,
+    49,59,32,112,198,68,7,73,5,2,13,38,52,43,32,112,113,14,6,64,40,2,63,8,
+    18,56,117,8,19,8,196,0,36,112,93,219,97,2,174,3,15,175,3,11,20,41,109,17,
+    3,64,136,1,66,80,76,120,44,0,16,190,133,2,219,80,0,136,127,63,48,44,32,84,
+    0,13,0,216,3,29,59,146,126,43,97,40,29,122,2,52,113,8,81,102,7,136,1,7,
+    52,1,30,8,95,6,15,22,1,15,9,234,10,6,223,26,15,168,106,9,0,235,11,4,
+    69,1,4,38,3,15,121,134,4,15,38,3,30,15,21,81,0,15,124,2,57,15,55,2,
+    17,25,52,33,1,18,52,55,2,12,165,1,31,98,165,1,75,11,132,0,15,165,1,29,
+    28,52,165,1,15,172,125,3,15,148,65,22,3,141,19,15,2,26,28,15,10,64,5,14,
+    204,19,7,241,63,15,97,24,12,4,115,122,12,95,24,4,24,0,3,165,40,20,65,148,
+    119,1,226,7,4,198,7,1,246,116,24,111,140,67,2,128,35,17,46,52,0,18,66,113,
+    39,5,56,102,23,101,237,145,3,86,69,31,46,190,4,4,34,97,95,69,62,0,150,9,
+    36,40,77,236,112,2,147,109,47,75,59,53,0,4,19,98,53,0,0,138,11,38,40,75,
+    53,0,0,47,9,18,78,40,36,5,199,0,35,112,117,44,41,15,154,120,3,2,17,6,
+    15,133,120,9,1,65,22,1,84,0,15,133,120,16,10,122,120,2,145,58,71,52,32,97,
+    95,210,2,22,98,13,0,9,152,46,2,80,0,18,61,30,12,0,104,19,3,64,6,4,
+    61,0,15,44,120,31,1,92,1,6,178,31,4,21,4,21,98,81,0,15,41,120,29,25,
+    98,81,0,5,223,38,38,105,115,38,71,0,141,37,1,218,21,129,119,97,121,32,109,101,
+    97,110,86,52,17,46,85,31,15,21,120,19,15,104,47,8,19,45,48,111,7,108,47,15,
+    27,120,15,31,16,27,120,52,31,16,27,120,9,28,16,27,120,31,16,17,119,6,15,27,
+    120,12,31,24,27,120,56,31,24,27,120,56,31,24,27,120,37,27,24,10,1,31,24,27,
+    120,11,31,28,27,120,51,31,28,27,120,33,47,24,125,81,119,7,5,240,21,31,28,27,
+    120,51,31,28,27,120,48,15,75,1,9,47,0,28,127,118,9,47,31,32,28,120,40,1,
+    99,12,31,20,25,120,38,18,16,171,9,6,129,119,2,250,4,4,134,3,6,240,4,4,
+    185,4,2,54,8,31,98,48,0,4,28,98,48,0,15,71,40,52,1,156,50,47,0,20,
+    37,40,10,10,33,119,1,84,145,58,61,0,28,48,40,0,207,117,23,48,219,117,24,49,
+    231,117,7,12,0,1,57,13,15,110,8,3,15,124,34,10,15,247,7,48,15,216,30,36,
+    47,56,85,110,57,0,15,12,131,41,31,12,56,130,38,15,3,29,51,2,243,1,15,138,
+    28,8,22,50,165,69,15,215,27,19,63,50,53,54,214,27,6,15,17,27,22,63,50,53,
+    54,255,26,8,1,41,18,9,255,26,0,207,22,1,255,26,27,16,253,130,15,133,134,13,
+    31,16,124,131,30,31,16,124,131,9,31,16,124,131,44,26,16,236,34,1,138,23,1,221,
+    22,21,47,63,0,33,105,110,61,0,19,101,155,23,15,44,27,0,15,50,122,7,17,110,
+    7,0,9,90,23,8,56,122,15,221,121,17,1,127,0,8,220,121,6,101,23,15,135,26,
+    11,31,56,133,26,0,15,194,25,36,0,181,2,15,181,24,15,13,91,65,10,181,24,0,
+    220,20,15,180,24,7,15,65,2,22,31,12,65,2,30,31,12,65,2,9,31,12,65,2,
+    44,31,12,65,2,37,31,12,65,2,48,31,12,65,2,44,15,251,12,16,26,78,251,12,
+    31,75,229,11,6,15,228,123,25,10,229,11,31,28,235,123,44,0,1,0,15,239,123,7,
+    31,28,239,123,37,15,77,14,16,26,75,77,14,31,77,83,13,6,15,4,124,25,31,97,
+    29,1,13,15,11,124,18,4,21,1,15,15,124,16,31,28,15,124,47,15,185,97,12,4,
+    166,21,31,46,2,156,9,47,51,50,2,156,43,15,139,85,3,1,46,97,42,54,52,215,
+    143,1,236,143,15,215,143,9,47,51,50,215,143,36,31,49,215,143,18,15,162,142,7,1,
+    176,27,15,162,142,77,17,56,166,27,15,226,140,14,15,65,140,3,15,129,9,3,4,154,
+    41,15,129,9,5,13,111,80,15,129,9,4,47,54,52,129,9,2,47,54,52,103,139,15,
+    0,47,6,14,170,5,11,99,139,22,50,99,139,15,138,91,8,7,189,138,30,50,189,138,
+    15,173,138,7,25,49,173,138,15,32,18,20,31,49,32,18,22,5,247,17,47,49,41,12,
+    138,4,46,51,50,245,53,41,50,41,58,0,15,101,138,11,0,144,0,15,249,16,20,28,
+    51,148,16,0,165,47,31,20,202,55,1,7,122,16,15,255,92,11,15,82,15,29,1,127,
+    4,15,230,14,44,31,56,230,14,6,4,13,2,15,212,0,0,15,141,134,2,13,141,52,
+    31,12,86,0,9,31,16,183,53,11,31,20,146,132,42,26,20,146,132,19,24,203,63,8,
+    85,0,4,59,43,20,48,100,83,47,78,59,181,136,7,9,83,137,15,141,132,31,31,24,
+    75,7,2,60,111,108,100,16,133,4,105,124,30,24,251,51,4,152,151,1,7,64,12,37,
+    17,14,1,151,7,29,0,0,51,123,37,108,100,75,7,3,111,151,0,160,67,15,4,151,
+    19,26,28,66,133,7,167,151,11,25,0,5,211,153,16,121,114,127,30,28,105,133,15,59,
+    0,5,2,29,0,7,63,0,18,121,174,0,3,3,54,20,24,98,154,19,62,32,65,4,
+    16,1,2,12,1,15,161,0,32,2,116,154,16,108,225,26,5,93,0,3,245,152,9,97,
+    0,6,113,1,15,207,0,40,4,109,0,0,23,0,6,11,16,2,146,5,115,102,97,99,
+    116,111,114,32,150,152,22,33,160,14,1,89,0,3,47,24,0,217,7,1,248,21,0,54,
+    64,2,133,54,97,46,32,66,101,116,119,140,59,1,3,71,1,247,143,33,117,114,248,85,
+    6,193,64,2,186,32,1,34,0,49,109,101,101,185,169,32,110,111,239,69,23,107,198,137,
+    2,36,2,16,99,53,91,25,100,200,137,4,61,2,6,60,7,11,191,24,9,174,5,22,
+    101,117,22,76,46,0,8,123,227,83,1,21,69,4,101,0,53,43,32,40,196,3,2,179,
+    3,0,200,8,38,51,54,72,3,21,47,168,9,63,95,107,59,44,4,10,15,181,3,10,
+    106,0,24,116,111,91,40,39,4,5,107,0,19,106,21,39,42,0,31,91,156,2,147,1,
+    12,61,2,47,44,32,25,0,3,4,200,55,7,190,27,7,186,71,9,218,10,52,54,52,
+    76,174,32,10,220,3,6,71,4,32,54,52,19,17,23,78,185,58,6,41,8,2,7,5,
+    3,29,14,13,41,29,28,12,7,56,2,111,137,15,30,56,5,22,40,79,5,5,94,0,
+    6,127,54,3,145,0,64,41,0,20,43,101,127,27,12,73,55,1,210,1,3,162,23,6,
+    212,1,6,166,0,3,97,1,19,120,34,44,5,161,1,2,250,41,35,32,109,38,60,1,
+    212,40,0,54,7,1,71,7,6,63,0,17,43,34,0,1,159,118,96,0,20,111,117,116,
+    91,26,9,1,36,46,68,47,32,56,41,189,15,12,146,0,2,220,0,3,28,21,1,205,
+    18,17,54,140,164,1,175,33,4,147,8,2,75,3,1,210,46,19,105,62,58,1,15,0,
+    9,213,10,53,111,114,44,190,129,5,1,47,3,217,67,4,136,35,49,105,100,100,191,157,
+    1,87,0,1,74,55,1,168,8,49,101,99,111,204,8,35,108,102,108,58,5,43,108,4,
+    12,50,2,26,0,5,108,65,34,32,87,158,43,33,114,101,64,95,1,163,3,1,16,49,
+    18,44,154,147,3,202,3,0,19,36,4,127,57,1,34,126,2,181,30,0,225,109,8,213,
+    61,4,89,56,13,252,1,10,113,56,10,75,7,13,247,1,9,38,20,0,56,174,9,100,
+    50,0,92,0,3,143,15,9,41,0,13,81,7,0,0,3,9,254,14,2,0,3,6,15,
+    2,3,53,22,0,64,33,0,10,0,2,252,166,2,251,12,1,24,2,10,171,9,19,120,
+    96,22,1,20,22,0,88,11,0,30,4,4,1,132,17,50,84,160,19,45,174,0,28,59,
+    65,86,19,116,30,165,3,69,6,29,48,224,5,14,75,58,15,228,2,3,1,88,11,4,
+    223,2,8,227,140,4,98,1,1,232,4,5,33,158,13,202,150,39,32,52,205,4,4,193,
+    11,21,59,240,2,3,20,3,21,56,203,61,4,188,0,29,41,233,59,0,205,1,1,109,
+    0,3,161,1,18,63,83,36,53,45,49,93,220,134,1,17,0,37,48,93,204,134,3,16,
+    0,18,59,196,131,1,110,25,0,170,155,16,20,5,168,17,61,131,34,1,147,141,25,12,
+    7,39,24,97,118,30,2,196,42,2,18,27,1,10,116,5,122,162,20,121,141,142,3,84,
+    3,1,111,176,4,95,27,51,110,111,116,104,150,17,111,149,38,25,12,64,35,2,172,74,
+    0,67,35,0,198,1,2,7,1,1,249,45,3,197,21,7,4,2,17,109,201,45,57,47,
+    32,50,44,28,2,3,2,2,8,13,3,227,21,2,141,2,19,58,31,72,31,49,170,1,
+    6,15,35,3,16,29,109,32,3,4,220,1,3,127,63,0,106,0,1,69,2,0,86,2,
+    6,242,22,5,180,18,19,33,156,0,51,41,0,20,117,0,15,153,60,7,6,106,2,3,
+    194,4,111,41,91,99,111,108,93,199,17,35,15,31,12,10,15,177,27,21,14,199,169,5,
+    234,114,15,187,175,55,47,49,54,188,175,30,15,161,174,43,20,50,161,174,15,127,174,16,
+    31,50,209,133,2,15,220,170,8,15,113,173,25,31,56,31,170,9,27,56,30,170,3,38,
+    38,15,121,172,3,7,233,77,1,40,17,2,67,8,2,93,1,15,231,171,53,24,56,231,
+    171,15,116,18,32,2,96,162,15,75,162,60,31,51,75,162,63,1,241,25,4,49,102,15,
+    174,18,7,79,54,53,53,51,80,161,78,95,51,50,55,54,56,124,36,15,4,98,18,12,
+    133,28,4,24,0,31,41,66,18,39,42,51,50,66,18,18,52,9,18,15,7,69,9,15,
+    66,18,3,31,50,66,18,14,31,51,239,156,20,31,51,239,156,38,5,11,18,19,51,92,
+    6,15,190,146,1,17,56,58,76,15,57,156,59,2,84,0,15,57,156,37,11,213,18,38,
+    52,41,27,156,40,51,41,135,9,14,209,35,21,51,209,35,31,12,61,83,51,15,10,156,
+    17,2,238,0,15,239,35,5,2,130,21,31,16,247,74,8,0,1,9,15,45,19,11,31,
+    20,127,2,5,6,98,154,15,26,19,48,15,133,0,9,15,202,34,3,29,52,122,160,15,
+    55,19,10,15,75,33,52,3,65,37,15,145,0,9,15,104,33,16,27,52,104,33,31,20,
+    234,72,11,15,31,0,9,15,247,13,12,1,74,99,15,10,11,15,2,177,84,4,175,10,
+    0,193,59,4,175,10,21,52,175,10,15,77,10,19,3,232,54,31,8,71,5,59,15,204,
+    33,25,47,51,50,205,33,19,15,76,24,23,31,12,76,24,37,15,205,33,52,2,117,2,
+    15,205,33,8,31,56,205,33,29,2,197,8,15,206,33,45,0,70,0,31,93,29,33,15,
+    15,240,6,9,15,25,33,8,31,52,216,30,3,29,52,157,9,15,149,32,0,47,51,50,
+    150,32,55,0,126,1,15,192,31,14,15,228,0,9,31,12,228,0,37,15,226,6,14,15,
+    241,154,32,15,138,7,14,15,72,154,33,15,252,12,44,15,214,125,2,37,54,52,213,125,
+    47,51,50,213,125,51,47,54,52,212,125,150,4,52,125,5,217,125,14,52,125,8,166,123,
+    2,100,180,15,38,116,4,47,50,56,38,116,80,31,54,38,116,43,15,215,115,4,31,50,
+    215,115,46,15,144,12,26,16,51,176,1,15,193,114,9,15,217,174,14,15,59,114,4,95,
+    57,56,51,48,52,58,114,38,15,62,0,30,6,58,114,31,54,58,114,5,31,54,58,114,
+    4,2,162,39,15,153,110,25,2,205,73,15,100,10,1,31,54,239,109,5,13,198,101,28,
+    50,112,109,3,139,6,8,13,109,63,51,50,48,13,109,13,3,57,51,15,210,37,4,8,
+    145,107,0,42,0,11,18,0,58,56,56,41,181,107,4,179,68,15,237,173,54,31,12,237,
+    173,23,15,224,104,39,31,49,224,104,8,0,114,20,6,127,118,22,67,110,195,0,176,138,
+    4,15,56,2,150,158,0,242,88,2,167,91,0,65,125,1,206,17,22,58,168,23,2,107,
+    18,1,30,59,17,97,87,0,4,5,183,15,119,9,4,4,118,9,18,47,228,41,7,113,
+    9,4,112,9,2,26,0,41,0,20,218,75,1,96,9,6,1,105,7,126,97,4,97,97,
+    4,187,169,0,152,1,36,62,61,145,73,27,123,206,41,2,164,13,5,82,0,0,12,5,
+    48,60,32,77,240,156,10,150,76,4,136,106,4,225,97,8,231,73,0,81,12,0,73,0,
+    21,63,73,0,26,58,32,0,17,45,32,0,4,63,0,31,110,63,0,10,5,22,0,23,
+    58,223,0,5,67,25,31,16,242,98,7,23,49,242,98,15,238,98,16,31,16,238,98,31,
+    40,49,41,2,1,15,227,98,7,8,233,0,15,42,106,33,5,236,43,15,52,92,0,31,
+    24,159,172,9,15,226,104,3,3,20,65,15,226,104,11,8,118,104,31,54,167,12,1,15,
+    220,3,39,31,8,220,3,23,31,8,220,3,65,31,8,220,3,67,23,8,220,3,31,8,
+    220,3,43,31,32,219,3,8,31,8,219,3,2,31,8,219,3,2,31,12,219,3,40,31,
+    12,219,3,43,31,12,219,3,37,15,209,3,54,31,12,209,3,35,31,12,209,3,18,31,
+    12,181,102,42,15,209,3,9,15,55,101,17,3,111,7,15,249,66,5,8,184,68,15,188,
+    101,22,15,220,100,8,0,208,48,14,19,118,15,155,3,65,31,4,155,3,66,5,151,3,
+    31,4,151,3,71,31,4,151,3,2,31,4,151,3,2,31,8,151,3,40,31,8,151,3,
+    43,31,8,151,3,36,21,4,114,7,31,8,161,3,54,31,8,161,3,35,31,8,161,3,
+    18,47,8,116,173,182,40,15,161,3,10,21,8,44,81,18,67,16,66,3,239,30,4,146,
+    57,23,97,137,13,8,131,111,32,110,111,39,0,18,103,127,13,25,111,197,13,5,237,13,
+    1,93,0,18,105,161,83,0,143,57,1,128,81,4,61,123,1,16,123,36,54,52,73,3,
+    3,0,121,6,200,3,2,114,12,4,2,99,34,54,52,107,40,0,7,6,5,171,11,2,
+    5,96,18,33,201,96,4,43,174,31,12,64,100,19,31,16,3,99,22,31,16,68,97,13,
+    31,20,128,96,25,28,53,128,96,27,16,122,24,2,12,5,8,189,182,3,173,2,0,40,
+    0,7,224,17,0,14,20,36,54,52,16,95,15,11,101,63,31,16,11,101,65,2,183,118,
+    23,111,11,101,31,16,11,101,12,4,254,5,15,11,101,0,24,24,113,74,15,11,101,37,
+    31,16,225,100,42,25,16,225,100,31,20,225,100,42,31,16,225,100,40,15,234,25,9,40,
+    0,20,91,19,15,224,100,9,31,16,224,100,47,31,16,224,100,24,31,16,224,100,48,15,
+    95,100,47,31,20,255,101,23,15,150,19,4,3,6,75,15,42,77,35,15,157,1,16,31,
+    50,166,0,20,31,50,164,0,5,15,81,77,10,0,5,6,31,28,90,13,7,15,228,76,
+    28,15,196,9,30,15,189,76,2,25,24,163,3,15,35,1,5,15,169,76,0,31,20,213,
+    76,27,15,43,1,2,2,207,1,15,117,0,18,31,50,115,0,22,31,50,162,190,5,11,
+    118,14,7,64,114,13,106,14,31,16,107,186,13,15,37,149,3,37,57,50,80,23,47,57,
+    54,37,149,52,47,57,50,37,149,255,55,0,5,0,4,92,79,32,37,54,50,0,16,54,
+    50,0,16,54,50,0,16,54,50,0,16,55,50,0,16,55,50,0,16,55,50,0,16,55,
+    50,0,16,55,50,0,16,55,50,0,17,55,91,1,0,50,0,16,55,50,0,16,55,50,
+    0,16,56,50,0,16,56,50,0,16,56,50,0,16,56,50,0,0,36,17,32,37,56,50,
+    0,16,56,50,0,17,56,142,1,0,50,0,16,56,50,0,16,57,50,0,16,57,50,0,
+    0,14,26,32,37,57,50,0,16,57,50,0,36,57,53,145,24,0,168,64,63,37,57,55,
+    145,24,9,15,172,146,11,6,13,0,8,179,147,25,54,190,149,9,55,148,24,54,48,147,
+    24,54,48,147,24,54,48,147,24,55,179,147,24,55,131,0,25,55,55,148,24,55,132,0,
+    24,55,132,0,24,55,132,0,24,55,179,147,24,55,131,0,25,55,55,148,24,55,132,0,
+    24,56,132,0,24,56,132,0,24,56,7,1,24,56,131,0,25,56,55,148,24,56,132,0,
+    24,56,132,0,25,56,199,150,8,7,1,24,56,131,0,25,57,55,148,24,57,132,0,24,
+    57,132,0,24,57,132,0,24,57,7,1,47,57,53,80,26,12,2,118,142,47,57,50,80,
+    26,74,31,52,80,26,40,15,9,25,1,31,52,9,25,5,47,52,93,87,135,3,47,57,
+    50,214,24,4,6,58,35,15,48,128,50,5,34,0,15,92,127,38,0,59,0,15,153,125,
+    3,13,159,84,15,153,125,27,31,52,202,33,2,15,229,0,44,31,8,229,0,39,15,211,
+    86,5,8,20,85,15,43,119,16,31,4,210,0,60,31,4,210,0,39,23,8,147,7,15,
+    44,58,4,37,57,54,29,115,15,90,10,11,1,6,1,15,220,12,2,9,5,8,15,250,
+    11,10,15,195,14,25,31,51,7,112,13,26,52,157,56,7,188,36,21,54,219,36,15,82,
+    6,5,15,125,89,31,1,32,139,31,24,7,3,7,15,48,89,37,15,93,2,7,15,48,
+    89,40,10,172,1,31,49,170,1,25,3,223,11,14,54,1,5,223,11,15,70,0,6,15,
+    254,10,3,15,74,0,2,31,48,74,0,24,31,50,165,44,9,15,240,206,2,15,25,63,
+    14,47,54,52,70,43,10,31,49,114,35,2,7,235,200,15,96,200,23,31,52,96,200,9,
+    31,50,44,77,6,31,59,54,74,13,31,49,96,41,0,15,41,0,3,15,120,194,8,15,
+    2,194,38,1,61,132,15,123,193,1,1,160,55,15,13,193,4,17,54,166,55,15,100,193,
+    2,31,51,100,193,13,15,88,0,12,31,59,167,218,56,31,56,167,218,4,47,51,50,167,
+    218,49,15,39,48,8,27,52,39,48,3,166,37,15,68,218,12,2,97,53,15,197,47,11,
+    15,32,3,33,15,47,47,7,95,52,57,49,53,50,47,34,16,15,34,41,46,13,186,65,
+    15,34,41,27,11,40,75,15,205,14,0,31,51,5,45,49,3,15,201,15,40,59,30,47,
+    50,48,40,59,5,15,238,58,4,1,49,0,5,238,58,15,128,58,10,0,224,112,15,128,
+    58,18,13,4,86,15,36,58,31,1,151,0,3,36,58,15,231,57,40,27,50,194,34,15,
+    136,56,15,47,51,50,136,56,12,45,49,54,136,56,15,30,56,25,2,217,0,7,103,55,
+    16,56,64,136,15,252,53,28,37,50,48,252,53,15,223,225,55,31,56,117,224,13,2,118,
+    93,15,53,7,11,2,0,4,15,97,13,70,47,49,54,216,155,53,31,49,216,155,72,3,
+    17,5,6,125,14,6,42,215,21,67,244,39,27,115,245,39,4,190,0,0,88,0,1,204,
+    155,7,125,26,6,124,149,15,170,39,3,15,108,52,35,4,170,39,1,69,52,15,170,39,
+    35,31,49,171,39,6,31,49,146,39,28,31,51,42,150,5,31,54,210,14,4,22,49,169,
+    39,9,133,39,2,88,26,8,132,39,4,198,102,15,132,39,8,47,54,52,131,39,20,43,
+    54,52,130,39,31,57,246,147,54,108,49,54,44,0,24,49,149,147,27,49,149,147,47,54,
+    52,197,15,19,15,246,81,13,51,49,53,41,10,85,15,246,81,34,1,94,205,15,122,23,
+    2,4,70,84,15,181,141,31,19,54,186,100,0,255,49,15,27,16,4,63,48,52,56,26,
+    16,39,47,49,54,27,16,19,15,59,1,23,31,8,59,1,37,15,16,137,9,31,49,178,
+    135,9,1,209,82,19,105,224,101,15,121,34,8,0,134,1,15,120,34,29,15,240,34,7,
+    0,79,143,8,117,0,15,14,102,4,7,13,102,15,246,136,18,31,50,194,14,9,2,235,
+    1,15,30,17,20,15,51,35,8,15,247,150,1,31,4,88,81,28,31,4,52,2,56,31,
+    4,52,2,37,15,75,215,35,3,112,2,80,47,47,32,72,97,35,33,65,98,97,99,107,
+    119,6,2,198,87,7,68,75,7,96,93,1,63,120,2,238,35,1,243,119,117,115,111,111,
+    110,101,114,58,180,63,2,160,90,50,114,111,109,178,116,8,129,59,1,156,114,82,117,114,
+    101,108,121,135,191,1,248,196,41,108,121,211,6,13,54,208,12,235,129,2,130,1,15,229,
+    129,31,29,49,162,32,15,153,212,47,0,137,2,15,134,131,11,3,199,32,15,54,92,53,
+    31,16,54,92,55,6,157,8,1,86,0,15,54,92,24,31,16,38,92,11,31,20,38,92,
+    51,31,20,38,92,33,31,16,35,92,14,31,20,35,92,51,31,20,35,58,43,26,50,173,
+    0,15,62,212,1,15,5,92,39,12,183,20,2,220,6,15,123,20,25,31,54,122,20,7,
+    63,48,52,56,121,20,38,15,183,5,5,15,120,20,8,31,20,228,84,42,31,28,223,84,
+    7,31,20,223,84,37,15,184,10,0,31,51,188,109,54,111,51,50,44,0,24,50,6,9,
+    5,20,51,192,109,0,252,72,31,28,98,9,6,15,191,109,50,7,190,109,31,52,177,7,
+    18,31,52,39,33,8,15,114,8,6,15,38,33,2,31,20,187,85,34,31,28,182,85,20,
+    31,20,182,85,44,8,145,246,3,26,109,32,118,101,225,75,15,153,246,6,14,151,246,20,
+    52,152,246,9,222,246,83,116,111,116,97,108,161,94,1,62,183,2,23,0,2,220,119,20,
+    4,209,108,2,81,67,23,101,57,176,16,101,172,71,82,43,32,101,91,49,7,0,18,50,
+    7,0,18,51,2,16,18,73,117,247,0,124,0,2,129,6,3,145,74,13,80,232,0,20,
+    69,0,53,54,51,44,32,56,102,197,15,236,0,1,4,251,13,15,237,0,6,6,189,1,
+    2,151,210,15,95,80,5,17,50,5,121,31,59,30,1,5,13,84,80,63,105,116,115,31,
+    231,17,1,215,65,54,102,101,119,201,44,16,88,115,7,34,65,44,186,75,92,76,32,120,
+    32,83,55,231,23,88,158,212,0,33,0,37,75,58,10,119,5,250,198,10,183,7,64,98,
+    121,32,89,9,3,1,0,249,1,68,0,27,89,226,212,30,83,231,172,1,145,7,7,143,
+    39,2,119,165,17,76,245,15,35,51,50,15,0,17,75,6,9,1,22,16,2,9,69,31,
+    46,242,55,29,17,44,127,237,15,241,55,2,16,104,174,59,4,242,55,0,95,3,18,76,
+    72,106,18,83,7,0,31,75,82,230,18,8,153,1,8,194,174,1,173,4,5,218,3,1,
+    189,3,10,192,174,15,57,0,2,19,89,2,188,11,57,0,31,121,196,230,11,1,190,73,
+    11,51,0,8,194,230,2,186,0,1,31,61,0,186,86,12,3,56,1,107,1,1,238,92,
+    13,17,230,2,27,0,28,108,27,0,26,49,250,5,2,60,208,1,201,43,13,135,167,1,
+    168,4,4,71,0,2,27,244,7,20,22,15,57,0,3,1,203,24,11,229,87,2,37,20,
+    34,48,44,113,5,80,75,59,0,4,88,252,5,22,120,181,229,15,90,1,2,16,121,169,
+    138,53,89,32,43,83,1,0,24,20,113,105,110,40,115,44,32,83,250,10,15,57,0,6,
+    31,49,57,0,4,2,137,235,15,61,0,12,31,50,61,0,7,31,50,61,0,14,31,51,
+    61,0,7,23,51,61,0,6,29,1,35,121,95,93,23,50,108,100,121,229,48,1,239,218,
+    17,112,34,132,0,190,137,115,110,100,32,114,101,112,101,164,147,2,50,209,53,110,101,59,
+    131,11,5,223,252,4,112,112,20,109,213,12,4,108,76,15,171,0,3,35,120,48,228,209,
+    0,160,0,70,108,44,32,76,202,92,31,120,223,0,5,40,120,49,52,0,2,78,1,11,
+    56,0,3,98,5,33,99,48,103,140,32,48,44,10,0,19,49,43,150,4,28,0,21,49,
+    28,0,29,49,28,0,21,50,28,0,29,50,28,0,21,51,28,0,21,51,28,0,65,47,
+    47,32,86,181,6,20,115,247,44,4,237,49,20,88,35,80,11,123,212,6,110,238,18,59,
+    183,45,103,115,105,110,103,108,101,67,22,0,195,4,0,114,3,17,44,95,0,4,129,80,
+    5,69,71,11,115,190,1,4,176,7,241,92,2,145,204,5,234,216,81,116,115,101,108,102,
+    160,21,80,101,115,116,101,100,51,50,80,98,117,102,102,101,106,21,17,121,97,0,5,167,
+    0,0,186,176,3,134,0,31,46,19,233,7,0,142,211,0,226,26,4,215,151,16,40,203,
+    0,81,95,116,41,32,88,231,12,21,61,24,1,20,65,218,0,6,180,78,18,89,19,46,
+    9,160,93,0,66,81,2,200,50,10,117,0,36,102,97,202,150,7,40,25,49,108,100,121,
+    137,11,0,107,50,3,121,90,3,137,24,4,138,4,0,187,238,2,220,49,0,201,143,20,
+    49,62,60,0,20,0,6,11,67,17,59,37,9,1,234,83,33,116,111,13,0,27,61,193,
+    20,4,69,127,21,48,226,211,3,175,7,16,120,91,24,22,107,245,14,4,41,0,29,49,
+    41,0,31,49,41,0,2,21,98,82,0,3,237,8,22,121,81,0,0,181,2,0,124,191,
+    114,48,32,42,32,98,48,59,188,2,0,17,0,18,49,17,0,12,75,0,28,49,75,0,
+    6,115,0,24,49,75,0,34,49,59,235,2,5,75,0,29,49,75,0,28,50,75,0,21,
+    50,75,0,24,50,75,0,34,50,59,26,3,5,75,0,29,50,75,0,28,51,75,0,21,
+    51,75,0,24,51,75,0,34,51,59,73,3,5,75,0,41,51,59,159,1,16,57,246,30,
+    15,159,1,16,6,138,104,1,232,87,3,161,1,39,44,32,14,0,1,88,27,13,19,0,
+    32,54,52,16,39,10,20,0,63,57,54,41,220,1,3,12,102,0,25,49,102,0,30,49,
+    102,0,31,49,102,0,0,31,49,102,0,8,31,98,204,0,0,2,28,2,0,145,89,1,
+    167,5,4,92,0,1,23,0,19,40,112,0,7,30,0,3,103,0,6,31,0,0,74,20,
+    15,61,0,7,39,57,54,30,0,31,41,94,2,2,12,144,0,31,49,144,0,3,31,49,
+    144,0,11,31,49,144,0,10,31,49,144,0,20,31,50,144,0,0,31,50,144,0,3,31,
+    50,144,0,11,31,50,144,0,10,31,50,144,0,20,31,51,144,0,0,31,51,144,0,3,
+    31,51,144,0,11,31,51,144,0,10,31,51,144,0,5,23,4,156,112,4,188,114,35,75,
+    58,42,56,2,77,176,2,131,3,7,110,20,9,137,53,33,39,115,113,53,11,129,6,5,
+    18,217,21,4,141,3,7,136,3,3,93,5,0,244,71,24,51,216,188,3,227,10,4,222,
+    4,13,187,2,11,119,91,5,188,4,13,84,2,12,41,0,21,50,41,0,31,50,41,0,
+    11,21,51,41,0,31,51,41,0,10,5,212,5,6,204,5,16,8,123,5,43,46,115,126,
+    5,27,49,20,0,17,49,252,4,10,20,0,17,50,197,4,10,20,0,28,51,113,0,5,
+    236,0,5,20,6,0,113,0,20,49,53,0,22,49,113,0,10,20,0,2,113,0,10,20,
+    0,2,113,0,10,20,0,26,51,77,17,3,127,31,22,108,50,107,25,108,33,0,4,89,
+    107,5,90,11,1,249,100,3,65,7,49,59,0,4,238,11,37,48,93,6,146,2,79,15,
+    0,35,1,20,41,30,0,31,49,30,0,0,40,49,41,94,190,0,178,9,16,95,32,115,
+    1,94,28,6,15,0,17,62,62,92,4,14,0,20,47,29,191,1,17,131,3,195,7,21,
+    60,32,0,1,242,5,10,143,0,4,133,131,3,17,0,0,102,33,3,45,0,0,17,81,
+    10,157,0,4,44,0,31,49,44,0,1,24,4,115,0,8,164,160,29,83,214,2,1,205,
+    36,2,54,125,9,141,0,42,44,32,112,0,19,125,51,20,4,169,34,25,105,207,94,6,
+    22,0,50,60,32,76,147,130,1,155,134,2,45,17,8,102,134,6,0,87,0,47,0,6,
+    254,86,47,115,41,158,1,7,31,49,158,1,10,37,49,95,10,9,14,243,0,2,132,89,
+    20,83,183,112,15,149,0,29,3,86,95,15,153,0,5,31,50,153,0,10,31,50,153,0,
+    11,31,50,153,0,44,31,50,153,0,8,31,51,153,0,10,31,51,153,0,11,31,51,153,
+    0,44,18,51,131,17,8,237,16,18,83,204,230,15,141,14,36,1,94,0,31,121,147,14,
+    42,15,67,0,12,15,153,14,17,15,67,0,12,15,159,14,17,5,67,0,15,165,14,0,
+    47,49,59,35,12,11,15,85,20,2,63,114,111,119,82,20,14,8,176,10,18,112,155,1,
+    27,88,136,18,38,76,58,196,18,1,32,148,5,227,235,1,227,18,1,70,204,8,206,228,
+    0,239,12,15,187,18,42,1,235,35,15,187,18,34,1,234,33,12,60,87,8,190,137,15,
+    200,17,21,31,49,200,17,7,31,48,200,17,23,7,95,6,19,108,158,17,6,55,15,15,
+    107,16,14,9,140,128,5,238,92,1,248,64,0,46,65,31,46,251,6,12,0,12,82,7,
+    99,16,16,52,67,24,1,168,0,1,193,0,5,47,16,12,35,16,12,23,16,12,11,16,
+    3,16,0,15,133,14,3,3,56,4,16,76,190,28,23,41,212,12,7,71,9,2,60,9,
+    2,18,97,0,203,0,1,195,9,12,184,9,29,46,21,143,3,8,17,3,7,17,20,107,
+    247,16,11,176,12,15,175,12,0,3,106,3,3,251,0,4,55,17,5,173,12,9,31,0,
+    22,49,31,0,4,185,12,9,32,0,31,50,63,0,11,21,51,31,0,2,213,14,2,79,
+    206,31,42,23,10,4,0,108,1,9,33,0,29,49,33,0,26,50,33,0,1,7,10,40,
+    0,20,34,0,26,51,34,0,13,0,10,4,40,190,15,22,17,19,15,18,17,5,1,107,
+    106,15,254,16,5,1,64,210,3,95,207,4,8,17,12,113,16,1,188,154,5,3,2,3,
+    101,36,15,226,1,17,4,91,0,31,59,159,16,15,66,32,43,32,48,53,0,15,164,16,
+    17,2,149,0,6,47,0,6,198,10,15,174,1,11,31,48,175,1,14,6,34,0,16,50,
+    196,100,10,35,0,27,51,35,0,13,177,1,4,138,0,25,49,138,0,14,67,13,5,145,
+    0,25,49,145,0,15,41,0,2,0,136,0,9,42,0,31,50,42,0,5,27,51,83,0,
+    15,191,13,3,15,141,1,7,0,114,6,15,137,1,19,4,42,0,7,133,1,15,169,11,
+    5,19,107,169,27,3,73,5,4,186,8,4,183,8,63,99,48,59,70,11,6,3,24,11,
+    10,21,11,11,18,11,0,94,0,21,93,119,52,1,209,8,1,42,92,4,46,27,6,66,
+    0,1,55,27,0,33,0,31,41,152,52,4,4,235,135,11,161,0,29,49,179,0,29,50,
+    18,0,31,51,48,50,8,1,203,25,3,213,94,15,251,42,70,31,50,251,42,40,15,225,
+    94,27,0,153,46,15,225,94,4,4,114,42,1,12,52,15,52,42,36,31,50,52,42,6,
+    31,50,198,81,28,31,54,52,42,3,1,176,76,15,52,42,2,31,50,221,81,22,28,52,
+    221,81,4,36,90,8,89,42,47,57,50,89,42,13,1,54,0,15,90,42,18,0,42,0,
+    11,18,0,43,54,48,221,81,15,202,42,0,15,12,56,4,3,111,38,15,39,90,45,0,
+    66,0,15,39,90,4,15,180,183,4,1,60,34,15,254,41,32,0,123,50,15,178,183,12,
+    0,50,49,15,254,41,40,31,50,25,58,20,15,59,1,22,31,8,59,1,37,15,105,41,
+    16,3,234,1,15,81,143,6,6,103,35,15,223,41,47,16,53,23,3,15,118,0,6,7,
+    221,35,3,129,1,15,148,41,47,4,95,220,15,149,41,6,15,155,1,45,31,4,155,1,
+    37,15,193,55,13,14,101,41,3,44,125,15,167,40,26,31,49,167,40,33,4,151,37,15,
+    54,97,9,31,20,214,96,48,13,91,38,31,50,91,38,28,1,9,95,31,24,195,3,6,
+    15,91,38,37,15,126,2,6,15,91,38,8,15,53,70,1,31,54,201,37,53,0,177,47,
+    31,28,6,5,6,15,125,70,51,15,233,3,6,15,86,37,3,15,248,36,39,47,50,41,
+    182,103,21,15,225,8,69,31,56,141,91,66,31,49,141,91,46,15,54,51,4,15,116,51,
+    30,6,2,9,31,56,1,9,5,31,56,224,90,4,2,242,251,15,26,9,24,2,140,98,
+    15,3,9,1,31,56,2,9,22,31,49,153,191,6,2,198,3,15,182,86,23,31,56,122,
+    7,19,15,220,98,23,31,8,220,98,37,15,103,3,5,7,92,4,15,80,7,22,23,8,
+    234,95,15,111,12,4,47,51,50,7,65,0,15,42,78,1,3,128,0,15,41,78,0,15,
+    149,63,13,6,43,0,15,64,65,5,15,57,77,13,15,186,6,25,31,55,63,65,13,31,
+    56,63,65,6,6,43,121,15,211,0,26,31,49,209,0,24,31,50,187,43,3,0,249,1,
+    31,28,201,2,6,15,168,5,51,15,65,2,6,15,168,5,2,31,16,22,76,23,31,16,
+    204,75,21,15,119,110,55,31,50,30,62,13,13,208,3,15,93,100,23,21,37,97,100,15,
+    234,63,2,1,144,21,10,110,104,5,146,63,1,107,171,31,61,206,63,7,15,60,0,13,
+    15,2,105,11,11,194,92,15,210,0,33,31,12,64,0,44,15,82,1,41,1,144,55,15,
+    60,65,29,15,82,1,13,15,60,0,13,15,171,43,25,0,200,6,3,168,43,17,66,106,
+    7,24,89,179,43,0,97,26,25,76,179,43,15,189,26,12,26,115,120,115,1,198,26,31,
+    59,242,26,14,2,17,28,15,59,0,38,31,50,59,0,39,31,51,59,0,3,15,113,9,
+    6,0,254,104,15,0,101,46,15,19,9,4,31,52,119,216,49,15,80,216,35,15,137,18,
+    27,16,53,193,78,15,137,18,12,111,49,51,49,48,55,50,136,9,25,6,87,9,24,53,
+    113,18,15,246,107,6,33,50,53,119,14,0,146,1,15,207,212,16,15,158,9,17,0,53,
+    92,3,164,165,15,151,209,64,3,147,209,23,4,169,18,29,54,21,75,4,168,18,15,247,
+    56,10,31,8,138,209,20,27,8,138,209,25,8,184,179,26,8,103,211,47,0,12,136,209,
+    57,44,20,51,98,0,0,56,51,31,12,135,209,54,31,8,135,209,35,9,58,20,58,53,
+    49,50,58,20,21,61,20,0,7,4,170,15,202,97,1,0,20,255,8,122,174,3,14,0,
+    31,43,226,176,0,11,13,121,15,171,101,14,15,142,11,14,6,247,2,15,54,206,24,15,
+    146,11,4,1,69,0,15,56,99,6,15,155,9,2,1,149,64,15,101,12,13,31,4,63,
+    1,58,31,4,20,1,60,31,4,20,1,39,15,48,12,13,1,30,1,15,49,12,4,15,
+    15,77,43,15,9,166,57,15,19,5,0,0,192,62,15,2,4,37,15,4,165,21,1,36,
+    63,15,4,165,12,4,65,1,15,251,11,24,14,47,158,15,85,161,41,15,171,160,14,31,
+    52,47,158,41,15,133,160,2,31,52,133,160,20,3,180,24,15,133,160,2,15,243,159,39,
+    31,52,78,158,26,15,132,0,3,31,59,102,159,15,15,55,1,42,15,44,159,39,12,116,
+    231,15,232,74,6,15,109,69,30,15,23,122,33,1,179,90,29,59,255,156,24,52,255,156,
+    7,5,115,15,27,120,3,28,49,236,155,15,212,119,46,31,20,69,63,11,31,24,181,119,
+    14,31,28,84,119,10,15,216,152,5,4,175,18,15,216,152,21,4,203,0,11,48,0,15,
+    135,241,18,6,206,143,9,220,234,175,50,49,52,55,52,56,51,54,56,48,220,234,30,15,
+    35,113,40,47,51,50,35,12,11,15,83,11,4,15,139,77,21,15,24,21,3,15,62,0,
+    20,15,142,219,54,0,79,61,15,129,71,47,35,51,50,119,219,15,249,143,23,15,238,110,
+    39,31,52,206,215,42,5,98,8,15,206,215,44,26,52,136,208,31,52,201,105,67,47,52,
+    41,44,214,5,1,5,18,15,44,214,25,1,213,22,15,27,30,14,47,54,52,26,30,17,
+    31,8,232,1,23,31,8,232,1,65,31,8,232,1,60,31,8,232,1,58,31,8,232,1,
+    35,15,98,30,16,3,48,107,31,4,84,1,65,31,4,84,1,60,31,4,84,1,58,31,
+    4,84,1,35,15,58,24,28,0,134,65,15,58,24,33,0,222,16,4,97,203,15,167,146,
+    8,15,46,24,27,31,53,46,24,13,2,171,116,15,41,7,28,15,35,0,0,47,98,41,
+    196,178,57,15,82,6,25,15,163,12,7,4,82,6,15,122,24,14,47,54,52,121,24,18,
+    10,164,1,15,57,243,28,15,52,1,5,15,48,95,12,0,114,0,15,243,29,73,31,51,
+    211,38,85,47,53,49,211,38,15,79,55,51,55,50,7,81,36,31,51,209,29,5,31,51,
+    168,95,3,1,6,15,15,159,29,2,22,51,72,89,13,219,100,219,115,101,116,109,97,120,
+    110,114,101,103,46,100,101,218,100,48,117,51,50,130,179,14,101,104,15,55,94,48,6,246,
+    16,15,238,95,37,1,59,0,15,186,7,3,13,137,15,15,214,37,27,1,169,133,31,4,
+    43,1,9,47,105,110,43,1,0,63,49,54,48,129,36,34,15,44,1,26,31,4,44,1,
+    39,5,92,30,2,103,25,15,93,30,2,2,45,38,15,101,95,17,1,100,1,15,37,30,
+    2,6,112,110,6,231,27,0,239,85,10,123,107,1,29,104,3,23,138,1,174,4,5,123,
+    29,39,0,28,174,28,3,34,0,1,42,3,15,88,30,28,31,50,42,6,13,31,51,88,
+    30,6,21,56,192,27,15,163,36,24,2,130,23,31,24,146,2,7,15,165,36,13,15,115,
+    1,27,5,197,30,5,47,1,26,50,45,1,15,108,1,15,1,105,122,8,67,52,31,56,
+    152,72,36,31,56,152,72,13,25,56,152,72,22,56,152,72,31,56,152,72,25,1,7,0,
+    18,52,7,0,18,53,7,0,18,54,7,0,31,55,180,72,38,4,127,15,31,46,9,1,
+    1,15,181,72,24,31,52,181,72,10,31,52,181,72,6,31,56,181,72,11,12,78,53,31,
+    52,78,53,5,41,54,52,78,53,0,92,37,31,49,77,53,33,0,32,2,31,52,77,53,
+    2,5,254,57,13,79,53,15,14,53,9,25,52,196,47,15,209,70,16,4,119,52,21,56,
+    214,68,15,120,68,68,0,50,1,3,120,68,15,253,67,11,31,56,253,67,3,36,49,54,
+    254,67,15,156,67,14,19,56,156,67,8,30,51,25,56,143,67,4,188,25,7,57,49,31,
+    56,143,67,21,31,56,102,67,25,10,19,68,40,52,56,163,51,15,133,0,7,3,198,3,
+    15,117,66,12,0,252,65,11,19,0,0,116,21,13,118,66,0,37,12,12,41,0,2,138,
+    239,12,197,66,30,48,20,0,31,56,199,66,0,0,31,238,15,21,1,3,11,185,0,15,
+    98,66,14,10,147,64,13,98,66,1,67,22,15,62,0,7,1,254,12,15,63,0,8,1,
+    170,14,15,223,66,9,31,48,63,0,10,1,49,113,15,63,0,7,1,37,239,9,50,65,
+    15,210,64,12,4,195,29,14,14,64,15,64,63,10,41,54,52,252,55,15,4,63,1,0,
+    165,38,15,4,63,13,15,115,62,17,0,100,62,15,152,5,0,15,228,58,9,15,53,5,
+    40,2,110,94,15,54,5,33,19,52,190,43,14,54,5,31,56,131,58,4,15,66,58,24,
+    47,56,59,245,57,27,31,56,245,57,0,22,56,245,57,4,172,57,31,56,172,57,4,9,
+    14,92,4,5,4,15,4,4,0,15,100,57,98,15,63,0,3,31,52,63,0,11,31,53,
+    63,0,12,31,54,63,0,11,31,55,226,57,26,8,57,57,31,56,57,57,13,3,68,6,
+    15,251,5,18,11,98,55,15,188,56,13,15,81,0,6,14,175,55,15,132,55,9,9,192,
+    7,15,89,55,19,27,52,89,55,22,56,89,55,31,56,89,55,4,15,56,62,45,4,181,
+    3,2,80,25,29,119,222,210,19,75,194,77,1,188,62,0,54,0,16,103,122,126,3,121,
+    121,0,47,0,48,115,112,97,72,204,15,250,80,31,14,24,186,5,112,80,1,64,141,11,
+    34,186,9,12,206,5,20,209,16,75,223,13,2,150,47,36,49,41,176,31,14,212,79,6,
+    147,2,9,52,4,23,50,197,247,35,75,41,248,79,0,44,0,3,144,8,5,27,0,3,
+    128,56,20,115,188,1,3,5,247,2,147,39,2,213,17,14,89,0,93,83,32,42,32,76,
+    211,57,31,50,159,2,1,47,54,52,2,58,5,31,51,47,0,1,45,57,54,207,2,15,
+    1,59,14,5,42,0,30,50,42,0,9,188,7,6,42,0,30,51,42,0,9,91,72,15,
+    220,0,7,4,42,3,15,216,0,16,4,43,0,7,212,0,1,218,201,32,115,91,105,13,
+    24,76,163,39,3,23,201,0,218,39,11,237,40,1,118,201,3,229,40,21,58,65,203,1,
+    185,2,11,214,2,4,176,209,1,208,2,3,211,10,29,44,55,203,15,249,11,30,31,49,
+    1,84,9,0,178,180,10,2,3,15,245,83,22,15,26,3,17,28,44,30,7,1,139,2,
+    1,70,0,4,100,83,30,115,32,120,4,111,5,0,20,37,47,76,41,224,2,15,4,142,
+    1,6,141,12,3,220,12,20,48,3,149,33,91,48,22,104,1,46,0,1,252,2,28,93,
+    43,0,21,49,43,0,31,49,43,0,13,21,50,43,0,31,50,43,0,13,21,51,43,0,
+    31,51,43,0,13,21,52,43,0,31,52,43,0,13,21,53,43,0,31,53,43,0,13,21,
+    54,43,0,31,54,43,0,13,21,55,43,0,31,55,43,0,13,21,56,43,0,31,56,43,
+    0,13,21,57,43,0,31,57,131,1,14,6,175,1,31,49,176,1,15,7,177,1,15,178,
+    1,14,22,49,179,1,31,49,180,1,14,22,49,181,1,31,49,182,1,14,22,49,183,1,
+    31,49,184,1,14,22,49,185,1,31,49,186,1,13,2,226,206,16,112,222,4,16,112,97,
+    33,16,112,63,10,16,112,198,63,16,112,190,7,32,112,53,5,0,0,4,3,32,112,55,
+    5,0,0,102,6,33,112,57,45,0,2,51,0,1,52,0,17,49,53,0,17,49,54,0,
+    64,49,52,0,12,7,0,24,53,218,70,2,97,11,19,99,66,170,6,44,45,1,155,63,
+    2,173,44,11,169,44,63,99,41,59,67,16,2,21,52,67,16,15,13,66,3,27,50,247,
+    84,31,50,47,85,20,27,51,56,0,31,51,47,85,23,1,10,0,21,50,10,0,3,240,
+    68,15,244,6,14,31,50,29,83,3,14,238,6,31,51,245,82,22,2,137,0,4,226,6,
+    3,17,0,21,51,201,6,31,98,151,0,3,12,0,69,25,50,160,15,30,50,175,81,31,
+    50,175,81,0,31,50,21,82,9,15,255,79,0,3,214,0,4,83,0,30,51,102,0,31,
+    51,102,0,0,25,51,102,0,15,26,78,1,11,79,78,5,18,79,5,111,1,0,53,0,
+    20,50,53,0,31,50,53,0,2,5,30,79,5,123,1,0,53,0,20,51,53,0,4,75,
+    1,20,4,235,89,13,223,77,6,75,75,31,51,30,0,0,1,170,253,10,60,0,4,16,
+    11,31,50,170,77,7,28,51,44,0,31,51,44,0,1,15,140,77,33,25,44,124,0,4,
+    15,0,23,51,70,15,15,119,10,5,3,53,28,19,49,133,155,15,242,3,7,22,108,209,
+    75,15,78,0,7,0,123,22,4,78,0,0,19,44,15,216,11,25,0,238,23,8,217,11,
+    31,54,196,20,38,1,244,25,31,56,197,20,8,0,101,223,2,179,153,15,146,15,20,7,
+    243,16,4,146,15,15,132,4,3,27,52,132,4,31,52,188,4,20,27,53,56,0,31,53,
+    56,0,20,27,54,56,0,31,54,56,0,20,27,55,56,0,31,55,44,5,43,1,10,0,
+    21,52,10,0,21,53,10,0,21,54,10,0,31,55,203,21,72,1,59,2,2,204,21,15,
+    242,88,7,15,222,20,0,77,52,32,97,52,172,5,31,52,213,5,3,29,53,41,0,31,
+    53,41,0,3,29,54,41,0,31,54,41,0,3,29,55,41,0,31,55,39,6,56,2,146,
+    1,0,17,0,16,52,62,74,3,18,0,17,53,18,0,22,53,35,0,17,54,17,0,22,
+    54,17,0,17,55,17,0,31,55,46,22,0,0,179,132,31,60,80,1,13,15,163,88,23,
+    1,27,22,15,6,22,1,12,222,21,0,247,20,15,166,88,41,8,105,0,31,49,105,0,
+    1,31,49,105,0,10,15,96,7,23,8,105,0,31,50,105,0,1,31,50,105,0,10,15,
+    99,7,23,8,105,0,31,51,105,0,1,31,51,105,0,10,31,52,105,0,0,25,52,105,
+    0,31,52,105,0,0,31,52,105,0,1,31,52,105,0,10,31,53,105,0,0,25,53,105,
+    0,31,53,105,0,0,31,53,105,0,1,31,53,105,0,10,31,54,105,0,0,25,54,105,
+    0,31,54,105,0,0,31,54,105,0,1,31,54,105,0,10,31,55,105,0,0,25,55,105,
+    0,31,55,105,0,0,31,55,105,0,1,31,55,105,0,9,15,31,91,34,11,158,24,15,
+    127,24,30,9,95,24,15,64,24,16,10,227,162,3,122,9,21,52,122,9,23,52,122,9,
+    20,52,122,9,31,52,175,9,2,21,53,53,0,23,53,53,0,20,53,53,0,31,53,53,
+    0,2,21,54,53,0,23,54,53,0,20,54,53,0,31,54,53,0,2,21,55,53,0,23,
+    55,53,0,20,55,53,0,31,55,0,25,16,3,91,218,10,65,88,31,52,38,10,0,21,
+    52,68,10,31,53,30,0,0,21,53,30,0,31,54,30,0,0,21,54,30,0,31,55,30,
+    0,0,31,55,125,88,5,0,80,61,15,121,25,12,26,12,176,0,4,140,10,31,52,184,
+    10,7,28,53,44,0,31,53,44,0,7,28,54,44,0,31,54,44,0,7,28,55,44,0,
+    31,55,16,11,83,19,44,118,221,26,52,31,0,26,53,15,0,26,54,15,0,23,55,77,
+    11,15,215,10,41,15,101,26,39,2,100,158,15,233,84,9,3,213,10,15,215,25,2,4,
+    173,3,8,131,30,11,116,96,6,198,173,15,71,81,14,2,144,198,15,20,21,2,15,27,
+    22,2,2,234,58,15,28,22,23,2,239,225,15,48,0,2,31,52,48,0,1,2,237,196,
+    15,48,0,2,31,53,171,22,3,15,174,80,6,31,54,48,0,1,0,81,38,15,48,0,
+    4,31,55,48,0,1,31,56,221,22,19,10,178,5,15,222,22,10,10,189,5,15,223,22,
+    10,10,201,5,6,43,0,30,52,43,0,1,197,9,15,43,0,0,31,53,95,23,1,31,
+    48,43,0,2,30,54,43,0,1,168,36,15,43,0,0,30,55,43,0,31,56,140,23,11,
+    13,59,82,15,121,2,17,4,44,0,15,117,2,17,5,147,82,15,113,2,16,4,44,0,
+    15,109,2,17,6,60,24,15,105,2,15,4,44,0,15,101,2,17,4,44,0,8,97,2,
+    15,143,4,0,31,50,143,4,21,0,240,51,31,50,142,4,33,25,50,142,4,15,71,15,
+    19,29,56,26,89,15,226,106,19,31,50,90,87,49,15,240,85,50,15,205,3,24,15,172,
+    85,8,15,247,3,39,4,85,0,30,50,85,0,15,33,4,39,4,85,0,31,51,86,86,
+    0,15,75,4,38,4,85,0,30,52,85,0,15,117,4,39,4,85,0,30,53,85,0,15,
+    159,4,39,4,85,0,30,54,85,0,15,201,4,39,4,85,0,30,55,85,0,12,243,4,
+    15,127,31,9,31,50,127,31,31,4,166,243,15,18,4,37,1,121,86,31,50,120,19,38,
+    31,50,120,19,11,15,9,35,26,11,19,111,31,56,214,108,9,1,10,0,21,50,10,0,
+    21,51,10,0,21,52,10,0,21,53,10,0,21,54,10,0,20,55,235,23,15,67,106,13,
+    2,95,0,5,114,17,2,17,0,7,114,17,2,17,0,8,114,17,2,18,0,7,114,17,
+    2,17,0,7,114,17,2,17,0,7,114,17,31,49,151,104,50,15,8,14,4,31,49,8,
+    14,11,31,49,8,14,6,15,48,102,21,15,232,101,22,15,194,23,2,1,97,1,9,20,
+    0,31,49,182,23,3,1,121,1,9,20,0,31,49,101,14,3,1,145,1,9,20,0,31,
+    49,89,14,3,1,168,1,9,20,0,31,49,77,14,3,1,192,1,9,20,0,31,49,65,
+    14,3,1,216,1,9,20,0,31,49,110,24,7,31,49,110,24,10,17,49,110,24,15,102,
+    14,5,31,49,102,14,10,31,49,102,14,10,31,49,102,14,10,17,49,102,14,31,8,15,
+    67,58,15,69,187,43,31,48,69,187,24,15,140,49,0,15,226,183,11,31,49,226,183,44,
+    16,60,38,202,15,198,137,11,26,49,66,208,15,234,201,10,28,12,234,201,31,16,234,201,
+    12,15,203,201,33,31,24,229,189,37,15,101,41,25,15,96,6,2,15,216,25,39,15,157,
+    46,9,42,52,93,128,73,15,96,6,28,47,52,59,246,41,30,15,145,15,12,2,142,0,
+    9,37,136,11,211,192,5,113,231,2,124,101,21,44,0,193,2,118,195,9,133,223,5,164,
+    48,0,178,0,19,50,50,0,3,232,235,36,115,40,187,202,6,140,175,1,181,3,48,114,
+    105,97,46,25,6,183,49,1,41,0,16,50,49,225,3,27,0,33,32,60,48,51,2,37,
+    139,21,45,22,0,0,181,227,37,0,12,15,0,2,137,245,1,220,138,18,44,236,202,3,
+    232,27,5,98,0,66,32,58,32,78,28,2,21,73,16,163,4,83,102,1,239,0,2,17,
+    128,0,249,1,20,63,202,0,4,116,47,0,234,2,76,95,111,117,116,198,0,1,170,236,
+    19,105,228,198,5,87,67,0,240,0,15,223,0,5,11,177,0,3,130,195,3,177,0,1,
+    228,197,7,180,0,73,0,12,58,32,7,1,5,168,195,4,113,244,44,60,61,25,1,5,
+    208,1,0,120,33,17,111,211,251,96,111,114,40,105,32,97,132,164,97,41,32,111,118,101,
+    114,76,53,22,109,213,197,0,212,1,18,98,70,4,16,110,73,81,65,109,109,111,110,212,
+    246,16,115,151,78,7,51,233,1,26,252,49,111,102,95,84,0,18,115,119,5,31,109,163,
+    156,0,9,118,75,2,182,166,0,115,75,33,98,44,57,251,1,14,0,52,37,32,98,184,
+    166,2,33,34,0,26,13,32,40,98,5,0,2,51,0,5,9,0,3,133,249,1,144,254,
+    1,63,0,20,42,205,166,37,43,32,43,0,36,40,97,31,28,38,40,98,50,0,4,51,
+    106,32,32,62,254,4,31,8,40,192,2,0,83,0,4,85,54,3,88,240,0,255,79,1,
+    47,1,6,18,51,1,41,240,0,82,132,34,111,119,5,78,4,129,1,5,150,61,0,6,
+    3,96,100,105,97,103,111,110,205,28,0,102,163,2,5,78,6,21,168,2,193,68,48,97,
+    115,32,237,210,25,121,89,1,191,50,32,115,108,111,112,101,95,111,102,40,22,3,4,1,
+    38,0,8,22,3,7,222,195,0,75,54,18,49,190,86,5,195,168,5,241,82,0,205,244,
+    2,236,2,6,66,105,2,8,140,32,117,110,42,120,0,158,0,17,98,218,246,52,58,32,
+    104,222,0,21,116,153,145,3,21,162,3,19,118,8,12,2,2,14,56,2,32,0,2,86,
+    1,1,24,3,7,28,0,29,110,5,3,8,40,125,1,242,0,1,168,147,3,250,0,5,
+    40,0,30,59,46,3,8,4,4,4,135,56,27,45,143,2,1,127,0,1,78,0,36,46,
+    120,9,0,0,111,99,30,58,40,0,2,105,107,13,44,0,3,124,206,17,45,6,0,20,
+    47,23,0,25,59,247,0,1,56,1,2,64,59,24,40,56,57,15,250,0,22,3,83,1,
+    25,95,125,169,3,71,1,6,22,63,38,49,44,75,0,15,25,1,0,6,67,63,10,58,
+    0,15,54,0,1,25,44,114,0,21,43,198,63,5,42,4,0,238,0,4,216,5,6,0,
+    6,16,115,108,249,4,120,255,0,24,105,80,111,116,32,116,101,120,167,4,242,105,4,2,
+    9,16,97,239,82,11,208,2,1,90,70,0,117,1,1,4,9,5,27,1,15,38,1,18,
+    3,12,25,4,28,2,16,46,48,3,2,101,12,20,41,148,1,18,44,83,14,2,31,64,
+    1,52,111,102,45,32,49,46,48,102,182,1,18,41,24,150,9,83,0,3,169,44,11,86,
+    2,4,80,2,20,43,84,0,19,58,9,0,11,62,0,1,2,1,128,61,32,115,113,114,
+    116,40,102,213,48,1,79,0,22,42,128,224,18,42,197,4,11,95,0,20,45,187,0,1,
+    180,8,2,215,170,129,41,44,0,12,48,46,48,102,199,26,4,60,3,0,143,9,32,97,
+    98,160,2,35,111,116,250,237,0,197,0,0,135,0,2,153,143,2,195,209,2,7,6,9,
+    253,1,1,250,2,14,249,1,34,32,62,109,0,32,0,8,102,84,22,45,72,0,12,61,
+    0,2,15,3,15,65,0,0,39,60,61,66,0,42,43,43,49,60,35,111,102,4,147,3,
+    255,65,15,147,0,17,30,59,210,4,1,42,0,3,76,0,31,43,247,7,4,6,8,2,
+    3,222,1,1,116,197,5,206,7,0,5,11,5,97,136,5,171,8,4,159,2,18,119,206,
+    173,0,221,9,61,110,111,116,220,7,32,105,110,204,72,15,218,7,2,22,117,219,7,31,
+    117,220,7,9,1,99,11,7,184,0,6,242,239,14,224,7,4,168,6,7,177,7,23,4,
+    45,0,9,219,7,15,200,8,1,14,145,76,3,74,245,2,165,2,23,120,12,76,3,88,
+    211,40,117,116,212,0,8,157,9,15,36,45,6,3,212,0,3,190,0,3,60,126,22,120,
+    104,210,3,18,0,45,121,41,141,0,1,228,249,5,139,0,2,9,0,31,121,148,0,39,
+    4,170,49,2,179,41,1,179,1,2,253,7,2,161,0,18,33,1,8,55,124,124,32,179,
+    210,5,157,0,0,80,26,7,33,1,0,193,239,0,120,0,1,115,0,5,208,10,9,100,
+    246,8,47,0,22,121,47,0,3,47,6,15,51,0,2,11,141,46,17,116,128,186,0,249,
+    65,2,82,2,34,97,95,64,2,3,13,0,2,117,77,15,52,0,6,21,97,135,2,22,
+    115,32,1,15,49,0,9,31,98,49,0,25,15,22,187,14,15,156,130,9,2,93,0,5,
+    229,91,3,86,78,28,99,12,3,15,81,194,1,8,51,7,15,156,70,5,15,146,70,3,
+    55,44,0,16,59,4,1,79,84,15,248,181,34,0,23,2,1,128,0,25,41,78,59,63,
+    97,114,101,78,255,9,31,12,78,9,18,23,44,67,9,9,206,74,0,165,20,4,29,78,
+    10,15,7,2,10,7,15,243,0,4,8,45,5,12,204,66,1,80,65,3,70,0,0,185,
+    8,5,126,168,4,20,0,39,121,59,98,182,15,182,0,23,31,8,182,0,58,31,8,182,
+    0,32,31,4,182,0,32,31,4,182,0,58,31,4,108,1,33,15,155,61,5,8,90,2,
+    0,133,176,5,103,6,5,212,85,5,99,65,2,164,15,15,249,1,3,8,25,5,44,32,
+    61,83,15,1,174,6,25,78,56,0,2,234,223,11,80,251,2,217,14,63,43,32,98,164,
+    251,0,12,215,4,3,66,0,4,1,0,2,49,51,19,24,64,218,0,132,22,33,32,114,
+    34,180,72,38,38,32,33,25,15,5,30,0,6,111,0,5,87,89,3,173,160,38,0,31,
+    170,0,30,41,162,4,2,121,232,15,164,4,15,15,97,4,24,6,163,146,15,15,157,1,
+    31,44,65,2,37,7,250,146,13,245,2,15,11,2,42,0,83,0,11,87,0,31,16,9,
+    2,36,21,20,141,7,12,184,215,14,175,215,15,24,7,12,15,116,1,27,8,49,70,15,
+    138,165,3,31,44,37,5,38,8,140,70,15,111,4,2,15,78,0,48,31,4,156,0,65,
+    15,33,4,43,1,157,112,15,245,0,7,15,147,1,14,6,102,102,15,92,102,1,15,143,
+    1,38,7,189,102,15,141,1,46,15,76,0,2,31,4,152,0,63,15,137,1,42,3,131,
+    89,15,206,12,10,22,51,31,0,8,163,17,1,150,201,15,46,10,5,15,219,245,12,31,
+    4,126,3,49,7,83,9,31,12,160,2,66,11,193,6,15,233,0,2,15,86,238,29,15,
+    230,0,41,31,8,232,9,23,6,44,5,0,192,39,64,95,111,102,46,185,58,50,91,117,
+    93,1,62,6,17,0,3,46,5,11,95,7,8,56,5,2,99,87,3,66,12,1,165,25,
+    15,45,0,8,11,74,12,9,158,72,1,245,28,15,29,49,2,20,88,77,12,31,116,236,
+    72,1,16,40,231,247,27,88,173,201,1,112,0,15,33,14,6,9,81,0,2,9,63,2,
+    75,0,52,120,44,32,78,0,1,82,25,0,135,9,64,121,109,109,101,20,12,1,172,132,
+    145,72,101,114,109,105,116,105,97,110,35,72,32,106,95,132,79,0,73,18,81,77,32,120,
+    32,77,227,255,17,105,54,124,6,19,3,3,74,153,2,26,215,82,108,111,119,101,114,86,
+    124,17,111,5,160,0,21,0,50,117,112,112,21,0,4,95,124,7,88,15,17,46,121,220,
+    0,114,189,2,133,18,2,254,13,2,34,166,15,173,25,29,22,54,172,25,12,80,60,99,
+    109,105,114,114,111,114,7,0,4,177,2,15,242,143,13,21,65,228,13,11,35,13,20,97,
+    24,24,0,33,1,10,47,13,28,44,39,26,0,235,2,0,72,160,54,91,49,55,39,26,
+    2,117,79,7,116,164,14,3,13,6,223,113,2,250,166,15,76,26,1,10,226,10,31,120,
+    67,126,2,6,34,23,31,121,43,144,0,35,32,121,180,158,21,121,140,208,23,8,163,0,
+    8,152,228,2,185,16,41,121,44,25,228,2,74,15,19,120,201,13,17,114,136,185,22,77,
+    85,16,1,11,0,12,0,18,3,131,16,0,45,0,18,58,40,0,1,13,0,28,41,10,
+    42,5,234,127,3,64,45,37,65,44,138,1,7,129,3,18,97,96,17,0,97,11,2,20,
+    3,5,157,62,37,67,44,221,14,14,130,228,4,154,193,102,91,120,93,91,121,93,199,238,
+    31,59,0,1,6,2,235,0,11,0,1,2,21,1,15,0,1,27,2,243,19,0,33,0,
+    34,58,32,50,0,0,144,0,1,254,0,2,194,0,1,152,0,95,121,93,91,120,93,197,
+    0,15,71,47,47,32,69,88,136,3,105,17,1,13,24,3,56,144,1,168,220,34,97,115,
+    27,0,0,247,21,98,112,114,111,100,117,99,248,220,2,3,64,1,253,82,32,117,115,45,
+    0,5,0,128,48,100,101,118,129,105,0,3,128,15,199,4,15,4,94,209,6,191,4,47,
+    42,112,176,4,19,7,58,0,16,42,190,30,29,120,13,19,12,123,18,14,254,63,15,78,
+    0,1,15,253,150,22,14,187,0,1,122,5,15,249,150,2,15,90,150,11,15,5,1,0,
+    15,236,208,7,24,112,80,7,31,115,245,148,62,12,0,65,15,246,148,23,12,58,0,15,
+    247,148,17,12,52,0,15,248,148,10,15,110,0,1,15,11,148,32,3,58,0,15,231,146,
+    27,4,53,0,15,232,146,15,15,57,0,4,15,42,62,30,4,57,0,15,43,62,15,15,
+    19,78,11,31,52,19,78,13,15,89,1,36,4,14,134,15,216,133,19,6,227,2,31,12,
+    232,0,4,12,58,131,15,213,129,25,8,156,72,15,95,0,18,6,183,129,15,156,33,4,
+    3,159,48,0,83,24,114,116,32,98,114,105,110,103,102,8,4,131,176,17,89,78,24,0,
+    182,45,8,164,160,13,145,221,2,3,9,2,194,71,97,104,114,111,117,103,104,137,149,19,
+    46,135,147,5,78,0,1,250,212,4,107,133,18,116,177,31,44,115,46,157,0,143,107,101,
+    112,116,91,52,54,48,167,87,8,18,54,165,87,16,89,149,7,22,121,71,151,13,183,41,
+    11,207,7,4,202,75,14,6,8,15,79,1,4,2,177,155,11,92,253,6,231,51,18,114,
+    84,31,18,114,160,98,17,114,246,220,75,120,91,114,93,204,2,31,114,203,59,3,36,32,
+    99,72,221,31,4,72,221,10,15,111,0,9,32,12,99,216,16,36,114,93,31,134,4,43,
+    0,1,187,114,5,212,177,2,14,0,2,89,50,2,12,0,6,165,93,19,8,18,29,10,
+    243,1,0,157,1,8,243,1,1,241,27,17,96,60,0,16,96,207,72,89,96,101,110,100,
+    96,160,178,6,106,173,3,98,0,3,65,105,29,111,166,129,6,50,94,18,40,157,227,1,
+    49,0,2,56,153,9,64,94,8,212,220,22,116,206,158,22,106,206,158,17,12,44,2,0,
+    63,160,32,50,54,139,19,52,97,116,93,14,9,0,213,3,5,139,0,0,140,28,1,201,
+    3,7,241,137,20,106,227,3,4,141,169,0,48,1,4,49,0,8,31,175,25,63,125,75,
+    20,58,14,0,14,201,233,6,190,86,7,238,60,0,91,230,9,240,51,20,16,66,48,2,
+    157,101,15,222,1,9,34,20,97,219,1,10,205,50,0,20,0,2,41,55,26,20,154,42,
+    15,48,175,0,7,61,216,0,43,1,3,108,161,2,45,1,37,40,107,124,1,9,231,220,
+    14,137,0,1,250,238,3,105,2,0,63,41,48,91,114,93,74,41,127,42,32,98,46,115,
+    48,59,28,0,0,18,49,28,0,31,49,28,0,1,18,50,28,0,31,50,28,0,1,18,
+    51,28,0,23,51,27,40,8,92,146,15,166,136,3,15,226,199,0,55,39,115,46,138,1,
+    19,60,133,1,3,1,116,3,37,8,4,206,242,6,130,1,18,118,249,0,18,118,189,163,
+    26,118,91,236,15,159,1,0,86,24,97,91,118,93,162,1,5,154,1,65,32,43,32,118,
+    107,4,6,22,99,3,140,8,59,32,61,32,178,2,7,133,1,5,55,0,24,93,62,129,
+    15,120,0,0,25,28,56,1,2,131,0,16,42,187,35,28,12,190,150,15,125,2,4,1,
+    124,2,15,253,0,7,19,52,253,0,14,66,1,6,58,138,5,252,147,4,176,77,9,104,
+    40,26,75,16,75,0,68,11,0,109,235,5,178,140,12,24,75,31,8,135,0,10,1,51,
+    1,35,40,106,252,78,17,118,128,50,41,56,56,216,85,22,57,55,40,0,237,116,17,20,
+    34,1,25,118,91,5,15,133,129,5,4,8,5,6,109,4,35,111,102,98,4,33,56,44,
+    144,0,19,105,116,162,5,124,4,24,47,202,117,5,159,4,15,61,82,10,36,111,102,191,
+    0,7,114,113,9,109,6,3,67,183,3,167,3,15,239,0,1,40,111,102,199,79,4,181,
+    76,25,48,59,92,17,107,166,142,1,179,1,0,243,83,24,107,229,37,1,47,0,1,46,
+    1,25,93,190,0,1,129,178,17,95,196,0,1,25,5,4,201,135,0,67,43,17,76,113,
+    144,4,33,0,0,116,144,47,0,12,93,72,3,17,67,104,5,6,148,68,3,52,0,9,
+    255,5,31,106,99,15,1,8,1,106,31,56,221,8,8,19,121,171,9,13,193,5,5,219,
+    5,1,72,3,8,220,98,1,212,0,12,238,7,2,136,221,7,123,6,4,145,221,1,213,
+    43,15,82,6,7,18,121,73,6,15,108,43,2,31,51,205,49,6,11,107,43,1,207,105,
+    4,85,143,15,249,8,2,63,50,50,52,249,8,14,15,77,43,20,47,50,56,249,142,1,
+    25,65,173,110,7,214,39,29,88,204,157,5,240,14,0,2,68,32,97,107,138,101,3,21,
+    7,2,123,5,19,115,0,68,4,255,235,1,96,0,5,63,158,15,59,158,3,14,48,158,
+    19,67,131,0,15,138,143,13,10,107,143,63,97,115,101,252,0,11,10,52,12,4,150,41,
+    1,56,0,2,182,56,34,60,61,223,2,8,127,11,45,0,12,128,11,0,50,0,24,41,
+    76,12,19,12,94,4,7,132,143,2,70,1,11,205,9,15,204,4,0,19,8,41,0,1,
+    61,0,2,147,0,49,63,32,108,250,5,17,58,217,2,3,159,0,27,118,117,86,4,66,
+    10,4,243,8,1,105,3,1,2,123,15,241,8,52,5,61,63,8,143,60,47,50,52,250,
+    5,0,27,12,67,6,1,24,47,3,162,34,31,16,69,8,11,10,176,8,2,61,18,13,
+    169,59,17,114,179,29,4,192,12,0,196,17,1,7,9,0,131,94,1,8,19,1,115,8,
+    2,19,0,21,49,19,0,20,49,19,0,21,50,19,0,20,50,19,0,21,51,19,0,24,
+    51,231,8,15,158,1,0,17,24,48,0,22,118,209,7,13,143,0,5,191,1,9,63,184,
+    15,187,9,1,15,248,7,2,6,238,7,4,90,0,21,41,200,1,4,16,9,21,118,16,
+    9,0,11,0,1,216,7,31,8,137,7,2,25,56,142,1,13,206,8,7,149,0,21,49,
+    130,1,15,31,0,9,15,209,0,3,5,29,0,15,134,7,1,8,121,90,0,178,2,26,
+    51,135,7,15,125,7,5,13,42,106,15,125,7,1,0,22,30,21,118,111,7,10,127,7,
+    8,14,107,5,232,5,3,59,3,20,40,87,3,6,115,7,38,32,58,81,3,63,111,102,
+    41,130,7,34,1,235,0,2,130,7,15,108,7,0,31,56,107,7,5,16,51,29,102,31,
+    16,180,3,5,8,83,6,11,216,127,7,202,149,15,112,15,0,70,111,114,32,48,141,20,
+    34,114,101,244,164,0,35,5,13,90,239,3,70,0,15,95,239,6,3,253,0,2,58,115,
+    9,47,243,155,41,0,12,34,114,34,40,116,111,104,104,1,167,41,32,44,32,28,0,5,
+    90,243,2,239,162,16,48,115,48,7,225,51,15,231,239,25,9,136,0,2,54,44,5,232,
+    239,15,160,191,11,7,169,14,15,247,128,14,1,58,177,9,227,6,32,105,110,98,0,2,
+    169,191,47,49,54,169,191,48,64,32,98,101,121,4,246,16,105,233,177,65,32,70,111,117,
+    233,25,5,177,0,18,97,176,0,2,88,15,0,96,0,0,29,255,8,146,0,6,56,7,
+    33,110,111,241,249,7,90,8,4,197,249,19,97,196,249,13,97,1,31,97,96,1,19,5,
+    34,117,31,117,35,117,1,9,229,116,7,66,25,15,157,240,16,0,100,8,2,159,233,0,
+    27,0,4,225,231,2,57,0,2,128,35,31,52,191,240,5,5,188,240,14,111,143,2,188,
+    245,20,110,152,233,3,35,79,18,105,96,0,0,223,147,3,231,154,0,164,230,17,94,122,
+    0,2,10,0,17,110,113,194,0,13,0,22,41,148,183,7,20,3,15,22,241,11,25,32,
+    21,241,0,24,8,2,9,241,2,146,24,47,115,41,152,189,13,0,100,8,15,144,131,22,
+    31,52,60,194,4,31,52,59,194,49,13,39,2,31,98,39,2,88,0,201,5,9,40,2,
+    1,109,148,47,52,59,138,190,13,31,52,8,2,5,27,120,8,2,1,167,1,4,107,2,
+    18,120,243,1,2,84,192,15,214,242,21,35,52,41,220,17,47,48,41,109,44,24,3,43,
+    1,15,218,43,0,0,230,31,15,104,44,6,33,47,47,243,3,1,52,131,0,142,4,4,
+    130,11,10,4,4,1,254,151,5,49,152,4,148,54,10,53,103,6,136,79,29,46,182,0,
+    0,91,0,5,131,176,15,181,0,4,15,11,45,7,68,120,32,42,61,130,254,18,4,229,
+    246,3,158,254,0,227,20,0,158,1,3,219,254,15,82,238,2,32,111,117,142,21,15,27,
+    0,5,2,198,26,5,19,216,10,179,156,3,209,46,4,160,251,47,105,110,95,246,0,5,
+    96,123,6,137,246,5,189,55,4,132,248,1,213,5,1,94,16,4,94,104,54,111,119,110,
+    90,5,7,83,5,9,13,6,1,96,5,32,100,105,138,153,18,101,195,113,42,107,115,4,
+    52,33,99,95,141,35,12,255,51,0,110,28,5,216,26,2,135,28,2,127,13,22,40,142,
+    4,6,19,47,2,146,4,19,37,255,9,0,220,87,0,38,0,1,211,20,15,158,141,11,
+    4,9,120,5,144,197,7,165,197,15,144,197,3,45,51,50,73,27,15,119,40,21,15,250,
+    26,12,15,255,31,8,15,60,0,14,19,66,45,0,28,98,60,0,31,98,197,27,18,15,
+    81,27,0,15,173,45,4,19,41,170,18,2,112,116,2,83,5,5,210,253,33,115,116,157,
+    92,2,88,4,5,233,219,3,131,155,5,58,54,2,233,132,6,124,43,1,91,0,8,82,
+    35,21,32,26,9,54,67,32,124,54,114,0,8,17,16,42,158,59,49,32,38,32,186,89,
+    15,28,141,46,15,120,128,23,15,30,141,4,13,70,118,1,56,198,0,58,0,3,91,181,
+    18,52,34,132,1,54,0,3,146,181,15,48,147,16,0,110,0,12,48,147,5,85,119,3,
+    114,57,8,116,16,2,33,6,10,121,219,4,186,3,4,127,26,24,115,64,187,2,135,127,
+    1,175,219,16,98,100,7,1,90,0,7,247,9,10,107,119,36,97,95,255,24,5,70,182,
+    8,47,6,4,82,199,4,27,8,4,63,199,47,109,41,132,189,0,26,98,76,0,31,110,
+    76,0,2,29,110,76,0,21,110,76,0,4,235,25,58,56,93,91,229,111,7,20,243,74,
+    56,59,32,109,129,13,7,16,7,19,56,170,111,115,16,99,91,109,93,91,110,118,16,15,
+    129,239,4,3,108,230,15,100,246,37,11,154,198,8,150,126,1,13,126,4,69,125,10,242,
+    125,15,55,0,3,7,38,126,12,55,0,4,186,126,11,82,63,3,99,189,34,70,111,13,
+    37,8,39,11,0,184,126,2,133,61,0,200,3,1,17,2,12,54,120,15,219,11,0,0,
+    71,4,2,209,221,1,59,120,31,16,138,255,8,18,113,113,1,18,113,113,1,30,113,1,
+    189,35,97,95,75,55,4,94,2,51,94,32,113,228,1,25,20,48,2,3,39,0,3,57,
+    2,8,114,16,0,70,2,0,60,2,18,113,52,14,1,11,0,0,39,26,5,155,24,19,
+    24,251,4,0,162,101,0,23,188,1,50,2,31,24,50,2,5,5,36,9,25,28,87,17,
+    31,120,7,26,11,5,130,64,22,107,127,243,1,180,0,3,7,47,34,43,32,118,185,5,
+    227,2,4,218,11,1,207,24,65,28,97,115,91,147,66,64,120,46,115,48,218,59,17,91,
+    41,206,3,18,0,21,49,18,0,19,50,18,0,21,50,18,0,19,51,18,0,24,51,210,
+    0,11,231,2,15,210,0,35,27,98,210,0,5,201,0,19,40,141,1,2,8,12,17,56,
+    174,1,17,41,227,11,2,225,0,2,211,137,50,28,98,115,86,3,2,211,0,0,14,0,
+    10,211,0,3,18,0,7,211,0,3,18,0,15,211,0,17,1,176,25,15,244,3,9,36,
+    31,32,216,3,0,246,17,1,94,1,17,42,97,0,9,205,17,3,159,2,2,51,2,4,
+    140,207,3,166,2,6,102,5,6,217,139,12,164,132,0,40,3,4,252,62,5,111,37,3,
+    31,56,4,76,56,4,120,192,19,44,131,119,35,112,117,32,227,14,127,16,4,71,9,3,
+    133,8,1,42,7,31,115,201,10,2,3,54,227,27,33,38,29,11,40,208,20,99,44,4,
+    14,65,208,6,243,130,2,21,28,31,65,254,67,2,3,37,22,0,175,67,51,46,0,12,
+    194,115,249,5,40,67,76,75,95,76,79,67,65,76,95,77,69,77,95,70,69,78,67,69,
+    184,19,15,143,1,0,31,16,156,2,11,2,67,249,9,87,66,2,185,203,3,131,2,4,
+    30,10,5,40,193,19,109,75,245,21,51,166,205,19,109,6,18,1,144,50,53,44,0,28,
+    6,191,19,110,25,0,3,129,7,2,59,8,54,61,0,28,109,72,3,42,2,19,44,51,
+    2,3,156,43,5,13,0,24,50,13,0,42,51,93,21,205,7,137,124,9,41,245,63,54,
+    52,76,62,205,29,66,49,50,56,76,46,6,13,84,12,3,155,94,7,38,229,0,223,0,
+    11,23,143,2,187,153,60,97,110,101,140,1,15,1,250,7,15,151,1,2,1,196,27,7,
+    202,208,22,20,197,0,2,112,14,21,110,166,229,2,110,0,23,20,226,57,5,23,173,2,
+    138,40,96,101,110,100,41,0,24,218,26,2,204,1,20,91,202,1,17,109,189,14,28,41,
+    244,143,0,236,0,32,43,32,82,62,17,16,11,0,7,143,250,15,227,7,9,6,210,14,
+    13,64,41,4,45,1,15,55,2,17,15,125,1,10,5,5,41,31,59,81,8,7,6,89,
+    1,7,142,0,2,198,52,23,61,165,1,10,156,2,3,149,121,10,18,183,4,251,52,66,
+    49,53,32,60,55,208,21,24,127,14,15,186,2,38,0,57,53,2,98,1,4,95,0,6,
+    21,3,12,68,46,31,16,255,4,14,18,58,27,8,15,244,13,5,1,190,4,9,139,15,
+    1,84,0,5,248,11,18,16,62,44,0,232,118,0,230,86,48,97,115,95,17,0,4,211,
+    0,0,0,46,9,18,0,1,220,0,15,22,0,1,1,236,221,29,24,23,0,0,2,250,
+    16,125,179,240,4,209,155,48,95,113,117,124,24,2,138,11,15,129,254,5,4,228,164,24,
+    24,125,47,33,115,95,113,1,64,40,120,91,105,130,0,1,228,15,5,155,54,9,94,4,
+    1,60,53,10,72,1,14,204,18,0,109,14,15,104,21,58,15,241,17,3,6,199,3,2,
+    224,196,15,219,10,15,15,93,250,32,15,164,9,9,7,203,9,15,105,209,55,31,52,19,
+    19,9,0,189,46,9,19,19,1,7,195,11,159,195,12,114,10,15,158,0,13,15,170,214,
+    25,31,49,177,19,28,15,180,21,5,13,204,162,15,176,19,5,2,244,19,2,62,196,3,
+    176,19,2,32,17,23,120,17,20,10,64,17,2,235,151,15,63,17,16,15,194,214,60,15,
+    50,17,6,15,181,52,12,15,244,16,40,15,159,148,14,4,26,16,12,157,148,4,152,57,
+    11,205,59,1,150,77,7,67,0,15,236,134,0,15,151,15,56,0,126,7,3,151,15,15,
+    58,15,11,8,5,2,6,58,15,47,51,50,58,15,11,3,104,30,15,87,7,2,31,52,
+    58,15,9,19,52,128,11,31,12,1,141,19,15,199,14,30,2,191,215,6,181,13,18,52,
+    181,13,31,52,181,13,5,24,52,210,8,31,24,178,0,5,15,5,13,48,63,49,50,56,
+    96,0,7,15,146,12,6,5,76,1,13,47,48,2,30,215,3,202,111,51,32,40,50,130,
+    64,8,114,33,5,131,25,1,162,44,31,41,83,205,0,15,106,0,0,31,16,4,1,11,
+    2,109,11,13,67,22,18,40,153,215,36,32,40,19,9,36,110,41,76,144,31,61,83,0,
+    3,5,83,24,3,50,186,15,148,0,8,9,129,128,15,154,1,5,15,31,4,3,15,235,
+    55,29,15,224,3,28,31,8,224,3,23,7,42,0,1,128,39,2,196,11,0,127,39,65,
+    114,115,32,47,158,120,2,133,0,3,122,242,80,44,32,49,85,41,122,127,31,85,77,132,
+    18,15,125,219,23,31,12,165,20,33,47,51,50,145,45,6,2,131,2,17,61,182,4,0,
+    24,111,4,83,114,2,139,72,4,122,21,64,116,111,108,100,28,34,4,132,2,1,193,24,
+    0,246,139,64,60,61,32,56,58,69,1,33,0,33,51,93,31,179,6,65,15,15,34,22,
+    47,31,8,34,22,44,7,32,9,1,210,32,1,168,0,38,50,93,169,17,0,194,1,3,
+    192,38,1,68,33,2,184,38,4,207,0,20,42,79,33,34,28,58,226,47,16,40,200,152,
+    25,113,145,59,0,39,1,1,22,0,19,41,96,108,26,93,242,1,20,101,0,12,27,59,
+    206,248,15,40,22,17,15,28,159,35,9,45,213,20,117,151,3,3,102,0,17,110,11,0,
+    8,94,0,4,106,27,15,169,12,5,2,57,13,5,100,204,20,95,87,15,19,110,70,0,
+    7,137,54,1,110,10,14,211,12,2,202,54,20,51,208,12,21,20,208,12,1,245,40,30,
+    67,104,54,13,147,12,5,190,245,9,7,36,0,68,0,4,70,12,0,110,202,18,115,111,
+    121,1,101,18,1,8,0,19,50,8,0,16,51,17,12,6,247,11,18,117,135,4,18,117,
+    135,4,28,117,247,11,1,87,0,31,117,165,59,2,79,32,43,32,117,235,11,0,31,4,
+    104,2,3,3,90,2,0,239,56,9,89,2,2,5,1,0,81,2,47,117,93,80,131,1,
+    11,155,5,1,102,147,0,163,27,3,129,3,15,183,10,15,15,89,12,46,9,115,32,2,
+    88,10,11,115,32,15,80,32,5,8,147,8,19,105,59,7,15,80,32,11,2,175,8,31,
+    41,49,12,62,31,49,1,32,4,15,60,226,77,28,54,61,226,31,54,155,31,15,5,57,
+    226,1,245,135,18,115,248,213,15,62,88,5,49,98,101,103,244,143,2,31,1,6,220,139,
+    9,13,240,10,71,136,18,95,114,88,3,111,83,4,145,135,15,102,88,6,4,34,0,18,
+    46,62,0,69,46,110,111,105,204,244,145,46,98,54,52,32,91,37,48,93,127,88,1,181,
+    36,5,81,0,10,173,36,14,203,1,4,18,21,7,248,153,1,187,134,16,96,153,13,64,
+    96,46,32,96,103,1,16,96,211,0,7,113,77,4,136,202,16,114,50,86,2,122,21,2,
+    145,202,17,0,177,254,2,139,222,1,34,36,86,59,32,96,107,115,63,0,1,34,44,4,
+    171,21,15,76,36,1,0,65,0,17,86,21,25,17,107,10,49,0,71,13,20,107,61,14,
+    2,202,108,19,47,218,12,5,68,214,3,29,13,2,170,222,2,104,2,29,54,113,214,33,
+    119,111,246,11,16,46,175,135,18,97,88,0,1,103,3,6,108,188,0,19,40,2,3,3,
+    3,113,0,1,9,218,3,92,207,3,200,62,18,109,39,0,21,37,39,0,19,50,110,71,
+    10,206,36,2,158,0,40,115,101,176,14,15,216,36,10,8,57,155,3,121,12,15,180,34,
+    18,1,184,6,35,101,102,95,57,20,107,176,34,57,119,104,111,31,99,18,120,138,43,3,
+    47,214,67,104,105,103,104,17,0,3,119,40,33,50,44,26,62,2,18,0,33,49,54,216,
+    0,19,43,15,0,1,177,9,29,50,157,56,19,116,97,4,1,77,0,3,140,6,0,54,
+    36,16,107,169,115,4,19,226,20,121,105,36,9,38,0,0,63,37,3,176,91,1,158,165,
+    19,50,33,0,21,41,5,8,65,40,121,32,94,54,15,2,38,214,3,58,15,1,71,27,
+    72,45,61,32,121,129,44,20,114,96,250,2,240,6,0,139,106,1,68,15,4,202,62,6,
+    11,7,0,63,0,28,41,29,37,2,81,12,2,112,15,8,245,28,0,18,0,3,241,28,
+    1,63,5,4,52,5,2,24,0,3,207,13,17,94,247,15,21,50,171,63,1,156,1,5,
+    90,40,0,98,4,3,8,1,2,56,21,15,245,155,7,15,243,1,74,25,51,222,1,2,
+    232,16,12,160,1,24,120,83,1,18,107,81,1,5,96,49,12,23,64,12,3,2,0,167,
+    10,19,121,251,1,15,14,157,0,3,100,1,35,40,40,87,3,73,43,32,121,41,205,3,
+    23,41,41,17,7,53,37,31,105,131,172,0,4,195,48,2,95,182,3,115,2,2,217,1,
+    25,16,217,1,1,124,0,20,43,89,43,7,255,6,4,138,17,5,13,39,25,105,179,1,
+    15,104,17,18,15,163,154,33,9,70,146,2,172,21,79,97,114,112,115,113,241,49,3,222,
+    56,1,55,30,2,86,0,4,183,0,9,203,228,15,10,167,10,5,100,0,1,231,6,1,
+    236,48,0,130,26,0,92,0,9,184,227,13,177,62,15,129,80,17,15,168,146,4,15,66,
+    158,35,4,159,155,1,44,21,15,62,0,15,11,29,176,9,99,254,19,44,31,29,10,80,
+    166,20,111,39,8,19,45,76,34,21,117,0,95,3,144,254,3,206,226,15,69,14,56,31,
+    8,69,14,37,6,43,3,3,221,231,20,116,101,255,25,116,139,25,15,29,96,1,9,188,
+    14,11,208,154,26,12,154,255,13,84,177,4,152,255,20,12,186,6,13,86,177,8,81,150,
+    5,208,22,21,109,176,67,18,107,94,150,41,0,20,170,27,3,209,22,0,205,4,5,92,
+    0,24,98,212,144,2,227,222,8,250,150,15,7,34,7,47,0,20,45,23,1,3,92,0,
+    15,142,9,4,9,32,2,7,191,145,5,82,241,53,16,115,32,70,82,15,198,33,59,4,
+    57,157,2,159,163,1,36,0,5,72,0,1,86,8,0,34,71,3,190,1,5,58,11,2,
+    30,0,0,230,72,0,106,0,4,178,159,11,5,34,23,56,240,17,15,5,34,2,31,16,
+    5,34,19,31,16,5,34,10,31,16,5,34,23,31,20,80,20,1,31,20,80,20,15,15,
+    5,34,53,15,1,34,11,31,24,209,14,5,2,62,33,2,50,33,2,38,33,19,120,201,
+    14,31,24,192,26,9,19,28,31,34,1,133,133,1,80,0,16,105,235,23,105,107,32,38,
+    32,50,41,249,0,15,141,19,5,31,24,39,21,42,31,31,40,34,22,31,24,40,34,49,
+    31,20,150,21,9,31,24,44,21,9,31,28,39,34,7,15,50,10,7,3,131,42,15,50,
+    10,2,15,38,10,5,0,76,8,8,38,10,15,21,10,8,8,62,8,7,253,9,5,21,
+    10,15,165,4,22,15,209,27,4,15,85,3,10,7,124,3,19,28,105,1,15,69,2,5,
+    15,121,9,37,4,82,46,15,121,9,7,39,54,52,121,9,15,102,9,6,10,181,48,4,
+    160,46,15,102,9,4,15,54,6,22,21,107,48,6,5,35,6,1,54,6,31,16,68,28,
+    10,31,24,194,37,49,15,171,152,8,4,13,1,15,200,44,19,15,46,10,64,31,54,46,
+    10,67,8,228,10,15,46,10,34,15,30,10,1,15,82,28,22,3,141,26,0,80,1,12,
+    166,137,15,48,45,7,15,85,28,37,9,242,176,31,8,182,44,58,31,8,182,44,38,15,
+    197,27,8,5,193,27,15,111,4,0,7,54,32,15,21,9,16,8,210,8,2,131,68,13,
+    51,42,31,20,164,41,1,31,20,164,41,14,31,20,138,35,14,31,24,244,40,42,31,20,
+    129,40,9,31,24,242,38,9,20,8,30,25,14,151,233,31,12,8,162,43,15,72,28,51,
+    3,86,170,15,11,28,15,27,56,11,28,15,113,3,1,15,164,27,65,15,47,3,6,15,
+    124,27,25,47,54,52,124,27,51,15,175,177,23,15,109,3,9,15,127,27,52,2,187,1,
+    15,127,27,8,3,173,239,15,247,26,24,1,210,27,15,248,26,46,0,70,0,31,93,176,
+    26,11,15,216,48,9,15,172,26,1,22,56,172,26,31,56,98,25,13,0,54,8,15,98,
+    25,53,0,100,1,15,205,9,7,1,148,7,9,206,9,15,36,5,22,15,148,9,5,115,
+    116,121,112,101,100,101,102,227,2,2,237,8,16,95,32,157,25,59,27,0,20,52,142,67,
+    9,55,51,3,19,3,2,132,55,1,49,185,23,47,97,50,7,20,41,0,140,107,66,100,
+    101,40,105,101,22,20,41,163,24,35,40,105,171,104,18,42,24,0,2,72,9,3,88,104,
+    3,217,55,0,25,103,51,99,111,108,198,68,1,28,0,64,62,61,32,55,122,2,4,94,
+    100,3,98,42,3,237,27,16,115,32,0,50,56,41,41,175,247,16,91,176,3,34,51,76,
+    86,0,33,41,93,202,4,1,54,24,1,20,166,0,8,61,33,108,100,182,29,10,62,24,
+    14,159,162,2,81,246,97,109,97,112,46,114,101,76,42,17,46,39,18,0,51,1,0,41,
+    1,3,160,24,112,58,58,99,116,97,46,98,148,17,65,46,98,51,50,171,24,49,44,32,
+    55,174,24,15,20,21,0,2,148,190,15,189,57,12,4,223,86,12,36,99,6,41,21,5,
+    251,101,10,167,105,1,76,55,19,61,60,2,1,34,1,4,53,57,4,54,57,0,12,43,
+    2,117,1,32,48,76,50,32,16,76,7,1,18,48,88,105,4,193,40,1,83,127,40,111,
+    114,107,186,15,229,27,8,9,52,166,0,117,46,21,115,223,238,49,113,32,94,81,24,19,
+    56,101,24,0,152,0,19,114,78,239,8,103,27,9,83,61,2,156,9,35,105,110,97,0,
+    15,201,24,8,0,8,0,112,37,32,56,58,32,101,105,241,9,1,148,247,47,97,121,118,
+    61,0,2,185,170,0,235,19,0,92,103,2,131,185,4,195,170,15,186,24,9,6,211,41,
+    1,134,41,15,104,178,3,12,114,103,26,105,77,59,22,113,140,72,20,103,140,72,7,248,
+    19,9,172,36,4,237,105,2,27,8,23,103,65,140,10,120,0,22,111,37,0,2,67,13,
+    34,32,42,35,1,64,43,32,40,103,88,13,11,63,87,1,213,22,68,104,97,115,95,34,
+    44,20,103,31,2,18,47,75,14,3,180,8,2,0,69,0,118,3,5,45,0,51,41,0,
+    12,18,79,15,206,8,8,3,8,13,22,114,178,14,0,250,1,35,40,103,179,14,0,190,
+    31,34,114,41,148,0,0,106,3,9,121,186,31,4,129,202,4,31,49,129,202,5,10,159,
+    0,0,127,6,15,211,47,1,2,171,251,5,192,44,66,120,91,48,93,225,16,36,91,49,
+    9,0,20,50,9,0,16,51,9,0,0,252,7,15,28,48,2,1,100,62,19,52,98,1,
+    31,41,86,0,0,20,49,86,0,20,49,86,0,20,49,86,0,31,49,86,0,11,31,56,
+    86,0,8,20,50,86,0,20,50,86,0,20,50,86,0,31,50,86,0,11,1,76,127,15,
+    87,0,5,20,51,87,0,20,51,87,0,20,51,87,0,63,51,41,59,116,9,2,15,26,
+    104,22,10,51,0,15,25,104,15,10,48,0,15,24,104,5,15,203,252,11,15,182,24,43,
+    15,27,252,20,8,106,24,15,27,252,18,2,141,0,17,119,55,73,16,107,9,30,11,18,
+    21,1,37,92,4,0,202,10,7,15,6,24,62,66,111,119,110,59,97,0,6,44,0,1,
+    214,191,14,5,15,1,166,14,31,119,114,171,31,1,56,8,14,114,171,1,126,1,6,117,
+    0,44,91,56,129,191,5,27,0,17,115,10,69,8,123,173,6,28,0,15,247,209,3,10,
+    129,23,1,184,24,8,79,0,9,219,209,15,50,180,51,1,203,241,1,224,3,15,237,24,
+    2,23,44,231,5,4,21,0,47,48,59,130,250,48,15,2,25,21,15,78,248,4,4,234,
+    43,18,65,235,5,0,229,16,6,51,2,4,156,16,2,122,192,0,168,23,5,179,247,5,
+    136,121,31,46,65,25,2,31,61,66,25,1,1,230,0,17,112,64,78,8,68,200,3,98,
+    121,8,19,191,0,210,11,0,204,111,0,115,9,2,21,251,1,14,0,1,152,25,1,110,
+    23,15,92,25,20,1,41,58,2,112,3,2,237,32,0,114,247,1,164,25,1,162,3,2,
+    230,183,40,115,46,20,52,14,227,25,8,110,47,4,120,0,0,34,0,8,232,24,24,59,
+    67,0,11,9,26,31,20,217,180,25,2,32,14,31,20,79,253,38,31,20,73,244,14,15,
+    234,170,3,12,73,244,15,123,173,15,3,64,123,18,62,107,88,26,16,219,9,4,90,34,
+    1,105,4,2,103,1,17,112,227,117,0,63,250,0,8,0,4,12,78,2,84,19,7,239,
+    4,33,115,111,32,97,1,166,19,1,86,0,4,32,10,7,109,46,5,255,36,1,41,12,
+    10,72,36,0,141,13,0,172,93,26,52,250,61,11,50,2,8,189,1,29,112,156,3,0,
+    58,2,11,211,17,23,49,157,25,8,169,254,49,59,32,120,201,75,12,197,9,7,123,186,
+    10,94,1,2,197,1,0,142,3,3,34,29,2,128,172,21,16,255,2,1,31,23,2,90,
+    17,28,20,90,17,14,196,4,0,93,93,28,16,91,4,32,94,61,103,3,70,61,32,55,
+    59,230,124,0,91,15,56,38,38,32,135,205,15,90,254,16,4,51,15,20,107,190,0,31,
+    41,29,246,0,35,40,120,3,25,2,137,15,3,185,49,4,183,49,20,56,39,10,15,205,
+    209,5,7,46,246,15,75,212,16,23,28,147,2,3,145,0,15,170,48,57,47,51,50,170,
+    48,5,15,48,64,0,14,170,48,29,109,170,48,6,48,64,0,101,96,5,173,71,2,133,
+    4,19,115,10,39,48,97,114,112,141,86,19,8,43,19,17,32,183,201,8,65,23,17,110,
+    239,14,2,23,0,1,13,0,3,163,30,24,110,181,15,10,227,2,15,240,6,0,0,94,
+    0,7,121,30,5,106,253,0,108,28,15,107,253,33,0,153,28,19,63,207,19,17,43,26,
+    71,4,219,19,47,52,41,41,64,33,3,43,49,15,164,28,38,3,203,82,2,164,28,19,
+    12,152,0,21,61,208,43,2,17,0,20,62,254,2,3,172,0,16,61,42,13,31,8,161,
+    214,7,0,13,3,13,32,12,31,16,162,27,9,31,20,125,203,6,9,140,48,17,54,20,
+    29,3,177,27,0,87,3,6,187,27,11,120,203,12,55,0,31,59,224,176,25,1,145,29,
+    31,20,245,5,6,15,131,213,14,12,218,4,31,98,218,4,28,15,247,3,30,15,196,213,
+    8,15,139,183,51,0,171,9,31,28,6,7,52,23,28,168,183,3,143,4,31,24,170,251,
+    52,10,232,54,1,90,80,15,232,54,42,1,96,12,3,185,213,15,232,54,26,31,4,165,
+    10,46,15,142,217,21,15,165,10,4,15,142,217,17,14,54,48,6,119,5,15,29,6,57,
+    6,94,70,15,10,54,30,2,233,22,31,28,223,4,52,15,181,63,15,63,51,50,76,171,
+    4,5,5,192,209,2,236,52,15,69,101,31,15,51,0,3,15,108,166,24,28,4,248,25,
+    15,163,162,3,15,110,25,12,4,121,2,12,110,25,4,113,2,4,128,240,15,96,190,34,
+    31,50,96,190,19,11,16,190,26,50,16,190,31,50,16,190,67,31,50,235,112,4,15,29,
+    1,28,31,12,29,1,65,31,12,48,4,56,31,12,105,1,58,31,12,105,1,35,31,12,
+    181,4,37,31,12,181,4,36,15,23,33,11,15,139,189,9,15,143,18,55,11,23,61,15,
+    143,18,15,15,49,18,9,15,36,210,36,0,10,14,5,75,14,2,65,48,81,97,116,32,
+    100,111,145,70,0,107,92,0,182,0,1,201,87,0,47,0,2,38,209,2,246,56,1,64,
+    92,1,59,25,1,35,66,96,101,118,101,110,108,121,3,10,0,75,33,176,45,75,44,32,
+    79,115,97,109,97,32,101,156,4,83,46,32,50,48,50,235,238,19,119,177,70,6,124,1,
+    0,85,14,10,246,129,0,184,11,0,172,87,1,179,173,22,98,100,237,1,97,32,47,114,
+    46,227,18,8,31,51,100,210,16,15,65,30,5,6,79,188,14,148,43,13,1,17,1,101,
+    30,15,54,190,30,15,234,10,1,31,8,34,4,65,15,47,34,47,8,93,189,31,8,36,
+    4,58,31,8,141,5,42,15,71,31,27,8,72,191,14,30,19,22,50,30,19,31,20,216,
+    34,15,15,196,18,7,8,50,0,56,45,32,40,15,0,2,24,16,81,63,32,48,32,58,
+    92,19,15,123,18,5,15,231,221,17,31,20,129,207,15,31,24,248,191,53,15,112,17,12,
+    7,83,195,2,186,0,0,128,1,10,112,17,15,52,17,5,31,50,52,17,6,1,120,190,
+    18,8,143,20,2,94,79,15,64,17,6,1,127,32,8,65,17,30,20,92,40,19,105,224,
+    2,19,120,187,27,47,54,52,91,17,5,1,122,27,39,53,49,197,86,20,49,196,86,3,
+    251,49,15,94,17,8,4,93,1,15,95,17,20,15,64,193,31,31,50,108,194,1,31,4,
+    225,3,58,31,4,92,3,39,15,164,11,29,1,47,1,31,59,212,36,27,31,50,212,36,
+    68,3,1,81,15,213,36,25,1,111,2,31,61,165,36,38,9,100,6,15,33,64,38,47,
+    50,56,166,36,51,15,109,196,23,15,3,2,9,15,166,36,52,3,141,1,15,167,36,8,
+    8,55,66,15,167,36,19,1,240,18,15,167,36,46,0,70,0,11,167,36,4,144,152,0,
+    219,60,6,93,214,2,18,0,4,191,218,31,52,226,61,14,47,50,56,129,36,55,1,63,
+    1,15,164,0,1,4,214,89,2,103,33,13,17,7,25,101,35,0,1,168,172,3,122,222,
+    3,21,0,1,175,63,31,20,190,195,39,15,215,23,2,31,52,215,23,5,10,253,18,8,
+    185,6,15,104,6,4,15,151,5,31,15,255,18,8,31,20,46,237,14,31,24,220,226,52,
+    15,106,210,13,47,57,50,106,210,53,31,98,115,201,28,15,218,4,12,6,218,40,13,129,
+    41,5,28,125,15,64,11,16,47,49,50,213,44,18,15,69,206,16,5,118,0,15,37,238,
+    14,0,69,0,15,107,41,1,28,57,31,240,0,244,160,15,30,29,9,15,195,9,3,3,
+    192,39,15,196,9,32,0,130,0,15,196,9,13,1,5,242,15,188,201,28,15,48,10,2,
+    15,81,27,19,1,205,0,15,122,3,5,0,9,155,31,59,115,9,5,38,52,56,115,9,
+    1,247,69,15,49,202,31,47,53,50,49,202,34,15,44,2,26,31,4,44,2,39,15,60,
+    228,13,14,176,42,22,47,184,228,15,179,25,29,4,165,89,15,104,9,29,1,48,2,15,
+    220,8,27,1,224,156,15,220,8,15,15,2,4,21,15,177,1,60,31,12,221,3,40,15,
+    177,1,40,31,20,142,3,7,15,250,6,34,31,51,250,6,19,8,239,3,15,128,3,27,
+    0,243,18,21,120,189,105,15,114,4,5,0,123,8,15,213,6,12,8,3,4,15,214,6,
+    36,15,147,111,30,22,56,176,192,31,56,175,192,40,15,63,165,20,31,56,177,181,7,2,
+    76,10,3,172,120,15,32,192,4,31,56,31,192,16,23,4,121,94,15,100,120,6,29,56,
+    100,120,15,162,113,6,24,56,162,113,7,209,106,31,56,209,106,3,31,16,198,205,11,15,
+    31,109,25,19,56,31,109,19,12,191,191,4,141,114,2,56,190,2,161,113,1,173,152,0,
+    246,115,0,174,30,2,250,115,15,225,114,7,18,52,229,114,15,234,191,21,31,56,233,191,
+    32,15,183,1,13,15,246,190,5,15,58,188,24,15,164,195,47,4,244,2,15,60,184,17,
+    1,23,50,31,20,213,1,11,15,231,121,21,31,56,231,121,15,22,56,231,121,25,56,244,
+    112,31,56,244,112,39,15,211,196,46,31,54,48,1,0,15,229,3,8,1,65,45,4,134,
+    3,0,226,132,15,135,3,6,0,114,75,11,136,3,15,66,1,11,47,49,54,67,1,15,
+    0,118,69,4,68,1,10,7,210,15,122,0,0,9,162,54,15,32,0,4,2,94,3,31,
+    56,94,3,13,18,56,94,3,3,47,0,47,49,50,48,0,13,1,254,18,47,106,59,55,
+    28,7,9,232,186,15,170,4,16,1,180,0,5,171,4,15,26,6,46,5,247,1,7,134,
+    2,1,166,19,15,135,2,36,15,251,4,25,3,104,0,9,66,112,11,124,0,15,150,118,
+    6,15,215,245,22,15,89,26,16,15,21,59,10,15,67,69,41,15,143,52,1,2,118,8,
+    15,178,57,20,15,155,102,33,12,152,101,2,97,65,11,215,57,1,219,116,15,158,0,21,
+    15,44,53,5,15,124,46,18,15,178,33,26,15,204,86,10,22,50,205,227,9,212,66,2,
+    175,36,1,96,127,0,220,66,3,191,36,3,218,5,22,52,234,66,15,53,0,24,0,153,
+    14,15,142,98,2,15,180,85,25,17,54,247,11,15,223,18,5,5,251,19,4,222,18,31,
+    54,204,79,1,15,124,29,18,31,37,103,82,2,15,168,18,2,12,221,29,10,167,18,3,
+    97,19,12,166,18,15,232,1,11,15,214,29,83,11,83,2,15,214,29,12,15,57,72,5,
+    47,57,54,121,131,10,15,32,219,4,7,9,29,47,54,93,220,33,39,10,9,29,15,60,
+    228,57,31,12,60,228,54,63,20,48,41,221,47,49,15,230,28,0,15,133,32,27,15,97,
+    28,11,31,53,127,47,13,6,113,47,15,47,27,5,31,53,47,27,6,31,54,72,237,19,
+    15,3,1,25,31,4,3,1,38,15,62,38,33,2,29,74,6,95,92,25,56,1,6,22,
+    52,216,63,31,8,201,2,50,15,42,1,58,31,12,45,2,50,15,42,1,25,31,12,115,
+    225,57,31,12,232,41,54,15,153,76,6,15,23,2,18,14,24,8,19,37,56,88,8,208,
+    45,31,50,208,45,6,15,192,45,21,2,51,125,7,144,45,31,50,144,45,36,31,50,144,
+    45,4,1,211,255,6,18,45,28,50,18,45,26,54,18,45,0,154,19,15,148,249,6,12,
+    81,93,15,198,44,16,15,56,0,3,31,59,37,130,9,7,193,15,2,215,11,1,191,10,
+    15,255,23,40,8,128,65,15,62,71,1,3,32,23,15,117,77,20,31,8,137,0,93,15,
+    200,71,5,13,31,144,4,162,143,15,214,117,7,21,112,207,148,19,52,199,221,18,112,26,
+    12,4,113,118,5,113,85,10,164,107,12,61,118,13,105,0,15,91,144,25,6,48,118,2,
+    226,2,25,8,189,0,2,111,17,16,42,85,0,1,107,181,0,41,91,15,35,0,5,4,
+    146,17,25,42,161,144,0,40,4,3,215,0,115,83,116,114,97,105,103,104,231,166,3,138,
+    0,4,165,108,1,168,167,32,110,121,212,16,21,112,9,87,11,255,15,25,120,3,16,18,
+    59,214,17,5,83,9,21,52,172,131,0,225,17,145,114,101,103,105,115,116,101,114,115,76,
+    0,28,82,185,78,15,190,130,13,3,66,20,38,105,115,123,146,4,43,88,19,109,34,88,
+    4,200,163,15,134,190,30,29,56,215,149,2,187,43,106,100,105,114,101,99,116,240,43,18,
+    77,194,43,31,78,53,145,47,18,65,67,0,27,97,199,144,15,255,117,19,2,211,75,10,
+    58,0,25,98,115,210,2,9,66,7,94,17,5,123,210,45,49,41,173,186,4,31,66,14,
+    45,0,20,48,45,0,4,238,86,68,62,61,32,77,64,165,73,62,61,32,78,27,86,35,
+    114,48,13,33,1,219,119,22,77,96,134,25,97,111,0,38,114,49,39,0,2,32,145,15,
+    43,0,7,25,50,43,0,31,50,43,0,9,25,51,43,0,31,51,43,0,8,20,115,168,
+    0,1,127,94,18,78,39,0,3,248,66,8,39,0,22,49,39,0,2,168,0,15,43,0,
+    7,25,50,43,0,31,50,43,0,9,25,51,43,0,29,51,43,0,11,171,202,14,38,184,
+    7,18,0,29,50,18,0,21,51,18,0,6,114,87,3,199,119,0,17,42,3,123,134,1,
+    43,251,18,32,223,169,0,251,128,5,130,174,1,172,171,1,22,4,52,101,100,103,162,202,
+    4,175,13,36,98,121,11,0,22,46,241,167,3,171,141,26,78,143,193,16,60,246,23,3,
+    149,81,79,12,123,0,16,212,2,3,0,194,17,10,111,117,1,3,1,26,16,155,141,12,
+    15,224,16,98,35,23,15,81,0,3,0,225,171,0,34,6,26,107,69,0,6,48,218,1,
+    254,171,33,114,48,42,161,12,76,224,10,50,0,25,49,50,0,17,49,50,0,4,86,185,
+    31,49,50,0,2,25,50,50,0,17,50,50,0,42,50,95,216,207,10,50,0,25,51,50,
+    0,17,51,50,0,42,51,95,213,207,15,13,1,0,11,66,185,1,50,229,5,92,224,1,
+    14,0,25,49,14,0,25,50,14,0,35,51,41,255,47,6,193,23,21,99,191,23,5,193,
+    144,2,191,5,2,180,66,35,97,116,119,171,0,193,68,22,46,13,4,3,6,98,31,8,
+    79,111,16,4,219,1,31,8,55,2,1,23,12,55,7,0,150,1,14,47,112,1,20,8,
+    2,68,126,2,93,18,4,169,7,2,47,0,0,74,66,31,41,178,111,4,22,52,150,98,
+    0,15,0,20,78,18,120,0,100,9,17,120,87,111,15,156,112,4,5,231,0,2,244,70,
+    15,235,0,13,8,125,171,7,241,0,9,220,0,31,49,220,0,5,5,207,0,23,49,207,
+    0,7,129,0,31,50,129,0,23,31,50,129,0,9,31,50,129,0,14,31,50,129,0,3,
+    31,51,129,0,23,31,51,129,0,9,31,51,129,0,14,24,51,129,0,15,180,5,12,1,
+    54,4,15,180,5,19,15,43,0,0,15,180,5,5,15,43,0,0,15,180,5,5,4,43,
+    0,15,248,4,3,15,245,4,12,15,38,203,17,15,220,3,33,31,12,28,5,14,31,12,
+    28,5,12,31,12,10,5,12,29,12,10,5,31,12,10,5,12,29,12,10,5,31,12,10,
+    5,12,29,12,10,5,15,106,8,12,15,100,8,18,15,94,8,18,15,88,8,18,15,132,
+    6,15,4,122,8,31,12,40,0,20,15,17,133,56,15,16,101,5,31,49,16,101,76,1,
+    114,32,10,157,113,1,186,82,15,18,101,11,31,49,108,26,1,15,131,25,2,10,187,129,
+    15,239,23,12,31,24,151,24,2,15,244,24,36,15,36,188,46,22,50,184,144,15,161,145,
+    2,31,49,77,155,4,2,190,2,5,170,156,15,50,194,26,15,10,194,51,15,179,0,42,
+    4,4,156,15,101,204,46,22,50,101,34,15,40,2,24,7,217,23,15,40,2,16,7,190,
+    20,15,74,185,18,0,76,18,18,50,74,185,15,249,134,48,15,211,178,15,13,165,14,15,
+    169,177,30,15,253,131,23,15,170,177,41,15,66,170,3,6,73,173,15,246,169,36,15,73,
+    173,70,0,170,0,11,87,0,15,28,120,38,13,32,175,13,249,179,31,115,203,169,67,15,
+    30,179,16,15,132,0,2,15,215,85,9,15,43,109,26,15,167,168,3,13,73,3,31,49,
+    243,170,11,31,4,104,2,46,15,215,169,5,15,30,2,41,15,180,178,13,15,166,0,43,
+    3,61,4,2,232,188,10,172,175,20,105,42,137,7,120,18,15,240,189,0,12,165,4,15,
+    5,193,8,15,172,192,5,9,106,0,15,170,192,23,13,84,2,15,56,19,53,15,249,163,
+    21,15,95,185,2,15,172,18,1,0,12,0,11,132,178,3,97,171,2,38,242,7,110,178,
+    18,4,44,99,15,34,15,6,7,221,20,1,136,20,6,31,15,1,184,108,4,173,20,3,
+    53,65,4,89,0,8,244,159,15,158,177,26,24,8,252,14,31,8,252,14,2,31,8,41,
+    98,8,10,229,36,0,217,8,19,105,234,24,4,24,15,15,182,185,0,2,47,15,6,186,
+    185,3,49,15,31,105,49,15,7,15,221,0,20,3,151,13,10,225,0,15,1,15,2,15,
+    81,0,23,31,50,81,0,7,31,50,81,0,34,31,51,81,0,7,8,161,14,15,81,5,
+    2,15,180,81,27,31,116,181,81,29,15,206,185,15,31,12,95,7,56,15,159,169,21,15,
+    103,174,1,95,88,91,97,116,93,171,169,26,9,70,0,1,63,0,2,241,142,12,156,23,
+    15,115,173,19,15,117,141,24,15,116,173,8,4,243,76,240,12,79,80,69,78,67,76,32,
+    69,88,84,69,78,83,73,79,78,32,99,108,95,107,104,114,95,102,112,54,8,10,108,101,
+    110,97,98,108,101,52,171,111,100,111,117,98,108,101,53,171,3,2,28,0,15,54,171,29,
+    0,98,0,18,100,46,166,17,97,61,87,0,191,21,0,104,29,240,2,58,32,70,80,95,
+    67,79,78,84,82,65,67,84,44,32,111,110,176,21,112,100,101,102,97,117,108,116,180,3,
+    16,108,117,25,22,105,119,199,3,155,0,15,212,1,1,3,27,0,7,236,170,7,189,1,
+    3,29,0,8,190,1,15,48,0,4,0,50,4,6,46,0,4,11,1,2,61,4,3,14,
+    0,11,9,27,15,73,0,4,15,140,151,18,4,60,0,15,141,151,2,15,254,114,5,36,
+    99,97,235,114,3,76,0,2,67,90,32,91,37,99,131,66,56,44,32,37,213,50,15,205,
+    151,26,31,56,205,151,0,15,43,204,43,31,51,43,204,24,30,51,134,51,0,134,66,0,
+    158,90,16,59,77,32,27,101,194,131,1,148,45,36,49,54,227,105,5,82,8,0,99,61,
+    1,121,38,20,42,7,0,23,49,199,78,4,147,38,0,110,61,1,12,0,18,94,26,0,
+    0,112,90,67,47,32,40,56,61,0,47,41,41,236,117,7,8,137,152,47,49,54,220,16,
+    25,15,185,151,24,10,21,2,15,147,149,50,15,128,130,0,15,35,119,3,12,110,204,2,
+    248,115,35,56,41,165,62,18,50,204,48,15,59,132,0,31,54,152,130,37,15,171,150,24,
+    15,25,1,37,15,135,132,4,24,54,142,99,0,172,117,2,190,214,17,98,200,2,2,147,
+    205,3,232,1,17,120,113,29,1,8,0,3,55,44,1,18,0,34,115,112,36,92,0,112,
+    202,3,188,15,2,16,83,129,32,80,84,88,32,73,83,65,146,39,11,249,118,4,19,254,
+    3,244,205,3,212,0,17,99,200,15,9,231,0,30,97,19,0,77,98,91,50,93,24,4,
+    58,109,109,97,218,54,128,109,49,54,110,56,107,56,46,3,159,120,99,111,108,46,102,54,
+    52,4,0,192,32,34,0,12,34,43,100,34,40,99,91,48,26,14,3,12,0,23,49,12,
+    0,23,50,12,0,0,44,60,0,76,4,67,100,34,40,97,49,0,1,11,0,22,49,11,
+    0,22,50,11,0,20,51,11,0,22,98,44,0,16,98,44,0,15,111,16,7,15,156,5,
+    8,15,106,151,4,15,150,5,6,15,172,195,4,13,208,5,31,121,108,0,36,40,0,8,
+    3,6,34,0,4,14,0,53,50,32,122,116,11,35,42,32,110,0,0,218,12,64,120,44,
+    32,121,135,9,31,122,64,151,3,4,62,0,0,47,43,2,146,10,2,195,178,31,4,36,
+    0,14,79,32,61,32,122,62,133,9,31,50,86,78,7,22,50,125,150,47,50,59,74,133,
+    28,1,2,3,15,153,18,9,33,49,54,234,7,5,224,42,3,254,120,13,81,142,17,32,
+    2,6,160,104,114,111,110,111,117,115,108,121,44,242,115,17,104,75,3,19,102,60,164,2,
+    110,142,24,114,246,141,8,112,115,31,100,166,133,39,4,240,1,15,215,150,34,13,61,0,
+    15,228,133,9,29,8,100,2,15,207,105,2,15,100,8,7,15,66,0,0,15,2,151,19,
+    11,236,43,5,82,143,111,91,54,49,52,52,48,102,116,30,20,42,45,58,23,61,76,0,
+    20,44,21,58,10,23,0,0,37,29,53,48,57,54,193,31,15,102,129,15,31,50,136,151,
+    67,22,56,136,151,14,171,9,15,50,66,10,1,135,51,15,95,135,14,17,49,163,41,4,
+    63,40,1,30,36,17,48,28,93,32,52,44,60,236,0,181,40,16,44,13,236,18,55,34,
+    3,23,40,120,167,62,66,41,46,149,151,0,137,90,19,40,119,129,16,38,133,22,23,124,
+    15,0,121,50,41,32,60,60,32,49,20,0,92,52,41,32,62,62,124,117,12,31,24,19,
+    52,143,121,12,117,58,20,52,22,43,5,128,6,1,80,164,2,173,15,0,16,12,1,80,
+    33,8,56,124,6,244,73,0,54,124,2,212,7,2,112,155,98,105,115,32,111,117,114,12,
+    8,81,104,111,111,115,101,31,90,2,84,3,20,115,29,4,113,32,97,103,114,101,101,44,
+    93,0,1,172,46,19,111,135,109,6,181,155,13,27,116,0,117,12,2,106,99,0,44,7,
+    4,56,168,0,200,5,37,105,110,11,156,4,86,116,33,32,114,92,0,6,83,156,17,105,
+    168,74,20,120,83,100,18,46,213,50,17,114,243,68,1,121,2,63,108,101,116,252,99,10,
+    9,243,99,3,26,147,3,247,99,0,46,10,5,31,0,1,45,0,5,154,156,2,22,51,
+    34,49,54,23,0,23,56,22,0,23,41,236,125,3,37,188,49,32,105,115,89,0,2,10,
+    3,2,155,110,0,66,13,2,173,0,2,81,102,64,32,99,111,114,210,110,17,107,62,0,
+    2,104,176,0,26,5,114,48,32,51,32,52,32,55,126,24,106,32,50,32,53,32,54,87,
+    2,17,107,111,25,1,168,222,0,52,2,5,86,143,18,107,252,5,10,18,89,4,49,10,
+    6,202,146,2,150,2,31,41,70,154,1,21,98,47,0,3,88,2,4,210,82,3,157,2,
+    5,41,10,4,95,2,0,15,215,1,97,2,0,172,24,17,48,128,244,31,93,176,119,7,
+    2,31,117,4,114,94,15,52,216,10,31,52,52,216,44,26,62,23,145,11,244,93,1,38,
+    11,3,35,110,4,39,72,38,53,41,39,47,24,52,137,138,15,21,216,2,31,16,76,3,
+    2,9,177,127,9,3,142,1,131,1,16,40,158,3,21,115,175,1,16,41,169,12,6,141,
+    1,25,54,200,1,2,104,1,18,20,112,216,2,52,169,12,133,84,4,246,4,8,133,84,
+    4,241,1,3,85,163,2,250,252,1,152,43,4,75,0,31,49,75,0,42,3,75,58,9,
+    82,0,31,50,82,0,42,0,159,174,16,94,214,5,6,81,0,31,51,163,0,49,84,40,
+    97,116,0,28,89,0,13,139,1,0,68,3,5,165,102,4,124,5,1,231,126,16,94,96,
+    3,3,164,102,69,32,94,32,106,226,63,49,59,0,20,201,217,15,142,1,15,5,213,111,
+    21,98,160,0,19,106,17,64,3,164,0,74,115,0,28,42,76,1,3,91,0,31,49,91,
+    0,58,2,92,1,34,49,52,147,218,12,163,12,3,78,199,36,44,32,213,218,2,132,0,
+    9,182,33,8,90,7,15,59,140,37,6,145,58,2,83,99,34,32,101,15,22,2,232,46,
+    63,41,0,24,24,11,4,4,216,15,20,40,215,26,20,106,101,171,23,101,30,112,24,31,
+    154,11,4,33,200,23,101,45,200,18,101,201,147,7,2,67,4,213,0,14,174,152,6,106,
+    1,8,175,152,8,63,2,2,205,42,5,77,5,20,105,186,3,19,104,212,60,2,209,3,
+    5,35,93,22,117,212,42,5,219,136,24,106,43,0,18,107,121,130,43,24,42,132,0,31,
+    50,144,152,3,5,220,23,15,251,0,6,15,44,201,7,15,217,1,2,15,236,151,32,31,
+    16,69,0,8,7,180,150,15,214,11,3,15,185,113,10,15,150,11,13,15,104,11,29,20,
+    4,201,110,3,22,0,0,77,215,8,69,187,6,23,0,0,105,31,47,91,54,177,177,14,
+    31,8,61,10,22,31,4,199,20,5,15,250,140,34,31,8,43,11,44,31,12,142,0,2,
+    21,50,216,3,31,40,32,0,5,21,41,243,3,16,97,75,127,4,24,0,2,223,64,0,
+    18,42,5,18,0,61,111,109,101,213,34,8,6,58,6,96,69,4,7,58,2,122,49,23,
+    50,69,0,32,97,108,114,43,1,166,1,1,90,9,1,78,8,31,12,64,139,1,16,50,
+    7,0,4,151,51,31,16,169,11,33,31,16,169,11,55,31,16,169,11,40,3,222,27,0,
+    67,101,76,101,97,108,115,58,101,0,161,66,1,103,8,2,176,61,4,208,66,2,120,13,
+    1,26,0,17,104,162,1,20,59,201,21,3,145,61,3,63,9,20,110,170,9,7,179,1,
+    5,197,1,1,39,78,0,67,182,15,49,78,9,12,145,5,13,21,140,19,28,46,182,2,
+    67,176,0,59,79,4,127,132,11,159,108,7,74,0,17,38,114,3,2,45,0,0,230,25,
+    42,93,91,57,0,5,10,68,2,192,182,1,28,0,17,60,102,60,10,170,104,6,57,197,
+    11,131,0,15,32,60,12,20,50,13,38,15,33,60,13,25,50,33,60,18,50,142,91,15,
+    107,2,30,31,12,107,2,55,31,12,107,2,40,15,212,39,12,15,247,22,26,15,54,12,
+    3,21,40,228,6,11,101,12,15,58,9,42,15,42,9,56,11,26,9,1,29,10,15,170,
+    7,23,6,198,112,3,17,0,3,121,9,5,34,8,15,211,144,11,15,78,0,22,31,16,
+    78,0,17,38,105,110,105,1,15,77,0,7,0,192,2,3,186,2,15,85,0,65,15,49,
+    24,11,15,54,143,27,15,206,23,12,23,50,157,137,11,220,14,3,9,3,4,108,2,12,
+    237,11,9,236,11,3,83,3,7,230,11,5,50,0,5,24,5,15,89,2,6,31,50,127,
+    12,16,28,115,79,0,31,113,79,0,45,8,4,14,16,112,207,213,8,202,13,16,112,81,
+    222,8,137,13,23,113,34,0,18,51,17,0,31,121,195,10,21,7,163,160,11,135,2,15,
+    225,160,6,15,62,0,44,17,110,7,0,19,101,148,5,27,50,68,0,31,12,68,0,48,
+    0,135,17,4,153,186,18,48,57,205,4,181,5,17,54,184,5,1,181,5,31,66,186,19,
+    4,6,26,14,12,6,17,47,52,59,226,17,38,19,50,18,0,18,50,207,250,15,222,17,
+    11,31,59,73,16,31,15,210,2,30,15,119,5,24,6,134,2,8,136,5,16,112,100,2,
+    15,73,5,22,0,43,0,10,157,163,5,215,12,2,170,60,8,202,12,15,45,0,7,0,
+    80,1,14,49,0,1,235,12,15,146,5,34,3,78,209,3,191,26,12,80,13,6,104,214,
+    13,135,149,15,55,0,6,11,163,214,0,177,0,15,63,0,0,15,225,10,6,9,184,136,
+    2,22,11,0,0,19,27,61,219,209,18,93,70,113,15,229,2,18,31,16,229,2,30,15,
+    141,6,32,3,31,6,3,10,161,15,86,210,17,14,20,1,15,209,0,21,31,12,209,0,
+    30,31,12,209,0,44,15,12,72,27,2,148,235,31,54,92,27,10,15,42,15,3,15,216,
+    177,30,15,197,26,25,15,54,15,10,15,103,26,6,1,2,26,15,103,26,77,0,249,6,
+    30,48,74,68,2,78,48,17,110,198,12,27,40,169,25,8,237,24,19,50,237,24,15,162,
+    22,3,18,50,162,22,9,119,36,31,50,55,207,9,7,6,36,9,56,207,27,50,56,207,
+    3,40,0,2,226,239,4,88,0,36,120,41,76,30,33,32,101,120,0,3,213,63,19,50,
+    213,63,8,135,215,16,101,91,5,95,43,32,101,91,49,160,0,4,15,142,207,4,15,161,
+    0,0,15,197,13,9,30,112,153,17,15,144,207,16,15,204,28,18,15,134,2,4,15,147,
+    207,23,13,59,0,15,148,207,17,15,66,29,1,31,105,149,207,6,9,248,17,11,218,238,
+    15,142,0,4,15,180,207,32,4,59,0,15,181,207,27,5,54,0,15,182,207,30,5,58,
+    0,15,183,207,30,5,58,0,15,184,207,15,4,69,2,4,13,62,16,44,10,0,21,49,
+    10,0,21,50,10,0,3,239,51,15,233,207,12,31,50,233,207,13,4,180,25,3,85,126,
+    6,158,192,32,40,102,136,38,3,60,236,27,41,234,194,1,248,231,4,120,255,10,86,81,
+    5,102,18,29,48,175,194,19,48,137,203,12,42,0,14,162,255,31,49,42,0,4,14,156,
+    255,31,50,42,0,4,14,150,255,31,51,42,0,3,13,109,62,20,121,167,0,8,242,0,
+    1,1,197,15,243,0,18,7,45,22,2,22,195,2,79,0,3,180,57,2,14,0,3,228,
+    246,15,11,1,4,13,66,0,25,49,66,0,31,49,66,0,11,31,50,66,0,1,25,50,
+    66,0,31,50,66,0,11,31,51,66,0,1,25,51,66,0,31,51,66,0,10,31,98,8,
+    1,1,12,173,252,31,44,127,252,11,6,7,22,4,8,5,5,181,58,13,247,252,11,42,
+    0,6,223,58,5,114,2,11,33,0,5,224,58,5,105,2,11,33,0,5,207,58,5,96,
+    2,11,33,0,5,190,58,5,87,2,10,33,0,1,123,19,2,235,145,1,0,5,19,48,
+    159,246,18,44,15,0,26,49,15,0,26,50,15,0,5,68,247,31,125,48,5,40,11,139,
+    211,9,229,6,15,140,211,0,7,225,6,15,249,56,41,23,56,28,245,28,4,148,20,7,
+    83,244,15,113,255,34,10,15,94,4,122,177,22,108,241,22,0,138,101,7,5,6,0,42,
+    61,2,90,0,1,182,210,6,91,5,4,48,67,64,102,32,40,76,6,12,31,41,187,23,
+    4,15,130,212,0,12,45,3,15,44,3,1,3,139,1,3,123,0,4,227,5,5,61,3,
+    9,31,0,67,49,44,0,20,32,0,25,41,224,212,31,50,224,212,40,15,190,0,4,6,
+    225,212,15,172,5,15,66,32,43,32,48,54,0,15,177,5,18,3,35,5,15,49,0,5,
+    31,50,49,0,1,2,253,21,15,49,0,3,31,51,49,0,1,0,232,92,15,49,0,5,
+    5,194,0,0,220,2,15,190,0,20,4,43,0,15,186,0,18,4,45,0,15,182,0,18,
+    4,45,0,8,178,0,24,8,27,4,22,50,215,51,38,50,40,23,255,1,176,10,0,33,
+    0,23,41,31,138,2,11,138,15,59,138,3,2,70,58,15,60,138,16,19,49,239,240,15,
+    60,138,41,31,50,60,138,19,31,51,60,138,12,32,52,41,231,134,0,79,24,2,221,177,
+    51,52,40,40,171,89,21,40,82,138,21,48,82,138,2,248,147,1,21,0,31,49,103,138,
+    14,31,56,103,138,74,31,57,103,138,35,4,142,3,15,104,138,79,31,56,104,138,0,4,
+    91,37,15,11,48,17,13,180,12,15,220,52,25,31,100,144,134,28,31,100,144,134,43,2,
+    111,90,15,169,89,8,47,49,54,44,86,53,1,94,16,6,104,62,15,44,86,12,15,226,
+    0,1,15,186,148,40,50,109,97,112,130,31,15,145,31,24,15,37,159,3,0,140,89,31,
+    48,37,159,38,15,150,16,23,15,47,42,4,29,40,26,0,60,41,32,40,161,31,18,42,
+    46,49,15,73,42,3,15,96,80,27,7,222,119,31,16,29,87,53,63,49,54,44,39,135,
+    48,0,63,28,0,74,0,15,123,101,49,13,34,120,15,121,101,28,0,58,0,31,24,191,
+    39,6,31,24,105,107,10,63,49,54,41,28,106,50,6,196,0,31,8,196,0,38,5,154,
+    131,22,50,141,126,23,110,19,0,31,4,168,0,58,31,4,168,0,38,15,111,44,9,31,
+    56,91,30,4,20,56,60,0,8,130,19,3,138,93,31,12,169,100,10,15,47,44,40,31,
+    84,107,144,1,23,99,68,44,1,94,0,14,72,44,7,68,44,15,65,44,37,1,90,0,
+    14,69,44,15,65,44,50,3,79,26,9,69,44,15,65,44,56,15,16,21,3,18,56,16,
+    21,15,17,100,9,15,14,40,54,2,93,127,15,81,102,9,15,11,40,19,29,56,11,40,
+    3,84,115,15,224,6,1,15,41,152,41,15,194,5,18,15,233,37,53,29,56,105,106,15,
+    35,114,17,31,50,126,36,11,15,184,3,13,8,60,0,1,72,29,3,176,177,4,49,161,
+    34,54,44,10,25,4,23,0,2,82,0,31,56,51,36,39,1,230,150,15,156,35,14,15,
+    100,114,12,63,53,49,50,156,35,2,15,9,1,40,31,12,9,1,37,31,16,85,91,53,
+    15,193,7,25,15,85,91,7,4,193,7,31,24,180,107,11,0,32,7,11,24,133,63,50,
+    41,59,130,4,54,13,225,30,15,44,11,7,23,54,154,101,15,43,11,32,15,243,3,1,
+    15,57,27,14,31,12,91,26,23,15,198,248,2,11,35,104,7,96,247,11,5,5,15,251,
+    8,14,31,54,115,110,3,15,76,96,0,15,255,26,9,15,164,0,44,31,8,164,0,37,
+    31,4,221,0,44,15,249,76,6,14,170,3,4,24,0,10,129,104,1,249,92,3,111,196,
+    7,226,6,22,49,226,6,20,49,242,27,23,8,136,226,7,60,50,1,55,145,4,238,2,
+    48,98,101,102,66,194,20,119,150,50,4,3,3,8,172,56,7,102,159,1,127,0,9,6,
+    199,15,147,113,21,3,83,187,15,146,113,30,2,55,0,10,182,106,3,167,169,85,82,101,
+    97,100,115,189,3,7,226,0,3,111,55,3,122,129,0,94,145,7,50,135,1,74,3,16,
+    102,84,66,1,37,66,18,48,154,169,15,217,50,12,31,12,53,164,2,5,223,69,31,16,
+    248,50,48,31,16,248,50,55,31,16,248,50,62,31,16,248,50,61,31,16,248,50,61,20,
+    24,89,0,15,248,50,51,31,16,248,50,55,3,86,36,36,0,24,76,1,15,248,50,55,
+    7,91,0,9,248,50,15,41,143,33,44,49,50,42,143,31,16,228,3,35,31,16,228,3,
+    35,26,16,228,3,18,49,226,35,15,228,3,50,32,49,46,82,40,31,49,86,54,55,31,
+    49,86,54,62,31,49,86,54,61,31,49,94,3,58,16,20,87,6,15,7,54,52,4,76,
+    0,15,248,53,49,31,20,225,53,24,9,91,100,27,49,92,100,5,31,57,1,252,100,0,
+    29,91,5,101,104,13,124,6,15,117,0,9,19,49,117,0,18,49,117,0,28,8,102,53,
+    3,168,223,15,126,53,0,6,79,3,7,186,198,15,2,146,8,15,34,158,2,31,24,32,
+    101,1,1,29,2,19,105,63,12,10,70,14,16,51,115,2,0,189,225,4,68,54,10,34,
+    101,15,58,0,11,15,38,5,44,10,109,41,31,16,228,46,61,15,179,2,42,13,9,42,
+    31,49,156,0,58,31,16,176,45,30,31,16,176,45,58,4,56,6,31,16,183,45,58,5,
+    86,0,15,190,45,50,8,177,5,3,69,0,28,49,69,0,28,49,69,0,26,49,69,0,
+    31,16,71,44,31,31,16,71,44,62,31,16,71,44,15,9,172,2,3,35,0,26,49,35,
+    0,15,120,147,7,15,34,69,10,15,120,147,27,15,22,69,17,15,43,41,7,79,51,54,
+    56,54,186,183,16,15,10,126,13,15,180,16,1,22,50,92,197,9,56,5,1,91,116,63,
+    50,51,48,119,234,15,15,149,31,5,2,218,118,7,187,72,2,201,21,6,75,235,47,53,
+    56,157,241,81,25,50,157,241,28,12,223,37,6,58,231,2,18,54,6,63,56,2,2,116,
+    11,243,35,15,181,2,12,8,79,241,1,223,0,10,79,241,21,16,182,73,3,153,231,26,
+    24,252,35,9,10,240,12,64,0,8,10,240,8,199,0,41,51,50,1,232,9,199,0,36,
+    32,97,195,42,15,212,239,2,19,50,227,232,15,128,120,2,19,50,71,21,15,176,231,5,
+    27,54,153,243,31,8,190,5,3,15,194,238,20,6,54,32,8,195,238,3,48,120,15,47,
+    120,14,3,46,120,15,33,34,5,15,37,238,22,31,16,158,2,7,15,233,237,49,47,54,
+    52,232,237,1,9,114,3,63,49,49,50,233,237,52,7,135,233,15,86,36,0,15,41,237,
+    11,7,253,25,15,40,237,1,43,54,52,39,237,2,198,35,10,238,3,10,189,67,15,118,
+    2,1,6,125,87,2,208,44,15,45,0,9,23,12,241,76,2,102,24,10,126,3,15,56,
+    236,23,15,102,0,9,31,20,144,3,3,15,162,235,11,24,12,214,3,21,50,228,4,1,
+    235,2,31,50,22,235,45,13,156,159,15,22,235,18,22,50,22,235,11,112,28,15,21,235,
+    7,31,50,21,235,17,15,214,3,8,30,50,22,235,15,93,125,40,2,204,21,3,43,3,
+    15,101,46,31,15,212,45,9,1,71,24,11,105,32,31,41,199,39,4,39,50,53,108,139,
+    15,25,38,11,1,110,60,15,24,38,24,47,54,52,23,38,27,47,57,54,235,37,23,15,
+    140,0,17,4,44,0,15,136,0,17,4,44,0,7,132,0,15,148,1,2,14,17,154,15,
+    237,47,41,15,169,1,1,5,52,36,4,119,47,20,48,60,28,16,91,233,11,3,74,129,
+    1,239,130,6,128,41,4,44,0,21,49,44,0,31,49,44,0,14,21,50,44,0,31,50,
+    44,0,14,21,51,44,0,31,51,44,0,14,21,52,44,0,31,52,44,0,14,21,53,44,
+    0,31,53,44,0,14,21,54,44,0,31,54,44,0,14,21,55,44,0,31,55,44,0,14,
+    21,56,44,0,31,56,44,0,14,21,57,44,0,31,57,140,1,15,6,185,1,31,49,186,
+    1,16,7,187,1,15,188,1,15,22,49,189,1,31,49,190,1,15,22,49,191,1,31,49,
+    192,1,15,22,49,193,1,31,49,194,1,15,22,49,195,1,31,49,196,1,14,15,232,131,
+    24,0,5,0,0,161,8,33,112,57,45,0,2,51,0,1,52,0,1,58,129,0,212,0,
+    0,6,0,31,52,169,36,0,15,121,157,3,15,206,50,4,2,0,5,15,21,49,7,9,
+    71,65,15,33,48,33,47,51,50,32,48,44,15,65,0,3,15,31,48,24,15,65,0,3,
+    15,30,48,24,15,65,0,2,15,29,48,35,42,51,50,28,48,15,242,202,27,15,251,86,
+    4,31,105,243,202,33,8,222,202,15,203,202,6,6,191,202,15,106,182,16,25,56,94,202,
+    2,1,201,15,98,202,8,5,101,88,3,46,0,15,104,88,4,15,69,202,9,31,56,69,
+    202,34,15,70,1,33,15,10,202,1,0,109,64,24,107,83,223,15,228,0,8,18,107,226,
+    0,2,161,201,31,41,232,0,7,1,24,192,42,0,24,127,201,15,248,190,9,31,53,248,
+    190,67,8,43,42,15,227,131,34,15,197,190,19,15,61,8,8,31,12,140,79,14,2,136,
+    79,0,149,126,15,251,204,16,1,157,2,15,153,244,25,10,38,2,6,193,44,31,41,26,
+    69,56,31,50,104,243,29,15,146,221,6,13,70,12,15,5,241,22,18,50,232,22,2,5,
+    241,15,211,91,55,31,50,162,67,13,1,145,1,15,204,163,39,0,26,39,15,205,163,32,
+    1,123,155,7,65,158,3,171,35,15,207,163,62,1,179,182,15,117,149,13,15,14,195,8,
+    15,202,34,13,15,215,155,32,47,52,48,13,160,0,10,190,19,13,12,61,29,52,174,83,
+    31,16,174,101,11,15,31,0,9,15,27,40,54,3,164,146,15,10,80,36,15,83,155,0,
+    15,14,155,25,33,50,53,48,219,15,201,39,53,15,135,154,15,2,130,9,15,135,154,25,
+    1,29,40,15,135,154,46,0,70,0,31,93,49,40,11,15,205,146,13,15,144,154,11,1,
+    180,4,15,144,154,26,15,44,40,9,2,145,154,15,169,8,7,26,54,11,6,15,210,7,
+    11,30,56,217,142,4,186,34,4,104,5,0,21,39,15,156,7,12,47,49,54,157,7,72,
+    15,128,139,48,9,166,128,0,139,26,15,46,129,22,15,35,139,1,2,65,0,15,115,197,
+    32,2,81,30,15,83,0,22,15,118,139,5,15,213,0,22,15,122,129,5,15,119,40,11,
+    15,51,186,8,15,173,5,13,15,32,49,16,3,159,39,15,92,223,45,15,70,39,4,0,
+    57,0,31,24,73,182,10,15,3,49,20,15,167,0,22,31,8,167,0,37,15,132,163,6,
+    6,104,202,3,201,4,31,4,175,0,56,31,4,175,0,37,15,156,40,33,4,149,140,31,
+    16,122,228,35,15,25,33,41,1,38,51,15,233,32,28,1,215,178,15,233,32,34,18,54,
+    20,229,15,170,178,37,15,48,117,60,39,49,54,239,8,31,50,239,8,2,31,50,239,8,
+    19,31,50,239,8,11,3,31,0,15,12,205,40,15,254,9,14,15,199,141,4,95,51,49,
+    48,55,50,71,30,15,31,16,210,44,24,15,56,165,25,28,55,56,165,15,125,133,32,21,
+    49,22,24,11,125,133,12,143,22,12,173,113,15,191,45,4,15,96,56,10,13,68,60,8,
+    95,153,7,120,132,25,59,43,0,3,88,60,15,43,0,1,27,48,43,0,15,88,132,16,
+    1,40,0,15,36,126,1,7,92,31,6,81,131,1,46,0,3,28,131,15,13,29,5,11,
+    156,130,11,186,18,7,129,66,3,163,125,15,74,0,7,14,121,125,13,155,66,5,122,125,
+    15,152,129,14,2,218,1,15,152,129,2,31,8,36,90,17,13,137,129,0,169,227,2,114,
+    138,15,123,129,6,15,100,1,13,5,34,1,15,75,1,13,15,215,1,15,15,70,1,16,
+    7,47,125,15,156,194,35,15,24,4,13,15,1,188,16,3,177,237,15,64,143,31,4,24,
+    0,15,65,6,4,2,121,104,15,114,13,3,15,43,39,12,15,59,0,12,15,194,124,27,
+    15,102,28,9,15,229,194,27,18,50,73,78,9,228,194,11,61,23,2,245,140,15,159,0,
+    40,31,56,158,0,37,3,247,121,15,158,0,1,3,217,28,15,156,0,3,15,189,221,22,
+    15,107,2,13,15,139,36,13,15,245,231,3,15,69,2,40,15,135,8,12,15,59,0,12,
+    15,199,111,57,31,50,123,240,61,12,154,8,31,50,154,8,10,3,163,50,15,254,16,18,
+    31,50,8,97,5,31,16,191,1,34,15,17,113,5,15,199,87,37,31,50,171,19,10,7,
+    170,19,15,165,19,68,15,189,98,56,0,93,9,15,22,18,56,1,78,0,31,16,239,39,
+    36,1,212,85,15,71,17,37,0,135,42,31,12,121,0,40,15,44,5,6,79,48,50,52,
+    93,78,129,43,9,205,5,15,246,4,4,2,102,0,15,110,74,6,15,172,130,20,5,99,
+    73,15,173,130,22,10,28,28,28,49,140,77,15,9,78,4,31,98,8,29,1,2,45,0,
+    14,69,28,31,49,98,76,21,5,23,76,12,74,0,15,25,1,44,15,18,131,8,15,89,
+    75,26,5,81,132,6,103,1,2,71,1,15,28,114,50,6,141,130,9,251,11,9,182,113,
+    15,35,114,60,15,115,0,17,23,44,105,39,28,41,206,12,31,116,198,85,31,15,12,112,
+    24,15,17,131,41,6,91,123,15,210,62,1,15,167,128,51,3,101,155,8,189,123,7,72,
+    88,15,241,124,7,6,147,60,26,109,245,124,6,228,226,9,237,14,4,106,77,0,219,23,
+    4,53,126,0,106,72,20,41,244,254,2,37,27,4,58,126,2,133,72,2,42,255,15,236,
+    89,19,15,72,130,3,15,241,89,27,15,68,0,3,13,48,2,15,132,131,84,15,233,1,
+    59,1,95,0,11,234,1,15,218,0,2,15,136,65,29,15,215,0,39,15,113,90,18,15,
+    148,1,24,15,194,3,15,15,191,0,25,5,193,20,9,128,131,4,22,0,15,142,134,37,
+    7,24,21,6,136,1,31,4,76,0,56,15,44,2,50,2,156,64,15,43,2,14,15,216,
+    75,27,31,116,217,75,29,15,180,128,15,13,49,0,15,154,18,49,15,10,132,31,79,49,
+    44,32,49,10,132,26,7,106,19,15,10,132,33,15,155,5,11,15,11,132,1,4,184,17,
+    15,179,131,0,9,175,131,15,177,5,44,2,38,197,15,43,128,23,8,186,129,15,52,128,
+    26,8,57,0,12,158,20,15,231,129,19,13,196,7,15,232,129,35,12,115,11,1,0,97,
+    0,123,170,44,49,55,220,44,7,5,105,1,20,1,40,65,44,26,27,4,248,4,21,97,
+    134,122,1,89,95,1,172,13,2,129,72,19,116,76,143,1,188,129,11,218,233,14,226,121,
+    15,210,241,1,1,72,0,15,118,35,6,7,211,216,8,117,35,26,44,174,209,15,22,129,
+    7,70,98,117,108,107,252,80,32,108,117,61,22,3,33,129,5,48,244,32,58,58,176,15,
+    146,108,101,116,101,95,116,120,58,58,217,0,0,15,125,8,66,129,32,37,50,10,0,47,
+    51,93,69,129,20,2,27,36,31,44,105,244,12,4,9,121,0,160,156,5,229,122,0,133,
+    39,4,44,4,5,51,209,4,57,1,2,60,31,33,110,121,1,18,34,101,114,56,1,0,
+    37,0,52,41,0,4,28,0,13,31,82,144,123,32,46,114,101,103,32,46,112,155,3,17,
+    109,195,127,0,44,109,32,92,110,229,0,113,115,101,116,112,46,110,101,20,34,2,28,0,
+    83,37,49,44,32,48,30,0,0,39,59,0,76,3,34,111,114,62,0,1,19,7,19,49,
+    186,7,0,47,0,5,70,0,33,108,112,67,0,18,37,219,106,18,48,99,0,48,32,125,
+    34,245,0,113,61,114,34,40,97,110,121,1,1,49,114,34,40,176,0,11,209,82,3,148,
+    55,1,191,0,65,47,47,32,120,37,31,52,115,32,50,94,177,112,101,44,32,114,111,117,
+    110,137,195,0,173,62,0,0,114,19,105,102,245,49,45,50,53,39,0,74,50,53,50,46,
+    230,133,48,115,99,97,109,39,5,165,133,1,220,33,6,234,94,0,40,18,5,18,141,35,
+    40,101,242,97,1,36,8,65,60,60,32,50,255,149,8,32,0,47,45,32,36,0,0,10,
+    89,134,212,50,32,117,110,112,97,99,107,95,104,97,108,118,216,2,0,217,55,11,1,96,
+    0,32,0,17,102,6,96,18,40,233,2,0,16,0,1,221,108,1,45,0,20,59,239,31,
+    1,204,27,0,99,211,2,88,133,3,113,3,1,223,82,1,167,213,0,47,131,2,252,118,
+    16,58,59,158,32,104,105,135,167,4,172,120,18,115,86,158,0,21,237,2,153,211,0,148,
+    176,9,211,4,68,101,116,116,108,197,134,63,99,91,51,72,128,0,1,192,1,39,43,102,
+    24,128,23,102,24,128,23,102,24,128,19,102,24,128,5,12,0,23,52,12,0,64,53,93,
+    41,44,97,128,1,13,0,23,54,25,0,23,55,12,0,23,56,12,0,24,57,109,0,9,
+    122,0,8,123,0,40,49,50,88,0,24,49,126,0,24,49,127,0,40,49,53,13,0,8,
+    128,0,24,49,129,0,41,49,56,79,0,8,132,0,24,50,132,0,25,50,255,0,8,0,
+    1,24,50,131,0,40,50,52,79,0,24,50,132,0,24,50,132,0,24,50,132,0,24,50,
+    6,1,24,50,131,0,40,51,48,79,0,32,51,49,131,129,12,82,4,2,125,69,7,19,
+    223,2,177,78,17,114,232,78,6,70,39,101,97,103,97,105,110,44,11,205,1,192,213,5,
+    50,218,1,251,17,16,115,229,222,1,25,2,3,141,248,1,144,3,0,99,0,85,50,94,
+    45,101,58,200,239,19,107,0,248,1,11,136,1,169,3,7,130,0,9,95,162,33,32,87,
+    250,19,22,107,23,74,64,100,105,102,102,93,37,2,183,161,1,59,16,32,116,111,99,0,
+    1,12,0,6,51,248,7,75,16,4,48,79,49,102,101,119,50,79,36,115,46,216,248,1,
+    74,136,7,42,5,1,225,2,0,73,7,0,182,7,11,83,100,1,164,0,14,35,132,4,
+    135,223,0,199,60,3,80,5,17,52,69,237,48,91,50,93,122,7,18,119,227,54,1,18,
+    0,31,105,193,62,1,2,50,0,0,71,19,2,6,1,2,213,61,3,218,195,19,97,218,
+    195,0,251,8,0,76,0,15,66,0,20,3,0,61,15,73,0,4,1,176,0,18,120,166,
+    168,4,216,139,3,160,0,6,44,140,4,25,0,2,118,0,1,160,5,10,105,141,7,58,
+    104,21,56,58,104,8,245,19,17,107,92,54,3,86,23,3,253,255,19,56,237,31,26,117,
+    2,153,17,50,250,80,27,61,8,5,48,120,91,117,59,5,16,93,43,21,12,26,0,0,
+    223,0,4,30,0,219,42,32,48,120,49,112,45,49,49,102,59,0,12,157,222,9,23,1,
+    35,40,107,169,135,16,115,188,112,25,41,156,0,2,28,43,1,86,174,17,20,141,30,48,
+    49,48,48,144,30,7,254,146,16,117,61,3,4,32,6,17,117,199,20,16,63,185,0,65,
+    46,121,32,58,8,0,67,120,44,32,45,111,45,4,2,134,16,44,19,3,0,77,49,1,
+    12,0,18,102,219,226,19,120,153,12,2,130,32,0,41,3,3,142,32,29,44,207,130,3,
+    140,37,48,108,111,119,210,2,35,100,115,207,226,116,100,101,115,99,114,105,112,205,160,17,
+    97,69,0,18,98,180,221,1,21,250,16,111,229,0,1,243,5,2,255,202,16,114,86,3,
+    1,52,3,8,108,3,3,40,7,0,147,74,15,92,134,3,8,231,5,3,233,2,20,97,
+    84,9,56,41,0,12,201,8,1,22,98,0,14,36,75,32,124,32,97,229,8,8,28,0,
+    28,98,179,48,5,207,67,1,183,13,15,114,0,13,16,37,233,17,67,37,51,51,44,16,
+    115,2,56,8,1,151,42,0,25,1,52,72,111,119,136,252,0,47,165,50,117,116,58,97,
+    4,82,120,112,111,110,101,14,57,1,190,4,34,111,119,251,83,0,120,2,2,163,253,64,
+    114,105,110,103,34,140,134,115,32,108,97,114,103,101,115,236,115,0,39,8,81,94,49,52,
+    32,111,210,204,32,109,111,155,218,32,98,101,147,1,193,50,94,49,53,46,32,96,109,111,
+    115,116,96,154,20,0,63,0,0,150,92,1,219,4,0,128,30,1,126,1,112,105,103,110,
+    59,32,96,114,123,4,20,96,125,84,0,199,51,3,141,0,4,157,0,0,53,5,1,46,
+    5,2,67,5,81,32,104,111,108,100,142,7,20,44,42,0,86,96,110,117,109,96,138,167,
+    0,42,139,2,220,253,0,173,2,16,58,252,39,32,115,116,253,9,1,138,0,33,32,105,
+    81,0,53,32,97,110,202,0,1,139,13,16,102,222,192,0,127,84,0,114,84,65,110,117,
+    109,98,80,245,20,114,113,136,5,142,0,1,2,6,33,111,110,76,155,48,118,101,114,147,
+    33,35,50,48,249,0,2,156,139,1,39,1,4,60,0,2,121,40,34,115,111,118,61,4,
+    184,253,2,94,8,48,105,115,32,61,6,0,206,76,6,237,147,5,106,0,51,95,111,102,
+    175,255,16,111,79,0,2,179,93,1,46,1,4,13,0,36,110,117,101,49,49,100,101,112,
+    24,9,0,8,14,1,12,0,1,79,41,0,210,14,0,61,0,0,23,14,96,48,120,55,
+    102,56,48,1,0,0,22,0,1,71,0,1,227,105,33,32,42,158,34,50,60,32,40,42,
+    0,19,62,173,9,0,104,70,35,0,8,104,9,0,72,1,6,89,10,1,41,0,19,33,
+    221,42,150,52,32,45,32,105,108,111,103,98,17,151,0,32,0,23,41,198,230,3,169,3,
+    2,7,25,32,111,102,62,10,5,189,26,17,121,249,1,80,111,111,32,115,109,82,109,4,
+    98,168,1,44,0,17,58,5,221,1,24,0,20,97,188,132,2,8,141,0,218,167,21,48,
+    213,6,1,139,1,5,47,143,2,73,143,20,110,210,1,19,121,252,1,58,111,110,101,250,
+    11,86,110,111,116,95,48,208,10,2,9,0,20,121,183,6,40,111,119,220,10,19,33,103,
+    97,112,102,97,98,115,40,121,41,73,149,0,91,5,80,51,53,102,32,63,239,140,2,89,
+    149,97,48,120,56,48,48,49,12,103,32,32,58,67,0,7,71,8,23,101,255,143,3,137,
+    3,2,187,23,38,107,58,158,4,2,46,8,3,36,8,3,54,1,1,178,4,3,193,11,
+    50,94,49,49,196,6,1,19,13,1,19,3,33,117,114,133,8,18,111,0,208,3,90,0,
+    19,116,96,16,0,39,1,16,99,2,21,1,64,43,5,131,0,0,101,8,14,162,170,2,
+    125,0,23,40,127,6,1,13,7,5,207,7,12,117,50,36,116,111,40,13,1,37,7,19,
+    52,215,7,5,177,230,5,46,6,1,1,7,6,233,7,3,210,95,2,55,153,53,59,0,
+    12,192,7,6,25,0,1,165,7,44,93,41,13,7,21,121,10,161,0,208,25,3,113,6,
+    17,120,240,21,0,139,7,74,101,41,44,32,21,0,3,5,22,17,101,99,54,6,130,0,
+    8,51,7,16,121,158,6,61,121,46,121,109,0,0,239,8,0,112,0,59,121,32,45,102,
+    7,3,73,0,7,88,127,6,196,0,8,40,0,0,66,0,0,94,0,1,8,0,25,121,
+    235,0,2,124,2,6,187,0,1,134,0,3,30,0,202,38,32,48,120,102,102,102,102,41,
+    0,20,124,41,0,3,207,0,16,121,142,17,3,45,0,0,140,120,18,54,167,120,26,54,
+    216,138,5,254,8,2,28,205,1,15,0,34,41,32,189,0,0,139,15,1,9,0,20,49,
+    9,0,20,50,9,0,63,51,93,41,72,0,4,3,203,230,0,233,38,8,81,0,0,137,
+    0,19,48,252,1,21,49,219,9,2,8,0,1,77,0,5,84,216,1,97,6,3,16,11,
+    6,5,3,19,114,128,7,19,107,26,19,0,21,4,0,89,134,4,0,7,1,50,4,81,
+    56,59,32,96,112,59,210,19,96,163,7,1,253,138,22,117,159,7,12,158,2,2,105,0,
+    79,95,97,116,40,45,53,10,0,83,0,4,9,18,1,177,15,2,148,3,6,252,3,5,
+    86,30,1,184,210,2,237,31,37,40,107,17,204,3,24,0,18,47,113,54,1,210,0,19,
+    47,229,70,0,147,123,16,12,35,28,1,158,246,5,248,248,4,39,0,4,10,87,15,36,
+    4,11,5,27,1,10,176,3,3,224,62,72,111,110,103,40,170,3,15,133,149,11,0,234,
+    109,15,235,0,2,15,55,0,3,3,251,234,22,88,223,145,2,8,66,19,107,224,3,9,
+    171,17,1,222,126,21,41,109,102,5,39,11,15,247,202,8,2,136,18,12,88,11,15,40,
+    203,9,3,197,55,37,52,41,119,11,34,12,120,80,3,1,255,99,27,105,86,150,2,37,
+    1,1,196,170,15,38,1,49,15,143,42,1,19,56,143,42,19,8,136,0,33,88,91,69,
+    30,38,105,41,54,67,70,105,110,101,93,131,16,33,97,109,243,92,1,81,8,58,100,103,
+    101,84,163,22,58,79,163,0,185,26,1,242,13,16,105,12,84,9,61,150,7,57,3,16,
+    96,122,30,48,96,32,97,159,31,15,33,2,0,0,10,128,15,250,0,16,7,172,57,0,
+    80,0,3,11,0,2,0,8,3,216,0,21,105,253,210,2,106,1,1,33,225,53,101,112,
+    93,228,7,1,209,85,7,185,8,0,72,136,7,174,0,0,157,0,16,114,157,7,64,108,
+    111,111,107,96,46,7,216,8,3,210,8,0,227,179,44,0,125,194,1,32,111,107,195,3,
+    8,61,0,16,42,6,0,44,44,32,167,6,15,161,1,11,11,150,39,1,139,10,11,138,
+    6,1,120,5,34,55,102,1,0,1,87,14,65,111,107,45,62,235,8,2,37,23,6,17,
+    0,17,44,65,0,21,41,37,0,3,77,9,18,61,88,0,1,66,9,5,28,0,1,109,
+    137,3,26,0,40,33,61,46,1,4,232,196,3,142,15,1,44,1,4,70,215,7,17,195,
+    5,120,128,3,93,15,8,124,16,5,244,1,8,33,1,1,53,1,124,111,102,95,97,108,
+    108,40,24,0,0,3,2,3,190,15,0,8,1,138,42,115,99,114,97,116,99,104,218,148,
+    3,9,92,9,10,192,0,109,168,55,111,119,110,50,57,9,130,52,97,100,105,115,116,97,
+    110,3,88,38,56,59,14,0,2,5,49,5,15,0,20,42,60,124,0,139,0,27,46,91,
+    1,18,46,90,1,136,101,120,99,104,97,110,103,101,20,0,4,65,0,20,41,115,1,21,
+    46,114,1,10,47,0,3,75,2,5,48,0,4,47,0,3,133,1,10,45,0,1,61,11,
+    7,43,0,26,4,86,230,19,60,169,52,3,35,1,19,91,58,58,1,29,68,1,121,73,
+    34,119,110,223,72,3,167,0,22,59,43,0,2,230,5,15,49,0,9,1,169,0,7,50,
+    0,2,104,54,15,50,0,9,1,31,3,24,4,208,1,2,129,120,34,123,32,120,156,17,
+    48,9,110,15,86,53,6,3,4,3,56,97,108,108,120,1,4,15,0,0,56,9,3,230,
+    0,7,123,0,1,23,217,38,108,108,109,1,11,224,0,7,43,0,3,42,0,3,104,1,
+    11,214,0,9,40,0,5,157,22,0,97,132,6,237,34,1,251,0,0,215,0,1,109,58,
+    2,85,131,16,54,252,229,29,101,26,7,0,30,25,12,21,3,1,26,6,17,96,41,15,
+    17,96,72,8,0,9,1,17,107,23,0,0,101,0,17,96,237,26,16,96,11,9,95,96,
+    101,110,100,96,56,3,7,2,84,7,1,1,5,1,78,0,15,46,6,27,32,115,44,113,
+    2,0,232,119,0,112,0,3,25,0,73,101,110,100,41,226,44,3,225,201,4,153,79,11,
+    104,3,3,92,3,5,141,46,2,168,27,14,39,0,20,47,248,94,28,4,197,0,13,22,
+    2,1,121,107,0,117,0,34,62,61,167,0,6,217,13,0,48,0,8,170,172,89,43,32,
+    53,49,57,19,77,2,241,9,22,123,110,160,0,73,6,18,121,38,19,7,135,8,32,120,
+    44,95,118,2,15,1,1,56,7,42,107,41,33,0,29,121,33,0,1,109,0,20,50,165,
+    3,0,232,5,18,38,164,4,31,120,20,0,0,42,121,41,81,173,6,161,0,0,68,0,
+    10,160,0,4,121,0,1,0,7,0,153,0,13,195,8,1,65,8,2,2,198,23,107,50,
+    25,2,14,1,0,152,27,54,117,116,115,126,92,0,23,0,1,220,87,99,59,32,98,101,
+    104,105,157,13,0,63,0,32,111,102,109,30,2,146,56,3,161,10,16,95,97,2,20,44,
+    233,10,1,6,100,10,155,7,63,99,117,116,103,2,0,12,101,13,15,110,2,40,9,221,
+    10,28,95,17,0,14,201,13,0,129,3,21,41,93,1,9,220,62,47,38,38,20,2,11,
+    7,56,14,32,120,44,192,0,6,119,11,2,103,11,5,98,11,3,20,2,0,218,1,7,
+    53,0,31,121,53,0,17,3,40,2,11,1,2,6,223,0,11,8,2,15,251,1,17,11,
+    193,63,3,10,2,3,169,63,15,28,4,6,2,75,10,15,29,4,43,6,147,10,15,50,
+    3,9,2,34,0,15,51,3,11,11,230,0,25,107,115,10,3,55,0,6,227,2,13,130,
+    2,14,205,0,15,131,2,38,15,138,0,17,15,114,1,10,4,114,3,81,111,112,40,65,
+    41,254,16,82,111,112,40,66,41,245,30,2,78,15,8,165,52,17,120,7,32,2,24,0,
+    68,95,99,117,116,163,34,3,13,6,3,14,0,1,7,19,15,56,109,0,5,17,32,39,
+    97,95,11,14,22,97,64,109,25,98,73,0,20,98,73,0,25,4,59,9,4,228,6,39,
+    51,56,99,234,3,74,0,3,21,14,16,61,155,86,2,241,0,9,70,218,7,32,80,3,
+    98,0,6,49,0,31,98,49,0,6,1,251,2,2,27,196,63,97,115,107,62,98,0,2,
+    24,0,16,60,117,0,3,80,0,21,43,91,0,18,41,228,248,17,9,35,0,18,43,60,
+    0,50,110,117,109,64,0,32,115,40,103,45,25,123,247,113,48,111,102,95,61,29,0,19,
+    46,0,51,0,1,68,69,2,88,20,20,61,91,1,3,118,34,4,42,0,21,60,249,0,
+    7,241,24,6,95,2,36,32,61,84,0,19,44,5,2,23,61,178,1,33,100,120,142,122,
+    20,97,252,3,1,29,0,2,11,0,15,42,177,6,19,88,251,51,4,100,33,8,41,0,
+    7,218,4,1,75,0,3,198,15,18,97,63,110,11,123,128,4,10,35,20,48,250,34,2,
+    241,1,2,146,98,20,61,80,21,13,146,1,3,67,0,15,126,7,0,8,130,11,7,86,
+    8,3,103,3,8,211,3,36,115,44,189,5,0,38,8,52,44,0,20,145,11,9,141,60,
+    1,116,103,7,21,22,7,27,11,8,247,10,7,214,10,1,14,22,3,206,69,12,57,8,
+    0,217,10,54,0,16,40,104,15,1,10,12,17,41,136,9,47,41,91,150,8,4,0,136,
+    10,16,101,149,0,5,189,6,3,206,0,31,101,209,0,8,2,67,1,6,208,5,1,98,
+    0,31,59,28,2,9,37,32,45,248,1,6,39,2,28,98,39,2,23,98,39,2,31,98,
+    39,2,17,8,230,62,15,39,2,7,20,98,39,2,28,98,39,2,15,228,1,18,3,105,
+    16,15,229,1,15,23,12,128,5,15,70,1,39,7,52,5,51,88,41,44,218,248,6,28,
+    19,4,193,69,2,83,5,1,33,104,5,10,141,1,93,5,31,44,94,5,21,3,205,39,
+    8,20,5,13,91,5,9,114,1,8,112,128,1,47,0,28,120,114,37,26,120,32,58,6,
+    255,4,15,253,4,5,2,153,1,3,93,142,10,14,5,4,66,2,15,25,122,0,36,59,
+    32,185,227,3,36,2,4,116,11,15,1,5,0,2,152,84,10,5,5,15,25,4,36,31,
+    8,25,4,63,22,32,24,4,31,8,24,4,48,31,8,24,4,6,31,12,24,4,35,31,
+    8,24,4,49,15,131,2,7,31,98,131,2,7,15,161,3,65,24,16,110,1,15,172,3,
+    52,12,219,8,6,119,36,56,99,117,116,139,3,24,44,153,28,18,120,23,18,0,60,40,
+    3,203,144,3,21,9,0,9,5,0,61,34,2,209,23,35,32,43,77,34,33,49,49,186,
+    26,31,46,221,63,16,22,59,116,248,1,122,5,4,124,26,47,54,52,157,56,4,0,99,
+    0,8,129,40,4,248,12,7,137,69,3,26,156,15,141,69,26,0,97,119,1,77,234,14,
+    100,119,18,49,142,34,3,192,74,4,16,31,21,44,230,248,15,164,69,27,2,19,235,4,
+    150,147,1,82,106,19,97,72,105,15,31,58,26,54,49,54,48,162,253,15,180,2,4,15,
+    50,136,30,12,156,10,0,72,26,32,101,100,143,42,3,34,5,2,15,0,1,196,85,15,
+    60,0,20,26,98,60,0,17,98,225,10,15,99,240,9,8,31,34,0,96,1,5,241,53,
+    15,28,20,16,2,127,201,8,36,100,9,126,77,1,66,250,12,152,254,0,22,0,0,110,
+    44,3,246,64,12,31,0,1,195,1,3,253,62,26,84,15,32,0,3,18,1,124,199,0,
+    33,21,3,101,12,36,105,101,54,108,6,104,26,27,46,153,11,4,82,8,47,40,77,146,
+    11,13,5,42,0,31,78,42,0,0,11,128,1,1,40,5,38,97,95,33,32,14,198,151,
+    3,75,5,20,40,200,1,1,82,26,5,211,1,3,12,245,15,88,0,2,31,98,88,0,
+    25,22,98,88,0,22,98,88,0,31,12,48,2,3,19,97,133,15,15,87,0,0,3,34,
+    0,1,92,99,6,127,0,17,43,97,60,3,70,1,15,88,0,7,31,98,88,0,17,29,
+    98,88,0,21,98,88,0,28,16,4,254,9,62,254,18,44,15,228,1,17,219,7,245,44,
+    15,189,225,1,2,136,0,1,135,106,3,227,80,5,145,13,3,177,27,4,230,52,7,180,
+    27,19,44,64,0,41,0,24,119,0,12,112,0,29,98,112,0,31,98,112,0,1,31,98,
+    112,0,1,31,110,112,0,2,8,125,245,1,46,15,7,235,109,9,205,31,8,21,0,8,
+    123,106,3,108,34,19,46,202,38,32,105,115,166,143,2,193,8,31,59,8,217,6,5,137,
+    96,3,189,64,21,12,55,0,16,124,57,13,5,166,1,22,91,17,54,0,18,26,3,8,
+    38,77,124,124,32,98,36,0,25,110,36,0,0,110,8,6,138,0,7,111,45,4,22,0,
+    29,41,113,128,1,24,58,7,112,0,7,23,23,40,49,54,138,104,0,86,100,1,87,49,
+    7,50,0,22,110,33,0,19,52,120,146,1,217,23,4,110,0,3,241,162,2,142,206,4,
+    17,37,15,209,41,1,0,147,175,21,97,119,1,29,46,185,59,6,78,82,19,51,143,152,
+    3,119,70,18,107,98,6,4,111,44,3,198,220,38,119,110,133,41,32,102,101,103,37,0,
+    97,7,2,250,10,15,241,47,0,20,46,219,196,1,135,63,26,51,127,155,7,222,23,20,
+    51,18,71,17,16,41,0,1,174,27,23,48,0,73,15,150,226,22,12,50,0,15,44,73,
+    8,4,200,226,15,247,255,4,1,34,1,20,103,14,114,35,32,103,132,24,21,103,207,85,
+    27,20,195,52,0,81,6,1,172,27,13,8,225,0,69,4,1,34,0,145,63,32,103,32,
+    58,32,103,32,45,38,0,15,131,42,1,1,145,97,2,43,0,3,237,0,19,58,187,0,
+    4,154,31,22,115,8,161,10,68,11,5,55,0,15,238,2,1,4,58,0,23,56,18,41,
+    16,93,234,79,15,249,2,3,15,47,0,2,52,59,0,20,62,43,3,47,43,3,58,10,
+    18,101,58,7,2,122,112,15,83,107,26,20,16,22,108,4,64,98,10,113,220,15,34,2,
+    0,34,32,123,226,65,5,220,65,0,48,31,25,24,54,2,12,210,1,24,50,210,1,7,
+    204,79,0,53,4,20,107,228,220,3,119,23,6,189,122,2,20,36,2,46,0,18,104,180,
+    73,20,104,128,0,14,223,1,3,78,193,0,113,42,143,104,59,0,24,120,91,104,93,231,
+    249,5,10,238,105,8,211,1,14,197,42,33,0,31,199,42,38,0,31,101,43,19,52,16,
+    7,7,166,0,15,117,223,2,29,24,117,36,15,142,0,2,11,106,105,27,106,139,0,20,
+    106,135,0,5,8,2,17,52,100,14,4,46,78,15,38,1,7,17,28,148,1,0,46,0,
+    19,106,197,64,17,104,181,1,1,27,1,16,42,44,36,31,59,36,0,1,1,30,36,9,
+    40,0,18,121,173,112,5,220,167,0,212,120,50,116,101,110,91,125,4,107,117,33,110,111,
+    187,41,5,199,80,9,209,125,1,6,121,34,115,46,110,2,6,188,195,3,135,208,31,20,
+    193,74,11,1,47,4,1,112,60,12,118,2,3,219,4,18,104,216,4,38,16,104,129,2,
+    5,193,2,3,126,34,34,48,59,10,0,3,3,212,4,157,90,3,40,111,3,128,184,3,
+    71,0,15,31,5,10,38,20,108,28,5,11,106,212,0,85,0,4,105,212,0,152,63,3,
+    103,34,0,140,44,1,231,243,0,27,0,3,237,2,7,206,40,4,119,44,9,116,44,19,
+    40,151,178,51,44,32,34,39,197,6,30,0,34,34,41,234,39,3,224,10,0,178,44,18,
+    20,147,12,14,253,39,0,100,1,2,60,53,7,156,44,25,107,152,44,10,87,41,16,115,
+    1,11,1,80,0,6,32,40,8,29,40,10,187,152,2,155,22,2,193,8,8,212,5,0,
+    224,15,1,50,14,3,16,0,1,236,158,84,52,32,124,32,56,98,38,8,71,0,18,98,
+    177,22,14,71,0,15,55,0,0,5,42,2,0,101,51,10,209,9,0,58,0,33,44,32,
+    42,217,0,157,3,1,252,66,0,251,4,18,40,50,114,11,139,87,32,119,103,142,179,32,
+    102,101,184,174,8,136,87,14,34,5,27,20,65,45,0,38,14,56,44,32,98,26,0,1,
+    20,0,3,235,1,17,98,8,0,15,30,0,1,0,90,45,18,98,96,94,15,30,0,0,
+    0,194,9,17,98,8,0,15,176,0,8,68,99,111,109,109,140,183,15,183,0,12,22,24,
+    60,14,2,97,0,19,115,21,68,21,98,12,0,1,120,100,15,43,0,7,1,31,0,8,
+    48,0,0,153,0,3,186,2,2,106,2,4,1,53,18,97,46,13,38,114,101,115,42,1,
+    185,10,5,73,13,17,105,56,43,1,195,45,1,172,16,0,50,4,31,46,230,0,6,6,
+    112,184,9,228,0,47,32,49,157,1,0,5,192,215,2,89,43,13,92,4,31,24,29,79,
+    25,28,53,29,79,4,239,0,3,29,125,32,117,110,127,35,1,244,54,2,151,9,64,116,
+    111,119,97,191,3,33,48,58,254,50,6,138,9,3,33,86,19,20,206,53,25,104,244,104,
+    15,88,4,1,5,83,7,17,104,218,4,27,20,204,172,1,168,4,19,24,15,0,0,125,
+    4,21,24,19,220,29,49,245,7,15,73,1,14,15,102,90,0,19,16,170,0,1,158,105,
+    4,140,0,1,236,4,9,255,49,15,25,8,12,26,16,17,9,8,10,9,2,144,11,17,
+    43,15,105,20,50,81,95,17,93,38,23,6,37,0,2,131,11,2,37,0,19,52,254,8,
+    82,105,0,24,37,32,230,88,2,123,5,3,156,43,17,99,56,51,2,94,60,49,45,101,
+    44,115,56,0,251,89,1,226,29,18,8,19,34,0,20,8,1,77,132,22,56,159,92,22,
+    51,199,178,15,29,59,14,3,17,18,0,114,9,3,185,55,49,114,111,119,93,0,17,98,
+    37,179,21,58,75,0,9,235,138,1,9,253,9,28,179,18,44,95,53,2,128,184,0,135,
+    19,1,236,19,23,115,162,177,1,241,53,1,91,0,2,166,5,5,164,0,12,149,53,0,
+    62,0,34,116,111,77,195,15,142,53,18,6,142,84,3,254,8,4,232,10,1,19,1,10,
+    24,13,2,162,219,5,230,1,14,88,8,15,5,134,7,6,151,11,11,36,52,25,50,37,
+    52,7,69,9,2,16,76,19,98,165,114,3,134,129,1,56,52,1,133,166,7,239,8,41,
+    50,41,179,45,18,99,183,103,0,179,8,37,98,41,220,8,0,15,199,0,1,0,15,30,
+    0,2,4,48,171,31,16,222,39,11,9,86,161,1,177,40,5,178,0,0,191,5,3,148,
+    134,20,61,156,0,27,51,42,164,12,211,160,13,115,14,4,85,172,26,114,4,200,1,29,
+    1,40,91,114,29,184,0,104,0,0,156,35,2,212,134,20,52,1,86,3,26,0,0,14,
+    12,0,240,0,11,10,67,6,64,12,25,106,48,0,15,144,157,1,15,72,60,6,1,154,
+    132,5,72,60,15,156,58,8,73,54,52,93,41,252,56,6,23,57,9,128,58,8,128,57,
+    24,51,3,58,24,51,127,57,41,51,54,75,57,8,128,57,24,51,128,57,24,51,128,57,
+    24,52,3,58,24,52,131,0,25,52,135,58,25,52,5,59,8,132,0,24,52,132,0,24,
+    52,3,58,24,52,131,0,25,52,135,58,24,52,132,0,24,53,132,0,24,53,132,0,24,
+    53,7,1,24,53,131,0,25,53,135,58,24,53,132,0,24,53,132,0,24,53,132,0,24,
+    53,7,1,24,53,131,0,25,54,135,58,24,54,132,0,24,54,132,0,47,54,51,161,58,
+    1,15,77,55,21,1,40,74,4,78,55,2,255,239,15,79,55,16,15,248,54,10,47,54,
+    52,134,54,0,15,190,54,16,15,56,0,2,48,12,34,37,177,8,63,37,54,53,190,54,
+    1,15,92,33,15,9,30,136,1,122,166,15,95,33,15,15,52,0,11,14,146,28,14,48,
+    0,15,114,25,18,10,142,98,15,116,25,54,31,51,116,25,70,31,50,116,25,59,15,87,
+    24,1,0,38,15,13,52,35,9,155,23,15,209,1,13,9,158,23,14,45,0,15,65,22,
+    13,95,54,53,53,51,54,65,22,8,3,12,251,15,65,22,38,2,64,0,15,48,22,6,
+    5,107,251,15,48,22,36,3,95,0,15,210,21,5,13,205,93,8,73,20,47,54,52,73,
+    20,5,20,54,74,100,15,59,20,24,1,138,0,15,59,20,26,4,50,0,15,41,20,5,
+    0,148,10,21,103,38,98,15,41,20,4,12,137,14,15,42,20,4,1,8,94,15,87,19,
+    7,0,51,9,14,152,12,15,27,1,9,5,98,19,12,60,18,7,212,239,27,16,1,12,
+    23,51,130,1,18,104,127,1,5,183,16,47,54,52,183,16,5,5,141,1,15,183,15,13,
+    4,27,253,15,183,15,44,2,83,25,13,55,0,15,133,13,26,29,50,133,13,15,218,0,
+    11,15,41,1,3,15,127,1,11,31,12,82,241,6,8,103,196,15,9,31,20,15,150,5,
+    62,31,52,150,5,48,15,188,4,13,127,52,57,49,53,50,41,59,254,3,16,5,209,25,
+    0,187,19,2,236,102,47,0,16,222,25,25,22,59,60,0,0,76,0,10,61,0,15,247,
+    25,15,15,228,3,6,40,50,52,13,24,12,49,3,1,21,0,15,121,2,26,29,51,121,
+    2,15,83,0,1,8,131,66,21,49,176,56,15,52,49,5,6,51,49,15,95,66,24,2,
+    84,66,15,94,66,3,0,217,87,5,241,198,19,97,246,232,5,83,7,18,65,48,2,1,
+    198,88,24,115,171,37,112,66,58,32,115,105,120,116,124,17,20,107,253,48,1,160,2,12,
+    156,67,38,97,100,215,199,4,210,88,20,117,73,21,15,29,53,4,4,196,16,2,195,43,
+    3,54,132,33,116,111,160,15,4,49,111,3,118,6,11,66,44,1,112,0,31,97,112,0,
+    8,12,237,199,1,76,47,3,180,89,19,104,209,139,15,91,65,12,4,71,98,4,48,10,
+    9,102,0,18,98,14,0,12,104,249,3,18,4,20,52,48,147,15,19,133,7,2,17,133,
+    17,91,187,133,17,93,120,13,2,219,16,44,50,41,151,50,34,39,115,52,18,32,98,101,
+    253,71,13,206,47,77,108,101,97,114,180,0,8,111,15,11,107,187,1,99,7,7,106,91,
+    4,20,54,1,47,1,32,102,97,211,86,1,143,62,2,108,191,5,70,28,22,97,145,0,
+    10,129,0,0,207,81,14,51,1,6,150,25,10,18,0,2,97,0,10,130,0,6,120,0,
+    53,42,32,120,23,0,31,59,199,85,3,14,48,63,15,196,216,16,0,198,14,10,190,216,
+    15,177,199,4,7,120,16,15,176,199,5,15,35,0,2,2,175,199,15,109,63,63,0,200,
+    3,2,108,63,15,19,61,8,1,121,48,15,18,61,25,15,92,60,14,2,255,238,15,92,
+    60,7,2,73,90,2,92,60,1,6,31,15,92,60,6,12,160,36,63,99,117,116,51,47,
+    15,15,29,45,33,7,184,239,0,93,17,15,120,0,5,31,97,202,39,13,15,117,0,65,
+    15,63,40,7,15,54,39,30,15,19,103,14,8,66,8,0,95,0,9,142,244,15,174,201,
+    22,31,50,174,201,28,7,240,0,15,123,38,14,15,85,174,8,0,92,8,15,227,102,7,
+    0,200,167,15,84,174,47,95,52,53,55,54,59,114,200,36,17,52,71,189,31,55,124,222,
+    6,15,211,36,8,8,65,30,15,211,36,7,15,88,0,4,31,98,88,0,17,15,211,36,
+    9,18,8,39,6,22,99,178,230,3,226,163,5,218,133,2,33,0,3,215,163,31,12,183,
+    197,7,21,50,183,197,31,16,183,197,10,31,50,183,197,32,1,83,0,11,5,26,4,90,
+    46,2,216,76,3,165,71,1,136,3,0,139,8,4,165,96,35,116,111,36,30,1,107,70,
+    1,136,53,17,20,197,24,66,102,111,114,95,145,96,1,207,27,3,214,9,244,5,40,67,
+    76,75,95,76,79,67,65,76,95,77,69,77,95,70,69,78,67,69,212,32,7,73,245,31,
+    20,230,1,5,3,29,30,5,161,15,31,28,161,15,23,6,105,59,2,20,179,15,241,1,
+    5,3,99,0,31,98,99,0,1,15,165,15,12,12,99,0,8,195,13,17,95,142,67,11,
+    197,13,0,14,114,6,51,0,13,176,13,2,52,0,31,98,52,0,14,15,189,118,2,55,
+    53,49,50,16,12,0,220,32,2,155,119,1,138,0,4,53,184,0,236,16,7,241,9,0,
+    155,101,18,54,144,187,2,45,0,26,98,45,0,31,98,45,0,1,19,16,228,28,6,238,
+    1,14,11,15,6,226,1,31,50,104,16,26,3,176,156,15,103,16,23,2,49,0,15,40,
+    36,40,3,37,98,2,175,0,0,204,24,5,99,35,0,112,9,18,99,129,167,2,228,225,
+    25,20,187,3,31,16,67,35,20,0,233,16,12,67,35,47,52,93,198,1,5,23,52,195,
+    35,15,67,35,3,2,227,2,0,148,1,1,69,35,31,105,69,35,28,1,82,8,31,31,
+    12,78,11,1,176,111,15,65,35,7,28,52,65,35,14,164,0,19,110,164,0,47,106,59,
+    101,35,36,15,175,0,26,30,107,112,35,15,83,1,2,2,76,35,1,224,28,1,252,10,
+    20,105,11,12,3,78,35,27,105,118,35,15,42,0,0,7,124,35,21,105,124,35,29,12,
+    43,2,25,12,6,14,2,175,109,1,173,51,0,236,7,1,164,73,3,119,28,24,58,22,
+    63,2,47,16,2,231,81,1,223,9,17,108,225,9,0,109,8,1,241,107,49,108,32,47,
+    90,0,17,56,253,41,25,12,111,4,3,108,62,3,113,4,25,40,42,2,5,124,80,18,
+    37,169,122,1,85,1,21,20,24,0,1,207,121,6,117,204,7,85,10,25,12,158,4,3,
+    99,0,24,98,99,0,26,110,99,0,0,175,35,13,96,0,20,56,241,100,15,99,0,2,
+    68,47,47,32,80,167,32,2,210,75,7,68,76,1,168,29,17,109,212,6,4,74,29,32,
+    108,105,227,26,0,161,6,16,108,224,64,5,206,36,9,2,32,49,97,100,100,90,0,117,
+    117,112,32,109,97,110,121,100,41,30,108,138,7,0,119,12,28,16,189,76,1,102,35,6,
+    21,12,8,14,62,5,94,80,10,218,185,7,213,4,1,40,1,10,163,4,39,44,32,196,
+    4,15,32,0,0,5,44,20,23,104,161,0,26,16,15,15,21,98,9,0,18,95,105,12,
+    2,37,0,2,198,0,41,104,41,136,17,15,65,205,2,19,20,205,15,53,97,44,32,23,
+    4,19,115,212,120,19,59,30,0,53,98,40,98,172,0,15,30,0,2,0,124,0,14,34,
+    0,5,175,60,10,54,35,12,134,35,18,108,20,0,0,68,0,5,84,0,15,144,0,2,
+    15,80,0,0,21,108,80,0,5,173,5,45,51,50,174,5,37,108,44,13,33,6,178,5,
+    8,227,1,15,41,34,37,19,16,97,0,19,104,225,3,15,112,0,3,15,12,16,8,11,
+    47,5,15,18,192,5,19,101,6,104,15,217,202,38,6,42,194,7,202,167,3,227,59,15,
+    9,20,3,60,114,111,119,231,33,6,233,19,49,99,111,108,130,143,8,200,16,7,224,33,
+    5,250,203,2,230,33,2,247,59,9,233,33,31,24,109,32,2,15,102,203,14,7,75,32,
+    15,101,203,16,31,16,132,242,16,31,59,42,31,9,39,57,54,42,31,15,159,29,11,6,
+    13,0,8,166,30,24,54,34,30,25,54,42,31,24,54,35,30,24,54,35,30,24,54,35,
+    30,24,55,166,30,24,55,131,0,25,55,42,31,24,55,132,0,24,55,132,0,24,55,132,
+    0,25,55,49,90,8,131,0,25,55,42,31,24,55,132,0,24,56,132,0,24,56,132,0,
+    24,56,7,1,24,56,131,0,25,56,42,31,24,56,132,0,24,56,132,0,25,56,182,90,
+    8,7,1,24,56,131,0,25,57,42,31,24,57,132,0,24,57,132,0,24,57,132,0,24,
+    57,7,1,47,57,53,68,31,42,39,57,50,68,31,0,187,5,15,68,31,46,47,57,54,
+    68,31,35,15,56,0,2,48,12,34,37,246,119,63,37,57,55,68,31,13,15,16,31,4,
+    17,57,76,17,0,231,0,33,42,32,123,6,15,16,31,12,13,48,0,15,16,31,25,47,
+    57,50,122,25,59,31,50,122,25,48,6,216,16,2,88,60,67,117,108,108,91,142,188,8,
+    24,0,1,230,30,63,91,50,93,148,30,11,13,30,1,31,8,198,212,11,31,12,173,131,
+    66,31,12,173,131,60,31,12,173,131,36,15,213,26,13,1,118,176,15,98,53,8,1,153,
+    18,15,50,31,40,2,64,0,5,145,14,0,31,8,30,50,134,128,7,69,27,43,57,50,
+    67,31,5,9,27,16,57,9,184,7,195,17,47,57,54,81,31,5,47,57,54,81,31,4,
+    15,134,124,9,0,169,0,15,59,27,8,41,52,48,31,31,15,119,0,9,15,173,30,6,
+    47,50,52,173,30,6,25,50,173,30,1,219,0,31,16,243,46,59,1,26,216,0,84,0,
+    15,243,46,52,3,219,155,4,204,228,9,243,46,31,16,60,31,51,31,16,60,31,12,2,
+    146,29,14,55,0,15,127,46,3,4,188,45,28,16,72,46,1,179,45,9,233,40,2,112,
+    162,1,41,4,22,52,174,11,12,56,0,15,31,46,7,15,43,0,4,15,31,46,1,23,
+    16,240,44,31,16,205,2,10,24,20,240,44,9,100,44,31,16,112,47,6,15,211,0,9,
+    15,209,0,17,8,219,44,19,104,65,50,15,250,2,11,15,40,32,2,1,249,2,15,143,
+    228,1,15,141,94,43,57,58,32,97,79,125,0,186,0,2,12,8,2,174,6,2,56,3,
+    4,220,29,6,29,3,10,150,94,1,22,29,15,148,94,56,8,252,2,7,55,29,0,41,
+    8,22,123,44,94,32,37,51,120,39,48,51,53,125,6,0,20,54,55,8,20,49,55,8,
+    1,155,103,4,148,228,22,114,148,228,22,114,148,228,22,114,148,228,15,217,94,49,15,183,
+    0,35,26,48,183,0,5,25,23,5,68,17,16,96,9,13,5,194,248,4,134,30,11,226,
+    102,48,111,102,95,39,0,6,227,28,8,193,98,4,35,0,13,17,104,66,115,104,102,108,
+    166,47,49,105,100,120,9,186,0,183,103,0,248,103,0,231,104,16,51,149,0,36,120,102,
+    87,84,2,194,103,81,102,34,40,111,102,181,103,67,102,34,40,120,70,1,1,104,0,7,
+    29,28,3,3,152,8,181,103,5,29,89,16,48,229,7,1,117,82,7,120,94,16,110,179,
+    186,19,108,186,94,23,115,168,30,2,187,0,1,219,95,27,40,182,103,0,137,14,64,45,
+    49,50,54,189,92,0,235,157,7,161,103,11,153,103,15,10,185,5,4,23,101,79,111,102,
+    32,89,147,106,1,22,121,143,106,5,11,64,15,154,106,9,63,41,0,4,45,8,1,3,
+    38,61,1,4,78,7,36,8,0,87,0,2,191,86,3,133,61,1,84,64,8,91,107,9,
+    250,92,1,233,3,8,9,94,6,174,142,31,52,55,107,6,7,38,87,15,50,236,8,31,
+    103,50,236,8,47,49,54,234,106,14,10,194,105,14,76,143,15,158,0,44,15,208,236,9,
+    18,52,157,0,7,126,62,23,107,56,31,0,139,91,17,109,30,30,4,180,34,4,77,1,
+    22,46,155,122,1,144,19,7,73,49,4,33,179,1,164,65,16,118,188,34,2,88,181,2,
+    95,26,35,105,114,235,68,18,32,143,85,2,92,26,3,231,19,2,251,83,2,215,49,0,
+    113,32,15,44,49,21,8,218,95,19,120,61,16,5,129,22,3,124,2,7,215,91,37,40,
+    107,141,123,1,178,78,19,47,3,21,17,54,234,164,0,249,0,17,94,22,0,20,52,242,
+    50,3,195,35,2,14,99,34,54,52,36,1,4,1,1,1,161,107,6,212,96,7,87,53,
+    10,121,95,6,83,216,15,136,2,6,0,67,20,15,237,1,13,7,140,79,10,186,87,3,
+    134,67,14,82,84,12,145,67,3,180,21,3,117,21,0,233,6,20,107,15,0,3,180,148,
+    16,88,28,7,10,202,79,15,32,145,5,6,204,160,1,0,80,3,51,209,0,156,0,19,
+    8,189,2,1,62,26,4,150,1,6,203,80,1,39,91,79,52,44,32,88,243,2,1,0,
+    58,1,15,10,1,40,9,225,0,18,52,104,0,7,228,0,31,52,205,0,14,19,56,205,
+    0,26,56,205,0,31,52,205,0,17,8,238,91,2,184,23,2,162,100,3,46,3,0,83,
+    255,1,129,32,16,96,251,105,6,45,2,5,209,52,15,109,36,6,0,130,0,1,107,81,
+    15,24,1,23,2,216,81,1,255,73,1,170,89,2,41,100,11,166,26,31,56,14,1,4,
+    7,35,54,31,8,63,2,14,4,21,127,7,71,2,31,8,91,94,14,12,99,2,31,8,
+    45,151,3,2,86,147,3,69,82,0,10,31,0,244,196,1,20,0,0,77,27,4,144,80,
+    10,39,150,15,168,1,0,3,164,1,7,151,241,1,139,0,17,58,27,205,9,24,150,19,
+    87,177,38,6,87,127,18,117,137,102,17,32,163,55,82,32,119,97,110,116,177,9,0,48,
+    116,150,32,111,112,101,114,97,110,100,58,151,70,2,149,128,17,107,74,103,26,107,103,54,
+    0,94,5,1,28,10,1,153,36,19,110,231,33,67,97,116,32,56,34,2,6,198,12,1,
+    21,2,24,110,5,34,0,245,12,16,56,220,88,7,234,12,13,155,39,19,120,41,21,32,
+    32,120,162,109,6,246,91,15,52,6,1,15,249,1,2,8,53,90,15,249,1,4,34,47,
+    32,76,107,5,100,151,19,107,53,161,26,50,255,64,4,134,67,3,149,28,6,195,21,1,
+    75,94,12,161,1,4,204,195,14,97,3,54,49,41,93,91,3,1,101,103,20,114,12,90,
+    3,106,104,5,196,58,34,105,122,104,102,22,59,203,103,4,187,32,3,158,103,11,29,9,
+    2,79,0,3,250,9,2,66,77,3,6,10,5,251,9,0,161,18,2,253,9,185,40,34,
+    109,97,120,46,78,97,78,46,102,238,9,6,222,9,1,120,112,3,224,9,1,13,103,17,
+    44,11,0,1,62,102,54,120,41,41,199,0,5,128,105,8,108,105,7,167,0,5,9,76,
+    5,145,7,27,44,20,36,2,26,145,6,27,7,0,220,33,19,44,251,109,3,158,105,13,
+    155,105,84,59,32,96,104,96,86,28,18,105,100,94,1,44,27,35,119,111,230,195,3,11,
+    8,4,168,104,1,81,105,5,47,19,18,44,60,19,3,89,91,0,37,34,32,96,46,127,
+    74,0,154,246,17,115,237,104,39,101,116,161,246,1,52,2,48,99,97,110,73,69,34,98,
+    101,124,106,15,124,105,20,1,217,103,0,254,103,0,96,8,4,35,104,4,190,19,82,116,
+    97,107,101,115,188,64,70,116,104,97,110,50,100,87,105,99,97,116,105,23,3,11,84,105,
+    57,95,120,40,97,30,3,35,3,1,55,57,19,44,27,119,2,250,34,2,36,95,3,217,
+    0,5,9,2,3,64,93,28,48,59,44,27,104,197,146,67,50,41,0,8,44,0,3,95,
+    2,3,7,0,2,96,2,0,15,3,16,46,253,11,1,9,0,6,223,90,12,80,95,25,
+    49,80,95,28,52,79,95,12,100,0,2,93,0,5,201,11,5,243,94,4,236,96,3,143,
+    2,6,83,95,10,20,167,5,145,2,6,30,97,1,50,0,4,214,96,1,76,92,2,114,
+    0,1,167,61,4,72,92,2,51,1,0,170,41,4,8,2,39,124,61,77,0,0,73,19,
+    16,53,46,72,5,19,0,18,60,57,238,1,8,3,21,97,128,108,4,247,2,4,197,12,
+    35,105,102,196,36,40,105,115,211,105,6,145,246,33,49,52,96,200,1,103,26,4,92,0,
+    48,44,32,49,160,214,34,53,52,104,3,21,80,115,102,28,119,212,5,0,116,15,2,199,
+    9,31,107,8,42,10,14,193,91,13,68,2,6,74,244,1,71,1,21,91,166,109,5,29,
+    105,4,88,106,1,31,44,31,4,235,151,11,29,8,30,33,3,89,32,7,162,13,2,126,
+    32,28,93,169,13,31,8,232,104,14,31,8,232,104,38,31,8,232,104,19,12,152,40,111,
+    115,107,105,110,110,121,255,41,11,65,47,47,32,88,232,238,2,156,84,33,111,102,162,31,
+    4,231,22,51,59,32,89,29,0,18,65,29,0,0,250,11,0,125,22,0,104,24,5,168,
+    12,4,101,59,65,111,102,32,88,126,109,4,16,241,17,89,13,110,22,89,200,64,15,116,
+    81,9,24,121,254,12,0,36,0,27,121,108,81,15,231,24,6,1,7,111,4,87,39,25,
+    115,4,137,18,88,222,12,2,70,42,35,89,44,9,0,7,244,239,27,58,238,80,1,164,
+    39,10,66,0,1,118,55,19,0,175,195,18,99,69,111,17,109,5,0,33,115,101,197,85,
+    35,32,85,29,56,3,9,24,48,114,101,32,230,119,0,200,74,33,121,58,68,0,4,97,
+    116,2,187,200,1,33,15,19,119,79,5,0,224,8,18,59,158,0,1,176,82,15,237,15,
+    2,4,123,76,4,101,25,15,94,25,19,34,65,115,205,1,6,42,1,1,61,6,0,7,
+    48,36,117,110,243,34,1,208,5,3,186,0,0,76,117,34,117,114,211,108,4,115,0,3,
+    89,0,33,100,111,146,75,16,109,45,0,19,97,91,171,0,44,0,21,44,185,40,1,249,
+    0,0,96,0,2,243,14,0,74,103,1,133,14,32,108,121,53,24,0,214,129,176,45,75,
+    44,32,79,115,97,109,97,32,101,146,46,64,46,32,50,48,59,3,9,32,4,4,138,101,
+    1,124,1,32,115,117,214,13,5,117,77,0,185,169,4,100,7,20,98,17,32,80,117,112,
+    32,108,97,18,123,15,255,2,5,15,70,245,28,15,214,81,4,26,121,214,81,18,121,214,
+    167,10,102,57,20,120,180,146,79,50,50,56,56,131,176,16,8,158,24,31,121,12,44,19,
+    5,203,201,15,230,81,21,18,120,112,174,10,28,0,3,169,0,11,72,0,31,121,43,0,
+    1,28,121,43,0,3,90,88,4,119,27,79,78,44,32,121,224,81,11,7,36,124,10,150,
+    15,3,21,245,3,157,45,12,21,245,14,105,129,6,250,106,26,88,163,44,21,120,163,44,
+    4,12,107,15,213,81,4,15,211,81,24,22,121,211,81,31,121,43,82,7,9,245,108,15,
+    121,81,10,12,164,44,22,121,164,44,15,162,28,1,19,51,166,23,28,8,180,91,38,95,
+    120,114,79,4,192,64,22,121,68,65,31,59,207,80,2,25,89,200,80,37,110,111,25,0,
+    18,88,184,80,15,164,80,17,10,162,80,12,156,34,28,121,124,80,3,105,11,2,144,18,
+    8,87,81,2,206,18,2,201,4,50,104,111,119,162,4,35,97,114,208,13,1,23,14,2,
+    123,8,0,74,10,9,27,95,1,7,105,4,5,1,12,44,66,9,161,89,0,98,90,2,
+    47,0,4,169,2,16,45,63,0,15,24,15,6,68,111,119,110,95,144,211,2,40,0,64,
+    47,47,32,83,136,36,1,38,16,3,144,8,21,40,196,0,5,88,1,2,90,88,51,50,
+    94,114,176,68,21,32,240,12,12,226,117,3,98,9,2,177,68,12,93,12,2,139,1,114,
+    115,111,32,102,97,114,46,38,180,18,114,201,182,22,123,79,82,2,43,22,79,51,48,48,
+    44,20,0,0,0,112,102,2,196,69,1,160,29,24,105,154,46,19,50,159,5,3,94,72,
+    45,105,116,210,193,11,153,75,36,45,50,151,75,1,253,75,5,135,75,7,27,95,17,116,
+    77,113,17,119,25,47,3,186,28,3,210,11,6,106,47,0,151,36,2,91,176,4,155,9,
+    50,59,0,12,110,37,3,172,10,21,61,202,0,7,111,187,19,62,68,38,31,16,85,21,
+    4,6,165,71,15,225,72,1,19,16,136,15,36,120,44,143,5,11,109,154,12,58,2,0,
+    82,5,5,240,39,2,35,1,2,84,79,18,101,18,79,10,194,12,17,120,115,38,32,114,
+    91,251,36,20,38,162,12,9,217,80,34,108,101,135,211,11,164,1,1,90,149,1,55,0,
+    0,88,0,1,148,47,2,108,0,1,101,0,2,37,24,2,59,0,17,45,95,0,0,34,
+    0,2,66,1,15,33,0,0,4,67,0,18,114,29,0,1,23,0,3,137,39,3,86,0,
+    32,48,93,246,108,17,49,41,84,2,18,0,18,49,18,0,4,58,73,36,42,61,25,0,
+    5,97,72,3,118,30,17,72,60,4,4,175,48,2,235,203,4,250,84,1,76,4,11,166,
+    74,16,46,116,1,4,208,1,7,104,84,6,30,1,8,202,29,2,208,48,20,61,75,58,
+    2,146,141,16,116,179,165,1,48,21,23,59,243,78,3,237,78,4,208,24,18,121,255,29,
+    2,65,0,24,42,121,24,4,210,32,1,27,0,51,44,0,28,143,5,7,173,32,31,121,
+    173,32,1,24,121,173,32,11,167,0,18,120,253,47,19,120,93,43,4,117,0,1,37,178,
+    10,121,4,20,41,6,72,31,16,116,19,10,2,99,4,20,43,99,153,3,153,0,4,199,
+    176,9,211,139,4,240,99,19,40,85,241,22,45,46,0,4,128,82,3,224,4,4,108,120,
+    4,122,120,0,107,60,22,20,173,20,0,197,0,4,168,25,1,146,20,3,56,0,6,145,
+    94,99,16,101,108,115,101,32,168,85,3,106,7,4,67,0,2,9,22,11,68,0,2,236,
+    2,4,48,23,14,29,0,31,12,10,25,5,7,137,77,14,181,3,5,252,3,16,60,242,
+    1,1,14,0,4,62,2,0,9,4,11,200,33,20,121,200,33,31,121,84,85,6,6,210,
+    15,4,124,48,6,51,86,3,19,0,1,198,72,3,66,60,10,32,85,2,166,180,1,86,
+    7,15,231,6,1,2,52,0,15,106,84,7,20,121,76,41,4,41,0,2,12,35,3,129,
+    84,7,23,4,1,100,0,16,58,69,29,4,140,84,12,122,86,26,20,92,86,15,102,110,
+    9,51,0,20,120,215,3,6,171,14,2,116,4,2,175,14,0,207,84,44,54,41,181,14,
+    7,41,1,64,113,117,97,114,222,75,1,90,0,4,13,0,1,28,15,3,13,0,1,101,
+    0,15,233,110,12,29,24,112,127,19,47,149,239,12,202,76,0,147,165,3,101,0,2,190,
+    22,25,105,38,43,23,117,140,82,8,71,84,6,55,0,10,203,48,33,32,120,139,88,4,
+    75,30,19,105,14,127,32,120,91,42,217,33,49,93,19,127,2,250,17,2,176,2,29,41,
+    63,0,31,49,63,0,3,5,59,0,1,220,42,8,63,0,15,206,84,12,31,28,105,49,
+    25,31,121,206,84,6,3,164,75,5,101,49,3,16,0,13,221,84,7,153,84,2,17,49,
+    1,67,192,15,180,84,0,25,49,31,0,29,121,211,84,3,31,0,31,49,62,0,3,25,
+    51,31,0,23,121,33,34,5,101,84,12,186,36,2,231,8,6,128,33,15,186,36,34,8,
+    167,12,1,54,17,15,255,82,18,24,16,10,18,7,42,123,23,91,15,68,18,104,1,33,
+    3,205,84,18,20,101,18,17,120,245,195,1,36,39,19,101,161,121,19,115,62,0,63,115,
+    93,41,116,35,2,5,225,121,31,121,32,0,0,24,108,32,0,14,139,36,18,108,91,0,
+    4,62,0,9,155,35,5,125,0,25,121,152,35,8,60,0,15,35,0,0,14,140,36,20,
+    108,191,0,12,74,0,4,193,1,17,40,190,18,28,43,197,80,0,119,2,2,137,8,8,
+    41,8,1,220,91,21,33,221,91,9,225,140,2,221,46,23,114,48,0,0,13,5,15,74,
+    5,0,8,169,24,13,197,80,15,190,80,9,15,216,46,0,15,106,81,7,2,223,5,44,
+    0,16,204,62,24,52,91,154,21,105,71,154,3,41,25,19,52,236,46,1,226,46,3,1,
+    124,2,10,0,63,50,93,44,71,169,3,7,181,27,15,183,239,9,15,246,0,9,2,4,
+    5,27,16,93,147,31,44,183,78,7,13,49,79,9,35,26,7,112,5,127,44,0,24,78,
+    44,0,24,238,145,5,9,50,17,15,170,146,9,15,171,237,2,28,52,171,237,15,249,0,
+    2,24,101,234,0,7,42,94,6,35,49,15,106,237,9,15,142,94,11,9,255,240,1,159,
+    115,31,12,138,0,42,31,12,138,0,56,15,226,33,32,19,69,134,41,13,38,83,0,103,
+    215,19,110,166,33,2,26,60,17,110,91,20,1,59,20,18,102,97,17,3,230,21,15,192,
+    33,19,5,131,115,2,173,113,21,54,12,65,19,56,225,55,8,77,81,19,107,37,117,15,
+    154,28,6,0,42,38,26,107,239,81,2,210,32,13,202,124,15,254,28,7,1,113,16,3,
+    5,32,21,49,5,32,6,48,0,3,204,156,34,48,59,10,0,2,167,16,2,199,3,16,
+    61,44,88,3,154,181,15,254,32,0,1,137,180,20,32,173,156,4,56,32,4,15,0,15,
+    216,0,9,9,170,33,18,37,163,55,31,52,198,0,14,14,152,33,15,198,0,20,0,200,
+    11,31,12,247,32,5,15,198,0,13,15,56,30,0,18,105,157,181,19,107,122,191,24,50,
+    175,57,15,45,32,17,12,190,1,31,8,233,58,9,24,50,52,126,12,103,30,31,41,132,
+    17,21,5,24,13,15,86,13,34,15,213,106,6,15,13,22,51,15,227,103,1,3,197,12,
+    1,24,211,15,91,89,3,15,130,6,15,2,199,177,15,130,6,18,15,224,0,4,15,101,
+    152,17,15,252,65,36,15,175,53,8,24,56,174,53,10,25,143,15,250,51,40,23,54,249,
+    51,31,54,254,43,24,15,165,43,10,31,56,237,42,9,31,4,24,90,4,16,109,191,153,
+    1,200,14,9,131,180,144,109,54,52,110,49,54,107,49,54,145,32,32,46,102,8,0,33,
+    49,54,118,147,24,123,140,42,16,37,58,43,0,57,43,16,53,108,83,99,44,32,37,55,
+    125,44,38,0,16,56,58,52,0,42,0,1,47,0,16,49,88,43,45,49,50,15,44,24,
+    20,79,1,15,211,43,17,31,56,210,43,13,15,120,0,4,11,208,43,15,18,42,4,0,
+    70,19,15,17,42,7,2,6,173,3,16,42,15,114,71,5,17,49,136,19,15,208,131,23,
+    68,47,47,32,76,165,124,15,121,113,37,15,33,26,6,0,166,110,15,171,70,7,15,143,
+    53,12,3,43,154,4,41,162,15,46,118,22,6,241,0,2,59,0,31,32,35,118,22,4,
+    121,113,1,49,0,3,124,0,36,56,44,81,6,1,22,0,18,37,17,23,1,16,22,1,
+    24,0,0,48,123,2,171,29,2,186,27,3,156,35,4,188,52,10,105,23,2,82,52,31,
+    107,106,113,1,21,44,35,72,4,37,0,18,42,97,0,3,136,0,7,135,113,2,205,130,
+    2,57,72,6,45,0,4,238,4,38,49,41,51,0,4,109,72,0,175,16,2,199,111,5,
+    48,113,9,251,73,49,32,42,104,17,148,8,103,25,23,117,45,113,6,97,2,31,43,229,
+    125,11,15,135,113,6,1,49,137,0,100,0,1,19,195,1,171,0,19,42,84,0,11,116,
+    128,3,39,0,21,40,40,0,18,43,76,162,11,45,0,3,112,128,15,46,0,0,31,50,
+    46,0,0,1,108,128,15,197,31,7,15,142,113,8,5,215,131,3,117,106,7,180,140,8,
+    9,175,13,144,106,14,194,17,23,12,167,128,2,212,34,6,17,1,22,105,179,0,0,114,
+    13,5,160,128,7,222,0,27,105,9,1,51,59,0,12,157,128,11,37,0,25,50,37,0,
+    15,93,115,8,12,173,132,11,78,115,2,247,2,3,39,140,15,91,115,2,7,226,32,23,
+    65,226,32,0,48,4,6,223,32,22,66,223,32,3,56,4,10,226,32,3,209,32,3,223,
+    32,6,240,32,2,226,32,15,125,32,11,2,146,40,15,125,32,42,15,45,30,4,15,105,
+    30,12,13,54,232,7,13,88,9,235,239,15,0,226,6,7,204,29,31,40,34,159,1,15,
+    23,30,6,25,77,23,30,31,78,42,5,0,15,74,29,50,41,52,57,75,29,15,63,181,
+    15,6,201,4,15,63,181,3,6,38,178,15,63,181,11,0,66,0,15,219,221,11,15,179,
+    29,2,30,109,179,29,31,110,84,84,8,8,225,174,4,105,129,17,99,105,129,31,20,22,
+    137,9,15,51,25,5,6,155,7,11,50,25,15,98,23,24,2,176,181,15,97,23,19,28,
+    50,97,23,8,225,22,47,56,93,93,96,11,15,97,21,4,22,50,69,57,15,20,20,12,
+    1,167,8,14,19,20,4,246,19,17,56,245,19,31,56,213,54,5,31,56,212,54,0,11,
+    31,0,3,89,18,15,59,99,8,47,49,54,59,99,46,15,139,98,23,1,131,91,31,12,
+    21,209,5,2,26,41,9,223,181,18,98,34,0,18,98,34,0,17,98,58,2,15,139,98,
+    21,2,177,49,11,139,98,2,119,193,15,20,98,0,11,160,46,14,24,98,1,245,88,15,
+    224,97,2,2,105,0,13,224,97,31,50,224,97,2,31,8,207,4,47,31,12,67,4,56,
+    31,12,67,4,37,15,0,56,38,0,228,208,8,255,55,15,194,11,4,0,248,61,15,194,
+    11,7,2,34,71,15,194,11,23,15,54,83,18,11,104,18,2,183,99,15,104,18,12,6,
+    249,51,47,51,50,249,51,53,15,131,17,9,0,188,4,8,73,18,15,16,18,7,25,56,
+    15,18,31,56,14,18,18,19,52,14,18,23,52,217,50,13,169,17,6,165,17,26,49,165,
+    17,15,107,48,9,31,56,106,48,33,6,225,4,15,175,45,21,31,56,174,45,20,15,157,
+    45,0,23,56,156,45,15,106,12,11,6,156,171,15,106,12,11,47,51,50,106,12,30,0,
+    85,0,15,106,12,5,15,66,42,23,2,124,84,15,66,42,67,31,52,66,42,46,15,146,
+    40,4,1,248,194,15,145,40,35,1,174,63,15,145,40,22,15,7,10,14,12,180,127,15,
+    253,38,1,4,163,62,15,209,36,5,31,51,209,36,30,31,51,209,36,24,24,51,209,36,
+    1,166,8,15,137,36,15,31,50,137,36,28,3,227,29,8,191,7,2,97,75,15,43,35,
+    17,17,51,43,35,0,226,82,15,232,9,4,6,193,5,15,26,35,45,4,30,37,15,26,
+    35,38,2,24,100,15,196,21,32,47,51,50,20,35,19,1,40,0,15,20,35,9,31,51,
+    243,82,0,15,224,10,8,3,194,82,15,205,33,6,0,18,1,15,205,33,18,31,20,86,
+    10,11,15,31,32,39,4,64,224,2,31,32,15,212,67,57,6,118,91,26,16,227,154,15,
+    108,11,14,1,81,8,15,127,31,9,22,50,127,31,13,220,219,14,153,71,15,64,31,14,
+    1,19,114,15,223,66,2,31,50,178,67,0,15,35,31,6,1,71,0,13,155,60,1,27,
+    0,15,155,60,19,15,190,57,8,15,1,26,2,15,48,0,12,13,252,58,15,58,3,35,
+    4,60,25,15,240,20,8,31,97,240,20,13,15,19,242,7,6,200,15,15,17,242,6,15,
+    42,46,20,11,19,16,31,8,73,150,23,15,153,0,36,15,187,97,8,31,52,187,97,19,
+    4,70,101,15,66,97,13,31,56,66,97,8,31,52,66,97,8,4,7,244,15,235,96,10,
+    18,56,65,0,15,142,96,8,29,56,142,96,31,56,142,96,1,5,8,149,13,190,5,15,
+    57,149,13,15,107,149,15,1,205,20,15,200,148,3,47,54,52,199,148,18,15,239,148,1,
+    15,186,148,11,47,51,50,186,148,50,8,151,147,63,50,54,51,246,146,2,15,98,147,13,
+    2,168,83,15,58,147,3,4,237,199,15,250,145,8,15,119,0,5,15,196,145,32,0,110,
+    0,15,196,145,13,4,167,221,15,6,145,14,3,215,0,15,147,143,2,2,92,205,15,159,
+    109,32,10,221,95,2,106,11,15,221,95,64,31,51,221,95,18,15,167,95,7,15,139,198,
+    13,15,168,95,50,1,36,109,15,132,201,11,31,52,204,190,4,6,84,11,11,9,4,13,
+    253,94,13,160,250,13,239,94,31,51,239,94,20,31,51,239,94,34,5,178,94,28,51,68,
+    116,15,169,93,3,4,37,123,15,170,93,26,15,53,0,1,15,162,15,3,0,116,92,6,
+    119,78,15,26,105,0,6,64,93,47,51,41,103,88,20,5,157,132,15,104,88,5,5,171,
+    44,6,105,88,31,56,105,88,4,24,52,105,88,4,190,40,15,169,89,10,1,216,4,30,
+    46,255,87,3,235,87,7,62,87,7,47,87,7,14,13,7,96,80,21,77,121,186,17,109,
+    19,129,25,76,109,39,21,109,39,79,0,44,126,2,84,25,21,109,41,79,17,16,42,102,
+    4,208,8,15,243,85,11,24,50,29,117,15,183,174,37,15,110,32,39,23,52,171,115,47,
+    52,56,110,32,53,47,50,52,111,32,60,47,52,56,111,32,32,44,44,32,241,31,3,240,
+    31,32,37,49,44,0,16,49,45,0,0,187,61,16,37,14,1,32,37,49,48,0,16,49,
+    49,0,16,49,50,0,16,50,50,0,17,50,92,0,0,50,0,37,50,51,189,32,0,9,
+    13,32,37,50,56,0,16,50,56,0,16,50,215,32,16,37,230,116,15,191,32,4,15,213,
+    1,39,15,244,32,17,15,107,1,11,15,176,0,10,15,247,32,19,1,109,27,15,9,75,
+    8,0,31,0,6,55,21,15,54,32,10,17,52,58,115,17,52,56,20,31,56,125,18,16,
+    47,52,56,66,28,69,15,165,235,20,15,40,28,37,4,233,0,15,33,18,24,11,28,1,
+    15,211,27,47,4,81,0,15,211,27,36,1,128,63,15,161,27,4,47,52,56,161,27,2,
+    1,190,141,15,206,12,2,21,50,134,113,15,30,0,12,15,244,52,4,6,100,2,15,194,
+    27,39,1,69,0,15,195,27,21,31,54,195,27,9,31,50,72,115,6,5,202,0,15,197,
+    27,3,31,54,197,27,22,2,117,3,15,198,27,7,1,246,3,18,108,138,0,31,12,138,
+    0,9,2,165,250,10,150,92,15,22,199,35,79,51,48,55,50,109,0,9,3,23,28,15,
+    138,27,2,24,54,138,27,31,8,85,3,47,15,241,217,38,47,52,85,236,26,50,6,92,
+    3,31,12,92,3,37,15,251,105,4,15,94,200,29,2,150,1,15,115,218,9,15,114,218,
+    29,0,49,119,15,113,218,46,0,60,23,15,52,218,14,31,52,51,218,28,11,61,42,8,
+    235,200,0,7,1,15,174,5,14,7,99,5,15,195,17,45,15,174,5,30,4,49,0,15,
+    82,2,5,4,132,0,15,174,5,13,0,66,0,15,82,2,0,10,84,24,15,8,4,3,
+    31,8,31,1,47,31,12,232,0,56,31,12,232,0,37,15,141,87,7,3,131,4,15,110,
+    11,8,24,49,97,97,15,116,186,11,15,84,11,39,23,51,187,95,47,51,50,84,11,53,
+    1,54,74,15,84,11,57,47,51,50,84,11,70,5,44,11,13,90,11,19,125,91,11,15,
+    44,11,5,15,147,1,12,15,18,11,17,15,41,1,11,15,150,0,10,12,18,11,15,206,
+    10,10,11,14,114,15,206,10,14,2,66,29,15,206,10,65,1,229,112,15,172,28,55,11,
+    217,0,15,6,10,5,47,51,50,6,10,2,63,49,54,93,111,41,12,15,79,59,11,15,
+    162,9,20,31,52,162,9,9,1,132,0,31,24,55,108,12,5,77,9,1,49,2,20,108,
+    197,65,15,40,42,12,15,73,224,10,15,0,9,5,12,10,92,15,16,31,12,31,54,16,
+    31,69,15,41,2,12,15,17,31,10,79,55,51,55,50,17,31,16,15,218,30,2,31,54,
+    218,30,12,31,53,218,30,30,31,53,218,30,24,31,53,204,30,18,31,52,204,30,0,15,
+    150,30,16,17,53,150,30,14,251,118,31,116,49,166,21,15,56,0,8,15,174,26,7,15,
+    53,0,8,31,98,53,0,30,15,195,117,14,31,20,39,200,36,15,120,136,24,15,151,203,
+    3,5,164,28,1,203,202,0,1,121,3,93,0,5,135,148,64,32,63,32,52,127,10,0,
+    31,32,31,59,80,204,50,6,76,101,30,44,13,87,4,237,85,15,16,87,10,20,50,228,
+    178,9,86,86,31,41,109,213,12,15,183,214,25,30,49,154,0,31,97,148,0,20,5,36,
+    237,12,66,193,1,2,203,6,118,157,31,41,177,88,13,2,204,230,13,136,0,31,98,136,
+    0,62,10,164,197,15,255,201,1,4,90,0,31,112,246,201,1,4,212,34,12,58,124,2,
+    48,0,7,176,198,17,40,107,84,17,109,189,25,3,161,124,4,217,186,32,114,101,95,25,
+    6,222,7,1,132,5,1,71,15,0,11,27,17,101,168,87,1,36,0,5,235,144,59,100,
+    111,46,185,0,8,209,198,22,50,210,124,1,189,39,1,10,0,38,105,109,48,92,36,105,
+    109,222,2,16,114,223,12,55,120,32,58,201,86,2,19,0,32,46,120,10,189,17,109,11,
+    0,35,121,44,40,0,17,46,145,74,2,21,0,19,120,153,94,5,53,204,26,120,53,204,
+    0,31,28,3,114,2,0,176,239,0,144,202,48,117,103,97,147,198,98,105,102,32,115,111,
+    59,44,0,1,135,0,1,161,195,0,73,75,1,23,71,29,67,205,187,7,214,0,18,105,
+    11,156,6,78,0,15,5,160,2,1,13,0,90,95,105,109,97,103,23,160,22,8,13,0,
+    2,30,0,7,12,51,7,182,1,16,4,233,0,42,42,61,105,0,65,32,63,32,45,14,
+    189,70,59,0,4,120,66,63,21,120,85,4,6,117,0,4,127,179,1,226,0,1,109,189,
+    1,49,72,3,117,0,1,18,0,0,141,182,2,150,29,1,70,0,1,119,2,0,192,213,
+    3,0,212,4,44,0,17,41,17,177,0,104,2,83,120,44,32,112,41,1,201,0,134,1,
+    18,122,18,26,2,89,1,0,197,189,60,43,32,122,20,2,5,194,10,5,200,30,6,26,
+    2,16,50,237,126,3,10,0,23,122,74,94,5,7,2,32,122,46,209,1,0,8,2,1,
+    179,66,33,32,45,255,1,18,42,176,187,17,122,10,2,4,29,0,2,12,0,2,29,0,
+    29,120,247,200,5,134,0,5,76,1,15,144,0,50,31,43,144,0,1,23,121,173,0,3,
+    156,0,2,53,1,16,82,50,194,5,105,106,1,224,198,0,192,100,2,254,81,4,162,193,
+    16,45,232,30,4,15,194,15,94,85,0,9,152,95,21,50,241,208,21,40,78,4,3,89,
+    4,26,101,229,42,15,238,229,19,24,42,32,49,20,117,6,26,18,101,21,158,17,110,11,
+    0,1,159,38,29,4,96,113,24,109,55,71,28,47,36,0,2,104,63,31,110,202,90,4,
+    66,32,43,32,110,156,63,13,13,7,5,183,113,1,123,7,5,141,113,5,238,205,182,70,
+    111,114,32,78,86,73,68,73,65,39,113,234,112,99,97,112,97,98,105,108,169,192,49,56,
+    46,48,115,1,1,72,82,19,59,193,4,1,213,4,48,110,100,32,221,2,82,105,110,97,
+    114,121,19,0,0,40,37,9,19,200,15,99,233,19,5,227,30,7,232,234,15,57,221,6,
+    6,160,8,17,99,184,35,191,105,110,116,101,114,108,101,97,118,101,100,193,60,23,3,72,
+    19,15,163,242,1,15,131,61,3,31,50,180,207,19,15,61,0,15,21,66,194,175,11,61,
+    0,23,98,241,207,27,98,154,130,31,16,16,5,10,28,32,15,5,8,58,208,15,27,5,
+    0,15,65,216,16,14,194,97,24,95,109,72,2,200,39,23,95,164,48,3,204,82,1,198,
+    4,68,65,41,32,66,234,79,5,45,4,2,199,1,1,32,0,144,66,41,58,32,117,110,
+    116,105,108,243,229,21,115,213,9,16,111,13,85,1,57,0,6,174,5,23,46,2,21,5,
+    218,5,3,253,20,15,126,131,2,11,18,21,4,178,147,1,144,14,15,190,37,38,4,235,
+    14,20,41,63,32,20,50,215,132,8,202,12,7,71,117,19,56,83,133,49,12,99,91,48,
+    1,33,93,91,36,1,4,171,74,3,139,9,11,200,31,6,187,236,15,133,237,4,25,32,
+    110,30,0,231,41,34,107,44,254,8,3,37,76,2,243,1,0,141,7,2,70,2,1,192,
+    14,13,85,97,19,20,195,0,34,97,115,90,224,0,101,224,4,206,0,25,20,188,30,18,
+    48,185,30,78,50,59,32,109,133,158,17,52,239,169,15,152,41,2,26,52,207,123,25,109,
+    28,123,6,145,4,2,87,2,25,41,110,121,3,127,235,66,32,94,32,113,39,43,0,77,
+    74,112,97,115,91,48,93,91,109,63,1,80,120,46,115,48,49,74,9,38,91,49,18,0,
+    0,4,92,31,20,103,150,9,6,11,237,7,153,244,19,52,152,244,23,50,114,42,5,156,
+    75,0,53,2,18,113,254,159,31,28,245,0,25,5,109,120,21,107,215,0,0,180,5,19,
+    52,154,74,3,178,61,4,167,74,6,152,122,1,117,2,4,220,74,5,22,0,17,50,64,
+    49,3,26,1,3,18,113,1,105,41,36,37,32,69,0,4,1,0,0,27,0,11,19,0,
+    55,94,32,110,108,69,32,54,52,76,1,135,28,98,115,91,104,93,91,110,76,1,3,18,
+    0,2,254,74,5,80,1,31,28,10,2,8,99,0,31,32,99,91,109,70,0,9,158,8,
+    17,97,76,0,37,109,93,86,0,1,151,65,1,43,0,1,234,13,15,55,0,0,10,79,
+    8,15,65,0,11,15,109,3,9,6,216,15,4,75,11,1,214,59,11,130,3,22,59,138,
+    66,18,60,79,16,3,69,79,15,101,4,0,15,254,26,31,0,216,128,33,0,16,157,24,
+    4,28,121,2,4,2,18,101,234,73,1,9,76,9,33,23,21,50,51,16,5,135,8,2,
+    130,8,47,101,41,166,71,11,1,47,0,0,114,77,12,129,71,2,25,0,19,121,233,0,
+    2,12,243,22,77,119,215,33,78,41,66,73,0,26,128,21,44,94,214,13,251,10,13,194,
+    10,31,44,155,233,1,9,37,73,14,142,7,15,111,67,10,15,166,177,12,15,61,250,2,
+    15,35,12,11,6,167,84,15,20,7,14,135,4,116,121,112,101,100,101,102,43,2,63,95,
+    116,59,69,43,38,7,32,6,30,12,151,172,33,97,116,109,197,21,44,156,64,36,97,116,
+    186,28,25,50,62,18,15,12,2,10,31,16,12,2,42,31,16,12,2,5,0,14,221,2,
+    7,221,15,12,2,47,16,16,216,38,25,43,14,201,0,103,21,18,117,0,123,1,62,28,
+    18,93,121,128,9,20,0,4,24,123,15,59,1,0,4,198,11,2,198,4,7,16,26,21,
+    117,13,63,5,34,0,2,107,149,1,166,74,3,20,0,5,47,76,15,225,0,53,15,144,
+    11,1,2,119,81,6,6,9,31,20,107,6,5,15,66,7,32,5,77,6,18,110,92,4,
+    8,65,7,26,110,23,6,6,65,7,26,110,65,7,1,6,6,8,2,6,33,24,98,78,
+    7,11,2,6,22,49,18,0,1,82,99,15,158,12,0,46,47,32,72,77,2,113,1,21,
+    109,161,76,15,216,8,11,15,136,245,4,4,203,8,9,223,8,3,216,8,31,24,135,6,
+    5,12,186,7,15,148,8,28,6,159,7,1,217,0,11,146,7,27,109,146,7,10,154,8,
+    21,107,19,130,1,82,7,4,179,6,9,158,8,0,18,0,11,82,7,9,31,216,2,26,
+    216,15,183,137,5,1,185,229,2,125,200,34,50,40,182,253,28,40,188,12,22,41,73,16,
+    2,154,18,28,105,56,16,0,110,0,7,76,18,15,142,15,1,2,107,15,16,45,185,200,
+    4,10,18,15,192,241,29,21,50,224,229,15,192,241,6,31,99,192,241,2,0,213,1,18,
+    77,152,5,18,78,7,0,31,75,6,18,43,13,49,221,3,76,13,15,210,13,18,2,177,
+    42,4,8,13,1,246,12,15,208,13,21,2,102,43,10,59,0,31,98,121,13,13,1,160,
+    0,11,53,0,6,119,13,6,120,3,2,212,53,12,160,242,2,60,6,7,45,0,3,163,
+    242,15,45,0,0,26,48,45,0,3,0,27,67,105,103,110,32,39,12,7,49,12,3,167,
+    33,42,45,49,47,0,17,50,48,0,25,115,40,107,33,49,44,21,0,10,169,103,15,214,
+    242,4,7,33,0,22,49,33,0,2,105,232,5,37,0,4,89,13,21,48,129,233,52,48,
+    95,49,211,104,3,28,0,13,157,233,15,97,187,4,31,50,20,243,7,3,32,0,15,20,
+    243,1,10,33,0,25,49,33,0,29,49,33,0,16,112,66,0,16,98,41,86,1,29,1,
+    48,44,32,113,17,0,3,116,3,30,112,81,0,16,112,81,0,39,98,49,48,0,23,49,
+    48,0,15,79,242,1,4,203,0,14,149,243,4,194,13,14,149,243,17,12,64,1,0,130,
+    32,17,48,58,19,50,112,48,59,73,1,7,19,0,26,49,39,0,0,2,4,26,113,39,
+    0,1,19,0,29,49,111,0,25,49,111,0,2,19,1,19,49,72,0,22,49,111,0,19,
+    49,72,0,23,49,111,0,6,39,0,5,111,0,6,39,0,4,111,0,15,82,244,14,2,
+    108,4,15,82,244,12,4,55,1,15,82,244,8,7,68,244,15,22,8,25,2,99,244,5,
+    215,226,0,172,98,9,147,244,31,49,79,0,30,1,131,61,31,59,189,0,10,1,183,9,
+    20,43,141,235,11,195,0,31,49,195,0,35,4,61,0,15,177,0,38,15,118,3,14,15,
+    206,2,16,11,23,247,15,100,21,6,14,206,49,28,42,104,83,4,99,21,22,50,99,21,
+    31,50,118,245,20,10,95,51,31,56,123,20,38,15,93,185,15,5,58,18,3,106,250,3,
+    29,18,18,50,155,14,19,50,29,18,10,158,17,21,52,158,17,31,50,158,17,5,22,52,
+    158,17,15,123,10,1,24,50,230,16,15,34,0,6,2,173,18,15,62,15,5,5,163,0,
+    15,223,10,4,22,50,223,10,15,162,0,5,5,131,0,15,229,57,12,35,51,50,253,32,
+    15,54,22,8,2,33,22,15,54,22,27,15,10,246,30,28,49,108,245,14,242,52,15,96,
+    74,28,15,242,52,35,63,49,52,52,185,20,39,14,138,74,15,149,39,8,15,61,255,13,
+    6,187,69,19,16,196,29,31,98,233,11,1,7,117,7,6,250,130,18,44,225,22,3,233,
+    11,22,78,175,237,5,233,11,15,131,17,53,2,110,98,9,131,17,45,54,52,130,17,31,
+    8,81,1,47,15,94,44,37,15,93,44,20,15,142,1,23,15,36,44,52,1,188,18,15,
+    35,44,8,31,49,35,44,29,1,245,159,15,35,44,45,2,213,248,15,86,17,5,0,169,
+    3,9,86,17,2,119,172,15,84,44,13,15,83,44,56,0,150,15,15,185,16,14,47,51,
+    50,185,16,9,47,54,52,184,16,2,15,100,3,13,4,230,17,4,106,3,19,107,100,3,
+    9,93,3,10,37,24,15,106,7,33,3,12,216,15,73,7,29,15,254,248,13,8,13,7,
+    15,71,25,6,0,50,39,18,101,11,40,15,21,7,3,15,58,0,14,15,76,6,9,7,
+    80,59,15,189,0,27,15,171,4,54,1,191,114,10,172,4,2,71,3,10,173,4,15,133,
+    30,33,47,56,59,123,29,33,15,255,8,11,15,202,6,43,2,28,79,9,64,27,31,50,
+    191,1,5,31,52,248,1,2,25,50,13,9,31,8,192,144,11,4,204,120,7,234,62,15,
+    41,17,4,25,52,41,17,17,52,41,17,3,62,0,2,209,1,9,17,128,2,176,33,1,
+    78,41,2,15,125,2,232,28,1,23,31,0,44,35,0,143,32,0,225,13,24,46,183,1,
+    22,52,65,15,4,144,159,0,69,44,17,85,144,76,2,19,141,4,13,0,19,41,152,34,
+    4,169,102,20,52,37,119,98,52,40,120,41,32,94,73,0,7,245,38,80,120,46,115,49,
+    48,97,4,10,211,0,8,140,248,15,8,37,7,9,147,18,31,52,147,18,14,10,95,18,
+    3,198,36,15,2,34,7,2,33,16,10,121,16,0,179,36,2,126,16,3,35,101,15,148,
+    18,1,12,172,34,55,105,109,44,21,34,4,62,34,35,105,109,18,233,0,125,7,7,54,
+    110,4,231,1,19,116,195,119,28,121,239,1,4,127,37,5,241,1,20,44,26,0,15,186,
+    0,8,33,52,32,243,125,80,121,46,115,48,48,236,57,1,201,0,103,121,46,115,49,49,
+    51,220,19,0,152,0,16,114,96,20,3,83,2,33,120,41,25,166,2,240,0,1,177,0,
+    11,163,19,72,111,116,97,108,121,2,13,14,1,1,174,108,19,43,188,119,1,169,108,0,
+    13,0,1,178,161,15,242,1,0,4,126,10,15,243,1,7,15,203,249,25,0,163,48,11,
+    202,249,19,52,202,249,12,11,13,0,147,123,10,219,19,18,76,214,18,31,83,219,19,34,
+    15,118,19,13,18,88,86,0,27,120,65,19,31,120,59,0,16,18,89,45,0,27,121,59,
+    0,28,121,15,45,3,96,252,50,50,93,91,132,8,5,223,32,35,120,41,32,228,12,223,
+    32,5,197,37,15,223,32,7,31,89,223,32,7,10,175,0,47,121,48,159,251,4,7,180,
+    252,15,59,0,5,15,243,252,20,15,63,0,5,31,50,63,0,7,31,50,63,0,16,31,
+    51,63,0,7,31,51,63,0,15,35,120,48,230,96,0,52,0,70,108,44,32,76,136,252,
+    31,120,54,0,8,24,49,54,0,2,232,0,10,58,0,5,241,18,5,253,3,100,97,48,
+    44,32,98,48,198,20,5,254,18,6,32,0,24,49,32,0,6,195,18,10,65,0,22,49,
+    65,0,31,49,65,0,1,23,49,65,0,31,50,65,0,1,22,50,65,0,31,50,65,0,
+    1,23,50,65,0,31,51,65,0,1,22,51,65,0,31,51,65,0,1,23,51,65,0,8,
+    207,4,1,61,20,6,77,97,1,216,19,33,120,48,182,254,3,128,254,2,14,0,2,10,
+    74,14,63,0,31,49,63,0,0,25,49,63,0,31,49,63,0,8,31,98,126,0,0,47,
+    121,48,7,255,3,20,48,7,255,42,51,50,6,255,11,83,0,15,146,0,0,15,90,255,
+    14,15,83,0,12,31,50,83,0,0,31,50,83,0,3,31,50,83,0,20,31,51,83,0,
+    0,31,51,83,0,3,31,51,83,0,5,31,8,204,22,4,12,66,1,13,42,0,5,194,
+    21,12,25,1,13,42,0,21,50,42,0,31,50,42,0,12,21,51,42,0,31,51,42,0,
+    11,6,175,22,3,104,2,0,33,0,48,48,95,48,53,27,7,184,2,13,154,3,31,49,
+    35,0,4,16,49,21,207,5,60,3,15,36,0,3,24,50,30,3,15,35,0,3,6,33,
+    3,31,8,239,22,4,3,216,2,2,175,0,29,49,69,0,28,49,175,0,15,35,0,3,
+    10,175,0,15,36,0,3,9,175,0,15,35,0,3,15,175,0,5,1,88,31,2,22,119,
+    1,185,6,33,48,93,30,224,18,93,253,96,0,225,29,1,15,0,0,12,119,4,1,34,
+    18,115,65,101,15,24,31,28,20,40,63,96,22,105,147,22,1,201,116,15,86,0,37,47,
+    0,24,87,0,6,3,111,22,15,33,0,10,31,50,33,0,13,31,51,175,6,9,15,104,
+    7,13,1,74,0,31,121,110,7,44,15,69,0,14,15,116,7,17,15,69,0,14,15,122,
+    7,17,4,69,0,15,56,11,8,15,48,11,22,14,234,11,7,6,11,2,170,11,15,7,
+    11,1,2,205,45,15,189,10,0,63,114,111,119,172,12,9,9,158,9,19,52,214,2,2,
+    31,18,15,23,8,5,10,207,137,13,195,6,15,194,6,0,3,52,1,2,73,29,20,48,
+    70,8,5,211,6,9,31,0,16,49,149,172,11,146,7,47,44,32,203,6,4,5,30,4,
+    15,48,0,3,12,168,6,37,0,20,43,4,15,49,0,3,31,50,97,0,5,27,51,48,
+    0,47,0,20,100,6,4,4,22,8,15,61,1,19,4,114,18,30,59,244,0,31,48,245,
+    0,29,21,48,149,0,31,49,50,0,5,31,50,99,0,4,31,50,40,1,6,31,51,50,
+    0,4,15,248,0,6,12,199,0,31,49,112,8,11,15,206,0,6,25,49,206,0,15,57,
+    0,9,31,50,57,0,5,31,50,57,0,12,31,51,57,0,5,31,51,57,0,10,5,110,
+    17,3,219,76,7,210,234,1,62,3,3,32,6,0,247,15,5,232,15,3,50,168,15,224,
+    13,32,15,126,33,15,13,140,13,1,96,17,11,231,39,31,41,136,13,3,0,53,27,63,
+    53,54,93,4,12,8,27,50,4,12,31,50,62,12,22,27,51,58,0,31,51,62,12,61,
+    0,32,0,11,253,1,17,50,32,0,6,191,2,43,48,95,229,1,27,51,127,12,9,186,
+    4,15,152,10,0,41,120,50,125,11,31,50,188,11,9,15,132,10,0,41,120,51,63,0,
+    25,51,63,0,15,167,9,16,15,28,9,17,12,97,9,5,100,10,3,188,0,2,69,0,
+    29,50,69,0,31,50,69,0,9,5,127,10,3,194,0,2,69,0,29,51,69,0,31,51,
+    69,0,8,15,60,9,20,21,44,19,16,8,15,0,23,51,90,9,15,55,3,2,0,8,
+    43,10,50,3,15,11,17,23,30,32,235,54,15,230,36,38,15,110,3,1,27,44,233,35,
+    1,214,34,1,29,0,16,91,219,34,3,61,87,108,83,32,42,32,76,93,21,36,1,210,
+    34,2,44,0,31,49,44,0,14,21,50,44,0,31,50,44,0,14,21,51,44,0,31,51,
+    44,0,14,21,52,44,0,31,52,44,0,14,21,53,44,0,31,53,44,0,14,21,54,44,
+    0,31,54,44,0,14,21,55,44,0,31,55,44,0,14,21,56,44,0,31,56,44,0,14,
+    21,57,44,0,31,57,140,1,15,6,185,1,31,49,186,1,16,7,187,1,15,188,1,15,
+    22,49,189,1,31,49,190,1,15,22,49,191,1,31,49,192,1,15,22,49,193,1,31,49,
+    194,1,15,22,49,195,1,31,49,196,1,14,2,195,32,16,112,207,7,16,112,155,7,16,
+    112,102,4,16,112,38,4,16,112,18,30,32,112,53,5,0,0,111,25,32,112,55,5,0,
+    0,233,41,33,112,57,45,0,2,51,0,1,52,0,1,52,187,0,212,0,0,6,0,31,
+    52,143,52,0,19,99,168,35,22,108,116,12,63,59,0,4,99,47,34,31,99,151,8,1,
+    15,93,9,12,15,143,9,31,15,250,8,38,14,57,0,29,50,57,0,47,54,52,57,0,
+    18,29,51,57,0,47,57,54,57,0,1,15,144,42,2,15,174,22,4,1,81,198,7,175,
+    22,1,210,26,19,50,176,22,15,45,42,8,26,98,28,48,3,146,7,15,162,10,12,15,
+    69,1,17,1,51,123,15,64,10,34,15,58,0,3,15,128,1,17,1,96,31,15,116,0,
+    15,30,50,116,0,15,58,0,3,15,187,1,17,1,94,126,15,116,0,15,31,51,40,11,
+    0,15,58,0,2,15,160,16,44,21,115,137,3,6,16,16,4,34,16,26,115,74,39,8,
+    33,0,15,118,10,5,3,112,222,15,0,22,45,0,32,0,15,3,10,0,23,49,3,10,
+    31,49,3,10,1,31,49,191,21,47,1,124,89,15,192,21,40,15,64,0,3,15,131,10,
+    23,15,64,0,3,15,132,10,23,15,64,0,2,15,65,22,34,10,88,3,15,66,22,51,
+    13,84,0,15,212,20,44,15,80,11,24,15,108,20,9,8,71,0,15,82,11,12,1,155,
+    2,15,35,0,2,10,71,0,15,84,11,12,1,193,2,15,35,0,2,31,49,54,5,47,
+    15,252,4,39,15,194,4,39,15,19,4,6,2,31,114,14,16,161,31,54,214,68,20,2,
+    102,76,0,35,87,15,239,69,57,31,50,41,34,10,31,50,41,34,2,4,212,51,15,228,
+    35,13,15,115,41,33,15,181,40,13,7,65,76,15,100,39,17,15,67,0,36,15,66,8,
+    25,11,240,30,39,51,50,65,8,15,72,0,40,9,137,8,15,43,18,18,15,106,9,38,
+    15,233,7,17,15,163,9,59,15,231,7,17,15,220,9,3,15,152,0,18,13,53,19,30,
+    50,53,19,15,57,0,4,31,51,57,0,5,31,51,10,1,11,15,190,0,18,13,152,0,
+    30,51,152,0,15,57,0,4,31,51,57,0,5,31,51,48,1,11,6,194,8,47,50,41,
+    227,8,12,31,51,227,8,4,3,232,6,1,138,30,2,72,51,18,50,72,51,1,10,0,
+    21,50,10,0,24,51,120,51,17,52,59,27,3,28,0,21,51,48,0,21,51,48,0,20,
+    51,48,0,15,227,30,45,2,133,0,13,36,9,24,50,14,23,15,36,9,1,15,36,31,
+    55,2,215,0,13,130,0,24,51,104,22,15,130,0,1,31,51,112,7,53,8,35,28,15,
+    36,0,3,9,35,28,15,35,0,3,31,51,183,7,53,8,142,0,15,36,0,3,9,142,
+    0,15,35,0,3,6,142,0,25,4,63,19,1,151,43,0,255,36,0,235,0,5,30,0,
+    31,51,30,0,0,31,51,60,0,8,31,51,60,0,10,35,51,95,39,170,20,69,8,40,
+    0,163,70,0,48,159,2,203,22,23,101,13,229,1,87,16,3,97,139,21,112,177,159,33,
+    39,115,113,131,3,54,101,2,150,151,0,123,113,0,179,19,63,110,121,46,120,76,21,6,
+    254,164,1,226,22,10,11,58,0,220,62,12,111,166,15,151,76,11,11,79,0,7,43,58,
+    11,76,0,15,172,39,14,31,41,130,39,18,1,158,73,15,40,74,5,2,73,238,0,37,
+    124,24,101,83,28,0,59,174,38,119,111,8,180,0,12,0,17,101,22,1,3,62,157,2,
+    10,120,1,230,225,0,119,127,0,89,169,1,42,0,5,234,135,13,79,21,0,149,8,48,
+    108,101,120,123,96,35,97,110,93,64,15,85,64,24,15,124,71,20,14,40,72,15,227,132,
+    5,18,98,176,24,13,212,122,31,110,251,241,2,0,127,9,37,108,100,243,123,20,41,243,
+    43,8,180,161,7,108,102,21,56,102,102,14,53,123,1,22,116,9,98,0,20,49,31,118,
+    41,116,41,50,108,5,61,94,9,255,125,83,49,41,59,32,121,40,45,20,121,148,84,0,
+    252,47,6,60,64,16,120,220,54,0,44,64,4,114,0,17,43,50,0,23,75,153,94,4,
+    2,34,4,130,23,37,66,44,91,1,5,143,31,2,57,0,28,41,17,50,0,97,0,6,
+    214,64,4,28,42,55,97,103,32,139,58,33,45,98,95,144,17,98,193,64,7,3,1,1,
+    210,47,17,50,203,198,6,208,48,13,109,0,10,108,0,0,78,178,1,82,3,6,230,2,
+    16,98,50,65,1,158,77,23,44,216,1,63,97,116,41,44,0,0,19,45,112,16,1,28,
+    163,8,45,0,0,249,19,23,100,157,167,2,154,2,80,32,119,114,111,116,242,164,1,81,
+    31,1,178,16,15,205,2,7,108,114,111,116,97,116,101,205,2,15,237,66,13,15,236,2,
+    13,15,170,2,0,15,217,2,9,7,112,67,1,14,53,12,216,2,15,210,2,5,14,70,
+    130,15,228,2,6,15,197,2,2,14,196,2,1,107,83,6,138,118,6,216,1,1,25,0,
+    41,75,41,72,132,4,171,71,6,38,0,13,231,2,0,211,107,0,35,0,6,208,107,0,
+    151,124,1,232,50,3,190,57,2,237,1,4,35,5,6,245,1,14,17,80,3,19,11,6,
+    92,1,7,134,2,20,107,118,2,32,110,41,151,30,2,81,1,0,32,0,3,80,1,10,
+    35,0,3,117,81,2,33,2,2,199,18,32,97,115,226,154,5,50,237,3,57,42,15,56,
+    2,7,1,116,80,13,111,56,15,60,26,10,15,210,1,35,15,188,1,1,31,109,188,1,
+    23,20,109,188,1,26,77,188,1,25,109,196,68,13,184,1,20,109,227,109,29,109,180,1,
+    0,150,4,0,95,145,0,21,157,148,95,111,117,116,40,109,44,32,110,149,91,5,90,86,
+    12,107,144,1,55,4,23,99,28,35,5,36,11,0,97,155,15,5,2,5,12,202,81,3,
+    3,2,17,67,42,4,67,41,44,32,67,51,4,3,50,48,131,100,105,97,103,111,110,97,
+    108,47,15,5,29,179,161,72,101,114,109,105,116,105,97,110,58,34,48,10,56,79,8,90,
+    173,15,238,1,5,4,89,0,4,241,1,9,148,1,5,142,1,7,246,63,4,23,167,0,
+    243,69,66,41,0,8,67,120,27,15,0,1,2,36,109,41,171,66,30,48,245,16,0,120,
+    15,0,246,90,52,91,49,55,62,73,6,110,3,0,37,6,22,75,37,6,19,110,37,6,
+    0,101,72,1,56,0,95,120,93,91,121,93,31,6,10,31,110,31,6,1,31,107,31,6,
+    0,2,104,6,1,86,0,87,121,93,91,120,93,193,246,2,63,227,0,149,132,41,39,115,
+    235,226,2,56,195,59,119,115,44,184,84,5,84,90,2,239,182,4,163,8,19,119,201,85,
+    4,147,234,3,179,163,15,159,8,30,0,79,9,10,153,3,15,157,8,16,15,86,80,8,
+    15,208,79,9,15,159,245,7,31,97,157,8,4,31,107,157,8,12,27,75,185,5,31,8,
+    253,3,2,15,126,8,13,7,41,2,19,109,41,2,31,77,78,8,1,15,41,2,1,0,
+    121,214,15,72,8,9,7,66,70,3,41,2,11,110,0,30,121,110,0,31,120,188,8,3,
+    4,173,10,10,90,2,13,0,8,3,39,0,2,100,73,1,52,67,52,63,32,45,21,0,
+    0,165,8,5,12,0,6,32,8,16,97,82,148,3,9,122,7,155,0,11,158,8,4,235,
+    2,12,76,2,99,109,105,114,114,111,114,7,0,5,245,3,29,12,183,0,15,49,1,0,
+    4,239,64,21,97,185,72,8,30,80,34,38,38,90,68,17,61,28,0,0,229,156,4,198,
+    0,3,196,15,15,31,1,15,31,12,31,1,42,16,67,43,92,14,174,0,6,103,73,15,
+    80,91,30,111,100,111,117,98,108,101,81,91,5,15,225,182,8,2,43,130,7,121,177,32,
+    49,54,167,122,11,249,182,4,200,189,107,59,32,98,111,120,101,158,231,1,134,97,3,35,
+    177,6,49,148,70,40,120,32,47,35,139,21,114,18,157,2,224,129,3,125,127,66,40,120,
+    32,37,12,0,22,94,34,213,67,47,32,40,56,60,0,54,41,41,41,157,21,11,37,22,
+    38,51,50,37,22,31,56,19,92,68,11,87,1,15,20,92,24,8,167,156,3,159,59,3,
+    157,97,20,56,165,76,3,1,146,26,56,26,59,19,119,90,179,81,115,119,105,122,122,82,
+    89,1,93,117,34,120,44,129,125,21,120,242,56,15,20,1,1,31,56,39,93,54,31,98,
+    20,1,63,7,142,13,7,58,65,19,56,158,65,8,38,93,4,99,0,15,76,16,1,5,
+    127,0,15,197,92,2,4,30,0,8,47,16,15,50,0,0,4,19,0,3,181,90,7,54,
+    0,2,11,0,1,110,92,3,11,0,15,111,92,13,3,61,0,15,112,92,27,12,24,92,
+    7,130,0,15,25,92,0,3,138,0,3,142,11,8,14,0,3,245,29,3,19,0,3,59,
+    54,7,14,0,13,43,13,8,13,1,8,165,2,2,82,70,3,167,89,15,68,89,9,2,
+    41,0,7,10,77,27,101,183,159,5,34,87,37,0,12,167,77,2,53,0,31,37,185,89,
+    5,1,237,59,31,41,130,25,62,23,56,83,6,31,122,42,89,39,3,79,1,15,43,89,
+    19,5,96,1,15,44,89,34,14,62,0,15,45,89,21,9,35,2,47,0,16,36,2,12,
+    29,32,35,2,15,97,9,4,14,145,0,15,50,89,17,2,41,9,49,108,105,112,239,59,
+    3,47,150,3,23,7,21,94,154,87,88,60,60,32,54,51,148,42,6,156,2,13,224,88,
+    5,27,0,15,225,88,3,14,221,88,2,40,101,6,44,27,0,211,9,1,200,98,0,175,
+    113,5,229,3,0,216,40,3,79,63,37,105,109,13,0,0,188,144,17,101,144,62,53,56,
+    93,91,189,138,7,194,88,47,105,109,30,0,9,25,48,154,130,17,107,2,100,41,101,112,
+    118,156,3,29,120,4,26,6,15,17,88,7,19,40,120,79,18,94,36,128,7,5,87,12,
+    239,209,4,76,0,3,116,3,13,17,81,2,87,63,15,80,0,10,4,53,2,18,95,25,
+    1,0,22,1,0,30,2,2,12,0,8,202,113,15,111,62,2,26,20,195,2,15,135,80,
+    1,8,198,1,5,136,80,22,105,101,80,20,101,166,29,0,43,89,0,218,215,4,35,1,
+    21,94,105,207,2,114,80,17,20,164,0,19,105,225,206,16,120,118,9,1,170,0,6,18,
+    0,0,49,19,4,229,2,34,95,114,60,60,16,98,35,0,2,9,0,66,109,105,110,117,
+    16,46,15,214,0,2,31,50,214,0,37,31,98,138,131,1,22,98,198,0,97,0,28,42,
+    32,49,52,134,82,17,20,152,0,4,193,0,1,16,0,0,88,2,18,93,250,62,2,85,
+    0,1,250,62,1,69,126,48,120,46,121,252,62,0,85,3,2,60,0,2,194,0,1,47,
+    0,19,45,58,0,8,92,245,3,89,225,2,38,1,1,90,225,2,50,1,17,44,15,1,
+    31,41,43,0,0,2,63,1,11,43,0,1,177,61,15,86,0,10,1,55,0,5,83,1,
+    15,89,0,13,5,46,0,23,114,222,87,5,142,7,1,174,40,9,81,7,15,104,3,6,
+    63,44,0,20,134,3,8,9,78,71,9,87,4,15,210,88,44,0,75,71,5,150,66,15,
+    94,6,9,15,250,87,25,4,97,6,15,251,87,11,15,5,8,13,6,240,2,15,226,5,
+    16,5,255,87,7,124,1,12,0,88,15,67,5,9,15,229,87,24,5,45,0,1,99,0,
+    1,250,125,4,131,72,0,148,13,2,1,87,19,60,247,74,5,65,87,6,5,2,15,66,
+    87,38,6,186,13,1,160,177,1,45,141,2,158,71,15,176,70,9,2,196,0,12,160,70,
+    31,59,166,34,12,15,129,12,26,15,185,5,3,11,213,86,15,5,6,20,20,28,19,5,
+    15,13,12,10,47,51,50,160,0,25,15,169,11,11,23,50,86,20,11,200,6,3,199,6,
+    15,124,6,32,15,237,5,4,2,42,5,15,125,71,27,15,23,10,44,15,168,225,15,11,
+    144,115,8,65,153,24,40,36,3,15,249,99,60,31,56,137,77,9,79,56,52,51,50,116,
+    110,21,15,217,1,5,1,147,127,15,65,37,37,31,56,52,12,15,15,48,12,32,31,49,
+    48,12,62,31,56,97,1,35,0,56,119,31,48,97,1,16,9,90,10,24,49,90,10,26,
+    49,90,10,22,52,182,6,30,49,90,10,15,30,0,4,31,48,193,149,4,21,49,172,113,
+    15,82,7,20,15,96,0,1,6,82,7,15,30,0,1,15,62,2,6,0,64,29,22,110,
+    252,255,15,115,73,59,31,56,114,73,44,0,153,1,31,48,120,90,17,4,131,7,15,121,
+    90,12,10,39,0,11,77,16,5,16,35,13,79,16,1,39,60,3,60,0,9,88,71,5,
+    99,16,15,19,72,5,6,186,1,15,20,72,26,15,72,17,0,15,92,60,1,9,13,16,
+    4,129,149,2,193,107,15,68,0,3,15,93,71,4,8,72,0,15,94,71,25,12,176,48,
+    1,30,120,13,95,71,31,122,127,57,21,15,39,17,45,15,17,49,6,15,167,15,15,15,
+    142,71,23,14,60,0,15,143,71,7,15,136,15,12,15,65,91,11,7,112,2,15,232,90,
+    12,15,162,0,5,15,26,64,23,1,216,205,2,117,26,16,112,131,182,1,133,108,16,110,
+    69,141,67,112,101,97,116,225,184,34,115,116,99,151,7,65,7,4,196,149,22,108,54,10,
+    9,246,70,3,194,27,0,125,61,0,13,6,4,200,159,16,40,164,84,100,95,116,41,32,
+    40,88,70,24,18,41,119,169,4,97,222,31,12,212,0,5,15,212,61,6,29,8,58,5,
+    9,16,57,5,224,56,5,145,4,5,247,3,9,19,45,15,77,1,6,15,215,71,27,6,
+    55,0,15,216,71,14,15,59,0,7,15,15,60,30,6,59,0,15,16,60,14,15,134,189,
+    6,15,172,1,6,22,88,162,1,0,215,1,3,27,17,3,8,170,1,6,4,2,152,151,
+    16,102,41,2,2,158,2,21,49,118,6,2,109,141,16,49,149,83,35,116,111,197,32,4,
+    73,243,10,188,0,15,11,70,9,11,43,0,2,65,50,6,99,5,8,66,50,15,46,0,
+    0,31,49,46,0,1,31,49,46,0,5,31,50,46,0,1,31,50,46,0,5,31,51,46,
+    0,1,20,51,46,0,25,4,147,59,0,206,3,52,48,95,48,23,0,25,49,23,0,31,
+    49,40,40,0,0,144,41,15,33,40,0,0,25,41,15,248,2,14,15,8,60,38,15,86,
+    4,39,31,59,155,5,10,11,243,59,15,103,0,7,15,4,76,19,12,62,2,15,31,72,
+    8,14,134,1,31,49,134,1,3,31,49,134,1,3,31,49,134,1,3,79,49,95,51,59,
+    199,0,44,7,211,68,15,124,7,42,15,234,47,8,15,34,79,21,15,71,0,52,9,49,
+    48,15,115,5,6,2,252,68,15,34,4,7,3,84,16,15,10,18,53,3,125,234,5,11,
+    18,0,127,0,15,209,106,0,9,17,17,1,247,35,9,18,17,2,136,161,15,129,16,9,
+    2,68,36,12,219,103,31,59,30,27,23,10,28,43,15,38,27,25,15,58,0,2,11,225,
+    10,15,224,10,2,31,41,180,10,19,15,70,43,10,12,243,9,15,236,42,28,13,71,19,
+    15,237,42,31,13,67,0,15,238,42,2,27,16,52,4,15,253,41,46,5,7,12,15,254,
+    41,8,3,113,32,6,93,1,15,189,41,16,6,45,0,15,190,41,14,15,124,1,5,15,
+    155,41,4,15,141,20,14,15,157,1,14,15,158,41,12,15,20,21,9,5,159,41,12,179,
+    38,6,240,0,15,185,40,41,15,11,1,5,15,110,40,3,15,117,21,11,15,163,0,8,
+    15,87,39,21,15,143,0,5,14,15,39,12,39,5,10,184,38,15,182,2,0,8,210,34,
+    15,103,0,5,15,202,37,18,13,174,1,15,203,37,31,15,33,2,5,10,204,37,11,197,
+    0,15,188,36,11,6,108,1,15,189,36,36,12,20,1,15,146,36,4,14,142,0,15,147,
+    36,19,15,204,0,17,31,12,204,0,41,80,44,32,67,44,0,
+};
 
 static const uint32_t bundle_nvidia_h100_lines[] = {
     0, 100, 160, 202, 204, 230, 232, 233, 278, 301, 369, 437,
@@ -5259,431 +2701,431 @@ static const uint32_t bundle_nvidia_h100_lines[] = {
     1907, 1946, 1971, 2007, 2037, 2095, 2134, 2188, 2191, 2194, 2270, 2362,
     2459, 2511, 2548, 2606, 2702, 2719, 2766, 2849, 2926, 2979, 3037, 3126,
     3220, 3294, 3361, 3430, 3480, 3548, 3611, 3706, 3720, 3799, 3846, 3858,
-    3931, 3945, 4096, 4186, 4199, 4212, 4243, 4285, 4331, 4340, 4377, 4395,
-    4446, 4497, 4554, 4612, 4634, 4656, 4706, 4788, 4880, 4938, 4993, 5052,
-    5136, 5189, 5254, 5323, 5397, 5469, 5485, 5558, 5622, 5664, 5680, 5696,
-    5770, 5813, 5898, 5974, 6052, 6107, 6186, 6243, 6246, 6296, 6325, 6389,
-    6408, 6424, 6453, 6482, 6511, 6528, 6574, 6603, 6631, 6647, 6684, 6771,
-    6828, 6843, 6863, 6894, 6897, 6913, 6942, 6968, 7052, 7136, 7154, 7173,
-    7185, 7197, 7208, 7250, 7283, 7324, 7396, 7425, 7442, 7458, 7499, 7575,
-    7651, 7708, 7724, 7755, 7826, 7879, 7882, 7916, 7987, 8055, 8084, 8113,
-    8172, 8175, 8192, 8250, 8342, 8368, 8431, 8462, 8478, 8507, 8536, 8565,
-    8620, 8634, 8643, 8672, 8730, 8804, 8835, 8897, 8912, 8920, 8957, 8988,
-    9045, 9117, 9131, 9153, 9237, 9299, 9327, 9384, 9406, 9490, 9544, 9585,
-    9649, 9750, 9850, 9885, 9923, 9976, 10033, 10062, 10085, 10178, 10240, 10276,
-    10354, 10423, 10476, 10518, 10561, 10597, 10656, 10667, 10767, 10803, 10891, 10920,
-    10956, 11034, 11120, 11178, 11188, 11269, 11320, 11346, 11352, 11438, 11515, 11547,
-    11581, 11661, 11689, 11746, 11827, 11883, 11979, 12034, 12103, 12143, 12196, 12288,
-    12352, 12417, 12460, 12542, 12638, 12699, 12748, 12836, 12932, 13033, 13133, 13146,
-    13239, 13269, 13361, 13398, 13479, 13502, 13590, 13628, 13716, 13754, 13845, 13886,
-    13977, 14018, 14112, 14148, 14242, 14336, 14421, 14515, 14534, 14623, 14646, 14665,
-    14754, 14773, 14862, 14881, 14970, 15056, 15148, 15192, 15282, 15350, 15435, 15470,
-    15565, 15664, 15762, 15773, 15844, 15909, 15978, 16076, 16147, 16245, 16279, 16384,
-    16485, 16532, 16615, 16643, 16656, 16733, 16748, 16846, 16933, 16987, 17059, 17375,
-    17405, 17490, 17566, 17645, 17724, 17803, 17882, 17961, 18040, 18119, 18198, 18239,
-    18311, 18355, 18368, 18433, 18472, 18487, 18547, 18596, 18630, 18691, 18724, 18765,
-    18796, 18857, 18890, 18931, 18982, 19049, 19120, 19187, 19232, 19322, 19412, 19460,
-    19527, 19568, 19650, 19698, 19738, 19829, 19925, 20004, 20096, 20135, 20231, 20328,
-    20374, 20480, 20531, 20590, 20667, 20730, 20792, 20816, 20841, 20867, 20903, 20944,
-    20988, 21066, 21158, 21245, 21285, 21356, 21404, 21478, 21520, 21572, 21622, 21709,
-    21796, 21845, 21869, 21943, 21997, 22015, 22046, 22080, 22116, 22178, 22209, 22229,
-    22318, 22328, 22347, 22404, 22444, 22460, 22474, 22492, 22569, 22574, 22592, 22666,
-    22721, 22768, 22784, 22804, 22825, 22846, 22870, 22948, 22985, 23038, 23089, 23150,
-    23226, 23312, 23398, 23434, 23478, 23557, 23602, 23619, 23646, 23731, 23811, 23889,
-    23944, 24023, 24082, 24115, 24132, 24135, 24175, 24215, 24218, 24253, 24324, 24362,
-    24388, 24439, 24498, 24576, 24649, 24666, 24674, 24687, 24699, 24775, 24853, 24890,
-    24943, 24994, 25055, 25131, 25221, 25307, 25339, 25383, 25462, 25507, 25524, 25551,
-    25636, 25716, 25794, 25849, 25928, 25987, 26019, 26054, 26089, 26160, 26203, 26240,
-    26279, 26356, 26369, 26412, 26451, 26522, 26541, 26580, 26628, 26674, 26707, 26715,
-    26743, 26784, 26862, 26899, 26952, 27003, 27064, 27140, 27230, 27323, 27348, 27392,
-    27471, 27516, 27533, 27560, 27640, 27699, 27713, 27743, 27754, 27793, 27879, 27968,
-    27982, 28041, 28053, 28110, 28152, 28214, 28228, 28290, 28350, 28379, 28421, 28488,
-    28532, 28599, 28672, 28734, 28755, 28768, 28835, 28868, 28930, 28950, 29008, 29086,
-    29119, 29196, 29208, 29219, 29250, 29333, 29364, 29432, 29470, 29488, 29502, 29531,
-    29601, 29668, 29687, 29698, 29783, 29795, 29824, 29880, 29922, 29948, 29985, 30047,
-    30083, 30167, 30177, 30191, 30239, 30325, 30332, 30360, 30389, 30409, 30475, 30497,
-    30596, 30681, 30729, 30807, 30829, 30887, 30910, 30947, 31039, 31058, 31150, 31237,
-    31277, 31348, 31396, 31470, 31512, 31564, 31614, 31663, 31728, 31791, 31833, 31847,
-    31868, 31954, 32018, 32071, 32128, 32200, 32217, 32243, 32260, 32280, 32300, 32327,
-    32342, 32391, 32469, 32561, 32589, 32622, 32695, 32768, 32810, 32883, 32952, 32969,
-    33006, 33023, 33052, 33080, 33128, 33145, 33196, 33211, 33224, 33240, 33262, 33296,
-    33323, 33399, 33461, 33475, 33546, 33573, 33670, 33696, 33748, 33765, 33812, 33829,
-    33860, 33915, 33929, 33943, 34004, 34035, 34064, 34081, 34143, 34163, 34179, 34208,
-    34232, 34272, 34310, 34360, 34436, 34498, 34512, 34566, 34596, 34645, 34722, 34781,
-    34858, 34913, 34953, 34983, 35007, 35081, 35116, 35189, 35228, 35299, 35318, 35332,
-    35376, 35406, 35448, 35548, 35647, 35659, 35727, 35762, 35777, 35796, 35825, 35850,
-    35887, 35901, 35930, 35996, 36004, 36033, 36047, 36090, 36132, 36210, 36307, 36380,
-    36474, 36512, 36543, 36601, 36679, 36747, 36864, 36919, 36982, 37060, 37154, 37212,
-    37285, 37340, 37403, 37456, 37519, 37572, 37639, 37691, 37732, 37785, 37838, 37922,
-    37963, 37976, 38009, 38035, 38116, 38197, 38242, 38284, 38323, 38364, 38436, 38465,
-    38482, 38498, 38539, 38615, 38691, 38748, 38764, 38795, 38866, 38919, 38922, 38956,
-    39027, 39095, 39124, 39153, 39213, 39219, 39277, 39325, 39373, 39450, 39501, 39561,
-    39611, 39678, 39739, 39815, 39872, 39949, 39981, 40053, 40100, 40151, 40199, 40249,
-    40278, 40342, 40399, 40467, 40531, 40581, 40641, 40679, 40728, 40776, 40826, 40855,
-    40960, 41017, 41085, 41149, 41202, 41283, 41345, 41377, 41434, 41487, 41568, 41622,
-    41667, 41731, 41775, 41863, 41945, 42037, 42102, 42170, 42213, 42289, 42346, 42406,
-    42425, 42454, 42482, 42519, 42603, 42616, 42642, 42661, 42676, 42709, 42750, 42767,
-    42798, 42829, 42882, 42950, 42979, 43018, 43036, 43065, 43096, 43158, 43173, 43181,
-    43213, 43244, 43301, 43350, 43386, 43435, 43491, 43546, 43609, 43620, 43652, 43713,
-    43753, 43826, 43871, 43961, 44015, 44054, 44057, 44133, 44162, 44191, 44228, 44297,
-    44338, 44378, 44425, 44511, 44517, 44579, 44613, 44640, 44704, 44714, 44801, 44891,
-    44932, 45014, 45056, 45107, 45152, 45208, 45258, 45311, 45345, 45363, 45403, 45418,
-    45494, 45508, 45524, 45610, 45622, 45668, 45690, 45737, 45821, 45870, 45929, 45986,
-    46050, 46134, 46202, 46273, 46327, 46403, 46453, 46494, 46534, 46588, 46670, 46762,
-    46820, 46885, 46954, 47021, 47081, 47100, 47129, 47157, 47194, 47281, 47296, 47380,
-    47464, 47483, 47495, 47534, 47605, 47677, 47708, 47739, 47773, 47841, 47870, 47899,
-    47938, 48015, 48044, 48095, 48126, 48155, 48189, 48229, 48243, 48259, 48305, 48372,
-    48434, 48510, 48567, 48644, 48676, 48749, 48797, 48857, 48914, 48965, 49025, 49085,
-    49152, 49236, 49320, 49384, 49437, 49508, 49664, 49694, 49709, 49800, 49896, 49988,
-    50046, 50099, 50161, 50223, 50247, 50272, 50298, 50347, 50378, 50414, 50434, 50453,
-    50510, 50528, 50546, 50566, 50640, 50683, 50768, 50855, 50867, 50931, 50959, 50981,
-    51003, 51063, 51126, 51182, 51192, 51266, 51321, 51359, 51390, 51449, 51478, 51537,
-    51554, 51628, 51671, 51756, 51843, 51855, 51946, 51968, 51990, 52050, 52113, 52169,
-    52243, 52298, 52336, 52367, 52426, 52469, 52546, 52594, 52679, 52774, 52865, 52887,
-    52909, 52969, 53032, 53088, 53098, 53172, 53248, 53286, 53317, 53376, 53469, 53514,
-    53554, 53576, 53585, 53624, 53666, 53699, 53761, 53782, 53794, 53827, 53913, 53999,
-    54016, 54075, 54087, 54144, 54206, 54220, 54282, 54342, 54371, 54412, 54479, 54523,
-    54590, 54657, 54699, 54729, 54784, 54823, 54863, 54893, 54917, 54990, 55061, 55075,
-    55118, 55162, 55192, 55233, 55275, 55339, 55372, 55426, 55498, 55974, 56004, 56083,
-    56162, 56241, 56320, 56399, 56466, 56557, 56653, 56677, 56702, 56726, 56757, 56837,
-    56896, 56969, 56986, 57066, 57125, 57196, 57276, 57344, 57358, 57388, 57445, 57487,
-    57549, 57570, 57601, 57631, 57680, 57739, 57816, 57871, 57911, 57941, 57985, 58015,
-    58057, 58139, 58199, 58245, 58274, 58299, 58340, 58398, 58460, 58515, 58544, 58602,
-    58678, 58770, 58820, 58857, 58939, 59004, 59080, 59137, 59170, 59242, 59318, 59355,
-    59395, 59442, 59504, 59568, 59619, 59664, 59717, 59730, 59789, 59865, 59902, 59991,
-    60088, 60167, 60255, 60283, 60345, 60407, 60432, 60458, 60506, 60529, 60561, 60580,
-    60599, 60655, 60672, 60689, 60763, 60768, 60784, 60803, 60879, 60936, 60994, 61028,
-    61100, 61118, 61194, 61251, 61283, 61324, 61440, 61481, 61518, 61557, 61627, 61674,
-    61722, 61798, 61855, 61915, 62004, 62074, 62101, 62164, 62236, 62267, 62343, 62429,
-    62476, 62507, 62578, 62631, 62665, 62736, 62804, 62833, 62892, 62914, 62962, 63020,
-    63096, 63158, 63185, 63242, 63265, 63339, 63344, 63378, 63450, 63487, 63526, 63596,
-    63650, 63690, 63754, 63804, 63831, 63860, 63873, 63892, 63927, 63990, 64041, 64090,
-    64136, 64218, 64286, 64308, 64380, 64437, 64513, 64570, 64627, 64678, 64707, 64772,
-    64829, 64871, 64900, 64916, 64973, 65034, 65095, 65156, 65181, 65266, 65318, 65374,
-    65402, 65430, 65458, 65536, 65631, 65728, 65754, 65816, 65871, 65914, 65956, 65969,
-    66002, 66043, 66084, 66124, 66159, 66199, 66234, 66274, 66309, 66349, 66384, 66417,
-    66498, 66519, 66600, 66621, 66703, 66765, 66847, 66909, 66991, 67053, 67135, 67197,
-    67293, 67331, 67372, 67413, 67454, 67495, 67527, 67608, 67640, 67721, 67754, 67796,
-    67826, 67856, 67912, 67939, 67983, 68027, 68057, 68113, 68155, 68210, 68240, 68270,
-    68304, 68363, 68393, 68423, 68457, 68516, 68546, 68576, 68610, 68669, 68691, 68754,
-    68821, 68888, 68955, 68978, 69009, 69056, 69080, 69153, 69225, 69282, 69309, 69374,
-    69431, 69508, 69567, 69583, 69599, 69615, 69632, 69657, 69669, 69696, 69729, 69768,
-    69858, 69922, 70011, 70056, 70125, 70179, 70211, 70258, 70304, 70351, 70439, 70489,
-    70575, 70655, 70697, 70740, 70781, 70799, 70824, 70866, 70882, 70913, 70942, 70960,
-    70978, 70996, 71085, 71182, 71240, 71302, 71327, 71353, 71401, 71424, 71456, 71492,
-    71512, 71531, 71588, 71606, 71624, 71644, 71720, 71777, 71835, 71869, 71941, 71959,
-    72035, 72092, 72134, 72210, 72252, 72322, 72370, 72446, 72503, 72559, 72622, 72694,
-    72762, 72784, 72832, 72890, 72966, 72989, 73063, 73135, 73205, 73269, 73358, 73454,
-    73546, 73608, 73632, 73657, 73728, 73776, 73807, 73843, 73901, 73918, 73994, 74051,
-    74127, 74141, 74171, 74229, 74285, 74326, 74388, 74409, 74440, 74494, 74533, 74556,
-    74628, 74698, 74741, 74782, 74858, 74894, 74958, 75014, 75073, 75104, 75168, 75232,
-    75296, 75352, 75411, 75501, 75554, 75613, 75672, 75731, 75822, 75914, 75972, 76030,
-    76093, 76119, 76190, 76239, 76334, 76352, 76401, 76441, 76457, 76471, 76487, 76564,
-    76569, 76586, 76660, 76715, 76735, 76755, 76833, 76876, 76956, 77015, 77074, 77152,
-    77232, 77291, 77350, 77412, 77489, 77513, 77587, 77622, 77695, 77824, 77918, 77949,
-    78007, 78080, 78135, 78229, 78302, 78367, 78436, 78469, 78508, 78580, 78611, 78645,
-    78674, 78722, 78770, 78817, 78889, 78980, 79042, 79104, 79181, 79255, 79298, 79383,
-    79463, 79541, 79596, 79622, 79672, 79743, 79786, 79871, 79951, 80029, 80084, 80126,
-    80211, 80291, 80369, 80424, 80482, 80538, 80567, 80629, 80650, 80722, 80799, 80873,
-    80944, 80958, 81030, 81121, 81217, 81275, 81337, 81361, 81386, 81410, 81441, 81511,
-    81591, 81650, 81723, 81740, 81811, 81920, 81979, 81994, 82025, 82082, 82111, 82148,
-    82174, 82236, 82257, 82288, 82337, 82396, 82451, 82475, 82514, 82564, 82591, 82620,
-    82633, 82652, 82715, 82779, 82830, 82879, 82925, 82996, 83053, 83082, 83134, 83172,
-    83190, 83285, 83348, 83390, 83423, 83464, 83504, 83522, 83556, 83638, 83719, 83741,
-    83823, 83886, 83949, 84013, 84051, 84072, 84114, 84170, 84211, 84258, 84330, 84387,
-    84414, 84471, 84530, 84546, 84558, 84585, 84675, 84738, 84801, 84865, 84899, 84954,
-    85000, 85035, 85077, 85118, 85160, 85176, 85207, 85279, 85343, 85394, 85442, 85483,
-    85567, 85625, 85672, 85719, 85761, 85803, 85845, 85888, 85931, 86016, 86109, 86166,
-    86230, 86284, 86338, 86351, 86395, 86438, 86481, 86524, 86567, 86610, 86653, 86696,
-    86739, 86782, 86825, 86870, 86915, 86960, 87005, 87050, 87095, 87192, 87200, 87237,
-    87264, 87293, 87349, 87405, 87453, 87494, 87535, 87604, 87685, 87706, 87787, 87808,
-    87829, 87861, 87882, 87914, 87935, 87965, 87995, 88039, 88083, 88169, 88210, 88247,
-    88287, 88360, 88418, 88448, 88505, 88561, 88617, 88673, 88729, 88817, 88913, 88946,
-    88987, 89028, 89069, 89110, 89190, 89248, 89282, 89365, 89387, 89470, 89492, 89575,
-    89597, 89680, 89702, 89785, 89807, 89890, 89912, 89995, 90017, 90112, 90134, 90217,
-    90281, 90320, 90352, 90373, 90405, 90426, 90458, 90479, 90511, 90532, 90575, 90605,
-    90635, 90665, 90695, 90751, 90795, 90839, 90883, 90927, 91011, 91074, 91147, 91205,
-    91233, 91261, 91296, 91344, 91392, 91440, 91488, 91536, 91584, 91632, 91675, 91718,
-    91761, 91804, 91847, 91890, 91933, 91977, 92021, 92065, 92109, 92153, 92197, 92241,
-    92313, 92371, 92427, 92469, 92536, 92605, 92690, 92775, 92860, 92945, 93030, 93115,
-    93200, 93241, 93283, 93356, 93414, 93443, 93500, 93588, 93668, 93726, 93809, 93873,
-    93914, 93955, 93996, 94037, 94078, 94119, 94160, 94208, 94238, 94268, 94298, 94328,
-    94358, 94388, 94466, 94537, 94591, 94678, 94690, 94723, 94764, 94781, 94812, 94865,
-    94922, 94995, 95053, 95082, 95139, 95197, 95224, 95298, 95358, 95411, 95462, 95500,
-    95581, 95635, 95688, 95767, 95817, 95858, 95956, 95968, 96001, 96020, 96033, 96112,
-    96148, 96196, 96291, 96354, 96395, 96471, 96538, 96604, 96676, 96754, 96832, 96898,
-    96981, 97043, 97134, 97143, 97178, 97242, 97250, 97308, 97316, 97382, 97460, 97512,
-    97593, 97612, 97657, 97704, 97805, 97845, 97941, 97966, 98004, 98051, 98102, 98154,
-    98203, 98304, 98358, 98425, 98505, 98517, 98586, 98629, 98681, 98759, 98811, 98863,
-    98941, 98993, 99045, 99123, 99175, 99264, 99320, 99386, 99406, 99477, 99490, 99546,
-    99622, 99698, 99785, 99841, 99918, 99998, 100076, 100154, 100232, 100321, 100397, 100473,
-    100549, 100625, 100712, 100760, 100812, 100892, 100904, 100993, 101042, 101122, 101165, 101241,
-    101300, 101351, 101378, 101432, 101456, 101555, 101620, 101677, 101715, 101800, 101829, 101909,
-    101942, 101992, 102046, 102117, 102177, 102225, 102248, 102302, 102400, 102451, 102552, 102595,
-    102607, 102653, 102662, 102731, 102782, 102804, 102856, 102894, 102970, 103028, 103086, 103138,
-    103196, 103249, 103306, 103363, 103420, 103483, 103547, 103595, 103635, 103690, 103738, 103768,
-    103857, 103895, 103951, 103967, 104025, 104054, 104070, 104099, 104136, 104152, 104181, 104210,
-    104224, 104276, 104337, 104376, 104431, 104465, 104537, 104592, 104611, 104645, 104659, 104688,
-    104720, 104796, 104827, 104855, 104883, 104911, 104939, 105005, 105029, 105045, 105074, 105103,
-    105139, 105194, 105223, 105248, 105282, 105298, 105327, 105355, 105433, 105462, 105513, 105523,
-    105564, 105614, 105671, 105731, 105753, 105783, 105804, 105833, 105862, 105911, 105959, 106023,
-    106083, 106119, 106192, 106248, 106306, 106496, 106591, 106638, 106690, 106725, 106739, 106755,
-    106784, 106850, 106920, 106946, 106979, 106995, 107007, 107038, 107093, 107112, 107131, 107150,
-    107169, 107198, 107244, 107273, 107325, 107350, 107377, 107393, 107424, 107453, 107482, 107534,
-    107575, 107628, 107687, 107747, 107776, 107798, 107832, 107906, 107983, 108047, 108116, 108214,
-    108311, 108400, 108498, 108548, 108582, 108617, 108661, 108705, 108783, 108860, 108951, 109049,
-    109101, 109137, 109198, 109252, 109348, 109434, 109511, 109524, 109540, 109579, 109610, 109707,
-    109782, 109822, 109878, 109890, 109973, 110028, 110088, 110173, 110227, 110300, 110364, 110442,
-    110500, 110592, 110648, 110738, 110755, 110831, 110907, 110923, 110952, 110981, 110995, 111080,
-    111135, 111191, 111210, 111293, 111303, 111321, 111352, 111391, 111421, 111464, 111485, 111519,
-    111590, 111626, 111695, 111729, 111791, 111837, 111906, 111935, 111964, 111992, 112030, 112122,
-    112189, 112209, 112264, 112303, 112334, 112363, 112395, 112476, 112509, 112569, 112610, 112662,
-    112730, 112770, 112807, 112840, 112872, 112925, 112942, 112973, 113043, 113081, 113115, 113161,
-    113198, 113267, 113309, 113393, 113406, 113483, 113508, 113534, 113563, 113637, 113736, 113774,
-    113859, 113898, 113974, 114026, 114056, 114132, 114180, 114219, 114280, 114335, 114417, 114470,
-    114530, 114597, 114688, 114778, 114854, 114870, 114899, 114928, 114967, 115022, 115043, 115077,
-    115111, 115173, 115202, 115231, 115308, 115337, 115369, 115420, 115456, 115487, 115521, 115571,
-    115638, 115680, 115742, 115818, 115875, 115952, 115984, 116057, 116121, 116193, 116240, 116263,
-    116313, 116373, 116407, 116477, 116493, 116527, 116577, 116587, 116646, 116675, 116737, 116788,
-    116848, 116946, 116980, 117024, 117068, 117144, 117235, 117283, 117319, 117383, 117433, 117527,
-    117624, 117689, 117741, 117841, 117923, 118019, 118098, 118141, 118174, 118227, 118239, 118280,
-    118297, 118356, 118405, 118422, 118518, 118557, 118578, 118613, 118648, 118717, 118751, 118784,
-    118854, 118943, 119034, 119126, 119142, 119195, 119257, 119319, 119355, 119385, 119409, 119485,
-    119542, 119575, 119604, 119630, 119670, 119735, 119762, 119827, 119854, 119894, 119911, 119919,
-    120008, 120075, 120093, 120124, 120163, 120193, 120236, 120257, 120291, 120362, 120394, 120445,
-    120474, 120506, 120540, 120602, 120644, 120713, 120742, 120771, 120798, 120851, 120892, 120951,
-    121016, 121055, 121087, 121156, 121190, 121260, 121325, 121355, 121424, 121459, 121549, 121640,
-    121732, 121783, 121846, 121915, 121993, 122051, 122086, 122152, 122169, 122187, 122208, 122242,
-    122276, 122338, 122367, 122396, 122423, 122485, 122562, 122613, 122661, 122730, 122792, 122880,
-    122938, 123015, 123048, 123121, 123169, 123225, 123259, 123310, 123370, 123412, 123478, 123505,
-    123526, 123562, 123648, 123697, 123721, 123757, 123842, 123941, 124012, 124110, 124208, 124277,
-    124345, 124379, 124424, 124482, 124520, 124534, 124550, 124631, 124645, 124693, 124711, 124784,
-    124870, 124956, 125043, 125094, 125142, 125190, 125279, 125367, 125461, 125493, 125551, 125581,
-    125634, 125657, 125697, 125771, 125776, 125821, 125897, 125954, 126017, 126051, 126087, 126132,
-    126172, 126212, 126241, 126279, 126305, 126356, 126414, 126448, 126520, 126534, 126620, 126694,
-    126742, 126760, 126789, 126854, 126875, 126914, 126942, 126976, 127018, 127031, 127087, 127157,
-    127176, 127266, 127342, 127377, 127393, 127439, 127487, 127515, 127584, 127639, 127710, 127723,
-    127742, 127755, 127803, 127832, 127886, 127931, 127979, 128037, 128102, 128178, 128252, 128324,
-    128343, 128415, 128470, 128552, 128628, 128685, 128741, 128831, 128886, 128957, 128998, 129034,
-    129085, 129149, 129187, 129254, 129339, 129417, 129472, 129539, 129624, 129700, 129778, 129833,
-    129890, 129946, 130036, 130124, 130224, 130321, 130392, 130422, 130491, 130527, 130597, 130682,
-    130760, 130838, 130893, 130951, 130987, 131072, 131143, 131201, 131236, 131309, 131374, 131402,
-    131430, 131442, 131485, 131524, 131583, 131654, 131725, 131803, 131861, 131917, 131979, 132057,
-    132108, 132177, 132240, 132318, 132376, 132454, 132487, 132560, 132608, 132659, 132711, 132772,
-    132810, 132860, 132919, 132948, 133014, 133091, 133125, 133197, 133288, 133350, 133421, 133458,
-    133538, 133597, 133642, 133701, 133736, 133809, 133838, 133904, 133943, 134014, 134094, 134153,
-    134213, 134269, 134325, 134376, 134447, 134527, 134586, 134646, 134705, 134734, 134800, 134839,
-    134874, 134947, 135020, 135083, 135125, 135168, 135225, 135241, 135270, 135318, 135352, 135383,
-    135435, 135468, 135482, 135515, 135607, 135650, 135708, 135780, 135821, 135852, 135907, 135941,
-    136011, 136084, 136127, 136144, 136174, 136230, 136266, 136298, 136330, 136344, 136377, 136392,
-    136426, 136464, 136513, 136587, 136658, 136711, 136746, 136835, 136927, 136992, 137048, 137064,
-    137085, 137150, 137232, 137271, 137324, 137393, 137443, 137492, 137552, 137589, 137638, 137728,
-    137816, 137879, 137909, 137978, 138055, 138129, 138134, 138212, 138270, 138306, 138337, 138365,
-    138393, 138471, 138529, 138585, 138601, 138622, 138691, 138769, 138827, 138883, 138960, 139034,
-    139064, 139124, 139159, 139205, 139264, 139333, 139346, 139365, 139378, 139433, 139479, 139528,
-    139599, 139665, 139736, 139802, 139856, 139875, 139909, 139986, 140002, 140031, 140037, 140090,
-    140137, 140213, 140309, 140365, 140443, 140501, 140559, 140604, 140649, 140676, 140715, 140758,
-    140801, 140844, 140883, 140926, 140969, 141012, 141030, 141048, 141066, 141084, 141096, 141179,
-    141200, 141222, 141225, 141271, 141306, 141340, 141372, 141390, 141422, 141440, 141472, 141490,
-    141522, 141540, 141626, 141686, 141702, 141746, 141767, 141804, 141817, 141839, 141883, 141917,
-    141937, 141987, 142024, 142046, 142066, 142116, 142153, 142175, 142195, 142245, 142282, 142304,
-    142343, 142386, 142429, 142472, 142494, 142528, 142614, 142648, 142680, 142712, 142730, 142762,
-    142780, 142812, 142830, 142863, 142900, 142937, 142974, 143014, 143054, 143131, 143222, 143272,
-    143360, 143442, 143463, 143519, 143592, 143654, 143702, 143771, 143839, 143912, 143994, 144015,
-    144063, 144153, 144166, 144220, 144288, 144364, 144440, 144527, 144599, 144608, 144660, 144740,
-    144789, 144856, 144904, 144982, 145070, 145148, 145205, 145257, 145336, 145415, 145481, 145549,
-    145637, 145692, 145705, 145727, 145758, 145776, 145824, 145858, 145917, 145939, 145998, 146020,
-    146079, 146101, 146153, 146202, 146251, 146327, 146379, 146394, 146449, 146461, 146499, 146585,
-    146631, 146729, 146794, 146839, 146887, 146960, 147038, 147102, 147166, 147237, 147291, 147335,
-    147456, 147532, 147631, 147679, 147737, 147813, 147912, 147948, 148040, 148119, 148185, 148235,
-    148303, 148403, 148498, 148512, 148551, 148599, 148639, 148694, 148706, 148788, 148880, 148933,
-    148994, 149055, 149121, 149176, 149241, 149310, 149383, 149447, 149501, 149543, 149596, 149671,
-    149731, 149751, 149844, 149936, 150029, 150118, 150195, 150238, 150285, 150338, 150368, 150405,
-    150492, 150507, 150533, 150552, 150564, 150595, 150630, 150698, 150773, 150855, 150936, 151017,
-    151025, 151096, 151172, 151187, 151263, 151286, 151329, 151407, 151439, 151501, 151552, 151609,
-    151661, 151708, 151761, 151811, 151880, 151919, 151969, 152050, 152073, 152131, 152173, 152251,
-    152315, 152386, 152404, 152422, 152473, 152487, 152503, 152537, 152590, 152665, 152725, 152821,
-    152839, 152857, 152918, 152948, 153011, 153030, 153069, 153107, 153156, 153209, 153284, 153344,
-    153420, 153467, 153542, 153623, 153691, 153769, 153854, 153939, 154015, 154051, 154087, 154137,
-    154216, 154295, 154364, 154416, 154478, 154546, 154614, 154655, 154705, 154778, 154808, 154859,
-    154941, 154976, 155019, 155064, 155117, 155170, 155225, 155288, 155319, 155355, 155396, 155446,
-    155510, 155564, 155648, 155698, 155762, 155844, 155899, 155987, 156052, 156121, 156164, 156184,
-    156214, 156267, 156289, 156320, 156334, 156353, 156374, 156428, 156467, 156545, 156604, 156663,
-    156716, 156746, 156805, 156859, 156917, 156975, 157033, 157082, 157145, 157187, 157220, 157262,
-    157304, 157346, 157388, 157429, 157463, 157529, 157595, 157661, 157727, 157813, 157855, 157888,
-    157921, 157954, 157987, 158074, 158139, 158189, 158261, 158289, 158345, 158404, 158421, 158433,
-    158474, 158557, 158568, 158623, 158672, 158719, 158768, 158817, 158866, 158909, 158954, 158999,
-    159044, 159061, 159092, 159120, 159142, 159178, 159264, 159313, 159380, 159416, 159501, 159601,
-    159672, 159744, 159795, 159843, 159891, 159981, 160069, 160120, 160199, 160261, 160323, 160403,
-    160472, 160549, 160623, 160701, 160759, 160785, 160819, 160897, 160955, 160968, 160987, 161065,
-    161123, 161183, 161203, 161232, 161326, 161416, 161508, 161601, 161631, 161660, 161738, 161767,
-    161829, 161877, 161946, 162024, 162075, 162135, 162192, 162253, 162291, 162340, 162400, 162457,
-    162534, 162608, 162643, 162662, 162751, 162840, 162893, 162936, 163000, 163057, 163100, 163164,
-    163221, 163278, 163338, 163363, 163393, 163465, 163485, 163540, 163595, 163613, 163689, 163724,
-    163755, 163840, 163915, 163997, 164078, 164159, 164167, 164238, 164321, 164329, 164412, 164428,
-    164498, 164553, 164608, 164626, 164702, 164777, 164859, 164940, 165021, 165097, 165173, 165216,
-    165236, 165250, 165272, 165290, 165333, 165397, 165445, 165499, 165556, 165631, 165712, 165787,
-    165868, 165918, 166004, 166090, 166159, 166228, 166279, 166361, 166396, 166431, 166486, 166568,
-    166633, 166693, 166750, 166780, 166797, 166869, 166924, 166957, 166972, 167050, 167067, 167123,
-    167156, 167173, 167202, 167231, 167271, 167332, 167355, 167369, 167402, 167467, 167503, 167575,
-    167632, 167689, 167735, 167786, 167803, 167832, 167848, 167877, 167936, 167992, 168021, 168074,
-    168091, 168143, 168184, 168236, 168295, 168356, 168428, 168479, 168528, 168556, 168604, 168652,
-    168700, 168744, 168788, 168832, 168898, 168953, 168997, 169041, 169085, 169129, 169173, 169217,
-    169261, 169305, 169349, 169393, 169439, 169485, 169531, 169577, 169623, 169669, 169767, 169806,
-    169836, 169868, 169933, 169998, 170063, 170128, 170213, 170310, 170349, 170380, 170422, 170443,
-    170522, 170539, 170636, 170671, 170747, 170759, 170850, 170942, 171007, 171033, 171050, 171091,
-    171161, 171237, 171287, 171326, 171380, 171456, 171492, 171578, 171658, 171714, 171805, 171876,
-    171896, 171926, 171957, 172032, 172111, 172173, 172236, 172315, 172348, 172421, 172469, 172529,
-    172581, 172643, 172684, 172719, 172753, 172845, 172937, 173002, 173067, 173085, 173150, 173215,
-    173304, 173380, 173437, 173471, 173547, 173604, 173646, 173722, 173779, 173839, 173894, 173958,
-    174012, 174069, 174127, 174209, 174229, 174259, 174290, 174319, 174409, 174472, 174515, 174577,
-    174653, 174736, 174779, 174822, 174862, 174896, 174914, 174927, 174968, 175001, 175036, 175069,
-    175129, 175174, 175188, 175218, 175258, 175293, 175327, 175368, 175457, 175499, 175559, 175614,
-    175672, 175744, 175801, 175831, 175902, 175959, 175987, 176128, 176192, 176247, 176305, 176381,
-    176463, 176483, 176513, 176575, 176635, 176711, 176785, 176840, 176918, 176996, 177056, 177117,
-    177177, 177208, 177281, 177310, 177373, 177422, 177463, 177549, 177591, 177660, 177732, 177749,
-    177842, 177856, 177957, 177983, 178039, 178108, 178184, 178271, 178345, 178415, 178475, 178543,
-    178595, 178673, 178761, 178810, 178888, 178947, 179001, 179077, 179153, 179229, 179316, 179368,
-    179417, 179466, 179550, 179618, 179706, 179762, 179802, 179872, 179926, 179983, 180021, 180108,
-    180138, 180224, 180288, 180376, 180459, 180487, 180555, 180601, 180635, 180646, 180688, 180718,
-    180758, 180824, 180837, 180897, 180933, 181012, 181051, 181097, 181186, 181218, 181309, 181397,
-    181476, 181555, 181634, 181661, 181760, 181859, 181923, 181995, 182019, 182086, 182159, 182171,
-    182196, 182220, 182251, 182294, 182380, 182448, 182513, 182608, 182695, 182745, 182803, 182859,
-    182889, 182987, 183086, 183136, 183231, 183309, 183379, 183459, 183473, 183525, 183626, 183667,
-    183713, 183780, 183873, 183935, 184003, 184026, 184044, 184070, 184099, 184174, 184208, 184266,
-    184320, 184368, 184417, 184489, 184566, 184661, 184748, 184818, 184855, 184894, 184983, 185033,
-    185066, 185115, 185170, 185187, 185277, 185306, 185339, 185439, 185522, 185560, 185596, 185610,
-    185634, 185637, 185694, 185725, 185772, 185809, 185837, 185862, 185939, 186011, 186063, 186120,
-    186180, 186227, 186270, 186292, 186335, 186385, 186433, 186465, 186497, 186546, 186588, 186628,
-    186641, 186742, 186763, 186852, 186875, 186923, 186966, 186999, 187019, 187033, 187069, 187088,
-    187121, 187160, 187180, 187200, 187229, 187242, 187289, 187303, 187386, 187474, 187549, 187601,
-    187654, 187713, 187749, 187815, 187905, 187939, 187979, 188028, 188117, 188185, 188222, 188277,
-    188350, 188416, 188465, 188514, 188583, 188613, 188662, 188689, 188765, 188806, 188849, 188916,
-    189000, 189011, 189079, 189105, 189160, 189229, 189316, 189357, 189400, 189485, 189555, 189634,
-    189686, 189746, 189791, 189808, 189898, 189965, 190059, 190127, 190153, 190208, 190277, 190329,
-    190414, 190425, 190495, 190594, 190693, 190784, 190885, 190911, 190969, 191025, 191085, 191170,
-    191197, 191251, 191324, 191385, 191427, 191469, 191557, 191645, 191733, 191821, 191861, 191901,
-    191956, 191973, 192013, 192068, 192142, 192162, 192202, 192285, 192319, 192413, 192430, 192512,
-    192542, 192624, 192641, 192671, 192685, 192735, 192785, 192803, 192842, 192868, 192906, 192971,
-    193037, 193085, 193118, 193166, 193187, 193219, 193237, 193251, 193269, 193302, 193315, 193347,
-    193381, 193455, 193462, 193481, 193513, 193590, 193609, 193641, 193677, 193717, 193788, 193810,
-    193849, 193867, 193881, 193892, 193938, 193952, 193982, 193993, 194051, 194131, 194211, 194238,
-    194309, 194364, 194406, 194420, 194480, 194506, 194536, 194566, 194596, 194663, 194706, 194749,
-    194826, 194893, 194926, 194988, 195052, 195064, 195094, 195109, 195130, 195142, 195155, 195222,
-    195234, 195260, 195292, 195378, 195385, 195429, 195522, 195613, 195698, 195746, 195775, 195809,
-    195878, 195931, 195966, 195997, 196048, 196104, 196171, 196231, 196271, 196303, 196382, 196461,
-    196608, 196687, 196766, 196819, 196916, 196966, 197022, 197052, 197104, 197156, 197204, 197305,
-    197396, 197497, 197524, 197569, 197614, 197654, 197694, 197749, 197789, 197844, 197885, 197902,
-    197932, 197982, 198032, 198071, 198098, 198137, 198185, 198217, 198250, 198271, 198285, 198299,
-    198329, 198400, 198455, 198517, 198547, 198568, 198600, 198635, 198735, 198826, 198866, 198907,
-    198920, 198967, 198981, 199028, 199067, 199088, 199150, 199171, 199195, 199226, 199298, 199380,
-    199425, 199454, 199492, 199537, 199575, 199642, 199671, 199726, 199758, 199794, 199823, 199840,
-    199887, 199953, 199989, 200080, 200127, 200166, 200258, 200334, 200404, 200441, 200494, 200561,
-    200611, 200704, 200754, 200849, 200944, 200998, 201062, 201131, 201194, 201282, 201370, 201381,
-    201403, 201417, 201454, 201537, 201598, 201613, 201633, 201664, 201680, 201721, 201779, 201820,
-    201878, 201930, 201982, 202019, 202064, 202109, 202127, 202146, 202158, 202207, 202256, 202321,
-    202340, 202358, 202372, 202390, 202423, 202436, 202468, 202504, 202560, 202600, 202632, 202668,
-    202735, 202775, 202807, 202849, 202895, 202913, 203003, 203013, 203076, 203112, 203172, 203211,
-    203301, 203314, 203333, 203344, 203399, 203475, 203494, 203531, 203542, 203574, 203604, 203634,
-    203674, 203694, 203718, 203754, 203774, 203794, 203816, 203827, 203891, 203906, 203928, 203959,
-    204015, 204070, 204145, 204204, 204256, 204305, 204343, 204375, 204454, 204533, 204612, 204691,
-    204800, 204879, 204976, 205026, 205082, 205112, 205164, 205212, 205313, 205404, 205428, 205453,
-    205498, 205529, 205615, 205695, 205751, 205791, 205831, 205886, 205903, 205944, 205958, 205975,
-    206005, 206055, 206094, 206126, 206159, 206180, 206194, 206278, 206359, 206381, 206452, 206507,
-    206538, 206563, 206594, 206637, 206680, 206692, 206722, 206748, 206774, 206803, 206841, 206856,
-    206888, 206923, 207023, 207112, 207171, 207215, 207289, 207354, 207398, 207440, 207481, 207492,
-    207587, 207599, 207662, 207688, 207738, 207776, 207844, 207875, 207912, 207945, 208001, 208062,
-    208103, 208159, 208219, 208319, 208410, 208449, 208509, 208593, 208659, 208700, 208745, 208767,
-    208815, 208896, 208963, 209010, 209058, 209101, 209177, 209263, 209280, 209313, 209366, 209416,
-    209476, 209549, 209649, 209725, 209785, 209818, 209889, 209960, 210033, 210074, 210087, 210159,
-    210257, 210355, 210454, 210516, 210595, 210612, 210645, 210691, 210745, 210812, 210855, 210871,
-    210887, 210934, 210991, 211031, 211103, 211183, 211214, 211273, 211307, 211365, 211404, 211456,
-    211552, 211653, 211753, 211853, 211952, 212048, 212149, 212171, 212225, 212285, 212345, 212407,
-    212479, 212522, 212577, 212626, 212696, 212782, 212866, 212895, 212992, 213043, 213081, 213126,
-    213197, 213241, 213277, 213317, 213407, 213442, 213498, 213555, 213595, 213619, 213634, 213651,
-    213662, 213688, 213705, 213759, 213814, 213832, 213877, 213928, 213962, 213995, 214010, 214049,
-    214077, 214131, 214163, 214208, 214224, 214274, 214330, 214393, 214455, 214495, 214528, 214573,
-    214595, 214625, 214654, 214708, 214722, 214738, 214788, 214843, 214904, 214971, 214988, 215002,
-    215032, 215085, 215133, 215165, 215231, 215274, 215337, 215400, 215432, 215504, 215520, 215543,
-    215570, 215601, 215632, 215663, 215681, 215765, 215820, 215849, 215870, 215909, 215941, 215978,
-    216003, 216038, 216078, 216112, 216166, 216182, 216264, 216311, 216344, 216421, 216453, 216515,
-    216601, 216605, 216620, 216671, 216702, 216764, 216840, 216902, 216978, 217088, 217144, 217196,
-    217241, 217263, 217311, 217355, 217412, 217461, 217509, 217553, 217610, 217659, 217709, 217770,
-    217816, 217872, 217926, 217986, 218019, 218096, 218147, 218210, 218241, 218279, 218379, 218437,
-    218508, 218546, 218588, 218602, 218666, 218708, 218738, 218774, 218846, 218916, 218969, 219014,
-    219102, 219155, 219199, 219274, 219349, 219436, 219464, 219503, 219549, 219593, 219645, 219661,
-    219688, 219720, 219762, 219801, 219838, 219891, 219930, 220026, 220126, 220188, 220214, 220281,
-    220336, 220421, 220497, 220554, 220604, 220642, 220655, 220684, 220733, 220782, 220837, 220853,
-    220882, 220914, 220968, 220987, 221018, 221050, 221184, 221232, 221266, 221295, 221364, 221419,
-    221486, 221553, 221629, 221686, 221759, 221789, 221825, 221897, 221949, 222033, 222077, 222124,
-    222172, 222217, 222276, 222308, 222386, 222418, 222493, 222568, 222668, 222768, 222827, 222889,
-    222944, 222973, 223030, 223070, 223094, 223108, 223162, 223216, 223261, 223310, 223366, 223429,
-    223485, 223525, 223558, 223607, 223674, 223705, 223777, 223863, 223879, 223933, 223962, 223991,
-    224028, 224059, 224099, 224159, 224207, 224255, 224317, 224370, 224437, 224492, 224523, 224590,
-    224635, 224664, 224731, 224760, 224796, 224862, 224911, 224959, 225000, 225040, 225141, 225176,
-    225215, 225280, 225331, 225390, 225426, 225466, 225494, 225591, 225686, 225751, 225820, 225880,
-    225899, 225921, 225958, 226041, 226056, 226109, 226162, 226200, 226219, 226231, 226309, 226328,
-    226365, 226402, 226426, 226448, 226490, 226530, 226547, 226579, 226658, 226758, 226817, 226888,
-    227004, 227048, 227115, 227180, 227224, 227255, 227292, 227337, 227437, 227499, 227566, 227621,
-    227697, 227754, 227792, 227806, 227836, 227866, 227916, 227966, 228021, 228038, 228068, 228100,
-    228155, 228176, 228208, 228285, 228318, 228352, 228419, 228481, 228557, 228614, 228691, 228723,
-    228795, 228842, 228893, 228953, 229020, 229075, 229151, 229208, 229240, 229376, 229452, 229509,
-    229542, 229574, 229627, 229727, 229786, 229857, 229933, 229977, 230018, 230083, 230127, 230172,
-    230272, 230334, 230389, 230427, 230441, 230471, 230501, 230556, 230573, 230605, 230626, 230658,
-    230691, 230725, 230825, 230885, 230947, 230976, 231033, 231073, 231097, 231151, 231196, 231252,
-    231305, 231358, 231415, 231471, 231536, 231584, 231664, 231742, 231818, 231917, 231954, 232053,
-    232098, 232146, 232238, 232289, 232369, 232457, 232545, 232563, 232584, 232616, 232651, 232685,
-    232725, 232739, 232770, 232827, 232904, 232971, 233048, 233122, 233163, 233219, 233253, 233289,
-    233341, 233472, 233569, 233651, 233710, 233748, 233809, 233895, 233955, 234010, 234060, 234146,
-    234222, 234289, 234306, 234335, 234357, 234441, 234466, 234484, 234512, 234543, 234606, 234661,
-    234698, 234727, 234761, 234788, 234858, 234871, 234940, 234959, 234993, 235034, 235063, 235118,
-    235183, 235214, 235251, 235271, 235348, 235382, 235422, 235484, 235509, 235585, 235641, 235725,
-    235767, 235790, 235857, 235906, 235946, 236008, 236033, 236109, 236172, 236209, 236258, 236334,
-    236370, 236401, 236463, 236531, 236568, 236621, 236705, 236739, 236809, 236867, 236908, 236955,
-    236993, 237007, 237038, 237072, 237148, 237244, 237286, 237345, 237404, 237457, 237502, 237568,
-    237615, 237657, 237690, 237727, 237755, 237783, 237824, 237857, 237890, 237938, 237986, 238021,
-    238054, 238093, 238132, 238165, 238204, 238243, 238303, 238348, 238409, 238427, 238492, 238543,
-    238604, 238669, 238704, 238745, 238800, 238834, 238915, 238976, 238993, 239015, 239043, 239074,
-    239108, 239137, 239174, 239205, 239239, 239276, 239358, 239415, 239480, 239548, 239615, 239691,
-    239775, 239852, 239885, 239952, 240013, 240089, 240165, 240197, 240269, 240316, 240365, 240415,
-    240474, 240511, 240559, 240643, 240699, 240781, 240798, 240828, 240856, 240888, 240970, 241048,
-    241082, 241137, 241218, 241286, 241303, 241332, 241360, 241391, 241421, 241452, 241521, 241578,
-    241615, 241664, 241716, 241763, 241817, 241847, 241910, 241948, 242003, 242045, 242087, 242117,
-    242162, 242215, 242286, 242380, 242439, 242498, 242528, 242614, 242673, 242736, 242799, 242862,
-    242916, 242974, 243039, 243104, 243169, 243234, 243297, 243360, 243443, 243526, 243609, 243692,
-    243734, 243776, 243818, 243860, 243893, 243957, 244035, 244068, 244132, 244210, 244267, 244353,
-    244411, 244444, 244477, 244510, 244575, 244644, 244713, 244782, 244812, 244867, 244911, 244960,
-    244987, 245028, 245109, 245199, 245273, 245304, 245353, 245422, 245495, 245552, 245628, 245685,
-    245760, 245798, 245815, 245856, 245931, 245980, 246010, 246068, 246126, 246216, 246256, 246319,
-    246382, 246418, 246454, 246487, 246523, 246556, 246592, 246679, 246778, 246803, 246858, 246902,
-    246946, 246990, 247034, 247078, 247122, 247166, 247210, 247254, 247298, 247344, 247390, 247436,
-    247482, 247528, 247574, 247672, 247711, 247769, 247818, 247868, 247925, 247982, 248039, 248112,
-    248154, 248162, 248193, 248270, 248309, 248386, 248425, 248502, 248541, 248625, 248658, 248689,
-    248779, 248819, 248883, 248947, 249011, 249075, 249159, 249243, 249314, 249385, 249456, 249527,
-    249585, 249643, 249701, 249731, 249856, 249932, 249992, 250074, 250141, 250208, 250280, 250352,
-    250390, 250466, 250504, 250580, 250618, 250675, 250732, 250770, 250827, 250884, 250922, 250955,
-    250988, 251036, 251084, 251174, 251214, 251304, 251344, 251408, 251486, 251550, 251628, 251658,
-    251688, 251718, 251748, 251840, 251893, 251916, 251972, 251992, 252034, 252099, 252189, 252236,
-    252308, 252355, 252421, 252452, 252506, 252554, 252597, 252670, 252711, 252777, 252821, 252871,
-    252906, 252984, 253037, 253083, 253161, 253235, 253302, 253314, 253399, 253433, 253474, 253549,
-    253605, 253679, 253738, 253790, 253831, 253952, 254024, 254065, 254099, 254111, 254153, 254183,
-    254224, 254293, 254323, 254424, 254452, 254497, 254569, 254616, 254682, 254736, 254777, 254846,
-    254889, 254925, 254997, 255040, 255078, 255133, 255160, 255176, 255212, 255277, 255307, 255386,
-    255451, 255494, 255581, 255656, 255756, 255802, 255857, 255932, 256032, 256067, 256114, 256164,
-    256219, 256300, 256392, 256411, 256433, 256460, 256529, 256578, 256659, 256718, 256757, 256819,
-    256907, 256970, 257026, 257079, 257153, 257193, 257227, 257291, 257316, 257392, 257472, 257504,
-    257535, 257615, 257643, 257680, 257718, 257749, 257829, 257839, 257855, 257899, 257923, 257966,
-    258048, 258094, 258137, 258198, 258229, 258307, 258328, 258384, 258471, 258515, 258539, 258579,
-    258624, 258648, 258667, 258731, 258770, 258821, 258896, 258972, 258981, 259056, 259091, 259171,
-    259200, 259281, 259342, 259383, 259464, 259529, 259564, 259623, 259688, 259737, 259817, 259882,
-    259916, 259980, 260011, 260072, 260103, 260140, 260220, 260289, 260337, 260376, 260435, 260466,
-    260530, 260581, 260598, 260653, 260725, 260822, 260865, 260925, 260985, 261039, 261087, 261153,
-    261199, 261244, 261299, 261349, 261389, 261420, 261475, 261534, 261593, 261652, 261715, 261757,
-    261790, 261833, 261879, 261925, 261971, 262017, 262040, 262063, 262086, 262144, 262232, 262292,
-    262335, 262399, 262442, 262465, 262488, 262511, 262534, 262604, 262676, 262747, 262819, 262850,
-    262882, 262961, 262983, 263030, 263083, 263138, 263196, 263241, 263307, 263354, 263427, 263475,
-    263549, 263591, 263636, 263687, 263767, 263821, 263868, 263954, 264031, 264097, 264138, 264169,
-    264200, 264245, 264318, 264366, 264403, 264476, 264514, 264570, 264607,
+    3931, 3945, 4038, 4128, 4141, 4154, 4185, 4227, 4273, 4282, 4319, 4337,
+    4388, 4439, 4496, 4554, 4576, 4598, 4648, 4730, 4822, 4880, 4935, 4994,
+    5078, 5131, 5196, 5265, 5339, 5411, 5427, 5500, 5564, 5606, 5622, 5638,
+    5712, 5755, 5840, 5916, 5994, 6049, 6128, 6185, 6188, 6238, 6267, 6331,
+    6350, 6366, 6395, 6424, 6453, 6470, 6516, 6545, 6573, 6589, 6626, 6713,
+    6770, 6785, 6805, 6836, 6839, 6855, 6884, 6910, 6994, 7078, 7096, 7115,
+    7127, 7139, 7150, 7192, 7225, 7266, 7338, 7367, 7384, 7400, 7441, 7517,
+    7593, 7650, 7666, 7697, 7768, 7821, 7824, 7858, 7929, 7997, 8026, 8055,
+    8114, 8117, 8123, 8181, 8273, 8299, 8362, 8393, 8409, 8438, 8467, 8496,
+    8551, 8565, 8574, 8603, 8661, 8735, 8766, 8828, 8843, 8851, 8888, 8919,
+    8976, 9048, 9062, 9084, 9168, 9230, 9258, 9315, 9337, 9421, 9475, 9516,
+    9580, 9681, 9781, 9816, 9854, 9907, 9964, 9993, 10016, 10109, 10171, 10207,
+    10285, 10354, 10407, 10449, 10492, 10528, 10587, 10598, 10698, 10734, 10822, 10851,
+    10887, 10965, 11051, 11109, 11119, 11200, 11251, 11277, 11283, 11369, 11446, 11478,
+    11512, 11592, 11620, 11677, 11758, 11814, 11910, 11965, 12034, 12074, 12127, 12164,
+    12228, 12293, 12336, 12418, 12514, 12575, 12624, 12712, 12808, 12909, 13009, 13022,
+    13115, 13145, 13237, 13274, 13355, 13378, 13466, 13504, 13592, 13630, 13721, 13762,
+    13853, 13894, 13988, 14024, 14118, 14212, 14297, 14391, 14410, 14499, 14522, 14541,
+    14630, 14649, 14738, 14757, 14846, 14932, 15024, 15068, 15158, 15226, 15311, 15346,
+    15441, 15540, 15638, 15649, 15720, 15785, 15854, 15952, 16023, 16121, 16155, 16218,
+    16319, 16366, 16449, 16477, 16490, 16567, 16582, 16680, 16767, 16821, 16893, 17209,
+    17239, 17324, 17400, 17479, 17558, 17637, 17716, 17795, 17874, 17953, 18032, 18073,
+    18145, 18189, 18202, 18267, 18306, 18321, 18381, 18430, 18464, 18525, 18558, 18599,
+    18630, 18691, 18724, 18765, 18816, 18883, 18954, 19021, 19066, 19156, 19246, 19294,
+    19361, 19402, 19484, 19532, 19572, 19663, 19759, 19838, 19930, 19969, 20065, 20162,
+    20208, 20266, 20317, 20376, 20453, 20516, 20578, 20602, 20627, 20653, 20689, 20730,
+    20774, 20852, 20944, 21031, 21071, 21142, 21190, 21264, 21306, 21358, 21408, 21495,
+    21582, 21631, 21655, 21729, 21783, 21801, 21832, 21866, 21902, 21964, 21995, 22015,
+    22104, 22114, 22133, 22190, 22230, 22246, 22260, 22278, 22355, 22360, 22378, 22452,
+    22507, 22554, 22570, 22590, 22611, 22632, 22656, 22734, 22771, 22824, 22875, 22936,
+    23012, 23098, 23184, 23220, 23264, 23343, 23388, 23405, 23432, 23517, 23597, 23675,
+    23730, 23809, 23868, 23901, 23918, 23921, 23961, 24001, 24004, 24039, 24110, 24148,
+    24174, 24225, 24284, 24319, 24392, 24409, 24417, 24430, 24442, 24518, 24596, 24633,
+    24686, 24737, 24798, 24874, 24964, 25050, 25082, 25126, 25205, 25250, 25267, 25294,
+    25379, 25459, 25537, 25592, 25671, 25730, 25762, 25797, 25832, 25903, 25946, 25983,
+    26022, 26099, 26112, 26155, 26194, 26265, 26284, 26323, 26371, 26417, 26450, 26458,
+    26486, 26527, 26605, 26642, 26695, 26746, 26807, 26883, 26973, 27066, 27091, 27135,
+    27214, 27259, 27276, 27303, 27383, 27442, 27456, 27486, 27497, 27536, 27622, 27711,
+    27725, 27784, 27796, 27853, 27895, 27957, 27971, 28033, 28093, 28122, 28164, 28231,
+    28275, 28342, 28375, 28437, 28458, 28471, 28538, 28571, 28633, 28653, 28711, 28789,
+    28822, 28899, 28911, 28922, 28953, 29036, 29067, 29135, 29173, 29191, 29205, 29234,
+    29304, 29371, 29390, 29401, 29486, 29498, 29527, 29583, 29625, 29651, 29688, 29750,
+    29786, 29870, 29880, 29894, 29942, 30028, 30035, 30063, 30092, 30112, 30178, 30200,
+    30299, 30384, 30432, 30510, 30532, 30590, 30613, 30650, 30742, 30761, 30853, 30940,
+    30980, 31051, 31099, 31173, 31215, 31267, 31317, 31366, 31431, 31494, 31536, 31550,
+    31571, 31657, 31721, 31774, 31831, 31903, 31920, 31946, 31963, 31983, 32003, 32030,
+    32045, 32094, 32172, 32264, 32292, 32325, 32398, 32461, 32503, 32576, 32645, 32662,
+    32699, 32716, 32745, 32773, 32821, 32838, 32889, 32904, 32917, 32933, 32955, 32989,
+    33016, 33092, 33154, 33168, 33239, 33266, 33363, 33389, 33441, 33458, 33505, 33522,
+    33553, 33608, 33622, 33636, 33697, 33728, 33757, 33774, 33836, 33856, 33872, 33901,
+    33925, 33965, 34003, 34053, 34129, 34191, 34205, 34259, 34289, 34338, 34415, 34474,
+    34551, 34606, 34646, 34676, 34700, 34774, 34809, 34882, 34921, 34992, 35011, 35025,
+    35069, 35099, 35141, 35241, 35340, 35352, 35420, 35455, 35470, 35489, 35518, 35543,
+    35580, 35594, 35623, 35689, 35697, 35726, 35740, 35783, 35825, 35903, 36000, 36073,
+    36167, 36205, 36236, 36294, 36372, 36440, 36513, 36568, 36631, 36709, 36803, 36861,
+    36934, 36989, 37052, 37105, 37168, 37221, 37288, 37340, 37381, 37434, 37487, 37571,
+    37612, 37625, 37658, 37684, 37765, 37846, 37891, 37933, 37972, 38013, 38085, 38114,
+    38131, 38147, 38188, 38264, 38340, 38397, 38413, 38444, 38515, 38568, 38571, 38605,
+    38676, 38744, 38773, 38802, 38862, 38868, 38926, 38974, 39022, 39099, 39150, 39210,
+    39260, 39327, 39388, 39464, 39521, 39598, 39630, 39702, 39749, 39800, 39848, 39898,
+    39927, 39991, 40048, 40116, 40180, 40230, 40290, 40328, 40377, 40425, 40475, 40504,
+    40568, 40625, 40693, 40757, 40810, 40891, 40953, 40985, 41042, 41095, 41176, 41230,
+    41275, 41339, 41383, 41471, 41553, 41645, 41710, 41778, 41821, 41897, 41954, 42014,
+    42033, 42062, 42090, 42127, 42211, 42224, 42250, 42269, 42284, 42317, 42358, 42375,
+    42406, 42437, 42490, 42558, 42587, 42626, 42644, 42673, 42704, 42766, 42781, 42789,
+    42821, 42852, 42909, 42958, 42994, 43043, 43099, 43154, 43217, 43228, 43260, 43321,
+    43361, 43434, 43479, 43569, 43623, 43662, 43665, 43741, 43770, 43799, 43836, 43905,
+    43946, 43986, 44033, 44119, 44125, 44187, 44221, 44248, 44312, 44322, 44409, 44499,
+    44540, 44622, 44663, 44714, 44759, 44815, 44865, 44918, 44952, 44970, 45010, 45025,
+    45101, 45115, 45131, 45217, 45229, 45275, 45297, 45344, 45428, 45477, 45536, 45593,
+    45657, 45741, 45809, 45880, 45934, 46010, 46060, 46101, 46141, 46195, 46277, 46369,
+    46427, 46492, 46561, 46628, 46688, 46707, 46736, 46764, 46801, 46888, 46903, 46987,
+    47071, 47090, 47102, 47141, 47212, 47284, 47315, 47346, 47380, 47448, 47477, 47506,
+    47545, 47622, 47651, 47702, 47733, 47762, 47796, 47836, 47850, 47866, 47912, 47979,
+    48041, 48117, 48174, 48251, 48283, 48356, 48404, 48464, 48521, 48572, 48632, 48692,
+    48749, 48833, 48917, 48981, 49034, 49105, 49261, 49291, 49306, 49397, 49493, 49585,
+    49643, 49696, 49758, 49820, 49844, 49869, 49895, 49944, 49975, 50011, 50031, 50050,
+    50107, 50125, 50143, 50163, 50237, 50280, 50365, 50452, 50464, 50528, 50556, 50578,
+    50600, 50660, 50723, 50779, 50789, 50863, 50918, 50956, 50987, 51046, 51075, 51134,
+    51151, 51225, 51268, 51353, 51440, 51452, 51543, 51565, 51587, 51647, 51710, 51766,
+    51840, 51895, 51933, 51964, 52023, 52066, 52143, 52191, 52276, 52371, 52462, 52484,
+    52506, 52566, 52629, 52685, 52695, 52769, 52824, 52862, 52893, 52952, 53045, 53090,
+    53130, 53152, 53161, 53200, 53242, 53275, 53337, 53358, 53370, 53403, 53489, 53575,
+    53592, 53651, 53663, 53720, 53782, 53796, 53858, 53918, 53947, 53988, 54055, 54099,
+    54166, 54233, 54275, 54305, 54360, 54399, 54439, 54469, 54493, 54566, 54637, 54651,
+    54694, 54738, 54768, 54809, 54851, 54915, 54948, 55002, 55074, 55550, 55580, 55659,
+    55738, 55817, 55896, 55975, 56042, 56133, 56229, 56253, 56278, 56302, 56333, 56413,
+    56472, 56545, 56562, 56642, 56701, 56772, 56852, 56911, 56925, 56955, 57012, 57054,
+    57116, 57137, 57168, 57198, 57247, 57306, 57383, 57438, 57478, 57508, 57552, 57582,
+    57624, 57706, 57766, 57812, 57841, 57866, 57907, 57965, 58027, 58082, 58111, 58169,
+    58245, 58337, 58387, 58424, 58506, 58571, 58647, 58704, 58737, 58809, 58885, 58922,
+    58962, 59009, 59071, 59135, 59186, 59231, 59284, 59297, 59356, 59432, 59469, 59558,
+    59655, 59734, 59822, 59850, 59912, 59974, 59999, 60025, 60073, 60096, 60128, 60147,
+    60166, 60222, 60239, 60256, 60330, 60335, 60351, 60370, 60446, 60503, 60561, 60595,
+    60667, 60685, 60761, 60818, 60850, 60891, 60967, 61008, 61045, 61084, 61154, 61201,
+    61249, 61325, 61382, 61442, 61531, 61601, 61628, 61691, 61763, 61794, 61870, 61956,
+    62003, 62034, 62105, 62158, 62192, 62263, 62331, 62360, 62419, 62441, 62489, 62547,
+    62623, 62685, 62712, 62769, 62792, 62866, 62871, 62905, 62977, 63014, 63053, 63123,
+    63177, 63217, 63281, 63331, 63358, 63387, 63400, 63419, 63454, 63517, 63568, 63617,
+    63663, 63745, 63813, 63835, 63907, 63964, 64040, 64097, 64154, 64205, 64234, 64299,
+    64356, 64398, 64427, 64443, 64500, 64561, 64622, 64683, 64708, 64793, 64845, 64901,
+    64929, 64957, 64985, 65013, 65108, 65205, 65231, 65293, 65348, 65391, 65433, 65446,
+    65479, 65520, 65561, 65601, 65636, 65676, 65711, 65751, 65786, 65826, 65861, 65894,
+    65975, 65996, 66077, 66098, 66180, 66242, 66324, 66386, 66468, 66530, 66612, 66674,
+    66770, 66808, 66849, 66890, 66931, 66972, 67004, 67085, 67117, 67198, 67231, 67273,
+    67303, 67333, 67389, 67416, 67460, 67504, 67534, 67590, 67632, 67687, 67717, 67747,
+    67781, 67840, 67870, 67900, 67934, 67993, 68023, 68053, 68087, 68146, 68168, 68231,
+    68298, 68365, 68432, 68455, 68486, 68533, 68557, 68630, 68702, 68759, 68786, 68851,
+    68908, 68985, 69044, 69060, 69076, 69092, 69108, 69133, 69145, 69172, 69205, 69244,
+    69334, 69398, 69487, 69532, 69601, 69655, 69687, 69734, 69780, 69827, 69915, 69965,
+    70051, 70131, 70173, 70216, 70257, 70275, 70300, 70342, 70358, 70389, 70418, 70436,
+    70454, 70472, 70561, 70658, 70716, 70778, 70803, 70829, 70877, 70900, 70932, 70968,
+    70988, 71007, 71064, 71082, 71100, 71120, 71196, 71253, 71311, 71345, 71417, 71435,
+    71511, 71568, 71610, 71686, 71728, 71798, 71846, 71922, 71979, 72035, 72098, 72170,
+    72238, 72260, 72308, 72366, 72442, 72465, 72539, 72611, 72681, 72745, 72834, 72930,
+    73022, 73084, 73108, 73133, 73159, 73207, 73238, 73274, 73332, 73349, 73425, 73482,
+    73558, 73572, 73602, 73660, 73716, 73757, 73819, 73840, 73871, 73925, 73964, 73987,
+    74059, 74129, 74172, 74213, 74289, 74325, 74389, 74445, 74504, 74535, 74599, 74663,
+    74727, 74783, 74842, 74932, 74985, 75044, 75103, 75162, 75253, 75345, 75403, 75461,
+    75524, 75550, 75621, 75670, 75765, 75783, 75832, 75872, 75888, 75902, 75918, 75995,
+    76000, 76017, 76091, 76146, 76166, 76186, 76264, 76307, 76387, 76446, 76505, 76583,
+    76663, 76722, 76781, 76843, 76920, 76944, 77018, 77053, 77126, 77204, 77298, 77329,
+    77387, 77460, 77515, 77609, 77682, 77747, 77816, 77849, 77888, 77960, 77991, 78025,
+    78054, 78102, 78150, 78197, 78269, 78360, 78422, 78484, 78561, 78635, 78678, 78763,
+    78843, 78921, 78976, 79002, 79052, 79123, 79166, 79251, 79331, 79409, 79464, 79506,
+    79591, 79671, 79749, 79804, 79862, 79918, 79947, 80009, 80030, 80102, 80179, 80253,
+    80324, 80338, 80410, 80501, 80597, 80655, 80717, 80741, 80766, 80790, 80821, 80891,
+    80971, 81030, 81103, 81120, 81191, 81271, 81330, 81345, 81376, 81433, 81462, 81499,
+    81525, 81587, 81608, 81639, 81688, 81747, 81802, 81826, 81865, 81915, 81942, 81971,
+    81984, 82003, 82066, 82130, 82181, 82230, 82276, 82347, 82404, 82433, 82485, 82523,
+    82541, 82636, 82699, 82741, 82774, 82815, 82855, 82873, 82907, 82989, 83070, 83092,
+    83174, 83237, 83300, 83364, 83402, 83423, 83465, 83521, 83562, 83609, 83681, 83738,
+    83765, 83822, 83881, 83897, 83909, 83936, 84026, 84089, 84152, 84216, 84250, 84305,
+    84351, 84386, 84428, 84469, 84511, 84527, 84558, 84630, 84694, 84745, 84793, 84834,
+    84918, 84976, 85023, 85070, 85112, 85154, 85196, 85239, 85282, 85319, 85412, 85469,
+    85533, 85587, 85641, 85654, 85698, 85741, 85784, 85827, 85870, 85913, 85956, 85999,
+    86042, 86085, 86128, 86173, 86218, 86263, 86308, 86353, 86398, 86495, 86503, 86540,
+    86567, 86596, 86652, 86708, 86756, 86797, 86838, 86907, 86988, 87009, 87090, 87111,
+    87132, 87164, 87185, 87217, 87238, 87268, 87298, 87342, 87386, 87472, 87513, 87550,
+    87590, 87663, 87721, 87751, 87808, 87864, 87920, 87976, 88032, 88120, 88216, 88249,
+    88290, 88331, 88372, 88413, 88493, 88551, 88585, 88668, 88690, 88773, 88795, 88878,
+    88900, 88983, 89005, 89088, 89110, 89193, 89215, 89298, 89320, 89403, 89425, 89508,
+    89572, 89611, 89643, 89664, 89696, 89717, 89749, 89770, 89802, 89823, 89866, 89896,
+    89926, 89956, 89986, 90042, 90086, 90130, 90174, 90218, 90302, 90365, 90438, 90496,
+    90524, 90552, 90587, 90635, 90683, 90731, 90779, 90827, 90875, 90923, 90966, 91009,
+    91052, 91095, 91138, 91181, 91224, 91268, 91312, 91356, 91400, 91444, 91488, 91532,
+    91604, 91662, 91718, 91760, 91827, 91896, 91981, 92066, 92151, 92236, 92321, 92406,
+    92491, 92532, 92574, 92647, 92705, 92734, 92791, 92879, 92959, 93017, 93100, 93164,
+    93205, 93246, 93287, 93328, 93369, 93410, 93451, 93492, 93522, 93552, 93582, 93612,
+    93642, 93672, 93750, 93821, 93875, 93962, 93974, 94007, 94048, 94065, 94096, 94149,
+    94206, 94279, 94337, 94366, 94423, 94481, 94508, 94582, 94642, 94695, 94746, 94784,
+    94865, 94919, 94972, 95051, 95101, 95142, 95240, 95252, 95285, 95304, 95317, 95396,
+    95432, 95480, 95575, 95638, 95679, 95755, 95822, 95888, 95960, 96038, 96116, 96182,
+    96265, 96327, 96418, 96427, 96462, 96526, 96534, 96592, 96600, 96666, 96744, 96796,
+    96877, 96896, 96941, 96988, 97089, 97129, 97225, 97250, 97288, 97335, 97386, 97438,
+    97487, 97536, 97590, 97657, 97737, 97749, 97818, 97861, 97913, 97991, 98043, 98095,
+    98173, 98225, 98277, 98355, 98407, 98496, 98552, 98618, 98638, 98709, 98722, 98778,
+    98854, 98930, 99017, 99073, 99150, 99230, 99308, 99386, 99464, 99553, 99629, 99705,
+    99781, 99857, 99944, 99992, 100044, 100124, 100136, 100225, 100274, 100354, 100397, 100473,
+    100532, 100583, 100610, 100664, 100688, 100787, 100852, 100909, 100947, 101032, 101061, 101141,
+    101174, 101224, 101278, 101349, 101409, 101457, 101480, 101534, 101603, 101654, 101755, 101798,
+    101810, 101856, 101865, 101934, 101985, 102007, 102059, 102097, 102173, 102231, 102289, 102341,
+    102399, 102452, 102509, 102566, 102623, 102686, 102750, 102798, 102838, 102893, 102941, 102971,
+    103060, 103098, 103154, 103170, 103228, 103257, 103273, 103302, 103339, 103355, 103384, 103413,
+    103427, 103479, 103540, 103579, 103634, 103668, 103740, 103795, 103814, 103848, 103862, 103891,
+    103923, 103999, 104030, 104058, 104086, 104114, 104142, 104208, 104232, 104248, 104277, 104306,
+    104342, 104397, 104426, 104451, 104485, 104501, 104530, 104558, 104636, 104665, 104716, 104726,
+    104767, 104817, 104874, 104934, 104956, 104986, 105007, 105036, 105065, 105114, 105162, 105226,
+    105286, 105322, 105395, 105451, 105509, 105605, 105700, 105747, 105799, 105834, 105848, 105864,
+    105893, 105959, 106029, 106055, 106088, 106104, 106116, 106147, 106202, 106221, 106240, 106259,
+    106278, 106307, 106353, 106382, 106434, 106459, 106486, 106502, 106533, 106562, 106591, 106643,
+    106684, 106737, 106796, 106856, 106885, 106907, 106941, 107015, 107092, 107156, 107225, 107323,
+    107420, 107509, 107607, 107657, 107691, 107726, 107770, 107814, 107892, 107969, 108060, 108158,
+    108210, 108246, 108307, 108361, 108457, 108543, 108620, 108633, 108649, 108688, 108719, 108816,
+    108891, 108931, 108987, 108999, 109082, 109137, 109197, 109282, 109336, 109409, 109473, 109551,
+    109609, 109659, 109715, 109805, 109822, 109898, 109974, 109990, 110019, 110048, 110062, 110147,
+    110202, 110258, 110277, 110360, 110370, 110388, 110419, 110458, 110488, 110531, 110552, 110586,
+    110657, 110693, 110762, 110796, 110858, 110904, 110973, 111002, 111031, 111059, 111097, 111189,
+    111256, 111276, 111331, 111370, 111401, 111430, 111462, 111543, 111576, 111636, 111677, 111729,
+    111797, 111837, 111874, 111907, 111939, 111992, 112009, 112040, 112110, 112148, 112182, 112228,
+    112265, 112334, 112376, 112460, 112473, 112550, 112575, 112601, 112630, 112704, 112803, 112841,
+    112926, 112965, 113041, 113093, 113123, 113199, 113247, 113286, 113347, 113402, 113484, 113537,
+    113597, 113664, 113706, 113796, 113872, 113888, 113917, 113946, 113985, 114040, 114061, 114095,
+    114129, 114191, 114220, 114249, 114326, 114355, 114387, 114438, 114474, 114505, 114539, 114589,
+    114656, 114698, 114760, 114836, 114893, 114970, 115002, 115075, 115139, 115211, 115258, 115281,
+    115331, 115391, 115425, 115495, 115511, 115545, 115595, 115605, 115664, 115693, 115755, 115806,
+    115866, 115964, 115998, 116042, 116086, 116162, 116253, 116301, 116337, 116401, 116451, 116545,
+    116642, 116707, 116759, 116859, 116941, 117037, 117116, 117159, 117192, 117245, 117257, 117298,
+    117315, 117374, 117423, 117440, 117536, 117575, 117596, 117631, 117666, 117735, 117769, 117788,
+    117858, 117947, 118038, 118130, 118146, 118199, 118261, 118323, 118359, 118389, 118413, 118489,
+    118546, 118579, 118608, 118634, 118674, 118739, 118766, 118831, 118858, 118898, 118915, 118923,
+    119012, 119079, 119097, 119128, 119167, 119197, 119240, 119261, 119295, 119366, 119398, 119449,
+    119478, 119510, 119544, 119606, 119648, 119717, 119746, 119775, 119802, 119855, 119896, 119955,
+    120020, 120059, 120091, 120160, 120194, 120264, 120329, 120359, 120428, 120463, 120553, 120644,
+    120736, 120787, 120850, 120919, 120997, 121055, 121090, 121156, 121173, 121191, 121212, 121246,
+    121280, 121342, 121371, 121400, 121427, 121489, 121566, 121617, 121665, 121734, 121796, 121874,
+    121932, 122009, 122042, 122115, 122163, 122219, 122253, 122304, 122364, 122406, 122472, 122499,
+    122520, 122556, 122642, 122691, 122715, 122751, 122836, 122935, 123006, 123104, 123202, 123271,
+    123339, 123373, 123418, 123476, 123514, 123528, 123544, 123625, 123639, 123687, 123705, 123778,
+    123864, 123950, 124037, 124088, 124136, 124184, 124273, 124361, 124455, 124487, 124545, 124575,
+    124628, 124651, 124691, 124765, 124770, 124815, 124891, 124948, 125011, 125045, 125081, 125126,
+    125166, 125206, 125235, 125273, 125299, 125350, 125408, 125442, 125514, 125528, 125614, 125688,
+    125736, 125754, 125783, 125848, 125869, 125908, 125936, 125964, 126006, 126019, 126075, 126145,
+    126164, 126254, 126330, 126365, 126381, 126427, 126475, 126503, 126572, 126627, 126698, 126711,
+    126730, 126743, 126791, 126820, 126874, 126919, 126967, 127025, 127090, 127166, 127240, 127312,
+    127331, 127403, 127458, 127540, 127616, 127673, 127729, 127819, 127874, 127945, 127986, 128022,
+    128073, 128137, 128175, 128242, 128327, 128405, 128460, 128527, 128612, 128688, 128766, 128821,
+    128878, 128934, 129024, 129112, 129212, 129309, 129380, 129410, 129479, 129515, 129585, 129670,
+    129748, 129826, 129881, 129939, 129975, 130010, 130081, 130139, 130174, 130247, 130312, 130340,
+    130368, 130380, 130423, 130462, 130521, 130592, 130663, 130741, 130799, 130855, 130917, 130995,
+    131046, 131115, 131178, 131256, 131314, 131392, 131425, 131498, 131546, 131597, 131649, 131710,
+    131748, 131798, 131857, 131886, 131952, 132029, 132063, 132135, 132226, 132288, 132359, 132396,
+    132476, 132535, 132580, 132639, 132674, 132747, 132776, 132842, 132881, 132952, 133032, 133091,
+    133151, 133207, 133263, 133314, 133385, 133465, 133524, 133584, 133643, 133672, 133738, 133777,
+    133812, 133885, 133958, 134021, 134063, 134102, 134159, 134175, 134204, 134252, 134286, 134317,
+    134369, 134402, 134416, 134449, 134541, 134584, 134642, 134714, 134755, 134786, 134841, 134875,
+    134945, 135018, 135061, 135078, 135108, 135164, 135200, 135232, 135264, 135278, 135311, 135326,
+    135360, 135398, 135447, 135521, 135592, 135645, 135680, 135769, 135861, 135926, 135982, 135998,
+    136019, 136084, 136166, 136205, 136258, 136327, 136377, 136426, 136486, 136523, 136572, 136662,
+    136750, 136813, 136843, 136912, 136989, 137063, 137068, 137146, 137204, 137240, 137271, 137299,
+    137327, 137405, 137463, 137519, 137535, 137556, 137625, 137703, 137761, 137817, 137894, 137968,
+    137998, 138058, 138093, 138139, 138167, 138236, 138249, 138268, 138281, 138336, 138382, 138431,
+    138502, 138568, 138639, 138705, 138759, 138778, 138812, 138889, 138905, 138934, 138940, 138993,
+    139040, 139116, 139212, 139268, 139346, 139404, 139462, 139507, 139552, 139579, 139618, 139661,
+    139704, 139747, 139786, 139829, 139872, 139915, 139933, 139951, 139969, 139987, 139999, 140082,
+    140103, 140125, 140128, 140174, 140209, 140243, 140275, 140293, 140325, 140343, 140375, 140393,
+    140425, 140443, 140529, 140589, 140605, 140649, 140670, 140707, 140720, 140742, 140786, 140820,
+    140840, 140890, 140927, 140949, 140969, 141019, 141056, 141078, 141098, 141148, 141185, 141207,
+    141246, 141289, 141332, 141375, 141397, 141431, 141517, 141551, 141583, 141615, 141633, 141665,
+    141683, 141715, 141733, 141766, 141803, 141840, 141877, 141917, 141957, 142034, 142125, 142175,
+    142211, 142293, 142314, 142370, 142443, 142505, 142553, 142622, 142690, 142763, 142845, 142866,
+    142914, 143004, 143017, 143071, 143139, 143215, 143291, 143378, 143450, 143459, 143511, 143591,
+    143640, 143707, 143755, 143833, 143921, 143999, 144056, 144108, 144187, 144266, 144332, 144400,
+    144488, 144543, 144556, 144578, 144609, 144627, 144675, 144709, 144768, 144790, 144849, 144871,
+    144930, 144952, 145004, 145053, 145102, 145178, 145230, 145245, 145300, 145312, 145350, 145436,
+    145482, 145580, 145645, 145690, 145738, 145811, 145889, 145953, 146017, 146088, 146142, 146186,
+    146274, 146350, 146449, 146497, 146555, 146631, 146730, 146766, 146858, 146937, 147003, 147053,
+    147121, 147221, 147316, 147330, 147369, 147417, 147457, 147512, 147524, 147606, 147698, 147751,
+    147812, 147873, 147939, 147994, 148059, 148128, 148201, 148265, 148319, 148361, 148414, 148489,
+    148549, 148569, 148662, 148754, 148847, 148936, 149013, 149056, 149103, 149156, 149186, 149223,
+    149310, 149325, 149351, 149370, 149382, 149413, 149448, 149516, 149591, 149673, 149754, 149835,
+    149843, 149914, 149990, 150005, 150081, 150104, 150147, 150225, 150257, 150319, 150361, 150418,
+    150470, 150517, 150570, 150620, 150689, 150728, 150778, 150859, 150882, 150940, 150982, 151060,
+    151124, 151195, 151213, 151231, 151282, 151296, 151312, 151346, 151399, 151474, 151534, 151630,
+    151648, 151666, 151727, 151757, 151820, 151839, 151878, 151916, 151965, 152018, 152093, 152153,
+    152229, 152276, 152351, 152432, 152500, 152578, 152663, 152748, 152824, 152860, 152896, 152946,
+    153025, 153104, 153173, 153225, 153287, 153355, 153423, 153464, 153514, 153587, 153617, 153668,
+    153750, 153785, 153828, 153873, 153926, 153979, 154034, 154097, 154128, 154164, 154205, 154255,
+    154319, 154373, 154414, 154464, 154528, 154610, 154665, 154753, 154818, 154887, 154930, 154950,
+    154980, 155033, 155055, 155086, 155100, 155119, 155140, 155194, 155233, 155311, 155370, 155429,
+    155482, 155512, 155571, 155625, 155683, 155741, 155799, 155848, 155911, 155953, 155986, 156028,
+    156070, 156112, 156154, 156195, 156229, 156295, 156361, 156427, 156493, 156579, 156621, 156654,
+    156687, 156720, 156753, 156840, 156905, 156955, 157027, 157055, 157111, 157170, 157187, 157199,
+    157240, 157323, 157334, 157389, 157438, 157485, 157534, 157583, 157632, 157675, 157720, 157765,
+    157810, 157827, 157858, 157886, 157908, 157944, 158030, 158079, 158146, 158182, 158267, 158367,
+    158438, 158485, 158536, 158584, 158632, 158722, 158810, 158861, 158940, 159002, 159064, 159144,
+    159213, 159290, 159364, 159442, 159500, 159526, 159560, 159638, 159696, 159709, 159728, 159806,
+    159864, 159924, 159944, 159973, 160067, 160157, 160249, 160342, 160372, 160401, 160479, 160508,
+    160570, 160618, 160687, 160765, 160816, 160876, 160933, 160994, 161032, 161081, 161141, 161198,
+    161275, 161349, 161384, 161403, 161492, 161581, 161634, 161677, 161741, 161798, 161841, 161905,
+    161962, 162019, 162079, 162104, 162134, 162206, 162226, 162281, 162336, 162354, 162430, 162465,
+    162496, 162564, 162639, 162721, 162802, 162883, 162891, 162962, 163045, 163053, 163136, 163152,
+    163222, 163277, 163332, 163350, 163426, 163501, 163583, 163664, 163745, 163821, 163897, 163940,
+    163960, 163974, 163996, 164014, 164057, 164121, 164169, 164223, 164280, 164355, 164436, 164511,
+    164592, 164642, 164728, 164814, 164883, 164952, 165003, 165085, 165120, 165155, 165210, 165292,
+    165357, 165417, 165474, 165504, 165521, 165593, 165648, 165681, 165696, 165774, 165791, 165847,
+    165880, 165897, 165926, 165955, 165995, 166056, 166079, 166093, 166126, 166191, 166227, 166299,
+    166356, 166413, 166459, 166510, 166527, 166556, 166572, 166601, 166618, 166674, 166703, 166756,
+    166773, 166825, 166866, 166918, 166977, 167038, 167110, 167161, 167210, 167238, 167286, 167334,
+    167382, 167426, 167470, 167514, 167580, 167635, 167679, 167723, 167767, 167811, 167855, 167899,
+    167943, 167987, 168031, 168075, 168121, 168167, 168213, 168259, 168305, 168351, 168449, 168488,
+    168518, 168550, 168615, 168680, 168745, 168810, 168895, 168992, 169031, 169062, 169104, 169125,
+    169204, 169221, 169318, 169353, 169429, 169441, 169532, 169624, 169689, 169715, 169732, 169773,
+    169843, 169919, 169969, 170008, 170062, 170138, 170174, 170260, 170340, 170396, 170487, 170558,
+    170578, 170608, 170639, 170668, 170747, 170809, 170872, 170951, 170984, 171057, 171105, 171165,
+    171217, 171279, 171320, 171355, 171389, 171481, 171573, 171638, 171703, 171721, 171786, 171851,
+    171940, 172016, 172073, 172107, 172183, 172240, 172282, 172358, 172415, 172475, 172530, 172594,
+    172648, 172705, 172763, 172845, 172865, 172895, 172926, 172955, 173045, 173108, 173151, 173213,
+    173289, 173372, 173415, 173458, 173498, 173532, 173550, 173563, 173604, 173637, 173672, 173705,
+    173765, 173810, 173824, 173854, 173894, 173929, 173963, 174004, 174093, 174135, 174195, 174250,
+    174308, 174380, 174437, 174467, 174538, 174595, 174623, 174712, 174776, 174831, 174889, 174965,
+    175047, 175067, 175097, 175159, 175219, 175295, 175369, 175424, 175502, 175580, 175640, 175701,
+    175761, 175792, 175865, 175894, 175957, 176006, 176047, 176133, 176175, 176244, 176316, 176333,
+    176426, 176440, 176541, 176567, 176623, 176692, 176768, 176855, 176929, 176999, 177059, 177127,
+    177179, 177257, 177345, 177394, 177472, 177531, 177585, 177661, 177737, 177813, 177900, 177952,
+    178001, 178050, 178134, 178202, 178290, 178346, 178386, 178456, 178510, 178567, 178605, 178692,
+    178722, 178783, 178847, 178935, 179018, 179046, 179114, 179160, 179194, 179205, 179247, 179277,
+    179317, 179383, 179396, 179456, 179492, 179571, 179610, 179656, 179745, 179777, 179868, 179956,
+    180035, 180114, 180193, 180220, 180319, 180418, 180482, 180554, 180578, 180645, 180718, 180730,
+    180755, 180779, 180810, 180853, 180939, 181007, 181072, 181167, 181254, 181304, 181362, 181418,
+    181448, 181546, 181645, 181695, 181790, 181868, 181938, 182018, 182032, 182084, 182185, 182226,
+    182272, 182339, 182432, 182494, 182562, 182585, 182603, 182629, 182658, 182733, 182767, 182825,
+    182864, 182912, 182961, 183033, 183110, 183205, 183292, 183362, 183399, 183438, 183527, 183577,
+    183610, 183659, 183714, 183731, 183821, 183850, 183883, 183983, 184066, 184104, 184140, 184154,
+    184178, 184181, 184238, 184269, 184316, 184353, 184381, 184406, 184483, 184555, 184607, 184664,
+    184724, 184771, 184814, 184836, 184879, 184929, 184977, 185009, 185041, 185090, 185132, 185172,
+    185185, 185286, 185307, 185396, 185419, 185467, 185510, 185543, 185563, 185577, 185613, 185632,
+    185665, 185704, 185724, 185744, 185773, 185786, 185833, 185847, 185930, 186018, 186093, 186145,
+    186198, 186257, 186293, 186359, 186449, 186483, 186523, 186572, 186661, 186729, 186766, 186821,
+    186894, 186922, 186971, 187020, 187089, 187119, 187168, 187195, 187271, 187312, 187355, 187422,
+    187506, 187517, 187585, 187611, 187666, 187735, 187822, 187863, 187906, 187991, 188061, 188140,
+    188192, 188252, 188297, 188314, 188404, 188471, 188565, 188633, 188659, 188714, 188783, 188835,
+    188920, 188931, 189001, 189100, 189199, 189290, 189391, 189417, 189475, 189531, 189591, 189676,
+    189703, 189757, 189830, 189891, 189933, 189975, 190063, 190151, 190239, 190327, 190367, 190407,
+    190462, 190479, 190519, 190574, 190648, 190668, 190708, 190791, 190825, 190919, 190936, 190990,
+    191020, 191102, 191119, 191149, 191163, 191213, 191263, 191281, 191320, 191346, 191384, 191449,
+    191515, 191563, 191596, 191644, 191665, 191697, 191715, 191729, 191747, 191780, 191793, 191825,
+    191859, 191933, 191940, 191959, 191991, 192068, 192087, 192119, 192155, 192195, 192266, 192288,
+    192327, 192345, 192359, 192370, 192416, 192430, 192460, 192471, 192529, 192609, 192689, 192716,
+    192787, 192842, 192884, 192898, 192958, 192984, 193014, 193044, 193074, 193141, 193184, 193227,
+    193304, 193371, 193404, 193466, 193530, 193542, 193572, 193587, 193608, 193620, 193633, 193700,
+    193712, 193738, 193770, 193856, 193863, 193907, 194000, 194091, 194176, 194224, 194253, 194287,
+    194356, 194409, 194444, 194475, 194526, 194582, 194649, 194709, 194749, 194781, 194860, 194939,
+    195018, 195097, 195176, 195229, 195326, 195376, 195432, 195462, 195514, 195566, 195614, 195715,
+    195806, 195907, 195934, 195979, 196024, 196064, 196104, 196159, 196199, 196254, 196295, 196312,
+    196342, 196392, 196442, 196481, 196508, 196547, 196595, 196627, 196660, 196681, 196695, 196709,
+    196739, 196810, 196865, 196927, 196957, 196978, 197010, 197045, 197145, 197236, 197276, 197317,
+    197330, 197377, 197391, 197438, 197477, 197498, 197560, 197581, 197605, 197636, 197708, 197790,
+    197835, 197864, 197902, 197947, 197985, 198052, 198081, 198136, 198168, 198204, 198233, 198250,
+    198297, 198363, 198399, 198490, 198537, 198576, 198668, 198744, 198814, 198851, 198904, 198971,
+    199021, 199088, 199138, 199233, 199328, 199382, 199446, 199515, 199578, 199666, 199754, 199765,
+    199787, 199801, 199838, 199921, 199982, 199997, 200017, 200048, 200064, 200105, 200163, 200204,
+    200262, 200314, 200366, 200403, 200448, 200493, 200511, 200530, 200542, 200591, 200640, 200705,
+    200724, 200742, 200756, 200774, 200807, 200820, 200852, 200888, 200944, 200984, 201016, 201052,
+    201119, 201159, 201191, 201233, 201279, 201297, 201387, 201397, 201460, 201496, 201556, 201595,
+    201685, 201698, 201717, 201728, 201783, 201859, 201878, 201915, 201926, 201958, 201988, 202018,
+    202058, 202078, 202102, 202138, 202158, 202178, 202200, 202211, 202275, 202290, 202312, 202343,
+    202399, 202454, 202529, 202588, 202640, 202689, 202727, 202759, 202838, 202917, 202996, 203075,
+    203154, 203233, 203330, 203380, 203436, 203466, 203518, 203566, 203667, 203758, 203782, 203807,
+    203852, 203883, 203969, 204049, 204105, 204145, 204185, 204240, 204257, 204298, 204312, 204329,
+    204359, 204409, 204448, 204480, 204513, 204534, 204548, 204632, 204713, 204735, 204806, 204861,
+    204892, 204917, 204948, 204991, 205034, 205046, 205076, 205102, 205128, 205157, 205195, 205210,
+    205242, 205277, 205377, 205466, 205525, 205569, 205643, 205708, 205752, 205794, 205835, 205846,
+    205941, 205953, 206016, 206042, 206092, 206130, 206198, 206229, 206266, 206299, 206355, 206416,
+    206457, 206513, 206573, 206673, 206764, 206803, 206863, 206947, 207013, 207054, 207099, 207121,
+    207169, 207212, 207279, 207326, 207374, 207417, 207493, 207579, 207596, 207629, 207682, 207732,
+    207792, 207865, 207965, 208041, 208101, 208134, 208205, 208276, 208349, 208390, 208403, 208475,
+    208573, 208671, 208770, 208832, 208911, 208928, 208961, 209007, 209061, 209128, 209171, 209187,
+    209203, 209250, 209307, 209347, 209419, 209499, 209530, 209589, 209623, 209681, 209720, 209772,
+    209868, 209969, 210069, 210169, 210268, 210364, 210465, 210487, 210541, 210601, 210661, 210723,
+    210795, 210838, 210893, 210942, 211012, 211098, 211182, 211211, 211261, 211312, 211350, 211395,
+    211466, 211510, 211546, 211586, 211676, 211711, 211767, 211824, 211864, 211888, 211903, 211920,
+    211931, 211957, 211974, 212028, 212083, 212101, 212146, 212197, 212231, 212264, 212279, 212318,
+    212346, 212400, 212432, 212477, 212493, 212543, 212599, 212662, 212724, 212764, 212797, 212842,
+    212864, 212894, 212923, 212977, 212991, 213007, 213057, 213112, 213173, 213240, 213257, 213271,
+    213301, 213354, 213402, 213434, 213500, 213543, 213606, 213669, 213701, 213773, 213789, 213812,
+    213839, 213870, 213901, 213932, 213950, 214034, 214089, 214118, 214139, 214178, 214210, 214247,
+    214272, 214307, 214347, 214381, 214435, 214451, 214533, 214580, 214613, 214690, 214722, 214784,
+    214870, 214874, 214889, 214940, 214971, 215033, 215109, 215171, 215247, 215348, 215404, 215456,
+    215501, 215523, 215571, 215615, 215672, 215721, 215769, 215813, 215870, 215919, 215969, 216030,
+    216076, 216132, 216186, 216246, 216279, 216356, 216407, 216470, 216501, 216539, 216639, 216697,
+    216768, 216806, 216848, 216862, 216926, 216968, 216998, 217034, 217106, 217176, 217229, 217274,
+    217362, 217415, 217459, 217534, 217609, 217696, 217724, 217763, 217809, 217853, 217905, 217921,
+    217948, 217980, 218022, 218061, 218098, 218151, 218190, 218286, 218386, 218448, 218474, 218541,
+    218596, 218681, 218757, 218814, 218864, 218902, 218915, 218944, 218993, 219042, 219097, 219113,
+    219142, 219174, 219228, 219247, 219278, 219310, 219403, 219451, 219485, 219514, 219583, 219638,
+    219705, 219772, 219848, 219905, 219978, 220008, 220044, 220116, 220168, 220252, 220296, 220343,
+    220391, 220436, 220495, 220527, 220605, 220637, 220712, 220787, 220887, 220987, 221046, 221108,
+    221163, 221192, 221249, 221289, 221313, 221327, 221381, 221435, 221480, 221529, 221585, 221648,
+    221704, 221744, 221777, 221826, 221893, 221924, 221996, 222082, 222098, 222152, 222181, 222210,
+    222247, 222278, 222318, 222378, 222426, 222474, 222536, 222589, 222656, 222711, 222742, 222809,
+    222854, 222883, 222950, 222979, 223015, 223081, 223130, 223178, 223219, 223259, 223360, 223395,
+    223434, 223463, 223514, 223573, 223609, 223649, 223677, 223774, 223869, 223934, 224003, 224063,
+    224082, 224104, 224141, 224224, 224239, 224292, 224345, 224383, 224402, 224414, 224492, 224511,
+    224548, 224585, 224609, 224631, 224673, 224713, 224730, 224762, 224841, 224941, 225000, 225071,
+    225187, 225231, 225298, 225363, 225407, 225438, 225475, 225520, 225620, 225682, 225749, 225804,
+    225880, 225937, 225975, 225989, 226019, 226049, 226099, 226149, 226204, 226221, 226251, 226283,
+    226338, 226359, 226391, 226468, 226501, 226535, 226602, 226664, 226740, 226797, 226874, 226906,
+    226978, 227025, 227076, 227136, 227203, 227258, 227334, 227391, 227423, 227490, 227566, 227623,
+    227656, 227688, 227741, 227841, 227900, 227971, 228047, 228091, 228132, 228197, 228241, 228286,
+    228386, 228448, 228503, 228541, 228555, 228585, 228615, 228670, 228687, 228719, 228740, 228772,
+    228805, 228839, 228939, 228999, 229061, 229090, 229147, 229187, 229211, 229265, 229310, 229366,
+    229419, 229472, 229529, 229585, 229650, 229698, 229778, 229856, 229932, 230031, 230068, 230167,
+    230212, 230260, 230352, 230403, 230483, 230571, 230659, 230677, 230698, 230730, 230765, 230799,
+    230839, 230853, 230884, 230941, 231018, 231085, 231162, 231236, 231277, 231333, 231367, 231403,
+    231455, 231501, 231598, 231680, 231739, 231777, 231838, 231924, 231984, 232039, 232089, 232175,
+    232251, 232318, 232335, 232364, 232386, 232470, 232495, 232513, 232541, 232572, 232635, 232690,
+    232727, 232756, 232790, 232817, 232887, 232900, 232969, 232988, 233022, 233063, 233092, 233147,
+    233212, 233243, 233280, 233300, 233377, 233411, 233451, 233513, 233538, 233614, 233670, 233754,
+    233796, 233819, 233886, 233935, 233975, 234037, 234062, 234138, 234201, 234238, 234287, 234363,
+    234399, 234430, 234492, 234560, 234597, 234650, 234734, 234768, 234838, 234896, 234937, 234984,
+    235022, 235036, 235067, 235101, 235177, 235273, 235315, 235374, 235433, 235486, 235531, 235576,
+    235623, 235665, 235698, 235735, 235763, 235791, 235832, 235865, 235898, 235946, 235994, 236029,
+    236062, 236101, 236140, 236173, 236212, 236251, 236311, 236356, 236417, 236435, 236500, 236551,
+    236612, 236677, 236712, 236753, 236808, 236842, 236923, 236984, 237001, 237023, 237051, 237082,
+    237116, 237145, 237182, 237213, 237247, 237284, 237366, 237423, 237488, 237556, 237623, 237699,
+    237783, 237860, 237893, 237960, 238021, 238097, 238173, 238205, 238277, 238324, 238373, 238423,
+    238482, 238519, 238567, 238651, 238707, 238789, 238806, 238836, 238864, 238896, 238978, 239056,
+    239090, 239145, 239226, 239294, 239311, 239340, 239368, 239399, 239429, 239460, 239529, 239586,
+    239623, 239640, 239692, 239739, 239793, 239823, 239886, 239924, 239979, 240021, 240063, 240093,
+    240138, 240191, 240262, 240356, 240415, 240474, 240504, 240590, 240649, 240712, 240775, 240838,
+    240892, 240950, 241015, 241080, 241145, 241210, 241273, 241336, 241419, 241502, 241585, 241668,
+    241710, 241752, 241794, 241836, 241869, 241933, 242011, 242044, 242108, 242186, 242243, 242329,
+    242387, 242420, 242453, 242486, 242551, 242620, 242689, 242758, 242788, 242843, 242887, 242936,
+    242963, 243004, 243085, 243175, 243249, 243280, 243329, 243398, 243471, 243528, 243604, 243661,
+    243718, 243756, 243773, 243814, 243889, 243938, 243968, 244026, 244084, 244174, 244214, 244277,
+    244340, 244376, 244412, 244445, 244481, 244514, 244550, 244637, 244736, 244761, 244816, 244860,
+    244904, 244948, 244992, 245036, 245080, 245124, 245168, 245212, 245256, 245302, 245348, 245394,
+    245440, 245486, 245532, 245630, 245669, 245727, 245776, 245826, 245883, 245940, 245997, 246070,
+    246112, 246120, 246151, 246228, 246267, 246344, 246383, 246460, 246499, 246583, 246616, 246647,
+    246737, 246777, 246841, 246905, 246969, 247033, 247117, 247201, 247272, 247343, 247414, 247485,
+    247543, 247601, 247659, 247689, 247759, 247835, 247895, 247977, 248044, 248111, 248183, 248255,
+    248293, 248369, 248407, 248483, 248521, 248578, 248635, 248673, 248730, 248787, 248825, 248858,
+    248891, 248939, 248987, 249077, 249117, 249207, 249247, 249311, 249389, 249453, 249531, 249561,
+    249591, 249621, 249651, 249743, 249796, 249819, 249875, 249895, 249937, 250002, 250092, 250139,
+    250211, 250258, 250324, 250355, 250409, 250457, 250500, 250573, 250614, 250680, 250724, 250774,
+    250809, 250887, 250940, 250986, 251064, 251138, 251205, 251217, 251302, 251336, 251377, 251452,
+    251508, 251582, 251641, 251693, 251734, 251799, 251871, 251912, 251946, 251958, 252000, 252030,
+    252071, 252140, 252170, 252271, 252299, 252344, 252416, 252463, 252529, 252583, 252624, 252693,
+    252736, 252772, 252844, 252887, 252925, 252980, 253007, 253023, 253059, 253124, 253154, 253233,
+    253298, 253341, 253428, 253503, 253603, 253649, 253704, 253779, 253879, 253914, 253961, 254011,
+    254066, 254147, 254239, 254258, 254280, 254307, 254376, 254425, 254506, 254565, 254604, 254666,
+    254754, 254817, 254873, 254926, 255000, 255040, 255074, 255138, 255163, 255239, 255319, 255351,
+    255382, 255462, 255490, 255527, 255565, 255596, 255676, 255686, 255702, 255746, 255770, 255813,
+    255856, 255902, 255945, 256006, 256037, 256115, 256136, 256192, 256279, 256323, 256347, 256387,
+    256432, 256456, 256475, 256539, 256578, 256629, 256704, 256780, 256789, 256864, 256899, 256979,
+    257008, 257089, 257150, 257191, 257272, 257337, 257372, 257431, 257496, 257545, 257625, 257690,
+    257724, 257788, 257819, 257880, 257911, 257948, 258028, 258097, 258145, 258184, 258243, 258274,
+    258338, 258389, 258406, 258461, 258533, 258630, 258673, 258733, 258793, 258847, 258895, 258961,
+    259007, 259052, 259107, 259157, 259197, 259228, 259283, 259342, 259401, 259460, 259523, 259565,
+    259598, 259641, 259687, 259733, 259779, 259825, 259848, 259871, 259894, 259917, 260005, 260065,
+    260108, 260172, 260215, 260238, 260261, 260284, 260307, 260377, 260449, 260520, 260592, 260623,
+    260655, 260734, 260756, 260803, 260856, 260911, 260969, 261014, 261080, 261127, 261200, 261248,
+    261322, 261364, 261409, 261460, 261540, 261594, 261641, 261727, 261804, 261870, 261911, 261942,
+    261973, 262018, 262091, 262139, 262176, 262249, 262287, 262343, 262380,
 };
 
 static const struct kiln_pair bundle_nvidia_h100_pairs[] = {
@@ -17184,14 +14626,14 @@ static const struct kiln_recipe bundle_nvidia_h100_recipes[] = {
 };
 
 KILN_INTERNAL const struct kiln_bundle kiln_bundle_nvidia_h100 = {
-    .format = 18,
+    .format = 19,
     .name = "nvidia-h100",
     .provenance = "tuned on NVIDIA H100 80GB HBM3, NVIDIA CUDA, driver 580.159.04",
     .match = { "NVIDIA CUDA", "NVIDIA H100 80GB HBM3", NULL, 0, 0 },
     .traits = { 0, 132, 1, 232448, 90 },
-    .pool = { sizeof bundle_nvidia_h100_rows, 5169, 10521, 9183,
-              bundle_nvidia_h100_rows[0].text, bundle_nvidia_h100_lines,
-              bundle_nvidia_h100_pairs, bundle_nvidia_h100_symbols },
+    .pool = { 262446, 5169, 10521, 9183, NULL, bundle_nvidia_h100_lines,
+              bundle_nvidia_h100_pairs, bundle_nvidia_h100_symbols,
+              sizeof bundle_nvidia_h100_packed, bundle_nvidia_h100_packed },
     .num_programs = 607, .num_recipes = 609, .num_pins = 0,
     .programs = bundle_nvidia_h100_programs, .recipes = bundle_nvidia_h100_recipes,
     .pins = NULL,

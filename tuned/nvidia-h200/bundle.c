@@ -16,5051 +16,2603 @@
  */
 #include "bundle.h"
 
-static const struct { char text[4096]; } bundle_nvidia_h200_rows[] = { {
-    "// Elements of half are computed with as float. A product and a sum are fused where the device does\0"
-    "// that in one step: FP_CONTRACT, on by default, allows it.\0"
-    "static float load(__global const half *p)\0"
-    "{\0"
-    "\004return vload_half(0, p);\0"
-    "}\0"
-    "\0"
-    "static void store(float x, __global half *p)\0"
-    "\004vstore_half(x, 0, p);\0"
-    "// C = alpha x + beta C for one element; beta == 0 does not read C.\0"
-    "static void put(float x, float alpha, float beta, __global half *p)\0"
-    "\004store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);\0"
-    "// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits. What\0"
-    "// only sm_90a has is masked as a comment; the mask is taken from the PTX that this is compiled to.\0"
-    "static uint local_address(__local const void *p)\0"
-    "\004return (uint) (ulong) p;\0"
-    "// Divisions of 64 bits take long.\0"
-    "static ulong divide(ulong x, ulong y)\0"
-    "\004return (x | y) >> 32 ? x / y : (uint) x / (uint) y;\0"
-    "// An element, and 16 bytes of them, as they are copied.\0"
-    "typedef ushort element_bits;\0"
-    "typedef ushort8 chunk;\0"
-    "// 16 bytes from where an element is, out of the one or two aligned chunks that they lie in.\0"
-    "static uint4 load_anywhere(__global const element_bits *from)\0"
-    "\004const uint at = (ulong) from % 16;\0"
-    "\004__global const uint4 *chunks = (__global const uint4 *) ((ulong) from - at);\0"
-    "\004const uint4 low = chunks[0], high = at > 0 ? chunks[1] : (uint4) 0;\0"
-    "\004uint4 x = at & 8 ? (uint4) (low.zw, high.xy) : low;\0"
-    "\004uint2 next = at & 8 ? high.zw : high.xy;\0"
-    "\004x = at & 4 ? (uint4) (x.yzw, next.x) : x;\0"
-    "\004next.x = at & 4 ? next.y : next.x;\0"
-    "\004x = at & 2 ? x >> 16 | (uint4) (x.yzw, next.x) << 16 : x;\0"
-    "\004return x;\0"
-    "// All work-items copy a matrix so that its rows start at multiples of 16 bytes, a chunk at a time.\0"
-    "// What pads the rows is undefined.\0"
-    "static void copy_matrix(long rows, long cols, __global const element_bits *X, long ldx,\0"
-    "\010__global element_bits *out)\0"
-    "\004const ulong each = (cols + 7) / 8;\0"
-    "\004for (ulong i = get_global_id(0); i < rows * each; i += get_global_size(0)) {\0"
-    "\010const long row = divide(i, each), col = (i - row * each) * 8, last = cols - 1 - col;\0"
-    "\010__global const element_bits *from = X + row * ldx + col;\0"
-    "\010uint4 x;\0"
-    "\010// Elements are copied one by one where a chunk may lie beyond the last of all.\0"
-    "\010if (last >= 15 || (row + 1 < rows && cols >= 16))\0"
-    "\014x = load_anywhere(from);\0"
-    "\010else\0"
-    "\014x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)], from[min(2L, last)],\0"
-    "\024from[min(3L, last)], from[min(4L, last)], from[min(5L, last)], from[min(6L,\0"
-    "\024last)], from[min(7L, last)]));\0"
-    "\010((__global uint4 *) out)[i] = x;\0"
-    "\004}\0"
-    "// The work-items of a warp wait for each other, and see what each has written.\0"
-    "static void warp_sync(void)\0"
-    "\004asm volatile(\"bar.warp.sync 0xffffffff;\" ::: \"memory\");\0"
-    "// A barrier in local memory counts arrivals, and the bytes of copies under way.\0"
-    "static void mbarrier_init(uint mbarrier, uint arrivals)\0"
-    "\004asm volatile(\"mbarrier.init.shared.b64 [%0], %1;\" :: \"r\"(mbarrier), \"r\"(arrivals) : \"memory\");\0"
-    "static void mbarrier_expect(uint mbarrier, uint bytes)\0"
-    "\004asm volatile(\"mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;\" ::\0"
-    "\014\"r\"(mbarrier), \"r\"(bytes) : \"memory\");\0"
-    "static void mbarrier_wait(uint mbarrier, uint phase)\0"
-    "\004asm volatile(\"{ .reg .pred done;\\n\"\0"
-    "\014\"again: mbarrier.try_wait.parity.shared.b64 done, [%0], %1;\\n\"\0"
-    "\014\"@!done bra again; }\" :: \"r\"(mbarrier), \"r\"(phase) : \"memory\");\0"
-    "static void mbarrier_arrive(uint mbarrier)\0"
-    "\004asm volatile(\"mbarrier.arrive.shared.b64 _, [%0];\" :: \"r\"(mbarrier) : \"memory\");\0"
-    "// Arrives when what this work-item has begun to copy by fetch_chunk is there; it is waited for\0"
-    "// beside the arrivals that the barrier was initialised for.\0"
-    "static void mbarrier_arrive_later(uint mbarrier)\0"
-    "\004asm volatile(\"cp.async.mbarrier.arrive.shared.b64 [%0];\" :: \"r\"(mbarrier) : \"memory\");\0"
-    "// Writes a tensor map (PTX ISA, \"tensor-map\"), through which tiles are fetched. The matrix has\0"
-    "// `rows` x `cols` elements, its rows `ld` apart; a box is what one fetch copies. `swizzle` is 3, 2,\0"
-    "// 1 or 0 for boxes whose columns are 128, 64, 32 or any number of bytes. `map` is in local memory,\0"
-    "// all zero.\0"
-}, {
-    "static void write_map(uint map, ulong address, long rows, long cols, long ld, uint box_rows,\0"
-    "\010uint box_cols, uint swizzle)\0"
-    "\004asm volatile(\"//@tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;\" ::\0"
-    "\014\"r\"(map), \"l\"(address) : \"memory\");\0"
-    "\004asm volatile(\"//@tensormap.replace.tile.rank.shared::cta.b1024.b32 [%0], 1;\" ::\0"
-    "\014\"r\"(map) : \"memory\");\0"
-    "\004asm volatile(\"//@tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%0], 0, %1;\" ::\0"
-    "\014\"r\"(map), \"r\"(box_cols) : \"memory\");\0"
-    "\004asm volatile(\"//@tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%0], 1, %1;\" ::\0"
-    "\014\"r\"(map), \"r\"(box_rows) : \"memory\");\0"
-    "\004asm volatile(\"//@tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%0], 0, %1;\" ::\0"
-    "\014\"r\"(map), \"r\"((uint) cols) : \"memory\");\0"
-    "\004asm volatile(\"//@tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%0], 1, %1;\" ::\0"
-    "\014\"r\"(map), \"r\"((uint) rows) : \"memory\");\0"
-    "\004asm volatile(\"//@tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [%0], 0, %1;\" ::\0"
-    "\014\"r\"(map), \"l\"(ld * 2) : \"memory\");\0"
-    "\004asm volatile(\"//@tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%0], 0, 1;\" ::\0"
-    "\004asm volatile(\"//@tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%0], 1, 1;\" ::\0"
-    "\004asm volatile(\"//@tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%0], 6;\" ::\0"
-    "\004asm volatile(\"//@tensormap.replace.tile.interleave_layout.shared::cta.b1024.b32 [%0], 0;\" ::\0"
-    "\004if (swizzle == 0)\0"
-    "\010asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;\" ::\0"
-    "\020\"r\"(map) : \"memory\");\0"
-    "\004if (swizzle == 1)\0"
-    "\010asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 1;\" ::\0"
-    "\004if (swizzle == 2)\0"
-    "\010asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 2;\" ::\0"
-    "\004if (swizzle == 3)\0"
-    "\010asm volatile(\"//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 3;\" ::\0"
-    "\004asm volatile(\"//@tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%0], 0;\" ::\0"
-    "// Copies a tensor map from local memory to where fetches find it. All of a warp take part.\0"
-    "static void publish_map(ulong to, uint map)\0"
-    "\004asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\0"
-    "\014\".sync.aligned [%0], [%1], 128;\" :: \"l\"(to), \"r\"(map) : \"memory\");\0"
-    "// What work-groups have written of a tensor map is seen by the fetches that follow.\0"
-    "static void acquire_map(ulong map)\0"
-    "\004asm volatile(\"fence.proxy.tensormap::generic.acquire.gpu [%0], 128;\" :: \"l\"(map) : \"memory\");\0"
-    "// Copies 16 bytes at (row, col) of a matrix into local memory; what lies outside the matrix is 0.\0"
-    "static void fetch_chunk(uint to, __global const half *X, long rows, long cols, long ld, long row,\0"
-    "\010long col)\0"
-    "\004const uint bytes = row < rows ? clamp((cols - col) * 2, 0L, 16L) : 0;\0"
-    "\004asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16, %2;\" ::\0"
-    "\014\"r\"(to), \"l\"((ulong) (X + row * ld + col)), \"r\"(bytes) : \"memory\");\0"
-    "// Copies the box at (x, y) of a tensor map into local memory; what lies outside the matrix is 0.\0"
-    "static void fetch_box(uint to, ulong map, int x, int y, uint mbarrier)\0"
-    "\004asm volatile(\"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes \"\0"
-    "\014\"[%0], [%1, {%2, %3}], [%4];\" ::\0"
-    "\014\"r\"(to), \"l\"(map), \"r\"(x), \"r\"(y), \"r\"(mbarrier) : \"memory\");\0"
-    "// Where the copy engine puts the x-th 16 bytes of a line, in boxes whose lines have 2, 4 or 8 times\0"
-    "// 16 bytes; boxes side by side have 64 lines.\0"
-    "static uint swizzled(uint line, uint x, uint part)\0"
-    "\004return (x / part * part * 64 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\0"
-    "// What all work-items of a warp have alike; the compiler then knows that they do.\0"
-    "static uint uniform(uint x)\0"
-    "\004uint first;\0"
-    "\004asm(\"shfl.sync.idx.b32 %0, %1, 0, 31, 0xffffffff;\" : \"=r\"(first) : \"r\"(x));\0"
-    "\004return first;\0"
-    "// c += a b for 64 x 16, 16 x n and 64 x n, asynchronously, by the low halves of descriptors of a\0"
-    "// and b; the high ones have the stride from eight lines to the next, and the swizzle.\0"
-    "static void multiply_128(float c[64], uint a, uint b)\0"
-    "\004asm volatile(\"//@wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 \"\0"
-}, {
-    "\014\"{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, \"\0"
-    "\014\"%64, %65, 1, 1, 1, 0, 1;\" :\0"
-    "\014\"+f\"(c[0]), \"+f\"(c[1]), \"+f\"(c[2]), \"+f\"(c[3]), \"+f\"(c[4]), \"+f\"(c[5]), \"+f\"(c[6]),\0"
-    "\024\"+f\"(c[7]), \"+f\"(c[8]), \"+f\"(c[9]), \"+f\"(c[10]), \"+f\"(c[11]), \"+f\"(c[12]),\0"
-    "\024\"+f\"(c[13]), \"+f\"(c[14]), \"+f\"(c[15]), \"+f\"(c[16]), \"+f\"(c[17]), \"+f\"(c[18]),\0"
-    "\024\"+f\"(c[19]), \"+f\"(c[20]), \"+f\"(c[21]), \"+f\"(c[22]), \"+f\"(c[23]), \"+f\"(c[24]),\0"
-    "\024\"+f\"(c[25]), \"+f\"(c[26]), \"+f\"(c[27]), \"+f\"(c[28]), \"+f\"(c[29]), \"+f\"(c[30]),\0"
-    "\024\"+f\"(c[31]), \"+f\"(c[32]), \"+f\"(c[33]), \"+f\"(c[34]), \"+f\"(c[35]), \"+f\"(c[36]),\0"
-    "\024\"+f\"(c[37]), \"+f\"(c[38]), \"+f\"(c[39]), \"+f\"(c[40]), \"+f\"(c[41]), \"+f\"(c[42]),\0"
-    "\024\"+f\"(c[43]), \"+f\"(c[44]), \"+f\"(c[45]), \"+f\"(c[46]), \"+f\"(c[47]), \"+f\"(c[48]),\0"
-    "\024\"+f\"(c[49]), \"+f\"(c[50]), \"+f\"(c[51]), \"+f\"(c[52]), \"+f\"(c[53]), \"+f\"(c[54]),\0"
-    "\024\"+f\"(c[55]), \"+f\"(c[56]), \"+f\"(c[57]), \"+f\"(c[58]), \"+f\"(c[59]), \"+f\"(c[60]),\0"
-    "\024\"+f\"(c[61]), \"+f\"(c[62]), \"+f\"(c[63]) :\0"
-    "\014\"l\"((ulong) 1073741888 << 32 | a), \"l\"((ulong) 1073741888 << 32 | b));\0"
-    "static void multiply_64(float c[32], uint a, uint b)\0"
-    "\004asm volatile(\"//@wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 \"\0"
-    "\014\"{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, \"\0"
-    "\014\"%32, %33, 1, 1, 1, 0, 1;\" :\0"
-    "\024\"+f\"(c[31]) :\0"
-    "// What put does, in a row of C, where there is such a column.\0"
-    "static void put_column(float x, __global half *out, long col, long N, float alpha, float beta)\0"
-    "\004if (col < N)\0"
-    "\010store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);\0"
-    "static uint exchange(uint x, uint distance)\0"
-    "\004uint other;\0"
-    "\004asm volatile(\"shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;\" :\0"
-    "\014\"=r\"(other) : \"r\"(x), \"r\"(distance));\0"
-    "\004return other;\0"
-    "// x[i] of work-item j of four becomes x[j] of work-item i.\0"
-    "static void transpose_quad(uint x[4], uint item)\0"
-    "#pragma unroll\0"
-    "\004for (int i = 0; i < 4; i += 2) {\0"
-    "\010const uint other = exchange(item & 1 ? x[i] : x[i + 1], 1);\0"
-    "\010x[i] = item & 1 ? other : x[i];\0"
-    "\010x[i + 1] = item & 1 ? x[i + 1] : other;\0"
-    "\004for (int i = 0; i < 2; i++) {\0"
-    "\010const uint other = exchange(item & 2 ? x[i] : x[i + 2], 2);\0"
-    "\010x[i] = item & 2 ? other : x[i];\0"
-    "\010x[i + 2] = item & 2 ? x[i + 2] : other;\0"
-    "static uint pack_halves(float low, float high)\0"
-    "\004uint both;\0"
-    "\004asm(\"cvt.rn.f16x2.f32 %0, %1, %2;\" : \"=r\"(both) : \"f\"(high), \"f\"(low));\0"
-    "\004return both;\0"
-    "// put for two columns side by side; `whole` says that they are at a multiple of their size.\0"
-    "static void put_pair(float x, float y, __global half *out, long col, long N, float alpha,\0"
-    "\010float beta,\0"
-    "\010bool whole)\0"
-    "\004if (!whole || col + 1 >= N) {\0"
-    "\010put_column(x, out, col, N, alpha, beta);\0"
-    "\010put_column(y, out, col + 1, N, alpha, beta);\0"
-    "\010return;\0"
-    "\004float2 z = alpha * (float2) (x, y);\0"
-    "\004if (beta != 0) {\0"
-    "\010const uint both = *(__global uint *) (out + col);\0"
-    "\010z += beta * vload_half2(0, (const half *) &both);\0"
-    "\004*(__global uint *) (out + col) = pack_halves(z.x, z.y);\0"
-    "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\0"
-    "void kiln_hgemm_tma_copy(long a_rows, long a_cols,\0"
-    "\010__global const element_bits *restrict A, long a_offset, long lda,\0"
-    "\010__global uchar *restrict a_work, long a_at, long b_rows, long b_cols,\0"
-    "\010__global const element_bits *restrict B, long b_offset, long ldb,\0"
-    "\010__global uchar *restrict b_work, long b_at)\0"
-    "\004copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);\0"
-    "\004copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);\0"
-    "void kiln_hgemm_tma_copya(long rows, long cols,\0"
-    "\010__global const element_bits *restrict X, long x_offset, long ldx,\0"
-    "\010__global uchar *restrict work, long at)\0"
-    "\004copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);\0"
-    "void kiln_hgemm_tma_copyb(long rows, long cols,\0"
-    "// C = alpha op(A) op(B) + beta C; C is M x N, row-major.\0"
-    "// A is stored M x K.\0"
-    "// B is stored K x N.\0"
-}, {
-    "// For NVIDIA's compute capability 9.0.\0"
-    "// A work-group computes 128 x 128 of C. Tiles of A and B, 64 deep, are fetched into local\0"
-    "// memory by the copy engine, up to 6 at a time; a tile's `full` barrier says that it is there.\0"
-    "// The first 2 are copied by all who multiply, while the tensor maps are made.\0"
-    "// One work-item fetches; 2 warp groups multiply, 64 rows of C each, and say by the `empty`\0"
-    "// barrier when they have read a tile.\0"
-    "__kernel __attribute__((reqd_work_group_size(320, 1, 1)))\0"
-    "void kiln_hgemm_tma_multiply(long M, long N, long K,\0"
-    "\010__global const half *restrict A, long a_offset, long lda,\0"
-    "\010__global const half *restrict B, long b_offset, long ldb,\0"
-    "\010__global uchar *work, long maps_at, long parts_at, float alpha, float beta,\0"
-    "\010__global half *restrict C, long c_offset, long ldc)\0"
-    "\004__local uchar a_tiles[98304] __attribute__((aligned(1024)));\0"
-    "\004__local uchar b_tiles[98304] __attribute__((aligned(1024)));\0"
-    "\004__local ulong full[6];\0"
-    "\004__local ulong empty[6];\0"
-    "\004__local uint4 rows[256];\0"
-    "\004const uint item = get_local_id(0);\0"
-    "\004const uint fulls = local_address(full);\0"
-    "\004const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);\0"
-    "\004const uint empties = local_address(empty);\0"
-    "\004C += c_offset;\0"
-    "\004// Whether every row of C starts where 8 columns may be stored at once.\0"
-    "\004const ulong misaligned = ((ulong) C | (ulong) (ldc * 2)) & 15;\0"
-    "\004const bool is_aligned = misaligned == 0;\0"
-    "\004// Of lines along k no more are fetched than C needs where it is smaller than a tile.\0"
-    "\004const int box_m = min(((int) M + 7) & -8, 128);\0"
-    "\004const int box_n = 128;\0"
-    "\004const ulong a_map = (ulong) (work + maps_at * 256), b_map = a_map + 128;\0"
-    "\004__local uint maps[64] __attribute__((aligned(128)));\0"
-    "\004if (item == 0) {\0"
-    "\010for (int s = 0; s < 6; s++) {\0"
-    "\014mbarrier_init(fulls + 8 * s, 1);\0"
-    "\014mbarrier_init(empties + 8 * s, 2);\0"
-    "\010}\0"
-    "\010asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\0"
-    "\004barrier(CLK_LOCAL_MEM_FENCE);\0"
-    "\004if (item >= 256) {\0"
-    "\010// One warp writes the map of A, the next that of B, to where all work-groups write the\0"
-    "\010// same.\0"
-    "\010if (item < 320) {\0"
-    "\014const uint which = (item - 256) / 32, lane = item % 32;\0"
-    "\014__local uint *map = maps + which * 32;\0"
-    "\014map[lane] = 0;\0"
-    "\014warp_sync();\0"
-    "\014if (item == 256)\0"
-    "\020write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 64,\0"
-    "\0303);\0"
-    "\014if (item == 288)\0"
-    "\020write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 64, 64,\0"
-    "\014publish_map(a_map + which * 128, local_address(map));\0"
-    "\014asm volatile(\"bar.sync 3, 64;\" ::: \"memory\");\0"
-    "\010int early = 2;\0"
-    "\010if (item == 256) {\0"
-    "\014acquire_map(a_map);\0"
-    "\014acquire_map(b_map);\0"
-    "\014uint s = 0, phase = 1;\0"
-    "\014const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);\0"
-    "\014const int first = 0, num = (K + 63) / 64;\0"
-    "\014// Work-groups that run together share rows and columns: 1 rows of tiles at a time.\0"
-    "\014// Tiles that C does not fill, which take less time, come last: a row of them, then a\0"
-    "\014// column.\0"
-    "\014const uint tiles_m = (uint) M / 128, tiles_n = (uint) N / 128,\0"
-    "\024whole = tiles_m * tiles_n;\0"
-    "\014uint tile_m, tile_n;\0"
-    "\014if (tile >= whole) {\0"
-    "\020const uint last = tiles_m * 128 < M ? (N + 127) / 128 : 0;\0"
-    "\020tile_m = tile - whole < last ? tiles_m : tile - whole - last;\0"
-    "\020tile_n = tile - whole < last ? tile - whole : tiles_n;\0"
-    "\014} else {\0"
-    "\020const uint band = tile / (1 * tiles_n), in_band = tile - band * tiles_n;\0"
-    "\020const uint band_rows = min(tiles_m - band, (uint) 1);\0"
-    "\020tile_m = band + in_band % band_rows;\0"
-    "\020tile_n = in_band / band_rows;\0"
-    "\014}\0"
-    "\014const int first_m = tile_m * 128, first_n = tile_n * 128;\0"
-    "\014for (int t = 0; t < num; t++) {\0"
-    "\020if (t >= early)\0"
-    "\020{\0"
-    "\024mbarrier_wait(empties + 8 * s, phase);\0"
-    "\024// Fetches the t-th step into place s.\0"
-    "\024{\0"
-    "\030const int step = first + t;\0"
-    "\030const uint mbarrier = fulls + 8 * s;\0"
-    "\030const int k = step * 64;\0"
-    "\030mbarrier_expect(mbarrier, (box_m + box_n) * 128);\0"
-    "\030fetch_box(a_at + s * 16384, a_map, k, first_m, mbarrier);\0"
-    "\030for (int x = 0; x < 128; x += 64)\0"
-    "\034fetch_box(b_at + s * 16384 + x * 128, b_map, first_n + x, k, mbarrier);\0"
-    "\024}\0"
-    "\020}\0"
-    "\020if (++s == 6) {\0"
-    "\024s = 0;\0"
-    "\024phase ^= 1;\0"
-    "\004{\0"
-    "\010// Who multiplies fetches the first tiles, while the tensor maps are made.\0"
-    "\010const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);\0"
-}, {
-    "\010const int first = 0, num = (K + 63) / 64;\0"
-    "\010// Work-groups that run together share rows and columns: 1 rows of tiles at a time.\0"
-    "\010// Tiles that C does not fill, which take less time, come last: a row of them, then a\0"
-    "\010// column.\0"
-    "\010const uint tiles_m = (uint) M / 128, tiles_n = (uint) N / 128, whole = tiles_m * tiles_n;\0"
-    "\010uint tile_m, tile_n;\0"
-    "\010if (tile >= whole) {\0"
-    "\014const uint last = tiles_m * 128 < M ? (N + 127) / 128 : 0;\0"
-    "\014tile_m = tile - whole < last ? tiles_m : tile - whole - last;\0"
-    "\014tile_n = tile - whole < last ? tile - whole : tiles_n;\0"
-    "\010} else {\0"
-    "\014const uint band = tile / (1 * tiles_n), in_band = tile - band * tiles_n;\0"
-    "\014const uint band_rows = min(tiles_m - band, (uint) 1);\0"
-    "\014tile_m = band + in_band % band_rows;\0"
-    "\014tile_n = in_band / band_rows;\0"
-    "\010const int first_m = tile_m * 128, first_n = tile_n * 128;\0"
-    "\014const int early = min(num, 2);\0"
-    "\014for (int t = 0; t < early; t++) {\0"
-    "\020const int step = first + t;\0"
-    "\020const int k = step * 64;\0"
-    "\020for (uint i = item; i < 1024; i += 256) {\0"
-    "\024const uint line = i / 8, x = i % 8;\0"
-    "\024const uint to = swizzled(line, x, 8);\0"
-    "\024fetch_chunk(a_at + t * 16384 + to, A + a_offset, M, K, lda, first_m + line,\0"
-    "\034k + x * 8);\0"
-    "\024const uint line = i / 16, x = i % 16;\0"
-    "\024fetch_chunk(b_at + t * 16384 + to, B + b_offset, K, N, ldb, k + line,\0"
-    "\034first_n + x * 8);\0"
-    "\020mbarrier_arrive_later(fulls + 8 * t);\0"
-    "\014asm volatile(\"bar.sync 2, 256;\" ::: \"memory\");\0"
-    "\014for (int s = 0; item == 0 && s < early; s++)\0"
-    "\020mbarrier_arrive(fulls + 8 * s);\0"
-    "\004uint stage = 0, phase = 0;\0"
-    "\004const uint group = uniform(item / 128);\0"
-    "\004const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);\0"
-    "\004const int first = 0, num = (K + 63) / 64;\0"
-    "\004// Work-groups that run together share rows and columns: 1 rows of tiles at a time.\0"
-    "\004// Tiles that C does not fill, which take less time, come last: a row of them, then a column.\0"
-    "\004const uint tiles_m = (uint) M / 128, tiles_n = (uint) N / 128, whole = tiles_m * tiles_n;\0"
-    "\004uint tile_m, tile_n;\0"
-    "\004if (tile >= whole) {\0"
-    "\010const uint last = tiles_m * 128 < M ? (N + 127) / 128 : 0;\0"
-    "\010tile_m = tile - whole < last ? tiles_m : tile - whole - last;\0"
-    "\010tile_n = tile - whole < last ? tile - whole : tiles_n;\0"
-    "\004} else {\0"
-    "\010const uint band = tile / (1 * tiles_n), in_band = tile - band * tiles_n;\0"
-    "\010const uint band_rows = min(tiles_m - band, (uint) 1);\0"
-    "\010tile_m = band + in_band % band_rows;\0"
-    "\010tile_n = in_band / band_rows;\0"
-    "\004const int first_m = tile_m * 128, first_n = tile_n * 128;\0"
-    "\010float c[64];\0"
-    "\010#pragma unroll\0"
-    "\010for (int i = 0; i < 64; i++)\0"
-    "\014c[i] = 0;\0"
-    "\010// Where C ends within a tile, a warp group multiplies nothing, and one work-item says that\0"
-    "\010// it has read, or no more than 64 columns.\0"
-    "\010if (first_m + (int) group * 64 >= M) {\0"
-    "\014if (item % 128 != 0)\0"
-    "\020return;\0"
-    "\014for (int now = 0; now < num; now++) {\0"
-    "\020mbarrier_wait(fulls + 8 * stage, phase);\0"
-    "\020if (now > 0 && item % 128 == 0)\0"
-    "\024mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\0"
-    "\020if (++stage == 6) {\0"
-    "\024stage = 0;\0"
-    "\014return;\0"
-    "\010} else if (N - first_n <= 64) {\0"
-    "\020// Where the tiles are, as descriptors have it (PTX ISA, \"matrix descriptor\"): below\0"
-    "\020// 2^32 the address and, where k lies across, the stride from 64 (64) rows (columns)\0"
-    "\020// to the next.\0"
-    "\020const uint a = (a_at + stage * 16384 + group * 8192) >> 4\0"
-    "\030| 1 << 16;\0"
-    "\020const uint b = (b_at + stage * 16384) >> 4 | 512 << 16;\0"
-    "\020// What work-items have copied, the tensor cores are to see.\0"
-    "\020if (now < 2)\0"
-    "\024asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\0"
-    "\020warp_sync();\0"
-    "\020asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\0"
-    "\014#pragma unroll\0"
-    "\020for (int s = 0; s < 4; s++)\0"
-    "\024multiply_64(c, a + s * 2, b + s * 128);\0"
-    "\020asm volatile(\"//@wgmma.commit_group.sync.aligned;\" ::: \"memory\");\0"
-    "\020// The step before this one has been read.\0"
-    "\020asm volatile(\"//@wgmma.wait_group.sync.aligned 1;\" ::: \"memory\");\0"
-    "\014asm volatile(\"//@wgmma.wait_group.sync.aligned 0;\" ::: \"memory\");\0"
-    "\024multiply_128(c, a + s * 2, b + s * 128);\0"
-    "\010for (int h = 0; h < 2; h++) {\0"
-    "\014const long row_0 = first_m + item / 32 * 16 + h * 8, row = row_0 + item % 32 / 4;\0"
-    "\014for (int j = 0; j < 4; j++) {\0"
-    "\020// Four blocks of 8 columns, of each of which a work-item has two.\0"
-    "\020const long block = first_n + j * 32;\0"
-    "\020if (beta != 0) {\0"
-}, {
-    "\024if (row < M)\0"
-    "\030for (int b = 0; b < 4; b++)\0"
-    "\034put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],\0"
-    "\037     C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta,\0"
-    "\037     is_aligned);\0"
-    "\024continue;\0"
-    "\020// With its three neighbours a work-item changes them for the eight columns of one.\0"
-    "\020uint x[4];\0"
-    "\020for (int b = 0; b < 4; b++)\0"
-    "\024x[b] = pack_halves(alpha * c[(4 * j + b) * 4 + 2 * h],\0"
-    "\034alpha * c[(4 * j + b) * 4 + 2 * h + 1]);\0"
-    "\020transpose_quad(x, item);\0"
-    "\020if (is_aligned && block + 31 < N) {\0"
-    "\030*(__global uint4 *) (C + row * ldc + block + item % 4 * 8) =\0"
-    "\037 (uint4) (x[0], x[1], x[2], x[3]);\0"
-    "\020// Where rows of C begin anywhere: a row after the other, by 32 work-items side by\0"
-    "\020// side.\0"
-    "\020rows[item] = (uint4) (x[0], x[1], x[2], x[3]);\0"
-    "\020__local const ushort *from = (__local const ushort *) (rows + item / 32 * 32) + item\0"
-    "\030% 32;\0"
-    "\020if (block + item % 32 < N)\0"
-    "\024for (int r = 0; r < 8; r++)\0"
-    "\030if (row_0 + r < M)\0"
-    "\034*((__global ushort *) C + (row_0 + r) * ldc + block + item % 32)\0"
-    "\037     = from[r * 32];\0"
-    "\014\"%64, %65, 1, 1, 1, 0, 0;\" :\0"
-    "\014\"%32, %33, 1, 1, 1, 0, 0;\" :\0"
-    "// B is stored N x K.\0"
-    "\004const int box_n = min(((int) N + 7) & -8, 128);\0"
-    "\020write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 64,\0"
-    "\030fetch_box(b_at + s * 16384, b_map, k, first_n, mbarrier);\0"
-    "\024fetch_chunk(b_at + t * 16384 + to, B + b_offset, N, K, ldb, first_n + line,\0"
-    "\020const uint b = (b_at + stage * 16384) >> 4 | 1 << 16;\0"
-    "\024multiply_64(c, a + s * 2, b + s * 2);\0"
-    "\024multiply_128(c, a + s * 2, b + s * 2);\0"
-    "\014\"%64, %65, 1, 1, 1, 1, 1;\" :\0"
-    "\014\"%32, %33, 1, 1, 1, 1, 1;\" :\0"
-    "// A is stored K x M.\0"
-    "\004const int box_m = 128;\0"
-    "\020write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 64, 64,\0"
-    "\034fetch_box(a_at + s * 16384 + x * 128, a_map, first_m + x, k, mbarrier);\0"
-    "\024fetch_chunk(a_at + t * 16384 + to, A + a_offset, K, M, lda, k + line,\0"
-    "\034first_m + x * 8);\0"
-    "\030| 512 << 16;\0"
-    "\024multiply_64(c, a + s * 128, b + s * 128);\0"
-    "\024multiply_128(c, a + s * 128, b + s * 128);\0"
-    "\014\"%64, %65, 1, 1, 1, 1, 0;\" :\0"
-    "\014\"%32, %33, 1, 1, 1, 1, 0;\" :\0"
-    "\024multiply_64(c, a + s * 128, b + s * 2);\0"
-    "\024multiply_128(c, a + s * 128, b + s * 2);\0"
-    "// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.\0"
-    "// The first `num` of eight elements that lie anywhere, and zeros; the matrix ends at `end`. Of the\0"
-    "// aligned chunks that they lie in all is read that is in the matrix, then what is beyond `num` is\0"
-    "// cleared.\0"
-    "static uint4 load_piece(__global const element_bits *from, int num,\0"
-    "\010__global const element_bits *end)\0"
-    "\004if (num <= 0)\0"
-    "\010return (uint4) 0;\0"
-    "\004uint x[4] = { 0, 0, 0, 0 };\0"
-    "\004if (end - from >= 16) {\0"
-    "\010vstore4(load_anywhere(from), 0, x);\0"
-    "\010if (num < 8)\0"
-    "\014for (int i = 0; i < 4; i++)\0"
-    "\020x[i] &= num > 2 * i + 1 ? 0xffffffff : num > 2 * i ? 0xffff : 0;\0"
-    "\004} else\0"
-    "\010for (int i = 0; i < 8; i++)\0"
-    "\014if (i < num)\0"
-    "\020x[i / 2] |= (uint) from[i] << i % 2 * 16;\0"
-    "\004return (uint4) (x[0], x[1], x[2], x[3]);\0"
-    "// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16\0"
-    "// bytes; boxes side by side have 64 lines.\0"
-    "// Of 32 lines of 64 elements that begin anywhere, this work-item's pieces of\0"
-    "// 8: from the matrix, of which `lines` and `cols` are left, into registers, and from there into\0"
-    "// local memory. What lies beyond the matrix, which ends at `end`, is 0.\0"
-    "static void fetch_a(uint4 pieces[1], __global const half *from, long ld, int lines, int cols,\0"
-    "\010__global const half *end, uint item)\0"
-    "\004for (int p = 0; p < 1; p++) {\0"
-    "\010const int line = (item + p * 256) / 8, x = item % 8 * 8;\0"
-    "\010pieces[p] = load_piece((__global const element_bits *) from + line * ld + x,\0"
-    "\020line < lines ? cols - x : 0, (__global const element_bits *) end);\0"
-    "static void put_a(__local uchar *tile, const uint4 pieces[1], uint item)\0"
-    "\010const uint line = (item + p * 256) / 8, x = item % 8;\0"
-    "\010*(__local uint4 *) (tile + swizzled(line, x, 8)) = pieces[p];\0"
-    "// Of 64 lines of 32 elements that begin anywhere, this work-item's pieces of\0"
-    "static void fetch_b(uint4 pieces[1], __global const half *from, long ld, int lines, int cols,\0"
-    "\010const int line = (item + p * 256) / 4, x = item % 4 * 8;\0"
-    "static void put_b(__local uchar *tile, const uint4 pieces[1], uint item)\0"
-}, {
-    "\010const uint line = (item + p * 256) / 4, x = item % 4;\0"
-    "\010*(__local uint4 *) (tile + swizzled(line, x, 4)) = pieces[p];\0"
-    "// Reads four blocks of 8 x 8 halves from local memory, as mma wants them; lines are rows of A,\0"
-    "// columns of B.\0"
-    "static void load_blocks(uint to[4], uint from)\0"
-    "\004asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\" :\0"
-    "\014\"=r\"(to[0]), \"=r\"(to[1]), \"=r\"(to[2]), \"=r\"(to[3]) : \"r\"(from) : \"memory\");\0"
-    "// The same where lines are columns of A, rows of B.\0"
-    "static void load_transposed_blocks(uint to[4], uint from)\0"
-    "\004asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];\" :\0"
-    "// c += a b for blocks of 16 x 8, 16 x 16 and 16 x 8, spread over a warp as the PTX ISA says.\0"
-    "static void multiply_blocks(float c[4], const uint a[4], const uint b[2])\0"
-    "\004asm volatile(\"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 \"\0"
-    "\014\"{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\" :\0"
-    "\014\"+f\"(c[0]), \"+f\"(c[1]), \"+f\"(c[2]), \"+f\"(c[3]) :\0"
-    "\014\"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), \"r\"(b[1]));\0"
-    "// For NVIDIA's compute capability 8.0 and later.\0"
-    "// A work-group computes 32 x 32 of C, a warp 16 x 16 of it. Tiles of A and B, 64\0"
-    "// deep, are copied into local memory asynchronously, 2 ahead of those that are multiplied.\0"
-    "// As many work-groups as run at once take tiles in turn. Of the tiles that do not make a whole\0"
-    "// turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of\0"
-    "// such a tile is kept, to be added up later.\0"
-    "void kiln_hgemm_async_stream(long M, long N, long K,\0"
-    "\010__global float *work, long parts_at, float alpha, float beta,\0"
-    "\004__local uchar both_tiles[24576] __attribute__((aligned(1024)));\0"
-    "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 12288;\0"
-    "\004const uint item = get_local_id(0), warp = item / 32, lane = item % 32;\0"
-    "\004A += a_offset;\0"
-    "\004B += b_offset;\0"
-    "\004__global float *parts = work + parts_at + 4 * item;\0"
-    "\004// The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a\0"
-    "\004// work-group takes `share` steps. A last turn that is three quarters full is a turn.\0"
-    "\004const uint groups = get_num_groups(0);\0"
-    "\004const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 31) / 32);\0"
-    "\004const uint in_turns = tiles / groups * groups;\0"
-    "\004const uint whole = tiles - in_turns < groups * 3 / 4 ? in_turns : tiles;\0"
-    "\004const uint steps = ((uint) K + 63) / 64;\0"
-    "\004const ulong all = (ulong) (tiles - whole) * steps;\0"
-    "\004const ulong share = (all + groups - 1) / groups;\0"
-    "\004const ulong begin = min(get_group_id(0) * share, all), end = min(begin + share, all);\0"
-    "\004for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\0"
-    "\010const bool is_whole = turn < whole;\0"
-    "\010const uint done = is_whole ? 0 : divide(at, steps);\0"
-    "\010const uint tile = is_whole ? turn : whole + done;\0"
-    "\010const int first = is_whole ? 0 : at - (ulong) done * steps;\0"
-    "\010const int num = is_whole ? steps : min((ulong) (steps - first), end - at);\0"
-    "\010// Work-groups are at the same steps, modulo `share`, at the same time, so that what one\0"
-    "\010// reads lies in the cache for others: it begins `late` steps after `first`. (Of two tiles'\0"
-    "\010// this holds in part.)\0"
-    "\010const uint ago = at - begin, each = share;\0"
-    "\010const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;\0"
-    "\010const int late = behind < num ? behind : 0;\0"
-    "\010turn += groups;\0"
-    "\010at += is_whole ? 0 : num;\0"
-    "\004// Work-groups that run together share rows and columns: 8 rows of tiles at a time.\0"
-    "\004const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 31) / 32;\0"
-    "\004const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\0"
-    "\004const uint band_rows = min(tiles_m - band, (uint) 8);\0"
-    "\004const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\0"
-    "\004const int first_m = tile_m * 32, first_n = tile_n * 32;\0"
-    "\010const uint lane_m = lane / 4, lane_k = lane % 4;\0"
-    "\010const uint lane_r = lane_m;\0"
-    "\010const uint warp_m = warp % 2 * 16, warp_n = warp / 2 % 2 * 16;\0"
-    "\010float c[1][2][4];\0"
-    "\010for (int i = 0; i < 1; i++)\0"
-    "\014for (int j = 0; j < 2; j++)\0"
-    "\020for (int e = 0; e < 4; e++)\0"
-    "\024c[i][j][e] = 0;\0"
-    "\010// Of each step this warp has one part of 2.\0"
-}, {
-    "\010const int slice = warp / 4;\0"
-    "\010uint as0[1][4], bs0[1][4];\0"
-    "\010// All have read what is left of the tiles before.\0"
-    "\010barrier(CLK_LOCAL_MEM_FENCE);\0"
-    "\010int stage = 0;\0"
-    "\010// Behind the last elements of A and B.\0"
-    "\010__global const half *a_end = A + (M - 1) * lda + K;\0"
-    "\010__global const half *b_end = B + (K - 1) * ldb + N;\0"
-    "\010for (int t = 0; t < num + 2; t++) {\0"
-    "\014// All have put what was asked for at t - 2, and have multiplied those of the step\0"
-    "\014// before, whose place is the next one.\0"
-    "\014if (t >= 2)\0"
-    "\020barrier(CLK_LOCAL_MEM_FENCE);\0"
-    "\014uint4 a_pieces[1], b_pieces[1];\0"
-    "\014const int place = stage;\0"
-    "\014if (t < num) {\0"
-    "\020const int after_first = t + late;\0"
-    "\020const int step = first + after_first - (after_first < num ? 0 : num);\0"
-    "\020fetch_a(a_pieces, A + first_m * lda + k, lda, M - first_m, K - k, a_end, item);\0"
-    "\020fetch_b(b_pieces, B + k * ldb + first_n, ldb, K - k, N - first_n, b_end, item);\0"
-    "\014if (++stage == 3)\0"
-    "\020stage = 0;\0"
-    "\014// What is fetched is on its way meanwhile.\0"
-    "\014if (t >= 2) {\0"
-    "\020// Of K's last step, what there is of K.\0"
-    "\020const int after_first = t - 2 + late;\0"
-    "\020const long left = K - (long) step * 64;\0"
-    "\020const uint a_tile = a_at + stage * 4096, b_tile = b_at + stage * 4096;\0"
-    "\020const int from = slice * 2;\0"
-    "\020if (left >= 64)\0"
-    "\020#pragma unroll\0"
-    "\024for (int s = from; s < from + 2; s++) {\0"
-    "\030// Reads what is multiplied at once, the s-th of a tile, into fragments 0.\0"
-    "\030// Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:\0"
-    "\030// work-item l says where line l % 8 of block l / 8 is.\0"
-    "\030#pragma unroll\0"
-    "\030for (int i = 0; i < 1; i++) {\0"
-    "\034const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;\0"
-    "\034load_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
-    "\030}\0"
-    "\030for (int j = 0; j < 2; j += 2) {\0"
-    "\034const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;\0"
-    "\034load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
-    "\030for (int i = 0; i < 1; i++)\0"
-    "\034for (int j = 0; j < 2; j++)\0"
-    "\037 multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);\0"
-    "\020else\0"
-    "\024for (int s = from; s < from + 2 && s * 16 < left; s++) {\0"
-    "\020put_a(a_tiles + place * 4096, a_pieces, item);\0"
-    "\020put_b(b_tiles + place * 4096, b_pieces, item);\0"
-    "\010// What slices have is added up, always in the same order, through local memory: all tiles\0"
-    "\010// have been multiplied.\0"
-    "\010__local float *sums = (__local float *) a_tiles + item % 128;\0"
-    "\010if (slice > 0)\0"
-    "\014for (int i = 0; i < 1; i++)\0"
-    "\020for (int j = 0; j < 2; j++)\0"
-    "\024for (int e = 0; e < 4; e++)\0"
-    "\030sums[((slice - 1) * 8 + (i * 2 + j) * 4 + e) * 128] =\0"
-    "\037 c[i][j][e];\0"
-    "\014continue;\0"
-    "\010for (int x = 0; x < 1; x++)\0"
-    "\030c[i][j][e] += sums[(x * 8 + (i * 2 + j) * 4 + e) * 128];\0"
-    "\010if (num < steps) {\0"
-    "\014// Not all of the tile: kept for the stage that adds up.\0"
-    "\014__global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 1024;\0"
-    "\024*(__global float4 *) (part + (i * 2 + j) * 512) =\0"
-    "\034(float4) (c[i][j][0], c[i][j][1], c[i][j][2], c[i][j][3]);\0"
-    "\010// Rows and columns of a block are in the order in which they were read.\0"
-    "\014for (int h = 0; h < 2; h++) {\0"
-    "\020const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;\0"
-    "\020if (row >= M)\0"
-    "\024break;\0"
-    "\020__global half *out = C + row * ldc;\0"
-    "\020for (int j = 0; j < 2; j++) {\0"
-    "\024const long col = first_n + warp_n + j * 8 + lane_k * 2;\0"
-    "\024put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,\0"
-    "\034is_aligned);\0"
-    "// Adds up what work-groups have of a tile that none did alone, and stores it. What a work-item of\0"
-    "// theirs has lies in pieces of 16 bytes, each beside those of the other work-items.\0"
-    "void kiln_hgemm_async_add(long M, long N, long K,\0"
-    "\010__global const float *restrict work, long parts_at, float alpha, float beta,\0"
-    "\004typedef float sum_t;\0"
-    "\004__local float sums[8][128] __attribute__((aligned(16)));\0"
-    "\004__local uint told[6];\0"
-    "\004const uint adder = get_local_id(0);\0"
-    "\004// Work-groups share a tile. One work-item finds out which it is, and what there is of it.\0"
-    "\004if (adder == 0) {\0"
-    "\010// The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a\0"
-    "\010// work-group takes `share` steps. A last turn that is three quarters full is a turn.\0"
-    "\010const uint groups = get_num_groups(0);\0"
-    "\010const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 31) / 32);\0"
-    "\010const uint in_turns = tiles / groups * groups;\0"
-}, {
-    "\010const uint whole = tiles - in_turns < groups * 3 / 4 ? in_turns : tiles;\0"
-    "\010const uint steps = ((uint) K + 63) / 64;\0"
-    "\010const ulong all = (ulong) (tiles - whole) * steps;\0"
-    "\010const ulong share = (all + groups - 1) / groups;\0"
-    "\010const uint adders = groups * get_num_groups(1);\0"
-    "\010const uint number = get_group_id(1) * groups + get_group_id(0);\0"
-    "\010const uint each = min(adders / max(tiles - whole, 1U), 8U);\0"
-    "\010const uint tile = whole + number / each;\0"
-    "\010told[0] = 1;\0"
-    "\010if (tile < tiles) {\0"
-    "\014// Work-groups that run together share rows and columns: 8 rows of tiles at a time.\0"
-    "\014const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 31) / 32;\0"
-    "\014const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\0"
-    "\014const uint band_rows = min(tiles_m - band, (uint) 8);\0"
-    "\014const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\0"
-    "\014const int first_m = tile_m * 32, first_n = tile_n * 32;\0"
-    "\014// The work-groups that have the tile's first and last step: the first has it as its\0"
-    "\014// last piece, the others what they have of it as their first.\0"
-    "\014const ulong begin = (ulong) (tile - whole) * steps;\0"
-    "\014const uint from = steps > 0 ? divide(begin, share) : 0;\0"
-    "\014told[0] = steps > 0 ? divide(begin + steps - 1, share) - from + 1 : 0;\0"
-    "\014told[1] = from;\0"
-    "\014told[2] = number % each;\0"
-    "\014told[3] = each;\0"
-    "\014told[4] = first_m;\0"
-    "\014told[5] = first_n;\0"
-    "\004const uint num = told[0];\0"
-    "\004if (num == 1)\0"
-    "\004const int first_m = told[4], first_n = told[5];\0"
-    "\004__global const float *parts = work + parts_at + 2 * (ulong) told[1] * 1024;\0"
-    "\004// Where pieces are few, or a tile has so much that no work-item is idle, each adds up all\0"
-    "\004// pieces of its elements.\0"
-    "\004if (num <= 8 || told[3] < 2) {\0"
-    "\010// Whether every row of C starts where 2 columns may be stored at once.\0"
-    "\010const ulong misaligned = ((ulong) C | (ulong) (ldc * 2)) & 3;\0"
-    "\010const bool is_aligned = misaligned == 0;\0"
-    "\010for (uint at = told[2] * 256 + adder; at < 256; at += told[3] * 256) {\0"
-    "\014__global const float4 *part = (__global const float4 *) parts + at;\0"
-    "\014float4 sum = 0;\0"
-    "\014for (uint p = 0; p < num; p += 4) {\0"
-    "\020float4 some[4];\0"
-    "\020for (int q = 0; q < 4; q++)\0"
-    "\024some[q] = p + q >= num ? 0\0"
-    "\034: part[(p + q == 0 ? 1 : 2 * (p + q)) * 256];\0"
-    "\024sum += some[q];\0"
-    "\014const uint item = at % 128, first = at / 128 * 4;\0"
-    "\014const union {\0"
-    "\020float4 all;\0"
-    "\020sum_t each[4];\0"
-    "\014} sums_of = { sum };\0"
-    "\014for (int u = 0; u < 4; u += 2) {\0"
-    "\020const uint e = first + u;\0"
-    "\020const uint warp = item / 32, lane = item % 32;\0"
-    "\020const uint lane_m = lane / 4, lane_k = lane % 4;\0"
-    "\020const uint lane_r = lane_m;\0"
-    "\020const uint warp_m = warp % 2 * 16, warp_n = warp / 2 % 2 * 16;\0"
-    "\020const uint in_m = e / 4 / 2 * 16, in_n = e / 4 % 2 * 8;\0"
-    "\020const long row = first_m + warp_m + in_m + e / 2 % 2 * 8 + lane_r;\0"
-    "\020const long col = first_n + warp_n + in_n + lane_k * 2 + e % 2;\0"
-    "\020if (row < M)\0"
-    "\024put_pair(sums_of.each[u], sums_of.each[u + 1], C + row * ldc, col, N,\0"
-    "\034alpha, beta, is_aligned);\0"
-    "\004// Of 128 reals at a time each of eight warps adds up every eighth part; what they have is then\0"
-    "\004// added in their order.\0"
-    "\004for (uint at = told[2]; at < 8; at += told[3]) {\0"
-    "\010float4 sum = 0;\0"
-    "\010for (uint p = adder / 32; p < num; p += 72) {\0"
-    "\014float4 part[9];\0"
-    "\014for (int u = 0; u < 9; u++) {\0"
-    "\020const uint q = p + u * 8, piece = q == 0 ? 1 : 2 * q;\0"
-    "\020part[u] = 0;\0"
-    "\020if (q < num)\0"
-    "\024part[u] = *(__global const float4 *) (parts + piece * 1024\0"
-    "\034+ at * 128 + adder % 32 * 4);\0"
-    "\014for (int u = 0; u < 9; u++)\0"
-    "\020sum += part[u];\0"
-    "\010*(__local float4 *) &sums[adder / 32][adder % 32 * 4] = sum;\0"
-    "\010if (adder < 128) {\0"
-    "\014sum_t all = 0;\0"
-    "\014for (int u = 0; u < 8; u++)\0"
-    "\020all += sums[u][adder];\0"
-    "\014const uint element = at * 128 + adder;\0"
-    "\014const uint item = element / 4 % 128;\0"
-    "\014const uint e = element / 512 * 4 + element % 4;\0"
-    "\014const uint warp = item / 32, lane = item % 32;\0"
-    "\014const uint lane_m = lane / 4, lane_k = lane % 4;\0"
-    "\014const uint lane_r = lane_m;\0"
-    "\014const uint warp_m = warp % 2 * 16, warp_n = warp / 2 % 2 * 16;\0"
-    "\014const uint in_m = e / 4 / 2 * 16, in_n = e / 4 % 2 * 8;\0"
-    "\014const long row = first_m + warp_m + in_m + e / 2 % 2 * 8 + lane_r;\0"
-    "\014const long col = first_n + warp_n + in_n + lane_k * 2 + e % 2;\0"
-    "\014if (row < M)\0"
-    "\020put_column(all, C + row * ldc, col, N, alpha, beta);\0"
-}, {
-    "\010__global const half *b_end = B + (N - 1) * ldb + K;\0"
-    "\020fetch_b(b_pieces, B + first_n * ldb + k, ldb, N - first_n, K - k, b_end, item);\0"
-    "\034const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
-    "\037     x = s * 2 + lane / 8 % 2;\0"
-    "\034load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "\010__global const half *a_end = A + (K - 1) * lda + M;\0"
-    "\020fetch_a(a_pieces, A + k * lda + first_m, lda, K - k, M - first_m, a_end, item);\0"
-    "\034const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
-    "\037     x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
-    "\034load_transposed_blocks(as0[i], a_tile + swizzled(line, x, 4));\0"
-    "static float4 load_vector(__global const half *p)\0"
-    "\004return vload_half4(0, p);\0"
-    "static float total(float4 x)\0"
-    "\004float e[4];\0"
-    "\004vstore4(x, 0, e);\0"
-    "\004return e[0] + e[1] + e[2] + e[3];\0"
-    "// In one load what begins at a multiple of its size, 8 bytes.\0"
-    "static float4 load_aligned(__global const half *p)\0"
-    "\004const uint2 bits = *(__global const uint2 *) p;\0"
-    "\004return vload_half4(0, (const half *) &bits);\0"
-    "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\0"
-    "// X is stored L x K: each of its rows is multiplied by Y to a sum.\0"
-    "// Y is stored K x S.\0"
-    "// A work-group of 4 work-items along L and 128 along K has 16 x 1 of C.\0"
-    "__kernel __attribute__((reqd_work_group_size(128, 4, 1)))\0"
-    "void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,\0"
-    "\010__global const half *restrict X, int x_offset, int ldx,\0"
-    "\010__global const half *restrict Y, int y_offset, int ldy,\0"
-    "\010__global half *restrict C, int c_offset, int ldc)\0"
-    "\004__local float part[4][512];\0"
-    "\004const int along_k = get_local_id(0), along_l = get_local_id(1);\0"
-    "\004const int l = (int) get_group_id(0) * 16 + along_l * 4;\0"
-    "\004const int s = (int) get_group_id(1);\0"
-    "\004const int from = 0, to = K;\0"
-    "\004X += x_offset;\0"
-    "\004__global const half *y0 = Y + y_offset + min(s, S - 1);\0"
-    "\004const int y_step = ldy;\0"
-    "\004// Rows past the end repeat the last one; what is computed from them is not stored.\0"
-    "\004__global const half *x0 = X + min(l, L - 1) * ldx;\0"
-    "\004__global const half *x1 = X + min(l + 1, L - 1) * ldx;\0"
-    "\004__global const half *x2 = X + min(l + 2, L - 1) * ldx;\0"
-    "\004__global const half *x3 = X + min(l + 3, L - 1) * ldx;\0"
-    "\004float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "\004// Vectors, where rows of X begin at multiples of their size; else single elements, 128 apart,\0"
-    "\004// so that those of all work-items are side by side. The address itself is tested: a buffer may\0"
-    "\004// begin at any element.\0"
-    "\004const bool is_aligned = ldx % 4 == 0 && (size_t) X % 8 == 0;\0"
-    "\004// A single column of Y lies side by side like a row.\0"
-    "\004const bool fast = is_aligned && ldy == 1;\0"
-    "\004int k = from + along_k * (fast ? 4 : 1);\0"
-    "\004if (fast) {\0"
-    "\010for (; k + 4 <= to; k += 512) {\0"
-    "\014const float4 a0 = load_aligned(x0 + k);\0"
-    "\014const float4 a1 = load_aligned(x1 + k);\0"
-    "\014const float4 a2 = load_aligned(x2 + k);\0"
-    "\014const float4 a3 = load_aligned(x3 + k);\0"
-    "\014const float4 b0 = load_vector(y0 + k);\0"
-    "\014c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\0"
-    "\010for (; k + 384 < to; k += 512) {\0"
-    "\014const float4 a0 = (float4) (load(x0 + k), load(x0 + k + 128), load(x0 + k + 256),\0"
-    "\024load(x0 + k + 384));\0"
-    "\014const float4 a1 = (float4) (load(x1 + k), load(x1 + k + 128), load(x1 + k + 256),\0"
-    "\024load(x1 + k + 384));\0"
-    "\014const float4 a2 = (float4) (load(x2 + k), load(x2 + k + 128), load(x2 + k + 256),\0"
-    "\024load(x2 + k + 384));\0"
-    "\014const float4 a3 = (float4) (load(x3 + k), load(x3 + k + 128), load(x3 + k + 256),\0"
-    "\024load(x3 + k + 384));\0"
-    "\014const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 128) * y_step),\0"
-    "\024load(y0 + (k + 256) * y_step), load(y0 + (k + 384) * y_step));\0"
-    "\004// What is left of K: less than a vector, which is one work-item's, or single elements of all.\0"
-    "\004for (; k < to; k += fast ? 1 : 128) {\0"
-    "\010const float b0 = load(y0 + k * y_step);\0"
-    "\010const float a0 = load(x0 + k);\0"
-    "\010c0_0.s0 += a0 * b0;\0"
-    "\010const float a1 = load(x1 + k);\0"
-    "\010c0_1.s0 += a1 * b0;\0"
-    "\010const float a2 = load(x2 + k);\0"
-    "\010c0_2.s0 += a2 * b0;\0"
-    "\010const float a3 = load(x3 + k);\0"
-    "\010c0_3.s0 += a3 * b0;\0"
-    "\004const int begin = l, first = l;\0"
-    "\004const int item = along_l * 128 + along_k;\0"
-    "\004part[0][item] = total(c0_0);\0"
-    "\004part[1][item] = total(c0_1);\0"
-    "\004part[2][item] = total(c0_2);\0"
-}, {
-    "\004part[3][item] = total(c0_3);\0"
-    "\004for (int half_way = 64; half_way > 0; half_way /= 2) {\0"
-    "\010if (along_k < half_way) {\0"
-    "\014part[0][item] += part[0][item + half_way];\0"
-    "\014part[1][item] += part[1][item + half_way];\0"
-    "\014part[2][item] += part[2][item + half_way];\0"
-    "\014part[3][item] += part[3][item + half_way];\0"
-    "\004if (along_k == 0 && s < S) {\0"
-    "\010const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
-    "\010for (int i = 0; i < 4; i++)\0"
-    "\014if (first + i >= begin && first + i < L)\0"
-    "\020put(sums[i], alpha, beta, C + (first + i) * ldc + s);\0"
-    "// Y is stored S x K.\0"
-    "\004__global const half *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
-    "\004const int y_step = 1;\0"
-    "\004const bool fast = is_aligned;\0"
-    "static float4 load_row(__global const half *p)\0"
-    "\004return load_vector(p);\0"
-    "// X is stored K x L: its rows are added up, each times an element of Y.\0"
-    "__kernel __attribute__((reqd_work_group_size(4, 128, 1)))\0"
-    "\004__local float4 part[512];\0"
-    "\004const int along_k = get_local_id(1), along_l = get_local_id(0);\0"
-    "\004// Vectors past the end repeat the last one, which ends where the row does.\0"
-    "\004const int begin = l, first = max(min(l, L - 4), (int) 0);\0"
-    "\004float4 c0 = 0;\0"
-    "\004int k = from + along_k;\0"
-    "\004if (L < 4)\0"
-    "\010for (; k < to; k += 128) {\0"
-    "\014// A row is less than a vector.\0"
-    "\014__global const half *x = X + k * ldx;\0"
-    "\014const float4 a = (float4) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)),\0"
-    "\024load(x + min((int) 2, L - 1)), load(x + min((int) 3, L - 1)));\0"
-    "\014c0 += a * load(y0 + k * y_step);\0"
-    "\004// The address itself is tested: a buffer may begin at any element.\0"
-    "\004if (ldx % 4 == 0 && (size_t) (X + first) % 8 == 0) {\0"
-    "\014__global const half *x = X + k * ldx + first;\0"
-    "\014const float4 a0 = load_aligned(x + 0 * ldx);\0"
-    "\014const float4 a1 = load_aligned(x + 128 * ldx);\0"
-    "\014const float4 a2 = load_aligned(x + 256 * ldx);\0"
-    "\014const float4 a3 = load_aligned(x + 384 * ldx);\0"
-    "\014c0 += a0 * load(y0 + k * y_step);\0"
-    "\014c0 += a1 * load(y0 + (k + 128) * y_step);\0"
-    "\014c0 += a2 * load(y0 + (k + 256) * y_step);\0"
-    "\014c0 += a3 * load(y0 + (k + 384) * y_step);\0"
-    "\014const float4 a0 = load_row(x + 0 * ldx);\0"
-    "\014const float4 a1 = load_row(x + 128 * ldx);\0"
-    "\014const float4 a2 = load_row(x + 256 * ldx);\0"
-    "\014const float4 a3 = load_row(x + 384 * ldx);\0"
-    "\004const int item = along_k * 4 + along_l;\0"
-    "\004part[item] = c0;\0"
-    "\010if (along_k < half_way)\0"
-    "\014part[item] += part[item + half_way * 4];\0"
-    "\010float sums[4];\0"
-    "\010vstore4(part[item], 0, sums);\0"
-    "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\0"
-    "// A work-group of 8 work-items along L and 128 along K has 32 x 1 of C.\0"
-    "__kernel __attribute__((reqd_work_group_size(8, 128, 1)))\0"
-    "\004__local float4 part[1024];\0"
-    "\004const int l = (int) get_group_id(0) * 32 + along_l * 4;\0"
-    "\010for (; k + 896 < to; k += 1024) {\0"
-    "\014const float4 a4 = load_aligned(x + 512 * ldx);\0"
-    "\014const float4 a5 = load_aligned(x + 640 * ldx);\0"
-    "\014const float4 a6 = load_aligned(x + 768 * ldx);\0"
-    "\014const float4 a7 = load_aligned(x + 896 * ldx);\0"
-    "\014c0 += a4 * load(y0 + (k + 512) * y_step);\0"
-    "\014c0 += a5 * load(y0 + (k + 640) * y_step);\0"
-    "\014c0 += a6 * load(y0 + (k + 768) * y_step);\0"
-    "\014c0 += a7 * load(y0 + (k + 896) * y_step);\0"
-    "\014const float4 a4 = load_row(x + 512 * ldx);\0"
-    "\014const float4 a5 = load_row(x + 640 * ldx);\0"
-    "\014const float4 a6 = load_row(x + 768 * ldx);\0"
-    "\014const float4 a7 = load_row(x + 896 * ldx);\0"
-    "\004const int item = along_k * 8 + along_l;\0"
-    "\014part[item] += part[item + half_way * 8];\0"
-    "\020put(sums[i], alpha, beta, C + s * ldc + first + i);\0"
-    "// A work-group of 8 work-items along L and 128 along K has 64 x 1 of C.\0"
-    "__kernel __attribute__((reqd_work_group_size(128, 8, 1)))\0"
-    "\004__local float part[8][1024];\0"
-    "\004const int l = (int) get_group_id(0) * 64 + along_l * 8;\0"
-    "\004__global const half *x4 = X + min(l + 4, L - 1) * ldx;\0"
-    "\004__global const half *x5 = X + min(l + 5, L - 1) * ldx;\0"
-    "\004__global const half *x6 = X + min(l + 6, L - 1) * ldx;\0"
-    "\004__global const half *x7 = X + min(l + 7, L - 1) * ldx;\0"
-    "\004float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0, c0_4 = 0, c0_5 = 0, c0_6 = 0, c0_7 = 0;\0"
-    "\014const float4 a4 = load_aligned(x4 + k);\0"
-    "\014const float4 a5 = load_aligned(x5 + k);\0"
-    "\014const float4 a6 = load_aligned(x6 + k);\0"
-    "\014const float4 a7 = load_aligned(x7 + k);\0"
-}, {
-    "\014c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0; c0_4 += a4\0"
-    "\024* b0; c0_5 += a5 * b0; c0_6 += a6 * b0; c0_7 += a7 * b0;\0"
-    "\014const float4 a4 = (float4) (load(x4 + k), load(x4 + k + 128), load(x4 + k + 256),\0"
-    "\024load(x4 + k + 384));\0"
-    "\014const float4 a5 = (float4) (load(x5 + k), load(x5 + k + 128), load(x5 + k + 256),\0"
-    "\024load(x5 + k + 384));\0"
-    "\014const float4 a6 = (float4) (load(x6 + k), load(x6 + k + 128), load(x6 + k + 256),\0"
-    "\024load(x6 + k + 384));\0"
-    "\014const float4 a7 = (float4) (load(x7 + k), load(x7 + k + 128), load(x7 + k + 256),\0"
-    "\024load(x7 + k + 384));\0"
-    "\010const float a4 = load(x4 + k);\0"
-    "\010c0_4.s0 += a4 * b0;\0"
-    "\010const float a5 = load(x5 + k);\0"
-    "\010c0_5.s0 += a5 * b0;\0"
-    "\010const float a6 = load(x6 + k);\0"
-    "\010c0_6.s0 += a6 * b0;\0"
-    "\010const float a7 = load(x7 + k);\0"
-    "\010c0_7.s0 += a7 * b0;\0"
-    "\004part[4][item] = total(c0_4);\0"
-    "\004part[5][item] = total(c0_5);\0"
-    "\004part[6][item] = total(c0_6);\0"
-    "\004part[7][item] = total(c0_7);\0"
-    "\014part[4][item] += part[4][item + half_way];\0"
-    "\014part[5][item] += part[5][item + half_way];\0"
-    "\014part[6][item] += part[6][item + half_way];\0"
-    "\014part[7][item] += part[7][item + half_way];\0"
-    "\010const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item],\0"
-    "\020part[4][item], part[5][item], part[6][item], part[7][item] };\0"
-    "// A work-group computes 192 x 128 of C. Tiles of A and B, 64 deep, are fetched into local\0"
-    "// memory by the copy engine, up to 5 at a time; a tile's `full` barrier says that it is there.\0"
-    "// One work-item fetches; 3 warp groups multiply, 64 rows of C each, and say by the `empty`\0"
-    "// As many work-groups as run at once take tiles in turn.\0"
-    "__kernel __attribute__((reqd_work_group_size(448, 1, 1)))\0"
-    "void kiln_hgemm_tma_stream(long M, long N, long K,\0"
-    "\004__local uchar a_tiles[122880] __attribute__((aligned(1024)));\0"
-    "\004__local uchar b_tiles[81920] __attribute__((aligned(1024)));\0"
-    "\004__local ulong full[5];\0"
-    "\004__local ulong empty[5];\0"
-    "\004__local uint4 rows[384];\0"
-    "\004const uint tiles = ((uint) M + 191) / 192 * (((uint) N + 127) / 128);\0"
-    "\004const int box_m = min(((int) M + 7) & -8, 192);\0"
-    "\010for (int s = 0; s < 5; s++) {\0"
-    "\014mbarrier_init(empties + 8 * s, 3);\0"
-    "\004if (item >= 384) {\0"
-    "\010if (item < 448) {\0"
-    "\014const uint which = (item - 384) / 32, lane = item % 32;\0"
-    "\014if (item == 384)\0"
-    "\014if (item == 416)\0"
-    "\010if (item == 384) {\0"
-    "\014for (uint tile = get_group_id(0); tile < tiles; tile += get_num_groups(0)) {\0"
-    "\020const int first = 0, num = (K + 63) / 64;\0"
-    "\014// Work-groups that run together share rows and columns: 4 rows of tiles at a time.\0"
-    "\014const uint tiles_m = ((uint) M + 191) / 192, tiles_n = ((uint) N + 127) / 128;\0"
-    "\014const uint band = tile / (4 * tiles_n) * 4, in_band = tile - band * tiles_n;\0"
-    "\014const uint band_rows = min(tiles_m - band, (uint) 4);\0"
-    "\014const int first_m = tile_m * 192, first_n = tile_n * 128;\0"
-    "\030fetch_box(a_at + s * 24576, a_map, k, first_m, mbarrier);\0"
-    "\020if (++s == 5) {\0"
-    "\014early = 0;\0"
-    "\010for (uint tile = get_group_id(0); tile < tiles; tile += get_num_groups(0)) {\0"
-    "\010// Work-groups that run together share rows and columns: 4 rows of tiles at a time.\0"
-    "\010const uint tiles_m = ((uint) M + 191) / 192, tiles_n = ((uint) N + 127) / 128;\0"
-    "\010const uint band = tile / (4 * tiles_n) * 4, in_band = tile - band * tiles_n;\0"
-    "\010const uint band_rows = min(tiles_m - band, (uint) 4);\0"
-    "\010const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\0"
-    "\010const int first_m = tile_m * 192, first_n = tile_n * 128;\0"
-    "\020for (uint i = item; i < 1536; i += 384) {\0"
-    "\024fetch_chunk(a_at + t * 24576 + to, A + a_offset, M, K, lda, first_m + line,\0"
-    "\020for (uint i = item; i < 1024; i += 384) {\0"
-    "\014asm volatile(\"bar.sync 2, 384;\" ::: \"memory\");\0"
-    "\014break;\0"
-    "\004for (uint tile = get_group_id(0); tile < tiles; tile += get_num_groups(0)) {\0"
-    "\004// Work-groups that run together share rows and columns: 4 rows of tiles at a time.\0"
-    "\004const uint tiles_m = ((uint) M + 191) / 192, tiles_n = ((uint) N + 127) / 128;\0"
-    "\004const uint band = tile / (4 * tiles_n) * 4, in_band = tile - band * tiles_n;\0"
-    "\004const uint band_rows = min(tiles_m - band, (uint) 4);\0"
-    "\004const int first_m = tile_m * 192, first_n = tile_n * 128;\0"
-    "\010for (int now = 0; now < num; now++) {\0"
-    "\014// Where the tiles are, as descriptors have it (PTX ISA, \"matrix descriptor\"): below\0"
-}, {
-    "\014// 2^32 the address and, where k lies across, the stride from 64 (64) rows (columns) to\0"
-    "\014// the next.\0"
-    "\014const uint a = (a_at + stage * 24576 + group * 8192) >> 4\0"
-    "\024| 1 << 16;\0"
-    "\014const uint b = (b_at + stage * 16384) >> 4 | 512 << 16;\0"
-    "\014mbarrier_wait(fulls + 8 * stage, phase);\0"
-    "\014// What work-items have copied, the tensor cores are to see.\0"
-    "\014if (now < 2)\0"
-    "\020asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\0"
-    "\014asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\0"
-    "\014for (int s = 0; s < 4; s++)\0"
-    "\020multiply_128(c, a + s * 2, b + s * 128);\0"
-    "\014asm volatile(\"//@wgmma.commit_group.sync.aligned;\" ::: \"memory\");\0"
-    "\014// The step before this one has been read.\0"
-    "\014asm volatile(\"//@wgmma.wait_group.sync.aligned 1;\" ::: \"memory\");\0"
-    "\014if (now > 0 && item % 128 == 0)\0"
-    "\020mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\0"
-    "\014if (++stage == 5) {\0"
-    "\020phase ^= 1;\0"
-    "\010asm volatile(\"//@wgmma.wait_group.sync.aligned 0;\" ::: \"memory\");\0"
-    "\010if (num > 0 && item % 128 == 0)\0"
-    "\014mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\0"
-    "\014const uint b = (b_at + stage * 16384) >> 4 | 1 << 16;\0"
-    "\020multiply_128(c, a + s * 2, b + s * 2);\0"
-    "\004const int box_m = 192;\0"
-    "\030for (int x = 0; x < 192; x += 64)\0"
-    "\034fetch_box(a_at + s * 24576 + x * 128, a_map, first_m + x, k, mbarrier);\0"
-    "\024const uint line = i / 24, x = i % 24;\0"
-    "\024fetch_chunk(a_at + t * 24576 + to, A + a_offset, K, M, lda, k + line,\0"
-    "\024| 512 << 16;\0"
-    "\020multiply_128(c, a + s * 128, b + s * 128);\0"
-    "\020multiply_128(c, a + s * 128, b + s * 2);\0"
-    "static void multiply_192(float c[96], uint a, uint b)\0"
-    "\004asm volatile(\"//@wgmma.mma_async.sync.aligned.m64n192k16.f32.f16.f16 \"\0"
-    "\014\"{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95}, \"\0"
-    "\014\"%96, %97, 1, 1, 1, 0, 1;\" :\0"
-    "\024\"+f\"(c[61]), \"+f\"(c[62]), \"+f\"(c[63]), \"+f\"(c[64]), \"+f\"(c[65]), \"+f\"(c[66]),\0"
-    "\024\"+f\"(c[67]), \"+f\"(c[68]), \"+f\"(c[69]), \"+f\"(c[70]), \"+f\"(c[71]), \"+f\"(c[72]),\0"
-    "\024\"+f\"(c[73]), \"+f\"(c[74]), \"+f\"(c[75]), \"+f\"(c[76]), \"+f\"(c[77]), \"+f\"(c[78]),\0"
-    "\024\"+f\"(c[79]), \"+f\"(c[80]), \"+f\"(c[81]), \"+f\"(c[82]), \"+f\"(c[83]), \"+f\"(c[84]),\0"
-    "\024\"+f\"(c[85]), \"+f\"(c[86]), \"+f\"(c[87]), \"+f\"(c[88]), \"+f\"(c[89]), \"+f\"(c[90]),\0"
-    "\024\"+f\"(c[91]), \"+f\"(c[92]), \"+f\"(c[93]), \"+f\"(c[94]), \"+f\"(c[95]) :\0"
-    "// A work-group computes 192 x 192 of C. Tiles of A and B, 64 deep, are fetched into local\0"
-    "// memory by the copy engine, up to 4 at a time; a tile's `full` barrier says that it is there.\0"
-    "\004__local ulong full[4];\0"
-    "\004__local ulong empty[4];\0"
-    "\004__global float *parts = (__global float *) (work + parts_at * 4) + 4 * item;\0"
-    "\004const uint tiles = ((uint) M + 191) / 192 * (((uint) N + 191) / 192);\0"
-    "\004const int box_n = 192;\0"
-    "\010for (int s = 0; s < 4; s++) {\0"
-    "\014for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\0"
-    "\020const bool is_whole = turn < whole;\0"
-    "\020const uint done = is_whole ? 0 : divide(at, steps);\0"
-    "\020const uint tile = is_whole ? turn : whole + done;\0"
-    "\020const int first = is_whole ? 0 : at - (ulong) done * steps;\0"
-    "\020const int num = is_whole ? steps : min((ulong) (steps - first), end - at);\0"
-    "\020// Work-groups are at the same steps, modulo `share`, at the same time, so that what\0"
-    "\020// one reads lies in the cache for others: it begins `late` steps after `first`. (Of\0"
-    "\020// two tiles' this holds in part.)\0"
-    "\020const uint ago = at - begin, each = share;\0"
-    "\020const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;\0"
-    "\020const int late = behind < num ? behind : 0;\0"
-    "\020turn += groups;\0"
-    "\020at += is_whole ? 0 : num;\0"
-    "\014const uint tiles_m = ((uint) M + 191) / 192, tiles_n = ((uint) N + 191) / 192;\0"
-    "\014const int first_m = tile_m * 192, first_n = tile_n * 192;\0"
-    "\030const int after_first = t + late;\0"
-    "\030const int step = first + after_first - (after_first < num ? 0 : num);\0"
-    "\034fetch_box(b_at + s * 24576 + x * 128, b_map, first_n + x, k, mbarrier);\0"
-    "\020if (++s == 4) {\0"
-}, {
-    "\010for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\0"
-    "\014const bool is_whole = turn < whole;\0"
-    "\014const uint done = is_whole ? 0 : divide(at, steps);\0"
-    "\014const uint tile = is_whole ? turn : whole + done;\0"
-    "\014const int first = is_whole ? 0 : at - (ulong) done * steps;\0"
-    "\014const int num = is_whole ? steps : min((ulong) (steps - first), end - at);\0"
-    "\014// Work-groups are at the same steps, modulo `share`, at the same time, so that what one\0"
-    "\014// reads lies in the cache for others: it begins `late` steps after `first`. (Of two\0"
-    "\014// tiles' this holds in part.)\0"
-    "\014const uint ago = at - begin, each = share;\0"
-    "\014const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;\0"
-    "\014const int late = behind < num ? behind : 0;\0"
-    "\014turn += groups;\0"
-    "\014at += is_whole ? 0 : num;\0"
-    "\010const uint tiles_m = ((uint) M + 191) / 192, tiles_n = ((uint) N + 191) / 192;\0"
-    "\010const int first_m = tile_m * 192, first_n = tile_n * 192;\0"
-    "\024fetch_chunk(b_at + t * 24576 + to, B + b_offset, K, N, ldb, k + line,\0"
-    "\004const uint tiles_m = ((uint) M + 191) / 192, tiles_n = ((uint) N + 191) / 192;\0"
-    "\004const int first_m = tile_m * 192, first_n = tile_n * 192;\0"
-    "\010float c[96];\0"
-    "\010for (int i = 0; i < 96; i++)\0"
-    "\014const uint b = (b_at + stage * 24576) >> 4 | 512 << 16;\0"
-    "\020multiply_192(c, a + s * 2, b + s * 128);\0"
-    "\020mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\0"
-    "\014if (++stage == 4) {\0"
-    "\014mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\0"
-    "\014__global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 36864;\0"
-    "\014for (int i = 0; i < 96; i += 4)\0"
-    "\020*(__global float4 *) (part + i * 384) = (float4) (c[i], c[i + 1], c[i + 2],\0"
-    "\030c[i + 3]);\0"
-    "\014for (int j = 0; j < 6; j++) {\0"
-    "void kiln_hgemm_tma_add(long M, long N, long K,\0"
-    "\010const uint tiles = ((uint) M + 191) / 192 * (((uint) N + 191) / 192);\0"
-    "\010const uint each = min(adders / max(tiles - whole, 1U), 288U);\0"
-    "\004__global const float *parts = work + parts_at + 2 * (ulong) told[1] * 36864;\0"
-    "\004if (num <= 8 || told[3] < 72) {\0"
-    "\010for (uint at = told[2] * 256 + adder; at < 9216; at += told[3] * 256) {\0"
-    "\034: part[(p + q == 0 ? 1 : 2 * (p + q)) * 9216];\0"
-    "\014const uint item = at % 384, first = at / 384 * 4;\0"
-    "\020const long row = first_m + item / 32 * 16 + item % 32 / 4 + e / 2 % 2 * 8;\0"
-    "\020const long col = first_n + e / 4 * 8 + item % 4 * 2 + e % 2;\0"
-    "\004for (uint at = told[2]; at < 288; at += told[3]) {\0"
-    "\024part[u] = *(__global const float4 *) (parts + piece * 36864\0"
-    "\014const uint item = element / 4 % 384;\0"
-    "\014const uint e = element / 1536 * 4 + element % 4;\0"
-    "\014const long row = first_m + item / 32 * 16 + item % 32 / 4 + e / 2 % 2 * 8;\0"
-    "\014const long col = first_n + e / 4 * 8 + item % 4 * 2 + e % 2;\0"
-    "\014\"%96, %97, 1, 1, 1, 0, 0;\" :\0"
-    "\004const int box_n = min(((int) N + 7) & -8, 192);\0"
-    "\030fetch_box(b_at + s * 24576, b_map, k, first_n, mbarrier);\0"
-    "\024fetch_chunk(b_at + t * 24576 + to, B + b_offset, N, K, ldb, first_n + line,\0"
-    "\014const uint b = (b_at + stage * 24576) >> 4 | 1 << 16;\0"
-    "\020multiply_192(c, a + s * 2, b + s * 2);\0"
-    "\014\"%96, %97, 1, 1, 1, 1, 1;\" :\0"
-    "\020multiply_192(c, a + s * 128, b + s * 128);\0"
-    "\014\"%96, %97, 1, 1, 1, 1, 0;\" :\0"
-    "\020multiply_192(c, a + s * 128, b + s * 2);\0"
-    "// Begins to copy 4 bytes into local memory: the first `bytes` of them, and zeros.\0"
-    "static void copy_4(uint to, __global const half *from, uint bytes)\0"
-    "\004asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4, %2;\" ::\0"
-    "\014\"r\"(to), \"l\"((ulong) from), \"r\"(bytes) : \"memory\");\0"
-    "// What this work-item has begun to copy since it last committed is one step's.\0"
-    "static void commit_copies(void)\0"
-    "\004asm volatile(\"cp.async.commit_group;\" ::: \"memory\");\0"
-    "// Waits for what this work-item has copied, but for the last 0 steps.\0"
-    "static void wait_for_copies(void)\0"
-    "\004asm volatile(\"cp.async.wait_group 0;\" ::: \"memory\");\0"
-    "// bytes; boxes side by side have 32 lines.\0"
-    "\004return (x / part * part * 32 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\0"
-    "// Begins to copy 64 lines of 32 elements, of which this work-item copies 2\0"
-    "// at a time in every 16th line. There are `lines` and `cols` of the matrix left; what lies\0"
-    "// beyond is 0.\0"
-    "static void copy_a(uint to, __global const half *from, long ld, uint lines, int cols, uint item)\0"
-}, {
-    "\004const uint first = item / 16, col = item % 16 * 2;\0"
-    "\004from += first * ld + col;\0"
-    "\004for (uint i = 0; i < 512; i += 512) {\0"
-    "\010const uint x = col + i;\0"
-    "\010for (uint n = 0; n < 64; n += 16) {\0"
-    "\014const uint line = first + n;\0"
-    "\014const uint where = swizzled(line, x / 8, 4) + x % 8 * 2;\0"
-    "\014copy_4(to + where, from + n * ld + i,\0"
-    "\024line < lines ? clamp(cols - (int) x, 0, 2) * 2 : 0);\0"
-    "// Begins to copy 32 lines of 64 elements, of which this work-item copies 2\0"
-    "// at a time in every 8th line. There are `lines` and `cols` of the matrix left; what lies\0"
-    "static void copy_b(uint to, __global const half *from, long ld, uint lines, int cols, uint item)\0"
-    "\004const uint first = item / 32, col = item % 32 * 2;\0"
-    "\010for (uint n = 0; n < 32; n += 8) {\0"
-    "\014const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;\0"
-    "// A work-group computes 64 x 64 of C, a warp 32 x 16 of it. Tiles of A and B, 32\0"
-    "// deep, are copied into local memory asynchronously, 1 ahead of those that are multiplied.\0"
-    "void kiln_hgemm_async_multiply(long M, long N, long K,\0"
-    "\010__global const half *restrict B, long b_offset, long ldb, float alpha, float beta,\0"
-    "\004__local uchar both_tiles[16384] __attribute__((aligned(1024)));\0"
-    "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 8192;\0"
-    "\004const int first = 0, num = (K + 31) / 32;\0"
-    "\004const uint tile_m = get_group_id(1), tile_n = get_group_id(0);\0"
-    "\004const int first_m = tile_m * 64, first_n = tile_n * 64;\0"
-    "\010const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;\0"
-    "\010float c[2][2][4];\0"
-    "\010for (int i = 0; i < 2; i++)\0"
-    "\010uint as0[2][4], bs0[1][4];\0"
-    "\010for (int t = 0; t < num + 1; t++) {\0"
-    "\014// What was asked for at t - 1 is there for all, and all have multiplied those of the\0"
-    "\014// step before, whose place is the next one to copy to.\0"
-    "\014if (t >= 1) {\0"
-    "\020wait_for_copies();\0"
-    "\020const int k = step * 32;\0"
-    "\020copy_a(a_at + stage * 4096, A + first_m * lda + k, lda, M - first_m, K - k, item);\0"
-    "\020copy_b(b_at + stage * 4096, B + k * ldb + first_n, ldb, K - k, N - first_n, item);\0"
-    "\014commit_copies();\0"
-    "\014if (++stage == 2)\0"
-    "\014if (t < 1)\0"
-    "\020continue;\0"
-    "\014// Of K's last step, what there is of K.\0"
-    "\014const int step = first + t - 1;\0"
-    "\014const long left = K - (long) step * 32;\0"
-    "\014const uint a_tile = a_at + stage * 4096, b_tile = b_at + stage * 4096;\0"
-    "\014if (left >= 32)\0"
-    "\020for (int s = 0; s < 2; s++) {\0"
-    "\024// Reads what is multiplied at once, the s-th of a tile, into fragments 0.\0"
-    "\024// Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:\0"
-    "\024// work-item l says where line l % 8 of block l / 8 is.\0"
-    "\024#pragma unroll\0"
-    "\024for (int i = 0; i < 2; i++) {\0"
-    "\030const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;\0"
-    "\030load_blocks(as0[i], a_tile + swizzled(line, x, 4));\0"
-    "\024for (int j = 0; j < 2; j += 2) {\0"
-    "\030const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;\0"
-    "\030load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "\024for (int i = 0; i < 2; i++)\0"
-    "\030for (int j = 0; j < 2; j++)\0"
-    "\034multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);\0"
-    "\014else\0"
-    "\020for (int s = 0; s * 16 < left; s++) {\0"
-    "\010if (beta != 0) {\0"
-    "\014for (int i = 0; i < 2; i++)\0"
-    "\020for (int h = 0; h < 2; h++) {\0"
-    "\024const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;\0"
-    "\024if (row >= M)\0"
-    "\030break;\0"
-    "\024const long begin = 0, end = N;\0"
-    "\024for (int j = 0; j < 2; j++) {\0"
-    "\030const long col = first_n + warp_n + j * 8 + lane_k * 2;\0"
-    "\030__global const half *old = C + row * ldc + col;\0"
-    "\030if (is_aligned && col + 1 < end) {\0"
-    "\034const uint both = *(__global const uint *) old;\0"
-    "\034const float2 y = vload_half2(0, (const half *) &both);\0"
-    "\034c[i][j][2 * h] = alpha * c[i][j][2 * h] + beta * y.x;\0"
-    "\034c[i][j][2 * h + 1] = alpha * c[i][j][2 * h + 1] + beta * y.y;\0"
-    "\034continue;\0"
-    "\030if (col >= begin && col < end)\0"
-    "\034c[i][j][2 * h] = alpha * c[i][j][2 * h] + beta * load(old);\0"
-    "\030if (col + 1 >= begin && col + 1 < end)\0"
-    "\034c[i][j][2 * h + 1] = alpha * c[i][j][2 * h + 1] + beta * load(old + 1);\0"
-    "\010const float factor = beta != 0 ? 1 : alpha;\0"
-    "\010// A word is two halves. Between rows are four more, so that eight rows meet in no bank.\0"
-    "\010__local uint *c_words = (__local uint *) both_tiles;\0"
-    "\010// All have multiplied the last step.\0"
-    "\010{\0"
-    "\014__local uint *to = c_words + (warp_m + lane_r) * 36 + warp_n / 2 + lane_k;\0"
-    "\020for (int h = 0; h < 2; h++)\0"
-}, {
-    "\024for (int j = 0; j < 2; j++)\0"
-    "\030to[(i * 16 + h * 8) * 36 + j * 4] =\0"
-    "\037 pack_halves(factor * c[i][j][2 * h], factor * c[i][j][2 * h + 1]);\0"
-    "\010const int rows = min(M - first_m, 64L);\0"
-    "\010if (is_aligned && first_n + 64 <= N) {\0"
-    "\014const int first_row = item / 8, x = item % 8;\0"
-    "\014__global uint4 *out = (__global uint4 *) (C + (first_m + first_row) * ldc + first_n)\0"
-    "\024+ x;\0"
-    "\014__local const uint *from = c_words + first_row * 36 + x * 4;\0"
-    "\014for (int m = 0; m < 64; m += 32)\0"
-    "\020if (first_row + m < rows)\0"
-    "\024out[m * (ldc / 8)] = *(__local const uint4 *) (from + m * 36);\0"
-    "\014// A word of C is a word of local memory or, where a row of C begins in the middle of\0"
-    "\014// one, the second half of one and the first half of the next. Warps are even in number,\0"
-    "\014// so that all rows of one begin alike.\0"
-    "\014__global ushort *out = (__global ushort *) C + (first_m + warp) * ldc + first_n;\0"
-    "\014const int within = (ulong) out / 2 % 2;\0"
-    "\014const int begin = 0, end = min(N - first_n, 64L);\0"
-    "\014for (int part = 0; part < 32; part += 32) {\0"
-    "\020const int x = part + (int) lane, col = 2 * x - within;\0"
-    "\020const bool is_there = col >= 0 && col + 1 < end;\0"
-    "\020__local const uint *from = c_words + warp * 36 + x;\0"
-    "\020__global ushort *to = out + col;\0"
-    "\010#pragma unroll 4\0"
-    "\020for (int m = warp; m < rows; m += 8) {\0"
-    "\024if (is_there)\0"
-    "\030*(__global uint *) to = within ? from[-1] >> 16 | from[0] << 16 : from[0];\0"
-    "\024from += 288;\0"
-    "\024to += 8 * ldc;\0"
-    "\014// The first and the last column of a row, where they are in a word with what is not\0"
-    "\014// stored.\0"
-    "\014for (int p = item; p < 2 * rows; p += 256) {\0"
-    "\020const int m = p / 2;\0"
-    "\020const int col = p % 2 == 0 ? begin : end - 1;\0"
-    "\020__global ushort *to = (__global ushort *) C + (first_m + m) * ldc + first_n + col;\0"
-    "\020if (begin < end && (ulong) to / 2 % 2 != p % 2)\0"
-    "\024*to = ((__local const ushort *) (c_words + m * 36))[col];\0"
-    "\020copy_b(b_at + stage * 4096, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
-    "\030const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
-    "\037 x = s * 2 + lane / 8 % 2;\0"
-    "\030load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
-    "\020copy_a(a_at + stage * 4096, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
-    "\030const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
-    "\037 x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
-    "\030load_transposed_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
-    "static float8 load_vector(__global const half *p)\0"
-    "\004return vload_half8(0, p);\0"
-    "static float total(float8 x)\0"
-    "\004float e[8];\0"
-    "\004vstore8(x, 0, e);\0"
-    "\004return e[0] + e[1] + e[2] + e[3] + e[4] + e[5] + e[6] + e[7];\0"
-    "// In one load what begins at a multiple of its size, 16 bytes.\0"
-    "static float8 load_aligned(__global const half *p)\0"
-    "\004const uint4 bits = *(__global const uint4 *) p;\0"
-    "\004return vload_half8(0, (const half *) &bits);\0"
-    "// A work-group of 4 work-items along L and 64 along K has 16 x 1 of C.\0"
-    "__kernel __attribute__((reqd_work_group_size(64, 4, 1)))\0"
-    "\004__local float part[4][256];\0"
-    "\004float8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "\004// Vectors, where rows of X begin at multiples of their size; else single elements, 64 apart,\0"
-    "\004const bool is_aligned = ldx % 8 == 0 && (size_t) X % 16 == 0;\0"
-    "\004int k = from + along_k * (fast ? 8 : 1);\0"
-    "\010for (; k + 8 <= to; k += 512) {\0"
-    "\014const float8 a0 = load_aligned(x0 + k);\0"
-    "\014const float8 a1 = load_aligned(x1 + k);\0"
-    "\014const float8 a2 = load_aligned(x2 + k);\0"
-    "\014const float8 a3 = load_aligned(x3 + k);\0"
-    "\014const float8 b0 = load_vector(y0 + k);\0"
-    "\010for (; k + 448 < to; k += 512) {\0"
-    "\014const float8 a0 = (float8) (load(x0 + k), load(x0 + k + 64), load(x0 + k + 128),\0"
-    "\024load(x0 + k + 192), load(x0 + k + 256), load(x0 + k + 320), load(x0 + k + 384),\0"
-    "\024load(x0 + k + 448));\0"
-    "\014const float8 a1 = (float8) (load(x1 + k), load(x1 + k + 64), load(x1 + k + 128),\0"
-    "\024load(x1 + k + 192), load(x1 + k + 256), load(x1 + k + 320), load(x1 + k + 384),\0"
-    "\024load(x1 + k + 448));\0"
-    "\014const float8 a2 = (float8) (load(x2 + k), load(x2 + k + 64), load(x2 + k + 128),\0"
-    "\024load(x2 + k + 192), load(x2 + k + 256), load(x2 + k + 320), load(x2 + k + 384),\0"
-    "\024load(x2 + k + 448));\0"
-    "\014const float8 a3 = (float8) (load(x3 + k), load(x3 + k + 64), load(x3 + k + 128),\0"
-    "\024load(x3 + k + 192), load(x3 + k + 256), load(x3 + k + 320), load(x3 + k + 384),\0"
-    "\024load(x3 + k + 448));\0"
-}, {
-    "\014const float8 b0 = (float8) (load(y0 + k * y_step), load(y0 + (k + 64) * y_step),\0"
-    "\024load(y0 + (k + 128) * y_step), load(y0 + (k + 192) * y_step),\0"
-    "\024load(y0 + (k + 256) * y_step), load(y0 + (k + 320) * y_step),\0"
-    "\024load(y0 + (k + 384) * y_step), load(y0 + (k + 448) * y_step));\0"
-    "\004for (; k < to; k += fast ? 1 : 64) {\0"
-    "\004const int item = along_l * 64 + along_k;\0"
-    "\004for (int half_way = 32; half_way > 0; half_way /= 2) {\0"
-    "static float8 load_row(__global const half *p)\0"
-    "// A work-group of 4 work-items along L and 64 along K has 32 x 1 of C.\0"
-    "__kernel __attribute__((reqd_work_group_size(4, 64, 1)))\0"
-    "\004__local float8 part[256];\0"
-    "\004const int l = (int) get_group_id(0) * 32 + along_l * 8;\0"
-    "\004const int begin = l, first = max(min(l, L - 8), (int) 0);\0"
-    "\004float8 c0 = 0;\0"
-    "\004if (L < 8)\0"
-    "\010for (; k < to; k += 64) {\0"
-    "\014const float8 a = (float8) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)),\0"
-    "\024load(x + min((int) 2, L - 1)), load(x + min((int) 3, L - 1)),\0"
-    "\024load(x + min((int) 4, L - 1)), load(x + min((int) 5, L - 1)),\0"
-    "\024load(x + min((int) 6, L - 1)), load(x + min((int) 7, L - 1)));\0"
-    "\004if (ldx % 8 == 0 && (size_t) (X + first) % 16 == 0) {\0"
-    "\010for (; k + 192 < to; k += 256) {\0"
-    "\014const float8 a0 = load_aligned(x + 0 * ldx);\0"
-    "\014const float8 a1 = load_aligned(x + 64 * ldx);\0"
-    "\014const float8 a2 = load_aligned(x + 128 * ldx);\0"
-    "\014const float8 a3 = load_aligned(x + 192 * ldx);\0"
-    "\014c0 += a1 * load(y0 + (k + 64) * y_step);\0"
-    "\014c0 += a2 * load(y0 + (k + 128) * y_step);\0"
-    "\014c0 += a3 * load(y0 + (k + 192) * y_step);\0"
-    "\014const float8 a0 = load_row(x + 0 * ldx);\0"
-    "\014const float8 a1 = load_row(x + 64 * ldx);\0"
-    "\014const float8 a2 = load_row(x + 128 * ldx);\0"
-    "\014const float8 a3 = load_row(x + 192 * ldx);\0"
-    "\010float sums[8];\0"
-    "\010vstore8(part[item], 0, sums);\0"
-    "// A work-group of 8 work-items along L and 32 along K has 32 x 1 of C.\0"
-    "// 16 work-groups share K; what each has goes to the workspace.\0"
-    "__kernel __attribute__((reqd_work_group_size(8, 32, 1)))\0"
-    "void kiln_hgemm_thin_multiply(int L, int S, int K,\0"
-    "\010__global float *restrict parts, long parts_at)\0"
-    "\004__local float4 part[256];\0"
-    "\004const int share = (K / 2048 + 1) * 128;\0"
-    "\004const int from = min((int) get_group_id(2) * share, K), to = min(from + share, K);\0"
-    "\004parts += parts_at * 16 + (long) get_group_id(2) * S * L;\0"
-    "\010for (; k < to; k += 32) {\0"
-    "\010for (; k + 96 < to; k += 128) {\0"
-    "\014const float4 a1 = load_aligned(x + 32 * ldx);\0"
-    "\014const float4 a2 = load_aligned(x + 64 * ldx);\0"
-    "\014const float4 a3 = load_aligned(x + 96 * ldx);\0"
-    "\014c0 += a1 * load(y0 + (k + 32) * y_step);\0"
-    "\014c0 += a2 * load(y0 + (k + 64) * y_step);\0"
-    "\014c0 += a3 * load(y0 + (k + 96) * y_step);\0"
-    "\014const float4 a1 = load_row(x + 32 * ldx);\0"
-    "\014const float4 a2 = load_row(x + 64 * ldx);\0"
-    "\014const float4 a3 = load_row(x + 96 * ldx);\0"
-    "\004for (int half_way = 16; half_way > 0; half_way /= 2) {\0"
-    "\020parts[s * L + first + i] = sums[i];\0"
-    "// C = alpha sum + beta C: adds up what 16 work-groups have of each element, in their order.\0"
-    "__kernel __attribute__((reqd_work_group_size(64, 1, 1)))\0"
-    "void kiln_hgemm_thin_add(int L, int S, float alpha, float beta,\0"
-    "\010__global const float *restrict parts, long parts_at,\0"
-    "\004const int l = get_global_id(0), s = get_group_id(1);\0"
-    "\004if (l >= L)\0"
-    "\004parts += parts_at * 16 + (long) s * L + l;\0"
-    "\004const float p0 = parts[0 * (long) S * L];\0"
-    "\004const float p1 = parts[1 * (long) S * L];\0"
-    "\004const float p2 = parts[2 * (long) S * L];\0"
-    "\004const float p3 = parts[3 * (long) S * L];\0"
-    "\004const float p4 = parts[4 * (long) S * L];\0"
-    "\004const float p5 = parts[5 * (long) S * L];\0"
-    "\004const float p6 = parts[6 * (long) S * L];\0"
-    "\004const float p7 = parts[7 * (long) S * L];\0"
-    "\004const float p8 = parts[8 * (long) S * L];\0"
-    "\004const float p9 = parts[9 * (long) S * L];\0"
-    "\004const float p10 = parts[10 * (long) S * L];\0"
-    "\004const float p11 = parts[11 * (long) S * L];\0"
-    "\004const float p12 = parts[12 * (long) S * L];\0"
-    "\004const float p13 = parts[13 * (long) S * L];\0"
-    "\004const float p14 = parts[14 * (long) S * L];\0"
-    "\004const float p15 = parts[15 * (long) S * L];\0"
-    "\004const float sum = p0 + p1 + p2 + p3 + p4 + p5 + p6 + p7 + p8 + p9 + p10 + p11 + p12 + p13 + p14\0"
-    "\014+ p15;\0"
-    "\004__global half *c = C + s * ldc + l;\0"
-    "\004put(sum, alpha, beta, c);\0"
-    "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\0"
-}, {
-    "\004// Vectors, where rows of X begin at multiples of their size; else single elements, 32 apart,\0"
-    "\010for (; k + 4 <= to; k += 128) {\0"
-    "\014const float4 a0 = (float4) (load(x0 + k), load(x0 + k + 32), load(x0 + k + 64),\0"
-    "\024load(x0 + k + 96));\0"
-    "\014const float4 a1 = (float4) (load(x1 + k), load(x1 + k + 32), load(x1 + k + 64),\0"
-    "\024load(x1 + k + 96));\0"
-    "\014const float4 a2 = (float4) (load(x2 + k), load(x2 + k + 32), load(x2 + k + 64),\0"
-    "\024load(x2 + k + 96));\0"
-    "\014const float4 a3 = (float4) (load(x3 + k), load(x3 + k + 32), load(x3 + k + 64),\0"
-    "\024load(x3 + k + 96));\0"
-    "\014const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 32) * y_step),\0"
-    "\024load(y0 + (k + 64) * y_step), load(y0 + (k + 96) * y_step));\0"
-    "\004for (; k < to; k += fast ? 1 : 32) {\0"
-    "\004const int item = along_l * 32 + along_k;\0"
-    "// Begins to copy 16 bytes into local memory: the first `bytes` of them, and zeros.\0"
-    "static void copy_16(uint to, __global const half *from, uint bytes)\0"
-    "// Waits for what this work-item has copied, but for the last 2 steps.\0"
-    "\004asm volatile(\"cp.async.wait_group 2;\" ::: \"memory\");\0"
-    "// Begins to copy 128 lines of 32 elements, of which this work-item copies 8\0"
-    "// at a time in every 64th line. There are `lines` and `cols` of the matrix left; what lies\0"
-    "\004const uint first = item / 4, col = item % 4 * 8;\0"
-    "\004for (uint i = 0; i < 2048; i += 2048) {\0"
-    "\010for (uint n = 0; n < 128; n += 64) {\0"
-    "\014copy_16(to + where, from + n * ld + i,\0"
-    "\024line < lines ? clamp(cols - (int) x, 0, 8) * 2 : 0);\0"
-    "// Begins to copy 32 lines of 128 elements, of which this work-item copies 8\0"
-    "\004const uint first = item / 16, col = item % 16 * 8;\0"
-    "\010for (uint n = 0; n < 32; n += 16) {\0"
-    "void kiln_hgemm_async_copy(long a_rows, long a_cols,\0"
-    "void kiln_hgemm_async_copya(long rows, long cols,\0"
-    "void kiln_hgemm_async_copyb(long rows, long cols,\0"
-    "// A work-group computes 128 x 128 of C, a warp 64 x 32 of it. Tiles of A and B, 32\0"
-    "// deep, are copied into local memory asynchronously, 3 ahead of those that are multiplied.\0"
-    "\004__local uchar both_tiles[65536] __attribute__((aligned(1024)));\0"
-    "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 32768;\0"
-    "\004const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;\0"
-    "\010const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 32;\0"
-    "\010float c[4][4][4];\0"
-    "\014for (int j = 0; j < 4; j++)\0"
-    "\010uint as0[4][4], bs0[2][4];\0"
-    "\010for (int t = 0; t < num + 3; t++) {\0"
-    "\014// What was asked for at t - 3 is there for all, and all have multiplied those of the\0"
-    "\014if (t >= 3) {\0"
-    "\020copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);\0"
-    "\020copy_b(b_at + stage * 8192, B + k * ldb + first_n, ldb, K - k, N - first_n, item);\0"
-    "\014if (++stage == 4)\0"
-    "\014if (t < 3)\0"
-    "\014const int step = first + t - 3;\0"
-    "\014const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;\0"
-    "\024for (int i = 0; i < 4; i++) {\0"
-    "\024for (int j = 0; j < 4; j += 2) {\0"
-    "\024for (int i = 0; i < 4; i++)\0"
-    "\030for (int j = 0; j < 4; j++)\0"
-    "\024for (int j = 0; j < 4; j++) {\0"
-    "\014__local uint *to = c_words + (warp_m + lane_r) * 68 + warp_n / 2 + lane_k;\0"
-    "\024for (int j = 0; j < 4; j++)\0"
-    "\030to[(i * 16 + h * 8) * 68 + j * 4] =\0"
-    "\010const int rows = min(M - first_m, 128L);\0"
-    "\010if (is_aligned && first_n + 128 <= N) {\0"
-    "\014const int first_row = item / 16, x = item % 16;\0"
-    "\014__local const uint *from = c_words + first_row * 68 + x * 4;\0"
-    "\014for (int m = 0; m < 128; m += 16)\0"
-    "\024out[m * (ldc / 8)] = *(__local const uint4 *) (from + m * 68);\0"
-    "\014const int begin = 0, end = min(N - first_n, 128L);\0"
-    "\014for (int part = 0; part < 64; part += 32) {\0"
-    "\020__local const uint *from = c_words + warp * 68 + x;\0"
-    "\024from += 544;\0"
-    "\024*to = ((__local const ushort *) (c_words + m * 68))[col];\0"
-    "\020copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
-    "\020copy_a(a_at + stage * 8192, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
-    "// A work-group of 4 work-items along L and 64 along K has 32 x 2 of C.\0"
-    "\004const int s = (int) get_group_id(1) * 2;\0"
-    "\004__global const half *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
-    "\004float8 c1 = 0;\0"
-    "\014c0 += a * load(y0 + k * y_step); c1 += a * load(y1 + k * y_step);\0"
-    "\014c0 += a0 * load(y0 + k * y_step); c1 += a0 * load(y1 + k * y_step);\0"
-}, {
-    "\014c0 += a1 * load(y0 + (k + 64) * y_step); c1 += a1 * load(y1 + (k + 64) * y_step);\0"
-    "\014c0 += a2 * load(y0 + (k + 128) * y_step); c1 += a2 * load(y1 + (k + 128) * y_step);\0"
-    "\014c0 += a3 * load(y0 + (k + 192) * y_step); c1 += a3 * load(y1 + (k + 192) * y_step);\0"
-    "\004part[item] = c1;\0"
-    "\004if (along_k == 0 && s + 1 < S) {\0"
-    "\020put(sums[i], alpha, beta, C + (s + 1) * ldc + first + i);\0"
-    "// A work-group of 4 work-items along L and 64 along K has 16 x 2 of C.\0"
-    "\004float8 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
-    "\014const float8 b1 = load_vector(y1 + k);\0"
-    "\014c1_0 += a0 * b1; c1_1 += a1 * b1; c1_2 += a2 * b1; c1_3 += a3 * b1;\0"
-    "\014const float8 b1 = (float8) (load(y1 + k * y_step), load(y1 + (k + 64) * y_step),\0"
-    "\024load(y1 + (k + 128) * y_step), load(y1 + (k + 192) * y_step),\0"
-    "\024load(y1 + (k + 256) * y_step), load(y1 + (k + 320) * y_step),\0"
-    "\024load(y1 + (k + 384) * y_step), load(y1 + (k + 448) * y_step));\0"
-    "\010const float b1 = load(y1 + k * y_step);\0"
-    "\010c0_0.s0 += a0 * b0; c1_0.s0 += a0 * b1;\0"
-    "\010c0_1.s0 += a1 * b0; c1_1.s0 += a1 * b1;\0"
-    "\010c0_2.s0 += a2 * b0; c1_2.s0 += a2 * b1;\0"
-    "\010c0_3.s0 += a3 * b0; c1_3.s0 += a3 * b1;\0"
-    "\004part[0][item] = total(c1_0);\0"
-    "\004part[1][item] = total(c1_1);\0"
-    "\004part[2][item] = total(c1_2);\0"
-    "\004part[3][item] = total(c1_3);\0"
-    "\004__global const half *y1 = Y + y_offset + min(s + 1, S - 1);\0"
-    "// Begins to copy 64 lines of 64 elements, of which this work-item copies 2\0"
-    "\010for (uint n = 0; n < 64; n += 8) {\0"
-    "// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 64\0"
-    "\004const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 63) / 64);\0"
-    "\004const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;\0"
-    "\010const uint warp_m = warp % 2 * 32, warp_n = warp / 2 % 2 * 32;\0"
-    "\010float c[2][4][4];\0"
-    "\010uint as0[2][4], bs0[2][4];\0"
-    "\014const int after_first = t - 3 + late;\0"
-    "\014const int step = first + after_first - (after_first < num ? 0 : num);\0"
-    "\014const long left = K - (long) step * 64;\0"
-    "\014const int from = slice * 2;\0"
-    "\014if (left >= 64)\0"
-    "\020for (int s = from; s < from + 2; s++) {\0"
-    "\030load_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
-    "\020for (int s = from; s < from + 2 && s * 16 < left; s++) {\0"
-    "\020for (int j = 0; j < 4; j++)\0"
-    "\030sums[((slice - 1) * 32 + (i * 4 + j) * 4 + e) * 128] =\0"
-    "\030c[i][j][e] += sums[(x * 32 + (i * 4 + j) * 4 + e) * 128];\0"
-    "\014__global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;\0"
-    "\024*(__global float4 *) (part + (i * 4 + j) * 512) =\0"
-    "\020for (int j = 0; j < 4; j++) {\0"
-    "\010const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 63) / 64);\0"
-    "\010const uint each = min(adders / max(tiles - whole, 1U), 32U);\0"
-    "\014const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;\0"
-    "\014const int first_m = tile_m * 64, first_n = tile_n * 64;\0"
-    "\004__global const float *parts = work + parts_at + 2 * (ulong) told[1] * 4096;\0"
-    "\004if (num <= 8 || told[3] < 8) {\0"
-    "\010for (uint at = told[2] * 256 + adder; at < 1024; at += told[3] * 256) {\0"
-    "\034: part[(p + q == 0 ? 1 : 2 * (p + q)) * 1024];\0"
-    "\020const uint warp_m = warp % 2 * 32, warp_n = warp / 2 % 2 * 32;\0"
-    "\020const uint in_m = e / 4 / 4 * 16, in_n = e / 4 % 4 * 8;\0"
-    "\004for (uint at = told[2]; at < 32; at += told[3]) {\0"
-    "\024part[u] = *(__global const float4 *) (parts + piece * 4096\0"
-    "\014const uint warp_m = warp % 2 * 32, warp_n = warp / 2 % 2 * 32;\0"
-    "\014const uint in_m = e / 4 / 4 * 16, in_n = e / 4 % 4 * 8;\0"
-    "\030load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "// at a time in every 4th line. There are `lines` and `cols` of the matrix left; what lies\0"
-    "\004for (uint i = 0; i < 256; i += 256) {\0"
-    "\010for (uint n = 0; n < 64; n += 4) {\0"
-    "// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 64\0"
-    "__kernel __attribute__((reqd_work_group_size(128, 1, 1)))\0"
-    "\004__local uchar both_tiles[49152] __attribute__((aligned(1024)));\0"
-    "\004const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\0"
-    "\004const int first_m = tile_m * 64, first_n = tile_n * 32;\0"
-    "\014const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 4096;\0"
-    "\020for (int s = 0; s < 4; s++) {\0"
-    "\030load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
-    "\014__local uint *to = c_words + (warp_m + lane_r) * 20 + warp_n / 2 + lane_k;\0"
-    "\030to[(i * 16 + h * 8) * 20 + j * 4] =\0"
-    "\010if (is_aligned && first_n + 32 <= N) {\0"
-}, {
-    "\014const int first_row = item / 4, x = item % 4;\0"
-    "\014__local const uint *from = c_words + first_row * 20 + x * 4;\0"
-    "\024out[m * (ldc / 8)] = *(__local const uint4 *) (from + m * 20);\0"
-    "\014const int begin = 0, end = min(N - first_n, 32L);\0"
-    "\014for (int part = 0; part < 16; part += 32) {\0"
-    "\020__local const uint *from = c_words + warp * 20 + x;\0"
-    "\020for (int m = warp; m < rows; m += 4) {\0"
-    "\024from += 80;\0"
-    "\024to += 4 * ldc;\0"
-    "\014for (int p = item; p < 2 * rows; p += 128) {\0"
-    "\024*to = ((__local const ushort *) (c_words + m * 20))[col];\0"
-    "\010for (uint n = 0; n < 32; n += 4) {\0"
-    "\020const int step = first + t - 2;\0"
-    "// A work-group computes 16 x 128 of C. Tiles of A and B, 64 deep, are fetched into local\0"
-    "// The first 1 are copied by all who multiply, while the tensor maps are made.\0"
-    "// One work-item fetches; a warp computes 16 x 64 of C, and says by the `empty` barrier\0"
-    "// when it has read a tile.\0"
-    "\004__local uchar a_tiles[10240] __attribute__((aligned(1024)));\0"
-    "\004const uint tiles = ((uint) M + 15) / 16 * (((uint) N + 127) / 128);\0"
-    "\004const int box_m = min(((int) M + 7) & -8, 16);\0"
-    "\004if (item >= 64) {\0"
-    "\010if (item < 128) {\0"
-    "\014const uint which = (item - 64) / 32, lane = item % 32;\0"
-    "\014if (item == 64)\0"
-    "\014if (item == 96)\0"
-    "\010int early = 1;\0"
-    "\010if (item == 64) {\0"
-    "\014const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 127) / 128;\0"
-    "\014const int first_m = tile_m * 16, first_n = tile_n * 128;\0"
-    "\030fetch_box(a_at + s * 2048, a_map, k, first_m, mbarrier);\0"
-    "\010const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 127) / 128;\0"
-    "\010const int first_m = tile_m * 16, first_n = tile_n * 128;\0"
-    "\014const int early = min(num, 1);\0"
-    "\020for (uint i = item; i < 128; i += 64) {\0"
-    "\024fetch_chunk(a_at + t * 2048 + to, A + a_offset, M, K, lda, first_m + line,\0"
-    "\020for (uint i = item; i < 1024; i += 64) {\0"
-    "\014asm volatile(\"bar.sync 2, 64;\" ::: \"memory\");\0"
-    "\004const uint warp = item / 32, lane = item % 32;\0"
-    "\004const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 127) / 128;\0"
-    "\004const int first_m = tile_m * 16, first_n = tile_n * 128;\0"
-    "\010const uint warp_m = warp % 1 * 16, warp_n = warp * 64;\0"
-    "\010// A warp whose rows or columns are all outside C has but to say that it has read.\0"
-    "\010if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\0"
-    "\020// Hands back the place of the step before, which is not done sooner: what is read\0"
-    "\020// from local memory has surely arrived only when it has been multiplied.\0"
-    "\020if (now > 0 && lane == 0)\0"
-    "\024mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\0"
-    "\020if (++stage == 5) {\0"
-    "\014if (num > 0 && lane == 0)\0"
-    "\010float c[1][8][4];\0"
-    "\014for (int j = 0; j < 8; j++)\0"
-    "\010// Where C ends within what a warp computes, one block of rows or of columns may do.\0"
-    "\010if (M - first_m - warp_m <= 16) {\0"
-    "\014uint as0[1][4], bs0[4][4];\0"
-    "\020const uint a_tile = a_at + stage * 2048, b_tile = b_at + stage * 16384;\0"
-    "\024for (int i = 0; i < 1; i++) {\0"
-    "\024for (int j = 0; j < 8; j += 2) {\0"
-    "\024for (int i = 0; i < 1; i++)\0"
-    "\030for (int j = 0; j < 8; j++)\0"
-    "\010} else if (N - first_n - warp_n <= 8) {\0"
-    "\014uint as0[1][4], bs0[1][4];\0"
-    "\024for (int j = 0; j < 1; j += 2) {\0"
-    "\030for (int j = 0; j < 1; j++)\0"
-    "\014__global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;\0"
-    "\020for (int j = 0; j < 8; j++)\0"
-    "\024*(__global float4 *) (part + (i * 8 + j) * 256) =\0"
-    "\020for (int j = 0; j < 8; j++) {\0"
-    "\010const uint tiles = ((uint) M + 15) / 16 * (((uint) N + 127) / 128);\0"
-    "\010const uint each = min(adders / max(tiles - whole, 1U), 16U);\0"
-    "\004__global const float *parts = work + parts_at + 2 * (ulong) told[1] * 2048;\0"
-    "\004if (num <= 8 || told[3] < 4) {\0"
-    "\010for (uint at = told[2] * 256 + adder; at < 512; at += told[3] * 256) {\0"
-    "\034: part[(p + q == 0 ? 1 : 2 * (p + q)) * 512];\0"
-    "\014const uint item = at % 64, first = at / 64 * 4;\0"
-    "\020const uint warp_m = warp % 1 * 16, warp_n = warp * 64;\0"
-    "\020const uint in_m = e / 4 / 8 * 16, in_n = e / 4 % 8 * 8;\0"
-    "\004for (uint at = told[2]; at < 16; at += told[3]) {\0"
-    "\024part[u] = *(__global const float4 *) (parts + piece * 2048\0"
-    "\014const uint item = element / 4 % 64;\0"
-    "\014const uint e = element / 256 * 4 + element % 4;\0"
-    "\014const uint warp_m = warp % 1 * 16, warp_n = warp * 64;\0"
-    "\014const uint in_m = e / 4 / 8 * 16, in_n = e / 4 % 8 * 8;\0"
-    "\004const int box_m = 16;\0"
-    "\020write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 64, 16,\0"
-    "\0301);\0"
-}, {
-    "\030for (int x = 0; x < 16; x += 16)\0"
-    "\034fetch_box(a_at + s * 2048 + x * 128, a_map, first_m + x, k, mbarrier);\0"
-    "\024const uint line = i / 2, x = i % 2;\0"
-    "\024const uint to = swizzled(line, x, 2);\0"
-    "\024fetch_chunk(a_at + t * 2048 + to, A + a_offset, K, M, lda, k + line,\0"
-    "\030load_transposed_blocks(as0[i], a_tile + swizzled(line, x, 2));\0"
-    "// Waits for what this work-item has copied, but for the last 1 steps.\0"
-    "\004asm volatile(\"cp.async.wait_group 1;\" ::: \"memory\");\0"
-    "// Begins to copy 32 lines of 64 elements, of which this work-item copies 8\0"
-    "// at a time in every 32th line. There are `lines` and `cols` of the matrix left; what lies\0"
-    "\004const uint first = item / 8, col = item % 8 * 8;\0"
-    "\010for (uint n = 0; n < 32; n += 32) {\0"
-    "// Begins to copy 64 lines of 32 elements, of which this work-item copies 8\0"
-    "\010for (uint n = 0; n < 64; n += 64) {\0"
-    "// A work-group computes 32 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 64\0"
-    "\010const uint warp_m = warp % 1 * 32, warp_n = warp % 2 * 16;\0"
-    "\010// Of each step this warp has one part of 4.\0"
-    "\010const int slice = warp / 2;\0"
-    "\014// What was asked for at t - 2 is there for all, and all have multiplied those of the\0"
-    "\014if (t < 2)\0"
-    "\014const int step = first + t - 2;\0"
-    "\014const int from = slice;\0"
-    "\020for (int s = from; s < from + 1; s++) {\0"
-    "\020for (int s = from; s < from + 1 && s * 16 < left; s++) {\0"
-    "\010__local float *sums = (__local float *) a_tiles + item % 64;\0"
-    "\030sums[((slice - 1) * 16 + (i * 2 + j) * 4 + e) * 64] =\0"
-    "\010for (int x = 0; x < 3; x++)\0"
-    "\030c[i][j][e] += sums[(x * 16 + (i * 2 + j) * 4 + e) * 64];\0"
-    "\030load_transposed_blocks(as0[i], a_tile + swizzled(line, x, 4));\0"
-    "// 16 bytes; boxes side by side have 32 lines.\0"
-    "\014\"l\"((ulong) 2147483680 << 32 | a), \"l\"((ulong) 1073741888 << 32 | b));\0"
-    "// A work-group computes 192 x 128 of C. Tiles of A and B, 32 deep, are fetched into local\0"
-    "\004__local uchar a_tiles[61440] __attribute__((aligned(1024)));\0"
-    "\004__local uchar b_tiles[40960] __attribute__((aligned(1024)));\0"
-    "\020write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 32,\0"
-    "\0302);\0"
-    "\020write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 32, 64,\0"
-    "\020const int first = 0, num = (K + 31) / 32;\0"
-    "\014// Work-groups that run together share rows and columns: 2 rows of tiles at a time.\0"
-    "\014const uint band = tile / (2 * tiles_n) * 2, in_band = tile - band * tiles_n;\0"
-    "\014const uint band_rows = min(tiles_m - band, (uint) 2);\0"
-    "\030const int k = step * 32;\0"
-    "\030mbarrier_expect(mbarrier, (box_m + box_n) * 64);\0"
-    "\030fetch_box(a_at + s * 12288, a_map, k, first_m, mbarrier);\0"
-    "\034fetch_box(b_at + s * 8192 + x * 64, b_map, first_n + x, k, mbarrier);\0"
-    "\014const int first = 0, num = (K + 31) / 32;\0"
-    "\010// Work-groups that run together share rows and columns: 2 rows of tiles at a time.\0"
-    "\010const uint band = tile / (2 * tiles_n) * 2, in_band = tile - band * tiles_n;\0"
-    "\010const uint band_rows = min(tiles_m - band, (uint) 2);\0"
-    "\020for (uint i = item; i < 768; i += 384) {\0"
-    "\024const uint line = i / 4, x = i % 4;\0"
-    "\024const uint to = swizzled(line, x, 4);\0"
-    "\024fetch_chunk(a_at + t * 12288 + to, A + a_offset, M, K, lda, first_m + line,\0"
-    "\020for (uint i = item; i < 512; i += 384) {\0"
-    "\024fetch_chunk(b_at + t * 8192 + to, B + b_offset, K, N, ldb, k + line,\0"
-    "\010const int first = 0, num = (K + 31) / 32;\0"
-    "\004// Work-groups that run together share rows and columns: 2 rows of tiles at a time.\0"
-    "\004const uint band = tile / (2 * tiles_n) * 2, in_band = tile - band * tiles_n;\0"
-    "\004const uint band_rows = min(tiles_m - band, (uint) 2);\0"
-    "\014const uint a = (a_at + stage * 12288 + group * 4096) >> 4\0"
-    "\014const uint b = (b_at + stage * 8192) >> 4 | 256 << 16;\0"
-    "\014for (int s = 0; s < 2; s++)\0"
-    "\014\"l\"((ulong) 2147483680 << 32 | a), \"l\"((ulong) 2147483680 << 32 | b));\0"
-    "\020write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 32,\0"
-    "\030fetch_box(b_at + s * 8192, b_map, k, first_n, mbarrier);\0"
-    "\024fetch_chunk(b_at + t * 8192 + to, B + b_offset, N, K, ldb, first_n + line,\0"
-    "\014const uint b = (b_at + stage * 8192) >> 4 | 1 << 16;\0"
-    "\020write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 32, 64,\0"
-    "\034fetch_box(a_at + s * 12288 + x * 64, a_map, first_m + x, k, mbarrier);\0"
-    "\024fetch_chunk(a_at + t * 12288 + to, A + a_offset, K, M, lda, k + line,\0"
-    "\024| 256 << 16;\0"
-}, {
-    "\014\"l\"((ulong) 1073741888 << 32 | a), \"l\"((ulong) 2147483680 << 32 | b));\0"
-    "\014// All have put what was asked for at t - 1, and have multiplied those of the step\0"
-    "\014if (t >= 1)\0"
-    "\020const int after_first = t - 1 + late;\0"
-    "// A work-group of 4 work-items along L and 64 along K has 4 x 1 of C.\0"
-    "\004__local float part[1][256];\0"
-    "\004const int l = (int) get_group_id(0) * 4 + along_l;\0"
-    "\004float8 c0_0 = 0;\0"
-    "\014c0_0 += a0 * b0;\0"
-    "\010const float sums[] = { part[0][item] };\0"
-    "// A work-group computes 32 x 16 of C. Tiles of A and B, 64 deep, are fetched into local\0"
-    "// memory by the copy engine, up to 12 at a time; a tile's `full` barrier says that it is there.\0"
-    "// One work-item fetches; a warp computes 16 x 16 of C, and says by the `empty` barrier\0"
-    "\004__local uchar a_tiles[49152] __attribute__((aligned(1024)));\0"
-    "\004__local uchar b_tiles[24576] __attribute__((aligned(1024)));\0"
-    "\004__local ulong full[12];\0"
-    "\004__local ulong empty[12];\0"
-    "\004const int box_m = min(((int) M + 7) & -8, 32);\0"
-    "\004const int box_n = 16;\0"
-    "\010for (int s = 0; s < 12; s++) {\0"
-    "\020write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 64, 16,\0"
-    "\014const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 15) / 16;\0"
-    "\014const int first_m = tile_m * 32, first_n = tile_n * 16;\0"
-    "\030fetch_box(a_at + s * 4096, a_map, k, first_m, mbarrier);\0"
-    "\034fetch_box(b_at + s * 2048 + x * 128, b_map, first_n + x, k, mbarrier);\0"
-    "\020if (++s == 12) {\0"
-    "\010// Work-groups that run together share rows and columns: 8 rows of tiles at a time.\0"
-    "\010const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 15) / 16;\0"
-    "\010const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\0"
-    "\010const uint band_rows = min(tiles_m - band, (uint) 8);\0"
-    "\010const int first_m = tile_m * 32, first_n = tile_n * 16;\0"
-    "\020for (uint i = item; i < 256; i += 64) {\0"
-    "\024fetch_chunk(a_at + t * 4096 + to, A + a_offset, M, K, lda, first_m + line,\0"
-    "\024fetch_chunk(b_at + t * 2048 + to, B + b_offset, K, N, ldb, k + line,\0"
-    "\004const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 15) / 16;\0"
-    "\004const int first_m = tile_m * 32, first_n = tile_n * 16;\0"
-    "\010const uint warp_m = warp % 2 * 16, warp_n = warp / 2 * 16;\0"
-    "\014// Hands back the place of the step before, which is not done sooner: what is read from\0"
-    "\014// local memory has surely arrived only when it has been multiplied.\0"
-    "\014if (now > 0 && lane == 0)\0"
-    "\020mbarrier_arrive(empties + 8 * (stage == 0 ? 11 : stage - 1));\0"
-    "\014const uint a_tile = a_at + stage * 4096, b_tile = b_at + stage * 2048;\0"
-    "\014for (int s = 0; s < 4; s++) {\0"
-    "\020// Reads what is multiplied at once, the s-th of a tile, into fragments 0.\0"
-    "\020// Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once: work-item\0"
-    "\020// l says where line l % 8 of block l / 8 is.\0"
-    "\020for (int i = 0; i < 1; i++) {\0"
-    "\024const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;\0"
-    "\024load_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
-    "\020for (int j = 0; j < 2; j += 2) {\0"
-    "\024const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;\0"
-    "\024load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 2));\0"
-    "\020for (int i = 0; i < 1; i++)\0"
-    "\030multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);\0"
-    "\014if (++stage == 12) {\0"
-    "\004const int box_n = min(((int) N + 7) & -8, 16);\0"
-    "\030fetch_box(b_at + s * 2048, b_map, k, first_n, mbarrier);\0"
-    "\024fetch_chunk(b_at + t * 2048 + to, B + b_offset, N, K, ldb, first_n + line,\0"
-    "\024const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
-    "\034x = s * 2 + lane / 8 % 2;\0"
-    "\024load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "\004const int box_m = 32;\0"
-    "\020write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 64, 32,\0"
-    "\030for (int x = 0; x < 32; x += 32)\0"
-    "\034fetch_box(a_at + s * 4096 + x * 128, a_map, first_m + x, k, mbarrier);\0"
-    "\024fetch_chunk(a_at + t * 4096 + to, A + a_offset, K, M, lda, k + line,\0"
-    "\024const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
-    "\034x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
-    "\024load_transposed_blocks(as0[i], a_tile + swizzled(line, x, 4));\0"
-    "\020put(sums[i], alpha, beta, C + (first + i) * ldc + s + 1);\0"
-    "// Begins to copy 64 lines of 64 elements, of which this work-item copies 8\0"
-    "\004for (uint i = 0; i < 1024; i += 1024) {\0"
-    "\010for (uint n = 0; n < 64; n += 32) {\0"
-}, {
-    "// A work-group computes 64 x 64 of C. Tiles of A and B, 64 deep, are fetched into local\0"
-    "// memory by the copy engine, up to 8 at a time; a tile's `full` barrier says that it is there.\0"
-    "// One work-item fetches; 1 warp groups multiply, 64 rows of C each, and say by the `empty`\0"
-    "__kernel __attribute__((reqd_work_group_size(192, 1, 1)))\0"
-    "\004__local uchar a_tiles[65536] __attribute__((aligned(1024)));\0"
-    "\004__local uchar b_tiles[65536] __attribute__((aligned(1024)));\0"
-    "\004__local ulong full[8];\0"
-    "\004__local ulong empty[8];\0"
-    "\004__local uint4 rows[128];\0"
-    "\004const int box_m = min(((int) M + 7) & -8, 64);\0"
-    "\004const int box_n = 64;\0"
-    "\010for (int s = 0; s < 8; s++) {\0"
-    "\014mbarrier_init(empties + 8 * s, 1);\0"
-    "\004if (item >= 128) {\0"
-    "\010if (item < 192) {\0"
-    "\014const uint which = (item - 128) / 32, lane = item % 32;\0"
-    "\014if (item == 128)\0"
-    "\014if (item == 160)\0"
-    "\010if (item == 128) {\0"
-    "\030fetch_box(a_at + s * 8192, a_map, k, first_m, mbarrier);\0"
-    "\030for (int x = 0; x < 64; x += 64)\0"
-    "\034fetch_box(b_at + s * 8192 + x * 128, b_map, first_n + x, k, mbarrier);\0"
-    "\020if (++s == 8) {\0"
-    "\010const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;\0"
-    "\010const int first_m = tile_m * 64, first_n = tile_n * 64;\0"
-    "\020for (uint i = item; i < 512; i += 128) {\0"
-    "\024fetch_chunk(a_at + t * 8192 + to, A + a_offset, M, K, lda, first_m + line,\0"
-    "\014asm volatile(\"bar.sync 2, 128;\" ::: \"memory\");\0"
-    "\010float c[32];\0"
-    "\010for (int i = 0; i < 32; i++)\0"
-    "\014const uint a = (a_at + stage * 8192 + group * 8192) >> 4\0"
-    "\014const uint b = (b_at + stage * 8192) >> 4 | 512 << 16;\0"
-    "\020multiply_64(c, a + s * 2, b + s * 128);\0"
-    "\020mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\0"
-    "\014if (++stage == 8) {\0"
-    "\014for (int j = 0; j < 2; j++) {\0"
-    "\004const int box_n = min(((int) N + 7) & -8, 64);\0"
-    "\020multiply_64(c, a + s * 2, b + s * 2);\0"
-    "\004const int box_m = 64;\0"
-    "\034fetch_box(a_at + s * 8192 + x * 128, a_map, first_m + x, k, mbarrier);\0"
-    "\024fetch_chunk(a_at + t * 8192 + to, A + a_offset, K, M, lda, k + line,\0"
-    "\020multiply_64(c, a + s * 128, b + s * 128);\0"
-    "\020multiply_64(c, a + s * 128, b + s * 2);\0"
-    "\004const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 127) / 128);\0"
-    "\014const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;\0"
-    "\010const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;\0"
-    "\014const uint a = (a_at + stage * 16384 + group * 8192) >> 4\0"
-    "\020mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\0"
-    "\014if (++stage == 6) {\0"
-    "\014mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\0"
-    "\014__global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 16384;\0"
-    "\014for (int i = 0; i < 64; i += 4)\0"
-    "\020*(__global float4 *) (part + i * 256) = (float4) (c[i], c[i + 1], c[i + 2],\0"
-    "\010const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 127) / 128);\0"
-    "\010const uint each = min(adders / max(tiles - whole, 1U), 128U);\0"
-    "\004__global const float *parts = work + parts_at + 2 * (ulong) told[1] * 16384;\0"
-    "\004if (num <= 8 || told[3] < 32) {\0"
-    "\010for (uint at = told[2] * 256 + adder; at < 4096; at += told[3] * 256) {\0"
-    "\034: part[(p + q == 0 ? 1 : 2 * (p + q)) * 4096];\0"
-    "\014const uint item = at % 256, first = at / 256 * 4;\0"
-    "\004for (uint at = told[2]; at < 128; at += told[3]) {\0"
-    "\024part[u] = *(__global const float4 *) (parts + piece * 16384\0"
-    "\014const uint item = element / 4 % 256;\0"
-    "\014const uint e = element / 1024 * 4 + element % 4;\0"
-    "// A work-group computes 256 x 128 of C. Tiles of A and B, 64 deep, are fetched into local\0"
-    "// One work-item fetches; 4 warp groups multiply, 64 rows of C each, and say by the `empty`\0"
-    "__kernel __attribute__((reqd_work_group_size(544, 1, 1)))\0"
-    "\004__local uchar a_tiles[131072] __attribute__((aligned(1024)));\0"
-    "\004__local uint4 rows[512];\0"
-    "\004const uint tiles = ((uint) M + 255) / 256 * (((uint) N + 127) / 128);\0"
-    "\004const int box_m = min(((int) M + 7) & -8, 256);\0"
-    "\004// One warp writes the map of A, the next that of B, to where all work-groups write the same.\0"
-    "\004if (item < 64) {\0"
-    "\010const uint which = item / 32, lane = item % 32;\0"
-    "\010__local uint *map = maps + which * 32;\0"
-    "\010map[lane] = 0;\0"
-    "\010warp_sync();\0"
-    "\010if (item == 0)\0"
-    "\014write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 64,\0"
-    "\0243);\0"
-    "\010if (item == 32)\0"
-    "\014write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 64, 64,\0"
-}, {
-    "\010publish_map(a_map + which * 128, local_address(map));\0"
-    "\014mbarrier_init(empties + 8 * s, 4);\0"
-    "\004if (item >= 512) {\0"
-    "\010if (item == 512) {\0"
-    "\014const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 127) / 128;\0"
-    "\014const int first_m = tile_m * 256, first_n = tile_n * 128;\0"
-    "\030fetch_box(a_at + s * 32768, a_map, k, first_m, mbarrier);\0"
-    "\004const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 127) / 128;\0"
-    "\004const int first_m = tile_m * 256, first_n = tile_n * 128;\0"
-    "\014const uint a = (a_at + stage * 32768 + group * 8192) >> 4\0"
-    "\014write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 64,\0"
-    "\004const int box_m = 256;\0"
-    "\014write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 64, 64,\0"
-    "\030for (int x = 0; x < 256; x += 64)\0"
-    "\034fetch_box(a_at + s * 32768 + x * 128, a_map, first_m + x, k, mbarrier);\0"
-    "\014__global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 24576;\0"
-    "\010const uint tiles = ((uint) M + 191) / 192 * (((uint) N + 127) / 128);\0"
-    "\010const uint each = min(adders / max(tiles - whole, 1U), 192U);\0"
-    "\004__global const float *parts = work + parts_at + 2 * (ulong) told[1] * 24576;\0"
-    "\004if (num <= 8 || told[3] < 48) {\0"
-    "\010for (uint at = told[2] * 256 + adder; at < 6144; at += told[3] * 256) {\0"
-    "\034: part[(p + q == 0 ? 1 : 2 * (p + q)) * 6144];\0"
-    "\004for (uint at = told[2]; at < 192; at += told[3]) {\0"
-    "\024part[u] = *(__global const float4 *) (parts + piece * 24576\0"
-    "\010const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;\0"
-    "\014for (int m = 0; m < 64; m += 16)\0"
-    "\024from += 144;\0"
-    "\020const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;\0"
-    "\014const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;\0"
-    "\004const int share = (K / 8192 + 1) * 512;\0"
-    "\004__global half *c = C + l * ldc + s;\0"
-    "\004const int share = (K / 1024 + 1) * 64;\0"
-    "// A work-group of 8 work-items along L and 32 along K has 16 x 4 of C.\0"
-    "\004__local float part[2][256];\0"
-    "\004const int l = (int) get_group_id(0) * 16 + along_l * 2;\0"
-    "\004const int s = (int) get_group_id(1) * 4;\0"
-    "\004__global const half *y2 = Y + y_offset + min(s + 2, S - 1);\0"
-    "\004__global const half *y3 = Y + y_offset + min(s + 3, S - 1);\0"
-    "\004float4 c0_0 = 0, c0_1 = 0;\0"
-    "\004float4 c1_0 = 0, c1_1 = 0;\0"
-    "\004float4 c2_0 = 0, c2_1 = 0;\0"
-    "\004float4 c3_0 = 0, c3_1 = 0;\0"
-    "\014c0_0 += a0 * b0; c0_1 += a1 * b0;\0"
-    "\014const float4 b1 = load_vector(y1 + k);\0"
-    "\014c1_0 += a0 * b1; c1_1 += a1 * b1;\0"
-    "\014const float4 b2 = load_vector(y2 + k);\0"
-    "\014c2_0 += a0 * b2; c2_1 += a1 * b2;\0"
-    "\014const float4 b3 = load_vector(y3 + k);\0"
-    "\014c3_0 += a0 * b3; c3_1 += a1 * b3;\0"
-    "\014const float4 b1 = (float4) (load(y1 + k * y_step), load(y1 + (k + 32) * y_step),\0"
-    "\024load(y1 + (k + 64) * y_step), load(y1 + (k + 96) * y_step));\0"
-    "\014const float4 b2 = (float4) (load(y2 + k * y_step), load(y2 + (k + 32) * y_step),\0"
-    "\024load(y2 + (k + 64) * y_step), load(y2 + (k + 96) * y_step));\0"
-    "\014const float4 b3 = (float4) (load(y3 + k * y_step), load(y3 + (k + 32) * y_step),\0"
-    "\024load(y3 + (k + 64) * y_step), load(y3 + (k + 96) * y_step));\0"
-    "\010const float b2 = load(y2 + k * y_step);\0"
-    "\010const float b3 = load(y3 + k * y_step);\0"
-    "\010c0_0.s0 += a0 * b0; c1_0.s0 += a0 * b1; c2_0.s0 += a0 * b2; c3_0.s0 += a0 * b3;\0"
-    "\010c0_1.s0 += a1 * b0; c1_1.s0 += a1 * b1; c2_1.s0 += a1 * b2; c3_1.s0 += a1 * b3;\0"
-    "\010const float sums[] = { part[0][item], part[1][item] };\0"
-    "\004part[0][item] = total(c2_0);\0"
-    "\004part[1][item] = total(c2_1);\0"
-    "\004if (along_k == 0 && s + 2 < S) {\0"
-    "\020put(sums[i], alpha, beta, C + (first + i) * ldc + s + 2);\0"
-    "\004part[0][item] = total(c3_0);\0"
-    "\004part[1][item] = total(c3_1);\0"
-    "\004if (along_k == 0 && s + 3 < S) {\0"
-    "\020put(sums[i], alpha, beta, C + (first + i) * ldc + s + 3);\0"
-    "\004__global const half *y2 = Y + y_offset + min(s + 2, S - 1) * ldy;\0"
-    "\004__global const half *y3 = Y + y_offset + min(s + 3, S - 1) * ldy;\0"
-    "// A work-group of 8 work-items along L and 32 along K has 32 x 4 of C.\0"
-    "\004float4 c1 = 0;\0"
-    "\004float4 c2 = 0;\0"
-    "\004float4 c3 = 0;\0"
-    "\014c0 += a * load(y0 + k * y_step); c1 += a * load(y1 + k * y_step); c2 += a * load(y2 + k\0"
-    "\024* y_step); c3 += a * load(y3 + k * y_step);\0"
-    "\010for (; k + 32 < to; k += 64) {\0"
-    "\014c0 += a0 * load(y0 + k * y_step); c1 += a0 * load(y1 + k * y_step); c2 += a0 * load(y2\0"
-    "\024+ k * y_step); c3 += a0 * load(y3 + k * y_step);\0"
-    "\014c0 += a1 * load(y0 + (k + 32) * y_step); c1 += a1 * load(y1 + (k + 32) * y_step); c2\0"
-}, {
-    "\024+= a1 * load(y2 + (k + 32) * y_step); c3 += a1 * load(y3 + (k + 32) * y_step);\0"
-    "\004part[item] = c2;\0"
-    "\004part[item] = c3;\0"
-    "// Waits for what this work-item has copied, but for the last 3 steps.\0"
-    "\004asm volatile(\"cp.async.wait_group 3;\" ::: \"memory\");\0"
-    "// A work-group computes 32 x 32 of C, a warp 16 x 32 of it. Tiles of A and B, 64\0"
-    "// deep, are copied into local memory asynchronously, 4 ahead of those that are multiplied.\0"
-    "\004__local uchar both_tiles[40960] __attribute__((aligned(1024)));\0"
-    "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 20480;\0"
-    "\010const uint warp_m = warp % 2 * 16, warp_n = warp / 2 % 1 * 32;\0"
-    "\010float c[1][4][4];\0"
-    "\010uint as0[1][4], bs0[2][4];\0"
-    "\010for (int t = 0; t < num + 4; t++) {\0"
-    "\014// What was asked for at t - 4 is there for all, and all have multiplied those of the\0"
-    "\014if (t >= 4) {\0"
-    "\014if (++stage == 5)\0"
-    "\014if (t < 4)\0"
-    "\014const int step = first + t - 4;\0"
-    "\030sums[((slice - 1) * 16 + (i * 4 + j) * 4 + e) * 64] =\0"
-    "\030c[i][j][e] += sums[(x * 16 + (i * 4 + j) * 4 + e) * 64];\0"
-    "\020put(sums[i], alpha, beta, C + (s + 2) * ldc + first + i);\0"
-    "\020put(sums[i], alpha, beta, C + (s + 3) * ldc + first + i);\0"
-    "// A work-group computes 16 x 64 of C. Tiles of A and B, 64 deep, are fetched into local\0"
-    "\004__local uchar a_tiles[24576] __attribute__((aligned(1024)));\0"
-    "\014const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 63) / 64;\0"
-    "\014const int first_m = tile_m * 16, first_n = tile_n * 64;\0"
-    "\010const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 63) / 64;\0"
-    "\010const int first_m = tile_m * 16, first_n = tile_n * 64;\0"
-    "\020for (uint i = item; i < 128; i += 128) {\0"
-    "\004const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 63) / 64;\0"
-    "\004const int first_m = tile_m * 16, first_n = tile_n * 64;\0"
-    "\010const uint warp_m = warp % 1 * 16, warp_n = warp * 16;\0"
-    "\014const uint a_tile = a_at + stage * 2048, b_tile = b_at + stage * 8192;\0"
-    "\024load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "\024load_transposed_blocks(as0[i], a_tile + swizzled(line, x, 2));\0"
-    "\020const int step = first + t - 1;\0"
-    "\020const long left = K - (long) step * 32;\0"
-    "\020if (left >= 32)\0"
-    "\024for (int s = 0; s < 2; s++) {\0"
-    "\030for (int i = 0; i < 2; i++) {\0"
-    "\034load_blocks(as0[i], a_tile + swizzled(line, x, 4));\0"
-    "\034load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "\030for (int i = 0; i < 2; i++)\0"
-    "\024for (int s = 0; s * 16 < left; s++) {\0"
-    "\034load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
-    "\034load_transposed_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
-    "// The first column of a row that is stored, and the one behind the last.\0"
-    "static long2 stored_columns(long row, long N, int triangle)\0"
-    "\004return (long2) (triangle < 0 ? row * -triangle : 0,\0"
-    "\014triangle > 0 ? min(N, (row + 1) * triangle) : N);\0"
-    "// Is nothing stored of a block of C?\0"
-    "static bool is_left_out(long row, long col, int rows, int columns, int triangle)\0"
-    "\004return triangle > 0 ? col >= (row + rows) * triangle\0"
-    "\014: triangle < 0 && col + columns <= row * -triangle;\0"
-    "// The sum of floor(i a / b) over i < m, where a and b have no common divisor.\0"
-    "static uint sum_of_floors(uint m, uint a, uint b)\0"
-    "\004const uint whole = m / b, rest = m % b;\0"
-    "\004uint sum = a * (b * (whole * (whole - 1) / 2) + rest * whole) + whole * ((a - 1) * (b - 1) / 2);\0"
-    "\004if (a > 1)\0"
-    "\010for (uint i = 0; i < rest; i++)\0"
-    "\014sum += i * a / b;\0"
-    "\004return sum;\0"
-    "// How many columns of tiles the diagonal crosses in a row of tiles, as x / y.\0"
-    "static uint2 slope_of(int triangle)\0"
-    "\004return (uint2) (triangle % 2 == 0 ? 2 : 1, 1);\0"
-    "// Tiles of which something is stored are counted row by row: how many there are before a row.\0"
-    "static uint tiles_before(uint row, uint tiles_n, int triangle)\0"
-    "\004const uint2 slope = slope_of(triangle);\0"
-    "\004return triangle < 0 ? row * tiles_n - sum_of_floors(row, slope.x, slope.y)\0"
-    "\014: sum_of_floors(row + 1, slope.x, slope.y) + row - row / slope.y;\0"
-    "static uint count_tiles(uint tiles_m, uint tiles_n, int triangle)\0"
-    "\004const uint before_last = tiles_before(tiles_m - 1, tiles_n, triangle);\0"
-    "\004return min(tiles_before(tiles_m, tiles_n, triangle), before_last + tiles_n);\0"
-    "// The row and the column of such a tile. A root tells the row but for a few.\0"
-    "static uint2 place_of_tile(uint tile, uint tiles_n, int triangle)\0"
-}, {
-    "\004const float a = slope.x / (float) slope.y, half_a = (a + 1 - 1.0f / slope.y) / 2;\0"
-    "\004const float from = triangle < 0 ? tiles_n + half_a : half_a;\0"
-    "\004const float root = sqrt(fmax(from * from + 2 * a * (triangle < 0 ? -(float) tile : tile),\0"
-    "\0140.0f));\0"
-    "\004uint row = fabs(root - from) / a;\0"
-    "\004while (row > 0 && tiles_before(row, tiles_n, triangle) > tile)\0"
-    "\010row--;\0"
-    "\004while (tiles_before(row + 1, tiles_n, triangle) <= tile)\0"
-    "\010row++;\0"
-    "\004const uint of_row = tile - tiles_before(row, tiles_n, triangle);\0"
-    "\004return (uint2) (row, of_row + (triangle < 0 ? row * slope.x / slope.y : 0));\0"
-    "// Is all of a tile stored, but for what C has not?\0"
-    "static bool is_inside(long row, long col, uint rows, uint columns, int triangle)\0"
-    "\004if (triangle < 0)\0"
-    "\010return col >= (row + rows - 1) * -triangle;\0"
-    "\004return col + columns <= (row + 1) * triangle;\0"
-    "static void put_column(float x, __global half *out, long col, long2 stored, float alpha, float beta)\0"
-    "\004if (col >= stored.x && col < stored.y)\0"
-    "static void put_pair(float x, float y, __global half *out, long col, long2 stored, float alpha,\0"
-    "\010float beta, bool whole)\0"
-    "\004if (!whole || col + 1 >= stored.y) {\0"
-    "\010put_column(x, out, col, stored, alpha, beta);\0"
-    "\010put_column(y, out, col + 1, stored, alpha, beta);\0"
-    "void kiln_hgemmt_tma_copy(long a_rows, long a_cols,\0"
-    "void kiln_hgemmt_tma_copya(long rows, long cols,\0"
-    "void kiln_hgemmt_tma_copyb(long rows, long cols,\0"
-    "void kiln_hgemmt_tma_multiply(long M, long N, long K,\0"
-    "\010__global half *restrict C, long c_offset, long ldc, int triangle)\0"
-    "\010const uint tiles = count_tiles(((uint) M + 127) / 128, ((uint) N + 127) / 128,\0"
-    "\020triangle);\0"
-    "\010if (get_group_id(1) * get_num_groups(0) + get_group_id(0) >= tiles)\0"
-    "\004const bool are_aligned = misaligned == 0;\0"
-    "\014// Tiles of which something is stored, row by row.\0"
-    "\014const uint2 of_tile = place_of_tile(tile, ((uint) N + 127) / 128, triangle);\0"
-    "\014const uint tile_m = of_tile.x, tile_n = of_tile.y;\0"
-    "\010// Tiles of which something is stored, row by row.\0"
-    "\010const uint2 of_tile = place_of_tile(tile, ((uint) N + 127) / 128, triangle);\0"
-    "\010const uint tile_m = of_tile.x, tile_n = of_tile.y;\0"
-    "\004// Tiles of which something is stored, row by row.\0"
-    "\004const uint2 of_tile = place_of_tile(tile, ((uint) N + 127) / 128, triangle);\0"
-    "\004const uint tile_m = of_tile.x, tile_n = of_tile.y;\0"
-    "\010const bool is_aligned = are_aligned && is_inside(first_m, first_n, 128, 128, triangle);\0"
-    "\014const long2 stored = stored_columns(row, N, triangle);\0"
-    "\037     C + row * ldc, block + b * 8 + item % 4 * 2, stored, alpha,\0"
-    "\037             beta,\0"
-    "\030if (row_0 + r < M && !is_left_out(row_0 + r, block + item % 32, 1, 1,\0"
-    "\037 triangle))\0"
-    "void kiln_hgemmt_async_multiply(long M, long N, long K,\0"
-    "\010const uint tiles = count_tiles(((uint) M + 31) / 32, ((uint) N + 31) / 32,\0"
-    "\004const uint2 of_tile = place_of_tile(tile, ((uint) N + 31) / 32, triangle);\0"
-    "\010const bool is_aligned = are_aligned && is_inside(first_m, first_n, 32, 32, triangle);\0"
-    "\020const long2 stored = stored_columns(row, N, triangle);\0"
-    "\024put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, stored, alpha, beta,\0"
-    "\004return (uint2) (3, triangle % 2 == 0 ? 1 : 2);\0"
-    "void kiln_hgemmt_tma_stream(long M, long N, long K,\0"
-    "\004const uint tiles = count_tiles(((uint) M + 191) / 192, ((uint) N + 127) / 128,\0"
-    "\014triangle);\0"
-    "\010const bool is_aligned = are_aligned && is_inside(first_m, first_n, 192, 128, triangle);\0"
-    "\010const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 63) / 64,\0"
-    "\014const uint2 of_tile = place_of_tile(tile, ((uint) N + 63) / 64, triangle);\0"
-    "\010const uint2 of_tile = place_of_tile(tile, ((uint) N + 63) / 64, triangle);\0"
-    "\004const uint2 of_tile = place_of_tile(tile, ((uint) N + 63) / 64, triangle);\0"
-    "\010const bool is_aligned = are_aligned && is_inside(first_m, first_n, 64, 64, triangle);\0"
-    "\004const uint tiles = count_tiles(((uint) M + 191) / 192, ((uint) N + 191) / 192,\0"
-    "\014const uint2 of_tile = place_of_tile(tile, ((uint) N + 191) / 192, triangle);\0"
-    "\010const uint2 of_tile = place_of_tile(tile, ((uint) N + 191) / 192, triangle);\0"
-    "\004const uint2 of_tile = place_of_tile(tile, ((uint) N + 191) / 192, triangle);\0"
-    "\010const bool is_aligned = are_aligned && is_inside(first_m, first_n, 192, 192, triangle);\0"
-    "void kiln_hgemmt_tma_add(long M, long N, long K,\0"
-}, {
-    "\010const uint tiles = count_tiles(((uint) M + 191) / 192, ((uint) N + 191) / 192,\0"
-    "\010const bool are_aligned = misaligned == 0;\0"
-    "\024put_pair(sums_of.each[u], sums_of.each[u + 1], C + row * ldc, col, stored,\0"
-    "\020put_column(all, C + row * ldc, col, stored, alpha, beta);\0"
-    "static float load(__global const half *X, long at)\0"
-    "\004return vload_half(at, X);\0"
-    "static void store(float x, __global half *X, long at)\0"
-    "\004vstore_half(x, at, X);\0"
-    "// A is symmetric, or Hermitian (conj_a), and M x M. Of it one triangle is read: the lower one, or\0"
-    "// the upper one where triangle < 0. C becomes the whole matrix.\0"
-    "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\0"
-    "void kiln_hgemm_mirror_mirror(long M,\0"
-    "\010__global const half *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
-    "\004__local float tile[16][17];\0"
-    "\004const long first_row = get_group_id(1) * 16, first_col = get_group_id(0) * 16;\0"
-    "\004const uint x = get_local_id(0);\0"
-    "\004for (uint y = get_local_id(1); y < 16; y += 4) {\0"
-    "\010const long row = first_row + y, col = first_col + x;\0"
-    "\010if (row < M && col < M && (triangle < 0 ? col >= row : col <= row)) {\0"
-    "\014const float element = load(A, a_offset + row * lda + col);\0"
-    "\014store(element, C, c_offset + row * ldc + col);\0"
-    "\014tile[x][y] = element;\0"
-    "\010const long row = first_col + y, col = first_row + x;\0"
-    "\010if (row < M && col < M && (triangle < 0 ? row > col : row < col)) {\0"
-    "\014store(tile[y][x], C, c_offset + row * ldc + col);\0"
-    "// Elements of float are computed with as float. A product and a sum are fused where the device does\0"
-    "static float load(__global const float *p)\0"
-    "\004return *p;\0"
-    "static void store(float x, __global float *p)\0"
-    "\004*p = x;\0"
-    "static void put(float x, float alpha, float beta, __global float *p)\0"
-    "// Begins to copy an element into local memory, or 0 where there is none.\0"
-    "static void copy_element(uint to, __global const float *from, bool is_there)\0"
-    "\014\"r\"(to), \"l\"((ulong) from), \"r\"(is_there ? 4 : 0) : \"memory\");\0"
-    "// Begins to copy 32 lines of 32 values of k, of which this work-item copies four side by side in\0"
-    "// every 16th line. There are `lines` and `cols` of the matrix left; what lies beyond is 0. Four\0"
-    "// lines of a value of k are put side by side, so that no two work-items meet in a bank.\0"
-    "static void copy_a(uint to, __global const float *from, long ld, uint lines, int cols, uint item)\0"
-    "\004const uint first = item / 8, col = item % 8 * 4;\0"
-    "\004to += col * 128 + first % 4 * 4;\0"
-    "\004for (uint i = 0; i < 4; i += 1) {\0"
-    "\014const uint where = n / 32 * 4096 + i * 128\0"
-    "\024+ (first / 4 ^ col / 4 ^ n % 32 / 4) * 16;\0"
-    "\014copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);\0"
-    "// Begins to copy 32 lines of 32 elements, of which this work-item copies 1\0"
-    "static void copy_b(uint to, __global const float *from, long ld, uint lines, int cols, uint item)\0"
-    "\004const uint first = item / 32, col = item % 32;\0"
-    "\004for (uint i = 0; i < 128; i += 128) {\0"
-    "\014const uint where = x / 32 * 4096 + line * 128 + x % 32 * 4;\0"
-    "static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)\0"
-    "// put for four columns side by side, at an address that is a multiple of their size.\0"
-    "static void put_four(float4 x, __global float *out, float alpha, float beta)\0"
-    "\004x *= alpha;\0"
-    "\004if (beta != 0)\0"
-    "\010x += beta * *(__global float4 *) out;\0"
-    "\004*(__global float4 *) out = x;\0"
-    "// A work-group computes 32 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 32\0"
-    "void kiln_sgemm_async_multiply(long M, long N, long K,\0"
-    "\010__global const float *restrict A, long a_offset, long lda,\0"
-    "\010__global const float *restrict B, long b_offset, long ldb, float alpha, float beta,\0"
-    "\010__global float *restrict C, long c_offset, long ldc)\0"
-    "\004// Whether every row of C starts where 4 columns may be stored at once.\0"
-    "\004const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 15;\0"
-    "\010const uint lane_m = lane / 4, lane_n = lane % 4;\0"
-    "\010// Where a work-item's first rows (columns) are in the parts of a tile, of 32 (32) by 32\0"
-    "\010// values of k.\0"
-    "\010const uint a_chunk = warp_m / 32 * 4096 + (warp_m % 32 / 4 + lane_m) * 16;\0"
-    "\010const uint b_chunk = warp_n / 32 * 4096 + (warp_n % 32 / 4 + lane_n) * 16;\0"
-    "\010float c[4][4];\0"
-    "\010for (int m = 0; m < 4; m++)\0"
-    "\014for (int n = 0; n < 4; n++)\0"
-    "\020c[m][n] = 0;\0"
-}, {
-    "\014__local const uchar *a_tile = a_tiles + stage * 4096;\0"
-    "\014__local const uchar *b_tile = b_tiles + stage * 4096;\0"
-    "\014if (left >= 32) {\0"
-    "\020// For one value of k after the other, of rows and columns four side by side at a\0"
-    "\020// time.\0"
-    "\020#pragma unroll 4\0"
-    "\020for (int q = slice * 4; q < (slice + 1) * 4; q++) {\0"
-    "\024const uint a_from = a_chunk ^ q * 16;\0"
-    "\024const uint b_from = b_chunk;\0"
-    "\024for (int k = 4 * q; k < 4 * q + 4; k++) {\0"
-    "\030float as[4], bs[4];\0"
-    "\030for (int m = 0; m < 4; m += 4) {\0"
-    "\034const float4 x = *(__local const float4 *) (a_tile + k * 128 + a_from\0"
-    "\037     + m / 8 * 8192 + m % 8 * 32);\0"
-    "\034as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;\0"
-    "\030for (int n = 0; n < 4; n += 4) {\0"
-    "\034const float4 x = *(__local const float4 *) (b_tile + k * 128\0"
-    "\037     + (b_from ^ n % 8 * 16) + n / 8 * 128);\0"
-    "\034bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\0"
-    "\030for (int n = 0; n < 4; n++)\0"
-    "\034for (int m = 0; m < 4; m++)\0"
-    "\037 c[m][n] += as[m] * bs[n];\0"
-    "\020for (int q = slice * 4; q < (slice + 1) * 4 && 4 * q < left; q++) {\0"
-    "\014for (int m = 0; m < 4; m++)\0"
-    "\020for (int n = 0; n < 4; n++)\0"
-    "\024sums[((slice - 1) * 16 + m * 4 + n) * 64] = c[m][n];\0"
-    "\024c[m][n] += sums[(x * 16 + m * 4 + n) * 64];\0"
-    "\010for (int m = 0; m < 4; m++) {\0"
-    "\014const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;\0"
-    "\014__global float *out = C + row * ldc;\0"
-    "\014for (int n = 0; n < 4; n += 4) {\0"
-    "\020const long block = first_n + warp_n + n * 4;\0"
-    "\020if (is_aligned && block + 15 < N) {\0"
-    "\030put_four((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),\0"
-    "\037 out + block + lane_n * 4, alpha, beta);\0"
-    "\020// Where rows of C begin anywhere: four work-items side by side store four columns\0"
-    "\020// at once.\0"
-    "\020uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\0"
-    "\030as_uint(c[m][n + 3]) };\0"
-    "\020transpose_quad(x, lane);\0"
-    "\030put_column(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);\0"
-    "\024const uint b_from = b_chunk ^ q * 16;\0"
-    "\024const uint a_from = a_chunk;\0"
-    "static float4 load_vector(__global const float *p)\0"
-    "\004return vload4(0, p);\0"
-    "static float4 load_aligned(__global const float *p)\0"
-    "\004return *(__global const float4 *) p;\0"
-    "void kiln_sgemm_thin_multiply(int L, int S, int K, float alpha, float beta,\0"
-    "\010__global const float *restrict X, int x_offset, int ldx,\0"
-    "\010__global const float *restrict Y, int y_offset, int ldy,\0"
-    "\010__global float *restrict C, int c_offset, int ldc)\0"
-    "\004__global const float *y0 = Y + y_offset + min(s, S - 1);\0"
-    "\004__global const float *x0 = X + min(l, L - 1) * ldx;\0"
-    "\004__global const float *x1 = X + min(l + 1, L - 1) * ldx;\0"
-    "\004__global const float *x2 = X + min(l + 2, L - 1) * ldx;\0"
-    "\004__global const float *x3 = X + min(l + 3, L - 1) * ldx;\0"
-    "\004const bool is_aligned = ldx % 4 == 0 && (size_t) X % 16 == 0;\0"
-    "\004__global const float *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
-    "static float4 load_row(__global const float *p)\0"
-    "\014__global const float *x = X + k * ldx;\0"
-    "\004if (ldx % 4 == 0 && (size_t) (X + first) % 16 == 0) {\0"
-    "\014__global const float *x = X + k * ldx + first;\0"
-    "// Arrives when what this work-item has begun to copy is there.\0"
-    "static void mbarrier_arrive_copied(uint mbarrier)\0"
-    "\004asm volatile(\"cp.async.mbarrier.arrive.noinc.shared.b64 [%0];\" :: \"r\"(mbarrier) : \"memory\");\0"
-    "// Begins to copy the tile that begins at `from`. `left` is what C has from there on, and is not\0"
-    "// copied beyond; `ks` is what K has, and what lies beyond is 0.\0"
-    "// Value k is line k % 16 * 2 + k / 16 of the tile.\0"
-    "// A warp copies 16 values of k of two rows. In a line four rows are at r / 4 ^ k % 16 / 2, each of\0"
-    "// them at r % 4 ^ k % 2 * 2, so that no two of these 32 elements meet in a bank.\0"
-    "static void fetch_a(uint tile, __global const float *from, long ld, int left, int ks, uint who)\0"
-    "\004const int x = who % 16, high = who / 32 % 2, y = who / 16 % 2 + who / 64 * 2;\0"
-    "\004const bool is_there = high * 16 + x < ks;\0"
-    "\004from += y * ld + high * 16 + x;\0"
-    "\004tile += (x * 2 + high) * 256 + (y ^ x % 2 * 2) * 4;\0"
-    "\004left -= y;\0"
-    "\004for (int row = 0; row < 64; row += 4) {\0"
-    "\010if (row < left)\0"
-    "\014copy_element(tile + row / 64 * 8192 + row % 64 / 32 * 128\0"
-    "\024+ (row % 32 / 4 ^ x / 2) * 16, from, is_there);\0"
-    "\010from += 4 * ld;\0"
-}, {
-    "static void fetch_b(uint tile, __global const float *from, long ld, int left, int ks, uint who)\0"
-    "\004const int x = who % 32, y = who / 32;\0"
-    "\004from += y * ld + x;\0"
-    "\004for (int k = 0; k < 32; k += 4) {\0"
-    "\010const bool is_there = k + y < ks;\0"
-    "\010const uint line = tile + ((k % 16 + y) * 2 + k / 16) * 256 + x * 4;\0"
-    "\010for (int i = 0; i < 128; i += 32)\0"
-    "\014if (i + x < left)\0"
-    "\020copy_element(line + i / 64 * 8192 + i % 64 * 4, from + i, is_there);\0"
-    "// A work-group computes 64 x 128 of C. Tiles of A and B, 32 deep, are fetched into local\0"
-    "// memory by four warps, up to 6 at a time; a tile's `full` barrier says that it is there.\0"
-    "// The other warps compute 64 x 32 of C each, and say by the `empty` barrier when they have\0"
-    "// read a tile.\0"
-    "void kiln_sgemm_tma_stream(long M, long N, long K,\0"
-    "\010__global const float *restrict B, long b_offset, long ldb,\0"
-    "\010__global uchar *work, long parts_at, float alpha, float beta,\0"
-    "\004const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 127) / 128);\0"
-    "\004const uint steps = ((uint) K + 31) / 32;\0"
-    "\014mbarrier_init(fulls + 8 * s, 128);\0"
-    "\010const uint who = item - 128;\0"
-    "\010uint s = 0, phase = 1;\0"
-    "\010const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;\0"
-    "\010const int first_m = tile_m * 64, first_n = tile_n * 128;\0"
-    "\010for (int t = 0; t < num; t++) {\0"
-    "\014const int after_first = t + late;\0"
-    "\014const int k = step * 32;\0"
-    "\014mbarrier_wait(empties + 8 * s, phase);\0"
-    "\014fetch_a(a_at + s * 8192, A + a_offset + first_m * lda + k, lda,\0"
-    "\024M - first_m, K - k, who);\0"
-    "\014fetch_b(b_at + s * 16384, B + b_offset + k * ldb + first_n, ldb,\0"
-    "\024N - first_n, K - k, who);\0"
-    "\014mbarrier_arrive_copied(fulls + 8 * s);\0"
-    "\014if (++s == 6) {\0"
-    "\020s = 0;\0"
-    "\004const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;\0"
-    "\004const int first_m = tile_m * 64, first_n = tile_n * 128;\0"
-    "\010const uint warp_m = warp % 1 * 64, warp_n = warp * 32;\0"
-    "\010// Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32\0"
-    "\010const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\0"
-    "\010const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;\0"
-    "\010float c[8][8];\0"
-    "\010for (int m = 0; m < 8; m++)\0"
-    "\014for (int n = 0; n < 8; n++)\0"
-    "\014__local const uchar *a_tile = a_tiles + stage * 8192;\0"
-    "\014__local const uchar *b_tile = b_tiles + stage * 16384;\0"
-    "\014// For one value of k after the other, of rows and columns four side by side at a time.\0"
-    "\014// Of four the other two come first in every other pair of lines.\0"
-    "\014#pragma unroll 4\0"
-    "\014for (int q = 0; q < 8; q++) {\0"
-    "\020const uint a_from = a_chunk ^ q * 16;\0"
-    "\020const uint b_from = b_chunk;\0"
-    "\020for (int k = 4 * q; k < 4 * q + 4; k++) {\0"
-    "\024float as[8], bs[8];\0"
-    "\024for (int m = 0; m < 8; m += 4) {\0"
-    "\030const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\0"
-    "\037 + m / 8 * 8192 + m % 8 * 32);\0"
-    "\030const float four[4] = { x.s0, x.s1, x.s2, x.s3 };\0"
-    "\030for (int i = 0; i < 4; i++)\0"
-    "\034as[m + i] = four[i ^ (k & 2)];\0"
-    "\024for (int n = 0; n < 8; n += 4) {\0"
-    "\030const float4 x = *(__local const float4 *) (b_tile + k * 256\0"
-    "\037 + (b_from ^ n % 8 * 16) + n / 8 * 128);\0"
-    "\030bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\0"
-    "\024for (int n = 0; n < 8; n++)\0"
-    "\030for (int m = 0; m < 8; m++)\0"
-    "\034c[m][n] += as[m] * bs[n];\0"
-    "\010if (num > 0 && lane == 0)\0"
-    "\014__global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 8192;\0"
-    "\014for (int m = 0; m < 8; m++)\0"
-    "\020for (int n = 0; n < 8; n += 4)\0"
-    "\024*(__global float4 *) (part + (m * 8 + n) * 128) =\0"
-    "\034(float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]);\0"
-    "\010for (int m = 0; m < 8; m++) {\0"
-    "\014for (int n = 0; n < 8; n += 4) {\0"
-    "void kiln_sgemm_tma_add(long M, long N, long K,\0"
-    "\010const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 127) / 128);\0"
-    "\010const uint steps = ((uint) K + 31) / 32;\0"
-    "\010const uint each = min(adders / max(tiles - whole, 1U), 64U);\0"
-    "\014const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;\0"
-    "\014const int first_m = tile_m * 64, first_n = tile_n * 128;\0"
-    "\004__global const float *parts = work + parts_at + 2 * (ulong) told[1] * 8192;\0"
-    "\004if (num <= 8 || told[3] < 16) {\0"
-    "\010// Whether every row of C starts where 4 columns may be stored at once.\0"
-    "\010const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 15;\0"
-}, {
-    "\010for (uint at = told[2] * 256 + adder; at < 2048; at += told[3] * 256) {\0"
-    "\034: part[(p + q == 0 ? 1 : 2 * (p + q)) * 2048];\0"
-    "\014const uint e = first;\0"
-    "\014const uint lane_m = lane / 4, lane_n = lane % 4;\0"
-    "\014const uint warp_m = warp % 1 * 64, warp_n = warp * 32;\0"
-    "\014const uint m = e / 8, n = e % 8;\0"
-    "\014const long col = first_n + warp_n + n / 4 * 16 + lane_n * 4 + n % 4;\0"
-    "\014if (row < M) {\0"
-    "\020if (is_aligned && col + 3 < N) {\0"
-    "\024put_four(sum, C + row * ldc + col, alpha, beta);\0"
-    "\020} else {\0"
-    "\024const float four[4] = { sum.s0, sum.s1, sum.s2, sum.s3 };\0"
-    "\024for (int u = 0; u < 4; u++)\0"
-    "\030put_column(four[u], C + row * ldc, col + u, N, alpha, beta);\0"
-    "\004for (uint at = told[2]; at < 64; at += told[3]) {\0"
-    "\024part[u] = *(__global const float4 *) (parts + piece * 8192\0"
-    "\004for (int row = 0; row < 128; row += 4) {\0"
-    "\014fetch_b(b_at + s * 16384, B + b_offset + first_n * ldb + k, ldb,\0"
-    "\020const uint b_from = b_chunk ^ q * 16;\0"
-    "\034bs[n + i] = four[i ^ (k & 2)];\0"
-    "\010for (int i = 0; i < 64; i += 32)\0"
-    "\014fetch_a(a_at + s * 8192, A + a_offset + k * lda + first_m, lda,\0"
-    "\020const uint a_from = a_chunk;\0"
-    "\030as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;\0"
-    "void kiln_sgemm_async_stream(long M, long N, long K,\0"
-    "\014const int after_first = t - 2 + late;\0"
-    "\020for (int n = 0; n < 4; n += 4)\0"
-    "\024*(__global float4 *) (part + (m * 4 + n) * 64) =\0"
-    "void kiln_sgemm_async_add(long M, long N, long K,\0"
-    "\014const uint warp_m = warp % 1 * 32, warp_n = warp % 2 * 16;\0"
-    "\014const uint m = e / 4, n = e % 4;\0"
-    "// A work-group of 8 work-items along L and 32 along K has 32 x 16 of C.\0"
-    "// It brings the part of Y for 256 values of k into local memory, and goes through them.\0"
-    "// 8 work-groups share K; what each has goes to the workspace.\0"
-    "void kiln_sgemm_thin_multiply(int L, int S, int K,\0"
-    "\004// A part of Y; at the end the sums.\0"
-    "\004__local float kept[4608] __attribute__((aligned(16)));\0"
-    "\004const int s = (int) get_group_id(1) * 16;\0"
-    "\004const int share = (K / 1024 + 1) * 128;\0"
-    "\004Y += y_offset;\0"
-    "\004const int item = get_local_id(1) * 32 + get_local_id(0);\0"
-    "\004parts += parts_at * 8 + (long) get_group_id(2) * S * L;\0"
-    "\004__global const float *x[4];\0"
-    "\004#pragma unroll\0"
-    "\004for (int r = 0; r < 4; r++)\0"
-    "\010x[r] = X + min(l + r, L - 1) * ldx;\0"
-    "\004float c[16][4];\0"
-    "\004for (int j = 0; j < 16; j++)\0"
-    "\010for (int r = 0; r < 4; r++)\0"
-    "\014c[j][r] = 0;\0"
-    "\004for (int chunk = from; chunk < to; chunk += 256) {\0"
-    "\010// The part of Y for the values of k from `chunk` to `end`.\0"
-    "\010const int end = min(chunk + 256, to);\0"
-    "\010for (int i = item; i < (end - chunk) * 16; i += 256) {\0"
-    "\014const int at = i / 16, j = i % 16;\0"
-    "\014kept[j * 260 + at] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
-    "\010int k = chunk + (is_aligned ? along_k * 4 : along_k);\0"
-    "\010if (is_aligned) {\0"
-    "\014for (; k + 4 <= end; k += 128) {\0"
-    "\020float4 a[4];\0"
-    "\020for (int r = 0; r < 4; r++)\0"
-    "\024a[r] = load_aligned(x[r] + k);\0"
-    "\020for (int j = 0; j < 16; j++) {\0"
-    "\024const float4 b = *(__local const float4 *) (kept + j * 260 + (k - chunk));\0"
-    "\024for (int r = 0; r < 4; r++) {\0"
-    "\030c[j][r] += a[r].s0 * b.s0;\0"
-    "\030c[j][r] += a[r].s1 * b.s1;\0"
-    "\030c[j][r] += a[r].s2 * b.s2;\0"
-    "\030c[j][r] += a[r].s3 * b.s3;\0"
-    "\014// What is left of K is less than a vector, and one work-item's.\0"
-    "\014for (; k < end; k++) {\0"
-    "\020float a[1][4];\0"
-    "\020for (int v = 0; v < 1; v++)\0"
-    "\024for (int r = 0; r < 4; r++)\0"
-    "\030a[v][r] = load(x[r] + k + v * 32);\0"
-    "\024for (int j = 0; j < 16; j++) {\0"
-    "\030const float b = kept[j * 260 + (k - chunk) + v * 32];\0"
-    "\030for (int r = 0; r < 4; r++)\0"
-    "\034c[j][r] += a[v][r] * b;\0"
-    "\014for (; k + 96 < end; k += 128) {\0"
-    "\020float a[4][4];\0"
-    "\020for (int v = 0; v < 4; v++)\0"
-    "\014for (; k < end; k += 32) {\0"
-    "\004// What the work-items along K have of each sum is added up, in their order.\0"
-    "\004for (int j = 0; j < 4; j++)\0"
-    "\010for (int v = 0; v < 4; v++)\0"
-    "\014kept[(j * 4 + v) * 288 + along_k * 9 + along_l] =\0"
-    "\024c[j][v];\0"
-    "\004for (int i = item; i < 128; i += 256) {\0"
-    "\010const int of = i % 8, v = i / 8 % 4, j = i / 32;\0"
-    "\010const int at = (int) get_group_id(0) * 32 + of * 4 + v;\0"
-    "\010__local const float *sums = kept + (j * 4 + v) * 288 + of;\0"
-    "\010float sum = sums[0];\0"
-    "\010for (int k = 1; k < 32; k++)\0"
-    "\014sum += sums[k * 9];\0"
-    "\010const int short_at = s + j;\0"
-    "\010if (at < L && short_at < S)\0"
-    "\014parts[short_at * L + at] = sum;\0"
-    "\024c[j + 4][v];\0"
-    "\010const int short_at = s + 4 + j;\0"
-    "\024c[j + 8][v];\0"
-    "\010const int short_at = s + 8 + j;\0"
-    "\024c[j + 12][v];\0"
-}, {
-    "\010const int short_at = s + 12 + j;\0"
-    "// C = alpha sum + beta C: adds up what 8 work-groups have of each element, in their order.\0"
-    "void kiln_sgemm_thin_add(int L, int S, float alpha, float beta,\0"
-    "\004parts += parts_at * 8 + (long) s * L + l;\0"
-    "\004const float sum = p0 + p1 + p2 + p3 + p4 + p5 + p6 + p7;\0"
-    "\004__global float *c = C + l * ldc + s;\0"
-    "\010for (int j = get_local_id(1); j < 16; j += 8) {\0"
-    "\014__global const float *y = Y + min(s + j, S - 1) * ldy + chunk;\0"
-    "\014for (int at = get_local_id(0); at < end - chunk; at += 32)\0"
-    "\020kept[j * 260 + at] = load(y + at);\0"
-    "// A work-group of 32 work-items along L and 8 along K has 128 x 16 of C.\0"
-    "\004__local float kept[4224] __attribute__((aligned(16)));\0"
-    "\004const int l = (int) get_group_id(0) * 128 + along_l * 4;\0"
-    "\004const int share = (K / 256 + 1) * 32;\0"
-    "\004// A work-item's columns of X are side by side where that makes aligned vectors; else they are\0"
-    "\004// 32 apart, so that those of all are side by side. Columns past the end repeat the last one.\0"
-    "\004const int base = (int) get_group_id(0) * 128;\0"
-    "\004const bool whole = base + 128 <= L && ldx % 4 == 0\0"
-    "\014&& (size_t) (X + base) % 16 == 0;\0"
-    "\014c[j][v] = 0;\0"
-    "\004int column[4];\0"
-    "\004for (int v = 0; v < 4; v++)\0"
-    "\010column[v] = whole ? l + v : min(base + v * 32 + along_l, L - 1);\0"
-    "\014kept[at * 16 + j] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
-    "\010int k = chunk + along_k;\0"
-    "\010for (; k + 24 < end; k += 32) {\0"
-    "\014float a[4][4];\0"
-    "\014if (whole)\0"
-    "\020for (int r = 0; r < 4; r++) {\0"
-    "\024const float4 row = load_aligned(x + r * 8 * ldx + l);\0"
-    "\024a[r][0] = row.s0;\0"
-    "\024a[r][1] = row.s1;\0"
-    "\024a[r][2] = row.s2;\0"
-    "\024a[r][3] = row.s3;\0"
-    "\024for (int v = 0; v < 4; v++)\0"
-    "\030a[r][v] = load(x + r * 8 * ldx + column[v]);\0"
-    "\014for (int r = 0; r < 4; r++)\0"
-    "\024const float b = kept[(k - chunk + r * 8) * 16 + j];\0"
-    "\030c[j][v] += a[r][v] * b;\0"
-    "\010for (; k < end; k += 8) {\0"
-    "\014float a[1][4];\0"
-    "\020for (int r = 0; r < 1; r++) {\0"
-    "\020for (int r = 0; r < 1; r++)\0"
-    "\014for (int r = 0; r < 1; r++)\0"
-    "\014kept[(j * 4 + v) * 264 + along_k * 33 + along_l] =\0"
-    "\004for (int i = item; i < 512; i += 256) {\0"
-    "\010const int of = i % 32, v = i / 32 % 4, j = i / 128;\0"
-    "\010const int at = base + (whole ? of * 4 + v : v * 32 + of);\0"
-    "\010__local const float *sums = kept + (j * 4 + v) * 264 + of;\0"
-    "\010for (int k = 1; k < 8; k++)\0"
-    "\014sum += sums[k * 33];\0"
-    "\020kept[at * 16 + j] = load(y + at);\0"
-    "\010const uint line = tile + ((k % 16 + y) * 2 + k / 16) * 128 + x * 4;\0"
-    "\010for (int i = 0; i < 32; i += 32)\0"
-    "\020copy_element(line + i / 32 * 4096 + i % 32 * 4, from + i, is_there);\0"
-    "// A work-group computes 64 x 32 of C. Tiles of A and B, 32 deep, are fetched into local\0"
-    "// memory by four warps, up to 4 at a time; a tile's `full` barrier says that it is there.\0"
-    "// The other warps compute 32 x 16 of C each, and say by the `empty` barrier when they have\0"
-    "void kiln_sgemm_tma_multiply(long M, long N, long K,\0"
-    "\004__local uchar a_tiles[32768] __attribute__((aligned(1024)));\0"
-    "\004__local uchar b_tiles[16384] __attribute__((aligned(1024)));\0"
-    "\010const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\0"
-    "\010const int first_m = tile_m * 64, first_n = tile_n * 32;\0"
-    "\014const int step = first + t;\0"
-    "\014fetch_b(b_at + s * 4096, B + b_offset + k * ldb + first_n, ldb,\0"
-    "\014if (++s == 4) {\0"
-    "\010// Where a work-item's first rows (columns) are in the parts of a tile, of 64 (32) by 32\0"
-    "\014#pragma unroll 8\0"
-    "\024float as[4], bs[4];\0"
-    "\024for (int m = 0; m < 4; m += 4) {\0"
-    "\024for (int n = 0; n < 4; n += 4) {\0"
-    "\030const float4 x = *(__local const float4 *) (b_tile + k * 128\0"
-    "\024for (int n = 0; n < 4; n++)\0"
-    "\030for (int m = 0; m < 4; m++)\0"
-    "\004tile += (x * 2 + high) * 128 + (y ^ x % 2 * 2) * 4;\0"
-    "\004for (int row = 0; row < 32; row += 4) {\0"
-    "\014copy_element(tile + row / 32 * 4096 + row % 32 / 32 * 128\0"
-    "\014fetch_b(b_at + s * 4096, B + b_offset + first_n * ldb + k, ldb,\0"
-    "typedef uint element_bits;\0"
-    "typedef uint4 chunk;\0"
-    "\004const ulong each = (cols + 3) / 4;\0"
-    "\010const long row = divide(i, each), col = (i - row * each) * 4, last = cols - 1 - col;\0"
-    "\010if (last >= 7 || (row + 1 < rows && cols >= 8))\0"
-    "\024from[min(3L, last)]));\0"
-    "\014\"r\"(map), \"l\"(ld * 4) : \"memory\");\0"
-    "\004asm volatile(\"//@tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%0], 7;\" ::\0"
-    "static void fetch_chunk(uint to, __global const float *X, long rows, long cols, long ld, long row,\0"
-}, {
-    "\004const uint bytes = row < rows ? clamp((cols - col) * 4, 0L, 16L) : 0;\0"
-    "// Transposes 32 or 64 rows of 32 values of k, of which the copy engine puts four at q ^ r % 8 of\0"
-    "// row r, into 32 lines of a value of k each, in which four rows are at r / 4 ^ k / 4 % 8: either\0"
-    "// way no two work-items that read or write together meet in a bank.\0"
-    "static void transpose_block(__local uchar *tile, uint rows, uint i)\0"
-    "\004const uint q = i % 8, g = i / 8;\0"
-    "\004__local const uchar *from = tile + g * 512;\0"
-    "\004__local uchar *to = tile + q * 16 * rows + (g ^ q) * 16;\0"
-    "\004const bool has_block = g < rows / 4;\0"
-    "\004float4 x[4];\0"
-    "\004if (has_block)\0"
-    "\014x[r] = *(__local const float4 *) (from + r * 128 + (q ^ (g % 2 * 4 + r)) * 16);\0"
-    "\004warp_sync();\0"
-    "\004asm volatile(\"bar.sync 1, 128;\" ::: \"memory\");\0"
-    "\004if (has_block) {\0"
-    "\010*(__local float4 *) to = (float4) (x[0].s0, x[1].s0, x[2].s0, x[3].s0);\0"
-    "\010*(__local float4 *) (to + 4 * rows) = (float4) (x[0].s1, x[1].s1, x[2].s1, x[3].s1);\0"
-    "\010*(__local float4 *) (to + 8 * rows) = (float4) (x[0].s2, x[1].s2, x[2].s2, x[3].s2);\0"
-    "\010*(__local float4 *) (to + 12 * rows) = (float4) (x[0].s3, x[1].s3, x[2].s3, x[3].s3);\0"
-    "void kiln_sgemm_tma_copy(long a_rows, long a_cols,\0"
-    "void kiln_sgemm_tma_copya(long rows, long cols,\0"
-    "void kiln_sgemm_tma_copyb(long rows, long cols,\0"
-    "// A work-group computes 64 x 256 of C. Tiles of A and B, 32 deep, are fetched into local\0"
-    "// memory by the copy engine, up to 3 at a time; a tile's `full` barrier says that it is there.\0"
-    "// One work-item fetches; a warp computes 64 x 32 of C, and says by the `empty` barrier\0"
-    "// Tiles whose k lie side by side are transposed by four warps of their own; the `transposed`\0"
-    "// barrier says that they were. As many work-groups as run at once take tiles in turn. Of the tiles\0"
-    "// that do not make a whole turn, the steps are shared out evenly (stream-K, Osama et al. 2023);\0"
-    "// what a work-group has of such a tile is kept, to be added up later.\0"
-    "__kernel __attribute__((reqd_work_group_size(384, 1, 1)))\0"
-    "\004__local ulong full[3];\0"
-    "\004__local ulong empty[3];\0"
-    "\004__local ulong transposed[3];\0"
-    "\004const uint transposeds = local_address(transposed);\0"
-    "\004const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 255) / 256);\0"
-    "\004const int box_n = 256;\0"
-    "\010for (int s = 0; s < 3; s++) {\0"
-    "\014mbarrier_init(empties + 8 * s, 8);\0"
-    "\014mbarrier_init(transposeds + 8 * s, 4);\0"
-    "\010asm volatile(\"//@setmaxnreg.dec.sync.aligned.u32 56;\" ::: \"memory\");\0"
-    "\0300);\0"
-    "\010uint s = 0, phase = 1, transpose_phase = 0;\0"
-    "\010const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 255) / 256;\0"
-    "\010const int first_m = tile_m * 64, first_n = tile_n * 256;\0"
-    "\010// A tile is transposed when the next one has been asked for.\0"
-    "\010for (int t = 0; t <= num; t++) {\0"
-    "\014const uint p = s == 0 ? 2 : s - 1;\0"
-    "\014if (item == 256 && t >= early && t < num) {\0"
-    "\020mbarrier_wait(empties + 8 * s, phase);\0"
-    "\020// Fetches the t-th step into place s.\0"
-    "\024const int after_first = t + late;\0"
-    "\024const int step = first + after_first - (after_first < num ? 0 : num);\0"
-    "\024const uint mbarrier = fulls + 8 * s;\0"
-    "\024const int k = step * 32;\0"
-    "\024mbarrier_expect(mbarrier, (box_m + box_n) * 128);\0"
-    "\024fetch_box(a_at + s * 8192, a_map, k, first_m, mbarrier);\0"
-    "\024for (int x = 0; x < 256; x += 64)\0"
-    "\030fetch_box(b_at + s * 32768 + x * 128, b_map, first_n + x, k, mbarrier);\0"
-    "\014if (t > 0) {\0"
-    "\020// Transposes the tiles of place p, as soon as they are there, and says so. Of up to\0"
-    "\020// 64 rows (columns) at a time each work-item has 4, with 4 values of k.\0"
-    "\020mbarrier_wait(fulls + 8 * p, transpose_phase);\0"
-    "\020#pragma unroll 1\0"
-    "\020for (int x = 0; x < 1; x++)\0"
-    "\024transpose_block(a_tiles + p * 8192 + x * 8192, 64, item - 256);\0"
-    "\020if (item % 32 == 0)\0"
-    "\024mbarrier_arrive(transposeds + 8 * p);\0"
-    "\020transpose_phase ^= p == 2;\0"
-    "\014if (t < num && ++s == 3) {\0"
-    "\010early = 0;\0"
-    "\020for (uint i = item; i < 512; i += 256) {\0"
-    "\034k + x * 4);\0"
-    "\020for (uint i = item; i < 2048; i += 256) {\0"
-    "\024const uint line = i / 64, x = i % 64;\0"
-    "\024const uint to = (x / 16 * 512 + line * 16 + x % 16) * 16;\0"
-    "\024fetch_chunk(b_at + t * 32768 + to, B + b_offset, K, N, ldb, k + line,\0"
-    "\034first_n + x * 4);\0"
-    "\004asm volatile(\"//@setmaxnreg.inc.sync.aligned.u32 224;\" ::: \"memory\");\0"
-    "\004const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 255) / 256;\0"
-}, {
-    "\004const int first_m = tile_m * 64, first_n = tile_n * 256;\0"
-    "\014mbarrier_wait(transposeds + 8 * stage, phase);\0"
-    "\020mbarrier_arrive(empties + 8 * (stage == 0 ? 2 : stage - 1));\0"
-    "\014__local const uchar *b_tile = b_tiles + stage * 32768;\0"
-    "\014if (++stage == 3) {\0"
-    "\014mbarrier_arrive(empties + 8 * (stage == 0 ? 2 : stage - 1));\0"
-    "\024*(__global float4 *) (part + (m * 8 + n) * 256) =\0"
-    "\010const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 255) / 256);\0"
-    "\014const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 255) / 256;\0"
-    "\014const int first_m = tile_m * 64, first_n = tile_n * 256;\0"
-    "\004const int box_n = min(((int) N + 7) & -8, 256);\0"
-    "\024fetch_box(b_at + s * 32768, b_map, k, first_n, mbarrier);\0"
-    "\020for (int x = 0; x < 4; x++)\0"
-    "\024transpose_block(b_tiles + p * 32768 + x * 8192, 64, item - 256);\0"
-    "\024fetch_chunk(b_at + t * 32768 + to, B + b_offset, N, K, ldb, first_n + line,\0"
-    "\034fetch_box(b_at + s * 32768 + x * 128, b_map, first_n + x, k, mbarrier);\0"
-    "\020if (++s == 3) {\0"
-    "\034first_m + x * 4);\0"
-    "\024for (int x = 0; x < 64; x += 64)\0"
-    "\030fetch_box(a_at + s * 8192 + x * 128, a_map, first_m + x, k, mbarrier);\0"
-    "// A work-group computes 128 x 128 of C. Tiles of A and B, 32 deep, are fetched into local\0"
-    "\010const uint who = item - 256;\0"
-    "\014fetch_a(a_at + s * 16384, A + a_offset + first_m * lda + k, lda,\0"
-    "\014__local const uchar *a_tile = a_tiles + stage * 16384;\0"
-    "\014const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 32;\0"
-    "\014fetch_a(a_at + s * 16384, A + a_offset + k * lda + first_m, lda,\0"
-    "// A work-group of 4 work-items along L and 128 along K has 16 x 2 of C.\0"
-    "\004__global const float *y1 = Y + y_offset + min(s + 1, S - 1);\0"
-    "\004float4 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
-    "\014const float4 b1 = (float4) (load(y1 + k * y_step), load(y1 + (k + 128) * y_step),\0"
-    "\024load(y1 + (k + 256) * y_step), load(y1 + (k + 384) * y_step));\0"
-    "\004__global const float *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
-    "\014c0 += a1 * load(y0 + (k + 128) * y_step); c1 += a1 * load(y1 + (k + 128) * y_step);\0"
-    "\014c0 += a2 * load(y0 + (k + 256) * y_step); c1 += a2 * load(y1 + (k + 256) * y_step);\0"
-    "\014c0 += a3 * load(y0 + (k + 384) * y_step); c1 += a3 * load(y1 + (k + 384) * y_step);\0"
-    "// A work-group computes 32 x 32 of C. Tiles of A and B, 32 deep, are fetched into local\0"
-    "// One work-item fetches; a warp computes 32 x 16 of C, and says by the `empty` barrier\0"
-    "// barrier says that they were.\0"
-    "\004__local uchar b_tiles[32768] __attribute__((aligned(1024)));\0"
-    "\004__local ulong transposed[8];\0"
-    "\004const int box_n = 32;\0"
-    "\020write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 32, 32,\0"
-    "\010const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 31) / 32;\0"
-    "\010const int first_m = tile_m * 32, first_n = tile_n * 32;\0"
-    "\014const uint p = s == 0 ? 7 : s - 1;\0"
-    "\024const int step = first + t;\0"
-    "\024fetch_box(a_at + s * 4096, a_map, k, first_m, mbarrier);\0"
-    "\024for (int x = 0; x < 32; x += 32)\0"
-    "\030fetch_box(b_at + s * 4096 + x * 128, b_map, first_n + x, k, mbarrier);\0"
-    "\024transpose_block(a_tiles + p * 4096 + x * 4096, 32, item - 256);\0"
-    "\020transpose_phase ^= p == 7;\0"
-    "\014if (t < num && ++s == 8) {\0"
-    "\020for (uint i = item; i < 256; i += 256) {\0"
-    "\024const uint to = (x / 8 * 256 + line * 8 + x % 8) * 16;\0"
-    "\024fetch_chunk(b_at + t * 4096 + to, B + b_offset, K, N, ldb, k + line,\0"
-    "\010// Every 4th step is this warp's.\0"
-    "\010stage = slice;\0"
-    "\010for (int now = slice; now < num; now += 4) {\0"
-    "\014if (now >= 4 && lane == 0)\0"
-    "\020mbarrier_arrive(empties + 8 * (stage < 4 ? stage + 4 : stage - 4));\0"
-    "\030const float4 x = *(__local const float4 *) (a_tile + k * 128 + a_from\0"
-    "\014stage += 4;\0"
-    "\014if (stage >= 8) {\0"
-    "\020stage -= 8;\0"
-    "\010asm volatile(\"bar.sync 2, 256;\" ::: \"memory\");\0"
-    "\004const int box_n = min(((int) N + 7) & -8, 32);\0"
-    "\024fetch_box(b_at + s * 4096, b_map, k, first_n, mbarrier);\0"
-    "\024transpose_block(b_tiles + p * 4096 + x * 4096, 32, item - 256);\0"
-    "\024fetch_chunk(b_at + t * 4096 + to, B + b_offset, N, K, ldb, first_n + line,\0"
-    "\020write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 32, 32,\0"
-    "\034fetch_box(b_at + s * 4096 + x * 128, b_map, first_n + x, k, mbarrier);\0"
-    "\030fetch_box(a_at + s * 4096 + x * 128, a_map, first_m + x, k, mbarrier);\0"
-    "// A work-group of 4 work-items along L and 32 along K has 16 x 1 of C.\0"
-    "__kernel __attribute__((reqd_work_group_size(32, 4, 1)))\0"
-}, {
-    "\004__local float part[4][128];\0"
-    "__kernel __attribute__((reqd_work_group_size(4, 32, 1)))\0"
-    "\004__local float4 part[128];\0"
-    "// Begins to copy 64 lines of 32 values of k, of which this work-item copies four side by side in\0"
-    "\004to += col * 256 + first % 4 * 4;\0"
-    "\014const uint where = n / 64 * 8192 + i * 256\0"
-    "\024+ (first / 4 ^ col / 4 ^ n % 64 / 4) * 16;\0"
-    "// Begins to copy 32 lines of 64 elements, of which this work-item copies 1\0"
-    "// at a time in every 2th line. There are `lines` and `cols` of the matrix left; what lies\0"
-    "\004const uint first = item / 64, col = item % 64;\0"
-    "\010for (uint n = 0; n < 32; n += 2) {\0"
-    "\014const uint where = x / 64 * 8192 + line * 256 + x % 64 * 4;\0"
-    "// Where an element of a tile of C is in local memory: the pieces of 16 bytes of a row are in an\0"
-    "// order of its own, so that work-items side by side meet different banks.\0"
-    "static uint c_place(uint row, uint col)\0"
-    "\004return row * 64 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
-    "\014+ col % 4;\0"
-    "// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 32\0"
-    "\004__local uchar both_tiles[32768] __attribute__((aligned(1024)));\0"
-    "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 16384;\0"
-    "\010float c[4][8];\0"
-    "\014__local const uchar *b_tile = b_tiles + stage * 8192;\0"
-    "\020for (int q = 0; q < 8; q++) {\0"
-    "\030float as[4], bs[8];\0"
-    "\034const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\0"
-    "\030for (int n = 0; n < 8; n += 4) {\0"
-    "\034const float4 x = *(__local const float4 *) (b_tile + k * 256\0"
-    "\030for (int n = 0; n < 8; n++)\0"
-    "\020for (int q = 0; 4 * q < left; q++) {\0"
-    "\010// Where rows of C begin anywhere, and where a triangle has not all of the tile, it is put\0"
-    "\010// into local memory, so that a warp stores columns side by side.\0"
-    "\010if (!is_aligned) {\0"
-    "\014__local float *c_tile = (__local float *) both_tiles;\0"
-    "\014// All have multiplied the last step.\0"
-    "\014barrier(CLK_LOCAL_MEM_FENCE);\0"
-    "\024*(__local float4 *) (c_tile + c_place(warp_m + m / 4 * 32 + lane_m * 4 + m % 4,\0"
-    "\034warp_n + n * 4 + lane_n * 4)) =\0"
-    "\014const int rows = min(M - first_m, 64L);\0"
-    "\014__global float *out = C + (first_m + warp) * ldc + first_n + lane;\0"
-    "\014for (int m = warp; m < rows; m += 4) {\0"
-    "\020for (int n = 0; n < 64; n += 32) {\0"
-    "\024const int col = n + (int) lane;\0"
-    "\024if (col >= begin && col < end)\0"
-    "\030put(c_tile[c_place(m, col)], alpha, beta, out + n);\0"
-    "\020out += 4 * ldc;\0"
-    "static void copy_16(uint to, __global const float *from, uint bytes)\0"
-    "// Begins to copy 32 lines of 64 elements, of which this work-item copies 4\0"
-    "\004const uint first = item / 16, col = item % 16 * 4;\0"
-    "\024line < lines ? clamp(cols - (int) x, 0, 4) * 4 : 0);\0"
-    "void kiln_sgemm_async_copyb(long rows, long cols,\0"
-    "void kiln_sgemm_async_copy(long a_rows, long a_cols,\0"
-    "void kiln_sgemm_async_copya(long rows, long cols,\0"
-    "// A work-group computes 128 x 256 of C. Tiles of A and B, 32 deep, are fetched into local\0"
-    "// One work-item fetches; a warp computes 64 x 64 of C, and says by the `empty` barrier\0"
-    "\004__local uchar b_tiles[131072] __attribute__((aligned(1024)));\0"
-    "\004__local ulong transposed[4];\0"
-    "\014write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 32,\0"
-    "\014write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 32, 64,\0"
-    "\0240);\0"
-    "\010const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 255) / 256;\0"
-    "\010const int first_m = tile_m * 128, first_n = tile_n * 256;\0"
-    "\014const uint p = s == 0 ? 3 : s - 1;\0"
-    "\014if (item == 256 && t < num) {\0"
-    "\024fetch_box(a_at + s * 16384, a_map, k, first_m, mbarrier);\0"
-    "\020for (int x = 0; x < 2; x++)\0"
-    "\024transpose_block(a_tiles + p * 16384 + x * 8192, 64, item - 256);\0"
-    "\020transpose_phase ^= p == 3;\0"
-    "\014if (t < num && ++s == 4) {\0"
-    "\004const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 255) / 256;\0"
-    "\004const int first_m = tile_m * 128, first_n = tile_n * 256;\0"
-    "\010const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 64;\0"
-    "\010float c[8][16];\0"
-    "\014for (int n = 0; n < 16; n++)\0"
-    "\024float as[8], bs[16];\0"
-    "\024for (int n = 0; n < 16; n += 4) {\0"
-    "\024for (int n = 0; n < 16; n++)\0"
-    "\014for (int n = 0; n < 16; n += 4) {\0"
-    "\014write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 32,\0"
-    "\014write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 32, 64,\0"
-    "\014const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 255) / 256;\0"
-}, {
-    "\014const int first_m = tile_m * 128, first_n = tile_n * 256;\0"
-    "\024for (int x = 0; x < 128; x += 64)\0"
-    "\030fetch_box(a_at + s * 16384 + x * 128, a_map, first_m + x, k, mbarrier);\0"
-    "// every 32th line. There are `lines` and `cols` of the matrix left; what lies beyond is 0. Four\0"
-    "// A work-group computes 32 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 32\0"
-    "\004__local uchar both_tiles[36864] __attribute__((aligned(1024)));\0"
-    "\004const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 63) / 64);\0"
-    "\004const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 63) / 64;\0"
-    "\004const int first_m = tile_m * 32, first_n = tile_n * 64;\0"
-    "\010const uint warp_m = warp % 1 * 32, warp_n = warp % 2 * 32;\0"
-    "\010// Where a work-item's first rows (columns) are in the parts of a tile, of 32 (64) by 32\0"
-    "\020#pragma unroll 2\0"
-    "\020for (int q = slice * 2; q < (slice + 1) * 2; q++) {\0"
-    "\020for (int q = slice * 2; q < (slice + 1) * 2 && 4 * q < left; q++) {\0"
-    "\020for (int n = 0; n < 8; n++)\0"
-    "\024sums[((slice - 1) * 32 + m * 8 + n) * 64] = c[m][n];\0"
-    "\024c[m][n] += sums[(x * 32 + m * 8 + n) * 64];\0"
-    "\024*(__global float4 *) (part + (m * 8 + n) * 64) =\0"
-    "\010const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 63) / 64);\0"
-    "\014const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 63) / 64;\0"
-    "\014const int first_m = tile_m * 32, first_n = tile_n * 64;\0"
-    "\014const uint warp_m = warp % 1 * 32, warp_n = warp % 2 * 32;\0"
-    "\004float c[4][4];\0"
-    "\010for (int i = item; i < (end - chunk) * 4; i += 256) {\0"
-    "\014const int at = i / 4, j = i % 4;\0"
-    "\014put(sum, alpha, beta, C + at * ldc + short_at);\0"
-    "\010for (int j = get_local_id(1); j < 4; j += 8) {\0"
-    "// A work-group of 32 work-items along L and 8 along K has 128 x 4 of C.\0"
-    "\014kept[at * 4 + j] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
-    "\024const float b = kept[(k - chunk + r * 8) * 4 + j];\0"
-    "\020kept[at * 4 + j] = load(y + at);\0"
-    "// A work-group computes 64 x 64 of C. Tiles of A and B, 32 deep, are fetched into local\0"
-    "// The other warps compute 64 x 16 of C each, and say by the `empty` barrier when they have\0"
-    "\004__local uchar b_tiles[49152] __attribute__((aligned(1024)));\0"
-    "\014fetch_b(b_at + s * 8192, B + b_offset + k * ldb + first_n, ldb,\0"
-    "\010const uint warp_m = warp % 1 * 64, warp_n = warp % 4 * 16;\0"
-    "\010float c[8][4];\0"
-    "\010// Every 2th step is this warp's.\0"
-    "\010for (int now = slice; now < num; now += 2) {\0"
-    "\014if (now >= 2 && lane == 0)\0"
-    "\020mbarrier_arrive(empties + 8 * (stage < 2 ? stage + 4 : stage - 2));\0"
-    "\024float as[8], bs[4];\0"
-    "\014stage += 2;\0"
-    "\014if (stage >= 6) {\0"
-    "\020stage -= 6;\0"
-    "\024sums[((slice - 1) * 32 + m * 4 + n) * 128] = c[m][n];\0"
-    "\024c[m][n] += sums[(x * 32 + m * 4 + n) * 128];\0"
-    "\014fetch_b(b_at + s * 8192, B + b_offset + first_n * ldb + k, ldb,\0"
-    "\004__global float *c = C + s * ldc + l;\0"
-    "// A work-group of 8 work-items along L and 128 along K has 32 x 2 of C.\0"
-    "\004__local float part[4][1024];\0"
-    "// A work-group computes 32 x 256 of C. Tiles of A and B, 32 deep, are fetched into local\0"
-    "// One work-item fetches; a warp computes 32 x 32 of C, and says by the `empty` barrier\0"
-    "\004__local uchar b_tiles[196608] __attribute__((aligned(1024)));\0"
-    "\004__local ulong transposed[6];\0"
-    "\004const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 255) / 256);\0"
-    "\010const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 255) / 256;\0"
-    "\010const int first_m = tile_m * 32, first_n = tile_n * 256;\0"
-    "\014const uint p = s == 0 ? 5 : s - 1;\0"
-    "\020transpose_phase ^= p == 5;\0"
-    "\014if (t < num && ++s == 6) {\0"
-    "\004const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 255) / 256;\0"
-    "\004const int first_m = tile_m * 32, first_n = tile_n * 256;\0"
-    "\010const uint warp_m = warp % 1 * 32, warp_n = warp * 32;\0"
-    "\024float as[4], bs[8];\0"
-    "\010const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 255) / 256);\0"
-    "\014const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 255) / 256;\0"
-    "\014const int first_m = tile_m * 32, first_n = tile_n * 256;\0"
-    "\014const uint warp_m = warp % 1 * 32, warp_n = warp * 32;\0"
-    "\014write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 32, 32,\0"
-    "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\0"
-    "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\0"
-    "void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,\0"
-    "\010__global const float *restrict X, long x_offset, long ldx,\0"
-}, {
-    "\010__global const float *restrict Y, long y_offset, long ldy,\0"
-    "\004__local float4 part[64];\0"
-    "\004const long l = (long) get_group_id(0) * 16 + along_l * 4;\0"
-    "\004const long s = (long) get_group_id(1);\0"
-    "\004const long from = 0, to = K;\0"
-    "\004const long y_step = 1;\0"
-    "\004const long begin = l, first = max(min(l, L - 4), (long) 0);\0"
-    "\004long k = from + along_k;\0"
-    "\010for (; k < to; k += 16) {\0"
-    "\014const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,\0"
-    "\024L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\0"
-    "\010for (; k + 48 < to; k += 64) {\0"
-    "\014const float4 a1 = load_aligned(x + 16 * ldx);\0"
-    "\014const float4 a2 = load_aligned(x + 32 * ldx);\0"
-    "\014const float4 a3 = load_aligned(x + 48 * ldx);\0"
-    "\014c0 += a1 * load(y0 + (k + 16) * y_step);\0"
-    "\014c0 += a2 * load(y0 + (k + 32) * y_step);\0"
-    "\014c0 += a3 * load(y0 + (k + 48) * y_step);\0"
-    "\014const float4 a1 = load_row(x + 16 * ldx);\0"
-    "\014const float4 a2 = load_row(x + 32 * ldx);\0"
-    "\014const float4 a3 = load_row(x + 48 * ldx);\0"
-    "\004for (int half_way = 8; half_way > 0; half_way /= 2) {\0"
-    "\004__local float part[4][64];\0"
-    "\004// Vectors, where rows of X begin at multiples of their size; else single elements, 16 apart,\0"
-    "\004long k = from + along_k * (fast ? 4 : 1);\0"
-    "\010for (; k + 4 <= to; k += 64) {\0"
-    "\014const float4 a0 = (float4) (load(x0 + k), load(x0 + k + 16), load(x0 + k + 32),\0"
-    "\024load(x0 + k + 48));\0"
-    "\014const float4 a1 = (float4) (load(x1 + k), load(x1 + k + 16), load(x1 + k + 32),\0"
-    "\024load(x1 + k + 48));\0"
-    "\014const float4 a2 = (float4) (load(x2 + k), load(x2 + k + 16), load(x2 + k + 32),\0"
-    "\024load(x2 + k + 48));\0"
-    "\014const float4 a3 = (float4) (load(x3 + k), load(x3 + k + 16), load(x3 + k + 32),\0"
-    "\024load(x3 + k + 48));\0"
-    "\014const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 16) * y_step),\0"
-    "\024load(y0 + (k + 32) * y_step), load(y0 + (k + 48) * y_step));\0"
-    "\004for (; k < to; k += fast ? 1 : 16) {\0"
-    "\004const long begin = l, first = l;\0"
-    "\004const int item = along_l * 16 + along_k;\0"
-    "\004const long y_step = ldy;\0"
-    "// A work-group computes 64 x 64 of C, a warp 64 x 16 of it. Tiles of A and B, 32\0"
-    "\010const uint warp_m = warp % 1 * 64, warp_n = warp * 16;\0"
-    "\014const int after_first = t - 1 + late;\0"
-    "\030float as[8], bs[4];\0"
-    "\030for (int m = 0; m < 8; m += 4) {\0"
-    "\034for (int m = 0; m < 8; m++)\0"
-    "\024*(__global float4 *) (part + (m * 4 + n) * 128) =\0"
-    "\014const uint warp_m = warp % 1 * 64, warp_n = warp * 16;\0"
-    "// A work-group computes 32 x 64 of C, a warp 32 x 16 of it. Tiles of A and B, 32\0"
-    "\010const uint warp_m = warp % 1 * 32, warp_n = warp * 16;\0"
-    "\020#pragma unroll 8\0"
-    "\014const int rows = min(M - first_m, 32L);\0"
-    "// A work-group of 32 work-items along L and 8 along K has 128 x 8 of C.\0"
-    "\004const int s = (int) get_group_id(1) * 8;\0"
-    "\004float c[8][4];\0"
-    "\004for (int j = 0; j < 8; j++)\0"
-    "\010for (int j = get_local_id(1); j < 8; j += 8) {\0"
-    "\020kept[at * 8 + j] = load(y + at);\0"
-    "\024const float b = kept[(k - chunk + r * 8) * 8 + j];\0"
-    "\014put(sum, alpha, beta, C + short_at * ldc + at);\0"
-    "// A work-group of 8 work-items along L and 32 along K has 32 x 8 of C.\0"
-    "\024for (int j = 0; j < 8; j++) {\0"
-    "\010for (int i = item; i < (end - chunk) * 8; i += 256) {\0"
-    "\014const int at = i / 8, j = i % 8;\0"
-    "\014kept[at * 8 + j] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
-    "\004const uint band = tile / (1 * tiles_n), in_band = tile - band * tiles_n;\0"
-    "\004const uint band_rows = min(tiles_m - band, (uint) 1);\0"
-    "\014const int after_first = t - 4 + late;\0"
-    "\004return (uint2) (triangle % 2 == 0 ? 4 : 2, 1);\0"
-    "static void put_column(float x, __global float *out, long col, long2 stored, float alpha,\0"
-    "\010float beta)\0"
-    "void kiln_sgemmt_tma_multiply(long M, long N, long K,\0"
-    "\010__global float *restrict C, long c_offset, long ldc, int triangle)\0"
-    "\010const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 31) / 32,\0"
-    "\010const uint2 of_tile = place_of_tile(tile, ((uint) N + 31) / 32, triangle);\0"
-    "\010const bool is_aligned = are_aligned && is_inside(first_m, first_n, 64, 32, triangle);\0"
-    "\030put_column(as_float(x[i]), out, block + i * 4 + lane_n, stored, alpha,\0"
-    "\037 beta);\0"
-    "void kiln_sgemmt_tma_stream(long M, long N, long K,\0"
-    "\004const uint tiles = count_tiles(((uint) M + 127) / 128, ((uint) N + 127) / 128,\0"
-    "void kiln_sgemmt_tma_add(long M, long N, long K,\0"
-    "\030put_column(four[u], C + row * ldc, col + u, stored, alpha, beta);\0"
-}, {
-    "\004return (uint2) (1, triangle % 2 == 0 ? 1 : 2);\0"
-    "\004const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 127) / 128,\0"
-    "\010const bool is_aligned = are_aligned && is_inside(first_m, first_n, 64, 128, triangle);\0"
-    "\010const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 127) / 128,\0"
-    "void kiln_sgemmt_async_multiply(long M, long N, long K,\0"
-    "void kiln_sgemmt_tma_copy(long a_rows, long a_cols,\0"
-    "void kiln_sgemmt_tma_copya(long rows, long cols,\0"
-    "void kiln_sgemmt_tma_copyb(long rows, long cols,\0"
-    "\010const uint tiles = count_tiles(((uint) M + 127) / 128, ((uint) N + 255) / 256,\0"
-    "\010const uint2 of_tile = place_of_tile(tile, ((uint) N + 255) / 256, triangle);\0"
-    "\004const uint2 of_tile = place_of_tile(tile, ((uint) N + 255) / 256, triangle);\0"
-    "\010const bool is_aligned = are_aligned && is_inside(first_m, first_n, 128, 256, triangle);\0"
-    "\014const uint2 of_tile = place_of_tile(tile, ((uint) N + 255) / 256, triangle);\0"
-    "static float load(__global const float *X, long at)\0"
-    "\004return X[at];\0"
-    "static void store(float x, __global float *X, long at)\0"
-    "\004X[at] = x;\0"
-    "void kiln_sgemm_mirror_mirror(long M,\0"
-    "\010__global const float *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
-    "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\0"
-    "// Elements of double are computed with as double. A product and a sum are fused where the device\0"
-    "// does that in one step: FP_CONTRACT, on by default, allows it.\0"
-    "static double load(__global const double *p)\0"
-    "static void store(double x, __global double *p)\0"
-    "static void put(double x, double alpha, double beta, __global double *p)\0"
-    "static void copy_element(uint to, __global const double *from, bool is_there)\0"
-    "\004asm volatile(\"cp.async.ca.shared.global [%0], [%1], 8, %2;\" ::\0"
-    "\014\"r\"(to), \"l\"((ulong) from), \"r\"(is_there ? 8 : 0) : \"memory\");\0"
-    "// bytes; boxes side by side have 16 lines.\0"
-    "\004return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\0"
-    "// Begins to copy 64 lines of 16 elements, of which this work-item copies 1\0"
-    "static void copy_a(uint to, __global const double *from, long ld, uint lines, int cols, uint item)\0"
-    "\004const uint first = item / 16, col = item % 16;\0"
-    "\014const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;\0"
-    "// Begins to copy 16 lines of 32 elements, of which this work-item copies 1\0"
-    "static void copy_b(uint to, __global const double *from, long ld, uint lines, int cols, uint item)\0"
-    "\010for (uint n = 0; n < 16; n += 4) {\0"
-    "// c += a b for blocks of 16 x 8, 16 x 8 and 8 x 8, spread over a warp as the PTX ISA says.\0"
-    "static void multiply_blocks(double c[4], const double a[4], const double b[2])\0"
-    "\004asm volatile(\"mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 \"\0"
-    "\014\"+d\"(c[0]), \"+d\"(c[1]), \"+d\"(c[2]), \"+d\"(c[3]) :\0"
-    "\014\"d\"(a[0]), \"d\"(a[1]), \"d\"(a[2]), \"d\"(a[3]), \"d\"(b[0]), \"d\"(b[1]));\0"
-    "static void put_column(double x, __global double *out, long col, long N, double alpha, double beta)\0"
-    "static void put_pair(double x, double y, __global double *out, long col, long N, double alpha,\0"
-    "\010double beta,\0"
-    "\004double2 z = alpha * (double2) (x, y);\0"
-    "\010z += beta * *(__global double2 *) (out + col);\0"
-    "\004*(__global double2 *) (out + col) = z;\0"
-    "\004return row * 32 + (col / 2 ^ (row + row / 4) % 8) * 2\0"
-    "\014+ col % 2;\0"
-    "// A work-group computes 64 x 32 of C, a warp 16 x 32 of it. Tiles of A and B, 16\0"
-    "void kiln_dgemm_async_stream(long M, long N, long K,\0"
-    "\010__global const double *restrict A, long a_offset, long lda,\0"
-    "\010__global const double *restrict B, long b_offset, long ldb,\0"
-    "\010__global double *work, long parts_at, double alpha, double beta,\0"
-    "\010__global double *restrict C, long c_offset, long ldc)\0"
-    "\004__local uchar both_tiles[61440] __attribute__((aligned(1024)));\0"
-    "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 40960;\0"
-    "\004// Whether every row of C starts where 2 columns may be stored at once.\0"
-    "\004const ulong misaligned = ((ulong) C | (ulong) (ldc * 8)) & 15;\0"
-    "\004__global double *parts = work + parts_at + 2 * item;\0"
-    "\004const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 31) / 32);\0"
-    "\004const uint steps = ((uint) K + 15) / 16;\0"
-    "\010// Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\0"
-    "\010const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\0"
-}, {
-    "\010const uint warp_m = warp % 4 * 16, warp_n = warp / 4 * 32;\0"
-    "\010double c[1][4][4];\0"
-    "\010// Eight values of k at a time. In which order is ours to choose, as long as A and B agree,\0"
-    "\010// and so is the order of rows and columns within a block. Column x, in 16 bytes, of row r\0"
-    "\010// of a tile is at x ^ r % 8. The orders here let no two work-items that read together meet\0"
-    "\010// in a bank (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is\0"
-    "\010// where it is used. The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\0"
-    "\010const uint k_0 = 2 * lane_k + lane_k % 2;\0"
-    "\010const uint a_first = (warp_m + lane_r) * 128;\0"
-    "\010const uint b_first = warp_n * 128 + lane_m % 2 * 8;\0"
-    "\010double as0[1][4], bs0[4][2];\0"
-    "\020const int k = step * 16;\0"
-    "\014for (int s = 0; s < 2; s++) {\0"
-    "\020// Eight values of k of the tile.\0"
-    "\024const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;\0"
-    "\024as0[i][0] = *(__local const double *) (a_tile + a_first + i * 2048 + at);\0"
-    "\024as0[i][1] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + at);\0"
-    "\024as0[i][2] = *(__local const double *) (a_tile + a_first + i * 2048 + (at ^ 8));\0"
-    "\024as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at\0"
-    "\034^ 8));\0"
-    "\024const uint at = (k_0 * 128 + ((lane_m / 2) ^ k_0) * 16) ^ j % 2 * 64;\0"
-    "\024bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s\0"
-    "\034* 1024 + at);\0"
-    "\024bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s\0"
-    "\034* 1024 + (at ^ 144));\0"
-    "\030multiply_blocks(c[i][j], as0[i], bs0[j]);\0"
-    "\014__global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;\0"
-    "\024for (int e = 0; e < 4; e += 2)\0"
-    "\030*(__global double2 *) (part + ((i * 4 + j) * 4 + e) * 128) =\0"
-    "\037 (double2) (c[i][j][e], c[i][j][e + 1]);\0"
-    "\014__local double *c_tile = (__local double *) both_tiles;\0"
-    "\024const uint row = warp_m + i * 16 + h * 8 + lane_r;\0"
-    "\030const uint col = warp_n + j * 8 + lane_k * 2;\0"
-    "\030*(__local double2 *) (c_tile + c_place(row, col)) =\0"
-    "\037 (double2) (c[i][j][2 * h], c[i][j][2 * h + 1]);\0"
-    "\014__global double *out = C + (first_m + warp) * ldc + first_n + lane;\0"
-    "\020for (int n = 0; n < 32; n += 32) {\0"
-    "\020__global double *out = C + row * ldc;\0"
-    "void kiln_dgemm_async_add(long M, long N, long K,\0"
-    "\010__global const double *restrict work, long parts_at, double alpha, double beta,\0"
-    "\004typedef double sum_t;\0"
-    "\004__local double sums[8][64] __attribute__((aligned(16)));\0"
-    "\010const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 31) / 32);\0"
-    "\010const uint steps = ((uint) K + 15) / 16;\0"
-    "\014const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\0"
-    "\014const int first_m = tile_m * 64, first_n = tile_n * 32;\0"
-    "\004__global const double *parts = work + parts_at + 2 * (ulong) told[1] * 2048;\0"
-    "\010const ulong misaligned = ((ulong) C | (ulong) (ldc * 8)) & 15;\0"
-    "\014__global const double2 *part = (__global const double2 *) parts + at;\0"
-    "\014double2 sum = 0;\0"
-    "\020double2 some[4];\0"
-    "\014const uint item = at % 128, first = at / 128 * 2;\0"
-    "\020double2 all;\0"
-    "\020sum_t each[2];\0"
-    "\014for (int u = 0; u < 2; u += 2) {\0"
-    "\020// Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\0"
-    "\020const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\0"
-    "\020const uint warp_m = warp % 4 * 16, warp_n = warp / 4 * 32;\0"
-    "\004// Of 64 reals at a time each of eight warps adds up every eighth part; what they have is then\0"
-    "\010double2 sum = 0;\0"
-    "\014double2 part[9];\0"
-    "\024part[u] = *(__global const double2 *) (parts + piece * 2048\0"
-    "\034+ at * 64 + adder % 32 * 2);\0"
-    "\010*(__local double2 *) &sums[adder / 32][adder % 32 * 2] = sum;\0"
-    "\010if (adder < 64) {\0"
-    "\014const uint element = at * 64 + adder;\0"
-    "\014const uint item = element / 2 % 128;\0"
-    "\014const uint e = element / 256 * 2 + element % 2;\0"
-    "\014// Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\0"
-    "\014const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\0"
-    "\014const uint warp_m = warp % 4 * 16, warp_n = warp / 4 * 32;\0"
-    "// Begins to copy 32 lines of 16 elements, of which this work-item copies 1\0"
-    "\010const uint b_first = (warp_n + lane_r) * 128;\0"
-    "\024bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\0"
-    "\024bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));\0"
-    "\030const uint col = warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;\0"
-}, {
-    "\024const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;\0"
-    "\020const long col = first_n + warp_n + in_n + lane_k % 2 * 4 + lane_k / 2 * 2 + e % 2;\0"
-    "\014const long col = first_n + warp_n + in_n + lane_k % 2 * 4 + lane_k / 2 * 2 + e % 2;\0"
-    "// Begins to copy 16 lines of 64 elements, of which this work-item copies 1\0"
-    "\010for (uint n = 0; n < 16; n += 2) {\0"
-    "\010const uint a_first = warp_m * 128;\0"
-    "\024const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\0"
-    "\024const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048 + s\0"
-    "\024const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048 + s\0"
-    "\024as0[i][0] = p.x, as0[i][1] = p.y, as0[i][2] = q.x, as0[i][3] = q.y;\0"
-    "\024const uint row = warp_m + i * 16 + h + lane_m * 2;\0"
-    "\020const long row = first_m + warp_m + i * 16 + h + lane_m * 2;\0"
-    "\020const long row = first_m + warp_m + in_m + e / 2 % 2 + lane_m * 2;\0"
-    "\014const long row = first_m + warp_m + in_m + e / 2 % 2 + lane_m * 2;\0"
-    "\010// Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\0"
-    "\010const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\0"
-    "\010// where it is used. The tensor core's k and k + 4 are 2 k and 2 k + 1.\0"
-    "\010const uint k_0 = 2 * lane_k;\0"
-    "\024const uint at = ((4 * s + lane_k) ^ lane_r) * 16;\0"
-    "\024const double2 p = *(__local const double2 *) (b_tile + b_first + j * 1024 + at);\0"
-    "\024bs0[j][0] = p.x, bs0[j][1] = p.y;\0"
-    "\030const uint col = warp_n + j * 8 + lane_k;\0"
-    "\030c_tile[c_place(row, col)] = c[i][j][2 * h];\0"
-    "\030c_tile[c_place(row, col + 4)] = c[i][j][2 * h + 1];\0"
-    "\024const long col = first_n + warp_n + j * 8 + lane_k;\0"
-    "\024put_column(c[i][j][2 * h], out, col, N, alpha, beta);\0"
-    "\024put_column(c[i][j][2 * h + 1], out, col + 4, N, alpha, beta);\0"
-    "\014for (int u = 0; u < 2; u++) {\0"
-    "\020const sum_t all = sums_of.each[u];\0"
-    "\020// Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\0"
-    "\020const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\0"
-    "\020const long col = first_n + warp_n + in_n + lane_k + e % 2 * 4;\0"
-    "\024put_column(all, C + row * ldc, col, N, alpha, beta);\0"
-    "\014// Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\0"
-    "\014const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\0"
-    "\014const long col = first_n + warp_n + in_n + lane_k + e % 2 * 4;\0"
-    "// A work-group computes 32 x 32 of C, a warp 16 x 16 of it. Tiles of A and B, 16\0"
-    "void kiln_dgemm_async_multiply(long M, long N, long K,\0"
-    "\010__global const double *restrict B, long b_offset, long ldb, double alpha, double beta,\0"
-    "\004const int first = 0, num = (K + 15) / 16;\0"
-    "\010double c[1][2][4];\0"
-    "\010double as0[1][4], bs0[2][2];\0"
-    "typedef ulong element_bits;\0"
-    "typedef ulong2 chunk;\0"
-    "\004const ulong each = (cols + 1) / 2;\0"
-    "\010const long row = divide(i, each), col = (i - row * each) * 2, last = cols - 1 - col;\0"
-    "\010if (last >= 3 || (row + 1 < rows && cols >= 4))\0"
-    "\014x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)]));\0"
-    "\014\"r\"(map), \"l\"(ld * 8) : \"memory\");\0"
-    "\004asm volatile(\"//@tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%0], 9;\" ::\0"
-    "static void fetch_chunk(uint to, __global const double *X, long rows, long cols, long ld, long row,\0"
-    "\004const uint bytes = row < rows ? clamp((cols - col) * 8, 0L, 16L) : 0;\0"
-    "// 16 bytes; boxes side by side have 16 lines.\0"
-    "void kiln_dgemm_tma_copy(long a_rows, long a_cols,\0"
-    "void kiln_dgemm_tma_copya(long rows, long cols,\0"
-    "void kiln_dgemm_tma_copyb(long rows, long cols,\0"
-    "// A work-group computes 16 x 32 of C. Tiles of A and B, 16 deep, are fetched into local\0"
-    "// memory by the copy engine, up to 16 at a time; a tile's `full` barrier says that it is there.\0"
-    "void kiln_dgemm_tma_multiply(long M, long N, long K,\0"
-    "\010__global uchar *work, long maps_at, long parts_at, double alpha, double beta,\0"
-    "\004__local ulong full[16];\0"
-    "\004__local ulong empty[16];\0"
-    "\010for (int s = 0; s < 16; s++) {\0"
-    "\020write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 16,\0"
-    "\020write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 16, 16,\0"
-    "\014const int first = 0, num = (K + 15) / 16;\0"
-    "\014const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 31) / 32;\0"
-    "\014const int first_m = tile_m * 16, first_n = tile_n * 32;\0"
-    "\030const int k = step * 16;\0"
-    "\030for (int x = 0; x < 32; x += 16)\0"
-    "\020if (++s == 16) {\0"
-    "\010const int first = 0, num = (K + 15) / 16;\0"
-    "\010const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 31) / 32;\0"
-}, {
-    "\010const int first_m = tile_m * 16, first_n = tile_n * 32;\0"
-    "\020for (uint i = item; i < 128; i += 256) {\0"
-    "\034k + x * 2);\0"
-    "\034first_n + x * 2);\0"
-    "\004const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 31) / 32;\0"
-    "\004const int first_m = tile_m * 16, first_n = tile_n * 32;\0"
-    "\010const uint warp_m = warp % 1 * 16, warp_n = warp % 2 * 16;\0"
-    "\010// and so is the order of rows and columns within a block. The copy engine puts column x, in\0"
-    "\010// 16 bytes, of row r of a tile at x ^ r % 8. The orders here let no two work-items that\0"
-    "\010// read together meet in a bank (8 together read 16 bytes each, 16 read 8 bytes each), and\0"
-    "\010// what is read is where it is used. The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\0"
-    "\010double as1[1][4], bs1[2][2];\0"
-    "\010// What is multiplied next is read before what was read is multiplied.\0"
-    "\010if (num > slice) {\0"
-    "\014__local const uchar *a_tile = a_tiles + stage * 2048;\0"
-    "\014const int s = 0;\0"
-    "\014// Reads what is multiplied at once, the s-th of a tile, into fragments 0.\0"
-    "\014// Eight values of k of the tile.\0"
-    "\014for (int i = 0; i < 1; i++) {\0"
-    "\020const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;\0"
-    "\020as0[i][0] = *(__local const double *) (a_tile + a_first + i * 2048 + at);\0"
-    "\020as0[i][1] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + at);\0"
-    "\020as0[i][2] = *(__local const double *) (a_tile + a_first + i * 2048 + (at ^ 8));\0"
-    "\020as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at\0"
-    "\030^ 8));\0"
-    "\020const uint at = (k_0 * 128 + ((lane_m / 2) ^ k_0) * 16) ^ j % 2 * 64;\0"
-    "\020bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024\0"
-    "\030+ at);\0"
-    "\020bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s * 1024\0"
-    "\030+ (at ^ 144));\0"
-    "\020mbarrier_arrive(empties + 8 * (stage < 4 ? stage + 12 : stage - 4));\0"
-    "\014{\0"
-    "\020__local const uchar *a_tile = a_tiles + stage * 2048;\0"
-    "\020__local const uchar *b_tile = b_tiles + stage * 4096;\0"
-    "\020const int s = 1;\0"
-    "\020// Reads what is multiplied at once, the s-th of a tile, into fragments 1.\0"
-    "\024as1[i][0] = *(__local const double *) (a_tile + a_first + i * 2048 + at);\0"
-    "\024as1[i][1] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + at);\0"
-    "\024as1[i][2] = *(__local const double *) (a_tile + a_first + i * 2048 + (at ^ 8));\0"
-    "\024as1[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at\0"
-    "\024bs1[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s\0"
-    "\024bs1[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s\0"
-    "\024multiply_blocks(c[i][j], as0[i], bs0[j]);\0"
-    "\014if (stage >= 16) {\0"
-    "\020stage -= 16;\0"
-    "\014if (now + 4 < num) {\0"
-    "\020const int s = 0;\0"
-    "\024multiply_blocks(c[i][j], as1[i], bs1[j]);\0"
-    "\010__local double *sums = (__local double *) a_tiles + item % 64;\0"
-    "\030sums[((slice - 1) * 8 + (i * 2 + j) * 4 + e) * 64] =\0"
-    "\030c[i][j][e] += sums[(x * 8 + (i * 2 + j) * 4 + e) * 64];\0"
-    "\020write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 16,\0"
-    "\030fetch_box(b_at + s * 4096, b_map, k, first_n, mbarrier);\0"
-    "\020bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\0"
-    "\020bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));\0"
-    "\024bs1[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\0"
-    "\024bs1[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));\0"
-    "\020write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 16, 16,\0"
-    "\034first_m + x * 2);\0"
-    "\020const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\0"
-    "\020const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024\0"
-    "\020const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024\0"
-    "\020as0[i][0] = p.x, as0[i][1] = p.y, as0[i][2] = q.x, as0[i][3] = q.y;\0"
-    "\024as1[i][0] = p.x, as1[i][1] = p.y, as1[i][2] = q.x, as1[i][3] = q.y;\0"
-    "\010// what is read is where it is used. The tensor core's k and k + 4 are 2 k and 2 k + 1.\0"
-    "\020const uint at = ((4 * s + lane_k) ^ lane_r) * 16;\0"
-    "\020const double2 p = *(__local const double2 *) (b_tile + b_first + j * 1024 + at);\0"
-    "\020bs0[j][0] = p.x, bs0[j][1] = p.y;\0"
-    "\024bs1[j][0] = p.x, bs1[j][1] = p.y;\0"
-    "// A work-group computes 128 x 64 of C. Tiles of A and B, 16 deep, are fetched into local\0"
-}, {
-    "void kiln_dgemm_tma_stream(long M, long N, long K,\0"
-    "\004__local uchar a_tiles[81920] __attribute__((aligned(1024)));\0"
-    "\004__global double *parts = (__global double *) (work + parts_at * 8) + 2 * item;\0"
-    "\004const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 63) / 64);\0"
-    "\014const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 63) / 64;\0"
-    "\014const int first_m = tile_m * 128, first_n = tile_n * 64;\0"
-    "\030for (int x = 0; x < 64; x += 16)\0"
-    "\010const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 63) / 64;\0"
-    "\010const int first_m = tile_m * 128, first_n = tile_n * 64;\0"
-    "\024const uint line = i / 32, x = i % 32;\0"
-    "\004const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 63) / 64;\0"
-    "\004const int first_m = tile_m * 128, first_n = tile_n * 64;\0"
-    "\010const uint warp_m = warp % 8 * 16, warp_n = warp / 8 * 64;\0"
-    "\010double c[1][8][4];\0"
-    "\010double as0[1][4], bs0[8][2];\0"
-    "\024for (int j = 0; j < 8; j++)\0"
-    "\014__global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 8192;\0"
-    "\030*(__global double2 *) (part + ((i * 8 + j) * 4 + e) * 256) =\0"
-    "void kiln_dgemm_tma_add(long M, long N, long K,\0"
-    "\010const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 63) / 64);\0"
-    "\004__global const double *parts = work + parts_at + 2 * (ulong) told[1] * 8192;\0"
-    "\014const uint item = at % 256, first = at / 256 * 2;\0"
-    "\020const uint warp_m = warp % 8 * 16, warp_n = warp / 8 * 64;\0"
-    "\024part[u] = *(__global const double2 *) (parts + piece * 8192\0"
-    "\014const uint item = element / 2 % 256;\0"
-    "\014const uint e = element / 512 * 2 + element % 2;\0"
-    "\014const uint warp_m = warp % 8 * 16, warp_n = warp / 8 * 64;\0"
-    "\030for (int x = 0; x < 128; x += 16)\0"
-    "static double2 load_vector(__global const double *p)\0"
-    "\004return vload2(0, p);\0"
-    "static double2 load_row(__global const double *p)\0"
-    "static double2 load_aligned(__global const double *p)\0"
-    "\004return *(__global const double2 *) p;\0"
-    "// A work-group of 8 work-items along L and 32 along K has 16 x 1 of C.\0"
-    "void kiln_dgemm_thin_multiply(int L, int S, int K,\0"
-    "\010__global const double *restrict X, int x_offset, int ldx,\0"
-    "\010__global const double *restrict Y, int y_offset, int ldy,\0"
-    "\010__global double *restrict parts, long parts_at)\0"
-    "\004__local double2 part[256];\0"
-    "\004__global const double *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
-    "\004const int begin = l, first = max(min(l, L - 2), (int) 0);\0"
-    "\004double2 c0 = 0;\0"
-    "\004if (L < 2)\0"
-    "\014__global const double *x = X + k * ldx;\0"
-    "\014const double2 a = (double2) (load(x + min((int) 0, L - 1)), load(x + min((int) 1,\0"
-    "\024L - 1)));\0"
-    "\004if (ldx % 2 == 0 && (size_t) (X + first) % 16 == 0) {\0"
-    "\014__global const double *x = X + k * ldx + first;\0"
-    "\014const double2 a0 = load_aligned(x + 0 * ldx);\0"
-    "\014const double2 a1 = load_aligned(x + 32 * ldx);\0"
-    "\014const double2 a2 = load_aligned(x + 64 * ldx);\0"
-    "\014const double2 a3 = load_aligned(x + 96 * ldx);\0"
-    "\014const double2 a0 = load_row(x + 0 * ldx);\0"
-    "\014const double2 a1 = load_row(x + 32 * ldx);\0"
-    "\014const double2 a2 = load_row(x + 64 * ldx);\0"
-    "\014const double2 a3 = load_row(x + 96 * ldx);\0"
-    "\010double sums[2];\0"
-    "\010vstore2(part[item], 0, sums);\0"
-    "void kiln_dgemm_thin_add(int L, int S, double alpha, double beta,\0"
-    "\010__global const double *restrict parts, long parts_at,\0"
-    "\010__global double *restrict C, int c_offset, int ldc)\0"
-    "\004const double p0 = parts[0 * (long) S * L];\0"
-    "\004const double p1 = parts[1 * (long) S * L];\0"
-    "\004const double p2 = parts[2 * (long) S * L];\0"
-    "\004const double p3 = parts[3 * (long) S * L];\0"
-    "\004const double p4 = parts[4 * (long) S * L];\0"
-    "\004const double p5 = parts[5 * (long) S * L];\0"
-    "\004const double p6 = parts[6 * (long) S * L];\0"
-    "\004const double p7 = parts[7 * (long) S * L];\0"
-    "\004const double p8 = parts[8 * (long) S * L];\0"
-    "\004const double p9 = parts[9 * (long) S * L];\0"
-    "\004const double p10 = parts[10 * (long) S * L];\0"
-    "\004const double p11 = parts[11 * (long) S * L];\0"
-    "\004const double p12 = parts[12 * (long) S * L];\0"
-    "\004const double p13 = parts[13 * (long) S * L];\0"
-    "\004const double p14 = parts[14 * (long) S * L];\0"
-    "\004const double p15 = parts[15 * (long) S * L];\0"
-    "\004const double sum = p0 + p1 + p2 + p3 + p4 + p5 + p6 + p7 + p8 + p9 + p10 + p11 + p12 + p13 + p14\0"
-    "\004__global double *c = C + s * ldc + l;\0"
-    "static double total(double2 x)\0"
-    "\004double e[2];\0"
-    "\004vstore2(x, 0, e);\0"
-    "\004return e[0] + e[1];\0"
-    "\004__local double part[4][256];\0"
-}, {
-    "\004__global const double *x0 = X + min(l, L - 1) * ldx;\0"
-    "\004__global const double *x1 = X + min(l + 1, L - 1) * ldx;\0"
-    "\004__global const double *x2 = X + min(l + 2, L - 1) * ldx;\0"
-    "\004__global const double *x3 = X + min(l + 3, L - 1) * ldx;\0"
-    "\004double2 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "\004const bool is_aligned = ldx % 2 == 0 && (size_t) X % 16 == 0;\0"
-    "\004int k = from + along_k * (fast ? 2 : 1);\0"
-    "\010for (; k + 2 <= to; k += 64) {\0"
-    "\014const double2 a0 = load_aligned(x0 + k);\0"
-    "\014const double2 a1 = load_aligned(x1 + k);\0"
-    "\014const double2 a2 = load_aligned(x2 + k);\0"
-    "\014const double2 a3 = load_aligned(x3 + k);\0"
-    "\014const double2 b0 = load_vector(y0 + k);\0"
-    "\014const double2 a0 = (double2) (load(x0 + k), load(x0 + k + 32));\0"
-    "\014const double2 a1 = (double2) (load(x1 + k), load(x1 + k + 32));\0"
-    "\014const double2 a2 = (double2) (load(x2 + k), load(x2 + k + 32));\0"
-    "\014const double2 a3 = (double2) (load(x3 + k), load(x3 + k + 32));\0"
-    "\014const double2 b0 = (double2) (load(y0 + k * y_step), load(y0 + (k + 32) * y_step));\0"
-    "\010const double b0 = load(y0 + k * y_step);\0"
-    "\010const double a0 = load(x0 + k);\0"
-    "\010const double a1 = load(x1 + k);\0"
-    "\010const double a2 = load(x2 + k);\0"
-    "\010const double a3 = load(x3 + k);\0"
-    "\010const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
-    "\004__global const double *y0 = Y + y_offset + min(s, S - 1);\0"
-    "// A work-group computes 32 x 16 of C. Tiles of A and B, 16 deep, are fetched into local\0"
-    "\010const uint warp_m = warp % 2 * 16, warp_n = warp / 2 % 1 * 16;\0"
-    "\014__local const uchar *b_tile = b_tiles + stage * 2048;\0"
-    "\020__local const uchar *a_tile = a_tiles + stage * 4096;\0"
-    "\020__local const uchar *b_tile = b_tiles + stage * 2048;\0"
-    "static void copy_16(uint to, __global const double *from, uint bytes)\0"
-    "// Begins to copy 32 lines of 16 elements, of which this work-item copies 2\0"
-    "\004const uint first = item / 8, col = item % 8 * 2;\0"
-    "\024line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0);\0"
-    "// Begins to copy 16 lines of 32 elements, of which this work-item copies 2\0"
-    "\010for (uint n = 0; n < 16; n += 8) {\0"
-    "\004// Work-groups that run together share rows and columns: 16 rows of tiles at a time.\0"
-    "\004const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\0"
-    "\004const uint band_rows = min(tiles_m - band, (uint) 16);\0"
-    "// A work-group computes 128 x 128 of C. Tiles of A and B, 16 deep, are fetched into local\0"
-    "\010asm volatile(\"//@setmaxnreg.dec.sync.aligned.u32 24;\" ::: \"memory\");\0"
-    "\004asm volatile(\"//@setmaxnreg.inc.sync.aligned.u32 240;\" ::: \"memory\");\0"
-    "\010double c[4][4][4];\0"
-    "\010double as0[4][4], bs0[4][2];\0"
-    "\020for (int i = 0; i < 4; i++) {\0"
-    "\020for (int i = 0; i < 4; i++)\0"
-    "\014__global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 16384;\0"
-    "\030*(__global double2 *) (part + ((i * 4 + j) * 4 + e) * 256) =\0"
-    "\010const uint each = min(adders / max(tiles - whole, 1U), 256U);\0"
-    "\004__global const double *parts = work + parts_at + 2 * (ulong) told[1] * 16384;\0"
-    "\004if (num <= 8 || told[3] < 64) {\0"
-    "\010for (uint at = told[2] * 256 + adder; at < 8192; at += told[3] * 256) {\0"
-    "\034: part[(p + q == 0 ? 1 : 2 * (p + q)) * 8192];\0"
-    "\020const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 32;\0"
-    "\004for (uint at = told[2]; at < 256; at += told[3]) {\0"
-    "\024part[u] = *(__global const double2 *) (parts + piece * 16384\0"
-    "// Begins to copy 64 lines of 16 elements, of which this work-item copies 2\0"
-    "// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 16\0"
-    "\010double c[2][2][4];\0"
-    "\010double as0[2][4], bs0[2][2];\0"
-    "\020for (int i = 0; i < 2; i++) {\0"
-    "\020for (int i = 0; i < 2; i++)\0"
-    "\030*(__global double2 *) (part + ((i * 2 + j) * 4 + e) * 128) =\0"
-    "\020const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;\0"
-    "\014const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;\0"
-    "// Begins to copy 16 lines of 64 elements, of which this work-item copies 2\0"
-    "\004return row * 64 + (col / 2 ^ (row + row / 4) % 8) * 2\0"
-    "// A work-group computes 32 x 64 of C, a warp 16 x 32 of it. Tiles of A and B, 16\0"
-    "\010const uint warp_m = warp % 2 * 16, warp_n = warp / 2 * 32;\0"
-    "static void fetch_a(uint tile, __global const double *from, long ld, int left, int ks, uint who)\0"
-    "\004const int x = who % 16, y = who / 16;\0"
-    "\004const bool is_there = x < ks;\0"
-    "\004for (int row = 0; row < 128; row += 8) {\0"
-}, {
-    "\010if (row + y < left)\0"
-    "\014copy_element(tile + swizzled(row + y, x / 2, 8) + x % 2 * 8, from, is_there);\0"
-    "\010from += 8 * ld;\0"
-    "static void fetch_b(uint tile, __global const double *from, long ld, int left, int ks, uint who)\0"
-    "\004for (int k = 0; k < 16; k += 4) {\0"
-    "\020copy_element(tile + swizzled(k + y, (i + x) / 2, 8) + x % 2 * 8, from + i,\0"
-    "\030is_there);\0"
-    "// memory by four warps, up to 5 at a time; a tile's `full` barrier says that it is there.\0"
-    "// The other warps compute 16 x 64 of C each, and say by the `empty` barrier when they have\0"
-    "\010__global uchar *work, long parts_at, double alpha, double beta,\0"
-    "\014const int k = step * 16;\0"
-    "\014if (++s == 5) {\0"
-    "\004for (int row = 0; row < 64; row += 8) {\0"
-    "// A work-group computes 16 x 16 of C. Tiles of A and B, 16 deep, are fetched into local\0"
-    "\014const uint tile_m = get_group_id(1), tile_n = get_group_id(0);\0"
-    "\014const int first_m = tile_m * 16, first_n = tile_n * 16;\0"
-    "\010const uint tile_m = get_group_id(1), tile_n = get_group_id(0);\0"
-    "\010const int first_m = tile_m * 16, first_n = tile_n * 16;\0"
-    "\004const int first_m = tile_m * 16, first_n = tile_n * 16;\0"
-    "\010const uint warp_m = warp % 1 * 16, warp_n = warp % 1 * 16;\0"
-    "\010const int slice = warp;\0"
-    "\010__local double *sums = (__local double *) a_tiles + item % 32;\0"
-    "\010asm volatile(\"bar.sync 2, 128;\" ::: \"memory\");\0"
-    "\030sums[((slice - 1) * 8 + (i * 2 + j) * 4 + e) * 32] =\0"
-    "\030c[i][j][e] += sums[(x * 8 + (i * 2 + j) * 4 + e) * 32];\0"
-    "// A work-group of 8 work-items along L and 128 along K has 16 x 2 of C.\0"
-    "void kiln_dgemm_thin_multiply(int L, int S, int K, double alpha, double beta,\0"
-    "\004__local double2 part[1024];\0"
-    "\004__global const double *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
-    "\004double2 c1 = 0;\0"
-    "\014const double2 a1 = load_aligned(x + 128 * ldx);\0"
-    "\014const double2 a2 = load_aligned(x + 256 * ldx);\0"
-    "\014const double2 a3 = load_aligned(x + 384 * ldx);\0"
-    "\014const double2 a1 = load_row(x + 128 * ldx);\0"
-    "\014const double2 a2 = load_row(x + 256 * ldx);\0"
-    "\014const double2 a3 = load_row(x + 384 * ldx);\0"
-    "\004__local double part[4][1024];\0"
-    "\004double2 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
-    "\010for (; k + 2 <= to; k += 256) {\0"
-    "\014const double2 b1 = load_vector(y1 + k);\0"
-    "\010for (; k + 128 < to; k += 256) {\0"
-    "\014const double2 a0 = (double2) (load(x0 + k), load(x0 + k + 128));\0"
-    "\014const double2 a1 = (double2) (load(x1 + k), load(x1 + k + 128));\0"
-    "\014const double2 a2 = (double2) (load(x2 + k), load(x2 + k + 128));\0"
-    "\014const double2 a3 = (double2) (load(x3 + k), load(x3 + k + 128));\0"
-    "\014const double2 b0 = (double2) (load(y0 + k * y_step), load(y0 + (k + 128) * y_step));\0"
-    "\014const double2 b1 = (double2) (load(y1 + k * y_step), load(y1 + (k + 128) * y_step));\0"
-    "\010const double b1 = load(y1 + k * y_step);\0"
-    "\004__global const double *y1 = Y + y_offset + min(s + 1, S - 1);\0"
-    "// A work-group computes 64 x 128 of C. Tiles of A and B, 16 deep, are fetched into local\0"
-    "\020const int first = 0, num = (K + 15) / 16;\0"
-    "\010double c[2][4][4];\0"
-    "\010double as0[2][4], bs0[4][2];\0"
-    "\014mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\0"
-    "// A work-group computes 64 x 16 of C. Tiles of A and B, 16 deep, are fetched into local\0"
-    "\014const int first_m = tile_m * 64, first_n = tile_n * 16;\0"
-    "\010const int first_m = tile_m * 64, first_n = tile_n * 16;\0"
-    "\004const int first_m = tile_m * 64, first_n = tile_n * 16;\0"
-    "\010const uint warp_m = warp % 2 * 32, warp_n = warp / 2 % 1 * 16;\0"
-    "\010double as1[2][4], bs1[2][2];\0"
-    "\014for (int i = 0; i < 2; i++) {\0"
-    "\020__local const uchar *a_tile = a_tiles + stage * 8192;\0"
-    "\014__global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 1024;\0"
-    "\004__global const double *parts = work + parts_at + 2 * (ulong) told[1] * 1024;\0"
-    "\020const uint warp_m = warp % 2 * 16, warp_n = warp / 2 * 16;\0"
-    "\024part[u] = *(__global const double2 *) (parts + piece * 1024\0"
-    "\014const uint warp_m = warp % 2 * 16, warp_n = warp / 2 * 16;\0"
-    "// A work-group of 4 work-items along L and 128 along K has 8 x 1 of C.\0"
-    "\004__local double2 part[512];\0"
-    "\004const int l = (int) get_group_id(0) * 8 + along_l * 2;\0"
-    "\004__local double part[4][512];\0"
-    "// A work-group of 4 work-items along L and 128 along K has 8 x 2 of C.\0"
-    "// A work-group of 8 work-items along L and 128 along K has 16 x 1 of C.\0"
-    "// A work-group of 8 work-items along L and 32 along K has 16 x 2 of C.\0"
-}, {
-    "\014c0 += a1 * load(y0 + (k + 32) * y_step); c1 += a1 * load(y1 + (k + 32) * y_step);\0"
-    "\014c0 += a2 * load(y0 + (k + 64) * y_step); c1 += a2 * load(y1 + (k + 64) * y_step);\0"
-    "\014c0 += a3 * load(y0 + (k + 96) * y_step); c1 += a3 * load(y1 + (k + 96) * y_step);\0"
-    "\020parts[(s + 1) * L + first + i] = sums[i];\0"
-    "// A work-group of 8 work-items along L and 32 along K has 32 x 2 of C.\0"
-    "\014const double2 b1 = (double2) (load(y1 + k * y_step), load(y1 + (k + 32) * y_step));\0"
-    "// A work-group computes 64 x 64 of C. Tiles of A and B, 16 deep, are fetched into local\0"
-    "// The other warps compute 32 x 32 of C each, and say by the `empty` barrier when they have\0"
-    "\014__global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;\0"
-    "\004__global const double *parts = work + parts_at + 2 * (ulong) told[1] * 4096;\0"
-    "\024part[u] = *(__global const double2 *) (parts + piece * 4096\0"
-    "static void put_column(double x, __global double *out, long col, long2 stored, double alpha,\0"
-    "\010double beta)\0"
-    "static void put_pair(double x, double y, __global double *out, long col, long2 stored, double alpha,\0"
-    "\010double beta, bool whole)\0"
-    "void kiln_dgemmt_async_multiply(long M, long N, long K,\0"
-    "\010__global double *restrict C, long c_offset, long ldc, int triangle)\0"
-    "\010const uint tiles = count_tiles(((uint) M + 31) / 32, ((uint) N + 63) / 64,\0"
-    "\010const bool is_aligned = are_aligned && is_inside(first_m, first_n, 32, 64, triangle);\0"
-    "\020const long2 stored = stored_columns(first_m + m, N, triangle) - first_n;\0"
-    "\020const int begin = max(stored.x, 0L), end = clamp(stored.y, 0L, 64L);\0"
-    "\024put_column(c[i][j][2 * h], out, col, stored, alpha, beta);\0"
-    "\024put_column(c[i][j][2 * h + 1], out, col + 4, stored, alpha, beta);\0"
-    "void kiln_dgemmt_tma_stream(long M, long N, long K,\0"
-    "\004const uint tiles = count_tiles(((uint) M + 127) / 128, ((uint) N + 63) / 64,\0"
-    "\010const bool is_aligned = are_aligned && is_inside(first_m, first_n, 128, 64, triangle);\0"
-    "void kiln_dgemmt_tma_add(long M, long N, long K,\0"
-    "\010const uint tiles = count_tiles(((uint) M + 127) / 128, ((uint) N + 63) / 64,\0"
-    "\024put_column(all, C + row * ldc, col, stored, alpha, beta);\0"
-    "\020const int begin = max(stored.x, 0L), end = clamp(stored.y, 0L, 32L);\0"
-    "void kiln_dgemmt_tma_copy(long a_rows, long a_cols,\0"
-    "void kiln_dgemmt_tma_copya(long rows, long cols,\0"
-    "void kiln_dgemmt_tma_copyb(long rows, long cols,\0"
-    "void kiln_dgemmt_tma_multiply(long M, long N, long K,\0"
-    "\010const uint tiles = count_tiles(((uint) M + 31) / 32, ((uint) N + 15) / 16,\0"
-    "\014const uint2 of_tile = place_of_tile(tile, ((uint) N + 15) / 16, triangle);\0"
-    "\010const uint2 of_tile = place_of_tile(tile, ((uint) N + 15) / 16, triangle);\0"
-    "\004const uint2 of_tile = place_of_tile(tile, ((uint) N + 15) / 16, triangle);\0"
-    "\010const bool is_aligned = are_aligned && is_inside(first_m, first_n, 32, 16, triangle);\0"
-    "static double load(__global const double *X, long at)\0"
-    "static void store(double x, __global double *X, long at)\0"
-    "void kiln_dgemm_mirror_mirror(long M,\0"
-    "\010__global const double *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
-    "\004__local double tile[16][17];\0"
-    "\014const double element = load(A, a_offset + row * lda + col);\0"
-    "// Copies bytes that lie one after the other into local memory.\0"
-    "static void fetch_bytes(uint to, __global const uchar *from, uint bytes, uint mbarrier)\0"
-    "\004asm volatile(\"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes \"\0"
-    "\014\"[%0], [%1], %2, [%3];\" ::\0"
-    "\014\"r\"(to), \"l\"((ulong) from), \"r\"(bytes), \"r\"(mbarrier) : \"memory\");\0"
-    "// Whether any of those who multiply says so.\0"
-    "static uint any_worker(uint says)\0"
-    "\004uint any;\0"
-    "\004asm volatile(\"{ .reg .pred mine, all;\\n\"\0"
-    "\014\"setp.ne.u32 mine, %1, 0;\\n\"\0"
-    "\014\"bar.red.or.pred all, 1, 128, mine;\\n\"\0"
-    "\014\"selp.u32 %0, 1, 0, all; }\" : \"=r\"(any) : \"r\"(says) : \"memory\");\0"
-    "\004return any;\0"
-    "// x times 2 to the e, rounded once; e is from -252 to 252.\0"
-    "static float scaled(float x, int e)\0"
-    "\004return x * as_float((e / 2 + 127) << 23) * as_float((e - e / 2 + 127) << 23);\0"
-    "static float2 unpack_halves(uint both)\0"
-    "\004return vload_half2(0, (const half *) &both);\0"
-    "// The sums of products that have been waited for: nothing that reads them comes sooner.\0"
-    "static void settle(float c[32])\0"
-}, {
-    "\004asm volatile(\"\" : \"+f\"(c[0]), \"+f\"(c[1]), \"+f\"(c[2]), \"+f\"(c[3]), \"+f\"(c[4]), \"+f\"(c[5]),\0"
-    "\014\"+f\"(c[6]), \"+f\"(c[7]), \"+f\"(c[8]), \"+f\"(c[9]), \"+f\"(c[10]), \"+f\"(c[11]), \"+f\"(c[12]),\0"
-    "\014\"+f\"(c[13]), \"+f\"(c[14]), \"+f\"(c[15]), \"+f\"(c[16]), \"+f\"(c[17]), \"+f\"(c[18]),\0"
-    "\014\"+f\"(c[19]), \"+f\"(c[20]), \"+f\"(c[21]), \"+f\"(c[22]), \"+f\"(c[23]), \"+f\"(c[24]),\0"
-    "\014\"+f\"(c[25]), \"+f\"(c[26]), \"+f\"(c[27]), \"+f\"(c[28]), \"+f\"(c[29]), \"+f\"(c[30]),\0"
-    "\014\"+f\"(c[31]) :: \"memory\");\0"
-    "// Eight lines of a tile are put together again, in the place of their pieces or floats, and times\0"
-    "// 2^-e: k after k, each with the eight lines side by side. Which k is where differs from group to\0"
-    "// group, so that work-items meet in few banks. A warp does so.\0"
-    "static void restore(__local uchar *eight, uint lines, int e, uint lane)\0"
-    "\004uint4 high[2], low[2];\0"
-    "\010high[i] = *(__local const uint4 *) (eight + i * 512 + lane * 16);\0"
-    "\010low[i] = *(__local const uint4 *) (eight + 1024 + i * 512 + lane * 16);\0"
-    "\010uint x[8];\0"
-    "\010vstore4(high[i], 0, x);\0"
-    "\010vstore4(low[i], 1, x);\0"
-    "\010for (int u = 0; u < 8; u++) {\0"
-    "\014const uint k = i * 32 + lane / 8 * 8 + u;\0"
-    "\014const float2 two = unpack_halves(x[u / 2]) + unpack_halves(x[4 + u / 2]) * 0x1p-11f;\0"
-    "\014*(__local float *) (eight + (k ^ lines % 4) * 32 + lane % 8 * 4) =\0"
-    "\024e == 1000 ? as_float(x[u]) : scaled(u % 2 ? two.y : two.x, -e);\0"
-    "// c += a b, or c = a b, for 64 x 16, 16 x 64 and 64 x 64, asynchronously, by the low words of\0"
-    "// descriptors of a and b; the high ones have the stride from eight lines to the next.\0"
-    "static void multiply(float c[32], uint a, uint b)\0"
-    "\014\"l\"((ulong) 128 << 32 | a), \"l\"((ulong) 128 << 32 | b));\0"
-    "static void multiply_first(float c[32], uint a, uint b)\0"
-    "\014\"%32, %33, 0, 1, 1, 0, 0;\" :\0"
-    "// How a line is cut: the exponent of the power of two that brings its largest element to 2^14 or\0"
-    "// more, below 2^15. `most` has its bits without the sign; `ranks` is the sum of the exponents, as\0"
-    "// floats hold them, of the `num` elements but 0.\0"
-    "// 1000: it stays as it is, as an element is infinite or no number, or as the exponents are on\0"
-    "// average 20 below the largest, or as it is so short that nothing is gained.\0"
-    "static int exponent_of(uint most, ulong ranks, ulong num, long depth)\0"
-    "\004if (depth < 16 || most >= 0x7f800000 || ranks + 20 * num < (most >> 23) * num)\0"
-    "\010return 1000;\0"
-    "\004return most != 0 ? 14 - ilogb(as_float(most)) : 0;\0"
-    "// The low piece of x, of which y is too small for any piece: as small as may be, but not 0, so that\0"
-    "// a product with an infinity stays one.\0"
-    "static uint not_0(float x, float y, uint low)\0"
-    "\004return x != 0 && fabs(y) < 0x1p-35f ? (x < 0 ? 0x8001 : 1) : low;\0"
-    "// Eight elements of a line along k: the high pieces, and the low ones times 2^11 1024 bytes\0"
-    "// further on. Of a line that is not cut, four elements each.\0"
-    "static void put_pieces(const float x[8], int e, __global uchar *to)\0"
-    "\004uint high[4], low[4];\0"
-    "\004if (e == 1000) {\0"
-    "\010for (int i = 0; i < 4; i++) {\0"
-    "\014high[i] = as_uint(x[i]);\0"
-    "\014low[i] = as_uint(x[4 + i]);\0"
-    "\014const float2 y = (float2) (scaled(x[2 * i], e), scaled(x[2 * i + 1], e));\0"
-    "\014high[i] = pack_halves(y.x, y.y);\0"
-    "\014const float2 rest = (y - unpack_halves(high[i])) * 2048;\0"
-    "\014low[i] = pack_halves(rest.x, rest.y);\0"
-    "\014low[i] = not_0(x[2 * i], y.x, low[i] & 0xffff)\0"
-    "\024| not_0(x[2 * i + 1], y.y, low[i] >> 16) << 16;\0"
-    "\004*(__global uint4 *) to = (uint4) (high[0], high[1], high[2], high[3]);\0"
-    "\004*(__global uint4 *) (to + 1024) = (uint4) (low[0], low[1], low[2], low[3]);\0"
-    "// Where the pieces of a line are from k on, which is a multiple of 8; `padded` lines are cut.\0"
-    "static __global uchar *pieces_at(__global uchar *work, long padded, long line, long k)\0"
-    "\004return work + padded * 4 + (k / 64 * (padded / 8) + line / 8) * 2048\0"
-    "\014+ k % 64 / 8 * 128 + line % 8 * 16;\0"
-    "// Eight elements of a line from k on.\0"
-    "static void load_along(float x[8], __global const float *X, long ldx, long line, long k)\0"
-    "\004__global const float *from = X + line * ldx + k;\0"
-    "\004if (((ulong) from & 15) == 0) {\0"
-    "\010vstore4(*(__global const float4 *) from, 0, x);\0"
-    "\010vstore4(*(__global const float4 *) (from + 4), 1, x);\0"
-    "\014x[i] = from[i];\0"
-    "static void load_across(float x[8], __global const float *X, long ldx, long line, long k)\0"
-}, {
-    "\004for (int i = 0; i < 8; i++)\0"
-    "\010x[i] = X[(k + i) * ldx + line];\0"
-    "// The same at the edge of the matrix: what lies outside is 0. Elements of a line are `step` apart.\0"
-    "static void load_some(float x[8], __global const float *from, long step, long num)\0"
-    "\010x[i] = i < num ? from[i * step] : 0;\0"
-    "// What exponent_of asks of a line.\0"
-    "struct look {\0"
-    "\004uint most, ranks, num;\0"
-    "};\0"
-    "static void look_at(struct look *look, const float x[8])\0"
-    "\004for (int i = 0; i < 8; i++) {\0"
-    "\010const uint bits = as_uint(x[i]) & 0x7fffffff;\0"
-    "\010look->most = max(look->most, bits);\0"
-    "\010look->ranks += bits >> 23;\0"
-    "\010look->num += bits != 0;\0"
-    "// What the work-items of a group have of each of eight lines, put together.\0"
-    "static struct look look_of_all(struct look look, __local uint *scratch)\0"
-    "\004const uint item = get_local_id(0), own = item % 8;\0"
-    "\004for (uint distance = 8; distance < 32; distance *= 2) {\0"
-    "\010look.most = max(look.most, exchange(look.most, distance));\0"
-    "\010look.ranks += exchange(look.ranks, distance);\0"
-    "\010look.num += exchange(look.num, distance);\0"
-    "\004if (item % 32 < 8) {\0"
-    "\010scratch[item / 32 * 8 + own] = look.most;\0"
-    "\010scratch[128 + item / 32 * 8 + own] = look.ranks;\0"
-    "\010scratch[256 + item / 32 * 8 + own] = look.num;\0"
-    "\004struct look all = { 0, 0, 0 };\0"
-    "\004for (int i = 0; i < 16; i++) {\0"
-    "\010all.most = max(all.most, scratch[i * 8 + own]);\0"
-    "\010all.ranks += scratch[128 + i * 8 + own];\0"
-    "\010all.num += scratch[256 + i * 8 + own];\0"
-    "\004return all;\0"
-    "// A work-item looks at every 64th eight elements of one of eight lines, from `first` on, for k from\0"
-    "// `begin` to `end`.\0"
-    "static struct look look_along(long first, __global const float *X, long ldx, long lines,\0"
-    "\010long begin, long end)\0"
-    "\004const long line = first + get_local_id(0) % 8;\0"
-    "\004long k = begin + get_local_id(0) / 8 * 8;\0"
-    "\004struct look look = { 0, 0, 0 };\0"
-    "\004if (line >= lines)\0"
-    "\010return look;\0"
-    "\004for (; k + 519 < end; k += 1024) {\0"
-    "\010float x[8], y[8];\0"
-    "\010load_along(x, X, ldx, line, k);\0"
-    "\010load_along(y, X, ldx, line, k + 512);\0"
-    "\010look_at(&look, x);\0"
-    "\010look_at(&look, y);\0"
-    "\004for (; k < end; k += 512) {\0"
-    "\010float x[8];\0"
-    "\010load_some(x, X + line * ldx + k, 1, end - k);\0"
-    "\004return look;\0"
-    "// Cuts what was looked at; behind the end of K, up to `padded_end`, pieces are 0.\0"
-    "static void cut_along(long first, int e, __global const float *X, long ldx, long lines,\0"
-    "\010long begin, long end, long padded_end, long padded, __global uchar *work)\0"
-    "\004for (; line < lines && k + 519 < end; k += 1024) {\0"
-    "\010put_pieces(x, e, pieces_at(work, padded, line, k));\0"
-    "\010put_pieces(y, e, pieces_at(work, padded, line, k + 512));\0"
-    "\004for (; k < padded_end; k += 512) {\0"
-    "\010load_some(x, X + line * ldx + k, 1, line < lines ? end - k : 0);\0"
-    "static struct look look_across(long first, __global const float *X, long ldx, long lines,\0"
-    "\010load_across(x, X, ldx, line, k);\0"
-    "\010load_across(y, X, ldx, line, k + 512);\0"
-    "\010load_some(x, X + k * ldx + line, ldx, end - k);\0"
-    "static void cut_across(long first, int e, __global const float *X, long ldx, long lines,\0"
-    "\010load_some(x, X + k * ldx + line, ldx, line < lines ? end - k : 0);\0"
-    "// Cuts op(A) and op(B) into halves.\0"
-    "__kernel __attribute__((reqd_work_group_size(512, 1, 1)))\0"
-    "void kiln_xgemm_halves_cut(long a_lines, long a_depth,\0"
-    "\010__global uchar *restrict a_work, long a_at, long b_lines, long b_depth,\0"
-    "\004__local uint scratch[384];\0"
-    "\004const long a_padded = (a_lines + 63) / 64 * 64;\0"
-    "\004const long b_padded = (b_lines + 63) / 64 * 64;\0"
-    "\004for (long task = get_group_id(0); task < (a_padded + b_padded) / 8;\0"
-    "\ttask += get_num_groups(0)) {\0"
-    "\010const long of_both = task * 8, depth = a_depth;\0"
-    "\010if (of_both < a_padded) {\0"
-    "\014const long first = of_both, lines = a_lines, ldx = lda, padded = a_padded;\0"
-    "\014__global const float *X = A + a_offset;\0"
-    "\014__global uchar *work = a_work + a_at * 4;\0"
-    "\014const long begin = 0, end = depth, next = (depth + 63) / 64 * 64;\0"
-    "\014const struct look look = look_of_all(look_along(first, X, ldx, lines, begin, end),\0"
-    "\024scratch);\0"
-    "\014const int e = exponent_of(look.most, look.ranks, look.num, depth);\0"
-    "\014if (get_local_id(0) < 8)\0"
-    "\020((__global int *) work)[first + get_local_id(0)] = e;\0"
-    "\014cut_along(first, e, X, ldx, lines, begin, end, next, padded, work);\0"
-    "\014const long first = of_both - a_padded, lines = b_lines, ldx = ldb, padded = b_padded;\0"
-}, {
-    "\014__global const float *X = B + b_offset;\0"
-    "\014__global uchar *work = b_work + b_at * 4;\0"
-    "\014const struct look look = look_of_all(look_across(first, X, ldx, lines, begin, end),\0"
-    "\014cut_across(first, e, X, ldx, lines, begin, end, next, padded, work);\0"
-    "// Cuts op(X), whose lines are rows of op(A) or columns of op(B), into halves.\0"
-    "void kiln_xgemm_halves_cuta(long lines, long depth,\0"
-    "\004const long padded = (lines + 63) / 64 * 64;\0"
-    "\004work += at * 4;\0"
-    "\004for (long first = get_group_id(0) * 8; first < padded; first += get_num_groups(0) * 8) {\0"
-    "\010const long begin = 0, end = depth, next = (depth + 63) / 64 * 64;\0"
-    "\010const struct look look = look_of_all(look_along(first, X, ldx, lines, begin, end), scratch);\0"
-    "\010const int e = exponent_of(look.most, look.ranks, look.num, depth);\0"
-    "\010if (get_local_id(0) < 8)\0"
-    "\014((__global int *) work)[first + get_local_id(0)] = e;\0"
-    "\010cut_along(first, e, X, ldx, lines, begin, end, next, padded, work);\0"
-    "void kiln_xgemm_halves_cutb(long lines, long depth,\0"
-    "\010const struct look look = look_of_all(look_across(first, X, ldx, lines, begin, end),\0"
-    "\020scratch);\0"
-    "\010cut_across(first, e, X, ldx, lines, begin, end, next, padded, work);\0"
-    "// op(A) and op(B) have been cut into halves, an element x of a row (column) into x = 2^-e (high +\0"
-    "// 2^-11 low). A work-group computes 64 x 64 of C; tiles of both pieces, 64 deep, are fetched into\0"
-    "// local memory, up to 6 at a time, and a tile's `full` barrier says that it is there. One\0"
-    "// work-item fetches; 1 warp groups multiply, 64 rows of C each, and say by the `empty` barrier when\0"
-    "// they have read a tile.\0"
-    "__kernel __attribute__((reqd_work_group_size(160, 1, 1)))\0"
-    "void kiln_xgemm_halves_multiply(long M, long N, long K,\0"
-    "\010__global const uchar *restrict packed_a, long packed_a_at,\0"
-    "\010__global const uchar *restrict packed_b, long packed_b_at, float alpha, float beta,\0"
-    "\004__local float rows[1024];\0"
-    "\004const uint item = get_local_id(0), lane = item % 32;\0"
-    "\004const uint fulls = local_address(full), empties = local_address(empty);\0"
-    "\004// The exponents, one for each line, lie before the pieces.\0"
-    "\004const long a_lines = (M + 63) / 64 * 64;\0"
-    "\004const long b_lines = (N + 63) / 64 * 64;\0"
-    "\004__global const int *a_exponents = (__global const int *) (packed_a + packed_a_at * 4);\0"
-    "\004__global const int *b_exponents = (__global const int *) (packed_b + packed_b_at * 4);\0"
-    "\014__global const uchar *a_pieces = (__global const uchar *) (a_exponents + 1 * a_lines);\0"
-    "\014__global const uchar *b_pieces = (__global const uchar *) (b_exponents + 1 * b_lines);\0"
-    "\020mbarrier_expect(fulls + 8 * s, 32768);\0"
-    "\020fetch_bytes(a_at + s * 16384, a_pieces\0"
-    "\030+ (step * (a_lines / 8) + first_m / 8) * 2048, 16384,\0"
-    "\030fulls + 8 * s);\0"
-    "\020fetch_bytes(b_at + s * 16384, b_pieces\0"
-    "\030+ (step * (b_lines / 8) + first_n / 8) * 2048, 16384,\0"
-    "\010// Where a line of the tile is not cut, the tile is multiplied as it is.\0"
-    "\010uint is_plain = 0;\0"
-    "\010for (int i = item; i < 64; i += 128) {\0"
-    "\014is_plain |= a_exponents[first_m + i] == 1000 || b_exponents[first_n + i] == 1000;\0"
-    "\010is_plain = any_worker(is_plain);\0"
-    "\010const long row_0 = first_m + item / 32 * 16 + item % 32 / 4, col_0 = first_n + item % 4 * 2;\0"
-    "\010if (is_plain) {\0"
-    "\014// Every line is put together again, or was not cut.\0"
-    "\014const uint warp = item / 32;\0"
-    "\014// 128 of k have sums of their own, so that fewer are added one after the other.\0"
-    "\014float sums[32];\0"
-    "\014for (int i = 0; i < 32; i++)\0"
-    "\020sums[i] = 0;\0"
-    "\020__local uchar *a_tile = a_tiles + stage * 16384;\0"
-    "\020__local uchar *b_tile = b_tiles + stage * 16384;\0"
-    "\014#pragma unroll 1\0"
-    "\020for (uint g = warp; g < 16; g += 4) {\0"
-    "\024const bool is_a = g < 8;\0"
-    "\024const uint lines = is_a ? g : g - 8;\0"
-    "\024__local uchar *eight = (is_a ? a_tile : b_tile) + lines * 2048;\0"
-    "\024const int e = is_a ? a_exponents[first_m + lines * 8 + lane % 8]\0"
-    "\034: b_exponents[first_n + lines * 8 + lane % 8];\0"
-    "\024restore(eight, lines, e, lane);\0"
-    "\020asm volatile(\"bar.sync 2, 128;\" ::: \"memory\");\0"
-    "\020if (now % 2 == 0) {\0"
-    "\024for (int i = 0; i < 32; i++) {\0"
-    "\030c[i] += sums[i];\0"
-    "\030sums[i] = 0;\0"
-    "\014#pragma unroll 2\0"
-    "\020for (uint k = 0; k < 64; k++) {\0"
-    "\024float x[2];\0"
-    "\024for (uint h = 0; h < 2; h++) {\0"
-    "\030const uint lines = warp * 2 + h;\0"
-    "\030x[h] = *(__local const float *) (a_tile + lines * 2048 + (k ^ lines % 4)\0"
-    "\037 * 32\0"
-    "\037 + lane / 4 * 4);\0"
-}, {
-    "\024for (uint j = 0; j < 8; j++) {\0"
-    "\030const float2 y = *(__local const float2 *) (b_tile + j * 2048 + (k ^ j % 4)\0"
-    "\037 + lane % 4 * 8);\0"
-    "\030for (uint h = 0; h < 2; h++) {\0"
-    "\034sums[4 * j + 2 * h] += x[h] * y.x;\0"
-    "\034sums[4 * j + 2 * h + 1] += x[h] * y.y;\0"
-    "\020// What was written here is read no more when the copy engine writes.\0"
-    "\020if (item % 128 == 0)\0"
-    "\024mbarrier_arrive(empties + 8 * stage);\0"
-    "\020c[i] += sums[i];\0"
-    "\014float h[32];\0"
-    "\020h[i] = 0;\0"
-    "\014for (int from = 0; from < num; from += 16) {\0"
-    "\020float l[32];\0"
-    "\020for (int i = 0; i < 32; i++)\0"
-    "\024l[i] = 0;\0"
-    "\020for (int now = from; now < min(from + 16, num); now++) {\0"
-    "\024// The low words of descriptors (PTX ISA, \"matrix descriptor\"): the address of\0"
-    "\024// the high pieces, and 128 bytes from eight k to the next. The low pieces lie\0"
-    "\024// 1024 bytes further on.\0"
-    "\024const uint a = (a_at + stage * 16384 + group * 16384) >> 4 | 8 << 16;\0"
-    "\024const uint b = (b_at + stage * 16384) >> 4 | 8 << 16;\0"
-    "\024mbarrier_wait(fulls + 8 * stage, phase);\0"
-    "\024warp_sync();\0"
-    "\024asm volatile(\"//@wgmma.fence.sync.aligned;\" ::: \"memory\");\0"
-    "\024multiply_first(h, a, b);\0"
-    "\024multiply(h, a + 16, b + 16);\0"
-    "\024multiply(h, a + 32, b + 32);\0"
-    "\024multiply(h, a + 48, b + 48);\0"
-    "\024asm volatile(\"//@wgmma.commit_group.sync.aligned;\" ::: \"memory\");\0"
-    "\024for (int s = 0; s < 4; s++) {\0"
-    "\030multiply(l, a + s * 16, b + s * 16 + 64);\0"
-    "\030multiply(l, a + s * 16 + 64, b + s * 16);\0"
-    "\024// The high products are there, and the step before this one has been read.\0"
-    "\024asm volatile(\"//@wgmma.wait_group.sync.aligned 1;\" ::: \"memory\");\0"
-    "\024if (now > 0 && item % 128 == 0)\0"
-    "\030mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\0"
-    "\024// The tensor units round sums towards 0: few are added there.\0"
-    "\024settle(h);\0"
-    "\024for (int i = 0; i < 32; i++)\0"
-    "\030c[i] += h[i];\0"
-    "\024if (++stage == 6) {\0"
-    "\030stage = 0;\0"
-    "\030phase ^= 1;\0"
-    "\020asm volatile(\"//@wgmma.wait_group.sync.aligned 0;\" ::: \"memory\");\0"
-    "\020settle(l);\0"
-    "\024c[i] += l[i] * 0x1p-11f;\0"
-    "\014for (int i = 0; i < 32; i++) {\0"
-    "\020const int e = a_exponents[row_0 + i / 2 % 2 * 8] + b_exponents[col_0 + i / 4 * 8 + i\0"
-    "\030% 2];\0"
-    "\020c[i] = scaled(c[i], clamp(-e, -252, 252));\0"
-    "\010// A warp puts 8 rows and 32 columns after the other into local memory, and stores them row\0"
-    "\010// by row: columns side by side are stored at once, wherever a row begins. In which place\0"
-    "\010// eight columns are differs from row to row, so that work-items meet in few banks.\0"
-    "\010__local float *eight = rows + item / 32 * 256;\0"
-    "\010for (int h = 0; h < 2; h++)\0"
-    "\014for (int j = 0; j < 8; j += 4) {\0"
-    "\024*(__local float2 *) (eight + lane / 4 * 32 + (b ^ lane / 4 % 4) * 8\0"
-    "\034+ lane % 4 * 2) = (float2) (c[4 * (j + b) + 2 * h],\0"
-    "\037     c[4 * (j + b) + 2 * h + 1]);\0"
-    "\020for (int i = 0; i < 8; i++) {\0"
-    "\024const uint r = i + lane / 32, column = lane % 32;\0"
-    "\024const long row = first_m + item / 32 * 16 + h * 8 + r;\0"
-    "\030put_column(eight[r * 32 + (column / 8 ^ r % 4) * 8 + column % 8],\0"
-    "\037 C + row * ldc, first_n + j * 8 + column, N, alpha, beta);\0"
-    "// c += a b, or c = a b, for 64 x 16, 16 x 64 and 64 x 64, asynchronously: a in registers, b by the\0"
-    "// low word of its descriptor; the high one has the stride from eight lines to the next.\0"
-    "static void multiply(float c[32], const uint a[4], uint b)\0"
-    "\014\"{%32, %33, %34, %35}, %36, 1, 1, 1, 0;\" :\0"
-    "\014\"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"l\"((ulong) 128 << 32 | b));\0"
-    "static void multiply_first(float c[32], const uint a[4], uint b)\0"
-    "\014\"{%32, %33, %34, %35}, %36, 0, 1, 1, 0;\" :\0"
-    "// What work-item `lane` of the warp has.\0"
-    "static float of_lane(float x, uint lane)\0"
-    "\004float of;\0"
-    "\004asm volatile(\"shfl.sync.idx.b32 %0, %1, %2, 31, 0xffffffff;\" : \"=f\"(of) : \"f\"(x), \"r\"(lane));\0"
-    "\004return of;\0"
-    "// 2 to the e, which is 0 at most; below the normal numbers 0.\0"
-    "static float power(int e)\0"
-    "\004return e < -126 ? 0 : as_float((e + 127) << 23);\0"
-    "// One work-item fetches a tile of Y.\0"
-    "static void fetch_y(uint to, uint full, __global const uchar *from)\0"
-    "\004mbarrier_expect(full, 16384);\0"
-    "\004fetch_bytes(to, from, 16384, full);\0"
-    "// Copies four elements, or one.\0"
-    "static void copy_4(uint to, __global const float *from)\0"
-    "\004asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16;\" ::\0"
-    "\014\"r\"(to), \"l\"((ulong) from) : \"memory\");\0"
-    "static void copy_1(uint to, __global const float *from)\0"
-    "\004asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4;\" ::\0"
-}, {
-    "// Where a k of a line is among a warp's elements. 16 lines are side by side, first for even k, and\0"
-    "// their halves change places with every other pair, so that work-items meet in few banks.\0"
-    "static uint x_place(uint line, uint k)\0"
-    "\004return (k % 2 * 32 + k / 2) * 16 + (line ^ k / 4 % 2 * 8);\0"
-    "// Brings 64 k of 16 lines, all of which are there, four elements at a time or one.\0"
-    "static void copy_ones(uint to, __global const float *X, long ldx)\0"
-    "\004const uint lane = get_local_id(0) % 32;\0"
-    "\004const uint line = lane % 16, k = lane / 16;\0"
-    "\004X += k * ldx + line;\0"
-    "\004for (uint i = 0; i < 64; i += 2, X += 2 * ldx)\0"
-    "\010copy_1(to + x_place(line, k + i) * 4, X);\0"
-    "static void copy_fours(uint to, __global const float *X, long ldx)\0"
-    "\004const uint line = lane % 4 * 4, k = lane / 4;\0"
-    "\004for (uint i = 0; i < 64; i += 8, X += 8 * ldx)\0"
-    "\010copy_4(to + x_place(line, k + i) * 4, X);\0"
-    "// The same where `num` lines and `depth` k are there, the others become 0.\0"
-    "static void copy_some(uint to, __global const float *X, long ldx, int num, int depth)\0"
-    "#pragma unroll 8\0"
-    "\004for (uint i = 0; i < 32; i++) {\0"
-    "\010const uint line = lane % 16, k = i * 2 + lane / 16;\0"
-    "\010__global const float *from = X + k * ldx + line;\0"
-    "\010const bool is_there = (int) line < num && (int) k < depth;\0"
-    "\010copy_element(to + x_place(line, k) * 4, is_there ? from : X, is_there);\0"
-    "// What a work-item cuts, as wgmma wants the left operand: for each 16 of k two k side by side of a\0"
-    "// line and of that 8 lines further on, then those that lie 8 k further on.\0"
-    "static void read_x(float2 x[16], __local const float *from)\0"
-    "\004for (uint i = 0; i < 16; i++) {\0"
-    "\010const uint line = lane / 4 + i % 2 * 8, k = i / 2 * 8 + lane % 4 * 2;\0"
-    "\010x[i] = (float2) (from[x_place(line, k)], from[x_place(line, k + 1)]);\0"
-    "// The larger one of `most` and the size of x; no number is the largest.\0"
-    "static float larger(float most, float x)\0"
-    "\004float both;\0"
-    "\004asm(\"max.NaN.f32 %0, %1, %2;\" : \"=f\"(both) : \"f\"(most), \"f\"(fabs(x)));\0"
-    "// The exponent that brings the largest element of a line, of those that four work-items have, to\0"
-    "// 2^14 or more, below 2^15; `h` says which of the two lines. Where nothing but 0 is there, it is\0"
-    "// `before`. *refuses is set where the line cannot be cut: an element is infinite or no number, or\0"
-    "// all are so small that it takes more than a multiplication.\0"
-    "static int exponent_of_x(const float2 x[16], int h, int before, uint *refuses)\0"
-    "\004float most = 0;\0"
-    "\004for (int i = h; i < 16; i += 2)\0"
-    "\010most = larger(larger(most, x[i].x), x[i].y);\0"
-    "\004for (uint distance = 1; distance < 4; distance *= 2)\0"
-    "\010most = larger(most, as_float(exchange(as_uint(most), distance)));\0"
-    "\004const int exponent = as_uint(most) >> 23;\0"
-    "\004if (most == 0)\0"
-    "\010return before;\0"
-    "\004*refuses |= exponent == 255 || exponent < 15;\0"
-    "\004// That of the largest numbers if there is an infinity.\0"
-    "\004return 141 - clamp(exponent, 15, 254);\0"
-    "// Pieces of what a work-item has of 16 k, and the low ones times 2^11.\0"
-    "static void cut_x(const float2 x[4], const int e[2], uint high[4], uint low[4])\0"
-    "\004for (int i = 0; i < 4; i++) {\0"
-    "\010const float2 y = x[i] * as_float((e[i % 2] + 127) << 23);\0"
-    "\010high[i] = pack_halves(y.x, y.y);\0"
-    "\010const float2 rest = (y - unpack_halves(high[i])) * 2048;\0"
-    "\010low[i] = pack_halves(rest.x, rest.y);\0"
-    "void kiln_xgemm_skinny_cuta(long lines, long depth,\0"
-    "// X is op(B), of many columns; Y is op(A), of few rows. A line is a column of X or a row of Y.\0"
-    "// Y has been cut into halves, an element y of a line into y = 2^-e (high + 2^-11 low). A work-group\0"
-    "// multiplies 64 lines of X with 64 of Y, 64 of k at a time: 1 warp groups have 64 lines of X each,\0"
-    "// and cut them themselves. Up to 3 tiles are under way: of X, each warp copies what it cuts; of Y,\0"
-    "// one work-item fetches the tile, and a `full` barrier says that it is there. As many work-groups\0"
-    "// as run at once take tiles in turn. Of the tiles that do not make a whole turn, the steps are\0"
-    "// shared out evenly (stream-K, Osama et al. 2023); what a work-group has of such a tile is kept, to\0"
-    "// be added up later.\0"
-    "void kiln_xgemm_skinny_stream(long M, long N, long K,\0"
-    "\010__global const uchar *restrict packed_y, long packed_y_at,\0"
-    "\004__local float x_tiles[12288] __attribute__((aligned(16)));\0"
-}, {
-    "\004__local uchar y_tiles[49152] __attribute__((aligned(1024)));\0"
-    "\004const uint fulls = local_address(full), x_at = local_address(x_tiles);\0"
-    "\004const uint y_at = local_address(y_tiles);\0"
-    "\004const long x_lines = N, y_lines = (M + 63) / 64 * 64;\0"
-    "\004// Whether four elements may be copied at once.\0"
-    "\004const bool is_aligned = (((ulong) X | (ulong) (ldx * 4)) & 15) == 0;\0"
-    "\004__global const int *exponents = (__global const int *) (packed_y + packed_y_at * 4);\0"
-    "\004__global const uchar *pieces = (__global const uchar *) (exponents + 1 * y_lines);\0"
-    "\010for (int s = 0; s < 3; s++)\0"
-    "\010const long first_x = first_n, first_y = first_m;\0"
-    "\010// Where a line of Y is not cut, no line of X is.\0"
-    "\010for (int i = item; i < 64; i += 128)\0"
-    "\014is_plain |= exponents[first_y + i] == 1000;\0"
-    "\010// The first line of the warp's, and how many are left from there on.\0"
-    "\010const long own = first_x + item / 32 * 16;\0"
-    "\010const int num_own = x_lines - own;\0"
-    "\010__global const float *own_x = X + own;\0"
-    "\010// Sums are times 2^(e of the line of Y) and 2^r, where r is the exponent of the largest\0"
-    "\010// element of a line of X so far.\0"
-    "\010int r[2] = { is_plain ? 0 : 300, is_plain ? 0 : 300 };\0"
-    "\010// A step is asked for 2 steps before it is multiplied.\0"
-    "\010for (int now = -2; now < num; now++) {\0"
-    "\014const int t = now + 2;\0"
-    "\014float2 x[16];\0"
-    "\014float scale[2];\0"
-    "\014int e[2];\0"
-    "\014uint refuses = is_plain;\0"
-    "\014if (now >= 0) {\0"
-    "\020asm volatile(\"cp.async.wait_group 1;\" ::: \"memory\");\0"
-    "\020read_x(x, x_tiles + stage * 4096 + item / 32 * 1024);\0"
-    "\020float before[2];\0"
-    "\024e[h] = exponent_of_x(x, h, r[h], &refuses);\0"
-    "\024const int least = is_plain ? 0 : min(r[h], e[h]);\0"
-    "\024before[h] = power(least - r[h]);\0"
-    "\024scale[h] = power(least - e[h]);\0"
-    "\024r[h] = least;\0"
-    "\020if (before[0] != 1 || before[1] != 1)\0"
-    "\030c[i] *= before[i / 2 % 2];\0"
-    "\020// Here all have read the tile of Y before this one.\0"
-    "\020refuses = any_worker(refuses);\0"
-    "\020const uint place = (stage + min(t, 2)) % 3;\0"
-    "\020if (item == 0)\0"
-    "\024fetch_y(y_at + place * 16384, fulls + 8 * place,\0"
-    "\034pieces + (step * (y_lines / 8) + first_y / 8) * 2048);\0"
-    "\020const uint x_to = x_at + (place * 64 + item / 32 * 16) * 256;\0"
-    "\020__global const float *from = own_x + (long) step * 64 * ldx;\0"
-    "\020const int depth = (int) K - step * 64;\0"
-    "\020if (num_own < 16 || depth < 64)\0"
-    "\024copy_some(x_to, from, ldx, num_own, depth);\0"
-    "\020else if (is_aligned)\0"
-    "\024copy_fours(x_to, from, ldx);\0"
-    "\024copy_ones(x_to, from, ldx);\0"
-    "\014asm volatile(\"cp.async.commit_group;\" ::: \"memory\");\0"
-    "\014if (now < 0)\0"
-    "\014if (refuses) {\0"
-    "\020__local uchar *y_tile = y_tiles + stage * 16384;\0"
-    "\020for (uint eight = item / 32; eight < 8; eight += 4) {\0"
-    "\024const int of_y = exponents[first_y + eight * 8 + lane % 8];\0"
-    "\024restore(y_tile + eight * 2048, eight, is_plain ? of_y : 0, lane);\0"
-    "\020float sums[32];\0"
-    "\024sums[i] = 0;\0"
-    "\020for (int i = 0; i < 16; i++)\0"
-    "\024x[i] *= as_float((min(r[i % 2], 126) + 127) << 23);\0"
-    "\020for (uint quarter = 0; quarter < 4; quarter++)\0"
-    "\024for (int i = 0; i < 16; i++) {\0"
-    "\030const uint k = i / 4 * 16 + i / 2 % 2 * 8 + quarter * 2 + i % 2;\0"
-    "\030const uint from = lane / 4 * 4 + quarter;\0"
-    "\030const float x_0 = of_lane(i % 2 ? x[i - 1].y : x[i].x, from);\0"
-    "\030const float x_1 = of_lane(i % 2 ? x[i].y : x[i + 1].x, from);\0"
-    "\030for (uint j = 0; j < 8; j++) {\0"
-    "\034const float2 y = *(__local const float2 *) (y_tile + j * 2048 + (k ^ j\0"
-    "\037     % 4) * 32\0"
-    "\037     + lane % 4 * 8);\0"
-    "\034sums[4 * j] += x_0 * y.x;\0"
-    "\034sums[4 * j + 1] += x_0 * y.y;\0"
-    "\034sums[4 * j + 2] += x_1 * y.x;\0"
-    "\034sums[4 * j + 3] += x_1 * y.y;\0"
-    "\024c[i] += sums[i];\0"
-    "\020// The low word of a descriptor (PTX ISA, \"matrix descriptor\"): the address of the\0"
-    "\020// high pieces, and 128 bytes from eight k to the next. The low pieces lie 1024\0"
-    "\020// bytes further on.\0"
-    "\020const uint y = (y_at + stage * 16384) >> 4 | 8 << 16;\0"
-    "\020uint high[4][4], low[4][4];\0"
-    "\020float h[32], l[32];\0"
-    "\024cut_x(x + 4 * s, e, high[s], low[s]);\0"
-    "\020multiply_first(h, high[0], y);\0"
-    "\020multiply_first(l, high[0], y + 64);\0"
-    "\020multiply(l, low[0], y);\0"
-    "\020for (int s = 1; s < 4; s++) {\0"
-    "\024multiply(h, high[s], y + s * 16);\0"
-    "\024multiply(l, high[s], y + s * 16 + 64);\0"
-    "\024multiply(l, low[s], y + s * 16);\0"
-    "\020settle(h);\0"
-    "\024c[i] += (h[i] + l[i] * 0x1p-11f) * scale[i / 2 % 2];\0"
-    "\010if (!is_plain)\0"
-    "\020const int both = r[i / 2 % 2] + exponents[first_y + lane % 4 * 2 + i / 4 * 8 + i\0"
-    "\020c[i] = scaled(c[i], clamp(-both, -252, 252));\0"
-}, {
-    "\014for (int i = 0; i < 32; i += 4)\0"
-    "\020*(__global float4 *) (part + i * 128) = (float4) (c[i], c[i + 1], c[i + 2],\0"
-    "\010for (int i = 0; i < 32; i++) {\0"
-    "\014const long row = first_m + lane % 4 * 2 + i / 4 * 8 + i % 2;\0"
-    "\020put_column(c[i], C + row * ldc, first_n + item / 32 * 16 + lane / 4 + i / 2 % 2 * 8,\0"
-    "\030N,\0"
-    "\030alpha, beta);\0"
-    "void kiln_xgemm_skinny_add(long M, long N, long K,\0"
-    "\014// Work-groups that run together share rows and columns: 16 rows of tiles at a time.\0"
-    "\014const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\0"
-    "\014const uint band_rows = min(tiles_m - band, (uint) 16);\0"
-    "\014for (int u = 0; u < 4; u++) {\0"
-    "\020const long row = first_m + e / 4 * 8 + item % 4 * 2 + e % 2;\0"
-    "\020const long col = first_n + item / 32 * 16 + item % 32 / 4 + e / 2 % 2 * 8;\0"
-    "\014const long row = first_m + e / 4 * 8 + item % 4 * 2 + e % 2;\0"
-    "\014const long col = first_n + item / 32 * 16 + item % 32 / 4 + e / 2 % 2 * 8;\0"
-    "// Where a k of a line is among a warp's elements. Eight k side by side are in another place in each\0"
-    "// of four lines, so that work-items meet in few banks.\0"
-    "\004return line * 64 + (k / 8 ^ line % 4) * 8 + k % 8;\0"
-    "\004const uint line = lane / 32, k = lane % 32;\0"
-    "\004X += line * ldx + k;\0"
-    "\004for (uint i = 0; i < 16; i += 1, X += 1 * ldx)\0"
-    "\010for (uint part = 0; part < 64; part += 32)\0"
-    "\014copy_1(to + x_place(line + i, k + part) * 4, X + part);\0"
-    "\004const uint line = lane / 16, k = lane % 16 * 4;\0"
-    "\004for (uint i = 0; i < 16; i += 2, X += 2 * ldx)\0"
-    "\010for (uint part = 0; part < 64; part += 64)\0"
-    "\014copy_4(to + x_place(line + i, k + part) * 4, X + part);\0"
-    "\010const uint line = i / 2, k = i % 2 * 32 + lane;\0"
-    "\010__global const float *from = X + line * ldx + k;\0"
-    "\010x[i] = *(__local const float2 *) (from + x_place(line, k));\0"
-    "\010__global const float *own_x = X + own * ldx;\0"
-    "\020__global const float *from = own_x + (long) step * 64;\0"
-    "static void settle(float c[64])\0"
-    "\014\"+f\"(c[31]), \"+f\"(c[32]), \"+f\"(c[33]), \"+f\"(c[34]), \"+f\"(c[35]), \"+f\"(c[36]),\0"
-    "\014\"+f\"(c[37]), \"+f\"(c[38]), \"+f\"(c[39]), \"+f\"(c[40]), \"+f\"(c[41]), \"+f\"(c[42]),\0"
-    "\014\"+f\"(c[43]), \"+f\"(c[44]), \"+f\"(c[45]), \"+f\"(c[46]), \"+f\"(c[47]), \"+f\"(c[48]),\0"
-    "\014\"+f\"(c[49]), \"+f\"(c[50]), \"+f\"(c[51]), \"+f\"(c[52]), \"+f\"(c[53]), \"+f\"(c[54]),\0"
-    "\014\"+f\"(c[55]), \"+f\"(c[56]), \"+f\"(c[57]), \"+f\"(c[58]), \"+f\"(c[59]), \"+f\"(c[60]),\0"
-    "\014\"+f\"(c[61]), \"+f\"(c[62]), \"+f\"(c[63]) :: \"memory\");\0"
-    "// c += a b, or c = a b, for 64 x 16, 16 x 128 and 64 x 128, asynchronously, by the low words of\0"
-    "static void multiply(float c[64], uint a, uint b)\0"
-    "static void multiply_first(float c[64], uint a, uint b)\0"
-    "\014\"%64, %65, 0, 1, 1, 0, 0;\" :\0"
-    "\004const long b_padded = (b_lines + 127) / 128 * 128;\0"
-    "\004const long padded = (lines + 127) / 128 * 128;\0"
-    "// 2^-11 low). A work-group computes 64 x 128 of C; tiles of both pieces, 64 deep, are fetched into\0"
-    "// local memory, up to 4 at a time, and a tile's `full` barrier says that it is there. One\0"
-    "\004const long b_lines = (N + 127) / 128 * 128;\0"
-    "\020mbarrier_expect(fulls + 8 * s, 49152);\0"
-    "\020fetch_bytes(b_at + s * 32768, b_pieces\0"
-    "\030+ (step * (b_lines / 8) + first_n / 8) * 2048, 32768,\0"
-    "\010for (int i = item; i < 128; i += 128) {\0"
-    "\014if (i < 64)\0"
-    "\020is_plain |= a_exponents[first_m + i] == 1000;\0"
-    "\014if (i < 128)\0"
-    "\020is_plain |= b_exponents[first_n + i] == 1000;\0"
-    "\014float sums[64];\0"
-    "\014for (int i = 0; i < 64; i++)\0"
-    "\020__local uchar *b_tile = b_tiles + stage * 32768;\0"
-    "\020for (uint g = warp; g < 24; g += 4) {\0"
-    "\024for (int i = 0; i < 64; i++) {\0"
-    "\024for (uint j = 0; j < 16; j++) {\0"
-    "\020if (++stage == 4) {\0"
-    "\014float h[64];\0"
-    "\020float l[64];\0"
-    "\020for (int i = 0; i < 64; i++)\0"
-    "\024const uint b = (b_at + stage * 32768) >> 4 | 8 << 16;\0"
-    "\030mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\0"
-    "\024for (int i = 0; i < 64; i++)\0"
-    "\024if (++stage == 4) {\0"
-    "\014for (int i = 0; i < 64; i++) {\0"
-    "\014for (int j = 0; j < 16; j += 4) {\0"
-    "static void settle(float c[8])\0"
-    "\014\"+f\"(c[6]), \"+f\"(c[7]) :: \"memory\");\0"
-    "// c += a b, or c = a b, for 64 x 16, 16 x 16 and 64 x 16, asynchronously: a in registers, b by the\0"
-    "static void multiply(float c[8], const uint a[4], uint b)\0"
-    "\004asm volatile(\"//@wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16 \"\0"
-    "\014\"{%0, %1, %2, %3, %4, %5, %6, %7}, \"\0"
-    "\014\"{%8, %9, %10, %11}, %12, 1, 1, 1, 0;\" :\0"
-    "\024\"+f\"(c[7]) :\0"
-    "static void multiply_first(float c[8], const uint a[4], uint b)\0"
-}, {
-    "\014\"{%8, %9, %10, %11}, %12, 0, 1, 1, 0;\" :\0"
-    "\004mbarrier_expect(full, 4096);\0"
-    "\004fetch_bytes(to, from, 4096, full);\0"
-    "\004return work + padded * 196 + (k / 64 * (padded / 8) + line / 8) * 2048\0"
-    "// Looks at op(X), whose lines are rows of op(A) or columns of op(B).\0"
-    "void kiln_xgemm_skinny_looka(long lines, long depth,\0"
-    "\004const long padded = (lines + 15) / 16 * 16;\0"
-    "\004for (long task = get_group_id(0); task < padded / 8 * 16; task += get_num_groups(0)) {\0"
-    "\010const long first = task / 16 * 8, part = task % 16;\0"
-    "\010// A part of K is a whole number of tiles.\0"
-    "\010const long tiles_k = (depth + 63) / 64, begin = tiles_k * part / 16 * 64;\0"
-    "\010const long next = tiles_k * (part + 1) / 16 * 64, end = min(next, depth);\0"
-    "\010__global uint *heads = (__global uint *) work + padded + first + get_local_id(0) % 8;\0"
-    "\010if (get_local_id(0) < 8) {\0"
-    "\014heads[3 * part * padded] = look.most;\0"
-    "\014heads[(3 * part + 1) * padded] = look.ranks;\0"
-    "\014heads[(3 * part + 2) * padded] = look.num;\0"
-    "\010uint most = 0;\0"
-    "\010ulong ranks = 0, num = 0;\0"
-    "\010for (int i = 0; i < 16; i++) {\0"
-    "\014most = max(most, heads[3 * i * padded]);\0"
-    "\014ranks += heads[(3 * i + 1) * padded];\0"
-    "\014num += heads[(3 * i + 2) * padded];\0"
-    "\010const int e = exponent_of(most, ranks, num, depth);\0"
-    "\010if (part == 0 && get_local_id(0) < 8)\0"
-    "// multiplies 64 lines of X with 16 of Y, 64 of k at a time: 1 warp groups have 64 lines of X each,\0"
-    "\004__local uchar y_tiles[12288] __attribute__((aligned(1024)));\0"
-    "\004const uint tiles = ((uint) M + 15) / 16 * (((uint) N + 63) / 64);\0"
-    "\004const long x_lines = N, y_lines = (M + 15) / 16 * 16;\0"
-    "\004__global const uchar *pieces = (__global const uchar *) (exponents + 49 * y_lines);\0"
-    "\010for (int i = item; i < 16; i += 128)\0"
-    "\010float c[8];\0"
-    "\024for (int i = 0; i < 8; i++)\0"
-    "\024fetch_y(y_at + place * 4096, fulls + 8 * place,\0"
-    "\020__local uchar *y_tile = y_tiles + stage * 4096;\0"
-    "\020for (uint eight = item / 32; eight < 2; eight += 4) {\0"
-    "\020float sums[8];\0"
-    "\020for (int i = 0; i < 8; i++)\0"
-    "\030for (uint j = 0; j < 2; j++) {\0"
-    "\020const uint y = (y_at + stage * 4096) >> 4 | 8 << 16;\0"
-    "\020float h[8], l[8];\0"
-    "\014for (int i = 0; i < 8; i++) {\0"
-    "\014for (int i = 0; i < 8; i += 4)\0"
-    "\010for (int i = 0; i < 8; i++) {\0"
-    "\010const uint tiles = ((uint) M + 15) / 16 * (((uint) N + 63) / 64);\0"
-    "\014\"bar.red.or.pred all, 1, 256, mine;\\n\"\0"
-    "\004const long a_padded = (a_lines + 127) / 128 * 128;\0"
-    "// 2^-11 low). A work-group computes 128 x 128 of C; tiles of both pieces, 64 deep, are fetched into\0"
-    "// local memory, up to 3 at a time, and a tile's `full` barrier says that it is there. One\0"
-    "// work-item fetches; 2 warp groups multiply, 64 rows of C each, and say by the `empty` barrier when\0"
-    "\004__local float rows[2048];\0"
-    "\004const long a_lines = (M + 127) / 128 * 128;\0"
-    "\020mbarrier_expect(fulls + 8 * s, 65536);\0"
-    "\020fetch_bytes(a_at + s * 32768, a_pieces\0"
-    "\030+ (step * (a_lines / 8) + first_m / 8) * 2048, 32768,\0"
-    "\010for (int i = item; i < 128; i += 256) {\0"
-    "\020__local uchar *a_tile = a_tiles + stage * 32768;\0"
-    "\020for (uint g = warp; g < 32; g += 8) {\0"
-    "\024const bool is_a = g < 16;\0"
-    "\024const uint lines = is_a ? g : g - 16;\0"
-    "\020asm volatile(\"bar.sync 2, 256;\" ::: \"memory\");\0"
-    "\020if (++stage == 3) {\0"
-    "\024const uint a = (a_at + stage * 32768 + group * 16384) >> 4 | 8 << 16;\0"
-    "\030mbarrier_arrive(empties + 8 * (stage == 0 ? 2 : stage - 1));\0"
-    "\024if (++stage == 3) {\0"
-    "static void put_pair(float x, float y, __global float *out, long col, long N, float alpha,\0"
-    "\010z += beta * *(__global float2 *) (out + col);\0"
-    "\004*(__global float2 *) (out + col) = z;\0"
-    "void kiln_xgemm_skinny_lookb(long lines, long depth,\0"
-    "void kiln_xgemm_skinny_cutb(long lines, long depth,\0"
-    "// X is op(A), of many rows; Y is op(B), of few columns. A line is a row of X or a column of Y.\0"
-    "\004const long x_lines = M, y_lines = (N + 63) / 64 * 64;\0"
-    "\010const long first_x = first_m, first_y = first_n;\0"
-    "\010const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 7;\0"
-    "\004__local float rows[512];\0"
-    "\004const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 15) / 16);\0"
-    "\004const long x_lines = M, y_lines = (N + 15) / 16 * 16;\0"
-    "\004const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 15) / 16;\0"
-    "\010// A warp puts 8 rows and 16 columns after the other into local memory, and stores them row\0"
-    "\010__local float *eight = rows + item / 32 * 128;\0"
-    "\014for (int j = 0; j < 2; j += 2) {\0"
-}, {
-    "\020for (int b = 0; b < 2; b++)\0"
-    "\024*(__local float2 *) (eight + lane / 4 * 16 + (b ^ lane / 4 % 2) * 8\0"
-    "\024const uint r = i * 2 + lane / 16, column = lane % 16;\0"
-    "\030put_column(eight[r * 16 + (column / 8 ^ r % 2) * 8 + column % 8],\0"
-    "\010const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 15) / 16);\0"
-    "\014const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 15) / 16;\0"
-    "\014\"bar.red.or.pred all, 1, 384, mine;\\n\"\0"
-    "\004uint4 high[1], low[1];\0"
-    "\004for (int i = 0; i < 1; i++) {\0"
-    "\010low[i] = *(__local const uint4 *) (eight + 512 + i * 512 + lane * 16);\0"
-    "\014\"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"l\"((ulong) 64 << 32 | b));\0"
-    "\004mbarrier_expect(full, 8192);\0"
-    "\004fetch_bytes(to, from, 8192, full);\0"
-    "// Eight elements of a line along k: the high pieces, and the low ones times 2^11 512 bytes\0"
-    "\004*(__global uint4 *) (to + 512) = (uint4) (low[0], low[1], low[2], low[3]);\0"
-    "\004return work + padded * 4 + (k / 32 * (padded / 8) + line / 8) * 1024\0"
-    "\014+ k % 32 / 8 * 128 + line % 8 * 16;\0"
-    "\004return line * 32 + (k / 8 ^ line % 4) * 8 + k % 8;\0"
-    "// Brings 32 k of 16 lines, all of which are there, four elements at a time or one.\0"
-    "\010for (uint part = 0; part < 32; part += 32)\0"
-    "\004const uint line = lane / 8, k = lane % 8 * 4;\0"
-    "\004for (uint i = 0; i < 16; i += 4, X += 4 * ldx)\0"
-    "\010const uint line = i, k = i % 1 * 32 + lane;\0"
-    "static void read_x(float2 x[8], __local const float *from)\0"
-    "\004for (uint i = 0; i < 8; i++) {\0"
-    "static int exponent_of_x(const float2 x[8], int h, int before, uint *refuses)\0"
-    "\004for (int i = h; i < 8; i += 2)\0"
-    "\010const long begin = 0, end = depth, next = (depth + 31) / 32 * 32;\0"
-    "// multiplies 192 lines of X with 64 of Y, 32 of k at a time: 3 warp groups have 64 lines of X each,\0"
-    "// one work-item fetches the tile, and a `full` barrier says that it is there.\0"
-    "void kiln_xgemm_skinny_multiply(long M, long N, long K,\0"
-    "\010__global const uchar *restrict packed_y, long packed_y_at, float alpha, float beta,\0"
-    "\004__local float x_tiles[18432] __attribute__((aligned(16)));\0"
-    "\004__local uchar y_tiles[24576] __attribute__((aligned(1024)));\0"
-    "\004__local float rows[3072];\0"
-    "\004const int first_m = tile_m * 192, first_n = tile_n * 64;\0"
-    "\010for (int i = item; i < 64; i += 384)\0"
-    "\014float2 x[8];\0"
-    "\020read_x(x, x_tiles + stage * 6144 + item / 32 * 512);\0"
-    "\024fetch_y(y_at + place * 8192, fulls + 8 * place,\0"
-    "\034pieces + (step * (y_lines / 8) + first_y / 8) * 1024);\0"
-    "\020const uint x_to = x_at + (place * 192 + item / 32 * 16) * 128;\0"
-    "\020__global const float *from = own_x + (long) step * 32;\0"
-    "\020const int depth = (int) K - step * 32;\0"
-    "\020if (num_own < 16 || depth < 32)\0"
-    "\020__local uchar *y_tile = y_tiles + stage * 8192;\0"
-    "\020for (uint eight = item / 32; eight < 8; eight += 12) {\0"
-    "\024restore(y_tile + eight * 1024, eight, is_plain ? of_y : 0, lane);\0"
-    "\020asm volatile(\"bar.sync 2, 384;\" ::: \"memory\");\0"
-    "\024for (int i = 0; i < 8; i++) {\0"
-    "\034const float2 y = *(__local const float2 *) (y_tile + j * 1024 + (k ^ j\0"
-    "\020// high pieces, and 128 bytes from eight k to the next. The low pieces lie 512 bytes\0"
-    "\020// further on.\0"
-    "\020const uint y = (y_at + stage * 8192) >> 4 | 8 << 16;\0"
-    "\020uint high[2][4], low[2][4];\0"
-    "\020for (int s = 0; s < 2; s++)\0"
-    "\020multiply_first(l, high[0], y + 32);\0"
-    "\020for (int s = 1; s < 2; s++) {\0"
-    "\024multiply(l, high[s], y + s * 16 + 32);\0"
-    "\004return (k % 2 * 16 + k / 2) * 16 + (line ^ k / 4 % 2 * 8);\0"
-    "\004for (uint i = 0; i < 32; i += 2, X += 2 * ldx)\0"
-    "\004for (uint i = 0; i < 32; i += 8, X += 8 * ldx)\0"
-    "\020__global const float *from = own_x + (long) step * 32 * ldx;\0"
-    "// 2^-11 low). A work-group computes 128 x 64 of C; tiles of both pieces, 64 deep, are fetched into\0"
-    "__kernel __attribute__((reqd_work_group_size(288, 1, 1)))\0"
-    "\020for (uint g = warp; g < 24; g += 8) {\0"
-    "static void settle(float c[96])\0"
-    "\014\"+f\"(c[61]), \"+f\"(c[62]), \"+f\"(c[63]), \"+f\"(c[64]), \"+f\"(c[65]), \"+f\"(c[66]),\0"
-    "\014\"+f\"(c[67]), \"+f\"(c[68]), \"+f\"(c[69]), \"+f\"(c[70]), \"+f\"(c[71]), \"+f\"(c[72]),\0"
-    "\014\"+f\"(c[73]), \"+f\"(c[74]), \"+f\"(c[75]), \"+f\"(c[76]), \"+f\"(c[77]), \"+f\"(c[78]),\0"
-    "\014\"+f\"(c[79]), \"+f\"(c[80]), \"+f\"(c[81]), \"+f\"(c[82]), \"+f\"(c[83]), \"+f\"(c[84]),\0"
-    "\014\"+f\"(c[85]), \"+f\"(c[86]), \"+f\"(c[87]), \"+f\"(c[88]), \"+f\"(c[89]), \"+f\"(c[90]),\0"
-    "\014\"+f\"(c[91]), \"+f\"(c[92]), \"+f\"(c[93]), \"+f\"(c[94]), \"+f\"(c[95]) :: \"memory\");\0"
-}, {
-    "// c += a b, or c = a b, for 64 x 16, 16 x 192 and 64 x 192, asynchronously, by the low words of\0"
-    "static void multiply(float c[96], uint a, uint b)\0"
-    "static void multiply_first(float c[96], uint a, uint b)\0"
-    "\014\"%96, %97, 0, 1, 1, 0, 0;\" :\0"
-    "\004const long b_padded = (b_lines + 191) / 192 * 192;\0"
-    "\004const long padded = (lines + 191) / 192 * 192;\0"
-    "// 2^-11 low). A work-group computes 128 x 192 of C; tiles of both pieces, 64 deep, are fetched into\0"
-    "// local memory, up to 2 at a time, and a tile's `full` barrier says that it is there. One\0"
-    "void kiln_xgemm_halves_stream(long M, long N, long K,\0"
-    "\010__global const uchar *restrict packed_b, long packed_b_at,\0"
-    "\004__local ulong full[2];\0"
-    "\004__local ulong empty[2];\0"
-    "\004const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 191) / 192);\0"
-    "\004const long b_lines = (N + 191) / 192 * 192;\0"
-    "\010for (int s = 0; s < 2; s++) {\0"
-    "\014const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 191) / 192;\0"
-    "\014const int first_m = tile_m * 128, first_n = tile_n * 192;\0"
-    "\020mbarrier_expect(fulls + 8 * s, 81920);\0"
-    "\020fetch_bytes(b_at + s * 49152, b_pieces\0"
-    "\030+ (step * (b_lines / 8) + first_n / 8) * 2048, 49152,\0"
-    "\020if (++s == 2) {\0"
-    "\004const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 191) / 192;\0"
-    "\004const int first_m = tile_m * 128, first_n = tile_n * 192;\0"
-    "\010for (int i = item; i < 192; i += 256) {\0"
-    "\014if (i < 192)\0"
-    "\014float sums[96];\0"
-    "\014for (int i = 0; i < 96; i++)\0"
-    "\020__local uchar *b_tile = b_tiles + stage * 49152;\0"
-    "\020for (uint g = warp; g < 40; g += 8) {\0"
-    "\024for (int i = 0; i < 96; i++) {\0"
-    "\024for (uint j = 0; j < 24; j++) {\0"
-    "\020if (++stage == 2) {\0"
-    "\014float h[96];\0"
-    "\020// The low words of descriptors (PTX ISA, \"matrix descriptor\"): the address of the\0"
-    "\020const uint a = (a_at + stage * 32768 + group * 16384) >> 4 | 8 << 16;\0"
-    "\020const uint b = (b_at + stage * 49152) >> 4 | 8 << 16;\0"
-    "\020multiply_first(h, a, b + 64);\0"
-    "\020multiply(h, a + 64, b);\0"
-    "\024multiply(h, a + s * 16, b + s * 16 + 64);\0"
-    "\024multiply(h, a + s * 16 + 64, b + s * 16);\0"
-    "\020for (int i = 0; i < 96; i++)\0"
-    "\024c[i] += h[i] * 0x1p-11f;\0"
-    "\020multiply_first(h, a, b);\0"
-    "\020for (int s = 1; s < 4; s++)\0"
-    "\024multiply(h, a + s * 16, b + s * 16);\0"
-    "\024c[i] += h[i];\0"
-    "\014for (int i = 0; i < 96; i++) {\0"
-    "\014for (int j = 0; j < 24; j += 4) {\0"
-    "\014if (num > 0 && item % 128 == 0)\0"
-    "void kiln_xgemm_halves_add(long M, long N, long K,\0"
-    "static void settle(float c[24])\0"
-    "\014\"+f\"(c[19]), \"+f\"(c[20]), \"+f\"(c[21]), \"+f\"(c[22]), \"+f\"(c[23]) :: \"memory\");\0"
-    "// c += a b, or c = a b, for 64 x 16, 16 x 48 and 64 x 48, asynchronously: a in registers, b by the\0"
-    "static void multiply(float c[24], const uint a[4], uint b)\0"
-    "\004asm volatile(\"//@wgmma.mma_async.sync.aligned.m64n48k16.f32.f16.f16 \"\0"
-    "\014\"{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23}, \"\0"
-    "\014\"{%24, %25, %26, %27}, %28, 1, 1, 1, 0;\" :\0"
-    "\024\"+f\"(c[19]), \"+f\"(c[20]), \"+f\"(c[21]), \"+f\"(c[22]), \"+f\"(c[23]) :\0"
-    "static void multiply_first(float c[24], const uint a[4], uint b)\0"
-    "\014\"{%24, %25, %26, %27}, %28, 0, 1, 1, 0;\" :\0"
-    "\004mbarrier_expect(full, 12288);\0"
-    "\004fetch_bytes(to, from, 12288, full);\0"
-    "\004const long padded = (lines + 47) / 48 * 48;\0"
-    "// multiplies 64 lines of X with 48 of Y, 64 of k at a time: 1 warp groups have 64 lines of X each,\0"
-    "\004__local uchar y_tiles[36864] __attribute__((aligned(1024)));\0"
-    "\004const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 47) / 48);\0"
-    "\004const long x_lines = M, y_lines = (N + 47) / 48 * 48;\0"
-    "\004const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 47) / 48;\0"
-    "\004const int first_m = tile_m * 64, first_n = tile_n * 48;\0"
-    "\010for (int i = item; i < 48; i += 128)\0"
-    "\010float c[24];\0"
-    "\010for (int i = 0; i < 24; i++)\0"
-    "\024for (int i = 0; i < 24; i++)\0"
-    "\024fetch_y(y_at + place * 12288, fulls + 8 * place,\0"
-    "\020__local uchar *y_tile = y_tiles + stage * 12288;\0"
-    "\020for (uint eight = item / 32; eight < 6; eight += 4) {\0"
-    "\020float sums[24];\0"
-    "\020for (int i = 0; i < 24; i++)\0"
-    "\030for (uint j = 0; j < 6; j++) {\0"
-    "\020const uint y = (y_at + stage * 12288) >> 4 | 8 << 16;\0"
-    "\020float h[24], l[24];\0"
-    "\014for (int i = 0; i < 24; i++) {\0"
-    "\014__global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 3072;\0"
-    "\014for (int i = 0; i < 24; i += 4)\0"
-    "\014for (int j = 0; j < 6; j += 2) {\0"
-    "\010const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 47) / 48);\0"
-}, {
-    "\010const uint each = min(adders / max(tiles - whole, 1U), 24U);\0"
-    "\014const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 47) / 48;\0"
-    "\014const int first_m = tile_m * 64, first_n = tile_n * 48;\0"
-    "\004__global const float *parts = work + parts_at + 2 * (ulong) told[1] * 3072;\0"
-    "\004if (num <= 8 || told[3] < 6) {\0"
-    "\010for (uint at = told[2] * 256 + adder; at < 768; at += told[3] * 256) {\0"
-    "\034: part[(p + q == 0 ? 1 : 2 * (p + q)) * 768];\0"
-    "\004for (uint at = told[2]; at < 24; at += told[3]) {\0"
-    "\024part[u] = *(__global const float4 *) (parts + piece * 3072\0"
-    "\004const uint tiles = ((uint) M + 47) / 48 * (((uint) N + 63) / 64);\0"
-    "\004const long x_lines = N, y_lines = (M + 47) / 48 * 48;\0"
-    "\004const uint tiles_m = ((uint) M + 47) / 48, tiles_n = ((uint) N + 63) / 64;\0"
-    "\004const int first_m = tile_m * 48, first_n = tile_n * 64;\0"
-    "\010for (int i = 0; i < 24; i++) {\0"
-    "\010const uint tiles = ((uint) M + 47) / 48 * (((uint) N + 63) / 64);\0"
-    "\014const uint tiles_m = ((uint) M + 47) / 48, tiles_n = ((uint) N + 63) / 64;\0"
-    "\014const int first_m = tile_m * 48, first_n = tile_n * 64;\0"
-    "\014\"l\"((ulong) 64 << 32 | a), \"l\"((ulong) 64 << 32 | b));\0"
-    "\014const long begin = 0, end = depth, next = (depth + 31) / 32 * 32;\0"
-    "// 2^-11 low). A work-group computes 128 x 192 of C; tiles of both pieces, 32 deep, are fetched into\0"
-    "// local memory, up to 5 at a time, and a tile's `full` barrier says that it is there. One\0"
-    "\004__local uchar b_tiles[122880] __attribute__((aligned(1024)));\0"
-    "\020mbarrier_expect(fulls + 8 * s, 40960);\0"
-    "\030+ (step * (a_lines / 8) + first_m / 8) * 1024, 16384,\0"
-    "\020fetch_bytes(b_at + s * 24576, b_pieces\0"
-    "\030+ (step * (b_lines / 8) + first_n / 8) * 1024, 24576,\0"
-    "\020__local uchar *b_tile = b_tiles + stage * 24576;\0"
-    "\024__local uchar *eight = (is_a ? a_tile : b_tile) + lines * 1024;\0"
-    "\020if (now % 4 == 0) {\0"
-    "\020for (uint k = 0; k < 32; k++) {\0"
-    "\030x[h] = *(__local const float *) (a_tile + lines * 1024 + (k ^ lines % 4)\0"
-    "\030const float2 y = *(__local const float2 *) (b_tile + j * 1024 + (k ^ j % 4)\0"
-    "\020const uint a = (a_at + stage * 16384 + group * 8192) >> 4 | 8 << 16;\0"
-    "\020const uint b = (b_at + stage * 24576) >> 4 | 8 << 16;\0"
-    "\020multiply_first(h, a, b + 32);\0"
-    "\020multiply(h, a + 32, b);\0"
-    "\024multiply(h, a + s * 16, b + s * 16 + 32);\0"
-    "\024multiply(h, a + s * 16 + 32, b + s * 16);\0"
-    "\020for (int s = 1; s < 2; s++)\0"
-    "\010const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 191) / 192);\0"
-    "\004const uint tiles = ((uint) M + 191) / 192 * (((uint) N + 63) / 64);\0"
-    "\004const uint tiles_m = ((uint) M + 191) / 192, tiles_n = ((uint) N + 63) / 64;\0"
-    "\014__global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 12288;\0"
-    "\010const uint tiles = ((uint) M + 191) / 192 * (((uint) N + 63) / 64);\0"
-    "\010const uint each = min(adders / max(tiles - whole, 1U), 96U);\0"
-    "\014const uint tiles_m = ((uint) M + 191) / 192, tiles_n = ((uint) N + 63) / 64;\0"
-    "\014const int first_m = tile_m * 192, first_n = tile_n * 64;\0"
-    "\004__global const float *parts = work + parts_at + 2 * (ulong) told[1] * 12288;\0"
-    "\004if (num <= 8 || told[3] < 24) {\0"
-    "\010for (uint at = told[2] * 256 + adder; at < 3072; at += told[3] * 256) {\0"
-    "\034: part[(p + q == 0 ? 1 : 2 * (p + q)) * 3072];\0"
-    "\004for (uint at = told[2]; at < 96; at += told[3]) {\0"
-    "\024part[u] = *(__global const float4 *) (parts + piece * 12288\0"
-    "void kiln_xgemmt_halves_cut(long a_lines, long a_depth,\0"
-    "void kiln_xgemmt_halves_cuta(long lines, long depth,\0"
-    "void kiln_xgemmt_halves_cutb(long lines, long depth,\0"
-    "void kiln_xgemmt_halves_multiply(long M, long N, long K,\0"
-    "\024const long2 stored = stored_columns(row, N, triangle);\0"
-    "\037 C + row * ldc, first_n + j * 8 + column, stored, alpha, beta);\0"
-    "\004return (uint2) (triangle % 2 == 0 ? 4 : 2, 3);\0"
-    "void kiln_xgemmt_halves_stream(long M, long N, long K,\0"
-    "\004const uint tiles = count_tiles(((uint) M + 127) / 128, ((uint) N + 191) / 192,\0"
-    "static void copy_element(uint to, __global const float2 *from, bool is_there)\0"
-    "// Begins to copy 16 lines of 16 elements, of which this work-item copies 1\0"
-    "static void copy_a(uint to, __global const float2 *from, long ld, uint lines, int cols, uint item)\0"
-    "\004for (uint i = 0; i < 64; i += 64) {\0"
-    "static void copy_b(uint to, __global const float2 *from, long ld, uint lines, int cols, uint item)\0"
-    "static float2 load(__global const float2 *p)\0"
-}, {
-    "static void store(float2 x, __global float2 *p)\0"
-    "// x times (re, im). A factor that is real multiplies each part alone, as real products do.\0"
-    "static float2 scaled(float2 x, float re, float im)\0"
-    "\004return im == 0 ? re * x : (float2) (re * x.x - im * x.y, re * x.y + im * x.x);\0"
-    "// C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.\0"
-    "static void put(float2 x, int is_conjugated, float alpha, float alpha_imag, float beta,\0"
-    "\010float beta_imag,\0"
-    "\010__global float2 *p)\0"
-    "\004x.y *= is_conjugated ? -1 : 1;\0"
-    "\004x = scaled(x, alpha, alpha_imag);\0"
-    "\004if (beta != 0 || beta_imag != 0)\0"
-    "\010x += scaled(load(p), beta, beta_imag);\0"
-    "\004store(x, p);\0"
-    "// x y + z, and x conj(y) + z.\0"
-    "static float2 multiply_add(float2 x, float2 y, float2 z)\0"
-    "\004return (float2) (z.x + x.x * y.x - x.y * y.y, z.y + x.x * y.y + x.y * y.x);\0"
-    "static float2 multiply_conjugate_add(float2 x, float2 y, float2 z)\0"
-    "\004return (float2) (z.x + x.x * y.x + x.y * y.y, z.y + x.y * y.x - x.x * y.y);\0"
-    "// Row and column, in its tile, of the e-th element that a work-item has.\0"
-    "static uint2 place_of(uint item, uint e)\0"
-    "\004const uint warp_m = warp % 1 * 16, warp_n = warp * 16;\0"
-    "\004const uint m = e / 4, n = e % 4;\0"
-    "\004const uint row = m * 8 + lane / 4;\0"
-    "\004const uint col = n / 2 * 8 + lane % 4 * 2 + n % 2;\0"
-    "\004return (uint2) (warp_m + row, warp_n + col);\0"
-    "// For NVIDIA's compute capability 8.0 and later; real part and imaginary part lie side by side.\0"
-    "// A work-group computes 16 x 32 of C, a warp 16 x 16 of it. Tiles of A and B, 16\0"
-    "void kiln_cgemm_interleaved_stream(long M, long N, long K,\0"
-    "\010__global float *work, long parts_at,\0"
-    "\010__global const float2 *restrict A, long a_offset, long lda,\0"
-    "\010__global const float2 *restrict B, long b_offset, long ldb, int conj_b, float alpha,\0"
-    "\020float alpha_imag, float beta, float beta_imag, int conj_a,\0"
-    "\010__global float2 *restrict C, long c_offset, long ldc)\0"
-    "\004const uint lane_m = lane / 4, lane_n = lane % 4;\0"
-    "\004// conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.\0"
-    "\004__global float2 *parts = (__global float2 *) (work + parts_at) + 2 * item;\0"
-    "\004const uint tiles = ((uint) M + 15) / 16 * (((uint) N + 31) / 32);\0"
-    "\010float2 c[2][4];\0"
-    "\010for (int e = 0; e < 8; e++)\0"
-    "\014c[e / 4][e % 4] = 0;\0"
-    "\020copy_a(a_at + stage * 2048, A + first_m * lda + k, lda, M - first_m, K - k, item);\0"
-    "\014if (conj_a == conj_b) {\0"
-    "\024float2 as[2][2], bs[2][4];\0"
-    "\024for (int m = 0; m < 2; m++) {\0"
-    "\030const float4 x = *(__local const float4 *) (a_tile + m * 1024\0"
-    "\037 + ((warp_m + lane_m) * 128 + lane_m * 16 ^ q * 16));\0"
-    "\030as[0][m] = x.s01, as[1][m] = x.s23;\0"
-    "\024for (int h = 0; h < 2; h++)\0"
-    "\030for (int n = 0; n < 4; n += 2) {\0"
-    "\034const uint k = 2 * q + h;\0"
-    "\034const float4 x = *(__local const float4 *) (b_tile + k * 128 + n / 4\0"
-    "\037     * 2048\0"
-    "\037     + (warp_n / 16 * 2048 + (warp_n / 2 % 8 + lane_n) * 16 ^ k % 8\0"
-    "\037             * 16\0"
-    "\037             ^ n / 2 % 2 * 64));\0"
-    "\034bs[h][n] = x.s01, bs[h][n + 1] = x.s23;\0"
-    "\034for (int m = 0; m < 2; m++)\0"
-    "\037 c[m][n] = multiply_add(as[h][m], bs[h][n], c[m][n]);\0"
-    "\037 c[m][n] = multiply_conjugate_add(as[h][m], bs[h][n], c[m][n]);\0"
-    "\010for (int e = 0; e < 8; e++) {\0"
-    "\014const float2 sum = c[e / 4][e % 4];\0"
-    "\014if (num < steps) {\0"
-    "\020__global float2 *part = parts + (2 * get_group_id(0) + (first == 0)) * 512;\0"
-    "\020part[e / 2 * 128 + e % 2] = sum;\0"
-    "\014const uint2 place = place_of(item, e);\0"
-    "\014const long row = first_m + place.x, col = first_n + place.y;\0"
-    "\014if (row < M && col < N)\0"
-    "\020put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);\0"
-    "void kiln_cgemm_interleaved_add(long M, long N, long K,\0"
-    "\010__global const float *restrict work, long parts_at, float alpha, float alpha_imag,\0"
-    "\020float beta, float beta_imag, int conj_a,\0"
-    "\004typedef float2 sum_t;\0"
-    "\010const uint tiles = ((uint) M + 15) / 16 * (((uint) N + 31) / 32);\0"
-    "\014const uint item = at % 64, first = at / 64 * 2;\0"
-    "\020const uint2 place = place_of(item, e);\0"
-    "\020const long row = first_m + place.x, col = first_n + place.y;\0"
-    "\020if (row < M && col < N)\0"
-    "\024put(all, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);\0"
-    "\020all += (float2) (sums[u][2 * adder], sums[u][2 * adder + 1]);\0"
-    "\014const uint item = element / 2 % 64;\0"
-    "\014const uint e = element / 128 * 2 + element % 2;\0"
-}, {
-    "\020put(all, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);\0"
-    "\004const uint col = n * 4 + lane % 4;\0"
-    "\024for (int n = 0; n < 4; n++) {\0"
-    "\030const float4 x = *(__local const float4 *) (b_tile + n * 512\0"
-    "\037 + ((warp_n + lane_n) * 128 + lane_n * 16 ^ q * 16 ^ n % 2 * 64));\0"
-    "\030bs[0][n] = x.s01, bs[1][n] = x.s23;\0"
-    "\004const uint row = m / 2 * 16 + lane / 4 * 2 + m % 2;\0"
-    "\020copy_a(a_at + stage * 2048, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
-    "\030for (int m = 0; m < 2; m += 2) {\0"
-    "\034const float4 x = *(__local const float4 *) (a_tile + k * 128 + m / 2\0"
-    "\037     + (warp_m / 16 * 2048 + lane_m * 16 ^ k % 8 * 16));\0"
-    "\034as[h][m] = x.s01, as[h][m + 1] = x.s23;\0"
-    "\004return vload2(0, (__global const float *) p);\0"
-    "\004vstore2(x, 0, (__global float *) p);\0"
-    "// x times i.\0"
-    "static float2 turned(float2 x)\0"
-    "\004return (float2) (x.y * -1, x.x);\0"
-    "// Straight from global memory, for any shape.\0"
-    "// A work-group of 8 x 8 work-items; each computes 2 x 2 of C in registers.\0"
-    "// Rows and columns past the end repeat the last one; what is computed from them is not stored.\0"
-    "__kernel __attribute__((reqd_work_group_size(8, 8, 1)))\0"
-    "void kiln_cgemm_direct_multiply(int M, int N, int K, float alpha, float alpha_imag, float beta,\0"
-    "\010float beta_imag, int conj_a, int conj_b,\0"
-    "\010__global const float2 *restrict A, int a_offset, int lda,\0"
-    "\010__global const float2 *restrict B, int b_offset, int ldb,\0"
-    "\010__global float2 *restrict C, int c_offset, int ldc)\0"
-    "\004const int row = (int) get_global_id(1) * 2;\0"
-    "\004const int col = (int) get_global_id(0) * 2;\0"
-    "\004if (row >= M || col >= N)\0"
-    "\004const float sign = conj_a == conj_b ? 1 : -1;\0"
-    "\004const float2 signs = (float2) (1, sign);\0"
-    "\004const int r0 = min(row, M - 1) * lda;\0"
-    "\004const int r1 = min(row + 1, M - 1) * lda;\0"
-    "\004const int s0 = min(col, N - 1);\0"
-    "\004const int s1 = min(col + 1, N - 1);\0"
-    "\004float2 c0_0 = 0, c0_1 = 0;\0"
-    "\004float2 c1_0 = 0, c1_1 = 0;\0"
-    "\004int k = 0;\0"
-    "\004for (; k < K; k++) {\0"
-    "\014__global const float2 *b = B + k * ldb;\0"
-    "\014const float2 b0 = load(b + s0);\0"
-    "\014const float2 b1 = load(b + s1);\0"
-    "\014const float2 p0 = b0 * signs, q0 = turned(p0);\0"
-    "\014const float2 p1 = b1 * signs, q1 = turned(p1);\0"
-    "\014__global const float2 *a = A + k;\0"
-    "\014const float2 a0 = load(a + r0);\0"
-    "\014c0_0 += a0.x * p0; c0_1 += a0.x * p1;\0"
-    "\014c0_0 += a0.y * q0; c0_1 += a0.y * q1;\0"
-    "\014const float2 a1 = load(a + r1);\0"
-    "\014c1_0 += a1.x * p0; c1_1 += a1.x * p1;\0"
-    "\014c1_0 += a1.y * q0; c1_1 += a1.y * q1;\0"
-    "\004// C = alpha c + beta C for the 2 x 2 block at (row, col).\0"
-    "\004if (row < M) {\0"
-    "\010__global float2 *out = C + row * ldc + col;\0"
-    "\010if (col < N)\0"
-    "\014put(c0_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\010if (col + 1 < N)\0"
-    "\014put(c0_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 1);\0"
-    "\004if (row + 1 < M) {\0"
-    "\010__global float2 *out = C + (row + 1) * ldc + col;\0"
-    "\014put(c1_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\014put(c1_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 1);\0"
-    "\004const int s0 = min(col, N - 1) * ldb;\0"
-    "\004const int s1 = min(col + 1, N - 1) * ldb;\0"
-    "\014__global const float2 *b = B + k;\0"
-    "\004const int r0 = min(row, M - 1);\0"
-    "\004const int r1 = min(row + 1, M - 1);\0"
-    "\014__global const float2 *a = A + k * lda;\0"
-    "\004const uint warp_m = warp % 1 * 32, warp_n = warp * 8;\0"
-    "\004const uint m = e / 2, n = e % 2;\0"
-    "// A work-group computes 32 x 32 of C, a warp 32 x 8 of it. Tiles of A and B, 16\0"
-    "void kiln_cgemm_interleaved_multiply(long M, long N, long K,\0"
-    "\010float2 c[4][2];\0"
-    "\014c[e / 2][e % 2] = 0;\0"
-    "\024float2 as[2][4], bs[2][2];\0"
-    "\024for (int m = 0; m < 4; m++) {\0"
-    "\030for (int n = 0; n < 2; n += 2) {\0"
-    "\030for (int n = 0; n < 2; n++)\0"
-    "\014const float2 sum = c[e / 2][e % 2];\0"
-    "\024for (int n = 0; n < 2; n++) {\0"
-    "\030for (int m = 0; m < 4; m += 2) {\0"
-    "\004for (uint i = 0; i < 32; i += 32) {\0"
-    "// A work-group computes 16 x 16 of C, a warp 16 x 16 of it. Tiles of A and B, 16\0"
-    "__kernel __attribute__((reqd_work_group_size(32, 1, 1)))\0"
-    "\004__local uchar both_tiles[12288] __attribute__((aligned(1024)));\0"
-    "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 6144;\0"
-    "\004const uint tiles = ((uint) M + 15) / 16 * (((uint) N + 15) / 16);\0"
-    "\004const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 15) / 16;\0"
-    "\020copy_b(b_at + stage * 2048, B + k * ldb + first_n, ldb, K - k, N - first_n, item);\0"
-}, {
-    "\020__global float2 *part = parts + (2 * get_group_id(0) + (first == 0)) * 256;\0"
-    "\020part[e / 2 * 64 + e % 2] = sum;\0"
-    "\010const uint tiles = ((uint) M + 15) / 16 * (((uint) N + 15) / 16);\0"
-    "\010const uint each = min(adders / max(tiles - whole, 1U), 4U);\0"
-    "\014const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 15) / 16;\0"
-    "\004__global const float *parts = work + parts_at + 2 * (ulong) told[1] * 512;\0"
-    "\004if (num <= 8 || told[3] < 1) {\0"
-    "\010for (uint at = told[2] * 256 + adder; at < 128; at += told[3] * 256) {\0"
-    "\034: part[(p + q == 0 ? 1 : 2 * (p + q)) * 128];\0"
-    "\014const uint item = at % 32, first = at / 32 * 2;\0"
-    "\004for (uint at = told[2]; at < 4; at += told[3]) {\0"
-    "\024part[u] = *(__global const float4 *) (parts + piece * 512\0"
-    "\014const uint item = element / 2 % 32;\0"
-    "\014const uint e = element / 64 * 2 + element % 2;\0"
-    "\020copy_b(b_at + stage * 2048, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
-    "\004const uint warp_m = warp % 1 * 32, warp_n = warp * 16;\0"
-    "// A work-group computes 32 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 16\0"
-    "\010float2 c[4][4];\0"
-    "\010for (int e = 0; e < 16; e++)\0"
-    "\024float2 as[2][4], bs[2][4];\0"
-    "\010for (int e = 0; e < 16; e++) {\0"
-    "// A work-group computes 32 x 64 of C, a warp 32 x 16 of it. Tiles of A and B, 16\0"
-    "\020__global float2 *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;\0"
-    "\020part[e / 2 * 256 + e % 2] = sum;\0"
-    "\004const uint warp_m = warp % 1 * 16, warp_n = warp * 8;\0"
-    "// A work-group computes 16 x 32 of C, a warp 16 x 8 of it. Tiles of A and B, 16\0"
-    "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 4096;\0"
-    "\010float2 c[2][2];\0"
-    "\010for (int e = 0; e < 4; e++)\0"
-    "\024float2 as[2][2], bs[2][2];\0"
-    "\010for (int e = 0; e < 4; e++) {\0"
-    "// The elements of x times i.\0"
-    "static float4 turned(float4 x)\0"
-    "\004// The parts change places, and what becomes the real one its sign.\0"
-    "\004const uint4 signs = (uint4) (0, 1U << 31, 0, 1U << 31);\0"
-    "\004x = as_float4(as_uint4(x) ^ signs);\0"
-    "\004return x.s1032;\0"
-    "static float4 load_vector(__global const float2 *p)\0"
-    "\004return vload4(0, (__global const float *) p);\0"
-    "static float2 product(float2 x, float2 y, float sign)\0"
-    "\004const float im = sign * y.y;\0"
-    "\004return (float2) (x.x * y.x - x.y * im, x.y * y.x + x.x * im);\0"
-    "// Each element of x times that of y.\0"
-    "static float4 products(float4 x, float4 y, float sign)\0"
-    "\004const float4 re = y.s0022, im = y.s1133;\0"
-    "\004return x * re + turned(x) * (sign * im);\0"
-    "static float2 total(float4 x)\0"
-    "\004return (float2) (e[0] + e[2], e[1] + e[3]);\0"
-    "static float4 load_aligned(__global const float2 *p)\0"
-    "// A work-group of 4 work-items along L and 32 along K has 8 x 4 of C.\0"
-    "void kiln_cgemm_thin_multiply(int L, int S, int K, float alpha, float alpha_imag, float beta,\0"
-    "\010__global const float2 *restrict X, int x_offset, int ldx,\0"
-    "\010__global const float2 *restrict Y, int y_offset, int ldy,\0"
-    "\004__local float2 part[2][128];\0"
-    "\004// conj(x) y is the conjugate of x conj(y): until C is stored, only Y is conjugated.\0"
-    "\004__global const float2 *y0 = Y + y_offset + min(s, S - 1);\0"
-    "\004__global const float2 *y1 = Y + y_offset + min(s + 1, S - 1);\0"
-    "\004__global const float2 *y2 = Y + y_offset + min(s + 2, S - 1);\0"
-    "\004__global const float2 *y3 = Y + y_offset + min(s + 3, S - 1);\0"
-    "\004__global const float2 *x0 = X + min(l, L - 1) * ldx;\0"
-    "\004__global const float2 *x1 = X + min(l + 1, L - 1) * ldx;\0"
-    "\014c0_0 += products(a0, b0, sign); c0_1 += products(a1, b0, sign);\0"
-    "\014c1_0 += products(a0, b1, sign); c1_1 += products(a1, b1, sign);\0"
-    "\014c2_0 += products(a0, b2, sign); c2_1 += products(a1, b2, sign);\0"
-    "\014c3_0 += products(a0, b3, sign); c3_1 += products(a1, b3, sign);\0"
-    "\014const float4 a0 = (float4) (load(x0 + k), load(x0 + k + 32));\0"
-    "\014const float4 a1 = (float4) (load(x1 + k), load(x1 + k + 32));\0"
-    "\014const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 32) * y_step));\0"
-    "\014const float4 b1 = (float4) (load(y1 + k * y_step), load(y1 + (k + 32) * y_step));\0"
-    "\014const float4 b2 = (float4) (load(y2 + k * y_step), load(y2 + (k + 32) * y_step));\0"
-    "\014const float4 b3 = (float4) (load(y3 + k * y_step), load(y3 + (k + 32) * y_step));\0"
-    "\010const float2 b0 = load(y0 + k * y_step);\0"
-    "\010const float2 b1 = load(y1 + k * y_step);\0"
-    "\010const float2 b2 = load(y2 + k * y_step);\0"
-    "\010const float2 b3 = load(y3 + k * y_step);\0"
-    "\010const float2 a0 = load(x0 + k);\0"
-}, {
-    "\010c0_0.s01 += product(a0, b0, sign); c1_0.s01 += product(a0, b1,\0"
-    "\020sign); c2_0.s01 += product(a0, b2, sign); c3_0.s01 += product(a0, b3, sign);\0"
-    "\010const float2 a1 = load(x1 + k);\0"
-    "\010c0_1.s01 += product(a1, b0, sign); c1_1.s01 += product(a1, b1,\0"
-    "\020sign); c2_1.s01 += product(a1, b2, sign); c3_1.s01 += product(a1, b3, sign);\0"
-    "\010const float2 sums[] = { part[0][item], part[1][item] };\0"
-    "\020put(sums[i], conj_a, alpha, alpha_imag, beta, beta_imag, C + (first + i) * ldc + s);\0"
-    "\020put(sums[i], conj_a, alpha, alpha_imag, beta, beta_imag,\0"
-    "\030C + (first + i) * ldc + s + 1);\0"
-    "\030C + (first + i) * ldc + s + 2);\0"
-    "\030C + (first + i) * ldc + s + 3);\0"
-    "\004__global const float2 *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
-    "\004__global const float2 *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
-    "\004__global const float2 *y2 = Y + y_offset + min(s + 2, S - 1) * ldy;\0"
-    "\004__global const float2 *y3 = Y + y_offset + min(s + 3, S - 1) * ldy;\0"
-    "// Each element of x times y.\0"
-    "static float4 products(float4 x, float2 y, float sign)\0"
-    "\004return x * y.x + turned(x) * (sign * y.y);\0"
-    "static float4 load_row(__global const float2 *p)\0"
-    "\014__global const float2 *x = X + k * ldx;\0"
-    "\014const float4 a = (float4) (load(x + min((int) 0, L - 1)), load(x + min((int) 1,\0"
-    "\014c0 += products(a, load(y0 + k * y_step), sign); c1 += products(a, load(y1 + k * y_step),\0"
-    "\024sign); c2 += products(a, load(y2 + k * y_step), sign); c3 += products(a,\0"
-    "\024load(y3 + k * y_step), sign);\0"
-    "\014__global const float2 *x = X + k * ldx + first;\0"
-    "\014c0 += products(a0, load(y0 + k * y_step), sign); c1 += products(a0,\0"
-    "\024load(y1 + k * y_step), sign); c2 += products(a0, load(y2 + k * y_step),\0"
-    "\024sign); c3 += products(a0, load(y3 + k * y_step), sign);\0"
-    "\014c0 += products(a1, load(y0 + (k + 32) * y_step), sign); c1 += products(a1,\0"
-    "\024load(y1 + (k + 32) * y_step), sign); c2 += products(a1,\0"
-    "\024load(y2 + (k + 32) * y_step), sign); c3 += products(a1,\0"
-    "\024load(y3 + (k + 32) * y_step), sign);\0"
-    "\010float2 sums[2];\0"
-    "\010vstore4(part[item], 0, (float *) sums);\0"
-    "void kiln_cgemm_thin_multiply(int L, int S, int K, int conj_a, int conj_b,\0"
-    "\010__global float2 *restrict parts, long parts_at)\0"
-    "\004__local float2 part[4][256];\0"
-    "\004__global const float2 *x2 = X + min(l + 2, L - 1) * ldx;\0"
-    "\004__global const float2 *x3 = X + min(l + 3, L - 1) * ldx;\0"
-    "\014c0_0 += products(a0, b0, sign); c0_1 += products(a1, b0, sign); c0_2 += products(a2, b0,\0"
-    "\024sign); c0_3 += products(a3, b0, sign);\0"
-    "\014const float4 a2 = (float4) (load(x2 + k), load(x2 + k + 32));\0"
-    "\014const float4 a3 = (float4) (load(x3 + k), load(x3 + k + 32));\0"
-    "\010c0_0.s01 += product(a0, b0, sign);\0"
-    "\010c0_1.s01 += product(a1, b0, sign);\0"
-    "\010const float2 a2 = load(x2 + k);\0"
-    "\010c0_2.s01 += product(a2, b0, sign);\0"
-    "\010const float2 a3 = load(x3 + k);\0"
-    "\010c0_3.s01 += product(a3, b0, sign);\0"
-    "\010const float2 sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
-    "void kiln_cgemm_thin_add(int L, int S, float alpha, float alpha_imag, float beta, float beta_imag,\0"
-    "\010int conj_a, int conj_b,\0"
-    "\010__global const float2 *restrict parts, long parts_at,\0"
-    "\004const float2 p0 = parts[0 * (long) S * L];\0"
-    "\004const float2 p1 = parts[1 * (long) S * L];\0"
-    "\004const float2 p2 = parts[2 * (long) S * L];\0"
-    "\004const float2 p3 = parts[3 * (long) S * L];\0"
-    "\004const float2 p4 = parts[4 * (long) S * L];\0"
-    "\004const float2 p5 = parts[5 * (long) S * L];\0"
-    "\004const float2 p6 = parts[6 * (long) S * L];\0"
-    "\004const float2 p7 = parts[7 * (long) S * L];\0"
-    "\004const float2 p8 = parts[8 * (long) S * L];\0"
-    "\004const float2 p9 = parts[9 * (long) S * L];\0"
-    "\004const float2 p10 = parts[10 * (long) S * L];\0"
-    "\004const float2 p11 = parts[11 * (long) S * L];\0"
-    "\004const float2 p12 = parts[12 * (long) S * L];\0"
-    "\004const float2 p13 = parts[13 * (long) S * L];\0"
-    "\004const float2 p14 = parts[14 * (long) S * L];\0"
-    "\004const float2 p15 = parts[15 * (long) S * L];\0"
-    "\004const float2 sum = p0 + p1 + p2 + p3 + p4 + p5 + p6 + p7 + p8 + p9 + p10 + p11 + p12 + p13 + p14\0"
-    "\004__global float2 *c = C + l * ldc + s;\0"
-    "\004put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, c);\0"
-    "\014c0 += products(a, load(y0 + k * y_step), sign);\0"
-    "\014c0 += products(a0, load(y0 + k * y_step), sign);\0"
-    "\014c0 += products(a1, load(y0 + (k + 32) * y_step), sign);\0"
-    "\014c0 += products(a2, load(y0 + (k + 64) * y_step), sign);\0"
-}, {
-    "\014c0 += products(a3, load(y0 + (k + 96) * y_step), sign);\0"
-    "\010float beta_imag, int conj_b, int conj_a,\0"
-    "\024sign);\0"
-    "\024load(y1 + k * y_step), sign);\0"
-    "\014c0 += products(a1, load(y0 + (k + 128) * y_step), sign); c1 += products(a1,\0"
-    "\024load(y1 + (k + 128) * y_step), sign);\0"
-    "\014c0 += products(a2, load(y0 + (k + 256) * y_step), sign); c1 += products(a2,\0"
-    "\024load(y1 + (k + 256) * y_step), sign);\0"
-    "\014c0 += products(a3, load(y0 + (k + 384) * y_step), sign); c1 += products(a3,\0"
-    "\024load(y1 + (k + 384) * y_step), sign);\0"
-    "\020put(sums[i], conj_a, alpha, alpha_imag, beta, beta_imag, C + s * ldc + first + i);\0"
-    "\030C + (s + 1) * ldc + first + i);\0"
-    "\004__local float2 part[4][1024];\0"
-    "\014c1_0 += products(a0, b1, sign); c1_1 += products(a1, b1, sign); c1_2 += products(a2, b1,\0"
-    "\024sign); c1_3 += products(a3, b1, sign);\0"
-    "\014const float4 a0 = (float4) (load(x0 + k), load(x0 + k + 128));\0"
-    "\014const float4 a1 = (float4) (load(x1 + k), load(x1 + k + 128));\0"
-    "\014const float4 a2 = (float4) (load(x2 + k), load(x2 + k + 128));\0"
-    "\014const float4 a3 = (float4) (load(x3 + k), load(x3 + k + 128));\0"
-    "\014const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 128) * y_step));\0"
-    "\014const float4 b1 = (float4) (load(y1 + k * y_step), load(y1 + (k + 128) * y_step));\0"
-    "\010c0_0.s01 += product(a0, b0, sign); c1_0.s01 += product(a0, b1, sign);\0"
-    "\010c0_1.s01 += product(a1, b0, sign); c1_1.s01 += product(a1, b1, sign);\0"
-    "\010c0_2.s01 += product(a2, b0, sign); c1_2.s01 += product(a2, b1, sign);\0"
-    "\010c0_3.s01 += product(a3, b0, sign); c1_3.s01 += product(a3, b1, sign);\0"
-    "\014c0 += products(a1, load(y0 + (k + 128) * y_step), sign);\0"
-    "\014c0 += products(a2, load(y0 + (k + 256) * y_step), sign);\0"
-    "\014c0 += products(a3, load(y0 + (k + 384) * y_step), sign);\0"
-    "\004__local float2 part[4][512];\0"
-    "static void copy_16(uint to, __global const float2 *from, uint bytes)\0"
-    "// Begins to copy 16 lines of 16 elements, of which this work-item copies 2\0"
-    "\004const uint warp_m = warp % 2 * 16, warp_n = warp / 2 * 16;\0"
-    "// A work-group computes 32 x 16 of C, a warp 16 x 16 of it. Tiles of A and B, 16\0"
-    "\004const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 15) / 16);\0"
-    "\010const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 15) / 16);\0"
-    "\024load(y1 + (k + 32) * y_step), sign);\0"
-    "\014c0 += products(a2, load(y0 + (k + 64) * y_step), sign); c1 += products(a2,\0"
-    "\024load(y1 + (k + 64) * y_step), sign);\0"
-    "\014c0 += products(a3, load(y0 + (k + 96) * y_step), sign); c1 += products(a3,\0"
-    "\024load(y1 + (k + 96) * y_step), sign);\0"
-    "\024load(y1 + (k + 64) * y_step), sign); c2 += products(a2,\0"
-    "\024load(y2 + (k + 64) * y_step), sign); c3 += products(a2,\0"
-    "\024load(y3 + (k + 64) * y_step), sign);\0"
-    "\024load(y1 + (k + 96) * y_step), sign); c2 += products(a3,\0"
-    "\024load(y2 + (k + 96) * y_step), sign); c3 += products(a3,\0"
-    "\024load(y3 + (k + 96) * y_step), sign);\0"
-    "\030C + (s + 2) * ldc + first + i);\0"
-    "\030C + (s + 3) * ldc + first + i);\0"
-    "\004float4 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
-    "\004float4 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
-    "\014c2_0 += products(a0, b2, sign); c2_1 += products(a1, b2, sign); c2_2 += products(a2, b2,\0"
-    "\024sign); c2_3 += products(a3, b2, sign);\0"
-    "\014c3_0 += products(a0, b3, sign); c3_1 += products(a1, b3, sign); c3_2 += products(a2, b3,\0"
-    "\024sign); c3_3 += products(a3, b3, sign);\0"
-    "\010c0_2.s01 += product(a2, b0, sign); c1_2.s01 += product(a2, b1,\0"
-    "\020sign); c2_2.s01 += product(a2, b2, sign); c3_2.s01 += product(a2, b3, sign);\0"
-    "\010c0_3.s01 += product(a3, b0, sign); c1_3.s01 += product(a3, b1,\0"
-    "\020sign); c2_3.s01 += product(a3, b2, sign); c3_3.s01 += product(a3, b3, sign);\0"
-    "\004part[2][item] = total(c2_2);\0"
-    "\004part[3][item] = total(c2_3);\0"
-    "\004part[2][item] = total(c3_2);\0"
-    "\004part[3][item] = total(c3_3);\0"
-    "// Elements lie at multiples of their parts: the application's own memory may begin at any.\0"
-    "static float2 load(__global const float *X, long at)\0"
-    "\004return vload2(at, X);\0"
-    "static void store(float2 x, __global float *X, long at)\0"
-    "\004vstore2(x, at, X);\0"
-    "static float2 product(float2 x, float2 y)\0"
-    "\004return (float2) (x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);\0"
-    "// op(B), each element as two rows of two real columns; rows are whole pairs of elements.\0"
-    "void kiln_cgemm_complex_expand(long N, long K,\0"
-    "\010__global const float *restrict B, long b_offset, long ldb, int conj_b,\0"
-}, {
-    "\010__global float *restrict packed_b, long b_at)\0"
-    "\004const long first_n = get_group_id(0) * 16, ld = (N + 1) / 2 * 2;\0"
-    "\004for (int t = 0; t < 8; t++) {\0"
-    "\010const long first_k = (get_group_id(1) * 8 + t) * 16;\0"
-    "\010for (uint y = get_local_id(1); y < 16; y += 4)\0"
-    "\014if (first_n + x < N && first_k + y < K) {\0"
-    "\020const float2 b = load(B, b_offset + (first_k + y) * ldb + first_n + x);\0"
-    "\020const float imag = conj_b ? -b.y : b.y;\0"
-    "\020const long at = 2 * b_at + 2 * (first_k + y) * ld + first_n + x;\0"
-    "\020store((float2) (b.x, imag), packed_b, at);\0"
-    "\020store((float2) (-imag, b.x), packed_b, at + ld);\0"
-    "// What expand wrote, times alpha.\0"
-    "void kiln_cgemm_complex_rotate(long N, long K, float alpha, float alpha_imag,\0"
-    "\010__global const float *restrict packed_b, long b_at,\0"
-    "\010__global float *restrict work, long work_at)\0"
-    "\004const long n = get_group_id(0) * 16 + get_local_id(0), ld = (N + 1) / 2 * 2;\0"
-    "\004const long first_k = get_group_id(1) * 128, end = min(first_k + 128, K);\0"
-    "\004for (long k = 2 * first_k + get_local_id(1); k < 2 * end; k += 4)\0"
-    "\010if (n < N)\0"
-    "\014store(product((float2) (alpha, alpha_imag), load(packed_b, 2 * b_at + k * ld + n)),\0"
-    "\024work, 2 * work_at + k * ld + n);\0"
-    "// C times beta, as far as it is stored.\0"
-    "void kiln_cgemm_complex_scale(long M, long N, float beta, float beta_imag,\0"
-    "\004const long n = get_group_id(0) * 16 + get_local_id(0);\0"
-    "\004const long first_m = get_group_id(1) * 128, end = min(first_m + 128, M);\0"
-    "\004for (long m = first_m + get_local_id(1); m < end; m += 4)\0"
-    "\010if (n < N && !is_left_out(m, n, 1, 1, triangle)) {\0"
-    "\014const long at = c_offset + m * ldc + n;\0"
-    "\014store(product((float2) (beta, beta_imag), load(C, at)), C, at);\0"
-    "// The diagonal of C, which is Hermitian: its imaginary parts become 0.\0"
-    "void kiln_cgemm_complex_diagonal(long M,\0"
-    "\004const long m = get_global_id(0);\0"
-    "\004if (m < M)\0"
-    "\010C[2 * (c_offset + m * ldc + m) + 1] = 0;\0"
-    "\004__local float2 tile[16][17];\0"
-    "\014if (first_k + x < K && first_n + y < N)\0"
-    "\020tile[x][y] = load(B, b_offset + (first_n + y) * ldb + first_k + x);\0"
-    "\020const float2 b = tile[y][x];\0"
-    "// op(A) by rows. A's columns are its rows, conjugated if asked for; the rows of what is written are\0"
-    "// whole pairs of elements.\0"
-    "void kiln_cgemm_complex_turn(long M, long K,\0"
-    "\010__global const float *restrict A, long a_offset, long lda, int conj_a,\0"
-    "\010__global float *restrict packed_a, long a_at)\0"
-    "\004const long first_k = get_group_id(0) * 16, ld = (K + 1) / 2 * 2;\0"
-    "\010const long first_m = (get_group_id(1) * 8 + t) * 16;\0"
-    "\014if (first_m + x < M && first_k + y < K)\0"
-    "\020tile[x][y] = load(A, a_offset + (first_k + y) * lda + first_m + x);\0"
-    "\014if (first_m + y < M && first_k + x < K) {\0"
-    "\020const float2 element = tile[y][x];\0"
-    "\020store((float2) (element.x, conj_a ? -element.y : element.y), packed_a,\0"
-    "\030a_at + (first_m + y) * ld + first_k + x);\0"
-    "void kiln_cgemm_mirror_mirror(long M,\0"
-    "\014float2 element = load(A, a_offset + row * lda + col);\0"
-    "\014if (conj_a && row == col)\0"
-    "\020element.y = 0;\0"
-    "\014const float2 element = tile[y][x];\0"
-    "\014store((float2) (element.x, conj_a ? -element.y : element.y), C,\0"
-    "\024c_offset + row * ldc + col);\0"
-    "static void copy_element(uint to, __global const double2 *from, bool is_there)\0"
-    "\014\"r\"(to), \"l\"((ulong) from), \"r\"(is_there ? 16 : 0) : \"memory\");\0"
-    "// bytes; boxes side by side have 8 lines.\0"
-    "\004return (x / part * part * 8 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\0"
-    "// Begins to copy 32 lines of 8 elements, of which this work-item copies 1\0"
-    "static void copy_a(uint to, __global const double2 *from, long ld, uint lines, int cols, uint item)\0"
-    "\004const uint first = item / 8, col = item % 8;\0"
-    "\014const uint where = swizzled(line, x, 8) + x % 1 * 16;\0"
-    "// Begins to copy 8 lines of 16 elements, of which this work-item copies 1\0"
-    "static void copy_b(uint to, __global const double2 *from, long ld, uint lines, int cols, uint item)\0"
-    "\010for (uint n = 0; n < 8; n += 4) {\0"
-    "static double2 load(__global const double2 *p)\0"
-    "static void store(double2 x, __global double2 *p)\0"
-    "static double2 scaled(double2 x, double re, double im)\0"
-    "\004return im == 0 ? re * x : (double2) (re * x.x - im * x.y, re * x.y + im * x.x);\0"
-    "static void put(double2 x, int is_conjugated, double alpha, double alpha_imag, double beta,\0"
-    "\010double beta_imag,\0"
-    "\010__global double2 *p)\0"
-}, {
-    "\004const uint block = e / 4;\0"
-    "\004return (uint2) (warp_m + block / 2 * 16 + e / 2 % 2 * 8 + lane / 4,\0"
-    "\014warp_n + block % 2 * 8 + lane % 4 * 2 + e % 2);\0"
-    "// A work-group computes 32 x 16 of C, a warp 16 x 16 of it. Tiles of A and B, 8\0"
-    "void kiln_zgemm_interleaved_stream(long M, long N, long K,\0"
-    "\010__global double *work, long parts_at,\0"
-    "\010__global const double2 *restrict A, long a_offset, long lda,\0"
-    "\010__global const double2 *restrict B, long b_offset, long ldb, int conj_b, double alpha,\0"
-    "\020double alpha_imag, double beta, double beta_imag, int conj_a,\0"
-    "\010__global double2 *restrict C, long c_offset, long ldc)\0"
-    "\004const ulong flip = (ulong) (conj_a ^ conj_b) << 63;\0"
-    "\004__global double2 *parts = (__global double2 *) (work + parts_at) + item;\0"
-    "\004const uint steps = ((uint) K + 7) / 8;\0"
-    "\010double re[1][2][4], im[1][2][4];\0"
-    "\014re[e / 8][e / 4 % 2][e % 4] = im[e / 8][e / 4 % 2][e % 4] = 0;\0"
-    "\020const int k = step * 8;\0"
-    "\014const uint a_first = (warp_m + lane_m) * 128 + (lane_m ^ 2 * lane_n) * 16;\0"
-    "\014const uint b_first = warp_n * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;\0"
-    "\014double a_re[1][4], a_im[1][4];\0"
-    "\020for (int e = 0; e < 4; e++) {\0"
-    "\024const double2 x = *(__local const double2 *) (a_tile + i * 2048 + e % 2 * 1024\0"
-    "\034+ (a_first ^ e / 2 * 16));\0"
-    "\024a_re[i][e] = x.x, a_im[i][e] = x.y;\0"
-    "\020double b_re[2], b_im[2], b_minus[2];\0"
-    "\020for (int e = 0; e < 2; e++) {\0"
-    "\024const double2 x = *(__local const double2 *) (b_tile + j * 1024 + (b_first ^ e\0"
-    "\034* 144));\0"
-    "\024b_re[e] = x.x;\0"
-    "\024b_im[e] = as_double(as_ulong(x.y) ^ flip);\0"
-    "\024b_minus[e] = -b_im[e];\0"
-    "\024multiply_blocks(re[i][j], a_re[i], b_re);\0"
-    "\024multiply_blocks(im[i][j], a_re[i], b_im);\0"
-    "\024multiply_blocks(re[i][j], a_im[i], b_minus);\0"
-    "\024multiply_blocks(im[i][j], a_im[i], b_re);\0"
-    "\014const double2 sum = (double2) (re[e / 8][e / 4 % 2][e % 4],\0"
-    "\024im[e / 8][e / 4 % 2][e % 4]);\0"
-    "\020__global double2 *part = parts + (2 * get_group_id(0) + (first == 0)) * 512;\0"
-    "\020part[e * 64] = sum;\0"
-    "void kiln_zgemm_interleaved_add(long M, long N, long K,\0"
-    "\010__global const double *restrict work, long parts_at, double alpha, double alpha_imag,\0"
-    "\020double beta, double beta_imag, int conj_a,\0"
-    "\004typedef double2 sum_t;\0"
-    "\010const uint steps = ((uint) K + 7) / 8;\0"
-    "\014const uint item = at % 64, first = at / 64;\0"
-    "\014const sum_t all = sum;\0"
-    "\010if (adder < 32) {\0"
-    "\020all += (double2) (sums[u][2 * adder], sums[u][2 * adder + 1]);\0"
-    "\014const uint element = at * 32 + adder;\0"
-    "\014const uint item = element % 64, e = element / 64;\0"
-    "// Begins to copy 16 lines of 8 elements, of which this work-item copies 1\0"
-    "\014const uint b_first = (warp_n + lane_m) * 128 + (lane_m ^ 2 * lane_n) * 16;\0"
-    "\034* 16));\0"
-    "// Begins to copy 8 lines of 32 elements, of which this work-item copies 1\0"
-    "\010for (uint n = 0; n < 8; n += 2) {\0"
-    "\014const uint a_first = warp_m * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;\0"
-    "\034+ (a_first ^ e / 2 * 144));\0"
-    "// A work-group computes 32 x 32 of C, a warp 16 x 16 of it. Tiles of A and B, 8\0"
-    "void kiln_zgemm_interleaved_multiply(long M, long N, long K,\0"
-    "\004const int first = 0, num = (K + 7) / 8;\0"
-    "// A work-group computes 16 x 32 of C, a warp 16 x 16 of it. Tiles of A and B, 8\0"
-    "\004__local uchar both_tiles[18432] __attribute__((aligned(1024)));\0"
-    "\010for (uint n = 0; n < 8; n += 8) {\0"
-    "\004const uint warp_m = warp % 2 * 16, warp_n = warp / 2 * 8;\0"
-    "\004return (uint2) (warp_m + block * 16 + e / 2 % 2 * 8 + lane / 4,\0"
-    "\014warp_n + block % 1 * 8 + lane % 4 * 2 + e % 2);\0"
-    "// A work-group computes 32 x 16 of C, a warp 16 x 8 of it. Tiles of A and B, 8\0"
-    "\004__local uchar both_tiles[30720] __attribute__((aligned(1024)));\0"
-    "\010double re[1][1][4], im[1][1][4];\0"
-    "\014re[e / 4][e / 4 % 1][e % 4] = im[e / 4][e / 4 % 1][e % 4] = 0;\0"
-    "\014for (int j = 0; j < 1; j++) {\0"
-    "\014const double2 sum = (double2) (re[e / 4][e / 4 % 1][e % 4],\0"
-    "\024im[e / 4][e / 4 % 1][e % 4]);\0"
-    "\010for (uint n = 0; n < 16; n += 16) {\0"
-    "// A work-group computes 16 x 32 of C, a warp 16 x 8 of it. Tiles of A and B, 8\0"
-    "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 10240;\0"
-    "\004return vload2(0, (__global const double *) p);\0"
-    "\004vstore2(x, 0, (__global double *) p);\0"
-    "static double2 products(double2 x, double2 y, double sign)\0"
-    "\004const double im = sign * y.y;\0"
-    "\004return (double2) (x.x * y.x - x.y * im, x.y * y.x + x.x * im);\0"
-}, {
-    "static double2 load_row(__global const double2 *p)\0"
-    "\004return load(p);\0"
-    "static double2 load_aligned(__global const double2 *p)\0"
-    "// A work-group of 4 work-items along L and 128 along K has 4 x 1 of C.\0"
-    "void kiln_zgemm_thin_multiply(int L, int S, int K, double alpha, double alpha_imag, double beta,\0"
-    "\010double beta_imag, int conj_b, int conj_a,\0"
-    "\010__global const double2 *restrict X, int x_offset, int ldx,\0"
-    "\010__global const double2 *restrict Y, int y_offset, int ldy,\0"
-    "\010__global double2 *restrict C, int c_offset, int ldc)\0"
-    "\004const double sign = conj_a == conj_b ? 1 : -1;\0"
-    "\004__global const double2 *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
-    "\004// Columns past the end repeat the last one.\0"
-    "\004const int begin = l, first = min(l, L - 1);\0"
-    "\004if (ldx % 1 == 0 && (size_t) (X + first) % 16 == 0) {\0"
-    "\014__global const double2 *x = X + k * ldx + first;\0"
-    "\010const double2 sums[] = { part[item] };\0"
-    "\004__local double2 part[4][512];\0"
-    "\004__global const double2 *x0 = X + min(l, L - 1) * ldx;\0"
-    "\004__global const double2 *x1 = X + min(l + 1, L - 1) * ldx;\0"
-    "\004__global const double2 *x2 = X + min(l + 2, L - 1) * ldx;\0"
-    "\004__global const double2 *x3 = X + min(l + 3, L - 1) * ldx;\0"
-    "\004const bool is_aligned = ldx % 1 == 0 && (size_t) X % 16 == 0;\0"
-    "\004int k = from + along_k * (fast ? 1 : 1);\0"
-    "\010for (; k + 1 <= to; k += 128) {\0"
-    "\014const double2 b0 = load(y0 + k * y_step);\0"
-    "\014const double2 a0 = (double2) (load(x0 + k));\0"
-    "\014const double2 a1 = (double2) (load(x1 + k));\0"
-    "\014const double2 a2 = (double2) (load(x2 + k));\0"
-    "\014const double2 a3 = (double2) (load(x3 + k));\0"
-    "\004part[0][item] = c0_0;\0"
-    "\004part[1][item] = c0_1;\0"
-    "\004part[2][item] = c0_2;\0"
-    "\004part[3][item] = c0_3;\0"
-    "\010const double2 sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
-    "\004__global const double2 *y0 = Y + y_offset + min(s, S - 1);\0"
-    "\010double beta_imag, int conj_a, int conj_b,\0"
-    "\004__global const double2 *y1 = Y + y_offset + min(s + 1, S - 1);\0"
-    "\014const double2 b1 = load(y1 + k * y_step);\0"
-    "\004part[0][item] = c1_0;\0"
-    "\004part[1][item] = c1_1;\0"
-    "\004part[2][item] = c1_2;\0"
-    "\004part[3][item] = c1_3;\0"
-    "\004__global const double2 *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
-    "// A work-group of 4 work-items along L and 128 along K has 4 x 2 of C.\0"
-    "// A work-group of 4 work-items along L and 32 along K has 4 x 2 of C.\0"
-    "\004__local double2 part[128];\0"
-    "// A work-group of 4 work-items along L and 32 along K has 16 x 2 of C.\0"
-    "\004__local double2 part[4][128];\0"
-    "\010for (; k + 1 <= to; k += 32) {\0"
-    "\020__global double2 *part = parts + (2 * get_group_id(0) + (first == 0)) * 1024;\0"
-    "\020part[e * 128] = sum;\0"
-    "\014const uint item = at % 128, first = at / 128;\0"
-    "\014const uint item = element % 128, e = element / 128;\0"
-    "static double2 load(__global const double *X, long at)\0"
-    "static void store(double2 x, __global double *X, long at)\0"
-    "static double2 product(double2 x, double2 y)\0"
-    "\004return (double2) (x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);\0"
-    "void kiln_zgemm_complex_expand(long N, long K,\0"
-    "\010__global const double *restrict B, long b_offset, long ldb, int conj_b,\0"
-    "\010__global double *restrict packed_b, long b_at)\0"
-    "\020const double2 b = load(B, b_offset + (first_k + y) * ldb + first_n + x);\0"
-    "\020const double imag = conj_b ? -b.y : b.y;\0"
-    "\020store((double2) (b.x, imag), packed_b, at);\0"
-    "\020store((double2) (-imag, b.x), packed_b, at + ld);\0"
-    "void kiln_zgemm_complex_rotate(long N, long K, double alpha, double alpha_imag,\0"
-    "\010__global const double *restrict packed_b, long b_at,\0"
-    "\010__global double *restrict work, long work_at)\0"
-    "\014store(product((double2) (alpha, alpha_imag), load(packed_b, 2 * b_at + k * ld + n)),\0"
-    "void kiln_zgemm_complex_scale(long M, long N, double beta, double beta_imag,\0"
-    "\014store(product((double2) (beta, beta_imag), load(C, at)), C, at);\0"
-    "void kiln_zgemm_complex_diagonal(long M,\0"
-    "\004__local double2 tile[16][17];\0"
-    "\020const double2 b = tile[y][x];\0"
-    "void kiln_zgemm_complex_turn(long M, long K,\0"
-    "\010__global const double *restrict A, long a_offset, long lda, int conj_a,\0"
-    "\010__global double *restrict packed_a, long a_at)\0"
-    "\020const double2 element = tile[y][x];\0"
-    "\020store((double2) (element.x, conj_a ? -element.y : element.y), packed_a,\0"
-    "void kiln_zgemm_mirror_mirror(long M,\0"
-    "\014double2 element = load(A, a_offset + row * lda + col);\0"
-    "\014const double2 element = tile[y][x];\0"
-}, {
-    "\014store((double2) (element.x, conj_a ? -element.y : element.y), C,\0"
-} };
+static const unsigned char bundle_nvidia_h200_packed[] = {
+    241,52,47,47,32,69,108,101,109,101,110,116,115,32,111,102,32,104,97,108,102,32,97,114,
+    101,32,99,111,109,112,117,116,101,100,32,119,105,116,104,32,97,115,32,102,108,111,97,116,
+    46,32,65,32,112,114,111,100,117,99,116,32,97,110,100,32,97,32,115,117,109,48,0,48,
+    102,117,115,45,0,242,72,104,101,114,101,32,116,104,101,32,100,101,118,105,99,101,32,100,
+    111,101,115,0,47,47,32,116,104,97,116,32,105,110,32,111,110,101,32,115,116,101,112,58,
+    32,70,80,95,67,79,78,84,82,65,67,84,44,32,111,110,32,98,121,32,100,101,102,97,
+    117,108,116,44,32,97,108,108,111,119,115,32,105,116,46,0,115,116,97,116,105,99,126,0,
+    242,5,32,108,111,97,100,40,95,95,103,108,111,98,97,108,32,99,111,110,115,116,178,0,
+    240,0,42,112,41,0,123,0,4,114,101,116,117,114,110,32,118,40,0,16,95,25,0,164,
+    40,48,44,32,112,41,59,0,125,0,73,0,178,118,111,105,100,32,115,116,111,114,101,40,
+    84,0,53,120,44,32,82,0,5,76,0,33,4,118,35,0,2,68,0,51,120,44,32,71,
+    0,241,12,47,47,32,67,32,61,32,97,108,112,104,97,32,120,32,43,32,98,101,116,97,
+    32,67,32,102,111,114,218,0,18,101,74,1,18,59,24,0,65,61,61,32,48,1,1,201,
+    32,110,111,116,32,114,101,97,100,32,67,46,136,0,54,112,117,116,134,0,2,9,0,1,
+    92,0,4,13,0,0,71,0,15,159,0,2,2,193,0,6,102,0,19,63,148,0,87,42,
+    32,120,32,58,12,0,3,162,0,18,42,58,1,37,112,41,199,0,240,7,78,86,73,68,
+    73,65,39,115,32,105,110,115,116,114,117,99,116,105,111,110,115,44,232,1,0,189,1,193,
+    80,84,88,32,73,83,65,32,110,97,109,101,18,0,192,109,46,32,65,110,32,97,100,100,
+    114,101,115,52,0,240,0,32,108,111,99,97,108,32,109,101,109,111,114,121,32,105,171,1,
+    240,0,115,32,51,50,32,98,105,116,115,46,32,87,104,97,116,101,0,240,0,111,110,108,
+    121,32,115,109,95,57,48,97,32,104,97,115,40,0,96,109,97,115,107,101,100,104,0,16,
+    97,99,2,2,46,1,0,115,0,0,25,0,0,33,0,165,116,97,107,101,110,32,102,114,
+    111,109,138,0,1,60,2,49,116,104,105,65,0,0,152,2,117,105,108,101,100,32,116,111,
+    76,1,66,117,105,110,116,146,0,19,95,163,0,50,40,95,95,162,0,2,36,2,1,109,
+    1,1,57,1,3,34,2,16,40,51,0,177,41,32,40,117,108,111,110,103,41,32,112,20,
+    1,80,68,105,118,105,115,8,1,0,9,3,33,54,52,205,0,1,144,0,16,32,38,0,
+    6,110,0,0,14,0,114,32,100,105,118,105,100,101,65,0,0,190,1,2,9,0,23,121,
+    99,0,144,120,32,124,32,121,41,32,62,62,25,1,148,63,32,120,32,47,32,121,32,58,
+    123,0,0,15,0,3,11,0,17,121,126,0,36,65,110,63,2,17,44,91,3,113,49,54,
+    32,98,121,116,101,141,0,0,130,1,4,157,1,19,121,159,3,244,5,112,105,101,100,46,
+    0,116,121,112,101,100,101,102,32,117,115,104,111,114,116,66,0,16,95,187,0,27,59,29,
+    0,113,56,32,99,104,117,110,107,109,0,5,93,0,1,105,1,2,182,3,21,97,129,0,
+    131,32,105,115,44,32,111,117,116,123,0,1,219,2,226,111,114,32,116,119,111,32,97,108,
+    105,103,110,101,100,75,0,20,115,155,1,153,101,121,32,108,105,101,32,105,110,147,1,17,
+    52,118,2,65,95,97,110,121,97,0,12,185,3,8,172,0,32,32,42,137,0,50,41,0,
+    4,27,0,1,209,1,69,97,116,32,61,162,1,1,168,0,123,37,32,49,54,59,0,4,
+    72,0,2,107,0,19,42,146,0,63,61,32,40,32,0,3,57,41,32,40,77,0,104,45,
+    32,97,116,41,59,114,0,0,176,0,51,119,32,61,220,0,144,91,48,93,44,32,104,105,
+    103,104,241,3,49,116,32,62,102,3,3,27,0,36,49,93,201,1,114,52,41,32,48,59,
+    0,4,63,0,18,120,43,0,85,38,32,56,32,63,31,0,114,40,108,111,119,46,122,119,
+    76,0,96,46,120,121,41,32,58,104,0,3,53,0,104,50,32,110,101,120,116,56,0,1,
+    39,0,68,122,119,32,58,49,0,53,59,0,4,89,0,24,52,89,0,48,120,46,121,88,
+    0,0,65,0,32,46,120,87,0,66,120,59,0,4,14,0,8,48,0,1,18,0,0,122,
+    2,2,27,0,8,79,0,2,152,2,32,62,62,16,2,31,124,89,0,6,32,60,60,32,
+    0,2,95,0,3,221,2,18,120,179,2,192,108,108,32,119,111,114,107,45,105,116,101,109,
+    155,3,227,112,121,32,97,32,109,97,116,114,105,120,32,115,111,245,5,64,116,115,32,114,
+    206,5,65,115,116,97,114,214,1,114,109,117,108,116,105,112,108,219,2,4,138,2,16,44,
+    17,4,0,94,1,0,34,0,112,97,32,116,105,109,101,46,100,0,0,76,4,66,32,112,
+    97,100,153,4,1,73,0,160,105,115,32,117,110,100,101,102,105,110,2,3,8,80,5,0,
+    130,0,18,95,128,0,17,40,144,3,0,48,0,17,44,191,3,87,32,99,111,108,115,76,
+    5,15,132,2,1,19,88,43,0,101,108,100,120,44,0,8,43,0,10,37,0,54,111,117,
+    116,168,2,1,47,0,48,101,97,99,37,2,16,40,98,0,192,32,43,32,55,41,32,47,
+    32,56,59,0,4,22,6,3,33,4,115,105,32,61,32,103,101,116,82,0,178,95,105,100,
+    40,48,41,59,32,105,32,60,210,0,17,42,68,0,0,17,0,25,43,40,0,194,115,105,
+    122,101,40,48,41,41,32,123,0,8,114,0,4,214,0,36,32,61,130,4,33,105,44,61,
+    0,32,41,44,226,0,0,135,0,49,105,32,45,34,0,2,85,0,160,41,32,42,32,56,
+    44,32,108,97,115,102,2,1,163,0,80,45,32,49,32,45,11,0,23,59,229,0,15,148,
+    3,5,99,32,61,32,88,32,43,81,0,32,108,100,83,6,2,58,0,3,243,2,56,59,
+    0,8,67,8,6,156,4,1,54,4,33,98,121,7,0,3,97,4,3,225,1,34,109,97,
+    47,4,97,98,101,121,111,110,100,216,1,1,159,0,32,111,102,249,7,113,46,0,8,105,
+    102,32,40,18,0,160,62,61,32,49,53,32,124,124,32,40,128,0,52,43,32,49,49,1,
+    34,38,38,203,0,0,33,0,80,54,41,41,0,12,211,2,10,110,4,1,81,4,114,59,
+    0,8,101,108,115,101,32,0,49,97,115,95,181,0,33,40,40,136,0,33,41,32,36,0,
+    114,91,109,105,110,40,48,76,35,1,69,41,93,44,32,21,0,31,49,21,0,1,22,50,
+    21,0,37,0,20,22,0,31,51,43,0,1,31,52,21,0,1,31,53,21,0,1,93,54,
+    76,44,0,20,22,0,21,55,43,0,16,41,201,0,22,40,217,4,5,211,4,0,141,2,
+    81,91,105,93,32,61,157,3,16,125,49,3,56,84,104,101,149,3,0,85,1,161,32,119,
+    97,114,112,32,119,97,105,116,170,8,1,176,2,82,111,116,104,101,114,106,6,32,115,101,
+    162,1,34,97,116,25,0,0,169,7,122,119,114,105,116,116,101,110,93,3,0,69,0,96,
+    95,115,121,110,99,40,15,0,240,6,41,0,4,97,115,109,32,118,111,108,97,116,105,108,
+    101,40,34,98,97,114,46,35,0,16,46,35,0,67,32,48,120,102,1,0,130,59,34,32,
+    58,58,58,32,34,44,8,18,34,127,8,157,65,32,98,97,114,114,105,101,114,76,8,50,
+    99,111,117,72,2,64,114,105,118,97,178,3,19,97,35,2,5,13,7,1,95,2,2,3,
+    4,90,114,32,119,97,121,166,0,19,109,89,0,81,95,105,110,105,116,210,4,5,19,0,
+    19,44,88,6,3,91,0,13,194,0,4,40,0,16,46,59,0,224,46,115,104,97,114,101,
+    100,46,98,54,52,32,91,37,12,6,33,37,49,203,0,84,32,34,114,34,40,43,0,33,
+    41,44,15,0,5,83,0,25,32,233,0,15,152,0,2,95,101,120,112,101,99,154,0,3,
+    1,227,0,15,151,0,7,1,102,0,34,101,46,65,0,56,95,116,120,163,0,42,95,44,
+    166,0,47,0,12,167,0,0,2,96,0,15,164,0,16,0,43,2,15,162,0,2,93,112,
+    104,97,115,101,162,0,245,15,123,32,46,114,101,103,32,46,112,114,101,100,32,100,111,110,
+    101,59,92,110,34,0,12,34,97,103,97,105,110,58,68,0,65,46,116,114,121,91,0,120,
+    46,112,97,114,105,116,121,192,0,0,54,0,7,195,0,2,64,0,49,64,33,100,69,4,
+    49,114,97,32,75,0,63,59,32,125,130,1,5,2,153,0,15,219,0,16,2,69,1,10,
+    221,0,15,115,1,14,14,105,1,15,11,2,0,29,32,229,2,1,61,0,16,115,254,4,
+    18,110,97,3,1,197,10,5,157,3,1,107,3,130,98,101,103,117,110,32,116,111,62,7,
+    146,98,121,32,102,101,116,99,104,95,42,5,17,105,246,6,80,114,101,59,32,105,149,9,
+    1,195,3,32,101,100,197,3,0,96,0,82,98,101,115,105,100,110,13,4,129,2,5,145,
+    9,5,96,3,16,119,120,11,130,110,105,116,105,97,108,105,115,60,0,31,46,26,1,9,
+    111,95,108,97,116,101,114,32,1,12,64,99,112,46,97,231,3,31,46,41,1,8,15,38,
+    1,21,48,87,114,105,217,3,227,97,32,116,101,110,115,111,114,32,109,97,112,32,40,129,
+    12,50,44,32,34,22,0,240,7,45,109,97,112,34,41,44,32,116,104,114,111,117,103,104,
+    32,119,104,105,99,104,32,141,0,2,115,6,1,53,1,49,101,100,46,254,4,3,129,8,
+    33,104,97,122,14,16,96,49,6,80,96,32,120,32,96,50,6,20,96,227,6,38,115,44,
+    154,8,241,2,96,108,100,96,32,97,112,97,114,116,59,32,97,32,98,111,120,108,1,0,
+    74,1,0,127,2,1,92,0,3,118,4,176,46,32,96,115,119,105,122,122,108,101,96,36,
+    0,81,51,44,32,50,44,80,11,0,32,11,17,48,94,5,49,98,111,120,244,1,32,111,
+    115,10,7,66,108,117,109,110,163,0,128,49,50,56,44,32,54,52,44,14,12,208,111,114,
+    32,97,110,121,32,110,117,109,98,101,114,212,4,1,154,3,97,46,32,96,109,97,112,89,
+    0,11,22,5,1,100,0,139,97,108,108,32,122,101,114,111,150,5,0,63,1,67,95,109,
+    97,112,179,1,36,97,112,140,12,3,11,13,47,44,32,10,9,3,3,234,8,4,123,4,
+    49,111,120,95,35,0,2,217,7,1,16,0,2,40,0,1,15,0,3,245,0,13,9,2,
+    50,47,47,64,161,1,192,109,97,112,46,114,101,112,108,97,99,101,46,27,0,19,46,194,
+    8,3,133,0,3,25,2,190,58,58,99,116,97,46,98,49,48,50,52,89,5,3,179,4,
+    16,97,166,14,67,34,108,34,40,59,0,11,50,2,15,129,0,22,79,114,97,110,107,119,
+    0,1,35,51,50,119,0,12,118,0,15,104,0,36,0,42,1,63,100,105,109,107,0,10,
+    31,48,229,0,3,0,147,5,3,104,1,15,126,0,73,31,49,126,0,10,0,246,1,15,
+    126,0,37,3,229,1,15,255,0,39,3,2,15,15,2,1,41,15,132,0,20,31,49,132,
+    0,13,15,8,1,48,111,115,116,114,105,100,101,236,2,10,31,48,239,2,6,111,108,100,
+    32,42,32,50,130,0,37,4,185,11,15,131,0,7,8,142,1,3,130,0,15,94,0,65,
+    31,49,94,0,35,0,171,16,15,88,0,10,31,54,85,0,28,129,105,110,116,101,114,108,
+    101,97,210,6,79,121,111,117,116,20,1,11,3,94,0,0,122,12,3,236,4,1,89,19,
+    63,41,0,8,113,0,21,3,55,0,63,95,109,111,128,1,13,2,108,0,31,16,120,4,
+    4,11,131,0,31,49,131,0,65,31,49,239,0,3,31,50,108,0,65,31,50,108,0,3,
+    31,51,108,0,65,31,51,37,2,28,79,102,105,108,108,177,1,22,0,253,21,2,123,12,
+    9,172,8,1,37,15,9,195,12,35,116,111,241,14,2,150,8,96,115,32,102,105,110,100,
+    205,22,1,49,17,6,145,13,1,91,20,0,118,8,12,21,22,82,98,108,105,115,104,212,
+    7,1,166,7,35,116,111,135,7,0,47,2,12,222,0,6,219,0,211,99,112,95,102,101,
+    110,99,101,112,114,111,120,121,148,4,9,217,0,5,43,0,240,6,58,58,103,101,110,101,
+    114,105,99,46,114,101,108,101,97,115,101,46,103,112,117,114,11,1,189,13,20,46,229,19,
+    2,255,0,48,91,37,49,51,2,35,50,56,206,9,83,108,34,40,116,111,60,5,14,192,
+    2,4,179,17,1,230,10,180,103,114,111,117,112,115,32,104,97,118,101,84,14,2,0,1,
+    7,64,1,32,105,115,129,14,1,0,24,0,184,10,4,52,1,1,201,10,32,102,111,9,
+    24,10,31,1,119,97,99,113,117,105,114,101,31,1,15,22,1,1,1,9,1,18,46,10,
+    1,15,247,0,0,3,69,0,0,247,0,4,19,3,8,224,0,15,215,0,2,3,253,1,
+    5,59,21,33,97,116,151,16,1,120,17,18,41,215,0,3,122,10,73,105,110,116,111,19,
+    2,18,59,78,10,16,108,64,0,53,111,117,116,183,11,4,48,0,58,115,32,48,229,0,
+    7,5,12,2,216,9,0,3,2,15,249,24,2,31,88,224,9,14,4,31,0,52,44,0,
+    8,31,0,10,105,21,2,207,0,17,61,228,17,3,96,17,147,63,32,99,108,97,109,112,
+    40,40,49,18,1,227,0,80,42,32,50,44,32,42,17,48,49,54,76,31,1,47,48,59,
+    24,12,6,36,99,103,11,12,3,179,0,9,75,2,87,54,44,32,37,50,5,7,2,79,
+    2,37,108,34,161,21,24,40,115,18,2,114,18,31,41,196,14,8,6,157,1,1,250,12,
+    33,111,120,156,1,32,120,44,127,23,13,111,2,15,156,1,52,54,98,111,120,154,1,5,
+    136,2,16,44,96,0,0,15,24,0,7,0,20,121,182,3,15,71,13,14,67,98,117,108,
+    107,167,2,54,46,50,100,180,3,100,108,117,115,116,101,114,203,3,1,179,4,4,77,0,
+    32,58,58,10,25,146,108,101,116,101,95,116,120,58,58,196,1,0,195,3,5,106,1,161,
+    44,32,123,37,50,44,32,37,51,125,16,0,47,52,93,114,1,1,6,7,9,19,120,8,
+    0,20,121,219,3,15,178,13,7,5,229,27,1,180,14,96,101,110,103,105,110,101,204,26,
+    2,128,1,73,120,45,116,104,190,24,64,97,32,108,105,222,15,41,105,110,29,13,0,21,
+    0,3,28,4,64,50,44,32,52,21,13,17,56,248,21,24,115,162,24,19,59,52,0,1,
+    152,1,34,98,121,8,0,1,53,0,34,54,52,67,0,10,7,26,3,44,6,18,100,157,
+    1,2,121,0,19,117,149,1,2,195,16,57,97,114,116,166,25,17,47,19,0,36,32,42,
+    7,0,65,54,52,32,43,57,0,4,19,0,16,43,38,0,18,37,12,0,18,94,26,0,
+    48,37,32,56,192,25,19,56,61,0,32,41,41,30,3,0,157,24,4,255,4,26,97,27,
+    23,6,245,5,1,187,0,99,97,108,105,107,101,59,67,1,1,208,26,16,114,13,0,64,
+    110,32,107,110,126,3,6,86,25,27,100,229,26,114,117,110,105,102,111,114,109,221,0,34,
+    120,41,68,24,98,32,102,105,114,115,116,141,3,98,40,34,115,104,102,108,199,5,49,105,
+    100,120,198,6,17,37,117,10,1,249,9,16,51,7,0,9,155,19,97,32,34,61,114,34,
+    40,66,0,1,234,1,1,10,2,22,41,234,23,3,92,0,64,47,47,32,99,157,22,49,
+    97,32,98,230,14,16,54,238,24,0,201,3,97,49,54,32,120,32,110,166,19,1,20,0,
+    16,110,168,26,212,121,110,99,104,114,111,110,111,117,115,108,121,44,218,5,0,93,25,66,
+    104,97,108,118,21,2,162,100,101,115,99,114,105,112,116,111,114,30,1,1,226,14,66,110,
+    100,32,98,23,1,1,121,25,21,111,33,2,0,19,0,2,125,10,2,112,7,83,101,105,
+    103,104,116,66,2,33,116,111,31,0,0,174,24,6,46,20,3,7,2,11,235,16,2,121,
+    24,83,121,95,49,50,56,120,29,84,99,91,54,52,93,25,20,4,12,15,15,231,14,1,
+    162,119,103,109,109,97,46,109,109,97,95,179,3,8,41,7,240,2,46,109,54,52,110,49,
+    50,56,107,49,54,46,102,51,50,46,102,8,0,33,49,54,143,3,20,123,126,1,2,140,
+    3,176,44,32,37,52,44,32,37,53,44,32,37,6,5,144,55,44,32,37,56,44,32,37,
+    57,36,0,1,41,0,1,168,12,0,43,0,16,49,44,0,16,49,45,0,16,49,46,0,
+    1,53,5,16,49,48,0,16,49,49,0,16,49,50,0,16,50,50,0,17,50,92,0,0,
+    50,0,16,50,50,0,16,50,50,0,16,50,50,0,17,50,103,5,0,50,0,0,122,16,
+    32,37,50,50,0,16,51,50,0,0,5,2,33,37,51,143,0,0,50,0,16,51,50,0,
+    16,51,50,0,16,51,50,0,16,51,50,0,16,51,50,0,16,51,50,0,16,52,50,0,
+    16,52,50,0,16,52,50,0,17,52,194,0,0,50,0,16,52,50,0,16,52,50,0,16,
+    52,50,0,16,52,50,0,16,52,50,0,16,53,50,0,16,53,50,0,16,53,50,0,16,
+    53,50,0,17,53,245,0,0,50,0,16,53,50,0,16,53,50,0,16,53,50,0,16,53,
+    50,0,16,54,50,0,16,54,50,0,16,54,50,0,65,54,51,125,44,60,1,16,37,47,
+    17,50,37,54,53,86,12,1,3,0,4,189,12,176,0,12,34,43,102,34,40,99,91,48,
+    93,176,4,2,12,0,23,49,12,0,23,50,12,0,23,51,12,0,23,52,12,0,23,53,
+    12,0,99,54,93,41,44,0,20,13,0,23,55,25,0,23,56,12,0,24,57,109,0,9,
+    122,0,8,123,0,40,49,50,76,0,24,49,126,0,24,49,127,0,24,49,128,0,40,49,
+    54,13,0,8,129,0,41,49,56,79,0,8,132,0,24,50,132,0,25,50,255,0,8,0,
+    1,24,50,131,0,40,50,52,79,0,24,50,132,0,24,50,132,0,24,50,132,0,24,50,
+    6,1,24,50,131,0,40,51,48,79,0,24,51,132,0,25,51,132,1,8,132,0,24,51,
+    7,1,24,51,131,0,25,51,136,1,24,51,132,0,24,51,132,0,24,51,132,0,24,52,
+    7,1,24,52,131,0,25,52,139,1,25,52,9,2,8,132,0,24,52,132,0,24,52,7,
+    1,24,52,131,0,25,52,139,1,24,52,132,0,24,53,132,0,24,53,132,0,24,53,7,
+    1,24,53,131,0,25,53,139,1,24,53,132,0,24,53,132,0,24,53,132,0,24,53,7,
+    1,24,53,131,0,25,54,139,1,24,54,132,0,24,54,132,0,65,54,51,93,41,66,3,
+    7,114,9,160,49,48,55,51,55,52,49,56,56,56,239,29,107,51,50,32,124,32,97,149,
+    9,15,35,0,0,44,98,41,103,23,4,98,5,37,54,52,97,5,47,51,50,97,5,51,
+    47,54,52,96,5,150,4,192,4,5,101,5,14,192,4,8,50,3,38,32,58,234,30,33,
+    117,116,51,36,1,46,9,17,97,4,11,86,111,102,32,67,44,90,37,33,114,101,51,13,
+    49,117,99,104,67,35,0,97,22,13,85,36,18,95,24,0,15,226,36,6,54,111,117,116,
+    44,12,3,10,0,31,78,130,36,6,18,41,189,15,0,95,30,111,60,32,78,41,0,8,
+    126,36,35,0,81,34,2,203,11,2,93,34,2,12,0,25,59,224,8,115,101,120,99,104,
+    97,110,103,160,25,4,179,9,132,100,105,115,116,97,110,99,101,240,8,1,188,28,13,125,
+    12,6,249,8,73,98,102,108,121,250,8,0,28,2,14,251,8,33,0,12,252,8,1,78,
+    0,6,252,8,2,254,10,5,115,0,7,11,9,3,119,0,64,47,47,32,120,116,29,39,
+    111,102,203,25,16,106,15,0,144,102,111,117,114,32,98,101,99,111,54,37,59,120,91,106,
+    36,0,26,105,168,1,211,116,114,97,110,115,112,111,115,101,95,113,117,97,176,10,37,120,
+    91,142,8,0,51,0,243,1,41,0,35,112,114,97,103,109,97,32,117,110,114,111,108,108,
+    84,32,1,31,0,66,32,61,32,48,67,32,19,52,57,32,23,50,40,32,6,40,1,38,
+    32,61,86,1,1,135,0,48,38,32,49,247,33,0,195,0,16,58,7,0,0,88,31,0,
+    150,13,0,100,30,18,120,77,30,7,40,0,2,68,0,1,41,0,18,93,33,0,1,48,
+    0,10,37,0,5,22,0,21,58,156,1,15,169,0,1,111,50,59,32,105,43,43,166,0,
+    21,28,50,166,0,0,72,4,30,50,166,0,31,50,166,0,5,27,50,37,0,5,22,0,
+    5,166,0,8,123,2,82,112,97,99,107,95,160,10,20,40,110,40,20,119,7,3,0,143,
+    10,4,126,2,68,98,111,116,104,109,11,96,99,118,116,46,114,110,141,4,32,120,50,155,
+    4,7,114,2,6,93,11,0,49,0,1,96,2,49,102,34,40,73,0,17,44,11,0,56,
+    108,111,119,94,2,2,87,0,33,47,47,3,4,19,102,111,37,4,65,26,8,254,12,96,
+    59,32,96,119,104,111,130,26,56,115,97,121,45,12,0,102,26,1,61,35,4,97,35,3,
+    192,37,48,105,114,32,73,34,14,38,4,76,112,97,105,114,128,40,31,121,45,4,33,39,
+    0,8,176,40,113,0,8,98,111,111,108,32,164,0,3,59,4,17,33,13,0,0,201,33,
+    0,69,4,0,200,33,65,62,61,32,78,9,2,7,174,4,17,120,24,4,18,44,103,0,
+    36,78,44,137,4,1,131,4,25,59,42,0,22,121,42,0,0,78,0,15,46,0,1,2,
+    86,1,0,137,2,0,154,0,53,50,32,122,184,41,34,42,32,244,0,35,50,41,36,16,
+    3,117,21,1,172,4,16,33,245,21,11,161,2,0,154,1,74,32,61,32,42,128,33,1,
+    82,38,8,200,4,32,8,122,133,3,3,242,4,6,131,42,16,50,132,42,24,40,179,17,
+    49,41,32,38,19,2,63,59,0,4,84,0,11,41,32,61,150,2,112,122,46,120,44,32,
+    122,46,177,0,240,14,95,95,107,101,114,110,101,108,32,95,95,97,116,116,114,105,98,117,
+    116,101,95,95,40,40,114,101,113,100,95,114,4,17,95,123,19,2,65,36,16,50,116,11,
+    0,127,6,65,41,41,41,0,253,1,240,0,107,105,108,110,95,104,103,101,109,109,95,116,
+    109,97,95,199,15,2,48,37,39,97,95,72,18,18,97,2,28,15,37,36,12,32,114,101,
+    153,13,69,99,116,32,65,55,0,101,111,102,102,115,101,116,131,18,24,97,67,0,87,117,
+    99,104,97,114,54,0,17,97,175,0,5,59,0,20,97,55,0,24,98,138,0,31,98,138,
+    0,27,21,66,55,0,11,138,0,31,98,138,0,9,24,98,138,0,50,98,95,97,231,37,
+    6,81,38,4,28,1,3,23,1,72,32,65,32,43,236,0,55,100,97,44,123,40,10,154,
+    0,19,41,231,0,1,50,0,4,119,40,6,90,0,4,236,0,3,231,0,32,32,66,58,
+    7,7,90,0,31,98,90,0,9,20,98,90,0,18,98,90,0,15,225,1,5,31,97,18,
+    39,3,15,84,1,21,4,104,20,28,120,84,1,31,120,84,1,9,8,220,1,12,80,1,
+    2,138,0,2,242,0,0,240,19,7,90,0,47,100,120,242,0,9,4,74,1,15,238,0,
+    9,31,98,238,0,4,9,194,45,80,111,112,40,65,41,6,0,37,66,41,204,45,48,59,
+    32,67,96,9,48,77,32,120,85,4,112,114,111,119,45,109,97,106,52,33,1,182,36,0,
+    122,9,0,253,8,17,100,33,0,17,75,22,0,23,66,22,0,16,75,55,0,1,22,0,
+    54,70,111,114,101,45,3,77,47,243,0,32,99,97,112,97,98,105,108,105,116,121,32,57,
+    46,48,84,0,6,42,23,4,40,0,16,115,142,22,0,96,17,33,50,56,254,9,67,46,
+    32,84,105,47,41,17,65,226,16,16,66,74,32,104,32,100,101,101,112,44,255,32,7,221,
+    20,0,91,0,3,143,24,3,127,17,7,172,19,64,44,32,117,112,55,17,22,54,108,41,
+    17,59,8,0,181,108,101,39,115,32,96,102,117,108,108,96,65,34,6,101,6,2,132,34,
+    1,131,10,20,46,106,38,1,31,18,40,32,50,248,39,34,98,121,254,18,37,104,111,15,
+    12,0,191,10,34,105,108,199,17,6,140,21,2,24,33,50,109,97,100,79,0,39,79,110,
+    185,38,4,8,24,50,59,32,50,56,19,3,75,24,6,82,0,34,54,52,171,22,0,33,
+    1,1,186,38,3,205,38,21,97,242,0,113,96,101,109,112,116,121,96,43,35,4,14,35,
+    0,101,19,1,45,7,1,87,18,1,148,47,2,249,0,31,46,84,5,27,16,51,28,12,
+    15,84,5,9,4,169,0,2,136,2,22,77,56,7,1,8,0,30,75,120,3,2,28,6,
+    15,78,5,28,15,59,0,2,15,255,4,26,7,162,3,0,147,1,6,129,5,0,216,20,
+    2,15,0,15,153,48,5,7,77,0,11,130,0,20,67,116,3,12,130,0,32,99,41,191,
+    45,2,127,23,2,129,0,33,97,95,198,35,124,91,57,56,51,48,52,93,124,1,3,0,
+    14,16,40,146,27,17,41,46,9,10,62,0,31,98,62,0,37,1,144,0,0,233,2,61,
+    91,54,93,24,0,1,56,2,11,25,0,1,114,41,0,113,2,49,91,50,53,26,0,7,
+    33,8,1,177,2,2,185,43,2,134,48,2,224,43,9,36,0,0,108,0,17,115,165,42,
+    8,167,48,0,22,0,11,41,0,0,33,6,13,40,0,3,38,1,33,41,44,230,5,13,
+    31,0,3,7,1,11,74,0,0,199,0,46,105,101,117,0,1,223,0,0,44,0,16,67,
+    177,8,4,164,1,50,59,0,4,220,23,1,75,11,85,101,118,101,114,121,127,14,2,188,
+    45,19,115,133,14,21,56,151,10,0,202,43,36,98,101,253,4,1,48,37,58,99,101,46,
+    30,45,52,109,105,115,80,28,22,61,131,47,17,67,112,46,3,238,25,49,108,100,99,252,
+    32,16,41,79,12,21,53,197,0,1,71,10,54,105,115,95,63,0,8,76,0,17,61,128,
+    26,0,56,4,19,102,9,22,17,97,112,0,112,107,32,110,111,32,109,111,12,11,7,26,
+    5,180,116,104,97,110,32,67,32,110,101,101,100,199,0,2,207,4,66,115,109,97,108,127,
+    23,37,97,110,11,4,3,129,0,4,9,37,17,109,123,0,65,110,40,40,40,42,34,18,
+    77,229,45,65,38,32,45,56,56,28,6,119,1,4,49,0,49,110,32,61,81,28,10,10,
+    1,16,97,180,28,7,212,48,19,40,201,6,3,120,3,0,3,1,33,53,54,227,1,2,
+    40,0,2,48,0,19,43,74,0,8,138,2,1,51,0,0,186,22,15,242,2,6,34,50,
+    56,241,2,0,217,10,2,159,2,4,217,10,5,153,13,18,115,153,13,130,115,32,60,32,
+    54,59,32,115,153,13,26,12,64,43,2,182,2,114,43,32,56,32,42,32,115,36,14,11,
+    34,0,4,101,2,5,36,0,1,162,13,28,125,221,31,8,144,29,3,224,17,6,153,30,
+    14,35,44,19,4,100,0,249,5,40,67,76,75,95,76,79,67,65,76,95,77,69,77,95,
+    70,69,78,67,69,215,0,33,62,61,53,1,0,217,0,4,67,6,1,236,44,2,85,40,
+    2,200,27,17,112,57,7,21,44,38,24,2,206,6,32,111,102,41,5,5,172,31,5,177,
+    25,3,105,6,1,66,0,0,51,0,1,89,0,32,115,97,143,48,21,8,119,0,0,0,
+    19,1,79,1,23,12,112,3,2,149,40,19,61,35,0,18,45,153,0,32,47,32,5,18,
+    68,108,97,110,101,141,14,121,37,32,51,50,59,0,12,208,1,18,42,242,1,1,21,7,
+    19,43,73,0,18,42,40,0,64,109,97,112,91,63,0,17,93,175,1,38,0,12,135,45,
+    0,141,1,8,224,1,0,112,0,38,0,16,17,40,10,246,3,2,234,27,5,124,2,8,
+    190,10,32,41,44,161,6,19,75,197,10,1,242,2,1,171,40,61,0,24,51,100,0,47,
+    56,56,100,0,23,8,200,10,17,41,97,0,19,78,207,10,0,217,23,0,97,0,24,12,
+    237,32,4,240,2,4,255,0,1,50,41,14,97,0,0,147,0,14,123,46,1,118,46,16,
+    51,86,0,14,78,2,17,8,14,5,151,97,114,108,121,32,61,32,50,59,200,1,21,61,
+    63,2,24,12,88,32,1,138,0,1,104,0,7,21,0,20,98,21,0,21,117,62,3,18,
+    44,17,45,0,238,3,25,59,11,2,0,152,0,4,243,49,1,53,8,64,105,100,40,49,
+    36,28,0,18,0,50,110,117,109,22,0,48,115,40,48,121,10,9,38,0,0,56,6,22,
+    12,78,4,2,96,9,1,107,0,32,110,117,136,4,112,40,75,32,43,32,54,51,89,2,
+    80,54,52,59,0,12,180,5,7,183,2,1,219,2,17,114,82,44,18,103,202,5,1,104,
+    3,2,43,9,0,32,9,3,187,5,53,58,32,49,63,9,3,71,43,6,119,51,0,85,
+    0,2,114,10,1,79,0,22,67,197,56,0,49,35,20,44,126,43,1,26,55,0,16,56,
+    0,54,0,0,202,11,18,109,201,49,22,58,185,20,2,185,54,1,219,28,17,97,87,0,
+    4,177,20,12,45,1,17,115,101,5,3,139,39,50,77,32,47,253,1,2,26,0,22,110,
+    26,0,19,78,26,0,34,0,20,82,16,21,61,61,0,20,42,45,0,4,161,1,0,15,
+    0,0,200,2,1,8,0,19,110,199,2,1,152,1,35,62,61,157,16,71,32,123,0,16,
+    136,0,3,36,51,6,82,0,0,128,11,48,60,32,77,116,53,17,78,136,5,1,219,51,
+    0,22,0,1,253,32,18,16,99,0,3,51,0,34,32,45,86,0,34,32,60,73,0,21,
+    63,73,0,26,58,32,0,17,45,32,0,4,63,0,31,110,63,0,10,5,22,0,23,58,
+    223,0,32,125,32,212,50,11,189,0,16,98,221,1,3,75,0,70,47,32,40,49,17,1,
+    16,41,76,22,24,95,32,0,18,45,46,0,7,51,1,12,74,0,1,145,14,3,246,6,
+    4,199,0,2,54,0,20,44,139,1,0,12,6,6,2,1,1,81,0,21,43,105,0,22,
+    37,70,0,8,233,0,4,31,0,24,47,31,0,45,12,125,241,2,5,85,1,4,135,1,
+    19,44,24,0,4,46,1,34,95,110,24,0,53,59,0,12,208,6,18,116,208,6,48,116,
+    32,60,43,3,50,59,32,116,210,6,17,16,248,1,0,245,1,1,2,4,106,41,0,16,
+    123,0,20,234,48,13,196,6,2,78,48,48,59,0,20,201,13,5,145,36,48,101,32,116,
+    219,32,0,191,60,2,106,13,1,74,38,134,32,115,46,0,20,123,0,24,195,0,1,33,
+    0,19,61,187,3,68,43,32,116,59,29,0,9,14,34,0,34,0,8,94,7,24,59,67,
+    0,50,107,32,61,71,0,17,42,230,3,28,24,62,50,6,151,49,18,40,161,8,18,43,
+    120,8,18,41,23,1,70,41,59,0,24,167,34,1,82,10,49,43,32,115,163,32,66,51,
+    56,52,44,90,8,52,44,32,107,87,1,38,109,44,165,34,0,59,0,4,83,1,18,120,
+    83,1,49,120,32,60,109,1,0,211,23,118,61,32,54,52,41,0,28,94,0,27,98,94,
+    0,0,202,15,4,181,1,18,98,104,0,4,188,1,16,43,103,20,25,107,108,0,82,20,
+    125,0,16,125,164,1,48,43,43,115,144,5,1,142,5,18,20,157,8,34,0,20,96,5,
+    17,94,97,5,18,4,229,7,22,87,89,14,0,181,1,23,102,160,1,2,115,1,1,177,
+    2,15,115,14,15,31,8,176,5,54,31,8,176,5,23,31,8,176,5,65,31,8,176,5,
+    67,23,8,176,5,31,8,176,5,43,31,32,175,5,8,31,8,175,5,2,31,8,175,5,
+    2,31,12,175,5,40,31,12,175,5,43,31,12,175,5,36,21,8,175,5,31,12,175,5,
+    54,31,12,175,5,35,31,12,175,5,18,31,12,175,5,11,31,8,172,5,40,6,59,0,
+    4,142,9,0,178,0,50,110,117,109,55,12,15,204,5,2,1,42,0,6,206,5,15,103,
+    5,9,31,16,65,5,6,18,16,140,59,4,144,26,0,252,9,2,147,26,0,27,16,4,
+    63,27,2,9,10,24,20,99,2,18,105,183,11,0,209,59,17,44,14,5,16,105,251,37,
+    25,59,37,0,32,116,111,108,0,4,119,38,2,114,38,48,120,44,32,133,5,24,20,200,
+    41,3,135,5,23,116,41,5,0,60,40,10,71,22,7,136,11,4,94,1,2,141,38,67,
+    44,0,28,107,91,5,1,90,0,15,166,0,3,0,198,30,4,167,0,0,143,38,9,129,
+    0,31,98,129,0,3,10,110,22,7,165,11,22,107,123,0,7,194,5,3,129,0,31,16,
+    56,54,3,8,211,6,31,116,170,11,8,32,50,44,112,1,14,171,11,28,12,159,14,5,
+    189,14,0,244,59,22,115,16,2,0,176,14,13,133,0,10,176,14,19,41,100,63,0,190,
+    16,42,103,101,176,11,26,48,43,17,2,127,21,21,61,96,39,1,118,0,26,47,221,15,
+    15,41,6,48,31,4,41,6,23,31,4,41,6,65,31,4,41,6,66,5,37,6,31,4,
+    37,6,71,31,4,37,6,2,31,4,37,6,2,31,8,37,6,40,31,8,37,6,43,31,
+    8,37,6,36,21,4,37,6,31,8,37,6,54,31,8,37,6,35,31,8,37,6,18,31,
+    8,37,6,11,31,4,37,6,39,23,8,153,41,59,59,0,8,1,33,31,8,88,32,1,
+    34,54,52,89,32,50,0,12,99,26,32,19,48,105,9,1,218,17,64,67,32,101,110,245,
+    19,68,105,116,104,105,227,19,20,44,143,43,2,249,3,7,79,10,32,110,111,39,0,18,
+    103,77,24,25,111,147,24,5,10,25,1,93,0,33,105,116,192,59,0,67,24,16,44,188,
+    44,4,118,20,1,73,20,36,54,52,144,3,3,54,18,6,205,5,2,68,20,2,120,0,
+    1,109,44,65,62,61,32,77,220,8,5,150,16,17,37,144,2,1,139,30,36,0,16,201,
+    30,6,26,5,17,110,255,65,33,48,59,9,0,3,237,12,51,110,111,119,33,7,10,219,
+    12,9,17,5,0,7,5,6,221,12,1,117,11,0,67,0,18,62,93,5,7,123,0,2,
+    251,52,28,20,94,5,10,40,13,19,40,87,5,2,2,36,51,53,32,58,104,5,16,45,
+    21,25,21,59,212,11,4,37,0,3,216,11,4,139,5,52,59,0,12,218,0,4,34,9,
+    0,49,0,53,78,32,45,26,2,17,60,108,12,0,212,0,9,117,46,5,246,59,1,18,
+    71,8,72,44,1,212,25,40,105,116,63,60,3,198,47,6,38,0,145,34,41,58,32,98,
+    101,108,111,119,86,0,66,50,94,51,50,65,61,3,219,72,1,14,3,2,18,20,18,107,
+    20,48,64,97,99,114,111,70,59,12,131,44,64,54,52,32,40,159,0,1,86,3,19,40,
+    238,1,17,41,86,0,7,146,44,25,46,91,15,16,97,245,4,4,143,13,1,10,1,6,
+    139,7,4,18,2,65,56,49,57,50,54,72,64,52,0,24,124,242,66,17,60,202,7,9,
+    162,15,0,71,0,31,98,71,0,0,2,56,0,101,32,124,32,53,49,50,57,0,9,146,
+    51,2,143,46,1,41,1,2,175,27,24,44,34,13,51,99,111,114,81,61,32,116,111,150,
+    51,22,46,37,2,16,60,30,54,31,20,213,21,42,25,16,187,20,31,16,2,40,4,2,
+    85,0,8,254,39,15,38,8,0,11,22,4,31,16,213,22,1,19,52,37,8,24,20,149,
+    40,16,99,250,3,2,174,14,68,50,44,32,98,185,14,1,232,7,15,146,0,5,0,168,
+    74,19,105,202,7,15,153,0,12,19,16,23,29,1,123,10,50,98,101,102,17,4,33,105,
+    115,74,4,2,239,63,33,101,110,52,4,31,46,111,0,6,0,184,3,15,109,0,0,3,
+    181,55,10,8,1,15,67,0,28,30,48,67,0,25,20,21,47,15,31,1,9,6,123,5,
+    18,104,101,1,18,104,211,37,19,104,58,24,10,161,70,36,95,48,156,11,1,246,4,3,
+    81,9,33,51,50,171,2,66,32,43,32,104,152,70,2,203,70,2,48,0,22,43,32,23,
+    72,32,47,32,52,243,4,18,106,114,0,18,106,215,1,19,106,235,4,1,103,31,0,115,
+    39,65,108,111,99,107,242,8,5,155,26,16,44,14,0,2,233,68,19,102,215,8,27,97,
+    122,65,53,116,119,111,158,3,2,48,29,0,71,0,5,182,0,0,237,10,19,106,133,23,
+    29,16,32,36,16,20,18,0,2,49,53,39,77,41,50,17,18,98,169,0,18,98,169,0,
+    16,98,128,2,21,28,107,37,128,99,91,40,52,32,42,32,106,113,11,0,52,10,0,247,
+    3,0,17,1,79,104,93,44,32,28,0,6,2,159,39,48,0,31,32,1,0,23,67,24,
+    53,35,99,44,178,0,48,43,32,98,77,1,6,64,1,18,52,191,1,10,21,37,4,67,
+    0,6,81,27,3,71,12,83,116,105,110,117,101,40,4,0,236,79,1,246,76,48,104,114,
+    101,193,4,137,105,103,104,98,111,117,114,115,61,1,2,167,39,2,24,78,2,170,38,35,
+    104,101,146,49,4,25,28,32,111,102,242,2,53,46,0,16,214,40,23,59,165,3,15,37,
+    1,0,91,20,120,91,98,93,240,36,4,175,37,15,55,1,8,47,0,28,37,0,14,1,
+    64,1,1,172,20,10,112,41,0,165,53,0,99,41,3,222,1,7,104,28,37,38,38,89,
+    1,33,51,49,243,42,95,32,123,0,24,42,127,71,0,25,40,144,1,0,123,0,3,56,
+    0,7,137,1,103,56,41,32,61,0,31,93,75,1,89,76,49,120,91,49,6,0,17,50,
+    6,0,71,51,93,41,59,230,6,6,216,32,48,98,101,103,180,8,3,212,72,4,128,11,
+    50,97,102,116,49,52,4,198,71,32,98,121,52,3,7,225,5,3,48,40,1,84,0,0,
+    12,0,49,46,0,16,188,30,0,30,0,20,93,122,11,15,142,0,11,10,66,79,3,96,
+    78,4,19,74,31,40,30,0,3,17,41,20,3,27,115,240,3,51,51,50,41,18,0,55,
+    0,24,37,80,3,10,44,1,34,51,50,94,44,21,20,39,2,18,114,39,2,128,114,32,
+    60,32,56,59,32,114,39,2,19,24,119,3,1,46,4,18,114,125,3,40,28,42,26,73,
+    5,138,0,0,155,1,6,43,0,31,41,163,1,5,51,51,50,41,25,3,18,61,122,73,
+    17,114,178,0,47,93,59,128,50,6,19,48,60,44,15,222,45,3,2,30,0,11,23,36,
+    18,78,45,36,15,38,30,0,7,87,30,30,78,87,30,15,105,27,36,19,78,69,16,18,
+    98,205,27,19,110,205,27,15,180,21,7,5,170,21,5,18,22,26,110,166,21,15,71,16,
+    30,7,131,0,6,79,5,2,77,16,15,202,8,27,5,1,9,15,199,7,16,31,50,208,
+    6,20,1,108,18,15,222,1,1,22,49,94,52,15,222,1,0,5,30,0,11,11,38,0,
+    245,37,31,77,53,32,2,1,209,12,15,146,29,36,17,75,13,18,1,10,18,4,46,29,
+    31,28,212,23,7,8,118,23,24,97,118,23,31,109,118,23,2,15,152,18,30,7,142,0,
+    13,23,18,23,109,23,18,25,24,124,10,15,180,1,5,2,29,24,9,94,8,15,184,1,
+    6,15,44,0,0,15,188,1,5,31,48,188,1,10,2,30,0,15,147,0,18,31,50,145,
+    0,22,31,50,79,85,79,10,107,39,81,96,110,117,109,96,221,8,1,113,7,4,206,72,
+    2,209,17,0,86,79,4,45,6,2,194,14,0,49,72,40,115,59,209,60,1,13,15,144,
+    97,116,32,96,101,110,100,96,46,62,35,0,229,32,1,96,72,15,219,83,10,1,34,33,
+    18,105,241,14,3,16,40,1,187,0,6,91,0,3,16,18,19,119,28,0,3,223,79,2,
+    177,0,17,105,213,59,49,99,108,101,21,62,15,38,84,0,79,112,105,101,99,35,84,16,
+    2,90,61,0,50,22,15,185,42,12,51,101,110,100,125,46,0,95,19,18,60,204,67,8,
+    254,85,7,186,83,1,161,8,65,32,61,32,123,193,5,2,3,0,35,32,125,95,18,48,
+    101,110,100,148,14,0,248,6,2,110,80,0,165,17,2,31,88,47,52,40,115,80,0,1,
+    63,0,35,120,41,194,24,1,125,0,55,32,56,41,204,10,11,186,49,1,200,20,1,210,
+    48,33,38,61,11,20,17,62,184,8,1,81,49,39,32,63,179,50,0,194,83,7,31,0,
+    4,27,0,3,137,63,2,68,15,15,32,17,3,20,56,31,17,1,233,8,2,51,16,2,
+    117,0,32,32,47,16,49,21,124,139,19,1,2,7,32,105,93,192,3,0,67,22,19,50,
+    214,60,27,4,57,1,15,55,8,7,9,170,15,15,10,62,4,2,188,15,15,14,62,22,
+    49,32,49,54,195,41,15,14,62,21,2,19,38,35,51,50,83,0,2,204,87,10,40,3,
+    10,87,9,27,44,152,77,49,39,115,32,142,2,0,60,0,0,78,0,38,56,58,144,88,
+    4,234,2,5,86,12,17,96,102,0,17,96,109,3,3,98,76,0,64,15,82,108,101,102,
+    116,44,38,30,64,114,101,103,105,199,63,3,204,80,4,75,0,0,130,38,48,110,116,111,
+    97,0,8,254,3,2,62,89,2,123,16,7,33,83,4,120,0,2,117,0,9,196,3,31,
+    44,164,64,6,18,97,176,1,3,206,0,1,173,1,15,58,42,2,2,89,3,5,49,66,
+    4,84,24,18,115,11,0,15,39,46,3,2,58,0,57,101,110,100,175,52,6,247,51,18,
+    112,127,2,16,112,100,25,57,59,32,112,247,51,7,181,24,2,241,18,51,43,32,112,254,
+    38,7,106,25,2,160,9,0,106,18,0,22,20,3,196,0,36,112,93,233,83,2,49,4,
+    15,50,4,11,3,235,87,5,207,63,1,77,66,65,120,44,0,16,16,0,19,60,34,2,
+    20,63,23,85,0,190,54,63,48,44,32,84,0,13,0,91,4,29,59,77,51,42,97,40,
+    155,42,18,42,104,20,8,95,88,7,136,1,7,52,1,30,8,203,25,15,22,1,15,90,
+    59,0,8,42,40,157,42,0,126,11,1,11,22,31,43,142,26,2,1,78,50,4,69,1,
+    19,59,38,3,4,54,3,0,208,2,47,51,50,38,3,39,15,32,67,0,15,124,2,57,
+    15,55,2,17,25,52,33,1,18,52,55,2,12,165,1,31,98,165,1,75,11,132,0,15,
+    165,1,29,31,52,165,1,0,32,82,101,252,88,28,102,231,16,52,120,32,56,77,65,13,
+    129,72,1,120,8,32,109,109,226,22,2,204,1,0,237,28,3,35,43,7,94,14,17,65,
+    14,49,7,178,15,26,66,68,4,1,102,3,2,116,0,4,234,68,6,158,56,3,175,91,
+    10,128,18,34,108,100,167,4,11,188,59,101,56,110,56,46,120,52,28,82,59,49,54,32,
+    181,59,22,125,160,68,3,148,57,35,116,111,217,63,3,13,0,24,49,13,0,24,50,13,
+    0,1,204,60,1,179,57,1,147,0,13,173,68,1,142,19,36,97,109,132,88,6,7,1,
+    7,249,0,37,65,44,21,1,15,4,1,1,5,57,16,15,15,1,58,1,86,0,15,21,
+    1,20,12,126,67,6,10,2,1,127,67,19,56,135,67,36,49,54,58,94,1,20,0,33,
+    115,112,172,9,68,111,118,101,114,239,24,11,145,10,0,210,24,15,35,67,4,3,234,0,
+    4,141,25,0,234,0,8,201,22,12,17,0,16,98,150,1,13,71,85,43,109,97,252,0,
+    49,49,54,110,38,67,120,114,111,119,46,99,111,108,206,61,1,63,57,15,210,61,0,16,
+    125,200,70,9,212,61,1,18,0,1,214,61,1,10,0,10,46,0,15,29,66,33,19,32,
+    22,71,19,97,49,0,1,11,0,22,49,11,0,22,50,11,0,20,51,11,0,22,98,44,
+    0,16,98,44,0,2,110,2,15,246,51,13,49,56,46,48,163,1,1,45,31,15,0,52,
+    8,65,51,50,32,120,41,84,1,252,61,3,189,1,4,228,1,33,111,102,77,76,15,20,
+    52,1,0,82,0,6,23,52,3,145,51,13,243,72,13,162,69,65,50,32,97,104,43,2,
+    0,13,12,0,142,9,1,0,6,1,43,37,4,26,27,18,100,174,0,0,244,47,41,110,
+    121,42,45,0,5,27,36,117,110,254,47,2,62,30,2,164,25,0,30,12,52,117,114,110,
+    101,12,3,22,0,1,92,0,33,100,111,119,30,16,109,45,0,18,97,16,29,1,39,100,
+    52,117,114,110,107,25,19,101,174,37,2,35,3,1,51,62,48,101,118,101,83,98,240,3,
+    40,115,116,114,101,97,109,45,75,44,32,79,115,97,109,97,32,101,159,50,115,46,32,50,
+    48,50,51,41,208,73,24,97,88,1,0,239,21,2,204,9,3,56,63,1,131,5,113,105,
+    115,32,107,101,112,116,5,46,17,98,3,26,32,101,100,26,53,3,157,1,12,214,51,1,
+    53,1,18,95,123,0,15,214,51,16,2,58,3,8,96,51,15,82,51,16,12,223,50,51,
+    111,116,104,226,50,95,50,52,53,55,54,32,51,30,19,42,57,50,0,206,29,5,76,0,
+    79,44,32,42,98,23,0,0,1,14,31,63,50,56,56,220,50,17,18,44,146,2,22,61,
+    232,19,15,228,46,1,33,4,65,181,4,6,97,50,17,66,34,59,6,16,0,12,45,1,
+    1,34,1,36,32,61,226,55,4,49,1,33,32,43,208,7,1,182,35,2,196,32,6,15,
+    15,3,11,61,6,11,88,1,51,90,3,122,2,36,115,59,195,98,0,155,52,4,62,11,
+    0,38,0,17,96,96,2,19,96,103,2,3,63,54,1,92,0,7,55,2,0,203,2,49,
+    115,32,96,129,2,3,43,0,0,1,103,1,204,31,1,16,13,4,7,15,2,47,23,64,
+    113,117,97,114,232,11,1,216,41,0,23,0,18,97,255,2,14,106,34,19,115,82,1,9,
+    49,34,14,105,34,18,115,50,51,5,117,50,52,51,49,41,84,21,37,40,40,61,33,6,
+    24,0,11,67,0,49,105,110,95,5,1,4,0,33,36,32,47,126,0,19,42,9,0,10,
+    48,0,9,127,33,38,32,45,64,0,22,60,56,0,16,51,230,8,38,32,63,28,0,3,
+    197,32,10,74,0,2,86,1,6,189,0,11,219,34,9,21,51,40,108,108,19,51,4,124,
+    0,3,205,33,18,42,75,0,11,52,0,2,250,34,0,75,29,36,108,108,58,29,1,215,
+    96,21,41,227,0,11,50,0,2,203,10,2,111,21,11,150,35,0,100,0,18,104,78,30,
+    16,108,155,66,51,101,110,100,41,0,2,53,0,24,43,31,0,10,214,97,1,4,2,28,
+    61,231,35,18,44,186,100,1,62,0,18,59,36,0,37,60,32,1,63,17,97,212,38,71,
+    110,100,59,32,17,13,4,234,52,5,130,1,7,53,0,10,201,33,1,222,2,22,61,44,
+    0,84,63,32,48,32,58,11,98,0,91,4,1,48,1,47,41,59,222,42,1,7,53,0,
+    1,97,0,19,58,150,0,18,43,180,93,15,199,42,1,11,104,0,69,97,116,32,45,172,
+    1,1,139,0,5,161,1,7,61,0,2,208,36,7,59,0,2,15,2,18,58,237,22,4,
+    234,1,2,21,0,3,238,31,3,120,1,3,148,101,12,37,43,3,217,64,20,116,203,9,
+    1,59,0,132,44,32,109,111,100,117,108,111,160,3,25,44,35,0,2,186,36,4,132,100,
+    4,204,91,1,90,0,17,114,82,11,1,97,15,3,191,18,48,99,97,99,81,4,0,197,
+    105,0,153,15,32,115,58,69,32,1,192,1,0,28,92,36,97,116,253,3,3,121,25,17,
+    96,179,0,64,96,46,32,40,216,6,34,119,111,2,3,17,39,93,0,1,36,13,65,104,
+    111,108,100,93,0,1,221,83,10,61,12,50,97,103,111,126,101,18,45,98,0,20,44,63,
+    100,1,198,0,11,182,35,49,101,104,105,142,2,11,135,1,16,40,69,0,18,43,57,0,
+    21,45,187,17,1,179,1,19,37,245,99,2,8,0,9,151,1,0,201,0,1,152,2,1,
+    85,0,1,5,18,36,32,63,15,0,3,253,36,0,23,2,0,131,100,3,68,3,16,8,
+    124,5,13,127,0,0,113,34,15,160,38,40,31,56,160,38,8,15,65,38,3,15,3,5,
+    0,9,71,38,15,11,5,0,10,144,4,11,73,37,23,56,73,37,2,135,30,15,77,37,
+    14,31,4,77,37,31,15,59,40,1,15,88,37,12,4,218,38,15,87,37,35,0,22,1,
+    15,86,37,0,0,13,1,10,19,39,18,110,136,0,1,177,7,1,181,14,1,19,0,20,
+    107,19,0,2,186,14,12,50,0,19,114,31,0,42,95,109,29,0,1,213,33,0,79,0,
+    1,18,8,4,52,20,2,33,8,1,137,0,1,24,0,55,47,32,50,80,20,5,228,37,
+    81,49,93,91,50,93,30,30,15,185,20,2,20,49,185,20,15,9,32,1,18,50,9,32,
+    7,88,30,2,89,36,34,32,101,90,21,17,101,88,30,0,18,38,87,91,106,93,91,101,
+    24,38,19,79,27,32,1,166,33,2,214,16,2,155,81,2,168,33,1,233,81,88,111,102,
+    32,50,46,63,3,32,115,108,208,110,5,207,0,20,52,185,46,48,97,115,48,199,0,0,
+    16,13,20,98,11,0,2,103,0,0,238,87,6,103,62,4,23,23,0,26,20,4,150,8,
+    2,1,3,2,40,34,63,46,0,8,245,56,11,25,8,203,42,2,99,0,18,66,190,3,
+    5,67,103,23,101,203,111,3,23,12,31,46,187,19,4,34,97,95,234,6,0,232,25,34,
+    40,77,62,7,0,34,19,0,231,24,47,75,59,53,0,4,19,98,53,0,0,237,27,38,
+    40,75,53,0,0,15,25,24,78,197,1,10,141,51,0,140,31,5,195,45,24,12,27,1,
+    0,237,70,1,26,1,0,168,98,2,28,110,0,68,0,0,203,5,0,66,57,2,51,21,
+    1,42,0,6,138,12,3,164,12,3,68,1,0,197,1,1,84,0,2,71,1,19,44,80,
+    22,2,156,51,2,176,64,2,246,57,1,145,32,21,12,14,52,79,50,41,0,16,113,1,
+    11,18,12,179,17,39,97,95,19,18,22,98,13,0,9,208,46,2,111,0,18,61,160,1,
+    4,109,54,3,106,23,10,183,46,1,68,6,20,95,97,7,0,220,10,0,153,5,31,59,
+    218,46,8,8,50,0,56,45,32,40,15,0,4,198,5,3,151,5,0,51,30,4,251,21,
+    4,183,0,2,202,27,4,47,4,4,226,1,19,107,205,27,21,77,112,39,48,109,44,32,
+    209,1,16,107,64,28,1,215,21,4,30,33,4,208,19,21,98,81,0,0,254,1,21,107,
+    248,1,5,49,30,1,238,29,3,68,0,7,200,39,0,53,1,8,81,0,27,12,25,40,
+    72,51,41,0,16,23,40,4,176,38,38,105,115,216,66,0,153,3,1,21,27,129,119,97,
+    121,32,109,101,97,110,221,51,10,207,1,3,18,36,98,79,102,32,75,39,115,15,3,0,
+    73,1,20,44,123,101,3,58,77,32,111,102,139,31,15,145,1,8,60,45,32,50,149,1,
+    2,159,20,0,185,3,17,61,225,0,18,40,196,8,8,97,48,9,194,63,3,113,9,11,
+    234,39,83,52,48,57,54,44,179,64,0,7,6,14,30,0,9,6,2,3,107,33,2,120,
+    4,36,42,32,55,33,1,135,0,18,62,135,53,27,16,8,39,25,20,8,39,0,65,0,
+    2,11,39,3,6,23,21,50,231,61,21,24,90,20,4,151,4,7,95,3,3,202,15,3,
+    136,15,0,196,25,2,69,89,1,43,21,1,77,16,16,102,118,0,1,104,4,33,48,46,
+    76,0,64,83,105,120,116,218,38,66,118,97,108,117,149,16,24,107,228,4,59,46,32,66,
+    188,20,1,27,8,0,23,5,1,218,20,3,114,0,17,58,76,0,6,105,36,18,108,115,
+    43,6,186,19,33,32,108,18,24,0,49,101,1,198,33,16,108,25,23,107,32,105,115,46,
+    0,24,10,1,31,24,79,6,8,78,32,123,0,28,207,21,3,200,6,52,43,32,105,163,
+    38,3,13,7,4,84,49,1,239,29,4,23,0,17,47,200,6,24,28,36,21,0,9,6,
+    52,105,93,44,255,1,15,134,23,4,71,59,0,24,125,158,0,11,208,6,5,199,77,15,
+    161,0,0,31,115,152,0,4,3,105,7,17,47,2,38,31,106,161,0,1,14,193,20,0,
+    170,6,17,106,253,27,5,145,2,15,145,22,4,31,59,75,1,10,47,0,28,154,7,9,
+    29,31,79,20,3,142,7,36,44,32,45,1,6,137,0,1,189,0,2,35,8,0,201,14,
+    17,16,207,28,15,209,2,13,2,21,50,1,24,1,17,60,161,3,5,226,2,18,16,148,
+    25,21,97,220,16,2,162,5,4,134,3,6,30,5,4,231,4,2,31,24,31,98,48,0,
+    4,28,98,48,0,20,8,167,4,1,160,3,4,124,44,21,115,70,18,0,48,14,16,119,
+    190,2,3,100,12,1,150,12,48,111,114,100,175,37,4,198,104,8,148,19,17,58,10,15,
+    1,125,0,1,92,0,1,80,0,1,46,42,8,131,19,20,8,223,17,3,49,17,72,115,
+    117,109,115,143,37,3,23,0,38,41,32,248,0,6,215,45,3,147,30,2,81,4,16,62,
+    17,31,31,12,219,1,9,31,16,219,1,9,31,20,117,9,9,16,24,151,0,35,91,40,
+    106,0,3,37,8,17,56,252,46,3,68,3,20,106,163,39,19,101,178,58,17,93,37,39,
+    6,173,9,2,93,7,3,155,40,31,8,145,58,2,49,59,32,120,109,0,7,226,9,50,
+    43,61,32,123,0,31,120,113,0,15,9,161,31,2,54,15,3,157,8,34,78,111,192,91,
+    7,193,4,17,58,42,20,5,237,40,2,180,5,2,37,21,112,100,100,115,32,117,112,46,
+    209,65,14,205,18,1,210,40,0,212,18,67,43,32,40,50,38,52,8,124,16,19,43,26,
+    48,2,114,47,1,155,0,0,145,54,39,0,20,110,40,1,79,0,2,58,26,4,143,92,
+    9,214,0,48,53,49,50,99,40,18,28,172,23,0,158,31,4,18,1,17,48,88,42,2,
+    12,0,23,49,12,0,23,50,12,0,1,182,31,0,113,2,27,82,169,13,2,245,5,2,
+    104,5,52,97,114,101,200,2,1,195,2,0,13,0,3,44,52,0,33,34,35,119,101,206,
+    5,23,46,82,2,15,37,44,2,29,16,198,114,6,67,36,14,129,5,19,104,198,1,2,
+    128,12,3,0,7,0,55,0,1,51,49,113,0,20,98,114,101,97,107,171,40,12,177,80,
+    42,32,61,43,43,31,59,206,2,10,6,246,55,4,42,76,9,6,44,3,97,5,2,15,
+    44,5,144,0,18,107,148,7,23,20,222,43,3,94,1,5,210,43,7,16,0,3,101,83,
+    15,224,80,5,57,44,0,28,152,43,0,35,11,2,89,2,3,30,11,12,78,99,5,146,
+    7,2,134,2,16,110,184,12,16,100,30,99,17,108,73,111,1,10,75,17,116,206,47,0,
+    43,24,23,87,18,23,1,16,4,2,13,23,1,28,82,17,115,248,12,4,15,17,5,211,
+    29,7,153,117,1,44,13,5,109,110,7,123,11,2,118,83,6,119,42,15,52,23,5,63,
+    97,100,100,7,75,22,3,61,3,15,66,78,1,15,64,23,17,4,243,120,2,21,0,87,
+    115,117,109,95,116,21,23,5,22,0,81,115,91,56,93,91,119,4,15,81,23,5,27,54,
+    79,23,2,242,27,60,108,100,91,253,73,0,241,5,31,114,254,73,2,11,34,17,2,16,
+    17,3,99,72,12,238,76,16,105,210,33,36,111,117,69,70,18,105,132,121,0,199,1,13,
+    190,10,0,22,125,1,154,36,3,122,0,4,217,71,15,24,23,72,31,8,24,23,67,31,
+    8,24,23,20,31,8,24,23,47,31,8,24,23,28,31,8,24,23,54,31,8,24,23,22,
+    31,8,24,23,32,31,8,24,23,30,28,8,188,2,1,117,1,5,0,1,10,126,1,27,
+    49,59,1,3,178,112,15,1,59,2,2,67,0,15,31,65,7,2,148,76,2,237,20,0,
+    55,19,3,125,0,90,47,32,109,97,120,224,0,159,44,32,49,85,41,44,32,56,85,200,
+    22,3,4,182,22,3,141,0,20,47,235,20,1,159,3,34,48,93,142,71,6,64,64,18,
+    60,138,1,4,222,7,15,181,20,62,31,12,181,20,56,31,12,181,20,58,31,12,181,20,
+    35,31,12,181,20,59,31,12,181,20,37,24,12,206,120,8,178,1,5,19,100,3,178,82,
+    2,243,4,2,88,31,3,246,15,23,58,16,68,1,123,128,0,169,19,0,66,16,1,86,
+    0,1,39,0,1,235,6,22,44,201,6,21,115,107,5,21,121,100,7,2,55,0,2,68,
+    89,1,77,0,6,239,1,9,88,26,9,168,3,15,167,3,0,8,83,1,4,216,15,1,
+    12,4,2,87,126,3,192,25,3,17,24,1,132,2,20,41,181,66,5,213,2,15,49,0,
+    5,1,68,16,2,76,25,21,49,61,0,20,45,35,13,24,49,72,0,1,184,91,1,70,
+    13,3,17,0,1,35,91,3,72,3,4,51,24,2,26,0,16,51,26,0,8,17,0,1,
+    34,43,3,193,1,4,20,0,22,53,20,0,11,36,23,2,4,26,3,189,0,22,59,137,
+    43,2,210,110,15,200,22,3,2,102,0,9,15,2,2,101,0,14,244,127,15,48,30,14,
+    1,12,6,3,149,1,4,251,0,4,93,11,21,4,165,42,3,238,8,2,41,80,17,119,
+    199,59,3,86,9,0,52,2,16,115,104,70,1,228,10,1,98,9,8,202,93,64,115,32,
+    105,100,168,4,1,207,4,3,3,12,0,179,5,1,92,0,6,68,9,0,178,18,4,147,
+    21,25,46,142,44,16,56,12,28,4,105,1,19,60,187,93,15,128,81,20,31,50,128,81,
+    13,31,8,128,81,40,44,51,59,149,28,15,127,81,8,22,8,87,67,1,244,28,4,84,
+    2,1,17,39,0,186,20,0,227,5,18,59,244,28,0,239,65,18,32,80,26,4,248,0,
+    21,42,125,77,15,223,1,1,21,52,67,13,31,40,31,0,4,21,41,93,13,16,97,161,
+    69,3,23,0,17,115,123,2,20,48,63,56,27,117,142,42,1,47,61,16,112,135,0,2,
+    92,60,4,54,0,59,111,109,101,167,54,18,113,53,0,18,113,218,14,17,113,247,14,1,
+    39,0,17,113,170,54,64,32,43,32,113,138,12,3,130,21,49,0,28,58,143,0,34,91,
+    40,26,0,3,24,61,0,128,3,1,141,2,1,22,0,1,227,13,2,65,84,16,20,168,
+    0,0,177,14,2,82,0,10,36,4,3,118,33,34,97,116,186,15,21,44,145,29,35,97,
+    116,174,64,17,42,33,57,3,51,0,71,110,105,111,110,204,0,97,97,108,108,59,0,16,
+    253,10,1,162,2,1,216,0,33,12,125,249,10,49,95,111,102,234,46,0,126,0,24,125,
+    99,57,18,117,238,0,18,117,238,0,21,117,138,18,8,218,20,23,101,150,22,26,117,245,
+    20,15,16,34,17,31,16,134,26,30,31,16,134,26,9,31,16,134,26,44,26,16,20,10,
+    0,62,0,1,138,0,1,39,0,2,63,0,33,105,110,61,0,2,23,0,2,58,0,47,
+    56,59,198,14,20,17,110,7,0,23,101,117,0,9,204,14,15,113,14,17,1,127,0,8,
+    112,14,1,81,0,21,37,12,22,5,129,58,6,134,14,3,228,1,17,46,248,1,74,117,
+    93,44,32,17,0,3,136,14,11,72,58,3,146,14,3,78,57,3,147,14,10,42,58,3,
+    106,85,0,123,2,32,114,101,106,124,5,2,9,5,103,59,2,146,50,0,189,0,21,115,
+    20,5,2,200,4,1,26,0,34,104,32,98,123,11,102,7,2,163,25,17,110,97,0,2,
+    61,19,2,106,16,34,105,114,108,16,20,46,115,33,12,102,4,3,88,4,27,56,86,4,
+    2,229,84,11,11,4,26,8,11,4,2,58,13,1,115,9,11,20,4,17,55,244,2,4,
+    75,4,1,208,3,47,57,93,39,3,4,73,57,59,32,117,215,16,20,117,54,4,0,236,
+    3,18,117,165,9,1,13,6,46,32,61,17,4,16,113,116,20,0,96,0,19,117,154,28,
+    1,210,1,20,113,158,49,22,20,28,0,31,42,0,5,7,20,40,1,5,2,103,0,2,
+    226,6,32,0,28,17,5,3,236,68,3,133,5,2,97,57,79,42,32,52,41,205,0,11,
+    1,55,4,0,9,1,3,127,0,9,195,44,6,120,0,17,38,68,15,6,71,1,42,93,
+    91,102,0,1,176,8,0,39,32,22,8,169,14,1,68,78,1,94,1,2,154,4,2,226,
+    12,31,48,144,0,4,20,56,144,0,1,204,12,3,216,19,19,117,104,0,11,46,5,4,
+    183,136,29,61,247,0,15,86,5,2,4,47,0,2,212,3,8,154,74,5,229,4,6,35,
+    0,0,206,54,3,58,20,3,20,0,24,37,122,5,15,251,4,21,31,12,251,4,30,31,
+    12,251,4,9,31,12,251,4,44,31,12,251,4,37,31,12,251,4,48,31,12,251,4,44,
+    25,12,251,4,23,16,24,100,16,97,197,72,15,220,4,3,12,32,100,15,223,30,15,26,
+    78,223,30,31,75,11,29,6,4,190,0,4,42,0,19,107,11,29,9,4,29,3,24,29,
+    10,11,29,15,135,26,5,12,109,20,1,206,25,8,16,0,52,37,32,56,208,63,15,155,
+    26,0,18,56,40,1,9,158,26,15,242,25,20,1,162,26,15,49,32,16,26,75,49,32,
+    31,77,121,30,6,21,107,36,0,5,103,30,1,121,30,3,16,1,9,128,30,31,97,29,
+    1,13,10,3,27,15,21,1,12,3,143,2,2,24,27,31,105,34,1,8,14,31,27,15,
+    203,27,16,23,52,251,108,3,24,5,1,77,0,111,118,101,99,116,111,114,165,144,6,14,
+    163,144,20,52,164,144,9,234,144,83,116,111,116,97,108,210,23,1,233,115,2,23,0,2,
+    163,10,20,4,127,56,2,154,144,23,101,70,104,16,101,44,14,48,43,32,101,240,12,0,
+    7,0,18,50,7,0,18,51,77,50,18,73,129,145,0,124,0,2,135,7,3,229,38,13,
+    54,104,0,185,12,0,232,96,51,44,32,56,156,130,15,236,0,1,4,45,21,15,237,0,
+    6,6,194,1,2,204,58,15,205,6,1,2,30,0,17,42,133,143,15,30,1,4,13,62,
+    103,60,105,116,115,142,145,15,204,99,1,1,176,25,54,102,101,119,199,17,16,88,111,8,
+    34,65,44,228,99,92,76,32,120,32,83,228,99,23,88,217,61,0,33,0,37,75,58,224,
+    8,5,48,132,10,47,31,64,98,121,32,89,67,46,1,12,147,1,68,0,27,89,29,62,
+    30,83,234,47,72,111,102,32,52,177,65,2,188,94,18,76,192,49,35,50,56,16,0,17,
+    75,136,14,2,248,47,2,10,100,15,166,98,27,1,59,12,31,52,166,98,5,16,104,168,
+    5,4,167,98,0,102,3,18,76,117,53,18,83,7,0,31,75,250,97,18,15,130,98,2,
+    19,88,8,121,5,63,62,1,196,3,10,43,102,15,57,0,2,19,89,58,121,11,57,0,
+    31,121,108,98,11,1,42,54,11,51,0,8,106,98,2,186,0,1,210,8,121,52,93,91,
+    53,49,50,93,75,39,1,108,1,1,126,7,13,230,46,2,27,0,28,108,27,0,26,49,
+    204,79,2,119,141,1,215,75,13,92,44,1,175,4,4,71,0,1,181,13,7,57,0,31,
+    115,57,0,3,11,95,0,3,49,18,34,48,44,107,82,80,75,59,0,4,88,19,9,31,
+    120,73,47,0,8,86,1,16,121,131,71,53,89,32,43,79,1,0,108,96,113,105,110,40,
+    115,44,32,83,191,5,9,102,0,35,121,95,119,36,50,108,100,121,239,11,1,18,28,17,
+    112,213,23,0,225,69,115,110,100,32,114,101,112,101,102,43,2,178,141,53,110,101,59,66,
+    34,5,50,150,4,226,58,1,40,17,0,230,49,2,11,3,31,46,167,0,4,35,120,48,
+    100,142,0,156,0,70,108,44,32,76,91,6,31,120,219,0,5,40,120,49,52,0,2,4,
+    108,15,56,0,18,27,50,56,0,31,50,56,0,20,27,51,56,0,29,51,56,0,3,25,
+    5,33,99,48,250,72,32,48,44,10,0,21,49,10,0,21,50,10,0,37,51,32,186,98,
+    17,86,44,6,20,115,113,76,4,98,22,20,88,122,57,11,43,145,6,203,109,18,59,49,
+    77,103,115,105,110,103,108,101,210,136,1,58,4,0,232,2,17,44,96,0,4,255,44,5,
+    181,27,11,150,122,1,94,51,7,74,61,2,63,137,5,151,64,81,116,115,101,108,102,160,
+    13,80,101,115,116,101,100,126,70,80,98,117,102,102,101,74,89,17,121,97,0,5,168,0,
+    0,20,52,3,135,0,31,46,191,99,7,0,63,144,0,155,57,4,207,83,16,40,204,0,
+    81,95,116,41,32,88,215,35,6,211,99,20,65,219,0,2,185,5,0,187,0,18,89,163,
+    28,9,249,61,0,70,123,2,19,71,10,117,0,36,102,97,189,46,7,211,71,49,108,100,
+    121,126,20,0,141,20,3,33,86,3,35,21,4,0,4,0,25,110,2,167,81,50,52,32,
+    58,31,3,1,187,79,0,131,143,5,58,99,17,59,0,67,16,52,196,19,33,116,111,13,
+    0,18,61,130,31,5,2,75,4,133,17,21,48,147,144,3,39,7,16,120,138,70,22,107,
+    97,23,4,41,0,29,49,41,0,31,49,41,0,3,29,50,41,0,31,50,41,0,3,29,
+    51,41,0,31,51,41,0,2,21,98,164,0,3,183,8,22,121,163,0,0,200,2,0,190,
+    51,114,48,32,42,32,98,48,59,207,2,0,17,0,22,49,17,0,17,50,17,0,22,50,
+    17,0,17,51,17,0,18,51,17,0,9,50,1,0,89,68,31,60,51,1,17,6,199,32,
+    1,54,116,3,53,1,39,44,32,14,0,2,20,101,13,20,0,1,62,101,42,0,20,21,
+    0,0,76,70,15,115,1,3,12,105,0,25,49,105,0,31,49,105,0,0,31,49,105,0,
+    1,31,49,105,0,10,31,50,105,0,0,25,50,105,0,31,50,105,0,0,31,50,105,0,
+    1,31,50,105,0,10,31,51,105,0,0,25,51,105,0,31,51,105,0,0,31,51,105,0,
+    1,31,51,105,0,9,31,98,164,1,0,2,54,2,35,32,42,68,6,4,94,0,1,23,
+    0,20,40,115,0,7,31,0,3,105,0,6,32,0,1,7,22,15,63,0,7,1,16,72,
+    5,31,0,4,91,31,11,80,45,35,75,58,180,86,2,201,103,2,209,2,4,219,30,3,
+    130,79,7,189,62,1,237,23,11,65,5,5,130,148,21,4,185,2,7,179,2,3,28,4,
+    0,192,17,3,201,16,24,8,141,24,5,76,3,13,15,1,26,59,41,0,5,25,4,6,
+    17,4,16,8,110,3,41,46,115,113,3,11,53,0,21,49,53,0,23,49,53,0,20,49,
+    53,0,31,49,53,0,2,21,50,53,0,23,50,53,0,20,50,53,0,31,50,53,0,2,
+    21,51,53,0,23,51,53,0,20,51,53,0,4,221,3,8,239,72,3,6,27,22,108,168,
+    22,25,108,33,0,4,207,22,5,7,9,3,163,17,2,121,5,49,59,0,4,156,9,37,
+    48,93,160,76,2,255,12,0,22,1,20,41,30,0,31,49,30,0,0,21,49,30,0,31,
+    50,30,0,0,21,50,30,0,31,51,30,0,0,40,51,41,166,118,0,231,7,16,95,93,
+    44,17,61,78,86,5,15,0,17,62,196,36,4,14,0,20,47,101,119,1,214,18,3,55,
+    6,21,60,32,0,1,210,4,10,203,0,4,74,19,3,17,0,0,213,36,3,45,0,0,
+    196,18,10,217,0,4,44,0,31,49,44,0,7,28,50,44,0,31,50,44,0,7,28,51,
+    44,0,31,51,44,0,1,24,4,203,0,8,104,91,29,83,226,2,1,131,19,2,40,71,
+    9,229,0,25,44,183,0,4,15,0,26,50,15,0,5,142,0,31,125,236,49,4,24,52,
+    165,70,4,101,24,16,105,97,25,2,95,2,54,38,38,32,22,0,50,60,32,76,250,17,
+    1,240,22,2,172,15,8,187,22,22,67,90,39,54,43,32,105,253,77,3,55,14,8,161,
+    13,19,83,156,77,15,67,11,35,1,90,0,31,121,73,11,3,47,49,59,150,8,11,15,
+    64,16,2,63,114,111,119,61,16,14,8,178,7,3,208,159,27,88,115,14,38,76,58,175,
+    14,1,119,36,5,151,42,1,206,14,2,89,71,7,242,157,0,98,9,15,93,14,28,34,
+    52,44,155,26,1,93,14,27,4,36,22,1,244,1,15,106,13,21,31,49,106,13,7,4,
+    73,37,3,43,11,15,143,12,14,9,34,71,6,142,162,0,16,20,0,236,92,31,46,183,
+    4,12,0,139,34,7,135,12,16,52,160,77,1,160,13,1,136,0,5,227,11,3,195,11,
+    15,72,10,3,3,84,3,16,76,212,2,23,41,4,9,7,75,6,4,9,23,1,235,10,
+    0,156,0,1,200,6,12,189,6,29,46,24,29,3,141,12,3,140,12,20,107,124,12,11,
+    11,8,15,10,8,0,3,183,2,3,204,0,4,188,12,5,7,8,9,31,0,22,49,31,
+    0,4,18,8,9,32,0,31,50,63,0,11,5,26,13,2,60,8,2,53,6,4,4,126,
+    14,27,7,4,207,61,15,118,12,19,15,114,12,5,1,25,49,15,94,12,5,1,78,138,
+    3,226,134,4,104,12,15,118,30,1,15,94,1,2,4,59,0,31,59,223,11,15,66,32,
+    43,32,48,53,0,15,228,11,17,2,23,9,15,48,0,5,31,50,48,0,1,0,85,31,
+    15,48,0,4,31,51,48,0,1,0,116,11,6,48,0,6,94,8,15,139,1,4,4,35,
+    0,25,49,35,0,15,193,9,0,6,43,0,30,50,43,0,10,204,9,6,43,0,30,51,
+    43,0,10,216,9,15,98,1,7,0,20,5,15,94,1,19,4,42,0,15,90,1,17,4,
+    44,0,15,86,1,17,4,44,0,8,82,1,15,224,8,5,19,107,48,26,3,210,4,4,
+    132,8,4,129,8,63,99,48,59,64,8,6,3,186,7,10,183,7,11,180,7,1,95,27,
+    5,67,57,1,255,6,1,16,0,4,20,22,6,66,0,1,29,22,0,33,0,15,44,21,
+    26,0,51,6,3,41,21,17,66,143,20,24,89,52,21,0,46,7,30,76,24,121,10,218,
+    20,31,56,218,20,21,1,231,68,15,218,20,34,31,56,125,6,14,0,10,29,31,93,167,
+    19,22,44,51,50,167,19,8,189,14,57,56,57,54,191,5,0,110,67,14,190,14,31,52,
+    132,3,1,2,64,28,15,94,2,2,31,53,48,0,1,47,54,52,230,2,6,31,54,48,
+    0,1,47,55,54,234,2,6,31,55,48,0,1,0,203,0,12,20,4,30,52,155,3,1,
+    160,15,15,198,3,0,30,53,43,0,63,54,52,48,43,0,2,30,54,43,0,47,55,54,
+    71,4,3,30,55,43,0,63,56,57,54,28,4,9,28,52,154,3,15,104,1,17,4,44,
+    0,15,100,1,17,4,44,0,15,96,1,17,4,44,0,8,92,1,15,30,4,9,24,56,
+    30,4,15,243,3,19,0,176,50,15,240,10,12,21,115,230,10,6,249,10,31,59,159,3,
+    42,2,229,141,15,121,24,38,15,159,3,3,2,226,0,0,127,47,15,161,3,26,41,54,
+    52,161,3,31,56,170,21,6,27,52,170,21,31,52,226,21,20,27,53,56,0,31,53,56,
+    0,20,27,54,56,0,31,54,56,0,20,27,55,56,0,31,55,82,22,43,1,10,0,21,
+    52,10,0,21,53,10,0,21,54,10,0,19,55,111,33,15,182,4,13,31,52,85,20,3,
+    14,175,4,31,53,41,0,3,14,168,4,31,54,41,0,3,14,161,4,31,55,127,20,56,
+    2,17,1,1,224,4,37,0,20,18,0,21,53,199,4,3,17,0,21,54,173,4,3,17,
+    0,21,55,147,4,31,98,46,1,3,12,93,11,25,52,103,19,31,52,103,19,0,31,52,
+    103,19,1,31,52,208,19,10,31,53,105,0,0,25,53,105,0,31,53,105,0,0,31,53,
+    105,0,1,31,53,105,0,10,31,54,105,0,0,25,54,105,0,31,54,105,0,0,31,54,
+    105,0,1,31,54,105,0,10,31,55,105,0,0,25,55,105,0,31,55,105,0,0,31,55,
+    105,0,1,26,55,105,0,10,192,18,21,52,192,18,23,52,192,18,20,52,192,18,31,52,
+    245,18,2,21,53,53,0,23,53,53,0,20,53,53,0,31,53,53,0,2,21,54,53,0,
+    23,54,53,0,20,54,53,0,31,54,53,0,2,21,55,53,0,23,55,53,0,20,55,53,
+    0,4,120,2,20,4,175,28,13,185,18,21,52,215,18,31,53,30,0,0,21,53,30,0,
+    31,54,30,0,0,21,54,30,0,31,55,30,0,0,36,55,41,143,6,28,52,60,18,31,
+    52,104,18,7,28,53,44,0,31,53,44,0,7,28,54,44,0,31,54,44,0,7,28,55,
+    44,0,31,55,44,0,1,15,162,18,63,19,44,152,39,26,52,31,0,26,53,15,0,26,
+    54,15,0,23,55,223,18,15,214,131,7,47,57,50,214,131,80,31,53,214,131,43,15,135,
+    131,4,31,51,135,131,49,15,63,80,35,15,151,18,28,0,138,148,15,154,131,9,15,194,
+    79,12,15,160,130,4,1,27,79,31,48,161,130,38,0,214,105,31,48,161,130,35,31,53,
+    161,130,5,31,53,161,130,4,79,51,56,52,93,77,78,15,33,49,57,118,52,0,148,2,
+    11,55,55,6,20,111,14,218,128,15,11,129,10,41,57,50,39,104,7,140,105,31,53,97,
+    128,5,13,123,121,28,51,223,127,1,37,16,25,123,124,127,63,52,52,56,124,127,13,1,
+    54,0,15,141,41,6,8,0,126,0,42,0,10,18,0,74,52,49,54,41,36,126,3,132,
+    0,7,81,48,15,8,114,1,0,211,175,8,114,54,3,14,0,31,43,212,56,0,11,20,
+    70,15,230,125,71,31,52,184,54,41,6,35,2,15,186,54,5,6,43,2,15,188,54,10,
+    26,52,188,54,31,52,188,54,67,47,52,41,109,54,13,1,202,0,15,121,112,5,15,50,
+    123,3,1,120,83,15,50,123,13,8,192,122,17,53,42,2,4,224,118,10,124,46,15,54,
+    2,48,31,8,11,2,65,31,8,11,2,60,31,8,11,2,58,31,8,11,2,35,31,8,
+    199,56,59,31,8,90,2,39,15,126,120,7,51,53,51,54,126,120,3,99,4,15,154,101,
+    5,1,135,2,15,50,120,29,15,246,120,17,4,219,4,15,168,119,7,47,51,56,83,131,
+    0,19,12,124,65,31,4,221,2,58,31,4,221,2,65,31,4,221,2,60,31,4,221,2,
+    58,31,4,221,2,35,31,4,142,2,39,31,8,73,116,19,31,12,117,115,66,31,12,117,
+    115,65,49,32,116,111,89,0,6,117,115,31,12,117,115,12,4,79,3,15,117,115,0,23,
+    20,116,106,31,12,117,115,37,31,12,134,117,22,31,12,159,115,42,25,12,159,115,31,16,
+    159,115,42,31,12,145,115,41,15,129,115,9,31,16,99,114,22,31,12,130,115,47,31,12,
+    130,115,24,31,12,130,115,48,15,69,119,13,31,16,69,119,25,28,52,69,119,12,44,79,
+    18,53,219,74,7,21,131,31,8,3,116,47,5,8,73,15,196,0,5,31,12,196,0,43,
+    15,240,109,35,31,16,201,109,20,15,119,109,1,47,57,50,198,132,5,47,57,50,198,132,
+    3,12,242,9,15,80,109,28,15,142,127,3,38,50,52,142,127,1,214,73,15,221,7,30,
+    15,119,109,2,26,20,224,119,15,57,109,24,31,16,212,108,22,15,55,165,3,37,57,50,
+    17,98,47,57,54,55,165,52,47,57,50,55,165,255,55,0,5,0,4,24,111,32,37,54,
+    50,0,16,54,50,0,16,54,50,0,16,54,50,0,16,55,50,0,16,55,50,0,16,55,
+    50,0,16,55,50,0,16,55,50,0,16,55,50,0,17,55,91,1,0,50,0,16,55,50,
+    0,16,55,50,0,16,56,50,0,16,56,50,0,16,56,50,0,16,56,50,0,0,48,114,
+    32,37,56,50,0,16,56,50,0,17,56,142,1,0,50,0,16,56,50,0,16,57,50,0,
+    16,57,50,0,0,133,8,32,37,57,50,0,16,57,50,0,36,57,53,23,161,0,81,79,
+    63,37,57,55,23,161,9,15,190,162,11,6,13,0,8,197,163,25,54,208,165,9,73,164,
+    24,54,66,163,24,54,66,163,24,54,66,163,24,55,49,100,24,55,131,0,25,55,73,164,
+    24,55,132,0,24,55,132,0,24,55,132,0,24,55,197,163,24,55,131,0,25,55,73,164,
+    24,55,132,0,24,56,132,0,24,56,132,0,24,56,7,1,24,56,131,0,25,56,73,164,
+    24,56,132,0,24,56,132,0,25,56,217,166,8,7,1,24,56,131,0,25,57,73,164,24,
+    57,132,0,24,57,132,0,24,57,132,0,24,57,7,1,36,57,53,214,162,15,10,21,10,
+    47,57,50,10,21,74,31,52,10,21,40,15,138,19,1,31,52,138,19,5,47,52,93,205,
+    98,8,28,40,25,0,6,250,147,5,177,68,0,153,61,10,230,98,15,190,19,39,5,26,
+    0,15,152,148,4,0,29,7,31,8,176,9,8,6,233,18,15,229,96,52,31,16,229,96,
+    17,31,16,229,96,33,31,16,229,96,31,31,16,229,96,41,31,16,229,96,56,31,16,229,
+    96,65,1,86,0,0,179,0,15,229,96,58,2,213,128,5,233,96,15,229,96,3,31,16,
+    229,96,24,31,16,229,96,59,31,16,229,96,25,28,16,229,96,31,16,229,96,7,15,35,
+    21,50,5,34,0,15,158,20,38,1,207,10,15,66,92,15,31,24,66,92,51,15,220,143,
+    3,13,22,11,15,220,143,15,8,22,21,22,52,66,53,15,87,4,53,31,12,87,4,17,
+    31,12,87,4,33,31,12,87,4,31,31,12,87,4,41,31,12,87,4,56,31,12,60,101,
+    70,31,12,60,101,65,2,184,17,15,87,4,8,31,12,87,4,24,31,12,87,4,59,31,
+    12,87,4,25,28,12,87,4,31,12,87,4,7,31,8,87,4,60,31,8,87,4,39,15,
+    218,125,5,8,147,14,15,33,142,16,31,4,210,0,60,31,4,210,0,39,23,8,162,14,
+    15,107,50,4,37,57,54,48,138,15,155,16,11,1,6,1,15,85,135,2,9,20,15,15,
+    85,134,10,15,60,17,25,31,51,0,18,13,26,52,67,29,15,83,0,34,15,168,90,51,
+    73,51,54,56,54,163,133,12,96,1,2,98,77,47,0,16,202,90,10,0,151,67,1,254,
+    17,8,27,36,17,99,224,40,21,99,154,172,20,99,254,171,1,236,91,0,247,35,47,93,
+    41,29,134,4,21,54,209,89,15,250,31,1,15,136,88,10,15,113,11,51,15,236,84,37,
+    33,50,56,238,84,15,232,80,52,3,157,1,15,113,80,8,2,232,74,15,192,79,25,63,
+    57,50,49,193,79,7,15,252,78,22,0,70,0,15,236,78,8,1,140,130,9,236,78,2,
+    114,47,31,52,117,77,11,13,94,136,9,73,136,12,139,72,15,125,77,11,2,241,72,14,
+    80,135,6,128,72,15,144,76,11,0,66,113,14,146,76,15,207,75,36,1,201,1,15,196,
+    74,15,0,163,27,15,196,74,8,0,103,28,15,197,74,8,15,83,1,50,31,12,83,1,
+    42,15,21,18,5,2,180,129,15,56,133,25,1,134,3,31,24,195,10,7,15,235,132,37,
+    15,17,7,7,15,235,132,8,15,96,6,27,31,49,94,6,25,3,196,132,14,54,1,5,
+    166,132,15,70,0,6,15,82,131,3,15,74,0,2,31,48,74,0,24,3,11,131,18,66,
+    252,9,4,210,204,19,52,254,127,13,133,118,8,162,87,17,96,36,0,23,96,235,214,4,
+    187,130,15,224,211,0,31,52,18,193,12,2,82,124,6,218,192,15,119,191,7,47,99,97,
+    166,192,8,31,52,165,192,13,3,238,129,15,149,192,8,31,87,244,205,18,32,115,105,248,
+    38,19,105,172,148,2,235,26,20,116,245,104,2,177,11,29,39,8,1,1,16,27,2,148,
+    204,15,143,209,3,6,229,0,7,60,27,15,140,209,2,32,87,97,42,58,0,212,4,15,
+    164,206,5,4,139,28,38,98,117,3,99,1,173,0,19,48,253,93,11,40,210,111,105,116,
+    95,102,111,114,159,0,19,6,168,26,15,155,26,1,15,248,129,15,4,232,129,31,46,211,
+    191,9,1,222,51,15,211,191,40,11,212,2,15,54,127,4,7,22,130,11,69,1,3,179,
+    210,17,50,103,133,5,56,83,35,105,110,31,83,65,49,54,116,104,82,0,1,129,69,3,
+    186,168,15,89,130,0,3,180,95,3,95,31,2,239,102,5,189,194,2,18,208,1,49,130,
+    14,16,130,1,57,3,31,97,57,3,18,10,24,206,12,140,127,9,237,129,8,213,90,4,
+    245,14,3,57,153,20,54,143,214,4,77,28,18,54,47,99,18,4,44,59,4,155,16,6,
+    224,195,9,87,7,7,76,10,51,53,49,50,77,10,3,51,68,8,98,9,18,120,211,214,
+    0,87,6,9,104,37,19,110,215,32,3,28,150,1,152,13,2,186,133,30,12,170,27,4,
+    37,17,11,117,38,2,144,32,14,218,155,2,140,129,1,175,21,19,120,160,130,2,218,17,
+    1,155,4,33,116,111,193,166,1,48,129,3,23,60,20,110,230,0,16,105,192,46,11,121,
+    130,1,102,197,3,127,130,2,207,6,2,212,77,1,126,53,16,50,91,14,15,86,5,2,
+    15,222,132,4,15,130,2,38,31,56,129,2,49,13,113,2,31,98,113,2,87,0,152,27,
+    9,113,2,1,185,8,31,50,22,2,5,0,249,85,1,22,2,15,73,42,0,15,247,1,
+    9,27,56,247,1,15,225,24,6,1,59,53,42,54,52,193,125,2,239,56,15,193,125,8,
+    47,51,50,193,125,36,31,49,193,125,18,15,158,101,3,15,170,176,45,15,111,176,8,15,
+    233,124,33,1,15,32,15,233,124,77,31,56,102,16,2,13,130,43,15,78,118,3,5,77,
+    40,11,181,77,7,66,40,15,250,157,14,10,209,16,47,54,52,208,16,2,47,54,52,107,
+    117,15,0,249,2,14,234,85,11,103,117,31,50,103,117,11,3,152,187,7,209,116,30,50,
+    209,116,15,219,115,7,25,49,219,115,31,87,206,115,6,21,49,95,27,2,22,0,0,173,
+    85,1,69,228,4,13,116,15,227,115,4,1,87,0,7,208,35,15,227,115,10,5,35,5,
+    0,32,226,6,31,114,17,49,137,26,12,155,8,31,41,52,162,5,3,174,92,1,53,7,
+    15,198,113,2,15,84,115,29,4,102,110,3,24,5,31,98,84,0,1,15,87,115,29,4,
+    80,115,10,14,10,15,54,18,0,38,50,41,145,116,18,49,170,25,3,90,109,31,12,49,
+    115,22,31,12,93,24,6,1,219,1,10,1,14,15,43,115,6,12,11,89,15,43,115,41,
+    24,12,14,115,0,199,147,15,6,154,2,6,244,114,31,20,244,114,56,31,20,244,114,56,
+    31,20,244,114,37,31,20,254,115,6,15,116,191,2,31,24,244,114,51,31,24,244,114,28,
+    1,162,55,31,20,241,114,14,31,24,241,114,51,31,24,241,114,43,26,56,173,0,15,36,
+    5,0,31,24,22,113,9,31,28,240,114,39,17,12,240,114,15,195,2,0,15,221,114,1,
+    29,8,144,154,31,12,180,0,9,31,16,149,111,11,31,20,149,111,42,26,20,149,111,19,
+    24,25,46,8,85,0,4,105,71,20,48,94,129,31,78,18,2,8,9,173,2,15,144,111,
+    31,31,24,173,8,2,60,111,108,100,19,112,4,119,12,30,24,254,153,4,165,192,1,109,
+    28,12,142,117,14,14,192,7,29,0,0,147,225,37,108,100,188,90,3,124,192,0,9,50,
+    15,17,192,19,26,28,69,112,7,180,192,11,25,0,5,91,197,16,121,210,229,30,28,108,
+    112,15,59,0,5,2,29,0,7,63,0,18,121,174,0,3,17,6,20,24,234,197,8,120,
+    75,2,250,197,1,82,147,15,161,0,31,2,252,197,16,108,68,98,5,93,0,3,2,194,
+    9,97,0,6,113,1,15,207,0,40,4,109,0,0,23,0,12,25,60,32,102,97,85,73,
+    19,32,163,193,22,33,163,22,1,89,0,3,179,125,0,138,5,1,65,15,0,239,32,2,
+    97,141,97,46,32,66,101,116,119,54,44,4,78,75,1,193,5,17,109,139,8,4,39,29,
+    2,253,98,1,34,0,49,109,101,101,236,236,32,110,111,184,47,23,107,182,117,2,36,2,
+    16,99,180,56,25,100,184,117,4,61,2,6,165,10,11,67,126,9,27,9,22,101,173,7,
+    76,46,0,8,123,76,182,1,38,88,4,101,0,53,43,32,40,196,3,2,179,3,2,190,
+    25,6,72,3,21,47,226,5,0,188,74,15,44,4,9,15,181,3,10,106,0,24,116,111,
+    91,40,39,4,5,107,0,19,106,21,98,42,0,31,104,197,2,147,1,12,61,2,47,44,
+    32,25,0,3,4,203,157,7,240,28,7,46,49,9,119,9,52,54,52,76,218,44,10,220,
+    3,6,71,4,17,54,197,85,23,78,1,14,6,158,11,2,7,5,3,92,14,13,123,145,
+    28,12,10,158,2,114,116,15,33,158,5,7,253,165,5,94,0,26,41,173,67,96,95,110,
+    41,0,20,43,197,229,27,12,90,157,1,210,1,3,2,90,6,212,1,6,166,0,3,97,
+    1,19,120,17,104,5,161,1,2,249,100,35,32,109,3,17,1,116,17,1,37,9,6,142,
+    166,2,84,231,19,109,244,213,112,41,0,20,111,117,116,91,207,10,1,17,106,68,47,32,
+    56,41,175,24,12,146,0,2,220,0,3,224,16,1,198,109,19,54,123,32,3,65,3,1,
+    14,60,19,105,55,160,1,15,0,9,191,14,2,153,83,2,20,232,5,228,106,3,53,32,
+    4,83,152,49,105,100,100,140,94,1,87,0,1,218,77,1,155,9,49,101,99,111,18,128,
+    35,108,102,101,160,5,243,209,4,237,109,2,26,0,5,12,50,34,32,87,145,102,33,114,
+    101,63,140,1,153,3,1,241,108,18,44,88,12,3,192,3,0,133,12,4,67,52,1,117,
+    228,2,105,76,0,99,88,8,136,77,4,96,158,13,242,1,10,120,158,10,65,7,13,237,
+    1,9,92,32,3,153,168,6,69,110,0,92,0,3,92,25,9,41,0,13,71,7,0,246,
+    2,9,18,12,2,246,2,6,5,2,3,219,29,0,250,106,0,10,0,2,248,16,2,1,
+    21,1,14,2,10,134,58,19,120,6,30,5,165,168,0,20,4,4,87,17,17,50,210,203,
+    19,45,174,0,28,59,213,39,19,116,55,17,3,59,6,29,48,214,5,14,82,160,15,218,
+    2,3,1,195,14,4,213,2,8,220,119,4,98,1,1,222,4,5,36,199,13,34,170,39,
+    32,52,195,4,4,44,15,21,59,230,2,3,10,3,21,56,196,163,4,188,0,29,41,226,
+    161,0,205,1,1,109,0,3,161,1,18,63,30,153,53,45,49,93,50,237,1,17,0,37,
+    48,93,34,237,3,16,0,18,59,26,234,1,220,10,0,80,141,16,20,22,20,52,61,32,
+    56,140,120,25,12,171,117,24,97,193,131,6,241,90,1,26,3,7,248,205,20,121,134,121,
+    3,84,3,1,152,243,4,202,12,51,110,111,116,38,15,2,106,93,25,12,136,151,2,249,
+    55,0,233,104,0,198,1,2,7,1,23,112,243,176,7,4,2,17,109,190,104,57,47,32,
+    50,26,15,2,3,2,2,115,16,3,220,29,2,141,2,19,58,123,36,31,49,170,1,6,
+    15,35,3,16,29,109,32,3,4,220,1,3,120,165,0,106,0,1,69,2,1,215,79,5,
+    238,30,5,129,28,19,33,156,0,51,41,0,20,117,0,15,160,162,7,6,106,2,3,184,
+    4,111,41,91,99,111,108,93,155,15,16,15,231,101,25,3,155,15,31,24,224,101,44,15,
+    220,101,7,31,24,220,101,32,1,138,13,15,214,16,14,15,177,101,25,15,231,0,7,15,
+    170,101,18,15,166,101,20,31,24,166,101,39,28,56,166,101,31,56,166,101,36,31,56,166,
+    101,13,25,56,166,101,22,56,166,101,31,56,166,101,25,1,7,0,18,52,7,0,18,53,
+    7,0,18,54,7,0,31,55,194,101,38,4,201,123,31,46,9,1,1,15,195,101,24,31,
+    52,195,101,10,31,52,195,101,6,31,56,195,101,11,15,23,101,22,47,54,52,22,101,52,
+    0,110,21,31,52,156,76,8,36,52,93,228,197,3,42,1,15,212,97,106,0,247,0,3,
+    211,97,15,88,97,11,31,56,88,97,3,36,49,54,89,97,15,247,96,14,19,56,247,96,
+    9,251,80,15,234,96,13,31,56,234,96,21,31,56,234,96,21,31,56,234,96,21,31,56,
+    234,96,21,31,56,234,96,8,9,215,97,47,52,56,165,96,12,24,56,165,96,31,56,165,
+    96,12,47,54,52,184,96,3,12,164,96,0,181,34,15,205,96,2,11,20,0,0,116,196,
+    13,20,0,46,56,52,81,0,0,33,69,15,126,1,3,12,185,0,15,245,96,3,7,185,
+    0,31,49,185,0,1,31,49,185,0,0,31,49,185,0,0,31,49,185,0,0,31,49,185,
+    0,1,31,49,185,0,10,31,50,185,0,0,15,69,97,3,7,185,0,31,50,185,0,1,
+    31,50,185,0,0,31,50,185,0,0,31,50,185,0,0,31,50,185,0,1,31,50,185,0,
+    10,31,51,185,0,0,15,149,97,3,7,185,0,31,51,185,0,1,31,51,185,0,0,31,
+    51,185,0,0,31,51,185,0,0,31,51,185,0,1,31,51,185,0,9,31,98,228,2,0,
+    15,229,97,14,47,54,52,228,97,10,11,4,98,13,98,88,47,57,50,35,98,42,47,50,
+    48,63,0,10,10,107,88,13,63,0,1,82,72,9,98,98,15,2,98,12,2,153,180,15,
+    227,96,9,7,177,82,31,107,106,96,4,0,142,13,15,106,96,12,15,179,7,0,15,34,
+    94,9,15,80,7,40,15,140,87,39,2,158,170,15,80,7,1,19,56,105,77,8,50,205,
+    15,138,87,28,47,56,59,179,93,27,31,56,179,93,0,23,56,179,93,3,154,93,31,56,
+    154,93,4,47,54,52,242,5,0,15,198,3,0,15,81,93,98,15,63,0,3,31,52,63,
+    0,11,31,53,63,0,12,31,54,63,0,11,24,55,207,93,7,104,93,31,56,104,93,13,
+    3,120,8,12,58,105,0,65,45,7,112,1,4,1,124,15,81,8,13,15,254,91,6,31,
+    56,92,93,4,47,54,52,47,0,5,31,50,139,93,25,31,56,91,93,4,2,8,46,10,
+    71,89,31,49,28,89,1,15,55,93,21,15,98,93,5,15,55,93,0,10,43,5,31,59,
+    61,1,6,15,55,93,11,31,56,55,93,0,15,53,1,16,15,98,93,13,31,56,54,93,
+    0,8,45,1,25,8,132,135,5,184,92,31,56,184,92,7,15,191,88,22,47,51,50,209,
+    4,7,2,82,232,29,119,143,135,43,75,59,251,250,38,103,111,83,230,0,47,0,32,115,
+    112,46,238,15,157,92,30,0,151,33,15,118,113,36,14,68,160,5,107,35,1,31,46,11,
+    14,137,15,255,92,4,13,116,5,5,29,134,16,75,42,16,49,48,52,56,36,25,4,21,
+    72,14,111,112,6,3,4,9,164,5,23,50,49,157,35,75,41,147,112,0,44,0,3,86,
+    12,5,27,0,3,105,84,20,115,191,83,3,232,60,1,21,16,3,21,32,14,89,0,111,
+    83,32,42,32,76,59,155,5,3,44,51,50,76,4,11,150,93,47,50,56,149,93,0,15,
+    29,4,2,47,51,50,120,97,26,15,23,3,4,15,119,97,5,15,98,93,0,15,27,4,
+    0,47,51,50,27,4,21,15,69,4,4,15,26,4,0,15,52,93,11,13,239,3,15,7,
+    1,16,15,26,4,12,15,36,97,1,8,5,93,15,246,8,1,0,71,50,15,246,8,12,
+    1,129,85,32,115,91,69,18,24,76,208,92,3,87,124,17,115,230,223,9,211,96,1,182,
+    124,3,203,96,21,58,126,126,1,219,3,11,248,3,4,219,133,1,242,3,3,103,15,29,
+    44,116,126,15,81,16,30,31,49,240,3,9,0,121,52,10,235,3,15,90,117,22,15,3,
+    4,17,28,44,92,9,1,89,3,2,148,246,3,87,59,30,115,175,38,4,207,7,0,176,
+    23,47,76,41,174,3,15,4,142,1,6,219,107,3,52,17,20,48,62,54,33,91,48,61,
+    26,1,46,0,1,202,3,28,93,43,0,21,49,43,0,31,49,43,0,13,21,50,43,0,
+    31,50,43,0,13,21,51,43,0,31,51,43,0,13,21,52,43,0,31,52,43,0,13,21,
+    53,43,0,31,53,43,0,13,21,54,43,0,31,54,43,0,13,21,55,43,0,31,55,43,
+    0,13,21,56,43,0,31,56,43,0,13,21,57,43,0,31,57,131,1,14,6,175,1,31,
+    49,176,1,15,7,177,1,15,178,1,14,22,49,179,1,31,49,180,1,14,22,49,181,1,
+    31,49,182,1,14,22,49,183,1,31,49,184,1,14,22,49,185,1,31,49,186,1,13,2,
+    33,130,16,112,65,5,16,112,132,16,16,112,125,12,16,112,28,15,16,112,191,13,16,112,
+    13,92,16,112,4,3,16,112,173,91,16,112,52,7,33,112,57,45,0,2,51,0,1,52,
+    0,17,49,53,0,17,49,54,0,64,49,52,0,12,7,0,24,53,204,55,2,159,13,19,
+    99,130,34,6,168,97,1,28,102,2,212,97,11,208,97,31,99,228,225,29,0,112,8,5,
+    112,97,15,135,20,65,0,93,9,2,135,20,15,8,117,7,15,130,7,3,15,213,115,23,
+    47,51,50,67,19,2,12,222,18,47,57,54,210,115,42,47,51,50,240,18,2,12,139,18,
+    15,102,0,2,15,207,115,23,47,51,50,157,18,2,12,56,18,15,102,0,2,15,204,115,
+    23,47,51,50,74,18,2,12,229,17,15,102,0,1,15,201,115,34,31,51,165,17,11,31,
+    54,101,17,10,9,158,8,15,100,17,16,2,241,9,15,100,17,9,7,44,16,31,107,39,
+    49,1,5,124,182,15,126,54,55,47,49,54,127,54,30,15,100,53,43,20,50,100,53,15,
+    66,53,16,31,50,66,53,2,12,21,1,47,50,56,191,52,35,31,56,61,50,4,47,54,
+    52,62,50,49,15,221,49,8,27,52,220,49,3,221,179,15,49,52,3,0,219,12,4,210,
+    207,18,48,41,92,15,4,50,3,1,210,212,25,110,245,17,2,224,1,15,196,51,53,31,
+    56,196,51,23,0,148,1,15,136,1,24,15,122,53,30,31,56,9,51,14,2,31,53,15,
+    34,50,3,15,32,232,12,15,53,0,7,15,116,230,5,15,50,0,7,15,184,229,8,15,
+    42,229,17,5,107,51,1,128,51,2,65,177,15,107,51,60,31,51,107,51,18,15,224,50,
+    7,79,54,53,53,51,201,175,78,111,51,50,55,54,56,59,151,67,17,5,217,88,15,216,
+    91,29,15,141,50,1,0,9,13,15,141,50,1,24,51,152,67,34,52,93,3,0,15,224,
+    199,11,7,141,50,22,52,141,50,31,50,141,50,14,31,51,141,50,20,31,51,141,50,38,
+    5,84,50,19,51,60,35,15,80,33,1,17,56,164,68,15,38,50,59,2,84,0,15,38,
+    50,37,13,74,68,6,20,50,47,51,41,223,49,12,31,51,182,49,19,2,161,0,15,182,
+    49,5,19,56,113,70,15,252,119,7,1,0,93,15,19,2,4,5,41,48,15,65,0,9,
+    15,158,47,3,29,52,180,160,15,79,202,2,15,70,43,31,47,54,56,70,43,5,15,107,
+    0,9,15,41,43,5,40,54,56,41,43,15,228,42,16,63,49,50,56,229,42,14,1,239,
+    210,15,230,42,18,5,59,214,4,55,6,15,140,42,33,1,196,0,15,140,42,9,1,117,
+    7,19,109,113,6,15,114,42,41,63,54,56,41,29,41,28,3,47,1,15,30,41,8,0,
+    41,43,11,30,41,15,180,40,25,2,253,0,7,253,39,33,53,52,203,161,15,147,38,27,
+    47,54,56,147,38,13,6,8,4,15,147,38,32,15,176,4,14,15,0,38,32,15,118,28,
+    45,3,6,84,15,26,135,18,3,71,62,15,174,123,3,31,49,174,123,4,2,33,134,11,
+    178,123,4,27,28,20,49,23,111,15,171,120,12,0,42,0,9,33,0,31,49,65,119,5,
+    31,48,68,0,14,31,48,69,0,15,15,78,26,14,4,76,0,25,49,76,0,15,119,26,
+    43,4,84,0,30,50,84,0,15,161,26,39,4,85,0,31,51,85,0,0,11,203,26,11,
+    43,119,31,49,160,126,6,2,88,44,20,83,234,167,15,7,126,9,20,115,233,24,15,29,
+    115,18,15,127,38,26,5,185,2,5,76,2,5,41,38,21,49,41,38,21,49,41,38,20,
+    49,41,38,11,110,33,28,49,156,36,6,22,37,24,49,7,113,34,49,59,88,0,5,7,
+    113,2,17,0,7,7,113,2,17,0,7,7,113,31,49,109,0,2,12,219,33,31,49,247,
+    15,3,31,49,219,33,11,31,49,219,33,11,31,49,219,33,12,31,49,219,33,11,31,49,
+    219,33,12,31,49,219,33,11,31,49,219,33,6,10,182,131,5,88,131,14,138,3,15,150,
+    131,1,1,227,1,9,20,0,31,49,138,131,3,1,170,1,9,20,0,31,49,126,131,3,
+    1,194,1,9,20,0,31,49,114,131,3,1,218,1,9,20,0,31,49,58,131,7,31,49,
+    58,131,10,31,49,58,131,10,31,49,58,131,10,18,49,58,131,15,129,5,39,15,82,69,
+    13,15,208,66,27,15,246,67,12,1,0,16,15,166,65,32,15,59,14,9,47,54,52,159,
+    89,14,4,187,107,12,44,78,4,24,0,31,41,156,13,17,4,45,0,15,154,13,5,14,
+    58,164,15,37,64,27,30,37,156,13,21,50,156,13,15,12,64,2,3,127,13,31,12,140,
+    86,7,0,89,13,4,144,86,31,12,144,86,51,15,89,62,18,42,54,52,132,85,13,60,
+    177,29,12,60,177,15,44,177,22,15,229,175,33,31,16,185,174,39,15,59,12,10,15,90,
+    173,1,1,6,21,1,81,12,31,52,91,173,5,15,37,173,6,15,60,0,13,15,48,82,
+    54,2,180,63,15,216,172,16,27,52,216,172,31,16,182,13,11,31,8,138,3,47,15,180,
+    81,37,79,51,50,85,41,36,90,17,15,200,3,23,31,12,38,68,37,15,56,82,52,2,
+    165,1,15,55,82,8,31,56,54,82,29,2,106,108,15,54,82,45,3,43,124,31,16,231,
+    4,44,15,241,159,8,31,52,246,154,3,14,106,22,15,242,81,0,0,68,21,15,241,81,
+    53,0,130,1,15,222,155,14,15,232,0,13,31,12,232,0,37,31,24,50,154,37,15,25,
+    24,3,15,24,24,51,15,230,23,3,42,53,54,183,231,15,8,8,12,31,52,8,8,15,
+    12,111,199,15,174,73,14,47,54,52,21,127,32,28,49,41,43,13,33,22,95,52,57,49,
+    53,50,33,22,16,15,120,4,46,13,222,72,15,120,4,27,15,204,69,21,15,22,20,11,
+    3,247,184,15,144,98,11,31,24,199,182,48,15,223,19,31,47,50,48,223,19,5,15,194,
+    19,4,1,49,0,6,194,19,15,152,19,9,0,238,218,15,151,19,18,13,83,206,15,149,
+    19,31,1,151,0,3,149,19,15,114,19,40,47,50,48,114,19,29,47,51,50,113,19,12,
+    0,11,38,15,113,19,40,2,217,0,31,59,241,59,17,3,93,115,3,153,19,37,56,48,
+    149,59,21,52,149,59,15,51,59,19,3,228,32,15,214,19,29,37,50,48,214,19,15,137,
+    27,12,31,52,231,236,12,0,160,188,15,100,124,9,31,54,99,124,47,6,156,60,31,49,
+    217,255,72,3,103,5,10,186,0,6,141,13,2,69,124,27,115,70,124,4,183,103,0,88,
+    0,1,205,255,7,135,231,6,191,251,15,195,123,4,79,48,50,52,48,89,5,32,12,51,
+    27,36,53,41,209,58,15,55,123,51,28,54,243,122,29,54,242,122,10,90,35,15,242,122,
+    2,31,54,241,122,21,28,54,240,122,17,57,239,122,7,149,239,27,49,35,249,9,21,49,
+    15,77,28,9,3,26,1,15,46,122,24,15,226,95,5,31,54,168,121,30,63,48,52,56,
+    167,121,13,31,8,194,0,58,31,8,194,0,38,15,8,241,9,47,49,41,48,120,9,20,
+    50,219,32,31,54,46,120,11,2,223,45,15,45,120,62,31,54,44,120,13,15,126,251,1,
+    27,4,206,10,15,54,206,14,15,166,1,58,31,4,166,1,38,15,85,17,9,31,49,100,
+    167,2,21,42,227,245,19,65,135,254,1,57,30,2,125,39,21,114,182,175,19,97,111,254,
+    49,111,117,116,200,88,18,67,21,90,17,117,75,242,0,57,129,4,142,108,4,217,4,15,
+    68,236,4,3,149,0,0,120,75,0,166,13,6,93,8,7,31,0,16,110,31,0,20,78,
+    28,195,32,72,97,23,147,65,98,97,99,107,84,5,2,65,81,7,72,197,7,97,81,3,
+    54,153,0,191,159,1,173,102,117,115,111,111,110,101,114,58,114,66,0,152,0,1,84,0,
+    13,127,214,2,60,177,64,117,114,101,108,179,66,0,161,98,0,73,237,41,108,121,176,5,
+    13,218,190,12,142,236,2,24,2,15,136,236,31,31,52,136,236,13,21,53,108,237,7,243,
+    116,7,110,0,8,156,200,31,56,168,32,8,20,56,168,32,15,105,238,4,4,134,210,8,
+    228,6,18,44,91,70,1,200,79,37,111,102,25,2,41,111,102,210,177,35,100,111,241,1,
+    7,108,27,0,123,16,2,239,1,21,60,203,88,15,127,200,1,3,190,19,15,143,196,17,
+    2,50,5,15,152,11,5,1,135,85,15,175,31,4,31,49,175,31,11,31,56,175,31,14,
+    31,49,175,31,9,5,89,1,15,23,238,4,20,45,218,2,20,60,191,87,15,136,201,8,
+    15,161,0,2,25,49,121,80,15,34,0,5,1,33,102,15,253,18,51,1,148,38,15,202,
+    18,3,4,238,0,15,26,19,16,20,56,26,19,1,243,14,31,61,80,0,10,15,26,19,
+    16,15,200,8,18,15,28,19,37,47,49,54,207,100,56,2,63,1,15,151,18,8,31,52,
+    151,18,29,1,86,92,15,150,18,45,2,223,152,15,203,100,5,28,54,202,100,26,54,201,
+    100,15,88,6,30,15,190,18,8,31,56,214,17,3,31,56,190,18,17,13,214,101,15,190,
+    18,40,0,169,1,15,174,100,15,31,54,173,100,10,2,143,149,15,113,175,14,15,54,1,
+    21,31,12,54,1,38,15,88,122,0,31,54,206,231,53,111,49,54,44,0,24,49,108,255,
+    6,19,54,165,122,0,36,35,31,28,239,10,6,15,164,122,51,7,163,122,15,216,250,18,
+    31,50,64,232,8,15,120,10,6,15,200,122,2,15,216,71,40,47,50,41,188,98,46,31,
+    49,88,45,24,31,49,88,45,17,15,148,95,37,15,87,45,5,47,51,50,87,45,76,27,
+    56,42,44,31,56,41,44,18,2,168,17,15,21,99,55,31,56,187,21,13,31,54,188,21,
+    11,15,43,221,2,15,188,21,17,15,224,11,13,14,102,23,7,193,210,15,70,210,23,31,
+    52,70,210,9,47,50,59,167,42,12,31,50,167,42,44,1,24,130,31,12,78,18,13,15,
+    58,29,4,15,199,28,14,31,49,182,28,0,15,41,0,3,15,240,28,7,15,211,202,39,
+    0,223,5,15,17,29,2,2,182,56,15,251,201,3,18,54,156,21,15,119,5,1,31,51,
+    82,202,13,15,88,0,12,15,170,76,42,19,52,210,4,4,179,50,15,242,102,17,24,12,
+    143,104,160,50,49,52,55,52,56,51,54,56,48,143,80,107,51,50,32,124,32,97,178,104,
+    165,49,48,55,51,55,52,49,56,56,56,35,0,63,98,41,41,177,144,42,47,51,50,78,
+    20,11,15,139,19,4,79,54,49,52,52,77,143,39,0,52,24,15,62,0,16,15,171,7,
+    36,7,36,17,1,249,7,1,205,63,63,0,24,50,144,241,39,7,51,115,34,51,50,203,
+    239,31,16,123,98,23,15,253,141,39,31,50,253,141,19,11,197,136,26,50,197,136,31,50,
+    173,141,67,41,50,41,177,120,11,124,97,21,24,243,15,116,101,120,112,101,99,116,40,16,
+    0,50,44,32,40,142,9,18,43,11,110,2,123,3,31,41,22,20,5,1,182,145,15,23,
+    20,13,15,241,120,3,0,183,26,3,98,9,47,54,52,239,120,17,31,12,211,1,23,31,
+    8,211,1,65,31,8,211,1,58,31,8,211,1,35,15,70,20,6,0,144,50,10,234,140,
+    15,144,10,3,7,51,133,31,52,144,10,18,31,52,208,242,9,0,255,1,15,9,21,54,
+    6,139,106,15,173,141,1,7,44,112,3,59,2,15,60,119,20,31,8,134,102,24,15,56,
+    2,65,31,4,56,2,58,31,4,56,2,35,15,177,139,13,4,202,1,4,177,139,0,3,
+    6,3,177,139,15,101,113,13,6,220,139,33,32,124,94,14,4,164,139,15,47,100,8,15,
+    91,7,30,15,35,0,0,47,98,41,194,247,57,1,132,6,15,169,4,6,15,214,114,37,
+    15,170,2,6,15,213,114,40,9,112,1,6,212,114,15,56,15,46,4,59,7,31,28,234,
+    5,7,7,176,5,15,5,247,40,15,53,4,6,15,142,137,5,8,85,2,15,112,9,12,
+    15,56,2,21,15,37,221,24,31,49,37,221,22,7,14,105,15,1,219,11,21,49,196,41,
+    15,34,47,40,8,61,162,15,103,85,1,47,49,93,25,78,27,10,84,167,11,155,85,15,
+    51,160,0,15,27,156,19,15,177,155,10,7,71,14,15,165,134,70,47,49,50,176,155,66,
+    15,94,31,2,3,203,0,15,94,31,15,15,183,11,4,15,155,36,21,15,183,11,3,15,
+    195,234,30,6,122,135,2,73,174,15,123,135,1,12,99,174,15,110,31,13,31,51,23,135,
+    5,31,54,22,135,4,22,49,10,44,15,255,11,47,4,252,19,15,52,208,47,4,190,23,
+    15,96,207,36,1,44,105,15,73,5,2,4,32,219,15,50,11,31,12,148,20,15,34,132,
+    27,47,49,50,223,152,43,31,56,223,152,41,15,110,1,23,15,102,11,8,15,162,209,32,
+    15,102,11,32,47,56,41,123,32,13,15,243,1,8,15,220,10,6,6,80,41,15,90,32,
+    11,0,30,2,15,81,11,29,15,83,123,6,6,46,22,15,99,130,50,15,197,1,23,31,
+    4,64,1,37,15,249,230,35,3,116,199,15,129,31,63,1,95,19,2,210,210,15,129,31,
+    46,31,12,129,31,7,15,196,130,26,47,49,49,1,148,9,15,241,111,35,2,1,28,31,
+    12,37,42,11,31,16,224,111,56,31,16,224,111,55,6,157,7,1,86,0,15,224,111,24,
+    31,16,124,31,12,15,208,111,51,31,20,223,50,43,15,208,111,5,31,20,208,111,51,31,
+    20,250,43,43,26,50,173,0,15,131,32,1,15,179,111,40,11,90,34,28,49,176,72,15,
+    173,128,14,31,54,172,128,7,3,157,33,15,171,128,34,15,88,5,5,15,213,13,8,31,
+    20,170,100,42,31,28,169,100,7,31,20,83,48,37,15,212,9,0,1,196,49,15,128,29,
+    50,2,78,15,15,4,24,1,4,32,152,0,44,107,31,28,33,9,6,15,123,29,28,15,
+    77,7,29,15,105,14,3,15,102,101,34,31,28,101,101,20,31,20,187,24,44,15,141,187,
+    33,3,166,111,15,15,58,55,31,56,46,50,4,7,195,40,4,188,179,15,117,28,12,5,
+    230,28,15,57,58,15,15,25,14,69,31,56,24,14,66,31,49,200,169,46,15,244,50,27,
+    0,156,18,15,244,50,4,31,97,18,73,42,31,98,62,0,37,6,86,14,31,56,85,14,
+    5,31,56,90,169,4,2,18,57,15,110,14,24,47,54,52,110,14,3,47,54,52,110,14,
+    4,31,56,41,169,22,28,49,54,46,4,149,194,8,55,46,47,57,50,55,46,13,1,54,
+    0,15,56,46,18,0,42,0,11,18,0,43,54,48,41,169,3,132,0,15,90,14,3,2,
+    169,20,15,90,14,11,15,149,5,2,0,150,3,15,181,157,1,15,174,25,3,15,124,14,
+    32,31,56,48,39,2,15,145,61,47,15,201,57,31,15,125,24,16,4,130,50,15,85,6,
+    4,7,211,21,15,162,13,22,15,210,45,8,0,11,45,14,50,160,4,36,43,47,51,50,
+    84,126,5,47,51,50,100,143,0,15,218,23,1,3,176,0,15,138,163,0,15,105,22,26,
+    15,157,143,2,47,54,52,156,143,55,31,55,156,143,13,26,56,136,121,15,215,120,2,15,
+    29,10,24,1,59,4,15,203,0,16,15,4,161,4,0,77,2,31,28,135,3,6,15,192,
+    8,51,15,107,2,6,15,192,8,2,15,204,0,5,15,168,160,10,15,43,0,8,31,50,
+    172,51,17,5,204,42,15,230,42,10,31,12,40,79,72,15,80,0,49,15,30,27,14,0,
+    173,45,15,69,3,3,15,228,2,26,31,53,228,2,13,31,54,128,146,30,31,53,128,146,
+    68,3,160,46,15,248,124,2,47,54,52,128,146,25,2,78,45,15,128,146,18,31,8,111,
+    2,51,15,85,45,38,31,50,37,146,57,3,66,1,15,87,45,8,31,51,37,146,30,1,
+    206,59,15,89,45,46,0,70,0,15,90,45,8,59,50,53,54,91,45,3,52,44,15,235,
+    44,14,31,50,155,145,56,1,63,1,15,237,44,15,0,89,21,15,155,145,9,63,48,50,
+    52,239,44,1,15,122,12,6,0,235,0,15,225,57,46,15,28,12,4,31,52,28,12,91,
+    63,53,52,52,28,12,14,95,49,51,49,48,55,115,26,26,6,174,11,9,127,200,15,180,
+    3,6,33,50,53,23,22,2,67,2,15,209,57,50,0,239,2,3,49,225,0,104,1,1,
+    9,54,0,181,16,19,115,168,43,1,70,29,38,65,44,183,134,1,192,13,32,111,102,189,
+    1,36,116,111,25,123,4,171,211,3,142,1,1,66,0,5,164,155,23,46,251,11,20,60,
+    48,58,15,230,11,0,15,105,55,10,11,151,126,0,153,0,18,61,191,59,19,43,65,0,
+    3,30,72,64,109,97,112,91,63,0,4,67,253,1,79,16,0,33,10,43,40,41,42,58,
+    0,45,170,15,118,39,53,0,236,31,44,20,51,98,0,0,152,17,31,12,136,27,50,0,
+    96,0,129,8,112,117,98,108,105,115,104,76,0,1,9,9,7,252,0,1,157,7,14,97,
+    0,47,41,59,156,13,14,28,52,156,13,4,188,142,8,202,0,10,94,114,15,44,8,8,
+    6,162,2,15,89,59,47,6,60,5,15,90,59,22,1,76,88,15,184,13,13,31,4,198,
+    0,60,31,4,198,0,39,15,45,9,13,1,208,0,15,114,12,4,15,174,35,53,0,92,
+    2,15,50,4,0,2,13,6,15,194,20,50,0,98,0,15,45,15,2,1,202,27,15,227,
+    172,12,4,3,1,15,4,12,24,15,10,55,53,0,4,32,31,59,110,155,41,15,73,9,
+    50,47,57,50,159,54,57,2,212,0,15,160,54,9,15,56,73,30,0,33,45,15,73,9,
+    47,0,70,0,31,93,22,9,14,31,57,192,72,56,1,12,1,15,181,142,38,1,116,18,
+    15,195,130,10,1,54,88,4,199,67,0,36,1,15,21,74,36,14,191,70,15,60,0,29,
+    15,91,109,5,3,21,15,19,49,34,56,15,8,102,7,22,108,9,23,15,78,0,7,1,
+    32,10,3,78,0,47,54,52,16,111,42,1,2,36,31,52,145,37,8,31,50,145,37,28,
+    11,219,222,47,50,59,193,87,21,31,52,64,82,6,31,50,64,82,7,23,50,182,222,15,
+    61,0,3,31,51,61,0,7,23,51,61,0,15,87,199,6,7,28,0,13,200,85,7,28,
+    0,21,50,28,0,29,50,28,0,21,51,28,0,63,51,95,49,152,38,4,13,203,198,12,
+    153,101,15,15,86,40,12,75,0,28,50,75,0,6,71,123,24,50,75,0,34,50,59,206,
+    0,5,75,0,29,50,75,0,28,51,75,0,6,105,123,24,51,75,0,34,51,59,253,0,
+    5,75,0,31,51,225,0,2,12,122,102,15,131,86,13,31,51,68,86,11,31,54,4,86,
+    10,12,122,102,15,38,1,0,12,144,0,31,50,144,0,3,31,50,144,0,11,31,50,144,
+    0,10,31,50,144,0,20,15,0,104,0,2,110,1,14,83,0,31,51,144,0,11,31,51,
+    144,0,10,31,51,144,0,5,10,35,87,5,70,218,12,21,1,12,41,0,5,58,218,12,
+    174,0,15,76,87,23,1,95,3,9,20,0,17,50,80,2,10,20,0,31,51,116,87,23,
+    1,216,2,9,20,0,2,81,0,10,20,0,31,51,73,198,35,0,61,42,15,130,87,5,
+    31,50,130,87,10,37,50,95,192,25,15,221,90,1,31,50,221,90,21,15,87,29,4,6,
+    193,87,14,153,0,31,51,153,0,10,31,51,153,0,11,31,51,153,0,44,15,60,88,8,
+    15,252,5,17,5,189,93,15,2,6,39,4,67,0,15,90,118,45,25,52,252,91,21,52,
+    72,94,6,40,6,12,28,6,15,104,94,53,0,91,0,9,33,0,1,151,3,0,228,204,
+    6,34,0,26,51,34,0,14,144,3,8,155,225,31,50,2,123,1,15,203,94,47,4,168,
+    0,6,34,0,16,50,229,140,10,35,0,27,51,35,0,31,51,16,95,24,47,51,50,16,
+    95,20,12,41,0,0,136,0,9,42,0,31,50,42,0,5,27,51,83,0,31,51,191,117,
+    4,11,185,94,29,50,18,0,31,51,176,62,45,31,51,176,62,24,31,51,176,62,2,15,
+    64,61,24,1,44,10,15,4,91,12,15,63,105,35,31,52,63,105,44,15,252,57,20,15,
+    63,105,43,0,66,37,31,48,238,41,37,4,62,62,25,59,75,72,13,87,91,31,49,214,
+    104,25,31,52,214,104,20,31,52,214,104,47,21,52,32,73,9,53,73,6,81,62,31,52,
+    81,62,13,15,151,61,15,31,52,151,61,4,15,122,61,16,31,52,122,61,3,15,5,98,
+    17,31,50,5,98,3,15,59,0,17,31,51,64,98,19,15,204,80,2,15,164,23,33,15,
+    14,23,4,15,66,49,20,15,170,79,47,15,147,90,21,15,64,77,4,12,148,94,15,133,
+    0,45,31,8,133,0,37,15,74,79,16,3,79,33,31,4,175,0,56,31,4,52,1,49,
+    15,229,70,21,12,168,196,15,239,75,35,3,157,107,15,62,155,49,15,214,69,44,15,251,
+    84,11,26,49,189,173,15,105,158,10,28,16,33,158,31,20,33,158,11,31,24,64,157,11,
+    31,28,249,156,33,31,28,82,1,48,15,152,0,9,15,212,0,1,15,102,67,1,31,28,
+    48,144,37,31,28,125,143,44,9,79,86,11,222,146,3,185,40,4,185,228,21,44,11,147,
+    2,129,149,1,93,181,4,0,9,5,139,117,0,231,1,19,50,50,0,3,248,247,21,115,
+    53,114,6,189,164,1,200,3,48,114,105,97,199,120,6,209,143,1,41,0,68,50,41,32,
+    40,27,0,33,32,60,60,21,2,41,89,21,45,22,0,101,58,32,48,44,0,12,15,0,
+    17,62,37,0,1,224,88,18,44,237,156,3,147,19,5,98,0,66,32,58,32,78,238,0,
+    17,73,180,49,68,104,105,110,103,144,229,1,239,0,5,245,79,36,67,63,202,0,4,201,
+    141,0,169,1,76,95,111,117,116,198,0,1,186,248,4,1,110,5,19,167,0,240,0,15,
+    223,0,5,11,177,0,3,141,149,3,177,0,1,229,151,7,180,0,73,0,12,58,32,7,
+    1,5,179,149,4,141,80,44,60,61,25,1,5,208,1,0,57,123,32,111,102,46,15,96,
+    111,114,40,105,32,97,44,205,97,41,32,111,118,101,114,158,2,22,109,224,151,0,212,1,
+    18,98,125,8,33,110,111,186,172,33,111,110,117,185,16,115,62,224,3,11,1,1,186,4,
+    0,23,252,49,111,102,95,84,0,18,115,181,5,31,109,100,196,0,9,231,28,2,244,185,
+    0,228,28,48,98,44,32,37,127,1,14,0,100,37,32,98,59,0,4,85,0,18,32,10,
+    13,32,40,98,5,0,2,51,0,5,9,0,1,155,8,16,47,27,8,18,43,63,0,18,
+    42,85,0,17,41,8,28,3,43,0,36,40,97,195,8,38,40,98,50,0,4,38,15,32,
+    32,62,80,59,31,8,121,44,2,0,83,0,4,8,39,3,89,253,0,197,8,1,47,1,
+    6,44,145,1,42,253,0,30,52,34,111,119,32,213,4,129,1,5,205,54,0,6,3,96,
+    100,105,97,103,111,110,243,14,0,28,203,2,130,185,5,63,153,3,209,10,33,97,115,170,
+    168,25,121,89,1,191,50,32,115,108,111,112,101,95,111,102,40,22,3,4,1,38,0,8,
+    22,3,7,233,149,0,193,118,36,49,44,169,45,5,203,8,2,37,29,66,115,111,109,101,
+    236,2,6,127,232,2,15,12,32,117,110,196,174,0,158,0,32,98,121,7,0,52,58,32,
+    104,222,0,21,116,206,74,3,160,201,3,195,241,8,12,2,2,99,7,2,32,0,2,86,
+    1,1,24,3,7,28,0,29,110,5,3,6,25,2,3,242,0,1,200,72,3,250,0,5,
+    40,0,30,59,46,3,8,4,4,4,220,7,27,45,143,2,1,127,0,1,78,0,36,46,
+    120,9,0,0,177,227,30,58,40,0,2,237,104,13,44,0,3,125,160,17,45,6,0,20,
+    47,23,0,25,59,247,0,1,56,1,2,237,9,24,40,139,8,15,250,0,22,3,83,1,
+    34,95,108,109,234,9,71,1,6,81,56,38,49,44,75,0,15,25,1,0,6,126,56,10,
+    58,0,15,54,0,1,25,44,114,0,21,43,1,57,5,42,4,0,238,0,4,216,5,6,
+    0,6,68,115,117,99,104,176,91,1,4,233,80,111,116,32,116,101,38,205,4,175,233,4,
+    1,15,16,97,150,228,11,208,2,1,56,55,0,117,1,1,3,15,5,27,1,15,38,1,
+    18,3,122,131,4,28,2,16,46,48,3,2,109,21,20,41,148,1,18,44,146,132,2,61,
+    30,1,190,74,102,45,32,49,46,48,102,182,1,18,41,188,75,9,83,0,3,58,75,11,
+    86,2,4,80,2,20,43,84,0,19,58,9,0,11,62,0,1,2,1,128,61,32,115,113,
+    114,116,40,102,184,28,1,79,0,22,42,49,104,18,42,197,4,11,95,0,20,45,187,0,
+    1,134,7,17,58,7,0,129,41,44,0,12,48,46,48,102,8,15,4,60,3,0,72,9,
+    32,97,98,160,2,16,111,72,9,1,189,178,48,32,47,32,135,0,2,195,93,2,196,163,
+    2,7,6,9,253,1,1,250,2,14,249,1,34,32,62,109,0,32,0,8,13,230,22,45,
+    72,0,12,61,0,2,15,3,15,65,0,0,39,60,61,66,0,42,43,43,69,32,35,111,
+    102,8,97,3,58,59,15,147,0,17,30,59,210,4,1,42,0,3,76,0,31,43,247,7,
+    4,6,8,2,3,222,1,1,179,123,5,206,7,1,171,89,4,45,56,5,171,8,4,159,
+    2,1,200,17,2,194,89,61,110,111,116,220,7,32,105,110,185,75,15,218,7,2,22,117,
+    219,7,31,117,220,7,9,1,120,15,7,184,0,0,48,1,2,230,0,14,224,7,4,168,
+    6,7,177,7,23,4,45,0,9,219,7,15,200,8,1,10,249,203,51,112,117,116,98,9,
+    3,247,203,23,120,244,126,3,89,165,40,117,116,212,0,8,157,9,15,229,134,6,3,212,
+    0,3,190,0,3,179,156,22,120,105,164,3,18,0,45,121,41,141,0,70,112,97,105,114,
+    139,0,2,9,0,31,121,148,0,39,4,161,17,2,237,15,1,179,1,2,253,7,2,161,
+    0,21,33,121,194,7,180,164,5,157,0,0,209,31,7,33,1,49,120,44,32,120,0,1,
+    115,0,5,208,10,6,77,16,0,116,21,7,47,0,22,121,47,0,3,47,6,15,51,0,
+    2,11,41,125,17,116,199,188,15,143,125,27,6,52,0,15,142,125,20,6,49,0,31,98,
+    49,0,25,15,71,176,24,14,194,253,2,93,0,12,65,176,28,99,12,3,15,55,34,1,
+    8,51,7,15,98,45,5,15,65,34,3,55,44,0,16,59,4,1,156,37,14,172,30,13,
+    168,214,0,58,36,11,11,31,19,62,105,7,25,41,163,153,55,97,114,101,164,153,53,109,
+    105,115,13,0,2,8,24,15,78,9,18,23,44,67,9,9,182,77,0,156,21,4,204,15,
+    10,15,7,2,10,7,15,243,0,4,8,45,5,12,39,18,1,110,16,3,70,0,0,185,
+    8,5,206,176,4,20,0,18,121,186,76,15,182,0,29,31,8,182,0,58,31,8,182,0,
+    32,31,4,182,0,32,31,4,182,0,58,31,4,108,1,33,15,240,155,5,8,90,2,0,
+    176,211,5,103,6,5,154,39,8,245,122,31,44,249,1,5,8,25,5,44,32,61,83,15,
+    1,174,6,25,78,56,0,32,31,32,1,0,9,70,171,19,44,217,14,63,43,32,98,225,
+    189,0,12,215,4,3,66,0,4,1,0,2,242,140,19,24,65,172,0,69,32,96,32,114,
+    32,60,32,77,213,0,24,33,25,15,5,30,0,6,111,0,5,200,42,3,171,188,38,0,
+    31,170,0,30,41,162,4,15,235,180,21,15,97,4,24,6,111,66,15,85,107,1,31,44,
+    65,2,37,7,198,66,13,245,2,15,11,2,42,0,83,0,11,87,0,31,16,9,2,36,
+    21,20,141,7,12,185,169,14,176,169,15,24,7,12,30,44,180,9,22,51,108,0,8,137,
+    14,1,224,38,15,20,7,5,15,213,227,13,15,57,6,25,7,170,198,15,57,6,5,31,
+    12,156,1,60,2,39,59,15,234,4,12,15,181,0,9,6,155,56,15,147,22,1,31,44,
+    58,6,37,7,242,56,15,152,0,2,15,76,0,46,31,4,152,0,63,15,137,1,42,3,
+    91,43,15,187,5,9,15,60,2,34,6,24,0,15,197,7,38,8,65,201,15,141,1,46,
+    15,78,0,4,31,4,156,0,65,15,26,3,48,11,89,0,15,3,4,2,15,222,199,29,
+    15,196,1,41,31,8,232,9,23,6,44,5,0,100,28,64,95,111,102,46,170,44,50,91,
+    117,93,228,152,6,17,0,3,46,5,11,95,7,8,56,5,1,171,28,4,66,12,1,220,
+    29,15,45,0,8,11,74,12,9,184,166,1,204,32,15,67,35,2,20,88,77,12,31,116,
+    6,167,1,1,38,207,27,88,31,218,1,112,0,15,33,14,6,9,81,0,2,236,153,2,
+    75,0,16,120,117,206,2,78,0,1,71,29,0,135,9,64,121,109,109,101,20,12,16,44,
+    22,103,145,72,101,114,109,105,116,105,97,110,61,166,32,106,95,59,81,0,73,18,96,77,
+    32,120,32,77,46,127,93,19,105,242,185,4,45,6,3,22,73,2,220,141,82,108,111,119,
+    101,114,57,174,17,111,47,110,0,21,0,50,117,112,112,21,0,4,88,171,7,88,15,17,
+    46,132,174,51,99,111,109,112,21,2,254,13,2,87,95,15,255,242,29,22,54,98,166,12,
+    236,138,99,109,105,114,114,111,114,7,0,4,177,2,15,100,189,13,21,65,228,13,11,35,
+    13,20,97,24,24,0,33,1,10,47,13,28,44,229,43,0,235,2,118,91,49,54,93,91,
+    49,55,229,43,2,14,65,7,120,114,14,3,13,6,177,28,2,47,96,15,10,44,1,10,
+    39,5,31,120,199,253,2,6,34,23,30,121,2,254,51,59,32,121,250,98,21,121,6,113,
+    23,8,163,0,8,153,182,2,185,16,41,121,44,26,182,2,74,15,19,120,201,13,17,114,
+    20,225,22,77,85,16,1,11,0,12,0,18,3,131,16,0,45,0,18,58,40,0,1,13,
+    0,28,41,198,146,5,156,55,3,224,40,37,65,44,138,1,7,129,3,18,97,96,17,0,
+    97,11,2,20,3,5,94,152,37,67,44,221,14,14,131,182,0,48,0,1,155,1,86,120,
+    93,91,121,93,30,56,31,59,0,1,6,2,235,0,11,0,1,2,21,1,15,0,1,27,
+    2,243,19,0,33,0,34,58,32,50,0,0,144,0,1,254,0,2,194,0,1,152,0,95,
+    121,93,91,120,93,197,0,15,67,47,47,32,69,169,69,3,27,26,3,217,35,3,22,33,
+    3,179,174,34,97,115,27,0,0,247,21,98,112,114,111,100,117,99,3,175,2,196,153,1,
+    16,33,32,117,115,45,0,5,124,228,48,100,101,118,70,34,0,192,255,15,199,4,15,4,
+    196,49,6,191,4,47,42,112,176,4,19,7,58,0,16,42,119,30,29,120,13,19,12,123,
+    18,14,191,153,15,78,0,1,14,223,70,37,97,110,81,2,13,49,37,1,251,4,22,48,
+    254,0,2,132,189,79,110,111,110,101,141,146,0,3,70,0,15,146,146,6,3,133,0,2,
+    147,146,9,171,177,31,41,213,200,15,5,214,177,2,85,109,30,48,224,200,15,1,101,8,
+    40,51,50,56,77,15,185,71,14,1,50,77,9,235,96,32,105,110,98,0,15,32,199,56,
+    9,29,199,65,32,70,111,117,21,6,5,177,0,18,97,176,0,2,231,77,0,96,0,0,
+    117,87,8,146,0,6,235,183,33,110,111,30,184,7,44,42,4,242,183,19,97,241,183,15,
+    123,199,24,9,163,1,15,11,197,50,15,215,101,1,0,149,34,2,240,118,0,27,0,1,
+    245,53,5,203,36,2,172,15,31,52,80,147,5,5,57,73,15,42,197,5,20,110,39,206,
+    3,207,74,18,105,96,0,0,235,41,3,6,44,0,10,61,17,94,122,0,2,10,0,21,
+    110,72,206,22,41,193,34,7,207,2,15,129,147,11,25,32,128,147,0,214,4,2,116,147,
+    2,190,4,31,115,155,2,17,15,81,74,22,31,49,213,198,25,15,203,1,63,15,214,198,
+    0,15,167,1,5,13,209,36,15,171,1,1,27,120,171,1,3,19,203,2,14,2,20,120,
+    54,199,31,52,6,24,24,3,244,0,15,115,23,0,0,127,11,15,1,24,6,33,47,47,
+    96,3,0,202,0,1,251,3,4,151,24,10,113,3,0,60,0,21,110,38,234,4,45,34,
+    10,232,176,6,186,154,29,46,182,0,0,91,0,3,72,49,15,181,0,6,15,164,24,7,
+    68,120,32,42,61,28,188,26,4,113,191,33,0,8,97,57,3,117,188,15,98,66,2,111,
+    111,117,116,59,0,4,27,0,5,2,95,6,15,212,104,60,39,51,50,109,10,31,115,226,
+    199,41,12,117,160,15,127,10,8,15,60,0,14,15,31,200,34,15,3,165,7,15,45,24,
+    7,2,249,156,34,87,104,39,88,2,58,6,5,93,186,33,115,116,169,56,2,9,3,25,
+    52,111,115,37,98,101,186,32,2,179,83,6,252,21,1,91,0,8,210,13,21,32,41,7,
+    54,67,32,124,171,59,0,7,9,0,195,225,0,2,64,0,251,157,8,111,14,1,52,126,
+    0,238,21,3,112,79,18,52,139,63,1,237,21,3,167,79,3,53,118,19,87,50,35,5,
+    134,4,35,39,115,17,4,11,239,236,3,9,184,1,66,86,1,215,0,7,204,84,2,225,
+    4,16,40,159,46,16,98,248,4,1,90,0,7,139,7,10,14,89,18,97,213,71,8,35,
+    80,8,32,4,4,22,127,7,247,211,2,207,0,31,41,16,87,0,26,98,76,0,31,110,
+    76,0,2,29,110,76,0,44,110,41,174,200,28,52,15,45,7,9,58,0,8,58,1,78,
+    35,6,197,238,6,190,79,0,189,79,1,240,194,99,99,91,109,93,91,110,175,64,12,49,
+    127,8,17,46,1,39,41,4,246,45,11,95,198,15,55,0,2,7,64,41,15,55,0,4,
+    11,117,40,3,153,86,34,70,111,119,14,8,101,8,1,17,221,1,239,38,0,178,2,21,
+    44,18,118,7,215,90,15,25,9,0,0,49,3,2,145,225,1,220,90,31,16,255,186,8,
+    23,113,3,137,115,52,59,32,113,32,60,32,146,45,3,247,29,0,21,0,14,77,86,35,
+    97,95,203,32,4,30,2,51,94,32,113,164,1,25,20,240,1,3,39,0,3,249,1,8,
+    109,117,0,6,2,0,86,8,18,113,222,157,1,11,0,2,199,46,20,107,108,41,2,251,
+    3,19,115,5,47,1,242,1,31,24,242,1,5,5,18,14,25,28,41,55,31,120,187,128,
+    0,7,156,60,5,155,40,21,107,228,6,2,219,0,3,135,24,51,43,32,109,6,114,3,
+    180,59,4,46,9,1,36,94,65,28,97,115,91,187,49,64,120,46,115,48,90,37,36,91,
+    109,138,194,69,120,46,115,49,18,0,19,50,18,0,21,50,18,0,19,51,18,0,24,51,
+    210,0,11,167,2,15,210,0,35,27,98,210,0,5,201,0,19,40,141,1,2,92,9,2,
+    217,114,17,41,55,9,3,231,114,1,47,63,50,28,98,115,22,3,2,211,0,0,14,0,
+    10,211,0,3,18,0,7,211,0,3,18,0,15,211,0,17,1,1,199,15,180,3,9,36,
+    31,32,152,3,0,84,51,1,94,1,17,42,97,0,47,93,59,181,2,26,0,244,9,2,
+    82,2,4,229,42,24,113,183,230,15,126,0,4,31,16,184,0,9,31,20,176,48,6,19,
+    109,107,48,21,110,166,48,4,198,0,0,14,3,6,208,0,11,172,48,12,55,0,15,207,
+    4,11,6,175,9,15,133,199,11,19,109,194,135,21,51,141,132,4,104,0,6,29,132,13,
+    228,8,12,249,198,31,59,61,5,7,12,128,130,2,185,7,1,114,27,15,129,199,2,19,
+    110,210,118,14,234,132,4,167,27,66,49,53,32,60,128,124,21,24,146,9,8,106,75,1,
+    64,1,19,44,83,1,5,112,75,3,13,0,24,50,13,0,0,108,234,35,0,31,250,191,
+    4,95,0,3,74,7,1,107,245,10,240,20,21,16,81,7,6,187,72,3,252,164,33,110,
+    121,7,8,18,58,93,5,7,199,13,9,104,5,1,20,8,9,158,10,1,84,0,5,36,
+    8,18,16,234,18,34,91,52,39,58,48,97,115,95,17,0,4,211,0,0,172,20,9,18,
+    0,2,188,196,15,22,0,0,1,89,236,29,24,23,0,0,134,65,16,125,174,230,4,122,
+    45,48,95,113,117,211,163,2,62,8,0,22,46,8,12,22,33,115,95,84,1,64,40,120,
+    91,105,101,0,1,218,10,5,42,29,3,35,2,2,44,1,1,203,27,10,43,1,15,213,
+    5,9,15,252,5,4,12,35,6,10,96,22,31,52,101,189,9,14,161,17,1,96,22,31,
+    52,97,189,1,31,52,165,188,10,15,235,17,0,15,170,66,7,45,112,59,29,11,15,139,
+    175,15,15,167,171,39,18,88,67,0,21,120,166,10,1,11,10,47,100,120,58,0,15,18,
+    89,44,0,27,121,58,0,31,121,21,11,12,1,91,14,11,52,0,47,99,41,227,68,5,
+    47,121,48,42,59,4,15,101,65,7,3,58,0,16,120,58,0,19,88,47,0,20,108,29,
+    180,2,242,173,15,53,0,7,24,49,53,0,2,241,36,15,57,0,19,27,50,57,0,31,
+    50,57,0,21,27,51,57,0,29,51,57,0,15,157,26,5,2,224,180,31,52,78,189,13,
+    15,89,1,36,4,127,60,15,231,2,0,15,217,183,0,6,227,2,31,12,232,0,4,3,
+    231,0,21,107,215,0,6,163,181,31,52,163,181,24,15,95,0,19,4,61,0,2,187,14,
+    1,253,81,18,115,86,98,31,119,235,220,18,6,161,90,9,96,244,10,79,82,2,201,210,
+    19,100,1,48,4,130,72,15,247,58,6,4,34,0,18,46,62,0,69,46,110,111,105,234,
+    248,65,46,98,54,52,213,221,1,16,59,1,214,20,5,81,0,15,206,20,13,4,232,97,
+    2,120,16,6,103,193,16,96,250,4,64,96,46,32,96,123,8,16,96,211,0,7,3,42,
+    1,22,5,2,54,21,34,111,110,175,26,3,158,197,37,47,47,71,137,1,136,20,86,59,
+    32,96,107,115,63,0,1,89,62,2,49,0,15,178,20,3,0,65,0,17,86,61,12,16,
+    107,17,0,1,186,17,21,107,89,219,1,163,1,19,47,30,16,5,162,98,22,0,138,132,
+    4,208,18,29,54,207,98,33,119,111,34,7,16,46,91,194,18,97,88,0,1,245,6,5,
+    237,204,0,157,44,3,185,19,3,113,0,1,54,124,1,112,73,35,111,102,90,27,18,109,
+    39,0,21,37,39,0,19,50,0,36,10,52,21,2,158,0,40,115,101,133,19,15,62,21,
+    10,2,191,74,24,97,228,45,15,118,19,18,1,1,5,35,101,102,11,5,20,107,114,19,
+    72,119,104,111,41,159,55,1,29,95,35,104,111,141,98,67,104,105,103,104,17,0,1,188,
+    14,16,37,194,0,21,121,18,0,33,49,54,216,0,19,43,15,0,1,208,127,29,50,73,
+    4,4,10,201,1,77,0,3,14,10,0,156,20,39,107,115,254,220,20,121,207,20,9,38,
+    0,0,165,21,3,31,255,1,74,10,19,50,33,0,21,41,35,74,65,40,121,32,94,169,
+    19,2,132,98,3,184,21,1,111,14,72,45,61,32,121,114,179,20,114,221,253,2,217,25,
+    0,66,73,1,35,26,4,92,27,6,38,26,0,63,0,28,41,131,21,2,104,12,2,171,
+    48,1,234,0,3,36,13,0,18,0,0,123,121,5,28,228,3,234,21,2,24,0,3,219,
+    15,17,94,106,20,21,50,61,28,1,156,1,5,123,24,0,12,11,3,8,1,2,126,141,
+    31,59,243,1,0,31,98,243,1,79,25,51,222,1,47,51,50,160,1,1,24,120,83,1,
+    18,107,81,1,19,107,223,90,28,107,169,28,12,3,2,0,126,9,19,121,251,1,30,8,
+    190,97,3,100,1,35,40,40,87,3,73,43,32,121,41,205,3,6,248,1,3,190,143,15,
+    106,91,2,6,250,21,20,51,233,215,19,105,116,2,2,218,1,25,16,218,1,1,125,0,
+    17,43,108,117,8,216,1,18,105,214,1,1,74,11,3,116,23,25,105,180,1,15,12,97,
+    11,15,36,122,41,9,13,97,2,148,11,0,179,205,4,8,97,31,54,8,97,43,20,84,
+    97,17,2,86,0,4,184,0,9,244,147,15,213,84,10,5,100,0,1,233,6,1,138,203,
+    0,206,54,19,0,15,239,5,118,142,13,95,10,15,151,38,15,15,60,21,40,7,60,0,
+    3,155,18,0,156,1,12,25,182,15,129,221,8,15,56,153,36,15,21,85,1,20,117,173,
+    59,8,69,0,11,197,122,10,50,83,0,189,1,8,204,96,13,206,79,0,148,3,3,246,
+    24,19,45,84,91,21,117,229,58,34,44,32,2,255,2,170,142,15,183,95,46,15,213,141,
+    23,15,185,95,4,2,58,0,15,190,65,4,6,186,65,15,114,115,7,15,50,157,0,11,
+    17,123,6,64,1,0,231,67,14,114,84,1,17,1,1,109,147,3,49,7,13,120,97,8,
+    79,82,15,151,170,7,47,0,20,152,170,1,0,68,5,5,92,0,24,98,120,97,1,6,
+    89,10,104,104,15,160,170,7,47,0,20,153,166,1,3,93,0,15,6,10,4,9,42,2,
+    7,146,92,5,142,92,35,16,115,104,71,15,8,2,58,31,4,8,2,39,15,196,63,12,
+    14,36,173,22,42,20,124,15,2,24,52,64,54,52,32,40,200,71,3,2,24,15,241,23,
+    11,8,6,6,6,241,23,47,54,52,241,23,33,14,76,0,29,110,76,0,14,241,23,34,
+    56,93,11,192,15,34,19,1,31,56,241,23,9,19,56,191,19,15,227,23,30,2,239,64,
+    15,227,23,30,4,117,94,15,209,23,62,4,150,127,2,87,132,1,36,0,5,72,0,1,
+    57,11,0,151,38,3,11,2,5,33,134,2,30,0,0,91,40,1,97,213,3,20,130,13,
+    16,24,25,12,91,21,18,48,83,21,21,56,53,21,31,16,250,23,19,31,16,250,23,10,
+    31,16,250,23,23,21,20,250,23,18,56,250,23,25,56,167,141,11,251,1,5,99,9,31,
+    24,250,23,38,3,93,85,4,250,23,15,246,23,11,25,24,210,57,52,111,117,114,224,19,
+    2,51,23,2,39,23,2,27,23,0,15,23,0,163,19,31,24,145,174,9,19,28,20,24,
+    1,187,190,1,80,0,48,105,32,94,66,74,73,38,32,50,41,249,0,11,215,2,15,249,
+    0,35,27,98,249,0,1,240,0,15,29,24,19,31,24,29,24,49,31,20,166,3,9,31,
+    24,224,3,9,31,28,28,24,7,31,8,173,145,7,15,150,88,52,3,15,4,15,160,0,
+    9,31,16,169,1,11,15,192,143,13,19,109,30,51,19,110,89,163,0,192,143,31,28,9,
+    23,38,15,44,5,11,9,10,25,15,87,2,5,15,174,10,1,15,32,245,41,15,48,10,
+    18,31,8,48,10,22,15,218,89,37,47,54,52,148,163,51,15,82,93,23,15,12,8,9,
+    15,97,90,52,3,174,232,15,96,90,7,2,17,148,31,8,255,32,53,31,8,255,32,45,
+    15,233,90,24,2,175,185,15,233,90,45,0,70,0,30,93,104,99,3,173,20,31,12,143,
+    33,30,31,12,197,9,36,8,56,0,4,107,144,50,56,44,32,95,144,31,37,40,245,13,
+    7,88,27,4,170,163,9,228,26,1,26,0,2,160,0,7,228,43,1,197,7,15,197,226,
+    5,20,51,127,27,21,20,127,27,1,110,192,15,11,227,0,13,66,27,3,128,149,5,29,
+    32,14,21,7,49,115,117,109,45,6,1,8,0,19,49,8,0,19,50,8,0,1,29,7,
+    6,17,6,18,117,137,4,18,117,29,7,17,117,17,6,8,91,38,0,87,0,31,117,0,
+    49,2,79,32,43,32,117,183,26,0,15,214,92,11,47,54,52,213,92,55,0,128,3,15,
+    90,19,7,1,128,17,8,91,19,15,40,13,23,15,192,179,4,15,109,9,10,7,148,9,
+    19,28,129,7,15,93,8,5,31,8,29,105,10,1,46,18,15,47,14,21,15,22,180,4,
+    15,62,10,10,16,59,215,28,15,68,33,47,15,212,38,3,15,90,17,12,15,163,172,10,
+    21,50,113,15,31,16,10,31,11,15,214,7,17,7,230,31,0,213,7,15,174,0,3,15,
+    90,7,9,31,12,136,144,40,15,112,4,1,22,52,112,4,31,52,65,205,48,22,54,66,
+    205,149,73,116,32,98,114,105,110,103,115,121,14,0,28,0,17,89,199,41,0,218,5,8,
+    91,24,15,217,46,0,0,99,0,2,95,205,97,104,114,111,117,103,104,56,24,1,89,0,
+    31,56,154,205,40,15,214,29,31,1,40,40,22,65,192,0,1,41,4,0,86,0,19,101,
+    167,70,0,204,33,13,35,95,159,107,101,112,116,91,52,54,48,56,128,81,7,43,54,41,
+    185,120,15,5,95,9,11,136,126,15,246,95,6,2,73,8,17,89,150,22,3,144,3,31,
+    59,21,195,0,11,79,51,4,37,34,14,134,51,15,231,201,1,31,56,148,205,16,15,105,
+    29,5,1,186,37,27,4,139,236,7,45,5,3,43,5,2,88,3,17,114,217,155,75,120,
+    91,114,93,159,29,29,114,159,29,5,60,85,18,54,15,40,31,4,168,155,2,20,54,45,
+    156,15,113,0,9,32,12,99,147,60,36,114,93,145,89,4,43,0,4,191,16,2,175,146,
+    2,14,0,2,10,89,2,12,0,7,94,170,3,73,22,10,244,2,0,44,2,8,244,2,
+    1,255,4,17,96,60,0,16,96,170,2,89,96,101,110,100,96,255,147,6,41,167,3,98,
+    0,3,16,103,44,111,41,174,5,6,171,82,18,40,99,225,1,49,0,3,57,2,9,250,
+    170,8,235,4,19,116,70,141,0,118,25,19,106,71,141,1,40,4,1,190,2,0,201,123,
+    32,50,54,73,63,52,97,116,93,204,52,0,173,30,5,142,0,0,74,72,1,161,30,7,
+    58,91,20,106,187,30,1,37,67,3,227,15,4,49,0,8,117,8,23,63,83,220,17,52,
+    88,233,1,14,0,14,163,188,6,162,12,7,70,200,0,36,228,9,71,200,20,16,15,199,
+    2,210,158,15,225,1,9,34,20,97,222,1,10,139,207,0,20,0,2,163,96,31,16,60,
+    2,9,11,225,8,17,52,108,116,15,100,15,8,0,75,1,3,22,125,2,77,1,37,40,
+    107,159,1,9,62,238,14,169,0,1,207,15,3,140,2,0,232,14,48,91,114,93,135,94,
+    127,42,32,98,46,115,48,59,28,0,0,18,49,28,0,31,49,28,0,1,18,50,28,0,
+    31,50,28,0,1,18,51,28,0,23,51,95,150,0,53,30,0,40,28,0,207,241,2,13,
+    0,2,84,47,0,120,29,2,170,35,2,162,5,24,111,28,110,0,121,252,23,12,167,199,
+    2,165,1,4,243,149,2,201,17,4,107,159,6,101,1,18,118,249,0,18,118,103,127,26,
+    118,167,82,15,191,1,0,86,24,97,91,118,93,194,1,5,186,1,68,32,43,32,118,153,
+    17,31,20,195,1,12,9,185,17,0,194,1,11,242,2,7,165,1,5,87,0,9,115,42,
+    15,152,0,0,25,28,88,1,2,163,0,16,42,185,79,28,12,133,210,15,189,2,4,1,
+    188,2,15,29,1,7,19,52,29,1,14,98,1,6,131,124,22,4,72,254,30,101,184,7,
+    26,75,207,208,0,66,55,0,34,49,126,100,100,101,100,32,117,112,215,208,31,4,114,195,
+    10,15,164,0,10,1,80,1,35,40,106,242,8,17,118,118,13,1,40,141,6,245,3,22,
+    57,16,102,0,206,89,17,20,63,1,25,118,188,5,15,134,87,5,4,104,5,6,204,4,
+    35,111,102,192,4,33,56,44,144,0,19,105,172,126,20,52,218,4,9,41,16,5,254,4,
+    15,87,218,10,36,111,102,191,0,7,254,110,9,207,6,3,126,152,3,228,3,15,239,0,
+    1,40,111,102,197,214,4,145,210,25,48,111,11,17,107,155,26,6,41,30,8,0,82,1,
+    47,0,1,46,1,25,93,190,0,1,58,172,17,95,196,0,1,118,5,3,54,5,1,205,
+    12,17,76,127,97,4,33,0,0,130,97,35,0,12,35,211,4,21,0,2,156,209,2,216,
+    5,1,80,82,0,126,1,0,92,5,2,130,1,15,105,0,7,18,52,109,0,3,47,0,
+    31,56,47,0,13,25,56,47,0,47,49,50,48,0,13,1,29,207,31,106,174,211,23,31,
+    56,173,211,32,15,3,10,2,15,116,211,24,15,20,9,13,15,250,210,5,15,62,208,24,
+    8,64,9,3,107,2,15,8,106,2,25,8,161,3,13,36,61,5,245,4,6,188,252,15,
+    136,38,4,3,135,38,13,197,7,5,223,7,3,163,13,6,42,20,1,179,1,12,48,10,
+    2,77,15,7,130,8,4,86,15,1,76,238,15,86,8,7,18,121,77,8,15,128,12,2,
+    47,51,50,129,12,5,26,56,177,106,2,219,201,31,54,179,106,3,2,144,11,63,50,50,
+    52,144,11,24,15,206,106,10,41,50,56,207,106,31,52,62,217,8,1,198,18,3,101,11,
+    19,59,79,12,8,180,27,7,192,85,17,88,172,27,9,241,25,4,220,59,0,133,209,32,
+    97,107,171,140,3,65,9,2,135,7,19,115,131,209,4,244,235,1,96,0,5,127,209,5,
+    82,37,5,191,95,0,160,80,12,100,0,51,46,32,67,131,0,16,112,151,83,4,221,12,
+    67,114,101,112,101,75,6,1,175,83,1,86,60,8,168,112,2,86,31,15,35,1,8,10,
+    239,36,4,128,87,1,56,0,5,109,198,1,174,4,8,131,40,45,0,12,132,40,0,50,
+    0,24,41,80,41,19,12,45,6,22,32,172,230,2,70,1,11,253,11,15,155,6,0,19,
+    8,41,0,1,61,0,2,147,0,49,63,32,108,230,7,17,58,1,3,3,159,0,27,118,
+    94,224,4,115,12,4,31,11,6,242,214,31,106,30,11,52,5,155,208,8,111,101,47,50,
+    52,231,7,0,27,12,48,8,1,225,19,3,141,80,31,16,82,10,11,10,189,10,2,157,
+    18,13,148,218,17,114,210,4,4,197,41,0,175,63,1,52,11,0,136,234,1,243,64,1,
+    128,10,2,19,0,21,49,19,0,20,49,19,0,21,50,19,0,20,50,19,0,21,51,19,
+    0,9,247,25,15,159,1,0,17,24,48,0,22,118,222,9,13,143,0,5,192,1,9,46,
+    180,15,232,11,1,15,229,9,2,6,219,9,4,90,0,22,41,201,1,4,30,11,21,118,
+    30,11,0,11,0,1,198,9,31,8,119,9,2,25,56,143,1,13,220,10,7,150,0,21,
+    49,131,1,15,31,0,9,15,210,0,3,5,29,0,15,87,9,1,8,59,228,0,180,2,
+    26,51,88,9,15,78,9,5,6,35,130,15,78,9,8,0,78,18,21,118,64,9,10,80,
+    9,12,2,35,1,18,6,3,61,3,20,40,89,3,6,68,9,38,32,58,83,3,63,111,
+    102,41,83,9,34,1,235,0,2,83,9,15,61,9,0,31,56,60,9,5,32,51,51,149,
+    1,15,182,3,6,5,126,6,15,118,39,37,4,18,61,15,118,39,7,39,51,50,71,21,
+    15,98,39,6,10,24,63,4,96,61,15,98,39,34,3,171,38,15,97,39,64,31,52,97,
+    39,67,8,63,20,15,97,39,34,15,163,28,1,15,203,60,14,15,58,101,4,1,242,118,
+    15,100,136,38,1,190,23,15,62,0,15,15,139,38,47,13,1,29,31,105,147,187,37,15,
+    64,99,1,15,195,37,3,6,226,242,15,194,37,16,8,127,37,23,52,117,28,15,183,36,
+    54,6,185,60,12,202,34,23,56,59,34,7,53,58,31,20,53,58,14,31,20,239,54,14,
+    31,24,133,57,42,31,20,90,56,9,31,24,148,56,9,15,239,45,7,2,129,4,15,239,
+    45,3,15,137,26,5,0,147,4,9,136,26,15,210,45,7,8,152,4,7,186,45,5,210,
+    45,15,40,2,22,15,194,26,5,115,116,121,112,101,100,101,102,139,29,2,131,0,16,95,
+    245,241,25,59,27,0,20,52,135,12,9,114,63,3,241,31,2,84,215,1,125,105,63,47,
+    32,52,15,73,1,0,71,98,66,100,101,40,105,142,48,20,41,45,67,35,40,105,102,95,
+    18,42,24,0,2,116,5,3,19,95,3,169,215,0,212,93,2,64,248,1,49,51,0,28,
+    0,64,62,61,32,55,88,31,4,25,91,3,66,188,3,77,29,16,115,32,0,35,56,41,
+    127,120,16,91,0,10,34,51,76,86,0,33,41,93,118,105,1,95,50,1,196,123,0,82,
+    71,33,108,100,20,31,10,103,50,11,197,50,50,47,47,64,54,187,97,109,97,112,46,114,
+    101,103,79,17,46,78,44,0,51,1,0,41,1,3,201,50,112,58,58,99,116,97,46,98,
+    106,4,65,46,98,51,50,212,50,49,44,32,55,215,50,15,61,47,0,2,170,135,15,168,
+    68,12,4,154,77,12,223,89,6,82,47,5,182,92,10,98,96,1,82,219,19,61,117,2,
+    1,34,1,4,5,217,4,6,217,0,17,74,2,117,1,32,48,76,231,146,16,76,7,1,
+    18,48,19,96,4,208,56,1,96,26,40,111,114,93,130,15,53,72,8,9,34,143,0,221,
+    67,21,115,102,149,49,113,32,94,122,50,19,56,142,50,0,152,0,19,114,213,149,8,248,
+    69,9,226,71,2,144,6,1,167,181,0,97,0,15,242,50,8,3,21,176,64,58,32,101,
+    105,229,6,1,121,188,47,97,121,5,72,0,2,171,154,1,220,110,20,114,175,129,4,181,
+    154,15,227,50,9,6,226,57,1,178,57,27,40,186,110,7,217,96,7,45,94,26,105,56,
+    70,22,113,44,19,20,103,44,19,7,206,6,9,224,40,4,168,96,2,16,4,23,103,167,
+    122,10,120,0,22,111,37,0,2,113,30,3,9,191,0,152,4,16,103,134,30,11,198,26,
+    1,18,14,68,104,97,115,95,49,60,20,103,31,2,18,47,183,4,3,94,5,2,209,13,
+    0,118,3,5,45,0,51,41,0,12,20,26,15,120,5,8,3,52,9,22,114,30,5,0,
+    250,1,35,40,103,31,5,0,73,10,19,114,27,136,0,106,3,9,165,130,31,4,225,140,
+    4,31,49,225,140,4,11,159,0,0,232,6,43,42,40,103,233,4,31,252,6,198,37,66,
+    120,91,48,93,39,40,36,91,49,9,0,20,50,9,0,16,51,9,0,0,37,8,15,73,
+    0,1,2,243,72,19,52,98,1,31,41,86,0,0,20,49,86,0,20,49,86,0,20,49,
+    86,0,31,49,86,0,11,31,56,86,0,8,20,50,86,0,20,50,86,0,20,50,86,0,
+    31,50,86,0,11,47,49,50,87,0,8,20,51,87,0,20,51,87,0,20,51,87,0,63,
+    51,41,59,217,9,2,15,213,94,22,10,51,0,15,212,94,15,10,48,0,15,96,220,30,
+    1,124,11,0,241,17,15,125,11,50,15,235,147,4,31,51,3,162,82,11,230,198,15,97,
+    193,15,2,237,0,2,197,188,16,107,147,56,11,185,44,1,65,83,4,25,108,10,92,12,
+    6,155,73,66,111,119,110,59,97,0,6,44,0,16,96,94,0,14,216,0,1,251,11,16,
+    119,214,0,50,32,65,115,44,104,8,13,22,0,14,189,36,117,110,167,38,83,32,116,97,
+    107,101,139,40,0,84,10,49,117,114,110,21,84,4,254,56,18,115,154,56,16,97,63,157,
+    1,70,157,0,108,19,0,20,1,1,200,14,0,47,0,21,44,119,157,2,247,5,2,107,
+    7,1,98,64,48,101,118,101,49,157,18,40,102,34,176,45,75,44,32,79,115,97,109,97,
+    32,101,64,22,98,46,32,50,48,50,51,177,13,4,230,187,6,58,2,1,0,178,9,225,
+    102,0,173,1,0,171,14,1,222,135,37,98,101,159,25,1,132,34,15,108,234,29,1,71,
+    36,14,53,137,6,213,148,31,51,213,148,5,15,25,0,0,6,146,1,2,30,0,8,192,
+    12,5,27,0,17,115,86,15,8,169,132,6,28,0,15,131,143,16,15,25,42,5,6,16,
+    134,15,35,149,3,1,44,133,15,36,149,2,31,51,36,149,22,30,56,172,135,8,216,0,
+    9,176,135,29,8,155,9,225,115,101,116,109,97,120,110,114,101,103,46,100,101,99,49,6,
+    19,46,244,13,126,46,117,51,50,32,53,54,57,6,17,24,227,5,15,171,52,2,23,44,
+    234,7,4,21,0,31,48,53,14,49,6,74,1,15,55,14,36,2,58,0,1,3,5,4,
+    176,2,7,216,3,4,150,15,2,172,138,0,31,30,5,64,160,5,128,118,31,46,255,52,
+    2,31,61,0,53,1,1,233,0,17,112,30,26,7,98,108,18,115,220,113,9,95,150,0,
+    118,5,0,141,104,0,121,11,2,40,195,1,14,0,1,86,53,1,118,19,15,20,53,20,
+    1,128,73,2,21,5,2,30,4,0,255,159,1,28,15,1,167,5,2,133,161,36,115,46,
+    94,20,15,161,53,9,31,20,93,15,6,15,211,210,26,8,75,67,4,197,0,0,76,0,
+    8,236,52,9,109,0,11,14,54,31,20,31,177,25,2,123,45,31,20,147,151,38,31,20,
+    102,136,15,15,196,158,3,13,102,136,15,68,177,16,3,135,120,2,149,64,26,16,48,12,
+    5,218,5,0,96,5,2,182,1,17,112,243,110,0,27,163,0,8,0,4,50,25,2,27,
+    7,7,227,6,33,115,111,27,6,1,109,7,1,86,0,4,117,12,7,155,16,5,129,185,
+    1,126,14,10,198,64,0,238,43,0,188,86,26,52,74,77,11,129,2,8,191,1,29,112,
+    238,3,0,137,2,11,210,16,23,49,57,22,8,255,187,3,136,182,28,20,26,12,6,200,
+    52,26,112,200,149,2,199,1,0,222,3,3,50,57,2,86,5,21,16,78,3,1,224,15,
+    15,78,195,4,14,18,5,0,135,69,28,16,173,4,32,94,61,182,3,21,61,76,213,4,
+    216,2,51,38,38,32,16,18,1,16,227,20,8,210,198,31,48,205,152,18,4,233,45,20,
+    107,111,21,15,68,178,9,8,219,231,2,56,0,15,69,178,4,23,54,70,178,31,54,71,
+    178,1,36,40,120,46,159,17,53,161,30,4,9,83,19,54,8,83,3,6,22,31,54,101,
+    161,7,4,221,2,15,190,166,20,23,28,245,2,3,231,0,31,4,113,6,9,1,196,66,
+    12,113,6,47,50,50,95,199,12,15,64,6,47,31,4,64,6,38,11,162,58,15,104,7,
+    0,0,69,55,7,150,5,15,70,150,25,31,50,70,150,0,15,187,55,27,3,18,231,12,
+    217,124,31,51,209,150,30,13,139,0,15,250,51,25,3,186,195,31,8,52,9,49,31,12,
+    249,1,58,31,12,249,1,38,15,212,154,24,2,185,0,31,20,46,6,7,15,243,164,13,
+    15,48,5,2,31,52,48,5,5,25,98,48,5,8,143,6,15,49,5,4,15,237,3,31,
+    15,83,165,8,31,28,21,7,53,8,170,158,1,176,2,23,28,168,143,3,77,4,31,20,
+    56,159,14,31,24,13,156,52,15,138,235,20,15,43,15,33,15,1,64,6,2,162,2,15,
+    172,48,0,3,87,49,15,220,62,20,15,39,60,30,4,240,59,15,8,130,12,15,247,234,
+    9,15,182,0,23,15,99,49,5,15,131,179,25,0,126,1,15,166,226,7,15,43,36,4,
+    15,181,223,19,15,28,141,7,15,228,226,15,15,244,139,36,11,88,226,15,57,226,30,9,
+    25,226,15,211,76,7,15,55,230,26,15,143,134,8,15,76,229,4,31,49,76,229,23,15,
+    161,229,0,10,228,0,15,161,229,9,11,42,0,15,161,229,9,10,26,1,15,161,229,9,
+    11,42,0,15,179,90,19,15,39,19,36,15,199,18,20,8,88,30,15,199,18,18,15,105,
+    18,9,15,242,29,5,15,48,30,30,12,80,17,15,41,166,0,31,110,195,170,28,15,70,
+    192,11,63,51,50,44,217,178,48,15,113,30,21,15,20,177,4,12,244,56,9,216,15,22,
+    55,216,15,31,20,149,30,9,31,20,136,180,38,31,20,195,171,14,15,154,14,3,12,195,
+    171,15,132,7,15,15,140,13,12,7,81,0,2,184,0,0,48,1,10,140,13,15,80,13,
+    5,31,55,80,13,6,22,56,91,36,15,178,179,10,15,12,13,0,6,229,12,21,56,118,
+    59,3,228,12,4,235,95,31,56,226,12,13,7,158,172,15,198,190,17,0,255,101,5,246,
+    221,2,94,17,22,115,23,199,0,73,48,19,8,72,11,4,93,198,6,51,18,17,110,206,
+    29,2,23,0,1,13,0,3,58,71,24,110,206,30,5,160,178,18,61,3,88,15,161,178,
+    30,0,142,66,19,63,220,7,25,43,41,210,1,234,130,31,24,92,90,51,19,12,97,0,
+    21,61,168,59,2,17,0,20,62,209,1,3,117,0,17,61,108,201,15,121,167,7,31,50,
+    95,20,1,15,108,11,24,47,51,50,107,11,6,4,109,179,15,93,176,10,15,77,11,11,
+    15,241,2,15,15,87,2,30,15,75,11,8,15,61,190,51,0,50,5,31,28,16,4,52,
+    31,24,27,176,52,15,221,9,25,15,208,151,1,4,97,189,15,45,254,30,28,52,67,24,
+    7,9,152,35,52,93,234,172,15,86,0,26,2,87,177,15,86,0,1,19,52,54,147,1,
+    84,0,15,58,204,14,15,56,104,46,9,234,102,2,252,4,11,234,102,15,199,102,5,10,
+    17,79,2,66,69,15,199,102,11,2,219,72,4,75,5,15,21,206,55,31,49,21,206,4,
+    15,20,206,77,28,54,108,251,6,170,174,12,44,177,5,18,206,31,50,111,102,9,8,83,
+    1,3,130,6,4,211,80,21,37,19,211,6,68,38,6,26,107,6,115,127,1,65,40,17,
+    105,230,27,14,195,253,1,164,63,2,68,251,4,237,253,5,95,136,3,111,38,17,97,75,
+    106,1,44,50,2,61,101,16,115,149,28,6,74,47,15,2,92,5,1,181,33,114,100,105,
+    102,102,101,114,101,160,187,42,107,115,166,132,33,99,95,135,22,12,161,132,0,255,34,5,
+    148,90,3,25,245,17,52,73,46,5,60,2,6,180,127,2,64,2,3,144,7,49,52,0,
+    12,15,45,15,5,166,12,15,184,236,35,47,51,50,88,145,8,15,33,41,35,15,88,145,
+    28,3,80,15,8,234,99,3,99,234,15,205,19,27,2,17,69,31,16,217,74,11,13,99,
+    98,0,107,0,31,28,71,74,51,31,24,96,71,14,31,28,183,73,42,31,24,72,73,9,
+    13,248,0,15,13,97,2,31,8,1,95,14,4,111,88,2,189,41,5,27,112,3,203,130,
+    4,248,130,4,118,25,19,44,119,32,49,112,117,116,92,0,15,225,63,0,4,81,3,3,
+    145,2,1,87,70,31,115,220,105,2,3,225,218,27,33,20,60,11,244,207,20,99,2,2,
+    14,13,208,6,87,2,11,44,197,9,225,146,3,231,50,0,142,10,51,46,0,12,118,7,
+    244,5,40,67,76,75,95,76,79,67,65,76,95,77,69,77,95,70,69,78,67,69,199,21,
+    13,236,34,20,99,154,1,4,235,3,15,140,97,21,58,44,0,28,39,97,9,202,69,16,
+    41,6,22,7,115,21,15,227,249,5,79,54,52,76,41,214,97,10,26,40,38,98,11,167,
+    146,2,67,9,60,97,110,101,221,74,15,36,229,7,15,18,67,2,11,23,183,7,206,13,
+    2,44,6,6,117,222,2,109,0,23,20,224,131,2,116,2,5,136,114,50,101,110,100,249,
+    69,3,91,1,20,91,89,1,17,109,121,6,28,41,131,147,2,240,97,0,80,136,17,16,
+    11,0,7,178,229,13,155,109,47,49,54,156,109,19,6,199,40,31,41,179,7,56,31,52,
+    88,7,9,0,145,63,9,88,7,19,49,178,172,25,20,206,110,4,73,41,3,72,41,3,
+    218,110,16,44,90,19,35,52,41,87,63,47,48,41,20,69,5,15,180,131,19,12,50,0,
+    15,118,37,24,6,53,0,31,97,72,37,29,2,30,22,15,73,37,44,15,233,36,25,15,
+    74,230,22,15,244,47,5,15,122,172,30,12,3,18,1,200,53,15,132,210,57,31,12,127,
+    210,54,63,20,48,41,166,178,51,15,124,34,23,1,69,0,15,61,28,6,15,68,18,5,
+    31,51,28,34,13,5,14,34,15,70,18,3,3,107,23,15,71,18,11,15,86,26,2,31,
+    50,134,31,19,4,123,179,15,135,31,9,15,251,17,5,31,51,251,17,6,31,52,147,150,
+    20,15,160,1,26,31,4,160,1,39,31,8,2,25,36,42,54,52,231,85,63,49,54,93,
+    127,104,4,0,214,60,2,139,105,12,32,84,1,52,0,31,20,52,0,6,15,231,49,11,
+    5,87,0,31,12,65,0,15,31,12,172,207,57,31,12,240,206,54,31,12,7,2,60,31,
+    12,7,2,39,15,112,21,2,1,197,65,15,103,28,12,8,38,3,15,26,17,23,15,8,
+    221,56,15,254,119,3,15,203,24,8,15,94,13,60,79,54,56,54,52,123,236,47,4,174,
+    23,15,87,250,42,15,19,24,13,15,200,154,21,15,19,24,4,15,200,154,17,15,211,76,
+    5,15,8,91,61,0,10,115,6,8,91,12,127,37,31,50,118,110,4,31,50,118,110,1,
+    22,50,49,89,15,53,0,24,15,171,110,6,31,16,225,13,9,31,20,230,249,6,9,77,
+    34,15,142,110,18,15,55,0,2,15,181,34,27,2,217,78,31,8,156,2,47,31,12,156,
+    2,56,31,12,156,2,37,31,12,156,2,40,31,4,163,116,6,15,179,75,11,31,52,178,
+    75,15,22,52,177,75,0,165,0,3,148,160,15,144,160,0,1,240,60,3,48,68,3,107,
+    69,31,41,56,68,18,24,52,55,68,15,151,67,46,4,255,166,7,59,65,31,52,58,65,
+    39,15,217,63,25,19,52,216,63,31,16,122,0,5,15,124,68,6,15,191,197,22,15,139,
+    12,16,15,87,100,10,15,246,60,41,15,244,222,5,15,123,211,19,15,185,57,1,2,151,
+    10,15,225,59,20,15,191,96,31,19,37,171,86,10,234,9,1,31,3,5,20,28,31,50,
+    20,28,6,15,4,28,21,28,50,4,28,31,50,4,28,36,31,50,4,28,4,18,50,189,
+    77,11,125,10,1,196,13,5,210,27,28,50,210,27,26,54,210,27,0,35,9,15,188,5,
+    10,23,52,3,92,15,189,5,25,9,56,0,15,230,1,24,15,159,59,5,15,141,72,6,
+    21,115,93,4,31,108,60,84,27,12,122,36,1,48,9,31,50,110,178,8,0,101,26,2,
+    215,253,15,137,9,11,15,51,16,83,11,114,125,15,51,16,36,47,57,54,32,84,10,15,
+    51,16,15,47,54,93,5,10,39,9,29,42,15,26,34,47,15,218,15,23,15,109,7,4,
+    15,217,15,11,22,53,217,15,15,32,15,6,31,53,32,15,6,31,54,32,15,19,15,228,
+    0,25,31,4,228,0,38,15,238,10,31,3,198,49,15,161,24,1,31,8,254,1,49,31,
+    12,26,1,58,31,12,254,1,50,15,26,1,25,31,12,240,31,54,15,61,41,26,31,54,
+    96,31,52,2,229,217,12,255,139,15,159,88,1,2,126,0,3,66,21,21,83,198,68,15,
+    120,118,42,1,68,0,28,120,50,108,15,122,118,19,1,45,0,28,121,60,0,47,121,44,
+    209,31,3,1,74,12,8,72,140,1,125,65,15,72,88,0,15,47,184,1,26,52,59,0,
+    31,115,59,0,4,43,49,41,171,140,2,190,62,34,48,44,228,36,26,75,30,0,2,168,
+    40,2,25,108,8,24,0,4,172,254,22,108,57,196,0,66,98,7,196,118,16,52,88,2,
+    2,128,0,1,39,89,1,55,0,4,29,88,15,203,75,3,7,53,177,44,49,54,51,140,
+    18,52,124,190,10,242,42,19,120,255,10,4,105,0,4,130,76,4,188,42,11,32,0,79,
+    49,44,0,20,33,0,10,31,50,65,0,12,5,245,118,27,41,243,177,47,52,56,243,177,
+    1,9,190,0,31,49,71,76,1,1,182,24,61,108,100,120,180,182,47,97,50,47,0,1,
+    1,167,4,15,47,0,2,31,51,47,0,1,39,52,56,47,0,15,103,43,7,31,54,60,
+    43,21,11,164,177,15,17,43,8,28,52,144,43,15,11,1,3,0,162,119,15,7,1,20,
+    4,43,0,15,3,1,16,4,43,0,7,255,0,6,228,69,1,45,162,0,113,66,0,48,
+    38,6,14,0,16,62,52,16,5,14,0,19,47,32,11,15,104,9,4,2,168,3,0,65,
+    118,2,97,80,4,157,167,4,25,30,20,88,25,30,21,116,91,135,26,115,92,135,3,147,
+    80,33,115,105,34,30,6,19,27,0,51,5,1,151,80,15,49,3,6,0,168,6,16,102,
+    133,29,2,70,140,28,49,137,2,1,6,162,15,137,2,10,31,48,72,3,0,1,141,180,
+    5,245,2,19,48,45,88,45,49,54,19,0,37,51,50,56,46,5,20,0,63,52,56,41,
+    228,1,3,12,102,0,25,49,102,0,30,49,102,0,31,49,102,0,0,31,49,102,0,9,
+    15,106,186,0,41,120,50,102,0,30,50,102,0,31,50,102,0,0,31,50,102,0,9,15,
+    64,186,0,41,120,51,102,0,30,51,102,0,31,51,102,0,0,31,51,102,0,8,31,98,
+    152,1,0,12,37,182,31,44,188,3,10,5,209,47,15,177,3,3,31,44,165,3,10,5,
+    37,3,11,138,5,3,108,2,0,36,102,24,49,38,10,15,7,6,5,31,108,77,95,1,
+    6,166,6,7,181,6,31,107,107,6,4,15,78,184,2,15,171,35,11,7,37,16,15,77,
+    22,6,15,72,112,33,11,15,226,15,217,229,9,31,24,234,14,1,31,24,135,109,14,31,
+    28,36,107,9,15,46,99,25,3,4,107,31,12,230,0,36,15,189,23,32,15,112,1,44,
+    15,172,10,1,1,25,111,13,167,76,15,216,33,16,63,51,50,76,28,87,49,20,56,96,
+    15,15,115,98,19,23,56,194,20,31,56,86,97,8,29,56,17,92,15,85,20,6,24,56,
+    85,20,7,146,19,31,56,146,19,3,15,232,19,25,19,56,232,19,15,12,21,8,7,254,
+    90,2,181,16,15,115,88,5,15,243,100,26,4,86,1,31,20,96,253,12,15,253,21,20,
+    31,56,253,21,15,22,56,253,21,25,56,142,86,31,56,83,21,39,15,215,237,8,23,49,
+    169,228,15,211,237,67,47,49,41,137,4,12,21,52,137,4,15,133,174,18,0,59,8,18,
+    50,133,174,15,155,144,48,15,14,168,15,13,184,13,15,228,166,30,15,184,142,23,15,229,
+    166,41,15,247,159,3,6,132,162,15,30,158,36,15,132,162,70,3,124,223,8,87,0,15,
+    200,134,38,13,91,164,13,52,169,31,115,32,162,67,15,89,168,16,15,132,0,2,15,5,
+    106,9,15,11,109,26,15,226,157,3,13,73,3,31,49,72,163,11,31,4,104,2,46,8,
+    242,0,15,30,2,53,15,5,163,63,15,152,1,10,15,33,147,20,15,208,1,2,15,61,
+    39,27,31,116,180,76,29,15,136,171,15,15,15,171,49,7,151,207,15,46,4,37,9,218,
+    207,15,76,162,46,15,78,0,4,15,13,169,54,12,89,0,31,12,167,0,58,15,160,156,
+    21,15,104,161,1,95,88,91,97,116,93,172,156,26,9,70,0,1,63,0,2,89,150,12,
+    117,20,15,116,160,19,15,246,149,24,15,117,160,8,4,15,11,240,12,79,80,69,78,67,
+    76,32,69,88,84,69,78,83,73,79,78,32,99,108,95,107,104,114,95,102,112,54,206,7,
+    108,101,110,97,98,108,101,53,158,111,100,111,117,98,108,101,54,158,3,2,28,0,15,55,
+    158,29,1,167,194,2,117,110,17,97,131,83,1,76,235,240,5,116,101,112,58,32,70,80,
+    95,67,79,78,84,82,65,67,84,44,32,111,110,237,25,112,100,101,102,97,117,108,116,91,
+    5,16,108,229,8,22,105,120,186,3,155,0,15,212,1,1,3,27,0,0,167,137,14,189,
+    1,3,29,0,8,190,1,15,48,0,4,0,232,10,6,46,0,4,11,1,2,228,5,3,
+    14,0,11,101,158,15,73,0,4,15,28,158,18,4,60,0,15,29,158,2,15,109,137,5,
+    36,99,97,90,137,3,76,0,2,137,86,32,91,37,175,120,82,56,44,32,37,50,147,86,
+    15,93,158,25,31,56,93,158,3,15,6,255,12,36,49,54,242,124,5,248,6,0,111,52,
+    1,108,14,20,42,7,0,23,49,248,58,4,134,14,0,120,52,1,12,0,18,94,26,0,
+    0,57,86,1,189,239,2,61,0,47,41,41,205,53,7,8,169,54,47,49,54,70,156,42,
+    31,97,152,1,20,15,71,156,50,15,125,46,0,15,4,55,3,12,196,189,2,234,137,35,
+    56,41,175,53,18,50,68,14,14,25,1,4,141,1,15,95,157,74,15,25,1,37,15,190,
+    54,3,10,251,41,0,158,139,2,50,201,17,98,218,111,21,98,219,237,1,6,26,1,172,
+    235,2,228,237,1,138,15,1,18,0,34,115,112,237,87,0,244,188,3,104,16,2,132,76,
+    129,32,80,84,88,32,73,83,65,67,30,11,235,140,11,109,236,3,212,0,17,99,2,28,
+    9,231,0,30,97,19,0,77,98,91,50,93,155,3,58,109,109,97,41,74,128,109,49,54,
+    110,56,107,56,46,156,99,120,99,111,108,46,102,54,52,4,0,192,32,34,0,12,34,43,
+    100,34,40,99,91,48,99,11,3,12,0,23,49,12,0,23,50,12,0,0,56,119,0,207,
+    3,67,100,34,40,97,49,0,1,11,0,22,49,11,0,22,50,11,0,20,51,11,0,22,
+    98,44,0,16,98,44,0,15,184,13,7,15,31,5,8,15,85,158,4,15,25,5,6,15,
+    48,182,4,13,83,5,31,121,108,0,36,40,0,8,134,5,34,0,4,14,0,53,50,32,
+    122,216,106,35,42,32,110,0,0,127,11,64,120,44,32,121,185,8,31,122,43,158,3,4,
+    62,0,0,34,19,2,229,50,2,71,165,31,4,36,0,14,91,32,61,32,122,59,96,56,
+    1,42,34,3,96,56,31,50,96,56,7,22,50,96,56,31,50,113,98,20,15,20,202,23,
+    39,49,54,121,8,31,100,172,119,23,31,8,233,3,4,15,127,158,34,13,61,0,15,68,
+    137,19,4,55,0,15,69,137,2,15,139,7,7,15,66,0,0,15,170,158,19,15,42,44,
+    6,0,179,215,15,224,202,78,1,69,203,31,59,48,159,22,31,50,48,159,67,21,56,49,
+    126,30,4,210,8,15,35,127,10,1,109,19,15,122,86,38,4,222,16,15,193,138,16,7,
+    248,247,0,94,244,0,19,10,17,48,127,87,80,52,44,32,53,44,29,7,114,51,44,32,
+    54,44,32,55,9,3,23,40,249,107,62,66,41,46,8,160,17,114,230,30,2,45,56,16,
+    38,28,38,23,124,15,0,33,50,41,194,232,9,20,0,17,52,154,220,31,49,101,34,11,
+    31,52,140,204,4,20,52,83,45,5,103,6,7,137,204,0,122,11,73,105,103,104,116,194,
+    118,6,140,134,0,15,146,2,187,7,2,57,61,98,105,115,32,111,117,114,243,7,81,104,
+    111,111,115,101,122,83,2,151,3,20,115,4,4,83,32,97,103,114,101,13,68,1,68,37,
+    19,111,169,90,6,126,61,13,17,135,0,223,11,2,26,95,0,19,7,4,185,108,0,175,
+    5,37,105,110,212,61,4,76,135,33,32,114,92,0,6,28,62,17,105,148,147,20,120,3,
+    96,18,46,152,41,17,114,38,130,2,99,245,47,101,116,172,95,10,9,163,95,3,217,58,
+    3,167,95,0,21,10,5,31,0,1,45,0,5,99,62,2,217,41,34,49,54,23,0,23,
+    56,22,0,23,41,197,147,4,166,247,33,105,115,89,0,2,77,3,2,70,59,0,172,12,
+    2,173,0,2,1,98,64,32,99,111,114,244,91,17,107,62,0,2,26,29,0,213,12,114,
+    48,32,51,32,52,32,55,160,34,106,32,50,32,53,32,54,87,2,17,107,142,75,1,101,
+    30,0,52,2,5,21,155,18,107,227,5,10,252,137,4,24,10,6,198,58,2,150,2,31,
+    41,189,138,1,21,98,47,0,3,88,2,4,233,68,3,157,2,5,16,10,4,95,2,11,
+    214,206,16,52,56,108,9,208,201,7,198,86,1,130,10,15,143,201,11,31,16,162,2,2,
+    9,224,148,9,147,154,1,217,0,16,40,244,2,21,115,5,1,16,41,230,11,6,227,0,
+    25,54,30,1,2,190,0,18,20,202,200,2,10,109,12,164,61,4,143,4,8,13,62,4,
+    71,1,3,35,66,2,109,245,2,222,24,3,75,0,31,49,75,0,42,3,253,123,9,82,
+    0,31,50,82,0,42,0,69,116,19,94,158,203,3,81,0,31,51,163,0,49,84,40,97,
+    116,0,28,89,0,13,139,1,0,154,2,5,171,97,4,210,4,1,22,148,16,94,182,2,
+    3,170,97,37,32,94,84,247,1,170,85,1,156,202,15,142,1,15,5,50,63,21,98,160,
+    0,19,106,116,54,3,164,0,74,115,0,28,42,76,1,3,91,0,31,49,91,0,58,2,
+    92,1,34,49,52,67,72,15,77,248,19,25,93,212,61,8,243,6,15,81,225,32,1,27,
+    251,6,171,26,2,86,92,34,32,101,241,47,2,182,44,63,41,0,24,85,10,4,4,21,
+    15,15,91,209,4,3,165,29,24,31,215,10,6,163,209,6,238,185,18,101,222,158,7,202,
+    65,4,213,0,14,195,63,6,106,1,8,196,63,8,63,2,2,220,103,14,204,250,23,104,
+    221,246,37,95,114,177,73,22,117,136,62,15,179,248,2,1,132,34,0,38,123,27,42,132,
+    0,31,50,226,63,3,1,200,67,2,8,177,15,251,0,4,15,237,186,7,15,217,1,2,
+    15,174,63,32,15,31,52,2,5,113,69,3,87,166,15,105,0,8,7,237,161,15,147,11,
+    3,15,235,137,10,15,83,11,13,15,37,11,29,20,4,243,105,3,22,0,0,50,201,23,
+    116,196,10,6,23,0,0,142,32,47,91,54,211,117,14,31,8,250,9,47,31,8,250,9,
+    22,31,12,214,109,56,31,12,214,109,37,31,4,115,20,5,15,172,228,29,1,47,4,31,
+    8,176,11,44,31,12,142,0,2,21,50,196,4,31,40,32,0,5,21,41,223,4,16,97,
+    142,110,4,24,0,2,73,121,0,50,92,5,18,0,50,111,109,101,125,49,7,126,1,8,
+    5,238,6,168,58,4,5,238,2,118,239,23,50,69,0,97,97,108,108,59,0,16,110,2,
+    1,156,9,1,144,8,31,12,146,136,1,16,50,7,0,4,102,50,31,16,235,11,33,31,
+    16,235,11,55,31,16,235,11,40,18,4,66,146,0,224,94,76,101,97,108,115,215,94,0,
+    75,123,1,83,9,2,181,52,4,122,123,2,253,13,1,26,0,17,104,162,1,20,59,209,
+    159,3,150,52,3,199,11,20,110,236,9,7,179,1,5,197,1,1,110,40,0,213,124,15,
+    102,137,9,12,125,6,9,60,230,83,48,52,56,0,28,226,54,2,4,117,0,41,140,4,
+    55,115,11,145,104,7,74,0,17,38,58,4,2,45,0,0,104,3,42,93,91,57,0,5,
+    20,125,2,82,125,1,28,0,26,60,109,40,8,168,110,2,81,2,8,131,0,31,59,232,
+    239,11,18,50,144,2,15,232,239,9,2,95,238,25,50,231,239,18,50,187,70,15,107,2,
+    30,31,12,107,2,55,31,12,107,2,40,15,58,69,11,15,32,23,27,15,120,12,3,21,
+    40,208,7,11,167,12,15,38,10,42,15,22,10,56,11,6,10,23,56,71,82,15,150,8,
+    16,6,184,108,3,17,0,3,101,10,5,14,9,15,37,142,11,15,78,0,22,31,16,78,
+    0,17,38,105,110,105,1,15,77,0,7,0,192,2,3,186,2,15,85,0,65,15,90,24,
+    11,15,64,79,27,15,247,23,12,28,50,51,241,26,97,239,14,21,109,108,2,12,217,12,
+    9,216,12,3,83,3,7,210,12,5,50,0,5,24,5,15,89,2,6,31,50,107,13,16,
+    28,115,79,0,31,113,79,0,45,8,240,14,16,112,124,200,8,182,14,16,112,254,208,8,
+    117,14,23,113,34,0,18,51,17,0,31,121,175,11,21,7,24,75,11,135,2,15,226,172,
+    6,15,62,0,44,17,110,7,0,19,101,148,5,27,50,68,0,31,12,68,0,48,0,201,
+    17,4,92,127,18,48,71,83,4,181,5,17,54,184,5,1,181,5,31,66,252,19,4,6,
+    6,15,12,72,17,3,4,180,15,36,18,33,19,50,18,0,18,50,211,45,15,32,18,11,
+    31,59,53,17,31,15,210,2,30,15,119,5,24,6,134,2,8,136,5,16,112,100,2,15,
+    73,5,22,0,43,0,10,76,76,5,195,13,2,100,59,8,182,13,15,45,0,7,0,80,
+    1,14,49,0,1,215,13,15,146,5,34,3,251,195,3,232,26,12,60,14,6,21,201,14,
+    144,173,15,55,0,5,11,80,201,0,177,0,15,63,0,0,15,225,10,6,9,240,155,2,
+    22,11,0,228,79,27,61,136,196,18,93,50,107,15,229,2,18,31,16,229,2,30,15,141,
+    6,32,3,31,6,3,48,77,15,3,197,17,14,20,1,15,209,0,21,31,12,209,0,30,
+    31,12,209,0,44,15,153,229,32,15,202,46,9,15,133,27,6,15,5,186,30,15,74,27,
+    25,15,254,15,10,11,244,14,2,190,55,17,110,64,12,27,40,101,25,8,169,24,4,22,
+    229,15,94,22,3,18,50,94,22,5,77,122,2,233,112,15,105,122,3,2,244,43,15,106,
+    122,16,19,49,216,215,15,106,122,41,31,50,106,122,19,31,51,106,122,12,32,52,41,21,
+    119,0,139,12,2,26,178,51,52,40,40,82,46,21,40,128,122,21,48,128,122,2,82,128,
+    1,21,0,31,49,149,122,14,31,56,149,122,74,31,57,149,122,35,4,110,2,15,150,122,
+    79,31,56,150,122,0,4,217,25,15,112,36,17,12,95,3,15,11,42,26,31,100,190,118,
+    28,31,100,190,118,43,7,180,31,31,67,46,4,3,15,189,118,47,31,49,161,169,41,15,
+    234,0,1,15,170,4,24,14,251,168,0,192,252,1,144,20,15,159,20,24,15,70,117,0,
+    1,117,78,15,71,117,2,1,26,0,15,152,116,2,0,92,12,4,188,26,15,247,81,53,
+    63,49,54,44,48,100,48,1,142,62,45,54,44,127,20,15,139,5,8,15,68,232,47,15,
+    246,20,21,15,16,231,4,37,51,50,3,10,15,60,28,0,31,24,250,99,10,0,38,248,
+    8,54,107,28,49,15,135,15,137,6,14,15,254,0,56,31,8,254,0,37,15,189,232,16,
+    12,63,113,1,185,188,10,107,112,31,50,21,78,18,15,207,0,23,31,4,207,0,37,15,
+    221,232,31,6,232,154,15,81,32,41,31,84,61,128,1,23,99,102,32,1,94,0,14,106,
+    32,7,102,32,15,99,32,37,1,90,0,14,103,32,15,99,32,50,3,47,14,9,103,32,
+    15,99,32,56,5,118,9,22,49,118,9,20,49,118,9,23,8,85,150,7,113,91,1,33,
+    120,4,142,0,3,220,227,20,119,172,238,4,163,0,8,231,239,7,218,165,1,48,73,9,
+    5,92,15,165,109,21,2,211,24,26,12,3,57,3,97,219,85,82,101,97,100,115,38,1,
+    7,171,0,3,187,36,3,3,124,0,17,120,7,58,80,1,1,7,16,102,199,46,1,152,
+    46,18,48,153,169,15,140,32,12,31,12,156,177,2,5,62,234,31,16,171,32,48,31,16,
+    171,32,55,31,16,171,32,62,31,16,171,32,61,31,16,171,32,61,20,24,89,0,15,171,
+    32,51,31,16,171,32,55,3,29,17,36,0,24,76,1,15,171,32,55,7,91,0,9,171,
+    32,15,51,105,33,44,49,50,52,105,17,12,135,30,15,176,3,33,31,16,95,197,35,26,
+    16,231,3,18,49,172,16,15,231,3,50,32,49,46,28,21,31,49,12,36,55,31,49,12,
+    36,62,31,49,12,36,61,31,49,97,3,58,16,20,35,6,15,189,35,52,4,76,0,15,
+    174,35,49,31,20,151,35,24,9,223,79,27,49,224,79,20,49,225,199,1,149,80,0,189,
+    68,5,140,126,13,127,6,15,117,0,9,19,49,117,0,18,49,117,0,28,8,28,35,3,
+    51,145,15,52,35,0,6,79,3,7,160,103,15,110,245,2,20,56,50,245,31,50,109,245,
+    29,15,58,0,11,15,192,112,38,14,40,91,0,147,12,31,24,162,108,38,31,16,5,28,
+    55,31,16,5,28,61,15,10,3,42,13,42,23,31,49,156,0,58,15,77,109,47,4,79,
+    14,11,136,120,31,50,92,7,1,15,46,27,14,31,16,46,27,58,4,239,6,31,16,53,
+    27,58,5,86,0,15,60,27,50,8,101,6,3,69,0,28,49,69,0,28,49,69,0,26,
+    49,69,0,15,253,11,53,13,60,26,31,16,30,26,31,31,16,30,26,62,31,16,30,26,
+    15,9,98,3,3,35,0,26,49,35,0,15,140,100,12,15,0,88,8,15,23,19,13,15,
+    182,18,1,15,98,64,13,15,152,148,3,0,182,85,15,239,49,19,15,33,49,4,29,40,
+    26,0,60,41,32,40,14,38,18,42,196,55,15,59,49,23,6,46,62,15,207,91,42,15,
+    153,96,15,15,105,250,22,15,151,96,4,1,255,6,15,252,124,10,0,12,18,31,8,170,
+    0,58,31,8,170,0,38,15,175,130,4,0,18,67,21,120,160,153,31,59,249,99,50,15,
+    142,250,22,15,175,0,8,15,178,17,9,31,56,30,36,4,20,56,60,0,8,203,25,31,
+    56,203,25,10,18,56,85,16,15,111,71,9,15,47,45,54,2,58,110,15,15,45,18,29,
+    56,254,8,3,190,129,15,254,3,1,15,59,181,41,15,109,3,18,15,1,42,53,3,235,
+    182,15,86,41,4,1,207,64,9,86,41,3,185,38,15,150,40,11,15,13,2,13,15,18,
+    40,37,1,121,177,15,123,39,14,13,107,86,10,123,39,63,53,49,50,123,39,2,15,208,
+    0,40,31,24,8,101,11,0,115,4,9,54,64,31,50,17,205,9,7,197,63,9,18,205,
+    27,50,18,205,9,75,0,15,44,202,0,14,13,64,9,50,0,15,69,205,4,15,126,0,
+    0,15,163,1,9,31,112,95,75,42,9,83,87,13,71,3,15,185,175,15,15,163,30,14,
+    15,119,205,23,13,59,0,15,120,205,17,13,53,0,1,177,2,11,108,26,28,41,217,46,
+    3,27,43,35,50,53,84,26,15,136,0,2,15,57,204,22,8,3,122,15,214,86,14,16,
+    50,209,11,1,79,4,1,213,86,4,144,0,36,99,48,103,163,64,102,32,40,76,31,34,
+    31,41,212,45,4,15,98,204,0,26,12,21,2,1,231,86,6,36,49,10,135,86,2,123,
+    0,15,166,86,6,2,44,76,6,230,86,25,41,192,204,31,50,192,204,40,15,190,0,4,
+    6,193,204,12,198,0,31,48,145,86,1,28,48,188,85,5,47,0,31,49,239,86,19,5,
+    48,0,15,31,87,2,47,54,52,48,0,6,15,32,87,2,47,57,54,48,0,6,28,48,
+    77,86,15,187,0,16,15,163,86,7,14,183,0,4,44,0,15,179,0,17,4,44,0,7,
+    175,0,24,8,227,49,1,66,24,2,11,232,17,50,243,5,16,91,57,4,17,93,230,112,
+    0,33,0,47,41,59,28,4,3,14,210,169,15,153,61,18,15,240,3,4,15,187,3,1,
+    15,208,61,13,31,105,101,209,4,9,99,0,36,112,48,151,8,16,91,133,1,3,139,89,
+    1,70,179,6,47,91,4,44,0,21,49,44,0,31,49,44,0,14,21,50,44,0,31,50,
+    44,0,14,21,51,44,0,31,51,44,0,14,21,52,44,0,31,52,44,0,14,21,53,44,
+    0,31,53,44,0,14,21,54,44,0,31,54,44,0,14,21,55,44,0,31,55,44,0,14,
+    21,56,44,0,31,56,44,0,14,21,57,44,0,31,57,140,1,15,6,185,1,31,49,186,
+    1,16,7,187,1,15,188,1,15,22,49,189,1,31,49,190,1,15,22,49,191,1,31,49,
+    192,1,15,22,49,193,1,31,49,194,1,15,22,49,195,1,31,49,196,1,14,15,226,172,
+    24,0,5,0,0,51,11,33,112,57,45,0,2,51,0,1,52,0,1,98,143,0,212,0,
+    0,6,0,31,52,204,14,0,15,125,100,2,10,119,73,84,116,111,116,97,108,103,6,52,
+    32,120,41,204,6,33,32,101,79,4,20,4,79,4,2,44,117,8,11,252,16,101,35,16,
+    110,43,32,101,91,49,93,115,54,4,34,91,15,156,7,11,15,244,212,27,5,54,0,15,
+    245,212,30,5,58,0,15,246,212,30,5,58,0,15,247,212,15,6,4,8,5,200,137,21,
+    48,200,137,21,48,200,137,20,48,200,137,15,40,213,12,31,50,40,213,13,4,189,33,15,
+    23,92,6,31,50,23,92,0,31,50,23,92,7,15,178,7,8,19,48,239,181,15,173,7,
+    15,31,49,42,0,4,14,167,7,31,50,42,0,4,14,161,7,31,51,42,0,3,21,98,
+    168,0,3,255,11,31,121,167,0,5,31,48,74,9,1,15,234,92,3,63,51,50,41,232,
+    0,4,13,65,0,15,197,92,3,15,65,0,3,31,50,65,0,1,15,160,92,3,15,65,
+    0,3,31,51,65,0,1,15,123,92,3,15,65,0,2,31,98,4,1,1,15,86,92,14,
+    9,55,92,6,220,57,4,16,8,21,48,135,88,11,73,0,12,42,0,5,83,2,6,75,
+    2,11,33,0,21,49,33,0,31,49,33,0,3,21,50,33,0,31,50,33,0,3,21,51,
+    33,0,31,51,33,0,2,1,34,9,2,94,193,1,157,4,36,48,93,30,9,2,68,131,
+    10,15,0,26,50,15,0,19,51,15,0,0,122,193,15,105,12,38,15,147,44,13,47,49,
+    54,56,21,38,15,71,118,13,15,116,15,1,21,50,31,36,15,41,128,32,15,108,30,9,
+    15,2,228,14,31,16,110,0,35,15,151,124,25,10,212,76,15,152,124,23,15,94,55,25,
+    31,50,45,236,29,31,50,150,124,24,18,50,107,28,2,150,124,15,25,78,55,31,50,191,
+    53,13,21,56,28,185,7,33,160,2,214,69,1,112,218,3,83,37,2,183,179,12,35,38,
+    17,58,87,37,3,253,98,2,197,1,7,133,205,15,57,91,9,23,54,58,91,3,176,2,
+    15,63,91,66,31,54,105,147,43,15,136,3,14,15,236,158,30,15,122,152,2,15,193,152,
+    31,46,52,48,71,0,23,8,5,79,5,158,72,7,42,22,30,52,83,70,15,114,205,8,
+    9,92,117,15,145,205,0,15,73,22,53,3,203,132,15,89,67,36,15,8,152,0,15,230,
+    202,25,79,50,53,54,85,20,22,56,3,204,0,15,97,202,8,2,130,9,15,216,201,25,
+    1,104,22,15,216,201,46,0,70,0,31,93,124,22,11,15,129,149,13,15,39,200,11,1,
+    70,143,15,40,200,26,15,176,22,9,1,73,1,15,57,84,56,31,50,163,79,28,15,232,
+    98,14,39,49,54,111,3,31,50,100,51,2,29,50,100,51,15,80,3,2,31,50,111,3,
+    11,3,31,0,15,32,3,19,31,50,121,70,5,15,248,1,13,14,148,99,31,47,27,199,
+    2,15,60,0,29,15,136,60,55,31,50,8,138,8,15,168,81,10,15,225,100,27,15,156,
+    81,17,15,125,9,35,2,69,3,15,147,223,27,15,170,85,4,31,105,148,223,33,8,127,
+    223,15,108,223,6,6,96,223,15,164,203,16,25,56,255,222,2,162,221,15,3,223,8,5,
+    20,87,5,118,250,15,23,87,2,15,230,222,9,31,56,230,222,34,15,70,1,33,15,171,
+    222,1,0,52,9,24,107,218,233,15,228,0,8,18,107,226,0,2,65,222,31,41,232,0,
+    7,1,188,182,42,0,24,189,182,15,100,182,9,31,53,100,182,67,1,248,2,3,13,3,
+    15,110,121,34,15,70,221,19,15,104,22,8,31,12,223,78,7,7,129,50,17,53,175,10,
+    15,156,225,16,15,157,123,2,10,207,53,15,128,13,40,12,178,33,46,95,109,241,253,20,
+    44,4,32,13,233,253,15,201,51,36,15,80,51,1,15,121,0,29,31,8,121,0,37,31,
+    4,178,0,49,15,174,50,21,26,49,60,0,1,13,42,1,147,41,3,113,139,15,233,41,
+    42,1,67,51,15,47,150,7,15,199,176,2,15,25,42,29,47,51,50,25,42,37,1,77,
+    199,15,48,122,41,9,170,158,15,27,30,31,15,224,55,18,9,143,29,3,125,122,15,39,
+    17,6,15,21,158,25,6,85,21,25,49,253,158,15,47,28,11,2,241,33,15,48,28,24,
+    2,140,33,15,49,28,24,0,117,133,15,7,28,22,15,143,0,18,4,45,0,15,139,0,
+    18,5,97,28,7,135,0,15,130,23,5,4,143,1,6,74,1,15,103,160,19,15,54,22,
+    7,10,112,107,5,98,20,28,49,143,21,5,202,19,7,74,0,1,202,194,15,75,0,13,
+    15,177,21,25,0,209,10,15,178,21,43,15,66,0,4,15,179,21,24,15,66,0,4,15,
+    180,21,24,15,66,0,3,15,181,21,35,10,4,161,15,86,0,0,15,28,1,1,15,51,
+    162,28,14,12,22,5,193,21,12,74,0,15,10,4,44,15,32,231,41,15,182,7,13,31,
+    16,65,65,33,31,50,76,17,2,29,50,76,17,15,252,168,26,28,55,252,168,15,245,0,
+    12,15,170,8,46,15,41,81,27,31,49,1,177,37,31,49,250,170,37,31,49,28,141,16,
+    15,105,14,3,7,46,8,7,107,57,29,50,107,57,31,12,125,15,12,15,250,226,38,15,
+    6,19,51,63,48,50,52,136,18,56,1,78,0,31,16,168,14,36,1,169,72,15,185,17,
+    37,0,222,47,31,12,121,0,40,15,165,167,41,23,56,21,39,15,172,8,3,79,53,49,
+    50,93,201,202,22,10,199,202,31,50,115,7,7,2,86,0,15,186,0,45,22,50,32,216,
+    15,253,9,43,31,49,73,0,32,15,96,40,1,4,145,0,15,67,124,8,10,25,124,15,
+    169,167,8,15,66,124,4,15,108,124,0,47,54,52,167,167,20,10,41,0,15,149,124,9,
+    47,57,54,165,167,20,10,41,0,34,0,16,222,33,36,40,115,135,140,21,76,2,159,3,
+    44,220,1,211,11,47,105,93,43,117,47,6,108,1,15,188,7,48,12,199,29,15,191,137,
+    38,15,214,68,16,15,181,198,10,15,22,238,41,15,90,5,53,2,131,28,15,90,5,53,
+    2,78,0,15,30,5,37,0,62,0,15,192,103,51,6,122,117,15,90,103,7,15,199,103,
+    60,15,115,0,17,23,44,207,206,28,41,126,14,31,116,65,75,31,15,12,102,24,15,254,
+    117,41,6,167,117,15,53,48,1,15,148,115,51,3,134,148,8,228,112,7,195,77,4,93,
+    1,1,250,18,0,9,0,3,23,2,23,115,234,92,17,109,251,57,5,64,0,6,2,238,
+    9,206,61,4,204,44,0,243,26,2,75,0,0,212,53,67,48,76,41,44,53,219,2,131,
+    30,3,27,0,18,121,196,73,2,31,157,15,103,79,19,15,53,117,3,15,108,79,27,15,
+    68,0,3,13,48,2,15,113,118,84,15,233,1,59,1,95,0,11,234,1,15,218,0,2,
+    15,235,50,29,15,215,0,39,15,236,79,18,15,148,1,3,15,90,2,45,2,161,125,15,
+    0,1,2,15,236,75,27,31,116,237,75,29,15,247,117,15,15,49,0,2,15,158,4,15,
+    15,89,4,46,5,36,72,15,52,117,37,7,101,72,15,225,119,2,15,76,0,46,31,4,
+    152,0,63,15,61,5,46,31,49,33,118,2,3,34,6,15,78,116,9,8,221,117,15,87,
+    116,26,8,57,0,12,74,21,15,10,118,19,15,130,109,25,15,11,118,8,12,121,12,1,
+    119,85,0,208,225,59,49,55,93,240,17,7,124,93,1,20,1,40,65,44,27,181,4,244,
+    3,21,97,38,111,1,208,83,1,98,29,2,24,73,19,116,233,153,1,223,117,11,137,241,
+    14,171,164,15,100,252,1,1,72,0,15,169,37,6,7,60,201,8,168,37,26,44,196,191,
+    15,57,117,7,70,98,117,108,107,55,81,48,108,117,115,250,195,2,98,0,5,194,254,32,
+    58,58,134,10,146,108,101,116,101,95,116,120,58,58,217,0,0,175,113,8,101,117,32,37,
+    50,10,0,47,51,93,104,117,20,2,78,38,31,44,251,254,12,4,5,110,0,114,197,1,
+    213,72,0,242,197,0,118,29,4,86,4,5,71,191,9,255,168,49,97,110,121,252,140,34,
+    101,114,56,1,0,37,0,52,41,0,4,28,0,13,34,36,144,123,32,46,114,101,103,32,
+    46,112,50,8,17,109,67,80,0,163,97,32,92,110,229,0,113,115,101,116,112,46,110,101,
+    40,36,2,28,0,83,37,49,44,32,48,30,0,0,235,24,0,159,5,34,111,114,62,0,
+    1,15,6,19,49,182,6,0,47,0,5,70,0,33,108,112,67,0,18,37,82,95,18,48,
+    99,0,48,32,125,34,245,0,113,61,114,34,40,97,110,121,1,1,49,114,34,40,176,0,
+    11,12,83,3,174,31,1,191,0,65,47,47,32,120,179,28,52,115,32,50,122,230,112,101,
+    44,32,114,111,117,110,194,197,0,90,70,0,99,103,19,105,248,255,49,45,50,53,39,0,
+    74,50,53,50,46,9,122,48,115,99,97,94,29,5,200,121,1,240,35,6,113,55,0,92,
+    25,5,251,126,35,40,101,105,86,1,32,7,107,60,60,32,50,51,41,32,0,47,45,32,
+    36,0,0,10,124,122,212,50,32,117,110,112,97,99,107,95,104,97,108,118,216,2,0,113,
+    103,11,101,56,0,32,0,17,102,106,56,18,40,233,2,0,16,0,1,84,97,1,45,0,
+    20,59,44,13,1,169,26,0,119,193,2,123,121,3,113,3,1,26,83,1,10,196,0,244,
+    189,2,11,196,16,58,61,168,32,104,105,216,146,4,101,109,1,202,29,17,109,196,244,2,
+    173,193,0,246,198,9,211,4,68,101,116,116,108,232,122,63,99,91,51,232,116,0,1,192,
+    1,39,43,102,184,116,23,102,184,116,23,102,184,116,19,102,184,116,5,12,0,23,52,12,
+    0,64,53,93,41,44,1,117,1,13,0,23,54,25,0,23,55,12,0,23,56,12,0,24,
+    57,109,0,9,122,0,8,123,0,40,49,50,88,0,24,49,126,0,24,49,127,0,40,49,
+    53,13,0,8,128,0,24,49,129,0,41,49,56,79,0,8,132,0,24,50,132,0,25,50,
+    255,0,8,0,1,24,50,131,0,40,50,52,79,0,24,50,132,0,24,50,132,0,24,50,
+    132,0,24,50,6,1,24,50,131,0,40,51,48,79,0,32,51,49,35,118,12,82,4,2,
+    45,77,7,124,207,2,72,79,17,114,127,79,6,160,41,101,97,103,97,105,110,44,195,157,
+    1,212,195,5,121,140,4,219,173,18,114,211,2,18,115,139,15,1,144,3,0,99,0,85,
+    50,94,45,101,58,119,247,35,107,44,185,195,0,46,124,1,169,3,7,130,0,10,27,221,
+    17,87,176,35,22,107,51,67,2,228,173,3,198,3,2,108,16,32,116,111,99,0,1,12,
+    0,15,41,174,2,4,199,79,51,102,101,119,25,174,0,172,16,0,20,20,1,109,124,7,
+    42,5,1,225,2,0,73,7,0,182,7,11,182,115,1,164,0,14,195,120,4,240,207,0,
+    103,67,3,80,5,17,52,26,212,16,91,9,244,50,108,111,119,67,55,1,18,0,31,105,
+    23,70,1,2,50,0,0,203,15,2,6,1,2,206,68,3,235,194,19,97,235,194,0,228,
+    8,0,76,0,15,66,0,20,3,160,67,15,73,0,4,1,176,0,18,120,194,148,2,140,
+    51,35,52,40,160,0,1,133,5,1,5,56,4,25,0,2,118,0,1,160,5,25,120,188,
+    156,7,177,92,21,56,177,92,8,151,21,17,107,38,65,7,117,171,4,203,247,0,25,131,
+    10,162,140,17,50,145,81,27,61,8,5,48,120,91,117,59,5,16,93,115,17,12,26,0,
+    0,223,0,4,30,0,238,42,32,48,120,49,112,45,49,49,102,59,0,12,42,128,172,5,
+    23,1,35,40,107,73,124,16,115,51,101,25,41,156,0,2,79,45,1,62,159,17,20,68,
+    25,48,49,48,48,71,25,7,231,132,16,117,61,3,4,32,6,17,117,105,22,16,63,185,
+    0,65,46,121,32,58,8,0,67,120,44,32,45,96,35,4,162,122,16,44,19,3,0,52,
+    53,1,12,0,18,102,68,211,19,120,150,71,2,26,19,0,41,3,3,38,19,0,61,70,
+    212,121,110,99,104,114,111,110,111,117,115,108,121,44,201,18,48,108,111,119,210,2,35,100,
+    115,56,211,112,100,101,115,99,114,105,112,33,144,2,179,3,0,69,0,18,98,188,205,0,
+    203,1,0,91,9,3,146,227,2,56,205,16,114,86,3,1,52,3,8,108,3,3,40,7,
+    0,12,82,15,252,122,3,8,231,5,3,233,2,20,97,84,9,56,41,0,12,201,8,1,
+    135,29,0,216,85,75,32,124,32,97,229,8,8,28,0,28,98,97,122,5,124,75,1,139,
+    11,15,114,0,13,16,37,168,11,67,37,51,51,44,135,103,2,56,8,1,171,44,0,25,
+    1,16,72,75,178,2,176,67,98,105,115,32,99,117,116,122,178,83,101,120,112,111,110,170,
+    178,1,190,4,34,111,119,146,84,0,120,2,1,48,4,3,45,239,0,113,178,102,108,97,
+    114,103,101,115,99,104,0,39,8,81,94,49,52,32,111,136,164,32,109,111,142,175,32,98,
+    101,147,1,193,50,94,49,53,46,32,96,109,111,115,116,96,105,21,0,63,0,0,209,92,
+    1,219,4,0,227,109,1,126,1,112,105,103,110,59,32,96,114,123,4,20,96,20,85,0,
+    174,55,3,141,0,4,157,0,0,53,5,1,46,5,2,67,5,65,32,104,111,108,25,175,
+    36,109,44,42,0,85,96,110,117,109,96,209,40,64,32,98,117,116,241,82,0,18,85,64,
+    48,48,48,58,138,37,32,115,116,253,9,1,138,0,33,32,105,81,0,8,168,179,1,153,
+    179,16,102,92,205,0,22,85,0,9,85,65,110,117,109,98,255,252,20,114,17,125,5,142,
+    0,1,2,6,17,111,144,179,64,97,118,101,114,147,26,35,50,48,249,0,2,175,175,1,
+    39,1,4,60,0,2,7,38,34,115,111,233,139,2,85,1,4,94,8,48,105,115,32,61,
+    6,0,71,84,3,250,1,1,59,5,3,106,0,50,95,111,102,244,8,0,72,1,19,44,
+    193,89,1,46,1,4,13,0,36,110,117,86,39,49,100,101,112,24,9,0,176,37,1,12,
+    0,1,53,39,0,1,45,0,61,0,0,8,78,96,48,120,55,102,56,48,1,0,0,22,
+    0,1,71,0,0,107,21,0,37,58,1,48,45,34,32,40,42,0,19,62,173,9,0,21,
+    78,35,0,8,104,9,0,72,1,6,89,10,1,41,0,19,33,241,44,150,52,32,45,32,
+    105,108,111,103,98,250,136,0,32,0,23,41,47,215,3,169,3,2,139,21,32,111,102,62,
+    10,5,115,42,17,121,249,1,80,111,111,32,115,109,201,97,0,10,4,0,194,11,1,44,
+    0,17,58,25,203,1,24,0,20,97,184,121,17,44,222,1,0,220,177,21,48,213,6,1,
+    139,1,5,82,131,2,108,131,20,110,210,1,19,121,252,1,1,40,228,8,250,11,86,110,
+    111,116,95,48,208,10,2,9,0,20,121,183,6,40,111,119,220,10,19,33,32,56,146,102,
+    97,98,115,40,121,41,32,60,91,5,80,51,53,102,32,63,143,129,17,60,12,1,81,48,
+    120,56,48,48,182,145,0,253,0,55,108,111,119,71,8,23,101,34,132,3,137,3,2,138,
+    24,38,107,58,158,4,2,46,8,3,36,8,3,54,1,1,178,4,3,193,11,50,94,49,
+    49,196,6,1,19,13,1,19,3,33,117,114,133,8,18,111,57,210,3,90,0,19,116,86,
+    75,0,39,1,16,99,254,19,1,205,40,5,131,0,0,101,8,30,46,162,22,1,125,0,
+    23,40,127,6,1,13,7,5,207,7,12,102,40,36,116,111,40,13,1,37,7,19,52,215,
+    7,5,26,215,5,46,6,14,105,142,13,239,48,22,12,8,8,3,44,96,2,63,139,53,
+    59,0,12,223,7,6,25,0,1,196,7,44,93,41,44,7,21,121,205,147,0,176,25,3,
+    144,6,17,120,11,21,0,170,7,74,101,41,44,32,21,0,3,32,21,17,101,186,33,6,
+    130,0,8,82,7,16,121,189,6,61,121,46,121,109,0,0,14,9,0,112,0,59,121,32,
+    45,133,7,3,73,0,7,218,116,6,196,0,8,40,0,0,66,0,0,94,0,1,8,0,
+    25,121,235,0,2,155,2,6,187,0,1,134,0,3,30,0,202,38,32,48,120,102,102,102,
+    102,41,0,20,124,41,0,3,207,0,16,121,0,20,3,45,0,0,34,109,18,54,61,109,
+    26,54,151,127,5,29,9,2,103,191,1,15,0,34,41,32,189,0,0,170,15,1,9,0,
+    20,49,9,0,20,50,9,0,1,185,253,15,72,0,2,3,83,215,0,238,75,8,81,0,
+    0,137,0,19,48,27,2,21,49,250,9,2,8,0,1,77,0,5,43,169,10,10,185,4,
+    36,3,19,114,159,7,83,107,32,111,110,44,52,4,0,49,123,5,230,151,1,240,27,65,
+    59,32,96,112,147,212,19,96,194,7,1,126,135,22,117,190,7,12,189,2,2,105,0,79,
+    95,97,116,40,61,43,10,0,83,0,4,40,18,1,208,15,2,179,3,6,27,4,5,189,
+    26,1,16,213,2,77,40,37,40,107,185,115,3,24,0,18,47,129,44,1,210,0,19,47,
+    30,47,0,41,112,16,12,77,28,3,129,187,22,56,156,122,21,105,120,9,3,151,31,15,
+    67,4,6,5,27,1,10,207,3,3,69,39,72,111,110,103,40,201,3,15,199,137,11,0,
+    99,70,15,235,0,2,15,135,180,7,3,169,61,3,158,134,2,156,68,19,107,255,3,9,
+    202,17,1,116,115,21,41,234,68,5,70,11,15,194,250,8,2,167,18,12,119,11,15,243,
+    250,9,3,213,45,0,6,157,3,150,11,34,12,120,80,3,1,89,100,27,105,152,138,2,
+    37,1,95,99,114,111,115,115,38,1,49,15,225,4,1,19,56,66,50,19,8,136,0,33,
+    88,91,37,30,38,105,41,198,232,70,105,110,101,93,162,16,53,97,109,101,201,247,58,100,
+    103,101,16,174,23,58,11,174,50,111,117,116,43,190,1,12,174,31,69,93,6,0,0,97,
+    174,0,134,30,18,96,222,154,15,33,2,0,0,160,116,15,250,0,16,7,188,47,0,80,
+    0,3,11,0,2,31,8,3,216,0,21,105,32,212,2,106,1,1,42,207,53,101,112,93,
+    3,8,1,105,93,7,216,8,0,118,213,7,174,0,0,157,0,16,114,188,7,64,108,111,
+    111,107,102,46,7,247,8,3,241,8,0,72,167,44,0,125,194,1,32,111,107,195,3,8,
+    61,0,16,42,6,0,44,44,32,198,6,15,161,1,11,11,71,111,1,170,10,11,138,6,
+    1,120,5,34,55,102,1,0,1,118,14,65,111,107,45,62,10,9,2,151,25,6,17,0,
+    17,44,65,0,21,41,37,0,3,108,9,18,61,88,0,1,97,9,5,28,0,18,110,21,
+    232,1,26,0,40,33,61,46,1,11,44,243,1,44,1,4,158,217,7,81,240,5,14,117,
+    3,124,15,8,155,16,5,244,1,8,33,1,1,53,1,124,111,102,95,97,108,108,40,24,
+    0,0,3,2,3,221,15,0,8,1,138,42,115,99,114,97,116,99,104,153,137,15,173,249,
+    1,16,48,233,146,39,119,110,132,59,9,181,54,97,100,105,115,116,97,110,69,46,38,56,
+    59,14,0,2,238,98,5,15,0,20,42,210,112,0,139,0,27,46,91,1,18,46,90,1,
+    136,101,120,99,104,97,110,103,101,20,0,4,65,0,20,41,115,1,21,46,114,1,10,47,
+    0,3,75,2,5,48,0,4,47,0,3,133,1,10,45,0,1,92,11,7,43,0,26,4,
+    137,212,19,60,132,51,3,35,1,19,91,140,60,1,136,72,1,99,243,34,119,110,244,150,
+    3,167,0,22,59,43,0,2,230,5,15,49,0,9,1,169,0,7,50,0,2,155,56,15,
+    50,0,9,1,31,3,24,4,208,1,2,23,109,17,123,6,14,49,44,32,48,79,63,15,
+    223,95,2,22,54,4,3,56,97,108,108,120,1,4,15,0,0,56,9,3,230,0,7,123,
+    0,1,112,218,38,108,108,109,1,11,224,0,7,43,0,3,42,0,3,104,1,11,214,0,
+    9,40,0,5,188,22,25,108,188,169,1,251,0,0,215,0,1,230,60,2,235,119,16,54,
+    165,199,29,101,26,7,0,61,25,12,21,3,2,213,250,1,72,15,17,96,72,8,0,9,
+    1,2,236,250,0,101,0,17,96,95,29,8,239,250,15,56,3,5,2,84,7,2,99,103,
+    0,78,0,15,46,6,27,0,239,146,6,196,157,3,25,0,1,77,188,9,129,164,2,85,
+    83,4,237,36,11,104,3,3,92,3,5,170,160,2,26,30,14,39,0,3,84,18,11,21,
+    2,1,5,0,12,22,2,1,174,76,0,117,0,34,62,61,167,0,6,248,13,0,48,0,
+    8,165,158,90,43,32,53,49,57,44,248,1,241,9,20,123,121,152,2,73,6,18,121,69,
+    19,7,135,8,33,120,44,215,165,1,15,1,1,56,7,42,107,41,33,0,29,121,33,0,
+    1,109,0,20,50,165,3,0,232,5,18,38,164,4,31,120,20,0,0,27,121,76,159,6,
+    161,0,0,68,0,10,160,0,4,121,0,1,0,7,0,153,0,13,195,8,1,65,8,2,
+    3,155,23,107,81,25,2,14,1,0,183,27,54,117,116,115,22,100,0,23,0,1,168,95,
+    99,59,32,98,101,104,105,188,13,0,63,0,0,168,250,4,62,54,3,161,10,16,95,97,
+    2,20,44,233,10,1,188,100,10,155,7,63,99,117,116,103,2,0,12,132,13,15,110,2,
+    40,9,221,10,28,95,17,0,14,232,13,0,129,3,21,41,93,1,9,85,65,47,38,38,
+    20,2,11,7,87,14,32,120,44,192,0,6,119,11,2,103,11,5,98,11,3,20,2,0,
+    218,1,7,53,0,31,121,53,0,17,3,40,2,11,1,2,6,223,0,11,8,2,15,251,
+    1,17,11,58,66,3,10,2,3,34,66,15,28,4,6,2,75,10,15,29,4,43,6,147,
+    10,15,50,3,9,2,34,0,15,51,3,11,11,230,0,25,107,115,10,3,55,0,6,227,
+    2,13,130,2,14,205,0,15,131,2,38,15,138,0,17,15,114,1,10,4,114,3,82,111,
+    112,40,65,41,225,253,66,112,40,66,41,20,31,2,78,15,15,222,170,28,54,53,49,50,
+    130,226,6,96,32,17,120,96,32,2,82,0,68,95,99,117,116,35,35,3,71,6,3,14,
+    0,1,96,19,15,194,109,0,5,106,32,39,97,95,69,14,22,97,202,109,25,98,73,0,
+    20,98,73,0,25,4,117,9,4,30,7,0,174,239,10,174,163,35,97,95,79,14,16,61,
+    237,93,2,43,1,9,40,130,27,54,144,170,23,98,49,0,31,98,49,0,6,1,53,3,
+    1,48,0,79,116,97,115,107,186,56,0,2,24,0,16,60,117,0,3,80,0,21,43,91,
+    0,18,41,166,233,17,9,35,0,18,43,60,0,50,110,117,109,64,0,32,115,40,8,42,
+    25,123,139,114,48,111,102,95,150,29,0,129,48,0,51,0,1,142,59,2,177,20,20,61,
+    91,1,3,102,114,4,42,0,21,60,249,0,7,74,25,6,153,2,36,32,61,84,0,19,
+    44,63,2,23,61,178,1,33,100,120,230,75,20,97,54,4,1,29,0,2,11,0,31,59,
+    120,250,5,57,88,32,61,216,214,8,41,0,7,20,5,1,75,0,3,0,16,18,97,162,
+    92,11,75,117,4,182,37,20,48,166,37,2,241,1,2,100,106,20,61,169,21,13,146,1,
+    3,67,0,15,184,7,0,8,188,11,7,144,8,3,161,3,8,13,4,36,115,44,247,5,
+    0,96,8,52,44,0,20,203,11,9,1,59,1,101,88,7,110,22,7,85,11,8,49,11,
+    7,16,11,1,103,22,3,24,60,12,115,8,0,19,11,54,0,16,40,162,15,1,68,12,
+    17,41,194,9,47,41,91,208,8,4,0,194,10,0,219,197,6,247,6,3,206,0,31,101,
+    209,0,8,2,67,1,6,10,6,1,98,0,31,59,28,2,9,37,32,45,248,1,6,39,
+    2,28,98,39,2,23,98,39,2,31,98,39,2,17,8,31,100,15,39,2,7,20,98,39,
+    2,28,98,39,2,15,228,1,18,3,163,16,15,229,1,15,23,12,186,5,15,70,1,39,
+    7,110,5,51,88,41,44,59,233,6,86,19,4,116,72,2,141,5,1,150,97,5,218,129,
+    1,151,5,26,44,152,5,15,94,5,7,3,77,40,8,20,5,4,18,5,7,201,1,6,
+    195,4,15,193,4,5,2,93,1,3,241,130,10,210,4,4,6,2,15,98,50,0,36,59,
+    32,218,228,3,232,1,4,114,11,15,197,4,0,2,125,96,10,201,4,15,221,3,36,31,
+    8,221,3,63,22,32,220,3,31,8,220,3,48,31,8,220,3,6,31,12,220,3,35,31,
+    8,220,3,49,15,71,2,7,31,98,71,2,6,31,8,101,3,65,24,16,110,1,15,112,
+    3,52,12,217,8,6,148,36,56,99,117,116,79,3,24,44,182,28,22,120,38,208,3,95,
+    133,3,19,9,0,205,4,0,90,34,2,207,23,35,32,43,106,34,33,49,49,215,26,31,
+    46,146,50,16,22,59,165,230,1,62,5,4,153,26,47,54,52,150,50,4,0,99,0,10,
+    73,205,2,246,12,7,88,119,19,44,236,158,15,56,67,25,0,251,184,1,163,236,14,254,
+    184,18,49,171,34,3,55,77,4,45,31,24,44,140,243,15,254,50,24,2,105,237,4,42,
+    136,1,142,102,19,97,21,113,15,89,10,26,63,49,54,48,89,10,14,15,198,124,30,12,
+    96,10,0,70,26,32,101,100,172,42,3,34,5,2,15,0,11,253,89,15,60,0,10,26,
+    98,60,0,17,98,165,10,15,178,181,6,11,148,177,0,96,1,5,237,62,15,26,20,16,
+    2,226,188,8,5,66,9,206,79,1,115,232,12,160,237,0,22,0,0,222,46,3,202,59,
+    12,31,0,1,195,1,18,41,44,138,26,84,44,32,0,1,18,0,2,6,1,31,21,3,
+    99,12,36,105,101,204,115,6,102,26,27,46,93,11,4,22,8,47,40,77,86,11,13,5,
+    42,0,31,78,42,0,0,11,128,1,1,40,5,38,97,95,62,32,14,90,140,3,75,5,
+    20,40,200,1,1,80,26,5,211,1,4,106,231,15,53,0,1,31,98,88,0,25,22,98,
+    88,0,22,98,88,0,31,12,48,2,3,19,97,131,15,15,87,0,0,3,34,0,1,114,
+    106,6,127,0,17,43,12,60,3,70,1,15,88,0,7,31,98,88,0,17,29,98,88,0,
+    21,98,88,0,28,16,55,236,9,113,236,18,44,156,228,1,16,203,7,18,45,15,77,203,
+    1,2,136,0,1,84,114,3,241,70,5,85,13,3,175,27,4,255,51,7,178,27,19,44,
+    64,0,41,0,24,119,0,12,112,0,29,98,112,0,31,98,112,0,1,31,98,112,0,1,
+    31,110,112,0,2,8,82,198,1,44,15,7,184,117,9,234,31,8,21,0,8,69,114,3,
+    137,34,19,46,231,38,32,105,115,58,132,2,193,8,15,4,196,7,20,54,245,195,1,147,
+    64,0,188,192,4,55,0,16,124,253,12,5,166,1,22,91,42,53,0,16,26,3,37,38,
+    77,124,124,32,98,36,0,25,110,36,0,0,110,8,6,138,0,7,140,45,4,22,0,29,
+    41,201,128,1,83,67,7,112,0,7,21,23,40,49,54,107,70,2,145,196,55,99,111,108,
+    50,0,22,110,33,0,19,52,12,135,1,215,23,4,110,0,0,228,0,5,241,193,4,46,
+    37,15,238,41,1,0,31,249,21,97,119,1,29,46,120,61,6,158,84,19,51,35,141,3,
+    62,65,18,107,98,6,4,140,44,5,96,244,6,162,41,32,102,101,132,37,1,196,249,18,
+    100,163,45,13,14,48,0,170,119,2,149,45,0,5,59,31,51,100,63,6,20,51,195,78,
+    19,16,46,59,3,162,144,15,121,157,2,15,62,230,9,12,50,0,15,65,86,8,4,112,
+    230,15,40,238,4,1,34,1,21,103,191,211,19,103,130,24,22,103,3,205,11,180,50,3,
+    133,249,30,56,122,106,0,69,4,1,34,0,145,63,32,103,32,58,32,103,32,45,38,0,
+    15,160,42,1,1,107,62,2,43,0,3,237,0,19,58,187,0,4,152,31,22,115,136,150,
+    10,68,11,5,55,0,15,238,2,1,4,58,0,23,56,47,41,16,93,27,82,15,249,2,
+    3,15,47,0,2,52,59,0,20,91,43,3,76,43,3,58,10,18,101,58,7,2,71,120,
+    15,52,73,26,20,16,224,115,4,220,92,10,92,206,15,34,2,0,0,108,216,0,60,56,
+    5,45,73,0,46,31,25,24,54,2,31,12,123,202,4,27,117,172,77,0,53,4,18,107,
+    83,0,20,20,117,23,6,28,107,2,49,36,2,46,0,18,104,7,66,20,104,128,0,14,
+    223,1,3,164,180,0,142,42,127,104,59,0,24,120,91,104,97,251,6,10,4,113,8,211,
+    1,14,226,42,33,0,31,228,42,38,0,31,130,43,25,52,133,234,31,117,50,179,6,29,
+    24,115,36,15,142,0,2,11,39,112,27,106,139,0,20,106,135,0,5,8,2,1,99,220,
+    20,41,151,105,15,38,1,7,17,28,148,1,0,46,0,19,106,42,61,17,104,181,1,1,
+    27,1,16,42,42,36,31,59,36,0,1,1,28,36,9,40,0,18,121,119,120,20,87,198,
+    24,0,82,115,50,116,101,110,15,126,4,146,113,33,110,111,216,41,6,64,245,8,133,126,
+    1,132,115,41,115,46,163,241,0,230,4,15,164,241,4,11,220,244,0,47,4,1,229,56,
+    12,118,2,3,219,4,18,104,216,4,38,16,104,129,2,5,193,2,4,65,191,18,59,10,
+    0,3,102,199,4,171,80,3,242,118,3,192,172,3,71,0,15,31,5,10,38,20,108,28,
+    5,11,205,199,0,85,0,4,204,199,0,50,71,3,101,34,0,169,44,1,8,245,0,27,
+    0,3,237,2,7,235,40,4,148,44,9,145,44,19,40,84,167,51,44,32,34,225,207,6,
+    30,0,34,34,41,7,40,3,224,10,0,207,44,18,20,147,12,14,26,40,0,100,1,2,
+    89,53,7,185,44,25,107,181,44,10,116,41,16,115,1,11,1,80,0,6,61,40,8,58,
+    40,10,79,141,2,95,22,2,193,8,8,212,5,0,224,15,1,50,14,3,16,0,1,128,
+    147,84,52,32,124,32,56,96,38,8,71,0,18,98,117,22,14,71,0,15,55,0,0,15,
+    131,244,7,11,112,241,25,20,17,255,29,20,188,89,32,119,103,75,168,32,102,101,209,163,
+    8,185,89,14,34,5,27,20,94,45,0,38,14,56,44,32,98,26,0,1,20,0,3,235,
+    1,18,98,248,187,15,30,0,0,0,119,45,18,98,249,65,15,30,0,0,0,194,9,18,
+    98,247,187,15,176,0,7,83,99,111,109,109,105,160,18,15,183,0,13,15,180,133,1,21,
+    52,179,133,22,24,91,14,2,128,0,19,115,243,69,21,98,12,0,2,190,67,31,59,43,
+    0,5,1,31,0,8,48,0,0,117,0,3,217,2,2,137,2,4,61,53,11,164,246,4,
+    135,252,6,104,13,42,105,115,105,249,0,81,4,31,46,5,1,6,0,251,1,15,3,1,
+    0,47,32,49,5,1,0,5,66,203,2,149,43,13,123,4,31,24,16,74,25,29,53,12,
+    243,3,239,0,3,117,118,32,117,110,156,35,1,48,55,2,182,9,64,116,111,119,97,222,
+    3,33,48,58,58,51,6,169,9,3,235,83,19,20,10,54,25,104,176,1,15,119,4,1,
+    5,114,7,17,104,249,4,27,20,216,243,1,199,4,20,24,113,232,16,48,103,182,4,91,
+    200,29,49,20,8,15,73,1,14,15,182,92,0,19,16,170,0,17,108,252,160,3,140,0,
+    1,11,5,9,59,50,15,56,8,12,26,16,48,9,8,41,9,2,175,11,17,43,33,116,
+    20,50,126,85,17,93,9,23,6,37,0,2,162,11,2,37,0,19,52,29,9,82,105,0,
+    24,37,32,54,91,2,154,5,3,185,43,17,99,116,51,2,237,62,49,45,101,44,175,56,
+    0,75,92,1,255,29,2,254,251,1,51,8,1,32,133,22,56,53,95,22,51,255,167,15,
+    89,59,14,3,48,18,2,249,223,1,245,55,49,114,111,119,93,0,17,98,93,168,31,58,
+    14,224,2,2,126,255,9,84,168,3,163,194,2,92,173,0,166,19,1,11,20,23,115,151,
+    166,1,45,54,1,91,0,2,197,5,5,164,0,12,209,53,0,62,0,34,116,111,159,227,
+    15,202,53,18,6,167,83,3,29,9,4,7,11,1,19,1,10,55,13,11,166,254,14,119,
+    8,7,3,2,11,20,9,6,182,11,11,96,52,25,50,97,52,7,100,9,2,229,171,19,
+    98,129,121,1,21,0,3,116,52,1,56,155,7,14,9,41,50,41,208,45,18,99,218,107,
+    0,210,8,37,98,41,251,8,0,52,185,0,1,0,15,30,0,2,4,207,160,31,16,251,
+    39,11,9,9,150,1,206,40,5,178,0,0,222,5,3,103,135,20,61,156,0,27,51,221,
+    152,12,134,149,13,146,14,4,244,161,26,114,41,186,1,29,1,40,91,114,249,172,0,104,
+    0,0,185,35,2,167,135,20,52,10,75,3,26,0,0,45,12,0,240,0,11,66,66,6,
+    95,12,25,106,48,0,15,67,146,0,15,129,53,54,48,58,32,97,112,2,64,114,101,103,
+    105,6,62,0,231,22,3,94,21,2,9,22,2,2,9,4,170,230,6,231,8,10,138,53,
+    1,28,6,15,136,53,56,8,198,8,1,144,48,6,31,53,22,123,32,53,48,37,51,52,
+    5,0,32,53,125,6,0,20,54,45,53,20,49,45,53,1,143,62,4,40,176,22,114,40,
+    176,22,114,40,176,22,114,40,176,15,205,53,49,15,183,0,35,26,48,183,0,5,203,11,
+    5,42,23,16,96,176,2,5,83,218,1,23,5,59,104,97,115,214,61,48,111,102,95,39,
+    0,6,7,51,8,181,57,4,35,0,13,5,63,66,115,104,102,108,94,6,49,105,100,120,
+    56,145,0,171,62,0,236,62,0,219,63,16,51,149,0,36,120,102,44,43,2,182,62,81,
+    102,34,40,111,102,169,62,67,102,34,40,120,70,1,1,104,0,7,97,37,0,107,0,0,
+    172,24,7,169,62,5,242,47,17,48,219,199,0,74,41,7,108,53,16,110,226,145,19,108,
+    174,53,23,115,75,37,3,61,200,0,207,54,27,40,170,62,0,104,34,64,45,49,50,54,
+    177,51,41,32,58,149,62,11,141,62,15,123,209,5,7,213,233,31,89,135,65,1,22,121,
+    131,65,5,226,22,15,142,65,9,63,41,0,4,214,20,1,3,253,19,1,217,36,7,93,
+    20,0,87,0,2,148,45,3,92,20,1,43,23,8,79,66,9,238,51,1,233,3,8,253,
+    52,6,213,103,31,52,107,228,17,15,73,183,8,31,103,73,183,8,47,49,54,222,65,14,
+    10,182,64,14,115,104,15,158,0,44,15,231,183,9,2,10,102,7,180,235,2,10,139,6,
+    34,57,33,97,109,21,24,3,228,213,5,77,1,22,46,69,97,1,240,7,7,1,8,4,
+    192,118,1,123,24,48,118,101,110,75,38,0,227,140,2,198,13,35,105,114,194,27,18,32,
+    100,44,2,251,7,2,16,57,3,208,42,2,143,8,0,40,76,15,228,7,21,8,206,54,
+    24,120,199,235,2,246,24,2,153,17,6,249,2,37,40,107,206,83,1,135,37,18,47,250,
+    104,1,164,6,2,1,42,17,94,22,0,20,52,170,9,3,15,105,2,2,58,34,54,52,
+    36,1,4,1,1,20,44,93,233,2,162,3,7,15,12,10,109,54,6,190,163,15,136,2,
+    6,0,227,54,15,237,1,13,7,97,38,10,143,46,3,93,26,14,39,43,12,104,26,3,
+    88,43,3,198,7,0,233,6,20,107,15,0,3,153,97,16,88,28,7,10,159,38,9,199,
+    46,7,62,8,5,26,23,17,50,213,38,3,158,156,0,156,0,19,8,189,2,1,15,53,
+    4,150,1,6,160,39,1,252,49,79,52,44,32,88,243,2,1,0,58,1,15,10,1,40,
+    9,225,0,18,52,104,0,7,228,0,31,52,205,0,14,19,56,205,0,26,56,205,0,31,
+    52,205,0,17,8,195,50,2,147,64,2,150,59,3,46,3,0,228,224,1,151,31,16,96,
+    239,64,6,45,2,5,137,11,0,38,14,0,94,67,13,16,43,0,130,0,1,64,40,15,
+    24,1,23,2,173,40,1,214,32,1,127,48,2,29,59,13,229,200,15,14,1,3,7,219,
+    12,31,8,63,2,14,4,74,94,7,71,2,31,8,48,53,14,12,99,2,31,8,18,100,
+    3,3,142,234,2,26,41,3,60,214,2,20,0,0,103,21,4,43,39,10,12,99,15,168,
+    1,0,3,164,1,7,174,188,1,139,0,17,58,105,124,9,253,98,19,87,249,236,6,1,
+    102,18,117,125,61,17,32,91,14,82,32,119,97,110,116,177,9,0,189,99,150,32,111,112,
+    101,114,97,110,100,58,110,29,2,45,89,17,107,62,62,26,107,31,13,0,94,5,1,28,
+    10,1,157,52,2,28,45,1,227,4,19,56,34,2,6,144,18,1,21,2,19,110,194,71,
+    5,21,73,16,56,177,47,7,180,18,10,155,66,67,97,100,95,120,44,12,32,32,120,150,
+    68,6,203,50,15,52,6,1,15,249,1,2,8,10,49,15,249,1,4,34,47,32,64,66,
+    5,73,100,19,107,255,130,26,50,214,23,4,93,26,3,32,53,6,198,12,1,32,53,12,
+    161,1,4,251,154,14,97,3,54,49,41,93,91,3,1,89,62,20,114,225,48,3,94,63,
+    5,124,17,34,105,122,92,61,22,59,191,62,4,84,63,3,146,62,11,29,9,2,79,0,
+    3,250,9,2,25,36,3,6,10,5,251,9,0,252,33,2,253,9,185,40,34,109,97,120,
+    46,78,97,78,46,102,238,9,6,222,9,1,108,71,3,224,9,1,1,62,17,44,11,0,
+    1,50,61,54,120,41,41,199,0,5,116,64,8,96,64,7,167,0,10,62,243,2,12,1,
+    5,209,73,2,34,27,1,155,101,6,27,7,0,82,27,19,44,239,68,3,146,64,13,143,
+    64,82,59,32,96,104,96,102,34,3,19,182,3,65,29,35,119,111,21,155,3,11,8,4,
+    156,63,1,69,64,5,138,34,3,58,240,3,46,50,0,226,18,32,96,46,86,33,0,177,
+    193,17,115,225,63,39,101,116,184,193,1,52,2,48,99,97,110,32,28,34,98,101,112,65,
+    15,112,64,20,1,205,62,0,242,62,0,96,8,4,23,63,4,25,35,82,116,97,107,101,
+    115,147,23,70,116,104,97,110,7,59,87,105,99,97,116,105,23,3,11,72,64,57,95,120,
+    40,157,24,3,35,3,1,239,15,19,44,98,80,17,102,50,1,2,249,53,3,217,0,5,
+    9,2,3,21,52,28,48,68,52,23,104,58,3,3,167,177,19,8,44,0,3,95,2,3,
+    7,0,2,96,2,0,15,3,16,46,253,11,1,9,0,6,180,49,12,37,54,25,49,37,
+    54,28,52,36,54,12,100,0,2,93,0,5,201,11,5,200,53,4,193,55,3,143,2,6,
+    40,54,10,134,250,5,145,2,6,243,55,1,50,0,4,171,55,1,33,51,2,114,0,1,
+    95,20,4,29,51,2,51,1,0,15,61,4,8,2,39,124,61,77,0,0,115,97,16,53,
+    5,31,5,19,0,18,60,41,186,1,8,3,21,97,116,67,4,247,2,4,197,12,34,105,
+    102,115,2,1,135,10,6,199,64,6,37,194,33,49,52,143,159,1,5,19,4,92,0,48,
+    44,32,49,11,162,34,53,52,104,3,21,80,72,61,28,119,212,5,0,116,15,2,199,9,
+    31,107,105,64,10,14,150,50,13,68,2,6,222,191,1,71,1,21,91,154,68,5,17,64,
+    4,76,65,0,192,74,15,127,54,3,28,52,116,5,7,90,27,18,120,139,20,7,162,13,
+    17,91,123,5,28,93,169,13,31,8,189,63,14,31,8,189,63,38,31,8,189,63,19,12,
+    236,37,111,115,107,105,110,110,121,231,42,11,65,47,47,32,88,149,186,2,55,43,64,111,
+    102,32,109,252,66,3,6,20,51,59,32,89,29,0,18,65,29,0,0,250,11,0,191,19,
+    0,193,39,5,168,12,4,29,18,1,3,215,20,111,106,20,2,154,14,70,47,47,32,89,
+    128,23,15,75,40,9,24,121,254,12,0,36,0,27,121,67,40,15,64,40,6,1,251,69,
+    4,104,34,25,115,38,112,18,88,222,12,2,83,40,35,89,44,9,0,7,161,187,27,58,
+    197,39,1,26,33,10,66,0,1,193,39,19,0,58,155,18,99,57,70,17,109,5,0,33,
+    115,101,96,44,33,32,85,104,40,20,51,4,117,48,114,101,32,218,78,0,159,33,33,121,
+    58,68,0,4,85,75,2,44,225,1,33,15,19,119,79,5,0,224,8,18,59,158,0,1,
+    135,41,15,237,15,2,6,61,246,2,192,40,15,185,40,19,34,65,115,205,1,6,42,1,
+    1,61,6,0,69,154,36,117,110,34,22,1,208,5,3,186,0,0,64,76,34,117,114,199,
+    67,4,115,0,3,89,0,33,100,111,105,34,16,109,45,0,18,97,226,89,1,44,0,21,
+    44,118,25,1,249,0,0,96,0,2,243,14,1,114,244,0,133,14,32,108,121,238,24,0,
+    198,87,176,45,75,44,32,79,115,97,109,97,32,101,227,39,64,46,32,50,48,59,3,9,
+    32,4,4,95,60,1,124,1,32,115,117,214,13,5,76,36,0,208,209,4,100,7,20,98,
+    242,24,33,117,112,1,209,47,114,46,255,2,5,15,54,193,28,15,173,40,4,26,121,173,
+    40,17,121,233,40,11,148,40,20,120,192,226,79,50,50,56,56,124,181,13,11,201,142,31,
+    121,160,230,27,15,189,40,22,77,120,95,97,116,28,0,3,169,0,11,72,0,31,121,43,
+    0,1,28,121,43,0,18,108,23,223,4,30,33,79,78,44,32,121,183,40,11,7,24,83,
+    10,150,15,3,5,193,1,16,3,14,5,193,14,49,86,6,207,65,26,88,85,181,19,120,
+    11,248,6,225,65,15,172,40,4,15,170,40,24,22,121,170,40,31,121,2,41,7,9,202,
+    67,15,80,40,10,12,78,40,21,121,78,40,15,4,163,2,18,51,80,29,9,121,38,2,
+    101,23,22,120,73,38,4,120,23,22,121,252,23,31,59,166,39,2,25,89,159,39,37,110,
+    111,25,0,18,88,143,39,15,123,39,17,10,121,39,12,90,36,28,121,83,39,3,105,11,
+    2,144,18,8,46,40,2,206,18,2,201,4,50,104,111,119,162,4,35,97,114,208,13,1,
+    23,14,2,123,8,0,74,10,9,182,53,1,220,63,4,5,1,12,228,24,9,120,48,0,
+    57,49,2,47,0,4,169,2,16,45,63,0,15,24,15,6,68,111,119,110,95,226,136,2,
+    40,0,64,47,47,32,83,105,29,1,38,16,3,144,8,21,40,196,0,5,88,1,2,49,
+    47,53,50,94,114,11,222,4,240,12,12,214,76,3,98,9,2,105,27,12,93,12,2,139,
+    1,96,115,111,32,102,97,114,206,159,0,5,26,2,182,148,22,123,38,41,2,43,22,79,
+    51,48,48,44,20,0,0,0,69,61,2,124,28,4,31,234,50,97,115,107,73,84,35,32,
+    50,159,5,3,22,31,45,105,116,63,160,11,112,34,44,45,50,58,234,9,66,80,1,3,
+    17,1,34,72,0,201,115,20,50,46,35,3,210,11,5,61,35,1,47,29,2,124,103,4,
+    155,9,50,59,0,12,226,26,3,172,10,21,61,202,0,25,59,148,234,1,44,38,31,16,
+    85,21,4,6,93,30,15,153,31,1,19,16,136,15,36,120,44,143,5,11,144,126,12,58,
+    2,0,82,5,20,59,170,35,2,35,1,2,43,38,18,101,233,37,10,194,12,32,120,44,
+    173,12,32,114,91,20,95,20,38,162,12,9,176,39,34,108,101,182,170,11,164,1,0,184,
+    35,2,55,0,0,88,0,1,144,152,2,108,0,1,101,0,2,37,24,2,59,0,17,45,
+    95,0,0,34,0,2,66,1,15,33,0,0,4,67,0,18,114,29,0,1,23,0,3,114,
+    39,3,86,0,32,48,93,203,67,17,49,0,43,2,18,0,18,49,18,0,4,242,31,36,
+    42,61,25,0,5,25,31,3,177,174,17,72,60,4,4,8,254,2,118,163,4,209,43,1,
+    76,4,11,94,33,16,46,116,1,4,208,1,7,63,43,6,30,1,8,138,104,2,156,84,
+    20,61,1,33,2,3,108,16,116,1,127,1,48,21,23,59,202,37,3,196,37,4,208,24,
+    18,121,201,35,2,65,0,24,42,121,24,4,85,33,1,27,0,51,44,0,28,143,5,7,
+    230,44,31,121,230,44,1,24,121,230,44,11,167,0,33,120,95,148,74,18,120,116,0,20,
+    40,117,0,1,119,120,10,121,4,20,41,190,30,31,16,116,19,10,2,99,4,20,43,39,
+    136,3,153,0,4,7,140,9,105,95,4,139,58,19,40,69,189,22,45,46,0,4,87,41,
+    3,224,4,4,96,79,4,110,79,0,57,246,22,20,173,20,0,197,0,4,168,25,1,146,
+    20,3,56,0,6,104,53,17,16,143,226,3,127,44,3,106,7,4,67,0,2,9,22,11,
+    68,0,2,236,2,4,48,23,14,29,0,31,12,10,25,5,7,96,36,14,181,3,5,252,
+    3,16,60,242,1,1,14,0,4,62,2,8,156,107,3,78,7,20,121,249,43,31,121,43,
+    44,6,6,210,15,4,116,32,6,10,45,3,19,0,1,126,31,3,29,32,10,247,43,17,
+    105,155,5,1,86,7,15,231,6,1,2,52,0,15,65,43,7,20,121,113,41,4,41,0,
+    2,69,47,3,88,43,7,23,4,1,100,0,16,58,69,29,4,99,43,12,81,45,26,20,
+    51,45,15,59,69,9,51,0,20,120,215,3,6,171,14,2,116,4,2,175,14,0,166,43,
+    44,54,41,181,14,7,41,1,64,113,117,97,114,150,34,1,90,0,4,13,0,1,28,15,
+    3,13,0,2,85,250,15,190,69,11,29,24,100,86,19,47,0,187,12,130,35,0,155,126,
+    3,101,0,2,190,22,18,105,79,148,8,66,0,3,59,3,8,30,43,6,55,0,25,59,
+    7,43,33,32,120,98,47,4,75,30,19,105,2,86,32,120,91,89,176,33,49,93,7,86,
+    2,250,17,2,176,2,29,41,63,0,31,49,63,0,3,5,59,0,1,201,33,8,63,0,
+    15,165,43,12,31,28,165,43,25,31,121,165,43,6,3,92,34,5,20,87,3,16,0,13,
+    180,43,7,112,43,2,100,43,1,48,158,15,139,43,0,25,49,31,0,29,121,170,43,3,
+    31,0,31,49,62,0,3,25,51,31,0,23,121,180,37,5,60,43,27,16,132,42,2,231,
+    8,6,128,33,15,132,42,28,1,209,33,0,84,0,15,132,42,52,3,130,158,4,26,213,
+    9,208,23,8,2,6,1,202,81,31,121,61,42,18,24,16,113,18,7,133,82,1,136,82,
+    23,16,75,44,20,44,11,44,18,20,204,18,1,174,232,2,52,52,19,101,221,80,19,115,
+    62,0,17,115,53,36,14,34,42,5,29,81,31,121,32,0,0,24,108,32,0,4,102,41,
+    24,16,102,41,4,11,81,25,121,147,36,2,3,166,11,201,41,9,73,42,5,156,0,25,
+    121,150,41,8,91,0,15,35,0,0,4,131,0,28,20,131,0,13,74,0,24,16,177,40,
+    4,83,2,17,40,80,19,28,43,15,40,0,9,3,2,27,9,8,187,8,1,69,51,21,
+    33,70,51,9,186,102,2,237,65,23,114,48,0,0,159,5,15,220,5,0,8,59,25,13,
+    15,40,15,8,40,9,2,252,65,9,11,40,15,180,40,7,2,113,6,47,0,16,231,229,
+    10,21,105,191,129,7,30,232,3,116,0,20,91,104,83,2,10,0,63,50,93,44,221,84,
+    3,7,71,28,15,180,187,9,15,246,0,9,2,150,5,27,16,223,105,31,44,1,38,7,
+    13,123,38,9,181,26,7,2,6,127,44,0,24,78,44,0,24,4,106,5,9,196,17,15,
+    44,105,9,31,12,190,136,66,31,12,190,136,60,31,12,190,136,36,15,134,186,2,28,52,
+    134,186,15,215,1,2,24,101,200,1,7,113,54,6,40,192,15,69,186,9,15,213,54,11,
+    9,218,189,1,228,75,31,12,138,0,42,31,12,138,0,56,15,82,35,32,19,69,60,6,
+    13,78,43,0,98,176,19,110,22,35,1,4,12,33,105,110,203,21,18,0,62,209,1,209,
+    18,3,86,23,15,48,35,19,5,200,75,2,242,73,21,54,173,85,22,56,73,219,5,117,
+    41,19,107,106,77,15,10,30,6,0,154,39,26,107,23,42,2,66,34,13,15,85,15,110,
+    30,7,1,225,17,3,117,33,21,49,117,33,6,48,0,3,120,113,34,48,59,10,0,2,
+    23,18,2,165,4,1,67,203,3,239,131,15,110,34,0,1,222,130,20,32,89,113,4,168,
+    33,4,15,0,15,216,0,9,9,26,35,18,37,40,240,31,52,198,0,14,14,8,35,15,
+    198,0,20,0,56,13,31,12,103,34,5,15,198,0,13,15,168,31,0,18,105,242,131,19,
+    107,140,162,24,50,206,96,15,157,33,17,12,190,1,4,196,31,15,66,10,8,3,20,52,
+    12,215,31,31,41,244,18,21,5,136,14,15,198,14,34,31,59,135,102,9,16,54,121,27,
+    8,231,100,6,2,101,9,107,102,8,107,101,24,51,238,101,24,51,106,101,41,51,54,54,
+    101,8,107,101,24,51,107,101,24,51,107,101,24,52,238,101,24,52,131,0,25,52,114,102,
+    25,52,240,102,8,132,0,24,52,132,0,24,52,238,101,24,52,131,0,25,52,114,102,24,
+    52,132,0,24,53,132,0,24,53,132,0,24,53,7,1,24,53,131,0,25,53,114,102,24,
+    53,132,0,24,53,132,0,24,53,132,0,24,53,7,1,24,53,131,0,25,54,114,102,24,
+    54,132,0,24,54,132,0,47,54,51,140,102,1,15,183,45,21,1,150,120,4,184,45,1,
+    89,106,15,58,99,17,15,91,45,10,47,54,52,113,98,0,15,220,44,16,15,56,0,2,
+    48,12,34,37,78,46,63,37,54,53,169,98,1,15,189,76,15,9,104,164,1,220,198,15,
+    44,72,11,14,48,0,15,12,69,23,4,240,126,15,13,69,54,31,52,13,69,48,15,138,
+    66,8,14,236,0,15,45,65,13,1,241,26,15,189,64,8,1,77,65,15,189,64,40,2,
+    64,0,15,228,24,6,6,4,186,5,96,64,0,14,19,3,77,19,31,16,109,64,25,22,
+    59,60,0,1,49,25,9,61,0,15,134,64,15,8,79,63,1,32,176,15,65,12,2,20,
+    54,129,145,15,15,63,24,1,3,1,31,59,253,62,7,41,50,52,253,62,15,119,0,9,
+    5,32,0,12,249,16,0,133,7,3,250,16,27,16,68,54,2,118,154,4,7,15,23,54,
+    21,15,20,108,14,0,15,233,0,9,15,210,57,13,2,110,67,13,149,15,15,129,55,26,
+    29,51,129,55,15,147,0,11,15,226,0,3,15,56,1,11,15,193,52,2,1,55,1,5,
+    123,1,15,69,7,8,23,56,68,7,11,112,109,15,170,5,40,23,54,169,5,31,54,97,
+    51,24,15,173,5,10,31,56,80,50,9,31,4,51,56,4,16,109,18,119,1,43,22,10,
+    134,227,128,54,52,110,49,54,107,49,54,244,39,32,46,102,8,0,33,49,54,205,113,24,
+    123,239,49,16,37,157,50,0,212,5,16,53,216,5,99,44,32,37,55,125,44,38,0,0,
+    78,231,16,57,42,0,1,47,0,16,49,187,50,4,121,83,7,187,50,24,20,79,1,15,
+    90,6,17,31,56,53,51,13,15,120,0,4,11,51,51,15,117,49,4,0,169,26,15,116,
+    49,7,2,214,179,3,115,49,15,6,98,5,17,49,235,26,15,8,98,23,68,47,47,32,
+    76,221,90,15,119,79,37,15,132,33,6,0,224,76,15,107,79,37,4,86,118,4,96,132,
+    15,44,84,22,6,241,0,2,59,0,31,32,33,84,22,5,98,243,0,49,0,3,124,0,
+    36,56,44,68,12,1,22,0,21,37,80,191,18,65,24,0,0,104,89,2,14,37,2,29,
+    35,3,255,42,4,92,16,10,204,30,2,242,15,31,107,164,79,1,21,44,214,79,4,37,
+    0,3,116,233,3,136,0,7,193,79,2,5,97,2,236,79,6,45,0,4,65,18,38,49,
+    41,51,0,4,32,80,0,110,16,2,1,78,5,106,79,9,70,101,49,32,42,104,104,114,
+    8,202,32,23,117,103,79,6,97,2,31,43,29,92,11,15,193,79,6,1,105,103,0,100,
+    0,1,81,165,5,103,234,0,84,0,11,172,94,3,39,0,38,40,51,117,234,1,134,129,
+    11,45,0,3,168,94,15,46,0,0,31,50,46,0,0,1,164,94,21,8,219,97,3,123,
+    72,7,215,106,8,21,136,13,150,72,14,241,24,23,12,171,94,2,3,42,6,221,0,22,
+    105,127,0,0,201,17,5,164,94,7,170,0,27,105,213,0,51,59,0,12,161,94,11,37,
+    0,25,50,37,0,15,99,81,8,12,177,98,11,84,81,2,195,2,3,74,106,15,97,81,
+    2,15,76,39,14,2,97,47,15,76,39,42,15,252,36,4,15,56,37,12,15,252,36,1,
+    15,8,176,2,6,49,4,15,6,176,6,15,204,36,20,12,124,4,15,255,35,50,47,52,
+    57,0,36,4,11,154,10,24,54,126,35,22,8,121,6,15,158,8,4,4,233,101,15,49,
+    31,5,6,54,6,11,48,31,15,96,29,24,3,209,159,15,95,29,18,28,50,95,29,8,
+    223,28,47,56,93,19,61,11,15,95,27,4,22,50,101,10,15,171,25,12,1,66,7,14,
+    170,25,4,134,10,17,56,140,25,31,56,102,11,5,31,56,182,9,0,11,31,0,3,197,
+    23,31,8,211,101,23,15,172,2,36,15,181,121,7,1,102,178,5,181,121,15,167,91,15,
+    15,137,14,36,10,40,159,15,138,14,54,31,51,151,83,70,31,50,151,83,59,15,122,82,
+    1,0,51,9,13,27,93,10,59,4,15,10,15,30,95,54,53,53,51,54,55,80,8,3,
+    10,15,15,55,80,38,15,10,15,22,3,167,145,15,163,77,24,15,98,14,13,0,24,4,
+    21,103,152,151,15,95,77,4,12,191,71,15,96,77,4,1,200,3,15,141,76,7,0,140,
+    35,15,141,76,3,7,177,13,28,51,116,65,15,114,72,1,1,213,0,15,114,72,15,15,
+    105,14,26,29,50,105,14,15,154,0,1,15,185,135,2,14,38,114,15,163,253,16,0,212,
+    6,10,157,253,15,71,239,4,7,75,22,15,70,239,5,15,35,0,2,2,69,239,15,247,
+    11,8,15,27,89,7,15,175,48,7,31,98,175,48,17,23,65,175,48,0,148,3,6,172,
+    48,22,66,172,48,3,162,12,10,175,48,3,158,48,3,172,48,6,189,48,47,89,46,25,
+    8,4,25,77,25,8,31,78,82,91,6,15,167,43,2,30,109,167,43,31,110,59,226,37,
+    2,230,44,47,55,59,148,4,2,9,222,142,15,212,227,30,4,138,6,15,30,9,6,14,
+    5,1,12,30,9,12,122,0,15,225,227,30,10,39,238,15,72,71,4,47,49,54,72,71,
+    46,15,152,70,23,2,143,224,15,186,17,1,19,50,185,17,26,50,188,161,18,98,34,0,
+    18,98,34,0,17,98,145,9,15,152,70,21,2,6,63,11,152,70,2,26,168,15,33,70,
+    0,11,245,59,14,37,70,1,157,4,15,237,69,2,2,105,0,13,237,69,31,50,237,69,
+    2,31,8,81,2,47,31,12,26,2,56,15,15,9,7,1,16,42,6,15,9,7,239,125,
+    21,49,253,115,15,129,108,5,6,177,9,15,203,125,24,2,192,125,15,202,125,3,15,195,
+    69,38,42,54,52,194,69,15,34,18,4,0,128,148,15,34,18,7,0,30,0,8,149,67,
+    15,0,120,60,0,239,0,2,255,119,15,135,117,8,1,237,104,15,134,117,25,15,208,116,
+    14,47,51,50,200,18,11,2,126,148,2,55,31,1,29,32,15,208,116,6,11,134,31,2,
+    253,72,15,134,31,12,6,135,66,47,51,50,135,66,53,15,161,30,9,0,52,9,8,103,
+    31,15,46,31,7,25,56,45,31,31,56,44,31,18,19,52,44,31,23,52,103,65,13,199,
+    30,6,195,30,26,49,195,30,15,249,62,9,31,56,248,62,33,6,50,13,15,61,60,21,
+    31,56,60,60,20,15,43,60,0,23,56,42,60,15,78,99,32,4,214,139,6,192,229,7,
+    49,17,63,49,57,50,126,56,7,2,17,147,9,50,17,31,51,126,56,22,15,26,56,56,
+    15,123,9,5,15,22,96,53,15,45,55,1,15,218,95,22,5,70,55,79,56,52,51,50,
+    70,55,36,95,50,52,53,55,54,254,247,24,7,70,9,59,51,48,55,37,152,15,241,162,
+    1,1,95,5,15,238,195,4,15,78,53,13,0,70,12,7,52,51,1,11,17,15,182,50,
+    9,0,203,248,11,151,8,2,98,109,15,234,17,5,6,254,5,15,26,49,45,4,30,51,
+    15,26,49,15,0,248,2,15,27,49,1,2,250,14,15,85,34,32,47,51,50,21,49,19,
+    1,40,0,15,21,49,9,0,60,5,15,227,18,24,2,217,155,15,66,48,31,2,219,111,
+    15,6,48,7,0,75,1,15,6,48,19,15,220,14,7,0,221,48,15,144,85,8,15,80,
+    5,2,15,136,46,39,4,243,204,2,136,46,15,131,45,57,6,64,8,26,16,64,128,15,
+    215,19,14,1,247,8,15,129,45,9,22,50,129,45,20,50,129,45,15,31,247,7,15,66,
+    45,14,47,51,50,41,45,5,31,50,41,45,0,15,6,45,6,2,37,251,12,4,75,1,
+    27,0,15,4,75,19,15,39,72,8,15,250,38,2,15,48,0,12,13,101,73,15,162,3,
+    35,4,53,38,15,71,20,24,15,221,103,38,15,3,103,26,54,50,56,56,3,103,15,248,
+    32,15,31,56,125,31,12,40,57,54,126,31,15,55,37,10,6,13,0,8,62,38,24,54,
+    186,37,25,54,194,38,24,54,187,37,24,54,187,37,24,54,187,37,24,55,62,38,24,55,
+    131,0,25,55,194,38,24,55,132,0,24,55,132,0,24,55,132,0,25,55,68,32,8,131,
+    0,25,55,194,38,24,55,132,0,24,56,132,0,24,56,132,0,24,56,7,1,24,56,131,
+    0,25,56,194,38,24,56,132,0,24,56,132,0,25,56,57,142,8,7,1,24,56,131,0,
+    25,57,194,38,24,57,132,0,24,57,132,0,24,57,132,0,24,57,7,1,47,57,53,50,
+    33,42,39,57,50,51,33,0,103,7,15,220,38,46,47,57,54,220,38,35,15,56,0,2,
+    48,12,34,37,230,25,63,37,57,55,220,38,36,18,57,55,30,34,57,50,212,7,15,220,
+    38,14,13,48,0,15,83,24,25,47,57,50,83,24,59,31,50,83,24,48,15,49,107,4,
+    15,70,66,51,15,243,106,1,15,56,227,2,31,50,55,227,5,15,227,19,17,15,9,205,
+    7,6,175,1,31,41,81,106,10,14,215,1,31,8,101,254,11,15,196,208,49,6,117,0,
+    15,198,208,37,2,187,9,15,103,25,12,1,43,210,15,113,40,8,1,145,40,15,113,40,
+    40,2,64,0,9,56,227,1,27,10,31,4,35,1,60,31,4,35,1,39,15,3,26,6,
+    42,57,50,3,26,6,209,40,57,57,50,41,162,40,47,57,54,60,29,5,47,57,54,162,
+    40,31,1,52,1,15,64,26,8,41,52,48,64,26,15,119,0,9,15,162,40,6,0,238,
+    7,15,162,40,4,25,50,162,40,1,219,0,31,16,74,99,59,2,198,56,15,113,26,51,
+    31,16,17,41,12,2,82,43,14,55,0,15,111,98,3,14,39,56,3,56,98,1,139,36,
+    15,81,98,1,15,209,97,7,15,43,0,4,15,209,97,1,31,16,59,2,10,24,20,150,
+    96,9,10,96,31,16,53,99,6,15,207,56,9,15,197,0,17,8,122,56,19,104,6,102,
+    15,104,2,11,15,24,24,3,24,52,210,41,22,12,154,227,15,40,98,3,15,111,6,4,
+    15,241,54,9,15,169,10,8,24,50,107,49,15,240,150,37,15,30,9,39,23,52,249,47,
+    47,52,56,80,42,53,47,50,52,81,42,60,47,52,56,81,42,32,44,44,32,211,41,3,
+    210,41,32,37,49,44,0,16,49,45,0,0,0,79,16,37,14,1,32,37,49,48,0,16,
+    49,49,0,16,49,50,0,16,50,50,0,17,50,92,0,0,50,0,37,50,51,159,42,0,
+    21,16,32,37,50,56,0,16,50,56,0,16,50,185,42,63,37,50,56,161,42,6,15,213,
+    1,39,15,84,10,17,15,107,1,11,15,176,0,10,15,217,42,19,1,227,37,15,78,92,
+    8,17,50,186,13,4,219,42,15,123,10,10,17,52,45,7,17,52,239,22,47,56,59,184,
+    38,15,47,52,56,184,38,69,48,51,54,56,11,224,15,184,38,45,15,73,27,5,4,233,
+    0,15,154,29,24,11,28,1,15,154,29,47,4,81,0,15,224,175,36,1,197,80,15,117,
+    8,4,47,52,56,232,38,2,1,218,117,15,94,37,2,21,50,135,47,15,30,0,12,15,
+    57,70,4,6,100,2,15,9,39,39,1,69,0,15,39,20,21,31,54,10,39,9,31,50,
+    2,49,6,5,202,0,15,12,39,3,31,54,12,39,22,2,117,3,15,13,39,7,1,246,
+    3,18,108,138,0,31,12,138,0,9,9,33,212,3,35,18,15,151,171,35,0,102,23,15,
+    109,0,9,3,94,39,15,98,7,2,24,54,122,31,31,8,85,3,47,15,62,196,38,47,
+    52,85,220,30,50,6,92,3,31,12,92,3,37,15,32,145,4,15,223,172,29,2,150,1,
+    15,192,196,9,15,191,196,29,0,23,38,15,190,196,46,79,55,54,56,93,129,196,14,31,
+    52,128,196,28,11,114,65,8,168,173,0,7,1,15,174,5,14,7,99,5,15,102,44,45,
+    15,174,5,30,4,49,0,15,181,222,45,47,52,56,198,26,20,14,8,4,31,8,31,1,
+    47,31,12,232,0,56,31,12,232,0,37,31,12,124,33,4,31,97,151,33,12,31,12,57,
+    30,50,15,42,19,53,47,51,50,42,19,28,31,53,7,58,49,10,47,7,24,98,198,47,
+    15,140,227,16,15,25,58,14,48,48,57,54,168,17,15,231,42,23,2,99,27,3,174,122,
+    15,223,17,5,1,27,30,15,223,17,34,2,95,0,2,64,0,15,221,16,25,1,50,0,
+    15,21,120,42,3,209,183,6,82,119,21,52,82,119,15,0,119,3,0,126,8,3,0,119,
+    15,177,118,32,8,249,27,7,177,118,15,119,118,39,9,74,28,2,77,0,31,16,239,115,
+    28,15,249,27,4,15,11,17,12,1,123,1,15,11,17,25,2,240,27,15,97,115,2,15,
+    11,17,22,15,135,115,3,7,31,0,15,11,17,6,14,95,28,15,245,226,40,15,236,21,
+    1,15,71,0,7,8,241,21,15,208,6,12,15,194,20,9,5,71,0,15,179,5,16,15,
+    74,10,51,3,138,11,31,8,225,0,49,15,10,10,37,47,57,54,10,10,19,15,31,1,
+    26,15,129,34,38,15,13,10,52,3,89,1,15,14,10,8,31,50,206,206,30,1,97,10,
+    15,16,10,46,4,163,35,15,17,10,10,47,57,54,17,10,55,1,11,1,12,171,19,31,
+    116,165,143,21,15,56,0,8,31,97,29,47,21,31,116,109,136,18,15,53,0,5,15,216,
+    37,14,31,20,139,182,17,1,250,115,25,78,134,177,15,9,114,24,15,96,180,3,5,20,
+    33,1,108,178,0,59,42,3,93,0,6,19,219,48,63,32,52,3,2,62,44,32,51,32,
+    76,31,116,159,27,20,15,39,182,49,7,189,3,14,29,106,4,253,104,15,32,106,10,20,
+    50,201,156,9,102,105,31,41,39,207,12,15,233,208,25,30,49,154,0,31,97,148,0,20,
+    5,25,205,12,70,171,1,45,181,6,93,135,31,41,193,107,13,29,54,203,64,1,136,0,
+    31,98,136,0,62,10,168,175,15,3,180,1,4,90,0,31,112,250,179,1,4,129,39,12,
+    72,51,2,48,0,7,180,176,17,40,123,103,17,109,163,11,32,102,97,237,198,5,221,164,
+    32,114,101,90,11,6,119,20,1,53,6,1,200,6,0,89,45,17,101,184,106,1,36,0,
+    5,179,122,59,100,111,46,185,0,8,213,176,22,50,224,51,1,63,44,1,10,0,38,105,
+    109,64,111,36,105,109,21,3,16,114,153,4,55,120,32,58,217,105,2,19,0,32,46,120,
+    14,167,17,109,11,0,35,121,44,40,0,17,46,161,93,2,21,0,19,120,169,113,0,200,
+    23,0,141,3,0,109,233,2,18,52,17,67,212,23,0,105,42,3,114,2,0,165,207,0,
+    148,180,48,117,103,97,151,176,98,105,102,32,115,111,59,44,0,1,135,0,1,165,173,0,
+    89,94,1,39,90,29,67,209,165,7,214,0,3,242,133,6,78,0,15,18,42,2,1,13,
+    0,90,95,105,109,97,103,36,42,22,8,13,0,2,30,0,7,114,31,7,182,1,16,4,
+    233,0,42,42,61,105,0,65,32,63,32,45,18,167,70,59,0,4,120,192,81,21,120,140,
+    4,6,117,0,4,100,157,1,226,0,1,113,167,1,65,91,3,117,0,1,18,0,0,114,
+    160,2,66,156,1,70,0,1,119,2,0,133,191,3,0,189,4,44,0,17,41,246,154,0,
+    104,2,18,120,126,234,1,81,2,0,134,1,18,122,113,13,2,89,1,0,201,167,60,43,
+    32,122,20,2,5,160,10,0,8,26,11,26,2,16,50,251,53,3,10,0,23,122,90,113,
+    5,7,2,32,122,46,209,1,0,8,2,1,195,85,33,32,45,255,1,18,42,149,165,17,
+    122,10,2,4,29,0,2,12,0,2,29,0,29,120,251,178,5,134,0,5,76,1,15,144,
+    0,50,31,43,144,0,1,23,121,173,0,3,156,0,2,53,1,16,82,54,172,5,182,81,
+    1,228,176,0,208,119,2,244,44,4,166,171,0,146,250,5,19,172,15,110,104,0,9,168,
+    114,21,50,201,184,21,40,78,4,3,89,4,26,101,103,47,15,177,206,19,14,254,52,1,
+    92,237,2,252,135,17,110,11,0,58,37,32,52,34,0,2,34,81,24,109,71,90,28,47,
+    36,0,2,8,81,31,110,218,109,4,66,32,43,32,110,60,81,13,68,7,3,183,0,18,
+    43,172,123,3,173,0,7,242,183,182,70,111,114,32,78,86,73,68,73,65,39,178,193,112,
+    99,97,112,97,98,105,108,173,170,49,56,46,48,115,1,1,88,101,19,59,193,4,1,213,
+    4,48,110,100,32,221,2,82,105,110,97,114,121,19,0,0,207,41,9,23,178,15,118,209,
+    12,12,107,215,7,139,209,15,114,213,6,6,245,7,17,99,36,29,191,105,110,116,101,114,
+    108,101,97,118,101,100,152,35,23,3,6,11,15,152,210,1,15,35,79,3,31,50,184,185,
+    19,15,61,0,15,21,66,109,153,11,61,0,23,98,245,185,27,98,168,57,31,16,16,5,
+    10,28,32,15,5,8,62,186,15,27,5,0,15,65,193,16,14,210,116,24,95,125,91,2,
+    159,44,23,95,95,54,3,220,101,1,198,4,68,65,41,32,66,250,98,5,45,4,2,199,
+    1,1,32,0,177,66,41,58,32,117,110,116,105,108,32,67,169,110,3,12,10,16,111,29,
+    104,1,57,0,6,174,5,23,46,192,12,5,218,5,13,165,245,7,106,16,11,208,12,15,
+    161,245,28,15,128,63,4,4,171,19,1,160,65,2,108,0,21,99,230,217,5,176,15,2,
+    20,129,1,206,121,0,11,46,1,167,126,33,99,91,48,1,33,93,91,36,1,4,187,93,
+    3,139,9,11,229,16,2,49,36,23,65,202,18,4,158,187,19,107,35,250,21,77,231,193,
+    33,109,44,246,46,34,107,44,254,8,3,109,76,2,243,1,0,141,7,2,70,2,6,242,
+    136,66,50,32,97,115,253,202,0,8,203,4,188,0,6,51,27,3,189,134,18,109,108,16,
+    30,109,90,136,17,52,196,147,15,227,17,2,26,52,56,18,20,109,124,53,17,31,139,218,
+    5,127,4,2,69,2,22,41,133,53,2,85,2,1,8,17,50,94,32,113,0,17,0,226,
+    19,32,97,115,160,227,16,109,45,1,80,120,46,115,48,49,56,9,0,163,227,4,18,0,
+    0,2,111,31,20,29,128,9,6,73,242,7,229,224,19,52,228,224,23,50,7,47,5,41,
+    19,0,35,2,18,113,211,137,31,28,245,0,25,5,216,18,21,107,215,0,0,162,5,19,
+    52,152,93,3,77,73,4,165,93,19,40,125,5,3,99,2,4,218,93,5,22,0,17,50,
+    176,53,3,26,1,3,77,88,1,254,45,36,37,32,69,0,4,1,0,0,27,0,11,19,
+    0,55,94,32,110,250,86,32,54,52,76,1,135,28,98,115,91,104,93,91,110,76,1,3,
+    18,0,2,252,93,5,80,1,31,28,10,2,8,99,0,31,32,99,91,109,70,0,9,140,
+    8,17,97,76,0,37,109,93,86,0,1,133,90,1,43,0,1,15,14,15,55,0,0,10,
+    61,8,15,65,0,11,15,91,3,9,6,102,40,4,57,11,1,165,71,11,112,3,22,59,
+    115,35,18,60,248,102,3,203,64,15,83,4,0,15,109,18,31,51,53,49,50,24,202,36,
+    91,101,182,204,1,4,2,18,101,86,92,1,7,95,26,59,216,193,4,242,100,5,117,8,
+    2,112,8,47,101,41,52,89,11,1,47,0,0,112,96,12,15,89,2,25,0,19,121,233,
+    0,2,250,216,16,77,92,36,0,41,0,65,60,32,78,41,174,91,32,40,115,252,71,4,
+    80,192,13,233,10,13,176,10,11,210,91,5,47,8,15,124,7,9,15,194,196,10,15,133,
+    18,3,5,137,6,15,32,218,2,15,17,12,11,6,165,103,15,2,7,14,135,4,116,121,
+    112,101,100,101,102,43,2,63,95,116,59,142,69,38,7,14,6,15,242,247,5,5,157,29,
+    4,241,247,45,54,52,240,247,15,12,2,10,31,16,12,2,42,31,16,12,2,5,0,252,
+    197,2,245,197,15,12,2,47,16,16,231,58,25,43,225,178,0,194,32,18,117,235,199,1,
+    232,19,18,93,123,242,9,20,0,4,3,133,15,129,248,14,7,247,20,45,117,105,128,248,
+    2,227,22,13,128,248,31,16,225,0,56,15,126,11,1,2,128,60,6,244,8,31,20,107,
+    6,5,15,66,7,32,5,77,6,18,110,92,4,8,65,7,26,110,23,6,6,65,7,26,
+    110,65,7,1,6,6,8,2,6,33,24,98,78,7,11,2,6,22,49,18,0,1,80,118,
+    15,140,12,0,46,47,32,180,95,2,113,1,21,109,47,94,15,198,8,11,21,107,192,8,
+    5,180,8,1,198,8,3,185,8,9,205,8,3,198,8,31,24,135,6,5,12,186,7,15,
+    148,8,28,6,159,7,1,217,0,11,146,7,27,109,146,7,10,154,8,21,107,42,62,1,
+    82,7,4,179,6,9,158,8,0,18,0,11,82,7,14,118,250,31,40,5,5,3,17,41,
+    17,16,11,108,241,28,40,170,12,22,41,55,16,2,136,18,28,105,38,16,0,110,0,7,
+    58,18,15,124,15,1,2,89,15,16,45,140,178,4,248,17,65,83,116,114,97,123,28,2,
+    167,191,2,116,0,4,30,30,4,252,184,95,115,104,97,112,101,68,210,4,25,120,220,208,
+    18,59,245,18,5,230,13,6,207,208,9,237,41,19,46,204,15,9,131,97,32,32,112,208,
+    108,4,170,170,67,114,101,112,101,117,176,16,108,24,0,51,111,110,101,28,116,21,105,167,
+    14,21,100,34,112,20,109,212,112,3,113,202,15,33,54,27,32,56,44,4,55,11,34,157,
+    2,226,6,106,100,105,114,101,99,116,39,221,18,77,95,6,21,78,39,221,15,187,18,41,
+    13,234,199,3,1,14,15,135,14,18,1,238,24,11,59,247,15,133,14,20,1,37,29,11,
+    59,0,31,98,46,14,13,31,105,171,247,10,6,63,4,7,70,213,1,77,0,2,140,224,
+    3,57,213,6,45,0,2,86,5,15,45,0,1,20,48,45,0,4,202,6,64,62,61,32,
+    77,127,19,0,51,0,32,62,61,204,6,24,4,70,3,0,186,189,19,32,247,12,7,1,
+    13,3,50,26,57,45,49,59,47,0,17,50,48,0,25,115,8,127,33,49,44,21,0,10,
+    137,123,35,114,48,245,27,1,60,17,22,77,159,222,26,97,39,0,22,49,39,0,2,192,
+    218,15,43,0,6,20,115,82,0,1,149,73,19,78,231,218,8,33,0,22,49,33,0,2,
+    76,0,5,37,0,4,123,14,13,100,244,7,28,0,13,225,221,7,45,244,26,48,145,172,
+    21,75,22,32,31,12,48,2,4,19,98,81,166,2,202,5,28,98,114,186,6,4,242,1,
+    194,30,29,48,147,186,6,25,220,1,33,0,29,49,33,0,1,214,249,16,98,125,106,1,
+    145,1,48,44,32,113,17,0,3,202,4,30,112,81,0,1,218,249,39,98,49,48,0,23,
+    49,48,0,63,49,41,59,203,0,6,19,97,67,169,28,107,83,0,6,159,242,0,170,6,
+    18,114,116,0,0,98,1,0,229,46,17,48,126,20,50,112,48,59,107,1,7,19,0,26,
+    49,39,0,0,88,5,26,113,39,0,1,19,0,29,49,111,0,25,49,111,0,2,19,1,
+    19,49,72,0,22,49,111,0,19,49,72,0,23,49,111,0,6,39,0,5,111,0,6,39,
+    0,4,111,0,25,4,205,23,26,99,205,23,0,78,5,2,147,5,65,98,108,111,99,245,
+    44,2,219,2,0,242,8,22,46,110,3,49,60,32,77,205,29,13,13,4,0,235,75,31,
+    61,48,9,1,3,82,84,5,106,10,16,12,137,9,0,33,1,15,138,9,27,71,111,117,
+    116,41,75,0,0,30,119,9,79,0,31,49,79,0,30,1,84,85,7,73,4,2,83,0,
+    15,223,0,14,4,44,0,26,41,229,0,2,136,0,31,49,215,0,35,4,61,0,15,197,
+    0,39,15,72,4,11,4,166,3,15,78,4,16,5,209,3,15,250,3,13,15,15,5,14,
+    15,9,5,18,15,152,3,16,11,44,5,15,114,23,6,14,249,221,28,42,22,103,4,113,
+    23,22,50,113,23,31,50,128,245,13,15,245,237,2,31,56,137,22,38,15,60,69,15,5,
+    72,20,4,51,224,2,187,16,18,50,187,16,19,50,43,20,10,190,19,21,52,190,19,31,
+    50,190,19,5,22,52,190,19,15,155,12,1,24,50,6,19,15,34,0,6,2,187,20,15,
+    94,17,5,5,163,0,15,255,12,4,22,50,255,12,15,162,0,5,5,131,0,15,154,64,
+    12,47,51,50,186,233,22,15,68,24,26,15,30,10,26,23,51,154,177,12,230,40,63,111,
+    116,104,175,88,28,15,71,83,2,1,252,173,5,76,0,20,44,65,40,10,23,0,0,17,
+    36,63,49,52,52,199,22,39,14,213,79,15,158,36,9,6,191,211,15,132,77,12,19,16,
+    210,31,31,98,9,14,1,7,63,8,6,68,41,18,44,239,24,3,9,14,22,78,189,216,
+    5,9,14,15,163,19,53,2,140,119,9,163,19,45,54,52,162,19,31,8,81,1,47,15,
+    45,38,37,15,54,48,20,15,142,1,23,15,240,37,52,1,220,20,15,238,37,8,31,49,
+    237,37,29,1,81,86,15,236,37,45,79,49,50,56,93,118,19,7,43,51,50,118,19,2,
+    77,152,15,28,38,13,15,44,48,56,0,182,17,15,217,18,14,47,51,50,217,18,9,47,
+    54,52,216,18,2,15,100,3,13,4,6,20,4,106,3,19,107,100,3,9,93,3,10,51,
+    26,15,106,7,33,15,150,227,1,15,73,7,16,15,62,245,13,8,13,7,15,85,27,6,
+    0,174,78,18,101,204,53,15,21,7,3,15,58,0,14,15,76,6,9,15,2,244,2,15,
+    189,0,17,15,171,4,54,2,86,253,9,172,4,2,71,3,10,173,4,15,147,32,33,47,
+    56,59,137,31,33,15,255,8,11,15,202,6,43,2,60,94,9,78,29,31,50,191,1,5,
+    31,52,248,1,2,25,50,13,9,15,57,0,9,2,247,1,1,234,141,7,244,82,15,73,
+    19,4,25,52,73,19,17,52,73,19,3,62,0,2,209,1,9,47,149,2,190,35,1,151,
+    18,2,45,146,2,246,30,1,37,33,0,58,37,0,157,34,0,171,14,9,1,253,22,52,
+    127,16,4,15,83,0,48,59,17,85,84,50,2,162,69,4,13,0,19,41,166,36,4,199,
+    123,20,52,67,140,98,52,40,120,41,32,94,73,0,7,58,41,87,120,46,115,49,48,92,
+    246,3,197,0,8,155,237,15,22,39,7,9,179,20,31,52,179,20,14,10,127,20,3,212,
+    38,15,16,36,7,2,95,17,10,183,17,0,193,38,2,188,17,3,65,122,15,180,20,1,
+    12,186,36,55,105,109,44,35,36,4,76,36,35,105,109,221,84,0,125,7,7,84,131,4,
+    231,1,19,116,225,140,28,121,239,1,4,141,39,5,241,1,20,44,26,0,15,186,0,8,
+    33,52,32,17,147,80,121,46,115,48,48,197,61,1,201,0,103,121,46,115,49,49,51,252,
+    21,0,152,0,16,114,128,22,3,83,2,33,120,41,3,92,2,240,0,1,177,0,11,195,
+    21,72,111,116,97,108,121,2,13,14,1,1,204,129,19,43,218,140,1,199,129,0,13,0,
+    1,49,85,15,242,1,0,4,126,10,15,243,1,7,15,168,232,25,11,171,230,0,251,21,
+    29,52,91,242,31,99,91,242,21,15,52,21,25,15,207,20,13,18,88,86,0,27,120,154,
+    20,31,120,59,0,16,18,89,45,0,27,121,59,0,28,121,137,82,3,52,234,50,50,93,
+    91,132,8,5,237,34,35,120,41,50,208,12,237,34,5,211,39,15,237,34,7,31,89,237,
+    34,7,10,175,0,47,121,48,46,239,4,6,42,239,15,59,0,6,15,105,239,19,15,63,
+    0,6,31,50,63,0,7,31,50,63,0,16,31,51,63,0,7,31,51,63,0,15,35,120,
+    48,148,116,0,52,0,70,108,44,32,76,189,16,31,120,54,0,8,24,49,54,0,2,232,
+    0,10,58,0,5,187,19,5,253,3,100,97,48,44,32,98,48,4,22,5,200,19,6,32,
+    0,24,49,32,0,6,141,19,10,65,0,22,49,65,0,31,49,65,0,1,23,49,65,0,
+    31,50,65,0,1,22,50,65,0,31,50,65,0,1,23,50,65,0,31,51,65,0,1,22,
+    51,65,0,31,51,65,0,1,23,51,65,0,8,207,4,2,119,243,5,91,124,15,118,243,
+    9,62,51,50,41,63,0,31,49,63,0,0,15,115,243,3,15,63,0,1,31,98,126,0,
+    0,15,236,242,14,12,218,234,11,83,0,15,146,0,0,15,45,235,30,11,83,0,31,50,
+    83,0,0,31,50,83,0,3,31,50,83,0,20,31,51,83,0,0,31,51,83,0,3,31,
+    51,83,0,5,31,8,150,23,4,12,66,1,13,42,0,15,184,243,8,11,42,0,21,50,
+    42,0,31,50,42,0,12,21,51,42,0,31,51,42,0,11,6,121,23,3,104,2,0,33,
+    0,48,48,95,48,85,29,7,184,2,13,154,3,31,49,35,0,4,16,49,10,187,5,60,
+    3,15,36,0,3,24,50,30,3,15,35,0,3,6,33,3,31,8,185,23,4,39,120,49,
+    175,0,29,49,69,0,28,49,175,0,15,35,0,3,10,175,0,15,36,0,3,9,175,0,
+    15,35,0,3,15,175,0,5,1,120,33,2,52,140,1,185,6,33,48,93,17,204,35,93,
+    44,168,249,3,15,0,0,42,140,4,33,36,18,115,79,128,15,56,33,28,21,40,4,239,
+    6,43,23,1,231,137,15,86,0,37,47,0,24,87,0,6,3,7,23,15,33,0,10,31,
+    50,33,0,13,31,51,175,6,9,15,104,7,13,5,156,250,15,110,7,41,15,69,0,14,
+    15,116,7,17,15,69,0,14,15,122,7,17,4,69,0,15,56,11,8,15,48,11,22,14,
+    234,11,7,6,11,2,170,11,15,7,11,1,2,219,47,15,189,10,0,0,232,250,15,185,
+    10,7,15,80,24,5,26,120,210,158,13,168,6,15,167,6,0,3,25,1,2,135,30,20,
+    48,43,8,5,184,6,9,31,0,36,49,44,92,242,6,87,7,47,44,32,176,6,4,5,
+    3,4,15,48,0,3,12,141,6,37,0,20,16,4,15,49,0,3,31,50,97,0,5,27,
+    51,48,0,47,0,20,73,6,4,4,251,7,15,61,1,19,4,87,18,30,59,244,0,31,
+    48,245,0,29,21,48,149,0,31,49,50,0,5,31,50,99,0,4,31,50,40,1,6,31,
+    51,50,0,4,15,248,0,6,12,199,0,31,49,85,8,11,15,206,0,6,25,49,206,0,
+    15,57,0,9,31,50,57,0,5,31,50,57,0,12,31,51,57,0,5,31,51,57,0,10,
+    5,83,17,2,79,72,8,58,226,1,249,5,3,5,6,0,220,15,5,205,15,0,43,0,
+    15,221,41,0,15,197,13,16,15,188,34,15,13,113,13,1,69,17,11,236,41,31,41,109,
+    13,3,0,26,27,63,53,54,93,233,11,8,27,50,233,11,31,50,35,12,22,27,51,58,
+    0,31,51,35,12,61,0,32,0,11,253,1,17,50,32,0,6,191,2,43,48,95,229,1,
+    27,51,100,12,9,186,4,15,125,10,0,15,147,254,4,15,161,11,2,15,105,10,0,15,
+    144,254,4,2,63,0,15,140,9,16,15,1,9,17,12,70,9,5,73,10,3,188,0,2,
+    69,0,29,50,69,0,31,50,69,0,9,5,100,10,3,194,0,2,69,0,29,51,69,0,
+    31,51,69,0,8,15,33,9,20,21,44,248,15,8,15,0,23,51,63,9,15,55,3,2,
+    0,13,45,10,50,3,15,240,16,23,30,32,222,56,15,36,38,38,15,110,3,1,27,44,
+    12,37,1,133,35,2,222,248,0,138,35,3,215,93,16,83,227,248,28,93,56,37,1,129,
+    35,2,44,0,31,49,44,0,14,21,50,44,0,31,50,44,0,14,21,51,44,0,31,51,
+    44,0,14,21,52,44,0,31,52,44,0,14,21,53,44,0,31,53,44,0,14,21,54,44,
+    0,31,54,44,0,14,21,55,44,0,31,55,44,0,14,21,56,44,0,31,56,44,0,14,
+    21,57,44,0,31,57,140,1,15,6,185,1,31,49,186,1,16,7,187,1,15,188,1,15,
+    22,49,189,1,31,49,190,1,15,22,49,191,1,31,49,192,1,15,22,49,193,1,31,49,
+    194,1,15,22,49,195,1,31,49,196,1,14,2,168,32,16,112,207,7,16,112,155,7,16,
+    112,102,4,16,112,38,4,16,112,247,29,32,112,53,5,0,0,84,25,32,112,55,5,0,
+    0,238,43,33,112,57,45,0,2,51,0,1,52,0,1,191,107,0,212,0,0,6,0,31,
+    52,130,54,0,19,99,37,36,22,108,89,12,63,59,0,4,104,49,34,31,99,151,8,1,
+    15,93,9,12,15,143,9,31,15,250,8,38,14,57,0,47,50,44,165,253,10,15,57,0,
+    7,47,51,44,139,253,10,11,193,8,15,34,43,2,26,98,216,49,3,73,7,15,89,10,
+    12,15,252,0,17,1,238,131,15,247,9,34,15,58,0,3,15,55,1,17,1,252,30,15,
+    116,0,15,30,50,116,0,15,58,0,3,15,114,1,17,1,66,90,15,116,0,15,31,51,
+    223,10,0,15,58,0,2,15,60,16,44,21,115,64,3,6,172,15,4,190,15,26,115,126,
+    39,8,33,0,15,45,10,5,3,1,202,15,156,21,45,0,32,0,15,186,9,0,23,49,
+    186,9,31,49,186,9,1,31,49,91,21,47,0,78,2,15,92,21,41,15,64,0,3,15,
+    58,10,23,15,64,0,3,15,59,10,23,15,64,0,2,15,221,21,34,10,88,3,15,222,
+    21,51,13,84,0,15,112,20,44,15,7,11,24,15,8,20,9,8,71,0,15,9,11,12,
+    1,155,2,15,35,0,2,10,71,0,15,11,11,12,1,193,2,15,35,0,2,31,49,54,
+    5,47,15,252,4,39,15,194,4,39,15,19,4,6,2,6,119,14,202,181,31,54,128,70,
+    20,2,76,78,1,239,247,15,153,71,56,31,50,197,33,10,31,50,197,33,2,4,144,53,
+    15,128,35,13,15,15,41,33,15,81,40,13,7,171,82,15,0,39,17,15,67,0,36,15,
+    82,17,18,15,145,8,38,15,89,7,17,15,202,8,59,15,87,7,17,15,3,9,3,15,
+    152,0,18,13,92,18,30,50,92,18,15,57,0,4,31,51,57,0,5,31,51,10,1,11,
+    15,190,0,18,13,152,0,30,51,152,0,15,57,0,4,31,51,57,0,5,31,51,48,1,
+    11,6,50,8,47,50,41,83,8,12,31,51,83,8,4,3,88,6,1,150,29,2,64,51,
+    18,50,64,51,1,10,0,21,50,10,0,24,51,112,51,17,52,71,26,3,28,0,21,51,
+    48,0,21,51,48,0,20,51,48,0,15,239,29,45,2,133,0,13,148,8,24,50,53,22,
+    15,148,8,1,15,48,30,55,2,215,0,13,130,0,24,51,143,21,15,130,0,1,31,51,
+    224,6,53,8,47,27,15,36,0,3,9,47,27,15,35,0,3,31,51,39,7,53,8,142,
+    0,15,36,0,3,9,142,0,15,35,0,3,6,142,0,25,4,102,18,1,163,42,0,11,
+    36,0,235,0,5,30,0,31,51,30,0,0,31,51,60,0,8,31,51,60,0,10,35,51,
+    95,81,190,5,171,235,0,189,71,0,90,179,3,199,238,7,14,208,1,126,15,3,197,102,
+    21,112,219,179,33,39,115,43,150,2,45,58,3,192,171,0,251,88,17,97,168,254,31,46,
+    146,77,21,6,40,185,1,9,22,10,55,59,0,8,64,12,153,186,15,177,77,11,11,79,
+    0,7,87,59,11,76,0,15,184,38,14,31,41,142,38,18,1,184,74,15,66,75,5,2,
+    74,217,0,130,128,24,101,95,27,0,101,194,38,119,111,111,156,0,12,0,17,101,22,1,
+    3,104,177,2,223,126,1,231,204,0,62,140,0,242,129,1,42,0,5,164,154,13,118,20,
+    0,5,8,48,108,101,120,62,89,35,97,110,137,65,15,129,65,24,15,150,72,20,14,66,
+    73,15,212,108,5,18,98,215,23,13,10,129,31,110,252,220,2,0,239,8,37,108,100,112,
+    108,20,41,255,42,8,161,125,3,16,123,3,106,117,25,116,121,92,7,97,0,1,71,141,
+    9,98,0,20,49,187,123,36,116,41,29,172,6,16,46,28,121,170,189,83,49,41,59,32,
+    121,52,44,20,121,121,96,0,8,47,6,104,65,0,94,245,17,78,125,245,3,114,0,17,
+    43,50,0,23,75,126,97,4,14,33,4,169,22,37,66,44,91,1,5,155,30,2,57,0,
+    28,41,29,49,0,97,0,6,2,66,4,40,41,55,97,103,32,213,58,33,45,98,137,164,
+    17,98,237,65,8,118,134,19,116,205,70,23,98,220,47,13,109,0,10,108,0,0,111,161,
+    1,82,3,6,230,2,16,98,94,66,1,184,78,23,44,216,1,63,97,116,41,44,0,0,
+    19,45,224,15,1,70,183,8,45,0,0,32,19,41,100,41,109,239,1,44,43,48,114,111,
+    116,28,185,1,93,30,1,34,16,15,205,2,7,108,114,111,116,97,116,101,205,2,15,25,
+    68,13,15,236,2,13,15,170,2,0,15,217,2,9,7,156,68,1,26,52,12,216,2,15,
+    210,2,5,14,13,143,15,228,2,6,15,197,2,2,14,196,2,1,133,84,6,187,143,6,
+    216,1,1,25,0,41,75,41,15,145,4,215,72,6,38,0,13,231,2,0,5,60,0,35,
+    0,6,147,232,0,195,138,1,244,49,3,118,57,2,237,1,4,35,5,6,245,1,14,43,
+    81,3,19,11,6,92,1,7,134,2,20,107,118,2,32,110,41,190,29,2,81,1,0,32,
+    0,3,80,1,10,35,0,3,143,82,2,33,2,2,55,18,32,97,115,12,175,7,188,250,
+    3,229,63,15,56,2,5,1,142,81,13,123,55,15,99,25,10,15,210,1,35,15,188,1,
+    1,31,109,188,1,23,20,109,188,1,26,77,188,1,25,109,240,69,13,184,1,20,109,220,
+    234,29,109,180,1,0,150,4,0,247,164,0,63,177,148,95,111,117,116,40,109,44,32,110,
+    140,105,5,171,87,12,3,164,1,55,4,23,99,40,34,5,36,11,0,172,162,15,5,2,
+    5,12,228,82,3,3,2,17,67,42,4,67,41,44,32,67,51,4,3,62,47,131,100,105,
+    97,103,111,110,97,108,159,14,5,71,199,161,72,101,114,109,105,116,105,97,110,58,46,47,
+    10,82,80,8,132,193,15,238,1,5,4,89,0,4,241,1,9,148,1,5,142,1,7,91,
+    64,4,65,187,1,8,60,50,0,8,67,159,26,15,0,1,2,36,109,41,215,67,30,48,
+    101,16,0,232,14,0,229,176,52,91,49,55,106,74,6,110,3,0,37,6,22,75,37,6,
+    19,110,37,6,0,145,73,1,56,0,95,120,93,91,121,93,31,6,10,31,110,31,6,1,
+    31,107,31,6,0,2,104,6,1,86,0,87,121,93,91,120,93,194,225,2,33,206,0,242,
+    136,1,221,81,6,205,205,2,67,208,59,119,115,44,210,85,5,41,178,2,25,203,4,163,
+    8,4,121,67,4,148,213,3,221,183,15,159,8,30,0,79,9,10,153,3,15,157,8,16,
+    15,112,81,8,15,234,80,9,15,160,224,7,31,97,157,8,4,31,107,157,8,12,27,75,
+    185,5,31,8,253,3,2,15,126,8,13,7,41,2,19,109,41,2,31,77,78,8,1,15,
+    41,2,1,37,65,44,6,1,15,72,8,2,7,110,71,3,41,2,11,110,0,30,121,110,
+    0,31,120,188,8,3,4,173,10,10,90,2,13,0,8,3,39,0,2,144,74,1,126,67,
+    52,63,32,45,21,0,0,165,8,5,12,0,6,32,8,16,97,234,167,3,51,128,7,155,
+    0,11,158,8,4,235,2,12,76,2,99,109,105,114,114,111,114,7,0,5,245,3,29,12,
+    183,0,15,49,1,0,4,181,64,21,97,229,73,8,56,81,34,38,38,191,68,17,61,28,
+    0,0,15,177,4,198,0,3,196,15,15,31,1,15,31,12,31,1,42,16,67,124,93,14,
+    174,0,6,147,74,15,106,92,30,111,100,111,117,98,108,101,107,92,5,15,11,203,8,2,
+    146,136,7,163,197,33,49,54,252,238,28,32,14,114,1,29,21,107,59,32,98,111,120,101,
+    128,210,1,57,111,3,77,197,6,235,166,70,40,120,32,47,234,151,21,114,60,177,2,124,
+    135,3,173,151,66,40,120,32,37,12,0,22,94,173,135,67,47,32,40,56,60,0,54,41,
+    41,41,13,21,11,149,21,23,51,115,133,31,56,45,93,68,11,87,1,15,46,93,24,7,
+    39,21,4,171,58,3,36,110,20,56,209,77,6,177,248,9,196,223,3,132,199,81,115,119,
+    105,122,122,108,90,1,213,165,34,120,44,158,102,21,120,254,55,15,20,1,1,31,56,65,
+    94,54,31,98,20,1,63,7,142,13,7,70,64,19,56,170,64,8,64,94,4,99,0,15,
+    76,16,1,5,127,0,15,223,93,2,4,30,0,8,47,16,15,50,0,0,4,19,0,3,
+    207,91,7,54,0,2,11,0,1,136,93,3,11,0,15,137,93,13,3,61,0,15,138,93,
+    27,12,50,93,7,130,0,15,51,93,0,3,138,0,3,142,11,8,14,0,3,101,29,3,
+    19,0,3,71,53,7,14,0,13,43,13,8,13,1,8,165,2,2,40,70,3,193,90,15,
+    94,90,9,2,41,0,7,54,78,27,101,225,179,5,60,88,37,0,12,211,78,2,53,0,
+    31,37,211,90,5,1,249,58,31,41,242,24,62,8,189,99,31,122,68,90,39,3,79,1,
+    15,69,90,19,5,96,1,15,70,90,34,14,62,0,15,71,90,21,9,35,2,47,0,16,
+    36,2,12,29,32,35,2,15,97,9,4,14,145,0,15,76,90,17,2,41,9,49,108,105,
+    112,251,58,3,204,146,3,23,7,21,94,180,88,88,60,60,32,54,51,187,41,6,156,2,
+    13,250,89,5,27,0,15,251,89,3,14,247,89,2,253,188,6,156,26,0,211,9,19,55,
+    52,244,21,8,229,3,0,255,39,3,91,62,37,105,109,13,0,0,183,157,17,101,156,61,
+    53,56,93,91,146,145,7,220,89,47,105,109,30,0,9,25,48,195,136,17,107,83,101,41,
+    101,112,48,175,2,163,64,20,95,26,6,15,61,89,7,19,40,164,80,18,94,229,133,7,
+    49,88,11,93,176,5,76,0,3,116,3,13,61,82,2,99,62,15,80,0,10,4,53,2,
+    18,95,25,1,0,22,1,0,30,2,2,12,0,8,178,106,15,123,61,2,26,20,195,2,
+    15,179,81,1,8,198,1,5,180,81,22,105,145,81,20,101,22,29,0,87,90,32,28,43,
+    37,0,2,215,0,37,94,32,121,87,1,158,81,17,20,164,0,66,105,93,91,101,138,81,
+    19,120,170,0,6,18,0,0,49,19,4,229,2,34,95,114,72,59,16,98,35,0,2,9,
+    0,66,109,105,110,117,55,45,15,214,0,2,31,50,214,0,37,15,1,109,2,22,98,198,
+    0,97,0,28,42,32,49,52,178,83,17,20,152,0,4,193,0,1,16,0,0,88,2,18,
+    93,6,62,2,85,0,1,6,62,2,199,252,32,46,121,8,62,0,85,3,2,60,0,2,
+    194,0,1,47,0,19,45,58,0,8,93,224,1,114,5,0,46,200,0,20,1,17,106,202,
+    1,1,12,0,17,44,15,1,31,41,43,0,0,2,63,1,11,43,0,1,189,60,15,86,
+    0,10,1,55,0,5,83,1,15,89,0,13,5,46,0,23,114,10,89,5,142,7,1,213,
+    39,9,81,7,15,104,3,6,63,44,0,20,134,3,8,9,90,70,9,87,4,15,254,89,
+    44,0,87,70,5,162,65,15,94,6,9,15,38,89,25,4,97,6,15,39,89,11,15,5,
+    8,13,6,240,2,15,226,5,16,5,43,89,7,124,1,12,44,89,15,67,5,9,15,17,
+    89,24,6,115,246,0,99,0,1,53,147,4,143,71,0,148,13,2,45,88,19,60,3,74,
+    5,109,88,6,5,2,15,110,88,38,6,186,13,1,202,197,1,201,146,2,170,70,15,188,
+    69,9,2,196,0,12,172,69,31,59,22,34,12,15,129,12,26,15,185,5,3,11,1,88,
+    15,5,6,20,20,28,19,5,15,13,12,10,47,51,50,160,0,25,15,169,11,11,28,50,
+    250,133,26,97,124,6,31,109,124,6,33,15,237,5,4,2,42,5,15,137,70,27,15,23,
+    10,44,15,210,77,14,12,93,119,8,60,166,24,40,36,3,15,19,101,60,31,56,149,76,
+    9,15,54,147,11,4,149,76,15,217,1,11,28,56,176,134,15,177,36,25,31,56,52,12,
+    15,15,48,12,32,31,49,48,12,62,31,56,97,1,35,0,125,112,15,222,118,16,10,90,
+    10,24,49,90,10,26,49,90,10,22,52,182,6,30,49,90,10,15,30,0,4,31,48,150,
+    156,4,21,49,21,126,15,82,7,20,15,96,0,1,6,82,7,15,30,0,1,15,62,2,
+    6,0,64,29,22,110,253,234,15,127,72,59,31,56,126,72,44,0,153,1,31,48,164,91,
+    17,4,131,7,15,165,91,12,10,39,0,11,77,16,5,16,35,13,79,16,1,51,59,3,
+    60,0,9,100,70,5,99,16,15,31,71,5,6,186,1,15,32,71,26,15,72,17,0,15,
+    104,59,1,9,13,16,4,29,155,2,219,108,15,68,0,3,15,105,70,4,8,72,0,15,
+    106,70,25,1,52,182,7,107,70,1,87,134,13,107,70,31,122,166,56,21,15,39,17,45,
+    15,129,48,6,15,167,15,15,15,154,70,23,14,60,0,15,155,70,7,15,136,15,12,15,
+    166,91,11,7,112,2,15,50,91,12,15,162,0,5,15,38,63,23,1,2,226,15,221,93,
+    19,24,46,65,7,4,68,125,22,108,54,10,9,2,70,3,194,27,0,164,60,0,13,6,
+    4,195,172,16,40,176,83,100,95,116,41,32,40,88,70,24,18,41,49,188,4,33,123,31,
+    12,212,0,5,15,251,60,6,29,8,58,5,9,55,56,5,7,56,5,145,4,5,247,3,
+    9,131,44,15,77,1,6,15,227,70,27,6,55,0,15,228,70,14,15,59,0,7,15,54,
+    59,30,6,59,0,15,55,59,14,15,176,209,6,15,172,1,6,22,88,162,1,7,172,92,
+    3,194,188,1,6,4,2,201,176,16,102,41,2,2,158,2,21,49,118,6,18,59,119,48,
+    0,161,82,35,116,111,197,32,4,187,183,10,188,0,15,23,69,9,11,43,0,2,177,49,
+    6,99,5,8,178,49,15,46,0,0,31,49,46,0,1,31,49,46,0,5,31,50,46,0,
+    1,31,50,46,0,5,31,51,46,0,1,20,51,46,0,25,4,186,58,0,206,3,52,48,
+    95,48,23,0,25,49,23,0,31,49,40,40,0,0,144,41,15,33,40,0,0,25,41,15,
+    248,2,14,15,47,59,38,15,86,4,39,31,59,155,5,10,11,26,59,15,103,0,7,15,
+    16,75,19,12,62,2,15,43,71,8,14,134,1,31,49,134,1,3,31,49,134,1,3,31,
+    49,134,1,3,79,49,95,51,59,199,0,44,7,223,67,15,124,7,42,19,50,124,7,15,
+    46,78,40,8,71,0,15,43,5,3,2,88,77,15,99,0,40,1,53,10,15,100,0,11,
+    20,52,191,77,15,62,4,7,3,112,16,15,38,18,53,3,173,129,5,39,18,0,127,0,
+    15,25,108,0,9,45,17,6,174,147,4,46,17,2,121,168,15,157,16,9,2,96,36,12,
+    35,105,31,59,58,27,23,10,56,43,15,66,27,25,15,58,0,2,11,253,10,15,252,10,
+    2,31,41,208,10,19,15,98,43,10,12,15,10,15,8,43,28,13,99,19,15,9,43,31,
+    13,67,0,15,10,43,2,27,16,80,4,15,25,42,46,5,35,12,15,26,42,8,3,141,
+    32,6,93,1,15,217,41,16,6,45,0,15,218,41,14,15,124,1,5,15,183,41,4,15,
+    169,20,14,15,157,1,14,15,186,41,12,15,48,21,9,5,187,41,12,207,38,6,240,0,
+    15,213,40,41,15,11,1,5,15,138,40,3,15,145,21,11,15,163,0,8,15,115,39,21,
+    15,143,0,5,14,43,39,12,39,5,10,212,38,15,182,2,0,8,238,34,15,103,0,5,
+    15,230,37,18,13,174,1,15,231,37,31,15,33,2,5,10,232,37,11,197,0,15,216,36,
+    11,6,108,1,15,217,36,36,12,20,1,15,174,36,4,14,142,0,15,175,36,19,15,204,
+    0,17,31,12,204,0,41,80,44,32,67,44,0,
+};
 
 static const uint32_t bundle_nvidia_h200_lines[] = {
     0, 100, 160, 202, 204, 230, 232, 233, 278, 301, 369, 437,
@@ -5069,415 +2621,415 @@ static const uint32_t bundle_nvidia_h200_lines[] = {
     1817, 1846, 1882, 1960, 2046, 2104, 2114, 2195, 2246, 2272, 2278, 2364,
     2441, 2473, 2507, 2510, 2590, 2618, 2675, 2756, 2812, 2908, 2963, 3032,
     3072, 3125, 3162, 3226, 3291, 3334, 3416, 3512, 3573, 3622, 3710, 3806,
-    3907, 4007, 4096, 4189, 4219, 4311, 4348, 4429, 4452, 4540, 4578, 4666,
-    4704, 4795, 4836, 4927, 4968, 5062, 5098, 5192, 5286, 5371, 5465, 5484,
-    5573, 5596, 5615, 5704, 5723, 5812, 5831, 5920, 6006, 6098, 6142, 6232,
-    6300, 6385, 6420, 6515, 6614, 6712, 6723, 6794, 6859, 6928, 7026, 7097,
-    7195, 7229, 7292, 7393, 7440, 7491, 7579, 7662, 7690, 7703, 7780, 7795,
-    7893, 7980, 8034, 8192, 8508, 8538, 8623, 8699, 8778, 8857, 8936, 9015,
-    9094, 9173, 9252, 9331, 9372, 9444, 9497, 9568, 9724, 9754, 9769, 9832,
-    9927, 9941, 10020, 10064, 10077, 10142, 10181, 10196, 10256, 10305, 10320, 10354,
-    10415, 10448, 10489, 10520, 10581, 10614, 10655, 10702, 10714, 10787, 10801, 10894,
-    10984, 10997, 11010, 11041, 11083, 11129, 11138, 11175, 11193, 11244, 11295, 11352,
-    11410, 11461, 11528, 11599, 11666, 11711, 11801, 11891, 11939, 12006, 12047, 12129,
-    12177, 12235, 12257, 12288, 12328, 12419, 12515, 12594, 12686, 12725, 12783, 12836,
-    12895, 12954, 13031, 13084, 13146, 13208, 13232, 13257, 13283, 13319, 13360, 13434,
-    13478, 13494, 13567, 13631, 13673, 13760, 13809, 13833, 13907, 13961, 13979, 14010,
-    14044, 14080, 14083, 14145, 14176, 14196, 14285, 14295, 14314, 14371, 14411, 14427,
-    14441, 14459, 14536, 14541, 14559, 14633, 14688, 14735, 14751, 14771, 14792, 14813,
-    14837, 14911, 14954, 15039, 15126, 15138, 15202, 15230, 15252, 15274, 15334, 15397,
-    15453, 15463, 15537, 15592, 15630, 15661, 15664, 15723, 15756, 15773, 15776, 15816,
-    15856, 15859, 15888, 15926, 15952, 16003, 16062, 16097, 16170, 16173, 16176, 16193,
-    16201, 16214, 16217, 16293, 16384, 16427, 16512, 16599, 16611, 16702, 16724, 16746,
-    16806, 16869, 16925, 16935, 17009, 17064, 17102, 17133, 17192, 17224, 17259, 17288,
-    17314, 17357, 17394, 17433, 17510, 17523, 17562, 17633, 17652, 17691, 17739, 17785,
-    17818, 17846, 17887, 17961, 18004, 18089, 18184, 18275, 18297, 18319, 18379, 18442,
-    18498, 18508, 18582, 18637, 18675, 18706, 18765, 18779, 18795, 18825, 18836, 18929,
-    18974, 19014, 19036, 19045, 19084, 19126, 19159, 19221, 19242, 19254, 19263, 19296,
-    19382, 19468, 19485, 19544, 19556, 19613, 19675, 19689, 19751, 19765, 19825, 19841,
-    19870, 19911, 19978, 20022, 20089, 20156, 20198, 20229, 20312, 20343, 20411, 20449,
-    20480, 20494, 20523, 20593, 20660, 20679, 20690, 20775, 20787, 20816, 20872, 20914,
-    20940, 20977, 21039, 21075, 21159, 21169, 21217, 21303, 21310, 21338, 21367, 21387,
-    21453, 21475, 21505, 21535, 21557, 21606, 21683, 21742, 21819, 21874, 21913, 21953,
-    21983, 22013, 22035, 22059, 22133, 22206, 22277, 22296, 22310, 22353, 22397, 22427,
-    22457, 22498, 22540, 22636, 22736, 22835, 22847, 22915, 22950, 22965, 22984, 23013,
-    23038, 23075, 23089, 23118, 23184, 23192, 23221, 23235, 23278, 23320, 23407, 23451,
-    23529, 23626, 23699, 23793, 23831, 23862, 23920, 23998, 24066, 24139, 24194, 24257,
-    24335, 24429, 24487, 24576, 24631, 24694, 24790, 24807, 24854, 24937, 25014, 25067,
-    25125, 25214, 25308, 25382, 25449, 25518, 25568, 25636, 25686, 25768, 25860, 25956,
-    26053, 26099, 26152, 26215, 26280, 26349, 26421, 26437, 26453, 26506, 26598, 26685,
-    26725, 26792, 26840, 26914, 26956, 27008, 27058, 27145, 27223, 27260, 27313, 27364,
-    27425, 27501, 27591, 27684, 27709, 27753, 27832, 27877, 27894, 27921, 28006, 28082,
-    28160, 28215, 28294, 28351, 28401, 28430, 28494, 28513, 28542, 28571, 28600, 28617,
-    28672, 28701, 28729, 28781, 28812, 28828, 28869, 28922, 28975, 29012, 29096, 29137,
-    29150, 29181, 29214, 29240, 29256, 29291, 29362, 29443, 29524, 29543, 29555, 29600,
-    29615, 29657, 29696, 29737, 29809, 29838, 29855, 29871, 29912, 29988, 30064, 30121,
-    30137, 30168, 30239, 30292, 30295, 30329, 30400, 30468, 30497, 30526, 30586, 30592,
-    30650, 30698, 30746, 30838, 30864, 30927, 30943, 30972, 31001, 31030, 31085, 31099,
-    31110, 31139, 31197, 31217, 31275, 31352, 31403, 31463, 31537, 31568, 31630, 31645,
-    31653, 31690, 31721, 31778, 31850, 31864, 31963, 32048, 32098, 32176, 32198, 32256,
-    32279, 32316, 32408, 32427, 32519, 32606, 32646, 32713, 32768, 32842, 32884, 32936,
-    32986, 33035, 33100, 33161, 33203, 33217, 33238, 33323, 33399, 33477, 33532, 33611,
-    33668, 33754, 33818, 33871, 33928, 34000, 34017, 34043, 34060, 34080, 34100, 34127,
-    34142, 34191, 34268, 34360, 34388, 34420, 34493, 34556, 34598, 34670, 34739, 34756,
-    34793, 34810, 34839, 34867, 34914, 34931, 34982, 34997, 35010, 35026, 35048, 35082,
-    35109, 35157, 35207, 35236, 35300, 35357, 35425, 35489, 35503, 35574, 35601, 35698,
-    35724, 35774, 35791, 35838, 35855, 35886, 35941, 35955, 35969, 36029, 36060, 36089,
-    36106, 36168, 36188, 36204, 36233, 36257, 36297, 36335, 36384, 36432, 36482, 36511,
-    36575, 36632, 36700, 36764, 36778, 36864, 36917, 36998, 37060, 37092, 37149, 37202,
-    37283, 37337, 37382, 37446, 37496, 37523, 37552, 37565, 37584, 37619, 37682, 37733,
-    37782, 37828, 37910, 37978, 38000, 38073, 38131, 38207, 38264, 38321, 38372, 38401,
-    38466, 38523, 38561, 38590, 38606, 38663, 38688, 38773, 38825, 38881, 38937, 38993,
-    39041, 39137, 39234, 39260, 39322, 39377, 39420, 39462, 39475, 39508, 39549, 39590,
-    39631, 39672, 39712, 39781, 39815, 39898, 39920, 40003, 40025, 40108, 40130, 40213,
-    40235, 40318, 40382, 40478, 40517, 40558, 40590, 40611, 40643, 40664, 40696, 40717,
-    40749, 40770, 40803, 40846, 40876, 40906, 40960, 40990, 41046, 41073, 41117, 41161,
-    41205, 41249, 41279, 41365, 41394, 41436, 41491, 41513, 41576, 41599, 41630, 41677,
-    41701, 41774, 41832, 41859, 41924, 42001, 42060, 42076, 42101, 42113, 42141, 42174,
-    42213, 42303, 42367, 42401, 42470, 42524, 42571, 42617, 42665, 42713, 42761, 42796,
-    42839, 42882, 42925, 42967, 43011, 43055, 43099, 43140, 43158, 43183, 43225, 43241,
-    43272, 43362, 43435, 43493, 43521, 43578, 43613, 43661, 43709, 43757, 43805, 43848,
-    43891, 43934, 43977, 44021, 44065, 44109, 44153, 44194, 44236, 44289, 44362, 44420,
-    44450, 44507, 44563, 44619, 44675, 44731, 44819, 44860, 44901, 44942, 45056, 45136,
-    45194, 45277, 45299, 45382, 45404, 45487, 45509, 45592, 45614, 45646, 45667, 45699,
-    45720, 45752, 45773, 45805, 45826, 45856, 45886, 45916, 45946, 45990, 46034, 46078,
-    46122, 46206, 46269, 46360, 46456, 46548, 46606, 46664, 46715, 46778, 46840, 46864,
-    46889, 46915, 46986, 47035, 47066, 47102, 47122, 47141, 47198, 47216, 47234, 47254,
-    47332, 47375, 47460, 47540, 47618, 47673, 47732, 47791, 47808, 47820, 47898, 47983,
-    48063, 48141, 48196, 48275, 48334, 48377, 48454, 48497, 48545, 48553, 48631, 48716,
-    48796, 48874, 48929, 48988, 49027, 49152, 49241, 49255, 49314, 49326, 49383, 49425,
-    49487, 49501, 49563, 49623, 49652, 49694, 49761, 49805, 49872, 49905, 49967, 49988,
-    50001, 50068, 50101, 50163, 50218, 50258, 50282, 50317, 50390, 50429, 50500, 50514,
-    50558, 50600, 50654, 50726, 51202, 51232, 51311, 51390, 51469, 51548, 51627, 51694,
-    51785, 51881, 51905, 51930, 52008, 52079, 52103, 52134, 52212, 52249, 52302, 52353,
-    52414, 52490, 52576, 52662, 52698, 52742, 52821, 52866, 52883, 52910, 52990, 53049,
-    53084, 53155, 53228, 53248, 53326, 53363, 53416, 53467, 53528, 53604, 53694, 53780,
-    53812, 53856, 53935, 53980, 53997, 54024, 54104, 54163, 54234, 54314, 54373, 54387,
-    54417, 54474, 54516, 54578, 54599, 54661, 54739, 54772, 54849, 54861, 54892, 54940,
-    55011, 55074, 55152, 55185, 55258, 55306, 55357, 55433, 55495, 55547, 55608, 55646,
-    55696, 55772, 55834, 55864, 55913, 55972, 56049, 56104, 56144, 56174, 56218, 56248,
-    56290, 56373, 56440, 56504, 56557, 56637, 56669, 56723, 56794, 56828, 56882, 56926,
-    57014, 57090, 57182, 57198, 57344, 57396, 57423, 57462, 57487, 57524, 57554, 57612,
-    57651, 57705, 57781, 57872, 57969, 58021, 58057, 58115, 58197, 58289, 58344, 58428,
-    58493, 58561, 58604, 58668, 58725, 58785, 58804, 58833, 58861, 58898, 58985, 59042,
-    59057, 59077, 59103, 59187, 59271, 59289, 59308, 59320, 59331, 59373, 59406, 59447,
-    59519, 59536, 59567, 59643, 59719, 59776, 59792, 59823, 59894, 59947, 59981, 60052,
-    60120, 60149, 60178, 60237, 60243, 60282, 60300, 60329, 60360, 60422, 60437, 60445,
-    60477, 60508, 60565, 60614, 60650, 60699, 60755, 60810, 60873, 60884, 60916, 60977,
-    61017, 61090, 61135, 61225, 61279, 61318, 61321, 61397, 61440, 61469, 61506, 61575,
-    61616, 61656, 61703, 61789, 61795, 61857, 61891, 61918, 61982, 62069, 62159, 62200,
-    62282, 62323, 62374, 62419, 62475, 62525, 62578, 62612, 62630, 62670, 62685, 62761,
-    62775, 62791, 62877, 62889, 62935, 62957, 63004, 63088, 63137, 63196, 63280, 63342,
-    63370, 63427, 63511, 63565, 63606, 63670, 63720, 63747, 63776, 63789, 63808, 63871,
-    63935, 63986, 64035, 64081, 64153, 64210, 64239, 64287, 64382, 64445, 64487, 64520,
-    64561, 64602, 64643, 64684, 64724, 64758, 64840, 64921, 64943, 65025, 65106, 65128,
-    65210, 65291, 65313, 65395, 65476, 65536, 65618, 65681, 65744, 65808, 65846, 65888,
-    65944, 65991, 66063, 66120, 66147, 66204, 66263, 66279, 66291, 66318, 66408, 66471,
-    66534, 66598, 66653, 66687, 66733, 66780, 66828, 66876, 66918, 66961, 67004, 67046,
-    67089, 67133, 67177, 67193, 67224, 67296, 67360, 67417, 67468, 67516, 67543, 67584,
-    67668, 67726, 67753, 67786, 67833, 67880, 67927, 67969, 68011, 68053, 68096, 68139,
-    68182, 68238, 68275, 68368, 68425, 68489, 68543, 68597, 68610, 68654, 68697, 68740,
-    68783, 68826, 68869, 68912, 68955, 68998, 69041, 69084, 69129, 69174, 69219, 69264,
-    69309, 69354, 69451, 69459, 69496, 69523, 69632, 69727, 69760, 69841, 69862, 69943,
-    69964, 70045, 70066, 70147, 70168, 70250, 70312, 70350, 70392, 70476, 70544, 70615,
-    70669, 70746, 70838, 70888, 70929, 70967, 71007, 71061, 71138, 71190, 71227, 71280,
-    71330, 71380, 71464, 71556, 71621, 71690, 71770, 71830, 71849, 71878, 71906, 71943,
-    72030, 72045, 72129, 72213, 72232, 72244, 72277, 72349, 72380, 72414, 72443, 72472,
-    72503, 72579, 72608, 72645, 72687, 72728, 72777, 72839, 72874, 72938, 72990, 73035,
-    73088, 73102, 73161, 73245, 73329, 73401, 73443, 73510, 73526, 73593, 73728, 73811,
-    73896, 73981, 73999, 74033, 74092, 74164, 74212, 74252, 74321, 74403, 74466, 74529,
-    74593, 74634, 74675, 74716, 74757, 74798, 74828, 74858, 74888, 74918, 74979, 75055,
-    75091, 75173, 75240, 75316, 75380, 75399, 75427, 75466, 75537, 75578, 75607, 75624,
-    75665, 75718, 75776, 75805, 75861, 75920, 75997, 76048, 76079, 76146, 76208, 76284,
-    76341, 76418, 76450, 76523, 76571, 76635, 76692, 76743, 76803, 76867, 76924, 76981,
-    77072, 77111, 77147, 77229, 77287, 77352, 77428, 77485, 77557, 77588, 77656, 77732,
-    77769, 77824, 77871, 77933, 77997, 78048, 78093, 78146, 78186, 78199, 78215, 78261,
-    78320, 78356, 78389, 78479, 78558, 78646, 78674, 78736, 78805, 78853, 78872, 78891,
-    78947, 78964, 78981, 78997, 79016, 79094, 79152, 79210, 79288, 79346, 79378, 79419,
-    79495, 79537, 79584, 79632, 79710, 79768, 79824, 79908, 79975, 80059, 80134, 80161,
-    80223, 80244, 80271, 80290, 80319, 80405, 80440, 80468, 80541, 80572, 80606, 80635,
-    80664, 80705, 80733, 80767, 80796, 80873, 80902, 80953, 80984, 81053, 81115, 81192,
-    81224, 81296, 81343, 81392, 81448, 81505, 81556, 81616, 81653, 81702, 81758, 81815,
-    81838, 81912, 81920, 81954, 82026, 82063, 82102, 82172, 82236, 82307, 82361, 82437,
-    82529, 82579, 82616, 82692, 82729, 82811, 82871, 82917, 82946, 83033, 83045, 83078,
-    83103, 83144, 83202, 83264, 83319, 83348, 83406, 83470, 83517, 83589, 83680, 83742,
-    83804, 83881, 83886, 83960, 84003, 84088, 84166, 84221, 84247, 84297, 84356, 84427,
-    84470, 84555, 84633, 84688, 84730, 84767, 84806, 84883, 84925, 84995, 85038, 85123,
-    85201, 85256, 85315, 85371, 85400, 85472, 85549, 85607, 85683, 85737, 85811, 85883,
-    85954, 86016, 86088, 86172, 86185, 86224, 86295, 86324, 86376, 86394, 86412, 86453,
-    86542, 86639, 86727, 86789, 86851, 86876, 86902, 86950, 86973, 87005, 87079, 87155,
-    87212, 87270, 87342, 87360, 87445, 87521, 87599, 87654, 87711, 87752, 87828, 87898,
-    87974, 88031, 88091, 88180, 88250, 88277, 88340, 88412, 88443, 88519, 88605, 88652,
-    88683, 88754, 88807, 88841, 88912, 88980, 89009, 89068, 89090, 89138, 89196, 89272,
-    89334, 89361, 89418, 89441, 89515, 89549, 89621, 89691, 89745, 89785, 89849, 89908,
-    89984, 90025, 90112, 90201, 90297, 90389, 90447, 90509, 90571, 90595, 90620, 90646,
-    90694, 90717, 90748, 90784, 90804, 90823, 90880, 90898, 90916, 90936, 90994, 91028,
-    91100, 91117, 91193, 91250, 91292, 91368, 91416, 91430, 91460, 91518, 91574, 91615,
-    91677, 91698, 91729, 91777, 91816, 91839, 91911, 91981, 92024, 92065, 92136, 92216,
-    92296, 92355, 92417, 92438, 92500, 92578, 92611, 92688, 92759, 92822, 92900, 92933,
-    93006, 93054, 93105, 93157, 93218, 93256, 93306, 93397, 93489, 93547, 93610, 93636,
-    93707, 93756, 93851, 93869, 93918, 93958, 93974, 93988, 94004, 94081, 94086, 94103,
-    94208, 94263, 94299, 94319, 94339, 94419, 94478, 94537, 94617, 94676, 94735, 94812,
-    94836, 94910, 94945, 95018, 95096, 95167, 95230, 95308, 95341, 95414, 95462, 95514,
-    95575, 95635, 95669, 95683, 95743, 95803, 95844, 95881, 95921, 95993, 96022, 96079,
-    96121, 96182, 96243, 96271, 96299, 96327, 96355, 96390, 96430, 96465, 96505, 96540,
-    96580, 96615, 96697, 96759, 96841, 96903, 96985, 97047, 97088, 97129, 97210, 97291,
-    97347, 97377, 97407, 97441, 97500, 97530, 97560, 97594, 97653, 97720, 97787, 97859,
-    97875, 97891, 97907, 97996, 98041, 98073, 98161, 98211, 98304, 98384, 98402, 98420,
-    98491, 98545, 98627, 98719, 98784, 98853, 98917, 98936, 98964, 99001, 99088, 99103,
-    99122, 99134, 99167, 99222, 99280, 99339, 99398, 99487, 99549, 99625, 99682, 99758,
-    99815, 99857, 99933, 99990, 100046, 100118, 100186, 100250, 100283, 100324, 100341, 100372,
-    100403, 100456, 100524, 100553, 100592, 100649, 100713, 100787, 100847, 100900, 100951, 100989,
-    101070, 101124, 101177, 101256, 101306, 101347, 101445, 101457, 101490, 101509, 101522, 101601,
-    101637, 101685, 101780, 101843, 101884, 101960, 102027, 102093, 102165, 102243, 102321, 102400,
-    102483, 102545, 102636, 102645, 102680, 102744, 102752, 102810, 102818, 102884, 102962, 103014,
-    103095, 103114, 103159, 103206, 103307, 103347, 103443, 103468, 103506, 103553, 103604, 103656,
-    103705, 103754, 103808, 103875, 103955, 103967, 104036, 104079, 104131, 104209, 104261, 104313,
-    104391, 104443, 104495, 104573, 104625, 104714, 104770, 104836, 104856, 104927, 104940, 104996,
-    105072, 105148, 105235, 105291, 105368, 105416, 105468, 105548, 105560, 105649, 105725, 105801,
-    105877, 105953, 106040, 106120, 106198, 106276, 106354, 106443, 106496, 106576, 106619, 106695,
-    106754, 106805, 106832, 106886, 106910, 107009, 107074, 107131, 107169, 107254, 107283, 107363,
-    107396, 107446, 107500, 107571, 107631, 107679, 107702, 107756, 107825, 107876, 107977, 108020,
-    108032, 108078, 108087, 108156, 108230, 108307, 108371, 108469, 108566, 108655, 108753, 108803,
-    108837, 108872, 108916, 108960, 109038, 109114, 109212, 109260, 109299, 109360, 109456, 109542,
-    109619, 109632, 109648, 109687, 109718, 109800, 109855, 109915, 110000, 110054, 110127, 110191,
-    110241, 110331, 110348, 110424, 110500, 110516, 110545, 110574, 110592, 110647, 110702, 110721,
-    110804, 110814, 110832, 110885, 110924, 110954, 110997, 111018, 111052, 111123, 111159, 111228,
-    111262, 111324, 111370, 111439, 111468, 111497, 111525, 111594, 111623, 111652, 111706, 111751,
-    111782, 111852, 111890, 111924, 111970, 112007, 112076, 112118, 112202, 112215, 112292, 112317,
-    112343, 112417, 112456, 112486, 112537, 112559, 112611, 112649, 112725, 112783, 112841, 112893,
-    112951, 113004, 113061, 113118, 113175, 113238, 113302, 113350, 113390, 113445, 113493, 113557,
-    113607, 113701, 113798, 113863, 113915, 114015, 114097, 114193, 114272, 114315, 114348, 114401,
-    114413, 114454, 114471, 114530, 114579, 114688, 114784, 114823, 114844, 114879, 114914, 114983,
-    115018, 115037, 115107, 115197, 115288, 115380, 115396, 115447, 115507, 115570, 115639, 115681,
-    115717, 115747, 115771, 115849, 115907, 115940, 115975, 116001, 116041, 116106, 116133, 116199,
-    116226, 116266, 116283, 116291, 116369, 116427, 116483, 116573, 116649, 116725, 116741, 116770,
-    116799, 116854, 116910, 116999, 117066, 117084, 117115, 117154, 117184, 117227, 117248, 117282,
-    117353, 117385, 117436, 117465, 117497, 117531, 117593, 117635, 117704, 117733, 117762, 117789,
-    117816, 117893, 117922, 117954, 118005, 118065, 118096, 118130, 118178, 118247, 118289, 118351,
-    118429, 118487, 118564, 118597, 118670, 118784, 118857, 118905, 118928, 118978, 119034, 119068,
-    119138, 119154, 119188, 119238, 119248, 119307, 119336, 119398, 119449, 119509, 119551, 119617,
-    119656, 119688, 119722, 119787, 119817, 119886, 119939, 119978, 120010, 120060, 120110, 120170,
-    120204, 120277, 120366, 120429, 120480, 120518, 120574, 120617, 120658, 120674, 120732, 120789,
-    120818, 120834, 120863, 120900, 120917, 120947, 120976, 120990, 121042, 121103, 121142, 121198,
-    121234, 121306, 121361, 121380, 121414, 121428, 121457, 121489, 121521, 121597, 121628, 121656,
-    121684, 121712, 121740, 121806, 121830, 121846, 121875, 121904, 121940, 121972, 122027, 122056,
-    122081, 122115, 122131, 122160, 122188, 122266, 122295, 122324, 122375, 122385, 122426, 122476,
-    122533, 122593, 122615, 122645, 122666, 122695, 122724, 122757, 122771, 122804, 122818, 122851,
-    122880, 122914, 123006, 123070, 123113, 123171, 123209, 123258, 123322, 123382, 123418, 123492,
-    123548, 123606, 123645, 123741, 123836, 123883, 123935, 123970, 123984, 124000, 124029, 124095,
-    124166, 124192, 124225, 124241, 124253, 124284, 124339, 124358, 124377, 124396, 124415, 124444,
-    124490, 124519, 124572, 124597, 124624, 124640, 124671, 124700, 124729, 124781, 124822, 124875,
-    124934, 124994, 125023, 125045, 125080, 125149, 125183, 125253, 125342, 125433, 125525, 125578,
-    125640, 125702, 125778, 125835, 125864, 125929, 125946, 126036, 126054, 126075, 126109, 126143,
-    126205, 126234, 126263, 126316, 126357, 126416, 126481, 126508, 126529, 126565, 126651, 126700,
-    126724, 126760, 126845, 126976, 127047, 127145, 127243, 127312, 127380, 127414, 127459, 127517,
-    127555, 127569, 127585, 127666, 127680, 127728, 127746, 127819, 127905, 127991, 128078, 128129,
-    128177, 128225, 128315, 128411, 128499, 128593, 128693, 128790, 128861, 128919, 128943, 128968,
-    128998, 129051, 129120, 129144, 129175, 129211, 129251, 129321, 129326, 129371, 129449, 129507,
-    129570, 129604, 129640, 129685, 129725, 129765, 129800, 129871, 129909, 129935, 129986, 130044,
-    130079, 130152, 130166, 130252, 130326, 130374, 130392, 130421, 130486, 130507, 130546, 130574,
-    130602, 130614, 130656, 130669, 130712, 130751, 130810, 130881, 130900, 130971, 131072, 131130,
-    131178, 131240, 131296, 131317, 131379, 131430, 131499, 131577, 131635, 131684, 131743, 131772,
-    131838, 131915, 131988, 132005, 132024, 132058, 132130, 132221, 132251, 132317, 132373, 132433,
-    132499, 132572, 132634, 132682, 132765, 132829, 132897, 132982, 133067, 133152, 133241, 133329,
-    133361, 133423, 133453, 133476, 133550, 133626, 133683, 133719, 133748, 133806, 133840, 133912,
-    133977, 134005, 134033, 134075, 134131, 134201, 134236, 134252, 134298, 134326, 134395, 134466,
-    134479, 134498, 134511, 134559, 134607, 134665, 134730, 134806, 134880, 134952, 135024, 135096,
-    135168, 135197, 135254, 135281, 135379, 135413, 135457, 135501, 135577, 135668, 135716, 135752,
-    135813, 135910, 135985, 136025, 136080, 136092, 136174, 136239, 136308, 136324, 136379, 136410,
-    136431, 136502, 136536, 136598, 136627, 136665, 136757, 136824, 136844, 136899, 136938, 136969,
-    137050, 137083, 137124, 137192, 137232, 137268, 137301, 137333, 137386, 137403, 137472, 137548,
-    137600, 137654, 137704, 137757, 137807, 137898, 137986, 138049, 138079, 138156, 138230, 138235,
-    138315, 138374, 138410, 138441, 138500, 138529, 138595, 138623, 138651, 138731, 138790, 138850,
-    138867, 138897, 138919, 138954, 138984, 139019, 139096, 139170, 139264, 139323, 139358, 139431,
-    139528, 139610, 139675, 139742, 139818, 139875, 139935, 140025, 140043, 140096, 140165, 140194,
-    140248, 140293, 140343, 140410, 140486, 140543, 140603, 140619, 140674, 140708, 140757, 140805,
-    140878, 140948, 141000, 141034, 141123, 141215, 141277, 141342, 141402, 141418, 141453, 141499,
-    141527, 141596, 141617, 141630, 141649, 141662, 141717, 141763, 141828, 141866, 141939, 141969,
-    142059, 142147, 142210, 142240, 142309, 142387, 142445, 142481, 142509, 142537, 142615, 142673,
-    142729, 142750, 142819, 142897, 142955, 143011, 143085, 143157, 143214, 143293, 143360, 143420,
-    143446, 143505, 143545, 143575, 143599, 143660, 143686, 143713, 143796, 143871, 143903, 143950,
-    143997, 144044, 144086, 144128, 144170, 144213, 144256, 144299, 144354, 144382, 144477, 144520,
-    144552, 144633, 144654, 144735, 144756, 144837, 144858, 144939, 144960, 145042, 145104, 145142,
-    145176, 145218, 145244, 145326, 145382, 145421, 145442, 145476, 145505, 145556, 145612, 145694,
-    145750, 145768, 145809, 145882, 145924, 145940, 145969, 146017, 146051, 146103, 146152, 146224,
-    146255, 146310, 146344, 146414, 146488, 146543, 146582, 146630, 146720, 146733, 146787, 146855,
-    146931, 147007, 147094, 147166, 147175, 147227, 147307, 147356, 147456, 147504, 147582, 147670,
-    147748, 147804, 147856, 147905, 147954, 148034, 148112, 148190, 148279, 148357, 148409, 148424,
-    148479, 148491, 148529, 148615, 148661, 148759, 148824, 148869, 148917, 148990, 149068, 149132,
-    149196, 149240, 149328, 149404, 149503, 149551, 149609, 149685, 149784, 149820, 149912, 149991,
-    150057, 150107, 150175, 150275, 150370, 150384, 150423, 150471, 150511, 150566, 150578, 150660,
-    150713, 150774, 150835, 150901, 150956, 151021, 151090, 151163, 151227, 151281, 151348, 151390,
-    151443, 151552, 151612, 151632, 151725, 151817, 151910, 151999, 152076, 152119, 152166, 152219,
-    152249, 152275, 152306, 152341, 152409, 152484, 152566, 152647, 152728, 152736, 152807, 152883,
-    152898, 152974, 152997, 153040, 153118, 153150, 153212, 153254, 153311, 153363, 153410, 153463,
-    153513, 153582, 153618, 153657, 153707, 153788, 153811, 153869, 153936, 153978, 154054, 154111,
-    154189, 154253, 154324, 154342, 154360, 154411, 154425, 154441, 154475, 154528, 154603, 154663,
-    154759, 154777, 154795, 154856, 154886, 154949, 154968, 155007, 155045, 155094, 155147, 155222,
-    155282, 155358, 155405, 155480, 155561, 155648, 155726, 155811, 155896, 155972, 156008, 156044,
-    156094, 156173, 156252, 156321, 156373, 156435, 156503, 156571, 156612, 156662, 156735, 156765,
-    156816, 156898, 156933, 156976, 157021, 157074, 157127, 157182, 157245, 157276, 157312, 157353,
-    157403, 157467, 157521, 157562, 157612, 157676, 157758, 157813, 157901, 157944, 157964, 157994,
-    158022, 158044, 158080, 158166, 158215, 158282, 158318, 158403, 158503, 158574, 158621, 158672,
-    158720, 158768, 158857, 158954, 159007, 159086, 159111, 159137, 159169, 159246, 159320, 159363,
-    159439, 159496, 159522, 159556, 159574, 159617, 159744, 159801, 159843, 159856, 159875, 159951,
-    160008, 160068, 160162, 160252, 160344, 160437, 160467, 160539, 160559, 160614, 160632, 160708,
-    160743, 160774, 160842, 160917, 160999, 161080, 161161, 161169, 161240, 161323, 161331, 161414,
-    161430, 161500, 161503, 161558, 161613, 161631, 161707, 161782, 161864, 161945, 162026, 162102,
-    162178, 162221, 162241, 162255, 162277, 162295, 162338, 162402, 162456, 162513, 162590, 162648,
-    162723, 162804, 162879, 162960, 163034, 163053, 163103, 163189, 163275, 163344, 163413, 163502,
-    163553, 163635, 163670, 163705, 163840, 163891, 163953, 164033, 164102, 164180, 164238, 164272,
-    164350, 164408, 164447, 164525, 164583, 164643, 164663, 164693, 164722, 164800, 164862, 164910,
-    164979, 165057, 165108, 165168, 165229, 165267, 165316, 165376, 165411, 165464, 165486, 165536,
-    165590, 165629, 165701, 165752, 165811, 165870, 165919, 165947, 166012, 166071, 166088, 166100,
-    166141, 166224, 166235, 166290, 166339, 166386, 166434, 166482, 166530, 166573, 166617, 166661,
-    166705, 166722, 166753, 166819, 166874, 166927, 166971, 167015, 167059, 167103, 167147, 167191,
-    167235, 167279, 167323, 167367, 167413, 167459, 167505, 167551, 167597, 167643, 167741, 167780,
-    167811, 167825, 167844, 167865, 167936, 167990, 168048, 168106, 168164, 168213, 168276, 168318,
-    168350, 168392, 168434, 168476, 168518, 168559, 168624, 168689, 168754, 168819, 168904, 168946,
-    168979, 169012, 169045, 169078, 169165, 169224, 169313, 169377, 169432, 169487, 169542, 169612,
-    169688, 169738, 169792, 169868, 169904, 169990, 170070, 170126, 170217, 170287, 170358, 170378,
-    170408, 170439, 170468, 170547, 170609, 170672, 170751, 170784, 170857, 170905, 170965, 171017,
-    171079, 171155, 171237, 171257, 171287, 171318, 171347, 171409, 171469, 171529, 171605, 171660,
-    171742, 171802, 171899, 171938, 171969, 172032, 172053, 172132, 172149, 172246, 172281, 172357,
-    172369, 172460, 172552, 172617, 172643, 172660, 172701, 172790, 172854, 172911, 172975, 173032,
-    173089, 173149, 173174, 173238, 173286, 173340, 173397, 173470, 173548, 173577, 173646, 173663,
-    173712, 173761, 173810, 173855, 173900, 173945, 173976, 174025, 174058, 174099, 174133, 174199,
-    174265, 174331, 174397, 174483, 174569, 174611, 174674, 174764, 174807, 174827, 174857, 174919,
-    175008, 175065, 175122, 175179, 175243, 175273, 175304, 175359, 175437, 175515, 175575, 175636,
-    175696, 175768, 175796, 175852, 175882, 175954, 176027, 176128, 176211, 176294, 176377, 176420,
-    176492, 176577, 176666, 176758, 176836, 176914, 176975, 177068, 177082, 177183, 177209, 177265,
-    177334, 177410, 177497, 177571, 177641, 177701, 177769, 177821, 177899, 177987, 178036, 178114,
-    178173, 178243, 178295, 178344, 178393, 178447, 178523, 178599, 178675, 178751, 178838, 178892,
-    178949, 178987, 179074, 179104, 179165, 179229, 179317, 179400, 179428, 179496, 179542, 179576,
-    179587, 179629, 179659, 179699, 179765, 179778, 179838, 179874, 179953, 179992, 180038, 180127,
-    180224, 180315, 180403, 180482, 180561, 180640, 180667, 180766, 180865, 180929, 181001, 181025,
-    181092, 181165, 181177, 181202, 181226, 181257, 181300, 181386, 181454, 181519, 181614, 181701,
-    181751, 181809, 181865, 181895, 181993, 182092, 182142, 182237, 182315, 182385, 182465, 182479,
-    182531, 182632, 182673, 182719, 182786, 182879, 182941, 183009, 183032, 183050, 183081, 183107,
-    183136, 183211, 183245, 183303, 183342, 183390, 183439, 183511, 183588, 183683, 183770, 183840,
-    183877, 183916, 184005, 184055, 184088, 184137, 184192, 184209, 184320, 184349, 184382, 184482,
-    184565, 184603, 184639, 184653, 184677, 184680, 184737, 184768, 184815, 184852, 184880, 184905,
-    184982, 185054, 185106, 185163, 185223, 185270, 185313, 185335, 185378, 185428, 185476, 185508,
-    185540, 185589, 185631, 185671, 185684, 185785, 185806, 185895, 185918, 185966, 186009, 186042,
-    186062, 186076, 186112, 186131, 186164, 186203, 186223, 186243, 186272, 186285, 186332, 186346,
-    186429, 186517, 186592, 186644, 186697, 186756, 186792, 186858, 186948, 186982, 187022, 187071,
-    187160, 187228, 187265, 187323, 187378, 187451, 187479, 187528, 187577, 187646, 187676, 187725,
-    187752, 187828, 187869, 187912, 187979, 188063, 188074, 188142, 188168, 188223, 188292, 188416,
-    188457, 188500, 188585, 188655, 188734, 188786, 188831, 188848, 188938, 189005, 189099, 189167,
-    189193, 189248, 189317, 189369, 189454, 189465, 189535, 189634, 189733, 189824, 189925, 189951,
-    190009, 190065, 190125, 190210, 190237, 190291, 190364, 190425, 190467, 190509, 190597, 190685,
-    190773, 190861, 190901, 190941, 190996, 191013, 191053, 191108, 191182, 191202, 191242, 191325,
-    191359, 191453, 191470, 191524, 191554, 191636, 191653, 191683, 191697, 191747, 191797, 191815,
-    191854, 191880, 191918, 191983, 192049, 192097, 192130, 192178, 192199, 192231, 192249, 192263,
-    192281, 192314, 192327, 192359, 192393, 192467, 192474, 192512, 192544, 192621, 192640, 192672,
-    192708, 192748, 192819, 192841, 192880, 192898, 192912, 192923, 192969, 192983, 193013, 193024,
-    193082, 193162, 193242, 193269, 193340, 193395, 193437, 193451, 193511, 193537, 193567, 193597,
-    193627, 193694, 193725, 193768, 193811, 193888, 193955, 193988, 194050, 194114, 194126, 194156,
-    194171, 194192, 194204, 194217, 194284, 194296, 194322, 194354, 194440, 194447, 194491, 194584,
-    194675, 194760, 194808, 194837, 194871, 194940, 194993, 195028, 195059, 195110, 195166, 195233,
-    195293, 195393, 195482, 195541, 195585, 195659, 195724, 195768, 195810, 195851, 195862, 195957,
-    195969, 196032, 196058, 196108, 196146, 196214, 196245, 196282, 196315, 196371, 196432, 196473,
-    196529, 196608, 196708, 196799, 196838, 196898, 196982, 197048, 197089, 197134, 197156, 197204,
-    197247, 197314, 197361, 197409, 197452, 197528, 197614, 197631, 197664, 197717, 197767, 197827,
-    197900, 198000, 198076, 198136, 198169, 198240, 198311, 198384, 198425, 198438, 198510, 198608,
-    198706, 198805, 198867, 198946, 198963, 198996, 199042, 199096, 199163, 199206, 199222, 199238,
-    199285, 199342, 199382, 199454, 199534, 199565, 199624, 199658, 199716, 199755, 199807, 199903,
-    200004, 200104, 200204, 200303, 200399, 200500, 200522, 200576, 200636, 200704, 200766, 200838,
-    200881, 200936, 200985, 201055, 201141, 201225, 201254, 201304, 201355, 201393, 201438, 201509,
-    201553, 201589, 201629, 201719, 201754, 201810, 201867, 201907, 201931, 201946, 201963, 201974,
-    202000, 202017, 202071, 202126, 202144, 202189, 202240, 202274, 202307, 202322, 202361, 202389,
-    202443, 202475, 202520, 202536, 202586, 202642, 202705, 202767, 202807, 202840, 202885, 202907,
-    202937, 202966, 203020, 203034, 203050, 203100, 203155, 203216, 203283, 203300, 203314, 203344,
-    203397, 203445, 203477, 203543, 203586, 203649, 203712, 203744, 203816, 203832, 203855, 203882,
-    203913, 203944, 203975, 203993, 204077, 204158, 204180, 204235, 204264, 204285, 204324, 204356,
-    204393, 204418, 204449, 204484, 204524, 204558, 204570, 204624, 204640, 204722, 204800, 204833,
-    204910, 204942, 205004, 205090, 205094, 205109, 205160, 205246, 205326, 205382, 205413, 205475,
-    205551, 205613, 205689, 205790, 205846, 205898, 205943, 205965, 206013, 206057, 206114, 206163,
-    206211, 206255, 206312, 206361, 206411, 206472, 206518, 206574, 206606, 206685, 206764, 206843,
-    206922, 207001, 207054, 207151, 207201, 207257, 207287, 207339, 207387, 207487, 207578, 207623,
-    207663, 207703, 207758, 207799, 207812, 207859, 207873, 207920, 207937, 207967, 208017, 208056,
-    208088, 208121, 208142, 208156, 208170, 208200, 208255, 208317, 208347, 208368, 208400, 208435,
-    208466, 208504, 208604, 208662, 208733, 208771, 208813, 208827, 208896, 208938, 208968, 209004,
-    209076, 209146, 209199, 209244, 209332, 209385, 209429, 209504, 209579, 209666, 209694, 209733,
-    209779, 209823, 209839, 209866, 209898, 209940, 209979, 210016, 210069, 210108, 210208, 210270,
-    210337, 210392, 210477, 210515, 210528, 210557, 210606, 210655, 210710, 210726, 210755, 210787,
-    210841, 210860, 210891, 210923, 210954, 211021, 211061, 211113, 211214, 211305, 211406, 211433,
-    211478, 211518, 211558, 211613, 211654, 211704, 211743, 211770, 211809, 211857, 211878, 211949,
-    212011, 212032, 212123, 212170, 212209, 212262, 212314, 212410, 212465, 212515, 212578, 212604,
-    212671, 212726, 212802, 212895, 212943, 212992, 213021, 213090, 213145, 213212, 213279, 213355,
-    213395, 213419, 213450, 213522, 213595, 213625, 213661, 213753, 213829, 213899, 213936, 213988,
-    214072, 214116, 214163, 214211, 214256, 214315, 214347, 214425, 214457, 214524, 214625, 214704,
-    214760, 214845, 214905, 214967, 214994, 215052, 215090, 215104, 215158, 215207, 215263, 215327,
-    215383, 215423, 215456, 215505, 215561, 215628, 215676, 215707, 215779, 215865, 215881, 215935,
-    215964, 215993, 216030, 216061, 216101, 216161, 216209, 216257, 216319, 216419, 216477, 216516,
-    216548, 216627, 216706, 216785, 216864, 216943, 217088, 217185, 217235, 217291, 217321, 217373,
-    217421, 217522, 217613, 217667, 217727, 217751, 217776, 217847, 217892, 217923, 218003, 218062,
-    218102, 218142, 218197, 218214, 218294, 218353, 218394, 218408, 218425, 218455, 218505, 218544,
-    218576, 218609, 218630, 218644, 218728, 218799, 218854, 218885, 218910, 218953, 218996, 219026,
-    219052, 219078, 219107, 219145, 219160, 219192, 219227, 219260, 219311, 219343, 219422, 219522,
-    219581, 219652, 219768, 219812, 219879, 219944, 219988, 220019, 220056, 220101, 220201, 220263,
-    220330, 220385, 220461, 220518, 220556, 220570, 220600, 220630, 220680, 220730, 220785, 220802,
-    220832, 220864, 220919, 220940, 220972, 221049, 221082, 221116, 221184, 221246, 221322, 221379,
-    221456, 221488, 221560, 221607, 221658, 221718, 221785, 221840, 221916, 221973, 222005, 222072,
-    222148, 222205, 222261, 222328, 222429, 222520, 222583, 222623, 222678, 222718, 222773, 222823,
-    222888, 222909, 222942, 223016, 223093, 223163, 223218, 223249, 223274, 223317, 223360, 223389,
-    223460, 223529, 223607, 223685, 223754, 223816, 223894, 223952, 224030, 224063, 224136, 224184,
-    224235, 224296, 224352, 224405, 224458, 224515, 224571, 224636, 224684, 224739, 224819, 224897,
-    224973, 225072, 225109, 225208, 225280, 225328, 225420, 225471, 225551, 225639, 225727, 225745,
-    225766, 225798, 225833, 225867, 225907, 225921, 225952, 226009, 226086, 226153, 226230, 226304,
-    226345, 226401, 226435, 226471, 226523, 226569, 226666, 226748, 226807, 226845, 226906, 226992,
-    227052, 227107, 227157, 227243, 227319, 227386, 227403, 227432, 227454, 227538, 227563, 227591,
-    227622, 227685, 227740, 227777, 227806, 227840, 227867, 227937, 227950, 228019, 228038, 228072,
-    228113, 228142, 228197, 228262, 228293, 228330, 228350, 228427, 228461, 228501, 228563, 228588,
-    228664, 228720, 228804, 228846, 228869, 228936, 228985, 229025, 229087, 229112, 229188, 229251,
-    229288, 229376, 229452, 229488, 229519, 229581, 229649, 229686, 229739, 229823, 229857, 229927,
-    229985, 230026, 230073, 230111, 230125, 230156, 230190, 230237, 230313, 230409, 230465, 230561,
-    230603, 230662, 230721, 230774, 230819, 230864, 230891, 230938, 230980, 231019, 231062, 231095,
-    231132, 231160, 231188, 231200, 231222, 231263, 231296, 231329, 231377, 231425, 231460, 231493,
-    231532, 231571, 231604, 231643, 231682, 231742, 231758, 231803, 231817, 231878, 231896, 231961,
-    231981, 232032, 232093, 232158, 232197, 232240, 232275, 232308, 232345, 232386, 232441, 232475,
-    232556, 232617, 232634, 232656, 232684, 232715, 232749, 232778, 232815, 232846, 232880, 232917,
-    232999, 233056, 233121, 233189, 233256, 233332, 233472, 233549, 233582, 233649, 233710, 233786,
-    233862, 233894, 233966, 234013, 234062, 234112, 234171, 234208, 234256, 234340, 234396, 234478,
-    234495, 234525, 234553, 234585, 234667, 234745, 234779, 234834, 234915, 234983, 235000, 235029,
-    235057, 235088, 235118, 235149, 235218, 235275, 235312, 235329, 235381, 235428, 235482, 235512,
-    235575, 235613, 235668, 235710, 235752, 235782, 235827, 235880, 235951, 236045, 236104, 236163,
-    236193, 236279, 236338, 236401, 236464, 236527, 236581, 236639, 236704, 236769, 236834, 236899,
-    236962, 237025, 237108, 237191, 237274, 237357, 237399, 237441, 237483, 237525, 237568, 237632,
-    237710, 237743, 237807, 237885, 237942, 238028, 238086, 238119, 238152, 238185, 238250, 238319,
-    238388, 238457, 238487, 238542, 238586, 238635, 238676, 238757, 238847, 238921, 238952, 239001,
-    239070, 239143, 239200, 239276, 239333, 239390, 239428, 239445, 239486, 239561, 239610, 239640,
-    239698, 239756, 239846, 239886, 239949, 240012, 240048, 240084, 240117, 240153, 240186, 240222,
-    240309, 240408, 240433, 240488, 240532, 240576, 240620, 240664, 240708, 240752, 240796, 240840,
-    240884, 240928, 240974, 241020, 241066, 241112, 241158, 241204, 241302, 241341, 241399, 241448,
-    241498, 241555, 241664, 241721, 241763, 241771, 241802, 241879, 241918, 241995, 242034, 242111,
-    242150, 242234, 242267, 242298, 242388, 242428, 242492, 242556, 242620, 242684, 242768, 242852,
-    242923, 242994, 243065, 243136, 243194, 243252, 243310, 243340, 243410, 243486, 243546, 243628,
-    243695, 243762, 243800, 243876, 243914, 243990, 244028, 244085, 244142, 244180, 244237, 244294,
-    244332, 244365, 244398, 244446, 244494, 244584, 244624, 244714, 244754, 244818, 244896, 244960,
-    245038, 245068, 245098, 245128, 245158, 245250, 245303, 245326, 245382, 245402, 245444, 245509,
-    245599, 245646, 245760, 245807, 245873, 245904, 245958, 246006, 246049, 246122, 246163, 246229,
-    246273, 246323, 246358, 246436, 246489, 246535, 246613, 246687, 246754, 246766, 246851, 246885,
-    246926, 247001, 247057, 247131, 247190, 247242, 247283, 247348, 247420, 247461, 247495, 247507,
-    247549, 247579, 247620, 247689, 247719, 247820, 247848, 247893, 247965, 248012, 248078, 248132,
-    248173, 248242, 248285, 248321, 248393, 248436, 248474, 248529, 248556, 248572, 248608, 248673,
-    248703, 248782, 248847, 248890, 248977, 249052, 249152, 249198, 249253, 249328, 249428, 249463,
-    249510, 249560, 249615, 249696, 249788, 249807, 249856, 249883, 249952, 250001, 250082, 250141,
-    250180, 250242, 250330, 250393, 250449, 250502, 250576, 250616, 250650, 250714, 250739, 250815,
-    250895, 250927, 250958, 251038, 251066, 251103, 251141, 251172, 251252, 251262, 251278, 251322,
-    251346, 251389, 251432, 251478, 251521, 251582, 251613, 251691, 251712, 251768, 251855, 251899,
-    251923, 251963, 252008, 252032, 252051, 252115, 252154, 252205, 252280, 252356, 252365, 252440,
-    252475, 252555, 252584, 252665, 252726, 252767, 252848, 252913, 252948, 253007, 253072, 253121,
-    253201, 253266, 253300, 253364, 253395, 253456, 253487, 253524, 253604, 253673, 253721, 253760,
-    253819, 253850, 253952, 254003, 254020, 254075, 254147, 254244, 254287, 254347, 254407, 254461,
-    254509, 254575, 254621, 254666, 254721, 254771, 254811, 254842, 254897, 254956, 255015, 255074,
-    255137, 255179, 255212, 255255, 255301, 255347, 255393, 255439, 255462, 255485, 255508, 255531,
-    255619, 255679, 255722, 255786, 255829, 255852, 255875, 255898, 255921, 255991, 256063, 256134,
-    256162, 256234, 256265, 256297, 256376, 256398, 256445, 256498, 256553, 256611, 256656, 256722,
-    256769, 256842, 256890, 256964, 257006, 257051, 257102, 257182, 257236, 257283, 257369, 257446,
-    257512, 257553, 257584, 257615, 257660, 257733, 257781, 257818, 257891, 257929, 257985, 258048,
+    3907, 4007, 4020, 4113, 4143, 4235, 4272, 4353, 4376, 4464, 4502, 4590,
+    4628, 4719, 4760, 4851, 4892, 4986, 5022, 5116, 5210, 5295, 5389, 5408,
+    5497, 5520, 5539, 5628, 5647, 5736, 5755, 5844, 5930, 6022, 6066, 6156,
+    6224, 6309, 6344, 6439, 6538, 6636, 6647, 6718, 6783, 6852, 6950, 7021,
+    7119, 7153, 7216, 7317, 7364, 7415, 7503, 7586, 7614, 7627, 7704, 7719,
+    7817, 7904, 7958, 8030, 8346, 8376, 8461, 8537, 8616, 8695, 8774, 8853,
+    8932, 9011, 9090, 9169, 9210, 9282, 9335, 9406, 9562, 9592, 9607, 9670,
+    9765, 9779, 9858, 9902, 9915, 9980, 10019, 10034, 10094, 10143, 10158, 10192,
+    10253, 10286, 10327, 10358, 10419, 10452, 10493, 10540, 10552, 10625, 10639, 10732,
+    10822, 10835, 10848, 10879, 10921, 10967, 10976, 11013, 11031, 11082, 11133, 11190,
+    11248, 11299, 11366, 11437, 11504, 11549, 11639, 11729, 11777, 11844, 11885, 11967,
+    12015, 12073, 12095, 12117, 12157, 12248, 12344, 12423, 12515, 12554, 12612, 12665,
+    12724, 12783, 12860, 12913, 12975, 13037, 13061, 13086, 13112, 13148, 13189, 13263,
+    13307, 13323, 13396, 13460, 13502, 13589, 13638, 13662, 13736, 13790, 13808, 13839,
+    13873, 13909, 13912, 13974, 14005, 14025, 14114, 14124, 14143, 14200, 14240, 14256,
+    14270, 14288, 14365, 14370, 14388, 14462, 14517, 14564, 14580, 14600, 14621, 14642,
+    14666, 14740, 14783, 14868, 14955, 14967, 15031, 15059, 15081, 15103, 15163, 15226,
+    15282, 15292, 15366, 15421, 15459, 15490, 15493, 15552, 15585, 15602, 15605, 15645,
+    15685, 15688, 15717, 15755, 15781, 15832, 15891, 15926, 15999, 16002, 16005, 16022,
+    16030, 16043, 16046, 16122, 16196, 16239, 16324, 16411, 16423, 16514, 16536, 16558,
+    16618, 16681, 16737, 16747, 16821, 16876, 16914, 16945, 17004, 17036, 17071, 17100,
+    17126, 17169, 17206, 17245, 17322, 17335, 17374, 17445, 17464, 17503, 17551, 17597,
+    17630, 17658, 17699, 17773, 17816, 17901, 17996, 18087, 18109, 18131, 18191, 18254,
+    18310, 18320, 18394, 18449, 18487, 18518, 18577, 18591, 18607, 18637, 18648, 18741,
+    18786, 18826, 18848, 18857, 18896, 18938, 18971, 19033, 19054, 19066, 19075, 19108,
+    19194, 19280, 19297, 19356, 19368, 19425, 19487, 19501, 19563, 19577, 19637, 19653,
+    19682, 19723, 19790, 19834, 19901, 19968, 20010, 20041, 20124, 20155, 20223, 20261,
+    20279, 20293, 20322, 20392, 20459, 20478, 20489, 20574, 20586, 20615, 20671, 20713,
+    20739, 20776, 20838, 20874, 20958, 20968, 21016, 21102, 21109, 21137, 21166, 21186,
+    21252, 21274, 21304, 21334, 21356, 21405, 21482, 21541, 21618, 21673, 21712, 21752,
+    21782, 21812, 21834, 21858, 21932, 22005, 22076, 22095, 22109, 22152, 22196, 22226,
+    22256, 22297, 22339, 22435, 22535, 22634, 22646, 22714, 22749, 22764, 22783, 22812,
+    22837, 22874, 22888, 22917, 22983, 22991, 23020, 23034, 23077, 23119, 23206, 23250,
+    23328, 23425, 23498, 23592, 23630, 23661, 23719, 23797, 23865, 23938, 23993, 24056,
+    24134, 24228, 24286, 24359, 24414, 24477, 24573, 24590, 24637, 24720, 24797, 24850,
+    24908, 24997, 25091, 25165, 25232, 25301, 25351, 25419, 25469, 25551, 25643, 25739,
+    25836, 25882, 25935, 25998, 26063, 26132, 26204, 26220, 26236, 26289, 26381, 26468,
+    26508, 26575, 26623, 26697, 26739, 26791, 26841, 26928, 27006, 27043, 27096, 27147,
+    27208, 27284, 27374, 27467, 27492, 27536, 27615, 27660, 27677, 27704, 27789, 27865,
+    27943, 27998, 28077, 28134, 28184, 28213, 28277, 28296, 28325, 28354, 28383, 28400,
+    28446, 28475, 28503, 28555, 28586, 28602, 28643, 28696, 28749, 28786, 28870, 28911,
+    28924, 28955, 28988, 29014, 29030, 29065, 29136, 29217, 29298, 29317, 29329, 29374,
+    29389, 29431, 29470, 29511, 29583, 29612, 29629, 29645, 29686, 29762, 29838, 29895,
+    29911, 29942, 30013, 30066, 30069, 30103, 30174, 30242, 30271, 30300, 30360, 30366,
+    30424, 30472, 30520, 30612, 30638, 30701, 30717, 30746, 30775, 30804, 30859, 30873,
+    30884, 30913, 30971, 30991, 31049, 31126, 31177, 31237, 31311, 31342, 31404, 31419,
+    31427, 31464, 31495, 31552, 31624, 31638, 31737, 31822, 31872, 31950, 31972, 32030,
+    32053, 32090, 32182, 32201, 32293, 32380, 32420, 32487, 32535, 32609, 32651, 32703,
+    32753, 32802, 32867, 32928, 32970, 32984, 33005, 33090, 33166, 33244, 33299, 33378,
+    33435, 33521, 33585, 33638, 33695, 33767, 33784, 33810, 33827, 33847, 33867, 33894,
+    33909, 33958, 34035, 34127, 34155, 34187, 34260, 34323, 34365, 34437, 34506, 34523,
+    34560, 34577, 34606, 34634, 34681, 34698, 34749, 34764, 34777, 34793, 34815, 34849,
+    34876, 34924, 34974, 35003, 35067, 35124, 35192, 35256, 35270, 35341, 35368, 35465,
+    35491, 35541, 35558, 35605, 35622, 35653, 35708, 35722, 35736, 35796, 35827, 35856,
+    35873, 35935, 35955, 35971, 36000, 36024, 36064, 36102, 36151, 36199, 36249, 36278,
+    36342, 36399, 36467, 36531, 36545, 36599, 36652, 36733, 36795, 36827, 36884, 36937,
+    37018, 37072, 37117, 37181, 37231, 37258, 37287, 37300, 37319, 37354, 37417, 37468,
+    37517, 37563, 37645, 37713, 37735, 37808, 37866, 37942, 37999, 38056, 38107, 38136,
+    38201, 38258, 38296, 38325, 38341, 38398, 38423, 38508, 38560, 38616, 38672, 38728,
+    38776, 38872, 38969, 38995, 39057, 39112, 39155, 39197, 39210, 39243, 39284, 39325,
+    39366, 39407, 39447, 39516, 39550, 39633, 39655, 39738, 39760, 39843, 39865, 39948,
+    39970, 40053, 40117, 40213, 40252, 40293, 40325, 40346, 40378, 40399, 40431, 40452,
+    40484, 40505, 40538, 40581, 40611, 40641, 40671, 40701, 40757, 40784, 40828, 40872,
+    40916, 40960, 40990, 41076, 41105, 41147, 41202, 41224, 41287, 41310, 41341, 41388,
+    41412, 41485, 41543, 41570, 41635, 41712, 41771, 41787, 41812, 41824, 41852, 41885,
+    41924, 42014, 42078, 42112, 42181, 42235, 42282, 42328, 42376, 42424, 42472, 42507,
+    42550, 42593, 42636, 42678, 42722, 42766, 42810, 42851, 42869, 42894, 42936, 42952,
+    42983, 43073, 43146, 43204, 43232, 43289, 43324, 43372, 43420, 43468, 43516, 43559,
+    43602, 43645, 43688, 43732, 43776, 43820, 43864, 43905, 43947, 44000, 44073, 44131,
+    44161, 44218, 44274, 44330, 44386, 44442, 44530, 44571, 44612, 44653, 44694, 44774,
+    44832, 44915, 44937, 45020, 45042, 45125, 45147, 45230, 45252, 45284, 45305, 45337,
+    45358, 45390, 45411, 45443, 45464, 45494, 45524, 45554, 45584, 45628, 45672, 45716,
+    45760, 45844, 45907, 45998, 46094, 46186, 46244, 46302, 46353, 46416, 46478, 46502,
+    46527, 46553, 46624, 46673, 46704, 46740, 46760, 46779, 46836, 46854, 46872, 46892,
+    46970, 47013, 47098, 47178, 47256, 47311, 47370, 47429, 47446, 47458, 47536, 47621,
+    47701, 47779, 47834, 47913, 47972, 48015, 48092, 48135, 48183, 48191, 48269, 48354,
+    48434, 48512, 48567, 48626, 48665, 48751, 48840, 48854, 48913, 48925, 48982, 49024,
+    49086, 49100, 49162, 49222, 49251, 49293, 49360, 49404, 49471, 49504, 49566, 49587,
+    49600, 49667, 49700, 49762, 49817, 49857, 49881, 49916, 49989, 50028, 50099, 50113,
+    50157, 50199, 50253, 50325, 50801, 50831, 50910, 50989, 51068, 51147, 51226, 51293,
+    51384, 51480, 51504, 51529, 51607, 51678, 51702, 51733, 51811, 51848, 51901, 51952,
+    52013, 52089, 52175, 52261, 52297, 52341, 52420, 52465, 52482, 52509, 52589, 52648,
+    52683, 52754, 52827, 52844, 52922, 52959, 53012, 53063, 53124, 53200, 53290, 53376,
+    53408, 53452, 53531, 53576, 53593, 53620, 53700, 53759, 53830, 53910, 53969, 53983,
+    54013, 54070, 54112, 54174, 54195, 54257, 54335, 54368, 54445, 54457, 54488, 54536,
+    54607, 54670, 54748, 54781, 54854, 54902, 54953, 55029, 55091, 55143, 55204, 55242,
+    55292, 55368, 55430, 55460, 55509, 55568, 55645, 55700, 55740, 55770, 55814, 55844,
+    55886, 55969, 56036, 56100, 56153, 56233, 56265, 56319, 56390, 56424, 56478, 56522,
+    56610, 56686, 56778, 56794, 56891, 56943, 56970, 57009, 57034, 57071, 57101, 57159,
+    57198, 57252, 57328, 57419, 57516, 57568, 57604, 57662, 57744, 57836, 57891, 57975,
+    58040, 58108, 58151, 58215, 58272, 58332, 58351, 58380, 58408, 58445, 58532, 58589,
+    58604, 58624, 58650, 58734, 58818, 58836, 58855, 58867, 58878, 58920, 58953, 58994,
+    59066, 59083, 59114, 59190, 59266, 59323, 59339, 59370, 59441, 59494, 59528, 59599,
+    59667, 59696, 59725, 59784, 59790, 59829, 59847, 59876, 59907, 59969, 59984, 59992,
+    60024, 60055, 60112, 60161, 60197, 60246, 60302, 60357, 60420, 60431, 60463, 60524,
+    60564, 60637, 60682, 60772, 60826, 60865, 60868, 60944, 60973, 61002, 61039, 61108,
+    61149, 61189, 61236, 61322, 61328, 61390, 61424, 61451, 61515, 61602, 61692, 61733,
+    61815, 61856, 61907, 61952, 62008, 62058, 62111, 62145, 62163, 62203, 62218, 62294,
+    62308, 62324, 62410, 62422, 62468, 62490, 62537, 62621, 62670, 62729, 62813, 62875,
+    62903, 62960, 63044, 63098, 63139, 63203, 63253, 63280, 63309, 63322, 63341, 63404,
+    63468, 63519, 63568, 63614, 63686, 63743, 63772, 63820, 63915, 63978, 64020, 64053,
+    64094, 64135, 64176, 64217, 64257, 64291, 64373, 64454, 64476, 64558, 64639, 64661,
+    64743, 64824, 64846, 64928, 65009, 65031, 65113, 65176, 65239, 65303, 65341, 65383,
+    65439, 65486, 65558, 65615, 65642, 65699, 65758, 65774, 65786, 65813, 65903, 65966,
+    66029, 66093, 66148, 66182, 66228, 66275, 66323, 66371, 66413, 66456, 66499, 66541,
+    66584, 66628, 66672, 66688, 66719, 66791, 66855, 66912, 66963, 67011, 67038, 67079,
+    67163, 67221, 67248, 67281, 67328, 67375, 67422, 67464, 67506, 67548, 67591, 67634,
+    67677, 67733, 67770, 67863, 67920, 67984, 68038, 68092, 68105, 68149, 68192, 68235,
+    68278, 68321, 68364, 68407, 68450, 68493, 68536, 68579, 68624, 68669, 68714, 68759,
+    68804, 68849, 68946, 68954, 68991, 69018, 69075, 69170, 69203, 69284, 69305, 69386,
+    69407, 69488, 69509, 69590, 69611, 69693, 69755, 69793, 69835, 69919, 69987, 70058,
+    70112, 70189, 70281, 70331, 70372, 70410, 70450, 70504, 70581, 70633, 70670, 70723,
+    70773, 70823, 70907, 70999, 71064, 71133, 71213, 71273, 71292, 71321, 71349, 71386,
+    71473, 71488, 71572, 71656, 71675, 71687, 71720, 71792, 71823, 71857, 71886, 71915,
+    71946, 72022, 72051, 72088, 72130, 72171, 72220, 72282, 72317, 72381, 72433, 72478,
+    72531, 72545, 72604, 72688, 72772, 72844, 72886, 72953, 72969, 73036, 73105, 73188,
+    73273, 73358, 73376, 73410, 73469, 73541, 73589, 73629, 73698, 73780, 73843, 73906,
+    73970, 74011, 74052, 74093, 74134, 74175, 74205, 74235, 74265, 74295, 74356, 74432,
+    74468, 74550, 74617, 74693, 74757, 74776, 74804, 74843, 74914, 74955, 74984, 75001,
+    75042, 75095, 75153, 75182, 75238, 75297, 75374, 75425, 75456, 75523, 75585, 75661,
+    75718, 75795, 75827, 75900, 75948, 76012, 76069, 76120, 76180, 76244, 76301, 76358,
+    76449, 76488, 76524, 76606, 76664, 76729, 76805, 76862, 76934, 76965, 77033, 77109,
+    77146, 77186, 77233, 77295, 77359, 77410, 77455, 77508, 77548, 77561, 77577, 77623,
+    77682, 77718, 77751, 77841, 77920, 78008, 78036, 78098, 78167, 78215, 78234, 78253,
+    78309, 78326, 78343, 78359, 78378, 78456, 78514, 78572, 78650, 78708, 78740, 78781,
+    78857, 78899, 78946, 78994, 79072, 79130, 79186, 79270, 79337, 79421, 79496, 79523,
+    79585, 79606, 79633, 79652, 79681, 79767, 79802, 79830, 79903, 79934, 79968, 79997,
+    80026, 80067, 80095, 80129, 80158, 80235, 80264, 80315, 80346, 80415, 80477, 80554,
+    80586, 80658, 80705, 80754, 80810, 80867, 80918, 80978, 81015, 81064, 81120, 81177,
+    81200, 81274, 81279, 81313, 81385, 81422, 81461, 81531, 81595, 81666, 81720, 81796,
+    81888, 81938, 81975, 82051, 82088, 82170, 82230, 82276, 82305, 82392, 82404, 82437,
+    82462, 82503, 82561, 82623, 82678, 82707, 82765, 82829, 82876, 82948, 83039, 83101,
+    83163, 83240, 83245, 83319, 83362, 83447, 83525, 83580, 83606, 83656, 83715, 83786,
+    83829, 83914, 83992, 84047, 84089, 84126, 84165, 84242, 84284, 84354, 84397, 84482,
+    84560, 84615, 84674, 84730, 84759, 84831, 84908, 84966, 85042, 85096, 85170, 85242,
+    85313, 85327, 85399, 85483, 85496, 85535, 85606, 85635, 85687, 85705, 85723, 85764,
+    85853, 85950, 86038, 86100, 86162, 86187, 86213, 86261, 86284, 86316, 86390, 86466,
+    86523, 86581, 86653, 86671, 86756, 86832, 86910, 86965, 87022, 87063, 87139, 87209,
+    87285, 87342, 87402, 87491, 87561, 87588, 87651, 87723, 87754, 87830, 87916, 87963,
+    87994, 88065, 88118, 88152, 88223, 88291, 88320, 88379, 88401, 88449, 88507, 88583,
+    88645, 88672, 88729, 88752, 88826, 88860, 88932, 89002, 89056, 89096, 89160, 89219,
+    89295, 89336, 89373, 89462, 89558, 89650, 89708, 89770, 89832, 89856, 89881, 89907,
+    89955, 89978, 90009, 90045, 90065, 90084, 90141, 90159, 90177, 90197, 90255, 90289,
+    90361, 90378, 90454, 90511, 90553, 90629, 90677, 90691, 90721, 90779, 90835, 90876,
+    90938, 90959, 90990, 91038, 91077, 91100, 91172, 91242, 91285, 91326, 91397, 91477,
+    91557, 91616, 91678, 91699, 91761, 91839, 91872, 91949, 92020, 92083, 92161, 92194,
+    92267, 92315, 92366, 92418, 92479, 92517, 92567, 92658, 92750, 92808, 92871, 92897,
+    92968, 93017, 93112, 93130, 93179, 93219, 93235, 93249, 93265, 93342, 93347, 93364,
+    93438, 93493, 93529, 93549, 93569, 93649, 93708, 93767, 93847, 93906, 93965, 94042,
+    94066, 94140, 94175, 94248, 94326, 94397, 94460, 94538, 94571, 94644, 94692, 94744,
+    94805, 94865, 94899, 94913, 94973, 95033, 95074, 95111, 95151, 95223, 95252, 95309,
+    95351, 95412, 95473, 95501, 95529, 95557, 95585, 95620, 95660, 95695, 95735, 95770,
+    95810, 95845, 95927, 95989, 96071, 96133, 96215, 96277, 96318, 96359, 96440, 96521,
+    96577, 96607, 96637, 96671, 96730, 96760, 96790, 96824, 96883, 96950, 97017, 97089,
+    97105, 97121, 97137, 97226, 97271, 97303, 97391, 97441, 97527, 97607, 97625, 97643,
+    97714, 97768, 97850, 97942, 98007, 98076, 98140, 98159, 98187, 98224, 98311, 98326,
+    98345, 98357, 98390, 98445, 98503, 98562, 98621, 98710, 98772, 98848, 98905, 98981,
+    99038, 99080, 99156, 99213, 99269, 99341, 99409, 99473, 99506, 99547, 99564, 99595,
+    99626, 99679, 99747, 99776, 99815, 99872, 99936, 100010, 100070, 100123, 100174, 100212,
+    100293, 100347, 100400, 100479, 100529, 100570, 100668, 100680, 100713, 100732, 100745, 100824,
+    100860, 100908, 101003, 101066, 101107, 101183, 101250, 101316, 101388, 101466, 101544, 101610,
+    101693, 101755, 101846, 101855, 101890, 101954, 101962, 102020, 102028, 102094, 102172, 102224,
+    102305, 102324, 102369, 102416, 102517, 102557, 102653, 102678, 102716, 102763, 102814, 102866,
+    102915, 102964, 103018, 103085, 103165, 103177, 103246, 103289, 103341, 103419, 103471, 103523,
+    103601, 103653, 103705, 103783, 103835, 103924, 103980, 104046, 104066, 104137, 104150, 104206,
+    104282, 104358, 104445, 104501, 104578, 104626, 104678, 104758, 104770, 104859, 104935, 105011,
+    105087, 105163, 105250, 105330, 105408, 105486, 105564, 105653, 105702, 105782, 105825, 105901,
+    105960, 106011, 106038, 106092, 106116, 106215, 106280, 106337, 106375, 106460, 106489, 106569,
+    106602, 106652, 106706, 106777, 106837, 106885, 106908, 106962, 107031, 107082, 107183, 107226,
+    107238, 107284, 107293, 107362, 107436, 107513, 107577, 107675, 107772, 107861, 107959, 108009,
+    108043, 108078, 108122, 108166, 108244, 108320, 108418, 108466, 108505, 108566, 108662, 108748,
+    108825, 108838, 108854, 108893, 108924, 109006, 109061, 109121, 109206, 109260, 109333, 109397,
+    109447, 109537, 109554, 109630, 109706, 109722, 109751, 109780, 109794, 109849, 109904, 109923,
+    110006, 110016, 110034, 110087, 110126, 110156, 110199, 110220, 110254, 110325, 110361, 110430,
+    110464, 110526, 110572, 110641, 110670, 110699, 110727, 110796, 110825, 110854, 110908, 110953,
+    110984, 111054, 111092, 111126, 111172, 111209, 111278, 111320, 111404, 111417, 111494, 111519,
+    111545, 111619, 111658, 111688, 111739, 111761, 111813, 111851, 111927, 111985, 112043, 112095,
+    112153, 112206, 112263, 112320, 112377, 112440, 112504, 112552, 112592, 112647, 112695, 112759,
+    112809, 112903, 113000, 113065, 113117, 113217, 113299, 113395, 113474, 113517, 113550, 113603,
+    113615, 113656, 113673, 113732, 113781, 113798, 113894, 113933, 113954, 113989, 114024, 114093,
+    114128, 114147, 114217, 114307, 114398, 114490, 114506, 114557, 114617, 114680, 114749, 114791,
+    114827, 114857, 114881, 114959, 115017, 115050, 115085, 115111, 115151, 115216, 115243, 115309,
+    115336, 115376, 115393, 115401, 115479, 115537, 115593, 115683, 115759, 115835, 115851, 115880,
+    115909, 115964, 116020, 116109, 116176, 116194, 116225, 116264, 116294, 116337, 116358, 116392,
+    116463, 116495, 116546, 116575, 116607, 116641, 116703, 116745, 116814, 116843, 116872, 116899,
+    116926, 117003, 117032, 117064, 117115, 117175, 117206, 117240, 117288, 117357, 117399, 117461,
+    117539, 117597, 117674, 117707, 117780, 117844, 117917, 117965, 117988, 118038, 118094, 118128,
+    118198, 118214, 118248, 118298, 118308, 118367, 118396, 118458, 118509, 118569, 118611, 118677,
+    118716, 118748, 118782, 118847, 118877, 118946, 118999, 119038, 119070, 119120, 119170, 119230,
+    119264, 119337, 119426, 119489, 119540, 119578, 119634, 119677, 119718, 119734, 119792, 119849,
+    119878, 119894, 119923, 119960, 119977, 120007, 120036, 120050, 120102, 120163, 120202, 120258,
+    120294, 120366, 120421, 120440, 120474, 120488, 120517, 120549, 120581, 120657, 120688, 120716,
+    120744, 120772, 120800, 120866, 120890, 120906, 120935, 120964, 121000, 121032, 121087, 121116,
+    121141, 121175, 121191, 121220, 121248, 121326, 121355, 121384, 121435, 121445, 121486, 121536,
+    121593, 121653, 121675, 121705, 121726, 121755, 121784, 121817, 121831, 121864, 121878, 121911,
+    121926, 121960, 122052, 122116, 122159, 122217, 122255, 122304, 122368, 122428, 122464, 122538,
+    122594, 122652, 122691, 122787, 122882, 122929, 122981, 123016, 123030, 123046, 123075, 123141,
+    123212, 123238, 123271, 123287, 123299, 123330, 123385, 123404, 123423, 123442, 123461, 123490,
+    123536, 123565, 123618, 123643, 123670, 123686, 123717, 123746, 123775, 123827, 123868, 123921,
+    123980, 124040, 124069, 124091, 124126, 124195, 124229, 124299, 124388, 124479, 124571, 124624,
+    124686, 124748, 124824, 124881, 124910, 124975, 124992, 125082, 125100, 125121, 125155, 125189,
+    125251, 125280, 125309, 125362, 125403, 125462, 125527, 125554, 125575, 125611, 125697, 125746,
+    125770, 125806, 125891, 125990, 126061, 126159, 126257, 126326, 126394, 126428, 126473, 126531,
+    126569, 126583, 126599, 126680, 126694, 126742, 126760, 126833, 126919, 127005, 127092, 127143,
+    127191, 127239, 127329, 127425, 127513, 127607, 127707, 127804, 127875, 127933, 127957, 127982,
+    128012, 128065, 128134, 128158, 128189, 128225, 128265, 128335, 128340, 128385, 128463, 128521,
+    128584, 128618, 128654, 128699, 128739, 128779, 128814, 128885, 128923, 128949, 129000, 129058,
+    129093, 129166, 129180, 129266, 129340, 129388, 129406, 129435, 129500, 129521, 129560, 129588,
+    129616, 129628, 129670, 129683, 129726, 129765, 129824, 129895, 129914, 129985, 130063, 130121,
+    130169, 130231, 130287, 130308, 130370, 130421, 130490, 130568, 130626, 130675, 130734, 130763,
+    130829, 130906, 130979, 130996, 131015, 131049, 131121, 131212, 131242, 131308, 131364, 131424,
+    131490, 131563, 131625, 131673, 131756, 131820, 131888, 131973, 132058, 132143, 132232, 132320,
+    132352, 132414, 132444, 132467, 132541, 132617, 132674, 132710, 132739, 132797, 132831, 132903,
+    132968, 132996, 133024, 133066, 133122, 133192, 133227, 133243, 133289, 133317, 133386, 133457,
+    133470, 133489, 133502, 133550, 133598, 133656, 133721, 133797, 133871, 133943, 134015, 134087,
+    134144, 134173, 134230, 134257, 134355, 134389, 134433, 134477, 134553, 134644, 134692, 134728,
+    134789, 134886, 134961, 135001, 135056, 135068, 135150, 135215, 135284, 135300, 135355, 135386,
+    135407, 135478, 135512, 135574, 135603, 135641, 135733, 135800, 135820, 135875, 135914, 135945,
+    136026, 136059, 136100, 136168, 136208, 136244, 136277, 136309, 136362, 136379, 136448, 136524,
+    136576, 136630, 136680, 136733, 136783, 136874, 136962, 137025, 137055, 137132, 137206, 137211,
+    137291, 137350, 137386, 137417, 137476, 137505, 137571, 137599, 137627, 137707, 137766, 137826,
+    137843, 137873, 137895, 137930, 137960, 137995, 138072, 138146, 138226, 138285, 138320, 138393,
+    138490, 138572, 138637, 138704, 138780, 138837, 138897, 138987, 139005, 139058, 139127, 139156,
+    139210, 139255, 139305, 139372, 139448, 139505, 139565, 139581, 139636, 139670, 139719, 139767,
+    139840, 139910, 139962, 139996, 140085, 140177, 140239, 140304, 140364, 140380, 140415, 140461,
+    140489, 140558, 140579, 140592, 140611, 140624, 140679, 140725, 140790, 140828, 140901, 140931,
+    141021, 141109, 141172, 141202, 141271, 141349, 141407, 141443, 141471, 141499, 141577, 141635,
+    141691, 141712, 141781, 141859, 141917, 141973, 142047, 142119, 142176, 142255, 142315, 142375,
+    142401, 142460, 142500, 142530, 142554, 142615, 142641, 142668, 142751, 142826, 142858, 142905,
+    142952, 142999, 143041, 143083, 143125, 143168, 143211, 143254, 143309, 143337, 143432, 143475,
+    143507, 143588, 143609, 143690, 143711, 143792, 143813, 143894, 143915, 143997, 144059, 144097,
+    144131, 144173, 144199, 144281, 144337, 144376, 144397, 144431, 144460, 144511, 144567, 144649,
+    144705, 144723, 144764, 144837, 144879, 144895, 144924, 144972, 145006, 145058, 145107, 145179,
+    145210, 145265, 145299, 145369, 145443, 145498, 145537, 145585, 145675, 145688, 145742, 145810,
+    145886, 145962, 146049, 146121, 146130, 146182, 146262, 146311, 146378, 146426, 146504, 146592,
+    146670, 146726, 146778, 146827, 146876, 146956, 147034, 147112, 147201, 147279, 147331, 147346,
+    147401, 147413, 147451, 147537, 147583, 147681, 147746, 147791, 147839, 147912, 147990, 148054,
+    148118, 148162, 148250, 148326, 148425, 148473, 148531, 148607, 148706, 148742, 148834, 148913,
+    148979, 149029, 149097, 149197, 149292, 149306, 149345, 149393, 149433, 149488, 149500, 149582,
+    149635, 149696, 149757, 149823, 149878, 149943, 150012, 150085, 150149, 150203, 150270, 150312,
+    150365, 150440, 150500, 150520, 150613, 150705, 150798, 150887, 150964, 151007, 151054, 151107,
+    151137, 151163, 151194, 151229, 151297, 151372, 151454, 151535, 151616, 151624, 151695, 151771,
+    151786, 151862, 151885, 151928, 152006, 152038, 152100, 152142, 152199, 152251, 152298, 152351,
+    152401, 152470, 152506, 152545, 152595, 152676, 152699, 152757, 152824, 152866, 152942, 152999,
+    153077, 153141, 153212, 153230, 153248, 153299, 153313, 153329, 153363, 153416, 153491, 153551,
+    153647, 153665, 153683, 153744, 153774, 153837, 153856, 153895, 153933, 153982, 154035, 154110,
+    154170, 154246, 154293, 154368, 154449, 154517, 154595, 154680, 154765, 154841, 154877, 154913,
+    154963, 155042, 155121, 155190, 155242, 155304, 155372, 155440, 155481, 155531, 155604, 155634,
+    155685, 155767, 155802, 155845, 155890, 155943, 155996, 156051, 156114, 156145, 156181, 156222,
+    156272, 156336, 156390, 156431, 156481, 156545, 156627, 156682, 156770, 156813, 156833, 156863,
+    156891, 156913, 156949, 157035, 157084, 157151, 157187, 157272, 157372, 157443, 157490, 157541,
+    157589, 157637, 157726, 157823, 157876, 157955, 157980, 158006, 158038, 158115, 158189, 158232,
+    158308, 158365, 158391, 158425, 158443, 158486, 158562, 158619, 158661, 158674, 158693, 158769,
+    158826, 158886, 158980, 159070, 159162, 159255, 159285, 159357, 159377, 159432, 159450, 159526,
+    159561, 159592, 159660, 159735, 159817, 159898, 159979, 159987, 160058, 160141, 160149, 160232,
+    160248, 160318, 160321, 160376, 160431, 160449, 160525, 160600, 160682, 160763, 160844, 160920,
+    160996, 161039, 161059, 161073, 161095, 161113, 161156, 161220, 161274, 161331, 161408, 161466,
+    161541, 161622, 161697, 161778, 161852, 161871, 161921, 162007, 162093, 162162, 162231, 162320,
+    162371, 162453, 162488, 162523, 162613, 162664, 162726, 162806, 162875, 162953, 163011, 163045,
+    163123, 163181, 163220, 163298, 163356, 163416, 163436, 163466, 163495, 163573, 163635, 163683,
+    163752, 163830, 163881, 163941, 164002, 164040, 164089, 164149, 164184, 164237, 164259, 164309,
+    164363, 164402, 164474, 164525, 164584, 164643, 164692, 164720, 164785, 164844, 164861, 164873,
+    164914, 164997, 165008, 165063, 165112, 165159, 165207, 165255, 165303, 165346, 165390, 165434,
+    165478, 165495, 165526, 165592, 165647, 165700, 165744, 165788, 165832, 165876, 165920, 165964,
+    166008, 166052, 166096, 166140, 166186, 166232, 166278, 166324, 166370, 166416, 166514, 166553,
+    166584, 166598, 166617, 166638, 166668, 166722, 166780, 166838, 166896, 166945, 167008, 167050,
+    167082, 167124, 167166, 167208, 167250, 167291, 167356, 167421, 167486, 167551, 167636, 167678,
+    167711, 167744, 167777, 167810, 167897, 167956, 168045, 168109, 168164, 168219, 168274, 168344,
+    168420, 168470, 168524, 168600, 168636, 168722, 168802, 168858, 168949, 169019, 169090, 169110,
+    169140, 169171, 169200, 169279, 169341, 169404, 169483, 169516, 169589, 169637, 169697, 169749,
+    169811, 169887, 169969, 169989, 170019, 170050, 170079, 170141, 170201, 170261, 170337, 170392,
+    170474, 170534, 170631, 170670, 170701, 170743, 170764, 170843, 170860, 170957, 170992, 171068,
+    171080, 171171, 171263, 171328, 171354, 171371, 171412, 171501, 171565, 171622, 171686, 171743,
+    171800, 171860, 171885, 171949, 171997, 172051, 172108, 172181, 172259, 172288, 172357, 172374,
+    172423, 172472, 172521, 172566, 172611, 172656, 172687, 172736, 172769, 172810, 172844, 172910,
+    172976, 173042, 173108, 173194, 173280, 173322, 173385, 173475, 173518, 173538, 173568, 173630,
+    173719, 173776, 173833, 173890, 173954, 173984, 174015, 174070, 174148, 174226, 174286, 174347,
+    174407, 174479, 174507, 174563, 174593, 174665, 174738, 174810, 174893, 174976, 175059, 175102,
+    175174, 175259, 175348, 175440, 175518, 175596, 175657, 175750, 175764, 175865, 175891, 175947,
+    176016, 176092, 176179, 176253, 176323, 176383, 176451, 176503, 176581, 176669, 176718, 176796,
+    176855, 176925, 176977, 177026, 177075, 177129, 177205, 177281, 177357, 177433, 177520, 177574,
+    177631, 177669, 177756, 177786, 177847, 177911, 177999, 178082, 178110, 178178, 178224, 178258,
+    178269, 178311, 178341, 178381, 178447, 178460, 178520, 178556, 178635, 178674, 178720, 178809,
+    178841, 178932, 179020, 179099, 179178, 179257, 179284, 179383, 179482, 179546, 179618, 179642,
+    179709, 179782, 179794, 179819, 179843, 179874, 179917, 180003, 180071, 180136, 180231, 180318,
+    180368, 180426, 180482, 180512, 180610, 180709, 180759, 180854, 180932, 181002, 181082, 181096,
+    181148, 181249, 181290, 181336, 181403, 181496, 181558, 181626, 181649, 181667, 181698, 181724,
+    181753, 181828, 181862, 181920, 181959, 182007, 182056, 182128, 182205, 182300, 182387, 182457,
+    182494, 182533, 182622, 182672, 182705, 182754, 182809, 182826, 182916, 182945, 182978, 183078,
+    183161, 183199, 183235, 183249, 183273, 183276, 183333, 183364, 183411, 183448, 183476, 183501,
+    183578, 183650, 183702, 183759, 183819, 183866, 183909, 183931, 183974, 184024, 184072, 184104,
+    184136, 184185, 184227, 184267, 184280, 184381, 184402, 184491, 184514, 184562, 184605, 184638,
+    184658, 184672, 184708, 184727, 184760, 184799, 184819, 184839, 184868, 184881, 184928, 184942,
+    185025, 185113, 185188, 185240, 185293, 185352, 185388, 185454, 185544, 185578, 185618, 185667,
+    185756, 185824, 185861, 185919, 185974, 186047, 186075, 186124, 186173, 186242, 186272, 186321,
+    186348, 186424, 186465, 186508, 186575, 186659, 186670, 186738, 186764, 186819, 186888, 186975,
+    187016, 187059, 187144, 187214, 187293, 187345, 187390, 187407, 187497, 187564, 187658, 187726,
+    187752, 187807, 187876, 187928, 188013, 188024, 188094, 188193, 188292, 188383, 188484, 188510,
+    188568, 188624, 188684, 188769, 188796, 188850, 188923, 188984, 189026, 189068, 189156, 189244,
+    189332, 189420, 189460, 189500, 189555, 189572, 189612, 189667, 189741, 189761, 189801, 189884,
+    189918, 190012, 190029, 190083, 190113, 190195, 190212, 190242, 190256, 190306, 190356, 190374,
+    190413, 190439, 190477, 190542, 190608, 190656, 190689, 190737, 190758, 190790, 190808, 190822,
+    190840, 190873, 190886, 190918, 190952, 191026, 191033, 191052, 191084, 191161, 191180, 191212,
+    191248, 191288, 191359, 191381, 191420, 191438, 191452, 191463, 191509, 191523, 191553, 191564,
+    191622, 191702, 191782, 191809, 191880, 191935, 191977, 191991, 192051, 192077, 192107, 192137,
+    192167, 192234, 192265, 192308, 192351, 192428, 192495, 192528, 192590, 192654, 192666, 192696,
+    192711, 192732, 192744, 192757, 192824, 192836, 192862, 192894, 192980, 192987, 193031, 193124,
+    193215, 193300, 193348, 193377, 193411, 193480, 193533, 193568, 193599, 193650, 193706, 193773,
+    193833, 193933, 194022, 194081, 194125, 194199, 194264, 194308, 194350, 194391, 194402, 194497,
+    194509, 194572, 194598, 194648, 194686, 194754, 194785, 194822, 194855, 194911, 194972, 195013,
+    195069, 195129, 195229, 195320, 195359, 195419, 195503, 195569, 195610, 195655, 195677, 195725,
+    195768, 195835, 195882, 195930, 195973, 196049, 196135, 196152, 196185, 196238, 196288, 196348,
+    196421, 196521, 196597, 196657, 196690, 196761, 196832, 196905, 196946, 196959, 197031, 197129,
+    197227, 197326, 197388, 197467, 197484, 197517, 197563, 197617, 197684, 197727, 197743, 197759,
+    197806, 197863, 197903, 197975, 198055, 198086, 198145, 198179, 198237, 198276, 198328, 198424,
+    198525, 198625, 198725, 198824, 198920, 199021, 199043, 199097, 199157, 199217, 199279, 199351,
+    199394, 199449, 199498, 199568, 199654, 199738, 199767, 199817, 199868, 199906, 199951, 200022,
+    200066, 200102, 200142, 200232, 200267, 200323, 200380, 200420, 200444, 200459, 200476, 200487,
+    200513, 200530, 200584, 200639, 200657, 200702, 200753, 200787, 200820, 200835, 200874, 200902,
+    200956, 200988, 201033, 201049, 201099, 201155, 201218, 201280, 201320, 201353, 201398, 201420,
+    201450, 201479, 201533, 201547, 201563, 201613, 201668, 201729, 201796, 201813, 201827, 201857,
+    201910, 201958, 201990, 202056, 202099, 202162, 202225, 202257, 202329, 202345, 202368, 202395,
+    202426, 202457, 202488, 202506, 202590, 202671, 202693, 202748, 202777, 202798, 202837, 202869,
+    202906, 202931, 202962, 202997, 203037, 203071, 203083, 203137, 203153, 203235, 203282, 203315,
+    203392, 203424, 203486, 203572, 203576, 203591, 203642, 203728, 203808, 203864, 203895, 203957,
+    204033, 204095, 204171, 204272, 204328, 204380, 204425, 204447, 204495, 204539, 204596, 204645,
+    204693, 204737, 204794, 204843, 204893, 204954, 205000, 205056, 205088, 205167, 205246, 205325,
+    205404, 205483, 205536, 205633, 205683, 205739, 205769, 205821, 205869, 205969, 206060, 206105,
+    206145, 206185, 206240, 206281, 206294, 206341, 206355, 206402, 206419, 206449, 206499, 206538,
+    206570, 206603, 206624, 206638, 206652, 206682, 206737, 206799, 206829, 206850, 206882, 206917,
+    206948, 206986, 207086, 207144, 207215, 207253, 207295, 207309, 207373, 207415, 207445, 207481,
+    207553, 207623, 207676, 207721, 207809, 207862, 207906, 207981, 208056, 208143, 208171, 208210,
+    208256, 208300, 208316, 208343, 208375, 208417, 208456, 208493, 208546, 208585, 208685, 208747,
+    208814, 208869, 208954, 208992, 209005, 209034, 209083, 209132, 209187, 209203, 209232, 209264,
+    209318, 209337, 209368, 209400, 209431, 209498, 209538, 209590, 209691, 209782, 209883, 209910,
+    209955, 209995, 210035, 210090, 210131, 210181, 210220, 210247, 210286, 210334, 210355, 210426,
+    210488, 210509, 210600, 210647, 210686, 210739, 210791, 210887, 210942, 210992, 211055, 211081,
+    211148, 211203, 211279, 211372, 211420, 211454, 211483, 211552, 211607, 211674, 211741, 211817,
+    211857, 211881, 211912, 211984, 212057, 212087, 212123, 212215, 212291, 212361, 212398, 212450,
+    212534, 212578, 212625, 212673, 212718, 212777, 212809, 212887, 212919, 212986, 213087, 213166,
+    213222, 213307, 213367, 213429, 213456, 213514, 213552, 213566, 213620, 213669, 213725, 213789,
+    213845, 213885, 213918, 213967, 214023, 214090, 214138, 214169, 214241, 214327, 214343, 214397,
+    214426, 214455, 214492, 214523, 214563, 214623, 214671, 214719, 214781, 214881, 214939, 214978,
+    215010, 215089, 215168, 215247, 215326, 215405, 215484, 215581, 215631, 215687, 215717, 215769,
+    215817, 215918, 216009, 216063, 216123, 216147, 216172, 216243, 216288, 216319, 216399, 216458,
+    216498, 216538, 216593, 216610, 216690, 216749, 216790, 216804, 216821, 216851, 216901, 216940,
+    216972, 217005, 217026, 217040, 217124, 217195, 217250, 217281, 217306, 217349, 217392, 217422,
+    217448, 217474, 217503, 217541, 217556, 217588, 217623, 217656, 217707, 217739, 217818, 217918,
+    217977, 218048, 218164, 218208, 218275, 218340, 218384, 218415, 218452, 218497, 218597, 218659,
+    218726, 218781, 218857, 218914, 218952, 218966, 218996, 219026, 219076, 219126, 219181, 219198,
+    219228, 219260, 219315, 219336, 219368, 219445, 219478, 219512, 219579, 219641, 219717, 219774,
+    219851, 219883, 219955, 220002, 220053, 220113, 220180, 220235, 220311, 220368, 220400, 220467,
+    220543, 220600, 220656, 220723, 220824, 220915, 220978, 221018, 221073, 221113, 221168, 221218,
+    221283, 221304, 221337, 221411, 221488, 221558, 221613, 221644, 221669, 221712, 221755, 221784,
+    221855, 221924, 222002, 222080, 222149, 222211, 222289, 222347, 222425, 222458, 222531, 222579,
+    222630, 222691, 222747, 222800, 222853, 222910, 222966, 223031, 223079, 223134, 223214, 223292,
+    223368, 223467, 223504, 223603, 223648, 223696, 223788, 223839, 223919, 224007, 224095, 224113,
+    224134, 224166, 224201, 224235, 224275, 224289, 224320, 224377, 224454, 224521, 224598, 224672,
+    224713, 224769, 224803, 224839, 224891, 224937, 225034, 225116, 225175, 225213, 225274, 225360,
+    225420, 225475, 225525, 225611, 225687, 225754, 225771, 225800, 225822, 225906, 225931, 225959,
+    225990, 226053, 226108, 226145, 226174, 226208, 226235, 226305, 226318, 226387, 226406, 226440,
+    226481, 226510, 226565, 226630, 226661, 226698, 226718, 226795, 226829, 226869, 226931, 226956,
+    227032, 227088, 227172, 227214, 227237, 227304, 227353, 227393, 227455, 227480, 227556, 227619,
+    227656, 227705, 227781, 227817, 227848, 227910, 227978, 228015, 228068, 228152, 228186, 228256,
+    228314, 228355, 228402, 228440, 228454, 228485, 228519, 228566, 228642, 228738, 228794, 228890,
+    228932, 228991, 229050, 229103, 229148, 229193, 229220, 229267, 229309, 229348, 229391, 229424,
+    229461, 229489, 229517, 229529, 229551, 229592, 229625, 229658, 229706, 229754, 229789, 229822,
+    229861, 229900, 229933, 229972, 230011, 230071, 230087, 230132, 230146, 230207, 230225, 230290,
+    230310, 230361, 230422, 230487, 230526, 230569, 230604, 230637, 230674, 230715, 230770, 230804,
+    230885, 230946, 230963, 230985, 231013, 231044, 231078, 231107, 231144, 231175, 231209, 231246,
+    231328, 231385, 231450, 231518, 231585, 231661, 231745, 231822, 231855, 231922, 231983, 232059,
+    232135, 232167, 232239, 232286, 232335, 232385, 232444, 232481, 232529, 232613, 232669, 232751,
+    232768, 232798, 232826, 232858, 232940, 233018, 233052, 233107, 233188, 233256, 233273, 233302,
+    233330, 233361, 233391, 233422, 233491, 233548, 233585, 233602, 233654, 233701, 233755, 233785,
+    233848, 233886, 233941, 233983, 234025, 234055, 234100, 234153, 234224, 234318, 234377, 234436,
+    234466, 234552, 234611, 234674, 234737, 234800, 234854, 234912, 234977, 235042, 235107, 235172,
+    235235, 235298, 235381, 235464, 235547, 235630, 235672, 235714, 235756, 235798, 235831, 235895,
+    235973, 236006, 236070, 236148, 236205, 236291, 236349, 236382, 236415, 236448, 236513, 236582,
+    236651, 236720, 236750, 236805, 236849, 236898, 236939, 237020, 237110, 237184, 237215, 237264,
+    237333, 237406, 237463, 237539, 237596, 237653, 237691, 237708, 237749, 237824, 237873, 237903,
+    237961, 238019, 238109, 238149, 238212, 238275, 238311, 238347, 238380, 238416, 238449, 238485,
+    238572, 238671, 238696, 238751, 238795, 238839, 238883, 238927, 238971, 239015, 239059, 239103,
+    239147, 239191, 239237, 239283, 239329, 239375, 239421, 239467, 239565, 239604, 239662, 239711,
+    239761, 239818, 239875, 239932, 239974, 239982, 240013, 240090, 240129, 240206, 240245, 240322,
+    240361, 240445, 240478, 240509, 240599, 240639, 240703, 240767, 240831, 240895, 240979, 241063,
+    241134, 241205, 241276, 241347, 241405, 241463, 241521, 241551, 241621, 241697, 241757, 241839,
+    241906, 241973, 242011, 242087, 242125, 242201, 242239, 242296, 242353, 242391, 242448, 242505,
+    242543, 242576, 242609, 242657, 242705, 242795, 242835, 242925, 242965, 243029, 243107, 243171,
+    243249, 243279, 243309, 243339, 243369, 243461, 243514, 243537, 243593, 243613, 243655, 243720,
+    243810, 243857, 243929, 243976, 244042, 244073, 244127, 244175, 244218, 244291, 244332, 244398,
+    244442, 244492, 244527, 244605, 244658, 244704, 244782, 244856, 244923, 244935, 245020, 245054,
+    245095, 245170, 245226, 245300, 245359, 245411, 245452, 245517, 245589, 245630, 245664, 245676,
+    245718, 245748, 245789, 245858, 245888, 245989, 246017, 246062, 246134, 246181, 246247, 246301,
+    246342, 246411, 246454, 246490, 246562, 246605, 246643, 246698, 246725, 246741, 246777, 246842,
+    246872, 246951, 247016, 247059, 247146, 247221, 247321, 247367, 247422, 247497, 247597, 247632,
+    247679, 247729, 247784, 247865, 247957, 247976, 247998, 248025, 248094, 248143, 248224, 248283,
+    248322, 248384, 248472, 248535, 248591, 248644, 248718, 248758, 248792, 248856, 248881, 248957,
+    249037, 249069, 249100, 249180, 249208, 249245, 249283, 249314, 249394, 249404, 249420, 249464,
+    249488, 249531, 249574, 249620, 249663, 249724, 249755, 249833, 249854, 249910, 249997, 250041,
+    250065, 250105, 250150, 250174, 250193, 250257, 250296, 250347, 250422, 250498, 250507, 250582,
+    250617, 250697, 250726, 250807, 250868, 250909, 250990, 251055, 251090, 251149, 251214, 251263,
+    251343, 251408, 251442, 251506, 251537, 251598, 251629, 251666, 251746, 251815, 251863, 251902,
+    251961, 251992, 252056, 252107, 252124, 252179, 252251, 252348, 252391, 252451, 252511, 252565,
+    252613, 252679, 252725, 252770, 252825, 252875, 252915, 252946, 253001, 253060, 253119, 253178,
+    253241, 253283, 253316, 253359, 253405, 253451, 253497, 253543, 253566, 253589, 253612, 253635,
+    253723, 253783, 253826, 253890, 253933, 253956, 253979, 254002, 254025, 254095, 254167, 254238,
+    254266, 254338, 254369, 254401, 254480, 254502, 254549, 254602, 254657, 254715, 254760, 254826,
+    254873, 254946, 254994, 255068, 255110, 255155, 255206, 255286, 255340, 255387, 255473, 255550,
+    255616, 255657, 255688, 255719, 255764, 255837, 255885, 255922, 255995, 256033, 256089, 256126,
 };
 
 static const struct kiln_pair bundle_nvidia_h200_pairs[] = {
@@ -17468,14 +15020,14 @@ static const struct kiln_recipe bundle_nvidia_h200_recipes[] = {
 };
 
 KILN_INTERNAL const struct kiln_bundle kiln_bundle_nvidia_h200 = {
-    .format = 18,
+    .format = 19,
     .name = "nvidia-h200",
     .provenance = "tuned on NVIDIA H200, NVIDIA CUDA, driver 580.159.04",
     .match = { "NVIDIA CUDA", "NVIDIA H200", NULL, 0, 0 },
     .traits = { 0, 132, 1, 232448, 90 },
-    .pool = { sizeof bundle_nvidia_h200_rows, 4980, 10284, 9364,
-              bundle_nvidia_h200_rows[0].text, bundle_nvidia_h200_lines,
-              bundle_nvidia_h200_pairs, bundle_nvidia_h200_symbols },
+    .pool = { 256192, 4980, 10284, 9364, NULL, bundle_nvidia_h200_lines,
+              bundle_nvidia_h200_pairs, bundle_nvidia_h200_symbols,
+              sizeof bundle_nvidia_h200_packed, bundle_nvidia_h200_packed },
     .num_programs = 605, .num_recipes = 605, .num_pins = 0,
     .programs = bundle_nvidia_h200_programs, .recipes = bundle_nvidia_h200_recipes,
     .pins = NULL,

@@ -12,3609 +12,1833 @@
  */
 #include "bundle.h"
 
-static const struct { char text[4096]; } bundle_nvidia_rows[] = { {
-    "// Elements of half are computed with as float. A product and a sum are fused where the device does\0"
-    "// that in one step: FP_CONTRACT, on by default, allows it.\0"
-    "static float load(__global const half *p)\0"
-    "{\0"
-    "\004return vload_half(0, p);\0"
-    "}\0"
-    "\0"
-    "static void store(float x, __global half *p)\0"
-    "\004vstore_half(x, 0, p);\0"
-    "// C = alpha x + beta C for one element; beta == 0 does not read C.\0"
-    "static void put(float x, float alpha, float beta, __global half *p)\0"
-    "\004store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);\0"
-    "// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.\0"
-    "static uint local_address(__local const void *p)\0"
-    "\004return (uint) (ulong) p;\0"
-    "// An element, and 16 bytes of them, as they are copied.\0"
-    "typedef ushort element_bits;\0"
-    "typedef ushort8 chunk;\0"
-    "// 16 bytes from where an element is, out of the one or two aligned chunks that they lie in.\0"
-    "static uint4 load_anywhere(__global const element_bits *from)\0"
-    "\004const uint at = (ulong) from % 16;\0"
-    "\004__global const uint4 *chunks = (__global const uint4 *) ((ulong) from - at);\0"
-    "\004const uint4 low = chunks[0], high = at > 0 ? chunks[1] : (uint4) 0;\0"
-    "\004uint4 x = at & 8 ? (uint4) (low.zw, high.xy) : low;\0"
-    "\004uint2 next = at & 8 ? high.zw : high.xy;\0"
-    "\004x = at & 4 ? (uint4) (x.yzw, next.x) : x;\0"
-    "\004next.x = at & 4 ? next.y : next.x;\0"
-    "\004x = at & 2 ? x >> 16 | (uint4) (x.yzw, next.x) << 16 : x;\0"
-    "\004return x;\0"
-    "// The first `num` of eight elements that lie anywhere, and zeros; the matrix ends at `end`. Of the\0"
-    "// aligned chunks that they lie in all is read that is in the matrix, then what is beyond `num` is\0"
-    "// cleared.\0"
-    "static uint4 load_piece(__global const element_bits *from, int num,\0"
-    "\010__global const element_bits *end)\0"
-    "\004if (num <= 0)\0"
-    "\010return (uint4) 0;\0"
-    "\004uint x[4] = { 0, 0, 0, 0 };\0"
-    "\004if (end - from >= 16) {\0"
-    "\010vstore4(load_anywhere(from), 0, x);\0"
-    "\010if (num < 8)\0"
-    "#pragma unroll\0"
-    "\014for (int i = 0; i < 4; i++)\0"
-    "\020x[i] &= num > 2 * i + 1 ? 0xffffffff : num > 2 * i ? 0xffff : 0;\0"
-    "\004} else\0"
-    "\010for (int i = 0; i < 8; i++)\0"
-    "\014if (i < num)\0"
-    "\020x[i / 2] |= (uint) from[i] << i % 2 * 16;\0"
-    "\004return (uint4) (x[0], x[1], x[2], x[3]);\0"
-    "// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16\0"
-    "// bytes; boxes side by side have 64 lines.\0"
-    "static uint swizzled(uint line, uint x, uint part)\0"
-    "\004return (x / part * part * 64 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\0"
-    "// Of 32 lines of 64 elements that begin anywhere, this work-item's pieces of\0"
-    "// 8: from the matrix, of which `lines` and `cols` are left, into registers, and from there into\0"
-    "// local memory. What lies beyond the matrix, which ends at `end`, is 0.\0"
-    "static void fetch_a(uint4 pieces[1], __global const half *from, long ld, int lines, int cols,\0"
-    "\010__global const half *end, uint item)\0"
-    "\004for (int p = 0; p < 1; p++) {\0"
-    "\010const int line = (item + p * 256) / 8, x = item % 8 * 8;\0"
-    "\010pieces[p] = load_piece((__global const element_bits *) from + line * ld + x,\0"
-    "\020line < lines ? cols - x : 0, (__global const element_bits *) end);\0"
-    "\004}\0"
-    "static void put_a(__local uchar *tile, const uint4 pieces[1], uint item)\0"
-    "\010const uint line = (item + p * 256) / 8, x = item % 8;\0"
-    "\010*(__local uint4 *) (tile + swizzled(line, x, 8)) = pieces[p];\0"
-    "// Of 64 lines of 32 elements that begin anywhere, this work-item's pieces of\0"
-    "static void fetch_b(uint4 pieces[1], __global const half *from, long ld, int lines, int cols,\0"
-    "\010const int line = (item + p * 256) / 4, x = item % 4 * 8;\0"
-    "static void put_b(__local uchar *tile, const uint4 pieces[1], uint item)\0"
-    "\010const uint line = (item + p * 256) / 4, x = item % 4;\0"
-    "\010*(__local uint4 *) (tile + swizzled(line, x, 4)) = pieces[p];\0"
-    "// Reads four blocks of 8 x 8 halves from local memory, as mma wants them; lines are rows of A,\0"
-    "// columns of B.\0"
-    "static void load_blocks(uint to[4], uint from)\0"
-    "\004asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\" :\0"
-    "\014\"=r\"(to[0]), \"=r\"(to[1]), \"=r\"(to[2]), \"=r\"(to[3]) : \"r\"(from) : \"memory\");\0"
-    "// The same where lines are columns of A, rows of B.\0"
-    "static void load_transposed_blocks(uint to[4], uint from)\0"
-    "\004asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];\" :\0"
-}, {
-    "// c += a b for blocks of 16 x 8, 16 x 16 and 16 x 8, spread over a warp as the PTX ISA says.\0"
-    "static void multiply_blocks(float c[4], const uint a[4], const uint b[2])\0"
-    "\004asm volatile(\"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 \"\0"
-    "\014\"{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\" :\0"
-    "\014\"+f\"(c[0]), \"+f\"(c[1]), \"+f\"(c[2]), \"+f\"(c[3]) :\0"
-    "\014\"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), \"r\"(b[1]));\0"
-    "// What put does, in a row of C, where there is such a column.\0"
-    "static void put_column(float x, __global half *out, long col, long N, float alpha, float beta)\0"
-    "\004if (col < N)\0"
-    "\010store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);\0"
-    "static uint pack_halves(float low, float high)\0"
-    "\004uint both;\0"
-    "\004asm(\"cvt.rn.f16x2.f32 %0, %1, %2;\" : \"=r\"(both) : \"f\"(high), \"f\"(low));\0"
-    "\004return both;\0"
-    "// put for two columns side by side; `whole` says that they are at a multiple of their size.\0"
-    "static void put_pair(float x, float y, __global half *out, long col, long N, float alpha,\0"
-    "\010float beta,\0"
-    "\010bool whole)\0"
-    "\004if (!whole || col + 1 >= N) {\0"
-    "\010put_column(x, out, col, N, alpha, beta);\0"
-    "\010put_column(y, out, col + 1, N, alpha, beta);\0"
-    "\010return;\0"
-    "\004float2 z = alpha * (float2) (x, y);\0"
-    "\004if (beta != 0) {\0"
-    "\010const uint both = *(__global uint *) (out + col);\0"
-    "\010z += beta * vload_half2(0, (const half *) &both);\0"
-    "\004*(__global uint *) (out + col) = pack_halves(z.x, z.y);\0"
-    "// C = alpha op(A) op(B) + beta C; C is M x N, row-major.\0"
-    "// A is stored M x K.\0"
-    "// B is stored K x N.\0"
-    "// For NVIDIA's compute capability 8.0 and later.\0"
-    "// A work-group computes 32 x 32 of C, a warp 16 x 16 of it. Tiles of A and B, 64\0"
-    "// deep, are copied into local memory asynchronously, 2 ahead of those that are multiplied.\0"
-    "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\0"
-    "void kiln_hgemm_async_multiply(long M, long N, long K,\0"
-    "\010__global const half *restrict A, long a_offset, long lda,\0"
-    "\010__global const half *restrict B, long b_offset, long ldb, float alpha, float beta,\0"
-    "\010__global half *restrict C, long c_offset, long ldc)\0"
-    "\004__local uchar both_tiles[24576] __attribute__((aligned(1024)));\0"
-    "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 12288;\0"
-    "\004const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);\0"
-    "\004const uint item = get_local_id(0), warp = item / 32, lane = item % 32;\0"
-    "\004C += c_offset;\0"
-    "\004// Whether every row of C starts where 8 columns may be stored at once.\0"
-    "\004const ulong misaligned = ((ulong) C | (ulong) (ldc * 2)) & 15;\0"
-    "\004const bool is_aligned = misaligned == 0;\0"
-    "\004A += a_offset;\0"
-    "\004B += b_offset;\0"
-    "\004const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);\0"
-    "\004const int first = 0, num = (K + 63) / 64;\0"
-    "\004// Work-groups that run together share rows and columns: 8 rows of tiles at a time.\0"
-    "\004const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 31) / 32;\0"
-    "\004const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\0"
-    "\004const uint band_rows = min(tiles_m - band, (uint) 8);\0"
-    "\004const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\0"
-    "\004const int first_m = tile_m * 32, first_n = tile_n * 32;\0"
-    "\004{\0"
-    "\010const uint lane_m = lane / 4, lane_k = lane % 4;\0"
-    "\010const uint lane_r = lane_m;\0"
-    "\010const uint warp_m = warp % 2 * 16, warp_n = warp / 2 % 2 * 16;\0"
-    "\010float c[1][2][4];\0"
-    "\010#pragma unroll\0"
-    "\010for (int i = 0; i < 1; i++)\0"
-    "\014for (int j = 0; j < 2; j++)\0"
-    "\020for (int e = 0; e < 4; e++)\0"
-    "\024c[i][j][e] = 0;\0"
-    "\010// Of each step this warp has one part of 2.\0"
-    "\010const int slice = warp / 4;\0"
-    "\010uint as0[1][4], bs0[1][4];\0"
-    "\010int stage = 0;\0"
-    "\010// Behind the last elements of A and B.\0"
-    "\010__global const half *a_end = A + (M - 1) * lda + K;\0"
-    "\010__global const half *b_end = B + (K - 1) * ldb + N;\0"
-    "\010for (int t = 0; t < num + 2; t++) {\0"
-    "\014// All have put what was asked for at t - 2, and have multiplied those of the step\0"
-    "\014// before, whose place is the next one.\0"
-    "\014if (t >= 2)\0"
-    "\020barrier(CLK_LOCAL_MEM_FENCE);\0"
-    "\014uint4 a_pieces[1], b_pieces[1];\0"
-    "\014const int place = stage;\0"
-    "\014if (t < num) {\0"
-    "\020const int step = first + t;\0"
-    "\020const int k = step * 64;\0"
-    "\020fetch_a(a_pieces, A + first_m * lda + k, lda, M - first_m, K - k, a_end, item);\0"
-}, {
-    "\020fetch_b(b_pieces, B + k * ldb + first_n, ldb, K - k, N - first_n, b_end, item);\0"
-    "\014}\0"
-    "\014if (++stage == 3)\0"
-    "\020stage = 0;\0"
-    "\014// What is fetched is on its way meanwhile.\0"
-    "\014if (t >= 2) {\0"
-    "\020// Of K's last step, what there is of K.\0"
-    "\020const int step = first + t - 2;\0"
-    "\020const long left = K - (long) step * 64;\0"
-    "\020const uint a_tile = a_at + stage * 4096, b_tile = b_at + stage * 4096;\0"
-    "\020const int from = slice * 2;\0"
-    "\020if (left >= 64)\0"
-    "\020#pragma unroll\0"
-    "\024for (int s = from; s < from + 2; s++) {\0"
-    "\030// Reads what is multiplied at once, the s-th of a tile, into fragments 0.\0"
-    "\030// Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:\0"
-    "\030// work-item l says where line l % 8 of block l / 8 is.\0"
-    "\030#pragma unroll\0"
-    "\030for (int i = 0; i < 1; i++) {\0"
-    "\034const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;\0"
-    "\034load_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
-    "\030}\0"
-    "\030for (int j = 0; j < 2; j += 2) {\0"
-    "\034const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;\0"
-    "\034load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
-    "\030for (int i = 0; i < 1; i++)\0"
-    "\034for (int j = 0; j < 2; j++)\0"
-    "\037 multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);\0"
-    "\024}\0"
-    "\020else\0"
-    "\024for (int s = from; s < from + 2 && s * 16 < left; s++) {\0"
-    "\020put_a(a_tiles + place * 4096, a_pieces, item);\0"
-    "\020put_b(b_tiles + place * 4096, b_pieces, item);\0"
-    "\010}\0"
-    "\010// What slices have is added up, always in the same order, through local memory: all tiles\0"
-    "\010// have been multiplied.\0"
-    "\010__local float *sums = (__local float *) a_tiles + item % 128;\0"
-    "\010barrier(CLK_LOCAL_MEM_FENCE);\0"
-    "\010if (slice > 0)\0"
-    "\014for (int i = 0; i < 1; i++)\0"
-    "\020for (int j = 0; j < 2; j++)\0"
-    "\024for (int e = 0; e < 4; e++)\0"
-    "\030sums[((slice - 1) * 8 + (i * 2 + j) * 4 + e) * 128] =\0"
-    "\037 c[i][j][e];\0"
-    "\014return;\0"
-    "\010for (int x = 0; x < 1; x++)\0"
-    "\030c[i][j][e] += sums[(x * 8 + (i * 2 + j) * 4 + e) * 128];\0"
-    "\010// Rows and columns of a block are in the order in which they were read.\0"
-    "\014for (int h = 0; h < 2; h++) {\0"
-    "\020const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;\0"
-    "\020if (row >= M)\0"
-    "\024break;\0"
-    "\020__global half *out = C + row * ldc;\0"
-    "\020for (int j = 0; j < 2; j++) {\0"
-    "\024const long col = first_n + warp_n + j * 8 + lane_k * 2;\0"
-    "\024put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,\0"
-    "\034is_aligned);\0"
-    "\020}\0"
-    "// B is stored N x K.\0"
-    "\010__global const half *b_end = B + (N - 1) * ldb + K;\0"
-    "\020fetch_b(b_pieces, B + first_n * ldb + k, ldb, N - first_n, K - k, b_end, item);\0"
-    "\034const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
-    "\037     x = s * 2 + lane / 8 % 2;\0"
-    "\034load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "// A is stored K x M.\0"
-    "\010__global const half *a_end = A + (K - 1) * lda + M;\0"
-    "\020fetch_a(a_pieces, A + k * lda + first_m, lda, K - k, M - first_m, a_end, item);\0"
-    "\034const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
-    "\037     x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
-    "\034load_transposed_blocks(as0[i], a_tile + swizzled(line, x, 4));\0"
-    "// Divisions of 64 bits take long.\0"
-    "static ulong divide(ulong x, ulong y)\0"
-    "\004return (x | y) >> 32 ? x / y : (uint) x / (uint) y;\0"
-    "// Of 64 lines of 64 elements that begin anywhere, this work-item's pieces of\0"
-    "static void fetch_a(uint4 pieces[4], __global const half *from, long ld, int lines, int cols,\0"
-    "\004for (int p = 0; p < 4; p++) {\0"
-    "\010const int line = (item + p * 128) / 8, x = item % 8 * 8;\0"
-    "static void put_a(__local uchar *tile, const uint4 pieces[4], uint item)\0"
-    "\010const uint line = (item + p * 128) / 8, x = item % 8;\0"
-    "static void fetch_b(uint4 pieces[4], __global const half *from, long ld, int lines, int cols,\0"
-    "static void put_b(__local uchar *tile, const uint4 pieces[4], uint item)\0"
-    "// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 64\0"
-    "// deep, are copied into local memory asynchronously, 1 ahead of those that are multiplied.\0"
-    "// As many work-groups as run at once take tiles in turn. Of the tiles that do not make a whole\0"
-    "// turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of\0"
-    "// such a tile is kept, to be added up later.\0"
-    "__kernel __attribute__((reqd_work_group_size(128, 1, 1)))\0"
-    "void kiln_hgemm_async_stream(long M, long N, long K,\0"
-    "\010__global const half *restrict B, long b_offset, long ldb,\0"
-}, {
-    "\010__global float *work, long parts_at, float alpha, float beta,\0"
-    "\004__local uchar both_tiles[32768] __attribute__((aligned(1024)));\0"
-    "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 16384;\0"
-    "\004__global float *parts = work + parts_at + 4 * item;\0"
-    "\004// The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a\0"
-    "\004// work-group takes `share` steps. A last turn that is three quarters full is a turn.\0"
-    "\004const uint groups = get_num_groups(0);\0"
-    "\004const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 63) / 64);\0"
-    "\004const uint in_turns = tiles / groups * groups;\0"
-    "\004const uint whole = tiles - in_turns < groups * 3 / 4 ? in_turns : tiles;\0"
-    "\004const uint steps = ((uint) K + 63) / 64;\0"
-    "\004const ulong all = (ulong) (tiles - whole) * steps;\0"
-    "\004const ulong share = (all + groups - 1) / groups;\0"
-    "\004const ulong begin = min(get_group_id(0) * share, all), end = min(begin + share, all);\0"
-    "\004for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\0"
-    "\010const bool is_whole = turn < whole;\0"
-    "\010const uint done = is_whole ? 0 : divide(at, steps);\0"
-    "\010const uint tile = is_whole ? turn : whole + done;\0"
-    "\010const int first = is_whole ? 0 : at - (ulong) done * steps;\0"
-    "\010const int num = is_whole ? steps : min((ulong) (steps - first), end - at);\0"
-    "\010// Work-groups are at the same steps, modulo `share`, at the same time, so that what one\0"
-    "\010// reads lies in the cache for others: it begins `late` steps after `first`. (Of two tiles'\0"
-    "\010// this holds in part.)\0"
-    "\010const uint ago = at - begin, each = share;\0"
-    "\010const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;\0"
-    "\010const int late = behind < num ? behind : 0;\0"
-    "\010turn += groups;\0"
-    "\010at += is_whole ? 0 : num;\0"
-    "\004const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;\0"
-    "\004const int first_m = tile_m * 64, first_n = tile_n * 64;\0"
-    "\010const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;\0"
-    "\010float c[2][4][4];\0"
-    "\010for (int i = 0; i < 2; i++)\0"
-    "\014for (int j = 0; j < 4; j++)\0"
-    "\010uint as0[2][4], bs0[2][4];\0"
-    "\010// All have read what is left of the tiles before.\0"
-    "\010for (int t = 0; t < num + 1; t++) {\0"
-    "\014// All have put what was asked for at t - 1, and have multiplied those of the step\0"
-    "\014if (t >= 1)\0"
-    "\014uint4 a_pieces[4], b_pieces[4];\0"
-    "\020const int after_first = t + late;\0"
-    "\020const int step = first + after_first - (after_first < num ? 0 : num);\0"
-    "\014if (++stage == 2)\0"
-    "\014if (t >= 1) {\0"
-    "\020const int after_first = t - 1 + late;\0"
-    "\020const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;\0"
-    "\024for (int s = 0; s < 4; s++) {\0"
-    "\030for (int i = 0; i < 2; i++) {\0"
-    "\030for (int j = 0; j < 4; j += 2) {\0"
-    "\034load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "\030for (int i = 0; i < 2; i++)\0"
-    "\034for (int j = 0; j < 4; j++)\0"
-    "\024for (int s = 0; s * 16 < left; s++) {\0"
-    "\020put_a(a_tiles + place * 8192, a_pieces, item);\0"
-    "\020put_b(b_tiles + place * 8192, b_pieces, item);\0"
-    "\010if (num < steps) {\0"
-    "\014// Not all of the tile: kept for the stage that adds up.\0"
-    "\014__global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;\0"
-    "\014for (int i = 0; i < 2; i++)\0"
-    "\020for (int j = 0; j < 4; j++)\0"
-    "\024*(__global float4 *) (part + (i * 4 + j) * 512) =\0"
-    "\034(float4) (c[i][j][0], c[i][j][1], c[i][j][2], c[i][j][3]);\0"
-    "\014continue;\0"
-    "\010if (beta != 0) {\0"
-    "\020for (int h = 0; h < 2; h++) {\0"
-    "\024const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;\0"
-    "\024if (row >= M)\0"
-    "\030break;\0"
-    "\024const long begin = 0, end = N;\0"
-    "\024for (int j = 0; j < 4; j++) {\0"
-    "\030const long col = first_n + warp_n + j * 8 + lane_k * 2;\0"
-    "\030__global const half *old = C + row * ldc + col;\0"
-    "\030if (is_aligned && col + 1 < end) {\0"
-    "\034const uint both = *(__global const uint *) old;\0"
-    "\034const float2 y = vload_half2(0, (const half *) &both);\0"
-    "\034c[i][j][2 * h] = alpha * c[i][j][2 * h] + beta * y.x;\0"
-    "\034c[i][j][2 * h + 1] = alpha * c[i][j][2 * h + 1] + beta * y.y;\0"
-    "\034continue;\0"
-    "\030if (col >= begin && col < end)\0"
-    "\034c[i][j][2 * h] = alpha * c[i][j][2 * h] + beta * load(old);\0"
-    "\030if (col + 1 >= begin && col + 1 < end)\0"
-    "\034c[i][j][2 * h + 1] = alpha * c[i][j][2 * h + 1] + beta * load(old + 1);\0"
-    "\010const float factor = beta != 0 ? 1 : alpha;\0"
-    "\010// A word is two halves. Between rows are four more, so that eight rows meet in no bank.\0"
-    "\010__local uint *c_words = (__local uint *) both_tiles;\0"
-}, {
-    "\010// All have multiplied the last step.\0"
-    "\010{\0"
-    "\014__local uint *to = c_words + (warp_m + lane_r) * 36 + warp_n / 2 + lane_k;\0"
-    "\020for (int h = 0; h < 2; h++)\0"
-    "\024for (int j = 0; j < 4; j++)\0"
-    "\030to[(i * 16 + h * 8) * 36 + j * 4] =\0"
-    "\037 pack_halves(factor * c[i][j][2 * h], factor * c[i][j][2 * h + 1]);\0"
-    "\010const int rows = min(M - first_m, 64L);\0"
-    "\010if (is_aligned && first_n + 64 <= N) {\0"
-    "\014const int first_row = item / 8, x = item % 8;\0"
-    "\014__global uint4 *out = (__global uint4 *) (C + (first_m + first_row) * ldc + first_n)\0"
-    "\024+ x;\0"
-    "\014__local const uint *from = c_words + first_row * 36 + x * 4;\0"
-    "\014for (int m = 0; m < 64; m += 16)\0"
-    "\020if (first_row + m < rows)\0"
-    "\024out[m * (ldc / 8)] = *(__local const uint4 *) (from + m * 36);\0"
-    "\010} else {\0"
-    "\014// A word of C is a word of local memory or, where a row of C begins in the middle of\0"
-    "\014// one, the second half of one and the first half of the next. Warps are even in number,\0"
-    "\014// so that all rows of one begin alike.\0"
-    "\014__global ushort *out = (__global ushort *) C + (first_m + warp) * ldc + first_n;\0"
-    "\014const int within = (ulong) out / 2 % 2;\0"
-    "\014const int begin = 0, end = min(N - first_n, 64L);\0"
-    "\014for (int part = 0; part < 32; part += 32) {\0"
-    "\020const int x = part + (int) lane, col = 2 * x - within;\0"
-    "\020const bool is_there = col >= 0 && col + 1 < end;\0"
-    "\020__local const uint *from = c_words + warp * 36 + x;\0"
-    "\020__global ushort *to = out + col;\0"
-    "\010#pragma unroll 4\0"
-    "\020for (int m = warp; m < rows; m += 4) {\0"
-    "\024if (is_there)\0"
-    "\030*(__global uint *) to = within ? from[-1] >> 16 | from[0] << 16 : from[0];\0"
-    "\024from += 144;\0"
-    "\024to += 4 * ldc;\0"
-    "\014// The first and the last column of a row, where they are in a word with what is not\0"
-    "\014// stored.\0"
-    "\014for (int p = item; p < 2 * rows; p += 128) {\0"
-    "\020const int m = p / 2;\0"
-    "\020const int col = p % 2 == 0 ? begin : end - 1;\0"
-    "\020__global ushort *to = (__global ushort *) C + (first_m + m) * ldc + first_n + col;\0"
-    "\020if (begin < end && (ulong) to / 2 % 2 != p % 2)\0"
-    "\024*to = ((__local const ushort *) (c_words + m * 36))[col];\0"
-    "// Adds up what work-groups have of a tile that none did alone, and stores it. What a work-item of\0"
-    "// theirs has lies in pieces of 16 bytes, each beside those of the other work-items.\0"
-    "void kiln_hgemm_async_add(long M, long N, long K,\0"
-    "\010__global const float *restrict work, long parts_at, float alpha, float beta,\0"
-    "\004typedef float sum_t;\0"
-    "\004__local float sums[8][128] __attribute__((aligned(16)));\0"
-    "\004__local uint told[6];\0"
-    "\004const uint adder = get_local_id(0);\0"
-    "\004// Work-groups share a tile. One work-item finds out which it is, and what there is of it.\0"
-    "\004if (adder == 0) {\0"
-    "\010// The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a\0"
-    "\010// work-group takes `share` steps. A last turn that is three quarters full is a turn.\0"
-    "\010const uint groups = get_num_groups(0);\0"
-    "\010const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 63) / 64);\0"
-    "\010const uint in_turns = tiles / groups * groups;\0"
-    "\010const uint whole = tiles - in_turns < groups * 3 / 4 ? in_turns : tiles;\0"
-    "\010const uint steps = ((uint) K + 63) / 64;\0"
-    "\010const ulong all = (ulong) (tiles - whole) * steps;\0"
-    "\010const ulong share = (all + groups - 1) / groups;\0"
-    "\010const uint adders = groups * get_num_groups(1);\0"
-    "\010const uint number = get_group_id(1) * groups + get_group_id(0);\0"
-    "\010const uint each = min(adders / max(tiles - whole, 1U), 32U);\0"
-    "\010const uint tile = whole + number / each;\0"
-    "\010told[0] = 1;\0"
-    "\010if (tile < tiles) {\0"
-    "\014// Work-groups that run together share rows and columns: 8 rows of tiles at a time.\0"
-    "\014const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;\0"
-    "\014const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\0"
-    "\014const uint band_rows = min(tiles_m - band, (uint) 8);\0"
-    "\014const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\0"
-    "\014const int first_m = tile_m * 64, first_n = tile_n * 64;\0"
-    "\014// The work-groups that have the tile's first and last step: the first has it as its\0"
-    "\014// last piece, the others what they have of it as their first.\0"
-    "\014const ulong begin = (ulong) (tile - whole) * steps;\0"
-    "\014const uint from = steps > 0 ? divide(begin, share) : 0;\0"
-    "\014told[0] = steps > 0 ? divide(begin + steps - 1, share) - from + 1 : 0;\0"
-    "\014told[1] = from;\0"
-    "\014told[2] = number % each;\0"
-}, {
-    "\014told[3] = each;\0"
-    "\014told[4] = first_m;\0"
-    "\014told[5] = first_n;\0"
-    "\004barrier(CLK_LOCAL_MEM_FENCE);\0"
-    "\004const uint num = told[0];\0"
-    "\004if (num == 1)\0"
-    "\004const int first_m = told[4], first_n = told[5];\0"
-    "\004__global const float *parts = work + parts_at + 2 * (ulong) told[1] * 4096;\0"
-    "\004// Where pieces are few, or a tile has so much that no work-item is idle, each adds up all\0"
-    "\004// pieces of its elements.\0"
-    "\004if (num <= 8 || told[3] < 8) {\0"
-    "\010// Whether every row of C starts where 2 columns may be stored at once.\0"
-    "\010const ulong misaligned = ((ulong) C | (ulong) (ldc * 2)) & 3;\0"
-    "\010const bool is_aligned = misaligned == 0;\0"
-    "\010for (uint at = told[2] * 256 + adder; at < 1024; at += told[3] * 256) {\0"
-    "\014__global const float4 *part = (__global const float4 *) parts + at;\0"
-    "\014float4 sum = 0;\0"
-    "\014for (uint p = 0; p < num; p += 4) {\0"
-    "\020float4 some[4];\0"
-    "\020for (int q = 0; q < 4; q++)\0"
-    "\024some[q] = p + q >= num ? 0\0"
-    "\034: part[(p + q == 0 ? 1 : 2 * (p + q)) * 1024];\0"
-    "\024sum += some[q];\0"
-    "\014const uint item = at % 128, first = at / 128 * 4;\0"
-    "\014const union {\0"
-    "\020float4 all;\0"
-    "\020sum_t each[4];\0"
-    "\014} sums_of = { sum };\0"
-    "\014for (int u = 0; u < 4; u += 2) {\0"
-    "\020const uint e = first + u;\0"
-    "\020const uint warp = item / 32, lane = item % 32;\0"
-    "\020const uint lane_m = lane / 4, lane_k = lane % 4;\0"
-    "\020const uint lane_r = lane_m;\0"
-    "\020const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;\0"
-    "\020const uint in_m = e / 4 / 4 * 16, in_n = e / 4 % 4 * 8;\0"
-    "\020const long row = first_m + warp_m + in_m + e / 2 % 2 * 8 + lane_r;\0"
-    "\020const long col = first_n + warp_n + in_n + lane_k * 2 + e % 2;\0"
-    "\020if (row < M)\0"
-    "\024put_pair(sums_of.each[u], sums_of.each[u + 1], C + row * ldc, col, N,\0"
-    "\034alpha, beta, is_aligned);\0"
-    "\004// Of 128 reals at a time each of eight warps adds up every eighth part; what they have is then\0"
-    "\004// added in their order.\0"
-    "\004for (uint at = told[2]; at < 32; at += told[3]) {\0"
-    "\010float4 sum = 0;\0"
-    "\010for (uint p = adder / 32; p < num; p += 72) {\0"
-    "\014float4 part[9];\0"
-    "\014for (int u = 0; u < 9; u++) {\0"
-    "\020const uint q = p + u * 8, piece = q == 0 ? 1 : 2 * q;\0"
-    "\020part[u] = 0;\0"
-    "\020if (q < num)\0"
-    "\024part[u] = *(__global const float4 *) (parts + piece * 4096\0"
-    "\034+ at * 128 + adder % 32 * 4);\0"
-    "\014for (int u = 0; u < 9; u++)\0"
-    "\020sum += part[u];\0"
-    "\010*(__local float4 *) &sums[adder / 32][adder % 32 * 4] = sum;\0"
-    "\010if (adder < 128) {\0"
-    "\014sum_t all = 0;\0"
-    "\014for (int u = 0; u < 8; u++)\0"
-    "\020all += sums[u][adder];\0"
-    "\014const uint element = at * 128 + adder;\0"
-    "\014const uint item = element / 4 % 128;\0"
-    "\014const uint e = element / 512 * 4 + element % 4;\0"
-    "\014const uint warp = item / 32, lane = item % 32;\0"
-    "\014const uint lane_m = lane / 4, lane_k = lane % 4;\0"
-    "\014const uint lane_r = lane_m;\0"
-    "\014const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;\0"
-    "\014const uint in_m = e / 4 / 4 * 16, in_n = e / 4 % 4 * 8;\0"
-    "\014const long row = first_m + warp_m + in_m + e / 2 % 2 * 8 + lane_r;\0"
-    "\014const long col = first_n + warp_n + in_n + lane_k * 2 + e % 2;\0"
-    "\014if (row < M)\0"
-    "\020put_column(all, C + row * ldc, col, N, alpha, beta);\0"
-    "\034load_transposed_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
-    "// All work-items copy a matrix so that its rows start at multiples of 16 bytes, a chunk at a time.\0"
-    "// What pads the rows is undefined.\0"
-    "static void copy_matrix(long rows, long cols, __global const element_bits *X, long ldx,\0"
-    "\010__global element_bits *out)\0"
-    "\004const ulong each = (cols + 7) / 8;\0"
-    "\004for (ulong i = get_global_id(0); i < rows * each; i += get_global_size(0)) {\0"
-    "\010const long row = divide(i, each), col = (i - row * each) * 8, last = cols - 1 - col;\0"
-    "\010__global const element_bits *from = X + row * ldx + col;\0"
-    "\010uint4 x;\0"
-    "\010// Elements are copied one by one where a chunk may lie beyond the last of all.\0"
-    "\010if (last >= 15 || (row + 1 < rows && cols >= 16))\0"
-    "\014x = load_anywhere(from);\0"
-    "\010else\0"
-    "\014x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)], from[min(2L, last)],\0"
-    "\024from[min(3L, last)], from[min(4L, last)], from[min(5L, last)], from[min(6L,\0"
-    "\024last)], from[min(7L, last)]));\0"
-    "\010((__global uint4 *) out)[i] = x;\0"
-    "// Begins to copy 16 bytes into local memory: the first `bytes` of them, and zeros.\0"
-    "static void copy_16(uint to, __global const half *from, uint bytes)\0"
-    "\004asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16, %2;\" ::\0"
-    "\014\"r\"(to), \"l\"((ulong) from), \"r\"(bytes) : \"memory\");\0"
-}, {
-    "// What this work-item has begun to copy since it last committed is one step's.\0"
-    "static void commit_copies(void)\0"
-    "\004asm volatile(\"cp.async.commit_group;\" ::: \"memory\");\0"
-    "// Waits for what this work-item has copied, but for the last 2 steps.\0"
-    "static void wait_for_copies(void)\0"
-    "\004asm volatile(\"cp.async.wait_group 2;\" ::: \"memory\");\0"
-    "// bytes; boxes side by side have 32 lines.\0"
-    "\004return (x / part * part * 32 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\0"
-    "// Begins to copy 128 lines of 32 elements, of which this work-item copies 8\0"
-    "// at a time in every 64th line. There are `lines` and `cols` of the matrix left; what lies\0"
-    "// beyond is 0.\0"
-    "static void copy_a(uint to, __global const half *from, long ld, uint lines, int cols, uint item)\0"
-    "\004const uint first = item / 4, col = item % 4 * 8;\0"
-    "\004from += first * ld + col;\0"
-    "\004for (uint i = 0; i < 2048; i += 2048) {\0"
-    "\010const uint x = col + i;\0"
-    "\010for (uint n = 0; n < 128; n += 64) {\0"
-    "\014const uint line = first + n;\0"
-    "\014const uint where = swizzled(line, x / 8, 4) + x % 8 * 2;\0"
-    "\014copy_16(to + where, from + n * ld + i,\0"
-    "\024line < lines ? clamp(cols - (int) x, 0, 8) * 2 : 0);\0"
-    "// Begins to copy 32 lines of 128 elements, of which this work-item copies 8\0"
-    "// at a time in every 16th line. There are `lines` and `cols` of the matrix left; what lies\0"
-    "static void copy_b(uint to, __global const half *from, long ld, uint lines, int cols, uint item)\0"
-    "\004const uint first = item / 16, col = item % 16 * 8;\0"
-    "\010for (uint n = 0; n < 32; n += 16) {\0"
-    "\014const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;\0"
-    "void kiln_hgemm_async_copy(long a_rows, long a_cols,\0"
-    "\010__global const element_bits *restrict A, long a_offset, long lda,\0"
-    "\010__global uchar *restrict a_work, long a_at, long b_rows, long b_cols,\0"
-    "\010__global const element_bits *restrict B, long b_offset, long ldb,\0"
-    "\010__global uchar *restrict b_work, long b_at)\0"
-    "\004copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);\0"
-    "\004copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);\0"
-    "void kiln_hgemm_async_copya(long rows, long cols,\0"
-    "\010__global const element_bits *restrict X, long x_offset, long ldx,\0"
-    "\010__global uchar *restrict work, long at)\0"
-    "\004copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);\0"
-    "void kiln_hgemm_async_copyb(long rows, long cols,\0"
-    "// A work-group computes 128 x 128 of C, a warp 64 x 32 of it. Tiles of A and B, 32\0"
-    "// deep, are copied into local memory asynchronously, 3 ahead of those that are multiplied.\0"
-    "\004__local uchar both_tiles[65536] __attribute__((aligned(1024)));\0"
-    "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 32768;\0"
-    "\004const int first = 0, num = (K + 31) / 32;\0"
-    "\004const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;\0"
-    "\004const int first_m = tile_m * 128, first_n = tile_n * 128;\0"
-    "\010const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 32;\0"
-    "\010float c[4][4][4];\0"
-    "\010for (int i = 0; i < 4; i++)\0"
-    "\010uint as0[4][4], bs0[2][4];\0"
-    "\010for (int t = 0; t < num + 3; t++) {\0"
-    "\014// What was asked for at t - 3 is there for all, and all have multiplied those of the\0"
-    "\014// step before, whose place is the next one to copy to.\0"
-    "\014if (t >= 3) {\0"
-    "\020wait_for_copies();\0"
-    "\020const int k = step * 32;\0"
-    "\020copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);\0"
-    "\020copy_b(b_at + stage * 8192, B + k * ldb + first_n, ldb, K - k, N - first_n, item);\0"
-    "\014commit_copies();\0"
-    "\014if (++stage == 4)\0"
-    "\014if (t < 3)\0"
-    "\020continue;\0"
-    "\014// Of K's last step, what there is of K.\0"
-    "\014const int step = first + t - 3;\0"
-    "\014const long left = K - (long) step * 32;\0"
-    "\014const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;\0"
-    "\014if (left >= 32)\0"
-    "\014#pragma unroll\0"
-    "\020for (int s = 0; s < 2; s++) {\0"
-    "\024// Reads what is multiplied at once, the s-th of a tile, into fragments 0.\0"
-    "\024// Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:\0"
-    "\024// work-item l says where line l % 8 of block l / 8 is.\0"
-    "\024#pragma unroll\0"
-    "\024for (int i = 0; i < 4; i++) {\0"
-    "\030const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;\0"
-    "\030load_blocks(as0[i], a_tile + swizzled(line, x, 4));\0"
-    "\024for (int j = 0; j < 4; j += 2) {\0"
-}, {
-    "\030const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;\0"
-    "\030load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "\024for (int i = 0; i < 4; i++)\0"
-    "\030for (int j = 0; j < 4; j++)\0"
-    "\034multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);\0"
-    "\014else\0"
-    "\020for (int s = 0; s * 16 < left; s++) {\0"
-    "\014__local uint *to = c_words + (warp_m + lane_r) * 68 + warp_n / 2 + lane_k;\0"
-    "\030to[(i * 16 + h * 8) * 68 + j * 4] =\0"
-    "\010const int rows = min(M - first_m, 128L);\0"
-    "\010if (is_aligned && first_n + 128 <= N) {\0"
-    "\014const int first_row = item / 16, x = item % 16;\0"
-    "\014__local const uint *from = c_words + first_row * 68 + x * 4;\0"
-    "\014for (int m = 0; m < 128; m += 16)\0"
-    "\024out[m * (ldc / 8)] = *(__local const uint4 *) (from + m * 68);\0"
-    "\014const int begin = 0, end = min(N - first_n, 128L);\0"
-    "\014for (int part = 0; part < 64; part += 32) {\0"
-    "\020__local const uint *from = c_words + warp * 68 + x;\0"
-    "\020for (int m = warp; m < rows; m += 8) {\0"
-    "\024from += 544;\0"
-    "\024to += 8 * ldc;\0"
-    "\014for (int p = item; p < 2 * rows; p += 256) {\0"
-    "\024*to = ((__local const ushort *) (c_words + m * 68))[col];\0"
-    "\020copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
-    "\030const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
-    "\037 x = s * 2 + lane / 8 % 2;\0"
-    "\030load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
-    "\020copy_a(a_at + stage * 8192, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
-    "\030const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
-    "\037 x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
-    "\030load_transposed_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
-    "// Begins to copy 64 lines of 64 elements, of which this work-item copies 8\0"
-    "\004const uint first = item / 8, col = item % 8 * 8;\0"
-    "\004for (uint i = 0; i < 1024; i += 1024) {\0"
-    "\010for (uint n = 0; n < 64; n += 16) {\0"
-    "// Begins to copy 64 lines of 32 elements, of which this work-item copies 8\0"
-    "// at a time in every 32th line. There are `lines` and `cols` of the matrix left; what lies\0"
-    "\010for (uint n = 0; n < 64; n += 32) {\0"
-    "// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 64\0"
-    "\004__local uchar both_tiles[49152] __attribute__((aligned(1024)));\0"
-    "\004const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\0"
-    "\004const int first_m = tile_m * 64, first_n = tile_n * 32;\0"
-    "\010const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;\0"
-    "\010float c[2][2][4];\0"
-    "\010uint as0[2][4], bs0[1][4];\0"
-    "\020copy_b(b_at + stage * 4096, B + k * ldb + first_n, ldb, K - k, N - first_n, item);\0"
-    "\014const long left = K - (long) step * 64;\0"
-    "\014const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 4096;\0"
-    "\014if (left >= 64)\0"
-    "\020for (int s = 0; s < 4; s++) {\0"
-    "\024for (int i = 0; i < 2; i++) {\0"
-    "\030load_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
-    "\024for (int j = 0; j < 2; j += 2) {\0"
-    "\030load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
-    "\024for (int i = 0; i < 2; i++)\0"
-    "\030for (int j = 0; j < 2; j++)\0"
-    "\024for (int j = 0; j < 2; j++) {\0"
-    "\014__local uint *to = c_words + (warp_m + lane_r) * 20 + warp_n / 2 + lane_k;\0"
-    "\024for (int j = 0; j < 2; j++)\0"
-    "\030to[(i * 16 + h * 8) * 20 + j * 4] =\0"
-    "\010if (is_aligned && first_n + 32 <= N) {\0"
-    "\014const int first_row = item / 4, x = item % 4;\0"
-    "\014__local const uint *from = c_words + first_row * 20 + x * 4;\0"
-    "\014for (int m = 0; m < 64; m += 32)\0"
-    "\024out[m * (ldc / 8)] = *(__local const uint4 *) (from + m * 20);\0"
-    "\014const int begin = 0, end = min(N - first_n, 32L);\0"
-    "\014for (int part = 0; part < 16; part += 32) {\0"
-    "\020__local const uint *from = c_words + warp * 20 + x;\0"
-    "\024from += 80;\0"
-    "\024*to = ((__local const ushort *) (c_words + m * 20))[col];\0"
-    "// Begins to copy 32 lines of 64 elements, of which this work-item copies 8\0"
-    "\020copy_b(b_at + stage * 4096, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
-    "\030load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "static float4 load_vector(__global const half *p)\0"
-    "\004return vload_half4(0, p);\0"
-    "static float4 load_row(__global const half *p)\0"
-    "\004return load_vector(p);\0"
-    "// In one load what begins at a multiple of its size, 8 bytes.\0"
-    "static float4 load_aligned(__global const half *p)\0"
-    "\004const uint2 bits = *(__global const uint2 *) p;\0"
-    "\004return vload_half4(0, (const half *) &bits);\0"
-}, {
-    "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\0"
-    "// X is stored K x L: its rows are added up, each times an element of Y.\0"
-    "// Y is stored S x K.\0"
-    "// A work-group of 8 work-items along L and 32 along K has 32 x 4 of C.\0"
-    "__kernel __attribute__((reqd_work_group_size(8, 32, 1)))\0"
-    "void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,\0"
-    "\010__global const half *restrict X, int x_offset, int ldx,\0"
-    "\010__global const half *restrict Y, int y_offset, int ldy,\0"
-    "\010__global half *restrict C, int c_offset, int ldc)\0"
-    "\004__local float4 part[256];\0"
-    "\004const int along_k = get_local_id(1), along_l = get_local_id(0);\0"
-    "\004const int l = (int) get_group_id(0) * 32 + along_l * 4;\0"
-    "\004const int s = (int) get_group_id(1) * 4;\0"
-    "\004const int from = 0, to = K;\0"
-    "\004X += x_offset;\0"
-    "\004__global const half *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
-    "\004__global const half *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
-    "\004__global const half *y2 = Y + y_offset + min(s + 2, S - 1) * ldy;\0"
-    "\004__global const half *y3 = Y + y_offset + min(s + 3, S - 1) * ldy;\0"
-    "\004const int y_step = 1;\0"
-    "\004// Vectors past the end repeat the last one, which ends where the row does.\0"
-    "\004const int begin = l, first = max(min(l, L - 4), (int) 0);\0"
-    "\004float4 c0 = 0;\0"
-    "\004float4 c1 = 0;\0"
-    "\004float4 c2 = 0;\0"
-    "\004float4 c3 = 0;\0"
-    "\004int k = from + along_k;\0"
-    "\004if (L < 4)\0"
-    "\010for (; k < to; k += 32) {\0"
-    "\014// A row is less than a vector.\0"
-    "\014__global const half *x = X + k * ldx;\0"
-    "\014const float4 a = (float4) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)),\0"
-    "\024load(x + min((int) 2, L - 1)), load(x + min((int) 3, L - 1)));\0"
-    "\014c0 += a * load(y0 + k * y_step); c1 += a * load(y1 + k * y_step); c2 += a * load(y2 + k\0"
-    "\024* y_step); c3 += a * load(y3 + k * y_step);\0"
-    "\004// The address itself is tested: a buffer may begin at any element.\0"
-    "\004if (ldx % 4 == 0 && (size_t) (X + first) % 8 == 0) {\0"
-    "\010for (; k + 32 < to; k += 64) {\0"
-    "\014__global const half *x = X + k * ldx + first;\0"
-    "\014const float4 a0 = load_aligned(x + 0 * ldx);\0"
-    "\014const float4 a1 = load_aligned(x + 32 * ldx);\0"
-    "\014c0 += a0 * load(y0 + k * y_step); c1 += a0 * load(y1 + k * y_step); c2 += a0 * load(y2\0"
-    "\024+ k * y_step); c3 += a0 * load(y3 + k * y_step);\0"
-    "\014c0 += a1 * load(y0 + (k + 32) * y_step); c1 += a1 * load(y1 + (k + 32) * y_step); c2\0"
-    "\024+= a1 * load(y2 + (k + 32) * y_step); c3 += a1 * load(y3 + (k + 32) * y_step);\0"
-    "\004} else {\0"
-    "\014const float4 a0 = load_row(x + 0 * ldx);\0"
-    "\014const float4 a1 = load_row(x + 32 * ldx);\0"
-    "\004const int item = along_k * 8 + along_l;\0"
-    "\004part[item] = c0;\0"
-    "\004for (int half_way = 16; half_way > 0; half_way /= 2) {\0"
-    "\010if (along_k < half_way)\0"
-    "\014part[item] += part[item + half_way * 8];\0"
-    "\004if (along_k == 0 && s < S) {\0"
-    "\010float sums[4];\0"
-    "\010vstore4(part[item], 0, sums);\0"
-    "\014if (first + i >= begin && first + i < L)\0"
-    "\020put(sums[i], alpha, beta, C + s * ldc + first + i);\0"
-    "\004part[item] = c1;\0"
-    "\004if (along_k == 0 && s + 1 < S) {\0"
-    "\020put(sums[i], alpha, beta, C + (s + 1) * ldc + first + i);\0"
-    "\004part[item] = c2;\0"
-    "\004if (along_k == 0 && s + 2 < S) {\0"
-    "\020put(sums[i], alpha, beta, C + (s + 2) * ldc + first + i);\0"
-    "\004part[item] = c3;\0"
-    "\004if (along_k == 0 && s + 3 < S) {\0"
-    "\020put(sums[i], alpha, beta, C + (s + 3) * ldc + first + i);\0"
-    "static float total(float4 x)\0"
-    "\004float e[4];\0"
-    "\004vstore4(x, 0, e);\0"
-    "\004return e[0] + e[1] + e[2] + e[3];\0"
-    "// X is stored L x K: each of its rows is multiplied by Y to a sum.\0"
-    "// A work-group of 8 work-items along L and 32 along K has 16 x 4 of C.\0"
-    "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\0"
-    "\004__local float part[2][256];\0"
-    "\004const int along_k = get_local_id(0), along_l = get_local_id(1);\0"
-    "\004const int l = (int) get_group_id(0) * 16 + along_l * 2;\0"
-    "\004// Rows past the end repeat the last one; what is computed from them is not stored.\0"
-    "\004__global const half *x0 = X + min(l, L - 1) * ldx;\0"
-    "\004__global const half *x1 = X + min(l + 1, L - 1) * ldx;\0"
-    "\004float4 c0_0 = 0, c0_1 = 0;\0"
-    "\004float4 c1_0 = 0, c1_1 = 0;\0"
-    "\004float4 c2_0 = 0, c2_1 = 0;\0"
-    "\004float4 c3_0 = 0, c3_1 = 0;\0"
-    "\004// Vectors, where rows of X begin at multiples of their size; else single elements, 32 apart,\0"
-    "\004// so that those of all work-items are side by side. The address itself is tested: a buffer may\0"
-    "\004// begin at any element.\0"
-}, {
-    "\004const bool is_aligned = ldx % 4 == 0 && (size_t) X % 8 == 0;\0"
-    "\004const bool fast = is_aligned;\0"
-    "\004int k = from + along_k * (fast ? 4 : 1);\0"
-    "\004if (fast) {\0"
-    "\010for (; k + 4 <= to; k += 128) {\0"
-    "\014const float4 a0 = load_aligned(x0 + k);\0"
-    "\014const float4 a1 = load_aligned(x1 + k);\0"
-    "\014const float4 b0 = load_vector(y0 + k);\0"
-    "\014c0_0 += a0 * b0; c0_1 += a1 * b0;\0"
-    "\014const float4 b1 = load_vector(y1 + k);\0"
-    "\014c1_0 += a0 * b1; c1_1 += a1 * b1;\0"
-    "\014const float4 b2 = load_vector(y2 + k);\0"
-    "\014c2_0 += a0 * b2; c2_1 += a1 * b2;\0"
-    "\014const float4 b3 = load_vector(y3 + k);\0"
-    "\014c3_0 += a0 * b3; c3_1 += a1 * b3;\0"
-    "\010for (; k + 96 < to; k += 128) {\0"
-    "\014const float4 a0 = (float4) (load(x0 + k), load(x0 + k + 32), load(x0 + k + 64),\0"
-    "\024load(x0 + k + 96));\0"
-    "\014const float4 a1 = (float4) (load(x1 + k), load(x1 + k + 32), load(x1 + k + 64),\0"
-    "\024load(x1 + k + 96));\0"
-    "\014const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 32) * y_step),\0"
-    "\024load(y0 + (k + 64) * y_step), load(y0 + (k + 96) * y_step));\0"
-    "\014const float4 b1 = (float4) (load(y1 + k * y_step), load(y1 + (k + 32) * y_step),\0"
-    "\024load(y1 + (k + 64) * y_step), load(y1 + (k + 96) * y_step));\0"
-    "\014const float4 b2 = (float4) (load(y2 + k * y_step), load(y2 + (k + 32) * y_step),\0"
-    "\024load(y2 + (k + 64) * y_step), load(y2 + (k + 96) * y_step));\0"
-    "\014const float4 b3 = (float4) (load(y3 + k * y_step), load(y3 + (k + 32) * y_step),\0"
-    "\024load(y3 + (k + 64) * y_step), load(y3 + (k + 96) * y_step));\0"
-    "\004// What is left of K: less than a vector, which is one work-item's, or single elements of all.\0"
-    "\004for (; k < to; k += fast ? 1 : 32) {\0"
-    "\010const float b0 = load(y0 + k * y_step);\0"
-    "\010const float b1 = load(y1 + k * y_step);\0"
-    "\010const float b2 = load(y2 + k * y_step);\0"
-    "\010const float b3 = load(y3 + k * y_step);\0"
-    "\010const float a0 = load(x0 + k);\0"
-    "\010c0_0.s0 += a0 * b0; c1_0.s0 += a0 * b1; c2_0.s0 += a0 * b2; c3_0.s0 += a0 * b3;\0"
-    "\010const float a1 = load(x1 + k);\0"
-    "\010c0_1.s0 += a1 * b0; c1_1.s0 += a1 * b1; c2_1.s0 += a1 * b2; c3_1.s0 += a1 * b3;\0"
-    "\004const int begin = l, first = l;\0"
-    "\004const int item = along_l * 32 + along_k;\0"
-    "\004part[0][item] = total(c0_0);\0"
-    "\004part[1][item] = total(c0_1);\0"
-    "\010if (along_k < half_way) {\0"
-    "\014part[0][item] += part[0][item + half_way];\0"
-    "\014part[1][item] += part[1][item + half_way];\0"
-    "\010const float sums[] = { part[0][item], part[1][item] };\0"
-    "\004part[0][item] = total(c1_0);\0"
-    "\004part[1][item] = total(c1_1);\0"
-    "\004part[0][item] = total(c2_0);\0"
-    "\004part[1][item] = total(c2_1);\0"
-    "\004part[0][item] = total(c3_0);\0"
-    "\004part[1][item] = total(c3_1);\0"
-    "// Y is stored K x S.\0"
-    "\004__global const half *y0 = Y + y_offset + min(s, S - 1);\0"
-    "\004__global const half *y1 = Y + y_offset + min(s + 1, S - 1);\0"
-    "\004__global const half *y2 = Y + y_offset + min(s + 2, S - 1);\0"
-    "\004__global const half *y3 = Y + y_offset + min(s + 3, S - 1);\0"
-    "\004const int y_step = ldy;\0"
-    "\004// A single column of Y lies side by side like a row.\0"
-    "\004const bool fast = is_aligned && ldy == 1;\0"
-    "// A work-group computes 64 x 64 of C, a warp 32 x 16 of it. Tiles of A and B, 32\0"
-    "\004__local uchar both_tiles[16384] __attribute__((aligned(1024)));\0"
-    "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 8192;\0"
-    "\020const int step = first + t - 1;\0"
-    "\020const long left = K - (long) step * 32;\0"
-    "\020if (left >= 32)\0"
-    "\024for (int s = 0; s < 2; s++) {\0"
-    "\034load_blocks(as0[i], a_tile + swizzled(line, x, 4));\0"
-    "\024from += 288;\0"
-    "\034load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
-    "static void store_vector(float4 x, __global half *p)\0"
-    "\004vstore_half4(x, 0, p);\0"
-    "// put for elements side by side.\0"
-    "static void put_vector(float4 x, float alpha, float beta, __global half *p)\0"
-    "\004if (beta == 0)\0"
-    "\010store_vector(alpha * x, p);\0"
-    "\004else\0"
-    "\010store_vector(alpha * x + beta * load_vector(p), p);\0"
-    "// Straight from global memory, for any shape.\0"
-    "// A work-group of 8 x 8 work-items; each computes 4 x 4 of C in registers.\0"
-    "// Rows and columns past the end repeat the last one; what is computed from them is not stored.\0"
-    "__kernel __attribute__((reqd_work_group_size(8, 8, 1)))\0"
-    "void kiln_hgemm_direct_multiply(int M, int N, int K, float alpha, float beta,\0"
-    "\010__global const half *restrict A, int a_offset, int lda,\0"
-    "\010__global const half *restrict B, int b_offset, int ldb,\0"
-    "\004const int row = (int) get_global_id(1) * 4;\0"
-    "\004const int col = (int) get_global_id(0) * 4;\0"
-}, {
-    "\004if (row >= M || col >= N)\0"
-    "\004const int r0 = min(row, M - 1) * lda;\0"
-    "\004const int r1 = min(row + 1, M - 1) * lda;\0"
-    "\004const int r2 = min(row + 2, M - 1) * lda;\0"
-    "\004const int r3 = min(row + 3, M - 1) * lda;\0"
-    "\004const int s0 = min(col, N - 1) - col;\0"
-    "\004const int s1 = min(col + 1, N - 1) - col;\0"
-    "\004const int s2 = min(col + 2, N - 1) - col;\0"
-    "\004const int s3 = min(col + 3, N - 1) - col;\0"
-    "\004float4 c0_0 = 0;\0"
-    "\004float4 c1_0 = 0;\0"
-    "\004float4 c2_0 = 0;\0"
-    "\004float4 c3_0 = 0;\0"
-    "\004int k = 0;\0"
-    "\004// Whole vectors of B while none crosses the right edge; else element by element.\0"
-    "\004if (col + 4 <= N) {\0"
-    "\010for (; k < K; k++) {\0"
-    "\014{\0"
-    "\020__global const half *b = B + k * ldb + col;\0"
-    "\020const float4 b0 = load_vector(b);\0"
-    "\020__global const half *a = A + k;\0"
-    "\020const float a0 = load(a + r0);\0"
-    "\020c0_0 += a0 * b0;\0"
-    "\020const float a1 = load(a + r1);\0"
-    "\020c1_0 += a1 * b0;\0"
-    "\020const float a2 = load(a + r2);\0"
-    "\020c2_0 += a2 * b0;\0"
-    "\020const float a3 = load(a + r3);\0"
-    "\020c3_0 += a3 * b0;\0"
-    "\020const float4 b0 = (float4) (load(b + s0), load(b + s1), load(b + s2), load(b + s3));\0"
-    "\004// C = alpha c + beta C for the 4 x 4 block at (row, col).\0"
-    "\004if (row < M) {\0"
-    "\010__global half *out = C + row * ldc + col;\0"
-    "\010if (col + 4 <= N) {\0"
-    "\014put_vector(c0_0, alpha, beta, out);\0"
-    "\014float x[4];\0"
-    "\014vstore4(c0_0, 0, x);\0"
-    "\014for (int n = 0; n < 4 && col + n < N; n++)\0"
-    "\020put(x[n], alpha, beta, out + n);\0"
-    "\004if (row + 1 < M) {\0"
-    "\010__global half *out = C + (row + 1) * ldc + col;\0"
-    "\014put_vector(c1_0, alpha, beta, out);\0"
-    "\014vstore4(c1_0, 0, x);\0"
-    "\004if (row + 2 < M) {\0"
-    "\010__global half *out = C + (row + 2) * ldc + col;\0"
-    "\014put_vector(c2_0, alpha, beta, out);\0"
-    "\014vstore4(c2_0, 0, x);\0"
-    "\004if (row + 3 < M) {\0"
-    "\010__global half *out = C + (row + 3) * ldc + col;\0"
-    "\014put_vector(c3_0, alpha, beta, out);\0"
-    "\014vstore4(c3_0, 0, x);\0"
-    "\004const int s0 = min(col, N - 1) * ldb;\0"
-    "\004const int s1 = min(col + 1, N - 1) * ldb;\0"
-    "\004const int s2 = min(col + 2, N - 1) * ldb;\0"
-    "\004const int s3 = min(col + 3, N - 1) * ldb;\0"
-    "\004for (; k < K; k++) {\0"
-    "\014__global const half *b = B + k;\0"
-    "\014const float4 b0 = (float4) (load(b + s0), load(b + s1), load(b + s2), load(b + s3));\0"
-    "\014__global const half *a = A + k;\0"
-    "\014const float a0 = load(a + r0);\0"
-    "\014c0_0 += a0 * b0;\0"
-    "\014const float a1 = load(a + r1);\0"
-    "\014c1_0 += a1 * b0;\0"
-    "\014const float a2 = load(a + r2);\0"
-    "\014c2_0 += a2 * b0;\0"
-    "\014const float a3 = load(a + r3);\0"
-    "\014c3_0 += a3 * b0;\0"
-    "\004const int r0 = min(row, M - 1);\0"
-    "\004const int r1 = min(row + 1, M - 1);\0"
-    "\004const int r2 = min(row + 2, M - 1);\0"
-    "\004const int r3 = min(row + 3, M - 1);\0"
-    "\020__global const half *a = A + k * lda;\0"
-    "\014__global const half *a = A + k * lda;\0"
-    "\004const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 31) / 32);\0"
-    "\020const int after_first = t - 2 + late;\0"
-    "\014__global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 1024;\0"
-    "\024*(__global float4 *) (part + (i * 2 + j) * 512) =\0"
-    "\010const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 31) / 32);\0"
-    "\010const uint each = min(adders / max(tiles - whole, 1U), 8U);\0"
-    "\014const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 31) / 32;\0"
-    "\014const int first_m = tile_m * 32, first_n = tile_n * 32;\0"
-    "\004__global const float *parts = work + parts_at + 2 * (ulong) told[1] * 1024;\0"
-    "\004if (num <= 8 || told[3] < 2) {\0"
-    "\010for (uint at = told[2] * 256 + adder; at < 256; at += told[3] * 256) {\0"
-    "\034: part[(p + q == 0 ? 1 : 2 * (p + q)) * 256];\0"
-    "\020const uint warp_m = warp % 2 * 16, warp_n = warp / 2 % 2 * 16;\0"
-    "\020const uint in_m = e / 4 / 2 * 16, in_n = e / 4 % 2 * 8;\0"
-    "\004for (uint at = told[2]; at < 8; at += told[3]) {\0"
-    "\024part[u] = *(__global const float4 *) (parts + piece * 1024\0"
-    "\014const uint warp_m = warp % 2 * 16, warp_n = warp / 2 % 2 * 16;\0"
-    "\014const uint in_m = e / 4 / 2 * 16, in_n = e / 4 % 2 * 8;\0"
-    "// Begins to copy 4 bytes into local memory: the first `bytes` of them, and zeros.\0"
-    "static void copy_4(uint to, __global const half *from, uint bytes)\0"
-    "\004asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4, %2;\" ::\0"
-    "// Waits for what this work-item has copied, but for the last 1 steps.\0"
-    "\004asm volatile(\"cp.async.wait_group 1;\" ::: \"memory\");\0"
-    "// Begins to copy 32 lines of 64 elements, of which this work-item copies 2\0"
-    "// at a time in every 8th line. There are `lines` and `cols` of the matrix left; what lies\0"
-    "\004const uint first = item / 32, col = item % 32 * 2;\0"
-    "\004for (uint i = 0; i < 512; i += 512) {\0"
-}, {
-    "\010for (uint n = 0; n < 32; n += 8) {\0"
-    "\014copy_4(to + where, from + n * ld + i,\0"
-    "\024line < lines ? clamp(cols - (int) x, 0, 2) * 2 : 0);\0"
-    "// Begins to copy 64 lines of 32 elements, of which this work-item copies 2\0"
-    "\004const uint first = item / 16, col = item % 16 * 2;\0"
-    "\014// What was asked for at t - 2 is there for all, and all have multiplied those of the\0"
-    "\020copy_a(a_at + stage * 4096, A + first_m * lda + k, lda, M - first_m, K - k, item);\0"
-    "\014if (t < 2)\0"
-    "\014const int step = first + t - 2;\0"
-    "\014const uint a_tile = a_at + stage * 4096, b_tile = b_at + stage * 4096;\0"
-    "\014const int from = slice * 2;\0"
-    "\020for (int s = from; s < from + 2; s++) {\0"
-    "\024for (int i = 0; i < 1; i++) {\0"
-    "\024for (int i = 0; i < 1; i++)\0"
-    "\020for (int s = from; s < from + 2 && s * 16 < left; s++) {\0"
-    "\020copy_a(a_at + stage * 4096, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
-    "\030load_transposed_blocks(as0[i], a_tile + swizzled(line, x, 4));\0"
-    "\004const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 31) / 32);\0"
-    "\014const int after_first = t - 3 + late;\0"
-    "\014const int step = first + after_first - (after_first < num ? 0 : num);\0"
-    "\014__global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;\0"
-    "\010const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 31) / 32);\0"
-    "\010const uint each = min(adders / max(tiles - whole, 1U), 16U);\0"
-    "\014const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\0"
-    "\014const int first_m = tile_m * 64, first_n = tile_n * 32;\0"
-    "\004__global const float *parts = work + parts_at + 2 * (ulong) told[1] * 2048;\0"
-    "\004if (num <= 8 || told[3] < 4) {\0"
-    "\010for (uint at = told[2] * 256 + adder; at < 512; at += told[3] * 256) {\0"
-    "\034: part[(p + q == 0 ? 1 : 2 * (p + q)) * 512];\0"
-    "\020const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;\0"
-    "\004for (uint at = told[2]; at < 16; at += told[3]) {\0"
-    "\024part[u] = *(__global const float4 *) (parts + piece * 2048\0"
-    "\014const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;\0"
-    "static float load_row(__global const half *p)\0"
-    "\004return load(p);\0"
-    "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\0"
-    "// A work-group of 32 work-items along L and 32 along K has 512 x 1 of C.\0"
-    "__kernel __attribute__((reqd_work_group_size(32, 32, 1)))\0"
-    "\004__local float part[16][1024];\0"
-    "\004const int l = (int) get_group_id(0) * 512 + along_l * 16;\0"
-    "\004const int s = (int) get_group_id(1);\0"
-    "\004__global const half *x2 = X + min(l + 2, L - 1) * ldx;\0"
-    "\004__global const half *x3 = X + min(l + 3, L - 1) * ldx;\0"
-    "\004__global const half *x4 = X + min(l + 4, L - 1) * ldx;\0"
-    "\004__global const half *x5 = X + min(l + 5, L - 1) * ldx;\0"
-    "\004__global const half *x6 = X + min(l + 6, L - 1) * ldx;\0"
-    "\004__global const half *x7 = X + min(l + 7, L - 1) * ldx;\0"
-    "\004__global const half *x8 = X + min(l + 8, L - 1) * ldx;\0"
-    "\004__global const half *x9 = X + min(l + 9, L - 1) * ldx;\0"
-    "\004__global const half *x10 = X + min(l + 10, L - 1) * ldx;\0"
-    "\004__global const half *x11 = X + min(l + 11, L - 1) * ldx;\0"
-    "\004__global const half *x12 = X + min(l + 12, L - 1) * ldx;\0"
-    "\004__global const half *x13 = X + min(l + 13, L - 1) * ldx;\0"
-    "\004__global const half *x14 = X + min(l + 14, L - 1) * ldx;\0"
-    "\004__global const half *x15 = X + min(l + 15, L - 1) * ldx;\0"
-    "\004float c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0, c0_4 = 0, c0_5 = 0, c0_6 = 0, c0_7 = 0, c0_8 = 0,\0"
-    "\014c0_9 = 0, c0_10 = 0, c0_11 = 0, c0_12 = 0, c0_13 = 0, c0_14 = 0, c0_15 = 0;\0"
-    "\004for (; k + 1 <= to; k += 32) {\0"
-    "\010const float a0 = load_row(x0 + k);\0"
-    "\010const float a1 = load_row(x1 + k);\0"
-    "\010const float a2 = load_row(x2 + k);\0"
-    "\010const float a3 = load_row(x3 + k);\0"
-    "\010const float a4 = load_row(x4 + k);\0"
-    "\010const float a5 = load_row(x5 + k);\0"
-    "\010const float a6 = load_row(x6 + k);\0"
-    "\010const float a7 = load_row(x7 + k);\0"
-    "\010const float a8 = load_row(x8 + k);\0"
-    "\010const float a9 = load_row(x9 + k);\0"
-    "\010const float a10 = load_row(x10 + k);\0"
-    "\010const float a11 = load_row(x11 + k);\0"
-    "\010const float a12 = load_row(x12 + k);\0"
-    "\010const float a13 = load_row(x13 + k);\0"
-    "\010const float a14 = load_row(x14 + k);\0"
-    "\010const float a15 = load_row(x15 + k);\0"
-    "\010c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0; c0_4 += a4 * b0; c0_5\0"
-    "\020+= a5 * b0; c0_6 += a6 * b0; c0_7 += a7 * b0; c0_8 += a8 * b0; c0_9 += a9\0"
-    "\020* b0; c0_10 += a10 * b0; c0_11 += a11 * b0; c0_12 += a12 * b0; c0_13 += a13\0"
-}, {
-    "\020* b0; c0_14 += a14 * b0; c0_15 += a15 * b0;\0"
-    "\004part[0][item] = c0_0;\0"
-    "\004part[1][item] = c0_1;\0"
-    "\004part[2][item] = c0_2;\0"
-    "\004part[3][item] = c0_3;\0"
-    "\004part[4][item] = c0_4;\0"
-    "\004part[5][item] = c0_5;\0"
-    "\004part[6][item] = c0_6;\0"
-    "\004part[7][item] = c0_7;\0"
-    "\004part[8][item] = c0_8;\0"
-    "\004part[9][item] = c0_9;\0"
-    "\004part[10][item] = c0_10;\0"
-    "\004part[11][item] = c0_11;\0"
-    "\004part[12][item] = c0_12;\0"
-    "\004part[13][item] = c0_13;\0"
-    "\004part[14][item] = c0_14;\0"
-    "\004part[15][item] = c0_15;\0"
-    "\014part[2][item] += part[2][item + half_way];\0"
-    "\014part[3][item] += part[3][item + half_way];\0"
-    "\014part[4][item] += part[4][item + half_way];\0"
-    "\014part[5][item] += part[5][item + half_way];\0"
-    "\014part[6][item] += part[6][item + half_way];\0"
-    "\014part[7][item] += part[7][item + half_way];\0"
-    "\014part[8][item] += part[8][item + half_way];\0"
-    "\014part[9][item] += part[9][item + half_way];\0"
-    "\014part[10][item] += part[10][item + half_way];\0"
-    "\014part[11][item] += part[11][item + half_way];\0"
-    "\014part[12][item] += part[12][item + half_way];\0"
-    "\014part[13][item] += part[13][item + half_way];\0"
-    "\014part[14][item] += part[14][item + half_way];\0"
-    "\014part[15][item] += part[15][item + half_way];\0"
-    "\010const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item],\0"
-    "\020part[4][item], part[5][item], part[6][item], part[7][item], part[8][item],\0"
-    "\020part[9][item], part[10][item], part[11][item], part[12][item], part[13][item],\0"
-    "\020part[14][item], part[15][item] };\0"
-    "\010for (int i = 0; i < 16; i++)\0"
-    "\020put(sums[i], alpha, beta, C + (first + i) * ldc + s);\0"
-    "// A work-group of 32 work-items along L and 32 along K has 32 x 1 of C.\0"
-    "\004__local float part[1024];\0"
-    "\004const int l = (int) get_group_id(0) * 32 + along_l;\0"
-    "\004// Columns past the end repeat the last one.\0"
-    "\004const int begin = l, first = min(l, L - 1);\0"
-    "\004float c0 = 0;\0"
-    "\004for (; k + 480 < to; k += 512) {\0"
-    "\010__global const half *x = X + k * ldx + first;\0"
-    "\010const float a0 = load_row(x + 0 * ldx);\0"
-    "\010const float a1 = load_row(x + 32 * ldx);\0"
-    "\010const float a2 = load_row(x + 64 * ldx);\0"
-    "\010const float a3 = load_row(x + 96 * ldx);\0"
-    "\010const float a4 = load_row(x + 128 * ldx);\0"
-    "\010const float a5 = load_row(x + 160 * ldx);\0"
-    "\010const float a6 = load_row(x + 192 * ldx);\0"
-    "\010const float a7 = load_row(x + 224 * ldx);\0"
-    "\010const float a8 = load_row(x + 256 * ldx);\0"
-    "\010const float a9 = load_row(x + 288 * ldx);\0"
-    "\010const float a10 = load_row(x + 320 * ldx);\0"
-    "\010const float a11 = load_row(x + 352 * ldx);\0"
-    "\010const float a12 = load_row(x + 384 * ldx);\0"
-    "\010const float a13 = load_row(x + 416 * ldx);\0"
-    "\010const float a14 = load_row(x + 448 * ldx);\0"
-    "\010const float a15 = load_row(x + 480 * ldx);\0"
-    "\010c0 += a0 * load(y0 + k * y_step);\0"
-    "\010c0 += a1 * load(y0 + (k + 32) * y_step);\0"
-    "\010c0 += a2 * load(y0 + (k + 64) * y_step);\0"
-    "\010c0 += a3 * load(y0 + (k + 96) * y_step);\0"
-    "\010c0 += a4 * load(y0 + (k + 128) * y_step);\0"
-    "\010c0 += a5 * load(y0 + (k + 160) * y_step);\0"
-    "\010c0 += a6 * load(y0 + (k + 192) * y_step);\0"
-    "\010c0 += a7 * load(y0 + (k + 224) * y_step);\0"
-    "\010c0 += a8 * load(y0 + (k + 256) * y_step);\0"
-    "\010c0 += a9 * load(y0 + (k + 288) * y_step);\0"
-    "\010c0 += a10 * load(y0 + (k + 320) * y_step);\0"
-    "\010c0 += a11 * load(y0 + (k + 352) * y_step);\0"
-    "\010c0 += a12 * load(y0 + (k + 384) * y_step);\0"
-    "\010c0 += a13 * load(y0 + (k + 416) * y_step);\0"
-    "\010c0 += a14 * load(y0 + (k + 448) * y_step);\0"
-    "\010c0 += a15 * load(y0 + (k + 480) * y_step);\0"
-    "\004for (; k < to; k += 32) {\0"
-    "\004const int item = along_k * 32 + along_l;\0"
-    "\014part[item] += part[item + half_way * 32];\0"
-    "\010const float sums[] = { part[item] };\0"
-    "// Waits for what this work-item has copied, but for the last 0 steps.\0"
-    "\004asm volatile(\"cp.async.wait_group 0;\" ::: \"memory\");\0"
-    "\010for (uint n = 0; n < 64; n += 64) {\0"
-    "\010for (uint n = 0; n < 32; n += 32) {\0"
-    "\014// What was asked for at t - 1 is there for all, and all have multiplied those of the\0"
-    "\014if (t < 1)\0"
-    "\014const int step = first + t - 1;\0"
-    "\020put(sums[i], alpha, beta, C + (first + i) * ldc + s + 1);\0"
-    "\020put(sums[i], alpha, beta, C + (first + i) * ldc + s + 2);\0"
-    "\020put(sums[i], alpha, beta, C + (first + i) * ldc + s + 3);\0"
-    "// A work-group of 8 work-items along L and 32 along K has 32 x 2 of C.\0"
-    "\004const int s = (int) get_group_id(1) * 2;\0"
-    "\014c0 += a * load(y0 + k * y_step); c1 += a * load(y1 + k * y_step);\0"
-    "\014c0 += a0 * load(y0 + k * y_step); c1 += a0 * load(y1 + k * y_step);\0"
-}, {
-    "\014c0 += a1 * load(y0 + (k + 32) * y_step); c1 += a1 * load(y1 + (k + 32) * y_step);\0"
-    "// A work-group of 8 work-items along L and 32 along K has 16 x 2 of C.\0"
-    "\010c0_0.s0 += a0 * b0; c1_0.s0 += a0 * b1;\0"
-    "\010c0_1.s0 += a1 * b0; c1_1.s0 += a1 * b1;\0"
-    "// A work-group of 8 work-items along L and 32 along K has 32 x 8 of C.\0"
-    "// It brings the part of Y for 256 values of k into local memory, and goes through them.\0"
-    "// 8 work-groups share K; what each has goes to the workspace.\0"
-    "void kiln_hgemm_thin_multiply(int L, int S, int K,\0"
-    "\010__global float *restrict parts, long parts_at)\0"
-    "\004// A part of Y; at the end the sums.\0"
-    "\004__local float kept[4608] __attribute__((aligned(16)));\0"
-    "\004const int s = (int) get_group_id(1) * 8;\0"
-    "\004const int share = (K / 1024 + 1) * 128;\0"
-    "\004const int from = min((int) get_group_id(2) * share, K), to = min(from + share, K);\0"
-    "\004Y += y_offset;\0"
-    "\004const int item = get_local_id(1) * 32 + get_local_id(0);\0"
-    "\004parts += parts_at * 8 + (long) get_group_id(2) * S * L;\0"
-    "\004__global const half *x[4];\0"
-    "\004#pragma unroll\0"
-    "\004for (int r = 0; r < 4; r++)\0"
-    "\010x[r] = X + min(l + r, L - 1) * ldx;\0"
-    "\004float c[8][4];\0"
-    "\004for (int j = 0; j < 8; j++)\0"
-    "\010for (int r = 0; r < 4; r++)\0"
-    "\014c[j][r] = 0;\0"
-    "\004for (int chunk = from; chunk < to; chunk += 256) {\0"
-    "\010// The part of Y for the values of k from `chunk` to `end`.\0"
-    "\010const int end = min(chunk + 256, to);\0"
-    "\010for (int i = item; i < (end - chunk) * 8; i += 256) {\0"
-    "\014const int at = i / 8, j = i % 8;\0"
-    "\014kept[j * 260 + at] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
-    "\010int k = chunk + (is_aligned ? along_k * 4 : along_k);\0"
-    "\010if (is_aligned) {\0"
-    "\014for (; k + 4 <= end; k += 128) {\0"
-    "\020float4 a[4];\0"
-    "\020for (int r = 0; r < 4; r++)\0"
-    "\024a[r] = load_aligned(x[r] + k);\0"
-    "\020for (int j = 0; j < 8; j++) {\0"
-    "\024const float4 b = *(__local const float4 *) (kept + j * 260 + (k - chunk));\0"
-    "\024for (int r = 0; r < 4; r++) {\0"
-    "\030c[j][r] += a[r].s0 * b.s0;\0"
-    "\030c[j][r] += a[r].s1 * b.s1;\0"
-    "\030c[j][r] += a[r].s2 * b.s2;\0"
-    "\030c[j][r] += a[r].s3 * b.s3;\0"
-    "\014// What is left of K is less than a vector, and one work-item's.\0"
-    "\014for (; k < end; k++) {\0"
-    "\020float a[1][4];\0"
-    "\020for (int v = 0; v < 1; v++)\0"
-    "\024for (int r = 0; r < 4; r++)\0"
-    "\030a[v][r] = load(x[r] + k + v * 32);\0"
-    "\024for (int j = 0; j < 8; j++) {\0"
-    "\030const float b = kept[j * 260 + (k - chunk) + v * 32];\0"
-    "\030for (int r = 0; r < 4; r++)\0"
-    "\034c[j][r] += a[v][r] * b;\0"
-    "\014for (; k + 96 < end; k += 128) {\0"
-    "\020float a[4][4];\0"
-    "\020for (int v = 0; v < 4; v++)\0"
-    "\014for (; k < end; k += 32) {\0"
-    "\004// What the work-items along K have of each sum is added up, in their order.\0"
-    "\004for (int j = 0; j < 4; j++)\0"
-    "\010for (int v = 0; v < 4; v++)\0"
-    "\014kept[(j * 4 + v) * 288 + along_k * 9 + along_l] =\0"
-    "\024c[j][v];\0"
-    "\004for (int i = item; i < 128; i += 256) {\0"
-    "\010const int of = i % 8, v = i / 8 % 4, j = i / 32;\0"
-    "\010const int at = (int) get_group_id(0) * 32 + of * 4 + v;\0"
-    "\010__local const float *sums = kept + (j * 4 + v) * 288 + of;\0"
-    "\010float sum = sums[0];\0"
-    "\010for (int k = 1; k < 32; k++)\0"
-    "\014sum += sums[k * 9];\0"
-    "\010const int short_at = s + j;\0"
-    "\010if (at < L && short_at < S)\0"
-    "\014parts[short_at * L + at] = sum;\0"
-    "\024c[j + 4][v];\0"
-    "\010const int short_at = s + 4 + j;\0"
-    "// C = alpha sum + beta C: adds up what 8 work-groups have of each element, in their order.\0"
-    "__kernel __attribute__((reqd_work_group_size(64, 1, 1)))\0"
-    "void kiln_hgemm_thin_add(int L, int S, float alpha, float beta,\0"
-    "\010__global const float *restrict parts, long parts_at,\0"
-    "\004const int l = get_global_id(0), s = get_group_id(1);\0"
-    "\004if (l >= L)\0"
-    "\004parts += parts_at * 8 + (long) s * L + l;\0"
-    "\004const float p0 = parts[0 * (long) S * L];\0"
-    "\004const float p1 = parts[1 * (long) S * L];\0"
-    "\004const float p2 = parts[2 * (long) S * L];\0"
-    "\004const float p3 = parts[3 * (long) S * L];\0"
-    "\004const float p4 = parts[4 * (long) S * L];\0"
-    "\004const float p5 = parts[5 * (long) S * L];\0"
-    "\004const float p6 = parts[6 * (long) S * L];\0"
-    "\004const float p7 = parts[7 * (long) S * L];\0"
-    "\004const float sum = p0 + p1 + p2 + p3 + p4 + p5 + p6 + p7;\0"
-    "\004__global half *c = C + l * ldc + s;\0"
-    "\004put(sum, alpha, beta, c);\0"
-    "\010for (int j = get_local_id(1); j < 8; j += 8) {\0"
-    "\014__global const half *y = Y + min(s + j, S - 1) * ldy + chunk;\0"
-    "\014for (int at = get_local_id(0); at < end - chunk; at += 32)\0"
-    "\020kept[j * 260 + at] = load(y + at);\0"
-    "// A work-group of 32 work-items along L and 8 along K has 128 x 8 of C.\0"
-}, {
-    "\004__local float kept[4224] __attribute__((aligned(16)));\0"
-    "\004const int l = (int) get_group_id(0) * 128 + along_l * 4;\0"
-    "\004const int share = (K / 256 + 1) * 32;\0"
-    "\004// A work-item's columns of X are side by side where that makes aligned vectors; else they are\0"
-    "\004// 32 apart, so that those of all are side by side. Columns past the end repeat the last one.\0"
-    "\004const int base = (int) get_group_id(0) * 128;\0"
-    "\004const bool whole = base + 128 <= L && ldx % 4 == 0\0"
-    "\014&& (size_t) (X + base) % 8 == 0;\0"
-    "\014c[j][v] = 0;\0"
-    "\004int column[4];\0"
-    "\004for (int v = 0; v < 4; v++)\0"
-    "\010column[v] = whole ? l + v : min(base + v * 32 + along_l, L - 1);\0"
-    "\014kept[at * 8 + j] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
-    "\010int k = chunk + along_k;\0"
-    "\010for (; k + 24 < end; k += 32) {\0"
-    "\014float a[4][4];\0"
-    "\014if (whole)\0"
-    "\020for (int r = 0; r < 4; r++) {\0"
-    "\024const float4 row = load_aligned(x + r * 8 * ldx + l);\0"
-    "\024a[r][0] = row.s0;\0"
-    "\024a[r][1] = row.s1;\0"
-    "\024a[r][2] = row.s2;\0"
-    "\024a[r][3] = row.s3;\0"
-    "\024for (int v = 0; v < 4; v++)\0"
-    "\030a[r][v] = load(x + r * 8 * ldx + column[v]);\0"
-    "\014for (int r = 0; r < 4; r++)\0"
-    "\024const float b = kept[(k - chunk + r * 8) * 8 + j];\0"
-    "\030c[j][v] += a[r][v] * b;\0"
-    "\010for (; k < end; k += 8) {\0"
-    "\014float a[1][4];\0"
-    "\020for (int r = 0; r < 1; r++) {\0"
-    "\020for (int r = 0; r < 1; r++)\0"
-    "\014for (int r = 0; r < 1; r++)\0"
-    "\014kept[(j * 4 + v) * 264 + along_k * 33 + along_l] =\0"
-    "\004for (int i = item; i < 512; i += 256) {\0"
-    "\010const int of = i % 32, v = i / 32 % 4, j = i / 128;\0"
-    "\010const int at = base + (whole ? of * 4 + v : v * 32 + of);\0"
-    "\010__local const float *sums = kept + (j * 4 + v) * 264 + of;\0"
-    "\010for (int k = 1; k < 8; k++)\0"
-    "\014sum += sums[k * 33];\0"
-    "\020kept[at * 8 + j] = load(y + at);\0"
-    "// The first column of a row that is stored, and the one behind the last.\0"
-    "static long2 stored_columns(long row, long N, int triangle)\0"
-    "\004return (long2) (triangle < 0 ? row * -triangle : 0,\0"
-    "\014triangle > 0 ? min(N, (row + 1) * triangle) : N);\0"
-    "// The sum of floor(i a / b) over i < m, where a and b have no common divisor.\0"
-    "static uint sum_of_floors(uint m, uint a, uint b)\0"
-    "\004const uint whole = m / b, rest = m % b;\0"
-    "\004uint sum = a * (b * (whole * (whole - 1) / 2) + rest * whole) + whole * ((a - 1) * (b - 1) / 2);\0"
-    "\004if (a > 1)\0"
-    "\010for (uint i = 0; i < rest; i++)\0"
-    "\014sum += i * a / b;\0"
-    "\004return sum;\0"
-    "// How many columns of tiles the diagonal crosses in a row of tiles, as x / y.\0"
-    "static uint2 slope_of(int triangle)\0"
-    "\004return (uint2) (triangle % 2 == 0 ? 4 : 2, 1);\0"
-    "// Tiles of which something is stored are counted row by row: how many there are before a row.\0"
-    "static uint tiles_before(uint row, uint tiles_n, int triangle)\0"
-    "\004const uint2 slope = slope_of(triangle);\0"
-    "\004return triangle < 0 ? row * tiles_n - sum_of_floors(row, slope.x, slope.y)\0"
-    "\014: sum_of_floors(row + 1, slope.x, slope.y) + row - row / slope.y;\0"
-    "static uint count_tiles(uint tiles_m, uint tiles_n, int triangle)\0"
-    "\004const uint before_last = tiles_before(tiles_m - 1, tiles_n, triangle);\0"
-    "\004return min(tiles_before(tiles_m, tiles_n, triangle), before_last + tiles_n);\0"
-    "// The row and the column of such a tile. A root tells the row but for a few.\0"
-    "static uint2 place_of_tile(uint tile, uint tiles_n, int triangle)\0"
-    "\004const float a = slope.x / (float) slope.y, half_a = (a + 1 - 1.0f / slope.y) / 2;\0"
-    "\004const float from = triangle < 0 ? tiles_n + half_a : half_a;\0"
-    "\004const float root = sqrt(fmax(from * from + 2 * a * (triangle < 0 ? -(float) tile : tile),\0"
-    "\0140.0f));\0"
-    "\004uint row = fabs(root - from) / a;\0"
-    "\004while (row > 0 && tiles_before(row, tiles_n, triangle) > tile)\0"
-    "\010row--;\0"
-    "\004while (tiles_before(row + 1, tiles_n, triangle) <= tile)\0"
-    "\010row++;\0"
-    "\004const uint of_row = tile - tiles_before(row, tiles_n, triangle);\0"
-    "\004return (uint2) (row, of_row + (triangle < 0 ? row * slope.x / slope.y : 0));\0"
-    "// Is all of a tile stored, but for what C has not?\0"
-    "static bool is_inside(long row, long col, uint rows, uint columns, int triangle)\0"
-    "\004if (triangle < 0)\0"
-    "\010return col >= (row + rows - 1) * -triangle;\0"
-    "\004return col + columns <= (row + 1) * triangle;\0"
-    "void kiln_hgemmt_async_copy(long a_rows, long a_cols,\0"
-    "void kiln_hgemmt_async_copya(long rows, long cols,\0"
-    "void kiln_hgemmt_async_copyb(long rows, long cols,\0"
-    "void kiln_hgemmt_async_multiply(long M, long N, long K,\0"
-}, {
-    "\010__global half *restrict C, long c_offset, long ldc, int triangle)\0"
-    "\010const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 31) / 32,\0"
-    "\020triangle);\0"
-    "\010if (get_group_id(1) * get_num_groups(0) + get_group_id(0) >= tiles)\0"
-    "\004const bool are_aligned = misaligned == 0;\0"
-    "\004// Tiles of which something is stored, row by row.\0"
-    "\004const uint2 of_tile = place_of_tile(tile, ((uint) N + 31) / 32, triangle);\0"
-    "\004const uint tile_m = of_tile.x, tile_n = of_tile.y;\0"
-    "\010const bool is_aligned = are_aligned && is_inside(first_m, first_n, 64, 32, triangle);\0"
-    "\024const long2 stored = stored_columns(row, N, triangle);\0"
-    "\024const long begin = stored.x, end = stored.y;\0"
-    "\024const long2 stored = stored_columns(first_m + m, N, triangle) - first_n;\0"
-    "\024const int begin = max(stored.x, 0L), end = clamp(stored.y, 0L, 32L);\0"
-    "\024const bool is_there = col >= begin && col + 1 < end;\0"
-    "\020const long2 stored = stored_columns(first_m + m, N, triangle) - first_n;\0"
-    "\020const int begin = max(stored.x, 0L), end = clamp(stored.y, 0L, 32L);\0"
-    "\004return (uint2) (triangle % 2 == 0 ? 2 : 1, 1);\0"
-    "static void put_column(float x, __global half *out, long col, long2 stored, float alpha, float beta)\0"
-    "\004if (col >= stored.x && col < stored.y)\0"
-    "static void put_pair(float x, float y, __global half *out, long col, long2 stored, float alpha,\0"
-    "\010float beta, bool whole)\0"
-    "\004if (!whole || col + 1 >= stored.y) {\0"
-    "\010put_column(x, out, col, stored, alpha, beta);\0"
-    "\010put_column(y, out, col + 1, stored, alpha, beta);\0"
-    "\010const uint tiles = count_tiles(((uint) M + 31) / 32, ((uint) N + 31) / 32,\0"
-    "\010const bool is_aligned = are_aligned && is_inside(first_m, first_n, 32, 32, triangle);\0"
-    "\020const long2 stored = stored_columns(row, N, triangle);\0"
-    "\024put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, stored, alpha, beta,\0"
-    "\010const uint tiles = count_tiles(((uint) M + 127) / 128, ((uint) N + 127) / 128,\0"
-    "\004const uint2 of_tile = place_of_tile(tile, ((uint) N + 127) / 128, triangle);\0"
-    "\010const bool is_aligned = are_aligned && is_inside(first_m, first_n, 128, 128, triangle);\0"
-    "\024const int begin = max(stored.x, 0L), end = clamp(stored.y, 0L, 128L);\0"
-    "\020const int begin = max(stored.x, 0L), end = clamp(stored.y, 0L, 128L);\0"
-    "void kiln_hgemmt_async_stream(long M, long N, long K,\0"
-    "\004const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 63) / 64,\0"
-    "\014triangle);\0"
-    "\004const uint2 of_tile = place_of_tile(tile, ((uint) N + 63) / 64, triangle);\0"
-    "\010const bool is_aligned = are_aligned && is_inside(first_m, first_n, 64, 64, triangle);\0"
-    "\024const int begin = max(stored.x, 0L), end = clamp(stored.y, 0L, 64L);\0"
-    "\020const int begin = max(stored.x, 0L), end = clamp(stored.y, 0L, 64L);\0"
-    "void kiln_hgemmt_async_add(long M, long N, long K,\0"
-    "\010const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 63) / 64,\0"
-    "\014// Tiles of which something is stored, row by row.\0"
-    "\014const uint2 of_tile = place_of_tile(tile, ((uint) N + 63) / 64, triangle);\0"
-    "\014const uint tile_m = of_tile.x, tile_n = of_tile.y;\0"
-    "\010const bool are_aligned = misaligned == 0;\0"
-    "\024put_pair(sums_of.each[u], sums_of.each[u + 1], C + row * ldc, col, stored,\0"
-    "\014const long2 stored = stored_columns(row, N, triangle);\0"
-    "\020put_column(all, C + row * ldc, col, stored, alpha, beta);\0"
-    "static int2 stored_columns(int row, int N, int triangle)\0"
-    "\004return (int2) (triangle < 0 ? row * -triangle : 0,\0"
-    "// Is nothing stored of a block of C?\0"
-    "static bool is_left_out(int row, int col, int rows, int columns, int triangle)\0"
-    "\004return triangle > 0 ? col >= (row + rows) * triangle\0"
-    "\014: triangle < 0 && col + columns <= row * -triangle;\0"
-    "void kiln_hgemmt_direct_multiply(int M, int N, int K, float alpha, float beta,\0"
-    "\010__global half *restrict C, int c_offset, int ldc, int triangle)\0"
-    "\004if (row >= M || col >= N || is_left_out(row, col, 4, 4, triangle))\0"
-    "\004// Of C = alpha c + beta C for 4 x 4 of C from (row, col) on, what is in the triangle.\0"
-    "\010const int2 stored = stored_columns(row, N, triangle);\0"
-    "\010float x[4];\0"
-    "\010vstore4(c0_0, 0, x);\0"
-    "\010for (int i = 0; i < 4; i++) {\0"
-    "\014const int n = i;\0"
-    "\014if (col + n >= stored.x && col + n < stored.y)\0"
-    "\020put(x[i], alpha, beta, out + n);\0"
-    "\010const int2 stored = stored_columns(row + 1, N, triangle);\0"
-    "\010vstore4(c1_0, 0, x);\0"
-    "\010const int2 stored = stored_columns(row + 2, N, triangle);\0"
-}, {
-    "\010vstore4(c2_0, 0, x);\0"
-    "\010const int2 stored = stored_columns(row + 3, N, triangle);\0"
-    "\010vstore4(c3_0, 0, x);\0"
-    "static float load(__global const half *X, long at)\0"
-    "\004return vload_half(at, X);\0"
-    "static void store(float x, __global half *X, long at)\0"
-    "\004vstore_half(x, at, X);\0"
-    "// A is symmetric, or Hermitian (conj_a), and M x M. Of it one triangle is read: the lower one, or\0"
-    "// the upper one where triangle < 0. C becomes the whole matrix.\0"
-    "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\0"
-    "void kiln_hgemm_mirror_mirror(long M,\0"
-    "\010__global const half *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
-    "\004__local float tile[16][17];\0"
-    "\004const long first_row = get_group_id(1) * 16, first_col = get_group_id(0) * 16;\0"
-    "\004const uint x = get_local_id(0);\0"
-    "\004for (uint y = get_local_id(1); y < 16; y += 4) {\0"
-    "\010const long row = first_row + y, col = first_col + x;\0"
-    "\010if (row < M && col < M && (triangle < 0 ? col >= row : col <= row)) {\0"
-    "\014const float element = load(A, a_offset + row * lda + col);\0"
-    "\014store(element, C, c_offset + row * ldc + col);\0"
-    "\014tile[x][y] = element;\0"
-    "\010const long row = first_col + y, col = first_row + x;\0"
-    "\010if (row < M && col < M && (triangle < 0 ? row > col : row < col)) {\0"
-    "\014store(tile[y][x], C, c_offset + row * ldc + col);\0"
-    "// Elements of float are computed with as float. A product and a sum are fused where the device does\0"
-    "static float load(__global const float *p)\0"
-    "\004return *p;\0"
-    "static void store(float x, __global float *p)\0"
-    "\004*p = x;\0"
-    "static void put(float x, float alpha, float beta, __global float *p)\0"
-    "// Begins to copy an element into local memory, or 0 where there is none.\0"
-    "static void copy_element(uint to, __global const float *from, bool is_there)\0"
-    "\014\"r\"(to), \"l\"((ulong) from), \"r\"(is_there ? 4 : 0) : \"memory\");\0"
-    "// Begins to copy 32 lines of 32 values of k, of which this work-item copies four side by side in\0"
-    "// every 32th line. There are `lines` and `cols` of the matrix left; what lies beyond is 0. Four\0"
-    "// lines of a value of k are put side by side, so that no two work-items meet in a bank.\0"
-    "static void copy_a(uint to, __global const float *from, long ld, uint lines, int cols, uint item)\0"
-    "\004const uint first = item / 8, col = item % 8 * 4;\0"
-    "\004to += col * 128 + first % 4 * 4;\0"
-    "\004for (uint i = 0; i < 4; i += 1) {\0"
-    "\014const uint where = n / 32 * 4096 + i * 128\0"
-    "\024+ (first / 4 ^ col / 4 ^ n % 32 / 4) * 16;\0"
-    "\014copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);\0"
-    "// Begins to copy 32 lines of 64 elements, of which this work-item copies 1\0"
-    "// at a time in every 4th line. There are `lines` and `cols` of the matrix left; what lies\0"
-    "static void copy_b(uint to, __global const float *from, long ld, uint lines, int cols, uint item)\0"
-    "\004const uint first = item / 64, col = item % 64;\0"
-    "\004for (uint i = 0; i < 256; i += 256) {\0"
-    "\010for (uint n = 0; n < 32; n += 4) {\0"
-    "\014const uint where = x / 64 * 8192 + line * 256 + x % 64 * 4;\0"
-    "static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)\0"
-    "static uint exchange(uint x, uint distance)\0"
-    "\004uint other;\0"
-    "\004asm volatile(\"shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;\" :\0"
-    "\014\"=r\"(other) : \"r\"(x), \"r\"(distance));\0"
-    "\004return other;\0"
-    "// x[i] of work-item j of four becomes x[j] of work-item i.\0"
-    "static void transpose_quad(uint x[4], uint item)\0"
-    "\004for (int i = 0; i < 4; i += 2) {\0"
-    "\010const uint other = exchange(item & 1 ? x[i] : x[i + 1], 1);\0"
-    "\010x[i] = item & 1 ? other : x[i];\0"
-    "\010x[i + 1] = item & 1 ? x[i + 1] : other;\0"
-    "\004for (int i = 0; i < 2; i++) {\0"
-    "\010const uint other = exchange(item & 2 ? x[i] : x[i + 2], 2);\0"
-    "\010x[i] = item & 2 ? other : x[i];\0"
-    "\010x[i + 2] = item & 2 ? x[i + 2] : other;\0"
-    "// put for four columns side by side, at an address that is a multiple of their size.\0"
-    "static void put_four(float4 x, __global float *out, float alpha, float beta)\0"
-    "\004x *= alpha;\0"
-    "\004if (beta != 0)\0"
-    "\010x += beta * *(__global float4 *) out;\0"
-    "\004*(__global float4 *) out = x;\0"
-    "// A work-group computes 32 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 32\0"
-    "void kiln_sgemm_async_stream(long M, long N, long K,\0"
-    "\010__global const float *restrict A, long a_offset, long lda,\0"
-    "\010__global const float *restrict B, long b_offset, long ldb,\0"
-}, {
-    "\010__global float *restrict C, long c_offset, long ldc)\0"
-    "\004__local uchar both_tiles[36864] __attribute__((aligned(1024)));\0"
-    "\004// Whether every row of C starts where 4 columns may be stored at once.\0"
-    "\004const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 15;\0"
-    "\004const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 63) / 64);\0"
-    "\004const uint steps = ((uint) K + 31) / 32;\0"
-    "\004const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 63) / 64;\0"
-    "\004const int first_m = tile_m * 32, first_n = tile_n * 64;\0"
-    "\010const uint lane_m = lane / 4, lane_n = lane % 4;\0"
-    "\010const uint warp_m = warp % 1 * 32, warp_n = warp % 2 * 32;\0"
-    "\010// Where a work-item's first rows (columns) are in the parts of a tile, of 32 (64) by 32\0"
-    "\010// values of k.\0"
-    "\010const uint a_chunk = warp_m / 32 * 4096 + (warp_m % 32 / 4 + lane_m) * 16;\0"
-    "\010const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;\0"
-    "\010float c[4][8];\0"
-    "\010for (int m = 0; m < 4; m++)\0"
-    "\014for (int n = 0; n < 8; n++)\0"
-    "\020c[m][n] = 0;\0"
-    "\010// Of each step this warp has one part of 4.\0"
-    "\010const int slice = warp / 2;\0"
-    "\014const int after_first = t - 2 + late;\0"
-    "\014__local const uchar *a_tile = a_tiles + stage * 4096;\0"
-    "\014__local const uchar *b_tile = b_tiles + stage * 8192;\0"
-    "\014if (left >= 32) {\0"
-    "\020// For one value of k after the other, of rows and columns four side by side at a\0"
-    "\020// time.\0"
-    "\020#pragma unroll 2\0"
-    "\020for (int q = slice * 2; q < (slice + 1) * 2; q++) {\0"
-    "\024const uint a_from = a_chunk ^ q * 16;\0"
-    "\024const uint b_from = b_chunk;\0"
-    "\024for (int k = 4 * q; k < 4 * q + 4; k++) {\0"
-    "\030float as[4], bs[8];\0"
-    "\030for (int m = 0; m < 4; m += 4) {\0"
-    "\034const float4 x = *(__local const float4 *) (a_tile + k * 128 + a_from\0"
-    "\037     + m / 8 * 8192 + m % 8 * 32);\0"
-    "\034as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;\0"
-    "\030for (int n = 0; n < 8; n += 4) {\0"
-    "\034const float4 x = *(__local const float4 *) (b_tile + k * 256\0"
-    "\037     + (b_from ^ n % 8 * 16) + n / 8 * 128);\0"
-    "\034bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\0"
-    "\030for (int n = 0; n < 8; n++)\0"
-    "\034for (int m = 0; m < 4; m++)\0"
-    "\037 c[m][n] += as[m] * bs[n];\0"
-    "\014} else {\0"
-    "\020for (int q = slice * 2; q < (slice + 1) * 2 && 4 * q < left; q++) {\0"
-    "\010__local float *sums = (__local float *) a_tiles + item % 64;\0"
-    "\014for (int m = 0; m < 4; m++)\0"
-    "\020for (int n = 0; n < 8; n++)\0"
-    "\024sums[((slice - 1) * 32 + m * 8 + n) * 64] = c[m][n];\0"
-    "\010for (int x = 0; x < 3; x++)\0"
-    "\024c[m][n] += sums[(x * 32 + m * 8 + n) * 64];\0"
-    "\020for (int n = 0; n < 8; n += 4)\0"
-    "\024*(__global float4 *) (part + (m * 8 + n) * 64) =\0"
-    "\034(float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]);\0"
-    "\010for (int m = 0; m < 4; m++) {\0"
-    "\014const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;\0"
-    "\014__global float *out = C + row * ldc;\0"
-    "\014for (int n = 0; n < 8; n += 4) {\0"
-    "\020const long block = first_n + warp_n + n * 4;\0"
-    "\020if (is_aligned && block + 15 < N) {\0"
-    "\024if (row < M)\0"
-    "\030put_four((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),\0"
-    "\037 out + block + lane_n * 4, alpha, beta);\0"
-    "\024continue;\0"
-    "\020// Where rows of C begin anywhere: four work-items side by side store four columns\0"
-    "\020// at once.\0"
-    "\020uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\0"
-    "\030as_uint(c[m][n + 3]) };\0"
-    "\020transpose_quad(x, lane);\0"
-    "\030put_column(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);\0"
-    "void kiln_sgemm_async_add(long M, long N, long K,\0"
-    "\010const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 63) / 64);\0"
-    "\010const uint steps = ((uint) K + 31) / 32;\0"
-    "\014const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 63) / 64;\0"
-    "\014const int first_m = tile_m * 32, first_n = tile_n * 64;\0"
-    "\010// Whether every row of C starts where 4 columns may be stored at once.\0"
-    "\010const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 15;\0"
-    "\014const uint item = at % 64, first = at / 64 * 4;\0"
-    "\014const uint e = first;\0"
-    "\014const uint lane_m = lane / 4, lane_n = lane % 4;\0"
-    "\014const uint warp_m = warp % 1 * 32, warp_n = warp % 2 * 32;\0"
-    "\014const uint m = e / 8, n = e % 8;\0"
-    "\014const long col = first_n + warp_n + n / 4 * 16 + lane_n * 4 + n % 4;\0"
-    "\014if (row < M) {\0"
-    "\020if (is_aligned && col + 3 < N) {\0"
-    "\024put_four(sum, C + row * ldc + col, alpha, beta);\0"
-    "\020} else {\0"
-    "\024const float four[4] = { sum.s0, sum.s1, sum.s2, sum.s3 };\0"
-    "\024for (int u = 0; u < 4; u++)\0"
-}, {
-    "\030put_column(four[u], C + row * ldc, col + u, N, alpha, beta);\0"
-    "\014const uint item = element / 4 % 64;\0"
-    "\014const uint e = element / 256 * 4 + element % 4;\0"
-    "// Begins to copy 64 lines of 32 values of k, of which this work-item copies four side by side in\0"
-    "\004to += col * 256 + first % 4 * 4;\0"
-    "\014const uint where = n / 64 * 8192 + i * 256\0"
-    "\024+ (first / 4 ^ col / 4 ^ n % 64 / 4) * 16;\0"
-    "\024const uint b_from = b_chunk ^ q * 16;\0"
-    "// Begins to copy 32 lines of 32 elements, of which this work-item copies 1\0"
-    "\004const uint first = item / 32, col = item % 32;\0"
-    "\014const uint where = x / 32 * 4096 + line * 128 + x % 32 * 4;\0"
-    "\024const uint a_from = a_chunk;\0"
-    "// every 16th line. There are `lines` and `cols` of the matrix left; what lies beyond is 0. Four\0"
-    "// at a time in every 2th line. There are `lines` and `cols` of the matrix left; what lies\0"
-    "\004for (uint i = 0; i < 128; i += 128) {\0"
-    "\010for (uint n = 0; n < 32; n += 2) {\0"
-    "// Where an element of a tile of C is in local memory: the pieces of 16 bytes of a row are in an\0"
-    "// order of its own, so that work-items side by side meet different banks.\0"
-    "static uint c_place(uint row, uint col)\0"
-    "\004return row * 64 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
-    "\014+ col % 4;\0"
-    "// A work-group computes 32 x 64 of C, a warp 32 x 16 of it. Tiles of A and B, 32\0"
-    "void kiln_sgemm_async_multiply(long M, long N, long K,\0"
-    "\010__global const float *restrict B, long b_offset, long ldb, float alpha, float beta,\0"
-    "\010const uint warp_m = warp % 1 * 32, warp_n = warp * 16;\0"
-    "\010float c[4][4];\0"
-    "\014for (int n = 0; n < 4; n++)\0"
-    "\020#pragma unroll 8\0"
-    "\020for (int q = 0; q < 8; q++) {\0"
-    "\030float as[4], bs[4];\0"
-    "\030for (int n = 0; n < 4; n += 4) {\0"
-    "\030for (int n = 0; n < 4; n++)\0"
-    "\020for (int q = 0; 4 * q < left; q++) {\0"
-    "\010// Where rows of C begin anywhere, and where a triangle has not all of the tile, it is put\0"
-    "\010// into local memory, so that a warp stores columns side by side.\0"
-    "\010if (!is_aligned) {\0"
-    "\014__local float *c_tile = (__local float *) both_tiles;\0"
-    "\014// All have multiplied the last step.\0"
-    "\014barrier(CLK_LOCAL_MEM_FENCE);\0"
-    "\020for (int n = 0; n < 4; n += 4)\0"
-    "\024*(__local float4 *) (c_tile + c_place(warp_m + m / 4 * 32 + lane_m * 4 + m % 4,\0"
-    "\034warp_n + n * 4 + lane_n * 4)) =\0"
-    "\014const int rows = min(M - first_m, 32L);\0"
-    "\014__global float *out = C + (first_m + warp) * ldc + first_n + lane;\0"
-    "\014for (int m = warp; m < rows; m += 4) {\0"
-    "\020for (int n = 0; n < 64; n += 32) {\0"
-    "\024const int col = n + (int) lane;\0"
-    "\024if (col >= begin && col < end)\0"
-    "\030put(c_tile[c_place(m, col)], alpha, beta, out + n);\0"
-    "\020out += 4 * ldc;\0"
-    "\014for (int n = 0; n < 4; n += 4) {\0"
-    "static float4 load_vector(__global const float *p)\0"
-    "\004return vload4(0, p);\0"
-    "static float4 load_row(__global const float *p)\0"
-    "// In one load what begins at a multiple of its size, 16 bytes.\0"
-    "static float4 load_aligned(__global const float *p)\0"
-    "\004return *(__global const float4 *) p;\0"
-    "// A work-group of 8 work-items along L and 128 along K has 32 x 1 of C.\0"
-    "__kernel __attribute__((reqd_work_group_size(8, 128, 1)))\0"
-    "void kiln_sgemm_thin_multiply(int L, int S, int K, float alpha, float beta,\0"
-    "\010__global const float *restrict X, int x_offset, int ldx,\0"
-    "\010__global const float *restrict Y, int y_offset, int ldy,\0"
-    "\010__global float *restrict C, int c_offset, int ldc)\0"
-    "\004__local float4 part[1024];\0"
-    "\004__global const float *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
-    "\010for (; k < to; k += 128) {\0"
-    "\014__global const float *x = X + k * ldx;\0"
-    "\014c0 += a * load(y0 + k * y_step);\0"
-    "\004if (ldx % 4 == 0 && (size_t) (X + first) % 16 == 0) {\0"
-    "\010for (; k + 384 < to; k += 512) {\0"
-    "\014__global const float *x = X + k * ldx + first;\0"
-    "\014const float4 a1 = load_aligned(x + 128 * ldx);\0"
-    "\014const float4 a2 = load_aligned(x + 256 * ldx);\0"
-    "\014const float4 a3 = load_aligned(x + 384 * ldx);\0"
-    "\014c0 += a0 * load(y0 + k * y_step);\0"
-    "\014c0 += a1 * load(y0 + (k + 128) * y_step);\0"
-    "\014c0 += a2 * load(y0 + (k + 256) * y_step);\0"
-    "\014c0 += a3 * load(y0 + (k + 384) * y_step);\0"
-    "\014const float4 a1 = load_row(x + 128 * ldx);\0"
-    "\014const float4 a2 = load_row(x + 256 * ldx);\0"
-    "\014const float4 a3 = load_row(x + 384 * ldx);\0"
-    "\004for (int half_way = 64; half_way > 0; half_way /= 2) {\0"
-    "__kernel __attribute__((reqd_work_group_size(128, 8, 1)))\0"
-    "\004__local float part[4][1024];\0"
-    "\004__global const float *x0 = X + min(l, L - 1) * ldx;\0"
-}, {
-    "\004__global const float *x1 = X + min(l + 1, L - 1) * ldx;\0"
-    "\004__global const float *x2 = X + min(l + 2, L - 1) * ldx;\0"
-    "\004__global const float *x3 = X + min(l + 3, L - 1) * ldx;\0"
-    "\004float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "\004// Vectors, where rows of X begin at multiples of their size; else single elements, 128 apart,\0"
-    "\004const bool is_aligned = ldx % 4 == 0 && (size_t) X % 16 == 0;\0"
-    "\010for (; k + 4 <= to; k += 512) {\0"
-    "\014const float4 a2 = load_aligned(x2 + k);\0"
-    "\014const float4 a3 = load_aligned(x3 + k);\0"
-    "\014c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\0"
-    "\014const float4 a0 = (float4) (load(x0 + k), load(x0 + k + 128), load(x0 + k + 256),\0"
-    "\024load(x0 + k + 384));\0"
-    "\014const float4 a1 = (float4) (load(x1 + k), load(x1 + k + 128), load(x1 + k + 256),\0"
-    "\024load(x1 + k + 384));\0"
-    "\014const float4 a2 = (float4) (load(x2 + k), load(x2 + k + 128), load(x2 + k + 256),\0"
-    "\024load(x2 + k + 384));\0"
-    "\014const float4 a3 = (float4) (load(x3 + k), load(x3 + k + 128), load(x3 + k + 256),\0"
-    "\024load(x3 + k + 384));\0"
-    "\014const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 128) * y_step),\0"
-    "\024load(y0 + (k + 256) * y_step), load(y0 + (k + 384) * y_step));\0"
-    "\004for (; k < to; k += fast ? 1 : 128) {\0"
-    "\010c0_0.s0 += a0 * b0;\0"
-    "\010c0_1.s0 += a1 * b0;\0"
-    "\010const float a2 = load(x2 + k);\0"
-    "\010c0_2.s0 += a2 * b0;\0"
-    "\010const float a3 = load(x3 + k);\0"
-    "\010c0_3.s0 += a3 * b0;\0"
-    "\004const int item = along_l * 128 + along_k;\0"
-    "\004part[2][item] = total(c0_2);\0"
-    "\004part[3][item] = total(c0_3);\0"
-    "\010const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
-    "\004__global const float *y0 = Y + y_offset + min(s, S - 1);\0"
-    "// Begins to copy 32 lines of 128 elements, of which this work-item copies 1\0"
-    "// at a time in every 1th line. There are `lines` and `cols` of the matrix left; what lies\0"
-    "\004const uint first = item / 128, col = item % 128;\0"
-    "\010for (uint n = 0; n < 32; n += 1) {\0"
-    "\004return row * 128 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
-    "// A work-group computes 64 x 128 of C, a warp 64 x 32 of it. Tiles of A and B, 32\0"
-    "\004const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;\0"
-    "\004const int first_m = tile_m * 64, first_n = tile_n * 128;\0"
-    "\010const uint warp_m = warp % 1 * 64, warp_n = warp * 32;\0"
-    "\010// Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32\0"
-    "\010const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\0"
-    "\010float c[8][8];\0"
-    "\010for (int m = 0; m < 8; m++)\0"
-    "\020copy_b(b_at + stage * 16384, B + k * ldb + first_n, ldb, K - k, N - first_n, item);\0"
-    "\014__local const uchar *a_tile = a_tiles + stage * 8192;\0"
-    "\014__local const uchar *b_tile = b_tiles + stage * 16384;\0"
-    "\020#pragma unroll 4\0"
-    "\030float as[8], bs[8];\0"
-    "\030for (int m = 0; m < 8; m += 4) {\0"
-    "\034const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\0"
-    "\034for (int m = 0; m < 8; m++)\0"
-    "\014for (int m = 0; m < 8; m++)\0"
-    "\014const int rows = min(M - first_m, 64L);\0"
-    "\020for (int n = 0; n < 128; n += 32) {\0"
-    "\010for (int m = 0; m < 8; m++) {\0"
-    "// Begins to copy 128 lines of 32 values of k, of which this work-item copies four side by side in\0"
-    "\010for (uint n = 0; n < 128; n += 16) {\0"
-    "\020copy_b(b_at + stage * 16384, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
-    "// A work-group of 8 work-items along L and 32 along K has 32 x 16 of C.\0"
-    "\004const int s = (int) get_group_id(1) * 16;\0"
-    "\004__global const float *x[4];\0"
-    "\004float c[16][4];\0"
-    "\004for (int j = 0; j < 16; j++)\0"
-    "\010for (int i = item; i < (end - chunk) * 16; i += 256) {\0"
-    "\014const int at = i / 16, j = i % 16;\0"
-    "\020for (int j = 0; j < 16; j++) {\0"
-    "\024for (int j = 0; j < 16; j++) {\0"
-    "\014put(sum, alpha, beta, C + at * ldc + short_at);\0"
-    "\024c[j + 8][v];\0"
-    "\010const int short_at = s + 8 + j;\0"
-    "\024c[j + 12][v];\0"
-    "\010const int short_at = s + 12 + j;\0"
-    "\010for (int j = get_local_id(1); j < 16; j += 8) {\0"
-    "\014__global const float *y = Y + min(s + j, S - 1) * ldy + chunk;\0"
-    "// A work-group of 32 work-items along L and 8 along K has 128 x 16 of C.\0"
-    "\014&& (size_t) (X + base) % 16 == 0;\0"
-    "\014kept[at * 16 + j] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
-    "\024const float b = kept[(k - chunk + r * 8) * 16 + j];\0"
-    "\020kept[at * 16 + j] = load(y + at);\0"
-    "\010for (uint n = 0; n < 128; n += 32) {\0"
-    "// A work-group computes 128 x 64 of C, a warp 64 x 16 of it. Tiles of A and B, 32\0"
-}, {
-    "\004__local uchar both_tiles[98304] __attribute__((aligned(1024)));\0"
-    "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 65536;\0"
-    "\004const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 63) / 64;\0"
-    "\004const int first_m = tile_m * 128, first_n = tile_n * 64;\0"
-    "\010const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 16;\0"
-    "\010float c[8][4];\0"
-    "\020copy_a(a_at + stage * 16384, A + first_m * lda + k, lda, M - first_m, K - k, item);\0"
-    "\014__local const uchar *a_tile = a_tiles + stage * 16384;\0"
-    "\030float as[8], bs[4];\0"
-    "\014const int rows = min(M - first_m, 128L);\0"
-    "\014for (int m = warp; m < rows; m += 8) {\0"
-    "\020out += 8 * ldc;\0"
-    "\020copy_a(a_at + stage * 16384, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
-    "static void store_vector(float4 x, __global float *p)\0"
-    "\004vstore4(x, 0, p);\0"
-    "static void put_vector(float4 x, float alpha, float beta, __global float *p)\0"
-    "void kiln_sgemm_direct_multiply(int M, int N, int K, float alpha, float beta,\0"
-    "\010__global const float *restrict A, int a_offset, int lda,\0"
-    "\010__global const float *restrict B, int b_offset, int ldb,\0"
-    "\020__global const float *b = B + k * ldb + col;\0"
-    "\020__global const float *a = A + k;\0"
-    "\010__global float *out = C + row * ldc + col;\0"
-    "\010__global float *out = C + (row + 1) * ldc + col;\0"
-    "\010__global float *out = C + (row + 2) * ldc + col;\0"
-    "\010__global float *out = C + (row + 3) * ldc + col;\0"
-    "\014__global const float *b = B + k;\0"
-    "\014__global const float *a = A + k;\0"
-    "\020__global const float *a = A + k * lda;\0"
-    "\014__global const float *a = A + k * lda;\0"
-    "\014put(sum, alpha, beta, C + short_at * ldc + at);\0"
-    "static void copy_16(uint to, __global const float *from, uint bytes)\0"
-    "// Begins to copy 32 lines of 128 elements, of which this work-item copies 4\0"
-    "\004const uint first = item / 32, col = item % 32 * 4;\0"
-    "\024line < lines ? clamp(cols - (int) x, 0, 4) * 4 : 0);\0"
-    "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 49152;\0"
-    "typedef uint element_bits;\0"
-    "typedef uint4 chunk;\0"
-    "\004const ulong each = (cols + 3) / 4;\0"
-    "\010const long row = divide(i, each), col = (i - row * each) * 4, last = cols - 1 - col;\0"
-    "\010if (last >= 7 || (row + 1 < rows && cols >= 8))\0"
-    "\024from[min(3L, last)]));\0"
-    "// Begins to copy 256 lines of 32 values of k, of which this work-item copies four side by side in\0"
-    "\010for (uint n = 0; n < 256; n += 32) {\0"
-    "void kiln_sgemm_async_copyb(long rows, long cols,\0"
-    "// A work-group computes 256 x 128 of C, a warp 128 x 32 of it. Tiles of A and B, 32\0"
-    "\004const uint tiles = ((uint) M + 255) / 256 * (((uint) N + 127) / 128);\0"
-    "\004// Work-groups that run together share rows and columns: 2 rows of tiles at a time.\0"
-    "\004const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 127) / 128;\0"
-    "\004const uint band = tile / (2 * tiles_n) * 2, in_band = tile - band * tiles_n;\0"
-    "\004const uint band_rows = min(tiles_m - band, (uint) 2);\0"
-    "\004const int first_m = tile_m * 256, first_n = tile_n * 128;\0"
-    "\010const uint warp_m = warp % 2 * 128, warp_n = warp / 2 * 32;\0"
-    "\010float c[16][8];\0"
-    "\010for (int m = 0; m < 16; m++)\0"
-    "\020copy_a(a_at + stage * 32768, A + first_m * lda + k, lda, M - first_m, K - k, item);\0"
-    "\014const int after_first = t - 1 + late;\0"
-    "\014__local const uchar *a_tile = a_tiles + stage * 32768;\0"
-    "\030float as[16], bs[8];\0"
-    "\030for (int m = 0; m < 16; m += 4) {\0"
-    "\034for (int m = 0; m < 16; m++)\0"
-    "\014__global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 32768;\0"
-    "\014for (int m = 0; m < 16; m++)\0"
-    "\024*(__global float4 *) (part + (m * 8 + n) * 256) =\0"
-    "\010for (int m = 0; m < 16; m++) {\0"
-    "\010const uint tiles = ((uint) M + 255) / 256 * (((uint) N + 127) / 128);\0"
-    "\010const uint each = min(adders / max(tiles - whole, 1U), 256U);\0"
-    "\014// Work-groups that run together share rows and columns: 2 rows of tiles at a time.\0"
-    "\014const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 127) / 128;\0"
-    "\014const uint band = tile / (2 * tiles_n) * 2, in_band = tile - band * tiles_n;\0"
-    "\014const uint band_rows = min(tiles_m - band, (uint) 2);\0"
-    "\014const int first_m = tile_m * 256, first_n = tile_n * 128;\0"
-    "\004__global const float *parts = work + parts_at + 2 * (ulong) told[1] * 32768;\0"
-    "\004if (num <= 8 || told[3] < 64) {\0"
-    "\010for (uint at = told[2] * 256 + adder; at < 8192; at += told[3] * 256) {\0"
-    "\034: part[(p + q == 0 ? 1 : 2 * (p + q)) * 8192];\0"
-}, {
-    "\014const uint item = at % 256, first = at / 256 * 4;\0"
-    "\014const uint warp_m = warp % 2 * 128, warp_n = warp / 2 * 32;\0"
-    "\004for (uint at = told[2]; at < 256; at += told[3]) {\0"
-    "\024part[u] = *(__global const float4 *) (parts + piece * 32768\0"
-    "\014const uint item = element / 4 % 256;\0"
-    "\014const uint e = element / 1024 * 4 + element % 4;\0"
-    "// Begins to copy 32 lines of 256 elements, of which this work-item copies 4\0"
-    "\004const uint first = item / 64, col = item % 64 * 4;\0"
-    "void kiln_sgemm_async_copy(long a_rows, long a_cols,\0"
-    "void kiln_sgemm_async_copya(long rows, long cols,\0"
-    "\020copy_a(a_at + stage * 32768, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
-    "// Begins to copy 32 lines of 64 elements, of which this work-item copies 4\0"
-    "\004const uint first = item / 16, col = item % 16 * 4;\0"
-    "// Begins to copy 32 lines of 32 elements, of which this work-item copies 4\0"
-    "// A work-group of 8 work-items along L and 128 along K has 32 x 2 of C.\0"
-    "\004__global const float *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
-    "\014c0 += a1 * load(y0 + (k + 128) * y_step); c1 += a1 * load(y1 + (k + 128) * y_step);\0"
-    "\014c0 += a2 * load(y0 + (k + 256) * y_step); c1 += a2 * load(y1 + (k + 256) * y_step);\0"
-    "\014c0 += a3 * load(y0 + (k + 384) * y_step); c1 += a3 * load(y1 + (k + 384) * y_step);\0"
-    "\004float4 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
-    "\014c1_0 += a0 * b1; c1_1 += a1 * b1; c1_2 += a2 * b1; c1_3 += a3 * b1;\0"
-    "\014const float4 b1 = (float4) (load(y1 + k * y_step), load(y1 + (k + 128) * y_step),\0"
-    "\024load(y1 + (k + 256) * y_step), load(y1 + (k + 384) * y_step));\0"
-    "\010c0_2.s0 += a2 * b0; c1_2.s0 += a2 * b1;\0"
-    "\010c0_3.s0 += a3 * b0; c1_3.s0 += a3 * b1;\0"
-    "\004part[2][item] = total(c1_2);\0"
-    "\004part[3][item] = total(c1_3);\0"
-    "\004__global const float *y1 = Y + y_offset + min(s + 1, S - 1);\0"
-    "// A work-group computes 64 x 64 of C, a warp 64 x 16 of it. Tiles of A and B, 32\0"
-    "\010const uint warp_m = warp % 1 * 64, warp_n = warp * 16;\0"
-    "\024*(__global float4 *) (part + (m * 4 + n) * 128) =\0"
-    "\014const uint warp_m = warp % 1 * 64, warp_n = warp * 16;\0"
-    "\014const uint m = e / 4, n = e % 4;\0"
-    "// A work-group computes 128 x 64 of C, a warp 64 x 32 of it. Tiles of A and B, 32\0"
-    "\004__local uchar both_tiles[73728] __attribute__((aligned(1024)));\0"
-    "\010const uint warp_m = warp % 2 * 64, warp_n = warp / 2 % 2 * 32;\0"
-    "\020for (int q = slice * 4; q < (slice + 1) * 4; q++) {\0"
-    "\020for (int q = slice * 4; q < (slice + 1) * 4 && 4 * q < left; q++) {\0"
-    "\024sums[((slice - 1) * 64 + m * 8 + n) * 128] = c[m][n];\0"
-    "\024c[m][n] += sums[(x * 64 + m * 8 + n) * 128];\0"
-    "\004const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 127) / 128);\0"
-    "\014__global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 16384;\0"
-    "\010const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 127) / 128);\0"
-    "\010const uint each = min(adders / max(tiles - whole, 1U), 128U);\0"
-    "\014const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;\0"
-    "\014const int first_m = tile_m * 128, first_n = tile_n * 128;\0"
-    "\004__global const float *parts = work + parts_at + 2 * (ulong) told[1] * 16384;\0"
-    "\004if (num <= 8 || told[3] < 32) {\0"
-    "\010for (uint at = told[2] * 256 + adder; at < 4096; at += told[3] * 256) {\0"
-    "\034: part[(p + q == 0 ? 1 : 2 * (p + q)) * 4096];\0"
-    "\014const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 32;\0"
-    "\004for (uint at = told[2]; at < 128; at += told[3]) {\0"
-    "\024part[u] = *(__global const float4 *) (parts + piece * 16384\0"
-    "static void put_column(float x, __global float *out, long col, long2 stored, float alpha,\0"
-    "\010float beta)\0"
-    "void kiln_sgemmt_async_stream(long M, long N, long K,\0"
-    "\010__global float *restrict C, long c_offset, long ldc, int triangle)\0"
-    "\004const uint tiles = count_tiles(((uint) M + 127) / 128, ((uint) N + 127) / 128,\0"
-    "\030put_column(as_float(x[i]), out, block + i * 4 + lane_n, stored, alpha,\0"
-    "\037 beta);\0"
-    "void kiln_sgemmt_async_add(long M, long N, long K,\0"
-    "\014const uint2 of_tile = place_of_tile(tile, ((uint) N + 127) / 128, triangle);\0"
-    "\030put_column(four[u], C + row * ldc, col + u, stored, alpha, beta);\0"
-    "\004return (uint2) (1, triangle % 2 == 0 ? 1 : 2);\0"
-    "void kiln_sgemmt_async_multiply(long M, long N, long K,\0"
-    "\010const uint tiles = count_tiles(((uint) M + 31) / 32, ((uint) N + 63) / 64,\0"
-    "\010const bool is_aligned = are_aligned && is_inside(first_m, first_n, 32, 64, triangle);\0"
-}, {
-    "void kiln_sgemmt_async_copyb(long rows, long cols,\0"
-    "void kiln_sgemmt_async_copy(long a_rows, long a_cols,\0"
-    "void kiln_sgemmt_async_copya(long rows, long cols,\0"
-    "static float load(__global const float *X, long at)\0"
-    "\004return X[at];\0"
-    "static void store(float x, __global float *X, long at)\0"
-    "\004X[at] = x;\0"
-    "void kiln_sgemm_mirror_mirror(long M,\0"
-    "\010__global const float *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
-    "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\0"
-    "// Elements of double are computed with as double. A product and a sum are fused where the device\0"
-    "// does that in one step: FP_CONTRACT, on by default, allows it.\0"
-    "static double load(__global const double *p)\0"
-    "static void store(double x, __global double *p)\0"
-    "static void put(double x, double alpha, double beta, __global double *p)\0"
-    "static void copy_element(uint to, __global const double *from, bool is_there)\0"
-    "\004asm volatile(\"cp.async.ca.shared.global [%0], [%1], 8, %2;\" ::\0"
-    "\014\"r\"(to), \"l\"((ulong) from), \"r\"(is_there ? 8 : 0) : \"memory\");\0"
-    "// bytes; boxes side by side have 16 lines.\0"
-    "\004return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\0"
-    "// Begins to copy 64 lines of 16 elements, of which this work-item copies 1\0"
-    "static void copy_a(uint to, __global const double *from, long ld, uint lines, int cols, uint item)\0"
-    "\004const uint first = item / 16, col = item % 16;\0"
-    "\010for (uint n = 0; n < 64; n += 8) {\0"
-    "\014const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;\0"
-    "// Begins to copy 16 lines of 32 elements, of which this work-item copies 1\0"
-    "static void copy_b(uint to, __global const double *from, long ld, uint lines, int cols, uint item)\0"
-    "\010for (uint n = 0; n < 16; n += 4) {\0"
-    "// c += a b for blocks of 16 x 8, 16 x 8 and 8 x 8, spread over a warp as the PTX ISA says.\0"
-    "static void multiply_blocks(double c[4], const double a[4], const double b[2])\0"
-    "\004for (int i = 0; i < 4; i++)\0"
-    "\010asm volatile(\"mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 \"\0"
-    "\020\"{%0, %1}, {%2}, {%3}, {%0, %1};\" :\0"
-    "\020\"+d\"(c[i % 2 * 2]), \"+d\"(c[i % 2 * 2 + 1]) : \"d\"(a[i]), \"d\"(b[i / 2]));\0"
-    "static void put_column(double x, __global double *out, long col, long N, double alpha, double beta)\0"
-    "static void put_pair(double x, double y, __global double *out, long col, long N, double alpha,\0"
-    "\010double beta,\0"
-    "\004double2 z = alpha * (double2) (x, y);\0"
-    "\010z += beta * *(__global double2 *) (out + col);\0"
-    "\004*(__global double2 *) (out + col) = z;\0"
-    "\004return row * 32 + (col / 2 ^ (row + row / 4) % 8) * 2\0"
-    "\014+ col % 2;\0"
-    "// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 16\0"
-    "void kiln_dgemm_async_multiply(long M, long N, long K,\0"
-    "\010__global const double *restrict A, long a_offset, long lda,\0"
-    "\010__global const double *restrict B, long b_offset, long ldb, double alpha, double beta,\0"
-    "\010__global double *restrict C, long c_offset, long ldc)\0"
-    "\004// Whether every row of C starts where 2 columns may be stored at once.\0"
-    "\004const ulong misaligned = ((ulong) C | (ulong) (ldc * 8)) & 15;\0"
-    "\004const int first = 0, num = (K + 15) / 16;\0"
-    "\010// Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\0"
-    "\010const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\0"
-    "\010double c[2][2][4];\0"
-    "\010// Eight values of k at a time. In which order is ours to choose, as long as A and B agree,\0"
-    "\010// and so is the order of rows and columns within a block. Column x, in 16 bytes, of row r\0"
-    "\010// of a tile is at x ^ r % 8. The orders here let no two work-items that read together meet\0"
-    "\010// in a bank (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is\0"
-    "\010// where it is used. The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\0"
-    "\010const uint k_0 = 2 * lane_k + lane_k % 2;\0"
-    "\010const uint a_first = (warp_m + lane_r) * 128;\0"
-    "\010const uint b_first = warp_n * 128 + lane_m % 2 * 8;\0"
-    "\010double as0[2][4], bs0[2][2];\0"
-    "\020const int k = step * 16;\0"
-    "\014__local const uchar *b_tile = b_tiles + stage * 4096;\0"
-    "\014for (int s = 0; s < 2; s++) {\0"
-    "\020// Reads what is multiplied at once, the s-th of a tile, into fragments 0.\0"
-    "\020// Eight values of k of the tile.\0"
-    "\020for (int i = 0; i < 2; i++) {\0"
-    "\024const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;\0"
-}, {
-    "\024as0[i][0] = *(__local const double *) (a_tile + a_first + i * 2048 + at);\0"
-    "\024as0[i][1] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + at);\0"
-    "\024as0[i][2] = *(__local const double *) (a_tile + a_first + i * 2048 + (at ^ 8));\0"
-    "\024as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at\0"
-    "\034^ 8));\0"
-    "\024const uint at = (k_0 * 128 + ((lane_m / 2) ^ k_0) * 16) ^ j % 2 * 64;\0"
-    "\024bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s\0"
-    "\034* 1024 + at);\0"
-    "\024bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s\0"
-    "\034* 1024 + (at ^ 144));\0"
-    "\020for (int i = 0; i < 2; i++)\0"
-    "\030multiply_blocks(c[i][j], as0[i], bs0[j]);\0"
-    "\014__local double *c_tile = (__local double *) both_tiles;\0"
-    "\024const uint row = warp_m + i * 16 + h * 8 + lane_r;\0"
-    "\030const uint col = warp_n + j * 8 + lane_k * 2;\0"
-    "\030*(__local double2 *) (c_tile + c_place(row, col)) =\0"
-    "\037 (double2) (c[i][j][2 * h], c[i][j][2 * h + 1]);\0"
-    "\014__global double *out = C + (first_m + warp) * ldc + first_n + lane;\0"
-    "\020for (int n = 0; n < 32; n += 32) {\0"
-    "\020__global double *out = C + row * ldc;\0"
-    "// Begins to copy 32 lines of 16 elements, of which this work-item copies 1\0"
-    "\010const uint b_first = (warp_n + lane_r) * 128;\0"
-    "\024bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\0"
-    "\024bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));\0"
-    "\030const uint col = warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;\0"
-    "\024const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;\0"
-    "// Begins to copy 16 lines of 64 elements, of which this work-item copies 1\0"
-    "\010for (uint n = 0; n < 16; n += 2) {\0"
-    "\010const uint a_first = warp_m * 128;\0"
-    "\024const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\0"
-    "\024const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048 + s\0"
-    "\024const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048 + s\0"
-    "\024as0[i][0] = p.x, as0[i][1] = p.y, as0[i][2] = q.x, as0[i][3] = q.y;\0"
-    "\024const uint row = warp_m + i * 16 + h + lane_m * 2;\0"
-    "\020const long row = first_m + warp_m + i * 16 + h + lane_m * 2;\0"
-    "\010// Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\0"
-    "\010const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\0"
-    "\010// where it is used. The tensor core's k and k + 4 are 2 k and 2 k + 1.\0"
-    "\010const uint k_0 = 2 * lane_k;\0"
-    "\024const uint at = ((4 * s + lane_k) ^ lane_r) * 16;\0"
-    "\024const double2 p = *(__local const double2 *) (b_tile + b_first + j * 1024 + at);\0"
-    "\024bs0[j][0] = p.x, bs0[j][1] = p.y;\0"
-    "\030const uint col = warp_n + j * 8 + lane_k;\0"
-    "\030c_tile[c_place(row, col)] = c[i][j][2 * h];\0"
-    "\030c_tile[c_place(row, col + 4)] = c[i][j][2 * h + 1];\0"
-    "\024const long col = first_n + warp_n + j * 8 + lane_k;\0"
-    "\024put_column(c[i][j][2 * h], out, col, N, alpha, beta);\0"
-    "\024put_column(c[i][j][2 * h + 1], out, col + 4, N, alpha, beta);\0"
-    "static double2 load_vector(__global const double *p)\0"
-    "\004return vload2(0, p);\0"
-    "static void store_vector(double2 x, __global double *p)\0"
-    "\004vstore2(x, 0, p);\0"
-    "static void put_vector(double2 x, double alpha, double beta, __global double *p)\0"
-    "// Through local memory.\0"
-    "// A work-group of 8 x 4 work-items computes 32 x 16 of C, each work-item\0"
-    "// 4 x 4 of it. K advances by 16.\0"
-    "// K is cut into 32 parts, each for work-groups of its own; another kernel adds them up.\0"
-    "__kernel __attribute__((reqd_work_group_size(4, 8, 1)))\0"
-    "void kiln_dgemm_tiled_multiply(int M, int N, int K,\0"
-    "\010__global const double *restrict A, int a_offset, int lda,\0"
-    "\010__global const double *restrict B, int b_offset, int ldb,\0"
-    "\010__global double *restrict work, long parts_at)\0"
-    "\004__local double a_tile[16][32];\0"
-    "\004__local double b_tile[16][16];\0"
-    "\004const int local_m = get_local_id(1), local_n = get_local_id(0);\0"
-    "\004const int item = local_m * 4 + local_n;\0"
-    "\004const int first_m = (int) get_group_id(1) * 32;\0"
-    "\004const int first_n = (int) get_group_id(0) * 16;\0"
-    "\004const int row = first_m + local_m * 4, col = first_n + local_n * 4;\0"
-    "\004// This part's share of K, in whole tiles; the last parts may have none.\0"
-    "\004const int share = (K / 512 + (K % 512 != 0)) * 16;\0"
-    "\004const int begin = (int) get_group_id(2) * share, from = begin < K ? begin : 0;\0"
-    "\004K = clamp(K - begin, (int) 0, share);\0"
-    "\004A += from;\0"
-    "\004B += from * ldb;\0"
-}, {
-    "\004// Accumulators are scalars by name, so that no compiler has to promote an array to registers.\0"
-    "\004double2 c0_0 = 0, c0_1 = 0;\0"
-    "\004double2 c1_0 = 0, c1_1 = 0;\0"
-    "\004double2 c2_0 = 0, c2_1 = 0;\0"
-    "\004double2 c3_0 = 0, c3_1 = 0;\0"
-    "\004// While the tile at k0 is multiplied, the next one, at k1, is fetched into registers.\0"
-    "\004double a_next0, a_next1, a_next2, a_next3, a_next4, a_next5, a_next6, a_next7;\0"
-    "\004double a_next8, a_next9, a_next10, a_next11, a_next12, a_next13, a_next14, a_next15;\0"
-    "\004double b_next0, b_next1, b_next2, b_next3, b_next4, b_next5, b_next6, b_next7;\0"
-    "\004int k1 = 0;\0"
-    "\004if (K > 0) {\0"
-    "\010// Fetch A: 16 x 32.\0"
-    "\014const int e = item, k = e % 16, m = e / 16;\0"
-    "\014a_next0 = first_m + m < M && k1 + k < K\0"
-    "\024? load(A + (first_m + m) * lda + k1 + k) : 0;\0"
-    "\014const int e = item + 32, k = e % 16, m = e / 16;\0"
-    "\014a_next1 = first_m + m < M && k1 + k < K\0"
-    "\014const int e = item + 64, k = e % 16, m = e / 16;\0"
-    "\014a_next2 = first_m + m < M && k1 + k < K\0"
-    "\014const int e = item + 96, k = e % 16, m = e / 16;\0"
-    "\014a_next3 = first_m + m < M && k1 + k < K\0"
-    "\014const int e = item + 128, k = e % 16, m = e / 16;\0"
-    "\014a_next4 = first_m + m < M && k1 + k < K\0"
-    "\014const int e = item + 160, k = e % 16, m = e / 16;\0"
-    "\014a_next5 = first_m + m < M && k1 + k < K\0"
-    "\014const int e = item + 192, k = e % 16, m = e / 16;\0"
-    "\014a_next6 = first_m + m < M && k1 + k < K\0"
-    "\014const int e = item + 224, k = e % 16, m = e / 16;\0"
-    "\014a_next7 = first_m + m < M && k1 + k < K\0"
-    "\014const int e = item + 256, k = e % 16, m = e / 16;\0"
-    "\014a_next8 = first_m + m < M && k1 + k < K\0"
-    "\014const int e = item + 288, k = e % 16, m = e / 16;\0"
-    "\014a_next9 = first_m + m < M && k1 + k < K\0"
-    "\014const int e = item + 320, k = e % 16, m = e / 16;\0"
-    "\014a_next10 = first_m + m < M && k1 + k < K\0"
-    "\014const int e = item + 352, k = e % 16, m = e / 16;\0"
-    "\014a_next11 = first_m + m < M && k1 + k < K\0"
-    "\014const int e = item + 384, k = e % 16, m = e / 16;\0"
-    "\014a_next12 = first_m + m < M && k1 + k < K\0"
-    "\014const int e = item + 416, k = e % 16, m = e / 16;\0"
-    "\014a_next13 = first_m + m < M && k1 + k < K\0"
-    "\014const int e = item + 448, k = e % 16, m = e / 16;\0"
-    "\014a_next14 = first_m + m < M && k1 + k < K\0"
-    "\014const int e = item + 480, k = e % 16, m = e / 16;\0"
-    "\014a_next15 = first_m + m < M && k1 + k < K\0"
-    "\010// Fetch B: 16 x 16.\0"
-    "\014const int e = item, n = e % 16, k = e / 16;\0"
-    "\014b_next0 = first_n + n < N && k1 + k < K\0"
-    "\024? load(B + (k1 + k) * ldb + first_n + n) : 0;\0"
-    "\014const int e = item + 32, n = e % 16, k = e / 16;\0"
-    "\014b_next1 = first_n + n < N && k1 + k < K\0"
-    "\014const int e = item + 64, n = e % 16, k = e / 16;\0"
-    "\014b_next2 = first_n + n < N && k1 + k < K\0"
-    "\014const int e = item + 96, n = e % 16, k = e / 16;\0"
-    "\014b_next3 = first_n + n < N && k1 + k < K\0"
-    "\014const int e = item + 128, n = e % 16, k = e / 16;\0"
-    "\014b_next4 = first_n + n < N && k1 + k < K\0"
-    "\014const int e = item + 160, n = e % 16, k = e / 16;\0"
-    "\014b_next5 = first_n + n < N && k1 + k < K\0"
-    "\014const int e = item + 192, n = e % 16, k = e / 16;\0"
-    "\014b_next6 = first_n + n < N && k1 + k < K\0"
-    "\014const int e = item + 224, n = e % 16, k = e / 16;\0"
-    "\014b_next7 = first_n + n < N && k1 + k < K\0"
-    "\004for (int k0 = 0; k0 < K; k0 += 16) {\0"
-    "\010// What was fetched of A becomes a tile.\0"
-    "\014a_tile[k][m] = a_next0;\0"
-    "\014a_tile[k][m] = a_next1;\0"
-    "\014a_tile[k][m] = a_next2;\0"
-    "\014a_tile[k][m] = a_next3;\0"
-    "\014a_tile[k][m] = a_next4;\0"
-    "\014a_tile[k][m] = a_next5;\0"
-    "\014a_tile[k][m] = a_next6;\0"
-    "\014a_tile[k][m] = a_next7;\0"
-    "\014a_tile[k][m] = a_next8;\0"
-    "\014a_tile[k][m] = a_next9;\0"
-    "\014a_tile[k][m] = a_next10;\0"
-    "\014a_tile[k][m] = a_next11;\0"
-    "\014a_tile[k][m] = a_next12;\0"
-    "\014a_tile[k][m] = a_next13;\0"
-    "\014a_tile[k][m] = a_next14;\0"
-    "\014a_tile[k][m] = a_next15;\0"
-    "\010// What was fetched of B becomes a tile.\0"
-    "\014b_tile[k][n] = b_next0;\0"
-    "\014b_tile[k][n] = b_next1;\0"
-    "\014b_tile[k][n] = b_next2;\0"
-    "\014b_tile[k][n] = b_next3;\0"
-    "\014b_tile[k][n] = b_next4;\0"
-    "\014b_tile[k][n] = b_next5;\0"
-    "\014b_tile[k][n] = b_next6;\0"
-    "\014b_tile[k][n] = b_next7;\0"
-    "\010k1 += 16;\0"
-    "\010if (k1 < K) {\0"
-    "\014// Fetch A: 16 x 32.\0"
-    "\020const int e = item, k = e % 16, m = e / 16;\0"
-    "\020a_next0 = first_m + m < M && k1 + k < K\0"
-    "\030? load(A + (first_m + m) * lda + k1 + k) : 0;\0"
-    "\020const int e = item + 32, k = e % 16, m = e / 16;\0"
-    "\020a_next1 = first_m + m < M && k1 + k < K\0"
-    "\020const int e = item + 64, k = e % 16, m = e / 16;\0"
-    "\020a_next2 = first_m + m < M && k1 + k < K\0"
-    "\020const int e = item + 96, k = e % 16, m = e / 16;\0"
-    "\020a_next3 = first_m + m < M && k1 + k < K\0"
-}, {
-    "\020const int e = item + 128, k = e % 16, m = e / 16;\0"
-    "\020a_next4 = first_m + m < M && k1 + k < K\0"
-    "\020const int e = item + 160, k = e % 16, m = e / 16;\0"
-    "\020a_next5 = first_m + m < M && k1 + k < K\0"
-    "\020const int e = item + 192, k = e % 16, m = e / 16;\0"
-    "\020a_next6 = first_m + m < M && k1 + k < K\0"
-    "\020const int e = item + 224, k = e % 16, m = e / 16;\0"
-    "\020a_next7 = first_m + m < M && k1 + k < K\0"
-    "\020const int e = item + 256, k = e % 16, m = e / 16;\0"
-    "\020a_next8 = first_m + m < M && k1 + k < K\0"
-    "\020const int e = item + 288, k = e % 16, m = e / 16;\0"
-    "\020a_next9 = first_m + m < M && k1 + k < K\0"
-    "\020const int e = item + 320, k = e % 16, m = e / 16;\0"
-    "\020a_next10 = first_m + m < M && k1 + k < K\0"
-    "\020const int e = item + 352, k = e % 16, m = e / 16;\0"
-    "\020a_next11 = first_m + m < M && k1 + k < K\0"
-    "\020const int e = item + 384, k = e % 16, m = e / 16;\0"
-    "\020a_next12 = first_m + m < M && k1 + k < K\0"
-    "\020const int e = item + 416, k = e % 16, m = e / 16;\0"
-    "\020a_next13 = first_m + m < M && k1 + k < K\0"
-    "\020const int e = item + 448, k = e % 16, m = e / 16;\0"
-    "\020a_next14 = first_m + m < M && k1 + k < K\0"
-    "\020const int e = item + 480, k = e % 16, m = e / 16;\0"
-    "\020a_next15 = first_m + m < M && k1 + k < K\0"
-    "\014// Fetch B: 16 x 16.\0"
-    "\020const int e = item, n = e % 16, k = e / 16;\0"
-    "\020b_next0 = first_n + n < N && k1 + k < K\0"
-    "\030? load(B + (k1 + k) * ldb + first_n + n) : 0;\0"
-    "\020const int e = item + 32, n = e % 16, k = e / 16;\0"
-    "\020b_next1 = first_n + n < N && k1 + k < K\0"
-    "\020const int e = item + 64, n = e % 16, k = e / 16;\0"
-    "\020b_next2 = first_n + n < N && k1 + k < K\0"
-    "\020const int e = item + 96, n = e % 16, k = e / 16;\0"
-    "\020b_next3 = first_n + n < N && k1 + k < K\0"
-    "\020const int e = item + 128, n = e % 16, k = e / 16;\0"
-    "\020b_next4 = first_n + n < N && k1 + k < K\0"
-    "\020const int e = item + 160, n = e % 16, k = e / 16;\0"
-    "\020b_next5 = first_n + n < N && k1 + k < K\0"
-    "\020const int e = item + 192, n = e % 16, k = e / 16;\0"
-    "\020b_next6 = first_n + n < N && k1 + k < K\0"
-    "\020const int e = item + 224, n = e % 16, k = e / 16;\0"
-    "\020b_next7 = first_n + n < N && k1 + k < K\0"
-    "\010const int depth = min(K - k0, (int) 16);\0"
-    "\010int k = 0;\0"
-    "\010for (; k + 4 <= depth; k += 4) {\0"
-    "\020const double2 b0 = vload2(0, &b_tile[k][local_n * 4]);\0"
-    "\020const double2 b1 = vload2(1, &b_tile[k][local_n * 4]);\0"
-    "\020const double a0 = a_tile[k][local_m * 4];\0"
-    "\020c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
-    "\020const double a1 = a_tile[k][local_m * 4 + 1];\0"
-    "\020c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
-    "\020const double a2 = a_tile[k][local_m * 4 + 2];\0"
-    "\020c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
-    "\020const double a3 = a_tile[k][local_m * 4 + 3];\0"
-    "\020c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
-    "\020const double2 b0 = vload2(0, &b_tile[k + 1][local_n * 4]);\0"
-    "\020const double2 b1 = vload2(1, &b_tile[k + 1][local_n * 4]);\0"
-    "\020const double a0 = a_tile[k + 1][local_m * 4];\0"
-    "\020const double a1 = a_tile[k + 1][local_m * 4 + 1];\0"
-    "\020const double a2 = a_tile[k + 1][local_m * 4 + 2];\0"
-    "\020const double a3 = a_tile[k + 1][local_m * 4 + 3];\0"
-    "\020const double2 b0 = vload2(0, &b_tile[k + 2][local_n * 4]);\0"
-    "\020const double2 b1 = vload2(1, &b_tile[k + 2][local_n * 4]);\0"
-    "\020const double a0 = a_tile[k + 2][local_m * 4];\0"
-    "\020const double a1 = a_tile[k + 2][local_m * 4 + 1];\0"
-    "\020const double a2 = a_tile[k + 2][local_m * 4 + 2];\0"
-    "\020const double a3 = a_tile[k + 2][local_m * 4 + 3];\0"
-    "\020const double2 b0 = vload2(0, &b_tile[k + 3][local_n * 4]);\0"
-    "\020const double2 b1 = vload2(1, &b_tile[k + 3][local_n * 4]);\0"
-    "\020const double a0 = a_tile[k + 3][local_m * 4];\0"
-    "\020const double a1 = a_tile[k + 3][local_m * 4 + 1];\0"
-    "\020const double a2 = a_tile[k + 3][local_m * 4 + 2];\0"
-    "\020const double a3 = a_tile[k + 3][local_m * 4 + 3];\0"
-    "\010for (; k < depth; k++) {\0"
-    "\004// The tile of this part, as it is; there is room for whole tiles.\0"
-    "\004const int ld = (int) get_num_groups(0) * 16;\0"
-    "\004__global double *part = work + parts_at * 32\0"
-    "\014+ (long) get_group_id(2) * get_num_groups(1) * 32 * ld;\0"
-    "\010__global double *out = part + row * ld + col;\0"
-    "\010vstore2(c0_0, 0, out);\0"
-    "\010vstore2(c0_1, 1, out);\0"
-    "\010__global double *out = part + (row + 1) * ld + col;\0"
-    "\010vstore2(c1_0, 0, out);\0"
-    "\010vstore2(c1_1, 1, out);\0"
-    "\010__global double *out = part + (row + 2) * ld + col;\0"
-    "\010vstore2(c2_0, 0, out);\0"
-    "\010vstore2(c2_1, 1, out);\0"
-    "\010__global double *out = part + (row + 3) * ld + col;\0"
-    "\010vstore2(c3_0, 0, out);\0"
-    "\010vstore2(c3_1, 1, out);\0"
-}, {
-    "// C = alpha (p0 + p1 + ...) + beta C for 32 parts, which are added in this order, so that the\0"
-    "// result is always bitwise the same. A part has room for whole tiles of 32 x 16.\0"
-    "// Each work-item adds up 2 columns of a row.\0"
-    "void kiln_dgemm_tiled_add(int M, int N,\0"
-    "\010__global const double *restrict work, long parts_at, double alpha, double beta,\0"
-    "\010__global double *restrict C, int c_offset, int ldc)\0"
-    "\004const int row = get_global_id(1), col = (int) get_global_id(0) * 2;\0"
-    "\004const int ld = (N + 15) / 16 * 16;\0"
-    "\004const long size = (long) ((M + 31) / 32 * 32) * ld;\0"
-    "\004__global const double *part = work + parts_at * 32 + row * ld + col;\0"
-    "\004double2 c0_0 = 0;\0"
-    "\004for (int p = 0; p < 32; p += 8, part += 8 * size) {\0"
-    "\010const double2 x0 = vload2(0, part + 0 * size);\0"
-    "\010const double2 x1 = vload2(0, part + 1 * size);\0"
-    "\010const double2 x2 = vload2(0, part + 2 * size);\0"
-    "\010const double2 x3 = vload2(0, part + 3 * size);\0"
-    "\010const double2 x4 = vload2(0, part + 4 * size);\0"
-    "\010const double2 x5 = vload2(0, part + 5 * size);\0"
-    "\010const double2 x6 = vload2(0, part + 6 * size);\0"
-    "\010const double2 x7 = vload2(0, part + 7 * size);\0"
-    "\010c0_0 += x0; c0_0 += x1; c0_0 += x2; c0_0 += x3; c0_0 += x4; c0_0 += x5; c0_0 += x6; c0_0\0"
-    "\020+= x7;\0"
-    "\004// C = alpha c + beta C for the 1 x 2 block at (row, col).\0"
-    "\010__global double *out = C + row * ldc + col;\0"
-    "\010if (col + 2 <= N) {\0"
-    "\014double x[2];\0"
-    "\014vstore2(c0_0, 0, x);\0"
-    "\014for (int n = 0; n < 2 && col + n < N; n++)\0"
-    "\004B += from;\0"
-    "\014const int e = item, k = e % 16, n = e / 16;\0"
-    "\024? load(B + (first_n + n) * ldb + k1 + k) : 0;\0"
-    "\014const int e = item + 32, k = e % 16, n = e / 16;\0"
-    "\014const int e = item + 64, k = e % 16, n = e / 16;\0"
-    "\014const int e = item + 96, k = e % 16, n = e / 16;\0"
-    "\014const int e = item + 128, k = e % 16, n = e / 16;\0"
-    "\014const int e = item + 160, k = e % 16, n = e / 16;\0"
-    "\014const int e = item + 192, k = e % 16, n = e / 16;\0"
-    "\014const int e = item + 224, k = e % 16, n = e / 16;\0"
-    "\020const int e = item, k = e % 16, n = e / 16;\0"
-    "\030? load(B + (first_n + n) * ldb + k1 + k) : 0;\0"
-    "\020const int e = item + 32, k = e % 16, n = e / 16;\0"
-    "\020const int e = item + 64, k = e % 16, n = e / 16;\0"
-    "\020const int e = item + 96, k = e % 16, n = e / 16;\0"
-    "\020const int e = item + 128, k = e % 16, n = e / 16;\0"
-    "\020const int e = item + 160, k = e % 16, n = e / 16;\0"
-    "\020const int e = item + 192, k = e % 16, n = e / 16;\0"
-    "\020const int e = item + 224, k = e % 16, n = e / 16;\0"
-    "\004A += from * lda;\0"
-    "\014const int e = item, m = e % 32, k = e / 32;\0"
-    "\024? load(A + (k1 + k) * lda + first_m + m) : 0;\0"
-    "\014const int e = item + 32, m = e % 32, k = e / 32;\0"
-    "\014const int e = item + 64, m = e % 32, k = e / 32;\0"
-    "\014const int e = item + 96, m = e % 32, k = e / 32;\0"
-    "\014const int e = item + 128, m = e % 32, k = e / 32;\0"
-    "\014const int e = item + 160, m = e % 32, k = e / 32;\0"
-    "\014const int e = item + 192, m = e % 32, k = e / 32;\0"
-    "\014const int e = item + 224, m = e % 32, k = e / 32;\0"
-    "\014const int e = item + 256, m = e % 32, k = e / 32;\0"
-    "\014const int e = item + 288, m = e % 32, k = e / 32;\0"
-    "\014const int e = item + 320, m = e % 32, k = e / 32;\0"
-    "\014const int e = item + 352, m = e % 32, k = e / 32;\0"
-    "\014const int e = item + 384, m = e % 32, k = e / 32;\0"
-    "\014const int e = item + 416, m = e % 32, k = e / 32;\0"
-    "\014const int e = item + 448, m = e % 32, k = e / 32;\0"
-    "\014const int e = item + 480, m = e % 32, k = e / 32;\0"
-    "\020const int e = item, m = e % 32, k = e / 32;\0"
-    "\030? load(A + (k1 + k) * lda + first_m + m) : 0;\0"
-    "\020const int e = item + 32, m = e % 32, k = e / 32;\0"
-    "\020const int e = item + 64, m = e % 32, k = e / 32;\0"
-    "\020const int e = item + 96, m = e % 32, k = e / 32;\0"
-    "\020const int e = item + 128, m = e % 32, k = e / 32;\0"
-    "\020const int e = item + 160, m = e % 32, k = e / 32;\0"
-    "\020const int e = item + 192, m = e % 32, k = e / 32;\0"
-    "\020const int e = item + 224, m = e % 32, k = e / 32;\0"
-    "\020const int e = item + 256, m = e % 32, k = e / 32;\0"
-    "\020const int e = item + 288, m = e % 32, k = e / 32;\0"
-    "\020const int e = item + 320, m = e % 32, k = e / 32;\0"
-    "\020const int e = item + 352, m = e % 32, k = e / 32;\0"
-    "\020const int e = item + 384, m = e % 32, k = e / 32;\0"
-    "\020const int e = item + 416, m = e % 32, k = e / 32;\0"
-    "\020const int e = item + 448, m = e % 32, k = e / 32;\0"
-    "\020const int e = item + 480, m = e % 32, k = e / 32;\0"
-    "static double2 load_row(__global const double *p)\0"
-}, {
-    "static double2 load_aligned(__global const double *p)\0"
-    "\004return *(__global const double2 *) p;\0"
-    "// A work-group of 8 work-items along L and 128 along K has 16 x 1 of C.\0"
-    "void kiln_dgemm_thin_multiply(int L, int S, int K, double alpha, double beta,\0"
-    "\010__global const double *restrict X, int x_offset, int ldx,\0"
-    "\010__global const double *restrict Y, int y_offset, int ldy,\0"
-    "\004__local double2 part[1024];\0"
-    "\004__global const double *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
-    "\004const int begin = l, first = max(min(l, L - 2), (int) 0);\0"
-    "\004double2 c0 = 0;\0"
-    "\004if (L < 2)\0"
-    "\014__global const double *x = X + k * ldx;\0"
-    "\014const double2 a = (double2) (load(x + min((int) 0, L - 1)), load(x + min((int) 1,\0"
-    "\024L - 1)));\0"
-    "\004if (ldx % 2 == 0 && (size_t) (X + first) % 16 == 0) {\0"
-    "\014__global const double *x = X + k * ldx + first;\0"
-    "\014const double2 a0 = load_aligned(x + 0 * ldx);\0"
-    "\014const double2 a1 = load_aligned(x + 128 * ldx);\0"
-    "\014const double2 a2 = load_aligned(x + 256 * ldx);\0"
-    "\014const double2 a3 = load_aligned(x + 384 * ldx);\0"
-    "\014const double2 a0 = load_row(x + 0 * ldx);\0"
-    "\014const double2 a1 = load_row(x + 128 * ldx);\0"
-    "\014const double2 a2 = load_row(x + 256 * ldx);\0"
-    "\014const double2 a3 = load_row(x + 384 * ldx);\0"
-    "\010double sums[2];\0"
-    "\010vstore2(part[item], 0, sums);\0"
-    "static double total(double2 x)\0"
-    "\004double e[2];\0"
-    "\004vstore2(x, 0, e);\0"
-    "\004return e[0] + e[1];\0"
-    "\004__local double part[4][1024];\0"
-    "\004__global const double *x0 = X + min(l, L - 1) * ldx;\0"
-    "\004__global const double *x1 = X + min(l + 1, L - 1) * ldx;\0"
-    "\004__global const double *x2 = X + min(l + 2, L - 1) * ldx;\0"
-    "\004__global const double *x3 = X + min(l + 3, L - 1) * ldx;\0"
-    "\004double2 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "\004const bool is_aligned = ldx % 2 == 0 && (size_t) X % 16 == 0;\0"
-    "\004int k = from + along_k * (fast ? 2 : 1);\0"
-    "\010for (; k + 2 <= to; k += 256) {\0"
-    "\014const double2 a0 = load_aligned(x0 + k);\0"
-    "\014const double2 a1 = load_aligned(x1 + k);\0"
-    "\014const double2 a2 = load_aligned(x2 + k);\0"
-    "\014const double2 a3 = load_aligned(x3 + k);\0"
-    "\014const double2 b0 = load_vector(y0 + k);\0"
-    "\010for (; k + 128 < to; k += 256) {\0"
-    "\014const double2 a0 = (double2) (load(x0 + k), load(x0 + k + 128));\0"
-    "\014const double2 a1 = (double2) (load(x1 + k), load(x1 + k + 128));\0"
-    "\014const double2 a2 = (double2) (load(x2 + k), load(x2 + k + 128));\0"
-    "\014const double2 a3 = (double2) (load(x3 + k), load(x3 + k + 128));\0"
-    "\014const double2 b0 = (double2) (load(y0 + k * y_step), load(y0 + (k + 128) * y_step));\0"
-    "\010const double b0 = load(y0 + k * y_step);\0"
-    "\010const double a0 = load(x0 + k);\0"
-    "\010const double a1 = load(x1 + k);\0"
-    "\010const double a2 = load(x2 + k);\0"
-    "\010const double a3 = load(x3 + k);\0"
-    "\010const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
-    "\004__global const double *y0 = Y + y_offset + min(s, S - 1);\0"
-    "// A work-group of 32 work-items along L and 8 along K has 64 x 4 of C.\0"
-    "\004__local double kept[2112] __attribute__((aligned(16)));\0"
-    "\004const int l = (int) get_group_id(0) * 64 + along_l * 2;\0"
-    "\004const int base = (int) get_group_id(0) * 64;\0"
-    "\004const bool whole = base + 64 <= L && ldx % 2 == 0\0"
-    "\004double c[4][2];\0"
-    "\010for (int v = 0; v < 2; v++)\0"
-    "\004int column[2];\0"
-    "\004for (int v = 0; v < 2; v++)\0"
-    "\010for (int j = get_local_id(1); j < 4; j += 8) {\0"
-    "\014__global const double *y = Y + min(s + j, S - 1) * ldy + chunk;\0"
-    "\020kept[at * 4 + j] = load(y + at);\0"
-    "\014double a[4][2];\0"
-    "\024const double2 row = load_aligned(x + r * 8 * ldx + l);\0"
-    "\024for (int v = 0; v < 2; v++)\0"
-    "\020for (int j = 0; j < 4; j++) {\0"
-    "\024const double b = kept[(k - chunk + r * 8) * 4 + j];\0"
-    "\014double a[1][2];\0"
-    "\014kept[(j * 2 + v) * 264 + along_k * 33 + along_l] =\0"
-    "\004for (int i = item; i < 256; i += 256) {\0"
-    "\010const int of = i % 32, v = i / 32 % 2, j = i / 64;\0"
-    "\010const int at = base + (whole ? of * 2 + v : v * 32 + of);\0"
-    "\010__local const double *sums = kept + (j * 2 + v) * 264 + of;\0"
-    "\010double sum = sums[0];\0"
-    "\004__local double kept[2304] __attribute__((aligned(16)));\0"
-    "\004__global const double *x[4];\0"
-    "\004double c[4][4];\0"
-    "\020kept[j * 258 + at] = load(y + at);\0"
-    "\010int k = chunk + (is_aligned ? along_k * 2 : along_k);\0"
-    "\014for (; k + 2 <= end; k += 64) {\0"
-    "\020double2 a[4];\0"
-    "\024const double2 b = *(__local const double2 *) (kept + j * 258 + (k - chunk));\0"
-    "\020double a[1][4];\0"
-    "\030const double b = kept[j * 258 + (k - chunk) + v * 32];\0"
-    "\014for (; k + 32 < end; k += 64) {\0"
-}, {
-    "\020double a[2][4];\0"
-    "\020for (int v = 0; v < 2; v++)\0"
-    "\004for (int j = 0; j < 2; j++)\0"
-    "\004for (int i = item; i < 64; i += 256) {\0"
-    "\010__local const double *sums = kept + (j * 4 + v) * 288 + of;\0"
-    "\024c[j + 2][v];\0"
-    "\010const int short_at = s + 2 + j;\0"
-    "\010for (int i = item; i < (end - chunk) * 4; i += 256) {\0"
-    "\014const int at = i / 4, j = i % 4;\0"
-    "\014kept[at * 4 + j] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
-    "\014kept[j * 258 + at] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
-    "\004return row * 64 + (col / 2 ^ (row + row / 4) % 8) * 2\0"
-    "// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 16\0"
-    "\010double c[2][4][4];\0"
-    "\010double as0[2][4], bs0[4][2];\0"
-    "// A work-group computes 64 x 64 of C, a warp 64 x 32 of it. Tiles of A and B, 16\0"
-    "\010const uint warp_m = warp % 1 * 64, warp_n = warp % 2 * 32;\0"
-    "\010double c[4][4][4];\0"
-    "\010double as0[4][4], bs0[4][2];\0"
-    "\014for (int s = slice; s < (slice + 1); s++) {\0"
-    "\020for (int i = 0; i < 4; i++) {\0"
-    "\020for (int i = 0; i < 4; i++)\0"
-    "\010__local double *sums = (__local double *) a_tiles + item % 64;\0"
-    "\030sums[((slice - 1) * 64 + (i * 4 + j) * 4 + e) * 64] =\0"
-    "\030c[i][j][e] += sums[(x * 64 + (i * 4 + j) * 4 + e) * 64];\0"
-    "// A work-group of 8 work-items along L and 32 along K has 16 x 1 of C.\0"
-    "\004__local double2 part[256];\0"
-    "\014const double2 a1 = load_aligned(x + 32 * ldx);\0"
-    "\014const double2 a2 = load_aligned(x + 64 * ldx);\0"
-    "\014const double2 a3 = load_aligned(x + 96 * ldx);\0"
-    "\014c0 += a1 * load(y0 + (k + 32) * y_step);\0"
-    "\014c0 += a2 * load(y0 + (k + 64) * y_step);\0"
-    "\014c0 += a3 * load(y0 + (k + 96) * y_step);\0"
-    "\014const double2 a1 = load_row(x + 32 * ldx);\0"
-    "\014const double2 a2 = load_row(x + 64 * ldx);\0"
-    "\014const double2 a3 = load_row(x + 96 * ldx);\0"
-    "// A work-group of 8 work-items along L and 32 along K has 32 x 1 of C.\0"
-    "\004__local double part[4][256];\0"
-    "\010for (; k + 2 <= to; k += 64) {\0"
-    "\014const double2 a0 = (double2) (load(x0 + k), load(x0 + k + 32));\0"
-    "\014const double2 a1 = (double2) (load(x1 + k), load(x1 + k + 32));\0"
-    "\014const double2 a2 = (double2) (load(x2 + k), load(x2 + k + 32));\0"
-    "\014const double2 a3 = (double2) (load(x3 + k), load(x3 + k + 32));\0"
-    "\014const double2 b0 = (double2) (load(y0 + k * y_step), load(y0 + (k + 32) * y_step));\0"
-    "typedef ulong element_bits;\0"
-    "typedef ulong2 chunk;\0"
-    "\004const ulong each = (cols + 1) / 2;\0"
-    "\010const long row = divide(i, each), col = (i - row * each) * 2, last = cols - 1 - col;\0"
-    "\010if (last >= 3 || (row + 1 < rows && cols >= 4))\0"
-    "\014x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)]));\0"
-    "static void copy_16(uint to, __global const double *from, uint bytes)\0"
-    "// Begins to copy 32 lines of 16 elements, of which this work-item copies 2\0"
-    "\004const uint first = item / 8, col = item % 8 * 2;\0"
-    "\024line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0);\0"
-    "// Begins to copy 16 lines of 32 elements, of which this work-item copies 2\0"
-    "\010for (uint n = 0; n < 16; n += 8) {\0"
-    "void kiln_dgemm_async_copy(long a_rows, long a_cols,\0"
-    "void kiln_dgemm_async_copya(long rows, long cols,\0"
-    "void kiln_dgemm_async_copyb(long rows, long cols,\0"
-    "// A work-group computes 32 x 32 of C, a warp 16 x 32 of it. Tiles of A and B, 16\0"
-    "\010const uint warp_m = warp % 2 * 16, warp_n = warp / 2 % 1 * 32;\0"
-    "\010double c[1][4][4];\0"
-    "\010double as0[1][4], bs0[4][2];\0"
-    "\020for (int i = 0; i < 1; i++) {\0"
-    "\020for (int i = 0; i < 1; i++)\0"
-    "\030sums[((slice - 1) * 16 + (i * 4 + j) * 4 + e) * 64] =\0"
-    "\030c[i][j][e] += sums[(x * 16 + (i * 4 + j) * 4 + e) * 64];\0"
-    "void kiln_dgemm_async_stream(long M, long N, long K,\0"
-    "\010__global const double *restrict B, long b_offset, long ldb,\0"
-    "\010__global double *work, long parts_at, double alpha, double beta,\0"
-    "\004__global double *parts = work + parts_at + 2 * item;\0"
-    "\004const uint steps = ((uint) K + 15) / 16;\0"
-    "\014__global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;\0"
-    "\024for (int e = 0; e < 4; e += 2)\0"
-    "\030*(__global double2 *) (part + ((i * 2 + j) * 4 + e) * 128) =\0"
-    "\037 (double2) (c[i][j][e], c[i][j][e + 1]);\0"
-    "void kiln_dgemm_async_add(long M, long N, long K,\0"
-    "\004typedef double sum_t;\0"
-    "\004__local double sums[8][64] __attribute__((aligned(16)));\0"
-    "\010const uint steps = ((uint) K + 15) / 16;\0"
-    "\004__global const double *parts = work + parts_at + 2 * (ulong) told[1] * 2048;\0"
-    "\010const ulong misaligned = ((ulong) C | (ulong) (ldc * 8)) & 15;\0"
-}, {
-    "\014__global const double2 *part = (__global const double2 *) parts + at;\0"
-    "\014double2 sum = 0;\0"
-    "\020double2 some[4];\0"
-    "\014const uint item = at % 128, first = at / 128 * 2;\0"
-    "\020double2 all;\0"
-    "\020sum_t each[2];\0"
-    "\014for (int u = 0; u < 2; u += 2) {\0"
-    "\020// Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\0"
-    "\020const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\0"
-    "\004// Of 64 reals at a time each of eight warps adds up every eighth part; what they have is then\0"
-    "\010double2 sum = 0;\0"
-    "\014double2 part[9];\0"
-    "\024part[u] = *(__global const double2 *) (parts + piece * 2048\0"
-    "\034+ at * 64 + adder % 32 * 2);\0"
-    "\010*(__local double2 *) &sums[adder / 32][adder % 32 * 2] = sum;\0"
-    "\010if (adder < 64) {\0"
-    "\014const uint element = at * 64 + adder;\0"
-    "\014const uint item = element / 2 % 128;\0"
-    "\014const uint e = element / 256 * 2 + element % 2;\0"
-    "\014// Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\0"
-    "\014const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\0"
-    "\020const long col = first_n + warp_n + in_n + lane_k % 2 * 4 + lane_k / 2 * 2 + e % 2;\0"
-    "\014const long col = first_n + warp_n + in_n + lane_k % 2 * 4 + lane_k / 2 * 2 + e % 2;\0"
-    "\020const long row = first_m + warp_m + in_m + e / 2 % 2 + lane_m * 2;\0"
-    "\014const long row = first_m + warp_m + in_m + e / 2 % 2 + lane_m * 2;\0"
-    "\014for (int u = 0; u < 2; u++) {\0"
-    "\020const sum_t all = sums_of.each[u];\0"
-    "\020// Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\0"
-    "\020const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\0"
-    "\020const long col = first_n + warp_n + in_n + lane_k + e % 2 * 4;\0"
-    "\024put_column(all, C + row * ldc, col, N, alpha, beta);\0"
-    "\014// Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\0"
-    "\014const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\0"
-    "\014const long col = first_n + warp_n + in_n + lane_k + e % 2 * 4;\0"
-    "// Begins to copy 64 lines of 16 elements, of which this work-item copies 2\0"
-    "// Begins to copy 16 lines of 64 elements, of which this work-item copies 2\0"
-    "// A work-group of 32 work-items along L and 8 along K has 64 x 8 of C.\0"
-    "\004double c[8][2];\0"
-    "\024const double b = kept[(k - chunk + r * 8) * 8 + j];\0"
-    "\004double c[8][4];\0"
-    "\024c[j + 6][v];\0"
-    "\010const int short_at = s + 6 + j;\0"
-    "void kiln_dgemm_thin_multiply(int L, int S, int K,\0"
-    "\010__global double *restrict parts, long parts_at)\0"
-    "void kiln_dgemm_thin_add(int L, int S, double alpha, double beta,\0"
-    "\010__global const double *restrict parts, long parts_at,\0"
-    "\004const double p0 = parts[0 * (long) S * L];\0"
-    "\004const double p1 = parts[1 * (long) S * L];\0"
-    "\004const double p2 = parts[2 * (long) S * L];\0"
-    "\004const double p3 = parts[3 * (long) S * L];\0"
-    "\004const double p4 = parts[4 * (long) S * L];\0"
-    "\004const double p5 = parts[5 * (long) S * L];\0"
-    "\004const double p6 = parts[6 * (long) S * L];\0"
-    "\004const double p7 = parts[7 * (long) S * L];\0"
-    "\004const double sum = p0 + p1 + p2 + p3 + p4 + p5 + p6 + p7;\0"
-    "\004__global double *c = C + s * ldc + l;\0"
-    "\004const int share = (K / 512 + 1) * 64;\0"
-    "\004__global double *c = C + l * ldc + s;\0"
-    "\014__global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 1024;\0"
-    "\030*(__global double2 *) (part + ((i * 4 + j) * 4 + e) * 64) =\0"
-    "\004__global const double *parts = work + parts_at + 2 * (ulong) told[1] * 1024;\0"
-    "\014const uint item = at % 64, first = at / 64 * 2;\0"
-    "\020const uint warp_m = warp % 2 * 16, warp_n = warp / 2 % 1 * 32;\0"
-    "\024part[u] = *(__global const double2 *) (parts + piece * 1024\0"
-    "\014const uint item = element / 2 % 64;\0"
-    "\014const uint e = element / 128 * 2 + element % 2;\0"
-    "\014const uint warp_m = warp % 2 * 16, warp_n = warp / 2 % 1 * 32;\0"
-    "// A work-group of 4 work-items along L and 16 along K has 8 x 1 of C.\0"
-    "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\0"
-    "void kiln_dgemm_thin_multiply(long L, long S, long K, double alpha, double beta,\0"
-    "\010__global const double *restrict X, long x_offset, long ldx,\0"
-    "\010__global const double *restrict Y, long y_offset, long ldy,\0"
-    "\004__local double2 part[64];\0"
-    "\004const long l = (long) get_group_id(0) * 8 + along_l * 2;\0"
-    "\004const long s = (long) get_group_id(1);\0"
-    "\004const long from = 0, to = K;\0"
-    "\004const long y_step = 1;\0"
-    "\004const long begin = l, first = max(min(l, L - 2), (long) 0);\0"
-    "\004long k = from + along_k;\0"
-    "\010for (; k < to; k += 16) {\0"
-    "\014const double2 a = (double2) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,\0"
-    "\010for (; k + 48 < to; k += 64) {\0"
-    "\014const double2 a1 = load_aligned(x + 16 * ldx);\0"
-}, {
-    "\014const double2 a2 = load_aligned(x + 32 * ldx);\0"
-    "\014const double2 a3 = load_aligned(x + 48 * ldx);\0"
-    "\014c0 += a1 * load(y0 + (k + 16) * y_step);\0"
-    "\014c0 += a2 * load(y0 + (k + 32) * y_step);\0"
-    "\014c0 += a3 * load(y0 + (k + 48) * y_step);\0"
-    "\014const double2 a1 = load_row(x + 16 * ldx);\0"
-    "\014const double2 a2 = load_row(x + 32 * ldx);\0"
-    "\014const double2 a3 = load_row(x + 48 * ldx);\0"
-    "\004const int item = along_k * 4 + along_l;\0"
-    "\004for (int half_way = 8; half_way > 0; half_way /= 2) {\0"
-    "\014part[item] += part[item + half_way * 4];\0"
-    "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\0"
-    "\004__local double part[4][64];\0"
-    "\004const long l = (long) get_group_id(0) * 16 + along_l * 4;\0"
-    "\004// Vectors, where rows of X begin at multiples of their size; else single elements, 16 apart,\0"
-    "\004long k = from + along_k * (fast ? 2 : 1);\0"
-    "\010for (; k + 2 <= to; k += 32) {\0"
-    "\010for (; k + 16 < to; k += 32) {\0"
-    "\014const double2 a0 = (double2) (load(x0 + k), load(x0 + k + 16));\0"
-    "\014const double2 a1 = (double2) (load(x1 + k), load(x1 + k + 16));\0"
-    "\014const double2 a2 = (double2) (load(x2 + k), load(x2 + k + 16));\0"
-    "\014const double2 a3 = (double2) (load(x3 + k), load(x3 + k + 16));\0"
-    "\014const double2 b0 = (double2) (load(y0 + k * y_step), load(y0 + (k + 16) * y_step));\0"
-    "\004for (; k < to; k += fast ? 1 : 16) {\0"
-    "\004const long begin = l, first = l;\0"
-    "\004const int item = along_l * 16 + along_k;\0"
-    "\004const long y_step = ldy;\0"
-    "static void put_column(double x, __global double *out, long col, long2 stored, double alpha,\0"
-    "\010double beta)\0"
-    "static void put_pair(double x, double y, __global double *out, long col, long2 stored, double alpha,\0"
-    "\010double beta, bool whole)\0"
-    "void kiln_dgemmt_async_multiply(long M, long N, long K,\0"
-    "\010__global double *restrict C, long c_offset, long ldc, int triangle)\0"
-    "\024put_column(c[i][j][2 * h], out, col, stored, alpha, beta);\0"
-    "\024put_column(c[i][j][2 * h + 1], out, col + 4, stored, alpha, beta);\0"
-    "void kiln_dgemmt_async_stream(long M, long N, long K,\0"
-    "\004const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 31) / 32,\0"
-    "void kiln_dgemmt_async_add(long M, long N, long K,\0"
-    "\014const uint2 of_tile = place_of_tile(tile, ((uint) N + 31) / 32, triangle);\0"
-    "\024put_column(all, C + row * ldc, col, stored, alpha, beta);\0"
-    "void kiln_dgemmt_async_copy(long a_rows, long a_cols,\0"
-    "void kiln_dgemmt_async_copya(long rows, long cols,\0"
-    "void kiln_dgemmt_async_copyb(long rows, long cols,\0"
-    "static double load(__global const double *X, long at)\0"
-    "static void store(double x, __global double *X, long at)\0"
-    "void kiln_dgemm_mirror_mirror(long M,\0"
-    "\010__global const double *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
-    "\004__local double tile[16][17];\0"
-    "\014const double element = load(A, a_offset + row * lda + col);\0"
-    "// The work-items of a warp wait for each other, and see what each has written.\0"
-    "static void warp_sync(void)\0"
-    "\004asm volatile(\"bar.warp.sync 0xffffffff;\" ::: \"memory\");\0"
-    "// Whether any of those who multiply says so.\0"
-    "static uint any_worker(uint says)\0"
-    "\004uint any;\0"
-    "\004asm volatile(\"{ .reg .pred mine, all;\\n\"\0"
-    "\014\"setp.ne.u32 mine, %1, 0;\\n\"\0"
-    "\014\"bar.red.or.pred all, 1, 128, mine;\\n\"\0"
-    "\014\"selp.u32 %0, 1, 0, all; }\" : \"=r\"(any) : \"r\"(says) : \"memory\");\0"
-    "\004return any;\0"
-    "// x times 2 to the e, rounded once; e is from -252 to 252.\0"
-    "static float scaled(float x, int e)\0"
-    "\004return x * as_float((e / 2 + 127) << 23) * as_float((e - e / 2 + 127) << 23);\0"
-    "static float2 unpack_halves(uint both)\0"
-    "\004return vload_half2(0, (const half *) &both);\0"
-    "// Eight lines of a tile are put together again, in the place of their pieces or floats, and times\0"
-    "// 2^-e: k after k, each with the eight lines side by side. Which k is where differs from group to\0"
-    "// group, so that work-items meet in few banks. A warp does so.\0"
-    "static void restore(__local uchar *eight, uint lines, int e, uint lane)\0"
-    "\004uint4 high[1], low[1];\0"
-    "\004for (int i = 0; i < 1; i++) {\0"
-    "\010high[i] = *(__local const uint4 *) (eight + i * 512 + lane * 16);\0"
-    "\010low[i] = *(__local const uint4 *) (eight + 512 + i * 512 + lane * 16);\0"
-    "\004warp_sync();\0"
-    "\010uint x[8];\0"
-    "\010vstore4(high[i], 0, x);\0"
-    "\010vstore4(low[i], 1, x);\0"
-    "\010for (int u = 0; u < 8; u++) {\0"
-    "\014const uint k = i * 32 + lane / 8 * 8 + u;\0"
-    "\014const float2 two = unpack_halves(x[u / 2]) + unpack_halves(x[4 + u / 2]) * 0x1p-11f;\0"
-}, {
-    "\014*(__local float *) (eight + (k ^ lines % 4) * 32 + lane % 8 * 4) =\0"
-    "\024e == 1000 ? as_float(x[u]) : scaled(u % 2 ? two.y : two.x, -e);\0"
-    "// Blocks of a warp's rows of A, and of its columns of B: sixteen k of one piece.\0"
-    "static void read_b(uint to[2][4], uint from)\0"
-    "\004for (int i = 0; i < 2; i++)\0"
-    "\010load_blocks(to[i], from + i * 2048);\0"
-    "static void read_a(uint to[2][4], uint from)\0"
-    "// c += a b for what a warp has read.\0"
-    "static void multiply(float c[2][4][4], uint a[2][4], uint b[2][4])\0"
-    "\010for (int j = 0; j < 4; j++)\0"
-    "\014multiply_blocks(c[i][j], a[i], b[j / 2] + j % 2 * 2);\0"
-    "// A work-item's sums become 0.\0"
-    "static void clear(float c[2][4][4])\0"
-    "\014for (int e = 0; e < 4; e++)\0"
-    "\020c[i][j][e] = 0;\0"
-    "// c += factor x, for all sums of a work-item.\0"
-    "static void add(float c[2][4][4], float x[2][4][4], float factor)\0"
-    "\020c[i][j][e] += factor * x[i][j][e];\0"
-    "static void put_pair(float x, float y, __global float *out, long col, long N, float alpha,\0"
-    "\010z += beta * *(__global float2 *) (out + col);\0"
-    "\004*(__global float2 *) (out + col) = z;\0"
-    "// How a line is cut: the exponent of the power of two that brings its largest element to 2^14 or\0"
-    "// more, below 2^15. `most` has its bits without the sign; `ranks` is the sum of the exponents, as\0"
-    "// floats hold them, of the `num` elements but 0.\0"
-    "// 1000: it stays as it is, as an element is infinite or no number, or as the exponents are on\0"
-    "// average 20 below the largest, or as it is so short that nothing is gained.\0"
-    "static int exponent_of(uint most, ulong ranks, ulong num, long depth)\0"
-    "\004if (depth < 16 || most >= 0x7f800000 || ranks + 20 * num < (most >> 23) * num)\0"
-    "\010return 1000;\0"
-    "\004return most != 0 ? 14 - ilogb(as_float(most)) : 0;\0"
-    "// The low piece of x, of which y is too small for any piece: as small as may be, but not 0, so that\0"
-    "// a product with an infinity stays one.\0"
-    "static uint not_0(float x, float y, uint low)\0"
-    "\004return x != 0 && fabs(y) < 0x1p-35f ? (x < 0 ? 0x8001 : 1) : low;\0"
-    "// Eight elements of a line along k: the high pieces, and the low ones times 2^11 512 bytes\0"
-    "// further on. Of a line that is not cut, four elements each.\0"
-    "static void put_pieces(const float x[8], int e, __global uchar *to)\0"
-    "\004uint high[4], low[4];\0"
-    "\004if (e == 1000) {\0"
-    "\014high[i] = as_uint(x[i]);\0"
-    "\014low[i] = as_uint(x[4 + i]);\0"
-    "\014const float2 y = (float2) (scaled(x[2 * i], e), scaled(x[2 * i + 1], e));\0"
-    "\014high[i] = pack_halves(y.x, y.y);\0"
-    "\014const float2 rest = (y - unpack_halves(high[i])) * 2048;\0"
-    "\014low[i] = pack_halves(rest.x, rest.y);\0"
-    "\014low[i] = not_0(x[2 * i], y.x, low[i] & 0xffff)\0"
-    "\024| not_0(x[2 * i + 1], y.y, low[i] >> 16) << 16;\0"
-    "\004*(__global uint4 *) to = (uint4) (high[0], high[1], high[2], high[3]);\0"
-    "\004*(__global uint4 *) (to + 512) = (uint4) (low[0], low[1], low[2], low[3]);\0"
-    "// Where the pieces of a line are from k on, which is a multiple of 8; `padded` lines are cut.\0"
-    "static __global uchar *pieces_at(__global uchar *work, long padded, long line, long k)\0"
-    "\004return work + padded * 4 + (k / 32 * (padded / 8) + line / 8) * 1024\0"
-    "\014+ k % 32 / 8 * 128 + line % 8 * 16;\0"
-    "// Eight elements of a line from k on.\0"
-    "static void load_along(float x[8], __global const float *X, long ldx, long line, long k)\0"
-    "\004__global const float *from = X + line * ldx + k;\0"
-    "\004if (((ulong) from & 15) == 0) {\0"
-    "\010vstore4(*(__global const float4 *) from, 0, x);\0"
-    "\010vstore4(*(__global const float4 *) (from + 4), 1, x);\0"
-    "\014x[i] = from[i];\0"
-    "static void load_across(float x[8], __global const float *X, long ldx, long line, long k)\0"
-    "\004for (int i = 0; i < 8; i++)\0"
-    "\010x[i] = X[(k + i) * ldx + line];\0"
-    "// The same at the edge of the matrix: what lies outside is 0. Elements of a line are `step` apart.\0"
-    "static void load_some(float x[8], __global const float *from, long step, long num)\0"
-    "\010x[i] = i < num ? from[i * step] : 0;\0"
-    "// What exponent_of asks of a line.\0"
-    "struct look {\0"
-    "\004uint most, ranks, num;\0"
-    "};\0"
-    "static void look_at(struct look *look, const float x[8])\0"
-    "\004for (int i = 0; i < 8; i++) {\0"
-    "\010const uint bits = as_uint(x[i]) & 0x7fffffff;\0"
-    "\010look->most = max(look->most, bits);\0"
-    "\010look->ranks += bits >> 23;\0"
-    "\010look->num += bits != 0;\0"
-    "// What the work-items of a group have of each of eight lines, put together.\0"
-}, {
-    "static struct look look_of_all(struct look look, __local uint *scratch)\0"
-    "\004const uint item = get_local_id(0), own = item % 8;\0"
-    "\004for (uint distance = 8; distance < 32; distance *= 2) {\0"
-    "\010look.most = max(look.most, exchange(look.most, distance));\0"
-    "\010look.ranks += exchange(look.ranks, distance);\0"
-    "\010look.num += exchange(look.num, distance);\0"
-    "\004if (item % 32 < 8) {\0"
-    "\010scratch[item / 32 * 8 + own] = look.most;\0"
-    "\010scratch[128 + item / 32 * 8 + own] = look.ranks;\0"
-    "\010scratch[256 + item / 32 * 8 + own] = look.num;\0"
-    "\004struct look all = { 0, 0, 0 };\0"
-    "\004for (int i = 0; i < 16; i++) {\0"
-    "\010all.most = max(all.most, scratch[i * 8 + own]);\0"
-    "\010all.ranks += scratch[128 + i * 8 + own];\0"
-    "\010all.num += scratch[256 + i * 8 + own];\0"
-    "\004return all;\0"
-    "// A work-item looks at every 64th eight elements of one of eight lines, from `first` on, for k from\0"
-    "// `begin` to `end`.\0"
-    "static struct look look_along(long first, __global const float *X, long ldx, long lines,\0"
-    "\010long begin, long end)\0"
-    "\004const long line = first + get_local_id(0) % 8;\0"
-    "\004long k = begin + get_local_id(0) / 8 * 8;\0"
-    "\004struct look look = { 0, 0, 0 };\0"
-    "\004if (line >= lines)\0"
-    "\010return look;\0"
-    "\004for (; k + 519 < end; k += 1024) {\0"
-    "\010float x[8], y[8];\0"
-    "\010load_along(x, X, ldx, line, k);\0"
-    "\010load_along(y, X, ldx, line, k + 512);\0"
-    "\010look_at(&look, x);\0"
-    "\010look_at(&look, y);\0"
-    "\004for (; k < end; k += 512) {\0"
-    "\010float x[8];\0"
-    "\010load_some(x, X + line * ldx + k, 1, end - k);\0"
-    "\004return look;\0"
-    "// Cuts what was looked at; behind the end of K, up to `padded_end`, pieces are 0.\0"
-    "static void cut_along(long first, int e, __global const float *X, long ldx, long lines,\0"
-    "\010long begin, long end, long padded_end, long padded, __global uchar *work)\0"
-    "\004for (; line < lines && k + 519 < end; k += 1024) {\0"
-    "\010put_pieces(x, e, pieces_at(work, padded, line, k));\0"
-    "\010put_pieces(y, e, pieces_at(work, padded, line, k + 512));\0"
-    "\004for (; k < padded_end; k += 512) {\0"
-    "\010load_some(x, X + line * ldx + k, 1, line < lines ? end - k : 0);\0"
-    "static struct look look_across(long first, __global const float *X, long ldx, long lines,\0"
-    "\010load_across(x, X, ldx, line, k);\0"
-    "\010load_across(y, X, ldx, line, k + 512);\0"
-    "\010load_some(x, X + k * ldx + line, ldx, end - k);\0"
-    "static void cut_across(long first, int e, __global const float *X, long ldx, long lines,\0"
-    "\010load_some(x, X + k * ldx + line, ldx, line < lines ? end - k : 0);\0"
-    "// Cuts op(A) and op(B) into halves.\0"
-    "__kernel __attribute__((reqd_work_group_size(512, 1, 1)))\0"
-    "void kiln_xgemm_cuts_cut(long a_lines, long a_depth,\0"
-    "\010__global uchar *restrict a_work, long a_at, long b_lines, long b_depth,\0"
-    "\004__local uint scratch[384];\0"
-    "\004const long a_padded = (a_lines + 63) / 64 * 64;\0"
-    "\004const long b_padded = (b_lines + 63) / 64 * 64;\0"
-    "\004for (long task = get_group_id(0); task < (a_padded + b_padded) / 8;\0"
-    "\ttask += get_num_groups(0)) {\0"
-    "\010const long of_both = task * 8, depth = a_depth;\0"
-    "\010if (of_both < a_padded) {\0"
-    "\014const long first = of_both, lines = a_lines, ldx = lda, padded = a_padded;\0"
-    "\014__global const float *X = A + a_offset;\0"
-    "\014__global uchar *work = a_work + a_at * 4;\0"
-    "\014const long begin = 0, end = depth, next = (depth + 31) / 32 * 32;\0"
-    "\014const struct look look = look_of_all(look_along(first, X, ldx, lines, begin, end),\0"
-    "\024scratch);\0"
-    "\014const int e = exponent_of(look.most, look.ranks, look.num, depth);\0"
-    "\014if (get_local_id(0) < 8)\0"
-    "\020((__global int *) work)[first + get_local_id(0)] = e;\0"
-    "\014cut_along(first, e, X, ldx, lines, begin, end, next, padded, work);\0"
-    "\014const long first = of_both - a_padded, lines = b_lines, ldx = ldb, padded = b_padded;\0"
-    "\014__global const float *X = B + b_offset;\0"
-    "\014__global uchar *work = b_work + b_at * 4;\0"
-    "\014const struct look look = look_of_all(look_across(first, X, ldx, lines, begin, end),\0"
-    "\014cut_across(first, e, X, ldx, lines, begin, end, next, padded, work);\0"
-    "// Cuts op(X), whose lines are rows of op(A) or columns of op(B), into halves.\0"
-    "void kiln_xgemm_cuts_cuta(long lines, long depth,\0"
-    "\010__global const float *restrict X, long x_offset, long ldx,\0"
-    "\004const long padded = (lines + 63) / 64 * 64;\0"
-    "\004work += at * 4;\0"
-    "\004for (long first = get_group_id(0) * 8; first < padded; first += get_num_groups(0) * 8) {\0"
-    "\010const long begin = 0, end = depth, next = (depth + 31) / 32 * 32;\0"
-}, {
-    "\010const struct look look = look_of_all(look_along(first, X, ldx, lines, begin, end), scratch);\0"
-    "\010const int e = exponent_of(look.most, look.ranks, look.num, depth);\0"
-    "\010if (get_local_id(0) < 8)\0"
-    "\014((__global int *) work)[first + get_local_id(0)] = e;\0"
-    "\010cut_along(first, e, X, ldx, lines, begin, end, next, padded, work);\0"
-    "void kiln_xgemm_cuts_cutb(long lines, long depth,\0"
-    "\010const struct look look = look_of_all(look_across(first, X, ldx, lines, begin, end),\0"
-    "\020scratch);\0"
-    "\010cut_across(first, e, X, ldx, lines, begin, end, next, padded, work);\0"
-    "// op(A) and op(B) have been cut into halves, an element x of a row (column) into x = 2^-e (high +\0"
-    "// 2^-11 low). A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of both pieces,\0"
-    "// 32 deep, are copied into local memory asynchronously, 2 ahead of those that are multiplied.\0"
-    "void kiln_xgemm_cuts_multiply(long M, long N, long K,\0"
-    "\010__global const uchar *restrict packed_a, long packed_a_at,\0"
-    "\010__global const uchar *restrict packed_b, long packed_b_at, float alpha, float beta,\0"
-    "\004__local uchar both_tiles[49152] __attribute__((aligned(128)));\0"
-    "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 24576;\0"
-    "\004const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 7;\0"
-    "\004// The exponents, one for each line, lie before the pieces.\0"
-    "\004const long a_lines = (M + 63) / 64 * 64;\0"
-    "\004const long b_lines = (N + 63) / 64 * 64;\0"
-    "\004__global const int *a_exponents = (__global const int *) (packed_a + packed_a_at * 4);\0"
-    "\004__global const int *b_exponents = (__global const int *) (packed_b + packed_b_at * 4);\0"
-    "\004__global const float *a_pieces = (__global const float *) (a_exponents + 1 * a_lines);\0"
-    "\004__global const float *b_pieces = (__global const float *) (b_exponents + 1 * b_lines);\0"
-    "\010// Where a line of the tile is not cut, the tile is multiplied as it is.\0"
-    "\010uint is_plain = 0;\0"
-    "\010for (int i = item; i < 64; i += 128) {\0"
-    "\014is_plain |= a_exponents[first_m + i] == 1000 || b_exponents[first_n + i] == 1000;\0"
-    "\010is_plain = any_worker(is_plain);\0"
-    "\010clear(c);\0"
-    "\010if (is_plain) {\0"
-    "\014// 128 of k have sums of their own, so that fewer are added one after the other.\0"
-    "\014float sums[2][4][4];\0"
-    "\014clear(sums);\0"
-    "\014for (int t = 0; t < num + 2; t++) {\0"
-    "\020// What was asked for at t - 2 is there for all, and all have multiplied those of\0"
-    "\020// the step before, whose place is the next one to copy to.\0"
-    "\020if (t >= 2) {\0"
-    "\024wait_for_copies();\0"
-    "\024barrier(CLK_LOCAL_MEM_FENCE);\0"
-    "\020if (t < num) {\0"
-    "\024const int step = first + t;\0"
-    "\024__global const float *a_from = a_pieces\0"
-    "\034+ (step * (a_lines / 8) + first_m / 8) * 256 + item * 4;\0"
-    "\024__global const float *b_from = b_pieces\0"
-    "\034+ (step * (b_lines / 8) + first_n / 8) * 256 + item * 4;\0"
-    "\024const uint a_to = a_at + stage * 8192 + item * 16;\0"
-    "\024const uint b_to = b_at + stage * 8192 + item * 16;\0"
-    "\024for (uint i = 0; i < 512; i += 128)\0"
-    "\030copy_16(a_to + i * 16, a_from + i * 4, 16);\0"
-    "\030copy_16(b_to + i * 16, b_from + i * 4, 16);\0"
-    "\020commit_copies();\0"
-    "\020if (++stage == 3)\0"
-    "\024stage = 0;\0"
-    "\020if (t < 2)\0"
-    "\020__local uchar *a_tile = a_tiles + stage * 8192;\0"
-    "\020__local uchar *b_tile = b_tiles + stage * 8192;\0"
-    "\020#pragma unroll 1\0"
-    "\020for (uint g = warp; g < 16; g += 4) {\0"
-    "\024const bool is_a = g < 8;\0"
-    "\024const uint lines = is_a ? g : g - 8;\0"
-    "\024__local uchar *eight = (is_a ? a_tile : b_tile) + lines * 1024;\0"
-    "\024const int e = is_a ? a_exponents[first_m + lines * 8 + lane % 8]\0"
-    "\034: b_exponents[first_n + lines * 8 + lane % 8];\0"
-    "\024restore(eight, lines, e, lane);\0"
-    "\020if (t % 4 == 0) {\0"
-    "\024add(c, sums, 1);\0"
-    "\024clear(sums);\0"
-    "\020for (uint k = 0; k < 32; k++) {\0"
-    "\024float x[4];\0"
-    "\024for (uint i = 0; i < 4; i++) {\0"
-    "\030const uint lines = warp_m / 8 + i;\0"
-    "\030x[i] = *(__local const float *) (a_tile + lines * 1024\0"
-    "\037 + (k ^ lines % 4) * 32 + lane_m * 4);\0"
-    "\024for (uint j = 0; j < 4; j++) {\0"
-    "\030const uint lines = warp_n / 8 + j;\0"
-    "\030const float2 y = *(__local const float2 *) (b_tile + lines * 1024\0"
-    "\037 + (k ^ lines % 4) * 32 + lane_k * 8);\0"
-    "\030for (uint i = 0; i < 4; i++) {\0"
-    "\034sums[i / 2][j][i % 2 * 2] += x[i] * y.x;\0"
-    "\034sums[i / 2][j][i % 2 * 2 + 1] += x[i] * y.y;\0"
-    "\014add(c, sums, 1);\0"
-    "\014// Blocks of 8 x 8 are read four at once: work-item l says where line l % 8 of block l /\0"
-    "\014// 8 is.\0"
-    "\014const uint a_line = a_at + (warp_m / 8 + lane / 8 % 2) * 1024\0"
-    "\024+ lane / 16 * 128 + lane % 8 * 16;\0"
-}, {
-    "\014const uint b_line = b_at + (warp_n / 8 + lane / 16) * 1024\0"
-    "\024+ lane / 8 % 2 * 128 + lane % 8 * 16;\0"
-    "\014// Products with a low piece are small, so that little is lost when the tensor units add\0"
-    "\014// up many.\0"
-    "\014float l[2][4][4];\0"
-    "\014clear(l);\0"
-    "\020// The low pieces lie 512 bytes behind the high ones.\0"
-    "\020const uint a_tile = a_line + stage * 8192, b_tile = b_line + stage * 8192;\0"
-    "\020float h[2][4][4];\0"
-    "\020uint a[2][4], b[2][4], b_low[2][4];\0"
-    "\020clear(h);\0"
-    "\020for (uint s = 0; s < 2; s++) {\0"
-    "\024read_a(a, a_tile + s * 256);\0"
-    "\024read_b(b, b_tile + s * 256);\0"
-    "\024read_b(b_low, b_tile + s * 256 + 512);\0"
-    "\024multiply(h, a, b);\0"
-    "\024multiply(l, a, b_low);\0"
-    "\024read_a(a, a_tile + s * 256 + 512);\0"
-    "\024multiply(l, a, b);\0"
-    "\020if (t % 32 == 0) {\0"
-    "\024add(c, l, 0x1p-11f);\0"
-    "\024clear(l);\0"
-    "\020// The tensor units round sums towards 0: few are added there.\0"
-    "\020add(c, h, 1);\0"
-    "\014add(c, l, 0x1p-11f);\0"
-    "\024for (int e = 0; e < 4; e++) {\0"
-    "\030const uint row = warp_m + i * 16 + e / 2 * 8 + lane_r;\0"
-    "\030const uint col = warp_n + j * 8 + lane_k * 2 + e % 2;\0"
-    "\030const int both = a_exponents[first_m + row] + b_exponents[first_n + col];\0"
-    "\030c[i][j][e] = scaled(c[i][j][e], clamp(-both, -252, 252));\0"
-    "\030*(__local float2 *) (c_tile + c_place(row, col)) =\0"
-    "\037 (float2) (c[i][j][2 * h], c[i][j][2 * h + 1]);\0"
-    "\020__global float *out = C + row * ldc;\0"
-    "\004return work + padded * 196 + (k / 32 * (padded / 8) + line / 8) * 1024\0"
-    "// Looks at op(A) and op(B).\0"
-    "void kiln_xgemm_cuts_look(long a_lines, long a_depth,\0"
-    "\004for (long task = get_group_id(0); task < (a_padded + b_padded) / 8 * 16;\0"
-    "\010const long of_both = task / 16 * 8, part = task % 16, depth = a_depth;\0"
-    "\014// A part of K is a whole number of tiles.\0"
-    "\014const long tiles_k = (depth + 31) / 32, begin = tiles_k * part / 16 * 32;\0"
-    "\014const long next = tiles_k * (part + 1) / 16 * 32, end = min(next, depth);\0"
-    "\014__global uint *heads = (__global uint *) work + padded + first + get_local_id(0) % 8;\0"
-    "\014if (get_local_id(0) < 8) {\0"
-    "\020heads[3 * part * padded] = look.most;\0"
-    "\020heads[(3 * part + 1) * padded] = look.ranks;\0"
-    "\020heads[(3 * part + 2) * padded] = look.num;\0"
-    "// Looks at op(X), whose lines are rows of op(A) or columns of op(B).\0"
-    "void kiln_xgemm_cuts_looka(long lines, long depth,\0"
-    "\004for (long task = get_group_id(0); task < padded / 8 * 16; task += get_num_groups(0)) {\0"
-    "\010const long first = task / 16 * 8, part = task % 16;\0"
-    "\010// A part of K is a whole number of tiles.\0"
-    "\010const long tiles_k = (depth + 31) / 32, begin = tiles_k * part / 16 * 32;\0"
-    "\010const long next = tiles_k * (part + 1) / 16 * 32, end = min(next, depth);\0"
-    "\010__global uint *heads = (__global uint *) work + padded + first + get_local_id(0) % 8;\0"
-    "\010if (get_local_id(0) < 8) {\0"
-    "\014heads[3 * part * padded] = look.most;\0"
-    "\014heads[(3 * part + 1) * padded] = look.ranks;\0"
-    "\014heads[(3 * part + 2) * padded] = look.num;\0"
-    "void kiln_xgemm_cuts_lookb(long lines, long depth,\0"
-    "\014uint most = 0;\0"
-    "\014ulong ranks = 0, num = 0;\0"
-    "\014for (int i = 0; i < 16; i++) {\0"
-    "\020most = max(most, heads[3 * i * padded]);\0"
-    "\020ranks += heads[(3 * i + 1) * padded];\0"
-    "\020num += heads[(3 * i + 2) * padded];\0"
-    "\014const int e = exponent_of(most, ranks, num, depth);\0"
-    "\014if (part == 0 && get_local_id(0) < 8)\0"
-    "\010uint most = 0;\0"
-    "\010ulong ranks = 0, num = 0;\0"
-    "\010for (int i = 0; i < 16; i++) {\0"
-    "\014most = max(most, heads[3 * i * padded]);\0"
-    "\014ranks += heads[(3 * i + 1) * padded];\0"
-    "\014num += heads[(3 * i + 2) * padded];\0"
-    "\010const int e = exponent_of(most, ranks, num, depth);\0"
-    "\010if (part == 0 && get_local_id(0) < 8)\0"
-    "void kiln_xgemm_cuts_stream(long M, long N, long K,\0"
-    "\010__global const uchar *restrict packed_b, long packed_b_at,\0"
-    "\004__global const float *a_pieces = (__global const float *) (a_exponents + 49 * a_lines);\0"
-    "\004__global const float *b_pieces = (__global const float *) (b_exponents + 49 * b_lines);\0"
-    "\024const int after_first = t + late;\0"
-    "\024const int step = first + after_first - (after_first < num ? 0 : num);\0"
-    "void kiln_xgemm_cuts_add(long M, long N, long K,\0"
-    "\010const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 7;\0"
-    "static void read_a(uint to[4][4], uint from)\0"
-    "static void multiply(float c[4][4][4], uint a[4][4], uint b[2][4])\0"
-    "static void clear(float c[4][4][4])\0"
-    "static void add(float c[4][4][4], float x[4][4][4], float factor)\0"
-    "\004const long a_padded = (a_lines + 127) / 128 * 128;\0"
-}, {
-    "\004const long padded = (lines + 127) / 128 * 128;\0"
-    "// 2^-11 low). A work-group computes 128 x 64 of C, a warp 64 x 32 of it. Tiles of both pieces,\0"
-    "\004__local uchar both_tiles[73728] __attribute__((aligned(128)));\0"
-    "\004const long a_lines = (M + 127) / 128 * 128;\0"
-    "\010for (int i = item; i < 128; i += 128) {\0"
-    "\014if (i < 128)\0"
-    "\020is_plain |= a_exponents[first_m + i] == 1000;\0"
-    "\014if (i < 64)\0"
-    "\020is_plain |= b_exponents[first_n + i] == 1000;\0"
-    "\014float sums[4][4][4];\0"
-    "\024const uint a_to = a_at + stage * 16384 + item * 16;\0"
-    "\024for (uint i = 0; i < 1024; i += 128)\0"
-    "\020__local uchar *a_tile = a_tiles + stage * 16384;\0"
-    "\020for (uint g = warp; g < 24; g += 4) {\0"
-    "\024const bool is_a = g < 16;\0"
-    "\024const uint lines = is_a ? g : g - 16;\0"
-    "\024float x[8];\0"
-    "\024for (uint i = 0; i < 8; i++) {\0"
-    "\030for (uint i = 0; i < 8; i++) {\0"
-    "\014float l[4][4][4];\0"
-    "\020const uint a_tile = a_line + stage * 16384, b_tile = b_line + stage * 8192;\0"
-    "\020float h[4][4][4];\0"
-    "\020uint a[4][4], b[2][4], b_low[2][4];\0"
-    "\010scratch[64 + item / 32 * 8 + own] = look.ranks;\0"
-    "\010scratch[128 + item / 32 * 8 + own] = look.num;\0"
-    "\010all.ranks += scratch[64 + i * 8 + own];\0"
-    "\010all.num += scratch[128 + i * 8 + own];\0"
-    "// A work-item looks at every 32th eight elements of one of eight lines, from `first` on, for k from\0"
-    "\004for (; k + 263 < end; k += 512) {\0"
-    "\010load_along(y, X, ldx, line, k + 256);\0"
-    "\004for (; k < end; k += 256) {\0"
-    "\004for (; line < lines && k + 263 < end; k += 512) {\0"
-    "\010put_pieces(y, e, pieces_at(work, padded, line, k + 256));\0"
-    "\004for (; k < padded_end; k += 256) {\0"
-    "\010load_across(y, X, ldx, line, k + 256);\0"
-    "\004__local uint scratch[192];\0"
-    "// 32 deep, are copied into local memory asynchronously, 1 ahead of those that are multiplied.\0"
-    "\014for (int t = 0; t < num + 1; t++) {\0"
-    "\020// What was asked for at t - 1 is there for all, and all have multiplied those of\0"
-    "\020if (t >= 1) {\0"
-    "\020if (++stage == 2)\0"
-    "\020if (t < 1)\0"
-    "\004const long b_padded = (b_lines + 127) / 128 * 128;\0"
-    "// 2^-11 low). A work-group computes 64 x 128 of C, a warp 64 x 32 of it. Tiles of both pieces,\0"
-    "// 32 deep, are copied into local memory asynchronously, 3 ahead of those that are multiplied.\0"
-    "\004__local uchar both_tiles[98304] __attribute__((aligned(128)));\0"
-    "\004const long b_lines = (N + 127) / 128 * 128;\0"
-    "\014for (int t = 0; t < num + 3; t++) {\0"
-    "\020// What was asked for at t - 3 is there for all, and all have multiplied those of\0"
-    "\020if (t >= 3) {\0"
-    "\024const uint b_to = b_at + stage * 16384 + item * 16;\0"
-    "\020if (++stage == 4)\0"
-    "\020if (t < 3)\0"
-    "\020__local uchar *b_tile = b_tiles + stage * 16384;\0"
-    "\020const uint a_tile = a_line + stage * 8192, b_tile = b_line + stage * 16384;\0"
-    "\020// Products with a low piece first.\0"
-    "\024multiply(h, a, b_low);\0"
-    "\020add(c, h, 0x1p-11f);\0"
-    "static void put_pair(float x, float y, __global float *out, long col, long2 stored, float alpha,\0"
-    "void kiln_xgemmt_cuts_cut(long a_lines, long a_depth,\0"
-    "void kiln_xgemmt_cuts_cuta(long lines, long depth,\0"
-    "void kiln_xgemmt_cuts_cutb(long lines, long depth,\0"
-    "void kiln_xgemmt_cuts_multiply(long M, long N, long K,\0"
-    "void kiln_xgemmt_cuts_stream(long M, long N, long K,\0"
-    "void kiln_xgemmt_cuts_add(long M, long N, long K,\0"
-    "\010const uint tiles = count_tiles(((uint) M + 127) / 128, ((uint) N + 63) / 64,\0"
-    "\010const bool is_aligned = are_aligned && is_inside(first_m, first_n, 128, 64, triangle);\0"
-    "static void copy_element(uint to, __global const float2 *from, bool is_there)\0"
-    "// Waits for what this work-item has copied, but for the last 3 steps.\0"
-    "\004asm volatile(\"cp.async.wait_group 3;\" ::: \"memory\");\0"
-    "static void copy_a(uint to, __global const float2 *from, long ld, uint lines, int cols, uint item)\0"
-    "static void copy_b(uint to, __global const float2 *from, long ld, uint lines, int cols, uint item)\0"
-    "static float2 load(__global const float2 *p)\0"
-    "static void store(float2 x, __global float2 *p)\0"
-    "// x times (re, im). A factor that is real multiplies each part alone, as real products do.\0"
-    "static float2 scaled(float2 x, float re, float im)\0"
-    "\004return im == 0 ? re * x : (float2) (re * x.x - im * x.y, re * x.y + im * x.x);\0"
-    "// C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.\0"
-    "static void put(float2 x, int is_conjugated, float alpha, float alpha_imag, float beta,\0"
-    "\010float beta_imag,\0"
-    "\010__global float2 *p)\0"
-    "\004x.y *= is_conjugated ? -1 : 1;\0"
-}, {
-    "\004x = scaled(x, alpha, alpha_imag);\0"
-    "\004if (beta != 0 || beta_imag != 0)\0"
-    "\010x += scaled(load(p), beta, beta_imag);\0"
-    "\004store(x, p);\0"
-    "// x y + z, and x conj(y) + z.\0"
-    "static float2 multiply_add(float2 x, float2 y, float2 z)\0"
-    "\004return (float2) (z.x + x.x * y.x - x.y * y.y, z.y + x.x * y.y + x.y * y.x);\0"
-    "static float2 multiply_conjugate_add(float2 x, float2 y, float2 z)\0"
-    "\004return (float2) (z.x + x.x * y.x + x.y * y.y, z.y + x.y * y.x - x.x * y.y);\0"
-    "// Row and column, in its tile, of the e-th element that a work-item has.\0"
-    "static uint2 place_of(uint item, uint e)\0"
-    "\004const uint warp = item / 32, lane = item % 32;\0"
-    "\004const uint warp_m = warp % 1 * 32, warp_n = warp * 8;\0"
-    "\004const uint m = e / 2, n = e % 2;\0"
-    "\004const uint row = m * 8 + lane / 4;\0"
-    "\004const uint col = n / 2 * 8 + lane % 4 * 2 + n % 2;\0"
-    "\004return (uint2) (warp_m + row, warp_n + col);\0"
-    "// For NVIDIA's compute capability 8.0 and later; real part and imaginary part lie side by side.\0"
-    "// A work-group computes 32 x 32 of C, a warp 32 x 8 of it. Tiles of A and B, 16\0"
-    "// deep, are copied into local memory asynchronously, 4 ahead of those that are multiplied.\0"
-    "void kiln_cgemm_interleaved_multiply(long M, long N, long K,\0"
-    "\010__global const float2 *restrict A, long a_offset, long lda,\0"
-    "\010__global const float2 *restrict B, long b_offset, long ldb, int conj_b, float alpha,\0"
-    "\020float alpha_imag, float beta, float beta_imag, int conj_a,\0"
-    "\010__global float2 *restrict C, long c_offset, long ldc)\0"
-    "\004__local uchar both_tiles[40960] __attribute__((aligned(1024)));\0"
-    "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 20480;\0"
-    "\004const uint lane_m = lane / 4, lane_n = lane % 4;\0"
-    "\004// conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.\0"
-    "\004const uint tile_m = get_group_id(1), tile_n = get_group_id(0);\0"
-    "\010float2 c[4][2];\0"
-    "\010for (int e = 0; e < 8; e++)\0"
-    "\014c[e / 2][e % 2] = 0;\0"
-    "\010for (int t = 0; t < num + 4; t++) {\0"
-    "\014// What was asked for at t - 4 is there for all, and all have multiplied those of the\0"
-    "\014if (t >= 4) {\0"
-    "\014if (++stage == 5)\0"
-    "\014if (t < 4)\0"
-    "\014if (conj_a == conj_b) {\0"
-    "\024float2 as[2][4], bs[2][2];\0"
-    "\024for (int m = 0; m < 4; m++) {\0"
-    "\030const float4 x = *(__local const float4 *) (a_tile + m * 1024\0"
-    "\037 + ((warp_m + lane_m) * 128 + lane_m * 16 ^ q * 16));\0"
-    "\030as[0][m] = x.s01, as[1][m] = x.s23;\0"
-    "\024for (int h = 0; h < 2; h++)\0"
-    "\030for (int n = 0; n < 2; n += 2) {\0"
-    "\034const uint k = 2 * q + h;\0"
-    "\034const float4 x = *(__local const float4 *) (b_tile + k * 128 + n / 4\0"
-    "\037     * 2048\0"
-    "\037     + (warp_n / 16 * 2048 + (warp_n / 2 % 8 + lane_n) * 16 ^ k % 8\0"
-    "\037             * 16\0"
-    "\037             ^ n / 2 % 2 * 64));\0"
-    "\034bs[h][n] = x.s01, bs[h][n + 1] = x.s23;\0"
-    "\030for (int n = 0; n < 2; n++)\0"
-    "\037 c[m][n] = multiply_add(as[h][m], bs[h][n], c[m][n]);\0"
-    "\037 c[m][n] = multiply_conjugate_add(as[h][m], bs[h][n], c[m][n]);\0"
-    "\010for (int e = 0; e < 8; e++) {\0"
-    "\014const float2 sum = c[e / 2][e % 2];\0"
-    "\014const uint2 place = place_of(item, e);\0"
-    "\014const long row = first_m + place.x, col = first_n + place.y;\0"
-    "\014if (row < M && col < N)\0"
-    "\020put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);\0"
-    "\004const uint col = n * 4 + lane % 4;\0"
-    "\024for (int n = 0; n < 2; n++) {\0"
-    "\030const float4 x = *(__local const float4 *) (b_tile + n * 512\0"
-    "\037 + ((warp_n + lane_n) * 128 + lane_n * 16 ^ q * 16 ^ n % 2 * 64));\0"
-    "\030bs[0][n] = x.s01, bs[1][n] = x.s23;\0"
-    "\004const uint row = m / 2 * 16 + lane / 4 * 2 + m % 2;\0"
-    "\030for (int m = 0; m < 4; m += 2) {\0"
-    "\034const float4 x = *(__local const float4 *) (a_tile + k * 128 + m / 2\0"
-    "\037     + (warp_m / 16 * 2048 + lane_m * 16 ^ k % 8 * 16));\0"
-    "\034as[h][m] = x.s01, as[h][m + 1] = x.s23;\0"
-    "\004const uint warp_m = warp % 2 * 16, warp_n = warp / 2 * 16;\0"
-    "\004const uint m = e / 4, n = e % 4;\0"
-    "// A work-group computes 32 x 32 of C, a warp 16 x 16 of it. Tiles of A and B, 16\0"
-    "void kiln_cgemm_interleaved_stream(long M, long N, long K,\0"
-    "\010__global float *work, long parts_at,\0"
-    "\004__global float2 *parts = (__global float2 *) (work + parts_at) + 2 * item;\0"
-    "\004// Work-groups that run together share rows and columns: 4 rows of tiles at a time.\0"
-    "\004const uint band = tile / (4 * tiles_n) * 4, in_band = tile - band * tiles_n;\0"
-    "\004const uint band_rows = min(tiles_m - band, (uint) 4);\0"
-    "\010float2 c[2][4];\0"
-    "\014c[e / 4][e % 4] = 0;\0"
-}, {
-    "\024float2 as[2][2], bs[2][4];\0"
-    "\024for (int m = 0; m < 2; m++) {\0"
-    "\030for (int n = 0; n < 4; n += 2) {\0"
-    "\034for (int m = 0; m < 2; m++)\0"
-    "\014const float2 sum = c[e / 4][e % 4];\0"
-    "\014if (num < steps) {\0"
-    "\020__global float2 *part = parts + (2 * get_group_id(0) + (first == 0)) * 1024;\0"
-    "\020part[e / 2 * 256 + e % 2] = sum;\0"
-    "void kiln_cgemm_interleaved_add(long M, long N, long K,\0"
-    "\010__global const float *restrict work, long parts_at, float alpha, float alpha_imag,\0"
-    "\020float beta, float beta_imag, int conj_a,\0"
-    "\004typedef float2 sum_t;\0"
-    "\014// Work-groups that run together share rows and columns: 4 rows of tiles at a time.\0"
-    "\014const uint band = tile / (4 * tiles_n) * 4, in_band = tile - band * tiles_n;\0"
-    "\014const uint band_rows = min(tiles_m - band, (uint) 4);\0"
-    "\020const uint2 place = place_of(item, e);\0"
-    "\020const long row = first_m + place.x, col = first_n + place.y;\0"
-    "\020if (row < M && col < N)\0"
-    "\024put(all, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);\0"
-    "\020all += (float2) (sums[u][2 * adder], sums[u][2 * adder + 1]);\0"
-    "\020put(all, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);\0"
-    "\024for (int n = 0; n < 4; n++) {\0"
-    "\030for (int m = 0; m < 2; m += 2) {\0"
-    "\004return vload2(0, (__global const float *) p);\0"
-    "\004vstore2(x, 0, (__global float *) p);\0"
-    "// The elements of x times i.\0"
-    "static float4 turned(float4 x)\0"
-    "\004// The parts change places, and what becomes the real one its sign.\0"
-    "\004const uint4 signs = (uint4) (0, 1U << 31, 0, 1U << 31);\0"
-    "\004x = as_float4(as_uint4(x) ^ signs);\0"
-    "\004return x.s1032;\0"
-    "static float4 load_vector(__global const float2 *p)\0"
-    "\004return vload4(0, (__global const float *) p);\0"
-    "static float2 product(float2 x, float2 y, float sign)\0"
-    "\004const float im = sign * y.y;\0"
-    "\004return (float2) (x.x * y.x - x.y * im, x.y * y.x + x.x * im);\0"
-    "// Each element of x times that of y.\0"
-    "static float4 products(float4 x, float4 y, float sign)\0"
-    "\004const float4 re = y.s0022, im = y.s1133;\0"
-    "\004return x * re + turned(x) * (sign * im);\0"
-    "static float2 total(float4 x)\0"
-    "\004return (float2) (e[0] + e[2], e[1] + e[3]);\0"
-    "static float4 load_aligned(__global const float2 *p)\0"
-    "// A work-group of 4 work-items along L and 32 along K has 8 x 4 of C.\0"
-    "__kernel __attribute__((reqd_work_group_size(32, 4, 1)))\0"
-    "void kiln_cgemm_thin_multiply(int L, int S, int K, float alpha, float alpha_imag, float beta,\0"
-    "\010float beta_imag, int conj_a, int conj_b,\0"
-    "\010__global const float2 *restrict X, int x_offset, int ldx,\0"
-    "\010__global const float2 *restrict Y, int y_offset, int ldy,\0"
-    "\010__global float2 *restrict C, int c_offset, int ldc)\0"
-    "\004__local float2 part[2][128];\0"
-    "\004const int l = (int) get_group_id(0) * 8 + along_l * 2;\0"
-    "\004// conj(x) y is the conjugate of x conj(y): until C is stored, only Y is conjugated.\0"
-    "\004const float sign = conj_a == conj_b ? 1 : -1;\0"
-    "\004__global const float2 *y0 = Y + y_offset + min(s, S - 1);\0"
-    "\004__global const float2 *y1 = Y + y_offset + min(s + 1, S - 1);\0"
-    "\004__global const float2 *y2 = Y + y_offset + min(s + 2, S - 1);\0"
-    "\004__global const float2 *y3 = Y + y_offset + min(s + 3, S - 1);\0"
-    "\004__global const float2 *x0 = X + min(l, L - 1) * ldx;\0"
-    "\004__global const float2 *x1 = X + min(l + 1, L - 1) * ldx;\0"
-    "\014c0_0 += products(a0, b0, sign); c0_1 += products(a1, b0, sign);\0"
-    "\014c1_0 += products(a0, b1, sign); c1_1 += products(a1, b1, sign);\0"
-    "\014c2_0 += products(a0, b2, sign); c2_1 += products(a1, b2, sign);\0"
-    "\014c3_0 += products(a0, b3, sign); c3_1 += products(a1, b3, sign);\0"
-    "\014const float4 a0 = (float4) (load(x0 + k), load(x0 + k + 32));\0"
-    "\014const float4 a1 = (float4) (load(x1 + k), load(x1 + k + 32));\0"
-    "\014const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 32) * y_step));\0"
-    "\014const float4 b1 = (float4) (load(y1 + k * y_step), load(y1 + (k + 32) * y_step));\0"
-    "\014const float4 b2 = (float4) (load(y2 + k * y_step), load(y2 + (k + 32) * y_step));\0"
-    "\014const float4 b3 = (float4) (load(y3 + k * y_step), load(y3 + (k + 32) * y_step));\0"
-    "\010const float2 b0 = load(y0 + k * y_step);\0"
-    "\010const float2 b1 = load(y1 + k * y_step);\0"
-    "\010const float2 b2 = load(y2 + k * y_step);\0"
-    "\010const float2 b3 = load(y3 + k * y_step);\0"
-    "\010const float2 a0 = load(x0 + k);\0"
-    "\010c0_0.s01 += product(a0, b0, sign); c1_0.s01 += product(a0, b1,\0"
-    "\020sign); c2_0.s01 += product(a0, b2, sign); c3_0.s01 += product(a0, b3, sign);\0"
-}, {
-    "\010const float2 a1 = load(x1 + k);\0"
-    "\010c0_1.s01 += product(a1, b0, sign); c1_1.s01 += product(a1, b1,\0"
-    "\020sign); c2_1.s01 += product(a1, b2, sign); c3_1.s01 += product(a1, b3, sign);\0"
-    "\010const float2 sums[] = { part[0][item], part[1][item] };\0"
-    "\020put(sums[i], conj_a, alpha, alpha_imag, beta, beta_imag, C + (first + i) * ldc + s);\0"
-    "\020put(sums[i], conj_a, alpha, alpha_imag, beta, beta_imag,\0"
-    "\030C + (first + i) * ldc + s + 1);\0"
-    "\030C + (first + i) * ldc + s + 2);\0"
-    "\030C + (first + i) * ldc + s + 3);\0"
-    "\004__global const float2 *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
-    "\004__global const float2 *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
-    "\004__global const float2 *y2 = Y + y_offset + min(s + 2, S - 1) * ldy;\0"
-    "\004__global const float2 *y3 = Y + y_offset + min(s + 3, S - 1) * ldy;\0"
-    "// Each element of x times y.\0"
-    "static float4 products(float4 x, float2 y, float sign)\0"
-    "\004return x * y.x + turned(x) * (sign * y.y);\0"
-    "static float4 load_row(__global const float2 *p)\0"
-    "__kernel __attribute__((reqd_work_group_size(4, 32, 1)))\0"
-    "\004__local float4 part[128];\0"
-    "\014__global const float2 *x = X + k * ldx;\0"
-    "\014const float4 a = (float4) (load(x + min((int) 0, L - 1)), load(x + min((int) 1,\0"
-    "\014c0 += products(a, load(y0 + k * y_step), sign); c1 += products(a, load(y1 + k * y_step),\0"
-    "\024sign); c2 += products(a, load(y2 + k * y_step), sign); c3 += products(a,\0"
-    "\024load(y3 + k * y_step), sign);\0"
-    "\014__global const float2 *x = X + k * ldx + first;\0"
-    "\014c0 += products(a0, load(y0 + k * y_step), sign); c1 += products(a0,\0"
-    "\024load(y1 + k * y_step), sign); c2 += products(a0, load(y2 + k * y_step),\0"
-    "\024sign); c3 += products(a0, load(y3 + k * y_step), sign);\0"
-    "\014c0 += products(a1, load(y0 + (k + 32) * y_step), sign); c1 += products(a1,\0"
-    "\024load(y1 + (k + 32) * y_step), sign); c2 += products(a1,\0"
-    "\024load(y2 + (k + 32) * y_step), sign); c3 += products(a1,\0"
-    "\024load(y3 + (k + 32) * y_step), sign);\0"
-    "\010float2 sums[2];\0"
-    "\010vstore4(part[item], 0, (float *) sums);\0"
-    "\004const uint warp_m = warp % 1 * 32, warp_n = warp * 16;\0"
-    "// A work-group computes 32 x 64 of C, a warp 32 x 16 of it. Tiles of A and B, 16\0"
-    "\010float2 c[4][4];\0"
-    "\010for (int e = 0; e < 16; e++)\0"
-    "\024float2 as[2][4], bs[2][4];\0"
-    "\010for (int e = 0; e < 16; e++) {\0"
-    "static void copy_16(uint to, __global const float2 *from, uint bytes)\0"
-    "\004// Work-groups that run together share rows and columns: 1 rows of tiles at a time.\0"
-    "\004const uint band = tile / (1 * tiles_n), in_band = tile - band * tiles_n;\0"
-    "\004const uint band_rows = min(tiles_m - band, (uint) 1);\0"
-    "\020__global float2 *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;\0"
-    "\014// Work-groups that run together share rows and columns: 1 rows of tiles at a time.\0"
-    "\014const uint band = tile / (1 * tiles_n), in_band = tile - band * tiles_n;\0"
-    "\014const uint band_rows = min(tiles_m - band, (uint) 1);\0"
-    "\004const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;\0"
-    "\004const uint m = e / 8, n = e % 8;\0"
-    "\010float2 c[4][8];\0"
-    "\010for (int e = 0; e < 32; e++)\0"
-    "\014c[e / 8][e % 8] = 0;\0"
-    "\024float2 as[2][4], bs[2][8];\0"
-    "\030for (int n = 0; n < 8; n += 2) {\0"
-    "\010for (int e = 0; e < 32; e++) {\0"
-    "\014const float2 sum = c[e / 8][e % 8];\0"
-    "\024for (int n = 0; n < 8; n++) {\0"
-    "// Begins to copy 128 lines of 16 elements, of which this work-item copies 2\0"
-    "\004const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 32;\0"
-    "// A work-group computes 128 x 64 of C, a warp 64 x 32 of it. Tiles of A and B, 16\0"
-    "\010float2 c[8][8];\0"
-    "\010for (int e = 0; e < 64; e++)\0"
-    "\024float2 as[2][8], bs[2][8];\0"
-    "\024for (int m = 0; m < 8; m++) {\0"
-    "\010for (int e = 0; e < 64; e++) {\0"
-    "// Begins to copy 16 lines of 128 elements, of which this work-item copies 2\0"
-    "\004const uint first = item / 64, col = item % 64 * 2;\0"
-    "\030for (int m = 0; m < 8; m += 2) {\0"
-    "\010float beta_imag, int conj_b, int conj_a,\0"
-    "\020put(sums[i], conj_a, alpha, alpha_imag, beta, beta_imag, C + s * ldc + first + i);\0"
-    "\030C + (s + 1) * ldc + first + i);\0"
-    "\030C + (s + 2) * ldc + first + i);\0"
-    "\030C + (s + 3) * ldc + first + i);\0"
-    "// A work-group of 4 work-items along L and 32 along K has 8 x 2 of C.\0"
-    "\010c0_0.s01 += product(a0, b0, sign); c1_0.s01 += product(a0, b1, sign);\0"
-    "\010c0_1.s01 += product(a1, b0, sign); c1_1.s01 += product(a1, b1, sign);\0"
-    "\024sign);\0"
-    "\024load(y1 + k * y_step), sign);\0"
-    "\024load(y1 + (k + 32) * y_step), sign);\0"
-    "\004for (uint i = 0; i < 64; i += 64) {\0"
-}, {
-    "// Begins to copy 16 lines of 16 elements, of which this work-item copies 1\0"
-    "// A work-group computes 32 x 16 of C, a warp 16 x 16 of it. Tiles of A and B, 16\0"
-    "\004const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 15) / 16);\0"
-    "\004const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 15) / 16;\0"
-    "\004const int first_m = tile_m * 32, first_n = tile_n * 16;\0"
-    "\020copy_b(b_at + stage * 2048, B + k * ldb + first_n, ldb, K - k, N - first_n, item);\0"
-    "\014__local const uchar *b_tile = b_tiles + stage * 2048;\0"
-    "\020__global float2 *part = parts + (2 * get_group_id(0) + (first == 0)) * 512;\0"
-    "\020part[e / 2 * 128 + e % 2] = sum;\0"
-    "\010const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 15) / 16);\0"
-    "\014const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 15) / 16;\0"
-    "\014const int first_m = tile_m * 32, first_n = tile_n * 16;\0"
-    "\020copy_b(b_at + stage * 2048, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
-    "\004const uint warp_m = warp % 1 * 16, warp_n = warp * 16;\0"
-    "// A work-group computes 16 x 32 of C, a warp 16 x 16 of it. Tiles of A and B, 16\0"
-    "\004__local uchar both_tiles[12288] __attribute__((aligned(1024)));\0"
-    "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 4096;\0"
-    "\004const uint tiles = ((uint) M + 15) / 16 * (((uint) N + 31) / 32);\0"
-    "\004const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 31) / 32;\0"
-    "\004const int first_m = tile_m * 16, first_n = tile_n * 32;\0"
-    "\020copy_a(a_at + stage * 2048, A + first_m * lda + k, lda, M - first_m, K - k, item);\0"
-    "\014__local const uchar *a_tile = a_tiles + stage * 2048;\0"
-    "\010const uint tiles = ((uint) M + 15) / 16 * (((uint) N + 31) / 32);\0"
-    "\014const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 31) / 32;\0"
-    "\014const int first_m = tile_m * 16, first_n = tile_n * 32;\0"
-    "\020copy_a(a_at + stage * 2048, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
-    "static bool is_left_out(long row, long col, int rows, int columns, int triangle)\0"
-    "// Elements lie at multiples of their parts: the application's own memory may begin at any.\0"
-    "static float2 load(__global const float *X, long at)\0"
-    "\004return vload2(at, X);\0"
-    "static void store(float2 x, __global float *X, long at)\0"
-    "\004vstore2(x, at, X);\0"
-    "static float2 product(float2 x, float2 y)\0"
-    "\004return (float2) (x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);\0"
-    "// op(B), each element as two rows of two real columns; rows are whole pairs of elements.\0"
-    "void kiln_cgemm_complex_expand(long N, long K,\0"
-    "\010__global const float *restrict B, long b_offset, long ldb, int conj_b,\0"
-    "\010__global float *restrict packed_b, long b_at)\0"
-    "\004const long first_n = get_group_id(0) * 16, ld = (N + 1) / 2 * 2;\0"
-    "\004for (int t = 0; t < 8; t++) {\0"
-    "\010const long first_k = (get_group_id(1) * 8 + t) * 16;\0"
-    "\010for (uint y = get_local_id(1); y < 16; y += 4)\0"
-    "\014if (first_n + x < N && first_k + y < K) {\0"
-    "\020const float2 b = load(B, b_offset + (first_k + y) * ldb + first_n + x);\0"
-    "\020const float imag = conj_b ? -b.y : b.y;\0"
-    "\020const long at = 2 * b_at + 2 * (first_k + y) * ld + first_n + x;\0"
-    "\020store((float2) (b.x, imag), packed_b, at);\0"
-    "\020store((float2) (-imag, b.x), packed_b, at + ld);\0"
-    "// What expand wrote, times alpha.\0"
-    "void kiln_cgemm_complex_rotate(long N, long K, float alpha, float alpha_imag,\0"
-    "\010__global const float *restrict packed_b, long b_at,\0"
-    "\010__global float *restrict work, long work_at)\0"
-    "\004const long n = get_group_id(0) * 16 + get_local_id(0), ld = (N + 1) / 2 * 2;\0"
-    "\004const long first_k = get_group_id(1) * 128, end = min(first_k + 128, K);\0"
-    "\004for (long k = 2 * first_k + get_local_id(1); k < 2 * end; k += 4)\0"
-    "\010if (n < N)\0"
-    "\014store(product((float2) (alpha, alpha_imag), load(packed_b, 2 * b_at + k * ld + n)),\0"
-    "\024work, 2 * work_at + k * ld + n);\0"
-    "// C times beta, as far as it is stored.\0"
-    "void kiln_cgemm_complex_scale(long M, long N, float beta, float beta_imag,\0"
-    "\004const long n = get_group_id(0) * 16 + get_local_id(0);\0"
-    "\004const long first_m = get_group_id(1) * 128, end = min(first_m + 128, M);\0"
-    "\004for (long m = first_m + get_local_id(1); m < end; m += 4)\0"
-    "\010if (n < N && !is_left_out(m, n, 1, 1, triangle)) {\0"
-    "\014const long at = c_offset + m * ldc + n;\0"
-    "\014store(product((float2) (beta, beta_imag), load(C, at)), C, at);\0"
-    "// The diagonal of C, which is Hermitian: its imaginary parts become 0.\0"
-}, {
-    "void kiln_cgemm_complex_diagonal(long M,\0"
-    "\004const long m = get_global_id(0);\0"
-    "\004if (m < M)\0"
-    "\010C[2 * (c_offset + m * ldc + m) + 1] = 0;\0"
-    "\004__local float2 tile[16][17];\0"
-    "\014if (first_k + x < K && first_n + y < N)\0"
-    "\020tile[x][y] = load(B, b_offset + (first_n + y) * ldb + first_k + x);\0"
-    "\020const float2 b = tile[y][x];\0"
-    "// op(A) by rows. A's columns are its rows, conjugated if asked for; the rows of what is written are\0"
-    "// whole pairs of elements.\0"
-    "void kiln_cgemm_complex_turn(long M, long K,\0"
-    "\010__global const float *restrict A, long a_offset, long lda, int conj_a,\0"
-    "\010__global float *restrict packed_a, long a_at)\0"
-    "\004const long first_k = get_group_id(0) * 16, ld = (K + 1) / 2 * 2;\0"
-    "\010const long first_m = (get_group_id(1) * 8 + t) * 16;\0"
-    "\014if (first_m + x < M && first_k + y < K)\0"
-    "\020tile[x][y] = load(A, a_offset + (first_k + y) * lda + first_m + x);\0"
-    "\014if (first_m + y < M && first_k + x < K) {\0"
-    "\020const float2 element = tile[y][x];\0"
-    "\020store((float2) (element.x, conj_a ? -element.y : element.y), packed_a,\0"
-    "\030a_at + (first_m + y) * ld + first_k + x);\0"
-    "void kiln_cgemm_mirror_mirror(long M,\0"
-    "\014float2 element = load(A, a_offset + row * lda + col);\0"
-    "\014if (conj_a && row == col)\0"
-    "\020element.y = 0;\0"
-    "\014const float2 element = tile[y][x];\0"
-    "\014store((float2) (element.x, conj_a ? -element.y : element.y), C,\0"
-    "\024c_offset + row * ldc + col);\0"
-    "static void copy_element(uint to, __global const double2 *from, bool is_there)\0"
-    "\014\"r\"(to), \"l\"((ulong) from), \"r\"(is_there ? 16 : 0) : \"memory\");\0"
-    "// bytes; boxes side by side have 8 lines.\0"
-    "\004return (x / part * part * 8 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\0"
-    "// Begins to copy 32 lines of 8 elements, of which this work-item copies 1\0"
-    "static void copy_a(uint to, __global const double2 *from, long ld, uint lines, int cols, uint item)\0"
-    "\004const uint first = item / 8, col = item % 8;\0"
-    "\014const uint where = swizzled(line, x, 8) + x % 1 * 16;\0"
-    "// Begins to copy 8 lines of 32 elements, of which this work-item copies 1\0"
-    "static void copy_b(uint to, __global const double2 *from, long ld, uint lines, int cols, uint item)\0"
-    "\010for (uint n = 0; n < 8; n += 4) {\0"
-    "static double2 load(__global const double2 *p)\0"
-    "static void store(double2 x, __global double2 *p)\0"
-    "static double2 scaled(double2 x, double re, double im)\0"
-    "\004return im == 0 ? re * x : (double2) (re * x.x - im * x.y, re * x.y + im * x.x);\0"
-    "static void put(double2 x, int is_conjugated, double alpha, double alpha_imag, double beta,\0"
-    "\010double beta_imag,\0"
-    "\010__global double2 *p)\0"
-    "\004const uint block = e / 4;\0"
-    "\004return (uint2) (warp_m + block / 2 * 16 + e / 2 % 2 * 8 + lane / 4,\0"
-    "\014warp_n + block % 2 * 8 + lane % 4 * 2 + e % 2);\0"
-    "// A work-group computes 32 x 32 of C, a warp 16 x 16 of it. Tiles of A and B, 8\0"
-    "void kiln_zgemm_interleaved_multiply(long M, long N, long K,\0"
-    "\010__global const double2 *restrict A, long a_offset, long lda,\0"
-    "\010__global const double2 *restrict B, long b_offset, long ldb, int conj_b, double alpha,\0"
-    "\020double alpha_imag, double beta, double beta_imag, int conj_a,\0"
-    "\010__global double2 *restrict C, long c_offset, long ldc)\0"
-    "\004const ulong flip = (ulong) (conj_a ^ conj_b) << 63;\0"
-    "\004const int first = 0, num = (K + 7) / 8;\0"
-    "\010double re[1][2][4], im[1][2][4];\0"
-    "\014re[e / 8][e / 4 % 2][e % 4] = im[e / 8][e / 4 % 2][e % 4] = 0;\0"
-    "\020const int k = step * 8;\0"
-    "\014const uint a_first = (warp_m + lane_m) * 128 + (lane_m ^ 2 * lane_n) * 16;\0"
-    "\014const uint b_first = warp_n * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;\0"
-    "\014double a_re[1][4], a_im[1][4];\0"
-    "\020for (int e = 0; e < 4; e++) {\0"
-    "\024const double2 x = *(__local const double2 *) (a_tile + i * 2048 + e % 2 * 1024\0"
-    "\034+ (a_first ^ e / 2 * 16));\0"
-    "\024a_re[i][e] = x.x, a_im[i][e] = x.y;\0"
-    "\014for (int j = 0; j < 2; j++) {\0"
-    "\020double b_re[2], b_im[2], b_minus[2];\0"
-    "\020for (int e = 0; e < 2; e++) {\0"
-    "\024const double2 x = *(__local const double2 *) (b_tile + j * 1024 + (b_first ^ e\0"
-    "\034* 144));\0"
-    "\024b_re[e] = x.x;\0"
-    "\024b_im[e] = as_double(as_ulong(x.y) ^ flip);\0"
-    "\024b_minus[e] = -b_im[e];\0"
-    "\024multiply_blocks(re[i][j], a_re[i], b_re);\0"
-    "\024multiply_blocks(im[i][j], a_re[i], b_im);\0"
-    "\024multiply_blocks(re[i][j], a_im[i], b_minus);\0"
-    "\024multiply_blocks(im[i][j], a_im[i], b_re);\0"
-    "\014const double2 sum = (double2) (re[e / 8][e / 4 % 2][e % 4],\0"
-    "\024im[e / 8][e / 4 % 2][e % 4]);\0"
-}, {
-    "\014const uint b_first = (warp_n + lane_m) * 128 + (lane_m ^ 2 * lane_n) * 16;\0"
-    "\034* 16));\0"
-    "\014const uint a_first = warp_m * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;\0"
-    "\034+ (a_first ^ e / 2 * 144));\0"
-    "// Begins to copy 8 lines of 16 elements, of which this work-item copies 1\0"
-    "// A work-group computes 32 x 16 of C, a warp 16 x 16 of it. Tiles of A and B, 8\0"
-    "void kiln_zgemm_interleaved_stream(long M, long N, long K,\0"
-    "\010__global double *work, long parts_at,\0"
-    "\004__global double2 *parts = (__global double2 *) (work + parts_at) + item;\0"
-    "\004const uint steps = ((uint) K + 7) / 8;\0"
-    "\020__global double2 *part = parts + (2 * get_group_id(0) + (first == 0)) * 512;\0"
-    "\020part[e * 64] = sum;\0"
-    "void kiln_zgemm_interleaved_add(long M, long N, long K,\0"
-    "\010__global const double *restrict work, long parts_at, double alpha, double alpha_imag,\0"
-    "\020double beta, double beta_imag, int conj_a,\0"
-    "\004typedef double2 sum_t;\0"
-    "\010const uint steps = ((uint) K + 7) / 8;\0"
-    "\014const uint item = at % 64, first = at / 64;\0"
-    "\014const sum_t all = sum;\0"
-    "\010if (adder < 32) {\0"
-    "\020all += (double2) (sums[u][2 * adder], sums[u][2 * adder + 1]);\0"
-    "\014const uint element = at * 32 + adder;\0"
-    "\014const uint item = element % 64, e = element / 64;\0"
-    "// Begins to copy 16 lines of 8 elements, of which this work-item copies 1\0"
-    "\010for (uint n = 0; n < 8; n += 2) {\0"
-    "\004const uint warp_m = warp % 2 * 16, warp_n = warp / 2 * 32;\0"
-    "\004return (uint2) (warp_m + block / 4 * 16 + e / 2 % 2 * 8 + lane / 4,\0"
-    "\014warp_n + block % 4 * 8 + lane % 4 * 2 + e % 2);\0"
-    "// A work-group computes 32 x 32 of C, a warp 16 x 32 of it. Tiles of A and B, 8\0"
-    "\010double re[1][4][4], im[1][4][4];\0"
-    "\014re[e / 16][e / 4 % 4][e % 4] = im[e / 16][e / 4 % 4][e % 4] = 0;\0"
-    "\014for (int j = 0; j < 4; j++) {\0"
-    "\014const double2 sum = (double2) (re[e / 16][e / 4 % 4][e % 4],\0"
-    "\024im[e / 16][e / 4 % 4][e % 4]);\0"
-    "\020__global double2 *part = parts + (2 * get_group_id(0) + (first == 0)) * 1024;\0"
-    "\004// Work-groups that run together share rows and columns: 16 rows of tiles at a time.\0"
-    "\004const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\0"
-    "\004const uint band_rows = min(tiles_m - band, (uint) 16);\0"
-    "\020part[e * 128] = sum;\0"
-    "\014// Work-groups that run together share rows and columns: 16 rows of tiles at a time.\0"
-    "\014const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\0"
-    "\014const uint band_rows = min(tiles_m - band, (uint) 16);\0"
-    "\014const uint item = at % 128, first = at / 128;\0"
-    "\014const uint item = element % 128, e = element / 128;\0"
-    "// A work-group computes 16 x 32 of C, a warp 16 x 16 of it. Tiles of A and B, 8\0"
-    "\004__local uchar both_tiles[18432] __attribute__((aligned(1024)));\0"
-    "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 6144;\0"
-    "\004return vload2(0, (__global const double *) p);\0"
-    "\004vstore2(x, 0, (__global double *) p);\0"
-    "static double2 products(double2 x, double2 y, double sign)\0"
-    "\004const double im = sign * y.y;\0"
-    "\004return (double2) (x.x * y.x - x.y * im, x.y * y.x + x.x * im);\0"
-    "static double2 load_row(__global const double2 *p)\0"
-    "static double2 load_aligned(__global const double2 *p)\0"
-    "// A work-group of 4 work-items along L and 32 along K has 4 x 4 of C.\0"
-    "void kiln_zgemm_thin_multiply(int L, int S, int K, double alpha, double alpha_imag, double beta,\0"
-    "\010double beta_imag, int conj_b, int conj_a,\0"
-    "\010__global const double2 *restrict X, int x_offset, int ldx,\0"
-    "\010__global const double2 *restrict Y, int y_offset, int ldy,\0"
-    "\010__global double2 *restrict C, int c_offset, int ldc)\0"
-    "\004__local double2 part[128];\0"
-    "\004const int l = (int) get_group_id(0) * 4 + along_l;\0"
-    "\004const double sign = conj_a == conj_b ? 1 : -1;\0"
-    "\004__global const double2 *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
-    "\004__global const double2 *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
-    "\004__global const double2 *y2 = Y + y_offset + min(s + 2, S - 1) * ldy;\0"
-    "\004__global const double2 *y3 = Y + y_offset + min(s + 3, S - 1) * ldy;\0"
-    "\004double2 c1 = 0;\0"
-    "\004double2 c2 = 0;\0"
-    "\004double2 c3 = 0;\0"
-    "\004if (ldx % 1 == 0 && (size_t) (X + first) % 16 == 0) {\0"
-    "\014__global const double2 *x = X + k * ldx + first;\0"
-    "\014c0 += products(a2, load(y0 + (k + 64) * y_step), sign); c1 += products(a2,\0"
-    "\024load(y1 + (k + 64) * y_step), sign); c2 += products(a2,\0"
-    "\024load(y2 + (k + 64) * y_step), sign); c3 += products(a2,\0"
-}, {
-    "\024load(y3 + (k + 64) * y_step), sign);\0"
-    "\014c0 += products(a3, load(y0 + (k + 96) * y_step), sign); c1 += products(a3,\0"
-    "\024load(y1 + (k + 96) * y_step), sign); c2 += products(a3,\0"
-    "\024load(y2 + (k + 96) * y_step), sign); c3 += products(a3,\0"
-    "\024load(y3 + (k + 96) * y_step), sign);\0"
-    "\010const double2 sums[] = { part[item] };\0"
-    "// A work-group of 4 work-items along L and 32 along K has 16 x 4 of C.\0"
-    "\004__local double2 part[4][128];\0"
-    "\004const int l = (int) get_group_id(0) * 16 + along_l * 4;\0"
-    "\004__global const double2 *x0 = X + min(l, L - 1) * ldx;\0"
-    "\004__global const double2 *x1 = X + min(l + 1, L - 1) * ldx;\0"
-    "\004__global const double2 *x2 = X + min(l + 2, L - 1) * ldx;\0"
-    "\004__global const double2 *x3 = X + min(l + 3, L - 1) * ldx;\0"
-    "\004double2 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
-    "\004double2 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
-    "\004double2 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
-    "\004const bool is_aligned = ldx % 1 == 0 && (size_t) X % 16 == 0;\0"
-    "\004int k = from + along_k * (fast ? 1 : 1);\0"
-    "\010for (; k + 1 <= to; k += 32) {\0"
-    "\014const double2 b0 = load(y0 + k * y_step);\0"
-    "\014c0_0 += products(a0, b0, sign); c0_1 += products(a1, b0, sign); c0_2 += products(a2, b0,\0"
-    "\024sign); c0_3 += products(a3, b0, sign);\0"
-    "\014const double2 b1 = load(y1 + k * y_step);\0"
-    "\014c1_0 += products(a0, b1, sign); c1_1 += products(a1, b1, sign); c1_2 += products(a2, b1,\0"
-    "\024sign); c1_3 += products(a3, b1, sign);\0"
-    "\014const double2 b2 = load(y2 + k * y_step);\0"
-    "\014c2_0 += products(a0, b2, sign); c2_1 += products(a1, b2, sign); c2_2 += products(a2, b2,\0"
-    "\024sign); c2_3 += products(a3, b2, sign);\0"
-    "\014const double2 b3 = load(y3 + k * y_step);\0"
-    "\014c3_0 += products(a0, b3, sign); c3_1 += products(a1, b3, sign); c3_2 += products(a2, b3,\0"
-    "\024sign); c3_3 += products(a3, b3, sign);\0"
-    "\014const double2 a0 = (double2) (load(x0 + k));\0"
-    "\014const double2 a1 = (double2) (load(x1 + k));\0"
-    "\014const double2 a2 = (double2) (load(x2 + k));\0"
-    "\014const double2 a3 = (double2) (load(x3 + k));\0"
-    "\010const double2 sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
-    "\004part[0][item] = c1_0;\0"
-    "\004part[1][item] = c1_1;\0"
-    "\004part[2][item] = c1_2;\0"
-    "\004part[3][item] = c1_3;\0"
-    "\004part[0][item] = c2_0;\0"
-    "\004part[1][item] = c2_1;\0"
-    "\004part[2][item] = c2_2;\0"
-    "\004part[3][item] = c2_3;\0"
-    "\004part[0][item] = c3_0;\0"
-    "\004part[1][item] = c3_1;\0"
-    "\004part[2][item] = c3_2;\0"
-    "\004part[3][item] = c3_3;\0"
-    "\004__global const double2 *y0 = Y + y_offset + min(s, S - 1);\0"
-    "\004__global const double2 *y1 = Y + y_offset + min(s + 1, S - 1);\0"
-    "\004__global const double2 *y2 = Y + y_offset + min(s + 2, S - 1);\0"
-    "\004__global const double2 *y3 = Y + y_offset + min(s + 3, S - 1);\0"
-    "static double2 load(__global const double *X, long at)\0"
-    "static void store(double2 x, __global double *X, long at)\0"
-    "static double2 product(double2 x, double2 y)\0"
-    "\004return (double2) (x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);\0"
-    "void kiln_zgemm_complex_expand(long N, long K,\0"
-    "\010__global const double *restrict B, long b_offset, long ldb, int conj_b,\0"
-    "\010__global double *restrict packed_b, long b_at)\0"
-    "\020const double2 b = load(B, b_offset + (first_k + y) * ldb + first_n + x);\0"
-    "\020const double imag = conj_b ? -b.y : b.y;\0"
-    "\020store((double2) (b.x, imag), packed_b, at);\0"
-    "\020store((double2) (-imag, b.x), packed_b, at + ld);\0"
-    "void kiln_zgemm_complex_rotate(long N, long K, double alpha, double alpha_imag,\0"
-    "\010__global const double *restrict packed_b, long b_at,\0"
-    "\010__global double *restrict work, long work_at)\0"
-    "\014store(product((double2) (alpha, alpha_imag), load(packed_b, 2 * b_at + k * ld + n)),\0"
-    "void kiln_zgemm_complex_scale(long M, long N, double beta, double beta_imag,\0"
-    "\014store(product((double2) (beta, beta_imag), load(C, at)), C, at);\0"
-    "void kiln_zgemm_complex_diagonal(long M,\0"
-    "\004__local double2 tile[16][17];\0"
-    "\020const double2 b = tile[y][x];\0"
-    "void kiln_zgemm_complex_turn(long M, long K,\0"
-    "\010__global const double *restrict A, long a_offset, long lda, int conj_a,\0"
-    "\010__global double *restrict packed_a, long a_at)\0"
-    "\020const double2 element = tile[y][x];\0"
-    "\020store((double2) (element.x, conj_a ? -element.y : element.y), packed_a,\0"
-    "void kiln_zgemm_mirror_mirror(long M,\0"
-    "\014double2 element = load(A, a_offset + row * lda + col);\0"
-    "\014const double2 element = tile[y][x];\0"
-    "\014store((double2) (element.x, conj_a ? -element.y : element.y), C,\0"
-} };
+static const unsigned char bundle_nvidia_packed[] = {
+    241,52,47,47,32,69,108,101,109,101,110,116,115,32,111,102,32,104,97,108,102,32,97,114,
+    101,32,99,111,109,112,117,116,101,100,32,119,105,116,104,32,97,115,32,102,108,111,97,116,
+    46,32,65,32,112,114,111,100,117,99,116,32,97,110,100,32,97,32,115,117,109,48,0,48,
+    102,117,115,45,0,242,72,104,101,114,101,32,116,104,101,32,100,101,118,105,99,101,32,100,
+    111,101,115,0,47,47,32,116,104,97,116,32,105,110,32,111,110,101,32,115,116,101,112,58,
+    32,70,80,95,67,79,78,84,82,65,67,84,44,32,111,110,32,98,121,32,100,101,102,97,
+    117,108,116,44,32,97,108,108,111,119,115,32,105,116,46,0,115,116,97,116,105,99,126,0,
+    242,5,32,108,111,97,100,40,95,95,103,108,111,98,97,108,32,99,111,110,115,116,178,0,
+    240,0,42,112,41,0,123,0,4,114,101,116,117,114,110,32,118,40,0,16,95,25,0,164,
+    40,48,44,32,112,41,59,0,125,0,73,0,178,118,111,105,100,32,115,116,111,114,101,40,
+    84,0,53,120,44,32,82,0,5,76,0,33,4,118,35,0,2,68,0,51,120,44,32,71,
+    0,241,12,47,47,32,67,32,61,32,97,108,112,104,97,32,120,32,43,32,98,101,116,97,
+    32,67,32,102,111,114,218,0,18,101,74,1,18,59,24,0,65,61,61,32,48,1,1,201,
+    32,110,111,116,32,114,101,97,100,32,67,46,136,0,54,112,117,116,134,0,2,9,0,1,
+    92,0,4,13,0,0,71,0,15,159,0,2,2,193,0,6,102,0,19,63,148,0,87,42,
+    32,120,32,58,12,0,3,162,0,18,42,58,1,37,112,41,199,0,240,7,78,86,73,68,
+    73,65,39,115,32,105,110,115,116,114,117,99,116,105,111,110,115,44,232,1,0,189,1,193,
+    80,84,88,32,73,83,65,32,110,97,109,101,18,0,192,109,46,32,65,110,32,97,100,100,
+    114,101,115,52,0,240,0,32,108,111,99,97,108,32,109,101,109,111,114,121,32,105,171,1,
+    149,115,32,51,50,32,98,105,116,115,227,0,66,117,105,110,116,41,0,19,95,58,0,50,
+    40,95,95,57,0,2,187,1,1,4,1,1,208,0,3,185,1,16,40,51,0,177,41,32,
+    40,117,108,111,110,103,41,32,112,171,0,36,65,110,88,1,17,44,116,2,113,49,54,32,
+    98,121,116,101,175,2,0,155,0,4,182,0,19,121,184,2,244,5,112,105,101,100,46,0,
+    116,121,112,101,100,101,102,32,117,115,104,111,114,116,66,0,16,95,161,0,27,59,29,0,
+    113,56,32,99,104,117,110,107,109,0,5,93,0,67,102,114,111,109,207,2,21,97,129,0,
+    131,32,105,115,44,32,111,117,116,123,0,1,244,1,226,111,114,32,116,119,111,32,97,108,
+    105,103,110,101,100,75,0,18,115,240,2,1,149,0,105,108,105,101,32,105,110,21,1,17,
+    52,143,1,65,95,97,110,121,97,0,12,210,2,8,172,0,32,32,42,137,0,50,41,0,
+    4,27,0,1,83,1,69,97,116,32,61,36,1,1,168,0,123,37,32,49,54,59,0,4,
+    72,0,2,107,0,19,42,146,0,63,61,32,40,32,0,3,57,41,32,40,77,0,104,45,
+    32,97,116,41,59,114,0,0,176,0,51,119,32,61,220,0,144,91,48,93,44,32,104,105,
+    103,104,10,3,49,116,32,62,127,2,3,27,0,66,49,93,32,58,198,1,114,52,41,32,
+    48,59,0,4,63,0,18,120,43,0,85,38,32,56,32,63,31,0,114,40,108,111,119,46,
+    122,119,76,0,96,46,120,121,41,32,58,104,0,3,53,0,104,50,32,110,101,120,116,56,
+    0,1,39,0,68,122,119,32,58,49,0,53,59,0,4,89,0,24,52,89,0,48,120,46,
+    121,88,0,0,65,0,32,46,120,87,0,66,120,59,0,4,14,0,8,48,0,1,18,0,
+    51,121,32,58,41,0,8,79,0,128,50,32,63,32,120,32,62,62,16,2,31,124,89,0,
+    6,32,60,60,32,0,2,95,0,3,194,2,17,120,70,2,240,0,84,104,101,32,102,105,
+    114,115,116,32,96,110,117,109,96,47,2,69,101,105,103,104,219,1,3,32,2,0,27,2,
+    4,5,2,2,220,2,97,122,101,114,111,115,59,92,2,176,109,97,116,114,105,120,32,101,
+    110,100,115,148,0,129,96,101,110,100,96,46,32,79,121,2,0,100,0,15,113,2,12,0,
+    68,5,0,153,3,1,119,4,2,126,5,1,185,3,6,91,0,16,44,12,0,51,110,32,
+    119,28,0,99,98,101,121,111,110,100,177,0,17,105,181,5,80,99,108,101,97,114,77,3,
+    14,188,2,79,112,105,101,99,185,2,16,32,44,32,177,2,111,110,117,109,44,0,8,45,
+    0,10,248,6,101,110,100,41,0,4,105,102,32,40,110,117,109,32,60,61,32,48,41,0,
+    8,22,4,7,80,2,144,32,120,91,52,93,32,61,32,123,151,5,3,3,0,50,32,125,
+    59,63,0,82,101,110,100,32,45,201,2,162,62,61,32,49,54,41,32,123,0,8,206,5,
+    42,52,40,119,3,1,90,3,1,63,0,85,120,41,59,0,8,125,0,240,5,32,56,41,
+    0,35,112,114,97,103,109,97,32,117,110,114,111,108,108,0,12,226,5,16,40,124,0,240,
+    12,105,32,61,32,48,59,32,105,32,60,32,52,59,32,105,43,43,41,0,16,120,91,105,
+    93,32,38,61,232,0,243,3,32,62,32,50,32,42,32,105,32,43,32,49,32,63,32,48,
+    120,102,1,0,0,103,2,7,31,0,4,27,0,33,32,58,215,0,143,125,32,101,108,115,
+    101,0,8,103,0,1,19,56,103,0,16,12,161,0,0,17,0,50,110,117,109,117,0,132,
+    32,47,32,50,93,32,124,61,56,5,0,209,0,0,139,0,97,60,60,32,105,32,37,106,
+    0,1,24,4,11,72,1,33,40,120,195,3,49,120,91,49,6,0,17,50,6,0,34,51,
+    93,25,6,21,87,194,7,73,120,45,116,104,109,5,96,97,32,108,105,110,101,102,5,0,
+    215,1,193,32,98,111,120,101,115,32,119,104,111,115,101,25,0,176,115,32,104,97,118,101,
+    32,50,44,32,52,21,5,64,56,32,116,105,62,6,32,49,54,87,0,1,69,0,19,59,
+    52,0,64,115,105,100,101,240,7,1,8,0,1,53,0,34,54,52,67,0,10,60,6,146,
+    115,119,105,122,122,108,101,100,40,74,6,66,105,110,101,44,25,0,19,120,8,0,71,112,
+    97,114,116,62,6,49,120,32,47,19,0,36,32,42,7,0,66,54,52,32,43,182,0,3,
+    19,0,16,43,38,0,18,37,12,0,18,94,26,0,131,37,32,56,32,47,32,40,56,61,
+    0,51,41,41,41,56,1,32,47,47,111,3,35,51,50,222,0,32,111,102,79,0,10,194,
+    3,48,98,101,103,107,3,5,196,3,241,2,116,104,105,115,32,119,111,114,107,45,105,116,
+    101,109,39,115,32,40,3,0,60,0,0,78,0,34,56,58,153,2,8,132,3,161,111,102,
+    32,119,104,105,99,104,32,96,102,0,17,96,7,4,64,96,99,111,108,11,0,113,114,101,
+    32,108,101,102,116,70,3,178,111,32,114,101,103,105,115,116,101,114,115,44,4,4,75,0,
+    33,114,101,31,0,0,97,0,8,150,7,51,46,32,87,100,4,5,220,3,8,120,0,2,
+    117,0,9,94,4,16,44,7,4,26,48,162,8,114,102,101,116,99,104,95,97,59,2,3,
+    206,0,1,56,2,15,134,9,2,2,243,3,0,76,6,50,32,108,100,252,3,1,214,0,
+    2,11,0,0,213,0,14,8,4,2,58,0,51,101,110,100,212,1,0,57,1,53,41,0,
+    4,10,3,18,112,10,3,161,112,32,60,32,49,59,32,112,43,43,210,3,2,60,0,4,
+    97,0,0,221,6,0,56,0,241,1,32,43,32,112,32,42,32,50,53,54,41,32,47,32,
+    56,44,121,6,1,25,0,0,229,1,99,42,32,56,59,0,8,196,0,16,112,66,4,7,
+    203,4,15,204,4,11,3,27,7,5,76,2,145,108,100,32,43,32,120,44,0,16,16,0,
+    19,60,34,2,17,63,227,0,33,32,45,133,9,63,48,44,32,84,0,13,0,245,4,0,
+    253,3,12,20,10,37,95,97,41,9,201,117,99,104,97,114,32,42,116,105,108,101,44,183,
+    7,7,139,1,7,55,1,23,8,39,8,15,25,1,22,70,59,0,8,42,113,0,5,21,
+    8,0,116,0,38,32,43,133,3,2,128,3,149,120,44,32,56,41,41,32,61,32,72,1,
+    4,41,3,4,196,3,0,211,2,47,51,50,41,3,39,14,127,2,31,98,127,2,57,15,
+    58,2,17,25,52,33,1,18,52,58,2,12,165,1,31,98,165,1,75,11,132,0,15,165,
+    1,29,31,52,165,1,0,241,1,82,101,97,100,115,32,102,111,117,114,32,98,108,111,99,
+    107,171,1,80,56,32,120,32,56,65,1,20,118,246,10,8,70,4,1,93,11,98,109,109,
+    97,32,119,97,204,1,51,101,109,59,231,1,0,158,4,16,114,167,13,81,111,102,32,65,
+    44,48,8,81,111,108,117,109,110,17,0,26,66,71,4,1,105,3,2,116,0,2,205,5,
+    68,116,111,91,52,22,1,3,226,10,128,97,115,109,32,118,111,108,97,211,0,66,40,34,
+    108,100,170,4,99,46,115,121,110,99,46,237,8,177,46,109,56,110,56,46,120,52,46,115,
+    104,153,8,244,30,98,49,54,32,123,37,48,44,32,37,49,44,32,37,50,44,32,37,51,
+    125,44,32,91,37,52,93,59,34,32,58,0,12,34,61,114,34,40,116,111,91,48,93,41,
+    44,32,13,0,24,49,13,0,24,50,13,0,32,51,93,45,10,50,34,114,34,27,8,0,
+    12,0,2,6,1,37,34,41,215,9,67,115,97,109,101,24,12,6,7,1,7,249,0,37,
+    65,44,21,1,15,4,1,1,159,116,114,97,110,115,112,111,115,101,15,1,58,1,86,0,
+    15,21,1,20,0,168,1,113,32,43,61,32,97,32,98,184,14,6,10,2,32,49,54,11,
+    2,18,44,8,0,36,49,54,109,13,1,20,0,33,115,112,73,10,80,111,118,101,114,32,
+    13,2,44,114,112,44,14,74,115,97,121,115,241,0,132,109,117,108,116,105,112,108,121,234,
+    0,2,212,14,17,99,234,0,8,207,12,12,17,0,16,98,150,1,12,1,1,59,109,109,
+    97,252,0,242,8,49,54,110,56,107,49,54,46,114,111,119,46,99,111,108,46,102,51,50,
+    46,102,49,54,4,0,126,51,50,32,34,0,12,34,8,1,241,0,123,37,52,44,32,37,
+    53,44,32,37,54,44,32,37,55,18,0,81,56,44,32,37,57,10,0,10,46,0,3,69,
+    2,83,43,102,34,40,99,68,2,2,12,0,23,49,12,0,23,50,12,0,1,65,2,32,
+    0,12,66,2,19,97,49,0,1,11,0,22,49,11,0,22,50,11,0,20,51,11,0,22,
+    98,44,0,16,98,44,0,4,138,9,32,97,116,105,4,1,67,16,1,114,9,16,97,91,
+    2,0,170,1,38,67,44,106,17,0,255,7,131,115,32,115,117,99,104,32,97,137,2,13,
+    101,16,18,95,24,0,15,242,16,6,51,111,117,116,56,5,51,99,111,108,10,0,31,78,
+    146,16,6,3,169,11,175,99,111,108,32,60,32,78,41,0,8,142,16,35,0,72,15,16,
+    43,113,0,18,41,84,15,2,12,0,25,59,2,10,82,112,97,99,107,95,156,4,20,40,
+    3,18,20,119,140,0,0,7,14,19,41,19,12,81,98,111,116,104,59,52,2,128,40,34,
+    99,118,116,46,114,110,8,2,33,120,50,10,2,6,215,1,0,210,1,2,239,3,0,49,
+    0,1,226,3,49,102,34,40,73,0,17,44,11,0,48,108,111,119,127,1,4,83,10,2,
+    87,0,33,47,47,136,1,19,102,235,15,4,238,3,8,199,10,145,59,32,96,119,104,111,
+    108,101,96,8,3,7,142,13,0,31,4,0,69,1,4,14,3,19,101,60,16,126,105,114,
+    32,115,105,122,101,171,1,76,112,97,105,114,21,18,31,121,178,1,33,39,0,8,69,18,
+    113,0,8,98,111,111,108,32,164,0,3,192,1,17,33,13,0,48,32,124,124,67,0,1,
+    176,12,65,62,61,32,78,94,9,7,51,2,17,120,157,1,18,44,103,0,36,78,44,14,
+    2,1,8,2,25,59,42,0,22,121,42,0,0,78,0,15,46,0,1,2,86,1,49,59,
+    0,4,154,0,53,50,32,122,77,19,34,42,32,244,0,16,50,159,12,67,44,32,121,41,
+    207,13,1,49,2,16,33,15,14,6,246,9,5,241,1,70,32,61,32,42,100,9,1,23,
+    0,0,20,7,8,77,2,32,8,122,236,4,3,119,2,6,24,20,16,50,25,20,24,40,
+    60,8,49,41,32,38,19,2,63,59,0,4,84,0,11,0,86,7,7,150,2,140,122,46,
+    120,44,32,122,46,121,30,20,80,111,112,40,65,41,6,0,37,66,41,40,20,48,59,32,
+    67,172,3,48,77,32,120,28,1,161,114,111,119,45,109,97,106,111,114,46,230,18,1,198,
+    3,0,73,3,17,100,33,0,17,75,22,0,23,66,22,0,16,75,55,0,1,22,0,54,
+    70,111,114,193,19,3,169,21,241,0,32,99,97,112,97,98,105,108,105,116,121,32,56,46,
+    48,189,5,68,108,97,116,101,94,0,1,108,9,84,103,114,111,117,112,50,0,1,177,19,
+    16,120,5,0,2,82,4,3,215,5,4,254,5,32,111,102,128,21,66,32,84,105,108,211,
+    9,17,65,83,0,80,66,44,32,54,52,82,0,87,100,101,101,112,44,114,19,2,163,12,
+    9,23,20,16,97,176,5,241,0,104,114,111,110,111,117,115,108,121,44,32,50,32,97,104,
+    69,6,0,1,3,0,54,14,1,38,3,0,67,0,3,28,3,1,185,19,240,14,95,95,
+    107,101,114,110,101,108,32,95,95,97,116,116,114,105,98,117,116,101,95,95,40,40,114,101,
+    113,100,95,198,0,17,95,198,0,16,95,62,3,80,40,50,53,54,44,107,2,81,49,41,
+    41,41,0,67,3,177,107,105,108,110,95,104,103,101,109,109,95,128,0,20,95,134,6,17,
+    40,36,3,22,77,44,3,1,8,0,31,75,145,12,5,128,114,101,115,116,114,105,99,116,
+    209,7,1,42,0,133,97,95,111,102,102,115,101,116,97,10,31,97,59,0,14,19,66,44,
+    0,28,98,59,0,31,98,238,21,7,7,84,0,11,78,0,20,67,241,3,12,78,0,32,
+    99,41,251,19,8,139,10,0,202,2,16,95,56,7,140,115,91,50,52,53,55,54,93,77,
+    1,3,69,7,97,40,49,48,50,52,41,241,4,11,204,10,18,97,63,0,39,32,61,76,
+    0,79,44,32,42,98,23,0,0,0,237,3,90,50,50,56,56,59,165,20,17,95,167,20,
+    10,255,21,3,86,0,79,41,44,32,98,31,0,1,3,94,0,10,125,20,2,2,11,82,
+    61,32,103,101,116,163,0,114,95,105,100,40,48,41,44,174,2,3,33,11,129,47,32,51,
+    50,44,32,108,97,77,11,3,51,11,96,51,50,59,0,4,67,255,3,4,50,1,50,59,
+    0,4,226,16,0,55,7,101,32,101,118,101,114,121,82,7,115,32,115,116,97,114,116,115,
+    88,7,21,56,229,5,100,109,97,121,32,98,101,132,3,133,97,116,32,111,110,99,101,46,
+    161,0,1,131,1,52,109,105,115,142,19,22,61,77,21,17,67,58,20,2,12,0,64,40,
+    108,100,99,219,11,117,41,41,32,38,32,49,53,225,0,1,149,5,54,105,115,95,63,0,
+    8,76,0,17,61,28,18,17,65,174,9,6,195,0,17,66,210,4,6,16,0,7,43,1,
+    1,14,12,2,43,1,2,37,3,64,105,100,40,49,207,16,0,18,0,50,110,117,109,22,
+    0,48,115,40,48,148,4,9,38,0,22,48,117,1,1,132,10,1,189,20,16,61,197,14,
+    0,182,18,144,61,32,40,75,32,43,32,54,51,153,12,35,54,52,72,1,5,82,4,3,
+    240,6,114,114,117,110,32,116,111,103,94,1,1,141,10,2,11,11,0,56,4,3,79,1,
+    53,58,32,56,31,11,2,61,2,1,28,7,0,42,18,29,46,202,0,50,115,95,109,80,
+    1,1,221,18,115,77,32,43,32,51,49,41,235,1,2,32,0,23,110,32,0,23,78,32,
+    0,10,22,1,16,98,129,0,18,61,29,1,1,233,17,20,42,63,0,0,27,1,16,56,
+    91,9,24,95,36,0,18,45,50,0,5,38,0,14,78,0,17,95,196,0,0,173,1,36,
+    110,40,170,0,2,54,0,20,44,140,19,46,56,41,155,1,1,208,0,1,92,0,21,43,
+    116,0,22,37,81,0,2,214,0,1,213,0,4,30,0,22,47,30,0,14,160,1,1,79,
+    0,3,88,0,17,42,22,1,2,23,0,20,110,23,0,17,110,23,0,58,59,0,4,59,
+    7,0,39,3,1,60,0,1,48,3,1,106,14,1,19,0,20,107,19,0,2,111,14,12,
+    50,0,19,114,31,0,42,95,109,29,0,0,136,3,1,79,0,1,145,3,4,119,20,2,
+    160,3,1,140,0,1,24,0,55,47,32,50,147,20,20,8,12,12,187,49,93,91,50,93,
+    91,52,93,59,0,8,115,21,15,12,21,2,20,49,12,21,5,29,0,18,106,29,0,129,
+    106,32,60,32,50,59,32,106,144,21,5,29,0,18,101,29,0,18,101,173,21,16,101,29,
+    0,177,20,99,91,105,93,91,106,93,91,101,93,29,0,34,0,8,190,16,65,101,97,99,
+    104,154,28,3,155,16,0,180,0,49,104,97,115,227,25,1,46,20,88,111,102,32,50,46,
+    63,16,32,115,108,225,28,5,223,0,0,51,1,2,250,4,32,115,48,215,0,0,213,12,
+    20,98,11,0,0,95,22,0,51,0,70,116,97,103,101,119,0,67,66,101,104,105,151,19,
+    55,108,97,115,30,24,6,111,7,31,46,100,6,4,49,97,95,101,177,2,16,65,210,20,
+    65,77,32,45,32,231,3,143,108,100,97,32,43,32,75,59,53,0,4,19,98,53,0,16,
+    66,53,0,22,75,53,0,103,98,32,43,32,78,59,114,1,18,116,56,1,18,116,109,22,
+    32,32,43,91,1,18,116,122,19,16,12,78,8,34,108,108,183,21,0,22,11,1,64,24,
+    145,119,97,115,32,97,115,107,101,100,37,11,0,252,10,32,32,45,10,22,0,196,0,1,
+    42,0,6,226,7,3,252,7,3,66,27,0,114,1,1,84,0,64,98,101,102,111,25,18,
+    2,80,22,65,112,108,97,99,216,12,0,36,0,1,9,26,66,111,110,101,46,3,23,16,
+    116,168,10,242,20,50,41,0,16,98,97,114,114,105,101,114,40,67,76,75,95,76,79,67,
+    65,76,95,77,69,77,95,70,69,78,67,69,41,59,0,12,37,17,39,97,95,133,17,22,
+    98,13,0,54,59,0,12,203,1,2,111,0,18,61,160,1,20,59,103,0,2,106,23,71,
+    32,123,0,16,245,1,0,34,2,19,61,32,5,72,43,32,116,59,29,0,17,107,67,0,
+    33,101,112,121,22,52,59,0,16,61,21,4,132,0,17,44,175,1,4,188,3,4,175,1,
+    33,107,44,77,8,16,32,198,1,3,28,0,32,44,32,158,1,49,107,44,32,231,1,18,
+    44,56,18,5,81,0,53,98,40,98,81,0,0,203,1,21,107,197,1,3,0,4,18,44,
+    99,8,3,68,0,21,78,88,0,16,110,2,1,8,81,0,34,12,125,236,0,35,43,43,
+    154,2,103,61,32,51,41,0,16,167,2,20,12,137,14,34,105,115,141,19,0,234,9,0,
+    22,3,1,242,29,203,119,97,121,32,109,101,97,110,119,104,105,108,159,1,0,55,1,2,
+    90,3,50,75,39,115,223,2,0,27,1,18,44,48,2,5,184,14,32,111,102,234,10,15,
+    97,1,8,0,72,2,5,101,1,2,241,8,32,101,102,160,2,0,222,0,18,40,94,7,
+    8,116,1,9,131,8,3,16,7,1,140,8,19,43,126,3,96,42,32,52,48,57,54,10,
+    1,3,30,0,30,98,30,0,9,214,1,1,20,19,19,61,239,3,17,42,142,0,0,232,
+    0,1,135,0,139,62,61,32,54,52,41,0,16,188,4,21,20,74,3,0,38,6,0,65,
+    0,84,59,32,115,32,60,69,22,66,50,59,32,115,78,3,21,24,150,19,4,135,27,7,
+    41,3,3,109,8,18,44,41,3,0,142,25,1,133,25,2,103,20,1,111,11,16,102,118,
+    0,1,50,4,33,48,46,76,0,194,83,105,120,116,101,101,110,32,118,97,108,117,183,11,
+    20,107,106,3,0,55,0,59,46,32,66,248,19,1,165,7,0,149,11,1,22,20,3,114,
+    0,17,58,76,0,5,158,21,34,32,108,213,14,6,246,18,33,32,108,81,23,34,111,102,
+    62,18,32,32,108,85,22,107,32,105,115,46,0,24,10,1,31,24,198,5,8,78,32,123,
+    0,28,11,21,3,79,6,49,43,32,105,44,6,0,116,23,2,148,6,0,84,6,0,18,
+    21,16,115,133,1,4,23,0,17,47,79,6,24,28,96,20,0,128,5,52,105,93,44,255,
+    1,15,194,22,4,71,59,0,24,125,158,0,11,71,6,0,99,9,31,50,161,0,4,31,
+    115,152,0,4,3,240,6,0,10,1,16,43,66,0,14,161,0,14,253,19,0,33,6,17,
+    106,199,27,5,145,2,15,205,21,4,31,59,75,1,10,47,0,28,17,7,9,29,31,139,
+    19,3,5,7,36,44,32,45,1,6,137,0,1,189,0,2,170,7,129,50,41,59,0,20,
+    125,0,16,156,28,15,212,2,13,52,32,38,38,27,1,17,60,164,3,5,229,2,18,16,
+    211,24,21,97,47,12,2,111,5,4,137,3,6,30,5,4,231,4,2,94,23,31,98,48,
+    0,4,28,98,48,0,33,8,125,78,7,1,167,4,1,166,3,3,138,28,32,105,115,178,
+    34,64,101,100,32,117,170,14,32,108,119,196,2,3,2,31,1,198,21,80,111,114,100,101,
+    114,94,3,89,114,111,117,103,104,188,14,17,58,63,31,1,128,0,1,92,0,1,80,0,
+    16,98,90,3,8,171,14,20,8,53,13,2,206,8,67,42,115,117,109,104,33,9,23,0,
+    38,41,32,251,0,3,156,12,32,49,50,118,25,15,193,6,11,1,145,30,2,118,4,16,
+    62,15,31,31,12,0,2,9,31,16,0,2,9,31,20,17,9,9,16,24,182,0,35,91,
+    40,106,0,3,20,8,0,195,2,35,40,105,105,3,16,106,18,0,0,73,29,17,101,26,
+    29,134,50,56,93,32,61,0,31,32,73,9,52,59,0,12,218,17,6,68,8,18,120,107,
+    0,18,120,165,0,17,120,107,0,7,124,9,50,43,61,32,121,0,31,120,111,0,15,2,
+    46,9,27,82,76,12,2,14,5,2,129,4,17,97,5,29,2,148,35,0,214,1,0,13,
+    0,2,226,28,1,133,19,35,119,101,231,4,23,46,70,1,18,104,161,0,18,104,41,1,
+    19,104,172,2,7,105,6,17,114,245,34,4,175,7,31,43,154,4,0,19,104,188,0,2,
+    32,11,3,25,6,0,55,0,254,0,62,61,32,77,41,0,20,98,114,101,97,107,59,0,
+    16,189,19,97,32,61,32,67,32,43,99,0,0,189,7,47,99,59,194,1,10,71,32,123,
+    0,20,153,0,0,98,19,21,61,237,11,20,43,122,4,0,185,3,7,144,0,18,107,173,
+    6,21,20,85,20,4,126,1,0,219,3,16,104,115,23,8,16,0,0,198,15,31,93,236,
+    19,7,54,44,0,28,167,14,0,164,3,28,125,159,18,18,78,181,18,15,122,10,16,26,
+    78,122,10,31,75,217,8,6,4,226,0,4,42,0,19,107,217,8,9,210,8,3,230,8,
+    10,217,8,15,88,6,5,12,37,1,1,159,5,8,16,0,112,37,32,56,44,0,31,32,
+    1,0,15,108,6,0,16,56,25,5,11,111,6,15,195,5,20,19,56,214,23,27,65,210,
+    19,31,77,226,11,18,26,75,226,11,31,77,93,10,6,21,107,36,0,5,75,10,1,93,
+    10,3,38,1,9,100,10,31,97,51,1,13,10,234,6,15,43,1,12,3,30,3,2,255,
+    6,31,105,56,1,8,14,6,7,15,178,7,16,19,52,63,1,80,68,105,118,105,115,172,
+    40,3,143,33,1,75,31,65,116,97,107,101,26,3,6,63,34,1,40,3,98,100,105,118,
+    105,100,101,132,17,1,52,34,1,9,0,25,121,50,34,64,124,32,121,41,233,37,18,51,
+    243,37,52,47,32,121,194,38,17,41,15,0,3,11,0,31,121,230,30,1,15,15,34,41,
+    15,101,33,14,31,52,230,30,41,15,63,33,2,31,52,63,33,20,63,49,50,56,63,33,
+    6,15,170,32,39,31,52,5,31,26,15,132,0,3,31,59,29,32,15,15,55,1,42,15,
+    227,31,39,11,222,0,15,115,23,6,16,54,13,41,42,54,52,115,23,7,136,23,15,115,
+    23,60,31,49,115,23,18,0,174,0,0,234,20,39,110,121,180,0,0,209,15,1,211,19,
+    3,21,12,2,102,3,2,200,8,0,107,7,52,117,114,110,143,40,3,22,0,1,92,0,
+    33,100,111,238,44,16,109,45,0,18,97,112,26,1,0,46,69,117,114,110,44,242,15,2,
+    54,31,2,176,30,1,252,27,240,10,101,118,101,110,108,121,32,40,115,116,114,101,97,109,
+    45,75,44,32,79,115,97,109,97,32,101,35,23,130,46,32,50,48,50,51,41,59,36,13,
+    24,97,88,1,1,162,17,1,92,37,3,1,29,1,65,4,176,105,115,32,107,101,112,116,
+    44,32,116,111,188,21,4,5,10,4,16,25,15,98,24,26,63,49,50,56,98,24,13,2,
+    181,0,15,96,24,37,15,37,24,8,7,59,0,3,75,10,0,158,0,3,33,0,0,149,
+    18,79,115,95,97,116,75,24,8,15,22,24,7,95,51,50,55,54,56,22,24,78,72,54,
+    51,56,52,151,44,3,197,0,1,186,0,0,50,6,48,111,114,107,239,3,3,201,0,33,
+    32,43,106,35,0,65,3,2,97,22,7,70,43,3,92,29,3,51,22,16,114,88,48,36,
+    110,101,135,2,36,115,59,228,14,0,85,1,4,219,38,0,38,0,17,96,109,2,19,96,
+    116,2,0,227,19,49,44,32,97,92,0,7,68,2,0,216,2,49,115,32,96,142,2,3,
+    43,0,0,231,48,1,179,16,1,38,6,4,62,43,160,116,104,114,101,101,32,113,117,97,
+    114,133,39,50,32,102,117,98,43,18,97,12,3,9,238,21,3,66,3,30,61,121,23,14,
+    22,22,27,115,229,22,4,102,23,0,20,29,8,221,22,4,24,0,12,31,25,33,110,95,
+    5,1,3,245,21,52,115,32,47,126,0,19,42,9,0,10,48,0,2,246,29,4,45,0,
+    22,45,64,0,22,60,56,0,16,51,208,20,38,32,63,28,0,18,58,47,0,10,74,0,
+    2,86,1,6,189,0,11,35,24,8,34,25,0,78,13,6,180,46,20,40,124,0,2,143,
+    30,34,32,42,75,0,11,52,0,2,66,24,48,61,32,40,61,0,20,43,157,0,1,8,
+    9,29,47,218,0,2,67,3,1,127,7,2,151,23,11,222,24,0,100,0,17,104,186,42,
+    32,97,108,113,32,2,92,9,0,41,0,2,53,0,24,43,31,0,19,59,64,7,2,86,
+    0,1,4,2,28,61,47,25,18,44,135,47,1,62,0,18,59,36,0,37,60,32,82,31,
+    16,97,62,20,87,101,110,100,59,32,111,7,4,237,25,5,130,1,7,53,0,10,83,23,
+    1,222,2,22,61,44,0,84,63,32,48,32,58,207,8,0,243,3,1,48,1,26,41,53,
+    0,3,207,18,7,53,0,1,97,0,19,58,150,0,17,43,86,0,24,59,252,7,4,230,
+    25,11,104,0,16,97,117,19,4,172,1,1,139,0,5,161,1,7,61,0,2,24,26,7,
+    59,0,2,15,2,17,58,85,1,5,234,1,2,21,0,3,117,10,3,120,1,3,97,48,
+    27,8,68,26,3,42,33,5,159,15,1,59,0,132,44,32,109,111,100,117,108,111,160,3,
+    25,44,35,0,0,56,26,66,44,32,115,111,163,3,1,31,6,49,111,110,101,90,0,17,
+    114,86,19,1,254,42,3,25,14,48,99,97,99,81,4,0,171,51,0,127,20,67,115,58,
+    32,105,178,9,48,115,32,96,27,6,4,40,4,113,97,102,116,101,114,32,96,179,0,64,
+    96,46,32,40,229,6,34,119,111,2,3,17,39,93,0,1,216,9,65,104,111,108,100,93,
+    0,0,193,4,26,46,210,8,50,97,103,111,75,48,18,45,98,0,18,44,96,24,18,61,
+    102,2,10,184,1,18,98,6,24,13,135,1,16,40,69,0,18,43,57,0,21,45,227,45,
+    1,179,1,17,37,22,0,19,41,8,0,9,151,1,0,201,0,1,152,2,1,85,0,2,
+    192,23,20,63,15,0,1,109,46,17,8,23,2,37,43,61,68,3,16,8,124,5,13,127,
+    0,79,110,117,109,59,147,27,16,4,241,3,15,147,27,5,13,17,4,15,191,26,4,0,
+    66,0,15,191,26,0,47,54,52,109,26,15,0,250,26,14,109,26,2,251,26,5,105,26,
+    1,102,26,2,138,25,15,72,17,1,31,50,89,26,9,19,52,72,17,6,224,25,22,50,
+    224,25,4,191,26,8,24,25,1,82,21,4,210,21,1,41,22,24,111,41,9,2,236,24,
+    31,46,113,25,9,31,49,113,25,33,31,49,113,25,22,5,169,23,45,49,41,41,25,24,
+    52,41,25,0,219,0,7,12,23,1,27,3,20,95,56,4,17,116,226,13,63,116,101,59,
+    193,23,8,8,50,0,56,45,32,40,15,0,4,157,2,3,110,2,45,41,59,141,24,41,
+    50,41,171,0,10,139,25,12,140,0,60,45,32,49,144,0,15,7,24,10,79,56,49,57,
+    50,7,24,7,0,30,0,27,59,245,20,18,48,242,20,22,52,191,23,15,75,2,8,9,
+    31,0,11,77,2,6,95,22,15,24,22,43,31,56,24,22,6,31,50,24,22,9,29,52,
+    24,20,5,222,0,15,192,21,26,2,66,1,15,192,21,23,4,114,1,12,192,21,6,122,
+    51,2,216,6,3,246,2,49,78,111,116,57,8,7,60,3,17,58,217,11,2,138,39,1,
+    205,2,0,173,1,2,212,12,159,100,100,115,32,117,112,46,0,12,111,10,1,1,181,37,
+    0,118,10,67,43,32,40,50,16,33,8,30,8,51,43,32,40,73,2,0,107,38,21,41,
+    7,26,31,12,92,1,9,31,16,92,1,10,7,70,38,1,137,0,2,176,45,4,133,50,
+    19,105,228,20,1,237,20,130,53,49,50,41,32,61,0,28,3,39,0,162,51,4,155,19,
+    23,48,167,19,24,49,179,19,7,12,0,1,186,51,0,205,28,83,116,105,110,117,101,79,
+    1,9,56,39,31,16,244,20,11,31,20,244,20,42,26,20,244,20,19,24,244,20,8,85,
+    0,4,152,9,20,48,120,9,24,78,90,3,14,61,1,0,59,3,15,239,20,37,31,24,
+    110,13,2,60,111,108,100,114,21,2,207,39,49,59,0,24,87,53,6,131,35,37,38,38,
+    16,41,1,195,9,12,6,26,14,121,40,7,29,0,101,42,41,32,111,108,100,77,19,3,
+    231,40,63,121,32,61,124,40,20,26,28,164,21,7,31,41,11,25,0,5,75,43,16,121,
+    185,56,30,28,203,21,15,59,0,5,2,29,0,7,63,0,18,121,174,0,3,61,2,20,
+    24,218,43,19,62,220,10,4,16,1,2,12,1,15,161,0,32,2,236,43,16,108,53,22,
+    5,93,0,3,109,42,9,97,0,6,113,1,15,207,0,40,4,109,0,0,23,0,6,31,
+    11,2,9,4,115,102,97,99,116,111,114,32,14,42,18,33,169,44,20,49,161,44,3,194,
+    7,0,25,14,1,226,30,0,242,9,2,227,41,96,46,32,66,101,116,119,252,25,2,206,
+    36,0,237,62,0,45,29,17,109,176,32,4,125,10,2,224,57,1,34,0,49,109,101,101,
+    236,62,32,110,111,190,35,23,107,40,26,2,36,2,16,99,101,16,25,100,42,26,4,61,
+    2,6,64,15,11,82,8,9,207,7,22,101,80,31,64,46,0,8,123,243,4,8,71,0,
+    16,116,124,10,4,101,0,53,43,32,40,196,3,2,179,3,0,114,4,38,51,54,72,3,
+    21,47,170,21,63,95,107,59,44,4,10,15,181,3,10,106,0,24,116,111,91,40,39,4,
+    5,107,0,0,170,3,18,52,55,26,9,211,45,2,147,1,12,61,2,47,44,32,25,0,
+    3,1,237,1,25,41,239,10,7,137,37,9,220,22,52,54,52,76,90,6,10,220,3,6,
+    71,4,32,54,52,104,58,1,241,44,28,12,155,10,2,7,5,3,91,40,13,133,20,25,
+    12,32,44,20,52,209,25,28,40,23,0,69,41,32,40,67,91,6,1,130,1,5,94,0,
+    21,41,133,4,3,145,0,64,41,0,20,43,62,60,26,12,35,63,2,210,1,3,131,32,
+    6,212,1,6,166,0,3,97,1,0,70,27,24,52,176,6,18,109,161,1,0,85,7,32,
+    54,52,8,0,17,43,14,59,2,163,26,6,63,0,17,43,34,0,0,70,1,112,41,0,
+    20,111,117,116,91,140,11,1,174,40,83,47,32,56,41,93,233,4,12,146,0,2,220,0,
+    3,250,29,1,125,38,17,54,136,29,1,198,58,4,180,10,2,75,3,1,92,41,1,38,
+    17,4,15,0,9,177,20,36,111,114,203,48,6,221,48,4,149,13,4,174,60,49,105,100,
+    100,55,47,1,87,0,36,111,110,17,33,49,101,99,111,237,10,32,108,102,54,0,0,167,
+    14,19,97,77,37,2,203,7,4,26,0,4,67,36,83,46,32,87,97,114,104,14,0,112,
+    20,1,163,3,97,117,109,98,101,114,44,90,0,4,202,3,0,115,8,4,164,40,0,86,
+    0,3,213,23,72,108,105,107,101,94,8,3,89,64,14,252,1,3,24,0,43,41,32,252,
+    1,0,111,3,13,247,1,9,135,36,0,107,67,1,41,7,4,63,15,0,92,0,3,57,
+    39,9,41,0,13,81,7,0,0,3,9,22,27,2,0,3,6,15,2,3,5,9,0,10,
+    24,0,10,0,16,60,29,13,3,18,59,75,61,32,51,50,91,11,19,120,48,9,1,170,
+    8,0,202,13,0,30,4,19,44,137,7,17,50,204,49,19,45,174,0,5,108,11,4,222,
+    16,2,219,35,35,61,32,69,6,29,48,224,5,1,16,29,15,228,2,16,1,202,13,4,
+    223,2,8,69,29,4,98,1,1,232,4,5,153,47,13,66,40,39,32,52,205,4,4,51,
+    14,21,59,240,2,3,20,3,17,52,2,9,3,40,4,1,188,0,63,41,0,24,2,48,
+    0,1,109,0,3,161,1,18,63,106,61,53,45,49,93,35,64,1,17,0,37,48,93,19,
+    64,3,16,0,0,232,8,1,38,3,161,61,32,49,52,52,59,0,20,116,111,117,0,4,
+    245,29,25,12,231,20,24,97,13,40,2,230,30,2,229,30,16,114,245,50,5,242,51,20,
+    121,239,30,3,84,3,1,162,69,4,110,14,50,110,111,116,206,2,1,99,28,8,240,30,
+    4,45,45,2,13,26,0,198,1,2,7,1,17,112,158,0,0,112,25,9,4,2,0,50,
+    1,1,74,15,9,222,13,2,3,2,2,122,15,3,236,51,2,141,2,19,58,219,17,31,
+    49,170,1,6,15,35,3,16,29,109,32,3,4,220,1,18,16,213,10,0,106,0,1,69,
+    2,0,86,2,4,38,3,37,116,111,94,42,19,33,156,0,0,128,11,2,117,0,12,190,
+    4,5,123,0,22,40,106,2,3,194,4,82,41,91,99,111,108,42,57,18,65,78,12,3,
+    108,15,7,165,18,1,141,7,5,135,37,2,49,4,16,110,38,4,97,100,105,100,32,97,
+    108,158,4,0,199,1,1,127,1,1,194,70,2,152,34,23,97,79,37,2,177,24,1,4,
+    52,17,115,194,24,4,166,18,5,30,28,5,119,63,3,56,18,33,98,101,108,52,9,201,
+    15,1,197,18,6,86,0,47,115,46,158,24,4,63,97,100,100,155,24,22,3,50,13,5,
+    156,24,15,111,24,28,4,87,69,2,21,0,87,115,117,109,95,116,68,24,5,22,0,81,
+    115,91,56,93,91,71,34,15,128,24,5,27,54,126,24,2,35,57,91,108,100,91,54,93,
+    102,48,16,100,237,33,13,29,48,14,161,46,2,77,22,19,97,6,39,55,79,110,101,144,
+    1,32,102,105,6,63,17,111,91,17,0,58,24,18,105,232,69,0,199,1,13,173,40,0,
+    147,72,1,153,52,3,122,0,4,154,52,15,175,24,72,31,8,175,24,67,31,8,175,24,
+    20,31,8,175,24,47,31,8,175,24,28,31,8,175,24,54,31,8,175,24,22,31,8,175,
+    24,32,31,8,175,24,30,28,8,188,2,1,117,1,5,0,1,10,126,1,27,49,59,1,
+    2,173,8,15,224,49,3,2,67,0,15,213,49,0,8,65,0,3,132,22,0,45,8,3,
+    125,0,90,47,32,109,97,120,224,0,175,44,32,49,85,41,44,32,51,50,85,96,24,3,
+    4,78,24,3,142,0,20,47,131,22,1,160,3,16,48,50,10,19,49,121,11,1,49,0,
+    18,60,139,1,4,212,17,15,53,50,62,31,12,162,22,56,31,12,53,50,58,31,12,53,
+    50,35,31,12,53,50,59,31,12,118,23,37,4,155,8,28,119,178,1,1,3,7,4,145,
+    19,39,39,115,188,8,5,150,14,25,58,135,11,0,7,7,17,32,6,0,17,115,86,0,
+    1,39,0,1,236,6,22,44,202,6,21,115,108,5,21,121,101,7,2,55,0,2,45,59,
+    1,77,0,6,239,1,9,88,18,9,169,3,15,168,3,0,8,83,1,4,206,45,1,13,
+    4,2,188,74,3,88,27,3,169,25,1,132,2,18,41,43,25,22,12,213,2,15,49,0,
+    5,1,51,22,2,228,26,21,49,61,0,20,45,22,43,24,49,72,0,1,198,16,1,57,
+    43,3,17,0,16,50,17,0,3,72,3,4,203,25,2,26,0,16,51,26,0,8,17,0,
+    1,241,72,3,193,1,4,20,0,22,53,20,0,0,164,52,15,78,42,11,26,4,73,4,
+    0,238,1,2,220,0,22,59,119,73,17,61,16,24,15,168,25,3,2,133,0,9,46,2,
+    2,132,0,14,120,76,15,231,31,14,0,124,10,6,189,9,2,26,1,4,114,21,21,4,
+    132,72,3,14,9,1,112,17,48,101,119,44,84,72,3,118,9,0,83,2,81,115,111,32,
+    109,117,224,41,1,130,9,7,207,7,0,232,74,16,100,200,4,1,239,4,3,24,22,0,
+    211,5,1,92,0,6,100,9,0,58,38,4,191,37,25,46,124,74,16,56,195,29,4,136,
+    1,0,15,74,3,226,7,15,58,56,17,31,50,58,56,13,31,8,58,56,40,44,51,59,
+    76,30,15,57,56,8,2,94,26,6,50,78,4,115,2,1,98,68,0,154,25,0,3,6,
+    18,59,171,30,0,242,33,1,11,0,37,43,61,249,0,3,138,68,23,123,244,14,7,224,
+    1,21,52,89,23,31,40,31,0,4,21,41,115,23,32,97,116,139,14,2,23,0,51,115,
+    117,109,90,50,6,159,0,7,164,38,0,118,28,2,146,12,18,52,186,22,3,54,0,50,
+    111,109,101,140,26,5,207,12,18,113,53,0,18,113,130,18,17,113,159,18,1,39,0,33,
+    113,93,162,12,48,43,32,113,128,14,3,99,26,49,0,28,58,143,0,34,91,40,26,0,
+    22,61,255,19,1,142,2,1,22,0,2,250,73,32,48,50,105,0,16,20,169,0,0,165,
+    44,2,83,0,10,69,4,3,147,58,34,97,116,203,45,21,44,74,31,16,97,176,15,51,
+    49,50,56,142,17,3,51,0,71,110,105,111,110,205,0,32,97,108,209,12,1,31,11,1,
+    164,2,1,217,0,33,12,125,27,11,49,95,111,102,218,76,0,126,0,24,125,193,15,18,
+    117,239,0,18,117,239,0,21,117,66,26,8,234,26,23,101,120,27,26,117,5,27,15,45,
+    59,17,31,16,36,56,30,31,16,36,56,9,31,16,183,29,40,26,16,50,10,0,58,0,
+    1,134,0,1,4,0,2,95,56,33,105,110,57,0,2,23,0,5,165,71,15,192,45,19,
+    17,110,7,0,23,101,149,56,9,198,45,15,124,24,17,1,127,0,8,123,24,1,81,0,
+    21,37,31,52,0,125,0,17,60,5,46,5,128,45,3,224,1,17,46,244,1,74,117,93,
+    44,32,17,0,3,130,45,9,165,24,5,140,45,40,0,28,141,45,25,32,140,45,18,4,
+    154,42,0,119,2,71,114,101,97,108,31,9,2,3,5,5,126,80,18,119,0,19,3,18,
+    5,2,198,4,1,26,0,17,104,28,3,28,59,131,7,2,128,55,17,110,97,0,2,69,
+    39,2,147,19,34,105,114,102,47,20,46,40,35,12,100,4,3,86,4,0,100,18,9,84,
+    4,1,73,5,12,9,4,26,8,9,4,2,89,13,18,47,161,18,9,18,4,17,55,241,
+    2,4,73,4,1,206,3,47,57,93,36,3,4,73,57,59,32,117,210,47,20,117,52,4,
+    0,234,3,18,117,195,9,1,12,6,46,32,61,15,4,16,113,197,28,0,96,0,19,117,
+    37,58,1,211,1,20,113,124,79,22,20,28,0,31,42,254,4,7,20,40,255,4,2,103,
+    0,2,225,6,32,0,28,15,5,2,225,42,4,132,5,1,127,3,0,32,0,31,41,205,
+    0,11,1,52,4,0,9,1,3,127,0,9,19,74,6,120,0,17,38,99,15,6,71,1,
+    42,93,91,102,0,1,206,8,0,221,33,22,8,200,14,20,60,1,18,18,12,151,4,2,
+    1,13,31,48,144,0,4,20,56,144,0,1,235,12,3,201,49,19,117,104,0,11,43,5,
+    4,58,85,29,61,247,0,15,83,5,2,4,47,0,2,213,3,1,39,51,27,12,226,4,
+    6,35,0,52,53,49,50,43,50,3,20,0,43,37,32,199,11,15,248,4,17,31,12,248,
+    4,30,31,12,248,4,9,31,12,248,4,40,31,12,248,4,37,31,12,248,4,48,31,12,
+    248,4,44,25,12,248,4,23,16,27,70,63,97,108,108,217,4,5,11,35,70,15,35,48,
+    40,5,98,49,39,108,108,23,19,0,44,45,16,121,127,71,2,79,85,4,229,23,0,253,
+    9,1,144,13,1,189,9,0,156,2,4,160,71,11,128,19,18,97,97,85,8,115,14,5,
+    156,73,0,98,38,1,200,17,1,173,90,151,115,32,117,110,100,101,102,105,110,50,85,1,
+    147,19,0,130,0,18,95,128,0,20,40,161,1,22,115,190,71,29,115,177,46,10,40,80,
+    21,88,18,44,24,120,178,19,10,37,0,74,111,117,116,41,13,41,3,237,15,17,40,147,
+    80,49,43,32,55,79,47,10,218,40,20,105,76,16,1,82,0,3,50,16,1,227,32,1,
+    210,0,18,42,130,12,0,205,84,9,40,0,1,24,45,0,38,33,5,218,40,7,119,2,
+    3,28,13,18,105,127,11,20,41,53,24,67,40,105,32,45,254,1,2,187,38,1,129,5,
+    1,10,14,20,61,54,81,51,49,32,45,201,23,15,88,86,14,71,32,61,32,88,79,2,
+    21,120,3,24,3,112,88,2,62,29,5,217,92,7,52,47,1,210,25,17,121,7,0,4,
+    120,26,2,225,1,0,175,11,0,59,87,7,44,83,1,159,0,0,237,21,50,108,108,46,
+    46,5,1,18,0,0,140,36,16,53,35,12,18,40,66,27,20,49,49,1,2,234,24,19,
+    115,121,86,68,41,0,12,120,100,82,10,116,86,49,59,0,8,83,57,1,32,0,49,97,
+    115,95,181,0,33,40,40,136,0,3,88,27,16,91,38,16,34,48,76,35,1,16,41,120,
+    13,4,21,0,31,49,21,0,1,22,50,21,0,2,114,24,1,22,0,31,51,43,0,1,
+    31,52,21,0,1,31,53,21,0,1,93,54,76,44,0,20,22,0,21,55,43,0,0,112,
+    3,47,8,40,246,28,0,0,141,2,0,136,86,19,61,15,89,18,66,208,27,34,116,111,
+    141,3,5,84,86,13,192,48,8,56,16,17,96,36,0,23,96,230,91,4,32,89,15,94,
+    3,0,36,49,54,72,79,15,254,49,10,2,140,17,0,88,0,13,96,78,49,99,112,46,
+    48,23,52,46,99,103,73,79,3,71,0,32,91,37,134,35,32,91,37,157,9,0,129,5,
+    2,70,76,3,231,77,32,116,111,57,76,41,108,34,67,91,4,204,77,1,105,0,13,70,
+    80,18,87,101,9,8,26,52,1,210,14,49,98,101,103,12,19,2,37,1,32,115,105,116,
+    49,36,105,116,13,26,84,109,109,105,116,116,125,63,2,199,39,29,39,10,1,0,37,0,
+    17,95,233,2,32,115,40,19,0,15,230,0,8,2,44,0,1,216,17,1,207,0,13,166,
+    0,16,97,109,3,0,45,4,31,119,176,0,4,2,81,3,70,44,32,98,117,145,37,1,
+    173,0,19,50,150,22,9,157,0,143,119,97,105,116,95,102,111,114,159,0,19,1,46,0,
+    2,240,22,31,50,159,0,2,15,80,88,12,4,181,87,31,46,29,88,9,47,51,50,29,
+    88,43,12,215,2,47,50,56,1,85,2,7,228,87,11,70,1,2,11,1,33,32,56,207,
+    91,5,180,11,35,105,110,155,11,65,54,52,116,104,82,0,16,46,137,19,34,114,101,36,
+    24,14,39,88,3,78,24,3,226,6,2,187,39,20,119,252,87,1,45,1,2,211,4,14,
+    222,87,1,60,3,31,97,59,3,18,5,57,53,31,117,58,53,1,9,187,87,8,110,19,
+    4,98,46,2,128,9,20,52,15,6,10,90,85,20,4,36,29,2,47,0,3,95,87,1,
+    209,5,7,97,12,8,130,39,51,48,52,56,152,6,0,11,0,12,28,78,19,120,127,30,
+    57,43,32,105,95,12,18,110,66,0,18,110,239,10,0,9,0,17,43,192,65,6,2,34,
+    8,143,54,4,74,15,11,203,21,19,119,224,30,12,129,8,2,41,34,33,52,41,141,33,
+    2,48,55,2,209,9,2,159,4,0,249,29,19,32,23,56,3,29,20,20,110,234,0,16,
+    105,104,5,11,73,88,83,108,97,109,112,40,25,7,2,132,31,2,135,98,1,84,35,16,
+    50,87,20,31,41,133,2,1,8,174,90,0,145,2,15,133,2,46,47,49,54,133,2,49,
+    13,117,2,31,98,117,2,87,0,180,5,9,118,2,2,199,58,15,26,2,5,0,120,14,
+    19,110,46,35,11,25,2,15,251,1,11,27,56,251,1,15,143,29,3,0,254,0,19,40,
+    81,78,7,8,10,47,97,95,30,91,3,10,251,8,15,149,78,28,3,182,53,5,54,0,
+    39,97,95,209,29,17,97,205,29,3,123,54,7,138,0,31,98,138,0,27,15,191,54,19,
+    12,138,0,24,98,138,0,0,122,45,1,194,1,6,39,11,4,28,1,3,23,1,1,219,
+    60,7,236,0,0,210,60,31,40,10,11,4,19,41,231,0,1,50,0,4,202,98,6,90,
+    0,4,236,0,3,231,0,1,104,62,7,188,0,0,95,62,15,90,0,7,20,98,90,0,
+    18,98,90,0,15,227,1,7,31,97,234,11,3,15,86,1,21,4,244,11,28,120,86,1,
+    31,120,86,1,9,8,222,1,12,82,1,2,138,0,2,244,0,0,59,11,7,90,0,47,
+    100,120,244,0,9,4,76,1,15,240,0,11,31,98,240,0,4,15,9,59,6,0,157,4,
+    17,120,6,0,9,11,59,1,32,59,15,11,59,9,47,51,50,11,59,36,31,51,11,59,
+    18,15,51,57,7,79,54,53,53,51,73,81,78,1,152,57,15,138,79,16,15,233,78,3,
+    15,0,29,3,33,49,50,252,13,1,168,22,15,2,29,3,6,34,0,15,166,51,13,6,
+    237,22,10,49,28,2,208,68,15,249,16,12,0,109,28,15,168,51,14,31,52,168,51,11,
+    4,116,99,6,139,51,30,52,139,51,15,87,51,7,25,51,87,51,31,87,74,51,6,19,
+    51,252,20,18,114,49,54,1,192,16,1,240,106,15,144,43,2,6,150,35,3,123,37,47,
+    101,112,208,76,17,5,181,7,40,116,111,60,75,17,51,182,20,12,48,11,31,41,106,76,
+    5,3,47,23,1,201,9,15,226,50,2,15,116,76,29,4,198,49,3,168,7,31,98,84,
+    0,1,15,119,76,29,4,112,76,10,163,12,15,242,51,0,38,52,41,126,77,0,139,76,
+    6,154,46,31,12,78,76,22,31,12,78,76,10,26,51,233,18,15,78,76,6,12,143,19,
+    15,71,52,41,24,12,49,76,16,51,214,52,11,39,75,31,16,104,52,1,6,39,76,31,
+    20,39,76,56,31,20,39,76,56,31,20,39,76,37,31,20,49,77,6,14,236,3,6,14,
+    50,15,39,76,45,31,24,39,76,28,1,117,68,31,20,197,53,14,31,24,36,76,51,31,
+    24,12,54,48,15,72,1,9,15,143,54,7,1,41,54,15,35,76,39,17,12,205,18,31,
+    16,77,54,19,15,172,48,31,47,54,56,172,48,5,15,114,48,4,40,54,56,114,48,15,
+    45,48,16,63,49,50,56,46,48,14,0,170,8,15,47,48,19,4,236,1,5,110,12,15,
+    213,47,33,1,196,0,15,213,47,9,1,193,14,5,214,47,15,187,47,40,23,54,117,36,
+    15,92,46,19,3,47,1,15,93,46,8,0,114,48,11,93,46,15,243,45,25,2,253,0,
+    31,59,191,45,17,1,252,15,5,100,45,23,53,100,45,21,56,100,45,15,2,45,19,3,
+    237,32,15,56,44,29,37,54,56,56,44,15,50,7,14,15,208,74,25,3,50,7,31,24,
+    201,74,44,15,197,74,7,31,24,197,74,32,1,17,5,15,109,8,14,15,132,74,25,15,
+    231,0,7,15,125,74,18,15,121,74,20,31,24,86,26,47,11,104,17,15,7,74,4,15,
+    103,17,16,15,170,16,8,27,56,169,16,20,56,31,19,15,4,19,1,2,179,35,1,4,
+    19,1,125,12,1,91,31,15,209,16,1,0,141,3,7,209,16,15,204,0,11,15,184,20,
+    49,47,51,50,51,18,49,15,205,0,12,2,87,4,15,104,73,11,12,219,96,1,104,73,
+    15,219,96,12,15,1,14,7,95,52,57,49,53,50,1,14,16,15,145,42,46,13,221,13,
+    15,189,41,27,1,79,13,15,132,30,36,9,156,91,22,50,156,91,15,249,64,1,3,217,
+    90,15,246,4,4,2,172,83,15,40,12,39,15,239,87,19,15,161,11,47,3,232,61,13,
+    210,87,15,249,63,11,31,20,249,63,12,15,144,86,33,31,20,141,86,14,31,24,70,86,
+    48,15,186,0,9,15,16,87,7,15,253,57,6,6,161,82,15,217,9,31,47,50,48,217,
+    9,5,15,107,0,9,15,246,9,5,1,78,0,6,246,9,15,204,9,9,47,51,50,203,
+    9,20,13,132,109,15,201,9,31,1,151,0,15,158,57,18,0,24,14,15,200,9,40,47,
+    50,48,200,9,29,47,51,50,199,9,12,47,49,54,199,9,42,2,251,0,7,3,55,63,
+    56,48,59,96,9,30,40,50,48,152,53,15,238,24,8,15,134,7,27,15,182,4,14,15,
+    172,9,33,15,23,84,37,8,228,124,3,96,119,32,118,101,1,61,15,236,124,6,14,234,
+    124,20,52,235,124,15,77,0,0,63,114,111,119,74,0,14,8,118,0,3,36,124,18,73,
+    175,125,0,26,0,2,152,7,3,152,59,13,207,106,0,42,22,0,21,34,50,44,32,56,
+    153,29,31,46,134,0,1,4,42,7,15,138,0,6,6,84,2,2,73,124,15,102,65,5,
+    17,50,92,44,31,59,5,1,5,13,91,65,63,105,116,115,158,105,17,1,234,19,49,102,
+    101,119,21,12,48,58,32,88,103,17,17,66,26,8,16,89,11,0,34,65,44,201,60,92,
+    83,32,120,32,76,190,105,27,88,214,85,38,76,58,98,36,1,121,54,5,136,90,1,151,
+    35,2,26,119,7,88,124,65,111,102,32,89,73,0,23,89,73,0,21,83,7,106,9,228,
+    8,1,149,17,7,225,36,17,97,39,7,17,76,170,0,35,51,50,15,0,17,75,163,31,
+    1,241,8,2,109,82,15,247,80,28,33,56,44,36,8,15,246,80,2,0,4,59,6,87,
+    105,0,3,4,18,76,150,27,18,83,7,0,31,75,222,104,18,15,13,81,2,18,88,66,
+    0,6,157,24,1,17,12,10,246,24,15,57,0,2,18,89,43,0,27,121,57,0,31,121,
+    80,105,11,1,75,28,11,51,0,8,78,105,8,107,42,39,50,53,125,56,1,112,8,0,
+    105,1,1,25,40,9,126,56,16,49,27,78,1,27,0,31,108,153,56,2,7,171,75,1,
+    24,37,0,246,9,14,173,78,1,156,32,4,71,0,1,61,6,7,57,0,31,115,57,0,
+    3,1,10,54,11,105,75,2,155,5,34,48,44,192,60,80,75,59,0,4,88,138,5,22,
+    120,63,104,15,88,1,2,133,121,48,32,61,32,89,32,43,81,1,0,142,5,118,105,110,
+    40,115,44,32,83,139,88,31,121,63,0,6,31,49,63,0,4,2,25,110,15,67,0,18,
+    31,50,67,0,7,31,50,67,0,20,31,51,67,0,7,29,51,67,0,6,53,1,35,121,
+    95,55,22,18,49,92,45,17,86,22,5,49,115,32,112,99,57,33,104,101,80,7,67,114,
+    101,112,101,139,78,2,39,38,41,110,101,85,121,6,10,131,0,8,8,0,195,113,24,46,
+    100,0,4,158,7,22,108,60,48,0,138,55,0,159,0,163,108,44,32,76,32,45,32,52,
+    41,44,229,1,1,55,2,3,139,2,34,99,48,152,43,5,16,0,27,49,16,0,27,50,
+    16,0,19,51,16,0,4,54,24,3,50,8,3,189,2,3,253,51,16,76,221,10,19,41,
+    115,13,48,59,32,107,182,55,16,111,8,0,5,249,7,2,210,65,0,203,0,1,210,76,
+    17,115,12,54,0,130,62,2,51,6,29,46,37,50,2,131,1,19,120,169,39,2,4,12,
+    21,120,161,8,4,10,49,0,201,2,5,245,72,1,189,69,19,120,165,1,3,251,0,2,
+    12,1,95,49,41,41,44,32,31,0,0,22,49,31,0,47,0,20,32,0,0,31,50,63,
+    0,11,21,51,31,0,1,59,9,18,48,23,117,3,70,70,35,121,48,184,0,2,15,2,
+    32,41,59,108,1,9,33,0,29,49,33,0,26,50,33,0,0,196,3,56,107,0,20,34,
+    0,26,51,34,0,27,51,67,0,5,248,84,5,107,131,81,116,115,101,108,102,58,26,96,
+    101,115,116,101,100,58,243,94,83,117,102,102,101,114,96,52,1,156,66,0,127,55,20,121,
+    77,6,3,204,52,0,22,41,0,98,35,19,61,132,65,16,40,216,5,16,95,94,131,20,
+    88,223,8,17,41,100,16,5,196,60,5,254,1,2,34,11,6,3,2,3,35,35,15,226,
+    1,17,4,91,0,13,234,1,21,48,11,41,3,7,8,0,43,0,18,48,53,0,29,41,
+    46,0,31,49,46,0,1,1,191,46,4,47,0,2,173,1,31,48,174,1,14,31,48,175,
+    1,14,6,34,0,16,50,132,69,10,35,0,27,51,35,0,13,177,1,4,138,0,25,49,
+    138,0,18,40,69,1,31,41,145,0,0,25,49,145,0,15,41,0,2,0,136,0,9,42,
+    0,31,50,42,0,5,27,51,83,0,31,51,41,0,3,4,97,128,6,241,12,13,151,1,
+    0,36,10,15,147,1,19,4,42,0,7,143,1,7,217,4,4,27,53,3,29,7,2,179,
+    19,3,201,6,49,59,0,4,75,7,0,36,0,0,216,12,55,99,48,59,170,92,0,80,
+    2,16,95,82,104,17,61,121,12,5,15,0,17,62,134,72,4,14,0,19,47,12,15,2,
+    189,48,3,102,0,21,60,32,0,55,41,0,12,99,0,4,44,49,3,89,92,5,69,0,
+    52,42,32,56,248,56,5,198,7,3,39,3,0,232,15,22,83,168,50,2,220,48,1,4,
+    17,4,69,130,6,96,0,1,145,37,0,33,0,4,201,28,4,104,28,25,105,222,74,6,
+    22,0,50,60,32,76,25,47,1,12,52,2,22,16,8,215,51,0,35,47,26,115,3,67,
+    0,56,0,29,41,57,1,31,49,190,0,6,2,143,44,20,83,184,79,15,105,0,8,2,
+    142,7,31,41,111,0,17,31,50,111,0,8,31,50,111,0,25,31,50,111,0,18,31,51,
+    111,0,8,31,51,111,0,25,31,51,111,0,3,9,84,138,83,116,111,116,97,108,133,6,
+    51,32,120,41,58,7,18,32,111,56,20,4,245,1,2,125,39,23,101,27,120,16,101,24,
+    60,82,43,32,101,91,49,7,0,18,50,7,0,18,51,169,14,8,17,12,16,76,200,11,
+    21,58,140,53,5,25,12,10,199,29,64,98,121,32,89,166,9,1,83,139,15,246,11,42,
+    1,194,117,15,246,11,34,0,243,11,19,56,246,11,11,184,67,2,4,11,31,93,7,11,
+    22,31,48,7,11,7,31,49,7,11,23,1,227,17,6,7,11,18,50,33,7,1,10,102,
+    15,142,9,13,21,59,44,31,5,203,140,4,50,131,19,109,41,71,5,37,71,15,64,10,
+    3,35,120,48,220,6,7,150,9,3,48,3,31,120,116,10,5,40,120,49,52,0,2,239,
+    10,11,56,0,5,202,9,34,95,48,155,11,60,99,48,95,198,9,21,49,28,0,29,49,
+    28,0,21,50,28,0,29,50,28,0,21,51,28,0,21,51,28,0,6,194,10,4,68,72,
+    4,77,65,22,88,64,8,9,254,50,6,159,122,18,59,55,6,103,115,105,110,103,108,101,
+    96,17,0,114,2,0,18,2,17,44,95,0,4,85,51,5,10,35,26,97,131,51,1,237,
+    95,7,164,45,31,46,227,8,24,1,97,0,15,231,8,4,15,11,61,5,15,251,8,6,
+    21,88,241,8,10,130,117,36,102,97,8,91,3,69,0,15,49,11,6,1,169,122,0,46,
+    0,81,63,32,52,32,58,101,80,1,171,4,0,20,0,12,69,9,1,96,78,5,69,9,
+    4,97,55,15,23,9,13,1,201,8,15,18,9,17,31,49,41,0,2,21,98,82,0,3,
+    205,17,22,121,81,0,0,114,2,4,207,8,50,98,48,59,121,2,4,65,8,45,98,48,
+    75,0,28,49,75,0,6,115,0,24,49,75,0,34,49,59,168,2,5,75,0,29,49,75,
+    0,28,50,75,0,21,50,75,0,24,50,75,0,34,50,59,215,2,5,75,0,29,50,75,
+    0,28,51,75,0,21,51,75,0,24,51,75,0,34,51,59,6,3,5,75,0,41,51,59,
+    159,1,40,57,54,228,10,15,159,1,7,12,161,12,2,80,1,4,81,12,2,120,10,1,
+    113,9,12,19,0,38,54,52,151,12,4,20,0,63,57,54,41,220,1,3,12,102,0,25,
+    49,102,0,30,49,102,0,31,49,102,0,0,31,49,102,0,8,31,98,204,0,0,12,54,
+    11,31,44,195,10,10,4,103,0,6,31,0,0,25,12,15,61,0,7,39,57,54,30,0,
+    31,41,94,2,2,12,144,0,31,49,144,0,3,31,49,144,0,11,31,49,144,0,10,31,
+    49,144,0,20,31,50,144,0,0,31,50,144,0,3,31,50,144,0,11,31,50,144,0,10,
+    31,50,144,0,20,31,51,144,0,0,31,51,144,0,3,31,51,144,0,11,31,51,144,0,
+    10,31,51,144,0,5,23,4,252,115,4,197,92,47,75,58,254,15,0,4,249,16,3,156,
+    52,7,241,104,1,182,67,11,62,6,5,82,55,31,4,111,16,1,3,93,5,0,138,61,
+    2,122,16,9,196,85,5,222,4,14,241,13,11,41,0,21,49,41,0,31,49,41,0,11,
+    21,50,41,0,31,50,41,0,11,21,51,41,0,31,51,41,0,10,5,212,5,6,204,5,
+    16,8,123,5,43,46,115,126,5,27,49,20,0,17,49,252,4,10,20,0,17,50,197,4,
+    10,20,0,28,51,113,0,5,236,0,5,20,6,0,113,0,20,49,53,0,22,49,113,0,
+    10,20,0,2,113,0,10,20,0,2,113,0,10,20,0,47,51,59,187,18,12,31,108,3,
+    14,7,26,108,205,20,20,107,237,11,37,48,93,240,11,2,130,11,0,35,1,5,11,12,
+    31,49,30,0,0,20,49,163,37,15,246,13,0,0,186,5,10,87,0,4,251,13,3,17,
+    0,7,254,13,0,161,62,10,101,0,4,44,0,31,49,44,0,1,9,107,1,1,112,12,
+    2,124,144,9,111,0,42,44,32,82,0,31,125,231,0,7,31,49,231,0,10,17,49,231,
+    0,15,60,0,5,31,50,60,0,10,31,50,60,0,10,31,51,60,0,10,17,51,60,0,
+    11,129,24,0,202,24,47,83,46,35,22,37,15,29,22,42,15,23,22,42,15,17,22,42,
+    15,11,22,3,2,36,22,1,149,13,3,207,4,6,160,83,18,89,193,81,9,134,56,0,
+    46,86,2,185,83,31,46,106,10,11,0,160,10,49,108,100,121,124,73,31,59,56,108,33,
+    15,208,34,9,47,51,50,208,34,8,1,159,105,15,209,48,77,2,0,45,15,224,121,11,
+    31,49,224,121,20,28,51,123,121,1,50,31,15,58,45,11,31,28,243,43,35,3,177,30,
+    1,214,130,31,28,41,39,37,13,114,154,4,178,10,4,109,16,15,122,154,13,26,52,123,
+    154,4,132,136,5,73,7,9,84,13,13,189,110,13,109,0,15,97,154,25,5,68,96,18,
+    61,139,149,9,192,0,5,210,137,2,155,0,18,4,188,148,15,35,0,3,10,156,93,6,
+    98,30,5,214,0,65,83,116,114,97,158,70,1,117,1,3,137,0,4,125,142,1,125,49,
+    32,110,121,88,77,47,112,101,21,17,4,25,120,25,17,18,59,104,17,5,57,3,21,52,
+    12,17,0,161,38,5,67,147,1,76,0,13,82,118,15,84,16,57,15,111,29,29,31,56,
+    110,29,4,106,100,105,114,101,99,116,112,29,18,77,173,28,31,78,112,29,46,18,65,66,
+    0,27,97,4,29,15,219,134,18,1,12,8,11,57,0,40,98,44,62,5,2,76,35,7,
+    220,17,5,104,66,15,171,28,0,4,40,66,14,45,0,20,48,45,0,8,106,98,4,184,
+    138,1,180,138,9,117,0,19,48,236,34,1,53,89,8,27,129,9,111,0,38,114,49,39,
+    0,2,121,6,15,43,0,7,25,50,43,0,31,50,43,0,9,25,51,43,0,31,51,43,
+    0,8,20,115,168,0,2,9,69,2,39,0,3,1,67,8,39,0,22,49,39,0,3,87,
+    139,15,43,0,6,25,50,43,0,31,50,43,0,9,25,51,43,0,29,51,43,0,11,165,
+    18,14,155,18,14,145,18,14,135,18,7,70,17,20,48,79,12,0,61,84,19,118,81,29,
+    0,36,145,17,32,60,128,2,68,89,99,99,114,111,115,115,101,84,69,2,48,155,36,100,
+    103,132,18,4,43,33,28,98,233,26,2,195,0,6,205,95,8,198,28,67,75,59,32,107,
+    159,38,23,123,152,90,9,155,120,3,151,120,6,167,40,2,113,90,15,86,17,11,63,98,
+    41,59,80,0,4,19,97,180,119,26,107,68,0,7,23,12,0,26,45,33,114,48,74,45,
+    11,146,17,11,50,0,25,49,50,0,17,49,50,0,4,121,17,31,49,50,0,2,25,50,
+    50,0,17,50,50,0,4,96,17,31,50,50,0,2,25,51,50,0,17,51,50,0,4,71,
+    17,31,51,50,0,0,15,73,16,3,0,55,1,36,115,48,83,14,1,14,0,25,49,14,
+    0,25,50,14,0,20,51,95,14,6,146,35,26,99,136,35,0,3,2,2,187,5,3,225,
+    123,34,116,32,209,3,0,131,141,22,46,11,4,0,107,72,0,244,1,15,98,123,15,5,
+    35,70,15,52,2,1,23,12,49,7,0,149,1,11,81,24,0,209,68,4,195,80,1,126,
+    156,52,59,0,12,26,24,2,47,0,3,69,156,6,77,39,7,180,44,22,52,3,95,0,
+    15,0,65,78,59,32,110,62,75,0,193,24,78,120,91,110,93,109,0,0,42,0,23,41,
+    241,4,2,213,25,15,234,0,12,4,42,0,26,41,240,0,9,219,0,31,49,219,0,5,
+    5,206,0,23,49,206,0,7,128,0,31,50,128,0,22,31,50,128,0,9,31,50,128,0,
+    14,31,50,128,0,3,31,51,128,0,22,31,51,128,0,9,31,51,128,0,14,24,51,128,
+    0,15,174,5,12,1,49,4,15,174,5,19,15,43,0,0,15,174,5,5,15,43,0,0,
+    15,174,5,5,4,43,0,15,242,4,3,15,239,4,11,15,32,20,17,15,215,3,33,31,
+    12,22,5,13,31,12,22,5,12,13,168,22,11,50,0,14,22,5,29,12,22,5,31,12,
+    22,5,12,29,12,22,5,31,12,22,5,12,29,12,22,5,15,116,8,12,15,110,8,18,
+    15,104,8,18,15,98,8,18,15,143,6,14,4,131,8,31,12,39,0,19,15,166,118,13,
+    4,165,48,12,247,93,4,24,0,47,41,59,172,111,11,21,50,172,111,15,177,109,52,1,
+    16,51,15,119,109,17,27,50,119,109,31,8,234,0,47,15,101,93,37,47,56,85,241,91,
+    0,15,247,142,41,15,238,91,11,15,35,142,9,15,196,89,51,2,133,1,15,76,89,8,
+    27,50,168,52,15,154,88,14,63,50,53,54,153,88,6,15,212,87,22,2,181,30,15,145,
+    86,13,15,181,142,13,15,149,86,8,31,50,157,81,3,29,50,193,53,15,38,85,0,31,
+    56,37,85,0,15,98,84,36,0,127,1,15,128,82,14,15,231,0,13,31,12,231,0,37,
+    14,160,47,31,52,233,77,62,31,52,232,77,55,31,97,232,77,8,22,52,231,77,15,12,
+    77,43,20,49,12,77,15,234,76,16,31,49,234,76,2,15,243,48,52,31,50,173,55,4,
+    31,56,172,55,49,15,212,56,8,0,116,4,9,213,56,1,73,5,31,50,214,56,5,51,
+    53,49,50,213,56,1,158,5,31,123,165,73,13,4,181,29,1,27,2,15,100,75,53,31,
+    50,100,75,11,15,48,57,37,31,50,166,74,31,47,50,59,169,68,12,31,50,169,68,37,
+    15,198,59,4,2,1,51,15,51,68,36,5,186,67,0,226,66,15,243,21,10,15,92,67,
+    20,15,170,143,17,29,12,238,46,8,170,143,15,137,143,21,31,20,168,142,11,31,20,124,
+    139,19,15,26,141,30,15,133,1,13,15,75,61,33,15,101,135,44,15,159,128,37,7,15,
+    9,31,12,249,9,9,22,51,249,9,15,53,122,52,15,64,10,51,1,84,80,15,238,104,
+    38,15,13,10,48,47,49,54,14,10,19,15,63,60,23,31,12,63,60,37,15,14,10,52,
+    2,83,1,15,14,10,8,31,52,14,10,29,1,31,6,15,14,10,45,79,53,49,50,93,
+    159,96,39,1,82,173,15,209,9,10,47,49,54,210,9,55,0,67,1,15,82,92,38,0,
+    171,0,13,64,181,15,14,56,22,47,40,112,54,55,26,5,173,105,24,88,46,55,0,252,
+    42,30,83,236,160,10,196,25,47,51,50,218,42,20,0,241,93,63,120,32,49,219,42,37,
+    5,210,54,15,220,42,1,67,49,54,93,91,252,99,15,157,42,20,0,142,0,8,158,42,
+    1,26,2,15,166,53,16,15,60,42,6,27,50,60,42,31,50,116,42,20,27,51,56,0,
+    31,51,56,0,20,27,52,56,0,31,52,56,0,20,27,53,56,0,31,53,56,0,20,27,
+    54,56,0,31,54,56,0,20,27,55,56,0,31,55,56,0,20,27,56,56,0,31,56,56,
+    0,20,27,57,56,0,31,57,252,43,21,28,48,253,43,31,48,58,0,21,13,55,44,31,
+    49,58,0,21,12,53,2,31,49,54,2,21,28,49,55,2,31,49,56,2,21,28,49,57,
+    2,31,49,58,2,21,28,49,59,2,47,49,53,32,45,3,15,31,45,0,1,10,0,21,
+    50,10,0,21,51,10,0,21,52,10,0,21,53,10,0,21,54,10,0,21,55,10,0,17,
+    56,10,0,1,96,20,22,57,91,0,7,102,0,6,103,0,22,49,104,0,22,49,105,0,
+    22,49,106,0,1,201,0,24,48,123,21,1,164,23,28,61,56,55,15,26,38,3,2,68,
+    51,6,30,38,15,223,20,1,2,36,0,31,49,36,0,2,25,50,36,0,31,50,36,0,
+    2,25,51,36,0,31,51,36,0,2,25,52,36,0,31,52,36,0,2,25,53,36,0,31,
+    53,36,0,2,25,54,36,0,31,54,36,0,2,25,55,36,0,31,55,36,0,2,25,56,
+    36,0,31,56,36,0,2,25,57,36,0,31,57,68,1,3,10,105,1,31,49,106,1,4,
+    11,107,1,15,108,1,3,26,49,109,1,31,49,110,1,3,26,49,111,1,31,49,112,1,
+    3,26,49,113,1,31,49,114,1,3,26,49,115,1,40,49,53,70,40,15,193,45,10,2,
+    34,3,7,215,22,2,41,3,7,182,22,2,48,3,0,17,0,22,52,17,0,48,53,0,
+    16,18,0,22,53,18,0,17,54,35,0,22,54,17,0,17,55,17,0,22,55,17,0,17,
+    56,17,0,22,56,17,0,17,57,17,0,54,57,0,16,155,0,3,148,23,8,174,0,3,
+    175,0,7,176,0,18,49,177,0,23,49,178,0,19,49,215,54,24,51,77,0,2,182,0,
+    23,49,183,0,0,25,1,17,61,47,1,3,145,23,12,250,38,0,48,1,15,243,38,0,
+    0,59,0,4,23,0,25,50,23,0,20,50,23,0,25,51,23,0,20,51,23,0,25,52,
+    23,0,20,52,23,0,25,53,23,0,20,53,23,0,25,54,23,0,20,54,23,0,25,55,
+    23,0,20,55,23,0,25,56,23,0,20,56,23,0,25,57,23,0,21,57,207,0,10,231,
+    0,22,49,232,0,11,233,0,5,234,0,26,49,235,0,21,49,236,0,26,49,237,0,21,
+    49,238,0,26,49,239,0,21,49,240,0,26,49,241,0,0,208,166,26,12,78,1,4,82,
+    41,31,50,126,41,7,28,51,44,0,31,51,44,0,7,28,52,44,0,31,52,44,0,7,
+    28,53,44,0,31,53,44,0,7,28,54,44,0,31,54,44,0,7,28,55,44,0,31,55,
+    44,0,7,28,56,44,0,31,56,44,0,7,28,57,44,0,31,57,178,42,8,13,223,42,
+    31,49,224,42,9,14,225,42,31,49,46,0,8,13,189,1,31,49,190,1,8,29,49,191,
+    1,31,49,192,1,8,29,49,193,1,31,49,194,1,8,29,49,195,1,47,49,53,154,43,
+    53,25,44,152,2,4,15,0,4,205,0,19,44,247,107,26,52,31,0,26,53,15,0,26,
+    54,15,0,26,55,15,0,27,56,76,0,27,57,137,0,12,153,0,11,154,0,27,49,155,
+    0,28,49,156,0,27,49,157,0,6,46,1,31,125,52,89,4,0,144,14,21,105,114,32,
+    15,51,57,8,6,36,57,5,67,31,63,115,41,59,178,13,42,24,51,177,13,15,119,13,
+    2,15,115,13,26,8,23,67,3,66,34,15,187,39,20,15,126,65,14,8,228,55,7,134,
+    10,14,231,9,56,52,56,48,177,48,4,168,22,15,30,63,27,15,24,10,9,9,134,61,
+    15,29,10,9,10,133,61,15,35,10,9,2,239,132,15,42,0,3,28,51,42,0,47,57,
+    54,42,0,4,28,52,42,0,2,234,114,15,43,0,1,29,53,43,0,31,54,212,0,5,
+    29,54,43,0,31,57,213,0,5,28,55,43,0,47,50,50,214,0,5,29,56,43,0,31,
+    53,215,0,5,29,57,43,0,31,56,215,0,5,46,49,48,129,1,15,172,1,6,14,173,
+    1,31,53,217,0,5,29,49,175,1,47,51,56,218,0,5,29,49,177,1,47,52,49,219,
+    0,5,29,49,179,1,47,52,52,220,0,6,13,180,1,0,234,2,6,44,0,15,114,65,
+    13,5,35,0,15,11,65,14,5,42,0,30,50,42,0,9,163,52,6,42,0,30,51,42,
+    0,9,175,52,6,42,0,30,52,42,0,1,220,55,15,43,0,0,31,53,43,0,0,47,
+    54,48,43,0,2,31,54,43,0,0,31,57,213,0,3,30,55,43,0,47,50,50,214,0,
+    3,31,56,43,0,0,31,53,215,0,3,31,57,43,0,0,31,56,215,0,3,47,49,48,
+    129,1,1,15,216,0,3,31,49,173,1,1,31,53,217,0,3,31,49,175,1,0,47,51,
+    56,218,0,3,31,49,177,1,0,47,52,49,219,0,3,31,49,179,1,0,47,52,52,220,
+    0,4,15,180,1,0,42,52,56,220,0,31,4,199,70,7,15,169,66,9,10,92,6,15,
+    71,66,19,47,51,50,136,8,13,5,155,7,15,72,30,43,31,48,72,30,24,30,48,72,
+    30,15,77,85,12,47,54,52,107,29,16,6,9,72,15,143,28,7,31,49,56,97,38,4,
+    59,28,31,49,59,28,13,47,49,59,200,8,34,3,18,142,15,59,0,36,31,50,59,0,
+    39,31,51,66,9,3,15,195,77,26,20,50,65,9,15,4,76,19,31,50,206,72,49,15,
+    100,71,50,15,31,71,64,15,26,67,46,4,77,1,15,149,57,21,15,77,57,22,15,231,
+    1,46,19,56,154,0,0,124,81,114,116,32,98,114,105,110,103,13,47,4,129,178,17,89,
+    86,3,0,202,8,8,186,97,13,94,35,2,116,3,33,103,111,75,47,2,221,170,1,196,
+    205,1,132,198,9,209,129,2,113,131,19,75,204,33,1,174,28,0,142,0,2,59,0,17,
+    111,124,0,0,47,0,48,115,112,97,187,126,15,9,80,31,14,194,160,5,66,50,1,234,
+    26,11,93,136,19,41,99,55,5,240,0,20,59,239,155,19,101,147,115,0,128,3,13,73,
+    12,0,20,150,79,91,52,54,48,82,136,15,15,64,3,19,10,7,103,5,217,133,16,75,
+    167,33,52,48,50,52,101,45,13,48,103,2,127,32,6,96,76,9,90,0,23,50,132,158,
+    35,75,41,145,79,0,44,0,3,39,32,5,27,0,64,59,0,4,89,87,2,28,121,227,
+    183,31,105,13,185,4,21,49,26,13,14,110,80,3,80,28,22,61,173,29,3,110,171,2,
+    172,29,14,162,0,95,83,32,42,32,76,192,23,6,2,21,71,11,189,99,6,195,73,18,
+    114,55,6,18,114,44,89,17,114,169,103,75,120,91,114,93,245,23,31,114,244,23,5,0,
+    61,15,1,98,0,15,0,88,1,20,56,134,155,15,111,0,9,32,12,99,46,146,40,114,
+    93,183,13,1,94,52,1,228,117,4,158,33,2,14,0,2,30,8,2,12,0,6,1,96,
+    4,203,137,10,116,3,0,124,2,8,116,3,1,181,1,17,96,60,0,16,96,203,1,2,
+    159,205,8,109,98,6,117,87,3,98,0,17,32,173,188,60,116,111,41,167,15,2,147,96,
+    0,170,15,3,190,204,3,9,118,37,42,32,229,112,43,53,54,173,88,1,119,30,18,105,
+    52,94,17,106,11,0,2,154,146,1,11,3,0,6,89,49,50,54,48,182,107,4,231,200,
+    16,40,248,58,5,139,0,35,97,116,249,80,7,2,59,20,106,2,59,19,41,174,182,20,
+    107,243,207,1,58,43,6,178,58,23,63,53,9,17,52,64,149,1,14,0,14,66,99,2,
+    175,125,11,17,69,1,22,161,8,115,67,5,23,129,11,225,129,15,222,1,0,34,20,97,
+    219,1,10,9,69,0,20,0,2,34,23,31,16,56,2,8,6,233,152,4,241,46,15,90,
+    89,0,7,138,31,1,105,154,2,82,90,2,76,1,37,40,107,155,1,9,72,91,14,168,
+    0,1,20,102,3,136,2,0,32,6,48,91,114,93,43,6,127,42,32,98,46,115,48,59,
+    28,0,0,18,49,28,0,31,49,28,0,1,18,50,28,0,31,50,28,0,1,18,51,28,
+    0,26,51,168,181,5,172,65,15,172,81,3,2,30,6,11,169,65,23,46,169,1,3,186,
+    162,3,71,48,19,16,31,14,5,240,93,5,249,0,18,118,249,0,18,118,11,37,26,118,
+    36,92,15,190,1,0,86,24,97,91,118,93,193,1,5,185,1,65,32,43,32,118,194,4,
+    15,5,93,5,28,56,23,154,3,226,56,59,32,61,32,240,2,7,164,1,5,86,0,24,
+    93,35,157,15,151,0,0,25,28,87,1,2,162,0,73,42,32,98,59,187,2,1,45,70,
+    15,187,2,4,1,186,2,15,28,1,7,19,52,28,1,14,97,1,7,152,12,6,24,120,
+    30,101,50,8,21,75,18,137,2,166,186,42,117,109,220,178,15,150,129,3,15,233,103,4,
+    31,8,164,0,10,1,80,1,35,40,106,87,127,17,118,78,10,41,56,56,0,73,22,57,
+    39,13,0,106,93,17,20,63,1,25,118,182,5,10,214,4,1,171,102,8,200,4,7,38,
+    5,1,239,132,1,189,4,17,44,144,0,19,105,181,99,20,52,215,4,24,47,208,96,5,
+    250,4,15,32,20,10,36,111,102,191,0,22,59,123,153,9,201,36,3,169,179,3,227,3,
+    15,239,0,1,55,111,102,59,2,80,19,32,228,128,25,48,94,110,17,107,35,86,1,208,
+    1,0,37,13,17,107,65,1,4,55,134,0,47,0,1,46,1,25,93,190,0,1,231,92,
+    2,252,192,1,116,5,4,211,66,0,251,12,17,76,41,40,4,33,0,0,231,78,2,134,
+    14,37,115,91,21,0,53,42,32,76,214,5,1,196,129,0,126,1,0,90,5,2,130,1,
+    15,105,0,7,18,52,109,0,9,207,35,1,171,0,3,199,35,21,58,23,132,1,10,10,
+    31,56,245,146,2,1,126,2,5,140,215,12,118,2,15,143,35,26,0,125,38,31,49,96,
+    90,9,0,183,146,10,82,10,15,228,60,22,15,106,10,17,28,44,114,22,12,115,60,62,
+    44,32,115,106,143,3,205,38,1,118,60,47,76,41,94,9,14,19,115,176,1,6,124,59,
+    3,249,22,20,48,159,40,33,91,48,236,95,1,46,0,1,122,9,28,93,43,0,21,49,
+    43,0,31,49,43,0,13,21,50,43,0,31,50,43,0,13,21,51,43,0,31,51,43,0,
+    13,21,52,43,0,31,52,43,0,13,21,53,43,0,31,53,43,0,13,21,54,43,0,31,
+    54,43,0,13,21,55,43,0,31,55,43,0,12,2,170,3,16,112,9,6,16,112,62,14,
+    16,112,14,4,16,112,139,31,16,112,0,3,16,112,73,31,16,112,158,32,40,112,55,226,
+    10,2,220,10,19,99,71,56,22,108,190,15,0,64,11,2,244,15,11,240,15,25,99,196,
+    9,31,106,225,80,0,5,184,6,6,165,46,15,147,68,3,3,146,68,13,133,9,5,159,
+    9,3,156,218,6,90,58,1,212,3,12,234,11,5,114,170,4,0,7,4,131,40,0,36,
+    67,31,16,22,10,7,20,121,219,117,15,229,25,26,26,56,86,15,39,50,56,189,14,15,
+    156,13,2,63,50,50,52,156,13,24,15,18,82,10,47,50,56,26,93,9,8,172,13,2,
+    63,42,3,30,13,4,190,69,8,142,179,7,73,184,29,88,165,80,5,194,91,18,97,206,
+    176,21,115,114,217,3,191,62,3,152,62,4,145,153,1,96,0,5,24,81,15,20,81,3,
+    14,9,81,15,191,26,35,63,97,115,101,35,1,11,10,223,80,4,68,149,1,56,0,5,
+    203,110,18,76,123,70,6,43,81,45,0,12,39,90,0,50,0,23,41,53,81,19,12,237,
+    7,7,222,63,2,69,1,11,183,13,15,91,8,0,19,8,41,0,1,61,0,4,105,170,
+    17,108,166,9,2,52,172,3,158,0,27,118,139,21,6,148,27,2,157,8,5,101,5,31,
+    106,219,12,52,5,153,74,8,29,80,47,50,52,166,9,0,27,12,239,9,1,181,20,3,
+    83,205,31,16,16,12,11,10,123,12,2,25,67,13,225,90,17,114,218,0,4,42,28,0,
+    136,174,1,241,12,2,129,146,0,75,72,0,62,12,2,19,0,21,49,19,0,20,49,19,
+    0,21,50,19,0,20,50,19,0,21,51,19,0,24,51,91,11,15,158,1,0,17,24,48,
+    0,22,118,156,11,13,143,0,5,191,1,9,231,62,15,165,13,1,15,164,11,2,6,154,
+    11,4,90,0,21,41,200,1,4,219,12,21,118,219,12,0,11,0,1,132,11,31,8,53,
+    11,2,25,56,142,1,13,153,12,7,149,0,21,49,130,1,15,31,0,9,15,209,0,3,
+    5,29,0,15,21,11,1,1,90,218,7,61,24,26,51,22,11,15,12,11,5,6,224,52,
+    15,12,11,8,0,168,44,21,118,254,10,10,14,11,8,106,121,5,14,6,3,59,3,20,
+    40,87,3,6,2,11,38,32,58,81,3,63,111,102,41,17,11,34,1,235,0,2,17,11,
+    15,251,10,0,31,56,250,10,5,16,51,11,89,31,16,180,3,5,8,121,6,6,58,155,
+    11,245,158,5,204,154,2,85,71,21,44,34,159,2,152,161,9,62,199,5,45,56,0,133,
+    1,19,50,50,0,3,129,138,21,115,158,124,6,4,157,1,97,49,48,114,105,97,205,75,
+    7,18,186,1,62,0,0,75,150,3,27,0,33,32,60,71,48,2,71,66,21,45,22,0,
+    17,58,74,42,5,15,0,2,24,150,1,98,105,25,44,137,65,5,98,0,71,32,58,32,
+    78,70,214,16,117,7,158,0,126,1,96,111,114,40,105,32,97,180,151,18,41,94,213,0,
+    38,2,22,109,21,163,0,242,0,18,98,130,11,33,110,111,227,133,33,111,110,101,137,16,
+    115,77,47,9,46,221,97,117,109,95,111,102,95,84,0,3,87,214,4,11,57,20,97,19,
+    57,31,41,11,180,2,0,128,54,33,98,44,143,156,1,14,0,16,37,122,3,20,4,85,
+    0,18,32,38,24,32,40,98,5,0,2,51,0,5,9,0,3,223,154,16,50,110,15,1,
+    63,0,20,42,125,151,37,43,32,43,0,36,40,97,210,8,38,40,98,50,0,4,228,91,
+    32,32,62,244,25,31,8,14,56,2,0,83,0,4,153,175,3,95,2,0,194,61,1,47,
+    1,6,138,91,1,9,13,98,47,47,32,72,111,119,197,184,7,216,7,4,154,184,0,161,
+    159,64,97,103,111,110,249,2,3,102,70,8,81,213,3,198,76,34,97,115,3,188,9,89,
+    1,191,50,32,115,108,111,112,101,95,111,102,40,52,2,4,1,38,0,8,52,2,7,30,
+    161,0,33,19,1,119,48,2,252,1,4,163,77,2,40,56,0,93,148,0,238,12,23,103,
+    117,79,2,213,126,32,117,110,93,74,0,158,0,17,98,106,150,52,58,32,104,222,0,21,
+    116,168,57,2,100,124,4,103,78,8,12,2,2,26,52,2,32,0,2,86,1,1,252,2,
+    7,28,0,29,110,2,3,8,97,105,1,242,0,1,75,55,3,250,0,5,40,0,6,119,
+    1,15,34,3,2,4,147,52,27,45,143,2,1,127,0,1,78,0,0,48,211,2,9,0,
+    0,173,95,30,58,40,0,2,32,65,13,44,0,3,204,69,2,70,140,20,47,23,0,10,
+    47,214,1,56,1,2,124,78,24,40,66,53,15,250,0,22,3,83,1,19,95,153,140,9,
+    71,1,6,180,155,38,49,44,75,0,15,25,1,0,6,225,155,10,58,0,15,54,0,1,
+    25,44,114,0,21,43,100,156,5,42,4,0,238,0,4,246,4,6,30,5,7,238,186,17,
+    46,152,101,117,111,116,32,116,101,108,108,144,142,5,66,30,16,97,157,51,11,208,2,1,
+    142,126,0,117,1,1,68,30,5,27,1,15,38,1,18,3,117,7,4,28,2,17,46,36,
+    191,1,21,0,20,41,148,1,18,44,34,31,1,221,101,17,97,24,47,102,45,32,49,46,
+    48,102,182,1,18,41,88,164,9,83,0,3,62,25,11,86,2,4,80,2,20,43,84,0,
+    19,58,9,0,11,62,0,1,2,1,128,61,32,115,113,114,116,40,102,98,55,1,79,0,
+    22,42,132,57,18,42,197,4,11,95,0,20,45,187,0,1,20,57,2,55,160,129,41,44,
+    0,12,48,46,48,102,149,12,22,117,200,76,48,102,97,98,160,2,35,111,116,223,155,0,
+    197,0,0,135,0,2,193,74,2,153,76,2,112,92,9,253,1,1,250,2,14,249,1,34,
+    32,62,109,0,32,0,8,28,53,22,45,72,0,12,61,0,2,15,3,15,65,0,0,39,
+    60,61,66,0,42,43,43,186,57,35,111,102,202,112,3,19,157,15,147,0,17,30,59,210,
+    4,1,42,0,3,76,0,31,43,21,7,4,6,8,2,3,222,1,1,57,61,3,67,110,
+    20,115,194,177,3,187,155,4,201,7,4,159,2,1,110,18,17,67,71,14,68,110,111,116,
+    63,168,2,4,212,93,32,105,110,39,13,12,190,7,1,132,71,4,154,1,4,8,136,3,
+    245,5,13,183,2,1,89,32,7,184,0,6,88,230,3,63,78,3,101,1,1,21,95,3,
+    168,6,5,232,7,6,19,1,2,123,71,4,90,6,47,60,61,230,7,2,13,34,133,31,
+    116,246,135,19,15,54,0,8,15,73,134,5,15,51,0,8,31,98,51,0,27,15,33,215,
+    24,15,146,214,22,12,134,1,15,87,59,1,8,173,5,15,224,58,3,15,214,58,1,55,
+    44,0,16,177,2,1,61,21,15,239,212,34,0,250,1,2,154,162,9,43,15,63,97,114,
+    101,141,213,10,15,196,7,18,23,44,185,7,26,46,89,7,3,117,5,0,167,18,9,133,
+    5,2,128,5,15,241,0,2,9,161,3,11,72,1,1,10,58,3,68,0,0,45,7,5,
+    12,162,4,20,0,31,121,50,158,8,8,236,0,39,38,38,111,3,5,83,62,7,79,172,
+    28,44,139,0,7,225,179,4,110,11,1,149,132,9,119,11,1,180,3,31,78,56,0,5,
+    5,136,43,3,52,83,20,120,171,116,3,16,0,31,121,102,0,20,7,65,170,10,110,0,
+    6,172,115,5,74,0,8,255,43,0,40,6,6,123,0,37,48,76,24,190,2,26,66,4,
+    134,0,0,27,0,4,46,117,26,20,77,1,11,237,172,15,209,178,3,9,223,86,15,198,
+    0,44,31,16,198,0,50,15,186,10,18,0,1,67,18,49,186,10,15,79,224,47,21,50,
+    27,3,15,85,224,15,22,62,17,2,6,126,180,4,199,0,31,41,49,223,55,15,148,0,
+    3,9,55,223,31,32,54,223,19,5,157,0,15,61,223,9,5,196,14,15,66,223,23,15,
+    51,0,4,15,77,5,24,6,70,4,15,77,5,3,15,29,4,49,4,91,61,7,229,3,
+    31,16,29,4,37,15,173,204,36,15,41,1,0,31,44,40,1,26,8,37,139,15,27,139,
+    3,31,44,201,5,37,9,128,139,7,187,6,15,122,1,48,2,157,198,11,89,0,15,233,
+    4,45,3,223,131,31,16,71,0,51,15,117,8,4,15,52,199,12,31,4,48,8,46,5,
+    22,0,6,166,17,10,64,7,15,195,1,25,7,115,67,15,193,1,59,0,83,0,11,87,
+    0,15,191,1,45,2,250,179,31,16,70,0,50,15,189,1,4,15,83,176,10,15,186,1,
+    57,15,110,9,32,31,12,226,1,56,31,12,110,9,44,15,77,10,12,15,26,164,49,3,
+    3,1,8,50,129,15,113,5,26,15,166,159,18,15,135,6,3,3,136,7,2,48,18,10,
+    105,0,5,113,18,7,166,92,15,56,19,0,12,125,8,15,107,21,8,2,76,14,34,110,
+    111,252,1,3,225,0,7,1,212,0,124,28,13,62,14,0,9,37,74,95,111,117,116,144,
+    0,1,211,0,6,61,14,15,60,14,9,12,234,18,3,236,246,13,56,14,8,4,14,0,
+    212,18,9,210,0,5,15,10,7,61,14,11,228,0,15,106,3,0,15,247,93,53,15,245,
+    122,20,15,55,15,2,15,108,93,1,0,12,0,8,91,1,4,149,89,1,52,79,8,63,
+    3,20,41,152,166,15,228,89,6,7,155,95,1,167,17,6,225,89,69,32,111,110,44,107,
+    95,3,7,186,4,89,0,8,101,41,15,235,2,26,24,8,191,89,31,8,191,89,2,31,
+    8,135,142,11,7,128,41,1,112,175,3,2,28,4,219,89,15,184,10,0,2,242,89,6,
+    188,10,3,244,89,31,105,244,89,7,15,221,0,20,5,98,233,8,225,0,15,197,89,2,
+    15,81,0,23,31,50,81,0,7,31,50,81,0,34,31,51,81,0,7,8,103,89,15,227,
+    253,20,24,88,219,150,14,234,253,0,206,152,31,88,118,99,1,15,167,12,6,9,81,0,
+    11,241,253,4,78,0,5,178,213,64,121,109,109,101,67,3,1,210,106,145,72,101,114,109,
+    105,116,105,97,110,109,128,66,106,95,97,41,155,26,17,77,209,213,0,245,2,19,105,226,
+    147,4,9,4,3,138,249,2,248,82,82,108,111,119,101,114,50,124,35,111,114,12,184,66,
+    32,117,112,112,21,0,4,121,32,7,68,4,17,46,21,189,35,99,111,142,253,3,91,25,
+    3,18,240,15,208,208,28,17,54,167,3,15,121,37,2,99,109,105,114,114,111,114,7,0,
+    4,226,7,15,32,233,40,3,92,5,0,33,1,10,96,4,28,44,38,34,0,62,7,2,
+    130,73,22,55,213,35,1,72,0,8,150,133,14,233,17,0,206,0,2,34,0,2,60,81,
+    15,66,116,1,10,54,17,31,120,149,127,2,6,126,26,31,121,205,35,1,19,121,70,61,
+    21,121,153,174,14,249,164,8,84,191,41,121,44,65,167,2,10,4,19,120,175,18,3,183,
+    94,6,219,14,1,11,0,12,6,7,3,112,5,0,45,0,18,58,40,0,1,13,0,28,
+    41,165,112,7,97,169,1,59,3,37,65,44,138,1,7,202,7,21,97,17,237,18,12,20,
+    3,5,198,39,37,67,44,13,6,14,46,95,0,48,0,1,155,1,86,120,93,91,121,93,
+    124,169,31,59,0,1,6,2,235,0,11,0,1,2,21,1,15,0,1,27,2,79,23,0,
+    33,0,34,58,32,50,0,0,144,0,2,163,170,20,116,85,25,111,91,121,93,91,120,93,
+    197,0,15,8,12,166,20,111,160,186,2,105,27,3,199,101,1,68,189,34,97,115,27,0,
+    0,83,25,98,112,114,111,100,117,99,216,180,2,43,41,1,137,178,32,117,115,45,0,5,
+    220,127,48,100,101,118,108,82,0,223,127,15,199,4,15,4,70,79,6,191,4,47,42,112,
+    176,4,19,7,58,0,34,42,112,87,165,11,6,17,12,1,17,15,230,103,9,6,78,0,
+    14,220,84,7,148,132,15,87,52,0,76,111,114,32,48,122,242,17,110,158,36,13,169,87,
+    3,70,0,15,175,87,6,3,133,0,2,176,87,9,79,19,31,41,90,165,15,5,122,19,
+    2,96,29,30,48,101,165,15,54,87,8,40,51,50,202,49,15,182,85,14,1,242,150,9,
+    25,38,32,105,110,98,0,15,236,142,56,9,161,163,65,32,70,111,117,21,6,5,177,0,
+    18,97,176,0,2,121,50,0,96,0,0,9,106,8,146,0,6,110,38,33,110,111,185,198,
+    7,183,39,4,141,198,19,97,140,198,15,255,163,24,9,163,1,15,139,161,50,15,225,144,
+    1,0,193,39,2,178,147,0,27,0,4,225,39,4,232,208,19,52,34,0,15,31,32,2,
+    5,0,145,15,169,161,5,20,110,185,93,0,82,85,4,44,152,32,50,56,231,127,3,175,
+    57,0,193,90,17,94,122,0,2,10,0,18,110,162,88,70,47,32,52,41,15,91,7,207,
+    2,15,99,88,11,25,32,98,88,0,214,4,3,72,220,1,190,4,31,115,209,89,58,31,
+    49,209,89,4,31,52,176,163,92,15,38,2,63,28,54,39,166,31,54,2,2,6,1,30,
+    94,9,79,37,15,196,60,11,31,52,42,2,5,20,120,214,85,0,177,110,6,23,168,2,
+    67,42,17,120,132,0,2,138,2,15,11,23,22,3,24,1,15,91,247,29,8,207,32,115,
+    101,120,99,104,97,110,103,163,31,19,120,64,1,132,100,105,115,116,97,110,99,101,251,246,
+    1,63,187,28,59,25,62,66,115,104,102,108,49,249,105,98,102,108,121,46,98,7,247,147,
+    44,32,51,49,44,32,48,120,102,1,0,7,46,251,1,78,0,4,7,251,19,120,112,5,
+    5,115,0,7,60,24,3,119,0,48,47,47,32,208,12,1,174,2,5,163,2,17,106,102,
+    7,1,104,252,3,182,10,59,120,91,106,36,0,26,105,140,4,5,177,88,83,95,113,117,
+    97,100,242,0,12,87,221,31,4,160,13,5,5,35,145,8,127,18,2,34,195,22,61,71,
+    1,1,120,0,48,38,32,49,234,223,0,180,0,16,58,7,0,3,93,17,1,94,116,18,
+    120,182,172,7,40,0,2,68,0,1,41,0,18,93,33,0,4,143,204,10,77,0,2,22,
+    0,21,58,141,1,15,32,146,11,15,166,0,17,28,50,166,0,0,115,112,30,50,166,0,
+    31,50,166,0,5,27,50,37,0,5,22,0,23,58,188,1,4,84,112,1,173,1,15,217,
+    248,1,18,44,119,125,5,174,125,4,146,39,15,209,248,23,0,91,0,15,243,112,1,8,
+    33,3,15,21,26,7,68,120,32,42,61,162,205,11,18,248,55,0,8,120,221,247,15,249,
+    99,2,58,111,117,116,209,247,9,27,0,5,161,174,15,31,247,8,15,172,223,30,39,51,
+    50,88,13,31,115,39,222,39,12,198,50,15,136,246,25,12,60,0,15,100,222,26,15,113,
+    246,44,79,51,54,56,54,87,116,17,15,80,189,20,31,52,138,245,67,28,52,138,245,15,
+    255,101,30,15,143,221,4,15,102,196,1,15,174,165,25,15,236,101,13,15,80,217,21,15,
+    236,101,4,31,54,218,243,1,15,240,182,0,31,110,12,244,6,12,129,90,31,49,129,90,
+    2,22,37,218,165,5,209,191,25,97,125,49,2,245,7,1,118,35,19,40,227,1,24,41,
+    200,233,2,92,53,7,203,162,2,187,11,16,40,172,68,16,98,55,9,1,90,0,7,202,
+    11,10,211,198,36,97,95,243,61,5,32,156,8,10,10,4,144,150,4,238,9,4,125,150,
+    20,109,247,9,9,162,219,10,76,0,27,110,44,8,19,40,22,0,1,37,8,7,76,0,
+    44,110,41,82,153,73,52,93,91,56,67,56,7,8,150,0,7,150,10,139,46,7,193,8,
+    20,56,52,110,111,99,91,109,93,91,110,187,244,31,31,52,187,244,9,31,50,179,95,12,
+    9,172,105,9,182,149,8,19,120,1,191,97,4,248,119,11,164,97,15,55,0,2,7,216,
+    97,12,55,0,15,55,165,3,3,84,242,0,255,252,0,220,0,8,22,13,1,179,221,5,
+    77,196,1,45,2,12,71,198,15,202,13,0,0,116,6,1,83,0,2,217,183,11,199,241,
+    43,32,50,111,192,6,89,98,1,119,192,3,51,237,3,4,38,18,50,133,192,6,236,49,
+    3,135,2,3,216,40,4,144,2,51,94,32,113,22,2,25,20,98,2,3,39,0,3,107,
+    2,8,174,49,0,120,2,17,52,149,188,1,112,47,1,11,0,0,210,57,5,162,61,19,
+    24,62,7,3,187,219,17,115,100,2,31,24,100,2,5,5,7,11,25,28,147,50,31,120,
+    14,63,11,5,54,98,22,107,132,53,1,180,0,3,2,234,34,43,32,130,159,5,21,3,
+    4,223,13,1,214,61,65,28,97,115,91,46,84,48,120,46,115,129,111,52,115,91,109,71,
+    9,69,120,46,115,49,18,0,19,50,18,0,21,50,18,0,19,51,18,0,24,51,210,0,
+    11,25,3,15,210,0,35,24,98,210,0,53,50,53,54,201,0,19,40,141,1,2,13,14,
+    17,56,174,1,17,41,232,13,2,225,0,0,252,61,82,59,0,28,98,115,136,3,2,211,
+    0,0,14,0,10,211,0,3,18,0,7,211,0,3,18,0,15,211,0,17,10,187,219,15,
+    38,4,0,0,127,239,2,10,4,0,50,51,1,94,1,17,42,97,0,2,75,194,3,237,
+    141,15,191,2,25,0,175,14,2,92,2,4,165,100,3,207,2,15,230,240,39,31,54,244,
+    154,5,4,198,0,31,16,0,1,9,31,20,153,240,1,35,51,50,24,154,17,56,48,25,
+    1,210,6,1,135,86,2,14,1,15,129,240,4,19,51,129,240,23,20,53,1,6,126,240,
+    15,84,0,2,31,59,157,0,7,2,112,2,15,107,110,13,11,81,0,13,225,219,1,137,
+    0,19,44,185,0,3,133,12,5,13,0,24,50,13,0,1,225,219,15,52,6,9,6,212,
+    14,15,0,190,11,19,109,71,190,21,51,108,157,19,109,233,51,6,223,156,13,157,11,14,
+    170,240,31,12,137,3,14,8,207,125,2,160,29,15,76,190,2,18,110,83,15,30,16,172,
+    157,2,53,0,0,31,94,0,49,117,5,163,211,5,93,190,21,24,89,12,15,83,1,38,
+    0,63,164,2,119,27,4,109,0,3,249,8,16,42,5,9,10,235,30,22,20,135,172,21,
+    16,207,8,4,70,139,27,67,247,237,18,58,105,6,7,132,19,9,116,6,1,192,10,9,
+    112,13,1,84,0,5,208,10,21,16,251,14,1,69,78,3,31,188,4,222,0,0,105,26,
+    9,18,0,2,20,217,15,22,0,0,16,50,227,0,29,24,23,0,0,142,100,32,125,59,
+    69,43,9,112,15,18,120,248,9,0,64,104,8,18,32,33,115,95,95,1,1,179,28,19,
+    41,113,37,4,47,1,4,195,222,2,55,1,15,204,191,0,15,7,13,3,15,61,34,29,
+    15,140,11,28,31,8,140,11,22,31,12,140,11,56,31,12,140,11,38,15,7,13,53,31,
+    8,7,13,44,15,223,200,5,5,38,104,4,222,200,4,9,19,12,151,195,10,247,149,15,
+    93,12,24,31,12,93,12,40,8,60,0,4,169,112,50,56,44,32,157,112,28,37,25,195,
+    15,213,194,6,21,110,96,195,9,7,4,1,26,0,2,164,0,11,112,122,31,16,53,224,
+    5,21,51,176,4,5,162,4,1,63,64,15,139,122,0,12,47,3,21,16,183,7,9,66,
+    59,0,68,0,4,13,4,0,26,146,18,115,116,148,1,100,8,1,8,0,19,50,8,0,
+    16,51,216,3,31,20,49,202,5,1,229,59,8,177,20,0,87,0,31,117,86,36,2,0,
+    33,199,15,207,3,0,15,174,197,14,47,54,52,173,197,9,2,128,87,13,173,197,15,95,
+    111,14,15,172,25,46,9,94,24,2,209,21,11,94,24,15,59,24,5,8,229,13,19,105,
+    38,10,15,59,24,11,2,1,14,31,41,226,11,16,7,9,12,15,175,26,14,15,20,24,
+    24,15,138,113,27,31,59,12,23,6,8,44,15,3,12,23,2,246,11,21,120,72,200,31,
+    59,233,12,10,22,59,36,27,15,67,188,50,15,36,27,3,15,0,25,0,15,125,170,50,
+    15,115,171,4,5,201,72,3,0,74,15,110,24,12,4,163,170,3,255,16,9,239,161,3,
+    16,53,4,31,223,47,105,110,32,117,0,14,16,218,6,26,61,4,3,220,1,140,28,2,
+    244,250,3,92,150,55,111,119,110,20,237,15,134,8,4,1,23,28,32,100,105,102,147,18,
+    101,160,212,42,107,115,67,58,33,99,95,52,41,12,62,58,0,81,31,5,4,24,3,172,
+    176,17,52,128,65,5,9,3,6,25,39,2,13,3,18,37,236,63,49,52,0,12,248,4,
+    5,248,3,15,118,21,29,15,234,136,12,15,111,8,3,15,222,52,24,15,60,21,30,15,
+    128,39,8,15,212,6,30,14,42,18,47,52,93,80,128,5,4,13,18,11,175,16,31,56,
+    30,209,3,21,56,202,13,13,41,16,47,52,93,132,14,4,24,52,206,11,31,24,133,0,
+    10,12,115,0,15,68,14,3,15,54,11,14,4,112,219,2,41,20,5,13,34,3,25,56,
+    12,8,234,18,44,165,219,0,96,24,1,92,0,15,172,32,0,5,207,225,2,96,1,3,
+    145,221,15,227,24,1,3,220,199,27,33,185,80,11,224,14,20,99,174,18,14,249,14,8,
+    182,229,31,12,182,229,19,31,12,174,213,11,31,16,149,1,11,2,124,14,12,249,205,36,
+    40,99,211,16,4,188,3,15,250,13,21,58,44,0,28,149,13,9,7,9,16,41,188,14,
+    7,226,10,15,71,181,5,3,80,170,15,68,14,7,15,13,227,13,3,118,0,12,53,16,
+    15,184,225,7,15,39,1,2,11,35,176,7,80,47,2,254,6,25,110,214,226,3,193,234,
+    15,243,232,8,0,54,9,3,91,1,20,91,89,1,18,109,168,42,15,199,41,7,17,16,
+    11,0,8,234,225,15,103,3,14,15,6,170,22,14,72,36,1,7,41,15,2,170,28,9,
+    6,36,15,235,169,32,4,147,6,15,236,169,25,15,2,37,0,15,62,214,8,15,81,89,
+    27,0,159,8,15,122,100,6,15,141,139,29,2,89,51,10,36,41,31,115,253,168,62,12,
+    107,6,15,254,168,23,12,58,0,15,255,168,17,15,223,27,0,31,105,0,169,24,4,169,
+    101,15,138,0,3,15,49,168,22,15,100,166,2,4,125,153,15,92,0,3,15,69,166,0,
+    15,221,92,12,15,2,165,26,47,49,54,3,165,3,47,56,52,231,101,0,15,163,0,19,
+    15,6,165,6,15,216,164,2,8,70,101,11,48,0,31,50,48,0,1,8,202,100,11,48,
+    0,31,51,56,165,2,7,75,100,15,213,93,15,15,179,93,9,12,73,99,31,12,200,99,
+    7,12,200,98,31,12,201,99,7,12,68,98,15,121,164,13,15,48,1,17,15,246,101,1,
+    15,44,1,5,15,115,101,1,15,151,164,2,0,90,6,15,151,164,12,15,92,254,31,15,
+    112,161,9,47,52,93,119,3,12,15,163,160,27,4,53,0,15,164,160,15,15,57,0,4,
+    15,161,118,30,4,57,0,15,162,118,15,15,22,161,6,15,247,115,1,15,214,160,68,1,
+    67,6,3,215,160,15,221,55,5,15,92,160,10,3,75,4,31,59,7,160,8,4,72,4,
+    15,232,3,13,31,50,7,160,3,14,225,3,31,51,223,159,22,15,30,114,15,15,255,158,
+    39,0,26,4,12,20,0,0,3,4,13,1,159,0,237,3,15,2,159,41,8,105,0,31,
+    49,105,0,1,31,49,105,0,10,15,229,157,0,3,107,1,4,85,0,31,50,105,0,0,
+    31,50,105,0,1,31,50,105,0,10,15,190,157,0,3,171,1,4,85,0,31,51,105,0,
+    0,31,51,105,0,1,31,51,105,0,9,15,215,159,34,10,200,5,14,216,159,10,189,5,
+    31,44,177,5,11,15,114,103,5,7,202,157,4,47,17,15,114,99,0,15,94,99,2,15,
+    204,108,4,8,235,118,52,48,95,50,53,0,31,50,53,0,2,5,195,139,7,252,118,52,
+    48,95,51,53,0,15,198,139,0,13,184,156,8,108,84,31,107,50,116,0,5,155,156,47,
+    50,41,57,116,0,5,30,0,47,51,41,172,112,65,1,100,156,15,141,9,36,15,58,208,
+    58,15,137,44,5,31,49,90,134,76,1,62,7,10,51,133,31,50,214,207,16,1,111,93,
+    9,192,18,2,231,1,15,193,18,17,15,159,155,11,15,205,204,34,15,47,190,47,15,190,
+    203,23,15,242,129,4,15,189,203,14,31,49,189,203,2,15,223,37,63,41,54,52,223,37,
+    15,206,37,11,14,130,37,29,109,130,37,29,109,130,37,31,56,130,37,8,20,56,150,32,
+    15,28,186,3,1,48,157,15,211,190,39,15,58,37,29,3,3,37,15,58,37,29,1,166,
+    0,29,59,28,20,23,52,253,19,31,56,38,36,12,31,56,38,36,51,3,190,131,2,38,
+    36,31,28,113,1,9,31,12,29,0,10,15,121,18,15,3,243,64,15,98,17,1,6,232,
+    213,23,51,79,138,15,107,0,3,15,29,195,2,12,214,215,15,143,26,46,15,144,214,13,
+    2,166,195,15,132,2,15,15,161,188,32,15,160,106,45,2,129,23,15,136,108,23,1,124,
+    57,15,18,12,4,3,49,90,3,151,3,0,251,57,15,249,103,6,0,122,57,11,187,98,
+    15,55,103,11,47,49,54,56,103,15,0,58,58,4,57,103,1,221,143,15,122,0,9,9,
+    2,138,15,32,0,3,31,12,42,94,3,35,67,32,240,227,3,83,94,3,150,97,21,41,
+    186,97,31,56,186,97,13,18,56,186,97,3,47,0,0,31,120,15,48,0,11,1,161,126,
+    31,106,160,94,18,1,191,0,15,161,94,6,4,77,8,15,162,94,21,15,66,94,46,5,
+    95,2,15,136,92,7,5,97,13,7,12,92,1,181,31,15,13,92,36,15,172,90,25,3,
+    104,0,9,212,88,11,124,0,5,213,88,15,229,3,13,15,190,198,12,2,16,1,12,5,
+    27,2,101,8,15,239,163,37,79,57,56,51,48,239,163,78,1,37,213,15,149,212,51,15,
+    233,46,21,15,147,212,5,47,54,52,146,212,39,12,51,8,6,232,198,13,172,141,3,146,
+    5,15,50,143,37,15,22,8,29,3,223,7,13,205,7,63,52,93,59,42,7,17,13,187,
+    205,15,89,205,11,4,198,24,5,76,205,15,5,1,15,15,178,142,32,15,40,165,25,7,
+    66,24,10,155,181,31,112,167,78,0,15,2,165,32,6,96,0,12,249,23,15,136,163,59,
+    15,222,51,0,31,105,137,163,19,15,160,30,0,31,105,138,163,3,31,16,58,0,3,15,
+    241,160,5,15,46,0,3,7,185,155,31,8,30,42,16,5,102,159,15,6,28,8,15,168,
+    158,3,15,50,0,15,31,50,50,0,30,13,12,158,15,18,1,12,15,34,0,6,8,213,
+    161,15,34,0,12,15,104,155,5,15,40,0,6,15,57,8,7,7,247,105,2,197,0,1,
+    92,6,15,253,228,25,9,157,59,8,22,151,15,0,16,56,31,52,255,149,31,0,60,36,
+    15,141,149,21,1,107,18,19,52,141,149,15,158,6,43,1,194,205,36,59,0,167,252,8,
+    160,236,1,239,220,10,27,0,20,52,217,8,15,87,233,9,1,165,6,47,52,59,9,233,
+    42,31,52,9,233,7,8,116,232,31,55,115,232,12,63,56,41,41,252,231,2,15,193,208,
+    3,0,158,13,15,216,12,80,1,161,61,7,243,8,15,165,35,3,15,66,222,34,0,194,
+    0,15,117,17,0,2,60,9,15,118,17,29,11,159,8,69,50,53,53,41,180,40,31,40,
+    110,17,3,15,102,254,0,15,210,250,23,31,50,210,250,7,15,61,9,15,6,158,0,15,
+    20,18,24,2,254,3,10,214,250,26,50,214,250,31,50,214,250,16,12,78,0,15,214,250,
+    16,47,50,41,196,9,13,1,202,0,15,87,222,37,1,1,10,15,88,222,14,0,98,14,
+    15,250,17,6,0,9,13,7,251,17,13,224,8,1,151,223,15,229,9,39,15,92,55,9,
+    31,49,92,55,39,3,45,224,6,12,10,47,49,54,218,17,12,1,232,0,6,219,17,15,
+    11,1,10,15,87,151,52,3,165,0,31,12,108,0,10,15,75,51,25,1,212,15,31,61,
+    200,1,11,11,99,63,15,226,3,40,15,205,151,37,34,50,53,206,151,15,33,4,65,31,
+    12,33,4,60,31,12,33,4,58,31,12,33,4,35,31,12,33,4,39,15,174,152,52,4,
+    124,227,15,175,152,7,31,54,176,152,30,1,197,21,15,177,152,46,0,70,0,15,130,250,
+    8,6,29,1,4,164,49,3,108,47,15,140,244,15,15,60,5,10,15,230,152,11,14,153,
+    163,15,231,152,40,1,124,1,15,98,48,15,0,116,0,15,99,48,8,1,157,125,15,100,
+    48,18,8,237,10,0,45,1,15,237,10,51,15,185,70,0,2,135,1,15,246,8,7,15,
+    21,98,18,31,115,93,232,20,15,190,6,15,15,158,15,32,15,178,72,55,31,52,0,161,
+    31,31,52,30,49,57,31,52,80,40,47,22,50,229,114,15,44,21,2,15,248,206,25,15,
+    104,37,23,15,28,131,8,15,146,37,39,4,85,0,30,50,85,0,15,188,37,39,4,85,
+    0,31,51,198,131,0,11,230,37,15,236,196,7,1,10,0,21,50,10,0,3,242,35,15,
+    116,194,15,2,55,0,5,18,32,2,17,0,7,224,34,31,49,131,192,50,15,60,33,4,
+    31,49,60,33,11,31,49,60,33,6,15,203,32,1,1,202,0,9,20,0,31,49,191,32,
+    3,1,226,0,9,20,0,31,49,168,32,7,31,49,168,32,10,17,49,168,32,15,217,2,
+    41,15,191,186,29,15,208,22,17,15,151,30,33,1,123,53,15,82,10,15,20,52,82,10,
+    1,210,1,31,61,136,56,14,15,107,0,5,15,132,56,1,22,52,132,56,15,236,50,9,
+    15,232,23,8,15,193,14,13,15,232,23,6,95,55,51,55,50,56,232,23,15,15,27,23,
+    35,6,122,57,15,91,64,3,31,52,91,64,1,21,52,7,50,15,53,0,25,15,144,64,
+    6,15,24,64,2,44,54,52,196,63,16,49,6,1,7,25,64,15,252,63,3,15,56,0,
+    3,15,22,72,15,6,64,11,15,63,12,10,15,220,174,53,2,246,23,31,8,149,0,51,
+    15,161,164,38,31,50,176,174,20,15,114,238,27,31,12,223,25,34,15,250,11,57,3,95,
+    1,15,250,11,8,31,51,184,174,30,1,249,70,15,250,11,46,0,70,0,31,93,199,11,
+    15,15,90,239,9,15,172,164,12,31,50,127,174,57,0,72,1,15,34,81,49,15,154,103,
+    15,13,160,25,31,116,102,77,29,15,238,76,23,15,48,114,9,15,88,102,49,15,114,65,
+    38,10,152,97,47,0,31,121,65,4,15,183,99,17,31,12,220,102,58,15,105,62,26,15,
+    94,98,3,13,163,106,22,49,98,0,8,166,106,1,53,3,15,244,0,7,15,255,57,15,
+    15,77,105,46,6,176,100,15,77,105,53,11,135,100,15,219,0,4,15,235,111,19,31,115,
+    135,112,34,31,115,135,112,21,15,245,90,21,15,189,95,1,95,88,91,97,116,93,1,91,
+    26,9,70,0,1,63,0,2,195,81,12,43,15,15,201,94,19,15,98,81,24,15,202,94,
+    8,4,105,39,240,12,79,80,69,78,67,76,32,69,88,84,69,78,83,73,79,78,32,99,
+    108,95,107,104,114,95,102,112,54,190,26,108,101,110,97,98,108,101,138,92,111,100,111,117,
+    98,108,101,139,92,3,2,28,0,15,140,92,29,1,30,247,2,250,143,17,97,249,89,0,
+    216,55,0,108,12,240,2,58,32,70,80,95,67,79,78,84,82,65,67,84,44,32,111,110,
+    189,25,112,100,101,102,97,117,108,116,125,3,17,108,147,212,6,71,123,3,155,0,15,212,
+    1,1,3,27,0,0,38,31,14,189,1,3,29,0,8,190,1,15,48,0,4,0,249,28,
+    6,46,0,4,11,1,2,6,4,3,14,0,11,158,31,15,73,0,4,15,113,92,18,4,
+    60,0,15,114,92,2,15,37,180,34,22,56,37,180,15,178,92,25,31,56,178,92,3,1,
+    153,29,92,59,32,98,111,120,76,200,1,75,60,19,49,175,27,22,46,26,5,0,168,65,
+    1,80,10,20,42,7,0,23,49,175,65,4,235,12,0,175,50,1,12,0,18,94,26,0,
+    0,211,76,67,47,32,40,56,61,0,63,41,41,41,135,66,6,8,138,67,47,49,54,18,
+    46,25,15,102,92,24,10,152,1,15,242,253,69,15,3,151,14,31,56,237,253,24,23,50,
+    237,253,15,252,182,6,47,49,54,196,67,37,15,125,91,24,15,61,1,37,15,160,38,4,
+    24,54,144,60,32,47,47,177,103,0,103,57,17,98,35,88,21,98,20,246,1,71,149,35,
+    56,44,8,0,3,208,39,1,18,0,33,115,112,38,246,1,201,126,3,206,14,18,97,179,
+    100,113,80,84,88,32,73,83,65,35,246,10,36,88,12,121,244,3,212,0,17,99,165,64,
+    9,231,0,30,97,19,0,79,98,91,50,93,24,90,8,1,54,42,10,220,3,50,109,109,
+    97,24,91,3,145,7,128,46,109,56,110,56,107,52,46,62,108,120,99,111,108,46,102,54,
+    52,4,0,98,32,34,0,16,34,123,59,91,97,125,44,32,123,37,50,6,0,17,51,6,
+    0,2,22,0,1,62,91,80,16,34,43,100,34,182,112,4,25,245,0,190,9,12,20,0,
+    2,173,75,0,251,3,66,100,34,40,97,226,9,0,11,0,49,98,91,105,84,202,31,41,
+    108,115,7,15,87,5,8,15,99,92,4,15,81,5,6,15,67,115,4,13,139,5,31,121,
+    108,0,36,40,0,8,190,5,34,0,4,14,0,53,50,32,122,9,106,35,42,32,110,0,
+    0,217,9,64,120,44,32,121,150,14,31,122,205,89,3,4,62,0,0,113,12,2,96,63,
+    2,212,99,31,4,36,0,14,91,32,61,32,122,59,236,49,1,1,65,3,235,49,31,50,
+    235,49,7,22,50,172,68,47,50,59,102,240,61,39,49,54,177,8,31,100,172,68,41,4,
+    150,1,15,37,90,34,13,61,0,15,234,68,9,15,158,7,7,7,88,0,13,82,0,15,
+    66,90,10,15,250,76,20,31,50,1,90,67,28,56,1,90,31,105,109,255,6,17,49,77,
+    29,1,68,6,4,53,204,17,48,190,142,32,52,44,251,176,0,78,95,16,44,204,176,18,
+    55,230,1,23,40,127,130,62,66,41,46,111,89,0,238,93,19,40,133,67,16,38,191,18,
+    23,124,15,0,121,50,41,32,60,60,32,49,20,0,80,52,41,32,62,62,249,156,21,8,
+    28,5,7,156,241,0,83,10,1,45,201,8,160,150,6,47,30,0,220,65,2,112,6,2,
+    38,72,0,165,213,34,117,114,168,6,81,104,111,111,115,101,247,130,2,54,2,20,115,165,
+    2,113,32,97,103,114,101,101,44,93,0,0,17,0,36,115,111,189,254,5,107,72,13,95,
+    87,0,184,10,2,105,100,0,200,5,4,219,138,0,80,4,37,105,110,46,66,4,154,87,
+    33,32,114,92,0,6,9,73,17,105,227,30,80,120,32,94,32,114,133,3,2,35,220,1,
+    109,0,34,115,32,81,252,31,101,223,100,1,2,81,31,0,116,6,5,82,31,0,219,72,
+    3,21,70,3,246,100,0,238,8,5,31,0,1,45,0,5,80,73,0,0,19,1,201,6,
+    1,23,0,23,56,22,0,20,41,146,70,2,240,94,1,32,0,33,105,115,89,0,2,153,
+    2,2,130,70,0,133,11,2,173,0,80,116,101,110,115,111,213,81,64,114,101,39,115,131,
+    1,35,110,100,0,60,0,174,11,114,48,32,51,32,52,32,55,91,26,106,32,50,32,53,
+    32,54,27,2,17,107,7,25,1,142,25,1,6,241,5,15,241,2,132,4,10,14,53,4,
+    169,2,15,87,241,1,13,53,35,21,98,47,0,3,36,18,4,243,54,3,97,2,5,197,
+    8,4,95,2,11,233,243,1,108,2,9,83,116,17,107,242,109,21,101,2,23,15,165,52,
+    29,3,22,90,15,187,209,11,31,16,245,254,56,31,16,37,3,2,8,243,254,7,156,22,
+    15,179,97,2,9,236,76,1,123,1,16,40,158,22,21,115,167,1,16,41,97,11,6,133,
+    1,25,54,192,1,2,96,1,18,20,132,187,2,208,139,12,71,53,4,61,5,8,71,53,
+    4,233,1,3,127,78,52,48,52,56,5,42,4,75,0,31,49,75,0,42,3,206,156,9,
+    82,0,31,50,82,0,42,0,202,148,19,94,208,244,3,81,0,31,51,163,0,49,84,40,
+    97,116,0,28,89,0,13,139,1,0,60,3,5,200,57,4,56,5,1,151,136,16,94,88,
+    3,19,41,196,89,21,94,183,254,0,29,48,17,20,204,211,15,142,1,15,5,41,90,21,
+    98,160,0,19,106,96,21,3,164,0,74,115,0,28,42,76,1,3,91,0,31,49,91,0,
+    58,2,92,1,34,49,52,134,251,15,200,245,10,15,205,255,19,24,93,130,48,4,151,0,
+    14,232,74,6,177,0,8,233,74,8,134,1,2,242,42,5,140,4,10,157,245,5,157,4,
+    10,231,251,2,161,13,15,205,252,2,1,82,141,0,241,154,27,42,132,0,31,50,231,74,
+    3,5,56,116,0,199,27,24,31,92,10,15,70,124,15,9,165,25,7,230,10,15,179,74,
+    29,15,126,56,2,11,60,165,31,16,105,0,8,7,96,89,15,156,45,12,15,137,15,26,
+    15,8,6,3,21,40,119,1,11,55,6,15,20,3,42,15,4,3,56,11,244,2,1,247,
+    3,15,61,2,23,2,228,3,22,52,17,0,3,83,3,10,125,130,15,14,86,6,15,78,
+    0,22,15,245,15,11,15,205,107,27,15,146,15,12,13,221,104,26,97,213,7,21,109,194,
+    1,12,29,5,9,28,5,3,27,5,7,22,5,5,50,0,4,98,3,31,112,175,1,6,
+    31,50,175,5,16,28,115,79,0,31,113,79,0,45,8,52,7,16,112,118,123,8,250,6,
+    16,112,176,124,8,185,6,23,113,34,0,18,51,17,0,31,121,172,4,21,7,26,79,26,
+    50,147,218,15,82,93,6,15,62,0,6,23,8,155,176,18,48,114,117,4,45,12,17,54,
+    48,12,1,45,12,31,66,30,12,4,6,194,6,12,166,9,3,51,90,15,130,10,33,19,
+    50,18,0,18,50,118,68,15,126,10,11,31,59,241,8,31,15,74,2,30,15,69,4,24,
+    6,254,1,8,86,4,16,112,220,1,15,23,4,22,0,43,0,10,198,79,5,56,6,2,
+    41,32,8,43,6,15,45,0,7,0,80,1,14,49,0,1,76,6,15,96,4,34,3,8,
+    126,3,231,17,12,177,6,6,227,130,13,144,89,15,55,0,6,11,30,131,2,217,191,31,
+    78,191,125,4,4,145,1,15,112,80,8,7,118,23,9,113,80,47,50,40,120,55,0,9,
+    193,55,4,93,0,15,13,24,4,3,195,55,31,50,195,55,15,7,73,0,15,40,24,28,
+    1,71,143,2,4,169,8,32,84,15,76,220,6,24,52,94,14,10,149,86,3,160,60,3,
+    196,249,5,39,0,0,74,0,5,203,124,0,242,17,80,75,32,97,100,118,47,111,16,115,
+    195,23,33,49,54,108,0,1,141,163,35,99,117,87,117,36,51,50,150,158,1,76,0,1,
+    10,141,7,39,46,6,202,87,66,59,32,97,110,222,109,3,88,76,1,167,159,1,112,220,
+    47,117,112,216,80,28,31,52,101,220,1,2,128,18,0,234,2,31,100,220,56,11,15,125,
+    18,18,15,196,56,20,15,123,18,1,15,197,56,4,15,94,18,8,0,224,0,14,65,170,
+    11,182,10,2,96,6,1,255,49,1,11,164,12,32,0,22,98,32,0,27,49,218,238,2,
+    48,63,31,109,225,249,1,2,13,0,31,110,225,249,12,3,196,44,4,72,0,3,69,8,
+    2,59,0,15,19,51,4,15,75,65,5,7,61,108,6,49,0,31,110,58,239,10,30,59,
+    139,221,6,194,6,7,148,0,29,44,170,4,4,222,0,2,123,117,1,66,3,0,108,87,
+    68,97,114,116,39,51,172,0,95,166,1,217,17,2,139,124,2,20,12,6,229,86,2,26,
+    34,0,177,19,3,186,150,11,194,156,9,168,157,2,72,197,65,40,75,32,37,11,0,22,
+    33,246,36,15,120,230,2,15,92,171,12,4,103,93,1,46,0,83,60,32,75,32,63,12,
+    0,17,58,56,78,21,75,241,132,0,244,44,1,26,0,5,104,249,18,44,68,0,0,197,
+    1,17,65,194,74,0,45,170,52,0,4,66,12,0,5,112,215,0,60,4,113,99,99,117,
+    109,117,108,97,201,220,1,216,157,81,99,97,108,97,114,243,3,58,110,97,109,148,119,0,
+    72,4,65,105,108,101,114,73,44,32,116,111,209,29,49,109,111,116,19,92,80,97,114,114,
+    97,121,20,0,7,155,224,5,50,23,15,36,240,2,5,29,0,15,37,240,1,5,29,0,
+    15,38,240,1,5,29,0,15,39,240,4,17,87,130,146,4,19,17,0,246,7,42,107,48,
+    120,17,2,112,17,51,110,101,120,241,250,0,35,0,32,49,44,36,0,114,102,101,116,99,
+    104,101,100,223,4,14,204,0,48,32,97,95,54,0,0,253,105,1,9,0,20,49,9,0,
+    20,50,9,0,20,51,9,0,20,52,9,0,20,53,9,0,20,54,9,0,43,55,59,80,
+    0,20,56,26,0,21,57,89,0,6,99,0,5,100,0,21,49,101,0,21,49,102,0,21,
+    49,103,0,1,4,22,5,14,4,3,166,0,20,98,166,0,20,98,166,0,20,98,166,0,
+    20,98,166,0,20,98,166,0,20,98,166,0,21,98,166,0,1,84,9,4,91,1,0,88,
+    38,16,75,49,82,4,11,91,16,70,45,1,50,32,65,58,66,27,56,51,50,46,5,39,
+    19,101,184,28,17,44,103,19,17,101,191,28,21,44,90,42,1,112,19,3,77,1,9,210,
+    3,20,109,74,125,18,107,194,44,99,60,32,75,0,20,63,21,126,10,202,14,38,109,41,
+    191,54,2,102,79,2,29,3,15,133,0,0,1,127,177,15,138,0,14,31,49,138,0,14,
+    15,91,0,3,0,233,34,15,91,0,12,31,50,91,0,36,0,66,207,15,91,0,12,31,
+    51,91,0,36,1,238,36,15,92,0,12,31,52,92,0,37,47,54,48,92,0,14,31,53,
+    92,0,37,31,57,202,1,15,31,54,92,0,36,47,50,50,203,1,15,31,55,92,0,37,
+    31,53,204,1,15,31,56,92,0,37,31,56,204,1,15,31,57,92,0,36,47,51,50,204,
+    1,15,47,49,48,93,0,37,31,53,151,3,16,15,152,3,37,1,206,67,15,93,0,13,
+    15,154,3,37,47,52,49,207,1,15,31,49,156,3,37,47,52,52,208,1,15,31,49,157,
+    3,37,47,52,56,209,1,16,15,158,3,15,6,2,6,19,66,2,6,0,36,12,15,2,
+    6,2,23,110,109,0,24,107,109,0,27,98,2,6,20,110,93,226,15,2,6,4,17,66,
+    128,50,3,237,5,11,189,78,2,250,46,15,2,6,12,15,138,0,12,31,49,138,0,14,
+    15,2,6,7,15,91,0,12,31,50,91,0,36,0,2,6,15,91,0,12,31,51,91,0,
+    36,1,2,6,15,92,0,12,31,52,92,0,37,0,2,6,15,92,0,12,31,53,92,0,
+    37,31,57,202,1,15,31,54,92,0,36,1,2,6,15,92,0,12,31,55,92,0,14,6,
+    202,35,18,107,123,195,0,8,0,2,214,226,22,48,30,79,24,8,133,188,4,122,10,1,
+    125,31,4,112,126,3,28,159,0,150,3,1,224,13,34,107,93,129,116,3,58,9,31,59,
+    25,0,4,31,49,25,0,5,31,50,25,0,5,31,51,25,0,5,31,52,25,0,5,31,
+    53,25,0,5,31,54,25,0,5,31,55,25,0,5,31,56,25,0,5,31,57,225,0,6,
+    15,251,0,7,15,252,0,6,31,49,253,0,6,31,49,254,0,6,31,49,255,0,6,0,
+    111,11,15,192,1,5,30,66,192,1,21,98,68,0,1,110,117,21,98,192,1,15,25,0,
+    2,31,49,25,0,5,31,50,25,0,5,31,51,25,0,5,31,52,25,0,5,31,53,25,
+    0,5,31,54,25,0,5,98,55,59,0,8,107,49,191,2,3,213,69,16,107,194,69,20,
+    75,81,191,14,16,12,31,16,16,12,25,31,16,16,12,21,31,24,16,12,27,31,16,16,
+    12,30,31,16,16,12,21,31,16,16,12,30,31,16,16,12,21,31,16,16,12,30,31,16,
+    16,12,21,31,16,16,12,31,31,16,16,12,21,31,16,16,12,31,31,16,16,12,21,31,
+    16,16,12,31,31,16,16,12,21,31,16,16,12,31,31,16,16,12,21,31,16,16,12,31,
+    31,16,16,12,21,31,16,16,12,31,31,16,16,12,21,31,16,16,12,31,31,16,16,12,
+    22,31,16,16,12,31,31,16,16,12,22,31,16,16,12,31,31,16,16,12,22,31,16,16,
+    12,31,31,16,16,12,22,31,16,16,12,31,31,16,16,12,22,31,16,16,12,31,31,16,
+    16,12,22,31,12,16,12,2,31,16,16,12,25,31,16,16,12,21,31,24,16,12,27,31,
+    16,16,12,30,31,16,16,12,21,31,16,16,12,30,31,16,16,12,21,31,16,16,12,30,
+    31,16,16,12,21,31,16,16,12,31,31,16,16,12,21,31,16,16,12,31,31,16,16,12,
+    21,31,16,16,12,31,31,16,16,12,21,31,16,16,12,31,31,16,16,12,21,7,232,88,
+    68,100,101,112,116,172,60,1,176,68,20,48,185,23,40,49,54,216,179,15,127,101,1,1,
+    60,0,3,152,98,8,162,124,4,18,23,1,70,99,6,213,28,22,38,199,9,7,12,25,
+    22,93,88,157,5,56,0,22,49,56,0,31,49,56,0,22,2,89,101,27,97,44,0,1,
+    141,25,31,93,22,244,0,6,201,101,4,146,198,11,78,0,31,49,78,0,5,3,150,30,
+    13,54,244,13,59,67,12,82,0,31,50,82,0,8,2,12,42,11,64,239,2,103,24,8,
+    175,66,11,82,0,31,51,82,0,8,1,41,178,12,96,239,2,156,24,8,216,66,15,180,
+    1,20,1,245,0,15,184,1,36,15,60,0,15,10,188,1,8,48,0,6,192,1,15,157,
+    1,6,13,47,0,5,161,1,15,126,1,6,15,51,0,1,47,50,93,95,1,10,15,51,
+    0,1,47,51,93,64,1,25,31,50,64,1,40,31,50,64,1,28,31,50,64,1,27,31,
+    50,64,1,31,31,50,64,1,31,31,50,64,1,43,31,51,64,1,40,31,51,64,1,28,
+    31,51,64,1,27,31,51,64,1,31,31,51,64,1,31,31,51,64,1,1,8,251,111,4,
+    145,5,2,93,45,19,4,237,176,4,19,121,20,116,112,30,1,156,48,1,231,36,22,59,
+    114,150,67,114,111,111,109,61,174,5,124,30,9,94,30,41,108,100,39,30,10,10,172,12,
+    151,96,5,44,34,2,154,67,12,52,66,0,123,31,0,13,52,15,49,201,6,11,98,0,
+    4,166,132,0,84,9,31,59,190,32,0,2,242,41,3,157,57,4,245,41,5,210,88,4,
+    17,35,5,150,158,2,159,246,8,24,0,17,49,75,38,3,24,0,15,95,0,11,10,106,
+    89,14,101,0,31,49,101,0,4,31,49,101,0,32,31,50,101,0,5,31,50,101,0,4,
+    31,50,101,0,32,31,51,101,0,5,31,51,101,0,4,25,51,101,0,9,254,194,22,40,
+    40,192,59,46,46,46,209,230,6,160,35,2,182,41,0,225,31,2,112,197,1,191,102,0,
+    68,51,0,155,50,8,231,189,1,122,61,82,114,101,115,117,108,32,145,178,108,119,97,121,
+    115,32,98,105,116,119,105,38,190,66,32,115,97,109,207,61,0,212,0,0,10,32,15,201,
+    2,1,3,47,58,20,120,56,36,25,69,108,36,5,166,195,24,50,229,182,3,1,182,15,
+    213,35,3,4,73,195,5,208,35,15,142,35,15,15,89,35,0,15,2,54,40,15,101,116,
+    5,12,157,34,10,130,195,23,49,50,89,5,240,33,7,160,195,3,69,240,12,245,3,23,
+    78,176,53,10,67,34,1,207,0,0,8,37,1,126,53,2,11,54,27,40,85,132,19,51,
+    198,2,14,90,70,15,38,4,16,15,208,3,0,13,201,33,8,226,100,18,112,224,22,19,
+    112,40,46,17,112,134,60,19,44,242,2,2,116,95,0,175,0,7,249,43,5,6,39,10,
+    122,6,3,36,3,20,48,49,0,29,59,48,0,31,49,48,0,1,31,49,48,0,7,31,
+    50,48,0,1,31,50,48,0,7,31,51,48,0,1,31,51,48,0,7,31,52,48,0,1,
+    31,52,48,0,7,31,53,48,0,1,31,53,48,0,7,31,54,48,0,1,31,54,48,0,
+    7,31,55,48,0,1,24,55,48,0,3,147,11,18,120,142,11,2,12,0,23,49,12,0,
+    23,50,12,0,23,51,12,0,23,52,12,0,23,53,12,0,18,54,12,0,1,121,227,47,
+    120,55,13,255,16,17,49,126,80,15,13,255,2,31,8,87,48,17,15,255,254,0,22,50,
+    255,254,4,252,59,1,233,53,29,12,134,6,15,219,254,6,31,50,219,254,3,6,51,37,
+    31,59,218,34,15,23,110,24,14,9,175,28,9,143,16,5,231,104,15,177,34,31,8,97,
+    0,15,136,34,19,15,50,0,15,12,79,22,15,50,0,15,13,38,22,15,51,0,16,12,
+    253,21,15,51,0,16,31,57,253,0,30,13,171,21,8,51,0,31,16,190,1,25,31,24,
+    190,1,27,31,16,190,1,30,31,16,190,1,30,31,16,190,1,30,31,16,190,1,31,31,
+    16,190,1,31,31,16,190,1,31,31,16,190,1,31,6,199,40,5,110,98,15,208,1,1,
+    19,109,63,0,6,123,1,2,34,139,9,63,38,8,45,20,7,65,86,2,63,26,15,142,
+    3,12,15,97,0,5,15,142,3,7,15,50,0,27,47,57,54,50,0,29,1,208,1,15,
+    51,0,28,0,208,1,15,51,0,28,31,57,253,0,30,1,208,1,15,51,0,28,31,53,
+    255,0,30,1,231,24,15,51,0,27,1,190,24,15,51,0,28,31,53,255,0,30,1,106,
+    24,15,51,0,27,47,52,49,255,0,30,1,22,24,15,51,0,28,31,56,255,0,8,31,
+    16,86,3,25,31,24,86,3,27,31,16,86,3,30,31,16,86,3,30,31,16,86,3,30,
+    31,16,86,3,31,31,16,86,3,31,31,16,86,3,31,31,16,86,3,31,31,16,86,3,
+    31,31,16,86,3,31,31,16,86,3,31,31,16,86,3,31,31,16,86,3,31,31,16,86,
+    3,31,31,16,86,3,31,31,16,86,3,31,15,162,52,1,15,201,132,0,14,21,76,9,
+    50,0,15,139,132,4,15,213,52,0,31,42,36,0,3,31,50,141,132,48,2,214,27,3,
+    61,92,13,168,15,15,83,132,15,15,125,15,18,15,206,15,4,15,86,132,23,13,59,0,
+    15,87,132,7,28,4,153,61,15,36,132,9,4,88,0,15,37,132,22,15,171,233,12,55,
+    97,120,40,240,128,37,50,41,193,49,25,41,115,15,7,126,47,19,76,149,254,15,153,0,
+    4,15,98,132,0,9,1,2,1,203,196,6,86,62,5,34,205,6,235,221,5,233,245,5,
+    203,125,9,31,0,67,49,44,0,20,32,0,10,158,132,31,50,158,132,24,15,190,0,20,
+    13,125,132,5,198,0,31,48,30,132,1,28,48,32,131,5,47,0,15,173,132,21,5,49,
+    0,15,174,132,21,5,49,0,15,175,132,16,15,194,0,4,14,41,235,15,190,0,6,15,
+    55,132,8,14,186,0,15,56,132,8,14,182,0,15,172,233,2,3,150,1,1,99,90,39,
+    50,93,141,20,6,15,230,1,84,15,0,33,0,12,135,57,3,140,93,5,152,16,21,41,
+    153,50,17,101,76,0,11,49,57,8,179,197,16,101,36,59,95,43,32,101,91,49,229,54,
+    0,15,77,132,12,5,73,2,15,78,132,26,5,54,0,15,79,132,30,5,58,0,15,80,
+    132,30,5,58,0,15,81,132,15,15,68,53,7,15,82,132,4,15,189,85,5,15,169,3,
+    6,9,242,131,20,4,127,30,3,22,172,6,27,208,19,40,9,129,1,80,193,27,41,103,
+    210,9,28,132,10,175,120,15,183,3,8,26,48,29,132,15,178,3,8,31,49,42,0,4,
+    15,113,132,14,15,164,3,8,31,51,42,0,3,21,98,168,0,3,181,59,21,121,119,247,
+    8,37,249,0,125,212,15,243,0,18,13,113,5,15,122,132,7,15,11,1,4,13,66,0,
+    15,83,132,7,15,35,1,4,13,66,0,15,44,132,7,15,59,1,4,13,66,0,15,5,
+    132,7,15,83,1,4,12,66,0,15,222,131,28,12,239,20,6,168,1,15,195,237,2,13,
+    107,28,8,124,1,13,33,0,21,49,33,0,31,49,33,0,3,15,187,131,1,13,57,28,
+    12,167,131,8,33,0,15,44,131,70,15,149,8,22,15,218,122,42,22,54,229,186,29,46,
+    151,5,1,72,122,79,50,49,49,50,28,217,52,7,148,212,29,108,32,25,15,53,216,12,
+    7,105,121,15,52,216,1,43,54,52,51,216,2,16,5,5,160,6,1,178,148,25,50,96,
+    111,7,102,214,19,50,102,214,8,49,216,31,50,49,216,5,4,45,0,15,193,124,16,31,
+    52,192,124,9,5,225,1,15,193,124,21,7,216,123,31,52,215,123,3,23,12,137,84,1,
+    193,0,11,242,66,15,216,215,23,15,249,0,9,31,16,191,225,8,6,138,76,4,206,3,
+    15,181,124,11,19,52,180,124,6,186,0,18,49,186,0,7,213,214,31,50,213,214,45,14,
+    134,177,6,119,2,15,213,214,7,22,50,213,214,7,172,123,31,105,212,214,10,31,50,212,
+    214,17,4,249,1,15,213,214,0,31,50,213,214,0,6,105,4,8,231,225,15,172,3,3,
+    15,67,125,10,20,54,65,125,15,179,8,3,2,225,128,8,48,3,21,52,77,126,1,156,
+    0,47,53,56,156,221,4,15,142,231,22,25,50,142,231,28,12,105,8,6,65,217,2,202,
+    110,21,16,170,6,1,139,0,11,205,2,31,98,191,69,12,8,33,231,1,187,0,10,33,
+    231,24,16,114,2,1,105,152,15,184,2,3,15,64,0,2,8,189,229,8,199,0,41,51,
+    50,8,218,9,199,0,36,32,97,19,83,31,16,132,4,10,15,94,3,1,19,50,98,130,
+    15,226,2,5,43,54,52,225,2,15,114,2,22,15,88,228,0,3,203,129,15,202,129,14,
+    13,201,129,15,246,130,11,31,52,245,130,15,22,52,244,130,25,52,68,129,31,52,67,129,
+    39,31,12,193,2,7,15,72,0,26,15,84,156,7,15,168,87,10,15,115,106,27,15,190,
+    177,14,42,49,54,101,85,3,166,3,15,26,83,4,3,6,6,15,247,106,32,15,132,0,
+    13,8,137,92,15,140,106,18,7,113,175,10,99,4,13,192,0,29,52,192,0,10,137,83,
+    1,88,105,2,141,83,7,147,105,6,151,83,15,36,195,11,31,16,139,91,10,12,83,80,
+    12,76,170,6,24,78,15,77,170,2,31,24,251,105,6,20,40,28,101,20,106,246,6,21,
+    101,29,170,0,94,222,2,31,73,31,101,254,105,1,15,59,0,7,15,108,242,47,31,49,
+    250,9,3,3,47,19,39,50,53,221,103,15,119,17,11,7,232,251,15,118,17,18,47,54,
+    52,117,17,27,45,57,54,35,150,15,199,249,15,31,12,199,249,22,31,12,199,249,22,15,
+    199,17,14,15,10,1,17,15,244,252,0,15,197,17,14,7,2,1,15,40,137,46,15,240,
+    11,4,4,135,17,2,248,1,15,8,16,7,47,54,52,20,15,44,47,51,50,19,15,44,
+    15,65,0,3,15,18,15,24,15,65,0,3,15,17,15,24,15,65,0,2,15,16,15,35,
+    9,182,2,23,41,229,127,2,209,127,15,1,128,3,2,135,106,15,2,128,16,19,49,205,
+    218,15,2,128,41,31,50,2,128,19,31,51,2,128,12,80,52,41,41,0,12,14,22,3,
+    246,171,51,52,40,40,30,8,21,40,24,128,21,48,24,128,2,43,73,1,21,0,25,49,
+    45,128,15,97,130,25,10,129,98,15,98,130,24,15,198,84,24,31,50,83,192,29,31,50,
+    95,130,24,18,50,135,228,2,95,130,15,198,99,55,31,50,209,83,13,26,56,14,129,31,
+    100,24,120,33,31,100,24,120,20,15,50,0,7,15,117,129,30,7,65,9,7,115,129,31,
+    54,210,8,43,19,50,202,199,15,112,114,1,29,49,214,8,31,49,214,8,2,29,49,214,
+    8,15,138,8,2,31,49,169,8,11,20,49,65,89,15,105,8,1,1,233,83,15,105,8,
+    35,15,59,0,12,31,59,163,1,4,15,51,188,28,15,210,97,25,15,54,40,0,15,247,
+    43,29,15,68,47,3,15,121,113,7,1,187,12,15,45,187,14,6,110,97,31,12,164,47,
+    5,15,62,115,28,0,76,86,8,115,17,18,101,240,1,18,101,153,10,18,101,95,87,2,
+    109,90,15,80,100,0,4,130,46,1,190,1,29,50,190,1,3,61,118,15,118,90,2,23,
+    101,114,90,20,101,110,90,15,234,1,3,15,156,111,9,20,4,149,6,6,170,16,46,95,
+    116,162,16,1,110,2,79,56,93,91,54,163,16,14,31,8,131,1,22,15,7,45,9,15,
+    98,115,25,2,131,1,15,164,176,35,6,170,99,31,12,160,31,5,3,24,2,15,192,31,
+    9,3,51,2,37,97,116,12,19,19,50,243,17,38,48,59,9,17,0,95,212,8,76,141,
+    13,108,127,6,143,116,4,108,127,2,87,28,23,50,69,0,32,97,108,79,139,1,166,1,
+    1,226,7,11,100,13,7,153,175,16,50,7,0,4,222,89,31,16,93,100,33,31,16,63,
+    88,1,15,93,100,35,3,175,209,32,54,52,236,98,23,108,114,130,2,242,8,0,0,244,
+    1,66,97,0,157,5,21,115,137,48,2,187,101,1,26,0,17,104,102,1,3,190,153,1,
+    23,239,1,253,81,2,57,100,20,110,174,5,7,119,1,25,12,14,13,0,42,245,15,121,
+    116,9,12,149,3,8,122,116,0,96,2,35,0,28,107,147,2,198,20,0,140,117,4,112,
+    138,1,55,195,15,77,94,2,17,38,54,3,2,45,0,0,152,20,42,93,91,57,0,5,
+    105,245,2,167,245,1,28,0,26,60,161,11,8,71,138,2,21,2,8,131,0,15,56,177,
+    12,20,50,183,154,15,57,177,13,25,50,213,128,18,50,91,132,15,47,2,30,31,12,47,
+    2,55,31,16,235,88,17,38,105,110,102,94,15,74,93,7,0,219,0,3,213,0,15,85,
+    0,65,15,202,91,19,17,110,7,0,21,101,231,122,10,208,91,31,12,68,0,49,15,3,
+    4,5,3,145,8,2,99,0,2,56,4,0,240,172,27,61,7,216,18,93,126,184,15,87,
+    92,18,31,16,87,92,30,15,208,1,32,3,98,1,3,209,141,15,74,216,17,14,85,180,
+    15,209,0,21,31,12,209,0,30,31,12,209,0,44,15,16,113,55,31,50,42,96,56,31,
+    50,142,28,46,5,169,245,5,82,11,31,56,205,26,0,15,186,241,21,9,70,0,2,70,
+    24,1,222,22,31,54,222,22,13,18,54,222,22,15,13,39,31,15,111,54,9,15,235,249,
+    1,31,41,100,0,3,14,97,250,15,101,39,41,15,100,250,10,4,255,17,15,247,249,17,
+    4,44,0,15,248,249,17,4,44,0,15,249,249,17,4,44,0,15,250,249,17,4,44,0,
+    15,251,249,17,4,44,0,15,252,249,17,4,44,0,15,253,249,17,4,44,0,15,254,249,
+    17,9,194,27,15,255,249,30,5,249,102,3,51,53,21,115,49,53,47,108,59,180,90,12,
+    21,49,58,31,15,78,0,6,9,79,250,15,210,12,53,0,200,37,31,59,178,12,19,15,
+    112,14,1,0,177,12,15,218,11,53,2,139,0,15,62,188,27,6,148,7,15,15,16,38,
+    15,41,10,37,0,175,0,15,146,9,15,15,202,186,11,3,242,11,13,145,9,15,211,0,
+    44,15,216,5,0,31,52,96,44,6,25,54,216,5,31,56,235,176,37,0,112,7,31,54,
+    20,96,5,9,138,5,2,125,0,3,226,4,21,83,157,14,15,154,44,45,1,71,0,28,
+    120,159,16,15,156,44,20,1,46,0,28,121,61,0,15,158,44,6,1,105,17,8,14,60,
+    22,108,11,60,14,17,35,31,56,76,35,4,2,72,60,15,58,0,4,43,49,41,190,218,
+    2,141,94,32,48,44,248,7,58,61,32,75,30,0,2,147,22,1,75,247,9,24,0,15,
+    244,44,20,2,128,0,1,245,44,1,55,0,14,126,40,15,111,177,5,15,116,39,2,15,
+    228,44,9,3,107,0,15,229,44,6,2,32,0,42,49,44,122,71,9,234,39,15,213,24,
+    3,15,100,44,3,31,54,237,26,27,15,19,26,8,15,237,26,2,47,52,56,237,26,17,
+    47,49,54,237,26,21,15,23,27,4,15,237,26,0,47,52,56,237,26,27,15,10,1,17,
+    15,25,27,16,13,237,26,7,2,1,15,1,171,5,19,107,52,6,3,4,3,15,19,177,
+    4,31,56,18,177,14,22,12,248,44,0,22,1,5,14,0,4,211,243,0,44,0,2,185,
+    68,15,1,5,40,15,109,29,9,5,119,27,15,0,4,27,1,179,21,6,1,4,31,52,
+    116,176,69,21,54,115,176,15,197,3,4,15,67,44,26,8,169,134,3,113,43,24,54,134,
+    3,47,51,50,111,43,45,31,54,110,43,45,31,54,109,43,45,31,54,108,43,45,31,54,
+    107,43,55,31,54,9,175,28,1,122,5,15,236,5,12,31,108,150,174,12,25,54,149,174,
+    15,80,6,1,1,69,51,15,73,124,50,6,138,135,9,233,7,9,227,123,15,80,124,60,
+    15,115,0,17,10,153,239,11,186,8,15,217,244,32,15,184,68,1,15,14,136,20,15,190,
+    107,19,15,229,134,3,15,195,107,27,15,68,0,3,15,253,0,4,15,97,237,78,6,68,
+    240,15,130,0,4,15,111,136,64,15,20,245,2,31,20,195,234,39,15,186,0,4,15,129,
+    29,27,31,116,130,29,31,15,195,135,17,15,135,133,23,8,22,135,15,144,133,26,8,57,
+    0,12,254,11,15,67,135,19,15,4,108,1,15,14,230,41,4,7,53,9,15,230,9,170,
+    5,15,240,228,29,3,90,76,7,71,8,1,49,73,1,128,13,50,119,97,105,254,218,2,
+    225,24,2,58,212,1,239,124,34,101,101,198,24,1,25,0,0,97,8,122,119,114,105,116,
+    116,101,110,186,130,1,206,13,0,201,1,16,40,15,0,13,70,134,64,98,97,114,46,35,
+    0,1,111,130,11,110,221,28,58,255,133,4,11,127,0,226,255,1,57,8,33,111,115,232,
+    231,5,31,131,1,58,131,58,32,115,111,166,197,49,97,110,121,213,13,34,101,114,107,32,
+    0,37,0,4,25,222,61,97,110,121,23,222,144,123,32,46,114,101,103,32,46,112,67,127,
+    17,109,210,132,0,175,26,243,2,92,110,34,0,12,34,115,101,116,112,46,110,101,46,117,
+    51,50,28,0,0,47,222,19,48,30,0,0,207,0,0,10,135,34,111,114,62,0,1,108,
+    3,19,49,44,191,0,47,0,5,70,0,33,108,112,67,0,18,37,154,24,18,48,99,0,
+    48,32,125,34,249,130,0,100,222,52,97,110,121,98,222,1,176,0,10,12,135,4,9,42,
+    1,191,0,0,95,222,1,133,26,48,115,32,50,68,13,0,11,71,16,101,242,239,32,117,
+    110,142,75,0,4,124,0,195,29,0,129,106,0,53,9,49,45,50,53,39,0,58,50,53,
+    50,152,192,1,159,107,38,101,100,91,138,1,215,15,6,252,59,0,165,31,5,124,141,35,
+    40,101,83,22,1,223,140,65,60,60,32,50,121,76,8,32,0,47,45,32,36,0,0,10,
+    123,193,128,50,32,117,110,112,97,99,107,84,234,50,118,101,115,160,1,0,66,121,15,191,
+    234,1,1,121,72,18,40,233,2,2,97,233,49,41,32,38,45,0,2,190,230,1,122,27,
+    7,18,228,2,161,107,3,12,228,5,220,126,65,97,103,97,105,185,255,2,99,179,0,78,
+    5,6,134,10,4,78,200,18,114,159,0,18,115,235,2,1,92,1,0,99,0,85,50,94,
+    45,101,58,75,215,20,107,230,112,0,141,138,1,117,1,7,130,0,9,61,197,0,54,108,
+    64,99,104,32,107,132,1,2,21,11,2,87,200,3,146,1,2,203,11,32,116,111,99,0,
+    1,12,0,15,156,200,2,4,166,228,51,102,101,119,140,200,0,11,12,0,164,3,1,204,
+    138,7,246,2,1,121,3,0,111,4,0,220,4,11,14,166,1,164,0,14,254,134,38,101,
+    44,55,24,3,28,3,112,52,32,104,105,103,104,91,100,7,50,108,111,119,52,57,15,47,
+    34,11,17,8,49,0,31,105,205,120,1,2,81,0,0,110,18,2,37,1,2,23,118,2,
+    34,20,1,231,206,19,42,162,86,0,107,0,15,66,0,20,2,62,0,15,72,0,3,22,
+    4,120,4,0,86,0,3,48,210,24,56,214,238,3,173,0,6,180,237,4,25,0,2,131,
+    0,1,152,3,10,241,238,7,147,26,21,56,147,26,8,211,18,17,107,57,46,7,67,198,
+    4,240,215,0,198,143,10,90,153,17,50,166,129,27,61,0,3,50,120,91,117,229,134,0,
+    49,0,11,26,0,0,105,14,4,30,0,238,42,32,48,120,49,112,45,49,49,102,59,0,
+    12,42,110,199,5,36,1,35,40,107,212,138,16,115,208,46,25,41,156,0,3,92,230,0,
+    234,20,32,20,101,57,21,48,49,48,48,47,144,7,96,145,17,117,138,135,3,24,4,17,
+    117,165,19,16,63,185,0,65,46,121,32,58,8,0,83,120,44,32,45,101,22,38,5,252,
+    136,2,59,6,37,39,115,251,13,18,65,72,3,3,179,115,8,112,29,146,58,32,115,105,
+    120,116,101,101,110,107,128,1,143,219,0,132,3,12,204,2,38,97,100,226,137,4,94,46,
+    2,235,38,0,64,140,15,76,226,10,0,84,2,0,63,0,2,230,125,33,116,111,220,1,
+    3,63,14,4,71,121,11,210,39,1,112,0,31,97,112,0,8,12,248,137,23,119,70,201,
+    1,182,80,63,101,97,100,194,137,3,20,40,109,165,4,57,47,3,88,0,25,97,102,0,
+    18,98,14,0,12,225,53,10,232,52,47,0,12,195,126,7,2,193,126,17,91,42,127,17,
+    93,130,50,3,95,137,9,187,43,3,136,184,1,98,46,2,86,100,0,9,130,9,220,40,
+    77,108,101,97,114,180,0,8,143,182,11,42,36,3,130,221,5,227,37,1,197,32,4,47,
+    1,32,102,97,26,16,1,102,174,33,111,114,192,29,1,123,0,2,51,2,4,145,0,10,
+    129,0,0,34,11,14,51,1,4,167,242,12,18,0,2,97,0,10,130,0,6,120,0,17,
+    42,253,227,2,23,0,31,59,36,253,30,15,173,230,23,15,168,137,6,3,250,3,15,167,
+    137,9,15,35,0,2,2,166,137,64,47,47,32,72,214,206,2,164,142,2,43,119,2,5,
+    207,83,101,120,112,111,110,53,207,1,214,6,2,61,241,17,102,100,4,1,72,6,97,98,
+    114,105,110,103,115,127,3,102,108,97,114,103,101,115,143,33,0,11,8,51,94,49,52,103,
+    241,32,109,111,33,116,80,98,101,108,111,119,23,0,145,53,46,32,96,109,111,115,116,96,
+    215,2,0,63,0,0,4,44,1,243,6,0,159,0,1,179,83,112,105,103,110,59,32,96,
+    114,147,6,20,96,3,135,0,104,26,3,141,0,4,157,0,0,77,7,1,70,7,2,91,
+    7,65,32,104,111,108,243,203,36,109,44,42,0,85,96,110,117,109,96,248,17,64,32,98,
+    117,116,143,2,33,47,47,153,4,16,58,228,86,32,115,116,225,9,4,240,86,1,250,86,
+    8,142,237,0,36,208,80,102,105,110,105,116,23,135,0,85,116,65,110,117,109,98,235,222,
+    20,114,100,141,5,142,0,1,26,8,17,111,27,208,64,97,118,101,114,117,133,35,50,48,
+    249,0,2,164,117,1,39,1,4,60,0,2,72,124,34,115,111,163,29,4,182,116,5,103,
+    249,0,85,8,22,101,243,3,1,25,3,3,106,0,50,95,111,102,74,4,0,72,1,19,
+    44,218,37,1,46,1,4,13,0,36,110,117,153,142,1,243,87,3,90,246,2,204,93,0,
+    15,43,0,211,44,0,61,0,0,192,44,96,48,120,55,102,56,48,1,0,0,22,0,1,
+    71,0,0,225,18,0,45,29,1,151,153,34,32,40,42,0,19,62,145,9,32,110,117,203,
+    142,3,76,9,0,72,1,6,61,10,1,41,0,19,33,35,150,150,52,32,45,32,105,108,
+    111,103,98,95,151,0,32,0,19,41,98,73,3,35,12,0,29,1,2,39,26,32,111,102,
+    38,3,5,137,31,17,121,249,1,80,111,111,32,115,109,215,3,1,223,3,34,110,121,44,
+    0,16,58,64,1,2,24,0,20,97,162,138,17,44,222,1,0,182,206,21,48,237,8,1,
+    139,1,5,201,147,2,227,147,20,110,210,1,19,121,252,1,8,74,239,2,57,44,79,111,
+    116,95,48,184,3,0,2,207,8,40,111,119,192,10,19,33,159,64,112,102,97,98,115,40,
+    121,41,71,241,0,71,7,80,51,53,102,32,63,6,146,2,87,241,81,48,120,56,48,48,
+    138,18,0,253,0,55,108,111,119,95,10,23,101,153,148,3,137,3,2,100,21,18,107,138,
+    3,0,85,8,3,70,10,3,60,10,3,54,1,16,111,131,7,3,165,11,49,94,49,49,
+    179,8,1,6,46,1,18,3,33,117,114,156,10,33,111,110,25,245,3,89,0,4,71,232,
+    0,38,1,17,99,2,232,0,84,174,5,130,0,0,124,10,14,74,232,2,124,0,23,40,
+    106,8,1,248,8,5,230,9,5,105,4,3,16,10,36,116,111,11,13,1,16,9,19,52,
+    238,9,1,7,22,0,134,2,5,25,8,1,236,8,6,225,9,4,53,219,1,132,153,53,
+    59,0,12,184,9,6,25,0,0,177,8,2,29,0,9,248,8,21,121,81,162,0,68,20,
+    3,92,8,17,120,212,17,0,181,6,74,101,41,44,32,21,0,3,233,17,1,90,235,7,
+    130,0,8,30,9,16,121,137,8,61,121,46,121,109,0,0,6,11,0,112,0,59,121,32,
+    45,81,9,3,73,0,7,254,42,6,196,0,8,40,0,0,66,0,0,94,0,1,8,0,
+    25,121,235,0,2,123,2,6,187,0,1,134,0,3,30,0,19,38,205,14,74,41,0,20,
+    124,41,0,3,207,0,16,121,151,129,3,45,0,0,46,38,18,54,73,38,26,54,15,6,
+    5,246,10,1,28,27,1,72,4,0,135,163,1,189,0,0,102,149,5,163,11,1,9,0,
+    20,50,9,0,1,15,223,15,72,0,2,2,158,239,1,98,199,7,80,0,0,136,0,21,
+    48,233,11,2,8,0,19,50,8,0,1,76,0,5,194,192,10,116,213,4,3,3,0,107,
+    151,0,82,9,19,107,150,250,0,19,4,13,1,235,81,56,59,32,96,112,34,90,19,96,
+    147,10,1,212,151,22,117,80,151,12,157,2,2,105,0,76,95,97,116,40,26,0,9,136,
+    45,0,83,0,4,69,17,1,147,15,2,146,3,6,250,3,5,169,31,1,159,90,2,180,
+    25,37,40,107,39,221,3,24,0,18,47,178,148,1,210,0,19,47,208,186,1,11,31,0,
+    224,22,3,5,231,22,56,25,140,21,105,67,11,3,26,150,15,34,4,6,5,27,1,10,
+    175,3,3,116,27,72,111,110,103,40,169,3,15,29,154,11,0,249,29,15,235,0,2,15,
+    214,180,7,3,7,70,3,244,150,2,97,63,19,107,223,3,9,136,151,1,67,44,22,41,
+    234,205,4,17,13,15,224,158,8,2,212,50,12,66,13,15,17,159,9,3,122,11,37,52,
+    41,97,13,19,12,173,237,1,107,51,27,105,154,9,2,37,1,95,99,114,111,115,115,38,
+    1,49,15,40,12,1,20,56,40,12,3,136,0,33,88,91,184,24,38,105,41,143,64,69,
+    105,110,101,93,5,7,0,164,92,18,32,191,43,90,32,101,100,103,101,159,197,23,58,144,
+    217,50,111,117,116,251,179,1,145,217,31,69,60,6,0,0,240,197,0,145,24,18,96,226,
+    26,15,33,2,0,0,111,45,15,250,0,16,7,222,150,0,80,0,3,11,0,2,254,7,
+    4,13,239,33,32,60,36,8,19,63,106,1,0,188,89,69,116,101,112,93,226,7,1,111,
+    112,7,183,8,71,32,97,115,107,174,0,0,157,0,16,114,155,7,64,108,111,111,107,163,
+    25,7,214,8,3,208,8,16,110,7,44,28,125,194,1,32,111,107,195,3,8,61,0,16,
+    42,6,0,44,44,32,166,6,15,161,1,11,11,222,135,1,137,10,11,137,6,1,119,5,
+    20,55,68,20,0,250,13,65,111,107,45,62,233,8,2,32,32,6,17,0,17,44,65,0,
+    21,41,37,0,3,75,9,18,61,88,0,1,64,9,5,28,0,0,54,1,4,26,0,40,
+    33,61,46,1,31,116,56,21,0,2,207,17,1,216,45,43,111,102,25,46,3,115,17,8,
+    146,18,5,244,1,8,33,1,1,53,1,124,111,102,95,97,108,108,40,24,0,0,3,2,
+    3,212,17,0,8,1,138,42,115,99,114,97,116,99,104,239,153,3,19,27,11,123,129,16,
+    44,48,131,7,9,54,9,251,162,4,194,242,2,179,30,5,14,0,2,123,93,5,15,0,
+    20,42,105,137,0,139,0,27,46,91,1,18,46,90,1,5,168,241,7,20,0,8,32,243,
+    2,60,0,5,114,1,10,47,0,3,75,2,5,48,0,4,47,0,3,133,1,10,45,0,
+    1,59,11,7,43,0,1,213,4,6,71,185,18,60,68,54,19,8,35,1,21,91,114,185,
+    3,149,17,50,111,119,110,138,63,3,167,0,22,59,43,0,2,230,5,15,49,0,9,1,
+    169,0,7,50,0,2,225,164,15,50,0,9,1,31,3,24,4,208,1,2,196,44,34,123,
+    32,68,92,17,48,133,71,15,101,19,2,22,54,4,3,56,97,108,108,120,1,4,15,0,
+    0,55,9,3,230,0,7,123,0,0,63,1,0,34,0,5,109,1,11,224,0,7,43,0,
+    3,42,0,3,104,1,11,214,0,9,40,0,5,127,22,0,198,49,10,79,16,1,215,0,
+    1,25,49,2,246,48,16,54,108,247,29,101,26,7,0,233,17,12,21,3,1,26,6,17,
+    96,226,29,17,96,72,8,0,9,1,17,107,23,0,0,101,0,17,96,7,30,16,96,10,
+    9,95,96,101,110,100,96,56,3,7,2,84,7,6,27,255,15,46,6,27,32,115,44,113,
+    2,4,119,30,3,25,0,1,230,216,9,24,33,0,191,5,3,47,45,44,32,43,104,3,
+    3,92,3,5,174,32,2,194,30,14,39,0,3,31,20,11,21,2,1,5,0,12,22,2,
+    1,229,58,0,117,0,34,62,61,167,0,6,215,13,0,48,0,8,88,31,0,224,9,25,
+    57,5,68,1,211,170,1,245,32,7,73,6,18,121,16,21,7,135,8,33,120,44,112,38,
+    1,15,1,1,56,7,42,107,41,33,0,29,121,33,0,3,77,10,3,165,3,0,232,5,
+    18,38,164,4,31,120,20,0,0,27,121,255,31,6,161,0,3,243,209,7,160,0,4,121,
+    0,1,0,7,0,153,0,13,195,8,1,65,8,2,225,67,23,107,20,25,2,14,1,0,
+    52,47,35,117,116,24,149,17,119,190,151,33,111,107,21,149,99,59,32,98,101,104,105,155,
+    13,18,101,151,20,49,75,44,32,130,23,4,161,10,16,95,97,2,20,44,233,10,1,156,
+    150,11,24,19,47,117,116,103,2,0,12,100,13,15,110,2,40,9,221,10,28,95,17,0,
+    14,200,13,0,129,3,21,41,93,1,12,100,251,15,20,2,10,7,55,14,32,120,44,192,
+    0,6,119,11,2,103,11,5,98,11,3,20,2,0,218,1,7,53,0,31,121,53,0,17,
+    3,40,2,11,1,2,6,223,0,11,8,2,15,251,1,17,11,191,60,3,10,2,3,167,
+    60,15,28,4,6,2,75,10,15,29,4,43,6,147,10,15,50,3,9,2,34,0,15,51,
+    3,11,11,230,0,25,107,115,10,3,55,0,6,227,2,13,130,2,14,205,0,15,131,2,
+    38,15,138,0,17,15,114,1,10,4,114,3,82,111,112,40,65,41,240,23,66,112,40,66,
+    41,238,134,2,77,15,15,122,43,28,16,53,149,134,29,49,123,43,17,120,125,31,64,99,
+    117,116,115,5,0,4,133,32,3,69,6,3,14,0,1,61,19,8,140,31,3,39,3,5,
+    133,31,39,97,95,67,14,17,97,199,59,3,7,60,8,73,0,20,98,73,0,25,4,115,
+    9,4,28,7,44,51,56,47,39,35,97,95,77,14,16,61,183,145,2,41,1,6,30,34,
+    10,68,78,3,98,0,6,49,0,31,98,49,0,6,1,51,3,1,48,0,68,116,97,115,
+    107,9,104,6,140,39,18,59,24,0,16,60,117,0,3,80,0,21,43,91,0,1,103,6,
+    49,59,0,9,35,0,46,43,61,240,107,7,90,11,1,100,0,48,111,102,95,87,29,0,
+    9,173,0,51,0,16,42,65,64,4,90,114,3,91,1,3,237,55,4,42,0,21,60,249,
+    0,12,105,239,4,177,37,3,42,0,19,44,61,2,23,61,178,1,33,100,120,143,37,20,
+    97,52,4,1,29,0,2,11,0,15,35,196,6,19,88,35,196,4,216,32,8,41,0,7,
+    18,5,1,75,0,3,254,15,18,97,133,104,11,246,52,4,92,38,18,48,104,3,3,7,
+    115,18,44,192,137,20,61,134,21,11,2,105,5,67,0,15,182,7,0,8,186,11,7,142,
+    8,3,159,3,8,11,4,36,115,44,245,5,0,94,8,52,44,0,20,201,11,13,96,95,
+    8,75,22,7,83,11,8,47,11,7,14,11,1,68,22,3,144,235,12,113,8,0,17,11,
+    54,0,16,40,160,15,1,66,12,17,41,192,9,47,41,91,206,8,4,0,192,10,0,125,
+    191,6,245,6,3,206,0,31,101,209,0,8,2,67,1,6,8,6,1,98,0,31,59,28,
+    2,9,37,32,45,248,1,6,39,2,28,98,39,2,23,98,39,2,31,98,39,2,17,17,
+    66,11,3,15,39,2,13,20,98,39,2,28,98,39,2,15,228,1,18,3,161,16,15,229,
+    1,15,23,12,184,5,15,70,1,39,7,108,5,32,88,41,113,19,0,10,35,6,84,19,
+    4,120,29,2,139,5,40,111,114,115,29,1,149,5,26,44,150,5,15,92,5,5,3,171,
+    37,8,18,5,13,89,5,9,112,1,15,183,48,18,8,255,4,6,253,4,15,251,4,5,
+    2,151,1,3,52,60,10,12,5,4,64,2,15,153,48,0,19,59,29,0,4,99,8,4,
+    16,0,15,255,4,1,2,175,55,10,3,5,15,23,4,36,31,8,23,4,63,22,32,22,
+    4,31,8,22,4,48,31,8,22,4,6,31,12,22,4,35,31,8,22,4,49,15,129,2,
+    5,31,98,129,2,7,15,157,3,65,24,16,108,1,15,168,3,52,12,15,9,1,24,18,
+    16,98,242,32,5,234,148,2,135,3,24,44,203,28,22,120,198,236,3,160,62,3,73,9,
+    0,5,5,0,135,36,2,4,24,35,32,43,151,36,33,49,49,236,26,31,46,233,79,49,
+    1,140,5,3,196,26,0,95,0,80,51,50,32,100,101,83,20,2,131,175,36,112,105,195,
+    144,8,45,150,17,32,174,41,241,0,104,114,111,110,111,117,115,108,121,44,32,50,32,97,
+    104,232,170,4,169,39,2,106,234,24,114,242,233,15,122,4,4,15,228,167,30,12,221,9,
+    0,192,25,0,215,113,5,52,13,2,15,0,1,112,58,15,60,0,20,26,98,60,0,17,
+    98,34,10,15,187,206,6,15,107,186,7,1,80,203,15,109,68,7,0,211,90,15,180,203,
+    46,111,50,52,53,55,54,59,229,167,36,2,223,244,37,55,59,97,118,7,176,31,0,166,
+    17,5,252,41,3,8,12,16,105,190,2,41,102,111,11,26,27,46,4,11,4,189,7,47,
+    40,77,253,10,13,5,42,0,31,78,42,0,0,11,170,1,1,149,4,38,97,95,194,31,
+    14,206,68,3,184,4,20,40,242,1,1,245,25,5,253,1,1,238,0,15,88,0,4,31,
+    98,88,0,25,22,98,88,0,31,98,88,0,7,4,206,206,3,40,15,15,87,0,0,6,
+    176,37,8,215,0,2,119,114,3,70,1,15,88,0,7,31,98,88,0,17,29,98,88,0,
+    21,98,88,0,8,151,220,1,218,13,7,236,165,9,120,30,8,21,0,8,96,166,3,22,
+    33,19,46,96,39,32,105,115,7,156,2,55,7,15,147,85,7,5,39,86,4,209,232,5,
+    55,0,16,124,173,11,5,175,0,22,91,61,66,0,190,24,3,158,38,77,124,124,32,98,
+    36,0,25,110,36,0,0,228,6,6,138,0,7,253,43,4,22,0,1,222,5,1,216,36,
+    20,99,17,7,5,27,0,3,109,136,3,50,205,18,107,174,5,4,165,36,2,36,42,9,
+    60,242,32,102,101,106,35,6,251,118,0,50,3,2,30,42,1,9,170,2,224,23,23,12,
+    211,224,6,48,85,18,12,132,0,3,228,98,6,81,37,18,116,246,21,19,116,174,25,16,
+    43,200,38,22,116,239,167,5,20,138,32,97,115,208,18,1,106,33,17,116,39,203,19,50,
+    125,35,36,114,101,95,37,2,131,32,31,97,107,239,2,0,147,5,33,111,102,83,0,1,
+    177,35,0,22,51,2,217,3,4,80,10,2,28,43,3,209,35,4,208,150,5,157,65,50,
+    116,111,46,227,247,1,151,34,2,71,238,0,45,46,82,95,102,111,114,95,137,65,17,40,
+    158,158,15,197,239,11,2,66,0,1,235,0,11,138,238,3,168,51,4,126,8,79,116,59,
+    0,20,97,3,5,5,87,245,2,18,3,0,230,70,19,40,124,169,5,134,15,3,222,29,
+    4,86,2,3,225,29,7,180,23,2,162,67,15,108,3,5,5,154,246,15,99,0,0,31,
+    98,99,0,1,31,110,99,0,6,7,166,25,33,97,95,216,31,11,141,198,4,79,247,2,
+    51,0,14,38,247,1,52,0,31,98,52,0,14,15,160,245,2,55,53,49,50,128,3,0,
+    113,90,2,189,80,1,138,0,4,173,161,20,44,171,246,3,80,187,18,44,85,43,5,45,
+    0,26,98,45,0,31,98,45,0,1,119,16,99,111,109,109,105,116,11,2,1,236,1,34,
+    43,43,178,0,115,61,61,32,51,41,0,20,13,0,1,97,74,4,11,2,32,50,41,6,
+    166,15,16,7,0,15,4,224,8,12,49,0,15,89,171,8,3,49,0,11,253,223,19,49,
+    237,78,1,48,1,21,103,242,215,19,103,124,25,21,103,22,131,27,20,4,101,0,128,12,
+    1,164,28,9,165,1,4,216,6,1,34,0,145,63,32,103,32,58,32,103,32,45,38,0,
+    15,145,45,1,1,243,82,2,43,0,3,235,0,19,58,186,0,4,146,32,21,115,72,64,
+    27,20,38,108,4,55,0,15,58,5,1,4,58,0,23,56,244,43,16,93,91,191,15,69,
+    5,3,15,47,0,2,52,59,0,20,76,46,3,61,46,3,254,10,21,101,16,255,3,187,
+    1,4,244,233,1,39,1,0,185,41,18,99,195,103,17,44,145,57,25,20,240,4,7,110,
+    1,19,107,197,144,3,106,28,20,107,77,222,3,11,24,1,49,69,15,204,2,2,6,82,
+    89,31,24,123,1,0,5,6,227,1,232,26,79,59,0,24,120,89,46,3,8,133,7,3,
+    109,163,8,113,1,47,0,31,71,45,11,2,191,127,25,41,164,0,15,148,96,2,15,164,
+    0,6,19,110,164,0,21,106,0,94,7,42,37,15,174,0,2,11,28,164,15,175,0,26,
+    1,208,19,20,41,253,208,15,83,1,7,17,28,175,6,2,116,181,0,51,43,6,181,181,
+    1,157,121,0,76,1,16,42,242,36,31,59,42,0,7,1,234,36,9,46,0,0,211,201,
+    13,25,2,25,12,61,46,18,56,48,183,0,198,16,0,63,12,1,244,38,3,202,174,24,
+    58,103,28,2,236,51,2,78,49,1,190,8,17,108,142,35,0,192,12,1,1,122,49,108,
+    32,47,90,0,17,56,162,8,25,12,117,5,3,189,27,3,119,5,25,40,42,2,5,183,
+    47,18,37,248,84,1,85,1,21,20,24,0,2,51,125,42,50,56,69,47,12,228,198,20,
+    98,99,0,24,98,99,0,26,110,99,0,2,25,59,11,96,0,22,56,118,206,15,99,0,
+    0,66,47,47,32,80,32,41,19,115,33,41,7,147,41,1,98,159,17,109,247,7,4,159,
+    8,66,108,105,116,116,184,9,16,108,49,30,50,119,104,101,247,50,3,6,167,32,117,110,
+    210,32,49,97,100,100,90,0,117,117,112,32,109,97,110,121,176,8,30,108,173,8,0,174,
+    44,28,16,12,42,17,115,21,12,5,209,40,8,95,27,1,164,14,17,111,147,187,26,16,
+    247,6,4,207,5,1,40,1,10,157,5,39,44,32,190,5,15,32,0,0,0,61,4,1,
+    161,0,23,104,161,0,26,16,70,47,21,98,9,0,18,95,204,38,3,160,222,1,198,0,
+    26,104,128,4,15,90,177,2,19,20,4,48,53,97,44,32,23,4,19,115,158,196,19,59,
+    30,0,53,98,40,98,172,0,15,30,0,2,0,124,0,14,34,0,5,0,26,21,20,233,
+    14,48,104,44,32,114,57,9,20,0,18,108,20,0,0,68,0,5,84,0,15,144,0,2,
+    15,80,0,0,21,108,80,0,5,155,5,45,51,50,156,5,37,108,44,71,50,6,160,5,
+    8,227,1,9,39,2,1,80,54,2,12,11,161,116,111,119,97,114,100,115,32,48,58,142,
+    52,6,255,10,1,126,10,51,46,0,16,97,0,19,104,225,3,15,112,0,3,15,67,48,
+    8,11,47,5,15,144,170,5,19,101,201,78,15,64,175,38,6,1,79,23,24,6,104,19,
+    111,234,24,15,82,7,1,65,114,111,119,93,38,22,15,64,7,1,49,99,111,108,197,99,
+    8,255,48,3,204,42,9,240,84,1,105,89,18,45,16,25,0,143,55,0,12,213,1,28,
+    29,27,24,204,51,15,205,175,20,5,78,43,15,204,175,18,31,16,164,222,16,31,59,60,
+    41,6,63,49,57,54,62,41,26,68,47,47,32,76,19,34,11,12,19,15,255,17,4,0,
+    181,19,15,214,27,10,15,15,27,48,4,193,226,15,246,26,7,3,235,5,4,110,130,3,
+    22,0,2,64,124,13,13,27,1,210,252,2,41,0,0,78,32,2,252,42,2,150,103,2,
+    131,48,5,165,214,25,46,2,25,2,250,201,31,107,82,22,1,21,44,132,22,4,37,0,
+    3,176,192,3,153,0,27,51,114,81,3,154,22,6,45,0,4,228,74,38,49,41,51,0,
+    4,206,22,0,145,70,2,177,20,5,46,26,9,43,44,49,32,42,104,86,182,8,91,16,
+    23,117,21,22,6,17,2,31,43,3,35,11,15,133,26,6,0,206,14,1,100,0,1,100,
+    77,5,163,193,0,84,0,11,146,37,3,39,0,38,40,51,177,193,1,84,76,11,45,0,
+    3,142,37,15,46,0,0,31,50,46,0,0,1,138,37,11,155,2,15,74,25,34,15,196,
+    2,8,15,62,25,7,15,193,2,23,6,93,3,3,180,233,15,197,29,22,5,65,219,15,
+    205,2,11,2,7,18,15,188,2,21,31,8,188,2,55,31,8,188,2,55,31,8,188,2,
+    67,31,8,188,2,8,31,12,188,2,19,31,12,188,2,26,31,12,188,2,24,15,118,2,
+    6,15,51,25,7,21,12,176,43,3,91,88,7,139,52,8,209,189,24,48,142,18,15,132,
+    40,3,23,16,128,40,2,118,26,6,16,1,22,105,178,0,0,109,6,5,121,40,7,221,
+    0,27,105,8,1,51,59,0,16,118,40,11,37,0,25,50,37,0,15,22,31,8,12,134,
+    44,11,7,31,2,246,2,3,254,51,15,254,26,2,27,8,29,1,31,8,29,1,7,31,
+    8,29,1,12,31,12,29,1,22,31,12,29,1,19,31,12,29,1,17,31,8,29,1,33,
+    31,8,29,1,19,15,109,2,2,15,121,95,28,15,104,25,24,15,74,23,56,47,52,57,
+    75,23,68,1,89,0,6,76,23,7,149,17,12,192,224,4,188,224,15,219,20,7,8,50,
+    0,56,45,32,40,15,0,4,178,47,49,48,32,58,35,21,15,249,3,4,15,72,70,9,
+    31,8,23,26,43,15,24,61,8,29,52,24,61,15,242,60,10,28,52,242,60,31,52,242,
+    60,1,15,126,60,7,21,52,126,60,15,33,60,5,29,52,33,60,31,52,33,60,4,15,
+    180,37,15,9,41,212,8,37,228,15,184,32,4,14,48,0,15,154,29,18,15,223,214,27,
+    9,155,29,15,224,214,38,4,117,28,15,180,27,7,14,205,0,15,207,25,5,1,29,211,
+    10,208,25,0,80,25,2,26,0,63,41,0,16,222,25,25,22,59,61,0,43,54,52,60,
+    0,15,246,25,15,8,102,25,6,214,109,15,110,23,15,1,146,211,15,59,23,17,1,127,
+    21,7,60,23,15,165,22,24,4,114,246,15,99,22,5,0,89,0,15,99,22,14,12,9,
+    24,15,100,22,4,2,193,0,7,72,45,15,206,0,3,6,85,51,31,24,32,0,12,5,
+    15,18,6,86,1,15,205,17,19,3,243,238,15,206,17,22,29,52,206,17,31,52,206,17,
+    9,5,121,49,47,54,52,170,49,28,15,220,49,15,1,100,9,15,57,49,3,2,110,0,
+    15,56,49,14,15,96,49,1,15,43,49,11,47,51,50,43,49,50,8,8,48,63,50,54,
+    51,103,47,2,15,211,47,13,2,200,18,15,171,47,3,3,60,115,15,107,46,9,15,119,
+    0,5,15,53,46,32,0,110,0,15,53,46,13,4,113,116,15,119,45,14,3,215,0,15,
+    204,43,2,2,64,228,15,239,34,38,31,49,239,34,18,15,230,29,8,31,49,230,29,20,
+    31,49,230,29,34,5,169,29,1,220,253,12,138,27,0,114,27,4,126,27,47,49,41,160,
+    44,16,15,237,6,36,15,3,254,27,15,136,36,51,31,51,153,1,18,15,20,246,38,15,
+    76,7,0,11,214,34,14,44,1,15,6,2,8,31,51,6,2,20,31,51,6,2,43,28,
+    51,175,199,15,85,30,3,15,27,7,0,12,59,2,23,52,59,2,47,51,41,136,29,25,
+    4,20,7,15,24,24,50,4,77,0,15,33,25,10,1,48,5,30,46,119,23,3,99,23,
+    7,182,22,7,167,22,15,39,70,55,15,178,219,4,11,209,11,31,116,218,48,19,15,54,
+    0,6,15,118,18,7,15,51,0,6,31,98,51,0,28,15,160,39,14,15,55,0,3,15,
+    49,14,12,15,53,0,3,15,218,12,17,31,105,101,220,40,15,154,218,59,1,95,0,11,
+    155,218,15,134,215,30,4,250,23,15,134,215,2,0,22,4,16,97,143,25,5,119,74,11,
+    4,101,0,168,71,2,29,5,2,100,69,4,29,151,1,33,115,18,51,204,108,31,46,205,
+    215,6,1,194,35,2,182,5,30,51,132,81,15,179,214,24,10,197,0,31,108,118,213,22,
+    15,217,213,24,15,99,0,44,3,63,0,15,145,219,6,31,50,189,217,4,3,29,0,13,
+    123,219,20,50,76,193,4,141,81,16,40,75,37,33,105,109,14,7,3,130,74,22,116,42,
+    207,22,108,163,5,2,204,69,2,243,19,0,149,9,2,111,208,1,36,0,20,112,205,4,
+    59,100,111,46,185,0,8,174,81,22,50,140,4,1,224,189,1,10,0,38,105,109,2,67,
+    36,105,109,13,222,16,114,47,5,55,120,32,58,54,26,2,19,0,32,46,120,3,72,17,
+    109,11,0,35,121,44,40,0,16,46,139,124,3,21,0,28,120,31,158,26,120,131,153,0,
+    169,10,3,220,2,0,4,216,0,199,84,48,117,103,97,175,219,98,105,102,32,115,111,59,
+    44,0,1,135,0,1,178,80,0,96,40,1,228,31,29,67,199,70,7,214,0,3,90,40,
+    6,78,0,15,135,43,2,1,13,0,91,95,105,109,97,103,84,250,6,13,0,2,30,0,
+    12,222,224,2,182,1,16,4,233,0,42,42,61,105,0,65,32,63,32,45,7,72,70,59,
+    0,4,120,202,27,21,120,34,87,6,117,0,4,122,62,1,226,0,1,102,72,0,169,40,
+    4,117,0,2,175,191,50,0,8,120,32,12,1,70,0,1,119,2,0,46,91,3,171,89,
+    4,44,0,17,41,12,60,0,104,2,18,120,238,195,1,81,2,0,134,1,18,122,226,7,
+    2,89,1,0,190,72,60,43,32,122,20,2,5,17,78,5,22,17,6,26,2,16,50,167,
+    6,3,10,0,22,122,26,2,6,7,2,32,122,46,209,1,0,8,2,1,217,33,33,32,
+    45,255,1,18,42,170,70,17,122,10,2,4,29,0,2,12,0,2,29,0,29,120,212,83,
+    5,134,0,5,76,1,15,144,0,50,31,43,144,0,1,23,121,173,0,3,156,0,2,53,
+    1,16,82,43,77,5,123,211,1,241,83,0,55,5,2,49,89,4,155,76,0,21,209,5,
+    8,77,3,196,79,8,74,5,9,107,74,21,50,124,89,21,40,78,4,3,89,4,11,242,
+    226,1,215,10,9,224,249,1,201,33,7,225,249,29,59,48,0,12,191,126,0,54,0,12,
+    75,233,11,170,246,4,75,173,7,161,170,11,89,0,2,57,31,24,109,211,37,1,139,249,
+    29,4,37,31,27,110,75,31,1,205,37,2,34,31,19,110,88,0,12,110,226,5,144,31,
+    1,143,30,5,102,31,5,84,88,181,70,111,114,32,78,86,73,68,73,65,39,39,198,128,
+    32,99,97,112,97,98,105,108,209,75,49,56,46,48,162,1,0,31,21,35,114,59,240,4,
+    1,4,5,48,110,100,32,12,3,82,105,110,97,114,121,19,0,0,98,34,9,83,85,15,
+    127,119,28,1,21,0,31,56,126,119,10,0,21,224,15,95,12,31,31,52,231,48,28,17,
+    99,181,21,152,105,110,116,101,114,108,101,97,118,82,198,15,74,23,21,4,184,4,15,210,
+    216,34,13,61,0,15,210,216,9,5,142,90,27,98,180,10,31,16,118,5,10,28,32,117,
+    5,8,215,90,15,129,5,0,15,12,217,19,15,99,49,7,79,48,57,54,48,206,235,15,
+    15,100,49,44,74,48,52,56,48,57,3,3,254,39,21,61,88,3,19,44,118,230,4,19,
+    0,20,37,18,99,1,178,5,68,65,41,32,66,78,45,5,25,5,2,133,2,1,32,0,
+    177,66,41,58,32,117,110,116,105,108,32,67,107,80,3,44,12,66,111,110,108,121,57,0,
+    6,154,6,14,1,251,5,131,199,7,103,103,20,44,10,234,14,95,30,3,24,7,31,50,
+    148,138,1,7,142,35,19,56,209,83,66,12,99,91,101,223,39,1,100,4,28,93,8,27,
+    13,199,14,21,52,199,14,31,12,199,14,10,31,52,199,14,32,1,72,166,21,12,203,14,
+    21,52,117,22,7,150,14,36,53,41,34,0,16,60,162,14,18,12,209,161,0,128,2,0,
+    30,0,2,211,2,6,101,42,16,50,25,250,5,179,132,4,204,215,31,20,62,249,1,21,
+    52,61,249,25,24,218,74,31,120,171,41,5,26,52,90,42,25,109,167,41,11,155,216,44,
+    109,41,119,216,1,232,36,50,94,32,113,215,88,0,33,36,16,97,123,137,2,44,186,64,
+    120,46,115,48,192,197,16,115,217,123,4,18,0,0,182,72,6,186,0,18,104,186,0,18,
+    104,219,38,17,104,183,123,15,164,162,2,8,67,209,27,28,210,88,17,50,98,238,68,43,
+    32,104,59,27,0,15,245,0,19,5,248,38,21,107,215,0,0,102,6,0,252,0,0,1,
+    0,3,146,118,2,13,0,8,35,41,1,240,31,4,44,215,5,22,0,17,50,8,41,4,
+    217,233,20,41,27,1,0,198,32,4,69,0,4,1,0,0,27,0,11,19,0,55,94,32,
+    110,157,239,17,54,31,214,83,28,98,115,91,104,133,186,3,76,1,3,18,0,2,185,42,
+    5,80,1,15,51,1,6,0,80,1,20,31,63,239,0,105,7,8,127,9,17,97,76,0,
+    37,109,93,86,0,1,144,37,1,43,0,47,41,59,55,0,3,10,48,9,15,65,0,11,
+    15,177,3,9,6,132,63,4,44,12,1,188,30,11,198,3,26,59,99,98,2,239,49,6,
+    97,98,18,40,224,8,47,101,41,218,117,11,1,47,0,0,249,80,12,64,116,2,25,0,
+    19,121,213,25,0,55,0,3,215,181,0,41,0,96,60,32,78,41,0,16,234,11,16,115,
+    144,30,4,243,96,13,89,11,13,32,11,31,44,179,165,1,31,41,210,8,3,6,243,118,
+    2,139,5,31,20,200,1,8,15,210,3,29,5,221,2,18,110,128,92,8,209,3,26,110,
+    167,2,6,209,3,26,110,209,3,1,150,2,8,146,2,33,24,98,222,3,11,146,2,22,
+    49,18,0,0,142,2,15,224,9,1,19,47,62,111,7,229,9,3,189,9,19,109,223,40,
+    15,205,4,5,12,246,3,15,208,4,28,6,219,3,1,133,0,11,206,3,27,109,206,3,
+    10,214,4,21,107,218,44,1,142,3,4,239,2,9,218,4,0,18,0,11,142,3,31,4,
+    68,112,34,9,232,170,15,136,244,33,15,214,129,7,15,200,226,22,14,252,9,15,138,239,
+    29,15,127,128,1,7,213,32,5,210,14,3,161,114,15,87,90,2,11,182,114,26,41,122,
+    128,15,141,255,38,31,52,141,255,7,8,118,1,11,61,255,26,52,61,255,31,52,61,255,
+    16,12,78,0,15,61,255,16,25,52,242,8,20,50,211,46,1,15,5,18,52,15,5,19,
+    52,213,8,10,18,8,21,50,18,8,31,52,18,8,5,22,50,18,8,15,95,4,1,25,
+    52,90,7,15,65,0,8,15,178,5,8,5,163,0,3,76,5,2,233,89,1,202,19,10,
+    51,219,8,0,2,15,50,117,37,17,16,11,110,4,90,45,2,95,46,5,246,9,26,115,
+    123,38,14,209,2,15,175,21,10,15,52,66,12,15,92,131,2,15,236,17,11,4,137,12,
+    15,119,12,16,5,34,130,6,97,1,0,34,130,31,12,241,2,65,31,12,241,2,58,31,
+    12,241,2,35,31,16,221,7,20,31,16,221,7,42,31,16,221,7,5,0,115,106,2,108,
+    106,15,221,7,47,16,16,16,12,25,43,55,90,0,230,33,18,117,217,46,1,68,128,18,
+    93,82,52,9,20,0,5,241,46,15,139,0,56,31,20,229,3,5,12,4,4,11,226,3,
+    5,4,4,14,31,216,15,115,38,6,1,3,254,10,207,158,28,40,18,6,20,41,37,20,
+    1,187,63,7,55,32,4,134,22,26,105,36,20,32,52,32,126,0,4,56,22,17,52,64,
+    159,3,62,0,2,47,4,2,94,83,2,225,1,23,115,224,229,4,118,198,0,191,14,1,
+    171,17,0,239,21,0,82,19,0,0,96,9,228,5,17,52,19,0,24,115,96,90,0,230,
+    104,16,85,224,90,18,51,237,104,4,13,0,19,41,91,21,4,116,94,37,52,40,151,139,
+    16,120,60,219,1,73,0,7,220,79,87,120,46,115,49,48,248,164,3,197,0,15,153,217,
+    8,8,229,21,8,122,1,31,52,122,1,14,10,212,20,3,137,23,15,197,20,7,1,172,
+    0,5,7,20,4,130,23,0,52,5,52,105,103,110,253,54,14,229,20,14,111,21,55,105,
+    109,44,216,20,4,1,21,35,105,109,230,104,0,42,24,4,179,20,7,231,1,1,184,4,
+    76,111,102,32,121,239,1,4,66,24,5,241,1,20,44,26,0,15,186,0,8,0,224,132,
+    178,32,61,32,121,46,115,48,48,50,50,44,201,0,137,121,46,115,49,49,51,51,59,17,
+    106,16,114,6,10,3,83,2,16,120,210,4,19,40,240,0,1,177,0,10,68,1,2,186,
+    161,7,121,2,13,14,1,5,162,161,0,121,7,0,168,161,1,13,0,1,130,92,15,242,
+    1,0,15,183,166,4,10,142,25,15,47,117,22,11,166,144,23,56,149,156,15,182,78,26,
+    0,185,21,29,52,181,78,31,99,199,166,21,15,221,24,41,13,63,110,3,189,19,15,6,
+    20,15,15,1,167,23,13,59,0,15,1,167,7,15,234,19,11,31,105,244,182,4,11,1,
+    53,4,180,158,9,116,254,15,230,157,13,14,153,122,4,134,19,35,120,41,172,98,12,134,
+    19,5,88,25,15,134,19,7,31,89,134,19,4,6,70,3,19,32,93,18,7,103,18,3,
+    214,116,47,45,49,126,44,4,31,50,95,159,18,15,59,0,6,31,49,59,0,4,2,100,
+    164,15,63,0,14,31,50,63,0,7,31,50,63,0,16,31,51,63,0,7,31,51,63,0,
+    15,15,76,165,27,5,54,0,15,76,165,14,20,12,67,182,5,252,4,16,97,175,216,0,
+    106,100,0,234,4,6,45,194,6,32,0,24,49,32,0,36,0,12,13,194,10,65,0,22,
+    49,65,0,31,49,65,0,1,23,49,65,0,31,50,65,0,1,22,50,65,0,31,50,65,
+    0,1,23,50,65,0,31,51,65,0,1,22,51,65,0,31,51,65,0,1,23,51,65,0,
+    8,206,5,2,190,120,2,13,0,15,24,149,25,4,63,0,31,49,63,0,0,15,22,149,
+    16,3,63,0,31,98,126,0,0,15,146,148,30,11,83,0,15,146,0,0,47,121,49,83,
+    0,3,31,49,83,0,20,31,50,83,0,0,31,50,83,0,3,31,50,83,0,20,31,51,
+    83,0,0,31,51,83,0,3,31,51,83,0,5,25,8,255,2,15,154,164,16,4,42,0,
+    5,121,164,12,25,1,13,42,0,5,130,164,12,240,0,13,42,0,5,139,164,12,199,0,
+    12,42,0,15,24,165,2,48,48,95,48,218,17,7,184,2,13,154,3,31,49,35,0,4,
+    16,49,158,77,5,60,3,15,36,0,3,24,50,30,3,15,35,0,3,6,33,3,11,175,
+    0,15,166,165,1,61,48,95,49,69,0,28,49,175,0,15,35,0,3,10,175,0,15,36,
+    0,3,9,175,0,15,35,0,3,15,175,0,5,15,242,165,20,0,57,92,4,101,21,17,
+    115,19,110,15,1,13,29,21,40,113,232,6,215,235,47,115,41,86,0,40,47,0,24,87,
+    0,6,2,68,157,15,33,0,11,31,50,33,0,13,47,51,41,104,7,40,5,92,175,15,
+    110,7,41,15,69,0,14,15,116,7,17,15,69,0,14,15,122,7,17,4,69,0,15,55,
+    12,8,15,47,12,22,14,233,12,7,5,12,2,169,12,15,6,12,1,2,143,33,15,188,
+    11,0,15,165,178,0,7,184,11,15,161,133,29,0,116,11,1,113,11,10,62,10,19,52,
+    15,3,1,59,10,31,12,80,8,5,15,217,176,4,4,252,6,15,251,6,0,15,215,176,
+    28,3,237,130,6,171,7,47,44,32,4,7,4,5,87,4,15,48,0,3,12,225,6,37,
+    0,20,100,4,15,49,0,3,31,50,97,0,5,27,51,48,0,47,0,20,157,6,4,4,
+    79,8,15,61,1,19,8,88,177,14,191,8,15,245,0,27,21,48,149,0,31,49,50,0,
+    5,31,50,99,0,4,31,50,40,1,6,31,51,50,0,4,15,248,0,6,12,199,0,31,
+    49,169,8,11,15,206,0,6,25,49,206,0,15,57,0,9,31,50,57,0,5,31,50,57,
+    0,12,31,51,57,0,5,31,51,57,0,10,5,26,23,12,143,177,28,52,143,177,21,40,
+    32,17,3,197,73,15,196,36,33,3,45,107,15,101,25,8,15,168,84,2,15,101,25,12,
+    9,208,32,31,52,208,32,5,0,165,59,1,209,32,15,248,31,5,15,58,0,14,47,32,
+    123,251,157,26,10,163,42,8,251,157,15,105,25,39,31,49,105,25,34,23,49,120,22,15,
+    101,25,67,30,49,91,68,31,50,143,154,43,31,12,36,1,65,31,12,36,1,54,31,12,
+    36,1,35,15,192,28,13,14,53,3,21,47,184,166,15,192,28,1,7,87,211,27,56,217,
+    35,31,56,207,2,5,0,104,77,8,218,35,18,56,98,26,31,56,5,27,2,6,31,3,
+    0,80,0,15,230,26,2,25,56,131,243,15,114,0,9,15,155,32,10,5,135,0,15,104,
+    23,4,21,56,104,23,15,45,148,0,47,50,56,59,161,49,15,146,1,1,14,74,168,6,
+    146,1,15,203,4,6,15,217,59,27,15,204,4,3,31,56,195,1,8,47,54,52,204,4,
+    2,25,56,173,1,15,178,28,2,21,56,178,28,15,89,0,10,15,102,1,3,7,147,149,
+    0,226,0,15,161,162,51,43,54,52,162,162,4,3,145,31,24,192,0,5,7,109,2,15,
+    4,21,6,26,98,1,28,15,9,13,43,26,115,214,248,1,121,12,4,139,12,22,115,65,
+    206,15,33,0,7,31,50,33,0,13,31,51,33,0,3,15,195,22,44,19,50,195,22,15,
+    125,15,44,6,135,14,15,21,15,42,4,71,0,20,20,8,0,15,225,9,10,15,50,9,
+    19,8,195,110,7,192,60,5,104,88,2,85,143,15,203,2,12,15,49,250,26,15,191,8,
+    11,5,3,243,15,36,34,24,15,107,136,1,8,190,52,7,103,96,24,40,190,52,4,134,
+    160,11,87,6,4,126,6,15,69,0,3,20,44,195,6,7,32,0,26,78,211,160,6,102,
+    23,6,119,241,3,103,42,2,161,6,6,93,241,3,100,42,20,42,128,199,1,179,51,11,
+    72,56,0,207,7,17,44,137,99,28,107,73,219,18,44,106,44,1,173,216,86,44,32,78,
+    32,45,25,0,1,174,51,7,126,253,9,72,68,15,89,56,8,2,61,8,15,139,8,53,
+    0,49,87,11,21,33,2,241,36,10,21,33,31,8,194,1,47,31,12,194,1,56,31,12,
+    194,1,70,4,56,0,5,175,202,3,194,1,9,187,1,3,207,1,3,194,1,15,39,12,
+    13,14,178,37,15,39,12,12,7,77,167,15,104,3,28,15,69,46,6,95,49,50,50,56,
+    56,69,46,77,0,170,46,31,59,237,3,14,7,156,209,31,40,218,139,1,15,237,3,18,
+    4,69,0,15,43,2,5,4,77,0,15,237,3,13,0,66,0,15,43,2,0,3,175,196,
+    1,3,56,31,97,43,2,1,23,65,108,91,5,57,229,18,44,231,105,21,77,43,2,28,
+    109,43,2,15,237,3,3,15,90,67,8,10,54,165,15,83,1,40,31,12,83,1,56,31,
+    12,83,1,70,28,107,6,201,3,83,1,3,70,1,9,90,1,3,83,1,3,176,14,4,
+    72,58,100,108,101,102,116,95,111,94,60,1,187,51,6,167,60,3,84,42,6,58,57,0,
+    79,13,12,206,143,0,79,20,4,105,34,0,152,51,15,209,147,3,1,103,5,2,21,127,
+    193,97,112,112,108,105,99,97,116,105,111,110,39,178,249,4,77,51,2,12,128,3,21,148,
+    1,123,86,15,156,57,20,10,152,141,11,83,35,0,55,38,31,88,115,251,1,15,187,57,
+    6,11,79,0,7,115,35,11,76,0,15,13,34,14,31,41,227,33,18,1,194,54,15,76,
+    55,5,2,52,102,0,164,105,24,101,181,21,0,192,130,38,119,111,216,14,0,12,0,17,
+    101,22,1,1,165,1,19,59,6,15,35,114,101,188,79,0,168,62,1,42,0,4,217,8,
+    14,134,52,0,80,5,48,108,101,120,90,71,35,97,110,184,39,15,176,39,24,15,58,52,
+    20,14,198,42,15,4,76,5,18,98,158,250,12,197,80,15,194,50,1,3,71,3,7,209,
+    214,20,41,178,40,8,66,119,7,153,50,21,56,147,50,13,38,81,2,197,80,14,81,250,
+    0,230,7,20,116,14,219,7,172,174,31,121,108,189,1,19,121,38,18,18,121,199,71,2,
+    170,41,6,49,39,20,120,185,225,4,114,0,17,43,50,0,23,75,214,164,4,100,27,4,
+    138,26,37,66,44,91,1,6,45,210,1,57,0,15,143,228,1,22,120,203,39,4,125,36,
+    55,97,103,32,134,32,33,45,98,182,137,17,98,182,39,8,251,73,19,116,228,49,23,98,
+    196,158,13,109,0,10,108,0,0,188,169,1,82,3,6,230,2,16,98,39,40,1,194,58,
+    23,44,216,1,1,156,187,13,44,0,19,45,105,13,43,46,120,45,0,0,36,46,41,100,
+    41,141,124,1,129,38,83,114,111,116,101,44,179,24,1,171,13,15,205,2,7,108,114,111,
+    116,97,116,101,205,2,15,72,42,13,15,236,2,13,15,170,2,0,15,217,2,9,7,203,
+    42,1,174,24,12,216,2,15,210,2,5,14,139,82,15,228,2,6,15,197,2,2,14,196,
+    2,1,146,64,6,57,83,6,216,1,1,25,0,41,75,41,81,109,4,238,51,6,38,0,
+    13,231,2,17,107,210,214,23,42,221,71,34,52,41,71,80,18,110,248,41,18,12,237,1,
+    4,35,5,6,245,1,14,53,61,3,75,23,6,92,1,7,134,2,20,107,118,2,32,110,
+    41,192,23,2,81,1,0,32,0,3,80,1,10,35,0,3,153,62,2,33,2,2,192,15,
+    0,54,239,24,97,187,135,1,202,35,15,56,2,7,1,152,61,13,188,44,15,95,44,9,
+    15,210,1,36,15,188,1,1,31,109,188,1,23,5,68,208,26,77,188,1,25,109,185,43,
+    13,184,1,20,109,145,73,29,109,180,1,0,150,4,24,33,26,8,0,69,233,2,121,117,
+    7,201,66,12,217,115,1,55,4,23,99,126,28,5,190,16,0,27,21,15,5,2,5,12,
+    238,62,3,3,2,17,67,42,4,67,41,44,32,67,51,4,3,147,42,96,100,105,97,103,
+    111,110,109,42,1,234,11,5,89,132,161,72,101,114,109,105,116,105,97,110,58,131,42,10,
+    45,60,8,204,140,15,238,1,5,4,89,0,5,182,149,8,148,1,29,109,106,221,20,48,
+    225,63,1,156,234,66,41,0,8,67,71,166,15,0,1,2,36,109,41,178,50,45,48,59,
+    207,38,11,183,149,6,37,6,19,107,37,6,22,75,37,6,19,110,37,6,0,43,53,1,
+    56,0,95,120,93,91,121,93,31,6,10,31,110,31,6,1,31,107,31,6,0,2,104,6,
+    1,86,0,87,121,93,91,120,93,172,110,33,98,121,76,8,34,46,32,184,61,2,240,88,
+    0,89,8,2,6,94,0,30,10,10,220,65,5,215,57,18,59,30,44,3,163,8,19,119,
+    237,66,3,24,150,0,67,0,0,101,0,15,159,8,30,0,79,9,10,153,3,15,157,8,
+    16,15,101,151,20,15,157,8,15,23,97,36,120,31,41,119,5,17,11,157,8,27,75,185,
+    5,31,8,253,3,2,15,126,8,13,7,41,2,19,109,41,2,31,77,78,8,1,15,41,
+    2,1,10,255,151,14,219,7,10,84,213,45,120,41,110,0,30,121,110,0,31,120,188,8,
+    3,6,121,152,8,90,2,13,0,8,3,39,0,2,89,48,1,47,41,52,63,32,45,21,
+    0,0,165,8,5,12,0,6,32,8,68,97,44,0,24,177,99,7,155,0,11,158,8,4,
+    235,2,12,76,2,15,171,153,3,29,12,183,0,15,48,153,18,8,79,60,34,38,38,53,
+    49,1,151,186,54,41,0,16,198,0,23,61,240,217,15,31,1,10,31,12,31,1,42,94,
+    67,44,0,20,99,174,0,6,178,48,15,128,72,30,5,28,168,15,129,72,2,16,12,147,
+    152,137,116,111,41,44,32,34,108,34,63,136,0,19,0,52,114,34,40,43,0,0,249,42,
+    17,54,28,124,28,32,201,153,1,4,29,91,59,32,98,111,120,42,151,2,245,61,3,201,
+    25,22,46,76,13,54,120,32,47,104,91,1,7,0,22,56,20,126,4,204,169,0,115,201,
+    1,12,0,22,94,157,137,67,47,32,40,56,60,0,54,41,41,41,88,18,15,119,187,8,
+    31,56,11,22,25,15,18,73,24,11,87,1,15,176,72,23,15,218,187,25,11,99,169,1,
+    136,1,113,61,32,115,119,105,122,122,118,70,1,11,81,34,120,44,172,97,21,120,128,19,
+    15,20,1,1,31,56,214,187,35,31,49,195,73,25,15,20,1,38,15,58,188,3,4,135,
+    28,23,52,168,31,8,233,214,15,6,171,6,31,112,22,158,7,31,50,23,158,0,31,50,
+    74,215,1,3,217,71,7,54,0,3,142,157,0,146,73,3,11,0,15,147,73,13,6,92,
+    163,15,148,73,24,12,60,73,7,130,0,15,61,73,0,15,141,170,2,8,255,26,10,160,
+    170,7,14,0,13,43,13,8,13,1,9,49,32,1,129,105,3,94,59,15,57,70,9,2,
+    41,0,7,189,60,23,101,165,63,8,178,70,53,44,0,12,90,61,2,53,0,31,37,174,
+    70,5,1,151,23,31,41,201,59,62,23,56,83,6,31,122,196,69,47,5,59,1,15,197,
+    69,34,14,62,0,15,198,69,21,10,47,164,31,16,255,1,12,29,32,254,1,15,60,9,
+    4,14,145,0,15,203,69,10,8,146,92,65,102,108,105,112,43,54,3,127,92,3,242,6,
+    21,94,166,67,94,60,60,32,54,51,167,22,8,149,95,1,101,9,19,55,232,128,21,8,
+    119,3,2,200,205,1,192,32,37,105,109,13,0,0,119,95,22,101,111,32,0,43,63,20,
+    37,21,65,1,6,60,47,105,109,30,0,9,10,111,222,0,231,2,3,7,114,11,124,5,
+    21,97,3,94,15,230,67,7,4,51,184,17,94,205,2,8,218,66,12,79,108,4,76,0,
+    3,6,3,13,86,64,2,168,59,15,80,0,10,4,236,1,18,95,25,1,0,22,1,0,
+    213,1,4,123,204,31,16,143,105,11,11,249,204,31,120,249,204,12,5,33,64,22,105,254,
+    63,4,56,182,1,0,69,0,64,115,4,35,1,21,94,201,105,2,11,64,17,20,164,0,
+    19,105,65,105,16,120,8,9,1,170,0,6,18,0,24,121,69,85,14,164,204,7,241,204,
+    16,98,75,0,1,199,61,0,66,0,2,9,0,91,109,105,110,117,115,0,193,7,245,0,
+    31,50,245,0,37,5,20,66,19,106,230,0,0,147,1,22,98,229,0,97,0,28,42,32,
+    49,52,234,65,17,20,152,0,4,224,0,1,16,0,0,119,2,3,65,149,2,85,0,1,
+    12,57,2,152,137,32,46,121,14,57,0,43,3,2,60,0,2,194,0,1,47,0,19,45,
+    58,0,7,255,107,4,15,156,2,69,1,1,16,156,2,81,1,17,44,15,1,31,41,43,
+    0,0,2,94,1,11,43,0,1,195,55,15,86,0,10,1,55,0,5,83,1,15,89,0,
+    13,5,46,0,46,114,101,93,170,2,8,36,9,2,7,15,135,3,6,63,44,0,20,165,
+    3,8,31,41,61,3,5,11,158,67,15,137,3,20,42,28,42,14,171,11,222,3,3,221,
+    3,15,146,3,32,15,3,3,4,2,33,2,15,144,9,10,15,175,32,106,15,10,7,11,
+    15,210,66,22,15,82,195,9,13,44,182,15,212,66,2,8,123,3,15,213,66,0,15,75,
+    195,19,4,54,6,31,16,114,0,3,15,48,32,44,3,245,196,12,56,65,31,122,56,65,
+    42,15,140,240,40,9,59,65,15,234,7,24,11,95,195,5,62,65,31,8,94,1,20,15,
+    252,182,24,6,120,133,10,229,189,11,95,192,2,165,175,5,25,64,6,55,4,15,26,64,
+    26,15,159,192,8,1,50,117,15,159,192,15,2,196,0,10,253,182,47,54,52,39,201,13,
+    15,100,14,26,15,236,12,11,23,50,46,175,15,20,71,30,47,51,50,159,11,17,31,52,
+    159,11,33,31,52,159,11,62,15,55,41,9,27,56,247,9,24,52,247,9,26,52,247,9,
+    0,126,21,4,53,6,30,52,248,9,15,31,0,5,31,48,116,8,4,6,226,119,15,210,
+    6,20,15,97,0,2,6,211,6,15,31,0,2,31,41,162,4,56,2,232,69,15,129,46,
+    40,31,54,130,46,35,26,54,251,68,0,148,2,15,136,46,66,1,126,124,5,129,5,0,
+    253,51,4,66,4,31,12,244,0,66,31,12,244,0,60,31,12,244,0,36,15,144,199,26,
+    15,213,4,12,2,123,26,12,211,187,15,147,37,62,31,56,146,37,9,79,56,52,51,50,
+    146,37,77,55,54,49,52,162,16,15,148,69,7,6,117,213,15,149,69,10,10,39,0,11,
+    33,18,5,155,51,13,35,18,1,93,55,4,162,191,8,141,67,5,55,18,15,72,68,5,
+    6,93,4,15,73,68,26,15,55,234,26,31,50,56,234,35,15,130,67,46,8,23,224,12,
+    60,9,15,16,234,37,15,233,18,24,15,73,46,6,15,142,17,15,15,79,234,29,15,79,
+    67,29,15,111,17,2,15,80,67,13,10,134,234,15,78,67,25,10,227,186,9,154,2,15,
+    245,66,31,5,188,0,15,142,59,38,6,66,0,15,143,59,41,6,70,0,15,144,59,41,
+    6,70,0,15,145,59,25,6,121,231,19,49,38,30,5,17,0,28,50,17,0,23,51,163,
+    235,2,87,226,31,49,16,235,46,15,185,57,26,47,50,44,185,216,10,15,242,56,6,30,
+    50,242,56,15,57,0,4,31,50,57,0,5,31,50,57,0,12,31,51,57,0,5,31,51,
+    57,0,10,14,228,0,47,51,44,115,217,10,15,228,0,6,30,51,228,0,15,57,0,4,
+    31,50,57,0,5,31,50,57,0,12,31,51,57,0,5,31,51,57,0,10,12,192,251,12,
+    50,64,5,32,64,15,161,5,40,1,223,7,31,52,191,219,10,31,52,185,71,28,15,82,
+    190,0,15,194,2,6,15,138,235,32,31,50,139,235,39,31,50,140,235,39,31,50,141,235,
+    27,21,49,141,235,21,49,141,235,21,49,141,235,21,49,141,235,6,52,4,5,49,0,21,
+    50,49,0,21,50,49,0,30,50,49,0,21,51,49,0,21,51,49,0,21,51,49,0,31,
+    51,239,235,20,31,49,239,235,46,31,49,172,191,0,31,49,172,191,0,15,70,235,5,15,
+    4,69,0,15,252,71,45,2,248,236,12,1,5,39,98,48,68,62,0,15,237,12,62,4,
+    9,61,72,10,173,0,15,135,69,8,15,104,72,45,2,24,2,13,173,0,23,49,173,0,
+    31,49,173,0,1,31,49,173,0,6,15,10,70,8,15,212,72,45,2,148,2,13,173,0,
+    24,50,198,64,15,173,0,1,31,50,173,0,6,15,141,70,8,15,64,73,45,2,16,3,
+    13,173,0,24,51,75,64,15,173,0,1,31,51,173,0,5,15,64,194,9,15,45,194,27,
+    15,26,194,27,15,7,194,27,15,56,6,15,15,92,236,39,9,63,0,0,52,10,52,49,
+    95,48,23,0,25,49,23,0,20,49,23,0,25,50,23,0,20,50,23,0,25,51,23,0,
+    31,51,92,0,1,31,50,92,0,3,31,50,92,0,3,31,50,92,0,3,31,50,92,0,
+    3,31,51,92,0,3,31,51,92,0,3,31,51,92,0,3,17,51,92,0,15,28,11,38,
+    15,22,11,45,15,16,11,45,15,10,11,45,31,59,159,33,23,15,189,191,19,31,50,190,
+    191,14,15,142,15,3,15,141,15,2,31,41,97,15,19,15,199,49,10,12,178,14,15,109,
+    49,28,15,168,220,25,15,110,49,4,15,129,209,0,15,111,49,0,27,16,85,5,15,126,
+    48,46,5,180,16,15,127,48,8,3,242,38,6,93,1,15,62,48,16,6,45,0,15,63,
+    48,14,15,124,1,5,15,28,48,4,15,43,25,14,15,219,210,16,15,31,48,10,15,178,
+    25,9,5,32,48,12,52,45,6,240,0,15,58,47,41,15,11,1,5,15,239,46,3,15,
+    19,26,11,15,163,0,8,15,216,45,21,15,143,0,5,14,144,45,12,79,12,10,57,45,
+    15,182,2,0,8,83,41,15,103,0,5,15,75,44,18,15,177,195,37,15,123,3,16,10,
+    77,44,11,197,0,15,61,43,11,6,108,1,15,62,43,36,12,20,1,15,19,43,4,14,
+    142,0,15,20,43,19,15,204,0,17,31,12,204,0,41,80,44,32,67,44,0,
+};
 
 static const uint32_t bundle_nvidia_lines[] = {
     0, 100, 160, 202, 204, 230, 232, 233, 278, 301, 369, 437,
@@ -3623,297 +1847,297 @@ static const uint32_t bundle_nvidia_lines[] = {
     1710, 1739, 1764, 1801, 1815, 1830, 1859, 1925, 1933, 1962, 1976, 2019,
     2061, 2148, 2192, 2243, 2331, 2409, 2506, 2579, 2673, 2711, 2742, 2800,
     2878, 2946, 2949, 3022, 3077, 3140, 3218, 3312, 3370, 3443, 3498, 3561,
-    3657, 3674, 3721, 3804, 3881, 3934, 3992, 4096, 4190, 4264, 4331, 4400,
-    4450, 4518, 4581, 4676, 4690, 4769, 4816, 4828, 4901, 4915, 5008, 5098,
-    5111, 5124, 5155, 5197, 5243, 5252, 5289, 5307, 5358, 5409, 5466, 5524,
-    5546, 5568, 5618, 5700, 5792, 5850, 5905, 5964, 6048, 6101, 6166, 6235,
-    6309, 6381, 6397, 6470, 6534, 6576, 6592, 6608, 6682, 6725, 6810, 6886,
-    6964, 7019, 7098, 7155, 7158, 7208, 7237, 7301, 7320, 7336, 7365, 7394,
-    7423, 7440, 7486, 7515, 7543, 7559, 7600, 7653, 7706, 7743, 7827, 7868,
-    7881, 7912, 7945, 7971, 7987, 8016, 8042, 8192, 8273, 8276, 8295, 8307,
-    8352, 8367, 8409, 8442, 8483, 8555, 8584, 8601, 8617, 8658, 8734, 8810,
-    8867, 8883, 8914, 8985, 9038, 9041, 9075, 9146, 9214, 9243, 9272, 9332,
-    9335, 9341, 9399, 9447, 9495, 9498, 9590, 9616, 9679, 9710, 9726, 9755,
-    9784, 9813, 9868, 9882, 9891, 9920, 9978, 10052, 10083, 10145, 10160, 10168,
-    10205, 10236, 10293, 10365, 10379, 10382, 10404, 10457, 10538, 10600, 10632, 10689,
-    10711, 10764, 10845, 10899, 10944, 11008, 11043, 11081, 11134, 11212, 11306, 11337,
-    11395, 11468, 11523, 11617, 11690, 11772, 11864, 11960, 12057, 12103, 12161, 12214,
-    12288, 12351, 12416, 12485, 12538, 12630, 12717, 12757, 12824, 12872, 12946, 12988,
-    13040, 13090, 13177, 13255, 13292, 13345, 13396, 13457, 13533, 13623, 13716, 13741,
-    13785, 13864, 13909, 13926, 13953, 14029, 14086, 14146, 14165, 14194, 14223, 14251,
-    14303, 14340, 14424, 14437, 14470, 14505, 14576, 14595, 14610, 14649, 14721, 14752,
-    14783, 14817, 14885, 14914, 14943, 14982, 15030, 15078, 15098, 15156, 15233, 15262,
-    15291, 15342, 15402, 15413, 15431, 15462, 15524, 15539, 15547, 15579, 15610, 15667,
-    15716, 15752, 15801, 15857, 15912, 15975, 15986, 16018, 16079, 16119, 16192, 16237,
-    16327, 16384, 16423, 16426, 16502, 16531, 16560, 16597, 16666, 16707, 16747, 16794,
-    16880, 16886, 16948, 16982, 17009, 17073, 17083, 17170, 17260, 17301, 17383, 17424,
-    17475, 17520, 17576, 17626, 17679, 17713, 17731, 17771, 17786, 17862, 17876, 17892,
-    17978, 17990, 18036, 18058, 18105, 18189, 18238, 18297, 18396, 18481, 18531, 18609,
-    18631, 18689, 18712, 18749, 18841, 18860, 18952, 19039, 19079, 19146, 19194, 19268,
-    19310, 19362, 19412, 19461, 19526, 19588, 19630, 19644, 19665, 19750, 19826, 19904,
-    19959, 20038, 20095, 20181, 20245, 20298, 20355, 20427, 20444, 20480, 20497, 20517,
-    20537, 20568, 20595, 20610, 20659, 20736, 20828, 20856, 20888, 20961, 21024, 21066,
-    21139, 21208, 21225, 21262, 21279, 21308, 21336, 21384, 21401, 21452, 21467, 21480,
-    21496, 21518, 21552, 21579, 21627, 21677, 21706, 21766, 21823, 21891, 21955, 21969,
-    22040, 22067, 22164, 22190, 22241, 22258, 22305, 22322, 22353, 22408, 22422, 22436,
-    22496, 22527, 22556, 22573, 22635, 22655, 22671, 22700, 22724, 22764, 22802, 22851,
-    22899, 22949, 22978, 23038, 23095, 23163, 23227, 23241, 23295, 23359, 23459, 23495,
-    23583, 23612, 23648, 23726, 23812, 23870, 23880, 23961, 24012, 24038, 24044, 24130,
-    24207, 24239, 24273, 24357, 24425, 24490, 24576, 24656, 24688, 24742, 24813, 24847,
-    24901, 24945, 25033, 25110, 25202, 25218, 25315, 25365, 25392, 25433, 25458, 25496,
-    25526, 25584, 25624, 25678, 25755, 25847, 25944, 25996, 26033, 26091, 26144, 26211,
-    26282, 26349, 26394, 26484, 26574, 26624, 26691, 26732, 26814, 26864, 26948, 27040,
-    27105, 27174, 27217, 27297, 27356, 27416, 27435, 27464, 27492, 27529, 27616, 27673,
-    27688, 27708, 27734, 27818, 27902, 27920, 27939, 27951, 27962, 28004, 28037, 28078,
-    28150, 28167, 28183, 28214, 28290, 28366, 28423, 28439, 28470, 28541, 28594, 28672,
-    28743, 28811, 28840, 28869, 28928, 28934, 28973, 29049, 29086, 29128, 29169, 29218,
-    29280, 29315, 29379, 29431, 29476, 29529, 29569, 29583, 29599, 29645, 29704, 29788,
-    29850, 29878, 29935, 30019, 30073, 30114, 30178, 30254, 30304, 30345, 30382, 30458,
-    30550, 30587, 30669, 30734, 30810, 30867, 30927, 30946, 30974, 31058, 31099, 31171,
-    31188, 31219, 31250, 31303, 31337, 31405, 31434, 31463, 31494, 31570, 31599, 31636,
-    31676, 31723, 31785, 31819, 31883, 31934, 31979, 32032, 32045, 32104, 32180, 32264,
-    32321, 32371, 32398, 32445, 32469, 32532, 32583, 32632, 32768, 32858, 32931, 32953,
-    33025, 33082, 33158, 33215, 33272, 33323, 33350, 33415, 33472, 33514, 33543, 33559,
-    33622, 33689, 33756, 33823, 33846, 33923, 33982, 33998, 34014, 34030, 34046, 34071,
-    34083, 34110, 34143, 34182, 34272, 34336, 34425, 34470, 34539, 34593, 34625, 34672,
-    34718, 34765, 34853, 34903, 34989, 35069, 35079, 35121, 35164, 35205, 35223, 35279,
-    35304, 35346, 35376, 35392, 35423, 35465, 35518, 35536, 35570, 35629, 35647, 35681,
-    35740, 35758, 35792, 35851, 35880, 35893, 35912, 35947, 36015, 36087, 36144, 36173,
-    36238, 36295, 36380, 36432, 36488, 36516, 36544, 36572, 36600, 36695, 36792, 36864,
-    36926, 36957, 36999, 37012, 37045, 37086, 37127, 37167, 37202, 37242, 37277, 37317,
-    37352, 37392, 37427, 37460, 37541, 37562, 37643, 37664, 37746, 37808, 37890, 37952,
-    38034, 38096, 38178, 38240, 38336, 38374, 38415, 38456, 38497, 38538, 38570, 38651,
-    38683, 38764, 38797, 38839, 38869, 38899, 38926, 38970, 39014, 39070, 39100, 39130,
-    39160, 39190, 39220, 39250, 39272, 39329, 39390, 39451, 39512, 39537, 39592, 39635,
-    39717, 39782, 39850, 39883, 39924, 39941, 39972, 40025, 40039, 40096, 40149, 40173,
-    40207, 40283, 40299, 40328, 40334, 40387, 40434, 40510, 40606, 40662, 40740, 40797,
-    40854, 40899, 40960, 40987, 41026, 41069, 41112, 41155, 41194, 41237, 41280, 41323,
-    41341, 41359, 41377, 41395, 41407, 41490, 41511, 41533, 41536, 41581, 41616, 41649,
-    41681, 41699, 41731, 41749, 41781, 41799, 41831, 41849, 41935, 41995, 42011, 42054,
-    42075, 42112, 42125, 42147, 42191, 42225, 42245, 42294, 42331, 42353, 42373, 42422,
-    42459, 42481, 42501, 42550, 42587, 42609, 42648, 42691, 42734, 42777, 42799, 42832,
-    42918, 42951, 42983, 43001, 43033, 43051, 43083, 43101, 43133, 43151, 43184, 43221,
-    43258, 43295, 43334, 43373, 43440, 43479, 43556, 43607, 43674, 43735, 43811, 43868,
-    43945, 43977, 44049, 44096, 44160, 44217, 44267, 44327, 44391, 44448, 44531, 44598,
-    44662, 44733, 44787, 44863, 44954, 45006, 45056, 45092, 45131, 45185, 45261, 45313,
-    45400, 45484, 45496, 45529, 45601, 45630, 45671, 45702, 45731, 45789, 45873, 45937,
-    46004, 46043, 46114, 46191, 46258, 46320, 46396, 46453, 46530, 46562, 46634, 46681,
-    46741, 46792, 46852, 46912, 46958, 46975, 47057, 47131, 47189, 47220, 47279, 47317,
-    47373, 47429, 47485, 47541, 47597, 47653, 47709, 47765, 47823, 47881, 47939, 47997,
-    48055, 48113, 48210, 48287, 48319, 48355, 48391, 48427, 48463, 48499, 48535, 48571,
-    48607, 48643, 48679, 48717, 48755, 48793, 48831, 48869, 48907, 48998, 49073, 49152,
-    49197, 49220, 49243, 49266, 49289, 49312, 49335, 49358, 49381, 49404, 49427, 49452,
-    49477, 49502, 49527, 49552, 49577, 49621, 49665, 49709, 49753, 49797, 49841, 49885,
-    49929, 49975, 50021, 50067, 50113, 50159, 50205, 50289, 50365, 50445, 50480, 50510,
-    50565, 50638, 50665, 50718, 50764, 50809, 50824, 50858, 50905, 50946, 50988, 51030,
-    51072, 51115, 51158, 51201, 51244, 51287, 51330, 51374, 51418, 51462, 51506, 51550,
-    51594, 51629, 51671, 51713, 51755, 51798, 51841, 51884, 51927, 51970, 52013, 52057,
-    52101, 52145, 52189, 52233, 52277, 52304, 52346, 52389, 52427, 52498, 52552, 52589,
-    52626, 52713, 52725, 52758, 52817, 52876, 52935, 53007, 53049, 53116, 53248, 53331,
-    53403, 53444, 53485, 53557, 53646, 53709, 53760, 53808, 53846, 53902, 53944, 53985,
-    54069, 54085, 54143, 54200, 54228, 54244, 54273, 54310, 54326, 54355, 54384, 54398,
-    54450, 54511, 54550, 54605, 54639, 54711, 54766, 54785, 54819, 54833, 54862, 54894,
-    54925, 55001, 55032, 55060, 55088, 55116, 55144, 55210, 55234, 55250, 55279, 55308,
-    55344, 55375, 55430, 55459, 55484, 55518, 55534, 55563, 55591, 55669, 55698, 55727,
-    55778, 55788, 55829, 55879, 55936, 55996, 56018, 56048, 56069, 56098, 56127, 56160,
-    56174, 56207, 56299, 56356, 56420, 56474, 56528, 56541, 56584, 56627, 56670, 56713,
-    56756, 56799, 56842, 56885, 56928, 56986, 57023, 57050, 57098, 57161, 57221, 57257,
-    57344, 57400, 57458, 57497, 57593, 57688, 57735, 57787, 57821, 57835, 57851, 57880,
-    57946, 58016, 58042, 58075, 58091, 58103, 58134, 58189, 58208, 58227, 58246, 58265,
-    58294, 58340, 58369, 58421, 58446, 58473, 58489, 58520, 58549, 58578, 58630, 58671,
-    58724, 58783, 58843, 58872, 58894, 58928, 59002, 59062, 59115, 59166, 59245, 59295,
-    59336, 59434, 59446, 59479, 59498, 59511, 59590, 59626, 59674, 59769, 59832, 59873,
-    59949, 60016, 60082, 60154, 60232, 60310, 60376, 60459, 60521, 60612, 60621, 60656,
-    60720, 60728, 60786, 60794, 60860, 60938, 60990, 61071, 61090, 61135, 61182, 61236,
-    61287, 61338, 61440, 61507, 61583, 61595, 61664, 61707, 61759, 61835, 61887, 61974,
-    62030, 62076, 62150, 62220, 62274, 62348, 62418, 62466, 62567, 62607, 62703, 62728,
-    62766, 62813, 62864, 62940, 63027, 63083, 63160, 63240, 63318, 63407, 63478, 63549,
-    63603, 63679, 63691, 63767, 63854, 63924, 63994, 64045, 64121, 64173, 64249, 64301,
-    64344, 64420, 64476, 64535, 64592, 64644, 64682, 64761, 64815, 64868, 64947, 65012,
-    65080, 65168, 65223, 65236, 65258, 65289, 65307, 65355, 65389, 65448, 65470, 65536,
-    65558, 65617, 65639, 65690, 65717, 65771, 65795, 65894, 65959, 66016, 66054, 66139,
-    66168, 66248, 66281, 66331, 66385, 66456, 66516, 66564, 66587, 66641, 66710, 66761,
-    66862, 66905, 66917, 66963, 66972, 67041, 67115, 67192, 67256, 67354, 67451, 67540,
-    67638, 67688, 67722, 67757, 67801, 67845, 67923, 67999, 68090, 68188, 68236, 68275,
-    68311, 68372, 68468, 68512, 68525, 68590, 68629, 68644, 68704, 68753, 68787, 68848,
-    68881, 68922, 68953, 69014, 69047, 69088, 69174, 69251, 69264, 69280, 69319, 69350,
-    69432, 69485, 69545, 69632, 69686, 69751, 69824, 69888, 69955, 69997, 70073, 70130,
-    70180, 70240, 70330, 70347, 70423, 70499, 70515, 70544, 70573, 70587, 70633, 70662,
-    70701, 70756, 70811, 70830, 70913, 70923, 70941, 70994, 71033, 71063, 71106, 71127,
-    71161, 71232, 71268, 71337, 71371, 71433, 71479, 71548, 71577, 71606, 71634, 71644,
-    71713, 71775, 71804, 71833, 71887, 71916, 71961, 71993, 72043, 72103, 72134, 72204,
-    72242, 72276, 72322, 72359, 72373, 72442, 72484, 72495, 72579, 72592, 72669, 72694,
-    72720, 72794, 72844, 72911, 72953, 73029, 73086, 73159, 73223, 73272, 73295, 73345,
-    73405, 73439, 73509, 73525, 73559, 73609, 73619, 73678, 73728, 73790, 73827, 73876,
-    73974, 74008, 74052, 74096, 74135, 74211, 74259, 74320, 74350, 74447, 74538, 74577,
-    74613, 74710, 74785, 74825, 74880, 74892, 74974, 75029, 75114, 75170, 75186, 75215,
-    75233, 75264, 75285, 75319, 75348, 75386, 75478, 75545, 75565, 75620, 75659, 75690,
-    75722, 75803, 75836, 75877, 75945, 75985, 76021, 76054, 76086, 76139, 76156, 76190,
-    76241, 76263, 76311, 76375, 76427, 76465, 76538, 76596, 76672, 76730, 76788, 76840,
-    76868, 76932, 76960, 77000, 77034, 77089, 77123, 77171, 77219, 77267, 77315, 77350,
-    77393, 77436, 77479, 77523, 77567, 77611, 77667, 77725, 77755, 77824, 77881, 77938,
-    77995, 78043, 78139, 78202, 78235, 78276, 78317, 78386, 78469, 78491, 78574, 78596,
-    78679, 78701, 78784, 78806, 78889, 78953, 78992, 79013, 79034, 79066, 79087, 79119,
-    79140, 79183, 79213, 79243, 79329, 79387, 79464, 79555, 79605, 79641, 79697, 79780,
-    79858, 79916, 79972, 80062, 80138, 80154, 80183, 80268, 80323, 80379, 80397, 80418,
-    80452, 80523, 80552, 80581, 80622, 80659, 80690, 80789, 80827, 80912, 80985, 81028,
-    81057, 81074, 81104, 81160, 81196, 81228, 81260, 81309, 81323, 81356, 81371, 81405,
-    81454, 81518, 81592, 81627, 81698, 81751, 81786, 81824, 81920, 81985, 82054, 82132,
-    82190, 82250, 82266, 82351, 82407, 82428, 82470, 82510, 82527, 82612, 82666, 82685,
-    82762, 82840, 82898, 82956, 83002, 83036, 83080, 83130, 83180, 83230, 83264, 83298,
-    83338, 83378, 83427, 83496, 83573, 83625, 83679, 83748, 83775, 83796, 83832, 83918,
-    83967, 83991, 84090, 84128, 84178, 84263, 84334, 84419, 84499, 84577, 84632, 84691,
-    84752, 84769, 84799, 84884, 84923, 84979, 85001, 85036, 85066, 85144, 85174, 85225,
-    85257, 85328, 85391, 85476, 85556, 85634, 85689, 85748, 85826, 85859, 85932, 86016,
-    86067, 86128, 86180, 86241, 86279, 86329, 86406, 86458, 86511, 86561, 86646, 86722,
-    86774, 86850, 86923, 86991, 87076, 87161, 87246, 87294, 87363, 87446, 87510, 87551,
-    87592, 87622, 87652, 87714, 87796, 87852, 87903, 87959, 87993, 88076, 88141, 88205,
-    88258, 88327, 88382, 88428, 88499, 88577, 88648, 88711, 88791, 88850, 88928, 88961,
-    89034, 89082, 89142, 89194, 89255, 89345, 89358, 89412, 89480, 89560, 89632, 89641,
-    89692, 89770, 89837, 89885, 89941, 90017, 90112, 90163, 90217, 90268, 90320, 90335,
-    90390, 90402, 90440, 90526, 90572, 90670, 90735, 90780, 90828, 90901, 90979, 91043,
-    91107, 91151, 91239, 91315, 91414, 91462, 91498, 91556, 91632, 91731, 91767, 91859,
-    91938, 91967, 92032, 92069, 92142, 92242, 92337, 92351, 92390, 92438, 92478, 92533,
-    92545, 92627, 92682, 92743, 92831, 92886, 92959, 93023, 93066, 93119, 93194, 93214,
-    93307, 93399, 93492, 93581, 93658, 93701, 93748, 93801, 93831, 93857, 93912, 93943,
-    94019, 94054, 94085, 94208, 94283, 94365, 94446, 94527, 94535, 94606, 94682, 94697,
-    94773, 94796, 94825, 94868, 94925, 94977, 95024, 95077, 95127, 95196, 95232, 95271,
-    95347, 95394, 95469, 95550, 95618, 95696, 95772, 95808, 95844, 95894, 95973, 96052,
-    96121, 96173, 96235, 96276, 96326, 96399, 96429, 96480, 96562, 96597, 96640, 96685,
-    96738, 96791, 96846, 96909, 96962, 96984, 97040, 97059, 97140, 97165, 97239, 97273,
-    97362, 97418, 97470, 97529, 97588, 97636, 97668, 97700, 97765, 97806, 97855, 97904,
-    97973, 98047, 98099, 98179, 98218, 98230, 98304, 98400, 98429, 98458, 98487, 98516,
-    98604, 98684, 98770, 98850, 98863, 98877, 98899, 98944, 98985, 99032, 99082, 99123,
-    99173, 99214, 99264, 99305, 99356, 99397, 99448, 99489, 99540, 99581, 99632, 99673,
-    99724, 99765, 99816, 99857, 99908, 99950, 100001, 100043, 100094, 100136, 100187, 100229,
-    100280, 100322, 100373, 100415, 100437, 100482, 100523, 100570, 100620, 100661, 100711, 100752,
-    100802, 100843, 100894, 100935, 100986, 101027, 101078, 101119, 101170, 101211, 101249, 101291,
-    101316, 101341, 101366, 101391, 101416, 101441, 101466, 101491, 101516, 101541, 101567, 101593,
-    101619, 101645, 101671, 101697, 101739, 101764, 101789, 101814, 101839, 101864, 101889, 101914,
-    101939, 101950, 101965, 101987, 102032, 102073, 102120, 102170, 102211, 102261, 102302, 102352,
-    102400, 102451, 102492, 102543, 102584, 102635, 102676, 102727, 102768, 102819, 102860, 102911,
-    102952, 103003, 103045, 103096, 103138, 103189, 103231, 103282, 103324, 103375, 103417, 103468,
-    103510, 103532, 103577, 103618, 103665, 103715, 103756, 103806, 103847, 103897, 103938, 103989,
-    104030, 104081, 104122, 104173, 104214, 104265, 104306, 104348, 104360, 104394, 104450, 104506,
-    104549, 104584, 104631, 104666, 104713, 104748, 104795, 104830, 104890, 104950, 104997, 105048,
-    105099, 105150, 105210, 105270, 105317, 105368, 105419, 105470, 105530, 105590, 105637, 105688,
-    105739, 105790, 105816, 105884, 105930, 105976, 106033, 106080, 106104, 106128, 106181, 106205,
-    106229, 106282, 106306, 106330, 106383, 106407, 106496, 106591, 106673, 106719, 106759, 106840,
-    106893, 106962, 106998, 107051, 107121, 107140, 107193, 107241, 107289, 107337, 107385, 107433,
-    107481, 107529, 107577, 107667, 107675, 107735, 107780, 107801, 107815, 107837, 107881, 107893,
-    107938, 107985, 108035, 108085, 108135, 108186, 108237, 108288, 108339, 108384, 108431, 108481,
-    108531, 108581, 108632, 108683, 108734, 108785, 108803, 108848, 108895, 108945, 108995, 109045,
-    109096, 109147, 109198, 109249, 109300, 109351, 109402, 109453, 109504, 109555, 109606, 109657,
-    109702, 109749, 109799, 109849, 109899, 109950, 110001, 110052, 110103, 110154, 110205, 110256,
-    110307, 110358, 110409, 110460, 110511, 110592, 110646, 110685, 110758, 110836, 110895, 110954,
-    110983, 111048, 111107, 111124, 111136, 111177, 111260, 111271, 111326, 111375, 111422, 111471,
-    111520, 111569, 111612, 111657, 111702, 111747, 111764, 111795, 111826, 111840, 111859, 111880,
-    111911, 111965, 112023, 112081, 112139, 112188, 112251, 112293, 112326, 112368, 112410, 112452,
-    112494, 112535, 112569, 112635, 112701, 112767, 112833, 112919, 112961, 112994, 113027, 113060,
-    113093, 113180, 113239, 113311, 113368, 113425, 113471, 113522, 113539, 113568, 113584, 113613,
-    113661, 113726, 113760, 113777, 113833, 113862, 113893, 113946, 113963, 114015, 114056, 114108,
-    114167, 114228, 114251, 114308, 114338, 114355, 114391, 114446, 114479, 114494, 114572, 114589,
-    114645, 114688, 114705, 114734, 114763, 114803, 114864, 114878, 114911, 114966, 115000, 115070,
-    115142, 115197, 115279, 115299, 115329, 115411, 115471, 115491, 115521, 115566, 115597, 115626,
-    115690, 115745, 115803, 115875, 115903, 115951, 115999, 116047, 116089, 116131, 116173, 116217,
-    116261, 116305, 116377, 116407, 116439, 116504, 116569, 116634, 116699, 116784, 116812, 116834,
-    116870, 116956, 117005, 117072, 117142, 117218, 117268, 117322, 117398, 117434, 117487, 117537,
-    117587, 117669, 117733, 117753, 117783, 117814, 117843, 117898, 117956, 118009, 118070, 118136,
-    118190, 118232, 118310, 118342, 118404, 118446, 118496, 118519, 118577, 118619, 118697, 118784,
-    118855, 118873, 118891, 118942, 118956, 118972, 119006, 119059, 119134, 119230, 119248, 119266,
-    119327, 119357, 119420, 119439, 119478, 119516, 119565, 119618, 119693, 119778, 119863, 119931,
-    119999, 120030, 120066, 120107, 120157, 120221, 120275, 120316, 120366, 120430, 120506, 120582,
-    120654, 120671, 120724, 120741, 120755, 120788, 120839, 120888, 120954, 121009, 121053, 121097,
-    121141, 121185, 121229, 121273, 121317, 121361, 121420, 121459, 121498, 121537, 121615, 121676,
-    121754, 121803, 121867, 121928, 121965, 122014, 122078, 122149, 122206, 122287, 122348, 122409,
-    122436, 122494, 122534, 122564, 122588, 122649, 122675, 122702, 122787, 122819, 122880, 122928,
-    122976, 123018, 123060, 123102, 123146, 123190, 123234, 123275, 123330, 123372, 123444, 123473,
-    123532, 123627, 123670, 123702, 123734, 123799, 123864, 123929, 123994, 124079, 124117, 124151,
-    124193, 124219, 124312, 124326, 124427, 124453, 124509, 124578, 124638, 124706, 124760, 124836,
-    124887, 124963, 125022, 125076, 125127, 125178, 125232, 125289, 125327, 125414, 125444, 125505,
-    125585, 125613, 125670, 125716, 125750, 125761, 125803, 125833, 125873, 125939, 125952, 126012,
-    126048, 126127, 126166, 126212, 126311, 126410, 126474, 126546, 126570, 126601, 126668, 126740,
-    126754, 126766, 126791, 126815, 126846, 126889, 126976, 127044, 127109, 127191, 127236, 127265,
-    127303, 127348, 127386, 127453, 127482, 127537, 127569, 127605, 127634, 127651, 127698, 127764,
-    127800, 127891, 127938, 127977, 128075, 128174, 128224, 128319, 128397, 128467, 128547, 128561,
-    128613, 128714, 128755, 128801, 128868, 128960, 129022, 129090, 129113, 129131, 129157, 129186,
-    129261, 129295, 129353, 129392, 129440, 129489, 129561, 129637, 129732, 129819, 129889, 129926,
-    129965, 130054, 130104, 130137, 130186, 130241, 130258, 130348, 130377, 130410, 130510, 130593,
-    130631, 130667, 130681, 130705, 130708, 130765, 130796, 130843, 130880, 130908, 130933, 131072,
-    131144, 131196, 131253, 131313, 131360, 131403, 131425, 131468, 131518, 131566, 131598, 131630,
-    131679, 131721, 131761, 131774, 131875, 131896, 131985, 132008, 132056, 132099, 132132, 132152,
-    132166, 132202, 132221, 132254, 132293, 132313, 132333, 132362, 132375, 132422, 132436, 132519,
-    132607, 132682, 132734, 132787, 132846, 132882, 132948, 133038, 133072, 133112, 133161, 133250,
-    133318, 133355, 133413, 133466, 133539, 133567, 133616, 133665, 133734, 133764, 133813, 133840,
-    133916, 133957, 134000, 134067, 134151, 134162, 134230, 134256, 134311, 134380, 134467, 134508,
-    134551, 134636, 134706, 134785, 134835, 134895, 134940, 134957, 135047, 135168, 135262, 135330,
-    135356, 135411, 135480, 135530, 135615, 135626, 135696, 135795, 135890, 135985, 136039, 136099,
-    136184, 136248, 136317, 136380, 136441, 136483, 136525, 136613, 136701, 136789, 136877, 136951,
-    136971, 137011, 137094, 137128, 137139, 137156, 137238, 137260, 137274, 137311, 137394, 137455,
-    137470, 137490, 137521, 137537, 137566, 137607, 137665, 137706, 137764, 137816, 137868, 137905,
-    137950, 137995, 138013, 138032, 138044, 138056, 138105, 138154, 138172, 138211, 138237, 138275,
-    138340, 138406, 138454, 138487, 138506, 138524, 138538, 138571, 138584, 138616, 138652, 138708,
-    138748, 138780, 138816, 138883, 138923, 138955, 138997, 139043, 139061, 139151, 139161, 139224,
-    139264, 139324, 139363, 139453, 139466, 139485, 139496, 139551, 139627, 139646, 139683, 139694,
-    139726, 139756, 139786, 139826, 139846, 139870, 139906, 139926, 139946, 139968, 139979, 140043,
-    140058, 140080, 140111, 140167, 140222, 140297, 140356, 140408, 140457, 140495, 140567, 140596,
-    140650, 140724, 140796, 140840, 140915, 140990, 141077, 141105, 141144, 141190, 141234, 141304,
-    141355, 141443, 141496, 141540, 141615, 141690, 141777, 141805, 141844, 141890, 141934, 141985,
-    142001, 142028, 142060, 142102, 142141, 142178, 142231, 142270, 142286, 142313, 142345, 142387,
-    142426, 142463, 142516, 142555, 142607, 142667, 142756, 142845, 142880, 142951, 143000, 143063,
-    143108, 143175, 143211, 143277, 143360, 143408, 143504, 143568, 143613, 143654, 143668, 143715,
-    143728, 143775, 143797, 143850, 143888, 143938, 143977, 144004, 144043, 144056, 144088, 144120,
-    144139, 144216, 144235, 144272, 144321, 144369, 144410, 144450, 144551, 144586, 144625, 144654,
-    144705, 144764, 144800, 144840, 144868, 144963, 145000, 145083, 145098, 145117, 145129, 145181,
-    145277, 145372, 145436, 145481, 145518, 145601, 145616, 145669, 145688, 145700, 145750, 145827,
-    145864, 145888, 145910, 146007, 146061, 146112, 146163, 146218, 146271, 146321, 146399, 146487,
-    146565, 146636, 146690, 146789, 146888, 146933, 146981, 147073, 147124, 147204, 147292, 147380,
-    147398, 147419, 147456, 147491, 147525, 147565, 147579, 147610, 147667, 147744, 147811, 147888,
-    147962, 148003, 148051, 148106, 148140, 148176, 148228, 148274, 148371, 148452, 148544, 148605,
-    148666, 148752, 148812, 148867, 148932, 149001, 149051, 149137, 149201, 149218, 149247, 149269,
-    149306, 149393, 149408, 149427, 149439, 149464, 149492, 149523, 149586, 149641, 149678, 149707,
-    149741, 149768, 149838, 149851, 149920, 149939, 149973, 150014, 150043, 150098, 150163, 150194,
-    150231, 150271, 150333, 150358, 150434, 150470, 150501, 150563, 150631, 150668, 150721, 150755,
-    150825, 150883, 150924, 150984, 151018, 151100, 151159, 151197, 151273, 151358, 151436, 151491,
-    151508, 151552, 151580, 151611, 151645, 151674, 151711, 151731, 151809, 151843, 151899, 151983,
-    152025, 152048, 152133, 152211, 152266, 152306, 152368, 152393, 152469, 152532, 152608, 152639,
-    152673, 152720, 152758, 152788, 152819, 152888, 152945, 152982, 152999, 153051, 153098, 153152,
-    153182, 153245, 153283, 153338, 153380, 153422, 153452, 153497, 153550, 153621, 153678, 153772,
-    153814, 153873, 153932, 153985, 154015, 154071, 154157, 154204, 154263, 154326, 154389, 154452,
-    154506, 154564, 154629, 154694, 154759, 154824, 154887, 154950, 155033, 155116, 155199, 155282,
-    155324, 155366, 155408, 155450, 155483, 155547, 155648, 155681, 155745, 155823, 155880, 155966,
-    156024, 156057, 156090, 156123, 156188, 156257, 156326, 156395, 156425, 156480, 156524, 156573,
-    156630, 156657, 156698, 156779, 156869, 156943, 156974, 157023, 157092, 157165, 157222, 157298,
-    157355, 157412, 157450, 157467, 157508, 157564, 157646, 157663, 157693, 157721, 157753, 157823,
-    157908, 157982, 158037, 158115, 158200, 158274, 158329, 158389, 158423, 158440, 158470, 158492,
-    158520, 158554, 158586, 158623, 158654, 158731, 158791, 158874, 158891, 158921, 158949, 158980,
-    159012, 159089, 159141, 159175, 159217, 159301, 159334, 159367, 159400, 159471, 159542, 159613,
-    159621, 159652, 159690, 159744, 159820, 159902, 159969, 160045, 160102, 160186, 160241, 160318,
-    160352, 160419, 160495, 160552, 160636, 160692, 160774, 160839, 160907, 160974, 161050, 161107,
-    161191, 161246, 161313, 161389, 161446, 161530, 161611, 161703, 161756, 161779, 161835, 161855,
-    161897, 161962, 162052, 162099, 162171, 162218, 162284, 162315, 162369, 162417, 162460, 162533,
-    162574, 162640, 162684, 162734, 162769, 162847, 162900, 162946, 163024, 163098, 163165, 163177,
-    163262, 163296, 163337, 163412, 163468, 163542, 163601, 163653, 163694, 163759, 163840, 163881,
-    163915, 163927, 163969, 163999, 164040, 164109, 164139, 164240, 164268, 164313, 164385, 164432,
-    164498, 164552, 164593, 164662, 164705, 164741, 164813, 164856, 164894, 164949, 164976, 164992,
-    165028, 165093, 165123, 165202, 165267, 165310, 165397, 165472, 165572, 165618, 165673, 165748,
-    165848, 165883, 165930, 165980, 166035, 166116, 166208, 166227, 166249, 166276, 166345, 166394,
-    166475, 166536, 166598, 166686, 166749, 166805, 166858, 166899, 166933, 166997, 167022, 167098,
-    167178, 167210, 167241, 167321, 167349, 167386, 167417, 167455, 167486, 167566, 167576, 167592,
-    167636, 167660, 167703, 167746, 167792, 167835, 167896, 167936, 168012, 168021, 168101, 168130,
-    168205, 168286, 168345, 168384, 168458, 168498, 168576, 168597, 168653, 168740, 168784, 168808,
-    168848, 168893, 168917, 168936, 169000, 169039, 169090, 169165, 169200, 169260, 169329, 169378,
-    169459, 169493, 169559, 169590, 169652, 169684, 169763, 169849, 169929, 169985, 170007, 170093,
-    170173, 170229, 170276, 170329, 170410, 170475, 170543, 170591, 170630, 170689, 170720, 170784,
-    170835, 170890, 170961, 171058, 171101, 171161, 171221, 171275, 171303, 171355, 171403, 171469,
-    171539, 171609, 171679, 171696, 171713, 171730, 171785, 171835, 171911, 171968, 172032, 172070,
-    172146, 172203, 172260, 172298, 172338, 172410, 172441, 172498, 172553, 172612, 172671, 172730,
-    172779, 172828, 172877, 172940, 172982, 173014, 173057, 173147, 173187, 173230, 173320, 173360,
-    173403, 173493, 173533, 173576, 173666, 173706, 173752, 173798, 173844, 173890, 173978, 174001,
-    174024, 174047, 174070, 174093, 174116, 174139, 174162, 174185, 174208, 174231, 174254, 174314,
-    174378, 174442, 174506, 174561, 174619, 174664, 174730, 174777, 174850, 174898, 174972, 175014,
-    175059, 175110, 175190, 175244, 175291, 175377, 175454, 175520, 175561, 175592, 175623, 175668,
-    175741, 175789, 175826, 175899, 175937, 175993, 176030,
+    3657, 3674, 3721, 3804, 3881, 3934, 3992, 4081, 4175, 4249, 4316, 4385,
+    4435, 4503, 4566, 4661, 4675, 4754, 4801, 4813, 4886, 4900, 4993, 5083,
+    5096, 5109, 5140, 5182, 5228, 5237, 5274, 5292, 5343, 5394, 5451, 5509,
+    5531, 5553, 5603, 5685, 5777, 5835, 5890, 5949, 6033, 6086, 6151, 6220,
+    6294, 6366, 6382, 6455, 6519, 6561, 6577, 6593, 6667, 6710, 6795, 6871,
+    6949, 7004, 7083, 7140, 7143, 7193, 7222, 7286, 7305, 7321, 7350, 7379,
+    7408, 7425, 7471, 7500, 7528, 7544, 7585, 7638, 7691, 7728, 7812, 7853,
+    7866, 7897, 7930, 7956, 7972, 8001, 8027, 8108, 8189, 8192, 8211, 8223,
+    8268, 8283, 8325, 8358, 8399, 8471, 8500, 8517, 8533, 8574, 8650, 8726,
+    8783, 8799, 8830, 8901, 8954, 8957, 8991, 9062, 9130, 9159, 9188, 9248,
+    9251, 9257, 9315, 9363, 9411, 9414, 9506, 9532, 9595, 9626, 9642, 9671,
+    9700, 9729, 9784, 9798, 9807, 9836, 9894, 9968, 9999, 10061, 10076, 10084,
+    10121, 10152, 10209, 10281, 10295, 10298, 10320, 10373, 10454, 10516, 10548, 10605,
+    10627, 10680, 10761, 10815, 10860, 10924, 10959, 10997, 11050, 11128, 11222, 11253,
+    11311, 11384, 11439, 11533, 11606, 11688, 11780, 11876, 11973, 12019, 12077, 12130,
+    12189, 12252, 12317, 12386, 12439, 12531, 12618, 12658, 12725, 12773, 12847, 12889,
+    12941, 12991, 13078, 13156, 13193, 13246, 13297, 13358, 13434, 13524, 13617, 13642,
+    13686, 13765, 13810, 13827, 13854, 13930, 13987, 14047, 14066, 14095, 14124, 14152,
+    14204, 14241, 14325, 14338, 14371, 14406, 14477, 14496, 14511, 14550, 14622, 14653,
+    14684, 14718, 14786, 14815, 14844, 14883, 14931, 14979, 14999, 15057, 15134, 15163,
+    15192, 15243, 15303, 15314, 15332, 15363, 15425, 15440, 15448, 15480, 15511, 15568,
+    15617, 15653, 15702, 15758, 15813, 15876, 15887, 15919, 15980, 16020, 16093, 16138,
+    16228, 16282, 16321, 16324, 16400, 16429, 16458, 16495, 16564, 16605, 16645, 16692,
+    16778, 16784, 16846, 16880, 16907, 16971, 16981, 17068, 17158, 17199, 17281, 17322,
+    17373, 17418, 17474, 17524, 17577, 17611, 17629, 17669, 17684, 17760, 17774, 17790,
+    17876, 17888, 17934, 17956, 18003, 18087, 18136, 18195, 18294, 18379, 18429, 18507,
+    18529, 18587, 18610, 18647, 18739, 18758, 18850, 18937, 18977, 19044, 19092, 19166,
+    19208, 19260, 19310, 19359, 19424, 19486, 19528, 19542, 19563, 19648, 19724, 19802,
+    19857, 19936, 19993, 20079, 20143, 20196, 20253, 20325, 20342, 20368, 20385, 20405,
+    20425, 20456, 20483, 20498, 20547, 20624, 20716, 20744, 20776, 20849, 20912, 20954,
+    21027, 21096, 21113, 21150, 21167, 21196, 21224, 21272, 21289, 21340, 21355, 21368,
+    21384, 21406, 21440, 21467, 21515, 21565, 21594, 21654, 21711, 21779, 21843, 21857,
+    21928, 21955, 22052, 22078, 22129, 22146, 22193, 22210, 22241, 22296, 22310, 22324,
+    22384, 22415, 22444, 22461, 22523, 22543, 22559, 22588, 22612, 22652, 22690, 22739,
+    22787, 22837, 22866, 22926, 22983, 23051, 23115, 23129, 23183, 23247, 23347, 23383,
+    23471, 23500, 23536, 23614, 23700, 23758, 23768, 23849, 23900, 23926, 23932, 24018,
+    24095, 24127, 24161, 24245, 24313, 24378, 24431, 24511, 24543, 24597, 24668, 24702,
+    24756, 24800, 24888, 24965, 25057, 25073, 25170, 25220, 25247, 25288, 25313, 25351,
+    25381, 25439, 25479, 25533, 25610, 25702, 25799, 25851, 25888, 25946, 25999, 26066,
+    26137, 26204, 26249, 26339, 26429, 26479, 26546, 26587, 26669, 26719, 26803, 26895,
+    26960, 27029, 27072, 27152, 27211, 27271, 27290, 27319, 27347, 27384, 27471, 27528,
+    27543, 27563, 27589, 27673, 27757, 27775, 27794, 27806, 27817, 27859, 27892, 27933,
+    28005, 28022, 28038, 28069, 28145, 28221, 28278, 28294, 28325, 28396, 28449, 28483,
+    28554, 28622, 28651, 28680, 28739, 28745, 28784, 28860, 28897, 28939, 28980, 29029,
+    29091, 29126, 29190, 29242, 29287, 29340, 29380, 29394, 29410, 29456, 29515, 29599,
+    29661, 29689, 29746, 29830, 29884, 29925, 29989, 30065, 30115, 30156, 30193, 30269,
+    30361, 30398, 30480, 30545, 30621, 30678, 30738, 30757, 30785, 30869, 30910, 30982,
+    30999, 31030, 31061, 31114, 31148, 31216, 31245, 31274, 31305, 31381, 31410, 31447,
+    31487, 31534, 31596, 31630, 31694, 31745, 31790, 31843, 31856, 31915, 31991, 32075,
+    32132, 32182, 32209, 32256, 32280, 32343, 32394, 32443, 32489, 32579, 32652, 32674,
+    32746, 32803, 32879, 32936, 32993, 33044, 33071, 33136, 33193, 33235, 33264, 33280,
+    33343, 33410, 33477, 33544, 33567, 33644, 33703, 33719, 33735, 33751, 33767, 33792,
+    33804, 33831, 33864, 33903, 33993, 34057, 34146, 34191, 34260, 34314, 34346, 34393,
+    34439, 34486, 34574, 34624, 34710, 34790, 34800, 34842, 34885, 34926, 34944, 35000,
+    35025, 35067, 35097, 35113, 35144, 35186, 35239, 35257, 35291, 35350, 35368, 35402,
+    35461, 35479, 35513, 35572, 35601, 35614, 35633, 35668, 35736, 35808, 35865, 35894,
+    35959, 36016, 36101, 36153, 36209, 36237, 36265, 36293, 36321, 36416, 36513, 36539,
+    36601, 36632, 36674, 36687, 36720, 36761, 36802, 36842, 36877, 36917, 36952, 36992,
+    37027, 37067, 37102, 37135, 37216, 37237, 37318, 37339, 37421, 37483, 37565, 37627,
+    37709, 37771, 37853, 37915, 38011, 38049, 38090, 38131, 38172, 38213, 38245, 38326,
+    38358, 38439, 38472, 38514, 38544, 38574, 38601, 38645, 38689, 38745, 38775, 38805,
+    38835, 38865, 38895, 38925, 38947, 39004, 39065, 39126, 39187, 39212, 39267, 39310,
+    39392, 39457, 39525, 39558, 39599, 39616, 39647, 39700, 39714, 39771, 39824, 39848,
+    39882, 39958, 39974, 40003, 40009, 40062, 40109, 40185, 40281, 40337, 40415, 40472,
+    40529, 40574, 40619, 40646, 40685, 40728, 40771, 40814, 40853, 40896, 40939, 40982,
+    41000, 41018, 41036, 41054, 41066, 41149, 41170, 41192, 41195, 41240, 41275, 41308,
+    41340, 41358, 41390, 41408, 41440, 41458, 41490, 41508, 41594, 41654, 41670, 41713,
+    41734, 41771, 41784, 41806, 41850, 41884, 41904, 41953, 41990, 42012, 42032, 42081,
+    42118, 42140, 42160, 42209, 42246, 42268, 42307, 42350, 42393, 42436, 42458, 42491,
+    42577, 42610, 42642, 42660, 42692, 42710, 42742, 42760, 42792, 42810, 42843, 42880,
+    42917, 42954, 42993, 43032, 43099, 43138, 43215, 43266, 43333, 43394, 43470, 43527,
+    43604, 43636, 43708, 43755, 43819, 43876, 43926, 43986, 44050, 44107, 44190, 44257,
+    44321, 44392, 44446, 44522, 44613, 44665, 44704, 44740, 44779, 44833, 44909, 44961,
+    45048, 45132, 45144, 45177, 45249, 45278, 45319, 45350, 45379, 45437, 45521, 45585,
+    45652, 45691, 45762, 45839, 45906, 45968, 46044, 46101, 46178, 46210, 46282, 46329,
+    46389, 46440, 46500, 46560, 46606, 46623, 46705, 46779, 46837, 46868, 46927, 46965,
+    47021, 47077, 47133, 47189, 47245, 47301, 47357, 47413, 47471, 47529, 47587, 47645,
+    47703, 47761, 47858, 47935, 47967, 48003, 48039, 48075, 48111, 48147, 48183, 48219,
+    48255, 48291, 48327, 48365, 48403, 48441, 48479, 48517, 48555, 48646, 48721, 48798,
+    48843, 48866, 48889, 48912, 48935, 48958, 48981, 49004, 49027, 49050, 49073, 49098,
+    49123, 49148, 49173, 49198, 49223, 49267, 49311, 49355, 49399, 49443, 49487, 49531,
+    49575, 49621, 49667, 49713, 49759, 49805, 49851, 49935, 50011, 50091, 50126, 50156,
+    50211, 50284, 50311, 50364, 50410, 50455, 50470, 50504, 50551, 50592, 50634, 50676,
+    50718, 50761, 50804, 50847, 50890, 50933, 50976, 51020, 51064, 51108, 51152, 51196,
+    51240, 51275, 51317, 51359, 51401, 51444, 51487, 51530, 51573, 51616, 51659, 51703,
+    51747, 51791, 51835, 51879, 51923, 51950, 51992, 52035, 52073, 52144, 52198, 52235,
+    52272, 52359, 52371, 52404, 52463, 52522, 52581, 52653, 52695, 52762, 52831, 52914,
+    52986, 53027, 53068, 53140, 53229, 53292, 53343, 53391, 53429, 53485, 53527, 53568,
+    53652, 53668, 53726, 53783, 53811, 53827, 53856, 53893, 53909, 53938, 53967, 53981,
+    54033, 54094, 54133, 54188, 54222, 54294, 54349, 54368, 54402, 54416, 54445, 54477,
+    54508, 54584, 54615, 54643, 54671, 54699, 54727, 54793, 54817, 54833, 54862, 54891,
+    54927, 54958, 55013, 55042, 55067, 55101, 55117, 55146, 55174, 55252, 55281, 55310,
+    55361, 55371, 55412, 55462, 55519, 55579, 55601, 55631, 55652, 55681, 55710, 55743,
+    55757, 55790, 55882, 55939, 56003, 56057, 56111, 56124, 56167, 56210, 56253, 56296,
+    56339, 56382, 56425, 56468, 56511, 56569, 56606, 56633, 56681, 56744, 56804, 56840,
+    56913, 56969, 57027, 57066, 57162, 57257, 57304, 57356, 57390, 57404, 57420, 57449,
+    57515, 57585, 57611, 57644, 57660, 57672, 57703, 57758, 57777, 57796, 57815, 57834,
+    57863, 57909, 57938, 57990, 58015, 58042, 58058, 58089, 58118, 58147, 58199, 58240,
+    58293, 58352, 58412, 58441, 58463, 58497, 58571, 58631, 58684, 58735, 58814, 58864,
+    58905, 59003, 59015, 59048, 59067, 59080, 59159, 59195, 59243, 59338, 59401, 59442,
+    59518, 59585, 59651, 59723, 59801, 59879, 59945, 60028, 60090, 60181, 60190, 60225,
+    60289, 60297, 60355, 60363, 60429, 60507, 60559, 60640, 60659, 60704, 60751, 60805,
+    60856, 60907, 60963, 61030, 61106, 61118, 61187, 61230, 61282, 61358, 61410, 61497,
+    61553, 61599, 61673, 61743, 61797, 61871, 61941, 61989, 62090, 62130, 62226, 62251,
+    62289, 62336, 62387, 62463, 62550, 62606, 62683, 62763, 62841, 62930, 63001, 63072,
+    63126, 63202, 63214, 63290, 63377, 63447, 63517, 63568, 63644, 63696, 63772, 63824,
+    63867, 63943, 63999, 64058, 64115, 64167, 64205, 64284, 64338, 64391, 64470, 64535,
+    64603, 64691, 64746, 64759, 64781, 64812, 64830, 64878, 64912, 64971, 64993, 65052,
+    65074, 65133, 65155, 65206, 65233, 65287, 65311, 65410, 65475, 65532, 65570, 65655,
+    65684, 65764, 65797, 65847, 65901, 65972, 66032, 66080, 66103, 66157, 66226, 66277,
+    66378, 66421, 66433, 66479, 66488, 66557, 66631, 66708, 66772, 66870, 66967, 67056,
+    67154, 67204, 67238, 67273, 67317, 67361, 67439, 67515, 67606, 67704, 67752, 67791,
+    67827, 67888, 67984, 68028, 68041, 68106, 68145, 68160, 68220, 68269, 68303, 68364,
+    68397, 68438, 68469, 68530, 68563, 68604, 68690, 68767, 68780, 68796, 68835, 68866,
+    68948, 69001, 69061, 69121, 69175, 69240, 69313, 69377, 69444, 69486, 69562, 69619,
+    69669, 69729, 69819, 69836, 69912, 69988, 70004, 70033, 70062, 70076, 70122, 70151,
+    70190, 70245, 70300, 70319, 70402, 70412, 70430, 70483, 70522, 70552, 70595, 70616,
+    70650, 70721, 70757, 70826, 70860, 70922, 70968, 71037, 71066, 71095, 71123, 71133,
+    71202, 71264, 71293, 71322, 71376, 71405, 71450, 71482, 71532, 71592, 71623, 71693,
+    71731, 71765, 71811, 71848, 71862, 71931, 71973, 71984, 72068, 72081, 72158, 72183,
+    72209, 72283, 72333, 72400, 72442, 72518, 72575, 72648, 72712, 72761, 72784, 72834,
+    72894, 72928, 72998, 73014, 73048, 73098, 73108, 73167, 73196, 73258, 73295, 73344,
+    73442, 73476, 73520, 73564, 73603, 73679, 73727, 73788, 73818, 73915, 74006, 74045,
+    74081, 74178, 74253, 74293, 74348, 74360, 74442, 74497, 74582, 74638, 74654, 74683,
+    74701, 74732, 74753, 74787, 74816, 74854, 74946, 75013, 75033, 75088, 75127, 75158,
+    75190, 75271, 75304, 75345, 75413, 75453, 75489, 75522, 75554, 75607, 75624, 75658,
+    75709, 75731, 75779, 75843, 75895, 75933, 76006, 76064, 76140, 76198, 76256, 76308,
+    76336, 76400, 76428, 76468, 76502, 76557, 76591, 76639, 76687, 76735, 76783, 76818,
+    76861, 76904, 76947, 76991, 77035, 77079, 77135, 77193, 77223, 77276, 77333, 77390,
+    77447, 77495, 77591, 77654, 77687, 77728, 77769, 77838, 77921, 77943, 78026, 78048,
+    78131, 78153, 78236, 78258, 78341, 78405, 78444, 78465, 78486, 78518, 78539, 78571,
+    78592, 78635, 78665, 78695, 78781, 78839, 78916, 79007, 79057, 79093, 79149, 79232,
+    79310, 79368, 79424, 79514, 79590, 79606, 79635, 79720, 79775, 79831, 79849, 79870,
+    79904, 79975, 80004, 80033, 80074, 80111, 80142, 80241, 80279, 80364, 80437, 80480,
+    80509, 80526, 80556, 80612, 80648, 80680, 80712, 80761, 80775, 80808, 80823, 80857,
+    80906, 80970, 81044, 81079, 81150, 81203, 81238, 81276, 81359, 81424, 81493, 81571,
+    81629, 81689, 81705, 81790, 81846, 81867, 81909, 81949, 81966, 82051, 82105, 82124,
+    82201, 82279, 82337, 82395, 82441, 82475, 82519, 82569, 82619, 82669, 82703, 82737,
+    82777, 82817, 82866, 82935, 83012, 83064, 83118, 83187, 83214, 83235, 83271, 83357,
+    83406, 83430, 83529, 83567, 83617, 83702, 83773, 83858, 83938, 84016, 84071, 84130,
+    84191, 84208, 84238, 84323, 84362, 84418, 84440, 84475, 84505, 84583, 84613, 84664,
+    84696, 84767, 84830, 84915, 84995, 85073, 85128, 85187, 85265, 85298, 85371, 85419,
+    85470, 85531, 85583, 85644, 85682, 85732, 85809, 85861, 85914, 85964, 86049, 86125,
+    86177, 86253, 86326, 86394, 86479, 86564, 86649, 86697, 86766, 86849, 86913, 86954,
+    86995, 87025, 87055, 87117, 87199, 87255, 87306, 87362, 87396, 87479, 87544, 87608,
+    87661, 87730, 87785, 87831, 87902, 87980, 88051, 88114, 88194, 88253, 88331, 88364,
+    88437, 88485, 88545, 88597, 88658, 88748, 88761, 88815, 88883, 88963, 89035, 89044,
+    89095, 89173, 89240, 89288, 89344, 89420, 89507, 89558, 89612, 89663, 89715, 89730,
+    89785, 89797, 89835, 89921, 89967, 90065, 90130, 90175, 90223, 90296, 90374, 90438,
+    90502, 90546, 90634, 90710, 90809, 90857, 90893, 90951, 91027, 91126, 91162, 91254,
+    91333, 91362, 91427, 91464, 91537, 91637, 91732, 91746, 91785, 91833, 91873, 91928,
+    91940, 92022, 92077, 92138, 92226, 92281, 92354, 92418, 92461, 92514, 92589, 92609,
+    92702, 92794, 92887, 92976, 93053, 93096, 93143, 93196, 93226, 93252, 93307, 93338,
+    93414, 93449, 93480, 93548, 93623, 93705, 93786, 93867, 93875, 93946, 94022, 94037,
+    94113, 94136, 94165, 94208, 94265, 94317, 94364, 94417, 94467, 94536, 94572, 94611,
+    94687, 94734, 94809, 94890, 94958, 95036, 95112, 95148, 95184, 95234, 95313, 95392,
+    95461, 95513, 95575, 95616, 95666, 95739, 95769, 95820, 95902, 95937, 95980, 96025,
+    96078, 96131, 96186, 96249, 96302, 96324, 96380, 96399, 96480, 96505, 96579, 96613,
+    96702, 96758, 96810, 96869, 96928, 96976, 97008, 97040, 97105, 97146, 97195, 97244,
+    97313, 97387, 97439, 97519, 97558, 97570, 97588, 97684, 97713, 97742, 97771, 97800,
+    97888, 97968, 98054, 98134, 98147, 98161, 98183, 98228, 98269, 98316, 98366, 98407,
+    98457, 98498, 98548, 98589, 98640, 98681, 98732, 98773, 98824, 98865, 98916, 98957,
+    99008, 99049, 99100, 99141, 99192, 99234, 99285, 99327, 99378, 99420, 99471, 99513,
+    99564, 99606, 99657, 99699, 99721, 99766, 99807, 99854, 99904, 99945, 99995, 100036,
+    100086, 100127, 100178, 100219, 100270, 100311, 100362, 100403, 100454, 100495, 100533, 100575,
+    100600, 100625, 100650, 100675, 100700, 100725, 100750, 100775, 100800, 100825, 100851, 100877,
+    100903, 100929, 100955, 100981, 101023, 101048, 101073, 101098, 101123, 101148, 101173, 101198,
+    101223, 101234, 101249, 101271, 101316, 101357, 101404, 101454, 101495, 101545, 101586, 101636,
+    101677, 101728, 101769, 101820, 101861, 101912, 101953, 102004, 102045, 102096, 102137, 102188,
+    102229, 102280, 102322, 102373, 102415, 102466, 102508, 102559, 102601, 102652, 102694, 102745,
+    102787, 102809, 102854, 102895, 102942, 102992, 103033, 103083, 103124, 103174, 103215, 103266,
+    103307, 103358, 103399, 103450, 103491, 103542, 103583, 103625, 103637, 103671, 103727, 103783,
+    103826, 103861, 103908, 103943, 103990, 104025, 104072, 104107, 104167, 104227, 104274, 104325,
+    104376, 104427, 104487, 104547, 104594, 104645, 104696, 104747, 104807, 104867, 104914, 104965,
+    105016, 105067, 105093, 105161, 105207, 105253, 105310, 105357, 105381, 105405, 105458, 105482,
+    105506, 105559, 105583, 105607, 105660, 105684, 105708, 105803, 105885, 105931, 105971, 106052,
+    106105, 106174, 106210, 106263, 106333, 106352, 106405, 106453, 106501, 106549, 106597, 106645,
+    106693, 106741, 106789, 106879, 106887, 106947, 106992, 107013, 107027, 107049, 107093, 107105,
+    107150, 107197, 107247, 107297, 107347, 107398, 107449, 107500, 107551, 107596, 107643, 107693,
+    107743, 107793, 107844, 107895, 107946, 107997, 108015, 108060, 108107, 108157, 108207, 108257,
+    108308, 108359, 108410, 108461, 108512, 108563, 108614, 108665, 108716, 108767, 108818, 108869,
+    108914, 108961, 109011, 109061, 109111, 109162, 109213, 109264, 109315, 109366, 109417, 109468,
+    109519, 109570, 109621, 109672, 109723, 109773, 109827, 109866, 109939, 110017, 110076, 110135,
+    110164, 110229, 110288, 110305, 110317, 110358, 110441, 110452, 110507, 110556, 110603, 110652,
+    110701, 110750, 110793, 110838, 110883, 110928, 110945, 110976, 111007, 111021, 111040, 111061,
+    111092, 111146, 111204, 111262, 111320, 111369, 111432, 111474, 111507, 111549, 111591, 111633,
+    111675, 111716, 111750, 111816, 111882, 111948, 112014, 112100, 112142, 112175, 112208, 112241,
+    112274, 112361, 112420, 112492, 112549, 112606, 112652, 112703, 112720, 112749, 112765, 112794,
+    112842, 112907, 112941, 112958, 113014, 113043, 113074, 113127, 113144, 113196, 113237, 113289,
+    113348, 113409, 113432, 113489, 113519, 113536, 113572, 113627, 113660, 113675, 113753, 113770,
+    113826, 113859, 113876, 113905, 113934, 113974, 114035, 114049, 114082, 114137, 114171, 114241,
+    114313, 114368, 114450, 114470, 114500, 114582, 114642, 114662, 114692, 114737, 114768, 114797,
+    114861, 114916, 114974, 115046, 115074, 115122, 115170, 115218, 115260, 115302, 115344, 115388,
+    115432, 115476, 115548, 115578, 115610, 115675, 115740, 115805, 115870, 115955, 115983, 116005,
+    116041, 116127, 116176, 116243, 116313, 116389, 116439, 116493, 116569, 116605, 116658, 116708,
+    116758, 116840, 116904, 116924, 116954, 116985, 117014, 117069, 117127, 117180, 117241, 117307,
+    117361, 117403, 117481, 117513, 117575, 117617, 117667, 117690, 117748, 117790, 117868, 117932,
+    118003, 118021, 118039, 118090, 118104, 118120, 118154, 118207, 118282, 118378, 118396, 118414,
+    118475, 118505, 118568, 118587, 118626, 118664, 118713, 118766, 118841, 118926, 119011, 119079,
+    119147, 119178, 119214, 119255, 119305, 119369, 119423, 119464, 119514, 119578, 119654, 119730,
+    119802, 119819, 119872, 119889, 119903, 119936, 119987, 120036, 120102, 120157, 120201, 120245,
+    120289, 120333, 120377, 120421, 120465, 120509, 120568, 120607, 120646, 120685, 120763, 120824,
+    120902, 120951, 121015, 121076, 121113, 121162, 121226, 121297, 121354, 121435, 121496, 121557,
+    121584, 121642, 121682, 121712, 121736, 121797, 121823, 121850, 121935, 121967, 122015, 122063,
+    122111, 122153, 122195, 122237, 122281, 122325, 122369, 122410, 122465, 122507, 122579, 122608,
+    122667, 122762, 122805, 122837, 122869, 122934, 122999, 123064, 123129, 123214, 123252, 123286,
+    123328, 123354, 123447, 123461, 123562, 123588, 123644, 123713, 123773, 123841, 123895, 123971,
+    124022, 124098, 124157, 124211, 124262, 124313, 124367, 124424, 124462, 124549, 124579, 124640,
+    124720, 124748, 124805, 124851, 124885, 124896, 124938, 124968, 125008, 125074, 125087, 125147,
+    125183, 125262, 125301, 125347, 125446, 125545, 125609, 125681, 125705, 125736, 125803, 125875,
+    125889, 125901, 125926, 125950, 125981, 126024, 126110, 126178, 126243, 126325, 126370, 126399,
+    126437, 126482, 126520, 126587, 126616, 126671, 126703, 126739, 126768, 126785, 126832, 126898,
+    126934, 127025, 127072, 127111, 127209, 127308, 127358, 127453, 127531, 127601, 127681, 127695,
+    127747, 127848, 127889, 127935, 128002, 128094, 128156, 128224, 128247, 128265, 128291, 128320,
+    128395, 128429, 128487, 128526, 128574, 128623, 128695, 128771, 128866, 128953, 129023, 129060,
+    129099, 129188, 129238, 129271, 129320, 129375, 129392, 129482, 129511, 129544, 129644, 129727,
+    129765, 129801, 129815, 129839, 129842, 129899, 129930, 129977, 130014, 130042, 130067, 130144,
+    130216, 130268, 130325, 130385, 130432, 130475, 130497, 130540, 130590, 130638, 130670, 130702,
+    130751, 130793, 130833, 130846, 130947, 130968, 131057, 131080, 131128, 131171, 131204, 131224,
+    131238, 131274, 131293, 131326, 131365, 131385, 131405, 131434, 131447, 131494, 131508, 131591,
+    131679, 131754, 131806, 131859, 131918, 131954, 132020, 132110, 132144, 132184, 132233, 132322,
+    132390, 132427, 132485, 132538, 132611, 132639, 132688, 132737, 132806, 132836, 132885, 132912,
+    132988, 133029, 133072, 133139, 133223, 133234, 133302, 133328, 133383, 133452, 133539, 133580,
+    133623, 133708, 133778, 133857, 133907, 133967, 134012, 134029, 134119, 134186, 134280, 134348,
+    134374, 134429, 134498, 134548, 134633, 134644, 134714, 134813, 134908, 135003, 135057, 135117,
+    135202, 135266, 135335, 135398, 135459, 135501, 135543, 135631, 135719, 135807, 135895, 135969,
+    135989, 136029, 136112, 136146, 136157, 136174, 136256, 136278, 136292, 136329, 136412, 136473,
+    136488, 136508, 136539, 136555, 136584, 136625, 136683, 136724, 136782, 136834, 136886, 136923,
+    136968, 137013, 137031, 137050, 137062, 137074, 137123, 137172, 137190, 137229, 137255, 137293,
+    137358, 137424, 137472, 137505, 137524, 137542, 137556, 137589, 137602, 137634, 137670, 137726,
+    137766, 137798, 137834, 137901, 137941, 137973, 138015, 138061, 138079, 138169, 138179, 138242,
+    138278, 138338, 138377, 138467, 138480, 138499, 138510, 138565, 138641, 138660, 138697, 138708,
+    138740, 138770, 138800, 138840, 138860, 138884, 138920, 138940, 138960, 138982, 138993, 139057,
+    139072, 139094, 139125, 139181, 139236, 139311, 139370, 139422, 139471, 139509, 139581, 139610,
+    139664, 139738, 139810, 139854, 139929, 140004, 140091, 140119, 140158, 140204, 140248, 140318,
+    140369, 140457, 140510, 140554, 140629, 140704, 140791, 140819, 140858, 140904, 140948, 140999,
+    141015, 141042, 141074, 141116, 141155, 141192, 141245, 141284, 141300, 141327, 141359, 141401,
+    141440, 141477, 141530, 141569, 141621, 141681, 141770, 141859, 141894, 141965, 142014, 142077,
+    142122, 142189, 142225, 142291, 142343, 142391, 142487, 142551, 142596, 142637, 142651, 142698,
+    142711, 142758, 142780, 142833, 142871, 142921, 142960, 142987, 143026, 143039, 143071, 143103,
+    143122, 143199, 143218, 143255, 143304, 143352, 143393, 143433, 143534, 143569, 143608, 143637,
+    143688, 143747, 143783, 143823, 143851, 143946, 143983, 144066, 144081, 144100, 144112, 144164,
+    144260, 144355, 144419, 144464, 144501, 144584, 144599, 144652, 144671, 144683, 144733, 144810,
+    144847, 144871, 144893, 144990, 145044, 145095, 145146, 145201, 145254, 145304, 145382, 145470,
+    145548, 145619, 145673, 145772, 145871, 145916, 145964, 146056, 146107, 146187, 146275, 146363,
+    146381, 146402, 146434, 146469, 146503, 146543, 146557, 146588, 146645, 146722, 146789, 146866,
+    146940, 146981, 147029, 147084, 147118, 147154, 147206, 147252, 147349, 147430, 147522, 147583,
+    147644, 147730, 147790, 147845, 147910, 147979, 148029, 148115, 148179, 148196, 148225, 148247,
+    148284, 148371, 148386, 148405, 148417, 148442, 148470, 148501, 148564, 148619, 148656, 148685,
+    148719, 148746, 148816, 148829, 148898, 148917, 148951, 148992, 149021, 149076, 149141, 149172,
+    149209, 149249, 149311, 149336, 149412, 149448, 149479, 149541, 149609, 149646, 149699, 149733,
+    149803, 149861, 149902, 149962, 149996, 150078, 150137, 150175, 150251, 150336, 150414, 150469,
+    150486, 150508, 150536, 150567, 150601, 150630, 150667, 150687, 150765, 150799, 150855, 150939,
+    150981, 151004, 151089, 151167, 151222, 151262, 151324, 151349, 151425, 151488, 151564, 151595,
+    151629, 151676, 151714, 151744, 151775, 151844, 151901, 151938, 151955, 152007, 152054, 152108,
+    152138, 152201, 152239, 152294, 152336, 152378, 152408, 152453, 152506, 152577, 152634, 152728,
+    152770, 152829, 152888, 152941, 152971, 153027, 153113, 153160, 153219, 153282, 153345, 153408,
+    153462, 153520, 153585, 153650, 153715, 153780, 153843, 153906, 153989, 154072, 154155, 154238,
+    154280, 154322, 154364, 154406, 154439, 154503, 154581, 154614, 154678, 154756, 154813, 154899,
+    154957, 154990, 155023, 155056, 155121, 155190, 155259, 155328, 155358, 155413, 155457, 155506,
+    155563, 155590, 155631, 155712, 155802, 155876, 155907, 155956, 156025, 156098, 156155, 156231,
+    156288, 156345, 156383, 156400, 156441, 156497, 156579, 156596, 156626, 156654, 156686, 156756,
+    156841, 156915, 156970, 157048, 157133, 157207, 157262, 157322, 157356, 157373, 157403, 157425,
+    157453, 157487, 157519, 157556, 157587, 157664, 157724, 157807, 157824, 157854, 157882, 157913,
+    157945, 158022, 158074, 158108, 158150, 158234, 158267, 158300, 158333, 158404, 158475, 158546,
+    158554, 158585, 158623, 158660, 158736, 158818, 158885, 158961, 159018, 159102, 159157, 159234,
+    159268, 159335, 159411, 159468, 159552, 159608, 159690, 159755, 159823, 159890, 159966, 160023,
+    160107, 160162, 160229, 160305, 160362, 160446, 160527, 160619, 160672, 160695, 160751, 160771,
+    160813, 160878, 160968, 161015, 161087, 161134, 161200, 161231, 161285, 161333, 161376, 161449,
+    161490, 161556, 161600, 161650, 161685, 161763, 161816, 161862, 161940, 162014, 162081, 162093,
+    162178, 162212, 162253, 162328, 162384, 162458, 162517, 162569, 162610, 162675, 162747, 162788,
+    162822, 162834, 162876, 162906, 162947, 163016, 163046, 163147, 163175, 163220, 163292, 163339,
+    163405, 163459, 163500, 163569, 163612, 163648, 163720, 163763, 163801, 163856, 163883, 163899,
+    163935, 164000, 164030, 164109, 164174, 164217, 164304, 164379, 164479, 164525, 164580, 164655,
+    164755, 164790, 164837, 164887, 164942, 165023, 165115, 165134, 165156, 165183, 165252, 165301,
+    165382, 165443, 165505, 165593, 165656, 165712, 165765, 165806, 165840, 165904, 165929, 166005,
+    166085, 166117, 166148, 166228, 166256, 166293, 166324, 166362, 166393, 166473, 166483, 166499,
+    166543, 166567, 166610, 166653, 166699, 166742, 166803, 166834, 166910, 166919, 166999, 167028,
+    167103, 167184, 167243, 167282, 167356, 167396, 167474, 167495, 167551, 167638, 167682, 167706,
+    167746, 167791, 167815, 167834, 167898, 167937, 167988, 168063, 168098, 168158, 168227, 168276,
+    168357, 168391, 168457, 168488, 168550, 168582, 168661, 168747, 168827, 168883, 168905, 168991,
+    169071, 169127, 169174, 169227, 169308, 169373, 169441, 169489, 169528, 169587, 169618, 169682,
+    169733, 169788, 169859, 169956, 169999, 170059, 170119, 170173, 170201, 170253, 170301, 170367,
+    170437, 170507, 170577, 170594, 170611, 170628, 170683, 170733, 170809, 170866, 170923, 170961,
+    171037, 171094, 171151, 171189, 171229, 171301, 171332, 171389, 171444, 171503, 171562, 171621,
+    171670, 171719, 171768, 171831, 171873, 171905, 171948, 172038, 172078, 172121, 172211, 172251,
+    172294, 172384, 172424, 172467, 172557, 172597, 172643, 172689, 172735, 172781, 172869, 172892,
+    172915, 172938, 172961, 172984, 173007, 173030, 173053, 173076, 173099, 173122, 173145, 173205,
+    173269, 173333, 173397, 173452, 173510, 173555, 173621, 173668, 173741, 173789, 173863, 173905,
+    173950, 174001, 174081, 174135, 174182, 174268, 174345, 174411, 174452, 174483, 174514, 174559,
+    174632, 174680, 174717, 174790, 174828, 174884, 174921,
 };
 
 static const struct kiln_pair bundle_nvidia_pairs[] = {
@@ -11374,14 +9598,14 @@ static const struct kiln_recipe bundle_nvidia_recipes[] = {
 };
 
 KILN_INTERNAL const struct kiln_bundle kiln_bundle_nvidia = {
-    .format = 18,
+    .format = 19,
     .name = "nvidia",
     .provenance = "tuned on NVIDIA H200, NVIDIA CUDA, driver 580.159.04",
     .match = { "NVIDIA CUDA", "NVIDIA of compute capability 8.0", NULL, 0, 0 },
     .traits = { 0, 132, 1, 101376, 80 },
-    .pool = { sizeof bundle_nvidia_rows, 3559, 6671, 6333,
-              bundle_nvidia_rows[0].text, bundle_nvidia_lines,
-              bundle_nvidia_pairs, bundle_nvidia_symbols },
+    .pool = { 174987, 3559, 6671, 6333, NULL, bundle_nvidia_lines,
+              bundle_nvidia_pairs, bundle_nvidia_symbols,
+              sizeof bundle_nvidia_packed, bundle_nvidia_packed },
     .num_programs = 405, .num_recipes = 417, .num_pins = 0,
     .programs = bundle_nvidia_programs, .recipes = bundle_nvidia_recipes,
     .pins = NULL,

@@ -14,2408 +14,956 @@
  */
 #include "bundle.h"
 
-static const struct { char text[4096]; } bundle_pocl_avx2_rows[] = { {
-    "// Elements of half are computed with as float. A product and a sum are fused where the device does\0"
-    "// that in one step: FP_CONTRACT, on by default, allows it.\0"
-    "static float load(__global const half *p)\0"
-    "{\0"
-    "\004return vload_half(0, p);\0"
-    "}\0"
-    "\0"
-    "static void store(float x, __global half *p)\0"
-    "\004vstore_half(x, 0, p);\0"
-    "// C = alpha x + beta C for one element; beta == 0 does not read C.\0"
-    "static void put(float x, float alpha, float beta, __global half *p)\0"
-    "\004store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);\0"
-    "static float8 load_vector(__global const half *p)\0"
-    "\004return vload_half8(0, p);\0"
-    "static void store_vector(float8 x, __global half *p)\0"
-    "\004vstore_half8(x, 0, p);\0"
-    "// put for elements side by side.\0"
-    "static void put_vector(float8 x, float alpha, float beta, __global half *p)\0"
-    "\004if (beta == 0)\0"
-    "\010store_vector(alpha * x, p);\0"
-    "\004else\0"
-    "\010store_vector(alpha * x + beta * load_vector(p), p);\0"
-    "// C = alpha op(A) op(B) + beta C; C is M x N, row-major.\0"
-    "// A is stored M x K.\0"
-    "// B is stored K x N.\0"
-    "//\0"
-    "// A work-group is one work-item. It packs a slice of a panel of B into local memory, and multiplies\0"
-    "// it with blocks of 4 rows of A, as they lie; a block of C is held in registers.\0"
-    "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\0"
-    "void kiln_hgemm_fused_multiply(long M, long N, long K, float alpha, float beta,\0"
-    "\010__global const half *restrict A, long a_offset, long lda,\0"
-    "\010__global const half *restrict B, long b_offset, long ldb,\0"
-    "\010__global half *restrict C, long c_offset, long ldc)\0"
-    "\004// A slice of a panel: for every k, the panel's columns of B side by side, 24 apart.\0"
-    "\004__local float panel[6144];\0"
-    "\004// What the slices of K add up to so far, block after block.\0"
-    "\004__local float sums[768];\0"
-    "\004// Panels are up to 3 vectors of columns wide, slices up to 256 of K deep. All are\0"
-    "\004// of equal size, but for one vector or the last slice.\0"
-    "\004const long blocks = (M + 3) / 4;\0"
-    "\004const long vectors = (N + 7) / 8, panels = (vectors + 2) / 3;\0"
-    "\004const long slices = max((K + 255) / 256, (long) 1), slice = (K + slices - 1) / slices;\0"
-    "\004// Chunks of up to 8 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
-    "\004// takes as many blocks, to one, of this order.\0"
-    "\004const long group = get_group_id(0), groups = get_num_groups(0);\0"
-    "\004A += a_offset;\0"
-    "\004B += b_offset;\0"
-    "\004C += c_offset;\0"
-    "\004const long share = blocks * panels / groups, rest = blocks * panels % groups;\0"
-    "\004long at = group * share + min(group, rest);\0"
-    "\004const long end = at + share + (group < rest);\0"
-    "\004while (at < end) {\0"
-    "\010const long chunk = at / (8 * panels) * 8;\0"
-    "\010const long height = min(blocks - chunk, (long) 8);\0"
-    "\010const long in_chunk = at - chunk * panels, this_panel = in_chunk / height;\0"
-    "\010const long first = in_chunk % height, last = min(height, first + end - at);\0"
-    "\010const long vector = vectors * this_panel / panels;\0"
-    "\010const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 8;\0"
-    "\010at += last - first;\0"
-    "\010long k0 = 0;\0"
-    "\010do {\0"
-    "\014const long depth = min(slice, K - k0);\0"
-    "\014// Packs B from (k0, col) on: `depth` of K, `width` vectors of columns. Columns past the\0"
-    "\014// end repeat the last one; what is computed from them is not stored.\0"
-    "\014{\0"
-    "\020const long whole = min(width, (N - col) / 8);\0"
-    "\020__local float *out = panel;\0"
-    "\020__global const half *in = B + k0 * ldb + col;\0"
-    "\020for (long k = 0; k < depth; k++, in += ldb, out += 24) {\0"
-    "\024for (long v = 0; v < whole; v++)\0"
-    "\030vstore8(load_vector(in + v * 8), v, out);\0"
-    "\024for (long i = whole * 8; i < width * 8; i++)\0"
-    "\030out[i] = load(in + min(i, N - 1 - col));\0"
-    "\020}\0"
-    "\014}\0"
-    "\014for (long block = first; block < last; block++) {\0"
-    "\020const long row = (chunk + block) * 4;\0"
-    "\020__local float *sum = sums + (slices > 1 ? block * 96 : 0);\0"
-    "\020__local const float *b = panel;\0"
-    "\020__global const half *restrict a = A + k0;\0"
-    "\020const long r0 = min(row, M - 1) * lda;\0"
-    "\020const long r1 = min(row + 1, M - 1) * lda;\0"
-    "\020const long r2 = min(row + 2, M - 1) * lda;\0"
-    "\020const long r3 = min(row + 3, M - 1) * lda;\0"
-    "\020if (width == 1) {\0"
-    "\024// Adds the slice's share of a block of 4 rows and 1 vectors to `sum`, where\0"
-    "\024// vectors lie as in a block of 3.\0"
-    "\024float8 c0_0 = 0;\0"
-    "\024float8 c1_0 = 0;\0"
-    "\024float8 c2_0 = 0;\0"
-    "\024float8 c3_0 = 0;\0"
-    "\024if (k0 > 0) {\0"
-    "\030c0_0 = vload8(0, sum);\0"
-    "\030c1_0 = vload8(3, sum);\0"
-}, {
-    "\030c2_0 = vload8(6, sum);\0"
-    "\030c3_0 = vload8(9, sum);\0"
-    "\024}\0"
-    "\024long k = 0;\0"
-    "\024for (; k < depth; k++) {\0"
-    "\030{\0"
-    "\034const float8 b0 = vload8(0, b);\0"
-    "\034const float a0 = load(a + r0);\0"
-    "\034c0_0 += a0 * b0;\0"
-    "\034const float a1 = load(a + r1);\0"
-    "\034c1_0 += a1 * b0;\0"
-    "\034const float a2 = load(a + r2);\0"
-    "\034c2_0 += a2 * b0;\0"
-    "\034const float a3 = load(a + r3);\0"
-    "\034c3_0 += a3 * b0;\0"
-    "\034b += 24;\0"
-    "\034a++;\0"
-    "\030}\0"
-    "\024vstore8(c0_0, 0, sum);\0"
-    "\024vstore8(c1_0, 3, sum);\0"
-    "\024vstore8(c2_0, 6, sum);\0"
-    "\024vstore8(c3_0, 9, sum);\0"
-    "\020if (width == 2) {\0"
-    "\024// Adds the slice's share of a block of 4 rows and 2 vectors to `sum`, where\0"
-    "\024float8 c0_0 = 0, c0_1 = 0;\0"
-    "\024float8 c1_0 = 0, c1_1 = 0;\0"
-    "\024float8 c2_0 = 0, c2_1 = 0;\0"
-    "\024float8 c3_0 = 0, c3_1 = 0;\0"
-    "\030c0_0 = vload8(0, sum); c0_1 = vload8(1, sum);\0"
-    "\030c1_0 = vload8(3, sum); c1_1 = vload8(4, sum);\0"
-    "\030c2_0 = vload8(6, sum); c2_1 = vload8(7, sum);\0"
-    "\030c3_0 = vload8(9, sum); c3_1 = vload8(10, sum);\0"
-    "\034const float8 b1 = vload8(1, b);\0"
-    "\034c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
-    "\034c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
-    "\034c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
-    "\034c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
-    "\024vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum);\0"
-    "\024vstore8(c1_0, 3, sum); vstore8(c1_1, 4, sum);\0"
-    "\024vstore8(c2_0, 6, sum); vstore8(c2_1, 7, sum);\0"
-    "\024vstore8(c3_0, 9, sum); vstore8(c3_1, 10, sum);\0"
-    "\020if (width == 3) {\0"
-    "\024// Adds the slice's share of a block of 4 rows and 3 vectors to `sum`, where\0"
-    "\024float8 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
-    "\024float8 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
-    "\024float8 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
-    "\024float8 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
-    "\030c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2, sum);\0"
-    "\030c1_0 = vload8(3, sum); c1_1 = vload8(4, sum); c1_2 = vload8(5, sum);\0"
-    "\030c2_0 = vload8(6, sum); c2_1 = vload8(7, sum); c2_2 = vload8(8, sum);\0"
-    "\030c3_0 = vload8(9, sum); c3_1 = vload8(10, sum); c3_2 = vload8(11, sum);\0"
-    "\034const float8 b2 = vload8(2, b);\0"
-    "\034c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2;\0"
-    "\034c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2;\0"
-    "\034c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2;\0"
-    "\034c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2;\0"
-    "\024vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2, sum);\0"
-    "\024vstore8(c1_0, 3, sum); vstore8(c1_1, 4, sum); vstore8(c1_2, 5, sum);\0"
-    "\024vstore8(c2_0, 6, sum); vstore8(c2_1, 7, sum); vstore8(c2_2, 8, sum);\0"
-    "\024vstore8(c3_0, 9, sum); vstore8(c3_1, 10, sum); vstore8(c3_2, 11, sum);\0"
-    "\020if (k0 + depth == K) {\0"
-    "\024// C = alpha sum + beta C for a block of `width` vectors at (row, col).\0"
-    "\024for (long m = 0; m < 4 && row + m < M; m++) {\0"
-    "\030__global half *out = C + (row + m) * ldc + col;\0"
-    "\030__local const float *x = sum + m * 24;\0"
-    "\030const long end = min(width * 8, N - col);\0"
-    "\030long n = 0;\0"
-    "\030for (; n + 8 <= end; n += 8)\0"
-    "\034put_vector(vload8(0, x + n), alpha, beta, out + n);\0"
-    "\030for (; n < end; n++)\0"
-    "\034put(x[n], alpha, beta, out + n);\0"
-    "\014k0 += depth;\0"
-    "\010} while (k0 < K);\0"
-    "\004}\0"
-    "// B is stored N x K.\0"
-    "\014for (long v = 0; v < width; v++) {\0"
-    "\020__local float *out = panel + v * 8;\0"
-    "\020__global const half *in = B + k0;\0"
-    "\020const long l0 = min(col + v * 8, N - 1) * ldb;\0"
-    "\020const long l1 = min(col + v * 8 + 1, N - 1) * ldb;\0"
-    "\020const long l2 = min(col + v * 8 + 2, N - 1) * ldb;\0"
-    "\020const long l3 = min(col + v * 8 + 3, N - 1) * ldb;\0"
-    "\020const long l4 = min(col + v * 8 + 4, N - 1) * ldb;\0"
-    "\020const long l5 = min(col + v * 8 + 5, N - 1) * ldb;\0"
-    "\020const long l6 = min(col + v * 8 + 6, N - 1) * ldb;\0"
-    "\020const long l7 = min(col + v * 8 + 7, N - 1) * ldb;\0"
-    "\020long k = 0;\0"
-    "\020// A square of columns by k is transposed: each step puts the even and the odd\0"
-    "\020// elements of two neighbours together.\0"
-    "\020for (; k + 8 <= depth; k += 8, in += 8, out += 192) {\0"
-    "\024const float8 x0_0 = load_vector(in + l0);\0"
-    "\024const float8 x0_1 = load_vector(in + l1);\0"
-    "\024const float8 x0_2 = load_vector(in + l2);\0"
-    "\024const float8 x0_3 = load_vector(in + l3);\0"
-    "\024const float8 x0_4 = load_vector(in + l4);\0"
-    "\024const float8 x0_5 = load_vector(in + l5);\0"
-    "\024const float8 x0_6 = load_vector(in + l6);\0"
-    "\024const float8 x0_7 = load_vector(in + l7);\0"
-    "\024const float8 x1_0 = (float8)(x0_0.even, x0_1.even);\0"
-    "\024const float8 x1_4 = (float8)(x0_0.odd, x0_1.odd);\0"
-    "\024const float8 x1_1 = (float8)(x0_2.even, x0_3.even);\0"
-    "\024const float8 x1_5 = (float8)(x0_2.odd, x0_3.odd);\0"
-    "\024const float8 x1_2 = (float8)(x0_4.even, x0_5.even);\0"
-}, {
-    "\024const float8 x1_6 = (float8)(x0_4.odd, x0_5.odd);\0"
-    "\024const float8 x1_3 = (float8)(x0_6.even, x0_7.even);\0"
-    "\024const float8 x1_7 = (float8)(x0_6.odd, x0_7.odd);\0"
-    "\024const float8 x2_0 = (float8)(x1_0.even, x1_1.even);\0"
-    "\024const float8 x2_4 = (float8)(x1_0.odd, x1_1.odd);\0"
-    "\024const float8 x2_1 = (float8)(x1_2.even, x1_3.even);\0"
-    "\024const float8 x2_5 = (float8)(x1_2.odd, x1_3.odd);\0"
-    "\024const float8 x2_2 = (float8)(x1_4.even, x1_5.even);\0"
-    "\024const float8 x2_6 = (float8)(x1_4.odd, x1_5.odd);\0"
-    "\024const float8 x2_3 = (float8)(x1_6.even, x1_7.even);\0"
-    "\024const float8 x2_7 = (float8)(x1_6.odd, x1_7.odd);\0"
-    "\024const float8 x3_0 = (float8)(x2_0.even, x2_1.even);\0"
-    "\024const float8 x3_4 = (float8)(x2_0.odd, x2_1.odd);\0"
-    "\024const float8 x3_1 = (float8)(x2_2.even, x2_3.even);\0"
-    "\024const float8 x3_5 = (float8)(x2_2.odd, x2_3.odd);\0"
-    "\024const float8 x3_2 = (float8)(x2_4.even, x2_5.even);\0"
-    "\024const float8 x3_6 = (float8)(x2_4.odd, x2_5.odd);\0"
-    "\024const float8 x3_3 = (float8)(x2_6.even, x2_7.even);\0"
-    "\024const float8 x3_7 = (float8)(x2_6.odd, x2_7.odd);\0"
-    "\024vstore8(x3_0, 0, out);\0"
-    "\024vstore8(x3_1, 0, out + 24);\0"
-    "\024vstore8(x3_2, 0, out + 48);\0"
-    "\024vstore8(x3_3, 0, out + 72);\0"
-    "\024vstore8(x3_4, 0, out + 96);\0"
-    "\024vstore8(x3_5, 0, out + 120);\0"
-    "\024vstore8(x3_6, 0, out + 144);\0"
-    "\024vstore8(x3_7, 0, out + 168);\0"
-    "\020for (; k < depth; k++, in++, out += 24) {\0"
-    "\024out[0] = load(in + l0);\0"
-    "\024out[1] = load(in + l1);\0"
-    "\024out[2] = load(in + l2);\0"
-    "\024out[3] = load(in + l3);\0"
-    "\024out[4] = load(in + l4);\0"
-    "\024out[5] = load(in + l5);\0"
-    "\024out[6] = load(in + l6);\0"
-    "\024out[7] = load(in + l7);\0"
-    "// A is stored K x M.\0"
-    "\020__global const half *restrict a = A + k0 * lda;\0"
-    "\020const long r0 = min(row, M - 1);\0"
-    "\020const long r1 = min(row + 1, M - 1);\0"
-    "\020const long r2 = min(row + 2, M - 1);\0"
-    "\020const long r3 = min(row + 3, M - 1);\0"
-    "\034a += lda;\0"
-    "// Packs a matrix into panels of 6: panel p holds, for every k, the lines p * 6 to\0"
-    "// p * 6 + 5 side by side. Lines past the end repeat the last one; what is\0"
-    "// computed from them is not stored. One work-item packs 256 values of k of one panel.\0"
-    "// The source holds one line after the other: lines x K.\0"
-    "void kiln_hgemm_packed_packa(long lines, long K,\0"
-    "\010__global const half *restrict X, long x_offset, long ldx,\0"
-    "\010__global float *restrict packed, long at)\0"
-    "\004const long line = get_group_id(0) * 6;\0"
-    "\004const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);\0"
-    "\004__global float *restrict out = packed + at + line * K + k0 * 6;\0"
-    "\004__global const half *restrict in = X + x_offset + k0;\0"
-    "\004const long l0 = min(line, lines - 1) * ldx;\0"
-    "\004const long l1 = min(line + 1, lines - 1) * ldx;\0"
-    "\004const long l2 = min(line + 2, lines - 1) * ldx;\0"
-    "\004const long l3 = min(line + 3, lines - 1) * ldx;\0"
-    "\004const long l4 = min(line + 4, lines - 1) * ldx;\0"
-    "\004const long l5 = min(line + 5, lines - 1) * ldx;\0"
-    "\004for (long k = k0; k < k1; k++, in++, out += 6) {\0"
-    "\010out[0] = load(in + l0);\0"
-    "\010out[1] = load(in + l1);\0"
-    "\010out[2] = load(in + l2);\0"
-    "\010out[3] = load(in + l3);\0"
-    "\010out[4] = load(in + l4);\0"
-    "\010out[5] = load(in + l5);\0"
-    "// Packs a matrix into panels of 16: panel p holds, for every k, the lines p * 16 to\0"
-    "// p * 16 + 15 side by side. Lines past the end repeat the last one; what is\0"
-    "// The source holds the lines of one k side by side: K x lines.\0"
-    "void kiln_hgemm_packed_packb(long lines, long K,\0"
-    "\004const long line = get_group_id(0) * 16;\0"
-    "\004__global float *restrict out = packed + at + line * K + k0 * 16;\0"
-    "\004__global const half *restrict in = X + x_offset + k0 * ldx + line;\0"
-    "\004if (line + 16 <= lines) {\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 16) {\0"
-    "\014vstore8(load_vector(in), 0, out);\0"
-    "\014vstore8(load_vector(in + 8), 1, out);\0"
-    "\010}\0"
-    "\004} else {\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 16)\0"
-    "\014for (int i = 0; i < 16; i++)\0"
-    "\020out[i] = load(in + min((long) i, lines - 1 - line));\0"
-    "// C = alpha A B + beta C from packed A and packed B; C is M x N, row-major.\0"
-    "// Packed A is panel after panel, each K x 6: for every k, the panel's 6 rows side by side.\0"
-    "// Packed B is panel after panel, each K x 16. A work-group is one work-item; it computes up to\0"
-    "// 4 x 4 blocks of 6 x 16, each block held in registers.\0"
-    "void kiln_hgemm_packed_multiply(long M, long N, long K, float alpha, float beta,\0"
-    "\010__global const float *restrict packed_a, long a_at,\0"
-}, {
-    "\010__global const float *restrict packed_b, long b_at,\0"
-    "\004const long first_row = get_group_id(1) * 24, end_row = min(first_row + 24, M);\0"
-    "\004const long first_col = get_group_id(0) * 64, end_col = min(first_col + 64, N);\0"
-    "\004const long k0 = 0, depth = K;\0"
-    "\004for (long col = first_col; col < end_col; col += 16)\0"
-    "\004for (long row = first_row; row < end_row; row += 6) {\0"
-    "\010__global const float *restrict b = packed_b + b_at + col * K + k0 * 16;\0"
-    "\010__global const float *restrict a = packed_a + a_at + row * K + k0 * 6;\0"
-    "\010float8 c0_0 = 0, c0_1 = 0;\0"
-    "\010float8 c1_0 = 0, c1_1 = 0;\0"
-    "\010float8 c2_0 = 0, c2_1 = 0;\0"
-    "\010float8 c3_0 = 0, c3_1 = 0;\0"
-    "\010float8 c4_0 = 0, c4_1 = 0;\0"
-    "\010float8 c5_0 = 0, c5_1 = 0;\0"
-    "\010long k = 0;\0"
-    "\010for (; k < depth; k++) {\0"
-    "\020const float8 b0 = vload8(0, b);\0"
-    "\020const float8 b1 = vload8(1, b);\0"
-    "\020const float a0 = a[0];\0"
-    "\020c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
-    "\020const float a1 = a[1];\0"
-    "\020c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
-    "\020const float a2 = a[2];\0"
-    "\020c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
-    "\020const float a3 = a[3];\0"
-    "\020c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
-    "\020const float a4 = a[4];\0"
-    "\020c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
-    "\020const float a5 = a[5];\0"
-    "\020c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
-    "\020b += 16;\0"
-    "\020a += 6;\0"
-    "\010// C = alpha c + beta C for the 6 x 16 block at (row, col).\0"
-    "\010if (row < M) {\0"
-    "\014__global half *out = C + row * ldc + col;\0"
-    "\014if (col + 16 <= N) {\0"
-    "\020put_vector(c0_0, alpha, beta, out);\0"
-    "\020put_vector(c0_1, alpha, beta, out + 8);\0"
-    "\014} else {\0"
-    "\020float x[16];\0"
-    "\020vstore8(c0_0, 0, x);\0"
-    "\020vstore8(c0_1, 0, x + 8);\0"
-    "\020for (int n = 0; n < 16 && col + n < N; n++)\0"
-    "\024put(x[n], alpha, beta, out + n);\0"
-    "\010if (row + 1 < M) {\0"
-    "\014__global half *out = C + (row + 1) * ldc + col;\0"
-    "\020put_vector(c1_0, alpha, beta, out);\0"
-    "\020put_vector(c1_1, alpha, beta, out + 8);\0"
-    "\020vstore8(c1_0, 0, x);\0"
-    "\020vstore8(c1_1, 0, x + 8);\0"
-    "\010if (row + 2 < M) {\0"
-    "\014__global half *out = C + (row + 2) * ldc + col;\0"
-    "\020put_vector(c2_0, alpha, beta, out);\0"
-    "\020put_vector(c2_1, alpha, beta, out + 8);\0"
-    "\020vstore8(c2_0, 0, x);\0"
-    "\020vstore8(c2_1, 0, x + 8);\0"
-    "\010if (row + 3 < M) {\0"
-    "\014__global half *out = C + (row + 3) * ldc + col;\0"
-    "\020put_vector(c3_0, alpha, beta, out);\0"
-    "\020put_vector(c3_1, alpha, beta, out + 8);\0"
-    "\020vstore8(c3_0, 0, x);\0"
-    "\020vstore8(c3_1, 0, x + 8);\0"
-    "\010if (row + 4 < M) {\0"
-    "\014__global half *out = C + (row + 4) * ldc + col;\0"
-    "\020put_vector(c4_0, alpha, beta, out);\0"
-    "\020put_vector(c4_1, alpha, beta, out + 8);\0"
-    "\020vstore8(c4_0, 0, x);\0"
-    "\020vstore8(c4_1, 0, x + 8);\0"
-    "\010if (row + 5 < M) {\0"
-    "\014__global half *out = C + (row + 5) * ldc + col;\0"
-    "\020put_vector(c5_0, alpha, beta, out);\0"
-    "\020put_vector(c5_1, alpha, beta, out + 8);\0"
-    "\020vstore8(c5_0, 0, x);\0"
-    "\020vstore8(c5_1, 0, x + 8);\0"
-    "\004const long l6 = min(line + 6, lines - 1) * ldx;\0"
-    "\004const long l7 = min(line + 7, lines - 1) * ldx;\0"
-    "\004const long l8 = min(line + 8, lines - 1) * ldx;\0"
-    "\004const long l9 = min(line + 9, lines - 1) * ldx;\0"
-    "\004const long l10 = min(line + 10, lines - 1) * ldx;\0"
-    "\004const long l11 = min(line + 11, lines - 1) * ldx;\0"
-    "\004const long l12 = min(line + 12, lines - 1) * ldx;\0"
-    "\004const long l13 = min(line + 13, lines - 1) * ldx;\0"
-    "\004const long l14 = min(line + 14, lines - 1) * ldx;\0"
-    "\004const long l15 = min(line + 15, lines - 1) * ldx;\0"
-    "\004for (long k = k0; k < k1; k++, in++, out += 16) {\0"
-    "\010out[6] = load(in + l6);\0"
-    "\010out[7] = load(in + l7);\0"
-    "\010out[8] = load(in + l8);\0"
-    "\010out[9] = load(in + l9);\0"
-    "\010out[10] = load(in + l10);\0"
-    "\010out[11] = load(in + l11);\0"
-    "\010out[12] = load(in + l12);\0"
-    "\010out[13] = load(in + l13);\0"
-    "\010out[14] = load(in + l14);\0"
-    "\010out[15] = load(in + l15);\0"
-    "\004if (line + 6 <= lines) {\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 6) {\0"
-    "\014out[0] = load(in);\0"
-    "\014out[1] = load(in + 1);\0"
-    "\014out[2] = load(in + 2);\0"
-    "\014out[3] = load(in + 3);\0"
-    "\014out[4] = load(in + 4);\0"
-    "\014out[5] = load(in + 5);\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 6)\0"
-    "\014for (int i = 0; i < 6; i++)\0"
-    "// 4 x 1 blocks of 6 x 16, each block held in registers.\0"
-    "\004const long first_col = get_group_id(0) * 16, end_col = min(first_col + 16, N);\0"
-    "\004__local float sums[384];\0"
-    "\004// K advances by 256, so that a slice of a panel of B stays in the nearest cache.\0"
-    "\004for (long k0 = 0; k0 == 0 || k0 < K; k0 += 256) {\0"
-    "\010const long depth = min(K - k0, (long) 256);\0"
-    "\010__local float *sum = sums;\0"
-    "\010for (long col = first_col; col < end_col; col += 16)\0"
-    "\010for (long row = first_row; row < end_row; row += 6) {\0"
-}, {
-    "\014__global const float *restrict b = packed_b + b_at + col * K + k0 * 16;\0"
-    "\014__global const float *restrict a = packed_a + a_at + row * K + k0 * 6;\0"
-    "\014float8 c0_0 = 0, c0_1 = 0;\0"
-    "\014float8 c1_0 = 0, c1_1 = 0;\0"
-    "\014float8 c2_0 = 0, c2_1 = 0;\0"
-    "\014float8 c3_0 = 0, c3_1 = 0;\0"
-    "\014float8 c4_0 = 0, c4_1 = 0;\0"
-    "\014float8 c5_0 = 0, c5_1 = 0;\0"
-    "\014if (k0 > 0) {\0"
-    "\020c0_0 = vload8(0, sum); c0_1 = vload8(1, sum);\0"
-    "\020c1_0 = vload8(2, sum); c1_1 = vload8(3, sum);\0"
-    "\020c2_0 = vload8(4, sum); c2_1 = vload8(5, sum);\0"
-    "\020c3_0 = vload8(6, sum); c3_1 = vload8(7, sum);\0"
-    "\020c4_0 = vload8(8, sum); c4_1 = vload8(9, sum);\0"
-    "\020c5_0 = vload8(10, sum); c5_1 = vload8(11, sum);\0"
-    "\014long k = 0;\0"
-    "\014for (; k + 4 <= depth; k += 4) {\0"
-    "\020{\0"
-    "\024const float8 b0 = vload8(0, b);\0"
-    "\024const float8 b1 = vload8(1, b);\0"
-    "\024const float a0 = a[0];\0"
-    "\024c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
-    "\024const float a1 = a[1];\0"
-    "\024c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
-    "\024const float a2 = a[2];\0"
-    "\024c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
-    "\024const float a3 = a[3];\0"
-    "\024c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
-    "\024const float a4 = a[4];\0"
-    "\024c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
-    "\024const float a5 = a[5];\0"
-    "\024c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
-    "\024b += 16;\0"
-    "\024a += 6;\0"
-    "\014for (; k < depth; k++) {\0"
-    "\014// Alpha and beta are for the sum of all slices.\0"
-    "\014if (k0 + 256 < K) {\0"
-    "\020vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum);\0"
-    "\020vstore8(c1_0, 2, sum); vstore8(c1_1, 3, sum);\0"
-    "\020vstore8(c2_0, 4, sum); vstore8(c2_1, 5, sum);\0"
-    "\020vstore8(c3_0, 6, sum); vstore8(c3_1, 7, sum);\0"
-    "\020vstore8(c4_0, 8, sum); vstore8(c4_1, 9, sum);\0"
-    "\020vstore8(c5_0, 10, sum); vstore8(c5_1, 11, sum);\0"
-    "\020// C = alpha c + beta C for the 6 x 16 block at (row, col).\0"
-    "\020if (row < M) {\0"
-    "\024__global half *out = C + row * ldc + col;\0"
-    "\024if (col + 16 <= N) {\0"
-    "\030put_vector(c0_0, alpha, beta, out);\0"
-    "\030put_vector(c0_1, alpha, beta, out + 8);\0"
-    "\024} else {\0"
-    "\030float x[16];\0"
-    "\030vstore8(c0_0, 0, x);\0"
-    "\030vstore8(c0_1, 0, x + 8);\0"
-    "\030for (int n = 0; n < 16 && col + n < N; n++)\0"
-    "\020if (row + 1 < M) {\0"
-    "\024__global half *out = C + (row + 1) * ldc + col;\0"
-    "\030put_vector(c1_0, alpha, beta, out);\0"
-    "\030put_vector(c1_1, alpha, beta, out + 8);\0"
-    "\030vstore8(c1_0, 0, x);\0"
-    "\030vstore8(c1_1, 0, x + 8);\0"
-    "\020if (row + 2 < M) {\0"
-    "\024__global half *out = C + (row + 2) * ldc + col;\0"
-    "\030put_vector(c2_0, alpha, beta, out);\0"
-    "\030put_vector(c2_1, alpha, beta, out + 8);\0"
-    "\030vstore8(c2_0, 0, x);\0"
-    "\030vstore8(c2_1, 0, x + 8);\0"
-    "\020if (row + 3 < M) {\0"
-    "\024__global half *out = C + (row + 3) * ldc + col;\0"
-    "\030put_vector(c3_0, alpha, beta, out);\0"
-    "\030put_vector(c3_1, alpha, beta, out + 8);\0"
-    "\030vstore8(c3_0, 0, x);\0"
-    "\030vstore8(c3_1, 0, x + 8);\0"
-    "\020if (row + 4 < M) {\0"
-    "\024__global half *out = C + (row + 4) * ldc + col;\0"
-    "\030put_vector(c4_0, alpha, beta, out);\0"
-    "\030put_vector(c4_1, alpha, beta, out + 8);\0"
-    "\030vstore8(c4_0, 0, x);\0"
-    "\030vstore8(c4_1, 0, x + 8);\0"
-    "\020if (row + 5 < M) {\0"
-    "\024__global half *out = C + (row + 5) * ldc + col;\0"
-    "\030put_vector(c5_0, alpha, beta, out);\0"
-    "\030put_vector(c5_1, alpha, beta, out + 8);\0"
-    "\030vstore8(c5_0, 0, x);\0"
-    "\030vstore8(c5_1, 0, x + 8);\0"
-    "\014sum += 96;\0"
-    "static float4 load_vector(__global const half *p)\0"
-    "\004return vload_half4(0, p);\0"
-    "static float total(float4 x)\0"
-    "\004float e[4];\0"
-    "\004vstore4(x, 0, e);\0"
-    "\004return e[0] + e[1] + e[2] + e[3];\0"
-    "// In one load what begins at a multiple of its size, 8 bytes.\0"
-    "static float4 load_aligned(__global const half *p)\0"
-    "\004const uint2 bits = *(__global const uint2 *) p;\0"
-    "\004return vload_half4(0, (const half *) &bits);\0"
-    "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\0"
-    "// X is stored L x K: each of its rows is multiplied by Y to a sum.\0"
-    "// Y is stored K x S.\0"
-    "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\0"
-    "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\0"
-    "void kiln_hgemm_thin_multiply(long L, long S, long K, float alpha, float beta,\0"
-    "\010__global const half *restrict Y, long y_offset, long ldy,\0"
-    "\004__local float part[4][64];\0"
-    "\004const int along_k = get_local_id(0), along_l = get_local_id(1);\0"
-    "\004const long l = (long) get_group_id(0) * 16 + along_l * 4;\0"
-    "\004const long s = (long) get_group_id(1);\0"
-    "\004const long from = 0, to = K;\0"
-    "\004X += x_offset;\0"
-    "\004__global const half *y0 = Y + y_offset + min(s, S - 1);\0"
-    "\004const long y_step = ldy;\0"
-    "\004// Rows past the end repeat the last one; what is computed from them is not stored.\0"
-    "\004__global const half *x0 = X + min(l, L - 1) * ldx;\0"
-}, {
-    "\004__global const half *x1 = X + min(l + 1, L - 1) * ldx;\0"
-    "\004__global const half *x2 = X + min(l + 2, L - 1) * ldx;\0"
-    "\004__global const half *x3 = X + min(l + 3, L - 1) * ldx;\0"
-    "\004float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "\004// Vectors, where rows of X begin at multiples of their size; else single elements, 16 apart,\0"
-    "\004// so that those of all work-items are side by side. The address itself is tested: a buffer may\0"
-    "\004// begin at any element.\0"
-    "\004const bool is_aligned = ldx % 4 == 0 && (size_t) X % 8 == 0;\0"
-    "\004// A single column of Y lies side by side like a row.\0"
-    "\004const bool fast = is_aligned && ldy == 1;\0"
-    "\004long k = from + along_k * (fast ? 4 : 1);\0"
-    "\004if (fast) {\0"
-    "\010for (; k + 4 <= to; k += 64) {\0"
-    "\014const float4 a0 = load_aligned(x0 + k);\0"
-    "\014const float4 a1 = load_aligned(x1 + k);\0"
-    "\014const float4 a2 = load_aligned(x2 + k);\0"
-    "\014const float4 a3 = load_aligned(x3 + k);\0"
-    "\014const float4 b0 = load_vector(y0 + k);\0"
-    "\014c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\0"
-    "\010for (; k + 48 < to; k += 64) {\0"
-    "\014const float4 a0 = (float4) (load(x0 + k), load(x0 + k + 16), load(x0 + k + 32),\0"
-    "\024load(x0 + k + 48));\0"
-    "\014const float4 a1 = (float4) (load(x1 + k), load(x1 + k + 16), load(x1 + k + 32),\0"
-    "\024load(x1 + k + 48));\0"
-    "\014const float4 a2 = (float4) (load(x2 + k), load(x2 + k + 16), load(x2 + k + 32),\0"
-    "\024load(x2 + k + 48));\0"
-    "\014const float4 a3 = (float4) (load(x3 + k), load(x3 + k + 16), load(x3 + k + 32),\0"
-    "\024load(x3 + k + 48));\0"
-    "\014const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 16) * y_step),\0"
-    "\024load(y0 + (k + 32) * y_step), load(y0 + (k + 48) * y_step));\0"
-    "\004// What is left of K: less than a vector, which is one work-item's, or single elements of all.\0"
-    "\004for (; k < to; k += fast ? 1 : 16) {\0"
-    "\010const float b0 = load(y0 + k * y_step);\0"
-    "\010const float a0 = load(x0 + k);\0"
-    "\010c0_0.s0 += a0 * b0;\0"
-    "\010const float a1 = load(x1 + k);\0"
-    "\010c0_1.s0 += a1 * b0;\0"
-    "\010const float a2 = load(x2 + k);\0"
-    "\010c0_2.s0 += a2 * b0;\0"
-    "\010const float a3 = load(x3 + k);\0"
-    "\010c0_3.s0 += a3 * b0;\0"
-    "\004const long begin = l, first = l;\0"
-    "\004const int item = along_l * 16 + along_k;\0"
-    "\004part[0][item] = total(c0_0);\0"
-    "\004part[1][item] = total(c0_1);\0"
-    "\004part[2][item] = total(c0_2);\0"
-    "\004part[3][item] = total(c0_3);\0"
-    "\004for (int half_way = 8; half_way > 0; half_way /= 2) {\0"
-    "\010barrier(CLK_LOCAL_MEM_FENCE);\0"
-    "\010if (along_k < half_way) {\0"
-    "\014part[0][item] += part[0][item + half_way];\0"
-    "\014part[1][item] += part[1][item + half_way];\0"
-    "\014part[2][item] += part[2][item + half_way];\0"
-    "\014part[3][item] += part[3][item + half_way];\0"
-    "\004if (along_k == 0 && s < S) {\0"
-    "\010const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
-    "\010for (int i = 0; i < 4; i++)\0"
-    "\014if (first + i >= begin && first + i < L)\0"
-    "\020put(sums[i], alpha, beta, C + (first + i) * ldc + s);\0"
-    "// Y is stored S x K.\0"
-    "\004__global const half *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
-    "\004const long y_step = 1;\0"
-    "\004const bool fast = is_aligned;\0"
-    "static float4 load_row(__global const half *p)\0"
-    "\004return load_vector(p);\0"
-    "// X is stored K x L: its rows are added up, each times an element of Y.\0"
-    "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\0"
-    "\004__local float4 part[64];\0"
-    "\004const int along_k = get_local_id(1), along_l = get_local_id(0);\0"
-    "\004// Vectors past the end repeat the last one, which ends where the row does.\0"
-    "\004const long begin = l, first = max(min(l, L - 4), (long) 0);\0"
-    "\004float4 c0 = 0;\0"
-    "\004long k = from + along_k;\0"
-    "\004if (L < 4)\0"
-    "\010for (; k < to; k += 16) {\0"
-    "\014// A row is less than a vector.\0"
-    "\014__global const half *x = X + k * ldx;\0"
-    "\014const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,\0"
-    "\024L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\0"
-    "\014c0 += a * load(y0 + k * y_step);\0"
-    "\004// The address itself is tested: a buffer may begin at any element.\0"
-    "\004if (ldx % 4 == 0 && (size_t) (X + first) % 8 == 0) {\0"
-    "\014__global const half *x = X + k * ldx + first;\0"
-    "\014const float4 a0 = load_aligned(x + 0 * ldx);\0"
-    "\014const float4 a1 = load_aligned(x + 16 * ldx);\0"
-    "\014const float4 a2 = load_aligned(x + 32 * ldx);\0"
-    "\014const float4 a3 = load_aligned(x + 48 * ldx);\0"
-    "\014c0 += a0 * load(y0 + k * y_step);\0"
-    "\014c0 += a1 * load(y0 + (k + 16) * y_step);\0"
-    "\014c0 += a2 * load(y0 + (k + 32) * y_step);\0"
-    "\014c0 += a3 * load(y0 + (k + 48) * y_step);\0"
-}, {
-    "\014const float4 a0 = load_row(x + 0 * ldx);\0"
-    "\014const float4 a1 = load_row(x + 16 * ldx);\0"
-    "\014const float4 a2 = load_row(x + 32 * ldx);\0"
-    "\014const float4 a3 = load_row(x + 48 * ldx);\0"
-    "\004const int item = along_k * 4 + along_l;\0"
-    "\004part[item] = c0;\0"
-    "\010if (along_k < half_way)\0"
-    "\014part[item] += part[item + half_way * 4];\0"
-    "\010float sums[4];\0"
-    "\010vstore4(part[item], 0, sums);\0"
-    "// The first column of a row that is stored, and the one behind the last.\0"
-    "static long2 stored_columns(long row, long N, int triangle)\0"
-    "\004return (long2) (triangle < 0 ? row * -triangle : 0,\0"
-    "\014triangle > 0 ? min(N, (row + 1) * triangle) : N);\0"
-    "// Is nothing stored of a block of C?\0"
-    "static bool is_left_out(long row, long col, int rows, int columns, int triangle)\0"
-    "\004return triangle > 0 ? col >= (row + rows) * triangle\0"
-    "\014: triangle < 0 && col + columns <= row * -triangle;\0"
-    "void kiln_hgemmt_packed_packa(long lines, long K,\0"
-    "void kiln_hgemmt_packed_packb(long lines, long K,\0"
-    "void kiln_hgemmt_packed_multiply(long M, long N, long K, float alpha, float beta,\0"
-    "\010__global half *restrict C, long c_offset, long ldc, int triangle)\0"
-    "\014if (is_left_out(row, col, 6, 16, triangle))\0"
-    "\020continue;\0"
-    "\020// Of C = alpha c + beta C for 6 x 16 of C from (row, col) on, what is in the\0"
-    "\020// triangle.\0"
-    "\024const long2 stored = stored_columns(row, N, triangle);\0"
-    "\024float x[16];\0"
-    "\024vstore8(c0_0, 0, x);\0"
-    "\024vstore8(c0_1, 0, x + 8);\0"
-    "\024for (int i = 0; i < 16; i++) {\0"
-    "\030const int n = i;\0"
-    "\030if (col + n >= stored.x && col + n < stored.y)\0"
-    "\034put(x[i], alpha, beta, out + n);\0"
-    "\024const long2 stored = stored_columns(row + 1, N, triangle);\0"
-    "\024vstore8(c1_0, 0, x);\0"
-    "\024vstore8(c1_1, 0, x + 8);\0"
-    "\024const long2 stored = stored_columns(row + 2, N, triangle);\0"
-    "\024vstore8(c2_0, 0, x);\0"
-    "\024vstore8(c2_1, 0, x + 8);\0"
-    "\024const long2 stored = stored_columns(row + 3, N, triangle);\0"
-    "\024vstore8(c3_0, 0, x);\0"
-    "\024vstore8(c3_1, 0, x + 8);\0"
-    "\024const long2 stored = stored_columns(row + 4, N, triangle);\0"
-    "\024vstore8(c4_0, 0, x);\0"
-    "\024vstore8(c4_1, 0, x + 8);\0"
-    "\024const long2 stored = stored_columns(row + 5, N, triangle);\0"
-    "\024vstore8(c5_0, 0, x);\0"
-    "\024vstore8(c5_1, 0, x + 8);\0"
-    "static float load(__global const half *X, long at)\0"
-    "\004return vload_half(at, X);\0"
-    "static void store(float x, __global half *X, long at)\0"
-    "\004vstore_half(x, at, X);\0"
-    "// A is symmetric, or Hermitian (conj_a), and M x M. Of it one triangle is read: the lower one, or\0"
-    "// the upper one where triangle < 0. C becomes the whole matrix.\0"
-    "void kiln_hgemm_mirror_mirror(long M,\0"
-    "\010__global const half *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
-    "\004const long first_row = get_group_id(1) * 32, end_row = min(first_row + 32, M);\0"
-    "\004const long first_col = get_group_id(0) * 32, end_col = min(first_col + 32, M);\0"
-    "\004for (long row = first_row; row < end_row; row++) {\0"
-    "\010// Of the row what is stored: to its place, and across the diagonal.\0"
-    "\010const long from = triangle < 0 ? max(first_col, row) : first_col;\0"
-    "\010const long end = triangle < 0 ? end_col : min(end_col, row + 1);\0"
-    "\010for (long col = from; col < end; col++) {\0"
-    "\014const float element = load(A, a_offset + row * lda + col);\0"
-    "\014store(element, C, c_offset + col * ldc + row);\0"
-    "\014store(element, C, c_offset + row * ldc + col);\0"
-    "// Elements of float are computed with as float. A product and a sum are fused where the device does\0"
-    "static float load(__global const float *p)\0"
-    "\004return *p;\0"
-    "static void store(float x, __global float *p)\0"
-    "\004*p = x;\0"
-    "static void put(float x, float alpha, float beta, __global float *p)\0"
-    "static float8 load_vector(__global const float *p)\0"
-    "\004return vload8(0, p);\0"
-    "static void store_vector(float8 x, __global float *p)\0"
-    "\004vstore8(x, 0, p);\0"
-    "static void put_vector(float8 x, float alpha, float beta, __global float *p)\0"
-    "void kiln_sgemm_fused_multiply(long M, long N, long K, float alpha, float beta,\0"
-    "\010__global const float *restrict A, long a_offset, long lda,\0"
-    "\010__global const float *restrict B, long b_offset, long ldb,\0"
-    "\010__global float *restrict C, long c_offset, long ldc)\0"
-    "\004__local float panel[3072];\0"
-    "\004__local float sums[6144];\0"
-    "\004// Panels are up to 3 vectors of columns wide, slices up to 128 of K deep. All are\0"
-    "\004const long slices = max((K + 127) / 128, (long) 1), slice = (K + slices - 1) / slices;\0"
-}, {
-    "\004// Chunks of up to 64 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
-    "\010const long chunk = at / (64 * panels) * 64;\0"
-    "\010const long height = min(blocks - chunk, (long) 64);\0"
-    "\020__global const float *in = B + k0 * ldb + col;\0"
-    "\020__global const float *restrict a = A + k0;\0"
-    "\024for (; k + 4 <= depth; k += 4) {\0"
-    "\030__global float *out = C + (row + m) * ldc + col;\0"
-    "\020__global const float *in = B + k0;\0"
-    "\020__global const float *restrict a = A + k0 * lda;\0"
-    "// Asks for the line of memory of an address that is read soon. The address may lie outside of a\0"
-    "// buffer, so that this is for compilers that make a CPU's own code; others do without.\0"
-    "#define ask_for(address)\0"
-    "#if defined(__has_builtin) && !defined(__SPIR__) && !defined(__SPIRV__)\0"
-    "#if __has_builtin(__builtin_prefetch)\0"
-    "#undef ask_for\0"
-    "#define ask_for(address) __builtin_prefetch(address)\0"
-    "#endif\0"
-    "\004// Panels that are packed together lie one after the other, and so do their sums.\0"
-    "\004__local float packed[24576];\0"
-    "\004__local float sums[98304];\0"
-    "\004// Panels are up to 3 vectors of columns wide, slices up to 64 of K deep. All are\0"
-    "\004const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;\0"
-    "\010// Panels that are the work-group's from the first block to the last are packed together.\0"
-    "\010const long some = max((end - at) / height, (long) 1);\0"
-    "\010const long together = first > 0 ? 1 : min(min(some, (long) 16), panels - this_panel);\0"
-    "\010long vector[17];\0"
-    "\010for (long p = 0; p <= together; p++)\0"
-    "\014vector[p] = vectors * (this_panel + p) / panels;\0"
-    "\010at += together * (last - first);\0"
-    "\014// Packs B from row k0 on: `depth` of K of the panels that are packed together, row by\0"
-    "\014// row. Columns past the end repeat the last one; what is computed from them is not\0"
-    "\014// stored.\0"
-    "\020const long whole = N / 8;\0"
-    "\020__global const float *in = B + k0 * ldb;\0"
-    "\020for (long k = 0; k < depth; k++, in += ldb)\0"
-    "\024for (long p = 0; p < together; p++) {\0"
-    "\030__local float *out = packed + p * 1536 + k * 24;\0"
-    "\030long v = vector[p];\0"
-    "\030for (; v < min(vector[p + 1], whole); v++, out += 8)\0"
-    "\034vstore8(load_vector(in + v * 8), 0, out);\0"
-    "\030for (long i = v * 8; i < vector[p + 1] * 8; i++)\0"
-    "\034*out++ = load(in + min(i, N - 1));\0"
-    "\014for (long p = 0; p < together; p++) {\0"
-    "\020const long width = vector[p + 1] - vector[p], col = vector[p] * 8;\0"
-    "\020__local const float *panel = packed + p * 1536;\0"
-    "\020for (long block = first; block < last; block++) {\0"
-    "\024const long row = (chunk + block) * 4;\0"
-    "\024__local float *sum = sums + p * 6144 + (slices > 1 ? block * 96 : 0);\0"
-    "\024__local const float *b = panel;\0"
-    "\024// The rows of B that are packed next: those below or, after the last slice,\0"
-    "\024// beside these.\0"
-    "\024__global const float *next = B + col;\0"
-    "\024next += k0 + depth < K ? (k0 + depth) * ldb : (vector[together] - vector[0])\0"
-    "\034* 8;\0"
-    "\024__global const float *restrict a = A + k0;\0"
-    "\024const long r0 = min(row + 0, M - 1) * lda;\0"
-    "\024const long r1 = min(row + 1, M - 1) * lda;\0"
-    "\024const long r2 = min(row + 2, M - 1) * lda;\0"
-    "\024const long r3 = min(row + 3, M - 1) * lda;\0"
-    "\024if (width == 1) {\0"
-    "\030// Adds the slice's share of a block of 4 rows and 1 vectors to `sum`, where\0"
-    "\030// vectors lie as in a block of 3.\0"
-    "\030float8 c0_0 = 0;\0"
-    "\030float8 c1_0 = 0;\0"
-    "\030float8 c2_0 = 0;\0"
-    "\030float8 c3_0 = 0;\0"
-    "\030if (k0 > 0) {\0"
-    "\034c0_0 = vload8(0, sum);\0"
-    "\034c1_0 = vload8(3, sum);\0"
-    "\034c2_0 = vload8(6, sum);\0"
-    "\034c3_0 = vload8(9, sum);\0"
-    "\030long k = 0;\0"
-    "\030for (; k < depth; k++) {\0"
-    "\034{\0"
-    "\037 ask_for(next + 0);\0"
-    "\037 next += ldb;\0"
-    "\037 const float8 b0 = vload8(0, b);\0"
-    "\037 const float a0 = load(a + r0);\0"
-    "\037 c0_0 += a0 * b0;\0"
-    "\037 const float a1 = load(a + r1);\0"
-    "\037 c1_0 += a1 * b0;\0"
-    "\037 const float a2 = load(a + r2);\0"
-    "\037 c2_0 += a2 * b0;\0"
-    "\037 const float a3 = load(a + r3);\0"
-    "\037 c3_0 += a3 * b0;\0"
-    "\037 b += 24;\0"
-    "\037 a++;\0"
-    "\034}\0"
-    "\030vstore8(c0_0, 0, sum);\0"
-    "\030vstore8(c1_0, 3, sum);\0"
-    "\030vstore8(c2_0, 6, sum);\0"
-    "\030vstore8(c3_0, 9, sum);\0"
-    "\024if (width == 2) {\0"
-    "\030// Adds the slice's share of a block of 4 rows and 2 vectors to `sum`, where\0"
-    "\030float8 c0_0 = 0, c0_1 = 0;\0"
-    "\030float8 c1_0 = 0, c1_1 = 0;\0"
-    "\030float8 c2_0 = 0, c2_1 = 0;\0"
-    "\030float8 c3_0 = 0, c3_1 = 0;\0"
-    "\034c0_0 = vload8(0, sum); c0_1 = vload8(1, sum);\0"
-    "\034c1_0 = vload8(3, sum); c1_1 = vload8(4, sum);\0"
-    "\034c2_0 = vload8(6, sum); c2_1 = vload8(7, sum);\0"
-    "\034c3_0 = vload8(9, sum); c3_1 = vload8(10, sum);\0"
-}, {
-    "\037 const float8 b1 = vload8(1, b);\0"
-    "\037 c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
-    "\037 c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
-    "\037 c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
-    "\037 c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
-    "\030vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum);\0"
-    "\030vstore8(c1_0, 3, sum); vstore8(c1_1, 4, sum);\0"
-    "\030vstore8(c2_0, 6, sum); vstore8(c2_1, 7, sum);\0"
-    "\030vstore8(c3_0, 9, sum); vstore8(c3_1, 10, sum);\0"
-    "\024if (width == 3) {\0"
-    "\030// Adds the slice's share of a block of 4 rows and 3 vectors to `sum`, where\0"
-    "\030float8 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
-    "\030float8 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
-    "\030float8 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
-    "\030float8 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
-    "\034c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2, sum);\0"
-    "\034c1_0 = vload8(3, sum); c1_1 = vload8(4, sum); c1_2 = vload8(5, sum);\0"
-    "\034c2_0 = vload8(6, sum); c2_1 = vload8(7, sum); c2_2 = vload8(8, sum);\0"
-    "\034c3_0 = vload8(9, sum); c3_1 = vload8(10, sum); c3_2 = vload8(11, sum);\0"
-    "\037 ask_for(next + 16);\0"
-    "\037 const float8 b2 = vload8(2, b);\0"
-    "\037 c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2;\0"
-    "\037 c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2;\0"
-    "\037 c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2;\0"
-    "\037 c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2;\0"
-    "\030vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2, sum);\0"
-    "\030vstore8(c1_0, 3, sum); vstore8(c1_1, 4, sum); vstore8(c1_2, 5, sum);\0"
-    "\030vstore8(c2_0, 6, sum); vstore8(c2_1, 7, sum); vstore8(c2_2, 8, sum);\0"
-    "\030vstore8(c3_0, 9, sum); vstore8(c3_1, 10, sum); vstore8(c3_2, 11, sum);\0"
-    "\024if (k0 + depth == K) {\0"
-    "\030// C = alpha sum + beta C for a block of `width` vectors at (row, col).\0"
-    "\030for (long m = 0; m < 4 && row + m < M; m++) {\0"
-    "\034__global float *out = C + (row + m) * ldc + col;\0"
-    "\034__local const float *x = sum + m * 24;\0"
-    "\034const long end = min(width * 8, N - col);\0"
-    "\034long n = 0;\0"
-    "\034for (; n + 8 <= end; n += 8)\0"
-    "\037 put_vector(vload8(0, x + n), alpha, beta, out + n);\0"
-    "\034for (; n < end; n++)\0"
-    "\037 put(x[n], alpha, beta, out + n);\0"
-    "\020const long l0 = min(col + v * 8 + 0, N - 1) * ldb;\0"
-    "\024vstore8(x3_0, 0, out + 0);\0"
-    "\020const long r0 = min(row + 0, M - 1) * lda;\0"
-    "\024__global const float *restrict a = A + k0 * lda;\0"
-    "\024const long r0 = min(row + 0, M - 1);\0"
-    "\024const long r1 = min(row + 1, M - 1);\0"
-    "\024const long r2 = min(row + 2, M - 1);\0"
-    "\024const long r3 = min(row + 3, M - 1);\0"
-    "\037 ask_for(a + r0 + 16 * lda);\0"
-    "\037 a += lda;\0"
-    "\020const long r0 = min(row + 0, M - 1);\0"
-    "\034ask_for(a + r0 + 16 * lda);\0"
-    "// it with blocks of 6 rows of A, as they lie; a block of C is held in registers.\0"
-    "\004// A slice of a panel: for every k, the panel's columns of B side by side, 16 apart.\0"
-    "\004__local float panel[4096];\0"
-    "\004__local float sums[1536];\0"
-    "\004// Panels are up to 2 vectors of columns wide, slices up to 256 of K deep. All are\0"
-    "\004const long blocks = (M + 5) / 6;\0"
-    "\004const long vectors = (N + 7) / 8, panels = (vectors + 1) / 2;\0"
-    "\004// Chunks of up to 16 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
-    "\010const long chunk = at / (16 * panels) * 16;\0"
-    "\010const long height = min(blocks - chunk, (long) 16);\0"
-    "\020for (long k = 0; k < depth; k++, in += ldb, out += 16) {\0"
-    "\020const long row = (chunk + block) * 6;\0"
-    "\020const long r4 = min(row + 4, M - 1) * lda;\0"
-    "\020const long r5 = min(row + 5, M - 1) * lda;\0"
-    "\024// Adds the slice's share of a block of 6 rows and 1 vectors to `sum`, where\0"
-    "\024// vectors lie as in a block of 2.\0"
-    "\024float8 c4_0 = 0;\0"
-    "\024float8 c5_0 = 0;\0"
-    "\030c1_0 = vload8(2, sum);\0"
-    "\030c2_0 = vload8(4, sum);\0"
-    "\030c3_0 = vload8(6, sum);\0"
-    "\030c4_0 = vload8(8, sum);\0"
-    "\030c5_0 = vload8(10, sum);\0"
-    "\034const float a4 = load(a + r4);\0"
-    "\034c4_0 += a4 * b0;\0"
-    "\034const float a5 = load(a + r5);\0"
-    "\034c5_0 += a5 * b0;\0"
-    "\034b += 16;\0"
-    "\024vstore8(c1_0, 2, sum);\0"
-    "\024vstore8(c2_0, 4, sum);\0"
-    "\024vstore8(c3_0, 6, sum);\0"
-    "\024vstore8(c4_0, 8, sum);\0"
-    "\024vstore8(c5_0, 10, sum);\0"
-    "\024// Adds the slice's share of a block of 6 rows and 2 vectors to `sum`, where\0"
-    "\024float8 c4_0 = 0, c4_1 = 0;\0"
-    "\024float8 c5_0 = 0, c5_1 = 0;\0"
-    "\030c1_0 = vload8(2, sum); c1_1 = vload8(3, sum);\0"
-    "\030c2_0 = vload8(4, sum); c2_1 = vload8(5, sum);\0"
-    "\030c3_0 = vload8(6, sum); c3_1 = vload8(7, sum);\0"
-    "\030c4_0 = vload8(8, sum); c4_1 = vload8(9, sum);\0"
-    "\030c5_0 = vload8(10, sum); c5_1 = vload8(11, sum);\0"
-    "\034c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
-    "\034c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
-    "\024vstore8(c1_0, 2, sum); vstore8(c1_1, 3, sum);\0"
-}, {
-    "\024vstore8(c2_0, 4, sum); vstore8(c2_1, 5, sum);\0"
-    "\024vstore8(c3_0, 6, sum); vstore8(c3_1, 7, sum);\0"
-    "\024vstore8(c4_0, 8, sum); vstore8(c4_1, 9, sum);\0"
-    "\024vstore8(c5_0, 10, sum); vstore8(c5_1, 11, sum);\0"
-    "\024for (long m = 0; m < 6 && row + m < M; m++) {\0"
-    "\030__local const float *x = sum + m * 16;\0"
-    "\020for (; k + 8 <= depth; k += 8, in += 8, out += 128) {\0"
-    "\024vstore8(x3_1, 0, out + 16);\0"
-    "\024vstore8(x3_2, 0, out + 32);\0"
-    "\024vstore8(x3_3, 0, out + 48);\0"
-    "\024vstore8(x3_4, 0, out + 64);\0"
-    "\024vstore8(x3_5, 0, out + 80);\0"
-    "\024vstore8(x3_6, 0, out + 96);\0"
-    "\024vstore8(x3_7, 0, out + 112);\0"
-    "\020for (; k < depth; k++, in++, out += 16) {\0"
-    "\020const long r4 = min(row + 4, M - 1);\0"
-    "\020const long r5 = min(row + 5, M - 1);\0"
-    "void kiln_sgemm_packed_packa(long lines, long K,\0"
-    "\010__global const float *restrict X, long x_offset, long ldx,\0"
-    "\004__global const float *restrict in = X + x_offset + k0;\0"
-    "void kiln_sgemm_packed_packb(long lines, long K,\0"
-    "\004__global const float *restrict in = X + x_offset + k0 * ldx + line;\0"
-    "// 16 x 4 blocks of 6 x 16, each block held in registers.\0"
-    "void kiln_sgemm_packed_multiply(long M, long N, long K, float alpha, float beta,\0"
-    "\004const long first_row = get_group_id(1) * 96, end_row = min(first_row + 96, M);\0"
-    "\004// K advances by 384, so that a slice of a panel of B stays in the nearest cache.\0"
-    "\004for (long k0 = 0; k0 == 0 || k0 < K; k0 += 384) {\0"
-    "\010const long depth = min(K - k0, (long) 384);\0"
-    "\014if (k0 + 384 < K) {\0"
-    "\024__global float *out = C + row * ldc + col;\0"
-    "\024__global float *out = C + (row + 1) * ldc + col;\0"
-    "\024__global float *out = C + (row + 2) * ldc + col;\0"
-    "\024__global float *out = C + (row + 3) * ldc + col;\0"
-    "\024__global float *out = C + (row + 4) * ldc + col;\0"
-    "\024__global float *out = C + (row + 5) * ldc + col;\0"
-    "// 4 x 16 blocks of 6 x 16, each block held in registers.\0"
-    "\004const long first_col = get_group_id(0) * 256, end_col = min(first_col + 256, N);\0"
-    "\014__global float *out = C + row * ldc + col;\0"
-    "\014__global float *out = C + (row + 1) * ldc + col;\0"
-    "\014__global float *out = C + (row + 2) * ldc + col;\0"
-    "\014__global float *out = C + (row + 3) * ldc + col;\0"
-    "\014__global float *out = C + (row + 4) * ldc + col;\0"
-    "\014__global float *out = C + (row + 5) * ldc + col;\0"
-    "// Of a panel of the vectors from `vector` to `end`, and a chunk of blocks of rows: the first block\0"
-    "// of which something is stored, in the chunk, and the one behind the last.\0"
-    "static long2 stored_blocks(long chunk, long blocks, long vector, long end, int triangle)\0"
-    "\004const long rows = 4 * abs(triangle), height = min(blocks - chunk, (long) 64);\0"
-    "\004const long first = triangle > 0 ? vector * 8 / rows : 0;\0"
-    "\004const long last = triangle > 0 ? blocks : (end * 8 - 1) / rows + 1;\0"
-    "\004return (long2) (clamp(first - chunk, (long) 0, height), clamp(last - chunk, (long) 0, height));\0"
-    "// Where C is a triangle, blocks of which nothing is stored are left out.\0"
-    "void kiln_sgemmt_fused_multiply(long M, long N, long K, float alpha, float beta,\0"
-    "\010__global float *restrict C, long c_offset, long ldc, int triangle)\0"
-    "\004long count = 0;\0"
-    "\004for (long chunk = 0; chunk < blocks; chunk += 64)\0"
-    "\010for (long p = 0; p < panels; p++) {\0"
-    "\014const long2 stored = stored_blocks(chunk, blocks, vectors * p / panels,\0"
-    "\024vectors * (p + 1) / panels, triangle);\0"
-    "\014count += stored.y - stored.x;\0"
-    "\004long left = count / groups + (group < count % groups);\0"
-    "\004long before = count / groups * group + min(group, count % groups);\0"
-    "\004for (long chunk = 0, this_panel = 0; left > 0; this_panel++) {\0"
-    "\010if (this_panel == panels) {\0"
-    "\014chunk += 64;\0"
-    "\014this_panel = 0;\0"
-    "\010const long2 stored = stored_blocks(chunk, blocks, vector, vector + width, triangle);\0"
-    "\010const long some = stored.y - stored.x;\0"
-    "\010if (before >= some) {\0"
-    "\014before -= some;\0"
-    "\014continue;\0"
-    "\010const long first = stored.x + before, last = min(stored.y, first + left);\0"
-    "\010left -= last - first;\0"
-    "\010before = 0;\0"
-    "\030const long2 stored = stored_columns(row + m, N, triangle);\0"
-    "\030const long end = min(width * 8, stored.y - col);\0"
-    "\030long n = max(stored.x - col, (long) 0);\0"
-    "\004const long rows = 6 * abs(triangle), height = min(blocks - chunk, (long) 16);\0"
-    "\004for (long chunk = 0; chunk < blocks; chunk += 16)\0"
-    "\014chunk += 16;\0"
-    "void kiln_sgemmt_packed_packa(long lines, long K,\0"
-    "void kiln_sgemmt_packed_packb(long lines, long K,\0"
-}, {
-    "void kiln_sgemmt_packed_multiply(long M, long N, long K, float alpha, float beta,\0"
-    "static float load(__global const float *X, long at)\0"
-    "\004return X[at];\0"
-    "static void store(float x, __global float *X, long at)\0"
-    "\004X[at] = x;\0"
-    "void kiln_sgemm_mirror_mirror(long M,\0"
-    "\010__global const float *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
-    "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\0"
-    "// Elements of double are computed with as double. A product and a sum are fused where the device\0"
-    "// does that in one step: FP_CONTRACT, on by default, allows it.\0"
-    "static double load(__global const double *p)\0"
-    "static void store(double x, __global double *p)\0"
-    "static void put(double x, double alpha, double beta, __global double *p)\0"
-    "static double4 load_vector(__global const double *p)\0"
-    "\004return vload4(0, p);\0"
-    "static void store_vector(double4 x, __global double *p)\0"
-    "\004vstore4(x, 0, p);\0"
-    "static void put_vector(double4 x, double alpha, double beta, __global double *p)\0"
-    "// Straight from global memory, for any shape.\0"
-    "// A work-group of 1 x 1 work-items; each computes 4 x 12 of C in registers.\0"
-    "// Rows and columns past the end repeat the last one; what is computed from them is not stored.\0"
-    "void kiln_dgemm_direct_multiply(long M, long N, long K, double alpha, double beta,\0"
-    "\010__global const double *restrict A, long a_offset, long lda,\0"
-    "\010__global const double *restrict B, long b_offset, long ldb,\0"
-    "\010__global double *restrict C, long c_offset, long ldc)\0"
-    "\004const long row = (long) get_global_id(1) * 4;\0"
-    "\004const long col = (long) get_global_id(0) * 12;\0"
-    "\004if (row >= M || col >= N)\0"
-    "\010return;\0"
-    "\004const long r0 = min(row, M - 1) * lda;\0"
-    "\004const long r1 = min(row + 1, M - 1) * lda;\0"
-    "\004const long r2 = min(row + 2, M - 1) * lda;\0"
-    "\004const long r3 = min(row + 3, M - 1) * lda;\0"
-    "\004const long s0 = min(col, N - 1) - col;\0"
-    "\004const long s1 = min(col + 1, N - 1) - col;\0"
-    "\004const long s2 = min(col + 2, N - 1) - col;\0"
-    "\004const long s3 = min(col + 3, N - 1) - col;\0"
-    "\004const long s4 = min(col + 4, N - 1) - col;\0"
-    "\004const long s5 = min(col + 5, N - 1) - col;\0"
-    "\004const long s6 = min(col + 6, N - 1) - col;\0"
-    "\004const long s7 = min(col + 7, N - 1) - col;\0"
-    "\004const long s8 = min(col + 8, N - 1) - col;\0"
-    "\004const long s9 = min(col + 9, N - 1) - col;\0"
-    "\004const long s10 = min(col + 10, N - 1) - col;\0"
-    "\004const long s11 = min(col + 11, N - 1) - col;\0"
-    "\004double4 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
-    "\004double4 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
-    "\004double4 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
-    "\004double4 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
-    "\004long k = 0;\0"
-    "\004// Whole vectors of B while none crosses the right edge; else element by element.\0"
-    "\004if (col + 12 <= N) {\0"
-    "\010for (; k + 4 <= K; k += 4) {\0"
-    "\020__global const double *b = B + k * ldb + col;\0"
-    "\020const double4 b0 = load_vector(b);\0"
-    "\020const double4 b1 = load_vector(b + 4);\0"
-    "\020const double4 b2 = load_vector(b + 8);\0"
-    "\020__global const double *a = A + k;\0"
-    "\020const double a0 = load(a + r0);\0"
-    "\020c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2;\0"
-    "\020const double a1 = load(a + r1);\0"
-    "\020c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2;\0"
-    "\020const double a2 = load(a + r2);\0"
-    "\020c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2;\0"
-    "\020const double a3 = load(a + r3);\0"
-    "\020c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2;\0"
-    "\020__global const double *b = B + (k + 1) * ldb + col;\0"
-    "\020__global const double *a = A + (k + 1);\0"
-    "\020__global const double *b = B + (k + 2) * ldb + col;\0"
-    "\020__global const double *a = A + (k + 2);\0"
-    "\020__global const double *b = B + (k + 3) * ldb + col;\0"
-    "\020__global const double *a = A + (k + 3);\0"
-    "\010for (; k < K; k++) {\0"
-    "\020const double4 b0 = (double4) (load(b + s0), load(b + s1), load(b + s2),\0"
-    "\030load(b + s3));\0"
-    "\020const double4 b1 = (double4) (load(b + s4), load(b + s5), load(b + s6),\0"
-    "\030load(b + s7));\0"
-    "\020const double4 b2 = (double4) (load(b + s8), load(b + s9), load(b + s10),\0"
-    "\030load(b + s11));\0"
-    "\004// C = alpha c + beta C for the 4 x 12 block at (row, col).\0"
-    "\004if (row < M) {\0"
-    "\010__global double *out = C + row * ldc + col;\0"
-    "\010if (col + 12 <= N) {\0"
-    "\014put_vector(c0_0, alpha, beta, out);\0"
-    "\014put_vector(c0_1, alpha, beta, out + 4);\0"
-    "\014put_vector(c0_2, alpha, beta, out + 8);\0"
-    "\010} else {\0"
-    "\014double x[12];\0"
-    "\014vstore4(c0_0, 0, x);\0"
-    "\014vstore4(c0_1, 0, x + 4);\0"
-    "\014vstore4(c0_2, 0, x + 8);\0"
-    "\014for (int n = 0; n < 12 && col + n < N; n++)\0"
-}, {
-    "\020put(x[n], alpha, beta, out + n);\0"
-    "\004if (row + 1 < M) {\0"
-    "\010__global double *out = C + (row + 1) * ldc + col;\0"
-    "\014put_vector(c1_0, alpha, beta, out);\0"
-    "\014put_vector(c1_1, alpha, beta, out + 4);\0"
-    "\014put_vector(c1_2, alpha, beta, out + 8);\0"
-    "\014vstore4(c1_0, 0, x);\0"
-    "\014vstore4(c1_1, 0, x + 4);\0"
-    "\014vstore4(c1_2, 0, x + 8);\0"
-    "\004if (row + 2 < M) {\0"
-    "\010__global double *out = C + (row + 2) * ldc + col;\0"
-    "\014put_vector(c2_0, alpha, beta, out);\0"
-    "\014put_vector(c2_1, alpha, beta, out + 4);\0"
-    "\014put_vector(c2_2, alpha, beta, out + 8);\0"
-    "\014vstore4(c2_0, 0, x);\0"
-    "\014vstore4(c2_1, 0, x + 4);\0"
-    "\014vstore4(c2_2, 0, x + 8);\0"
-    "\004if (row + 3 < M) {\0"
-    "\010__global double *out = C + (row + 3) * ldc + col;\0"
-    "\014put_vector(c3_0, alpha, beta, out);\0"
-    "\014put_vector(c3_1, alpha, beta, out + 4);\0"
-    "\014put_vector(c3_2, alpha, beta, out + 8);\0"
-    "\014vstore4(c3_0, 0, x);\0"
-    "\014vstore4(c3_1, 0, x + 4);\0"
-    "\014vstore4(c3_2, 0, x + 8);\0"
-    "\004const long s0 = min(col, N - 1) * ldb;\0"
-    "\004const long s1 = min(col + 1, N - 1) * ldb;\0"
-    "\004const long s2 = min(col + 2, N - 1) * ldb;\0"
-    "\004const long s3 = min(col + 3, N - 1) * ldb;\0"
-    "\004const long s4 = min(col + 4, N - 1) * ldb;\0"
-    "\004const long s5 = min(col + 5, N - 1) * ldb;\0"
-    "\004const long s6 = min(col + 6, N - 1) * ldb;\0"
-    "\004const long s7 = min(col + 7, N - 1) * ldb;\0"
-    "\004const long s8 = min(col + 8, N - 1) * ldb;\0"
-    "\004const long s9 = min(col + 9, N - 1) * ldb;\0"
-    "\004const long s10 = min(col + 10, N - 1) * ldb;\0"
-    "\004const long s11 = min(col + 11, N - 1) * ldb;\0"
-    "\004for (; k + 4 <= K; k += 4) {\0"
-    "\010{\0"
-    "\014__global const double *b = B + k;\0"
-    "\014const double4 b0 = (double4) (load(b + s0), load(b + s1), load(b + s2), load(b + s3));\0"
-    "\014const double4 b1 = (double4) (load(b + s4), load(b + s5), load(b + s6), load(b + s7));\0"
-    "\014const double4 b2 = (double4) (load(b + s8), load(b + s9), load(b + s10), load(b + s11));\0"
-    "\014__global const double *a = A + k;\0"
-    "\014const double a0 = load(a + r0);\0"
-    "\014c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2;\0"
-    "\014const double a1 = load(a + r1);\0"
-    "\014c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2;\0"
-    "\014const double a2 = load(a + r2);\0"
-    "\014c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2;\0"
-    "\014const double a3 = load(a + r3);\0"
-    "\014c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2;\0"
-    "\014__global const double *b = B + (k + 1);\0"
-    "\014__global const double *a = A + (k + 1);\0"
-    "\014__global const double *b = B + (k + 2);\0"
-    "\014__global const double *a = A + (k + 2);\0"
-    "\014__global const double *b = B + (k + 3);\0"
-    "\014__global const double *a = A + (k + 3);\0"
-    "\004for (; k < K; k++) {\0"
-    "\004const long r0 = min(row, M - 1);\0"
-    "\004const long r1 = min(row + 1, M - 1);\0"
-    "\004const long r2 = min(row + 2, M - 1);\0"
-    "\004const long r3 = min(row + 3, M - 1);\0"
-    "\020__global const double *a = A + k * lda;\0"
-    "\020__global const double *a = A + (k + 1) * lda;\0"
-    "\020__global const double *a = A + (k + 2) * lda;\0"
-    "\020__global const double *a = A + (k + 3) * lda;\0"
-    "\014__global const double *a = A + k * lda;\0"
-    "\014__global const double *a = A + (k + 1) * lda;\0"
-    "\014__global const double *a = A + (k + 2) * lda;\0"
-    "\014__global const double *a = A + (k + 3) * lda;\0"
-    "void kiln_dgemm_fused_multiply(long M, long N, long K, double alpha, double beta,\0"
-    "\004// A slice of a panel: for every k, the panel's columns of B side by side, 12 apart.\0"
-    "\004__local double packed[12288];\0"
-    "\004__local double sums[24576];\0"
-    "\004const long vectors = (N + 3) / 4, panels = (vectors + 2) / 3;\0"
-    "\010const long together = first > 0 ? 1 : min(min(some, (long) 8), panels - this_panel);\0"
-    "\010long vector[9];\0"
-    "\020const long whole = N / 4;\0"
-    "\020__global const double *in = B + k0 * ldb;\0"
-    "\030__local double *out = packed + p * 1536 + k * 12;\0"
-    "\030for (; v < min(vector[p + 1], whole); v++, out += 4)\0"
-    "\034vstore4(load_vector(in + v * 4), 0, out);\0"
-    "\030for (long i = v * 4; i < vector[p + 1] * 4; i++)\0"
-    "\020const long width = vector[p + 1] - vector[p], col = vector[p] * 4;\0"
-    "\020__local const double *panel = packed + p * 1536;\0"
-    "\024__local double *sum = sums + p * 3072 + (slices > 1 ? block * 48 : 0);\0"
-    "\024__local const double *b = panel;\0"
-    "\024__global const double *next = B + col;\0"
-    "\034* 4;\0"
-    "\024__global const double *restrict a = A + k0;\0"
-    "\030double4 c0_0 = 0;\0"
-    "\030double4 c1_0 = 0;\0"
-    "\030double4 c2_0 = 0;\0"
-    "\030double4 c3_0 = 0;\0"
-    "\034c0_0 = vload4(0, sum);\0"
-    "\034c1_0 = vload4(3, sum);\0"
-    "\034c2_0 = vload4(6, sum);\0"
-    "\034c3_0 = vload4(9, sum);\0"
-    "\037 const double4 b0 = vload4(0, b);\0"
-    "\037 const double a0 = load(a + r0);\0"
-    "\037 const double a1 = load(a + r1);\0"
-}, {
-    "\037 const double a2 = load(a + r2);\0"
-    "\037 const double a3 = load(a + r3);\0"
-    "\037 b += 12;\0"
-    "\030vstore4(c0_0, 0, sum);\0"
-    "\030vstore4(c1_0, 3, sum);\0"
-    "\030vstore4(c2_0, 6, sum);\0"
-    "\030vstore4(c3_0, 9, sum);\0"
-    "\030double4 c0_0 = 0, c0_1 = 0;\0"
-    "\030double4 c1_0 = 0, c1_1 = 0;\0"
-    "\030double4 c2_0 = 0, c2_1 = 0;\0"
-    "\030double4 c3_0 = 0, c3_1 = 0;\0"
-    "\034c0_0 = vload4(0, sum); c0_1 = vload4(1, sum);\0"
-    "\034c1_0 = vload4(3, sum); c1_1 = vload4(4, sum);\0"
-    "\034c2_0 = vload4(6, sum); c2_1 = vload4(7, sum);\0"
-    "\034c3_0 = vload4(9, sum); c3_1 = vload4(10, sum);\0"
-    "\037 const double4 b1 = vload4(1, b);\0"
-    "\030vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum);\0"
-    "\030vstore4(c1_0, 3, sum); vstore4(c1_1, 4, sum);\0"
-    "\030vstore4(c2_0, 6, sum); vstore4(c2_1, 7, sum);\0"
-    "\030vstore4(c3_0, 9, sum); vstore4(c3_1, 10, sum);\0"
-    "\030double4 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
-    "\030double4 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
-    "\030double4 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
-    "\030double4 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
-    "\034c0_0 = vload4(0, sum); c0_1 = vload4(1, sum); c0_2 = vload4(2, sum);\0"
-    "\034c1_0 = vload4(3, sum); c1_1 = vload4(4, sum); c1_2 = vload4(5, sum);\0"
-    "\034c2_0 = vload4(6, sum); c2_1 = vload4(7, sum); c2_2 = vload4(8, sum);\0"
-    "\034c3_0 = vload4(9, sum); c3_1 = vload4(10, sum); c3_2 = vload4(11, sum);\0"
-    "\037 ask_for(next + 8);\0"
-    "\037 const double4 b2 = vload4(2, b);\0"
-    "\030vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum); vstore4(c0_2, 2, sum);\0"
-    "\030vstore4(c1_0, 3, sum); vstore4(c1_1, 4, sum); vstore4(c1_2, 5, sum);\0"
-    "\030vstore4(c2_0, 6, sum); vstore4(c2_1, 7, sum); vstore4(c2_2, 8, sum);\0"
-    "\030vstore4(c3_0, 9, sum); vstore4(c3_1, 10, sum); vstore4(c3_2, 11, sum);\0"
-    "\034__global double *out = C + (row + m) * ldc + col;\0"
-    "\034__local const double *x = sum + m * 12;\0"
-    "\034const long end = min(width * 4, N - col);\0"
-    "\034for (; n + 4 <= end; n += 4)\0"
-    "\037 put_vector(vload4(0, x + n), alpha, beta, out + n);\0"
-    "\004__local double panel[3072];\0"
-    "\004__local double sums[3072];\0"
-    "\010const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 4;\0"
-    "\020__local double *out = panel + v * 4;\0"
-    "\020__global const double *in = B + k0;\0"
-    "\020const long l0 = min(col + v * 4 + 0, N - 1) * ldb;\0"
-    "\020const long l1 = min(col + v * 4 + 1, N - 1) * ldb;\0"
-    "\020const long l2 = min(col + v * 4 + 2, N - 1) * ldb;\0"
-    "\020const long l3 = min(col + v * 4 + 3, N - 1) * ldb;\0"
-    "\020for (; k + 4 <= depth; k += 4, in += 4, out += 48) {\0"
-    "\024const double4 x0_0 = load_vector(in + l0);\0"
-    "\024const double4 x0_1 = load_vector(in + l1);\0"
-    "\024const double4 x0_2 = load_vector(in + l2);\0"
-    "\024const double4 x0_3 = load_vector(in + l3);\0"
-    "\024const double4 x1_0 = (double4)(x0_0.even, x0_1.even);\0"
-    "\024const double4 x1_2 = (double4)(x0_0.odd, x0_1.odd);\0"
-    "\024const double4 x1_1 = (double4)(x0_2.even, x0_3.even);\0"
-    "\024const double4 x1_3 = (double4)(x0_2.odd, x0_3.odd);\0"
-    "\024const double4 x2_0 = (double4)(x1_0.even, x1_1.even);\0"
-    "\024const double4 x2_2 = (double4)(x1_0.odd, x1_1.odd);\0"
-    "\024const double4 x2_1 = (double4)(x1_2.even, x1_3.even);\0"
-    "\024const double4 x2_3 = (double4)(x1_2.odd, x1_3.odd);\0"
-    "\024vstore4(x2_0, 0, out + 0);\0"
-    "\024vstore4(x2_1, 0, out + 12);\0"
-    "\024vstore4(x2_2, 0, out + 24);\0"
-    "\024vstore4(x2_3, 0, out + 36);\0"
-    "\020for (; k < depth; k++, in++, out += 12) {\0"
-    "\020__local double *sum = sums + (slices > 1 ? block * 48 : 0);\0"
-    "\020__local const double *b = panel;\0"
-    "\020__global const double *restrict a = A + k0;\0"
-    "\024double4 c0_0 = 0;\0"
-    "\024double4 c1_0 = 0;\0"
-    "\024double4 c2_0 = 0;\0"
-    "\024double4 c3_0 = 0;\0"
-    "\030c0_0 = vload4(0, sum);\0"
-    "\030c1_0 = vload4(3, sum);\0"
-    "\030c2_0 = vload4(6, sum);\0"
-    "\030c3_0 = vload4(9, sum);\0"
-    "\034const double4 b0 = vload4(0, b);\0"
-    "\034const double a0 = load(a + r0);\0"
-    "\034const double a1 = load(a + r1);\0"
-    "\034const double a2 = load(a + r2);\0"
-    "\034const double a3 = load(a + r3);\0"
-    "\034b += 12;\0"
-    "\024vstore4(c0_0, 0, sum);\0"
-    "\024vstore4(c1_0, 3, sum);\0"
-    "\024vstore4(c2_0, 6, sum);\0"
-    "\024vstore4(c3_0, 9, sum);\0"
-    "\024double4 c0_0 = 0, c0_1 = 0;\0"
-    "\024double4 c1_0 = 0, c1_1 = 0;\0"
-    "\024double4 c2_0 = 0, c2_1 = 0;\0"
-    "\024double4 c3_0 = 0, c3_1 = 0;\0"
-    "\030c0_0 = vload4(0, sum); c0_1 = vload4(1, sum);\0"
-    "\030c1_0 = vload4(3, sum); c1_1 = vload4(4, sum);\0"
-    "\030c2_0 = vload4(6, sum); c2_1 = vload4(7, sum);\0"
-    "\030c3_0 = vload4(9, sum); c3_1 = vload4(10, sum);\0"
-    "\034const double4 b1 = vload4(1, b);\0"
-    "\024vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum);\0"
-    "\024vstore4(c1_0, 3, sum); vstore4(c1_1, 4, sum);\0"
-    "\024vstore4(c2_0, 6, sum); vstore4(c2_1, 7, sum);\0"
-    "\024vstore4(c3_0, 9, sum); vstore4(c3_1, 10, sum);\0"
-    "\024double4 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
-}, {
-    "\024double4 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
-    "\024double4 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
-    "\024double4 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
-    "\030c0_0 = vload4(0, sum); c0_1 = vload4(1, sum); c0_2 = vload4(2, sum);\0"
-    "\030c1_0 = vload4(3, sum); c1_1 = vload4(4, sum); c1_2 = vload4(5, sum);\0"
-    "\030c2_0 = vload4(6, sum); c2_1 = vload4(7, sum); c2_2 = vload4(8, sum);\0"
-    "\030c3_0 = vload4(9, sum); c3_1 = vload4(10, sum); c3_2 = vload4(11, sum);\0"
-    "\034const double4 b2 = vload4(2, b);\0"
-    "\024vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum); vstore4(c0_2, 2, sum);\0"
-    "\024vstore4(c1_0, 3, sum); vstore4(c1_1, 4, sum); vstore4(c1_2, 5, sum);\0"
-    "\024vstore4(c2_0, 6, sum); vstore4(c2_1, 7, sum); vstore4(c2_2, 8, sum);\0"
-    "\024vstore4(c3_0, 9, sum); vstore4(c3_1, 10, sum); vstore4(c3_2, 11, sum);\0"
-    "\030__global double *out = C + (row + m) * ldc + col;\0"
-    "\030__local const double *x = sum + m * 12;\0"
-    "\030const long end = min(width * 4, N - col);\0"
-    "\030for (; n + 4 <= end; n += 4)\0"
-    "\034put_vector(vload4(0, x + n), alpha, beta, out + n);\0"
-    "\024__global const double *restrict a = A + k0 * lda;\0"
-    "\020__global const double *restrict a = A + k0 * lda;\0"
-    "\004__local double packed[1536];\0"
-    "\004__local double sums[6144];\0"
-    "\010const long together = first > 0 ? 1 : min(min(some, (long) 2), panels - this_panel);\0"
-    "\010long vector[3];\0"
-    "\030__local double *out = packed + p * 768 + k * 12;\0"
-    "\020__local const double *panel = packed + p * 768;\0"
-    "\030for (; k + 4 <= depth; k += 4) {\0"
-    "\004__local double panel[1536];\0"
-    "void kiln_dgemm_packed_packa(long lines, long K,\0"
-    "\010__global const double *restrict X, long x_offset, long ldx,\0"
-    "\010__global double *restrict packed, long at)\0"
-    "\004__global double *restrict out = packed + at + line * K + k0 * 6;\0"
-    "\004__global const double *restrict in = X + x_offset + k0;\0"
-    "// Packs a matrix into panels of 8: panel p holds, for every k, the lines p * 8 to\0"
-    "// p * 8 + 7 side by side. Lines past the end repeat the last one; what is\0"
-    "void kiln_dgemm_packed_packb(long lines, long K,\0"
-    "\004const long line = get_group_id(0) * 8;\0"
-    "\004__global double *restrict out = packed + at + line * K + k0 * 8;\0"
-    "\004__global const double *restrict in = X + x_offset + k0 * ldx + line;\0"
-    "\004if (line + 8 <= lines) {\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 8) {\0"
-    "\014vstore4(load_vector(in), 0, out);\0"
-    "\014vstore4(load_vector(in + 4), 1, out);\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 8)\0"
-    "\014for (int i = 0; i < 8; i++)\0"
-    "// Packed B is panel after panel, each K x 8. A work-group is one work-item; it computes up to\0"
-    "// 16 x 4 blocks of 6 x 8, each block held in registers.\0"
-    "void kiln_dgemm_packed_multiply(long M, long N, long K, double alpha, double beta,\0"
-    "\010__global const double *restrict packed_a, long a_at,\0"
-    "\010__global const double *restrict packed_b, long b_at,\0"
-    "\004const long first_col = get_group_id(0) * 32, end_col = min(first_col + 32, N);\0"
-    "\010__local double *sum = sums;\0"
-    "\010for (long col = first_col; col < end_col; col += 8)\0"
-    "\014__global const double *restrict b = packed_b + b_at + col * K + k0 * 8;\0"
-    "\014__global const double *restrict a = packed_a + a_at + row * K + k0 * 6;\0"
-    "\014double4 c0_0 = 0, c0_1 = 0;\0"
-    "\014double4 c1_0 = 0, c1_1 = 0;\0"
-    "\014double4 c2_0 = 0, c2_1 = 0;\0"
-    "\014double4 c3_0 = 0, c3_1 = 0;\0"
-    "\014double4 c4_0 = 0, c4_1 = 0;\0"
-    "\014double4 c5_0 = 0, c5_1 = 0;\0"
-    "\020c0_0 = vload4(0, sum); c0_1 = vload4(1, sum);\0"
-    "\020c1_0 = vload4(2, sum); c1_1 = vload4(3, sum);\0"
-    "\020c2_0 = vload4(4, sum); c2_1 = vload4(5, sum);\0"
-    "\020c3_0 = vload4(6, sum); c3_1 = vload4(7, sum);\0"
-    "\020c4_0 = vload4(8, sum); c4_1 = vload4(9, sum);\0"
-    "\020c5_0 = vload4(10, sum); c5_1 = vload4(11, sum);\0"
-    "\024const double4 b0 = vload4(0, b);\0"
-    "\024const double4 b1 = vload4(1, b);\0"
-    "\024const double a0 = a[0];\0"
-    "\024const double a1 = a[1];\0"
-    "\024const double a2 = a[2];\0"
-    "\024const double a3 = a[3];\0"
-    "\024const double a4 = a[4];\0"
-    "\024const double a5 = a[5];\0"
-    "\024b += 8;\0"
-    "\020vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum);\0"
-    "\020vstore4(c1_0, 2, sum); vstore4(c1_1, 3, sum);\0"
-    "\020vstore4(c2_0, 4, sum); vstore4(c2_1, 5, sum);\0"
-    "\020vstore4(c3_0, 6, sum); vstore4(c3_1, 7, sum);\0"
-    "\020vstore4(c4_0, 8, sum); vstore4(c4_1, 9, sum);\0"
-    "\020vstore4(c5_0, 10, sum); vstore4(c5_1, 11, sum);\0"
-    "\020// C = alpha c + beta C for the 6 x 8 block at (row, col).\0"
-    "\024__global double *out = C + row * ldc + col;\0"
-    "\024if (col + 8 <= N) {\0"
-    "\030put_vector(c0_1, alpha, beta, out + 4);\0"
-    "\030double x[8];\0"
-    "\030vstore4(c0_0, 0, x);\0"
-}, {
-    "\030vstore4(c0_1, 0, x + 4);\0"
-    "\030for (int n = 0; n < 8 && col + n < N; n++)\0"
-    "\024__global double *out = C + (row + 1) * ldc + col;\0"
-    "\030put_vector(c1_1, alpha, beta, out + 4);\0"
-    "\030vstore4(c1_0, 0, x);\0"
-    "\030vstore4(c1_1, 0, x + 4);\0"
-    "\024__global double *out = C + (row + 2) * ldc + col;\0"
-    "\030put_vector(c2_1, alpha, beta, out + 4);\0"
-    "\030vstore4(c2_0, 0, x);\0"
-    "\030vstore4(c2_1, 0, x + 4);\0"
-    "\024__global double *out = C + (row + 3) * ldc + col;\0"
-    "\030put_vector(c3_1, alpha, beta, out + 4);\0"
-    "\030vstore4(c3_0, 0, x);\0"
-    "\030vstore4(c3_1, 0, x + 4);\0"
-    "\024__global double *out = C + (row + 4) * ldc + col;\0"
-    "\030put_vector(c4_1, alpha, beta, out + 4);\0"
-    "\030vstore4(c4_0, 0, x);\0"
-    "\030vstore4(c4_1, 0, x + 4);\0"
-    "\024__global double *out = C + (row + 5) * ldc + col;\0"
-    "\030put_vector(c5_1, alpha, beta, out + 4);\0"
-    "\030vstore4(c5_0, 0, x);\0"
-    "\030vstore4(c5_1, 0, x + 4);\0"
-    "\014sum += 48;\0"
-    "\004for (long k = k0; k < k1; k++, in++, out += 8) {\0"
-    "// 2 x 8 blocks of 6 x 8, each block held in registers.\0"
-    "\004const long first_row = get_group_id(1) * 12, end_row = min(first_row + 12, M);\0"
-    "\004__local double sums[768];\0"
-    "// 8 x 4 blocks of 6 x 8, each block held in registers.\0"
-    "\004const long first_row = get_group_id(1) * 48, end_row = min(first_row + 48, M);\0"
-    "\004__local double sums[1536];\0"
-    "\004// K advances by 512, so that a slice of a panel of B stays in the nearest cache.\0"
-    "\004for (long k0 = 0; k0 == 0 || k0 < K; k0 += 512) {\0"
-    "\010const long depth = min(K - k0, (long) 512);\0"
-    "\014if (k0 + 512 < K) {\0"
-    "void kiln_dgemmt_packed_packa(long lines, long K,\0"
-    "void kiln_dgemmt_packed_packb(long lines, long K,\0"
-    "void kiln_dgemmt_packed_multiply(long M, long N, long K, double alpha, double beta,\0"
-    "\010__global double *restrict C, long c_offset, long ldc, int triangle)\0"
-    "\014if (is_left_out(row, col, 6, 8, triangle))\0"
-    "\020// Of C = alpha c + beta C for 6 x 8 of C from (row, col) on, what is in the\0"
-    "\024double x[8];\0"
-    "\024vstore4(c0_0, 0, x);\0"
-    "\024vstore4(c0_1, 0, x + 4);\0"
-    "\024for (int i = 0; i < 8; i++) {\0"
-    "\024vstore4(c1_0, 0, x);\0"
-    "\024vstore4(c1_1, 0, x + 4);\0"
-    "\024vstore4(c2_0, 0, x);\0"
-    "\024vstore4(c2_1, 0, x + 4);\0"
-    "\024vstore4(c3_0, 0, x);\0"
-    "\024vstore4(c3_1, 0, x + 4);\0"
-    "\024vstore4(c4_0, 0, x);\0"
-    "\024vstore4(c4_1, 0, x + 4);\0"
-    "\024vstore4(c5_0, 0, x);\0"
-    "\024vstore4(c5_1, 0, x + 4);\0"
-    "\004const long first = triangle > 0 ? vector * 4 / rows : 0;\0"
-    "\004const long last = triangle > 0 ? blocks : (end * 4 - 1) / rows + 1;\0"
-    "void kiln_dgemmt_fused_multiply(long M, long N, long K, double alpha, double beta,\0"
-    "\010vector[0] = vectors * this_panel / panels;\0"
-    "\010vector[1] = vectors * (this_panel + 1) / panels;\0"
-    "\010const long2 stored = stored_blocks(chunk, blocks, vector[0], vector[1], triangle);\0"
-    "\010// Panels of the same blocks, all of which are the work-group's, are packed together.\0"
-    "\010long together = 1;\0"
-    "\010while (together < 8 && this_panel + 1 < panels && last - first == some && left >= some) {\0"
-    "\014const long next = vectors * (this_panel + 2) / panels;\0"
-    "\014const long2 as_well = stored_blocks(chunk, blocks, vector[together], next, triangle);\0"
-    "\014if (as_well.x != first || as_well.y != last)\0"
-    "\020break;\0"
-    "\014vector[++together] = next;\0"
-    "\014left -= some;\0"
-    "\014this_panel++;\0"
-    "\034const long2 stored = stored_columns(row + m, N, triangle);\0"
-    "\034const long end = min(width * 4, stored.y - col);\0"
-    "\034long n = max(stored.x - col, (long) 0);\0"
-    "\030const long end = min(width * 4, stored.y - col);\0"
-    "static double load(__global const double *X, long at)\0"
-    "static void store(double x, __global double *X, long at)\0"
-    "void kiln_dgemm_mirror_mirror(long M,\0"
-    "\010__global const double *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
-    "\014const double element = load(A, a_offset + row * lda + col);\0"
-    "static float2 load(__global const float2 *p)\0"
-    "\004return vload2(0, (__global const float *) p);\0"
-    "static void store(float2 x, __global float2 *p)\0"
-    "\004vstore2(x, 0, (__global float *) p);\0"
-    "// x times (re, im). A factor that is real multiplies each part alone, as real products do.\0"
-    "static float2 scaled(float2 x, float re, float im)\0"
-    "\004return im == 0 ? re * x : (float2) (re * x.x - im * x.y, re * x.y + im * x.x);\0"
-    "// C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.\0"
-    "static void put(float2 x, int is_conjugated, float alpha, float alpha_imag, float beta,\0"
-    "\010float beta_imag,\0"
-    "\010__global float2 *p)\0"
-    "\004x.y *= is_conjugated ? -1 : 1;\0"
-    "\004x = scaled(x, alpha, alpha_imag);\0"
-}, {
-    "\004if (beta != 0 || beta_imag != 0)\0"
-    "\010x += scaled(load(p), beta, beta_imag);\0"
-    "\004store(x, p);\0"
-    "// The elements of x times i.\0"
-    "static float8 turned(float8 x)\0"
-    "\004// The parts change places, and what becomes the real one its sign.\0"
-    "\004const uint8 signs = (uint8) (0, 1U << 31, 0, 1U << 31, 0, 1U << 31, 0, 1U << 31);\0"
-    "\004x = as_float8(as_uint8(x) ^ signs);\0"
-    "\004return x.s10325476;\0"
-    "static float8 scaled_vector(float8 x, float re, float im)\0"
-    "\004return im == 0 ? re * x : re * x + im * turned(x);\0"
-    "static float8 load_vector(__global const float2 *p)\0"
-    "\004return vload8(0, (__global const float *) p);\0"
-    "static void put_vector(float8 x, int is_conjugated, float alpha, float alpha_imag, float beta,\0"
-    "\010float beta_imag, __global float2 *p)\0"
-    "\004const float sign = is_conjugated ? -1 : 1;\0"
-    "\004x *= (float8) (1, sign, 1, sign, 1, sign, 1, sign);\0"
-    "\004x = scaled_vector(x, alpha, alpha_imag);\0"
-    "\010x += scaled_vector(load_vector(p), beta, beta_imag);\0"
-    "\004vstore8(x, 0, (__global float *) p);\0"
-    "// A work-group of 1 x 4 work-items; each computes 6 x 8 of C in registers.\0"
-    "__kernel __attribute__((reqd_work_group_size(4, 1, 1)))\0"
-    "void kiln_cgemm_direct_multiply(long M, long N, long K, float alpha, float alpha_imag, float beta,\0"
-    "\010float beta_imag, int conj_a, int conj_b,\0"
-    "\010__global const float2 *restrict A, long a_offset, long lda,\0"
-    "\010__global const float2 *restrict B, long b_offset, long ldb,\0"
-    "\010__global float2 *restrict C, long c_offset, long ldc)\0"
-    "\004const long row = (long) get_global_id(1) * 6;\0"
-    "\004const long col = (long) get_global_id(0) * 8;\0"
-    "\004// conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.\0"
-    "\004const float sign = conj_a == conj_b ? 1 : -1;\0"
-    "\004const float8 signs = (float8) (1, sign, 1, sign, 1, sign, 1, sign);\0"
-    "\004const long r4 = min(row + 4, M - 1) * lda;\0"
-    "\004const long r5 = min(row + 5, M - 1) * lda;\0"
-    "\004float8 c0_0 = 0, c0_1 = 0;\0"
-    "\004float8 c1_0 = 0, c1_1 = 0;\0"
-    "\004float8 c2_0 = 0, c2_1 = 0;\0"
-    "\004float8 c3_0 = 0, c3_1 = 0;\0"
-    "\004float8 c4_0 = 0, c4_1 = 0;\0"
-    "\004float8 c5_0 = 0, c5_1 = 0;\0"
-    "\004if (col + 8 <= N) {\0"
-    "\020__global const float2 *b = B + k * ldb + col;\0"
-    "\020const float8 b0 = load_vector(b);\0"
-    "\020const float8 b1 = load_vector(b + 4);\0"
-    "\020const float8 p0 = b0 * signs, q0 = turned(p0);\0"
-    "\020const float8 p1 = b1 * signs, q1 = turned(p1);\0"
-    "\020__global const float2 *a = A + k;\0"
-    "\020// The parts of A are read one by one, each into all lanes of a vector.\0"
-    "\020__global const float *a0 = (__global const float *) (a + r0);\0"
-    "\020c0_0 += a0[0] * p0; c0_1 += a0[0] * p1;\0"
-    "\020__global const float *a1 = (__global const float *) (a + r1);\0"
-    "\020c1_0 += a1[0] * p0; c1_1 += a1[0] * p1;\0"
-    "\020__global const float *a2 = (__global const float *) (a + r2);\0"
-    "\020c2_0 += a2[0] * p0; c2_1 += a2[0] * p1;\0"
-    "\020__global const float *a3 = (__global const float *) (a + r3);\0"
-    "\020c3_0 += a3[0] * p0; c3_1 += a3[0] * p1;\0"
-    "\020__global const float *a4 = (__global const float *) (a + r4);\0"
-    "\020c4_0 += a4[0] * p0; c4_1 += a4[0] * p1;\0"
-    "\020__global const float *a5 = (__global const float *) (a + r5);\0"
-    "\020c5_0 += a5[0] * p0; c5_1 += a5[0] * p1;\0"
-    "\020c0_0 += a0[1] * q0; c0_1 += a0[1] * q1;\0"
-    "\020c1_0 += a1[1] * q0; c1_1 += a1[1] * q1;\0"
-    "\020c2_0 += a2[1] * q0; c2_1 += a2[1] * q1;\0"
-    "\020c3_0 += a3[1] * q0; c3_1 += a3[1] * q1;\0"
-    "\020c4_0 += a4[1] * q0; c4_1 += a4[1] * q1;\0"
-    "\020c5_0 += a5[1] * q0; c5_1 += a5[1] * q1;\0"
-    "\020const float2 e0 = load(b + s0), e1 = load(b + s1), e2 = load(b + s2),\0"
-    "\030e3 = load(b + s3);\0"
-    "\020const float8 b0 = (float8) (e0.x, e0.y, e1.x, e1.y, e2.x, e2.y, e3.x, e3.y);\0"
-    "\020const float2 e4 = load(b + s4), e5 = load(b + s5), e6 = load(b + s6),\0"
-    "\030e7 = load(b + s7);\0"
-    "\020const float8 b1 = (float8) (e4.x, e4.y, e5.x, e5.y, e6.x, e6.y, e7.x, e7.y);\0"
-    "\004// C = alpha c + beta C for the 6 x 8 block at (row, col).\0"
-    "\010__global float2 *out = C + row * ldc + col;\0"
-    "\010if (col + 8 <= N) {\0"
-    "\014put_vector(c0_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\014put_vector(c0_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
-    "\014float2 x[8];\0"
-    "\014vstore8(c0_0, 0, (float *) (x));\0"
-    "\014vstore8(c0_1, 0, (float *) (x + 4));\0"
-    "\014for (int n = 0; n < 8 && col + n < N; n++)\0"
-    "\020put(x[n], conj_a, alpha, alpha_imag, beta, beta_imag, out + n);\0"
-    "\010__global float2 *out = C + (row + 1) * ldc + col;\0"
-    "\014put_vector(c1_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-}, {
-    "\014put_vector(c1_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
-    "\014vstore8(c1_0, 0, (float *) (x));\0"
-    "\014vstore8(c1_1, 0, (float *) (x + 4));\0"
-    "\010__global float2 *out = C + (row + 2) * ldc + col;\0"
-    "\014put_vector(c2_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\014put_vector(c2_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
-    "\014vstore8(c2_0, 0, (float *) (x));\0"
-    "\014vstore8(c2_1, 0, (float *) (x + 4));\0"
-    "\010__global float2 *out = C + (row + 3) * ldc + col;\0"
-    "\014put_vector(c3_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\014put_vector(c3_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
-    "\014vstore8(c3_0, 0, (float *) (x));\0"
-    "\014vstore8(c3_1, 0, (float *) (x + 4));\0"
-    "\004if (row + 4 < M) {\0"
-    "\010__global float2 *out = C + (row + 4) * ldc + col;\0"
-    "\014put_vector(c4_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\014put_vector(c4_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
-    "\014vstore8(c4_0, 0, (float *) (x));\0"
-    "\014vstore8(c4_1, 0, (float *) (x + 4));\0"
-    "\004if (row + 5 < M) {\0"
-    "\010__global float2 *out = C + (row + 5) * ldc + col;\0"
-    "\014put_vector(c5_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\014put_vector(c5_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
-    "\014vstore8(c5_0, 0, (float *) (x));\0"
-    "\014vstore8(c5_1, 0, (float *) (x + 4));\0"
-    "\014__global const float2 *b = B + k;\0"
-    "\014const float2 e0 = load(b + s0), e1 = load(b + s1), e2 = load(b + s2), e3 = load(b + s3);\0"
-    "\014const float8 b0 = (float8) (e0.x, e0.y, e1.x, e1.y, e2.x, e2.y, e3.x, e3.y);\0"
-    "\014const float2 e4 = load(b + s4), e5 = load(b + s5), e6 = load(b + s6), e7 = load(b + s7);\0"
-    "\014const float8 b1 = (float8) (e4.x, e4.y, e5.x, e5.y, e6.x, e6.y, e7.x, e7.y);\0"
-    "\014const float8 p0 = b0 * signs, q0 = turned(p0);\0"
-    "\014const float8 p1 = b1 * signs, q1 = turned(p1);\0"
-    "\014__global const float2 *a = A + k;\0"
-    "\014// The parts of A are read one by one, each into all lanes of a vector.\0"
-    "\014__global const float *a0 = (__global const float *) (a + r0);\0"
-    "\014c0_0 += a0[0] * p0; c0_1 += a0[0] * p1;\0"
-    "\014__global const float *a1 = (__global const float *) (a + r1);\0"
-    "\014c1_0 += a1[0] * p0; c1_1 += a1[0] * p1;\0"
-    "\014__global const float *a2 = (__global const float *) (a + r2);\0"
-    "\014c2_0 += a2[0] * p0; c2_1 += a2[0] * p1;\0"
-    "\014__global const float *a3 = (__global const float *) (a + r3);\0"
-    "\014c3_0 += a3[0] * p0; c3_1 += a3[0] * p1;\0"
-    "\014__global const float *a4 = (__global const float *) (a + r4);\0"
-    "\014c4_0 += a4[0] * p0; c4_1 += a4[0] * p1;\0"
-    "\014__global const float *a5 = (__global const float *) (a + r5);\0"
-    "\014c5_0 += a5[0] * p0; c5_1 += a5[0] * p1;\0"
-    "\014c0_0 += a0[1] * q0; c0_1 += a0[1] * q1;\0"
-    "\014c1_0 += a1[1] * q0; c1_1 += a1[1] * q1;\0"
-    "\014c2_0 += a2[1] * q0; c2_1 += a2[1] * q1;\0"
-    "\014c3_0 += a3[1] * q0; c3_1 += a3[1] * q1;\0"
-    "\014c4_0 += a4[1] * q0; c4_1 += a4[1] * q1;\0"
-    "\014c5_0 += a5[1] * q0; c5_1 += a5[1] * q1;\0"
-    "\004const long r4 = min(row + 4, M - 1);\0"
-    "\004const long r5 = min(row + 5, M - 1);\0"
-    "\020__global const float2 *a = A + k * lda;\0"
-    "\014__global const float2 *a = A + k * lda;\0"
-    "void kiln_cgemm_fused_multiply(long M, long N, long K, float alpha, float alpha_imag, float beta,\0"
-    "\004__local float packed[8192];\0"
-    "\004__local float sums[32768];\0"
-    "\004// Panels are up to 2 vectors of columns wide, slices up to 64 of K deep. All are\0"
-    "\004const long vectors = (N + 3) / 4, panels = (vectors + 1) / 2;\0"
-    "\020__local float *panel = packed + p * 1024;\0"
-    "\020// Packs B from (k0, col) on: `depth` of K, `width` vectors of columns. Columns past\0"
-    "\020// the end repeat the last one; what is computed from them is not stored.\0"
-    "\024const float8 signs = (float8) (1, sign, 1, sign, 1, sign, 1, sign);\0"
-    "\024const long whole = min(width, (N - col) / 4);\0"
-    "\024__local float *out = panel;\0"
-    "\024__global const float2 *in = B + k0 * ldb + col;\0"
-    "\024for (long k = 0; k < depth; k++, in += ldb, out += 16) {\0"
-    "\030for (long v = 0; v < whole; v++)\0"
-    "\034vstore8(load_vector(in + v * 4) * signs, v, out);\0"
-    "\030for (long i = whole * 4; i < width * 4; i++)\0"
-    "\034vstore2(load(in + min(i, N - 1 - col)) * (float2) (1, sign), i, out);\0"
-    "\020__local const float *panel = packed + p * 1024;\0"
-    "\024__local float *sum = sums + p * 4096 + (slices > 1 ? block * 64 : 0);\0"
-    "\024__global const float2 *next = B + col;\0"
-    "\024__global const float2 *restrict a = A + k0;\0"
-    "\030// vectors lie as in a block of 2.\0"
-    "\034c1_0 = vload8(2, sum);\0"
-    "\034c2_0 = vload8(4, sum);\0"
-}, {
-    "\034c3_0 = vload8(6, sum);\0"
-    "\037 // The parts of A are read one by one, each into all lanes of a\0"
-    "\037 // vector.\0"
-    "\037 __global const float *a0 = (__global const float *) (a + r0);\0"
-    "\037 c0_0 += a0[0] * b0;\0"
-    "\037 __global const float *a1 = (__global const float *) (a + r1);\0"
-    "\037 c1_0 += a1[0] * b0;\0"
-    "\037 __global const float *a2 = (__global const float *) (a + r2);\0"
-    "\037 c2_0 += a2[0] * b0;\0"
-    "\037 __global const float *a3 = (__global const float *) (a + r3);\0"
-    "\037 c3_0 += a3[0] * b0;\0"
-    "\037 const float8 q0 = turned(b0);\0"
-    "\037 c0_0 += a0[1] * q0;\0"
-    "\037 c1_0 += a1[1] * q0;\0"
-    "\037 c2_0 += a2[1] * q0;\0"
-    "\037 c3_0 += a3[1] * q0;\0"
-    "\037 b += 16;\0"
-    "\030vstore8(c1_0, 2, sum);\0"
-    "\030vstore8(c2_0, 4, sum);\0"
-    "\030vstore8(c3_0, 6, sum);\0"
-    "\034c1_0 = vload8(2, sum); c1_1 = vload8(3, sum);\0"
-    "\034c2_0 = vload8(4, sum); c2_1 = vload8(5, sum);\0"
-    "\034c3_0 = vload8(6, sum); c3_1 = vload8(7, sum);\0"
-    "\037 c0_0 += a0[0] * b0; c0_1 += a0[0] * b1;\0"
-    "\037 c1_0 += a1[0] * b0; c1_1 += a1[0] * b1;\0"
-    "\037 c2_0 += a2[0] * b0; c2_1 += a2[0] * b1;\0"
-    "\037 c3_0 += a3[0] * b0; c3_1 += a3[0] * b1;\0"
-    "\037 const float8 q0 = turned(b0), q1 = turned(b1);\0"
-    "\037 c0_0 += a0[1] * q0; c0_1 += a0[1] * q1;\0"
-    "\037 c1_0 += a1[1] * q0; c1_1 += a1[1] * q1;\0"
-    "\037 c2_0 += a2[1] * q0; c2_1 += a2[1] * q1;\0"
-    "\037 c3_0 += a3[1] * q0; c3_1 += a3[1] * q1;\0"
-    "\030vstore8(c1_0, 2, sum); vstore8(c1_1, 3, sum);\0"
-    "\030vstore8(c2_0, 4, sum); vstore8(c2_1, 5, sum);\0"
-    "\030vstore8(c3_0, 6, sum); vstore8(c3_1, 7, sum);\0"
-    "\034__global float2 *out = C + (row + m) * ldc + col;\0"
-    "\034__local const float *x = sum + m * 16;\0"
-    "\037 put_vector(vload8(0, x + 2 * n), conj_a, alpha, alpha_imag, beta,\0"
-    "\037         beta_imag, out + n);\0"
-    "\037 put(vload2(n, x), conj_a, alpha, alpha_imag, beta, beta_imag,\0"
-    "\037         out + n);\0"
-    "\004__local float sums[4096];\0"
-    "\014for (long i = 0; i < width * 4; i++) {\0"
-    "\020__global const float2 *in = B + min(col + i, N - 1) * ldb + k0;\0"
-    "\020for (long k = 0; k < depth; k++)\0"
-    "\024vstore2(load(in + k) * (float2) (1, sign), k * 8 + i, panel);\0"
-    "\020__local float *sum = sums + (slices > 1 ? block * 64 : 0);\0"
-    "\020__global const float2 *restrict a = A + k0;\0"
-    "\034// The parts of A are read one by one, each into all lanes of a vector.\0"
-    "\034__global const float *a0 = (__global const float *) (a + r0);\0"
-    "\034c0_0 += a0[0] * b0;\0"
-    "\034__global const float *a1 = (__global const float *) (a + r1);\0"
-    "\034c1_0 += a1[0] * b0;\0"
-    "\034__global const float *a2 = (__global const float *) (a + r2);\0"
-    "\034c2_0 += a2[0] * b0;\0"
-    "\034__global const float *a3 = (__global const float *) (a + r3);\0"
-    "\034c3_0 += a3[0] * b0;\0"
-    "\034const float8 q0 = turned(b0);\0"
-    "\034c0_0 += a0[1] * q0;\0"
-    "\034c1_0 += a1[1] * q0;\0"
-    "\034c2_0 += a2[1] * q0;\0"
-    "\034c3_0 += a3[1] * q0;\0"
-    "\034c0_0 += a0[0] * b0; c0_1 += a0[0] * b1;\0"
-    "\034c1_0 += a1[0] * b0; c1_1 += a1[0] * b1;\0"
-    "\034c2_0 += a2[0] * b0; c2_1 += a2[0] * b1;\0"
-    "\034c3_0 += a3[0] * b0; c3_1 += a3[0] * b1;\0"
-    "\034const float8 q0 = turned(b0), q1 = turned(b1);\0"
-    "\034c0_0 += a0[1] * q0; c0_1 += a0[1] * q1;\0"
-    "\034c1_0 += a1[1] * q0; c1_1 += a1[1] * q1;\0"
-    "\034c2_0 += a2[1] * q0; c2_1 += a2[1] * q1;\0"
-    "\034c3_0 += a3[1] * q0; c3_1 += a3[1] * q1;\0"
-    "\030__global float2 *out = C + (row + m) * ldc + col;\0"
-    "\034put_vector(vload8(0, x + 2 * n), conj_a, alpha, alpha_imag, beta,\0"
-    "\037     beta_imag, out + n);\0"
-    "\034put(vload2(n, x), conj_a, alpha, alpha_imag, beta, beta_imag, out + n);\0"
-    "\024__global const float2 *restrict a = A + k0 * lda;\0"
-    "\020__global const float2 *restrict a = A + k0 * lda;\0"
-    "\004__local float sums[12288];\0"
-    "\004// Panels are up to 2 vectors of columns wide, slices up to 128 of K deep. All are\0"
-    "\004// Chunks of up to 32 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
-    "\010const long chunk = at / (32 * panels) * 32;\0"
-    "\010const long height = min(blocks - chunk, (long) 32);\0"
-    "\010const long together = first > 0 ? 1 : min(min(some, (long) 4), panels - this_panel);\0"
-    "\010long vector[5];\0"
-    "\020__local float *panel = packed + p * 2048;\0"
-    "\020__local const float *panel = packed + p * 2048;\0"
-    "\024const long row = (chunk + block) * 6;\0"
-    "\024__local float *sum = sums + p * 3072 + (slices > 1 ? block * 96 : 0);\0"
-    "\024const long r4 = min(row + 4, M - 1) * lda;\0"
-    "\024const long r5 = min(row + 5, M - 1) * lda;\0"
-    "\030// Adds the slice's share of a block of 6 rows and 1 vectors to `sum`, where\0"
-    "\030float8 c4_0 = 0;\0"
-    "\030float8 c5_0 = 0;\0"
-    "\034c4_0 = vload8(8, sum);\0"
-    "\034c5_0 = vload8(10, sum);\0"
-    "\037 __global const float *a4 = (__global const float *) (a + r4);\0"
-    "\037 c4_0 += a4[0] * b0;\0"
-}, {
-    "\037 __global const float *a5 = (__global const float *) (a + r5);\0"
-    "\037 c5_0 += a5[0] * b0;\0"
-    "\037 c4_0 += a4[1] * q0;\0"
-    "\037 c5_0 += a5[1] * q0;\0"
-    "\030vstore8(c4_0, 8, sum);\0"
-    "\030vstore8(c5_0, 10, sum);\0"
-    "\030// Adds the slice's share of a block of 6 rows and 2 vectors to `sum`, where\0"
-    "\030float8 c4_0 = 0, c4_1 = 0;\0"
-    "\030float8 c5_0 = 0, c5_1 = 0;\0"
-    "\034c4_0 = vload8(8, sum); c4_1 = vload8(9, sum);\0"
-    "\034c5_0 = vload8(10, sum); c5_1 = vload8(11, sum);\0"
-    "\037 c4_0 += a4[0] * b0; c4_1 += a4[0] * b1;\0"
-    "\037 c5_0 += a5[0] * b0; c5_1 += a5[0] * b1;\0"
-    "\037 c4_0 += a4[1] * q0; c4_1 += a4[1] * q1;\0"
-    "\037 c5_0 += a5[1] * q0; c5_1 += a5[1] * q1;\0"
-    "\030vstore8(c4_0, 8, sum); vstore8(c4_1, 9, sum);\0"
-    "\030vstore8(c5_0, 10, sum); vstore8(c5_1, 11, sum);\0"
-    "\030for (long m = 0; m < 6 && row + m < M; m++) {\0"
-    "\004__local float sums[3072];\0"
-    "\034__global const float *a4 = (__global const float *) (a + r4);\0"
-    "\034c4_0 += a4[0] * b0;\0"
-    "\034__global const float *a5 = (__global const float *) (a + r5);\0"
-    "\034c5_0 += a5[0] * b0;\0"
-    "\034c4_0 += a4[1] * q0;\0"
-    "\034c5_0 += a5[1] * q0;\0"
-    "\034c4_0 += a4[0] * b0; c4_1 += a4[0] * b1;\0"
-    "\034c5_0 += a5[0] * b0; c5_1 += a5[0] * b1;\0"
-    "\034c4_0 += a4[1] * q0; c4_1 += a4[1] * q1;\0"
-    "\034c5_0 += a5[1] * q0; c5_1 += a5[1] * q1;\0"
-    "\024const long r4 = min(row + 4, M - 1);\0"
-    "\024const long r5 = min(row + 5, M - 1);\0"
-    "\004__local float packed[12288];\0"
-    "\004// Panels are up to 2 vectors of columns wide, slices up to 384 of K deep. All are\0"
-    "\004const long slices = max((K + 383) / 384, (long) 1), slice = (K + slices - 1) / slices;\0"
-    "\020__local float *panel = packed + p * 6144;\0"
-    "\020__local const float *panel = packed + p * 6144;\0"
-    "\004__local float sums[24576];\0"
-    "\030for (; k + 2 <= depth; k += 2) {\0"
-    "\024for (; k + 2 <= depth; k += 2) {\0"
-    "// Packs a matrix into panels of 3: panel p holds, for every k, the lines p * 3 to\0"
-    "// p * 3 + 2 side by side, conjugated if asked for. Lines past the end repeat the\0"
-    "// last one; what is computed from them is not stored. One work-item packs 256 values of k of\0"
-    "// one panel.\0"
-    "void kiln_cgemm_packed_packa(long lines, long K,\0"
-    "\010__global const float2 *restrict X, long x_offset, long ldx,\0"
-    "\010__global float *restrict packed, long at, int is_conjugated)\0"
-    "\004const long line = get_group_id(0) * 3;\0"
-    "\004const float2 signs = (float2) (1, is_conjugated ? -1 : 1);\0"
-    "\004__global float *restrict out = packed + 2 * (at + line * K + k0 * 3);\0"
-    "\004__global const float2 *restrict in = X + x_offset + k0;\0"
-    "\010vstore2(load(in + l0) * signs, 0, out);\0"
-    "\010vstore2(load(in + l1) * signs, 1, out);\0"
-    "\010vstore2(load(in + l2) * signs, 2, out);\0"
-    "// Packs a matrix into panels of 12: panel p holds, for every k, the lines p * 12 to\0"
-    "// p * 12 + 11 side by side, conjugated if asked for. Lines past the end repeat the\0"
-    "void kiln_cgemm_packed_packb(long lines, long K,\0"
-    "\004const long line = get_group_id(0) * 12;\0"
-    "\004__global float *restrict out = packed + 2 * (at + line * K + k0 * 12);\0"
-    "\004__global const float2 *restrict in = X + x_offset + k0 * ldx + line;\0"
-    "\004if (line + 12 <= lines) {\0"
-    "\010const float8 all_signs = (float8) (signs, signs, signs, signs);\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 24) {\0"
-    "\014vstore8(load_vector(in) * all_signs, 0, out);\0"
-    "\014vstore8(load_vector(in + 4) * all_signs, 1, out);\0"
-    "\014vstore8(load_vector(in + 8) * all_signs, 2, out);\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 24)\0"
-    "\014for (int i = 0; i < 12; i++)\0"
-    "\020vstore2(load(in + min((long) i, lines - 1 - line)) * signs, i, out);\0"
-    "// Packed A is panel after panel, each K x 3: for every k, the panel's 3 rows side by side.\0"
-    "// Packed B is panel after panel, each K x 12. A work-group is one work-item; it computes up to\0"
-    "// 2 x 32 blocks of 3 x 12, each block held in registers.\0"
-    "void kiln_cgemm_packed_multiply(long M, long N, long K, float alpha, float alpha_imag, float beta,\0"
-    "\004const long first_row = get_group_id(1) * 6, end_row = min(first_row + 6, M);\0"
-    "\004const long first_col = get_group_id(0) * 384, end_col = min(first_col + 384, N);\0"
-    "\004// Operands were conjugated as they were packed.\0"
-    "\004const int conj_a = 0;\0"
-    "\004for (long col = first_col; col < end_col; col += 12)\0"
-    "\004for (long row = first_row; row < end_row; row += 3) {\0"
-    "\010__global const float *restrict b = packed_b + 2 * (b_at + col * K + k0 * 12);\0"
-    "\010__global const float *restrict a = packed_a + 2 * (a_at + row * K + k0 * 3);\0"
-}, {
-    "\010float8 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
-    "\010float8 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
-    "\010float8 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
-    "\020const float8 b2 = vload8(2, b);\0"
-    "\020c0_0 += a[0] * b0; c0_1 += a[0] * b1; c0_2 += a[0] * b2;\0"
-    "\020c1_0 += a[2] * b0; c1_1 += a[2] * b1; c1_2 += a[2] * b2;\0"
-    "\020c2_0 += a[4] * b0; c2_1 += a[4] * b1; c2_2 += a[4] * b2;\0"
-    "\020const float8 q0 = turned(b0), q1 = turned(b1), q2 = turned(b2);\0"
-    "\020c0_0 += a[1] * q0; c0_1 += a[1] * q1; c0_2 += a[1] * q2;\0"
-    "\020c1_0 += a[3] * q0; c1_1 += a[3] * q1; c1_2 += a[3] * q2;\0"
-    "\020c2_0 += a[5] * q0; c2_1 += a[5] * q1; c2_2 += a[5] * q2;\0"
-    "\020b += 24;\0"
-    "\010// C = alpha c + beta C for the 3 x 12 block at (row, col).\0"
-    "\014__global float2 *out = C + row * ldc + col;\0"
-    "\014if (col + 12 <= N) {\0"
-    "\020put_vector(c0_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\020put_vector(c0_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
-    "\020put_vector(c0_2, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
-    "\020float2 x[12];\0"
-    "\020vstore8(c0_0, 0, (float *) (x));\0"
-    "\020vstore8(c0_1, 0, (float *) (x + 4));\0"
-    "\020vstore8(c0_2, 0, (float *) (x + 8));\0"
-    "\020for (int n = 0; n < 12 && col + n < N; n++)\0"
-    "\024put(x[n], conj_a, alpha, alpha_imag, beta, beta_imag, out + n);\0"
-    "\014__global float2 *out = C + (row + 1) * ldc + col;\0"
-    "\020put_vector(c1_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\020put_vector(c1_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
-    "\020put_vector(c1_2, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
-    "\020vstore8(c1_0, 0, (float *) (x));\0"
-    "\020vstore8(c1_1, 0, (float *) (x + 4));\0"
-    "\020vstore8(c1_2, 0, (float *) (x + 8));\0"
-    "\014__global float2 *out = C + (row + 2) * ldc + col;\0"
-    "\020put_vector(c2_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\020put_vector(c2_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
-    "\020put_vector(c2_2, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
-    "\020vstore8(c2_0, 0, (float *) (x));\0"
-    "\020vstore8(c2_1, 0, (float *) (x + 4));\0"
-    "\020vstore8(c2_2, 0, (float *) (x + 8));\0"
-    "\004for (long k = k0; k < k1; k++, in++, out += 24) {\0"
-    "\010vstore2(load(in + l3) * signs, 3, out);\0"
-    "\010vstore2(load(in + l4) * signs, 4, out);\0"
-    "\010vstore2(load(in + l5) * signs, 5, out);\0"
-    "\010vstore2(load(in + l6) * signs, 6, out);\0"
-    "\010vstore2(load(in + l7) * signs, 7, out);\0"
-    "\010vstore2(load(in + l8) * signs, 8, out);\0"
-    "\010vstore2(load(in + l9) * signs, 9, out);\0"
-    "\010vstore2(load(in + l10) * signs, 10, out);\0"
-    "\010vstore2(load(in + l11) * signs, 11, out);\0"
-    "\004if (line + 3 <= lines) {\0"
-    "\014vstore2(load(in) * signs, 0, out);\0"
-    "\014vstore2(load(in + 1) * signs, 1, out);\0"
-    "\014vstore2(load(in + 2) * signs, 2, out);\0"
-    "\014for (int i = 0; i < 3; i++)\0"
-    "// p * 6 + 5 side by side, conjugated if asked for. Lines past the end repeat the\0"
-    "\004__global float *restrict out = packed + 2 * (at + line * K + k0 * 6);\0"
-    "\004for (long k = k0; k < k1; k++, in++, out += 12) {\0"
-    "// p * 8 + 7 side by side, conjugated if asked for. Lines past the end repeat the\0"
-    "\004__global float *restrict out = packed + 2 * (at + line * K + k0 * 8);\0"
-    "// 16 x 8 blocks of 6 x 8, each block held in registers.\0"
-    "\014__global const float *restrict b = packed_b + 2 * (b_at + col * K + k0 * 8);\0"
-    "\014__global const float *restrict a = packed_a + 2 * (a_at + row * K + k0 * 6);\0"
-    "\024c0_0 += a[0] * b0; c0_1 += a[0] * b1;\0"
-    "\024c1_0 += a[2] * b0; c1_1 += a[2] * b1;\0"
-    "\024c2_0 += a[4] * b0; c2_1 += a[4] * b1;\0"
-    "\024c3_0 += a[6] * b0; c3_1 += a[6] * b1;\0"
-    "\024c4_0 += a[8] * b0; c4_1 += a[8] * b1;\0"
-    "\024c5_0 += a[10] * b0; c5_1 += a[10] * b1;\0"
-    "\024const float8 q0 = turned(b0), q1 = turned(b1);\0"
-    "\024c0_0 += a[1] * q0; c0_1 += a[1] * q1;\0"
-    "\024c1_0 += a[3] * q0; c1_1 += a[3] * q1;\0"
-    "\024c2_0 += a[5] * q0; c2_1 += a[5] * q1;\0"
-    "\024c3_0 += a[7] * q0; c3_1 += a[7] * q1;\0"
-    "\024c4_0 += a[9] * q0; c4_1 += a[9] * q1;\0"
-    "\024c5_0 += a[11] * q0; c5_1 += a[11] * q1;\0"
-    "\024a += 12;\0"
-    "\024__global float2 *out = C + row * ldc + col;\0"
-    "\030put_vector(c0_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\030put_vector(c0_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
-    "\030float2 x[8];\0"
-    "\030vstore8(c0_0, 0, (float *) (x));\0"
-    "\030vstore8(c0_1, 0, (float *) (x + 4));\0"
-    "\034put(x[n], conj_a, alpha, alpha_imag, beta, beta_imag, out + n);\0"
-    "\024__global float2 *out = C + (row + 1) * ldc + col;\0"
-    "\030put_vector(c1_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-}, {
-    "\030put_vector(c1_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
-    "\030vstore8(c1_0, 0, (float *) (x));\0"
-    "\030vstore8(c1_1, 0, (float *) (x + 4));\0"
-    "\024__global float2 *out = C + (row + 2) * ldc + col;\0"
-    "\030put_vector(c2_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\030put_vector(c2_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
-    "\030vstore8(c2_0, 0, (float *) (x));\0"
-    "\030vstore8(c2_1, 0, (float *) (x + 4));\0"
-    "\024__global float2 *out = C + (row + 3) * ldc + col;\0"
-    "\030put_vector(c3_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\030put_vector(c3_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
-    "\030vstore8(c3_0, 0, (float *) (x));\0"
-    "\030vstore8(c3_1, 0, (float *) (x + 4));\0"
-    "\024__global float2 *out = C + (row + 4) * ldc + col;\0"
-    "\030put_vector(c4_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\030put_vector(c4_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
-    "\030vstore8(c4_0, 0, (float *) (x));\0"
-    "\030vstore8(c4_1, 0, (float *) (x + 4));\0"
-    "\024__global float2 *out = C + (row + 5) * ldc + col;\0"
-    "\030put_vector(c5_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\030put_vector(c5_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
-    "\030vstore8(c5_0, 0, (float *) (x));\0"
-    "\030vstore8(c5_1, 0, (float *) (x + 4));\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 12) {\0"
-    "\014vstore2(load(in + 4) * signs, 4, out);\0"
-    "\014vstore2(load(in + 5) * signs, 5, out);\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 12)\0"
-    "// 8 x 8 blocks of 6 x 8, each block held in registers.\0"
-    "// An element of the diagonal of a Hermitian matrix.\0"
-    "static void make_real(__global float2 *p)\0"
-    "\004((__global float *) p)[1] = 0;\0"
-    "\004const long rows = 6 * abs(triangle), height = min(blocks - chunk, (long) 32);\0"
-    "void kiln_cgemmt_fused_multiply(long M, long N, long K, float alpha, float alpha_imag, float beta,\0"
-    "\010__global float2 *restrict C, long c_offset, long ldc, int triangle, int is_hermitian)\0"
-    "\004for (long chunk = 0; chunk < blocks; chunk += 32)\0"
-    "\014chunk += 32;\0"
-    "\010while (together < 4 && this_panel + 1 < panels && last - first == some && left >= some) {\0"
-    "\034if (is_hermitian && row + m >= col && row + m < col + width * 4)\0"
-    "\037 make_real(out + (row + m - col));\0"
-    "\030if (is_hermitian && row + m >= col && row + m < col + width * 4)\0"
-    "\034make_real(out + (row + m - col));\0"
-    "void kiln_cgemmt_packed_packa(long lines, long K,\0"
-    "void kiln_cgemmt_packed_packb(long lines, long K,\0"
-    "void kiln_cgemmt_packed_multiply(long M, long N, long K, float alpha, float alpha_imag, float beta,\0"
-    "\024float2 x[8];\0"
-    "\024vstore8(c0_0, 0, (float *) (x));\0"
-    "\024vstore8(c0_1, 0, (float *) (x + 4));\0"
-    "\034put(x[i], conj_a, alpha, alpha_imag, beta, beta_imag, out + n);\0"
-    "\024if (is_hermitian && row >= col && row < col + 8)\0"
-    "\030make_real(out + (row - col));\0"
-    "\024vstore8(c1_0, 0, (float *) (x));\0"
-    "\024vstore8(c1_1, 0, (float *) (x + 4));\0"
-    "\024if (is_hermitian && row + 1 >= col && row + 1 < col + 8)\0"
-    "\030make_real(out + (row + 1 - col));\0"
-    "\024vstore8(c2_0, 0, (float *) (x));\0"
-    "\024vstore8(c2_1, 0, (float *) (x + 4));\0"
-    "\024if (is_hermitian && row + 2 >= col && row + 2 < col + 8)\0"
-    "\030make_real(out + (row + 2 - col));\0"
-    "\024vstore8(c3_0, 0, (float *) (x));\0"
-    "\024vstore8(c3_1, 0, (float *) (x + 4));\0"
-    "\024if (is_hermitian && row + 3 >= col && row + 3 < col + 8)\0"
-    "\030make_real(out + (row + 3 - col));\0"
-    "\024vstore8(c4_0, 0, (float *) (x));\0"
-    "\024vstore8(c4_1, 0, (float *) (x + 4));\0"
-    "\024if (is_hermitian && row + 4 >= col && row + 4 < col + 8)\0"
-    "\030make_real(out + (row + 4 - col));\0"
-    "\024vstore8(c5_0, 0, (float *) (x));\0"
-    "\024vstore8(c5_1, 0, (float *) (x + 4));\0"
-    "\024if (is_hermitian && row + 5 >= col && row + 5 < col + 8)\0"
-    "\030make_real(out + (row + 5 - col));\0"
-    "\010while (together < 2 && this_panel + 1 < panels && last - first == some && left >= some) {\0"
-    "// Elements lie at multiples of their parts: the application's own memory may begin at any.\0"
-    "static float2 load(__global const float *X, long at)\0"
-    "\004return vload2(at, X);\0"
-    "static void store(float2 x, __global float *X, long at)\0"
-    "\004vstore2(x, at, X);\0"
-    "static float2 product(float2 x, float2 y)\0"
-    "\004return (float2) (x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);\0"
-    "// op(B), each element as two rows of two real columns; rows are whole pairs of elements.\0"
-    "void kiln_cgemm_complex_expand(long N, long K,\0"
-}, {
-    "\010__global const float *restrict B, long b_offset, long ldb, int conj_b,\0"
-    "\010__global float *restrict packed_b, long b_at)\0"
-    "\004const long first_n = get_group_id(0) * 32, end_n = min(first_n + 32, N);\0"
-    "\004const long first_k = get_group_id(1) * 256, end_k = min(first_k + 256, K);\0"
-    "\004const long ld = (N + 1) / 2 * 2;\0"
-    "\004const float sign = conj_b ? -1 : 1;\0"
-    "\004const float16 signs = (float16) (1, sign, 1, sign, 1, sign, 1, sign, 1, sign, 1, sign, 1, sign,\0"
-    "\0141, sign);\0"
-    "\004for (long k = first_k; k < end_k; k++) {\0"
-    "\010long n = first_n;\0"
-    "\010for (; n + 8 <= end_n; n += 8) {\0"
-    "\014const long from = 2 * (b_offset + k * ldb + n), at = 2 * (2 * b_at + 2 * k * ld + n);\0"
-    "\014const float16 b = vload16(0, B + from) * signs;\0"
-    "\014float16 turned;\0"
-    "\014turned.even = -b.odd;\0"
-    "\014turned.odd = b.even;\0"
-    "\014vstore16(b, 0, packed_b + at);\0"
-    "\014vstore16(turned, 0, packed_b + at + 2 * ld);\0"
-    "\010for (; n < end_n; n++) {\0"
-    "\014const float2 b = load(B, b_offset + k * ldb + n) * (float2) (1, sign);\0"
-    "\014const long at = 2 * b_at + 2 * k * ld + n;\0"
-    "\014store(b, packed_b, at);\0"
-    "\014store((float2) (-b.y, b.x), packed_b, at + ld);\0"
-    "// What expand wrote, times alpha.\0"
-    "__kernel __attribute__((reqd_work_group_size(32, 4, 1)))\0"
-    "void kiln_cgemm_complex_rotate(long N, long K, float alpha, float alpha_imag,\0"
-    "\010__global float *restrict work, long work_at)\0"
-    "\004const long n = get_group_id(0) * 32 + get_local_id(0), ld = (N + 1) / 2 * 2;\0"
-    "\004const long first_k = get_group_id(1) * 256, end = min(first_k + 256, K);\0"
-    "\004for (long k = 2 * first_k + get_local_id(1); k < 2 * end; k += 4)\0"
-    "\010if (n < N)\0"
-    "\014store(product((float2) (alpha, alpha_imag), load(packed_b, 2 * b_at + k * ld + n)),\0"
-    "\024work, 2 * work_at + k * ld + n);\0"
-    "// C times beta, as far as it is stored.\0"
-    "void kiln_cgemm_complex_scale(long M, long N, float beta, float beta_imag,\0"
-    "\004const long n = get_group_id(0) * 32 + get_local_id(0);\0"
-    "\004const long first_m = get_group_id(1) * 256, end = min(first_m + 256, M);\0"
-    "\004for (long m = first_m + get_local_id(1); m < end; m += 4)\0"
-    "\010if (n < N && !is_left_out(m, n, 1, 1, triangle)) {\0"
-    "\014const long at = c_offset + m * ldc + n;\0"
-    "\014store(product((float2) (beta, beta_imag), load(C, at)), C, at);\0"
-    "// The diagonal of C, which is Hermitian: its imaginary parts become 0.\0"
-    "__kernel __attribute__((reqd_work_group_size(128, 1, 1)))\0"
-    "void kiln_cgemm_complex_diagonal(long M,\0"
-    "\004const long m = get_global_id(0);\0"
-    "\004if (m < M)\0"
-    "\010C[2 * (c_offset + m * ldc + m) + 1] = 0;\0"
-    "\004// Blocks whose lines find room in the first cache, even where rows meet there.\0"
-    "\004for (long k0 = first_k; k0 < end_k; k0 += 8)\0"
-    "\010for (long n0 = first_n; n0 < end_n; n0 += 8)\0"
-    "\014for (long k = k0; k < min(k0 + 8, end_k); k++)\0"
-    "\020for (long n = n0; n < min(n0 + 8, end_n); n++) {\0"
-    "\024const float2 b = load(B, b_offset + n * ldb + k) * (float2) (1, sign);\0"
-    "\024const long at = 2 * b_at + 2 * k * ld + n;\0"
-    "\024store(b, packed_b, at);\0"
-    "\024store((float2) (-b.y, b.x), packed_b, at + ld);\0"
-    "// op(A) by rows. A's columns are its rows, conjugated if asked for; the rows of what is written are\0"
-    "// whole pairs of elements.\0"
-    "void kiln_cgemm_complex_turn(long M, long K,\0"
-    "\010__global const float *restrict A, long a_offset, long lda, int conj_a,\0"
-    "\010__global float *restrict packed_a, long a_at)\0"
-    "\004const long first_k = get_group_id(0) * 32, end_k = min(first_k + 32, K);\0"
-    "\004const long first_m = get_group_id(1) * 256, end_m = min(first_m + 256, M);\0"
-    "\004const long ld = (K + 1) / 2 * 2;\0"
-    "\004const float sign = conj_a ? -1 : 1;\0"
-    "\004for (long m0 = first_m; m0 < end_m; m0 += 8)\0"
-    "\010for (long k0 = first_k; k0 < end_k; k0 += 8)\0"
-    "\014for (long m = m0; m < min(m0 + 8, end_m); m++)\0"
-    "\020for (long k = k0; k < min(k0 + 8, end_k); k++) {\0"
-    "\024const float2 element = load(A, a_offset + k * lda + m);\0"
-    "\024store((float2) (element.x, sign * element.y), packed_a, a_at + m * ld + k);\0"
-    "void kiln_cgemm_mirror_mirror(long M,\0"
-    "\014float2 element = load(A, a_offset + row * lda + col);\0"
-    "\014if (conj_a && row == col)\0"
-    "\020element.y = 0;\0"
-    "\014store((float2) (element.x, conj_a ? -element.y : element.y), C,\0"
-    "\024c_offset + col * ldc + row);\0"
-    "static double2 load(__global const double2 *p)\0"
-    "\004return vload2(0, (__global const double *) p);\0"
-    "static void store(double2 x, __global double2 *p)\0"
-    "\004vstore2(x, 0, (__global double *) p);\0"
-    "static double2 scaled(double2 x, double re, double im)\0"
-}, {
-    "\004return im == 0 ? re * x : (double2) (re * x.x - im * x.y, re * x.y + im * x.x);\0"
-    "static void put(double2 x, int is_conjugated, double alpha, double alpha_imag, double beta,\0"
-    "\010double beta_imag,\0"
-    "\010__global double2 *p)\0"
-    "static double4 turned(double4 x)\0"
-    "\004const ulong4 signs = (ulong4) (0, 1UL << 63, 0, 1UL << 63);\0"
-    "\004x = as_double4(as_ulong4(x) ^ signs);\0"
-    "\004return x.s1032;\0"
-    "static double4 scaled_vector(double4 x, double re, double im)\0"
-    "static double4 load_vector(__global const double2 *p)\0"
-    "\004return vload4(0, (__global const double *) p);\0"
-    "static void put_vector(double4 x, int is_conjugated, double alpha, double alpha_imag, double beta,\0"
-    "\010double beta_imag, __global double2 *p)\0"
-    "\004const double sign = is_conjugated ? -1 : 1;\0"
-    "\004x *= (double4) (1, sign, 1, sign);\0"
-    "\004vstore4(x, 0, (__global double *) p);\0"
-    "// A work-group of 1 x 1 work-items; each computes 4 x 4 of C in registers.\0"
-    "void kiln_zgemm_direct_multiply(long M, long N, long K, double alpha, double alpha_imag,\0"
-    "\010double beta, double beta_imag, int conj_a, int conj_b,\0"
-    "\010__global const double2 *restrict A, long a_offset, long lda,\0"
-    "\010__global const double2 *restrict B, long b_offset, long ldb,\0"
-    "\010__global double2 *restrict C, long c_offset, long ldc)\0"
-    "\004const long col = (long) get_global_id(0) * 4;\0"
-    "\004const double sign = conj_a == conj_b ? 1 : -1;\0"
-    "\004const double4 signs = (double4) (1, sign, 1, sign);\0"
-    "\004double4 c0_0 = 0, c0_1 = 0;\0"
-    "\004double4 c1_0 = 0, c1_1 = 0;\0"
-    "\004double4 c2_0 = 0, c2_1 = 0;\0"
-    "\004double4 c3_0 = 0, c3_1 = 0;\0"
-    "\004if (col + 4 <= N) {\0"
-    "\020__global const double2 *b = B + k * ldb + col;\0"
-    "\020const double4 b1 = load_vector(b + 2);\0"
-    "\020const double4 p0 = b0 * signs, q0 = turned(p0);\0"
-    "\020const double4 p1 = b1 * signs, q1 = turned(p1);\0"
-    "\020__global const double2 *a = A + k;\0"
-    "\020__global const double *a0 = (__global const double *) (a + r0);\0"
-    "\020__global const double *a1 = (__global const double *) (a + r1);\0"
-    "\020__global const double *a2 = (__global const double *) (a + r2);\0"
-    "\020__global const double *a3 = (__global const double *) (a + r3);\0"
-    "\020__global const double2 *b = B + (k + 1) * ldb + col;\0"
-    "\020__global const double2 *a = A + (k + 1);\0"
-    "\020__global const double2 *b = B + (k + 2) * ldb + col;\0"
-    "\020__global const double2 *a = A + (k + 2);\0"
-    "\020__global const double2 *b = B + (k + 3) * ldb + col;\0"
-    "\020__global const double2 *a = A + (k + 3);\0"
-    "\020const double2 e0 = load(b + s0), e1 = load(b + s1);\0"
-    "\020const double4 b0 = (double4) (e0.x, e0.y, e1.x, e1.y);\0"
-    "\020const double2 e2 = load(b + s2), e3 = load(b + s3);\0"
-    "\020const double4 b1 = (double4) (e2.x, e2.y, e3.x, e3.y);\0"
-    "\004// C = alpha c + beta C for the 4 x 4 block at (row, col).\0"
-    "\010__global double2 *out = C + row * ldc + col;\0"
-    "\010if (col + 4 <= N) {\0"
-    "\014put_vector(c0_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 2);\0"
-    "\014double2 x[4];\0"
-    "\014vstore4(c0_0, 0, (double *) (x));\0"
-    "\014vstore4(c0_1, 0, (double *) (x + 2));\0"
-    "\014for (int n = 0; n < 4 && col + n < N; n++)\0"
-    "\010__global double2 *out = C + (row + 1) * ldc + col;\0"
-    "\014put_vector(c1_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 2);\0"
-    "\014vstore4(c1_0, 0, (double *) (x));\0"
-    "\014vstore4(c1_1, 0, (double *) (x + 2));\0"
-    "\010__global double2 *out = C + (row + 2) * ldc + col;\0"
-    "\014put_vector(c2_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 2);\0"
-    "\014vstore4(c2_0, 0, (double *) (x));\0"
-    "\014vstore4(c2_1, 0, (double *) (x + 2));\0"
-    "\010__global double2 *out = C + (row + 3) * ldc + col;\0"
-    "\014put_vector(c3_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 2);\0"
-    "\014vstore4(c3_0, 0, (double *) (x));\0"
-    "\014vstore4(c3_1, 0, (double *) (x + 2));\0"
-    "\014__global const double2 *b = B + k;\0"
-    "\014const double2 e0 = load(b + s0), e1 = load(b + s1);\0"
-    "\014const double4 b0 = (double4) (e0.x, e0.y, e1.x, e1.y);\0"
-    "\014const double2 e2 = load(b + s2), e3 = load(b + s3);\0"
-    "\014const double4 b1 = (double4) (e2.x, e2.y, e3.x, e3.y);\0"
-    "\014const double4 p0 = b0 * signs, q0 = turned(p0);\0"
-    "\014const double4 p1 = b1 * signs, q1 = turned(p1);\0"
-    "\014__global const double2 *a = A + k;\0"
-    "\014__global const double *a0 = (__global const double *) (a + r0);\0"
-    "\014__global const double *a1 = (__global const double *) (a + r1);\0"
-    "\014__global const double *a2 = (__global const double *) (a + r2);\0"
-    "\014__global const double *a3 = (__global const double *) (a + r3);\0"
-    "\014__global const double2 *b = B + (k + 1);\0"
-}, {
-    "\014__global const double2 *a = A + (k + 1);\0"
-    "\014__global const double2 *b = B + (k + 2);\0"
-    "\014__global const double2 *a = A + (k + 2);\0"
-    "\014__global const double2 *b = B + (k + 3);\0"
-    "\014__global const double2 *a = A + (k + 3);\0"
-    "\020__global const double2 *a = A + k * lda;\0"
-    "\020__global const double2 *a = A + (k + 1) * lda;\0"
-    "\020__global const double2 *a = A + (k + 2) * lda;\0"
-    "\020__global const double2 *a = A + (k + 3) * lda;\0"
-    "\014__global const double2 *a = A + k * lda;\0"
-    "\014__global const double2 *a = A + (k + 1) * lda;\0"
-    "\014__global const double2 *a = A + (k + 2) * lda;\0"
-    "\014__global const double2 *a = A + (k + 3) * lda;\0"
-    "// A work-group of 1 x 4 work-items; each computes 6 x 4 of C in registers.\0"
-    "\004double4 c4_0 = 0, c4_1 = 0;\0"
-    "\004double4 c5_0 = 0, c5_1 = 0;\0"
-    "\020__global const double *a4 = (__global const double *) (a + r4);\0"
-    "\020__global const double *a5 = (__global const double *) (a + r5);\0"
-    "\004// C = alpha c + beta C for the 6 x 4 block at (row, col).\0"
-    "\010__global double2 *out = C + (row + 4) * ldc + col;\0"
-    "\014put_vector(c4_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 2);\0"
-    "\014vstore4(c4_0, 0, (double *) (x));\0"
-    "\014vstore4(c4_1, 0, (double *) (x + 2));\0"
-    "\010__global double2 *out = C + (row + 5) * ldc + col;\0"
-    "\014put_vector(c5_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 2);\0"
-    "\014vstore4(c5_0, 0, (double *) (x));\0"
-    "\014vstore4(c5_1, 0, (double *) (x + 2));\0"
-    "\014__global const double *a4 = (__global const double *) (a + r4);\0"
-    "\014__global const double *a5 = (__global const double *) (a + r5);\0"
-    "void kiln_zgemm_fused_multiply(long M, long N, long K, double alpha, double alpha_imag, double beta,\0"
-    "\010double beta_imag, int conj_a, int conj_b,\0"
-    "\004// A slice of a panel: for every k, the panel's columns of B side by side, 8 apart.\0"
-    "\004__local double packed[4096];\0"
-    "\004const long vectors = (N + 1) / 2, panels = (vectors + 1) / 2;\0"
-    "\020const long width = vector[p + 1] - vector[p], col = vector[p] * 2;\0"
-    "\020__local double *panel = packed + p * 1024;\0"
-    "\024const double4 signs = (double4) (1, sign, 1, sign);\0"
-    "\024const long whole = min(width, (N - col) / 2);\0"
-    "\024__local double *out = panel;\0"
-    "\024__global const double2 *in = B + k0 * ldb + col;\0"
-    "\024for (long k = 0; k < depth; k++, in += ldb, out += 8) {\0"
-    "\034vstore4(load_vector(in + v * 2) * signs, v, out);\0"
-    "\030for (long i = whole * 2; i < width * 2; i++)\0"
-    "\034vstore2(load(in + min(i, N - 1 - col)) * (double2) (1, sign), i, out);\0"
-    "\020__local const double *panel = packed + p * 1024;\0"
-    "\024__local double *sum = sums + p * 1536 + (slices > 1 ? block * 48 : 0);\0"
-    "\024__global const double2 *next = B + col;\0"
-    "\034* 2;\0"
-    "\024__global const double2 *restrict a = A + k0;\0"
-    "\030double4 c4_0 = 0;\0"
-    "\030double4 c5_0 = 0;\0"
-    "\034c1_0 = vload4(2, sum);\0"
-    "\034c2_0 = vload4(4, sum);\0"
-    "\034c3_0 = vload4(6, sum);\0"
-    "\034c4_0 = vload4(8, sum);\0"
-    "\034c5_0 = vload4(10, sum);\0"
-    "\037 __global const double *a0 = (__global const double *) (a + r0);\0"
-    "\037 __global const double *a1 = (__global const double *) (a + r1);\0"
-    "\037 __global const double *a2 = (__global const double *) (a + r2);\0"
-    "\037 __global const double *a3 = (__global const double *) (a + r3);\0"
-    "\037 __global const double *a4 = (__global const double *) (a + r4);\0"
-    "\037 __global const double *a5 = (__global const double *) (a + r5);\0"
-    "\037 const double4 q0 = turned(b0);\0"
-    "\037 b += 8;\0"
-    "\030vstore4(c1_0, 2, sum);\0"
-    "\030vstore4(c2_0, 4, sum);\0"
-    "\030vstore4(c3_0, 6, sum);\0"
-    "\030vstore4(c4_0, 8, sum);\0"
-    "\030vstore4(c5_0, 10, sum);\0"
-    "\030double4 c4_0 = 0, c4_1 = 0;\0"
-    "\030double4 c5_0 = 0, c5_1 = 0;\0"
-    "\034c1_0 = vload4(2, sum); c1_1 = vload4(3, sum);\0"
-    "\034c2_0 = vload4(4, sum); c2_1 = vload4(5, sum);\0"
-    "\034c3_0 = vload4(6, sum); c3_1 = vload4(7, sum);\0"
-    "\034c4_0 = vload4(8, sum); c4_1 = vload4(9, sum);\0"
-    "\034c5_0 = vload4(10, sum); c5_1 = vload4(11, sum);\0"
-    "\037 const double4 q0 = turned(b0), q1 = turned(b1);\0"
-    "\030vstore4(c1_0, 2, sum); vstore4(c1_1, 3, sum);\0"
-    "\030vstore4(c2_0, 4, sum); vstore4(c2_1, 5, sum);\0"
-    "\030vstore4(c3_0, 6, sum); vstore4(c3_1, 7, sum);\0"
-    "\030vstore4(c4_0, 8, sum); vstore4(c4_1, 9, sum);\0"
-    "\030vstore4(c5_0, 10, sum); vstore4(c5_1, 11, sum);\0"
-    "\034__global double2 *out = C + (row + m) * ldc + col;\0"
-    "\034__local const double *x = sum + m * 8;\0"
-    "\034const long end = min(width * 2, N - col);\0"
-    "\034for (; n + 2 <= end; n += 2)\0"
-    "\037 put_vector(vload4(0, x + 2 * n), conj_a, alpha, alpha_imag, beta,\0"
-    "\004__local double panel[2048];\0"
-}, {
-    "\010const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 2;\0"
-    "\014for (long i = 0; i < width * 2; i++) {\0"
-    "\020__global const double2 *in = B + min(col + i, N - 1) * ldb + k0;\0"
-    "\024vstore2(load(in + k) * (double2) (1, sign), k * 4 + i, panel);\0"
-    "\020__global const double2 *restrict a = A + k0;\0"
-    "\024double4 c4_0 = 0;\0"
-    "\024double4 c5_0 = 0;\0"
-    "\030c1_0 = vload4(2, sum);\0"
-    "\030c2_0 = vload4(4, sum);\0"
-    "\030c3_0 = vload4(6, sum);\0"
-    "\030c4_0 = vload4(8, sum);\0"
-    "\030c5_0 = vload4(10, sum);\0"
-    "\034__global const double *a0 = (__global const double *) (a + r0);\0"
-    "\034__global const double *a1 = (__global const double *) (a + r1);\0"
-    "\034__global const double *a2 = (__global const double *) (a + r2);\0"
-    "\034__global const double *a3 = (__global const double *) (a + r3);\0"
-    "\034__global const double *a4 = (__global const double *) (a + r4);\0"
-    "\034__global const double *a5 = (__global const double *) (a + r5);\0"
-    "\034const double4 q0 = turned(b0);\0"
-    "\034b += 8;\0"
-    "\024vstore4(c1_0, 2, sum);\0"
-    "\024vstore4(c2_0, 4, sum);\0"
-    "\024vstore4(c3_0, 6, sum);\0"
-    "\024vstore4(c4_0, 8, sum);\0"
-    "\024vstore4(c5_0, 10, sum);\0"
-    "\024double4 c4_0 = 0, c4_1 = 0;\0"
-    "\024double4 c5_0 = 0, c5_1 = 0;\0"
-    "\030c1_0 = vload4(2, sum); c1_1 = vload4(3, sum);\0"
-    "\030c2_0 = vload4(4, sum); c2_1 = vload4(5, sum);\0"
-    "\030c3_0 = vload4(6, sum); c3_1 = vload4(7, sum);\0"
-    "\030c4_0 = vload4(8, sum); c4_1 = vload4(9, sum);\0"
-    "\030c5_0 = vload4(10, sum); c5_1 = vload4(11, sum);\0"
-    "\034const double4 q0 = turned(b0), q1 = turned(b1);\0"
-    "\024vstore4(c1_0, 2, sum); vstore4(c1_1, 3, sum);\0"
-    "\024vstore4(c2_0, 4, sum); vstore4(c2_1, 5, sum);\0"
-    "\024vstore4(c3_0, 6, sum); vstore4(c3_1, 7, sum);\0"
-    "\024vstore4(c4_0, 8, sum); vstore4(c4_1, 9, sum);\0"
-    "\024vstore4(c5_0, 10, sum); vstore4(c5_1, 11, sum);\0"
-    "\030__global double2 *out = C + (row + m) * ldc + col;\0"
-    "\030__local const double *x = sum + m * 8;\0"
-    "\030const long end = min(width * 2, N - col);\0"
-    "\030for (; n + 2 <= end; n += 2)\0"
-    "\034put_vector(vload4(0, x + 2 * n), conj_a, alpha, alpha_imag, beta,\0"
-    "\024__global const double2 *restrict a = A + k0 * lda;\0"
-    "\020__global const double2 *restrict a = A + k0 * lda;\0"
-    "\004__local double sums[12288];\0"
-    "\020__local double *panel = packed + p * 512;\0"
-    "\020__local const double *panel = packed + p * 512;\0"
-    "void kiln_zgemm_packed_packa(long lines, long K,\0"
-    "\010__global const double2 *restrict X, long x_offset, long ldx,\0"
-    "\010__global double *restrict packed, long at, int is_conjugated)\0"
-    "\004const double2 signs = (double2) (1, is_conjugated ? -1 : 1);\0"
-    "\004__global double *restrict out = packed + 2 * (at + line * K + k0 * 6);\0"
-    "\004__global const double2 *restrict in = X + x_offset + k0;\0"
-    "// Packs a matrix into panels of 4: panel p holds, for every k, the lines p * 4 to\0"
-    "// p * 4 + 3 side by side, conjugated if asked for. Lines past the end repeat the\0"
-    "void kiln_zgemm_packed_packb(long lines, long K,\0"
-    "\004const long line = get_group_id(0) * 4;\0"
-    "\004__global double *restrict out = packed + 2 * (at + line * K + k0 * 4);\0"
-    "\004__global const double2 *restrict in = X + x_offset + k0 * ldx + line;\0"
-    "\004if (line + 4 <= lines) {\0"
-    "\010const double4 all_signs = (double4) (signs, signs);\0"
-    "\014vstore4(load_vector(in) * all_signs, 0, out);\0"
-    "\014vstore4(load_vector(in + 2) * all_signs, 1, out);\0"
-    "\014for (int i = 0; i < 4; i++)\0"
-    "// Packed B is panel after panel, each K x 4. A work-group is one work-item; it computes up to\0"
-    "// 2 x 8 blocks of 6 x 4, each block held in registers.\0"
-    "void kiln_zgemm_packed_multiply(long M, long N, long K, double alpha, double alpha_imag,\0"
-    "\010double beta, double beta_imag,\0"
-    "\010for (long col = first_col; col < end_col; col += 4)\0"
-    "\014__global const double *restrict b = packed_b + 2 * (b_at + col * K + k0 * 4);\0"
-    "\014__global const double *restrict a = packed_a + 2 * (a_at + row * K + k0 * 6);\0"
-    "\024const double4 q0 = turned(b0), q1 = turned(b1);\0"
-    "\020// C = alpha c + beta C for the 6 x 4 block at (row, col).\0"
-    "\024__global double2 *out = C + row * ldc + col;\0"
-    "\024if (col + 4 <= N) {\0"
-    "\030put_vector(c0_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 2);\0"
-    "\030double2 x[4];\0"
-    "\030vstore4(c0_0, 0, (double *) (x));\0"
-    "\030vstore4(c0_1, 0, (double *) (x + 2));\0"
-    "\030for (int n = 0; n < 4 && col + n < N; n++)\0"
-    "\024__global double2 *out = C + (row + 1) * ldc + col;\0"
-    "\030put_vector(c1_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 2);\0"
-    "\030vstore4(c1_0, 0, (double *) (x));\0"
-    "\030vstore4(c1_1, 0, (double *) (x + 2));\0"
-}, {
-    "\024__global double2 *out = C + (row + 2) * ldc + col;\0"
-    "\030put_vector(c2_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 2);\0"
-    "\030vstore4(c2_0, 0, (double *) (x));\0"
-    "\030vstore4(c2_1, 0, (double *) (x + 2));\0"
-    "\024__global double2 *out = C + (row + 3) * ldc + col;\0"
-    "\030put_vector(c3_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 2);\0"
-    "\030vstore4(c3_0, 0, (double *) (x));\0"
-    "\030vstore4(c3_1, 0, (double *) (x + 2));\0"
-    "\024__global double2 *out = C + (row + 4) * ldc + col;\0"
-    "\030put_vector(c4_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 2);\0"
-    "\030vstore4(c4_0, 0, (double *) (x));\0"
-    "\030vstore4(c4_1, 0, (double *) (x + 2));\0"
-    "\024__global double2 *out = C + (row + 5) * ldc + col;\0"
-    "\030put_vector(c5_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 2);\0"
-    "\030vstore4(c5_0, 0, (double *) (x));\0"
-    "\030vstore4(c5_1, 0, (double *) (x + 2));\0"
-    "\014vstore4(load_vector(in + 4) * all_signs, 2, out);\0"
-    "// 8 x 8 blocks of 6 x 4, each block held in registers.\0"
-    "\004// K advances by 128, so that a slice of a panel of B stays in the nearest cache.\0"
-    "\004for (long k0 = 0; k0 == 0 || k0 < K; k0 += 128) {\0"
-    "\010const long depth = min(K - k0, (long) 128);\0"
-    "\014if (k0 + 128 < K) {\0"
-    "static void make_real(__global double2 *p)\0"
-    "\004((__global double *) p)[1] = 0;\0"
-    "\004const long first = triangle > 0 ? vector * 2 / rows : 0;\0"
-    "\004const long last = triangle > 0 ? blocks : (end * 2 - 1) / rows + 1;\0"
-    "void kiln_zgemmt_fused_multiply(long M, long N, long K, double alpha, double alpha_imag,\0"
-    "\010__global double2 *restrict C, long c_offset, long ldc, int triangle, int is_hermitian)\0"
-    "\034const long end = min(width * 2, stored.y - col);\0"
-    "\034if (is_hermitian && row + m >= col && row + m < col + width * 2)\0"
-    "\030const long end = min(width * 2, stored.y - col);\0"
-    "\030if (is_hermitian && row + m >= col && row + m < col + width * 2)\0"
-    "void kiln_zgemmt_packed_packa(long lines, long K,\0"
-    "void kiln_zgemmt_packed_packb(long lines, long K,\0"
-    "void kiln_zgemmt_packed_multiply(long M, long N, long K, double alpha, double alpha_imag,\0"
-    "\014if (is_left_out(row, col, 6, 4, triangle))\0"
-    "\020// Of C = alpha c + beta C for 6 x 4 of C from (row, col) on, what is in the\0"
-    "\024double2 x[4];\0"
-    "\024vstore4(c0_0, 0, (double *) (x));\0"
-    "\024vstore4(c0_1, 0, (double *) (x + 2));\0"
-    "\024for (int i = 0; i < 4; i++) {\0"
-    "\024if (is_hermitian && row >= col && row < col + 4)\0"
-    "\024vstore4(c1_0, 0, (double *) (x));\0"
-    "\024vstore4(c1_1, 0, (double *) (x + 2));\0"
-    "\024if (is_hermitian && row + 1 >= col && row + 1 < col + 4)\0"
-    "\024vstore4(c2_0, 0, (double *) (x));\0"
-    "\024vstore4(c2_1, 0, (double *) (x + 2));\0"
-    "\024if (is_hermitian && row + 2 >= col && row + 2 < col + 4)\0"
-    "\024vstore4(c3_0, 0, (double *) (x));\0"
-    "\024vstore4(c3_1, 0, (double *) (x + 2));\0"
-    "\024if (is_hermitian && row + 3 >= col && row + 3 < col + 4)\0"
-    "\024vstore4(c4_0, 0, (double *) (x));\0"
-    "\024vstore4(c4_1, 0, (double *) (x + 2));\0"
-    "\024if (is_hermitian && row + 4 >= col && row + 4 < col + 4)\0"
-    "\024vstore4(c5_0, 0, (double *) (x));\0"
-    "\024vstore4(c5_1, 0, (double *) (x + 2));\0"
-    "\024if (is_hermitian && row + 5 >= col && row + 5 < col + 4)\0"
-    "static double2 load(__global const double *X, long at)\0"
-    "static void store(double2 x, __global double *X, long at)\0"
-    "static double2 product(double2 x, double2 y)\0"
-    "\004return (double2) (x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);\0"
-    "void kiln_zgemm_complex_expand(long N, long K,\0"
-    "\010__global const double *restrict B, long b_offset, long ldb, int conj_b,\0"
-    "\010__global double *restrict packed_b, long b_at)\0"
-    "\004const double sign = conj_b ? -1 : 1;\0"
-    "\004const double8 signs = (double8) (1, sign, 1, sign, 1, sign, 1, sign);\0"
-    "\010for (; n + 4 <= end_n; n += 4) {\0"
-    "\014const double8 b = vload8(0, B + from) * signs;\0"
-    "\014double8 turned;\0"
-    "\014vstore8(b, 0, packed_b + at);\0"
-    "\014vstore8(turned, 0, packed_b + at + 2 * ld);\0"
-    "\014const double2 b = load(B, b_offset + k * ldb + n) * (double2) (1, sign);\0"
-    "\014store((double2) (-b.y, b.x), packed_b, at + ld);\0"
-    "void kiln_zgemm_complex_rotate(long N, long K, double alpha, double alpha_imag,\0"
-    "\010__global double *restrict work, long work_at)\0"
-    "\014store(product((double2) (alpha, alpha_imag), load(packed_b, 2 * b_at + k * ld + n)),\0"
-    "void kiln_zgemm_complex_scale(long M, long N, double beta, double beta_imag,\0"
-    "\014store(product((double2) (beta, beta_imag), load(C, at)), C, at);\0"
-    "void kiln_zgemm_complex_diagonal(long M,\0"
-}, {
-    "\024const double2 b = load(B, b_offset + n * ldb + k) * (double2) (1, sign);\0"
-    "\024store((double2) (-b.y, b.x), packed_b, at + ld);\0"
-    "void kiln_zgemm_complex_turn(long M, long K,\0"
-    "\010__global const double *restrict A, long a_offset, long lda, int conj_a,\0"
-    "\010__global double *restrict packed_a, long a_at)\0"
-    "\004const double sign = conj_a ? -1 : 1;\0"
-    "\024const double2 element = load(A, a_offset + k * lda + m);\0"
-    "\024store((double2) (element.x, sign * element.y), packed_a, a_at + m * ld + k);\0"
-    "void kiln_zgemm_mirror_mirror(long M,\0"
-    "\014double2 element = load(A, a_offset + row * lda + col);\0"
-    "\014store((double2) (element.x, conj_a ? -element.y : element.y), C,\0"
-} };
+static const unsigned char bundle_pocl_avx2_packed[] = {
+    241,52,47,47,32,69,108,101,109,101,110,116,115,32,111,102,32,104,97,108,102,32,97,114,
+    101,32,99,111,109,112,117,116,101,100,32,119,105,116,104,32,97,115,32,102,108,111,97,116,
+    46,32,65,32,112,114,111,100,117,99,116,32,97,110,100,32,97,32,115,117,109,48,0,48,
+    102,117,115,45,0,242,72,104,101,114,101,32,116,104,101,32,100,101,118,105,99,101,32,100,
+    111,101,115,0,47,47,32,116,104,97,116,32,105,110,32,111,110,101,32,115,116,101,112,58,
+    32,70,80,95,67,79,78,84,82,65,67,84,44,32,111,110,32,98,121,32,100,101,102,97,
+    117,108,116,44,32,97,108,108,111,119,115,32,105,116,46,0,115,116,97,116,105,99,126,0,
+    242,5,32,108,111,97,100,40,95,95,103,108,111,98,97,108,32,99,111,110,115,116,178,0,
+    240,0,42,112,41,0,123,0,4,114,101,116,117,114,110,32,118,40,0,16,95,25,0,164,
+    40,48,44,32,112,41,59,0,125,0,73,0,178,118,111,105,100,32,115,116,111,114,101,40,
+    84,0,53,120,44,32,82,0,5,76,0,33,4,118,35,0,2,68,0,51,120,44,32,71,
+    0,241,12,47,47,32,67,32,61,32,97,108,112,104,97,32,120,32,43,32,98,101,116,97,
+    32,67,32,102,111,114,218,0,18,101,74,1,18,59,24,0,65,61,61,32,48,1,1,201,
+    32,110,111,116,32,114,101,97,100,32,67,46,136,0,54,112,117,116,134,0,2,9,0,1,
+    92,0,4,13,0,0,71,0,15,159,0,2,2,193,0,6,102,0,19,63,148,0,87,42,
+    32,120,32,58,12,0,3,162,0,18,42,58,1,34,112,41,199,0,8,84,1,17,56,27,
+    0,127,95,118,101,99,116,111,114,92,1,6,14,90,1,20,56,91,1,13,88,1,4,76,
+    0,3,95,0,15,96,1,14,26,56,97,1,49,112,117,116,80,1,20,101,150,2,64,115,
+    105,100,101,30,2,0,8,0,13,63,1,14,109,0,15,71,1,25,54,105,102,32,69,1,
+    57,41,0,8,192,0,5,70,1,2,155,0,95,4,101,108,115,101,35,0,5,10,105,1,
+    4,31,0,4,112,1,9,55,2,80,111,112,40,65,41,6,0,37,66,41,65,2,240,9,
+    59,32,67,32,105,115,32,77,32,120,32,78,44,32,114,111,119,45,109,97,106,111,114,46,
+    58,0,16,65,26,0,1,118,0,17,100,33,0,17,75,22,0,23,66,22,0,16,75,55,
+    0,0,22,0,2,47,0,160,119,111,114,107,45,103,114,111,117,112,36,0,0,151,2,1,
+    18,0,224,105,116,101,109,46,32,73,116,32,112,97,99,107,115,186,3,16,108,161,3,160,
+    111,102,32,97,32,112,97,110,101,108,11,0,241,5,66,32,105,110,116,111,32,108,111,99,
+    97,108,32,109,101,109,111,114,121,44,233,3,130,109,117,108,116,105,112,108,105,206,3,34,
+    105,116,23,4,48,98,108,111,76,0,64,111,102,32,52,182,0,1,10,0,32,65,44,46,
+    4,178,116,104,101,121,32,108,105,101,59,32,97,38,0,0,27,0,1,229,0,64,104,101,
+    108,100,10,4,240,1,114,101,103,105,115,116,101,114,115,46,0,95,95,107,101,114,130,0,
+    240,5,95,95,97,116,116,114,105,98,117,116,101,95,95,40,40,114,101,113,100,95,189,0,
+    17,95,207,0,144,95,115,105,122,101,40,49,44,32,3,0,65,41,41,41,0,5,2,177,
+    107,105,108,110,95,104,103,101,109,109,95,132,4,19,95,171,0,161,121,40,108,111,110,103,
+    32,77,44,32,8,0,19,78,8,0,31,75,34,2,7,47,0,8,255,2,2,128,114,101,
+    115,116,114,105,99,116,218,0,1,67,0,131,97,95,111,102,102,115,101,116,15,0,47,108,
+    100,59,0,15,19,66,44,0,28,98,59,0,24,98,59,0,11,53,0,19,67,38,0,28,
+    99,53,0,65,99,41,0,4,235,1,12,195,1,18,58,58,3,113,118,101,114,121,32,107,
+    44,136,5,1,24,0,162,39,115,32,99,111,108,117,109,110,115,229,1,8,83,3,242,0,
+    44,32,50,52,32,97,112,97,114,116,46,0,4,95,95,251,1,2,22,1,1,60,0,113,
+    91,54,49,52,52,93,59,114,0,16,87,198,5,0,86,0,1,121,0,1,77,0,243,4,
+    75,32,97,100,100,32,117,112,32,116,111,32,115,111,32,102,97,114,44,241,1,82,97,102,
+    116,101,114,12,0,13,90,0,131,115,117,109,115,91,55,54,56,88,0,16,80,105,0,17,
+    115,72,6,2,74,0,34,51,32,67,3,1,99,0,4,187,0,17,119,174,0,3,123,0,
+    2,40,0,50,50,53,54,133,0,144,100,101,101,112,46,32,65,108,108,69,0,1,84,0,
+    144,111,102,32,101,113,117,97,108,32,54,2,51,44,32,98,87,4,0,16,3,2,92,0,
+    49,32,111,114,204,0,66,108,97,115,116,86,0,50,46,0,4,190,1,2,172,1,2,221,
+    2,233,61,32,40,77,32,43,32,51,41,32,47,32,52,59,34,0,4,164,0,128,61,32,
+    40,78,32,43,32,55,35,0,34,56,44,55,1,1,22,0,4,33,0,48,43,32,50,28,
+    0,26,51,63,0,3,202,0,128,61,32,109,97,120,40,40,75,38,0,32,53,53,40,0,
+    81,50,53,54,44,32,191,2,67,41,32,49,41,243,0,0,80,0,0,36,0,3,54,0,
+    48,45,32,49,43,0,2,14,0,2,70,1,66,67,104,117,110,142,3,2,29,1,23,56,
+    160,3,0,158,3,20,59,154,0,96,105,110,32,97,32,99,46,0,20,59,35,0,1,19,
+    0,1,31,0,103,46,32,69,97,99,104,70,4,1,92,0,80,116,97,107,101,115,217,3,
+    67,109,97,110,121,53,0,16,44,101,0,64,111,110,101,44,97,0,32,116,104,109,4,74,
+    114,100,101,114,70,1,2,137,4,83,61,32,103,101,116,198,3,98,105,100,40,48,41,44,
+    25,0,19,115,26,0,50,110,117,109,30,0,48,115,40,48,108,5,69,65,32,43,61,104,
+    3,64,59,0,4,66,16,0,22,98,16,0,16,67,16,0,22,99,16,0,8,86,1,16,
+    104,71,2,20,61,217,0,20,42,245,0,19,47,114,0,32,44,32,97,3,15,33,0,0,
+    19,37,33,0,50,59,0,4,231,3,0,37,0,2,191,0,19,42,86,0,97,43,32,109,
+    105,110,40,20,0,2,71,0,26,41,124,0,48,101,110,100,232,5,16,116,167,1,3,49,
+    0,2,46,0,37,32,60,47,0,176,119,104,105,108,101,32,40,97,116,32,60,48,0,87,
+    41,32,123,0,8,67,0,1,151,1,2,69,0,69,47,32,40,56,159,0,105,41,32,42,
+    32,56,59,43,0,80,104,101,105,103,104,165,0,0,149,0,3,206,0,18,45,65,0,5,
+    63,2,42,56,41,52,0,55,105,110,95,98,0,3,46,0,5,101,0,17,44,199,1,18,
+    95,15,6,22,61,45,0,19,47,108,0,10,76,0,49,102,105,114,73,1,5,39,0,19,
+    37,39,0,18,44,84,3,2,153,0,4,19,0,2,46,0,17,43,36,1,75,45,32,97,
+    116,153,0,3,148,3,21,61,85,3,24,42,140,0,19,47,161,0,10,52,0,89,119,105,
+    100,116,104,51,0,23,40,52,0,18,43,34,3,3,222,1,19,45,38,0,16,44,79,4,
+    5,52,0,3,85,1,0,178,1,18,61,181,0,18,45,169,0,49,59,0,8,99,0,247,
+    0,107,48,32,61,32,48,59,0,8,100,111,32,123,0,12,125,0,49,100,101,112,125,0,
+    0,228,0,1,134,3,112,44,32,75,32,45,32,107,192,2,17,12,212,4,0,144,1,161,
+    66,32,102,114,111,109,32,40,107,48,121,0,113,41,32,111,110,58,32,96,60,0,17,96,
+    186,4,49,44,32,96,199,0,31,96,242,4,0,51,46,32,67,251,4,16,112,155,0,49,
+    116,104,101,90,0,0,66,1,67,114,101,112,101,140,5,1,183,0,97,111,110,101,59,32,
+    119,101,11,22,115,188,11,1,124,0,64,116,104,101,109,22,0,0,133,10,2,50,8,104,
+    46,0,12,123,0,16,73,1,67,104,111,108,101,204,0,1,142,0,16,44,210,4,18,45,
+    178,0,17,47,69,2,26,16,193,5,48,42,111,117,225,1,1,93,1,1,29,0,15,254,
+    6,0,128,105,110,32,61,32,66,32,43,69,1,16,42,236,6,32,32,43,82,0,48,59,
+    0,16,137,5,2,159,7,17,107,95,1,66,32,107,32,60,81,1,96,59,32,107,43,43,
+    44,143,4,0,145,1,64,100,98,44,32,105,0,80,43,61,32,50,52,42,3,22,20,58,
+    0,18,118,58,0,50,118,32,60,191,0,130,59,32,118,43,43,41,0,24,90,10,40,56,
+    40,137,9,0,79,0,32,32,118,237,1,65,41,44,32,118,84,0,40,41,59,77,0,51,
+    105,32,61,5,1,0,17,2,32,32,105,85,0,1,93,2,2,15,0,1,89,0,130,111,
+    117,116,91,105,93,32,61,76,11,1,83,0,0,48,1,48,105,44,32,43,1,19,49,47,
+    1,0,43,1,102,125,0,12,125,0,12,94,0,2,16,7,19,61,90,2,3,15,0,17,
+    60,185,1,3,14,0,32,43,43,222,0,8,147,1,48,114,111,119,242,5,2,89,3,18,
+    43,38,0,0,4,4,30,52,139,1,0,131,13,17,61,83,7,0,112,4,3,32,6,83,
+    62,32,49,32,63,107,0,136,42,32,57,54,32,58,32,48,199,1,2,107,0,3,66,0,
+    31,98,203,1,13,5,148,8,81,97,32,61,32,65,211,1,26,59,175,0,19,48,63,2,
+    98,114,111,119,44,32,77,159,6,0,245,1,27,97,40,0,22,49,40,0,0,162,3,15,
+    44,0,10,25,50,44,0,31,50,44,0,10,25,51,44,0,29,51,44,0,0,235,11,3,
+    48,4,16,61,24,0,48,123,0,20,67,9,54,100,100,115,209,8,35,39,115,183,5,1,
+    82,9,5,183,10,3,220,10,0,7,11,21,49,166,3,146,116,111,32,96,115,117,109,96,
+    44,244,14,1,78,0,4,28,0,48,108,105,101,43,7,1,84,7,5,70,0,67,51,46,
+    0,20,166,12,51,99,48,95,87,4,5,18,0,29,49,18,0,29,50,18,0,21,51,18,
+    0,0,205,0,96,107,48,32,62,32,48,201,0,19,24,80,0,1,157,13,1,152,13,115,
+    115,117,109,41,59,0,24,86,0,3,24,0,22,51,24,0,24,50,24,0,22,54,24,0,
+    24,51,24,0,20,57,24,0,71,20,125,0,20,173,3,3,56,3,12,181,3,1,138,0,
+    55,123,0,28,89,2,58,56,32,98,152,0,57,98,41,59,33,0,52,32,97,48,80,3,
+    97,97,32,43,32,114,48,32,0,0,206,0,0,255,7,0,54,4,44,98,48,50,0,25,
+    49,50,0,17,49,50,0,19,49,50,0,31,49,50,0,2,25,50,50,0,17,50,50,0,
+    19,50,50,0,31,50,50,0,2,25,51,50,0,17,51,50,0,19,51,50,0,20,51,50,
+    0,18,98,151,4,196,59,0,28,97,43,43,59,0,24,125,0,20,124,4,0,195,0,1,
+    212,14,3,65,1,5,24,0,16,49,24,0,30,51,24,0,16,50,24,0,30,54,24,0,
+    16,51,24,0,5,137,1,10,197,2,31,50,197,2,37,31,50,197,2,7,11,161,2,16,
+    44,10,0,31,49,171,2,3,16,44,10,0,31,49,181,2,3,16,44,10,0,31,49,191,
+    2,3,16,44,10,0,3,28,0,15,186,2,4,4,118,0,3,23,0,31,49,209,2,12,
+    4,137,0,3,23,0,31,52,232,2,12,4,156,0,3,23,0,31,55,255,2,12,4,175,
+    0,4,141,0,5,214,1,11,234,2,10,177,0,31,98,202,2,1,2,216,0,5,17,0,
+    31,49,187,2,0,2,204,0,5,17,0,31,49,172,2,0,2,192,0,5,17,0,31,49,
+    157,2,0,2,180,0,5,17,0,47,49,59,155,2,5,23,32,23,0,2,89,15,15,178,
+    2,10,23,32,23,0,79,49,44,32,52,201,2,12,23,32,23,0,79,49,44,32,55,224,
+    2,12,23,32,23,0,0,141,0,31,48,248,2,3,31,51,248,2,37,31,51,248,2,32,
+    1,10,0,31,50,2,3,13,1,10,0,31,50,12,3,13,1,10,0,31,50,22,3,13,
+    1,10,0,31,50,32,3,33,4,171,0,3,23,0,31,50,55,3,35,4,203,0,3,23,
+    0,31,53,78,3,35,4,235,0,3,23,0,31,56,101,3,36,4,12,1,4,24,0,31,
+    49,125,3,4,10,247,0,15,125,3,19,2,47,1,5,17,0,31,50,142,3,17,2,29,
+    1,5,17,0,31,50,159,3,17,2,11,1,5,17,0,31,50,176,3,17,2,248,0,5,
+    17,0,31,50,193,3,29,8,23,0,79,50,44,32,50,216,3,35,8,23,0,79,50,44,
+    32,53,239,3,35,8,23,0,79,50,44,32,56,6,4,36,8,24,0,54,50,44,32,11,
+    2,19,16,14,9,20,43,147,13,52,61,32,75,35,4,6,119,21,0,37,11,9,176,23,
+    7,36,4,12,130,13,50,97,116,32,200,10,0,209,11,24,46,40,12,18,109,117,12,146,
+    109,32,60,32,52,32,38,38,32,110,10,0,15,0,67,77,59,32,109,5,9,11,208,19,
+    2,42,13,16,67,156,11,3,47,0,2,150,10,20,99,15,13,31,24,148,11,2,18,120,
+    212,11,1,95,0,17,42,104,8,29,24,106,16,5,176,13,0,168,12,2,136,12,0,179,
+    0,49,59,0,24,37,0,19,110,70,4,3,176,9,0,178,12,64,56,32,60,61,61,0,
+    1,14,0,103,61,32,56,41,0,28,70,23,6,104,4,0,210,22,52,110,41,44,38,21,
+    2,66,23,1,139,13,56,32,110,41,83,0,19,60,78,0,0,35,13,0,75,0,95,40,
+    120,91,110,93,56,0,6,33,12,107,248,2,2,54,10,67,0,8,125,32,14,17,96,107,
+    48,32,60,32,75,31,17,28,125,222,22,18,78,244,22,31,12,250,13,3,0,253,0,2,
+    250,13,0,64,13,15,164,14,7,4,0,14,15,172,14,16,10,89,12,20,108,217,12,0,
+    55,16,3,69,0,3,242,13,2,199,1,27,98,48,0,30,49,48,0,2,233,12,15,52,
+    0,8,31,50,52,0,2,31,50,52,0,10,31,51,52,0,2,31,51,52,0,10,31,52,
+    52,0,2,31,52,52,0,10,31,53,52,0,2,31,53,52,0,10,31,54,52,0,2,31,
+    54,52,0,10,31,55,52,0,2,29,55,52,0,8,138,12,18,16,6,23,35,113,117,248,
+    7,4,42,22,64,98,121,32,107,67,2,208,116,114,97,110,115,112,111,115,101,100,58,32,
+    101,214,20,0,123,28,0,55,26,2,56,8,65,101,118,101,110,26,8,0,13,0,49,111,
+    100,100,80,0,23,101,14,29,80,116,119,111,32,110,192,18,49,98,111,117,55,8,64,103,
+    101,116,104,226,20,21,16,3,13,3,83,3,4,8,13,1,85,3,4,192,16,21,56,190,
+    16,34,49,57,174,11,9,182,6,18,120,221,7,13,169,16,16,108,7,13,13,43,0,31,
+    49,43,0,2,31,49,43,0,1,31,50,43,0,2,31,50,43,0,1,31,51,43,0,2,
+    31,51,43,0,1,31,52,43,0,2,31,52,43,0,1,31,53,43,0,2,31,53,43,0,
+    1,31,54,43,0,2,31,54,43,0,1,31,55,43,0,2,30,55,43,0,2,239,8,3,
+    20,28,32,41,40,104,1,16,46,236,1,17,44,72,1,1,11,0,15,53,0,1,29,52,
+    53,0,51,111,100,100,52,0,63,111,100,100,51,0,1,27,49,51,0,22,50,104,0,31,
+    51,104,0,6,29,53,53,0,4,104,0,31,51,104,0,5,27,50,51,0,22,52,104,0,
+    31,53,104,0,6,29,54,53,0,4,104,0,31,53,104,0,5,27,51,51,0,22,54,104,
+    0,31,55,104,0,6,29,55,53,0,4,104,0,31,55,104,0,3,27,50,160,1,22,49,
+    160,1,31,49,160,1,6,27,50,160,1,21,49,160,1,31,49,160,1,5,27,50,160,1,
+    22,49,160,1,31,49,160,1,6,27,50,160,1,21,49,160,1,31,49,160,1,5,27,50,
+    160,1,22,49,160,1,31,49,160,1,6,27,50,160,1,21,49,160,1,31,49,160,1,5,
+    27,50,160,1,22,49,160,1,31,49,160,1,6,27,50,160,1,21,49,160,1,31,49,160,
+    1,5,27,51,160,1,22,50,160,1,31,50,160,1,6,27,51,160,1,21,50,160,1,31,
+    50,160,1,5,27,51,160,1,22,50,160,1,31,50,160,1,6,27,51,160,1,21,50,160,
+    1,31,50,160,1,5,27,51,160,1,22,50,160,1,31,50,160,1,6,27,51,160,1,21,
+    50,160,1,31,50,160,1,5,27,51,160,1,22,50,160,1,31,50,160,1,6,27,51,160,
+    1,21,50,160,1,22,50,160,1,4,252,10,35,120,51,253,11,3,194,22,7,24,0,20,
+    49,24,0,0,58,8,27,52,29,0,23,50,29,0,43,52,56,29,0,23,51,29,0,43,
+    55,50,29,0,23,52,29,0,43,57,54,29,0,23,53,29,0,59,49,50,48,30,0,24,
+    54,30,0,28,52,147,0,24,55,30,0,17,54,99,24,15,88,20,2,0,77,7,0,6,
+    0,10,8,24,0,141,23,26,48,141,23,2,55,7,0,25,0,27,49,25,0,20,49,25,
+    0,27,50,25,0,20,50,25,0,27,51,25,0,20,51,25,0,27,52,25,0,20,52,25,
+    0,27,53,25,0,20,53,25,0,27,54,25,0,20,54,25,0,27,55,25,0,18,55,26,
+    34,27,65,202,33,47,77,46,132,23,23,15,10,23,2,15,138,23,0,15,132,23,19,15,
+    126,23,19,15,120,23,19,0,22,21,2,195,25,17,97,230,0,19,80,117,34,98,109,97,
+    116,114,105,120,102,34,3,154,27,83,111,102,32,54,58,166,11,142,112,32,104,111,108,100,
+    115,44,200,32,96,108,105,110,101,115,32,139,29,65,54,32,116,111,41,36,1,12,0,58,
+    43,32,53,34,36,34,32,76,42,0,3,50,27,15,46,27,14,0,75,0,15,49,27,14,
+    40,32,79,71,35,3,67,35,0,125,32,66,118,97,108,117,9,33,1,74,14,0,94,32,
+    2,70,31,0,87,0,16,84,156,18,82,111,117,114,99,101,215,0,1,31,0,0,201,0,
+    3,28,33,1,119,10,0,81,10,19,58,223,0,1,234,12,12,214,34,0,109,0,33,101,
+    100,7,0,18,97,1,13,1,45,0,5,208,34,15,124,34,13,19,88,42,0,28,120,71,
+    34,24,120,59,0,3,51,13,5,54,0,2,118,0,4,242,34,41,116,41,232,30,1,196,
+    0,13,212,31,0,144,1,10,16,31,1,62,29,9,38,0,1,201,11,1,224,32,20,107,
+    134,2,49,75,44,32,190,15,32,50,53,43,3,31,4,146,0,6,4,206,13,0,152,0,
+    34,32,43,102,31,1,137,0,52,42,32,75,14,3,24,54,65,0,15,14,1,2,1,233,
+    13,53,88,32,43,15,1,3,244,13,31,4,244,13,1,0,95,0,19,44,156,1,5,133,
+    12,27,120,45,0,23,49,45,0,2,79,3,15,49,0,12,26,50,49,0,31,50,49,0,
+    14,26,51,49,0,31,51,49,0,14,26,52,49,0,31,52,49,0,14,26,53,49,0,31,
+    53,49,0,2,10,182,29,19,107,183,29,47,107,49,167,5,1,17,54,216,32,15,166,5,
+    5,31,8,166,5,5,31,8,166,5,5,31,8,166,5,5,31,8,166,5,5,31,8,166,
+    5,5,15,142,4,14,31,49,143,4,26,24,49,144,4,16,49,145,4,31,49,146,4,48,
+    13,59,4,6,117,0,3,103,4,25,107,101,0,17,58,60,6,1,33,0,15,66,4,10,
+    31,98,66,4,2,15,220,3,18,47,49,54,158,3,45,31,49,159,3,37,2,131,2,3,
+    82,0,18,59,184,41,4,111,3,16,54,127,15,1,208,0,1,115,2,15,165,2,14,2,
+    150,6,22,120,155,15,1,171,2,31,12,55,32,3,23,41,109,9,31,12,90,32,6,0,
+    86,32,20,49,39,0,96,8,125,0,4,125,32,45,42,15,143,0,37,3,236,18,49,105,
+    110,116,152,32,18,48,144,32,35,49,54,137,32,31,16,137,32,4,3,242,35,23,105,188,
+    3,33,32,45,12,0,28,41,132,42,17,65,235,18,4,13,21,0,244,6,3,185,1,17,
+    65,15,17,3,13,0,31,66,151,42,9,20,80,49,0,35,105,115,45,3,2,212,6,1,
+    12,0,18,44,110,17,0,147,2,31,54,148,40,8,18,54,156,25,10,225,43,6,92,0,
+    31,66,92,0,13,63,49,54,46,240,42,11,16,59,170,42,3,221,7,3,51,40,0,96,
+    0,87,52,32,120,32,52,29,39,17,54,76,0,3,89,0,2,22,22,15,166,42,0,15,
+    86,3,4,15,111,42,55,15,131,7,3,37,95,97,119,42,47,97,116,53,0,22,21,98,
+    113,42,0,53,0,28,4,182,37,18,95,95,34,15,155,7,0,32,52,44,160,4,3,32,
+    0,0,87,2,6,48,0,17,43,30,0,27,77,244,38,2,32,0,2,85,37,15,17,8,
+    0,3,80,0,2,32,0,6,80,0,2,230,19,0,30,0,47,78,41,52,8,0,37,48,
+    44,96,37,25,75,122,6,2,72,0,5,68,0,17,59,17,0,20,60,99,0,2,15,0,
+    3,70,3,7,54,0,2,206,0,5,202,0,17,59,17,0,20,60,233,0,2,15,0,5,
+    181,6,15,97,1,12,21,98,231,4,16,95,209,36,0,97,1,2,201,23,12,234,4,15,
+    73,0,13,22,97,73,0,0,103,32,18,97,73,0,0,139,0,10,209,8,31,8,149,31,
+    8,31,8,149,31,8,31,8,149,31,8,31,8,149,31,8,5,28,0,21,52,28,0,29,
+    52,28,0,21,53,28,0,21,53,28,0,8,154,21,31,8,36,34,6,31,16,33,34,13,
+    31,16,88,31,13,29,16,66,34,64,97,91,48,93,24,0,15,112,31,14,29,16,75,34,
+    49,97,91,49,59,0,15,136,31,14,29,16,84,34,49,97,91,50,59,0,15,160,31,14,
+    29,16,93,34,49,97,91,51,59,0,15,184,31,14,10,59,0,17,52,59,0,17,52,59,
+    0,19,52,59,0,20,52,59,0,19,52,59,0,31,52,59,0,2,17,53,59,0,17,53,
+    59,0,19,53,59,0,20,53,59,0,19,53,59,0,20,53,59,0,18,98,69,3,49,59,
+    0,16,198,13,0,134,2,9,65,6,26,99,76,27,0,213,5,2,69,5,4,252,45,10,
+    66,27,16,8,177,7,2,116,3,17,77,110,7,15,35,27,6,2,255,2,7,29,27,16,
+    12,59,0,2,46,4,2,235,7,17,78,69,2,7,181,26,2,17,29,12,113,26,0,40,
+    2,10,37,0,31,49,150,26,2,0,121,16,21,12,176,7,19,16,142,51,48,91,49,54,
+    42,1,13,116,29,42,120,41,22,0,2,117,17,19,120,72,0,21,16,184,7,2,122,27,
+    1,31,27,32,49,54,41,28,2,194,0,0,16,0,19,78,45,27,31,20,45,27,14,5,
+    54,1,63,43,32,49,58,1,15,4,42,0,11,93,28,9,5,1,31,49,42,1,17,31,
+    49,42,1,8,26,16,64,30,13,18,1,27,49,18,1,7,195,0,31,50,195,0,22,31,
+    50,195,0,9,31,50,195,0,17,31,50,195,0,18,31,50,195,0,2,31,50,195,0,7,
+    31,51,195,0,22,31,51,195,0,9,31,51,195,0,17,31,51,195,0,18,31,51,195,0,
+    2,31,51,195,0,7,31,52,195,0,22,31,52,195,0,9,31,52,195,0,17,31,52,195,
+    0,18,31,52,195,0,2,31,52,195,0,7,31,53,195,0,22,31,53,195,0,9,31,53,
+    195,0,17,31,53,195,0,18,31,53,195,0,2,27,53,195,0,31,4,34,29,1,3,198,
+    12,31,54,162,15,14,26,55,49,0,31,55,49,0,14,26,56,49,0,31,56,49,0,14,
+    26,57,49,0,31,57,249,16,15,27,48,250,16,31,48,51,0,15,12,45,17,15,46,17,
+    15,27,49,47,17,31,49,48,17,15,27,49,49,17,31,49,50,17,15,27,49,51,17,31,
+    49,52,17,15,27,49,53,17,31,49,54,17,47,22,49,55,17,15,71,22,1,31,8,71,
+    22,5,1,25,0,27,56,25,0,20,56,25,0,27,57,25,0,21,57,130,17,12,156,17,
+    22,49,157,17,13,158,17,5,159,17,28,49,160,17,21,49,161,17,28,49,162,17,21,49,
+    163,17,28,49,164,17,21,49,165,17,28,49,166,17,16,49,167,17,8,229,15,15,228,15,
+    45,2,227,15,12,142,18,0,250,7,15,137,18,0,20,49,24,0,11,232,0,20,50,24,
+    0,11,229,0,20,51,24,0,11,226,0,20,52,24,0,11,223,0,0,221,0,15,195,0,
+    33,15,23,16,3,4,22,16,3,215,14,31,49,215,14,30,15,204,13,23,1,76,0,15,
+    204,13,6,0,30,0,18,78,193,21,13,234,55,36,51,56,66,56,0,47,56,48,118,97,
+    110,162,48,34,98,121,9,22,34,115,111,30,62,15,146,58,5,65,115,116,97,121,77,47,
+    0,102,10,49,110,101,97,191,53,64,99,97,99,104,176,55,7,72,1,19,48,75,50,18,
+    48,19,61,50,124,124,32,86,36,1,19,0,0,58,26,44,53,54,109,53,8,196,51,2,
+    189,51,5,57,53,2,142,22,31,8,107,49,6,9,196,1,15,150,14,24,31,8,150,14,
+    35,31,12,150,14,53,31,12,150,14,52,31,12,150,14,8,31,12,150,14,8,31,12,150,
+    14,8,31,12,150,14,8,31,12,150,14,8,31,12,150,14,8,26,12,44,49,31,16,114,
+    46,27,26,16,59,43,31,50,59,43,3,22,51,47,0,9,36,43,31,52,36,43,3,22,
+    53,47,0,31,51,83,43,3,31,51,161,46,2,19,16,252,0,11,84,43,4,9,1,12,
+    183,49,19,16,15,1,14,84,43,25,53,236,0,5,237,0,24,12,193,15,23,12,226,36,
+    28,52,226,36,1,132,29,28,16,208,36,15,204,15,0,31,20,204,15,13,31,20,204,15,
+    4,31,20,204,15,15,31,20,204,15,4,31,20,204,15,15,31,20,204,15,4,31,20,204,
+    15,15,31,20,204,15,4,31,20,132,47,16,15,204,15,4,31,20,204,15,15,31,20,204,
+    15,4,31,20,204,15,15,21,20,204,15,20,20,204,15,31,12,157,17,6,0,95,56,17,
+    65,226,15,0,8,22,1,226,15,1,221,67,3,228,15,0,255,4,0,159,5,35,108,108,
+    121,60,21,46,96,3,1,192,27,1,197,41,0,27,2,15,110,48,27,11,86,14,31,50,
+    150,44,3,30,51,47,0,1,194,13,31,52,127,44,3,30,53,47,0,31,51,174,44,3,
+    25,51,157,48,11,154,12,29,56,47,0,1,155,12,30,57,47,0,1,6,12,15,175,44,
+    0,1,8,12,7,175,44,15,73,17,41,27,16,73,17,31,20,73,17,23,31,20,73,17,
+    2,31,24,73,17,17,31,24,73,17,21,21,20,73,17,25,24,73,17,31,24,73,17,2,
+    31,24,73,17,6,31,24,73,17,25,31,16,39,17,0,31,20,39,17,29,31,24,39,17,
+    17,31,24,39,17,21,31,24,39,17,2,31,24,39,17,6,31,16,39,17,0,31,20,39,
+    17,29,31,24,39,17,17,31,24,39,17,21,31,24,39,17,2,31,24,39,17,6,31,16,
+    39,17,0,31,20,39,17,29,31,24,39,17,17,31,24,39,17,21,31,24,39,17,2,31,
+    24,39,17,6,31,16,39,17,0,31,20,39,17,29,31,24,39,17,17,31,24,39,17,21,
+    31,24,39,17,2,31,24,39,17,6,31,16,39,17,0,31,20,39,17,29,31,24,39,17,
+    17,31,24,39,17,21,31,24,39,17,2,31,24,39,17,6,17,12,245,48,74,61,32,57,
+    54,169,72,31,52,169,72,36,27,52,169,72,2,153,4,99,116,111,116,97,108,40,89,0,
+    16,120,45,26,1,23,0,17,101,145,7,3,158,72,19,52,153,72,16,101,214,12,3,88,
+    0,16,101,66,14,48,43,32,101,53,14,0,7,0,18,50,7,0,0,2,8,66,47,47,
+    32,73,225,74,0,124,0,2,205,31,81,98,101,103,105,110,81,50,20,97,67,71,1,225,
+    12,17,105,216,72,0,152,68,80,56,32,98,121,116,73,7,15,236,0,0,111,97,108,105,
+    103,110,101,242,74,7,3,187,13,112,117,105,110,116,50,32,98,84,0,60,61,32,42,46,
+    0,2,30,0,95,42,41,32,112,59,30,1,5,24,40,88,0,48,41,32,38,75,0,15,
+    183,72,17,1,179,6,52,102,101,119,120,47,48,58,32,88,131,29,34,65,44,56,30,92,
+    76,32,120,32,83,56,30,23,88,239,38,0,33,0,19,75,154,47,3,21,1,1,17,30,
+    38,105,115,112,72,16,100,40,14,16,89,178,55,1,196,51,1,68,0,27,89,51,39,45,
+    83,46,250,72,1,250,55,5,8,30,49,115,32,97,220,10,18,76,197,61,19,54,15,0,
+    80,75,32,104,97,115,15,0,0,56,15,0,160,72,15,139,72,29,17,54,126,8,15,140,
+    72,2,75,116,104,105,110,28,30,19,76,148,29,31,83,139,72,47,19,89,67,0,28,121,
+    212,37,46,121,44,197,71,16,114,155,16,33,91,54,218,2,2,78,0,0,90,7,1,3,
+    1,35,95,107,234,15,1,50,0,4,155,69,2,27,0,28,108,27,0,28,49,197,20,0,
+    184,42,2,46,15,15,45,16,1,0,62,14,3,73,0,28,42,58,71,31,115,59,0,4,
+    12,99,0,1,156,32,1,210,13,35,116,111,12,30,16,88,29,4,22,120,251,69,15,41,
+    1,2,16,121,74,12,53,89,32,43,33,1,3,36,33,67,115,44,32,83,160,40,8,103,
+    0,33,121,95,25,50,0,114,17,18,121,168,16,16,82,136,2,15,178,35,22,15,114,67,
+    16,15,168,0,3,35,120,48,239,34,1,72,20,58,44,32,76,60,20,15,52,0,3,24,
+    49,52,0,2,114,38,15,56,0,18,27,50,56,0,31,50,56,0,20,27,51,56,0,29,
+    51,56,0,3,181,4,15,63,59,9,1,10,0,18,51,92,14,0,97,1,18,86,108,55,
+    3,130,59,5,62,76,18,88,51,5,0,50,5,4,48,5,2,138,51,65,104,101,105,114,
+    51,5,18,59,99,10,85,115,105,110,103,108,114,79,33,115,44,214,3,0,236,2,17,44,
+    95,0,4,85,18,84,116,104,111,115,101,180,12,8,16,4,43,114,101,165,37,0,114,37,
+    96,97,100,100,114,101,115,121,80,65,115,101,108,102,66,52,48,101,115,116,62,52,193,97,
+    32,98,117,102,102,101,114,32,109,97,121,97,0,5,167,0,0,16,73,3,134,0,5,77,
+    19,116,98,111,111,108,32,105,115,193,5,1,89,2,82,120,32,37,32,52,155,18,64,38,
+    38,32,40,203,0,145,95,116,41,32,88,32,37,32,56,23,0,20,59,213,75,2,218,0,
+    2,84,5,0,187,0,16,89,81,66,10,39,35,112,32,108,105,107,101,32,97,55,1,10,
+    117,0,18,102,121,71,7,124,0,32,38,38,214,2,1,246,66,4,218,72,1,140,68,0,
+    169,2,21,43,6,4,49,42,32,40,59,0,82,63,32,52,32,58,32,3,0,75,8,0,
+    20,0,6,115,21,7,14,16,35,116,111,11,16,17,54,12,16,23,12,160,14,22,52,214,
+    65,5,194,6,16,120,33,14,16,107,222,7,10,41,0,29,49,41,0,31,49,41,0,3,
+    29,50,41,0,31,50,41,0,3,29,51,41,0,31,51,41,0,2,28,98,123,53,22,121,
+    163,0,15,123,16,6,22,49,17,0,26,50,39,16,0,220,2,8,30,66,9,49,1,63,
+    56,32,60,49,1,16,3,142,8,33,41,32,97,38,4,51,1,39,44,32,14,0,1,188,
+    13,13,19,0,64,51,50,41,44,162,67,8,20,0,63,52,56,41,110,1,3,12,102,0,
+    25,49,102,0,30,49,102,0,31,49,102,0,0,31,49,102,0,9,31,50,102,0,0,25,
+    50,102,0,30,50,102,0,31,50,102,0,0,31,50,102,0,9,31,51,102,0,0,25,51,
+    102,0,30,51,102,0,31,51,102,0,0,31,51,102,0,8,31,98,152,1,0,2,40,2,
+    35,32,42,53,6,4,92,0,1,23,0,19,40,112,0,7,30,0,3,103,0,6,31,0,
+    63,51,50,41,61,0,8,39,52,56,30,0,23,41,118,79,113,105,115,32,108,101,102,116,
+    52,74,48,58,32,108,166,4,48,116,104,97,98,70,4,216,74,93,119,104,105,99,104,3,
+    39,48,39,115,44,233,78,11,47,5,3,18,5,4,65,23,2,11,18,5,163,2,3,10,
+    4,16,49,10,4,8,52,23,3,161,8,5,180,69,12,11,1,26,59,41,0,6,221,69,
+    5,255,3,16,8,92,3,42,46,115,224,69,31,8,224,69,3,5,11,4,0,53,0,20,
+    49,53,0,31,49,53,0,2,5,227,69,5,23,4,0,53,0,20,50,53,0,31,50,53,
+    0,2,5,230,69,5,35,4,0,53,0,20,51,53,0,4,203,3,9,20,80,1,246,5,
+    69,61,32,108,44,254,76,25,108,86,9,1,31,48,23,61,249,8,7,8,9,65,107,59,
+    0,4,142,9,48,48,93,91,40,0,0,23,26,2,136,12,0,22,1,20,41,30,0,31,
+    49,30,0,0,21,49,30,0,31,50,30,0,0,21,50,30,0,31,51,30,0,0,0,160,
+    26,21,4,81,17,0,212,7,96,95,119,97,121,32,61,218,74,5,14,0,16,62,102,17,
+    5,14,0,19,47,94,70,244,13,8,98,97,114,114,105,101,114,40,67,76,75,95,76,79,
+    67,65,76,95,77,69,77,95,70,69,78,67,69,149,31,4,66,6,21,60,63,0,1,224,
+    4,10,233,0,56,43,61,32,17,0,37,32,43,45,0,35,93,59,44,0,28,49,44,0,
+    31,49,44,0,7,28,50,44,0,31,50,44,0,7,28,51,44,0,31,51,44,0,1,24,
+    4,203,0,4,165,7,93,115,32,60,32,83,0,3,1,210,26,0,98,1,25,123,212,0,
+    41,93,44,183,0,4,15,0,26,50,15,0,5,142,0,20,125,36,6,11,208,27,19,52,
+    208,27,1,88,21,4,52,79,67,105,32,62,61,124,2,54,38,38,32,22,0,65,60,32,
+    76,41,177,32,17,40,149,0,28,105,76,36,1,229,15,5,47,0,6,231,15,3,222,13,
+    8,72,13,18,83,125,50,15,79,11,36,1,90,0,31,121,85,11,4,47,49,59,163,8,
+    11,15,232,15,2,63,114,111,119,229,15,14,10,108,87,28,59,95,14,0,27,14,38,76,
+    58,87,14,0,244,9,64,97,100,100,101,175,84,3,22,29,48,116,105,109,215,82,20,110,
+    25,5,1,111,9,15,6,14,28,0,2,14,19,54,6,14,10,124,13,18,52,244,1,15,
+    122,13,20,31,49,122,13,7,41,48,41,53,11,15,153,12,14,4,13,6,71,101,110,100,
+    115,148,91,0,239,17,0,144,90,31,46,212,4,13,0,145,84,7,146,12,37,52,41,23,
+    29,1,138,0,5,239,11,3,207,11,15,85,10,4,3,86,3,16,76,214,2,25,41,18,
+    42,5,106,6,3,125,47,1,248,10,0,158,0,1,230,6,12,219,6,29,46,181,28,3,
+    153,12,3,152,12,20,107,136,12,11,35,8,15,34,8,0,10,43,47,20,48,201,12,5,
+    33,8,10,32,0,79,49,44,0,20,33,0,10,31,50,65,0,12,5,42,13,2,91,8,
+    2,88,6,4,142,91,14,62,7,19,4,249,49,15,135,12,19,15,131,12,5,1,56,33,
+    15,111,12,5,16,40,49,1,1,231,1,21,41,121,12,15,96,30,1,15,98,1,2,4,
+    59,0,31,59,240,11,15,51,32,43,32,182,49,15,245,11,17,2,148,24,15,47,0,4,
+    31,50,47,0,1,47,51,50,47,0,5,31,51,47,0,1,39,52,56,47,0,6,126,8,
+    15,136,1,4,4,35,0,25,49,35,0,14,221,9,6,42,0,30,50,42,0,9,232,9,
+    6,42,0,30,51,42,0,9,244,9,15,92,1,7,0,18,5,15,88,1,19,4,42,0,
+    15,84,1,16,4,43,0,15,80,1,16,4,43,0,7,76,1,15,249,8,5,0,78,1,
+    22,52,0,18,4,158,8,4,155,8,47,99,48,60,8,7,3,182,7,10,179,7,11,176,
+    7,0,94,0,20,93,141,46,2,144,7,1,16,0,4,183,21,6,66,0,4,124,28,3,
+    241,6,0,93,3,2,228,4,6,94,15,1,69,15,3,160,96,4,59,6,22,44,22,68,
+    115,110,101,32,98,101,104,105,15,0,0,97,5,5,171,21,0,189,0,19,50,50,0,19,
+    95,3,21,5,218,33,6,8,50,0,30,1,64,116,114,105,97,129,11,6,188,6,1,41,
+    0,68,50,41,32,40,27,0,33,32,60,200,95,2,184,27,21,45,22,0,101,58,32,48,
+    44,0,12,15,0,17,62,37,0,0,99,4,41,78,44,204,26,5,98,0,33,32,58,135,
+    35,0,142,22,1,130,18,32,104,105,112,19,2,18,7,10,27,77,36,67,63,202,0,4,
+    176,16,0,98,12,76,95,111,117,116,198,0,50,99,111,108,200,0,0,72,7,2,10,0,
+    3,240,0,15,223,0,5,11,177,0,0,182,27,36,62,61,177,0,0,70,0,8,180,0,
+    73,0,12,58,32,7,1,5,232,27,4,209,69,44,60,61,25,1,28,59,114,21,31,116,
+    41,59,15,15,50,0,9,31,98,50,0,26,15,245,51,49,15,238,93,22,12,100,1,1,
+    27,10,8,174,1,4,33,30,1,221,30,0,140,8,5,44,0,17,41,6,48,82,116,105,
+    110,117,101,122,30,47,79,102,125,30,7,3,121,30,1,169,95,2,182,88,5,122,30,69,
+    32,111,110,44,237,20,2,139,37,1,79,0,4,105,0,20,46,162,32,8,20,3,0,42,
+    37,10,29,3,1,80,0,23,78,160,0,4,9,79,4,41,30,31,20,41,30,2,31,20,
+    41,30,6,31,20,42,55,9,1,27,85,5,161,4,0,227,8,70,105,59,0,24,7,31,
+    16,110,147,2,3,160,21,26,120,92,30,3,22,0,21,121,212,74,31,105,167,47,7,15,
+    250,0,21,3,6,74,10,254,0,15,41,30,2,31,20,41,30,6,15,108,0,24,31,50,
+    108,0,7,31,50,108,0,2,31,50,108,0,39,31,51,108,0,7,31,51,108,0,2,31,
+    51,108,0,39,31,52,108,0,7,31,52,108,0,2,31,52,108,0,39,31,53,108,0,7,
+    31,53,108,0,2,12,205,28,15,190,102,20,24,88,104,63,14,197,102,95,97,116,44,32,
+    88,107,101,1,15,195,102,6,9,81,0,11,204,102,4,78,0,5,124,66,64,121,109,109,
+    101,132,4,1,41,18,145,72,101,114,109,105,116,105,97,110,22,28,66,106,95,97,41,13,
+    7,17,77,155,66,0,64,4,17,105,99,12,6,177,5,33,105,115,220,102,18,58,33,7,
+    67,111,119,101,114,21,96,18,114,249,103,0,212,97,18,112,21,0,4,140,12,7,236,5,
+    128,46,32,67,32,98,101,99,111,136,13,0,44,0,2,134,91,2,153,61,14,116,57,99,
+    109,105,114,114,111,114,7,0,4,125,5,15,184,99,40,3,203,6,0,232,0,10,102,5,
+    15,52,57,25,47,51,50,52,57,9,0,30,0,15,52,57,27,4,80,0,15,104,43,3,
+    5,80,0,15,73,42,26,2,15,5,18,8,2,6,4,12,14,25,119,245,8,16,58,100,
+    27,0,45,15,48,112,108,97,206,94,1,224,105,66,99,114,111,115,153,1,154,100,105,97,
+    103,111,110,97,108,46,4,96,2,161,27,11,197,8,0,64,14,5,180,0,1,2,30,0,
+    151,8,6,32,43,9,67,0,2,203,80,11,66,0,4,0,1,17,58,0,1,3,14,0,
+    36,44,32,241,8,15,126,43,1,55,114,111,109,121,43,1,11,0,3,213,38,8,190,17,
+    4,233,15,3,251,19,0,174,102,6,212,16,4,53,37,18,97,123,8,1,142,32,1,104,
+    3,3,54,0,16,44,166,7,22,99,48,0,2,96,43,2,84,17,0,229,0,15,48,0,
+    13,11,149,37,2,133,3,8,127,107,3,55,8,15,128,107,60,15,134,4,14,3,5,44,
+    7,91,17,47,42,112,111,4,19,7,58,0,16,42,236,17,47,120,59,225,106,41,6,78,
+    0,15,163,106,22,14,187,0,6,130,42,15,159,106,29,7,76,0,5,169,72,5,155,106,
+    15,121,106,48,6,96,0,6,216,4,31,115,186,104,66,12,214,45,15,187,104,25,12,60,
+    0,15,188,104,19,12,54,0,15,189,104,10,15,103,104,1,48,51,48,55,131,43,15,63,
+    48,1,7,130,104,15,42,104,38,63,49,50,56,42,104,2,15,144,103,10,33,49,50,212,
+    103,63,49,50,56,144,103,49,47,54,52,145,103,52,15,48,102,7,41,54,52,49,102,47,
+    54,52,50,102,31,62,54,52,41,37,85,3,222,1,15,210,99,7,15,86,48,16,4,55,
+    98,31,20,90,46,14,28,24,86,2,15,67,87,14,15,176,0,15,15,164,0,25,4,87,
+    75,0,34,9,53,115,107,115,154,43,1,142,52,35,111,102,25,109,1,78,15,21,110,173,
+    19,4,66,16,1,232,111,74,115,111,111,110,83,32,0,177,19,0,24,98,49,111,117,116,
+    193,31,0,61,0,0,97,0,2,208,19,23,44,177,32,17,105,1,37,0,116,0,0,4,
+    6,67,105,108,101,114,93,0,33,109,97,244,31,242,0,67,80,85,39,115,32,111,119,110,
+    32,99,111,100,101,59,66,74,65,115,32,100,111,43,6,145,111,117,116,46,0,35,100,101,
+    102,103,74,64,115,107,95,102,168,110,2,133,0,98,41,0,35,105,102,32,28,0,0,4,
+    6,192,104,97,115,95,98,117,105,108,116,105,110,41,0,13,22,33,27,0,111,83,80,73,
+    82,95,95,22,0,1,50,86,95,95,72,0,9,64,0,36,40,95,10,0,244,2,95,112,
+    114,101,102,101,116,99,104,41,0,35,117,110,100,101,102,134,0,15,150,0,6,30,32,60,
+    0,7,178,0,88,101,110,100,105,102,252,3,2,45,52,36,114,101,167,68,4,150,85,2,
+    95,1,14,93,75,2,202,8,32,115,111,34,1,3,71,34,63,117,109,115,237,108,0,0,
+    78,0,111,91,50,52,53,55,54,136,4,4,79,57,56,51,48,137,4,46,47,54,52,136,
+    4,31,17,54,126,108,0,46,67,15,134,4,27,31,8,54,1,0,1,101,11,5,76,4,
+    37,39,115,179,36,3,26,19,2,31,18,38,116,111,81,24,15,108,1,0,10,5,10,68,
+    115,111,109,101,175,0,5,223,105,5,53,106,7,181,0,10,142,4,5,185,1,3,188,10,
+    3,44,18,19,49,245,9,1,97,26,54,111,109,101,64,0,0,201,31,5,207,105,6,234,
+    105,20,41,124,66,2,129,1,73,91,49,55,93,32,10,18,112,27,16,18,112,184,34,2,
+    116,0,49,59,32,112,102,27,3,51,0,47,112,93,71,106,8,40,112,41,128,106,2,44,
+    106,5,188,0,56,42,32,40,56,106,15,253,105,1,0,179,4,45,107,48,250,105,3,215,
+    36,4,210,0,15,215,2,5,2,245,10,33,98,121,88,0,0,240,35,13,21,106,15,159,
+    38,40,1,85,0,4,163,38,15,18,106,1,16,78,255,105,15,16,6,23,15,220,105,26,
+    24,41,90,93,6,165,1,11,164,1,2,16,6,15,216,91,2,3,108,74,1,121,75,51,
+    53,51,54,199,23,1,43,93,5,41,92,5,225,1,6,181,92,0,57,92,0,93,2,4,
+    27,0,0,233,7,34,93,44,243,0,17,41,77,92,5,118,57,0,32,93,15,81,106,14,
+    5,34,74,26,24,81,106,22,118,77,106,9,107,0,7,85,106,16,28,204,0,47,43,43,
+    85,106,6,1,56,26,15,37,1,19,31,16,25,109,6,4,119,0,22,45,13,1,10,6,
+    109,0,255,2,4,28,93,15,138,94,0,4,15,110,13,113,1,9,238,1,15,229,106,21,
+    31,20,229,106,19,31,20,229,106,9,1,251,81,63,49,52,52,240,106,15,31,20,240,106,
+    13,19,20,23,24,4,129,40,29,66,137,3,83,110,101,120,116,58,73,40,96,98,101,108,
+    111,119,32,110,35,6,101,6,6,64,114,17,44,78,0,33,98,101,225,7,64,116,104,101,
+    115,24,21,15,58,3,3,0,85,0,3,60,3,2,158,51,1,17,0,55,43,61,32,201,
+    96,88,60,32,75,32,63,219,96,3,5,93,36,32,58,90,114,20,91,6,2,7,221,1,
+    32,48,93,87,2,0,206,1,31,20,149,9,25,15,66,84,4,0,112,26,12,76,107,31,
+    20,208,107,24,31,20,208,107,24,31,20,208,107,24,30,20,208,107,31,24,208,107,58,31,
+    24,208,107,16,29,24,208,107,29,24,208,107,29,24,208,107,29,24,208,107,26,24,164,58,
+    31,28,208,107,4,31,28,208,107,4,31,28,208,107,4,31,28,208,107,4,24,24,232,57,
+    31,24,12,56,6,69,28,123,0,31,172,9,2,159,2,1,83,3,36,31,32,172,2,1,
+    241,5,47,31,32,5,58,13,9,34,0,15,243,107,1,45,31,32,244,107,11,52,0,14,
+    245,107,45,31,32,246,107,11,52,0,14,247,107,45,31,32,248,107,11,52,0,14,249,107,
+    45,31,32,250,107,37,31,32,251,107,33,31,32,252,107,47,28,125,227,54,0,3,109,1,
+    15,252,107,4,31,24,252,107,4,31,24,252,107,4,30,20,252,107,31,24,252,107,58,31,
+    24,209,61,8,31,24,209,61,8,31,24,209,61,8,31,24,209,61,8,31,28,138,61,27,
+    31,28,252,107,27,31,28,252,107,27,31,28,252,107,28,12,245,2,14,217,60,14,212,2,
+    14,194,60,14,196,2,14,171,60,14,180,2,14,148,60,14,164,2,14,125,60,31,24,147,
+    59,27,31,24,1,108,27,31,24,1,108,27,31,24,1,108,28,30,20,1,108,31,24,1,
+    108,58,31,24,1,108,18,31,24,1,108,18,31,24,1,108,18,31,24,1,108,18,31,28,
+    1,108,50,31,28,1,108,50,31,28,1,108,50,31,28,1,108,52,13,155,6,47,49,54,
+    152,3,0,14,24,108,15,152,3,16,14,25,108,15,169,3,16,14,26,108,15,186,3,16,
+    14,27,108,15,203,3,16,14,28,108,31,24,28,108,50,31,24,28,108,50,31,24,28,108,
+    50,31,24,28,108,52,31,20,28,108,4,31,24,28,108,53,31,24,28,108,27,31,28,218,
+    20,30,31,28,29,108,20,31,28,29,108,23,24,28,29,108,31,28,29,108,10,47,31,32,
+    30,108,33,31,28,30,108,2,1,76,0,15,242,80,11,15,121,107,13,2,142,12,10,17,
+    106,15,28,99,2,3,171,10,31,16,214,12,25,15,31,22,30,15,52,13,17,15,46,13,
+    19,15,40,13,19,15,34,13,19,8,27,5,2,98,11,6,10,40,18,97,30,0,5,153,
+    97,31,16,194,0,18,31,28,79,0,9,15,14,132,2,31,54,14,132,41,15,219,130,57,
+    4,21,56,15,219,130,4,63,52,48,57,236,21,5,0,224,16,15,235,21,5,31,50,158,
+    130,44,15,101,130,6,1,254,129,31,54,101,130,38,1,252,21,31,50,125,26,3,4,82,
+    68,15,125,26,72,1,22,2,6,125,26,1,4,89,15,125,26,28,1,197,7,15,31,126,
+    33,2,73,46,15,65,125,17,27,54,247,2,25,52,247,2,31,52,101,124,10,25,53,44,
+    0,29,53,67,4,15,148,10,21,31,54,82,124,50,23,50,82,124,29,52,46,124,21,53,
+    94,16,15,196,74,3,12,209,117,31,52,163,117,4,7,31,124,15,127,74,2,47,0,24,
+    104,74,4,11,84,123,25,52,91,15,17,52,32,0,11,248,72,11,50,0,25,53,50,0,
+    17,53,50,0,11,239,72,3,134,123,1,222,72,15,69,72,3,12,247,38,31,52,127,116,
+    4,15,125,123,0,9,0,72,12,251,37,7,157,12,15,246,1,32,15,131,123,16,15,232,
+    76,0,31,20,232,76,8,31,24,170,76,27,31,24,170,76,27,31,24,170,76,27,31,24,
+    170,76,27,31,24,170,76,29,31,28,50,75,15,31,28,26,75,16,15,119,74,27,31,20,
+    119,74,27,31,20,119,74,27,31,20,119,74,27,31,20,119,74,29,15,197,118,3,31,54,
+    197,118,8,15,119,10,14,63,49,54,59,9,115,31,33,50,56,5,24,15,185,108,4,47,
+    49,54,185,108,8,47,51,50,185,108,8,13,214,108,8,185,108,47,54,52,185,108,8,31,
+    56,184,108,9,13,243,108,9,183,108,1,250,84,15,183,108,18,15,160,6,0,15,121,6,
+    4,15,115,6,19,29,59,67,36,15,39,106,30,12,225,10,15,40,106,9,31,4,60,0,
+    12,15,86,105,5,15,165,0,8,15,138,102,4,15,105,0,34,11,32,102,34,47,47,213,
+    69,15,228,99,41,31,115,228,99,51,15,70,42,23,47,57,54,70,42,9,0,30,0,47,
+    77,41,68,85,1,63,51,56,52,68,85,87,63,51,56,52,68,85,24,0,46,0,23,59,
+    34,80,52,51,56,52,34,80,31,20,9,15,7,14,186,78,15,53,15,14,12,206,77,15,
+    50,0,15,31,50,50,0,30,31,51,50,0,30,31,52,50,0,30,12,138,75,4,213,87,
+    31,54,214,87,72,1,132,87,15,111,44,7,1,31,0,0,81,52,31,12,178,1,24,31,
+    12,178,1,30,31,12,178,1,30,31,12,178,1,30,31,12,178,1,30,31,12,178,1,33,
+    25,79,124,3,0,113,3,4,236,9,1,126,33,18,96,14,0,17,96,250,9,67,101,110,
+    100,96,106,45,3,77,13,43,111,102,168,13,28,58,156,35,18,0,221,144,2,226,59,0,
+    33,35,2,227,53,7,189,54,3,232,3,3,91,13,15,203,54,30,2,128,0,22,40,226,
+    13,24,44,172,14,24,44,151,14,21,44,113,18,13,9,54,10,139,13,0,170,14,0,155,
+    9,53,97,98,115,242,54,47,41,44,145,40,23,31,4,120,142,0,11,100,54,6,210,141,
+    34,32,47,115,0,44,58,32,217,111,31,97,57,0,1,3,120,0,33,58,32,189,36,0,
+    64,0,3,71,37,1,69,0,17,43,192,62,12,182,55,83,99,108,97,109,112,91,63,12,
+    177,0,20,48,216,0,50,41,44,32,40,0,3,34,36,15,39,0,5,2,71,17,17,87,
+    188,45,1,22,17,22,97,136,48,7,14,2,2,242,1,4,211,55,6,232,62,0,106,12,
+    2,28,68,0,252,39,11,195,6,31,116,92,44,56,15,228,43,23,13,14,2,3,169,47,
+    17,117,122,47,26,48,211,105,3,69,16,0,163,11,1,11,0,19,60,244,0,4,16,0,
+    2,53,71,15,210,37,3,4,152,37,4,6,35,31,12,221,51,9,3,217,2,3,135,1,
+    4,207,2,6,247,37,21,112,232,37,55,44,0,20,14,38,26,112,76,144,9,18,52,18,
+    12,213,0,21,43,74,54,53,121,32,45,85,54,4,28,63,1,158,1,19,61,0,1,4,
+    137,146,8,29,146,2,26,0,4,130,146,20,41,56,0,65,98,101,102,111,205,146,11,58,
+    0,19,42,152,146,9,144,146,14,68,0,15,100,1,0,11,226,145,34,48,59,156,0,1,
+    255,67,6,26,0,3,46,50,0,185,7,8,47,0,21,61,222,17,0,105,1,6,156,1,
+    59,59,0,12,86,0,8,34,8,15,136,1,27,4,8,0,51,32,43,32,138,144,7,109,
+    1,15,117,40,0,15,118,1,2,18,8,217,153,1,61,1,0,228,55,49,111,109,101,180,
+    0,3,19,0,18,45,19,0,2,235,60,3,29,57,15,217,146,1,5,28,56,19,43,138,
+    1,9,217,146,4,122,0,6,219,146,0,75,1,1,141,40,0,83,1,29,45,81,146,5,
+    206,1,25,48,204,131,15,133,54,13,28,109,133,54,15,8,132,14,7,20,1,12,15,132,
+    0,164,41,5,215,0,18,45,53,58,8,219,65,14,182,5,31,54,182,5,35,1,202,13,
+    15,230,3,28,1,252,112,7,14,0,30,59,205,4,15,228,59,24,31,115,228,59,30,31,
+    115,228,59,52,15,112,51,21,15,247,55,1,95,88,91,97,116,93,124,51,26,9,70,0,
+    1,63,0,2,136,51,12,204,12,15,60,55,19,15,58,50,24,15,61,55,8,240,20,35,
+    112,114,97,103,109,97,32,79,80,69,78,67,76,32,69,88,84,69,78,83,73,79,78,32,
+    99,108,95,107,104,114,95,102,112,54,104,78,108,101,110,97,98,108,101,5,53,111,100,111,
+    117,98,108,101,6,53,3,2,28,0,15,7,53,29,0,98,0,1,137,159,15,135,160,45,
+    3,155,0,15,212,1,1,3,27,0,7,189,52,7,189,1,3,29,0,8,190,1,15,48,
+    0,4,0,36,27,6,46,0,4,11,1,2,100,2,3,14,0,11,86,52,14,73,0,2,
+    18,0,15,49,87,10,7,53,0,9,56,53,31,52,56,53,14,4,93,0,15,204,0,4,
+    11,60,87,15,58,53,8,7,73,0,15,231,0,28,113,47,47,32,83,116,114,97,133,4,
+    1,84,11,3,35,0,4,177,158,1,195,29,32,110,121,133,21,47,112,101,28,86,2,17,
+    49,243,85,6,16,82,18,59,79,13,5,43,116,1,118,13,19,50,166,26,9,89,13,4,
+    28,84,0,119,2,31,99,137,45,55,5,133,45,6,182,3,17,100,182,3,111,100,105,114,
+    101,99,116,141,4,15,15,67,1,7,13,227,3,4,74,1,15,30,54,34,13,61,0,15,
+    31,54,19,13,55,0,15,32,54,10,14,199,25,7,44,86,1,81,0,5,55,17,11,89,
+    86,2,197,14,15,47,0,2,2,151,86,19,50,150,72,0,88,0,64,62,61,32,77,228,
+    16,3,158,66,66,78,41,0,8,12,3,11,9,7,15,220,150,8,31,4,12,43,24,31,
+    4,12,43,24,31,4,12,43,24,9,60,50,7,54,31,5,42,31,18,45,156,14,9,40,
+    0,10,167,138,31,49,44,0,10,10,159,138,31,50,44,0,10,10,151,138,31,51,44,0,
+    10,10,143,138,31,52,44,0,10,10,135,138,31,53,44,0,10,10,127,138,31,54,44,0,
+    10,10,119,138,31,55,44,0,10,25,56,44,0,31,56,44,0,10,25,57,44,0,31,57,
+    140,1,11,10,235,32,47,49,48,46,0,11,11,187,1,14,188,1,4,90,5,15,206,38,
+    11,6,39,0,15,207,38,10,6,39,0,15,208,38,10,6,39,0,15,209,38,10,24,4,
+    124,44,2,221,82,0,105,50,7,80,31,19,66,20,142,16,110,164,7,1,127,62,3,26,
+    64,17,114,240,5,52,101,100,103,3,88,4,203,61,28,98,254,74,3,25,1,21,50,230,
+    98,13,191,86,25,75,201,102,15,227,4,4,20,98,221,50,11,236,56,8,38,0,15,73,
+    86,0,7,163,118,5,36,0,12,189,139,19,98,32,108,12,40,0,31,50,40,0,0,31,
+    56,144,57,0,4,163,0,5,149,34,11,75,0,15,102,45,1,31,16,249,38,32,11,85,
+    0,14,135,45,31,16,25,39,32,11,85,0,14,168,45,31,16,57,39,32,11,85,0,14,
+    201,45,31,16,89,39,32,15,26,2,13,2,19,76,31,41,12,59,11,12,172,1,3,53,
+    0,15,94,0,20,31,50,94,0,33,31,50,94,0,21,31,51,94,0,33,42,51,41,224,
+    121,28,75,220,121,9,27,3,4,232,9,4,132,79,0,108,0,36,115,48,49,79,1,14,
+    0,25,49,14,0,0,156,87,22,24,15,0,47,51,41,80,3,4,15,89,0,2,25,52,
+    75,0,25,53,14,0,26,54,89,0,47,55,41,129,3,4,15,89,0,2,25,56,75,0,
+    26,57,192,0,26,48,90,0,36,49,49,187,87,15,233,103,10,3,101,10,15,233,103,2,
+    27,4,233,103,14,74,9,15,127,23,8,31,8,5,5,2,31,12,235,103,17,31,12,235,
+    103,17,30,52,41,0,31,50,0,100,6,21,8,20,104,20,12,216,12,0,67,114,5,80,
+    129,26,52,236,73,8,22,0,6,76,71,27,52,26,0,26,50,51,100,15,47,104,2,31,
+    50,47,104,4,15,134,40,14,31,4,81,104,0,15,128,1,9,15,211,24,5,15,83,104,
+    17,31,12,83,104,17,30,52,41,0,15,112,1,7,6,39,1,31,49,87,1,2,31,49,
+    87,1,6,27,49,87,1,31,4,150,104,0,15,8,1,16,31,50,8,1,9,31,50,8,
+    1,17,31,50,8,1,21,31,50,8,1,18,31,50,8,1,2,31,50,8,1,6,31,50,
+    8,1,7,31,51,8,1,24,31,51,8,1,9,31,51,8,1,17,31,51,8,1,21,31,
+    51,8,1,18,31,51,8,1,2,31,51,8,1,6,28,51,8,1,15,104,12,13,3,146,
+    43,15,104,12,18,15,44,0,1,15,104,12,5,15,44,0,1,15,104,12,5,15,44,0,
+    1,15,104,12,5,15,44,0,1,15,104,12,5,15,44,0,1,15,104,12,5,15,44,0,
+    1,15,104,12,5,15,44,0,1,15,104,12,5,15,44,0,1,15,104,12,5,15,140,1,
+    2,15,104,12,6,15,46,0,2,15,104,12,6,4,46,0,15,86,11,10,30,8,85,86,
+    13,89,11,5,109,84,15,50,8,46,27,32,49,8,31,12,49,8,52,27,32,48,8,31,
+    12,48,8,53,28,32,47,8,31,12,227,11,15,31,12,227,11,13,31,12,227,11,32,31,
+    12,227,11,13,31,12,227,11,32,31,12,227,11,13,31,12,227,11,32,31,12,227,11,13,
+    31,12,227,11,32,31,12,227,11,19,15,160,1,15,15,41,0,14,11,215,11,15,82,0,
+    20,31,50,82,0,21,31,51,82,0,21,6,16,96,12,191,11,15,245,18,13,15,239,18,
+    19,15,233,18,19,15,227,18,19,15,250,14,16,5,169,45,15,160,1,19,15,47,0,26,
+    31,50,47,0,27,21,51,47,0,31,12,182,0,21,31,12,182,0,27,31,12,182,0,27,
+    31,12,182,0,27,12,124,22,15,58,32,20,15,123,22,8,15,204,49,58,29,50,204,49,
+    3,108,0,3,187,71,88,49,50,50,56,56,207,49,3,31,0,1,208,49,5,216,71,15,
+    91,49,7,2,227,179,15,192,179,11,15,192,70,41,31,56,191,70,19,63,57,93,59,139,
+    69,6,31,52,138,2,7,15,140,69,0,27,24,9,1,15,57,69,12,0,28,23,15,36,
+    69,32,21,52,36,69,31,52,36,69,3,31,52,36,69,12,31,52,36,69,3,4,10,99,
+    15,217,68,46,29,52,217,68,5,76,26,15,218,68,7,28,20,60,1,13,129,68,0,177,
+    78,15,129,68,6,47,52,56,129,68,3,8,187,5,4,130,68,15,209,1,4,12,35,68,
+    20,28,24,69,15,144,25,11,8,214,67,28,24,10,22,8,19,0,30,49,19,0,30,50,
+    19,0,5,165,66,9,139,60,31,52,150,66,4,31,52,150,66,4,31,52,150,66,4,22,
+    52,5,48,47,31,32,11,10,0,6,109,0,29,98,35,0,15,74,66,4,15,206,8,12,
+    12,34,0,15,38,66,2,15,104,8,12,3,1,66,22,49,123,59,31,52,247,65,4,31,
+    52,247,65,4,31,52,247,65,4,28,52,247,65,31,24,204,23,7,15,204,1,0,9,152,
+    65,15,184,23,7,15,224,1,0,15,154,65,6,31,52,117,62,3,31,52,154,65,4,31,
+    52,94,62,3,31,52,154,65,4,31,52,71,62,3,31,52,154,65,4,31,52,48,62,3,
+    31,52,154,65,0,9,250,11,6,179,0,47,98,41,180,1,6,26,32,122,18,31,49,203,
+    1,12,26,32,82,17,31,52,226,1,12,26,32,121,16,31,55,249,1,12,26,32,160,15,
+    6,224,0,31,24,221,25,19,31,24,221,25,19,31,24,221,25,19,31,24,221,25,19,15,
+    57,2,27,9,174,64,31,52,174,64,4,15,80,2,14,9,174,64,31,52,174,64,4,15,
+    103,2,14,9,174,64,31,52,174,64,4,15,126,2,15,9,174,64,31,52,174,64,9,31,
+    56,171,2,1,10,14,1,15,171,2,31,26,32,34,21,31,50,194,2,35,26,32,17,20,
+    31,53,217,2,35,26,32,79,19,31,56,240,2,36,26,32,142,18,7,3,54,15,129,19,
+    15,15,75,63,12,4,56,0,11,213,52,31,50,76,63,13,25,52,76,63,7,63,63,26,
+    52,63,63,31,52,63,63,1,31,52,63,63,16,14,223,10,15,32,87,1,8,221,10,3,
+    28,0,15,28,187,62,8,58,9,12,68,10,6,85,171,15,149,10,19,15,222,63,14,31,
+    52,222,63,1,15,91,171,12,31,52,91,171,32,31,52,91,171,32,31,52,91,171,2,15,
+    201,86,10,4,252,54,22,52,41,11,23,56,0,79,5,254,36,15,5,170,16,7,44,0,
+    15,6,170,14,7,44,0,15,7,170,14,7,44,0,15,8,170,14,5,44,0,3,93,169,
+    4,244,18,15,94,169,12,7,55,0,30,50,55,0,15,96,169,4,7,53,0,28,49,53,
+    0,15,98,169,8,7,55,0,30,51,55,0,15,100,169,4,5,53,0,28,50,216,0,15,
+    150,168,10,7,55,0,30,50,55,0,15,152,168,4,7,53,0,28,49,53,0,15,154,168,
+    8,7,55,0,30,51,55,0,13,156,168,5,129,39,29,50,16,67,8,28,0,9,119,57,
+    27,50,29,0,31,50,77,166,4,1,29,0,8,119,57,47,51,54,2,57,22,25,50,163,
+    175,15,87,13,2,15,76,13,12,31,16,76,13,14,31,16,30,13,25,30,20,30,13,30,
+    20,30,13,30,20,30,13,30,20,30,13,31,24,30,13,4,31,24,30,13,4,31,24,30,
+    13,4,31,24,30,13,4,31,28,29,13,14,31,28,28,13,13,31,28,27,13,13,31,28,
+    26,13,13,31,28,25,13,13,21,28,24,13,31,20,24,13,4,31,20,24,13,4,31,20,
+    24,13,4,31,20,24,13,4,31,20,24,13,9,31,20,24,13,9,31,20,24,13,9,31,
+    20,24,13,9,31,24,24,13,27,31,24,24,13,27,31,24,24,13,27,31,24,24,13,28,
+    31,28,23,13,14,31,20,23,13,27,31,20,23,13,27,31,20,23,13,27,31,20,23,13,
+    28,31,20,23,13,19,31,20,23,13,19,31,20,23,13,19,31,20,23,13,19,31,24,23,
+    13,50,31,24,23,13,50,31,24,23,13,50,31,24,23,13,52,31,28,1,13,14,31,20,
+    1,13,50,31,20,1,13,50,31,20,1,13,50,31,20,1,13,52,31,24,1,13,31,31,
+    24,1,13,21,31,24,1,13,23,31,24,1,13,10,31,28,0,13,33,15,227,20,24,15,
+    159,25,13,15,51,0,8,15,69,24,5,3,248,73,15,103,13,1,3,136,100,15,4,24,
+    41,31,50,4,24,19,0,80,136,15,190,23,17,55,55,54,56,189,23,15,230,22,25,56,
+    55,54,56,253,87,15,139,99,5,15,140,14,3,3,37,1,12,48,26,15,131,66,30,13,
+    167,1,15,172,172,19,13,55,0,14,173,172,15,44,0,7,15,71,172,36,13,72,0,15,
+    243,66,5,15,95,170,14,31,56,94,170,25,23,56,93,170,1,16,185,15,91,170,44,15,
+    179,1,8,15,27,170,40,47,56,59,114,1,45,31,56,114,1,38,15,28,170,8,31,56,
+    55,154,44,23,56,26,170,31,52,26,170,15,15,255,26,0,25,52,26,170,15,129,0,32,
+    15,245,153,3,22,56,245,153,15,44,169,21,31,56,43,169,35,15,72,69,2,31,56,71,
+    69,23,31,100,71,69,26,15,197,52,41,15,46,169,18,15,54,0,5,15,47,169,13,15,
+    171,111,39,24,78,70,154,14,245,14,15,71,154,33,0,22,2,15,216,0,13,15,16,154,
+    18,47,56,59,73,0,15,15,16,154,22,15,145,13,9,31,12,145,13,9,31,12,145,13,
+    9,31,12,145,13,9,6,29,0,15,21,154,1,5,29,0,15,46,77,0,31,16,203,13,
+    27,26,16,124,11,31,50,124,11,3,15,7,154,3,31,52,93,77,3,31,52,7,154,4,
+    31,52,93,77,3,31,52,7,154,4,31,52,93,77,3,31,52,7,154,4,31,52,93,77,
+    4,8,149,11,31,20,107,16,14,31,20,76,14,15,14,141,16,4,216,153,13,133,16,4,
+    182,153,13,125,16,4,148,153,13,117,16,4,114,153,9,25,0,8,80,153,9,25,0,7,
+    46,153,1,159,16,21,56,181,151,15,235,14,21,26,16,63,12,31,50,63,12,3,30,51,
+    47,0,15,41,78,1,31,52,160,152,4,31,52,41,78,3,31,52,160,152,4,31,52,41,
+    78,3,31,52,160,152,4,31,52,41,78,4,31,52,160,152,35,31,56,182,48,3,31,20,
+    166,48,25,7,145,152,31,56,144,152,5,15,0,45,7,21,24,77,48,47,56,93,40,27,
+    1,27,120,62,27,10,229,44,15,97,152,2,31,56,169,169,4,15,251,47,31,31,24,214,
+    47,21,31,24,173,47,2,31,24,173,47,6,31,20,127,47,31,31,24,90,47,21,31,24,
+    49,47,2,31,24,49,47,6,31,20,3,47,31,31,24,222,46,21,31,24,181,46,2,31,
+    24,181,46,6,15,140,0,16,15,169,151,12,15,140,0,17,31,52,140,0,2,31,52,140,
+    0,31,15,114,151,12,15,140,0,17,31,53,140,0,2,28,53,205,47,3,77,151,47,52,
+    56,138,166,28,1,251,10,70,47,47,32,50,237,3,15,255,9,23,15,245,78,23,31,49,
+    59,121,10,20,49,235,120,15,141,15,1,2,62,220,79,47,47,32,56,162,10,33,15,163,
+    0,23,47,52,56,163,0,9,0,30,0,15,163,0,6,7,68,90,10,180,79,16,53,218,
+    0,15,180,79,85,18,53,122,25,15,180,79,20,17,53,12,26,6,180,79,16,53,66,54,
+    2,180,79,11,214,11,15,141,69,26,31,100,141,69,30,31,100,141,69,27,15,59,12,18,
+    15,134,64,24,15,117,129,27,26,56,116,129,15,105,129,16,31,56,104,129,22,25,20,234,
+    6,31,20,234,6,2,31,20,234,6,6,31,20,64,14,8,6,137,85,31,52,129,128,2,
+    15,129,6,1,15,37,6,2,31,20,37,6,7,15,201,5,2,31,20,201,5,7,15,109,
+    5,2,31,20,109,5,7,15,17,5,2,31,20,17,5,6,15,72,78,25,31,52,72,78,
+    44,30,52,72,78,13,223,2,15,99,45,47,21,8,248,109,15,61,221,16,4,34,115,31,
+    93,26,34,19,15,200,75,40,53,91,48,93,11,0,0,58,44,8,198,75,6,84,95,3,
+    33,81,69,115,97,109,101,64,0,0,170,151,5,238,78,15,178,116,1,31,44,146,116,4,
+    12,145,21,67,49,59,0,8,96,206,5,22,0,3,230,9,10,241,0,5,71,78,1,45,
+    151,7,181,75,0,82,5,1,104,76,0,24,0,1,40,77,7,77,76,7,16,2,3,171,
+    43,15,82,1,5,24,50,82,1,9,162,78,127,97,115,95,119,101,108,108,83,1,20,5,
+    238,111,17,44,114,0,10,136,78,1,80,137,2,79,0,68,46,120,32,33,144,22,36,124,
+    124,101,0,32,46,121,22,0,0,223,0,112,41,0,16,98,114,101,97,82,52,3,90,0,
+    38,43,43,74,112,17,61,93,0,0,15,168,3,199,76,3,44,77,8,31,78,9,36,37,
+    15,193,76,30,15,96,37,14,13,193,76,31,28,193,76,21,31,24,91,0,30,15,218,73,
+    23,8,105,75,15,227,73,26,8,57,0,12,27,19,15,150,75,19,15,179,71,25,15,151,
+    75,8,10,66,53,15,11,129,28,8,214,76,31,50,215,76,7,30,50,85,74,17,50,101,
+    160,15,105,76,3,31,41,110,74,3,19,40,76,0,13,240,76,24,50,102,74,19,50,102,
+    74,28,40,20,77,20,41,120,233,19,120,227,145,16,40,189,79,48,105,109,41,6,21,33,
+    102,97,225,5,7,177,123,23,108,224,232,2,57,10,0,105,50,1,191,140,17,101,193,100,
+    1,36,0,3,114,76,0,133,76,27,46,14,1,103,115,99,97,108,101,100,181,0,2,136,
+    0,0,117,0,2,10,0,38,105,109,20,1,36,105,109,181,235,35,114,101,178,235,3,58,
+    0,16,41,168,0,0,19,0,1,220,2,33,105,109,11,0,35,121,44,40,0,32,46,121,
+    198,147,2,21,0,31,120,142,236,23,0,253,6,0,15,2,48,117,103,97,122,74,95,105,
+    102,32,115,111,162,236,31,1,214,0,1,71,8,38,115,95,78,0,15,5,79,2,1,13,
+    0,91,95,105,109,97,103,73,84,6,13,0,2,30,0,12,91,84,3,220,1,0,233,0,
+    42,42,61,105,0,65,32,63,32,45,144,152,49,59,0,4,176,28,2,113,1,21,120,42,
+    13,6,117,0,4,178,61,1,226,0,19,33,19,11,5,117,0,1,18,0,65,41,0,8,
+    120,179,83,2,70,0,20,108,29,237,2,111,13,5,44,0,0,74,0,2,142,2,21,120,
+    201,235,0,44,118,8,70,153,4,97,2,43,105,46,180,130,0,235,1,4,19,2,17,56,
+    99,164,3,62,0,0,91,2,130,115,32,99,104,97,110,103,101,108,133,18,115,165,87,3,
+    50,164,6,12,135,1,118,2,0,202,1,2,47,164,56,103,110,46,243,163,17,56,19,0,
+    1,168,52,1,15,0,32,41,32,103,3,114,49,85,32,60,60,32,51,246,8,15,13,0,
+    15,19,41,80,1,50,97,115,95,170,0,0,68,6,1,79,0,82,40,120,41,32,94,99,
+    0,7,0,165,188,120,46,115,49,48,51,50,53,52,55,54,72,238,2,77,1,15,24,131,
+    5,15,11,3,22,3,9,0,3,234,2,3,70,1,31,120,182,238,25,15,135,4,5,31,
+    56,135,4,26,15,228,131,2,15,1,3,60,15,220,4,3,8,153,0,0,128,1,31,32,
+    12,3,10,22,42,61,206,17,32,178,22,50,105,103,110,188,20,15,9,0,2,25,41,65,
+    3,4,226,0,15,72,3,4,8,38,3,4,43,0,27,108,225,238,15,52,3,0,10,61,
+    133,15,157,5,7,15,150,79,1,31,52,150,79,8,7,56,13,15,65,238,40,31,52,65,
+    238,1,31,99,109,79,26,15,244,1,42,12,159,7,1,12,0,31,98,138,83,4,31,50,
+    197,133,41,31,50,198,133,35,31,50,167,79,64,31,54,167,79,27,18,56,54,17,0,27,
+    1,0,119,168,1,222,28,1,211,92,4,5,3,1,92,108,2,32,0,146,66,41,58,32,
+    117,110,116,105,108,60,91,4,5,93,66,111,110,108,121,57,0,6,58,3,31,46,93,3,
+    2,2,141,1,0,137,4,2,139,1,3,192,33,22,45,184,154,4,226,4,4,112,5,15,
+    112,3,28,15,111,106,24,31,4,111,106,24,31,4,178,119,8,31,4,178,119,8,31,4,
+    178,119,8,31,4,178,119,8,31,4,155,104,8,31,4,155,104,8,31,4,233,23,1,31,
+    16,177,2,4,15,117,77,11,8,101,122,15,116,77,4,8,147,119,15,115,77,8,3,39,
+    0,16,112,74,0,16,98,196,28,1,221,1,48,44,32,113,17,0,3,118,6,46,112,48,
+    48,0,0,87,0,39,98,49,48,0,23,49,48,0,31,49,59,135,5,26,50,171,77,9,
+    10,8,1,202,2,0,210,14,1,128,9,1,166,95,18,121,66,143,1,254,4,1,62,34,
+    0,20,15,35,108,97,254,203,6,24,155,15,151,129,4,2,79,164,15,233,6,5,15,18,
+    78,2,0,63,16,57,42,32,112,50,66,3,20,0,31,49,255,129,6,2,81,164,15,104,
+    0,11,11,37,78,7,104,0,5,69,66,15,104,0,15,31,50,104,0,15,11,56,78,7,
+    104,0,5,88,66,15,104,0,15,31,51,104,0,15,11,75,78,7,104,0,5,107,66,15,
+    104,0,15,31,52,104,0,15,41,52,41,229,197,7,104,0,5,234,106,15,104,0,15,31,
+    53,104,0,15,41,53,41,18,198,7,104,0,5,47,107,7,104,0,7,49,2,1,164,61,
+    26,113,49,2,2,20,0,26,49,242,1,6,41,0,6,242,1,7,41,0,6,179,1,6,
+    41,0,6,179,1,7,41,0,6,116,1,6,41,0,6,116,1,7,41,0,6,53,1,6,
+    41,0,6,53,1,7,41,0,6,246,0,6,41,0,6,246,0,7,41,0,8,201,3,21,
+    101,90,47,5,152,70,41,101,49,19,0,0,157,70,41,101,50,19,0,1,212,78,41,101,
+    51,20,0,47,51,41,215,4,2,6,93,6,128,101,48,46,120,44,32,101,48,2,14,33,
+    101,49,12,0,17,49,12,0,17,50,12,0,17,50,12,0,17,51,12,0,77,51,46,121,
+    41,169,0,25,52,111,0,0,139,36,41,101,53,19,0,0,238,70,41,101,54,19,0,1,
+    36,79,41,101,55,20,0,31,55,93,5,3,7,169,0,17,52,133,0,17,52,145,0,17,
+    53,12,0,17,53,12,0,17,54,12,0,17,54,12,0,17,55,12,0,17,55,169,0,31,
+    4,100,30,40,14,173,8,15,10,79,19,31,56,9,79,8,4,143,9,13,4,11,13,223,
+    10,15,40,79,7,15,68,0,28,4,161,27,4,93,15,1,221,23,29,12,201,121,22,40,
+    175,3,58,120,41,41,34,0,29,49,34,0,1,85,0,15,17,79,5,31,56,16,79,14,
+    15,195,0,31,63,110,41,59,145,1,10,15,27,79,22,15,130,1,44,31,49,130,1,40,
+    13,131,153,15,116,1,7,31,49,116,1,8,15,7,1,16,15,26,79,15,15,7,1,44,
+    31,50,7,1,49,31,50,7,1,14,31,50,7,1,43,15,25,79,15,15,7,1,44,31,
+    51,7,1,49,31,51,7,1,14,31,51,7,1,8,31,4,76,184,0,15,27,1,16,31,
+    52,27,1,9,31,52,27,1,48,31,52,27,1,49,31,52,27,1,14,31,52,27,1,19,
+    31,53,27,1,24,31,53,27,1,9,31,53,27,1,48,31,53,27,1,49,31,53,27,1,
+    14,31,53,184,5,9,15,21,13,13,10,158,163,15,141,8,39,31,32,140,8,0,31,12,
+    140,8,58,31,12,140,8,50,31,32,139,8,0,31,12,139,8,58,31,12,15,14,28,31,
+    12,15,14,28,31,12,15,14,15,31,12,15,14,53,31,12,15,14,43,31,12,15,14,21,
+    31,12,15,14,43,31,12,15,14,21,31,12,15,14,43,31,12,15,14,21,31,12,15,14,
+    43,31,12,15,14,21,31,12,15,14,43,31,12,15,14,21,31,12,15,14,43,31,12,15,
+    14,21,31,12,15,14,21,31,12,15,14,21,31,12,15,14,21,31,12,15,14,21,31,12,
+    15,14,21,31,12,15,14,21,31,4,197,119,18,31,4,197,119,18,15,45,18,14,15,202,
+    79,5,15,41,0,6,12,211,22,15,254,111,39,15,210,22,5,15,56,151,3,63,56,49,
+    57,191,155,5,34,51,50,172,39,15,76,129,42,15,55,151,15,15,206,79,24,4,41,129,
+    12,49,240,15,16,78,3,16,48,96,133,31,16,211,255,65,2,68,167,15,57,104,51,31,
+    20,171,22,49,31,20,120,80,0,5,65,33,16,44,89,1,2,55,33,0,91,1,30,41,
+    165,147,7,28,70,15,81,133,4,31,50,69,156,8,31,20,248,129,38,31,24,29,242,3,
+    0,193,0,2,29,242,15,198,149,12,1,119,11,3,194,7,31,118,170,80,4,2,15,1,
+    5,174,80,5,83,34,4,202,149,4,146,32,15,201,149,3,3,56,1,17,41,105,187,4,
+    236,31,4,120,1,16,44,181,223,3,126,212,15,130,149,24,1,152,2,15,40,149,14,0,
+    228,132,15,91,67,6,1,134,109,47,48,41,173,1,7,13,168,148,15,104,26,13,9,127,
+    80,15,194,130,16,31,28,158,130,4,31,28,158,130,4,31,28,158,130,4,47,31,32,70,
+    9,44,2,66,0,4,75,9,47,31,32,76,9,43,8,103,140,2,49,7,2,58,146,15,
+    58,9,43,8,136,140,15,86,0,16,15,40,9,20,8,169,140,15,86,0,16,15,22,9,
+    20,8,202,140,8,86,0,9,167,4,8,95,11,29,98,56,1,4,135,7,10,248,0,8,
+    22,0,14,46,8,10,120,0,7,22,0,5,41,132,31,24,41,132,4,31,24,41,132,4,
+    31,24,41,132,4,31,28,114,131,27,31,28,114,131,27,31,28,114,131,27,15,112,2,2,
+    13,189,11,12,117,146,7,42,0,11,127,11,12,123,146,7,42,0,11,65,11,12,129,146,
+    7,42,0,11,3,11,3,42,0,15,0,2,8,10,64,13,47,98,49,17,2,5,15,101,
+    10,2,15,37,2,2,15,102,10,2,15,57,2,2,15,103,10,2,15,77,2,2,15,104,
+    10,2,31,24,77,132,27,31,24,77,132,27,31,24,77,132,27,31,28,79,17,15,15,104,
+    142,33,0,62,3,15,18,142,8,0,168,93,0,205,6,15,68,17,13,52,0,31,32,1,
+    0,15,81,22,2,2,41,142,3,58,40,0,19,75,31,41,152,17,26,7,95,0,15,84,
+    79,0,8,52,180,2,254,139,26,12,232,7,31,48,224,7,2,15,178,30,8,5,208,8,
+    6,51,78,26,105,43,78,4,0,79,15,224,8,12,20,41,184,46,8,69,8,31,107,51,
+    8,5,19,107,18,64,19,105,227,10,30,41,207,10,15,92,75,16,5,1,8,31,16,217,
+    7,25,31,28,178,16,53,31,28,102,7,43,31,28,101,7,1,31,28,100,7,43,31,28,
+    99,7,1,31,28,98,7,43,31,28,97,7,1,31,28,96,7,43,31,28,95,7,1,31,
+    28,94,7,11,31,28,93,7,1,31,28,92,7,1,31,28,91,7,1,31,28,90,7,1,
+    31,28,121,6,21,31,28,120,6,21,31,28,119,6,21,31,28,118,6,21,31,28,117,6,
+    28,31,28,116,6,21,31,28,115,6,21,31,28,114,6,21,31,28,113,6,22,15,228,5,
+    32,15,187,5,53,15,183,5,2,31,28,182,5,42,15,0,72,8,15,139,4,8,15,0,
+    72,5,15,51,0,16,15,245,145,2,4,66,96,15,170,16,41,15,106,172,5,15,149,145,
+    0,47,51,50,149,145,78,1,217,187,6,149,145,47,51,50,149,145,31,1,120,139,15,245,
+    72,41,31,52,245,72,19,1,157,232,15,146,17,17,63,50,48,52,173,164,27,2,49,0,
+    15,122,164,17,31,54,82,15,16,15,249,95,10,6,122,164,15,246,39,24,31,20,246,39,
+    24,31,24,101,146,58,29,24,65,146,29,24,65,146,31,28,249,145,4,31,28,249,145,5,
+    15,59,14,6,15,233,22,20,44,31,32,234,22,15,145,14,10,15,215,22,20,44,31,32,
+    216,22,3,145,14,14,33,22,10,44,0,5,22,0,31,24,27,146,4,31,24,27,146,5,
+    31,24,27,146,58,31,24,128,41,8,31,24,128,41,8,31,28,142,145,27,31,28,142,145,
+    29,15,175,1,2,13,153,24,3,254,13,14,131,1,13,91,24,3,42,0,15,184,23,20,
+    15,171,1,2,15,185,23,2,31,24,99,145,27,31,24,99,145,29,31,24,99,145,27,15,
+    43,23,2,2,201,91,31,28,64,3,43,31,28,63,3,1,31,28,62,3,43,31,28,61,
+    3,1,31,28,60,3,1,31,28,59,3,1,31,28,35,2,21,31,28,34,2,21,31,28,
+    33,2,21,31,28,32,2,21,31,20,217,25,18,31,20,217,25,18,15,37,25,3,15,96,
+    8,50,0,70,143,15,66,176,30,33,51,56,16,25,1,45,144,15,68,176,27,15,146,7,
+    18,0,26,81,15,146,7,26,2,49,0,15,3,3,1,4,169,105,8,156,80,28,50,156,
+    80,1,210,64,31,20,34,0,14,15,140,79,14,31,51,140,79,25,23,51,140,79,17,51,
+    116,0,10,161,106,10,101,55,32,97,115,238,0,63,102,111,114,165,79,12,0,82,0,15,
+    240,25,32,15,146,254,20,1,45,142,6,149,254,12,30,28,15,53,148,35,31,50,94,254,
+    61,15,89,53,0,15,113,254,20,26,51,164,49,27,50,249,26,3,51,17,15,63,53,3,
+    15,110,254,25,0,70,11,31,40,186,80,2,63,51,41,59,182,148,3,31,50,45,82,16,
+    30,8,241,17,39,108,48,141,26,5,99,80,15,41,0,1,23,49,41,0,31,49,41,0,
+    9,23,50,41,0,20,50,41,0,15,7,253,15,31,50,7,253,26,24,50,7,253,17,50,
+    49,116,15,32,3,51,15,180,2,8,15,206,252,41,31,50,254,1,50,1,46,69,15,255,
+    1,36,15,214,252,9,26,50,187,82,9,192,16,78,97,108,108,95,224,29,3,224,1,15,
+    7,0,0,15,123,82,34,47,50,52,23,253,9,0,20,140,4,134,0,15,35,253,18,27,
+    52,51,0,31,49,86,253,17,10,51,0,31,50,72,83,39,47,50,52,85,253,5,20,50,
+    101,110,15,191,29,3,15,84,253,9,6,84,3,27,105,84,3,15,24,253,17,31,51,5,
+    113,8,31,51,24,253,45,31,50,237,83,35,0,237,73,9,147,16,17,51,77,0,15,238,
+    83,23,31,99,53,153,45,15,116,34,6,15,175,73,22,15,70,153,10,31,54,139,195,30,
+    31,56,192,252,10,1,31,0,19,78,209,48,81,79,112,101,114,97,113,209,56,101,114,101,
+    237,4,4,1,165,1,24,0,2,29,1,24,46,59,205,4,128,56,12,24,147,15,85,238,
+    20,31,50,235,252,33,31,51,235,252,32,1,6,5,15,90,238,4,47,50,41,241,252,30,
+    2,85,5,15,80,84,2,2,98,130,15,147,173,17,31,8,147,173,18,31,8,147,173,18,
+    11,228,50,14,60,172,6,255,52,15,234,22,0,5,154,12,6,99,121,3,19,0,24,50,
+    16,53,0,50,228,11,251,22,3,19,0,8,72,121,3,19,0,24,50,33,53,0,96,242,
+    11,12,23,3,19,0,8,45,121,3,19,0,28,50,207,0,15,245,22,13,71,44,32,113,
+    50,17,0,26,50,239,0,14,5,23,5,55,13,7,239,0,2,19,0,10,239,0,29,51,
+    22,23,3,19,0,9,239,0,22,51,58,0,5,239,0,29,53,39,23,3,19,0,9,239,
+    0,21,53,58,0,5,149,179,15,171,252,14,31,51,121,131,8,31,12,95,52,25,31,12,
+    105,131,2,31,16,96,52,48,31,16,96,52,52,29,16,167,131,15,72,0,31,2,219,252,
+    4,168,52,1,188,131,31,16,169,52,14,31,16,169,52,18,26,16,140,174,14,38,0,1,
+    149,221,31,16,224,131,25,31,20,208,52,45,31,12,208,52,31,31,16,208,52,48,31,16,
+    208,52,52,29,16,41,132,15,242,1,36,15,24,53,14,31,16,24,53,18,26,16,41,176,
+    15,227,1,4,31,12,62,53,31,31,16,62,53,48,31,16,62,53,52,29,16,150,132,15,
+    117,1,45,31,50,117,1,14,31,50,117,1,18,31,50,117,1,8,15,18,84,26,2,17,
+    12,15,95,14,1,23,51,11,11,31,51,136,14,9,8,103,41,31,52,41,0,9,23,53,
+    41,0,31,53,41,0,9,23,54,41,0,31,54,41,0,9,23,55,41,0,31,55,41,0,
+    9,23,56,41,0,31,56,41,0,9,23,57,41,0,31,57,167,15,10,8,209,15,31,49,
+    210,15,11,9,211,15,5,36,13,8,26,14,25,51,25,14,27,12,69,0,15,59,16,1,
+    30,12,105,0,15,58,16,2,15,40,0,0,15,57,16,2,15,73,13,2,22,51,146,96,
+    1,223,19,1,221,53,15,255,15,50,15,165,15,48,31,54,236,2,29,20,49,62,20,15,
+    119,99,3,15,204,0,105,38,56,41,224,166,15,153,87,30,31,12,241,11,54,47,56,41,
+    75,250,30,15,240,11,8,1,101,169,15,93,11,18,7,222,247,15,74,11,9,7,202,247,
+    15,55,11,9,7,182,247,0,113,255,11,65,34,3,19,0,24,49,162,247,0,102,255,11,
+    189,24,3,19,0,24,49,142,247,1,91,255,11,188,24,4,20,0,28,49,23,249,15,144,
+    34,15,31,20,138,11,18,8,28,1,15,119,11,8,8,28,1,15,100,11,8,8,28,1,
+    29,55,137,34,3,19,0,10,28,1,29,57,135,25,3,19,0,11,28,1,14,134,25,4,
+    20,0,20,49,166,248,1,68,112,15,139,11,25,31,24,117,11,48,31,24,117,11,52,25,
+    24,213,63,31,24,44,11,14,31,24,44,11,18,31,28,217,10,45,31,20,217,10,31,31,
+    24,217,10,48,31,24,217,10,52,31,24,145,10,14,31,24,145,10,18,31,20,107,10,31,
+    31,24,107,10,48,31,24,107,10,52,31,24,35,10,14,31,24,35,10,18,31,20,169,63,
+    31,31,24,169,63,48,31,24,169,63,52,31,24,169,63,14,31,24,169,63,18,31,20,149,
+    63,31,31,24,149,63,48,31,24,149,63,52,31,24,149,63,14,31,24,149,63,18,31,20,
+    129,63,31,31,24,129,63,48,31,24,129,63,52,31,24,129,63,14,31,24,129,63,18,15,
+    91,24,31,2,43,10,15,60,11,0,15,237,12,2,15,40,0,0,15,236,12,3,15,136,
+    0,33,4,13,97,15,23,10,30,0,166,36,9,3,233,8,240,217,2,170,36,6,23,220,
+    4,155,219,8,44,83,0,154,210,16,95,174,84,31,40,209,82,2,31,40,3,82,2,2,
+    134,92,31,48,117,166,57,1,170,40,11,143,24,31,116,3,59,64,15,49,81,34,11,141,
+    89,4,243,30,20,104,90,1,31,41,47,167,29,40,51,50,47,167,1,218,41,14,239,92,
+    31,52,239,92,52,19,28,0,97,5,175,0,8,215,36,33,62,61,32,12,9,233,36,2,
+    154,19,5,71,49,0,13,129,6,39,2,2,186,3,4,167,44,4,29,57,3,10,203,15,
+    102,0,42,31,28,101,0,15,13,33,2,15,200,98,24,31,99,200,98,30,31,99,85,168,
+    46,15,134,2,5,25,20,103,10,31,20,103,10,14,31,20,103,10,25,31,105,103,10,39,
+    15,196,1,5,10,192,1,4,188,1,79,56,41,0,24,180,1,2,5,176,1,31,20,249,
+    9,14,31,20,249,9,19,15,93,2,7,29,49,93,2,31,49,161,0,15,22,43,215,59,
+    15,94,227,1,15,165,0,7,31,50,165,0,35,29,50,165,0,31,50,165,0,17,31,50,
+    165,0,1,31,51,165,0,14,31,51,165,0,35,29,51,165,0,31,51,165,0,17,31,51,
+    165,0,1,31,52,165,0,14,31,52,165,0,35,29,52,165,0,31,52,165,0,17,31,52,
+    165,0,1,31,53,165,0,14,31,53,165,0,35,29,53,165,0,31,53,165,0,17,22,53,
+    165,0,15,15,6,0,31,50,15,6,52,8,179,171,1,219,61,15,176,251,2,1,32,54,
+    2,193,180,179,97,112,112,108,105,99,97,116,105,111,110,190,218,3,70,219,12,202,238,31,
+    46,105,96,21,15,55,229,8,31,50,51,229,13,31,50,73,173,14,7,97,96,11,76,0,
+    3,65,0,3,14,96,12,244,95,55,50,32,121,229,235,5,133,38,0,210,95,49,42,32,
+    121,216,95,1,224,94,32,32,121,139,72,4,23,0,0,218,95,4,23,0,3,219,95,83,
+    111,112,40,66,41,186,9,4,155,9,0,74,32,37,119,111,93,197,1,12,0,17,101,22,
+    1,1,46,42,22,59,232,242,2,174,64,50,112,97,105,79,42,4,178,94,14,173,33,0,
+    6,34,187,108,101,120,95,101,120,112,97,110,100,40,143,6,15,29,224,41,15,221,90,4,
+    15,11,40,3,9,130,117,31,41,162,33,0,31,110,128,117,10,25,110,157,33,23,110,124,
+    117,14,74,0,31,107,56,34,2,5,7,185,25,107,75,0,20,107,3,185,27,75,76,0,
+    36,108,100,105,68,2,77,68,0,67,0,31,59,95,90,7,24,98,181,93,7,37,0,43,
+    49,54,178,40,0,209,66,15,172,67,16,15,9,0,9,39,0,12,124,90,10,73,12,3,
+    213,0,2,78,12,1,238,0,5,253,151,21,8,99,101,3,69,1,6,229,163,8,28,202,
+    37,95,110,30,202,11,5,103,3,11,230,3,53,22,6,232,38,5,4,59,1,243,125,20,
+    116,35,0,1,214,153,2,14,22,0,11,0,2,39,0,4,131,29,10,34,1,20,98,138,
+    33,32,49,54,177,54,0,108,59,0,109,0,5,57,13,4,71,83,35,49,54,54,21,0,
+    174,102,1,9,0,1,74,135,80,32,61,32,45,98,30,135,6,23,0,32,111,100,191,1,
+    17,98,31,0,5,150,13,66,49,54,40,98,181,174,6,3,23,23,97,182,13,50,49,54,
+    40,63,0,14,37,0,3,197,0,56,108,100,41,54,1,21,60,49,1,14,137,230,17,50,
+    214,0,1,221,4,63,66,44,32,48,1,4,15,251,59,2,9,67,104,6,81,1,15,76,
+    1,2,5,145,230,39,98,44,105,3,2,213,0,2,25,0,6,96,0,32,45,98,146,4,
+    74,98,46,120,41,44,0,0,133,24,20,100,163,184,0,66,231,1,42,4,116,32,119,114,
+    111,116,101,44,66,247,0,27,10,15,136,95,28,0,162,3,31,52,137,95,4,4,150,4,
+    127,114,111,116,97,116,101,40,37,11,27,15,109,4,8,0,132,0,3,71,0,1,143,0,
+    12,108,4,15,102,4,5,44,32,43,145,247,31,44,2,4,11,15,112,4,22,15,110,4,
+    8,10,187,3,0,96,0,6,38,0,11,58,248,2,209,3,0,35,0,1,127,129,3,192,
+    127,2,255,86,1,29,33,20,41,240,1,4,183,6,6,248,1,14,249,97,3,157,158,6,
+    5,2,7,96,2,7,168,3,0,221,254,2,81,1,0,32,0,3,80,1,10,35,0,3,
+    165,102,2,37,2,2,52,12,0,203,232,33,97,114,12,70,7,125,234,15,153,6,7,1,
+    126,98,13,47,13,7,8,13,28,32,98,97,15,210,1,36,15,188,1,1,31,109,188,1,
+    23,20,109,188,1,11,157,235,21,109,82,5,31,109,184,1,1,20,109,36,207,29,109,180,
+    1,1,125,227,8,115,112,50,109,44,32,231,5,24,49,111,112,11,135,5,1,17,4,7,
+    116,234,21,109,182,19,6,14,4,14,5,2,12,198,99,3,3,2,17,67,45,4,17,41,
+    200,234,38,97,116,2,103,8,29,18,20,67,110,250,38,105,115,39,18,2,119,251,0,75,
+    0,83,105,110,97,114,121,42,64,2,221,102,47,32,48,42,4,28,1,128,231,31,49,43,
+    4,12,4,147,0,5,68,107,8,206,1,5,200,1,7,103,98,3,88,31,1,149,53,81,
+    41,0,8,67,91,151,6,15,58,1,2,34,109,41,105,154,5,182,174,18,66,128,18,17,
+    119,21,222,2,27,44,16,102,89,191,68,114,111,111,109,179,115,3,105,246,0,177,115,33,
+    44,32,136,6,2,151,182,1,164,9,49,109,101,101,19,30,31,114,205,115,0,6,165,7,
+    23,48,166,7,19,48,251,125,7,27,20,39,110,48,174,7,0,14,0,6,113,6,25,48,
+    63,128,13,73,20,0,183,2,1,223,115,3,221,116,35,107,41,130,66,7,164,66,0,58,
+    3,19,110,109,37,0,48,0,23,110,48,0,37,110,41,213,6,31,20,213,6,17,22,110,
+    9,67,15,213,6,5,31,20,213,6,24,31,20,213,6,5,31,20,213,6,32,32,111,112,
+    99,100,33,98,121,153,1,55,46,32,65,134,158,0,74,11,4,63,254,15,245,31,6,20,
+    59,80,239,3,165,191,2,193,51,113,119,114,105,116,116,101,110,155,53,47,47,47,144,11,
+    31,0,106,8,10,246,4,31,75,173,185,54,15,142,11,15,8,70,129,31,41,212,6,17,
+    9,142,11,14,67,11,0,26,0,31,75,98,5,32,1,31,0,15,100,5,5,13,142,11,
+    31,75,142,11,21,24,97,142,11,7,171,5,6,80,3,32,109,59,14,0,2,80,3,2,
+    12,0,13,126,3,15,172,3,16,26,12,7,6,19,109,19,58,1,37,63,7,78,3,0,
+    85,58,27,109,126,3,15,174,3,17,13,126,3,15,210,111,10,21,107,208,111,31,109,42,
+    3,1,4,67,179,18,120,146,3,0,75,8,3,18,0,22,121,60,3,0,192,7,2,147,
+    3,20,109,143,3,30,107,82,21,15,213,112,4,31,12,166,0,17,15,131,241,0,2,101,
+    43,1,183,1,3,11,17,1,171,103,69,108,41,0,16,163,0,3,244,129,15,213,0,8,
+    6,249,1,6,53,0,25,58,228,0,79,67,44,0,20,221,241,10,9,43,114,31,50,44,
+    114,8,15,4,113,21,4,215,113,15,5,113,5,4,78,0,14,85,114,15,7,113,12,15,
+    89,0,2,4,58,0,3,246,110,7,93,0,3,47,0,0,164,109,3,11,0,15,176,112,
+    13,3,61,0,15,177,112,27,15,232,188,3,15,90,112,5,15,244,118,2,8,132,22,10,
+    7,119,7,14,0,13,7,12,8,52,1,11,36,189,3,103,35,5,100,149,5,238,4,16,
+    117,183,2,23,52,100,111,1,16,0,4,101,111,16,76,63,111,35,54,51,76,111,3,14,
+    0,7,77,111,3,80,0,1,78,111,1,57,0,15,79,111,10,28,59,150,0,10,115,109,
+    14,42,189,11,170,1,15,248,189,29,31,50,249,189,4,15,160,2,23,15,200,189,3,15,
+    198,1,64,15,249,2,4,9,160,0,15,37,111,19,6,166,171,15,164,107,1,10,183,190,
+    15,74,3,5,15,75,190,36,31,52,181,110,1,6,53,5,31,122,234,189,47,9,255,14,
+    9,65,191,14,82,1,15,129,110,21,5,113,1,15,41,190,40,31,50,42,190,36,15,132,
+    110,33,15,85,110,13,6,43,190,10,56,2,15,0,110,15,5,151,3,4,13,4,15,76,
+    2,11,15,11,137,9,31,4,11,137,9,31,4,11,137,9,31,4,11,137,9,7,100,109,
+    31,52,100,109,6,5,91,1,15,218,186,20,15,67,109,1,30,50,53,183,15,68,109,22,
+    5,49,0,15,69,109,30,5,186,0,8,70,109,15,221,170,5,15,61,78,1,6,199,3,
+    7,255,108,15,65,0,5,31,49,65,0,16,15,156,172,10,31,50,65,0,16,15,164,185,
+    9,15,4,78,2,12,65,0,31,51,40,1,9,15,162,186,32,31,50,163,186,22,31,50,
+    164,186,34,31,50,165,186,22,31,50,166,186,34,31,50,232,174,0,26,16,33,0,15,47,
+    99,17,31,59,198,186,13,15,11,99,3,15,109,0,0,15,118,99,18,15,218,186,12,15,
+    96,99,6,15,94,186,18,31,52,67,107,13,5,58,1,15,68,107,19,31,52,68,107,5,
+    15,185,37,34,1,164,97,5,4,10,1,187,139,14,20,186,23,40,247,2,8,74,101,7,
+    235,130,9,35,0,1,88,0,15,3,107,5,31,52,51,54,3,15,16,1,10,15,195,106,
+    19,15,1,1,39,13,129,131,15,242,0,8,31,49,242,0,9,15,198,0,17,15,130,106,
+    12,15,198,0,48,31,50,198,0,15,31,50,198,0,45,15,65,106,12,15,198,0,48,31,
+    51,198,0,15,31,51,126,2,10,15,122,7,14,11,207,180,15,156,4,21,31,12,156,4,
+    36,31,12,156,4,33,31,12,156,4,36,31,12,32,8,29,31,12,32,8,29,31,12,32,
+    8,16,31,12,32,8,45,31,12,32,8,45,31,12,32,8,45,31,12,32,8,45,31,12,
+    32,8,20,15,82,1,16,15,42,0,15,15,225,182,20,31,50,226,182,22,31,50,227,182,
+    22,15,252,7,2,15,36,2,14,15,62,156,11,31,50,60,182,28,31,50,61,182,28,31,
+    50,62,182,28,31,50,63,182,22,31,50,64,182,28,31,50,65,182,28,15,186,0,7,15,
+    213,125,36,15,32,15,2,31,4,222,149,9,31,4,222,149,10,15,55,3,5,31,52,55,
+    3,16,31,52,152,11,9,31,53,65,0,16,31,53,225,116,21,15,158,9,33,15,40,112,
+    19,15,2,7,48,31,52,2,7,15,31,52,200,7,45,15,211,111,12,15,198,0,48,31,
+    53,198,0,15,31,53,200,7,31,15,74,2,24,31,12,74,2,45,12,38,18,15,49,140,
+    41,15,119,19,25,15,37,18,5,15,210,185,57,31,56,209,185,12,4,159,235,15,229,105,
+    7,2,238,25,15,229,105,12,8,212,104,15,64,184,33,31,50,6,175,0,15,146,103,9,
+    15,52,18,33,15,121,105,24,47,50,41,158,184,0,15,122,105,10,5,130,3,15,123,105,
+    58,1,1,38,15,250,185,11,31,50,88,105,24,26,50,120,97,31,50,88,105,31,6,148,
+    24,15,89,105,15,15,200,1,17,15,2,186,14,3,60,187,15,2,186,15,15,142,1,3,
+    15,225,185,0,31,50,47,0,8,15,226,185,12,30,52,188,185,7,194,89,15,192,156,2,
+    12,37,181,31,52,247,180,4,26,54,120,233,15,39,181,1,15,100,156,3,14,180,89,15,
+    133,11,30,15,66,0,7,15,134,11,21,15,66,0,7,15,135,11,21,15,66,0,7,15,
+    136,11,21,15,66,0,7,15,73,6,21,15,66,0,7,15,74,6,21,12,111,182,15,124,
+    105,0,4,32,157,31,24,241,156,3,12,35,154,31,52,213,181,4,15,214,186,0,15,49,
+    91,2,30,52,49,91,15,244,9,9,31,24,244,9,9,31,28,163,159,27,31,28,163,159,
+    27,31,28,163,159,27,31,28,163,159,27,31,28,163,159,29,15,203,1,12,15,66,64,0,
+    31,24,195,158,27,31,24,195,158,27,31,24,195,158,27,31,24,195,158,27,31,24,195,158,
+    29,31,28,124,10,16,15,29,184,34,31,56,188,146,13,31,50,28,184,5,26,50,27,171,
+    31,50,28,184,10,15,142,99,22,15,158,169,3,0,238,96,15,14,184,65,31,50,44,105,
+    13,31,50,44,105,6,14,130,8,15,45,105,13,15,11,105,6,15,230,7,1,19,107,163,
+    183,10,12,105,15,71,7,24,30,20,71,7,30,20,71,7,31,24,71,7,4,31,24,71,
+    7,4,31,24,71,7,4,31,24,71,7,4,31,24,71,7,5,31,28,70,7,45,31,28,
+    69,7,45,31,28,68,7,45,31,28,67,7,45,31,28,66,7,45,31,28,65,7,45,31,
+    28,64,7,12,20,28,63,7,31,20,63,7,4,31,20,63,7,4,31,20,63,7,4,31,
+    20,63,7,4,31,20,63,7,5,31,20,63,7,9,31,20,63,7,9,31,24,63,7,27,
+    31,24,63,7,27,31,24,63,7,27,31,24,63,7,27,31,24,63,7,29,31,28,62,7,
+    29,31,20,62,7,27,31,20,62,7,27,31,20,62,7,27,31,20,62,7,27,31,20,62,
+    7,29,31,24,62,7,32,31,24,62,7,20,31,24,62,7,23,31,24,62,7,10,31,28,
+    61,7,47,15,105,13,25,15,202,21,14,15,105,178,24,9,106,106,15,89,16,19,31,53,
+    222,177,29,1,49,0,12,59,18,15,159,177,36,31,50,160,177,62,15,239,95,9,5,165,
+    40,10,55,17,15,201,95,23,15,127,176,13,15,39,78,12,15,3,1,14,15,248,177,38,
+    31,52,79,95,25,23,52,78,95,1,125,192,15,76,95,61,31,122,76,95,56,31,52,128,
+    1,51,31,52,128,1,40,15,76,95,8,31,52,75,95,1,4,252,5,9,76,95,6,162,
+    19,11,63,95,15,4,178,5,15,7,95,11,15,21,19,0,31,50,7,95,6,15,85,81,
+    1,31,52,231,177,31,31,52,250,93,39,12,55,70,31,52,248,93,23,31,122,230,177,47,
+    15,193,40,24,15,51,177,32,31,52,51,177,31,15,253,80,8,15,217,23,9,15,254,80,
+    38,15,147,8,28,31,16,98,26,40,31,20,0,36,26,31,20,0,36,1,31,24,0,36,
+    52,26,24,0,36,31,24,0,36,15,31,24,0,36,19,31,24,0,36,24,31,20,0,36,
+    32,31,24,0,36,52,31,24,0,36,15,31,24,0,36,19,31,20,0,36,32,31,24,0,
+    36,52,31,24,0,36,15,31,24,0,36,19,31,20,0,36,32,31,24,0,36,52,31,24,
+    0,36,15,31,24,0,36,19,31,20,196,29,32,31,24,196,29,52,31,24,196,29,15,31,
+    24,196,29,19,31,20,196,29,32,31,24,196,29,52,31,24,196,29,15,31,24,196,29,20,
+    15,158,185,8,15,98,102,4,15,73,77,4,15,18,7,14,14,234,173,1,187,58,15,234,
+    173,85,63,49,50,56,234,173,24,0,46,0,8,234,173,0,184,118,3,234,173,15,220,77,
+    12,9,138,49,31,40,44,49,3,15,222,77,2,15,114,171,13,31,50,114,171,44,31,50,
+    114,171,9,31,122,114,171,47,15,101,64,3,15,178,48,25,15,5,78,15,15,97,22,14,
+    14,29,169,15,53,77,43,47,50,41,151,15,15,13,116,0,31,24,116,0,46,13,153,1,
+    15,134,77,24,31,122,134,77,30,31,122,78,176,48,8,254,1,15,15,176,11,31,52,15,
+    176,30,31,52,15,176,29,4,50,9,31,20,50,9,15,31,20,50,9,19,31,20,131,12,
+    8,0,106,58,15,215,77,27,47,52,41,92,176,0,15,155,0,8,15,219,8,11,15,186,
+    77,35,9,132,0,31,50,132,0,15,31,50,132,0,36,15,153,77,9,9,132,0,31,51,
+    132,0,15,31,51,132,0,36,15,120,77,9,9,132,0,31,52,132,0,15,31,52,132,0,
+    36,15,87,77,9,9,132,0,31,53,132,0,15,31,53,132,0,36,15,54,77,9,47,52,
+    41,195,59,23,15,239,173,19,31,50,240,173,14,11,113,0,4,122,67,13,125,59,10,56,
+    76,6,245,18,15,57,76,28,12,148,15,15,223,75,28,13,198,14,15,224,75,31,15,253,
+    19,4,15,225,75,3,15,137,55,0,15,42,75,0,2,38,0,28,56,20,20,15,214,142,
+    22,31,8,164,200,0,5,200,74,23,52,65,69,4,105,0,22,98,251,107,15,112,74,4,
+    4,42,0,5,112,74,4,238,79,15,66,74,10,31,56,65,74,18,11,172,47,15,40,74,
+    20,14,24,29,6,16,63,6,28,0,15,16,67,13,15,64,2,5,15,137,73,4,15,38,
+    9,30,15,140,73,12,12,160,70,6,185,0,15,166,72,41,15,213,0,5,15,91,72,3,
+    15,125,18,12,15,163,0,7,15,68,71,21,15,143,0,5,13,194,70,31,20,9,2,18,
+    12,92,69,15,9,2,1,31,20,9,2,54,15,152,68,18,13,236,1,15,153,68,31,15,
+    71,4,5,15,154,68,2,15,208,59,2,6,71,4,11,72,1,15,38,67,32,6,56,1,
+    15,39,67,51,31,122,39,67,9,15,168,0,18,15,40,67,0,15,172,0,9,15,254,66,
+    13,80,44,32,67,44,0,
+};
 
 static const uint32_t bundle_pocl_avx2_lines[] = {
     0, 100, 160, 202, 204, 230, 232, 233, 278, 301, 369, 437,
@@ -2425,197 +973,197 @@ static const uint32_t bundle_pocl_avx2_lines[] = {
     2245, 2324, 2369, 2416, 2436, 2479, 2531, 2607, 2684, 2736, 2820, 2841,
     2855, 2861, 2901, 2991, 3062, 3065, 3112, 3141, 3188, 3246, 3280, 3323,
     3369, 3411, 3414, 3417, 3468, 3507, 3567, 3600, 3643, 3683, 3727, 3771,
-    3815, 3834, 3912, 3948, 3966, 3984, 4002, 4020, 4035, 4059, 4096, 4120,
-    4144, 4147, 4160, 4186, 4189, 4222, 4254, 4272, 4304, 4322, 4354, 4372,
-    4404, 4422, 4432, 4438, 4441, 4465, 4489, 4513, 4537, 4556, 4634, 4662,
-    4690, 4718, 4746, 4793, 4840, 4887, 4935, 4968, 5003, 5038, 5073, 5108,
-    5155, 5202, 5249, 5297, 5316, 5394, 5432, 5470, 5508, 5546, 5616, 5686,
-    5756, 5828, 5861, 5913, 5965, 6017, 6069, 6139, 6209, 6279, 6351, 6375,
-    6448, 6495, 6544, 6584, 6627, 6640, 6670, 6723, 6745, 6779, 6793, 6812,
-    6815, 6837, 6873, 6910, 6945, 6993, 7045, 7097, 7149, 7201, 7253, 7305,
-    7357, 7370, 7450, 7491, 7546, 7589, 7632, 7675, 7718, 7761, 7804, 7847,
-    7890, 7943, 7994, 8047, 8098, 8192, 8243, 8296, 8347, 8400, 8451, 8504,
-    8555, 8608, 8659, 8712, 8763, 8816, 8867, 8920, 8971, 9024, 9075, 9128,
-    9179, 9203, 9232, 9261, 9290, 9319, 9349, 9379, 9409, 9452, 9477, 9502,
-    9527, 9552, 9577, 9602, 9627, 9652, 9674, 9723, 9757, 9795, 9833, 9871,
-    9882, 9965, 10040, 10127, 10184, 10233, 10292, 10335, 10375, 10438, 10503, 10558,
-    10603, 10652, 10701, 10750, 10799, 10848, 10898, 10923, 10948, 10973, 10998, 11023,
-    11048, 11133, 11210, 11274, 11323, 11364, 11430, 11498, 11525, 11581, 11616, 11655,
-    11658, 11668, 11722, 11752, 11806, 11883, 11975, 12071, 12128, 12209, 12288, 12341,
-    12421, 12501, 12532, 12586, 12641, 12714, 12786, 12814, 12842, 12870, 12898, 12926,
-    12954, 12967, 12993, 13026, 13059, 13083, 13118, 13142, 13177, 13201, 13236, 13260,
-    13295, 13319, 13354, 13378, 13413, 13423, 13432, 13493, 13509, 13552, 13574, 13611,
-    13652, 13662, 13676, 13698, 13724, 13769, 13803, 13823, 13872, 13909, 13950, 13972,
-    13998, 14018, 14067, 14104, 14145, 14167, 14193, 14213, 14262, 14299, 14340, 14362,
-    14388, 14408, 14457, 14494, 14535, 14557, 14583, 14603, 14652, 14689, 14730, 14752,
-    14778, 14827, 14876, 14925, 14974, 15025, 15076, 15127, 15178, 15229, 15280, 15331,
-    15356, 15381, 15406, 15431, 15458, 15485, 15512, 15539, 15566, 15593, 15619, 15674,
-    15694, 15718, 15742, 15766, 15790, 15814, 15867, 15896, 15953, 16033, 16059, 16142,
-    16193, 16238, 16266, 16320, 16384, 16457, 16529, 16557, 16585, 16613, 16641, 16669,
-    16697, 16712, 16759, 16806, 16853, 16900, 16947, 16996, 17009, 17043, 17046, 17079,
-    17112, 17136, 17171, 17195, 17230, 17254, 17289, 17313, 17348, 17372, 17407, 17431,
-    17466, 17476, 17485, 17511, 17561, 17582, 17629, 17676, 17723, 17770, 17817, 17866,
-    17927, 17943, 17986, 18008, 18045, 18086, 18096, 18110, 18132, 18158, 18203, 18223,
-    18272, 18309, 18350, 18372, 18398, 18418, 18467, 18504, 18545, 18567, 18593, 18613,
-    18662, 18699, 18740, 18762, 18788, 18808, 18857, 18894, 18935, 18957, 18983, 19003,
-    19052, 19089, 19130, 19152, 19178, 19190, 19240, 19267, 19296, 19309, 19328, 19363,
-    19426, 19477, 19526, 19572, 19654, 19722, 19744, 19816, 19873, 19952, 20011, 20039,
-    20104, 20163, 20203, 20233, 20249, 20306, 20332, 20417, 20480, 20536, 20592, 20648,
-    20696, 20791, 20888, 20914, 20976, 21031, 21074, 21117, 21130, 21162, 21203, 21244,
-    21285, 21326, 21366, 21435, 21467, 21548, 21569, 21650, 21671, 21752, 21773, 21854,
-    21875, 21957, 22019, 22115, 22153, 22194, 22226, 22247, 22279, 22300, 22332, 22353,
-    22385, 22406, 22440, 22482, 22512, 22542, 22572, 22602, 22657, 22688, 22715, 22759,
-    22803, 22847, 22891, 22921, 23007, 23036, 23078, 23133, 23155, 23218, 23242, 23273,
-    23320, 23344, 23417, 23474, 23500, 23565, 23642, 23703, 23719, 23745, 23757, 23784,
-    23817, 23856, 23939, 24014, 24048, 24117, 24171, 24218, 24264, 24311, 24358, 24405,
-    24440, 24482, 24524, 24576, 24618, 24661, 24704, 24747, 24788, 24806, 24831, 24873,
-    24889, 24920, 24994, 25054, 25107, 25158, 25196, 25277, 25331, 25384, 25434, 25484,
-    25566, 25633, 25678, 25689, 25768, 25782, 25838, 25852, 25874, 25900, 25932, 25950,
-    25998, 26032, 26092, 26114, 26140, 26200, 26222, 26248, 26308, 26330, 26356, 26416,
-    26438, 26464, 26524, 26546, 26572, 26623, 26650, 26704, 26728, 26827, 26892, 26930,
-    27015, 27095, 27175, 27227, 27297, 27364, 27430, 27473, 27533, 27581, 27629, 27730,
-    27773, 27785, 27831, 27840, 27909, 27960, 27982, 28036, 28055, 28132, 28212, 28272,
-    28332, 28386, 28414, 28441, 28525, 28672, 28765, 28810, 28863, 28911, 28955, 28989,
-    29039, 29075, 29125, 29222, 29310, 29335, 29407, 29445, 29460, 29513, 29520, 29603,
-    29633, 29661, 29744, 29830, 29921, 29976, 30063, 30081, 30119, 30169, 30203, 30291,
-    30376, 30388, 30415, 30457, 30502, 30541, 30591, 30612, 30666, 30709, 30759, 30795,
-    30834, 30902, 30951, 31002, 31041, 31112, 31145, 31223, 31241, 31280, 31358, 31364,
-    31408, 31452, 31496, 31540, 31584, 31603, 31681, 31717, 31735, 31753, 31771, 31789,
-    31804, 31828, 31852, 31876, 31900, 31913, 31939, 31942, 31963, 31978, 32012, 32045,
-    32064, 32097, 32116, 32149, 32168, 32201, 32220, 32231, 32238, 32241, 32265, 32289,
-    32313, 32337, 32356, 32434, 32462, 32490, 32518, 32546, 32593, 32640, 32687, 32768,
-    32802, 32838, 32874, 32910, 32946, 32993, 33040, 33087, 33135, 33154, 33232, 33270,
-    33308, 33346, 33384, 33454, 33524, 33594, 33666, 33688, 33722, 33775, 33828, 33881,
-    33934, 34004, 34074, 34144, 34216, 34240, 34313, 34360, 34410, 34450, 34493, 34506,
-    34536, 34590, 34612, 34647, 34699, 34727, 34771, 34821, 34859, 34897, 34935, 34973,
-    35003, 35015, 35053, 35082, 35164, 35250, 35278, 35305, 35389, 35423, 35486, 35579,
-    35624, 35677, 35735, 35774, 35818, 35862, 35940, 35976, 35994, 36012, 36036, 36060,
-    36084, 36108, 36133, 36165, 36183, 36215, 36233, 36243, 36267, 36291, 36315, 36339,
-    36364, 36442, 36470, 36498, 36545, 36592, 36639, 36686, 36735, 36770, 36805, 36864,
-    36911, 36958, 37005, 37054, 37101, 37141, 37196, 37225, 37254, 37283, 37312, 37341,
-    37370, 37400, 37443, 37481, 37519, 37568, 37628, 37684, 37733, 37802, 37860, 37941,
-    38021, 38104, 38155, 38200, 38221, 38265, 38315, 38365, 38415, 38465, 38515, 38573,
-    38655, 38699, 38749, 38799, 38849, 38899, 38949, 39049, 39125, 39214, 39293, 39351,
-    39420, 39517, 39591, 39672, 39740, 39757, 39808, 39845, 39918, 39958, 39989, 40045,
-    40113, 40177, 40206, 40220, 40237, 40323, 40363, 40386, 40403, 40414, 40489, 40512,
-    40525, 40585, 40635, 40676, 40755, 40806, 40820, 40870, 40960, 41042, 41094, 41109,
-    41164, 41176, 41214, 41300, 41346, 41444, 41509, 41554, 41602, 41675, 41728, 41750,
-    41806, 41825, 41906, 41953, 42030, 42126, 42209, 42270, 42331, 42386, 42433, 42481,
-    42508, 42517, 42557, 42601, 42645, 42689, 42729, 42773, 42817, 42861, 42905, 42949,
-    42993, 43037, 43081, 43125, 43171, 43217, 43256, 43295, 43334, 43373, 43386, 43469,
-    43491, 43521, 43568, 43604, 43644, 43684, 43719, 43752, 43804, 43837, 43889, 43922,
-    43974, 44007, 44059, 44112, 44153, 44206, 44247, 44300, 44341, 44363, 44436, 44452,
-    44525, 44541, 44615, 44632, 44693, 44709, 44754, 44776, 44813, 44854, 44895, 44905,
-    44920, 44942, 44968, 44994, 45056, 45090, 45110, 45161, 45198, 45239, 45280, 45302,
-    45328, 45354, 45374, 45425, 45462, 45503, 45544, 45566, 45592, 45618, 45638, 45689,
-    45726, 45767, 45808, 45830, 45856, 45882, 45922, 45966, 46010, 46054, 46098, 46142,
-    46186, 46230, 46274, 46318, 46364, 46410, 46440, 46443, 46478, 46566, 46654, 46744,
-    46779, 46812, 46864, 46897, 46949, 46982, 47034, 47067, 47119, 47160, 47201, 47242,
-    47283, 47324, 47365, 47387, 47421, 47459, 47497, 47535, 47576, 47623, 47670, 47717,
-    47758, 47805, 47852, 47899, 47981, 48067, 48098, 48127, 48190, 48276, 48293, 48320,
-    48363, 48414, 48468, 48511, 48561, 48629, 48679, 48751, 48785, 48825, 48831, 48876,
-    48895, 48914, 48933, 48952, 48976, 49000, 49024, 49048, 49083, 49117, 49152, 49186,
-    49220, 49231, 49255, 49279, 49303, 49327, 49356, 49385, 49414, 49443, 49490, 49537,
-    49584, 49632, 49667, 49714, 49761, 49808, 49856, 49895, 49934, 49973, 50012, 50082,
-    50152, 50222, 50294, 50315, 50350, 50420, 50490, 50560, 50632, 50683, 50724, 50767,
-    50797, 50851, 50880, 50908, 50992, 51030, 51067, 51119, 51171, 51223, 51275, 51329,
-    51373, 51417, 51461, 51505, 51560, 51613, 51668, 51721, 51776, 51829, 51884, 51937,
-    51965, 51994, 52023, 52052, 52095, 52156, 52190, 52235, 52254, 52273, 52292, 52311,
-    52335, 52359, 52383, 52407, 52441, 52474, 52507, 52540, 52573, 52583, 52607, 52631,
-    52655, 52679, 52708, 52737, 52766, 52795, 52842, 52889, 52936, 52984, 53018, 53065,
-    53112, 53159, 53207, 53248, 53287, 53326, 53365, 53435, 53505, 53575, 53647, 53681,
-    53751, 53821, 53891, 53963, 54014, 54055, 54098, 54128, 54181, 54232, 54283, 54313,
-    54341, 54427, 54444, 54494, 54543, 54577, 54606, 54655, 54716, 54760, 54826, 54883,
-    54966, 55041, 55090, 55130, 55196, 55266, 55292, 55347, 55382, 55421, 55474, 55503,
-    55598, 55655, 55738, 55792, 55846, 55926, 55955, 56008, 56081, 56154, 56183, 56212,
-    56241, 56270, 56299, 56328, 56375, 56422, 56469, 56516, 56563, 56612, 56646, 56680,
-    56705, 56730, 56755, 56780, 56805, 56830, 56839, 56886, 56933, 56980, 57027, 57074,
-    57123, 57183, 57228, 57249, 57290, 57304, 57344, 57370, 57414, 57465, 57506, 57528,
-    57554, 57605, 57646, 57668, 57694, 57745, 57786, 57808, 57834, 57885, 57926, 57948,
-    57974, 58025, 58066, 58088, 58114, 58126, 58176, 58232, 58312, 58339, 58395, 58475,
-    58503, 58586, 58637, 58682, 58703, 58753, 58803, 58887, 58956, 59000, 59078, 59092,
-    59114, 59140, 59171, 59193, 59219, 59241, 59267, 59289, 59315, 59337, 59363, 59385,
-    59411, 59469, 59538, 59621, 59665, 59715, 59799, 59886, 59906, 59997, 60053, 60140,
-    60186, 60194, 60222, 60237, 60252, 60312, 60362, 60403, 60453, 60507, 60564, 60602,
-    60689, 60750, 60795, 60842, 60890, 60928, 61020, 61071, 61151, 61239, 61327, 61345,
-    61366, 61398, 61440, 61474, 61514, 61528, 61558, 61589, 61658, 61741, 61778, 61799,
-    61857, 61909, 61961, 62008, 62103, 62141, 62185, 62238, 62280, 62334, 62372, 62448,
-    62504, 62603, 62645, 62706, 62767, 62822, 62869, 62916, 63002, 63049, 63118, 63162,
-    63206, 63234, 63262, 63290, 63318, 63346, 63374, 63395, 63442, 63477, 63516, 63564,
-    63612, 63647, 63720, 63783, 63824, 63887, 63928, 63991, 64032, 64095, 64136, 64199,
-    64240, 64303, 64344, 64385, 64426, 64467, 64508, 64549, 64590, 64661, 64681, 64759,
-    64830, 64850, 64928, 64988, 65033, 65054, 65122, 65194, 65208, 65242, 65280, 65324,
-    65389, 65440, 65536, 65608, 65642, 65680, 65731, 65799, 65871, 65905, 65943, 65994,
-    66062, 66134, 66168, 66206, 66226, 66277, 66345, 66417, 66451, 66489, 66509, 66560,
-    66628, 66700, 66734, 66772, 66807, 66897, 66975, 67065, 67143, 67191, 67239, 67274,
-    67347, 67410, 67451, 67514, 67555, 67618, 67659, 67722, 67763, 67826, 67867, 67930,
-    67971, 68012, 68053, 68094, 68135, 68176, 68217, 68255, 68293, 68334, 68375, 68473,
-    68502, 68530, 68613, 68676, 68719, 68805, 68880, 68949, 68996, 69025, 69074, 69132,
-    69166, 69217, 69263, 69334, 69383, 69454, 69494, 69539, 69575, 69599, 69632, 69656,
-    69722, 69735, 69799, 69821, 69885, 69907, 69971, 69993, 70057, 70079, 70111, 70133,
-    70155, 70177, 70199, 70210, 70234, 70258, 70282, 70329, 70376, 70423, 70465, 70507,
-    70549, 70591, 70640, 70682, 70724, 70766, 70808, 70855, 70902, 70949, 71000, 71040,
-    71108, 71139, 71203, 71223, 71250, 71290, 71355, 71389, 71452, 71512, 71557, 71630,
-    71693, 71714, 71777, 71798, 71861, 71882, 71945, 71966, 71997, 72018, 72039, 72060,
-    72081, 72122, 72163, 72204, 72245, 72293, 72334, 72375, 72416, 72457, 72508, 72575,
-    72602, 72675, 72726, 72777, 72805, 72889, 72982, 73027, 73080, 73166, 73183, 73226,
-    73275, 73314, 73385, 73429, 73473, 73551, 73569, 73587, 73611, 73636, 73700, 73728,
-    73792, 73814, 73836, 73858, 73882, 73907, 73985, 74013, 74041, 74088, 74137, 74179,
-    74221, 74263, 74305, 74352, 74401, 74448, 74475, 74538, 74559, 74622, 74643, 74664,
-    74685, 74726, 74767, 74808, 74849, 74887, 74925, 74955, 75039, 75127, 75170, 75219,
-    75247, 75281, 75315, 75398, 75480, 75574, 75588, 75637, 75698, 75760, 75800, 75860,
-    75931, 75988, 76029, 76070, 76111, 76196, 76280, 76329, 76370, 76442, 76512, 76539,
-    76604, 76660, 76707, 76758, 76809, 76863, 76893, 76963, 77055, 77151, 77209, 77308,
-    77386, 77468, 77518, 77541, 77595, 77650, 77729, 77824, 77862, 77900, 77938, 77971,
-    78029, 78087, 78145, 78210, 78268, 78326, 78384, 78394, 78455, 78500, 78522, 78590,
-    78662, 78734, 78749, 78783, 78821, 78859, 78904, 78969, 79020, 79088, 79160, 79232,
-    79266, 79304, 79342, 79393, 79461, 79533, 79605, 79639, 79677, 79715, 79766, 79807,
-    79848, 79889, 79930, 79971, 80012, 80053, 80096, 80139, 80165, 80201, 80241, 80281,
-    80310, 80392, 80463, 80514, 80596, 80667, 80724, 80802, 80880, 80919, 80958, 80997,
-    81036, 81075, 81116, 81164, 81203, 81242, 81281, 81320, 81359, 81400, 81410, 81455,
-    81523, 81595, 81609, 81643, 81681, 81746, 81797, 81920, 81992, 82026, 82064, 82115,
-    82183, 82255, 82289, 82327, 82378, 82446, 82518, 82552, 82590, 82641, 82709, 82781,
-    82815, 82853, 82904, 82972, 83044, 83078, 83116, 83172, 83212, 83252, 83306, 83362,
-    83415, 83457, 83489, 83568, 83667, 83754, 83805, 83819, 83910, 83976, 84012, 84078,
-    84113, 84163, 84213, 84313, 84327, 84361, 84399, 84464, 84514, 84545, 84579, 84617,
-    84675, 84710, 84744, 84782, 84840, 84875, 84909, 84947, 85005, 85040, 85074, 85112,
-    85170, 85205, 85239, 85277, 85335, 85370, 85461, 85553, 85606, 85629, 85685, 85705,
-    85747, 85812, 85902, 86016, 86088, 86135, 86209, 86285, 86319, 86356, 86453, 86464,
-    86506, 86525, 86559, 86646, 86695, 86712, 86735, 86757, 86789, 86835, 86861, 86933,
-    86977, 87002, 87051, 87086, 87143, 87221, 87267, 87345, 87419, 87486, 87498, 87583,
-    87617, 87658, 87733, 87789, 87863, 87922, 87974, 88015, 88080, 88152, 88210, 88251,
-    88285, 88297, 88339, 88420, 88466, 88512, 88560, 88610, 88682, 88726, 88751, 88800,
-    88901, 88929, 88974, 89046, 89093, 89167, 89243, 89277, 89314, 89360, 89406, 89454,
-    89504, 89561, 89638, 89676, 89731, 89758, 89774, 89839, 89869, 89916, 89964, 90014,
-    90053, 90112, 90193, 90285, 90304, 90326, 90359, 90420, 90459, 90476, 90538, 90592,
-    90640, 90739, 90779, 90824, 90860, 90899, 90975, 91064, 91120, 91182, 91244, 91300,
-    91347, 91395, 91448, 91477, 91506, 91535, 91564, 91585, 91633, 91673, 91722, 91771,
-    91807, 91872, 91937, 92002, 92067, 92121, 92163, 92217, 92259, 92313, 92355, 92408,
-    92464, 92517, 92573, 92633, 92679, 92700, 92772, 92787, 92822, 92861, 92905, 92957,
-    93029, 93064, 93103, 93155, 93227, 93262, 93301, 93353, 93425, 93460, 93499, 93535,
-    93588, 93644, 93697, 93753, 93802, 93851, 93887, 93952, 94017, 94082, 94147, 94208,
-    94250, 94292, 94334, 94376, 94418, 94460, 94508, 94556, 94604, 94646, 94694, 94742,
-    94790, 94866, 94895, 94924, 94989, 95054, 95114, 95166, 95238, 95273, 95312, 95364,
-    95436, 95471, 95510, 95575, 95640, 95741, 95784, 95869, 95899, 95962, 96030, 96074,
-    96127, 96174, 96204, 96254, 96311, 96362, 96408, 96480, 96530, 96602, 96643, 96649,
-    96695, 96714, 96733, 96757, 96781, 96805, 96829, 96854, 96920, 96986, 97052, 97118,
-    97184, 97250, 97283, 97293, 97317, 97341, 97365, 97389, 97414, 97443, 97472, 97519,
-    97566, 97613, 97660, 97709, 97759, 97806, 97853, 97900, 97947, 97996, 98048, 98088,
-    98131, 98161, 98229, 98304, 98388, 98428, 98494, 98558, 98604, 98623, 98642, 98666,
-    98690, 98714, 98738, 98763, 98828, 98893, 98958, 99023, 99088, 99153, 99185, 99194,
-    99218, 99242, 99266, 99290, 99315, 99344, 99373, 99420, 99467, 99514, 99561, 99610,
-    99659, 99706, 99753, 99800, 99847, 99896, 99948, 99988, 100031, 100061, 100128, 100180,
-    100232, 100261, 100304, 100353, 100402, 100464, 100527, 100589, 100661, 100719, 100802, 100884,
-    100933, 100973, 101045, 101116, 101142, 101195, 101242, 101293, 101322, 101417, 101473, 101562,
-    101594, 101647, 101726, 101805, 101854, 101914, 101960, 101981, 102053, 102068, 102103, 102142,
-    102186, 102238, 102310, 102345, 102400, 102452, 102524, 102559, 102598, 102650, 102722, 102757,
-    102796, 102848, 102920, 102955, 102994, 103046, 103118, 103153, 103192, 103243, 103299, 103382,
-    103433, 103478, 103499, 103542, 103575, 103633, 103702, 103791, 103879, 103929, 103995, 104045,
-    104111, 104161, 104211, 104301, 104345, 104423, 104438, 104473, 104512, 104543, 104593, 104628,
-    104667, 104725, 104760, 104799, 104857, 104892, 104931, 104989, 105024, 105063, 105121, 105156,
-    105195, 105253, 105308, 105366, 105411, 105477, 105524, 105597, 105645, 105683, 105754, 105788,
-    105836, 105853, 105884, 105929, 106003, 106053, 106133, 106180, 106266, 106343, 106409, 106496,
-    106570, 106620, 106665, 106738, 106786, 106824, 106882, 106960, 106998, 107054,
+    3815, 3834, 3912, 3948, 3966, 3984, 4002, 4020, 4035, 4059, 4083, 4107,
+    4131, 4134, 4147, 4173, 4176, 4209, 4241, 4259, 4291, 4309, 4341, 4359,
+    4391, 4409, 4419, 4425, 4428, 4452, 4476, 4500, 4524, 4543, 4621, 4649,
+    4677, 4705, 4733, 4780, 4827, 4874, 4922, 4955, 4990, 5025, 5060, 5095,
+    5142, 5189, 5236, 5284, 5303, 5381, 5419, 5457, 5495, 5533, 5603, 5673,
+    5743, 5815, 5848, 5900, 5952, 6004, 6056, 6126, 6196, 6266, 6338, 6362,
+    6435, 6482, 6531, 6571, 6614, 6627, 6657, 6710, 6732, 6766, 6780, 6799,
+    6802, 6824, 6860, 6897, 6932, 6980, 7032, 7084, 7136, 7188, 7240, 7292,
+    7344, 7357, 7437, 7478, 7533, 7576, 7619, 7662, 7705, 7748, 7791, 7834,
+    7877, 7930, 7981, 8034, 8085, 8138, 8189, 8242, 8293, 8346, 8397, 8450,
+    8501, 8554, 8605, 8658, 8709, 8762, 8813, 8866, 8917, 8970, 9021, 9074,
+    9125, 9149, 9178, 9207, 9236, 9265, 9295, 9325, 9355, 9398, 9423, 9448,
+    9473, 9498, 9523, 9548, 9573, 9598, 9620, 9669, 9703, 9741, 9779, 9817,
+    9828, 9911, 9986, 10073, 10130, 10179, 10238, 10281, 10321, 10384, 10449, 10504,
+    10549, 10598, 10647, 10696, 10745, 10794, 10844, 10869, 10894, 10919, 10944, 10969,
+    10994, 11079, 11156, 11220, 11269, 11310, 11376, 11444, 11471, 11527, 11562, 11601,
+    11604, 11614, 11668, 11698, 11752, 11829, 11921, 12017, 12074, 12155, 12208, 12261,
+    12341, 12421, 12452, 12506, 12561, 12634, 12706, 12734, 12762, 12790, 12818, 12846,
+    12874, 12887, 12913, 12946, 12979, 13003, 13038, 13062, 13097, 13121, 13156, 13180,
+    13215, 13239, 13274, 13298, 13333, 13343, 13352, 13413, 13429, 13472, 13494, 13531,
+    13572, 13582, 13596, 13618, 13644, 13689, 13723, 13743, 13792, 13829, 13870, 13892,
+    13918, 13938, 13987, 14024, 14065, 14087, 14113, 14133, 14182, 14219, 14260, 14282,
+    14308, 14328, 14377, 14414, 14455, 14477, 14503, 14523, 14572, 14609, 14650, 14672,
+    14698, 14747, 14796, 14845, 14894, 14945, 14996, 15047, 15098, 15149, 15200, 15251,
+    15276, 15301, 15326, 15351, 15378, 15405, 15432, 15459, 15486, 15513, 15539, 15594,
+    15614, 15638, 15662, 15686, 15710, 15734, 15787, 15816, 15873, 15953, 15979, 16062,
+    16113, 16158, 16186, 16240, 16295, 16368, 16440, 16468, 16496, 16524, 16552, 16580,
+    16608, 16623, 16670, 16717, 16764, 16811, 16858, 16907, 16920, 16954, 16957, 16990,
+    17023, 17047, 17082, 17106, 17141, 17165, 17200, 17224, 17259, 17283, 17318, 17342,
+    17377, 17387, 17396, 17422, 17472, 17493, 17540, 17587, 17634, 17681, 17728, 17777,
+    17838, 17854, 17897, 17919, 17956, 17997, 18007, 18021, 18043, 18069, 18114, 18134,
+    18183, 18220, 18261, 18283, 18309, 18329, 18378, 18415, 18456, 18478, 18504, 18524,
+    18573, 18610, 18651, 18673, 18699, 18719, 18768, 18805, 18846, 18868, 18894, 18914,
+    18963, 19000, 19041, 19063, 19089, 19101, 19151, 19178, 19207, 19220, 19239, 19274,
+    19337, 19388, 19437, 19483, 19565, 19633, 19655, 19727, 19784, 19863, 19922, 19950,
+    20015, 20074, 20114, 20144, 20160, 20217, 20243, 20328, 20380, 20436, 20492, 20548,
+    20596, 20691, 20788, 20814, 20876, 20931, 20974, 21017, 21030, 21062, 21103, 21144,
+    21185, 21226, 21266, 21335, 21367, 21448, 21469, 21550, 21571, 21652, 21673, 21754,
+    21775, 21857, 21919, 22015, 22053, 22094, 22126, 22147, 22179, 22200, 22232, 22253,
+    22285, 22306, 22340, 22382, 22412, 22442, 22472, 22502, 22557, 22588, 22615, 22659,
+    22703, 22747, 22791, 22821, 22907, 22936, 22978, 23033, 23055, 23118, 23142, 23173,
+    23220, 23244, 23317, 23374, 23400, 23465, 23542, 23603, 23619, 23645, 23657, 23684,
+    23717, 23756, 23839, 23914, 23948, 24017, 24071, 24118, 24164, 24211, 24258, 24305,
+    24340, 24382, 24424, 24466, 24508, 24551, 24594, 24637, 24678, 24696, 24721, 24763,
+    24779, 24810, 24884, 24944, 24997, 25048, 25086, 25167, 25221, 25274, 25324, 25374,
+    25456, 25523, 25568, 25579, 25658, 25672, 25728, 25742, 25764, 25790, 25822, 25840,
+    25888, 25922, 25982, 26004, 26030, 26090, 26112, 26138, 26198, 26220, 26246, 26306,
+    26328, 26354, 26414, 26436, 26462, 26513, 26540, 26594, 26618, 26717, 26782, 26820,
+    26905, 26985, 27065, 27117, 27187, 27254, 27320, 27363, 27423, 27471, 27519, 27620,
+    27663, 27675, 27721, 27730, 27799, 27850, 27872, 27926, 27945, 28022, 28102, 28162,
+    28222, 28276, 28304, 28331, 28415, 28503, 28596, 28641, 28694, 28742, 28786, 28820,
+    28870, 28906, 28956, 29053, 29141, 29166, 29238, 29276, 29291, 29344, 29351, 29434,
+    29464, 29492, 29575, 29661, 29752, 29807, 29894, 29912, 29950, 30000, 30034, 30122,
+    30207, 30219, 30246, 30288, 30333, 30372, 30422, 30443, 30497, 30540, 30590, 30626,
+    30665, 30733, 30782, 30833, 30872, 30943, 30976, 31054, 31072, 31111, 31189, 31195,
+    31239, 31283, 31327, 31371, 31415, 31434, 31512, 31548, 31566, 31584, 31602, 31620,
+    31635, 31659, 31683, 31707, 31731, 31744, 31770, 31773, 31794, 31809, 31843, 31876,
+    31895, 31928, 31947, 31980, 31999, 32032, 32051, 32062, 32069, 32072, 32096, 32120,
+    32144, 32168, 32187, 32265, 32293, 32321, 32349, 32377, 32424, 32471, 32518, 32566,
+    32600, 32636, 32672, 32708, 32744, 32791, 32838, 32885, 32933, 32952, 33030, 33068,
+    33106, 33144, 33182, 33252, 33322, 33392, 33464, 33486, 33520, 33573, 33626, 33679,
+    33732, 33802, 33872, 33942, 34014, 34038, 34111, 34158, 34208, 34248, 34291, 34304,
+    34334, 34388, 34410, 34445, 34497, 34525, 34569, 34619, 34657, 34695, 34733, 34771,
+    34801, 34813, 34851, 34880, 34962, 35048, 35076, 35103, 35187, 35221, 35284, 35377,
+    35422, 35475, 35533, 35572, 35616, 35660, 35738, 35774, 35792, 35810, 35834, 35858,
+    35882, 35906, 35931, 35963, 35981, 36013, 36031, 36041, 36065, 36089, 36113, 36137,
+    36162, 36240, 36268, 36296, 36343, 36390, 36437, 36484, 36533, 36568, 36603, 36650,
+    36697, 36744, 36791, 36840, 36887, 36927, 36982, 37011, 37040, 37069, 37098, 37127,
+    37156, 37186, 37229, 37267, 37305, 37354, 37414, 37470, 37519, 37588, 37646, 37727,
+    37807, 37890, 37941, 37986, 38007, 38051, 38101, 38151, 38201, 38251, 38301, 38359,
+    38441, 38485, 38535, 38585, 38635, 38685, 38735, 38835, 38911, 39000, 39079, 39137,
+    39206, 39303, 39377, 39458, 39526, 39543, 39594, 39631, 39704, 39744, 39775, 39831,
+    39899, 39963, 39992, 40006, 40023, 40109, 40149, 40172, 40189, 40200, 40275, 40298,
+    40311, 40371, 40421, 40462, 40541, 40592, 40606, 40656, 40706, 40788, 40840, 40855,
+    40910, 40922, 40960, 41046, 41092, 41190, 41255, 41300, 41348, 41421, 41474, 41496,
+    41552, 41571, 41652, 41699, 41776, 41872, 41955, 42016, 42077, 42132, 42179, 42227,
+    42254, 42263, 42303, 42347, 42391, 42435, 42475, 42519, 42563, 42607, 42651, 42695,
+    42739, 42783, 42827, 42871, 42917, 42963, 43002, 43041, 43080, 43119, 43132, 43215,
+    43237, 43267, 43314, 43350, 43390, 43430, 43465, 43498, 43550, 43583, 43635, 43668,
+    43720, 43753, 43805, 43858, 43899, 43952, 43993, 44046, 44087, 44109, 44182, 44198,
+    44271, 44287, 44361, 44378, 44439, 44455, 44500, 44522, 44559, 44600, 44641, 44651,
+    44666, 44688, 44714, 44740, 44785, 44819, 44839, 44890, 44927, 44968, 45009, 45031,
+    45057, 45083, 45103, 45154, 45191, 45232, 45273, 45295, 45321, 45347, 45367, 45418,
+    45455, 45496, 45537, 45559, 45585, 45611, 45651, 45695, 45739, 45783, 45827, 45871,
+    45915, 45959, 46003, 46047, 46093, 46139, 46169, 46172, 46207, 46295, 46383, 46473,
+    46508, 46541, 46593, 46626, 46678, 46711, 46763, 46796, 46848, 46889, 46930, 46971,
+    47012, 47053, 47094, 47116, 47150, 47188, 47226, 47264, 47305, 47352, 47399, 47446,
+    47487, 47534, 47581, 47628, 47710, 47796, 47827, 47856, 47919, 48005, 48022, 48049,
+    48092, 48143, 48197, 48240, 48290, 48358, 48408, 48480, 48514, 48554, 48560, 48605,
+    48624, 48643, 48662, 48681, 48705, 48729, 48753, 48777, 48812, 48846, 48880, 48914,
+    48948, 48959, 48983, 49007, 49031, 49055, 49084, 49113, 49142, 49171, 49218, 49265,
+    49312, 49360, 49395, 49442, 49489, 49536, 49584, 49623, 49662, 49701, 49740, 49810,
+    49880, 49950, 50022, 50043, 50078, 50148, 50218, 50288, 50360, 50411, 50452, 50495,
+    50525, 50579, 50608, 50636, 50720, 50758, 50795, 50847, 50899, 50951, 51003, 51057,
+    51101, 51145, 51189, 51233, 51288, 51341, 51396, 51449, 51504, 51557, 51612, 51665,
+    51693, 51722, 51751, 51780, 51823, 51884, 51918, 51963, 51982, 52001, 52020, 52039,
+    52063, 52087, 52111, 52135, 52169, 52202, 52235, 52268, 52301, 52311, 52335, 52359,
+    52383, 52407, 52436, 52465, 52494, 52523, 52570, 52617, 52664, 52712, 52746, 52793,
+    52840, 52887, 52935, 52974, 53013, 53052, 53091, 53161, 53231, 53301, 53373, 53407,
+    53477, 53547, 53617, 53689, 53740, 53781, 53824, 53854, 53907, 53958, 54009, 54039,
+    54067, 54153, 54170, 54220, 54269, 54303, 54332, 54381, 54442, 54486, 54552, 54609,
+    54692, 54767, 54816, 54856, 54922, 54992, 55018, 55073, 55108, 55147, 55200, 55229,
+    55324, 55381, 55464, 55518, 55572, 55652, 55681, 55734, 55807, 55880, 55909, 55938,
+    55967, 55996, 56025, 56054, 56101, 56148, 56195, 56242, 56289, 56338, 56372, 56406,
+    56431, 56456, 56481, 56506, 56531, 56556, 56565, 56612, 56659, 56706, 56753, 56800,
+    56849, 56909, 56954, 56975, 57016, 57030, 57052, 57078, 57122, 57173, 57214, 57236,
+    57262, 57313, 57354, 57376, 57402, 57453, 57494, 57516, 57542, 57593, 57634, 57656,
+    57682, 57733, 57774, 57796, 57822, 57834, 57884, 57940, 58020, 58047, 58103, 58183,
+    58211, 58294, 58345, 58390, 58411, 58461, 58511, 58595, 58664, 58708, 58786, 58800,
+    58822, 58848, 58879, 58901, 58927, 58949, 58975, 58997, 59023, 59045, 59071, 59093,
+    59119, 59177, 59246, 59329, 59373, 59423, 59507, 59594, 59614, 59705, 59761, 59848,
+    59894, 59902, 59930, 59945, 59960, 60020, 60070, 60111, 60161, 60215, 60272, 60310,
+    60397, 60458, 60503, 60550, 60598, 60636, 60728, 60779, 60859, 60947, 61035, 61053,
+    61074, 61106, 61141, 61175, 61215, 61229, 61259, 61290, 61359, 61442, 61479, 61500,
+    61558, 61610, 61662, 61709, 61804, 61842, 61886, 61939, 61981, 62035, 62073, 62149,
+    62205, 62304, 62346, 62407, 62468, 62523, 62570, 62617, 62703, 62750, 62819, 62863,
+    62907, 62935, 62963, 62991, 63019, 63047, 63075, 63096, 63143, 63178, 63217, 63265,
+    63313, 63348, 63421, 63484, 63525, 63588, 63629, 63692, 63733, 63796, 63837, 63900,
+    63941, 64004, 64045, 64086, 64127, 64168, 64209, 64250, 64291, 64362, 64382, 64460,
+    64531, 64551, 64629, 64689, 64734, 64755, 64823, 64895, 64909, 64943, 64981, 65025,
+    65090, 65141, 65209, 65281, 65315, 65353, 65404, 65472, 65544, 65578, 65616, 65667,
+    65735, 65807, 65841, 65879, 65899, 65950, 66018, 66090, 66124, 66162, 66182, 66233,
+    66301, 66373, 66407, 66445, 66480, 66570, 66648, 66738, 66816, 66864, 66912, 66947,
+    67020, 67083, 67124, 67187, 67228, 67291, 67332, 67395, 67436, 67499, 67540, 67603,
+    67644, 67685, 67726, 67767, 67808, 67849, 67890, 67928, 67966, 68007, 68048, 68146,
+    68175, 68203, 68286, 68349, 68392, 68478, 68553, 68622, 68669, 68698, 68747, 68805,
+    68839, 68890, 68936, 69007, 69056, 69127, 69167, 69212, 69248, 69272, 69296, 69320,
+    69386, 69399, 69463, 69485, 69549, 69571, 69635, 69657, 69721, 69743, 69775, 69797,
+    69819, 69841, 69863, 69874, 69898, 69922, 69946, 69993, 70040, 70087, 70129, 70171,
+    70213, 70255, 70304, 70346, 70388, 70430, 70472, 70519, 70566, 70613, 70664, 70704,
+    70772, 70803, 70867, 70887, 70914, 70954, 71019, 71053, 71116, 71176, 71221, 71294,
+    71357, 71378, 71441, 71462, 71525, 71546, 71609, 71630, 71661, 71682, 71703, 71724,
+    71745, 71786, 71827, 71868, 71909, 71957, 71998, 72039, 72080, 72121, 72172, 72239,
+    72266, 72339, 72390, 72441, 72469, 72553, 72646, 72691, 72744, 72830, 72847, 72890,
+    72939, 72978, 73049, 73093, 73137, 73215, 73233, 73251, 73275, 73300, 73364, 73386,
+    73450, 73472, 73494, 73516, 73540, 73565, 73643, 73671, 73699, 73746, 73795, 73837,
+    73879, 73921, 73963, 74010, 74059, 74106, 74133, 74196, 74217, 74280, 74301, 74322,
+    74343, 74384, 74425, 74466, 74507, 74545, 74583, 74613, 74697, 74785, 74828, 74877,
+    74905, 74939, 74973, 75056, 75138, 75232, 75246, 75295, 75356, 75418, 75458, 75518,
+    75589, 75646, 75687, 75728, 75769, 75854, 75938, 75987, 76028, 76100, 76170, 76197,
+    76262, 76318, 76365, 76416, 76467, 76521, 76551, 76621, 76713, 76809, 76867, 76966,
+    77044, 77126, 77176, 77199, 77253, 77308, 77387, 77465, 77503, 77541, 77579, 77612,
+    77670, 77728, 77786, 77851, 77909, 77967, 78025, 78035, 78096, 78141, 78163, 78231,
+    78303, 78375, 78390, 78424, 78462, 78500, 78545, 78610, 78661, 78729, 78801, 78873,
+    78907, 78945, 78983, 79034, 79102, 79174, 79246, 79280, 79318, 79356, 79407, 79448,
+    79489, 79530, 79571, 79612, 79653, 79694, 79737, 79780, 79806, 79842, 79882, 79922,
+    79951, 80033, 80104, 80155, 80237, 80308, 80365, 80443, 80521, 80560, 80599, 80638,
+    80677, 80716, 80757, 80805, 80844, 80883, 80922, 80961, 81000, 81041, 81051, 81096,
+    81164, 81236, 81250, 81284, 81322, 81387, 81438, 81506, 81578, 81612, 81650, 81701,
+    81769, 81841, 81875, 81913, 81964, 82032, 82104, 82138, 82176, 82227, 82295, 82367,
+    82401, 82439, 82490, 82558, 82630, 82664, 82702, 82758, 82798, 82838, 82892, 82948,
+    83001, 83043, 83075, 83154, 83253, 83340, 83391, 83405, 83496, 83562, 83598, 83664,
+    83699, 83749, 83799, 83899, 83913, 83947, 83985, 84050, 84100, 84131, 84165, 84203,
+    84261, 84296, 84330, 84368, 84426, 84461, 84495, 84533, 84591, 84626, 84660, 84698,
+    84756, 84791, 84825, 84863, 84921, 84956, 85047, 85139, 85192, 85215, 85271, 85291,
+    85333, 85398, 85488, 85535, 85607, 85654, 85728, 85804, 85838, 85875, 85972, 85983,
+    86025, 86044, 86078, 86165, 86214, 86231, 86254, 86276, 86308, 86354, 86380, 86452,
+    86496, 86521, 86570, 86605, 86662, 86740, 86786, 86864, 86938, 87005, 87017, 87102,
+    87136, 87177, 87252, 87308, 87382, 87441, 87493, 87534, 87599, 87671, 87729, 87770,
+    87804, 87816, 87858, 87939, 87985, 88031, 88079, 88129, 88201, 88245, 88270, 88319,
+    88420, 88448, 88493, 88565, 88612, 88686, 88762, 88796, 88833, 88879, 88925, 88973,
+    89023, 89080, 89157, 89195, 89250, 89277, 89293, 89358, 89388, 89435, 89483, 89533,
+    89572, 89627, 89708, 89800, 89819, 89841, 89874, 89935, 89974, 89991, 90053, 90107,
+    90155, 90254, 90294, 90339, 90375, 90414, 90490, 90579, 90635, 90697, 90759, 90815,
+    90862, 90910, 90963, 90992, 91021, 91050, 91079, 91100, 91148, 91188, 91237, 91286,
+    91322, 91387, 91452, 91517, 91582, 91636, 91678, 91732, 91774, 91828, 91870, 91923,
+    91979, 92032, 92088, 92148, 92194, 92215, 92287, 92302, 92337, 92376, 92420, 92472,
+    92544, 92579, 92618, 92670, 92742, 92777, 92816, 92868, 92940, 92975, 93014, 93050,
+    93103, 93159, 93212, 93268, 93317, 93366, 93402, 93467, 93532, 93597, 93662, 93704,
+    93746, 93788, 93830, 93872, 93914, 93956, 94004, 94052, 94100, 94142, 94190, 94238,
+    94286, 94362, 94391, 94420, 94485, 94550, 94610, 94662, 94734, 94769, 94808, 94860,
+    94932, 94967, 95006, 95071, 95136, 95237, 95280, 95365, 95395, 95458, 95526, 95570,
+    95623, 95670, 95700, 95750, 95807, 95858, 95904, 95976, 96026, 96098, 96139, 96145,
+    96191, 96210, 96229, 96253, 96277, 96301, 96325, 96350, 96416, 96482, 96548, 96614,
+    96680, 96746, 96779, 96789, 96813, 96837, 96861, 96885, 96910, 96939, 96968, 97015,
+    97062, 97109, 97156, 97205, 97255, 97302, 97349, 97396, 97443, 97492, 97544, 97584,
+    97627, 97657, 97725, 97754, 97838, 97878, 97944, 98008, 98054, 98073, 98092, 98116,
+    98140, 98164, 98188, 98213, 98278, 98343, 98408, 98473, 98538, 98603, 98635, 98644,
+    98668, 98692, 98716, 98740, 98765, 98794, 98823, 98870, 98917, 98964, 99011, 99060,
+    99109, 99156, 99203, 99250, 99297, 99346, 99398, 99438, 99481, 99511, 99578, 99630,
+    99682, 99711, 99754, 99803, 99852, 99914, 99977, 100039, 100111, 100169, 100252, 100334,
+    100383, 100423, 100495, 100566, 100592, 100645, 100692, 100743, 100772, 100867, 100923, 101012,
+    101044, 101097, 101176, 101255, 101304, 101364, 101410, 101431, 101503, 101518, 101553, 101592,
+    101636, 101688, 101760, 101795, 101834, 101886, 101958, 101993, 102032, 102084, 102156, 102191,
+    102230, 102282, 102354, 102389, 102428, 102480, 102552, 102587, 102626, 102677, 102733, 102816,
+    102867, 102912, 102933, 102976, 103009, 103067, 103136, 103225, 103313, 103363, 103429, 103479,
+    103545, 103595, 103645, 103735, 103779, 103857, 103872, 103907, 103946, 103977, 104027, 104062,
+    104101, 104159, 104194, 104233, 104291, 104326, 104365, 104423, 104458, 104497, 104555, 104590,
+    104629, 104687, 104742, 104800, 104845, 104911, 104958, 105031, 105079, 105117, 105188, 105222,
+    105270, 105287, 105318, 105363, 105437, 105487, 105567, 105614, 105700, 105777, 105843, 105884,
+    105958, 106008, 106053, 106126, 106174, 106212, 106270, 106348, 106386, 106442,
 };
 
 static const struct kiln_pair bundle_pocl_avx2_pairs[] = {
@@ -5374,14 +3922,14 @@ static const struct kiln_recipe bundle_pocl_avx2_recipes[] = {
 };
 
 KILN_INTERNAL const struct kiln_bundle kiln_bundle_pocl_avx2 = {
-    .format = 18,
+    .format = 19,
     .name = "pocl-avx2",
     .provenance = "tuned on pthread-haswell-AMD EPYC, Portable Computing Language, driver 3.1+debian",
     .match = { "Portable Computing Language", NULL, "3.1+debian", 8, 0 },
     .traits = { 1, 2, 8, 524288, 0 },
-    .pool = { sizeof bundle_pocl_avx2_rows, 2374, 3457, 2756,
-              bundle_pocl_avx2_rows[0].text, bundle_pocl_avx2_lines,
-              bundle_pocl_avx2_pairs, bundle_pocl_avx2_symbols },
+    .pool = { 106508, 2374, 3457, 2756, NULL, bundle_pocl_avx2_lines,
+              bundle_pocl_avx2_pairs, bundle_pocl_avx2_symbols,
+              sizeof bundle_pocl_avx2_packed, bundle_pocl_avx2_packed },
     .num_programs = 185, .num_recipes = 185, .num_pins = 0,
     .programs = bundle_pocl_avx2_programs, .recipes = bundle_pocl_avx2_recipes,
     .pins = NULL,

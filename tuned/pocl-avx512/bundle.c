@@ -12,3539 +12,1355 @@
  */
 #include "bundle.h"
 
-static const struct { char text[4096]; } bundle_pocl_avx512_rows[] = { {
-    "// Elements of half are computed with as float. A product and a sum are fused where the device does\0"
-    "// that in one step: FP_CONTRACT, on by default, allows it.\0"
-    "static float load(__global const half *p)\0"
-    "{\0"
-    "\004return vload_half(0, p);\0"
-    "}\0"
-    "\0"
-    "static void store(float x, __global half *p)\0"
-    "\004vstore_half(x, 0, p);\0"
-    "// C = alpha x + beta C for one element; beta == 0 does not read C.\0"
-    "static void put(float x, float alpha, float beta, __global half *p)\0"
-    "\004store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);\0"
-    "static float16 load_vector(__global const half *p)\0"
-    "\004return vload_half16(0, p);\0"
-    "static void store_vector(float16 x, __global half *p)\0"
-    "\004vstore_half16(x, 0, p);\0"
-    "// put for elements side by side.\0"
-    "static void put_vector(float16 x, float alpha, float beta, __global half *p)\0"
-    "\004if (beta == 0)\0"
-    "\010store_vector(alpha * x, p);\0"
-    "\004else\0"
-    "\010store_vector(alpha * x + beta * load_vector(p), p);\0"
-    "// Packs a matrix into panels of 6: panel p holds, for every k, the lines p * 6 to\0"
-    "// p * 6 + 5 side by side. Lines past the end repeat the last one; what is\0"
-    "// computed from them is not stored. One work-item packs 256 values of k of one panel.\0"
-    "// The source holds one line after the other: lines x K.\0"
-    "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\0"
-    "void kiln_hgemm_packed_packa(long lines, long K,\0"
-    "\010__global const half *restrict X, long x_offset, long ldx,\0"
-    "\010__global float *restrict packed, long at)\0"
-    "\004const long line = get_group_id(0) * 6;\0"
-    "\004const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);\0"
-    "\004__global float *restrict out = packed + at + line * K + k0 * 6;\0"
-    "\004__global const half *restrict in = X + x_offset + k0;\0"
-    "\004const long l0 = min(line, lines - 1) * ldx;\0"
-    "\004const long l1 = min(line + 1, lines - 1) * ldx;\0"
-    "\004const long l2 = min(line + 2, lines - 1) * ldx;\0"
-    "\004const long l3 = min(line + 3, lines - 1) * ldx;\0"
-    "\004const long l4 = min(line + 4, lines - 1) * ldx;\0"
-    "\004const long l5 = min(line + 5, lines - 1) * ldx;\0"
-    "\004for (long k = k0; k < k1; k++, in++, out += 6) {\0"
-    "\010out[0] = load(in + l0);\0"
-    "\010out[1] = load(in + l1);\0"
-    "\010out[2] = load(in + l2);\0"
-    "\010out[3] = load(in + l3);\0"
-    "\010out[4] = load(in + l4);\0"
-    "\010out[5] = load(in + l5);\0"
-    "\004}\0"
-    "// Packs a matrix into panels of 32: panel p holds, for every k, the lines p * 32 to\0"
-    "// p * 32 + 31 side by side. Lines past the end repeat the last one; what is\0"
-    "// The source holds the lines of one k side by side: K x lines.\0"
-    "void kiln_hgemm_packed_packb(long lines, long K,\0"
-    "\004const long line = get_group_id(0) * 32;\0"
-    "\004__global float *restrict out = packed + at + line * K + k0 * 32;\0"
-    "\004__global const half *restrict in = X + x_offset + k0 * ldx + line;\0"
-    "\004if (line + 32 <= lines) {\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 32) {\0"
-    "\014vstore16(load_vector(in), 0, out);\0"
-    "\014vstore16(load_vector(in + 16), 1, out);\0"
-    "\010}\0"
-    "\004} else {\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 32)\0"
-    "\014for (int i = 0; i < 32; i++)\0"
-    "\020out[i] = load(in + min((long) i, lines - 1 - line));\0"
-    "// C = alpha A B + beta C from packed A and packed B; C is M x N, row-major.\0"
-    "//\0"
-    "// Packed A is panel after panel, each K x 6: for every k, the panel's 6 rows side by side.\0"
-    "// Packed B is panel after panel, each K x 32. A work-group is one work-item; it computes up to\0"
-    "// 16 x 1 blocks of 6 x 32, each block held in registers.\0"
-    "void kiln_hgemm_packed_multiply(long M, long N, long K, float alpha, float beta,\0"
-    "\010__global const float *restrict packed_a, long a_at,\0"
-    "\010__global const float *restrict packed_b, long b_at,\0"
-    "\010__global half *restrict C, long c_offset, long ldc)\0"
-    "\004const long first_row = get_group_id(1) * 96, end_row = min(first_row + 96, M);\0"
-    "\004const long first_col = get_group_id(0) * 32, end_col = min(first_col + 32, N);\0"
-    "\004// What the slices of K add up to so far, block after block.\0"
-    "\004__local float sums[3072];\0"
-    "\004C += c_offset;\0"
-    "\004// K advances by 1024, so that a slice of a panel of B stays in the nearest cache.\0"
-    "\004for (long k0 = 0; k0 == 0 || k0 < K; k0 += 1024) {\0"
-    "\010const long depth = min(K - k0, (long) 1024);\0"
-    "\010__local float *sum = sums;\0"
-    "\010for (long col = first_col; col < end_col; col += 32)\0"
-    "\010for (long row = first_row; row < end_row; row += 6) {\0"
-    "\014__global const float *restrict b = packed_b + b_at + col * K + k0 * 32;\0"
-}, {
-    "\014__global const float *restrict a = packed_a + a_at + row * K + k0 * 6;\0"
-    "\014float16 c0_0 = 0, c0_1 = 0;\0"
-    "\014float16 c1_0 = 0, c1_1 = 0;\0"
-    "\014float16 c2_0 = 0, c2_1 = 0;\0"
-    "\014float16 c3_0 = 0, c3_1 = 0;\0"
-    "\014float16 c4_0 = 0, c4_1 = 0;\0"
-    "\014float16 c5_0 = 0, c5_1 = 0;\0"
-    "\014if (k0 > 0) {\0"
-    "\020c0_0 = vload16(0, sum); c0_1 = vload16(1, sum);\0"
-    "\020c1_0 = vload16(2, sum); c1_1 = vload16(3, sum);\0"
-    "\020c2_0 = vload16(4, sum); c2_1 = vload16(5, sum);\0"
-    "\020c3_0 = vload16(6, sum); c3_1 = vload16(7, sum);\0"
-    "\020c4_0 = vload16(8, sum); c4_1 = vload16(9, sum);\0"
-    "\020c5_0 = vload16(10, sum); c5_1 = vload16(11, sum);\0"
-    "\014}\0"
-    "\014long k = 0;\0"
-    "\014for (; k < depth; k++) {\0"
-    "\020{\0"
-    "\024const float16 b0 = vload16(0, b);\0"
-    "\024const float16 b1 = vload16(1, b);\0"
-    "\024const float a0 = a[0];\0"
-    "\024c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
-    "\024const float a1 = a[1];\0"
-    "\024c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
-    "\024const float a2 = a[2];\0"
-    "\024c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
-    "\024const float a3 = a[3];\0"
-    "\024c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
-    "\024const float a4 = a[4];\0"
-    "\024c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
-    "\024const float a5 = a[5];\0"
-    "\024c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
-    "\024b += 32;\0"
-    "\024a += 6;\0"
-    "\020}\0"
-    "\014// Alpha and beta are for the sum of all slices.\0"
-    "\014if (k0 + 1024 < K) {\0"
-    "\020vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum);\0"
-    "\020vstore16(c1_0, 2, sum); vstore16(c1_1, 3, sum);\0"
-    "\020vstore16(c2_0, 4, sum); vstore16(c2_1, 5, sum);\0"
-    "\020vstore16(c3_0, 6, sum); vstore16(c3_1, 7, sum);\0"
-    "\020vstore16(c4_0, 8, sum); vstore16(c4_1, 9, sum);\0"
-    "\020vstore16(c5_0, 10, sum); vstore16(c5_1, 11, sum);\0"
-    "\014} else {\0"
-    "\020// C = alpha c + beta C for the 6 x 32 block at (row, col).\0"
-    "\020if (row < M) {\0"
-    "\024__global half *out = C + row * ldc + col;\0"
-    "\024if (col + 32 <= N) {\0"
-    "\030put_vector(c0_0, alpha, beta, out);\0"
-    "\030put_vector(c0_1, alpha, beta, out + 16);\0"
-    "\024} else {\0"
-    "\030float x[32];\0"
-    "\030vstore16(c0_0, 0, x);\0"
-    "\030vstore16(c0_1, 0, x + 16);\0"
-    "\030for (int n = 0; n < 32 && col + n < N; n++)\0"
-    "\034put(x[n], alpha, beta, out + n);\0"
-    "\024}\0"
-    "\020if (row + 1 < M) {\0"
-    "\024__global half *out = C + (row + 1) * ldc + col;\0"
-    "\030put_vector(c1_0, alpha, beta, out);\0"
-    "\030put_vector(c1_1, alpha, beta, out + 16);\0"
-    "\030vstore16(c1_0, 0, x);\0"
-    "\030vstore16(c1_1, 0, x + 16);\0"
-    "\020if (row + 2 < M) {\0"
-    "\024__global half *out = C + (row + 2) * ldc + col;\0"
-    "\030put_vector(c2_0, alpha, beta, out);\0"
-    "\030put_vector(c2_1, alpha, beta, out + 16);\0"
-    "\030vstore16(c2_0, 0, x);\0"
-    "\030vstore16(c2_1, 0, x + 16);\0"
-    "\020if (row + 3 < M) {\0"
-    "\024__global half *out = C + (row + 3) * ldc + col;\0"
-    "\030put_vector(c3_0, alpha, beta, out);\0"
-    "\030put_vector(c3_1, alpha, beta, out + 16);\0"
-    "\030vstore16(c3_0, 0, x);\0"
-    "\030vstore16(c3_1, 0, x + 16);\0"
-    "\020if (row + 4 < M) {\0"
-    "\024__global half *out = C + (row + 4) * ldc + col;\0"
-    "\030put_vector(c4_0, alpha, beta, out);\0"
-    "\030put_vector(c4_1, alpha, beta, out + 16);\0"
-    "\030vstore16(c4_0, 0, x);\0"
-    "\030vstore16(c4_1, 0, x + 16);\0"
-    "\020if (row + 5 < M) {\0"
-    "\024__global half *out = C + (row + 5) * ldc + col;\0"
-    "\030put_vector(c5_0, alpha, beta, out);\0"
-    "\030put_vector(c5_1, alpha, beta, out + 16);\0"
-    "\030vstore16(c5_0, 0, x);\0"
-    "\030vstore16(c5_1, 0, x + 16);\0"
-    "\014sum += 192;\0"
-    "\004const long l6 = min(line + 6, lines - 1) * ldx;\0"
-    "\004const long l7 = min(line + 7, lines - 1) * ldx;\0"
-    "\004const long l8 = min(line + 8, lines - 1) * ldx;\0"
-    "\004const long l9 = min(line + 9, lines - 1) * ldx;\0"
-    "\004const long l10 = min(line + 10, lines - 1) * ldx;\0"
-    "\004const long l11 = min(line + 11, lines - 1) * ldx;\0"
-    "\004const long l12 = min(line + 12, lines - 1) * ldx;\0"
-    "\004const long l13 = min(line + 13, lines - 1) * ldx;\0"
-    "\004const long l14 = min(line + 14, lines - 1) * ldx;\0"
-    "\004const long l15 = min(line + 15, lines - 1) * ldx;\0"
-    "\004const long l16 = min(line + 16, lines - 1) * ldx;\0"
-    "\004const long l17 = min(line + 17, lines - 1) * ldx;\0"
-    "\004const long l18 = min(line + 18, lines - 1) * ldx;\0"
-    "\004const long l19 = min(line + 19, lines - 1) * ldx;\0"
-    "\004const long l20 = min(line + 20, lines - 1) * ldx;\0"
-    "\004const long l21 = min(line + 21, lines - 1) * ldx;\0"
-    "\004const long l22 = min(line + 22, lines - 1) * ldx;\0"
-    "\004const long l23 = min(line + 23, lines - 1) * ldx;\0"
-    "\004const long l24 = min(line + 24, lines - 1) * ldx;\0"
-    "\004const long l25 = min(line + 25, lines - 1) * ldx;\0"
-    "\004const long l26 = min(line + 26, lines - 1) * ldx;\0"
-    "\004const long l27 = min(line + 27, lines - 1) * ldx;\0"
-    "\004const long l28 = min(line + 28, lines - 1) * ldx;\0"
-    "\004const long l29 = min(line + 29, lines - 1) * ldx;\0"
-    "\004const long l30 = min(line + 30, lines - 1) * ldx;\0"
-}, {
-    "\004const long l31 = min(line + 31, lines - 1) * ldx;\0"
-    "\004for (long k = k0; k < k1; k++, in++, out += 32) {\0"
-    "\010out[6] = load(in + l6);\0"
-    "\010out[7] = load(in + l7);\0"
-    "\010out[8] = load(in + l8);\0"
-    "\010out[9] = load(in + l9);\0"
-    "\010out[10] = load(in + l10);\0"
-    "\010out[11] = load(in + l11);\0"
-    "\010out[12] = load(in + l12);\0"
-    "\010out[13] = load(in + l13);\0"
-    "\010out[14] = load(in + l14);\0"
-    "\010out[15] = load(in + l15);\0"
-    "\010out[16] = load(in + l16);\0"
-    "\010out[17] = load(in + l17);\0"
-    "\010out[18] = load(in + l18);\0"
-    "\010out[19] = load(in + l19);\0"
-    "\010out[20] = load(in + l20);\0"
-    "\010out[21] = load(in + l21);\0"
-    "\010out[22] = load(in + l22);\0"
-    "\010out[23] = load(in + l23);\0"
-    "\010out[24] = load(in + l24);\0"
-    "\010out[25] = load(in + l25);\0"
-    "\010out[26] = load(in + l26);\0"
-    "\010out[27] = load(in + l27);\0"
-    "\010out[28] = load(in + l28);\0"
-    "\010out[29] = load(in + l29);\0"
-    "\010out[30] = load(in + l30);\0"
-    "\010out[31] = load(in + l31);\0"
-    "\004if (line + 6 <= lines) {\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 6) {\0"
-    "\014out[0] = load(in);\0"
-    "\014out[1] = load(in + 1);\0"
-    "\014out[2] = load(in + 2);\0"
-    "\014out[3] = load(in + 3);\0"
-    "\014out[4] = load(in + 4);\0"
-    "\014out[5] = load(in + 5);\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 6)\0"
-    "\014for (int i = 0; i < 6; i++)\0"
-    "static float16 load_row(__global const half *p)\0"
-    "\004return load_vector(p);\0"
-    "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\0"
-    "// X is stored K x L: its rows are added up, each times an element of Y.\0"
-    "// Y is stored S x K.\0"
-    "// A work-group of 1 work-items along L and 1 along K has 512 x 1 of C.\0"
-    "void kiln_hgemm_thin_multiply(long L, long S, long K, float alpha, float beta,\0"
-    "\010__global const half *restrict Y, long y_offset, long ldy,\0"
-    "\004const int along_k = get_local_id(1), along_l = get_local_id(0);\0"
-    "\004const long l = (long) get_group_id(0) * 512 + along_l * 512;\0"
-    "\004const long s = (long) get_group_id(1);\0"
-    "\004const long from = 0, to = K;\0"
-    "\004X += x_offset;\0"
-    "\004__global const half *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
-    "\004const long y_step = 1;\0"
-    "\004// The last vector ends where the row does.\0"
-    "\004const long last = max(L - 16, (long) 0);\0"
-    "\004const int vectors = min((L - l + 15) / 16, (long) 32);\0"
-    "\004float16 c0[32];\0"
-    "\004for (int v = 0; v < vectors; v++) {\0"
-    "\010c0[v] = 0;\0"
-    "\004long k = from;\0"
-    "\004if (L < 16)\0"
-    "\010for (; k < to; k++) {\0"
-    "\014// A row is less than a vector.\0"
-    "\014__global const half *x = X + k * ldx;\0"
-    "\014const float16 a = (float16) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,\0"
-    "\024L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)),\0"
-    "\024load(x + min((long) 4, L - 1)), load(x + min((long) 5, L - 1)),\0"
-    "\024load(x + min((long) 6, L - 1)), load(x + min((long) 7, L - 1)),\0"
-    "\024load(x + min((long) 8, L - 1)), load(x + min((long) 9, L - 1)),\0"
-    "\024load(x + min((long) 10, L - 1)), load(x + min((long) 11, L - 1)),\0"
-    "\024load(x + min((long) 12, L - 1)), load(x + min((long) 13, L - 1)),\0"
-    "\024load(x + min((long) 14, L - 1)), load(x + min((long) 15, L - 1)));\0"
-    "\014c0[0] += a * load(y0 + k * y_step);\0"
-    "\004for (; k + 7 < to; k += 8) {\0"
-    "\010const float b0_0 = load(y0 + k * y_step), b0_1 = load(y0 + (k + 1) * y_step),\0"
-    "\020b0_2 = load(y0 + (k + 2) * y_step), b0_3 = load(y0 + (k + 3) * y_step),\0"
-    "\020b0_4 = load(y0 + (k + 4) * y_step), b0_5 = load(y0 + (k + 5) * y_step),\0"
-    "\020b0_6 = load(y0 + (k + 6) * y_step), b0_7 = load(y0 + (k + 7) * y_step);\0"
-    "\010for (int v = 0; v < vectors; v++) {\0"
-    "\014__global const half *x = X + k * ldx + min(l + v * 16, last);\0"
-    "\014const float16 a0 = load_row(x + 0 * ldx);\0"
-    "\014const float16 a1 = load_row(x + 1 * ldx);\0"
-    "\014const float16 a2 = load_row(x + 2 * ldx);\0"
-    "\014const float16 a3 = load_row(x + 3 * ldx);\0"
-    "\014const float16 a4 = load_row(x + 4 * ldx);\0"
-    "\014const float16 a5 = load_row(x + 5 * ldx);\0"
-    "\014const float16 a6 = load_row(x + 6 * ldx);\0"
-    "\014const float16 a7 = load_row(x + 7 * ldx);\0"
-    "\014c0[v] += a0 * b0_0 + a1 * b0_1 + a2 * b0_2 + a3 * b0_3 + a4 * b0_4 + a5 * b0_5 + a6\0"
-    "\024* b0_6 + a7 * b0_7;\0"
-    "\004for (; k < to; k++) {\0"
-    "\010const float b0_0 = load(y0 + k * y_step);\0"
-    "\014c0[v] += a0 * b0_0;\0"
-    "\004for (int v = 0; v < vectors && s < S; v++) {\0"
-    "\010const long begin = l + v * 16, first = min(begin, last);\0"
-    "\010float sums[16];\0"
-    "\010vstore16(c0[v], 0, sums);\0"
-    "\010for (int i = 0; i < 16; i++)\0"
-    "\014if (first + i >= begin && first + i < L)\0"
-    "\020put(sums[i], alpha, beta, C + s * ldc + first + i);\0"
-    "static float total(float16 x)\0"
-    "\004float e[16];\0"
-    "\004vstore16(x, 0, e);\0"
-}, {
-    "\004return e[0] + e[1] + e[2] + e[3] + e[4] + e[5] + e[6] + e[7] + e[8] + e[9] + e[10] + e[11]\0"
-    "\014+ e[12] + e[13] + e[14] + e[15];\0"
-    "// X is stored L x K: each of its rows is multiplied by Y to a sum.\0"
-    "// A work-group of 1 work-items along L and 1 along K has 8 x 1 of C.\0"
-    "\004const int along_k = get_local_id(0), along_l = get_local_id(1);\0"
-    "\004const long l = (long) get_group_id(0) * 8 + along_l * 8;\0"
-    "\004// Rows past the end repeat the last one; what is computed from them is not stored.\0"
-    "\004__global const half *x0 = X + min(l, L - 1) * ldx;\0"
-    "\004__global const half *x1 = X + min(l + 1, L - 1) * ldx;\0"
-    "\004__global const half *x2 = X + min(l + 2, L - 1) * ldx;\0"
-    "\004__global const half *x3 = X + min(l + 3, L - 1) * ldx;\0"
-    "\004__global const half *x4 = X + min(l + 4, L - 1) * ldx;\0"
-    "\004__global const half *x5 = X + min(l + 5, L - 1) * ldx;\0"
-    "\004__global const half *x6 = X + min(l + 6, L - 1) * ldx;\0"
-    "\004__global const half *x7 = X + min(l + 7, L - 1) * ldx;\0"
-    "\004float16 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0, c0_4 = 0, c0_5 = 0, c0_6 = 0, c0_7 = 0;\0"
-    "\004long k = from + along_k * 16;\0"
-    "\004for (; k + 16 <= to; k += 16) {\0"
-    "\010const float16 a0 = load_row(x0 + k);\0"
-    "\010const float16 a1 = load_row(x1 + k);\0"
-    "\010const float16 a2 = load_row(x2 + k);\0"
-    "\010const float16 a3 = load_row(x3 + k);\0"
-    "\010const float16 a4 = load_row(x4 + k);\0"
-    "\010const float16 a5 = load_row(x5 + k);\0"
-    "\010const float16 a6 = load_row(x6 + k);\0"
-    "\010const float16 a7 = load_row(x7 + k);\0"
-    "\010const float16 b0 = load_vector(y0 + k);\0"
-    "\010c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0; c0_4 += a4 * b0; c0_5\0"
-    "\020+= a5 * b0; c0_6 += a6 * b0; c0_7 += a7 * b0;\0"
-    "\004// What is left of K is less than a vector, and one work-item's.\0"
-    "\010const float b0 = load(y0 + k * y_step);\0"
-    "\010const float a0 = load(x0 + k);\0"
-    "\010c0_0.s0 += a0 * b0;\0"
-    "\010const float a1 = load(x1 + k);\0"
-    "\010c0_1.s0 += a1 * b0;\0"
-    "\010const float a2 = load(x2 + k);\0"
-    "\010c0_2.s0 += a2 * b0;\0"
-    "\010const float a3 = load(x3 + k);\0"
-    "\010c0_3.s0 += a3 * b0;\0"
-    "\010const float a4 = load(x4 + k);\0"
-    "\010c0_4.s0 += a4 * b0;\0"
-    "\010const float a5 = load(x5 + k);\0"
-    "\010c0_5.s0 += a5 * b0;\0"
-    "\010const float a6 = load(x6 + k);\0"
-    "\010c0_6.s0 += a6 * b0;\0"
-    "\010const float a7 = load(x7 + k);\0"
-    "\010c0_7.s0 += a7 * b0;\0"
-    "\004const long begin = l, first = l;\0"
-    "\004if (along_k == 0 && s < S) {\0"
-    "\010const float sums[] = { total(c0_0), total(c0_1), total(c0_2), total(c0_3), total(c0_4),\0"
-    "\020total(c0_5), total(c0_6), total(c0_7) };\0"
-    "\010for (int i = 0; i < 8; i++)\0"
-    "// Y is stored K x S.\0"
-    "\004__global const half *y0 = Y + y_offset + min(s, S - 1);\0"
-    "\004const long y_step = ldy;\0"
-    "\004// A single column of Y lies side by side like a row.\0"
-    "\004const bool fast = ldy == 1;\0"
-    "\004if (fast) {\0"
-    "\010for (; k + 16 <= to; k += 16) {\0"
-    "\014const float16 a0 = load_row(x0 + k);\0"
-    "\014const float16 a1 = load_row(x1 + k);\0"
-    "\014const float16 a2 = load_row(x2 + k);\0"
-    "\014const float16 a3 = load_row(x3 + k);\0"
-    "\014const float16 a4 = load_row(x4 + k);\0"
-    "\014const float16 a5 = load_row(x5 + k);\0"
-    "\014const float16 a6 = load_row(x6 + k);\0"
-    "\014const float16 a7 = load_row(x7 + k);\0"
-    "\014const float16 b0 = load_vector(y0 + k);\0"
-    "\014c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0; c0_4 += a4\0"
-    "\024* b0; c0_5 += a5 * b0; c0_6 += a6 * b0; c0_7 += a7 * b0;\0"
-    "\014const float16 b0 = (float16) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
-    "\024load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step),\0"
-    "\024load(y0 + (k + 4) * y_step), load(y0 + (k + 5) * y_step),\0"
-    "\024load(y0 + (k + 6) * y_step), load(y0 + (k + 7) * y_step),\0"
-    "\024load(y0 + (k + 8) * y_step), load(y0 + (k + 9) * y_step),\0"
-    "\024load(y0 + (k + 10) * y_step), load(y0 + (k + 11) * y_step),\0"
-    "\024load(y0 + (k + 12) * y_step), load(y0 + (k + 13) * y_step),\0"
-    "\024load(y0 + (k + 14) * y_step), load(y0 + (k + 15) * y_step));\0"
-    "static float8 load_vector(__global const half *p)\0"
-    "\004return vload_half8(0, p);\0"
-    "static void store_vector(float8 x, __global half *p)\0"
-    "\004vstore_half8(x, 0, p);\0"
-    "static void put_vector(float8 x, float alpha, float beta, __global half *p)\0"
-    "// Packs a matrix into panels of 8: panel p holds, for every k, the lines p * 8 to\0"
-    "// p * 8 + 7 side by side. Lines past the end repeat the last one; what is\0"
-    "\004const long line = get_group_id(0) * 8;\0"
-    "\004__global float *restrict out = packed + at + line * K + k0 * 8;\0"
-    "\004for (long k = k0; k < k1; k++, in++, out += 8) {\0"
-}, {
-    "\004if (line + 8 <= lines) {\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 8) {\0"
-    "\014vstore8(load_vector(in), 0, out);\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 8)\0"
-    "\014for (int i = 0; i < 8; i++)\0"
-    "// Packed A is panel after panel, each K x 8: for every k, the panel's 8 rows side by side.\0"
-    "// Packed B is panel after panel, each K x 8. A work-group is one work-item; it computes up to\0"
-    "// 8 x 1 blocks of 8 x 8, each block held in registers.\0"
-    "\004const long first_row = get_group_id(1) * 64, end_row = min(first_row + 64, M);\0"
-    "\004const long first_col = get_group_id(0) * 8, end_col = min(first_col + 8, N);\0"
-    "\004const long k0 = 0, depth = K;\0"
-    "\004for (long col = first_col; col < end_col; col += 8)\0"
-    "\004for (long row = first_row; row < end_row; row += 8) {\0"
-    "\010__global const float *restrict b = packed_b + b_at + col * K + k0 * 8;\0"
-    "\010__global const float *restrict a = packed_a + a_at + row * K + k0 * 8;\0"
-    "\010float8 c0_0 = 0;\0"
-    "\010float8 c1_0 = 0;\0"
-    "\010float8 c2_0 = 0;\0"
-    "\010float8 c3_0 = 0;\0"
-    "\010float8 c4_0 = 0;\0"
-    "\010float8 c5_0 = 0;\0"
-    "\010float8 c6_0 = 0;\0"
-    "\010float8 c7_0 = 0;\0"
-    "\010long k = 0;\0"
-    "\010for (; k < depth; k++) {\0"
-    "\014{\0"
-    "\020const float8 b0 = vload8(0, b);\0"
-    "\020const float a0 = a[0];\0"
-    "\020c0_0 += a0 * b0;\0"
-    "\020const float a1 = a[1];\0"
-    "\020c1_0 += a1 * b0;\0"
-    "\020const float a2 = a[2];\0"
-    "\020c2_0 += a2 * b0;\0"
-    "\020const float a3 = a[3];\0"
-    "\020c3_0 += a3 * b0;\0"
-    "\020const float a4 = a[4];\0"
-    "\020c4_0 += a4 * b0;\0"
-    "\020const float a5 = a[5];\0"
-    "\020c5_0 += a5 * b0;\0"
-    "\020const float a6 = a[6];\0"
-    "\020c6_0 += a6 * b0;\0"
-    "\020const float a7 = a[7];\0"
-    "\020c7_0 += a7 * b0;\0"
-    "\020b += 8;\0"
-    "\020a += 8;\0"
-    "\010// C = alpha c + beta C for the 8 x 8 block at (row, col).\0"
-    "\010if (row < M) {\0"
-    "\014__global half *out = C + row * ldc + col;\0"
-    "\014if (col + 8 <= N) {\0"
-    "\020put_vector(c0_0, alpha, beta, out);\0"
-    "\020float x[8];\0"
-    "\020vstore8(c0_0, 0, x);\0"
-    "\020for (int n = 0; n < 8 && col + n < N; n++)\0"
-    "\024put(x[n], alpha, beta, out + n);\0"
-    "\010if (row + 1 < M) {\0"
-    "\014__global half *out = C + (row + 1) * ldc + col;\0"
-    "\020put_vector(c1_0, alpha, beta, out);\0"
-    "\020vstore8(c1_0, 0, x);\0"
-    "\010if (row + 2 < M) {\0"
-    "\014__global half *out = C + (row + 2) * ldc + col;\0"
-    "\020put_vector(c2_0, alpha, beta, out);\0"
-    "\020vstore8(c2_0, 0, x);\0"
-    "\010if (row + 3 < M) {\0"
-    "\014__global half *out = C + (row + 3) * ldc + col;\0"
-    "\020put_vector(c3_0, alpha, beta, out);\0"
-    "\020vstore8(c3_0, 0, x);\0"
-    "\010if (row + 4 < M) {\0"
-    "\014__global half *out = C + (row + 4) * ldc + col;\0"
-    "\020put_vector(c4_0, alpha, beta, out);\0"
-    "\020vstore8(c4_0, 0, x);\0"
-    "\010if (row + 5 < M) {\0"
-    "\014__global half *out = C + (row + 5) * ldc + col;\0"
-    "\020put_vector(c5_0, alpha, beta, out);\0"
-    "\020vstore8(c5_0, 0, x);\0"
-    "\010if (row + 6 < M) {\0"
-    "\014__global half *out = C + (row + 6) * ldc + col;\0"
-    "\020put_vector(c6_0, alpha, beta, out);\0"
-    "\020vstore8(c6_0, 0, x);\0"
-    "\010if (row + 7 < M) {\0"
-    "\014__global half *out = C + (row + 7) * ldc + col;\0"
-    "\020put_vector(c7_0, alpha, beta, out);\0"
-    "\020vstore8(c7_0, 0, x);\0"
-    "// Packs a matrix into panels of 12: panel p holds, for every k, the lines p * 12 to\0"
-    "// p * 12 + 11 side by side. Lines past the end repeat the last one; what is\0"
-    "\004const long line = get_group_id(0) * 12;\0"
-    "\004__global float *restrict out = packed + at + line * K + k0 * 12;\0"
-    "\004for (long k = k0; k < k1; k++, in++, out += 12) {\0"
-    "// Packed A is panel after panel, each K x 12: for every k, the panel's 12 rows side by side.\0"
-    "// 2 x 16 blocks of 12 x 32, each block held in registers.\0"
-    "\004const long first_row = get_group_id(1) * 24, end_row = min(first_row + 24, M);\0"
-    "\004const long first_col = get_group_id(0) * 512, end_col = min(first_col + 512, N);\0"
-    "\004for (long col = first_col; col < end_col; col += 32)\0"
-    "\004for (long row = first_row; row < end_row; row += 12) {\0"
-    "\010__global const float *restrict b = packed_b + b_at + col * K + k0 * 32;\0"
-    "\010__global const float *restrict a = packed_a + a_at + row * K + k0 * 12;\0"
-    "\010float16 c0_0 = 0, c0_1 = 0;\0"
-    "\010float16 c1_0 = 0, c1_1 = 0;\0"
-    "\010float16 c2_0 = 0, c2_1 = 0;\0"
-    "\010float16 c3_0 = 0, c3_1 = 0;\0"
-    "\010float16 c4_0 = 0, c4_1 = 0;\0"
-    "\010float16 c5_0 = 0, c5_1 = 0;\0"
-    "\010float16 c6_0 = 0, c6_1 = 0;\0"
-    "\010float16 c7_0 = 0, c7_1 = 0;\0"
-    "\010float16 c8_0 = 0, c8_1 = 0;\0"
-    "\010float16 c9_0 = 0, c9_1 = 0;\0"
-    "\010float16 c10_0 = 0, c10_1 = 0;\0"
-    "\010float16 c11_0 = 0, c11_1 = 0;\0"
-    "\020const float16 b0 = vload16(0, b);\0"
-    "\020const float16 b1 = vload16(1, b);\0"
-    "\020c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
-    "\020c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
-    "\020c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
-    "\020c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
-}, {
-    "\020c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
-    "\020c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
-    "\020c6_0 += a6 * b0; c6_1 += a6 * b1;\0"
-    "\020c7_0 += a7 * b0; c7_1 += a7 * b1;\0"
-    "\020const float a8 = a[8];\0"
-    "\020c8_0 += a8 * b0; c8_1 += a8 * b1;\0"
-    "\020const float a9 = a[9];\0"
-    "\020c9_0 += a9 * b0; c9_1 += a9 * b1;\0"
-    "\020const float a10 = a[10];\0"
-    "\020c10_0 += a10 * b0; c10_1 += a10 * b1;\0"
-    "\020const float a11 = a[11];\0"
-    "\020c11_0 += a11 * b0; c11_1 += a11 * b1;\0"
-    "\020b += 32;\0"
-    "\020a += 12;\0"
-    "\010// C = alpha c + beta C for the 12 x 32 block at (row, col).\0"
-    "\014if (col + 32 <= N) {\0"
-    "\020put_vector(c0_1, alpha, beta, out + 16);\0"
-    "\020float x[32];\0"
-    "\020vstore16(c0_0, 0, x);\0"
-    "\020vstore16(c0_1, 0, x + 16);\0"
-    "\020for (int n = 0; n < 32 && col + n < N; n++)\0"
-    "\020put_vector(c1_1, alpha, beta, out + 16);\0"
-    "\020vstore16(c1_0, 0, x);\0"
-    "\020vstore16(c1_1, 0, x + 16);\0"
-    "\020put_vector(c2_1, alpha, beta, out + 16);\0"
-    "\020vstore16(c2_0, 0, x);\0"
-    "\020vstore16(c2_1, 0, x + 16);\0"
-    "\020put_vector(c3_1, alpha, beta, out + 16);\0"
-    "\020vstore16(c3_0, 0, x);\0"
-    "\020vstore16(c3_1, 0, x + 16);\0"
-    "\020put_vector(c4_1, alpha, beta, out + 16);\0"
-    "\020vstore16(c4_0, 0, x);\0"
-    "\020vstore16(c4_1, 0, x + 16);\0"
-    "\020put_vector(c5_1, alpha, beta, out + 16);\0"
-    "\020vstore16(c5_0, 0, x);\0"
-    "\020vstore16(c5_1, 0, x + 16);\0"
-    "\020put_vector(c6_1, alpha, beta, out + 16);\0"
-    "\020vstore16(c6_0, 0, x);\0"
-    "\020vstore16(c6_1, 0, x + 16);\0"
-    "\020put_vector(c7_1, alpha, beta, out + 16);\0"
-    "\020vstore16(c7_0, 0, x);\0"
-    "\020vstore16(c7_1, 0, x + 16);\0"
-    "\010if (row + 8 < M) {\0"
-    "\014__global half *out = C + (row + 8) * ldc + col;\0"
-    "\020put_vector(c8_0, alpha, beta, out);\0"
-    "\020put_vector(c8_1, alpha, beta, out + 16);\0"
-    "\020vstore16(c8_0, 0, x);\0"
-    "\020vstore16(c8_1, 0, x + 16);\0"
-    "\010if (row + 9 < M) {\0"
-    "\014__global half *out = C + (row + 9) * ldc + col;\0"
-    "\020put_vector(c9_0, alpha, beta, out);\0"
-    "\020put_vector(c9_1, alpha, beta, out + 16);\0"
-    "\020vstore16(c9_0, 0, x);\0"
-    "\020vstore16(c9_1, 0, x + 16);\0"
-    "\010if (row + 10 < M) {\0"
-    "\014__global half *out = C + (row + 10) * ldc + col;\0"
-    "\020put_vector(c10_0, alpha, beta, out);\0"
-    "\020put_vector(c10_1, alpha, beta, out + 16);\0"
-    "\020vstore16(c10_0, 0, x);\0"
-    "\020vstore16(c10_1, 0, x + 16);\0"
-    "\010if (row + 11 < M) {\0"
-    "\014__global half *out = C + (row + 11) * ldc + col;\0"
-    "\020put_vector(c11_0, alpha, beta, out);\0"
-    "\020put_vector(c11_1, alpha, beta, out + 16);\0"
-    "\020vstore16(c11_0, 0, x);\0"
-    "\020vstore16(c11_1, 0, x + 16);\0"
-    "\004if (line + 12 <= lines) {\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 12) {\0"
-    "\014out[6] = load(in + 6);\0"
-    "\014out[7] = load(in + 7);\0"
-    "\014out[8] = load(in + 8);\0"
-    "\014out[9] = load(in + 9);\0"
-    "\014out[10] = load(in + 10);\0"
-    "\014out[11] = load(in + 11);\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 12)\0"
-    "\014for (int i = 0; i < 12; i++)\0"
-    "// Packs a matrix into panels of 16: panel p holds, for every k, the lines p * 16 to\0"
-    "// p * 16 + 15 side by side. Lines past the end repeat the last one; what is\0"
-    "\004const long line = get_group_id(0) * 16;\0"
-    "\004__global float *restrict out = packed + at + line * K + k0 * 16;\0"
-    "\004if (line + 16 <= lines) {\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 16) {\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 16)\0"
-    "\014for (int i = 0; i < 16; i++)\0"
-    "// Packed B is panel after panel, each K x 16. A work-group is one work-item; it computes up to\0"
-    "// 1 x 16 blocks of 12 x 16, each block held in registers.\0"
-    "\004const long first_row = get_group_id(1) * 12, end_row = min(first_row + 12, M);\0"
-    "\004const long first_col = get_group_id(0) * 256, end_col = min(first_col + 256, N);\0"
-    "\004for (long col = first_col; col < end_col; col += 16)\0"
-    "\010__global const float *restrict b = packed_b + b_at + col * K + k0 * 16;\0"
-    "\010float16 c0_0 = 0;\0"
-    "\010float16 c1_0 = 0;\0"
-    "\010float16 c2_0 = 0;\0"
-    "\010float16 c3_0 = 0;\0"
-    "\010float16 c4_0 = 0;\0"
-    "\010float16 c5_0 = 0;\0"
-    "\010float16 c6_0 = 0;\0"
-    "\010float16 c7_0 = 0;\0"
-    "\010float16 c8_0 = 0;\0"
-    "\010float16 c9_0 = 0;\0"
-    "\010float16 c10_0 = 0;\0"
-    "\010float16 c11_0 = 0;\0"
-    "\020c8_0 += a8 * b0;\0"
-    "\020c9_0 += a9 * b0;\0"
-    "\020c10_0 += a10 * b0;\0"
-    "\020c11_0 += a11 * b0;\0"
-    "\020b += 16;\0"
-    "\010// C = alpha c + beta C for the 12 x 16 block at (row, col).\0"
-    "\014if (col + 16 <= N) {\0"
-    "\020float x[16];\0"
-    "\020for (int n = 0; n < 16 && col + n < N; n++)\0"
-    "\004for (long k = k0; k < k1; k++, in++, out += 16) {\0"
-    "// C = alpha op(A) op(B) + beta C; C is M x N, row-major.\0"
-    "// A is stored M x K.\0"
-    "// B is stored K x N.\0"
-    "// A work-group is one work-item. It packs a slice of a panel of B into local memory, and multiplies\0"
-    "// it with blocks of 6 rows of A, as they lie; a block of C is held in registers.\0"
-}, {
-    "void kiln_hgemm_fused_multiply(long M, long N, long K, float alpha, float beta,\0"
-    "\010__global const half *restrict A, long a_offset, long lda,\0"
-    "\010__global const half *restrict B, long b_offset, long ldb,\0"
-    "\004// A slice of a panel: for every k, the panel's columns of B side by side, 64 apart.\0"
-    "\004__local float panel[32768];\0"
-    "\004__local float sums[24576];\0"
-    "\004// Panels are up to 4 vectors of columns wide, slices up to 512 of K deep. All are\0"
-    "\004// of equal size, but for one vector or the last slice.\0"
-    "\004const long blocks = (M + 5) / 6;\0"
-    "\004const long vectors = (N + 15) / 16, panels = (vectors + 3) / 4;\0"
-    "\004const long slices = max((K + 511) / 512, (long) 1), slice = (K + slices - 1) / slices;\0"
-    "\004// Chunks of up to 64 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
-    "\004// takes as many blocks, to one, of this order.\0"
-    "\004const long group = get_group_id(0), groups = get_num_groups(0);\0"
-    "\004A += a_offset;\0"
-    "\004B += b_offset;\0"
-    "\004const long share = blocks * panels / groups, rest = blocks * panels % groups;\0"
-    "\004long at = group * share + min(group, rest);\0"
-    "\004const long end = at + share + (group < rest);\0"
-    "\004while (at < end) {\0"
-    "\010const long chunk = at / (64 * panels) * 64;\0"
-    "\010const long height = min(blocks - chunk, (long) 64);\0"
-    "\010const long in_chunk = at - chunk * panels, this_panel = in_chunk / height;\0"
-    "\010const long first = in_chunk % height, last = min(height, first + end - at);\0"
-    "\010const long vector = vectors * this_panel / panels;\0"
-    "\010const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 16;\0"
-    "\010at += last - first;\0"
-    "\010long k0 = 0;\0"
-    "\010do {\0"
-    "\014const long depth = min(slice, K - k0);\0"
-    "\014// Packs B from (k0, col) on: `depth` of K, `width` vectors of columns. Columns past the\0"
-    "\014// end repeat the last one; what is computed from them is not stored.\0"
-    "\020const long whole = min(width, (N - col) / 16);\0"
-    "\020__local float *out = panel;\0"
-    "\020__global const half *in = B + k0 * ldb + col;\0"
-    "\020for (long k = 0; k < depth; k++, in += ldb, out += 64) {\0"
-    "\024for (long v = 0; v < whole; v++)\0"
-    "\030vstore16(load_vector(in + v * 16), v, out);\0"
-    "\024for (long i = whole * 16; i < width * 16; i++)\0"
-    "\030out[i] = load(in + min(i, N - 1 - col));\0"
-    "\014for (long block = first; block < last; block++) {\0"
-    "\020const long row = (chunk + block) * 6;\0"
-    "\020__local float *sum = sums + (slices > 1 ? block * 384 : 0);\0"
-    "\020__local const float *b = panel;\0"
-    "\020__global const half *restrict a = A + k0;\0"
-    "\020const long r0 = min(row, M - 1) * lda;\0"
-    "\020const long r1 = min(row + 1, M - 1) * lda;\0"
-    "\020const long r2 = min(row + 2, M - 1) * lda;\0"
-    "\020const long r3 = min(row + 3, M - 1) * lda;\0"
-    "\020const long r4 = min(row + 4, M - 1) * lda;\0"
-    "\020const long r5 = min(row + 5, M - 1) * lda;\0"
-    "\020if (width == 1) {\0"
-    "\024// Adds the slice's share of a block of 6 rows and 1 vectors to `sum`, where\0"
-    "\024// vectors lie as in a block of 4.\0"
-    "\024float16 c0_0 = 0;\0"
-    "\024float16 c1_0 = 0;\0"
-    "\024float16 c2_0 = 0;\0"
-    "\024float16 c3_0 = 0;\0"
-    "\024float16 c4_0 = 0;\0"
-    "\024float16 c5_0 = 0;\0"
-    "\024if (k0 > 0) {\0"
-    "\030c0_0 = vload16(0, sum);\0"
-    "\030c1_0 = vload16(4, sum);\0"
-    "\030c2_0 = vload16(8, sum);\0"
-    "\030c3_0 = vload16(12, sum);\0"
-    "\030c4_0 = vload16(16, sum);\0"
-    "\030c5_0 = vload16(20, sum);\0"
-    "\024long k = 0;\0"
-    "\024for (; k < depth; k++) {\0"
-    "\030{\0"
-    "\034const float16 b0 = vload16(0, b);\0"
-    "\034const float a0 = load(a + r0);\0"
-    "\034c0_0 += a0 * b0;\0"
-    "\034const float a1 = load(a + r1);\0"
-    "\034c1_0 += a1 * b0;\0"
-    "\034const float a2 = load(a + r2);\0"
-    "\034c2_0 += a2 * b0;\0"
-    "\034const float a3 = load(a + r3);\0"
-    "\034c3_0 += a3 * b0;\0"
-    "\034const float a4 = load(a + r4);\0"
-    "\034c4_0 += a4 * b0;\0"
-    "\034const float a5 = load(a + r5);\0"
-    "\034c5_0 += a5 * b0;\0"
-    "\034b += 64;\0"
-    "\034a++;\0"
-    "\030}\0"
-    "\024vstore16(c0_0, 0, sum);\0"
-    "\024vstore16(c1_0, 4, sum);\0"
-    "\024vstore16(c2_0, 8, sum);\0"
-    "\024vstore16(c3_0, 12, sum);\0"
-    "\024vstore16(c4_0, 16, sum);\0"
-    "\024vstore16(c5_0, 20, sum);\0"
-    "\020if (width == 2) {\0"
-    "\024// Adds the slice's share of a block of 6 rows and 2 vectors to `sum`, where\0"
-    "\024float16 c0_0 = 0, c0_1 = 0;\0"
-    "\024float16 c1_0 = 0, c1_1 = 0;\0"
-    "\024float16 c2_0 = 0, c2_1 = 0;\0"
-    "\024float16 c3_0 = 0, c3_1 = 0;\0"
-    "\024float16 c4_0 = 0, c4_1 = 0;\0"
-    "\024float16 c5_0 = 0, c5_1 = 0;\0"
-    "\030c0_0 = vload16(0, sum); c0_1 = vload16(1, sum);\0"
-    "\030c1_0 = vload16(4, sum); c1_1 = vload16(5, sum);\0"
-    "\030c2_0 = vload16(8, sum); c2_1 = vload16(9, sum);\0"
-    "\030c3_0 = vload16(12, sum); c3_1 = vload16(13, sum);\0"
-    "\030c4_0 = vload16(16, sum); c4_1 = vload16(17, sum);\0"
-}, {
-    "\030c5_0 = vload16(20, sum); c5_1 = vload16(21, sum);\0"
-    "\034const float16 b1 = vload16(1, b);\0"
-    "\034c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
-    "\034c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
-    "\034c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
-    "\034c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
-    "\034c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
-    "\034c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
-    "\024vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum);\0"
-    "\024vstore16(c1_0, 4, sum); vstore16(c1_1, 5, sum);\0"
-    "\024vstore16(c2_0, 8, sum); vstore16(c2_1, 9, sum);\0"
-    "\024vstore16(c3_0, 12, sum); vstore16(c3_1, 13, sum);\0"
-    "\024vstore16(c4_0, 16, sum); vstore16(c4_1, 17, sum);\0"
-    "\024vstore16(c5_0, 20, sum); vstore16(c5_1, 21, sum);\0"
-    "\020if (width == 3) {\0"
-    "\024// Adds the slice's share of a block of 6 rows and 3 vectors to `sum`, where\0"
-    "\024float16 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
-    "\024float16 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
-    "\024float16 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
-    "\024float16 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
-    "\024float16 c4_0 = 0, c4_1 = 0, c4_2 = 0;\0"
-    "\024float16 c5_0 = 0, c5_1 = 0, c5_2 = 0;\0"
-    "\030c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2, sum);\0"
-    "\030c1_0 = vload16(4, sum); c1_1 = vload16(5, sum); c1_2 = vload16(6, sum);\0"
-    "\030c2_0 = vload16(8, sum); c2_1 = vload16(9, sum); c2_2 = vload16(10, sum);\0"
-    "\030c3_0 = vload16(12, sum); c3_1 = vload16(13, sum); c3_2 = vload16(14, sum);\0"
-    "\030c4_0 = vload16(16, sum); c4_1 = vload16(17, sum); c4_2 = vload16(18, sum);\0"
-    "\030c5_0 = vload16(20, sum); c5_1 = vload16(21, sum); c5_2 = vload16(22, sum);\0"
-    "\034const float16 b2 = vload16(2, b);\0"
-    "\034c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2;\0"
-    "\034c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2;\0"
-    "\034c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2;\0"
-    "\034c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2;\0"
-    "\034c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2;\0"
-    "\034c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2;\0"
-    "\024vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum); vstore16(c0_2, 2, sum);\0"
-    "\024vstore16(c1_0, 4, sum); vstore16(c1_1, 5, sum); vstore16(c1_2, 6, sum);\0"
-    "\024vstore16(c2_0, 8, sum); vstore16(c2_1, 9, sum); vstore16(c2_2, 10, sum);\0"
-    "\024vstore16(c3_0, 12, sum); vstore16(c3_1, 13, sum); vstore16(c3_2, 14, sum);\0"
-    "\024vstore16(c4_0, 16, sum); vstore16(c4_1, 17, sum); vstore16(c4_2, 18, sum);\0"
-    "\024vstore16(c5_0, 20, sum); vstore16(c5_1, 21, sum); vstore16(c5_2, 22, sum);\0"
-    "\020if (width == 4) {\0"
-    "\024// Adds the slice's share of a block of 6 rows and 4 vectors to `sum`, where\0"
-    "\024float16 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "\024float16 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
-    "\024float16 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
-    "\024float16 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
-    "\024float16 c4_0 = 0, c4_1 = 0, c4_2 = 0, c4_3 = 0;\0"
-    "\024float16 c5_0 = 0, c5_1 = 0, c5_2 = 0, c5_3 = 0;\0"
-    "\030c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2,\0"
-    "\037 sum); c0_3 = vload16(3, sum);\0"
-    "\030c1_0 = vload16(4, sum); c1_1 = vload16(5, sum); c1_2 = vload16(6,\0"
-    "\037 sum); c1_3 = vload16(7, sum);\0"
-    "\030c2_0 = vload16(8, sum); c2_1 = vload16(9, sum); c2_2 = vload16(10,\0"
-    "\037 sum); c2_3 = vload16(11, sum);\0"
-    "\030c3_0 = vload16(12, sum); c3_1 = vload16(13, sum); c3_2 = vload16(14,\0"
-    "\037 sum); c3_3 = vload16(15, sum);\0"
-    "\030c4_0 = vload16(16, sum); c4_1 = vload16(17, sum); c4_2 = vload16(18,\0"
-    "\037 sum); c4_3 = vload16(19, sum);\0"
-    "\030c5_0 = vload16(20, sum); c5_1 = vload16(21, sum); c5_2 = vload16(22,\0"
-    "\037 sum); c5_3 = vload16(23, sum);\0"
-    "\034const float16 b3 = vload16(3, b);\0"
-    "\034c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
-    "\034c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
-    "\034c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
-    "\034c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\0"
-    "\034c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2; c4_3 += a4 * b3;\0"
-    "\034c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2; c5_3 += a5 * b3;\0"
-    "\024vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum); vstore16(c0_2, 2,\0"
-    "\034sum); vstore16(c0_3, 3, sum);\0"
-    "\024vstore16(c1_0, 4, sum); vstore16(c1_1, 5, sum); vstore16(c1_2, 6,\0"
-    "\034sum); vstore16(c1_3, 7, sum);\0"
-    "\024vstore16(c2_0, 8, sum); vstore16(c2_1, 9, sum); vstore16(c2_2, 10,\0"
-    "\034sum); vstore16(c2_3, 11, sum);\0"
-    "\024vstore16(c3_0, 12, sum); vstore16(c3_1, 13, sum); vstore16(c3_2, 14,\0"
-    "\034sum); vstore16(c3_3, 15, sum);\0"
-    "\024vstore16(c4_0, 16, sum); vstore16(c4_1, 17, sum); vstore16(c4_2, 18,\0"
-}, {
-    "\034sum); vstore16(c4_3, 19, sum);\0"
-    "\024vstore16(c5_0, 20, sum); vstore16(c5_1, 21, sum); vstore16(c5_2, 22,\0"
-    "\034sum); vstore16(c5_3, 23, sum);\0"
-    "\020if (k0 + depth == K) {\0"
-    "\024// C = alpha sum + beta C for a block of `width` vectors at (row, col).\0"
-    "\024for (long m = 0; m < 6 && row + m < M; m++) {\0"
-    "\030__global half *out = C + (row + m) * ldc + col;\0"
-    "\030__local const float *x = sum + m * 64;\0"
-    "\030const long end = min(width * 16, N - col);\0"
-    "\030long n = 0;\0"
-    "\030for (; n + 16 <= end; n += 16)\0"
-    "\034put_vector(vload16(0, x + n), alpha, beta, out + n);\0"
-    "\030for (; n < end; n++)\0"
-    "\014k0 += depth;\0"
-    "\010} while (k0 < K);\0"
-    "// B is stored N x K.\0"
-    "\014for (long v = 0; v < width; v++) {\0"
-    "\020__local float *out = panel + v * 16;\0"
-    "\020__global const half *in = B + k0;\0"
-    "\020const long l0 = min(col + v * 16, N - 1) * ldb;\0"
-    "\020const long l1 = min(col + v * 16 + 1, N - 1) * ldb;\0"
-    "\020const long l2 = min(col + v * 16 + 2, N - 1) * ldb;\0"
-    "\020const long l3 = min(col + v * 16 + 3, N - 1) * ldb;\0"
-    "\020const long l4 = min(col + v * 16 + 4, N - 1) * ldb;\0"
-    "\020const long l5 = min(col + v * 16 + 5, N - 1) * ldb;\0"
-    "\020const long l6 = min(col + v * 16 + 6, N - 1) * ldb;\0"
-    "\020const long l7 = min(col + v * 16 + 7, N - 1) * ldb;\0"
-    "\020const long l8 = min(col + v * 16 + 8, N - 1) * ldb;\0"
-    "\020const long l9 = min(col + v * 16 + 9, N - 1) * ldb;\0"
-    "\020const long l10 = min(col + v * 16 + 10, N - 1) * ldb;\0"
-    "\020const long l11 = min(col + v * 16 + 11, N - 1) * ldb;\0"
-    "\020const long l12 = min(col + v * 16 + 12, N - 1) * ldb;\0"
-    "\020const long l13 = min(col + v * 16 + 13, N - 1) * ldb;\0"
-    "\020const long l14 = min(col + v * 16 + 14, N - 1) * ldb;\0"
-    "\020const long l15 = min(col + v * 16 + 15, N - 1) * ldb;\0"
-    "\020long k = 0;\0"
-    "\020// A square of columns by k is transposed: each step puts the even and the odd\0"
-    "\020// elements of two neighbours together.\0"
-    "\020for (; k + 16 <= depth; k += 16, in += 16, out += 1024) {\0"
-    "\024const float16 x0_0 = load_vector(in + l0);\0"
-    "\024const float16 x0_1 = load_vector(in + l1);\0"
-    "\024const float16 x0_2 = load_vector(in + l2);\0"
-    "\024const float16 x0_3 = load_vector(in + l3);\0"
-    "\024const float16 x0_4 = load_vector(in + l4);\0"
-    "\024const float16 x0_5 = load_vector(in + l5);\0"
-    "\024const float16 x0_6 = load_vector(in + l6);\0"
-    "\024const float16 x0_7 = load_vector(in + l7);\0"
-    "\024const float16 x0_8 = load_vector(in + l8);\0"
-    "\024const float16 x0_9 = load_vector(in + l9);\0"
-    "\024const float16 x0_10 = load_vector(in + l10);\0"
-    "\024const float16 x0_11 = load_vector(in + l11);\0"
-    "\024const float16 x0_12 = load_vector(in + l12);\0"
-    "\024const float16 x0_13 = load_vector(in + l13);\0"
-    "\024const float16 x0_14 = load_vector(in + l14);\0"
-    "\024const float16 x0_15 = load_vector(in + l15);\0"
-    "\024const float16 x1_0 = (float16)(x0_0.even, x0_1.even);\0"
-    "\024const float16 x1_8 = (float16)(x0_0.odd, x0_1.odd);\0"
-    "\024const float16 x1_1 = (float16)(x0_2.even, x0_3.even);\0"
-    "\024const float16 x1_9 = (float16)(x0_2.odd, x0_3.odd);\0"
-    "\024const float16 x1_2 = (float16)(x0_4.even, x0_5.even);\0"
-    "\024const float16 x1_10 = (float16)(x0_4.odd, x0_5.odd);\0"
-    "\024const float16 x1_3 = (float16)(x0_6.even, x0_7.even);\0"
-    "\024const float16 x1_11 = (float16)(x0_6.odd, x0_7.odd);\0"
-    "\024const float16 x1_4 = (float16)(x0_8.even, x0_9.even);\0"
-    "\024const float16 x1_12 = (float16)(x0_8.odd, x0_9.odd);\0"
-    "\024const float16 x1_5 = (float16)(x0_10.even, x0_11.even);\0"
-    "\024const float16 x1_13 = (float16)(x0_10.odd, x0_11.odd);\0"
-    "\024const float16 x1_6 = (float16)(x0_12.even, x0_13.even);\0"
-    "\024const float16 x1_14 = (float16)(x0_12.odd, x0_13.odd);\0"
-    "\024const float16 x1_7 = (float16)(x0_14.even, x0_15.even);\0"
-    "\024const float16 x1_15 = (float16)(x0_14.odd, x0_15.odd);\0"
-    "\024const float16 x2_0 = (float16)(x1_0.even, x1_1.even);\0"
-    "\024const float16 x2_8 = (float16)(x1_0.odd, x1_1.odd);\0"
-    "\024const float16 x2_1 = (float16)(x1_2.even, x1_3.even);\0"
-    "\024const float16 x2_9 = (float16)(x1_2.odd, x1_3.odd);\0"
-    "\024const float16 x2_2 = (float16)(x1_4.even, x1_5.even);\0"
-    "\024const float16 x2_10 = (float16)(x1_4.odd, x1_5.odd);\0"
-    "\024const float16 x2_3 = (float16)(x1_6.even, x1_7.even);\0"
-    "\024const float16 x2_11 = (float16)(x1_6.odd, x1_7.odd);\0"
-    "\024const float16 x2_4 = (float16)(x1_8.even, x1_9.even);\0"
-    "\024const float16 x2_12 = (float16)(x1_8.odd, x1_9.odd);\0"
-    "\024const float16 x2_5 = (float16)(x1_10.even, x1_11.even);\0"
-    "\024const float16 x2_13 = (float16)(x1_10.odd, x1_11.odd);\0"
-    "\024const float16 x2_6 = (float16)(x1_12.even, x1_13.even);\0"
-}, {
-    "\024const float16 x2_14 = (float16)(x1_12.odd, x1_13.odd);\0"
-    "\024const float16 x2_7 = (float16)(x1_14.even, x1_15.even);\0"
-    "\024const float16 x2_15 = (float16)(x1_14.odd, x1_15.odd);\0"
-    "\024const float16 x3_0 = (float16)(x2_0.even, x2_1.even);\0"
-    "\024const float16 x3_8 = (float16)(x2_0.odd, x2_1.odd);\0"
-    "\024const float16 x3_1 = (float16)(x2_2.even, x2_3.even);\0"
-    "\024const float16 x3_9 = (float16)(x2_2.odd, x2_3.odd);\0"
-    "\024const float16 x3_2 = (float16)(x2_4.even, x2_5.even);\0"
-    "\024const float16 x3_10 = (float16)(x2_4.odd, x2_5.odd);\0"
-    "\024const float16 x3_3 = (float16)(x2_6.even, x2_7.even);\0"
-    "\024const float16 x3_11 = (float16)(x2_6.odd, x2_7.odd);\0"
-    "\024const float16 x3_4 = (float16)(x2_8.even, x2_9.even);\0"
-    "\024const float16 x3_12 = (float16)(x2_8.odd, x2_9.odd);\0"
-    "\024const float16 x3_5 = (float16)(x2_10.even, x2_11.even);\0"
-    "\024const float16 x3_13 = (float16)(x2_10.odd, x2_11.odd);\0"
-    "\024const float16 x3_6 = (float16)(x2_12.even, x2_13.even);\0"
-    "\024const float16 x3_14 = (float16)(x2_12.odd, x2_13.odd);\0"
-    "\024const float16 x3_7 = (float16)(x2_14.even, x2_15.even);\0"
-    "\024const float16 x3_15 = (float16)(x2_14.odd, x2_15.odd);\0"
-    "\024const float16 x4_0 = (float16)(x3_0.even, x3_1.even);\0"
-    "\024const float16 x4_8 = (float16)(x3_0.odd, x3_1.odd);\0"
-    "\024const float16 x4_1 = (float16)(x3_2.even, x3_3.even);\0"
-    "\024const float16 x4_9 = (float16)(x3_2.odd, x3_3.odd);\0"
-    "\024const float16 x4_2 = (float16)(x3_4.even, x3_5.even);\0"
-    "\024const float16 x4_10 = (float16)(x3_4.odd, x3_5.odd);\0"
-    "\024const float16 x4_3 = (float16)(x3_6.even, x3_7.even);\0"
-    "\024const float16 x4_11 = (float16)(x3_6.odd, x3_7.odd);\0"
-    "\024const float16 x4_4 = (float16)(x3_8.even, x3_9.even);\0"
-    "\024const float16 x4_12 = (float16)(x3_8.odd, x3_9.odd);\0"
-    "\024const float16 x4_5 = (float16)(x3_10.even, x3_11.even);\0"
-    "\024const float16 x4_13 = (float16)(x3_10.odd, x3_11.odd);\0"
-    "\024const float16 x4_6 = (float16)(x3_12.even, x3_13.even);\0"
-    "\024const float16 x4_14 = (float16)(x3_12.odd, x3_13.odd);\0"
-    "\024const float16 x4_7 = (float16)(x3_14.even, x3_15.even);\0"
-    "\024const float16 x4_15 = (float16)(x3_14.odd, x3_15.odd);\0"
-    "\024vstore16(x4_0, 0, out);\0"
-    "\024vstore16(x4_1, 0, out + 64);\0"
-    "\024vstore16(x4_2, 0, out + 128);\0"
-    "\024vstore16(x4_3, 0, out + 192);\0"
-    "\024vstore16(x4_4, 0, out + 256);\0"
-    "\024vstore16(x4_5, 0, out + 320);\0"
-    "\024vstore16(x4_6, 0, out + 384);\0"
-    "\024vstore16(x4_7, 0, out + 448);\0"
-    "\024vstore16(x4_8, 0, out + 512);\0"
-    "\024vstore16(x4_9, 0, out + 576);\0"
-    "\024vstore16(x4_10, 0, out + 640);\0"
-    "\024vstore16(x4_11, 0, out + 704);\0"
-    "\024vstore16(x4_12, 0, out + 768);\0"
-    "\024vstore16(x4_13, 0, out + 832);\0"
-    "\024vstore16(x4_14, 0, out + 896);\0"
-    "\024vstore16(x4_15, 0, out + 960);\0"
-    "\020for (; k < depth; k++, in++, out += 64) {\0"
-    "\024out[0] = load(in + l0);\0"
-    "\024out[1] = load(in + l1);\0"
-    "\024out[2] = load(in + l2);\0"
-    "\024out[3] = load(in + l3);\0"
-    "\024out[4] = load(in + l4);\0"
-    "\024out[5] = load(in + l5);\0"
-    "\024out[6] = load(in + l6);\0"
-    "\024out[7] = load(in + l7);\0"
-    "\024out[8] = load(in + l8);\0"
-    "\024out[9] = load(in + l9);\0"
-    "\024out[10] = load(in + l10);\0"
-    "\024out[11] = load(in + l11);\0"
-    "\024out[12] = load(in + l12);\0"
-    "\024out[13] = load(in + l13);\0"
-    "\024out[14] = load(in + l14);\0"
-    "\024out[15] = load(in + l15);\0"
-    "// A is stored K x M.\0"
-    "\020__global const half *restrict a = A + k0 * lda;\0"
-    "\020const long r0 = min(row, M - 1);\0"
-    "\020const long r1 = min(row + 1, M - 1);\0"
-    "\020const long r2 = min(row + 2, M - 1);\0"
-    "\020const long r3 = min(row + 3, M - 1);\0"
-    "\020const long r4 = min(row + 4, M - 1);\0"
-    "\020const long r5 = min(row + 5, M - 1);\0"
-    "\034a += lda;\0"
-    "// Packs a matrix into panels of 48: panel p holds, for every k, the lines p * 48 to\0"
-    "// p * 48 + 47 side by side. Lines past the end repeat the last one; what is\0"
-    "\004const long line = get_group_id(0) * 48;\0"
-    "\004__global float *restrict out = packed + at + line * K + k0 * 48;\0"
-    "\004if (line + 48 <= lines) {\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 48) {\0"
-    "\014vstore16(load_vector(in + 32), 2, out);\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 48)\0"
-    "\014for (int i = 0; i < 48; i++)\0"
-    "// Packed B is panel after panel, each K x 48. A work-group is one work-item; it computes up to\0"
-    "// 16 x 2 blocks of 6 x 48, each block held in registers.\0"
-    "\004const long first_col = get_group_id(0) * 96, end_col = min(first_col + 96, N);\0"
-    "\004__local float sums[9216];\0"
-    "\010for (long col = first_col; col < end_col; col += 48)\0"
-    "\014__global const float *restrict b = packed_b + b_at + col * K + k0 * 48;\0"
-    "\014float16 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
-}, {
-    "\014float16 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
-    "\014float16 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
-    "\014float16 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
-    "\014float16 c4_0 = 0, c4_1 = 0, c4_2 = 0;\0"
-    "\014float16 c5_0 = 0, c5_1 = 0, c5_2 = 0;\0"
-    "\020c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2, sum);\0"
-    "\020c1_0 = vload16(3, sum); c1_1 = vload16(4, sum); c1_2 = vload16(5, sum);\0"
-    "\020c2_0 = vload16(6, sum); c2_1 = vload16(7, sum); c2_2 = vload16(8, sum);\0"
-    "\020c3_0 = vload16(9, sum); c3_1 = vload16(10, sum); c3_2 = vload16(11, sum);\0"
-    "\020c4_0 = vload16(12, sum); c4_1 = vload16(13, sum); c4_2 = vload16(14, sum);\0"
-    "\020c5_0 = vload16(15, sum); c5_1 = vload16(16, sum); c5_2 = vload16(17, sum);\0"
-    "\024const float16 b2 = vload16(2, b);\0"
-    "\024c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2;\0"
-    "\024c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2;\0"
-    "\024c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2;\0"
-    "\024c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2;\0"
-    "\024c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2;\0"
-    "\024c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2;\0"
-    "\024b += 48;\0"
-    "\020vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum); vstore16(c0_2, 2, sum);\0"
-    "\020vstore16(c1_0, 3, sum); vstore16(c1_1, 4, sum); vstore16(c1_2, 5, sum);\0"
-    "\020vstore16(c2_0, 6, sum); vstore16(c2_1, 7, sum); vstore16(c2_2, 8, sum);\0"
-    "\020vstore16(c3_0, 9, sum); vstore16(c3_1, 10, sum); vstore16(c3_2, 11, sum);\0"
-    "\020vstore16(c4_0, 12, sum); vstore16(c4_1, 13, sum); vstore16(c4_2, 14, sum);\0"
-    "\020vstore16(c5_0, 15, sum); vstore16(c5_1, 16, sum); vstore16(c5_2, 17, sum);\0"
-    "\020// C = alpha c + beta C for the 6 x 48 block at (row, col).\0"
-    "\024if (col + 48 <= N) {\0"
-    "\030put_vector(c0_2, alpha, beta, out + 32);\0"
-    "\030float x[48];\0"
-    "\030vstore16(c0_2, 0, x + 32);\0"
-    "\030for (int n = 0; n < 48 && col + n < N; n++)\0"
-    "\030put_vector(c1_2, alpha, beta, out + 32);\0"
-    "\030vstore16(c1_2, 0, x + 32);\0"
-    "\030put_vector(c2_2, alpha, beta, out + 32);\0"
-    "\030vstore16(c2_2, 0, x + 32);\0"
-    "\030put_vector(c3_2, alpha, beta, out + 32);\0"
-    "\030vstore16(c3_2, 0, x + 32);\0"
-    "\030put_vector(c4_2, alpha, beta, out + 32);\0"
-    "\030vstore16(c4_2, 0, x + 32);\0"
-    "\030put_vector(c5_2, alpha, beta, out + 32);\0"
-    "\030vstore16(c5_2, 0, x + 32);\0"
-    "\014sum += 288;\0"
-    "\004const long l32 = min(line + 32, lines - 1) * ldx;\0"
-    "\004const long l33 = min(line + 33, lines - 1) * ldx;\0"
-    "\004const long l34 = min(line + 34, lines - 1) * ldx;\0"
-    "\004const long l35 = min(line + 35, lines - 1) * ldx;\0"
-    "\004const long l36 = min(line + 36, lines - 1) * ldx;\0"
-    "\004const long l37 = min(line + 37, lines - 1) * ldx;\0"
-    "\004const long l38 = min(line + 38, lines - 1) * ldx;\0"
-    "\004const long l39 = min(line + 39, lines - 1) * ldx;\0"
-    "\004const long l40 = min(line + 40, lines - 1) * ldx;\0"
-    "\004const long l41 = min(line + 41, lines - 1) * ldx;\0"
-    "\004const long l42 = min(line + 42, lines - 1) * ldx;\0"
-    "\004const long l43 = min(line + 43, lines - 1) * ldx;\0"
-    "\004const long l44 = min(line + 44, lines - 1) * ldx;\0"
-    "\004const long l45 = min(line + 45, lines - 1) * ldx;\0"
-    "\004const long l46 = min(line + 46, lines - 1) * ldx;\0"
-    "\004const long l47 = min(line + 47, lines - 1) * ldx;\0"
-    "\004for (long k = k0; k < k1; k++, in++, out += 48) {\0"
-    "\010out[32] = load(in + l32);\0"
-    "\010out[33] = load(in + l33);\0"
-    "\010out[34] = load(in + l34);\0"
-    "\010out[35] = load(in + l35);\0"
-    "\010out[36] = load(in + l36);\0"
-    "\010out[37] = load(in + l37);\0"
-    "\010out[38] = load(in + l38);\0"
-    "\010out[39] = load(in + l39);\0"
-    "\010out[40] = load(in + l40);\0"
-    "\010out[41] = load(in + l41);\0"
-    "\010out[42] = load(in + l42);\0"
-    "\010out[43] = load(in + l43);\0"
-    "\010out[44] = load(in + l44);\0"
-    "\010out[45] = load(in + l45);\0"
-    "\010out[46] = load(in + l46);\0"
-    "\010out[47] = load(in + l47);\0"
-    "// 16 x 2 blocks of 6 x 32, each block held in registers.\0"
-    "\004const long first_col = get_group_id(0) * 64, end_col = min(first_col + 64, N);\0"
-    "\004__local float sums[6144];\0"
-    "\004// K advances by 512, so that a slice of a panel of B stays in the nearest cache.\0"
-    "\004for (long k0 = 0; k0 == 0 || k0 < K; k0 += 512) {\0"
-    "\010const long depth = min(K - k0, (long) 512);\0"
-    "\014for (; k + 2 <= depth; k += 2) {\0"
-    "\014if (k0 + 512 < K) {\0"
-    "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\0"
-    "\020put(sums[i], alpha, beta, C + (first + i) * ldc + s);\0"
-    "// A work-group of 1 work-items along L and 1 along K has 512 x 2 of C.\0"
-    "\004const long s = (long) get_group_id(1) * 2;\0"
-    "\004__global const half *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
-    "\004float16 c1[32];\0"
-    "\010c0[v] = 0; c1[v] = 0;\0"
-}, {
-    "\014c0[0] += a * load(y0 + k * y_step); c1[0] += a * load(y1 + k * y_step);\0"
-    "\010const float b1_0 = load(y1 + k * y_step), b1_1 = load(y1 + (k + 1) * y_step),\0"
-    "\020b1_2 = load(y1 + (k + 2) * y_step), b1_3 = load(y1 + (k + 3) * y_step),\0"
-    "\020b1_4 = load(y1 + (k + 4) * y_step), b1_5 = load(y1 + (k + 5) * y_step),\0"
-    "\020b1_6 = load(y1 + (k + 6) * y_step), b1_7 = load(y1 + (k + 7) * y_step);\0"
-    "\014c1[v] += a0 * b1_0 + a1 * b1_1 + a2 * b1_2 + a3 * b1_3 + a4 * b1_4 + a5 * b1_5 + a6\0"
-    "\024* b1_6 + a7 * b1_7;\0"
-    "\010const float b1_0 = load(y1 + k * y_step);\0"
-    "\014c1[v] += a0 * b1_0;\0"
-    "\004for (int v = 0; v < vectors && s + 1 < S; v++) {\0"
-    "\010vstore16(c1[v], 0, sums);\0"
-    "\020put(sums[i], alpha, beta, C + (s + 1) * ldc + first + i);\0"
-    "// A work-group of 1 work-items along L and 1 along K has 8 x 2 of C.\0"
-    "\004float16 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0, c1_4 = 0, c1_5 = 0, c1_6 = 0, c1_7 = 0;\0"
-    "\010const float16 b1 = load_vector(y1 + k);\0"
-    "\010c1_0 += a0 * b1; c1_1 += a1 * b1; c1_2 += a2 * b1; c1_3 += a3 * b1; c1_4 += a4 * b1; c1_5\0"
-    "\020+= a5 * b1; c1_6 += a6 * b1; c1_7 += a7 * b1;\0"
-    "\010const float b1 = load(y1 + k * y_step);\0"
-    "\010c0_0.s0 += a0 * b0; c1_0.s0 += a0 * b1;\0"
-    "\010c0_1.s0 += a1 * b0; c1_1.s0 += a1 * b1;\0"
-    "\010c0_2.s0 += a2 * b0; c1_2.s0 += a2 * b1;\0"
-    "\010c0_3.s0 += a3 * b0; c1_3.s0 += a3 * b1;\0"
-    "\010c0_4.s0 += a4 * b0; c1_4.s0 += a4 * b1;\0"
-    "\010c0_5.s0 += a5 * b0; c1_5.s0 += a5 * b1;\0"
-    "\010c0_6.s0 += a6 * b0; c1_6.s0 += a6 * b1;\0"
-    "\010c0_7.s0 += a7 * b0; c1_7.s0 += a7 * b1;\0"
-    "\004if (along_k == 0 && s + 1 < S) {\0"
-    "\010const float sums[] = { total(c1_0), total(c1_1), total(c1_2), total(c1_3), total(c1_4),\0"
-    "\020total(c1_5), total(c1_6), total(c1_7) };\0"
-    "\004__global const half *y1 = Y + y_offset + min(s + 1, S - 1);\0"
-    "\014const float16 b1 = load_vector(y1 + k);\0"
-    "\014c1_0 += a0 * b1; c1_1 += a1 * b1; c1_2 += a2 * b1; c1_3 += a3 * b1; c1_4 += a4\0"
-    "\024* b1; c1_5 += a5 * b1; c1_6 += a6 * b1; c1_7 += a7 * b1;\0"
-    "\014const float16 b1 = (float16) (load(y1 + k * y_step), load(y1 + (k + 1) * y_step),\0"
-    "\024load(y1 + (k + 2) * y_step), load(y1 + (k + 3) * y_step),\0"
-    "\024load(y1 + (k + 4) * y_step), load(y1 + (k + 5) * y_step),\0"
-    "\024load(y1 + (k + 6) * y_step), load(y1 + (k + 7) * y_step),\0"
-    "\024load(y1 + (k + 8) * y_step), load(y1 + (k + 9) * y_step),\0"
-    "\024load(y1 + (k + 10) * y_step), load(y1 + (k + 11) * y_step),\0"
-    "\024load(y1 + (k + 12) * y_step), load(y1 + (k + 13) * y_step),\0"
-    "\024load(y1 + (k + 14) * y_step), load(y1 + (k + 15) * y_step));\0"
-    "// The first column of a row that is stored, and the one behind the last.\0"
-    "static long2 stored_columns(long row, long N, int triangle)\0"
-    "\004return (long2) (triangle < 0 ? row * -triangle : 0,\0"
-    "\014triangle > 0 ? min(N, (row + 1) * triangle) : N);\0"
-    "// Is nothing stored of a block of C?\0"
-    "static bool is_left_out(long row, long col, int rows, int columns, int triangle)\0"
-    "\004return triangle > 0 ? col >= (row + rows) * triangle\0"
-    "\014: triangle < 0 && col + columns <= row * -triangle;\0"
-    "void kiln_hgemmt_packed_packa(long lines, long K,\0"
-    "void kiln_hgemmt_packed_packb(long lines, long K,\0"
-    "void kiln_hgemmt_packed_multiply(long M, long N, long K, float alpha, float beta,\0"
-    "\010__global half *restrict C, long c_offset, long ldc, int triangle)\0"
-    "\014if (is_left_out(row, col, 6, 48, triangle))\0"
-    "\020continue;\0"
-    "\020// Of C = alpha c + beta C for 6 x 48 of C from (row, col) on, what is in the\0"
-    "\020// triangle.\0"
-    "\024const long2 stored = stored_columns(row, N, triangle);\0"
-    "\024float x[48];\0"
-    "\024vstore16(c0_0, 0, x);\0"
-    "\024vstore16(c0_1, 0, x + 16);\0"
-    "\024vstore16(c0_2, 0, x + 32);\0"
-    "\024for (int i = 0; i < 48; i++) {\0"
-    "\030const int n = i;\0"
-    "\030if (col + n >= stored.x && col + n < stored.y)\0"
-    "\034put(x[i], alpha, beta, out + n);\0"
-    "\024const long2 stored = stored_columns(row + 1, N, triangle);\0"
-    "\024vstore16(c1_0, 0, x);\0"
-    "\024vstore16(c1_1, 0, x + 16);\0"
-    "\024vstore16(c1_2, 0, x + 32);\0"
-    "\024const long2 stored = stored_columns(row + 2, N, triangle);\0"
-    "\024vstore16(c2_0, 0, x);\0"
-    "\024vstore16(c2_1, 0, x + 16);\0"
-    "\024vstore16(c2_2, 0, x + 32);\0"
-    "\024const long2 stored = stored_columns(row + 3, N, triangle);\0"
-    "\024vstore16(c3_0, 0, x);\0"
-    "\024vstore16(c3_1, 0, x + 16);\0"
-    "\024vstore16(c3_2, 0, x + 32);\0"
-    "\024const long2 stored = stored_columns(row + 4, N, triangle);\0"
-    "\024vstore16(c4_0, 0, x);\0"
-    "\024vstore16(c4_1, 0, x + 16);\0"
-    "\024vstore16(c4_2, 0, x + 32);\0"
-    "\024const long2 stored = stored_columns(row + 5, N, triangle);\0"
-    "\024vstore16(c5_0, 0, x);\0"
-}, {
-    "\024vstore16(c5_1, 0, x + 16);\0"
-    "\024vstore16(c5_2, 0, x + 32);\0"
-    "// Of a panel of the vectors from `vector` to `end`, and a chunk of blocks of rows: the first block\0"
-    "// of which something is stored, in the chunk, and the one behind the last.\0"
-    "static long2 stored_blocks(long chunk, long blocks, long vector, long end, int triangle)\0"
-    "\004const long rows = 6 * abs(triangle), height = min(blocks - chunk, (long) 64);\0"
-    "\004const long first = triangle > 0 ? vector * 16 / rows : 0;\0"
-    "\004const long last = triangle > 0 ? blocks : (end * 16 - 1) / rows + 1;\0"
-    "\004return (long2) (clamp(first - chunk, (long) 0, height), clamp(last - chunk, (long) 0, height));\0"
-    "// Where C is a triangle, blocks of which nothing is stored are left out.\0"
-    "void kiln_hgemmt_fused_multiply(long M, long N, long K, float alpha, float beta,\0"
-    "\004long count = 0;\0"
-    "\004for (long chunk = 0; chunk < blocks; chunk += 64)\0"
-    "\010for (long p = 0; p < panels; p++) {\0"
-    "\014const long2 stored = stored_blocks(chunk, blocks, vectors * p / panels,\0"
-    "\024vectors * (p + 1) / panels, triangle);\0"
-    "\014count += stored.y - stored.x;\0"
-    "\004long left = count / groups + (group < count % groups);\0"
-    "\004long before = count / groups * group + min(group, count % groups);\0"
-    "\004for (long chunk = 0, this_panel = 0; left > 0; this_panel++) {\0"
-    "\010if (this_panel == panels) {\0"
-    "\014chunk += 64;\0"
-    "\014this_panel = 0;\0"
-    "\010const long2 stored = stored_blocks(chunk, blocks, vector, vector + width, triangle);\0"
-    "\010const long some = stored.y - stored.x;\0"
-    "\010if (before >= some) {\0"
-    "\014before -= some;\0"
-    "\014continue;\0"
-    "\010const long first = stored.x + before, last = min(stored.y, first + left);\0"
-    "\010left -= last - first;\0"
-    "\010before = 0;\0"
-    "\030const long2 stored = stored_columns(row + m, N, triangle);\0"
-    "\030const long end = min(width * 16, stored.y - col);\0"
-    "\030long n = max(stored.x - col, (long) 0);\0"
-    "\014if (is_left_out(row, col, 6, 32, triangle))\0"
-    "\020// Of C = alpha c + beta C for 6 x 32 of C from (row, col) on, what is in the\0"
-    "\024float x[32];\0"
-    "\024for (int i = 0; i < 32; i++) {\0"
-    "\010if (is_left_out(row, col, 12, 32, triangle))\0"
-    "\010// Of C = alpha c + beta C for 12 x 32 of C from (row, col) on, what is in the triangle.\0"
-    "\014const long2 stored = stored_columns(row, N, triangle);\0"
-    "\014float x[32];\0"
-    "\014vstore16(c0_0, 0, x);\0"
-    "\014vstore16(c0_1, 0, x + 16);\0"
-    "\014for (int i = 0; i < 32; i++) {\0"
-    "\020const int n = i;\0"
-    "\020if (col + n >= stored.x && col + n < stored.y)\0"
-    "\024put(x[i], alpha, beta, out + n);\0"
-    "\014const long2 stored = stored_columns(row + 1, N, triangle);\0"
-    "\014vstore16(c1_0, 0, x);\0"
-    "\014vstore16(c1_1, 0, x + 16);\0"
-    "\014const long2 stored = stored_columns(row + 2, N, triangle);\0"
-    "\014vstore16(c2_0, 0, x);\0"
-    "\014vstore16(c2_1, 0, x + 16);\0"
-    "\014const long2 stored = stored_columns(row + 3, N, triangle);\0"
-    "\014vstore16(c3_0, 0, x);\0"
-    "\014vstore16(c3_1, 0, x + 16);\0"
-    "\014const long2 stored = stored_columns(row + 4, N, triangle);\0"
-    "\014vstore16(c4_0, 0, x);\0"
-    "\014vstore16(c4_1, 0, x + 16);\0"
-    "\014const long2 stored = stored_columns(row + 5, N, triangle);\0"
-    "\014vstore16(c5_0, 0, x);\0"
-    "\014vstore16(c5_1, 0, x + 16);\0"
-    "\014const long2 stored = stored_columns(row + 6, N, triangle);\0"
-    "\014vstore16(c6_0, 0, x);\0"
-    "\014vstore16(c6_1, 0, x + 16);\0"
-    "\014const long2 stored = stored_columns(row + 7, N, triangle);\0"
-    "\014vstore16(c7_0, 0, x);\0"
-    "\014vstore16(c7_1, 0, x + 16);\0"
-    "\014const long2 stored = stored_columns(row + 8, N, triangle);\0"
-    "\014vstore16(c8_0, 0, x);\0"
-    "\014vstore16(c8_1, 0, x + 16);\0"
-    "\014const long2 stored = stored_columns(row + 9, N, triangle);\0"
-    "\014vstore16(c9_0, 0, x);\0"
-    "\014vstore16(c9_1, 0, x + 16);\0"
-    "\014const long2 stored = stored_columns(row + 10, N, triangle);\0"
-    "\014vstore16(c10_0, 0, x);\0"
-    "\014vstore16(c10_1, 0, x + 16);\0"
-    "\014const long2 stored = stored_columns(row + 11, N, triangle);\0"
-    "\014vstore16(c11_0, 0, x);\0"
-    "\014vstore16(c11_1, 0, x + 16);\0"
-    "static float load(__global const half *X, long at)\0"
-    "\004return vload_half(at, X);\0"
-    "static void store(float x, __global half *X, long at)\0"
-    "\004vstore_half(x, at, X);\0"
-    "// A is symmetric, or Hermitian (conj_a), and M x M. Of it one triangle is read: the lower one, or\0"
-    "// the upper one where triangle < 0. C becomes the whole matrix.\0"
-    "void kiln_hgemm_mirror_mirror(long M,\0"
-    "\010__global const half *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
-    "\004const long first_row = get_group_id(1) * 32, end_row = min(first_row + 32, M);\0"
-}, {
-    "\004const long first_col = get_group_id(0) * 32, end_col = min(first_col + 32, M);\0"
-    "\004for (long row = first_row; row < end_row; row++) {\0"
-    "\010// Of the row what is stored: to its place, and across the diagonal.\0"
-    "\010const long from = triangle < 0 ? max(first_col, row) : first_col;\0"
-    "\010const long end = triangle < 0 ? end_col : min(end_col, row + 1);\0"
-    "\010for (long col = from; col < end; col++) {\0"
-    "\014const float element = load(A, a_offset + row * lda + col);\0"
-    "\014store(element, C, c_offset + col * ldc + row);\0"
-    "\014store(element, C, c_offset + row * ldc + col);\0"
-    "// Elements of float are computed with as float. A product and a sum are fused where the device does\0"
-    "static float load(__global const float *p)\0"
-    "\004return *p;\0"
-    "static void store(float x, __global float *p)\0"
-    "\004*p = x;\0"
-    "static void put(float x, float alpha, float beta, __global float *p)\0"
-    "static float16 load_vector(__global const float *p)\0"
-    "\004return vload16(0, p);\0"
-    "static void store_vector(float16 x, __global float *p)\0"
-    "\004vstore16(x, 0, p);\0"
-    "static void put_vector(float16 x, float alpha, float beta, __global float *p)\0"
-    "void kiln_sgemm_fused_multiply(long M, long N, long K, float alpha, float beta,\0"
-    "\010__global const float *restrict A, long a_offset, long lda,\0"
-    "\010__global const float *restrict B, long b_offset, long ldb,\0"
-    "\010__global float *restrict C, long c_offset, long ldc)\0"
-    "\004// A slice of a panel: for every k, the panel's columns of B side by side, 48 apart.\0"
-    "\004__local float panel[18432];\0"
-    "\004__local float sums[18432];\0"
-    "\004// Panels are up to 3 vectors of columns wide, slices up to 384 of K deep. All are\0"
-    "\004const long vectors = (N + 15) / 16, panels = (vectors + 2) / 3;\0"
-    "\004const long slices = max((K + 383) / 384, (long) 1), slice = (K + slices - 1) / slices;\0"
-    "\020__global const float *in = B + k0 * ldb + col;\0"
-    "\020for (long k = 0; k < depth; k++, in += ldb, out += 48) {\0"
-    "\020__local float *sum = sums + (slices > 1 ? block * 288 : 0);\0"
-    "\020__global const float *restrict a = A + k0;\0"
-    "\024// vectors lie as in a block of 3.\0"
-    "\030c1_0 = vload16(3, sum);\0"
-    "\030c2_0 = vload16(6, sum);\0"
-    "\030c3_0 = vload16(9, sum);\0"
-    "\030c4_0 = vload16(12, sum);\0"
-    "\030c5_0 = vload16(15, sum);\0"
-    "\034b += 48;\0"
-    "\024vstore16(c1_0, 3, sum);\0"
-    "\024vstore16(c2_0, 6, sum);\0"
-    "\024vstore16(c3_0, 9, sum);\0"
-    "\024vstore16(c4_0, 12, sum);\0"
-    "\024vstore16(c5_0, 15, sum);\0"
-    "\030c1_0 = vload16(3, sum); c1_1 = vload16(4, sum);\0"
-    "\030c2_0 = vload16(6, sum); c2_1 = vload16(7, sum);\0"
-    "\030c3_0 = vload16(9, sum); c3_1 = vload16(10, sum);\0"
-    "\030c4_0 = vload16(12, sum); c4_1 = vload16(13, sum);\0"
-    "\030c5_0 = vload16(15, sum); c5_1 = vload16(16, sum);\0"
-    "\024vstore16(c1_0, 3, sum); vstore16(c1_1, 4, sum);\0"
-    "\024vstore16(c2_0, 6, sum); vstore16(c2_1, 7, sum);\0"
-    "\024vstore16(c3_0, 9, sum); vstore16(c3_1, 10, sum);\0"
-    "\024vstore16(c4_0, 12, sum); vstore16(c4_1, 13, sum);\0"
-    "\024vstore16(c5_0, 15, sum); vstore16(c5_1, 16, sum);\0"
-    "\030c1_0 = vload16(3, sum); c1_1 = vload16(4, sum); c1_2 = vload16(5, sum);\0"
-    "\030c2_0 = vload16(6, sum); c2_1 = vload16(7, sum); c2_2 = vload16(8, sum);\0"
-    "\030c3_0 = vload16(9, sum); c3_1 = vload16(10, sum); c3_2 = vload16(11, sum);\0"
-    "\030c4_0 = vload16(12, sum); c4_1 = vload16(13, sum); c4_2 = vload16(14, sum);\0"
-    "\030c5_0 = vload16(15, sum); c5_1 = vload16(16, sum); c5_2 = vload16(17, sum);\0"
-    "\024vstore16(c1_0, 3, sum); vstore16(c1_1, 4, sum); vstore16(c1_2, 5, sum);\0"
-    "\024vstore16(c2_0, 6, sum); vstore16(c2_1, 7, sum); vstore16(c2_2, 8, sum);\0"
-    "\024vstore16(c3_0, 9, sum); vstore16(c3_1, 10, sum); vstore16(c3_2, 11, sum);\0"
-    "\024vstore16(c4_0, 12, sum); vstore16(c4_1, 13, sum); vstore16(c4_2, 14, sum);\0"
-    "\024vstore16(c5_0, 15, sum); vstore16(c5_1, 16, sum); vstore16(c5_2, 17, sum);\0"
-    "\030__global float *out = C + (row + m) * ldc + col;\0"
-    "\030__local const float *x = sum + m * 48;\0"
-    "\020__global const float *in = B + k0;\0"
-    "\020for (; k + 16 <= depth; k += 16, in += 16, out += 768) {\0"
-    "\024vstore16(x4_1, 0, out + 48);\0"
-    "\024vstore16(x4_2, 0, out + 96);\0"
-    "\024vstore16(x4_3, 0, out + 144);\0"
-    "\024vstore16(x4_4, 0, out + 192);\0"
-    "\024vstore16(x4_5, 0, out + 240);\0"
-    "\024vstore16(x4_6, 0, out + 288);\0"
-    "\024vstore16(x4_7, 0, out + 336);\0"
-    "\024vstore16(x4_8, 0, out + 384);\0"
-    "\024vstore16(x4_9, 0, out + 432);\0"
-    "\024vstore16(x4_10, 0, out + 480);\0"
-    "\024vstore16(x4_11, 0, out + 528);\0"
-    "\024vstore16(x4_12, 0, out + 576);\0"
-    "\024vstore16(x4_13, 0, out + 624);\0"
-    "\024vstore16(x4_14, 0, out + 672);\0"
-    "\024vstore16(x4_15, 0, out + 720);\0"
-}, {
-    "\020for (; k < depth; k++, in++, out += 48) {\0"
-    "\020__global const float *restrict a = A + k0 * lda;\0"
-    "static float16 load_row(__global const float *p)\0"
-    "void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,\0"
-    "\010__global const float *restrict X, long x_offset, long ldx,\0"
-    "\010__global const float *restrict Y, long y_offset, long ldy,\0"
-    "\004__global const float *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
-    "\004__global const float *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
-    "\014__global const float *x = X + k * ldx;\0"
-    "\014__global const float *x = X + k * ldx + min(l + v * 16, last);\0"
-    "\004__global const float *x0 = X + min(l, L - 1) * ldx;\0"
-    "\004__global const float *x1 = X + min(l + 1, L - 1) * ldx;\0"
-    "\004__global const float *x2 = X + min(l + 2, L - 1) * ldx;\0"
-    "\004__global const float *x3 = X + min(l + 3, L - 1) * ldx;\0"
-    "\004__global const float *x4 = X + min(l + 4, L - 1) * ldx;\0"
-    "\004__global const float *x5 = X + min(l + 5, L - 1) * ldx;\0"
-    "\004__global const float *x6 = X + min(l + 6, L - 1) * ldx;\0"
-    "\004__global const float *x7 = X + min(l + 7, L - 1) * ldx;\0"
-    "\004__global const float *y0 = Y + y_offset + min(s, S - 1);\0"
-    "\004__global const float *y1 = Y + y_offset + min(s + 1, S - 1);\0"
-    "static float8 load_vector(__global const float *p)\0"
-    "\004return vload8(0, p);\0"
-    "static void store_vector(float8 x, __global float *p)\0"
-    "\004vstore8(x, 0, p);\0"
-    "static void put_vector(float8 x, float alpha, float beta, __global float *p)\0"
-    "// it with blocks of 8 rows of A, as they lie; a block of C is held in registers.\0"
-    "\004// A slice of a panel: for every k, the panel's columns of B side by side, 16 apart.\0"
-    "\004__local float panel[2048];\0"
-    "\004__local float sums[8192];\0"
-    "\004// Panels are up to 2 vectors of columns wide, slices up to 128 of K deep. All are\0"
-    "\004const long blocks = (M + 7) / 8;\0"
-    "\004const long vectors = (N + 7) / 8, panels = (vectors + 1) / 2;\0"
-    "\004const long slices = max((K + 127) / 128, (long) 1), slice = (K + slices - 1) / slices;\0"
-    "\010const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 8;\0"
-    "\020const long whole = min(width, (N - col) / 8);\0"
-    "\020for (long k = 0; k < depth; k++, in += ldb, out += 16) {\0"
-    "\030vstore8(load_vector(in + v * 8), v, out);\0"
-    "\024for (long i = whole * 8; i < width * 8; i++)\0"
-    "\020const long row = (chunk + block) * 8;\0"
-    "\020__local float *sum = sums + (slices > 1 ? block * 128 : 0);\0"
-    "\020const long r6 = min(row + 6, M - 1) * lda;\0"
-    "\020const long r7 = min(row + 7, M - 1) * lda;\0"
-    "\024// Adds the slice's share of a block of 8 rows and 1 vectors to `sum`, where\0"
-    "\024// vectors lie as in a block of 2.\0"
-    "\024float8 c0_0 = 0;\0"
-    "\024float8 c1_0 = 0;\0"
-    "\024float8 c2_0 = 0;\0"
-    "\024float8 c3_0 = 0;\0"
-    "\024float8 c4_0 = 0;\0"
-    "\024float8 c5_0 = 0;\0"
-    "\024float8 c6_0 = 0;\0"
-    "\024float8 c7_0 = 0;\0"
-    "\030c0_0 = vload8(0, sum);\0"
-    "\030c1_0 = vload8(2, sum);\0"
-    "\030c2_0 = vload8(4, sum);\0"
-    "\030c3_0 = vload8(6, sum);\0"
-    "\030c4_0 = vload8(8, sum);\0"
-    "\030c5_0 = vload8(10, sum);\0"
-    "\030c6_0 = vload8(12, sum);\0"
-    "\030c7_0 = vload8(14, sum);\0"
-    "\024for (; k + 4 <= depth; k += 4) {\0"
-    "\034const float8 b0 = vload8(0, b);\0"
-    "\034const float a6 = load(a + r6);\0"
-    "\034c6_0 += a6 * b0;\0"
-    "\034const float a7 = load(a + r7);\0"
-    "\034c7_0 += a7 * b0;\0"
-    "\034b += 16;\0"
-    "\024vstore8(c0_0, 0, sum);\0"
-    "\024vstore8(c1_0, 2, sum);\0"
-    "\024vstore8(c2_0, 4, sum);\0"
-    "\024vstore8(c3_0, 6, sum);\0"
-    "\024vstore8(c4_0, 8, sum);\0"
-    "\024vstore8(c5_0, 10, sum);\0"
-    "\024vstore8(c6_0, 12, sum);\0"
-    "\024vstore8(c7_0, 14, sum);\0"
-    "\024// Adds the slice's share of a block of 8 rows and 2 vectors to `sum`, where\0"
-    "\024float8 c0_0 = 0, c0_1 = 0;\0"
-    "\024float8 c1_0 = 0, c1_1 = 0;\0"
-    "\024float8 c2_0 = 0, c2_1 = 0;\0"
-    "\024float8 c3_0 = 0, c3_1 = 0;\0"
-    "\024float8 c4_0 = 0, c4_1 = 0;\0"
-    "\024float8 c5_0 = 0, c5_1 = 0;\0"
-    "\024float8 c6_0 = 0, c6_1 = 0;\0"
-    "\024float8 c7_0 = 0, c7_1 = 0;\0"
-    "\030c0_0 = vload8(0, sum); c0_1 = vload8(1, sum);\0"
-    "\030c1_0 = vload8(2, sum); c1_1 = vload8(3, sum);\0"
-    "\030c2_0 = vload8(4, sum); c2_1 = vload8(5, sum);\0"
-    "\030c3_0 = vload8(6, sum); c3_1 = vload8(7, sum);\0"
-    "\030c4_0 = vload8(8, sum); c4_1 = vload8(9, sum);\0"
-    "\030c5_0 = vload8(10, sum); c5_1 = vload8(11, sum);\0"
-    "\030c6_0 = vload8(12, sum); c6_1 = vload8(13, sum);\0"
-    "\030c7_0 = vload8(14, sum); c7_1 = vload8(15, sum);\0"
-    "\034const float8 b1 = vload8(1, b);\0"
-    "\034c6_0 += a6 * b0; c6_1 += a6 * b1;\0"
-    "\034c7_0 += a7 * b0; c7_1 += a7 * b1;\0"
-    "\024vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum);\0"
-    "\024vstore8(c1_0, 2, sum); vstore8(c1_1, 3, sum);\0"
-    "\024vstore8(c2_0, 4, sum); vstore8(c2_1, 5, sum);\0"
-}, {
-    "\024vstore8(c3_0, 6, sum); vstore8(c3_1, 7, sum);\0"
-    "\024vstore8(c4_0, 8, sum); vstore8(c4_1, 9, sum);\0"
-    "\024vstore8(c5_0, 10, sum); vstore8(c5_1, 11, sum);\0"
-    "\024vstore8(c6_0, 12, sum); vstore8(c6_1, 13, sum);\0"
-    "\024vstore8(c7_0, 14, sum); vstore8(c7_1, 15, sum);\0"
-    "\024for (long m = 0; m < 8 && row + m < M; m++) {\0"
-    "\030__local const float *x = sum + m * 16;\0"
-    "\030const long end = min(width * 8, N - col);\0"
-    "\030for (; n + 8 <= end; n += 8)\0"
-    "\034put_vector(vload8(0, x + n), alpha, beta, out + n);\0"
-    "\020__local float *out = panel + v * 8;\0"
-    "\020const long l0 = min(col + v * 8, N - 1) * ldb;\0"
-    "\020const long l1 = min(col + v * 8 + 1, N - 1) * ldb;\0"
-    "\020const long l2 = min(col + v * 8 + 2, N - 1) * ldb;\0"
-    "\020const long l3 = min(col + v * 8 + 3, N - 1) * ldb;\0"
-    "\020const long l4 = min(col + v * 8 + 4, N - 1) * ldb;\0"
-    "\020const long l5 = min(col + v * 8 + 5, N - 1) * ldb;\0"
-    "\020const long l6 = min(col + v * 8 + 6, N - 1) * ldb;\0"
-    "\020const long l7 = min(col + v * 8 + 7, N - 1) * ldb;\0"
-    "\020for (; k + 8 <= depth; k += 8, in += 8, out += 128) {\0"
-    "\024const float8 x0_0 = load_vector(in + l0);\0"
-    "\024const float8 x0_1 = load_vector(in + l1);\0"
-    "\024const float8 x0_2 = load_vector(in + l2);\0"
-    "\024const float8 x0_3 = load_vector(in + l3);\0"
-    "\024const float8 x0_4 = load_vector(in + l4);\0"
-    "\024const float8 x0_5 = load_vector(in + l5);\0"
-    "\024const float8 x0_6 = load_vector(in + l6);\0"
-    "\024const float8 x0_7 = load_vector(in + l7);\0"
-    "\024const float8 x1_0 = (float8)(x0_0.even, x0_1.even);\0"
-    "\024const float8 x1_4 = (float8)(x0_0.odd, x0_1.odd);\0"
-    "\024const float8 x1_1 = (float8)(x0_2.even, x0_3.even);\0"
-    "\024const float8 x1_5 = (float8)(x0_2.odd, x0_3.odd);\0"
-    "\024const float8 x1_2 = (float8)(x0_4.even, x0_5.even);\0"
-    "\024const float8 x1_6 = (float8)(x0_4.odd, x0_5.odd);\0"
-    "\024const float8 x1_3 = (float8)(x0_6.even, x0_7.even);\0"
-    "\024const float8 x1_7 = (float8)(x0_6.odd, x0_7.odd);\0"
-    "\024const float8 x2_0 = (float8)(x1_0.even, x1_1.even);\0"
-    "\024const float8 x2_4 = (float8)(x1_0.odd, x1_1.odd);\0"
-    "\024const float8 x2_1 = (float8)(x1_2.even, x1_3.even);\0"
-    "\024const float8 x2_5 = (float8)(x1_2.odd, x1_3.odd);\0"
-    "\024const float8 x2_2 = (float8)(x1_4.even, x1_5.even);\0"
-    "\024const float8 x2_6 = (float8)(x1_4.odd, x1_5.odd);\0"
-    "\024const float8 x2_3 = (float8)(x1_6.even, x1_7.even);\0"
-    "\024const float8 x2_7 = (float8)(x1_6.odd, x1_7.odd);\0"
-    "\024const float8 x3_0 = (float8)(x2_0.even, x2_1.even);\0"
-    "\024const float8 x3_4 = (float8)(x2_0.odd, x2_1.odd);\0"
-    "\024const float8 x3_1 = (float8)(x2_2.even, x2_3.even);\0"
-    "\024const float8 x3_5 = (float8)(x2_2.odd, x2_3.odd);\0"
-    "\024const float8 x3_2 = (float8)(x2_4.even, x2_5.even);\0"
-    "\024const float8 x3_6 = (float8)(x2_4.odd, x2_5.odd);\0"
-    "\024const float8 x3_3 = (float8)(x2_6.even, x2_7.even);\0"
-    "\024const float8 x3_7 = (float8)(x2_6.odd, x2_7.odd);\0"
-    "\024vstore8(x3_0, 0, out);\0"
-    "\024vstore8(x3_1, 0, out + 16);\0"
-    "\024vstore8(x3_2, 0, out + 32);\0"
-    "\024vstore8(x3_3, 0, out + 48);\0"
-    "\024vstore8(x3_4, 0, out + 64);\0"
-    "\024vstore8(x3_5, 0, out + 80);\0"
-    "\024vstore8(x3_6, 0, out + 96);\0"
-    "\024vstore8(x3_7, 0, out + 112);\0"
-    "\020for (; k < depth; k++, in++, out += 16) {\0"
-    "\020const long r6 = min(row + 6, M - 1);\0"
-    "\020const long r7 = min(row + 7, M - 1);\0"
-    "// Packs a matrix into panels of 64: panel p holds, for every k, the lines p * 64 to\0"
-    "// p * 64 + 63 side by side. Lines past the end repeat the last one; what is\0"
-    "void kiln_sgemm_packed_packb(long lines, long K,\0"
-    "\004const long line = get_group_id(0) * 64;\0"
-    "\004__global float *restrict out = packed + at + line * K + k0 * 64;\0"
-    "\004__global const float *restrict in = X + x_offset + k0 * ldx + line;\0"
-    "\004if (line + 64 <= lines) {\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 64) {\0"
-    "\014vstore16(load_vector(in + 48), 3, out);\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 64)\0"
-    "\014for (int i = 0; i < 64; i++)\0"
-    "// C = alpha A B + beta C from A as it is and packed B; C is M x N, row-major.\0"
-    "// Packed B is panel after panel, each K x 64. A work-group is one work-item; it computes up to\0"
-    "// 1 x 16 blocks of 6 x 64, each block held in registers.\0"
-    "void kiln_sgemm_packed_multiply(long M, long N, long K, float alpha, float beta,\0"
-    "\004const long first_row = get_group_id(1) * 6, end_row = min(first_row + 6, M);\0"
-    "\004const long first_col = get_group_id(0) * 1024, end_col = min(first_col + 1024, N);\0"
-    "\004// K advances by 128, so that a slice of a panel of B stays in the nearest cache.\0"
-}, {
-    "\004for (long k0 = 0; k0 == 0 || k0 < K; k0 += 128) {\0"
-    "\010const long depth = min(K - k0, (long) 128);\0"
-    "\010for (long col = first_col; col < end_col; col += 64)\0"
-    "\014__global const float *restrict b = packed_b + b_at + col * K + k0 * 64;\0"
-    "\014__global const float *restrict a = A + k0;\0"
-    "\014const long r0 = min(row, M - 1) * lda;\0"
-    "\014const long r1 = min(row + 1, M - 1) * lda;\0"
-    "\014const long r2 = min(row + 2, M - 1) * lda;\0"
-    "\014const long r3 = min(row + 3, M - 1) * lda;\0"
-    "\014const long r4 = min(row + 4, M - 1) * lda;\0"
-    "\014const long r5 = min(row + 5, M - 1) * lda;\0"
-    "\014float16 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "\014float16 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
-    "\014float16 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
-    "\014float16 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
-    "\014float16 c4_0 = 0, c4_1 = 0, c4_2 = 0, c4_3 = 0;\0"
-    "\014float16 c5_0 = 0, c5_1 = 0, c5_2 = 0, c5_3 = 0;\0"
-    "\020c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2,\0"
-    "\030sum); c0_3 = vload16(3, sum);\0"
-    "\020c1_0 = vload16(4, sum); c1_1 = vload16(5, sum); c1_2 = vload16(6,\0"
-    "\030sum); c1_3 = vload16(7, sum);\0"
-    "\020c2_0 = vload16(8, sum); c2_1 = vload16(9, sum); c2_2 = vload16(10,\0"
-    "\030sum); c2_3 = vload16(11, sum);\0"
-    "\020c3_0 = vload16(12, sum); c3_1 = vload16(13, sum); c3_2 = vload16(14,\0"
-    "\030sum); c3_3 = vload16(15, sum);\0"
-    "\020c4_0 = vload16(16, sum); c4_1 = vload16(17, sum); c4_2 = vload16(18,\0"
-    "\030sum); c4_3 = vload16(19, sum);\0"
-    "\020c5_0 = vload16(20, sum); c5_1 = vload16(21, sum); c5_2 = vload16(22,\0"
-    "\030sum); c5_3 = vload16(23, sum);\0"
-    "\024const float16 b3 = vload16(3, b);\0"
-    "\024const float a0 = load(a + r0);\0"
-    "\024c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
-    "\024const float a1 = load(a + r1);\0"
-    "\024c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
-    "\024const float a2 = load(a + r2);\0"
-    "\024c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
-    "\024const float a3 = load(a + r3);\0"
-    "\024c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\0"
-    "\024const float a4 = load(a + r4);\0"
-    "\024c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2; c4_3 += a4 * b3;\0"
-    "\024const float a5 = load(a + r5);\0"
-    "\024c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2; c5_3 += a5 * b3;\0"
-    "\024b += 64;\0"
-    "\024a++;\0"
-    "\014if (k0 + 128 < K) {\0"
-    "\020vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum); vstore16(c0_2, 2,\0"
-    "\030sum); vstore16(c0_3, 3, sum);\0"
-    "\020vstore16(c1_0, 4, sum); vstore16(c1_1, 5, sum); vstore16(c1_2, 6,\0"
-    "\030sum); vstore16(c1_3, 7, sum);\0"
-    "\020vstore16(c2_0, 8, sum); vstore16(c2_1, 9, sum); vstore16(c2_2, 10,\0"
-    "\030sum); vstore16(c2_3, 11, sum);\0"
-    "\020vstore16(c3_0, 12, sum); vstore16(c3_1, 13, sum); vstore16(c3_2, 14,\0"
-    "\030sum); vstore16(c3_3, 15, sum);\0"
-    "\020vstore16(c4_0, 16, sum); vstore16(c4_1, 17, sum); vstore16(c4_2, 18,\0"
-    "\030sum); vstore16(c4_3, 19, sum);\0"
-    "\020vstore16(c5_0, 20, sum); vstore16(c5_1, 21, sum); vstore16(c5_2, 22,\0"
-    "\030sum); vstore16(c5_3, 23, sum);\0"
-    "\020// C = alpha c + beta C for the 6 x 64 block at (row, col).\0"
-    "\024__global float *out = C + row * ldc + col;\0"
-    "\024if (col + 64 <= N) {\0"
-    "\030put_vector(c0_3, alpha, beta, out + 48);\0"
-    "\030float x[64];\0"
-    "\030vstore16(c0_3, 0, x + 48);\0"
-    "\030for (int n = 0; n < 64 && col + n < N; n++)\0"
-    "\024__global float *out = C + (row + 1) * ldc + col;\0"
-    "\030put_vector(c1_3, alpha, beta, out + 48);\0"
-    "\030vstore16(c1_3, 0, x + 48);\0"
-    "\024__global float *out = C + (row + 2) * ldc + col;\0"
-    "\030put_vector(c2_3, alpha, beta, out + 48);\0"
-    "\030vstore16(c2_3, 0, x + 48);\0"
-    "\024__global float *out = C + (row + 3) * ldc + col;\0"
-    "\030put_vector(c3_3, alpha, beta, out + 48);\0"
-    "\030vstore16(c3_3, 0, x + 48);\0"
-    "\024__global float *out = C + (row + 4) * ldc + col;\0"
-    "\030put_vector(c4_3, alpha, beta, out + 48);\0"
-    "\030vstore16(c4_3, 0, x + 48);\0"
-    "\024__global float *out = C + (row + 5) * ldc + col;\0"
-    "\030put_vector(c5_3, alpha, beta, out + 48);\0"
-    "\030vstore16(c5_3, 0, x + 48);\0"
-    "\014sum += 384;\0"
-    "\004__global const float *restrict in = X + x_offset + k0;\0"
-    "\004const long l48 = min(line + 48, lines - 1) * ldx;\0"
-    "\004const long l49 = min(line + 49, lines - 1) * ldx;\0"
-    "\004const long l50 = min(line + 50, lines - 1) * ldx;\0"
-    "\004const long l51 = min(line + 51, lines - 1) * ldx;\0"
-    "\004const long l52 = min(line + 52, lines - 1) * ldx;\0"
-    "\004const long l53 = min(line + 53, lines - 1) * ldx;\0"
-    "\004const long l54 = min(line + 54, lines - 1) * ldx;\0"
-    "\004const long l55 = min(line + 55, lines - 1) * ldx;\0"
-    "\004const long l56 = min(line + 56, lines - 1) * ldx;\0"
-}, {
-    "\004const long l57 = min(line + 57, lines - 1) * ldx;\0"
-    "\004const long l58 = min(line + 58, lines - 1) * ldx;\0"
-    "\004const long l59 = min(line + 59, lines - 1) * ldx;\0"
-    "\004const long l60 = min(line + 60, lines - 1) * ldx;\0"
-    "\004const long l61 = min(line + 61, lines - 1) * ldx;\0"
-    "\004const long l62 = min(line + 62, lines - 1) * ldx;\0"
-    "\004const long l63 = min(line + 63, lines - 1) * ldx;\0"
-    "\004for (long k = k0; k < k1; k++, in++, out += 64) {\0"
-    "\010out[48] = load(in + l48);\0"
-    "\010out[49] = load(in + l49);\0"
-    "\010out[50] = load(in + l50);\0"
-    "\010out[51] = load(in + l51);\0"
-    "\010out[52] = load(in + l52);\0"
-    "\010out[53] = load(in + l53);\0"
-    "\010out[54] = load(in + l54);\0"
-    "\010out[55] = load(in + l55);\0"
-    "\010out[56] = load(in + l56);\0"
-    "\010out[57] = load(in + l57);\0"
-    "\010out[58] = load(in + l58);\0"
-    "\010out[59] = load(in + l59);\0"
-    "\010out[60] = load(in + l60);\0"
-    "\010out[61] = load(in + l61);\0"
-    "\010out[62] = load(in + l62);\0"
-    "\010out[63] = load(in + l63);\0"
-    "\014__global const float *restrict a = A + k0 * lda;\0"
-    "\014const long r0 = min(row, M - 1);\0"
-    "\014const long r1 = min(row + 1, M - 1);\0"
-    "\014const long r2 = min(row + 2, M - 1);\0"
-    "\014const long r3 = min(row + 3, M - 1);\0"
-    "\014const long r4 = min(row + 4, M - 1);\0"
-    "\014const long r5 = min(row + 5, M - 1);\0"
-    "\024a += lda;\0"
-    "\004__local float panel[6144];\0"
-    "\004// Panels are up to 1 vectors of columns wide, slices up to 384 of K deep. All are\0"
-    "\004const long vectors = (N + 15) / 16, panels = vectors;\0"
-    "\024// vectors lie as in a block of 1.\0"
-    "\024float16 c6_0 = 0;\0"
-    "\024float16 c7_0 = 0;\0"
-    "\030c1_0 = vload16(1, sum);\0"
-    "\030c2_0 = vload16(2, sum);\0"
-    "\030c3_0 = vload16(3, sum);\0"
-    "\030c4_0 = vload16(4, sum);\0"
-    "\030c5_0 = vload16(5, sum);\0"
-    "\030c6_0 = vload16(6, sum);\0"
-    "\030c7_0 = vload16(7, sum);\0"
-    "\024vstore16(c1_0, 1, sum);\0"
-    "\024vstore16(c2_0, 2, sum);\0"
-    "\024vstore16(c3_0, 3, sum);\0"
-    "\024vstore16(c4_0, 4, sum);\0"
-    "\024vstore16(c5_0, 5, sum);\0"
-    "\024vstore16(c6_0, 6, sum);\0"
-    "\024vstore16(c7_0, 7, sum);\0"
-    "\020for (; k + 16 <= depth; k += 16, in += 16, out += 256) {\0"
-    "\024vstore16(x4_1, 0, out + 16);\0"
-    "\024vstore16(x4_2, 0, out + 32);\0"
-    "\024vstore16(x4_3, 0, out + 48);\0"
-    "\024vstore16(x4_4, 0, out + 64);\0"
-    "\024vstore16(x4_5, 0, out + 80);\0"
-    "\024vstore16(x4_6, 0, out + 96);\0"
-    "\024vstore16(x4_7, 0, out + 112);\0"
-    "\024vstore16(x4_8, 0, out + 128);\0"
-    "\024vstore16(x4_9, 0, out + 144);\0"
-    "\024vstore16(x4_10, 0, out + 160);\0"
-    "\024vstore16(x4_11, 0, out + 176);\0"
-    "\024vstore16(x4_12, 0, out + 192);\0"
-    "\024vstore16(x4_13, 0, out + 208);\0"
-    "\024vstore16(x4_14, 0, out + 224);\0"
-    "\024vstore16(x4_15, 0, out + 240);\0"
-    "// it with blocks of 4 rows of A, as they lie; a block of C is held in registers.\0"
-    "\004__local float panel[24576];\0"
-    "\004// Panels are up to 4 vectors of columns wide, slices up to 384 of K deep. All are\0"
-    "\004const long blocks = (M + 3) / 4;\0"
-    "\004// Chunks of up to 32 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
-    "\010const long chunk = at / (32 * panels) * 32;\0"
-    "\010const long height = min(blocks - chunk, (long) 32);\0"
-    "\020const long row = (chunk + block) * 4;\0"
-    "\020__local float *sum = sums + (slices > 1 ? block * 256 : 0);\0"
-    "\024// Adds the slice's share of a block of 4 rows and 1 vectors to `sum`, where\0"
-    "\024// Adds the slice's share of a block of 4 rows and 2 vectors to `sum`, where\0"
-    "\024// Adds the slice's share of a block of 4 rows and 3 vectors to `sum`, where\0"
-    "\024// Adds the slice's share of a block of 4 rows and 4 vectors to `sum`, where\0"
-    "\024for (long m = 0; m < 4 && row + m < M; m++) {\0"
-    "static float total(float8 x)\0"
-    "\004float e[8];\0"
-    "\004vstore8(x, 0, e);\0"
-    "\004return e[0] + e[1] + e[2] + e[3] + e[4] + e[5] + e[6] + e[7];\0"
-    "static float8 load_row(__global const float *p)\0"
-    "\004float8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0, c0_4 = 0, c0_5 = 0, c0_6 = 0, c0_7 = 0;\0"
-    "\004float8 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0, c1_4 = 0, c1_5 = 0, c1_6 = 0, c1_7 = 0;\0"
-    "\004long k = from + along_k * 8;\0"
-    "\010for (; k + 8 <= to; k += 8) {\0"
-    "\014const float8 a0 = load_row(x0 + k);\0"
-    "\014const float8 a1 = load_row(x1 + k);\0"
-    "\014const float8 a2 = load_row(x2 + k);\0"
-    "\014const float8 a3 = load_row(x3 + k);\0"
-    "\014const float8 a4 = load_row(x4 + k);\0"
-    "\014const float8 a5 = load_row(x5 + k);\0"
-    "\014const float8 a6 = load_row(x6 + k);\0"
-    "\014const float8 a7 = load_row(x7 + k);\0"
-    "\014const float8 b0 = load_vector(y0 + k);\0"
-    "\014const float8 b1 = load_vector(y1 + k);\0"
-    "\014const float8 b0 = (float8) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
-    "\024load(y0 + (k + 6) * y_step), load(y0 + (k + 7) * y_step));\0"
-}, {
-    "\014const float8 b1 = (float8) (load(y1 + k * y_step), load(y1 + (k + 1) * y_step),\0"
-    "\024load(y1 + (k + 6) * y_step), load(y1 + (k + 7) * y_step));\0"
-    "\020put(sums[i], alpha, beta, C + (first + i) * ldc + s + 1);\0"
-    "\004for (; k + 8 <= to; k += 8) {\0"
-    "\010const float8 a0 = load_row(x0 + k);\0"
-    "\010const float8 a1 = load_row(x1 + k);\0"
-    "\010const float8 a2 = load_row(x2 + k);\0"
-    "\010const float8 a3 = load_row(x3 + k);\0"
-    "\010const float8 a4 = load_row(x4 + k);\0"
-    "\010const float8 a5 = load_row(x5 + k);\0"
-    "\010const float8 a6 = load_row(x6 + k);\0"
-    "\010const float8 a7 = load_row(x7 + k);\0"
-    "\010const float8 b0 = load_vector(y0 + k);\0"
-    "\010const float8 b1 = load_vector(y1 + k);\0"
-    "\004const long last = max(L - 8, (long) 0);\0"
-    "\004const int vectors = min((L - l + 7) / 8, (long) 64);\0"
-    "\004float8 c0[64];\0"
-    "\004float8 c1[64];\0"
-    "\004if (L < 8)\0"
-    "\014const float8 a = (float8) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,\0"
-    "\024load(x + min((long) 6, L - 1)), load(x + min((long) 7, L - 1)));\0"
-    "\014__global const float *x = X + k * ldx + min(l + v * 8, last);\0"
-    "\014const float8 a0 = load_row(x + 0 * ldx);\0"
-    "\014const float8 a1 = load_row(x + 1 * ldx);\0"
-    "\014const float8 a2 = load_row(x + 2 * ldx);\0"
-    "\014const float8 a3 = load_row(x + 3 * ldx);\0"
-    "\014const float8 a4 = load_row(x + 4 * ldx);\0"
-    "\014const float8 a5 = load_row(x + 5 * ldx);\0"
-    "\014const float8 a6 = load_row(x + 6 * ldx);\0"
-    "\014const float8 a7 = load_row(x + 7 * ldx);\0"
-    "\010const long begin = l + v * 8, first = min(begin, last);\0"
-    "\010float sums[8];\0"
-    "\010vstore8(c0[v], 0, sums);\0"
-    "\010vstore8(c1[v], 0, sums);\0"
-    "\004const long rows = 8 * abs(triangle), height = min(blocks - chunk, (long) 64);\0"
-    "\004const long first = triangle > 0 ? vector * 8 / rows : 0;\0"
-    "\004const long last = triangle > 0 ? blocks : (end * 8 - 1) / rows + 1;\0"
-    "void kiln_sgemmt_fused_multiply(long M, long N, long K, float alpha, float beta,\0"
-    "\010__global float *restrict C, long c_offset, long ldc, int triangle)\0"
-    "\030const long end = min(width * 8, stored.y - col);\0"
-    "static float load(__global const float *X, long at)\0"
-    "\004return X[at];\0"
-    "static void store(float x, __global float *X, long at)\0"
-    "\004X[at] = x;\0"
-    "void kiln_sgemm_mirror_mirror(long M,\0"
-    "\010__global const float *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
-    "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\0"
-    "// Elements of double are computed with as double. A product and a sum are fused where the device\0"
-    "// does that in one step: FP_CONTRACT, on by default, allows it.\0"
-    "static double load(__global const double *p)\0"
-    "static void store(double x, __global double *p)\0"
-    "static void put(double x, double alpha, double beta, __global double *p)\0"
-    "static double8 load_vector(__global const double *p)\0"
-    "static void store_vector(double8 x, __global double *p)\0"
-    "static void put_vector(double8 x, double alpha, double beta, __global double *p)\0"
-    "void kiln_dgemm_fused_multiply(long M, long N, long K, double alpha, double beta,\0"
-    "\010__global const double *restrict A, long a_offset, long lda,\0"
-    "\010__global const double *restrict B, long b_offset, long ldb,\0"
-    "\010__global double *restrict C, long c_offset, long ldc)\0"
-    "\004// A slice of a panel: for every k, the panel's columns of B side by side, 24 apart.\0"
-    "\004__local double panel[9216];\0"
-    "\004__local double sums[12288];\0"
-    "\004const long vectors = (N + 7) / 8, panels = (vectors + 2) / 3;\0"
-    "\020__local double *out = panel;\0"
-    "\020__global const double *in = B + k0 * ldb + col;\0"
-    "\020for (long k = 0; k < depth; k++, in += ldb, out += 24) {\0"
-    "\020__local double *sum = sums + (slices > 1 ? block * 192 : 0);\0"
-    "\020__local const double *b = panel;\0"
-    "\020__global const double *restrict a = A + k0;\0"
-    "\024double8 c0_0 = 0;\0"
-    "\024double8 c1_0 = 0;\0"
-    "\024double8 c2_0 = 0;\0"
-    "\024double8 c3_0 = 0;\0"
-    "\024double8 c4_0 = 0;\0"
-    "\024double8 c5_0 = 0;\0"
-    "\024double8 c6_0 = 0;\0"
-    "\024double8 c7_0 = 0;\0"
-    "\030c1_0 = vload8(3, sum);\0"
-    "\030c2_0 = vload8(6, sum);\0"
-    "\030c3_0 = vload8(9, sum);\0"
-    "\030c4_0 = vload8(12, sum);\0"
-    "\030c5_0 = vload8(15, sum);\0"
-    "\030c6_0 = vload8(18, sum);\0"
-    "\030c7_0 = vload8(21, sum);\0"
-    "\024for (; k + 2 <= depth; k += 2) {\0"
-    "\034const double8 b0 = vload8(0, b);\0"
-    "\034const double a0 = load(a + r0);\0"
-    "\034const double a1 = load(a + r1);\0"
-    "\034const double a2 = load(a + r2);\0"
-    "\034const double a3 = load(a + r3);\0"
-    "\034const double a4 = load(a + r4);\0"
-    "\034const double a5 = load(a + r5);\0"
-    "\034const double a6 = load(a + r6);\0"
-    "\034const double a7 = load(a + r7);\0"
-    "\034b += 24;\0"
-    "\024vstore8(c1_0, 3, sum);\0"
-}, {
-    "\024vstore8(c2_0, 6, sum);\0"
-    "\024vstore8(c3_0, 9, sum);\0"
-    "\024vstore8(c4_0, 12, sum);\0"
-    "\024vstore8(c5_0, 15, sum);\0"
-    "\024vstore8(c6_0, 18, sum);\0"
-    "\024vstore8(c7_0, 21, sum);\0"
-    "\024double8 c0_0 = 0, c0_1 = 0;\0"
-    "\024double8 c1_0 = 0, c1_1 = 0;\0"
-    "\024double8 c2_0 = 0, c2_1 = 0;\0"
-    "\024double8 c3_0 = 0, c3_1 = 0;\0"
-    "\024double8 c4_0 = 0, c4_1 = 0;\0"
-    "\024double8 c5_0 = 0, c5_1 = 0;\0"
-    "\024double8 c6_0 = 0, c6_1 = 0;\0"
-    "\024double8 c7_0 = 0, c7_1 = 0;\0"
-    "\030c1_0 = vload8(3, sum); c1_1 = vload8(4, sum);\0"
-    "\030c2_0 = vload8(6, sum); c2_1 = vload8(7, sum);\0"
-    "\030c3_0 = vload8(9, sum); c3_1 = vload8(10, sum);\0"
-    "\030c4_0 = vload8(12, sum); c4_1 = vload8(13, sum);\0"
-    "\030c5_0 = vload8(15, sum); c5_1 = vload8(16, sum);\0"
-    "\030c6_0 = vload8(18, sum); c6_1 = vload8(19, sum);\0"
-    "\030c7_0 = vload8(21, sum); c7_1 = vload8(22, sum);\0"
-    "\034const double8 b1 = vload8(1, b);\0"
-    "\024vstore8(c1_0, 3, sum); vstore8(c1_1, 4, sum);\0"
-    "\024vstore8(c2_0, 6, sum); vstore8(c2_1, 7, sum);\0"
-    "\024vstore8(c3_0, 9, sum); vstore8(c3_1, 10, sum);\0"
-    "\024vstore8(c4_0, 12, sum); vstore8(c4_1, 13, sum);\0"
-    "\024vstore8(c5_0, 15, sum); vstore8(c5_1, 16, sum);\0"
-    "\024vstore8(c6_0, 18, sum); vstore8(c6_1, 19, sum);\0"
-    "\024vstore8(c7_0, 21, sum); vstore8(c7_1, 22, sum);\0"
-    "\024// Adds the slice's share of a block of 8 rows and 3 vectors to `sum`, where\0"
-    "\024double8 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
-    "\024double8 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
-    "\024double8 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
-    "\024double8 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
-    "\024double8 c4_0 = 0, c4_1 = 0, c4_2 = 0;\0"
-    "\024double8 c5_0 = 0, c5_1 = 0, c5_2 = 0;\0"
-    "\024double8 c6_0 = 0, c6_1 = 0, c6_2 = 0;\0"
-    "\024double8 c7_0 = 0, c7_1 = 0, c7_2 = 0;\0"
-    "\030c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2, sum);\0"
-    "\030c1_0 = vload8(3, sum); c1_1 = vload8(4, sum); c1_2 = vload8(5, sum);\0"
-    "\030c2_0 = vload8(6, sum); c2_1 = vload8(7, sum); c2_2 = vload8(8, sum);\0"
-    "\030c3_0 = vload8(9, sum); c3_1 = vload8(10, sum); c3_2 = vload8(11, sum);\0"
-    "\030c4_0 = vload8(12, sum); c4_1 = vload8(13, sum); c4_2 = vload8(14, sum);\0"
-    "\030c5_0 = vload8(15, sum); c5_1 = vload8(16, sum); c5_2 = vload8(17, sum);\0"
-    "\030c6_0 = vload8(18, sum); c6_1 = vload8(19, sum); c6_2 = vload8(20, sum);\0"
-    "\030c7_0 = vload8(21, sum); c7_1 = vload8(22, sum); c7_2 = vload8(23, sum);\0"
-    "\034const double8 b2 = vload8(2, b);\0"
-    "\034c6_0 += a6 * b0; c6_1 += a6 * b1; c6_2 += a6 * b2;\0"
-    "\034c7_0 += a7 * b0; c7_1 += a7 * b1; c7_2 += a7 * b2;\0"
-    "\024vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2, sum);\0"
-    "\024vstore8(c1_0, 3, sum); vstore8(c1_1, 4, sum); vstore8(c1_2, 5, sum);\0"
-    "\024vstore8(c2_0, 6, sum); vstore8(c2_1, 7, sum); vstore8(c2_2, 8, sum);\0"
-    "\024vstore8(c3_0, 9, sum); vstore8(c3_1, 10, sum); vstore8(c3_2, 11, sum);\0"
-    "\024vstore8(c4_0, 12, sum); vstore8(c4_1, 13, sum); vstore8(c4_2, 14, sum);\0"
-    "\024vstore8(c5_0, 15, sum); vstore8(c5_1, 16, sum); vstore8(c5_2, 17, sum);\0"
-    "\024vstore8(c6_0, 18, sum); vstore8(c6_1, 19, sum); vstore8(c6_2, 20, sum);\0"
-    "\024vstore8(c7_0, 21, sum); vstore8(c7_1, 22, sum); vstore8(c7_2, 23, sum);\0"
-    "\030__global double *out = C + (row + m) * ldc + col;\0"
-    "\030__local const double *x = sum + m * 24;\0"
-    "\020__local double *out = panel + v * 8;\0"
-    "\020__global const double *in = B + k0;\0"
-    "\020for (; k + 8 <= depth; k += 8, in += 8, out += 192) {\0"
-    "\024const double8 x0_0 = load_vector(in + l0);\0"
-    "\024const double8 x0_1 = load_vector(in + l1);\0"
-    "\024const double8 x0_2 = load_vector(in + l2);\0"
-    "\024const double8 x0_3 = load_vector(in + l3);\0"
-    "\024const double8 x0_4 = load_vector(in + l4);\0"
-    "\024const double8 x0_5 = load_vector(in + l5);\0"
-    "\024const double8 x0_6 = load_vector(in + l6);\0"
-    "\024const double8 x0_7 = load_vector(in + l7);\0"
-    "\024const double8 x1_0 = (double8)(x0_0.even, x0_1.even);\0"
-    "\024const double8 x1_4 = (double8)(x0_0.odd, x0_1.odd);\0"
-    "\024const double8 x1_1 = (double8)(x0_2.even, x0_3.even);\0"
-    "\024const double8 x1_5 = (double8)(x0_2.odd, x0_3.odd);\0"
-    "\024const double8 x1_2 = (double8)(x0_4.even, x0_5.even);\0"
-    "\024const double8 x1_6 = (double8)(x0_4.odd, x0_5.odd);\0"
-    "\024const double8 x1_3 = (double8)(x0_6.even, x0_7.even);\0"
-    "\024const double8 x1_7 = (double8)(x0_6.odd, x0_7.odd);\0"
-    "\024const double8 x2_0 = (double8)(x1_0.even, x1_1.even);\0"
-    "\024const double8 x2_4 = (double8)(x1_0.odd, x1_1.odd);\0"
-    "\024const double8 x2_1 = (double8)(x1_2.even, x1_3.even);\0"
-    "\024const double8 x2_5 = (double8)(x1_2.odd, x1_3.odd);\0"
-    "\024const double8 x2_2 = (double8)(x1_4.even, x1_5.even);\0"
-}, {
-    "\024const double8 x2_6 = (double8)(x1_4.odd, x1_5.odd);\0"
-    "\024const double8 x2_3 = (double8)(x1_6.even, x1_7.even);\0"
-    "\024const double8 x2_7 = (double8)(x1_6.odd, x1_7.odd);\0"
-    "\024const double8 x3_0 = (double8)(x2_0.even, x2_1.even);\0"
-    "\024const double8 x3_4 = (double8)(x2_0.odd, x2_1.odd);\0"
-    "\024const double8 x3_1 = (double8)(x2_2.even, x2_3.even);\0"
-    "\024const double8 x3_5 = (double8)(x2_2.odd, x2_3.odd);\0"
-    "\024const double8 x3_2 = (double8)(x2_4.even, x2_5.even);\0"
-    "\024const double8 x3_6 = (double8)(x2_4.odd, x2_5.odd);\0"
-    "\024const double8 x3_3 = (double8)(x2_6.even, x2_7.even);\0"
-    "\024const double8 x3_7 = (double8)(x2_6.odd, x2_7.odd);\0"
-    "\024vstore8(x3_1, 0, out + 24);\0"
-    "\024vstore8(x3_2, 0, out + 48);\0"
-    "\024vstore8(x3_3, 0, out + 72);\0"
-    "\024vstore8(x3_4, 0, out + 96);\0"
-    "\024vstore8(x3_5, 0, out + 120);\0"
-    "\024vstore8(x3_6, 0, out + 144);\0"
-    "\024vstore8(x3_7, 0, out + 168);\0"
-    "\020for (; k < depth; k++, in++, out += 24) {\0"
-    "\020__global const double *restrict a = A + k0 * lda;\0"
-    "static double8 load_row(__global const double *p)\0"
-    "void kiln_dgemm_thin_multiply(long L, long S, long K, double alpha, double beta,\0"
-    "\010__global const double *restrict X, long x_offset, long ldx,\0"
-    "\010__global const double *restrict Y, long y_offset, long ldy,\0"
-    "\004__global const double *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
-    "\004__global const double *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
-    "\004double8 c0[64];\0"
-    "\004double8 c1[64];\0"
-    "\014__global const double *x = X + k * ldx;\0"
-    "\014const double8 a = (double8) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,\0"
-    "\010const double b0_0 = load(y0 + k * y_step), b0_1 = load(y0 + (k + 1) * y_step),\0"
-    "\010const double b1_0 = load(y1 + k * y_step), b1_1 = load(y1 + (k + 1) * y_step),\0"
-    "\014__global const double *x = X + k * ldx + min(l + v * 8, last);\0"
-    "\014const double8 a0 = load_row(x + 0 * ldx);\0"
-    "\014const double8 a1 = load_row(x + 1 * ldx);\0"
-    "\014const double8 a2 = load_row(x + 2 * ldx);\0"
-    "\014const double8 a3 = load_row(x + 3 * ldx);\0"
-    "\014const double8 a4 = load_row(x + 4 * ldx);\0"
-    "\014const double8 a5 = load_row(x + 5 * ldx);\0"
-    "\014const double8 a6 = load_row(x + 6 * ldx);\0"
-    "\014const double8 a7 = load_row(x + 7 * ldx);\0"
-    "\010const double b0_0 = load(y0 + k * y_step);\0"
-    "\010const double b1_0 = load(y1 + k * y_step);\0"
-    "\010double sums[8];\0"
-    "static double total(double8 x)\0"
-    "\004double e[8];\0"
-    "\004__global const double *x0 = X + min(l, L - 1) * ldx;\0"
-    "\004__global const double *x1 = X + min(l + 1, L - 1) * ldx;\0"
-    "\004__global const double *x2 = X + min(l + 2, L - 1) * ldx;\0"
-    "\004__global const double *x3 = X + min(l + 3, L - 1) * ldx;\0"
-    "\004__global const double *x4 = X + min(l + 4, L - 1) * ldx;\0"
-    "\004__global const double *x5 = X + min(l + 5, L - 1) * ldx;\0"
-    "\004__global const double *x6 = X + min(l + 6, L - 1) * ldx;\0"
-    "\004__global const double *x7 = X + min(l + 7, L - 1) * ldx;\0"
-    "\004double8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0, c0_4 = 0, c0_5 = 0, c0_6 = 0, c0_7 = 0;\0"
-    "\004double8 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0, c1_4 = 0, c1_5 = 0, c1_6 = 0, c1_7 = 0;\0"
-    "\010const double8 a0 = load_row(x0 + k);\0"
-    "\010const double8 a1 = load_row(x1 + k);\0"
-    "\010const double8 a2 = load_row(x2 + k);\0"
-    "\010const double8 a3 = load_row(x3 + k);\0"
-    "\010const double8 a4 = load_row(x4 + k);\0"
-    "\010const double8 a5 = load_row(x5 + k);\0"
-    "\010const double8 a6 = load_row(x6 + k);\0"
-    "\010const double8 a7 = load_row(x7 + k);\0"
-    "\010const double8 b0 = load_vector(y0 + k);\0"
-    "\010const double8 b1 = load_vector(y1 + k);\0"
-    "\010const double b0 = load(y0 + k * y_step);\0"
-    "\010const double b1 = load(y1 + k * y_step);\0"
-    "\010const double a0 = load(x0 + k);\0"
-    "\010const double a1 = load(x1 + k);\0"
-    "\010const double a2 = load(x2 + k);\0"
-    "\010const double a3 = load(x3 + k);\0"
-    "\010const double a4 = load(x4 + k);\0"
-    "\010const double a5 = load(x5 + k);\0"
-    "\010const double a6 = load(x6 + k);\0"
-    "\010const double a7 = load(x7 + k);\0"
-    "\010const double sums[] = { total(c0_0), total(c0_1), total(c0_2), total(c0_3), total(c0_4),\0"
-    "\010const double sums[] = { total(c1_0), total(c1_1), total(c1_2), total(c1_3), total(c1_4),\0"
-    "\004__global const double *y0 = Y + y_offset + min(s, S - 1);\0"
-    "\004__global const double *y1 = Y + y_offset + min(s + 1, S - 1);\0"
-    "\014const double8 a0 = load_row(x0 + k);\0"
-    "\014const double8 a1 = load_row(x1 + k);\0"
-    "\014const double8 a2 = load_row(x2 + k);\0"
-    "\014const double8 a3 = load_row(x3 + k);\0"
-    "\014const double8 a4 = load_row(x4 + k);\0"
-    "\014const double8 a5 = load_row(x5 + k);\0"
-}, {
-    "\014const double8 a6 = load_row(x6 + k);\0"
-    "\014const double8 a7 = load_row(x7 + k);\0"
-    "\014const double8 b0 = load_vector(y0 + k);\0"
-    "\014const double8 b1 = load_vector(y1 + k);\0"
-    "\014const double8 b0 = (double8) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
-    "\014const double8 b1 = (double8) (load(y1 + k * y_step), load(y1 + (k + 1) * y_step),\0"
-    "static double4 load_vector(__global const double *p)\0"
-    "\004return vload4(0, p);\0"
-    "static void store_vector(double4 x, __global double *p)\0"
-    "\004vstore4(x, 0, p);\0"
-    "static void put_vector(double4 x, double alpha, double beta, __global double *p)\0"
-    "// Asks for the line of memory of an address that is read soon. The address may lie outside of a\0"
-    "// buffer, so that this is for compilers that make a CPU's own code; others do without.\0"
-    "#define ask_for(address)\0"
-    "#if defined(__has_builtin) && !defined(__SPIR__) && !defined(__SPIRV__)\0"
-    "#if __has_builtin(__builtin_prefetch)\0"
-    "#undef ask_for\0"
-    "#define ask_for(address) __builtin_prefetch(address)\0"
-    "#endif\0"
-    "\004// A slice of a panel: for every k, the panel's columns of B side by side, 12 apart.\0"
-    "\004// Panels that are packed together lie one after the other, and so do their sums.\0"
-    "\004__local double packed[3072];\0"
-    "\004// Panels are up to 3 vectors of columns wide, slices up to 64 of K deep. All are\0"
-    "\004const long vectors = (N + 3) / 4, panels = (vectors + 2) / 3;\0"
-    "\004const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;\0"
-    "\010// Panels that are the work-group's from the first block to the last are packed together.\0"
-    "\010const long some = max((end - at) / height, (long) 1);\0"
-    "\010const long together = first > 0 ? 1 : min(min(some, (long) 4), panels - this_panel);\0"
-    "\010long vector[5];\0"
-    "\010for (long p = 0; p <= together; p++)\0"
-    "\014vector[p] = vectors * (this_panel + p) / panels;\0"
-    "\010at += together * (last - first);\0"
-    "\014// Packs B from row k0 on: `depth` of K of the panels that are packed together, row by\0"
-    "\014// row. Columns past the end repeat the last one; what is computed from them is not\0"
-    "\014// stored.\0"
-    "\020const long whole = N / 4;\0"
-    "\020__global const double *in = B + k0 * ldb;\0"
-    "\020for (long k = 0; k < depth; k++, in += ldb)\0"
-    "\024for (long p = 0; p < together; p++) {\0"
-    "\030__local double *out = packed + p * 768 + k * 12;\0"
-    "\030long v = vector[p];\0"
-    "\030for (; v < min(vector[p + 1], whole); v++, out += 4)\0"
-    "\034vstore4(load_vector(in + v * 4), 0, out);\0"
-    "\030for (long i = v * 4; i < vector[p + 1] * 4; i++)\0"
-    "\034*out++ = load(in + min(i, N - 1));\0"
-    "\014for (long p = 0; p < together; p++) {\0"
-    "\020const long width = vector[p + 1] - vector[p], col = vector[p] * 4;\0"
-    "\020__local const double *panel = packed + p * 768;\0"
-    "\020for (long block = first; block < last; block++) {\0"
-    "\024const long row = (chunk + block) * 8;\0"
-    "\024__local double *sum = sums + p * 3072 + (slices > 1 ? block * 96 : 0);\0"
-    "\024__local const double *b = panel;\0"
-    "\024// The rows of B that are packed next: those below or, after the last slice,\0"
-    "\024// beside these.\0"
-    "\024__global const double *next = B + col;\0"
-    "\024next += k0 + depth < K ? (k0 + depth) * ldb : (vector[together] - vector[0])\0"
-    "\034* 4;\0"
-    "\024__global const double *restrict a = A + k0;\0"
-    "\024const long r0 = min(row + 0, M - 1) * lda;\0"
-    "\024const long r1 = min(row + 1, M - 1) * lda;\0"
-    "\024const long r2 = min(row + 2, M - 1) * lda;\0"
-    "\024const long r3 = min(row + 3, M - 1) * lda;\0"
-    "\024const long r4 = min(row + 4, M - 1) * lda;\0"
-    "\024const long r5 = min(row + 5, M - 1) * lda;\0"
-    "\024const long r6 = min(row + 6, M - 1) * lda;\0"
-    "\024const long r7 = min(row + 7, M - 1) * lda;\0"
-    "\024if (width == 1) {\0"
-    "\030// Adds the slice's share of a block of 8 rows and 1 vectors to `sum`, where\0"
-    "\030// vectors lie as in a block of 3.\0"
-    "\030double4 c0_0 = 0;\0"
-    "\030double4 c1_0 = 0;\0"
-    "\030double4 c2_0 = 0;\0"
-    "\030double4 c3_0 = 0;\0"
-    "\030double4 c4_0 = 0;\0"
-    "\030double4 c5_0 = 0;\0"
-    "\030double4 c6_0 = 0;\0"
-    "\030double4 c7_0 = 0;\0"
-    "\030if (k0 > 0) {\0"
-    "\034c0_0 = vload4(0, sum);\0"
-    "\034c1_0 = vload4(3, sum);\0"
-    "\034c2_0 = vload4(6, sum);\0"
-    "\034c3_0 = vload4(9, sum);\0"
-    "\034c4_0 = vload4(12, sum);\0"
-    "\034c5_0 = vload4(15, sum);\0"
-    "\034c6_0 = vload4(18, sum);\0"
-    "\034c7_0 = vload4(21, sum);\0"
-    "\030long k = 0;\0"
-    "\030for (; k < depth; k++) {\0"
-    "\034{\0"
-    "\037 ask_for(next + 0);\0"
-    "\037 next += ldb;\0"
-    "\037 const double4 b0 = vload4(0, b);\0"
-    "\037 const double a0 = load(a + r0);\0"
-    "\037 c0_0 += a0 * b0;\0"
-    "\037 const double a1 = load(a + r1);\0"
-    "\037 c1_0 += a1 * b0;\0"
-    "\037 const double a2 = load(a + r2);\0"
-    "\037 c2_0 += a2 * b0;\0"
-}, {
-    "\037 const double a3 = load(a + r3);\0"
-    "\037 c3_0 += a3 * b0;\0"
-    "\037 const double a4 = load(a + r4);\0"
-    "\037 c4_0 += a4 * b0;\0"
-    "\037 const double a5 = load(a + r5);\0"
-    "\037 c5_0 += a5 * b0;\0"
-    "\037 const double a6 = load(a + r6);\0"
-    "\037 c6_0 += a6 * b0;\0"
-    "\037 const double a7 = load(a + r7);\0"
-    "\037 c7_0 += a7 * b0;\0"
-    "\037 b += 12;\0"
-    "\037 a++;\0"
-    "\034}\0"
-    "\030vstore4(c0_0, 0, sum);\0"
-    "\030vstore4(c1_0, 3, sum);\0"
-    "\030vstore4(c2_0, 6, sum);\0"
-    "\030vstore4(c3_0, 9, sum);\0"
-    "\030vstore4(c4_0, 12, sum);\0"
-    "\030vstore4(c5_0, 15, sum);\0"
-    "\030vstore4(c6_0, 18, sum);\0"
-    "\030vstore4(c7_0, 21, sum);\0"
-    "\024if (width == 2) {\0"
-    "\030// Adds the slice's share of a block of 8 rows and 2 vectors to `sum`, where\0"
-    "\030double4 c0_0 = 0, c0_1 = 0;\0"
-    "\030double4 c1_0 = 0, c1_1 = 0;\0"
-    "\030double4 c2_0 = 0, c2_1 = 0;\0"
-    "\030double4 c3_0 = 0, c3_1 = 0;\0"
-    "\030double4 c4_0 = 0, c4_1 = 0;\0"
-    "\030double4 c5_0 = 0, c5_1 = 0;\0"
-    "\030double4 c6_0 = 0, c6_1 = 0;\0"
-    "\030double4 c7_0 = 0, c7_1 = 0;\0"
-    "\034c0_0 = vload4(0, sum); c0_1 = vload4(1, sum);\0"
-    "\034c1_0 = vload4(3, sum); c1_1 = vload4(4, sum);\0"
-    "\034c2_0 = vload4(6, sum); c2_1 = vload4(7, sum);\0"
-    "\034c3_0 = vload4(9, sum); c3_1 = vload4(10, sum);\0"
-    "\034c4_0 = vload4(12, sum); c4_1 = vload4(13, sum);\0"
-    "\034c5_0 = vload4(15, sum); c5_1 = vload4(16, sum);\0"
-    "\034c6_0 = vload4(18, sum); c6_1 = vload4(19, sum);\0"
-    "\034c7_0 = vload4(21, sum); c7_1 = vload4(22, sum);\0"
-    "\037 const double4 b1 = vload4(1, b);\0"
-    "\037 c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
-    "\037 c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
-    "\037 c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
-    "\037 c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
-    "\037 c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
-    "\037 c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
-    "\037 c6_0 += a6 * b0; c6_1 += a6 * b1;\0"
-    "\037 c7_0 += a7 * b0; c7_1 += a7 * b1;\0"
-    "\030vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum);\0"
-    "\030vstore4(c1_0, 3, sum); vstore4(c1_1, 4, sum);\0"
-    "\030vstore4(c2_0, 6, sum); vstore4(c2_1, 7, sum);\0"
-    "\030vstore4(c3_0, 9, sum); vstore4(c3_1, 10, sum);\0"
-    "\030vstore4(c4_0, 12, sum); vstore4(c4_1, 13, sum);\0"
-    "\030vstore4(c5_0, 15, sum); vstore4(c5_1, 16, sum);\0"
-    "\030vstore4(c6_0, 18, sum); vstore4(c6_1, 19, sum);\0"
-    "\030vstore4(c7_0, 21, sum); vstore4(c7_1, 22, sum);\0"
-    "\024if (width == 3) {\0"
-    "\030// Adds the slice's share of a block of 8 rows and 3 vectors to `sum`, where\0"
-    "\030double4 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
-    "\030double4 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
-    "\030double4 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
-    "\030double4 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
-    "\030double4 c4_0 = 0, c4_1 = 0, c4_2 = 0;\0"
-    "\030double4 c5_0 = 0, c5_1 = 0, c5_2 = 0;\0"
-    "\030double4 c6_0 = 0, c6_1 = 0, c6_2 = 0;\0"
-    "\030double4 c7_0 = 0, c7_1 = 0, c7_2 = 0;\0"
-    "\034c0_0 = vload4(0, sum); c0_1 = vload4(1, sum); c0_2 = vload4(2, sum);\0"
-    "\034c1_0 = vload4(3, sum); c1_1 = vload4(4, sum); c1_2 = vload4(5, sum);\0"
-    "\034c2_0 = vload4(6, sum); c2_1 = vload4(7, sum); c2_2 = vload4(8, sum);\0"
-    "\034c3_0 = vload4(9, sum); c3_1 = vload4(10, sum); c3_2 = vload4(11, sum);\0"
-    "\034c4_0 = vload4(12, sum); c4_1 = vload4(13, sum); c4_2 = vload4(14, sum);\0"
-    "\034c5_0 = vload4(15, sum); c5_1 = vload4(16, sum); c5_2 = vload4(17, sum);\0"
-    "\034c6_0 = vload4(18, sum); c6_1 = vload4(19, sum); c6_2 = vload4(20, sum);\0"
-    "\034c7_0 = vload4(21, sum); c7_1 = vload4(22, sum); c7_2 = vload4(23, sum);\0"
-    "\037 ask_for(next + 8);\0"
-    "\037 const double4 b2 = vload4(2, b);\0"
-    "\037 c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2;\0"
-    "\037 c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2;\0"
-    "\037 c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2;\0"
-    "\037 c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2;\0"
-    "\037 c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2;\0"
-    "\037 c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2;\0"
-    "\037 c6_0 += a6 * b0; c6_1 += a6 * b1; c6_2 += a6 * b2;\0"
-    "\037 c7_0 += a7 * b0; c7_1 += a7 * b1; c7_2 += a7 * b2;\0"
-    "\030vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum); vstore4(c0_2, 2, sum);\0"
-    "\030vstore4(c1_0, 3, sum); vstore4(c1_1, 4, sum); vstore4(c1_2, 5, sum);\0"
-    "\030vstore4(c2_0, 6, sum); vstore4(c2_1, 7, sum); vstore4(c2_2, 8, sum);\0"
-    "\030vstore4(c3_0, 9, sum); vstore4(c3_1, 10, sum); vstore4(c3_2, 11, sum);\0"
-    "\030vstore4(c4_0, 12, sum); vstore4(c4_1, 13, sum); vstore4(c4_2, 14, sum);\0"
-    "\030vstore4(c5_0, 15, sum); vstore4(c5_1, 16, sum); vstore4(c5_2, 17, sum);\0"
-    "\030vstore4(c6_0, 18, sum); vstore4(c6_1, 19, sum); vstore4(c6_2, 20, sum);\0"
-    "\030vstore4(c7_0, 21, sum); vstore4(c7_1, 22, sum); vstore4(c7_2, 23, sum);\0"
-    "\024if (k0 + depth == K) {\0"
-    "\030// C = alpha sum + beta C for a block of `width` vectors at (row, col).\0"
-    "\030for (long m = 0; m < 8 && row + m < M; m++) {\0"
-}, {
-    "\034__global double *out = C + (row + m) * ldc + col;\0"
-    "\034__local const double *x = sum + m * 12;\0"
-    "\034const long end = min(width * 4, N - col);\0"
-    "\034long n = 0;\0"
-    "\034for (; n + 4 <= end; n += 4)\0"
-    "\037 put_vector(vload4(0, x + n), alpha, beta, out + n);\0"
-    "\034for (; n < end; n++)\0"
-    "\037 put(x[n], alpha, beta, out + n);\0"
-    "\004__local double panel[3072];\0"
-    "\004__local double sums[3072];\0"
-    "\004// Panels are up to 3 vectors of columns wide, slices up to 256 of K deep. All are\0"
-    "\004const long slices = max((K + 255) / 256, (long) 1), slice = (K + slices - 1) / slices;\0"
-    "\010const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 4;\0"
-    "\020__local double *out = panel + v * 4;\0"
-    "\020const long l0 = min(col + v * 4 + 0, N - 1) * ldb;\0"
-    "\020const long l1 = min(col + v * 4 + 1, N - 1) * ldb;\0"
-    "\020const long l2 = min(col + v * 4 + 2, N - 1) * ldb;\0"
-    "\020const long l3 = min(col + v * 4 + 3, N - 1) * ldb;\0"
-    "\020for (; k + 4 <= depth; k += 4, in += 4, out += 48) {\0"
-    "\024const double4 x0_0 = load_vector(in + l0);\0"
-    "\024const double4 x0_1 = load_vector(in + l1);\0"
-    "\024const double4 x0_2 = load_vector(in + l2);\0"
-    "\024const double4 x0_3 = load_vector(in + l3);\0"
-    "\024const double4 x1_0 = (double4)(x0_0.even, x0_1.even);\0"
-    "\024const double4 x1_2 = (double4)(x0_0.odd, x0_1.odd);\0"
-    "\024const double4 x1_1 = (double4)(x0_2.even, x0_3.even);\0"
-    "\024const double4 x1_3 = (double4)(x0_2.odd, x0_3.odd);\0"
-    "\024const double4 x2_0 = (double4)(x1_0.even, x1_1.even);\0"
-    "\024const double4 x2_2 = (double4)(x1_0.odd, x1_1.odd);\0"
-    "\024const double4 x2_1 = (double4)(x1_2.even, x1_3.even);\0"
-    "\024const double4 x2_3 = (double4)(x1_2.odd, x1_3.odd);\0"
-    "\024vstore4(x2_0, 0, out + 0);\0"
-    "\024vstore4(x2_1, 0, out + 12);\0"
-    "\024vstore4(x2_2, 0, out + 24);\0"
-    "\024vstore4(x2_3, 0, out + 36);\0"
-    "\020for (; k < depth; k++, in++, out += 12) {\0"
-    "\020__local double *sum = sums + (slices > 1 ? block * 96 : 0);\0"
-    "\020const long r0 = min(row + 0, M - 1) * lda;\0"
-    "\024double4 c0_0 = 0;\0"
-    "\024double4 c1_0 = 0;\0"
-    "\024double4 c2_0 = 0;\0"
-    "\024double4 c3_0 = 0;\0"
-    "\024double4 c4_0 = 0;\0"
-    "\024double4 c5_0 = 0;\0"
-    "\024double4 c6_0 = 0;\0"
-    "\024double4 c7_0 = 0;\0"
-    "\030c0_0 = vload4(0, sum);\0"
-    "\030c1_0 = vload4(3, sum);\0"
-    "\030c2_0 = vload4(6, sum);\0"
-    "\030c3_0 = vload4(9, sum);\0"
-    "\030c4_0 = vload4(12, sum);\0"
-    "\030c5_0 = vload4(15, sum);\0"
-    "\030c6_0 = vload4(18, sum);\0"
-    "\030c7_0 = vload4(21, sum);\0"
-    "\034const double4 b0 = vload4(0, b);\0"
-    "\034b += 12;\0"
-    "\024vstore4(c0_0, 0, sum);\0"
-    "\024vstore4(c1_0, 3, sum);\0"
-    "\024vstore4(c2_0, 6, sum);\0"
-    "\024vstore4(c3_0, 9, sum);\0"
-    "\024vstore4(c4_0, 12, sum);\0"
-    "\024vstore4(c5_0, 15, sum);\0"
-    "\024vstore4(c6_0, 18, sum);\0"
-    "\024vstore4(c7_0, 21, sum);\0"
-    "\024double4 c0_0 = 0, c0_1 = 0;\0"
-    "\024double4 c1_0 = 0, c1_1 = 0;\0"
-    "\024double4 c2_0 = 0, c2_1 = 0;\0"
-    "\024double4 c3_0 = 0, c3_1 = 0;\0"
-    "\024double4 c4_0 = 0, c4_1 = 0;\0"
-    "\024double4 c5_0 = 0, c5_1 = 0;\0"
-    "\024double4 c6_0 = 0, c6_1 = 0;\0"
-    "\024double4 c7_0 = 0, c7_1 = 0;\0"
-    "\030c0_0 = vload4(0, sum); c0_1 = vload4(1, sum);\0"
-    "\030c1_0 = vload4(3, sum); c1_1 = vload4(4, sum);\0"
-    "\030c2_0 = vload4(6, sum); c2_1 = vload4(7, sum);\0"
-    "\030c3_0 = vload4(9, sum); c3_1 = vload4(10, sum);\0"
-    "\030c4_0 = vload4(12, sum); c4_1 = vload4(13, sum);\0"
-    "\030c5_0 = vload4(15, sum); c5_1 = vload4(16, sum);\0"
-    "\030c6_0 = vload4(18, sum); c6_1 = vload4(19, sum);\0"
-    "\030c7_0 = vload4(21, sum); c7_1 = vload4(22, sum);\0"
-    "\034const double4 b1 = vload4(1, b);\0"
-    "\024vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum);\0"
-    "\024vstore4(c1_0, 3, sum); vstore4(c1_1, 4, sum);\0"
-    "\024vstore4(c2_0, 6, sum); vstore4(c2_1, 7, sum);\0"
-    "\024vstore4(c3_0, 9, sum); vstore4(c3_1, 10, sum);\0"
-    "\024vstore4(c4_0, 12, sum); vstore4(c4_1, 13, sum);\0"
-    "\024vstore4(c5_0, 15, sum); vstore4(c5_1, 16, sum);\0"
-    "\024vstore4(c6_0, 18, sum); vstore4(c6_1, 19, sum);\0"
-    "\024vstore4(c7_0, 21, sum); vstore4(c7_1, 22, sum);\0"
-    "\024double4 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
-    "\024double4 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
-    "\024double4 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
-    "\024double4 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
-    "\024double4 c4_0 = 0, c4_1 = 0, c4_2 = 0;\0"
-    "\024double4 c5_0 = 0, c5_1 = 0, c5_2 = 0;\0"
-    "\024double4 c6_0 = 0, c6_1 = 0, c6_2 = 0;\0"
-    "\024double4 c7_0 = 0, c7_1 = 0, c7_2 = 0;\0"
-    "\030c0_0 = vload4(0, sum); c0_1 = vload4(1, sum); c0_2 = vload4(2, sum);\0"
-    "\030c1_0 = vload4(3, sum); c1_1 = vload4(4, sum); c1_2 = vload4(5, sum);\0"
-    "\030c2_0 = vload4(6, sum); c2_1 = vload4(7, sum); c2_2 = vload4(8, sum);\0"
-    "\030c3_0 = vload4(9, sum); c3_1 = vload4(10, sum); c3_2 = vload4(11, sum);\0"
-    "\030c4_0 = vload4(12, sum); c4_1 = vload4(13, sum); c4_2 = vload4(14, sum);\0"
-}, {
-    "\030c5_0 = vload4(15, sum); c5_1 = vload4(16, sum); c5_2 = vload4(17, sum);\0"
-    "\030c6_0 = vload4(18, sum); c6_1 = vload4(19, sum); c6_2 = vload4(20, sum);\0"
-    "\030c7_0 = vload4(21, sum); c7_1 = vload4(22, sum); c7_2 = vload4(23, sum);\0"
-    "\034const double4 b2 = vload4(2, b);\0"
-    "\024vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum); vstore4(c0_2, 2, sum);\0"
-    "\024vstore4(c1_0, 3, sum); vstore4(c1_1, 4, sum); vstore4(c1_2, 5, sum);\0"
-    "\024vstore4(c2_0, 6, sum); vstore4(c2_1, 7, sum); vstore4(c2_2, 8, sum);\0"
-    "\024vstore4(c3_0, 9, sum); vstore4(c3_1, 10, sum); vstore4(c3_2, 11, sum);\0"
-    "\024vstore4(c4_0, 12, sum); vstore4(c4_1, 13, sum); vstore4(c4_2, 14, sum);\0"
-    "\024vstore4(c5_0, 15, sum); vstore4(c5_1, 16, sum); vstore4(c5_2, 17, sum);\0"
-    "\024vstore4(c6_0, 18, sum); vstore4(c6_1, 19, sum); vstore4(c6_2, 20, sum);\0"
-    "\024vstore4(c7_0, 21, sum); vstore4(c7_1, 22, sum); vstore4(c7_2, 23, sum);\0"
-    "\030__local const double *x = sum + m * 12;\0"
-    "\030const long end = min(width * 4, N - col);\0"
-    "\030for (; n + 4 <= end; n += 4)\0"
-    "\034put_vector(vload4(0, x + n), alpha, beta, out + n);\0"
-    "\024__global const double *restrict a = A + k0 * lda;\0"
-    "\024const long r0 = min(row + 0, M - 1);\0"
-    "\024const long r1 = min(row + 1, M - 1);\0"
-    "\024const long r2 = min(row + 2, M - 1);\0"
-    "\024const long r3 = min(row + 3, M - 1);\0"
-    "\024const long r4 = min(row + 4, M - 1);\0"
-    "\024const long r5 = min(row + 5, M - 1);\0"
-    "\024const long r6 = min(row + 6, M - 1);\0"
-    "\024const long r7 = min(row + 7, M - 1);\0"
-    "\037 ask_for(a + r0 + 16 * lda);\0"
-    "\037 a += lda;\0"
-    "\020const long r0 = min(row + 0, M - 1);\0"
-    "\034ask_for(a + r0 + 16 * lda);\0"
-    "\004__local double packed[2048];\0"
-    "\004__local double sums[4096];\0"
-    "\004// Panels are up to 2 vectors of columns wide, slices up to 64 of K deep. All are\0"
-    "\004// Chunks of up to 16 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
-    "\010const long chunk = at / (16 * panels) * 16;\0"
-    "\010const long height = min(blocks - chunk, (long) 16);\0"
-    "\010const long together = first > 0 ? 1 : min(min(some, (long) 2), panels - this_panel);\0"
-    "\010long vector[3];\0"
-    "\020const long whole = N / 8;\0"
-    "\030__local double *out = packed + p * 1024 + k * 16;\0"
-    "\030for (; v < min(vector[p + 1], whole); v++, out += 8)\0"
-    "\034vstore8(load_vector(in + v * 8), 0, out);\0"
-    "\030for (long i = v * 8; i < vector[p + 1] * 8; i++)\0"
-    "\020const long width = vector[p + 1] - vector[p], col = vector[p] * 8;\0"
-    "\020__local const double *panel = packed + p * 1024;\0"
-    "\024__local double *sum = sums + p * 2048 + (slices > 1 ? block * 128 : 0);\0"
-    "\034* 8;\0"
-    "\030// vectors lie as in a block of 2.\0"
-    "\030double8 c0_0 = 0;\0"
-    "\030double8 c1_0 = 0;\0"
-    "\030double8 c2_0 = 0;\0"
-    "\030double8 c3_0 = 0;\0"
-    "\030double8 c4_0 = 0;\0"
-    "\030double8 c5_0 = 0;\0"
-    "\030double8 c6_0 = 0;\0"
-    "\030double8 c7_0 = 0;\0"
-    "\034c0_0 = vload8(0, sum);\0"
-    "\034c1_0 = vload8(2, sum);\0"
-    "\034c2_0 = vload8(4, sum);\0"
-    "\034c3_0 = vload8(6, sum);\0"
-    "\034c4_0 = vload8(8, sum);\0"
-    "\034c5_0 = vload8(10, sum);\0"
-    "\034c6_0 = vload8(12, sum);\0"
-    "\034c7_0 = vload8(14, sum);\0"
-    "\037 const double8 b0 = vload8(0, b);\0"
-    "\037 b += 16;\0"
-    "\030vstore8(c0_0, 0, sum);\0"
-    "\030vstore8(c1_0, 2, sum);\0"
-    "\030vstore8(c2_0, 4, sum);\0"
-    "\030vstore8(c3_0, 6, sum);\0"
-    "\030vstore8(c4_0, 8, sum);\0"
-    "\030vstore8(c5_0, 10, sum);\0"
-    "\030vstore8(c6_0, 12, sum);\0"
-    "\030vstore8(c7_0, 14, sum);\0"
-    "\030double8 c0_0 = 0, c0_1 = 0;\0"
-    "\030double8 c1_0 = 0, c1_1 = 0;\0"
-    "\030double8 c2_0 = 0, c2_1 = 0;\0"
-    "\030double8 c3_0 = 0, c3_1 = 0;\0"
-    "\030double8 c4_0 = 0, c4_1 = 0;\0"
-    "\030double8 c5_0 = 0, c5_1 = 0;\0"
-    "\030double8 c6_0 = 0, c6_1 = 0;\0"
-    "\030double8 c7_0 = 0, c7_1 = 0;\0"
-    "\034c0_0 = vload8(0, sum); c0_1 = vload8(1, sum);\0"
-    "\034c1_0 = vload8(2, sum); c1_1 = vload8(3, sum);\0"
-    "\034c2_0 = vload8(4, sum); c2_1 = vload8(5, sum);\0"
-    "\034c3_0 = vload8(6, sum); c3_1 = vload8(7, sum);\0"
-    "\034c4_0 = vload8(8, sum); c4_1 = vload8(9, sum);\0"
-    "\034c5_0 = vload8(10, sum); c5_1 = vload8(11, sum);\0"
-    "\034c6_0 = vload8(12, sum); c6_1 = vload8(13, sum);\0"
-    "\034c7_0 = vload8(14, sum); c7_1 = vload8(15, sum);\0"
-    "\037 const double8 b1 = vload8(1, b);\0"
-    "\030vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum);\0"
-    "\030vstore8(c1_0, 2, sum); vstore8(c1_1, 3, sum);\0"
-    "\030vstore8(c2_0, 4, sum); vstore8(c2_1, 5, sum);\0"
-    "\030vstore8(c3_0, 6, sum); vstore8(c3_1, 7, sum);\0"
-    "\030vstore8(c4_0, 8, sum); vstore8(c4_1, 9, sum);\0"
-    "\030vstore8(c5_0, 10, sum); vstore8(c5_1, 11, sum);\0"
-    "\030vstore8(c6_0, 12, sum); vstore8(c6_1, 13, sum);\0"
-    "\030vstore8(c7_0, 14, sum); vstore8(c7_1, 15, sum);\0"
-    "\034__local const double *x = sum + m * 16;\0"
-    "\034const long end = min(width * 8, N - col);\0"
-    "\034for (; n + 8 <= end; n += 8)\0"
-}, {
-    "\037 put_vector(vload8(0, x + n), alpha, beta, out + n);\0"
-    "\004__local double panel[2048];\0"
-    "\004__local double sums[2048];\0"
-    "\020const long l0 = min(col + v * 8 + 0, N - 1) * ldb;\0"
-    "\024vstore8(x3_0, 0, out + 0);\0"
-    "\020__local double *sum = sums + (slices > 1 ? block * 128 : 0);\0"
-    "\030__local const double *x = sum + m * 16;\0"
-    "void kiln_dgemm_packed_packb(long lines, long K,\0"
-    "\010__global double *restrict packed, long at)\0"
-    "\004__global double *restrict out = packed + at + line * K + k0 * 32;\0"
-    "\004__global const double *restrict in = X + x_offset + k0 * ldx + line;\0"
-    "\014vstore8(load_vector(in + 8), 1, out);\0"
-    "\014vstore8(load_vector(in + 16), 2, out);\0"
-    "\014vstore8(load_vector(in + 24), 3, out);\0"
-    "// 1 x 32 blocks of 6 x 32, each block held in registers.\0"
-    "void kiln_dgemm_packed_multiply(long M, long N, long K, double alpha, double beta,\0"
-    "\010__global const double *restrict packed_b, long b_at,\0"
-    "\004__local double sums[6144];\0"
-    "\010__local double *sum = sums;\0"
-    "\014__global const double *restrict b = packed_b + b_at + col * K + k0 * 32;\0"
-    "\014__global const double *restrict a = A + k0;\0"
-    "\014double8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "\014double8 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
-    "\014double8 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
-    "\014double8 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
-    "\014double8 c4_0 = 0, c4_1 = 0, c4_2 = 0, c4_3 = 0;\0"
-    "\014double8 c5_0 = 0, c5_1 = 0, c5_2 = 0, c5_3 = 0;\0"
-    "\020c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2,\0"
-    "\030sum); c0_3 = vload8(3, sum);\0"
-    "\020c1_0 = vload8(4, sum); c1_1 = vload8(5, sum); c1_2 = vload8(6,\0"
-    "\030sum); c1_3 = vload8(7, sum);\0"
-    "\020c2_0 = vload8(8, sum); c2_1 = vload8(9, sum); c2_2 = vload8(10,\0"
-    "\030sum); c2_3 = vload8(11, sum);\0"
-    "\020c3_0 = vload8(12, sum); c3_1 = vload8(13, sum); c3_2 = vload8(14,\0"
-    "\030sum); c3_3 = vload8(15, sum);\0"
-    "\020c4_0 = vload8(16, sum); c4_1 = vload8(17, sum); c4_2 = vload8(18,\0"
-    "\030sum); c4_3 = vload8(19, sum);\0"
-    "\020c5_0 = vload8(20, sum); c5_1 = vload8(21, sum); c5_2 = vload8(22,\0"
-    "\030sum); c5_3 = vload8(23, sum);\0"
-    "\024const double8 b0 = vload8(0, b);\0"
-    "\024const double8 b1 = vload8(1, b);\0"
-    "\024const double8 b2 = vload8(2, b);\0"
-    "\024const double8 b3 = vload8(3, b);\0"
-    "\024const double a0 = load(a + r0);\0"
-    "\024const double a1 = load(a + r1);\0"
-    "\024const double a2 = load(a + r2);\0"
-    "\024const double a3 = load(a + r3);\0"
-    "\024const double a4 = load(a + r4);\0"
-    "\024const double a5 = load(a + r5);\0"
-    "\020vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2, sum); vstore8(c0_3,\0"
-    "\0303, sum);\0"
-    "\020vstore8(c1_0, 4, sum); vstore8(c1_1, 5, sum); vstore8(c1_2, 6, sum); vstore8(c1_3,\0"
-    "\0307, sum);\0"
-    "\020vstore8(c2_0, 8, sum); vstore8(c2_1, 9, sum); vstore8(c2_2, 10, sum); vstore8(c2_3,\0"
-    "\03011, sum);\0"
-    "\020vstore8(c3_0, 12, sum); vstore8(c3_1, 13, sum); vstore8(c3_2, 14,\0"
-    "\030sum); vstore8(c3_3, 15, sum);\0"
-    "\020vstore8(c4_0, 16, sum); vstore8(c4_1, 17, sum); vstore8(c4_2, 18,\0"
-    "\030sum); vstore8(c4_3, 19, sum);\0"
-    "\020vstore8(c5_0, 20, sum); vstore8(c5_1, 21, sum); vstore8(c5_2, 22,\0"
-    "\030sum); vstore8(c5_3, 23, sum);\0"
-    "\024__global double *out = C + row * ldc + col;\0"
-    "\030put_vector(c0_1, alpha, beta, out + 8);\0"
-    "\030put_vector(c0_2, alpha, beta, out + 16);\0"
-    "\030put_vector(c0_3, alpha, beta, out + 24);\0"
-    "\030double x[32];\0"
-    "\030vstore8(c0_0, 0, x);\0"
-    "\030vstore8(c0_1, 0, x + 8);\0"
-    "\030vstore8(c0_2, 0, x + 16);\0"
-    "\030vstore8(c0_3, 0, x + 24);\0"
-    "\024__global double *out = C + (row + 1) * ldc + col;\0"
-    "\030put_vector(c1_1, alpha, beta, out + 8);\0"
-    "\030put_vector(c1_2, alpha, beta, out + 16);\0"
-    "\030put_vector(c1_3, alpha, beta, out + 24);\0"
-    "\030vstore8(c1_0, 0, x);\0"
-    "\030vstore8(c1_1, 0, x + 8);\0"
-    "\030vstore8(c1_2, 0, x + 16);\0"
-    "\030vstore8(c1_3, 0, x + 24);\0"
-    "\024__global double *out = C + (row + 2) * ldc + col;\0"
-    "\030put_vector(c2_1, alpha, beta, out + 8);\0"
-    "\030put_vector(c2_2, alpha, beta, out + 16);\0"
-    "\030put_vector(c2_3, alpha, beta, out + 24);\0"
-    "\030vstore8(c2_0, 0, x);\0"
-    "\030vstore8(c2_1, 0, x + 8);\0"
-    "\030vstore8(c2_2, 0, x + 16);\0"
-    "\030vstore8(c2_3, 0, x + 24);\0"
-    "\024__global double *out = C + (row + 3) * ldc + col;\0"
-    "\030put_vector(c3_1, alpha, beta, out + 8);\0"
-    "\030put_vector(c3_2, alpha, beta, out + 16);\0"
-    "\030put_vector(c3_3, alpha, beta, out + 24);\0"
-    "\030vstore8(c3_0, 0, x);\0"
-    "\030vstore8(c3_1, 0, x + 8);\0"
-    "\030vstore8(c3_2, 0, x + 16);\0"
-    "\030vstore8(c3_3, 0, x + 24);\0"
-    "\024__global double *out = C + (row + 4) * ldc + col;\0"
-    "\030put_vector(c4_1, alpha, beta, out + 8);\0"
-    "\030put_vector(c4_2, alpha, beta, out + 16);\0"
-    "\030put_vector(c4_3, alpha, beta, out + 24);\0"
-}, {
-    "\030vstore8(c4_0, 0, x);\0"
-    "\030vstore8(c4_1, 0, x + 8);\0"
-    "\030vstore8(c4_2, 0, x + 16);\0"
-    "\030vstore8(c4_3, 0, x + 24);\0"
-    "\024__global double *out = C + (row + 5) * ldc + col;\0"
-    "\030put_vector(c5_1, alpha, beta, out + 8);\0"
-    "\030put_vector(c5_2, alpha, beta, out + 16);\0"
-    "\030put_vector(c5_3, alpha, beta, out + 24);\0"
-    "\030vstore8(c5_0, 0, x);\0"
-    "\030vstore8(c5_1, 0, x + 8);\0"
-    "\030vstore8(c5_2, 0, x + 16);\0"
-    "\030vstore8(c5_3, 0, x + 24);\0"
-    "\004__global const double *restrict in = X + x_offset + k0;\0"
-    "\014__global const double *restrict a = A + k0 * lda;\0"
-    "\004__local double panel[12288];\0"
-    "\004// Panels are up to 3 vectors of columns wide, slices up to 512 of K deep. All are\0"
-    "\004// A slice of a panel: for every k, the panel's columns of B side by side, 32 apart.\0"
-    "\004__local double packed[32768];\0"
-    "\004__local double sums[24576];\0"
-    "\004const long vectors = (N + 7) / 8, panels = (vectors + 3) / 4;\0"
-    "\030__local double *out = packed + p * 16384 + k * 32;\0"
-    "\020__local const double *panel = packed + p * 16384;\0"
-    "\024const long row = (chunk + block) * 6;\0"
-    "\024__local double *sum = sums + p * 12288 + (slices > 1 ? block * 192 : 0);\0"
-    "\030// Adds the slice's share of a block of 6 rows and 1 vectors to `sum`, where\0"
-    "\030// vectors lie as in a block of 4.\0"
-    "\034c1_0 = vload8(4, sum);\0"
-    "\034c2_0 = vload8(8, sum);\0"
-    "\034c3_0 = vload8(12, sum);\0"
-    "\034c4_0 = vload8(16, sum);\0"
-    "\034c5_0 = vload8(20, sum);\0"
-    "\037 b += 32;\0"
-    "\030vstore8(c1_0, 4, sum);\0"
-    "\030vstore8(c2_0, 8, sum);\0"
-    "\030vstore8(c3_0, 12, sum);\0"
-    "\030vstore8(c4_0, 16, sum);\0"
-    "\030vstore8(c5_0, 20, sum);\0"
-    "\030// Adds the slice's share of a block of 6 rows and 2 vectors to `sum`, where\0"
-    "\034c1_0 = vload8(4, sum); c1_1 = vload8(5, sum);\0"
-    "\034c2_0 = vload8(8, sum); c2_1 = vload8(9, sum);\0"
-    "\034c3_0 = vload8(12, sum); c3_1 = vload8(13, sum);\0"
-    "\034c4_0 = vload8(16, sum); c4_1 = vload8(17, sum);\0"
-    "\034c5_0 = vload8(20, sum); c5_1 = vload8(21, sum);\0"
-    "\030vstore8(c1_0, 4, sum); vstore8(c1_1, 5, sum);\0"
-    "\030vstore8(c2_0, 8, sum); vstore8(c2_1, 9, sum);\0"
-    "\030vstore8(c3_0, 12, sum); vstore8(c3_1, 13, sum);\0"
-    "\030vstore8(c4_0, 16, sum); vstore8(c4_1, 17, sum);\0"
-    "\030vstore8(c5_0, 20, sum); vstore8(c5_1, 21, sum);\0"
-    "\030// Adds the slice's share of a block of 6 rows and 3 vectors to `sum`, where\0"
-    "\030double8 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
-    "\030double8 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
-    "\030double8 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
-    "\030double8 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
-    "\030double8 c4_0 = 0, c4_1 = 0, c4_2 = 0;\0"
-    "\030double8 c5_0 = 0, c5_1 = 0, c5_2 = 0;\0"
-    "\034c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2, sum);\0"
-    "\034c1_0 = vload8(4, sum); c1_1 = vload8(5, sum); c1_2 = vload8(6, sum);\0"
-    "\034c2_0 = vload8(8, sum); c2_1 = vload8(9, sum); c2_2 = vload8(10, sum);\0"
-    "\034c3_0 = vload8(12, sum); c3_1 = vload8(13, sum); c3_2 = vload8(14, sum);\0"
-    "\034c4_0 = vload8(16, sum); c4_1 = vload8(17, sum); c4_2 = vload8(18, sum);\0"
-    "\034c5_0 = vload8(20, sum); c5_1 = vload8(21, sum); c5_2 = vload8(22, sum);\0"
-    "\037 ask_for(next + 16);\0"
-    "\037 const double8 b2 = vload8(2, b);\0"
-    "\030vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2, sum);\0"
-    "\030vstore8(c1_0, 4, sum); vstore8(c1_1, 5, sum); vstore8(c1_2, 6, sum);\0"
-    "\030vstore8(c2_0, 8, sum); vstore8(c2_1, 9, sum); vstore8(c2_2, 10, sum);\0"
-    "\030vstore8(c3_0, 12, sum); vstore8(c3_1, 13, sum); vstore8(c3_2, 14, sum);\0"
-    "\030vstore8(c4_0, 16, sum); vstore8(c4_1, 17, sum); vstore8(c4_2, 18, sum);\0"
-    "\030vstore8(c5_0, 20, sum); vstore8(c5_1, 21, sum); vstore8(c5_2, 22, sum);\0"
-    "\024if (width == 4) {\0"
-    "\030// Adds the slice's share of a block of 6 rows and 4 vectors to `sum`, where\0"
-    "\030double8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "\030double8 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
-    "\030double8 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
-    "\030double8 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
-    "\030double8 c4_0 = 0, c4_1 = 0, c4_2 = 0, c4_3 = 0;\0"
-    "\030double8 c5_0 = 0, c5_1 = 0, c5_2 = 0, c5_3 = 0;\0"
-    "\034c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2,\0"
-    "\037     sum); c0_3 = vload8(3, sum);\0"
-    "\034c1_0 = vload8(4, sum); c1_1 = vload8(5, sum); c1_2 = vload8(6,\0"
-    "\037     sum); c1_3 = vload8(7, sum);\0"
-    "\034c2_0 = vload8(8, sum); c2_1 = vload8(9, sum); c2_2 = vload8(10,\0"
-    "\037     sum); c2_3 = vload8(11, sum);\0"
-    "\034c3_0 = vload8(12, sum); c3_1 = vload8(13, sum); c3_2 = vload8(14,\0"
-    "\037     sum); c3_3 = vload8(15, sum);\0"
-    "\034c4_0 = vload8(16, sum); c4_1 = vload8(17, sum); c4_2 = vload8(18,\0"
-    "\037     sum); c4_3 = vload8(19, sum);\0"
-}, {
-    "\034c5_0 = vload8(20, sum); c5_1 = vload8(21, sum); c5_2 = vload8(22,\0"
-    "\037     sum); c5_3 = vload8(23, sum);\0"
-    "\037 ask_for(next + 24);\0"
-    "\037 const double8 b3 = vload8(3, b);\0"
-    "\037 c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
-    "\037 c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
-    "\037 c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
-    "\037 c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\0"
-    "\037 c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2; c4_3 += a4 * b3;\0"
-    "\037 c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2; c5_3 += a5 * b3;\0"
-    "\030vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2,\0"
-    "\037 sum); vstore8(c0_3, 3, sum);\0"
-    "\030vstore8(c1_0, 4, sum); vstore8(c1_1, 5, sum); vstore8(c1_2, 6,\0"
-    "\037 sum); vstore8(c1_3, 7, sum);\0"
-    "\030vstore8(c2_0, 8, sum); vstore8(c2_1, 9, sum); vstore8(c2_2, 10,\0"
-    "\037 sum); vstore8(c2_3, 11, sum);\0"
-    "\030vstore8(c3_0, 12, sum); vstore8(c3_1, 13, sum); vstore8(c3_2, 14,\0"
-    "\037 sum); vstore8(c3_3, 15, sum);\0"
-    "\030vstore8(c4_0, 16, sum); vstore8(c4_1, 17, sum); vstore8(c4_2, 18,\0"
-    "\037 sum); vstore8(c4_3, 19, sum);\0"
-    "\030vstore8(c5_0, 20, sum); vstore8(c5_1, 21, sum); vstore8(c5_2, 22,\0"
-    "\037 sum); vstore8(c5_3, 23, sum);\0"
-    "\030for (long m = 0; m < 6 && row + m < M; m++) {\0"
-    "\034__local const double *x = sum + m * 32;\0"
-    "\004__local double panel[16384];\0"
-    "\020for (; k + 8 <= depth; k += 8, in += 8, out += 256) {\0"
-    "\024vstore8(x3_1, 0, out + 32);\0"
-    "\024vstore8(x3_2, 0, out + 64);\0"
-    "\024vstore8(x3_3, 0, out + 96);\0"
-    "\024vstore8(x3_4, 0, out + 128);\0"
-    "\024vstore8(x3_5, 0, out + 160);\0"
-    "\024vstore8(x3_6, 0, out + 192);\0"
-    "\024vstore8(x3_7, 0, out + 224);\0"
-    "\020for (; k < depth; k++, in++, out += 32) {\0"
-    "\030c1_0 = vload8(4, sum);\0"
-    "\030c2_0 = vload8(8, sum);\0"
-    "\030c3_0 = vload8(12, sum);\0"
-    "\030c4_0 = vload8(16, sum);\0"
-    "\030c5_0 = vload8(20, sum);\0"
-    "\034b += 32;\0"
-    "\024vstore8(c1_0, 4, sum);\0"
-    "\024vstore8(c2_0, 8, sum);\0"
-    "\024vstore8(c3_0, 12, sum);\0"
-    "\024vstore8(c4_0, 16, sum);\0"
-    "\024vstore8(c5_0, 20, sum);\0"
-    "\030c1_0 = vload8(4, sum); c1_1 = vload8(5, sum);\0"
-    "\030c2_0 = vload8(8, sum); c2_1 = vload8(9, sum);\0"
-    "\030c3_0 = vload8(12, sum); c3_1 = vload8(13, sum);\0"
-    "\030c4_0 = vload8(16, sum); c4_1 = vload8(17, sum);\0"
-    "\030c5_0 = vload8(20, sum); c5_1 = vload8(21, sum);\0"
-    "\024vstore8(c1_0, 4, sum); vstore8(c1_1, 5, sum);\0"
-    "\024vstore8(c2_0, 8, sum); vstore8(c2_1, 9, sum);\0"
-    "\024vstore8(c3_0, 12, sum); vstore8(c3_1, 13, sum);\0"
-    "\024vstore8(c4_0, 16, sum); vstore8(c4_1, 17, sum);\0"
-    "\024vstore8(c5_0, 20, sum); vstore8(c5_1, 21, sum);\0"
-    "\030c1_0 = vload8(4, sum); c1_1 = vload8(5, sum); c1_2 = vload8(6, sum);\0"
-    "\030c2_0 = vload8(8, sum); c2_1 = vload8(9, sum); c2_2 = vload8(10, sum);\0"
-    "\030c3_0 = vload8(12, sum); c3_1 = vload8(13, sum); c3_2 = vload8(14, sum);\0"
-    "\030c4_0 = vload8(16, sum); c4_1 = vload8(17, sum); c4_2 = vload8(18, sum);\0"
-    "\030c5_0 = vload8(20, sum); c5_1 = vload8(21, sum); c5_2 = vload8(22, sum);\0"
-    "\024vstore8(c1_0, 4, sum); vstore8(c1_1, 5, sum); vstore8(c1_2, 6, sum);\0"
-    "\024vstore8(c2_0, 8, sum); vstore8(c2_1, 9, sum); vstore8(c2_2, 10, sum);\0"
-    "\024vstore8(c3_0, 12, sum); vstore8(c3_1, 13, sum); vstore8(c3_2, 14, sum);\0"
-    "\024vstore8(c4_0, 16, sum); vstore8(c4_1, 17, sum); vstore8(c4_2, 18, sum);\0"
-    "\024vstore8(c5_0, 20, sum); vstore8(c5_1, 21, sum); vstore8(c5_2, 22, sum);\0"
-    "\024double8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "\024double8 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
-    "\024double8 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
-    "\024double8 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
-    "\024double8 c4_0 = 0, c4_1 = 0, c4_2 = 0, c4_3 = 0;\0"
-    "\024double8 c5_0 = 0, c5_1 = 0, c5_2 = 0, c5_3 = 0;\0"
-    "\030c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2,\0"
-    "\037 sum); c0_3 = vload8(3, sum);\0"
-    "\030c1_0 = vload8(4, sum); c1_1 = vload8(5, sum); c1_2 = vload8(6,\0"
-    "\037 sum); c1_3 = vload8(7, sum);\0"
-    "\030c2_0 = vload8(8, sum); c2_1 = vload8(9, sum); c2_2 = vload8(10,\0"
-    "\037 sum); c2_3 = vload8(11, sum);\0"
-    "\030c3_0 = vload8(12, sum); c3_1 = vload8(13, sum); c3_2 = vload8(14,\0"
-    "\037 sum); c3_3 = vload8(15, sum);\0"
-    "\030c4_0 = vload8(16, sum); c4_1 = vload8(17, sum); c4_2 = vload8(18,\0"
-    "\037 sum); c4_3 = vload8(19, sum);\0"
-    "\030c5_0 = vload8(20, sum); c5_1 = vload8(21, sum); c5_2 = vload8(22,\0"
-    "\037 sum); c5_3 = vload8(23, sum);\0"
-    "\034const double8 b3 = vload8(3, b);\0"
-    "\024vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2,\0"
-    "\034sum); vstore8(c0_3, 3, sum);\0"
-}, {
-    "\024vstore8(c1_0, 4, sum); vstore8(c1_1, 5, sum); vstore8(c1_2, 6,\0"
-    "\034sum); vstore8(c1_3, 7, sum);\0"
-    "\024vstore8(c2_0, 8, sum); vstore8(c2_1, 9, sum); vstore8(c2_2, 10,\0"
-    "\034sum); vstore8(c2_3, 11, sum);\0"
-    "\024vstore8(c3_0, 12, sum); vstore8(c3_1, 13, sum); vstore8(c3_2, 14,\0"
-    "\034sum); vstore8(c3_3, 15, sum);\0"
-    "\024vstore8(c4_0, 16, sum); vstore8(c4_1, 17, sum); vstore8(c4_2, 18,\0"
-    "\034sum); vstore8(c4_3, 19, sum);\0"
-    "\024vstore8(c5_0, 20, sum); vstore8(c5_1, 21, sum); vstore8(c5_2, 22,\0"
-    "\034sum); vstore8(c5_3, 23, sum);\0"
-    "\030__local const double *x = sum + m * 32;\0"
-    "void kiln_dgemmt_fused_multiply(long M, long N, long K, double alpha, double beta,\0"
-    "\010__global double *restrict C, long c_offset, long ldc, int triangle)\0"
-    "static double load(__global const double *X, long at)\0"
-    "static void store(double x, __global double *X, long at)\0"
-    "void kiln_dgemm_mirror_mirror(long M,\0"
-    "\010__global const double *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
-    "\014const double element = load(A, a_offset + row * lda + col);\0"
-    "static float2 load(__global const float2 *p)\0"
-    "\004return vload2(0, (__global const float *) p);\0"
-    "static void store(float2 x, __global float2 *p)\0"
-    "\004vstore2(x, 0, (__global float *) p);\0"
-    "// x times (re, im). A factor that is real multiplies each part alone, as real products do.\0"
-    "static float2 scaled(float2 x, float re, float im)\0"
-    "\004return im == 0 ? re * x : (float2) (re * x.x - im * x.y, re * x.y + im * x.x);\0"
-    "// C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.\0"
-    "static void put(float2 x, int is_conjugated, float alpha, float alpha_imag, float beta,\0"
-    "\010float beta_imag,\0"
-    "\010__global float2 *p)\0"
-    "\004x.y *= is_conjugated ? -1 : 1;\0"
-    "\004x = scaled(x, alpha, alpha_imag);\0"
-    "\004if (beta != 0 || beta_imag != 0)\0"
-    "\010x += scaled(load(p), beta, beta_imag);\0"
-    "\004store(x, p);\0"
-    "// The elements of x times i.\0"
-    "static float16 turned(float16 x)\0"
-    "\004// The parts change places, and what becomes the real one its sign.\0"
-    "\004const uint16 signs = (uint16) (0, 1U << 31, 0, 1U << 31, 0, 1U << 31, 0, 1U << 31, 0, 1U << 31,\0"
-    "\0140, 1U << 31, 0, 1U << 31, 0, 1U << 31);\0"
-    "\004x = as_float16(as_uint16(x) ^ signs);\0"
-    "\004return x.s1032547698badcfe;\0"
-    "static float16 scaled_vector(float16 x, float re, float im)\0"
-    "\004return im == 0 ? re * x : re * x + im * turned(x);\0"
-    "static float16 load_vector(__global const float2 *p)\0"
-    "\004return vload16(0, (__global const float *) p);\0"
-    "static void put_vector(float16 x, int is_conjugated, float alpha, float alpha_imag, float beta,\0"
-    "\010float beta_imag, __global float2 *p)\0"
-    "\004const float sign = is_conjugated ? -1 : 1;\0"
-    "\004x *= (float16) (1, sign, 1, sign, 1, sign, 1, sign, 1, sign, 1, sign, 1, sign, 1, sign);\0"
-    "\004x = scaled_vector(x, alpha, alpha_imag);\0"
-    "\010x += scaled_vector(load_vector(p), beta, beta_imag);\0"
-    "\004vstore16(x, 0, (__global float *) p);\0"
-    "void kiln_cgemm_fused_multiply(long M, long N, long K, float alpha, float alpha_imag, float beta,\0"
-    "\010float beta_imag, int conj_a, int conj_b,\0"
-    "\010__global const float2 *restrict A, long a_offset, long lda,\0"
-    "\010__global const float2 *restrict B, long b_offset, long ldb,\0"
-    "\010__global float2 *restrict C, long c_offset, long ldc)\0"
-    "\004__local float panel[9216];\0"
-    "\004// Panels are up to 3 vectors of columns wide, slices up to 192 of K deep. All are\0"
-    "\004const long slices = max((K + 191) / 192, (long) 1), slice = (K + slices - 1) / slices;\0"
-    "\004// conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.\0"
-    "\004const float sign = conj_a == conj_b ? 1 : -1;\0"
-    "\020const float16 signs = (float16) (1, sign, 1, sign, 1, sign, 1, sign, 1, sign, 1,\0"
-    "\030sign, 1, sign, 1, sign);\0"
-    "\020__global const float2 *in = B + k0 * ldb + col;\0"
-    "\030vstore16(load_vector(in + v * 8) * signs, v, out);\0"
-    "\030vstore2(load(in + min(i, N - 1 - col)) * (float2) (1, sign), i, out);\0"
-    "\020__global const float2 *restrict a = A + k0;\0"
-    "\030c6_0 = vload16(18, sum);\0"
-    "\030c7_0 = vload16(21, sum);\0"
-    "\034// The parts of A are read one by one, each into all lanes of a vector.\0"
-    "\034__global const float *a0 = (__global const float *) (a + r0);\0"
-    "\034c0_0 += a0[0] * b0;\0"
-    "\034__global const float *a1 = (__global const float *) (a + r1);\0"
-    "\034c1_0 += a1[0] * b0;\0"
-    "\034__global const float *a2 = (__global const float *) (a + r2);\0"
-    "\034c2_0 += a2[0] * b0;\0"
-}, {
-    "\034__global const float *a3 = (__global const float *) (a + r3);\0"
-    "\034c3_0 += a3[0] * b0;\0"
-    "\034__global const float *a4 = (__global const float *) (a + r4);\0"
-    "\034c4_0 += a4[0] * b0;\0"
-    "\034__global const float *a5 = (__global const float *) (a + r5);\0"
-    "\034c5_0 += a5[0] * b0;\0"
-    "\034__global const float *a6 = (__global const float *) (a + r6);\0"
-    "\034c6_0 += a6[0] * b0;\0"
-    "\034__global const float *a7 = (__global const float *) (a + r7);\0"
-    "\034c7_0 += a7[0] * b0;\0"
-    "\034const float16 q0 = turned(b0);\0"
-    "\034c0_0 += a0[1] * q0;\0"
-    "\034c1_0 += a1[1] * q0;\0"
-    "\034c2_0 += a2[1] * q0;\0"
-    "\034c3_0 += a3[1] * q0;\0"
-    "\034c4_0 += a4[1] * q0;\0"
-    "\034c5_0 += a5[1] * q0;\0"
-    "\034c6_0 += a6[1] * q0;\0"
-    "\034c7_0 += a7[1] * q0;\0"
-    "\024vstore16(c6_0, 18, sum);\0"
-    "\024vstore16(c7_0, 21, sum);\0"
-    "\024float16 c6_0 = 0, c6_1 = 0;\0"
-    "\024float16 c7_0 = 0, c7_1 = 0;\0"
-    "\030c6_0 = vload16(18, sum); c6_1 = vload16(19, sum);\0"
-    "\030c7_0 = vload16(21, sum); c7_1 = vload16(22, sum);\0"
-    "\034c0_0 += a0[0] * b0; c0_1 += a0[0] * b1;\0"
-    "\034c1_0 += a1[0] * b0; c1_1 += a1[0] * b1;\0"
-    "\034c2_0 += a2[0] * b0; c2_1 += a2[0] * b1;\0"
-    "\034c3_0 += a3[0] * b0; c3_1 += a3[0] * b1;\0"
-    "\034c4_0 += a4[0] * b0; c4_1 += a4[0] * b1;\0"
-    "\034c5_0 += a5[0] * b0; c5_1 += a5[0] * b1;\0"
-    "\034c6_0 += a6[0] * b0; c6_1 += a6[0] * b1;\0"
-    "\034c7_0 += a7[0] * b0; c7_1 += a7[0] * b1;\0"
-    "\034const float16 q0 = turned(b0), q1 = turned(b1);\0"
-    "\034c0_0 += a0[1] * q0; c0_1 += a0[1] * q1;\0"
-    "\034c1_0 += a1[1] * q0; c1_1 += a1[1] * q1;\0"
-    "\034c2_0 += a2[1] * q0; c2_1 += a2[1] * q1;\0"
-    "\034c3_0 += a3[1] * q0; c3_1 += a3[1] * q1;\0"
-    "\034c4_0 += a4[1] * q0; c4_1 += a4[1] * q1;\0"
-    "\034c5_0 += a5[1] * q0; c5_1 += a5[1] * q1;\0"
-    "\034c6_0 += a6[1] * q0; c6_1 += a6[1] * q1;\0"
-    "\034c7_0 += a7[1] * q0; c7_1 += a7[1] * q1;\0"
-    "\024vstore16(c6_0, 18, sum); vstore16(c6_1, 19, sum);\0"
-    "\024vstore16(c7_0, 21, sum); vstore16(c7_1, 22, sum);\0"
-    "\024float16 c6_0 = 0, c6_1 = 0, c6_2 = 0;\0"
-    "\024float16 c7_0 = 0, c7_1 = 0, c7_2 = 0;\0"
-    "\030c6_0 = vload16(18, sum); c6_1 = vload16(19, sum); c6_2 = vload16(20, sum);\0"
-    "\030c7_0 = vload16(21, sum); c7_1 = vload16(22, sum); c7_2 = vload16(23, sum);\0"
-    "\034c0_0 += a0[0] * b0; c0_1 += a0[0] * b1; c0_2 += a0[0] * b2;\0"
-    "\034c1_0 += a1[0] * b0; c1_1 += a1[0] * b1; c1_2 += a1[0] * b2;\0"
-    "\034c2_0 += a2[0] * b0; c2_1 += a2[0] * b1; c2_2 += a2[0] * b2;\0"
-    "\034c3_0 += a3[0] * b0; c3_1 += a3[0] * b1; c3_2 += a3[0] * b2;\0"
-    "\034c4_0 += a4[0] * b0; c4_1 += a4[0] * b1; c4_2 += a4[0] * b2;\0"
-    "\034c5_0 += a5[0] * b0; c5_1 += a5[0] * b1; c5_2 += a5[0] * b2;\0"
-    "\034c6_0 += a6[0] * b0; c6_1 += a6[0] * b1; c6_2 += a6[0] * b2;\0"
-    "\034c7_0 += a7[0] * b0; c7_1 += a7[0] * b1; c7_2 += a7[0] * b2;\0"
-    "\034const float16 q0 = turned(b0), q1 = turned(b1), q2 = turned(b2);\0"
-    "\034c0_0 += a0[1] * q0; c0_1 += a0[1] * q1; c0_2 += a0[1] * q2;\0"
-    "\034c1_0 += a1[1] * q0; c1_1 += a1[1] * q1; c1_2 += a1[1] * q2;\0"
-    "\034c2_0 += a2[1] * q0; c2_1 += a2[1] * q1; c2_2 += a2[1] * q2;\0"
-    "\034c3_0 += a3[1] * q0; c3_1 += a3[1] * q1; c3_2 += a3[1] * q2;\0"
-    "\034c4_0 += a4[1] * q0; c4_1 += a4[1] * q1; c4_2 += a4[1] * q2;\0"
-    "\034c5_0 += a5[1] * q0; c5_1 += a5[1] * q1; c5_2 += a5[1] * q2;\0"
-    "\034c6_0 += a6[1] * q0; c6_1 += a6[1] * q1; c6_2 += a6[1] * q2;\0"
-    "\034c7_0 += a7[1] * q0; c7_1 += a7[1] * q1; c7_2 += a7[1] * q2;\0"
-    "\024vstore16(c6_0, 18, sum); vstore16(c6_1, 19, sum); vstore16(c6_2, 20, sum);\0"
-    "\024vstore16(c7_0, 21, sum); vstore16(c7_1, 22, sum); vstore16(c7_2, 23, sum);\0"
-    "\030__global float2 *out = C + (row + m) * ldc + col;\0"
-    "\034put_vector(vload16(0, x + 2 * n), conj_a, alpha, alpha_imag, beta,\0"
-    "\037     beta_imag, out + n);\0"
-    "\034put(vload2(n, x), conj_a, alpha, alpha_imag, beta, beta_imag, out + n);\0"
-    "\014for (long i = 0; i < width * 8; i++) {\0"
-    "\020__global const float2 *in = B + min(col + i, N - 1) * ldb + k0;\0"
-    "\020for (long k = 0; k < depth; k++)\0"
-    "\024vstore2(load(in + k) * (float2) (1, sign), k * 24 + i, panel);\0"
-    "\020__global const float2 *restrict a = A + k0 * lda;\0"
-    "// p * 12 + 11 side by side, conjugated if asked for. Lines past the end repeat the\0"
-    "// last one; what is computed from them is not stored. One work-item packs 256 values of k of\0"
-    "// one panel.\0"
-    "void kiln_cgemm_packed_packa(long lines, long K,\0"
-    "\010__global const float2 *restrict X, long x_offset, long ldx,\0"
-    "\010__global float *restrict packed, long at, int is_conjugated)\0"
-    "\004const float2 signs = (float2) (1, is_conjugated ? -1 : 1);\0"
-    "\004__global float *restrict out = packed + 2 * (at + line * K + k0 * 12);\0"
-    "\004__global const float2 *restrict in = X + x_offset + k0;\0"
-}, {
-    "\004for (long k = k0; k < k1; k++, in++, out += 24) {\0"
-    "\010vstore2(load(in + l0) * signs, 0, out);\0"
-    "\010vstore2(load(in + l1) * signs, 1, out);\0"
-    "\010vstore2(load(in + l2) * signs, 2, out);\0"
-    "\010vstore2(load(in + l3) * signs, 3, out);\0"
-    "\010vstore2(load(in + l4) * signs, 4, out);\0"
-    "\010vstore2(load(in + l5) * signs, 5, out);\0"
-    "\010vstore2(load(in + l6) * signs, 6, out);\0"
-    "\010vstore2(load(in + l7) * signs, 7, out);\0"
-    "\010vstore2(load(in + l8) * signs, 8, out);\0"
-    "\010vstore2(load(in + l9) * signs, 9, out);\0"
-    "\010vstore2(load(in + l10) * signs, 10, out);\0"
-    "\010vstore2(load(in + l11) * signs, 11, out);\0"
-    "// p * 16 + 15 side by side, conjugated if asked for. Lines past the end repeat the\0"
-    "void kiln_cgemm_packed_packb(long lines, long K,\0"
-    "\004__global float *restrict out = packed + 2 * (at + line * K + k0 * 16);\0"
-    "\004__global const float2 *restrict in = X + x_offset + k0 * ldx + line;\0"
-    "\010const float16 all_signs = (float16) (signs, signs, signs, signs, signs, signs, signs,\0"
-    "\020signs);\0"
-    "\014vstore16(load_vector(in) * all_signs, 0, out);\0"
-    "\014vstore16(load_vector(in + 8) * all_signs, 1, out);\0"
-    "\020vstore2(load(in + min((long) i, lines - 1 - line)) * signs, i, out);\0"
-    "// 2 x 16 blocks of 12 x 16, each block held in registers.\0"
-    "void kiln_cgemm_packed_multiply(long M, long N, long K, float alpha, float alpha_imag, float beta,\0"
-    "\004// Operands were conjugated as they were packed.\0"
-    "\004const int conj_a = 0;\0"
-    "\010__global const float *restrict b = packed_b + 2 * (b_at + col * K + k0 * 16);\0"
-    "\010__global const float *restrict a = packed_a + 2 * (a_at + row * K + k0 * 12);\0"
-    "\020c0_0 += a[0] * b0; c0_1 += a[0] * b1;\0"
-    "\020c1_0 += a[2] * b0; c1_1 += a[2] * b1;\0"
-    "\020c2_0 += a[4] * b0; c2_1 += a[4] * b1;\0"
-    "\020c3_0 += a[6] * b0; c3_1 += a[6] * b1;\0"
-    "\020c4_0 += a[8] * b0; c4_1 += a[8] * b1;\0"
-    "\020c5_0 += a[10] * b0; c5_1 += a[10] * b1;\0"
-    "\020c6_0 += a[12] * b0; c6_1 += a[12] * b1;\0"
-    "\020c7_0 += a[14] * b0; c7_1 += a[14] * b1;\0"
-    "\020c8_0 += a[16] * b0; c8_1 += a[16] * b1;\0"
-    "\020c9_0 += a[18] * b0; c9_1 += a[18] * b1;\0"
-    "\020c10_0 += a[20] * b0; c10_1 += a[20] * b1;\0"
-    "\020c11_0 += a[22] * b0; c11_1 += a[22] * b1;\0"
-    "\020const float16 q0 = turned(b0), q1 = turned(b1);\0"
-    "\020c0_0 += a[1] * q0; c0_1 += a[1] * q1;\0"
-    "\020c1_0 += a[3] * q0; c1_1 += a[3] * q1;\0"
-    "\020c2_0 += a[5] * q0; c2_1 += a[5] * q1;\0"
-    "\020c3_0 += a[7] * q0; c3_1 += a[7] * q1;\0"
-    "\020c4_0 += a[9] * q0; c4_1 += a[9] * q1;\0"
-    "\020c5_0 += a[11] * q0; c5_1 += a[11] * q1;\0"
-    "\020c6_0 += a[13] * q0; c6_1 += a[13] * q1;\0"
-    "\020c7_0 += a[15] * q0; c7_1 += a[15] * q1;\0"
-    "\020c8_0 += a[17] * q0; c8_1 += a[17] * q1;\0"
-    "\020c9_0 += a[19] * q0; c9_1 += a[19] * q1;\0"
-    "\020c10_0 += a[21] * q0; c10_1 += a[21] * q1;\0"
-    "\020c11_0 += a[23] * q0; c11_1 += a[23] * q1;\0"
-    "\020a += 24;\0"
-    "\014__global float2 *out = C + row * ldc + col;\0"
-    "\020put_vector(c0_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\020put_vector(c0_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
-    "\020float2 x[16];\0"
-    "\020vstore16(c0_0, 0, (float *) (x));\0"
-    "\020vstore16(c0_1, 0, (float *) (x + 8));\0"
-    "\024put(x[n], conj_a, alpha, alpha_imag, beta, beta_imag, out + n);\0"
-    "\014__global float2 *out = C + (row + 1) * ldc + col;\0"
-    "\020put_vector(c1_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\020put_vector(c1_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
-    "\020vstore16(c1_0, 0, (float *) (x));\0"
-    "\020vstore16(c1_1, 0, (float *) (x + 8));\0"
-    "\014__global float2 *out = C + (row + 2) * ldc + col;\0"
-    "\020put_vector(c2_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\020put_vector(c2_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
-    "\020vstore16(c2_0, 0, (float *) (x));\0"
-    "\020vstore16(c2_1, 0, (float *) (x + 8));\0"
-    "\014__global float2 *out = C + (row + 3) * ldc + col;\0"
-    "\020put_vector(c3_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\020put_vector(c3_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
-    "\020vstore16(c3_0, 0, (float *) (x));\0"
-    "\020vstore16(c3_1, 0, (float *) (x + 8));\0"
-    "\014__global float2 *out = C + (row + 4) * ldc + col;\0"
-    "\020put_vector(c4_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\020put_vector(c4_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
-    "\020vstore16(c4_0, 0, (float *) (x));\0"
-    "\020vstore16(c4_1, 0, (float *) (x + 8));\0"
-    "\014__global float2 *out = C + (row + 5) * ldc + col;\0"
-    "\020put_vector(c5_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-}, {
-    "\020put_vector(c5_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
-    "\020vstore16(c5_0, 0, (float *) (x));\0"
-    "\020vstore16(c5_1, 0, (float *) (x + 8));\0"
-    "\014__global float2 *out = C + (row + 6) * ldc + col;\0"
-    "\020put_vector(c6_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\020put_vector(c6_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
-    "\020vstore16(c6_0, 0, (float *) (x));\0"
-    "\020vstore16(c6_1, 0, (float *) (x + 8));\0"
-    "\014__global float2 *out = C + (row + 7) * ldc + col;\0"
-    "\020put_vector(c7_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\020put_vector(c7_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
-    "\020vstore16(c7_0, 0, (float *) (x));\0"
-    "\020vstore16(c7_1, 0, (float *) (x + 8));\0"
-    "\014__global float2 *out = C + (row + 8) * ldc + col;\0"
-    "\020put_vector(c8_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\020put_vector(c8_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
-    "\020vstore16(c8_0, 0, (float *) (x));\0"
-    "\020vstore16(c8_1, 0, (float *) (x + 8));\0"
-    "\014__global float2 *out = C + (row + 9) * ldc + col;\0"
-    "\020put_vector(c9_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\020put_vector(c9_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
-    "\020vstore16(c9_0, 0, (float *) (x));\0"
-    "\020vstore16(c9_1, 0, (float *) (x + 8));\0"
-    "\014__global float2 *out = C + (row + 10) * ldc + col;\0"
-    "\020put_vector(c10_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\020put_vector(c10_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
-    "\020vstore16(c10_0, 0, (float *) (x));\0"
-    "\020vstore16(c10_1, 0, (float *) (x + 8));\0"
-    "\014__global float2 *out = C + (row + 11) * ldc + col;\0"
-    "\020put_vector(c11_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\020put_vector(c11_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
-    "\020vstore16(c11_0, 0, (float *) (x));\0"
-    "\020vstore16(c11_1, 0, (float *) (x + 8));\0"
-    "\010vstore2(load(in + l12) * signs, 12, out);\0"
-    "\010vstore2(load(in + l13) * signs, 13, out);\0"
-    "\010vstore2(load(in + l14) * signs, 14, out);\0"
-    "\010vstore2(load(in + l15) * signs, 15, out);\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 24) {\0"
-    "\014vstore2(load(in + 8) * signs, 8, out);\0"
-    "\014vstore2(load(in + 9) * signs, 9, out);\0"
-    "\014vstore2(load(in + 10) * signs, 10, out);\0"
-    "\014vstore2(load(in + 11) * signs, 11, out);\0"
-    "\010for (long k = k0; k < k1; k++, in += ldx, out += 24)\0"
-    "static float8 turned(float8 x)\0"
-    "\004const uint8 signs = (uint8) (0, 1U << 31, 0, 1U << 31, 0, 1U << 31, 0, 1U << 31);\0"
-    "\004x = as_float8(as_uint8(x) ^ signs);\0"
-    "\004return x.s10325476;\0"
-    "static float8 scaled_vector(float8 x, float re, float im)\0"
-    "static float8 load_vector(__global const float2 *p)\0"
-    "\004return vload8(0, (__global const float *) p);\0"
-    "static void put_vector(float8 x, int is_conjugated, float alpha, float alpha_imag, float beta,\0"
-    "\004x *= (float8) (1, sign, 1, sign, 1, sign, 1, sign);\0"
-    "\004vstore8(x, 0, (__global float *) p);\0"
-    "\004__local float panel[8192];\0"
-    "\004__local float sums[2048];\0"
-    "\004// Panels are up to 2 vectors of columns wide, slices up to 512 of K deep. All are\0"
-    "\004const long vectors = (N + 3) / 4, panels = (vectors + 1) / 2;\0"
-    "\020const float8 signs = (float8) (1, sign, 1, sign, 1, sign, 1, sign);\0"
-    "\020const long whole = min(width, (N - col) / 4);\0"
-    "\030vstore8(load_vector(in + v * 4) * signs, v, out);\0"
-    "\024for (long i = whole * 4; i < width * 4; i++)\0"
-    "\034const float8 q0 = turned(b0);\0"
-    "\034const float8 q0 = turned(b0), q1 = turned(b1);\0"
-    "\034put_vector(vload8(0, x + 2 * n), conj_a, alpha, alpha_imag, beta,\0"
-    "\014for (long i = 0; i < width * 4; i++) {\0"
-    "\024vstore2(load(in + k) * (float2) (1, sign), k * 8 + i, panel);\0"
-    "// Straight from global memory, for any shape.\0"
-    "// A work-group of 1 x 1 work-items; each computes 6 x 24 of C in registers.\0"
-    "// Rows and columns past the end repeat the last one; what is computed from them is not stored.\0"
-    "void kiln_cgemm_direct_multiply(long M, long N, long K, float alpha, float alpha_imag, float beta,\0"
-    "\004const long row = (long) get_global_id(1) * 6;\0"
-    "\004const long col = (long) get_global_id(0) * 24;\0"
-    "\004if (row >= M || col >= N)\0"
-    "\010return;\0"
-    "\004const float16 signs = (float16) (1, sign, 1, sign, 1, sign, 1, sign, 1, sign, 1, sign, 1, sign,\0"
-    "\0141, sign);\0"
-    "\004const long r0 = min(row, M - 1) * lda;\0"
-    "\004const long r1 = min(row + 1, M - 1) * lda;\0"
-    "\004const long r2 = min(row + 2, M - 1) * lda;\0"
-}, {
-    "\004const long r3 = min(row + 3, M - 1) * lda;\0"
-    "\004const long r4 = min(row + 4, M - 1) * lda;\0"
-    "\004const long r5 = min(row + 5, M - 1) * lda;\0"
-    "\004const long s0 = min(col, N - 1) - col;\0"
-    "\004const long s1 = min(col + 1, N - 1) - col;\0"
-    "\004const long s2 = min(col + 2, N - 1) - col;\0"
-    "\004const long s3 = min(col + 3, N - 1) - col;\0"
-    "\004const long s4 = min(col + 4, N - 1) - col;\0"
-    "\004const long s5 = min(col + 5, N - 1) - col;\0"
-    "\004const long s6 = min(col + 6, N - 1) - col;\0"
-    "\004const long s7 = min(col + 7, N - 1) - col;\0"
-    "\004const long s8 = min(col + 8, N - 1) - col;\0"
-    "\004const long s9 = min(col + 9, N - 1) - col;\0"
-    "\004const long s10 = min(col + 10, N - 1) - col;\0"
-    "\004const long s11 = min(col + 11, N - 1) - col;\0"
-    "\004const long s12 = min(col + 12, N - 1) - col;\0"
-    "\004const long s13 = min(col + 13, N - 1) - col;\0"
-    "\004const long s14 = min(col + 14, N - 1) - col;\0"
-    "\004const long s15 = min(col + 15, N - 1) - col;\0"
-    "\004const long s16 = min(col + 16, N - 1) - col;\0"
-    "\004const long s17 = min(col + 17, N - 1) - col;\0"
-    "\004const long s18 = min(col + 18, N - 1) - col;\0"
-    "\004const long s19 = min(col + 19, N - 1) - col;\0"
-    "\004const long s20 = min(col + 20, N - 1) - col;\0"
-    "\004const long s21 = min(col + 21, N - 1) - col;\0"
-    "\004const long s22 = min(col + 22, N - 1) - col;\0"
-    "\004const long s23 = min(col + 23, N - 1) - col;\0"
-    "\004float16 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
-    "\004float16 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
-    "\004float16 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
-    "\004float16 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
-    "\004float16 c4_0 = 0, c4_1 = 0, c4_2 = 0;\0"
-    "\004float16 c5_0 = 0, c5_1 = 0, c5_2 = 0;\0"
-    "\004long k = 0;\0"
-    "\004// Whole vectors of B while none crosses the right edge; else element by element.\0"
-    "\004if (col + 24 <= N) {\0"
-    "\010for (; k < K; k++) {\0"
-    "\020__global const float2 *b = B + k * ldb + col;\0"
-    "\020const float16 b0 = load_vector(b);\0"
-    "\020const float16 b1 = load_vector(b + 8);\0"
-    "\020const float16 b2 = load_vector(b + 16);\0"
-    "\020const float16 p0 = b0 * signs, q0 = turned(p0);\0"
-    "\020const float16 p1 = b1 * signs, q1 = turned(p1);\0"
-    "\020const float16 p2 = b2 * signs, q2 = turned(p2);\0"
-    "\020__global const float2 *a = A + k;\0"
-    "\020// The parts of A are read one by one, each into all lanes of a vector.\0"
-    "\020__global const float *a0 = (__global const float *) (a + r0);\0"
-    "\020c0_0 += a0[0] * p0; c0_1 += a0[0] * p1; c0_2 += a0[0] * p2;\0"
-    "\020__global const float *a1 = (__global const float *) (a + r1);\0"
-    "\020c1_0 += a1[0] * p0; c1_1 += a1[0] * p1; c1_2 += a1[0] * p2;\0"
-    "\020__global const float *a2 = (__global const float *) (a + r2);\0"
-    "\020c2_0 += a2[0] * p0; c2_1 += a2[0] * p1; c2_2 += a2[0] * p2;\0"
-    "\020__global const float *a3 = (__global const float *) (a + r3);\0"
-    "\020c3_0 += a3[0] * p0; c3_1 += a3[0] * p1; c3_2 += a3[0] * p2;\0"
-    "\020__global const float *a4 = (__global const float *) (a + r4);\0"
-    "\020c4_0 += a4[0] * p0; c4_1 += a4[0] * p1; c4_2 += a4[0] * p2;\0"
-    "\020__global const float *a5 = (__global const float *) (a + r5);\0"
-    "\020c5_0 += a5[0] * p0; c5_1 += a5[0] * p1; c5_2 += a5[0] * p2;\0"
-    "\020c0_0 += a0[1] * q0; c0_1 += a0[1] * q1; c0_2 += a0[1] * q2;\0"
-    "\020c1_0 += a1[1] * q0; c1_1 += a1[1] * q1; c1_2 += a1[1] * q2;\0"
-    "\020c2_0 += a2[1] * q0; c2_1 += a2[1] * q1; c2_2 += a2[1] * q2;\0"
-    "\020c3_0 += a3[1] * q0; c3_1 += a3[1] * q1; c3_2 += a3[1] * q2;\0"
-    "\020c4_0 += a4[1] * q0; c4_1 += a4[1] * q1; c4_2 += a4[1] * q2;\0"
-    "\020c5_0 += a5[1] * q0; c5_1 += a5[1] * q1; c5_2 += a5[1] * q2;\0"
-    "\020const float2 e0 = load(b + s0), e1 = load(b + s1), e2 = load(b + s2),\0"
-    "\030e3 = load(b + s3), e4 = load(b + s4), e5 = load(b + s5), e6 = load(b + s6),\0"
-    "\030e7 = load(b + s7);\0"
-    "\020const float16 b0 = (float16) (e0.x, e0.y, e1.x, e1.y, e2.x, e2.y, e3.x, e3.y, e4.x,\0"
-    "\030e4.y, e5.x, e5.y, e6.x, e6.y, e7.x, e7.y);\0"
-    "\020const float2 e8 = load(b + s8), e9 = load(b + s9), e10 = load(b + s10),\0"
-    "\030e11 = load(b + s11), e12 = load(b + s12), e13 = load(b + s13),\0"
-    "\030e14 = load(b + s14), e15 = load(b + s15);\0"
-    "\020const float16 b1 = (float16) (e8.x, e8.y, e9.x, e9.y, e10.x, e10.y, e11.x, e11.y,\0"
-    "\030e12.x, e12.y, e13.x, e13.y, e14.x, e14.y, e15.x, e15.y);\0"
-    "\020const float2 e16 = load(b + s16), e17 = load(b + s17), e18 = load(b + s18),\0"
-    "\030e19 = load(b + s19), e20 = load(b + s20), e21 = load(b + s21),\0"
-    "\030e22 = load(b + s22), e23 = load(b + s23);\0"
-    "\020const float16 b2 = (float16) (e16.x, e16.y, e17.x, e17.y, e18.x, e18.y, e19.x,\0"
-    "\030e19.y, e20.x, e20.y, e21.x, e21.y, e22.x, e22.y, e23.x, e23.y);\0"
-}, {
-    "\004// C = alpha c + beta C for the 6 x 24 block at (row, col).\0"
-    "\004if (row < M) {\0"
-    "\010__global float2 *out = C + row * ldc + col;\0"
-    "\010if (col + 24 <= N) {\0"
-    "\014put_vector(c0_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\014put_vector(c0_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
-    "\014put_vector(c0_2, conj_a, alpha, alpha_imag, beta, beta_imag, out + 16);\0"
-    "\010} else {\0"
-    "\014float2 x[24];\0"
-    "\014vstore16(c0_0, 0, (float *) (x));\0"
-    "\014vstore16(c0_1, 0, (float *) (x + 8));\0"
-    "\014vstore16(c0_2, 0, (float *) (x + 16));\0"
-    "\014for (int n = 0; n < 24 && col + n < N; n++)\0"
-    "\020put(x[n], conj_a, alpha, alpha_imag, beta, beta_imag, out + n);\0"
-    "\004if (row + 1 < M) {\0"
-    "\010__global float2 *out = C + (row + 1) * ldc + col;\0"
-    "\014put_vector(c1_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\014put_vector(c1_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
-    "\014put_vector(c1_2, conj_a, alpha, alpha_imag, beta, beta_imag, out + 16);\0"
-    "\014vstore16(c1_0, 0, (float *) (x));\0"
-    "\014vstore16(c1_1, 0, (float *) (x + 8));\0"
-    "\014vstore16(c1_2, 0, (float *) (x + 16));\0"
-    "\004if (row + 2 < M) {\0"
-    "\010__global float2 *out = C + (row + 2) * ldc + col;\0"
-    "\014put_vector(c2_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\014put_vector(c2_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
-    "\014put_vector(c2_2, conj_a, alpha, alpha_imag, beta, beta_imag, out + 16);\0"
-    "\014vstore16(c2_0, 0, (float *) (x));\0"
-    "\014vstore16(c2_1, 0, (float *) (x + 8));\0"
-    "\014vstore16(c2_2, 0, (float *) (x + 16));\0"
-    "\004if (row + 3 < M) {\0"
-    "\010__global float2 *out = C + (row + 3) * ldc + col;\0"
-    "\014put_vector(c3_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\014put_vector(c3_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
-    "\014put_vector(c3_2, conj_a, alpha, alpha_imag, beta, beta_imag, out + 16);\0"
-    "\014vstore16(c3_0, 0, (float *) (x));\0"
-    "\014vstore16(c3_1, 0, (float *) (x + 8));\0"
-    "\014vstore16(c3_2, 0, (float *) (x + 16));\0"
-    "\004if (row + 4 < M) {\0"
-    "\010__global float2 *out = C + (row + 4) * ldc + col;\0"
-    "\014put_vector(c4_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\014put_vector(c4_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
-    "\014put_vector(c4_2, conj_a, alpha, alpha_imag, beta, beta_imag, out + 16);\0"
-    "\014vstore16(c4_0, 0, (float *) (x));\0"
-    "\014vstore16(c4_1, 0, (float *) (x + 8));\0"
-    "\014vstore16(c4_2, 0, (float *) (x + 16));\0"
-    "\004if (row + 5 < M) {\0"
-    "\010__global float2 *out = C + (row + 5) * ldc + col;\0"
-    "\014put_vector(c5_0, conj_a, alpha, alpha_imag, beta, beta_imag, out);\0"
-    "\014put_vector(c5_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
-    "\014put_vector(c5_2, conj_a, alpha, alpha_imag, beta, beta_imag, out + 16);\0"
-    "\014vstore16(c5_0, 0, (float *) (x));\0"
-    "\014vstore16(c5_1, 0, (float *) (x + 8));\0"
-    "\014vstore16(c5_2, 0, (float *) (x + 16));\0"
-    "\004const long s0 = min(col, N - 1) * ldb;\0"
-    "\004const long s1 = min(col + 1, N - 1) * ldb;\0"
-    "\004const long s2 = min(col + 2, N - 1) * ldb;\0"
-    "\004const long s3 = min(col + 3, N - 1) * ldb;\0"
-    "\004const long s4 = min(col + 4, N - 1) * ldb;\0"
-    "\004const long s5 = min(col + 5, N - 1) * ldb;\0"
-    "\004const long s6 = min(col + 6, N - 1) * ldb;\0"
-    "\004const long s7 = min(col + 7, N - 1) * ldb;\0"
-    "\004const long s8 = min(col + 8, N - 1) * ldb;\0"
-    "\004const long s9 = min(col + 9, N - 1) * ldb;\0"
-    "\004const long s10 = min(col + 10, N - 1) * ldb;\0"
-    "\004const long s11 = min(col + 11, N - 1) * ldb;\0"
-    "\004const long s12 = min(col + 12, N - 1) * ldb;\0"
-    "\004const long s13 = min(col + 13, N - 1) * ldb;\0"
-    "\004const long s14 = min(col + 14, N - 1) * ldb;\0"
-    "\004const long s15 = min(col + 15, N - 1) * ldb;\0"
-    "\004const long s16 = min(col + 16, N - 1) * ldb;\0"
-    "\004const long s17 = min(col + 17, N - 1) * ldb;\0"
-    "\004const long s18 = min(col + 18, N - 1) * ldb;\0"
-    "\004const long s19 = min(col + 19, N - 1) * ldb;\0"
-    "\004const long s20 = min(col + 20, N - 1) * ldb;\0"
-    "\004const long s21 = min(col + 21, N - 1) * ldb;\0"
-    "\004const long s22 = min(col + 22, N - 1) * ldb;\0"
-    "\004const long s23 = min(col + 23, N - 1) * ldb;\0"
-    "\004for (; k < K; k++) {\0"
-    "\010{\0"
-    "\014__global const float2 *b = B + k;\0"
-    "\014const float2 e0 = load(b + s0), e1 = load(b + s1), e2 = load(b + s2), e3 = load(b + s3),\0"
-    "\024e4 = load(b + s4), e5 = load(b + s5), e6 = load(b + s6), e7 = load(b + s7);\0"
-    "\014const float16 b0 = (float16) (e0.x, e0.y, e1.x, e1.y, e2.x, e2.y, e3.x, e3.y, e4.x,\0"
-    "\024e4.y, e5.x, e5.y, e6.x, e6.y, e7.x, e7.y);\0"
-}, {
-    "\014const float2 e8 = load(b + s8), e9 = load(b + s9), e10 = load(b + s10),\0"
-    "\024e11 = load(b + s11), e12 = load(b + s12), e13 = load(b + s13),\0"
-    "\024e14 = load(b + s14), e15 = load(b + s15);\0"
-    "\014const float16 b1 = (float16) (e8.x, e8.y, e9.x, e9.y, e10.x, e10.y, e11.x, e11.y, e12.x,\0"
-    "\024e12.y, e13.x, e13.y, e14.x, e14.y, e15.x, e15.y);\0"
-    "\014const float2 e16 = load(b + s16), e17 = load(b + s17), e18 = load(b + s18),\0"
-    "\024e19 = load(b + s19), e20 = load(b + s20), e21 = load(b + s21),\0"
-    "\024e22 = load(b + s22), e23 = load(b + s23);\0"
-    "\014const float16 b2 = (float16) (e16.x, e16.y, e17.x, e17.y, e18.x, e18.y, e19.x, e19.y,\0"
-    "\024e20.x, e20.y, e21.x, e21.y, e22.x, e22.y, e23.x, e23.y);\0"
-    "\014const float16 p0 = b0 * signs, q0 = turned(p0);\0"
-    "\014const float16 p1 = b1 * signs, q1 = turned(p1);\0"
-    "\014const float16 p2 = b2 * signs, q2 = turned(p2);\0"
-    "\014__global const float2 *a = A + k;\0"
-    "\014// The parts of A are read one by one, each into all lanes of a vector.\0"
-    "\014__global const float *a0 = (__global const float *) (a + r0);\0"
-    "\014c0_0 += a0[0] * p0; c0_1 += a0[0] * p1; c0_2 += a0[0] * p2;\0"
-    "\014__global const float *a1 = (__global const float *) (a + r1);\0"
-    "\014c1_0 += a1[0] * p0; c1_1 += a1[0] * p1; c1_2 += a1[0] * p2;\0"
-    "\014__global const float *a2 = (__global const float *) (a + r2);\0"
-    "\014c2_0 += a2[0] * p0; c2_1 += a2[0] * p1; c2_2 += a2[0] * p2;\0"
-    "\014__global const float *a3 = (__global const float *) (a + r3);\0"
-    "\014c3_0 += a3[0] * p0; c3_1 += a3[0] * p1; c3_2 += a3[0] * p2;\0"
-    "\014__global const float *a4 = (__global const float *) (a + r4);\0"
-    "\014c4_0 += a4[0] * p0; c4_1 += a4[0] * p1; c4_2 += a4[0] * p2;\0"
-    "\014__global const float *a5 = (__global const float *) (a + r5);\0"
-    "\014c5_0 += a5[0] * p0; c5_1 += a5[0] * p1; c5_2 += a5[0] * p2;\0"
-    "\014c0_0 += a0[1] * q0; c0_1 += a0[1] * q1; c0_2 += a0[1] * q2;\0"
-    "\014c1_0 += a1[1] * q0; c1_1 += a1[1] * q1; c1_2 += a1[1] * q2;\0"
-    "\014c2_0 += a2[1] * q0; c2_1 += a2[1] * q1; c2_2 += a2[1] * q2;\0"
-    "\014c3_0 += a3[1] * q0; c3_1 += a3[1] * q1; c3_2 += a3[1] * q2;\0"
-    "\014c4_0 += a4[1] * q0; c4_1 += a4[1] * q1; c4_2 += a4[1] * q2;\0"
-    "\014c5_0 += a5[1] * q0; c5_1 += a5[1] * q1; c5_2 += a5[1] * q2;\0"
-    "\004const long r0 = min(row, M - 1);\0"
-    "\004const long r1 = min(row + 1, M - 1);\0"
-    "\004const long r2 = min(row + 2, M - 1);\0"
-    "\004const long r3 = min(row + 3, M - 1);\0"
-    "\004const long r4 = min(row + 4, M - 1);\0"
-    "\004const long r5 = min(row + 5, M - 1);\0"
-    "\020__global const float2 *a = A + k * lda;\0"
-    "\014__global const float2 *a = A + k * lda;\0"
-    "// An element of the diagonal of a Hermitian matrix.\0"
-    "static void make_real(__global float2 *p)\0"
-    "\004((__global float *) p)[1] = 0;\0"
-    "void kiln_cgemmt_fused_multiply(long M, long N, long K, float alpha, float alpha_imag, float beta,\0"
-    "\010__global float2 *restrict C, long c_offset, long ldc, int triangle, int is_hermitian)\0"
-    "\030if (is_hermitian && row + m >= col && row + m < col + width * 8)\0"
-    "\034make_real(out + (row + m - col));\0"
-    "// Elements lie at multiples of their parts: the application's own memory may begin at any.\0"
-    "static float2 load(__global const float *X, long at)\0"
-    "\004return vload2(at, X);\0"
-    "static void store(float2 x, __global float *X, long at)\0"
-    "\004vstore2(x, at, X);\0"
-    "static float2 product(float2 x, float2 y)\0"
-    "\004return (float2) (x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);\0"
-    "// op(B), each element as two rows of two real columns; rows are whole pairs of elements.\0"
-    "void kiln_cgemm_complex_expand(long N, long K,\0"
-    "\010__global const float *restrict B, long b_offset, long ldb, int conj_b,\0"
-    "\010__global float *restrict packed_b, long b_at)\0"
-    "\004const long first_n = get_group_id(0) * 32, end_n = min(first_n + 32, N);\0"
-    "\004const long first_k = get_group_id(1) * 256, end_k = min(first_k + 256, K);\0"
-    "\004const long ld = (N + 1) / 2 * 2;\0"
-    "\004const float sign = conj_b ? -1 : 1;\0"
-    "\004for (long k = first_k; k < end_k; k++) {\0"
-    "\010long n = first_n;\0"
-    "\010for (; n + 8 <= end_n; n += 8) {\0"
-    "\014const long from = 2 * (b_offset + k * ldb + n), at = 2 * (2 * b_at + 2 * k * ld + n);\0"
-    "\014const float16 b = vload16(0, B + from) * signs;\0"
-    "\014float16 turned;\0"
-    "\014turned.even = -b.odd;\0"
-    "\014turned.odd = b.even;\0"
-    "\014vstore16(b, 0, packed_b + at);\0"
-    "\014vstore16(turned, 0, packed_b + at + 2 * ld);\0"
-    "\010for (; n < end_n; n++) {\0"
-    "\014const float2 b = load(B, b_offset + k * ldb + n) * (float2) (1, sign);\0"
-    "\014const long at = 2 * b_at + 2 * k * ld + n;\0"
-}, {
-    "\014store(b, packed_b, at);\0"
-    "\014store((float2) (-b.y, b.x), packed_b, at + ld);\0"
-    "// What expand wrote, times alpha.\0"
-    "__kernel __attribute__((reqd_work_group_size(32, 4, 1)))\0"
-    "void kiln_cgemm_complex_rotate(long N, long K, float alpha, float alpha_imag,\0"
-    "\010__global float *restrict work, long work_at)\0"
-    "\004const long n = get_group_id(0) * 32 + get_local_id(0), ld = (N + 1) / 2 * 2;\0"
-    "\004const long first_k = get_group_id(1) * 256, end = min(first_k + 256, K);\0"
-    "\004for (long k = 2 * first_k + get_local_id(1); k < 2 * end; k += 4)\0"
-    "\010if (n < N)\0"
-    "\014store(product((float2) (alpha, alpha_imag), load(packed_b, 2 * b_at + k * ld + n)),\0"
-    "\024work, 2 * work_at + k * ld + n);\0"
-    "// C times beta, as far as it is stored.\0"
-    "void kiln_cgemm_complex_scale(long M, long N, float beta, float beta_imag,\0"
-    "\004const long n = get_group_id(0) * 32 + get_local_id(0);\0"
-    "\004const long first_m = get_group_id(1) * 256, end = min(first_m + 256, M);\0"
-    "\004for (long m = first_m + get_local_id(1); m < end; m += 4)\0"
-    "\010if (n < N && !is_left_out(m, n, 1, 1, triangle)) {\0"
-    "\014const long at = c_offset + m * ldc + n;\0"
-    "\014store(product((float2) (beta, beta_imag), load(C, at)), C, at);\0"
-    "// The diagonal of C, which is Hermitian: its imaginary parts become 0.\0"
-    "__kernel __attribute__((reqd_work_group_size(128, 1, 1)))\0"
-    "void kiln_cgemm_complex_diagonal(long M,\0"
-    "\004const long m = get_global_id(0);\0"
-    "\004if (m < M)\0"
-    "\010C[2 * (c_offset + m * ldc + m) + 1] = 0;\0"
-    "\004// Blocks whose lines find room in the first cache, even where rows meet there.\0"
-    "\004for (long k0 = first_k; k0 < end_k; k0 += 8)\0"
-    "\010for (long n0 = first_n; n0 < end_n; n0 += 8)\0"
-    "\014for (long k = k0; k < min(k0 + 8, end_k); k++)\0"
-    "\020for (long n = n0; n < min(n0 + 8, end_n); n++) {\0"
-    "\024const float2 b = load(B, b_offset + n * ldb + k) * (float2) (1, sign);\0"
-    "\024const long at = 2 * b_at + 2 * k * ld + n;\0"
-    "\024store(b, packed_b, at);\0"
-    "\024store((float2) (-b.y, b.x), packed_b, at + ld);\0"
-    "// op(A) by rows. A's columns are its rows, conjugated if asked for; the rows of what is written are\0"
-    "// whole pairs of elements.\0"
-    "void kiln_cgemm_complex_turn(long M, long K,\0"
-    "\010__global const float *restrict A, long a_offset, long lda, int conj_a,\0"
-    "\010__global float *restrict packed_a, long a_at)\0"
-    "\004const long first_k = get_group_id(0) * 32, end_k = min(first_k + 32, K);\0"
-    "\004const long first_m = get_group_id(1) * 256, end_m = min(first_m + 256, M);\0"
-    "\004const long ld = (K + 1) / 2 * 2;\0"
-    "\004const float sign = conj_a ? -1 : 1;\0"
-    "\004for (long m0 = first_m; m0 < end_m; m0 += 8)\0"
-    "\010for (long k0 = first_k; k0 < end_k; k0 += 8)\0"
-    "\014for (long m = m0; m < min(m0 + 8, end_m); m++)\0"
-    "\020for (long k = k0; k < min(k0 + 8, end_k); k++) {\0"
-    "\024const float2 element = load(A, a_offset + k * lda + m);\0"
-    "\024store((float2) (element.x, sign * element.y), packed_a, a_at + m * ld + k);\0"
-    "void kiln_cgemm_mirror_mirror(long M,\0"
-    "\014float2 element = load(A, a_offset + row * lda + col);\0"
-    "\014if (conj_a && row == col)\0"
-    "\020element.y = 0;\0"
-    "\014store((float2) (element.x, conj_a ? -element.y : element.y), C,\0"
-    "\024c_offset + col * ldc + row);\0"
-    "static double2 load(__global const double2 *p)\0"
-    "\004return vload2(0, (__global const double *) p);\0"
-    "static void store(double2 x, __global double2 *p)\0"
-    "\004vstore2(x, 0, (__global double *) p);\0"
-    "static double2 scaled(double2 x, double re, double im)\0"
-    "\004return im == 0 ? re * x : (double2) (re * x.x - im * x.y, re * x.y + im * x.x);\0"
-    "static void put(double2 x, int is_conjugated, double alpha, double alpha_imag, double beta,\0"
-    "\010double beta_imag,\0"
-    "\010__global double2 *p)\0"
-    "static double8 turned(double8 x)\0"
-    "\004const ulong8 signs = (ulong8) (0, 1UL << 63, 0, 1UL << 63, 0, 1UL << 63, 0, 1UL << 63);\0"
-    "\004x = as_double8(as_ulong8(x) ^ signs);\0"
-    "static double8 scaled_vector(double8 x, double re, double im)\0"
-    "static double8 load_vector(__global const double2 *p)\0"
-    "\004return vload8(0, (__global const double *) p);\0"
-    "static void put_vector(double8 x, int is_conjugated, double alpha, double alpha_imag, double beta,\0"
-    "\010double beta_imag, __global double2 *p)\0"
-    "\004const double sign = is_conjugated ? -1 : 1;\0"
-    "\004x *= (double8) (1, sign, 1, sign, 1, sign, 1, sign);\0"
-    "\004vstore8(x, 0, (__global double *) p);\0"
-    "void kiln_zgemm_fused_multiply(long M, long N, long K, double alpha, double alpha_imag, double beta,\0"
-    "\010double beta_imag, int conj_a, int conj_b,\0"
-}, {
-    "\010__global const double2 *restrict A, long a_offset, long lda,\0"
-    "\010__global const double2 *restrict B, long b_offset, long ldb,\0"
-    "\010__global double2 *restrict C, long c_offset, long ldc)\0"
-    "\004// Panels are up to 3 vectors of columns wide, slices up to 128 of K deep. All are\0"
-    "\004const double sign = conj_a == conj_b ? 1 : -1;\0"
-    "\020const double8 signs = (double8) (1, sign, 1, sign, 1, sign, 1, sign);\0"
-    "\020__global const double2 *in = B + k0 * ldb + col;\0"
-    "\030vstore2(load(in + min(i, N - 1 - col)) * (double2) (1, sign), i, out);\0"
-    "\020__global const double2 *restrict a = A + k0;\0"
-    "\034__global const double *a0 = (__global const double *) (a + r0);\0"
-    "\034__global const double *a1 = (__global const double *) (a + r1);\0"
-    "\034__global const double *a2 = (__global const double *) (a + r2);\0"
-    "\034__global const double *a3 = (__global const double *) (a + r3);\0"
-    "\034__global const double *a4 = (__global const double *) (a + r4);\0"
-    "\034__global const double *a5 = (__global const double *) (a + r5);\0"
-    "\034__global const double *a6 = (__global const double *) (a + r6);\0"
-    "\034__global const double *a7 = (__global const double *) (a + r7);\0"
-    "\034const double8 q0 = turned(b0);\0"
-    "\034const double8 q0 = turned(b0), q1 = turned(b1);\0"
-    "\034const double8 q0 = turned(b0), q1 = turned(b1), q2 = turned(b2);\0"
-    "\030__global double2 *out = C + (row + m) * ldc + col;\0"
-    "\020__global const double2 *in = B + min(col + i, N - 1) * ldb + k0;\0"
-    "\024vstore2(load(in + k) * (double2) (1, sign), k * 12 + i, panel);\0"
-    "\020__global const double2 *restrict a = A + k0 * lda;\0"
-    "// p * 8 + 7 side by side, conjugated if asked for. Lines past the end repeat the\0"
-    "void kiln_zgemm_packed_packa(long lines, long K,\0"
-    "\010__global const double2 *restrict X, long x_offset, long ldx,\0"
-    "\010__global double *restrict packed, long at, int is_conjugated)\0"
-    "\004const double2 signs = (double2) (1, is_conjugated ? -1 : 1);\0"
-    "\004__global double *restrict out = packed + 2 * (at + line * K + k0 * 8);\0"
-    "\004__global const double2 *restrict in = X + x_offset + k0;\0"
-    "void kiln_zgemm_packed_packb(long lines, long K,\0"
-    "\004__global double *restrict out = packed + 2 * (at + line * K + k0 * 12);\0"
-    "\004__global const double2 *restrict in = X + x_offset + k0 * ldx + line;\0"
-    "\010const double8 all_signs = (double8) (signs, signs, signs, signs);\0"
-    "\014vstore8(load_vector(in) * all_signs, 0, out);\0"
-    "\014vstore8(load_vector(in + 4) * all_signs, 1, out);\0"
-    "\014vstore8(load_vector(in + 8) * all_signs, 2, out);\0"
-    "// Packed B is panel after panel, each K x 12. A work-group is one work-item; it computes up to\0"
-    "// 4 x 16 blocks of 8 x 12, each block held in registers.\0"
-    "void kiln_zgemm_packed_multiply(long M, long N, long K, double alpha, double alpha_imag,\0"
-    "\010double beta, double beta_imag,\0"
-    "\010__global const double *restrict packed_a, long a_at,\0"
-    "\004const long first_col = get_group_id(0) * 192, end_col = min(first_col + 192, N);\0"
-    "\004for (long col = first_col; col < end_col; col += 12)\0"
-    "\010__global const double *restrict b = packed_b + 2 * (b_at + col * K + k0 * 12);\0"
-    "\010__global const double *restrict a = packed_a + 2 * (a_at + row * K + k0 * 8);\0"
-    "\010double8 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
-    "\010double8 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
-    "\010double8 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
-    "\010double8 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
-    "\010double8 c4_0 = 0, c4_1 = 0, c4_2 = 0;\0"
-    "\010double8 c5_0 = 0, c5_1 = 0, c5_2 = 0;\0"
-    "\010double8 c6_0 = 0, c6_1 = 0, c6_2 = 0;\0"
-    "\010double8 c7_0 = 0, c7_1 = 0, c7_2 = 0;\0"
-    "\020const double8 b0 = vload8(0, b);\0"
-    "\020const double8 b1 = vload8(1, b);\0"
-    "\020const double8 b2 = vload8(2, b);\0"
-    "\020c0_0 += a[0] * b0; c0_1 += a[0] * b1; c0_2 += a[0] * b2;\0"
-    "\020c1_0 += a[2] * b0; c1_1 += a[2] * b1; c1_2 += a[2] * b2;\0"
-    "\020c2_0 += a[4] * b0; c2_1 += a[4] * b1; c2_2 += a[4] * b2;\0"
-    "\020c3_0 += a[6] * b0; c3_1 += a[6] * b1; c3_2 += a[6] * b2;\0"
-    "\020c4_0 += a[8] * b0; c4_1 += a[8] * b1; c4_2 += a[8] * b2;\0"
-    "\020c5_0 += a[10] * b0; c5_1 += a[10] * b1; c5_2 += a[10] * b2;\0"
-    "\020c6_0 += a[12] * b0; c6_1 += a[12] * b1; c6_2 += a[12] * b2;\0"
-    "\020c7_0 += a[14] * b0; c7_1 += a[14] * b1; c7_2 += a[14] * b2;\0"
-    "\020const double8 q0 = turned(b0), q1 = turned(b1), q2 = turned(b2);\0"
-    "\020c0_0 += a[1] * q0; c0_1 += a[1] * q1; c0_2 += a[1] * q2;\0"
-    "\020c1_0 += a[3] * q0; c1_1 += a[3] * q1; c1_2 += a[3] * q2;\0"
-    "\020c2_0 += a[5] * q0; c2_1 += a[5] * q1; c2_2 += a[5] * q2;\0"
-}, {
-    "\020c3_0 += a[7] * q0; c3_1 += a[7] * q1; c3_2 += a[7] * q2;\0"
-    "\020c4_0 += a[9] * q0; c4_1 += a[9] * q1; c4_2 += a[9] * q2;\0"
-    "\020c5_0 += a[11] * q0; c5_1 += a[11] * q1; c5_2 += a[11] * q2;\0"
-    "\020c6_0 += a[13] * q0; c6_1 += a[13] * q1; c6_2 += a[13] * q2;\0"
-    "\020c7_0 += a[15] * q0; c7_1 += a[15] * q1; c7_2 += a[15] * q2;\0"
-    "\020b += 24;\0"
-    "\020a += 16;\0"
-    "\010// C = alpha c + beta C for the 8 x 12 block at (row, col).\0"
-    "\014__global double2 *out = C + row * ldc + col;\0"
-    "\014if (col + 12 <= N) {\0"
-    "\020put_vector(c0_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
-    "\020put_vector(c0_2, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
-    "\020double2 x[12];\0"
-    "\020vstore8(c0_0, 0, (double *) (x));\0"
-    "\020vstore8(c0_1, 0, (double *) (x + 4));\0"
-    "\020vstore8(c0_2, 0, (double *) (x + 8));\0"
-    "\020for (int n = 0; n < 12 && col + n < N; n++)\0"
-    "\014__global double2 *out = C + (row + 1) * ldc + col;\0"
-    "\020put_vector(c1_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
-    "\020put_vector(c1_2, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
-    "\020vstore8(c1_0, 0, (double *) (x));\0"
-    "\020vstore8(c1_1, 0, (double *) (x + 4));\0"
-    "\020vstore8(c1_2, 0, (double *) (x + 8));\0"
-    "\014__global double2 *out = C + (row + 2) * ldc + col;\0"
-    "\020put_vector(c2_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
-    "\020put_vector(c2_2, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
-    "\020vstore8(c2_0, 0, (double *) (x));\0"
-    "\020vstore8(c2_1, 0, (double *) (x + 4));\0"
-    "\020vstore8(c2_2, 0, (double *) (x + 8));\0"
-    "\014__global double2 *out = C + (row + 3) * ldc + col;\0"
-    "\020put_vector(c3_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
-    "\020put_vector(c3_2, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
-    "\020vstore8(c3_0, 0, (double *) (x));\0"
-    "\020vstore8(c3_1, 0, (double *) (x + 4));\0"
-    "\020vstore8(c3_2, 0, (double *) (x + 8));\0"
-    "\014__global double2 *out = C + (row + 4) * ldc + col;\0"
-    "\020put_vector(c4_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
-    "\020put_vector(c4_2, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
-    "\020vstore8(c4_0, 0, (double *) (x));\0"
-    "\020vstore8(c4_1, 0, (double *) (x + 4));\0"
-    "\020vstore8(c4_2, 0, (double *) (x + 8));\0"
-    "\014__global double2 *out = C + (row + 5) * ldc + col;\0"
-    "\020put_vector(c5_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
-    "\020put_vector(c5_2, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
-    "\020vstore8(c5_0, 0, (double *) (x));\0"
-    "\020vstore8(c5_1, 0, (double *) (x + 4));\0"
-    "\020vstore8(c5_2, 0, (double *) (x + 8));\0"
-    "\014__global double2 *out = C + (row + 6) * ldc + col;\0"
-    "\020put_vector(c6_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
-    "\020put_vector(c6_2, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
-    "\020vstore8(c6_0, 0, (double *) (x));\0"
-    "\020vstore8(c6_1, 0, (double *) (x + 4));\0"
-    "\020vstore8(c6_2, 0, (double *) (x + 8));\0"
-    "\014__global double2 *out = C + (row + 7) * ldc + col;\0"
-    "\020put_vector(c7_1, conj_a, alpha, alpha_imag, beta, beta_imag, out + 4);\0"
-    "\020put_vector(c7_2, conj_a, alpha, alpha_imag, beta, beta_imag, out + 8);\0"
-    "\020vstore8(c7_0, 0, (double *) (x));\0"
-    "\020vstore8(c7_1, 0, (double *) (x + 4));\0"
-    "\020vstore8(c7_2, 0, (double *) (x + 8));\0"
-    "static double4 turned(double4 x)\0"
-    "\004const ulong4 signs = (ulong4) (0, 1UL << 63, 0, 1UL << 63);\0"
-    "\004x = as_double4(as_ulong4(x) ^ signs);\0"
-    "\004return x.s1032;\0"
-    "static double4 scaled_vector(double4 x, double re, double im)\0"
-    "static double4 load_vector(__global const double2 *p)\0"
-    "\004return vload4(0, (__global const double *) p);\0"
-    "static void put_vector(double4 x, int is_conjugated, double alpha, double alpha_imag, double beta,\0"
-    "\004x *= (double4) (1, sign, 1, sign);\0"
-    "\004vstore4(x, 0, (__global double *) p);\0"
-    "\004// A slice of a panel: for every k, the panel's columns of B side by side, 8 apart.\0"
-    "\004__local double panel[1024];\0"
-    "\004const long vectors = (N + 1) / 2, panels = (vectors + 1) / 2;\0"
-    "\010const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 2;\0"
-    "\020const double4 signs = (double4) (1, sign, 1, sign);\0"
-    "\020const long whole = min(width, (N - col) / 2);\0"
-    "\020for (long k = 0; k < depth; k++, in += ldb, out += 8) {\0"
-    "\030vstore4(load_vector(in + v * 2) * signs, v, out);\0"
-    "\024for (long i = whole * 2; i < width * 2; i++)\0"
-    "\020__local double *sum = sums + (slices > 1 ? block * 48 : 0);\0"
-    "\030c1_0 = vload4(2, sum);\0"
-    "\030c2_0 = vload4(4, sum);\0"
-    "\030c3_0 = vload4(6, sum);\0"
-    "\030c4_0 = vload4(8, sum);\0"
-}, {
-    "\030c5_0 = vload4(10, sum);\0"
-    "\034const double4 q0 = turned(b0);\0"
-    "\034b += 8;\0"
-    "\024vstore4(c1_0, 2, sum);\0"
-    "\024vstore4(c2_0, 4, sum);\0"
-    "\024vstore4(c3_0, 6, sum);\0"
-    "\024vstore4(c4_0, 8, sum);\0"
-    "\024vstore4(c5_0, 10, sum);\0"
-    "\030c1_0 = vload4(2, sum); c1_1 = vload4(3, sum);\0"
-    "\030c2_0 = vload4(4, sum); c2_1 = vload4(5, sum);\0"
-    "\030c3_0 = vload4(6, sum); c3_1 = vload4(7, sum);\0"
-    "\030c4_0 = vload4(8, sum); c4_1 = vload4(9, sum);\0"
-    "\030c5_0 = vload4(10, sum); c5_1 = vload4(11, sum);\0"
-    "\034const double4 q0 = turned(b0), q1 = turned(b1);\0"
-    "\024vstore4(c1_0, 2, sum); vstore4(c1_1, 3, sum);\0"
-    "\024vstore4(c2_0, 4, sum); vstore4(c2_1, 5, sum);\0"
-    "\024vstore4(c3_0, 6, sum); vstore4(c3_1, 7, sum);\0"
-    "\024vstore4(c4_0, 8, sum); vstore4(c4_1, 9, sum);\0"
-    "\024vstore4(c5_0, 10, sum); vstore4(c5_1, 11, sum);\0"
-    "\030__local const double *x = sum + m * 8;\0"
-    "\030const long end = min(width * 2, N - col);\0"
-    "\030for (; n + 2 <= end; n += 2)\0"
-    "\034put_vector(vload4(0, x + 2 * n), conj_a, alpha, alpha_imag, beta,\0"
-    "\014for (long i = 0; i < width * 2; i++) {\0"
-    "\024vstore2(load(in + k) * (double2) (1, sign), k * 4 + i, panel);\0"
-    "static void make_real(__global double2 *p)\0"
-    "\004((__global double *) p)[1] = 0;\0"
-    "\004const long first = triangle > 0 ? vector * 4 / rows : 0;\0"
-    "\004const long last = triangle > 0 ? blocks : (end * 4 - 1) / rows + 1;\0"
-    "void kiln_zgemmt_fused_multiply(long M, long N, long K, double alpha, double alpha_imag,\0"
-    "\010double beta, double beta_imag, int conj_a, int conj_b,\0"
-    "\010__global double2 *restrict C, long c_offset, long ldc, int triangle, int is_hermitian)\0"
-    "\030const long end = min(width * 4, stored.y - col);\0"
-    "\030if (is_hermitian && row + m >= col && row + m < col + width * 4)\0"
-    "static double2 load(__global const double *X, long at)\0"
-    "static void store(double2 x, __global double *X, long at)\0"
-    "static double2 product(double2 x, double2 y)\0"
-    "\004return (double2) (x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);\0"
-    "void kiln_zgemm_complex_expand(long N, long K,\0"
-    "\010__global const double *restrict B, long b_offset, long ldb, int conj_b,\0"
-    "\010__global double *restrict packed_b, long b_at)\0"
-    "\004const double sign = conj_b ? -1 : 1;\0"
-    "\004const double8 signs = (double8) (1, sign, 1, sign, 1, sign, 1, sign);\0"
-    "\010for (; n + 4 <= end_n; n += 4) {\0"
-    "\014const double8 b = vload8(0, B + from) * signs;\0"
-    "\014double8 turned;\0"
-    "\014vstore8(b, 0, packed_b + at);\0"
-    "\014vstore8(turned, 0, packed_b + at + 2 * ld);\0"
-    "\014const double2 b = load(B, b_offset + k * ldb + n) * (double2) (1, sign);\0"
-    "\014store((double2) (-b.y, b.x), packed_b, at + ld);\0"
-    "void kiln_zgemm_complex_rotate(long N, long K, double alpha, double alpha_imag,\0"
-    "\010__global double *restrict work, long work_at)\0"
-    "\014store(product((double2) (alpha, alpha_imag), load(packed_b, 2 * b_at + k * ld + n)),\0"
-    "void kiln_zgemm_complex_scale(long M, long N, double beta, double beta_imag,\0"
-    "\014store(product((double2) (beta, beta_imag), load(C, at)), C, at);\0"
-    "void kiln_zgemm_complex_diagonal(long M,\0"
-    "\024const double2 b = load(B, b_offset + n * ldb + k) * (double2) (1, sign);\0"
-    "\024store((double2) (-b.y, b.x), packed_b, at + ld);\0"
-    "void kiln_zgemm_complex_turn(long M, long K,\0"
-    "\010__global const double *restrict A, long a_offset, long lda, int conj_a,\0"
-    "\010__global double *restrict packed_a, long a_at)\0"
-    "\004const double sign = conj_a ? -1 : 1;\0"
-    "\024const double2 element = load(A, a_offset + k * lda + m);\0"
-    "\024store((double2) (element.x, sign * element.y), packed_a, a_at + m * ld + k);\0"
-    "void kiln_zgemm_mirror_mirror(long M,\0"
-    "\014double2 element = load(A, a_offset + row * lda + col);\0"
-    "\014store((double2) (element.x, conj_a ? -element.y : element.y), C,\0"
-} };
+static const unsigned char bundle_pocl_avx512_packed[] = {
+    241,52,47,47,32,69,108,101,109,101,110,116,115,32,111,102,32,104,97,108,102,32,97,114,
+    101,32,99,111,109,112,117,116,101,100,32,119,105,116,104,32,97,115,32,102,108,111,97,116,
+    46,32,65,32,112,114,111,100,117,99,116,32,97,110,100,32,97,32,115,117,109,48,0,48,
+    102,117,115,45,0,242,72,104,101,114,101,32,116,104,101,32,100,101,118,105,99,101,32,100,
+    111,101,115,0,47,47,32,116,104,97,116,32,105,110,32,111,110,101,32,115,116,101,112,58,
+    32,70,80,95,67,79,78,84,82,65,67,84,44,32,111,110,32,98,121,32,100,101,102,97,
+    117,108,116,44,32,97,108,108,111,119,115,32,105,116,46,0,115,116,97,116,105,99,126,0,
+    242,5,32,108,111,97,100,40,95,95,103,108,111,98,97,108,32,99,111,110,115,116,178,0,
+    240,0,42,112,41,0,123,0,4,114,101,116,117,114,110,32,118,40,0,16,95,25,0,164,
+    40,48,44,32,112,41,59,0,125,0,73,0,178,118,111,105,100,32,115,116,111,114,101,40,
+    84,0,53,120,44,32,82,0,5,76,0,33,4,118,35,0,2,68,0,51,120,44,32,71,
+    0,241,12,47,47,32,67,32,61,32,97,108,112,104,97,32,120,32,43,32,98,101,116,97,
+    32,67,32,102,111,114,218,0,18,101,74,1,18,59,24,0,65,61,61,32,48,1,1,201,
+    32,110,111,116,32,114,101,97,100,32,67,46,136,0,54,112,117,116,134,0,2,9,0,1,
+    92,0,4,13,0,0,71,0,15,159,0,2,2,193,0,6,102,0,19,63,148,0,87,42,
+    32,120,32,58,12,0,3,162,0,18,42,58,1,34,112,41,199,0,8,84,1,33,49,54,
+    28,0,127,95,118,101,99,116,111,114,93,1,6,14,91,1,36,49,54,93,1,13,90,1,
+    4,77,0,4,97,0,15,99,1,14,42,49,54,101,1,49,112,117,116,84,1,20,101,154,
+    2,64,115,105,100,101,34,2,0,8,0,13,67,1,15,111,0,0,15,76,1,25,54,105,
+    102,32,74,1,57,41,0,8,195,0,5,75,1,2,156,0,95,4,101,108,115,101,35,0,
+    5,10,110,1,4,31,0,4,117,1,241,13,47,47,32,80,97,99,107,115,32,97,32,109,
+    97,116,114,105,120,32,105,110,116,111,32,112,97,110,101,108,123,3,34,54,58,13,0,146,
+    32,112,32,104,111,108,100,115,44,3,1,113,118,101,114,121,32,107,44,85,3,225,108,105,
+    110,101,115,32,112,32,42,32,54,32,116,111,42,1,1,12,0,58,43,32,53,35,1,34,
+    32,76,42,0,49,97,115,116,57,0,146,101,110,100,32,114,101,112,101,97,15,0,16,108,
+    24,0,97,111,110,101,59,32,119,152,3,1,163,3,5,242,3,64,102,114,111,109,39,0,
+    50,109,32,105,187,2,1,239,0,241,3,100,46,32,79,110,101,32,119,111,114,107,45,105,
+    116,101,109,32,112,206,0,145,50,53,54,32,118,97,108,117,101,196,0,16,107,5,0,0,
+    10,3,1,202,0,16,46,87,0,162,84,104,101,32,115,111,117,114,99,101,215,0,1,31,
+    0,0,201,0,97,32,97,102,116,101,114,144,0,99,111,116,104,101,114,58,223,0,160,120,
+    32,75,46,0,95,95,107,101,114,13,1,240,5,95,95,97,116,116,114,105,98,117,116,101,
+    95,95,40,40,114,101,113,100,95,132,0,240,0,95,103,114,111,117,112,95,115,105,122,101,
+    40,49,44,32,3,0,65,41,41,41,0,20,2,176,107,105,108,110,95,104,103,101,109,109,
+    95,165,0,33,101,100,7,0,98,97,40,108,111,110,103,101,0,33,44,32,12,0,79,75,
+    44,0,8,242,2,2,163,114,101,115,116,114,105,99,116,32,88,42,0,131,120,95,111,102,
+    102,115,101,116,15,0,56,108,100,120,59,0,2,98,2,6,54,0,2,118,0,3,44,0,
+    82,97,116,41,0,4,93,0,5,129,0,99,32,61,32,103,101,116,196,0,80,105,100,40,
+    48,41,200,1,25,59,40,0,44,107,48,38,0,16,49,38,0,240,1,50,53,54,44,32,
+    107,49,32,61,32,109,105,110,40,75,44,40,0,16,43,22,0,0,159,2,15,146,0,6,
+    83,111,117,116,32,61,152,0,114,32,43,32,97,116,32,43,137,0,80,42,32,75,32,43,
+    68,0,2,128,0,15,14,1,11,133,105,110,32,61,32,88,32,43,15,1,1,59,0,10,
+    183,0,35,108,48,155,0,0,95,0,19,44,212,1,33,45,32,188,0,59,108,100,120,45,
+    0,23,49,45,0,32,32,43,199,1,15,49,0,12,26,50,49,0,31,50,49,0,14,26,
+    51,49,0,31,51,49,0,14,26,52,49,0,31,52,49,0,14,26,53,49,0,31,53,49,
+    0,2,0,204,3,2,129,2,48,107,32,61,53,1,240,1,32,107,32,60,32,107,49,59,
+    32,107,43,43,44,32,105,110,6,0,0,166,1,242,2,43,61,32,54,41,32,123,0,8,
+    111,117,116,91,48,93,32,61,188,5,32,105,110,178,1,50,48,41,59,25,0,27,49,25,
+    0,20,49,25,0,27,50,25,0,20,50,25,0,27,51,25,0,20,51,25,0,27,52,25,
+    0,20,52,25,0,27,53,25,0,16,53,98,2,31,125,201,4,15,47,51,50,202,4,25,
+    39,51,50,203,4,32,51,50,163,1,31,49,205,4,47,13,118,4,6,117,0,3,162,4,
+    25,107,101,0,82,58,32,75,32,120,33,0,31,46,69,4,9,31,98,69,4,2,15,223,
+    3,18,47,51,50,161,3,45,10,66,0,15,162,3,24,2,134,2,3,82,0,18,59,243,
+    6,4,16,3,66,50,32,60,61,208,0,1,118,2,15,168,2,14,0,161,2,0,255,4,
+    4,173,2,32,51,50,56,0,18,12,206,7,56,49,54,40,252,6,49,105,110,41,215,7,
+    95,111,117,116,41,59,36,0,6,0,248,3,33,54,41,196,5,2,41,0,96,8,125,0,
+    4,125,32,107,7,15,146,0,37,33,0,12,54,0,224,105,110,116,32,105,32,61,32,48,
+    59,32,105,32,60,64,1,112,32,105,43,43,41,0,16,223,2,26,105,223,2,0,194,3,
+    1,103,0,55,41,32,105,194,3,33,32,45,12,0,28,41,254,9,55,65,32,66,0,10,
+    0,50,7,3,188,1,17,65,25,11,3,13,0,64,66,59,32,67,70,7,240,1,77,32,
+    120,32,78,44,32,114,111,119,45,109,97,106,111,114,26,7,4,73,3,1,52,0,35,105,
+    115,51,3,2,21,7,1,12,0,97,44,32,101,97,99,104,153,2,46,54,58,67,3,1,
+    36,0,64,39,115,32,54,87,0,12,35,9,6,92,0,31,66,92,0,13,32,51,50,214,
+    11,1,216,7,1,177,2,0,48,0,24,111,234,7,68,59,32,105,116,30,8,67,115,32,
+    117,112,176,3,0,106,9,96,32,49,32,98,108,111,13,4,0,193,8,1,77,0,3,90,
+    0,1,23,0,80,32,104,101,108,100,162,1,143,114,101,103,105,115,116,101,114,93,3,7,
+    130,109,117,108,116,105,112,108,121,234,1,19,77,92,3,21,78,100,3,15,211,9,6,13,
+    194,7,15,141,7,3,36,95,97,143,7,63,95,97,116,53,0,22,19,98,53,0,27,98,
+    53,0,11,118,3,19,67,39,0,28,99,38,8,26,99,251,7,159,102,105,114,115,116,95,
+    114,111,119,218,7,2,48,57,54,44,220,4,3,32,0,0,144,2,6,48,0,17,43,30,
+    0,63,77,41,59,80,0,0,63,99,111,108,113,4,4,2,80,0,2,32,0,6,80,0,
+    0,16,0,17,43,30,0,16,78,80,0,83,47,47,32,87,104,76,5,66,115,108,105,99,
+    35,5,82,75,32,97,100,100,237,1,131,32,115,111,32,102,97,114,44,212,1,2,70,2,
+    1,12,0,16,46,143,4,53,108,111,99,208,4,224,115,117,109,115,91,51,48,55,50,93,
+    59,0,4,67,141,3,4,19,1,2,105,0,0,86,0,48,118,97,110,100,0,128,98,121,
+    32,49,48,50,52,44,94,0,1,30,14,18,97,126,0,0,125,0,19,97,177,2,160,111,
+    102,32,66,32,115,116,97,121,115,69,2,0,161,0,48,110,101,97,118,1,121,32,99,97,
+    99,104,101,46,87,7,18,48,233,3,0,8,0,0,19,13,32,124,124,11,0,49,60,32,
+    75,19,0,33,43,61,110,0,1,227,4,7,65,1,84,100,101,112,116,104,75,9,115,32,
+    45,32,107,48,44,32,5,4,1,47,0,16,59,244,1,8,225,0,16,42,240,14,17,61,
+    232,0,24,59,155,4,2,100,1,5,96,1,17,59,17,0,20,60,127,1,2,15,0,3,
+    155,4,7,54,0,2,234,1,5,230,1,17,59,17,0,20,60,5,2,2,15,0,4,16,
+    8,31,12,178,2,12,21,98,63,6,32,95,98,154,4,17,95,67,6,0,120,0,11,66,
+    6,15,73,0,13,22,97,73,0,16,97,138,6,2,73,0,0,139,0,10,44,10,20,12,
+    112,13,49,99,48,95,124,1,16,44,10,0,17,49,134,1,7,29,0,21,49,29,0,30,
+    49,29,0,21,50,29,0,30,50,29,0,21,51,29,0,30,51,29,0,21,52,29,0,30,
+    52,29,0,21,53,29,0,21,53,29,0,0,244,6,96,107,48,32,62,32,48,78,1,19,
+    16,181,0,1,208,14,2,203,14,84,115,117,109,41,59,195,0,4,24,0,19,49,24,0,
+    35,0,16,201,0,4,25,0,21,50,49,0,25,49,49,0,22,51,49,0,25,50,49,0,
+    21,52,49,0,25,50,49,0,22,53,49,0,25,51,49,0,21,54,49,0,25,51,49,0,
+    22,55,49,0,25,52,49,0,21,56,49,0,25,52,49,0,22,57,49,0,25,53,49,0,
+    22,49,246,0,26,53,246,0,5,247,0,69,12,125,0,12,124,7,1,100,1,0,189,2,
+    2,131,7,1,61,3,1,134,7,1,82,1,55,123,0,20,81,2,75,49,54,32,98,97,
+    1,61,98,41,59,35,0,11,108,1,12,35,0,32,32,97,68,0,64,97,91,48,93,24,
+    0,0,179,1,32,43,61,20,0,67,42,32,98,48,172,1,5,17,0,28,49,59,0,17,
+    49,59,0,17,49,59,0,19,49,59,0,20,49,59,0,19,49,59,0,31,49,59,0,2,
+    17,50,59,0,17,50,59,0,19,50,59,0,20,50,59,0,19,50,59,0,31,50,59,0,
+    2,17,51,59,0,17,51,59,0,19,51,59,0,20,51,59,0,19,51,59,0,31,51,59,
+    0,2,17,52,59,0,17,52,59,0,19,52,59,0,20,52,59,0,19,52,59,0,31,52,
+    59,0,2,17,53,59,0,17,53,59,0,19,53,59,0,20,53,59,0,19,53,59,0,20,
+    53,59,0,18,98,140,4,65,59,0,20,97,96,4,161,59,0,16,125,0,12,47,47,32,
+    65,220,8,0,193,8,1,218,8,1,217,19,18,111,164,15,0,249,4,0,155,5,35,108,
+    108,38,6,21,46,84,3,17,43,45,5,0,108,5,1,9,2,5,231,9,0,177,1,1,
+    0,10,2,101,2,8,24,0,2,179,15,3,151,2,6,25,0,16,49,49,0,30,50,49,
+    0,16,49,49,0,31,51,49,0,0,16,50,49,0,30,52,49,0,16,50,49,0,31,53,
+    49,0,0,16,51,49,0,30,54,49,0,16,51,49,0,31,55,49,0,0,16,52,49,0,
+    30,56,49,0,16,52,49,0,31,57,49,0,0,16,53,49,0,31,49,246,0,0,17,53,
+    246,0,7,91,3,4,227,10,25,16,90,10,26,99,88,20,0,124,1,2,90,9,4,128,
+    7,112,116,32,40,114,111,119,44,220,5,64,41,46,0,16,133,1,2,56,6,16,77,127,
+    1,27,20,165,8,2,89,12,21,67,195,5,50,108,100,99,24,6,48,59,0,20,59,0,
+    4,14,8,0,7,12,16,78,65,0,23,24,83,19,2,194,1,3,117,9,2,66,19,2,
+    163,11,11,37,0,30,49,37,0,2,214,11,53,59,0,20,231,0,19,24,235,20,32,91,
+    51,89,3,30,24,39,2,43,120,41,23,0,18,49,23,0,4,75,0,21,24,213,11,18,
+    110,236,7,17,110,213,11,50,32,38,38,96,7,1,16,0,64,78,59,32,110,228,11,16,
+    28,93,21,79,120,91,110,93,155,0,2,17,110,154,0,6,61,1,63,43,32,49,65,1,
+    15,4,42,0,26,41,71,1,9,12,1,31,49,49,1,17,31,49,49,1,9,27,24,15,
+    3,14,25,1,28,49,25,1,7,199,0,31,50,199,0,22,31,50,199,0,9,31,50,199,
+    0,17,31,50,199,0,20,31,50,199,0,3,31,50,199,0,8,31,51,199,0,22,31,51,
+    199,0,9,31,51,199,0,17,31,51,199,0,20,31,51,199,0,3,31,51,199,0,8,31,
+    52,199,0,22,31,52,199,0,9,31,52,199,0,17,31,52,199,0,20,31,52,199,0,3,
+    31,52,199,0,8,31,53,199,0,22,31,53,199,0,9,31,53,199,0,17,31,53,199,0,
+    20,31,53,199,0,3,28,53,199,0,16,12,185,6,0,255,11,43,57,50,184,19,26,54,
+    184,19,31,54,233,19,14,26,55,49,0,31,55,49,0,14,26,56,49,0,31,56,49,0,
+    14,26,57,49,0,31,57,64,21,15,27,48,65,21,31,48,51,0,15,12,116,21,15,117,
+    21,15,27,49,118,21,31,49,119,21,15,27,49,120,21,31,49,121,21,15,27,49,122,21,
+    31,49,123,21,15,27,49,124,21,47,49,53,51,0,15,11,247,1,31,49,248,1,15,27,
+    49,249,1,31,49,250,1,15,27,49,251,1,31,49,252,1,15,27,49,253,1,31,49,254,
+    1,15,27,50,254,1,31,50,254,1,15,27,50,254,1,31,50,115,23,16,12,116,23,15,
+    254,1,15,27,50,254,1,31,50,254,1,15,27,50,254,1,31,50,254,1,15,27,50,254,
+    1,31,50,254,1,15,27,50,254,1,31,50,254,1,15,27,50,254,1,31,50,254,1,15,
+    27,50,254,1,31,50,254,1,15,27,50,254,1,31,50,254,1,15,27,51,254,1,31,51,
+    254,1,15,27,51,254,1,47,51,49,173,24,46,2,0,22,1,49,24,27,54,49,24,20,
+    54,74,24,27,55,25,0,20,55,25,0,27,56,25,0,20,56,25,0,27,57,25,0,21,
+    57,249,24,12,19,25,22,49,20,25,13,21,25,5,22,25,28,49,23,25,21,49,24,25,
+    28,49,25,25,21,49,26,25,28,49,27,25,21,49,28,25,28,49,29,25,37,49,53,27,
+    0,12,7,1,21,49,8,1,28,49,9,1,21,49,10,1,28,49,11,1,21,49,12,1,
+    28,49,13,1,21,49,14,1,28,50,14,1,21,50,14,1,28,50,14,1,22,50,36,26,
+    13,37,26,5,14,1,28,50,14,1,21,50,14,1,28,50,14,1,21,50,14,1,28,50,
+    14,1,21,50,14,1,28,50,14,1,21,50,14,1,28,50,14,1,21,50,14,1,28,50,
+    14,1,21,50,14,1,28,50,14,1,21,50,14,1,28,51,14,1,21,51,14,1,28,51,
+    14,1,16,51,14,1,8,9,25,31,54,8,25,44,2,165,19,12,181,27,0,129,8,15,
+    176,27,0,20,49,24,0,11,138,1,20,50,24,0,11,135,1,20,51,24,0,11,132,1,
+    20,52,24,0,11,129,1,1,127,1,15,195,0,32,15,56,25,3,19,54,55,25,15,56,
+    34,1,63,114,111,119,53,34,14,10,15,33,11,73,25,80,111,112,40,65,41,6,0,42,
+    66,41,249,14,49,102,101,119,218,24,48,58,32,88,147,24,17,66,151,16,16,89,11,0,
+    34,65,44,86,25,91,83,32,120,32,76,86,25,2,45,0,2,178,32,1,223,24,98,76,
+    58,32,105,116,115,36,25,0,208,16,64,97,100,100,101,217,22,3,168,24,132,116,105,109,
+    101,115,32,97,110,108,34,0,228,16,17,89,73,0,23,89,73,0,18,83,150,32,0,34,
+    17,8,42,25,70,111,102,32,49,40,25,49,115,32,97,110,1,17,76,170,0,19,49,14,
+    0,145,75,32,104,97,115,32,53,49,50,46,25,32,111,102,4,36,12,4,25,75,116,104,
+    105,110,2,25,19,76,68,24,31,83,2,25,32,11,158,24,19,89,67,0,28,121,158,24,
+    21,121,186,28,0,241,1,1,175,0,35,95,107,75,24,1,245,22,2,155,24,19,44,27,
+    0,28,108,27,0,27,48,143,24,0,33,0,3,62,23,14,142,24,0,2,1,21,43,74,
+    0,1,16,0,10,62,0,31,115,62,0,4,28,49,245,24,0,109,27,1,222,21,160,116,
+    111,32,61,32,75,59,0,4,88,190,2,22,120,106,24,15,16,1,2,16,121,47,7,53,
+    89,32,43,8,1,3,245,27,70,115,44,32,83,255,6,26,121,109,0,32,121,95,174,38,
+    66,32,61,32,49,193,24,20,84,113,30,2,207,2,0,171,23,23,115,246,38,0,5,13,
+    0,242,37,26,46,24,1,0,49,0,112,61,32,109,97,120,40,76,106,0,21,54,101,24,
+    7,66,1,0,131,1,2,85,0,19,115,164,7,1,45,0,17,108,214,10,56,41,32,47,
+    55,0,16,51,40,4,22,4,128,23,2,82,17,21,4,188,3,18,118,188,3,52,118,32,
+    60,83,0,50,59,32,118,167,21,98,8,99,48,91,118,93,205,21,21,4,29,4,0,84,
+    1,3,15,5,48,76,32,60,57,13,3,63,4,2,52,4,37,116,111,231,21,1,38,20,
+    1,232,0,96,105,115,32,108,101,115,90,31,67,97,110,32,97,105,0,29,46,95,24,2,
+    125,1,19,120,151,30,20,107,100,8,26,12,9,22,0,117,24,4,193,37,33,41,32,33,
+    30,42,40,120,150,29,49,48,44,32,62,1,79,41,41,44,32,32,0,1,79,49,44,0,
+    20,33,0,10,31,50,65,0,12,22,51,32,0,47,0,20,33,0,1,31,52,65,0,12,
+    31,53,65,0,13,31,54,65,0,12,31,55,65,0,13,31,56,65,0,12,31,57,65,0,
+    13,31,49,70,1,14,31,49,67,0,14,15,72,1,13,31,49,73,1,14,31,49,74,1,
+    13,22,49,75,1,0,226,6,32,99,48,85,7,0,195,22,4,203,40,35,121,48,77,2,
+    2,161,3,20,41,254,2,0,176,2,52,43,32,55,180,2,0,52,0,23,56,245,27,3,
+    54,5,2,252,25,15,73,0,2,16,44,30,0,25,49,30,0,36,40,107,245,19,4,36,
+    0,110,0,16,98,48,95,50,37,0,43,50,41,73,0,30,51,36,0,29,51,73,0,30,
+    52,37,0,28,52,73,0,30,53,36,0,29,53,73,0,30,54,37,0,28,54,73,0,30,
+    55,36,0,40,55,41,72,1,31,8,70,4,17,15,229,3,18,3,211,1,0,194,4,50,
+    118,32,42,105,15,33,97,115,10,34,11,253,3,4,142,1,1,78,8,0,56,0,3,178,
+    34,15,43,0,0,28,49,43,0,31,49,43,0,6,28,50,43,0,31,50,43,0,6,28,
+    51,43,0,31,51,43,0,6,28,52,43,0,31,52,43,0,6,28,53,43,0,31,53,43,
+    0,6,28,54,43,0,31,54,43,0,6,28,55,43,0,23,55,43,0,1,221,5,6,36,
+    27,0,10,26,4,245,26,0,5,26,4,198,26,17,95,140,7,2,151,26,32,95,51,12,
+    0,2,104,26,32,95,52,12,0,2,57,26,32,95,53,12,0,49,54,0,20,13,0,0,
+    101,42,34,97,55,25,0,24,55,110,3,9,30,6,15,103,3,22,15,172,0,2,15,195,
+    6,11,0,231,23,87,115,32,60,32,83,204,6,6,100,7,49,98,101,103,252,36,8,110,
+    2,1,89,31,3,77,7,1,32,0,5,129,2,23,8,175,32,103,49,54,93,59,0,8,
+    119,24,52,91,118,93,182,26,25,115,17,3,7,19,11,20,49,20,11,1,4,27,2,105,
+    0,99,43,32,105,32,62,61,138,0,54,38,38,32,22,0,96,60,32,76,41,0,16,145,
+    24,1,114,0,28,105,148,24,0,65,21,21,115,57,21,5,56,0,11,171,45,102,32,116,
+    111,116,97,108,231,44,19,41,3,8,34,32,101,196,0,21,4,196,0,2,77,45,16,101,
+    22,5,3,131,11,17,101,65,5,0,42,0,2,7,0,18,50,7,0,18,51,7,0,18,
+    52,7,0,18,53,7,0,18,54,7,0,18,55,7,0,18,56,7,0,19,57,63,0,4,
+    71,0,65,49,93,0,12,9,0,3,74,0,19,49,75,0,19,49,76,0,16,49,140,28,
+    11,143,11,16,76,70,11,18,58,120,11,38,111,102,151,11,51,105,115,32,253,10,48,105,
+    101,100,25,34,16,89,219,9,1,92,48,15,116,11,41,23,56,114,11,15,232,10,15,31,
+    48,232,10,7,31,49,232,10,25,25,56,230,10,18,56,55,10,16,82,231,0,15,193,40,
+    22,15,139,45,15,15,227,10,4,35,120,48,130,5,1,120,5,4,67,7,5,215,17,15,
+    52,0,3,24,49,52,0,2,132,43,15,56,0,18,27,50,56,0,31,50,56,0,20,27,
+    51,56,0,31,51,56,0,20,27,52,56,0,31,52,56,0,20,27,53,56,0,31,53,56,
+    0,20,27,54,56,0,31,54,56,0,20,27,55,56,0,29,55,56,0,15,57,35,7,1,
+    10,0,21,50,10,0,21,51,10,0,21,52,10,0,21,53,10,0,21,54,10,0,31,55,
+    208,11,1,5,136,2,17,107,15,5,10,34,9,17,49,239,16,5,36,9,44,49,54,190,
+    5,14,151,7,1,194,5,0,16,5,15,146,7,10,31,49,38,0,4,10,141,7,31,50,
+    38,0,4,10,136,7,31,51,38,0,4,10,131,7,31,52,38,0,4,10,126,7,31,53,
+    38,0,4,10,121,7,31,54,38,0,4,10,116,7,31,55,38,0,3,21,98,48,1,3,
+    236,16,22,121,51,1,15,187,34,6,22,49,17,0,26,50,103,34,1,153,7,8,61,34,
+    1,158,7,8,19,34,89,48,95,53,0,16,234,33,1,168,7,16,61,214,0,5,17,0,
+    17,55,17,0,2,186,7,7,238,39,1,190,13,34,102,116,235,39,15,203,13,2,17,44,
+    83,5,9,10,42,60,39,115,46,227,7,15,225,7,7,29,8,200,35,2,234,11,9,21,
+    1,41,46,115,24,1,11,53,0,5,136,11,7,87,2,52,48,95,49,53,0,31,49,53,
+    0,2,5,152,11,7,102,2,52,48,95,50,53,0,31,50,53,0,2,5,169,11,7,117,
+    2,52,48,95,51,53,0,31,51,53,0,2,5,185,11,7,132,2,52,48,95,52,53,0,
+    31,52,53,0,2,5,202,11,7,147,2,52,48,95,53,53,0,31,53,53,0,2,5,218,
+    11,7,162,2,52,48,95,54,53,0,31,54,53,0,2,5,235,11,7,177,2,52,48,95,
+    55,53,0,5,19,2,15,70,9,1,6,61,9,19,108,24,16,5,55,7,0,93,41,4,
+    139,9,13,244,9,1,224,8,0,95,16,19,123,174,8,0,229,1,38,41,44,13,0,24,
+    49,13,0,24,50,13,0,24,51,13,0,16,52,211,12,5,14,0,24,53,27,0,24,54,
+    13,0,79,55,41,32,125,163,9,4,19,56,162,9,11,203,19,0,20,20,47,83,46,36,
+    18,37,15,30,18,4,2,56,18,1,171,8,80,115,105,110,103,108,64,57,65,108,117,109,
+    110,78,20,74,32,108,105,101,160,45,112,32,108,105,107,101,32,97,254,8,5,155,8,98,
+    98,111,111,108,32,102,42,18,48,108,100,121,104,1,19,49,123,1,0,22,0,6,149,22,
+    15,193,5,8,31,12,193,5,18,31,12,193,5,18,31,12,193,5,18,31,12,193,5,18,
+    31,12,193,5,18,31,12,193,5,18,31,12,193,5,18,31,12,193,5,18,31,12,193,5,
+    21,31,12,193,5,59,2,84,13,2,194,5,31,32,193,5,27,15,179,0,1,12,57,19,
+    14,212,16,15,205,16,10,31,20,198,16,10,15,191,16,10,31,20,184,16,10,15,177,16,
+    10,31,20,170,16,10,15,163,16,8,14,59,0,31,56,59,0,9,31,57,59,0,10,47,
+    49,48,60,0,9,31,49,41,1,11,31,49,42,1,10,31,49,43,1,11,31,49,44,1,
+    10,24,49,45,1,11,8,14,31,56,178,59,36,31,56,177,59,19,31,56,176,59,15,23,
+    56,175,59,15,141,59,9,31,56,140,59,28,15,91,54,14,31,56,90,54,25,23,56,89,
+    54,17,56,40,17,15,87,54,43,15,230,53,18,31,56,229,53,45,31,56,128,31,28,1,
+    223,20,8,201,28,31,56,201,28,44,23,56,208,53,31,56,207,53,8,15,90,0,33,15,
+    96,28,3,7,170,7,15,17,53,21,31,56,17,53,8,31,56,17,53,44,31,56,16,53,
+    35,27,56,15,53,0,16,0,31,56,14,53,13,15,30,52,23,47,54,52,30,52,9,0,
+    30,0,15,30,52,27,31,56,29,52,9,19,56,28,52,12,143,60,37,48,44,51,51,25,
+    75,168,2,15,0,51,20,40,56,41,53,0,15,255,50,20,2,193,23,15,255,50,49,47,
+    56,59,72,0,14,15,254,50,18,20,56,66,20,21,56,196,15,7,18,0,29,49,18,0,
+    29,50,18,0,29,51,18,0,29,52,18,0,29,53,18,0,29,54,18,0,21,55,18,0,
+    8,166,49,31,8,166,49,6,16,12,251,50,6,249,0,23,56,165,49,20,56,164,49,31,
+    16,129,49,4,28,16,5,9,11,42,0,6,112,49,28,16,112,49,11,42,0,6,95,49,
+    28,16,95,49,11,42,0,6,78,49,28,16,78,49,11,42,0,6,61,49,28,16,61,49,
+    11,42,0,6,44,49,28,16,44,49,11,42,0,17,54,42,0,17,54,42,0,42,54,95,
+    108,13,29,16,108,13,49,97,91,55,42,0,42,55,95,97,13,17,16,111,49,83,56,59,
+    0,16,97,9,0,31,8,241,47,13,1,60,4,15,240,47,3,27,8,240,47,31,12,240,
+    47,23,22,12,240,47,21,56,239,47,31,16,239,47,17,20,16,187,47,37,56,93,236,48,
+    26,56,185,47,31,16,157,47,1,31,56,156,47,3,31,20,156,47,14,31,8,153,47,0,
+    31,12,153,47,29,31,16,153,47,17,6,206,0,8,110,47,31,8,82,47,0,31,12,82,
+    47,29,31,16,82,47,17,6,128,0,31,50,128,0,3,31,51,128,0,22,31,51,128,0,
+    9,31,51,128,0,14,31,51,128,0,3,31,52,128,0,22,31,52,128,0,9,31,52,128,
+    0,14,31,52,128,0,3,31,53,128,0,22,31,53,128,0,9,31,53,128,0,14,31,53,
+    128,0,3,31,54,128,0,22,31,54,128,0,9,31,54,128,0,14,31,54,128,0,3,31,
+    55,128,0,22,31,55,128,0,9,31,55,128,0,14,23,55,128,0,15,138,11,14,31,49,
+    229,65,26,24,49,229,65,1,9,36,47,49,49,142,11,81,31,49,116,65,46,1,66,0,
+    15,144,11,25,17,49,16,43,15,203,10,24,0,74,1,15,204,10,6,47,49,50,205,10,
+    4,1,79,38,23,54,111,10,1,97,38,15,127,63,15,15,113,10,23,31,50,113,10,10,
+    31,50,113,10,30,47,53,49,144,62,10,1,31,0,47,78,41,86,10,33,0,86,61,15,
+    87,10,31,2,169,1,31,8,87,61,53,15,89,10,50,0,110,2,31,8,88,61,9,31,
+    8,88,61,9,31,8,88,61,9,31,8,88,61,9,31,8,88,61,9,31,8,88,61,9,
+    6,29,0,21,54,29,0,30,54,29,0,21,55,29,0,30,55,29,0,21,56,29,0,30,
+    56,29,0,21,57,29,0,31,57,5,1,0,6,35,1,31,49,36,1,1,7,37,1,5,
+    38,1,31,16,166,60,15,31,16,166,60,15,31,16,142,60,15,31,16,118,60,15,31,16,
+    94,60,15,31,16,70,60,15,31,16,46,60,15,31,16,22,60,15,13,227,10,2,201,1,
+    5,17,0,31,49,220,10,0,2,207,1,5,17,0,28,49,23,11,17,56,23,11,1,53,
+    10,1,230,1,0,42,0,20,56,59,0,19,56,59,0,31,56,59,0,2,17,57,59,0,
+    17,57,59,0,19,57,59,0,20,57,59,0,19,57,59,0,31,57,59,0,2,18,49,180,
+    12,18,49,181,12,20,49,169,1,21,49,170,1,21,49,189,21,31,48,65,0,3,3,203,
+    12,3,204,12,5,199,1,6,200,1,5,201,1,5,202,1,5,84,61,2,230,11,1,202,
+    3,15,231,11,13,3,180,5,15,233,11,3,31,12,158,59,2,31,16,121,59,22,25,16,
+    111,59,31,16,111,59,3,31,16,111,59,8,31,16,111,59,25,31,16,224,58,22,31,16,
+    224,58,3,31,16,224,58,9,15,118,58,22,31,16,118,58,3,31,16,118,58,9,15,12,
+    58,22,31,16,12,58,3,31,16,12,58,9,15,162,57,22,31,16,162,57,3,31,16,162,
+    57,9,15,56,57,22,31,16,56,57,3,31,16,56,57,8,11,189,10,15,93,0,19,31,
+    54,93,0,3,31,54,93,0,10,31,55,93,0,20,31,55,93,0,3,28,55,93,0,7,
+    60,11,31,56,60,11,22,31,56,60,11,9,31,56,60,11,5,10,37,0,15,199,0,19,
+    31,56,199,0,3,31,56,199,0,8,31,57,199,0,22,31,57,199,0,9,31,57,199,0,
+    17,31,57,199,0,20,31,57,199,0,3,31,57,199,0,8,47,49,48,203,15,23,31,48,
+    204,15,10,31,48,202,0,17,47,49,48,135,4,21,15,18,5,4,47,49,48,205,0,9,
+    15,152,16,24,15,153,16,11,31,49,205,0,18,15,84,5,22,15,85,5,5,13,86,5,
+    8,53,24,31,49,7,78,45,2,78,11,31,12,7,56,0,20,54,164,52,11,239,53,20,
+    55,24,0,11,236,53,20,56,24,0,11,233,53,21,57,76,53,11,231,53,1,2,56,31,
+    12,2,56,1,2,1,56,15,204,0,33,15,169,24,3,42,49,50,170,24,15,31,15,8,
+    15,206,85,26,24,49,207,85,33,49,54,0,28,15,31,15,82,31,54,31,15,46,27,54,
+    72,2,15,71,55,45,3,138,38,15,56,0,33,15,180,1,4,29,54,94,26,15,2,26,
+    14,47,49,54,19,79,36,15,149,15,2,0,139,44,15,149,15,53,4,68,15,15,149,15,
+    3,0,30,0,15,149,15,27,1,78,86,15,149,15,7,1,31,0,15,149,15,35,1,68,
+    52,15,93,15,49,0,99,2,13,20,15,15,10,15,0,15,0,15,0,15,246,14,0,15,
+    236,14,0,15,226,14,0,15,216,14,0,15,206,14,0,15,196,14,0,15,186,14,0,15,
+    176,14,1,15,165,14,1,15,36,13,0,14,251,12,15,208,12,1,15,163,12,1,3,144,
+    12,1,60,1,15,134,12,18,4,183,2,15,134,12,8,2,220,3,2,134,12,4,92,12,
+    1,121,46,15,41,12,2,47,49,54,41,12,3,15,77,19,27,19,54,77,19,15,48,58,
+    11,15,102,83,8,2,128,19,3,252,37,21,77,199,57,27,66,18,38,30,78,105,46,12,
+    244,3,67,46,32,73,116,245,90,15,171,80,5,1,5,6,2,47,80,98,109,101,109,111,
+    114,121,68,41,5,221,46,1,155,86,34,105,116,84,95,8,57,83,1,228,19,32,111,102,
+    218,58,17,97,172,86,16,121,53,38,51,59,32,97,149,1,0,197,46,0,145,0,15,80,
+    83,16,1,137,95,15,79,83,56,11,77,58,21,65,71,83,11,77,58,15,59,0,15,21,
+    66,77,83,11,59,0,36,98,44,60,39,11,86,1,15,25,21,8,2,96,39,19,115,35,
+    82,7,43,7,173,44,32,54,52,32,97,112,97,114,116,158,82,1,60,0,80,91,51,50,
+    55,54,146,16,15,187,82,1,65,50,52,53,55,75,49,1,45,6,1,205,7,0,52,60,
+    2,7,83,21,52,138,50,37,111,102,128,0,17,119,115,0,3,56,83,2,40,0,0,234,
+    58,1,87,43,144,100,101,101,112,46,32,65,108,108,69,0,1,84,0,144,111,102,32,101,
+    113,117,97,108,32,184,92,51,44,32,98,232,94,0,104,2,3,81,58,3,148,3,1,209,
+    7,1,86,0,10,30,6,3,53,2,66,61,32,40,77,241,24,28,47,55,92,6,68,58,
+    41,40,78,60,58,3,157,8,52,61,32,40,35,0,1,50,26,59,47,32,52,136,59,2,
+    204,0,2,176,58,33,40,75,155,21,16,49,40,0,1,162,21,4,161,55,19,41,245,0,
+    0,80,0,0,36,0,3,54,0,1,232,46,19,47,14,0,2,72,1,66,67,104,117,110,
+    232,2,2,31,1,39,54,52,251,2,0,249,2,20,59,155,0,16,105,125,44,16,99,47,
+    0,20,59,35,0,1,19,0,2,77,94,32,32,69,68,7,6,161,3,1,93,0,48,116,
+    97,107,191,61,99,115,32,109,97,110,121,53,0,1,25,60,16,111,125,92,80,111,102,32,
+    116,104,200,3,74,114,100,101,114,73,1,2,228,3,13,19,7,18,44,25,0,19,115,26,
+    0,50,110,117,109,30,0,18,115,237,60,17,65,101,5,6,105,60,16,66,16,0,22,98,
+    16,0,8,71,1,16,104,58,2,20,61,201,0,20,42,229,0,19,47,98,0,33,44,32,
+    201,84,14,33,0,19,37,33,0,4,208,47,16,97,37,0,2,175,0,19,42,86,0,2,
+    149,42,1,20,0,2,71,0,11,244,7,0,30,10,18,61,177,9,4,49,0,2,46,0,
+    37,32,60,47,0,146,119,104,105,108,101,32,40,97,116,188,7,12,80,53,1,135,1,2,
+    69,0,85,47,32,40,54,52,160,0,2,140,34,25,59,45,0,85,104,101,105,103,104,106,
+    53,2,208,0,18,45,67,0,5,50,2,58,54,52,41,53,0,55,105,110,95,101,0,3,
+    47,0,5,103,0,17,44,186,1,18,95,93,5,22,61,45,0,19,47,109,0,10,76,0,
+    4,173,44,5,39,0,19,37,39,0,21,44,125,61,52,105,110,40,19,0,4,97,53,0,
+    39,1,16,45,160,95,10,77,0,3,138,3,21,61,75,3,24,42,140,0,19,47,161,0,
+    10,52,0,49,119,105,100,22,35,6,51,0,23,40,52,0,18,43,22,3,3,225,1,21,
+    45,97,47,2,75,9,3,112,0,3,234,8,17,97,249,6,1,182,0,18,45,170,0,5,
+    221,33,4,59,8,38,100,111,236,43,13,199,86,1,123,3,34,44,32,206,86,0,25,13,
+    5,172,12,18,66,23,50,16,40,229,86,0,221,7,97,32,111,110,58,32,96,60,0,17,
+    96,177,4,49,44,32,96,200,0,31,96,233,4,0,51,46,32,67,242,4,4,132,12,1,
+    90,0,15,203,52,48,24,16,71,1,67,104,111,108,101,201,0,1,139,0,16,44,198,4,
+    18,45,175,0,19,47,236,14,11,146,87,4,167,12,49,110,101,108,29,0,15,131,6,0,
+    1,212,46,22,66,11,93,21,98,137,15,10,141,8,28,48,51,35,6,106,12,22,98,38,
+    67,1,70,88,22,20,58,0,7,171,56,1,192,0,2,160,56,7,149,76,13,239,92,2,
+    161,56,68,41,44,32,118,236,15,7,79,0,0,188,12,2,8,1,18,42,189,12,0,88,
+    0,1,95,2,22,42,205,12,31,24,194,92,4,67,105,44,32,78,183,92,0,52,1,20,
+    41,178,85,6,61,6,4,188,11,3,99,5,33,32,60,181,1,3,14,0,3,203,85,7,
+    146,1,2,105,12,18,40,86,3,18,43,38,0,3,173,98,31,16,27,89,6,0,112,4,
+    3,17,6,83,62,32,49,32,63,107,0,113,42,32,51,56,52,32,58,246,64,5,61,0,
+    9,26,12,31,98,202,1,13,9,79,27,19,65,127,98,9,176,0,4,21,73,1,196,10,
+    22,77,121,53,27,97,40,0,22,49,40,0,2,245,54,15,44,0,8,25,50,44,0,31,
+    50,44,0,10,25,51,44,0,31,51,44,0,10,25,52,44,0,31,52,44,0,10,25,53,
+    44,0,29,53,44,0,0,168,11,3,134,4,16,61,24,0,48,123,0,20,84,9,19,100,
+    252,96,1,143,1,35,39,115,16,6,1,99,9,5,91,10,3,128,10,2,66,57,4,251,
+    3,146,116,111,32,96,115,117,109,96,44,223,66,1,78,0,4,28,0,48,108,105,101,116,
+    7,1,157,7,5,70,0,78,52,46,0,20,167,13,30,20,167,13,30,20,167,13,30,20,
+    167,13,30,20,167,13,30,20,167,13,26,20,215,89,31,24,215,89,4,43,0,24,191,89,
+    22,52,25,0,31,50,69,89,2,43,0,24,143,89,38,49,50,26,0,10,120,89,38,49,
+    54,26,0,10,97,89,21,50,128,0,24,20,159,39,31,20,159,39,6,79,24,123,0,28,
+    159,28,15,31,28,90,53,3,0,87,30,33,114,48,32,0,12,169,39,31,28,87,53,3,
+    1,50,0,17,49,50,0,12,177,39,31,28,84,53,3,1,50,0,17,50,50,0,12,185,
+    39,31,28,81,53,3,1,50,0,17,51,50,0,12,193,39,31,28,78,53,3,1,50,0,
+    17,52,50,0,12,201,39,31,28,75,53,3,1,50,0,17,53,50,0,12,209,39,34,28,
+    98,180,5,207,59,0,28,97,43,43,59,0,24,125,0,20,161,88,4,8,25,0,24,49,
+    88,88,8,25,0,24,50,15,88,8,25,0,1,18,26,6,37,2,27,20,207,25,6,37,
+    2,27,20,140,25,6,37,2,10,196,3,31,50,196,3,37,31,50,196,3,7,15,91,32,
+    9,31,20,91,32,9,31,20,91,32,9,31,20,91,32,9,31,20,91,32,9,31,20,91,
+    32,9,31,24,164,93,29,15,229,3,5,12,164,93,31,53,253,3,13,12,164,93,31,57,
+    21,4,14,12,165,93,47,49,51,46,4,14,12,167,93,47,49,55,71,4,14,12,168,93,
+    21,50,251,0,31,28,178,32,15,31,28,178,32,15,31,28,178,32,15,31,28,178,32,15,
+    31,28,178,32,15,31,28,178,32,15,31,28,200,92,16,15,106,92,29,15,225,3,5,12,
+    106,92,31,53,249,3,13,12,106,92,31,57,17,4,14,12,107,92,6,33,2,15,42,4,
+    6,12,109,92,6,33,2,15,67,4,6,12,110,92,6,33,2,10,92,4,31,51,92,4,
+    37,31,51,92,4,33,6,214,62,15,102,4,10,1,10,0,31,50,112,4,14,1,10,0,
+    31,50,122,4,14,1,10,0,31,50,132,4,14,1,10,0,31,50,142,4,14,1,10,0,
+    31,50,152,4,35,4,254,0,12,59,98,15,176,4,30,4,32,1,12,34,98,15,200,4,
+    30,4,66,1,13,9,98,15,225,4,32,4,103,1,5,25,0,31,52,250,4,39,4,140,
+    1,5,25,0,31,56,19,5,39,4,177,1,5,25,0,31,50,44,5,5,11,156,1,15,
+    44,5,19,6,240,57,1,17,0,31,50,61,5,17,2,192,1,5,17,0,31,50,78,5,
+    17,2,171,1,5,17,0,31,50,95,5,17,2,147,1,5,17,0,31,50,112,5,17,2,
+    123,1,5,17,0,31,50,129,5,17,2,99,1,5,17,0,31,50,146,5,31,9,24,0,
+    22,50,251,97,15,170,5,30,9,24,0,22,50,226,97,15,194,5,30,9,24,0,23,50,
+    201,97,15,219,5,32,9,25,0,0,76,0,31,52,244,5,39,9,25,0,0,76,0,31,
+    56,13,6,39,9,25,0,0,118,1,31,50,38,6,3,31,52,38,6,37,31,52,38,6,
+    43,6,252,68,15,48,6,20,1,10,0,31,51,58,6,24,1,10,0,31,51,68,6,24,
+    1,10,0,31,51,78,6,24,1,10,0,31,51,88,6,24,1,10,0,31,51,98,6,53,
+    38,0,31,26,0,31,51,159,104,1,15,124,6,47,6,99,0,25,49,99,0,31,55,150,
+    6,56,6,100,0,25,50,100,0,47,49,49,177,6,58,6,103,0,26,51,103,0,31,53,
+    204,6,58,6,103,0,26,52,103,0,31,57,231,6,58,6,103,0,25,53,103,0,47,50,
+    51,2,7,5,11,34,2,15,2,7,36,6,242,64,1,17,0,31,51,19,7,34,2,78,
+    2,5,17,0,31,51,36,7,34,2,47,2,5,17,0,31,51,53,7,34,2,13,2,5,
+    17,0,31,51,70,7,34,2,235,1,5,17,0,31,51,87,7,34,2,201,1,5,17,0,
+    31,51,104,7,49,46,0,28,25,0,23,51,100,105,15,129,7,47,14,98,0,16,49,98,
+    0,31,55,154,7,56,14,99,0,16,50,99,0,47,49,49,180,7,58,14,102,0,17,51,
+    102,0,31,53,206,7,58,14,102,0,17,52,102,0,31,57,232,7,58,14,102,0,16,53,
+    102,0,6,27,4,21,16,212,107,3,85,26,18,61,214,107,25,20,133,33,1,84,101,8,
+    72,34,7,8,8,12,68,26,11,81,34,7,234,24,18,109,57,25,16,109,99,92,0,45,
+    34,2,219,22,0,15,0,67,77,59,32,109,18,21,15,93,41,13,28,109,114,102,15,89,
+    24,2,18,120,154,24,1,95,0,2,192,28,29,24,48,29,5,117,26,3,63,82,4,121,
+    26,49,59,0,24,38,0,19,110,157,7,3,190,21,21,110,19,35,49,101,110,100,15,0,
+    2,245,36,23,28,183,41,7,193,7,17,120,218,58,15,241,58,6,6,86,0,19,60,80,
+    0,1,94,82,2,187,114,2,37,22,67,0,8,125,32,182,29,2,218,114,2,168,55,8,
+    203,34,18,78,225,34,31,12,157,26,3,0,220,0,5,61,83,15,71,27,8,5,162,26,
+    15,80,27,16,10,166,24,5,253,123,2,248,35,23,118,74,1,3,171,24,27,98,49,0,
+    31,49,49,0,0,2,144,25,15,53,0,8,31,50,53,0,3,31,50,53,0,10,31,51,
+    53,0,3,31,51,53,0,10,31,52,53,0,3,31,52,53,0,10,31,53,53,0,3,31,
+    53,53,0,10,31,54,53,0,3,15,62,1,11,31,55,53,0,3,31,55,53,0,10,31,
+    56,53,0,3,31,56,53,0,10,31,57,53,0,3,31,57,221,1,11,31,48,222,1,4,
+    31,48,55,0,11,15,21,2,5,15,22,2,11,31,49,23,2,4,31,49,24,2,11,31,
+    49,25,2,4,31,49,26,2,11,31,49,27,2,4,31,49,28,2,11,31,49,29,2,4,
+    30,49,30,2,8,51,26,18,16,32,37,35,113,117,120,13,4,127,36,64,98,121,32,107,
+    0,4,163,116,114,97,110,115,112,111,115,101,100,96,85,1,153,76,50,112,117,116,184,13,
+    65,101,118,101,110,154,13,1,110,129,33,100,100,80,0,23,101,248,133,80,116,119,111,32,
+    110,31,33,49,98,111,117,183,13,32,103,101,148,129,19,46,34,31,8,116,76,4,178,26,
+    2,240,4,4,34,31,0,10,0,4,181,39,3,105,119,11,236,115,22,120,15,88,9,13,
+    31,1,213,126,14,44,0,31,49,44,0,2,31,49,44,0,2,31,50,44,0,2,31,50,
+    44,0,2,31,51,44,0,2,31,51,44,0,2,31,52,44,0,2,31,52,44,0,2,31,
+    53,44,0,2,31,53,44,0,2,31,54,44,0,2,31,54,44,0,2,31,55,44,0,2,
+    31,55,44,0,2,31,56,44,0,2,31,56,44,0,2,31,57,44,0,2,31,57,140,1,
+    3,15,185,1,3,31,49,186,1,4,15,187,1,4,15,188,1,3,31,49,189,1,3,31,
+    49,190,1,3,31,49,191,1,3,31,49,192,1,3,31,49,193,1,3,31,49,194,1,3,
+    31,49,195,1,3,31,49,196,1,1,2,61,15,5,121,77,16,40,221,2,16,46,102,3,
+    17,44,74,0,1,11,0,15,55,0,2,30,56,55,0,51,111,100,100,54,0,63,111,100,
+    100,53,0,2,28,49,53,0,22,50,108,0,31,51,108,0,7,30,57,55,0,4,108,0,
+    31,51,108,0,6,28,50,53,0,22,52,108,0,31,53,108,0,7,46,49,48,56,0,4,
+    109,0,31,53,109,0,6,28,51,53,0,22,54,109,0,31,55,109,0,8,30,49,56,0,
+    4,109,0,31,55,109,0,6,28,52,53,0,22,56,109,0,31,57,109,0,8,30,50,56,
+    0,4,109,0,31,57,109,0,6,28,53,53,0,24,49,32,2,15,33,2,8,47,49,51,
+    58,0,0,5,35,2,15,36,2,7,29,54,55,0,7,37,2,31,49,38,2,8,47,49,
+    52,58,0,0,5,113,0,15,41,2,7,29,55,55,0,7,42,2,31,49,43,2,9,31,
+    53,58,0,0,5,113,0,15,45,2,5,28,50,114,3,22,49,114,3,31,49,114,3,7,
+    28,50,114,3,21,49,114,3,31,49,114,3,6,28,50,114,3,22,49,114,3,31,49,114,
+    3,7,28,50,114,3,21,49,114,3,31,49,114,3,6,28,50,114,3,22,49,114,3,31,
+    49,114,3,7,29,50,114,3,21,49,114,3,47,49,95,69,1,7,28,51,53,0,22,54,
+    109,0,31,55,109,0,8,30,49,56,0,4,109,0,31,55,109,0,6,28,52,53,0,22,
+    56,109,0,31,57,109,0,8,30,50,56,0,4,109,0,31,57,109,0,6,28,53,53,0,
+    24,49,32,2,15,33,2,8,47,49,51,58,0,0,5,35,2,15,36,2,7,29,54,55,
+    0,7,37,2,31,49,38,2,8,47,49,52,58,0,0,5,113,0,15,41,2,7,29,55,
+    55,0,7,42,2,31,49,43,2,9,31,53,58,0,0,5,113,0,15,45,2,5,28,51,
+    114,3,22,50,114,3,31,50,114,3,7,28,51,114,3,21,50,114,3,31,50,114,3,6,
+    28,51,114,3,22,50,114,3,31,50,114,3,7,28,51,114,3,21,50,114,3,31,50,114,
+    3,6,28,51,114,3,22,50,114,3,31,50,114,3,7,29,51,114,3,21,50,114,3,47,
+    50,95,69,1,7,28,51,53,0,22,54,109,0,31,55,109,0,8,30,49,56,0,4,109,
+    0,31,55,109,0,6,28,52,53,0,22,56,109,0,31,57,109,0,8,30,50,56,0,4,
+    109,0,31,57,109,0,6,28,53,53,0,24,49,32,2,15,33,2,8,47,49,51,58,0,
+    0,5,35,2,15,36,2,7,29,54,55,0,7,37,2,31,49,38,2,8,47,49,52,58,
+    0,0,5,113,0,15,41,2,7,29,55,55,0,7,42,2,31,49,43,2,9,31,53,58,
+    0,0,5,113,0,15,45,2,5,28,52,114,3,22,51,114,3,31,51,114,3,7,28,52,
+    114,3,21,51,114,3,31,51,114,3,6,28,52,114,3,22,51,114,3,31,51,114,3,7,
+    28,52,114,3,21,51,114,3,31,51,114,3,6,28,52,114,3,22,51,114,3,31,51,114,
+    3,7,29,52,114,3,21,51,114,3,47,51,95,69,1,7,28,51,53,0,22,54,109,0,
+    31,55,109,0,8,30,49,56,0,4,109,0,31,55,109,0,6,28,52,53,0,22,56,109,
+    0,31,57,109,0,8,30,50,56,0,4,109,0,31,57,109,0,6,28,53,53,0,24,49,
+    32,2,15,33,2,8,47,49,51,58,0,0,5,35,2,15,36,2,7,29,54,55,0,7,
+    37,2,31,49,38,2,8,47,49,52,58,0,0,5,113,0,15,41,2,7,29,55,55,0,
+    7,42,2,31,49,43,2,9,31,53,58,0,0,5,113,0,5,45,2,6,36,103,4,102,
+    67,3,129,47,8,25,0,20,49,25,0,1,90,85,12,30,0,23,50,30,0,17,49,153,
+    116,9,31,0,24,51,31,0,44,57,50,31,0,23,52,31,0,2,182,145,9,31,0,23,
+    53,31,0,17,51,206,117,9,31,0,24,54,31,0,29,56,155,0,23,55,31,0,45,52,
+    52,155,0,23,56,31,0,45,53,49,155,0,24,57,31,0,29,55,155,0,41,49,48,23,
+    1,13,156,0,24,49,55,1,45,55,48,157,0,24,49,57,1,45,55,54,158,0,24,49,
+    58,1,45,56,51,159,0,24,49,59,1,46,56,57,160,0,8,60,1,53,57,54,48,195,
+    70,15,214,49,1,8,111,145,2,174,18,15,112,145,5,31,20,112,145,5,31,20,112,145,
+    5,31,20,112,145,5,31,20,112,145,5,31,20,112,145,5,31,20,88,121,5,31,20,88,
+    121,5,31,20,88,121,5,31,20,88,121,5,31,20,88,121,7,31,20,88,121,7,31,20,
+    88,121,7,31,20,88,121,7,31,20,88,121,7,31,20,88,121,7,11,199,59,0,177,59,
+    47,77,46,34,50,23,15,80,49,2,15,40,50,0,15,34,50,19,15,28,50,19,15,22,
+    50,19,15,16,50,19,15,10,50,19,0,226,46,2,172,52,31,97,192,81,16,31,52,75,
+    93,26,24,52,76,93,16,52,77,93,31,52,78,93,82,31,52,79,93,46,1,66,0,7,
+    161,66,31,52,31,93,45,47,52,56,240,146,9,1,182,5,17,41,201,38,15,38,93,37,
+    31,52,39,93,5,47,52,56,202,66,31,47,52,56,221,145,40,27,50,221,145,31,52,207,
+    92,32,15,121,66,5,31,57,120,66,10,20,57,119,66,15,164,61,0,34,57,50,178,111,
+    15,146,66,30,1,89,1,15,146,66,49,0,84,2,31,12,239,44,19,31,12,239,44,19,
+    31,12,239,44,19,31,12,239,44,19,31,12,239,44,19,31,12,239,44,19,31,16,239,44,
+    53,12,67,143,31,51,115,38,4,31,52,115,38,4,31,53,91,143,5,31,54,89,38,4,
+    31,55,89,38,4,31,56,115,143,5,31,57,60,38,5,31,48,60,38,5,31,49,141,143,
+    5,7,136,38,31,52,136,38,5,31,52,57,45,4,13,168,143,31,53,168,143,5,31,54,
+    6,38,4,7,43,48,15,237,44,15,31,20,237,44,32,31,20,237,44,32,31,20,237,44,
+    32,31,20,237,44,32,31,20,237,44,32,31,20,237,44,33,18,98,86,4,31,59,243,142,
+    30,15,247,44,6,12,28,81,31,51,118,37,4,31,52,118,37,4,31,53,35,143,5,31,
+    54,93,37,4,31,55,93,37,4,31,56,59,143,5,31,57,65,37,5,31,48,65,37,5,
+    31,49,85,143,5,15,141,37,1,31,52,141,37,5,26,52,65,45,13,112,143,31,53,112,
+    143,5,31,54,13,37,4,6,35,3,15,127,143,18,31,52,143,95,4,7,68,143,47,52,
+    56,68,143,5,31,50,247,35,2,1,226,12,5,21,143,44,52,56,21,143,21,50,175,77,
+    3,42,0,15,102,71,0,31,52,98,95,4,11,111,142,15,129,0,9,11,67,2,9,115,
+    0,10,120,83,15,70,0,19,31,50,70,0,10,31,51,70,0,20,31,51,70,0,10,31,
+    52,70,0,20,31,52,70,0,10,31,53,70,0,20,28,53,70,0,4,84,140,60,50,56,
+    56,97,135,11,44,137,31,51,161,160,16,12,162,160,15,44,137,15,27,51,44,137,31,51,
+    44,137,15,27,51,44,137,31,51,44,137,15,27,51,44,137,31,51,44,137,15,27,51,44,
+    137,31,51,44,137,15,27,51,44,137,31,51,44,137,15,27,51,44,137,31,51,44,137,15,
+    27,52,44,137,31,52,44,137,15,27,52,44,137,31,52,42,139,15,27,52,254,1,31,52,
+    254,1,15,27,52,254,1,31,52,161,162,16,12,162,162,15,254,1,15,27,52,254,1,31,
+    52,254,1,15,27,52,254,1,31,52,254,1,15,27,52,254,1,47,52,55,94,138,46,2,
+    110,13,2,195,135,12,108,16,22,51,220,162,13,109,17,5,182,136,28,51,108,16,21,51,
+    182,136,28,51,108,16,21,51,182,136,28,51,115,17,21,51,182,136,28,51,117,17,21,51,
+    182,136,28,51,119,17,21,51,182,136,28,51,121,17,21,51,182,136,28,52,122,17,21,52,
+    182,136,28,52,122,17,21,52,196,137,28,52,14,1,21,52,14,1,28,52,14,1,22,52,
+    236,163,13,125,18,5,14,1,28,52,14,1,21,52,14,1,28,52,14,1,21,52,14,1,
+    28,52,14,1,34,52,55,176,17,15,65,14,2,15,159,96,33,15,65,14,5,4,16,107,
+    15,65,14,3,0,30,0,15,65,14,5,95,54,49,52,52,93,144,158,1,1,225,74,15,
+    143,158,85,19,53,128,96,15,199,71,4,11,142,158,2,174,21,23,12,141,39,28,50,140,
+    39,2,129,85,5,191,45,0,134,76,3,146,153,15,112,137,23,3,87,40,3,115,137,4,
+    104,137,0,184,125,25,83,88,79,15,204,126,12,6,17,127,6,157,45,20,115,200,19,15,
+    64,137,40,26,50,206,125,15,55,136,12,0,223,82,15,13,136,6,31,49,233,117,4,2,
+    234,19,11,17,136,6,197,15,2,77,93,7,69,135,0,20,0,4,80,135,15,168,132,17,
+    0,48,0,12,36,0,31,49,59,121,10,39,98,49,71,129,29,49,174,132,23,49,174,132,
+    31,49,174,132,5,23,49,174,132,31,49,174,132,4,23,49,174,132,31,49,174,132,5,23,
+    49,174,132,31,49,174,132,4,23,49,174,132,31,49,174,132,5,23,49,174,132,31,49,174,
+    132,4,23,49,174,132,31,49,174,132,3,18,12,127,1,6,172,14,7,242,130,23,49,242,
+    130,23,49,242,130,23,49,242,130,23,49,242,130,24,49,242,130,23,49,242,130,16,49,242,
+    130,15,148,1,22,15,149,0,2,15,219,130,17,2,235,106,7,223,130,7,154,11,11,148,
+    130,15,128,3,13,26,115,14,107,8,82,130,15,80,129,43,5,130,3,15,151,57,27,1,
+    10,0,21,52,10,0,21,53,10,0,21,54,10,0,3,196,126,31,8,201,66,0,9,147,
+    119,6,10,124,24,49,182,16,31,49,130,16,9,22,50,17,0,26,51,60,16,24,49,84,
+    125,2,17,0,8,84,125,2,18,0,24,54,5,99,2,172,0,8,243,98,11,26,2,15,
+    24,2,7,15,242,124,1,1,65,1,9,20,0,31,49,230,124,3,1,223,0,9,20,0,
+    31,49,218,124,3,1,247,0,9,20,0,31,49,206,124,3,1,15,1,9,20,0,31,49,
+    194,124,3,1,39,1,9,20,0,31,49,182,124,3,1,63,1,9,20,0,31,49,170,124,
+    3,1,86,1,9,20,0,31,49,158,124,3,1,110,1,9,20,0,31,49,144,124,6,3,
+    64,3,15,148,124,16,24,49,148,124,24,49,148,124,24,49,148,124,24,49,148,124,25,49,
+    148,124,24,49,148,124,24,49,148,124,19,49,148,124,15,120,6,40,14,230,121,15,6,3,
+    6,31,12,6,3,59,2,251,4,2,200,1,31,32,6,3,27,15,179,0,1,13,153,122,
+    31,49,153,122,3,31,49,153,122,10,31,49,153,122,9,31,49,153,122,10,31,49,153,122,
+    9,31,49,153,122,10,31,49,153,122,9,31,49,153,122,10,31,49,153,122,9,31,49,153,
+    122,10,31,49,153,122,10,31,49,153,122,11,31,49,153,122,10,31,49,153,122,11,31,49,
+    153,122,10,31,49,153,122,5,3,20,145,2,98,6,6,245,126,1,220,126,3,246,183,4,
+    184,29,22,44,130,50,115,110,101,32,98,101,104,105,15,0,0,29,28,5,214,181,0,215,
+    3,19,50,50,0,19,95,144,10,5,216,107,6,200,88,0,73,7,64,116,114,105,97,109,
+    127,6,237,122,1,41,0,68,50,41,32,40,27,0,33,32,60,30,183,2,103,107,21,45,
+    22,0,101,58,32,48,44,0,12,15,0,17,62,37,0,0,136,3,41,78,44,77,114,5,
+    98,0,33,32,58,79,12,65,47,47,32,73,190,82,32,104,105,123,10,2,143,30,10,7,
+    65,36,67,63,202,0,1,210,127,48,105,115,95,104,131,76,95,111,117,116,198,0,50,99,
+    111,108,200,0,0,56,65,2,10,0,3,240,0,15,223,0,5,11,177,0,0,235,12,36,
+    62,61,177,0,0,70,0,8,180,0,73,0,12,58,32,7,1,5,41,20,4,61,52,44,
+    60,61,25,1,28,59,79,90,31,116,66,181,15,15,50,0,9,31,98,50,0,26,15,181,
+    90,49,15,154,173,22,12,100,1,1,58,13,8,174,1,4,229,21,1,61,23,0,251,28,
+    5,44,0,17,41,144,31,82,116,105,110,117,101,62,22,47,79,102,65,22,7,3,61,22,
+    1,194,91,2,128,85,5,62,22,69,32,111,110,44,41,85,2,82,14,1,79,0,4,105,
+    0,20,46,190,25,8,20,3,0,201,58,10,29,3,1,80,0,23,78,160,0,4,114,66,
+    4,86,22,31,20,252,105,3,31,20,252,105,8,31,20,137,22,8,31,20,157,30,9,1,
+    133,81,5,108,139,0,170,22,70,105,59,0,24,37,23,16,110,178,2,3,251,85,26,120,
+    188,22,3,22,0,21,121,188,165,31,105,188,165,8,15,25,1,20,3,75,58,10,29,1,
+    15,129,106,3,31,20,129,106,8,31,20,37,23,8,15,139,0,24,31,50,139,0,8,31,
+    50,139,0,3,31,50,139,0,8,31,50,139,0,40,31,51,139,0,8,31,51,139,0,3,
+    31,51,139,0,8,31,51,139,0,40,31,52,139,0,8,31,52,139,0,3,31,52,139,0,
+    8,31,52,139,0,40,31,53,139,0,8,31,53,139,0,3,31,53,139,0,8,13,57,24,
+    2,44,4,7,80,18,0,255,6,4,5,14,1,30,4,18,96,14,0,17,96,58,71,83,
+    101,110,100,96,44,105,191,2,130,87,43,111,102,61,93,17,58,67,0,2,127,7,1,26,
+    0,18,0,103,94,48,119,104,105,6,58,50,111,109,101,172,6,7,134,7,3,188,18,3,
+    159,91,15,148,7,30,2,128,0,22,40,38,92,24,44,155,94,24,44,68,91,21,44,95,
+    63,13,210,6,10,99,88,0,197,17,0,90,10,53,97,98,115,187,7,47,41,44,88,92,
+    23,31,4,12,92,0,11,45,7,7,102,91,34,32,47,116,0,44,58,32,188,186,31,97,
+    58,0,1,3,121,0,48,58,32,40,213,36,1,65,0,3,231,94,1,70,0,17,43,168,
+    135,12,129,8,83,99,108,97,109,112,8,19,12,179,0,20,48,218,0,50,41,44,32,40,
+    0,3,239,91,15,39,0,5,2,58,2,17,87,103,154,1,146,19,21,97,164,0,23,44,
+    16,2,2,244,1,4,158,8,6,48,39,0,52,60,2,237,139,62,117,116,46,126,7,15,
+    50,98,45,19,4,206,8,51,117,110,116,136,142,7,155,35,3,226,93,0,202,13,1,11,
+    0,19,60,176,0,4,16,0,2,128,41,8,206,35,18,112,47,0,0,172,94,3,106,93,
+    35,32,112,189,126,15,201,3,9,3,151,2,3,67,1,4,141,2,6,144,93,21,112,129,
+    93,55,44,0,20,167,93,26,112,158,93,9,254,3,18,12,213,0,21,43,178,6,53,121,
+    32,45,189,6,4,160,95,1,90,1,19,61,0,1,4,222,95,8,114,95,2,26,0,4,
+    215,95,20,41,56,0,65,98,101,102,111,34,96,11,58,0,19,42,237,95,9,229,95,14,
+    68,0,15,100,1,0,11,52,95,34,48,59,156,0,16,62,10,0,6,26,0,3,93,18,
+    0,147,7,8,47,0,21,61,224,95,0,105,1,6,156,1,59,59,0,12,86,0,8,180,
+    22,15,136,1,27,4,8,0,51,32,43,32,222,93,7,109,1,8,10,23,0,184,4,31,
+    32,118,1,4,18,8,177,193,1,61,1,0,76,8,49,111,109,101,180,0,3,19,0,18,
+    45,19,0,2,145,14,3,164,9,15,43,96,1,5,132,8,19,43,138,1,9,43,96,4,
+    122,0,6,45,96,0,75,1,0,166,0,1,83,1,29,45,162,95,5,206,1,25,48,91,
+    68,15,113,6,13,28,109,113,6,15,151,68,15,7,21,1,12,158,68,0,178,99,5,216,
+    0,18,45,189,10,7,106,158,15,227,10,11,0,157,25,8,227,10,15,216,10,16,47,51,
+    50,216,10,22,25,20,142,116,31,20,159,187,9,4,158,2,15,170,0,3,0,164,25,11,
+    171,0,31,8,171,0,12,4,103,117,15,172,0,20,7,128,11,31,12,128,11,36,25,12,
+    238,0,31,12,128,11,3,31,12,128,11,8,31,12,33,1,12,29,16,100,11,31,16,100,
+    11,28,31,20,100,11,14,31,12,100,11,40,31,12,100,11,3,31,12,100,11,8,31,12,
+    72,11,40,31,12,72,11,3,31,12,72,11,8,31,12,44,11,40,31,12,44,11,3,31,
+    12,44,11,8,31,12,16,11,40,31,12,16,11,3,31,12,16,11,8,31,12,244,10,40,
+    31,12,244,10,3,31,12,101,175,9,15,111,0,23,31,54,111,0,8,31,54,111,0,3,
+    31,54,111,0,40,31,55,111,0,8,31,55,111,0,3,31,55,111,0,40,31,56,111,0,
+    8,31,56,111,0,3,31,56,111,0,40,31,57,111,0,8,31,57,111,0,3,31,57,111,
+    0,40,1,184,71,15,232,3,6,15,220,4,4,14,70,117,15,114,0,25,15,90,4,10,
+    15,91,4,5,13,92,4,15,70,204,20,24,88,179,199,14,77,204,95,97,116,44,32,88,
+    64,143,1,15,75,204,6,9,81,0,11,84,204,4,78,0,5,221,50,64,121,109,109,101,
+    182,18,16,44,5,108,144,72,101,114,109,105,116,105,97,110,213,5,82,110,106,95,97,41,
+    171,13,17,77,252,50,0,239,6,17,105,81,49,6,173,12,33,105,115,100,204,2,17,14,
+    83,108,111,119,101,114,5,107,18,114,129,205,0,199,108,18,112,21,0,4,178,166,7,30,
+    20,128,46,32,67,32,98,101,99,111,14,169,0,44,0,2,130,102,2,60,50,14,101,110,
+    99,109,105,114,114,111,114,7,0,4,50,12,15,59,110,40,3,253,20,0,232,0,10,42,
+    14,31,44,28,115,24,31,51,28,115,10,47,51,50,64,193,63,26,77,137,11,15,121,130,
+    16,3,223,8,2,177,8,4,50,168,25,119,39,23,16,58,251,15,0,28,159,48,112,108,
+    97,202,105,1,255,15,66,99,114,111,115,153,1,154,100,105,97,103,111,110,97,108,46,214,
+    10,2,21,169,11,247,22,0,16,10,5,180,0,1,193,33,0,201,22,6,41,49,9,67,
+    0,2,110,10,11,66,0,4,0,1,17,58,0,1,3,14,0,36,44,32,35,23,15,135,
+    49,1,0,75,168,6,130,49,1,11,0,9,191,13,2,44,3,4,111,171,3,45,29,0,
+    249,112,6,18,27,4,186,138,18,97,173,22,1,114,41,1,104,3,3,54,0,16,44,216,
+    21,22,99,48,0,2,160,49,2,236,30,0,229,0,15,48,0,13,11,26,139,2,133,3,
+    8,7,209,3,236,14,15,8,209,60,15,134,4,14,3,142,50,7,190,147,47,42,112,111,
+    4,19,7,58,0,16,42,65,15,47,120,59,105,208,41,6,78,0,15,43,208,23,14,188,
+    0,7,49,50,15,39,208,30,7,78,0,11,214,162,15,116,148,13,15,1,208,21,6,98,
+    0,6,221,4,31,115,66,115,66,12,100,52,15,67,115,25,12,60,0,15,68,115,9,15,
+    144,206,7,15,160,198,10,15,122,115,56,47,52,56,122,115,10,50,49,56,52,169,172,15,
+    149,39,0,5,28,0,15,122,115,1,31,51,122,115,20,0,95,108,15,122,115,1,15,31,
+    115,37,16,50,29,0,31,51,31,115,13,33,51,56,71,115,63,51,56,52,31,115,29,31,
+    16,238,1,3,15,175,110,58,2,66,43,15,172,109,32,54,50,56,56,172,109,15,219,136,
+    14,4,140,109,15,39,108,14,45,51,46,124,92,31,51,50,92,5,31,54,230,91,5,31,
+    57,152,91,6,31,50,75,91,5,6,175,87,21,28,184,51,31,20,111,51,4,13,152,25,
+    31,54,81,88,5,31,57,4,88,6,31,50,184,87,5,8,85,92,15,17,55,27,15,32,
+    1,6,15,249,54,5,15,56,1,6,15,225,54,6,15,81,1,7,15,200,54,6,15,106,
+    1,7,15,175,54,6,15,121,1,6,15,232,52,5,15,145,1,6,15,208,52,5,15,169,
+    1,6,15,184,52,6,15,194,1,7,15,159,52,6,15,219,1,7,15,134,52,6,15,244,
+    1,30,15,5,57,6,31,24,5,57,53,31,24,5,57,55,31,24,5,57,56,31,24,5,
+    57,57,15,87,55,53,31,20,87,55,53,31,20,87,55,55,31,20,87,55,56,31,20,87,
+    55,56,28,24,143,8,15,187,91,50,1,111,57,15,55,7,14,31,59,184,86,33,0,147,
+    68,0,9,68,15,10,70,5,14,80,69,25,50,113,68,15,9,70,10,47,52,52,9,70,
+    9,15,40,70,0,8,205,68,47,50,52,9,70,10,63,50,56,56,9,70,9,63,51,51,
+    54,9,70,9,15,71,70,0,8,9,70,31,52,137,69,0,25,48,22,1,15,9,70,11,
+    30,53,34,71,9,9,70,15,105,70,1,8,58,1,63,54,50,52,9,70,10,63,54,55,
+    50,9,70,10,47,55,50,9,70,22,5,43,9,15,238,8,20,4,88,68,15,24,187,20,
+    15,114,12,7,15,0,186,60,12,178,0,15,197,218,19,15,60,0,3,15,61,186,10,15,
+    60,0,3,15,105,185,23,15,64,0,4,15,156,49,25,15,209,65,4,14,112,184,15,40,
+    0,18,15,179,180,7,15,172,0,4,15,114,175,27,4,53,0,15,115,175,30,4,57,0,
+    15,116,175,30,4,57,0,15,117,175,30,4,57,0,15,118,175,30,4,57,0,15,119,175,
+    30,4,57,0,15,120,175,30,4,57,0,15,121,175,15,15,176,2,36,15,170,2,43,15,
+    189,165,24,15,68,17,4,15,185,165,34,13,66,17,15,181,165,60,6,96,0,15,212,132,
+    2,31,56,212,132,41,15,148,16,57,0,254,169,15,148,16,8,63,50,48,52,13,132,5,
+    63,56,49,57,146,16,6,31,50,146,16,20,63,49,50,56,146,16,13,10,211,131,16,55,
+    32,16,31,56,211,131,10,2,35,0,15,178,16,3,1,95,16,31,50,178,16,13,33,49,
+    50,68,0,16,49,152,198,15,178,16,27,15,244,128,62,47,56,59,1,128,25,47,56,41,
+    5,17,35,2,72,136,31,24,213,166,3,3,237,5,31,56,144,127,16,26,56,143,127,4,
+    145,73,15,49,127,17,31,56,49,127,34,0,64,2,3,133,17,8,100,0,25,54,3,76,
+    31,54,57,126,10,25,55,44,0,28,55,44,0,15,224,111,22,31,56,38,126,50,20,50,
+    38,126,29,56,37,126,29,56,36,126,29,56,35,126,29,56,34,126,29,56,33,126,8,59,
+    165,5,18,0,29,54,18,0,5,197,139,9,110,111,31,56,52,126,4,24,56,183,117,24,
+    50,24,0,31,52,73,15,2,24,56,189,18,24,52,24,0,15,212,116,3,25,56,132,17,
+    25,54,25,0,7,122,0,25,55,25,0,6,184,13,7,238,12,28,52,237,12,1,223,80,
+    8,243,109,15,246,165,2,10,91,125,25,54,91,125,17,54,32,0,12,2,165,10,50,0,
+    25,55,50,0,17,55,50,0,12,10,165,21,28,149,140,29,20,68,164,9,129,14,27,56,
+    11,214,7,24,0,31,50,154,125,1,27,56,217,213,7,24,0,31,52,177,125,1,28,56,
+    167,213,7,25,0,31,54,191,19,2,4,32,161,7,116,1,15,57,3,32,15,155,125,13,
+    31,56,154,125,8,31,56,153,125,8,31,56,152,125,8,31,56,151,125,8,31,56,150,125,
+    8,31,56,149,125,2,12,81,3,8,239,157,12,91,3,8,238,157,15,101,3,4,9,69,
+    76,31,56,203,125,4,31,56,110,219,3,31,56,57,22,4,31,56,108,219,3,24,56,60,
+    19,15,170,3,2,9,242,18,24,56,70,21,15,193,3,2,9,213,18,63,56,40,57,216,
+    3,13,9,185,18,25,56,55,19,15,240,3,3,4,91,1,4,24,0,31,51,8,4,13,
+    4,112,1,4,24,0,31,53,241,113,1,23,56,30,126,22,56,29,126,15,253,157,14,31,
+    28,253,157,15,15,214,3,4,23,32,23,0,15,143,125,0,31,56,248,217,3,28,56,247,
+    217,15,4,4,4,23,32,23,0,15,188,125,0,31,56,244,217,3,28,56,243,217,15,50,
+    4,4,23,32,23,0,15,233,125,0,31,56,240,217,4,29,56,239,217,15,97,4,5,23,
+    32,24,0,15,93,22,1,13,121,4,23,32,24,0,25,49,135,112,15,90,111,2,31,56,
+    90,111,8,15,110,19,14,0,171,5,15,146,42,11,25,56,40,111,7,27,111,26,56,26,
+    111,31,56,25,111,0,31,56,24,111,16,15,167,110,15,31,56,131,110,14,31,56,130,110,
+    28,31,56,129,110,32,31,56,128,110,32,31,56,127,110,32,31,56,126,110,32,31,56,125,
+    110,32,31,56,124,110,32,31,56,123,110,2,7,155,8,28,56,155,8,20,56,173,11,23,
+    56,125,153,28,56,61,108,31,56,60,108,23,31,56,59,108,23,31,56,58,108,23,31,56,
+    57,108,23,31,56,56,108,23,31,56,55,108,23,31,56,54,108,23,31,56,53,108,23,26,
+    56,200,106,31,56,199,106,18,26,56,75,105,31,56,197,106,16,26,56,196,106,31,56,195,
+    106,18,26,56,70,105,31,56,193,106,16,26,56,192,106,31,56,191,106,18,26,56,61,105,
+    31,56,188,106,16,26,56,187,106,31,56,186,106,18,26,56,52,105,31,56,183,106,16,26,
+    56,246,104,31,56,245,104,18,26,56,121,103,31,56,243,104,16,26,56,242,104,31,56,241,
+    104,18,26,56,116,103,31,56,239,104,16,26,56,238,104,31,56,237,104,18,26,56,107,103,
+    31,56,234,104,16,26,56,233,104,31,56,232,104,18,26,56,98,103,31,56,229,104,16,26,
+    56,36,103,31,56,35,103,18,26,56,167,101,31,56,33,103,16,26,56,32,103,31,56,31,
+    103,18,26,56,162,101,31,56,29,103,16,26,56,28,103,31,56,27,103,18,26,56,153,101,
+    31,56,24,103,16,26,56,23,103,31,56,22,103,18,26,56,144,101,31,56,19,103,5,5,
+    237,20,31,51,224,97,1,1,24,0,8,159,26,8,179,57,1,29,0,25,50,129,97,11,
+    29,0,31,51,15,28,4,1,29,0,31,52,54,98,4,1,29,0,8,147,26,8,50,27,
+    1,29,0,31,54,72,28,4,1,29,0,8,203,27,17,49,7,76,15,205,26,18,2,243,
+    18,15,54,18,17,15,48,18,19,15,194,246,17,31,52,195,246,26,24,52,196,246,0,135,
+    73,47,54,51,84,94,44,12,88,27,15,185,241,51,0,4,55,15,90,245,44,31,52,67,
+    24,6,15,186,241,39,47,54,52,178,216,45,31,52,202,94,12,16,52,19,21,31,51,202,
+    94,39,0,217,57,15,81,216,3,22,52,202,94,15,83,241,9,17,65,64,20,1,28,45,
+    15,85,241,20,15,25,95,22,47,54,52,227,161,52,17,54,77,0,15,246,240,23,31,115,
+    246,240,51,15,57,188,24,15,56,188,10,15,21,47,29,2,180,239,15,23,47,7,2,32,
+    0,4,89,240,11,240,239,0,112,24,15,239,239,86,47,50,56,238,239,25,2,97,220,15,
+    84,96,30,1,227,2,15,84,96,49,1,105,59,15,104,41,24,31,12,204,100,12,4,223,
+    23,31,12,210,100,16,15,44,0,2,15,244,150,12,31,12,222,100,16,15,44,0,2,15,
+    244,150,12,31,12,234,100,16,5,44,0,15,132,97,17,8,77,136,31,12,182,78,27,15,
+    152,97,20,8,77,136,15,162,97,18,8,77,136,15,172,97,18,8,77,136,15,182,97,18,
+    8,77,136,15,192,97,47,47,0,24,76,136,11,31,16,76,136,47,31,24,75,136,11,31,
+    16,75,136,48,31,24,74,136,12,31,16,74,136,50,31,24,73,136,12,31,16,73,136,50,
+    31,24,72,136,12,31,16,72,136,50,31,24,71,136,12,12,92,98,15,71,136,0,14,205,
+    241,25,108,171,152,31,20,103,136,49,14,247,241,25,108,222,152,31,20,135,136,49,14,33,
+    242,25,108,17,153,31,20,167,136,49,14,75,242,25,108,68,153,31,20,199,136,49,14,117,
+    242,25,108,119,153,31,20,231,136,49,14,159,242,25,108,170,153,31,20,7,137,50,5,221,
+    153,17,20,221,153,7,145,242,47,50,56,144,242,37,15,44,137,0,31,24,44,137,11,31,
+    16,44,137,47,31,24,44,137,11,31,16,44,137,48,31,24,44,137,12,31,16,44,137,50,
+    31,24,44,137,12,31,16,44,137,50,31,24,44,137,12,31,16,44,137,50,31,24,44,137,
+    13,15,57,100,17,4,239,166,13,57,100,15,31,45,7,15,169,243,9,2,246,13,15,101,
+    100,1,31,51,68,25,2,1,166,16,5,101,100,44,54,52,101,100,21,51,41,61,3,42,
+    0,15,101,100,0,47,54,52,199,195,4,15,226,45,14,15,43,243,12,15,179,0,9,11,
+    11,3,8,165,0,15,120,0,15,15,220,242,12,15,120,0,19,31,50,120,0,31,15,141,
+    242,12,15,120,0,19,31,51,120,0,31,15,62,242,12,15,120,0,19,31,52,120,0,31,
+    15,239,241,12,15,120,0,19,28,53,120,0,4,95,101,47,51,56,56,17,38,12,154,98,
+    11,101,100,31,52,101,100,15,27,52,101,100,31,52,101,100,15,27,53,101,100,31,53,101,
+    100,15,27,53,101,100,31,53,101,100,15,27,53,101,100,31,53,101,100,15,27,53,101,100,
+    31,53,101,100,15,27,53,101,100,31,53,101,100,15,27,53,101,100,31,53,101,100,15,27,
+    53,101,100,31,53,101,100,15,27,53,101,100,31,53,99,102,15,27,53,254,1,31,53,254,
+    1,15,27,53,254,1,31,53,254,1,15,27,54,254,1,31,54,254,1,15,27,54,254,1,
+    31,54,254,1,15,27,54,254,1,31,54,254,1,15,27,54,254,1,47,54,51,151,101,46,
+    2,59,20,2,2,100,12,245,100,21,52,245,100,28,52,245,100,21,52,245,100,28,53,245,
+    100,21,53,245,100,28,53,245,100,21,53,245,100,28,53,245,100,21,53,245,100,28,53,245,
+    100,21,53,245,100,28,53,245,100,21,53,245,100,29,53,116,119,5,245,100,28,53,245,100,
+    21,53,245,100,28,53,245,100,21,53,3,102,28,53,14,1,21,53,14,1,28,53,14,1,
+    21,53,14,1,28,54,14,1,21,54,14,1,28,54,14,1,21,54,14,1,28,54,14,1,
+    21,54,14,1,28,54,14,1,17,54,66,238,15,218,50,30,31,12,50,119,14,31,12,50,
+    119,18,31,12,50,119,18,31,12,50,119,18,31,12,50,119,18,31,12,50,119,18,22,20,
+    50,119,15,30,46,2,7,43,102,13,3,46,31,49,149,62,89,4,129,231,15,97,43,15,
+    24,49,135,169,30,54,59,169,7,247,42,10,182,17,31,49,90,58,5,31,50,42,58,5,
+    15,228,164,6,15,197,57,6,31,53,243,38,2,10,234,61,25,55,25,0,15,196,57,6,
+    31,49,148,57,5,31,50,100,57,5,15,114,163,6,15,255,56,6,15,248,57,1,31,54,
+    16,62,5,1,166,37,6,178,13,15,128,56,31,0,14,126,15,128,56,9,47,49,54,128,
+    56,9,14,167,55,31,51,188,56,10,31,52,228,126,10,15,175,28,5,14,125,56,14,248,
+    56,14,177,28,15,124,56,6,15,63,127,0,31,57,54,57,11,9,124,56,47,49,54,124,
+    56,11,31,49,92,56,0,31,50,119,57,11,9,124,56,63,50,48,56,124,56,10,31,50,
+    156,56,0,14,184,57,15,32,51,2,31,52,32,51,42,15,202,50,2,15,188,182,49,15,
+    173,4,16,10,176,50,5,66,182,15,234,181,0,47,51,50,234,181,52,15,153,180,7,41,
+    51,50,153,180,1,137,203,7,45,0,15,65,88,17,1,57,3,15,194,49,17,31,52,194,
+    49,34,51,50,53,54,194,49,15,49,46,22,31,52,106,49,21,15,78,0,29,31,50,78,
+    0,58,31,51,78,0,58,15,52,162,9,15,216,42,1,31,52,216,42,5,15,51,235,5,
+    25,56,50,235,22,56,49,235,31,56,48,235,53,15,234,55,2,15,9,60,10,31,4,246,
+    47,6,15,10,232,44,15,50,48,6,15,158,105,43,15,98,232,8,41,56,59,160,226,25,
+    56,159,226,28,56,0,76,31,56,157,226,17,31,56,156,226,17,31,56,155,226,17,31,56,
+    154,226,17,31,56,153,226,17,31,56,152,226,17,31,56,151,226,17,31,56,150,226,17,31,
+    56,149,226,10,13,213,47,15,36,104,4,13,80,0,4,68,37,15,49,226,51,15,187,225,
+    22,15,181,0,3,12,141,0,15,37,104,43,15,175,103,22,15,71,109,16,15,199,112,1,
+    3,248,78,31,4,236,2,11,31,8,236,2,17,31,8,236,2,17,31,8,236,2,17,31,
+    8,236,2,17,31,8,236,2,17,31,8,236,2,17,31,8,236,2,17,31,8,236,2,17,
+    31,8,236,2,20,31,8,236,2,20,15,119,249,8,31,56,118,249,28,4,103,59,9,104,
+    96,5,176,5,2,75,23,6,104,5,3,16,0,4,66,249,0,107,130,10,0,1,14,233,
+    2,15,224,248,32,31,108,85,248,42,31,41,7,65,36,31,56,185,245,2,31,56,184,245,
+    22,31,56,183,245,22,31,56,182,245,22,31,56,181,245,22,31,56,180,245,22,31,56,179,
+    245,22,31,56,178,245,22,31,56,177,245,10,15,194,244,9,31,56,193,244,21,22,56,192,
+    244,31,56,191,244,0,6,78,53,11,26,0,15,132,99,0,31,56,132,99,84,31,56,131,
+    99,44,30,56,130,99,11,98,39,31,116,199,81,56,15,79,81,23,12,231,100,15,60,53,
+    14,13,205,95,15,36,84,21,15,171,88,1,95,88,91,97,116,93,48,84,26,9,70,0,
+    1,63,0,2,60,84,12,175,40,15,240,87,19,15,233,82,24,15,241,87,8,240,20,35,
+    112,114,97,103,109,97,32,79,80,69,78,67,76,32,69,88,84,69,78,83,73,79,78,32,
+    99,108,95,107,104,114,95,102,112,54,69,190,108,101,110,97,98,108,101,185,85,111,100,111,
+    117,98,108,101,186,85,3,2,28,0,15,187,85,29,0,98,0,0,190,85,3,205,110,17,
+    110,38,42,0,65,8,240,2,58,32,70,80,95,67,79,78,84,82,65,67,84,44,32,111,
+    110,227,40,112,100,101,102,97,117,108,116,77,8,17,108,219,246,6,69,103,3,155,0,15,
+    212,1,1,3,27,0,7,113,85,7,189,1,3,29,0,8,190,1,15,48,0,4,0,206,
+    8,6,46,0,4,11,1,2,218,2,3,14,0,11,197,67,14,73,0,2,18,0,15,166,
+    68,10,15,174,0,9,4,51,0,4,71,0,15,182,0,19,15,54,0,0,15,190,0,28,
+    6,177,2,31,100,196,85,25,15,102,0,7,13,221,2,4,109,0,15,199,85,34,13,61,
+    0,15,200,85,19,13,55,0,15,201,85,85,30,50,67,201,3,140,0,2,108,18,3,132,
+    139,12,29,0,2,202,85,49,50,50,56,94,15,15,194,68,35,4,116,85,27,16,92,0,
+    15,232,195,11,4,37,0,15,59,85,58,2,199,164,13,137,0,15,183,67,17,47,57,50,
+    232,194,3,4,68,0,31,98,203,0,15,15,95,85,3,4,35,3,7,61,67,5,19,0,
+    30,49,19,0,30,50,19,0,30,51,19,0,30,52,19,0,30,53,19,0,30,54,19,0,
+    15,77,24,3,15,153,63,7,31,54,130,63,4,31,57,107,63,4,15,207,85,4,25,56,
+    154,177,10,61,63,31,56,37,63,4,6,11,187,31,20,70,127,14,24,28,138,1,15,46,
+    67,9,4,64,4,15,132,193,1,9,33,0,15,115,193,1,9,33,0,15,98,193,1,9,
+    33,0,15,81,193,1,9,33,0,15,64,193,1,9,33,0,15,47,193,1,9,33,0,15,
+    245,67,1,9,33,0,15,228,67,0,18,98,41,3,13,205,63,15,182,63,5,31,54,159,
+    63,4,31,57,136,63,4,15,137,67,1,11,71,87,12,90,63,31,56,66,63,4,7,2,
+    2,12,70,3,9,110,67,12,80,3,9,111,67,12,90,3,9,112,67,12,100,3,9,113,
+    67,12,110,3,9,114,67,12,120,3,9,115,67,12,130,3,9,116,67,12,140,3,10,117,
+    67,15,150,3,2,11,70,67,31,52,173,3,12,11,70,67,31,55,196,3,12,11,70,67,
+    15,91,88,4,31,56,29,86,4,31,56,89,88,5,31,56,2,86,4,25,56,128,197,15,
+    12,4,3,12,73,67,31,57,36,4,13,11,73,67,13,60,188,5,26,4,14,74,67,15,
+    8,3,4,11,213,66,31,52,31,3,12,11,213,66,31,55,54,3,12,11,213,66,15,215,
+    70,1,31,52,118,66,4,31,52,118,66,5,15,1,86,2,29,56,209,88,15,126,3,5,
+    12,216,66,31,57,150,3,13,11,216,66,6,116,1,15,105,71,33,15,156,24,8,15,252,
+    3,7,9,168,192,15,6,4,7,9,168,192,15,16,4,7,9,168,192,15,26,4,7,9,
+    168,192,15,36,4,7,9,168,192,15,46,4,7,8,185,147,15,56,4,8,1,10,0,31,
+    50,66,4,14,1,10,0,31,50,193,71,33,9,69,50,31,56,243,192,4,15,146,4,14,
+    9,41,50,31,56,252,90,4,15,169,4,14,9,13,50,31,56,249,90,4,15,192,4,15,
+    9,238,49,31,56,246,90,5,15,216,4,16,9,209,49,31,56,243,90,5,15,240,4,16,
+    9,180,49,25,56,65,198,15,8,5,27,4,14,2,4,174,1,31,48,32,5,37,4,48,
+    2,4,24,0,31,51,56,5,5,10,28,2,15,130,72,19,2,166,0,5,17,0,31,50,
+    147,72,17,2,145,0,5,17,0,31,50,164,72,29,8,23,0,31,50,144,76,2,15,230,
+    5,17,8,23,0,31,50,163,72,2,15,253,5,17,8,23,0,31,50,212,76,2,15,20,
+    6,18,8,24,0,31,50,162,72,3,15,44,6,19,8,24,0,15,70,92,1,15,68,6,
+    22,8,24,0,31,50,232,198,0,15,92,6,22,8,24,0,24,50,90,203,15,116,6,29,
+    8,24,0,24,50,243,47,29,24,156,15,15,214,92,29,4,56,0,10,105,73,47,50,52,
+    242,14,11,7,236,72,15,250,14,15,15,117,71,32,39,57,50,117,71,5,135,17,15,118,
+    71,16,7,44,0,15,119,71,14,7,44,0,15,120,71,14,7,44,0,15,121,71,14,7,
+    44,0,15,122,71,14,7,44,0,15,123,71,14,7,44,0,15,124,71,14,7,44,0,15,
+    125,71,14,5,44,0,3,126,71,3,16,0,15,127,71,13,7,55,0,30,52,55,0,15,
+    129,71,4,7,53,0,28,49,53,0,15,131,71,8,7,55,0,30,53,55,0,15,133,71,
+    4,7,53,0,28,50,53,0,15,135,71,8,7,55,0,30,54,55,0,15,137,71,4,7,
+    53,0,28,51,53,0,15,139,71,8,7,55,0,30,55,55,0,15,141,71,4,5,53,0,
+    28,50,176,1,15,143,71,10,7,55,0,30,52,55,0,15,145,71,4,7,53,0,28,49,
+    53,0,15,147,71,8,7,55,0,30,53,55,0,15,149,71,4,7,53,0,28,50,53,0,
+    15,151,71,8,7,55,0,30,54,55,0,15,153,71,4,7,53,0,28,51,53,0,15,155,
+    71,8,7,55,0,30,55,55,0,15,157,71,4,5,53,0,28,51,176,1,15,159,71,10,
+    7,55,0,30,52,55,0,15,161,71,4,7,53,0,28,49,53,0,15,163,71,8,7,55,
+    0,30,53,55,0,15,165,71,4,7,53,0,28,50,53,0,15,167,71,8,7,55,0,30,
+    54,55,0,15,169,71,4,7,53,0,28,51,53,0,15,171,71,8,7,55,0,30,55,55,
+    0,15,173,71,9,25,49,56,41,15,149,71,8,13,120,71,25,51,238,97,15,149,71,8,
+    13,91,71,25,53,139,42,15,150,71,9,9,138,42,14,151,71,47,54,56,151,71,21,5,
+    84,22,15,244,21,21,11,101,98,9,160,25,15,92,38,0,15,20,25,8,15,102,98,19,
+    15,19,25,41,15,105,98,25,13,61,0,15,106,98,25,4,61,0,15,107,98,38,5,65,
+    0,15,8,148,26,6,59,16,3,239,33,6,37,16,2,17,0,31,12,103,0,4,14,143,
+    98,10,47,3,24,97,44,3,15,31,34,38,25,8,117,0,39,98,48,164,146,13,225,37,
+    39,98,48,56,148,15,232,37,4,11,80,0,15,136,148,46,15,30,1,20,15,126,34,13,
+    5,53,1,15,127,34,15,5,43,0,15,128,34,15,5,43,0,15,129,34,15,5,43,0,
+    15,130,34,15,5,43,0,15,131,34,15,5,43,0,15,132,34,15,5,43,0,15,133,34,
+    15,5,43,0,15,134,34,15,15,56,2,16,31,59,20,2,24,1,169,224,6,23,28,43,
+    56,93,196,4,3,156,43,5,50,6,20,41,79,3,4,158,43,15,46,2,5,15,115,101,
+    26,5,54,0,15,116,101,30,5,58,0,15,117,101,30,5,58,0,15,118,101,30,5,58,
+    0,15,119,101,30,5,58,0,15,120,101,30,5,58,0,15,121,101,30,5,58,0,15,122,
+    101,15,15,117,21,17,15,233,44,34,15,167,21,17,15,136,150,40,15,108,4,4,11,151,
+    40,15,103,4,4,31,49,38,0,4,15,196,41,10,15,93,4,4,31,51,38,0,4,15,
+    198,41,10,15,83,4,4,31,53,38,0,4,15,200,41,10,15,73,4,4,31,55,38,0,
+    3,15,202,41,14,9,66,25,31,108,225,151,3,10,150,4,15,148,4,23,15,130,151,9,
+    15,183,29,3,15,209,1,3,7,183,29,15,204,1,3,7,183,29,15,199,1,3,7,183,
+    29,15,194,1,3,7,183,29,15,189,1,3,7,183,29,15,184,1,3,7,183,29,15,179,
+    1,3,7,183,29,15,174,1,3,30,32,33,151,24,48,33,151,24,48,33,151,24,48,33,
+    151,24,48,33,151,17,48,33,151,15,90,0,13,15,123,151,39,15,4,10,38,15,254,9,
+    44,15,120,8,13,11,143,47,15,12,4,12,31,12,12,4,18,31,12,12,4,18,31,12,
+    12,4,18,31,12,12,4,18,31,12,12,4,18,31,12,12,4,18,31,12,12,4,21,31,
+    12,12,4,21,15,82,0,1,12,48,11,15,197,48,28,15,124,0,1,13,83,0,15,139,
+    48,27,9,223,8,31,52,67,39,20,9,234,107,31,52,234,107,14,4,93,0,15,89,39,
+    4,3,211,52,31,52,236,107,15,7,73,0,15,108,39,28,0,143,29,53,115,107,115,230,
+    70,1,87,64,35,111,102,243,240,1,148,29,149,110,32,97,100,100,114,101,115,115,3,152,
+    0,155,130,97,32,115,111,111,110,46,48,152,4,31,0,33,109,97,246,56,0,30,15,1,
+    130,38,0,61,0,0,97,0,102,98,117,102,102,101,114,46,82,1,199,237,18,105,116,0,
+    0,217,41,67,105,108,101,114,93,0,240,9,109,97,107,101,32,97,32,67,80,85,39,115,
+    32,111,119,110,32,99,111,100,101,59,32,111,192,202,0,245,41,1,0,42,1,250,142,64,
+    35,100,101,102,172,0,131,97,115,107,95,102,111,114,40,133,0,98,41,0,35,105,102,32,
+    28,0,0,155,41,192,104,97,115,95,98,117,105,108,116,105,110,41,101,54,22,33,27,0,
+    111,83,80,73,82,95,95,22,0,1,50,86,95,95,72,0,9,64,0,36,40,95,10,0,
+    244,2,95,112,114,101,102,101,116,99,104,41,0,35,117,110,100,101,102,134,0,15,150,0,
+    6,30,32,60,0,7,178,0,95,101,110,100,105,102,41,109,59,21,50,244,39,6,66,58,
+    2,171,83,36,114,101,124,85,4,25,204,2,181,1,0,182,0,1,94,85,1,65,146,0,
+    24,0,2,175,130,32,115,111,120,1,81,116,104,101,105,114,3,6,15,71,40,1,0,79,
+    0,79,91,51,48,55,245,125,46,31,54,95,63,29,2,179,58,15,242,125,41,17,54,67,
+    0,31,54,240,125,30,31,8,89,1,0,1,109,133,5,235,58,37,39,115,41,237,8,213,
+    147,0,232,0,5,243,88,15,143,1,0,31,46,62,143,1,1,175,0,5,228,238,5,58,
+    239,7,181,0,10,129,48,5,220,1,3,248,84,3,124,47,19,49,253,131,1,25,7,53,
+    111,109,101,64,0,54,52,41,44,223,109,6,250,109,20,41,176,238,2,86,1,42,91,53,
+    173,181,6,223,145,21,61,114,0,2,226,145,35,0,12,50,0,47,112,93,86,110,8,40,
+    112,41,131,239,2,46,239,5,186,0,56,42,32,40,152,143,15,255,238,1,0,165,27,45,
+    107,48,252,238,4,141,149,31,112,248,2,11,2,251,132,33,98,121,88,0,62,114,111,119,
+    23,239,15,19,239,40,1,85,0,3,18,48,15,22,111,2,18,78,108,61,15,253,42,22,
+    15,247,42,26,24,41,105,59,7,133,147,10,165,1,8,57,102,12,168,28,3,3,91,0,
+    208,91,51,55,54,56,59,7,36,49,50,162,144,21,118,214,1,54,91,112,93,45,102,0,
+    8,165,0,92,2,4,27,0,0,87,7,34,93,44,244,0,17,41,13,165,6,161,119,52,
+    41,0,28,225,6,15,196,111,2,0,147,2,5,243,93,26,24,196,111,1,32,0,2,128,
+    90,9,107,0,3,23,0,0,129,2,16,28,203,0,47,43,43,86,239,6,11,80,239,15,
+    37,1,9,9,191,1,9,41,113,4,119,0,22,45,13,1,10,22,113,0,0,3,10,110,
+    62,11,53,8,3,138,147,12,113,1,9,238,1,15,236,239,21,31,20,249,62,16,17,56,
+    11,76,15,5,45,8,0,129,0,0,203,5,15,16,45,6,21,57,4,63,15,15,45,14,
+    19,20,82,160,4,31,65,29,66,140,3,64,110,101,120,116,230,138,32,111,115,166,8,64,
+    108,111,119,32,88,114,6,137,6,6,60,247,17,44,78,0,33,98,101,233,6,88,116,104,
+    101,115,101,120,79,10,131,0,0,86,0,3,63,3,2,116,79,1,17,0,55,43,61,32,
+    13,217,88,60,32,75,32,63,31,217,3,230,102,0,153,52,3,188,1,4,9,2,7,224,
+    1,32,48,93,90,2,0,209,1,31,20,235,45,26,15,124,71,4,0,232,20,13,197,113,
+    15,230,89,24,31,20,230,89,24,31,20,230,89,24,31,20,230,89,24,31,20,230,89,24,
+    31,20,195,96,16,15,44,0,2,15,249,114,13,14,50,241,31,24,12,115,58,31,24,11,
+    133,17,4,135,11,6,208,47,6,19,0,30,49,19,0,30,50,19,0,30,51,19,0,30,
+    52,19,0,30,53,19,0,30,54,19,0,6,208,47,10,88,241,24,28,253,39,22,52,35,
+    115,24,28,207,39,39,52,40,239,37,24,50,24,0,22,54,24,0,24,51,24,0,22,57,
+    24,0,24,52,24,0,23,49,112,43,25,53,25,0,7,210,110,25,54,25,0,22,56,25,
+    0,24,55,25,0,6,245,45,23,24,6,7,5,125,6,14,131,241,69,28,123,0,31,140,
+    11,2,4,4,1,186,4,36,31,32,17,4,1,89,7,25,31,195,3,23,52,36,48,20,
+    52,36,48,10,35,0,15,37,48,1,45,31,32,170,241,12,53,0,14,57,48,45,31,32,
+    173,241,12,53,0,14,77,48,45,31,32,176,241,12,53,0,14,97,48,45,31,32,179,241,
+    12,53,0,14,117,48,45,31,32,182,241,12,53,0,14,137,48,45,31,32,185,241,12,53,
+    0,14,157,48,45,31,32,147,116,12,53,0,14,177,48,45,31,32,150,116,34,31,32,151,
+    116,16,50,11,0,1,72,88,36,28,125,160,82,28,52,161,116,6,24,0,10,231,48,6,
+    24,0,10,231,48,6,24,0,10,231,48,6,24,0,11,231,48,6,25,0,12,46,136,5,
+    25,0,11,231,48,6,25,0,12,231,48,14,80,242,31,24,181,116,58,13,190,4,8,72,
+    49,13,200,4,8,72,49,13,210,4,8,72,49,13,220,4,8,72,49,13,230,4,8,72,
+    49,13,240,4,9,80,242,12,250,4,8,72,49,13,4,5,8,72,49,15,255,4,4,9,
+    252,44,63,52,40,49,22,5,12,9,229,44,22,52,119,49,15,45,5,4,9,206,44,22,
+    52,119,49,15,68,5,4,9,183,44,23,52,119,49,15,92,5,5,9,159,44,23,52,119,
+    49,15,116,5,5,9,135,44,23,52,119,49,15,140,5,5,9,111,44,23,52,119,49,15,
+    164,5,5,9,87,44,23,52,119,49,13,110,5,10,119,1,31,98,76,5,2,14,224,242,
+    14,59,5,14,225,242,14,42,5,14,226,242,14,25,5,14,227,242,14,8,5,14,228,242,
+    14,247,4,14,229,242,14,230,4,14,155,117,14,213,4,14,156,117,15,209,4,4,23,32,
+    23,0,8,156,117,15,232,4,4,23,32,23,0,8,199,50,15,255,4,4,23,32,23,0,
+    8,199,50,15,22,5,4,23,32,23,0,9,199,50,15,46,5,5,23,32,24,0,9,199,
+    50,15,70,5,5,23,32,24,0,10,152,139,15,94,5,4,23,32,24,0,9,199,50,15,
+    118,5,5,23,32,24,0,10,199,50,14,130,243,31,24,218,50,58,15,142,5,8,8,218,
+    50,15,152,5,8,8,218,50,15,162,5,8,8,218,50,15,172,5,8,8,218,50,15,182,
+    5,8,8,218,50,15,192,5,8,9,130,243,15,202,5,7,8,218,50,15,212,5,8,8,
+    218,50,15,222,5,27,9,218,50,63,52,40,50,245,5,35,9,218,50,63,52,40,53,12,
+    6,35,9,218,50,63,52,40,56,35,6,36,9,218,50,23,52,218,50,15,59,6,29,9,
+    218,50,23,52,218,50,15,83,6,29,9,218,50,23,52,218,50,15,107,6,29,9,218,50,
+    23,52,218,50,15,131,6,29,9,218,50,23,52,218,50,13,45,12,31,56,176,6,1,10,
+    50,2,15,176,6,20,14,119,199,15,193,6,16,14,120,199,15,210,6,16,14,121,199,15,
+    227,6,16,14,122,199,15,244,6,16,14,123,199,15,5,7,16,14,124,199,15,22,7,16,
+    14,47,52,15,39,7,16,14,48,52,15,56,7,27,8,23,0,8,48,52,15,79,7,27,
+    8,23,0,8,48,52,15,102,7,27,8,23,0,8,48,52,15,125,7,28,8,24,0,9,
+    48,52,15,149,7,29,8,24,0,9,48,52,15,173,7,29,8,24,0,10,115,144,15,197,
+    7,28,8,24,0,9,48,52,15,221,7,29,8,24,0,9,48,52,31,20,79,237,4,31,
+    24,79,237,53,31,24,245,125,27,31,28,192,52,31,31,28,192,52,17,37,49,50,228,55,
+    15,237,72,4,24,52,41,126,39,28,108,81,237,23,28,54,126,26,52,54,126,92,52,41,
+    0,31,32,55,126,31,52,55,126,16,31,28,79,237,2,1,76,0,79,40,120,91,110,245,
+    166,7,15,240,68,3,4,168,28,15,240,68,1,15,196,28,49,0,37,86,15,197,28,12,
+    14,134,28,33,50,53,40,92,16,50,53,97,15,198,137,108,15,190,54,19,31,52,170,127,
+    14,18,52,221,22,15,174,127,26,31,52,174,127,32,31,52,174,127,32,31,52,174,127,2,
+    15,121,135,10,4,94,27,27,52,99,146,26,20,30,8,15,104,55,23,31,52,104,55,24,
+    31,52,104,55,24,31,52,104,55,24,27,52,184,54,31,52,184,54,19,27,52,23,54,31,
+    52,184,54,17,27,52,184,54,31,52,184,54,19,27,52,23,54,31,52,184,54,17,27,52,
+    224,53,31,52,224,53,19,27,52,63,53,31,52,224,53,17,27,52,224,53,31,52,224,53,
+    19,27,52,63,53,31,52,224,53,5,5,6,36,40,50,95,48,93,27,48,28,0,9,44,
+    93,27,50,29,0,31,50,145,51,4,1,29,0,8,116,51,1,95,150,15,148,122,19,31,
+    50,81,73,37,5,65,28,31,16,22,27,25,14,93,25,30,20,93,25,30,20,93,25,30,
+    20,93,25,30,20,93,25,30,20,93,25,30,20,93,25,31,20,93,25,0,15,78,25,4,
+    31,24,78,25,4,31,24,78,25,4,31,24,78,25,4,31,24,78,25,5,31,24,78,25,
+    5,31,24,78,25,5,31,24,78,25,5,31,28,255,24,14,21,28,86,23,31,20,76,23,
+    4,31,20,76,23,4,31,20,76,23,4,31,20,76,23,4,31,20,76,23,5,31,20,76,
+    23,5,31,20,76,23,5,31,20,76,23,6,15,235,22,9,31,20,235,22,9,31,20,235,
+    22,9,31,20,235,22,9,31,20,235,22,9,31,20,235,22,9,31,20,235,22,9,31,20,
+    235,22,9,31,24,235,22,27,31,24,235,22,27,31,24,235,22,27,31,24,235,22,28,31,
+    24,235,22,29,31,24,235,22,29,31,24,235,22,29,31,24,235,22,29,31,28,234,22,14,
+    31,20,202,21,27,31,20,202,21,27,31,20,202,21,27,31,20,202,21,28,31,20,202,21,
+    29,31,20,202,21,29,31,20,202,21,29,31,20,202,21,30,15,105,21,19,31,20,105,21,
+    19,31,20,105,21,19,31,20,105,21,19,31,20,105,21,19,31,20,105,21,19,31,20,105,
+    21,19,31,20,105,21,19,31,24,105,21,50,31,24,105,21,50,31,24,105,21,50,31,24,
+    105,21,52,31,24,105,21,53,31,24,105,21,53,31,24,105,21,53,31,24,105,21,53,31,
+    28,83,21,14,31,20,171,19,50,31,20,171,19,50,31,20,171,19,50,31,20,171,19,52,
+    31,20,171,19,53,31,20,171,19,53,31,20,171,19,53,31,20,171,19,53,31,24,232,18,
+    21,31,24,232,18,23,31,24,219,18,10,31,28,218,18,33,31,20,59,64,31,15,74,40,
+    17,15,68,40,19,15,62,40,19,15,56,40,19,15,50,40,19,15,44,40,19,15,38,40,
+    19,15,32,40,19,8,211,25,2,170,37,2,195,109,1,77,1,2,30,0,5,53,112,31,
+    16,90,1,18,31,28,79,0,9,15,26,49,4,12,152,158,8,114,20,79,52,48,57,54,
+    153,158,45,15,54,49,4,15,198,107,0,9,238,134,15,198,107,67,1,15,1,6,198,107,
+    0,118,148,15,198,107,29,1,29,111,15,206,48,41,31,50,206,48,19,63,51,93,59,155,
+    47,6,47,56,59,28,47,18,0,35,135,4,29,47,31,54,8,47,34,21,56,8,47,15,
+    204,158,8,15,8,47,9,31,56,8,47,3,15,208,158,1,15,189,46,34,31,56,189,46,
+    27,0,18,1,15,100,46,17,0,21,3,15,43,159,16,17,28,129,0,31,24,139,158,16,
+    28,24,152,62,23,59,19,0,30,49,19,0,30,50,19,0,30,51,19,0,30,52,19,0,
+    30,53,19,0,30,54,19,0,5,34,18,31,28,147,158,4,31,28,147,158,4,31,28,147,
+    158,4,31,28,147,158,4,31,28,147,158,4,31,28,147,158,5,31,28,147,158,5,31,28,
+    147,158,5,10,3,31,15,69,91,2,4,121,41,38,54,59,155,161,15,111,41,3,13,16,
+    158,31,24,16,158,4,31,24,16,158,4,31,24,16,158,4,31,24,16,158,5,31,24,16,
+    158,5,31,24,16,158,5,31,24,228,64,7,15,86,2,0,15,13,41,0,31,56,13,41,
+    9,31,56,13,41,9,31,56,13,41,9,31,56,13,41,9,31,56,13,41,9,31,56,13,
+    41,15,15,202,157,15,31,28,202,157,27,31,28,202,157,27,31,28,202,157,27,31,28,202,
+    157,27,31,28,202,157,29,31,28,202,157,29,31,28,202,157,29,13,87,3,14,130,90,31,
+    24,134,157,27,31,24,134,157,27,31,24,134,157,27,31,24,134,157,27,31,24,134,157,27,
+    31,24,134,157,29,31,24,134,157,29,31,24,134,157,29,15,47,31,19,31,54,47,31,13,
+    9,88,157,31,28,88,157,10,14,34,31,15,89,157,17,15,233,30,3,15,119,10,9,3,
+    28,0,15,109,157,13,15,195,29,1,15,150,149,2,3,145,26,15,96,99,34,5,236,7,
+    31,24,111,1,21,12,14,77,15,28,148,14,15,135,101,8,2,60,0,8,60,105,15,44,
+    0,7,15,32,148,17,47,51,50,164,66,7,15,33,148,27,31,12,23,10,6,0,19,10,
+    20,49,19,10,15,39,0,7,40,49,54,190,242,15,40,0,7,40,50,52,28,148,3,25,
+    147,31,51,241,227,31,15,151,1,4,15,186,103,74,4,141,145,5,132,103,63,97,116,44,
+    243,2,3,3,0,126,31,8,163,2,7,15,244,77,7,15,0,146,27,0,3,2,31,12,
+    31,56,25,31,12,83,73,27,8,49,0,15,253,144,21,15,151,8,7,15,253,144,4,15,
+    171,8,7,15,253,144,4,15,191,8,7,15,253,144,4,15,211,8,7,15,253,144,16,15,
+    182,94,31,15,250,144,1,31,56,249,144,4,31,56,248,144,3,31,56,247,144,3,31,56,
+    246,144,4,31,56,245,144,4,31,56,244,144,3,31,56,243,144,3,31,56,242,144,5,31,
+    56,241,144,5,31,56,240,144,4,31,56,239,144,4,31,56,238,144,5,31,56,237,144,5,
+    31,56,236,144,4,31,56,235,144,4,31,56,234,144,5,31,56,233,144,5,31,56,232,144,
+    4,31,56,231,144,4,31,56,230,144,5,30,56,229,144,15,199,12,8,31,20,20,100,15,
+    15,254,94,14,12,34,0,10,110,2,13,34,0,15,75,145,3,15,57,56,12,31,20,37,
+    56,13,31,20,17,56,13,31,20,253,55,13,31,20,233,55,13,31,16,126,95,49,8,23,
+    0,76,51,44,0,24,137,143,31,56,136,143,3,31,56,135,143,3,21,56,134,143,14,23,
+    0,0,94,0,30,55,94,0,31,50,156,10,3,15,131,143,1,22,56,130,143,14,24,0,
+    0,95,0,13,129,143,31,56,128,143,4,31,56,127,143,4,31,56,126,143,5,31,56,125,
+    143,5,31,56,124,143,4,31,56,123,143,4,31,56,122,143,5,31,56,121,143,5,31,56,
+    120,143,4,31,56,119,143,4,31,56,118,143,5,29,56,117,143,31,20,194,42,8,13,57,
+    143,11,35,143,31,49,14,11,2,63,56,41,59,177,243,19,1,100,20,15,118,143,18,1,
+    48,37,3,70,15,4,6,210,14,151,13,27,120,173,13,6,181,204,27,56,26,0,26,50,
+    207,204,25,24,1,3,4,27,0,2,165,37,15,225,43,15,15,149,143,12,15,37,1,20,
+    31,49,37,1,22,31,49,37,1,10,10,179,3,13,22,1,31,49,22,1,6,31,49,22,
+    1,7,31,49,22,1,32,15,51,144,12,15,22,1,20,31,50,22,1,22,31,50,22,1,
+    19,31,50,22,1,2,31,50,22,1,6,31,50,22,1,7,31,50,22,1,32,15,209,144,
+    12,15,22,1,20,31,51,22,1,22,31,51,22,1,19,31,51,22,1,2,31,51,22,1,
+    6,31,51,22,1,7,31,51,22,1,32,15,111,145,12,15,22,1,20,31,52,22,1,22,
+    31,52,22,1,19,31,52,22,1,2,31,52,22,1,6,31,52,22,1,7,31,52,22,1,
+    32,15,13,146,12,15,22,1,20,31,53,22,1,22,31,53,22,1,19,31,53,22,1,2,
+    31,53,22,1,6,31,53,22,1,7,28,53,22,1,15,181,15,36,15,235,13,26,4,198,
+    29,15,177,17,3,5,110,117,15,127,48,41,0,94,241,15,14,28,4,15,94,78,53,47,
+    51,50,82,118,7,2,11,78,63,50,55,54,123,18,7,4,220,136,15,84,118,35,4,165,
+    136,15,158,27,18,16,54,4,137,2,159,27,0,149,15,15,200,26,26,17,54,179,148,15,
+    84,73,17,31,54,240,26,17,1,221,1,15,101,118,16,15,72,60,22,31,54,184,70,50,
+    44,52,46,214,23,31,52,191,23,4,31,56,168,23,4,8,64,26,15,35,14,3,12,124,
+    23,6,241,33,3,54,26,45,51,50,61,8,31,52,164,22,4,31,56,141,22,4,15,213,
+    25,1,10,25,11,12,71,4,7,215,36,15,115,1,32,15,73,67,7,31,28,73,16,26,
+    15,102,1,5,15,26,16,4,15,125,1,6,15,233,15,5,15,149,1,6,15,184,15,5,
+    15,173,1,6,15,135,15,5,15,186,1,5,15,170,13,4,15,209,1,5,15,123,13,4,
+    15,232,1,6,15,74,13,5,15,0,2,6,15,25,13,5,15,24,2,6,15,232,12,5,
+    15,48,2,34,15,235,63,14,31,56,235,63,19,31,56,235,63,19,31,56,235,63,19,31,
+    56,235,63,19,31,56,235,63,19,15,197,114,13,31,28,119,114,50,31,28,169,19,43,15,
+    119,3,34,14,145,19,15,143,3,36,14,120,19,15,167,3,36,14,95,19,15,191,3,36,
+    14,70,19,5,156,5,11,13,63,47,49,54,180,28,1,14,0,19,31,24,150,113,50,31,
+    24,0,18,49,15,109,4,28,15,232,17,5,15,133,4,30,14,207,17,15,157,4,36,14,
+    182,17,15,181,4,36,14,157,17,4,132,17,9,203,68,31,52,203,68,26,31,54,243,143,
+    17,31,24,221,24,29,31,24,221,24,29,31,24,221,24,29,31,24,221,24,29,31,24,221,
+    24,29,31,24,221,24,29,15,28,5,44,48,0,31,32,1,0,15,226,24,10,15,57,5,
+    44,10,99,0,15,231,24,3,15,86,5,45,10,100,0,15,236,24,4,15,116,5,47,10,
+    103,0,15,241,24,4,15,146,5,47,10,103,0,15,246,24,4,15,176,5,47,10,103,0,
+    15,251,24,4,13,206,5,47,50,52,206,5,1,14,172,24,15,220,68,33,14,215,169,15,
+    237,68,33,14,184,169,15,254,68,33,14,153,169,15,15,69,33,14,122,169,15,32,69,33,
+    14,91,169,15,49,69,33,14,60,169,15,114,7,44,47,0,31,140,25,1,15,39,36,1,
+    15,139,7,34,14,95,0,10,17,169,15,164,7,45,14,96,0,11,14,169,15,190,7,47,
+    14,99,0,11,142,25,15,216,7,47,14,99,0,11,143,25,15,242,7,47,14,99,0,11,
+    144,25,15,129,68,3,31,54,129,68,8,15,176,35,15,3,16,35,15,239,18,1,0,98,
+    17,31,93,225,120,31,10,92,157,13,113,114,13,233,185,31,50,204,185,9,31,51,84,114,
+    9,31,52,223,156,5,14,114,114,31,54,114,114,10,47,57,50,114,114,8,2,122,156,15,
+    117,63,18,18,51,249,83,15,177,17,4,31,24,177,17,4,31,24,177,17,5,31,24,177,
+    17,5,31,24,177,17,5,21,28,176,17,31,20,176,17,4,31,20,176,17,4,31,20,176,
+    17,5,31,20,176,17,5,31,20,176,17,6,15,98,17,27,31,24,98,17,27,31,24,98,
+    17,29,31,24,98,17,29,31,24,98,17,29,31,20,98,17,27,31,20,98,17,27,31,20,
+    98,17,29,31,20,98,17,29,31,20,98,17,30,15,228,15,50,31,24,228,15,51,31,24,
+    228,15,53,31,24,228,15,53,31,24,228,15,53,31,20,101,15,50,31,20,101,15,51,31,
+    20,101,15,53,31,20,101,15,53,31,20,101,15,54,15,4,15,29,31,20,4,15,29,31,
+    20,4,15,29,31,20,4,15,29,31,20,4,15,29,31,20,4,15,29,31,24,4,15,46,
+    15,0,15,10,31,24,0,15,46,15,252,14,10,31,24,252,14,47,15,248,14,11,31,24,
+    248,14,49,15,244,14,11,31,24,244,14,49,15,240,14,11,31,24,240,14,49,15,236,14,
+    11,31,28,129,39,15,15,49,13,44,31,28,48,13,10,15,86,5,44,13,94,0,10,47,
+    13,15,110,5,45,13,95,0,11,46,13,15,135,5,47,13,98,0,11,45,13,15,160,5,
+    47,13,98,0,11,44,13,15,185,5,47,13,98,0,12,43,13,15,252,12,21,11,21,47,
+    31,116,207,150,58,13,107,32,15,207,154,23,15,202,152,23,8,89,154,15,211,152,26,8,
+    57,0,12,28,48,15,134,154,19,13,224,0,15,135,154,35,9,32,114,15,175,240,29,8,
+    198,155,31,50,199,155,7,30,50,2,114,16,50,195,6,15,244,155,4,31,41,27,114,3,
+    19,40,76,0,13,224,155,24,50,19,114,19,50,19,114,28,40,4,156,2,86,0,112,47,
+    47,32,120,32,116,105,255,243,16,40,12,253,48,105,109,41,42,155,33,102,97,226,81,7,
+    198,113,35,108,32,135,2,50,105,101,115,220,49,0,215,33,1,9,166,17,101,202,170,1,
+    36,0,3,98,155,0,128,113,27,46,14,1,103,115,99,97,108,101,100,181,0,2,136,0,
+    0,117,0,2,10,0,38,105,109,20,1,34,105,109,223,195,48,63,32,114,50,51,16,120,
+    106,105,2,58,0,16,41,168,0,0,19,0,1,235,252,33,105,109,11,0,35,121,44,40,
+    0,32,46,121,183,163,2,21,0,18,120,223,0,6,111,85,26,120,109,85,0,199,112,5,
+    41,242,17,120,15,2,48,117,103,97,161,109,98,105,102,32,115,111,59,44,0,1,135,0,
+    1,9,156,50,110,111,116,207,114,47,67,46,101,241,3,1,214,0,1,243,198,38,115,95,
+    78,0,15,107,158,2,1,13,0,91,95,105,109,97,103,125,158,6,13,0,2,30,0,12,
+    143,158,3,220,1,0,233,0,42,42,61,105,0,64,32,63,32,45,231,62,65,49,59,0,
+    4,92,4,2,113,1,21,120,45,37,6,117,0,19,41,179,162,1,226,0,19,33,72,197,
+    5,117,0,1,18,0,64,41,0,8,120,192,15,3,70,0,1,204,2,1,241,127,1,114,
+    37,5,44,0,0,74,0,2,142,2,36,120,44,81,2,0,199,107,23,101,157,157,4,97,
+    2,44,105,46,51,229,0,236,1,4,20,2,0,193,241,2,206,154,17,84,91,36,162,114,
+    116,115,32,99,104,97,110,103,101,18,245,18,115,100,114,1,78,111,8,178,246,1,120,2,
+    0,204,1,0,60,245,84,115,105,103,110,46,47,36,48,117,105,110,86,0,0,20,0,1,
+    25,36,2,16,0,32,41,32,107,3,114,49,85,32,60,60,32,51,13,18,15,13,0,29,
+    47,0,12,40,0,18,19,41,137,1,51,97,115,95,226,0,66,40,97,115,95,134,0,82,
+    40,120,41,32,94,155,0,7,127,170,253,4,120,46,115,49,48,51,50,53,52,55,54,57,
+    56,98,97,100,99,102,101,103,230,2,145,1,15,252,242,6,15,80,3,22,3,9,0,3,
+    47,3,3,138,1,63,120,41,59,252,243,29,31,50,253,243,5,15,206,4,22,15,203,243,
+    3,15,73,3,60,15,36,5,3,8,154,0,0,141,1,31,32,84,3,10,20,42,204,165,
+    1,70,2,0,17,8,50,105,103,110,252,9,15,9,0,38,25,41,174,3,4,8,1,15,
+    181,3,4,8,147,3,4,43,0,8,160,1,15,161,3,4,2,10,6,5,75,245,15,11,
+    6,4,6,119,7,31,99,16,245,44,15,149,1,23,12,136,7,1,12,0,31,98,99,162,
+    4,31,50,77,245,41,31,50,78,245,35,31,50,134,159,21,15,155,177,1,4,47,159,15,
+    164,41,41,0,238,39,15,35,90,30,33,49,57,191,89,63,49,57,50,35,90,29,0,172,
+    0,0,133,1,50,40,65,41,77,205,0,99,5,5,16,3,1,184,178,2,32,0,146,66,
+    41,58,32,117,110,116,105,108,174,178,1,98,2,16,100,15,163,34,108,121,57,0,6,69,
+    3,31,46,104,3,2,2,247,1,0,151,4,2,245,1,3,165,69,37,45,49,107,60,5,
+    242,4,4,193,5,15,124,3,38,47,0,24,125,3,6,31,16,45,2,4,15,82,160,6,
+    6,194,190,15,131,69,4,34,32,42,178,0,7,87,228,20,24,140,9,31,108,96,116,2,
+    3,241,61,0,58,0,6,230,8,4,163,0,52,44,32,105,71,0,31,16,217,2,13,8,
+    41,58,12,107,183,15,221,85,4,8,13,200,41,0,28,126,7,1,237,1,0,178,2,1,
+    246,8,0,99,7,34,98,121,92,254,1,0,10,1,6,210,96,97,108,108,32,108,97,85,
+    188,1,239,33,2,14,1,23,46,112,94,9,252,5,1,191,54,15,24,6,6,8,70,159,
+    5,72,30,0,145,177,3,70,226,15,84,0,4,31,49,84,0,15,21,49,211,32,1,35,
+    30,15,84,0,15,31,50,84,0,15,21,50,196,32,1,49,30,15,84,0,15,31,51,84,
+    0,15,21,51,179,32,1,63,30,15,84,0,15,31,52,84,0,15,21,52,160,32,1,77,
+    30,15,84,0,15,31,53,84,0,15,21,53,141,32,1,91,30,15,84,0,15,31,54,84,
+    0,15,11,109,228,15,84,0,15,31,55,84,0,15,11,143,228,7,84,0,10,98,4,16,
+    113,152,2,3,3,9,28,98,129,2,1,35,73,42,113,48,66,2,7,21,0,6,3,2,
+    7,21,0,6,196,1,7,21,0,6,133,1,7,21,0,6,70,1,7,21,0,6,7,1,
+    7,21,0,6,200,0,5,21,0,12,161,186,31,49,106,244,1,12,211,88,12,39,188,14,
+    204,227,7,49,188,10,37,88,15,83,4,4,9,232,68,9,146,204,15,108,4,6,9,234,
+    68,2,121,204,5,147,19,14,253,3,7,72,34,3,20,0,31,49,210,3,3,7,43,34,
+    8,41,0,14,167,3,7,14,34,8,41,0,14,124,3,7,241,33,8,41,0,14,81,3,
+    7,212,33,8,41,0,14,38,3,7,183,33,8,41,0,14,251,2,7,220,102,8,41,0,
+    14,208,2,7,208,102,8,41,0,15,228,2,9,71,44,32,113,49,17,0,31,49,245,2,
+    4,8,121,1,2,20,0,31,49,9,3,3,8,121,1,7,41,0,14,29,3,8,121,1,
+    7,41,0,14,49,3,8,121,1,7,41,0,14,69,3,8,121,1,7,41,0,14,89,3,
+    8,121,1,7,41,0,14,109,3,8,121,1,7,41,0,14,129,3,8,121,1,5,41,0,
+    15,149,3,6,24,32,25,0,15,140,88,1,14,174,3,24,32,25,0,10,142,88,15,199,
+    3,7,9,164,87,15,209,3,7,10,164,87,15,219,3,29,9,250,85,8,108,208,15,244,
+    3,32,9,253,85,9,108,208,15,13,4,21,7,88,38,3,20,0,31,50,33,4,23,7,
+    79,38,8,61,0,15,53,4,19,7,70,38,8,61,0,15,73,4,19,7,61,38,8,61,
+    0,15,93,4,19,7,52,38,8,61,0,15,113,4,19,7,43,38,8,61,0,15,133,4,
+    19,7,100,107,8,61,0,15,153,4,19,7,108,107,8,61,0,15,173,4,26,71,44,32,
+    113,50,17,0,31,50,190,4,24,8,42,2,2,20,0,31,50,210,4,23,8,42,2,7,
+    61,0,15,230,4,19,8,42,2,7,61,0,15,250,4,19,8,42,2,7,61,0,15,14,
+    5,19,8,42,2,7,61,0,15,34,5,19,8,42,2,7,61,0,15,54,5,19,8,42,
+    2,7,61,0,15,74,5,19,8,42,2,5,61,0,15,94,5,31,9,25,0,15,69,88,
+    1,15,119,5,24,9,25,0,15,35,160,4,4,151,13,15,99,107,15,12,193,75,2,57,
+    19,4,125,148,0,252,13,4,29,17,13,14,18,3,233,17,3,209,43,7,83,17,7,13,
+    107,0,154,22,3,94,24,0,95,102,15,79,0,16,15,73,0,3,26,12,74,84,31,48,
+    14,243,2,15,67,251,5,8,76,15,6,51,76,26,105,43,76,9,192,160,15,183,132,7,
+    20,41,178,1,8,74,15,31,107,56,15,5,1,135,193,18,52,109,0,4,213,85,15,67,
+    15,24,4,129,59,3,171,224,33,49,50,216,196,11,224,58,10,54,24,32,97,115,21,58,
+    63,102,111,114,196,224,12,0,84,0,15,33,134,24,4,29,134,40,32,79,170,222,1,132,
+    58,17,115,68,108,66,118,97,108,117,131,15,0,108,49,0,94,0,0,174,15,2,144,87,
+    13,216,19,7,2,77,31,97,2,77,12,15,36,1,4,15,240,153,19,12,23,182,11,62,
+    77,15,226,21,0,10,145,21,27,50,249,17,3,221,1,15,160,21,3,31,41,172,225,24,
+    0,92,3,31,40,145,77,2,1,13,105,31,4,255,0,13,15,123,208,6,15,75,205,25,
+    2,17,156,30,8,207,2,39,108,48,66,18,5,205,87,15,41,0,1,23,49,41,0,31,
+    49,41,0,9,23,50,41,0,31,50,41,0,9,23,51,41,0,31,51,41,0,9,23,52,
+    41,0,31,52,41,0,9,23,53,41,0,31,53,41,0,9,23,54,41,0,31,54,41,0,
+    9,23,55,41,0,31,55,41,0,9,8,138,19,31,56,41,0,9,23,57,41,0,31,57,
+    113,1,10,8,155,1,31,49,156,1,11,9,157,1,23,49,49,79,2,49,62,1,239,203,
+    15,76,4,51,15,224,3,8,15,254,228,4,15,41,3,48,31,54,41,3,39,11,187,80,
+    26,8,250,9,79,97,108,108,95,241,21,0,3,74,1,15,7,0,22,36,0,16,92,27,
+    15,233,228,5,0,160,1,5,109,0,7,106,3,15,25,229,8,27,56,52,0,5,215,1,
+    31,16,224,21,3,3,123,23,23,105,120,209,0,101,192,71,105,110,101,41,30,2,23,105,
+    29,2,28,50,103,228,18,49,18,0,15,79,81,23,31,99,104,228,45,15,189,25,5,0,
+    26,24,216,79,112,101,114,97,110,100,115,32,119,101,114,101,176,2,4,202,202,1,24,0,
+    2,125,0,24,46,108,193,4,237,23,1,99,153,15,56,227,27,1,133,2,15,61,81,3,
+    2,253,93,15,222,208,16,3,79,0,21,97,212,2,2,79,0,2,193,33,10,254,5,21,
+    16,71,12,15,112,14,0,6,93,17,21,16,49,12,0,36,200,11,90,14,3,19,0,20,
+    49,204,79,1,20,0,29,52,68,14,3,19,0,20,49,147,79,1,20,0,29,54,46,14,
+    3,19,0,20,49,88,79,1,20,0,29,56,24,14,3,19,0,20,49,29,79,1,20,0,
+    30,49,3,14,4,20,0,1,41,0,21,54,41,0,29,50,239,13,4,20,0,1,41,0,
+    21,55,41,0,29,52,219,13,4,20,0,1,41,0,21,56,41,0,6,202,0,21,56,41,
+    0,7,203,0,21,57,41,0,6,204,0,21,57,41,0,7,205,0,21,49,145,1,23,50,
+    197,15,5,147,1,24,50,148,1,6,149,1,7,150,1,6,151,1,7,209,0,15,28,19,
+    28,7,23,2,14,93,14,6,251,17,7,23,2,29,51,71,14,3,19,0,10,23,2,29,
+    53,49,14,3,19,0,10,23,2,29,55,27,14,3,19,0,10,23,2,29,57,5,14,3,
+    19,0,11,23,2,14,240,13,4,20,0,11,23,2,29,51,220,13,4,20,0,11,23,2,
+    29,53,200,13,4,20,0,11,23,2,6,202,0,6,23,2,7,203,0,6,23,2,6,204,
+    0,6,23,2,7,205,0,7,23,2,7,178,15,6,23,2,8,148,1,6,23,2,7,150,
+    1,6,23,2,6,209,0,20,97,215,184,31,12,206,13,8,13,111,78,26,16,28,78,31,
+    48,104,13,30,29,41,68,0,31,49,172,13,33,2,142,166,3,139,36,17,91,124,30,15,
+    6,225,0,22,40,37,25,59,120,41,41,35,0,29,49,35,0,1,88,0,0,44,15,6,
+    68,121,15,70,14,36,15,33,15,15,12,163,78,26,16,80,78,15,89,1,47,31,49,89,
+    1,40,6,39,1,31,49,74,1,15,31,49,74,1,8,15,9,1,16,31,50,9,1,9,
+    31,50,9,1,48,31,50,9,1,50,31,50,9,1,15,31,50,9,1,43,31,51,9,1,
+    9,31,51,9,1,48,31,51,9,1,50,31,51,9,1,15,31,51,9,1,43,31,52,9,
+    1,9,31,52,9,1,48,31,52,9,1,50,31,52,9,1,15,31,52,9,1,43,31,53,
+    9,1,9,31,53,9,1,48,31,53,9,1,50,31,53,9,1,15,31,53,9,1,43,31,
+    54,9,1,9,31,54,9,1,48,31,54,9,1,50,31,54,9,1,15,31,54,9,1,43,
+    31,55,9,1,9,31,55,9,1,48,31,55,9,1,50,31,55,9,1,15,31,55,9,1,
+    43,31,56,9,1,9,31,56,9,1,48,31,56,9,1,50,31,56,9,1,15,31,56,9,
+    1,43,31,57,9,1,9,31,57,9,1,48,31,57,9,1,50,31,57,9,1,15,31,57,
+    9,1,43,2,178,18,15,82,9,6,15,172,10,49,47,49,48,84,9,51,15,159,10,16,
+    47,49,48,14,1,44,15,96,10,11,15,97,10,50,15,98,10,52,15,99,10,17,15,100,
+    10,9,15,148,20,2,8,8,22,31,49,9,22,10,24,49,10,22,31,49,11,22,10,24,
+    49,12,22,31,49,13,22,10,24,49,14,22,47,49,53,98,248,39,24,50,195,248,8,99,
+    0,15,244,21,2,15,40,0,0,15,243,21,2,15,40,0,0,15,242,21,4,15,42,0,
+    1,15,241,21,3,15,220,0,34,11,80,218,8,38,49,2,49,175,6,224,48,26,56,223,
+    48,31,56,222,48,34,12,169,48,20,56,168,48,31,56,167,48,14,12,252,218,15,158,48,
+    0,31,56,157,48,5,15,54,219,0,15,104,48,27,31,56,103,48,42,31,56,102,48,47,
+    8,20,48,31,56,151,44,18,29,41,127,220,15,142,47,4,15,81,46,2,57,56,49,57,
+    144,136,7,14,212,4,194,105,15,29,116,41,15,16,88,5,15,84,165,35,1,88,46,26,
+    50,108,19,27,56,212,27,15,53,1,22,15,124,115,1,5,56,107,16,44,141,0,2,68,
+    45,0,143,0,8,1,71,31,108,47,162,3,15,164,45,0,26,20,229,30,2,101,0,5,
+    59,162,5,231,119,4,51,162,9,213,0,15,64,42,0,15,31,0,8,15,123,39,1,15,
+    203,107,6,15,9,32,22,15,165,31,11,21,52,165,31,15,66,31,29,26,56,65,31,113,
+    47,47,32,83,116,114,97,154,117,1,168,30,3,189,2,2,6,170,2,250,255,48,97,110,
+    121,4,80,33,112,101,155,253,9,111,253,0,211,24,0,210,24,6,199,30,34,115,59,220,
+    24,5,116,253,0,65,106,35,50,52,8,227,9,230,24,68,47,47,32,82,69,80,31,99,
+    128,165,55,5,124,165,12,70,25,111,100,105,114,101,99,116,70,25,59,14,36,90,2,37,
+    26,1,115,253,1,75,1,6,194,253,10,249,90,2,111,117,15,47,0,2,1,166,6,0,
+    183,20,1,214,55,0,88,0,64,62,61,32,77,213,55,0,53,0,16,62,57,242,34,0,
+    8,58,5,25,59,100,31,15,94,49,50,11,9,0,39,0,12,236,4,15,41,121,4,12,
+    179,135,31,4,201,162,24,31,4,201,162,24,31,4,201,162,24,31,4,201,162,24,31,4,
+    201,162,24,9,171,51,7,57,111,5,2,35,18,45,141,10,9,40,0,10,240,140,31,49,
+    44,0,10,10,232,140,31,50,44,0,10,10,224,140,31,51,44,0,10,25,52,44,0,31,
+    52,44,0,10,25,53,44,0,31,53,44,0,10,25,54,44,0,31,54,44,0,10,25,55,
+    44,0,31,55,44,0,10,25,56,44,0,31,56,44,0,10,25,57,44,0,31,57,140,1,
+    11,10,238,112,47,49,48,46,0,11,11,187,1,15,188,1,11,26,49,189,1,31,49,190,
+    1,11,26,49,191,1,31,49,192,1,11,26,49,193,1,31,49,194,1,11,26,49,195,1,
+    31,49,196,1,11,26,49,197,1,31,49,198,1,11,26,49,199,1,31,49,200,1,11,26,
+    49,201,1,31,49,202,1,11,26,49,203,1,31,49,204,1,11,26,50,204,1,31,50,204,
+    1,11,26,50,204,1,31,50,136,3,12,11,137,3,15,204,1,11,26,50,204,1,30,50,
+    204,1,5,186,45,15,237,91,10,6,39,0,15,237,91,10,6,39,0,15,237,91,10,6,
+    39,0,15,237,91,10,6,39,0,15,237,91,10,6,39,0,15,237,91,10,24,4,163,165,
+    0,194,10,17,87,125,9,7,181,10,144,66,32,119,104,105,108,101,32,110,216,38,84,99,
+    114,111,115,115,254,61,1,137,8,150,101,100,103,101,59,32,101,108,115,178,65,36,98,121,
+    11,0,18,46,22,7,3,103,1,6,72,249,23,8,70,79,21,75,8,166,15,33,40,5,
+    20,98,15,56,11,96,216,10,77,7,13,244,180,46,98,41,36,0,12,201,145,20,98,0,
+    16,11,40,0,31,50,40,0,0,1,243,32,11,41,0,16,112,117,0,38,98,48,212,10,
+    8,112,10,47,112,48,49,0,0,0,130,0,39,98,49,49,0,7,144,10,47,112,49,49,
+    0,0,0,139,0,39,98,50,49,0,7,126,45,47,112,50,88,41,8,5,79,41,2,55,
+    251,15,93,56,50,31,16,93,56,43,28,16,83,48,31,112,83,48,0,31,112,83,48,0,
+    63,112,50,59,124,0,6,15,133,56,20,28,16,146,48,31,112,146,48,0,31,112,146,48,
+    0,15,124,0,9,15,173,56,20,28,16,209,48,31,112,209,48,0,31,112,209,48,0,15,
+    124,0,9,15,213,56,20,28,16,16,49,31,112,16,49,0,31,112,16,49,0,15,124,0,
+    9,15,253,56,20,28,16,79,49,31,112,79,49,0,31,112,79,49,0,15,124,0,9,15,
+    37,57,20,28,16,142,49,31,112,142,49,0,31,112,142,49,0,1,124,0,15,210,48,41,
+    31,16,210,48,41,31,16,210,48,41,31,16,210,48,41,31,16,210,48,41,31,16,210,48,
+    41,25,16,185,4,21,101,105,115,0,118,5,16,115,181,15,41,101,49,19,0,0,133,50,
+    41,101,50,19,0,121,50,41,44,0,24,101,51,20,0,0,208,188,41,101,52,19,0,0,
+    67,121,41,101,53,19,0,16,53,19,0,25,54,19,0,17,54,77,0,25,55,20,0,47,
+    55,41,114,6,3,7,188,13,128,101,48,46,120,44,32,101,48,20,71,33,101,49,12,0,
+    17,49,12,0,17,50,12,0,17,50,12,0,17,51,12,0,17,51,12,0,48,52,46,120,
+    105,0,17,52,13,0,17,53,25,0,17,53,12,0,17,54,12,0,17,54,12,0,17,55,
+    12,0,77,55,46,121,41,41,1,25,56,162,0,0,111,122,41,101,57,19,0,17,57,60,
+    1,10,80,1,33,49,48,222,0,27,49,83,1,1,84,1,26,49,85,1,33,49,50,21,
+    0,10,86,1,34,49,51,64,0,10,89,1,17,49,90,1,26,49,91,1,47,49,53,131,
+    7,4,8,53,1,17,56,224,0,17,56,236,0,17,57,12,0,18,57,65,1,2,78,1,
+    19,49,79,1,3,80,1,0,81,1,0,126,0,2,83,1,18,49,84,1,18,49,85,1,
+    18,49,86,1,34,49,52,14,0,2,87,1,18,49,88,1,47,49,53,65,1,1,26,49,
+    248,1,1,138,123,42,101,49,249,1,33,49,55,21,0,10,108,1,34,49,56,5,1,10,
+    111,1,17,49,112,1,26,50,112,1,17,50,193,2,26,50,111,1,33,50,49,64,0,27,
+    50,197,2,1,112,1,26,50,112,1,47,50,51,160,8,4,8,69,1,18,49,50,2,18,
+    49,51,2,18,49,52,2,34,49,55,14,0,2,98,1,18,49,99,1,34,49,57,117,2,
+    18,49,102,1,18,50,102,1,18,50,102,1,18,50,102,1,19,50,183,2,3,184,2,2,
+    101,1,18,50,101,1,33,50,51,73,1,25,4,223,73,26,99,223,73,0,30,10,3,75,
+    18,2,55,43,11,66,159,5,43,17,49,60,32,77,15,10,15,242,37,25,31,8,82,10,
+    2,31,12,8,38,48,31,12,8,38,52,29,12,218,116,15,72,0,31,2,96,43,18,125,
+    89,11,53,123,0,12,91,38,17,50,245,202,15,91,38,15,31,12,91,38,19,9,39,0,
+    31,50,39,0,1,38,49,54,132,183,0,179,23,2,67,160,1,231,159,17,50,18,244,2,
+    140,1,0,16,0,19,78,245,159,31,16,176,38,45,5,33,2,0,54,202,15,37,2,16,
+    15,196,38,4,31,12,196,38,48,31,12,196,38,52,29,12,202,117,15,21,2,36,31,12,
+    13,39,15,31,12,13,39,20,8,39,0,15,252,1,8,7,142,1,31,50,142,1,24,31,
+    50,142,1,9,31,50,142,1,48,31,50,142,1,52,31,50,142,1,51,31,50,142,1,15,
+    31,50,142,1,19,31,50,142,1,20,31,51,142,1,24,31,51,142,1,9,31,51,142,1,
+    48,31,51,142,1,52,31,51,142,1,51,31,51,142,1,15,31,51,142,1,19,31,51,142,
+    1,20,31,52,142,1,24,31,52,142,1,9,31,52,142,1,48,31,52,142,1,52,31,52,
+    142,1,51,31,52,142,1,15,31,52,142,1,19,31,52,142,1,20,31,53,142,1,24,31,
+    53,142,1,9,31,53,142,1,48,31,53,142,1,52,31,53,142,1,51,31,53,142,1,15,
+    31,53,142,1,19,31,53,142,1,10,15,126,25,13,3,171,136,15,126,25,18,15,44,0,
+    1,15,126,25,5,15,44,0,1,15,126,25,5,15,44,0,1,15,126,25,5,15,44,0,
+    1,15,126,25,5,15,44,0,1,15,126,25,5,15,44,0,1,15,126,25,5,15,44,0,
+    1,15,126,25,5,15,44,0,1,15,126,25,5,15,140,1,2,15,126,25,6,15,46,0,
+    2,15,126,25,6,15,46,0,2,15,126,25,6,15,46,0,2,15,126,25,6,15,46,0,
+    2,15,126,25,6,15,46,0,2,15,126,25,6,15,46,0,2,15,126,25,6,15,46,0,
+    2,15,126,25,6,15,46,0,2,15,126,25,6,15,46,0,2,15,126,25,6,15,44,3,
+    2,15,126,25,6,15,46,0,2,15,126,25,6,15,46,0,2,15,126,25,6,15,46,0,
+    2,15,126,25,6,4,46,0,15,30,24,2,47,8,123,75,249,3,8,33,24,10,9,248,
+    15,75,18,39,30,32,74,18,47,0,20,75,18,37,31,32,74,18,0,31,12,74,18,65,
+    31,20,74,18,24,31,12,74,18,53,31,20,74,18,44,31,20,74,18,23,31,12,74,18,
+    62,18,32,73,18,0,133,0,15,74,18,29,31,12,74,18,57,31,20,74,18,44,31,20,
+    74,18,23,31,12,74,18,59,18,32,73,18,0,130,0,15,74,18,36,31,12,82,27,29,
+    31,12,82,27,29,31,12,82,27,29,31,12,82,27,15,31,12,82,27,53,31,12,82,27,
+    43,31,12,82,27,41,31,12,82,27,43,31,12,82,27,41,31,12,82,27,43,31,12,82,
+    27,41,31,12,82,27,43,31,12,82,27,41,31,12,82,27,43,31,12,82,27,41,31,12,
+    82,27,43,31,12,82,27,41,31,12,82,27,41,31,12,82,27,41,31,12,82,27,41,31,
+    12,82,27,41,31,12,82,27,41,31,12,82,27,41,15,253,39,13,15,247,39,19,15,241,
+    39,19,15,235,39,19,15,229,39,19,15,223,39,19,15,244,32,16,4,2,40,31,12,41,
+    0,21,0,46,43,21,110,195,34,3,155,208,96,100,105,97,103,111,110,229,96,0,179,5,
+    250,1,72,101,114,109,105,116,105,97,110,32,109,97,116,114,105,120,140,98,0,21,213,16,
+    95,18,97,31,40,239,94,2,31,40,109,46,2,0,178,1,1,123,35,11,0,43,31,116,
+    3,94,65,15,95,93,33,11,164,101,4,181,47,20,104,11,1,18,41,184,202,8,19,0,
+    8,136,116,33,62,61,31,24,9,154,116,2,247,11,5,195,76,54,41,0,28,59,1,2,
+    176,16,4,180,77,4,157,91,1,158,1,20,69,215,98,1,33,133,20,116,20,101,2,80,
+    7,2,249,212,1,141,7,17,58,186,1,179,97,112,112,108,105,99,97,116,105,111,110,164,
+    214,3,44,215,0,255,214,48,98,101,103,95,133,16,116,46,45,31,46,58,102,21,10,41,
+    103,11,66,102,0,84,75,31,88,42,102,26,11,79,0,7,50,102,11,76,0,3,65,0,
+    3,223,101,12,197,101,54,50,32,121,141,0,6,72,46,0,163,101,49,42,32,121,169,101,
+    1,177,100,32,32,121,123,9,4,23,0,0,171,101,4,23,0,3,172,101,83,111,112,40,
+    66,41,176,8,4,6,3,0,91,70,37,119,111,24,208,1,12,0,17,101,22,1,1,1,
+    46,19,59,88,126,35,114,101,179,47,50,112,97,105,52,38,4,131,100,14,216,45,0,10,
+    46,187,108,101,120,95,101,120,112,97,110,100,40,207,2,15,82,70,14,15,63,96,8,15,
+    197,96,4,15,11,77,3,9,138,152,25,41,117,4,1,187,164,16,95,230,26,1,233,45,
+    0,59,47,5,232,45,1,93,153,33,110,100,30,0,0,152,4,4,44,0,17,43,26,0,
+    27,78,191,4,2,30,0,28,107,74,0,1,233,14,1,67,186,0,75,0,25,107,75,0,
+    1,33,253,0,27,0,27,75,76,0,36,108,100,248,49,2,220,49,0,67,0,31,59,221,
+    95,7,24,98,62,99,10,8,53,3,105,0,2,95,15,1,130,0,6,99,15,5,36,188,
+    3,217,0,21,59,170,39,8,8,157,37,95,110,10,157,0,155,28,8,242,0,0,223,47,
+    20,61,56,72,6,121,74,5,185,39,1,30,157,20,116,35,0,1,235,123,2,16,72,0,
+    11,0,2,39,0,4,179,66,11,168,12,7,163,86,33,48,44,238,15,0,109,0,5,78,
+    50,19,59,35,29,5,218,102,50,59,0,12,9,0,1,215,183,80,32,61,32,45,98,171,
+    183,6,23,0,32,111,100,83,1,17,98,31,0,8,212,20,18,98,199,219,6,6,73,26,
+    97,155,74,2,63,0,14,37,0,5,183,230,24,41,54,1,21,60,49,1,2,99,1,10,
+    55,14,20,98,160,13,63,66,44,32,48,1,4,15,31,50,2,25,59,118,1,5,81,1,
+    15,76,1,2,50,59,0,12,138,4,39,98,44,253,2,2,213,0,2,25,0,6,96,0,
+    32,45,98,38,4,74,98,46,120,41,44,0,0,66,56,18,100,40,4,16,87,211,49,2,
+    190,3,115,32,119,114,111,116,101,44,99,104,1,119,6,112,46,0,95,95,107,101,114,169,
+    139,240,5,95,95,97,116,116,114,105,98,117,116,101,95,95,40,40,114,101,113,100,95,122,
+    50,3,9,3,80,115,105,122,101,40,54,3,32,52,44,230,213,31,41,42,4,6,127,114,
+    111,116,97,116,101,40,249,6,27,15,1,4,8,0,132,0,3,71,0,1,143,0,12,0,
+    4,15,250,3,5,33,32,43,23,0,1,254,53,2,23,0,31,44,150,3,11,15,4,4,
+    22,15,2,4,8,10,187,3,0,96,0,6,38,0,9,142,0,34,49,41,209,3,0,35,
+    0,1,171,160,2,15,189,18,41,47,33,1,157,31,20,41,240,1,4,75,6,6,248,1,
+    14,241,102,3,120,223,6,5,2,7,96,2,7,168,3,0,124,16,2,81,1,0,32,0,
+    3,80,1,10,35,0,3,10,108,2,37,2,2,161,24,97,97,115,32,102,97,114,230,140,
+    22,116,194,100,15,45,6,7,1,218,56,13,3,9,7,220,8,28,32,222,102,15,210,1,
+    36,15,188,1,1,31,109,188,1,23,20,109,188,1,26,77,188,1,21,109,82,5,31,109,
+    184,1,1,20,109,50,193,29,109,180,1,1,247,222,242,0,105,115,95,108,101,102,116,95,
+    111,117,116,40,109,44,32,240,51,38,49,44,38,112,12,135,5,1,17,4,23,99,97,227,
+    5,223,26,6,14,4,14,5,2,12,190,104,3,3,2,17,67,45,4,67,41,44,32,67,
+    54,4,3,250,16,8,28,11,16,67,70,134,16,105,234,16,22,115,38,11,17,58,23,108,
+    0,75,0,83,105,110,97,114,121,43,17,2,64,108,47,32,48,42,4,28,50,49,50,56,
+    247,0,15,43,4,9,4,147,0,5,169,112,8,206,1,5,200,1,7,187,53,3,50,28,
+    1,48,127,81,41,0,8,67,91,151,6,15,58,1,2,34,109,41,135,171,5,41,47,18,
+    66,41,80,17,119,21,217,2,101,80,32,102,105,9,55,48,111,111,109,61,55,6,80,222,
+    64,99,97,99,104,11,18,0,136,6,1,109,135,2,56,9,49,109,101,101,48,55,57,114,
+    101,46,233,3,25,48,165,7,23,48,166,7,18,48,117,7,8,218,60,39,110,48,174,7,
+    0,14,0,6,113,6,4,46,0,31,12,8,61,3,0,183,2,1,39,197,19,56,137,8,
+    19,41,232,87,7,10,88,0,58,3,19,110,237,35,0,48,0,23,110,48,0,37,110,41,
+    213,6,31,20,213,6,17,22,110,111,88,15,213,6,5,31,20,213,6,24,31,20,213,6,
+    5,31,20,213,6,32,32,111,112,117,105,33,98,121,153,1,55,46,32,65,89,147,0,222,
+    10,0,200,2,0,26,0,15,40,84,6,18,59,17,49,3,40,11,4,246,56,113,119,114,
+    105,116,116,101,110,201,59,47,47,47,36,11,31,0,106,8,10,246,4,15,34,11,16,15,
+    123,115,20,15,34,11,15,21,97,73,0,15,34,11,3,31,107,34,11,10,14,215,10,0,
+    26,0,31,75,98,5,32,1,31,0,15,100,5,5,13,34,11,31,75,34,11,21,31,97,
+    34,11,3,22,109,80,3,32,109,59,14,0,2,80,3,2,12,0,13,126,3,15,172,3,
+    16,26,12,7,6,19,109,174,131,1,17,177,7,78,3,0,224,92,27,109,126,3,15,174,
+    3,17,13,126,3,15,55,117,10,21,107,53,117,31,109,42,3,1,4,182,51,18,120,146,
+    3,0,75,8,3,18,0,22,121,60,3,0,192,7,2,147,3,20,109,143,3,31,107,195,
+    110,0,15,58,118,3,31,12,166,0,17,14,221,117,18,12,244,41,1,183,1,3,76,16,
+    1,189,108,69,108,41,0,16,163,0,3,176,164,15,213,0,8,6,249,1,6,53,0,25,
+    58,228,0,71,67,44,0,20,255,5,2,245,84,2,1,6,75,114,111,119,41,80,241,31,
+    50,145,119,8,15,105,118,21,4,60,119,15,106,118,5,4,78,0,14,186,119,15,108,118,
+    12,15,89,0,2,4,58,0,3,91,116,7,93,0,3,47,0,0,39,66,3,11,0,15,
+    21,118,13,3,61,0,15,22,118,27,12,190,117,7,130,0,15,16,66,0,15,94,121,2,
+    8,224,18,10,113,121,7,14,0,13,7,12,8,52,1,11,217,247,3,251,25,4,15,0,
+    7,230,67,0,183,2,8,231,67,1,16,0,4,232,67,16,76,194,67,35,54,51,207,67,
+    15,14,0,16,7,236,67,3,108,0,1,237,67,1,85,0,10,238,67,11,161,0,10,218,
+    67,5,168,0,15,181,1,5,15,184,248,1,15,21,235,9,15,223,67,21,15,171,2,7,
+    13,229,234,31,56,209,1,68,15,4,3,4,9,160,0,15,77,116,19,6,120,236,15,58,
+    68,43,10,21,1,6,6,5,31,122,201,115,25,15,23,1,46,15,205,115,21,5,54,1,
+    15,206,115,34,14,62,0,15,207,115,19,14,56,0,15,208,115,10,15,180,115,42,47,50,
+    56,72,69,8,10,34,2,15,7,115,15,5,129,3,4,2,4,15,54,2,28,31,16,65,
+    1,5,15,227,114,13,15,175,114,17,6,128,5,15,176,114,16,14,131,1,8,177,114,31,
+    28,234,3,4,15,134,30,2,6,242,2,7,54,114,15,65,0,5,31,49,65,0,16,31,
+    49,65,0,9,31,50,65,0,16,31,50,65,0,9,31,51,65,0,16,31,51,65,0,9,
+    31,52,65,0,16,31,52,65,0,9,31,53,65,0,16,31,53,65,0,9,31,54,65,0,
+    16,31,54,65,0,9,31,55,65,0,16,30,55,147,131,15,92,71,5,15,32,0,4,15,
+    216,110,2,15,49,0,26,15,92,106,0,30,24,70,4,15,221,103,14,15,119,3,15,15,
+    14,103,13,15,170,71,6,15,117,3,1,20,107,163,102,15,237,102,8,15,128,3,9,11,
+    238,102,17,56,42,252,15,160,98,60,31,122,128,102,35,14,183,0,15,129,102,19,15,192,
+    179,13,15,130,102,9,5,164,10,10,117,5,15,132,102,23,15,17,180,13,15,92,99,7,
+    31,56,97,164,6,15,133,102,17,15,110,1,8,15,14,100,13,15,179,0,39,15,56,103,
+    2,15,180,0,21,15,16,100,3,4,174,3,9,16,100,6,250,6,15,251,99,7,15,191,
+    180,7,15,242,99,12,15,45,76,0,31,52,241,99,5,15,112,181,9,10,51,0,23,50,
+    222,99,18,80,74,1,1,31,123,2,73,164,2,190,236,1,12,0,3,247,28,16,75,30,
+    75,42,50,46,54,75,33,105,115,208,37,5,52,75,16,59,180,22,5,49,75,1,117,8,
+    0,96,0,28,52,62,100,17,56,77,0,15,61,100,23,31,122,140,181,47,9,0,25,8,
+    50,10,31,32,25,13,9,15,178,181,11,8,6,18,31,44,188,17,0,2,26,75,14,8,
+    18,1,0,125,0,169,16,2,33,0,6,192,17,4,173,44,4,48,29,6,239,16,2,42,
+    0,5,38,0,17,59,17,0,20,60,69,0,2,15,0,2,210,210,15,190,0,15,15,201,
+    100,24,31,50,201,100,0,15,28,168,2,15,202,100,19,0,67,4,31,8,44,162,19,31,
+    8,44,162,19,31,8,44,162,19,31,8,44,162,19,31,8,44,162,19,31,8,44,162,19,
+    31,8,212,190,7,8,10,117,31,8,222,190,7,8,10,117,31,16,249,179,14,31,16,249,
+    179,14,31,16,249,160,14,15,103,102,19,6,136,38,6,42,115,15,122,102,19,6,133,38,
+    3,19,0,31,50,141,102,21,6,130,38,3,19,0,31,50,160,102,21,6,127,38,3,19,
+    0,31,50,179,102,21,6,124,38,3,19,0,31,50,198,102,23,6,123,38,4,20,0,31,
+    50,218,102,23,6,159,114,4,20,0,31,50,238,102,23,6,159,114,4,20,0,29,50,251,
+    1,15,109,10,32,15,107,102,19,7,27,2,15,244,67,0,15,126,102,9,7,27,2,30,
+    51,241,67,15,145,102,9,7,27,2,30,53,238,67,15,164,102,9,7,27,2,30,55,235,
+    67,15,183,102,9,7,27,2,30,57,232,67,15,202,102,11,8,27,2,7,37,1,15,222,
+    102,19,8,27,2,7,40,1,15,242,102,19,8,27,2,6,43,1,20,98,94,102,2,104,
+    102,1,240,200,15,195,64,13,2,195,7,15,195,64,3,31,12,151,12,9,13,180,64,22,
+    12,180,64,37,49,50,180,64,15,120,102,49,30,52,192,102,31,50,5,91,38,5,141,21,
+    0,146,3,15,58,184,1,23,40,53,14,8,20,91,7,76,181,9,35,0,1,161,0,11,
+    39,0,31,50,39,0,2,1,89,56,31,16,101,64,1,47,49,50,101,64,3,31,12,25,
+    14,16,15,213,102,12,15,114,1,51,31,49,114,1,40,13,139,181,15,98,1,8,31,49,
+    98,1,19,31,49,98,1,9,15,53,1,17,15,1,103,12,15,53,1,51,31,50,53,1,
+    49,31,50,53,1,15,31,50,53,1,19,31,50,53,1,45,15,45,103,12,15,53,1,51,
+    31,51,53,1,49,31,51,53,1,15,31,51,53,1,19,31,51,53,1,45,15,89,103,12,
+    15,53,1,51,31,52,53,1,49,31,52,53,1,15,31,52,53,1,19,31,52,53,1,45,
+    15,133,103,12,15,53,1,51,31,53,53,1,49,31,53,53,1,15,31,53,53,1,19,31,
+    53,53,1,45,15,177,103,12,15,53,1,51,31,54,53,1,49,31,54,53,1,15,31,54,
+    53,1,19,31,54,53,1,45,15,221,103,12,15,53,1,51,31,55,53,1,49,31,55,53,
+    1,15,31,55,53,1,19,31,55,53,1,9,9,89,29,26,52,56,30,28,52,56,30,27,
+    52,56,30,31,52,56,30,10,13,28,30,21,52,28,30,31,52,10,98,10,13,150,0,15,
+    45,30,1,31,52,45,30,20,31,52,45,30,34,31,52,45,30,44,31,52,45,30,50,9,
+    216,29,31,52,162,27,0,6,198,29,31,52,198,29,12,15,134,185,57,31,56,133,185,7,
+    1,94,167,17,48,209,75,15,232,97,8,2,206,36,15,232,97,11,15,94,234,62,12,78,
+    15,28,52,142,23,15,97,1,4,15,44,98,24,47,50,41,117,128,15,6,165,101,23,98,
+    138,213,0,92,167,4,201,1,15,101,98,2,31,50,101,98,24,26,50,173,97,20,50,144,
+    213,15,35,205,32,21,52,34,205,10,48,223,31,50,124,160,2,9,164,227,31,51,110,230,
+    4,9,164,222,15,89,164,3,10,121,250,9,180,1,14,192,27,1,7,15,29,56,114,221,
+    15,138,221,0,31,50,47,168,1,28,52,229,211,11,230,220,15,70,221,0,12,229,211,15,
+    27,1,3,11,75,224,31,51,50,1,12,11,52,224,31,53,73,1,12,11,29,224,31,55,
+    96,1,12,11,3,224,31,57,119,1,13,12,234,223,31,49,143,1,19,15,47,29,0,15,
+    151,1,4,11,9,223,31,51,174,1,12,11,242,222,31,53,197,1,12,11,219,222,31,55,
+    220,1,12,11,193,222,31,57,243,1,13,12,168,222,31,49,156,159,26,31,56,253,221,13,
+    31,50,253,221,5,26,50,182,209,31,50,253,221,9,15,234,101,52,31,50,234,101,15,15,
+    64,30,5,11,44,133,15,89,58,12,9,139,7,31,40,199,6,3,5,91,58,13,181,25,
+    0,117,2,3,59,48,3,163,219,6,86,240,34,32,47,199,44,28,58,58,0,1,213,101,
+    13,57,0,3,240,26,48,58,32,40,154,1,0,64,0,3,213,150,1,69,0,16,43,112,
+    37,11,227,26,31,116,20,37,53,15,227,26,13,15,20,37,16,15,152,36,25,15,9,59,
+    16,15,168,2,10,0,157,3,2,231,50,22,121,175,2,15,59,59,43,47,52,41,143,42,
+    23,15,32,162,19,31,50,33,162,14,11,113,0,4,70,50,13,73,42,10,152,58,6,246,
+    2,15,153,58,28,12,32,29,15,63,58,28,13,200,27,15,64,58,31,15,203,210,17,31,
+    41,96,38,8,9,138,57,15,86,38,51,31,8,227,226,0,5,148,57,23,52,13,52,5,
+    5,27,9,72,27,15,60,57,1,10,11,43,7,101,31,15,14,57,10,31,56,13,57,18,
+    26,12,63,12,15,244,56,20,14,41,5,6,220,45,6,28,0,15,220,49,13,15,64,2,
+    5,15,85,56,4,15,116,4,15,15,24,2,7,15,88,56,1,12,108,53,6,185,0,15,
+    114,55,41,15,213,0,5,15,39,55,3,15,9,32,12,15,163,0,7,15,16,54,21,15,
+    143,0,5,13,142,53,31,20,9,2,18,12,40,52,15,9,2,1,31,20,9,2,54,15,
+    100,51,18,15,224,166,37,15,71,4,16,15,102,51,2,15,167,42,2,6,71,4,11,72,
+    1,15,242,49,32,6,56,1,15,243,49,51,31,122,243,49,9,15,168,0,18,15,244,49,
+    0,15,172,0,9,15,202,49,13,80,44,32,67,44,0,
+};
 
 static const uint32_t bundle_pocl_avx512_lines[] = {
     0, 100, 160, 202, 204, 230, 232, 233, 278, 301, 369, 437,
@@ -3554,291 +1370,291 @@ static const uint32_t bundle_pocl_avx512_lines[] = {
     2098, 2183, 2260, 2324, 2373, 2414, 2480, 2548, 2575, 2631, 2667, 2708,
     2711, 2721, 2775, 2805, 2859, 2936, 2939, 3031, 3127, 3185, 3266, 3319,
     3372, 3425, 3505, 3585, 3647, 3674, 3690, 3774, 3826, 3872, 3900, 3954,
-    4009, 4096, 4168, 4197, 4226, 4255, 4284, 4313, 4342, 4357, 4406, 4455,
-    4504, 4553, 4602, 4653, 4656, 4669, 4695, 4698, 4733, 4768, 4792, 4827,
-    4851, 4886, 4910, 4945, 4969, 5004, 5028, 5063, 5087, 5122, 5132, 5141,
-    5144, 5194, 5216, 5265, 5314, 5363, 5412, 5461, 5512, 5522, 5583, 5599,
-    5642, 5664, 5701, 5743, 5753, 5767, 5790, 5818, 5863, 5897, 5900, 5920,
-    5969, 6006, 6048, 6071, 6099, 6119, 6168, 6205, 6247, 6270, 6298, 6318,
-    6367, 6404, 6446, 6469, 6497, 6517, 6566, 6603, 6645, 6668, 6696, 6716,
-    6765, 6802, 6844, 6867, 6895, 6908, 6957, 7006, 7055, 7104, 7155, 7206,
-    7257, 7308, 7359, 7410, 7461, 7512, 7563, 7614, 7665, 7716, 7767, 7818,
-    7869, 7920, 7971, 8022, 8073, 8124, 8192, 8243, 8294, 8319, 8344, 8369,
-    8394, 8421, 8448, 8475, 8502, 8529, 8556, 8583, 8610, 8637, 8664, 8691,
-    8718, 8745, 8772, 8799, 8826, 8853, 8880, 8907, 8934, 8961, 8988, 9014,
-    9069, 9089, 9113, 9137, 9161, 9185, 9209, 9262, 9291, 9339, 9363, 9453,
-    9526, 9548, 9620, 9699, 9758, 9823, 9885, 9925, 9955, 9971, 10034, 10058,
-    10103, 10145, 10201, 10218, 10255, 10267, 10283, 10296, 10319, 10352, 10391, 10476,
-    10550, 10615, 10680, 10745, 10812, 10879, 10947, 10984, 11014, 11093, 11166, 11239,
-    11312, 11349, 11412, 11455, 11498, 11541, 11584, 11627, 11670, 11713, 11756, 11841,
-    11862, 11885, 11928, 11949, 11995, 12053, 12070, 12097, 12127, 12169, 12222, 12252,
-    12266, 12288, 12380, 12414, 12482, 12552, 12617, 12675, 12760, 12812, 12868, 12924,
-    12980, 13036, 13092, 13148, 13204, 13293, 13324, 13357, 13395, 13433, 13471, 13509,
-    13547, 13585, 13623, 13661, 13702, 13793, 13840, 13906, 13947, 13979, 14000, 14032,
-    14053, 14085, 14106, 14138, 14159, 14191, 14212, 14244, 14265, 14297, 14318, 14350,
-    14371, 14405, 14435, 14524, 14566, 14595, 14617, 14674, 14700, 14755, 14784, 14797,
-    14830, 14868, 14906, 14944, 14982, 15020, 15058, 15096, 15134, 15175, 15255, 15313,
-    15396, 15455, 15514, 15573, 15632, 15693, 15754, 15816, 15866, 15893, 15946, 15970,
-    16046, 16129, 16204, 16244, 16309, 16384, 16410, 16465, 16500, 16553, 16582, 16674,
-    16769, 16825, 16905, 16983, 17014, 17067, 17122, 17194, 17266, 17284, 17302, 17320,
-    17338, 17356, 17374, 17392, 17410, 17423, 17449, 17452, 17485, 17509, 17527, 17551,
-    17569, 17593, 17611, 17635, 17653, 17677, 17695, 17719, 17737, 17761, 17779, 17803,
-    17821, 17830, 17839, 17899, 17915, 17958, 17979, 18016, 18029, 18051, 18095, 18129,
-    18149, 18198, 18235, 18257, 18277, 18326, 18363, 18385, 18405, 18454, 18491, 18513,
-    18533, 18582, 18619, 18641, 18661, 18710, 18747, 18769, 18789, 18838, 18875, 18897,
-    18917, 18966, 19003, 19025, 19110, 19187, 19228, 19294, 19345, 19439, 19498, 19578,
-    19660, 19714, 19770, 19843, 19916, 19945, 19974, 20003, 20032, 20061, 20090, 20119,
-    20148, 20177, 20206, 20237, 20268, 20303, 20338, 20373, 20408, 20443, 20480, 20515,
-    20550, 20585, 20620, 20644, 20679, 20703, 20738, 20764, 20803, 20829, 20868, 20878,
-    20888, 20950, 20972, 21014, 21028, 21051, 21079, 21124, 21166, 21189, 21217, 21259,
-    21282, 21310, 21352, 21375, 21403, 21445, 21468, 21496, 21538, 21561, 21589, 21631,
-    21654, 21682, 21724, 21747, 21775, 21795, 21844, 21881, 21923, 21946, 21974, 21994,
-    22043, 22080, 22122, 22145, 22173, 22194, 22244, 22282, 22325, 22349, 22378, 22399,
-    22449, 22487, 22530, 22554, 22583, 22610, 22666, 22690, 22714, 22738, 22762, 22788,
-    22814, 22868, 22898, 22983, 23060, 23101, 23167, 23194, 23250, 23304, 23334, 23430,
-    23489, 23569, 23651, 23705, 23778, 23797, 23816, 23835, 23854, 23873, 23892, 23911,
-    23930, 23949, 23968, 23988, 24008, 24026, 24044, 24064, 24084, 24094, 24156, 24178,
-    24192, 24237, 24288, 24346, 24368, 24390, 24491, 24576, 24656, 24715, 24774, 24860,
-    24889, 24917, 25001, 25058, 25092, 25157, 25245, 25338, 25387, 25452, 25468, 25484,
-    25563, 25608, 25655, 25675, 25720, 25773, 25849, 25926, 25978, 26063, 26084, 26098,
-    26104, 26144, 26234, 26305, 26353, 26382, 26429, 26487, 26521, 26566, 26614, 26656,
-    26707, 26746, 26807, 26840, 26883, 26923, 26967, 27011, 27055, 27099, 27143, 27162,
-    27240, 27276, 27295, 27314, 27333, 27352, 27371, 27390, 27405, 27430, 27455, 27480,
-    27506, 27532, 27558, 27571, 27597, 27600, 27635, 27667, 27685, 27717, 27735, 27767,
-    27785, 27817, 27835, 27867, 27885, 27917, 27935, 27945, 27951, 27954, 27979, 28004,
-    28029, 28055, 28081, 28107, 28126, 28204, 28233, 28262, 28291, 28320, 28349, 28378,
-    28427, 28476, 28525, 28576, 28672, 28723, 28758, 28793, 28828, 28863, 28898, 28933,
-    28968, 29017, 29066, 29115, 29166, 29217, 29268, 29287, 29365, 29404, 29443, 29482,
-    29521, 29560, 29599, 29672, 29745, 29819, 29895, 29971, 30047, 30082, 30134, 30186,
-    30238, 30290, 30342, 30394, 30467, 30540, 30614, 30690, 30766, 30842, 30861, 30939,
-    30988, 31037, 31086, 31135, 31184, 31233, 31300, 31332, 31399, 31431, 31499, 31532,
-    31602, 31635, 31705, 31738, 31808, 31841, 31876, 31945, 32014, 32083, 32152, 32221,
-    32290, 32357, 32388, 32455, 32486, 32554, 32586, 32656, 32688, 32768, 32800, 32870,
-    32902, 32926, 32999, 33046, 33095, 33135, 33179, 33192, 33224, 33278, 33300, 33314,
-    33333, 33355, 33391, 33429, 33464, 33513, 33566, 33619, 33672, 33725, 33778, 33831,
-    33884, 33937, 33990, 34045, 34100, 34155, 34210, 34265, 34320, 34333, 34413, 34454,
-    34513, 34557, 34601, 34645, 34689, 34733, 34777, 34821, 34865, 34909, 34953, 34999,
-    35045, 35091, 35137, 35183, 35229, 35284, 35337, 35392, 35445, 35500, 35554, 35609,
-    35663, 35718, 35772, 35829, 35885, 35942, 35998, 36055, 36111, 36166, 36219, 36274,
-    36327, 36382, 36436, 36491, 36545, 36600, 36654, 36711, 36767, 36864, 36920, 36977,
-    37033, 37088, 37141, 37196, 37249, 37304, 37358, 37413, 37467, 37522, 37576, 37633,
-    37689, 37746, 37802, 37859, 37915, 37970, 38023, 38078, 38131, 38186, 38240, 38295,
-    38349, 38404, 38458, 38515, 38571, 38628, 38684, 38741, 38797, 38822, 38852, 38883,
-    38914, 38945, 38976, 39007, 39038, 39069, 39100, 39132, 39164, 39196, 39228, 39260,
-    39292, 39335, 39360, 39385, 39410, 39435, 39460, 39485, 39510, 39535, 39560, 39585,
-    39612, 39639, 39666, 39693, 39720, 39747, 39769, 39818, 39852, 39890, 39928, 39966,
-    40004, 40042, 40053, 40138, 40215, 40256, 40322, 40349, 40405, 40446, 40500, 40530,
-    40626, 40684, 40764, 40791, 40845, 40918, 40960, 40999, 41038, 41077, 41116, 41155,
-    41228, 41301, 41374, 41449, 41525, 41601, 41636, 41688, 41740, 41792, 41844, 41896,
-    41948, 41958, 42031, 42104, 42177, 42252, 42328, 42404, 42465, 42487, 42529, 42543,
-    42571, 42616, 42658, 42686, 42728, 42756, 42798, 42826, 42868, 42896, 42938, 42966,
-    42979, 43030, 43081, 43132, 43183, 43234, 43285, 43336, 43387, 43438, 43489, 43540,
-    43591, 43642, 43693, 43744, 43795, 43846, 43873, 43900, 43927, 43954, 43981, 44008,
-    44035, 44062, 44089, 44116, 44143, 44170, 44197, 44224, 44251, 44278, 44336, 44416,
-    44443, 44526, 44577, 44622, 44656, 44677, 44759, 44814, 44886, 44930, 44997, 45014,
-    45056, 45129, 45208, 45281, 45354, 45427, 45512, 45533, 45576, 45597, 45647, 45674,
-    45733, 45803, 45892, 45933, 46024, 46071, 46112, 46153, 46194, 46235, 46276, 46317,
-    46358, 46399, 46440, 46474, 46563, 46605, 46666, 46707, 46787, 46845, 46928, 46987,
-    47046, 47105, 47164, 47225, 47286, 47348, 47422, 47482, 47535, 47586, 47624, 47705,
-    47759, 47812, 47862, 47912, 47994, 48061, 48106, 48117, 48196, 48210, 48266, 48280,
-    48303, 48331, 48359, 48391, 48409, 48457, 48491, 48551, 48574, 48602, 48630, 48690,
-    48713, 48741, 48769, 48829, 48852, 48880, 48908, 48968, 48991, 49019, 49047, 49107,
-    49152, 49180, 49208, 49308, 49384, 49473, 49552, 49611, 49681, 49778, 49852, 49933,
-    49950, 50001, 50038, 50111, 50151, 50182, 50238, 50306, 50370, 50399, 50413, 50430,
-    50516, 50556, 50579, 50596, 50607, 50682, 50705, 50718, 50778, 50829, 50870, 50915,
-    50994, 51008, 51040, 51086, 51176, 51232, 51246, 51269, 51297, 51329, 51347, 51395,
-    51429, 51489, 51512, 51540, 51600, 51623, 51651, 51711, 51734, 51762, 51822, 51845,
-    51873, 51933, 51956, 51984, 52044, 52067, 52095, 52155, 52178, 52206, 52266, 52289,
-    52317, 52377, 52400, 52428, 52489, 52513, 52542, 52603, 52627, 52656, 52707, 52734,
-    52788, 52812, 52911, 52976, 53014, 53099, 53248, 53328, 53380, 53450, 53517, 53583,
-    53626, 53686, 53734, 53782, 53883, 53926, 53938, 53984, 53993, 54062, 54114, 54137,
-    54192, 54212, 54290, 54370, 54430, 54490, 54544, 54630, 54659, 54687, 54771, 54836,
-    54924, 54972, 55030, 55091, 55135, 55171, 55196, 55221, 55246, 55272, 55298, 55308,
-    55333, 55358, 55383, 55409, 55435, 55484, 55533, 55583, 55634, 55685, 55734, 55783,
-    55833, 55884, 55935, 56008, 56081, 56156, 56232, 56308, 56381, 56454, 56529, 56605,
-    56681, 56731, 56771, 56807, 56865, 56895, 56925, 56956, 56987, 57018, 57049, 57080,
-    57111, 57142, 57174, 57206, 57238, 57270, 57302, 57344, 57387, 57437, 57486, 57565,
-    57625, 57685, 57749, 57817, 57857, 57921, 57974, 58031, 58088, 58145, 58202, 58259,
-    58316, 58373, 58431, 58493, 58544, 58566, 58620, 58639, 58716, 58798, 58884, 58912,
-    58939, 59023, 59057, 59120, 59208, 59292, 59339, 59397, 59440, 59486, 59525, 59586,
-    59630, 59674, 59752, 59788, 59806, 59824, 59842, 59860, 59878, 59896, 59914, 59932,
-    59956, 59980, 60004, 60028, 60052, 60077, 60102, 60127, 60161, 60194, 60226, 60244,
-    60276, 60294, 60304, 60328, 60352, 60376, 60400, 60424, 60449, 60474, 60499, 60577,
-    60605, 60633, 60661, 60689, 60717, 60745, 60773, 60801, 60848, 60895, 60942, 60989,
-    61036, 61085, 61134, 61183, 61216, 61251, 61286, 61333, 61380, 61440, 61487, 61534,
-    61583, 61632, 61681, 61728, 61768, 61811, 61841, 61894, 61931, 61979, 62031, 62083,
-    62135, 62187, 62239, 62291, 62343, 62398, 62441, 62484, 62527, 62570, 62613, 62656,
-    62699, 62742, 62795, 62846, 62899, 62950, 63003, 63054, 63107, 63158, 63211, 63262,
-    63315, 63366, 63419, 63470, 63523, 63574, 63627, 63678, 63731, 63782, 63835, 63886,
-    63939, 63990, 64014, 64043, 64072, 64101, 64130, 64159, 64188, 64218, 64261, 64299,
-    64337, 64422, 64499, 64548, 64589, 64655, 64724, 64751, 64807, 64848, 64902, 64932,
-    65011, 65107, 65165, 65246, 65324, 65408, 65536, 65587, 65632, 65686, 65759, 65803,
-    65843, 65887, 65931, 65975, 66019, 66063, 66112, 66161, 66210, 66259, 66308, 66357,
-    66424, 66455, 66522, 66553, 66621, 66653, 66723, 66755, 66825, 66857, 66927, 66959,
-    66994, 67026, 67095, 67127, 67196, 67228, 67297, 67329, 67398, 67430, 67499, 67531,
-    67600, 67610, 67616, 67637, 67704, 67735, 67802, 67833, 67901, 67933, 68003, 68035,
-    68105, 68137, 68207, 68239, 68300, 68344, 68366, 68408, 68422, 68450, 68495, 68545,
-    68587, 68615, 68665, 68707, 68735, 68785, 68827, 68855, 68905, 68947, 68975, 69025,
-    69067, 69095, 69108, 69164, 69215, 69266, 69317, 69368, 69419, 69470, 69521, 69572,
-    69632, 69683, 69734, 69785, 69836, 69887, 69938, 69989, 70040, 70067, 70094, 70121,
-    70148, 70175, 70202, 70229, 70256, 70283, 70310, 70337, 70364, 70391, 70418, 70445,
-    70472, 70522, 70556, 70594, 70632, 70670, 70708, 70746, 70757, 70785, 70869, 70924,
-    70960, 70979, 70998, 71023, 71048, 71073, 71098, 71123, 71148, 71173, 71198, 71223,
-    71248, 71273, 71298, 71323, 71348, 71406, 71436, 71466, 71496, 71526, 71556, 71586,
-    71617, 71648, 71679, 71711, 71743, 71775, 71807, 71839, 71871, 71953, 71982, 72066,
-    72100, 72193, 72238, 72291, 72330, 72391, 72469, 72547, 72625, 72703, 72750, 72779,
-    72792, 72811, 72874, 72922, 73010, 73098, 73128, 73159, 73196, 73233, 73270, 73307,
-    73344, 73381, 73418, 73455, 73495, 73535, 73616, 73728, 73809, 73869, 73928, 73959,
-    73996, 74033, 74070, 74107, 74144, 74181, 74218, 74255, 74295, 74335, 74376, 74430,
-    74446, 74462, 74474, 74557, 74623, 74686, 74728, 74770, 74812, 74854, 74896, 74938,
-    74980, 75022, 75079, 75095, 75121, 75147, 75226, 75284, 75353, 75434, 75502, 75552,
-    75604, 75619, 75674, 75686, 75724, 75810, 75856, 75954, 76019, 76064, 76112, 76185,
-    76238, 76294, 76375, 76457, 76518, 76579, 76634, 76720, 76749, 76778, 76841, 76871,
-    76920, 76978, 77040, 77074, 77119, 77138, 77157, 77176, 77195, 77214, 77233, 77252,
-    77271, 77295, 77319, 77343, 77368, 77393, 77418, 77443, 77477, 77511, 77544, 77577,
-    77610, 77643, 77676, 77709, 77742, 77775, 77785, 77824, 77848, 77872, 77897, 77922,
-    77947, 77972, 78001, 78030, 78059, 78088, 78117, 78146, 78175, 78204, 78251, 78298,
-    78346, 78395, 78444, 78493, 78542, 78576, 78623, 78670, 78718, 78767, 78816, 78865,
-    78914, 78992, 79031, 79070, 79109, 79148, 79187, 79226, 79265, 79304, 79374, 79444,
-    79514, 79586, 79659, 79732, 79805, 79878, 79912, 79964, 80016, 80086, 80156, 80226,
-    80298, 80371, 80444, 80517, 80590, 80641, 80682, 80720, 80757, 80812, 80856, 80900,
-    80944, 80988, 81032, 81076, 81120, 81164, 81219, 81272, 81327, 81380, 81435, 81488,
-    81543, 81596, 81651, 81704, 81759, 81812, 81920, 81973, 82028, 82081, 82136, 82189,
-    82244, 82297, 82352, 82405, 82460, 82513, 82542, 82571, 82600, 82629, 82659, 82689,
-    82719, 82762, 82813, 82863, 82944, 83005, 83066, 83131, 83200, 83217, 83234, 83275,
-    83360, 83440, 83520, 83584, 83627, 83670, 83713, 83756, 83799, 83842, 83885, 83928,
-    83972, 84016, 84033, 84064, 84078, 84132, 84190, 84248, 84306, 84364, 84422, 84480,
-    84538, 84627, 84716, 84754, 84792, 84830, 84868, 84906, 84944, 84982, 85020, 85061,
-    85102, 85144, 85186, 85219, 85252, 85285, 85318, 85351, 85384, 85417, 85450, 85540,
-    85630, 85689, 85752, 85790, 85828, 85866, 85904, 85942, 86016, 86054, 86092, 86133,
-    86174, 86257, 86340, 86393, 86415, 86471, 86490, 86571, 86668, 86756, 86781, 86853,
-    86891, 86906, 86959, 86966, 87052, 87135, 87165, 87248, 87311, 87397, 87488, 87543,
-    87629, 87646, 87684, 87734, 87768, 87856, 87941, 87953, 87980, 88023, 88068, 88107,
-    88157, 88178, 88232, 88275, 88325, 88361, 88400, 88468, 88517, 88568, 88607, 88679,
-    88713, 88791, 88809, 88849, 88927, 88933, 88978, 89022, 89066, 89110, 89154, 89198,
-    89242, 89286, 89330, 89349, 89427, 89463, 89482, 89501, 89520, 89539, 89558, 89577,
-    89596, 89615, 89630, 89654, 89678, 89702, 89726, 89751, 89776, 89801, 89826, 89839,
-    89865, 89868, 89889, 89904, 89939, 89973, 89992, 90026, 90045, 90079, 90112, 90146,
-    90165, 90199, 90218, 90252, 90271, 90305, 90324, 90358, 90377, 90388, 90395, 90398,
-    90422, 90446, 90470, 90494, 90519, 90544, 90569, 90594, 90613, 90691, 90720, 90749,
-    90778, 90807, 90836, 90865, 90894, 90923, 90970, 91017, 91064, 91112, 91161, 91210,
-    91259, 91308, 91343, 91379, 91415, 91451, 91487, 91523, 91559, 91595, 91631, 91678,
-    91725, 91772, 91820, 91869, 91918, 91967, 92016, 92035, 92113, 92152, 92191, 92230,
-    92269, 92308, 92347, 92386, 92425, 92495, 92565, 92635, 92707, 92780, 92853, 92926,
-    92999, 93020, 93055, 93108, 93161, 93214, 93267, 93320, 93373, 93426, 93479, 93549,
-    93619, 93689, 93761, 93834, 93907, 93980, 94053, 94077, 94150, 94208, 94259, 94300,
-    94343, 94356, 94386, 94440, 94462, 94497, 94526, 94554, 94638, 94726, 94810, 94848,
-    94900, 94952, 95004, 95056, 95110, 95154, 95198, 95242, 95286, 95341, 95394, 95449,
-    95502, 95557, 95610, 95665, 95718, 95746, 95775, 95804, 95833, 95876, 95937, 95981,
-    96000, 96019, 96038, 96057, 96076, 96095, 96114, 96133, 96157, 96181, 96205, 96229,
-    96254, 96279, 96304, 96329, 96363, 96373, 96397, 96421, 96445, 96469, 96494, 96519,
-    96544, 96569, 96598, 96627, 96656, 96685, 96714, 96743, 96772, 96801, 96848, 96895,
-    96942, 96990, 97039, 97088, 97137, 97186, 97220, 97267, 97314, 97361, 97409, 97458,
-    97507, 97556, 97605, 97644, 97683, 97722, 97761, 97800, 97839, 97878, 97917, 97987,
-    98057, 98127, 98199, 98304, 98377, 98450, 98523, 98557, 98627, 98697, 98767, 98839,
-    98912, 98985, 99058, 99131, 99172, 99215, 99245, 99298, 99349, 99387, 99425, 99463,
-    99501, 99539, 99577, 99615, 99653, 99683, 99695, 99733, 99762, 99792, 99820, 99903,
-    99996, 100041, 100094, 100180, 100197, 100224, 100275, 100329, 100372, 100422, 100490, 100540,
-    100613, 100619, 100655, 100674, 100693, 100712, 100731, 100750, 100769, 100788, 100807, 100831,
-    100855, 100879, 100903, 100927, 100952, 100977, 101002, 101037, 101048, 101072, 101096, 101120,
-    101144, 101168, 101193, 101218, 101243, 101272, 101301, 101330, 101359, 101388, 101417, 101446,
-    101475, 101522, 101569, 101616, 101663, 101710, 101759, 101808, 101857, 101892, 101939, 101986,
-    102033, 102080, 102127, 102176, 102225, 102274, 102315, 102358, 102400, 102454, 102483, 102511,
-    102563, 102591, 102653, 102694, 102743, 102787, 102854, 102924, 102963, 103003, 103043, 103101,
-    103184, 103238, 103266, 103295, 103369, 103414, 103463, 103512, 103561, 103610, 103659, 103708,
-    103772, 103802, 103866, 103896, 103961, 103992, 104059, 104090, 104157, 104188, 104255, 104286,
-    104320, 104354, 104388, 104422, 104455, 104488, 104521, 104554, 104587, 104620, 104704, 104714,
-    104798, 104808, 104893, 104904, 104971, 105002, 105069, 105100, 105167, 105198, 105243, 105284,
-    105326, 105368, 105383, 105405, 105431, 105458, 105485, 105536, 105577, 105619, 105661, 105683,
-    105709, 105736, 105763, 105814, 105855, 105897, 105939, 105961, 105987, 106014, 106041, 106092,
-    106133, 106175, 106217, 106239, 106265, 106292, 106319, 106370, 106411, 106453, 106496, 106518,
-    106544, 106571, 106598, 106649, 106690, 106732, 106774, 106796, 106822, 106849, 106876, 106933,
-    106984, 107014, 107098, 107184, 107215, 107244, 107307, 107359, 107410, 107449, 107523, 107601,
-    107637, 107661, 107685, 107710, 107735, 107760, 107771, 107795, 107819, 107844, 107869, 107894,
-    107972, 108019, 108066, 108115, 108164, 108213, 108260, 108307, 108356, 108405, 108454, 108532,
-    108571, 108610, 108649, 108688, 108727, 108766, 108836, 108906, 108977, 109050, 109123, 109196,
-    109218, 109253, 109323, 109393, 109464, 109537, 109610, 109683, 109702, 109780, 109829, 109878,
-    109927, 109976, 110025, 110074, 110138, 110173, 110237, 110272, 110337, 110373, 110440, 110476,
-    110543, 110592, 110659, 110695, 110717, 110752, 110822, 110892, 110962, 111032, 111102, 111172,
-    111236, 111267, 111331, 111362, 111427, 111459, 111526, 111558, 111625, 111657, 111724, 111756,
-    111803, 111844, 111874, 111929, 111958, 111987, 112016, 112046, 112076, 112106, 112136, 112179,
-    112203, 112227, 112252, 112277, 112302, 112312, 112336, 112360, 112385, 112410, 112435, 112482,
-    112529, 112578, 112627, 112676, 112723, 112770, 112819, 112868, 112917, 112987, 113058, 113131,
-    113204, 113277, 113347, 113418, 113491, 113564, 113637, 113686, 113735, 113784, 113833, 113882,
-    113931, 113995, 114026, 114090, 114121, 114186, 114218, 114285, 114317, 114384, 114416, 114483,
-    114515, 114549, 114613, 114688, 114752, 114782, 114847, 114878, 114945, 114976, 115043, 115074,
-    115141, 115172, 115213, 115296, 115365, 115419, 115476, 115514, 115601, 115662, 115707, 115754,
-    115802, 115840, 115932, 115983, 116063, 116151, 116239, 116257, 116278, 116310, 116345, 116379,
-    116419, 116433, 116463, 116496, 116565, 116662, 116703, 116742, 116771, 116831, 116883, 116936,
-    116984, 117080, 117118, 117162, 117252, 117294, 117348, 117387, 117485, 117527, 117588, 117649,
-    117704, 117732, 117816, 117904, 117990, 118037, 118119, 118145, 118194, 118246, 118317, 118362,
-    118388, 118414, 118487, 118550, 118571, 118634, 118655, 118718, 118784, 118847, 118868, 118931,
-    118952, 119015, 119036, 119099, 119120, 119183, 119204, 119236, 119257, 119278, 119299, 119320,
-    119341, 119362, 119383, 119404, 119430, 119456, 119485, 119514, 119565, 119616, 119657, 119698,
-    119739, 119780, 119821, 119862, 119903, 119944, 119993, 120034, 120075, 120116, 120157, 120198,
-    120239, 120280, 120321, 120372, 120423, 120462, 120501, 120577, 120653, 120714, 120775, 120836,
-    120897, 120958, 121019, 121080, 121141, 121207, 121268, 121329, 121390, 121451, 121512, 121573,
-    121634, 121695, 121771, 121847, 121898, 121966, 121993, 122066, 122106, 122171, 122205, 122269,
-    122320, 122404, 122498, 122512, 122561, 122622, 122684, 122744, 122816, 122880, 122931, 122972,
-    123013, 123054, 123095, 123136, 123177, 123218, 123259, 123300, 123341, 123384, 123427, 123511,
-    123560, 123632, 123702, 123789, 123798, 123846, 123898, 123968, 124027, 124126, 124176, 124199,
-    124278, 124357, 124396, 124435, 124474, 124513, 124552, 124593, 124634, 124675, 124716, 124757,
-    124800, 124843, 124892, 124931, 124970, 125009, 125048, 125087, 125128, 125169, 125210, 125251,
-    125292, 125335, 125378, 125388, 125433, 125501, 125573, 125588, 125623, 125662, 125727, 125778,
-    125846, 125918, 125953, 125992, 126043, 126111, 126183, 126218, 126257, 126308, 126376, 126448,
-    126483, 126522, 126573, 126641, 126713, 126748, 126787, 126838, 126976, 127048, 127083, 127122,
-    127173, 127241, 127313, 127348, 127387, 127438, 127506, 127578, 127613, 127652, 127703, 127771,
-    127843, 127878, 127917, 127968, 128036, 128108, 128143, 128182, 128234, 128303, 128376, 128412,
-    128452, 128504, 128573, 128646, 128682, 128722, 128765, 128808, 128851, 128894, 128950, 128990,
-    129030, 129072, 129114, 129168, 129199, 129282, 129319, 129340, 129398, 129450, 129497, 129592,
-    129645, 129683, 129711, 129738, 129822, 129885, 129954, 130001, 130052, 130098, 130129, 130177,
-    130244, 130284, 130347, 130394, 130471, 130567, 130666, 130713, 130761, 130788, 130797, 130894,
-    130905, 130945, 130989, 131072, 131116, 131160, 131204, 131244, 131288, 131332, 131376, 131420,
-    131464, 131508, 131552, 131596, 131640, 131686, 131732, 131778, 131824, 131870, 131916, 131962,
-    132008, 132054, 132100, 132146, 132192, 132238, 132284, 132323, 132362, 132401, 132440, 132479,
-    132518, 132531, 132614, 132636, 132658, 132705, 132741, 132781, 132822, 132871, 132920, 132969,
-    133004, 133077, 133140, 133201, 133264, 133325, 133388, 133449, 133512, 133573, 133636, 133697,
-    133760, 133821, 133882, 133943, 134004, 134065, 134126, 134187, 134258, 134335, 134355, 134440,
-    134484, 134557, 134621, 134664, 134747, 134805, 134882, 134946, 134989, 135069, 135168, 135229,
-    135245, 135290, 135312, 135380, 135452, 135525, 135535, 135550, 135585, 135624, 135664, 135709,
-    135774, 135794, 135845, 135913, 135985, 136058, 136093, 136132, 136172, 136192, 136243, 136311,
-    136383, 136456, 136491, 136530, 136570, 136590, 136641, 136709, 136781, 136854, 136889, 136928,
-    136968, 136988, 137039, 137107, 137179, 137252, 137287, 137326, 137366, 137386, 137437, 137505,
-    137577, 137650, 137685, 137724, 137764, 137804, 137848, 137892, 137936, 137980, 138024, 138068,
-    138112, 138156, 138200, 138246, 138292, 138338, 138384, 138430, 138476, 138522, 138568, 138614,
-    138660, 138706, 138752, 138798, 138844, 138866, 138869, 138904, 138994, 139071, 139156, 139264,
-    139337, 139401, 139444, 139534, 139585, 139662, 139726, 139769, 139856, 139914, 139963, 140012,
-    140061, 140096, 140169, 140232, 140293, 140356, 140417, 140480, 140541, 140604, 140665, 140728,
-    140789, 140852, 140913, 140974, 141035, 141096, 141157, 141218, 141279, 141313, 141351, 141389,
-    141427, 141465, 141503, 141544, 141585, 141638, 141680, 141712, 141811, 141898, 141964, 141999,
-    142091, 142144, 142167, 142223, 142243, 142285, 142350, 142440, 142487, 142559, 142606, 142680,
-    142756, 142790, 142827, 142869, 142888, 142922, 143009, 143058, 143075, 143098, 143120, 143152,
-    143198, 143224, 143296, 143360, 143385, 143434, 143469, 143526, 143604, 143650, 143728, 143802,
-    143869, 143881, 143966, 144000, 144041, 144116, 144172, 144246, 144305, 144357, 144398, 144463,
-    144535, 144593, 144634, 144668, 144680, 144722, 144803, 144849, 144895, 144943, 144993, 145065,
-    145109, 145134, 145183, 145284, 145312, 145357, 145429, 145476, 145550, 145626, 145660, 145697,
-    145743, 145789, 145837, 145887, 145944, 146021, 146059, 146114, 146141, 146157, 146222, 146252,
-    146299, 146347, 146397, 146436, 146491, 146572, 146664, 146683, 146705, 146738, 146827, 146866,
-    146928, 146982, 147030, 147129, 147169, 147214, 147268, 147307, 147408, 147456, 147518, 147580,
-    147636, 147720, 147768, 147839, 147889, 147961, 148007, 148072, 148137, 148202, 148267, 148332,
-    148397, 148462, 148527, 148559, 148608, 148674, 148726, 148792, 148857, 148909, 148991, 149040,
-    149102, 149165, 149227, 149299, 149357, 149406, 149479, 149550, 149617, 149664, 149715, 149766,
-    149862, 149920, 150009, 150041, 150095, 150177, 150231, 150311, 150390, 150429, 150468, 150507,
-    150546, 150585, 150624, 150663, 150702, 150736, 150770, 150804, 150862, 150920, 150978, 151036,
-    151094, 151155, 151216, 151277, 151343, 151401, 151459, 151552, 151610, 151668, 151729, 151790,
-    151851, 151861, 151871, 151932, 151978, 152000, 152072, 152144, 152160, 152195, 152234, 152273,
-    152318, 152370, 152442, 152514, 152549, 152588, 152627, 152679, 152751, 152823, 152858, 152897,
-    152936, 152988, 153060, 153132, 153167, 153206, 153245, 153297, 153369, 153441, 153476, 153515,
-    153554, 153606, 153678, 153750, 153785, 153824, 153863, 153915, 153987, 154059, 154094, 154133,
-    154172, 154224, 154296, 154368, 154403, 154442, 154481, 154514, 154575, 154614, 154631, 154693,
-    154747, 154795, 154894, 154930, 154969, 155054, 155083, 155146, 155230, 155283, 155330, 155387,
-    155438, 155484, 155545, 155569, 155593, 155617, 155648, 155673, 155705, 155714, 155738, 155762,
-    155786, 155810, 155835, 155882, 155929, 155976, 156023, 156072, 156121, 156168, 156215, 156262,
-    156309, 156358, 156398, 156441, 156471, 156538, 156578, 156642, 156685, 156718, 156776, 156845,
-    156934, 156990, 157078, 157128, 157194, 157249, 157307, 157352, 157418, 157465, 157538, 157586,
-    157624, 157695, 157729, 157777, 157794, 157825, 157870, 157944, 157994, 158074, 158121, 158207,
-    158284, 158350, 158391, 158465, 158515, 158560, 158633, 158681, 158719, 158777, 158855, 158893,
-    158949,
+    4009, 4082, 4154, 4183, 4212, 4241, 4270, 4299, 4328, 4343, 4392, 4441,
+    4490, 4539, 4588, 4639, 4642, 4655, 4681, 4684, 4719, 4754, 4778, 4813,
+    4837, 4872, 4896, 4931, 4955, 4990, 5014, 5049, 5073, 5108, 5118, 5127,
+    5130, 5180, 5202, 5251, 5300, 5349, 5398, 5447, 5498, 5508, 5569, 5585,
+    5628, 5650, 5687, 5729, 5739, 5753, 5776, 5804, 5849, 5883, 5886, 5906,
+    5955, 5992, 6034, 6057, 6085, 6105, 6154, 6191, 6233, 6256, 6284, 6304,
+    6353, 6390, 6432, 6455, 6483, 6503, 6552, 6589, 6631, 6654, 6682, 6702,
+    6751, 6788, 6830, 6853, 6881, 6894, 6943, 6992, 7041, 7090, 7141, 7192,
+    7243, 7294, 7345, 7396, 7447, 7498, 7549, 7600, 7651, 7702, 7753, 7804,
+    7855, 7906, 7957, 8008, 8059, 8110, 8161, 8212, 8263, 8288, 8313, 8338,
+    8363, 8390, 8417, 8444, 8471, 8498, 8525, 8552, 8579, 8606, 8633, 8660,
+    8687, 8714, 8741, 8768, 8795, 8822, 8849, 8876, 8903, 8930, 8957, 8983,
+    9038, 9058, 9082, 9106, 9130, 9154, 9178, 9231, 9260, 9308, 9332, 9422,
+    9495, 9517, 9589, 9668, 9727, 9792, 9854, 9894, 9924, 9940, 10003, 10027,
+    10072, 10114, 10170, 10187, 10224, 10236, 10252, 10265, 10288, 10321, 10360, 10445,
+    10519, 10584, 10649, 10714, 10781, 10848, 10916, 10953, 10983, 11062, 11135, 11208,
+    11281, 11318, 11381, 11424, 11467, 11510, 11553, 11596, 11639, 11682, 11725, 11810,
+    11831, 11854, 11897, 11918, 11964, 12022, 12039, 12066, 12096, 12138, 12191, 12221,
+    12235, 12255, 12347, 12381, 12449, 12519, 12584, 12642, 12727, 12779, 12835, 12891,
+    12947, 13003, 13059, 13115, 13171, 13260, 13291, 13324, 13362, 13400, 13438, 13476,
+    13514, 13552, 13590, 13628, 13669, 13760, 13807, 13873, 13914, 13946, 13967, 13999,
+    14020, 14052, 14073, 14105, 14126, 14158, 14179, 14211, 14232, 14264, 14285, 14317,
+    14338, 14372, 14402, 14491, 14533, 14562, 14584, 14641, 14667, 14722, 14751, 14764,
+    14797, 14835, 14873, 14911, 14949, 14987, 15025, 15063, 15101, 15142, 15222, 15280,
+    15363, 15422, 15481, 15540, 15599, 15660, 15721, 15783, 15833, 15860, 15913, 15937,
+    16013, 16096, 16171, 16211, 16276, 16326, 16352, 16407, 16442, 16495, 16524, 16616,
+    16711, 16767, 16847, 16925, 16956, 17009, 17064, 17136, 17208, 17226, 17244, 17262,
+    17280, 17298, 17316, 17334, 17352, 17365, 17391, 17394, 17427, 17451, 17469, 17493,
+    17511, 17535, 17553, 17577, 17595, 17619, 17637, 17661, 17679, 17703, 17721, 17745,
+    17763, 17772, 17781, 17841, 17857, 17900, 17921, 17958, 17971, 17993, 18037, 18071,
+    18091, 18140, 18177, 18199, 18219, 18268, 18305, 18327, 18347, 18396, 18433, 18455,
+    18475, 18524, 18561, 18583, 18603, 18652, 18689, 18711, 18731, 18780, 18817, 18839,
+    18859, 18908, 18945, 18967, 19052, 19129, 19170, 19236, 19287, 19381, 19440, 19520,
+    19602, 19656, 19712, 19785, 19858, 19887, 19916, 19945, 19974, 20003, 20032, 20061,
+    20090, 20119, 20148, 20179, 20210, 20245, 20280, 20315, 20350, 20385, 20420, 20455,
+    20490, 20525, 20560, 20584, 20619, 20643, 20678, 20704, 20743, 20769, 20808, 20818,
+    20828, 20890, 20912, 20954, 20968, 20991, 21019, 21064, 21106, 21129, 21157, 21199,
+    21222, 21250, 21292, 21315, 21343, 21385, 21408, 21436, 21478, 21501, 21529, 21571,
+    21594, 21622, 21664, 21687, 21715, 21735, 21784, 21821, 21863, 21886, 21914, 21934,
+    21983, 22020, 22062, 22085, 22113, 22134, 22184, 22222, 22265, 22289, 22318, 22339,
+    22389, 22427, 22470, 22494, 22523, 22550, 22606, 22630, 22654, 22678, 22702, 22728,
+    22754, 22808, 22838, 22923, 23000, 23041, 23107, 23134, 23190, 23244, 23274, 23370,
+    23429, 23509, 23591, 23645, 23718, 23737, 23756, 23775, 23794, 23813, 23832, 23851,
+    23870, 23889, 23908, 23928, 23948, 23966, 23984, 24004, 24024, 24034, 24096, 24118,
+    24132, 24177, 24228, 24286, 24308, 24330, 24431, 24513, 24593, 24652, 24711, 24797,
+    24826, 24854, 24938, 24995, 25029, 25094, 25182, 25275, 25324, 25389, 25405, 25421,
+    25500, 25545, 25592, 25612, 25657, 25710, 25786, 25863, 25915, 26000, 26021, 26035,
+    26041, 26081, 26171, 26242, 26290, 26319, 26366, 26424, 26458, 26503, 26551, 26593,
+    26644, 26683, 26744, 26777, 26820, 26860, 26904, 26948, 26992, 27036, 27080, 27099,
+    27177, 27213, 27232, 27251, 27270, 27289, 27308, 27327, 27342, 27367, 27392, 27417,
+    27443, 27469, 27495, 27508, 27534, 27537, 27572, 27604, 27622, 27654, 27672, 27704,
+    27722, 27754, 27772, 27804, 27822, 27854, 27872, 27882, 27888, 27891, 27916, 27941,
+    27966, 27992, 28018, 28044, 28063, 28141, 28170, 28199, 28228, 28257, 28286, 28315,
+    28364, 28413, 28462, 28513, 28564, 28615, 28650, 28685, 28720, 28755, 28790, 28825,
+    28860, 28909, 28958, 29007, 29058, 29109, 29160, 29179, 29257, 29296, 29335, 29374,
+    29413, 29452, 29491, 29564, 29637, 29711, 29787, 29863, 29939, 29974, 30026, 30078,
+    30130, 30182, 30234, 30286, 30359, 30432, 30506, 30582, 30658, 30734, 30753, 30831,
+    30880, 30929, 30978, 31027, 31076, 31125, 31192, 31224, 31291, 31323, 31391, 31424,
+    31494, 31527, 31597, 31630, 31700, 31733, 31768, 31837, 31906, 31975, 32044, 32113,
+    32182, 32249, 32280, 32347, 32378, 32446, 32478, 32548, 32580, 32650, 32682, 32752,
+    32784, 32808, 32881, 32928, 32977, 33017, 33061, 33074, 33106, 33160, 33182, 33196,
+    33215, 33237, 33273, 33311, 33346, 33395, 33448, 33501, 33554, 33607, 33660, 33713,
+    33766, 33819, 33872, 33927, 33982, 34037, 34092, 34147, 34202, 34215, 34295, 34336,
+    34395, 34439, 34483, 34527, 34571, 34615, 34659, 34703, 34747, 34791, 34835, 34881,
+    34927, 34973, 35019, 35065, 35111, 35166, 35219, 35274, 35327, 35382, 35436, 35491,
+    35545, 35600, 35654, 35711, 35767, 35824, 35880, 35937, 35993, 36048, 36101, 36156,
+    36209, 36264, 36318, 36373, 36427, 36482, 36536, 36593, 36649, 36706, 36762, 36819,
+    36875, 36930, 36983, 37038, 37091, 37146, 37200, 37255, 37309, 37364, 37418, 37475,
+    37531, 37588, 37644, 37701, 37757, 37812, 37865, 37920, 37973, 38028, 38082, 38137,
+    38191, 38246, 38300, 38357, 38413, 38470, 38526, 38583, 38639, 38664, 38694, 38725,
+    38756, 38787, 38818, 38849, 38880, 38911, 38942, 38974, 39006, 39038, 39070, 39102,
+    39134, 39177, 39202, 39227, 39252, 39277, 39302, 39327, 39352, 39377, 39402, 39427,
+    39454, 39481, 39508, 39535, 39562, 39589, 39611, 39660, 39694, 39732, 39770, 39808,
+    39846, 39884, 39895, 39980, 40057, 40098, 40164, 40191, 40247, 40288, 40342, 40372,
+    40468, 40526, 40606, 40633, 40687, 40760, 40799, 40838, 40877, 40916, 40955, 40994,
+    41067, 41140, 41213, 41288, 41364, 41440, 41475, 41527, 41579, 41631, 41683, 41735,
+    41787, 41797, 41870, 41943, 42016, 42091, 42167, 42243, 42304, 42326, 42368, 42382,
+    42410, 42455, 42497, 42525, 42567, 42595, 42637, 42665, 42707, 42735, 42777, 42805,
+    42818, 42869, 42920, 42971, 43022, 43073, 43124, 43175, 43226, 43277, 43328, 43379,
+    43430, 43481, 43532, 43583, 43634, 43685, 43712, 43739, 43766, 43793, 43820, 43847,
+    43874, 43901, 43928, 43955, 43982, 44009, 44036, 44063, 44090, 44117, 44175, 44255,
+    44282, 44365, 44416, 44461, 44495, 44516, 44598, 44653, 44725, 44769, 44836, 44853,
+    44876, 44949, 45028, 45101, 45174, 45247, 45332, 45353, 45396, 45417, 45467, 45494,
+    45553, 45623, 45712, 45753, 45844, 45891, 45932, 45973, 46014, 46055, 46096, 46137,
+    46178, 46219, 46260, 46294, 46383, 46425, 46486, 46527, 46607, 46665, 46748, 46807,
+    46866, 46925, 46984, 47045, 47106, 47168, 47242, 47302, 47355, 47406, 47444, 47525,
+    47579, 47632, 47682, 47732, 47814, 47881, 47926, 47937, 48016, 48030, 48086, 48100,
+    48123, 48151, 48179, 48211, 48229, 48277, 48311, 48371, 48394, 48422, 48450, 48510,
+    48533, 48561, 48589, 48649, 48672, 48700, 48728, 48788, 48811, 48839, 48867, 48927,
+    48950, 48978, 49006, 49106, 49182, 49271, 49350, 49409, 49479, 49576, 49650, 49731,
+    49748, 49799, 49836, 49909, 49949, 49980, 50036, 50104, 50168, 50197, 50211, 50228,
+    50314, 50354, 50377, 50394, 50405, 50480, 50503, 50516, 50576, 50627, 50668, 50713,
+    50792, 50806, 50838, 50884, 50974, 51030, 51044, 51067, 51095, 51127, 51145, 51193,
+    51227, 51287, 51310, 51338, 51398, 51421, 51449, 51509, 51532, 51560, 51620, 51643,
+    51671, 51731, 51754, 51782, 51842, 51865, 51893, 51953, 51976, 52004, 52064, 52087,
+    52115, 52175, 52198, 52226, 52287, 52311, 52340, 52401, 52425, 52454, 52505, 52532,
+    52586, 52610, 52709, 52774, 52812, 52897, 52977, 53057, 53109, 53179, 53246, 53312,
+    53355, 53415, 53463, 53511, 53612, 53655, 53667, 53713, 53722, 53791, 53843, 53866,
+    53921, 53941, 54019, 54099, 54159, 54219, 54273, 54359, 54388, 54416, 54500, 54565,
+    54653, 54701, 54759, 54820, 54864, 54900, 54925, 54950, 54975, 55001, 55027, 55037,
+    55062, 55087, 55112, 55138, 55164, 55213, 55262, 55312, 55363, 55414, 55463, 55512,
+    55562, 55613, 55664, 55737, 55810, 55885, 55961, 56037, 56110, 56183, 56258, 56334,
+    56410, 56460, 56500, 56536, 56594, 56624, 56654, 56685, 56716, 56747, 56778, 56809,
+    56840, 56871, 56903, 56935, 56967, 56999, 57031, 57063, 57106, 57156, 57205, 57284,
+    57344, 57404, 57468, 57536, 57576, 57640, 57693, 57750, 57807, 57864, 57921, 57978,
+    58035, 58092, 58150, 58212, 58263, 58285, 58339, 58358, 58435, 58517, 58603, 58631,
+    58658, 58742, 58776, 58839, 58927, 59011, 59058, 59116, 59159, 59205, 59244, 59305,
+    59349, 59393, 59471, 59507, 59525, 59543, 59561, 59579, 59597, 59615, 59633, 59651,
+    59675, 59699, 59723, 59747, 59771, 59796, 59821, 59846, 59880, 59913, 59945, 59963,
+    59995, 60013, 60023, 60047, 60071, 60095, 60119, 60143, 60168, 60193, 60218, 60296,
+    60324, 60352, 60380, 60408, 60436, 60464, 60492, 60520, 60567, 60614, 60661, 60708,
+    60755, 60804, 60853, 60902, 60935, 60970, 61005, 61052, 61099, 61146, 61193, 61240,
+    61289, 61338, 61387, 61434, 61474, 61517, 61547, 61600, 61637, 61685, 61737, 61789,
+    61841, 61893, 61945, 61997, 62049, 62104, 62147, 62190, 62233, 62276, 62319, 62362,
+    62405, 62448, 62501, 62552, 62605, 62656, 62709, 62760, 62813, 62864, 62917, 62968,
+    63021, 63072, 63125, 63176, 63229, 63280, 63333, 63384, 63437, 63488, 63541, 63592,
+    63645, 63696, 63720, 63749, 63778, 63807, 63836, 63865, 63894, 63924, 63967, 64005,
+    64043, 64128, 64205, 64254, 64295, 64361, 64430, 64457, 64513, 64554, 64608, 64638,
+    64717, 64813, 64871, 64952, 65030, 65114, 65197, 65248, 65293, 65347, 65420, 65464,
+    65504, 65548, 65592, 65636, 65680, 65724, 65773, 65822, 65871, 65920, 65969, 66018,
+    66085, 66116, 66183, 66214, 66282, 66314, 66384, 66416, 66486, 66518, 66588, 66620,
+    66655, 66687, 66756, 66788, 66857, 66889, 66958, 66990, 67059, 67091, 67160, 67192,
+    67261, 67271, 67277, 67298, 67365, 67396, 67463, 67494, 67562, 67594, 67664, 67696,
+    67766, 67798, 67868, 67900, 67961, 68005, 68027, 68069, 68083, 68111, 68156, 68206,
+    68248, 68276, 68326, 68368, 68396, 68446, 68488, 68516, 68566, 68608, 68636, 68686,
+    68728, 68756, 68769, 68825, 68876, 68927, 68978, 69029, 69080, 69131, 69182, 69233,
+    69284, 69335, 69386, 69437, 69488, 69539, 69590, 69641, 69692, 69719, 69746, 69773,
+    69800, 69827, 69854, 69881, 69908, 69935, 69962, 69989, 70016, 70043, 70070, 70097,
+    70124, 70174, 70208, 70246, 70284, 70322, 70360, 70398, 70409, 70437, 70521, 70576,
+    70612, 70631, 70650, 70675, 70700, 70725, 70750, 70775, 70800, 70825, 70850, 70875,
+    70900, 70925, 70950, 70975, 71000, 71058, 71088, 71118, 71148, 71178, 71208, 71238,
+    71269, 71300, 71331, 71363, 71395, 71427, 71459, 71491, 71523, 71605, 71634, 71718,
+    71752, 71845, 71890, 71943, 71982, 72043, 72121, 72199, 72277, 72355, 72402, 72431,
+    72444, 72463, 72526, 72574, 72662, 72750, 72780, 72811, 72848, 72885, 72922, 72959,
+    72996, 73033, 73070, 73107, 73147, 73187, 73268, 73328, 73409, 73469, 73528, 73559,
+    73596, 73633, 73670, 73707, 73744, 73781, 73818, 73855, 73895, 73935, 73976, 74030,
+    74046, 74062, 74074, 74157, 74223, 74286, 74328, 74370, 74412, 74454, 74496, 74538,
+    74580, 74622, 74679, 74695, 74721, 74747, 74826, 74884, 74953, 75034, 75102, 75152,
+    75204, 75219, 75274, 75286, 75324, 75410, 75456, 75554, 75619, 75664, 75712, 75785,
+    75838, 75894, 75975, 76057, 76118, 76179, 76234, 76320, 76349, 76378, 76441, 76471,
+    76520, 76578, 76640, 76674, 76719, 76738, 76757, 76776, 76795, 76814, 76833, 76852,
+    76871, 76895, 76919, 76943, 76968, 76993, 77018, 77043, 77077, 77111, 77144, 77177,
+    77210, 77243, 77276, 77309, 77342, 77375, 77385, 77409, 77433, 77457, 77482, 77507,
+    77532, 77557, 77586, 77615, 77644, 77673, 77702, 77731, 77760, 77789, 77836, 77883,
+    77931, 77980, 78029, 78078, 78127, 78161, 78208, 78255, 78303, 78352, 78401, 78450,
+    78499, 78577, 78616, 78655, 78694, 78733, 78772, 78811, 78850, 78889, 78959, 79029,
+    79099, 79171, 79244, 79317, 79390, 79463, 79497, 79549, 79601, 79671, 79741, 79811,
+    79883, 79956, 80029, 80102, 80175, 80226, 80267, 80305, 80342, 80397, 80441, 80485,
+    80529, 80573, 80617, 80661, 80705, 80749, 80804, 80857, 80912, 80965, 81020, 81073,
+    81128, 81181, 81236, 81289, 81344, 81397, 81452, 81505, 81560, 81613, 81668, 81721,
+    81776, 81829, 81884, 81937, 81992, 82045, 82074, 82103, 82132, 82161, 82191, 82221,
+    82251, 82294, 82345, 82395, 82476, 82537, 82598, 82663, 82732, 82749, 82766, 82807,
+    82892, 82972, 83052, 83116, 83159, 83202, 83245, 83288, 83331, 83374, 83417, 83460,
+    83504, 83548, 83565, 83596, 83610, 83664, 83722, 83780, 83838, 83896, 83954, 84012,
+    84070, 84159, 84248, 84286, 84324, 84362, 84400, 84438, 84476, 84514, 84552, 84593,
+    84634, 84676, 84718, 84751, 84784, 84817, 84850, 84883, 84916, 84949, 84982, 85072,
+    85162, 85221, 85284, 85322, 85360, 85398, 85436, 85474, 85512, 85550, 85588, 85629,
+    85670, 85753, 85836, 85889, 85911, 85967, 85986, 86067, 86164, 86252, 86277, 86349,
+    86387, 86402, 86455, 86462, 86548, 86631, 86661, 86744, 86807, 86893, 86984, 87039,
+    87125, 87142, 87180, 87230, 87264, 87352, 87437, 87449, 87476, 87519, 87564, 87603,
+    87653, 87674, 87728, 87771, 87821, 87857, 87896, 87964, 88013, 88064, 88103, 88175,
+    88209, 88287, 88305, 88345, 88423, 88429, 88474, 88518, 88562, 88606, 88650, 88694,
+    88738, 88782, 88826, 88845, 88923, 88959, 88978, 88997, 89016, 89035, 89054, 89073,
+    89092, 89111, 89126, 89150, 89174, 89198, 89222, 89247, 89272, 89297, 89322, 89335,
+    89361, 89364, 89385, 89400, 89435, 89469, 89488, 89522, 89541, 89575, 89594, 89628,
+    89647, 89681, 89700, 89734, 89753, 89787, 89806, 89840, 89859, 89870, 89877, 89880,
+    89904, 89928, 89952, 89976, 90001, 90026, 90051, 90076, 90095, 90173, 90202, 90231,
+    90260, 90289, 90318, 90347, 90376, 90405, 90452, 90499, 90546, 90594, 90643, 90692,
+    90741, 90790, 90825, 90861, 90897, 90933, 90969, 91005, 91041, 91077, 91113, 91160,
+    91207, 91254, 91302, 91351, 91400, 91449, 91498, 91517, 91595, 91634, 91673, 91712,
+    91751, 91790, 91829, 91868, 91907, 91977, 92047, 92117, 92189, 92262, 92335, 92408,
+    92481, 92502, 92537, 92590, 92643, 92696, 92749, 92802, 92855, 92908, 92961, 93031,
+    93101, 93171, 93243, 93316, 93389, 93462, 93535, 93559, 93632, 93679, 93730, 93771,
+    93814, 93827, 93857, 93911, 93933, 93968, 93997, 94025, 94109, 94197, 94281, 94319,
+    94371, 94423, 94475, 94527, 94581, 94625, 94669, 94713, 94757, 94812, 94865, 94920,
+    94973, 95028, 95081, 95136, 95189, 95217, 95246, 95275, 95304, 95347, 95408, 95452,
+    95471, 95490, 95509, 95528, 95547, 95566, 95585, 95604, 95628, 95652, 95676, 95700,
+    95725, 95750, 95775, 95800, 95834, 95844, 95868, 95892, 95916, 95940, 95965, 95990,
+    96015, 96040, 96069, 96098, 96127, 96156, 96185, 96214, 96243, 96272, 96319, 96366,
+    96413, 96461, 96510, 96559, 96608, 96657, 96691, 96738, 96785, 96832, 96880, 96929,
+    96978, 97027, 97076, 97115, 97154, 97193, 97232, 97271, 97310, 97349, 97388, 97458,
+    97528, 97598, 97670, 97743, 97816, 97889, 97962, 97996, 98066, 98136, 98206, 98278,
+    98351, 98424, 98497, 98570, 98611, 98654, 98684, 98737, 98788, 98826, 98864, 98902,
+    98940, 98978, 99016, 99054, 99092, 99122, 99134, 99172, 99201, 99231, 99259, 99342,
+    99435, 99480, 99533, 99619, 99636, 99663, 99714, 99768, 99811, 99861, 99929, 99979,
+    100052, 100058, 100094, 100113, 100132, 100151, 100170, 100189, 100208, 100227, 100246, 100270,
+    100294, 100318, 100342, 100366, 100391, 100416, 100441, 100476, 100487, 100511, 100535, 100559,
+    100583, 100607, 100632, 100657, 100682, 100711, 100740, 100769, 100798, 100827, 100856, 100885,
+    100914, 100961, 101008, 101055, 101102, 101149, 101198, 101247, 101296, 101331, 101378, 101425,
+    101472, 101519, 101566, 101615, 101664, 101713, 101754, 101797, 101827, 101881, 101910, 101938,
+    101990, 102018, 102080, 102121, 102170, 102214, 102281, 102351, 102390, 102430, 102470, 102528,
+    102611, 102665, 102693, 102722, 102796, 102841, 102890, 102939, 102988, 103037, 103086, 103135,
+    103199, 103229, 103293, 103323, 103388, 103419, 103486, 103517, 103584, 103615, 103682, 103713,
+    103747, 103781, 103815, 103849, 103882, 103915, 103948, 103981, 104014, 104047, 104131, 104141,
+    104225, 104235, 104320, 104331, 104398, 104429, 104496, 104527, 104594, 104625, 104670, 104711,
+    104753, 104795, 104810, 104832, 104858, 104885, 104912, 104963, 105004, 105046, 105088, 105110,
+    105136, 105163, 105190, 105241, 105282, 105324, 105366, 105388, 105414, 105441, 105468, 105519,
+    105560, 105602, 105644, 105666, 105692, 105719, 105746, 105797, 105838, 105880, 105922, 105944,
+    105970, 105997, 106024, 106075, 106116, 106158, 106200, 106222, 106248, 106275, 106302, 106359,
+    106410, 106440, 106524, 106610, 106641, 106670, 106733, 106785, 106836, 106875, 106949, 107027,
+    107063, 107087, 107111, 107136, 107161, 107186, 107197, 107221, 107245, 107270, 107295, 107320,
+    107398, 107445, 107492, 107541, 107590, 107639, 107686, 107733, 107782, 107831, 107880, 107958,
+    107997, 108036, 108075, 108114, 108153, 108192, 108262, 108332, 108403, 108476, 108549, 108622,
+    108644, 108679, 108749, 108819, 108890, 108963, 109036, 109109, 109128, 109206, 109255, 109304,
+    109353, 109402, 109451, 109500, 109564, 109599, 109663, 109698, 109763, 109799, 109866, 109902,
+    109969, 110005, 110072, 110108, 110130, 110165, 110235, 110305, 110375, 110445, 110515, 110585,
+    110649, 110680, 110744, 110775, 110840, 110872, 110939, 110971, 111038, 111070, 111137, 111169,
+    111216, 111257, 111287, 111342, 111371, 111400, 111429, 111459, 111489, 111519, 111549, 111592,
+    111616, 111640, 111665, 111690, 111715, 111725, 111749, 111773, 111798, 111823, 111848, 111895,
+    111942, 111991, 112040, 112089, 112136, 112183, 112232, 112281, 112330, 112400, 112471, 112544,
+    112617, 112690, 112760, 112831, 112904, 112977, 113050, 113099, 113148, 113197, 113246, 113295,
+    113344, 113408, 113439, 113503, 113534, 113599, 113631, 113698, 113730, 113797, 113829, 113896,
+    113928, 113962, 114026, 114056, 114120, 114150, 114215, 114246, 114313, 114344, 114411, 114442,
+    114509, 114540, 114581, 114664, 114733, 114787, 114844, 114882, 114969, 115030, 115075, 115122,
+    115170, 115208, 115300, 115351, 115431, 115519, 115607, 115625, 115646, 115678, 115713, 115747,
+    115787, 115801, 115831, 115864, 115933, 116030, 116071, 116110, 116139, 116199, 116251, 116304,
+    116352, 116448, 116486, 116530, 116620, 116662, 116716, 116755, 116853, 116895, 116956, 117017,
+    117072, 117100, 117184, 117272, 117358, 117405, 117487, 117513, 117562, 117614, 117685, 117730,
+    117756, 117782, 117855, 117918, 117939, 118002, 118023, 118086, 118107, 118170, 118191, 118254,
+    118275, 118338, 118359, 118422, 118443, 118506, 118527, 118559, 118580, 118601, 118622, 118643,
+    118664, 118685, 118706, 118727, 118753, 118779, 118808, 118837, 118888, 118939, 118980, 119021,
+    119062, 119103, 119144, 119185, 119226, 119267, 119316, 119357, 119398, 119439, 119480, 119521,
+    119562, 119603, 119644, 119695, 119746, 119785, 119824, 119900, 119976, 120037, 120098, 120159,
+    120220, 120281, 120342, 120403, 120464, 120530, 120591, 120652, 120713, 120774, 120835, 120896,
+    120957, 121018, 121094, 121170, 121221, 121289, 121316, 121389, 121429, 121494, 121528, 121592,
+    121643, 121727, 121821, 121835, 121884, 121945, 122007, 122067, 122139, 122196, 122247, 122288,
+    122329, 122370, 122411, 122452, 122493, 122534, 122575, 122616, 122657, 122700, 122743, 122827,
+    122876, 122948, 123018, 123105, 123114, 123162, 123214, 123284, 123343, 123442, 123492, 123515,
+    123594, 123673, 123712, 123751, 123790, 123829, 123868, 123909, 123950, 123991, 124032, 124073,
+    124116, 124159, 124208, 124247, 124286, 124325, 124364, 124403, 124444, 124485, 124526, 124567,
+    124608, 124651, 124694, 124704, 124749, 124817, 124889, 124904, 124939, 124978, 125043, 125094,
+    125162, 125234, 125269, 125308, 125359, 125427, 125499, 125534, 125573, 125624, 125692, 125764,
+    125799, 125838, 125889, 125957, 126029, 126064, 126103, 126154, 126222, 126294, 126329, 126368,
+    126419, 126487, 126559, 126594, 126633, 126684, 126752, 126824, 126859, 126898, 126949, 127017,
+    127089, 127124, 127163, 127214, 127282, 127354, 127389, 127428, 127480, 127549, 127622, 127658,
+    127698, 127750, 127819, 127892, 127928, 127968, 128011, 128054, 128097, 128140, 128196, 128236,
+    128276, 128318, 128360, 128414, 128445, 128528, 128565, 128586, 128644, 128696, 128743, 128838,
+    128891, 128929, 128957, 128984, 129068, 129131, 129200, 129247, 129298, 129344, 129375, 129423,
+    129490, 129530, 129593, 129640, 129717, 129813, 129912, 129959, 130007, 130034, 130043, 130140,
+    130151, 130191, 130235, 130279, 130323, 130367, 130411, 130451, 130495, 130539, 130583, 130627,
+    130671, 130715, 130759, 130803, 130847, 130893, 130939, 130985, 131031, 131077, 131123, 131169,
+    131215, 131261, 131307, 131353, 131399, 131445, 131491, 131530, 131569, 131608, 131647, 131686,
+    131725, 131738, 131821, 131843, 131865, 131912, 131948, 131988, 132029, 132078, 132127, 132176,
+    132211, 132284, 132347, 132408, 132471, 132532, 132595, 132656, 132719, 132780, 132843, 132904,
+    132967, 133028, 133089, 133150, 133211, 133272, 133333, 133394, 133465, 133542, 133562, 133647,
+    133691, 133764, 133828, 133871, 133954, 134012, 134089, 134153, 134196, 134276, 134341, 134402,
+    134418, 134463, 134485, 134553, 134625, 134698, 134708, 134723, 134758, 134797, 134837, 134882,
+    134947, 134967, 135018, 135086, 135158, 135231, 135266, 135305, 135345, 135365, 135416, 135484,
+    135556, 135629, 135664, 135703, 135743, 135763, 135814, 135882, 135954, 136027, 136062, 136101,
+    136141, 136161, 136212, 136280, 136352, 136425, 136460, 136499, 136539, 136559, 136610, 136678,
+    136750, 136823, 136858, 136897, 136937, 136977, 137021, 137065, 137109, 137153, 137197, 137241,
+    137285, 137329, 137373, 137419, 137465, 137511, 137557, 137603, 137649, 137695, 137741, 137787,
+    137833, 137879, 137925, 137971, 138017, 138039, 138042, 138077, 138167, 138244, 138329, 138373,
+    138446, 138510, 138553, 138643, 138694, 138771, 138835, 138878, 138965, 139023, 139072, 139121,
+    139170, 139205, 139278, 139341, 139402, 139465, 139526, 139589, 139650, 139713, 139774, 139837,
+    139898, 139961, 140022, 140083, 140144, 140205, 140266, 140327, 140388, 140422, 140460, 140498,
+    140536, 140574, 140612, 140653, 140694, 140747, 140789, 140821, 140920, 141007, 141073, 141108,
+    141200, 141253, 141276, 141332, 141352, 141394, 141459, 141549, 141596, 141668, 141715, 141789,
+    141865, 141899, 141936, 141978, 141997, 142031, 142118, 142167, 142184, 142207, 142229, 142261,
+    142307, 142333, 142405, 142449, 142474, 142523, 142558, 142615, 142693, 142739, 142817, 142891,
+    142958, 142970, 143055, 143089, 143130, 143205, 143261, 143335, 143394, 143446, 143487, 143552,
+    143624, 143682, 143723, 143757, 143769, 143811, 143892, 143938, 143984, 144032, 144082, 144154,
+    144198, 144223, 144272, 144373, 144401, 144446, 144518, 144565, 144639, 144715, 144749, 144786,
+    144832, 144878, 144926, 144976, 145033, 145110, 145148, 145203, 145230, 145246, 145311, 145341,
+    145388, 145436, 145486, 145525, 145580, 145661, 145753, 145772, 145794, 145827, 145916, 145955,
+    146017, 146071, 146119, 146218, 146258, 146303, 146357, 146396, 146497, 146540, 146602, 146664,
+    146720, 146804, 146852, 146923, 146973, 147045, 147091, 147156, 147221, 147286, 147351, 147416,
+    147481, 147546, 147611, 147643, 147692, 147758, 147810, 147876, 147941, 147993, 148075, 148124,
+    148186, 148249, 148311, 148383, 148441, 148490, 148563, 148634, 148701, 148748, 148799, 148850,
+    148946, 149004, 149093, 149125, 149179, 149261, 149315, 149395, 149474, 149513, 149552, 149591,
+    149630, 149669, 149708, 149747, 149786, 149820, 149854, 149888, 149946, 150004, 150062, 150120,
+    150178, 150239, 150300, 150361, 150427, 150485, 150543, 150601, 150659, 150717, 150778, 150839,
+    150900, 150910, 150920, 150981, 151027, 151049, 151121, 151193, 151209, 151244, 151283, 151322,
+    151367, 151419, 151491, 151563, 151598, 151637, 151676, 151728, 151800, 151872, 151907, 151946,
+    151985, 152037, 152109, 152181, 152216, 152255, 152294, 152346, 152418, 152490, 152525, 152564,
+    152603, 152655, 152727, 152799, 152834, 152873, 152912, 152964, 153036, 153108, 153143, 153182,
+    153221, 153273, 153345, 153417, 153452, 153491, 153530, 153563, 153624, 153663, 153680, 153742,
+    153796, 153844, 153943, 153979, 154018, 154103, 154132, 154195, 154279, 154332, 154379, 154436,
+    154487, 154533, 154594, 154618, 154642, 154666, 154690, 154715, 154747, 154756, 154780, 154804,
+    154828, 154852, 154877, 154924, 154971, 155018, 155065, 155114, 155163, 155210, 155257, 155304,
+    155351, 155400, 155440, 155483, 155513, 155580, 155620, 155684, 155727, 155760, 155818, 155887,
+    155976, 156032, 156120, 156170, 156236, 156291, 156349, 156394, 156460, 156507, 156580, 156628,
+    156666, 156737, 156771, 156819, 156836, 156867, 156912, 156986, 157036, 157116, 157163, 157249,
+    157326, 157392, 157433, 157507, 157557, 157602, 157675, 157723, 157761, 157819, 157897, 157935,
+    157991,
 };
 
 static const struct kiln_pair bundle_pocl_avx512_pairs[] = {
@@ -6626,14 +4442,14 @@ static const struct kiln_recipe bundle_pocl_avx512_recipes[] = {
 };
 
 KILN_INTERNAL const struct kiln_bundle kiln_bundle_pocl_avx512 = {
-    .format = 18,
+    .format = 19,
     .name = "pocl-avx512",
     .provenance = "tuned on pthread-skylake-avx512-AMD EPYC, Portable Computing Language, driver 3.1+debian",
     .match = { "Portable Computing Language", NULL, "3.1+debian", 16, 0 },
     .traits = { 1, 2, 16, 1048576, 0 },
-    .pool = { sizeof bundle_pocl_avx512_rows, 3493, 4288, 3597,
-              bundle_pocl_avx512_rows[0].text, bundle_pocl_avx512_lines,
-              bundle_pocl_avx512_pairs, bundle_pocl_avx512_symbols },
+    .pool = { 158057, 3493, 4288, 3597, NULL, bundle_pocl_avx512_lines,
+              bundle_pocl_avx512_pairs, bundle_pocl_avx512_symbols,
+              sizeof bundle_pocl_avx512_packed, bundle_pocl_avx512_packed },
     .num_programs = 177, .num_recipes = 177, .num_pins = 0,
     .programs = bundle_pocl_avx512_programs, .recipes = bundle_pocl_avx512_recipes,
     .pins = NULL,
