@@ -57,7 +57,8 @@ def find_documents(root):
 
 def state_of(root, bundle):
     """What tells one state of a committed bundle from another, or empty: its recipes, their times,
-    and the hashes of its kernels' texts, however these are stored."""
+    and the hashes of its kernels' texts, however these are stored. What follows from a
+    configuration, as work-groups and guards, is not told apart."""
     folder = root / "tuned" / bundle
     try:
         linked, winners = [(folder / name).read_text(encoding="utf-8")

@@ -38,7 +38,7 @@ static void read_ratios(struct json *json, struct bench *bench, struct bench_row
     }
 }
 
-/* One recipe's time; none where it was not timed, or is of another version's families. */
+/* One recipe's time; none where it was not timed nor wrong, or is of another version's families. */
 static void read_time(struct json *json, struct bench_row *row)
 {
     char name[BENCH_NAME_BYTES], word[BENCH_NAME_BYTES], text[CONFIG_TEXT_BYTES] = "";
@@ -51,14 +51,16 @@ static void read_time(struct json *json, struct bench_row *row)
         else if (!strcmp(name, "outcome")) {
             json_string(json, word, sizeof word);
             is_timed = !strcmp(word, "timed") || !strcmp(word, "slow");
+            time.is_wrong = !strcmp(word, "wrong");
         } else if (!strcmp(name, "median_seconds"))
             time.seconds = json_number(json);
         else
             json_skip(json);
     }
-    if (json->wrong || !is_timed || !(time.seconds > 0 && time.seconds < 1e9) ||
-            !config_parse(text, &time.config, error))
+    is_timed = is_timed && time.seconds > 0 && time.seconds < 1e9;
+    if (json->wrong || !(is_timed || time.is_wrong) || !config_parse(text, &time.config, error))
         return;
+    time.seconds = time.is_wrong ? 0 : time.seconds;
     if (row->num_times == row->capacity) {
         const size_t capacity = row->capacity ? 2 * row->capacity : 16;
         struct bench_time *times = realloc(row->times, capacity * sizeof *times);

@@ -15,6 +15,7 @@ struct bench_peer {
 struct bench_time {
     struct config config;
     double seconds;
+    bool is_wrong;                     /* its result was; seconds is 0 */
 };
 
 struct bench_row {

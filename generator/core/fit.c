@@ -70,9 +70,8 @@ static void add_samples(const struct fit_sample *samples, size_t num, double wei
     }
 }
 
-/* Guesses together count as much as `count` samples. */
 static void solve(const struct fit_sample *samples, size_t num, const struct fit_sample *guesses,
-        size_t num_guesses, double count, struct kiln_time *time)
+        size_t num_guesses, struct kiln_time *time)
 {
     double x[NNLS_MOST_TERMS];
     for (int pass = 0; pass < PASSES; pass++) {
@@ -80,55 +79,41 @@ static void solve(const struct fit_sample *samples, size_t num, const struct fit
         const double *told = pass > 0 ? x : NULL;
         add_samples(samples, num, 1, told, &nnls);
         if (num_guesses)
-            add_samples(guesses, num_guesses, count / (double) num_guesses, told, &nnls);
+            add_samples(guesses, num_guesses, FIT_GUESSES_COUNT / (double) num_guesses, told,
+                    &nnls);
         nnls_solve(&nnls, x);
     }
     for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
         time->coefficient[t] = as_written(x[t]);
 }
 
-/* The median of measured over predicted times, 1 without any. False when out of memory. */
-static bool factor_over(const struct kiln_time *prior, const struct fit_sample *samples, size_t num,
-        double *factor)
+/* The median of measured over predicted times; at most FIT_ENOUGH samples. */
+static double factor_over(const struct kiln_time *prior, const struct fit_sample *samples,
+        size_t num)
 {
-    double *factors = malloc((num + 1) * sizeof *factors);
+    double factors[FIT_ENOUGH];
     size_t known = 0;
-    for (size_t i = 0; i < num && factors; i++) {
+    for (size_t i = 0; i < num; i++) {
         const double predicted = (double) kiln_time_sum(prior, samples[i].terms);
         if (predicted > 0)
             factors[known++] = samples[i].seconds * picoseconds / predicted;
     }
-    if (known)
-        qsort(factors, known, sizeof *factors, compare_doubles);
-    *factor = known ? factors[known / 2] : 1;
-    free(factors);
-    return factors != NULL;
+    qsort(factors, known, sizeof *factors, compare_doubles);
+    return known ? factors[known / 2] : 1;
 }
 
-static bool fit_with_prior(const struct fit_sample *samples, size_t num, struct fit_sample *guesses,
+bool fit_time(const struct fit_sample *samples, size_t num, const struct fit_sample *guesses,
         size_t num_guesses, const struct kiln_time *prior, struct kiln_time *time)
 {
-    double factor;
-    if (!factor_over(prior, samples, num, &factor))
-        return false;
-    for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
-        time->coefficient[t] = as_written(factor * (double) prior->coefficient[t]);
-    if (num < FIT_LEAST || !num_guesses)
+    if (prior && num < FIT_ENOUGH) {
+        const double factor = factor_over(prior, samples, num);
+        for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
+            time->coefficient[t] = as_written(factor * (double) prior->coefficient[t]);
         return true;
-    for (size_t i = 0; i < num_guesses; i++)
-        guesses[i].seconds *= factor;
-    solve(samples, num, guesses, num_guesses, FIT_PRIOR_COUNTS, time);
-    return true;
-}
-
-bool fit_time(const struct fit_sample *samples, size_t num, struct fit_sample *guesses,
-        size_t num_guesses, const struct kiln_time *prior, struct kiln_time *time)
-{
-    if (prior)
-        return fit_with_prior(samples, num, guesses, num_guesses, prior, time);
+    }
     if (num < FIT_LEAST && !num_guesses)
         return false;
-    solve(samples, num, guesses, num_guesses, FIT_GUESSES_COUNT, time);
+    solve(samples, num, guesses, num_guesses, time);
     return true;
 }
 

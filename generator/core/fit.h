@@ -4,9 +4,9 @@
  * count like those told too long. Some tens of shapes are enough. Of fewer, and of shapes unlike
  * them, what the family's other recipes take tells more, by the recipe's tile (struct fit_family):
  * its times are samples too, which together count as much as a few measured ones. Where the same
- * configuration was fitted before, on a relative of the device or to other shapes, its coefficients
- * say more of how the time depends on the shape: what they tell, scaled to what was measured here,
- * counts as much as some tens of times.
+ * configuration was fitted on a relative of the device, to more shapes than there are here, its
+ * coefficients say more of how the time depends on the shape: then what was measured here only
+ * scales them.
  */
 #ifndef KILN_CORE_FIT_H
 #define KILN_CORE_FIT_H
@@ -25,17 +25,19 @@ struct fit_sample {
 /* The fewest samples that say anything by themselves. */
 enum { FIT_LEAST = 4 };
 
-/* As much as so many samples counts what the family tells, and what a prior does. */
-enum { FIT_GUESSES_COUNT = 8, FIT_PRIOR_COUNTS = 30 };
+/* From so many samples on a prior counts no more. */
+enum { FIT_ENOUGH = 100 };
+
+/* As much as so many samples counts what the family tells. */
+enum { FIT_GUESSES_COUNT = 8 };
 
 /* The fewest samples of all its recipes that say anything of a family. */
 enum { FIT_FAMILY_LEAST = 10 };
 
-/* Fits a configuration's coefficients. prior: those of the same configuration that are known, or
- * NULL. guesses: samples of what the prior tells, or else the family, at any number of shapes. False
- * when there are no guesses, fewer than FIT_LEAST samples and no prior. With a prior, where one of
- * the former two is so, it is scaled. Guesses of a prior are scaled in place. */
-bool fit_time(const struct fit_sample *samples, size_t num, struct fit_sample *guesses,
+/* Fits a configuration's coefficients. guesses: samples of what its family tells, at any number of
+ * shapes. prior: those of the same configuration on a relative, or NULL. False when there are no
+ * guesses, fewer than FIT_LEAST samples and no prior. */
+bool fit_time(const struct fit_sample *samples, size_t num, const struct fit_sample *guesses,
         size_t num_guesses, const struct kiln_time *prior, struct kiln_time *time);
 
 /* ---- families ---- */

@@ -53,6 +53,7 @@ static void take_time(const struct kept *kept, struct winner *winner)
                 config_equal(&kept->winners[i].config, &winner->config)) {
             winner->is_timed = true;
             winner->time = kept->winners[i].time;
+            memcpy(winner->hash, kept->winners[i].hash, sizeof winner->hash);
         }
 }
 

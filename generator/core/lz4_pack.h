@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 /* Freed by the caller; *packed_bytes are its bytes. The same text gives the same block. NULL when
- * out of memory. */
+ * out of memory, or for 4 GiB and more. */
 unsigned char *lz4_pack(const char *text, size_t bytes, size_t *packed_bytes);
 
 #endif

@@ -35,7 +35,8 @@ bool pool_add_symbol(struct pool *pool, uint16_t symbol);
 
 void pool_free(struct pool *pool);
 
-/* The text of a program; freed by the caller. NULL when out of memory, or the pool is damaged. */
+/* The text of a program; freed by the caller. NULL when out of memory, or when what is packed
+ * does not unpack. The pool is one that the generator made. */
 char *pool_text(const struct kiln_pool *pool, const struct kiln_program *program);
 
 #endif

@@ -1,8 +1,9 @@
 /* rechoose.c: see rechoose.h. */
 #include "rechoose.h"
-#include "extents.h"
+#include "fnv.h"
 #include "forms.h"
 #include "predict.h"
+#include "random.h"
 #include "times.h"
 
 #include <math.h>
@@ -33,6 +34,35 @@ static bool counts(const struct winners *winners, const struct precision *precis
     return found;
 }
 
+static bool same_shape(const struct bench_row *a, const struct bench_row *b)
+{
+    return a->precision == b->precision && a->pair == b->pair && a->m == b->m && a->n == b->n &&
+           a->k == b->k;
+}
+
+/* Whether no row before it is of the same shape. */
+static bool is_first(const struct winners *winners, const struct bench *benches, unsigned bench,
+        size_t number)
+{
+    const struct bench_row *row = &benches[bench].rows[number];
+    for (unsigned b = 0; b <= bench; b++)
+        for (size_t i = 0; i < (b == bench ? number : benches[b].num_rows); i++)
+            if (same_shape(&benches[b].rows[i], row) &&
+                    counts(winners, row->precision, &benches[b].rows[i]))
+                return false;
+    return true;
+}
+
+/* By chance, and for the same shape always alike: drawn shapes come in turns of their classes. */
+static bool is_held_out(const struct bench_row *row)
+{
+    const uint64_t shape[] = { (uint64_t) row->pair, row->m, row->n, row->k };
+    uint64_t state = KILN_HASH_BEGIN;
+    for (size_t i = 0; i < sizeof shape / sizeof shape[0]; i++)
+        state = random_next(&state) ^ shape[i];
+    return random_next(&state) % RECHOOSE_HELD_ONE_OF == 0;
+}
+
 static bool add_row(const struct bench_row *row, const struct bench_time *time,
         enum record_kind kind, struct records *records)
 {
@@ -43,8 +73,8 @@ static bool add_row(const struct bench_row *row, const struct bench_time *time,
         .n = row->n,
         .k = row->k,
         .config = time->config,
-        .seconds = time->seconds,
-        .outcome = "ok" };
+        .seconds = time->seconds };
+    snprintf(record.outcome, sizeof record.outcome, "%s", time->is_wrong ? "wrong" : "ok");
     return records_add(records, &record);
 }
 
@@ -70,12 +100,13 @@ static bool add_precision(const struct winners *old, const struct bench *benches
             const struct bench_row *row = &benches[b].rows[i];
             if (!counts(old, done->precision, row))
                 continue;
-            const bool is_held = done->shapes % RECHOOSE_HELD_ONE_OF == RECHOOSE_HELD_ONE_OF - 1;
+            const bool is_new = is_first(old, benches, b, i);
+            const bool is_held = is_held_out(row);
             for (size_t t = 0; t < row->num_times && ok; t++)
                 ok = !find_recipe(old, done->precision, &row->times[t].config) ||
                      add_row(row, &row->times[t], is_held ? RECORD_HELD : RECORD_MATRIX, records);
-            done->shapes++;
-            done->held += is_held;
+            done->shapes += is_new;
+            done->held += is_new && is_held;
         }
     for (unsigned i = 0; i < old->num_recipes && ok && done->shapes; i++)
         if (old->recipes[i].precision == done->precision && !form_is(&old->recipes[i])) {
@@ -160,6 +191,33 @@ static int place_of(struct winners *now, const struct winner *winner)
     return place;
 }
 
+/* The forms of a precision, or its other recipes. False when there are too many. */
+static bool add_recipes(const struct winners *from, const struct precision *precision, bool forms,
+        struct winners *now)
+{
+    bool ok = true;
+    for (unsigned i = 0; i < from->num_recipes && ok; i++)
+        ok = from->recipes[i].precision != precision || form_is(&from->recipes[i]) != forms ||
+             place_of(now, &from->recipes[i]) >= 0;
+    return ok;
+}
+
+/* Recipes that are pinned stay, whether they were chosen or not. They stand before the forms, which
+ * the caller makes anew. */
+static bool add_pinned(const struct winners *old, const struct precision *precision,
+        struct winners *now)
+{
+    bool ok = true;
+    for (unsigned i = 0; i < old->num_pins && ok; i++)
+        for (int pair = 0; pair < NUM_PAIRS && ok; pair++) {
+            const struct winner_pin *pin = &old->pins[i];
+            const struct winner *winner = winners_recipe(old, precision, pin->recipe[pair]);
+            ok = pin->precision != precision || !winner || form_is(winner) ||
+                 place_of(now, winner) >= 0;
+        }
+    return ok;
+}
+
 /* The pins of before, by the recipes' new places. */
 static bool keep_pins(const struct winners *old, struct winners *now)
 {
@@ -185,14 +243,10 @@ static bool compose(const struct winners *old, const struct winners *chosen, str
     for (size_t p = 0; p < num_precisions; p++) {
         const bool is_new = find_done(done, num_done, &precisions[p]) != NULL;
         const struct winners *from = is_new ? chosen : old;
-        for (unsigned i = 0; i < from->num_recipes; i++)
-            if (from->recipes[i].precision == &precisions[p] &&
-                    place_of(now, &from->recipes[i]) < 0)
-                return false;
-        for (unsigned i = 0; i < old->num_recipes && is_new; i++)
-            if (old->recipes[i].precision == &precisions[p] && form_is(&old->recipes[i]) &&
-                    place_of(now, &old->recipes[i]) < 0)
-                return false;
+        if (!add_recipes(from, &precisions[p], false, now) ||
+                !add_pinned(old, &precisions[p], now) ||
+                !add_recipes(old, &precisions[p], true, now))
+            return false;
         for (unsigned i = 0; i < from->num_losses; i++)
             if (from->losses[i].precision == &precisions[p] && now->num_losses < WINNERS_MAX_LOSSES)
                 now->losses[now->num_losses++] = from->losses[i];
@@ -263,7 +317,9 @@ bool rechoose(const struct winners *old, const struct bench *benches, unsigned n
         unsigned *num_done, char error[FAMILY_ERROR_BYTES])
 {
     static struct winners chosen;
-    struct records records = { .head = { .facts = old->facts }, .prior = known_time };
+    struct records records = { .head = { .facts = old->facts },
+        .prior = known_time,
+        .prior_is_own = true };
     *num_done = 0;
     known = old;
     budget->is_in_turn = true;

@@ -14,21 +14,21 @@
 /* Fewer shapes of a precision do not say how long a recipe takes at others. */
 enum { RECHOOSE_LEAST_SHAPES = 40 };
 
-/* Of each six shapes of a precision one is held out: it is used for the losses alone. */
+/* Of six shapes of a precision one is held out, as chance has it: it is used for the losses alone. */
 enum { RECHOOSE_HELD_ONE_OF = 6 };
 
 /* What was done to a precision. */
 struct rechosen {
     const struct precision *precision;
     unsigned of, recipes;              /* how many there were, and are */
-    unsigned shapes, held;             /* that were measured; of these, held out */
+    unsigned shapes, held;             /* that were measured, each once; of these, held out */
     double before, now;                /* time of what is chosen over that of the fastest recipe, at
                                           the shapes held out: geometric mean */
 };
 
 /* Chooses among the recipes of `old`, of each precision that was measured, as select.h does. Other
- * precisions, what the bundle is for, and recipes that are pinned to shapes stay as they are. The
- * forms (forms.h) are for the caller to add anew. done has room for SELECT_MOST_PRECISIONS. False
+ * precisions, what the bundle is for, and recipes that are pinned to shapes stay as they are. What
+ * was wrong at any shape is not chosen. The forms (forms.h) are for the caller to add anew. done has room for SELECT_MOST_PRECISIONS. False
  * with error when another device was measured than the one that the bundle names, or at too few
  * shapes, or when the bundle is for devices of several kinds. */
 bool rechoose(const struct winners *old, const struct bench *benches, unsigned num_benches,

@@ -75,6 +75,8 @@ struct records {
                                           device or a relative, or NULL; not in the text. *bundle
                                           (NULL: not asked for) is a number of whose they are:
                                           only those of one bundle compare. NULL: nothing is known */
+    bool prior_is_own;                 /* they are of this very device: what they tell is guesses
+                                          (fit.h) at other shapes */
 };
 
 /* In what two heads differ so that the rows of one say nothing about the other: "platform",

@@ -321,13 +321,14 @@ static void fit_candidate(const struct records *records, struct times *times, un
     const struct kiln_time *prior = records->prior ? records->prior(times->facts, times->precision,
                                                              &candidate->config, NULL)
                                                    : NULL;
-    const size_t guesses = prior  ? list_prior(times, number, prior, timings)
+    const bool is_own = prior && records->prior_is_own;
+    const size_t guesses = is_own ? list_prior(times, number, prior, timings)
                          : family ? list_guesses(times, number, family, factor, timings)
                                   : 0;
-    candidate->has_prior = prior;
+    candidate->has_prior = prior && !is_own;
     candidate->is_fitted = (prior || guesses || num >= least_samples(times, number, timings)) &&
-                           fit_time(timings->samples, num, timings->guesses, guesses, prior,
-                                   &candidate->time);
+                           fit_time(timings->samples, num, timings->guesses, guesses,
+                                   is_own ? NULL : prior, &candidate->time);
 }
 
 /* By how much more than predicted those that were timed together took: the mean of the logarithms,

@@ -124,10 +124,48 @@ static void what_is_slower_is_believed(void **state)
     assert_int_equal(num_done, 1);
     assert_string_equal(done[0].precision->name, "double");
     assert_int_equal(done[0].shapes, SHAPES);
-    assert_int_equal(done[0].held, SHAPES / RECHOOSE_HELD_ONE_OF);
+    assert_in_range(done[0].held, SHAPES / RECHOOSE_HELD_ONE_OF / 2,
+            2 * SHAPES / RECHOOSE_HELD_ONE_OF);
     assert_true(done[0].before > 1.02);
     assert_true(done[0].now < 1.01);
     assert_true(done[0].recipes <= done[0].of);
+}
+
+/* Shapes of all kinds are held out, whose classes take turns in what is measured. */
+static void all_kinds_are_held_out(void **state)
+{
+    (void) state;
+    measure(SHAPES, 1);
+    assert_true(choose());
+    for (unsigned kind = 0; kind < DRAW_NUM_KINDS; kind++) {
+        const struct winner_loss *loss = winners_loss(&now, done[0].precision,
+                draw_kind_names[kind]);
+        assert_non_null(loss);
+        assert_in_range(loss->shapes, 1, done[0].held - 1);
+    }
+}
+
+/* Twice the same shapes are as many shapes as once. */
+static void repeats_are_no_more_shapes(void **state)
+{
+    (void) state;
+    measure(RECHOOSE_LEAST_SHAPES - 1, 1);
+    const struct bench twice[] = { bench, bench };
+    assert_false(rechoose(&old, twice, 2, &budget, &now, done, &num_done, error));
+    assert_non_null(strstr(error, "at 39 shapes"));
+}
+
+static void what_was_wrong_is_not_chosen(void **state)
+{
+    (void) state;
+    measure(SHAPES, 1);
+    struct bench_time *time = &bench.rows[7].times[0];
+    *time = (struct bench_time){ .config = time->config, .is_wrong = true };
+    assert_true(choose());
+    for (unsigned i = 0; i < now.num_recipes; i++)
+        assert_false(now.recipes[i].precision == done[0].precision &&
+                     config_equal(&now.recipes[i].config, &time->config) &&
+                     !form_is(&now.recipes[i]));
 }
 
 /* Times that are as was believed change no choice. */
@@ -171,6 +209,8 @@ static void pins_stay(void **state)
     old.pins[0] = (struct winner_pin){ precision, 10, 20, 30, { 0, 1, -1, 0 } };
     measure(SHAPES, 100);
     assert_true(choose());
+    if (!forms_add(&now, error))
+        fail_msg("%s", error);
     assert_int_equal(now.num_pins, 1);
     for (int pair = 0; pair < NUM_PAIRS; pair++) {
         const struct winner *was = winners_recipe(&old, precision, old.pins[0].recipe[pair]);
@@ -212,6 +252,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(what_is_slower_is_believed, forget),
+        cmocka_unit_test_teardown(all_kinds_are_held_out, forget),
+        cmocka_unit_test_teardown(repeats_are_no_more_shapes, forget),
+        cmocka_unit_test_teardown(what_was_wrong_is_not_chosen, forget),
         cmocka_unit_test_teardown(what_is_as_believed_stays, forget),
         cmocka_unit_test_teardown(other_precisions_stay, forget),
         cmocka_unit_test_teardown(pins_stay, forget),
