@@ -420,6 +420,51 @@ static void a_damaged_text_is_not_compiled(void **state)
     free(text);
 }
 
+/* An LZ4 block of literals alone; freed by the caller. */
+static unsigned char *block_of(const char *text, uint32_t bytes, uint32_t *packed_bytes)
+{
+    unsigned char *block = malloc(bytes + bytes / 255 + 2);
+    size_t length = 0;
+    uint32_t rest = bytes - 15;
+    assert_non_null(block);
+    assert_true(bytes >= 15);
+    block[length++] = 0xf0;
+    for (; rest >= 255; rest -= 255) {
+        block[length++] = 255;
+    }
+    block[length++] = (unsigned char) rest;
+    memcpy(block + length, text, bytes);
+    *packed_bytes = (uint32_t) (length + bytes);
+    return block;
+}
+
+/* A program's text of a pool that is packed. With one character changed the next recipe serves;
+ * where the block is cut, the next bundle. */
+static void a_packed_text_is_unpacked_or_not_compiled(void **state)
+{
+    static const char *const served[] = { "small_mul", "aligned_mul", "generic_s_nn" };
+    struct fixture *f = *state;
+    struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
+    struct variant v;
+    const struct kiln_pool *pool = &tuned_bundle.pool;
+    for (int fault = 0; fault < 3; fault++) {
+        uint32_t packed_bytes = 0;
+        unsigned char *block = block_of(pool->text, pool->text_bytes, &packed_bytes);
+        make_variant(&v);
+        const uint32_t first = pool->symbols[v.programs[PROGRAM_SMALL].first_symbol];
+        block[packed_bytes - pool->text_bytes + pool->lines[first]] ^= fault == 1;
+        v.programs[PROGRAM_SMALL].num_binaries = 0;
+        v.bundle.pool.text = NULL;
+        v.bundle.pool.packed = block;
+        v.bundle.pool.packed_bytes = packed_bytes - (fault == 2);
+        use_variant(f, &v);
+        fixture_run(f, &gemm);
+        fixture_only(served[fault]);
+        kiln_context_destroy(&f->kiln);
+        free(block);
+    }
+}
+
 static void without_binary_and_source_the_next_recipe_serves(void **state)
 {
     struct fixture *f = *state;
@@ -684,6 +729,7 @@ int main(void)
         TEST(a_refused_source_falls_to_the_next_recipe),
         TEST(a_damaged_binary_is_not_loaded),
         TEST(a_damaged_text_is_not_compiled),
+        TEST(a_packed_text_is_unpacked_or_not_compiled),
         TEST(while_memory_is_lacking_the_code_says_so),
         TEST(a_moment_without_memory_disables_nothing),
         TEST(a_moment_without_memory_does_not_cost_the_binary),
