@@ -49,9 +49,10 @@ struct times {
 
 /* Lists the candidates of a precision: those that passed the edge classes for all four pairs, and
  * nowhere gave a wrong result, died or hung. Fits their coefficients to all their times but those
- * that are held out, and to what their families tell (fit.h); where its family is not known, not of
- * one that was timed at few of the shapes that it takes. only_used: rows that the present run has
- * not used yet do not count. False when out of memory. Free it in any case. */
+ * that are held out, and to what their families tell (fit.h), or what is known of them on this very
+ * device; where neither is known, not of one that was timed at few of the shapes that it takes.
+ * only_used: rows that the present run has not used yet do not count. False when out of memory.
+ * Free it in any case. */
 bool times_open(const struct records *records, const struct precision *precision, bool only_used,
         struct times *times);
 void times_free(struct times *times);
