@@ -73,8 +73,8 @@ static bool add_row(const struct bench_row *row, const struct bench_time *time,
         .n = row->n,
         .k = row->k,
         .config = time->config,
-        .seconds = time->seconds };
-    snprintf(record.outcome, sizeof record.outcome, "%s", time->is_wrong ? "wrong" : "ok");
+        .seconds = time->seconds,
+        .outcome = "ok" };
     return records_add(records, &record);
 }
 
@@ -261,6 +261,24 @@ static bool compose(const struct winners *old, const struct winners *chosen, str
     return keep_pins(old, now);
 }
 
+/* Were the results of all recipes of the bundle right? */
+static bool are_right(const struct winners *old, const struct bench *bench,
+        char error[FAMILY_ERROR_BYTES])
+{
+    for (size_t i = 0; i < bench->num_rows; i++)
+        for (size_t t = 0; t < bench->rows[i].num_times; t++) {
+            const struct bench_row *row = &bench->rows[i];
+            char name[CONFIG_TEXT_BYTES];
+            if (!row->times[t].is_wrong || !find_recipe(old, row->precision, &row->times[t].config))
+                continue;
+            config_format(&row->times[t].config, name);
+            snprintf(error, FAMILY_ERROR_BYTES, "%s %s %zux%zux%zu: the result of %.120s was wrong",
+                    row->precision->name, pair_names[row->pair], row->m, row->n, row->k, name);
+            return false;
+        }
+    return true;
+}
+
 static bool may_be(const struct winners *old, const struct bench *benches, unsigned num_benches,
         char error[FAMILY_ERROR_BYTES])
 {
@@ -281,6 +299,9 @@ static bool may_be(const struct winners *old, const struct bench *benches, unsig
                     benches[b].device);
             return false;
         }
+    for (unsigned b = 0; b < num_benches; b++)
+        if (!are_right(old, &benches[b], error))
+            return false;
     return true;
 }
 

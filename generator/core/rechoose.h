@@ -27,10 +27,10 @@ struct rechosen {
 };
 
 /* Chooses among the recipes of `old`, of each precision that was measured, as select.h does. Other
- * precisions, what the bundle is for, and recipes that are pinned to shapes stay as they are. What
- * was wrong at any shape is not chosen. The forms (forms.h) are for the caller to add anew. done has room for SELECT_MOST_PRECISIONS. False
+ * precisions, what the bundle is for, and recipes that are pinned to shapes stay as they are. The
+ * forms (forms.h) are for the caller to add anew. done has room for SELECT_MOST_PRECISIONS. False
  * with error when another device was measured than the one that the bundle names, or at too few
- * shapes, or when the bundle is for devices of several kinds. */
+ * shapes, when the bundle is for devices of several kinds, or when a recipe's result was wrong. */
 bool rechoose(const struct winners *old, const struct bench *benches, unsigned num_benches,
         struct select_budget *budget, struct winners *now, struct rechosen *done,
         unsigned *num_done, char error[FAMILY_ERROR_BYTES]);

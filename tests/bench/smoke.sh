@@ -68,19 +68,23 @@ if "$bench" --data none --shape 8x8x8 > "$folder/data" 2> "$folder/error"; then
 fi
 grep -q "no data 'none': uniform" "$folder/error"
 
-# Every recipe of the bundle beside what is dispatched; kiln-gen finds them in the bundle again.
+# Every recipe of the bundle beside what is dispatched. kiln-gen finds them again in a bundle that is
+# committed, and wants more shapes, or says that the bundle is not of this device alone.
 "$bench" --best --shape 65x33x17 --peers kiln --rounds 1 --sample-ms 1 --precision s \
     --json "$folder/best.json" > "$folder/report"
 bundle=$("$python" -c '
 import json, sys
 print(json.load(open(sys.argv[1]))["device"]["bundle"])' "$folder/best.json")
 winners=$(dirname "$page")/../tuned/$bundle/winners.tsv
-if "$kiln_gen" select "$winners" --bench "$folder/best.json" > "$folder/report" 2> "$folder/error"
-then
-    echo "one shape was enough to choose by" >&2
-    exit 1
+if [ -f "$winners" ]; then
+    if "$kiln_gen" select "$winners" --bench "$folder/best.json" > "$folder/report" \
+            2> "$folder/error"; then
+        echo "one shape was enough to choose by" >&2
+        exit 1
+    fi
+    grep -q -e "single: recipes of the bundle were timed at 1 shapes" -e "several kinds" \
+        -e "the bundle is for .* was measured" "$folder/error"
 fi
-grep -q -e "single: recipes of the bundle were timed at 1 shapes" -e "several kinds" "$folder/error"
 
 # Triangles, of square matrices alone.
 "$bench" --triangles --shape 40x40x40 --shape 8x9x10 --precision s,c --rounds 2 --sample-ms 1 \

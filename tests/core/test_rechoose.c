@@ -126,8 +126,7 @@ static void what_is_slower_is_believed(void **state)
     assert_int_equal(done[0].shapes, SHAPES);
     assert_in_range(done[0].held, SHAPES / RECHOOSE_HELD_ONE_OF / 2,
             2 * SHAPES / RECHOOSE_HELD_ONE_OF);
-    assert_true(done[0].before > 1.02);
-    assert_true(done[0].now < 1.01);
+    assert_true(done[0].now < 1 + (done[0].before - 1) / 2); /* whatever the bundle is */
     assert_true(done[0].recipes <= done[0].of);
 }
 
@@ -153,19 +152,6 @@ static void repeats_are_no_more_shapes(void **state)
     const struct bench twice[] = { bench, bench };
     assert_false(rechoose(&old, twice, 2, &budget, &now, done, &num_done, error));
     assert_non_null(strstr(error, "at 39 shapes"));
-}
-
-static void what_was_wrong_is_not_chosen(void **state)
-{
-    (void) state;
-    measure(SHAPES, 1);
-    struct bench_time *time = &bench.rows[7].times[0];
-    *time = (struct bench_time){ .config = time->config, .is_wrong = true };
-    assert_true(choose());
-    for (unsigned i = 0; i < now.num_recipes; i++)
-        assert_false(now.recipes[i].precision == done[0].precision &&
-                     config_equal(&now.recipes[i].config, &time->config) &&
-                     !form_is(&now.recipes[i]));
 }
 
 /* Times that are as was believed change no choice. */
@@ -237,6 +223,9 @@ static void what_tells_nothing_is_refused(void **state)
     bench = (struct bench){ .num_rows = 0 };
     refused("no recipe of the bundle was timed");
     measure(SHAPES, 1);
+    bench.rows[7].times[0].is_wrong = true;
+    refused("was wrong");
+    measure(SHAPES, 1);
     snprintf(old.device, sizeof old.device, "another one");
     refused("the bundle is for \"another one\", and \"a device\" was measured");
     old.device[0] = '\0';
@@ -254,7 +243,6 @@ int main(void)
         cmocka_unit_test_teardown(what_is_slower_is_believed, forget),
         cmocka_unit_test_teardown(all_kinds_are_held_out, forget),
         cmocka_unit_test_teardown(repeats_are_no_more_shapes, forget),
-        cmocka_unit_test_teardown(what_was_wrong_is_not_chosen, forget),
         cmocka_unit_test_teardown(what_is_as_believed_stays, forget),
         cmocka_unit_test_teardown(other_precisions_stay, forget),
         cmocka_unit_test_teardown(pins_stay, forget),

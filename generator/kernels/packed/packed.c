@@ -78,7 +78,8 @@ static const struct family_preset presets[] = {
     { "avx2", "packed TM=6 NV=2 VEC=8 MP=4 NP=16", "BLIS haswell: 6 x 16", NO_FIGURE },
     { "avx2-double", "packed TM=6 NV=2 VEC=4 MP=4 NP=16",
       "BLIS haswell: 6 x 8", FOR_PRECISION('d') },
-    // Slices of K, of which a block of A fits the second cache and a panel of B the first.
+    // Slices of K, of which a block of A fits the second cache and a panel of B the first, which for
+    // AVX-512 has 32 to 48 KiB.
     { "avx2-sliced", "packed TM=6 NV=2 VEC=8 MP=8 NP=4 KC=256", "Goto 2008", NO_FIGURE },
     { "avx2-sliced-double", "packed TM=6 NV=2 VEC=4 MP=8 NP=4 KC=256", "Goto 2008",
       FOR_PRECISION('d') },
