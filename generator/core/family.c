@@ -59,7 +59,7 @@ void facts_ample(struct device_facts *facts)
     facts->value[FACT_MAX_ITEMS] = 1024;
     facts->value[FACT_MAX_ITEMS_X] = 1024;
     facts->value[FACT_MAX_ITEMS_Y] = 1024;
-    facts->value[FACT_LOCAL_BYTES] = 227 * 1024;
+    facts->value[FACT_LOCAL_BYTES] = 2 << 20; /* a CPU's second cache */
     facts->value[FACT_VECTOR_BYTES] = 64;
     facts->value[FACT_REGISTER_BYTES] = 2048;
     facts->value[FACT_COMPUTE_CAPABILITY] = 90;

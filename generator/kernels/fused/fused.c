@@ -1,6 +1,6 @@
 /* fused: for CPUs. Each work-group packs the panels of B that it needs itself, into local memory,
  * and multiplies them while they are in its cache: one launch, no workspace (Goto and van de Geijn
- * 2008, with the packing of B fused into the loop). */
+ * 2008, with the packing of B, and of A too if so wanted, fused into the loop). */
 #include "../table.h"
 
 static const struct family_param params[] = {
@@ -12,7 +12,9 @@ static const struct family_param params[] = {
     { "KC", "64 128 192 256 384 512", 128, "depth of a slice of K", "Goto 2008 k_c" },
     { "KU", "1 2 4", 1, "steps of k in the loop's body", "Matsumoto 2012 k_wi" },
     { "TURNS", "1 2 4 8", 2, "work-groups for each compute unit", NULL },
-    { "PANELS", "1 2 4 8 16", 1, "panels of B packed together, unless B is transposed", NULL },
+    { "PANELS", "1 2 4 8 16 32", 1, "panels of B packed together, unless B is transposed", NULL },
+    { "PACKA", "0 1", 0, "whether A is packed, for all panels that are packed together",
+      "Goto 2008" },
 };
 
 static const struct family_value values[] = {
@@ -23,12 +25,15 @@ static const struct family_value values[] = {
     { "INDEX", "64" },
     { "STEPS", "VEC == 2 ? 1 : VEC == 4 ? 2 : VEC == 8 ? 3 : 4" },
     // The rows of a transposed B lie along K: slices are deeper in place of panels together.
-    { "WIDE", "TB ? 1 : PANELS" },
-    { "DEPTH", "TB ? min(KC * PANELS, max(KC, 256)) : KC" },
+    { "WIDE", "TB && !PACKA ? 1 : PANELS" },
+    { "DEPTH", "TB && !PACKA ? min(KC * PANELS, max(KC, 256)) : KC" },
     // Elements in a line of a CPU's cache, and how many rows of A ahead are asked for.
     { "LINE", "64 / ELEM_BYTES" },
-    { "AHEAD", "PANELS > 1 ? 16 : 0" },
-    { "SHARED_BYTES", "WIDE * (DEPTH + MB * TM) * ROW * REAL_BYTES" },
+    { "AHEAD", "PANELS > 1 && !PACKA ? 16 : 0" },
+    { "SHARED_BYTES", "(WIDE * (DEPTH + MB * TM) * ROW + PACKA * MB * TM * DEPTH) * REAL_BYTES" },
+    // Squares that are transposed where A is packed.
+    { "SIDE", "TM % 8 == 0 && VEC >= 8 ? 8 : TM % 4 == 0 && VEC >= 4 ? 4 : 2" },
+    { "SIDE_STEPS", "SIDE == 2 ? 1 : SIDE == 4 ? 2 : 3" },
 };
 
 static const struct family_rule rules[] = {
@@ -37,6 +42,8 @@ static const struct family_rule rules[] = {
     { "LANES * REAL_BYTES <= max(VECTOR_BYTES, 16)", "vectors wider than the device's" },
     { "(TM + 1 + COMPLEX) * ROW * REAL_BYTES <= REGISTER_BYTES",
       "the block of C exceeds the registers" },
+    { "!PACKA || (PANELS > 1 && !COMPLEX)", "A is packed for panels that are packed together" },
+    { "!PACKA || TM > 1", "A is packed by blocks of rows" },
     { "SHARED_BYTES <= LOCAL_BYTES", "a panel and the sums of slices of K exceed local memory" },
 };
 
@@ -58,6 +65,20 @@ static const struct family_preset presets[] = {
     { "fused-avx512-rows", "fused TM=8 NV=3 VEC=16 MB=16 KC=64 PANELS=4", NULL, NO_FIGURE },
     { "fused-avx512-rows-double", "fused TM=8 NV=3 VEC=8 MB=16 KC=64 PANELS=4", NULL,
       FOR_PRECISION('d') },
+    // Both operands packed: slices and sums fit the second cache, of 2 MiB, 1 MiB ("less") or, on
+    // CPUs with AVX2, 512 KiB.
+    { "fused-avx512-both", "fused TM=12 NV=2 VEC=16 MB=32 KC=256 PANELS=16 PACKA=1", "Goto 2008",
+      NO_FIGURE },
+    { "fused-avx512-both-less", "fused TM=12 NV=2 VEC=16 MB=16 KC=192 PANELS=16 PACKA=1",
+      "Goto 2008", NO_FIGURE },
+    { "fused-avx512-both-double", "fused TM=8 NV=3 VEC=8 MB=32 KC=192 PANELS=16 PACKA=1",
+      "Goto 2008", FOR_PRECISION('d') },
+    { "fused-avx512-both-less-double", "fused TM=8 NV=3 VEC=8 MB=32 KC=192 PANELS=8 PACKA=1",
+      "Goto 2008", FOR_PRECISION('d') },
+    { "fused-avx2-both", "fused TM=6 NV=2 VEC=8 MB=16 KC=192 PANELS=16 PACKA=1", "Goto 2008",
+      NO_FIGURE },
+    { "fused-avx2-both-double", "fused TM=6 NV=2 VEC=4 MB=16 KC=192 PANELS=16 PACKA=1",
+      "Goto 2008", FOR_PRECISION('d') },
     { "fused-avx512-flat", "fused TM=6 NV=4 VEC=16 MB=64 KC=384", NULL, NO_FIGURE },
     { "fused-avx2", "fused TM=6 NV=2 VEC=8 MB=32 KC=64 PANELS=8", "BLIS haswell: 6 x 16",
       NO_FIGURE },
