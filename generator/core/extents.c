@@ -86,10 +86,7 @@ static const char *read_weight(const char *word, double *weight)
 /* Returns why a word is refused, or NULL. */
 static const char *read_word(const char *word, struct given *given, struct extents_line *line)
 {
-    const struct precision *found = precision_find(word);
-    // Complex products are real ones of other extents.
-    const bool is_real = found && !kiln_precision_is_complex(found->id);
-    const struct precision *precision = is_real ? found : NULL;
+    const struct precision *precision = precision_find(word);
     const int pair = pair_find(word);
     const char *why;
     if (precision) {
@@ -108,8 +105,8 @@ static const char *read_word(const char *word, struct given *given, struct exten
         why = read_weight(word + 7, &line->weight);
         return why ? why : twice(&given->weight, "weight is given twice");
     }
-    return "expected M N K, and behind it a precision (half, single, double, emulated, h, s, d, "
-           "x), a pair (nn, nt, tn, tt), batch=N, weight=X";
+    return "expected M N K, and behind it a precision (h, s, d, c, z, x or its name), a pair (nn, "
+           "nt, tn, tt), batch=N, weight=X";
 }
 
 static const char *read_line(const char *text, struct extents_line *line)

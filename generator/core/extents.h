@@ -4,8 +4,8 @@
  * file each line holds one; # starts a comment. A byte-order mark, as some editors write, and the
  * line ends of other systems are passed over.
  *
- * Behind the shape a line of a file may have words, in any order: a precision (half, single,
- * double, or h, s, d), a pair of transposes (nn, nt, tn, tt), batch=N, weight=X.
+ * Behind the shape a line of a file may have words, in any order: a precision (its name or
+ * letter: h, s, d, c, z, x), a pair of transposes (nn, nt, tn, tt), batch=N, weight=X.
  */
 #ifndef KILN_CORE_EXTENTS_H
 #define KILN_CORE_EXTENTS_H

@@ -218,13 +218,19 @@ static struct shape narrowed(struct shape shape, unsigned number)
     return shape;
 }
 
+int drawn_pair(unsigned number)
+{
+    const unsigned class = number % DRAW_NUM_CLASSES, round = number / DRAW_NUM_CLASSES;
+    return (int) ((class + class / 2 + round + round / NUM_PAIRS) % NUM_PAIRS);
+}
+
 /* Times the finalists at the shape with the number in the stream. False when the phase is over. */
 static bool time_number(struct phases *phases, enum record_kind kind, const struct times *fitted,
         const struct drawn *drawn, unsigned number, double end)
 {
     const bool with_generic = kind == RECORD_MATRIX && number < GENERIC_SHAPES;
     const struct shape shape = { drawn->m, drawn->n, drawn->k };
-    const int pair = 2 * drawn->transa + drawn->transb;
+    const int pair = kind == RECORD_MATRIX ? drawn_pair(number) : 2 * drawn->transa + drawn->transb;
     if (!time_shape(phases, kind, fitted, shape, pair, with_generic, end))
         return false;
     return kind != RECORD_MATRIX || !drawn_has_fewer_beside(shape) ||
@@ -303,7 +309,7 @@ bool drawn_fill(struct phases *phases, const char *purpose, unsigned num, double
         if (!draw_shape(&draw, &drawn))
             continue;
         const struct shape shape = { drawn.m, drawn.n, drawn.k };
-        const int pair = 2 * drawn.transa + drawn.transb;
+        const int pair = drawn_pair(i);
         goes_on = fill_shape(phases, &fitted, shape, pair, end) &&
                   fill_shape(phases, &fitted, narrowed(shape, i), pair, end);
     }

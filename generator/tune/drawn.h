@@ -10,6 +10,12 @@
  * of the budget. */
 struct draw drawn_begin(const struct phases *phases, const char *purpose);
 
+/* The pair of transposes of the shape with the number in the stream of the matrix. Within eight turns
+ * of the classes each class has all four, once with extents that are multiples of 16 and once with
+ * others (draw.h): by chance a short tuning may see no large product of a pair, and what is fast at
+ * small ones is then foretold to be fast there too. */
+int drawn_pair(unsigned number);
+
 /* Whether shapes with fewer rows or columns are timed beside this one: it is thin or deep. There are
  * kernels for few rows or columns alone, which drawn shapes seldom meet. */
 bool drawn_has_fewer_beside(struct shape shape);

@@ -57,7 +57,7 @@ bool own_read(const char *path, struct own_shapes *own, char error[EXTENTS_ERROR
 
 bool own_is_for(const struct own_shape *own, const struct precision *precision)
 {
-    return own->precision ? own->precision == precision : !kiln_precision_is_complex(precision->id);
+    return !own->precision || own->precision == precision;
 }
 
 /* ---- what became of them ---- */

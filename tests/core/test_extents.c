@@ -88,6 +88,7 @@ static void words(void **state)
                 line.batch == 16777216 && line.weight == 2);
     assert_true(read_line("1 1 1 single").precision == read_line("1 1 1 s").precision);
     assert_true(read_line("1 1 1 h").precision == precision_find("half"));
+    assert_true(read_line("1 1 1 z").precision == precision_find("complex_double"));
     assert_int_equal(read_line("1 1 1 nn").pair, 0);
     assert_int_equal(read_line("1 1 1 nt").pair, 1);
 }
@@ -95,8 +96,8 @@ static void words(void **state)
 static void bad_words(void **state)
 {
     static const char unknown[] =
-            "expected M N K, and behind it a precision (half, single, "
-            "double, emulated, h, s, d, x), a pair (nn, nt, tn, tt), batch=N, weight=X";
+            "expected M N K, and behind it a precision (h, s, d, c, z, x or its name), a pair "
+            "(nn, nt, tn, tt), batch=N, weight=X";
     static const char batch[] = "batch is not a number from 1 to 16777216",
                       weight[] = "weight is not a number above 0, up to 1e9";
     static const struct {

@@ -235,7 +235,7 @@ static void limits_are_told(void **state)
     char error[FAMILY_ERROR_BYTES];
     check_too_many(RECIPE, WINNERS_MAX_RECIPES + 1, "line 195: too many recipes");
     check_too_many("pin\tsingle\t1\t1\t1\t-\t-\t-\t-\n", WINNERS_MAX_PINS + 1,
-            "line 195: too many pins");
+            "line 387: too many pins");
     check_too_many("loss\tsingle\tall\t1\t1\t1\t1\n", WINNERS_MAX_LOSSES + 1,
             "line 35: a loss has a precision, a class, a number of shapes and three factors");
     memset(line, 'x', sizeof line);

@@ -1,69 +1,68 @@
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-// Elements of double are computed with as double. A product and a sum are fused where the device
-// does that in one step: FP_CONTRACT, on by default, allows it.
-static double load(__global const double *p)
+// Elements of float are computed with as float. A product and a sum are fused where the device does
+// that in one step: FP_CONTRACT, on by default, allows it.
+static float load(__global const float *p)
 {
     return *p;
 }
 
-static void store(double x, __global double *p)
+static void store(float x, __global float *p)
 {
     *p = x;
 }
 
 // C = alpha x + beta C for one element; beta == 0 does not read C.
-static void put(double x, double alpha, double beta, __global double *p)
+static void put(float x, float alpha, float beta, __global float *p)
 {
     store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
 }
 
-static double2 load_vector(__global const double *p)
+static float4 load_vector(__global const float *p)
 {
-    return vload2(0, p);
+    return vload4(0, p);
 }
 
-static void store_vector(double2 x, __global double *p)
+static void store_vector(float4 x, __global float *p)
 {
-    vstore2(x, 0, p);
+    vstore4(x, 0, p);
 }
 
 // put for elements side by side.
-static void put_vector(double2 x, double alpha, double beta, __global double *p)
+static void put_vector(float4 x, float alpha, float beta, __global float *p)
 {
     if (beta == 0)
         store_vector(alpha * x, p);
     else
         store_vector(alpha * x + beta * load_vector(p), p);
 }
-static double2 load_side(__global const double *p)
+static float4 load_side(__global const float *p)
 {
-    return vload2(0, p);
+    return vload4(0, p);
 }
 
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored N x K.
 //
-// A work-group is one work-item. It packs a slice of a panel of B into local memory, and multiplies
-// it with blocks of 4 rows of A, as they lie; a block of C is held in registers.
+// A work-group is one work-item. It packs slices of panels of B and of blocks of 4 rows of A into
+// local memory, and multiplies them; a block of C is held in registers.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_dgemm_fused_multiply(long M, long N, long K, double alpha, double beta,
-        __global const double *restrict A, long a_offset, long lda,
-        __global const double *restrict B, long b_offset, long ldb,
-        __global double *restrict C, long c_offset, long ldc)
+void kiln_sgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
+        __global const float *restrict A, long a_offset, long lda,
+        __global const float *restrict B, long b_offset, long ldb,
+        __global float *restrict C, long c_offset, long ldc)
 {
     // A slice of a panel: for every k, the panel's columns of B side by side, 4 apart.
     // Panels that are packed together lie one after the other, and so do their sums.
-    __local double packed[512];
+    __local float packed[512];
     // A slice of a chunk of A: block after block, for every k the block's rows side by side.
-    __local double packed_a[1024];
+    __local float packed_a[1024];
     // What the slices of K add up to so far, block after block.
-    __local double sums[128];
+    __local float sums[128];
 
-    // Panels are up to 2 vectors of columns wide, slices up to 64 of K deep. All are
+    // Panels are up to 1 vectors of columns wide, slices up to 64 of K deep. All are
     // of equal size, but for one vector or the last slice.
     const long blocks = (M + 3) / 4;
-    const long vectors = (N + 1) / 2, panels = (vectors + 1) / 2;
+    const long vectors = (N + 3) / 4, panels = vectors;
     const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;
 
     // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group
@@ -91,29 +90,43 @@ void kiln_dgemm_fused_multiply(long M, long N, long K, double alpha, double beta
         do {
             const long depth = min(slice, K - k0);
             for (long p = 0; p < together; p++) {
-                const long width = vector[p + 1] - vector[p], col = vector[p] * 2;
-                __local double *panel = packed + p * 256;
+                const long width = vector[p + 1] - vector[p], col = vector[p] * 4;
+                __local float *panel = packed + p * 256;
                 // Packs B from (k0, col) on: `depth` of K, `width` vectors of columns. Columns past
                 // the end repeat the last one; what is computed from them is not stored.
                 for (long v = 0; v < width; v++) {
-                    __local double *out = panel + v * 2;
-                    __global const double *in = B + k0;
-                    const long l0 = min(col + v * 2, N - 1) * ldb;
-                    const long l1 = min(col + v * 2 + 1, N - 1) * ldb;
+                    __local float *out = panel + v * 4;
+                    __global const float *in = B + k0;
+                    const long l0 = min(col + v * 4, N - 1) * ldb;
+                    const long l1 = min(col + v * 4 + 1, N - 1) * ldb;
+                    const long l2 = min(col + v * 4 + 2, N - 1) * ldb;
+                    const long l3 = min(col + v * 4 + 3, N - 1) * ldb;
                     long k = 0;
                     // A square of columns by k is transposed: each step puts the even and the odd
                     // elements of two neighbours together.
-                    for (; k + 2 <= depth; k += 2, in += 2, out += 8) {
-                        const double2 x0_0 = load_vector(in + l0);
-                        const double2 x0_1 = load_vector(in + l1);
-                        const double2 x1_0 = (double2)(x0_0.even, x0_1.even);
-                        const double2 x1_1 = (double2)(x0_0.odd, x0_1.odd);
-                        vstore2(x1_0, 0, out);
-                        vstore2(x1_1, 0, out + 4);
+                    for (; k + 4 <= depth; k += 4, in += 4, out += 16) {
+                        const float4 x0_0 = load_vector(in + l0);
+                        const float4 x0_1 = load_vector(in + l1);
+                        const float4 x0_2 = load_vector(in + l2);
+                        const float4 x0_3 = load_vector(in + l3);
+                        const float4 x1_0 = (float4)(x0_0.even, x0_1.even);
+                        const float4 x1_2 = (float4)(x0_0.odd, x0_1.odd);
+                        const float4 x1_1 = (float4)(x0_2.even, x0_3.even);
+                        const float4 x1_3 = (float4)(x0_2.odd, x0_3.odd);
+                        const float4 x2_0 = (float4)(x1_0.even, x1_1.even);
+                        const float4 x2_2 = (float4)(x1_0.odd, x1_1.odd);
+                        const float4 x2_1 = (float4)(x1_2.even, x1_3.even);
+                        const float4 x2_3 = (float4)(x1_2.odd, x1_3.odd);
+                        vstore4(x2_0, 0, out);
+                        vstore4(x2_1, 0, out + 4);
+                        vstore4(x2_2, 0, out + 8);
+                        vstore4(x2_3, 0, out + 12);
                     }
                     for (; k < depth; k++, in++, out += 4) {
                         out[0] = load(in + l0);
                         out[1] = load(in + l1);
+                        out[2] = load(in + l2);
+                        out[3] = load(in + l3);
                     }
                 }
             }
@@ -122,30 +135,32 @@ void kiln_dgemm_fused_multiply(long M, long N, long K, double alpha, double beta
             // what is computed from them is not stored.
             for (long block = first; block < last; block++) {
                 const long row = (chunk + block) * 4;
-                __local double *out = packed_a + block * 256;
-                __global const double *in = A + k0;
+                __local float *out = packed_a + block * 256;
+                __global const float *in = A + k0;
                 const long r0 = min(row, M - 1) * lda;
                 const long r1 = min(row + 1, M - 1) * lda;
                 const long r2 = min(row + 2, M - 1) * lda;
                 const long r3 = min(row + 3, M - 1) * lda;
                 long k = 0;
                 // A square of rows by k is transposed, as where B is packed.
-                for (; k + 2 <= depth; k += 2, in += 2, out += 8) {
+                for (; k + 4 <= depth; k += 4, in += 4, out += 16) {
                     {
-                        const double2 x0_0 = load_side(in + r0);
-                        const double2 x0_1 = load_side(in + r1);
-                        const double2 x1_0 = (double2)(x0_0.even, x0_1.even);
-                        const double2 x1_1 = (double2)(x0_0.odd, x0_1.odd);
-                        vstore2(x1_0, 0, out);
-                        vstore2(x1_1, 0, out + 4);
-                    }
-                    {
-                        const double2 x0_0 = load_side(in + r2);
-                        const double2 x0_1 = load_side(in + r3);
-                        const double2 x1_0 = (double2)(x0_0.even, x0_1.even);
-                        const double2 x1_1 = (double2)(x0_0.odd, x0_1.odd);
-                        vstore2(x1_0, 0, out + 2);
-                        vstore2(x1_1, 0, out + 6);
+                        const float4 x0_0 = load_side(in + r0);
+                        const float4 x0_1 = load_side(in + r1);
+                        const float4 x0_2 = load_side(in + r2);
+                        const float4 x0_3 = load_side(in + r3);
+                        const float4 x1_0 = (float4)(x0_0.even, x0_1.even);
+                        const float4 x1_2 = (float4)(x0_0.odd, x0_1.odd);
+                        const float4 x1_1 = (float4)(x0_2.even, x0_3.even);
+                        const float4 x1_3 = (float4)(x0_2.odd, x0_3.odd);
+                        const float4 x2_0 = (float4)(x1_0.even, x1_1.even);
+                        const float4 x2_2 = (float4)(x1_0.odd, x1_1.odd);
+                        const float4 x2_1 = (float4)(x1_2.even, x1_3.even);
+                        const float4 x2_3 = (float4)(x1_2.odd, x1_3.odd);
+                        vstore4(x2_0, 0, out);
+                        vstore4(x2_1, 0, out + 4);
+                        vstore4(x2_2, 0, out + 8);
+                        vstore4(x2_3, 0, out + 12);
                     }
                 }
                 for (; k < depth; k++, in++, out += 4) {
@@ -156,91 +171,56 @@ void kiln_dgemm_fused_multiply(long M, long N, long K, double alpha, double beta
                 }
             }
             for (long p = 0; p < together; p++) {
-                const long width = vector[p + 1] - vector[p], col = vector[p] * 2;
-                __local const double *panel = packed + p * 256;
+                const long width = vector[p + 1] - vector[p], col = vector[p] * 4;
+                __local const float *panel = packed + p * 256;
                 for (long block = first; block < last; block++) {
                     const long row = (chunk + block) * 4;
-                    __local double *sum = sums + p * 64 + (slices > 1 ? block * 16 : 0);
-                    __local const double *b = panel;
-                    __local const double *a = packed_a + block * 256;
+                    __local float *sum = sums + p * 64 + (slices > 1 ? block * 16 : 0);
+                    __local const float *b = panel;
+                    __local const float *a = packed_a + block * 256;
                     if (width == 1) {
                         // Adds the slice's share of a block of 4 rows and 1 vectors to `sum`, where
-                        // vectors lie as in a block of 2.
-                        double2 c0_0 = 0;
-                        double2 c1_0 = 0;
-                        double2 c2_0 = 0;
-                        double2 c3_0 = 0;
+                        // vectors lie as in a block of 1.
+                        float4 c0_0 = 0;
+                        float4 c1_0 = 0;
+                        float4 c2_0 = 0;
+                        float4 c3_0 = 0;
                         if (k0 > 0) {
-                            c0_0 = vload2(0, sum);
-                            c1_0 = vload2(2, sum);
-                            c2_0 = vload2(4, sum);
-                            c3_0 = vload2(6, sum);
+                            c0_0 = vload4(0, sum);
+                            c1_0 = vload4(1, sum);
+                            c2_0 = vload4(2, sum);
+                            c3_0 = vload4(3, sum);
                         }
                         long k = 0;
                         for (; k < depth; k++) {
                             {
-                                const double2 b0 = vload2(0, b);
-                                const double a0 = a[0];
+                                const float4 b0 = vload4(0, b);
+                                const float a0 = a[0];
                                 c0_0 += a0 * b0;
-                                const double a1 = a[1];
+                                const float a1 = a[1];
                                 c1_0 += a1 * b0;
-                                const double a2 = a[2];
+                                const float a2 = a[2];
                                 c2_0 += a2 * b0;
-                                const double a3 = a[3];
+                                const float a3 = a[3];
                                 c3_0 += a3 * b0;
                                 b += 4;
                                 a += 4;
                             }
                         }
-                        vstore2(c0_0, 0, sum);
-                        vstore2(c1_0, 2, sum);
-                        vstore2(c2_0, 4, sum);
-                        vstore2(c3_0, 6, sum);
-                    }
-                    if (width == 2) {
-                        // Adds the slice's share of a block of 4 rows and 2 vectors to `sum`, where
-                        // vectors lie as in a block of 2.
-                        double2 c0_0 = 0, c0_1 = 0;
-                        double2 c1_0 = 0, c1_1 = 0;
-                        double2 c2_0 = 0, c2_1 = 0;
-                        double2 c3_0 = 0, c3_1 = 0;
-                        if (k0 > 0) {
-                            c0_0 = vload2(0, sum); c0_1 = vload2(1, sum);
-                            c1_0 = vload2(2, sum); c1_1 = vload2(3, sum);
-                            c2_0 = vload2(4, sum); c2_1 = vload2(5, sum);
-                            c3_0 = vload2(6, sum); c3_1 = vload2(7, sum);
-                        }
-                        long k = 0;
-                        for (; k < depth; k++) {
-                            {
-                                const double2 b0 = vload2(0, b);
-                                const double2 b1 = vload2(1, b);
-                                const double a0 = a[0];
-                                c0_0 += a0 * b0; c0_1 += a0 * b1;
-                                const double a1 = a[1];
-                                c1_0 += a1 * b0; c1_1 += a1 * b1;
-                                const double a2 = a[2];
-                                c2_0 += a2 * b0; c2_1 += a2 * b1;
-                                const double a3 = a[3];
-                                c3_0 += a3 * b0; c3_1 += a3 * b1;
-                                b += 4;
-                                a += 4;
-                            }
-                        }
-                        vstore2(c0_0, 0, sum); vstore2(c0_1, 1, sum);
-                        vstore2(c1_0, 2, sum); vstore2(c1_1, 3, sum);
-                        vstore2(c2_0, 4, sum); vstore2(c2_1, 5, sum);
-                        vstore2(c3_0, 6, sum); vstore2(c3_1, 7, sum);
+                        vstore4(c0_0, 0, sum);
+                        vstore4(c1_0, 1, sum);
+                        vstore4(c2_0, 2, sum);
+                        vstore4(c3_0, 3, sum);
                     }
                     if (k0 + depth == K) {
                         // C = alpha sum + beta C for a block of `width` vectors at (row, col).
                         for (long m = 0; m < 4 && row + m < M; m++) {
-                            __global double *out = C + (row + m) * ldc + col;
-                            __local const double *x = sum + m * 4;
-                            const long end = min(width * 2, N - col);
+                            __global float *out = C + (row + m) * ldc + col;
+                            __local const float *x = sum + m * 4;
+                            const long end = min(width * 4, N - col);
                             long n = 0;
-                            for (; n + 2 <= end; n += 2)
-                                put_vector(vload2(0, x + n), alpha, beta, out + n);
+                            for (; n + 4 <= end; n += 4)
+                                put_vector(vload4(0, x + n), alpha, beta, out + n);
                             for (; n < end; n++)
                                 put(x[n], alpha, beta, out + n);
                         }

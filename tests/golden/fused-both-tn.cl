@@ -43,8 +43,8 @@ static float2 load_side(__global const half *p)
 // A is stored K x M.
 // B is stored K x N.
 //
-// A work-group is one work-item. It packs a slice of a panel of B into local memory, and multiplies
-// it with blocks of 6 rows of A, as they lie; a block of C is held in registers.
+// A work-group is one work-item. It packs slices of panels of B and of blocks of 6 rows of A into
+// local memory, and multiplies them; a block of C is held in registers.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void kiln_hgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
         __global const half *restrict A, long a_offset, long lda,

@@ -48,6 +48,8 @@ static void what_weighs_most_comes_first(void **state)
     assert_true(own_is_for(&own.at[0], precision_find("half")));
     assert_true(own_is_for(&own.at[1], precision_find("single")));
     assert_false(own_is_for(&own.at[1], precision_find("half")));
+    assert_true(own_is_for(&own.at[0], precision_find("complex_single")));
+    assert_false(own_is_for(&own.at[1], precision_find("complex_single")));
 }
 
 /* What differs in precision or pair is not the same. */

@@ -130,7 +130,7 @@ static unsigned count_filled(bool is_slow)
     for (unsigned i = 0; i < SHAPES; i++) {
         struct drawn drawn;
         assert_true(draw_shape(&draw, &drawn));
-        const struct problem problem = { phases.precision, drawn.transa, drawn.transb };
+        const struct problem problem = problem_of_pair(phases.precision, drawn_pair(i));
         assert_true(tuner_evaluate(&tuner, RECORD_MATRIX, &problem,
                 (struct shape){ drawn.m, drawn.n, drawn.k }, kin, i < TIMED ? 2 : 1, 0, results));
     }

@@ -12,7 +12,7 @@ static const struct family_param params[] = {
     { "KC", "64 128 192 256 384 512", 128, "depth of a slice of K", "Goto 2008 k_c" },
     { "KU", "1 2 4", 1, "steps of k in the loop's body", "Matsumoto 2012 k_wi" },
     { "TURNS", "1 2 4 8", 2, "work-groups for each compute unit", NULL },
-    { "PANELS", "1 2 4 8 16 32", 1, "panels of B packed together, unless B is transposed", NULL },
+    { "PANELS", "1 2 4 8 16 32", 1, "panels of B packed together, unless B alone is packed and transposed", NULL },
     { "PACKA", "0 1", 0, "whether A is packed, for all panels that are packed together",
       "Goto 2008" },
 };
@@ -42,7 +42,8 @@ static const struct family_rule rules[] = {
     { "LANES * REAL_BYTES <= max(VECTOR_BYTES, 16)", "vectors wider than the device's" },
     { "(TM + 1 + COMPLEX) * ROW * REAL_BYTES <= REGISTER_BYTES",
       "the block of C exceeds the registers" },
-    { "!PACKA || (PANELS > 1 && !COMPLEX)", "A is packed for panels that are packed together" },
+    { "!PACKA || PANELS > 1", "A is packed for panels that are packed together" },
+    { "!PACKA || !COMPLEX", "complex operands are not packed on both sides" },
     { "!PACKA || TM > 1", "A is packed by blocks of rows" },
     { "SHARED_BYTES <= LOCAL_BYTES", "a panel and the sums of slices of K exceed local memory" },
 };
@@ -67,17 +68,17 @@ static const struct family_preset presets[] = {
       FOR_PRECISION('d') },
     // Both operands packed: slices and sums fit the second cache, of 2 MiB, 1 MiB ("less") or, on
     // CPUs with AVX2, 512 KiB.
-    { "fused-avx512-both", "fused TM=12 NV=2 VEC=16 MB=32 KC=256 PANELS=16 PACKA=1", "Goto 2008",
-      NO_FIGURE },
-    { "fused-avx512-both-less", "fused TM=12 NV=2 VEC=16 MB=16 KC=192 PANELS=16 PACKA=1",
+    { "fused-avx512-both", "fused TM=12 NV=2 VEC=16 MB=32 KC=256 TURNS=1 PANELS=16 PACKA=1",
       "Goto 2008", NO_FIGURE },
-    { "fused-avx512-both-double", "fused TM=8 NV=3 VEC=8 MB=32 KC=192 PANELS=16 PACKA=1",
+    { "fused-avx512-both-less", "fused TM=12 NV=2 VEC=16 MB=16 KC=192 TURNS=1 PANELS=16 PACKA=1",
+      "Goto 2008", NO_FIGURE },
+    { "fused-avx512-both-double", "fused TM=8 NV=3 VEC=8 MB=32 KC=192 TURNS=1 PANELS=16 PACKA=1",
       "Goto 2008", FOR_PRECISION('d') },
-    { "fused-avx512-both-less-double", "fused TM=8 NV=3 VEC=8 MB=32 KC=192 PANELS=8 PACKA=1",
+    { "fused-avx512-both-less-double", "fused TM=8 NV=3 VEC=8 MB=16 KC=192 TURNS=1 PANELS=16 PACKA=1",
       "Goto 2008", FOR_PRECISION('d') },
-    { "fused-avx2-both", "fused TM=6 NV=2 VEC=8 MB=16 KC=192 PANELS=16 PACKA=1", "Goto 2008",
-      NO_FIGURE },
-    { "fused-avx2-both-double", "fused TM=6 NV=2 VEC=4 MB=16 KC=192 PANELS=16 PACKA=1",
+    { "fused-avx2-both", "fused TM=6 NV=2 VEC=8 MB=16 KC=192 TURNS=1 PANELS=16 PACKA=1",
+      "Goto 2008", NO_FIGURE },
+    { "fused-avx2-both-double", "fused TM=6 NV=2 VEC=4 MB=16 KC=192 TURNS=1 PANELS=16 PACKA=1",
       "Goto 2008", FOR_PRECISION('d') },
     { "fused-avx512-flat", "fused TM=6 NV=4 VEC=16 MB=64 KC=384", NULL, NO_FIGURE },
     { "fused-avx2", "fused TM=6 NV=2 VEC=8 MB=32 KC=64 PANELS=8", "BLIS haswell: 6 x 16",
@@ -104,8 +105,8 @@ extern const struct family family_fused;
 const struct family family_fused = {
     .name = "fused",
     .serves = "HALF || SINGLE || DOUBLE || COMPLEX",
-    .meaning = "a work-group packs panels of B into local memory and multiplies them, one "
-               "work-item per work-group",
+    .meaning = "a work-group packs panels of B, or of both, into local memory and multiplies them, "
+               "one work-item per work-group",
     TABLE(params),
     TABLE(rules),
     TABLE(values),
