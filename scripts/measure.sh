@@ -6,7 +6,7 @@ set -eu
 usage()
 {
     cat <<'END'
-usage: scripts/measure.sh [--bench PROGRAM] [--device TEXT] cpu|gpu DIR [NAME...]
+usage: scripts/measure.sh [--bench PROGRAM] [--device TEXT] [--seed N] cpu|gpu DIR [NAME...]
 
 Measures what the tables of the documents are made of, and writes DIR/cpu-NAME.json or
 DIR/gpu-NAME.json, one for each run of kiln-bench. What is there already is not measured again.
@@ -19,18 +19,25 @@ Nothing else should run on the machine.
 
   --bench PROGRAM   default: build/tests/bench/kiln-bench of these sources
   --device TEXT     the first device whose name contains TEXT (default: the first)
+  --seed N          of random shapes (default: 90210); for figures that judge a bundle, one that
+                    nothing was tuned or fitted to
 END
 }
 
 bench=$(dirname "$0")/../build/tests/bench/kiln-bench
 device=
+seed=90210
 while [ $# -gt 0 ]; do
     case $1 in
     --help | -h) usage; exit 0 ;;
     --version) print_version; exit 0 ;;
-    --bench | --device)
+    --bench | --device | --seed)
         [ $# -ge 2 ] || wrong "$1 wants a value"
-        if [ "$1" = --bench ]; then bench=$2; else device=$2; fi
+        case $1 in
+        --bench) bench=$2 ;;
+        --device) device=$2 ;;
+        *) seed=$2 ;;
+        esac
         shift 2
         ;;
     -*) wrong "unknown option '$1'" ;;
@@ -67,8 +74,10 @@ run()
 case $set in
 cpu)
     run goals --shapes goals --rounds 9
-    run random --shapes random --seed 90210 --count 40 --rounds 3 --best \
+    run random --shapes random --seed "$seed" --count 40 --precision s,d --rounds 3 --best \
         --peers kiln,openblas,openblas-best
+    run complex-random --shapes random --seed "$seed" --count 30 --precision c,z --rounds 2 \
+        --peers kiln,openblas-best
     run vectors --shape 1x4096x4096 --shape 4096x1x4096 --peers kiln,openblas,openblas-best
     run squares --shapes squares --rounds 5 --peers kiln,openblas,openblas-best,clblast
     run grid --shapes grid --k 256 --largest 2048 --rounds 3 --sample-ms 5 \
@@ -79,14 +88,14 @@ cpu)
         --precision s,d,c,z
     ;;
 gpu)
-    run random --shapes random --seed 424242 --count 100 --precision s,d,h --rounds 2 \
+    run random --shapes random --seed "$seed" --count 100 --precision s,d,h --rounds 2 \
         --sample-ms 2 --peers kiln,cublas
-    run hopper --shapes hopper --precision s,d,h --rounds 3 --sample-ms 4 --peers kiln,cublas
+    run hopper --shapes hopper --precision s,d,h,c,z --rounds 2 --sample-ms 4 --peers kiln,cublas
     run emulated --shape 1000x1000x1000 --shape 1024x1024x1024 --shape 2048x2048x2048 \
         --shape 2049x2049x2049 --shape 4096x4096x4096 --shape 4097x4097x4097 \
         --shape 8192x8192x8192 --shape 16384x16384x16384 --precision s --rounds 3 --sample-ms 3 \
         --peers kiln-emulated,kiln-emulated-packed,cublas
-    run emulated-random --shapes random --seed 77005 --count 40 --least-ops 1e10 --largest 32768 \
+    run emulated-random --shapes random --seed "$seed" --count 40 --least-ops 1e10 --largest 32768 \
         --precision s --rounds 2 --sample-ms 2 --peers kiln-emulated,cublas
     run errors --errors --shape 1024x1024x1024 --shape 60x8000x3000 --shape 900x1000x20000 \
         --peers kiln-emulated,cublas
@@ -95,7 +104,7 @@ gpu)
     run grid --shapes grid --k 1024 --precision s,d,h --rounds 2 --sample-ms 2 --peers kiln,cublas
     run complex --shape 1024x1024x1024 --shape 4096x4096x4096 --precision c,z \
         --transpose nn,nt,tn,tt --rounds 3 --sample-ms 3 --peers kiln,cublas
-    run complex-random --shapes random --seed 777111 --count 30 --precision c,z --rounds 2 \
+    run complex-random --shapes random --seed "$seed" --count 50 --precision c,z --rounds 2 \
         --sample-ms 2 --peers kiln,cublas
     run triangles --triangles --shape 1024x1024x1024 --shape 2048x2048x2048 \
         --shape 4096x4096x4096 --shape 8192x8192x8192 --precision s,d,c,z --rounds 3

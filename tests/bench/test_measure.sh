@@ -43,11 +43,13 @@ go 1 "triangles failed" cpu "$dir/out"
 rm "$dir/broken"
 go 0 "cpu-goals.json: is there" cpu "$dir/out"
 [ "$(grep -c -e '--shapes goals' "$dir/asked")" -eq 1 ] || fail "goals were measured twice"
-[ "$(find "$dir/out" -name 'cpu-*.json' | wc -l)" -eq 9 ] || fail "not nine runs of a CPU"
+[ "$(find "$dir/out" -name 'cpu-*.json' | wc -l)" -eq 10 ] || fail "not ten runs of a CPU"
 [ -z "$(find "$dir/out" -name '*.new')" ] || fail "something was not finished"
 go 0 "== grid" --device "Some GPU" gpu "$dir/gpu" grid host
 [ "$(find "$dir/gpu" -type f | wc -l)" -eq 2 ] || fail "not the two that were asked for"
 grep -q -e "^--device Some GPU --shapes grid" "$dir/asked" || fail "another device"
+go 0 "== random" --seed 12 gpu "$dir/seed" random
+grep -q -e "--shapes random --seed 12 " "$dir/asked" || fail "another seed"
 go 2 "'gpu' has none of: nothing" gpu "$dir/gpu" nothing
 go 2 "no set is called 'tpu'" tpu "$dir/gpu"
 go 2 "it wants cpu or gpu, and a folder" cpu

@@ -257,9 +257,9 @@ struct kiln_context_params {
      * "shape: M N K single nt", and " batch=N" for a batch; the precision is "emulated" where
      * emulation is allowed and there. Of a complex product that is computed as a real one,
      * that one is told, which has twice the n and k; other complex ones are not. It is in
-     * row-major layout: a column-major call shows up with m and n swapped. A shape may be told again, when others came between
-     * (128 are remembered at most) or its leading dimensions are of another kind, but not
-     * because the batch is another one. With packs, what is told is the call that an operand
+     * row-major layout: a column-major call shows up with m and n swapped. A shape may be told
+     * again, when others came between (128 are remembered at most) or its leading dimensions are
+     * of another kind, but not because the batch is another one. With packs, what is told is the call that an operand
      * was packed for; of complex products the call that multiplies. A shape that is remembered
      * costs no more than without. */
     int log_calls;
