@@ -72,6 +72,10 @@ static const char *parse_time(const struct line *line, struct winners *winners)
                                   : NULL;
     if (!winner)
         return "a time is of a recipe above it";
+    if (winner->config.family->routine == KILN_ROUTINE_MIRROR)
+        return "a recipe that mirrors has no time";
+    if (winner->is_timed)
+        return "a recipe has one time";
     for (unsigned t = 0; t + 3 < line->num; t++) {
         double value;
         if (!parse_real(line->field[3 + t], &value) || value > 1e18)
