@@ -34,6 +34,13 @@ static void put_vector(float4 x, float alpha, float beta, __global float *p)
     else
         store_vector(alpha * x + beta * load_vector(p), p);
 }
+
+// vstore, where memory is aligned to vectors: one store, for which vstore may take several.
+static void keep(float4 x, long i, __local float *p)
+{
+    *(__local float4 *) (p + i * 4) = x;
+}
+
 static float4 load_side(__global const float *p)
 {
     return vload4(0, p);
@@ -53,11 +60,11 @@ void kiln_sgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
 {
     // A slice of a panel: for every k, the panel's columns of B side by side, 4 apart.
     // Panels that are packed together lie one after the other, and so do their sums.
-    __local float packed[512];
+    __local float packed[512] __attribute__((aligned(16)));
     // A slice of a chunk of A: block after block, for every k the block's rows side by side.
-    __local float packed_a[1024];
+    __local float packed_a[1024] __attribute__((aligned(16)));
     // What the slices of K add up to so far, block after block.
-    __local float sums[128];
+    __local float sums[128] __attribute__((aligned(16)));
 
     // Panels are up to 1 vectors of columns wide, slices up to 64 of K deep. All are
     // of equal size, but for one vector or the last slice.
@@ -117,10 +124,10 @@ void kiln_sgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
                         const float4 x2_2 = (float4)(x1_0.odd, x1_1.odd);
                         const float4 x2_1 = (float4)(x1_2.even, x1_3.even);
                         const float4 x2_3 = (float4)(x1_2.odd, x1_3.odd);
-                        vstore4(x2_0, 0, out);
-                        vstore4(x2_1, 0, out + 4);
-                        vstore4(x2_2, 0, out + 8);
-                        vstore4(x2_3, 0, out + 12);
+                        keep(x2_0, 0, out);
+                        keep(x2_1, 0, out + 4);
+                        keep(x2_2, 0, out + 8);
+                        keep(x2_3, 0, out + 12);
                     }
                     for (; k < depth; k++, in++, out += 4) {
                         out[0] = load(in + l0);
@@ -157,10 +164,10 @@ void kiln_sgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
                         const float4 x2_2 = (float4)(x1_0.odd, x1_1.odd);
                         const float4 x2_1 = (float4)(x1_2.even, x1_3.even);
                         const float4 x2_3 = (float4)(x1_2.odd, x1_3.odd);
-                        vstore4(x2_0, 0, out);
-                        vstore4(x2_1, 0, out + 4);
-                        vstore4(x2_2, 0, out + 8);
-                        vstore4(x2_3, 0, out + 12);
+                        *(__local float4 *) (out) = x2_0;
+                        *(__local float4 *) (out + 4) = x2_1;
+                        *(__local float4 *) (out + 8) = x2_2;
+                        *(__local float4 *) (out + 12) = x2_3;
                     }
                 }
                 for (; k < depth; k++, in++, out += 4) {
@@ -207,10 +214,10 @@ void kiln_sgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
                                 a += 4;
                             }
                         }
-                        vstore4(c0_0, 0, sum);
-                        vstore4(c1_0, 1, sum);
-                        vstore4(c2_0, 2, sum);
-                        vstore4(c3_0, 3, sum);
+                        keep(c0_0, 0, sum);
+                        keep(c1_0, 1, sum);
+                        keep(c2_0, 2, sum);
+                        keep(c3_0, 3, sum);
                     }
                     if (k0 + depth == K) {
                         // C = alpha sum + beta C for a block of `width` vectors at (row, col).

@@ -34,6 +34,13 @@ static void put_vector(float4 x, float alpha, float beta, __global half *p)
     else
         store_vector(alpha * x + beta * load_vector(p), p);
 }
+
+// vstore, where memory is aligned to vectors: one store, for which vstore may take several.
+static void keep(float4 x, long i, __local float *p)
+{
+    *(__local float4 *) (p + i * 4) = x;
+}
+
 static float2 load_side(__global const half *p)
 {
     return vload_half2(0, p);
@@ -53,11 +60,11 @@ void kiln_hgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
 {
     // A slice of a panel: for every k, the panel's columns of B side by side, 4 apart.
     // Panels that are packed together lie one after the other, and so do their sums.
-    __local float packed[512];
+    __local float packed[512] __attribute__((aligned(16)));
     // A slice of a chunk of A: block after block, for every k the block's rows side by side.
-    __local float packed_a[1536];
+    __local float packed_a[1536] __attribute__((aligned(16)));
     // What the slices of K add up to so far, block after block.
-    __local float sums[192];
+    __local float sums[192] __attribute__((aligned(16)));
 
     // Panels are up to 1 vectors of columns wide, slices up to 64 of K deep. All are
     // of equal size, but for one vector or the last slice.
@@ -100,7 +107,7 @@ void kiln_hgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
                         __local float *out = packed + p * 256 + k * 4;
                         long v = vector[p];
                         for (; v < min(vector[p + 1], whole); v++, out += 4)
-                            vstore4(load_vector(in + v * 4), 0, out);
+                            keep(load_vector(in + v * 4), 0, out);
                         for (long i = v * 4; i < vector[p + 1] * 4; i++)
                             *out++ = load(in + min(i, N - 1));
                     }
@@ -115,9 +122,9 @@ void kiln_hgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
                 const bool is_whole = row + 6 <= M;
                 for (long k = 0; k < depth; k++, in += lda, out += 6)
                     if (is_whole) {
-                        vstore2(load_side(in), 0, out);
-                        vstore2(load_side(in + 2), 1, out);
-                        vstore2(load_side(in + 4), 2, out);
+                        *(__local float2 *) (out) = load_side(in);
+                        *(__local float2 *) (out + 2) = load_side(in + 2);
+                        *(__local float2 *) (out + 4) = load_side(in + 4);
                     } else {
                         for (long i = 0; i < 6; i++)
                             out[i] = load(in + min(i, M - 1 - row));
@@ -168,12 +175,12 @@ void kiln_hgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
                                 a += 6;
                             }
                         }
-                        vstore4(c0_0, 0, sum);
-                        vstore4(c1_0, 1, sum);
-                        vstore4(c2_0, 2, sum);
-                        vstore4(c3_0, 3, sum);
-                        vstore4(c4_0, 4, sum);
-                        vstore4(c5_0, 5, sum);
+                        keep(c0_0, 0, sum);
+                        keep(c1_0, 1, sum);
+                        keep(c2_0, 2, sum);
+                        keep(c3_0, 3, sum);
+                        keep(c4_0, 4, sum);
+                        keep(c5_0, 5, sum);
                     }
                     if (k0 + depth == K) {
                         // C = alpha sum + beta C for a block of `width` vectors at (row, col).

@@ -56,6 +56,13 @@ static void put_vector(float4 x, int is_conjugated, float alpha, float alpha_ima
         x += scaled_vector(load_vector(p), beta, beta_imag);
     vstore4(x, 0, (__global float *) p);
 }
+
+// vstore, where memory is aligned to vectors: one store, for which vstore may take several.
+static void keep(float4 x, long i, __local float *p)
+{
+    *(__local float4 *) (p + i * 4) = x;
+}
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored K x N.
@@ -70,9 +77,9 @@ void kiln_cgemm_fused_multiply(long M, long N, long K, float alpha, float alpha_
         __global float2 *restrict C, long c_offset, long ldc)
 {
     // A slice of a panel: for every k, the panel's columns of B side by side, 4 apart.
-    __local float panel[256];
+    __local float panel[256] __attribute__((aligned(16)));
     // What the slices of K add up to so far, block after block.
-    __local float sums[32];
+    __local float sums[32] __attribute__((aligned(16)));
 
     // Panels are up to 1 vectors of columns wide, slices up to 64 of K deep. All are
     // of equal size, but for one vector or the last slice.
@@ -111,7 +118,7 @@ void kiln_cgemm_fused_multiply(long M, long N, long K, float alpha, float alpha_
                 __global const float2 *in = B + k0 * ldb + col;
                 for (long k = 0; k < depth; k++, in += ldb, out += 4) {
                     for (long v = 0; v < whole; v++)
-                        vstore4(load_vector(in + v * 2) * signs, v, out);
+                        keep(load_vector(in + v * 2) * signs, v, out);
                     for (long i = whole * 2; i < width * 2; i++)
                         vstore2(load(in + min(i, N - 1 - col)) * (float2) (1, sign), i, out);
                 }
@@ -148,8 +155,8 @@ void kiln_cgemm_fused_multiply(long M, long N, long K, float alpha, float alpha_
                             a++;
                         }
                     }
-                    vstore4(c0_0, 0, sum);
-                    vstore4(c1_0, 1, sum);
+                    keep(c0_0, 0, sum);
+                    keep(c1_0, 1, sum);
                 }
                 if (k0 + depth == K) {
                     // C = alpha sum + beta C for a block of `width` vectors at (row, col).

@@ -34,6 +34,13 @@ static void put_vector(float4 x, float alpha, float beta, __global half *p)
     else
         store_vector(alpha * x + beta * load_vector(p), p);
 }
+
+// vstore, where memory is aligned to vectors: one store, for which vstore may take several.
+static void keep(float4 x, long i, __local float *p)
+{
+    *(__local float4 *) (p + i * 4) = x;
+}
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored K x M.
 // B is stored N x K.
@@ -47,9 +54,9 @@ void kiln_hgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
         __global half *restrict C, long c_offset, long ldc)
 {
     // A slice of a panel: for every k, the panel's columns of B side by side, 4 apart.
-    __local float panel[256];
+    __local float panel[256] __attribute__((aligned(16)));
     // What the slices of K add up to so far, block after block.
-    __local float sums[32];
+    __local float sums[32] __attribute__((aligned(16)));
 
     // Panels are up to 1 vectors of columns wide, slices up to 64 of K deep. All are
     // of equal size, but for one vector or the last slice.
@@ -102,10 +109,10 @@ void kiln_hgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
                     const float4 x2_2 = (float4)(x1_0.odd, x1_1.odd);
                     const float4 x2_1 = (float4)(x1_2.even, x1_3.even);
                     const float4 x2_3 = (float4)(x1_2.odd, x1_3.odd);
-                    vstore4(x2_0, 0, out);
-                    vstore4(x2_1, 0, out + 4);
-                    vstore4(x2_2, 0, out + 8);
-                    vstore4(x2_3, 0, out + 12);
+                    keep(x2_0, 0, out);
+                    keep(x2_1, 0, out + 4);
+                    keep(x2_2, 0, out + 8);
+                    keep(x2_3, 0, out + 12);
                 }
                 for (; k < depth; k++, in++, out += 4) {
                     out[0] = load(in + l0);
@@ -162,8 +169,8 @@ void kiln_hgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
                             a += lda;
                         }
                     }
-                    vstore4(c0_0, 0, sum);
-                    vstore4(c1_0, 1, sum);
+                    keep(c0_0, 0, sum);
+                    keep(c1_0, 1, sum);
                 }
                 if (k0 + depth == K) {
                     // C = alpha sum + beta C for a block of `width` vectors at (row, col).

@@ -34,6 +34,13 @@ static void put_vector(float4 x, float alpha, float beta, __global float *p)
     else
         store_vector(alpha * x + beta * load_vector(p), p);
 }
+
+// vstore, where memory is aligned to vectors: one store, for which vstore may take several.
+static void keep(float4 x, long i, __local float *p)
+{
+    *(__local float4 *) (p + i * 4) = x;
+}
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored K x N.
@@ -47,9 +54,9 @@ void kiln_sgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
         __global float *restrict C, long c_offset, long ldc)
 {
     // A slice of a panel: for every k, the panel's columns of B side by side, 8 apart.
-    __local float panel[512];
+    __local float panel[512] __attribute__((aligned(16)));
     // What the slices of K add up to so far, block after block.
-    __local float sums[64];
+    __local float sums[64] __attribute__((aligned(16)));
 
     // Panels are up to 2 vectors of columns wide, slices up to 64 of K deep. All are
     // of equal size, but for one vector or the last slice.
@@ -85,7 +92,7 @@ void kiln_sgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
                 __global const float *in = B + k0 * ldb + col;
                 for (long k = 0; k < depth; k++, in += ldb, out += 8) {
                     for (long v = 0; v < whole; v++)
-                        vstore4(load_vector(in + v * 4), v, out);
+                        keep(load_vector(in + v * 4), v, out);
                     for (long i = whole * 4; i < width * 4; i++)
                         out[i] = load(in + min(i, N - 1 - col));
                 }
@@ -118,8 +125,8 @@ void kiln_sgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
                             a++;
                         }
                     }
-                    vstore4(c0_0, 0, sum);
-                    vstore4(c1_0, 2, sum);
+                    keep(c0_0, 0, sum);
+                    keep(c1_0, 2, sum);
                 }
                 if (width == 2) {
                     // Adds the slice's share of a block of 2 rows and 2 vectors to `sum`, where
@@ -143,8 +150,8 @@ void kiln_sgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
                             a++;
                         }
                     }
-                    vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum);
-                    vstore4(c1_0, 2, sum); vstore4(c1_1, 3, sum);
+                    keep(c0_0, 0, sum); keep(c0_1, 1, sum);
+                    keep(c1_0, 2, sum); keep(c1_1, 3, sum);
                 }
                 if (k0 + depth == K) {
                     // C = alpha sum + beta C for a block of `width` vectors at (row, col).

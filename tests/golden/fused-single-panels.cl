@@ -44,6 +44,12 @@ static void put_vector(float4 x, float alpha, float beta, __global float *p)
 #endif
 #endif
 
+// vstore, where memory is aligned to vectors: one store, for which vstore may take several.
+static void keep(float4 x, long i, __local float *p)
+{
+    *(__local float4 *) (p + i * 4) = x;
+}
+
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored K x M.
 // B is stored K x N.
@@ -58,9 +64,9 @@ void kiln_sgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
 {
     // A slice of a panel: for every k, the panel's columns of B side by side, 4 apart.
     // Panels that are packed together lie one after the other, and so do their sums.
-    __local float packed[1024];
+    __local float packed[1024] __attribute__((aligned(16)));
     // What the slices of K add up to so far, block after block.
-    __local float sums[128];
+    __local float sums[128] __attribute__((aligned(16)));
 
     // Panels are up to 1 vectors of columns wide, slices up to 64 of K deep. All are
     // of equal size, but for one vector or the last slice.
@@ -103,7 +109,7 @@ void kiln_sgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
                         __local float *out = packed + p * 256 + k * 4;
                         long v = vector[p];
                         for (; v < min(vector[p + 1], whole); v++, out += 4)
-                            vstore4(load_vector(in + v * 4), 0, out);
+                            keep(load_vector(in + v * 4), 0, out);
                         for (long i = v * 4; i < vector[p + 1] * 4; i++)
                             *out++ = load(in + min(i, N - 1));
                     }
@@ -147,8 +153,8 @@ void kiln_sgemm_fused_multiply(long M, long N, long K, float alpha, float beta,
                                 a += lda;
                             }
                         }
-                        vstore4(c0_0, 0, sum);
-                        vstore4(c1_0, 1, sum);
+                        keep(c0_0, 0, sum);
+                        keep(c1_0, 1, sum);
                     }
                     if (k0 + depth == K) {
                         // C = alpha sum + beta C for a block of `width` vectors at (row, col).

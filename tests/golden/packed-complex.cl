@@ -110,6 +110,12 @@ void kiln_cgemm_packed_packb(long lines, long K,
                 vstore2(load(in + min((long) i, lines - 1 - line)) * signs, i, out);
     }
 }
+// vstore, where memory is aligned to vectors: one store, for which vstore may take several.
+static void keep(float4 x, long i, __local float *p)
+{
+    *(__local float4 *) (p + i * 4) = x;
+}
+
 // C = alpha A B + beta C from packed A and packed B; C is M x N, row-major.
 //
 // Packed A is panel after panel, each K x 3: for every k, the panel's 3 rows side by side.
@@ -125,7 +131,7 @@ void kiln_cgemm_packed_multiply(long M, long N, long K, float alpha, float alpha
     const long first_row = get_group_id(1) * 6, end_row = min(first_row + 6, M);
     const long first_col = get_group_id(0) * 8, end_col = min(first_col + 8, N);
     // What the slices of K add up to so far, block after block.
-    __local float sums[96];
+    __local float sums[96] __attribute__((aligned(16)));
     C += c_offset;
     // Operands were conjugated as they were packed.
     const int conj_a = 0;
@@ -164,9 +170,9 @@ void kiln_cgemm_packed_multiply(long M, long N, long K, float alpha, float alpha
             }
             // Alpha and beta are for the sum of all slices.
             if (k0 + 128 < K) {
-                vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum);
-                vstore4(c1_0, 2, sum); vstore4(c1_1, 3, sum);
-                vstore4(c2_0, 4, sum); vstore4(c2_1, 5, sum);
+                keep(c0_0, 0, sum); keep(c0_1, 1, sum);
+                keep(c1_0, 2, sum); keep(c1_1, 3, sum);
+                keep(c2_0, 4, sum); keep(c2_1, 5, sum);
             } else {
                 // C = alpha c + beta C for the 3 x 4 block at (row, col).
                 if (row < M) {

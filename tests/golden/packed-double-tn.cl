@@ -50,7 +50,7 @@ void kiln_dgemm_packed_packa(long lines, long K,
     __global const double *restrict in = X + x_offset + k0 * ldx + line;
     if (line + 2 <= lines) {
         for (long k = k0; k < k1; k++, in += ldx, out += 2) {
-            vstore2(load_vector(in), 0, out);
+            vstore2(vload2(0, in), 0, out);
         }
     } else {
         for (long k = k0; k < k1; k++, in += ldx, out += 2)
@@ -73,7 +73,7 @@ void kiln_dgemm_packed_packb(long lines, long K,
     __global const double *restrict in = X + x_offset + k0 * ldx + line;
     if (line + 2 <= lines) {
         for (long k = k0; k < k1; k++, in += ldx, out += 2) {
-            vstore2(load_vector(in), 0, out);
+            vstore2(vload2(0, in), 0, out);
         }
     } else {
         for (long k = k0; k < k1; k++, in += ldx, out += 2)

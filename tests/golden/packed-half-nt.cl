@@ -49,7 +49,20 @@ void kiln_hgemm_packed_packa(long lines, long K,
     __global const half *restrict in = X + x_offset + k0;
     const long l0 = min(line, lines - 1) * ldx;
     const long l1 = min(line + 1, lines - 1) * ldx;
-    for (long k = k0; k < k1; k++, in++, out += 2) {
+    long k = k0;
+    // A square of lines by k is transposed: each step puts the even and the odd elements of two
+    // neighbours together.
+    for (; k + 2 <= k1; k += 2, in += 2, out += 4) {
+        {
+            const float2 x0_0 = vload_half2(0, in + l0);
+            const float2 x0_1 = vload_half2(0, in + l1);
+            const float2 x1_0 = (float2)(x0_0.even, x0_1.even);
+            const float2 x1_1 = (float2)(x0_0.odd, x0_1.odd);
+            vstore2(x1_0, 0, out);
+            vstore2(x1_1, 0, out + 2);
+        }
+    }
+    for (; k < k1; k++, in++, out += 2) {
         out[0] = load(in + l0);
         out[1] = load(in + l1);
     }
@@ -71,7 +84,30 @@ void kiln_hgemm_packed_packb(long lines, long K,
     const long l1 = min(line + 1, lines - 1) * ldx;
     const long l2 = min(line + 2, lines - 1) * ldx;
     const long l3 = min(line + 3, lines - 1) * ldx;
-    for (long k = k0; k < k1; k++, in++, out += 4) {
+    long k = k0;
+    // A square of lines by k is transposed: each step puts the even and the odd elements of two
+    // neighbours together.
+    for (; k + 4 <= k1; k += 4, in += 4, out += 16) {
+        {
+            const float4 x0_0 = vload_half4(0, in + l0);
+            const float4 x0_1 = vload_half4(0, in + l1);
+            const float4 x0_2 = vload_half4(0, in + l2);
+            const float4 x0_3 = vload_half4(0, in + l3);
+            const float4 x1_0 = (float4)(x0_0.even, x0_1.even);
+            const float4 x1_2 = (float4)(x0_0.odd, x0_1.odd);
+            const float4 x1_1 = (float4)(x0_2.even, x0_3.even);
+            const float4 x1_3 = (float4)(x0_2.odd, x0_3.odd);
+            const float4 x2_0 = (float4)(x1_0.even, x1_1.even);
+            const float4 x2_2 = (float4)(x1_0.odd, x1_1.odd);
+            const float4 x2_1 = (float4)(x1_2.even, x1_3.even);
+            const float4 x2_3 = (float4)(x1_2.odd, x1_3.odd);
+            vstore4(x2_0, 0, out);
+            vstore4(x2_1, 0, out + 4);
+            vstore4(x2_2, 0, out + 8);
+            vstore4(x2_3, 0, out + 12);
+        }
+    }
+    for (; k < k1; k++, in++, out += 4) {
         out[0] = load(in + l0);
         out[1] = load(in + l1);
         out[2] = load(in + l2);

@@ -49,7 +49,20 @@ void kiln_sgemm_packed_packa(long lines, long K,
     __global const float *restrict in = X + x_offset + k0;
     const long l0 = min(line, lines - 1) * ldx;
     const long l1 = min(line + 1, lines - 1) * ldx;
-    for (long k = k0; k < k1; k++, in++, out += 2) {
+    long k = k0;
+    // A square of lines by k is transposed: each step puts the even and the odd elements of two
+    // neighbours together.
+    for (; k + 2 <= k1; k += 2, in += 2, out += 4) {
+        {
+            const float2 x0_0 = vload2(0, in + l0);
+            const float2 x0_1 = vload2(0, in + l1);
+            const float2 x1_0 = (float2)(x0_0.even, x0_1.even);
+            const float2 x1_1 = (float2)(x0_0.odd, x0_1.odd);
+            vstore2(x1_0, 0, out);
+            vstore2(x1_1, 0, out + 2);
+        }
+    }
+    for (; k < k1; k++, in++, out += 2) {
         out[0] = load(in + l0);
         out[1] = load(in + l1);
     }
@@ -69,7 +82,7 @@ void kiln_sgemm_packed_packb(long lines, long K,
     __global const float *restrict in = X + x_offset + k0 * ldx + line;
     if (line + 4 <= lines) {
         for (long k = k0; k < k1; k++, in += ldx, out += 4) {
-            vstore4(load_vector(in), 0, out);
+            vstore4(vload4(0, in), 0, out);
         }
     } else {
         for (long k = k0; k < k1; k++, in += ldx, out += 4)

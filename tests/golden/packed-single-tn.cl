@@ -49,8 +49,7 @@ void kiln_sgemm_packed_packa(long lines, long K,
     __global const float *restrict in = X + x_offset + k0 * ldx + line;
     if (line + 2 <= lines) {
         for (long k = k0; k < k1; k++, in += ldx, out += 2) {
-            out[0] = load(in);
-            out[1] = load(in + 1);
+            vstore2(vload2(0, in), 0, out);
         }
     } else {
         for (long k = k0; k < k1; k++, in += ldx, out += 2)
@@ -73,7 +72,7 @@ void kiln_sgemm_packed_packb(long lines, long K,
     __global const float *restrict in = X + x_offset + k0 * ldx + line;
     if (line + 4 <= lines) {
         for (long k = k0; k < k1; k++, in += ldx, out += 4) {
-            vstore4(load_vector(in), 0, out);
+            vstore4(vload4(0, in), 0, out);
         }
     } else {
         for (long k = k0; k < k1; k++, in += ldx, out += 4)

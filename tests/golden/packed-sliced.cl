@@ -49,7 +49,20 @@ void kiln_sgemm_packed_packa(long lines, long K,
     __global const float *restrict in = X + x_offset + k0;
     const long l0 = min(line, lines - 1) * ldx;
     const long l1 = min(line + 1, lines - 1) * ldx;
-    for (long k = k0; k < k1; k++, in++, out += 2) {
+    long k = k0;
+    // A square of lines by k is transposed: each step puts the even and the odd elements of two
+    // neighbours together.
+    for (; k + 2 <= k1; k += 2, in += 2, out += 4) {
+        {
+            const float2 x0_0 = vload2(0, in + l0);
+            const float2 x0_1 = vload2(0, in + l1);
+            const float2 x1_0 = (float2)(x0_0.even, x0_1.even);
+            const float2 x1_1 = (float2)(x0_0.odd, x0_1.odd);
+            vstore2(x1_0, 0, out);
+            vstore2(x1_1, 0, out + 2);
+        }
+    }
+    for (; k < k1; k++, in++, out += 2) {
         out[0] = load(in + l0);
         out[1] = load(in + l1);
     }
@@ -69,7 +82,7 @@ void kiln_sgemm_packed_packb(long lines, long K,
     __global const float *restrict in = X + x_offset + k0 * ldx + line;
     if (line + 4 <= lines) {
         for (long k = k0; k < k1; k++, in += ldx, out += 4) {
-            vstore4(load_vector(in), 0, out);
+            vstore4(vload4(0, in), 0, out);
         }
     } else {
         for (long k = k0; k < k1; k++, in += ldx, out += 4)
@@ -77,6 +90,12 @@ void kiln_sgemm_packed_packb(long lines, long K,
                 out[i] = load(in + min((long) i, lines - 1 - line));
     }
 }
+// vstore, where memory is aligned to vectors: one store, for which vstore may take several.
+static void keep(float4 x, long i, __local float *p)
+{
+    *(__local float4 *) (p + i * 4) = x;
+}
+
 // C = alpha A B + beta C from packed A and packed B; C is M x N, row-major.
 //
 // Packed A is panel after panel, each K x 2: for every k, the panel's 2 rows side by side.
@@ -91,7 +110,7 @@ void kiln_sgemm_packed_multiply(long M, long N, long K, float alpha, float beta,
     const long first_row = get_group_id(1) * 4, end_row = min(first_row + 4, M);
     const long first_col = get_group_id(0) * 8, end_col = min(first_col + 8, N);
     // What the slices of K add up to so far, block after block.
-    __local float sums[32];
+    __local float sums[32] __attribute__((aligned(16)));
     C += c_offset;
 
     // K advances by 128, so that a slice of a panel of B stays in the nearest cache.
@@ -142,8 +161,8 @@ void kiln_sgemm_packed_multiply(long M, long N, long K, float alpha, float beta,
             }
             // Alpha and beta are for the sum of all slices.
             if (k0 + 128 < K) {
-                vstore4(c0_0, 0, sum);
-                vstore4(c1_0, 1, sum);
+                keep(c0_0, 0, sum);
+                keep(c1_0, 1, sum);
             } else {
                 // C = alpha c + beta C for the 2 x 4 block at (row, col).
                 if (row < M) {

@@ -42,6 +42,13 @@ static void put_vector(double2 x, double alpha, double beta, __global double *p)
     else
         store_vector(alpha * x + beta * load_vector(p), p);
 }
+
+// vstore, where memory is aligned to vectors: one store, for which vstore may take several.
+static void keep(double2 x, long i, __local double *p)
+{
+    *(__local double2 *) (p + i * 2) = x;
+}
+
 static double2 load_side(__global const double *p)
 {
     return vload2(0, p);
@@ -73,11 +80,11 @@ void kiln_dgemmt_fused_multiply(long M, long N, long K, double alpha, double bet
 {
     // A slice of a panel: for every k, the panel's columns of B side by side, 4 apart.
     // Panels that are packed together lie one after the other, and so do their sums.
-    __local double packed[512];
+    __local double packed[512] __attribute__((aligned(16)));
     // A slice of a chunk of A: block after block, for every k the block's rows side by side.
-    __local double packed_a[512];
+    __local double packed_a[512] __attribute__((aligned(16)));
     // What the slices of K add up to so far, block after block.
-    __local double sums[64];
+    __local double sums[64] __attribute__((aligned(16)));
 
     // Panels are up to 2 vectors of columns wide, slices up to 64 of K deep. All are
     // of equal size, but for one vector or the last slice.
@@ -149,8 +156,8 @@ void kiln_dgemmt_fused_multiply(long M, long N, long K, double alpha, double bet
                         const double2 x0_1 = load_vector(in + l1);
                         const double2 x1_0 = (double2)(x0_0.even, x0_1.even);
                         const double2 x1_1 = (double2)(x0_0.odd, x0_1.odd);
-                        vstore2(x1_0, 0, out);
-                        vstore2(x1_1, 0, out + 4);
+                        keep(x1_0, 0, out);
+                        keep(x1_1, 0, out + 4);
                     }
                     for (; k < depth; k++, in++, out += 4) {
                         out[0] = load(in + l0);
@@ -168,7 +175,7 @@ void kiln_dgemmt_fused_multiply(long M, long N, long K, double alpha, double bet
                 const bool is_whole = row + 2 <= M;
                 for (long k = 0; k < depth; k++, in += lda, out += 2)
                     if (is_whole) {
-                        vstore2(load_side(in), 0, out);
+                        *(__local double2 *) (out) = load_side(in);
                     } else {
                         for (long i = 0; i < 2; i++)
                             out[i] = load(in + min(i, M - 1 - row));
@@ -203,8 +210,8 @@ void kiln_dgemmt_fused_multiply(long M, long N, long K, double alpha, double bet
                                 a += 2;
                             }
                         }
-                        vstore2(c0_0, 0, sum);
-                        vstore2(c1_0, 2, sum);
+                        keep(c0_0, 0, sum);
+                        keep(c1_0, 2, sum);
                     }
                     if (width == 2) {
                         // Adds the slice's share of a block of 2 rows and 2 vectors to `sum`, where
@@ -228,8 +235,8 @@ void kiln_dgemmt_fused_multiply(long M, long N, long K, double alpha, double bet
                                 a += 2;
                             }
                         }
-                        vstore2(c0_0, 0, sum); vstore2(c0_1, 1, sum);
-                        vstore2(c1_0, 2, sum); vstore2(c1_1, 3, sum);
+                        keep(c0_0, 0, sum); keep(c0_1, 1, sum);
+                        keep(c1_0, 2, sum); keep(c1_1, 3, sum);
                     }
                     if (k0 + depth == K) {
                         // C = alpha sum + beta C for a block of `width` vectors at (row, col).

@@ -70,6 +70,12 @@ static void put_vector(float4 x, int is_conjugated, float alpha, float alpha_ima
     vstore4(x, 0, (__global float *) p);
 }
 
+// vstore, where memory is aligned to vectors: one store, for which vstore may take several.
+static void keep(float4 x, long i, __local float *p)
+{
+    *(__local float4 *) (p + i * 4) = x;
+}
+
 // Of a panel of the vectors from `vector` to `end`, and a chunk of blocks of rows: the first block
 // of which something is stored, in the chunk, and the one behind the last.
 static long2 stored_blocks(long chunk, long blocks, long vector, long end, int triangle)
@@ -96,9 +102,9 @@ void kiln_cgemmt_fused_multiply(long M, long N, long K, float alpha, float alpha
         __global float2 *restrict C, long c_offset, long ldc, int triangle, int is_hermitian)
 {
     // A slice of a panel: for every k, the panel's columns of B side by side, 8 apart.
-    __local float panel[512];
+    __local float panel[512] __attribute__((aligned(16)));
     // What the slices of K add up to so far, block after block.
-    __local float sums[64];
+    __local float sums[64] __attribute__((aligned(16)));
 
     // Panels are up to 2 vectors of columns wide, slices up to 64 of K deep. All are
     // of equal size, but for one vector or the last slice.
@@ -151,7 +157,7 @@ void kiln_cgemmt_fused_multiply(long M, long N, long K, float alpha, float alpha
                 __global const float2 *in = B + k0 * ldb + col;
                 for (long k = 0; k < depth; k++, in += ldb, out += 8) {
                     for (long v = 0; v < whole; v++)
-                        vstore4(load_vector(in + v * 2) * signs, v, out);
+                        keep(load_vector(in + v * 2) * signs, v, out);
                     for (long i = whole * 2; i < width * 2; i++)
                         vstore2(load(in + min(i, N - 1 - col)) * (float2) (1, sign), i, out);
                 }
@@ -188,8 +194,8 @@ void kiln_cgemmt_fused_multiply(long M, long N, long K, float alpha, float alpha
                             a++;
                         }
                     }
-                    vstore4(c0_0, 0, sum);
-                    vstore4(c1_0, 2, sum);
+                    keep(c0_0, 0, sum);
+                    keep(c1_0, 2, sum);
                 }
                 if (width == 2) {
                     // Adds the slice's share of a block of 2 rows and 2 vectors to `sum`, where
@@ -217,8 +223,8 @@ void kiln_cgemmt_fused_multiply(long M, long N, long K, float alpha, float alpha
                             a++;
                         }
                     }
-                    vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum);
-                    vstore4(c1_0, 2, sum); vstore4(c1_1, 3, sum);
+                    keep(c0_0, 0, sum); keep(c0_1, 1, sum);
+                    keep(c1_0, 2, sum); keep(c1_1, 3, sum);
                 }
                 if (k0 + depth == K) {
                     // C = alpha sum + beta C for a block of `width` vectors at (row, col).

@@ -51,6 +51,12 @@ static void put_vector(float4 x, float alpha, float beta, __global float *p)
 #endif
 #endif
 
+// vstore, where memory is aligned to vectors: one store, for which vstore may take several.
+static void keep(float4 x, long i, __local float *p)
+{
+    *(__local float4 *) (p + i * 4) = x;
+}
+
 // Of a panel of the vectors from `vector` to `end`, and a chunk of blocks of rows: the first block
 // of which something is stored, in the chunk, and the one behind the last.
 static long2 stored_blocks(long chunk, long blocks, long vector, long end, int triangle)
@@ -77,9 +83,9 @@ void kiln_sgemmt_fused_multiply(long M, long N, long K, float alpha, float beta,
 {
     // A slice of a panel: for every k, the panel's columns of B side by side, 8 apart.
     // Panels that are packed together lie one after the other, and so do their sums.
-    __local float packed[1024];
+    __local float packed[1024] __attribute__((aligned(16)));
     // What the slices of K add up to so far, block after block.
-    __local float sums[128];
+    __local float sums[128] __attribute__((aligned(16)));
 
     // Panels are up to 2 vectors of columns wide, slices up to 64 of K deep. All are
     // of equal size, but for one vector or the last slice.
@@ -144,7 +150,7 @@ void kiln_sgemmt_fused_multiply(long M, long N, long K, float alpha, float beta,
                         __local float *out = packed + p * 512 + k * 8;
                         long v = vector[p];
                         for (; v < min(vector[p + 1], whole); v++, out += 4)
-                            vstore4(load_vector(in + v * 4), 0, out);
+                            keep(load_vector(in + v * 4), 0, out);
                         for (long i = v * 4; i < vector[p + 1] * 4; i++)
                             *out++ = load(in + min(i, N - 1));
                     }
@@ -187,8 +193,8 @@ void kiln_sgemmt_fused_multiply(long M, long N, long K, float alpha, float beta,
                                 a++;
                             }
                         }
-                        vstore4(c0_0, 0, sum);
-                        vstore4(c1_0, 2, sum);
+                        keep(c0_0, 0, sum);
+                        keep(c1_0, 2, sum);
                     }
                     if (width == 2) {
                         // Adds the slice's share of a block of 2 rows and 2 vectors to `sum`, where
@@ -214,8 +220,8 @@ void kiln_sgemmt_fused_multiply(long M, long N, long K, float alpha, float beta,
                                 a++;
                             }
                         }
-                        vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum);
-                        vstore4(c1_0, 2, sum); vstore4(c1_1, 3, sum);
+                        keep(c0_0, 0, sum); keep(c0_1, 1, sum);
+                        keep(c1_0, 2, sum); keep(c1_1, 3, sum);
                     }
                     if (k0 + depth == K) {
                         // C = alpha sum + beta C for a block of `width` vectors at (row, col).

@@ -42,6 +42,12 @@ static void put_vector(float4 x, float alpha, float beta, __global float *p)
         store_vector(alpha * x + beta * load_vector(p), p);
 }
 
+// vstore, where memory is aligned to vectors: one store, for which vstore may take several.
+static void keep(float4 x, long i, __local float *p)
+{
+    *(__local float4 *) (p + i * 4) = x;
+}
+
 // Of a panel of the vectors from `vector` to `end`, and a chunk of blocks of rows: the first block
 // of which something is stored, in the chunk, and the one behind the last.
 static long2 stored_blocks(long chunk, long blocks, long vector, long end, int triangle)
@@ -67,9 +73,9 @@ void kiln_sgemmt_fused_multiply(long M, long N, long K, float alpha, float beta,
         __global float *restrict C, long c_offset, long ldc, int triangle)
 {
     // A slice of a panel: for every k, the panel's columns of B side by side, 8 apart.
-    __local float panel[512];
+    __local float panel[512] __attribute__((aligned(16)));
     // What the slices of K add up to so far, block after block.
-    __local float sums[64];
+    __local float sums[64] __attribute__((aligned(16)));
 
     // Panels are up to 2 vectors of columns wide, slices up to 64 of K deep. All are
     // of equal size, but for one vector or the last slice.
@@ -136,10 +142,10 @@ void kiln_sgemmt_fused_multiply(long M, long N, long K, float alpha, float beta,
                     const float4 x2_2 = (float4)(x1_0.odd, x1_1.odd);
                     const float4 x2_1 = (float4)(x1_2.even, x1_3.even);
                     const float4 x2_3 = (float4)(x1_2.odd, x1_3.odd);
-                    vstore4(x2_0, 0, out);
-                    vstore4(x2_1, 0, out + 8);
-                    vstore4(x2_2, 0, out + 16);
-                    vstore4(x2_3, 0, out + 24);
+                    keep(x2_0, 0, out);
+                    keep(x2_1, 0, out + 8);
+                    keep(x2_2, 0, out + 16);
+                    keep(x2_3, 0, out + 24);
                 }
                 for (; k < depth; k++, in++, out += 8) {
                     out[0] = load(in + l0);
@@ -176,8 +182,8 @@ void kiln_sgemmt_fused_multiply(long M, long N, long K, float alpha, float beta,
                             a++;
                         }
                     }
-                    vstore4(c0_0, 0, sum);
-                    vstore4(c1_0, 2, sum);
+                    keep(c0_0, 0, sum);
+                    keep(c1_0, 2, sum);
                 }
                 if (width == 2) {
                     // Adds the slice's share of a block of 2 rows and 2 vectors to `sum`, where
@@ -201,8 +207,8 @@ void kiln_sgemmt_fused_multiply(long M, long N, long K, float alpha, float beta,
                             a++;
                         }
                     }
-                    vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum);
-                    vstore4(c1_0, 2, sum); vstore4(c1_1, 3, sum);
+                    keep(c0_0, 0, sum); keep(c0_1, 1, sum);
+                    keep(c1_0, 2, sum); keep(c1_1, 3, sum);
                 }
                 if (k0 + depth == K) {
                     // C = alpha sum + beta C for a block of `width` vectors at (row, col).

@@ -15,6 +15,8 @@ static const struct family_param params[] = {
     { "PANELS", "1 2 4 8 16 32", 1, "panels of B packed together, unless B alone is packed and transposed", NULL },
     { "PACKA", "0 1", 0, "whether A is packed, for all panels that are packed together",
       "Goto 2008" },
+    { "PLANES", "0 1", 0, "complex: whether the parts of packed elements have vectors of their own",
+      "Van Zee 2017 4m" },
 };
 
 static const struct family_value values[] = {
@@ -22,15 +24,21 @@ static const struct family_value values[] = {
     // Numbers in a vector, and in a row of a panel.
     { "LANES", "VEC * (1 + COMPLEX)" },
     { "ROW", "NV * LANES" },
+    // Columns that are packed as one: of a vector, or of one of real and one of imaginary parts.
+    { "SPAN", "VEC * (1 + PLANES)" },
+    { "SPANS", "NV / (1 + PLANES)" },
     { "INDEX", "64" },
-    { "STEPS", "VEC == 2 ? 1 : VEC == 4 ? 2 : VEC == 8 ? 3 : 4" },
+    { "ALIGNED_BYTES", "LANES * REAL_BYTES" },
+    { "STEPS", "LANES == 2 ? 1 : LANES == 4 ? 2 : LANES == 8 ? 3 : 4" },
+    // Numbers of a block of A, of one k.
+    { "COLUMN", "TM * (1 + COMPLEX)" },
     // The rows of a transposed B lie along K: slices are deeper in place of panels together.
     { "WIDE", "TB && !PACKA ? 1 : PANELS" },
     { "DEPTH", "TB && !PACKA ? min(KC * PANELS, max(KC, 256)) : KC" },
     // Elements in a line of a CPU's cache, and how many rows of A ahead are asked for.
     { "LINE", "64 / ELEM_BYTES" },
     { "AHEAD", "PANELS > 1 && !PACKA ? 16 : 0" },
-    { "SHARED_BYTES", "(WIDE * (DEPTH + MB * TM) * ROW + PACKA * MB * TM * DEPTH) * REAL_BYTES" },
+    { "SHARED_BYTES", "(WIDE * (DEPTH + MB * TM) * ROW + PACKA * MB * COLUMN * DEPTH) * REAL_BYTES" },
     // Squares that are transposed where A is packed.
     { "SIDE", "TM % 8 == 0 && VEC >= 8 ? 8 : TM % 4 == 0 && VEC >= 4 ? 4 : 2" },
     { "SIDE_STEPS", "SIDE == 2 ? 1 : SIDE == 4 ? 2 : 3" },
@@ -43,7 +51,9 @@ static const struct family_rule rules[] = {
     { "(TM + 1 + COMPLEX) * ROW * REAL_BYTES <= REGISTER_BYTES",
       "the block of C exceeds the registers" },
     { "!PACKA || PANELS > 1", "A is packed for panels that are packed together" },
-    { "!PACKA || !COMPLEX", "complex operands are not packed on both sides" },
+    { "!PLANES || COMPLEX", "only complex elements have parts" },
+    { "!PLANES || NV % 2 == 0", "of vectors for parts there are as many of each" },
+    { "!PACKA || !COMPLEX || PLANES", "complex operands are packed on both sides as planes alone" },
     { "!PACKA || TM > 1", "A is packed by blocks of rows" },
     { "SHARED_BYTES <= LOCAL_BYTES", "a panel and the sums of slices of K exceed local memory" },
 };
@@ -92,6 +102,16 @@ static const struct family_preset presets[] = {
     { "fused-avx2-complex", "fused TM=6 NV=2 VEC=4 MB=64 KC=128", NULL, FOR_PRECISION('c') },
     { "fused-avx2-complex-double", "fused TM=6 NV=2 VEC=2 MB=64 KC=128", NULL,
       FOR_PRECISION('z') },
+    { "fused-avx512-planes", "fused TM=6 NV=4 VEC=8 MB=32 KC=128 TURNS=1 PANELS=8 PACKA=1 PLANES=1",
+      "Van Zee 2017 4m", FOR_PRECISION('c') },
+    { "fused-avx512-planes-double",
+      "fused TM=6 NV=4 VEC=4 MB=32 KC=128 TURNS=1 PANELS=8 PACKA=1 PLANES=1", "Van Zee 2017 4m",
+      FOR_PRECISION('z') },
+    { "fused-avx2-planes", "fused TM=6 NV=2 VEC=4 MB=32 KC=128 TURNS=1 PANELS=8 PACKA=1 PLANES=1",
+      "Van Zee 2017 4m", FOR_PRECISION('c') },
+    { "fused-avx2-planes-double",
+      "fused TM=6 NV=2 VEC=2 MB=32 KC=128 TURNS=1 PANELS=8 PACKA=1 PLANES=1", "Van Zee 2017 4m",
+      FOR_PRECISION('z') },
     // For 32 KiB of local memory.
     { "fused-32k-avx512", "fused TM=8 NV=3 VEC=16 MB=4 KC=128", NULL, NO_FIGURE },
     { "fused-32k-avx512-double", "fused TM=8 NV=3 VEC=8 MB=4 KC=128", NULL, FOR_PRECISION('d') },
@@ -115,8 +135,8 @@ const struct family family_fused = {
     .prelude = "common/elements.cl.in",
     .triangles = 1,
     .guard = { "1", "1", "1" },
-    .tile = { "TM", "VEC", "KU" },
-    .edges = { "MB * TM", "TN; PANELS * TN", "VEC; KC; DEPTH" },
+    .tile = { "TM", "SPAN", "KU" },
+    .edges = { "MB * TM", "TN; PANELS * TN", "SPAN; KC; DEPTH" },
     .unit_turns = "TURNS",
     .block = { "TM", "TN" },
     // Multiply-adds per element loaded, as long as the block's rows hide the latency of fma.

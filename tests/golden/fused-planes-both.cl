@@ -1,0 +1,233 @@
+static float2 load(__global const float2 *p)
+{
+    return vload2(0, (__global const float *) p);
+}
+
+static void store(float2 x, __global float2 *p)
+{
+    vstore2(x, 0, (__global float *) p);
+}
+
+// x times (re, im). A factor that is real multiplies each part alone, as real products do.
+static float2 scaled(float2 x, float re, float im)
+{
+    return im == 0 ? re * x : (float2) (re * x.x - im * x.y, re * x.y + im * x.x);
+}
+
+// C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.
+static void put(float2 x, int is_conjugated, float alpha, float alpha_imag, float beta,
+        float beta_imag,
+        __global float2 *p)
+{
+    x.y *= is_conjugated ? -1 : 1;
+    x = scaled(x, alpha, alpha_imag);
+    if (beta != 0 || beta_imag != 0)
+        x += scaled(load(p), beta, beta_imag);
+    store(x, p);
+}
+
+// The elements of x times i.
+static float4 turned(float4 x)
+{
+    // The parts change places, and what becomes the real one its sign.
+    const uint4 signs = (uint4) (0, 1U << 31, 0, 1U << 31);
+    x = as_float4(as_uint4(x) ^ signs);
+    return x.s1032;
+}
+
+static float4 scaled_vector(float4 x, float re, float im)
+{
+    return im == 0 ? re * x : re * x + im * turned(x);
+}
+
+static float4 load_vector(__global const float2 *p)
+{
+    return vload4(0, (__global const float *) p);
+}
+
+// put for elements side by side.
+static void put_vector(float4 x, int is_conjugated, float alpha, float alpha_imag, float beta,
+        float beta_imag, __global float2 *p)
+{
+    const float sign = is_conjugated ? -1 : 1;
+    x *= (float4) (1, sign, 1, sign);
+    x = scaled_vector(x, alpha, alpha_imag);
+    if (beta != 0 || beta_imag != 0)
+        x += scaled_vector(load_vector(p), beta, beta_imag);
+    vstore4(x, 0, (__global float *) p);
+}
+
+// vstore, where memory is aligned to vectors: one store, for which vstore may take several.
+static void keep(float4 x, long i, __local float *p)
+{
+    *(__local float4 *) (p + i * 4) = x;
+}
+
+// The real parts of 4 elements, side by side.
+static float4 real_parts(__global const float2 *p)
+{
+    return (float4) (load_vector(p).even, load_vector(p + 2).even);
+}
+
+static float4 imaginary_parts(__global const float2 *p)
+{
+    return (float4) (load_vector(p).odd, load_vector(p + 2).odd);
+}
+
+// C = alpha op(A) op(B) + beta C; C is M x N, row-major.
+// A is stored K x M.
+// B is stored K x N.
+//
+// A work-group is one work-item. It packs slices of panels of B and of blocks of 2 rows of A into
+// local memory, and multiplies them; a block of C is held in registers.
+__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void kiln_cgemm_fused_multiply(long M, long N, long K, float alpha, float alpha_imag, float beta,
+        float beta_imag, int conj_a, int conj_b,
+        __global const float2 *restrict A, long a_offset, long lda,
+        __global const float2 *restrict B, long b_offset, long ldb,
+        __global float2 *restrict C, long c_offset, long ldc)
+{
+    // A slice of a panel: for every k, the panel's columns of B side by side, 8 apart.
+    // Panels that are packed together lie one after the other, and so do their sums.
+    __local float packed[1024] __attribute__((aligned(16)));
+    // A slice of a chunk of A: block after block, for every k the block's rows side by side.
+    __local float packed_a[1024] __attribute__((aligned(16)));
+    // What the slices of K add up to so far, block after block.
+    __local float sums[128] __attribute__((aligned(16)));
+
+    // 4 columns are packed as two vectors, of real and of imaginary parts. They count as one
+    // here: panels are up to 1 of them wide, slices up to 64 of K deep. All are of equal
+    // size, but for one of them or the last slice.
+    const long blocks = (M + 1) / 2;
+    const long vectors = (N + 3) / 4, panels = vectors;
+    const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;
+
+    // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group
+    // takes as many blocks, to one, of this order.
+    const long group = get_group_id(0), groups = get_num_groups(0);
+    A += a_offset;
+    B += b_offset;
+    C += c_offset;
+    // conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.
+    const float sign = conj_a == conj_b ? 1 : -1;
+    const long share = blocks * panels / groups, rest = blocks * panels % groups;
+    long at = group * share + min(group, rest);
+    const long end = at + share + (group < rest);
+    while (at < end) {
+        const long chunk = at / (4 * panels) * 4;
+        const long height = min(blocks - chunk, (long) 4);
+        const long in_chunk = at - chunk * panels, this_panel = in_chunk / height;
+        const long first = in_chunk % height, last = min(height, first + end - at);
+        // Panels that are the work-group's from the first block to the last are packed together.
+        const long some = max((end - at) / height, (long) 1);
+        const long together = first > 0 ? 1 : min(min(some, (long) 2), panels - this_panel);
+        long vector[3];
+        for (long p = 0; p <= together; p++)
+            vector[p] = vectors * (this_panel + p) / panels;
+        at += together * (last - first);
+        long k0 = 0;
+        do {
+            const long depth = min(slice, K - k0);
+            // Packs B from row k0 on: `depth` of K of the panels that are packed together, row by
+            // row. Columns past the end repeat the last one; what is computed from them is not
+            // stored.
+            {
+                const long whole = N / 4;
+                __global const float2 *in = B + k0 * ldb;
+                for (long k = 0; k < depth; k++, in += ldb)
+                    for (long p = 0; p < together; p++) {
+                        __local float *out = packed + p * 512 + k * 8;
+                        long v = vector[p];
+                        // Of 4 columns first all real parts, then the imaginary ones.
+                        for (; v < min(vector[p + 1], whole); v++, out += 8) {
+                            keep(real_parts(in + v * 4), 0, out);
+                            keep(sign * imaginary_parts(in + v * 4), 1, out);
+                        }
+                        for (; v < vector[p + 1]; v++, out += 8)
+                            for (long i = 0; i < 4; i++) {
+                                const float2 x = load(in + min(v * 4 + i, N - 1));
+                                out[i] = x.x;
+                                out[4 + i] = sign * x.y;
+                            }
+                    }
+            }
+            // Packs the blocks of A from `first` to `last` of the chunk, `depth` of K from k0 on:
+            // for every k, the rows of a block side by side. Rows past the end repeat the last one;
+            // what is computed from them is not stored.
+            for (long block = first; block < last; block++) {
+                const long row = (chunk + block) * 2;
+                __local float *out = packed_a + block * 256;
+                // Real and imaginary parts stay side by side.
+                __global const float2 *in = A + k0 * lda;
+                const long r0 = min(row, M - 1);
+                const long r1 = min(row + 1, M - 1);
+                for (long k = 0; k < depth; k++, in += lda, out += 4) {
+                    vstore2(load(in + r0), 0, out);
+                    vstore2(load(in + r1), 1, out);
+                }
+            }
+            for (long p = 0; p < together; p++) {
+                const long width = vector[p + 1] - vector[p], col = vector[p] * 4;
+                __local const float *panel = packed + p * 512;
+                for (long block = first; block < last; block++) {
+                    const long row = (chunk + block) * 2;
+                    __local float *sum = sums + p * 64 + (slices > 1 ? block * 16 : 0);
+                    __local const float *b = panel;
+                    __local const float *a = packed_a + block * 256;
+                    if (width == 1) {
+                        // Adds the slice's share of a block of 2 rows and 2 vectors to `sum`, where
+                        // vectors lie as in a block of 2.
+                        float4 c0_0 = 0, c0_1 = 0;
+                        float4 c1_0 = 0, c1_1 = 0;
+                        if (k0 > 0) {
+                            c0_0 = vload4(0, sum); c0_1 = vload4(1, sum);
+                            c1_0 = vload4(2, sum); c1_1 = vload4(3, sum);
+                        }
+                        long k = 0;
+                        for (; k < depth; k++) {
+                            {
+                                const float4 b0 = vload4(0, b);
+                                const float4 b1 = vload4(1, b);
+                                const float re0 = a[0], im0 = a[1];
+                                c0_0 += re0 * b0; c0_1 += re0 * b1;
+                                c0_0 -= im0 * b1; c0_1 += im0 * b0;
+                                const float re1 = a[2], im1 = a[3];
+                                c1_0 += re1 * b0; c1_1 += re1 * b1;
+                                c1_0 -= im1 * b1; c1_1 += im1 * b0;
+                                b += 8;
+                                a += 4;
+                            }
+                        }
+                        keep(c0_0, 0, sum); keep(c0_1, 1, sum);
+                        keep(c1_0, 2, sum); keep(c1_1, 3, sum);
+                    }
+                    if (k0 + depth == K) {
+                        // C = alpha sum + beta C for a block of `width` vectors at (row, col).
+                        for (long m = 0; m < 2 && row + m < M; m++) {
+                            __global float2 *out = C + (row + m) * ldc + col;
+                            __local float *x = sum + m * 8;
+                            // The parts of each element, side by side again.
+                            for (long v = 0; v < width; v++) {
+                                const float4 re = vload4(2 * v, x), im = vload4(2 * v + 1, x);
+                                float4 low, high;
+                                low.even = re.lo, low.odd = im.lo;
+                                high.even = re.hi, high.odd = im.hi;
+                                keep(low, 2 * v, x);
+                                keep(high, 2 * v + 1, x);
+                            }
+                            const long end = min(width * 4, N - col);
+                            long n = 0;
+                            for (; n + 2 <= end; n += 2)
+                                put_vector(vload4(0, x + 2 * n), conj_a, alpha, alpha_imag, beta,
+                                        beta_imag, out + n);
+                            for (; n < end; n++)
+                                put(vload2(n, x), conj_a, alpha, alpha_imag, beta, beta_imag,
+                                        out + n);
+                        }
+                    }
+                }
+            }
+            k0 += depth;
+        } while (k0 < K);
+    }
+}

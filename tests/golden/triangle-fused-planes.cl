@@ -1,0 +1,286 @@
+static float2 load(__global const float2 *p)
+{
+    return vload2(0, (__global const float *) p);
+}
+
+static void store(float2 x, __global float2 *p)
+{
+    vstore2(x, 0, (__global float *) p);
+}
+
+// The first column of a row that is stored, and the one behind the last.
+static long2 stored_columns(long row, long N, int triangle)
+{
+    return (long2) (triangle < 0 ? row * -triangle : 0,
+            triangle > 0 ? min(N, (row + 1) * triangle) : N);
+}
+
+// An element of the diagonal of a Hermitian matrix.
+static void make_real(__global float2 *p)
+{
+    ((__global float *) p)[1] = 0;
+}
+
+// x times (re, im). A factor that is real multiplies each part alone, as real products do.
+static float2 scaled(float2 x, float re, float im)
+{
+    return im == 0 ? re * x : (float2) (re * x.x - im * x.y, re * x.y + im * x.x);
+}
+
+// C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.
+static void put(float2 x, int is_conjugated, float alpha, float alpha_imag, float beta,
+        float beta_imag,
+        __global float2 *p)
+{
+    x.y *= is_conjugated ? -1 : 1;
+    x = scaled(x, alpha, alpha_imag);
+    if (beta != 0 || beta_imag != 0)
+        x += scaled(load(p), beta, beta_imag);
+    store(x, p);
+}
+
+// The elements of x times i.
+static float4 turned(float4 x)
+{
+    // The parts change places, and what becomes the real one its sign.
+    const uint4 signs = (uint4) (0, 1U << 31, 0, 1U << 31);
+    x = as_float4(as_uint4(x) ^ signs);
+    return x.s1032;
+}
+
+static float4 scaled_vector(float4 x, float re, float im)
+{
+    return im == 0 ? re * x : re * x + im * turned(x);
+}
+
+static float4 load_vector(__global const float2 *p)
+{
+    return vload4(0, (__global const float *) p);
+}
+
+// put for elements side by side.
+static void put_vector(float4 x, int is_conjugated, float alpha, float alpha_imag, float beta,
+        float beta_imag, __global float2 *p)
+{
+    const float sign = is_conjugated ? -1 : 1;
+    x *= (float4) (1, sign, 1, sign);
+    x = scaled_vector(x, alpha, alpha_imag);
+    if (beta != 0 || beta_imag != 0)
+        x += scaled_vector(load_vector(p), beta, beta_imag);
+    vstore4(x, 0, (__global float *) p);
+}
+// Asks for the line of memory of an address that is read soon. The address may lie outside of a
+// buffer, so that this is for compilers that make a CPU's own code; others do without.
+#define ask_for(address)
+#if defined(__has_builtin) && !defined(__SPIR__) && !defined(__SPIRV__)
+#if __has_builtin(__builtin_prefetch)
+#undef ask_for
+#define ask_for(address) __builtin_prefetch(address)
+#endif
+#endif
+
+// vstore, where memory is aligned to vectors: one store, for which vstore may take several.
+static void keep(float4 x, long i, __local float *p)
+{
+    *(__local float4 *) (p + i * 4) = x;
+}
+
+// The real parts of 4 elements, side by side.
+static float4 real_parts(__global const float2 *p)
+{
+    return (float4) (load_vector(p).even, load_vector(p + 2).even);
+}
+
+static float4 imaginary_parts(__global const float2 *p)
+{
+    return (float4) (load_vector(p).odd, load_vector(p + 2).odd);
+}
+
+// Of a panel of the vectors from `vector` to `end`, and a chunk of blocks of rows: the first block
+// of which something is stored, in the chunk, and the one behind the last.
+static long2 stored_blocks(long chunk, long blocks, long vector, long end, int triangle)
+{
+    const long rows = 2 * abs(triangle), height = min(blocks - chunk, (long) 4);
+    const long first = triangle > 0 ? vector * 4 / rows : 0;
+    const long last = triangle > 0 ? blocks : (end * 4 - 1) / rows + 1;
+    return (long2) (clamp(first - chunk, (long) 0, height), clamp(last - chunk, (long) 0, height));
+}
+
+// C = alpha op(A) op(B) + beta C; C is M x N, row-major.
+// A is stored M x K.
+// B is stored K x N.
+//
+// Where C is a triangle, blocks of which nothing is stored are left out.
+//
+// A work-group is one work-item. It packs a slice of a panel of B into local memory, and multiplies
+// it with blocks of 2 rows of A, as they lie; a block of C is held in registers.
+__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void kiln_cgemmt_fused_multiply(long M, long N, long K, float alpha, float alpha_imag, float beta,
+        float beta_imag, int conj_a, int conj_b,
+        __global const float2 *restrict A, long a_offset, long lda,
+        __global const float2 *restrict B, long b_offset, long ldb,
+        __global float2 *restrict C, long c_offset, long ldc, int triangle, int is_hermitian)
+{
+    // A slice of a panel: for every k, the panel's columns of B side by side, 8 apart.
+    // Panels that are packed together lie one after the other, and so do their sums.
+    __local float packed[1024] __attribute__((aligned(16)));
+    // What the slices of K add up to so far, block after block.
+    __local float sums[128] __attribute__((aligned(16)));
+
+    // 4 columns are packed as two vectors, of real and of imaginary parts. They count as one
+    // here: panels are up to 1 of them wide, slices up to 64 of K deep. All are of equal
+    // size, but for one of them or the last slice.
+    const long blocks = (M + 1) / 2;
+    const long vectors = (N + 3) / 4, panels = (vectors + 0) / 1;
+    const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;
+
+    // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group
+    // takes as many blocks, to one, of this order.
+    const long group = get_group_id(0), groups = get_num_groups(0);
+    A += a_offset;
+    B += b_offset;
+    C += c_offset;
+    // conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.
+    const float sign = conj_a == conj_b ? 1 : -1;
+    long count = 0;
+    for (long chunk = 0; chunk < blocks; chunk += 4)
+        for (long p = 0; p < panels; p++) {
+            const long2 stored = stored_blocks(chunk, blocks, vectors * p / panels,
+                    vectors * (p + 1) / panels, triangle);
+            count += stored.y - stored.x;
+        }
+    long left = count / groups + (group < count % groups);
+    long before = count / groups * group + min(group, count % groups);
+    for (long chunk = 0, this_panel = 0; left > 0; this_panel++) {
+        if (this_panel == panels) {
+            chunk += 4;
+            this_panel = 0;
+        }
+        long vector[3];
+        vector[0] = vectors * this_panel / panels;
+        vector[1] = vectors * (this_panel + 1) / panels;
+        const long2 stored = stored_blocks(chunk, blocks, vector[0], vector[1], triangle);
+        const long some = stored.y - stored.x;
+        if (before >= some) {
+            before -= some;
+            continue;
+        }
+        const long first = stored.x + before, last = min(stored.y, first + left);
+        left -= last - first;
+        before = 0;
+        // Panels of the same blocks, all of which are the work-group's, are packed together.
+        long together = 1;
+        while (together < 2 && this_panel + 1 < panels && last - first == some && left >= some) {
+            const long next = vectors * (this_panel + 2) / panels;
+            const long2 as_well = stored_blocks(chunk, blocks, vector[together], next, triangle);
+            if (as_well.x != first || as_well.y != last)
+                break;
+            vector[++together] = next;
+            left -= some;
+            this_panel++;
+        }
+        long k0 = 0;
+        do {
+            const long depth = min(slice, K - k0);
+            // Packs B from row k0 on: `depth` of K of the panels that are packed together, row by
+            // row. Columns past the end repeat the last one; what is computed from them is not
+            // stored.
+            {
+                const long whole = N / 4;
+                __global const float2 *in = B + k0 * ldb;
+                for (long k = 0; k < depth; k++, in += ldb)
+                    for (long p = 0; p < together; p++) {
+                        __local float *out = packed + p * 512 + k * 8;
+                        long v = vector[p];
+                        // Of 4 columns first all real parts, then the imaginary ones.
+                        for (; v < min(vector[p + 1], whole); v++, out += 8) {
+                            keep(real_parts(in + v * 4), 0, out);
+                            keep(sign * imaginary_parts(in + v * 4), 1, out);
+                        }
+                        for (; v < vector[p + 1]; v++, out += 8)
+                            for (long i = 0; i < 4; i++) {
+                                const float2 x = load(in + min(v * 4 + i, N - 1));
+                                out[i] = x.x;
+                                out[4 + i] = sign * x.y;
+                            }
+                    }
+            }
+            for (long p = 0; p < together; p++) {
+                const long width = vector[p + 1] - vector[p], col = vector[p] * 4;
+                __local const float *panel = packed + p * 512;
+                for (long block = first; block < last; block++) {
+                    const long row = (chunk + block) * 2;
+                    __local float *sum = sums + p * 64 + (slices > 1 ? block * 16 : 0);
+                    __local const float *b = panel;
+                    // The rows of B that are packed next: those below or, after the last slice,
+                    // beside these.
+                    __global const float2 *next = B + col;
+                    next += k0 + depth < K ? (k0 + depth) * ldb : (vector[together] - vector[0])
+                            * 4;
+                    __global const float2 *restrict a = A + k0;
+                    const long r0 = min(row + 0, M - 1) * lda;
+                    const long r1 = min(row + 1, M - 1) * lda;
+                    if (width == 1) {
+                        // Adds the slice's share of a block of 2 rows and 2 vectors to `sum`, where
+                        // vectors lie as in a block of 2.
+                        float4 c0_0 = 0, c0_1 = 0;
+                        float4 c1_0 = 0, c1_1 = 0;
+                        if (k0 > 0) {
+                            c0_0 = vload4(0, sum); c0_1 = vload4(1, sum);
+                            c1_0 = vload4(2, sum); c1_1 = vload4(3, sum);
+                        }
+                        long k = 0;
+                        for (; k < depth; k++) {
+                            {
+                                ask_for(next + 0);
+                                next += ldb;
+                                const float4 b0 = vload4(0, b);
+                                const float4 b1 = vload4(1, b);
+                                const float2 a0 = load(a + r0);
+                                const float re0 = a0.x, im0 = a0.y;
+                                c0_0 += re0 * b0; c0_1 += re0 * b1;
+                                c0_0 -= im0 * b1; c0_1 += im0 * b0;
+                                const float2 a1 = load(a + r1);
+                                const float re1 = a1.x, im1 = a1.y;
+                                c1_0 += re1 * b0; c1_1 += re1 * b1;
+                                c1_0 -= im1 * b1; c1_1 += im1 * b0;
+                                b += 8;
+                                a++;
+                            }
+                        }
+                        keep(c0_0, 0, sum); keep(c0_1, 1, sum);
+                        keep(c1_0, 2, sum); keep(c1_1, 3, sum);
+                    }
+                    if (k0 + depth == K) {
+                        // C = alpha sum + beta C for a block of `width` vectors at (row, col).
+                        for (long m = 0; m < 2 && row + m < M; m++) {
+                            __global float2 *out = C + (row + m) * ldc + col;
+                            __local float *x = sum + m * 8;
+                            // The parts of each element, side by side again.
+                            for (long v = 0; v < width; v++) {
+                                const float4 re = vload4(2 * v, x), im = vload4(2 * v + 1, x);
+                                float4 low, high;
+                                low.even = re.lo, low.odd = im.lo;
+                                high.even = re.hi, high.odd = im.hi;
+                                keep(low, 2 * v, x);
+                                keep(high, 2 * v + 1, x);
+                            }
+                            const long2 stored = stored_columns(row + m, N, triangle);
+                            const long end = min(width * 4, stored.y - col);
+                            long n = max(stored.x - col, (long) 0);
+                            for (; n + 2 <= end; n += 2)
+                                put_vector(vload4(0, x + 2 * n), conj_a, alpha, alpha_imag, beta,
+                                        beta_imag, out + n);
+                            for (; n < end; n++)
+                                put(vload2(n, x), conj_a, alpha, alpha_imag, beta, beta_imag,
+                                        out + n);
+                            if (is_hermitian && row + m >= col && row + m < col + width * 4)
+                                make_real(out + (row + m - col));
+                        }
+                    }
+                }
+            }
+            k0 += depth;
+        } while (k0 < K);
+    }
+}
