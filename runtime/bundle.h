@@ -260,7 +260,8 @@ struct kiln_pin {
 };
 enum { KILN_NO_RECIPE = 0xffff };
 
-/* Which devices a bundle is for. Strings are globs in which * stands for any text; NULL is any. */
+/* Which devices a bundle is for. Strings are globs in which * stands for any text; NULL is any. That
+ * of the driver may be several, with | between them. */
 struct kiln_match {
     const char *platform;              /* CL_PLATFORM_NAME */
     const char *device;                /* CL_DEVICE_NAME */

@@ -8,17 +8,18 @@
 #include "platform.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-/* Only the last star is ever reconsidered: an earlier one can always give way to a later one. So
- * the time is at most the product of the two lengths. */
-bool kiln_glob_match(const char *pattern, const char *text)
+/* The pattern ends before `end`. Only the last star is ever reconsidered: an earlier one can always
+ * give way to a later one. So the time is at most the product of the two lengths. */
+static bool matches(const char *pattern, const char *end, const char *text)
 {
     const char *star = NULL, *resume = NULL;
     while (*text != '\0') {
-        if (*pattern == '*') {
+        if (pattern < end && *pattern == '*') {
             star = pattern++;
             resume = text;
-        } else if (*pattern == *text) {
+        } else if (pattern < end && *pattern == *text) {
             pattern++;
             text++;
         } else if (star != NULL) {
@@ -28,10 +29,29 @@ bool kiln_glob_match(const char *pattern, const char *text)
             return false;
         }
     }
-    while (*pattern == '*') {
+    while (pattern < end && *pattern == '*') {
         pattern++;
     }
-    return *pattern == '\0';
+    return pattern == end;
+}
+
+bool kiln_glob_match(const char *pattern, const char *text)
+{
+    return matches(pattern, pattern + strlen(pattern), text);
+}
+
+/* Versions may have nothing in common: | separates patterns, of which one is enough. */
+static bool driver_matches(const char *patterns, const char *driver)
+{
+    const char *end = patterns + strcspn(patterns, "|");
+    while (!matches(patterns, end, driver)) {
+        if (*end == '\0') {
+            return false;
+        }
+        patterns = end + 1;
+        end = patterns + strcspn(patterns, "|");
+    }
+    return true;
 }
 
 static bool matches_or_any(const char *pattern, const char *text)
@@ -44,7 +64,7 @@ bool kiln_bundle_matches(const struct kiln_bundle *bundle, const struct kiln_dev
     const struct kiln_match *match = &bundle->match;
     return matches_or_any(match->platform, facts->platform) &&
            matches_or_any(match->device, facts->device) &&
-           matches_or_any(match->driver, facts->driver) &&
+           (match->driver == NULL || driver_matches(match->driver, facts->driver)) &&
            (match->native_vector_float == 0 ||
                    match->native_vector_float == facts->native_vector_float) &&
            (match->compute_capability == 0 ||
@@ -62,7 +82,7 @@ bool kiln_bundle_is_generic(const struct kiln_bundle *bundle)
 static bool driver_is_trusted(const struct kiln_match *match, const struct kiln_device_facts *facts)
 {
     return !kiln_compiles_in_process(facts->platform) ||
-           (match->driver != NULL && kiln_glob_match(match->driver, facts->driver));
+           (match->driver != NULL && driver_matches(match->driver, facts->driver));
 }
 
 /* 0, what a driver may tell of a scalar device, and 1 are the same. */

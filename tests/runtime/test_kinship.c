@@ -150,6 +150,28 @@ static void in_process_only_the_verified_driver_serves(void **state)
         facts.driver = "3.0";
         assert_string_equal(chain_of(linked, false, &facts),
                 inside ? "everywhere " : "named unnamed everywhere ");
+        /* Of several patterns one is enough. */
+        const struct kiln_bundle several = OTHER("several", platforms[i], "1|3.*|5.0+debian", 1, 8,
+                8);
+        const struct kiln_bundle *const both[] = { &several, &everywhere, NULL };
+        static const struct {
+            const char *driver;
+            bool serves;
+        } rows[] = {
+            { "1", true },
+            { "3.", true },
+            { "3.1", true },
+            { "5.0+debian", true },
+            { "1|3.*", false },
+            { "5.0", false },
+            { "5.0+debian1", false },
+            { "", false },
+        };
+        for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+            facts.driver = (char *) rows[r].driver;
+            assert_string_equal(chain_of(both, false, &facts),
+                    rows[r].serves || !inside ? "several everywhere " : "everywhere ");
+        }
     }
 }
 
