@@ -101,6 +101,20 @@ void kiln_problem_place(struct kiln_problem *problem, unsigned prepared, cl_mem 
     problem->places.packed_offset[prepared] = offset;
 }
 
+/* The leading dimension of a plain copy, by its size: the call's own is not looked at. */
+static enum kiln_status ld_of_pack(const struct kiln_pack *pack, const struct kiln_product *product,
+        const struct kiln_pack_layout *layout, struct kiln_matrix *matrix)
+{
+    const size_t front = layout->start * product->element_bytes - pack->offset;
+    const size_t row = product->element_bytes * matrix->rows;
+    const size_t ld = pack->bytes > front ? (pack->bytes - front) / row : 0;
+    if (ld < matrix->row_length) {
+        return KILN_INVALID_PACK;
+    }
+    matrix->ld = ld;
+    return KILN_SUCCESS;
+}
+
 /* A plain copy is an operand like any other. What is prepared is no operand any more: no kernel
  * that is launched takes it, so that any demand on its place is met. */
 static enum kiln_status bind_pack(const struct kiln_context *context, const struct kiln_pack *pack,
@@ -122,11 +136,14 @@ static enum kiln_status bind_pack(const struct kiln_context *context, const stru
         return KILN_SIZE_OVERFLOW;
     }
     *(is_a ? &problem->a : &problem->b) = pack->buffer;
-    matrix->offset = layout.is_plain ? layout.start : 0;
-    matrix->ld = layout.ld;
-    if (!layout.is_plain) {
-        kiln_problem_place(problem, pack->operand, pack->buffer, pack->offset);
+    if (layout.is_plain) {
+        const enum kiln_status status = ld_of_pack(pack, &problem->product, &layout, matrix);
+        matrix->offset = layout.start;
+        return status;
     }
+    matrix->offset = 0;
+    matrix->ld = 0;
+    kiln_problem_place(problem, pack->operand, pack->buffer, pack->offset);
     return KILN_SUCCESS;
 }
 

@@ -455,14 +455,42 @@ struct content {
     size_t elements, element_bytes, step;
 };
 
-/* The rows of a plain copy start where the recipe can read them. */
+/* The largest power of two, up to the elements of a vector, that divides all places. */
+static size_t common_power(size_t places)
+{
+    enum { VECTOR_ELEMENTS = 16 };
+    places |= VECTOR_ELEMENTS;
+    return places & (~places + 1);
+}
+
+/* Are rows aligned alike? Where they are not a kernel may load single elements in place of vectors,
+ * and then it adds up in another order; so it may where they are one after the other or not. */
+static bool is_alike(const struct kiln_matrix *matrix, size_t ld)
+{
+    return common_power(ld) == common_power(matrix->ld | matrix->offset) &&
+           (ld == 1) == (matrix->ld == 1);
+}
+
+/* The rows of a plain copy start where the recipe can read them, aligned as the operand's are: a
+ * product of it is bitwise the same. */
+static bool ld_of_copy(const struct kiln_matrix *matrix, size_t unit, size_t *ld)
+{
+    enum { MOST = 32 }; /* of these two in a row have each power of two */
+    bool ok = kiln_round_up(matrix->row_length, unit, ld);
+    size_t alike = *ld;
+    for (unsigned i = 0; i < MOST && ok && !is_alike(matrix, alike); i++) {
+        ok = kiln_add(alike, unit, &alike);
+    }
+    *ld = is_alike(matrix, alike) ? alike : *ld;
+    return ok;
+}
+
 static bool plain_content(const struct kiln_product *product, const struct kiln_matrix *matrix,
         uint32_t divisor, struct content *content, size_t *ld)
 {
     size_t unit = divisor > 0 ? divisor : 1;
     content->element_bytes = product->element_bytes;
-    return kiln_round_up(matrix->row_length, unit, ld) &&
-           kiln_multiply(matrix->rows, *ld, &content->elements) &&
+    return ld_of_copy(matrix, unit, ld) && kiln_multiply(matrix->rows, *ld, &content->elements) &&
            kiln_multiply(product->element_bytes, unit, &content->step);
 }
 

@@ -556,6 +556,41 @@ static void plain_packs_suit_the_guard(void **state)
     assert_false(kiln_pack_layout(&recipe, &p, KILN_PREPARED_A, SIZE_MAX - 255, &layout));
 }
 
+/* Kernels choose by alignment how they load, and with that in which order they add up. */
+static void plain_packs_are_aligned_as_the_operand_is(void **state)
+{
+    static const struct {
+        size_t columns, ld, offset, expected;
+    } rows[] = {
+        { 21, 21, 0, 21 },
+        { 21, 32, 0, 32 },
+        { 21, 32, 81, 21 },
+        { 21, 32, 6, 22 },
+        { 21, 28, 0, 28 },
+        { 24, 24, 0, 24 },
+        { 24, 25, 0, 25 },
+        { 24, 40, 48, 24 },
+        { 48, 64, 0, 48 },
+        { 48, 48, 8, 56 },
+        { 48, 48, 1, 49 },
+        { 1, 1, 7, 1 },
+        { 1, 3, 0, 3 },
+        { 1, 64, 0, 16 },
+        { 1, 2, 0, 2 },
+    };
+    const struct kiln_recipe recipe = one_stage();
+    struct kiln_pack_layout layout;
+    (void) state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct kiln_product p = dense(17, 33, rows[i].columns);
+        p.a.ld = rows[i].ld;
+        p.a.offset = rows[i].offset;
+        assert_true(kiln_pack_layout(&recipe, &p, KILN_PREPARED_A, 0, &layout));
+        assert_int_equal(layout.ld, rows[i].expected);
+        assert_int_equal(layout.end, 17 * 4 * rows[i].expected);
+    }
+}
+
 static void regions_that_overflow_have_no_plan(void **state)
 {
     struct kiln_region region = { .dim = { KILN_DIM_M, KILN_DIM_K },
@@ -653,6 +688,7 @@ int main(void)
         cmocka_unit_test(packed_operands_need_no_workspace),
         cmocka_unit_test(stored_tiles_have_an_element_of_the_triangle),
         cmocka_unit_test(plain_packs_suit_the_guard),
+        cmocka_unit_test(plain_packs_are_aligned_as_the_operand_is),
         cmocka_unit_test(regions_that_overflow_have_no_plan),
         cmocka_unit_test(regions_may_have_more_rows),
         cmocka_unit_test(images_begin_with_the_buffer),

@@ -17,20 +17,21 @@ static void check_copy(const struct stub_record *record, cl_mem from, size_t sta
     assert_int_equal(record->to.pitch, to_pitch);
 }
 
+/* Its rows are of 40 elements; they begin at odd ones, as those of the operand do. */
 static void a_recipe_that_prepares_nothing_gets_a_copy(void **state)
 {
     struct fixture *f = *state;
     struct kiln_gemm gemm = small_gemm(f);
     struct kiln_pack a;
-    cl_mem room = stub_make_buffer(f->cl, 512 + 60 * 40 * 4);
+    cl_mem room = stub_make_buffer(f->cl, 512 + 60 * 41 * 4);
     gemm.lda = 45;
     gemm.a_offset = 100;
-    assert_int_equal(bytes_for(f, &gemm, KILN_PACK_A), 60 * 40 * 4);
+    assert_int_equal(bytes_for(f, &gemm, KILN_PACK_A), 60 * 41 * 4);
     assert_int_equal(
             kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_A, room, 512, f->queue, 0, NULL, NULL, &a),
             KILN_SUCCESS);
     assert_int_equal(stub_num_records(), 1);
-    check_copy(stub_record_at(0), f->a, 100 * 4, 45 * 4, 512, 40 * 4);
+    check_copy(stub_record_at(0), f->a, 100 * 4, 45 * 4, 512, 41 * 4);
     assert_int_equal(stub_record_at(0)->num_rows, 60);
     assert_int_equal(stub_record_at(0)->row_bytes, 40 * 4);
     gemm.packed_a = &a;
@@ -39,8 +40,10 @@ static void a_recipe_that_prepares_nothing_gets_a_copy(void **state)
     const struct stub_record *mul = fixture_only("small_mul");
     assert_ptr_equal(stub_record_mem(mul, PLAIN_A), room);
     assert_int_equal(stub_record_int(mul, PLAIN_A_OFFSET), 512 / 4);
-    assert_int_equal(stub_record_int(mul, PLAIN_LDA), 40);
+    assert_int_equal(stub_record_int(mul, PLAIN_LDA), 41);
     assert_ptr_equal(stub_record_mem(mul, PLAIN_B), f->b);
+    a.bytes = 60 * 40 * 4 - 1;
+    assert_int_equal(kiln_gemm_enqueue(f->kiln, &gemm, f->queue, 0, NULL, NULL), KILN_INVALID_PACK);
     clReleaseMemObject(room);
 }
 
@@ -51,13 +54,13 @@ static void rows_are_copied_between_parents(void **state)
     struct kiln_gemm gemm = small_gemm(f);
     struct kiln_pack a;
     cl_mem room = stub_make_buffer(f->cl, 1 << 20);
-    cl_mem part = stub_make_part(room, 4096, 60 * 40 * 4);
+    cl_mem part = stub_make_part(room, 4096, 60 * 41 * 4);
     gemm.a = stub_make_part(f->a, 1024, 1 << 20);
     gemm.lda = 45;
     assert_int_equal(
             kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_A, part, 0, f->queue, 0, NULL, NULL, &a),
             KILN_SUCCESS);
-    check_copy(stub_record_at(0), f->a, 1024, 45 * 4, 4096, 40 * 4);
+    check_copy(stub_record_at(0), f->a, 1024, 45 * 4, 4096, 41 * 4);
     assert_ptr_equal(stub_record_at(0)->to.buffer, room);
     assert_ptr_equal(a.buffer, part);
     clReleaseMemObject(gemm.a);
@@ -80,16 +83,16 @@ static void a_copy_meets_the_guard(void **state)
     fixture_new_context(f, &(struct kiln_context_params){ .bundle = &bundle });
     gemm.lda = 60;
     size_t bytes = bytes_for(f, &gemm, KILN_PACK_A);
-    assert_int_equal(bytes, 60 * 42 * 4 + 2 * 256);
+    assert_int_equal(bytes, 60 * 60 * 4 + 2 * 256);
     a.buffer = stub_make_buffer(f->cl, 256 + bytes);
     assert_int_equal(kiln_pack_enqueue(f->kiln, &gemm, KILN_PACK_A, a.buffer, 256, f->queue, 0,
                              NULL, NULL, &a.pack),
             KILN_SUCCESS);
-    check_copy(stub_record_at(0), f->a, 0, 60 * 4, 768, 42 * 4);
+    check_copy(stub_record_at(0), f->a, 0, 60 * 4, 768, 60 * 4);
     gemm.packed_a = &a.pack;
     gemm.lda = 0;
     fixture_run(f, &gemm);
-    assert_int_equal(stub_record_int(fixture_only("small_mul"), PLAIN_LDA), 42);
+    assert_int_equal(stub_record_int(fixture_only("small_mul"), PLAIN_LDA), 60);
     assert_int_equal(stub_record_int(stub_record_at(0), PLAIN_A_OFFSET), 768 / 4);
     let_go(&a);
     kiln_context_destroy(&f->kiln);
@@ -141,12 +144,12 @@ static void check_within(struct fixture *f, cl_command_queue queue, cl_mem whole
             KILN_SUCCESS);
     assert_int_equal(stub_num_records(), 2);
     const struct stub_record *away = stub_record_at(0), *back = stub_record_at(1);
-    check_copy(away, whole, from_start + 100 * 4, 45 * 4, 0, 40 * 4);
+    check_copy(away, whole, from_start + 100 * 4, 45 * 4, 0, 41 * 4);
     assert_int_equal(away->num_rows, 60);
     assert_ptr_equal(back->from.buffer, away->to.buffer);
     assert_ptr_equal(back->to.buffer, whole);
     assert_int_equal(back->to.start, to_start);
-    assert_int_equal(back->row_bytes, 60 * 40 * 4);
+    assert_int_equal(back->row_bytes, (59 * 41 + 40) * 4);
     assert_true(stub_record_depends(1, 0));
     assert_int_equal(stub_record_of(done), 1);
     clReleaseEvent(done);
