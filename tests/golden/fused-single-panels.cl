@@ -40,7 +40,8 @@ static void put_vector(float4 x, float alpha, float beta, __global float *p)
 #if defined(__has_builtin) && !defined(__SPIR__) && !defined(__SPIRV__)
 #if __has_builtin(__builtin_prefetch)
 #undef ask_for
-#define ask_for(address) __builtin_prefetch(address)
+// The builtin takes an address without an address space.
+#define ask_for(address) __builtin_prefetch((const void *) (uintptr_t) (address))
 #endif
 #endif
 
