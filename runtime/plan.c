@@ -464,7 +464,8 @@ static size_t common_power(size_t places)
 }
 
 /* Are rows aligned alike? Where they are not a kernel may load single elements in place of vectors,
- * and then it adds up in another order; so it may where they are one after the other or not. */
+ * and then it adds up in another order; so it may where a column's elements are side by side or not
+ * (`thin`). */
 static bool is_alike(const struct kiln_matrix *matrix, size_t ld)
 {
     return common_power(ld) == common_power(matrix->ld | matrix->offset) &&
@@ -475,7 +476,7 @@ static bool is_alike(const struct kiln_matrix *matrix, size_t ld)
  * product of it is bitwise the same. */
 static bool ld_of_copy(const struct kiln_matrix *matrix, size_t unit, size_t *ld)
 {
-    enum { MOST = 32 }; /* of these two in a row have each power of two */
+    enum { MOST = 32 }; /* so many multiples of an odd unit have each power of two twice */
     bool ok = kiln_round_up(matrix->row_length, unit, ld);
     size_t alike = *ld;
     for (unsigned i = 0; i < MOST && ok && !is_alike(matrix, alike); i++) {

@@ -2,7 +2,7 @@
  *
  *   kiln-winners  3
  *   bundle        NAME
- *   platform      GLOB          device GLOB, driver GLOB: each once; absent means any
+ *   platform      GLOB          device GLOB, driver GLOB|GLOB...: each once; absent means any
  *   vector        16            CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT; absent means any
  *   capability    90            compute capability of NVIDIA's devices; absent means any device
  *   provenance    TEXT          generator, device and driver it was tuned with

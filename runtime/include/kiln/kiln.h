@@ -570,9 +570,10 @@ KILN_API enum kiln_status kiln_gemm_explain(struct kiln_context *context,
  *
  * The kernels are chosen when the operand is packed: those that the same call without packs would
  * use, so that the result is bitwise the same. Kernels that take an operand as it is get a plain
- * copy of it, whose rows are aligned as the operand's are. Where a complex product is computed as a
- * real one, the operand's form for that is kept; the kernels of the real product are chosen by each
- * call, and a result may differ in its last bits. */
+ * copy of it, whose rows are aligned as the operand's are in a buffer that begins at a multiple of
+ * 64 bytes. Where a complex product is computed as a real one, the operand's form for that is kept;
+ * the kernels of the real product are chosen by each call, and a result may differ in its last
+ * bits. */
 
 /* Which operand. */
 enum kiln_pack_operand { KILN_PACK_A = 1, KILN_PACK_B = 2 };
@@ -587,7 +588,8 @@ enum kiln_pack_operand { KILN_PACK_A = 1, KILN_PACK_B = 2 };
  * same way. */
 struct kiln_pack {
     cl_mem buffer;
-    size_t offset, bytes;              /* where it lies in the buffer; bytes */
+    size_t offset, bytes;              /* where it lies in the buffer; of a plain copy, bytes also
+                                          tell how far apart rows are */
     const struct kiln_bundle *bundle;  /* whose kernels read it */
     uint32_t recipe;                   /* which of them: an index into the bundle */
     enum kiln_precision precision;
@@ -604,7 +606,9 @@ struct kiln_pack {
  *     kernels are chosen in any case. The field of the operand to be packed is not looked at.
  * operand: which one is to be packed.
  * bytes: required; from any offset on that is a multiple of 256. 0 when there is nothing to pack
- *     (m, n or k of 0), and on failure.
+ *     (m, n or k of 0), and on failure. The operand's leading dimension and offset count: a plain
+ *     copy's rows are as far apart as its alignment asks for, by 31 elements at most, or as many
+ *     multiples of what the kernels want of a leading dimension.
  *
  * Errors: KILN_INVALID_ARGUMENT, KILN_INVALID_PACK_OPERAND, those of kiln_gemm_workspace_bytes, and
  * those of kiln_gemm_enqueue for the other operand's pack. KILN_PACK_BATCH_MISMATCH: the call is a
