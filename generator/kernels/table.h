@@ -16,6 +16,13 @@
 /* Alpha, beta and what is conjugated, of complex precisions, up to B. */
 #define COMPLEX_FACTORS "ALPHA ALPHA_IMAG BETA BETA_IMAG CONJ_A "
 
+/* Squares of elements that are transposed in registers (common/square): the side of those that TM
+ * rows are made of, 1 for none, and how often a square is halved. */
+#define SQUARE_OF_ROWS \
+    "(TM % 8 == 0 && VEC >= 8 ? 8 : TM % 4 == 0 && VEC >= 4 ? 4 : TM % 2 == 0 ? 2 : 1)"
+#define HALVINGS_OF(side) \
+    "(" side " <= 2 ? " side " - 1 : " side " == 4 ? 2 : " side " == 8 ? 3 : 4)"
+
 /* Rules that several families share. */
 #define RULE_DOUBLE { "REAL_BYTES < 8 || HAS_DOUBLE", "the device has no double precision" }
 /* PoCL keeps what work-items have across a barrier on the stack of a thread, 8 MB as a rule; what

@@ -29,7 +29,7 @@ static const struct family_value values[] = {
     { "SPANS", "NV / (1 + PLANES)" },
     { "INDEX", "64" },
     { "ALIGNED_BYTES", "LANES * REAL_BYTES" },
-    { "STEPS", "LANES == 2 ? 1 : LANES == 4 ? 2 : LANES == 8 ? 3 : 4" },
+    { "STEPS", HALVINGS_OF("LANES") },
     // Numbers of a block of A, of one k.
     { "COLUMN", "TM * (1 + COMPLEX)" },
     // The rows of a transposed B lie along K: slices are deeper in place of panels together.
@@ -40,8 +40,8 @@ static const struct family_value values[] = {
     { "AHEAD", "PANELS > 1 && !PACKA ? 16 : 0" },
     { "SHARED_BYTES", "(WIDE * (DEPTH + MB * TM) * ROW + PACKA * MB * COLUMN * DEPTH) * REAL_BYTES" },
     // Squares that are transposed where A is packed.
-    { "SIDE", "TM % 8 == 0 && VEC >= 8 ? 8 : TM % 4 == 0 && VEC >= 4 ? 4 : 2" },
-    { "SIDE_STEPS", "SIDE == 2 ? 1 : SIDE == 4 ? 2 : 3" },
+    { "SIDE", SQUARE_OF_ROWS },
+    { "SIDE_STEPS", HALVINGS_OF("SIDE") },
 };
 
 static const struct family_rule rules[] = {

@@ -21,7 +21,9 @@ static const struct family_value values[] = {
     { "INDEX", "64" },
     { "DEPTH", "256" },
     // Squares that are transposed where A is packed.
-    { "SIDE_A", "TM % 8 == 0 && VEC >= 8 ? 8 : TM % 4 == 0 && VEC >= 4 ? 4 : TM % 2 == 0 ? 2 : 1" },
+    { "SIDE_A", SQUARE_OF_ROWS },
+    { "HALVINGS_A", HALVINGS_OF("SIDE_A") },
+    { "HALVINGS_B", HALVINGS_OF("VEC") },
     { "PACKED_BYTES", "REAL_BYTES * (1 + COMPLEX)" },
     { "SUMBYTES", "KC ? MP * TM * NP * ROW * REAL_BYTES : 0" },
 };
@@ -50,10 +52,10 @@ static const struct family_rule rules[] = {
       "M N K " operands "PACKED_B PACKED_B_AT C C_OFFSET LDC TRIANGLE" more }
 
 static const struct family_stage stages[] = {
-    PACK("packa", "PACKA && !COMPLEX", "packed/pack.cl.in", "WIDTH = TM; SIDE = SIDE_A; CONTIGUOUS = TA",
-            "M", "TM", A, ""),
-    PACK("packb", "!COMPLEX", "packed/pack.cl.in", "WIDTH = TN; SIDE = VEC; CONTIGUOUS = !TB",
-            "N", "TN", B, ""),
+    PACK("packa", "PACKA && !COMPLEX", "packed/pack.cl.in",
+            "WIDTH = TM; CONTIGUOUS = TA; SIDE = SIDE_A; STEPS = HALVINGS_A", "M", "TM", A, ""),
+    PACK("packb", "!COMPLEX", "packed/pack.cl.in",
+            "WIDTH = TN; CONTIGUOUS = !TB; SIDE = VEC; STEPS = HALVINGS_B", "N", "TN", B, ""),
     PACK("packa", "COMPLEX", "packed/pairs.cl.in", "WIDTH = TM; CONTIGUOUS = TA",
             "M", "TM", A, "; CONJ_A as int is_conjugated"),
     PACK("packb", "COMPLEX", "packed/pairs.cl.in", "WIDTH = TN; CONTIGUOUS = !TB",

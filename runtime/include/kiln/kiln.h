@@ -259,9 +259,9 @@ struct kiln_context_params {
      * that one is told, which has twice the n and k; other complex ones are not. It is in
      * row-major layout: a column-major call shows up with m and n swapped. A shape may be told
      * again, when others came between (128 are remembered at most) or its leading dimensions are
-     * of another kind, but not because the batch is another one. With packs, what is told is the call that an operand
-     * was packed for; of complex products the call that multiplies. A shape that is remembered
-     * costs no more than without. */
+     * of another kind, but not because the batch is another one. With packs, what is told is the
+     * call that an operand was packed for; of complex products the call that multiplies. A shape
+     * that is remembered costs no more than without. */
     int log_calls;
     /* That of calls that name none, the typed ones among them. 0: KILN_NATIVE. */
     enum kiln_arithmetic arithmetic;
