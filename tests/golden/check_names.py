@@ -19,7 +19,7 @@ def table_names(generator):
     names = set(BUILTIN)
     for path in [*generator.glob("kernels/**/*.[ch]"), *generator.glob("literature/**/*.[ch]")]:
         text = path.read_text()
-        names |= set(re.findall(r'\{ "([A-Z][A-Z0-9_]*)", "', text))
+        names |= set(re.findall(r'\{ "([A-Z][A-Z0-9_]*)", ["A-Z]', text))  # a text or a macro
         for bind in re.findall(r'"((?:\w+ = [^";]+; )*\w+ = [^";]+)"', text):
             names |= set(re.findall(r"(\w+) = ", bind))
     names |= set(re.findall(r"FACT\((\w+)", (generator / "core/facts.inc").read_text()))
