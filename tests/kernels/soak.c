@@ -229,6 +229,21 @@ static int run_all(struct soak *soak)
     return soak->num_failures ? EXIT_FAILURE : is_over ? EXIT_SUCCESS : EXIT_UNFINISHED;
 }
 
+/* PoCL before 6.0 ends the process when launches of a kernel with grids of different sizes are under
+ * way at once and the second needs more than any before: it counts the uses of one of two loaded
+ * copies twice (pocl_release_dlhandle_cache). Two processors were never seen to be fast enough. */
+static bool loses_count(cl_device_id device)
+{
+    char platform_name[64] = "", driver[64] = "";
+    cl_platform_id platform = NULL;
+    cl_uint units = 0;
+    clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
+    clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof platform_name, platform_name, NULL);
+    clGetDeviceInfo(device, CL_DRIVER_VERSION, sizeof driver, driver, NULL);
+    clGetDeviceInfo(device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
+    return !strcmp(platform_name, "Portable Computing Language") && atoi(driver) < 6 && units > 2;
+}
+
 static bool open_soak(struct soak *soak, cl_device_id device)
 {
     char error[FAMILY_ERROR_BYTES];
@@ -241,6 +256,11 @@ static bool open_soak(struct soak *soak, cl_device_id device)
     clGetDeviceInfo(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, NULL);
     clGetDeviceInfo(device, CL_DEVICE_QUEUE_PROPERTIES, sizeof soak->orders, &soak->orders, NULL);
     soak->orders &= CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+    soak->one_by_one = loses_count(device);
+    if (soak->one_by_one) {
+        soak->orders = 0;
+        puts("sessions have one queue: this version of PoCL fails where kernels overlap");
+    }
     soak->base_bytes = bits >= 8 ? bits / 8 : 1;
     const enum kiln_status status = kiln_context_create(soak->launcher.context, device, NULL,
             &soak->context);

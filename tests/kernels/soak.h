@@ -25,6 +25,7 @@ struct soak {
     struct kiln_context *context;
     size_t base_bytes;                 /* where sub-buffers may begin: at multiples */
     cl_command_queue_properties orders;
+    bool one_by_one;                   /* the driver is not to run two kernels at once */
     char *kernels[SOAK_MAX_KERNELS];   /* those that served a call, each once */
     unsigned num_kernels, num_failures;
     unsigned long num_calls;

@@ -117,6 +117,8 @@ static cl_mem make_buffer(const struct session *session, size_t bytes)
 static bool open_queues(struct session *session, uint64_t *state)
 {
     session->num_queues = 1 + (unsigned) soak_below(state, MAX_QUEUES);
+    if (session->soak->one_by_one)
+        session->num_queues = 1;
     session->copies = clCreateCommandQueue(session->cl, session->soak->launcher.device, 0, NULL);
     for (unsigned i = 0; i < session->num_queues; i++) {
         session->is_loose[i] = session->soak->orders && soak_below(state, 3) == 0;

@@ -5982,7 +5982,7 @@ KILN_INTERNAL const struct kiln_bundle kiln_bundle_pocl_avx512_intel = {
     .format = 19,
     .name = "pocl-avx512-intel",
     .provenance = "tuned on pthread-skylake-avx512-Intel(R) Xeon(R) Processor, Portable Computing Language, driver 3.1+debian",
-    .match = { "Portable Computing Language", "*Intel*", "3.1+debian", 16, 0 },
+    .match = { "Portable Computing Language", "*Intel*", "3.1+debian|5.0+debian", 16, 0 },
     .traits = { 1, 2, 16, 2097152, 0 },
     .pool = { 244057, 5400, 5981, 5949, NULL, bundle_pocl_avx512_intel_lines,
               bundle_pocl_avx512_intel_pairs, bundle_pocl_avx512_intel_symbols,

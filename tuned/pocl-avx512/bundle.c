@@ -4698,7 +4698,7 @@ KILN_INTERNAL const struct kiln_bundle kiln_bundle_pocl_avx512 = {
     .format = 19,
     .name = "pocl-avx512",
     .provenance = "tuned on pthread-skylake-avx512-AMD EPYC, Portable Computing Language, driver 3.1+debian",
-    .match = { "Portable Computing Language", NULL, "3.1+debian", 16, 0 },
+    .match = { "Portable Computing Language", NULL, "3.1+debian|5.0+debian", 16, 0 },
     .traits = { 1, 2, 16, 1048576, 0 },
     .pool = { 174895, 3903, 4613, 3939, NULL, bundle_pocl_avx512_lines,
               bundle_pocl_avx512_pairs, bundle_pocl_avx512_symbols,
