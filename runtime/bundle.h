@@ -23,7 +23,7 @@
 #define KILN_INTERNAL
 #endif
 
-enum { KILN_BUNDLE_FORMAT = 19 };
+enum { KILN_BUNDLE_FORMAT = 20 };
 
 enum {
     KILN_MAX_STAGES = 8,
@@ -192,7 +192,8 @@ struct kiln_guard {
 enum kiln_kind { KILN_KIND_CPU = 1, KILN_KIND_OTHER = 2, KILN_KIND_BOTH = 3 };
 
 /* What a recipe's time is a sum of (predict.h). The compute unit that has most work is meant where
- * one is; "fetched" is what passes from memory or cache to the work-groups. */
+ * one is; "fetched" is what passes from memory or cache to the work-groups. Steps and elements that
+ * all units share count in 1/256 of what one has if all have as many. */
 enum kiln_term {
     KILN_TERM_CALL,                    /* 1 */
     KILN_TERM_STEPS,                   /* over K, of the work-groups that a compute unit takes */
@@ -200,9 +201,9 @@ enum kiln_term {
     KILN_TERM_PAIRED_STEPS,            /* the same two, where a unit takes two at a time; or, where
                                           work-groups take turns, of all of a unit's together */
     KILN_TERM_PAIRED_ROUNDS,
-    KILN_TERM_EVEN,                    /* steps, as if all were shared evenly, in 1/256 */
+    KILN_TERM_EVEN,                    /* steps, shared */
     KILN_TERM_DEPTH,                   /* steps of one work-group */
-    KILN_TERM_A, KILN_TERM_B, KILN_TERM_C,                 /* elements */
+    KILN_TERM_A, KILN_TERM_B, KILN_TERM_C,                 /* elements, shared; as all below */
     KILN_TERM_RAGGED_C,                /* of C, where rows begin within lines of 64 bytes */
     KILN_TERM_TRANSPOSED_A, KILN_TERM_TRANSPOSED_B,        /* of operands that are transposed */
     KILN_TERM_FETCHED_A, KILN_TERM_FETCHED_B,              /* elements, once for every tile */

@@ -4,7 +4,7 @@
 /* Counts of so many bits, times a float's 24, are exact in a double. */
 enum { EXACT_BITS = 29 };
 
-/* EVEN counts in these parts of a step. */
+/* What all units share counts in these parts of what one of them has. */
 enum { EVEN_PARTS = 256 };
 
 /* Of memory. */
@@ -86,7 +86,7 @@ static void count_work(const struct kiln_recipe *recipe, const struct kiln_produ
         count_rounds(groups, depth, units, terms);
     }
     terms[KILN_TERM_DEPTH] = depth;
-    terms[KILN_TERM_EVEN] = times(times(groups, depth), EVEN_PARTS) / units;
+    terms[KILN_TERM_EVEN] = times(groups, depth);
 }
 
 /* Of what goes with the tiles, what goes with those that are stored, in 1/256. */
@@ -161,16 +161,26 @@ unsigned kiln_time_crowded(const struct kiln_recipe *recipe, const struct kiln_p
     return in_place ? (unsigned) a + (unsigned) b : 0;
 }
 
+/* What is moved is moved by all units, and a device with more of them has more of what feeds them. */
+static bool is_shared_evenly(unsigned term)
+{
+    return term == KILN_TERM_EVEN || (term >= KILN_TERM_A && term != KILN_TERM_COPIES);
+}
+
 void kiln_time_terms(const struct kiln_recipe *recipe, const struct kiln_product *product,
         uint32_t units, uint64_t terms[KILN_NUM_TERMS])
 {
+    const uint32_t some = units > 0 ? units : 1;
     for (unsigned i = 0; i < KILN_NUM_TERMS; i++) {
         terms[i] = 0;
     }
     terms[KILN_TERM_CALL] = 1;
-    count_work(recipe, product, units > 0 ? units : 1, terms);
+    count_work(recipe, product, some, terms);
     count_memory(recipe, product, terms);
     count_copies(recipe, product, terms);
+    for (unsigned i = 0; i < KILN_NUM_TERMS; i++) {
+        terms[i] = is_shared_evenly(i) ? times(terms[i], EVEN_PARTS) / some : terms[i];
+    }
 }
 
 /* The count without the bits below its first EXACT_BITS. */

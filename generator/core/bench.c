@@ -179,12 +179,20 @@ static void read_comparison(struct json *json, struct bench *bench)
                 bench->peers[i] = named[p];
 }
 
+static uint32_t read_units(struct json *json)
+{
+    const double value = json_number(json);
+    return value >= 0 && value <= UINT32_MAX ? (uint32_t) value : 0;
+}
+
 static void read_device(struct json *json, struct bench *bench)
 {
     char name[BENCH_NAME_BYTES];
     for (bool first = json_open(json, '{'); json_member(json, &first, name, sizeof name);) {
         if (!strcmp(name, "name"))
             json_string(json, bench->device, sizeof bench->device);
+        else if (!strcmp(name, "compute_units"))
+            bench->units = read_units(json);
         else
             json_skip(json);
     }

@@ -29,6 +29,7 @@ struct bench_row {
 
 struct bench {
     char device[BENCH_DEVICE_BYTES];
+    uint32_t units;                    /* compute units of the device; 0: it does not say */
     unsigned num_peers;                /* those that Kiln was compared with */
     struct bench_peer peers[BENCH_MAX_PEERS];
     size_t num_rows, capacity;

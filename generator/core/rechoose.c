@@ -47,7 +47,7 @@ static bool is_first(const struct winners *winners, const struct bench *benches,
     const struct bench_row *row = &benches[bench].rows[number];
     for (unsigned b = 0; b <= bench; b++)
         for (size_t i = 0; i < (b == bench ? number : benches[b].num_rows); i++)
-            if (same_shape(&benches[b].rows[i], row) &&
+            if (benches[b].units == benches[bench].units && same_shape(&benches[b].rows[i], row) &&
                     counts(winners, row->precision, &benches[b].rows[i]))
                 return false;
     return true;
@@ -63,7 +63,7 @@ static bool is_held_out(const struct bench_row *row)
     return random_next(&state) % RECHOOSE_HELD_ONE_OF == 0;
 }
 
-static bool add_row(const struct bench_row *row, const struct bench_time *time,
+static bool add_row(const struct bench_row *row, const struct bench_time *time, uint32_t units,
         enum record_kind kind, struct records *records)
 {
     struct record record = { .kind = kind,
@@ -72,6 +72,7 @@ static bool add_row(const struct bench_row *row, const struct bench_time *time,
         .m = row->m,
         .n = row->n,
         .k = row->k,
+        .units = units,
         .config = time->config,
         .seconds = time->seconds,
         .outcome = "ok" };
@@ -85,7 +86,7 @@ static bool add_verified(const struct winner *winner, struct records *records)
     for (int pair = 0; pair < NUM_PAIRS && ok; pair++) {
         const struct bench_row row = { .precision = winner->precision, .pair = pair };
         const struct bench_time time = { .config = winner->config };
-        ok = add_row(&row, &time, RECORD_EDGES, records);
+        ok = add_row(&row, &time, 0, RECORD_EDGES, records);
     }
     return ok;
 }
@@ -104,7 +105,8 @@ static bool add_precision(const struct winners *old, const struct bench *benches
             const bool is_held = is_held_out(row);
             for (size_t t = 0; t < row->num_times && ok; t++)
                 ok = !find_recipe(old, done->precision, &row->times[t].config) ||
-                     add_row(row, &row->times[t], is_held ? RECORD_HELD : RECORD_MATRIX, records);
+                     add_row(row, &row->times[t], benches[b].units,
+                             is_held ? RECORD_HELD : RECORD_MATRIX, records);
             done->shapes += is_new;
             done->held += is_new && is_held;
         }

@@ -82,21 +82,28 @@ static struct kiln_product product_of(const struct precision *precision, int pai
     return product_dense(&problem, m, n, k);
 }
 
-static uint32_t units_of(const struct times *times)
+static uint32_t units_of(const struct times *times, const struct record *r)
 {
-    return (uint32_t) times->facts->value[FACT_UNITS];
+    return r->units > 0 ? r->units : (uint32_t) times->facts->value[FACT_UNITS];
+}
+
+/* For what a row tells of pair, shape and device. */
+static uint64_t predict(const struct times *times, unsigned number, const struct record *r)
+{
+    const struct times_candidate *candidate = &times->candidates[number];
+    const struct kiln_product product = product_of(times->precision, r->pair, r->m, r->n, r->k);
+    struct kiln_recipe recipe = candidate->recipe[r->pair];
+    recipe.time = &candidate->time;
+    return !kiln_guard_takes(&recipe.guard, &product) ? UINT64_MAX
+         : candidate->is_fitted ? kiln_time_predict(&recipe, &product, units_of(times, r))
+                                : TIMES_UNTIMED;
 }
 
 uint64_t times_predict(const struct times *times, int number, int pair, size_t m, size_t n,
         size_t k)
 {
-    const struct times_candidate *candidate = &times->candidates[number];
-    const struct kiln_product product = product_of(times->precision, pair, m, n, k);
-    struct kiln_recipe recipe = candidate->recipe[pair];
-    recipe.time = &candidate->time;
-    return !kiln_guard_takes(&recipe.guard, &product) ? UINT64_MAX
-         : candidate->is_fitted ? kiln_time_predict(&recipe, &product, units_of(times))
-                                : TIMES_UNTIMED;
+    const struct record shape = { .pair = pair, .m = m, .n = n, .k = k };
+    return predict(times, (unsigned) number, &shape);
 }
 
 /* ---- shapes like those that were measured ---- */
@@ -174,11 +181,18 @@ struct timings {
     struct fit_sample *samples, *guesses;        /* guesses: and for those drawn */
 };
 
+/* Of one precision: the same pair and shape, on a device as large? */
+static bool same_task(const struct record *a, const struct record *b)
+{
+    return a->pair == b->pair && a->m == b->m && a->n == b->n && a->k == b->k &&
+           a->units == b->units;
+}
+
 /* Were both timed in turn with each other? A search asks one by one, and generic is timed alone. */
 static bool same_moment(const struct record *a, const struct record *b)
 {
     return a->kind == b->kind && a->kind != RECORD_SEARCH && a->kind != RECORD_GENERIC &&
-           a->pair == b->pair && a->m == b->m && a->n == b->n && a->k == b->k;
+           same_task(a, b);
 }
 
 /* Of an operand that is prepared in any case, what multiplies reads the same form whatever the
@@ -200,7 +214,7 @@ static void find_terms(const struct times *times, unsigned number, const struct 
 {
     const struct kiln_recipe *recipe = &times->candidates[number].recipe[r->pair];
     const struct kiln_product product = product_of(times->precision, r->pair, r->m, r->n, r->k);
-    kiln_time_terms(recipe, &product, units_of(times), terms);
+    kiln_time_terms(recipe, &product, units_of(times, r), terms);
     drop_forms_of_prepared(recipe, terms);
 }
 
@@ -267,7 +281,7 @@ static size_t least_samples(const struct times *times, unsigned number,
     for (size_t i = 0; i < timings->num; i++) {
         const struct record *r = timings->list[i].row;
         taken += (i == 0 || !same_moment(timings->list[i - 1].row, r)) &&
-                 times_predict(times, (int) number, r->pair, r->m, r->n, r->k) < UINT64_MAX;
+                 predict(times, number, r) < UINT64_MAX;
     }
     return taken / 4 < SEVERAL_SAMPLES ? taken / 4 : SEVERAL_SAMPLES;
 }
@@ -280,7 +294,7 @@ static size_t list_prior(const struct times *times, unsigned number, const struc
     for (size_t i = 0; i < timings->num_drawn; i++) {
         const struct record *r = &timings->drawn[i];
         struct fit_sample *guess = &timings->guesses[num];
-        if (times_predict(times, (int) number, r->pair, r->m, r->n, r->k) == UINT64_MAX)
+        if (predict(times, number, r) == UINT64_MAX)
             continue;
         find_terms(times, number, r, guess->terms);
         guess->seconds = (double) kiln_time_sum(prior, guess->terms) * 1e-12;
@@ -298,7 +312,7 @@ static size_t list_guesses(const struct times *times, unsigned number,
     for (size_t i = 0; i < timings->num_shapes && family->is_known && factor->num > 0; i++) {
         const struct record *r = timings->shapes[i];
         struct fit_sample *guess = &timings->guesses[num];
-        if (times_predict(times, (int) number, r->pair, r->m, r->n, r->k) == UINT64_MAX)
+        if (predict(times, number, r) == UINT64_MAX)
             continue;
         find_terms(times, number, r, guess->terms);
         guess->seconds = factor->times *
@@ -339,8 +353,7 @@ static double slowness_of(const struct times *times, const struct timing *list, 
     size_t known = 0;
     for (size_t i = 0; i < num; i++) {
         const struct record *r = list[i].row;
-        const uint64_t predicted = times_predict(times, (int) list[i].fit.candidate, r->pair, r->m,
-                r->n, r->k);
+        const uint64_t predicted = predict(times, list[i].fit.candidate, r);
         if (predicted == 0 || predicted >= TIMES_UNTIMED)
             continue;
         sum += log(r->seconds * 1e12 / (double) predicted);
@@ -441,7 +454,8 @@ static struct times_task *find_task(struct times *times, const struct record *r)
 {
     for (unsigned i = 0; i < times->num_tasks; i++) {
         struct times_task *t = &times->tasks[i];
-        if (t->m == r->m && t->n == r->n && t->k == r->k && t->pair == r->pair)
+        if (t->m == r->m && t->n == r->n && t->k == r->k && t->pair == r->pair &&
+                t->units == r->units)
             return t;
     }
     return NULL;
@@ -476,14 +490,13 @@ static struct times_task *new_task(struct times *times, const struct record *r)
         .n = r->n,
         .k = r->k,
         .pair = r->pair,
+        .units = r->units,
         .best = HUGE_VAL,
         .generic = HUGE_VAL,
         .by_generic = -1 };
     for (unsigned c = 0; c < TIMES_MAX_CANDIDATES; c++) {
         t->seconds[c] = HUGE_VAL;
-        t->predicted[c] = c < times->num_candidates
-                                ? times_predict(times, (int) c, t->pair, t->m, t->n, t->k)
-                                : UINT64_MAX;
+        t->predicted[c] = c < times->num_candidates ? predict(times, c, r) : UINT64_MAX;
     }
     sort_takers(times, t);
     return t;

@@ -12,10 +12,11 @@ enum { TIMES_MAX_CANDIDATES = 128 };
 /* In the place of a predicted time where there are no coefficients: longer than any. */
 #define TIMES_UNTIMED (KILN_TIME_MAX + 1)
 
-/* A task that was measured: a pair and a shape. */
+/* A task that was measured: a pair and a shape, on a device with so many compute units. */
 struct times_task {
     size_t m, n, k;
     int pair;
+    uint32_t units;                    /* as in its rows */
     double seconds[TIMES_MAX_CANDIDATES];        /* HUGE_VAL: not measured */
     uint64_t predicted[TIMES_MAX_CANDIDATES];    /* picoseconds, TIMES_UNTIMED; UINT64_MAX: it does
                                                     not take the shape */
@@ -72,7 +73,7 @@ void times_clear(struct times *times);
 
 int times_find(const struct times *times, const struct config *config);
 
-/* The predicted time of a candidate, picoseconds; TIMES_UNTIMED: it has no coefficients;
+/* The predicted time of a candidate on the journal's device, picoseconds; TIMES_UNTIMED: it has no coefficients;
  * UINT64_MAX: it does not take the shape. */
 uint64_t times_predict(const struct times *times, int candidate, int pair, size_t m, size_t n,
         size_t k);

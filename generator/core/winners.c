@@ -227,9 +227,9 @@ bool winners_parse(const char *text, struct winners *winners, char error[FAMILY_
             what = "too long";
         else if (number == 1)
             what = line.num == 2 && !strcmp(line.field[0], "kiln-winners") &&
-                                   !strcmp(line.field[1], "3")
+                                   !strcmp(line.field[1], "4")
                          ? NULL
-                         : "not a kiln-winners file, version 3";
+                         : "not a kiln-winners file, version 4";
         else if (first != '\n' && first != '#')
             what = parse_line(&line, winners, cause);
         if (what) {
@@ -246,7 +246,7 @@ bool winners_parse(const char *text, struct winners *winners, char error[FAMILY_
 
 static void format_head(const struct winners *w, struct text *text)
 {
-    text_add(text, "kiln-winners\t3\nbundle\t%s\n", w->name);
+    text_add(text, "kiln-winners\t4\nbundle\t%s\n", w->name);
     if (w->platform[0])
         text_add(text, "platform\t%s\n", w->platform);
     if (w->device[0])

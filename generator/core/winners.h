@@ -1,6 +1,6 @@
 /* winners.h: what a bundle is made from, as plain rows (winners.tsv).
  *
- *   kiln-winners  3
+ *   kiln-winners  4
  *   bundle        NAME
  *   platform      GLOB          device GLOB, driver GLOB|GLOB...: each once; absent means any
  *   vector        16            CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT; absent means any

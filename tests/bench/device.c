@@ -69,16 +69,20 @@ static bool device_is_cpu(cl_device_id id)
     return (type & CL_DEVICE_TYPE_CPU) != 0;
 }
 
-/* As many threads for the host's peers as the device has, so that both have the same cores. */
-static int device_host_threads(cl_device_id id)
+static unsigned device_compute_units(cl_device_id id)
 {
     cl_uint units = 0;
 
     clGetDeviceInfo(id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(units), &units, NULL);
-    if (device_is_cpu(id) && units > 0) {
-        return (int) units;
-    }
-    return (int) sysconf(_SC_NPROCESSORS_ONLN);
+    return units;
+}
+
+/* As many threads for the host's peers as the device has, so that both have the same cores. */
+static int device_host_threads(const struct device *device)
+{
+    return device->is_cpu && device->compute_units > 0
+                 ? (int) device->compute_units
+                 : (int) sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 static uint64_t device_bytes(cl_device_id id, cl_device_info what)
@@ -103,7 +107,8 @@ static void device_describe(struct device *device)
     device->is_nvidia = device_has_extension(device->id, "cl_nv_device_attribute_query");
     device->most_buffer_bytes = device_bytes(device->id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
     device->memory_bytes = device_bytes(device->id, CL_DEVICE_GLOBAL_MEM_SIZE);
-    device->host_threads = device_host_threads(device->id);
+    device->compute_units = device_compute_units(device->id);
+    device->host_threads = device_host_threads(device);
 }
 
 /* The queues; an OpenCL status. */

@@ -21,6 +21,7 @@ struct device {
     bool has_clock;                    /* timed by its own clock too: all but CPUs */
     uint64_t most_buffer_bytes;        /* of one buffer */
     uint64_t memory_bytes;             /* of all */
+    unsigned compute_units;
     int host_threads;                  /* for peers on the host: what the device uses, if a CPU */
 };
 

@@ -82,8 +82,8 @@ static void json_device(FILE *out, const struct device *device)
         json_member(out, "pocl_affinity", affinity);
     }
     json_member(out, "bundle", bundle);
-    fprintf(out, "\"host_threads\": %d, \"is_cpu\": %s}", device->host_threads,
-            device->is_cpu ? "true" : "false");
+    fprintf(out, "\"compute_units\": %u, \"host_threads\": %d, \"is_cpu\": %s}",
+            device->compute_units, device->host_threads, device->is_cpu ? "true" : "false");
 }
 
 /* ---- The comparison ---- */

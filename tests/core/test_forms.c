@@ -10,7 +10,7 @@
 static struct winners winners;
 
 static const char text[] =
-    "kiln-winners\t3\n"
+    "kiln-winners\t4\n"
     "bundle\ttest\n"
     "fact\tHAS_DOUBLE\t1\n"
     "fact\tMAX_ITEMS\t256\n"

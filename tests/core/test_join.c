@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HEAD "kiln-winners\t3\nbundle\tpart\nplatform\tP\ndevice\tD\n"
+#define HEAD "kiln-winners\t4\nbundle\tpart\nplatform\tP\ndevice\tD\n"
 #define FACTS(cpu, vector, local) "fact\tIS_CPU\t" cpu "\nfact\tVECTOR_BYTES\t" vector "\n" \
     "fact\tLOCAL_BYTES\t" local "\nfact\tREGISTER_BYTES\t1024\n"
 #define RECIPE(text) "recipe\tsingle\t" text "\t0\t0\t0\t0\n"

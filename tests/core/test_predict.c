@@ -35,6 +35,9 @@ static struct kiln_product dense(size_t m, size_t n, size_t k)
 
 #define CHECK(terms, name, value) assert_true((terms)[KILN_TERM_##name] == (value))
 
+/* What so many units share evenly. */
+#define EVENLY(count, units) ((uint64_t) (count) *256 / (units))
+
 /* Each work-group has a tile; a unit takes the next when one is done. */
 static void rounds_are_whole(void **state)
 {
@@ -78,7 +81,7 @@ static void parts_of_k_are_groups(void **state)
     CHECK(terms, STEPS, 3 * 2);
     CHECK(terms, PAIRED_ROUNDS, 4);
     CHECK(terms, PAIRED_STEPS, 4 * 2);
-    CHECK(terms, EVEN, 8 * 2 * 256 / 3);
+    CHECK(terms, EVEN, EVENLY(8 * 2, 3));
 }
 
 /* Those that take tiles in turn share the steps of what makes no whole turn, or nothing. */
@@ -93,17 +96,17 @@ static void turns_share_the_steps(void **state)
     kiln_time_terms(&recipe, &product, 2, terms);
     CHECK(terms, STEPS, 7 + 4); /* 6 tiles of 7 steps: 4 in turn, 14 steps among 4 */
     CHECK(terms, ROUNDS, 2);
-    CHECK(terms, SHARED, 2 * 32 * 64);
-    CHECK(terms, KEPT, (2 + 4) * 32 * 64);
+    CHECK(terms, SHARED, EVENLY(2 * 32 * 64, 2));
+    CHECK(terms, KEPT, EVENLY((2 + 4) * 32 * 64, 2));
     CHECK(terms, PAIRED_STEPS, 2 * 7 + 7); /* of a unit: 4 tiles, and 14 steps */
     CHECK(terms, PAIRED_ROUNDS, 3);
     CHECK(terms, DEPTH, 7);
-    CHECK(terms, EVEN, 6 * 7 * 256 / 2);
+    CHECK(terms, EVEN, EVENLY(6 * 7, 2));
     kiln_time_terms(&recipe, &product, 200, terms);
     CHECK(terms, STEPS, 1); /* 42 steps among 400 */
     CHECK(terms, ROUNDS, 1);
-    CHECK(terms, SHARED, 6 * 32 * 64);
-    CHECK(terms, KEPT, (6 + 42) * 32 * 64);
+    CHECK(terms, SHARED, EVENLY(6 * 32 * 64, 200));
+    CHECK(terms, KEPT, EVENLY((6 + 42) * 32 * 64, 200));
     kiln_time_terms(&recipe, &product, 4, terms);
     CHECK(terms, STEPS, 7); /* 6 of 8 are a turn */
     CHECK(terms, SHARED, 0);
@@ -141,8 +144,8 @@ static void copies_are_counted(void **state)
             recipe.as_is = (uint8_t) as_is;
             kiln_time_terms(&recipe, &product, 4, terms);
             CHECK(terms, COPIES, a || b);
-            CHECK(terms, COPIED_A, a ? 96 * 100 : 0);
-            CHECK(terms, COPIED_B, b ? 100 * 128 : 0);
+            CHECK(terms, COPIED_A, a ? EVENLY(96 * 100, 4) : 0);
+            CHECK(terms, COPIED_B, b ? EVENLY(100 * 128, 4) : 0);
         }
 }
 
@@ -174,15 +177,15 @@ static void operands_are_fetched_by_tiles(void **state)
                 transb, 70, 200, 30);
         uint64_t terms[KILN_NUM_TERMS];
         kiln_time_terms(&recipe, &product, 4, terms);
-        CHECK(terms, A, 2100);
-        CHECK(terms, B, 6000);
-        CHECK(terms, C, 14000);
-        CHECK(terms, FETCHED_A, 4 * 2100);
-        CHECK(terms, FETCHED_B, 3 * 6000);
-        CHECK(terms, TRANSPOSED_A, transa ? 2100 : 0);
-        CHECK(terms, TRANSPOSED_B, transb ? 6000 : 0);
-        CHECK(terms, FETCHED_TRANSPOSED_A, transa ? 4 * 2100 : 0);
-        CHECK(terms, FETCHED_TRANSPOSED_B, transb ? 3 * 6000 : 0);
+        CHECK(terms, A, EVENLY(2100, 4));
+        CHECK(terms, B, EVENLY(6000, 4));
+        CHECK(terms, C, EVENLY(14000, 4));
+        CHECK(terms, FETCHED_A, EVENLY(4 * 2100, 4));
+        CHECK(terms, FETCHED_B, EVENLY(3 * 6000, 4));
+        CHECK(terms, TRANSPOSED_A, transa ? EVENLY(2100, 4) : 0);
+        CHECK(terms, TRANSPOSED_B, transb ? EVENLY(6000, 4) : 0);
+        CHECK(terms, FETCHED_TRANSPOSED_A, transa ? EVENLY(4 * 2100, 4) : 0);
+        CHECK(terms, FETCHED_TRANSPOSED_B, transb ? EVENLY(3 * 6000, 4) : 0);
     }
 }
 
@@ -211,7 +214,7 @@ static void ragged_rows_are_seen(void **state)
                             is_ragged && of == 0 ? terms[KILN_TERM_FETCHED_A] : 0);
                     CHECK(terms, FETCHED_RAGGED_B,
                             is_ragged && of == 1 ? terms[KILN_TERM_FETCHED_B] : 0);
-                    CHECK(terms, RAGGED_C, is_ragged && of == 2 ? 8 * 3 * unit : 0);
+                    CHECK(terms, RAGGED_C, is_ragged && of == 2 ? EVENLY(8 * 3 * unit, 4) : 0);
                     *fields[f] -= more;
                 }
         }
@@ -227,7 +230,7 @@ static void without_k_the_call_counts(void **state)
     kiln_time_terms(&recipe, &product, 4, terms);
     CHECK(terms, CALL, 1);
     CHECK(terms, ROUNDS, 2); /* 4 x 2 tiles of C are written all the same */
-    CHECK(terms, C, 10000);
+    CHECK(terms, C, EVENLY(10000, 4));
     CHECK(terms, STEPS, 0);
     CHECK(terms, DEPTH, 0);
     CHECK(terms, A, 0);
@@ -270,13 +273,13 @@ static void counts_stop_at_the_most(void **state)
         product.n = n;
         product.k = k;
         kiln_time_terms(&recipe, &product, 1, terms);
-        check_stops(terms[KILN_TERM_A], (long double) m * k);
-        check_stops(terms[KILN_TERM_B], (long double) k * n);
-        check_stops(terms[KILN_TERM_C], (long double) m * n);
+        check_stops(terms[KILN_TERM_A], (long double) m * k * 256);
+        check_stops(terms[KILN_TERM_B], (long double) k * n * 256);
+        check_stops(terms[KILN_TERM_C], (long double) m * n * 256);
         check_stops(terms[KILN_TERM_ROUNDS], parts(m, 32) * parts(n, 64));
         check_stops(terms[KILN_TERM_STEPS], parts(m, 32) * parts(n, 64) * parts(k, 16));
-        check_stops(terms[KILN_TERM_FETCHED_A], parts(n, 64) * m * k);
-        check_stops(terms[KILN_TERM_FETCHED_B], parts(m, 32) * n * k);
+        check_stops(terms[KILN_TERM_FETCHED_A], parts(n, 64) * m * k * 256);
+        check_stops(terms[KILN_TERM_FETCHED_B], parts(m, 32) * n * k * 256);
         for (unsigned t = 0; t < KILN_NUM_TERMS; t++)
             assert_true(terms[t] <= KILN_TIME_MAX);
     }
@@ -412,7 +415,7 @@ static void times_stop_at_the_most(void **state)
     product.m = product.n = product.k = SIZE_MAX;
     recipe.time = &time;
     if (sizeof(size_t) == 8)
-        assert_true(kiln_time_predict(&recipe, &product, UINT32_MAX) == KILN_TIME_MAX);
+        assert_true(kiln_time_predict(&recipe, &product, 1) == KILN_TIME_MAX);
 }
 
 static void a_prediction_is_the_sum_of_the_terms(void **state)

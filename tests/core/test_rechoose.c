@@ -18,6 +18,7 @@ static struct bench bench;
 static struct select_budget budget;
 static struct rechosen done[SELECT_MOST_PRECISIONS];
 static unsigned num_done;
+static uint32_t units; /* of the device that was measured; 0: of the bundle's */
 static char error[FAMILY_ERROR_BYTES];
 
 static int read_bundle(void **state)
@@ -40,9 +41,9 @@ static double seconds_of(const struct winner *winner, const struct bench_row *ro
     if (!assemble_traits(&winner->config, &problem, &old.facts, &recipe, error))
         fail_msg("%s", error);
     recipe.time = &winner->time;
-    const uint32_t units = (uint32_t) old.facts.value[FACT_UNITS];
+    const uint32_t some = units ? units : (uint32_t) old.facts.value[FACT_UNITS];
     return kiln_guard_takes(&recipe.guard, &product)
-                 ? (double) kiln_time_predict(&recipe, &product, units) * 1e-12
+                 ? (double) kiln_time_predict(&recipe, &product, some) * 1e-12
                  : 0;
 }
 
@@ -87,7 +88,7 @@ static void measure(unsigned shapes, double factor)
     const struct precision *precision = precision_find("double");
     struct draw draw;
     draw_begin(&draw, "test", 1, &limits);
-    bench = (struct bench){ .rows = calloc(shapes, sizeof *bench.rows) };
+    bench = (struct bench){ .units = units, .rows = calloc(shapes, sizeof *bench.rows) };
     snprintf(bench.device, sizeof bench.device, "a device");
     while (bench.num_rows < shapes) {
         struct drawn drawn;
@@ -107,6 +108,7 @@ static int forget(void **state)
 {
     (void) state;
     bench_free(&bench);
+    units = 0;
     return 0;
 }
 
@@ -152,6 +154,39 @@ static void repeats_are_no_more_shapes(void **state)
     const struct bench twice[] = { bench, bench };
     assert_false(rechoose(&old, twice, 2, &budget, &now, done, &num_done, error));
     assert_non_null(strstr(error, "at 39 shapes"));
+}
+
+/* At the same shapes a device with more compute units takes other times. */
+static void larger_devices_are_told_apart(void **state)
+{
+    (void) state;
+    units = 16;
+    measure(SHAPES, 1);
+    if (!choose())
+        fail_msg("%s", error);
+    assert_true(done[0].before == 1);
+    assert_true(done[0].now < 1.01);
+    bench.units = 0; /* as if one of the bundle's size had taken them */
+    assert_true(choose());
+    assert_true(done[0].before > 1.01);
+    bench_free(&bench);
+    measure(RECHOOSE_LEAST_SHAPES - 1, 1);
+    struct bench both[] = { bench, bench };
+    both[1].units = 64;
+    assert_true(rechoose(&old, both, 2, &budget, &now, done, &num_done, error));
+    assert_int_equal(done[0].shapes, 2 * (RECHOOSE_LEAST_SHAPES - 1));
+}
+
+static void the_bench_tells_how_large(void **state)
+{
+    (void) state;
+    assert_true(bench_parse("{\"format\": \"kiln-bench 2\", "
+                            "\"device\": {\"name\": \"x\", \"compute_units\": 16}}",
+            &bench, error));
+    assert_int_equal(bench.units, 16);
+    assert_true(bench_parse("{\"format\": \"kiln-bench 2\", \"device\": {\"name\": \"x\"}}", &bench,
+            error));
+    assert_int_equal(bench.units, 0);
 }
 
 /* Times that are as was believed change no choice. */
@@ -243,6 +278,8 @@ int main(void)
         cmocka_unit_test_teardown(what_is_slower_is_believed, forget),
         cmocka_unit_test_teardown(all_kinds_are_held_out, forget),
         cmocka_unit_test_teardown(repeats_are_no_more_shapes, forget),
+        cmocka_unit_test_teardown(larger_devices_are_told_apart, forget),
+        cmocka_unit_test_teardown(the_bench_tells_how_large, forget),
         cmocka_unit_test_teardown(what_is_as_believed_stays, forget),
         cmocka_unit_test_teardown(other_precisions_stay, forget),
         cmocka_unit_test_teardown(pins_stay, forget),

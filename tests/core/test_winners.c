@@ -9,7 +9,7 @@
 
 static struct winners winners, again;
 
-#define HEAD "kiln-winners\t3\nbundle\ttest\n"
+#define HEAD "kiln-winners\t4\nbundle\ttest\n"
 /* All but two coefficients. */
 #define ZEROS "\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0"
 #define RECIPE "recipe\tsingle\tdirect TM=4 VEC=4\t0\t1\tff\tffffffffffffffff\n"
@@ -124,7 +124,7 @@ static void winners_come_back(void **state)
 static void the_last_newline_may_be_missing(void **state)
 {
     (void) state;
-    parse("kiln-winners\t3\nbundle\ttest", &winners);
+    parse("kiln-winners\t4\nbundle\ttest", &winners);
     assert_string_equal(winners.name, "test");
     assert_int_equal(winners.num_recipes, 0);
 }
@@ -139,10 +139,10 @@ static void each_error_is_told(void **state)
         const char *text, *error;
     } rows[] = {
         { "", "empty" },
-        { "kiln-winners\t2\n", "line 1: not a kiln-winners file, version 3" },
-        { "kiln-winners\t4\n", "line 1: not a kiln-winners file, version 3" },
-        { "kiln-journal\t2\n", "line 1: not a kiln-winners file, version 3" },
-        { "kiln-winners\t3\n", "no bundle row" },
+        { "kiln-winners\t3\n", "line 1: not a kiln-winners file, version 4" },
+        { "kiln-winners\t5\n", "line 1: not a kiln-winners file, version 4" },
+        { "kiln-journal\t2\n", "line 1: not a kiln-winners file, version 4" },
+        { "kiln-winners\t4\n", "no bundle row" },
         { HEAD "winner\tx\n", "line 3: unknown row" },
         { HEAD "bundle\n", "line 3: expected one text, not too long" },
         { HEAD "platform\ta\tb\n", "line 3: expected one text, not too long" },

@@ -7,18 +7,18 @@
 #include <string.h>
 
 const char *const fuzz_seeds[] = {
-    "kiln-winners\t3\nbundle\tname\nplatform\tP*\ndevice\t*\ndriver\t1\n"
+    "kiln-winners\t4\nbundle\tname\nplatform\tP*\ndevice\t*\ndriver\t1\n"
     "vector\t16\nprovenance\ttext\n"
     "fact\tMAX_ITEMS\t64\nrecipe\tsingle\tdirect TM=4 VEC=4\t0\t1\tff\tffffffffffffffff\n"
     "recipe\tsingle\tpacked\t0\t0\t0\t0\n"
     "time\tsingle\t1\t5e6\t0.5\t1e-3\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t1e18\n"
     "pin\tsingle\t64\t64\t64\t0\t1\t-\t1\nloss\tsingle\tall\t9\t1.0123\t1.05\t1.5\n",
-    "kiln-winners\t3\n# a comment\n\nbundle\tname\nrecipe\thalf\ttiled\t0\t0\t0\t0",
-    "kiln-winners\t3\nbundle\tname\npin\tsingle\t1\t1\t1\t-\t-\t-\t-\n",
+    "kiln-winners\t4\n# a comment\n\nbundle\tname\nrecipe\thalf\ttiled\t0\t0\t0\t0",
+    "kiln-winners\t4\nbundle\tname\npin\tsingle\t1\t1\t1\t-\t-\t-\t-\n",
     "kiln-winners\t1\n", "", NULL,
 };
 const char *const fuzz_words[] = {
-    "\t", "\n", "kiln-winners\t3\n", "bundle\t", "platform\t", "device\t", "driver\t",
+    "\t", "\n", "kiln-winners\t4\n", "bundle\t", "platform\t", "device\t", "driver\t",
     "vector\t", "provenance\t", "fact\t", "recipe\t", "time\t", "pin\t", "loss\t", "single",
     "packed ", "*", "-", "#", "nan", "inf", NULL,
 };

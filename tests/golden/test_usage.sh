@@ -60,7 +60,7 @@ expect 1 "bad.tsv: line 1: not a kiln-journal" report "$folder/bad.tsv"
 
 # A bundle for a compiler within the process must say for which versions of the driver it is.
 mkdir "$folder/wide"
-printf 'kiln-winners\t3\nbundle\twide\nplatform\tPortable*\n' >"$folder/wide/winners.tsv"
+printf 'kiln-winners\t4\nbundle\twide\nplatform\tPortable*\n' >"$folder/wide/winners.tsv"
 "$kiln_gen" emit "$folder/wide/winners.tsv" -o "$folder/wide/bundle.c"
 expect 1 "wide: .*needs a row driver" check "$folder/wide"
 printf 'driver\t3.1*\n' >>"$folder/wide/winners.tsv"

@@ -155,9 +155,9 @@ static const struct kiln_stage small_stages[] = { PLAIN_STAGE("small_mul") };
 static const struct kiln_stage tn_stages[] = { PLAIN_STAGE("tn_mul") };
 static const struct kiln_stage double_stages[] = { PLAIN_STAGE("double_mul") };
 
-/* Of a call, of each k, and of each element of C. */
+/* Of a call, of each k, and of each element of C where four units share these. */
 #define TIME(call, depth, c)                                                                      \
-    {{[KILN_TERM_CALL] = (call), [KILN_TERM_DEPTH] = (depth), [KILN_TERM_C] = (c)}}
+    {{[KILN_TERM_CALL] = (call), [KILN_TERM_DEPTH] = (depth), [KILN_TERM_C] = (c) * 4 / 256.0f}}
 static const struct kiln_time aligned_time = TIME(9e6f, 2000, 10);
 static const struct kiln_time packed_time = TIME(10e6f, 100, 20);
 static const struct kiln_time packed_64_time = TIME(20e6f, 100, 20);

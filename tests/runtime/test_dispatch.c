@@ -157,7 +157,7 @@ static void a_pin_comes_before_every_time(void **state)
 /* A leading dimension, an offset and a stride of C each decide whether its rows are whole. */
 static void ragged_rows_of_c_count(void **state)
 {
-    static const struct kiln_time time = { { [KILN_TERM_RAGGED_C] = 9e6f / (64 * 64) } };
+    static const struct kiln_time time = { { [KILN_TERM_RAGGED_C] = 9e6f / (64 * 64) * 4 / 256 } };
     struct fixture *f = *state;
     struct variant v;
     make_variant(&v, TUNED_SMALL);

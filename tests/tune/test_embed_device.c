@@ -22,7 +22,7 @@ extern const struct kiln_bundle *const kiln_linked_bundles[];
 const struct kiln_bundle *const kiln_linked_bundles[] = { NULL };
 
 static const char rows[] =
-    "kiln-winners\t3\nbundle\tembedded\nprovenance\ta test\n"
+    "kiln-winners\t4\nbundle\tembedded\nprovenance\ta test\n"
     "recipe\tsingle\tdirect WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32\t0\t0\t0\t0\n"
     "recipe\tsingle\tdirect WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64\t0\t0\t0\t0\n";
 
