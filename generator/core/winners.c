@@ -165,6 +165,14 @@ static const char *parse_fact(const struct line *line, struct winners *winners)
     return NULL;
 }
 
+/* Between |, of a text that is not empty. */
+static bool has_empty_pattern(const char *patterns)
+{
+    const size_t length = strlen(patterns);
+    return length > 0 &&
+           (patterns[0] == '|' || patterns[length - 1] == '|' || strstr(patterns, "||"));
+}
+
 static const char *parse_text(const struct line *line, struct winners *winners)
 {
     const struct {
@@ -181,9 +189,11 @@ static const char *parse_text(const struct line *line, struct winners *winners)
     long value;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (!strcmp(line->field[0], rows[i].word))
-            return line->num == 2 && field_copy(rows[i].to, rows[i].bytes, line->field[1])
-                         ? NULL
-                         : "expected one text, not too long";
+            return line->num != 2 || !field_copy(rows[i].to, rows[i].bytes, line->field[1])
+                         ? "expected one text, not too long"
+                 : rows[i].to == winners->driver && has_empty_pattern(winners->driver)
+                         ? "a pattern of the driver is empty"
+                         : NULL;
     const bool is_vector = !strcmp(line->field[0], "vector");
     if (!is_vector && strcmp(line->field[0], "capability"))
         return "unknown row";
