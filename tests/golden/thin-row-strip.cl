@@ -53,14 +53,13 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
         c0[v] = 0;
     }
     long k = from;
-    if (L < 4)
-        for (; k < to; k++) {
-            // A row is less than a vector.
-            __global const float *x = X + k * ldx;
-            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,
-                    L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));
-            c0[0] += a * load(y0 + k * y_step);
-        }
+    for (; L < 4 && k < to; k++) {
+        // A row is less than a vector.
+        __global const float *x = X + k * ldx;
+        const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1, L - 1)),
+                load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));
+        c0[0] += a * load(y0 + k * y_step);
+    }
     for (; k + 1 < to; k += 2) {
         const float b0_0 = load(y0 + k * y_step), b0_1 = load(y0 + (k + 1) * y_step);
         for (int v = 0; v < vectors; v++) {
