@@ -23,7 +23,7 @@
 #define KILN_INTERNAL
 #endif
 
-enum { KILN_BUNDLE_FORMAT = 20 };
+enum { KILN_BUNDLE_FORMAT = 21 };
 
 enum {
     KILN_MAX_STAGES = 8,
@@ -261,14 +261,16 @@ struct kiln_pin {
 };
 enum { KILN_NO_RECIPE = 0xffff };
 
-/* Which devices a bundle is for. Strings are globs in which * stands for any text; NULL is any. That
- * of the driver may be several, with | between them. */
+/* Which devices a bundle is for. Strings are globs in which * stands for any text; NULL is any.
+ * Those of drivers may be several, with | between them. */
 struct kiln_match {
     const char *platform;              /* CL_PLATFORM_NAME */
     const char *device;                /* CL_DEVICE_NAME */
     const char *driver;                /* CL_DRIVER_VERSION */
     uint32_t native_vector_float;      /* CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT; 0 is any */
     uint32_t compute_capability;       /* of NVIDIA's devices, 90 for 9.0; 0 is any device */
+    const char *verified;              /* drivers that it was verified on but not tuned: with one of
+                                          these it is a relative's. NULL is none */
 };
 
 /* The device that a bundle was tuned on: those like it are its relatives (kinship.c). Its platform

@@ -59,12 +59,11 @@ static bool matches_or_any(const char *pattern, const char *text)
     return pattern == NULL || kiln_glob_match(pattern, text);
 }
 
-bool kiln_bundle_matches(const struct kiln_bundle *bundle, const struct kiln_device_facts *facts)
+/* Whatever the driver is. */
+static bool device_matches(const struct kiln_match *match, const struct kiln_device_facts *facts)
 {
-    const struct kiln_match *match = &bundle->match;
     return matches_or_any(match->platform, facts->platform) &&
            matches_or_any(match->device, facts->device) &&
-           (match->driver == NULL || driver_matches(match->driver, facts->driver)) &&
            (match->native_vector_float == 0 ||
                    match->native_vector_float == facts->native_vector_float) &&
            (match->compute_capability == 0 ||
@@ -82,7 +81,8 @@ bool kiln_bundle_is_generic(const struct kiln_bundle *bundle)
 static bool driver_is_trusted(const struct kiln_match *match, const struct kiln_device_facts *facts)
 {
     return !kiln_compiles_in_process(facts->platform) ||
-           (match->driver != NULL && driver_matches(match->driver, facts->driver));
+           (match->driver != NULL && driver_matches(match->driver, facts->driver)) ||
+           (match->verified != NULL && driver_matches(match->verified, facts->driver));
 }
 
 /* 0, what a driver may tell of a scalar device, and 1 are the same. */
@@ -133,14 +133,24 @@ int64_t kiln_bundle_distance(const struct kiln_bundle *bundle,
 {
     enum { BITS_PER_CAPABILITY = 24 }; /* more than the octaves below can come to */
     const struct kiln_device_traits *traits = &bundle->traits;
-    if (kiln_bundle_matches(bundle, facts)) {
+    const char *driver = bundle->match.driver;
+    const bool is_device = device_matches(&bundle->match, facts);
+    if (is_device && (driver == NULL || driver_matches(driver, facts->driver))) {
         return 0;
     }
     if (!is_relative(bundle, facts)) {
         return INT64_MAX;
     }
+    if (is_device) {
+        return 1; /* another driver alone */
+    }
     int64_t later = (int64_t) facts->compute_capability - traits->compute_capability;
-    return 1 + (later << BITS_PER_CAPABILITY) +
+    return 2 + (later << BITS_PER_CAPABILITY) +
            octaves_between(traits->compute_units, facts->compute_units) +
            octaves_between(traits->local_bytes, facts->local_bytes);
+}
+
+bool kiln_bundle_matches(const struct kiln_bundle *bundle, const struct kiln_device_facts *facts)
+{
+    return kiln_bundle_distance(bundle, facts) == 0;
 }

@@ -365,8 +365,12 @@ static void emit_definition(const struct kiln_bundle *bundle, const struct kiln_
     quote_or_null(text, bundle->match.device);
     text_add(text, ", ");
     quote_or_null(text, bundle->match.driver);
-    text_add(text, ", %u, %u },\n", bundle->match.native_vector_float,
-            bundle->match.compute_capability);
+    text_add(text, ", %u, %u", bundle->match.native_vector_float, bundle->match.compute_capability);
+    if (bundle->match.verified) {
+        text_add(text, ",\n        ");
+        text_quote(text, bundle->match.verified);
+    }
+    text_add(text, " },\n");
     if (bundle->traits.compute_units)
         text_add(text, "    .traits = { %u, %u, %u, %u, %u },\n", bundle->traits.is_cpu,
                 bundle->traits.compute_units, bundle->traits.native_vector_float,

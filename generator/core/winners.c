@@ -184,6 +184,7 @@ static const char *parse_text(const struct line *line, struct winners *winners)
         { "platform", winners->platform, sizeof winners->platform },
         { "device", winners->device, sizeof winners->device },
         { "driver", winners->driver, sizeof winners->driver },
+        { "verified", winners->verified, sizeof winners->verified },
         { "provenance", winners->provenance, sizeof winners->provenance },
     };
     long value;
@@ -191,8 +192,8 @@ static const char *parse_text(const struct line *line, struct winners *winners)
         if (!strcmp(line->field[0], rows[i].word))
             return line->num != 2 || !field_copy(rows[i].to, rows[i].bytes, line->field[1])
                          ? "expected one text, not too long"
-                 : rows[i].to == winners->driver && has_empty_pattern(winners->driver)
-                         ? "a pattern of the driver is empty"
+                 : has_empty_pattern(winners->driver) || has_empty_pattern(winners->verified)
+                         ? "a pattern of a driver is empty"
                          : NULL;
     const bool is_vector = !strcmp(line->field[0], "vector");
     if (!is_vector && strcmp(line->field[0], "capability"))
@@ -263,6 +264,8 @@ static void format_head(const struct winners *w, struct text *text)
         text_add(text, "device\t%s\n", w->device);
     if (w->driver[0])
         text_add(text, "driver\t%s\n", w->driver);
+    if (w->verified[0])
+        text_add(text, "verified\t%s\n", w->verified);
     if (w->vector)
         text_add(text, "vector\t%" PRIu32 "\n", w->vector);
     if (w->capability)
@@ -448,6 +451,7 @@ bool winners_assemble(const struct winners *winners, struct assembly *assembly,
         .platform = optional(&assembly->arena, winners->platform),
         .device = optional(&assembly->arena, winners->device),
         .driver = optional(&assembly->arena, winners->driver),
+        .verified = optional(&assembly->arena, winners->verified),
         .native_vector_float = winners->vector,
         .compute_capability = winners->capability,
     };

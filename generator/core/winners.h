@@ -3,6 +3,7 @@
  *   kiln-winners  4
  *   bundle        NAME
  *   platform      GLOB          device GLOB, driver GLOB|GLOB...: each once; absent means any
+ *   verified      GLOB|GLOB...  drivers that it was verified on but not tuned (bundle.h)
  *   vector        16            CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT; absent means any
  *   capability    90            compute capability of NVIDIA's devices; absent means any device
  *   provenance    TEXT          generator, device and driver it was tuned with
@@ -59,6 +60,7 @@ struct winner_loss {
 struct winners {
     char name[64];
     char platform[WINNERS_TEXT_BYTES], device[WINNERS_TEXT_BYTES], driver[WINNERS_TEXT_BYTES];
+    char verified[WINNERS_TEXT_BYTES];
     char provenance[2 * WINNERS_TEXT_BYTES];
     uint32_t vector, capability;
     struct device_facts facts;

@@ -175,6 +175,31 @@ static void in_process_only_the_verified_driver_serves(void **state)
     }
 }
 
+/* A driver that it was only verified on makes it a relative's, and the nearest of these. */
+static void a_verified_driver_makes_a_relative(void **state)
+{
+    struct kiln_bundle near = OTHER("near", "Portable Computing Language", "3.1", 1, 8, 8);
+    struct kiln_bundle same = OTHER("a CPU", "Portable Computing Language", "3.1", 1, 2, 8);
+    const struct kiln_bundle *const linked[] = { &near, &same, &everywhere, NULL };
+    struct kiln_device_facts facts = { .platform = "Portable Computing Language",
+        .device = "a CPU",
+        .driver = "7.1",
+        .is_cpu = true,
+        .compute_units = 8,
+        .native_vector_float = 8,
+        .local_bytes = 65536 };
+    (void) state;
+    assert_string_equal(chain_of(linked, false, &facts), "everywhere ");
+    near.match.verified = same.match.verified = "6.*|7.1";
+    assert_string_equal(chain_of(linked, false, &facts), "a CPU near everywhere ");
+    assert_string_equal(chain_of(linked, true, &facts), "everywhere ");
+    assert_false(kiln_bundle_matches(&same, &facts));
+    facts.driver = "7.2";
+    assert_string_equal(chain_of(linked, false, &facts), "everywhere ");
+    facts.driver = "3.1";
+    assert_true(kiln_bundle_matches(&same, &facts));
+}
+
 /* The tuner goes through all of them. */
 static void strangers_come_last_and_other_formats_not_at_all(void **state)
 {
@@ -453,6 +478,7 @@ int main(void)
         TEST(the_last_one_need_not_be_generic),
         TEST(kind_and_width_count_elsewhere),
         TEST(in_process_only_the_verified_driver_serves),
+        TEST(a_verified_driver_makes_a_relative),
         TEST(strangers_come_last_and_other_formats_not_at_all),
         TEST(the_h100_is_served_as_the_h200_is),
         TEST(a_later_capability_gets_what_is_not_masked),

@@ -3989,10 +3989,11 @@ static const struct kiln_recipe bundle_pocl_avx2_recipes[] = {
 };
 
 KILN_INTERNAL const struct kiln_bundle kiln_bundle_pocl_avx2 = {
-    .format = 20,
+    .format = 21,
     .name = "pocl-avx2",
     .provenance = "tuned on pthread-haswell-AMD EPYC, Portable Computing Language, driver 3.1+debian",
-    .match = { "Portable Computing Language", NULL, "3.1+debian|5.0+debian|6.0+debian|7.1+debian", 8, 0 },
+    .match = { "Portable Computing Language", NULL, "3.1+debian", 8, 0,
+        "5.0+debian|6.0+debian|7.1+debian" },
     .traits = { 1, 2, 8, 524288, 0 },
     .pool = { 111029, 2465, 3591, 2738, NULL, bundle_pocl_avx2_lines,
               bundle_pocl_avx2_pairs, bundle_pocl_avx2_symbols,

@@ -5788,10 +5788,11 @@ static const struct kiln_recipe bundle_pocl_avx512_intel_recipes[] = {
 };
 
 KILN_INTERNAL const struct kiln_bundle kiln_bundle_pocl_avx512_intel = {
-    .format = 20,
+    .format = 21,
     .name = "pocl-avx512-intel",
     .provenance = "tuned on pthread-skylake-avx512-Intel(R) Xeon(R) Processor, Portable Computing Language, driver 3.1+debian",
-    .match = { "Portable Computing Language", "*Intel*", "3.1+debian|5.0+debian|6.0+debian|7.1+debian", 16, 0 },
+    .match = { "Portable Computing Language", "*Intel*", "3.1+debian", 16, 0,
+        "5.0+debian|6.0+debian|7.1+debian" },
     .traits = { 1, 2, 16, 2097152, 0 },
     .pool = { 241914, 5348, 5894, 5667, NULL, bundle_pocl_avx512_intel_lines,
               bundle_pocl_avx512_intel_pairs, bundle_pocl_avx512_intel_symbols,

@@ -4696,10 +4696,11 @@ static const struct kiln_recipe bundle_pocl_avx512_recipes[] = {
 };
 
 KILN_INTERNAL const struct kiln_bundle kiln_bundle_pocl_avx512 = {
-    .format = 20,
+    .format = 21,
     .name = "pocl-avx512",
     .provenance = "tuned on pthread-skylake-avx512-AMD EPYC, Portable Computing Language, driver 3.1+debian",
-    .match = { "Portable Computing Language", NULL, "3.1+debian|5.0+debian|6.0+debian|7.1+debian", 16, 0 },
+    .match = { "Portable Computing Language", NULL, "3.1+debian", 16, 0,
+        "5.0+debian|6.0+debian|7.1+debian" },
     .traits = { 1, 2, 16, 1048576, 0 },
     .pool = { 174930, 3902, 4612, 3939, NULL, bundle_pocl_avx512_lines,
               bundle_pocl_avx512_pairs, bundle_pocl_avx512_symbols,
