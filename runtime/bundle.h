@@ -203,7 +203,7 @@ enum kiln_term {
     KILN_TERM_PAIRED_ROUNDS,
     KILN_TERM_EVEN,                    /* steps, shared */
     KILN_TERM_DEPTH,                   /* steps of one work-group */
-    KILN_TERM_A, KILN_TERM_B, KILN_TERM_C,                 /* elements, shared; as all below */
+    KILN_TERM_A, KILN_TERM_B, KILN_TERM_C,       /* elements, shared; so all below but COPIES */
     KILN_TERM_RAGGED_C,                /* of C, where rows begin within lines of 64 bytes */
     KILN_TERM_TRANSPOSED_A, KILN_TERM_TRANSPOSED_B,        /* of operands that are transposed */
     KILN_TERM_FETCHED_A, KILN_TERM_FETCHED_B,              /* elements, once for every tile */

@@ -181,7 +181,7 @@ KILN_INTERNAL enum kiln_status kiln_select_bundles(const struct kiln_bundle *wan
 /* ---- kinship.c: which devices a bundle is for, and how near it is to others ---- */
 
 KILN_INTERNAL bool kiln_glob_match(const char *pattern, const char *text);
-/* Do the globs name the device? */
+/* Do the globs name the device and its driver? */
 KILN_INTERNAL bool kiln_bundle_matches(const struct kiln_bundle *bundle,
         const struct kiln_device_facts *facts);
 

@@ -24,6 +24,12 @@ static const struct winner *find_recipe(const struct winners *winners,
     return NULL;
 }
 
+/* Of a bench's device; 0: as many as the bundle's. */
+static uint32_t units_of(const struct winners *winners, const struct bench *bench)
+{
+    return bench->units == (uint32_t) winners->facts.value[FACT_UNITS] ? 0 : bench->units;
+}
+
 /* Of a row that is of the precision and has times of the bundle's recipes. */
 static bool counts(const struct winners *winners, const struct precision *precision,
         const struct bench_row *row)
@@ -47,7 +53,8 @@ static bool is_first(const struct winners *winners, const struct bench *benches,
     const struct bench_row *row = &benches[bench].rows[number];
     for (unsigned b = 0; b <= bench; b++)
         for (size_t i = 0; i < (b == bench ? number : benches[b].num_rows); i++)
-            if (benches[b].units == benches[bench].units && same_shape(&benches[b].rows[i], row) &&
+            if (units_of(winners, &benches[b]) == units_of(winners, &benches[bench]) &&
+                    same_shape(&benches[b].rows[i], row) &&
                     counts(winners, row->precision, &benches[b].rows[i]))
                 return false;
     return true;
@@ -105,7 +112,7 @@ static bool add_precision(const struct winners *old, const struct bench *benches
             const bool is_held = is_held_out(row);
             for (size_t t = 0; t < row->num_times && ok; t++)
                 ok = !find_recipe(old, done->precision, &row->times[t].config) ||
-                     add_row(row, &row->times[t], benches[b].units,
+                     add_row(row, &row->times[t], units_of(old, &benches[b]),
                              is_held ? RECORD_HELD : RECORD_MATRIX, records);
             done->shapes += is_new;
             done->held += is_new && is_held;

@@ -50,8 +50,8 @@ struct record {
     const struct precision *precision;
     int pair;                          /* 2 * transa + transb */
     size_t m, n, k;
-    uint32_t units;                    /* of the device that timed it; 0: as the journal's facts say,
-                                          and as all rows of the text */
+    uint32_t units;                    /* of the device that timed it; 0: what the journal's facts
+                                          say, as of all rows of the text */
     struct config config;
     char outcome[RECORD_OUTCOME_BYTES];      /* "ok", or the cause of failure */
     double seconds, spread, cost;      /* seconds: of one operation; "late": that there were */

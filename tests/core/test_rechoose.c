@@ -170,7 +170,12 @@ static void larger_devices_are_told_apart(void **state)
     assert_true(choose());
     assert_true(done[0].before > 1.01);
     bench_free(&bench);
+    units = (uint32_t) old.facts.value[FACT_UNITS];
     measure(RECHOOSE_LEAST_SHAPES - 1, 1);
+    struct bench alike[] = { bench, bench }; /* one that does not say it, and one that does */
+    alike[1].units = 0;
+    assert_false(rechoose(&old, alike, 2, &budget, &now, done, &num_done, error));
+    assert_non_null(strstr(error, "at 39 shapes"));
     struct bench both[] = { bench, bench };
     both[1].units = 64;
     assert_true(rechoose(&old, both, 2, &budget, &now, done, &num_done, error));

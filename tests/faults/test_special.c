@@ -380,7 +380,7 @@ static unsigned do_recipe(const struct options *options, unsigned long number)
     test.recipe = &solo.recipe;
     test.num_served = 0;
     test.kiln = setup_kiln(&test.setup, &solo.bundle);
-    if (kiln_bundle_matches(bundle, &test.kiln->facts)) {
+    if (kiln_bundle_distance(bundle, &test.kiln->facts) <= 1) {
         failures = do_factors() + do_zeros() + do_contents() + do_sums();
         if (test.num_served == 0) {
             printf("FAILED: %s: no call comes to this recipe\n", test.recipe->name);

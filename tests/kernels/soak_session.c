@@ -60,14 +60,14 @@ static const struct kiln_bundle *random_solo(const struct soak *soak, uint64_t *
 {
     size_t num = 0;
     for (size_t i = 0; kiln_linked_bundles[i]; i++)
-        if (kiln_bundle_matches(kiln_linked_bundles[i], &soak->context->facts))
+        if (kiln_bundle_distance(kiln_linked_bundles[i], &soak->context->facts) <= 1)
             num += kiln_linked_bundles[i]->num_recipes;
     if (!num)
         return NULL;
     size_t number = soak_below(state, num);
     for (size_t i = 0; kiln_linked_bundles[i]; i++) {
         const struct kiln_bundle *bundle = kiln_linked_bundles[i];
-        if (!kiln_bundle_matches(bundle, &soak->context->facts))
+        if (kiln_bundle_distance(bundle, &soak->context->facts) > 1)
             continue;
         if (number < bundle->num_recipes) {
             solo_bundle = *bundle;

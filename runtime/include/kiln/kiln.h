@@ -249,8 +249,9 @@ struct kiln_context_params {
      * have, and each transpose pair, once with triangles too, and compare exactly. Blocks until
      * they are done. */
     int self_test;
-    /* Not 0: no bundle that was tuned on a relative serves, so that a device that no bundle is for
-     * has the generic one alone. */
+    /* Not 0: no bundle that was tuned on a relative serves, nor one with another driver of a
+     * platform that compiles in the process, so that a device that no bundle is for has the generic
+     * one alone. */
     int exact_only;
     /* Not 0: the log is also told each shape that a call has, or a question about one, when it
      * was not seen lately, as the file for option shapes wants it behind the first word:
