@@ -410,7 +410,7 @@ static bool check_one(const char *dir)
         fail("%s is not what its winners.tsv emits: run kiln-gen emit", path);
     if (!bound)
         fail("%s: the platform's compiler runs in the application's process: winners.tsv needs a "
-             "row driver, of the versions that the bundle was verified on",
+             "row driver, of the versions that the bundle was tuned on",
                 dir);
     free(committed);
     text_free(&text);

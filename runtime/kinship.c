@@ -1,8 +1,9 @@
 /* kinship.c: which devices a bundle is for, and how near the one it was tuned on is to another.
  *
- * A bundle is for the devices that its globs name. Others may be relatives: devices of
- * the same platform and kind that run the same kernels, and on which the same ones are likely to be
- * fast. Pure: no OpenCL is called.
+ * A bundle is for the devices that its globs name, with the drivers that they name. Others may be
+ * relatives: devices of the same platform and kind that run the same kernels, and on which the same
+ * ones are likely to be fast; also the same device with a driver that the bundle was verified on.
+ * Pure: no OpenCL is called.
  */
 #include "internal.h"
 #include "platform.h"

@@ -193,8 +193,8 @@ def means(documents, options):
 def device_text(document):
     """The device, as short as it can be told."""
     name = document.device_name
-    if name.startswith("pthread-"):    # PoCL puts its own words before the processor's name
-        name = re.sub("^pthread-[a-z0-9_.-]*-(?=[A-Z])", "", name)
+    if name.startswith(("pthread-", "cpu-")):    # PoCL's own words before the processor's name
+        name = re.sub("^(pthread|cpu)-[a-z0-9_.-]*-(?=[A-Z])", "", name)
         threads = document.device.get("host_threads", 0)
         name = f"{threads} cores of {name}, PoCL {document.driver.split('+')[0]}"
         if "pocl_affinity" in document.device:

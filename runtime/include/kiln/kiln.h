@@ -232,7 +232,8 @@ struct kiln_context_params {
     /* NULL: the linked bundles that are for the device, in their order, then those that were tuned
      * on a relative of it, the nearest first; three at most. A relative is a device of the same
      * platform: for NVIDIA's, one of the same or an earlier compute capability; for others, one of
-     * the same kind (CPU or not) and native vector width. Otherwise this one, whatever device it is
+     * the same kind (CPU or not) and native vector width; also the same device with another driver
+     * that a bundle was verified on. Otherwise this one, whatever device it is
      * for; it must live as long as the context. In both cases the last linked bundle, the generic
      * one, serves the calls that those before can not. Recipes that the device can not run, for
      * want of local memory say, are left out one by one. */
