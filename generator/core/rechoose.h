@@ -21,7 +21,8 @@ enum { RECHOOSE_HELD_ONE_OF = 6 };
 struct rechosen {
     const struct precision *precision;
     unsigned of, recipes;              /* how many there were, and are */
-    unsigned shapes, held;             /* that were measured, each once; of these, held out */
+    unsigned shapes, held;             /* that were measured, each once on devices of a size; of
+                                          these, held out */
     double before, now;                /* time of what is chosen over that of the fastest recipe, at
                                           the shapes held out: geometric mean */
 };

@@ -181,18 +181,16 @@ struct timings {
     struct fit_sample *samples, *guesses;        /* guesses: and for those drawn */
 };
 
-/* Of one precision: the same pair and shape, on a device as large? */
-static bool same_task(const struct record *a, const struct record *b)
-{
-    return a->pair == b->pair && a->m == b->m && a->n == b->n && a->k == b->k &&
-           a->units == b->units;
-}
+/* Of one precision: the same pair and shape, on a device as large? A record or a times_task. */
+#define SAME_TASK(a, b) \
+    ((a)->pair == (b)->pair && (a)->m == (b)->m && (a)->n == (b)->n && (a)->k == (b)->k && \
+            (a)->units == (b)->units)
 
 /* Were both timed in turn with each other? A search asks one by one, and generic is timed alone. */
 static bool same_moment(const struct record *a, const struct record *b)
 {
     return a->kind == b->kind && a->kind != RECORD_SEARCH && a->kind != RECORD_GENERIC &&
-           same_task(a, b);
+           SAME_TASK(a, b);
 }
 
 /* Of an operand that is prepared in any case, what multiplies reads the same form whatever the
@@ -452,12 +450,9 @@ void times_clear(struct times *times)
 
 static struct times_task *find_task(struct times *times, const struct record *r)
 {
-    for (unsigned i = 0; i < times->num_tasks; i++) {
-        struct times_task *t = &times->tasks[i];
-        if (t->m == r->m && t->n == r->n && t->k == r->k && t->pair == r->pair &&
-                t->units == r->units)
-            return t;
-    }
+    for (unsigned i = 0; i < times->num_tasks; i++)
+        if (SAME_TASK(&times->tasks[i], r))
+            return &times->tasks[i];
     return NULL;
 }
 

@@ -190,7 +190,8 @@ static const char *parse_text(const struct line *line, struct winners *winners)
     long value;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (!strcmp(line->field[0], rows[i].word))
-            return line->num != 2 || !field_copy(rows[i].to, rows[i].bytes, line->field[1])
+            return rows[i].to[0] ? "a row that is there already"
+                 : line->num != 2 || !field_copy(rows[i].to, rows[i].bytes, line->field[1])
                          ? "expected one text, not too long"
                  : has_empty_pattern(winners->driver) || has_empty_pattern(winners->verified)
                          ? "a pattern of a driver is empty"
@@ -198,9 +199,12 @@ static const char *parse_text(const struct line *line, struct winners *winners)
     const bool is_vector = !strcmp(line->field[0], "vector");
     if (!is_vector && strcmp(line->field[0], "capability"))
         return "unknown row";
+    uint32_t *to = is_vector ? &winners->vector : &winners->capability;
+    if (*to)
+        return "a row that is there already";
     if (line->num != 2 || !parse_count(line->field[1], 1024, &value))
         return is_vector ? "vector is a number" : "capability is a number";
-    *(is_vector ? &winners->vector : &winners->capability) = (uint32_t) value;
+    *to = (uint32_t) value;
     return NULL;
 }
 
@@ -340,6 +344,32 @@ void winners_format(const struct winners *w, struct text *text)
 bool winners_want_driver(const char *platform)
 {
     return kiln_compiles_in_process(platform);
+}
+
+/* Whether any version at all matches one of the patterns between |. */
+static bool takes_any(const char *patterns)
+{
+    for (const char *p = patterns; *p; p += strspn(p, "|")) {
+        const size_t length = strcspn(p, "|");
+        if (strspn(p, "*") >= length)
+            return true;
+        p += length;
+    }
+    return false;
+}
+
+const char *winners_wanting(const struct winners *winners)
+{
+    if (winners->verified[0] && !winners->driver[0])
+        return "a row verified needs a row driver, of the versions that the bundle was tuned on";
+    if (winners->verified[0] && (!winners->has_facts || !winners->platform[0]))
+        return "a row verified needs the rows fact and platform: relatives are told by them";
+    if (!winners_want_driver(winners->platform))
+        return NULL;
+    if (!winners->driver[0] || takes_any(winners->driver) || takes_any(winners->verified))
+        return "the platform's compiler runs in the application's process: a row driver is needed, "
+               "and it and the row verified must name the versions that were tried";
+    return NULL;
 }
 
 const struct winner *winners_recipe(const struct winners *winners,

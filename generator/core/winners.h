@@ -87,6 +87,9 @@ void winners_comment(const struct winners *winners, struct text *text);
  * end that process where the compiler fails. */
 bool winners_want_driver(const char *platform);
 
+/* What a committed bundle must have and these rows do not; NULL: nothing. */
+const char *winners_wanting(const struct winners *winners);
+
 /* The i-th recipe of a precision, or NULL. */
 const struct winner *winners_recipe(const struct winners *winners,
         const struct precision *precision, int i);

@@ -104,6 +104,7 @@ static void check_bundle(const struct kiln_bundle *a, const struct kiln_bundle *
     check_text(a->match.platform, b->match.platform);
     check_text(a->match.device, b->match.device);
     check_text(a->match.driver, b->match.driver);
+    check_text(a->match.verified, b->match.verified);
     assert_int_equal(a->match.native_vector_float, b->match.native_vector_float);
     assert_int_equal(a->match.compute_capability, b->match.compute_capability);
     assert_int_equal(a->traits.is_cpu, b->traits.is_cpu);
@@ -226,6 +227,8 @@ static void every_family(void **state)
     assembly.recipes[0].vector_floats = 16;
     assembly.recipes[1].kinds = KILN_KIND_OTHER;
     assembly.bundle.match = (struct kiln_match){ .platform = "P*",
+        .driver = "1.0",
+        .verified = "2.*|\"3\"",
         .native_vector_float = 16,
         .compute_capability = 90 };
     assembly.bundle.traits = (struct kiln_device_traits){ 1, 132, 16, UINT32_MAX, 90 };

@@ -222,6 +222,7 @@ static void other_precisions_stay(void **state)
     }
     assert_string_equal(now.name, old.name);
     assert_string_equal(now.driver, old.driver);
+    assert_string_equal(now.verified, old.verified);
     if (!forms_add(&now, error)) /* and so does the rest of the bundle */
         fail_msg("%s", error);
 }

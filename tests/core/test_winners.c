@@ -28,6 +28,7 @@ static const char good[] =
     "platform\tPortable*\n"
     "device\t*avx512*\n"
     "driver\t3.1\n"
+    "verified\t5.0|6.*\n"
     "vector\t16\n"
     "provenance\ttuned on a device\n"
     "fact\tVECTOR_BYTES\t64\n"
@@ -63,6 +64,7 @@ static void rows_mean_what_they_say(void **state)
     assert_string_equal(winners.platform, "Portable*");
     assert_string_equal(winners.device, "*avx512*");
     assert_string_equal(winners.driver, "3.1");
+    assert_string_equal(winners.verified, "5.0|6.*");
     assert_int_equal(winners.vector, 16);
     assert_string_equal(winners.provenance, "tuned on a device");
     assert_int_equal(winners.facts.value[FACT_VECTOR_BYTES], 64);
@@ -130,6 +132,7 @@ static void the_last_newline_may_be_missing(void **state)
 }
 
 #define COEFFICIENT "line 4: a coefficient is a number, not negative and at most 1e18"
+#define TWICE "line 3: a row that is there already"
 #define LOSS "line 3: a loss has a precision, a class, a number of shapes and three factors"
 
 static void each_error_is_told(void **state)
@@ -144,11 +147,14 @@ static void each_error_is_told(void **state)
         { "kiln-journal\t2\n", "line 1: not a kiln-winners file, version 4" },
         { "kiln-winners\t4\n", "no bundle row" },
         { HEAD "winner\tx\n", "line 3: unknown row" },
-        { HEAD "bundle\n", "line 3: expected one text, not too long" },
+        { HEAD "driver\n", "line 3: expected one text, not too long" },
         { HEAD "platform\ta\tb\n", "line 3: expected one text, not too long" },
         { HEAD "driver\t3.1|\n", "line 3: a pattern of a driver is empty" },
         { HEAD "driver\t|3.1\n", "line 3: a pattern of a driver is empty" },
         { HEAD "verified\t3.1||5.0\n", "line 3: a pattern of a driver is empty" },
+        { HEAD "bundle\tanother\n", TWICE },
+        { HEAD "verified\t5.0\nverified\t6.0\n", "line 4: a row that is there already" },
+        { HEAD "vector\t4\nvector\t8\n", "line 4: a row that is there already" },
         { HEAD "vector\tmany\n", "line 3: vector is a number" },
         { HEAD "vector\t-1\n", "line 3: vector is a number" },
         { HEAD "fact\tMAX_ITEMS\n", "line 3: a fact has a name and a number" },
@@ -265,6 +271,8 @@ static void winners_become_a_bundle(void **state)
     const struct kiln_bundle *bundle = &assembly.bundle;
     assert_string_equal(bundle->name, "test");
     assert_string_equal(bundle->match.platform, "Portable*");
+    assert_string_equal(bundle->match.driver, "3.1");
+    assert_string_equal(bundle->match.verified, "5.0|6.*");
     assert_int_equal(bundle->match.native_vector_float, 16);
     assert_int_equal(bundle->traits.is_cpu, 1);
     assert_int_equal(bundle->traits.compute_units, 132);
@@ -313,6 +321,7 @@ static void absent_globs_match_anything(void **state)
     assert_null(assembly.bundle.match.platform);
     assert_null(assembly.bundle.match.device);
     assert_null(assembly.bundle.match.driver);
+    assert_null(assembly.bundle.match.verified);
     assert_int_equal(assembly.bundle.traits.compute_units, 0);
     assert_int_equal(assembly.bundle.num_pins, 0);
     assembly_free(&assembly);
@@ -327,6 +336,43 @@ static void winners_must_be_legal_for_their_facts(void **state)
     assert_false(winners_assemble(&winners, &assembly, error));
     assert_string_equal(error, "illegal configuration: vectors wider than the device's");
     assembly_free(&assembly);
+}
+
+static void what_a_bundle_must_have_is_told(void **state)
+{
+    (void) state;
+    static const char no_driver
+            [] = "a row verified needs a row driver, of the versions that the bundle was tuned on",
+   no_traits[] = "a row verified needs the rows fact and platform: relatives are told by them",
+   in_process[] = "the platform's compiler runs in the application's process: a row driver is "
+                  "needed, and it and the row verified must name the versions that were tried";
+#define POCL HEAD "platform\tPortable*\nfact\tUNITS\t2\n"
+    static const struct {
+        const char *text, *wanting;
+    } rows[] = {
+        { HEAD, NULL },
+        { HEAD "platform\tNVIDIA*\n", NULL },
+        { HEAD "platform\tNVIDIA*\nfact\tUNITS\t2\ndriver\t*\nverified\t*\n", NULL },
+        { POCL, in_process },
+        { POCL "driver\t*\n", in_process },
+        { POCL "driver\t3.1|**\n", in_process },
+        { POCL "driver\t3.1|5.*\n", NULL },
+        { POCL "driver\t3.1\nverified\t*\n", in_process },
+        { POCL "driver\t3.1\nverified\t*|5.0\n", in_process },
+        { POCL "driver\t3.1\nverified\t5.*|6.0\n", NULL },
+        { POCL "verified\t5.0\n", no_driver },
+        { HEAD "fact\tUNITS\t2\ndriver\t3.1\nverified\t5.0\n", no_traits },
+        { HEAD "platform\tPortable*\ndriver\t3.1\nverified\t5.0\n", no_traits },
+    };
+#undef POCL
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        parse(rows[i].text, &winners);
+        const char *wanting = winners_wanting(&winners);
+        if (rows[i].wanting)
+            assert_string_equal(wanting, rows[i].wanting);
+        else
+            assert_null(wanting);
+    }
 }
 
 static void hashes_are_those_of_the_text(void **state)
@@ -370,6 +416,7 @@ int main(void)
         cmocka_unit_test(winners_become_a_bundle),
         cmocka_unit_test(absent_globs_match_anything),
         cmocka_unit_test(winners_must_be_legal_for_their_facts),
+        cmocka_unit_test(what_a_bundle_must_have_is_told),
         cmocka_unit_test(hashes_are_those_of_the_text),
         cmocka_unit_test(the_comment_tells_the_loss),
     };

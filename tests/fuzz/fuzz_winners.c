@@ -8,7 +8,7 @@
 
 const char *const fuzz_seeds[] = {
     "kiln-winners\t4\nbundle\tname\nplatform\tP*\ndevice\t*\ndriver\t1\n"
-    "vector\t16\nprovenance\ttext\n"
+    "verified\t2|3*\nvector\t16\nprovenance\ttext\n"
     "fact\tMAX_ITEMS\t64\nrecipe\tsingle\tdirect TM=4 VEC=4\t0\t1\tff\tffffffffffffffff\n"
     "recipe\tsingle\tpacked\t0\t0\t0\t0\n"
     "time\tsingle\t1\t5e6\t0.5\t1e-3\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t0\t1e18\n"
@@ -19,7 +19,7 @@ const char *const fuzz_seeds[] = {
 };
 const char *const fuzz_words[] = {
     "\t", "\n", "kiln-winners\t4\n", "bundle\t", "platform\t", "device\t", "driver\t",
-    "vector\t", "provenance\t", "fact\t", "recipe\t", "time\t", "pin\t", "loss\t", "single",
+    "verified\t", "|", "vector\t", "provenance\t", "fact\t", "recipe\t", "time\t", "pin\t", "loss\t", "single",
     "packed ", "*", "-", "#", "nan", "inf", NULL,
 };
 

@@ -62,7 +62,7 @@ expect 1 "bad.tsv: line 1: not a kiln-journal" report "$folder/bad.tsv"
 mkdir "$folder/wide"
 printf 'kiln-winners\t4\nbundle\twide\nplatform\tPortable*\n' >"$folder/wide/winners.tsv"
 "$kiln_gen" emit "$folder/wide/winners.tsv" -o "$folder/wide/bundle.c"
-expect 1 "wide: .*needs a row driver" check "$folder/wide"
+expect 1 "wide/winners.tsv: .* a row driver is needed" check "$folder/wide"
 printf 'driver\t3.1*\n' >>"$folder/wide/winners.tsv"
 "$kiln_gen" emit "$folder/wide/winners.tsv" -o "$folder/wide/bundle.c"
 "$kiln_gen" check "$folder/wide" || failures=$((failures + 1))

@@ -194,10 +194,20 @@ static void a_verified_driver_makes_a_relative(void **state)
     assert_string_equal(chain_of(linked, false, &facts), "a CPU near everywhere ");
     assert_string_equal(chain_of(linked, true, &facts), "everywhere ");
     assert_false(kiln_bundle_matches(&same, &facts));
+    /* Beside one that is as large but another device it is the nearer. */
+    same.traits.compute_units = 8;
+    assert_true(kiln_bundle_distance(&same, &facts) == 1);
+    assert_true(kiln_bundle_distance(&near, &facts) > 1);
     facts.driver = "7.2";
     assert_string_equal(chain_of(linked, false, &facts), "everywhere ");
     facts.driver = "3.1";
     assert_true(kiln_bundle_matches(&same, &facts));
+    /* A compiler that ends no process serves with any driver, verified or not. */
+    near.match.platform = same.match.platform = facts.platform = "Another";
+    facts.driver = "7.2";
+    assert_string_equal(chain_of(linked, false, &facts), "a CPU near everywhere ");
+    facts.driver = "7.1";
+    assert_string_equal(chain_of(linked, false, &facts), "a CPU near everywhere ");
 }
 
 /* The tuner goes through all of them. */
