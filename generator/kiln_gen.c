@@ -49,6 +49,8 @@ static const char help[] =
     "  space FAMILY          its parameters, values, rules and presets, and the number of points\n"
     "  render CONFIG         print the kernels of a configuration, \"packed TM=12 NV=2 VEC=16\",\n"
     "                        or with --preset those of a preset\n"
+    "  explain CONFIG        say which rules a configuration obeys and what follows from it,\n"
+    "                        or with --preset those of a preset\n"
     "  select JOURNAL        choose recipes from a journal, print winners.tsv\n"
     "  select WINNERS        choose among a bundle's recipes by what kiln-bench --best measured\n"
     "                        of them (--bench), fit their times anew, print winners.tsv\n"
@@ -59,18 +61,15 @@ static const char help[] =
     "                        winners.tsv: recipes for triangles, and of complex products by\n"
     "                        real ones\n"
     "  check DIR...          fail unless each DIR/bundle.c is what DIR/winners.tsv emits\n"
-    "  explain CONFIG        say which rules a configuration obeys and what follows from it;\n"
-    "                        likewise\n"
     "  replay RECORDING...   run searches on recorded times, a table or a journal; print how near\n"
     "                        they come to the best after 25 to 400 points\n"
     "  report JOURNAL        print a journal as an HTML page: what was chosen, what that loses and\n"
     "                        gains, how it was searched for, all details\n"
     "\n"
     "      --preset NAME     render, explain: a preset in place of CONFIG\n"
-    "  -p, --precision P     half, single, double, emulated, complex_single or\n"
-    "                        complex_double (default single, a\n"
-    "                        preset's own)\n"
-    "  -t, --transpose XY    nn, nt, tn or tt (default nn; a preset's own)\n"
+    "  -p, --precision P     half, single, double, emulated, complex_single or complex_double\n"
+    "                        (default: single, or the preset's own)\n"
+    "  -t, --transpose XY    nn, nt, tn or tt (default: nn, or the preset's own)\n"
     "      --store WHAT      render, explain: all of C, or a triangle (default all)\n"
     "  -f, --facts FILE      device facts (kiln-tune probe, or winners.tsv); default: the least\n"
     "                        device of OpenCL 1.2, with --preset one that allows every preset\n"
@@ -469,7 +468,7 @@ static bool choose_from_bench(const struct options *options, struct select_budge
 {
     static struct winners old;
     struct bench benches[MAX_BENCHES] = { { .num_rows = 0 } };
-    struct rechosen done[SELECT_MOST_PRECISIONS];
+    struct rechosen done[KILN_NUM_PRECISIONS];
     unsigned num_done = 0;
     char error[FAMILY_ERROR_BYTES] = "";
     bool ok = read_winners(options->words[0], &old);

@@ -152,7 +152,7 @@ struct kiln_pair {
 };
 
 /* The kernel text of a bundle's programs, which is mostly the same. Each line is there once, and so
- * is what the programs share. A symbol stands for text: one less than num_lines is a line, and
+ * is what the programs share. A symbol stands for text: one below num_lines is a line, and
  * num_lines + i is pair i, which is made of lines and of pairs before it. reader.h reads it. */
 struct kiln_pool {
     uint32_t text_bytes, num_lines, num_pairs, num_symbols;

@@ -1,4 +1,5 @@
-/* image.c: the workspace as an image, for kernels that read it as one. */
+/* image.c: the workspace as an image, for kernels that read it as one. None that ships does; of the
+ * literature's, `blockmajor` does. */
 #include "launch.h"
 
 #include <stdlib.h>

@@ -10,7 +10,7 @@
  *   prepare   prepare.c has the kernels of a recipe built once, by recipe.c and program.c
  *   enqueue   launch.c claims memory for the regions and enqueues the stages (launch.h)
  *
- * No room calls one of the callers, and no file one that calls it: a test finds circles.
+ * No file calls one that calls it, directly or through others (tests/package/test_order.sh).
  *
  * Locks, always taken in this order and each held by one function alone unless said otherwise:
  * the turn of a queue (held while a call's stages are enqueued), a recipe, a program. The locks on
@@ -108,13 +108,6 @@ KILN_INTERNAL enum kiln_status kiln_device_compute_capability(cl_device_id devic
 KILN_INTERNAL cl_ulong kiln_device_local_bytes(cl_uint capability, cl_ulong told);
 
 /* ---- precision.c ---- */
-
-enum {
-    KILN_NUM_PRECISIONS = 0
-#define PRECISION(...) +1
-#include "precisions.inc"
-#undef PRECISION
-};
 
 /* No precision of a call: that of products for which emulation is allowed and there, and of recipes
  * that emulate. */

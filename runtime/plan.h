@@ -46,6 +46,14 @@ enum {
 #undef PRECISION
 };
 
+/* How many there are. */
+enum {
+    KILN_NUM_PRECISIONS = 0
+#define PRECISION(...) +1
+#include "precisions.inc"
+#undef PRECISION
+};
+
 /* Are elements complex? */
 static inline bool kiln_precision_is_complex(unsigned precision)
 {

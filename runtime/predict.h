@@ -25,8 +25,7 @@ KILN_INTERNAL unsigned kiln_time_crowded(const struct kiln_recipe *recipe,
         const struct kiln_product *product);
 
 /* The counts of a product's terms, by enum kiln_term, on a device with so many compute units (0 is
- * taken as 1). They stop at 2^62, and what units share at
- * 2^62 over their number. */
+ * taken as 1). None is above 2^62, and none that units share above 2^62 over their number. */
 KILN_INTERNAL void kiln_time_terms(const struct kiln_recipe *recipe,
         const struct kiln_product *product, uint32_t units, uint64_t terms[KILN_NUM_TERMS]);
 

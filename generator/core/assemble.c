@@ -1,6 +1,7 @@
 /* assemble.c: walks a family's tables and fills the structs of bundle.h. */
 #include "assemble.h"
 #include "expr.h"
+#include "fields.h"
 #include "fnv.h"
 #include "signature.h"
 #include "text.h"
@@ -92,14 +93,6 @@ static bool word(const char *list, unsigned i, const char **at, size_t *len)
     return *len > 0;
 }
 
-static int code_of(const char *const *names, unsigned num, const char *at, size_t len)
-{
-    for (unsigned i = 0; i < num; i++)
-        if (strlen(names[i]) == len && !memcmp(names[i], at, len))
-            return (int) i;
-    return -1;
-}
-
 const char *const assemble_dim_names[KILN_NUM_DIMS] = { "ONE", "M", "N", "K", "UNITS" };
 
 const char *const assemble_prepared_names[KILN_PREPARED_BOTH + 1] = {
@@ -108,14 +101,14 @@ const char *const assemble_prepared_names[KILN_PREPARED_BOTH + 1] = {
 
 static int dim_code(const char *at, size_t len)
 {
-    return code_of(assemble_dim_names, KILN_NUM_DIMS, at, len);
+    return word_find(assemble_dim_names, KILN_NUM_DIMS, at, len);
 }
 
 /* NULL is none. */
 static bool prepared_code(const char *name, uint8_t *code)
 {
     const int found = !name ? KILN_PREPARED_NONE
-                            : code_of(assemble_prepared_names, KILN_PREPARED_BOTH + 1, name,
+                            : word_find(assemble_prepared_names, KILN_PREPARED_BOTH + 1, name,
                                       strlen(name));
     *code = (uint8_t) found;
     return found >= 0;

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A second question mark is escaped, so that no trigraph comes about. */
 static void quote_or_null(struct text *text, const char *string)
 {
     if (string)

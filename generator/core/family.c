@@ -21,13 +21,12 @@ const struct family *const families[] = {
 };
 const size_t num_families = sizeof families / sizeof families[0];
 
-const struct precision precisions[] = {
-#define PRECISION(constant, id, name, letter, element, element_bytes, real, real_bytes, mantissa) \
-    { id, #constant, letter, #name, element, real, element_bytes, real_bytes, mantissa },
+const struct precision precisions[KILN_NUM_PRECISIONS] = {
+#define PRECISION(constant, id, name, letter, element, element_bytes, real, real_bytes, bits) \
+    { id, #constant, letter, #name, element, real, element_bytes, real_bytes, bits },
 #include "precisions.inc"
 #undef PRECISION
 };
-const size_t num_precisions = sizeof precisions / sizeof precisions[0];
 
 const char *const fact_names[NUM_FACTS] = {
 #define FACT(name, meaning) #name,
@@ -143,7 +142,7 @@ const struct family *family_find(const char *name)
 
 const struct precision *precision_find(const char *name)
 {
-    for (size_t i = 0; i < num_precisions; i++)
+    for (size_t i = 0; i < KILN_NUM_PRECISIONS; i++)
         if (!strcmp(precisions[i].name, name) || (name[0] == precisions[i].letter && !name[1]))
             return &precisions[i];
     return NULL;
@@ -151,7 +150,7 @@ const struct precision *precision_find(const char *name)
 
 const struct precision *precision_of_id(unsigned id)
 {
-    for (size_t i = 0; i < num_precisions; i++)
+    for (size_t i = 0; i < KILN_NUM_PRECISIONS; i++)
         if (precisions[i].id == id)
             return &precisions[i];
     return NULL;
@@ -351,7 +350,7 @@ struct problem preset_problem(const struct family_preset *preset, const struct c
 static bool scope_precision(struct scope *scope, const struct precision *precision)
 {
     bool room = true;
-    for (size_t i = 0; i < num_precisions; i++)
+    for (size_t i = 0; i < KILN_NUM_PRECISIONS; i++)
         room = room && scope_set(scope, precisions[i].constant, &precisions[i] == precision);
     return room && scope_set(scope, "COMPLEX", kiln_precision_is_complex(precision->id));
 }

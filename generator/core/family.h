@@ -150,13 +150,19 @@ extern const char *const fact_meanings[NUM_FACTS];
 struct precision {
     unsigned id;                       /* enum kiln_precision of kiln.h */
     const char *constant;              /* "HALF": 1 in expressions for its problems */
-    char letter;                       /* BLAS: h, s, d */
+    char letter;                       /* of BLAS: h, s, d, c, z; x: emulated */
     const char *name, *element, *real; /* "half", "half", "float" */
     int element_bytes, real_bytes;
-    int mantissa_bits;                 /* eps = 2^-mantissa_bits of the element type */
+    int significand_bits;              /* behind the point; eps is 2^-significand_bits */
 };
 
-/* Which of the twelve problems a kernel is for. Row-major C; transposes as stored. */
+/* Of an element: a number, or a real part and an imaginary one. */
+static inline size_t precision_parts(const struct precision *precision)
+{
+    return kiln_precision_is_complex(precision->id) ? 2 : 1;
+}
+
+/* Which problem a kernel is for. Row-major C; transposes as stored. */
 struct problem {
     const struct precision *precision;
     bool transa, transb;
@@ -181,8 +187,7 @@ struct config {
 
 extern const struct family *const families[];
 extern const size_t num_families;
-extern const struct precision precisions[];
-extern const size_t num_precisions;
+extern const struct precision precisions[KILN_NUM_PRECISIONS];
 extern const struct tmpl_file template_files[];
 extern const size_t num_template_files;
 

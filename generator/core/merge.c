@@ -54,7 +54,7 @@ static bool check_shards(const struct merge_part *parts, unsigned num,
         for (unsigned j = 0; j < i; j++) {
             const struct shard *a = &heads[j].shard, *b = &heads[i].shard;
             if (a->num && b->num && a->num != b->num)
-                return refuse(error, "%s is shard %u/%u and %s shard %u/%u: their slices overlap",
+                return refuse(error, "%s is shard %u/%u and %s shard %u/%u: they overlap",
                         parts[j].path, a->index, a->num, parts[i].path, b->index, b->num);
             if (a->num && a->index == b->index)
                 return refuse(error, "%s and %s are both shard %u/%u", parts[j].path, parts[i].path,
@@ -76,7 +76,7 @@ static bool read_head(const struct merge_part *part, struct journal_head *head,
             state == JOURNAL_EMPTY ? "empty, or torn within its head" : cause);
 }
 
-/* The slices that no journal holds. */
+/* The shards that no journal holds. */
 static void note_missing(const struct journal_head *heads, unsigned num, struct text *notes)
 {
     unsigned shards = 0, missing = 0;

@@ -1,8 +1,8 @@
 /* merge.h: joins the journals of several devices of one kind into one. Pure.
  *
- * Search rows, edge rows and failures are kept, in the order of the journals. Times of finalists
- * (look, matrix, held) are not: they mean something only beside each other, on one device, and are
- * taken again there. The head says that the journal is a merged one, so that what tunes over it
+ * Rows of searches and of edges, and failures, are kept, in the order of the journals. All other
+ * times are not: they mean something only beside each other, on one device, and are taken again
+ * there. The head says that the journal is a merged one, so that what tunes over it
  * searches no more.
  */
 #ifndef KILN_CORE_MERGE_H

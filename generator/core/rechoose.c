@@ -249,7 +249,7 @@ static bool compose(const struct winners *old, const struct winners *chosen, str
 {
     *now = *old;
     now->num_recipes = now->num_losses = 0;
-    for (size_t p = 0; p < num_precisions; p++) {
+    for (size_t p = 0; p < KILN_NUM_PRECISIONS; p++) {
         const bool is_new = find_done(done, num_done, &precisions[p]) != NULL;
         const struct winners *from = is_new ? chosen : old;
         if (!add_recipes(from, &precisions[p], false, now) ||
@@ -318,7 +318,7 @@ static bool add_all(const struct winners *old, const struct bench *benches, unsi
         struct records *records, struct rechosen *done, unsigned *num_done,
         char error[FAMILY_ERROR_BYTES])
 {
-    for (size_t p = 0; p < num_precisions; p++) {
+    for (size_t p = 0; p < KILN_NUM_PRECISIONS; p++) {
         struct rechosen one = { .precision = &precisions[p] };
         if (!add_precision(old, benches, num_benches, &one, records) ||
                 (one.shapes && !find_before(old, records, &one))) {

@@ -29,7 +29,7 @@ struct rechosen {
 
 /* Chooses among the recipes of `old`, of each precision that was measured, as select.h does. Other
  * precisions, what the bundle is for, and recipes that are pinned to shapes stay as they are. The
- * forms (forms.h) are for the caller to add anew. done has room for SELECT_MOST_PRECISIONS. False
+ * forms (forms.h) are for the caller to add anew. done has room for KILN_NUM_PRECISIONS. False
  * with error when another device was measured than the one that the bundle names, or at too few
  * shapes, when the bundle is for devices of several kinds, or when a recipe's result was wrong. */
 bool rechoose(const struct winners *old, const struct bench *benches, unsigned num_benches,

@@ -71,12 +71,11 @@ struct records {
     size_t num, capacity;
     struct record *rows;               /* freed by records_free */
     size_t whole_bytes;                /* of the text, without a torn last row */
+    /* Not in the text; NULL: nothing is known. The coefficients of a configuration that are known of
+     * the device or a relative, or NULL. *bundle, unless NULL: the number of the bundle that they
+     * are from. Only coefficients from one bundle compare. */
     const struct kiln_time *(*prior)(const struct device_facts *facts,
             const struct precision *precision, const struct config *config, unsigned *bundle);
-                                       /* coefficients of a configuration that are known of the
-                                          device or a relative, or NULL; not in the text. *bundle
-                                          (NULL: not asked for) is a number of whose they are:
-                                          only those of one bundle compare. NULL: nothing is known */
     bool prior_is_own;                 /* they are of this very device: what they tell is guesses
                                           (fit.h) at other shapes */
 };

@@ -1,8 +1,9 @@
 /* select.c: greedy choice of recipes from the times of a journal. */
 #include "select.h"
 #include "draw.h"
-#include "sort.h"
 #include "emit.h"
+#include "platform.h"
+#include "sort.h"
 #include "times.h"
 
 #include <math.h>
@@ -292,7 +293,7 @@ static double as_written(double factor)
     return round(1e4 * factor) / 1e4;
 }
 
-static void add_loss(const char *class, double *losses, unsigned num, struct winners *winners,
+static void add_loss(const char *kind, double *losses, unsigned num, struct winners *winners,
         const struct precision *precision)
 {
     double sum = 0;
@@ -307,7 +308,7 @@ static void add_loss(const char *class, double *losses, unsigned num, struct win
         .mean = as_written(exp(sum / num)),
         .p95 = as_written(exp(losses[(19 * num + 19) / 20 - 1])),
         .worst = as_written(exp(losses[num - 1])) };
-    snprintf(loss->class, sizeof loss->class, "%s", class);
+    snprintf(loss->kind, sizeof loss->kind, "%s", kind);
 }
 
 /* At the held-out shapes, for each kind of shape and for all. */
@@ -462,7 +463,7 @@ static bool count_bytes(const struct records *records, struct choice *choices,
         struct winners *winners, size_t *bytes, char error[FAMILY_ERROR_BYTES])
 {
     winners->num_recipes = winners->num_pins = 0;
-    for (size_t i = 0; i < num_precisions; i++)
+    for (size_t i = 0; i < KILN_NUM_PRECISIONS; i++)
         if (!add_for_size(records, &choices[i], winners)) {
             snprintf(error, FAMILY_ERROR_BYTES, "out of memory, or too many recipes");
             return false;
@@ -487,7 +488,7 @@ static bool drop_least(struct choice *choices, struct select_budget *budget)
     struct choice *from = NULL;
     unsigned which = 0;
     double least = HUGE_VAL;
-    for (size_t i = 0; i < num_precisions; i++) {
+    for (size_t i = 0; i < KILN_NUM_PRECISIONS; i++) {
         struct choice *choice = &choices[i];
         const bool may = num_chosen(choice) > 1;
         for (unsigned c = 0; may && c < choice->times.num_candidates; c++) {
@@ -520,7 +521,7 @@ static bool fit_budget(const struct records *records, struct choice *choices,
 {
     for (bool may_drop = true;;) {
         unsigned num = 0;
-        for (size_t i = 0; i < num_precisions; i++)
+        for (size_t i = 0; i < KILN_NUM_PRECISIONS; i++)
             num += num_chosen(&choices[i]);
         if (num && !count_bytes(records, choices, winners, &budget->bytes, error))
             return false;
@@ -653,7 +654,7 @@ static void describe(const struct records *records, const char *name, struct win
     snprintf(winners->provenance, sizeof winners->provenance,
             "tuned on %.120s, %.100s, driver %.60s", facts->device, facts->platform, facts->driver);
     /* Its compiler may take the process down, and does so by version. */
-    if (winners_want_driver(facts->platform))
+    if (kiln_compiles_in_process(facts->platform))
         snprintf(winners->driver, sizeof winners->driver, "%s", facts->driver);
     winners->facts = *facts;
     winners->has_facts = true;
@@ -663,12 +664,12 @@ static bool select_choices(const struct records *records, struct choice *choices
         struct select_budget *budget, struct winners *winners, char error[FAMILY_ERROR_BYTES])
 {
     bool ok = true;
-    for (size_t i = 0; i < num_precisions && ok; i++)
+    for (size_t i = 0; i < KILN_NUM_PRECISIONS && ok; i++)
         ok = choose_all(records, &precisions[i], budget, &choices[i]);
     if (ok && budget->most_bytes && !fit_budget(records, choices, budget, winners, error))
         return false;
     winners->num_recipes = winners->num_pins = 0;
-    for (size_t i = 0; i < num_precisions && ok; i++)
+    for (size_t i = 0; i < KILN_NUM_PRECISIONS && ok; i++)
         ok = add_choice(records, &choices[i], winners);
     if (!ok)
         snprintf(error, FAMILY_ERROR_BYTES, "out of memory, or too many recipes");
@@ -678,13 +679,15 @@ static bool select_choices(const struct records *records, struct choice *choices
 bool select_within(const struct records *records, const char *name, struct select_budget *budget,
         struct winners *winners, char error[FAMILY_ERROR_BYTES])
 {
-    struct choice choices[SELECT_MOST_PRECISIONS] = { { .worth = 0 } };
+    struct choice choices[KILN_NUM_PRECISIONS] = { { .worth = 0 } };
+    struct select_budget none = { .most_bytes = 0 };
+    budget = budget ? budget : &none;
     budget->bytes = 0;
     budget->num_dropped = 0;
     *winners = (struct winners){ .num_recipes = 0 };
     describe(records, name, winners);
     const bool ok = select_choices(records, choices, budget, winners, error);
-    for (size_t i = 0; i < num_precisions; i++)
+    for (size_t i = 0; i < KILN_NUM_PRECISIONS; i++)
         times_free(&choices[i].times);
     if (!ok)
         return false;
@@ -697,25 +700,17 @@ bool select_within(const struct records *records, const char *name, struct selec
     return winners_rehash(winners, error);
 }
 
-bool select_from_records(const struct records *records, const char *name, struct winners *winners,
-        char error[FAMILY_ERROR_BYTES])
-{
-    struct select_budget none = { .most_bytes = 0 };
-    return select_within(records, name, &none, winners, error);
-}
-
 bool select_winners(const char *journal, const char *name, struct select_budget *budget,
         struct winners *winners, char error[FAMILY_ERROR_BYTES])
 {
     struct records records;
-    struct select_budget none = { .most_bytes = 0 };
     if (!records_parse(journal, &records, error))
         return false;
     bool ok = records.head.generator == record_generator_hash();
     if (!ok)
         snprintf(error, FAMILY_ERROR_BYTES,
                 "the journal was made by another version of the kernels");
-    ok = ok && select_within(&records, name, budget ? budget : &none, winners, error);
+    ok = ok && select_within(&records, name, budget, winners, error);
     records_free(&records);
     return ok;
 }

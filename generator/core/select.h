@@ -17,7 +17,7 @@
 #include "record.h"
 #include "winners.h"
 
-enum { SELECT_DEFAULT_KIB = 1024, SELECT_MOST_KIB = 1 << 20, SELECT_MOST_PRECISIONS = 6 };
+enum { SELECT_DEFAULT_KIB = 1024, SELECT_MOST_KIB = 1 << 20 };
 
 /* What a bundle may take in an archive (emit_bytes), and what was dropped for it. */
 struct select_budget {
@@ -72,9 +72,7 @@ struct select_generic {
 bool select_generic(const struct records *records, const struct precision *precision,
         struct select_generic *out);
 
-/* The same from parsed rows; without a budget, and with one. */
-bool select_from_records(const struct records *records, const char *name, struct winners *winners,
-        char error[FAMILY_ERROR_BYTES]);
+/* The same from parsed rows. */
 bool select_within(const struct records *records, const char *name, struct select_budget *budget,
         struct winners *winners, char error[FAMILY_ERROR_BYTES]);
 

@@ -1,5 +1,6 @@
 /* signature.c: see signature.h. */
 #include "signature.h"
+#include "fields.h"
 
 #include <string.h>
 
@@ -31,21 +32,13 @@ static const char *const declarations[KILN_NUM_ARG_CODES] = {
     [KILN_ARG_TRIANGLE] = "int triangle", [KILN_ARG_HERMITIAN] = "int is_hermitian",
 };
 
-static int code_of(const char *name, size_t len)
-{
-    for (int i = 0; i < KILN_NUM_ARG_CODES; i++)
-        if (strlen(signature_arg_names[i]) == len && !memcmp(signature_arg_names[i], name, len))
-            return i;
-    return -1;
-}
-
 bool signature_parse(const char *args, bool is_whole, struct signature *signature)
 {
     static const char as[] = "as ";
     *signature = (struct signature){ .num = 0 };
     for (const char *at = args + strspn(args, " ;"); *at; at += strspn(at, " ;")) {
         const size_t len = strcspn(at, " ;");
-        const int code = code_of(at, len);
+        const int code = word_find(signature_arg_names, KILN_NUM_ARG_CODES, at, len);
         if (code < 0 || signature->num == KILN_MAX_ARGS)
             return false;
         at += len + strspn(at + len, " ");

@@ -52,8 +52,8 @@ struct times {
  * nowhere gave a wrong result, died or hung. Fits their coefficients to all their times but those
  * that are held out, and to what their families tell (fit.h), or what is known of them on this very
  * device; where neither is known, not of one that was timed at few of the shapes that it takes.
- * only_used: rows that the present run has not used yet do not count. False when out of memory.
- * Free it in any case. */
+ * only_used: of this, rows that the present run has not used yet do not count. False when out of
+ * memory. Free it in any case. */
 bool times_open(const struct records *records, const struct precision *precision, bool only_used,
         struct times *times);
 void times_free(struct times *times);

@@ -135,14 +135,14 @@ static const char *parse_pin(const struct line *line, struct winners *winners)
 
 static const char *parse_loss(const struct line *line, struct winners *winners)
 {
-    static const char what[] = "a loss has a precision, a class, a number of shapes and three "
+    static const char what[] = "a loss has a precision, a kind, a number of shapes and three "
                                "factors";
     struct winner_loss *loss = &winners->losses[winners->num_losses];
     long shapes;
     if (line->num != 7 || winners->num_losses == WINNERS_MAX_LOSSES)
         return what;
     loss->precision = precision_find(line->field[1]);
-    if (!loss->precision || !field_copy(loss->class, sizeof loss->class, line->field[2]) ||
+    if (!loss->precision || !field_copy(loss->kind, sizeof loss->kind, line->field[2]) ||
             !parse_count(line->field[3], 100000, &shapes) ||
             !parse_real(line->field[4], &loss->mean) || !parse_real(line->field[5], &loss->p95) ||
             !parse_real(line->field[6], &loss->worst))
@@ -328,22 +328,17 @@ void winners_format(const struct winners *w, struct text *text)
             text_add(text, "\t%016" PRIx64, w->recipes[i].hash[pair]);
         text_add(text, "\n");
     }
-    for (size_t p = 0; p < num_precisions; p++)
+    for (size_t p = 0; p < KILN_NUM_PRECISIONS; p++)
         format_times(w, &precisions[p], text);
-    for (size_t p = 0; p < num_precisions; p++)
+    for (size_t p = 0; p < KILN_NUM_PRECISIONS; p++)
         format_kinds(w, &precisions[p], text);
     for (unsigned i = 0; i < w->num_pins; i++)
         format_pin(&w->pins[i], text);
     for (unsigned i = 0; i < w->num_losses; i++) {
         const struct winner_loss *loss = &w->losses[i];
-        text_add(text, "loss\t%s\t%s\t%u\t%.4f\t%.4f\t%.4f\n", loss->precision->name, loss->class,
+        text_add(text, "loss\t%s\t%s\t%u\t%.4f\t%.4f\t%.4f\n", loss->precision->name, loss->kind,
                 loss->shapes, loss->mean, loss->p95, loss->worst);
     }
-}
-
-bool winners_want_driver(const char *platform)
-{
-    return kiln_compiles_in_process(platform);
 }
 
 /* Whether any version at all matches one of the patterns between |. */
@@ -364,7 +359,7 @@ const char *winners_wanting(const struct winners *winners)
         return "a row verified needs a row driver, of the versions that the bundle was tuned on";
     if (winners->verified[0] && (!winners->has_facts || !winners->platform[0]))
         return "a row verified needs the rows fact and platform: relatives are told by them";
-    if (!winners_want_driver(winners->platform))
+    if (!kiln_compiles_in_process(winners->platform))
         return NULL;
     if (!winners->driver[0] || takes_any(winners->driver) || takes_any(winners->verified))
         return "the platform's compiler runs in the application's process: a row driver is needed, "
@@ -389,10 +384,10 @@ struct problem winner_problem(const struct winner *winner, int pair)
 }
 
 const struct winner_loss *winners_loss(const struct winners *winners,
-        const struct precision *precision, const char *class)
+        const struct precision *precision, const char *kind)
 {
     for (unsigned i = 0; i < winners->num_losses; i++)
-        if (winners->losses[i].precision == precision && !strcmp(winners->losses[i].class, class))
+        if (winners->losses[i].precision == precision && !strcmp(winners->losses[i].kind, kind))
             return &winners->losses[i];
     return NULL;
 }
@@ -487,7 +482,7 @@ bool winners_assemble(const struct winners *winners, struct assembly *assembly,
     };
     if (winners->has_facts && winners->platform[0])
         assembly->bundle.traits = traits_of(&winners->facts);
-    for (size_t i = 0; i < num_precisions; i++)
+    for (size_t i = 0; i < KILN_NUM_PRECISIONS; i++)
         if (!add_recipes(winners, &precisions[i], assembly, index, error))
             return false;
         else
@@ -519,7 +514,7 @@ void winners_comment(const struct winners *winners, struct text *text)
 {
     text_add(text, " *\n * Bundle %s%s%s\n", winners->name, winners->provenance[0] ? ": " : "",
             winners->provenance);
-    for (size_t i = 0; i < num_precisions; i++) {
+    for (size_t i = 0; i < KILN_NUM_PRECISIONS; i++) {
         const struct winner_loss *loss = winners_loss(winners, &precisions[i], "all");
         if (loss)
             text_add(text,

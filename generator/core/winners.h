@@ -10,18 +10,19 @@
  *   fact          NAME VALUE    the device facts it was tuned for (facts.inc); some of them go into
  *                               the bundle, for relatives of the device to be told by
  *   recipe        PRECISION  CONFIGURATION  HASH-NN HASH-NT HASH-TN HASH-TT
+ *   triangle      likewise; for products of which one triangle is stored
  *   time          PRECISION  RECIPE  COEFFICIENT ...    (runtime/bundle.h, enum kiln_term)
  *   kind          PRECISION  RECIPE  cpu|other  VECTOR  (runtime/bundle.h, enum kiln_kind)
  *   pin           PRECISION  M N K  RECIPE ...          (four pairs: NN NT TN TT; - for none)
- *   loss          PRECISION  CLASS  SHAPES  MEAN  P95  WORST
+ *   loss          PRECISION  KIND  SHAPES  MEAN  P95  WORST
  *
  * A row time that was written before the last term was there has none for it: it is 0.
- * A recipe's number is its place among the recipes of its precision, from 0. The hash is that of
- * the kernel text that was timed; 0 when it was not timed. A recipe with a row kind is for CPUs
- * with vectors alone, or for what is no CPU, and for native vectors of at least VECTOR floats (0:
- * any). A loss is what the choice by times costs at shapes that were used for nothing else: the
- * time of what is chosen over that of the fastest recipe known there; geometric mean, 95th
- * percentile and worst. Fields are separated by tabs.
+ * A recipe's number is its place among the rows recipe and triangle of its precision, from 0. A
+ * hash is that of the kernel text; 0: it was not timed, nor rendered since. A recipe with a row kind
+ * is for CPUs with vectors alone, or for what is no CPU, and for native vectors of at least VECTOR
+ * floats (0: any). A loss is what the choice by times costs at shapes of a kind (draw.h), or all,
+ * that were used for nothing else: the time of what is chosen over that of the fastest recipe known
+ * there; geometric mean, 95th percentile and worst. Fields are separated by tabs.
  */
 #ifndef KILN_CORE_WINNERS_H
 #define KILN_CORE_WINNERS_H
@@ -31,7 +32,7 @@
 
 enum {
     WINNERS_MAX_RECIPES = 192, WINNERS_MAX_PINS = 384, WINNERS_MAX_LOSSES = 32,
-    WINNERS_TEXT_BYTES = 192, WINNERS_CLASS_BYTES = 16
+    WINNERS_TEXT_BYTES = 192, WINNERS_KIND_BYTES = 16
 };
 
 struct winner {
@@ -52,7 +53,7 @@ struct winner_pin {
 
 struct winner_loss {
     const struct precision *precision;
-    char class[WINNERS_CLASS_BYTES];   /* of shapes (draw.h); "all" */
+    char kind[WINNERS_KIND_BYTES];     /* of shapes (draw.h); "all" */
     unsigned shapes;
     double mean, p95, worst;           /* factors, 1: nothing is lost */
 };
@@ -82,11 +83,6 @@ bool winners_assemble(const struct winners *winners, struct assembly *assembly,
 /* The head comment of the emitted C: what it was made for and how well it chooses. */
 void winners_comment(const struct winners *winners, struct text *text);
 
-/* Whether a bundle for a platform, as row `platform` names it, must say for which versions of the
- * driver it is. It is one of those that compile kernels by LLVM in the application's process and
- * end that process where the compiler fails. */
-bool winners_want_driver(const char *platform);
-
 /* What a committed bundle must have and these rows do not; NULL: nothing. */
 const char *winners_wanting(const struct winners *winners);
 
@@ -94,9 +90,9 @@ const char *winners_wanting(const struct winners *winners);
 const struct winner *winners_recipe(const struct winners *winners,
         const struct precision *precision, int i);
 
-/* The loss of a class of shapes, "all" for instance, or NULL. */
+/* The loss of a kind of shapes, "all" for instance, or NULL. */
 const struct winner_loss *winners_loss(const struct winners *winners,
-        const struct precision *precision, const char *class);
+        const struct precision *precision, const char *kind);
 
 /* What a winner is for. */
 struct problem winner_problem(const struct winner *winner, int pair);

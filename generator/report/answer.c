@@ -29,9 +29,9 @@ static void add_device(const struct report *report)
 static void add_precisions(const struct report *report)
 {
     unsigned num = 0, at = 0;
-    for (size_t i = 0; i < num_precisions; i++)
+    for (size_t i = 0; i < KILN_NUM_PRECISIONS; i++)
         num += report->parts[i].num_rows > 0;
-    for (size_t i = 0; i < num_precisions; i++)
+    for (size_t i = 0; i < KILN_NUM_PRECISIONS; i++)
         if (report->parts[i].num_rows) {
             text_add(report->text, "%s", !at ? "" : at + 1 < num ? ", " : " and ");
             report_precision(report->text, &precisions[i]);
@@ -42,7 +42,7 @@ static void add_precisions(const struct report *report)
 static void add_effort(const struct report *report)
 {
     double seconds = 0;
-    for (size_t i = 0; i < num_precisions; i++)
+    for (size_t i = 0; i < KILN_NUM_PRECISIONS; i++)
         seconds += report->parts[i].seconds;
     text_add(report->text, " out of %zu evaluations in ", report->records->num);
     if (seconds < 600)
@@ -94,7 +94,7 @@ static void add_sentences(const struct report *report)
     text_add(text, "<p class=\"lead\">");
     if (report->winners) {
         unsigned num = 0;
-        for (size_t i = 0; i < num_precisions; i++)
+        for (size_t i = 0; i < KILN_NUM_PRECISIONS; i++)
             num += (unsigned) report->parts[i].num_recipes;
         text_add(text, "For ");
         add_precisions(report);
@@ -193,7 +193,7 @@ void report_answer(const struct report *report)
     if (report->records->num) {
         report_table(report->text, NULL,
                 "precision|chosen|#lost, mean|#of 95&#8239;%|#worst|#over generic");
-        for (size_t i = 0; i < num_precisions; i++)
+        for (size_t i = 0; i < KILN_NUM_PRECISIONS; i++)
             if (report->parts[i].num_rows)
                 add_row(report, &precisions[i]);
         report_table_end(report->text);

@@ -67,10 +67,10 @@ static void add_bar(const struct report *report, const struct report_part *part,
 static void add_bars(const struct report *report)
 {
     double most = 1e-9;
-    for (size_t i = 0; i < num_precisions; i++)
+    for (size_t i = 0; i < KILN_NUM_PRECISIONS; i++)
         most = fmax(most, report->parts[i].seconds);
     text_add(report->text, "<table class=\"bars\"><tbody>\n");
-    for (size_t i = 0; i < num_precisions; i++) {
+    for (size_t i = 0; i < KILN_NUM_PRECISIONS; i++) {
         const struct report_part *part = &report->parts[i];
         if (!part->num_rows)
             continue;

@@ -35,7 +35,7 @@ static struct strip_dot *dots_of(const struct report *report, const struct preci
     *num = 0;
     for (int pass = 0; pass < 2; pass++) {
         unsigned at = 0;
-        for (size_t i = 0; i < num_precisions; i++)
+        for (size_t i = 0; i < KILN_NUM_PRECISIONS; i++)
             for (int list = from; list <= to; list++)
                 if (!precision || precision == &precisions[i])
                     at += gather(&report->parts[i], list, generic, dots ? &dots[at] : NULL);
@@ -91,7 +91,7 @@ static void add_charts(const struct report *report, bool generic, const char *he
     strips_widen(&range, dots, num);
     free(dots);
     text_add(report->text, "%s<div class=\"panels\">\n", head);
-    for (size_t i = 0; i < num_precisions; i++)
+    for (size_t i = 0; i < KILN_NUM_PRECISIONS; i++)
         add_chart(report, &precisions[i], generic, &range);
     text_add(report->text, "</div>\n");
 }

@@ -150,6 +150,6 @@ void report_curves(const struct report *report)
     text_add(report->text,
             "<h3>How fast the searches converged</h3>\n<p>The best so far, as a part "
             "of the best that the search found.</p>\n");
-    for (size_t i = 0; i < num_precisions; i++)
+    for (size_t i = 0; i < KILN_NUM_PRECISIONS; i++)
         add_precision(report, &precisions[i]);
 }

@@ -98,7 +98,7 @@ static void add_table(const struct report *report, const struct times *times)
 
 void report_finalists(const struct report *report)
 {
-    for (size_t i = 0; i < num_precisions; i++) {
+    for (size_t i = 0; i < KILN_NUM_PRECISIONS; i++) {
         struct times times = { 0 };
         if (!report->parts[i].num_rows)
             continue;

@@ -144,6 +144,6 @@ static void add_precision(const struct report *report, const struct precision *p
 
 void report_landscape(const struct report *report)
 {
-    for (size_t i = 0; i < num_precisions; i++)
+    for (size_t i = 0; i < KILN_NUM_PRECISIONS; i++)
         add_precision(report, &precisions[i]);
 }

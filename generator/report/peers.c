@@ -52,13 +52,13 @@ void report_peers(const struct report *report)
         return;
     }
     for (unsigned peer = 0; peer < bench->num_peers; peer++)
-        for (size_t i = 0; i < num_precisions; i++)
+        for (size_t i = 0; i < KILN_NUM_PRECISIONS; i++)
             strips_widen(&range, dots, gather(bench, &precisions[i], peer, dots));
     text_add(report->text, "<h2>Against its peers</h2>\n<p>As kiln-bench measured it on ");
     html_text(report->text, bench->device);
     text_add(report->text, ": how many times as fast as each peer Kiln is.</p>\n"
                            "<div class=\"panels\">\n");
-    for (size_t i = 0; i < num_precisions; i++)
+    for (size_t i = 0; i < KILN_NUM_PRECISIONS; i++)
         for (unsigned peer = 0; peer < bench->num_peers; peer++)
             add_chart(report, &precisions[i], peer, &range, dots);
     text_add(report->text, "</div>\n");

@@ -124,7 +124,7 @@ void report_recipes(const struct report *report)
     text_add(report->text, "<h2>What was chosen</h2>\n<p>A recipe is a kernel with its parameters. "
                            "The library takes the one that it predicts to be fastest; how often "
                            "that was which, at the shapes that were measured:</p>\n");
-    for (size_t i = 0; i < num_precisions; i++)
+    for (size_t i = 0; i < KILN_NUM_PRECISIONS; i++)
         add_part(report, &report->parts[i]);
     add_families(report);
 }

@@ -99,7 +99,7 @@ static void add_page(const struct report *report)
 static bool open_parts(struct report *report, struct report_part *parts)
 {
     bool ok = true;
-    for (size_t i = 0; i < num_precisions && ok; i++) {
+    for (size_t i = 0; i < KILN_NUM_PRECISIONS && ok; i++) {
         parts[i].precision = &precisions[i];
         count_rows(report->records, &parts[i]);
         ok = list_choices(report, &parts[i]);
@@ -110,7 +110,7 @@ static bool open_parts(struct report *report, struct report_part *parts)
 
 static void close_parts(struct report_part *parts)
 {
-    for (size_t i = 0; parts && i < num_precisions; i++)
+    for (size_t i = 0; parts && i < KILN_NUM_PRECISIONS; i++)
         for (int list = 0; list < REPORT_NUM_LISTS; list++)
             free(parts[i].lists[list]);
     free(parts);
@@ -126,7 +126,7 @@ bool report_html(const char *journal, const struct bench *bench, struct text *te
         return false;
     struct winners *winners = calloc(1, sizeof *winners);
     struct report_search *searches = calloc(records.num + 1, sizeof *searches);
-    struct report_part *parts = calloc(num_precisions, sizeof *parts);
+    struct report_part *parts = calloc(KILN_NUM_PRECISIONS, sizeof *parts);
     struct report report = { .records = &records,
         .searches = searches,
         .bench = bench,

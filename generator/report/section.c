@@ -89,12 +89,6 @@ void report_shape(struct text *text, size_t m, size_t n, size_t k, int pair)
     text_add(text, "%zu &#215; %zu &#215; %zu %s", m, n, k, pair_names[pair]);
 }
 
-void report_percent(struct text *text, double part)
-{
-    const double percent = fmin(100 * part, 1e6);
-    text_add(text, percent < 9.95 ? "%.1f&#8239;%%" : "%.0f&#8239;%%", percent);
-}
-
 void report_table(struct text *text, const char *caption, const char *columns)
 {
     text_add(text, "<div class=\"scroll\"><table>\n");

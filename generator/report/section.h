@@ -44,7 +44,7 @@ struct report {
     const char *why_none;              /* then */
     const struct bench *bench;         /* NULL: none */
     bool is_torn;                      /* the last row was cut off */
-    const struct report_part *parts;   /* num_precisions of them */
+    const struct report_part *parts;   /* KILN_NUM_PRECISIONS of them */
     const struct report_search *searches;
     size_t num_searches;               /* in the order in which they began */
     struct text *text;
@@ -71,8 +71,6 @@ void report_letter(struct text *text, int recipe);
 void report_precision(struct text *text, const struct precision *precision);
 /* "512 x 64 x 1024 nt", with signs of multiplication. */
 void report_shape(struct text *text, size_t m, size_t n, size_t k, int pair);
-/* A part of 1 as percent, with the digits that say something. */
-void report_percent(struct text *text, double part);
 /* A table's head, which may be scrolled where it is too wide, up to its first row; columns are
  * separated by "|", those of numbers begin with "#". And its end. */
 void report_table(struct text *text, const char *caption, const char *columns);

@@ -68,6 +68,6 @@ static void add_part(const struct report *report, const struct report_part *part
 
 void report_shapes(const struct report *report)
 {
-    for (size_t i = 0; i < num_precisions; i++)
+    for (size_t i = 0; i < KILN_NUM_PRECISIONS; i++)
         add_part(report, &report->parts[i]);
 }

@@ -1,8 +1,8 @@
 /* candidate.h: configurations that are built, and kept built for a while.
  *
  * Compiling takes longer than anything else that is done with a candidate, so one that comes back
- * at another shape, or in the play-off, is found here again, with what was already found out about
- * it.
+ * at another shape, or when finalists are timed against each other, is found here again, with what
+ * was already found out about it.
  */
 #ifndef KILN_TUNE_CANDIDATE_H
 #define KILN_TUNE_CANDIDATE_H

@@ -342,7 +342,7 @@ static void put_triangles_early(struct first *sorted)
 
 void first_sort(const struct tuner *tuner, const struct precision *precision, struct first *first)
 {
-    static struct table table; /* too large for a stack by habit; one run at a time */
+    static struct table table; /* too large for the stack; one run at a time */
     struct first sorted = { .num = 0 };
     bool taken[FIRST_MOST] = { false }, takes[FIRST_MOST];
     const struct problem problem = problem_of_pair(precision, 0);

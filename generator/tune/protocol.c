@@ -16,11 +16,6 @@ const char *const trial_outcome_words[NUM_TRIAL_OUTCOMES] = {
     TRIAL_OUTCOMES
 #undef TRIAL
 };
-const char *const trial_outcome_meanings[NUM_TRIAL_OUTCOMES] = {
-#define TRIAL(name, word, meaning) meaning,
-    TRIAL_OUTCOMES
-#undef TRIAL
-};
 
 /* ---- Fields: each function moves *text behind what it takes ---- */
 

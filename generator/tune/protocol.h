@@ -45,7 +45,7 @@ enum {
 #define TRIAL_OUTCOMES \
     TRIAL(OK, "ok", "verified and timed") \
     TRIAL(SLOW, "slow", "verified; far behind the incumbent, or the fastest of the same request") \
-    TRIAL(ILLEGAL, "illegal", "a rule of the family forbids it") \
+    TRIAL(ILLEGAL, "illegal", "a rule of the family or a guard forbids it here") \
     TRIAL(BUILD, "build", "the driver's compiler refused it") \
     TRIAL(LAUNCH, "launch", "the driver refused to launch it") \
     TRIAL(WRONG, "wrong", "a wrong result") \
@@ -62,7 +62,6 @@ enum trial_outcome {
     NUM_TRIAL_OUTCOMES
 };
 extern const char *const trial_outcome_words[NUM_TRIAL_OUTCOMES];
-extern const char *const trial_outcome_meanings[NUM_TRIAL_OUTCOMES];
 
 enum trial_kind {
     TRIAL_MEASURE,                     /* verify at the shape, then time; several: interleaved */

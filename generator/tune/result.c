@@ -200,7 +200,7 @@ static void warn_loss(const struct options *options, const struct winners *winne
 {
     for (unsigned i = 0; i < winners->num_losses; i++) {
         const struct winner_loss *loss = &winners->losses[i];
-        if (loss->mean > much_loss && !strcmp(loss->class, "all"))
+        if (loss->mean > much_loss && !strcmp(loss->kind, "all"))
             fprintf(stderr,
                     "kiln-tune: warning: %s: at held-out shapes the recipes "
                     "chosen take %.0f %% longer than the best that was timed: raise the budget "
@@ -240,7 +240,7 @@ static void report_chosen(const struct winners *winners)
         fprintf(stderr,
                 "kiln-tune: %s, %s: choosing costs %.1f %%, at worst %.0f %%, on %u "
                 "held-out shapes\n",
-                loss->precision->name, loss->class, 100 * (loss->mean - 1), 100 * (loss->worst - 1),
+                loss->precision->name, loss->kind, 100 * (loss->mean - 1), 100 * (loss->worst - 1),
                 loss->shapes);
     }
 }

@@ -172,7 +172,7 @@ static bool has_initial(const struct initial_configs *initial, const struct fami
 static void add_guesses(struct family_search *one, const struct task_search *all)
 {
     const bool is_cpu = all->tuner->facts.value[FACT_IS_CPU];
-    // A GPU's presets differ in kind, one for each kind of shape.
+    /* A GPU's presets differ in kind, one for each kind of shape. */
     if (!is_cpu) {
         add_presets(one, true);
         one->num_meant = one->num_start;

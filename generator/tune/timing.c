@@ -2,6 +2,7 @@
 #include "timing.h"
 #include "clock.h"
 #include "element.h"
+#include "../core/random.h"
 #include "../core/sort.h"
 
 #include <math.h>
@@ -160,18 +161,14 @@ static bool has_false_clock(struct launcher *launcher, struct timing_entry *entr
 
 /* ---- Operands ---- */
 
-/* Elements of either sign between 1/2 and 1, as many as fit RANDOM_BYTES. Only their sizes matter
- * much to the time, but constant bits would let some devices run cooler and faster. */
-static void fill_random(unsigned char *bytes, const struct precision *precision)
+void timing_fill(const struct precision *precision, size_t bytes, unsigned char *block)
 {
-    const size_t size = (size_t) precision->element_bytes;
-    uint64_t state = 88172645463325252u; /* xorshift64 (Marsaglia 2003) */
-    for (size_t at = 0; at + size <= RANDOM_BYTES; at += size) {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        const double fraction = (double) (state >> 11) * 0x1p-53;
-        kiln_element_store(bytes + at, size, (state & 1 ? -0.5 : 0.5) * (1 + fraction));
+    const size_t size = (size_t) precision->element_bytes / precision_parts(precision);
+    uint64_t state = 0;
+    for (size_t at = 0; at + size <= bytes; at += size) {
+        const uint64_t bits = random_next(&state);
+        const double fraction = (double) (bits >> 11) * 0x1p-53;
+        kiln_element_store(block + at, size, (bits & 1 ? -0.5 : 0.5) * (1 + fraction));
     }
 }
 
@@ -232,7 +229,7 @@ enum kiln_status timing_data_reserve(struct timing_data *data, struct launcher *
     if (!block)
         return KILN_OUT_OF_MEMORY;
     data->precision = precision;
-    fill_random(block, precision);
+    timing_fill(precision, RANDOM_BYTES, block);
     for (int i = 0; i < 3 && error == CL_SUCCESS; i++)
         error = buffer_reserve(launcher, &data->buffers[i], bytes[i], i < 2 ? block : NULL);
     free(block);

@@ -30,6 +30,11 @@ enum kiln_status timing_data_reserve(struct timing_data *data, struct launcher *
         const struct precision *precision, const size_t elements[3]);
 void timing_data_free(struct timing_data *data);
 
+/* What operands hold: numbers, or parts of complex ones, of either sign and from 1/2 to 1, as many
+ * as fit. Their sizes matter little to the time; constant bits would let some devices run cooler
+ * and faster, and numbers that are not normal would make others slower. */
+void timing_fill(const struct precision *precision, size_t bytes, unsigned char *block);
+
 /* One candidate, built and verified at the call's shape. */
 struct timing_entry {
     struct kiln_context *context;

@@ -204,7 +204,7 @@ static void share_workspace(struct timed *timed)
 
 static void measure(struct trial *trial, const struct trial_request *request)
 {
-    static struct timed timed; /* too large for a stack by habit; one request at a time */
+    static struct timed timed; /* too large for the stack; one request at a time */
     memset(&timed, 0, sizeof timed);
     timed.trial = trial;
     for (unsigned i = 0; i < request->num_configs; i++)

@@ -19,10 +19,10 @@ static void operands_free(struct verify_operands *operands)
     matrix_free(&operands->c);
 }
 
-/* The parts of an element. A complex matrix is taken as one of its parts, of twice the columns. */
+/* A complex matrix is taken as one of its parts, of twice the columns. */
 static size_t parts_in(const struct verify_case *of)
 {
-    return kiln_precision_is_complex(of->problem.precision->id) ? 2 : 1;
+    return precision_parts(of->problem.precision);
 }
 
 /* `make` is matrix_init or matrix_plan. */
@@ -198,7 +198,7 @@ static enum kiln_status upload_inputs(struct verifier *verifier, struct verify_o
 
 /* ---- The exact check ---- */
 
-/* Every partial sum must fit the mantissa that is accumulated in, counted in quarters. */
+/* Every partial sum must fit the significand that is accumulated in, counted in quarters. */
 static bool rank_fits(const struct verify_case *of, int rank)
 {
     const double limit = of->problem.precision->real_bytes == sizeof(double) ? 0x1p53 : 0x1p24;
@@ -352,12 +352,12 @@ enum verify_verdict verify_exact(struct verifier *verifier, struct kiln_context 
 /* ---- The gauge check ---- */
 
 /* Of either sign, from 1/2 to 1, so that no product comes near the subnormal numbers of half. */
-static void fill_random(struct matrix *matrix, int mantissa_bits, uint64_t seed)
+static void fill_random(struct matrix *matrix, int bits_behind, uint64_t seed)
 {
     for (size_t i = 0; i < matrix->rows; i++)
         for (size_t j = 0; j < matrix->cols; j++) {
             const uint64_t bits = random_next(&seed);
-            const double fraction = ldexp((double) (bits >> (64 - mantissa_bits)), -mantissa_bits);
+            const double fraction = ldexp((double) (bits >> (64 - bits_behind)), -bits_behind);
             matrix_set(matrix, i, j, (bits & 1 ? -0.5 : 0.5) * (1 + fraction));
         }
 }
@@ -445,7 +445,7 @@ static bool gauge_init(struct gauge *gauge, const struct verify_operands *operan
 static enum verify_verdict judge_gauge(const struct verify_case *of, const struct gauge *gauge,
         const struct matrix *c, char message[VERIFY_MESSAGE_BYTES])
 {
-    const double eps = ldexp(1, -of->problem.precision->mantissa_bits);
+    const double eps = ldexp(1, -of->problem.precision->significand_bits);
     const size_t cols = parts_in(of) * of->n;
     for (size_t i = 0; i < of->m; i++)
         for (size_t j = 0; j < cols; j++) {
@@ -465,7 +465,7 @@ static enum verify_verdict judge_gauge(const struct verify_case *of, const struc
 
 static void fill_gauge(struct verify_operands *operands, const struct verify_case *of)
 {
-    const int bits = of->problem.precision->mantissa_bits;
+    const int bits = of->problem.precision->significand_bits;
     if (!of->poison_inputs) {
         fill_random(&operands->a, bits, 5);
         fill_random(&operands->b, bits, 6);

@@ -2,7 +2,7 @@
  *
  * Two checks, each over all elements and with guard zones (matrix.h). The exact one multiplies
  * odd integers whose product is known at any size and compares bit by bit (exact.h). The gauge one
- * multiplies random numbers of full mantissa and compares with a reference in higher precision, in
+ * multiplies random numbers of full significands and compares with a reference in higher precision, in
  * units of eps (|alpha| sum|A||B| + |beta||C|), as the testers of netlib's BLAS do.
  */
 #ifndef KILN_TUNE_VERIFY_H

@@ -28,9 +28,9 @@ enum { PRESETS_APART = 1 };
 static unsigned for_each_recipe_on(const struct device_facts *facts, each_recipe *each)
 {
     unsigned num = 0;
-    for (size_t i = 0; i < num_families * num_precisions * 4; i++) {
-        const struct family *family = families[i / 4 / num_precisions];
-        const struct problem problem = { &precisions[i / 4 % num_precisions], i & 2, i & 1 };
+    for (size_t i = 0; i < num_families * KILN_NUM_PRECISIONS * 4; i++) {
+        const struct family *family = families[i / 4 / KILN_NUM_PRECISIONS];
+        const struct problem problem = { &precisions[i / 4 % KILN_NUM_PRECISIONS], i & 2, i & 1 };
         for (unsigned p = 0; p < family->num_presets; p++) {
             if ((i + p) % PRESETS_APART)
                 continue;

@@ -20,7 +20,7 @@ static void names_of_families_and_precisions(void **state)
         assert_true(families[i]->meaning[0]);
     }
     assert_null(family_find("none"));
-    for (size_t i = 0; i < num_precisions; i++) {
+    for (size_t i = 0; i < KILN_NUM_PRECISIONS; i++) {
         const char letter[] = { precisions[i].letter, '\0' };
         assert_ptr_equal(precision_find(precisions[i].name), &precisions[i]);
         assert_ptr_equal(precision_find(letter), &precisions[i]);
@@ -104,7 +104,7 @@ static void rules_always_have_a_value(void **state)
     const struct device_facts facts[2] = { facts_wide(), { .value = { 0 } } };
     for (size_t f = 0; f < num_families; f++)
         for (uint64_t draw = 0, random = 1; draw < 3000; draw++) {
-            const struct problem problem = { &precisions[draw % num_precisions], draw % 2,
+            const struct problem problem = { &precisions[draw % KILN_NUM_PRECISIONS], draw % 2,
                 draw % 4 / 2 };
             struct space space;
             struct config config;
@@ -149,8 +149,8 @@ static void tiles_are_stated(void **state)
     for (size_t f = 0; f < num_families; f++)
         for (uint64_t draw = 0, random = 3, legal = 0; draw < 200000 && legal < 300; draw++) {
             const struct family *family = families[f];
-            const struct problem problem = problem_of_pair(&precisions[draw % num_precisions],
-                    (int) (draw / num_precisions % NUM_PAIRS));
+            const struct problem problem = problem_of_pair(&precisions[draw % KILN_NUM_PRECISIONS],
+                    (int) (draw / KILN_NUM_PRECISIONS % NUM_PAIRS));
             struct space space;
             struct config config;
             const char *reason;
@@ -192,7 +192,7 @@ static void presets_are_legal(void **state)
             if (!config_parse(preset->config, &config, error))
                 fail_msg("%s:%s: %s", families[f]->name, preset->name, error);
             assert_ptr_equal(config.family, families[f]);
-            for (size_t p = 0; p < num_precisions; p++) {
+            for (size_t p = 0; p < KILN_NUM_PRECISIONS; p++) {
                 const struct problem problem = { &precisions[p], false, false };
                 legal = config_legal(&config, &problem, &facts, &reason) || legal;
             }
@@ -237,7 +237,7 @@ static void precisions_are_there_by_the_device(void **state)
 {
     struct device_facts facts = facts_wide();
     (void) state;
-    for (size_t p = 0; p < num_precisions; p++) {
+    for (size_t p = 0; p < KILN_NUM_PRECISIONS; p++) {
         facts.value[FACT_COMPUTE_CAPABILITY] = 90;
         facts.value[FACT_HAS_DOUBLE] = 1;
         assert_true(precision_is_there(&precisions[p], &facts));

@@ -178,16 +178,16 @@ static void another_generator_is_refused(void **state)
     refuses(&head, "b.tsv: made by another version of the kernels");
 }
 
-static void slices_that_overlap_are_refused(void **state)
+static void shards_that_overlap_are_refused(void **state)
 {
     struct journal_head head = make_head(1, 2);
     (void) state;
     refuses(&head, "a.tsv and b.tsv are both shard 1/2");
     head = make_head(2, 3);
-    refuses(&head, "a.tsv is shard 1/2 and b.tsv shard 2/3: their slices overlap");
+    refuses(&head, "a.tsv is shard 1/2 and b.tsv shard 2/3: they overlap");
 }
 
-static void missing_slices_are_named(void **state)
+static void missing_shards_are_named(void **state)
 {
     const struct journal_head two = make_head(2, 4), four = make_head(4, 4);
     const struct merge_part parts[] = { make_part(0, "a.tsv", &two), make_part(1, "b.tsv", &four) };
@@ -248,8 +248,8 @@ int main(void)
         TEST(another_device_is_refused),
         TEST(another_clock_is_the_same_device),
         TEST(another_generator_is_refused),
-        TEST(slices_that_overlap_are_refused),
-        TEST(missing_slices_are_named),
+        TEST(shards_that_overlap_are_refused),
+        TEST(missing_shards_are_named),
         TEST(damage_is_refused),
         TEST(a_torn_last_row_is_left_out),
         TEST(a_journal_without_a_search_is_named),

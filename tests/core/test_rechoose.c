@@ -16,7 +16,7 @@ enum { SHAPES = 180, MOST_TIMED = 40 };
 static struct winners old, now;
 static struct bench bench;
 static struct select_budget budget;
-static struct rechosen done[SELECT_MOST_PRECISIONS];
+static struct rechosen done[KILN_NUM_PRECISIONS];
 static unsigned num_done;
 static uint32_t units; /* of the device that was measured; 0: of the bundle's */
 static char error[FAMILY_ERROR_BYTES];
@@ -210,7 +210,7 @@ static void other_precisions_stay(void **state)
     (void) state;
     measure(SHAPES, 3);
     assert_true(choose());
-    for (size_t p = 0; p < num_precisions; p++) {
+    for (size_t p = 0; p < KILN_NUM_PRECISIONS; p++) {
         const struct winner *winner;
         for (int i = 0; (winner = winners_recipe(&old, &precisions[p], i)); i++)
             if (&precisions[p] != done[0].precision)

@@ -1,5 +1,6 @@
 /* test_select.c: which recipes a bundle gets, generator/core/select.c, on journals made by hand. */
 #include "laws.h"
+#include "platform.h"
 #include "predict.h"
 #include "select.h"
 
@@ -11,7 +12,7 @@ static struct winners winners;
 static void select_all(struct records *records)
 {
     char error[FAMILY_ERROR_BYTES] = "";
-    if (!select_from_records(records, "test", &winners, error))
+    if (!select_within(records, "test", NULL, &winners, error))
         fail_msg("%s", error);
     records_free(records);
 }
@@ -41,7 +42,7 @@ static void check_chosen(unsigned set)
 static void check_nothing_ships(struct records *records)
 {
     char error[FAMILY_ERROR_BYTES] = "";
-    assert_false(select_from_records(records, "test", &winners, error));
+    assert_false(select_within(records, "test", NULL, &winners, error));
     assert_string_equal(error,
             "nothing in the journal may ship: it passed no edge classes, or is not faster than "
             "generic");
@@ -423,7 +424,7 @@ static void a_list_shows_what_is_taken(void **state)
     add(&records, RECORD_OWN, "single", C, 0, 700, 700, 700, 4e-6);
     add(&records, RECORD_HELD, "single", A, 0, 701, 701, 701, 5e-6);
     add(&records, RECORD_HELD, "single", C, 0, 701, 701, 701, 4e-6);
-    assert_true(select_from_records(&records, "test", &winners, error));
+    assert_true(select_within(&records, "test", NULL, &winners, error));
     assert_true(is_chosen(A, &a) && is_chosen(C, &c));
     assert_true(select_list(&records, &winners, precision_find("single"), RECORD_OWN, &list, &num));
     assert_int_equal(num, 1);
@@ -609,7 +610,7 @@ static void what_loses_to_generic_does_not_ship(void **state)
     assert_true(against.is_left && fabs(against.factor - 4) < 1e-9);
     assert_int_equal(against.shapes, 8);
     assert_int_equal(against.slower, 8);
-    assert_false(select_from_records(&records, "test", &winners, error));
+    assert_false(select_within(&records, "test", NULL, &winners, error));
     assert_int_equal(winners.num_recipes, 0);
     for (int pair = 0; pair < NUM_PAIRS; pair++)
         add(&records, RECORD_EDGES, "double", C, pair, 0, 0, 0, 0);
@@ -668,9 +669,9 @@ static void a_driver_in_the_process_is_named(void **state)
         "Portable*" };
     (void) state;
     for (size_t i = 0; i < sizeof in_process / sizeof in_process[0]; i++)
-        assert_true(winners_want_driver(in_process[i]));
-    assert_false(winners_want_driver("NVIDIA CUDA"));
-    assert_false(winners_want_driver(""));
+        assert_true(kiln_compiles_in_process(in_process[i]));
+    assert_false(kiln_compiles_in_process("NVIDIA CUDA"));
+    assert_false(kiln_compiles_in_process(""));
     for (int i = 0; i < 2; i++) {
         struct records records;
         begin(&records);
@@ -694,7 +695,7 @@ static void bundles_are_named_and_matched(void **state)
     strcpy(records.head.facts.device, "Device (TM) X-99, 2nd ");
     edges(&records, A, 0);
     add_squares(&records, A, for_small);
-    assert_true(select_from_records(&records, NULL, &winners, error));
+    assert_true(select_within(&records, NULL, NULL, &winners, error));
     assert_string_equal(winners.name, "device-tm-x-99-2nd");
     assert_string_equal(winners.platform, "A platform");
     assert_string_equal(winners.device, "Device (TM) X-99, 2nd ");

@@ -170,7 +170,7 @@ static void legal_points_render(void **state)
     enum { NUM = 60 / APART };
     (void) state;
     for (size_t f = 0; f < num_families; f++)
-        for (size_t p = 0; p < num_precisions; p++) {
+        for (size_t p = 0; p < KILN_NUM_PRECISIONS; p++) {
             const struct space space = make_space(f, p);
             uint64_t random = 11;
             int rendered = 0;
@@ -198,7 +198,7 @@ static void legal_points_render(void **state)
 
 /* ---- Corners ---- */
 
-enum { CORNER_DRAWS = 300, RARE_DRAWS = 20000, NUM_PRECISIONS = 6 };
+enum { CORNER_DRAWS = 300, RARE_DRAWS = 20000 };
 
 static void render_config(const struct space *space, const struct config *config)
 {
@@ -236,10 +236,10 @@ static bool render_corner(const struct space *space, unsigned i, unsigned vi, un
 }
 
 /* Whether two values are legal together for some precision; renders them for the first. */
-static bool render_for_some(const struct space spaces[NUM_PRECISIONS], unsigned i, unsigned vi,
+static bool render_for_some(const struct space spaces[KILN_NUM_PRECISIONS], unsigned i, unsigned vi,
         unsigned j, unsigned vj)
 {
-    for (size_t p = 0; p < NUM_PRECISIONS; p++)
+    for (size_t p = 0; p < KILN_NUM_PRECISIONS; p++)
         if (render_corner(&spaces[p], i, vi, j, vj, CORNER_DRAWS))
             return true;
     return false;
@@ -247,7 +247,7 @@ static bool render_for_some(const struct space spaces[NUM_PRECISIONS], unsigned 
 
 /* Two parameters at their least and greatest values, in all four ways; for every two of them. At
  * least three quarters are legal. */
-static void render_pairs(const struct space spaces[NUM_PRECISIONS])
+static void render_pairs(const struct space spaces[KILN_NUM_PRECISIONS])
 {
     const struct space *space = spaces;
     unsigned num = 0, corners = 0, rendered = 0;
@@ -266,12 +266,12 @@ static void render_pairs(const struct space spaces[NUM_PRECISIONS])
 
 /* Whether a value is legal for some precision; renders it for each for which it is. Values that are
  * rarely legal are looked for longer. */
-static bool render_value(const struct space spaces[NUM_PRECISIONS], unsigned i, unsigned v)
+static bool render_value(const struct space spaces[KILN_NUM_PRECISIONS], unsigned i, unsigned v)
 {
     bool legal = false;
-    for (size_t p = 0; p < NUM_PRECISIONS; p++)
+    for (size_t p = 0; p < KILN_NUM_PRECISIONS; p++)
         legal = render_corner(&spaces[p], i, v, i, v, CORNER_DRAWS) || legal;
-    for (size_t p = 0; p < NUM_PRECISIONS && !legal; p++)
+    for (size_t p = 0; p < KILN_NUM_PRECISIONS && !legal; p++)
         legal = render_corner(&spaces[p], i, v, i, v, RARE_DRAWS);
     return legal;
 }
@@ -279,10 +279,9 @@ static bool render_value(const struct space spaces[NUM_PRECISIONS], unsigned i, 
 static void corners_render(void **state)
 {
     (void) state;
-    assert_int_equal(num_precisions, NUM_PRECISIONS);
     for (size_t f = 0; f < num_families; f++) {
-        struct space spaces[NUM_PRECISIONS];
-        for (size_t p = 0; p < NUM_PRECISIONS; p++)
+        struct space spaces[KILN_NUM_PRECISIONS];
+        for (size_t p = 0; p < KILN_NUM_PRECISIONS; p++)
             spaces[p] = make_space(f, p);
         const struct space space = spaces[1];
         struct config config;

@@ -133,7 +133,7 @@ static void the_last_newline_may_be_missing(void **state)
 
 #define COEFFICIENT "line 4: a coefficient is a number, not negative and at most 1e18"
 #define TWICE "line 3: a row that is there already"
-#define LOSS "line 3: a loss has a precision, a class, a number of shapes and three factors"
+#define LOSS "line 3: a loss has a precision, a kind, a number of shapes and three factors"
 
 static void each_error_is_told(void **state)
 {
@@ -250,7 +250,7 @@ static void limits_are_told(void **state)
     check_too_many("pin\tsingle\t1\t1\t1\t-\t-\t-\t-\n", WINNERS_MAX_PINS + 1,
             "line 387: too many pins");
     check_too_many("loss\tsingle\tall\t1\t1\t1\t1\n", WINNERS_MAX_LOSSES + 1,
-            "line 35: a loss has a precision, a class, a number of shapes and three factors");
+            "line 35: a loss has a precision, a kind, a number of shapes and three factors");
     memset(line, 'x', sizeof line);
     memcpy(line, HEAD, strlen(HEAD));
     line[sizeof line - 1] = '\0';

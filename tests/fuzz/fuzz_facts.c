@@ -34,7 +34,7 @@ static void check_families(const struct device_facts *facts)
     for (size_t i = 0; i < num_families; i++) {
         struct config config;
         const char *reason = NULL;
-        const struct problem problem = problem_of_pair(&precisions[i % num_precisions],
+        const struct problem problem = problem_of_pair(&precisions[i % KILN_NUM_PRECISIONS],
                 (int) i % NUM_PAIRS);
         config_default(families[i], &config);
         abort_unless(config_legal(&config, &problem, facts, &reason) || reason);

@@ -421,7 +421,7 @@ static void run_family(struct run *run, const struct family *family)
         return;
     }
     run->brief = (struct brief){ .sparsely = run->options->sparse };
-    for (size_t p = 0; p < num_precisions; p++) {
+    for (size_t p = 0; p < KILN_NUM_PRECISIONS; p++) {
         const struct problem problem = { &precisions[p], false, false };
         if (!counts(run->options, &precisions[p]))
             continue;
@@ -441,7 +441,7 @@ static int run_named(struct run *run)
     char error[FAMILY_ERROR_BYTES];
     if (!config_parse(run->options->config, &config, error))
         return usage("--config:", error);
-    for (size_t p = 0; p < num_precisions; p++)
+    for (size_t p = 0; p < KILN_NUM_PRECISIONS; p++)
         if (counts(run->options, &precisions[p]))
             run_pairs(run, &config, &precisions[p], 0);
     return EXIT_SUCCESS;

@@ -68,7 +68,7 @@ const struct precision *soak_random_precision(uint64_t *state, const struct devi
 {
     const struct precision *precision;
     do
-        precision = &precisions[soak_below(state, num_precisions)];
+        precision = &precisions[soak_below(state, KILN_NUM_PRECISIONS)];
     while (kiln_precision_is_complex(precision->id) ||
             (precision->real_bytes == sizeof(double) && !facts->value[FACT_HAS_DOUBLE]));
     return precision;

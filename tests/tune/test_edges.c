@@ -248,10 +248,10 @@ static void classes_of_presets_are_not_hollow(void **state)
     (void) state;
     facts_ample(&facts);
     facts.value[FACT_UNITS] = 132;
-    for (size_t i = 0; i < num_families * num_precisions * NUM_PAIRS; i++) {
-        const struct family *family = families[i / NUM_PAIRS / num_precisions];
-        const struct problem problem = problem_of_pair(&precisions[i / NUM_PAIRS % num_precisions],
-                (int) (i % NUM_PAIRS));
+    for (size_t i = 0; i < num_families * KILN_NUM_PRECISIONS * NUM_PAIRS; i++) {
+        const struct family *family = families[i / NUM_PAIRS / KILN_NUM_PRECISIONS];
+        const struct problem problem = problem_of_pair(
+                &precisions[i / NUM_PAIRS % KILN_NUM_PRECISIONS], (int) (i % NUM_PAIRS));
         for (unsigned p = 0; p < family->num_presets; p++) {
             struct config config;
             const char *reason;

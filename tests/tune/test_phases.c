@@ -513,7 +513,7 @@ static void own_shapes_are_timed_for_all_pairs_and_pinned(void **state)
         assert_true(r->kind != RECORD_OWN || is_own(r));
         assert_false(r->kind == RECORD_HELD && is_own(r));
     }
-    assert_true(select_from_records(&tuner.records, "own", &winners, error));
+    assert_true(select_within(&tuner.records, "own", NULL, &winners, error));
     assert_int_equal(winners.num_pins, 2);
     for (unsigned i = 0; i < winners.num_pins; i++)
         for (int pair = 0; pair < NUM_PAIRS; pair++)

@@ -34,7 +34,7 @@ static void what_was_interrupted_can_ship(void **state)
         stop = 0;
         stop_after = 0;
         assert_true(phases_finish(&tuner, precision_find("single")));
-        assert_true(select_from_records(&tuner.records, "some", &winners, error));
+        assert_true(select_within(&tuner.records, "some", NULL, &winners, error));
         assert_true(winners.num_recipes > 0);
     }
 }

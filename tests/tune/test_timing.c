@@ -1,11 +1,13 @@
 /* test_timing.c: the arithmetic of generator/tune/timing.c; test_trial times real kernels. */
 #include "timing.h"
+#include "element.h"
 
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -84,6 +86,33 @@ static void test_samples(void **state)
     assert_true(many.sample > 0 && few.sample > many.sample && few.enough > many.enough);
 }
 
+/* Every number, and both parts of every complex one, is normal and of a size; bits are mixed. */
+static void test_fill(void **state)
+{
+    enum { BYTES = 4096 };
+    (void) state;
+    for (size_t p = 0; p < KILN_NUM_PRECISIONS; p++) {
+        const int of_element = precisions[p].element_bytes, of_real = precisions[p].real_bytes;
+        const size_t bytes = (size_t) (of_element < of_real ? of_element : of_real);
+        unsigned char block[BYTES + 16];
+        double last = 0;
+        unsigned negative = 0, changes = 0;
+        memset(block, 0xff, sizeof block);
+        timing_fill(&precisions[p], BYTES, block);
+        for (size_t at = 0; at < BYTES; at += bytes) {
+            const double value = kiln_element_load(block + at, bytes);
+            assert_true(fabs(value) >= 0.5 && fabs(value) <= 1);
+            negative += value < 0;
+            changes += value != last;
+            last = value;
+        }
+        assert_in_range(negative, BYTES / bytes / 4, BYTES / bytes * 3 / 4);
+        assert_true(changes > BYTES / bytes * 9 / 10);
+        for (size_t at = BYTES; at < sizeof block; at++)
+            assert_int_equal(block[at], 0xff);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -91,6 +120,7 @@ int main(void)
         cmocka_unit_test(test_sustained),
         cmocka_unit_test(test_least_time),
         cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_fill),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

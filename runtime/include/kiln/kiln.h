@@ -36,8 +36,9 @@
  * - Memory: a call allocates on the host only when it builds a kernel, needs a workspace on a queue
  *   that has none (see struct kiln_context), or when more calls are under way at once than ever
  *   before, or for a wait list of more than 14 events on an out-of-order queue; and on the device
- *   only when the workspace of a queue must grow, or be made anew after a failure. The driver's own
- *   needs are not counted.
+ *   only when the workspace of a queue must grow, or be made anew after a failure. A kernel that
+ *   reads an image, which none of the committed bundles has, needs both in every call. The driver's
+ *   own needs are not counted.
  * - Lengths, offsets, strides and leading dimensions are in elements; what is named bytes is in
  *   bytes.
  * - Determinism: the same bundle, device, driver and arguments give bitwise the same C, unless
@@ -233,10 +234,10 @@ struct kiln_context_params {
      * on a relative of it, the nearest first; three at most. A relative is a device of the same
      * platform: for NVIDIA's, one of the same or an earlier compute capability; for others, one of
      * the same kind (CPU or not) and native vector width; also the same device with another driver
-     * that a bundle was verified on. Otherwise this one, whatever device it is
-     * for; it must live as long as the context. In both cases the last linked bundle, the generic
-     * one, serves the calls that those before can not. Recipes that the device can not run, for
-     * want of local memory say, are left out one by one. */
+     * that a bundle was verified on. Otherwise this bundle, for whatever device it was tuned; it
+     * must outlive the context. In both cases the last linked bundle, the generic one, serves the
+     * calls that those before can not. Recipes that the device can not run, for want of local
+     * memory say, are left out one by one. */
     const struct kiln_bundle *bundle;
     /* NULL: silent. Otherwise called once for each message, which is ended by NUL, has no newline
      * behind it, and is valid during the call only: which bundles are used, and whether they were
@@ -308,8 +309,8 @@ KILN_API void kiln_context_destroy(struct kiln_context **context);
  *     all of them readable.
  * x_offset: elements from the start of the buffer to the first element of the matrix.
  * ldx: elements from one row (row-major) or column (column-major) of the matrix as stored to the
- *     next; at least max(1, the length of a row or column). What lies between
- *     does not matter, and is not written.
+ *     next; at least max(1, the length of a row or column). What lies between does not
+ *     matter, and is not written.
  * queue: required; of the context's cl_context and device, in-order or out-of-order. An in-order
  *     queue is the cheaper one. The context holds a workspace for the queue, and retains it, when
  *     the call needs one; see struct kiln_context for how long. More than eight queues in turn make
