@@ -280,15 +280,14 @@ static enum kiln_status find_product(struct kiln_context *context,
         const struct kiln_problem *problem, struct parts *parts)
 {
     struct kiln_search search = { .insists = false };
-    enum kiln_status first = KILN_SUCCESS, status = KILN_SUCCESS;
+    enum kiln_status status = KILN_SUCCESS;
     while (kiln_search_next(context, problem, &search, &parts->choice, &status)) {
         status = status == KILN_SUCCESS ? find_real(context, problem, parts) : status;
         if (status == KILN_SUCCESS) {
             return KILN_SUCCESS;
         }
-        first = first == KILN_SUCCESS ? status : first;
     }
-    return first == KILN_SUCCESS ? kiln_search_failure(context, problem) : first;
+    return kiln_search_failure(context, problem, &search);
 }
 
 static enum kiln_status find_parts(struct kiln_context *context, const struct kiln_problem *problem,

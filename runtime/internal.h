@@ -502,18 +502,20 @@ KILN_INTERNAL void kiln_kernel_set_free(struct kiln_kernel_set *set);
 /* Where the search for a recipe stands; all zero at its beginning. */
 struct kiln_search {
     struct kiln_walk walk;
+    enum kiln_status failure;          /* the first of the recipes so far; KILN_SUCCESS: none */
     bool has_put_off;                  /* recipes that were left out, because they are doubtful */
     bool insists;                      /* goes through these */
 };
 
-/* The next recipe that can serve the problem; false when there is none. The kernels are built,
- * unless *status is a passing failure: then the search may go on. */
+/* The next recipe that can serve the problem; false when there is none. *status is what became of
+ * the one before, KILN_SUCCESS at first, and then what became of building the kernels of this one:
+ * after a passing failure the search may go on. */
 KILN_INTERNAL bool kiln_search_next(struct kiln_context *context,
         const struct kiln_problem *problem, struct kiln_search *search, struct kiln_choice *choice,
         enum kiln_status *status);
-/* What it means that the search found nothing. */
+/* What it means that the search found nothing that serves. */
 KILN_INTERNAL enum kiln_status kiln_search_failure(const struct kiln_context *context,
-        const struct kiln_problem *problem);
+        const struct kiln_problem *problem, const struct kiln_search *search);
 /* The recipe that serves the problem as things stand. */
 KILN_INTERNAL enum kiln_status kiln_search_first(struct kiln_context *context,
         const struct kiln_problem *problem, struct kiln_choice *choice);

@@ -207,7 +207,7 @@ static enum kiln_status launch_first_that_works(struct launch *launch,
 {
     struct kiln_search search = { .insists = false };
     struct kiln_choice choice;
-    enum kiln_status first = KILN_SUCCESS, status = KILN_SUCCESS;
+    enum kiln_status status = KILN_SUCCESS;
     while (kiln_search_next(launch->context, problem, &search, &choice, &status)) {
         if (status == KILN_SUCCESS) {
             status = launch_one(launch, &choice, complex);
@@ -219,16 +219,15 @@ static enum kiln_status launch_first_that_works(struct launch *launch,
                             status == KILN_PACK_BUFFER_TOO_SMALL;
         bool leaves_nobody = status == kiln_nothing_serves(launch->context) && problem->bound == 0;
         bool go_on = is_about_recipe(status) || leaves_nobody ||
-                     (is_too_small && (first != KILN_SUCCESS || launch->shares_room));
+                     (is_too_small && (search.failure != KILN_SUCCESS || launch->shares_room));
         bool is_spoilt = launch->touched && (problem->beta != 0 || problem->beta_imag != 0);
-        first = first == KILN_SUCCESS ? status : first;
         if (!go_on || is_spoilt) {
-            return first;
+            return search.failure != KILN_SUCCESS ? search.failure : status;
         }
         kiln_log(launch->context, choice.plan.recipe->name,
                 " passed over: ", kiln_status_string(status), NULL);
     }
-    return first == KILN_SUCCESS ? kiln_search_failure(launch->context, problem) : first;
+    return kiln_search_failure(launch->context, problem, &search);
 }
 
 static enum kiln_status launch_problem(struct launch *launch, const struct kiln_problem *problem)

@@ -32,7 +32,7 @@ static enum kiln_status most_workspace(struct kiln_context *context,
 {
     struct kiln_search search = { .insists = false };
     struct kiln_choice choice;
-    enum kiln_status first = KILN_SUCCESS, status = KILN_SUCCESS;
+    enum kiln_status status = KILN_SUCCESS;
     *bytes = 0;
     while (kiln_search_next(context, problem, &search, &choice, &status)) {
         size_t needed = 0;
@@ -43,9 +43,8 @@ static enum kiln_status most_workspace(struct kiln_context *context,
         if (status == KILN_SUCCESS) {
             return KILN_SUCCESS;
         }
-        first = first == KILN_SUCCESS ? status : first;
     }
-    return first == KILN_SUCCESS ? kiln_search_failure(context, problem) : first;
+    return kiln_search_failure(context, problem, &search);
 }
 
 enum kiln_status kiln_workspace_needed(struct kiln_context *context,

@@ -104,7 +104,6 @@ enum kiln_status kiln_pack_bytes(struct kiln_context *context, const struct kiln
         return status;
     }
     struct kiln_search search = { .insists = false };
-    enum kiln_status first = KILN_SUCCESS;
     size_t most = 0;
     while (kiln_search_next(context, &problem, &search, &choice, &status)) {
         size_t needed = 0;
@@ -117,9 +116,8 @@ enum kiln_status kiln_pack_bytes(struct kiln_context *context, const struct kiln
             *bytes = most;
             return KILN_SUCCESS;
         }
-        first = first == KILN_SUCCESS ? status : first;
     }
-    return first == KILN_SUCCESS ? kiln_search_failure(context, &problem) : first;
+    return kiln_search_failure(context, &problem, &search);
 }
 
 /* What a pack is, once it is enqueued: the operand of the problem, in the form of the choice. */

@@ -34,33 +34,35 @@ static bool search_once(struct kiln_context *context, const struct kiln_problem 
 bool kiln_search_next(struct kiln_context *context, const struct kiln_problem *problem,
         struct kiln_search *search, struct kiln_choice *choice, enum kiln_status *status)
 {
+    search->failure = search->failure == KILN_SUCCESS ? *status : search->failure;
     if (search_once(context, problem, search, choice, status)) {
         return true;
     }
     if (search->insists || !search->has_put_off) {
         return false;
     }
-    const struct kiln_search insisting = { .insists = true };
+    const struct kiln_search insisting = { .failure = search->failure, .insists = true };
     *search = insisting;
     return search_once(context, problem, search, choice, status);
 }
 
 enum kiln_status kiln_search_failure(const struct kiln_context *context,
-        const struct kiln_problem *problem)
+        const struct kiln_problem *problem, const struct kiln_search *search)
 {
-    return problem->bound != 0 ? KILN_PACK_UNSUITABLE : kiln_nothing_serves(context);
+    return search->failure != KILN_SUCCESS ? search->failure
+         : problem->bound != 0             ? KILN_PACK_UNSUITABLE
+                                           : kiln_nothing_serves(context);
 }
 
 enum kiln_status kiln_search_first(struct kiln_context *context, const struct kiln_problem *problem,
         struct kiln_choice *choice)
 {
     struct kiln_search search = { .insists = false };
-    enum kiln_status first = KILN_SUCCESS, status = KILN_SUCCESS;
+    enum kiln_status status = KILN_SUCCESS;
     while (kiln_search_next(context, problem, &search, choice, &status)) {
         if (status == KILN_SUCCESS) {
             return KILN_SUCCESS;
         }
-        first = first == KILN_SUCCESS ? status : first;
     }
-    return first == KILN_SUCCESS ? kiln_search_failure(context, problem) : first;
+    return kiln_search_failure(context, problem, &search);
 }

@@ -1,12 +1,43 @@
-/* symm.c: the typed calls of symmetric and Hermitian matrices, as calls by struct kiln_gemm.
+/* typed.c: the typed calls, as calls by struct kiln_gemm.
  *
- * They are cold: small rather than fast, by some nanoseconds a call.
+ * Those of symmetric and Hermitian matrices are cold: small rather than fast, by some nanoseconds a
+ * call.
  */
 #include "internal.h"
 
 /* What a typed call wants of its queue. */
 #define REQUEST \
     { .queue = queue, .num_wait = num_events_in_wait_list, .wait = event_wait_list, .event = event }
+
+/* Scalars as the fields that they fill. */
+#define REAL(a, b) .alpha = a, .beta = b
+#define COMPLEX(a, b) .alpha = a.s[0], .beta = b.s[0], .alpha_imag = a.s[1], .beta_imag = b.s[1]
+
+/* ---- General matrices ---- */
+
+#define DEFINE_GEMM(name, type, scalar, SCALARS) \
+    enum kiln_status name(struct kiln_context *context, enum kiln_layout layout, \
+            enum kiln_transpose transa, enum kiln_transpose transb, size_t m, size_t n, size_t k, \
+            scalar alpha, cl_mem a, size_t a_offset, size_t lda, cl_mem b, size_t b_offset, \
+            size_t ldb, scalar beta, cl_mem c, size_t c_offset, size_t ldc, \
+            cl_command_queue queue, cl_uint num_events_in_wait_list, \
+            const cl_event *event_wait_list, cl_event *event) \
+    { \
+        struct kiln_request request = REQUEST; \
+        const struct kiln_gemm gemm = { \
+            .precision = type, .layout = layout, .transa = transa, .transb = transb, .m = m, \
+            .n = n, .k = k, SCALARS(alpha, beta), .a = a, .b = b, .c = c, .a_offset = a_offset, \
+            .b_offset = b_offset, .c_offset = c_offset, .lda = lda, .ldb = ldb, .ldc = ldc, \
+        }; \
+        return kiln_gemm_request(context, &gemm, KILN_SUCCESS, &request); \
+    }
+DEFINE_GEMM(kiln_sgemm, KILN_SINGLE, float, REAL)
+DEFINE_GEMM(kiln_dgemm, KILN_DOUBLE, double, REAL)
+DEFINE_GEMM(kiln_hgemm, KILN_HALF, float, REAL)
+DEFINE_GEMM(kiln_cgemm, KILN_COMPLEX_SINGLE, cl_float2, COMPLEX)
+DEFINE_GEMM(kiln_zgemm, KILN_COMPLEX_DOUBLE, cl_double2, COMPLEX)
+
+/* ---- Symmetric and Hermitian matrices ---- */
 
 /* 0 is no triangle in a typed call. */
 static enum kiln_uplo strict(enum kiln_uplo uplo)
@@ -48,10 +79,6 @@ static enum kiln_status syrk(struct kiln_context *context, struct kiln_gemm gemm
     gemm.uplo_c = strict(uplo);
     return kiln_gemm_request(context, &gemm, KILN_SUCCESS, request);
 }
-
-/* Scalars as the fields that they fill. */
-#define REAL(a, b) .alpha = a, .beta = b
-#define COMPLEX(a, b) .alpha = a.s[0], .beta = b.s[0], .alpha_imag = a.s[1], .beta_imag = b.s[1]
 
 #define DEFINE_SYMM(name, type, scalar, SCALARS, is_hermitian) \
     __attribute__((cold)) \
