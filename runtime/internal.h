@@ -452,6 +452,11 @@ KILN_INTERNAL void kiln_recent_note(struct kiln_recent recent[KILN_NUM_RECENT],
 /* Builds the program, or frees it and says why in the log. */
 KILN_INTERNAL enum kiln_status kiln_program_build(const struct kiln_context *context,
         cl_program program);
+/* Copies what was built for the context's device; one made from source belongs to all devices of its
+ * cl_context. *data is to be freed, and has `spare` zeros behind *size bytes. On failure both stay
+ * as they are. */
+KILN_INTERNAL enum kiln_status kiln_program_binary(const struct kiln_context *context,
+        cl_program program, size_t spare, unsigned char **data, size_t *size);
 
 /* ---- ptx.c: kernels that NVIDIA's OpenCL compiler does not build in one step ---- */
 

@@ -245,76 +245,6 @@ enum kiln_status kiln_program_prepare(struct kiln_context *context, struct kiln_
     return status;
 }
 
-/* A program made from source belongs to every device of its context, though it is built for one:
- * the place of ours among them, or -1. */
-static long place_of_device(const struct kiln_context *context, cl_program program,
-        cl_uint num_devices)
-{
-    long place = -1;
-    cl_device_id *devices = (cl_device_id *) calloc(num_devices, sizeof *devices);
-    if (devices != NULL && clGetProgramInfo(program, CL_PROGRAM_DEVICES,
-                                   num_devices * sizeof *devices, devices, NULL) == CL_SUCCESS) {
-        for (cl_uint i = 0; i < num_devices && place < 0; i++) {
-            if (devices[i] == context->device) {
-                place = (long) i;
-            }
-        }
-    }
-    free(devices);
-    return place;
-}
-
-/* `sizes` and `binaries` have room for one entry per device. */
-static enum kiln_status copy_binary(cl_program program, cl_uint num_devices, long place,
-        size_t *sizes, unsigned char **binaries, size_t *size)
-{
-    cl_int error = clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, num_devices * sizeof *sizes,
-            sizes, NULL);
-    if (error != CL_SUCCESS) {
-        return (enum kiln_status) error;
-    }
-    if (sizes[place] == 0) {
-        return KILN_NO_KERNEL;
-    }
-    binaries[place] = (unsigned char *) malloc(sizes[place]);
-    if (binaries[place] == NULL) {
-        return KILN_OUT_OF_MEMORY;
-    }
-    *size = sizes[place];
-    return (enum kiln_status) clGetProgramInfo(program, CL_PROGRAM_BINARIES,
-            num_devices * sizeof *binaries, binaries, NULL);
-}
-
-static enum kiln_status extract_binary(const struct kiln_context *context, cl_program program,
-        unsigned char **data, size_t *size)
-{
-    cl_uint num_devices = 0;
-    cl_int error = clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof num_devices,
-            &num_devices, NULL);
-    if (error != CL_SUCCESS) {
-        return (enum kiln_status) error;
-    }
-    long place = place_of_device(context, program, num_devices);
-    if (place < 0) {
-        return KILN_NO_KERNEL;
-    }
-    enum kiln_status status = KILN_OUT_OF_MEMORY;
-    size_t *sizes = (size_t *) calloc(num_devices, sizeof *sizes);
-    unsigned char **binaries = (unsigned char **) calloc(num_devices, sizeof *binaries);
-    if (sizes != NULL && binaries != NULL) {
-        status = copy_binary(program, num_devices, place, sizes, binaries, size);
-        *data = binaries[place];
-    }
-    if (status != KILN_SUCCESS) {
-        free(*data);
-        *data = NULL;
-        *size = 0;
-    }
-    free(binaries);
-    free(sizes);
-    return status;
-}
-
 enum kiln_status kiln_context_binary(struct kiln_context *context, uint32_t program,
         unsigned char **data, size_t *size)
 {
@@ -329,6 +259,6 @@ enum kiln_status kiln_context_binary(struct kiln_context *context, uint32_t prog
     }
     enum kiln_status status = kiln_program_prepare(context, link, program);
     return status == KILN_SUCCESS
-                 ? extract_binary(context, link->programs[program].program, data, size)
+                 ? kiln_program_binary(context, link->programs[program].program, 0, data, size)
                  : status;
 }

@@ -47,53 +47,6 @@ bool kiln_ptx_unmask(char *text, size_t size, uint32_t capability)
     return true;
 }
 
-/* The first of a program's binaries that there is. */
-static enum kiln_status copy_first(cl_program program, cl_uint num, size_t *sizes, char **binaries,
-        char **text, size_t *size)
-{
-    cl_uint place = 0;
-    cl_int error = clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, num * sizeof *sizes, sizes,
-            NULL);
-    while (error == CL_SUCCESS && place < num && sizes[place] == 0) {
-        place++;
-    }
-    if (error != CL_SUCCESS) {
-        return kiln_conclude(error, KILN_NO_KERNEL);
-    }
-    if (place == num) {
-        return KILN_NO_KERNEL;
-    }
-    *size = sizes[place] + 2;
-    *text = binaries[place] = (char *) calloc(*size, 1);
-    if (*text == NULL) {
-        return KILN_OUT_OF_MEMORY;
-    }
-    return kiln_conclude(
-            clGetProgramInfo(program, CL_PROGRAM_BINARIES, num * sizeof *binaries, binaries, NULL),
-            KILN_NO_KERNEL);
-}
-
-/* The program's PTX, with room for one byte more; to be freed, on failure too. The context of a
- * masked program has one device of interest, but the program may belong to several: the first that
- * has a binary is ours, as it was built for ours alone. */
-static enum kiln_status ptx_of(cl_program program, char **text, size_t *size)
-{
-    cl_uint num = 0;
-    cl_int error = clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof num, &num, NULL);
-    if (error != CL_SUCCESS) {
-        return kiln_conclude(error, KILN_NO_KERNEL);
-    }
-    size_t *sizes = (size_t *) calloc(num, sizeof *sizes);
-    char **binaries = (char **) calloc(num, sizeof *binaries);
-    enum kiln_status status = KILN_OUT_OF_MEMORY;
-    if (sizes != NULL && binaries != NULL) {
-        status = copy_first(program, num, sizes, binaries, text, size);
-    }
-    free(binaries);
-    free(sizes);
-    return status;
-}
-
 static enum kiln_status load(const struct kiln_context *context, const char *text,
         cl_program *program)
 {
@@ -115,7 +68,7 @@ enum kiln_status kiln_ptx_build(const struct kiln_context *context, cl_program s
         uint32_t capability, cl_program *program)
 {
     size_t size = 0;
-    char *text = NULL;
+    unsigned char *text = NULL;
     if (context->facts.compute_capability != capability) {
         kiln_log(context, "a program is for another compute capability", NULL);
         clReleaseProgram(source);
@@ -125,15 +78,17 @@ enum kiln_status kiln_ptx_build(const struct kiln_context *context, cl_program s
     if (status != KILN_SUCCESS) {
         return status;
     }
-    status = ptx_of(source, &text, &size);
+    /* A NUL, and the byte that unmasking wants. */
+    status = kiln_program_binary(context, source, 2, &text, &size);
     clReleaseProgram(source);
-    if (status == KILN_SUCCESS && !kiln_ptx_unmask(text, size, capability)) {
+    if (status == KILN_SUCCESS && !kiln_ptx_unmask((char *) text, size + 2, capability)) {
         status = KILN_NO_KERNEL;
     }
     if (status == KILN_SUCCESS) {
-        status = load(context, text, program);
+        status = load(context, (char *) text, program);
     } else {
         kiln_log(context, "no PTX for the device: ", kiln_status_string(status), NULL);
+        status = kiln_conclude((cl_int) status, KILN_NO_KERNEL);
     }
     free(text);
     return status;
