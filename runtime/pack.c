@@ -67,7 +67,7 @@ static enum kiln_status make_problem(const struct kiln_context *context,
         return KILN_INVALID_PACK_OPERAND;
     }
     if (!kiln_reads_operands(&problem->product)) {
-        return KILN_SUCCESS;
+        return kiln_check_forms(&gemm);
     }
     if (!take_whole(problem)) {
         return KILN_SIZE_OVERFLOW;

@@ -234,13 +234,14 @@ int kiln_clblast_enqueue(const struct kiln_clblast_call *call, const cl_command_
     return status_of(call, status);
 }
 
-/* What is most: alpha and beta decide with the rest, and are not known yet. */
+/* What is most: alpha and beta decide with the rest, and are not known yet. C is only scaled, or
+ * multiplied by real numbers, or by complex ones. */
 static enum kiln_status most_workspace(struct kiln_context *context, struct kiln_gemm gemm,
         size_t *bytes)
 {
     enum kiln_status status = KILN_SUCCESS;
     *bytes = 0;
-    gemm.beta = 1;
+    gemm.beta = 2;
     for (int i = 0; i < 3 && status == KILN_SUCCESS; i++) {
         size_t here;
         gemm.alpha = i > 0;
@@ -318,14 +319,30 @@ static struct kiln_clblast_call run_of(const struct members *members, size_t fir
     return call;
 }
 
-/* Whether the last member ends within the buffer, as far as OpenCL tells. */
-static bool fits(cl_mem buffer, const size_t *offsets, size_t count, size_t span, size_t bytes)
+/* Does a member read A and B? */
+static bool member_reads(const struct members *members, size_t i)
 {
-    size_t size = 0, last = 0;
-    for (size_t i = 0; i < count; i++) {
-        last = offsets[i] > last ? offsets[i] : last;
+    struct kiln_clblast_call call = *members->call;
+    kiln_clblast_scalars(&call, members->alphas + i * members->scalar_bytes,
+            members->betas + i * members->scalar_bytes);
+    return call.gemm.alpha != 0 || call.gemm.alpha_imag != 0;
+}
+
+/* Whether the last member ends within the buffer, as far as OpenCL tells. is_c: else those count
+ * that read A and B. */
+static bool fits(const struct members *members, bool is_c, cl_mem buffer, const size_t *offsets,
+        size_t span)
+{
+    const size_t bytes = members->element_bytes;
+    size_t size = 0, last = 0, num = 0;
+    for (size_t i = 0; i < members->count; i++) {
+        if (is_c || member_reads(members, i)) {
+            last = offsets[i] > last ? offsets[i] : last;
+            num++;
+        }
     }
-    return clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof size, &size, NULL) != CL_SUCCESS ||
+    return num == 0 ||
+           clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof size, &size, NULL) != CL_SUCCESS ||
            (last <= size / bytes && span <= size / bytes - last);
 }
 
@@ -334,20 +351,19 @@ static bool fits(cl_mem buffer, const size_t *offsets, size_t count, size_t span
 static int check(const struct members *members)
 {
     const struct kiln_gemm *gemm = &members->call->gemm;
-    const size_t num = members->count, bytes = members->element_bytes;
     const bool a_is_plain = gemm->transa == KILN_NO_TRANS,
                b_is_plain = gemm->transb == KILN_NO_TRANS;
     const size_t a_span = span(gemm, a_is_plain ? gemm->m : gemm->k, a_is_plain ? gemm->k : gemm->m,
             gemm->lda);
     const size_t b_span = span(gemm, b_is_plain ? gemm->k : gemm->n, b_is_plain ? gemm->n : gemm->k,
             gemm->ldb);
-    if (!fits(gemm->a, members->a_offsets, num, a_span, bytes)) {
+    if (!fits(members, false, gemm->a, members->a_offsets, a_span)) {
         return KILN_CLBLAST_TOO_SMALL_A;
     }
-    if (!fits(gemm->b, members->b_offsets, num, b_span, bytes)) {
+    if (!fits(members, false, gemm->b, members->b_offsets, b_span)) {
         return KILN_CLBLAST_TOO_SMALL_A + 1;
     }
-    return fits(gemm->c, members->c_offsets, num, members->c_span, bytes)
+    return fits(members, true, gemm->c, members->c_offsets, members->c_span)
                  ? 0
                  : KILN_CLBLAST_TOO_SMALL_A + 2;
 }
@@ -398,8 +414,12 @@ int kiln_clblast_enqueue_members(const struct kiln_clblast_call *call, size_t co
             c_offsets == NULL) {
         return KILN_CLBLAST_INVALID_VALUE;
     }
+    bool reads = false;
+    for (size_t i = 0; i < count && !reads; i++) {
+        reads = member_reads(&members, i);
+    }
     const cl_mem buffers[] = { call->gemm.a, call->gemm.b, call->gemm.c };
-    for (int i = 0; i < 3; i++) {
+    for (int i = reads ? 0 : 2; i < 3; i++) {
         if (buffers[i] == NULL) {
             return -1022 + i;
         }

@@ -205,6 +205,56 @@ static void takes_temporary_buffers(void **state)
     clReleaseMemObject(enough), clReleaseMemObject(little);
 }
 
+/* What is told does for the product whatever alpha and beta are. */
+static void temporary_buffers_do_for_all_scalars(void **state)
+{
+    enum { SIZE = 512 };
+    static const double scalars[] = { 0, 1, 2 };
+    size_t bytes = SIZE_MAX;
+    (void) state;
+    cl_mem x = buffer_of(sizeof(double) * SIZE * SIZE, NULL);
+    cl_mem y = buffer_of(sizeof(double) * SIZE * SIZE, NULL);
+    const int status = CLBlastDGemmTempBufferSize(ROW, NO, NO, SIZE, SIZE, SIZE, 0, SIZE, 0, SIZE,
+            0, SIZE, &queue, &bytes);
+    if (status == -2044) {
+        skip();
+    }
+    assert_int_equal(status, 0);
+    cl_mem room = buffer_of(bytes > 0 ? bytes : 1, NULL);
+    for (size_t i = 0; i < 9; i++) {
+        assert_int_equal(
+                CLBlastDgemmWithTempBuffer(ROW, NO, NO, SIZE, SIZE, SIZE, scalars[i % 3], x, 0,
+                        SIZE, x, 0, SIZE, scalars[i / 3], y, 0, SIZE, &queue, NULL, room),
+                0);
+    }
+    clFinish(queue);
+    clReleaseMemObject(x), clReleaseMemObject(y), clReleaseMemObject(room);
+}
+
+static void members_of_alpha_0_read_nothing(void **state)
+{
+    const float none[] = { 0, 0 }, some[] = { 0, 1 }, betas[] = { 2, 3 };
+    const size_t wild[] = { SIZE_MAX, 0 }, at[] = { 0, 16 };
+    static float before[32], after[32];
+    (void) state;
+    cl_mem x = floats(16, NULL), z = floats(32, before);
+    assert_int_equal(CLBlastSgemmBatched(ROW, NO, NO, 4, 4, 4, none, NULL, wild, 4, NULL, wild, 4,
+                             betas, z, at, 4, 2, &queue, NULL),
+            0);
+    assert_int_equal(clEnqueueReadBuffer(queue, z, CL_TRUE, 0, sizeof after, after, 0, NULL, NULL),
+            0);
+    for (size_t i = 0; i < 32; i++) {
+        assert_true(after[i] == (i < 16 ? 2 : 3) * before[i]);
+    }
+    assert_int_equal(CLBlastSgemmBatched(ROW, NO, NO, 4, 4, 4, some, x, wild, 4, x, wild, 4, betas,
+                             z, at, 4, 2, &queue, NULL),
+            0);
+    assert_int_equal(CLBlastSgemmBatched(ROW, NO, NO, 4, 4, 4, some, NULL, wild, 4, x, wild, 4,
+                             betas, z, at, 4, 2, &queue, NULL),
+            -1022);
+    clReleaseMemObject(x), clReleaseMemObject(z);
+}
+
 static void tells_what_is_wrong(void **state)
 {
     (void) state;
@@ -304,6 +354,8 @@ int main(void)
         cmocka_unit_test(multiplies_strided_members_side_by_side),
         cmocka_unit_test(checks_all_members_before_any),
         cmocka_unit_test(takes_temporary_buffers),
+        cmocka_unit_test(temporary_buffers_do_for_all_scalars),
+        cmocka_unit_test(members_of_alpha_0_read_nothing),
         cmocka_unit_test(tells_what_is_wrong),
         cmocka_unit_test(keeps_contexts_that_are_in_use),
     };

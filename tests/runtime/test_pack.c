@@ -128,6 +128,14 @@ static void nothing_to_pack_is_no_pack(void **state)
         assert_null(made.bundle);
         gemm.packed_a = &made;
         assert_int_equal(call(f, &gemm), KILN_SUCCESS);
+        /* What else is wrong is told all the same. */
+        gemm.arithmetic = 99;
+        assert_int_equal(kiln_pack_bytes(f->kiln, &gemm, KILN_PACK_A, &bytes),
+                KILN_INVALID_ARITHMETIC);
+        gemm.arithmetic = 0;
+        gemm.uplo_b = (enum kiln_uplo) 77;
+        assert_int_equal(kiln_pack_bytes(f->kiln, &gemm, KILN_PACK_A, &bytes), KILN_INVALID_UPLO);
+        gemm.uplo_b = (enum kiln_uplo) 0;
         *extents[i] = 1;
         assert_int_equal(call(f, &gemm), KILN_INVALID_PACK);
     }

@@ -528,9 +528,10 @@ KILN_API enum kiln_status kiln_gemm_enqueue(struct kiln_context *context,
 
 /* How much workspace the call needs.
  *
- * gemm: required; the call as it will be enqueued: shape, offsets, leading dimensions and strides
- *     decide which recipe serves it. The buffers a, b and c are not looked at and may be NULL. A
- *     workspace is not required, and its size not checked; its offset counts all the same.
+ * gemm: required; the call as it will be enqueued: shape, offsets, leading dimensions and strides,
+ *     and which parts of alpha and beta are 0, decide which recipe serves it. The buffers a, b and c
+ *     are not looked at and may be NULL. A workspace is not required, and its size not checked; its
+ *     offset counts all the same.
  * bytes: required; from the workspace offset on, for the whole batch; 0 when none is needed, and on
  *     failure.
  *
