@@ -1,15 +1,20 @@
 /* files.c: whole files in and out. The only part of core that touches the file system. */
+#define _XOPEN_SOURCE 700 /* realpath */
 #include "files.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static void explain(char error[FILES_ERROR_BYTES], const char *path, int cause)
 {
     snprintf(error, FILES_ERROR_BYTES, "%.160s: %s", path, strerror(cause));
 }
+
+/* More than any file of ours: a device that never ends is not read for ever. */
+static const size_t most_bytes = (size_t) 1 << 28;
 
 static char *read_all(FILE *file, size_t *len)
 {
@@ -19,9 +24,11 @@ static char *read_all(FILE *file, size_t *len)
         *len += fread(bytes + *len, 1, capacity - *len - 1, file);
         if (*len < capacity - 1)
             break;
-        char *more = realloc(bytes, capacity *= 2);
-        if (!more)
+        char *more = capacity < most_bytes ? realloc(bytes, capacity *= 2) : NULL;
+        if (!more) {
+            errno = capacity < most_bytes ? ENOMEM : EFBIG;
             free(bytes);
+        }
         bytes = more;
     }
     if (bytes)
@@ -29,22 +36,28 @@ static char *read_all(FILE *file, size_t *len)
     return bytes;
 }
 
-char *files_read(const char *path, char error[FILES_ERROR_BYTES])
+char *files_read_bytes(const char *path, size_t *len, char error[FILES_ERROR_BYTES])
 {
-    size_t len;
     FILE *file = fopen(path, "rb");
     if (!file) {
         explain(error, path, errno);
         return NULL;
     }
     errno = 0;
-    char *bytes = read_all(file, &len);
+    char *bytes = read_all(file, len);
     if (!bytes || ferror(file)) {
         explain(error, path, errno ? errno : ENOMEM);
         free(bytes);
         bytes = NULL;
     }
     fclose(file);
+    return bytes;
+}
+
+char *files_read(const char *path, char error[FILES_ERROR_BYTES])
+{
+    size_t len;
+    char *bytes = files_read_bytes(path, &len, error);
     if (bytes && strlen(bytes) != len) {
         snprintf(error, FILES_ERROR_BYTES, "%.160s: not a text: it holds a NUL byte", path);
         free(bytes);
@@ -65,29 +78,57 @@ static bool same_content(const char *path, const char *bytes, size_t len)
     return same;
 }
 
-bool files_write(const char *path, const char *bytes, size_t len, char error[FILES_ERROR_BYTES])
+/* Into a new file, or one that is there; for `name`. */
+static bool write_there(const char *path, const char *name, const char *bytes, size_t len,
+        char error[FILES_ERROR_BYTES])
 {
-    char temporary[4096];
-    if (same_content(path, bytes, len))
-        return true;
-    if (snprintf(temporary, sizeof temporary, "%s.new", path) >= (int) sizeof temporary) {
-        explain(error, path, ENAMETOOLONG);
-        return false;
-    }
-    FILE *file = fopen(temporary, "wb");
+    FILE *file = fopen(path, "wb");
     if (!file) {
-        explain(error, temporary, errno);
+        explain(error, path, errno);
         return false;
     }
     errno = 0;
     const bool written = fwrite(bytes, 1, len, file) == len;
+    const int cause = errno;
     const bool closed = fclose(file) == 0;
-    if (!written || !closed || rename(temporary, path)) {
-        explain(error, path, errno ? errno : EIO);
+    if (!written || !closed)
+        explain(error, name, !written && cause ? cause : errno ? errno : EIO);
+    return written && closed;
+}
+
+/* In the place of a plain file that is there, or where there is none. */
+static bool replace(const char *path, const struct stat *old, const char *bytes, size_t len,
+        char error[FILES_ERROR_BYTES])
+{
+    char temporary[4096];
+    if (snprintf(temporary, sizeof temporary, "%s.new", path) >= (int) sizeof temporary) {
+        explain(error, path, ENAMETOOLONG);
+        return false;
+    }
+    if (!write_there(temporary, path, bytes, len, error)) {
+        remove(temporary);
+        return false;
+    }
+    if ((old && chmod(temporary, old->st_mode & 07777)) || rename(temporary, path)) {
+        explain(error, path, errno);
         remove(temporary);
         return false;
     }
     return true;
+}
+
+bool files_write(const char *path, const char *bytes, size_t len, char error[FILES_ERROR_BYTES])
+{
+    struct stat old;
+    const bool is_there = !stat(path, &old);
+    if (is_there && !S_ISREG(old.st_mode))
+        return write_there(path, path, bytes, len, error);
+    if (is_there && (size_t) old.st_size == len && same_content(path, bytes, len))
+        return true;
+    char *target = is_there ? realpath(path, NULL) : NULL; /* what a link stands for */
+    const bool ok = replace(target ? target : path, is_there ? &old : NULL, bytes, len, error);
+    free(target);
+    return ok;
 }
 
 bool files_end_output(char error[FILES_ERROR_BYTES])

@@ -73,13 +73,19 @@ static bool begin(struct journal *journal, const struct journal_head *head, cons
     return ok;
 }
 
-static bool open_locked(struct journal *journal, char error[FAMILY_ERROR_BYTES])
+/* A build waits: a tuner outlives ninja where that is killed, and ends when its time is up. */
+static bool open_locked(struct journal *journal, bool waits, char error[FAMILY_ERROR_BYTES])
 {
     journal->fd = open(journal->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (journal->fd < 0)
         return failed(journal, strerror(errno), error);
-    return !flock(journal->fd, LOCK_EX | LOCK_NB) ||
-           failed(journal, "another tuner writes this journal: let it end first", error);
+    if (!flock(journal->fd, LOCK_EX | LOCK_NB))
+        return true;
+    if (!waits || errno != EWOULDBLOCK)
+        return failed(journal, "another tuner writes this journal: let it end first", error);
+    fprintf(stderr, "kiln-tune: %s: another tuner writes this journal; waiting until it ends\n",
+            journal->path);
+    return !flock(journal->fd, LOCK_EX) || failed(journal, strerror(errno), error);
 }
 
 /* Keeps the old rows beside a new, empty journal, and those put aside before. */
@@ -97,7 +103,7 @@ static bool put_aside(struct journal *journal, const struct journal_head *head, 
     fprintf(stderr, "kiln-tune: %s: %s; it is now %s, and a new one begins\n", journal->path, why,
             old);
     close(journal->fd);
-    return open_locked(journal, error) && begin(journal, head, "", error);
+    return open_locked(journal, false, error) && begin(journal, head, "", error);
 }
 
 /* Goes on after the rows of a journal whose head fits. */
@@ -118,6 +124,16 @@ static bool take_rows(struct journal *journal, const char *text, bool set_aside,
            failed(journal, strerror(errno), error);
 }
 
+/* Whether nothing but NULs is behind the first of them, which some file systems leave in place of
+ * rows when the power fails. They are cut off with the row that they tore. */
+static bool ends_in_nuls(const char *text, size_t len)
+{
+    size_t at = strlen(text);
+    while (at < len && text[at] == '\0')
+        at++;
+    return at == len;
+}
+
 static bool resume(struct journal *journal, const struct journal_head *head, bool set_aside,
         struct records *records, char error[FAMILY_ERROR_BYTES])
 {
@@ -125,13 +141,15 @@ static bool resume(struct journal *journal, const struct journal_head *head, boo
     char cause[FAMILY_ERROR_BYTES];
     size_t bytes;
     unsigned lines = 0;
-    char *text = files_read(journal->path, error);
+    size_t len;
+    char *text = files_read_bytes(journal->path, &len, error);
     if (!text)
         return false;
     const enum journal_state state = journal_head_parse(text, &found, &bytes, &lines, cause);
-    const char *unfit = state == JOURNAL_UNFIT ? cause
-                      : state == JOURNAL_BEGUN ? mismatch(head, &found)
-                                               : NULL;
+    const char *unfit = !ends_in_nuls(text, len) ? "not a text: it holds a NUL byte"
+                      : state == JOURNAL_UNFIT   ? cause
+                      : state == JOURNAL_BEGUN   ? mismatch(head, &found)
+                                                 : NULL;
     const char *other = state == JOURNAL_BEGUN && !unfit ? other_part(head, &found) : NULL;
     bool ok;
     records->head = *head;
@@ -161,7 +179,7 @@ struct journal *journal_open(const char *path, const struct journal_head *head, 
         return NULL;
     }
     strcpy(journal->path, path);
-    if (open_locked(journal, error) && resume(journal, head, set_aside, records, error))
+    if (open_locked(journal, set_aside, error) && resume(journal, head, set_aside, records, error))
         return journal;
     records_free(records);
     journal_close(journal);

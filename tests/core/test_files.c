@@ -103,6 +103,38 @@ static void a_full_disk_leaves_the_old_file(void **state)
     assert_int_not_equal(access(beside, F_OK), 0);
 }
 
+/* A link stays one, a mode stays, and what is no plain file is written to. */
+static void what_is_there_stays_what_it_is(void **state)
+{
+    (void) state;
+    char error[FILES_ERROR_BYTES] = "", link[64], pipe[64], got[8] = "";
+    struct stat status;
+    snprintf(link, sizeof link, "%s/link", folder);
+    snprintf(pipe, sizeof pipe, "%s/pipe", folder);
+    assert_true(files_write(path, "old", 3, error));
+    assert_int_equal(chmod(path, 0640), 0);
+    assert_int_equal(symlink("file", link), 0);
+    assert_true(files_write(link, "linked", 6, error));
+    check_content("linked");
+    assert_true(!lstat(link, &status) && S_ISLNK(status.st_mode));
+    assert_true(!stat(path, &status) && (status.st_mode & 07777) == 0640);
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    const int end = open(pipe, O_RDWR);
+    assert_true(files_write(pipe, "piped", 5, error));
+    assert_int_equal(read(end, got, sizeof got), 5);
+    assert_string_equal(got, "piped");
+    assert_true(!lstat(pipe, &status) && S_ISFIFO(status.st_mode));
+    close(end), unlink(pipe), unlink(link);
+}
+
+static void what_never_ends_is_not_read(void **state)
+{
+    (void) state;
+    char error[FILES_ERROR_BYTES] = "";
+    assert_null(files_read("/dev/zero", error));
+    assert_string_equal(error, "/dev/zero: File too large");
+}
+
 static void errors_name_path_and_cause(void **state)
 {
     (void) state;
@@ -126,6 +158,8 @@ int main(void)
         cmocka_unit_test(files_come_back),
         cmocka_unit_test(an_unchanged_file_is_not_touched),
         cmocka_unit_test(a_full_disk_leaves_the_old_file),
+        cmocka_unit_test(what_is_there_stays_what_it_is),
+        cmocka_unit_test(what_never_ends_is_not_read),
         cmocka_unit_test(errors_name_path_and_cause),
     };
     return cmocka_run_group_tests_name("files", tests, make_folder, remove_folder);

@@ -34,6 +34,12 @@ cp -r "$source_root/tuned/generic" "$scratch/copy"
 refused "generic is named twice" "-Dbundles=$scratch/copy,generic"
 mkdir "$scratch/empty"
 echo "int nothing;" >"$scratch/empty/bundle.c"
+mkdir "$scratch/kept"
+sed 's/kiln_bundle_generic/kiln_bundle_local/' "$source_root/tuned/generic/bundle.c" \
+    >"$scratch/kept/bundle.c"
+refused "one is named local, .*give it another name" "-Dbundles=$scratch/kept,generic" -Dtune=auto
+refused "option precisions: name one at least" -Dtune=auto -Dprecisions=
+refused "option shapes: there is no file $scratch" -Dtune=auto "-Dshapes=$scratch"
 refused "no bundle of Kiln: $scratch/empty/bundle.c" "-Dbundles=$scratch/empty,generic"
 refused "there is no .*tuned/no-such/bundle.c" -Dbundles=no-such,generic
 refused "option python: .*it loads the shared library" -Dpython=enabled
