@@ -56,9 +56,11 @@ tree=$(dirname "$(dirname "$(realpath "$0")")")
 version=$(version)
 
 # The folders of the bundles; generic is put last by this script.
-folders=
 label=
-for name in $(echo "$names" | tr ',' ' '); do
+list=
+set --
+IFS=,
+for name in $names; do
     case $name in
         generic) fail "generic is always there: name the others alone" ;;
         */*) folder=$(realpath -m "$name") ;;
@@ -67,9 +69,11 @@ for name in $(echo "$names" | tr ',' ' '); do
     for file in bundle.c winners.tsv device.tsv; do
         [ -f "$folder/$file" ] || fail "bundle $name: there is no $folder/$file"
     done
-    folders="$folders $folder"
+    set -- "$@" "$folder"
+    list=$list$folder,
     label=$label${label:+-}$(basename "$folder")
 done
+unset IFS
 machine=$(if [ -n "$cross" ]; then basename "$cross" .ini; else "${CC:-cc}" -dumpmachine; fi)
 whole=kiln-$version-$label-$machine
 
@@ -77,13 +81,20 @@ scratch=$(mktemp -d "${TMPDIR:-/tmp}/kiln-archive.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' HUP INT TERM
 
+options="-Dtune=off -Dtests=false -Dbench=false -Dblas=disabled -Dclblast=disabled"
+options="$options -Dpython=disabled -Ddefault_library=static"
+
+# The proof tells of winners.tsv, and the library has what bundle.c holds.
+quietly meson setup "$scratch/native" "$tree" $options -Dbundles=generic
+quietly ninja -C "$scratch/native" generator/kiln-gen
+"$scratch/native/generator/kiln-gen" check "$@" >"$scratch/check" 2>&1 ||
+    fail "$(grep -v "changed since" "$scratch/check")"
+
 quietly meson setup "$scratch/build" "$tree" ${cross:+--cross-file "$cross"} \
-    --prefix=/ --libdir=lib -Dtune=off -Dtests=false -Dbench=false \
-    -Dblas=disabled -Dclblast=disabled -Dpython=disabled \
-    -Ddefault_library=static -Dbundles="$(echo $folders | tr ' ' ','),generic"
+    --prefix=/ --libdir=lib $options -Dbundles="${list}generic"
 quietly meson install -C "$scratch/build" --tags devel --destdir "$scratch/$whole"
 cp "$tree/LICENSE" "$scratch/$whole"
-"$tree/scripts/proof.py" "$scratch/$whole/lib/libkiln.a" $folders >"$scratch/$whole/PROOF.md"
+"$tree/scripts/proof.py" "$scratch/$whole/lib/libkiln.a" "$@" >"$scratch/$whole/PROOF.md"
 
 mkdir -p "$output" || fail "$output can not be made"
 tar -C "$scratch" --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw \

@@ -50,7 +50,7 @@ def bundle_page(folder):
               'alpha and beta, all elements compared, with guard zones around the matrices. What '
               'has no time of its own, forms of complex operands and of triangles, follows from '
               'these, and is tested on the device by `runtime-forms`. Hashes are those of the '
-              'kernels\' texts.', '']
+              'texts that were tuned; `kiln-gen check` names what became of them since.', '']
     recipes = [(precision, f'`{config}`', ' '.join(sorted(set(hashes))))
                for precision, config, *hashes in rows_of(winners, 'recipe')]
     lines += table(('precision', 'recipe', 'texts: ' + ', '.join(PAIRS) + ', each once'), recipes)

@@ -41,9 +41,16 @@ refused 1 "there is no $root/tuned/nobody/bundle.c" nobody out
 refused 1 "generic is always there" generic out
 refused 1 "no such file" --cross-file nothing.ini pocl-avx512 out
 refused 1 "there is no $scratch/no/where/bundle.c" ./no/where out
+mkdir mixed
+cp "$root"/tuned/pocl-avx512/*.tsv mixed
+cp "$root/tuned/pocl-avx2/bundle.c" mixed
+refused 1 "mixed/bundle.c is not what its winners.tsv emits" ./mixed out
 : >file
 refused 1 "can not be made" pocl-avx512 file/folder
 
+mkdir "a place"
+cp -r "$root/tuned/pocl-avx512" "a place"
+"$make" "./a place/pocl-avx512" spaced || die "a path with a space"
 archive=$("$make" pocl-avx512 out)
 tar xzf "$archive"
 whole=$(basename "$archive" .tar.gz)
