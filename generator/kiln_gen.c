@@ -437,16 +437,29 @@ static int read_bench(const char *path, struct bench *bench)
     return ok ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+/* NULL with a message when it is empty and must not be, or cannot be read. */
+static char *read_journal(const char *path, bool may_be_empty)
+{
+    char error[FILES_ERROR_BYTES];
+    char *journal = files_read(path, error);
+    if (!journal) {
+        fail("%s", error);
+    } else if (!journal[0] && !may_be_empty) {
+        fail("%s: empty", path);
+        free(journal);
+        journal = NULL;
+    }
+    return journal;
+}
+
 /* Chooses from a journal. */
 static bool choose_from_journal(const struct options *options, struct select_budget *budget,
         struct winners *winners)
 {
-    char error[FILES_ERROR_BYTES], cause[FAMILY_ERROR_BYTES];
-    char *journal = files_read(options->words[0], error);
+    char cause[FAMILY_ERROR_BYTES];
+    char *journal = read_journal(options->words[0], false);
     const bool ok = journal && select_winners(journal, options->name, budget, winners, cause);
-    if (!journal)
-        fail("%s", error);
-    else if (!ok)
+    if (journal && !ok)
         fprintf(stderr, "kiln-gen: %s: %s\n", options->words[0], cause);
     free(journal);
     return ok;
@@ -555,14 +568,15 @@ static int command_report(const struct options *options)
 {
     struct text text = { 0 };
     struct bench bench = { .num_rows = 0 };
-    char error[FILES_ERROR_BYTES], cause[FAMILY_ERROR_BYTES];
+    char cause[FAMILY_ERROR_BYTES];
     if (options->num_words != 1)
         return usage("%s", "report needs one journal");
     if (options->num_benches > 1)
         return usage("%s", "report takes one --bench");
-    char *journal = files_read(options->words[0], error);
+    /* A page may be of a comparison alone. */
+    char *journal = read_journal(options->words[0], options->num_benches > 0);
     if (!journal)
-        return fail("%s", error);
+        return EXIT_FAILURE;
     int status = options->num_benches ? read_bench(options->benches[0], &bench) : EXIT_SUCCESS;
     if (!status && options->num_benches && !bench.num_peers)
         status = fail("%s: it compares Kiln with no peer", options->benches[0]);
@@ -600,17 +614,28 @@ static int command_replay(const struct options *options)
     return finish(options, &text);
 }
 
+enum { ANY_WORDS = -1 };
+
 static const struct command {
     const char *name;
     int (*run)(const struct options *options);
+    int most_words;
 } commands[] = {
-    { "families", command_families }, { "presets", command_presets },
-    { "space", command_space }, { "render", command_render },
-    { "select", command_select }, { "emit", command_emit }, { "check", command_check },
-    { "explain", command_explain }, { "replay", command_replay },
-    { "report", command_report }, { "join", command_join },
-    { "forms", command_forms },
+    { "families", command_families, 0 }, { "presets", command_presets, 0 },
+    { "space", command_space, 1 }, { "render", command_render, 1 },
+    { "explain", command_explain, 1 }, { "select", command_select, 1 },
+    { "emit", command_emit, 1 }, { "check", command_check, ANY_WORDS },
+    { "replay", command_replay, ANY_WORDS }, { "report", command_report, 1 },
+    { "join", command_join, ANY_WORDS }, { "forms", command_forms, 1 },
 };
+
+static int run(const struct command *command, const struct options *options)
+{
+    const int most = command->most_words;
+    return most != ANY_WORDS && options->num_words > most
+                 ? usage("unexpected '%s'", options->words[most])
+                 : command->run(options);
+}
 
 enum option {
     OPTION_PRECISION, OPTION_TRANSPOSE, OPTION_FACTS, OPTION_OUTPUT, OPTION_NAME, OPTION_STRATEGY,
@@ -658,6 +683,13 @@ static int set_number(unsigned *number, const char *value, unsigned least, unsig
     return end != value && !*end && v >= least && v <= most ? 0 : usage(what, value);
 }
 
+/* A row of winners.tsv ends at the first of some characters. */
+static int set_text(const char **text, const char *value)
+{
+    *text = value;
+    return !value[strcspn(value, "\t\r\n")] ? 0 : usage("a tab or a line's end is in '%s'", value);
+}
+
 static int set_option(struct options *options, enum option option, const char *value)
 {
     switch (option) {
@@ -686,13 +718,13 @@ static int set_option(struct options *options, enum option option, const char *v
             return usage("--bench: at most 16 files, and not also '%s'", value);
         options->benches[options->num_benches++] = value;
         return 0;
-    case OPTION_PROVENANCE: options->provenance = value; return 0;
+    case OPTION_PROVENANCE: return set_text(&options->provenance, value);
     case OPTION_STORE:
         options->triangle = !strcmp(value, "triangle");
         return options->triangle || !strcmp(value, "all")
                      ? 0
                      : usage("--store: neither all nor triangle: '%s'", value);
-    default: options->name = value; return 0;
+    default: return set_text(&options->name, value);
     }
 }
 
@@ -734,6 +766,6 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
         if (!strcmp(commands[i].name, argv[1]))
-            return commands[i].run(&options);
+            return run(&commands[i], &options);
     return usage("no command '%s'", argv[1]);
 }

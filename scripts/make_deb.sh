@@ -51,7 +51,11 @@ packaged=$(sed -n '1s/^kiln (\(.*\)-[^-]*).*/\1/p' "$debian/changelog")
 
 mkdir -p "$output"
 cd "$output"
-[ ! -e "kiln-$version" ] || fail "$PWD/kiln-$version is there already"
+place=$PWD
+[ ! -e "kiln-$version" ] || fail "$PWD/kiln-$version is there already: remove it first"
+# What a failure leaves must not be in the way of the next try.
+trap 'status=$?; [ "$status" -eq 0 ] || rm -rf "$place/kiln-$version"; exit "$status"' EXIT
+trap 'exit 1' HUP INT TERM
 if [ -z "$tarball" ]; then
     "$scripts/make_dist.sh" .
     tarball=kiln-$version.tar.gz

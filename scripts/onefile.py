@@ -14,6 +14,7 @@ script reads is committed: nothing need be configured, and no device be there.
 The same sources give the same bytes. Exit status: 0 on success, 1 on failure, 2 on wrong usage.
 """
 import argparse
+import os
 import pathlib
 import re
 import sys
@@ -180,12 +181,17 @@ def one_file(names, reader):
 
 
 def write(path, text):
-    """Leaves a file that holds the text already as it is."""
+    """Leaves a file that holds the text already as it is, and an older one whole on failure."""
     data = text.encode('utf-8')
+    new = path.with_name(path.name + '.new')
     try:
-        if not path.is_file() or path.read_bytes() != data:
+        if path.exists() and not path.is_file():
             path.write_bytes(data)
+        elif not path.exists() or path.read_bytes() != data:
+            new.write_bytes(data)
+            os.replace(new, path)
     except OSError as error:
+        new.unlink(missing_ok=True)
         raise Failure(f'{path}: {error.strerror}') from error
 
 

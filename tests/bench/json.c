@@ -2,13 +2,14 @@
  * the first of its list; the callers know which one that is. */
 #include "json.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "core/files.h"
 #include "loss.h"
 #include "report.h"
 
@@ -446,11 +447,13 @@ static void json_triangles(FILE *out, const struct json_document *document)
 
 bool json_write(const char *path, const struct json_document *document)
 {
-    FILE *out = fopen(path, "w");
-    bool good;
+    char *text = NULL, error[FILES_ERROR_BYTES];
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    bool good = out != NULL;
 
-    if (out == NULL) {
-        fprintf(stderr, "kiln-bench: %s: %s\n", path, strerror(errno));
+    if (!good) {
+        fprintf(stderr, "kiln-bench: out of memory\n");
         return false;
     }
     fputs("{\n  \"format\": \"kiln-bench 2\",\n", out);
@@ -473,9 +476,13 @@ bool json_write(const char *path, const struct json_document *document)
     }
     fputs("\n}\n", out);
     good = !ferror(out);
-    if (fclose(out) != 0 || !good) {
-        fprintf(stderr, "kiln-bench: %s: cannot be written\n", path);
-        return false;
+    good = fclose(out) == 0 && good;
+    if (!good) {
+        fprintf(stderr, "kiln-bench: out of memory\n");
+    } else if (!files_write(path, text, size, error)) {
+        fprintf(stderr, "kiln-bench: %s\n", error);
+        good = false;
     }
-    return true;
+    free(text);
+    return good;
 }

@@ -394,14 +394,13 @@ static bool options_read(struct options *options, int argc, char **argv, int *at
     if (row->argument == NULL) {
         return row->read(options, NULL);
     }
-    if (has_value) {
-        return row->read(options, argument + length + 1);
-    }
-    if (*at == argc) {
+    const char *value = has_value ? argument + length + 1 : *at < argc ? argv[(*at)++] : "";
+    /* An empty text is in every name. */
+    if (value[0] == '\0' && row->read != options_read_device) {
         fprintf(stderr, "kiln-bench: %s needs %s\n", row->name, row->argument);
         return false;
     }
-    return row->read(options, argv[(*at)++]);
+    return row->read(options, value);
 }
 
 /* What shapes are compared in that name a precision comes last, for them alone. */

@@ -160,10 +160,14 @@ static const char *shapes_take(void *user, const struct extents_line *line)
 bool shapes_add_file(struct shapes *shapes, const char *path, char *error, size_t size)
 {
     char cause[EXTENTS_ERROR_BYTES];
+    const size_t before = shapes->count;
     bool good = extents_read_file(path, shapes_take, shapes, cause);
 
     if (!good) {
         snprintf(error, size, "%s", cause);
+    } else if (shapes->count == before) {
+        snprintf(error, size, "%s: no shapes", path);
+        good = false;
     }
     return good;
 }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # smoke.sh KILN-BENCH PYTHON PAGE KILN-GEN: one tiny comparison with every peer there is; its JSON
-# must parse, and the page of scripts/bench_page.py and the tuner's report take it. Measures nothing that matters.
+# must parse, and the page of scripts/bench_page.py and the tuner's report take it. Measures nothing
+# that matters.
 set -eu
 
 bench=$1
@@ -30,6 +31,22 @@ if "$bench" --json "$folder/none/bench.json" > "$folder/report" 2> "$folder/erro
 fi
 grep -q "none/bench.json" "$folder/error"
 [ ! -s "$folder/report" ]
+
+# What is not measured leaves no file.
+if "$bench" --json "$folder/new.json" --peers nobody 2> "$folder/error" ||
+    [ -e "$folder/new.json" ]; then
+    echo "a file of nothing was left" >&2
+    exit 1
+fi
+
+# What names nothing is refused.
+: > "$folder/empty"
+for wrong in "--peers=" "--precision=" "--shapes-file=$folder/empty" "--shape="; do
+    if "$bench" "$wrong" > "$folder/report" 2> "$folder/error"; then
+        echo "'$wrong' was accepted" >&2
+        exit 1
+    fi
+done
 
 # Packed operands, of shapes that are packed anew.
 "$bench" --shape 65x33x17 --shape 40x50x60 --peers kiln,kiln-packed --rounds 1 --sample-ms 1 \

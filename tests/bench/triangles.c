@@ -218,7 +218,10 @@ static bool triangles_run_all(struct triangles_bench *bench, const struct option
             triangles->num_rows++;
         }
     }
-    return true;
+    if (triangles->num_rows == 0) {
+        fputs("kiln-bench: --triangles is of square matrices, and no shape is of these\n", stderr);
+    }
+    return triangles->num_rows > 0;
 }
 
 bool triangles_measure(const struct options *options, const struct device *device,

@@ -67,6 +67,15 @@ printf 'driver\t3.1*\n' >>"$folder/wide/winners.tsv"
 "$kiln_gen" emit "$folder/wide/winners.tsv" -o "$folder/wide/bundle.c"
 "$kiln_gen" check "$folder/wide" || failures=$((failures + 1))
 
+# What is too much, or nothing.
+expect 2 "unexpected 'one'" families one
+expect 2 "unexpected 'two'" space packed two
+expect 2 "unexpected 'tiled'" render packed tiled
+: >"$folder/empty.tsv"
+expect 1 "empty.tsv: empty" select "$folder/empty.tsv"
+expect 1 "empty.tsv: empty" report "$folder/empty.tsv"
+expect 2 "a tab or a line's end is in" join --name "$(printf 'a\tb')" "$folder/empty.tsv"
+
 # What works.
 expect 0 "usage: kiln-gen COMMAND" --help
 expect 0 "usage: kiln-gen COMMAND" render -h
