@@ -59,8 +59,9 @@ static const char help[] =
     "  --shard I/N           search the I-th of N parts of the space, for the N-th part of the\n"
     "                        search's time, and choose nothing: see merge\n"
     "  --name NAME           of the bundle (default: made from the device's name)\n"
-    "  --bundle-kib N        what the bundle may take in an archive, KiB; recipes that are worth\n"
-    "                        least are dropped until it fits (default 1024; 0: any number)\n"
+    "  --bundle-kib N        what the bundle may take in an archive, KiB, as source; recipes that\n"
+    "                        are worth least are dropped until it fits (default 1024; 0: any\n"
+    "                        number)\n"
     "  --embed WHAT          source, binary or both (default source)\n"
     "  --unless-matched      do nothing when there is no device or a linked bundle is for it\n"
     "  --or-generic          where nothing can be tuned or verified in time, write a bundle for\n"
@@ -101,78 +102,6 @@ static int usage(const char *format, const char *what)
     fprintf(stderr, format, what);
     fprintf(stderr, "\nTry 'kiln-tune --help'.\n");
     return EXIT_USAGE;
-}
-
-static int set_device(struct options *o, const char *v)
-{
-    o->device = v;
-    return 0;
-}
-static int set_output(struct options *o, const char *v)
-{
-    o->output = v;
-    return 0;
-}
-static int set_journal(struct options *o, const char *v)
-{
-    o->journal = v;
-    return 0;
-}
-static int set_facts(struct options *o, const char *v)
-{
-    o->facts = v;
-    return 0;
-}
-static int set_shapes(struct options *o, const char *v)
-{
-    o->shapes_file = v;
-    return 0;
-}
-static int set_stem(struct options *o, const char *v)
-{
-    o->stem = v;
-    return 0;
-}
-static int set_json(struct options *o, const char *v)
-{
-    (void) v;
-    o->json = true;
-    return 0;
-}
-
-static int set_quiet(struct options *o, const char *v)
-{
-    (void) v;
-    o->quiet = true;
-    return 0;
-}
-
-static int set_replay(struct options *o, const char *v)
-{
-    (void) v;
-    o->replay = true;
-    return 0;
-}
-
-static int set_aside(struct options *o, const char *v)
-{
-    (void) v;
-    o->set_aside = true;
-    return 0;
-}
-
-static int set_or_generic(struct options *o, const char *v)
-{
-    (void) v;
-    o->or_generic = true;
-    return 0;
-}
-
-static int set_unless(struct options *o, const char *v)
-{
-    (void) v;
-    o->unless_matched = true;
-    return 0;
 }
 
 static int set_name(struct options *o, const char *v)
@@ -304,35 +233,46 @@ static int set_shape(struct options *o, const char *v)
     return 0;
 }
 
-static const struct {
+/* An option is a text that is kept, a flag, or a value that is read by a function. */
+static const struct option {
     const char *name;
-    bool has_value;
-    int (*set)(struct options *options, const char *value);
+    int (*read)(struct options *options, const char *value);
+    size_t text, flag;                 /* offsets in struct options; 0: it is none */
 } option_table[] = {
-    { "--device", true, set_device }, { "--output", true, set_output },
-    { "--journal", true, set_journal }, { "--seconds", true, set_seconds },
-    { "--precisions", true, set_precisions }, { "--shapes", true, set_shapes },
-    { "--strategy", true, set_strategy }, { "--seed", true, set_seed },
-    { "--shard", true, set_shard }, { "--name", true, set_name }, { "--embed", true, set_embed },
-    { "--bundle-kib", true, set_bundle_kib },
-    { "--facts", true, set_facts },
-    { "--unless-matched", false, set_unless }, { "--or-generic", false, set_or_generic },
-    { "--set-aside", false, set_aside },
-    { "--replay", false, set_replay },
-    { "--json", false, set_json }, { "--quiet", false, set_quiet },
-    { "--precision", true, set_precision }, { "--transpose", true, set_transpose },
-    { "--size", true, set_size }, { "--budget", true, set_budget },
-    { "--shape", true, set_shape }, { "--stem", true, set_stem },
+#define TEXT(field) .text = offsetof(struct options, field)
+#define FLAG(field) .flag = offsetof(struct options, field)
+    { "--device", TEXT(device) }, { "--output", TEXT(output) }, { "--journal", TEXT(journal) },
+    { "--seconds", set_seconds }, { "--precisions", set_precisions },
+    { "--shapes", TEXT(shapes_file) }, { "--strategy", set_strategy }, { "--seed", set_seed },
+    { "--shard", set_shard }, { "--name", set_name }, { "--embed", set_embed },
+    { "--bundle-kib", set_bundle_kib }, { "--facts", TEXT(facts) },
+    { "--unless-matched", FLAG(unless_matched) }, { "--or-generic", FLAG(or_generic) },
+    { "--set-aside", FLAG(set_aside) }, { "--replay", FLAG(replay) }, { "--json", FLAG(json) },
+    { "--quiet", FLAG(quiet) }, { "--precision", set_precision },
+    { "--transpose", set_transpose }, { "--size", set_size }, { "--budget", set_budget },
+    { "--shape", set_shape }, { "--stem", TEXT(stem) },
+#undef TEXT
+#undef FLAG
 };
+
+static int set_option(const struct option *option, struct options *options, const char *value)
+{
+    if (option->flag)
+        *(bool *) ((char *) options + option->flag) = true;
+    else if (option->text)
+        *(const char **) ((char *) options + option->text) = value;
+    return option->read ? option->read(options, value) : 0;
+}
 
 static int parse_option(struct options *options, int argc, char **argv, int *at)
 {
     for (size_t i = 0; i < sizeof option_table / sizeof option_table[0]; i++) {
-        if (strcmp(option_table[i].name, argv[*at]))
+        const struct option *option = &option_table[i];
+        if (strcmp(option->name, argv[*at]))
             continue;
-        if (option_table[i].has_value && *at + 1 == argc)
+        if (!option->flag && *at + 1 == argc)
             return usage("option '%s' needs a value", argv[*at]);
-        return option_table[i].set(options, option_table[i].has_value ? argv[++*at] : NULL);
+        return set_option(option, options, option->flag ? NULL : argv[++*at]);
     }
     if (argv[*at][0] == '-')
         return usage("unexpected '%s'", argv[*at]);

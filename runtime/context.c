@@ -175,11 +175,11 @@ static bool link_emulates(const struct kiln_link *link)
 
 static void find_emulation(struct kiln_context *context)
 {
-    while (context->emulation < context->num_links &&
-            !link_emulates(&context->links[context->emulation])) {
-        context->emulation++;
+    while (context->emulating_link < context->num_links &&
+            !link_emulates(&context->links[context->emulating_link])) {
+        context->emulating_link++;
     }
-    context->has_emulation = context->emulation < context->num_links;
+    context->has_emulation = context->emulating_link < context->num_links;
 }
 
 /* What came of building in advance. */

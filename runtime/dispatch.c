@@ -107,7 +107,7 @@ static void log_shape(const struct kiln_context *context, const struct kiln_prod
  * it emulates up to the first recipe that does not. */
 static bool one_goes_ahead(const struct kiln_context *context, const struct kiln_product *product)
 {
-    return product->precision == KILN_EMULATED && context->emulation > 0;
+    return product->precision == KILN_EMULATED && context->emulating_link > 0;
 }
 
 /* Which link has the turn: but for that one, as they come. */
@@ -117,7 +117,7 @@ static unsigned link_in_turn(const struct kiln_context *context, const struct ki
     if (!one_goes_ahead(context, product)) {
         return turn;
     }
-    return turn == 0 ? context->emulation : turn - 1;
+    return turn == 0 ? context->emulating_link : turn - 1;
 }
 
 /* Whether none of the bundles before this turn has recipes for the product. */

@@ -143,11 +143,13 @@ KILN_INTERNAL const struct kiln_precision_facts *kiln_precision_find(unsigned pr
 /* Does the device have what the precision's kernels compute with? */
 KILN_INTERNAL bool kiln_precision_runs(unsigned precision, const struct kiln_device_facts *facts);
 
-/* ---- select.c: which bundles serve a device ---- */
+/* ---- sound.c: whether a bundle can be trusted as data ---- */
 
 KILN_INTERNAL bool kiln_bundle_is_sound(const struct kiln_bundle *bundle);
 /* Is the argument a cl_mem? */
 KILN_INTERNAL bool kiln_arg_is_memory(unsigned code);
+
+/* ---- select.c: which bundles serve a device ---- */
 
 /* A bundle in the order of distance, and of linking where that is the same. */
 struct kiln_kin {
@@ -276,7 +278,7 @@ struct kiln_context {
     void *log_user;
     enum kiln_arithmetic arithmetic;   /* of calls that name none */
     bool has_emulation;                /* a link has recipes of it that are for the device: */
-    unsigned emulation;                /* the first such link */
+    unsigned emulating_link;           /* the first such */
     bool emulates_only;                /* what may be emulated is: for the self-test */
     bool logs_calls;                   /* tells of shapes, from the end of creation on */
     unsigned num_links;

@@ -1,5 +1,5 @@
 /* reader.h: reads the text of a program from its bundle's pool (bundle.h), for the generator too.
- * The pool must be sound (select.c), and its text unpacked. */
+ * The pool must be sound (sound.c), and its text unpacked. */
 #ifndef KILN_READER_H
 #define KILN_READER_H
 

@@ -26,26 +26,17 @@ void space_init(struct space *space, const struct family *family, const struct p
 
 uint64_t space_size(const struct space *space)
 {
-    uint64_t size = 1;
-    for (unsigned i = 0; i < space->num_params; i++)
-        size *= space->num_values[i];
-    return size;
+    return point_count(space->num_values, space->num_params);
 }
 
 struct point space_point(const struct space *space, uint64_t index)
 {
-    struct point point = { { 0 } };
-    for (unsigned i = space->num_params; i-- > 0; index /= space->num_values[i])
-        point.at[i] = (unsigned char) (index % space->num_values[i]);
-    return point;
+    return point_of_index(index, space->num_values, space->num_params);
 }
 
 uint64_t space_index(const struct space *space, const struct point *point)
 {
-    uint64_t index = 0;
-    for (unsigned i = 0; i < space->num_params; i++)
-        index = index * space->num_values[i] + point->at[i];
-    return index;
+    return point_index(point, space->num_values, space->num_params);
 }
 
 void space_config(const struct space *space, const struct point *point, struct config *config)

@@ -72,28 +72,18 @@ bool search_is_diverse(const struct point *others, size_t num, const struct poin
 
 uint64_t search_size(const struct search *search)
 {
-    uint64_t size = 1;
-    for (unsigned i = 0; i < search->space.num_params; i++)
-        if (__builtin_mul_overflow(size, (uint64_t) search->space.num_values[i], &size))
-            return UINT64_MAX;
-    return size;
+    return point_count(search->space.num_values, search->space.num_params);
 }
 
 struct point search_point(const struct search *search, uint64_t index)
 {
-    struct point point = { { 0 } };
-    for (unsigned i = search->space.num_params; i-- > 0; index /= search->space.num_values[i])
-        point.at[i] = (unsigned char) (index % search->space.num_values[i]);
-    return point;
+    return point_of_index(index, search->space.num_values, search->space.num_params);
 }
 
-/* The point's place in mixed-radix order, plus one: 0 marks a free slot. */
+/* The point's place among all, plus one: 0 marks a free slot. */
 static uint64_t key_of(const struct search *search, const struct point *point)
 {
-    uint64_t index = 0;
-    for (unsigned i = 0; i < search->space.num_params; i++)
-        index = index * search->space.num_values[i] + point->at[i];
-    return index + 1;
+    return point_index(point, search->space.num_values, search->space.num_params) + 1;
 }
 
 /* The slot that holds key, or the free one where it belongs. */

@@ -250,3 +250,18 @@ FILE *child_output(void)
         return NULL;
     return fdopen(own, "w");
 }
+
+void child_dismiss(struct child *child, enum heard heard, double seconds, const char *line,
+        char cause[CHILD_CAUSE_BYTES])
+{
+    child_end(child, cause);
+    if (heard == HEARD_NOTHING)
+        snprintf(cause, CHILD_CAUSE_BYTES, "no answer within %.3g s", seconds);
+    else if (heard == HEARD_GARBAGE || heard == HEARD_LINE)
+        snprintf(cause, CHILD_CAUSE_BYTES, "not an answer: '%.100s'", line);
+    else if (heard == HEARD_STOP)
+        snprintf(cause, CHILD_CAUSE_BYTES, "stopped");
+    for (char *p = cause; *p; p++)
+        if ((unsigned char) *p < ' ')
+            *p = ' ';
+}

@@ -37,6 +37,11 @@ bool child_start(struct child *child, char *const *args);
  * when there is none. */
 void child_end(struct child *child, char cause[CHILD_CAUSE_BYTES]);
 
+/* Ends a child that did not answer within `seconds` as it should, with the cause in words: what was
+ * heard, `line` say, or how it ended. No character of it is a control. */
+void child_dismiss(struct child *child, enum heard heard, double seconds, const char *line,
+        char cause[CHILD_CAUSE_BYTES]);
+
 /* Waits for a line until `deadline`, by clock_now(). stop may be NULL. */
 enum heard child_hear(struct child *child, double deadline, const volatile int *stop,
         char line[CHILD_LINE_BYTES]);

@@ -137,19 +137,6 @@ static enum heard take_made(struct child *child, double deadline, uint32_t progr
     return heard;
 }
 
-/* Ends a process that did not answer as it should. */
-static void dismiss(struct member *member, enum heard heard, const char *line)
-{
-    child_end(&member->child, member->cause);
-    if (heard == HEARD_NOTHING)
-        snprintf(member->cause, sizeof member->cause, "no answer within %.3g s", program_seconds);
-    else if (heard == HEARD_GARBAGE)
-        snprintf(member->cause, sizeof member->cause, "not an answer: '%.100s'", line);
-    for (char *p = member->cause; *p; p++)
-        if ((unsigned char) *p < ' ')
-            *p = ' ';
-}
-
 /* One that has temporary files removes them when it is told to end (cubin.c). */
 static void interrupt(struct member *member)
 {
@@ -174,7 +161,7 @@ static bool ask(struct member *member, uint32_t program)
     if (heard == HEARD_LINE)
         heard = take_made(&member->child, deadline, program, line, &work->made[program]);
     if (heard != HEARD_LINE && heard != HEARD_STOP)
-        dismiss(member, heard, line);
+        child_dismiss(&member->child, heard, program_seconds, line, member->cause);
     return heard == HEARD_LINE;
 }
 

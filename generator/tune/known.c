@@ -175,17 +175,7 @@ static bool dispatch_bundle(const struct launcher *launcher, const struct kiln_b
 bool known_dispatch(const struct launcher *launcher, const struct problem *problem, size_t m,
         size_t n, size_t k, struct config *config)
 {
-    const struct kiln_gemm gemm = {
-        .precision = kiln_precision_of_call(problem->precision->id),
-        .arithmetic = kiln_arithmetic_of_call(problem->precision->id),
-        .layout = KILN_ROW_MAJOR,
-        .transa = problem->transa ? KILN_TRANS : KILN_NO_TRANS,
-        .transb = problem->transb ? KILN_TRANS : KILN_NO_TRANS,
-        .m = m,
-        .n = n,
-        .k = k,
-        .alpha = 1,
-    };
+    const struct kiln_gemm gemm = launcher_gemm(problem, m, n, k);
     const struct kiln_bundle *chain[KILN_MAX_LINKS];
     struct kiln_device_facts facts;
     char name[CONFIG_TEXT_BYTES], error[FAMILY_ERROR_BYTES];

@@ -57,6 +57,21 @@ static cl_int canary_run(struct launcher *launcher, cl_kernel kernel, cl_mem buf
     return error;
 }
 
+struct kiln_gemm launcher_gemm(const struct problem *problem, size_t m, size_t n, size_t k)
+{
+    return (struct kiln_gemm){
+        .precision = kiln_precision_of_call(problem->precision->id),
+        .arithmetic = kiln_arithmetic_of_call(problem->precision->id),
+        .layout = KILN_ROW_MAJOR,
+        .transa = problem->transa ? KILN_TRANS : KILN_NO_TRANS,
+        .transb = problem->transb ? KILN_TRANS : KILN_NO_TRANS,
+        .m = m,
+        .n = n,
+        .k = k,
+        .alpha = 1,
+    };
+}
+
 bool launcher_canary(struct launcher *launcher, char error[LAUNCHER_MESSAGE_BYTES])
 {
     const char *text = "__kernel void canary(__global uint *out)\n"

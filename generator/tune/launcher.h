@@ -6,6 +6,7 @@
 #ifndef KILN_TUNE_LAUNCHER_H
 #define KILN_TUNE_LAUNCHER_H
 
+#include "../core/family.h"
 #include "internal.h"
 
 enum { LAUNCHER_MESSAGE_BYTES = 160 };
@@ -24,6 +25,9 @@ struct launcher {
 bool launcher_open(struct launcher *launcher, cl_device_id device,
         char error[LAUNCHER_MESSAGE_BYTES]);
 void launcher_close(struct launcher *launcher);
+
+/* The call of a problem of a shape, row-major and with alpha 1, without operands. */
+struct kiln_gemm launcher_gemm(const struct problem *problem, size_t m, size_t n, size_t k);
 
 /* Whether the device still works: a kernel with a known answer. */
 bool launcher_canary(struct launcher *launcher, char error[LAUNCHER_MESSAGE_BYTES]);

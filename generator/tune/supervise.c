@@ -29,22 +29,6 @@ struct supervisor {
     bool is_absent;                    /* the child says that there is no such device */
 };
 
-/* Kills a child that did not answer as it should, with the cause in words. */
-static void dismiss(struct supervisor *supervisor, enum heard heard, double seconds,
-        const char *line, char cause[TRIAL_MESSAGE_BYTES])
-{
-    child_end(&supervisor->child, cause);
-    if (heard == HEARD_NOTHING)
-        snprintf(cause, TRIAL_MESSAGE_BYTES, "no answer within %.3g s", seconds);
-    else if (heard == HEARD_GARBAGE || heard == HEARD_LINE)
-        snprintf(cause, TRIAL_MESSAGE_BYTES, "not an answer: '%.100s'", line);
-    else if (heard == HEARD_STOP)
-        snprintf(cause, TRIAL_MESSAGE_BYTES, "stopped");
-    for (char *p = cause; *p; p++)
-        if ((unsigned char) *p < ' ')
-            *p = ' ';
-}
-
 /* ---- Greeting and canary ---- */
 
 static bool hear_greeting(struct supervisor *supervisor, struct device_facts *facts,
@@ -57,7 +41,7 @@ static bool hear_greeting(struct supervisor *supervisor, struct device_facts *fa
         const enum heard heard = child_hear(&supervisor->child, deadline, stop, line);
         if (heard == HEARD_LINE && protocol_read_greeting(line, number, facts))
             continue;
-        dismiss(supervisor, heard, greeting_seconds, line, error);
+        child_dismiss(&supervisor->child, heard, greeting_seconds, line, error);
         const bool absent = heard == HEARD_LINE && !strncmp(line, "absent ", 7);
         if (absent || (heard == HEARD_LINE && !strncmp(line, "error ", 6)))
             snprintf(error, TRIAL_MESSAGE_BYTES, "%.*s", TRIAL_MESSAGE_BYTES - 1,
@@ -77,7 +61,7 @@ static bool hear_canary(struct supervisor *supervisor, const volatile int *stop,
         heard = child_hear(&supervisor->child, clock_now() + canary_seconds, stop, line);
     if (heard == HEARD_LINE && !strcmp(line, "canary ok"))
         return true;
-    dismiss(supervisor, heard, canary_seconds, line, cause);
+    child_dismiss(&supervisor->child, heard, canary_seconds, line, cause);
     snprintf(error, TRIAL_MESSAGE_BYTES, "the canary failed: %.200s",
             heard == HEARD_LINE && !strncmp(line, "canary ", 7) ? line + 7 : cause);
     return false;
@@ -296,7 +280,7 @@ static bool ask(struct supervisor *supervisor, struct round *round, const volati
         heard = hear_answers(supervisor, round, stop, line);
     if (heard == HEARD_LINE)
         return true;
-    dismiss(supervisor, heard, round->request->deadline, line, cause);
+    child_dismiss(&supervisor->child, heard, round->request->deadline, line, cause);
     if (heard == HEARD_STOP || is_late(round)) {
         book_time(round, -1);
         return heard != HEARD_STOP;

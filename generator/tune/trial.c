@@ -109,20 +109,11 @@ static void timing_begins(void *user, unsigned entry)
 
 static struct kiln_gemm timed_gemm(const struct trial *trial, const struct trial_request *request)
 {
-    return (struct kiln_gemm){
-        .precision = kiln_precision_of_call(request->problem.precision->id),
-        .arithmetic = kiln_arithmetic_of_call(request->problem.precision->id),
-        .layout = KILN_ROW_MAJOR,
-        .transa = request->problem.transa ? KILN_TRANS : KILN_NO_TRANS,
-        .transb = request->problem.transb ? KILN_TRANS : KILN_NO_TRANS,
-        .m = request->m,
-        .n = request->n,
-        .k = request->k,
-        .alpha = 1,
-        .a = trial->data.buffers[0].memory,
-        .b = trial->data.buffers[1].memory,
-        .c = trial->data.buffers[2].memory,
-    };
+    struct kiln_gemm gemm = launcher_gemm(&request->problem, request->m, request->n, request->k);
+    gemm.a = trial->data.buffers[0].memory;
+    gemm.b = trial->data.buffers[1].memory;
+    gemm.c = trial->data.buffers[2].memory;
+    return gemm;
 }
 
 /* Adds a verified candidate to those that are timed. */

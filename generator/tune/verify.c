@@ -64,27 +64,11 @@ static struct kiln_gemm gemm_of(const struct verify_operands *operands,
         const struct verify_case *of)
 {
     const size_t parts = parts_in(of);
-    const struct kiln_gemm gemm = {
-        .precision = kiln_precision_of_call(of->problem.precision->id),
-        .arithmetic = kiln_arithmetic_of_call(of->problem.precision->id),
-        .layout = KILN_ROW_MAJOR,
-        .transa = of->problem.transa ? KILN_TRANS : KILN_NO_TRANS,
-        .transb = of->problem.transb ? KILN_TRANS : KILN_NO_TRANS,
-        .m = of->m,
-        .n = of->n,
-        .k = of->k,
-        .alpha = of->alpha,
-        .beta = of->beta,
-        .a = operands->a.buffer,
-        .a_offset = of->offset_a,
-        .lda = operands->a.ld / parts,
-        .b = operands->b.buffer,
-        .b_offset = of->offset_b,
-        .ldb = operands->b.ld / parts,
-        .c = operands->c.buffer,
-        .c_offset = of->offset_c,
-        .ldc = operands->c.ld / parts,
-    };
+    struct kiln_gemm gemm = launcher_gemm(&of->problem, of->m, of->n, of->k);
+    gemm.alpha = of->alpha, gemm.beta = of->beta;
+    gemm.a = operands->a.buffer, gemm.a_offset = of->offset_a, gemm.lda = operands->a.ld / parts;
+    gemm.b = operands->b.buffer, gemm.b_offset = of->offset_b, gemm.ldb = operands->b.ld / parts;
+    gemm.c = operands->c.buffer, gemm.c_offset = of->offset_c, gemm.ldc = operands->c.ld / parts;
     return of->by_columns ? by_columns(&gemm) : gemm;
 }
 

@@ -158,7 +158,7 @@ static void a_link_that_has_it_comes_first(void **state)
     const struct kiln_link first = f->kiln->links[0];
     f->kiln->links[0] = f->kiln->links[1];
     f->kiln->links[1] = first;
-    f->kiln->emulation = 1;
+    f->kiln->emulating_link = 1;
     struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
     fixture_expect_recipe(f, &gemm, "generic", "generic_s_nn");
     gemm.arithmetic = KILN_ALLOW_EMULATION;

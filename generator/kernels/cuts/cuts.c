@@ -31,8 +31,7 @@ static const struct family_value values[] = {
     { "SWAPCOLS", "0" },
     { "PIECEA", "16" },
     { "PIECEB", "16" },
-    // Columns of C that are stored at once.
-    { "LANES", "2" },
+    { "ATONCE", "2" },
     // Warps along M and along N, and the elements of C that a work-item has.
     { "WARPM", "BM / WM" },
     { "WARPN", "BN / WN" },

@@ -1,6 +1,7 @@
 /* nv.h: derived values of the families for NVIDIA's devices, which share the fragments of this
- * folder: tma, async and interleaved; halves, skinny and cuts have some of their own (halves.h). They say how tiles lie in local memory and how warps share them. Such a
- * family has the parameters BM, BN, WM, WN and DEPTH. */
+ * folder: tma, async and interleaved; halves, skinny and cuts have some of their own (halves.h).
+ * They say how tiles lie in local memory and how warps share them. Such a family has the parameters
+ * BM, BN, WM, WN and DEPTH. */
 #ifndef KILN_KERNELS_NV_H
 #define KILN_KERNELS_NV_H
 
@@ -18,7 +19,8 @@
     { "LINEA", "TA ? COLSA * ELEM_BYTES : DEPTH" }, \
     { "LINEB", "TB ? DEPTH : COLSB * ELEM_BYTES" }, \
     { "PAIRS", "DOUBLE && TA && TB" }, \
-    { "LANES", "16 / ELEM_BYTES" }, \
+    /* Columns of C that are stored at once, where rows allow it. */ \
+    { "ATONCE", "WHOLE" }, \
     /* Whether two rows (columns) of a work-item's are in another order than mma has them. */ \
     { "SWAPROWS", "DOUBLE && TA" }, \
     { "SWAPCOLS", "DOUBLE && TB" }, \
