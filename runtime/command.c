@@ -105,9 +105,19 @@ static enum kiln_status make_complete_event(cl_context context, cl_event *event)
     return (enum kiln_status) error;
 }
 
-/* On a queue without order, the one event of a wait list says all that a marker behind it would. */
-static enum kiln_status wait_by_itself(const struct kiln_request *request)
+/* On a queue without order, the one event of a wait list says all that a marker behind it would, and
+ * is refused where that would be. */
+static enum kiln_status wait_by_itself(const struct kiln_context *context,
+        const struct kiln_request *request)
 {
+    cl_context owner = NULL;
+    if (clGetEventInfo(request->wait[0], CL_EVENT_CONTEXT, sizeof owner, &owner, NULL) !=
+            CL_SUCCESS) {
+        return (enum kiln_status) CL_INVALID_EVENT_WAIT_LIST;
+    }
+    if (owner != context->context) {
+        return (enum kiln_status) CL_INVALID_CONTEXT;
+    }
     cl_int error = CL_SUCCESS;
     if (request->event != NULL) {
         error = clRetainEvent(request->wait[0]);
@@ -130,7 +140,7 @@ enum kiln_status kiln_command_none(const struct kiln_context *context,
         return make_complete_event(context->context, request->event);
     }
     if (request->num_wait == 1 && request->queue_facts.out_of_order) {
-        return wait_by_itself(request);
+        return wait_by_itself(context, request);
     }
     return (enum kiln_status) clEnqueueMarkerWithWaitList(request->queue, request->num_wait,
             request->wait, request->event);

@@ -265,6 +265,24 @@ static void a_call_without_work_does_not_wait_for_others(void **state)
             CL_OUT_OF_HOST_MEMORY);
 }
 
+/* A marker would refuse it. */
+static void a_call_without_work_refuses_events_of_others(void **state)
+{
+    struct fixture *f = *state;
+    const struct kiln_gemm empty = fixture_gemm(f, 0, 64, 64);
+    cl_context other = stub_make_context(1, &f->device);
+    cl_event foreign = clCreateUserEvent(other, NULL), done = NULL;
+    cl_command_queue queues[] = { f->queue, f->loose };
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(kiln_gemm_enqueue(f->kiln, &empty, queues[i % 2], 1, &foreign,
+                                 i < 2 ? &done : NULL),
+                CL_INVALID_CONTEXT);
+        assert_null(done);
+    }
+    clReleaseEvent(foreign);
+    clReleaseContext(other);
+}
+
 static void check_scaled(struct fixture *f, struct kiln_gemm gemm, double beta)
 {
     gemm.beta = beta;
@@ -585,6 +603,7 @@ int main(void)
         TEST(calls_without_work_are_markers),
         TEST(calls_without_work_wait_all_the_same),
         TEST(a_call_without_work_does_not_wait_for_others),
+        TEST(a_call_without_work_refuses_events_of_others),
         TEST(calls_without_a_product_scale),
         TEST(empty_stages_are_left_out),
         TEST(beta_one_with_a_product_is_a_launch),
