@@ -71,10 +71,19 @@ def formatted(path, text):
 def main(arguments):
     common.answer(__doc__)
     is_check = '--check' in arguments
-    named = [pathlib.Path(name).resolve() for name in arguments if name != '--check']
+    names = [name for name in arguments if name != '--check']
+    if any(name.startswith('-') for name in names):
+        print('format.py: unknown option; see --help', file=sys.stderr)
+        return 2
+    named = [pathlib.Path(name).resolve() for name in names]
     status = 0
     for path in named or files_of_the_tree():
-        old = path.read_text(encoding='utf-8')
+        try:
+            old = path.read_text(encoding='utf-8')
+        except (OSError, UnicodeDecodeError) as error:
+            print(f'format.py: {path}: {getattr(error, "strerror", None) or "not a text"}',
+                  file=sys.stderr)
+            return 1
         new = formatted(path, old)
         if new == old:
             continue
