@@ -111,14 +111,13 @@ static enum kiln_status wait_by_itself(const struct kiln_context *context,
         const struct kiln_request *request)
 {
     cl_context owner = NULL;
-    if (clGetEventInfo(request->wait[0], CL_EVENT_CONTEXT, sizeof owner, &owner, NULL) !=
-            CL_SUCCESS) {
-        return (enum kiln_status) CL_INVALID_EVENT_WAIT_LIST;
+    cl_int error = clGetEventInfo(request->wait[0], CL_EVENT_CONTEXT, sizeof owner, &owner, NULL);
+    if (error != CL_SUCCESS) {
+        return kiln_conclude(error, (enum kiln_status) CL_INVALID_EVENT_WAIT_LIST);
     }
     if (owner != context->context) {
         return (enum kiln_status) CL_INVALID_CONTEXT;
     }
-    cl_int error = CL_SUCCESS;
     if (request->event != NULL) {
         error = clRetainEvent(request->wait[0]);
     }

@@ -411,14 +411,11 @@ static bool plan_regions(const struct kiln_product *product, const struct kiln_p
         uint32_t units, struct kiln_plan *plan)
 {
     size_t base = places->workspace_offset, end = base;
-    const bool reads = kiln_reads_operands(product);
     for (unsigned i = 0; i < plan->recipe->num_regions; i++) {
         const struct kiln_region *region = &plan->recipe->regions[i];
         bool is_packed = (places->packed & region->holds) != 0;
         size_t packed_end = places->packed_offset[region->holds], start = 0;
-        /* Where C is only scaled, nothing is prepared. */
-        const bool is_empty = region->holds != KILN_PREPARED_NONE && !reads;
-        if (!is_packed && (is_empty || (plan->ready & region->holds) != 0)) {
+        if (!is_packed && (plan->ready & region->holds) != 0) {
             continue;
         }
         if (!place_region(product, units, region, is_packed ? &packed_end : &end, &start) ||

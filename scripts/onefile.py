@@ -14,6 +14,7 @@ script reads is committed: nothing need be configured, and no device be there.
 The same sources give the same bytes. Exit status: 0 on success, 1 on failure, 2 on wrong usage.
 """
 import argparse
+import contextlib
 import os
 import pathlib
 import re
@@ -183,6 +184,7 @@ def one_file(names, reader):
 def write(path, text):
     """Leaves a file that holds the text already as it is, and an older one whole on failure."""
     data = text.encode('utf-8')
+    path = path.resolve()
     new = path.with_name(path.name + '.new')
     try:
         if path.exists() and not path.is_file():
@@ -191,7 +193,8 @@ def write(path, text):
             new.write_bytes(data)
             os.replace(new, path)
     except OSError as error:
-        new.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            new.unlink()
         raise Failure(f'{path}: {error.strerror}') from error
 
 

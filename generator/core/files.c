@@ -24,9 +24,10 @@ static char *read_all(FILE *file, size_t *len)
         *len += fread(bytes + *len, 1, capacity - *len - 1, file);
         if (*len < capacity - 1)
             break;
-        char *more = capacity < most_bytes ? realloc(bytes, capacity *= 2) : NULL;
+        const bool fits = capacity < most_bytes;
+        char *more = fits ? realloc(bytes, capacity *= 2) : NULL;
         if (!more) {
-            errno = capacity < most_bytes ? ENOMEM : EFBIG;
+            errno = fits ? ENOMEM : EFBIG;
             free(bytes);
         }
         bytes = more;
@@ -117,11 +118,17 @@ static bool replace(const char *path, const struct stat *old, const char *bytes,
     return true;
 }
 
+static bool is_stdout(const struct stat *file)
+{
+    struct stat output;
+    return !fstat(1, &output) && output.st_dev == file->st_dev && output.st_ino == file->st_ino;
+}
+
 bool files_write(const char *path, const char *bytes, size_t len, char error[FILES_ERROR_BYTES])
 {
     struct stat old;
-    const bool is_there = !stat(path, &old);
-    if (is_there && !S_ISREG(old.st_mode))
+    const bool is_there = !stat(path, &old), is_link = !is_there && !lstat(path, &old);
+    if (is_link || (is_there && (!S_ISREG(old.st_mode) || is_stdout(&old))))
         return write_there(path, path, bytes, len, error);
     if (is_there && (size_t) old.st_size == len && same_content(path, bytes, len))
         return true;

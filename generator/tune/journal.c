@@ -8,7 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+static const long poll_nanoseconds = 20000000;
 
 struct journal {
     int fd;
@@ -73,6 +77,13 @@ static bool begin(struct journal *journal, const struct journal_head *head, cons
     return ok;
 }
 
+static bool is_at_path(const struct journal *journal)
+{
+    struct stat opened, there;
+    return !fstat(journal->fd, &opened) && !stat(journal->path, &there) &&
+           opened.st_dev == there.st_dev && opened.st_ino == there.st_ino;
+}
+
 /* A build waits: a tuner outlives ninja where that is killed, and ends when its time is up. */
 static bool open_locked(struct journal *journal, bool waits, char error[FAMILY_ERROR_BYTES])
 {
@@ -85,7 +96,14 @@ static bool open_locked(struct journal *journal, bool waits, char error[FAMILY_E
         return failed(journal, "another tuner writes this journal: let it end first", error);
     fprintf(stderr, "kiln-tune: %s: another tuner writes this journal; waiting until it ends\n",
             journal->path);
-    return !flock(journal->fd, LOCK_EX) || failed(journal, strerror(errno), error);
+    while (flock(journal->fd, LOCK_EX | LOCK_NB)) {
+        if (nanosleep(&(struct timespec){ .tv_nsec = poll_nanoseconds }, NULL)) /* a signal */
+            return failed(journal, "stopped while another tuner wrote this journal", error);
+    }
+    if (is_at_path(journal))
+        return true;
+    close(journal->fd); /* what was locked was put aside meanwhile */
+    return open_locked(journal, waits, error);
 }
 
 /* Keeps the old rows beside a new, empty journal, and those put aside before. */
@@ -124,11 +142,13 @@ static bool take_rows(struct journal *journal, const char *text, bool set_aside,
            failed(journal, strerror(errno), error);
 }
 
-/* Whether nothing but NULs is behind the first of them, which some file systems leave in place of
+/* Whether nothing but NULs is behind the first of them, and that is not all, which some file systems leave in place of
  * rows when the power fails. They are cut off with the row that they tore. */
 static bool ends_in_nuls(const char *text, size_t len)
 {
     size_t at = strlen(text);
+    if (at == 0 && len > 0)
+        return false;
     while (at < len && text[at] == '\0')
         at++;
     return at == len;

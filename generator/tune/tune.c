@@ -179,8 +179,10 @@ static int measure(const struct options *options, struct tuner *tuner)
                                                       : fail(error);
     tuner->last_event += supervise_waited(tuner->supervisor);
     head.facts = tuner->facts;
+    const double opening = clock_now();
     tuner->journal = journal_open(journal_path(options, path), &head, options->set_aside,
             &tuner->records, error);
+    tuner->last_event += clock_now() - opening; /* another tuner may have had it */
     int status = EXIT_FAILURE;
     if (tuner->journal) {
         const long cores = sysconf(_SC_NPROCESSORS_ONLN);

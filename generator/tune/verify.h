@@ -2,8 +2,8 @@
  *
  * Two checks, each over all elements and with guard zones (matrix.h). The exact one multiplies
  * odd integers whose product is known at any size and compares bit by bit (exact.h). The gauge one
- * multiplies random numbers of full significands and compares with a reference in higher precision, in
- * units of eps (|alpha| sum|A||B| + |beta||C|), as the testers of netlib's BLAS do.
+ * multiplies random numbers of full significands and compares with a reference in higher precision,
+ * in units of eps (|alpha| sum|A||B| + |beta||C|), as the testers of netlib's BLAS do.
  */
 #ifndef KILN_TUNE_VERIFY_H
 #define KILN_TUNE_VERIFY_H

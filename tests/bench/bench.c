@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "compare.h"
 #include "core/files.h"
@@ -206,7 +206,8 @@ static int bench_on_device(struct options *options)
 /* Asked before anything is measured; what the file held stays until there is something better. */
 static bool can_write(const char *path)
 {
-    const bool is_there = path != NULL && access(path, F_OK) == 0;
+    struct stat found;
+    const bool is_there = path != NULL && lstat(path, &found) == 0;
     FILE *file = path ? fopen(path, "a") : NULL;
 
     if (path == NULL || (file != NULL && fclose(file) == 0)) {

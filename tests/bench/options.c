@@ -394,9 +394,9 @@ static bool options_read(struct options *options, int argc, char **argv, int *at
     if (row->argument == NULL) {
         return row->read(options, NULL);
     }
-    const char *value = has_value ? argument + length + 1 : *at < argc ? argv[(*at)++] : "";
-    /* An empty text is in every name. */
-    if (value[0] == '\0' && row->read != options_read_device) {
+    const char *value = has_value ? argument + length + 1 : *at < argc ? argv[(*at)++] : NULL;
+    /* An empty text is in every device's name. */
+    if (value == NULL || (value[0] == '\0' && row->read != options_read_device)) {
         fprintf(stderr, "kiln-bench: %s needs %s\n", row->name, row->argument);
         return false;
     }

@@ -41,7 +41,7 @@ fi
 
 # What names nothing is refused.
 : > "$folder/empty"
-for wrong in "--peers=" "--precision=" "--shapes-file=$folder/empty" "--shape="; do
+for wrong in "--device" "--peers=" "--precision=" "--shapes-file=$folder/empty" "--shape="; do
     if "$bench" "$wrong" > "$folder/report" 2> "$folder/error"; then
         echo "'$wrong' was accepted" >&2
         exit 1

@@ -511,10 +511,6 @@ static void regions_lie_one_after_another(void **state)
     assert_int_equal(plan.packed_start[KILN_PREPARED_B], 3072 / 12);
     assert_int_equal(plan.workspace_bytes, 3072 + 21 * 48 * 12 - 512);
     assert_int_equal(plan.pixels, 0);
-    /* Where C is only scaled, the byte that holds neither is all. */
-    const struct kiln_product scaled = dense(17, 33, 0);
-    assert_true(kiln_plan_make(&recipe, &scaled, &places, 1, &plan));
-    assert_int_equal(plan.workspace_bytes, 1);
 }
 
 static void packed_operands_need_no_workspace(void **state)

@@ -281,6 +281,12 @@ static void a_call_without_work_refuses_events_of_others(void **state)
     }
     clReleaseEvent(foreign);
     clReleaseContext(other);
+    cl_event own = clCreateUserEvent(f->cl, NULL);
+    stub_fail("clGetEventInfo", 1, CL_OUT_OF_HOST_MEMORY);
+    assert_int_equal(kiln_gemm_enqueue(f->kiln, &empty, f->loose, 1, &own, NULL),
+            CL_OUT_OF_HOST_MEMORY);
+    assert_int_equal(kiln_gemm_enqueue(f->kiln, &empty, f->loose, 1, &own, NULL), KILN_SUCCESS);
+    clReleaseEvent(own);
 }
 
 static void check_scaled(struct fixture *f, struct kiln_gemm gemm, double beta)
