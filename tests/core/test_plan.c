@@ -513,6 +513,29 @@ static void regions_lie_one_after_another(void **state)
     assert_int_equal(plan.pixels, 0);
 }
 
+/* What prepares an operand may write more than the operand, as the exponents of its rows, and does
+ * so where K is 0. */
+static void room_beside_an_operand_is_there_without_k(void **state)
+{
+    struct kiln_recipe recipe = packing();
+    struct kiln_region both[3];
+    const struct kiln_product p = dense(17, 33, 0);
+    struct kiln_plan plan;
+    (void) state;
+    memcpy(both, regions, sizeof both);
+    recipe.regions = both;
+    for (unsigned i = 0; i < 3; i++) {
+        if (both[i].holds == KILN_PREPARED_A) {
+            both[i].dim[0] = KILN_DIM_K;
+            both[i].dim[1] = KILN_DIM_M;
+            both[i].round[0] = both[i].round[1] = 1;
+            both[i].more = 5;
+        }
+    }
+    assert_true(kiln_plan_make(&recipe, &p, &at_start, 1, &plan));
+    assert_true(plan.workspace_bytes >= 5 * 17 * sizeof(float));
+}
+
 static void packed_operands_need_no_workspace(void **state)
 {
     const struct kiln_recipe recipe = packing();
@@ -685,6 +708,7 @@ int main(void)
         cmocka_unit_test(grids_that_overflow_are_none),
         cmocka_unit_test(packs_take_the_place_of_stages),
         cmocka_unit_test(regions_lie_one_after_another),
+        cmocka_unit_test(room_beside_an_operand_is_there_without_k),
         cmocka_unit_test(packed_operands_need_no_workspace),
         cmocka_unit_test(stored_tiles_have_an_element_of_the_triangle),
         cmocka_unit_test(plain_packs_suit_the_guard),
