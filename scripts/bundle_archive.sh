@@ -17,9 +17,9 @@ Builds kiln-VERSION-NAME-MACHINE.tar.gz in DIR. It unpacks to a folder of that n
     LICENSE
 
 No device is needed. NAME may be a path, with a slash in it. bundle.c must be what winners.tsv emits
-with these sources: one with device binaries of an older version is tuned again. A program links one such archive: two
-of them define the same functions, and the first alone would count. For several devices name
-several bundles.
+with these sources: one with device binaries of an older version is tuned again. A program links one
+such archive: two of them define the same functions, and the first alone would count. For several
+devices name several bundles.
 
     --cross-file FILE    Meson's, for another machine; MACHINE is then its name without .ini
 

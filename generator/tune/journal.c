@@ -142,8 +142,8 @@ static bool take_rows(struct journal *journal, const char *text, bool set_aside,
            failed(journal, strerror(errno), error);
 }
 
-/* Whether nothing but NULs is behind the first of them, and that is not all, which some file systems leave in place of
- * rows when the power fails. They are cut off with the row that they tore. */
+/* Whether all that follows the first NUL is NULs, and something stands before it. Some file systems
+ * leave these in place of rows when the power fails; they are cut off with the row that they tore. */
 static bool ends_in_nuls(const char *text, size_t len)
 {
     size_t at = strlen(text);
