@@ -102,20 +102,20 @@ static uint exchange(uint x, uint distance)
     return other;
 }
 
-// x[i] of work-item j of four becomes x[j] of work-item i.
-static void transpose_quad(uint x[4], uint item)
+// x[i] of work-item j of four, which are so far apart, becomes x[j] of work-item i.
+static void transpose_four(uint x[4], uint j, uint apart)
 {
 #pragma unroll
     for (int i = 0; i < 4; i += 2) {
-        const uint other = exchange(item & 1 ? x[i] : x[i + 1], 1);
-        x[i] = item & 1 ? other : x[i];
-        x[i + 1] = item & 1 ? x[i + 1] : other;
+        const uint other = exchange(j & 1 ? x[i] : x[i + 1], apart);
+        x[i] = j & 1 ? other : x[i];
+        x[i + 1] = j & 1 ? x[i + 1] : other;
     }
 #pragma unroll
     for (int i = 0; i < 2; i++) {
-        const uint other = exchange(item & 2 ? x[i] : x[i + 2], 2);
-        x[i] = item & 2 ? other : x[i];
-        x[i + 2] = item & 2 ? x[i + 2] : other;
+        const uint other = exchange(j & 2 ? x[i] : x[i + 2], 2 * apart);
+        x[i] = j & 2 ? other : x[i];
+        x[i + 2] = j & 2 ? x[i + 2] : other;
     }
 }
 
@@ -186,7 +186,9 @@ void kiln_sgemm_async_stream(long M, long N, long K,
     const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
     const int first_m = tile_m * 32, first_n = tile_n * 64;
     {
-        const uint lane_m = lane / 4, lane_n = lane % 4;
+        // Work-items i and i ^ 1 read the same of B, i and i ^ 2 the same of A. So a read of 16
+        // bytes takes two turns of local memory, not four.
+        const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
         const uint warp_m = warp % 1 * 32, warp_n = warp % 2 * 32;
         // Where a work-item's first rows (columns) are in the parts of a tile, of 32 (64) by 32
         // values of k.
@@ -331,11 +333,11 @@ void kiln_sgemm_async_stream(long M, long N, long K,
                                 out + block + lane_n * 4, alpha, beta);
                     continue;
                 }
-                // Where rows of C begin anywhere: four work-items side by side store four columns
+                // Where rows of C begin anywhere: the four work-items of a row store four columns
                 // at once.
                 uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),
                         as_uint(c[m][n + 3]) };
-                transpose_quad(x, lane);
+                transpose_four(x, lane_n, 2);
                 if (row < M)
         #pragma unroll
                     for (int i = 0; i < 4; i++)
@@ -420,7 +422,9 @@ void kiln_sgemm_async_add(long M, long N, long K,
             const uint item = at % 64, first = at / 64 * 4;
             const uint e = first;
             const uint warp = item / 32, lane = item % 32;
-            const uint lane_m = lane / 4, lane_n = lane % 4;
+            // Work-items i and i ^ 1 read the same of B, i and i ^ 2 the same of A. So a read of 16
+            // bytes takes two turns of local memory, not four.
+            const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
             const uint warp_m = warp % 1 * 32, warp_n = warp % 2 * 32;
             const uint m = e / 8, n = e % 8;
             const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
@@ -467,7 +471,9 @@ void kiln_sgemm_async_add(long M, long N, long K,
             const uint item = element / 4 % 64;
             const uint e = element / 256 * 4 + element % 4;
             const uint warp = item / 32, lane = item % 32;
-            const uint lane_m = lane / 4, lane_n = lane % 4;
+            // Work-items i and i ^ 1 read the same of B, i and i ^ 2 the same of A. So a read of 16
+            // bytes takes two turns of local memory, not four.
+            const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
             const uint warp_m = warp % 1 * 32, warp_n = warp % 2 * 32;
             const uint m = e / 8, n = e % 8;
             const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;

@@ -112,9 +112,12 @@ static uint2 place_of(uint item, uint e)
 {
     const uint warp = item / 32, lane = item % 32;
     const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;
+    // Work-items i and i ^ 1 read the same of B, i and i ^ 2 the same of A. So a read of 16 bytes
+    // takes two turns of local memory, not four.
+    const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
     const uint m = e / 4, n = e % 4;
-    const uint row = m * 8 + lane / 4;
-    const uint col = n * 4 + lane % 4;
+    const uint row = m * 8 + lane_m;
+    const uint col = n * 4 + lane_n;
     return (uint2) (warp_m + row, warp_n + col);
 }
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
@@ -134,7 +137,9 @@ void kiln_cgemm_interleaved_multiply(long M, long N, long K,
     __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 24576;
     const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
     const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
-    const uint lane_m = lane / 4, lane_n = lane % 4;
+    // Work-items i and i ^ 1 read the same of B, i and i ^ 2 the same of A. So a read of 16 bytes
+    // takes two turns of local memory, not four.
+    const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
     const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;
     A += a_offset;
     B += b_offset;

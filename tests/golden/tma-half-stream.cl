@@ -226,20 +226,20 @@ static uint exchange(uint x, uint distance)
     return other;
 }
 
-// x[i] of work-item j of four becomes x[j] of work-item i.
-static void transpose_quad(uint x[4], uint item)
+// x[i] of work-item j of four, which are so far apart, becomes x[j] of work-item i.
+static void transpose_four(uint x[4], uint j, uint apart)
 {
 #pragma unroll
     for (int i = 0; i < 4; i += 2) {
-        const uint other = exchange(item & 1 ? x[i] : x[i + 1], 1);
-        x[i] = item & 1 ? other : x[i];
-        x[i + 1] = item & 1 ? x[i + 1] : other;
+        const uint other = exchange(j & 1 ? x[i] : x[i + 1], apart);
+        x[i] = j & 1 ? other : x[i];
+        x[i + 1] = j & 1 ? x[i + 1] : other;
     }
 #pragma unroll
     for (int i = 0; i < 2; i++) {
-        const uint other = exchange(item & 2 ? x[i] : x[i + 2], 2);
-        x[i] = item & 2 ? other : x[i];
-        x[i + 2] = item & 2 ? x[i + 2] : other;
+        const uint other = exchange(j & 2 ? x[i] : x[i + 2], 2 * apart);
+        x[i] = j & 2 ? other : x[i];
+        x[i + 2] = j & 2 ? x[i + 2] : other;
     }
 }
 
@@ -554,7 +554,7 @@ void kiln_hgemm_tma_stream(long M, long N, long K,
                 for (int b = 0; b < 4; b++)
                     x[b] = pack_halves(alpha * c[(4 * j + b) * 4 + 2 * h],
                             alpha * c[(4 * j + b) * 4 + 2 * h + 1]);
-                transpose_quad(x, item);
+                transpose_four(x, item % 4, 1);
                 if (is_aligned && block + 31 < N) {
                     if (row < M)
                         *(__global uint4 *) (C + row * ldc + block + item % 4 * 8) =

@@ -287,20 +287,20 @@ static uint exchange(uint x, uint distance)
     return other;
 }
 
-// x[i] of work-item j of four becomes x[j] of work-item i.
-static void transpose_quad(uint x[4], uint item)
+// x[i] of work-item j of four, which are so far apart, becomes x[j] of work-item i.
+static void transpose_four(uint x[4], uint j, uint apart)
 {
 #pragma unroll
     for (int i = 0; i < 4; i += 2) {
-        const uint other = exchange(item & 1 ? x[i] : x[i + 1], 1);
-        x[i] = item & 1 ? other : x[i];
-        x[i + 1] = item & 1 ? x[i + 1] : other;
+        const uint other = exchange(j & 1 ? x[i] : x[i + 1], apart);
+        x[i] = j & 1 ? other : x[i];
+        x[i + 1] = j & 1 ? x[i + 1] : other;
     }
 #pragma unroll
     for (int i = 0; i < 2; i++) {
-        const uint other = exchange(item & 2 ? x[i] : x[i + 2], 2);
-        x[i] = item & 2 ? other : x[i];
-        x[i + 2] = item & 2 ? x[i + 2] : other;
+        const uint other = exchange(j & 2 ? x[i] : x[i + 2], 2 * apart);
+        x[i] = j & 2 ? other : x[i];
+        x[i + 2] = j & 2 ? x[i + 2] : other;
     }
 }
 
@@ -567,11 +567,11 @@ void kiln_sgemmt_tma_multiply(long M, long N, long K,
                                 out + block + lane_n * 4, alpha, beta);
                     continue;
                 }
-                // Where rows of C begin anywhere: four work-items side by side store four columns
+                // Where rows of C begin anywhere: the four work-items of a row store four columns
                 // at once.
                 uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),
                         as_uint(c[m][n + 3]) };
-                transpose_quad(x, lane);
+                transpose_four(x, lane_n, 1);
                 if (row < M)
         #pragma unroll
                     for (int i = 0; i < 4; i++)

@@ -26,6 +26,7 @@ static const struct family_param params[] = {
 
 static const struct family_value values[] = {
     NV_VALUES,
+    NV_NEXTN("1"),
     { "ASYNC", "1" },
     // Halves of rows that begin anywhere: pieces go through registers.
     { "ANYWHERE", "HALF && BYTES == 2" },

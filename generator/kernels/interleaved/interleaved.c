@@ -21,6 +21,7 @@ static const struct family_param params[] = {
 static const struct family_value values[] = {
     { "DEPTH", "128" },
     NV_VALUES,
+    NV_NEXTN("1"),
     { "ASYNC", "1" },
     { "SWIZZLED", "1" },
     { "EDGES", "0" },

@@ -62,6 +62,8 @@ static const struct family_value values[] = {
     NV_REGISTERS,
     { "MAPPER", "EARLY ? WORKERS : 0" },
     { "TRANSPOSING", "ENGINE && (TRANSPOSEA || TRANSPOSEB)" },
+    // Who multiplies waits for those that transpose, where these have both operands.
+    NV_NEXTN("!(ENGINE && TRANSPOSEA && TRANSPOSEB)"),
     // Whether a warp of D reads what it multiplies next before it multiplies.
     { "PIPED", "DOUBLE && TM * TN <= 16" },
 };
