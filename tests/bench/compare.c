@@ -402,13 +402,11 @@ static bool compare_row(struct comparison *comparison, struct row *row, const st
             !problem_create(&problem, row->precision, row->transa, row->transb, &row->shape)) {
         return false;
     }
-    if (comparison->data != NULL && row->precision == KILN_SINGLE &&
-            !data_take(comparison->data, &problem)) {
-        problem_destroy(&problem);
-        return false;
-    }
+    good = comparison->data == NULL || row->precision != KILN_SINGLE ||
+           data_take(comparison->data, &problem);
     row->flops = problem_flops(&problem);
-    good = compare_measure(comparison, row, &problem, device);
+    good = good && problem_take_samples(&problem) &&
+           compare_measure(comparison, row, &problem, device);
     problem_destroy(&problem);
     return good;
 }

@@ -12,6 +12,12 @@
 /* A result whose error reaches this is wrong; the netlib testers draw the same line. */
 #define PROBLEM_WRONG 16.0
 
+/* An element of C, and its parts in wider arithmetic. */
+struct problem_sample {
+    size_t i, j;
+    long double exact[2];
+};
+
 /* C = op(A) op(B), row-major and dense. */
 struct problem {
     enum kiln_precision precision;
@@ -21,6 +27,7 @@ struct problem {
     size_t a_bytes, b_bytes, c_bytes;
     void *a, *b;                       /* elements of the precision; random, every bit in use */
     double *a_norms, *b_norms;         /* lengths of op(A)'s rows and of op(B)'s columns */
+    struct problem_sample *samples;    /* NULL before problem_take_samples */
 };
 
 /* False when memory is short. The numbers follow from the precision and the shape alone. */
@@ -30,6 +37,9 @@ void problem_destroy(struct problem *problem);
 
 /* The lengths of op(A)'s rows and of op(B)'s columns, when A and B hold other numbers. */
 void problem_measure_lines(struct problem *problem);
+
+/* Computes a fixed sample of C's elements, corners among them. False when memory is short. */
+bool problem_take_samples(struct problem *problem);
 
 /* Does it take a device with double precision? */
 bool problem_is_wide(const struct problem *problem);
@@ -42,7 +52,7 @@ double problem_flops(const struct problem *problem);
  * product of the lengths of row and column, which bounds sum |a||b|. NaN becomes infinite. */
 double problem_error_at(const struct problem *problem, const void *c, size_t i, size_t j);
 
-/* The largest error over a fixed sample of elements, corners among them. */
+/* The largest error of the elements that problem_take_samples computed. */
 double problem_error(const struct problem *problem, const void *c);
 
 /* The element at which two results differ most in those units. Returns the difference. */
