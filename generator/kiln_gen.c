@@ -25,6 +25,8 @@ struct options {
     int pair;                          /* 2 * transa + transb; -1: nn, or the preset's */
     const char *facts, *output, *name, *preset;
     const char *strategy, *start, *rank, *provenance, *benches[MAX_BENCHES];
+    bool times_only;
+    const struct family *times_of;     /* NULL: of all */
     unsigned seeds, ahead, bundle_kib, num_benches;
     bool triangle;
     char **words;
@@ -88,6 +90,8 @@ static const char help[] =
     "                        literature/replay/ranks.inc)\n"
     "      --bench FILE      what kiln-bench wrote with --json. select: with --best, at 40 shapes\n"
     "                        of a precision or more; up to 16 times. report: Kiln over its peers\n"
+    "      --times FAMILY    select with --bench: choose nothing; fit anew the times of this\n"
+    "                        family's recipes, or of all, and leave all else as it is\n"
     "  -o, --output FILE     write there, and only if it changes; default: standard output\n"
     "  -h, --help            print this\n"
     "      --version         print the version\n"
@@ -465,14 +469,14 @@ static bool choose_from_journal(const struct options *options, struct select_bud
     return ok;
 }
 
-static void tell_rechosen(const struct rechosen *done, unsigned num)
+static void tell_rechosen(const struct rechosen *done, unsigned num, bool times_only)
 {
     for (unsigned i = 0; i < num; i++)
         fprintf(stderr,
-                "kiln-gen: %s: %u of %u recipes; %u shapes; at %u held out what is chosen takes "
+                "kiln-gen: %s: %s%u of %u recipes; %u shapes; at %u held out what is chosen takes "
                 "%.3f of the fastest, before %.3f\n",
-                done[i].precision->name, done[i].recipes, done[i].of, done[i].shapes, done[i].held,
-                done[i].now, done[i].before);
+                done[i].precision->name, times_only ? "times of " : "", done[i].recipes, done[i].of,
+                done[i].shapes, done[i].held, done[i].now, done[i].before);
 }
 
 /* Chooses among the recipes of a bundle. */
@@ -488,11 +492,15 @@ static bool choose_from_bench(const struct options *options, struct select_budge
     for (unsigned i = 0; i < options->num_benches && ok; i++)
         ok = !read_bench(options->benches[i], &benches[i]);
     if (ok) {
-        ok = rechoose(&old, benches, options->num_benches, budget, winners, done, &num_done, error);
+        ok = options->times_only
+                   ? rechoose_times(&old, benches, options->num_benches, options->times_of, winners,
+                             done, &num_done, error)
+                   : rechoose(&old, benches, options->num_benches, budget, winners, done, &num_done,
+                             error);
         if (!ok)
             fprintf(stderr, "kiln-gen: %s: %s\n", options->words[0], error);
         else
-            tell_rechosen(done, num_done);
+            tell_rechosen(done, num_done, options->times_only);
     }
     if (options->name)
         snprintf(winners->name, sizeof winners->name, "%s", options->name);
@@ -510,6 +518,8 @@ static int command_select(const struct options *options)
     budget.most_bytes = (size_t) 1024 * options->bundle_kib;
     if (options->num_words != 1)
         return usage("%s", "select needs one journal, or one winners file and --bench");
+    if (options->times_only && !options->num_benches)
+        return usage("%s", "--times needs --bench");
     if (!(options->num_benches ? choose_from_bench(options, &budget, &winners)
                                : choose_from_journal(options, &budget, &winners)))
         return EXIT_FAILURE;
@@ -640,7 +650,7 @@ static int run(const struct command *command, const struct options *options)
 enum option {
     OPTION_PRECISION, OPTION_TRANSPOSE, OPTION_FACTS, OPTION_OUTPUT, OPTION_NAME, OPTION_STRATEGY,
     OPTION_SEEDS, OPTION_START, OPTION_RANK, OPTION_AHEAD, OPTION_PRESET, OPTION_BUNDLE_KIB,
-    OPTION_PROVENANCE, OPTION_STORE, OPTION_BENCH, NUM_OPTIONS, OPTION_UNKNOWN, NO_OPTION
+    OPTION_PROVENANCE, OPTION_STORE, OPTION_BENCH, OPTION_TIMES, NUM_OPTIONS, OPTION_UNKNOWN, NO_OPTION
 };
 
 static const struct {
@@ -654,7 +664,7 @@ static const struct {
     [OPTION_AHEAD] = { "ahead", 0 },
     [OPTION_PRESET] = { "preset", 0 }, [OPTION_BUNDLE_KIB] = { "bundle-kib", 0 },
     [OPTION_PROVENANCE] = { "provenance", 0 }, [OPTION_STORE] = { "store", 0 },
-    [OPTION_BENCH] = { "bench", 0 },
+    [OPTION_BENCH] = { "bench", 0 }, [OPTION_TIMES] = { "times", 0 },
 };
 
 static enum option find_option(const char *word)
@@ -718,6 +728,10 @@ static int set_option(struct options *options, enum option option, const char *v
             return usage("--bench: at most 16 files, and not also '%s'", value);
         options->benches[options->num_benches++] = value;
         return 0;
+    case OPTION_TIMES:
+        options->times_only = true;
+        options->times_of = family_find(value);
+        return options->times_of || !strcmp(value, "all") ? 0 : usage("no family '%s'", value);
     case OPTION_PROVENANCE: return set_text(&options->provenance, value);
     case OPTION_STORE:
         options->triangle = !strcmp(value, "triangle");

@@ -140,19 +140,19 @@ static const struct kiln_time *known_time(const struct device_facts *facts,
     return winner && winner->is_timed ? &winner->time : NULL;
 }
 
-/* ---- what was lost before ---- */
+/* ---- what is lost ---- */
 
-/* The mean of the logarithms at the shapes held out, by the times that the bundle had. */
-static bool find_before(const struct winners *old, const struct records *records,
-        struct rechosen *done)
+/* The mean of the logarithms at the shapes held out, by the times that the bundle has. */
+static bool find_loss(const struct winners *winners, const struct records *records,
+        const struct precision *precision, double *loss)
 {
     struct times times;
     double sum = 0;
     unsigned num = 0;
-    bool ok = times_open(records, done->precision, false, &times);
+    bool ok = times_open(records, precision, false, &times);
     for (unsigned c = 0; c < times.num_candidates && ok; c++) {
         struct times_candidate *candidate = &times.candidates[c];
-        const struct winner *winner = find_recipe(old, done->precision, &candidate->config);
+        const struct winner *winner = find_recipe(winners, precision, &candidate->config);
         candidate->is_fitted = winner && winner->is_timed;
         if (candidate->is_fitted)
             candidate->time = winner->time;
@@ -167,7 +167,7 @@ static bool find_before(const struct winners *old, const struct records *records
         num++;
     }
     times_free(&times);
-    done->before = num ? exp(sum / num) : 1;
+    *loss = num ? exp(sum / num) : 1;
     return ok;
 }
 
@@ -321,7 +321,7 @@ static bool add_all(const struct winners *old, const struct bench *benches, unsi
     for (size_t p = 0; p < KILN_NUM_PRECISIONS; p++) {
         struct rechosen one = { .precision = &precisions[p] };
         if (!add_precision(old, benches, num_benches, &one, records) ||
-                (one.shapes && !find_before(old, records, &one))) {
+                (one.shapes && !find_loss(old, records, one.precision, &one.before))) {
             snprintf(error, FAMILY_ERROR_BYTES, "out of memory");
             return false;
         }
@@ -342,22 +342,79 @@ static bool add_all(const struct winners *old, const struct bench *benches, unsi
     return false;
 }
 
+/* What was measured, as a journal; freed by the caller in any case. */
+static bool read_all(const struct winners *old, const struct bench *benches, unsigned num_benches,
+        struct records *records, struct rechosen *done, unsigned *num_done,
+        char error[FAMILY_ERROR_BYTES])
+{
+    *records = (struct records){ .head = { .facts = old->facts },
+        .prior = known_time,
+        .prior_is_own = true };
+    *num_done = 0;
+    known = old;
+    return may_be(old, benches, num_benches, error) &&
+           add_all(old, benches, num_benches, records, done, num_done, error);
+}
+
 bool rechoose(const struct winners *old, const struct bench *benches, unsigned num_benches,
         struct select_budget *budget, struct winners *now, struct rechosen *done,
         unsigned *num_done, char error[FAMILY_ERROR_BYTES])
 {
     static struct winners chosen;
-    struct records records = { .head = { .facts = old->facts },
-        .prior = known_time,
-        .prior_is_own = true };
-    *num_done = 0;
-    known = old;
+    struct records records;
     budget->is_in_turn = true;
-    bool ok = may_be(old, benches, num_benches, error) &&
-              add_all(old, benches, num_benches, &records, done, num_done, error) &&
+    bool ok = read_all(old, benches, num_benches, &records, done, num_done, error) &&
               select_within(&records, old->name, budget, &chosen, error);
     if (ok && !compose(old, &chosen, done, *num_done, now)) {
         snprintf(error, FAMILY_ERROR_BYTES, "too many recipes");
+        ok = false;
+    }
+    records_free(&records);
+    return ok;
+}
+
+/* ---- times alone ---- */
+
+/* False when out of memory. */
+static bool fit_precision(const struct records *records, const struct family *family,
+        struct rechosen *done, struct winners *now)
+{
+    struct times times;
+    const bool ok = times_open(records, done->precision, false, &times);
+    done->recipes = 0;
+    for (unsigned i = 0; i < now->num_recipes && ok; i++) {
+        struct winner *winner = &now->recipes[i];
+        if (winner->precision != done->precision || form_is(winner) ||
+                (family && winner->config.family != family))
+            continue;
+        const int c = times_find(&times, &winner->config);
+        if (c < 0 || !times.candidates[c].is_fitted)
+            continue;
+        winner->is_timed = true;
+        winner->time = times.candidates[c].time;
+        done->recipes++;
+    }
+    times_free(&times);
+    return ok && find_loss(now, records, done->precision, &done->now);
+}
+
+bool rechoose_times(const struct winners *old, const struct bench *benches, unsigned num_benches,
+        const struct family *family, struct winners *now, struct rechosen *done, unsigned *num_done,
+        char error[FAMILY_ERROR_BYTES])
+{
+    struct records records;
+    unsigned num = 0;
+    bool ok = read_all(old, benches, num_benches, &records, done, num_done, error);
+    *now = *old;
+    for (unsigned i = 0; i < *num_done && ok; i++) {
+        ok = fit_precision(&records, family, &done[i], now);
+        num += done[i].recipes;
+        if (!ok)
+            snprintf(error, FAMILY_ERROR_BYTES, "out of memory");
+    }
+    if (ok && !num) {
+        snprintf(error, FAMILY_ERROR_BYTES, "no recipe of %s was timed",
+                family ? family->name : "the bundle");
         ok = false;
     }
     records_free(&records);

@@ -20,7 +20,8 @@ enum { RECHOOSE_HELD_ONE_OF = 6 };
 /* What was done to a precision. */
 struct rechosen {
     const struct precision *precision;
-    unsigned of, recipes;              /* how many there were, and are */
+    unsigned of, recipes;              /* how many there were, and how many there are, or got new
+                                          times */
     unsigned shapes, held;             /* that were measured, each once on devices of a size; of
                                           these, held out */
     double before, now;                /* time of what is chosen over that of the fastest recipe, at
@@ -35,5 +36,11 @@ struct rechosen {
 bool rechoose(const struct winners *old, const struct bench *benches, unsigned num_benches,
         struct select_budget *budget, struct winners *now, struct rechosen *done,
         unsigned *num_done, char error[FAMILY_ERROR_BYTES]);
+
+/* Chooses nothing: fits anew the times of a family's recipes, or where it is NULL of all, and leaves
+ * all else, rows `loss` too. For shapes of one kind, which would count too much in a choice. False likewise, and when no such recipe was measured. */
+bool rechoose_times(const struct winners *old, const struct bench *benches, unsigned num_benches,
+        const struct family *family, struct winners *now, struct rechosen *done, unsigned *num_done,
+        char error[FAMILY_ERROR_BYTES]);
 
 #endif

@@ -248,6 +248,37 @@ static void pins_stay(void **state)
     old.num_pins = 0;
 }
 
+/* The times of one family, or of all: the choice is not worse, and recipes are the same. */
+static void times_alone_are_fitted(void **state)
+{
+    const struct precision *precision = precision_find("double");
+    const struct family *family = winners_recipe(&old, precision, 0)->config.family;
+    (void) state;
+    measure(SHAPES, 3);
+    for (int all = 0; all < 2; all++) {
+        unsigned others = 0;
+        if (!rechoose_times(&old, &bench, 1, all ? NULL : family, &now, done, &num_done, error))
+            fail_msg("%s", error);
+        assert_int_equal(num_done, 1);
+        assert_int_equal(now.num_recipes, old.num_recipes);
+        for (unsigned i = 0; i < old.num_recipes; i++) {
+            struct winner was = old.recipes[i], is = now.recipes[i];
+            const bool may_change = was.precision == precision &&
+                                    (all || was.config.family == family);
+            others += was.precision == precision && was.config.family != family;
+            if (may_change)
+                was.time = is.time;
+            assert_memory_equal(&was, &is, sizeof was);
+        }
+        assert_true(others > 0);
+        assert_true(all ? done[0].recipes > 1 : done[0].recipes < done[0].of);
+        assert_true(!all || done[0].now < 1 + (done[0].before - 1) / 2);
+    }
+    assert_false(
+            rechoose_times(&old, &bench, 1, family_find("async"), &now, done, &num_done, error));
+    assert_string_equal(error, "no recipe of async was timed");
+}
+
 static void refused(const char *why)
 {
     assert_false(choose());
@@ -289,6 +320,7 @@ int main(void)
         cmocka_unit_test_teardown(what_is_as_believed_stays, forget),
         cmocka_unit_test_teardown(other_precisions_stay, forget),
         cmocka_unit_test_teardown(pins_stay, forget),
+        cmocka_unit_test_teardown(times_alone_are_fitted, forget),
         cmocka_unit_test(what_tells_nothing_is_refused),
     };
     return cmocka_run_group_tests_name("rechoose", tests, read_bundle, NULL);
