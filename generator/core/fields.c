@@ -11,9 +11,10 @@ bool line_cut(const char **text, char *line, size_t size)
     const size_t len = strcspn(*text, "\n");
     if (len >= size)
         return false;
+    const bool is_ended = (*text)[len] == '\n';
     memcpy(line, *text, len);
-    line[len] = '\0';
-    *text += len + ((*text)[len] == '\n');
+    line[is_ended && len && line[len - 1] == '\r' ? len - 1 : len] = '\0';
+    *text += len + is_ended;
     return true;
 }
 

@@ -233,7 +233,6 @@ bool winners_parse(const char *text, struct winners *winners, char error[FAMILY_
     *winners = (struct winners){ .num_recipes = 0 };
     facts_minimal(&winners->facts);
     for (const char *p = text; *p;) {
-        const char first = *p;
         char cause[FAMILY_ERROR_BYTES];
         const char *what = NULL;
         number++;
@@ -245,7 +244,7 @@ bool winners_parse(const char *text, struct winners *winners, char error[FAMILY_
                                    !strcmp(line.field[1], "4")
                          ? NULL
                          : "not a kiln-winners file, version 4";
-        else if (first != '\n' && first != '#')
+        else if ((line.num > 1 || line.field[0][0]) && line.field[0][0] != '#')
             what = parse_line(&line, winners, cause);
         if (what) {
             snprintf(error, FAMILY_ERROR_BYTES, "line %u: %.200s", number, what);

@@ -131,6 +131,14 @@ static void the_last_newline_may_be_missing(void **state)
     assert_int_equal(winners.num_recipes, 0);
 }
 
+static void lines_may_end_as_on_windows(void **state)
+{
+    (void) state;
+    parse("kiln-winners\t4\r\nbundle\ttest\r\n\r\n# more\r\nfact\tUNITS\t7\r\n", &winners);
+    assert_string_equal(winners.name, "test");
+    assert_int_equal(winners.facts.value[FACT_UNITS], 7);
+}
+
 #define COEFFICIENT "line 4: a coefficient is a number, not negative and at most 1e18"
 #define TWICE "line 3: a row that is there already"
 #define LOSS "line 3: a loss has a precision, a kind, a number of shapes and three factors"
@@ -411,6 +419,7 @@ int main(void)
         cmocka_unit_test(rows_mean_what_they_say),
         cmocka_unit_test(winners_come_back),
         cmocka_unit_test(the_last_newline_may_be_missing),
+        cmocka_unit_test(lines_may_end_as_on_windows),
         cmocka_unit_test(each_error_is_told),
         cmocka_unit_test(limits_are_told),
         cmocka_unit_test(winners_become_a_bundle),
