@@ -14,6 +14,7 @@
 #include "process.h"
 #include "stats.h"
 #include "timer.h"
+#include "tune/interrupt.h"
 
 const char *const first_result_keys[FIRST_RESULT_PEERS] = { "kiln", "clblast" };
 
@@ -184,17 +185,22 @@ static bool first_result_sample(const char *key, const struct options *options, 
         double *ready, char kernels[32])
 {
     const char *parent = getenv("TMPDIR");
+    struct interrupt interrupt;
     char cache[448];
+    bool made;
     bool good;
 
     snprintf(cache, sizeof(cache), "%s/kiln-bench-XXXXXX", parent != NULL ? parent : "/tmp");
-    if (mkdtemp(cache) == NULL) {
-        fprintf(stderr, "kiln-bench: %s: no directory can be made\n", cache);
-        return false;
+    interrupt_defer(&interrupt);
+    made = mkdtemp(cache) != NULL;
+    good = made && first_result_ask(key, options, cache, seconds, ready, kernels);
+    if (made) {
+        first_result_remove(cache);
     }
-    good = first_result_ask(key, options, cache, seconds, ready, kernels);
-    first_result_remove(cache);
-    if (!good) {
+    interrupt_end(&interrupt);
+    if (!made) {
+        fprintf(stderr, "kiln-bench: %s: no directory can be made\n", cache);
+    } else if (!good) {
         fprintf(stderr, "kiln-bench: the child of %s came to no right result\n", key);
     }
     return good;
