@@ -26,7 +26,7 @@ struct options {
     const char *facts, *output, *name, *preset;
     const char *strategy, *start, *rank, *provenance, *benches[MAX_BENCHES];
     bool times_only;
-    const struct family *times_of;     /* NULL: of all */
+    const struct family *times_of;     /* for times_only; NULL: of all */
     unsigned seeds, ahead, bundle_kib, num_benches;
     bool triangle;
     char **words;
@@ -650,7 +650,8 @@ static int run(const struct command *command, const struct options *options)
 enum option {
     OPTION_PRECISION, OPTION_TRANSPOSE, OPTION_FACTS, OPTION_OUTPUT, OPTION_NAME, OPTION_STRATEGY,
     OPTION_SEEDS, OPTION_START, OPTION_RANK, OPTION_AHEAD, OPTION_PRESET, OPTION_BUNDLE_KIB,
-    OPTION_PROVENANCE, OPTION_STORE, OPTION_BENCH, OPTION_TIMES, NUM_OPTIONS, OPTION_UNKNOWN, NO_OPTION
+    OPTION_PROVENANCE, OPTION_STORE, OPTION_BENCH, OPTION_TIMES, NUM_OPTIONS,
+    OPTION_UNKNOWN, NO_OPTION
 };
 
 static const struct {

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Copies the line at *text, without what ends it (a newline, or a carriage return and a newline), and
- * moves *text behind it. False if it does not fit into `size` bytes. */
+/* Copies the line at *text, without what ends it (a newline, or a carriage return and a newline),
+ * and moves *text behind it. False if it does not fit into `size` bytes. */
 bool line_cut(const char **text, char *line, size_t size);
 /* Cuts a line at its tabs. Gives the number of fields, or max + 1 if there are more than max. */
 unsigned line_split(char *line, char *field[], unsigned max);

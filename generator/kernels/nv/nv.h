@@ -34,10 +34,10 @@
     { "TRANSPOSEA", "SINGLE && !TA" }, \
     { "TRANSPOSEB", "SINGLE && TB" }
 
-/* How far apart are the work-items of four blocks side by side, of S and C (nv/fma_lanes.cl.in). At 2,
- * reads of local memory take half as long, which gains where `small` blocks wait for them. Blocks of
- * 8 x 8 are bound by their products. */
-#define NV_NEXTN(small) { "NEXTN", "TM * TN < 64 && " small " ? 2 : 1" }
+/* How many lanes it is from a work-item of S or C to the one with the next columns
+ * (nv/fma_lanes.cl.in). At 2, reads of local memory take half as long. Blocks of 64 elements are
+ * bound by their products and have 1; so have smaller ones unless `when`. */
+#define NV_NEXTN(when) { "NEXTN", "TM * TN < 64 && " when " ? 2 : 1" }
 
 /* The registers of a work-item where four warps fetch and leave theirs, but for LEAVES, to those that
  * multiply (GIVES): what all begin with, and what these have then. They are given out by eights, as
