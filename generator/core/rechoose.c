@@ -375,6 +375,18 @@ bool rechoose(const struct winners *old, const struct bench *benches, unsigned n
 
 /* ---- times alone ---- */
 
+/* At shapes that are not held out. What else is known of a recipe are guesses. */
+static bool is_measured(const struct records *records, const struct winner *winner)
+{
+    for (size_t i = 0; i < records->num; i++) {
+        const struct record *row = &records->rows[i];
+        if (row->kind == RECORD_MATRIX && row->precision == winner->precision &&
+                config_equal(&row->config, &winner->config))
+            return true;
+    }
+    return false;
+}
+
 /* False when out of memory. */
 static bool fit_precision(const struct records *records, const struct family *family,
         struct rechosen *done, struct winners *now)
@@ -388,8 +400,9 @@ static bool fit_precision(const struct records *records, const struct family *fa
                 (family && winner->config.family != family))
             continue;
         const int c = times_find(&times, &winner->config);
-        if (c < 0 || !times.candidates[c].is_fitted)
+        if (c < 0 || !times.candidates[c].is_fitted || !is_measured(records, winner))
             continue;
+        memset(winner->hash, 0, sizeof winner->hash); /* the caller's, of the text that was timed */
         winner->is_timed = true;
         winner->time = times.candidates[c].time;
         done->recipes++;

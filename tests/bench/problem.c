@@ -302,7 +302,7 @@ static inline long problem_row_difference(const unsigned char *c, const unsigned
         double of = unit * lengths[at / parts];
 
         of = of > 0 ? of : DBL_MIN;
-        if (!(fabs(difference) <= *worst * of)) {
+        if (*worst < INFINITY && !(fabs(difference) <= *worst * of)) {
             *worst = problem_in_units(difference, of);
             place = (long) at;
         }

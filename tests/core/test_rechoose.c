@@ -266,8 +266,10 @@ static void times_alone_are_fitted(void **state)
             const bool may_change = was.precision == precision &&
                                     (all || was.config.family == family);
             others += was.precision == precision && was.config.family != family;
-            if (may_change)
+            if (may_change) {
                 was.time = is.time;
+                memcpy(was.hash, is.hash, sizeof was.hash);
+            }
             assert_memory_equal(&was, &is, sizeof was);
         }
         assert_true(others > 0);
@@ -277,6 +279,12 @@ static void times_alone_are_fitted(void **state)
     assert_false(
             rechoose_times(&old, &bench, 1, family_find("async"), &now, done, &num_done, error));
     assert_string_equal(error, "no recipe of async was timed");
+    for (size_t i = 0; i < bench.num_rows; i++) /* one of the bundle that was not measured */
+        for (size_t t = 0; t < bench.rows[i].num_times; t++)
+            if (bench.rows[i].times[t].config.family == family)
+                bench.rows[i].times[t].config.family = NULL;
+    assert_false(rechoose_times(&old, &bench, 1, family, &now, done, &num_done, error));
+    assert_non_null(strstr(error, "was timed"));
 }
 
 static void refused(const char *why)

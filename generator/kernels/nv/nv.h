@@ -35,8 +35,9 @@
     { "TRANSPOSEB", "SINGLE && TB" }
 
 /* How many lanes it is from a work-item of S or C to the one with the next columns
- * (nv/fma_lanes.cl.in). At 2, reads of local memory take half as long. Blocks of 64 elements are
- * bound by their products and have 1; so have smaller ones unless `when`. */
+ * (nv/fma_lanes.cl.in). At 2, reads of B take two turns of local memory, not four; those of A take
+ * two in any case. Blocks of 64 elements and more are bound by their products and have 1; so have
+ * smaller ones unless `when`. */
 #define NV_NEXTN(when) { "NEXTN", "TM * TN < 64 && " when " ? 2 : 1" }
 
 /* The registers of a work-item where four warps fetch and leave theirs, but for LEAVES, to those that
