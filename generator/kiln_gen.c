@@ -520,6 +520,8 @@ static int command_select(const struct options *options)
         return usage("%s", "select needs one journal, or one winners file and --bench");
     if (options->times_only && !options->num_benches)
         return usage("%s", "--times needs --bench");
+    if (options->times_only && options->bundle_kib != SELECT_DEFAULT_KIB)
+        return usage("%s", "--bundle-kib: --times chooses nothing");
     if (!(options->num_benches ? choose_from_bench(options, &budget, &winners)
                                : choose_from_journal(options, &budget, &winners)))
         return EXIT_FAILURE;

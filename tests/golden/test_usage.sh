@@ -40,6 +40,9 @@ expect 2 "no preset 'nothing'; 'kiln-gen presets' lists them" render --preset no
 expect 2 "explain needs a configuration" explain
 expect 2 "emit needs one winners file" emit
 expect 2 "select needs one journal" select
+expect 2 "no family 'fast'" select some.tsv --times fast
+expect 2 "--times needs --bench" select some.tsv --times thin
+expect 2 "--times chooses nothing" select some.tsv --bench b.json --times all --bundle-kib 9
 expect 2 "check needs a folder" check
 expect 2 "report needs one journal" report
 expect 2 "family" space

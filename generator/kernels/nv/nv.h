@@ -37,8 +37,9 @@
 /* How many lanes it is from a work-item of S or C to the one with the next columns
  * (nv/fma_lanes.cl.in). At 2, reads of B take two turns of local memory, not four; those of A take
  * two in any case. Blocks of 64 elements and more are bound by their products and have 1; so have
- * smaller ones unless `when`. */
-#define NV_NEXTN(when) { "NEXTN", "TM * TN < 64 && " when " ? 2 : 1" }
+ * smaller ones unless `when`, and other precisions. */
+#define NV_NEXTN(when) \
+    { "NEXTN", "(SINGLE || COMPLEX_SINGLE) && TM * TN < 64 && " when " ? 2 : 1" }
 
 /* The registers of a work-item where four warps fetch and leave theirs, but for LEAVES, to those that
  * multiply (GIVES): what all begin with, and what these have then. They are given out by eights, as
