@@ -466,8 +466,12 @@ KILN_INTERNAL enum kiln_status kiln_program_binary(const struct kiln_context *co
 KILN_INTERNAL enum kiln_status kiln_ptx_build(const struct kiln_context *context, cl_program source,
         uint32_t capability, cl_program *program);
 
-/* Takes the masks from `text`, in place, and targets sm_NNa for a capability of NN. `size` has room
- * for one byte more than the text and its NUL. False: it is not PTX for that capability. */
+/* What unmasking may add to a text: 17 bytes for each kernel, and one. */
+#define KILN_PTX_ROOM 512
+
+/* Takes the masks from `text`, in place, targets sm_NNa for a capability of NN, and makes setmaxnreg
+ * hold. `size` is that of the text, its NUL and KILN_PTX_ROOM. False: it is not PTX for that
+ * capability. */
 KILN_INTERNAL bool kiln_ptx_unmask(char *text, size_t size, uint32_t capability);
 
 /* ---- program.c: the programs of a bundle ---- */

@@ -4,6 +4,9 @@
  * the compiler targets sm_90. A text with such instructions masks them as PTX comments that begin
  * with "//@". It is compiled to PTX, which the driver gives out as the program's binary; with the
  * masks taken away and the target named, this PTX is loaded as a device binary.
+ *
+ * Warps that leave registers to others (setmaxnreg) must know how many they have at first. To ptxas
+ * .reqntid alone does not say so, and it ignores the instruction; .minnctapersm beside it does.
  */
 #include "internal.h"
 
@@ -11,6 +14,9 @@
 #include <string.h>
 
 static const char mask[] = "//@";
+
+static const char ptx_gives[] = "setmaxnreg", ptx_items[] = ".reqntid ",
+                  ptx_bound[] = ".minnctapersm 1\n";
 
 static void put_target(char target[16], uint32_t capability)
 {
@@ -20,30 +26,54 @@ static void put_target(char target[16], uint32_t capability)
     kiln_text_add_number(&text, capability);
 }
 
+static bool begins_with(const char *text, const char *what)
+{
+    return strncmp(text, what, strlen(what)) == 0;
+}
+
+/* How many kernels lack what setmaxnreg needs. */
+static size_t kernels_to_bound(const char *text)
+{
+    size_t num = 0;
+    if (strstr(text, ptx_gives) != NULL && strstr(text, ".minnctapersm") == NULL) {
+        for (const char *at = text; (at = strstr(at, ptx_items)) != NULL; at++) {
+            num++;
+        }
+    }
+    return num;
+}
+
 bool kiln_ptx_unmask(char *text, size_t size, uint32_t capability)
 {
     char target[16];
     put_target(target, capability);
-    char *at = strstr(text, target);
-    size_t length = strlen(text);
-    if (at == NULL || length + 2 > size) {
+    const char *at = strstr(text, target);
+    const size_t length = strlen(text), bounds = kernels_to_bound(text);
+    if (at == NULL || length + 2 + bounds * strlen(ptx_bound) > size) {
         return false;
     }
-    at += strlen(target);
-    if (*at != 'a') {
-        memmove(at + 1, at, length - (size_t) (at - text) + 1);
-        *at = 'a';
-    }
-    char *to = text;
-    const char *from = text;
-    while (*from != '\0') {
-        if (strncmp(from, mask, sizeof mask - 1) == 0) {
-            from += sizeof mask - 1;
+    const bool is_targeted = at[strlen(target)] == 'a';
+    /* The text moves to the end of its buffer, and is written anew from the beginning. */
+    char *const end = text + size - length - 1;
+    memmove(end, text, length + 1);
+    const char *from = end;
+    const char *behind_target = is_targeted ? NULL : strstr(from, target) + strlen(target);
+    for (char *to = text; (*to = *from) != '\0';) {
+        if (from == behind_target) {
+            *to++ = 'a';
+        }
+        if (begins_with(from, mask)) {
+            from += strlen(mask);
+        } else if (bounds != 0 && begins_with(from, ptx_items)) {
+            memcpy(to, ptx_bound, strlen(ptx_bound));
+            to += strlen(ptx_bound);
+            memmove(to, from, strlen(ptx_items));
+            to += strlen(ptx_items);
+            from += strlen(ptx_items);
         } else {
             *to++ = *from++;
         }
     }
-    *to = '\0';
     return true;
 }
 
@@ -78,10 +108,10 @@ enum kiln_status kiln_ptx_build(const struct kiln_context *context, cl_program s
     if (status != KILN_SUCCESS) {
         return status;
     }
-    /* A NUL, and the byte that unmasking wants. */
-    status = kiln_program_binary(context, source, 2, &text, &size);
+    status = kiln_program_binary(context, source, 1 + KILN_PTX_ROOM, &text, &size);
     clReleaseProgram(source);
-    if (status == KILN_SUCCESS && !kiln_ptx_unmask((char *) text, size + 2, capability)) {
+    if (status == KILN_SUCCESS &&
+            !kiln_ptx_unmask((char *) text, size + 1 + KILN_PTX_ROOM, capability)) {
         status = KILN_NO_KERNEL;
     }
     if (status == KILN_SUCCESS) {

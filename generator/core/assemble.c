@@ -223,12 +223,23 @@ char *assemble_text(const struct config *config, const struct problem *problem,
     return text;
 }
 
+/* A count up to `most`; an expression that is NULL leaves it 0. */
+static bool evaluate_count(struct source *source, const char *expr, uint32_t most, uint32_t *count)
+{
+    int64_t value = 0;
+    if (expr && !evaluate(source, expr, strlen(expr), &value))
+        return false;
+    *count = (uint32_t) value;
+    return value >= 0 && value <= most;
+}
+
 /* The program of a source, shared when the bundle already has it. */
 static bool add_program(struct assembly *assembly, struct source *source, uint32_t *index)
 {
     struct text text = { 0 };
-    struct kiln_program program = { .ptx = (uint32_t) source->config->family->ptx };
-    bool ok = render_all(source, &text);
+    struct kiln_program program = { 0 };
+    bool ok = evaluate_count(source, source->config->family->ptx, UINT8_MAX, &program.ptx) &&
+              render_all(source, &text);
     if (ok)
         program.hash = kiln_hash(KILN_HASH_BEGIN, text.bytes, text.len);
     for (*index = 0; ok && *index < assembly->bundle.num_programs; ++*index)
@@ -387,16 +398,6 @@ static bool fill_edges(struct source *source, const char *list, unsigned dim, ui
             return false;
     }
     return true;
-}
-
-/* A count up to `most`; an expression that is NULL leaves it 0. */
-static bool evaluate_count(struct source *source, const char *expr, uint32_t most, uint32_t *count)
-{
-    int64_t value = 0;
-    if (expr && !evaluate(source, expr, strlen(expr), &value))
-        return false;
-    *count = (uint32_t) value;
-    return value >= 0 && value <= most;
 }
 
 /* Who takes tiles in turn, and what is taken as it is. */

@@ -123,8 +123,8 @@ struct family {
     long capability;                   /* a compute capability of NVIDIA's for which its rules hold,
                                           80 for 8.0; tests take a device for one of it. 0: the
                                           family is for any device */
-    long ptx;                          /* compute capability that its text is masked PTX for
-                                          (runtime/ptx.c); 0: plain OpenCL C */
+    const char *ptx;                   /* compute capability that its text is masked PTX for
+                                          (runtime/ptx.c); NULL or 0: plain OpenCL C */
     const char *rank;                  /* a guess at the merit, higher is better: where a search
                                           begins, and no more */
 };

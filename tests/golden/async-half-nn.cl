@@ -61,15 +61,29 @@ static void copy_a(uint to, __global const half *from, long ld, uint lines, int 
 {
     const uint first = item / 8, col = item % 8 * 8;
     from += first * ld + col;
+    // All of the tile is there.
+    if (lines >= 64 && cols >= 64) {
 #pragma unroll
-    for (uint i = 0; i < 1024; i += 1024) {
-        const uint x = col + i;
+        for (uint i = 0; i < 1024; i += 1024) {
+            const uint x = col + i;
 #pragma unroll
-        for (uint n = 0; n < 64; n += 16) {
-            const uint line = first + n;
-            const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
-            copy_16(to + where, from + n * ld + i,
-                    line < lines ? clamp(cols - (int) x, 0, 8) * 2 : 0);
+            for (uint n = 0; n < 64; n += 16) {
+                const uint line = first + n;
+                const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
+                copy_16(to + where, from + n * ld + i, 16);
+            }
+        }
+    } else {
+#pragma unroll
+        for (uint i = 0; i < 1024; i += 1024) {
+            const uint x = col + i;
+#pragma unroll
+            for (uint n = 0; n < 64; n += 16) {
+                const uint line = first + n;
+                const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
+                copy_16(to + where, from + n * ld + i,
+                        line < lines ? clamp(cols - (int) x, 0, 8) * 2 : 0);
+            }
         }
     }
 }
@@ -81,15 +95,29 @@ static void copy_b(uint to, __global const half *from, long ld, uint lines, int 
 {
     const uint first = item / 8, col = item % 8 * 8;
     from += first * ld + col;
+    // All of the tile is there.
+    if (lines >= 64 && cols >= 64) {
 #pragma unroll
-    for (uint i = 0; i < 1024; i += 1024) {
-        const uint x = col + i;
+        for (uint i = 0; i < 1024; i += 1024) {
+            const uint x = col + i;
 #pragma unroll
-        for (uint n = 0; n < 64; n += 16) {
-            const uint line = first + n;
-            const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
-            copy_16(to + where, from + n * ld + i,
-                    line < lines ? clamp(cols - (int) x, 0, 8) * 2 : 0);
+            for (uint n = 0; n < 64; n += 16) {
+                const uint line = first + n;
+                const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
+                copy_16(to + where, from + n * ld + i, 16);
+            }
+        }
+    } else {
+#pragma unroll
+        for (uint i = 0; i < 1024; i += 1024) {
+            const uint x = col + i;
+#pragma unroll
+            for (uint n = 0; n < 64; n += 16) {
+                const uint line = first + n;
+                const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
+                copy_16(to + where, from + n * ld + i,
+                        line < lines ? clamp(cols - (int) x, 0, 8) * 2 : 0);
+            }
         }
     }
 }

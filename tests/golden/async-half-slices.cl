@@ -55,15 +55,29 @@ static void copy_a(uint to, __global const half *from, long ld, uint lines, int 
 {
     const uint first = item / 32, col = item % 32 * 2;
     from += first * ld + col;
+    // All of the tile is there.
+    if (lines >= 64 && cols >= 64) {
 #pragma unroll
-    for (uint i = 0; i < 512; i += 512) {
-        const uint x = col + i;
+        for (uint i = 0; i < 512; i += 512) {
+            const uint x = col + i;
 #pragma unroll
-        for (uint n = 0; n < 64; n += 8) {
-            const uint line = first + n;
-            const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
-            copy_4(to + where, from + n * ld + i,
-                    line < lines ? clamp(cols - (int) x, 0, 2) * 2 : 0);
+            for (uint n = 0; n < 64; n += 8) {
+                const uint line = first + n;
+                const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
+                copy_4(to + where, from + n * ld + i, 4);
+            }
+        }
+    } else {
+#pragma unroll
+        for (uint i = 0; i < 512; i += 512) {
+            const uint x = col + i;
+#pragma unroll
+            for (uint n = 0; n < 64; n += 8) {
+                const uint line = first + n;
+                const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
+                copy_4(to + where, from + n * ld + i,
+                        line < lines ? clamp(cols - (int) x, 0, 2) * 2 : 0);
+            }
         }
     }
 }
@@ -75,15 +89,29 @@ static void copy_b(uint to, __global const half *from, long ld, uint lines, int 
 {
     const uint first = item / 32, col = item % 32 * 2;
     from += first * ld + col;
+    // All of the tile is there.
+    if (lines >= 64 && cols >= 64) {
 #pragma unroll
-    for (uint i = 0; i < 512; i += 512) {
-        const uint x = col + i;
+        for (uint i = 0; i < 512; i += 512) {
+            const uint x = col + i;
 #pragma unroll
-        for (uint n = 0; n < 64; n += 8) {
-            const uint line = first + n;
-            const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
-            copy_4(to + where, from + n * ld + i,
-                    line < lines ? clamp(cols - (int) x, 0, 2) * 2 : 0);
+            for (uint n = 0; n < 64; n += 8) {
+                const uint line = first + n;
+                const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
+                copy_4(to + where, from + n * ld + i, 4);
+            }
+        }
+    } else {
+#pragma unroll
+        for (uint i = 0; i < 512; i += 512) {
+            const uint x = col + i;
+#pragma unroll
+            for (uint n = 0; n < 64; n += 8) {
+                const uint line = first + n;
+                const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;
+                copy_4(to + where, from + n * ld + i,
+                        line < lines ? clamp(cols - (int) x, 0, 2) * 2 : 0);
+            }
         }
     }
 }

@@ -49,15 +49,30 @@ static void copy_a(uint to, __global const float *from, long ld, uint lines, int
     const uint first = item / 8, col = item % 8 * 4;
     from += first * ld + col;
     to += col * 256 + first % 4 * 4;
+    // All of the tile is there.
+    if (lines >= 64 && cols >= 32) {
 #pragma unroll
-    for (uint i = 0; i < 4; i += 1) {
-        const uint x = col + i;
+        for (uint i = 0; i < 4; i += 1) {
+            const uint x = col + i;
 #pragma unroll
-        for (uint n = 0; n < 64; n += 16) {
-            const uint line = first + n;
-            const uint where = n / 64 * 8192 + i * 256
-                    + (first / 4 ^ col / 4 ^ n % 64 / 4) * 16;
-            copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);
+            for (uint n = 0; n < 64; n += 16) {
+                const uint line = first + n;
+                const uint where = n / 64 * 8192 + i * 256
+                        + (first / 4 ^ col / 4 ^ n % 64 / 4) * 16;
+                copy_element(to + where, from + n * ld + i, true);
+            }
+        }
+    } else {
+#pragma unroll
+        for (uint i = 0; i < 4; i += 1) {
+            const uint x = col + i;
+#pragma unroll
+            for (uint n = 0; n < 64; n += 16) {
+                const uint line = first + n;
+                const uint where = n / 64 * 8192 + i * 256
+                        + (first / 4 ^ col / 4 ^ n % 64 / 4) * 16;
+                copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);
+            }
         }
     }
 }
@@ -70,15 +85,30 @@ static void copy_b(uint to, __global const float *from, long ld, uint lines, int
     const uint first = item / 8, col = item % 8 * 4;
     from += first * ld + col;
     to += col * 256 + first % 4 * 4;
+    // All of the tile is there.
+    if (lines >= 64 && cols >= 32) {
 #pragma unroll
-    for (uint i = 0; i < 4; i += 1) {
-        const uint x = col + i;
+        for (uint i = 0; i < 4; i += 1) {
+            const uint x = col + i;
 #pragma unroll
-        for (uint n = 0; n < 64; n += 16) {
-            const uint line = first + n;
-            const uint where = n / 64 * 8192 + i * 256
-                    + (first / 4 ^ col / 4 ^ n % 64 / 4) * 16;
-            copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);
+            for (uint n = 0; n < 64; n += 16) {
+                const uint line = first + n;
+                const uint where = n / 64 * 8192 + i * 256
+                        + (first / 4 ^ col / 4 ^ n % 64 / 4) * 16;
+                copy_element(to + where, from + n * ld + i, true);
+            }
+        }
+    } else {
+#pragma unroll
+        for (uint i = 0; i < 4; i += 1) {
+            const uint x = col + i;
+#pragma unroll
+            for (uint n = 0; n < 64; n += 16) {
+                const uint line = first + n;
+                const uint where = n / 64 * 8192 + i * 256
+                        + (first / 4 ^ col / 4 ^ n % 64 / 4) * 16;
+                copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);
+            }
         }
     }
 }
@@ -226,8 +256,12 @@ void kiln_sgemm_async_multiply(long M, long N, long K,
                 #pragma unroll
                         for (int n = 0; n < 8; n++)
                 #pragma unroll
-                            for (int m = 0; m < 4; m++)
+                            for (int i = 0; i < 4; i++) {
+                                // Two products in a row have a factor in common, which is not read
+                                // from its register.
+                                const int m = n % 2 ? 3 - i : i;
                                 c[m][n] += as[m] * bs[n];
+                            }
                     }
                 }
             } else {
@@ -254,8 +288,12 @@ void kiln_sgemm_async_multiply(long M, long N, long K,
                 #pragma unroll
                         for (int n = 0; n < 8; n++)
                 #pragma unroll
-                            for (int m = 0; m < 4; m++)
+                            for (int i = 0; i < 4; i++) {
+                                // Two products in a row have a factor in common, which is not read
+                                // from its register.
+                                const int m = n % 2 ? 3 - i : i;
                                 c[m][n] += as[m] * bs[n];
+                            }
                     }
                 }
             }

@@ -37,14 +37,28 @@ static void copy_a(uint to, __global const float2 *from, long ld, uint lines, in
 {
     const uint first = item / 16, col = item % 16;
     from += first * ld + col;
+    // All of the tile is there.
+    if (lines >= 64 && cols >= 16) {
 #pragma unroll
-    for (uint i = 0; i < 128; i += 128) {
-        const uint x = col + i;
+        for (uint i = 0; i < 128; i += 128) {
+            const uint x = col + i;
 #pragma unroll
-        for (uint n = 0; n < 64; n += 8) {
-            const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
-            copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);
+            for (uint n = 0; n < 64; n += 8) {
+                const uint line = first + n;
+                const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+                copy_element(to + where, from + n * ld + i, true);
+            }
+        }
+    } else {
+#pragma unroll
+        for (uint i = 0; i < 128; i += 128) {
+            const uint x = col + i;
+#pragma unroll
+            for (uint n = 0; n < 64; n += 8) {
+                const uint line = first + n;
+                const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+                copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);
+            }
         }
     }
 }
@@ -56,14 +70,28 @@ static void copy_b(uint to, __global const float2 *from, long ld, uint lines, in
 {
     const uint first = item / 16, col = item % 16;
     from += first * ld + col;
+    // All of the tile is there.
+    if (lines >= 32 && cols >= 16) {
 #pragma unroll
-    for (uint i = 0; i < 128; i += 128) {
-        const uint x = col + i;
+        for (uint i = 0; i < 128; i += 128) {
+            const uint x = col + i;
 #pragma unroll
-        for (uint n = 0; n < 32; n += 8) {
-            const uint line = first + n;
-            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
-            copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);
+            for (uint n = 0; n < 32; n += 8) {
+                const uint line = first + n;
+                const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+                copy_element(to + where, from + n * ld + i, true);
+            }
+        }
+    } else {
+#pragma unroll
+        for (uint i = 0; i < 128; i += 128) {
+            const uint x = col + i;
+#pragma unroll
+            for (uint n = 0; n < 32; n += 8) {
+                const uint line = first + n;
+                const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+                copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);
+            }
         }
     }
 }
@@ -94,17 +122,6 @@ static void put(float2 x, int is_conjugated, float alpha, float alpha_imag, floa
     if (beta != 0 || beta_imag != 0)
         x += scaled(load(p), beta, beta_imag);
     store(x, p);
-}
-
-// x y + z, and x conj(y) + z.
-static float2 multiply_add(float2 x, float2 y, float2 z)
-{
-    return (float2) (z.x + x.x * y.x - x.y * y.y, z.y + x.x * y.y + x.y * y.x);
-}
-
-static float2 multiply_conjugate_add(float2 x, float2 y, float2 z)
-{
-    return (float2) (z.x + x.x * y.x + x.y * y.y, z.y + x.y * y.x - x.x * y.y);
 }
 
 // Row and column, in its tile, of the e-th element that a work-item has.
@@ -145,6 +162,7 @@ void kiln_cgemm_interleaved_multiply(long M, long N, long K,
     B += b_offset;
     C += c_offset;
     // conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.
+    const float sign = conj_a == conj_b ? 1 : -1;
 
     const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
     const int first = 0, num = (K + 15) / 16;
@@ -155,10 +173,11 @@ void kiln_cgemm_interleaved_multiply(long M, long N, long K,
     const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
     const int first_m = tile_m * 64, first_n = tile_n * 32;
     {
-        float2 c[4][4];
+        // What the real and imaginary parts of rows of A give with those of columns of B.
+        float c[8][8];
 #pragma unroll
-        for (int e = 0; e < 16; e++)
-            c[e / 4][e % 4] = 0;
+        for (int e = 0; e < 64; e++)
+            c[e / 8][e % 8] = 0;
         int stage = 0;
         for (int t = 0; t < num + 2; t++) {
             // What was asked for at t - 2 is there for all, and all have multiplied those of the
@@ -180,59 +199,41 @@ void kiln_cgemm_interleaved_multiply(long M, long N, long K,
                 continue;
             __local const uchar *a_tile = a_tiles + stage * 8192;
             __local const uchar *b_tile = b_tiles + stage * 4096;
-            if (conj_a == conj_b) {
-                #pragma unroll 2
-                for (int q = 0; q < 8; q++) {
-                    float2 as[2][4], bs[2][4];
-                #pragma unroll
-                    for (int m = 0; m < 4; m++) {
-                        const float4 x = *(__local const float4 *) (a_tile + m * 1024
-                                + ((warp_m + lane_m) * 128 + lane_m * 16 ^ q * 16));
-                        as[0][m] = x.s01, as[1][m] = x.s23;
-                    }
-                #pragma unroll
-                    for (int n = 0; n < 4; n++) {
-                        const float4 x = *(__local const float4 *) (b_tile + n * 512
-                                + ((warp_n + lane_n) * 128 + lane_n * 16 ^ q * 16 ^ n % 2 * 64));
-                        bs[0][n] = x.s01, bs[1][n] = x.s23;
-                    }
-                #pragma unroll
-                    for (int h = 0; h < 2; h++)
-                #pragma unroll
-                        for (int n = 0; n < 4; n++)
-                #pragma unroll
-                            for (int m = 0; m < 4; m++)
-                                c[m][n] = multiply_add(as[h][m], bs[h][n], c[m][n]);
+            #pragma unroll 2
+            for (int q = 0; q < 8; q++) {
+                float2 as[2][4], bs[2][4];
+            #pragma unroll
+                for (int m = 0; m < 4; m++) {
+                    const float4 x = *(__local const float4 *) (a_tile + m * 1024
+                            + ((warp_m + lane_m) * 128 + lane_m * 16 ^ q * 16));
+                    as[0][m] = x.s01, as[1][m] = x.s23;
                 }
-            } else {
-                #pragma unroll 2
-                for (int q = 0; q < 8; q++) {
-                    float2 as[2][4], bs[2][4];
-                #pragma unroll
-                    for (int m = 0; m < 4; m++) {
-                        const float4 x = *(__local const float4 *) (a_tile + m * 1024
-                                + ((warp_m + lane_m) * 128 + lane_m * 16 ^ q * 16));
-                        as[0][m] = x.s01, as[1][m] = x.s23;
-                    }
-                #pragma unroll
-                    for (int n = 0; n < 4; n++) {
-                        const float4 x = *(__local const float4 *) (b_tile + n * 512
-                                + ((warp_n + lane_n) * 128 + lane_n * 16 ^ q * 16 ^ n % 2 * 64));
-                        bs[0][n] = x.s01, bs[1][n] = x.s23;
-                    }
-                #pragma unroll
-                    for (int h = 0; h < 2; h++)
-                #pragma unroll
-                        for (int n = 0; n < 4; n++)
-                #pragma unroll
-                            for (int m = 0; m < 4; m++)
-                                c[m][n] = multiply_conjugate_add(as[h][m], bs[h][n], c[m][n]);
+            #pragma unroll
+                for (int n = 0; n < 4; n++) {
+                    const float4 x = *(__local const float4 *) (b_tile + n * 512
+                            + ((warp_n + lane_n) * 128 + lane_n * 16 ^ q * 16 ^ n % 2 * 64));
+                    bs[0][n] = x.s01, bs[1][n] = x.s23;
                 }
+                // Each part of A by each part of B. Two products in a row have a factor in common,
+                // which is kept where it is multiplied: registers are read in two banks, and a
+                // product has three operands.
+            #pragma unroll
+                for (int h = 0; h < 2; h++)
+            #pragma unroll
+                    for (int n = 0; n < 8; n++)
+            #pragma unroll
+                        for (int i = 0; i < 8; i++) {
+                            const int m = n % 2 ? 7 - i : i;
+                            c[m][n] += (m % 2 ? as[h][m / 2].y : as[h][m / 2].x)
+                                    * (n % 2 ? bs[h][n / 2].y : bs[h][n / 2].x);
+                        }
             }
         }
 #pragma unroll
         for (int e = 0; e < 16; e++) {
-            const float2 sum = c[e / 4][e % 4];
+            const int m = e / 4 * 2, n = e % 4 * 2;
+            const float2 sum = (float2) (c[m][n] - sign * c[m + 1][n + 1],
+                    sign * c[m][n + 1] + c[m + 1][n]);
             const uint2 place = place_of(item, e);
             const long row = first_m + place.x, col = first_n + place.y;
             if (row < M && col < N)

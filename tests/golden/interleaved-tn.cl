@@ -45,14 +45,28 @@ static void copy_a(uint to, __global const double2 *from, long ld, uint lines, i
 {
     const uint first = item / 64, col = item % 64;
     from += first * ld + col;
+    // All of the tile is there.
+    if (lines >= 8 && cols >= 64) {
 #pragma unroll
-    for (uint i = 0; i < 128; i += 128) {
-        const uint x = col + i;
+        for (uint i = 0; i < 128; i += 128) {
+            const uint x = col + i;
 #pragma unroll
-        for (uint n = 0; n < 8; n += 2) {
-            const uint line = first + n;
-            const uint where = swizzled(line, x, 8) + x % 1 * 16;
-            copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);
+            for (uint n = 0; n < 8; n += 2) {
+                const uint line = first + n;
+                const uint where = swizzled(line, x, 8) + x % 1 * 16;
+                copy_element(to + where, from + n * ld + i, true);
+            }
+        }
+    } else {
+#pragma unroll
+        for (uint i = 0; i < 128; i += 128) {
+            const uint x = col + i;
+#pragma unroll
+            for (uint n = 0; n < 8; n += 2) {
+                const uint line = first + n;
+                const uint where = swizzled(line, x, 8) + x % 1 * 16;
+                copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);
+            }
         }
     }
 }
@@ -64,14 +78,28 @@ static void copy_b(uint to, __global const double2 *from, long ld, uint lines, i
 {
     const uint first = item / 32, col = item % 32;
     from += first * ld + col;
+    // All of the tile is there.
+    if (lines >= 8 && cols >= 32) {
 #pragma unroll
-    for (uint i = 0; i < 128; i += 128) {
-        const uint x = col + i;
+        for (uint i = 0; i < 128; i += 128) {
+            const uint x = col + i;
 #pragma unroll
-        for (uint n = 0; n < 8; n += 4) {
-            const uint line = first + n;
-            const uint where = swizzled(line, x, 8) + x % 1 * 16;
-            copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);
+            for (uint n = 0; n < 8; n += 4) {
+                const uint line = first + n;
+                const uint where = swizzled(line, x, 8) + x % 1 * 16;
+                copy_element(to + where, from + n * ld + i, true);
+            }
+        }
+    } else {
+#pragma unroll
+        for (uint i = 0; i < 128; i += 128) {
+            const uint x = col + i;
+#pragma unroll
+            for (uint n = 0; n < 8; n += 4) {
+                const uint line = first + n;
+                const uint where = swizzled(line, x, 8) + x % 1 * 16;
+                copy_element(to + where, from + n * ld + i, line < lines && (int) x < cols);
+            }
         }
     }
 }
@@ -213,32 +241,35 @@ void kiln_zgemm_interleaved_stream(long M, long N, long K,
             __local const uchar *b_tile = b_tiles + stage * 4096;
             const uint a_first = warp_m * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;
             const uint b_first = warp_n * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;
-            double a_re[2][4], a_im[2][4];
+            double2 a0[2][4];
             #pragma unroll
             for (int i = 0; i < 2; i++)
             #pragma unroll
-                for (int e = 0; e < 4; e++) {
-                    const double2 x = *(__local const double2 *) (a_tile + i * 2048 + e % 2 * 1024
+                for (int e = 0; e < 4; e++)
+                    a0[i][e] = *(__local const double2 *) (a_tile + i * 2048 + e % 2 * 1024
                             + (a_first ^ e / 2 * 144));
-                    a_re[i][e] = x.x, a_im[i][e] = x.y;
-                }
             #pragma unroll
             for (int j = 0; j < 2; j++) {
+                const int next = j;
+                double2 b0[2];
+                #pragma unroll
+                for (int e = 0; e < 2; e++)
+                    b0[e] = *(__local const double2 *) (b_tile + next * 1024 + (b_first ^ e * 144));
                 double b_re[2], b_im[2], b_minus[2];
-            #pragma unroll
+                #pragma unroll
                 for (int e = 0; e < 2; e++) {
-                    const double2 x = *(__local const double2 *) (b_tile + j * 1024 + (b_first ^ e
-                            * 144));
-                    b_re[e] = x.x;
-                    b_im[e] = as_double(as_ulong(x.y) ^ flip);
+                    b_re[e] = b0[e].x;
+                    b_im[e] = as_double(as_ulong(b0[e].y) ^ flip);
                     b_minus[e] = -b_im[e];
                 }
-            #pragma unroll
+                #pragma unroll
                 for (int i = 0; i < 2; i++) {
-                    multiply_blocks(re[i][j], a_re[i], b_re);
-                    multiply_blocks(im[i][j], a_re[i], b_im);
-                    multiply_blocks(re[i][j], a_im[i], b_minus);
-                    multiply_blocks(im[i][j], a_im[i], b_re);
+                    const double a_re[4] = { a0[i][0].x, a0[i][1].x, a0[i][2].x, a0[i][3].x };
+                    const double a_im[4] = { a0[i][0].y, a0[i][1].y, a0[i][2].y, a0[i][3].y };
+                    multiply_blocks(re[i][j], a_re, b_re);
+                    multiply_blocks(im[i][j], a_re, b_im);
+                    multiply_blocks(re[i][j], a_im, b_minus);
+                    multiply_blocks(im[i][j], a_im, b_re);
                 }
             }
         }

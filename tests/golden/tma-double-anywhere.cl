@@ -48,6 +48,12 @@ static void mbarrier_arrive(uint mbarrier)
     asm volatile("mbarrier.arrive.shared.b64 _, [%0];" :: "r"(mbarrier) : "memory");
 }
 
+// Arrives when what this work-item has begun to copy is there.
+static void mbarrier_arrive_copied(uint mbarrier)
+{
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" :: "r"(mbarrier) : "memory");
+}
+
 // Where the copy engine puts the x-th 16 bytes of a line, in boxes whose lines have 2, 4 or 8 times
 // 16 bytes; boxes side by side have 16 lines.
 static uint swizzled(uint line, uint x, uint part)
@@ -60,12 +66,6 @@ static void copy_element(uint to, __global const double *from, bool is_there)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::
             "r"(to), "l"((ulong) from), "r"(is_there ? 8 : 0) : "memory");
-}
-
-// Arrives when what this work-item has begun to copy is there.
-static void mbarrier_arrive_copied(uint mbarrier)
-{
-    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" :: "r"(mbarrier) : "memory");
 }
 
 // Begins to copy the tile that begins at `from`. `left` is what C has from there on, and is not

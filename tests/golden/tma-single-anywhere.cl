@@ -53,17 +53,17 @@ static void mbarrier_arrive(uint mbarrier)
     asm volatile("mbarrier.arrive.shared.b64 _, [%0];" :: "r"(mbarrier) : "memory");
 }
 
+// Arrives when what this work-item has begun to copy is there.
+static void mbarrier_arrive_copied(uint mbarrier)
+{
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" :: "r"(mbarrier) : "memory");
+}
+
 // Begins to copy an element into local memory, or 0 where there is none.
 static void copy_element(uint to, __global const float *from, bool is_there)
 {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::
             "r"(to), "l"((ulong) from), "r"(is_there ? 4 : 0) : "memory");
-}
-
-// Arrives when what this work-item has begun to copy is there.
-static void mbarrier_arrive_copied(uint mbarrier)
-{
-    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" :: "r"(mbarrier) : "memory");
 }
 
 // Begins to copy the tile that begins at `from`. `left` is what C has from there on, and is not
@@ -308,8 +308,12 @@ void kiln_sgemm_tma_stream(long M, long N, long K,
             #pragma unroll
                     for (int n = 0; n < 8; n++)
             #pragma unroll
-                        for (int m = 0; m < 8; m++)
+                        for (int i = 0; i < 8; i++) {
+                            // Two products in a row have a factor in common, which is not read from
+                            // its register.
+                            const int m = n % 2 ? 7 - i : i;
                             c[m][n] += as[m] * bs[n];
+                        }
                 }
             }
             if (++stage == 6) {

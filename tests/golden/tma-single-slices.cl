@@ -480,8 +480,12 @@ void kiln_sgemm_tma_multiply(long M, long N, long K,
             #pragma unroll
                     for (int n = 0; n < 8; n++)
             #pragma unroll
-                        for (int m = 0; m < 8; m++)
+                        for (int i = 0; i < 8; i++) {
+                            // Two products in a row have a factor in common, which is not read from
+                            // its register.
+                            const int m = n % 2 ? 7 - i : i;
                             c[m][n] += as[m] * bs[n];
+                        }
                 }
             }
             stage += 4;

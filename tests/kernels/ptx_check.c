@@ -339,20 +339,20 @@ static bool run(struct work *work, const char *text)
 
 /* ---- Saving ---- */
 
-/* The binary of a program that was built for one device, with room for one byte more. */
+/* The binary of a program that was built for one device, with room for what unmasking adds. */
 static char *binary_of(cl_program program, size_t *size)
 {
     size_t bytes = 0;
     if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, NULL) !=
             CL_SUCCESS)
         return NULL;
-    char *text = calloc(bytes + 2, 1);
+    char *text = calloc(bytes + 1 + KILN_PTX_ROOM, 1);
     if (text && clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof text, &text, NULL) !=
                         CL_SUCCESS) {
         free(text);
         return NULL;
     }
-    *size = bytes + 2;
+    *size = bytes + 1 + KILN_PTX_ROOM;
     return text;
 }
 

@@ -18,6 +18,23 @@ static void masks_are_taken(void **state)
     assert_null(strstr(text, "sm_90aa"));
 }
 
+/* Each kernel says what setmaxnreg needs, once. */
+static void registers_can_be_given(void **state)
+{
+    char text[400] =
+            ".target sm_90\n.entry x(\n)\n.reqntid 384, 1, 1\n{\n"
+            "//@setmaxnreg.inc.sync.aligned.u32 224;\n}\n.entry y(\n)\n.reqntid 32, 1, 1\n{}\n";
+    const char *expected = ".target sm_90a\n.entry x(\n)\n.minnctapersm 1\n.reqntid 384, 1, 1\n{\n"
+                           "setmaxnreg.inc.sync.aligned.u32 224;\n}\n.entry y(\n)\n"
+                           ".minnctapersm 1\n.reqntid 32, 1, 1\n{}\n";
+    (void) state;
+    assert_false(kiln_ptx_unmask(text, strlen(text) + 2, 90));
+    assert_true(kiln_ptx_unmask(text, sizeof text, 90));
+    assert_string_equal(text, expected);
+    assert_true(kiln_ptx_unmask(text, sizeof text, 90));
+    assert_string_equal(text, expected);
+}
+
 static void what_is_no_ptx_is_refused(void **state)
 {
     char other[] = ".target sm_80\n\0",
@@ -34,6 +51,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(masks_are_taken),
+        cmocka_unit_test(registers_can_be_given),
         cmocka_unit_test(what_is_no_ptx_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

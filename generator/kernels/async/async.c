@@ -49,6 +49,7 @@ static const struct family_value values[] = {
     { "BOTHBYTES", "THROUGH ? max(TILES, CBYTES) : TILES" },
     { "OWNERS", "WARPM * WARPN * 32" },
     { "WORKERS", "OWNERS * SLICES" },
+    { "COPIERS", "WORKERS" },
     { "PIECEA", "ANYWHERE ? 16 : TRANSPOSEA ? 4 : BYTES" },
     { "PIECEB", "ANYWHERE ? 16 : TRANSPOSEB ? 4 : BYTES" },
     { "COPYA", "COPY && !TRANSPOSEA" },

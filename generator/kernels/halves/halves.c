@@ -90,6 +90,6 @@ const struct family family_halves = {
     .unit_turns = "STREAM",
     .shares = "PARTS",
     .capability = 90,
-    .ptx = 90,
+    .ptx = "90",
     .rank = "BM * BN / (BM + BN) * 4 + ST - STREAM * 50",
 };

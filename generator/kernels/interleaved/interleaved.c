@@ -16,6 +16,7 @@ static const struct family_param params[] = {
     { "STREAM", "0 1 2 4", 0, "work-groups a compute unit, which share the steps; 0: one a tile",
       "Osama et al. 2023", .sibling = 1 },
     { "BYTES", "8 16", 16, "bytes that are copied at once", NULL, .sibling = 1 },
+    { "FETCH", "0 1 2 4", 0, "warps that fetch while the others multiply; 0: all do both", NULL },
 };
 
 static const struct family_value values[] = {
@@ -33,10 +34,14 @@ static const struct family_value values[] = {
     { "MMA", "COMPLEX_DOUBLE" },
     { "OWNERS", "WARPM * WARPN * 32" },
     { "WORKERS", "OWNERS" },
+    { "COPIERS", "FETCH ? FETCH * 32 : WORKERS" },
+    { "ITEMS", "max(WORKERS, 32) + FETCH * 32" },
+    { "REGISTERS", "TM * TN * 4 + (COMPLEX_DOUBLE ? TM * 8 + 60 : (TM + TN) * 4 + 40)" },
+    { "GIVES", "FETCH == 4 && REGISTERS > 512 / ceil_div(ITEMS, 128) / 8 * 8" },
+    { "LEAVES", "40" },
+    NV_REGISTERS,
     { "PIECEA", "BYTES" },
     { "PIECEB", "BYTES" },
-    { "REGISTERS", "COMPLEX_DOUBLE ? TM * TN * 4 + TM * 8 + 60 "
-        ": TM * TN * 2 + (TM + TN) * 4 + 40" },
 };
 
 static const struct family_rule rules[] = {
@@ -44,21 +49,22 @@ static const struct family_rule rules[] = {
     { "ST * (BM + BN) * DEPTH <= LOCAL_BYTES", "tiles exceed local memory" },
     { "COMPLEX_SINGLE || KU == 2", "KU is for complex singles" },
     { "BM % WM == 0 && BN % WN == 0", "warps do not divide the tile" },
-    { "WORKERS <= 512", "work-group too large" },
-    { "TM * TN * ELEM_BYTES / 4 <= 128", "the block of C exceeds the registers" },
-    { "REGISTERS <= min(255, 65536 / max(WORKERS, 32))", "a work-group exceeds the registers" },
+    { "ITEMS <= 512", "work-group too large" },
+    { "TM * TN <= 32", "the block of C exceeds the registers" },
+    { "REGISTERS <= (GIVES ? KEEPS : min(255, 65536 / max(ITEMS, 32)))", "a work-group exceeds the registers" },
     { "BYTES >= ELEM_BYTES", "elements are copied whole" },
-    { "min(BM, BN) * DEPTH / BYTES >= WORKERS", "more work-items than pieces to copy" },
-    { "max(BM, BN) * DEPTH / BYTES <= 32 * WORKERS", "too many pieces to copy" },
+    { "!FETCH || COMPUTE_CAPABILITY == 90", "FETCH is for compute capability 9.0" },
+    { "min(BM, BN) * DEPTH / BYTES >= COPIERS", "more work-items than pieces to copy" },
+    { "max(BM, BN) * DEPTH / BYTES <= 32 * COPIERS", "too many pieces to copy" },
 };
 
 #define ARGS AS_IT_IS(A) AS_IT_IS(B) "CONJ_B " COMPLEX_FACTORS "C C_OFFSET LDC"
 #define MULTIPLY "interleaved/interleaved.cl.in", NULL
 
 static const struct family_stage stages[] = {
-    { "multiply", "!STREAM", MULTIPLY, "N M", "BN; BM", "WORKERS; 1", NULL, "M N K " ARGS, NULL,
+    { "multiply", "!STREAM", MULTIPLY, "N M", "BN; BM", "ITEMS; 1", NULL, "M N K " ARGS, NULL,
       0 },
-    { "stream", "STREAM", MULTIPLY, "UNITS", "STREAM", "WORKERS", NULL,
+    { "stream", "STREAM", MULTIPLY, "UNITS", "STREAM", "ITEMS", NULL,
       "M N K WORKSPACE as __global ${R} *work; REGION_0 as long parts_at; " ARGS, NULL, 0 },
     { "add", "STREAM", "nv/add.cl.in", "SWAPPED = 0", "UNITS ONE", "STREAM; 4 / STREAM",
       "256; 1", NULL, "M N K WORKSPACE as __global const ${R} *restrict work; "
@@ -72,7 +78,7 @@ static const struct family_region regions[] = {
 static const struct family_preset presets[] = {
     { "interleaved-single", "interleaved BM=64 BN=64 WM=32 WN=32 ST=3", NULL,
       FOR_PRECISION('c') },
-    { "interleaved-single-large", "interleaved BM=128 BN=64 WM=64 WN=32 ST=2", NULL,
+    { "interleaved-single-large", "interleaved BM=128 BN=64 WM=32 WN=32 ST=2 KU=4", NULL,
       FOR_PRECISION('c') },
     { "interleaved-single-small", "interleaved BM=32 BN=32 WM=16 WN=16 ST=4 BYTES=8", NULL,
       FOR_PRECISION('c') },
@@ -82,6 +88,13 @@ static const struct family_preset presets[] = {
       FOR_PRECISION('c') },
     { "interleaved-single-deep-odd",
       "interleaved BM=64 BN=64 WM=32 WN=32 ST=3 STREAM=1 BYTES=8", NULL, FOR_PRECISION('c') },
+    { "interleaved-single-hopper",
+      "interleaved BM=128 BN=64 WM=32 WN=32 ST=6 KU=8 FETCH=4", NULL, FOR_PRECISION('c') },
+    { "interleaved-single-hopper-turns",
+      "interleaved BM=64 BN=64 WM=32 WN=16 ST=6 KU=8 STREAM=1 BYTES=8 FETCH=4", NULL,
+      FOR_PRECISION('c') },
+    { "interleaved-double-hopper", "interleaved BM=128 BN=64 WM=32 WN=32 ST=6 FETCH=4", NULL,
+      FOR_PRECISION('z') },
     { "interleaved-double", "interleaved BM=64 BN=64 WM=32 WN=32 ST=3", NULL, FOR_PRECISION('z') },
     { "interleaved-double-middle", "interleaved BM=64 BN=32 WM=32 WN=16 ST=4", NULL,
       FOR_PRECISION('z') },
@@ -112,6 +125,7 @@ const struct family family_interleaved = {
     .edges = NV_EDGES("WM", "WN", "BYTES / ELEM_BYTES"),
     .unit_turns = "STREAM",
     .shares = "STREAM > 0",
-    .capability = 80,
+    .capability = 90,
+    .ptx = "FETCH ? 90 : 0",
     .rank = "BM * BN / (BM + BN) * 4 + ST - STREAM * 20",
 };

@@ -113,6 +113,6 @@ const struct family family_skinny = {
     .unit_turns = "STREAM",
     .shares = "PARTS",
     .capability = 90,
-    .ptx = 90,
+    .ptx = "90",
     .rank = "BX + BY - STREAM * 10",
 };

@@ -231,6 +231,6 @@ const struct family family_tma = {
     .unit_turns = "STREAM",
     .shares = "PARTS",
     .capability = 90,
-    .ptx = 90,
+    .ptx = "90",
     .rank = "BM * BN / (BM + BN) * 4 + ST - STREAM * 50",
 };
