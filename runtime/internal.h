@@ -466,7 +466,8 @@ KILN_INTERNAL enum kiln_status kiln_program_binary(const struct kiln_context *co
 KILN_INTERNAL enum kiln_status kiln_ptx_build(const struct kiln_context *context, cl_program source,
         uint32_t capability, cl_program *program);
 
-/* What unmasking may add to a text: 16 bytes for each kernel, and one for the target. */
+/* What unmasking may add to a text: 16 bytes for each kernel, and one for the target.
+ * A program has a few kernels; this is for 31. */
 #define KILN_PTX_ROOM 512
 
 /* Takes the masks from `text`, in place, targets sm_NNa for a capability of NN, and makes setmaxnreg
