@@ -292,7 +292,7 @@ uint64_t kiln_whole_tiles(const struct kiln_recipe *recipe, uint64_t tiles, uint
 }
 
 /* Of row after row of tiles those up to the diagonal, or from there on; the same as in kernels
- * (generator/kernels/nv/put.cl.in). Without a diagonal, all. */
+ * (generator/kernels/nv/triangle.cl.in). Without a diagonal, all. */
 uint64_t kiln_stored_tiles(const struct kiln_recipe *recipe, const struct kiln_product *product)
 {
     const uint64_t rows = kiln_parts(product->m, recipe->tile[0]);

@@ -272,12 +272,8 @@ bool forms_add(struct winners *winners, char error[FAMILY_ERROR_BYTES])
 {
     static struct kept kept;
     drop_forms(winners, &kept);
-    for (size_t p = 0; p < KILN_NUM_PRECISIONS; p++) {
-        /* Except on CPUs no fast recipe of complex products stores triangles: real ones do. */
-        const bool has_fast = winners->facts.value[FACT_IS_CPU] ||
-                              !kiln_precision_is_complex(precisions[p].id);
-        if (has_fast && !add_triangles_of(winners, &precisions[p], error))
+    for (size_t p = 0; p < KILN_NUM_PRECISIONS; p++)
+        if (!add_triangles_of(winners, &precisions[p], error))
             return false;
-    }
     return add_presets(winners, &kept, error) && add_hashes(winners, error);
 }

@@ -11,9 +11,9 @@ bool form_is(const struct winner *winner);
  * - for a complex precision whose real one is there, what brings its products into the form of real
  *   ones, with the time that it had among those before;
  * - for each precision, what mirrors a matrix of which one triangle is stored;
- * - for products of which one triangle is stored, a few of the winners once more (of complex
- *   precisions on CPUs alone), which store no more than that: those by which least is lost, by the
- *   times of the winners, on squares of many sizes and depths, B transposed or not.
+ * - for products of which one triangle is stored, a few of the winners once more, which store no
+ *   more than that: those by which least is lost, by the times of the winners, on squares of many
+ *   sizes and depths, B transposed or not.
  * They have the hashes of their present text. */
 bool forms_add(struct winners *winners, char error[FAMILY_ERROR_BYTES]);
 

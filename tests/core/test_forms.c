@@ -74,20 +74,16 @@ static void triangles_are_of_families_that_store_them(void **state)
     assert_int_equal(count("double", "direct", true), 1);
 }
 
-/* Recipes of complex products store triangles on CPUs; elsewhere real products do. */
-static void triangles_of_complex_products_are_for_cpus(void **state)
+static void complex_products_have_triangles_too(void **state)
 {
     static const char complex[] = "recipe\tcomplex_single\tdirect\t0\t0\t0\t0\n";
-    static const char on_cpus[] = "fact\tIS_CPU\t1\n";
-    char error[FAMILY_ERROR_BYTES] = "", all[sizeof text + sizeof complex + sizeof on_cpus];
+    char error[FAMILY_ERROR_BYTES] = "", all[sizeof text + sizeof complex];
     (void) state;
-    for (unsigned is_cpu = 0; is_cpu < 2; is_cpu++) {
-        snprintf(all, sizeof all, "%s%s%s", text, is_cpu ? on_cpus : "", complex);
-        if (!winners_parse(all, &winners, error) || !forms_add(&winners, error))
-            fail_msg("%s", error);
-        assert_int_equal(count("complex_single", "direct", true), is_cpu);
-        assert_int_equal(count("complex_single", "complex", false), 1);
-    }
+    snprintf(all, sizeof all, "%s%s", text, complex);
+    if (!winners_parse(all, &winners, error) || !forms_add(&winners, error))
+        fail_msg("%s", error);
+    assert_int_equal(count("complex_single", "direct", true), 1);
+    assert_int_equal(count("complex_single", "complex", false), 1);
 }
 
 /* A recipe that is slow where B is transposed, and another one: A A' wants the latter, what complex
@@ -157,7 +153,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_precision_has_its_forms),
         cmocka_unit_test(triangles_are_of_families_that_store_them),
-        cmocka_unit_test(triangles_of_complex_products_are_for_cpus),
+        cmocka_unit_test(complex_products_have_triangles_too),
         cmocka_unit_test(triangles_are_for_two_pairs),
         cmocka_unit_test(they_take_the_place_of_older_ones),
         cmocka_unit_test(their_kernels_are_told),

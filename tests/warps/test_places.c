@@ -1,4 +1,4 @@
-/* test_places.c: which tile of a triangle a kernel takes for a number (nv/put.cl.in), against what the
+/* test_places.c: which tile of a triangle a kernel takes for a number (nv/triangle.cl.in), against what the
  * library counts (kiln_stored_tiles), and row by row. */
 #include "program.h"
 

@@ -59,7 +59,7 @@ static const struct family_rule rules[] = {
     { "max(BM, BN) * DEPTH / BYTES <= 32 * COPIERS", "too many pieces to copy" },
 };
 
-#define ARGS AS_IT_IS(A) AS_IT_IS(B) "CONJ_B " COMPLEX_FACTORS "C C_OFFSET LDC"
+#define ARGS AS_IT_IS(A) AS_IT_IS(B) "CONJ_B " COMPLEX_FACTORS "C C_OFFSET LDC TRIANGLE HERMITIAN"
 #define MULTIPLY "interleaved/interleaved.cl.in", NULL
 
 static const struct family_stage stages[] = {
@@ -69,7 +69,7 @@ static const struct family_stage stages[] = {
       "M N K WORKSPACE as __global ${R} *work; REGION_0 as long parts_at; " ARGS, NULL, 0 },
     { "add", "STREAM", "nv/add.cl.in", "SWAPPED = 0", "UNITS ONE", "STREAM; 4 / STREAM",
       "256; 1", NULL, "M N K WORKSPACE as __global const ${R} *restrict work; "
-      "REGION_0 as long parts_at; " COMPLEX_FACTORS "C C_OFFSET LDC", NULL, 1 },
+      "REGION_0 as long parts_at; " COMPLEX_FACTORS "C C_OFFSET LDC TRIANGLE HERMITIAN", NULL, 1 },
 };
 
 static const struct family_region regions[] = {
@@ -110,6 +110,7 @@ static const struct family_preset presets[] = {
 extern const struct family family_interleaved;
 const struct family family_interleaved = {
     .name = "interleaved",
+    .triangles = 1,
     .meaning = "complex products on NVIDIA's compute capability 8.0 and later",
     .serves = "COMPLEX",
     TABLE(params),
