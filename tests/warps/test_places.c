@@ -1,5 +1,5 @@
-/* test_places.c: which tile of a triangle a kernel takes for a number (nv/triangle.cl.in), against what the
- * library counts (kiln_stored_tiles), and row by row. */
+/* test_places.c: which tile of a triangle a kernel takes for a number (nv/triangle.cl.in), against
+ * what the library counts (kiln_stored_tiles), and row by row. */
 #include "program.h"
 
 #include "assemble.h"
@@ -128,6 +128,7 @@ static void check_tiles(const char *config, bool is_double, uint32_t tile_m, uin
 int main(void)
 {
     check_tiles("tma BM=16 BN=128 WM=16 WN=16 ST=2 STREAM=0 SLICES=1", true, 16, 128);
+    check_tiles("tma BM=128 BN=16 WM=32 WN=16 ST=2 STREAM=0 SLICES=1", true, 128, 16);
     check_tiles("tma BM=128 BN=32 WM=32 WN=16 ST=2 STREAM=0 SLICES=1", true, 128, 32);
     check_tiles("tma BM=64 BN=64 WM=32 WN=32 ST=2 STREAM=0 SLICES=1", true, 64, 64);
     check_tiles("tma BM=192 BN=128 WM=64 WN=32 ST=2 STREAM=0 SLICES=1", false, 192, 128);
