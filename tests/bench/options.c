@@ -22,8 +22,9 @@ enum {
 struct option_row {
     const char *name;
     const char *argument;              /* NULL: takes none */
-    bool (*read)(struct options *options, const char *text);
+    bool (*read)(struct options *options, const char *text);       /* NULL: it sets the mode */
     const char *help;                  /* lines separated by \n */
+    enum mode mode;
 };
 
 /* Writes the shape reader's message. */
@@ -243,48 +244,6 @@ static bool options_read_json(struct options *options, const char *text)
     return true;
 }
 
-static bool options_set_mode(struct options *options, enum mode mode)
-{
-    options->mode = mode;
-    return true;
-}
-
-static bool options_read_host_overhead(struct options *options, const char *text)
-{
-    (void) text;
-    return options_set_mode(options, MODE_HOST_OVERHEAD);
-}
-
-static bool options_read_first_result(struct options *options, const char *text)
-{
-    (void) text;
-    return options_set_mode(options, MODE_FIRST_RESULT);
-}
-
-static bool options_read_list_peers(struct options *options, const char *text)
-{
-    (void) text;
-    return options_set_mode(options, MODE_LIST_PEERS);
-}
-
-static bool options_read_list_shapes(struct options *options, const char *text)
-{
-    (void) text;
-    return options_set_mode(options, MODE_LIST_SHAPES);
-}
-
-static bool options_read_help(struct options *options, const char *text)
-{
-    (void) text;
-    return options_set_mode(options, MODE_HELP);
-}
-
-static bool options_read_version(struct options *options, const char *text)
-{
-    (void) text;
-    return options_set_mode(options, MODE_VERSION);
-}
-
 static bool options_read_data(struct options *options, const char *text)
 {
     for (size_t i = 0; i < data_num_kinds; i++) {
@@ -300,18 +259,6 @@ static bool options_read_data(struct options *options, const char *text)
     }
     fprintf(stderr, "\n");
     return false;
-}
-
-static bool options_read_errors(struct options *options, const char *text)
-{
-    (void) text;
-    return options_set_mode(options, MODE_ERRORS);
-}
-
-static bool options_read_triangles(struct options *options, const char *text)
-{
-    (void) text;
-    return options_set_mode(options, MODE_TRIANGLES);
 }
 
 static const struct option_row option_rows[] = {
@@ -351,20 +298,23 @@ static const struct option_row option_rows[] = {
     {"--device-clock", NULL, options_read_device_clock,
         "time batches, by the device's own clock and the wall clock, on a CPU too"},
     {"--json", "FILE", options_read_json, "write everything, each sample included, to FILE"},
-    {"--host-overhead", NULL, options_read_host_overhead,
-        "instead: what a warm call costs the host beyond the launches themselves"},
-    {"--first-result", NULL, options_read_first_result,
-        "instead: time to the first result of a fresh process, driver caches empty"},
-    {"--errors", NULL, options_read_errors,
-        "instead: errors of all elements of C in single precision, on data of every kind"},
-    {"--triangles", NULL, options_read_triangles,
+    {"--host-overhead", NULL, NULL,
+        "instead: what a warm call costs the host beyond the launches themselves",
+        MODE_HOST_OVERHEAD},
+    {"--first-result", NULL, NULL,
+        "instead: time to the first result of a fresh process, driver caches empty",
+        MODE_FIRST_RESULT},
+    {"--errors", NULL, NULL,
+        "instead: errors of all elements of C in single precision, on data of every kind",
+        MODE_ERRORS},
+    {"--triangles", NULL, NULL,
         "instead: rates where one triangle of C is stored, or of A, beside a whole product;\n"
-        "of square matrices alone"},
+        "of square matrices alone", MODE_TRIANGLES},
     {"--size", "N", options_read_size, "extent of the matrices of --first-result (default: 256)"},
-    {"--list-peers", NULL, options_read_list_peers, "print the peers and whether each is there"},
-    {"--list-shapes", NULL, options_read_list_shapes, "print the named lists of shapes"},
-    {"--help", NULL, options_read_help, "print this"},
-    {"--version", NULL, options_read_version, "print the version"},
+    {"--list-peers", NULL, NULL, "print the peers and whether each is there", MODE_LIST_PEERS},
+    {"--list-shapes", NULL, NULL, "print the named lists of shapes", MODE_LIST_SHAPES},
+    {"--help", NULL, NULL, "print this", MODE_HELP},
+    {"--version", NULL, NULL, "print the version", MODE_VERSION},
 };
 enum { NUM_OPTION_ROWS = sizeof(option_rows) / sizeof(option_rows[0]) };
 
@@ -379,6 +329,20 @@ static const struct option_row *options_find(const char *argument, size_t length
     return NULL;
 }
 
+/* What measures something else excludes what else does; what only prints comes before all. */
+static bool options_set_mode(struct options *options, const struct option_row *row)
+{
+    if (options->mode >= MODE_LIST_PEERS || options->mode == row->mode) {
+        return true;
+    }
+    if (options->mode != MODE_COMPARE && row->mode < MODE_LIST_PEERS) {
+        fprintf(stderr, "kiln-bench: %s and another of its kind: one at a time\n", row->name);
+        return false;
+    }
+    options->mode = row->mode;
+    return true;
+}
+
 /* Reads the option at argv[*at], in either form, --name VALUE or --name=VALUE, and moves behind. */
 static bool options_read(struct options *options, int argc, char **argv, int *at)
 {
@@ -390,6 +354,9 @@ static bool options_read(struct options *options, int argc, char **argv, int *at
     if (row == NULL || (has_value && row->argument == NULL)) {
         fprintf(stderr, "kiln-bench: unknown argument '%s' (see --help)\n", argument);
         return false;
+    }
+    if (row->read == NULL) {
+        return options_set_mode(options, row);
     }
     if (row->argument == NULL) {
         return row->read(options, NULL);
@@ -427,6 +394,10 @@ static bool options_fit(const struct options *options)
     }
     if (!options->random.wanted && !options->grid.wanted && options->random.limits.largest != 0) {
         fprintf(stderr, "kiln-bench: --largest is for --shapes random or grid\n");
+        return false;
+    }
+    if (options->best && options->mode != MODE_COMPARE && options->mode < MODE_LIST_PEERS) {
+        fprintf(stderr, "kiln-bench: --best is for comparisons, not for what is done instead\n");
         return false;
     }
     return true;

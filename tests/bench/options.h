@@ -18,7 +18,7 @@ enum mode {
     MODE_FIRST_RESULT,
     MODE_ERRORS,
     MODE_TRIANGLES,
-    MODE_LIST_PEERS,
+    MODE_LIST_PEERS,                   /* from here on nothing is measured */
     MODE_LIST_SHAPES,
     MODE_HELP,
     MODE_VERSION

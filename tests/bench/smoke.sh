@@ -203,7 +203,8 @@ END
 random="--shapes random --least-ops 1e4 --most-ops 1e6 --largest 128 --precision s --sample-ms 1"
 for wrong in "--seed 2" "--shapes random --least-ops 1e3x" "--shapes random --most-ops 2e6 \
     --least-ops 1e6" "--shapes random --count 0" "--shapes goals --largest 64" "--shape 8x8x8 --k 9" \
-    "--shapes grid --seed 2" "--shape 8x8x8 --best --peers kiln-packed"; do
+    "--shapes grid --seed 2" "--shape 8x8x8 --best --peers kiln-packed" "--errors --best" \
+    "--triangles --first-result"; do
     # shellcheck disable=SC2086
     if "$bench" $wrong > "$folder/report" 2> "$folder/error"; then
         echo "accepted: $wrong" >&2
