@@ -329,6 +329,11 @@ const struct family_preset *preset_find(const char *name, struct config *config,
     return NULL;
 }
 
+bool preset_is_meant(const struct family_preset *preset, const struct precision *precision)
+{
+    return !preset->figure.device && preset->figure.precision == precision->letter;
+}
+
 struct problem preset_problem(const struct family_preset *preset, const struct config *config,
         const struct device_facts *facts)
 {

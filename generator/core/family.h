@@ -217,6 +217,8 @@ bool precision_is_there(const struct precision *precision, const struct device_f
  * the one that was perhaps meant. */
 const struct family_preset *preset_find(const char *name, struct config *config,
         char error[FAMILY_ERROR_BYTES]);
+/* Is the preset one of ours, not of what was published, for just this precision? */
+bool preset_is_meant(const struct family_preset *preset, const struct precision *precision);
 /* The problem that a preset's figure is of, or else the first for which the preset is legal. */
 struct problem preset_problem(const struct family_preset *preset, const struct config *config,
         const struct device_facts *facts);

@@ -69,7 +69,7 @@ static void list_presets(const struct tuner *tuner, const struct precision *prec
     for (unsigned i = 0; i < family->num_presets && list->num < MOST_PRESETS; i++) {
         const struct family_preset *from = &family->presets[i];
         struct preset preset = {
-            .is_meant = !from->figure.device && from->figure.precision == precision->letter,
+            .is_meant = preset_is_meant(from, precision),
         };
         char error[FAMILY_ERROR_BYTES];
         const char *reason;

@@ -92,13 +92,6 @@ static void add_known(struct family_search *one)
             add_diverse(one, &point);
 }
 
-/* Whether a preset is one of ours for just this precision. */
-static bool is_meant(const struct family_search *one, const struct family_preset *preset)
-{
-    return !preset->figure.device &&
-           preset->figure.precision == one->space.problem.precision->letter;
-}
-
 /* Those that are meant for the precision, or the others; as many as leave room for those that rank
  * best. */
 static void add_presets(struct family_search *one, bool meant)
@@ -107,7 +100,7 @@ static void add_presets(struct family_search *one, bool meant)
     struct config config;
     char error[FAMILY_ERROR_BYTES];
     for (unsigned i = 0; i < family->num_presets && one->num_start + RANKED < MAX_START; i++)
-        if (is_meant(one, &family->presets[i]) == meant &&
+        if (preset_is_meant(&family->presets[i], one->space.problem.precision) == meant &&
                 config_parse(family->presets[i].config, &config, error))
             add_configs(one, &config, 1);
 }
