@@ -329,17 +329,24 @@ static const struct option_row *options_find(const char *argument, size_t length
     return NULL;
 }
 
-/* What measures something else excludes what else does; what only prints comes before all. */
+/* Is something measured in place of a comparison? */
+static bool options_measure_else(enum mode mode)
+{
+    return mode != MODE_COMPARE && mode < MODE_LIST_PEERS;
+}
+
+/* One thing is measured at a time; what only prints goes before that, the first of several. */
 static bool options_set_mode(struct options *options, const struct option_row *row)
 {
-    if (options->mode >= MODE_LIST_PEERS || options->mode == row->mode) {
-        return true;
-    }
-    if (options->mode != MODE_COMPARE && row->mode < MODE_LIST_PEERS) {
-        fprintf(stderr, "kiln-bench: %s and another of its kind: one at a time\n", row->name);
+    if (options_measure_else(options->mode) && options_measure_else(row->mode) &&
+            options->mode != row->mode) {
+        fprintf(stderr, "kiln-bench: %s measures another thing than what was asked for before\n",
+                row->name);
         return false;
     }
-    options->mode = row->mode;
+    if (options->mode < MODE_LIST_PEERS) {
+        options->mode = row->mode;
+    }
     return true;
 }
 
@@ -396,8 +403,8 @@ static bool options_fit(const struct options *options)
         fprintf(stderr, "kiln-bench: --largest is for --shapes random or grid\n");
         return false;
     }
-    if (options->best && options->mode != MODE_COMPARE && options->mode < MODE_LIST_PEERS) {
-        fprintf(stderr, "kiln-bench: --best is for comparisons, not for what is done instead\n");
+    if (options->best && options_measure_else(options->mode)) {
+        fprintf(stderr, "kiln-bench: --best is for comparisons, and another thing is measured\n");
         return false;
     }
     return true;
