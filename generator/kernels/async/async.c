@@ -28,6 +28,7 @@ static const struct family_value values[] = {
     NV_VALUES,
     NV_NEXTN("1"),
     { "ASYNC", "1" },
+    { "FETCHING", "0" },
     // Halves of rows that begin anywhere: pieces go through registers.
     { "ANYWHERE", "HALF && BYTES == 2" },
     // What the fragments ask for and tma alone has.

@@ -26,6 +26,7 @@
     { "MMA", "0" }, \
     { "WGMMA", "1" }, \
     { "ASYNC", "0" }, \
+    { "FETCHING", "1" }, \
     { "THROUGH", "0" }
 
 /* The parameters of what cuts. */

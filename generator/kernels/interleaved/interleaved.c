@@ -17,6 +17,8 @@ static const struct family_param params[] = {
       "Osama et al. 2023", .sibling = 1 },
     { "BYTES", "8 16", 16, "bytes that are copied at once", NULL, .sibling = 1 },
     { "FETCH", "0 1 2 4", 0, "warps that fetch while the others multiply; 0: all do both", NULL },
+    { "SLICES", "1 2 4", 1, "groups of warps that take the steps of a tile in turn (FETCH)",
+      "CUTLASS sliced-K" },
 };
 
 static const struct family_value values[] = {
@@ -24,16 +26,18 @@ static const struct family_value values[] = {
     NV_VALUES,
     NV_NEXTN("1"),
     { "ASYNC", "1" },
+    { "FETCHING", "FETCH > 0" },
     { "SWIZZLED", "1" },
     { "EDGES", "0" },
     { "WGMMA", "0" },
-    { "SLICES", "1" },
     { "COPYA", "0" },
     { "COPYB", "0" },
     { "PARTS", "STREAM" },
     { "MMA", "COMPLEX_DOUBLE" },
     { "OWNERS", "WARPM * WARPN * 32" },
-    { "WORKERS", "OWNERS" },
+    { "WORKERS", "OWNERS * SLICES" },
+    // What slices have beside the first one's; in turns others fetch while it is added up.
+    { "SUMBYTES", "(SLICES - 1) * BM * BN * ELEM_BYTES" },
     { "COPIERS", "FETCH ? FETCH * 32 : WORKERS" },
     { "ITEMS", "max(WORKERS, 32) + FETCH * 32" },
     { "REGISTERS", "TM * TN * 4 + (COMPLEX_DOUBLE ? TM * 8 + 60 : (TM + TN) * 4 + 40)" },
@@ -46,7 +50,8 @@ static const struct family_value values[] = {
 
 static const struct family_rule rules[] = {
     { "COMPUTE_CAPABILITY >= 80", "not a device of NVIDIA's compute capability 8.0 or later" },
-    { "ST * (BM + BN) * DEPTH <= LOCAL_BYTES", "tiles exceed local memory" },
+    { "ST * (BM + BN) * DEPTH + (STREAM ? SUMBYTES : 0) <= LOCAL_BYTES",
+      "tiles exceed local memory" },
     { "COMPLEX_SINGLE || KU == 2", "KU is for complex singles" },
     { "BM % WM == 0 && BN % WN == 0", "warps do not divide the tile" },
     { "ITEMS <= 512", "work-group too large" },
@@ -55,6 +60,8 @@ static const struct family_rule rules[] = {
       "a work-group exceeds the registers" },
     { "BYTES >= ELEM_BYTES", "elements are copied whole" },
     { "!FETCH || COMPUTE_CAPABILITY == 90", "FETCH is for compute capability 9.0" },
+    { "SLICES == 1 || (FETCH && SLICES < ST)", "slices need tiles of their own, and who fetches" },
+    { "SLICES == 1 || STREAM || SUMBYTES <= ST * (BM + BN) * DEPTH", "slices exceed local memory" },
     { "min(BM, BN) * DEPTH / BYTES >= COPIERS", "more work-items than pieces to copy" },
     { "max(BM, BN) * DEPTH / BYTES <= 32 * COPIERS", "too many pieces to copy" },
 };
@@ -94,6 +101,11 @@ static const struct family_preset presets[] = {
     { "interleaved-single-hopper-turns",
       "interleaved BM=64 BN=64 WM=32 WN=16 ST=6 KU=8 STREAM=1 BYTES=8 FETCH=4", NULL,
       FOR_PRECISION('c') },
+    { "interleaved-single-hopper-slices",
+      "interleaved BM=64 BN=32 WM=32 WN=16 ST=8 KU=8 BYTES=8 FETCH=4 SLICES=2", NULL,
+      FOR_PRECISION('c') },
+    { "interleaved-double-hopper-slices",
+      "interleaved BM=64 BN=32 WM=32 WN=32 ST=8 FETCH=4 SLICES=4", NULL, FOR_PRECISION('z') },
     { "interleaved-double-hopper", "interleaved BM=128 BN=64 WM=32 WN=32 ST=6 FETCH=4", NULL,
       FOR_PRECISION('z') },
     { "interleaved-double", "interleaved BM=64 BN=64 WM=32 WN=32 ST=3", NULL, FOR_PRECISION('z') },

@@ -29,6 +29,7 @@ static const struct family_param params[] = {
 static const struct family_value values[] = {
     NV_VALUES,
     { "ASYNC", "0" },
+    { "FETCHING", "1" },
     { "ANYWHERE", "0" },
     // Whether of four rows (columns) of a transposed tile, the other two come first in some lines.
     { "ROTATED", "SINGLE && !ENGINE" },

@@ -1,0 +1,503 @@
+// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.
+static uint local_address(__local const void *p)
+{
+    return (uint) (ulong) p;
+}
+
+// Divisions of 64 bits take long.
+static ulong divide(ulong x, ulong y)
+{
+    return (x | y) >> 32 ? x / y : (uint) x / (uint) y;
+}
+
+// The work-items of a warp wait for each other, and see what each has written.
+static void warp_sync(void)
+{
+    asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
+}
+
+// A barrier in local memory counts arrivals, and the bytes of copies under way.
+static void mbarrier_init(uint mbarrier, uint arrivals)
+{
+    asm volatile("mbarrier.init.shared.b64 [%0], %1;" :: "r"(mbarrier), "r"(arrivals) : "memory");
+}
+
+static void mbarrier_wait(uint mbarrier, uint phase)
+{
+    asm volatile("{ .reg .pred done;\n"
+            "again: mbarrier.try_wait.parity.shared.b64 done, [%0], %1;\n"
+            "@!done bra again; }" :: "r"(mbarrier), "r"(phase) : "memory");
+}
+
+static void mbarrier_arrive(uint mbarrier)
+{
+    asm volatile("mbarrier.arrive.shared.b64 _, [%0];" :: "r"(mbarrier) : "memory");
+}
+
+// Arrives when what this work-item has begun to copy is there.
+static void mbarrier_arrive_copied(uint mbarrier)
+{
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" :: "r"(mbarrier) : "memory");
+}
+
+// Begins to copy 16 bytes into local memory: the first `bytes` of them, and zeros.
+static void copy_16(uint to, __global const float2 *from, uint bytes)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::
+            "r"(to), "l"((ulong) from), "r"(bytes) : "memory");
+}
+
+// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16
+// bytes; boxes side by side have 16 lines.
+static uint swizzled(uint line, uint x, uint part)
+{
+    return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
+}
+
+// Begins to copy 64 lines of 16 elements, of which this work-item copies 2
+// at a time in every 16th line. There are `lines` and `cols` of the matrix left; what lies
+// beyond is 0.
+static void copy_a(uint to, __global const float2 *from, long ld, uint lines, int cols, uint item)
+{
+    const uint first = item / 8, col = item % 8 * 2;
+    from += first * ld + col;
+    // All of the tile is there.
+    if (lines >= 64 && cols >= 16) {
+#pragma unroll
+        for (uint i = 0; i < 256; i += 256) {
+            const uint x = col + i;
+#pragma unroll
+            for (uint n = 0; n < 64; n += 16) {
+                const uint line = first + n;
+                const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+                copy_16(to + where, from + n * ld + i, 16);
+            }
+        }
+    } else {
+#pragma unroll
+        for (uint i = 0; i < 256; i += 256) {
+            const uint x = col + i;
+#pragma unroll
+            for (uint n = 0; n < 64; n += 16) {
+                const uint line = first + n;
+                const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+                copy_16(to + where, from + n * ld + i,
+                        line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0);
+            }
+        }
+    }
+}
+
+// Begins to copy 64 lines of 16 elements, of which this work-item copies 2
+// at a time in every 16th line. There are `lines` and `cols` of the matrix left; what lies
+// beyond is 0.
+static void copy_b(uint to, __global const float2 *from, long ld, uint lines, int cols, uint item)
+{
+    const uint first = item / 8, col = item % 8 * 2;
+    from += first * ld + col;
+    // All of the tile is there.
+    if (lines >= 64 && cols >= 16) {
+#pragma unroll
+        for (uint i = 0; i < 256; i += 256) {
+            const uint x = col + i;
+#pragma unroll
+            for (uint n = 0; n < 64; n += 16) {
+                const uint line = first + n;
+                const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+                copy_16(to + where, from + n * ld + i, 16);
+            }
+        }
+    } else {
+#pragma unroll
+        for (uint i = 0; i < 256; i += 256) {
+            const uint x = col + i;
+#pragma unroll
+            for (uint n = 0; n < 64; n += 16) {
+                const uint line = first + n;
+                const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+                copy_16(to + where, from + n * ld + i,
+                        line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0);
+            }
+        }
+    }
+}
+
+static float2 load(__global const float2 *p)
+{
+    return *p;
+}
+
+static void store(float2 x, __global float2 *p)
+{
+    *p = x;
+}
+
+// x times (re, im). A factor that is real multiplies each part alone, as real products do.
+static float2 scaled(float2 x, float re, float im)
+{
+    return im == 0 ? re * x : (float2) (re * x.x - im * x.y, re * x.y + im * x.x);
+}
+
+// C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.
+static void put(float2 x, int is_conjugated, float alpha, float alpha_imag, float beta,
+        float beta_imag,
+        __global float2 *p)
+{
+    x.y *= is_conjugated ? -1 : 1;
+    x = scaled(x, alpha, alpha_imag);
+    if (beta != 0 || beta_imag != 0)
+        x += scaled(load(p), beta, beta_imag);
+    store(x, p);
+}
+
+// Row and column, in its tile, of the e-th element that a work-item has.
+static uint2 place_of(uint item, uint e)
+{
+    const uint warp = item / 32, lane = item % 32;
+    const uint warp_m = warp % 2 * 32, warp_n = warp / 2 % 2 * 32;
+    // Work-items i and i ^ 1 read the same of B, i and i ^ 2 the same of A. So a read of 16 bytes
+    // takes two turns of local memory, not four.
+    const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
+    const uint m = e / 8, n = e % 8;
+    const uint row = m * 8 + lane_m;
+    const uint col = n * 4 + lane_n;
+    return (uint2) (warp_m + row, warp_n + col);
+}
+// C = alpha op(A) op(B) + beta C; C is M x N, row-major.
+// A is stored M x K.
+// B is stored N x K.
+// For NVIDIA's compute capability 9.0; real part and imaginary part lie side by side. A work-group
+// computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 16 deep, are copied
+// into local memory by 4 warps of their own, up to 6 at a time: a tile's `full` barrier
+// says that it is there, its `empty` barrier that all have read it.
+// As many work-groups as run at once take tiles in turn. Of the tiles that do not make a whole
+// turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of
+// such a tile is kept, to be added up later.
+__kernel __attribute__((reqd_work_group_size(384, 1, 1)))
+void kiln_cgemm_interleaved_stream(long M, long N, long K,
+        __global float *work, long parts_at,
+        __global const float2 *restrict A, long a_offset, long lda,
+        __global const float2 *restrict B, long b_offset, long ldb, int conj_b, float alpha,
+                float alpha_imag, float beta, float beta_imag, int conj_a,
+        __global float2 *restrict C, long c_offset, long ldc)
+{
+    __local uchar both_tiles[98304] __attribute__((aligned(1024)));
+    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 49152;
+    const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
+    __local ulong full[6], empty[6];
+    __local float2 kept[4096];
+    const uint fulls = local_address(full), empties = local_address(empty);
+    A += a_offset;
+    B += b_offset;
+    C += c_offset;
+    // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
+    // work-group takes `share` steps. A last turn that is three quarters full is a turn.
+    const uint groups = get_num_groups(0);
+    const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 63) / 64);
+    const uint in_turns = tiles / groups * groups;
+    const uint whole = tiles - in_turns < groups * 3 / 4 ? in_turns : tiles;
+    const uint steps = ((uint) K + 15) / 16;
+    const ulong all = (ulong) (tiles - whole) * steps;
+    const ulong share = (all + groups - 1) / groups;
+    const ulong begin = min(get_group_id(0) * share, all), end = min(begin + share, all);
+    if (get_local_id(0) == 0)
+        for (int s = 0; s < 6; s++) {
+            mbarrier_init(fulls + 8 * s, 128);
+            mbarrier_init(empties + 8 * s, 4);
+        }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (get_local_id(0) >= 256) {
+        asm volatile("//@setmaxnreg.dec.sync.aligned.u32 40;" ::: "memory");
+        const uint item = get_local_id(0) - 256;
+        uint stage = 0, phase = 1;
+        for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {
+            const bool is_whole = turn < whole;
+            const uint done = is_whole ? 0 : divide(at, steps);
+            const uint tile = is_whole ? turn : whole + done;
+            const int first = is_whole ? 0 : at - (ulong) done * steps;
+            const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
+            // Work-groups are at the same steps, modulo `share`, at the same time, so that what one
+            // reads lies in the cache for others: it begins `late` steps after `first`. (Of two
+            // tiles' this holds in part.)
+            const uint ago = at - begin, each = share;
+            const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
+            const int late = behind < num ? behind : 0;
+            turn += groups;
+            at += is_whole ? 0 : num;
+        // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
+        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;
+        const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+        const uint band_rows = min(tiles_m - band, (uint) 8);
+        const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+        const int first_m = tile_m * 64, first_n = tile_n * 64;
+        for (int t = 0; t < num; t++) {
+            mbarrier_wait(empties + 8 * stage, phase);
+            const int after_first = t + late;
+            const int step = first + after_first - (after_first < num ? 0 : num);
+            const int k = step * 16;
+            copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
+            copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);
+            mbarrier_arrive_copied(fulls + 8 * stage);
+            if (++stage == 6) {
+                stage = 0;
+                phase ^= 1;
+            }
+        }
+        }
+        return;
+    }
+    asm volatile("//@setmaxnreg.inc.sync.aligned.u32 232;" ::: "memory");
+    const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
+    // Work-items i and i ^ 1 read the same of B, i and i ^ 2 the same of A. So a read of 16 bytes
+    // takes two turns of local memory, not four.
+    const uint lane_m = lane % 2 + lane / 8 * 2, lane_n = lane / 2 % 4;
+    const uint warp_m = warp % 2 * 32, warp_n = warp / 2 % 2 * 32;
+    uint stage = 0, phase = 0;
+    // How many steps come before those of a tile, as far as places and phases go.
+    uint before = 0;
+    // conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.
+    const float sign = conj_a == conj_b ? 1 : -1;
+    __global float2 *parts = (__global float2 *) (work + parts_at) + 2 * item;
+
+    for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {
+        const bool is_whole = turn < whole;
+        const uint done = is_whole ? 0 : divide(at, steps);
+        const uint tile = is_whole ? turn : whole + done;
+        const int first = is_whole ? 0 : at - (ulong) done * steps;
+        const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
+        // Work-groups are at the same steps, modulo `share`, at the same time, so that what one
+        // reads lies in the cache for others: it begins `late` steps after `first`. (Of two tiles'
+        // this holds in part.)
+        const uint ago = at - begin, each = share;
+        const uint behind = is_whole ? 0 : (ago + each - (uint) first % each) % each;
+        const int late = behind < num ? behind : 0;
+        turn += groups;
+        at += is_whole ? 0 : num;
+    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
+    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;
+    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+    const uint band_rows = min(tiles_m - band, (uint) 8);
+    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+    const int first_m = tile_m * 64, first_n = tile_n * 64;
+    {
+        // What the real and imaginary parts of rows of A give with those of columns of B.
+        float c[8][16];
+#pragma unroll
+        for (int e = 0; e < 128; e++)
+            c[e / 16][e % 16] = 0;
+        // Every 2th step is this warp's.
+        const int slice = warp / 4;
+        stage = (before + slice) % 6;
+        phase = (before + slice) / 6 % 2;
+        before = (before + num) % 12;
+        for (int now = slice; now < num; now += 2) {
+            mbarrier_wait(fulls + 8 * stage, phase);
+            __local const uchar *a_tile = a_tiles + stage * 8192;
+            __local const uchar *b_tile = b_tiles + stage * 8192;
+            // Hands back the place of the step before, which is not done sooner: what is read from
+            // local memory has surely arrived only when it has been multiplied.
+            warp_sync();
+            if (now >= 2 && lane == 0)
+                mbarrier_arrive(empties + 8 * (stage < 2 ? stage + 4 : stage - 2));
+            #pragma unroll 8
+            for (int q = 0; q < 8; q++) {
+                float2 as[2][4], bs[2][8];
+            #pragma unroll
+                for (int m = 0; m < 4; m++) {
+                    const float4 x = *(__local const float4 *) (a_tile + m * 1024
+                            + ((warp_m + lane_m) * 128 + lane_m * 16 ^ q * 16));
+                    as[0][m] = x.s01, as[1][m] = x.s23;
+                }
+            #pragma unroll
+                for (int n = 0; n < 8; n++) {
+                    const float4 x = *(__local const float4 *) (b_tile + n * 512
+                            + ((warp_n + lane_n) * 128 + lane_n * 16 ^ q * 16 ^ n % 2 * 64));
+                    bs[0][n] = x.s01, bs[1][n] = x.s23;
+                }
+                // Each part of A by each part of B. Two products in a row have a factor in common,
+                // which is kept where it is multiplied: registers are read in two banks, and a
+                // product has three operands.
+            #pragma unroll
+                for (int h = 0; h < 2; h++)
+            #pragma unroll
+                    for (int n = 0; n < 16; n++)
+            #pragma unroll
+                        for (int i = 0; i < 8; i++) {
+                            const int m = n % 2 ? 7 - i : i;
+                            c[m][n] += (m % 2 ? as[h][m / 2].y : as[h][m / 2].x)
+                                    * (n % 2 ? bs[h][n / 2].y : bs[h][n / 2].x);
+                        }
+            }
+            stage += 2;
+            if (stage >= 6) {
+                stage -= 6;
+                phase ^= 1;
+            }
+        }
+        warp_sync();
+        if (num > slice && lane == 0)
+            mbarrier_arrive(empties + 8 * (stage < 2 ? stage + 4 : stage - 2));
+        // What slices have is added up, always in the same order, through local memory.
+        __local float2 *sums = kept + item % 128;
+        asm volatile("bar.sync 2, 256;" ::: "memory");
+        if (slice > 0)
+        #pragma unroll
+            for (int e = 0; e < 32; e++) {
+                const int m = e / 8 * 2, n = e % 8 * 2;
+                const float2 sum = (float2) (c[m][n] - sign * c[m + 1][n + 1],
+                        sign * c[m][n + 1] + c[m + 1][n]);
+                sums[((slice - 1) * 32 + e) * 128] = sum;
+            }
+        asm volatile("bar.sync 2, 256;" ::: "memory");
+        if (slice > 0)
+            continue;
+        #pragma unroll
+        for (int x = 0; x < 1; x++)
+        #pragma unroll
+            for (int e = 0; e < 32; e++) {
+                const float2 more = sums[(x * 32 + e) * 128];
+                c[e / 8 * 2][e % 8 * 2] += more.x;
+                c[e / 8 * 2 + 1][e % 8 * 2] += more.y;
+            }
+#pragma unroll
+        for (int e = 0; e < 32; e++) {
+            const int m = e / 8 * 2, n = e % 8 * 2;
+            const float2 sum = (float2) (c[m][n] - sign * c[m + 1][n + 1],
+                    sign * c[m][n + 1] + c[m + 1][n]);
+            // Not all of the tile: kept for the stage that adds up.
+            if (num < steps) {
+                __global float2 *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;
+                part[e / 2 * 256 + e % 2] = sum;
+                continue;
+            }
+            const uint2 place = place_of(item, e);
+            const long row = first_m + place.x, col = first_n + place.y;
+            if (row < M && col < N)
+                put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
+        }
+    }
+    }
+}
+// Adds up what work-groups have of a tile that none did alone, and stores it. What a work-item of
+// theirs has lies in pieces of 16 bytes, each beside those of the other work-items.
+__kernel __attribute__((reqd_work_group_size(256, 1, 1)))
+void kiln_cgemm_interleaved_add(long M, long N, long K,
+        __global const float *restrict work, long parts_at, float alpha, float alpha_imag,
+                float beta, float beta_imag, int conj_a,
+        __global float2 *restrict C, long c_offset, long ldc)
+{
+    typedef float2 sum_t;
+    __local float sums[8][128] __attribute__((aligned(16)));
+    __local uint told[6];
+    const uint adder = get_local_id(0);
+    // Work-groups share a tile. One work-item finds out which it is, and what there is of it.
+    if (adder == 0) {
+        // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
+        // work-group takes `share` steps. A last turn that is three quarters full is a turn.
+        const uint groups = get_num_groups(0);
+        const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 63) / 64);
+        const uint in_turns = tiles / groups * groups;
+        const uint whole = tiles - in_turns < groups * 3 / 4 ? in_turns : tiles;
+        const uint steps = ((uint) K + 15) / 16;
+        const ulong all = (ulong) (tiles - whole) * steps;
+        const ulong share = (all + groups - 1) / groups;
+        const uint adders = groups * get_num_groups(1);
+        const uint number = get_group_id(1) * groups + get_group_id(0);
+        const uint each = min(adders / max(tiles - whole, 1U), 64U);
+        const uint tile = whole + number / each;
+        told[0] = 1;
+        if (tile < tiles) {
+            // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
+            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;
+            const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+            const uint band_rows = min(tiles_m - band, (uint) 8);
+            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+            const int first_m = tile_m * 64, first_n = tile_n * 64;
+            // The work-groups that have the tile's first and last step: the first has it as its
+            // last piece, the others what they have of it as their first.
+            const ulong begin = (ulong) (tile - whole) * steps;
+            const uint from = steps > 0 ? divide(begin, share) : 0;
+            told[0] = steps > 0 ? divide(begin + steps - 1, share) - from + 1 : 0;
+            told[1] = from;
+            told[2] = number % each;
+            told[3] = each;
+            told[4] = first_m;
+            told[5] = first_n;
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint num = told[0];
+    if (num == 1)
+        return;
+    const int first_m = told[4], first_n = told[5];
+    __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 8192;
+    C += c_offset;
+    // Where pieces are few, or a tile has so much that no work-item is idle, each adds up all
+    // pieces of its elements.
+    if (num <= 8 || told[3] < 16) {
+        for (uint at = told[2] * 256 + adder; at < 2048; at += told[3] * 256) {
+            __global const float4 *part = (__global const float4 *) parts + at;
+            float4 sum = 0;
+            for (uint p = 0; p < num; p += 4) {
+                float4 some[4];
+#pragma unroll
+                for (int q = 0; q < 4; q++)
+                    some[q] = p + q >= num ? 0
+                            : part[(p + q == 0 ? 1 : 2 * (p + q)) * 2048];
+#pragma unroll
+                for (int q = 0; q < 4; q++)
+                    sum += some[q];
+            }
+            const uint item = at % 128, first = at / 128 * 2;
+            const union {
+                float4 all;
+                sum_t each[2];
+            } sums_of = { sum };
+#pragma unroll
+            for (int u = 0; u < 2; u++) {
+                const uint e = first + u;
+                const sum_t all = sums_of.each[u];
+                const uint2 place = place_of(item, e);
+                const long row = first_m + place.x, col = first_n + place.y;
+                if (row < M && col < N)
+                    put(all, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
+            }
+        }
+        return;
+    }
+    // Of 128 reals at a time each of eight warps adds up every eighth part; what they have is then
+    // added in their order.
+    for (uint at = told[2]; at < 64; at += told[3]) {
+        float4 sum = 0;
+        for (uint p = adder / 32; p < num; p += 72) {
+            float4 part[9];
+#pragma unroll
+            for (int u = 0; u < 9; u++) {
+                const uint q = p + u * 8, piece = q == 0 ? 1 : 2 * q;
+                part[u] = 0;
+                if (q < num)
+                    part[u] = *(__global const float4 *) (parts + piece * 8192
+                            + at * 128 + adder % 32 * 4);
+            }
+#pragma unroll
+            for (int u = 0; u < 9; u++)
+                sum += part[u];
+        }
+        *(__local float4 *) &sums[adder / 32][adder % 32 * 4] = sum;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (adder < 64) {
+            sum_t all = 0;
+#pragma unroll
+            for (int u = 0; u < 8; u++)
+                all += (float2) (sums[u][2 * adder], sums[u][2 * adder + 1]);
+            const uint element = at * 64 + adder;
+            const uint item = element / 2 % 128;
+            const uint e = element / 256 * 2 + element % 2;
+            const uint2 place = place_of(item, e);
+            const long row = first_m + place.x, col = first_n + place.y;
+            if (row < M && col < N)
+                put(all, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
