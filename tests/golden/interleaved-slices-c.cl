@@ -169,7 +169,8 @@ static uint2 place_of(uint item, uint e)
 // For NVIDIA's compute capability 9.0; real part and imaginary part lie side by side. A work-group
 // computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 16 deep, are copied
 // into local memory by 4 warps of their own, up to 6 at a time: a tile's `full` barrier
-// says that it is there, its `empty` barrier that all have read it.
+// says that it is there, its `empty` barrier that all whose step it is have read it: 2 groups of
+// warps take the steps in turn.
 // As many work-groups as run at once take tiles in turn. Of the tiles that do not make a whole
 // turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of
 // such a tile is kept, to be added up later.

@@ -168,7 +168,8 @@ static uint2 place_of(uint item, uint e)
 // For NVIDIA's compute capability 9.0; real part and imaginary part lie side by side. A work-group
 // computes 64 x 32 of C, a warp 32 x 32 of it. Tiles of A and B, 8 deep, are copied
 // into local memory by 4 warps of their own, up to 8 at a time: a tile's `full` barrier
-// says that it is there, its `empty` barrier that all have read it.
+// says that it is there, its `empty` barrier that all whose step it is have read it: 4 groups of
+// warps take the steps in turn.
 __kernel __attribute__((reqd_work_group_size(384, 1, 1)))
 void kiln_zgemm_interleaved_multiply(long M, long N, long K,
         __global const double2 *restrict A, long a_offset, long lda,
