@@ -264,7 +264,7 @@ static bool options_read_data(struct options *options, const char *text)
 static const struct option_row option_rows[] = {
     {"--shapes", "NAME", options_read_shapes,
         "add a named list: goals, squares, skinny, deep, small, odd, all, hopper,\n"
-        "random, or grid (default: goals, when no shape is given)"},
+        "corners, random, or grid (default: goals, when no shape is given)"},
     {"--shape", "MxNxK", options_read_shape, "add one shape"},
     {"--shapes-file", "FILE", options_read_shapes_file,
         "add the shapes of a file, one \"M N K\" or \"MxNxK\" a line, with a precision and\n"

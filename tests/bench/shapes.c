@@ -49,6 +49,20 @@ static const struct shape shapes_hopper[] = {
     {512, 512, 512, "small"},
 };
 
+/* What random shapes seldom are, and what times want that are fitted to those: long vectors, few rows
+ * or columns of a large matrix, whose rows begin anywhere or not, and cubes. */
+static const struct shape shapes_corners[] = {
+    {1, 4096, 4096, "vectors"}, {4096, 1, 4096, "vectors"}, {1, 8000, 7001, "vectors"},
+    {7001, 1, 8003, "vectors"}, {1, 1500, 2000, "vectors"}, {2000, 1, 1000, "vectors"},
+    {2, 5000, 6001, "few"}, {5501, 2, 7001, "few"}, {3, 3001, 12001, "few"},
+    {8192, 3, 2048, "few"}, {6, 2003, 6981, "few"}, {2003, 6, 6981, "few"},
+    {8, 4096, 4096, "few"}, {4096, 8, 4096, "few"}, {12, 4001, 4003, "few"},
+    {4003, 12, 4001, "few"}, {22, 3360, 6272, "few"}, {4721, 20, 5137, "few"},
+    {512, 512, 512, "cubes"}, {1024, 1024, 1024, "cubes"}, {2048, 2048, 2048, "cubes"},
+    {4096, 4096, 4096, "cubes"}, {8192, 8192, 8192, "cubes"}, {1001, 1001, 1001, "cubes"},
+    {4097, 4097, 4097, "cubes"},
+};
+
 #define SHAPE_LIST(name) #name, shapes_##name, sizeof(shapes_##name) / sizeof(shapes_##name[0])
 static const struct shape_list {
     const char *name;
@@ -58,6 +72,7 @@ static const struct shape_list {
 } shape_lists[] = {
     {SHAPE_LIST(goals)}, {SHAPE_LIST(squares)}, {SHAPE_LIST(skinny)}, {SHAPE_LIST(deep)},
     {SHAPE_LIST(small)}, {SHAPE_LIST(odd)}, {SHAPE_LIST(hopper), .is_apart = true},
+    {SHAPE_LIST(corners), .is_apart = true},
 };
 enum { SHAPES_GRID_LEAST = 16 };
 enum { NUM_SHAPE_LISTS = sizeof(shape_lists) / sizeof(shape_lists[0]) };
@@ -246,7 +261,7 @@ void shapes_print_lists(FILE *out)
         }
         fprintf(out, "\n");
     }
-    fprintf(out, "%-8s every list above but hopper\n", "all");
+    fprintf(out, "%-8s every list above but hopper and corners\n", "all");
     fprintf(out, "%-8s --k, and M and N of 16, 32, ... --largest\n", "grid");
     fprintf(out, "%-8s drawn for --seed, --count and the limits; classes:", "random");
     for (unsigned class = 0; class < DRAW_NUM_CLASSES; class ++) {
