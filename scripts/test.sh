@@ -45,17 +45,24 @@ case $build in "" | /*) ;; *) build=$PWD/$build ;; esac
 cd "$(dirname "$0")/.."
 build=${build:-$PWD/build-test}
 
-# Prints the closing line from Meson's log, which holds one JSON object a line.
-count_results()
+# Prints what failed tests printed last, and the closing line, from Meson's log, which holds one JSON
+# object a line.
+report_results()
 {
     python3 - "$1" <<'END'
 import collections, json, sys
 
 with open(sys.argv[1], encoding='utf-8') as log:
-    results = collections.Counter(json.loads(line)['result'] for line in log if line.strip())
+    tests = [json.loads(line) for line in log if line.strip()]
+results = collections.Counter(test['result'] for test in tests)
 passed = results.pop('OK', 0) + results.pop('EXPECTEDFAIL', 0)
 skipped = results.pop('SKIP', 0) + results.pop('IGNORED', 0)
 failed = sum(results.values())
+last_lines, most_tests = 20, 10
+for test in [test for test in tests if test['result'] in results][:most_tests]:
+    print(f"\n{test['name']}: {test['result']}")
+    for stream in ('stdout', 'stderr'):
+        print(*test.get(stream, '').splitlines()[-last_lines:], sep='\n')
 print(f'{passed} passed, {failed} failed' + (f', {skipped} skipped' if skipped else ''))
 sys.exit(1 if failed or not passed else 0)
 END
@@ -74,5 +81,5 @@ status=0
 meson test -C "$build" --no-rebuild --print-errorlogs "$@" || status=$?
 log=$(ls "$build"/meson-logs/testlog*.json 2>/dev/null) ||
     fail "meson test ran no test"
-count_results "$log" || status=1
+report_results "$log" || status=1
 exit "$status"

@@ -231,7 +231,8 @@ static int run_all(struct soak *soak)
 
 /* PoCL before 6.0 ends the process when launches of a kernel with grids of different sizes are under
  * way at once and the second needs more than any before: it counts the uses of one of two loaded
- * copies twice (pocl_release_dlhandle_cache). Two processors were never seen to be fast enough. */
+ * copies twice (pocl_release_dlhandle_cache). On 16 processors some hundred calls do it. On two a
+ * run of the suite ended so, or by another race: one in hundreds, and none could be provoked. */
 static bool loses_count(cl_device_id device)
 {
     char platform_name[64] = "", driver[64] = "";
@@ -241,7 +242,7 @@ static bool loses_count(cl_device_id device)
     clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof platform_name, platform_name, NULL);
     clGetDeviceInfo(device, CL_DRIVER_VERSION, sizeof driver, driver, NULL);
     clGetDeviceInfo(device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
-    return !strcmp(platform_name, "Portable Computing Language") && atoi(driver) < 6 && units > 2;
+    return !strcmp(platform_name, "Portable Computing Language") && atoi(driver) < 6 && units > 1;
 }
 
 static bool open_soak(struct soak *soak, cl_device_id device)
