@@ -5,8 +5,8 @@
  * rendered by a function that returns the line which closes it. The first failure is kept; after it
  * nothing is written and every loop ends.
  *
- * SEP and TEXT of $list are taken as they stand, blanks included. The names a file sets with @let
- * end with that file.
+ * The texts of $list and $if are taken as they stand, blanks included. The names a file sets with
+ * @let end with that file.
  */
 #include "tmpl.h"
 #include "expr.h"
@@ -22,7 +22,7 @@ enum {
     MAX_OUTPUT_BYTES = 4 << 20,
     MAX_WORK_BYTES = 16 << 20,         /* of template read, repeats counted */
     MAX_BLOCK_DEPTH = 32,
-    MAX_LIST_DEPTH = 16,
+    MAX_FORM_DEPTH = 16,
     MAX_INCLUDE_DEPTH = 8,
     SHOWN_BYTES = 48,                  /* of the template in a message */
 };
@@ -67,7 +67,7 @@ struct render {
     const struct tmpl_file *files, *file;
     const struct body *body;           /* what the file at hand is wrapped around; or NULL */
     size_t num_files;
-    int line, include_depth, list_depth;
+    int line, include_depth, form_depth;
     size_t indent;                     /* of the @include lines on the way here */
     struct scope *scope;
     char *out;
@@ -359,69 +359,94 @@ static bool parse_range(struct render *r, struct span text, struct range *range)
     return !r->failed;
 }
 
-/* The three parts of $list(HEAD; SEP; TEXT). */
-struct list {
-    struct span head, separator, text;
+/* What stands between the parentheses of $list or $if, divided at semicolons. */
+struct parts {
+    struct span part[3];
+    unsigned num;
     const char *next;                  /* behind the closing parenthesis */
 };
 
-/* Divides a list at its own semicolons, not at those of a list within. s.p is behind "$list(". */
-static bool split_list(struct render *r, struct span s, struct list *list)
+/* Divides at the form's own semicolons, not at those of a form within; the last part may have more.
+ * s.p is behind the opening parenthesis of `form`. */
+static bool split_parts(struct render *r, struct span s, const char *form, struct parts *parts)
 {
-    const char *semicolon[2] = { NULL, NULL };
-    int num = 0, depth = 1;
-    const char *p = s.p;
+    int depth = 1;
+    const char *p = s.p, *begin = s.p;
+    *parts = (struct parts){ .num = 0 };
     for (; p < s.end; p++) {
         depth += (*p == '(') - (*p == ')');
         if (depth == 0)
             break;
-        if (*p == ';' && depth == 1 && num < 2)
-            semicolon[num++] = p;
+        if (*p == ';' && depth == 1 && parts->num < 2) {
+            parts->part[parts->num++] = (struct span){ begin, p };
+            begin = p + 1;
+        }
     }
     charge(r, (size_t) (p - s.p));
     if (p == s.end) {
-        fail(r, "'$list(' without its ')'");
+        fail(r, "'%s(' without its ')'", form);
         return false;
     }
-    if (num < 2) {
-        fail(r, "expected $list(NAME in A..B; SEP; TEXT)");
-        return false;
-    }
-    list->head = (struct span){ s.p, semicolon[0] };
-    list->separator = (struct span){ semicolon[0] + 1, semicolon[1] };
-    list->text = (struct span){ semicolon[1] + 1, p };
-    list->next = p + 1;
+    parts->part[parts->num++] = (struct span){ begin, p };
+    parts->next = p + 1;
     return true;
 }
 
-static void render_items(struct render *r, const struct list *list, const struct range *range)
+static void render_items(struct render *r, const struct parts *list, const struct range *range)
 {
+    const struct span separator = list->part[1], text = list->part[2];
     for (int64_t i = range->from; i < range->to && !r->failed; i++) {
         size_t mark = r->scope->num;
-        charge(r, span_len(list->separator) + span_len(list->text) + 1);
+        charge(r, span_len(separator) + span_len(text) + 1);
         if (i > range->from)
-            render_text(r, list->separator);
+            render_text(r, separator);
         bind(r, range->name, i);
-        render_text(r, list->text);
+        render_text(r, text);
         r->scope->num = mark;
     }
 }
 
-/* Returns where the text goes on. */
-static const char *render_list(struct render *r, struct span s)
+static void render_list(struct render *r, const struct parts *list)
 {
-    struct list list;
     struct range range;
-    if (r->list_depth == MAX_LIST_DEPTH) {
-        fail(r, "$list nested deeper than %d", MAX_LIST_DEPTH);
+    if (list->num < 3)
+        fail(r, "expected $list(NAME in A..B; SEP; TEXT)");
+    else if (parse_range(r, list->part[0], &range))
+        render_items(r, list, &range);
+}
+
+static void render_choice(struct render *r, const struct parts *choice)
+{
+    if (choice->num < 2)
+        fail(r, "expected $if(EXPR; TEXT) or $if(EXPR; TEXT; TEXT)");
+    else if (eval(r, choice->part[0]))
+        render_text(r, choice->part[1]);
+    else
+        render_text(r, choice->part[2]);
+}
+
+static const struct form {
+    const char *opening, *name;
+    void (*render)(struct render *, const struct parts *);
+} forms[] = {
+    { "$list(", "$list", render_list },
+    { "$if(", "$if", render_choice },
+};
+
+/* s.p is behind the form's opening parenthesis. Returns where the text goes on. */
+static const char *render_parts(struct render *r, const struct form *form, struct span s)
+{
+    struct parts parts;
+    if (r->form_depth == MAX_FORM_DEPTH) {
+        fail(r, "%s nested deeper than %d", form->name, MAX_FORM_DEPTH);
         return s.end;
     }
-    if (!split_list(r, s, &list) || !parse_range(r, list.head, &range))
+    if (!split_parts(r, s, form->name, &parts))
         return s.end;
-    r->list_depth++;
-    render_items(r, &list, &range);
-    r->list_depth--;
-    return list.next;
+    r->form_depth++;
+    form->render(r, &parts);
+    r->form_depth--;
+    return parts.next;
 }
 
 /* s.p is behind "${". Returns where the text goes on. */
@@ -443,6 +468,17 @@ static const char *render_value(struct render *r, struct span s)
     return close + 1;
 }
 
+/* A form, where text.p is its '$'. Returns where the text goes on. */
+static const char *render_form(struct render *r, struct span text)
+{
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
+        if (starts_with(text, forms[i].opening))
+            return render_parts(r, &forms[i],
+                    (struct span){ text.p + strlen(forms[i].opening), text.end });
+    fail(r, "'$' begins neither '${' nor '$list(' nor '$if('");
+    return text.end;
+}
+
 static void render_text(struct render *r, struct span text)
 {
     while (text.p < text.end && !r->failed) {
@@ -452,10 +488,8 @@ static void render_text(struct render *r, struct span text)
         text.p = plain_end;
         if (starts_with(text, "${"))
             text.p = render_value(r, (struct span){ text.p + 2, text.end });
-        else if (starts_with(text, "$list("))
-            text.p = render_list(r, (struct span){ text.p + 6, text.end });
         else if (dollar)
-            fail(r, "'$' begins neither '${' nor '$list('");
+            text.p = render_form(r, text);
     }
 }
 

@@ -2,6 +2,7 @@
  *
  *   ${EXPR}                 the value of an expression, or a text name's text
  *   $list(NAME in A..B; SEP; TEXT)   TEXT once per value, SEP between; may nest
+ *   $if(EXPR; TEXT)  $if(EXPR; TEXT; TEXT)    the first text if EXPR is not 0, else the second
  *   @if EXPR / @elif EXPR / @else / @end
  *   @for NAME in A..B / @end         B is excluded
  *   @let NAME = EXPR                 until the end of the enclosing block

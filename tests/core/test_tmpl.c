@@ -141,6 +141,23 @@ static void loops(void **state)
     check_good(rows, sizeof rows / sizeof rows[0]);
 }
 
+static void choices(void **state)
+{
+    (void) state;
+    static const struct good rows[] = {
+        { "a$if(M; + b)\n", "a + b\n" },
+        { "a$if(!M; + b)\n", "a\n" },
+        { "vload$if(M == 3;_half)4(p)\n", "vload_half4(p)\n" },
+        { "$if(M > 3;M;K) $if(M < 4;M;K)\n", "K M\n" },
+        { "$if(0;a;b; c;)\n", "b; c;\n" },
+        { "$if(0;${NOWHERE};f(${M}))\n", "f(3)\n" },
+        { "$list(i in 0..4;;$if(i == 2; - ;$if(i; + ))a${i})\n", "a0 + a1 - a2 + a3\n" },
+        { "$if(1;$list(i in 0..2;, ;a${i});$list(i in 0..2;, ;b${i}))\n", "a0, a1\n" },
+        { "$if(1;$if(0;a;b);c)\n", "b\n" },
+    };
+    check_good(rows, sizeof rows / sizeof rows[0]);
+}
+
 static void lists(void **state)
 {
     (void) state;
@@ -290,11 +307,15 @@ static void line_errors(void **state)
         { "${}\n", "main:1: expected a value at the end" },
         { "${T + 1}\n", "main:1: 'T' is a text, not a number" },
         { "a ${M\n}\n", "main:1: '${' without its '}'" },
-        { "cost: $5\n", "main:1: '$' begins neither '${' nor '$list('" },
-        { "$", "main:1: '$' begins neither '${' nor '$list('" },
-        { "$list\n", "main:1: '$' begins neither '${' nor '$list('" },
+        { "cost: $5\n", "main:1: '$' begins neither '${' nor '$list(' nor '$if('" },
+        { "$", "main:1: '$' begins neither '${' nor '$list(' nor '$if('" },
+        { "$list\n", "main:1: '$' begins neither '${' nor '$list(' nor '$if('" },
         { "$list(i in 0..2;, ;(a)\n", "main:1: '$list(' without its ')'" },
         { "$list(i in 0..2;, )\n", "main:1: expected $list(NAME in A..B; SEP; TEXT)" },
+        { "$if(1;a\n", "main:1: '$if(' without its ')'" },
+        { "$if(1)\n", "main:1: expected $if(EXPR; TEXT) or $if(EXPR; TEXT; TEXT)" },
+        { "$if(j;a;b)\n", "main:1: undefined name 'j'" },
+        { "$if(1;${j};b)\n", "main:1: undefined name 'j'" },
         { "$list(i in 0..2)\n", "main:1: expected $list(NAME in A..B; SEP; TEXT)" },
         { "$list(i of 0..2;;x)\n", "main:1: expected NAME in A..B, found 'i of 0..2'" },
         { "$list(i in 0..2;;${j})\n", "main:1: undefined name 'j'" },
@@ -402,6 +423,7 @@ int main(void)
         cmocka_unit_test_setup(values, fill_names),
         cmocka_unit_test_setup(conditions, fill_names),
         cmocka_unit_test_setup(loops, fill_names),
+        cmocka_unit_test_setup(choices, fill_names),
         cmocka_unit_test_setup(lists, fill_names),
         cmocka_unit_test_setup(lets, fill_names),
         cmocka_unit_test_setup(includes, fill_names),

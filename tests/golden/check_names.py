@@ -10,6 +10,7 @@ import re
 import sys
 
 FUNCTIONS = {"min", "max", "ceil_div", "gcd", "in"}
+FORM = re.compile(r"\$(list|if)\(")
 HEAD = "kernel"                        # a kernel's head, made from the table
 BUILTIN = {"T", "R", "TC", "RV", "I", "TA", "TB", "TRIANGLE", "STORED", "FACTORS",
            "COMPLEX", "ELEM_BYTES", "REAL_BYTES"}
@@ -32,21 +33,24 @@ def expression_names(text):
 
 
 def text_names(line, bound):
-    """The names that ${} and $list() of a line use beyond those bound."""
+    """The names that ${}, $list() and $if() of a line use beyond those bound."""
     at = line.find("$")
     while at >= 0:
         if line.startswith("${", at):
             end = line.index("}", at)
             yield from (n for n in expression_names(line[at + 2:end]) if n not in bound)
-        elif line.startswith("$list(", at):
-            end, depth = at + 6, 1
+        elif form := FORM.match(line, at):
+            end, depth = form.end(), 1
             while depth:
                 depth += (line[end] == "(") - (line[end] == ")")
                 end += 1
-            head, rest = line[at + 6:end - 1].split(";", 1)
-            name, bounds = re.match(r"\s*(\w+)\s+in\s+(.*)", head).groups()
-            yield from (n for n in expression_names(bounds) if n not in bound)
-            yield from text_names(rest, bound | {name})
+            head, rest = line[form.end():end - 1].split(";", 1)
+            inside = bound
+            if form[1] == "list":
+                name, head = re.match(r"\s*(\w+)\s+in\s+(.*)", head).groups()
+                inside = bound | {name}
+            yield from (n for n in expression_names(head) if n not in bound)
+            yield from text_names(rest, inside)
         else:
             end = at + 1
         at = line.find("$", end)
