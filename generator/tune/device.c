@@ -142,10 +142,12 @@ static long shuffles_of(cl_device_id device, cl_uint capability)
 }
 
 /* What one work-item may keep in registers. OpenCL does not tell; on CPUs it follows from the width
- * of a vector, on GPUs 255 registers of 4 bytes are the most that any current one gives. */
+ * of a vector, on GPUs 255 registers of 4 bytes are the most that any current one gives. So it is on
+ * a CPU whose driver has no vectors: work-items are the lanes of the vectors that it makes, and
+ * what these spill is read again as a whole, where an operand is read lane by lane. */
 static long register_bytes(bool is_cpu, cl_uint vector_floats)
 {
-    if (!is_cpu)
+    if (!is_cpu || vector_floats == 1)
         return 255 * 4;
     if (vector_floats >= 16)
         return 32 * 64;
