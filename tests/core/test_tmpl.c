@@ -391,6 +391,10 @@ static void deep_nesting(void **state)
     struct bad row = { lists, "main:1: $list nested deeper than 16" };
     check_bad(&row, 1);
     free(lists);
+    char *choices_within = repeat("$if(1;", 17, "x)))))))))))))))))");
+    row = (struct bad){ choices_within, "main:1: $if nested deeper than 16" };
+    check_bad(&row, 1);
+    free(choices_within);
 }
 
 static void large_text_is_fine(void **state)
