@@ -10,8 +10,8 @@ usage: scripts/test.sh [--werror] [--long] [BUILD_DIR] [-- MESON_TEST_ARGUMENT..
 
 Installs what is missing from Debian's packages (as root; otherwise prints the apt line and stops),
 builds the static and the shared library in BUILD_DIR (default: build-test) without tuning, and runs
-the tests. The last line says "N passed, N failed", and how many were skipped; the exit status is 0
-when none failed.
+the tests. Near the end stands what failed tests printed last. The last line says "N passed, N
+failed", and how many were skipped; the exit status is 0 when none failed.
 
     --werror    compile with warnings as errors
     --long      run the long suite instead, which takes hours (tests/README.md)
@@ -45,8 +45,8 @@ case $build in "" | /*) ;; *) build=$PWD/$build ;; esac
 cd "$(dirname "$0")/.."
 build=${build:-$PWD/build-test}
 
-# Prints what failed tests printed last, and the closing line, from Meson's log, which holds one JSON
-# object a line.
+# Prints what failed tests printed last, and the closing line, from Meson's log, which holds one
+# JSON object a line.
 report_results()
 {
     python3 - "$1" <<'END'
@@ -59,10 +59,15 @@ passed = results.pop('OK', 0) + results.pop('EXPECTEDFAIL', 0)
 skipped = results.pop('SKIP', 0) + results.pop('IGNORED', 0)
 failed = sum(results.values())
 last_lines, most_tests = 20, 10
-for test in [test for test in tests if test['result'] in results][:most_tests]:
+sys.stdout.reconfigure(errors='backslashreplace')
+bad = [test for test in tests if test['result'] in results]
+for test in bad[:most_tests]:
     print(f"\n{test['name']}: {test['result']}")
     for stream in ('stdout', 'stderr'):
-        print(*test.get(stream, '').splitlines()[-last_lines:], sep='\n')
+        for line in test.get(stream, '').splitlines()[-last_lines:]:
+            print(line)
+if len(bad) > most_tests:
+    print(f'... and {len(bad) - most_tests} more')
 print(f'{passed} passed, {failed} failed' + (f', {skipped} skipped' if skipped else ''))
 sys.exit(1 if failed or not passed else 0)
 END

@@ -150,6 +150,8 @@ static void choices(void **state)
         { "vload$if(M == 3;_half)4(p)\n", "vload_half4(p)\n" },
         { "$if(M > 3;M;K) $if(M < 4;M;K)\n", "K M\n" },
         { "$if(0;a;b; c;)\n", "b; c;\n" },
+        { "$if(1;a;)\n", "a\n" },
+        { "$if(1;f(a);)$if(0;;b)\n", "f(a)b\n" },
         { "$if(0;${NOWHERE};f(${M}))\n", "f(3)\n" },
         { "$list(i in 0..4;;$if(i == 2; - ;$if(i; + ))a${i})\n", "a0 + a1 - a2 + a3\n" },
         { "$if(1;$list(i in 0..2;, ;a${i});$list(i in 0..2;, ;b${i}))\n", "a0, a1\n" },
@@ -314,6 +316,7 @@ static void line_errors(void **state)
         { "$list(i in 0..2;, )\n", "main:1: expected $list(NAME in A..B; SEP; TEXT)" },
         { "$if(1;a\n", "main:1: '$if(' without its ')'" },
         { "$if(1)\n", "main:1: expected $if(EXPR; TEXT) or $if(EXPR; TEXT; TEXT)" },
+        { "$if()\n", "main:1: expected $if(EXPR; TEXT) or $if(EXPR; TEXT; TEXT)" },
         { "$if(j;a;b)\n", "main:1: undefined name 'j'" },
         { "$if(1;${j};b)\n", "main:1: undefined name 'j'" },
         { "$list(i in 0..2)\n", "main:1: expected $list(NAME in A..B; SEP; TEXT)" },
@@ -362,6 +365,8 @@ static void runaway_templates(void **state)
                 "main:1: rendering takes too long (a very long @for or $list?)" },
         { "@for i in 0..1000000000\n@if 0\n@end\n@end\n",
                 "main:2: rendering takes too long (a very long @for or $list?)" },
+        { "$list(i in 0..9000000000;;$if(0;x))\n",
+                "main:1: rendering takes too long (a very long @for or $list?)" },
         { "$list(i in 0..9000000000;;)\n",
                 "main:1: rendering takes too long (a very long @for or $list?)" },
         { "@for i in 0..1000000000\n0123456789abcdef\n@end\n",
@@ -391,10 +396,10 @@ static void deep_nesting(void **state)
     struct bad row = { lists, "main:1: $list nested deeper than 16" };
     check_bad(&row, 1);
     free(lists);
-    char *choices_within = repeat("$if(1;", 17, "x)))))))))))))))))");
-    row = (struct bad){ choices_within, "main:1: $if nested deeper than 16" };
+    char *mixed = repeat("$list(i in 0..1;;$if(1;", 9, "x))))))))))))))))))");
+    row = (struct bad){ mixed, "main:1: $list nested deeper than 16" };
     check_bad(&row, 1);
-    free(choices_within);
+    free(mixed);
 }
 
 static void large_text_is_fine(void **state)

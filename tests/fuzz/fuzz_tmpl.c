@@ -16,6 +16,7 @@ const char *const fuzz_seeds[] = {
     "@for i in 0..VEC\n  x${i};\n@for j in i..VEC\n  y${i}_${j}\n@end\n@end\n",
     "@let X = M * 2\n@if 1\n@let X = X + 1\n${X}\n@end\n${X}\n",
     "f($list(i in 0..(VEC - 1) * 2; , ;g($list(j in 0..i;, ;${T} x${i}${j}))));\n",
+    "a$if(M > N; + b;$if(VEC; * $list(i in 0..2;;${i});c;))$if(0;d)\n",
     "@include b\n${M}\f@for M in 0..3\n@include c\n@end\n\f(${M}) @ $\n\f@include d\n",
     "@include d\n\f\f\f@include d\n",
     "@if N\n@for i in 0..M\n@end\n@else\n@let A = 1 ? 2 : 3\n${A}\n@end\n",
@@ -28,8 +29,8 @@ const char *const fuzz_seeds[] = {
 };
 const char *const fuzz_words[] = {
     "@if ", "@elif ", "@else\n", "@end\n", "@for i in 0..", "@let X = ", "@include b\n",
-    "@include b X = ", "@takes X\n", "@wrap b\n", "@body\n", "@// ", "$list(i in 0..", "${", "}",
-    "..", ";", "\f", "\n", "X", "VEC", NULL,
+    "@include b X = ", "@takes X\n", "@wrap b\n", "@body\n", "@// ", "$list(i in 0..", "$if(", "${",
+    "}", "..", ";", "\f", "\n", "X", "VEC", NULL,
 };
 
 /* Those of the hand-written seeds, then those of the kernels in the corpus. */

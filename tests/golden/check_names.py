@@ -52,7 +52,7 @@ def text_names(line, bound):
             yield from (n for n in expression_names(head) if n not in bound)
             yield from text_names(rest, inside)
         else:
-            end = at + 1
+            raise ValueError(line)
         at = line.find("$", end)
 
 
@@ -94,7 +94,11 @@ class Template:
                 used = [n for _, value in pairs for n in expression_names(value)]
                 self.includes.append((number, file, {name.strip() for name, _ in pairs}, sight))
             elif not word:
-                used = text_names(line, set())
+                try:
+                    used = list(text_names(line, set()))
+                except (ValueError, IndexError):
+                    self.errors.append("%s:%d: what a '$' begins is no value, list or choice"
+                                       % (self.name, number))
             for name in used:
                 self.uses.add((number, name, name in sight))
 
@@ -104,7 +108,7 @@ def main(generator):
     tables = table_names(generator)
     paths = [*generator.glob("kernels/*/*.cl.in"), *generator.glob("literature/*/*.cl.in")]
     templates = {t.name: t for t in map(Template, paths)}
-    errors = []
+    errors = [error for t in templates.values() for error in t.errors]
     for t in templates.values():
         used = {name for _, name, _ in t.uses}
         for number, name, in_sight in sorted(t.uses):
