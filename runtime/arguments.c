@@ -49,6 +49,14 @@ static void operand_arguments(cl_mem buffer, const struct kiln_matrix *matrix, s
     arguments[2] = index_argument(bits, matrix->ld);
 }
 
+/* From a row of op(X) to the next, and from a column to the next. */
+static void stride_arguments(const struct kiln_matrix *matrix, bool is_transposed, unsigned bits,
+        struct kiln_argument arguments[2])
+{
+    arguments[is_transposed ? 1 : 0] = index_argument(bits, matrix->ld);
+    arguments[is_transposed ? 0 : 1] = index_argument(bits, 1);
+}
+
 /* The three arguments of a prepared operand: its buffer, where it starts there, leading dimension.
  * They are the operand's own where it is taken as it is. */
 static void packed_arguments(const struct launch *launch, const struct kiln_plan *plan,
@@ -90,6 +98,8 @@ void kiln_arguments_fill(const struct launch *launch, const struct kiln_plan *pl
     operand_arguments(problem->a, &product->a, member, bits, &arguments[KILN_ARG_A]);
     operand_arguments(problem->b, &product->b, member, bits, &arguments[KILN_ARG_B]);
     operand_arguments(problem->c, &product->c, member, bits, &arguments[KILN_ARG_C]);
+    stride_arguments(&product->a, product->transa, bits, &arguments[KILN_ARG_RSA]);
+    stride_arguments(&product->b, product->transb, bits, &arguments[KILN_ARG_RSB]);
     arguments[KILN_ARG_WORKSPACE] = buffer_argument(workspace);
     arguments[KILN_ARG_WORKSPACE_IMAGE] = buffer_argument(
             launch->image != NULL ? launch->image->image : NULL);

@@ -23,7 +23,7 @@
 #define KILN_INTERNAL
 #endif
 
-enum { KILN_BUNDLE_FORMAT = 21 };
+enum { KILN_BUNDLE_FORMAT = 22 };
 
 enum {
     KILN_MAX_STAGES = 8,
@@ -71,6 +71,8 @@ enum kiln_arg {
     KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_CONJ_B,
     KILN_ARG_TRIANGLE,                                   /* cl_int: enum kiln_triangle */
     KILN_ARG_HERMITIAN,                                  /* cl_int: 1: and C is Hermitian */
+    /* index: from a row or column of op(A) or op(B) to the next, in elements */
+    KILN_ARG_RSA, KILN_ARG_CSA, KILN_ARG_RSB, KILN_ARG_CSB,
     KILN_NUM_ARG_CODES
 };
 

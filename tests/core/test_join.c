@@ -133,7 +133,7 @@ static void what_can_not_be_is_refused(void **state)
         config_parse("packed", &all.recipes[all.num_recipes].config, error);
     all.num_recipes = WINNERS_MAX_RECIPES;
     assert_false(add(HEAD RECIPE("direct"), error));
-    assert_string_equal(error, "more than 192 recipes");
+    assert_string_equal(error, "more than 256 recipes");
 }
 
 int main(void)

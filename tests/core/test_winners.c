@@ -254,7 +254,7 @@ static void limits_are_told(void **state)
     (void) state;
     char line[2000];
     char error[FAMILY_ERROR_BYTES];
-    check_too_many(RECIPE, WINNERS_MAX_RECIPES + 1, "line 195: too many recipes");
+    check_too_many(RECIPE, WINNERS_MAX_RECIPES + 1, "line 259: too many recipes");
     check_too_many("pin\tsingle\t1\t1\t1\t-\t-\t-\t-\n", WINNERS_MAX_PINS + 1,
             "line 387: too many pins");
     check_too_many("loss\tsingle\tall\t1\t1\t1\t1\n", WINNERS_MAX_LOSSES + 1,

@@ -25,7 +25,7 @@ static void put(float x, float alpha, float beta, __global half *p)
 __kernel __attribute__((reqd_work_group_size(4, 2, 1)))
 void kiln_hgemm_thin_multiply(int L, int S, int K,
         __global const half *restrict X, int x_offset, int ldx,
-        __global const half *restrict Y, int y_offset, int ldy,
+        __global const half *restrict Y, int y_offset, int y_row, int y_step,
         __global float *restrict parts, long parts_at)
 {
     // A part of Y; at the end the sums.
@@ -60,7 +60,7 @@ void kiln_hgemm_thin_multiply(int L, int S, int K,
         barrier(CLK_LOCAL_MEM_FENCE);
         for (int i = item; i < (end - chunk) * 4; i += 8) {
             const int at = i / 4, j = i % 4;
-            kept[at * 4 + j] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));
+            kept[at * 4 + j] = load(Y + (chunk + at) * y_step + min(s + j, S - 1));
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         int k = chunk + along_k;

@@ -29,13 +29,13 @@ static double2 load_row(__global const double *p)
 
 // C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.
 // X is stored K x L: its rows are added up, each times an element of Y.
-// Y is stored K x S.
+// Y is stored S x K or K x S, as y_row and y_step say.
 // A work-group of 1 work-items along L and 1 along K has 2 x 1 of C.
 // 4 work-groups share K; what each has goes to the workspace.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void kiln_dgemm_thin_multiply(long L, long S, long K,
         __global const double *restrict X, long x_offset, long ldx,
-        __global const double *restrict Y, long y_offset, long ldy,
+        __global const double *restrict Y, long y_offset, long y_row, long y_step,
         __global double *restrict parts, long parts_at)
 {
     const int along_k = get_local_id(1), along_l = get_local_id(0);
@@ -44,8 +44,7 @@ void kiln_dgemm_thin_multiply(long L, long S, long K,
     const long share = (K / 8 + 1) * 2;
     const long from = min((long) get_group_id(2) * share, K), to = min(from + share, K);
     X += x_offset;
-    __global const double *y0 = Y + y_offset + min(s, S - 1);
-    const long y_step = ldy;
+    __global const double *y0 = Y + y_offset + min(s, S - 1) * y_row;
     parts += parts_at * 4 + (long) get_group_id(2) * S * L;
 
     // Vectors past the end repeat the last one, which ends where the row does.

@@ -37,12 +37,12 @@ static float4 load_aligned(__global const half *p)
 
 // C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.
 // X is stored L x K: each of its rows is multiplied by Y to a sum.
-// Y is stored K x S.
+// Y is stored S x K or K x S, as y_row and y_step say.
 // A work-group of 2 work-items along L and 4 along K has 4 x 1 of C.
 __kernel __attribute__((reqd_work_group_size(4, 2, 1)))
 void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,
         __global const half *restrict X, int x_offset, int ldx,
-        __global const half *restrict Y, int y_offset, int ldy,
+        __global const half *restrict Y, int y_offset, int y_row, int y_step,
         __global half *restrict C, int c_offset, int ldc)
 {
     __local float part[2][8];
@@ -51,8 +51,7 @@ void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,
     const int s = (int) get_group_id(1);
     const int from = 0, to = K;
     X += x_offset;
-    __global const half *y0 = Y + y_offset + min(s, S - 1);
-    const int y_step = ldy;
+    __global const half *y0 = Y + y_offset + min(s, S - 1) * y_row;
     C += c_offset;
 
     // Rows past the end repeat the last one; what is computed from them is not stored.
@@ -63,8 +62,8 @@ void kiln_hgemm_thin_multiply(int L, int S, int K, float alpha, float beta,
     // so that those of all work-items are side by side. The address itself is tested: a buffer may
     // begin at any element.
     const bool is_aligned = ldx % 4 == 0 && (size_t) X % 8 == 0;
-    // A single column of Y lies side by side like a row.
-    const bool fast = is_aligned && ldy == 1;
+    // Elements of Y must lie side by side too.
+    const bool fast = is_aligned && y_step == 1;
     int k = from + along_k * (fast ? 4 : 1);
     if (fast) {
         for (; k + 4 <= to; k += 16) {

@@ -41,13 +41,13 @@ static double2 load_row(__global const double2 *p)
 
 // C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.
 // X is stored L x K: each of its rows is multiplied by Y to a sum.
-// Y is stored K x S.
+// Y is stored S x K or K x S, as y_row and y_step say.
 // A work-group of 2 work-items along L and 4 along K has 4 x 1 of C.
 // 2 work-groups share K; what each has goes to the workspace.
 __kernel __attribute__((reqd_work_group_size(4, 2, 1)))
 void kiln_zgemm_thin_multiply(long L, long S, long K, int conj_a, int conj_b,
         __global const double2 *restrict X, long x_offset, long ldx,
-        __global const double2 *restrict Y, long y_offset, long ldy,
+        __global const double2 *restrict Y, long y_offset, long y_row, long y_step,
         __global double2 *restrict parts, long parts_at)
 {
     __local double2 part[2][8];
@@ -59,8 +59,7 @@ void kiln_zgemm_thin_multiply(long L, long S, long K, int conj_a, int conj_b,
     X += x_offset;
     // conj(x) y is the conjugate of x conj(y): until C is stored, only Y is conjugated.
     const double sign = conj_a == conj_b ? 1 : -1;
-    __global const double2 *y0 = Y + y_offset + min(s, S - 1);
-    const long y_step = ldy;
+    __global const double2 *y0 = Y + y_offset + min(s, S - 1) * y_row;
     parts += parts_at * 2 + (long) get_group_id(2) * S * L;
 
     // Rows past the end repeat the last one; what is computed from them is not stored.

@@ -59,13 +59,13 @@ static float4 load_aligned(__global const float2 *p)
 
 // C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.
 // X is stored K x L: its rows are added up, each times an element of Y.
-// Y is stored S x K.
+// Y is stored S x K or K x S, as y_row and y_step say.
 // A work-group of 2 work-items along L and 4 along K has 4 x 1 of C.
 __kernel __attribute__((reqd_work_group_size(2, 4, 1)))
 void kiln_cgemm_thin_multiply(long L, long S, long K, float alpha, float alpha_imag, float beta,
         float beta_imag, int conj_b, int conj_a,
         __global const float2 *restrict X, long x_offset, long ldx,
-        __global const float2 *restrict Y, long y_offset, long ldy,
+        __global const float2 *restrict Y, long y_offset, long y_row, long y_step,
         __global float2 *restrict C, long c_offset, long ldc)
 {
     __local float4 part[8];
@@ -76,8 +76,7 @@ void kiln_cgemm_thin_multiply(long L, long S, long K, float alpha, float alpha_i
     X += x_offset;
     // conj(x) y is the conjugate of x conj(y): until C is stored, only Y is conjugated.
     const float sign = conj_a == conj_b ? 1 : -1;
-    __global const float2 *y0 = Y + y_offset + min(s, S - 1) * ldy;
-    const long y_step = 1;
+    __global const float2 *y0 = Y + y_offset + min(s, S - 1) * y_row;
     C += c_offset;
 
     // Vectors past the end repeat the last one, which ends where the row does.

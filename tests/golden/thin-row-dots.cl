@@ -35,12 +35,12 @@ static float2 load_row(__global const float *p)
 
 // C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.
 // X is stored L x K: each of its rows is multiplied by Y to a sum.
-// Y is stored S x K.
+// Y is stored S x K or K x S, as y_row and y_step say.
 // A work-group of 2 work-items along L and 4 along K has 4 x 2 of C.
 __kernel __attribute__((reqd_work_group_size(4, 2, 1)))
 void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
         __global const float *restrict X, long x_offset, long ldx,
-        __global const float *restrict Y, long y_offset, long ldy,
+        __global const float *restrict Y, long y_offset, long y_row, long y_step,
         __global float *restrict C, long c_offset, long ldc)
 {
     __local float part[2][8];
@@ -49,9 +49,8 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
     const long s = (long) get_group_id(1) * 2;
     const long from = 0, to = K;
     X += x_offset;
-    __global const float *y0 = Y + y_offset + min(s, S - 1) * ldy;
-    __global const float *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;
-    const long y_step = 1;
+    __global const float *y0 = Y + y_offset + min(s, S - 1) * y_row;
+    __global const float *y1 = Y + y_offset + min(s + 1, S - 1) * y_row;
     C += c_offset;
 
     // Rows past the end repeat the last one; what is computed from them is not stored.
@@ -59,14 +58,27 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
     __global const float *x1 = X + min(l + 1, L - 1) * ldx;
     float2 c0_0 = 0, c0_1 = 0;
     float2 c1_0 = 0, c1_1 = 0;
+    // Elements of Y must lie side by side too.
+    const bool fast = y_step == 1;
     long k = from + along_k * 2;
-    for (; k + 2 <= to; k += 8) {
-        const float2 a0 = load_row(x0 + k);
-        const float2 a1 = load_row(x1 + k);
-        const float2 b0 = load_vector(y0 + k);
-        c0_0 += a0 * b0; c0_1 += a1 * b0;
-        const float2 b1 = load_vector(y1 + k);
-        c1_0 += a0 * b1; c1_1 += a1 * b1;
+    if (fast) {
+        for (; k + 2 <= to; k += 8) {
+            const float2 a0 = load_row(x0 + k);
+            const float2 a1 = load_row(x1 + k);
+            const float2 b0 = load_vector(y0 + k);
+            c0_0 += a0 * b0; c0_1 += a1 * b0;
+            const float2 b1 = load_vector(y1 + k);
+            c1_0 += a0 * b1; c1_1 += a1 * b1;
+        }
+    } else {
+        for (; k + 2 <= to; k += 8) {
+            const float2 a0 = load_row(x0 + k);
+            const float2 a1 = load_row(x1 + k);
+            const float2 b0 = (float2) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step));
+            c0_0 += a0 * b0; c0_1 += a1 * b0;
+            const float2 b1 = (float2) (load(y1 + k * y_step), load(y1 + (k + 1) * y_step));
+            c1_0 += a0 * b1; c1_1 += a1 * b1;
+        }
     }
     // What is left of K is less than a vector, and one work-item's.
     for (; k < to; k++) {

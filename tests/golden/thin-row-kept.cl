@@ -30,7 +30,7 @@ static float2 load_aligned(__global const float *p)
 __kernel __attribute__((reqd_work_group_size(4, 2, 1)))
 void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
         __global const float *restrict X, long x_offset, long ldx,
-        __global const float *restrict Y, long y_offset, long ldy,
+        __global const float *restrict Y, long y_offset, long y_row, long y_step,
         __global float *restrict C, long c_offset, long ldc)
 {
     // A part of Y; at the end the sums.
@@ -62,7 +62,7 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
         const long end = min(chunk + 64, to);
         barrier(CLK_LOCAL_MEM_FENCE);
         for (int j = get_local_id(1); j < 2; j += 2) {
-            __global const float *y = Y + min(s + j, S - 1) * ldy + chunk;
+            __global const float *y = Y + min(s + j, S - 1) * y_row + chunk;
             for (int at = get_local_id(0); at < end - chunk; at += 4)
                 kept[j * 66 + at] = load(y + at);
         }

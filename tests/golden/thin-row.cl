@@ -28,12 +28,12 @@ static float2 load_row(__global const float *p)
 
 // C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.
 // X is stored K x L: its rows are added up, each times an element of Y.
-// Y is stored S x K.
+// Y is stored S x K or K x S, as y_row and y_step say.
 // A work-group of 4 work-items along L and 4 along K has 8 x 1 of C.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
 void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
         __global const float *restrict X, long x_offset, long ldx,
-        __global const float *restrict Y, long y_offset, long ldy,
+        __global const float *restrict Y, long y_offset, long y_row, long y_step,
         __global float *restrict C, long c_offset, long ldc)
 {
     __local float2 part[16];
@@ -42,8 +42,7 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
     const long s = (long) get_group_id(1);
     const long from = 0, to = K;
     X += x_offset;
-    __global const float *y0 = Y + y_offset + min(s, S - 1) * ldy;
-    const long y_step = 1;
+    __global const float *y0 = Y + y_offset + min(s, S - 1) * y_row;
     C += c_offset;
 
     // Vectors past the end repeat the last one, which ends where the row does.

@@ -247,6 +247,10 @@ static union argument argument_of(const struct work *work, enum kiln_arg code)
     case KILN_ARG_LDA: return index_argument(work, p->a.ld);
     case KILN_ARG_LDB: return index_argument(work, p->b.ld);
     case KILN_ARG_LDC: return index_argument(work, p->c.ld);
+    case KILN_ARG_RSA: return index_argument(work, p->transa ? 1 : p->a.ld);
+    case KILN_ARG_CSA: return index_argument(work, p->transa ? p->a.ld : 1);
+    case KILN_ARG_RSB: return index_argument(work, p->transb ? 1 : p->b.ld);
+    case KILN_ARG_CSB: return index_argument(work, p->transb ? p->b.ld : 1);
     case KILN_ARG_WORKSPACE: return (union argument){ .memory = work->memory[3] };
     case KILN_ARG_PACKED_A:
     case KILN_ARG_PACKED_A_AT:

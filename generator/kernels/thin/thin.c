@@ -28,7 +28,7 @@ static const struct family_param params[] = {
 static const struct family_value values[] = {
     { "REALS", "1 + COMPLEX" },                  // numbers of an element
     { "DOTS", "SIDE ? !TA : TB" },               // rows of X run along K
-    { "YDOTS", "SIDE ? TB : !TA" },              // and those of Y
+    { "YDOTS", "SIDE ? TB : !TA" },              // and those of Y (YDEPTH)
     // With Y in local memory KITEMS are side by side in the rows of X, along K or along L.
     { "ITEMSL", "YDEPTH && !DOTS ? KITEMS : LITEMS" },
     { "ITEMSK", "YDEPTH && !DOTS ? LITEMS : KITEMS" },
@@ -72,11 +72,15 @@ static const struct family_rule rules[] = {
     { "!ALIGN || ((VEC > 1 || COMPLEX) && NV == 1)", "single elements and long pieces have one loop" },
 };
 
-/* What stages see is X, L x K, and Y: the long side of C is L, the short one S. */
+/* What stages see is X, L x K, and Y, S x K: the long side of C is L, the short one S. Y's rows may
+ * run either way: y_row elements lie from one to the next, and y_step from an element to the next. */
 #define LONG_AND_SHORT(l, s) l " as ${I} L; " s " as ${I} S; "
-#define OPERAND(X, name, lower) \
-    #X " as __global const ${T} *restrict " name "; " #X "_OFFSET as ${I} " lower "_offset; " \
-    "LD" #X " as ${I} ld" lower "; "
+#define LONG_OPERAND(X) \
+    #X " as __global const ${T} *restrict X; " #X "_OFFSET as ${I} x_offset; " \
+    "LD" #X " as ${I} ldx; "
+#define SHORT_OPERAND(Y, row, step) \
+    #Y " as __global const ${T} *restrict Y; " #Y "_OFFSET as ${I} y_offset; " \
+    row " as ${I} y_row; " step " as ${I} y_step; "
 #define PARTS(qualifier) \
     "WORKSPACE as __global " qualifier "${TC} *restrict parts; REGION_0 as long parts_at; "
 #define STAGES(when, extents, names, factors, conj, matrices) \
@@ -91,10 +95,10 @@ static const struct family_rule rules[] = {
       names factors conj PARTS("const ") "C C_OFFSET LDC" }
 #define ROW_STAGES(when, ...) \
     STAGES(when " && !SIDE", "N M", LONG_AND_SHORT("N", "M"), __VA_ARGS__, \
-           OPERAND(B, "X", "x") OPERAND(A, "Y", "y"))
+           LONG_OPERAND(B) SHORT_OPERAND(A, "RSA", "CSA"))
 #define COLUMN_STAGES(when, ...) \
     STAGES(when " && SIDE", "M N", LONG_AND_SHORT("M", "N"), __VA_ARGS__, \
-           OPERAND(A, "X", "x") OPERAND(B, "Y", "y"))
+           LONG_OPERAND(A) SHORT_OPERAND(B, "CSB", "RSB"))
 #define COMPLEX_SCALARS "ALPHA ALPHA_IMAG BETA BETA_IMAG "
 
 /* Texts take X for the first factor: conj_a is its. */
