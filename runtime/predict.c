@@ -122,6 +122,8 @@ static void count_memory(const struct kiln_recipe *recipe, const struct kiln_pro
     terms[KILN_TERM_FETCHED_B] = fetched_b;
     terms[KILN_TERM_FETCHED_TRANSPOSED_A] = product->transa ? fetched_a : 0;
     terms[KILN_TERM_FETCHED_TRANSPOSED_B] = product->transb ? fetched_b : 0;
+    terms[KILN_TERM_FETCHED_PLAIN_A] = product->transa ? 0 : fetched_a;
+    terms[KILN_TERM_FETCHED_PLAIN_B] = product->transb ? 0 : fetched_b;
     terms[KILN_TERM_FETCHED_RAGGED_A] = ragged & KILN_RAGGED_A ? fetched_a : 0;
     terms[KILN_TERM_FETCHED_RAGGED_B] = ragged & KILN_RAGGED_B ? fetched_b : 0;
 }

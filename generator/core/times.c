@@ -202,9 +202,11 @@ static void drop_forms_of_prepared(const struct kiln_recipe *recipe, uint64_t te
         prepared |= recipe->stages[i].prepares;
     prepared &= ~(unsigned) recipe->as_is;
     if (prepared & KILN_PREPARED_A)
-        terms[KILN_TERM_FETCHED_TRANSPOSED_A] = terms[KILN_TERM_FETCHED_RAGGED_A] = 0;
+        terms[KILN_TERM_FETCHED_TRANSPOSED_A] = terms[KILN_TERM_FETCHED_PLAIN_A] =
+                terms[KILN_TERM_FETCHED_RAGGED_A] = 0;
     if (prepared & KILN_PREPARED_B)
-        terms[KILN_TERM_FETCHED_TRANSPOSED_B] = terms[KILN_TERM_FETCHED_RAGGED_B] = 0;
+        terms[KILN_TERM_FETCHED_TRANSPOSED_B] = terms[KILN_TERM_FETCHED_PLAIN_B] =
+                terms[KILN_TERM_FETCHED_RAGGED_B] = 0;
 }
 
 static void find_terms(const struct times *times, unsigned number, const struct record *r,

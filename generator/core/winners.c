@@ -59,10 +59,17 @@ static struct winner *find_recipe(struct winners *winners, const struct precisio
     return (struct winner *) winners_recipe(winners, precision, (int) number);
 }
 
+/* Files from before a term was thought of have no coefficient for it. */
+static bool is_time(unsigned coefficients)
+{
+    return coefficients == KILN_NUM_TERMS || coefficients == KILN_TERM_FETCHED_PLAIN_A ||
+           coefficients == KILN_TERM_KEPT;
+}
+
 static const char *parse_time(const struct line *line, struct winners *winners)
 {
     long number;
-    if (line->num != 3 + KILN_NUM_TERMS && line->num != 3 + KILN_TERM_KEPT)
+    if (line->num < 3 || !is_time((unsigned) line->num - 3))
         return "a time has a precision, a recipe and a coefficient for each term";
     const struct precision *precision = precision_find(line->field[1]);
     if (!precision)

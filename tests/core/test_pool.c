@@ -398,8 +398,8 @@ static void each_part_of_a_bundle_counts(void **state)
     assembly_free(&assembly);
 }
 
-/* The largest bundle that is committed: 135 recipes for 4 pairs took 390 KB when this was written.
- * The library's code is 100 KB; with both, and as much again, the archive stays under 1 MiB. */
+/* The largest bundle that is committed: 217 recipes for 4 pairs take 484 KB. With generic and the
+ * library's code, 100 KB, the archive stays under 1 MiB. */
 static void a_large_bundle_takes_little(void **state)
 {
     static struct winners winners;
@@ -416,7 +416,7 @@ static void a_large_bundle_takes_little(void **state)
     if (!winners_parse(text, &winners, error) || !winners_assemble(&winners, &assembly, error))
         fail_msg("%s", error);
     assert_true(emit_bytes(&assembly.bundle, &bytes));
-    assert_in_range(bytes, 1, 448 * 1024);
+    assert_in_range(bytes, 1, 512 * 1024);
     assembly_free(&assembly);
 }
 

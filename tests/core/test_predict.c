@@ -186,6 +186,8 @@ static void operands_are_fetched_by_tiles(void **state)
         CHECK(terms, TRANSPOSED_B, transb ? EVENLY(6000, 4) : 0);
         CHECK(terms, FETCHED_TRANSPOSED_A, transa ? EVENLY(4 * 2100, 4) : 0);
         CHECK(terms, FETCHED_TRANSPOSED_B, transb ? EVENLY(3 * 6000, 4) : 0);
+        CHECK(terms, FETCHED_PLAIN_A, transa ? 0 : EVENLY(4 * 2100, 4));
+        CHECK(terms, FETCHED_PLAIN_B, transb ? 0 : EVENLY(3 * 6000, 4));
     }
 }
 

@@ -42,7 +42,7 @@ static const char good[] =
     "recipe\tdouble\tpacked TM=4 NV=2 VEC=4\t0\t0\t0\t0\n"
     RECIPE
     "recipe\tsingle\tpacked TM=12 NV=2 VEC=16\t0\t0\t0\t0\n"
-    "time\tsingle\t1\t5.25e+06\t0.125" ZEROS "\t7\n"
+    "time\tsingle\t1\t5.25e+06\t0.125" ZEROS "\t7\t8\t9\n"
     "time\tdouble\t0" ZEROS "\t0\t1e-3\n"
     "pin\tsingle\t1024\t1000\t999\t1\t1\t0\t-\n"
     "pin\tdouble\t64\t64\t1\t0\t-\t-\t-\n"
@@ -77,7 +77,8 @@ static void rows_mean_what_they_say(void **state)
     assert_true(winners.recipes[2].time.coefficient[1] == 0.125f);
     assert_true(winners.recipes[2].time.coefficient[2] == 0);
     assert_true(winners.recipes[2].time.coefficient[KILN_TERM_KEPT] == 7);
-    /* Of a file that knows nothing of the last term. */
+    assert_true(winners.recipes[2].time.coefficient[KILN_TERM_FETCHED_PLAIN_B] == 9);
+    /* Of a file that knows nothing of the last terms. */
     assert_true(winners.recipes[0].time.coefficient[KILN_TERM_SHARED] == 1e-3f);
     assert_true(winners.recipes[0].time.coefficient[KILN_TERM_KEPT] == 0);
     assert_int_equal(winners.num_pins, 2);
@@ -247,6 +248,15 @@ static void check_too_many(const char *row, int times, const char *expected)
     assert_false(winners_parse(text.bytes, &winners, error));
     assert_string_equal(error, expected);
     text_free(&text);
+}
+
+/* Files from before the terms of operands that are not transposed. */
+static void times_of_older_files_are_read(void **state)
+{
+    (void) state;
+    parse(HEAD RECIPE "time\tsingle\t0" ZEROS "\t1\t2\t3\n", &winners);
+    assert_true(winners.recipes[0].time.coefficient[KILN_TERM_KEPT] == 3);
+    assert_true(winners.recipes[0].time.coefficient[KILN_TERM_FETCHED_PLAIN_A] == 0);
 }
 
 static void limits_are_told(void **state)
@@ -421,6 +431,7 @@ int main(void)
         cmocka_unit_test(the_last_newline_may_be_missing),
         cmocka_unit_test(lines_may_end_as_on_windows),
         cmocka_unit_test(each_error_is_told),
+        cmocka_unit_test(times_of_older_files_are_read),
         cmocka_unit_test(limits_are_told),
         cmocka_unit_test(winners_become_a_bundle),
         cmocka_unit_test(absent_globs_match_anything),

@@ -9,7 +9,7 @@ archive=$1
 shift
 extra_symbols=$*
 
-max_archive_bytes=$((800 * 1024))
+max_archive_bytes=$((850 * 1024))
 max_runtime_bytes=$((97 * 1024))
 
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/kiln-archive.XXXXXX")
