@@ -216,7 +216,8 @@ enum kiln_term {
     KILN_TERM_COPIED_A, KILN_TERM_COPIED_B,
     KILN_TERM_SHARED,                  /* elements of C in tiles that work-groups share */
     KILN_TERM_KEPT,                    /* and of what they keep of these, to be added up */
-    KILN_TERM_FETCHED_PLAIN_A, KILN_TERM_FETCHED_PLAIN_B,  /* of operands that are not transposed */
+    KILN_TERM_FETCHED_PLAIN_A, KILN_TERM_FETCHED_PLAIN_B,  /* elements, once for every tile, of
+                                          operands that are not transposed */
     KILN_NUM_TERMS
 };
 

@@ -11,7 +11,7 @@
 #include "family.h"
 #include "pool.h"
 
-enum { ASSEMBLY_MAX_RECIPES = 1024 }; /* one a pair of each of winners.tsv (winners.h) */
+enum { ASSEMBLY_MAX_RECIPES = 1024 };
 
 enum { ASSEMBLY_MAX_EDGES = 8 };
 

@@ -12,6 +12,9 @@
 
 enum { MAX_FIELDS = 4 + KILN_NUM_TERMS, LINE_BYTES = 1024 };
 
+_Static_assert((int) WINNERS_MAX_RECIPES *(int) NUM_PAIRS <= (int) ASSEMBLY_MAX_RECIPES,
+        "a bundle has one recipe for each pair of one of winners.tsv");
+
 struct line {
     char bytes[LINE_BYTES];
     char *field[MAX_FIELDS];
@@ -59,7 +62,7 @@ static struct winner *find_recipe(struct winners *winners, const struct precisio
     return (struct winner *) winners_recipe(winners, precision, (int) number);
 }
 
-/* Files from before a term was thought of have no coefficient for it. */
+/* Older files have no coefficients for the last terms. */
 static bool is_time(unsigned coefficients)
 {
     return coefficients == KILN_NUM_TERMS || coefficients == KILN_TERM_FETCHED_PLAIN_A ||

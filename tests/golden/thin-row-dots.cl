@@ -58,7 +58,7 @@ void kiln_sgemm_thin_multiply(long L, long S, long K, float alpha, float beta,
     __global const float *x1 = X + min(l + 1, L - 1) * ldx;
     float2 c0_0 = 0, c0_1 = 0;
     float2 c1_0 = 0, c1_1 = 0;
-    // Elements of Y must lie side by side too.
+    // Vectors of Y, where its elements lie side by side.
     const bool fast = y_step == 1;
     long k = from + along_k * 2;
     if (fast) {
